@@ -1,0 +1,113 @@
+package mathx
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+)
+
+const goldenCount = 27
+
+// lcg is Knuth's 64-bit linear congruential generator: integers only, so that
+// the inputs are the same everywhere and easy to make in another language.
+type lcg uint64
+
+func (g *lcg) next() uint32 {
+	*g = *g*6364136223846793005 + 1442695040888963407
+	return uint32(*g >> 32)
+}
+
+// float32 returns a value whose biased exponent is exp to exp+15, with 23
+// random bits behind it.
+func (g *lcg) float32(exp uint32) float32 {
+	u := g.next()
+	return math.Float32frombits(u&(1<<31) | (exp+u>>23&15)<<23 | u&(1<<23-1))
+}
+
+func (g *lcg) vector(n int, exp uint32) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = g.float32(exp)
+	}
+	return x
+}
+
+// goldenResult computes the bytes that a line of testdata/golden.txt hashes.
+func goldenResult(op string, n int, seed uint64, exp uint32) []byte {
+	g := lcg(seed)
+	switch op {
+	case "sumsquares":
+		s := SumSquares(g.vector(n, exp))
+		return binary.LittleEndian.AppendUint64(nil, math.Float64bits(s))
+	case "exactsum":
+		means := make([]float32, 16)
+		for i := range means {
+			var s ExactSum
+			var total uint64
+			for range n {
+				x := g.float32(exp)
+				w := 1 + g.next()&(1<<20-1)
+				s.Add(x, w)
+				total += uint64(w)
+			}
+			means[i] = s.Mean(total)
+		}
+		return bytesOf(means)
+	}
+	a, b := g.float32(120), g.float32(120)
+	dst, x := g.vector(n, exp), g.vector(n, exp)
+	switch op {
+	case "axpy":
+		Axpy(dst, a, x)
+	case "descend":
+		Descend(dst, a, x)
+	case "momentum":
+		Momentum(dst, a, b, x)
+	default:
+		panic("unknown operation " + op)
+	}
+	return bytesOf(dst)
+}
+
+func bytesOf(x []float32) []byte {
+	var b []byte
+	for _, v := range x {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+	}
+	return b
+}
+
+func TestGolden(t *testing.T) {
+	f, err := os.Open("testdata/golden.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	count := 0
+	for in := bufio.NewScanner(f); in.Scan(); {
+		line := in.Text()
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		var op, want string
+		var n int
+		var seed uint64
+		var exp uint32
+		if _, err := fmt.Sscan(line, &op, &n, &seed, &exp, &want); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		count++
+		got := fmt.Sprintf("%x", sha256.Sum256(goldenResult(op, n, seed, exp)))
+		if got != want {
+			t.Errorf("%s n=%d seed=%d exp=%d: got %s, want %s", op, n, seed, exp, got, want)
+		}
+	}
+	if count != goldenCount {
+		t.Errorf("got %d vectors, want %d", count, goldenCount)
+	}
+}
