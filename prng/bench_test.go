@@ -1,0 +1,71 @@
+package prng
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+var benchLengths = []int{100, 4096, 65536, 1 << 20}
+
+// bench reports seed-elements a second for f on vectors of several lengths; f handles seeds
+// directions in a call.
+func bench(b *testing.B, seeds int, f func(dst []float32)) {
+	for _, n := range benchLengths {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			dst := make([]float32, n)
+			b.SetBytes(int64(4 * n))
+			for b.Loop() {
+				f(dst)
+			}
+			perSecond := float64(n) * float64(seeds) * float64(b.N) / b.Elapsed().Seconds()
+			b.ReportMetric(perSecond/1e6, "M/s")
+		})
+	}
+}
+
+// BenchmarkNormFloat64 is the yardstick of the others: the standard library's way to do Axpy.
+func BenchmarkNormFloat64(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	bench(b, 1, func(dst []float32) {
+		for i := range dst {
+			dst[i] += 0.001 * float32(r.NormFloat64())
+		}
+	})
+}
+
+func BenchmarkFillNormal(b *testing.B) {
+	bench(b, 1, func(dst []float32) { Fill(dst, Direction{Dist: Normal}, 0) })
+}
+
+func BenchmarkAxpyNormal(b *testing.B) {
+	bench(b, 1, func(dst []float32) { Axpy(dst, 0.001, Direction{Dist: Normal}, 0) })
+}
+
+func BenchmarkAxpyRademacher(b *testing.B) {
+	bench(b, 1, func(dst []float32) { Axpy(dst, 0.001, Direction{Dist: Rademacher}, 0) })
+}
+
+func BenchmarkPerturbNormal(b *testing.B) {
+	x := make([]float32, benchLengths[len(benchLengths)-1])
+	bench(b, 1, func(dst []float32) { Perturb(dst, x[:len(dst)], 0.001, Direction{Dist: Normal}, 0) })
+}
+
+func BenchmarkUniform(b *testing.B) {
+	bench(b, 1, func(dst []float32) { Uniform(dst, Direction{Domain: Initial}, 0) })
+}
+
+func BenchmarkSumNormal8(b *testing.B) {
+	list := terms("nnnnnnnn")
+	bench(b, 8, func(dst []float32) { Sum(dst, list, 0) })
+}
+
+func BenchmarkSumRademacher64(b *testing.B) {
+	list := terms(strings.Repeat("r", 64))
+	bench(b, 64, func(dst []float32) { Sum(dst, list, 0) })
+}
+
+func BenchmarkSquaredNorm(b *testing.B) {
+	bench(b, 1, func(dst []float32) { SquaredNorm(Direction{Dist: Normal}, uint64(len(dst))) })
+}

@@ -1,0 +1,48 @@
+package prng
+
+import "math/bits"
+
+// Philox4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011.
+const (
+	philoxRounds = 10
+	philoxM0     = 0xD2511F53
+	philoxM1     = 0xCD9E8D57
+	philoxW0     = 0x9E3779B9 // added to the low key word after each round
+	philoxW1     = 0xBB67AE85 // added to the high key word after each round
+)
+
+// Philox returns Philox4x32-10 of counter under the key words (low half, high half) of key.
+func Philox(counter [4]uint32, key Key) [4]uint32 {
+	c0, c1, c2, c3 := counter[0], counter[1], counter[2], counter[3]
+	k0, k1 := uint32(key), uint32(key>>32)
+	for range philoxRounds {
+		p, q := uint64(c0)*philoxM0, uint64(c2)*philoxM1
+		c0, c1, c2, c3 = uint32(q>>32)^c1^k0, uint32(q), uint32(p>>32)^c3^k1, uint32(p)
+		k0 += philoxW0
+		k1 += philoxW1
+	}
+	return [4]uint32{c0, c1, c2, c3}
+}
+
+// lanesPerBlock generators share a block, so that vector units can run them side by side.
+const lanesPerBlock = 8
+
+// lanes holds the states (s0, s1) of a block's xoroshiro128++ generators.
+type lanes [lanesPerBlock][2]uint64
+
+// seed sets the states for the start of a block of z.
+func (l *lanes) seed(z *Direction, block uint32) {
+	position := uint32(z.Step)<<16 | uint32(z.Perturbation)
+	for i := range l {
+		w := Philox([4]uint32{8*block + uint32(i), position, z.Source, uint32(z.Domain)}, z.Key)
+		l[i][0] = uint64(w[0]) | uint64(w[1])<<32
+		l[i][1] = uint64(w[2]) | uint64(w[3])<<32
+	}
+}
+
+// next returns the output of xoroshiro128++ (Blackman, Vigna) in state s0, s1 and the state after.
+func next(s0, s1 uint64) (out, t0, t1 uint64) {
+	out = bits.RotateLeft64(s0+s1, 17) + s0
+	s1 ^= s0
+	return out, bits.RotateLeft64(s0, 49) ^ s1 ^ s1<<21, bits.RotateLeft64(s1, 28)
+}

@@ -1,0 +1,91 @@
+package prng
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+)
+
+// Scheme is the number of the published scheme (SPEC.md) that this package implements.
+const Scheme = 1
+
+// BlockLen is the number of elements in a block, the unit of random access.
+const BlockLen = 4096
+
+// MaxBlocks is the number of blocks that a direction has; a vector has at most
+// MaxBlocks*BlockLen = 2^41 elements.
+const MaxBlocks = 1 << 29
+
+const (
+	blockOutOfRange     = "prng: block out of range"
+	lengthMismatch      = "prng: length mismatch"
+	slotOutOfRange      = "prng: slot out of range"
+	unknownDistribution = "prng: unknown distribution"
+)
+
+// Key selects one of 2^64 families of directions, usually that of one record.
+type Key uint64
+
+// RecordKey returns the key of record n: the first 8 bytes, little-endian, of
+// HMAC-SHA256(runKey, n as 8 little-endian bytes). No record has n = 0; its key belongs to the
+// initial parameters.
+func RecordKey(runKey []byte, n uint64) Key {
+	var message [8]byte
+	binary.LittleEndian.PutUint64(message[:], n)
+	mac := hmac.New(sha256.New, runKey)
+	mac.Write(message[:])
+	var sum [sha256.Size]byte
+	return Key(binary.LittleEndian.Uint64(mac.Sum(sum[:0])))
+}
+
+// Distribution is the law of a direction's elements.
+type Distribution uint8
+
+const (
+	// Normal is the standard normal distribution, one 32-bit word an element.
+	Normal Distribution = 1
+	// Rademacher is +1 or -1 with equal odds, one bit an element.
+	Rademacher Distribution = 2
+)
+
+// Domain separates uses that would otherwise share an address.
+type Domain uint32
+
+const (
+	// Directions are the perturbations of a step.
+	Directions Domain = 0
+	// Subspace holds the coordinates within a subspace of recent moves.
+	Subspace Domain = 1
+	// Initial holds the random initial parameters.
+	Initial Domain = 2
+)
+
+// Shared is the Source of a direction that all devices share.
+const Shared uint32 = 0
+
+// Slot returns the Source of slot s, s+1. It panics for s = 2^32-1.
+func Slot(s uint32) uint32 {
+	if s == math.MaxUint32 {
+		panic(slotOutOfRange)
+	}
+	return s + 1
+}
+
+// Direction is the address of a random vector. It is a value: it holds no state, and using it
+// changes nothing.
+type Direction struct {
+	Key          Key
+	Step         uint16 // local step within the record
+	Perturbation uint16 // within the step
+	Source       uint32 // Shared or Slot(s)
+	Domain       Domain
+	Dist         Distribution
+}
+
+// checkBlocks panics if elements [block*BlockLen, block*BlockLen+n) pass the last block.
+func checkBlocks(block uint32, n int) {
+	if uint64(block)+(uint64(n)+BlockLen-1)/BlockLen > MaxBlocks {
+		panic(blockOutOfRange)
+	}
+}
