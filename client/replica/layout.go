@@ -1,0 +1,88 @@
+package replica
+
+import (
+	"math"
+
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// maxDim keeps 4*d within an int, on 32-bit devices too.
+const maxDim = math.MaxInt / 8
+
+// A span is a run of parameters with the same factors on mu and eta.
+type span struct {
+	start, end int
+	mu, step   float32
+}
+
+// layout returns the plan's segments as spans; neighbors with the same factors
+// are one.
+func layout(p *wire.Plan) []span {
+	var spans []span
+	at := 0
+	for _, s := range p.Layout() {
+		end := at + int(s.Len)
+		if last := len(spans) - 1; last >= 0 && spans[last].mu == s.MuScale && spans[last].step == s.StepScale {
+			spans[last].end = end
+		} else {
+			spans = append(spans, span{at, end, s.MuScale, s.StepScale})
+		}
+		at = end
+	}
+	return spans
+}
+
+// eachSpan calls f for every span within [start, start+n), with its bounds
+// relative to start.
+func (r *Replica) eachSpan(start, n int, f func(s span, lo, hi int)) {
+	for _, s := range r.spans {
+		lo, hi := max(s.start-start, 0), min(s.end-start, n)
+		if lo < hi {
+			f(s, lo, hi)
+		}
+	}
+}
+
+// initial returns the parameters of record 1: a copy of the given ones, or the
+// plan's seeded segments.
+func initial(p *wire.Plan, given []float32) ([]float32, error) {
+	x := make([]float32, p.Dim)
+	if p.Initial == wire.Given {
+		if err := checkGiven(p, given); err != nil {
+			return nil, err
+		}
+		copy(x, given)
+		return x, nil
+	}
+	at := 0
+	for _, s := range p.Layout() {
+		seed(x[at:at+int(s.Len)], at, p.RunKey, s)
+		at += int(s.Len)
+	}
+	return x, nil
+}
+
+// seed fills a segment that starts at element at of the model. Element i of the
+// model is scale times element i of the direction of domain Initial under the
+// key of record 0, whatever the segments are.
+func seed(x []float32, at int, runKey []byte, s wire.Segment) {
+	if s.Fill == wire.Zero {
+		return
+	}
+	z := prng.Direction{Key: prng.RecordKey(runKey, 0), Domain: prng.Initial, Dist: prng.Normal}
+	var block [prng.BlockLen]float32
+	for len(x) > 0 {
+		off := at % prng.BlockLen
+		n := min(prng.BlockLen-off, len(x))
+		if s.Fill == wire.UniformFill {
+			prng.Uniform(block[:off+n], z, uint32(at/prng.BlockLen))
+		} else {
+			prng.Fill(block[:off+n], z, uint32(at/prng.BlockLen))
+		}
+		for i := range x[:n] {
+			x[i] = s.Scale * block[off+i]
+		}
+		x, at = x[n:], at+n
+	}
+}

@@ -1,0 +1,135 @@
+package wire
+
+import "math"
+
+// State says what a run is doing.
+type State uint8
+
+const (
+	Open   State = 0 // the announced round collects replies
+	Paused State = 1 // no round is open; Reason says why
+	Ended  State = 2 // the last record is an end
+)
+
+func (s State) String() string { return enumName([]string{"open", "paused", "ended"}, int(s)) }
+
+// An Announcement opens record N, and brings the records before it: N-1
+// always, so that a device that keeps up needs nothing else, and as many
+// earlier ones as fit the plan's AnnounceBudget.
+type Announcement struct {
+	State   State
+	N       uint64 // the record that is being made
+	Attempt uint32 // from 0; each attempt samples another cohort
+	Epoch   uint64 // of the coordinator; devices ignore lower ones
+	Left    uint64 // milliseconds until the round closes
+	Cohort  Cohort
+
+	Step          float32 // eta of this round
+	Perturbations uint32  // P of this round
+
+	Reason  string  // Paused: why
+	Records Records // ascending, the last is N-1
+	Rest    []byte  // what later versions add
+}
+
+// Append appends the encoding of a to b: the array [version, state, n,
+// attempt, epoch, left, sampled, members, step, perturbations, reason,
+// records], then Rest.
+func (a *Announcement) Append(b []byte) []byte {
+	b = appendArray(b, 12)
+	b = append(b, FrameVersion, byte(a.State))
+	b = appendUint(b, a.N)
+	b = appendUint(b, uint64(a.Attempt))
+	b = appendUint(b, a.Epoch)
+	b = appendUint(b, a.Left)
+	b = appendUint(b, a.Cohort.Sampled)
+	b = appendUint(b, uint64(a.Cohort.Members))
+	b = appendFloat(b, a.Step)
+	b = appendUint(b, uint64(a.Perturbations))
+	b = appendString(b, a.Reason)
+	b = a.Records.append(b)
+	return append(b, a.Rest...)
+}
+
+// DecodeAnnouncement reads an announcement. Its records and Rest alias b.
+func DecodeAnnouncement(b []byte) (Announcement, error) {
+	d := newReader("announcement", b)
+	d.tuple("announcement", 12)
+	d.version(FrameVersion)
+	a := Announcement{
+		State:   State(d.uint("state", uint64(Ended))),
+		N:       d.uint("n", math.MaxInt64),
+		Attempt: uint32(d.uint("attempt", math.MaxUint32)),
+		Epoch:   d.uint("epoch", math.MaxInt64),
+		Left:    d.uint("left", math.MaxUint32),
+		Cohort: Cohort{
+			Sampled: d.uint("sampled", FullThreshold),
+			Members: uint32(d.uint("members", MaxMembers)),
+		},
+		Step:          d.finite("step"),
+		Perturbations: uint32(d.uint("perturbations", math.MaxUint16)),
+		Reason:        d.string("reason", MaxReason),
+		Records:       d.records(),
+		Rest:          d.rest(),
+	}
+	if a.N == 0 {
+		d.fail("n", ErrValue)
+	}
+	return a, d.err
+}
+
+// newReader returns a reader of a frame that may not exceed MaxFrame.
+func newReader(frame string, b []byte) *reader {
+	r := &reader{frame: frame, b: b}
+	if len(b) > MaxFrame {
+		r.fail(frame, ErrLimit)
+	}
+	return r
+}
+
+// Records are encoded records as they travel together: an array of byte
+// strings, checked for its form when it is decoded.
+type Records struct {
+	n   int
+	raw []byte // the elements, without the array's head
+}
+
+// Add appends an encoded record.
+func (r *Records) Add(record []byte) {
+	r.n++
+	r.raw = appendBin(r.raw, record)
+}
+
+// Len returns the number of records.
+func (r Records) Len() int { return r.n }
+
+// Size returns the number of bytes that r takes in a frame.
+func (r Records) Size() int { return len(r.append(nil)) }
+
+// Each calls f with each record, until f returns false. The bytes alias the
+// frame that r came from.
+func (r Records) Each(f func(record []byte) bool) {
+	d := reader{frame: "records", b: r.raw}
+	for range r.n {
+		if p := d.bin("record", MaxRecord); d.err != nil || !f(p) {
+			return
+		}
+	}
+}
+
+func (r Records) append(b []byte) []byte {
+	return append(appendArray(b, r.n), r.raw...)
+}
+
+// records reads the form of records and leaves them where they are.
+func (d *reader) records() Records {
+	n := d.array("records", MaxFrame, 2)
+	start := d.b
+	for range n {
+		d.bin("records", MaxRecord)
+	}
+	if d.err != nil {
+		return Records{}
+	}
+	return Records{n: n, raw: start[:len(start)-len(d.b)]}
+}

@@ -1,0 +1,78 @@
+package wire
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/zofl/zofl/prng"
+)
+
+// A Cohort says who is asked, in two integers that anybody can check.
+//
+// Dense roster (Members > 0): slot s is in if and only if pi(s) < Sampled, pi
+// being a permutation of 0..Members-1, so exactly Sampled devices are in.
+// Open roster (Members = 0): a device is in if and only if a 32-bit hash of its
+// id is below Sampled; [FullThreshold] is everybody.
+type Cohort struct {
+	Sampled uint64
+	Members uint32
+}
+
+// Purposes of a draw, so that evaluations do not always fall to the devices
+// that also contribute.
+const (
+	drawRound = "round"
+	drawEval  = "eval"
+)
+
+// Has says whether a device is asked in an attempt of record n.
+func (c Cohort) Has(run string, n uint64, attempt uint32, slot uint32, id string) bool {
+	return c.has(drawRound, run, n, attempt, slot, id)
+}
+
+// Evaluates says whether a device is among the count that evaluate the state
+// after record n. An open roster draws them at count/population, which the
+// caller gives as c.Sampled.
+func (c Cohort) Evaluates(run string, n uint64, count uint64, slot uint32, id string) bool {
+	return Cohort{count, c.Members}.has(drawEval, run, n, 0, slot, id)
+}
+
+func (c Cohort) has(purpose, run string, n uint64, attempt, slot uint32, id string) bool {
+	key := drawKey(purpose, run, n, attempt)
+	if c.Members > 0 {
+		return slot < c.Members && uint64(permute(slot, c.Members, key)) < c.Sampled
+	}
+	h := sha256.New()
+	h.Write(binary.LittleEndian.AppendUint64(nil, uint64(key)))
+	h.Write([]byte(id))
+	return uint64(binary.LittleEndian.Uint32(h.Sum(nil))) < c.Sampled
+}
+
+// drawKey is the first 8 bytes, little-endian, of SHA-256("zofl/1 draw\x00" +
+// purpose + "\x00" + run + "\x00" + LE64(n) + LE32(attempt)).
+func drawKey(purpose, run string, n uint64, attempt uint32) prng.Key {
+	b := []byte("zofl/1 draw\x00" + purpose + "\x00" + run + "\x00")
+	b = binary.LittleEndian.AppendUint64(b, n)
+	b = binary.LittleEndian.AppendUint32(b, attempt)
+	sum := sha256.Sum256(b)
+	return prng.Key(binary.LittleEndian.Uint64(sum[:]))
+}
+
+// permute applies a pseudo-random permutation of 0..members-1 to slot: a
+// Feistel network of 4 rounds over the smallest even number of bits that holds
+// members-1, walked until it lands inside. Round i maps the halves (l, r) to
+// (r, l XOR low bits of Philox({r, i, 0, 0}, key)[0]).
+func permute(slot, members uint32, key prng.Key) uint32 {
+	half := (bits.Len32(members-1) + 1) / 2
+	mask := uint32(1)<<half - 1
+	for {
+		l, r := slot>>half, slot&mask
+		for i := range uint32(4) {
+			l, r = r, l^prng.Philox([4]uint32{r, i, 0, 0}, key)[0]&mask
+		}
+		if slot = l<<half | r; slot < members {
+			return slot
+		}
+	}
+}

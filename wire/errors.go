@@ -1,0 +1,47 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+)
+
+// What can be wrong with bytes. A [DecodeError] wraps one of these.
+var (
+	// ErrUpgrade: a version, kind or field that this build does not know.
+	// A replica must stop: update the program, then continue from the log.
+	ErrUpgrade = errors.New("unknown to this version, upgrade")
+	// ErrTruncated: the frame ends before its fields do.
+	ErrTruncated = errors.New("truncated")
+	// ErrForm: another msgpack type than the field has, or not the shortest
+	// form of it.
+	ErrForm = errors.New("not the expected msgpack form")
+	// ErrLimit: a length or number beyond the limits of this package.
+	ErrLimit = errors.New("over the limit")
+	// ErrValue: well formed, but not a value that the field can have.
+	ErrValue = errors.New("bad value")
+)
+
+// A DecodeError says which field of which frame could not be read.
+type DecodeError struct {
+	Frame string // "record", "reply", ...
+	Field string
+	Err   error // one of the sentinels above
+}
+
+func (e *DecodeError) Error() string {
+	return fmt.Sprintf("wire: %s: %s: %v", e.Frame, e.Field, e.Err)
+}
+
+func (e *DecodeError) Unwrap() error { return e.Err }
+
+// A PlanError names the field of a plan that cannot be used, its value and
+// what to do about it.
+type PlanError struct {
+	Field  string
+	Value  any
+	Remedy string
+}
+
+func (e *PlanError) Error() string {
+	return fmt.Sprintf("plan: %s = %v: %s", e.Field, e.Value, e.Remedy)
+}

@@ -1,0 +1,139 @@
+package wire
+
+import "math"
+
+// JoinStatus is the coordinator's answer to a join.
+type JoinStatus uint8
+
+const (
+	JoinOK     JoinStatus = 0
+	JoinFull   JoinStatus = 1 // the roster has no room
+	JoinDenied JoinStatus = 2 // the coordinator refuses this device
+)
+
+func (s JoinStatus) String() string {
+	return enumName([]string{"ok", "roster full", "denied"}, int(s))
+}
+
+// A JoinRequest asks for a slot and the plan. The id is in the subject.
+type JoinRequest struct {
+	Rest []byte
+}
+
+// Append appends the encoding of r to b: the array [version], then Rest.
+func (r *JoinRequest) Append(b []byte) []byte {
+	return append(append(appendArray(b, 1), FrameVersion), r.Rest...)
+}
+
+// DecodeJoinRequest reads a join request.
+func DecodeJoinRequest(b []byte) (JoinRequest, error) {
+	d := newReader("join request", b)
+	d.tuple("join request", 1)
+	d.version(FrameVersion)
+	return JoinRequest{Rest: d.rest()}, d.err
+}
+
+// A JoinReply gives a device its slot and record 1, the plan. A device that
+// was refused gets neither, and Reason says what to do.
+type JoinReply struct {
+	Status JoinStatus
+	Slot   uint32 // dense rosters; an open one has no slots
+	Last   uint64 // the log's last record
+	Plan   []byte // record 1, encoded
+	Reason string
+	Rest   []byte
+}
+
+// Append appends the encoding of r to b: the array [version, status, slot,
+// last, plan, reason], then Rest.
+func (r *JoinReply) Append(b []byte) []byte {
+	b = appendArray(b, 6)
+	b = append(b, FrameVersion, byte(r.Status))
+	b = appendUint(b, uint64(r.Slot))
+	b = appendUint(b, r.Last)
+	b = appendBin(b, r.Plan)
+	b = appendString(b, r.Reason)
+	return append(b, r.Rest...)
+}
+
+// DecodeJoinReply reads a join reply. Plan and Rest alias b.
+func DecodeJoinReply(b []byte) (JoinReply, error) {
+	d := newReader("join reply", b)
+	d.tuple("join reply", 6)
+	d.version(FrameVersion)
+	r := JoinReply{
+		Status: JoinStatus(d.uint("status", math.MaxInt8)),
+		Slot:   uint32(d.uint("slot", MaxMembers)),
+		Last:   d.uint("last", math.MaxInt64),
+		Plan:   d.bin("plan", MaxRecord),
+		Reason: d.string("reason", MaxReason),
+		Rest:   d.rest(),
+	}
+	return r, d.err
+}
+
+// A CatchUpRequest asks for records from From on, in a reply of about at most
+// MaxBytes.
+type CatchUpRequest struct {
+	From     uint64
+	MaxBytes uint64
+	Rest     []byte
+}
+
+// Append appends the encoding of r to b: the array [version, from, maxBytes],
+// then Rest.
+func (r *CatchUpRequest) Append(b []byte) []byte {
+	b = append(appendArray(b, 3), FrameVersion)
+	b = appendUint(b, r.From)
+	b = appendUint(b, r.MaxBytes)
+	return append(b, r.Rest...)
+}
+
+// DecodeCatchUpRequest reads a catch-up request.
+func DecodeCatchUpRequest(b []byte) (CatchUpRequest, error) {
+	d := newReader("catch-up request", b)
+	d.tuple("catch-up request", 3)
+	d.version(FrameVersion)
+	r := CatchUpRequest{
+		From:     d.uint("from", math.MaxInt64),
+		MaxBytes: d.uint("max bytes", math.MaxUint32),
+		Rest:     d.rest(),
+	}
+	if r.From == 0 {
+		d.fail("from", ErrValue)
+	}
+	return r, d.err
+}
+
+// A CatchUpReply brings records From, From+1, ...: as many as fit, none if the
+// log ends before From.
+type CatchUpReply struct {
+	From    uint64
+	Last    uint64 // the log's last record
+	Records Records
+	Rest    []byte
+}
+
+// Append appends the encoding of r to b: the array [version, from, last,
+// records], then Rest.
+func (r *CatchUpReply) Append(b []byte) []byte {
+	b = append(appendArray(b, 4), FrameVersion)
+	b = appendUint(b, r.From)
+	b = appendUint(b, r.Last)
+	b = r.Records.append(b)
+	return append(b, r.Rest...)
+}
+
+// DecodeCatchUpReply reads a catch-up reply. Records and Rest alias b.
+func DecodeCatchUpReply(b []byte) (CatchUpReply, error) {
+	d := newReader("catch-up reply", b)
+	d.tuple("catch-up reply", 4)
+	d.version(FrameVersion)
+	r := CatchUpReply{
+		From:    d.uint("from", math.MaxInt64),
+		Last:    d.uint("last", math.MaxInt64),
+		Records: d.records(),
+		Rest:    d.rest(),
+	}
+	return r, d.err
+}

@@ -1,0 +1,54 @@
+package wire
+
+import "time"
+
+// Versions that this package writes and reads.
+const (
+	// FrameVersion leads every announcement, reply, join and catch-up.
+	FrameVersion = 1
+	// RecordVersion leads every record.
+	RecordVersion = 1
+)
+
+// Limits. A decoder refuses what passes them, whatever the plan says.
+const (
+	// MaxFrame is the longest frame in bytes; give brokers this max_payload.
+	MaxFrame = 64 << 10
+	// MaxRecord is the longest record in bytes, so that one always fits a
+	// frame.
+	MaxRecord = 60 << 10
+	// MaxScalars bounds K*P, the scalars of one contribution.
+	MaxScalars = 14 << 10
+	// MaxTerms bounds the terms of one record.
+	MaxTerms = 4096
+	// MaxSlots bounds the contributors that a record may name.
+	MaxSlots = 16 << 10
+	// MaxName is the longest run name, client id, segment name or metric name.
+	MaxName = 32
+	// MaxReason is the longest text in a frame, in bytes.
+	MaxReason = 256
+	// MaxSegments bounds the segments of a model.
+	MaxSegments = 512
+	// MaxPoints bounds the points of a schedule.
+	MaxPoints = 64
+	// MaxMetrics bounds the metrics of an evaluation.
+	MaxMetrics = 16
+	// MaxDim is the largest model: 2^29 blocks of 4096 parameters.
+	MaxDim = 1 << 41
+	// MaxWeight is the largest weight of one contribution.
+	MaxWeight = 1 << 20
+	// MaxMembers is the largest dense roster.
+	MaxMembers = 1 << 24
+	// RelayLimit bounds a record that relays every contributor's scalars.
+	RelayLimit = 16 << 10
+	// FullThreshold is the open roster's cohort of everybody.
+	FullThreshold = 1 << 32
+)
+
+// Defaults of a plan's fields, applied by [Preset].
+const (
+	DefaultReannounce     = 5 * time.Second
+	DefaultAnnounceBudget = 512
+	DefaultDigestEvery    = 64
+	DefaultMaxAttempts    = 3
+)

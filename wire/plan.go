@@ -1,0 +1,140 @@
+package wire
+
+// A Plan is everything that the parties of a run agree on before it starts:
+// record 1. Its fields are orthogonal; a method is a choice of them, and
+// [Preset] names the choices of the papers.
+//
+// In files a plan is a flat JSON object keyed by the field names of [Fields];
+// what is missing keeps its zero, and what zero means stands with each field.
+type Plan struct {
+	Run    string // name of the run: one token of its subjects, short
+	Preset string // preset that it was made from, for people
+	Scheme uint32 // of directions: prng.Scheme
+	RunKey Bytes  // 32 bytes that all directions derive from
+
+	// Model.
+	Dim           uint64    // d, number of parameters
+	Segments      []Segment // partition of the parameters; none: one of all
+	Initial       Initial   // where the first parameters come from
+	InitialDigest Bytes     // Given: the 32-byte digest of the state that they make
+
+	// Estimator.
+	Sharing       Sharing
+	Distribution  Distribution
+	Difference    Difference
+	Mu            float32 // probe distance, absolute, in parameter units
+	Steps         uint32  // K, local steps a round
+	Perturbations uint32  // P, directions a step
+
+	// Update.
+	Rule                 Rule
+	Beta                 float32 // momentum factor in [0, 1)
+	WeightDecay          float32 // v += decay * x before the rule; 0 is none
+	Step                 float32 // eta
+	StepDecay            StepDecay
+	StepSchedule         []StepPoint         // factors on eta from rounds on
+	PerturbationSchedule []PerturbationPoint // P from rounds on
+
+	// Aggregation.
+	Transport  Transport
+	Aggregator Aggregator
+	Weights    Weights
+	MaxWeight  uint32  // cap on one device's weight
+	MaxScalar  float32 // larger |g| are refused
+
+	// Rounds.
+	Roster         Roster
+	Members        uint32  // round 1 waits for so many joined devices
+	Target         uint32  // contributors that close a round early
+	OverSample     float32 // devices asked = Target * OverSample, at least Target
+	Quorum         uint32  // contributors that a closing round needs
+	Deadline       uint32  // milliseconds an attempt lasts at most
+	MaxAttempts    uint32  // then the run pauses
+	Reannounce     uint32  // milliseconds between announcements of one attempt
+	AnnounceBudget uint32  // bytes of records in an announcement, beyond the last
+	Shards         uint32  // announcement subjects
+
+	// Work.
+	Batch       uint32   // samples a minibatch; 0: all of a device's data
+	EvalEvery   uint32   // evaluate after records n = 0 mod EvalEvery; 0: never
+	EvalCount   uint32   // devices that evaluate
+	Metrics     []string // what an evaluation returns, in order
+	DigestEvery uint32   // devices report digests after n = 0 mod DigestEvery; 0: never
+
+	// Stop.
+	Rounds     uint64 // 0: no limit
+	StopMetric string // one of Metrics; empty: none
+	StopWhen   StopWhen
+	StopValue  float32
+	Diverge    float32 // see [Diverged]; 0: never
+}
+
+// A Segment is a run of consecutive parameters, such as a layer's weights.
+type Segment struct {
+	Name      string  `json:"name"`
+	Len       uint64  `json:"len"`
+	Fill      Fill    `json:"fill,omitempty"`
+	Scale     float32 `json:"scale,omitempty"`      // of the fill
+	MuScale   float32 `json:"mu_scale,omitempty"`   // factor on Mu; 0 is 1
+	StepScale float32 `json:"step_scale,omitempty"` // factor on the step; 0 is 1
+}
+
+// A StepPoint multiplies the step size by Factor from round Round on, until
+// the next point.
+type StepPoint struct {
+	Round  uint64  `json:"round"`
+	Factor float32 `json:"factor"`
+}
+
+// A PerturbationPoint sets P from round Round on, until the next point.
+type PerturbationPoint struct {
+	Round         uint64 `json:"round"`
+	Perturbations uint32 `json:"perturbations"`
+}
+
+// Layout returns the segments with every default in place: one covering all
+// parameters where the plan has none, and scales of 1 for 0.
+func (p *Plan) Layout() []Segment {
+	segments := p.Segments
+	if len(segments) == 0 {
+		segments = []Segment{{Name: "all", Len: p.Dim}}
+	}
+	out := make([]Segment, len(segments))
+	for i, s := range segments {
+		s.MuScale = orOne(s.MuScale)
+		s.StepScale = orOne(s.StepScale)
+		out[i] = s
+	}
+	return out
+}
+
+func orOne(v float32) float32 {
+	if v == 0 {
+		return 1
+	}
+	return v
+}
+
+// Queries returns the loss evaluations of one device in a round with P
+// perturbations: K(P+1) forward, 2KP central.
+func (p *Plan) Queries(perturbations uint32) uint64 {
+	if p.Difference == Forward {
+		return uint64(p.Steps) * (uint64(perturbations) + 1)
+	}
+	return 2 * uint64(p.Steps) * uint64(perturbations)
+}
+
+// MaxPerturbations returns the largest P of the plan and its schedule.
+func (p *Plan) MaxPerturbations() uint32 {
+	most := p.Perturbations
+	for _, point := range p.PerturbationSchedule {
+		most = max(most, point.Perturbations)
+	}
+	return most
+}
+
+// Sampled returns how many of members devices an attempt asks.
+func (p *Plan) Sampled(members uint32) uint32 {
+	want := uint32(float64(p.Target)*float64(max(p.OverSample, 1)) + 0.999999)
+	return min(want, members)
+}

@@ -1,0 +1,109 @@
+package wire
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math"
+)
+
+// Bytes are binary values, hexadecimal in files.
+type Bytes []byte
+
+func (b Bytes) String() string { return hex.EncodeToString(b) }
+
+func (b Bytes) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
+
+func (b *Bytes) UnmarshalText(text []byte) error {
+	v, err := hex.DecodeString(string(text))
+	if err != nil {
+		return fmt.Errorf("%q is not hexadecimal", text)
+	}
+	*b = v
+	return nil
+}
+
+// A Field is one field of a plan: its number in a record, its name in files,
+// messages and flags.
+type Field struct {
+	Number     uint64
+	Name       string
+	Doc        string
+	Changeable bool // by a change record
+	at         func(*Plan) any
+	names      []string // of a choice
+	min, max   float64  // of a number; max 0: any
+}
+
+// Fields lists the fields of a plan by ascending number.
+func Fields() []Field { return planFields }
+
+const anyUint32 = math.MaxUint32
+
+// planFields is the one place that ties a field's number, name, limits and
+// place together: codec, files, flags and validation all walk it.
+var planFields = []Field{
+	{1, "run", "name of the run, a token of its subjects", false, func(p *Plan) any { return &p.Run }, nil, 0, 0},
+	{2, "preset", "preset it was made from", false, func(p *Plan) any { return &p.Preset }, nil, 0, 0},
+	{3, "scheme", "scheme of directions", false, func(p *Plan) any { return &p.Scheme }, nil, 1, 1},
+	{4, "run_key", "32 bytes that directions derive from", false, func(p *Plan) any { return &p.RunKey }, nil, 0, 0},
+	{5, "dim", "number of parameters", false, func(p *Plan) any { return &p.Dim }, nil, 1, MaxDim},
+	{6, "segments", "partition of the parameters", false, func(p *Plan) any { return &p.Segments }, nil, 0, 0},
+	{7, "initial", "where the first parameters come from", false, func(p *Plan) any { return (*uint8)(&p.Initial) }, initialNames, 0, 0},
+	{8, "initial_digest", "digest of given parameters", false, func(p *Plan) any { return &p.InitialDigest }, nil, 0, 0},
+	{9, "sharing", "who probes which directions", false, func(p *Plan) any { return (*uint8)(&p.Sharing) }, sharingNames, 0, 0},
+	{10, "distribution", "of a direction's elements", false, func(p *Plan) any { return (*uint8)(&p.Distribution) }, distributionNames, 0, 0},
+	{11, "difference", "finite difference", false, func(p *Plan) any { return (*uint8)(&p.Difference) }, differenceNames, 0, 0},
+	{12, "mu", "probe distance in parameter units", true, func(p *Plan) any { return &p.Mu }, nil, 0x1p-60, 0x1p60},
+	{13, "steps", "K, local steps a round", false, func(p *Plan) any { return &p.Steps }, nil, 1, math.MaxUint16},
+	{14, "perturbations", "P, directions a step", true, func(p *Plan) any { return &p.Perturbations }, nil, 1, math.MaxUint16},
+	{15, "rule", "how an estimate moves the state", false, func(p *Plan) any { return (*uint8)(&p.Rule) }, ruleNames, 0, 0},
+	{16, "beta", "momentum factor", true, func(p *Plan) any { return &p.Beta }, nil, 0, 1},
+	{17, "weight_decay", "decay added to the estimate", true, func(p *Plan) any { return &p.WeightDecay }, nil, 0, 1e6},
+	{18, "step", "eta, step size", true, func(p *Plan) any { return &p.Step }, nil, 0x1p-100, 0x1p60},
+	{19, "step_decay", "schedule of the step size", true, func(p *Plan) any { return (*uint8)(&p.StepDecay) }, stepDecayNames, 0, 0},
+	{20, "step_schedule", "factors on the step size", true, func(p *Plan) any { return &p.StepSchedule }, nil, 0, 0},
+	{21, "perturbation_schedule", "P from rounds on", true, func(p *Plan) any { return &p.PerturbationSchedule }, nil, 0, 0},
+	{22, "transport", "what a record carries", false, func(p *Plan) any { return (*uint8)(&p.Transport) }, transportNames, 0, 0},
+	{23, "aggregator", "how scalars become one", false, func(p *Plan) any { return (*uint8)(&p.Aggregator) }, aggregatorNames, 0, 0},
+	{24, "weights", "of the mean", false, func(p *Plan) any { return (*uint8)(&p.Weights) }, weightsNames, 0, 0},
+	{25, "max_weight", "cap on a device's weight", true, func(p *Plan) any { return &p.MaxWeight }, nil, 1, MaxWeight},
+	{26, "max_scalar", "largest |g| accepted", true, func(p *Plan) any { return &p.MaxScalar }, nil, 0x1p-60, 0x1p100},
+	{27, "roster", "who may take part", false, func(p *Plan) any { return (*uint8)(&p.Roster) }, rosterNames, 0, 0},
+	{28, "members", "devices that round 1 waits for", true, func(p *Plan) any { return &p.Members }, nil, 1, MaxMembers},
+	{29, "target", "contributors that close a round", true, func(p *Plan) any { return &p.Target }, nil, 1, MaxMembers},
+	{30, "over_sample", "devices asked over the target", true, func(p *Plan) any { return &p.OverSample }, nil, 1, 100},
+	{31, "quorum", "contributors that a round needs", true, func(p *Plan) any { return &p.Quorum }, nil, 1, MaxMembers},
+	{32, "deadline", "milliseconds of an attempt", true, func(p *Plan) any { return &p.Deadline }, nil, 1, anyUint32},
+	{33, "max_attempts", "attempts before a run pauses", true, func(p *Plan) any { return &p.MaxAttempts }, nil, 1, 1000},
+	{34, "reannounce", "milliseconds between announcements", true, func(p *Plan) any { return &p.Reannounce }, nil, 1, anyUint32},
+	{35, "announce_budget", "bytes of earlier records announced", true, func(p *Plan) any { return &p.AnnounceBudget }, nil, 0, 32 << 10},
+	{36, "shards", "announcement subjects", false, func(p *Plan) any { return &p.Shards }, nil, 1, 1296},
+	{37, "batch", "samples a minibatch, 0 for all", true, func(p *Plan) any { return &p.Batch }, nil, 0, anyUint32},
+	{38, "eval_every", "records between evaluations, 0 for never", true, func(p *Plan) any { return &p.EvalEvery }, nil, 0, anyUint32},
+	{39, "eval_count", "devices that evaluate", true, func(p *Plan) any { return &p.EvalCount }, nil, 0, MaxMembers},
+	{40, "metrics", "what an evaluation returns", false, func(p *Plan) any { return &p.Metrics }, nil, 0, 0},
+	{41, "digest_every", "records between digests, 0 for never", true, func(p *Plan) any { return &p.DigestEvery }, nil, 0, anyUint32},
+	{42, "rounds", "rounds of the run, 0 for no limit", true, func(p *Plan) any { return &p.Rounds }, nil, 0, math.MaxInt64},
+	{43, "stop_metric", "metric that ends the run", true, func(p *Plan) any { return &p.StopMetric }, nil, 0, 0},
+	{44, "stop_when", "side of stop_value", true, func(p *Plan) any { return (*uint8)(&p.StopWhen) }, stopWhenNames, 0, 0},
+	{45, "stop_value", "metric's value that ends the run", true, func(p *Plan) any { return &p.StopValue }, nil, 0, 0},
+	{46, "diverge", "loss growth that ends the run, 0 for never", true, func(p *Plan) any { return &p.Diverge }, nil, 0, 1e6},
+}
+
+// fieldByNumber returns the field with a number, or nil.
+func fieldByNumber(number uint64) *Field {
+	if number == 0 || number > uint64(len(planFields)) {
+		return nil
+	}
+	return &planFields[number-1]
+}
+
+// fieldByName returns the field with a name, or nil.
+func fieldByName(name string) *Field {
+	for i := range planFields {
+		if planFields[i].Name == name {
+			return &planFields[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,227 @@
+package wire
+
+import "math"
+
+// RecordKind says what a record does to the state.
+type RecordKind uint8
+
+const (
+	// KindPlan is record 1, and only that: the plan of the run.
+	KindPlan RecordKind = 1
+	// KindRound is one round's averaged scalars.
+	KindRound RecordKind = 2
+	// KindChange gives fields of the plan other values from here on.
+	KindChange RecordKind = 3
+	// KindRollback returns to the state after an earlier record.
+	KindRollback RecordKind = 4
+	// KindEnd is the last record of a run.
+	KindEnd RecordKind = 5
+)
+
+func (k RecordKind) String() string {
+	return enumName([]string{"", "plan", "round", "change", "rollback", "end"}, int(k))
+}
+
+// A Record is one entry of a run's log: state(n) = Apply(state(n-1), record n).
+//
+// Invariants:
+//  1. N is the record's position in the log, from 1, never reused.
+//  2. Prev is the hash of record N-1, or Genesis of the run for N = 1.
+//  3. Exactly the body that Kind names is set; KindPlan if and only if N = 1.
+type Record struct {
+	N     uint64
+	Prev  Hash
+	Epoch uint64 // of the coordinator that wrote it
+
+	Kind   RecordKind
+	Plan   *Plan   // KindPlan
+	Round  *Round  // KindRound
+	Change *Change // KindChange
+	To     uint64  // KindRollback: an earlier index
+	End    *End    // KindEnd
+}
+
+// A Round is what a round came to. A replica needs nothing else: it evaluates
+// no schedule and knows no roster.
+type Round struct {
+	Round         uint64  // for people: rounds count from 1 without gaps
+	Attempt       uint32  // that closed it, from 0
+	Step          float32 // eta, the step size it was made with
+	Perturbations uint32  // P, the directions per step it was made with
+	Contributors  uint32  // how many devices' scalars went in
+	Slots         []uint32
+	Terms         []Term
+}
+
+// A Term is scalars along the directions of one record: Scalars[k*P+p] belongs
+// to step k and perturbation p of record n-Back, along shared directions
+// (Source 0) or those of slot Source-1. Most rounds have a single term,
+// {0, 0, the mean}. Terms ascend by (Back, Source).
+type Term struct {
+	Back    uint64
+	Source  uint32
+	Scalars Scalars
+}
+
+// EndReason says why a run ended.
+type EndReason uint8
+
+const (
+	EndRequested EndReason = 1 // somebody ended it
+	EndRounds    EndReason = 2 // Plan.Rounds are done
+	EndMetric    EndReason = 3 // Plan.StopMetric reached Plan.StopValue
+	EndDiverged  EndReason = 4 // the loss left the bounds of Plan.Diverge
+)
+
+func (r EndReason) String() string {
+	return enumName([]string{"", "requested", "rounds", "metric", "diverged"}, int(r))
+}
+
+// An End is the body of a run's last record.
+type End struct {
+	Reason EndReason
+	Text   string
+}
+
+// Keys of the maps that are the bodies of records.
+const (
+	keyRound = iota + 1
+	keyAttempt
+	keyStep
+	keyPerturbations
+	keyContributors
+	keySlots
+	keyTerms
+)
+
+const (
+	keyTo     = 1 // rollback
+	keyReason = 1 // end
+	keyText   = 2
+)
+
+// Append appends the encoding of r to b: the array [version, kind, n, prev,
+// epoch, body], body being a map of what is not zero, by ascending key. r must
+// satisfy the invariants of [Record].
+func (r *Record) Append(b []byte) []byte {
+	b = appendArray(b, 6)
+	b = append(b, RecordVersion, byte(r.Kind))
+	b = appendUint(b, r.N)
+	b = appendBin(b, r.Prev[:])
+	b = appendUint(b, r.Epoch)
+	switch r.Kind {
+	case KindPlan:
+		return r.Plan.append(b)
+	case KindRound:
+		return r.Round.append(b)
+	case KindChange:
+		return r.Change.append(b)
+	case KindRollback:
+		return appendUint(append(appendMap(b, 1), keyTo), r.To)
+	case KindEnd:
+		return r.End.append(b)
+	}
+	panic("wire: internal error: record of no kind")
+}
+
+// DecodeRecord reads one record. The scalars of the result alias b.
+func DecodeRecord(b []byte) (Record, error) {
+	d := &reader{frame: "record", b: b}
+	if len(b) > MaxRecord {
+		d.fail("record", ErrLimit)
+	}
+	d.tuple("record", 6)
+	d.version(RecordVersion)
+	var r Record
+	r.Kind = RecordKind(d.uint("kind", math.MaxUint8))
+	r.N = d.uint("n", math.MaxInt64)
+	d.bytes("prev", r.Prev[:])
+	r.Epoch = d.uint("epoch", math.MaxInt64)
+	if d.err == nil && (r.N == 0 || (r.Kind == KindPlan) != (r.N == 1)) {
+		d.fail("n", ErrValue)
+	}
+	d.body(&r)
+	d.end()
+	return r, d.err
+}
+
+func (d *reader) body(r *Record) {
+	if d.err != nil {
+		return
+	}
+	switch r.Kind {
+	case KindPlan:
+		r.Plan = d.plan()
+	case KindRound:
+		r.Round = d.round(r.N)
+	case KindChange:
+		r.Change = d.change()
+	case KindRollback:
+		d.keys("body", func(key uint64) bool {
+			if key == keyTo {
+				r.To = d.uint("to", r.N-1)
+			}
+			return key == keyTo
+		})
+		if r.To == 0 {
+			d.fail("to", ErrValue)
+		}
+	case KindEnd:
+		r.End = d.runEnd()
+	default:
+		d.fail("kind", ErrUpgrade)
+	}
+}
+
+// keys reads a map with ascending keys; read returns false for a key that it
+// does not know.
+func (d *reader) keys(field string, read func(key uint64) bool) {
+	last := uint64(0)
+	for range d.mapLen(field, math.MaxUint8) {
+		key := d.uint(field, math.MaxInt64)
+		if d.err == nil && key <= last {
+			d.fail(field, ErrForm)
+		}
+		last = key
+		if d.err == nil && !read(key) {
+			d.fail(field, ErrUpgrade)
+		}
+		if d.err != nil {
+			return
+		}
+	}
+}
+
+// nonzero refuses a zero that the canonical form would have left out.
+func (d *reader) nonzero(field string, v uint64) uint64 {
+	if v == 0 {
+		d.fail(field, ErrForm)
+	}
+	return v
+}
+
+func (e *End) append(b []byte) []byte {
+	if e.Text == "" {
+		return append(appendMap(b, 1), keyReason, byte(e.Reason))
+	}
+	b = append(appendMap(b, 2), keyReason, byte(e.Reason), keyText)
+	return appendString(b, e.Text)
+}
+
+func (d *reader) runEnd() *End {
+	e := &End{}
+	d.keys("body", func(key uint64) bool {
+		switch key {
+		case keyReason:
+			e.Reason = EndReason(d.nonzero("reason", d.uint("reason", math.MaxInt8)))
+		case keyText:
+			e.Text = d.string("text", MaxReason)
+			d.nonzero("text", uint64(len(e.Text)))
+		}
+		return key <= keyText
+	})
+	if e.Reason == 0 {
+		d.fail("reason", ErrValue)
+	}
+	return e
+}

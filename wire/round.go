@@ -1,0 +1,110 @@
+package wire
+
+import "math"
+
+func (r *Round) append(b []byte) []byte {
+	n := 2 // step and terms are always there
+	for _, v := range []uint64{r.Round, uint64(r.Attempt), uint64(r.Perturbations),
+		uint64(r.Contributors), uint64(len(r.Slots))} {
+		if v != 0 {
+			n++
+		}
+	}
+	b = appendMap(b, n)
+	b = appendField(b, keyRound, r.Round)
+	b = appendField(b, keyAttempt, uint64(r.Attempt))
+	b = appendFloat(append(b, keyStep), r.Step)
+	b = appendField(b, keyPerturbations, uint64(r.Perturbations))
+	b = appendField(b, keyContributors, uint64(r.Contributors))
+	if len(r.Slots) > 0 {
+		b = appendArray(append(b, keySlots), len(r.Slots))
+		for _, s := range r.Slots {
+			b = appendUint(b, uint64(s))
+		}
+	}
+	b = appendArray(append(b, keyTerms), len(r.Terms))
+	for _, t := range r.Terms {
+		b = appendUint(appendArray(b, 3), t.Back)
+		b = appendUint(b, uint64(t.Source))
+		b = appendBin(b, t.Scalars)
+	}
+	return b
+}
+
+func appendField(b []byte, key byte, v uint64) []byte {
+	if v == 0 {
+		return b
+	}
+	return appendUint(append(b, key), v)
+}
+
+func (d *reader) round(n uint64) *Round {
+	r := &Round{}
+	step, terms := false, false
+	d.keys("body", func(key uint64) bool {
+		switch key {
+		case keyRound:
+			r.Round = d.nonzero("round", d.uint("round", math.MaxInt64))
+		case keyAttempt:
+			r.Attempt = uint32(d.nonzero("attempt", d.uint("attempt", math.MaxUint32)))
+		case keyStep:
+			r.Step, step = d.finite("step"), true
+		case keyPerturbations:
+			r.Perturbations = uint32(d.nonzero("perturbations", d.uint("perturbations", math.MaxUint16)))
+		case keyContributors:
+			r.Contributors = uint32(d.nonzero("contributors", d.uint("contributors", math.MaxUint32)))
+		case keySlots:
+			r.Slots = d.slots()
+		case keyTerms:
+			r.Terms, terms = d.terms(n), true
+		}
+		return key <= keyTerms
+	})
+	if !step {
+		d.fail("step", ErrForm)
+	}
+	if !terms {
+		d.fail("terms", ErrForm)
+	}
+	return r
+}
+
+// slots reads the contributors' slots, ascending.
+func (d *reader) slots() []uint32 {
+	n := d.array("slots", MaxSlots, 1)
+	d.nonzero("slots", uint64(n))
+	if d.err != nil {
+		return nil
+	}
+	slots := make([]uint32, n)
+	for i := range slots {
+		slots[i] = uint32(d.uint("slots", MaxMembers))
+		if d.err == nil && i > 0 && slots[i] <= slots[i-1] {
+			d.fail("slots", ErrForm)
+		}
+	}
+	return slots
+}
+
+// terms reads the terms of record n, ascending by (Back, Source).
+func (d *reader) terms(n uint64) []Term {
+	terms := make([]Term, d.array("terms", MaxTerms, 5))
+	for i := range terms {
+		d.tuple("term", 3)
+		t := &terms[i]
+		t.Back = d.uint("term back", n-1)
+		t.Source = uint32(d.uint("term source", MaxMembers+1))
+		t.Scalars = d.scalars("term scalars", MaxScalars)
+		if i > 0 && !before(terms[i-1], *t) {
+			d.fail("terms", ErrForm)
+		}
+		if d.err != nil {
+			return nil
+		}
+	}
+	return terms
+}
+
+func before(a, b Term) bool {
+	return a.Back < b.Back || a.Back == b.Back && a.Source < b.Source
+}

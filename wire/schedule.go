@@ -1,0 +1,46 @@
+package wire
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+)
+
+// StepAt returns eta of a round, from 1: Step, times the factor of the last
+// point of StepSchedule at or before the round, decayed by StepDecay. Only a
+// coordinator evaluates it; the record carries the result.
+func (p *Plan) StepAt(round uint64) float32 {
+	eta := float64(p.Step)
+	for _, s := range p.StepSchedule {
+		if s.Round <= round {
+			eta = float64(p.Step) * float64(s.Factor)
+		}
+	}
+	if p.StepDecay == InverseSqrt {
+		eta /= math.Sqrt(float64(max(round, 1)))
+	}
+	return float32(eta)
+}
+
+// PerturbationsAt returns P of a round, from 1.
+func (p *Plan) PerturbationsAt(round uint64) uint32 {
+	n := p.Perturbations
+	for _, s := range p.PerturbationSchedule {
+		if s.Round <= round {
+			n = s.Perturbations
+		}
+	}
+	return n
+}
+
+// BatchSeed names the minibatch of a device's local step of record n: the
+// first 8 bytes, little-endian, of SHA-256("zofl/1 batch\x00" + run + "\x00" +
+// id + "\x00" + LE64(n) + LE32(step)). It is the same for all perturbations of
+// the step and for both sides of a difference.
+func BatchSeed(run, id string, n uint64, step uint32) uint64 {
+	b := []byte("zofl/1 batch\x00" + run + "\x00" + id + "\x00")
+	b = binary.LittleEndian.AppendUint64(b, n)
+	b = binary.LittleEndian.AppendUint32(b, step)
+	sum := sha256.Sum256(b)
+	return binary.LittleEndian.Uint64(sum[:])
+}

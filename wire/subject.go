@@ -1,0 +1,73 @@
+package wire
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Subjects. Every byte of one is paid by each device in each round, so they
+// are short: "zo", the run, one letter, and where a permission must bind a
+// device, its id.
+//
+//	zo.<run>.a.<shard>        announcements, coordinator to devices
+//	zo.<run>.p.<shard>.<id>   replies, device to coordinator
+//	zo.<run>.j.<id>           join, request and reply
+//	zo.<run>.c.<id>           catch-up, request and reply
+//	zo.<run>.s.<id>           snapshots, request and reply
+//	zo.<run>.h                the log's ingest; no device reads it
+
+// AnnounceSubject is where the devices of a shard listen.
+func AnnounceSubject(run string, shard uint32) string {
+	return "zo." + run + ".a." + strconv.FormatUint(uint64(shard), 36)
+}
+
+// ReplySubject is where a device sends its replies. The coordinator trusts
+// the id in it, because the broker's permissions bind it; no payload has one.
+func ReplySubject(run string, shard uint32, id string) string {
+	return "zo." + run + ".p." + strconv.FormatUint(uint64(shard), 36) + "." + id
+}
+
+// JoinSubject is where a device asks for its slot and the plan.
+func JoinSubject(run, id string) string { return "zo." + run + ".j." + id }
+
+// CatchUpSubject is where a device asks for records that it missed.
+func CatchUpSubject(run, id string) string { return "zo." + run + ".c." + id }
+
+// Wildcards that a coordinator subscribes.
+func AllReplies(run string) string  { return "zo." + run + ".p.*.*" }
+func AllJoins(run string) string    { return "zo." + run + ".j.*" }
+func AllCatchUps(run string) string { return "zo." + run + ".c.*" }
+
+// SubjectID returns the last token of a subject: the id of the device that
+// the broker let publish there.
+func SubjectID(subject string) string {
+	return subject[strings.LastIndexByte(subject, '.')+1:]
+}
+
+// Shard is the shard of a device: SHA-256("zofl/1 shard\x00" + id), first four
+// bytes little-endian, modulo shards.
+func Shard(id string, shards uint32) uint32 {
+	if shards <= 1 {
+		return 0
+	}
+	h := sha256.Sum256([]byte("zofl/1 shard\x00" + id))
+	return (uint32(h[0]) | uint32(h[1])<<8 | uint32(h[2])<<16 | uint32(h[3])<<24) % shards
+}
+
+// CheckName says whether s can be a run name, a client id, a segment or a
+// metric: 1 to MaxName characters of A-Z, a-z, 0-9, '-' and '_', so that it
+// is one token of a subject.
+func CheckName(s string) error {
+	if len(s) == 0 || len(s) > MaxName {
+		return fmt.Errorf("%q has %d characters, not 1..%d", s, len(s), MaxName)
+	}
+	for i := range len(s) {
+		c := s[i]
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_') {
+			return fmt.Errorf("%q: character %q is not one of A-Z a-z 0-9 - _", s, c)
+		}
+	}
+	return nil
+}
