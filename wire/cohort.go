@@ -31,9 +31,20 @@ func (c Cohort) Has(run string, n uint64, attempt uint32, slot uint32, id string
 	return c.has(drawRound, run, n, attempt, slot, id)
 }
 
-// Evaluates says whether a device is among the count that evaluate the state
-// after record n. An open roster draws them at count/population, which the
-// caller gives as c.Sampled.
+// EvalShare is the count that [Cohort.Evaluates] takes: EvalCount devices of a
+// dense roster; of an open one, the threshold at which as large a share of the
+// devices evaluates as EvalCount is of those that c asks.
+func (p *Plan) EvalShare(c Cohort) uint64 {
+	if c.Members > 0 {
+		return uint64(p.EvalCount)
+	}
+	asked := float64(p.Target) * float64(max(p.OverSample, 1))
+	return uint64(min(float64(c.Sampled)*float64(p.EvalCount)/asked, FullThreshold))
+}
+
+// Evaluates says whether a device is among those that evaluate the state after
+// record n; c is the cohort of the announcement that brings record n, count
+// the plan's EvalShare of it.
 func (c Cohort) Evaluates(run string, n uint64, count uint64, slot uint32, id string) bool {
 	return Cohort{count, c.Members}.has(drawEval, run, n, 0, slot, id)
 }

@@ -135,6 +135,6 @@ func (p *Plan) MaxPerturbations() uint32 {
 
 // Sampled returns how many of members devices an attempt asks.
 func (p *Plan) Sampled(members uint32) uint32 {
-	want := uint32(float64(p.Target)*float64(max(p.OverSample, 1)) + 0.999999)
+	want := uint32(float64(float64(p.Target)*float64(max(p.OverSample, 1))) + 0.999999)
 	return min(want, members)
 }

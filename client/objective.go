@@ -1,0 +1,104 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// An Objective is the app's loss: all that Zofl needs to know of a model. Its
+// methods are called by one goroutine at a time.
+type Objective interface {
+	// Dim is the number of parameters; it never changes.
+	Dim() int
+	// Loss returns the mean loss at parameters x on minibatch b. x is the
+	// caller's buffer, valid until Loss returns; what is written to it is
+	// lost. ctx ends when the round does: return early then, with any error.
+	Loss(ctx context.Context, x []float32, b Batch) (float64, error)
+}
+
+// Streaming is an [Objective] that reads parameters block by block, so that
+// the runtime makes no flat copy of a perturbed model. Where it is
+// implemented, Loss is not called.
+type Streaming interface {
+	LossAt(ctx context.Context, x *Point, b Batch) (float64, error)
+}
+
+// An Evaluator is an [Objective] that can also measure the model on held-out
+// data. x is as in Loss; with a [Streaming] objective it costs a copy of the
+// parameters.
+type Evaluator interface {
+	// Evaluate returns the plan's metrics in the plan's order, and the number
+	// of samples they are means over, their weight among devices.
+	Evaluate(ctx context.Context, x []float32) (values []float64, samples int, err error)
+}
+
+// A Sampler is an [Objective] that knows how many local samples its loss is
+// over; plans with weights=samples use it. Without it the weight is 1.
+type Sampler interface {
+	Samples() int
+}
+
+// A Policy is an [Objective] that says whether the device may work now
+// (battery, charging, a metered network). A device that may not declines the
+// round, so that nobody waits for it.
+type Policy interface {
+	MayWork(Work) bool
+}
+
+// Work is what a round asks of the device.
+type Work struct {
+	N       uint64        // record that is being made
+	Queries uint64        // loss evaluations
+	Left    time.Duration // until the round closes
+}
+
+// A Batch names a minibatch: the same one for all perturbations of a step and
+// both sides of a difference. Whoever draws Size samples with a generator
+// seeded by Seed alone can draw it again.
+type Batch struct {
+	N    uint64 // record that is being made
+	Step int    // local step, from 0
+	Size int    // samples; 0 is all of the device's data
+	Seed uint64 // of the draw: differs by run, device, record and step
+}
+
+// Func makes an [Objective] of a function over a flat vector of dim
+// parameters.
+func Func(dim int, loss func(ctx context.Context, x []float32, b Batch) (float64, error)) Objective {
+	return flatFunc{dim, loss}
+}
+
+type flatFunc struct {
+	dim  int
+	loss func(context.Context, []float32, Batch) (float64, error)
+}
+
+func (f flatFunc) Dim() int { return f.dim }
+
+func (f flatFunc) Loss(ctx context.Context, x []float32, b Batch) (float64, error) {
+	return f.loss(ctx, x, b)
+}
+
+// Stream makes an [Objective] of a function that reads dim parameters block by
+// block.
+func Stream(dim int, loss func(ctx context.Context, x *Point, b Batch) (float64, error)) Objective {
+	return streamFunc{dim, loss}
+}
+
+type streamFunc struct {
+	dim  int
+	loss func(context.Context, *Point, Batch) (float64, error)
+}
+
+func (f streamFunc) Dim() int { return f.dim }
+
+func (f streamFunc) LossAt(ctx context.Context, x *Point, b Batch) (float64, error) {
+	return f.loss(ctx, x, b)
+}
+
+var errStreamOnly = errors.New("client: a streaming objective has no flat loss")
+
+func (f streamFunc) Loss(context.Context, []float32, Batch) (float64, error) {
+	return 0, errStreamOnly
+}

@@ -1,0 +1,45 @@
+package client
+
+import "github.com/zofl/zofl/wire"
+
+// State says what a client is doing.
+type State int
+
+const (
+	Joining    State = iota // asking for a slot, or waiting for a coordinator
+	CatchingUp              // fetching and applying records that it missed
+	Waiting                 // for a round that asks this device
+	Working                 // probing the loss
+	Paused                  // the coordinator opens no rounds
+	Ended                   // the run is over
+)
+
+func (s State) String() string {
+	return [...]string{"joining", "catching up", "waiting", "working", "paused", "ended"}[s]
+}
+
+// Progress is what a [Recorder] is told.
+type Progress struct {
+	State State
+	N     uint64 // last record applied
+	Last  uint64 // last record of the log, as far as known
+	Round uint64 // last round applied
+
+	Contributed bool    // this device's scalars for record N+1 were sent
+	Loss        float64 // Contributed: its own mean training loss
+	Queries     uint64  // loss evaluations since New
+
+	Declined wire.DeclineReason // not 0: sat record N+1 out, and why
+	Err      error              // Declined: what the loss did; otherwise a fault that passed
+}
+
+// A Recorder receives progress, on the goroutine of Run: return soon. An error
+// stops Run, which returns it.
+type Recorder interface {
+	Record(Progress) error
+}
+
+// RecorderFunc makes a [Recorder] of a function.
+type RecorderFunc func(Progress) error
+
+func (f RecorderFunc) Record(p Progress) error { return f(p) }
