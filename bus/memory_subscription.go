@@ -1,0 +1,109 @@
+package bus
+
+import "sync"
+
+// MemoryPending is how many messages a subscription of Memory holds for a slow
+// handler before it drops any.
+const MemoryPending = 1 << 16
+
+// memorySubscription is a queue and the goroutine that empties it.
+type memorySubscription struct {
+	bus     *Memory
+	subject string
+	handle  func(Message)
+
+	mu      sync.Mutex // guards the fields below
+	changed *sync.Cond // signals a message or the end
+	queue   []Message  // what waits
+	pending int        // len(queue) and what the goroutine took but has not handled
+	dropped int
+	stopped bool
+}
+
+func newMemorySubscription(m *Memory, subject string, handle func(Message)) *memorySubscription {
+	s := &memorySubscription{bus: m, subject: subject, handle: handle}
+	s.changed = sync.NewCond(&s.mu)
+	return s
+}
+
+func (s *memorySubscription) push(msg Message) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.stopped:
+	case s.pending == MemoryPending:
+		s.dropped++
+	default:
+		s.queue = append(s.queue, msg)
+		s.pending++
+		s.changed.Signal()
+	}
+}
+
+// run handles messages until the subscription stops. It takes all that wait at
+// once and leaves an emptied slice in their place, so that nothing is moved.
+func (s *memorySubscription) run() {
+	var batch []Message
+	for {
+		clear(batch)
+		batch = s.take(batch[:0])
+		for _, msg := range batch {
+			if !s.next() {
+				return
+			}
+			s.handle(msg)
+		}
+		if len(batch) == 0 {
+			return
+		}
+	}
+}
+
+// take waits for messages and swaps them for an empty slice. It returns none
+// once the subscription stopped.
+func (s *memorySubscription) take(empty []Message) []Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.queue) == 0 && !s.stopped {
+		s.changed.Wait()
+	}
+	if s.stopped {
+		return nil
+	}
+	batch := s.queue
+	s.queue = empty
+	return batch
+}
+
+// next reports whether the next message may still be handled, and counts it.
+func (s *memorySubscription) next() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return false
+	}
+	s.pending--
+	return true
+}
+
+func (s *memorySubscription) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopped = true
+	s.queue = nil
+	s.changed.Signal()
+}
+
+// Unsubscribe implements Subscription.
+func (s *memorySubscription) Unsubscribe() error {
+	s.bus.forget(s)
+	s.stop()
+	return nil
+}
+
+// Dropped implements Subscription.
+func (s *memorySubscription) Dropped() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dropped
+}
