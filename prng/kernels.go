@@ -5,18 +5,25 @@ func Fill(dst []float32, z Direction, block uint32) {
 	checkBlocks(block, len(dst))
 	switch z.Dist {
 	case Normal:
-		fill(dst, &z, block, false)
+		fillChunks(dst, &z, block, false)
 	case Rademacher:
 		var s signs
 		for ; len(dst) > 0; block++ {
-			d := dst[:min(BlockLen, len(dst))]
-			dst = dst[len(d):]
+			n := min(BlockLen, len(dst))
 			s.load(&z, block)
-			s.fill(d)
+			s.fill(dst[:n])
+			dst = dst[n:]
 		}
 	default:
 		panic(unknownDistribution)
 	}
+}
+
+// Uniform sets dst[i] = float32(int32(w)) * 2^-31, w being the word that makes element
+// block*BlockLen + i of a normal z: uniform in [-1, 1]. It ignores z.Dist.
+func Uniform(dst []float32, z Direction, block uint32) {
+	checkBlocks(block, len(dst))
+	fillChunks(dst, &z, block, true)
 }
 
 // Axpy adds a multiple of a part of z to dst, dst[i] += float32(a * z[block*BlockLen + i]).
@@ -35,15 +42,25 @@ func Perturb(dst, x []float32, a float32, z Direction, block uint32) {
 	perturb(dst, x, a, &z, block)
 }
 
-// Uniform sets dst[i] = float32(int32(w)) * 2^-31, w being the word that makes element
-// block*BlockLen + i of a normal z: uniform in [-1, 1]. It ignores z.Dist.
-func Uniform(dst []float32, z Direction, block uint32) {
-	checkBlocks(block, len(dst))
-	fill(dst, &z, block, true)
+func perturb(dst, x []float32, a float32, z *Direction, block uint32) {
+	switch z.Dist {
+	case Normal:
+		perturbChunks(dst, x, a, z, block)
+	case Rademacher:
+		var s signs
+		for ; len(dst) > 0; block++ {
+			n := min(BlockLen, len(dst))
+			s.load(z, block)
+			s.perturb(dst[:n], x[:n], a)
+			dst, x = dst[n:], x[n:]
+		}
+	default:
+		panic(unknownDistribution)
+	}
 }
 
-// fill sets dst chunk by chunk to uniforms or normals.
-func fill(dst []float32, z *Direction, block uint32, uniform bool) {
+// fillChunks sets dst to uniforms or else normals, chunk by chunk.
+func fillChunks(dst []float32, z *Direction, block uint32, uniform bool) {
 	var l lanes
 	for i := 0; len(dst) > 0; i = (i + chunkLen) % BlockLen {
 		if i == 0 {
@@ -69,24 +86,7 @@ func fillChunk(dst *[chunkLen]float32, l *lanes, uniform bool) {
 	}
 }
 
-func perturb(dst, x []float32, a float32, z *Direction, block uint32) {
-	switch z.Dist {
-	case Normal:
-		perturbNormal(dst, x, a, z, block)
-	case Rademacher:
-		var s signs
-		for ; len(dst) > 0; block++ {
-			d := dst[:copy(dst, x[:min(BlockLen, len(x))])]
-			dst, x = dst[len(d):], x[len(d):]
-			s.load(z, block)
-			s.axpy(d, a)
-		}
-	default:
-		panic(unknownDistribution)
-	}
-}
-
-func perturbNormal(dst, x []float32, a float32, z *Direction, block uint32) {
+func perturbChunks(dst, x []float32, a float32, z *Direction, block uint32) {
 	var l lanes
 	for i := 0; len(dst) > 0; i = (i + chunkLen) % BlockLen {
 		if i == 0 {
@@ -95,14 +95,12 @@ func perturbNormal(dst, x []float32, a float32, z *Direction, block uint32) {
 		}
 		if len(dst) < chunkLen {
 			var last [chunkLen]float32
-			fillNormal(&last, &l)
-			for i := range dst {
-				dst[i] = x[i] + float32(a*last[i])
-			}
+			copy(last[:], x)
+			perturbNormal(&last, &last, a, &l)
+			copy(dst, last[:])
 			return
 		}
-		copy(dst, x[:chunkLen])
-		axpyNormal((*[chunkLen]float32)(dst), a, &l)
+		perturbNormal((*[chunkLen]float32)(dst), (*[chunkLen]float32)(x), a, &l)
 		dst, x = dst[chunkLen:], x[chunkLen:]
 	}
 }

@@ -6,63 +6,70 @@ import "math"
 // of 16: few enough that a level-1 cache of 16 KiB keeps them over the passes of the eight lanes.
 const chunkLen = 1024
 
-// bothOdd sets the lowest bit of either half of an output.
-const bothOdd = 1<<32 | 1
-
-type line struct{ c1, c0 float32 }
-
 // table is tableBits spread out so that the top bits of f, sign included, index it directly. The
-// exponents that no word has leave holes, which are never touched.
-var table = func() (t [1 << (9 + segmentBits)]line) {
+// exponents that no word has leave holes, which are never touched. The gap puts c1 and c0 of one
+// segment into different sets of a cache whose ways are 4 KiB; two arrays rather than one of
+// pairs, because Go folds such an index into the instruction that loads.
+var table struct {
+	c1 [1 << (9 + segmentBits)]float32
+	_  [512]float32
+	c0 [1 << (9 + segmentBits)]float32
+}
+
+func init() {
 	for i, bits := range tableBits {
 		c1, c0 := math.Float32frombits(bits[0]), math.Float32frombits(bits[1])
 		k := 127<<segmentBits + i
-		t[k] = line{c1, c0}
-		t[k|1<<(8+segmentBits)] = line{c1, -c0}
+		table.c1[k], table.c0[k] = c1, c0
+		k |= 1 << (8 + segmentBits)
+		table.c1[k], table.c0[k] = c1, -c0
 	}
-	return t
-}()
+}
 
 // NormalOf returns the normal that a word maps to: with f = float32(int32(word|1)) and c1, c0 the
-// coefficients of the segment of f, it is float32(c1*f) + c0, odd in f. |f|/2^32 approximates the
+// coefficients of the segment of f, it is float32(c1*f) + c0, odd in f. |f|/2^32 is about the
 // one-sided tail probability of the result.
 func NormalOf(word uint32) float32 { return normalOf(int32(word | 1)) }
 
 func normalOf(odd int32) float32 {
 	f := float32(odd)
-	e := &table[math.Float32bits(f)>>(23-segmentBits)]
-	return float32(e.c1*f) + e.c0
+	k := math.Float32bits(f) >> (23 - segmentBits)
+	return float32(table.c1[k]*f) + table.c0[k]
 }
 
+// fillNormal sets dst to the next chunk of normals.
 func fillNormal(dst *[chunkLen]float32, l *lanes) {
+	_ = dst[0] // check for nil here rather than in the loop
 	for lane := range l {
 		s0, s1 := l[lane][0], l[lane][1]
 		var w uint64
 		for i := 2 * lane; i < chunkLen-1; i += 16 {
 			w, s0, s1 = next(s0, s1)
-			w |= bothOdd
-			dst[i] = normalOf(int32(w))
-			dst[i+1] = normalOf(int32(w >> 32))
+			dst[i] = normalOf(int32(w) | 1)
+			dst[i+1] = normalOf(int32(w>>32) | 1)
 		}
 		l[lane] = [2]uint64{s0, s1}
 	}
 }
 
-func axpyNormal(dst *[chunkLen]float32, a float32, l *lanes) {
+// perturbNormal sets dst to x plus a times the next chunk of normals.
+func perturbNormal(dst, x *[chunkLen]float32, a float32, l *lanes) {
+	_, _ = dst[0], x[0] // check for nil here rather than in the loop
 	for lane := range l {
 		s0, s1 := l[lane][0], l[lane][1]
 		var w uint64
 		for i := 2 * lane; i < chunkLen-1; i += 16 {
 			w, s0, s1 = next(s0, s1)
-			w |= bothOdd
-			dst[i] += float32(a * normalOf(int32(w)))
-			dst[i+1] += float32(a * normalOf(int32(w>>32)))
+			dst[i] = x[i] + float32(a*normalOf(int32(w)|1))
+			dst[i+1] = x[i+1] + float32(a*normalOf(int32(w>>32)|1))
 		}
 		l[lane] = [2]uint64{s0, s1}
 	}
 }
 
+// fillUniform sets dst to the next chunk of uniforms.
 func fillUniform(dst *[chunkLen]float32, l *lanes) {
+	_ = dst[0] // check for nil here rather than in the loop
 	for lane := range l {
 		s0, s1 := l[lane][0], l[lane][1]
 		var w uint64
