@@ -27,7 +27,7 @@ type Announcement struct {
 	Step          float32 // eta of this round
 	Perturbations uint32  // P of this round
 
-	Reason  string  // Paused: why
+	Reason  string  // Paused: why; cut to MaxReason bytes
 	Records Records // ascending, the last is N-1
 	Rest    []byte  // what later versions add
 }
@@ -37,27 +37,27 @@ type Announcement struct {
 // records], then Rest.
 func (a *Announcement) Append(b []byte) []byte {
 	b = appendArray(b, 12)
-	b = append(b, FrameVersion, byte(a.State))
+	b = appendUint(append(b, FrameVersion), uint64(a.State))
 	b = appendUint(b, a.N)
 	b = appendUint(b, uint64(a.Attempt))
 	b = appendUint(b, a.Epoch)
 	b = appendUint(b, a.Left)
 	b = appendUint(b, a.Cohort.Sampled)
 	b = appendUint(b, uint64(a.Cohort.Members))
-	b = appendFloat(b, a.Step)
+	b = appendFinite(b, a.Step)
 	b = appendUint(b, uint64(a.Perturbations))
-	b = appendString(b, a.Reason)
+	b = appendText(b, a.Reason)
 	b = a.Records.append(b)
 	return append(b, a.Rest...)
 }
 
-// DecodeAnnouncement reads an announcement. Its records and Rest alias b.
+// DecodeAnnouncement reads an announcement. Its records and Rest alias b. The
+// records are checked for their form only; [DecodeRecord] reads them.
 func DecodeAnnouncement(b []byte) (Announcement, error) {
 	d := newReader("announcement", b)
-	d.tuple("announcement", 12)
-	d.version(FrameVersion)
+	d.head(FrameVersion, 12)
 	a := Announcement{
-		State:   State(d.uint("state", uint64(Ended))),
+		State:   State(d.known("state", uint64(Ended))),
 		N:       d.uint("n", math.MaxInt64),
 		Attempt: uint32(d.uint("attempt", math.MaxUint32)),
 		Epoch:   d.uint("epoch", math.MaxInt64),
@@ -72,10 +72,11 @@ func DecodeAnnouncement(b []byte) (Announcement, error) {
 		Records:       d.records(),
 		Rest:          d.rest(),
 	}
-	if a.N == 0 {
-		d.fail("n", ErrValue)
+	d.positive("n", a.N)
+	if d.err != nil {
+		return Announcement{}, d.err
 	}
-	return a, d.err
+	return a, nil
 }
 
 // newReader returns a reader of a frame that may not exceed MaxFrame.

@@ -3,6 +3,8 @@ package wire
 import (
 	"encoding/binary"
 	"math"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 )
@@ -22,6 +24,17 @@ func appendUint(b []byte, v uint64) []byte {
 		return binary.BigEndian.AppendUint32(append(b, msgpcode.Uint32), uint32(v))
 	}
 	return binary.BigEndian.AppendUint64(append(b, msgpcode.Uint64), v)
+}
+
+// signBit is the float32 -0.
+const signBit = 1 << 31
+
+// appendFinite writes a number that [reader.finite] reads: -0 as 0.
+func appendFinite(b []byte, v float32) []byte {
+	if v == 0 {
+		v = 0
+	}
+	return appendFloat(b, v)
 }
 
 func appendFloat(b []byte, v float32) []byte {
@@ -60,6 +73,20 @@ func appendString(b []byte, s string) []byte {
 	return append(b, s...)
 }
 
+// appendText writes a text for people, such as an error's, in a form that a
+// decoder accepts whatever it holds: valid UTF-8, cut to MaxReason bytes.
+func appendText(b []byte, s string) []byte {
+	s = strings.ToValidUTF8(s, "?")
+	if len(s) > MaxReason {
+		end := MaxReason
+		for !utf8.RuneStart(s[end]) {
+			end--
+		}
+		s = s[:end]
+	}
+	return appendString(b, s)
+}
+
 // A reader walks one frame. The first fault sticks: later reads return zero,
 // and err names the field that was being read.
 type reader struct {
@@ -84,7 +111,7 @@ func (r *reader) take(field string, n int) []byte {
 		r.fail(field, ErrTruncated)
 		return nil
 	}
-	p := r.b[:n]
+	p := r.b[:n:n]
 	r.b = r.b[n:]
 	return p
 }
@@ -137,10 +164,11 @@ func (r *reader) float(field string) float32 {
 	return math.Float32frombits(uint32(r.bigEndian(field, 4)))
 }
 
-// finite reads a float32 that is neither NaN nor infinite.
+// finite reads a float32 that is neither NaN nor infinite, nor -0, which would
+// be a second form of 0.
 func (r *reader) finite(field string) float32 {
 	v := r.float(field)
-	if v-v != 0 {
+	if v-v != 0 || math.Float32bits(v) == signBit {
 		r.fail(field, ErrValue)
 		return 0
 	}
@@ -194,10 +222,34 @@ func (r *reader) array(field string, max, least int) int {
 
 // tuple reads the head of an array of exactly n.
 func (r *reader) tuple(field string, n int) {
-	got := r.length(field, math.MaxUint16, msgpcode.FixedArrayLow, 15, 0, msgpcode.Array16, msgpcode.Array32)
-	if r.err == nil && got != n {
+	if got := r.array(field, maxFields, 1); r.err == nil && got != n {
 		r.fail(field, ErrForm)
 	}
+}
+
+// maxFields bounds the fields of a frame, of later versions too.
+const maxFields = math.MaxUint16
+
+// head reads the head of a frame of n fields, and the first of them: the
+// version, which is judged before the number of fields, as another version may
+// have another.
+func (r *reader) head(version uint64, n int) {
+	if got := r.versioned(version); r.err == nil && got != n {
+		r.fail(r.frame, ErrForm)
+	}
+}
+
+// versioned reads the head of a frame and its version, and returns the number
+// of its fields.
+func (r *reader) versioned(version uint64) int {
+	n := r.array(r.frame, maxFields, 1)
+	if r.err == nil && n == 0 {
+		r.fail(r.frame, ErrForm)
+	}
+	if v := r.uint("version", math.MaxUint64); r.err == nil && v != version {
+		r.fail("version", ErrUpgrade)
+	}
+	return n
 }
 
 func (r *reader) mapLen(field string, max int) int {
@@ -224,15 +276,31 @@ func (r *reader) bytes(field string, dst []byte) {
 	copy(dst, p)
 }
 
+// string reads valid UTF-8 of at most max bytes.
 func (r *reader) string(field string, max int) string {
 	n := r.length(field, max, msgpcode.FixedStrLow, 31, msgpcode.Str8, msgpcode.Str16, msgpcode.Str32)
-	return string(r.take(field, n))
+	p := r.take(field, n)
+	if !utf8.Valid(p) {
+		r.fail(field, ErrValue)
+		return ""
+	}
+	return string(p)
 }
 
-// version reads a version number and accepts only want.
-func (r *reader) version(want uint64) {
-	if v := r.uint("version", math.MaxUint64); r.err == nil && v != want {
-		r.fail("version", ErrUpgrade)
+// known reads the number of a choice; one above last needs an upgrade.
+func (r *reader) known(field string, last uint64) uint64 {
+	v := r.uint(field, math.MaxUint8)
+	if v > last {
+		r.fail(field, ErrUpgrade)
+		return 0
+	}
+	return v
+}
+
+// positive refuses a zero where the field cannot have one.
+func (r *reader) positive(field string, v uint64) {
+	if v == 0 {
+		r.fail(field, ErrValue)
 	}
 }
 

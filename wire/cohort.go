@@ -38,8 +38,8 @@ func (p *Plan) EvalShare(c Cohort) uint64 {
 	if c.Members > 0 {
 		return uint64(p.EvalCount)
 	}
-	asked := float64(p.Target) * float64(max(p.OverSample, 1))
-	return uint64(min(float64(c.Sampled)*float64(p.EvalCount)/asked, FullThreshold))
+	share := c.Sampled * uint64(p.EvalCount) / max(p.asked(), 1)
+	return min(share, FullThreshold)
 }
 
 // Evaluates says whether a device is among those that evaluate the state after

@@ -2,7 +2,8 @@ package wire
 
 import "math"
 
-// JoinStatus is the coordinator's answer to a join.
+// JoinStatus is the coordinator's answer to a join. A device takes a status
+// that it does not know as a refusal.
 type JoinStatus uint8
 
 const (
@@ -28,8 +29,7 @@ func (r *JoinRequest) Append(b []byte) []byte {
 // DecodeJoinRequest reads a join request.
 func DecodeJoinRequest(b []byte) (JoinRequest, error) {
 	d := newReader("join request", b)
-	d.tuple("join request", 1)
-	d.version(FrameVersion)
+	d.head(FrameVersion, 1)
 	return JoinRequest{Rest: d.rest()}, d.err
 }
 
@@ -48,28 +48,30 @@ type JoinReply struct {
 // last, plan, reason], then Rest.
 func (r *JoinReply) Append(b []byte) []byte {
 	b = appendArray(b, 6)
-	b = append(b, FrameVersion, byte(r.Status))
+	b = appendUint(append(b, FrameVersion), uint64(r.Status))
 	b = appendUint(b, uint64(r.Slot))
 	b = appendUint(b, r.Last)
 	b = appendBin(b, r.Plan)
-	b = appendString(b, r.Reason)
+	b = appendText(b, r.Reason)
 	return append(b, r.Rest...)
 }
 
 // DecodeJoinReply reads a join reply. Plan and Rest alias b.
 func DecodeJoinReply(b []byte) (JoinReply, error) {
 	d := newReader("join reply", b)
-	d.tuple("join reply", 6)
-	d.version(FrameVersion)
+	d.head(FrameVersion, 6)
 	r := JoinReply{
-		Status: JoinStatus(d.uint("status", math.MaxInt8)),
-		Slot:   uint32(d.uint("slot", MaxMembers)),
+		Status: JoinStatus(d.uint("status", math.MaxUint8)),
+		Slot:   uint32(d.uint("slot", MaxMembers-1)),
 		Last:   d.uint("last", math.MaxInt64),
 		Plan:   d.bin("plan", MaxRecord),
 		Reason: d.string("reason", MaxReason),
 		Rest:   d.rest(),
 	}
-	return r, d.err
+	if d.err != nil {
+		return JoinReply{}, d.err
+	}
+	return r, nil
 }
 
 // A CatchUpRequest asks for records from From on, in a reply of about at most
@@ -92,17 +94,17 @@ func (r *CatchUpRequest) Append(b []byte) []byte {
 // DecodeCatchUpRequest reads a catch-up request.
 func DecodeCatchUpRequest(b []byte) (CatchUpRequest, error) {
 	d := newReader("catch-up request", b)
-	d.tuple("catch-up request", 3)
-	d.version(FrameVersion)
+	d.head(FrameVersion, 3)
 	r := CatchUpRequest{
 		From:     d.uint("from", math.MaxInt64),
 		MaxBytes: d.uint("max bytes", math.MaxUint32),
 		Rest:     d.rest(),
 	}
-	if r.From == 0 {
-		d.fail("from", ErrValue)
+	d.positive("from", r.From)
+	if d.err != nil {
+		return CatchUpRequest{}, d.err
 	}
-	return r, d.err
+	return r, nil
 }
 
 // A CatchUpReply brings records From, From+1, ...: as many as fit, none if the
@@ -127,13 +129,16 @@ func (r *CatchUpReply) Append(b []byte) []byte {
 // DecodeCatchUpReply reads a catch-up reply. Records and Rest alias b.
 func DecodeCatchUpReply(b []byte) (CatchUpReply, error) {
 	d := newReader("catch-up reply", b)
-	d.tuple("catch-up reply", 4)
-	d.version(FrameVersion)
+	d.head(FrameVersion, 4)
 	r := CatchUpReply{
 		From:    d.uint("from", math.MaxInt64),
 		Last:    d.uint("last", math.MaxInt64),
 		Records: d.records(),
 		Rest:    d.rest(),
 	}
-	return r, d.err
+	d.positive("from", r.From)
+	if d.err != nil {
+		return CatchUpReply{}, d.err
+	}
+	return r, nil
 }

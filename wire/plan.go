@@ -1,5 +1,7 @@
 package wire
 
+import "math"
+
 // A Plan is everything that the parties of a run agree on before it starts:
 // record 1. Its fields are orthogonal; a method is a choice of them, and
 // [Preset] names the choices of the papers.
@@ -46,12 +48,12 @@ type Plan struct {
 	Roster         Roster
 	Members        uint32  // round 1 waits for so many joined devices
 	Target         uint32  // contributors that close a round early
-	OverSample     float32 // devices asked = Target * OverSample, at least Target
+	OverSample     float32 // devices asked = Target * OverSample, in thousandths
 	Quorum         uint32  // contributors that a closing round needs
 	Deadline       uint32  // milliseconds an attempt lasts at most
 	MaxAttempts    uint32  // then the run pauses
 	Reannounce     uint32  // milliseconds between announcements of one attempt
-	AnnounceBudget uint32  // bytes of records in an announcement, beyond the last
+	AnnounceBudget uint32  // bytes of records in an announcement, beyond the last, within MaxFrame
 	Shards         uint32  // announcement subjects
 
 	// Work.
@@ -66,7 +68,7 @@ type Plan struct {
 	StopMetric string // one of Metrics; empty: none
 	StopWhen   StopWhen
 	StopValue  float32
-	Diverge    float32 // see [Diverged]; 0: never
+	Diverge    float32 // see [Plan.Diverged]; 0: never
 }
 
 // A Segment is a run of consecutive parameters, such as a layer's weights.
@@ -133,8 +135,15 @@ func (p *Plan) MaxPerturbations() uint32 {
 	return most
 }
 
-// Sampled returns how many of members devices an attempt asks.
+// Sampled returns how many of members devices an attempt asks: Target times
+// OverSample, which counts in thousandths, rounded up.
 func (p *Plan) Sampled(members uint32) uint32 {
-	want := uint32(float64(float64(p.Target)*float64(max(p.OverSample, 1))) + 0.999999)
-	return min(want, members)
+	return uint32(min(p.asked(), uint64(members)))
+}
+
+// asked is Target times OverSample, rounded up. The factor is rounded to
+// thousandths first: 1.2 is not a float32, and 10 devices at 1.2 are 12.
+func (p *Plan) asked() uint64 {
+	thousandths := uint64(math.Round(1000 * float64(max(p.OverSample, 1))))
+	return (uint64(p.Target)*thousandths + 999) / 1000
 }

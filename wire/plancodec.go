@@ -1,10 +1,13 @@
 package wire
 
-import "math"
+import (
+	"math"
+
+	"github.com/zofl/zofl/prng"
+)
 
 // A plan's encoding is a map from field numbers to values, ascending, of the
-// fields that are not zero. A change is the same map of the fields it names,
-// zero or not.
+// fields that are not zero.
 
 func (p *Plan) append(b []byte) []byte {
 	n := 0
@@ -35,47 +38,10 @@ func (d *reader) plan() *Plan {
 		}
 		return true
 	})
+	if p.Scheme > prng.Scheme {
+		d.fail("scheme", ErrUpgrade)
+	}
 	return p
-}
-
-// A Change gives fields of the plan other values. Fields are numbers,
-// ascending; Values holds what they become.
-type Change struct {
-	Fields []uint64
-	Values Plan
-}
-
-// Apply sets the fields of p that c names.
-func (c *Change) Apply(p *Plan) {
-	for _, number := range c.Fields {
-		f := fieldByNumber(number)
-		copyValue(f.at(p), f.at(&c.Values))
-	}
-}
-
-func (c *Change) append(b []byte) []byte {
-	b = appendMap(b, len(c.Fields))
-	for _, number := range c.Fields {
-		b = appendValue(appendUint(b, number), fieldByNumber(number).at(&c.Values))
-	}
-	return b
-}
-
-func (d *reader) change() *Change {
-	c := &Change{}
-	d.keys("change", func(key uint64) bool {
-		f := fieldByNumber(key)
-		if f == nil || !f.Changeable {
-			return false
-		}
-		c.Fields = append(c.Fields, key)
-		d.value(f, f.at(&c.Values))
-		return true
-	})
-	if len(c.Fields) == 0 {
-		d.fail("change", ErrValue)
-	}
-	return c
 }
 
 func isZero(at any) bool {
@@ -89,7 +55,7 @@ func isZero(at any) bool {
 	case *uint64:
 		return *v == 0
 	case *float32:
-		return math.Float32bits(*v) == 0
+		return *v == 0 // and -0, which no plan has
 	case *Bytes:
 		return len(*v) == 0
 	case *[]string:
@@ -142,7 +108,7 @@ func appendValue(b []byte, at any) []byte {
 	case *uint64:
 		return appendUint(b, *v)
 	case *float32:
-		return appendFloat(b, *v)
+		return appendFinite(b, *v)
 	case *Bytes:
 		return appendBin(b, *v)
 	case *[]string:
@@ -158,7 +124,7 @@ func appendValue(b []byte, at any) []byte {
 	case *[]StepPoint:
 		b = appendArray(b, len(*v))
 		for _, s := range *v {
-			b = appendFloat(appendUint(appendArray(b, 2), s.Round), s.Factor)
+			b = appendFinite(appendUint(appendArray(b, 2), s.Round), s.Factor)
 		}
 	case *[]PerturbationPoint:
 		b = appendArray(b, len(*v))
@@ -173,8 +139,8 @@ func appendValue(b []byte, at any) []byte {
 // scale].
 func (s *Segment) append(b []byte) []byte {
 	b = appendString(appendArray(b, 6), s.Name)
-	b = append(appendUint(b, s.Len), byte(s.Fill))
-	return appendFloat(appendFloat(appendFloat(b, s.Scale), s.MuScale), s.StepScale)
+	b = appendUint(appendUint(b, s.Len), uint64(s.Fill))
+	return appendFinite(appendFinite(appendFinite(b, s.Scale), s.MuScale), s.StepScale)
 }
 
 // value reads the value of field f to where at points.
@@ -198,7 +164,7 @@ func (d *reader) value(f *Field, at any) {
 			(*v)[i] = d.string(f.Name, MaxName)
 		}
 	case *[]Segment:
-		*v = make([]Segment, d.array(f.Name, MaxSegments, 20))
+		*v = make([]Segment, d.array(f.Name, MaxSegments, 19))
 		for i := range *v {
 			(*v)[i] = d.segment()
 		}
@@ -220,7 +186,7 @@ func (d *reader) value(f *Field, at any) {
 // choice reads the number of a choice; one without a name needs an upgrade.
 func (d *reader) choice(f *Field) uint8 {
 	v := d.uint(f.Name, math.MaxUint8)
-	if d.err == nil && (v >= uint64(len(f.names)) || v > 0 && f.names[v] == "") {
+	if v >= uint64(len(f.names)) {
 		d.fail(f.Name, ErrUpgrade)
 	}
 	return uint8(v)
@@ -229,10 +195,7 @@ func (d *reader) choice(f *Field) uint8 {
 func (d *reader) segment() Segment {
 	d.tuple("segment", 6)
 	s := Segment{Name: d.string("segment name", MaxName), Len: d.uint("segment len", MaxDim)}
-	s.Fill = Fill(d.uint("segment fill", math.MaxUint8))
-	if d.err == nil && int(s.Fill) >= len(fillNames) {
-		d.fail("segment fill", ErrUpgrade)
-	}
+	s.Fill = Fill(d.known("segment fill", uint64(NormalFill)))
 	s.Scale = d.finite("segment scale")
 	s.MuScale = d.finite("segment mu scale")
 	s.StepScale = d.finite("segment step scale")

@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
 )
 
 // Bytes are binary values, hexadecimal in files.
@@ -34,10 +36,56 @@ type Field struct {
 	min, max   float64  // of a number; max 0: any
 }
 
-// Fields lists the fields of a plan by ascending number.
-func Fields() []Field { return planFields }
+// Fields lists the fields of a plan by ascending number, from 1 without gaps.
+func Fields() []Field { return slices.Clone(planFields) }
 
-const anyUint32 = math.MaxUint32
+// Choices returns the names that a choice has by its number, "" for a number
+// that is none; nil for a field that is no choice.
+func (f Field) Choices() []string { return slices.Clone(f.names) }
+
+// Form says what form a value of the field has: "choice", "text", "hex",
+// "whole number", "number" or "list".
+func (f Field) Form() string {
+	switch f.at(&Plan{}).(type) {
+	case *uint8:
+		return "choice"
+	case *string:
+		return "text"
+	case *Bytes:
+		return "hex"
+	case *uint32, *uint64:
+		return "whole number"
+	case *float32:
+		return "number"
+	}
+	return "list"
+}
+
+// Range says which values the field can have on its own, "" if there is no
+// short way to say it: "1..65535", "one of forward, central".
+func (f Field) Range() string {
+	switch {
+	case f.names != nil:
+		return "one of " + enumList(f.names)
+	case f.max > 0:
+		return fmt.Sprintf("%s..%s", decimal(f.min), decimal(f.max))
+	}
+	return ""
+}
+
+// decimal writes whole numbers up to 2^53 in full.
+func decimal(v float64) string {
+	if v == math.Trunc(v) && v <= maxRound {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+const (
+	anyUint32 = math.MaxUint32
+	// maxRound keeps the numbers of rounds exact in a float64.
+	maxRound = 1 << 53
+)
 
 // planFields is the one place that ties a field's number, name, limits and
 // place together: codec, files, flags and validation all walk it.
@@ -53,13 +101,13 @@ var planFields = []Field{
 	{9, "sharing", "who probes which directions", false, func(p *Plan) any { return (*uint8)(&p.Sharing) }, sharingNames, 0, 0},
 	{10, "distribution", "of a direction's elements", false, func(p *Plan) any { return (*uint8)(&p.Distribution) }, distributionNames, 0, 0},
 	{11, "difference", "finite difference", false, func(p *Plan) any { return (*uint8)(&p.Difference) }, differenceNames, 0, 0},
-	{12, "mu", "probe distance in parameter units", true, func(p *Plan) any { return &p.Mu }, nil, 0x1p-60, 0x1p60},
+	{12, "mu", "probe distance in parameter units", true, func(p *Plan) any { return &p.Mu }, nil, 1e-18, 1e18},
 	{13, "steps", "K, local steps a round", false, func(p *Plan) any { return &p.Steps }, nil, 1, math.MaxUint16},
 	{14, "perturbations", "P, directions a step", true, func(p *Plan) any { return &p.Perturbations }, nil, 1, math.MaxUint16},
 	{15, "rule", "how an estimate moves the state", false, func(p *Plan) any { return (*uint8)(&p.Rule) }, ruleNames, 0, 0},
 	{16, "beta", "momentum factor", true, func(p *Plan) any { return &p.Beta }, nil, 0, 1},
 	{17, "weight_decay", "decay added to the estimate", true, func(p *Plan) any { return &p.WeightDecay }, nil, 0, 1e6},
-	{18, "step", "eta, step size", true, func(p *Plan) any { return &p.Step }, nil, 0x1p-100, 0x1p60},
+	{18, "step", "eta, step size", true, func(p *Plan) any { return &p.Step }, nil, 1e-18, 1e18},
 	{19, "step_decay", "schedule of the step size", true, func(p *Plan) any { return (*uint8)(&p.StepDecay) }, stepDecayNames, 0, 0},
 	{20, "step_schedule", "factors on the step size", true, func(p *Plan) any { return &p.StepSchedule }, nil, 0, 0},
 	{21, "perturbation_schedule", "P from rounds on", true, func(p *Plan) any { return &p.PerturbationSchedule }, nil, 0, 0},
@@ -67,7 +115,7 @@ var planFields = []Field{
 	{23, "aggregator", "how scalars become one", false, func(p *Plan) any { return (*uint8)(&p.Aggregator) }, aggregatorNames, 0, 0},
 	{24, "weights", "of the mean", false, func(p *Plan) any { return (*uint8)(&p.Weights) }, weightsNames, 0, 0},
 	{25, "max_weight", "cap on a device's weight", true, func(p *Plan) any { return &p.MaxWeight }, nil, 1, MaxWeight},
-	{26, "max_scalar", "largest |g| accepted", true, func(p *Plan) any { return &p.MaxScalar }, nil, 0x1p-60, 0x1p100},
+	{26, "max_scalar", "largest |g| accepted", true, func(p *Plan) any { return &p.MaxScalar }, nil, 1e-18, 1e30},
 	{27, "roster", "who may take part", false, func(p *Plan) any { return (*uint8)(&p.Roster) }, rosterNames, 0, 0},
 	{28, "members", "devices that round 1 waits for", true, func(p *Plan) any { return &p.Members }, nil, 1, MaxMembers},
 	{29, "target", "contributors that close a round", true, func(p *Plan) any { return &p.Target }, nil, 1, MaxMembers},
@@ -83,7 +131,7 @@ var planFields = []Field{
 	{39, "eval_count", "devices that evaluate", true, func(p *Plan) any { return &p.EvalCount }, nil, 0, MaxMembers},
 	{40, "metrics", "what an evaluation returns", false, func(p *Plan) any { return &p.Metrics }, nil, 0, 0},
 	{41, "digest_every", "records between digests, 0 for never", true, func(p *Plan) any { return &p.DigestEvery }, nil, 0, anyUint32},
-	{42, "rounds", "rounds of the run, 0 for no limit", true, func(p *Plan) any { return &p.Rounds }, nil, 0, math.MaxInt64},
+	{42, "rounds", "rounds of the run, 0 for no limit", true, func(p *Plan) any { return &p.Rounds }, nil, 0, maxRound},
 	{43, "stop_metric", "metric that ends the run", true, func(p *Plan) any { return &p.StopMetric }, nil, 0, 0},
 	{44, "stop_when", "side of stop_value", true, func(p *Plan) any { return (*uint8)(&p.StopWhen) }, stopWhenNames, 0, 0},
 	{45, "stop_value", "metric's value that ends the run", true, func(p *Plan) any { return &p.StopValue }, nil, 0, 0},
@@ -98,12 +146,12 @@ func fieldByNumber(number uint64) *Field {
 	return &planFields[number-1]
 }
 
-// fieldByName returns the field with a name, or nil.
-func fieldByName(name string) *Field {
+// findField returns the field with a name, or a PlanError about value.
+func findField(name, value string) (*Field, error) {
 	for i := range planFields {
 		if planFields[i].Name == name {
-			return &planFields[i]
+			return &planFields[i], nil
 		}
 	}
-	return nil
+	return nil, &PlanError{name, value, "no field has this name; `zofl plan --fields` lists them"}
 }

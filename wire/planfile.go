@@ -3,10 +3,9 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strconv"
 )
 
@@ -18,7 +17,7 @@ func (p Plan) MarshalJSON() ([]byte, error) {
 		if isZero(f.at(&p)) {
 			continue
 		}
-		var v any = f.at(&p)
+		v := f.at(&p)
 		if f.names != nil {
 			v = enumName(f.names, int(*v.(*uint8)))
 		}
@@ -35,77 +34,144 @@ func (p Plan) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// UnmarshalJSON sets the fields that b names and leaves the others.
+// UnmarshalJSON sets the fields that b names and leaves the others. Unknown
+// names, repeated ones and values of another form are a [*PlanError].
 func (p *Plan) UnmarshalJSON(b []byte) error {
-	var raw map[string]json.RawMessage
-	if err := json.Unmarshal(b, &raw); err != nil {
-		return err
+	d := json.NewDecoder(bytes.NewReader(b))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return errors.New("not a JSON object of fields")
 	}
-	for _, name := range slices.Sorted(maps.Keys(raw)) {
-		f := fieldByName(name)
-		if f == nil {
-			return &PlanError{name, string(raw[name]), "no field has this name; `zofl plan --fields` lists them"}
+	seen := map[string]bool{}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return err
 		}
-		if err := f.parseJSON(p, raw[name]); err != nil {
+		name := key.(string) // the keys of an object are strings
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		f, err := findField(name, string(value))
+		if err != nil {
+			return err
+		}
+		if seen[name] {
+			return &PlanError{name, string(value), "give each field once"}
+		}
+		seen[name] = true
+		if err := f.setJSON(p, value); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f *Field) parseJSON(p *Plan, raw json.RawMessage) error {
-	if f.names != nil {
-		var s string
-		if err := json.Unmarshal(raw, &s); err != nil {
-			return &PlanError{f.Name, string(raw), "one of " + enumList(f.names) + ", in quotes"}
+// setJSON gives f its value in a file: text, choices and hexadecimal digits
+// are in quotes there.
+func (f *Field) setJSON(p *Plan, value json.RawMessage) error {
+	switch f.at(p).(type) {
+	case *uint8, *string, *Bytes:
+		var text string
+		if json.Unmarshal(value, &text) != nil || value[0] != '"' {
+			return &PlanError{f.Name, string(value), "put the value in quotes"}
 		}
-		return f.set(p, s)
+		return f.set(p, text)
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(f.at(p)); err != nil {
-		return &PlanError{f.Name, string(raw), err.Error()}
-	}
-	return nil
+	return f.set(p, string(value))
 }
 
 // Set gives the field with a name the value that text stands for: a name for
-// a choice, JSON for lists, hexadecimal for bytes, a number otherwise.
+// a choice, JSON for lists, hexadecimal digits for bytes, a number otherwise.
+// The error is a [*PlanError]; it has changed nothing.
 func (p *Plan) Set(name, text string) error {
-	f := fieldByName(name)
-	if f == nil {
-		return &PlanError{name, text, "no field has this name; `zofl plan --fields` lists them"}
+	f, err := findField(name, text)
+	if err != nil {
+		return err
 	}
 	return f.set(p, text)
 }
 
 func (f *Field) set(p *Plan, text string) error {
-	var err error
-	switch v := f.at(p).(type) {
+	var parsed Plan
+	at := f.at(&parsed)
+	if err := f.parse(at, text); err != nil {
+		return &PlanError{f.Name, text, err.Error()}
+	}
+	copyValue(f.at(p), at)
+	return nil
+}
+
+// parse reads text to where at points; its error is the remedy.
+func (f *Field) parse(at any, text string) error {
+	switch v := at.(type) {
 	case *uint8:
-		*v, err = enumValue(f.names, text)
+		n, err := enumValue(f.names, text)
+		if err != nil {
+			return errors.New("choose one of " + enumList(f.names))
+		}
+		*v = n
 	case *string:
 		*v = text
 	case *Bytes:
-		err = v.UnmarshalText([]byte(text))
+		if v.UnmarshalText([]byte(text)) != nil {
+			return errors.New("give hexadecimal digits")
+		}
+	case *uint32:
+		n, err := strconv.ParseUint(text, 10, 32)
+		if err != nil {
+			return fmt.Errorf("give a whole number, %s", f.Range())
+		}
+		*v = uint32(n)
+	case *uint64:
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return fmt.Errorf("give a whole number, %s", f.Range())
+		}
+		*v = n
+	case *float32:
+		n, err := strconv.ParseFloat(text, 32)
+		if err != nil {
+			return fmt.Errorf("give a number %s", f.Range())
+		}
+		*v = float32(n)
 	default:
-		return f.parseJSON(p, json.RawMessage(text))
-	}
-	if err != nil {
-		return &PlanError{f.Name, text, err.Error()}
+		return parseList(v, text)
 	}
 	return nil
 }
 
-// ReadPlan reads a plan file and validates it.
+func parseList(list any, text string) error {
+	d := json.NewDecoder(bytes.NewReader([]byte(text)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(list); err != nil {
+		return fmt.Errorf("give a JSON list: %v", err)
+	}
+	if _, err := d.Token(); err != io.EOF || isZero(list) && text[0] != '[' {
+		return errors.New("give one JSON list")
+	}
+	return nil
+}
+
+// ReadPlan reads a plan file and validates it. The file is a JSON object keyed
+// by the field names of [Fields].
 func ReadPlan(r io.Reader) (*Plan, error) {
-	b, err := io.ReadAll(io.LimitReader(r, 1<<20))
+	b, err := io.ReadAll(io.LimitReader(r, maxPlanFile))
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
 	p := &Plan{}
 	if err := json.Unmarshal(b, p); err != nil {
+		if fault := (*PlanError)(nil); errors.As(err, &fault) {
+			return nil, fault
+		}
 		return nil, fmt.Errorf("plan: %w", err)
 	}
-	return p, p.Validate()
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
+
+// maxPlanFile is more than the longest plan takes as JSON.
+const maxPlanFile = 1 << 20

@@ -80,7 +80,7 @@ func (r EndReason) String() string {
 // An End is the body of a run's last record.
 type End struct {
 	Reason EndReason
-	Text   string
+	Text   string // for people; cut to MaxReason bytes
 }
 
 // Keys of the maps that are the bodies of records.
@@ -124,16 +124,17 @@ func (r *Record) Append(b []byte) []byte {
 	panic("wire: internal error: record of no kind")
 }
 
-// DecodeRecord reads one record. The scalars of the result alias b.
+// DecodeRecord reads one record; whatever it accepts, [Record.Append] encodes
+// to the same bytes. The scalars of the result alias b. A plan is read, not
+// judged: [Plan.Validate] does that.
 func DecodeRecord(b []byte) (Record, error) {
 	d := &reader{frame: "record", b: b}
 	if len(b) > MaxRecord {
 		d.fail("record", ErrLimit)
 	}
-	d.tuple("record", 6)
-	d.version(RecordVersion)
+	d.head(RecordVersion, 6)
 	var r Record
-	r.Kind = RecordKind(d.uint("kind", math.MaxUint8))
+	r.Kind = RecordKind(d.known("kind", uint64(KindEnd)))
 	r.N = d.uint("n", math.MaxInt64)
 	d.bytes("prev", r.Prev[:])
 	r.Epoch = d.uint("epoch", math.MaxInt64)
@@ -142,7 +143,10 @@ func DecodeRecord(b []byte) (Record, error) {
 	}
 	d.body(&r)
 	d.end()
-	return r, d.err
+	if d.err != nil {
+		return Record{}, d.err
+	}
+	return r, nil
 }
 
 func (d *reader) body(r *Record) {
@@ -159,17 +163,17 @@ func (d *reader) body(r *Record) {
 	case KindRollback:
 		d.keys("body", func(key uint64) bool {
 			if key == keyTo {
-				r.To = d.uint("to", r.N-1)
+				r.To = d.uint("to", math.MaxInt64)
 			}
 			return key == keyTo
 		})
-		if r.To == 0 {
+		if r.To == 0 || r.To >= r.N {
 			d.fail("to", ErrValue)
 		}
 	case KindEnd:
 		r.End = d.runEnd()
 	default:
-		d.fail("kind", ErrUpgrade)
+		d.fail("kind", ErrValue)
 	}
 }
 
@@ -201,11 +205,15 @@ func (d *reader) nonzero(field string, v uint64) uint64 {
 }
 
 func (e *End) append(b []byte) []byte {
-	if e.Text == "" {
-		return append(appendMap(b, 1), keyReason, byte(e.Reason))
+	n := 1
+	if e.Text != "" {
+		n = 2
 	}
-	b = append(appendMap(b, 2), keyReason, byte(e.Reason), keyText)
-	return appendString(b, e.Text)
+	b = appendUint(append(appendMap(b, n), keyReason), uint64(e.Reason))
+	if e.Text == "" {
+		return b
+	}
+	return appendText(append(b, keyText), e.Text)
 }
 
 func (d *reader) runEnd() *End {
@@ -213,7 +221,7 @@ func (d *reader) runEnd() *End {
 	d.keys("body", func(key uint64) bool {
 		switch key {
 		case keyReason:
-			e.Reason = EndReason(d.nonzero("reason", d.uint("reason", math.MaxInt8)))
+			e.Reason = EndReason(d.nonzero("reason", d.known("reason", uint64(EndDiverged))))
 		case keyText:
 			e.Text = d.string("text", MaxReason)
 			d.nonzero("text", uint64(len(e.Text)))
@@ -221,7 +229,7 @@ func (d *reader) runEnd() *End {
 		return key <= keyText
 	})
 	if e.Reason == 0 {
-		d.fail("reason", ErrValue)
+		d.fail("reason", ErrForm)
 	}
 	return e
 }

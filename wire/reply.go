@@ -20,7 +20,19 @@ func (k ReplyKind) String() string {
 	return enumName([]string{"", "contribution", "evaluation", "decline", "digest"}, int(k))
 }
 
-// DeclineReason says why a device sits a round out.
+// fields is how many fields a reply has: version, kind, n, tip, and its own.
+func (k ReplyKind) fields() int {
+	switch k {
+	case Contribution:
+		return 4 + 3
+	case Evaluation:
+		return 4 + 2
+	}
+	return 4 + 1
+}
+
+// DeclineReason says why a device sits a round out. Later versions may send
+// others.
 type DeclineReason uint8
 
 const (
@@ -48,7 +60,7 @@ type Reply struct {
 	Kind   ReplyKind
 	N      uint64
 	Tip    Tip
-	Weight uint32
+	Weight uint32 // 1..MaxWeight
 	Loss   float32
 	Values Scalars
 	Reason DeclineReason
@@ -59,14 +71,7 @@ type Reply struct {
 // Append appends the encoding of r to b without allocating if b has room: an
 // array [version, kind, n, tip, ...] by kind, then Rest.
 func (r *Reply) Append(b []byte) []byte {
-	fields := 5
-	switch r.Kind {
-	case Contribution:
-		fields = 7
-	case Evaluation:
-		fields = 6
-	}
-	b = appendArray(b, fields)
+	b = appendArray(b, r.Kind.fields())
 	b = append(b, FrameVersion, byte(r.Kind))
 	b = appendUint(b, r.N)
 	b = appendBin(b, r.Tip[:])
@@ -77,7 +82,7 @@ func (r *Reply) Append(b []byte) []byte {
 	case Evaluation:
 		b = appendBin(appendUint(b, uint64(r.Weight)), r.Values)
 	case Decline:
-		b = append(b, byte(r.Reason))
+		b = appendUint(b, uint64(r.Reason))
 	case DigestReport:
 		b = appendBin(b, r.Digest[:])
 	default:
@@ -93,33 +98,41 @@ func DecodeReply(b []byte) (Reply, error) {
 	if len(b) > MaxFrame {
 		d.fail("reply", ErrLimit)
 	}
-	fields := d.length("reply", 15, 0x90, 15, 0, 0xdc, 0xdd)
-	d.version(FrameVersion)
+	fields := d.versioned(FrameVersion)
 	var r Reply
-	r.Kind = ReplyKind(d.uint("kind", math.MaxUint8))
+	r.Kind = ReplyKind(d.known("kind", uint64(DigestReport)))
+	if d.err == nil && fields != r.Kind.fields() {
+		d.fail("reply", ErrForm)
+	}
 	r.N = d.uint("n", math.MaxInt64)
+	d.positive("n", r.N)
 	d.bytes("tip", r.Tip[:])
-	want := 5
 	switch r.Kind {
 	case Contribution:
-		want = 7
-		r.Weight = uint32(d.uint("weight", MaxWeight))
+		r.Weight = d.weight()
 		r.Loss = d.float("loss")
 		r.Values = d.scalars("scalars", MaxScalars)
 	case Evaluation:
-		want = 6
-		r.Weight = uint32(d.uint("weight", MaxWeight))
+		r.Weight = d.weight()
 		r.Values = d.scalars("metrics", MaxMetrics)
 	case Decline:
-		r.Reason = DeclineReason(d.uint("reason", math.MaxInt8))
+		reason := d.uint("reason", math.MaxUint8)
+		d.positive("reason", reason)
+		r.Reason = DeclineReason(reason)
 	case DigestReport:
 		d.bytes("digest", r.Digest[:])
 	default:
-		d.fail("kind", ErrUpgrade)
-	}
-	if d.err == nil && fields != want {
-		d.fail("reply", ErrForm)
+		d.fail("kind", ErrValue)
 	}
 	r.Rest = d.rest()
-	return r, d.err
+	if d.err != nil {
+		return Reply{}, d.err
+	}
+	return r, nil
+}
+
+func (d *reader) weight() uint32 {
+	v := d.uint("weight", MaxWeight)
+	d.positive("weight", v)
+	return uint32(v)
 }

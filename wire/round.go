@@ -13,7 +13,7 @@ func (r *Round) append(b []byte) []byte {
 	b = appendMap(b, n)
 	b = appendField(b, keyRound, r.Round)
 	b = appendField(b, keyAttempt, uint64(r.Attempt))
-	b = appendFloat(append(b, keyStep), r.Step)
+	b = appendFinite(append(b, keyStep), r.Step)
 	b = appendField(b, keyPerturbations, uint64(r.Perturbations))
 	b = appendField(b, keyContributors, uint64(r.Contributors))
 	if len(r.Slots) > 0 {
@@ -78,7 +78,7 @@ func (d *reader) slots() []uint32 {
 	}
 	slots := make([]uint32, n)
 	for i := range slots {
-		slots[i] = uint32(d.uint("slots", MaxMembers))
+		slots[i] = uint32(d.uint("slots", MaxMembers-1))
 		if d.err == nil && i > 0 && slots[i] <= slots[i-1] {
 			d.fail("slots", ErrForm)
 		}
@@ -86,15 +86,19 @@ func (d *reader) slots() []uint32 {
 	return slots
 }
 
-// terms reads the terms of record n, ascending by (Back, Source).
+// terms reads the terms of record n, ascending by (Back, Source). Record 1 is
+// the plan, so Back reaches to record 2 at most.
 func (d *reader) terms(n uint64) []Term {
 	terms := make([]Term, d.array("terms", MaxTerms, 5))
 	for i := range terms {
 		d.tuple("term", 3)
 		t := &terms[i]
-		t.Back = d.uint("term back", n-1)
-		t.Source = uint32(d.uint("term source", MaxMembers+1))
+		t.Back = d.uint("term back", math.MaxInt64)
+		t.Source = uint32(d.uint("term source", MaxMembers))
 		t.Scalars = d.scalars("term scalars", MaxScalars)
+		if t.Back > n-2 {
+			d.fail("term back", ErrValue)
+		}
 		if i > 0 && !before(terms[i-1], *t) {
 			d.fail("terms", ErrForm)
 		}

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -23,28 +24,36 @@ func (p *Plan) Validate() error {
 	return nil
 }
 
-// check tests a number against its limits and a choice against its names.
+// check tests a number against its range and a choice against its names.
 func (f *Field) check(p *Plan) error {
-	var v float64
-	switch at := f.at(p).(type) {
+	var value any
+	good := true
+	switch v := f.at(p).(type) {
 	case *uint8:
-		if int(*at) >= len(f.names) || f.names[*at] == "" {
-			return &PlanError{f.Name, *at, "choose one of " + enumList(f.names)}
-		}
-		return nil
+		value, good = *v, int(*v) < len(f.names) && f.names[*v] != ""
 	case *uint32:
-		v = float64(*at)
+		value, good = *v, f.has(float64(*v))
 	case *uint64:
-		v = float64(*at)
+		value, good = *v, f.has(float64(*v))
 	case *float32:
-		v = float64(*at)
-	default:
+		value, good = *v, f.hasFloat(*v)
+	}
+	if good {
 		return nil
 	}
-	if v-v != 0 || f.max > 0 && !(v >= f.min && v <= f.max) {
-		return &PlanError{f.Name, v, fmt.Sprintf("%s: choose one from %g to %g", f.Doc, f.min, f.max)}
+	remedy := "choose a finite number"
+	if f.Range() != "" {
+		remedy = "choose " + f.Range()
 	}
-	return nil
+	return &PlanError{f.Name, value, f.Doc + ": " + remedy}
+}
+
+// has compares in float64, in which the limits of whole numbers are exact.
+func (f *Field) has(v float64) bool { return f.max == 0 || v >= f.min && v <= f.max }
+
+// hasFloat compares in float32, so that the limits as written are allowed.
+func (f *Field) hasFloat(v float32) bool {
+	return v-v == 0 && (f.max == 0 || v >= float32(f.min) && v <= float32(f.max))
 }
 
 func (p *Plan) checkNames() error {
@@ -52,14 +61,14 @@ func (p *Plan) checkNames() error {
 		return &PlanError{"run", p.Run, "name the run: " + err.Error()}
 	}
 	if p.Preset != "" && CheckName(p.Preset) != nil {
-		return &PlanError{"preset", p.Preset, "leave it as the preset set it"}
+		return &PlanError{"preset", p.Preset, "leave it as the preset set it, or empty"}
 	}
 	if len(p.Metrics) > MaxMetrics {
 		return &PlanError{"metrics", len(p.Metrics), fmt.Sprintf("keep at most %d", MaxMetrics)}
 	}
 	for i, m := range p.Metrics {
 		if err := CheckName(m); err != nil {
-			return &PlanError{"metrics", m, err.Error()}
+			return &PlanError{"metrics", m, "name the metric: " + err.Error()}
 		}
 		if slices.Contains(p.Metrics[:i], m) {
 			return &PlanError{"metrics", m, "name each metric once"}
@@ -80,6 +89,17 @@ func (p *Plan) checkModel() error {
 	return nil
 }
 
+// Factors are bounded so that no product of mu or the step size with them and
+// a decay is 0 or infinite.
+const (
+	minFactor float32 = 1e-6
+	maxFactor float32 = 1e6
+	maxScale  float32 = 1e6
+	factors           = "1e-6..1e6"
+)
+
+func isFactor(v float32) bool { return v >= minFactor && v <= maxFactor }
+
 func (p *Plan) checkSegments() error {
 	if len(p.Segments) > MaxSegments {
 		return &PlanError{"segments", len(p.Segments), fmt.Sprintf("keep at most %d", MaxSegments)}
@@ -91,17 +111,17 @@ func (p *Plan) checkSegments() error {
 		case CheckName(s.Name) != nil || seen[s.Name]:
 			return &PlanError{"segments", s.Name, "give each segment a name of its own: letters, digits, - and _"}
 		case s.Len == 0 || s.Len > MaxDim:
-			return &PlanError{field + ".len", s.Len, "give the number of its parameters"}
+			return &PlanError{field + ".len", s.Len, "give the number of its parameters, 1 or more"}
 		case int(s.Fill) >= len(fillNames):
 			return &PlanError{field + ".fill", s.Fill, "choose one of " + enumList(fillNames)}
-		case s.Fill != Zero && !(s.Scale > 0 && s.Scale <= 0x1p60):
-			return &PlanError{field + ".scale", s.Scale, "give the scale of the fill, above 0"}
+		case s.Fill != Zero && !(s.Scale > 0 && s.Scale <= maxScale):
+			return &PlanError{field + ".scale", s.Scale, fmt.Sprintf("give the scale of the fill, above 0, at most %g", maxScale)}
 		case s.Fill == Zero && s.Scale != 0:
 			return &PlanError{field + ".scale", s.Scale, "a zero fill has no scale: remove it or set fill"}
-		case !(s.MuScale >= 0 && s.MuScale <= 0x1p60):
-			return &PlanError{field + ".mu_scale", s.MuScale, "give a positive factor on mu, or none"}
-		case !(s.StepScale >= 0 && s.StepScale <= 0x1p60):
-			return &PlanError{field + ".step_scale", s.StepScale, "give a positive factor on the step size, or none"}
+		case s.MuScale != 0 && !isFactor(s.MuScale):
+			return &PlanError{field + ".mu_scale", s.MuScale, "give a factor on mu, " + factors + ", or none"}
+		case s.StepScale != 0 && !isFactor(s.StepScale):
+			return &PlanError{field + ".step_scale", s.StepScale, "give a factor on the step size, " + factors + ", or none"}
 		case p.Initial == Given && s.Fill != Zero:
 			return &PlanError{field + ".fill", s.Fill, "parameters are given: remove the fill or set initial to seeded"}
 		}
@@ -122,27 +142,30 @@ func (p *Plan) checkEstimator() error {
 			fmt.Sprintf("with %d steps a reply would have %d scalars: keep steps*perturbations at most %d", p.Steps, most, MaxScalars)}
 	case p.Rule == SGD && p.Beta != 0:
 		return &PlanError{"beta", p.Beta, "sgd has no momentum: set it to 0, or rule to momentum or torch-momentum"}
-	case p.Beta >= 1:
-		return &PlanError{"beta", p.Beta, "choose a momentum factor below 1"}
+	case p.Rule != SGD && !(p.Beta > 0 && p.Beta < 1):
+		return &PlanError{"beta", p.Beta, "choose a momentum factor above 0 and below 1, or rule sgd; 0.9 is usual"}
 	}
 	return nil
 }
 
 func (p *Plan) checkSchedules() error {
-	if len(p.StepSchedule) > MaxPoints || len(p.PerturbationSchedule) > MaxPoints {
-		return &PlanError{"step_schedule", len(p.StepSchedule), fmt.Sprintf("keep schedules at most %d points", MaxPoints)}
+	if n := len(p.StepSchedule); n > MaxPoints {
+		return &PlanError{"step_schedule", n, fmt.Sprintf("keep at most %d points", MaxPoints)}
+	}
+	if n := len(p.PerturbationSchedule); n > MaxPoints {
+		return &PlanError{"perturbation_schedule", n, fmt.Sprintf("keep at most %d points", MaxPoints)}
 	}
 	last := uint64(0)
 	for _, s := range p.StepSchedule {
-		if s.Round <= last || !(s.Factor > 0 && s.Factor <= 0x1p30) {
-			return &PlanError{"step_schedule", s, "let rounds ascend from 1 and give positive factors"}
+		if s.Round <= last || s.Round > maxRound || !isFactor(s.Factor) {
+			return &PlanError{"step_schedule", s, "let rounds ascend from 1 and factors be " + factors}
 		}
 		last = s.Round
 	}
 	last = 0
 	for _, s := range p.PerturbationSchedule {
-		if s.Round <= last || s.Perturbations == 0 || s.Perturbations > 0xffff {
-			return &PlanError{"perturbation_schedule", s, "let rounds ascend from 1 and P be 1..65535"}
+		if s.Round <= last || s.Round > maxRound || s.Perturbations == 0 || s.Perturbations > math.MaxUint16 {
+			return &PlanError{"perturbation_schedule", s, "let rounds ascend from 1 and perturbations be 1..65535"}
 		}
 		last = s.Round
 	}

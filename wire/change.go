@@ -1,0 +1,70 @@
+package wire
+
+import "slices"
+
+// A Change gives fields of the plan other values: the body of a KindChange
+// record. Its encoding is the map of a plan, but of the fields that it names,
+// zero or not. Build one with [Change.Set].
+//
+// Invariants:
+//  1. Fields are the numbers of changeable fields, ascending, at least one.
+//  2. Values holds what they become.
+type Change struct {
+	Fields []uint64
+	Values Plan
+}
+
+// Set adds the field with a name, or replaces its value; text is as for
+// [Plan.Set]. The error is a [*PlanError].
+func (c *Change) Set(name, text string) error {
+	f, err := findField(name, text)
+	if err != nil {
+		return err
+	}
+	if !f.Changeable {
+		return &PlanError{name, text, "this field is fixed for the whole run: start another run"}
+	}
+	if err := f.set(&c.Values, text); err != nil {
+		return err
+	}
+	if at, found := slices.BinarySearch(c.Fields, f.Number); !found {
+		c.Fields = slices.Insert(c.Fields, at, f.Number)
+	}
+	return nil
+}
+
+// Apply sets the fields of p that c names. The result may not be a plan that
+// can run: [Plan.Validate] it.
+func (c *Change) Apply(p *Plan) {
+	for _, number := range c.Fields {
+		f := fieldByNumber(number)
+		copyValue(f.at(p), f.at(&c.Values))
+	}
+}
+
+func (c *Change) append(b []byte) []byte {
+	b = appendMap(b, len(c.Fields))
+	for _, number := range c.Fields {
+		b = appendValue(appendUint(b, number), fieldByNumber(number).at(&c.Values))
+	}
+	return b
+}
+
+// change reads a change. A field that cannot be changed here may be in a later
+// version, so it needs an upgrade like one that is not known.
+func (d *reader) change() *Change {
+	c := &Change{}
+	d.keys("body", func(key uint64) bool {
+		f := fieldByNumber(key)
+		if f == nil || !f.Changeable {
+			return false
+		}
+		c.Fields = append(c.Fields, key)
+		d.value(f, f.at(&c.Values))
+		return true
+	})
+	if len(c.Fields) == 0 {
+		d.fail("body", ErrValue)
+	}
+	return c
+}
