@@ -1,0 +1,193 @@
+package replica
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+var update = flag.Bool("update", false, "write testdata/golden.txt anew; every replica ever made disagrees with it")
+
+// goldenRuns is how many runs testdata/golden.txt holds.
+const goldenRuns = 9
+
+const goldenFile = "testdata/golden.txt"
+
+// A golden run is a plan (the settings of its JSON over base), the rounds that
+// are replayed, and the digest that every replica must have after them.
+type golden struct {
+	name, settings string
+	rounds         int
+	digest         string
+}
+
+// TestGoldenReplay replays recorded runs and compares digests. It is what the
+// gates for other architectures run.
+func TestGoldenReplay(t *testing.T) {
+	runs := readGolden(t)
+	if len(runs) != goldenRuns {
+		t.Fatalf("%s has %d runs, want %d", goldenFile, len(runs), goldenRuns)
+	}
+	var out bytes.Buffer
+	for _, g := range runs {
+		r := replay(t, g)
+		got := hex.EncodeToString(digestOf(r))
+		if got != g.digest && !*update {
+			t.Errorf("%s: digest %s, want %s", g.name, got, g.digest)
+		}
+		fmt.Fprintf(&out, "run: %s\nplan: %s\nrounds: %d\ndigest: %s\n\n", g.name, g.settings, g.rounds, got)
+	}
+	if *update {
+		if err := os.WriteFile(goldenFile, out.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func digestOf(r *Replica) []byte {
+	d := r.Digest()
+	return d[:]
+}
+
+// readGolden reads blocks of "key: value" lines that a blank line ends.
+func readGolden(t *testing.T) []golden {
+	t.Helper()
+	f, err := os.Open(goldenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var runs []golden
+	var g golden
+	for s := bufio.NewScanner(f); s.Scan(); {
+		key, value, _ := strings.Cut(s.Text(), ": ")
+		switch key {
+		case "run":
+			g = golden{name: value}
+		case "plan":
+			g.settings = value
+		case "rounds":
+			fmt.Sscan(value, &g.rounds)
+		case "digest":
+			g.digest = value
+			runs = append(runs, g)
+		}
+	}
+	return runs
+}
+
+// replay applies a plan and rounds whose scalars come from a generator of its
+// own.
+func replay(t *testing.T, g golden) *Replica {
+	t.Helper()
+	p := basePlan()
+	if err := json.Unmarshal([]byte(g.settings), p); err != nil {
+		t.Fatalf("%s: %v", g.name, err)
+	}
+	given := make([]float32, p.Dim)
+	random := lcg(1)
+	for i := range given {
+		given[i] = random.float()
+	}
+	if p.Initial == wire.Given {
+		p.InitialDigest = InitialDigest(given)
+	}
+	r := New(Config{Run: p.Run, Dim: p.Dim, Initial: given})
+	chain := newChain(p.Run)
+	mustApply(t, r, chain.plan(p))
+	for i := range g.rounds {
+		round := uint64(i + 1)
+		scalars := random.scalars(int(p.Steps) * int(p.PerturbationsAt(round)))
+		mustApply(t, r, chain.round(round, p.StepAt(round), p.PerturbationsAt(round), scalars))
+	}
+	return r
+}
+
+func mustApply(t *testing.T, r *Replica, record []byte) {
+	t.Helper()
+	if err := r.Apply(record); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func basePlan() *wire.Plan {
+	return &wire.Plan{
+		Run: "golden", Scheme: prng.Scheme, RunKey: bytes.Repeat([]byte{7}, 32), Dim: 1,
+		Distribution: wire.Normal, Difference: wire.Central, Mu: 1e-3, Steps: 1, Perturbations: 1,
+		Rule: wire.SGD, Step: 0.01, MaxWeight: 1, MaxScalar: 1e6,
+		Members: 1, Target: 1, OverSample: 1, Quorum: 1, Deadline: 1000, MaxAttempts: 1,
+		Reannounce: 1000, Shards: 1,
+	}
+}
+
+// A chain encodes consecutive records.
+type chain struct {
+	n    uint64
+	prev wire.Hash
+}
+
+func newChain(run string) *chain { return &chain{prev: wire.Genesis(run)} }
+
+func (c *chain) add(r wire.Record) []byte {
+	c.n++
+	r.N, r.Prev, r.Epoch = c.n, c.prev, 1
+	b := r.Append(nil)
+	c.prev = wire.HashRecord(b)
+	return b
+}
+
+func (c *chain) plan(p *wire.Plan) []byte {
+	return c.add(wire.Record{Kind: wire.KindPlan, Plan: p})
+}
+
+func (c *chain) round(n uint64, step float32, p uint32, scalars wire.Scalars) []byte {
+	return c.add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{
+		Round: n, Step: step, Perturbations: p, Contributors: 1,
+		Terms: []wire.Term{{Scalars: scalars}},
+	}})
+}
+
+// lcg is Knuth's MMIX generator: a few numbers that no library can change.
+type lcg uint64
+
+func (g *lcg) float() float32 {
+	*g = *g*6364136223846793005 + 1442695040888963407
+	return float32(int32(*g>>32)) / (1 << 28) // in [-8, 8), exact to 24 bits
+}
+
+func (g *lcg) scalars(n int) wire.Scalars {
+	var s wire.Scalars
+	for range n {
+		s = wire.AppendScalars(s, g.float())
+	}
+	return s
+}
+
+// TestDigestIsSensitive makes sure that the golden digests see one bit.
+func TestDigestIsSensitive(t *testing.T) {
+	x := make([]float32, 5000)
+	before := Digest(x)
+	x[4999] = math.Float32frombits(1)
+	if Digest(x) == before {
+		t.Error("the digest does not see the last element")
+	}
+	if Digest(x, x) == Digest(x) {
+		t.Error("the digest does not see the number of vectors")
+	}
+	x[0] = math.Float32frombits(0x7fc00001)
+	quiet := Digest(x)
+	x[0] = math.Float32frombits(0xffc12345)
+	if Digest(x) != quiet {
+		t.Error("the digest sees the payload of a NaN")
+	}
+}
