@@ -88,6 +88,9 @@ func (b *natsBus) Request(ctx context.Context, subject string, data []byte) ([]b
 
 // Check implements Checker.
 func (b *natsBus) Check(ctx context.Context, subject string) error {
+	if err := ctx.Err(); err != nil {
+		return failed("check", subject, err)
+	}
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, checkTimeout)
