@@ -13,7 +13,7 @@ import (
 )
 
 func TestMemory(t *testing.T) {
-	bustest.Run(t, func() bus.Bus {
+	bustest.Run(t, func(t *testing.T) bus.Bus {
 		m := bus.NewMemory()
 		t.Cleanup(m.Close)
 		return m

@@ -16,9 +16,10 @@ import (
 // patience bounds the wait for a message that must arrive.
 const patience = 10 * time.Second
 
-// Run tests the buses that open returns: one for each subtest, with no other
-// traffic on it, and receiving its own messages. It closes none of them.
-func Run(t *testing.T, open func() bus.Bus) {
+// Run tests the buses that open returns: one for each subtest, that receives
+// its own messages and nobody else's. Run closes none of them; open leaves
+// that to the cleanup of its subtest, so that no bus hears the next one.
+func Run(t *testing.T, open func(t *testing.T) bus.Bus) {
 	tests := []struct {
 		name string
 		run  func(*testing.T, bus.Bus)
@@ -40,7 +41,7 @@ func Run(t *testing.T, open func() bus.Bus) {
 		{"Concurrent", testConcurrent},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { tt.run(t, open()) })
+		t.Run(tt.name, func(t *testing.T) { tt.run(t, open(t)) })
 	}
 }
 
@@ -85,6 +86,14 @@ func wantData(t *testing.T, from <-chan bus.Message, want string) {
 	if got := string(receive(t, from).Data); got != want {
 		t.Fatalf("got %q, want %q", got, want)
 	}
+}
+
+// request asks with patience.
+func request(b bus.Bus, subject, data string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	answer, err := b.Request(ctx, subject, []byte(data))
+	return string(answer), err
 }
 
 func testDelivery(t *testing.T, b bus.Bus) {
@@ -174,13 +183,11 @@ func testHandlerUsesBus(t *testing.T, b bus.Bus) {
 	_, received := subscribe(t, b, "t.out")
 	subscribeFunc(t, b, "t.echo", func(m bus.Message) { answer(t, b, m.Reply, m.Data) })
 	subscribeFunc(t, b, "t.in", func(m bus.Message) {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		data, err := b.Request(ctx, "t.echo", m.Data)
+		data, err := request(b, "t.echo", string(m.Data))
 		if err != nil {
 			t.Errorf("got %v, want no error", err)
 		}
-		answer(t, b, "t.out", data)
+		answer(t, b, "t.out", []byte(data))
 	})
 	publish(t, b, "t.in", "through")
 	wantData(t, received, "through")
@@ -250,8 +257,8 @@ func testRequest(t *testing.T, b bus.Bus) {
 	})
 	for i := range 10 {
 		subject := fmt.Sprintf("t.ask.%d", i)
-		got, err := b.Request(context.Background(), subject, []byte("please"))
-		if want := subject + " please"; err != nil || string(got) != want {
+		got, err := request(b, subject, "please")
+		if want := subject + " please"; err != nil || got != want {
 			t.Errorf("got %q, %v, want %q", got, err, want)
 		}
 	}
@@ -264,8 +271,8 @@ func testFirstAnswer(t *testing.T, b bus.Bus) {
 		}
 	})
 	for range 10 {
-		got, err := b.Request(context.Background(), "t.ask", nil)
-		if err != nil || string(got) != "first" {
+		got, err := request(b, "t.ask", "")
+		if err != nil || got != "first" {
 			t.Errorf("got %q, %v, want first", got, err)
 		}
 	}
@@ -277,7 +284,7 @@ func testNoResponders(t *testing.T, b bus.Bus) {
 		t.Errorf("got %v, want no error", err)
 	}
 	for _, subject := range []string{"t.nobody", "t.ask.me"} {
-		if _, err := b.Request(context.Background(), subject, nil); !errors.Is(err, bus.ErrNoResponders) {
+		if _, err := request(b, subject, ""); !errors.Is(err, bus.ErrNoResponders) {
 			t.Errorf("%s: got %v, want %v", subject, err, bus.ErrNoResponders)
 		}
 	}
@@ -319,7 +326,7 @@ func testMalformed(t *testing.T, b bus.Bus) {
 		if err := b.Publish(subject, nil); !errors.Is(err, bus.ErrSubject) {
 			t.Errorf("Publish %q: got %v, want %v", subject, err, bus.ErrSubject)
 		}
-		if _, err := b.Request(context.Background(), subject, nil); !errors.Is(err, bus.ErrSubject) {
+		if _, err := request(b, subject, ""); !errors.Is(err, bus.ErrSubject) {
 			t.Errorf("Request %q: got %v, want %v", subject, err, bus.ErrSubject)
 		}
 	}
