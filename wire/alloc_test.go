@@ -1,0 +1,81 @@
+package wire_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/wiretest"
+)
+
+func TestReplyDoesNotAllocate(t *testing.T) {
+	for _, name := range []string{"reply-contribution", "reply-contribution-large", "reply-evaluation", "reply-decline", "reply-digest"} {
+		frame := vector(t, name)
+		var reply wire.Reply
+		decode := func() {
+			var err error
+			if reply, err = wire.DecodeReply(frame); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := testing.AllocsPerRun(100, decode); got != 0 {
+			t.Errorf("%s: decoding allocates %v times", name, got)
+		}
+		room := make([]byte, 0, len(frame))
+		if got := testing.AllocsPerRun(100, func() { room = reply.Append(room[:0]) }); got != 0 {
+			t.Errorf("%s: encoding into a buffer with room allocates %v times", name, got)
+		}
+	}
+}
+
+// TestHostileFramesAllocateLittle: whatever a frame claims, reading it takes a
+// small multiple of its length. The constant is a decode error, or a plan, and
+// the runtime's own doings.
+func TestHostileFramesAllocateLittle(t *testing.T) {
+	const perByte, constant = 10, 1024
+	for _, v := range append(loadVectors(t), longFrames()...) {
+		runs := uint64(10)
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		for range runs {
+			frames[v.Frame](v.Bytes) // the error is TestVectors' matter
+		}
+		runtime.ReadMemStats(&after)
+		got := (after.TotalAlloc - before.TotalAlloc) / runs
+		if most := uint64(perByte*len(v.Bytes) + constant); got > most {
+			t.Errorf("%s: %d bytes allocate %d, want at most %d", v.Name, len(v.Bytes), got, most)
+		}
+	}
+}
+
+// longFrames make as much as they can of each byte.
+func longFrames() []wiretest.Vector {
+	body := func(kind uint64, body wiretest.Value) []byte {
+		n := uint64(9)
+		if kind == 1 {
+			n = 1
+		}
+		return wiretest.Array(wiretest.Uint(1), wiretest.Uint(kind), wiretest.Uint(n),
+			wiretest.Bin(wiretest.Seq(0, 16)...), wiretest.Uint(0), body)
+	}
+	fill := func(head wiretest.Value, n int, item wiretest.Value) wiretest.Value {
+		for range n {
+			head = append(head, item...)
+		}
+		return head
+	}
+	u, step := wiretest.Uint, wiretest.Float(1)
+	terms := fill(wiretest.Wide(0xdc, 4096), 4096, wiretest.Array(u(0), u(0), wiretest.Bin()))
+	slots := fill(wiretest.Wide(0xdc, 16384), 16384, u(0))
+	segment := wiretest.Array(wiretest.Str(""), u(0), u(0), wiretest.Float(0), wiretest.Float(0), wiretest.Float(0))
+	records := fill(wiretest.Wide(0xdc, 30000), 30000, wiretest.Bin())
+	return []wiretest.Vector{
+		{Name: "terms", Frame: "record", Bytes: body(2, wiretest.Map(u(3), step, u(7), terms))},
+		{Name: "slots", Frame: "record", Bytes: body(2, wiretest.Map(u(3), step, u(6), slots))},
+		{Name: "segments", Frame: "record", Bytes: body(1, wiretest.Map(u(6), fill(wiretest.Wide(0xdc, 512), 512, segment)))},
+		{Name: "metrics", Frame: "record", Bytes: body(1, wiretest.Map(u(40), fill(wiretest.Wide(0xdc, 16), 16, wiretest.Str(""))))},
+		{Name: "records", Frame: "catch-up-reply", Bytes: wiretest.Array(u(1), u(1), u(1), records)},
+		{Name: "long", Frame: "reply", Bytes: make([]byte, wire.MaxFrame+1)},
+	}
+}
