@@ -1,7 +1,7 @@
 // Prngquality measures the directions of scheme 1: the map from words to normals exactly, over
 // all words, and the generators under it on samples laid out as a training run would use them.
 //
-//	go -C testing run ./cmd/prngquality [-n 1e9] [-only exact,normal,neighbors,signs]
+//	go -C testing run ./cmd/prngquality [-n 1e9] [-key K] [-only exact,cache,normal,neighbors,signs]
 //	go -C testing run ./cmd/prngquality stream | dieharder -a -g 200
 //
 // The report is a table for prng/SPEC.md. Progress goes to the standard error. An interrupt ends
@@ -28,14 +28,15 @@ func main() {
 	}
 }
 
-// part is a section of the report; n is the number of samples.
+// part is a section of the report.
 type part struct {
 	name string
-	run  func(ctx context.Context, n uint64, r *report) error
+	run  func(ctx context.Context, s sampling, r *report) error
 }
 
 var parts = []part{
 	{"exact", exact},
+	{"cache", caches},
 	{"normal", normals},
 	{"neighbors", neighbors},
 	{"signs", signBits},
@@ -43,11 +44,12 @@ var parts = []part{
 
 func command(ctx context.Context, args []string) error {
 	if len(args) > 0 && args[0] == "stream" {
-		return stream(ctx, os.Stdout)
+		return sampling{key: defaultKey}.stream(ctx, os.Stdout)
 	}
 	flags := flag.NewFlagSet("prngquality", flag.ExitOnError)
 	n := flags.Float64("n", 1e9, "samples")
-	only := flags.String("only", "exact,normal,neighbors,signs", "parts of the report")
+	only := flags.String("only", "exact,cache,normal,neighbors,signs", "parts of the report")
+	key := flags.String("key", defaultKey, "run key of the sample")
 	flags.Parse(args)
 	if flags.NArg() > 0 || *n < 1e6 {
 		return errors.New("want -n of at least 1e6 and no argument but stream")
@@ -60,7 +62,7 @@ func command(ctx context.Context, args []string) error {
 			return fmt.Errorf("no part %q", name)
 		}
 		r.section(name)
-		if err := p.run(ctx, uint64(*n), r); err != nil {
+		if err := p.run(ctx, sampling{*key, uint64(*n)}, r); err != nil {
 			return err
 		}
 	}

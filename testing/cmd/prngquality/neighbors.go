@@ -15,9 +15,10 @@ type place struct {
 	source, block      uint32
 }
 
-func (p place) fill(dst []float32, dist prng.Distribution) {
+// fill sets dst to the elements at p.
+func (s sampling) fill(dst []float32, p place, dist prng.Distribution) {
 	prng.Fill(dst, prng.Direction{
-		Key: prng.RecordKey(runKey, p.n), Step: p.step, Perturbation: p.perturbation,
+		Key: prng.RecordKey([]byte(s.key), p.n), Step: p.step, Perturbation: p.perturbation,
 		Source: p.source, Dist: dist,
 	}, p.block)
 }
@@ -62,41 +63,42 @@ func (s *products) add(x, y []float32) {
 }
 
 // neighbors reports the correlation of values and of squares between places next to each other,
-// element by element, and within blocks at several lags; each over n/4 pairs.
-func neighbors(ctx context.Context, n uint64, r *report) error {
+// element by element, and within blocks at several lags; each over s.n/4 pairs.
+func neighbors(ctx context.Context, s sampling, r *report) error {
 	for _, m := range moves {
-		if err := correlate(ctx, n/4/prng.BlockLen, m.name, m.move, 0, r); err != nil {
+		if err := s.correlate(ctx, m.name, m.move, 0, r); err != nil {
 			return err
 		}
 	}
 	for _, lag := range []int{1, 2, 3, 15, 16, 17, 32} {
 		name := fmt.Sprintf("lag %d in the block", lag)
-		if err := correlate(ctx, n/4/prng.BlockLen, name, func(*place) {}, lag, r); err != nil {
+		if err := s.correlate(ctx, name, func(*place) {}, lag, r); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func correlate(
-	ctx context.Context, blocks uint64, name string, move func(*place), lag int, r *report,
+func (s sampling) correlate(
+	ctx context.Context, name string, move func(*place), lag int, r *report,
 ) error {
 	type worker struct {
 		x, y [prng.BlockLen]float32
 		sums products
 	}
 	all := make([]worker, workers())
+	blocks := s.n / 4 / prng.BlockLen
 	err := sweep(ctx, name, blocks, func(w int, i uint64) {
-		s := &all[w]
+		own := &all[w]
 		p := placeOf(i)
-		p.fill(s.x[:], prng.Normal)
-		y := s.x[lag:]
+		s.fill(own.x[:], p, prng.Normal)
+		y := own.x[lag:]
 		if lag == 0 {
 			move(&p)
-			p.fill(s.y[:], prng.Normal)
-			y = s.y[:]
+			s.fill(own.y[:], p, prng.Normal)
+			y = own.y[:]
 		}
-		s.sums.add(s.x[:len(y)], y)
+		own.sums.add(own.x[:len(y)], y)
 	})
 	if err != nil {
 		return err

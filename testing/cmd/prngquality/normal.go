@@ -46,16 +46,16 @@ func (s *sample) add(x []float32) {
 	}
 }
 
-// normals reports moments, tails and the distribution function of n samples.
-func normals(ctx context.Context, n uint64, r *report) error {
+// normals reports moments, tails and the distribution function of s.n elements.
+func normals(ctx context.Context, s sampling, r *report) error {
 	samples := make([]sample, workers())
 	buffers := make([][prng.BlockLen]float32, workers())
 	for w := range samples {
 		samples[w].histogram = make([]uint32, bins)
 	}
-	blocks := n / prng.BlockLen
+	blocks := s.n / prng.BlockLen
 	err := sweep(ctx, "normal", blocks, func(w int, i uint64) {
-		z, block := at(i)
+		z, block := s.at(i)
 		prng.Fill(buffers[w][:], z, block)
 		samples[w].add(buffers[w][:])
 	})
@@ -63,15 +63,15 @@ func normals(ctx context.Context, n uint64, r *report) error {
 		return err
 	}
 	total := samples[0]
-	for _, s := range samples[1:] {
-		for i, count := range s.histogram {
+	for _, part := range samples[1:] {
+		for i, count := range part.histogram {
 			total.histogram[i] += count
 		}
-		for i := range s.powers {
-			total.powers[i] += s.powers[i]
+		for i := range part.powers {
+			total.powers[i] += part.powers[i]
 		}
-		for i := range s.tails {
-			total.tails[i] += s.tails[i]
+		for i := range part.tails {
+			total.tails[i] += part.tails[i]
 		}
 	}
 	total.report(float64(blocks*prng.BlockLen), r)
@@ -93,7 +93,7 @@ func (s *sample) report(n float64, r *report) {
 	}
 	distance := s.distance(n)
 	p := kolmogorov(distance * math.Sqrt(n))
-	r.row(fmt.Sprintf("Kolmogorov-Smirnov p, D = %.3g", distance), p, 1, 1-1e-5)
+	r.score(fmt.Sprintf("Kolmogorov-Smirnov distance, p = %.2f", p), distance, scoreOf(p))
 	for _, cells := range []int{256, 1024} {
 		x := s.chiSquared(n, cells)
 		z := chiSquaredScore(x, float64(cells-1))
@@ -127,6 +127,9 @@ func kolmogorov(x float64) float64 {
 	}
 	return min(1, max(0, p))
 }
+
+// scoreOf returns the z-score that a normal exceeds with probability p.
+func scoreOf(p float64) float64 { return math.Sqrt2 * math.Erfinv(1-2*p) }
 
 // chiSquared gathers the bins into cells of about equal probability.
 func (s *sample) chiSquared(n float64, cells int) float64 {

@@ -33,7 +33,7 @@ func (r *report) row(name string, got, want, tolerance float64) {
 		mark = " OUTSIDE"
 		r.outside++
 	}
-	fmt.Fprintf(r.out, "| %s | %.9g%s | %.9g within %.2g |\n", name, got, mark, want, tolerance)
+	fmt.Fprintf(r.out, "| %s | %.3g%s | %.3g within %.1g |\n", name, got, mark, want, tolerance)
 }
 
 // score prints a figure with the z-score that belongs to it.

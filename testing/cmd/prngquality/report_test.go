@@ -9,12 +9,13 @@ import (
 	"testing"
 )
 
-// Every part passes on a short sample of the real thing, and says so.
+// Every sampled part passes on a short sample of the real thing, and says so.
 func TestSampledPartsPass(t *testing.T) {
-	for _, p := range parts[1:] {
+	for _, name := range []string{"normal", "neighbors", "signs"} {
+		p := find(name)
 		var out bytes.Buffer
 		r := &report{out: &out}
-		if err := p.run(context.Background(), 4e6, r); err != nil {
+		if err := p.run(context.Background(), sampling{defaultKey, 4e6}, r); err != nil {
 			t.Fatal(err)
 		}
 		if r.outside != 0 || !strings.Contains(out.String(), "|") {
@@ -70,7 +71,26 @@ func TestKolmogorov(t *testing.T) {
 func TestInterruptStopsSweep(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := normals(ctx, 1e9, &report{out: io.Discard}); err != context.Canceled {
+	if err := normals(ctx, sampling{defaultKey, 1e9}, &report{out: io.Discard}); err != context.Canceled {
 		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+}
+
+func TestScoreOf(t *testing.T) {
+	for p, want := range map[float64]float64{0.5: 0, 0.0228: 1.999, 0.9772: -1.999} {
+		if got := scoreOf(p); math.Abs(got-want) > 1e-3 {
+			t.Errorf("scoreOf(%v): got %v, want %v", p, got, want)
+		}
+	}
+}
+
+func TestCacheKeepsTheLinesUsedLast(t *testing.T) {
+	c := newCache(4096, 4) // 16 sets
+	for _, line := range []uint64{0, 16, 32, 48, 0, 64, 0, 16} {
+		c.touch(64 * line)
+	}
+	// 0, 16, 32, 48 fill a set; 64 evicts 16, and 16 comes back for 32.
+	if c.misses != 6 {
+		t.Errorf("got %d misses, want 6", c.misses)
 	}
 }

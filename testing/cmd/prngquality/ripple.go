@@ -2,15 +2,12 @@ package main
 
 import (
 	"math"
-	"strconv"
 
 	"github.com/zofl/zofl/prng"
 )
 
 // segmentBits is how many bits of the mantissa of f choose a segment (SPEC.md).
 const segmentBits = 6
-
-func formatRelative(x float64) string { return strconv.FormatFloat(x, 'e', 2, 64) }
 
 func density(z float64) float64 { return math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) }
 

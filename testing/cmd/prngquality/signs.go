@@ -37,32 +37,32 @@ func differing(x, y []byte) uint64 {
 	return n
 }
 
-// signsOf sets bits to the signs at p, by way of z.
-func signsOf(bits []byte, z []float32, p place) {
-	p.fill(z, prng.Rademacher)
+// signs sets bits to the signs at p, by way of z.
+func (s sampling) signs(bits []byte, z []float32, p place) {
+	s.fill(z, p, prng.Rademacher)
 	for i, v := range z {
 		bits[i] = byte(math.Float32bits(v) >> 31)
 	}
 }
 
-// signBits reports the uniformity and independence of n/4 Rademacher elements.
-func signBits(ctx context.Context, n uint64, r *report) error {
+// signBits reports the uniformity and independence of s.n/4 Rademacher elements.
+func signBits(ctx context.Context, s sampling, r *report) error {
 	type worker struct {
 		z            [prng.BlockLen]float32
 		bits, others [prng.BlockLen]byte
 		signCounts
 	}
 	all := make([]worker, workers())
-	blocks := n / 4 / prng.BlockLen
+	blocks := s.n / 4 / prng.BlockLen
 	err := sweep(ctx, "signs", blocks, func(w int, i uint64) {
-		s := &all[w]
-		signsOf(s.bits[:], s.z[:], placeOf(i))
-		s.add(s.bits[:])
-		for m := range s.cross {
+		own := &all[w]
+		s.signs(own.bits[:], own.z[:], placeOf(i))
+		own.add(own.bits[:])
+		for m := range own.cross {
 			p := placeOf(i)
 			moves[m].move(&p)
-			signsOf(s.others[:], s.z[:], p)
-			s.cross[m] += differing(s.bits[:], s.others[:])
+			s.signs(own.others[:], own.z[:], p)
+			own.cross[m] += differing(own.bits[:], own.others[:])
 		}
 	})
 	if err != nil {

@@ -18,16 +18,22 @@ const (
 	steps              = 2
 )
 
-var runKey = []byte("prngquality")
+// sampling is what to look at: n elements of the run with a key.
+type sampling struct {
+	key string
+	n   uint64
+}
+
+const defaultKey = "prngquality"
 
 // at returns the direction and the block that come i-th in the run.
-func at(i uint64) (z prng.Direction, block uint32) {
+func (s sampling) at(i uint64) (z prng.Direction, block uint32) {
 	block = uint32(i % blocksPerDirection)
 	i /= blocksPerDirection
 	z = prng.Direction{Dist: prng.Normal, Perturbation: uint16(i % perturbations)}
 	i /= perturbations
 	z.Step = uint16(i % steps)
-	z.Key = prng.RecordKey(runKey, 1+i/steps)
+	z.Key = prng.RecordKey([]byte(s.key), 1+i/steps)
 	return z, block
 }
 
@@ -54,12 +60,12 @@ func outputs(dst *[outputsPerBlock]uint64, z prng.Direction, block uint32) {
 }
 
 // stream writes the words of the run to w, little-endian, until ctx ends or w fails.
-func stream(ctx context.Context, w io.Writer) error {
+func (s sampling) stream(ctx context.Context, w io.Writer) error {
 	out := bufio.NewWriterSize(w, 1<<18)
 	var block [outputsPerBlock]uint64
 	raw := make([]byte, 0, 8*outputsPerBlock)
 	for i := uint64(0); ctx.Err() == nil; i++ {
-		z, b := at(i)
+		z, b := s.at(i)
 		outputs(&block, z, b)
 		raw = raw[:0]
 		for _, v := range block {

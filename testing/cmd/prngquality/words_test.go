@@ -9,7 +9,7 @@ import (
 func TestOutputsAreTheWordsOfTheKernels(t *testing.T) {
 	const last = 3 * blocksPerDirection * perturbations * steps
 	for i := uint64(0); i < last; i += 37 {
-		z, block := at(i)
+		z, block := sampling{key: defaultKey}.at(i)
 		var got [outputsPerBlock]uint64
 		outputs(&got, z, block)
 		var want [prng.BlockLen]float32
@@ -31,7 +31,7 @@ func TestRunVisitsEveryBlockOnce(t *testing.T) {
 	seen := map[address]bool{}
 	const n = 3 * blocksPerDirection * perturbations * steps
 	for i := range uint64(n) {
-		z, block := at(i)
+		z, block := sampling{key: defaultKey}.at(i)
 		seen[address{z, block}] = true
 	}
 	if len(seen) != n {
