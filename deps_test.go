@@ -1,0 +1,224 @@
+package zofl_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/zofl/zofl"
+
+// direct are the only modules that this one may require directly, ever.
+var direct = []string{
+	"github.com/nats-io/nats.go",
+	"github.com/vmihailenco/msgpack/v5",
+}
+
+// allowed says what a package may import beside the standard library. A name
+// that ends in /... stands for the packages below it, too.
+var allowed = map[string][]string{
+	"prng":  {},
+	"mathx": {},
+	"wire": {
+		module + "/prng/...", module + "/mathx/...", module + "/wire/...",
+		"github.com/vmihailenco/msgpack/v5/...",
+	},
+	"bus":         {module + "/bus/...", "github.com/nats-io/nats.go/..."},
+	"client":      shellImports("client"),
+	"coordinator": shellImports("coordinator"),
+}
+
+// shellImports is what client and coordinator may import: the packages below
+// them, themselves, and never each other.
+func shellImports(own string) []string {
+	return []string{
+		module + "/prng/...", module + "/mathx/...", module + "/wire/...",
+		module + "/bus/...", module + "/" + own + "/...",
+		"github.com/nats-io/nats.go/...",
+	}
+}
+
+// readTracked reads the files that decide the answers of the go command, so
+// that the test cache, which cannot see inside that command, knows of them.
+func readTracked(t *testing.T) (gomod, gosum string) {
+	t.Helper()
+	var text [2]string
+	for i, name := range []string{"go.mod", "go.sum"} {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text[i] = string(b)
+	}
+	return text[0], text[1]
+}
+
+// goList runs go list in a folder, without a workspace, and returns the lines
+// of its output.
+func goList(t *testing.T, dir string, args ...string) []string {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list"}, args...)...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
+	}
+	return strings.Split(strings.TrimSpace(string(out)), "\n")
+}
+
+// wantNoServer checks a list of modules or packages as go list prints it: it
+// names what it must, and no broker.
+func wantNoServer(t *testing.T, list []string, must ...string) {
+	t.Helper()
+	for _, name := range must {
+		if !slices.ContainsFunc(list, func(s string) bool { return strings.HasPrefix(s, name) }) {
+			t.Errorf("got %d lines without %s, want it among them", len(list), name)
+		}
+	}
+	for _, line := range list {
+		if strings.Contains(line, "nats-server") {
+			t.Errorf("got %s, want no broker", line)
+		}
+	}
+}
+
+func TestModuleGraph(t *testing.T) {
+	_, gosum := readTracked(t)
+	if strings.Contains(gosum, "nats-server") {
+		t.Errorf("go.sum names nats-server")
+	}
+	wantNoServer(t, goList(t, ".", "-m", "all"), append(direct, module)...)
+
+	format := "{{if not (or .Main .Indirect)}}{{.Path}}{{end}}"
+	got := slices.DeleteFunc(goList(t, ".", "-m", "-f", format, "all"),
+		func(line string) bool { return line == "" })
+	if !slices.Equal(got, direct) {
+		t.Errorf("got direct requirements %v, want %v", got, direct)
+	}
+}
+
+func TestClientPackages(t *testing.T) {
+	readTracked(t)
+	sourceFiles(t, ".")
+	list := goList(t, ".", "-deps", "./client/...")
+	wantNoServer(t, list, module+"/client", module+"/client/replica", direct[0])
+	if name := module + "/coordinator"; slices.Contains(list, name) {
+		t.Errorf("client depends on %s", name)
+	}
+}
+
+// An app sees only what it imports: no broker, and nothing that the nested
+// modules require.
+func TestAppModuleGraph(t *testing.T) {
+	gomod, gosum := readTracked(t)
+	sourceFiles(t, "client")
+	goList(t, ".", "-m", "all") // leaves in the module cache all that an app needs
+	t.Setenv("GOPROXY", "off")
+	root, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, version, _ := strings.Cut(gomod, "\ngo ")
+	version, _, _ = strings.Cut(version, "\n")
+	app := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module app\n\ngo " + version + "\n\nrequire " + module + " v0.1.0\n" +
+			"\nreplace " + module + " => " + strconv.Quote(root) + "\n",
+		"go.sum":  gosum,
+		"main.go": "package main\n\nimport _ \"" + module + "/client\"\n\nfunc main() {}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(app, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must := append([]string{"app", module}, direct...)
+	wantNoServer(t, goList(t, app, "-mod=mod", "-m", "all"), must...)
+	wantNoServer(t, goList(t, app, "-mod=mod", "-deps", "."), module+"/client", direct[0])
+}
+
+// Every file counts here, whatever its build constraints; only tests may
+// import more.
+func TestImports(t *testing.T) {
+	for dir, may := range allowed {
+		for _, file := range sourceFiles(t, dir) {
+			parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, spec := range parsed.Imports {
+				name, err := strconv.Unquote(spec.Path.Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !mayImport(may, name) {
+					t.Errorf("%s imports %s, want the standard library and %v", file, name, may)
+				}
+			}
+		}
+	}
+}
+
+func mayImport(may []string, name string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	if !strings.Contains(first, ".") {
+		return name != "C"
+	}
+	return slices.ContainsFunc(may, func(pattern string) bool {
+		prefix, below := strings.CutSuffix(pattern, "/...")
+		return name == prefix || below && strings.HasPrefix(name, prefix+"/")
+	})
+}
+
+// sourceFiles returns the Go files of a folder of this module, without tests
+// and nested modules, and reads them, for the test cache. A folder without any
+// fails the test.
+func sourceFiles(t *testing.T, dir string) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			return skipFolder(dir, path, entry.Name())
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		files = append(files, path)
+		_, err = os.ReadFile(path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Fatalf("got no Go files in %s, want some", dir)
+	}
+	return files
+}
+
+// skipFolder returns fs.SkipDir for a folder below dir that the go command
+// leaves out of the module.
+func skipFolder(dir, path, name string) error {
+	if path == dir {
+		return nil
+	}
+	if name == "testdata" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") {
+		return fs.SkipDir
+	}
+	if _, err := os.Stat(filepath.Join(path, "go.mod")); err == nil {
+		return fs.SkipDir
+	}
+	return nil
+}

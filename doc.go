@@ -1,0 +1,41 @@
+// Package zofl is the root of Zofl, zeroth-order federated learning: many
+// devices train one model that they can only evaluate. A device supplies the
+// loss at given parameters; directions to probe are regenerated from shared
+// seeds; what travels is a handful of scalars a round, whatever the size of
+// the model. The package itself holds no code.
+//
+// # For an app on a device
+//
+//   - [github.com/zofl/zofl/client] runs the device: it probes the app's loss,
+//     replies over a NATS connection that the app owns, and hands out the
+//     current parameters.
+//   - [github.com/zofl/zofl/client/mobile] is the client's face for gomobile.
+//
+// # For whoever runs a training
+//
+//   - coordinator/zofl is the program: a coordinator with an embedded broker
+//     and a command line. It is a module of its own, so that no app has a
+//     server among its dependencies.
+//   - [github.com/zofl/zofl/coordinator] is the round engine inside it, for a
+//     program of one's own.
+//   - [github.com/zofl/zofl/wire] has the plan of a run and its presets: which
+//     paper's method, with which constants.
+//
+// # For another implementation, or an audit
+//
+//   - [github.com/zofl/zofl/wire] defines the bytes that travel and the log.
+//   - [github.com/zofl/zofl/prng] defines the directions.
+//   - [github.com/zofl/zofl/mathx] defines the order of rounding.
+//   - [github.com/zofl/zofl/client/replica] is the model as a pure replay of
+//     the log.
+//   - [github.com/zofl/zofl/bus] has the few calls made of NATS, and a bus in
+//     memory for tests and simulation.
+//   - testing is a module of its own: brokers, fleets, models and the papers'
+//     experiments.
+//
+// # Determinism
+//
+// A model is its initial parameters and a log of records. Every replica that
+// applies the same records has the same bits, on every architecture that Go
+// supports, with or without assembly, on any number of goroutines.
+package zofl
