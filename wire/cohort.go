@@ -70,16 +70,21 @@ func drawKey(purpose, run string, n uint64, attempt uint32) prng.Key {
 	return prng.Key(binary.LittleEndian.Uint64(sum[:]))
 }
 
+const feistelRounds = 12
+
 // permute applies a pseudo-random permutation of 0..members-1 to slot: a
-// Feistel network of 4 rounds over the smallest even number of bits that holds
+// Feistel network of 12 rounds over the smallest even number of bits that holds
 // members-1, walked until it lands inside. Round i maps the halves (l, r) to
 // (r, l XOR low bits of Philox({r, i, 0, 0}, key)[0]).
+//
+// On halves of one to three bits four rounds are far from uniform: of 5 slots
+// drawn 2 at a time, one pair came up 1.7 times as often as it should.
 func permute(slot, members uint32, key prng.Key) uint32 {
 	half := (bits.Len32(members-1) + 1) / 2
 	mask := uint32(1)<<half - 1
 	for {
 		l, r := slot>>half, slot&mask
-		for i := range uint32(4) {
+		for i := range uint32(feistelRounds) {
 			l, r = r, l^prng.Philox([4]uint32{r, i, 0, 0}, key)[0]&mask
 		}
 		if slot = l<<half | r; slot < members {
