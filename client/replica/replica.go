@@ -16,7 +16,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/zofl/zofl/mathx"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -36,7 +35,8 @@ var (
 	// ErrEnded: the run has ended, no record can follow.
 	ErrEnded = errors.New("replica: run has ended")
 	// ErrRollback: the record returns to an earlier state. Replay the log up
-	// to the record's To into a new replica, then apply the record to it.
+	// to the record's To into a new replica, [Replica.Pass] the records
+	// between the two, then apply the record.
 	ErrRollback = errors.New("replica: rollback")
 )
 
@@ -58,10 +58,13 @@ type Config struct {
 //     where the plan asks for it, alone.
 //  2. A method that returns an error has changed nothing.
 //  3. m is empty unless the plan's rule has momentum.
+//  4. Every record that was applied or passed over names the hash of the one
+//     before it in the log.
 type Replica struct {
 	cfg    Config
 	n      uint64
 	hash   wire.Hash
+	passed link      // of the log that was passed over since n
 	plan   wire.Plan // with all changes so far
 	rounds uint64    // rounds applied
 	epoch  uint64
@@ -75,6 +78,13 @@ type Replica struct {
 	buffer [prng.BlockLen]float32
 	keyN   uint64 // record that key is of, 0 for none
 	key    prng.Key
+}
+
+// A link is a place in the log beyond the state: the last record passed over,
+// or none for n = 0.
+type link struct {
+	n    uint64
+	hash wire.Hash
 }
 
 // New returns a replica of a run before its first record.
@@ -140,25 +150,64 @@ func (r *Replica) Apply(record []byte) error {
 	if err != nil {
 		return fmt.Errorf("replica: record %d: %w", rec.N, err)
 	}
-	r.n, r.hash, r.epoch = rec.N, wire.HashRecord(record), rec.Epoch
+	r.n, r.hash, r.epoch, r.passed = rec.N, wire.HashRecord(record), rec.Epoch, link{}
+	return nil
+}
+
+// Pass checks that a record is the log's next one and goes past it without
+// applying it: the state, N and Hash stay. After that only more of Pass can
+// follow, and a rollback to N, which joins the state to the log again.
+//
+// Errors: [ErrOrder], [ErrFork], [ErrEnded], and those of a *wire.DecodeError.
+func (r *Replica) Pass(record []byte) error {
+	rec, err := wire.DecodeRecord(record)
+	if err != nil {
+		return err
+	}
+	if err := r.continues(&rec); err != nil {
+		return err
+	}
+	r.passed = link{rec.N, wire.HashRecord(record)}
+	return nil
+}
+
+// continues says whether rec is the next record of the log.
+func (r *Replica) continues(rec *wire.Record) error {
+	at := link{r.n, r.hash}
+	if r.passed.n != 0 {
+		at = r.passed
+	}
+	switch {
+	case r.ended != nil:
+		return ErrEnded
+	case rec.N != at.n+1:
+		return fmt.Errorf("%w: have %d, got %d", ErrOrder, at.n, rec.N)
+	case rec.Kind == wire.KindPlan && rec.Plan.Run != r.cfg.Run:
+		return r.otherRun(rec.Plan)
+	case rec.Prev != at.hash:
+		return fmt.Errorf("%w: record %d", ErrFork, rec.N)
+	}
 	return nil
 }
 
 // follows says whether rec can be applied now.
 func (r *Replica) follows(rec *wire.Record) error {
+	if err := r.continues(rec); err != nil {
+		return err
+	}
 	switch {
-	case r.ended != nil:
-		return ErrEnded
-	case rec.Kind == wire.KindRollback && rec.To == r.n:
-		return nil // a rollback to the present state only moves the position
-	case rec.N != r.n+1:
-		return fmt.Errorf("%w: have %d, got %d", ErrOrder, r.n, rec.N)
-	case rec.Prev != r.hash:
-		return fmt.Errorf("%w: record %d", ErrFork, rec.N)
-	case rec.Kind == wire.KindRollback:
+	case rec.Kind == wire.KindRollback && rec.To != r.n:
 		return fmt.Errorf("%w: from record %d to %d", ErrRollback, rec.N, rec.To)
+	case rec.Kind != wire.KindRollback && r.passed.n != 0:
+		return fmt.Errorf("%w: the state is that of record %d, records up to %d were passed over",
+			ErrOrder, r.n, r.passed.n)
 	}
 	return nil
+}
+
+func (r *Replica) otherRun(p *wire.Plan) error {
+	return &wire.PlanError{Field: "run", Value: p.Run,
+		Remedy: fmt.Sprintf("this replica is of run %q: join the run that the plan is of", r.cfg.Run)}
 }
 
 // begin applies record 1.
@@ -166,8 +215,6 @@ func (r *Replica) begin(p *wire.Plan) error {
 	switch err := p.Validate(); {
 	case err != nil:
 		return err
-	case p.Run != r.cfg.Run:
-		return &wire.PlanError{Field: "run", Value: p.Run, Remedy: "join the run that the plan is of"}
 	case r.cfg.Dim != 0 && p.Dim != r.cfg.Dim:
 		return fmt.Errorf("%w: the plan has %d, this model %d", ErrDim, p.Dim, r.cfg.Dim)
 	case p.Dim > maxDim:
@@ -192,112 +239,4 @@ func (r *Replica) change(c *wire.Change) error {
 	}
 	r.plan = p
 	return nil
-}
-
-// round applies the recursion of DeComFL's Algorithm 4, lines 3-10, block by
-// block: elements do not depend on each other.
-func (r *Replica) round(n uint64, round *wire.Round) error {
-	if err := r.checkRound(round); err != nil {
-		return err
-	}
-	steps, p := int(r.plan.Steps), int(round.Perturbations)
-	scalars := round.Terms[0].Scalars
-	terms := r.growTerms(steps * p)
-	for k := range steps {
-		r.fillTerms(terms[k*p:(k+1)*p], n, k, func(i int) float32 { return scalars.At(k*p + i) })
-	}
-	for start := 0; start < len(r.x); start += prng.BlockLen {
-		x, m := r.block(r.x, start), r.block(r.m, start)
-		for k := range steps {
-			r.step(x, m, start, terms[k*p:(k+1)*p], round.Step)
-		}
-	}
-	r.rounds = round.Round
-	return nil
-}
-
-// checkRound refuses a round that this plan cannot have made.
-func (r *Replica) checkRound(round *wire.Round) error {
-	switch {
-	case !(round.Step > 0):
-		return fmt.Errorf("step %v: %w", round.Step, wire.ErrValue)
-	case round.Perturbations == 0:
-		return fmt.Errorf("perturbations 0: %w", wire.ErrValue)
-	case len(round.Terms) != 1 || round.Terms[0].Back != 0 || round.Terms[0].Source != prng.Shared:
-		return fmt.Errorf("terms other than the mean along shared directions: %w", wire.ErrValue)
-	case round.Terms[0].Scalars.Len() != int(r.plan.Steps)*int(round.Perturbations):
-		return fmt.Errorf("%d scalars for %d steps of %d perturbations: %w",
-			round.Terms[0].Scalars.Len(), r.plan.Steps, round.Perturbations, wire.ErrValue)
-	}
-	return nil
-}
-
-// Advance moves a local iterate x with momentum m (empty for a rule without
-// one) by local step k of record n along the scalars g of its perturbations,
-// as the device itself estimated them: DeComFL, Algorithm 4, line 21, or
-// (8)-(9). With the mean scalars it is what Apply does.
-func (r *Replica) Advance(x, m []float32, n uint64, k int, g []float32, eta float32) {
-	terms := r.growTerms(len(g))
-	r.fillTerms(terms, n, k, func(i int) float32 { return g[i] })
-	for start := 0; start < len(x); start += prng.BlockLen {
-		r.step(r.block(x, start), r.block(m, start), start, terms, eta)
-	}
-}
-
-// fillTerms sets terms[i] to (g(i)/P) z_i: z_i is perturbation i of step k.
-func (r *Replica) fillTerms(terms []prng.Term, n uint64, k int, g func(int) float32) {
-	for i := range terms {
-		terms[i] = prng.Term{A: g(i) / float32(len(terms)), Z: r.Direction(n, k, i)}
-	}
-}
-
-func (r *Replica) growTerms(n int) []prng.Term {
-	if cap(r.terms) < n {
-		r.terms = make([]prng.Term, n)
-	}
-	return r.terms[:n]
-}
-
-func (r *Replica) block(v []float32, start int) []float32 {
-	if len(v) == 0 {
-		return nil
-	}
-	return v[start:min(start+prng.BlockLen, len(v))]
-}
-
-// step is one local step of one block: v = sum of terms (+ decay x), then the
-// rule.
-func (r *Replica) step(x, m []float32, start int, terms []prng.Term, eta float32) {
-	v := r.buffer[:len(x)]
-	clear(v)
-	prng.Sum(v, terms, uint32(start/prng.BlockLen))
-	if r.plan.WeightDecay != 0 {
-		mathx.Axpy(v, r.plan.WeightDecay, x)
-	}
-	switch r.plan.Rule {
-	case wire.Momentum:
-		mathx.Momentum(m, r.plan.Beta, 1-r.plan.Beta, v)
-		v = m
-	case wire.TorchMomentum:
-		mathx.Momentum(m, r.plan.Beta, 1, v)
-		v = m
-	}
-	r.eachSpan(start, len(x), func(s span, lo, hi int) {
-		mathx.Descend(x[lo:hi], eta*s.step, v[lo:hi])
-	})
-}
-
-// Direction returns z of record n, local step k, perturbation p.
-func (r *Replica) Direction(n uint64, k, p int) prng.Direction {
-	if r.keyN != n {
-		r.keyN, r.key = n, prng.RecordKey(r.plan.RunKey, n)
-	}
-	return prng.Direction{
-		Key:          r.key,
-		Step:         uint16(k),
-		Perturbation: uint16(p),
-		Source:       prng.Shared,
-		Domain:       prng.Directions,
-		Dist:         prng.Distribution(r.plan.Distribution),
-	}
 }
