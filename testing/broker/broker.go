@@ -1,0 +1,148 @@
+package broker
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// DefaultMaxPayload is the default of [Config.MaxPayload]: the limit that a
+// public deployment gives its devices. A device's frames are small; the largest
+// are the chunks of dense transport and of catch-up, which are cut to fit.
+const DefaultMaxPayload = 64 << 10
+
+// readyWithin is how long a server may take to open its port.
+const readyWithin = 10 * time.Second
+
+// Config says how a broker can be reached and what it accepts. The zero value
+// is ready to use.
+type Config struct {
+	// Listen is the TCP address, "host:port". Empty means 127.0.0.1 and a free
+	// port; so does port 0 with any host. Anybody who can reach it may connect.
+	Listen string
+	// InProcess leaves out the TCP port: connections are pipes inside this
+	// program. It excludes Listen.
+	InProcess bool
+	// MaxPayload is the largest message in bytes; 0 means DefaultMaxPayload.
+	MaxPayload int
+}
+
+func (c Config) options() (*server.Options, error) {
+	opts := &server.Options{
+		ServerName: "zofl", NoSigs: true, NoLog: true,
+		DontListen: c.InProcess, Host: "127.0.0.1", Port: server.RANDOM_PORT,
+		MaxPayload: DefaultMaxPayload,
+	}
+	switch {
+	case c.InProcess && c.Listen != "":
+		return nil, errors.New("broker: InProcess and Listen exclude each other: leave one out")
+	case c.MaxPayload < 0 || c.MaxPayload > server.MAX_PAYLOAD_MAX_SIZE:
+		return nil, fmt.Errorf("broker: MaxPayload must be from 0 to %d bytes, got %d",
+			server.MAX_PAYLOAD_MAX_SIZE, c.MaxPayload)
+	case c.MaxPayload > 0:
+		opts.MaxPayload = int32(c.MaxPayload)
+	}
+	if c.Listen == "" {
+		return opts, nil
+	}
+	host, text, err := net.SplitHostPort(c.Listen)
+	if err != nil {
+		return nil, fmt.Errorf(`broker: Listen must be "host:port": %w`, err)
+	}
+	port, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return nil, fmt.Errorf("broker: Listen has port %q: it must be 0 to 65535", text)
+	}
+	opts.Host = host
+	if port != 0 { // 0 stays RANDOM_PORT: the server takes 0 as its default port
+		opts.Port = int(port)
+	}
+	return opts, nil
+}
+
+// A Broker is a running NATS server. All methods may be called from any
+// goroutine.
+type Broker struct {
+	server    *server.Server
+	inProcess bool
+}
+
+// A Broker is what nats.InProcessServer asks for.
+var _ nats.InProcessConnProvider = (*Broker)(nil)
+
+// Run starts a server and returns when it accepts connections. The caller must
+// call [Broker.Shutdown].
+func Run(cfg Config) (*Broker, error) {
+	opts, err := cfg.options()
+	if err != nil {
+		return nil, err
+	}
+	if !cfg.InProcess {
+		// The server reports a port that it cannot have to its log only.
+		if err := tryListen(opts); err != nil {
+			return nil, err
+		}
+	}
+	s, err := server.NewServer(opts)
+	if err != nil {
+		return nil, fmt.Errorf("broker: %w", err)
+	}
+	s.Start()
+	if !s.ReadyForConnections(readyWithin) {
+		s.Shutdown()
+		s.WaitForShutdown()
+		return nil, fmt.Errorf("broker: not ready after %v: is %s:%d free?",
+			readyWithin, opts.Host, opts.Port)
+	}
+	return &Broker{server: s, inProcess: cfg.InProcess}, nil
+}
+
+// tryListen returns the error of listening at the address of opts.
+func tryListen(opts *server.Options) error {
+	l, err := net.Listen("tcp", net.JoinHostPort(opts.Host, strconv.Itoa(max(opts.Port, 0))))
+	if err != nil {
+		return fmt.Errorf("broker: %w", err)
+	}
+	return l.Close()
+}
+
+// URL returns the address to dial, "nats://127.0.0.1:43210"; empty for a broker
+// that is reached in-process only.
+func (b *Broker) URL() string {
+	if b.inProcess {
+		return ""
+	}
+	return b.server.ClientURL()
+}
+
+// InProcessConn returns one end of a new pipe to the server; so a connection
+// without TCP is nats.Connect("", nats.InProcessServer(b)).
+func (b *Broker) InProcessConn() (net.Conn, error) { return b.server.InProcessConn() }
+
+// Clients returns how many connections the server has.
+func (b *Broker) Clients() int { return b.server.NumClients() }
+
+// Connect connects to the broker, over TCP unless it is in-process only, under
+// a name that shows up in the server's reports; more options may be given. The
+// caller closes the connection. Its traffic is counted at the socket, over all
+// reconnects: see [Traffic].
+func (b *Broker) Connect(name string, more ...nats.Option) (*nats.Conn, *Traffic, error) {
+	if !b.inProcess {
+		return Dial(b.URL(), name, more...)
+	}
+	t := &Traffic{}
+	more = append([]nats.Option{nats.InProcessServer(pipes{b, t})}, more...)
+	return connect("", name, t, more)
+}
+
+// Shutdown stops the server, closes its connections and returns when all of it
+// has ended. A second call does nothing.
+func (b *Broker) Shutdown() {
+	b.server.Shutdown()
+	b.server.WaitForShutdown()
+}

@@ -1,0 +1,159 @@
+package broker
+
+import (
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// patience ends a test that hangs; no test waits for it to pass.
+const patience = 30 * time.Second
+
+// kinds are the ways to reach a broker.
+var kinds = map[string]Config{
+	"tcp":        {},
+	"in-process": {InProcess: true},
+}
+
+func run(t *testing.T, cfg Config) *Broker {
+	t.Helper()
+	b, err := Run(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Shutdown)
+	return b
+}
+
+func dial(t *testing.T, b *Broker, name string, more ...nats.Option) (*nats.Conn, *Traffic) {
+	t.Helper()
+	nc, traffic, err := b.Connect(name, more...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	return nc, traffic
+}
+
+func wait(t *testing.T, c <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(patience):
+		t.Fatalf("no %s within %v", what, patience)
+	}
+}
+
+func TestMessagesPass(t *testing.T) {
+	for name, cfg := range kinds {
+		t.Run(name, func(t *testing.T) {
+			b := run(t, cfg)
+			if (b.URL() == "") != cfg.InProcess {
+				t.Errorf("URL is %q", b.URL())
+			}
+			from, _ := dial(t, b, "from")
+			to, _ := dial(t, b, "to")
+			sub, err := to.SubscribeSync("a.>")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := to.Flush(); err != nil { // the server knows the subscription
+				t.Fatal(err)
+			}
+			if err := from.Publish("a.b", []byte("hello")); err != nil {
+				t.Fatal(err)
+			}
+			m, err := sub.NextMsg(patience)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(m.Data) != "hello" || m.Subject != "a.b" {
+				t.Errorf("got %q on %s", m.Data, m.Subject)
+			}
+			if n := b.Clients(); n != 2 {
+				t.Errorf("got %d clients, want 2", n)
+			}
+		})
+	}
+}
+
+func TestMaxPayload(t *testing.T) {
+	for _, tt := range []struct{ set, want int }{{0, 64 << 10}, {1000, 1000}} {
+		nc, _ := dial(t, run(t, Config{MaxPayload: tt.set}), "client")
+		if got := nc.MaxPayload(); got != int64(tt.want) {
+			t.Errorf("MaxPayload %d: clients are told %d, want %d", tt.set, got, tt.want)
+		}
+		if err := nc.Publish("a", make([]byte, tt.want)); err != nil {
+			t.Errorf("MaxPayload %d: %d bytes: %v", tt.set, tt.want, err)
+		}
+		if err := nc.Publish("a", make([]byte, tt.want+1)); !errors.Is(err, nats.ErrMaxPayload) {
+			t.Errorf("MaxPayload %d: %d bytes: got %v, want nats.ErrMaxPayload", tt.set, tt.want+1, err)
+		}
+	}
+}
+
+func TestListen(t *testing.T) {
+	b := run(t, Config{Listen: "127.0.0.1:0"})
+	if !strings.HasPrefix(b.URL(), "nats://127.0.0.1:") {
+		t.Fatalf("URL is %q", b.URL())
+	}
+	addr := strings.TrimPrefix(b.URL(), "nats://")
+	if _, err := Run(Config{Listen: addr}); err == nil {
+		t.Errorf("a second broker runs on %s", addr)
+	}
+	b.Shutdown()
+	again := run(t, Config{Listen: addr})
+	if again.URL() != b.URL() {
+		t.Errorf("asked for %s, got %s", b.URL(), again.URL())
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	for name, cfg := range map[string]Config{
+		"in-process and TCP": {InProcess: true, Listen: "127.0.0.1:0"},
+		"no port":            {Listen: "127.0.0.1"},
+		"named port":         {Listen: "127.0.0.1:nats"},
+		"port too large":     {Listen: "127.0.0.1:65536"},
+		"foreign address":    {Listen: "192.0.2.1:0"},
+		"negative payload":   {MaxPayload: -1},
+		"huge payload":       {MaxPayload: 1 << 30},
+	} {
+		b, err := Run(cfg)
+		if err == nil {
+			b.Shutdown()
+			t.Errorf("%s: runs", name)
+		} else if !strings.HasPrefix(err.Error(), "broker: ") {
+			t.Errorf("%s: got %q, want the package named", name, err)
+		}
+	}
+}
+
+// Shutdown returns when the port is free and the connections are cut.
+func TestShutdown(t *testing.T) {
+	for name, cfg := range kinds {
+		t.Run(name, func(t *testing.T) {
+			b := run(t, cfg)
+			closed := make(chan struct{})
+			dial(t, b, "client", nats.NoReconnect(),
+				nats.ClosedHandler(func(*nats.Conn) { close(closed) }))
+			b.Shutdown()
+			b.Shutdown()
+			wait(t, closed, "end of the connection")
+			if _, _, err := b.Connect("late", nats.Timeout(time.Second)); err == nil {
+				t.Error("a broker that is shut down accepts a connection")
+			}
+			if cfg.InProcess {
+				return
+			}
+			l, err := net.Listen("tcp", strings.TrimPrefix(b.URL(), "nats://"))
+			if err != nil {
+				t.Fatalf("port is not free: %v", err)
+			}
+			l.Close()
+		})
+	}
+}

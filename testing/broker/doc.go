@@ -1,0 +1,15 @@
+// Package broker runs a NATS server inside the program, for tests and for a
+// run on one laptop, and counts the bytes that connections cost.
+//
+// For most uses:
+//
+//	b, err := broker.Run(broker.Config{})
+//	defer b.Shutdown()
+//	nc, traffic, err := b.Connect("device 7")
+//	defer nc.Close()
+//	... traffic.Up(), traffic.Down()
+//
+// The server is the one that nats-io ships; it listens on the loopback
+// interface only, unless told otherwise, and asks for no credentials: whoever
+// reaches the address takes part.
+package broker
