@@ -36,7 +36,6 @@ func TestHostileFramesAllocateLittle(t *testing.T) {
 	for _, v := range append(loadVectors(t), longFrames()...) {
 		runs := uint64(10)
 		var before, after runtime.MemStats
-		runtime.GC()
 		runtime.ReadMemStats(&before)
 		for range runs {
 			frames[v.Frame](v.Bytes) // the error is TestVectors' matter

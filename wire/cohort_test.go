@@ -62,7 +62,7 @@ func TestCohortsDiffer(t *testing.T) {
 // asked over many records. The keys are fixed, so the test is too; the bound is
 // five standard deviations of a chi-square.
 func TestCohortsAreFair(t *testing.T) {
-	const draws = 3000
+	const draws = 2000
 	for _, c := range []wire.Cohort{{Sampled: 1, Members: 2}, {Sampled: 1, Members: 3}, {Sampled: 2, Members: 5}, {Sampled: 3, Members: 10}, {Sampled: 12, Members: 33}} {
 		m := float64(c.Members)
 		p := float64(c.Sampled) / m

@@ -1,0 +1,43 @@
+package wire_test
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// A plan is made from a preset, changed, checked, and becomes record 1, whose
+// hash names the run's log from then on.
+func Example() {
+	plan, err := wire.Preset("decomfl", "mnist", 7850)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	copy(plan.RunKey, "a random key; fixed here to print") // Preset drew one
+
+	plan.Mu = 0
+	fmt.Println(plan.Validate())
+	if err := plan.Set("mu", "1e-3"); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(plan.Validate())
+
+	record := (&wire.Record{
+		N: 1, Prev: wire.Genesis("mnist"), Epoch: 1,
+		Kind: wire.KindPlan, Plan: plan,
+	}).Append(nil)
+	fmt.Println(len(record), "bytes, hash", wire.HashRecord(record))
+
+	decoded, err := wire.DecodeRecord(record)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(decoded.Plan.Rule, decoded.Plan.Difference, decoded.Plan.Queries(decoded.Plan.Perturbations))
+	// Output:
+	// plan: mu = 0: probe distance in parameter units: choose 1e-18..1e+18
+	// <nil>
+	// 155 bytes, hash 2426896987106c1326194467cd185431
+	// sgd forward 11
+}

@@ -1,0 +1,159 @@
+package wire_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// TestTextsAreReadable: whatever an error's text holds, the frame that brings
+// it can be read.
+func TestTextsAreReadable(t *testing.T) {
+	texts := []string{"", "why", strings.Repeat("x", wire.MaxReason), strings.Repeat("x", wire.MaxReason+1),
+		strings.Repeat("x", wire.MaxReason-1) + "é", strings.Repeat("日", 1000), "\xff\xfe", strings.Repeat("\xe6x", 5000)}
+	for _, text := range texts {
+		a, err := wire.DecodeAnnouncement((&wire.Announcement{State: wire.Paused, N: 2, Reason: text}).Append(nil))
+		if err != nil {
+			t.Errorf("announcement with %.20q: %v", text, err)
+		}
+		j, err := wire.DecodeJoinReply((&wire.JoinReply{Status: wire.JoinDenied, Reason: text}).Append(nil))
+		if err != nil {
+			t.Errorf("join reply with %.20q: %v", text, err)
+		}
+		r, err := wire.DecodeRecord((&wire.Record{N: 2, Kind: wire.KindEnd, End: &wire.End{Reason: 1, Text: text}}).Append(nil))
+		if err != nil {
+			t.Fatalf("end with %.20q: %v", text, err)
+		}
+		for _, got := range []string{a.Reason, j.Reason, r.End.Text} {
+			if short := utf8.ValidString(text) && len(text) <= wire.MaxReason; short && got != text {
+				t.Errorf("got %q, want %q", got, text)
+			}
+			if utf8.ValidString(text) && !strings.HasPrefix(text, got) {
+				t.Errorf("%q is not a start of %.20q", got, text)
+			}
+			if len(got) > wire.MaxReason || len(text) >= wire.MaxReason && len(got) < wire.MaxReason-2 {
+				t.Errorf("%.20q: got %d bytes", text, len(got))
+			}
+		}
+	}
+}
+
+func TestRecordsEach(t *testing.T) {
+	var r wire.Records
+	want := [][]byte{vector(t, "record-end"), vector(t, "record-plan-full"), vector(t, "record-round")}
+	for _, b := range want {
+		r.Add(b)
+	}
+	reply, err := wire.DecodeCatchUpReply((&wire.CatchUpReply{From: 1, Last: 3, Records: r}).Append(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := reply.Records.Len(); got != 3 {
+		t.Errorf("got %d records, want 3", got)
+	}
+	i := 0
+	reply.Records.Each(func(b []byte) bool {
+		if !bytes.Equal(b, want[i]) {
+			t.Errorf("record %d: got %x, want %x", i, b, want[i])
+		}
+		i++
+		return i < 2
+	})
+	if i != 2 {
+		t.Errorf("Each went on to %d records after false at 2", i)
+	}
+	frame := (&wire.CatchUpReply{From: 1, Records: r}).Append(nil)
+	without := (&wire.CatchUpReply{From: 1}).Append(nil)
+	if got, want := r.Size(), len(frame)-len(without)+1; got != want {
+		t.Errorf("Size: got %d, want %d", got, want)
+	}
+}
+
+// TestAliasesDoNotOverwrite: appending to a part of a decoded frame leaves the
+// rest of the frame alone.
+func TestAliasesDoNotOverwrite(t *testing.T) {
+	frame := vector(t, "reply-rest")
+	r, err := wire.DecodeReply(frame)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := bytes.Clone(frame)
+	_ = append(r.Values, 1, 2, 3, 4)
+	if !bytes.Equal(frame, before) {
+		t.Error("appending to Values overwrote Rest")
+	}
+}
+
+// TestLargestRecordFitsEveryFrame: MaxRecord leaves room for what a frame has
+// besides.
+func TestLargestRecordFitsEveryFrame(t *testing.T) {
+	var r wire.Records
+	r.Add(make([]byte, wire.MaxRecord))
+	largest := uint64(1<<63 - 1)
+	frames := map[string][]byte{
+		"announcement": (&wire.Announcement{State: wire.Paused, N: largest, Attempt: 1<<32 - 1, Epoch: largest, Left: 1<<32 - 1,
+			Cohort: wire.Cohort{Sampled: wire.FullThreshold, Members: wire.MaxMembers}, Step: 1, Perturbations: 1 << 15,
+			Reason: strings.Repeat("x", wire.MaxReason), Records: r}).Append(nil),
+		"catch-up reply": (&wire.CatchUpReply{From: largest, Last: largest, Records: r}).Append(nil),
+		"join reply": (&wire.JoinReply{Slot: wire.MaxMembers - 1, Last: largest, Plan: make([]byte, wire.MaxRecord),
+			Reason: strings.Repeat("x", wire.MaxReason)}).Append(nil),
+	}
+	if _, err := wire.DecodeAnnouncement(frames["announcement"]); err != nil {
+		t.Error(err)
+	}
+	for name, frame := range frames {
+		if len(frame) > wire.MaxFrame {
+			t.Errorf("%s: %d bytes, over %d", name, len(frame), wire.MaxFrame)
+		}
+	}
+}
+
+// TestLargestContributionFits: MaxScalars in a reply, and in a record.
+func TestLargestContributionFits(t *testing.T) {
+	scalars := wire.AppendScalars(nil, make([]float32, wire.MaxScalars)...)
+	reply := (&wire.Reply{Kind: wire.Contribution, N: 1 << 62, Weight: wire.MaxWeight, Values: scalars}).Append(nil)
+	if _, err := wire.DecodeReply(reply); err != nil {
+		t.Errorf("reply of %d bytes: %v", len(reply), err)
+	}
+	record := (&wire.Record{N: 1 << 62, Epoch: 1 << 62, Kind: wire.KindRound, Round: &wire.Round{
+		Round: 1 << 62, Attempt: 1 << 31, Step: 1, Perturbations: 1 << 15, Contributors: 1 << 31,
+		Terms: []wire.Term{{Scalars: scalars}},
+	}}).Append(nil)
+	if _, err := wire.DecodeRecord(record); err != nil {
+		t.Errorf("record of %d bytes: %v", len(record), err)
+	}
+	if _, err := wire.DecodeRecord(append(record, make([]byte, wire.MaxRecord)...)); err == nil {
+		t.Error("a record over MaxRecord was read")
+	}
+}
+
+func TestSubjects(t *testing.T) {
+	tests := [][2]string{
+		{wire.AnnounceSubject("r1", 0), "zo.r1.a.0"},
+		{wire.AnnounceSubject("r1", 1295), "zo.r1.a.zz"},
+		{wire.ReplySubject("r1", 35, "phone"), "zo.r1.p.z.phone"},
+		{wire.JoinSubject("r1", "phone"), "zo.r1.j.phone"},
+		{wire.CatchUpSubject("r1", "phone"), "zo.r1.c.phone"},
+		{wire.AllReplies("r1"), "zo.r1.p.*.*"},
+		{wire.SubjectID("zo.r1.p.z.phone"), "phone"},
+		{wire.SubjectID("phone"), "phone"},
+	}
+	for _, test := range tests {
+		if test[0] != test[1] {
+			t.Errorf("got %s, want %s", test[0], test[1])
+		}
+	}
+	for _, name := range []string{"a", "A-z_0", strings.Repeat("x", wire.MaxName)} {
+		if err := wire.CheckName(name); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	for _, name := range []string{"", "a.b", "a*", ">", "a b", "é", "a\n", strings.Repeat("x", wire.MaxName+1)} {
+		if wire.CheckName(name) == nil {
+			t.Errorf("%q is accepted as a token", name)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package wire_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// fuzz holds a decoder to: no panic; an error is a *DecodeError; what it
+// accepts encodes to the same bytes. The seeds are the vectors of every frame.
+func fuzz(f *testing.F, frame string) {
+	for _, v := range loadVectors(f) {
+		f.Add(v.Bytes)
+	}
+	decode := frames[frame]
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got, err := decode(b)
+		var fault *wire.DecodeError
+		switch {
+		case err != nil && !errors.As(err, &fault):
+			t.Errorf("%x: got error of type %T", b, err)
+		case err == nil && !bytes.Equal(got, b):
+			t.Errorf("re-encoded\ngot  %x\nwant %x", got, b)
+		}
+	})
+}
+
+func FuzzRecord(f *testing.F)         { fuzz(f, "record") }
+func FuzzAnnouncement(f *testing.F)   { fuzz(f, "announcement") }
+func FuzzReply(f *testing.F)          { fuzz(f, "reply") }
+func FuzzJoinRequest(f *testing.F)    { fuzz(f, "join-request") }
+func FuzzJoinReply(f *testing.F)      { fuzz(f, "join-reply") }
+func FuzzCatchUpRequest(f *testing.F) { fuzz(f, "catch-up-request") }
+func FuzzCatchUpReply(f *testing.F)   { fuzz(f, "catch-up-reply") }
+
+// FuzzPlanJSON: a file that is accepted survives being written and read, and
+// the record of a valid plan too.
+func FuzzPlanJSON(f *testing.F) {
+	seeds := 0
+	for _, b := range vectorsOf(f, "record", "ok") {
+		r, err := wire.DecodeRecord(b)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if r.Plan == nil {
+			continue
+		}
+		file, err := json.Marshal(r.Plan)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(file)
+		seeds++
+	}
+	if seeds == 0 {
+		f.Fatal("no plans among the vectors")
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		var p wire.Plan
+		if json.Unmarshal(file, &p) != nil {
+			return
+		}
+		if p.Validate() != nil {
+			return
+		}
+		again, err := json.Marshal(p)
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		var q wire.Plan
+		if err := json.Unmarshal(again, &q); err != nil {
+			t.Fatalf("%s: %v", again, err)
+		}
+		record := (&wire.Record{N: 1, Kind: wire.KindPlan, Plan: &p}).Append(nil)
+		r, err := wire.DecodeRecord(record)
+		if err != nil {
+			t.Fatalf("a valid plan's record is not read: %s: %v", file, err)
+		}
+		if err := r.Plan.Validate(); err != nil {
+			t.Fatalf("valid in a file, not in a record: %v", err)
+		}
+		if other := (&wire.Record{N: 1, Kind: wire.KindPlan, Plan: &q}).Append(nil); !bytes.Equal(other, record) {
+			t.Errorf("another plan after writing and reading\n%s\n%s", file, again)
+		}
+	})
+}

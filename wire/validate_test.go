@@ -1,0 +1,242 @@
+package wire_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// plan returns a plan that can run.
+func plan(t testing.TB) *wire.Plan {
+	t.Helper()
+	p, err := wire.Preset("decomfl", "mnist", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.RunKey = slices.Repeat(wire.Bytes{7}, 32)
+	return p
+}
+
+func TestPresetsValidate(t *testing.T) {
+	if len(wire.Presets()) == 0 {
+		t.Fatal("no presets")
+	}
+	for _, info := range wire.Presets() {
+		p, err := wire.Preset(info.Name, "r1", 1000)
+		if err != nil {
+			t.Fatalf("%s: %v", info.Name, err)
+		}
+		if err := p.Validate(); err != nil {
+			t.Errorf("%s: %v", info.Name, err)
+		}
+		if info.Source == "" || info.Notes == "" || p.Preset != info.Name {
+			t.Errorf("%s: source %q, notes %q, preset %q", info.Name, info.Source, info.Notes, p.Preset)
+		}
+		other, _ := wire.Preset(info.Name, "r1", 1000)
+		if slices.Equal(p.RunKey, other.RunKey) {
+			t.Errorf("%s: two plans have one run key", info.Name)
+		}
+	}
+	if _, err := wire.Preset("nosuch", "r1", 1000); err == nil || !strings.Contains(err.Error(), "decomfl") {
+		t.Errorf("unknown preset: got %v, want the names of those there are", err)
+	}
+}
+
+func TestVectorPlansValidate(t *testing.T) {
+	for _, name := range []string{"record-plan", "record-plan-full"} {
+		r, err := wire.DecodeRecord(vector(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Plan.Validate(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+var nan = float32(math.NaN())
+
+// invalid is one fault a row, in a plan that can run otherwise.
+var invalid = []struct {
+	field string
+	spoil func(*wire.Plan)
+}{
+	{"run", func(p *wire.Plan) { p.Run = "" }},
+	{"run", func(p *wire.Plan) { p.Run = "two.tokens" }},
+	{"run", func(p *wire.Plan) { p.Run = strings.Repeat("x", wire.MaxName+1) }},
+	{"preset", func(p *wire.Plan) { p.Preset = "a b" }},
+	{"scheme", func(p *wire.Plan) { p.Scheme = 0 }},
+	{"scheme", func(p *wire.Plan) { p.Scheme = 2 }},
+	{"run_key", func(p *wire.Plan) { p.RunKey = p.RunKey[:31] }},
+	{"dim", func(p *wire.Plan) { p.Dim = 0 }},
+	{"dim", func(p *wire.Plan) { p.Dim = wire.MaxDim + 1 }},
+	{"segments", func(p *wire.Plan) { p.Segments = make([]wire.Segment, wire.MaxSegments+1) }},
+	{"segments", func(p *wire.Plan) { p.Segments = []wire.Segment{{Name: "", Len: 100}} }},
+	{"segments", func(p *wire.Plan) { p.Segments = []wire.Segment{{Name: "a", Len: 50}, {Name: "a", Len: 50}} }},
+	{"segments", func(p *wire.Plan) { p.Segments = []wire.Segment{{Name: "a", Len: 99}} }},
+	{"segments.a.len", segment(func(s *wire.Segment) { s.Len = 0 })},
+	{"segments.a.len", segment(func(s *wire.Segment) { s.Len = wire.MaxDim + 1 })},
+	{"segments.a.fill", segment(func(s *wire.Segment) { s.Fill = 9 })},
+	{"segments.a.fill", func(p *wire.Plan) {
+		segment(func(s *wire.Segment) {})(p)
+		p.Initial, p.InitialDigest = wire.Given, make(wire.Bytes, 32)
+	}},
+	{"segments.a.scale", segment(func(s *wire.Segment) { s.Scale = 0 })},
+	{"segments.a.scale", segment(func(s *wire.Segment) { s.Scale = nan })},
+	{"segments.a.scale", segment(func(s *wire.Segment) { s.Fill = wire.Zero })},
+	{"segments.a.mu_scale", segment(func(s *wire.Segment) { s.MuScale = -1 })},
+	{"segments.a.mu_scale", segment(func(s *wire.Segment) { s.MuScale = nan })},
+	{"segments.a.step_scale", segment(func(s *wire.Segment) { s.StepScale = 1e9 })},
+	{"segments.a.step_scale", segment(func(s *wire.Segment) { s.StepScale = nan })},
+	{"initial", func(p *wire.Plan) { p.Initial = 9 }},
+	{"initial_digest", func(p *wire.Plan) { p.Initial = wire.Given }},
+	{"initial_digest", func(p *wire.Plan) { p.InitialDigest = make(wire.Bytes, 32) }},
+	{"sharing", func(p *wire.Plan) { p.Sharing = 1 }},
+	{"distribution", func(p *wire.Plan) { p.Distribution = 0 }},
+	{"difference", func(p *wire.Plan) { p.Difference = 0 }},
+	{"mu", func(p *wire.Plan) { p.Mu = 0 }},
+	{"mu", func(p *wire.Plan) { p.Mu = -1e-3 }},
+	{"mu", func(p *wire.Plan) { p.Mu = nan }},
+	{"steps", func(p *wire.Plan) { p.Steps = 0 }},
+	{"steps", func(p *wire.Plan) { p.Steps = 65536 }},
+	{"perturbations", func(p *wire.Plan) { p.Perturbations = 0 }},
+	{"perturbations", func(p *wire.Plan) { p.Steps, p.Perturbations = 1000, 15 }}, // 15000 scalars
+	{"perturbations", func(p *wire.Plan) {
+		p.Steps, p.PerturbationSchedule = 1000, []wire.PerturbationPoint{{Round: 5, Perturbations: 15}}
+	}},
+	{"rule", func(p *wire.Plan) { p.Rule = 0 }},
+	{"rule", func(p *wire.Plan) { p.Rule = 99 }},
+	{"beta", func(p *wire.Plan) { p.Beta = 0.9 }}, // rule is sgd
+	{"beta", func(p *wire.Plan) { p.Rule = wire.Momentum }},
+	{"beta", func(p *wire.Plan) { p.Rule, p.Beta = wire.TorchMomentum, 1 }},
+	{"beta", func(p *wire.Plan) { p.Beta = -0.1 }},
+	{"weight_decay", func(p *wire.Plan) { p.WeightDecay = -1 }},
+	{"weight_decay", func(p *wire.Plan) { p.WeightDecay = float32(math.Inf(1)) }},
+	{"step", func(p *wire.Plan) { p.Step = 0 }},
+	{"step", func(p *wire.Plan) { p.Step = nan }},
+	{"step_decay", func(p *wire.Plan) { p.StepDecay = 9 }},
+	{"step_schedule", func(p *wire.Plan) { p.StepSchedule = make([]wire.StepPoint, wire.MaxPoints+1) }},
+	{"step_schedule", func(p *wire.Plan) { p.StepSchedule = []wire.StepPoint{{0, 1}} }},
+	{"step_schedule", func(p *wire.Plan) { p.StepSchedule = []wire.StepPoint{{5, 1}, {5, 1}} }},
+	{"step_schedule", func(p *wire.Plan) { p.StepSchedule = []wire.StepPoint{{5, nan}} }},
+	{"step_schedule", func(p *wire.Plan) { p.StepSchedule = []wire.StepPoint{{math.MaxUint64, 1}} }},
+	{"perturbation_schedule", func(p *wire.Plan) { p.PerturbationSchedule = make([]wire.PerturbationPoint, wire.MaxPoints+1) }},
+	{"perturbation_schedule", func(p *wire.Plan) { p.PerturbationSchedule = []wire.PerturbationPoint{{5, 0}} }},
+	{"perturbation_schedule", func(p *wire.Plan) { p.PerturbationSchedule = []wire.PerturbationPoint{{6, 1}, {5, 1}} }},
+	{"perturbation_schedule", func(p *wire.Plan) { p.PerturbationSchedule = []wire.PerturbationPoint{{math.MaxUint64, 1}} }},
+	{"transport", func(p *wire.Plan) { p.Transport = 1 }},
+	{"aggregator", func(p *wire.Plan) { p.Aggregator = 1 }},
+	{"weights", func(p *wire.Plan) { p.Weights = 2 }},
+	{"max_weight", func(p *wire.Plan) { p.MaxWeight = 0 }},
+	{"max_weight", func(p *wire.Plan) { p.MaxWeight = wire.MaxWeight + 1 }},
+	{"max_scalar", func(p *wire.Plan) { p.MaxScalar = 0 }},
+	{"roster", func(p *wire.Plan) { p.Roster = 2 }},
+	{"members", func(p *wire.Plan) { p.Members = 0 }},
+	{"members", func(p *wire.Plan) { p.Members = 4 }}, // quorum is 5
+	{"members", func(p *wire.Plan) { p.Members = wire.MaxMembers + 1 }},
+	{"target", func(p *wire.Plan) { p.Target = 0 }},
+	{"over_sample", func(p *wire.Plan) { p.OverSample = 0.9 }},
+	{"over_sample", func(p *wire.Plan) { p.OverSample = nan }},
+	{"quorum", func(p *wire.Plan) { p.Quorum = 0 }},
+	{"quorum", func(p *wire.Plan) { p.Quorum = 11 }}, // target is 10
+	{"deadline", func(p *wire.Plan) { p.Deadline = 0 }},
+	{"max_attempts", func(p *wire.Plan) { p.MaxAttempts = 0 }},
+	{"reannounce", func(p *wire.Plan) { p.Reannounce = 0 }},
+	{"announce_budget", func(p *wire.Plan) { p.AnnounceBudget = 1 << 20 }},
+	{"shards", func(p *wire.Plan) { p.Shards = 0 }},
+	{"shards", func(p *wire.Plan) { p.Shards = 1297 }},
+	{"eval_count", func(p *wire.Plan) { p.EvalEvery, p.Metrics = 10, []string{"loss"} }},
+	{"eval_count", func(p *wire.Plan) { p.EvalCount = wire.MaxMembers + 1 }},
+	{"metrics", func(p *wire.Plan) { p.EvalEvery, p.EvalCount = 10, 3 }},
+	{"metrics", func(p *wire.Plan) { p.Metrics = slices.Repeat([]string{"m"}, wire.MaxMetrics+1) }},
+	{"metrics", func(p *wire.Plan) { p.Metrics = []string{"loss", "loss"} }},
+	{"metrics", func(p *wire.Plan) { p.Metrics = []string{"top 5"} }},
+	{"rounds", func(p *wire.Plan) { p.Rounds = 1<<53 + 1<<10 }},
+	{"stop_metric", func(p *wire.Plan) { p.StopMetric = "accuracy" }},
+	{"eval_every", func(p *wire.Plan) { p.Metrics, p.StopMetric = []string{"loss"}, "loss" }},
+	{"stop_when", func(p *wire.Plan) { p.StopWhen = 2 }},
+	{"stop_value", func(p *wire.Plan) { p.StopValue = nan }},
+	{"diverge", func(p *wire.Plan) { p.Diverge = -1 }},
+}
+
+// segment gives the plan one segment of everything, changed.
+func segment(change func(*wire.Segment)) func(*wire.Plan) {
+	return func(p *wire.Plan) {
+		p.Segments = []wire.Segment{{Name: "a", Len: p.Dim, Fill: wire.NormalFill, Scale: 0.1}}
+		change(&p.Segments[0])
+	}
+}
+
+func TestValidateNamesTheFault(t *testing.T) {
+	tested := map[string]bool{}
+	for i, test := range invalid {
+		p := plan(t)
+		if err := p.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		test.spoil(p)
+		err := p.Validate()
+		var fault *wire.PlanError
+		if !errors.As(err, &fault) {
+			t.Errorf("row %d, %s: got %v, want a *PlanError", i, test.field, err)
+			continue
+		}
+		if fault.Field != test.field || fault.Value == nil || len(fault.Remedy) < 10 {
+			t.Errorf("row %d, %s: got field %q, value %v, remedy %q", i, test.field, fault.Field, fault.Value, fault.Remedy)
+		}
+		tested[test.field] = true
+	}
+	// Any value of these is one that a plan can have.
+	free := []string{"batch", "digest_every"}
+	for _, f := range wire.Fields() {
+		if !tested[f.Name] && !slices.Contains(free, f.Name) {
+			t.Errorf("no row breaks %s", f.Name)
+		}
+	}
+}
+
+// TestValidAtTheEdge: the limits as they are written are allowed.
+func TestValidAtTheEdge(t *testing.T) {
+	edges := map[string]func(*wire.Plan){
+		"segment":    segment(func(s *wire.Segment) { s.MuScale, s.StepScale, s.Scale = 1e-6, 1e6, 1e6 }),
+		"mu least":   func(p *wire.Plan) { p.Mu = 1e-18 },
+		"mu most":    func(p *wire.Plan) { p.Mu = 1e18 },
+		"step least": func(p *wire.Plan) { p.Step = 1e-18 },
+		"scalars":    func(p *wire.Plan) { p.Steps, p.Perturbations = 1024, 14 },
+		"rounds":     func(p *wire.Plan) { p.Rounds = 1 << 53 },
+		"dim":        func(p *wire.Plan) { p.Dim = wire.MaxDim },
+		"all":        func(p *wire.Plan) { p.Batch, p.DigestEvery = 0, 0 },
+		"largest":    func(p *wire.Plan) { p.Batch, p.DigestEvery = math.MaxUint32, math.MaxUint32 },
+		"stop value": func(p *wire.Plan) { p.StopValue = -math.MaxFloat32 },
+	}
+	for name, change := range edges {
+		p := plan(t)
+		change(p)
+		if err := p.Validate(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestNoStepIsLost: no plan that can run comes to a step size of 0 or infinity,
+// with which no replica would apply its rounds.
+func TestNoStepIsLost(t *testing.T) {
+	for _, step := range []float32{1e-18, 1e18} {
+		for _, factor := range []float32{1e-6, 1e6} {
+			p := plan(t)
+			p.Step, p.StepDecay, p.StepSchedule = step, wire.InverseSqrt, []wire.StepPoint{{Round: 2, Factor: factor}}
+			if err := p.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			for _, round := range []uint64{1, 2, 1 << 53} {
+				if eta := p.StepAt(round); !(eta > 0) || math.IsInf(float64(eta*factor), 0) {
+					t.Errorf("step %v, factor %v, round %d: %v", step, factor, round, eta)
+				}
+			}
+		}
+	}
+}
