@@ -1,0 +1,246 @@
+package coordinator
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/wire"
+)
+
+// An input is something that happened to a coordinator.
+type input struct {
+	kind  inputKind
+	id    string // inReply, inJoin: of the device, as its subject has it
+	frame []byte // inReply, inJoin: kept by nobody
+	token string // inJoin: where the device waits for the answer
+	n     uint64 // inAppended, inAppendFailed: the record
+	count int    // inStored, inStoreFailed: members
+	err   error  // inAppendFailed, inStoreFailed
+	text  string // inPause, inEnd: why
+}
+
+type inputKind uint8
+
+const (
+	inTick inputKind = iota // time has passed
+	inReply
+	inJoin
+	inAppended
+	inAppendFailed
+	inStored // the log has the next members
+	inStoreFailed
+	inPause
+	inResume
+	inEnd
+	inStop // the coordinator stops: report what is unreported
+)
+
+// An output is something that the core wants done. Outputs are done in order;
+// what outAppend and outMember came to is an input.
+type output struct {
+	kind  outputKind
+	n     uint64 // outAppend
+	frame []byte // outAnnounce, outAppend, outRespond: not changed later
+	token string // outRespond
+	id    string // outMember
+	event *Event // outEvent
+}
+
+type outputKind uint8
+
+const (
+	outAnnounce outputKind = iota // publish to every shard
+	outAppend                     // append record n to the log
+	outMember                     // add a member to the log
+	outRespond                    // answer a join
+	outEvent                      // tell the recorder
+)
+
+// phase is where the next record is.
+type phase uint8
+
+const (
+	idle       phase = iota // it was not begun
+	collecting              // it is a round that collects replies
+	appending               // its bytes were handed to the log
+	failed                  // the log refused its bytes, or may have
+)
+
+// A core is a coordinator without goroutine, clock or input and output.
+//
+// Invariants:
+//  1. The position is that of the log: it moves only on inAppended.
+//  2. No announcement has a record that is not in the log.
+//  3. In phases appending and failed, pending holds the bytes of record n+1,
+//     and no other bytes are ever handed out for it.
+//  4. Each member's contribution to record n+1 is in sum at most once.
+//  5. In phase failed the run is paused.
+type core struct {
+	position
+	epoch  uint64 // of this coordinator
+	first  []byte // record 1
+	recent recent
+	prev   wire.Tip // of record n-1
+
+	now        uint64 // milliseconds
+	maxMembers int    // of a dense roster
+	restarted  bool   // the log had records when this coordinator began
+	started    bool
+	phase      phase
+	paused     bool
+	reason     string    // why it is paused
+	ending     *wire.End // the run is to end as soon as it can
+	pending    []byte
+	closed     Event // what to tell once pending is stored
+
+	roster  roster
+	yield   yield
+	answers answers
+	late    answers // of the round before, for the yield of an open roster
+
+	round    round
+	sum      tally
+	loss     mathx.ExactSum // of the same weights as sum
+	watch    lossWatch
+	lastLoss float32
+
+	evaluation evaluation
+	evaluated  Evaluation
+	digests    []digests
+
+	announceAt uint64 // when announcing
+	announcing bool
+
+	counters Counters
+	out      []output
+}
+
+// newCore returns a core that continues a log, or begins one with plan. A nil
+// plan is the log's.
+func newCore(plan *wire.Plan, log Log) (*core, error) {
+	c := &core{maxMembers: wire.MaxMembers}
+	var err error
+	if c.position, err = replay(log, log.Last(), c.remember); err != nil {
+		return nil, fmt.Errorf("log: %w", err)
+	}
+	c.epoch = c.wrote + 1
+	switch {
+	case c.n == 0 && plan == nil:
+		return nil, fmt.Errorf("the log is empty: %w: give Config.Plan", ErrConfig)
+	case c.n == 0:
+		c.plan = *plan
+	default:
+		c.restarted = true
+		if err := c.checkPlan(plan); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.plan.Validate(); err != nil {
+		return nil, err
+	}
+	ids, err := log.Members()
+	if err != nil {
+		return nil, fmt.Errorf("log: %w", err)
+	}
+	dense := c.plan.Roster == wire.Dense
+	if dense && c.rounds > 0 && len(ids) == 0 {
+		return nil, fmt.Errorf("log: roster: %w: it is empty, and the log has rounds", ErrCorrupt)
+	}
+	if c.roster, err = newRoster(!dense, ids); err != nil {
+		return nil, fmt.Errorf("log: %w", err)
+	}
+	c.answers, c.late = newAnswers(dense), newAnswers(dense)
+	c.answers.grow(len(ids))
+	c.yield.population = uint64(c.plan.Members)
+	return c, nil
+}
+
+// checkPlan compares the configured plan with record 1.
+func (c *core) checkPlan(plan *wire.Plan) error {
+	if plan == nil {
+		return nil
+	}
+	r, err := wire.DecodeRecord(c.first)
+	if err != nil {
+		return fmt.Errorf("log: record 1: %w", err)
+	}
+	return samePlan(r.Plan, plan)
+}
+
+// start returns the first outputs.
+func (c *core) start(now uint64) []output {
+	c.begin(now)
+	switch {
+	case c.started:
+		c.tick() // Run was called again: timers go on
+	case c.n == 0:
+		plan := c.plan
+		c.append(&wire.Record{Kind: wire.KindPlan, Plan: &plan}, Event{})
+	default:
+		c.committed()
+	}
+	c.started = true
+	return c.out
+}
+
+// step handles one input at a time that never decreases, and returns what is
+// to be done; the result is valid until the next step.
+func (c *core) step(now uint64, in input) []output {
+	c.begin(now)
+	switch in.kind {
+	case inReply:
+		c.reply(in.id, in.frame)
+	case inJoin:
+		c.join(in)
+	case inAppended:
+		c.appended(in.n)
+	case inAppendFailed:
+		c.appendFailed(in.n, in.err)
+	case inStored:
+		c.membersStored(in.count, nil)
+	case inStoreFailed:
+		c.membersStored(in.count, in.err)
+	case inPause:
+		c.pause(in.text)
+	case inResume:
+		c.resume()
+	case inEnd:
+		c.end(wire.End{Reason: wire.EndRequested, Text: in.text})
+	case inStop:
+		c.reportEvaluation()
+	}
+	c.tick()
+	return c.out
+}
+
+func (c *core) begin(now uint64) {
+	c.now = max(c.now, now)
+	clear(c.out)
+	c.out = c.out[:0]
+}
+
+// tick does what is due.
+func (c *core) tick() {
+	if c.phase == collecting && !c.paused && c.now >= c.round.deadline {
+		c.closeAttempt()
+	}
+	if c.announcing && c.now >= c.announceAt {
+		c.announce()
+	}
+}
+
+// wake returns when tick has something to do next.
+func (c *core) wake() (at uint64, ok bool) {
+	at, ok = c.announceAt, c.announcing
+	if c.phase == collecting && !c.paused && (!ok || c.round.deadline < at) {
+		return c.round.deadline, true
+	}
+	return at, ok
+}
+
+func (c *core) emit(o output) { c.out = append(c.out, o) }
+
+func (c *core) emitEvent(e Event) {
+	e.N, e.Round = c.n, c.rounds
+	c.emit(output{kind: outEvent, event: &e})
+}

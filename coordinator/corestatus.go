@@ -1,0 +1,45 @@
+package coordinator
+
+// status returns a copy of what there is to know.
+func (c *core) status() Status {
+	s := Status{
+		Run:        c.plan.Run,
+		State:      c.state(),
+		Reason:     c.reason,
+		End:        c.ended,
+		N:          c.n,
+		Rounds:     c.rounds,
+		Epoch:      c.epoch,
+		Members:    uint32(c.roster.stored),
+		Loss:       c.lastLoss,
+		Evaluation: c.evaluated,
+		Counters:   c.counters,
+	}
+	if c.roster.open {
+		s.Members = uint32(min(c.yield.population, 1<<32-1))
+	}
+	if c.phase == collecting {
+		s.Attempt = c.round.attempt
+		s.Contributions = c.sum.count
+		s.Declines = c.answers.declines
+		if !c.roster.open {
+			s.Asked = uint32(c.round.cohort.Sampled)
+		}
+	}
+	for i := range c.digests {
+		s.Digests = append(s.Digests, c.digests[i].copy())
+	}
+	return s
+}
+
+func (c *core) state() State {
+	switch {
+	case c.ended != nil:
+		return Ended
+	case c.paused:
+		return Paused
+	case c.phase == collecting:
+		return Open
+	}
+	return Waiting
+}

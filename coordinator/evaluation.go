@@ -1,0 +1,142 @@
+package coordinator
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// evaluation collects metrics of the state after one record, until the next
+// such record.
+type evaluation struct {
+	n       uint64 // 0: none is under way
+	tip     wire.Tip
+	cohorts []wire.Cohort // that announcements of record n+1 had
+	asked   uint32
+	done    bool // it was reported
+	from    map[string]struct{}
+	sum     tally
+}
+
+// beginEvaluation reports the evaluation that was under way, if the last
+// record is one to evaluate after, and begins its own.
+func (c *core) beginEvaluation() {
+	every := uint64(c.plan.EvalEvery)
+	if every == 0 || c.n%every != 0 && c.ended == nil {
+		return
+	}
+	c.finishEvaluation()
+	e := &c.evaluation
+	if e.from == nil {
+		e.from = map[string]struct{}{}
+	}
+	clear(e.from)
+	e.n, e.tip, e.cohorts, e.done = c.n, c.hash.Tip(), e.cohorts[:0], false
+	e.sum.reset(len(c.plan.Metrics))
+}
+
+// askEvaluators notes the cohort of an announcement that brings the record.
+func (c *core) askEvaluators(cohort wire.Cohort) {
+	e := &c.evaluation
+	if e.n == 0 || e.n != c.n || slices.Contains(e.cohorts, cohort) {
+		return
+	}
+	if len(e.cohorts) == 0 {
+		e.asked = c.plan.EvalCount
+		if !c.roster.open {
+			e.asked = min(e.asked, cohort.Members)
+		}
+	}
+	e.cohorts = append(e.cohorts, cohort)
+}
+
+// evaluationReply adds a device's metrics.
+func (c *core) evaluationReply(m member, r *wire.Reply) {
+	e := &c.evaluation
+	_, again := e.from[m.id]
+	switch {
+	case r.N < e.n:
+		c.counters.Late++
+	case e.n == 0 || r.N > e.n:
+		c.counters.OtherRecord++
+	case r.Tip != e.tip:
+		c.counters.WrongTip++
+	case again:
+		c.counters.Duplicate++
+	case !e.asks(&c.plan, m):
+		c.counters.Unsampled++
+	case r.Values.Len() != len(c.plan.Metrics):
+		c.counters.WrongCount++
+	case r.Weight == 0:
+		c.counters.ZeroWeight++
+	case !allFinite(r.Values):
+		c.counters.NonFinite++
+	case c.roster.open && uint64(len(e.from)) > 4*uint64(c.plan.EvalCount)+64:
+		c.counters.Overflow++
+	default:
+		c.counters.Evaluations++
+		e.from[m.id] = struct{}{}
+		e.sum.add(r.Values, r.Weight)
+		if e.sum.count == e.asked {
+			c.finishEvaluation()
+		}
+	}
+}
+
+func (e *evaluation) asks(p *wire.Plan, m member) bool {
+	return slices.ContainsFunc(e.cohorts, func(cohort wire.Cohort) bool {
+		return cohort.Evaluates(p.Run, e.n, p.EvalShare(cohort), m.slot, m.id)
+	})
+}
+
+func allFinite(values wire.Scalars) bool {
+	for i := range values.Len() {
+		if !finite(values.At(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// finishEvaluation reports the evaluation once, and ends the run if it reached
+// its goal.
+func (c *core) finishEvaluation() {
+	if !c.reportEvaluation() {
+		return
+	}
+	if text := c.reached(); text != "" {
+		c.end(wire.End{Reason: wire.EndMetric, Text: text})
+	}
+}
+
+// reportEvaluation tells what the evaluation came to, once, if it came to
+// anything.
+func (c *core) reportEvaluation() bool {
+	e := &c.evaluation
+	if e.done || e.sum.count == 0 {
+		return false
+	}
+	e.done = true
+	c.evaluated = Evaluation{
+		N: e.n, Count: e.sum.count, Asked: e.asked, Samples: e.sum.weight, Metrics: e.sum.means(),
+	}
+	c.emitEvent(Event{Kind: Evaluated, Evaluation: c.evaluated})
+	return true
+}
+
+// reached says how the last evaluation reached the plan's goal, "" if it did
+// not.
+func (c *core) reached() string {
+	p := &c.plan
+	i := slices.Index(p.Metrics, p.StopMetric)
+	if i < 0 {
+		return ""
+	}
+	v := c.evaluated.Metrics[i]
+	if p.StopWhen == wire.Above && v < p.StopValue || p.StopWhen == wire.Below && v > p.StopValue {
+		return ""
+	}
+	return fmt.Sprintf("%s is %v after record %d, the goal was %v %v",
+		p.StopMetric, v, c.evaluated.N, p.StopWhen, p.StopValue)
+}

@@ -1,0 +1,187 @@
+package coordinator
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/wire"
+)
+
+// testPlan is a small plan of a dense roster: 2 members, both asked, 2 scalars.
+func testPlan(t testing.TB) *wire.Plan {
+	t.Helper()
+	p, err := wire.Preset("decomfl", "r", 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range p.RunKey {
+		p.RunKey[i] = byte(i)
+	}
+	p.Perturbations, p.Diverge = 2, 0
+	p.Members, p.Target, p.Quorum = 2, 2, 1
+	p.Deadline, p.Reannounce, p.DigestEvery = 10_000, 3_000, 0
+	return p
+}
+
+// A device is one that answers announcements by a function.
+type device struct {
+	t      testing.TB
+	bus    bus.Bus
+	id     string
+	plan   *wire.Plan
+	slot   uint32
+	answer func(d *device, a *wire.Announcement)
+
+	mu   sync.Mutex // guards what follows
+	tips map[uint64]wire.Tip
+	seen []wire.Announcement
+}
+
+// newDevice joins the run and subscribes its announcements.
+func newDevice(t testing.TB, b bus.Bus, id string, answer func(*device, *wire.Announcement)) *device {
+	t.Helper()
+	d := &device{t: t, bus: b, id: id, answer: answer, tips: map[uint64]wire.Tip{}}
+	frame, err := b.Request(context.Background(), wire.JoinSubject("r", id), (&wire.JoinRequest{}).Append(nil))
+	if err != nil {
+		t.Fatalf("join: %v", err)
+	}
+	join, err := wire.DecodeJoinReply(frame)
+	if err != nil || join.Status != wire.JoinOK {
+		t.Fatalf("join: %+v, %v", join, err)
+	}
+	record, err := wire.DecodeRecord(join.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.plan, d.slot = record.Plan, join.Slot
+	sub, err := b.Subscribe(wire.AnnounceSubject("r", wire.Shard(id, d.plan.Shards)), d.announced)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { sub.Unsubscribe() })
+	return d
+}
+
+func (d *device) announced(m bus.Message) {
+	a, err := wire.DecodeAnnouncement(m.Data)
+	if err != nil {
+		d.t.Errorf("announcement: %v", err)
+		return
+	}
+	d.mu.Lock()
+	n := a.N - uint64(a.Records.Len())
+	a.Records.Each(func(record []byte) bool {
+		d.tips[n] = wire.HashRecord(record).Tip()
+		n++
+		return true
+	})
+	d.seen = append(d.seen, a)
+	d.mu.Unlock()
+	if d.answer != nil {
+		d.answer(d, &a)
+	}
+}
+
+func (d *device) send(r wire.Reply) {
+	d.mu.Lock()
+	if r.Tip == (wire.Tip{}) {
+		n := r.N
+		if r.Kind == wire.Contribution || r.Kind == wire.Decline {
+			n--
+		}
+		r.Tip = d.tips[n]
+	}
+	d.mu.Unlock()
+	if err := d.bus.Publish(wire.ReplySubject("r", wire.Shard(d.id, d.plan.Shards), d.id), r.Append(nil)); err != nil {
+		d.t.Error(err)
+	}
+}
+
+// contribute answers rounds that ask the device, with loss 1/n.
+func contribute(d *device, a *wire.Announcement) {
+	if a.State == wire.Open && a.Cohort.Has("r", a.N, a.Attempt, d.slot, d.id) {
+		d.send(contributionTo(a, 0.5, -0.25))
+	}
+}
+
+func contributionTo(a *wire.Announcement, g ...float32) wire.Reply {
+	return wire.Reply{
+		Kind: wire.Contribution, N: a.N, Weight: 1, Loss: 1 / float32(a.N),
+		Values: wire.AppendScalars(nil, g...),
+	}
+}
+
+// last returns the newest announcement that d has seen.
+func (d *device) last() wire.Announcement {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.seen) == 0 {
+		return wire.Announcement{}
+	}
+	return d.seen[len(d.seen)-1]
+}
+
+// A running coordinator, and what it told its recorder.
+type running struct {
+	*Coordinator
+	t      testing.TB
+	bus    *bus.Memory
+	cancel context.CancelCauseFunc
+	done   chan error
+
+	mu     sync.Mutex // guards events
+	events []Event
+}
+
+// run starts a coordinator inside a synctest bubble.
+func run(t testing.TB, cfg Config) *running {
+	t.Helper()
+	r := &running{t: t, done: make(chan error, 1)}
+	if cfg.Bus == nil {
+		r.bus = bus.NewMemory()
+		cfg.Bus = r.bus
+		t.Cleanup(r.bus.Close)
+	}
+	if cfg.Log == nil {
+		cfg.Log = &MemoryLog{}
+	}
+	cfg.Recorder = RecorderFunc(func(e Event) error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.events = append(r.events, e)
+		return nil
+	})
+	var err error
+	if r.Coordinator, err = New(cfg); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	r.cancel = cancel
+	t.Cleanup(func() { cancel(context.Canceled) })
+	go func() { r.done <- r.Run(ctx) }()
+	return r
+}
+
+// count returns how many events of a kind there were.
+func (r *running) count(kind EventKind) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := 0
+	for _, e := range r.events {
+		if e.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+func ids(n int) []string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf("d%d", i)
+	}
+	return list
+}

@@ -1,0 +1,171 @@
+package coordinator
+
+import (
+	"math"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// reply handles what a device sent.
+func (c *core) reply(id string, frame []byte) {
+	r, err := wire.DecodeReply(frame)
+	if err != nil {
+		c.counters.Malformed++
+		return
+	}
+	m, ok := c.roster.find(id)
+	if !ok {
+		c.counters.Unknown++
+		return
+	}
+	switch r.Kind {
+	case wire.Contribution:
+		c.contribution(m, &r)
+	case wire.Decline:
+		c.decline(m, &r)
+	case wire.Evaluation:
+		c.evaluationReply(m, &r)
+	case wire.DigestReport:
+		c.digestReport(m, &r)
+	}
+}
+
+// contribution adds a device's scalars to the open round.
+func (c *core) contribution(m member, r *wire.Reply) {
+	current, ok := c.admit(m, r)
+	if !ok {
+		return
+	}
+	did := c.answers.of(m)
+	if did&contributed != 0 {
+		c.counters.Duplicate++
+		return
+	}
+	weight, ok := c.weigh(r)
+	if !ok {
+		return
+	}
+	c.answers.set(m, contributed)
+	c.counters.Contributions++
+	c.sum.add(r.Values, weight)
+	c.loss.Add(r.Loss, weight)
+	c.answered(current && did == 0)
+}
+
+// decline notes that a device will not contribute.
+func (c *core) decline(m member, r *wire.Reply) {
+	current, ok := c.admit(m, r)
+	if !ok {
+		return
+	}
+	if c.answers.of(m) != 0 {
+		c.counters.Duplicate++
+		return
+	}
+	c.answers.set(m, declined)
+	c.counters.Declines++
+	if int(r.Reason) < len(c.round.declines) {
+		c.round.declines[r.Reason]++
+	} else {
+		c.round.declines[0]++
+	}
+	c.answered(current)
+}
+
+// admit says whether a reply is about the open round, from a device that was
+// asked; current, that the present attempt asks it.
+func (c *core) admit(m member, r *wire.Reply) (current, ok bool) {
+	switch {
+	case r.N <= c.n, r.N == c.n+1 && (c.phase == appending || c.phase == failed):
+		c.counters.Late++
+		c.countLate(m, r)
+		return false, false
+	case r.N > c.n+1 || c.phase != collecting:
+		c.counters.OtherRecord++
+		return false, false
+	case r.Tip != c.hash.Tip():
+		c.counters.WrongTip++
+		return false, false
+	}
+	attempts := c.round.attempts
+	for i := len(attempts) - 1; i >= 0; i-- {
+		if c.asked(attempts[i], m) {
+			return i == len(attempts)-1, c.hasRoom()
+		}
+	}
+	c.counters.Unsampled++
+	return false, false
+}
+
+// hasRoom bounds what an open roster makes the coordinator remember.
+func (c *core) hasRoom() bool {
+	if c.roster.open && uint64(len(c.answers.ids)) > 4*c.want()+1024 {
+		c.counters.Overflow++
+		return false
+	}
+	return true
+}
+
+// countLate counts an answer that came after its round closed, for the yield of
+// an open roster.
+func (c *core) countLate(m member, r *wire.Reply) {
+	if !c.roster.open || c.phase != collecting || r.N != c.n || r.Tip != c.prev {
+		return
+	}
+	if c.late.of(m) == 0 && uint64(len(c.late.ids)) <= 4*c.want()+1024 {
+		c.late.set(m, declined)
+		c.yield.answers++
+	}
+}
+
+// weigh checks a contribution's numbers and returns its weight in the mean.
+func (c *core) weigh(r *wire.Reply) (weight uint32, ok bool) {
+	if r.Values.Len() != len(c.sum.sums) {
+		c.counters.WrongCount++
+		return 0, false
+	}
+	if !finite(r.Loss) {
+		c.counters.NonFinite++
+		return 0, false
+	}
+	for i := range r.Values.Len() {
+		switch v := r.Values.At(i); {
+		case !finite(v):
+			c.counters.NonFinite++
+			return 0, false
+		case abs(v) > c.plan.MaxScalar:
+			c.counters.TooLarge++
+			return 0, false
+		}
+	}
+	if c.plan.Weights == wire.Equal {
+		return 1, true
+	}
+	if r.Weight == 0 {
+		c.counters.ZeroWeight++
+		return 0, false
+	}
+	return min(r.Weight, c.plan.MaxWeight), true
+}
+
+// answered closes the attempt when nothing more is to come that it waits for.
+func (c *core) answered(current bool) {
+	if c.roster.open {
+		if c.round.attempt == 0 {
+			c.yield.answers++
+		}
+	} else if current {
+		c.round.pending--
+	}
+	switch {
+	case c.paused:
+	case c.sum.count >= c.plan.Target:
+		c.commitRound()
+	case !c.roster.open && c.round.pending == 0:
+		c.closeAttempt()
+	}
+}
+
+func finite(v float32) bool { return v-v == 0 }
+
+func abs(v float32) float32 { return math.Float32frombits(math.Float32bits(v) &^ (1 << 31)) }

@@ -1,0 +1,149 @@
+package coordinator
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// A member is a device as a reply names it; slot is 0 in an open roster.
+type member struct {
+	slot uint32
+	id   string
+}
+
+// A roster is who takes part.
+//
+// Invariants:
+//  1. ids[slot] has that slot, for ever; slots is the inverse.
+//  2. Members with slots below stored are in the log, those from it on wait
+//     for it and are told nothing.
+//  3. Of an open roster, ids is empty and waiting has at most as many ids as
+//     round 1 waits for; it is nil once that round was opened.
+type roster struct {
+	open    bool
+	ids     []string
+	slots   map[string]uint32
+	stored  int
+	asking  []asking
+	waiting map[string]struct{}
+}
+
+// asking is a device that waits for its slot.
+type asking struct {
+	member
+	token string
+}
+
+func newRoster(open bool, ids []string) (roster, error) {
+	r := roster{open: open, ids: ids, slots: make(map[string]uint32, len(ids)), stored: len(ids)}
+	if open {
+		r.waiting = map[string]struct{}{}
+	}
+	for slot, id := range ids {
+		if other, ok := r.slots[id]; ok {
+			return r, fmt.Errorf("roster: %w: %q has slots %d and %d", ErrCorrupt, id, other, slot)
+		}
+		r.slots[id] = uint32(slot)
+	}
+	return r, nil
+}
+
+// find returns the member with an id.
+func (r *roster) find(id string) (member, bool) {
+	if r.open {
+		return member{id: id}, wire.CheckName(id) == nil
+	}
+	slot, ok := r.slots[id]
+	return member{slot, id}, ok && int(slot) < r.stored
+}
+
+// joined returns how many devices have joined; of an open roster, as many as
+// are worth counting.
+func (r *roster) joined() int {
+	if r.open {
+		return len(r.waiting)
+	}
+	return r.stored
+}
+
+// join handles a request to join.
+func (c *core) join(in input) {
+	if _, err := wire.DecodeJoinRequest(in.frame); err != nil || wire.CheckName(in.id) != nil || !answerable(in.token) {
+		c.counters.Malformed++
+		return
+	}
+	if c.n == 0 {
+		return // no plan to tell yet; the device asks again
+	}
+	c.counters.Joins++
+	r := &c.roster
+	if r.open {
+		if r.waiting != nil && len(r.waiting) < int(c.plan.Members) {
+			r.waiting[in.id] = struct{}{}
+		}
+		c.welcome(in.token, 0)
+		c.proceed()
+		return
+	}
+	slot, ok := r.slots[in.id]
+	switch {
+	case ok && int(slot) < r.stored:
+		c.welcome(in.token, slot)
+		return
+	case !ok && len(r.ids) >= c.maxMembers:
+		c.refuse(in.token, wire.JoinFull, fmt.Sprintf("the roster has its %d members", c.maxMembers))
+		return
+	case !ok:
+		slot = uint32(len(r.ids))
+		r.ids = append(r.ids, in.id)
+		r.slots[in.id] = slot
+		c.emit(output{kind: outMember, id: in.id})
+	}
+	r.asking = append(r.asking, asking{member{slot, in.id}, in.token})
+}
+
+// membersStored handles that the log has the next members; err says that it
+// could not store them.
+func (c *core) membersStored(count int, err error) {
+	r := &c.roster
+	if err == nil {
+		for _, id := range r.ids[r.stored : r.stored+count] {
+			r.stored++
+			c.emitEvent(Event{Kind: Joined, ID: id, Members: uint32(r.stored)})
+		}
+		c.answers.grow(r.stored)
+	} else {
+		for _, id := range r.ids[r.stored:] {
+			delete(r.slots, id)
+		}
+		r.ids = r.ids[:r.stored]
+	}
+	still := r.asking[:0]
+	for _, a := range r.asking {
+		switch {
+		case int(a.slot) < r.stored:
+			c.welcome(a.token, a.slot)
+		case err == nil:
+			still = append(still, a)
+		}
+		// A device whose slot could not be stored asks again.
+	}
+	r.asking = still
+	c.proceed()
+}
+
+// joinGrace is how soon, in milliseconds, a device that joined is told where the
+// run is: it may have subscribed after the last announcement.
+const joinGrace = 200
+
+func (c *core) welcome(token string, slot uint32) {
+	c.announceAt = min(c.announceAt, c.now+joinGrace)
+	reply := wire.JoinReply{Status: wire.JoinOK, Slot: slot, Last: c.n, Plan: c.first}
+	c.emit(output{kind: outRespond, token: token, frame: reply.Append(nil)})
+}
+
+func (c *core) refuse(token string, status wire.JoinStatus, reason string) {
+	reply := wire.JoinReply{Status: status, Last: c.n, Reason: reason}
+	c.emit(output{kind: outRespond, token: token, frame: reply.Append(nil)})
+}

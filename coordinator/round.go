@@ -1,0 +1,163 @@
+package coordinator
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// A round is the state of record n+1 while it collects replies.
+type round struct {
+	open     bool // it was announced
+	opened   uint64
+	deadline uint64 // of the attempt
+	attempt  uint32
+	tries    uint32      // attempts since the run was resumed
+	cohort   wire.Cohort // of the attempt
+	attempts []attempt   // all, the present one last
+	pending  uint32      // devices of a dense cohort that did not answer
+
+	step          float32
+	perturbations uint32
+	declines      [8]uint32 // in the attempt, by reason; 0 for others
+}
+
+type attempt struct {
+	number uint32
+	cohort wire.Cohort
+}
+
+// openRound begins the next round.
+func (c *core) openRound() {
+	c.phase = collecting
+	c.roster.waiting = nil
+	c.answers, c.late = c.late, c.answers
+	c.answers.reset()
+	c.answers.grow(c.roster.stored)
+	number := c.rounds + 1
+	c.round = round{
+		open:          true,
+		opened:        c.now,
+		attempts:      c.round.attempts[:0],
+		step:          c.plan.StepAt(number),
+		perturbations: c.plan.PerturbationsAt(number),
+	}
+	c.sum.reset(int(c.plan.Steps) * int(c.round.perturbations))
+	c.loss.Reset()
+	c.openAttempt(0)
+}
+
+// openAttempt asks a cohort.
+func (c *core) openAttempt(number uint32) {
+	r := &c.round
+	r.attempt, r.cohort = number, c.cohort(number)
+	r.attempts = append(r.attempts, attempt{number, r.cohort})
+	r.tries++
+	r.deadline = c.now + uint64(c.plan.Deadline)
+	r.declines = [len(r.declines)]uint32{}
+	c.answers.forgive()
+	if c.roster.open {
+		if number == 0 {
+			c.yield.begin(r.cohort.Sampled)
+		}
+	} else {
+		r.pending = uint32(r.cohort.Sampled)
+		for _, slot := range c.answers.given {
+			if c.asked(r.attempts[len(r.attempts)-1], member{slot, ""}) {
+				r.pending--
+			}
+		}
+	}
+	c.announce()
+	if !c.roster.open && r.pending == 0 {
+		c.closeAttempt() // all of them have contributed
+	}
+}
+
+// cohort returns who an attempt asks.
+func (c *core) cohort(attempt uint32) wire.Cohort {
+	if c.roster.open {
+		return wire.Cohort{Sampled: c.yield.ask(c.want(), attempt)}
+	}
+	members := uint32(c.roster.stored)
+	return wire.Cohort{Sampled: uint64(c.plan.Sampled(members)), Members: members}
+}
+
+// want is how many answers of an open roster an attempt is made for.
+func (c *core) want() uint64 {
+	return uint64(c.plan.Sampled(math.MaxUint32))
+}
+
+// asked says whether an attempt asks a member.
+func (c *core) asked(a attempt, m member) bool {
+	if a.cohort.Members > 0 && a.cohort.Sampled >= uint64(a.cohort.Members) {
+		return m.slot < a.cohort.Members
+	}
+	return a.cohort.Has(c.plan.Run, c.n+1, a.number, m.slot, m.id)
+}
+
+// closeAttempt commits the round if it has its quorum, and otherwise asks
+// another cohort, until that was done too often.
+func (c *core) closeAttempt() {
+	switch {
+	case c.sum.count >= c.plan.Quorum:
+		c.commitRound()
+	case c.round.tries >= c.plan.MaxAttempts:
+		c.pause(c.shortfall())
+	default:
+		c.openAttempt(c.round.attempt + 1)
+	}
+}
+
+// shortfall says why the run pauses.
+func (c *core) shortfall() string {
+	r := &c.round
+	text := fmt.Sprintf("record %d: %d contributed in %d attempts, quorum %d",
+		c.n+1, c.sum.count, r.tries, c.plan.Quorum)
+	if !c.roster.open {
+		text += fmt.Sprintf("; %d of %d members asked", r.cohort.Sampled, r.cohort.Members)
+	}
+	if c.answers.declines == 0 {
+		return text
+	}
+	text += fmt.Sprintf("; %d declined", c.answers.declines)
+	sep := ": "
+	for reason, count := range r.declines {
+		if count > 0 && reason > 0 {
+			text += fmt.Sprintf("%s%d %v", sep, count, wire.DeclineReason(reason))
+			sep = ", "
+		}
+	}
+	return text
+}
+
+// commitRound makes the record of the round.
+func (c *core) commitRound() {
+	r := &c.round
+	loss := c.loss.Mean(c.sum.weight)
+	c.yield.early = r.attempt == 0 && c.now < r.deadline
+	c.lastLoss = loss
+	c.watch.observe(float64(loss))
+	if text := c.watch.diverged(float64(c.plan.Diverge)); text != "" && c.ending == nil {
+		c.ending = &wire.End{Reason: wire.EndDiverged, Text: text}
+	}
+	record := wire.Record{Kind: wire.KindRound, Round: &wire.Round{
+		Round:         c.rounds + 1,
+		Attempt:       r.attempt,
+		Step:          r.step,
+		Perturbations: r.perturbations,
+		Contributors:  c.sum.count,
+		Terms:         []wire.Term{{Source: prng.Shared, Scalars: wire.AppendScalars(nil, c.sum.means()...)}},
+	}}
+	c.append(&record, Event{
+		Kind:          RoundDone,
+		Attempt:       r.attempt,
+		Contributors:  c.sum.count,
+		Loss:          loss,
+		Seconds:       float64(c.now-r.opened) / 1000,
+		Step:          r.step,
+		Perturbations: r.perturbations,
+	})
+}

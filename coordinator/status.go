@@ -1,0 +1,74 @@
+package coordinator
+
+import "github.com/zofl/zofl/wire"
+
+// State says what a coordinator is doing.
+type State uint8
+
+const (
+	Waiting State = 0 // for the members of the first round, or for the log
+	Open    State = 1 // a round collects replies
+	Paused  State = 2 // no round is opened until Resume
+	Ended   State = 3 // the last record is an end
+)
+
+func (s State) String() string {
+	return [...]string{"waiting", "open", "paused", "ended"}[s]
+}
+
+// MarshalText writes the name.
+func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// A Status is a moment of a run.
+type Status struct {
+	Run    string
+	State  State
+	Reason string    // Paused: why
+	End    *wire.End // Ended
+
+	N       uint64 // last record of the log
+	Rounds  uint64 // rounds done
+	Epoch   uint64
+	Members uint32 // of a dense roster; of an open one, the devices it estimates
+
+	// The open round.
+	Attempt       uint32
+	Asked         uint32 // devices of the attempt's cohort, if the roster is dense
+	Contributions uint32
+	Declines      uint32 // in this attempt
+
+	Loss       float32 // of the last round
+	Evaluation Evaluation
+	Digests    []DigestReports // of the last few states that were asked for
+	Counters   Counters
+}
+
+// Counters count what arrived, since [New].
+type Counters struct {
+	Contributions uint64
+	Evaluations   uint64
+	Declines      uint64
+	Digests       uint64
+	Joins         uint64
+	CatchUps      uint64
+
+	// Replies and requests that were dropped, by cause.
+	Late        uint64 // the record they are about was committed
+	Duplicate   uint64 // the device had replied
+	Unsampled   uint64 // the device was not asked
+	Unknown     uint64 // the device has no slot
+	Malformed   uint64 // not a frame, or an id that cannot be one
+	NonFinite   uint64 // a NaN or an infinity
+	TooLarge    uint64 // |g| above the plan's MaxScalar
+	WrongCount  uint64 // not K*P scalars, or not the plan's metrics
+	WrongTip    uint64 // made from a state that is not this log's
+	OtherRecord uint64 // about a record that nobody asked for
+	ZeroWeight  uint64 // of no samples
+	Overflow    uint64 // more than the coordinator's queues hold
+}
+
+// Dropped is the number of replies and requests that were dropped.
+func (c Counters) Dropped() uint64 {
+	return c.Late + c.Duplicate + c.Unsampled + c.Unknown + c.Malformed + c.NonFinite +
+		c.TooLarge + c.WrongCount + c.WrongTip + c.OtherRecord + c.ZeroWeight + c.Overflow
+}
