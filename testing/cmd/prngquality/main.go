@@ -2,7 +2,7 @@
 // all words, and the generators under it on samples laid out as a training run would use them.
 //
 //	go -C testing run ./cmd/prngquality [-n 1e9] [-key K] [-only exact,cache,normal,neighbors,signs]
-//	go -C testing run ./cmd/prngquality stream | dieharder -a -g 200
+//	go -C testing run ./cmd/prngquality [-key K] stream | dieharder -a -g 200
 //
 // The report is a table for prng/SPEC.md. Progress goes to the standard error. An interrupt ends
 // the program; it exits with status 1 if a figure is outside its bound.
@@ -43,14 +43,14 @@ var parts = []part{
 }
 
 func command(ctx context.Context, args []string) error {
-	if len(args) > 0 && args[0] == "stream" {
-		return sampling{key: defaultKey}.stream(ctx, os.Stdout)
-	}
 	flags := flag.NewFlagSet("prngquality", flag.ExitOnError)
 	n := flags.Float64("n", 1e9, "samples")
 	only := flags.String("only", "exact,cache,normal,neighbors,signs", "parts of the report")
 	key := flags.String("key", defaultKey, "run key of the sample")
 	flags.Parse(args)
+	if flags.Arg(0) == "stream" {
+		return sampling{key: *key}.stream(ctx, os.Stdout)
+	}
 	if flags.NArg() > 0 || *n < 1e6 {
 		return errors.New("want -n of at least 1e6 and no argument but stream")
 	}
