@@ -68,7 +68,7 @@ type Plan struct {
 	StopMetric string // one of Metrics; empty: none
 	StopWhen   StopWhen
 	StopValue  float32
-	Diverge    float32 // see [Plan.Diverged]; 0: never
+	Diverge    float32 // times the first loss that the loss may grow, as the coordinator smooths it; 0: never
 }
 
 // A Segment is a run of consecutive parameters, such as a layer's weights.

@@ -135,7 +135,7 @@ var planFields = []Field{
 	{43, "stop_metric", "metric that ends the run", true, func(p *Plan) any { return &p.StopMetric }, nil, 0, 0},
 	{44, "stop_when", "side of stop_value", true, func(p *Plan) any { return (*uint8)(&p.StopWhen) }, stopWhenNames, 0, 0},
 	{45, "stop_value", "metric's value that ends the run", true, func(p *Plan) any { return &p.StopValue }, nil, 0, 0},
-	{46, "diverge", "loss growth that ends the run, 0 for never", true, func(p *Plan) any { return &p.Diverge }, nil, 0, 1e6},
+	{46, "diverge", "growth of the loss, in first losses, that ends the run, 0 for never", true, func(p *Plan) any { return &p.Diverge }, nil, 0, 1e6},
 }
 
 // fieldByNumber returns the field with a number, or nil.

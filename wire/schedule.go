@@ -33,17 +33,6 @@ func (p *Plan) PerturbationsAt(round uint64) uint32 {
 	return n
 }
 
-// Diverged says whether a round's loss is past the bounds of the plan: not
-// finite, or above first + Diverge*max(|first|, 1), first being the loss of the
-// run's first round. Diverge = 0 never is.
-func (p *Plan) Diverged(first, loss float64) bool {
-	if p.Diverge == 0 {
-		return false
-	}
-	bound := first + float64(float64(p.Diverge)*max(math.Abs(first), 1))
-	return !(loss <= bound) || math.IsInf(loss, -1)
-}
-
 // BatchSeed names the minibatch of a device's local step of record n: the
 // first 8 bytes, little-endian, of SHA-256("zofl/1 batch\x00" + run + "\x00" +
 // id + "\x00" + LE64(n) + LE32(step)). It is the same for all perturbations of

@@ -1,7 +1,6 @@
 package wire_test
 
 import (
-	"math"
 	"testing"
 
 	"github.com/zofl/zofl/wire"
@@ -52,33 +51,6 @@ func TestQueries(t *testing.T) {
 	p.Difference = wire.Central
 	if got := p.Queries(10); got != 60 {
 		t.Errorf("central: got %d, want 2*3*10", got)
-	}
-}
-
-func TestDiverged(t *testing.T) {
-	inf := math.Inf(1)
-	tests := []struct {
-		diverge     float32
-		first, loss float64
-		want        bool
-	}{
-		{1, 2.3, 2.3, false},
-		{1, 2.3, 4.6, false},
-		{1, 2.3, 4.7, true},
-		{1, 0.1, 1.05, false}, // a small loss may grow by Diverge
-		{1, 0.1, 1.2, true},
-		{1, -5, -0.5, false},
-		{1, -5, 0.5, true},
-		{1, 2.3, math.NaN(), true},
-		{1, 2.3, inf, true},
-		{1, 2.3, -inf, true},
-		{0, 2.3, math.NaN(), false}, // never
-	}
-	for _, test := range tests {
-		p := wire.Plan{Diverge: test.diverge}
-		if got := p.Diverged(test.first, test.loss); got != test.want {
-			t.Errorf("%+v: got %v", test, got)
-		}
 	}
 }
 

@@ -1,0 +1,103 @@
+package wire_test
+
+import (
+	"fmt"
+	"testing"
+	"unsafe"
+
+	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/wire"
+)
+
+// TestCostIsTheFrames compares with frames built here, from a run at round 8:
+// record 8 is the last, record 9 is open.
+func TestCostIsTheFrames(t *testing.T) {
+	p := plan(t)
+	p.AnnounceBudget = 0
+	reply := (&wire.Reply{Kind: wire.Contribution, N: 9, Weight: wire.MaxWeight, Values: make(wire.Scalars, 40)}).Append(nil)
+	record := (&wire.Record{N: 9, Epoch: 1, Kind: wire.KindRound, Round: &wire.Round{
+		Round: 8, Step: 1e-3, Perturbations: 10, Contributors: 10, Terms: []wire.Term{{Scalars: make(wire.Scalars, 40)}},
+	}}).Append(nil)
+	a := wire.Announcement{N: 9, Epoch: 1, Left: 30000, Cohort: wire.Cohort{Sampled: 10, Members: 10}, Step: 1e-3, Perturbations: 10}
+	a.Records.Add(record)
+	announcement := a.Append(nil)
+
+	got := p.Cost(wire.CostInput{Round: 8, IDLen: 8})
+	want := wire.Cost{
+		Perturbations: 10, Queries: 11, Scalars: 10,
+		Up:     wire.Traffic{Payload: len(reply), Socket: len(fmt.Sprintf("PUB zo.mnist.p.0.12345678 %d\r\n%s\r\n", len(reply), reply))},
+		Down:   wire.Traffic{Payload: len(announcement), Socket: len(fmt.Sprintf("MSG zo.mnist.a.0 1 %d\r\n%s\r\n", len(announcement), announcement))},
+		Record: len(record),
+		Flat:   4 * (2*100 + 4096), Streaming: 4 * (100 + 4096),
+		Coordinator: 10 * uint64(unsafe.Sizeof(mathx.ExactSum{})),
+	}
+	if got != want {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+// TestCostOfVectors: one entry counts float vectors of a flat and of a
+// streaming device.
+func TestCostOfVectors(t *testing.T) {
+	const d, block = 1 << 20, 4096
+	tests := []struct {
+		rule            wire.Rule
+		steps           uint32
+		flat, streaming uint64
+	}{
+		{wire.SGD, 1, 2, 1},           // x and the probe; x
+		{wire.SGD, 5, 3, 2},           // and the local iterate
+		{wire.Momentum, 1, 3, 2},      // x, m and the probe; x and m
+		{wire.TorchMomentum, 5, 5, 4}, // and both again, local
+	}
+	for _, test := range tests {
+		p := wire.Plan{Dim: d, Rule: test.rule, Steps: test.steps}
+		got := p.Cost(wire.CostInput{})
+		if flat, streaming := 4*(test.flat*d+block), 4*(test.streaming*d+block); got.Flat != flat || got.Streaming != streaming {
+			t.Errorf("%v, K = %d: got %d and %d, want %d and %d", test.rule, test.steps, got.Flat, got.Streaming, flat, streaming)
+		}
+	}
+}
+
+func TestCostFillsTheBudget(t *testing.T) {
+	p := plan(t)
+	least := p.Cost(wire.CostInput{Round: 100}).Down.Payload
+	p.AnnounceBudget = 0
+	bare := p.Cost(wire.CostInput{Round: 100})
+	if extra := least - bare.Down.Payload; extra > 512 || extra < 512-bare.Record-3 {
+		t.Errorf("a budget of 512 adds %d bytes, records have %d", extra, bare.Record)
+	}
+	p.AnnounceBudget = 512
+	planRecord := (&wire.Record{N: 1, Epoch: 1, Kind: wire.KindPlan, Plan: p}).Append(nil)
+	first, second := p.Cost(wire.CostInput{}).Down.Payload, p.Cost(wire.CostInput{Round: 2}).Down.Payload
+	if got, want := first-len(planRecord), bare.Down.Payload-bare.Record; got > want || got < want-2 {
+		t.Errorf("round 1: %d bytes besides the plan, later %d besides the record", got, want)
+	}
+	if second >= least {
+		t.Errorf("round 2 brings %d bytes, but there are two records before it; later it is %d", second, least)
+	}
+}
+
+func TestCostFollowsTheSchedule(t *testing.T) {
+	p := plan(t)
+	p.PerturbationSchedule = []wire.PerturbationPoint{{Round: 50, Perturbations: 100}}
+	early, late := p.Cost(wire.CostInput{Round: 49}), p.Cost(wire.CostInput{Round: 50})
+	if early.Queries != 11 || late.Queries != 101 || late.Up.Payload-early.Up.Payload != 4*90+1 {
+		t.Errorf("got %+v, then %+v", early, late)
+	}
+	p.Roster, p.Shards = wire.OpenRoster, 1296
+	if open := p.Cost(wire.CostInput{Round: 49}); open.Down.Payload <= early.Down.Payload-2 || open.Up.Socket != early.Up.Socket+1 {
+		t.Errorf("an open roster with two-digit shards: got %+v, dense %+v", open, early)
+	}
+}
+
+// TestReplyBudget holds the figures that SPEC.md states: a reply of K = 1 and
+// P = 10 early in a run.
+func TestReplyBudget(t *testing.T) {
+	p := plan(t)
+	got := p.Cost(wire.CostInput{Round: 100, IDLen: 8})
+	t.Logf("up %+v, down %+v, record %d", got.Up, got.Down, got.Record)
+	if want := (wire.Traffic{Payload: 66, Socket: 98}); got.Up != want {
+		t.Errorf("up: got %+v, want %+v", got.Up, want)
+	}
+}
