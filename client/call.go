@@ -5,82 +5,83 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 )
 
-// What ended a wait for a callback before it returned.
 var (
-	errSuperseded = errors.New("client: a later round was announced")
-	errPanic      = errors.New("panic")
+	errPanic = errors.New("panic")
+	errExit  = errors.New("client: the callback ended its goroutine")
+	errBusy  = errors.New("client: an earlier callback has not returned")
 )
 
-// A call is one callback under way.
-type call struct {
-	fn   func() (float64, error)
-	done chan result // buffered
+// A caller runs callbacks, one at a time and each on a goroutine of its own, so
+// that one that never returns holds up nothing else.
+type caller struct {
+	pending <-chan struct{} // closed when the last callback has returned
 }
 
-type result struct {
-	value float64
+type result[T any] struct {
+	value T
 	err   error
 }
 
-// A caller runs callbacks one at a time on a goroutine of its own, so that one
-// that never returns holds up nothing else.
-type caller struct {
-	queue   chan *call
-	pending *call // started and not seen to return
-}
-
-func (c *caller) start() {
-	queue := make(chan *call)
-	c.queue = queue
-	go func() {
-		for call := range queue {
-			v, err := contain(call.fn)
-			call.done <- result{v, err}
-		}
-	}()
-}
-
-func (c *caller) stop() { close(c.queue) }
-
-// contain runs fn and makes an error of a panic.
-func contain(fn func() (float64, error)) (v float64, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: %v\n%s", errPanic, p, debug.Stack())
-		}
-	}()
-	return fn()
-}
-
-// do runs fn and waits for it until ctx ends. Then the call stays pending: the
-// caller must not touch what fn may still use before idle says so.
-func (c *caller) do(ctx context.Context, fn func() (float64, error)) (float64, error) {
-	call := &call{fn, make(chan result, 1)}
-	select {
-	case c.queue <- call:
-	case <-ctx.Done():
-		return 0, context.Cause(ctx)
+// call runs fn and waits for it until ctx ends. Then fn stays pending: what it
+// may still use must not be touched before idle says so, and until then any
+// other call fails with errBusy.
+func call[T any](ctx context.Context, c *caller, fn func() (T, error)) (T, error) {
+	var none T
+	if !c.idle(ctx, 0) {
+		return none, errBusy
 	}
+	results := make(chan result[T], 1)
+	returned := make(chan struct{})
+	go func() {
+		defer close(returned)
+		contain(fn, results)
+	}()
+	c.pending = returned
 	select {
-	case r := <-call.done:
+	case r := <-results:
+		<-returned
 		return r.value, r.err
 	case <-ctx.Done():
-		c.pending = call
-		return 0, context.Cause(ctx)
+		return none, context.Cause(ctx)
 	}
 }
 
-// idle waits until no call is pending, or ctx ends; it says whether none is.
-func (c *caller) idle(ctx context.Context) bool {
+// contain runs fn, makes an error of a panic, and sends what came of it.
+func contain[T any](fn func() (T, error), results chan<- result[T]) {
+	r := result[T]{err: errExit}
+	defer func() {
+		if p := recover(); p != nil {
+			r.err = fmt.Errorf("%w: %v\n%s", errPanic, p, debug.Stack())
+		}
+		results <- r
+	}()
+	r.value, r.err = fn()
+}
+
+// idle says whether no callback is pending; it waits for that until ctx ends,
+// but no longer than patience.
+func (c *caller) idle(ctx context.Context, patience time.Duration) bool {
 	if c.pending == nil {
 		return true
 	}
 	select {
-	case <-c.pending.done:
-		c.pending = nil
+	case <-c.pending:
 		return true
+	default:
+	}
+	if patience <= 0 {
+		return false
+	}
+	t := time.NewTimer(patience)
+	defer t.Stop()
+	select {
+	case <-c.pending:
+		return true
+	case <-t.C:
+		return false
 	case <-ctx.Done():
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/zofl/zofl/wire"
@@ -23,20 +24,16 @@ type estimator struct {
 	pace    time.Duration // of one query, smoothed
 }
 
-// fits says whether work can be done in time, as far as known. Each refusal
-// halves the estimate, so that a device that was slow once tries again.
-func (e *estimator) fits(w Work) bool {
-	if e.duration(w.Queries) <= w.Left {
-		return true
-	}
-	e.pace /= 2
-	return false
-}
-
+// duration is how long queries take, as far as known; 0 if nothing is.
 func (e *estimator) duration(queries uint64) time.Duration {
 	return e.pace * time.Duration(queries)
 }
 
+// doubt halves the pace. It follows each round that was declined because of
+// it, so that a device that was slow once tries again.
+func (e *estimator) doubt() { e.pace /= 2 }
+
+// took counts a query that took d.
 func (e *estimator) took(d time.Duration) {
 	e.queries++
 	if e.pace == 0 {
@@ -44,6 +41,9 @@ func (e *estimator) took(d time.Duration) {
 	}
 	e.pace += (d - e.pace) / 8
 }
+
+// gaveUp notes a query that takes longer than d.
+func (e *estimator) gaveUp(d time.Duration) { e.pace = max(e.pace, d) }
 
 // An estimation is one device's part of one round: DeComFL's Algorithm 4,
 // lines 13-25 (Algorithm 2 is its case P = 1).
@@ -159,14 +159,18 @@ func (e *estimation) query(ctx context.Context, mu float32, k, p int, batch Batc
 		return 0, context.Cause(ctx)
 	}
 	began := time.Now()
-	f, err := e.c.calls.do(ctx, e.callback(ctx, mu, k, p, batch))
-	if err != nil {
-		return 0, err
-	}
-	if f-f != 0 {
-		return 0, fmt.Errorf("%w: %v at step %d, perturbation %d", errNotFinite, f, k, p)
+	f, err := call(ctx, &e.c.calls, e.callback(ctx, mu, k, p, batch))
+	switch {
+	case ctx.Err() != nil:
+		e.c.est.gaveUp(time.Since(began))
+		return 0, context.Cause(ctx)
+	case err != nil:
+		return 0, fmt.Errorf("client: loss at step %d, perturbation %d: %w", k, p, err)
 	}
 	e.c.est.took(time.Since(began))
+	if !(math.Abs(f) <= math.MaxFloat32) { // replies carry it as a float32
+		return 0, fmt.Errorf("%w: %v at step %d, perturbation %d", errNotFinite, f, k, p)
+	}
 	return f, nil
 }
 
@@ -174,24 +178,22 @@ func (e *estimation) query(ctx context.Context, mu float32, k, p int, batch Batc
 func (e *estimation) callback(ctx context.Context, mu float32, k, p int, batch Batch) func() (float64, error) {
 	if e.c.streams == nil {
 		probe := e.c.est.probe
-		if mu == 0 {
-			copy(probe, e.x)
-		} else {
-			e.c.replica.Probe(probe, e.x, 0, mu, e.n, k, p)
-		}
+		e.read(probe, 0, mu, k, p)
 		return func() (float64, error) { return e.c.cfg.Objective.Loss(ctx, probe, batch) }
 	}
 	e.release()
-	replica := e.c.replica
-	point := &Point{dim: len(e.x), read: func(dst []float32, off int) {
-		if mu == 0 {
-			copy(dst, e.x[off:])
-			return
-		}
-		replica.Probe(dst, e.x, off, mu, e.n, k, p)
-	}}
+	point := &Point{dim: len(e.x), read: func(dst []float32, off int) { e.read(dst, off, mu, k, p) }}
 	e.point = point
 	return func() (float64, error) { return e.c.streams.LossAt(ctx, point, batch) }
+}
+
+// read writes elements off, off+1, ... of x + mu z[k,p] to dst.
+func (e *estimation) read(dst []float32, off int, mu float32, k, p int) {
+	if mu == 0 {
+		copy(dst, e.x[off:])
+		return
+	}
+	e.c.replica.Probe(dst, e.x, off, mu, e.n, k, p)
 }
 
 func abs(v float32) float32 {

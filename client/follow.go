@@ -9,58 +9,64 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// errNoRecords: the coordinator's log ends before what it announced.
-var errNoRecords = errors.New("client: catch-up brought no record")
+// ignoreFor is how many announcements in a row may name an earlier record or
+// epoch than this device knows before it asks the log. Few are delayed on the
+// way; a coordinator whose log lost its tail sends nothing else.
+const ignoreFor = 3
+
+var (
+	// errNotOurs: the run's log does not hold what this replica applied.
+	errNotOurs = errors.New("client: the log does not hold this replica's last record")
+	// errForged: an announcement is at odds with the log.
+	errForged = errors.New("client: announcement at odds with the log")
+	// errUnusable: an announcement asks for what the plan excludes.
+	errUnusable = errors.New("client: announcement of an impossible round")
+)
 
 // follow handles what arrived: it applies the records of every announcement
-// and works on the last. done says that the run has ended.
+// and acts on the last one that shows where the log is. done says that the run
+// has ended.
 func (c *Client) follow(ctx context.Context) (done bool, err error) {
 	queue := c.inbox.take()
+	var newest *arrival
 	for i := range queue {
 		a := &queue[i]
-		if a.Epoch < c.epoch {
-			continue // of a coordinator that another one replaced
-		}
-		if err := c.reach(ctx, a); err != nil {
-			if fatal(err) || ctx.Err() != nil {
-				return false, stopCause(ctx, err)
-			}
+		err := c.reach(ctx, a)
+		switch {
+		case ctx.Err() != nil:
+			return false, context.Cause(ctx)
+		case fatal(err), errors.Is(err, errNotOurs):
+			return false, err
+		case err != nil:
 			// The next announcement brings another chance.
 			c.cfg.Logger.Warn("cannot follow the log", "record", a.N-1, "err", err)
-			if err := c.record(Progress{State: CatchingUp, Last: a.N - 1, Err: err}); err != nil {
+			if err := c.record(Progress{State: CatchingUp, Err: err}); err != nil {
 				return false, err
 			}
-			continue
+		case c.replica.N() == a.N-1:
+			newest = a
 		}
-		c.epoch = a.Epoch
-		if i < len(queue)-1 || c.replica.N() != a.N-1 {
-			continue // only the newest round is open
-		}
-		if err := c.act(ctx, a); err != nil {
-			return false, err
-		}
-		if c.replica.Ended() != nil {
-			return true, c.record(Progress{State: Ended})
-		}
+	}
+	if newest == nil || c.replica.N() != newest.N-1 {
+		return false, nil
+	}
+	if err := c.act(ctx, newest); err != nil {
+		return false, err
+	}
+	if c.replica.Ended() != nil {
+		return true, c.record(Progress{State: Ended})
 	}
 	return false, nil
 }
 
-func stopCause(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
-}
-
 // act does what an announcement asks of a replica that holds record N-1.
 func (c *Client) act(ctx context.Context, a *arrival) error {
-	switch a.State {
-	case wire.Paused:
-		if err := c.record(Progress{State: Paused}); err != nil {
+	switch {
+	case a.State == wire.Paused:
+		if err := c.record(Progress{State: Paused, Reason: a.Reason}); err != nil {
 			return err
 		}
-	case wire.Open:
+	case a.State == wire.Open && c.replica.Ended() == nil:
 		if err := c.work(ctx, a); err != nil {
 			return err
 		}
@@ -68,103 +74,74 @@ func (c *Client) act(ctx context.Context, a *arrival) error {
 	return c.reportState(ctx, a)
 }
 
-// reach brings the replica to record a.N-1: by the announcement's own records,
-// or by asking for those between.
+// reach brings the replica to record a.N-1, unless the announcement is older
+// than what this device has seen, or lies.
 func (c *Client) reach(ctx context.Context, a *arrival) error {
-	switch {
-	case c.replica.N() >= a.N:
-		return c.suspect(ctx, a)
-	case uint64(a.Records.Len()) >= a.N:
-		return fmt.Errorf("client: announcement of record %d brings %d records", a.N, a.Records.Len())
+	if a.N < 2 || uint64(a.Records.Len()) >= a.N {
+		c.inbox.refuse() // there is no record before the plan
+		return fmt.Errorf("%w: %d records before record %d", errUnusable, a.Records.Len(), a.N)
 	}
-	first := a.N - uint64(a.Records.Len())
-	if have := c.replica.N(); have+1 < first {
-		if err := c.catchUp(ctx, first-1); err != nil {
+	if behind := a.N <= c.replica.N(); behind || a.Epoch < c.epoch {
+		lost := behind && a.Epoch > c.replica.Epoch()
+		if c.ignored++; c.ignored < ignoreFor && !lost {
+			return nil
+		}
+		c.ignored = 0
+		if err := c.confirm(ctx); err != nil || behind {
 			return err
 		}
 	}
-	n := first
-	var err error
-	a.Records.Each(func(record []byte) bool {
-		if n > c.replica.N() {
-			err = c.apply(record)
-		}
-		n++
-		return err == nil
-	})
+	err := c.extend(ctx, a)
 	if errors.Is(err, replica.ErrFork) {
-		return c.suspect(ctx, a)
+		if err := c.confirm(ctx); err != nil {
+			return err
+		}
+		return fmt.Errorf("%w: %w", errForged, err)
+	}
+	if err == nil {
+		c.epoch, c.ignored = a.Epoch, 0
 	}
 	return err
 }
 
-// catchUp asks for the records up to last, and applies them as they come.
-func (c *Client) catchUp(ctx context.Context, last uint64) error {
-	for c.replica.N() < last {
-		err := c.record(Progress{State: CatchingUp, Last: last})
-		if err != nil {
-			return err
-		}
-		records, err := c.fetch(ctx, c.replica.N()+1)
-		if err != nil {
-			return err
-		}
-		if records.Len() == 0 {
-			return errNoRecords
-		}
-		records.Each(func(record []byte) bool {
-			err = c.apply(record)
-			return err == nil && c.replica.N() < last && ctx.Err() == nil
-		})
-		if err != nil {
-			return err
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
+// extend applies the records up to a.N-1: those that the announcement brings,
+// after those before them, which it asks for.
+func (c *Client) extend(ctx context.Context, a *arrival) error {
+	n := a.N - uint64(a.Records.Len())
+	if err := c.catchUp(ctx, n-1); err != nil {
+		return err
 	}
-	return nil
+	var err error
+	a.Records.Each(func(record []byte) bool {
+		switch {
+		case n > c.replica.N():
+			err = c.advance(ctx, record)
+		case n == c.replica.N() && wire.HashRecord(record) != c.replica.Hash():
+			err = fmt.Errorf("%w: record %d", replica.ErrFork, n)
+		}
+		n++
+		return err == nil
+	})
+	return err
 }
 
-// fetch asks for the records from an index on.
-func (c *Client) fetch(ctx context.Context, from uint64) (wire.Records, error) {
-	frame := (&wire.CatchUpRequest{From: from, MaxBytes: wire.MaxFrame}).Append(nil)
-	b, err := c.request(ctx, wire.CatchUpSubject(c.cfg.Run, c.cfg.ID), frame)
-	if err != nil {
-		return wire.Records{}, fmt.Errorf("client: catch-up from record %d: %w", from, err)
-	}
-	reply, err := wire.DecodeCatchUpReply(b)
-	if err == nil && reply.From != from {
-		err = fmt.Errorf("client: catch-up from record %d: got %d", from, reply.From)
-	}
-	return reply.Records, err
-}
-
-// suspect handles an announcement whose records do not continue this
-// replica's. An old announcement is ignored. Otherwise the coordinator's log is
-// asked for this replica's last record: where it holds the same one, the
-// announcement lies; where it does not, the log lost its tail or this replica
-// followed another, and it starts again from record 1.
-func (c *Client) suspect(ctx context.Context, a *arrival) error {
-	if c.replica.N() >= a.N && a.Epoch == c.replica.Epoch() {
-		return nil // delayed on the way
+// confirm asks whether the log holds the last record that this replica applied;
+// if not, the log lost its tail or this replica followed another.
+func (c *Client) confirm(ctx context.Context) error {
+	if c.replica.N() == 0 {
+		return errNotOurs
 	}
 	records, err := c.fetch(ctx, c.replica.N())
 	if err != nil {
 		return err
 	}
-	same := false
+	ours := false
 	records.Each(func(record []byte) bool {
-		same = wire.HashRecord(record) == c.replica.Hash()
+		ours = wire.HashRecord(record) == c.replica.Hash()
 		return false
 	})
-	if same {
-		return fmt.Errorf("%w: announced with record %d", replica.ErrFork, a.N)
+	if !ours {
+		return fmt.Errorf("%w, number %d", errNotOurs, c.replica.N())
 	}
-	c.cfg.Logger.Error("this replica is not the run's, starting again", "record", c.replica.N())
-	c.mu.Lock()
-	c.replica = c.blank()
-	c.mu.Unlock()
-	c.reply = sent{}
-	return c.catchUp(ctx, a.N-1)
+	return nil
 }

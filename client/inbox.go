@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bytes"
 	"sync"
 	"time"
 
@@ -23,27 +22,32 @@ type arrival struct {
 type inbox struct {
 	arrived chan struct{} // has a token when queue is not empty
 
-	mu      sync.Mutex // guards queue and refused
+	mu      sync.Mutex // guards what follows
 	queue   []arrival
-	refused uint64 // frames that were no announcements
+	refused uint64         // frames that were no announcements
+	watch   func(*arrival) // sees what arrives, nil: nobody does
 }
 
 func newInbox() *inbox { return &inbox{arrived: make(chan struct{}, 1)} }
 
 // receive is the bus's handler.
 func (in *inbox) receive(m bus.Message) {
-	a, err := wire.DecodeAnnouncement(bytes.Clone(m.Data))
+	announcement, err := wire.DecodeAnnouncement(m.Data)
+	left := time.Duration(announcement.Left) * time.Millisecond
+	a := arrival{announcement, time.Now().Add(left)}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if err != nil {
 		in.refused++
 		return
 	}
+	if in.watch != nil {
+		in.watch(&a)
+	}
 	if len(in.queue) == inboxLen {
 		in.queue = append(in.queue[:0], in.queue[1:]...)
 	}
-	left := time.Duration(a.Left) * time.Millisecond
-	in.queue = append(in.queue, arrival{a, time.Now().Add(left)})
+	in.queue = append(in.queue, a)
 	in.wake()
 }
 
@@ -64,15 +68,33 @@ func (in *inbox) take() []arrival {
 	return queue
 }
 
-// beyond says whether an announcement of a later record than n waits: then
-// whatever is done for n comes too late.
-func (in *inbox) beyond(n uint64) bool {
+// watched has see called with what waits and with what arrives, until stop is
+// called. It is called with the lock held: it must be quick, and must not use
+// the inbox.
+func (in *inbox) watched(see func(*arrival)) (stop func()) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for i := range in.queue {
-		if in.queue[i].N > n {
-			return true
-		}
+		see(&in.queue[i])
 	}
-	return false
+	in.watch = see
+	return func() {
+		in.mu.Lock()
+		in.watch = nil
+		in.mu.Unlock()
+	}
+}
+
+// refuse counts a frame that decodes but is no announcement of a run.
+func (in *inbox) refuse() {
+	in.mu.Lock()
+	in.refused++
+	in.mu.Unlock()
+}
+
+// refusals returns how many frames were refused.
+func (in *inbox) refusals() uint64 {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.refused
 }

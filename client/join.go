@@ -10,42 +10,48 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// join asks for a slot until the coordinator answers, and applies the plan
-// unless an earlier Run has.
-func (c *Client) join(ctx context.Context) (*wire.Plan, error) {
+// join asks for a slot until the coordinator answers, and applies the plan,
+// unless both were done before.
+func (c *Client) join(ctx context.Context) error {
 	pause := c.cfg.RetryMax / 32
-	for !c.joined {
+	for !c.joined || c.replica.N() == 0 {
 		reply, err := c.askToJoin(ctx)
 		switch {
 		case err == nil:
 			if err := c.accept(&reply); err != nil {
-				return nil, err
+				return err
 			}
 			continue
 		case ctx.Err() != nil:
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
+		case fatal(err):
+			return err
 		}
 		c.cfg.Logger.Info("no coordinator yet", "err", err, "retry", pause)
 		if err := c.record(Progress{State: Joining, Err: err}); err != nil {
-			return nil, err
+			return err
 		}
 		// Full jitter, so that a fleet that lost its coordinator does not
 		// come back in step.
-		if err := sleep(ctx, time.Duration(rand.Int64N(int64(pause)+1))); err != nil {
-			return nil, err
+		if err := sleep(ctx, rand.N(pause)); err != nil {
+			return err
 		}
 		pause = min(2*pause, c.cfg.RetryMax)
 	}
-	return c.replica.Plan(), nil
+	return nil
 }
 
 func (c *Client) askToJoin(ctx context.Context) (wire.JoinReply, error) {
 	frame := (&wire.JoinRequest{}).Append(nil)
 	b, err := c.request(ctx, wire.JoinSubject(c.cfg.Run, c.cfg.ID), frame)
 	if err != nil {
-		return wire.JoinReply{}, err
+		return wire.JoinReply{}, fmt.Errorf("client: join: %w", err)
 	}
-	return wire.DecodeJoinReply(b)
+	reply, err := wire.DecodeJoinReply(b)
+	if err != nil {
+		return reply, fmt.Errorf("client: join: %w", err)
+	}
+	return reply, nil
 }
 
 // accept takes the slot and the plan. A refusal is final, and so is a plan
@@ -59,17 +65,23 @@ func (c *Client) accept(reply *wire.JoinReply) error {
 			return fmt.Errorf("client: plan: %w", err)
 		}
 	}
-	c.slot, c.joined = reply.Slot, true
+	c.slot, c.joined, c.last = reply.Slot, true, max(c.last, reply.Last)
 	c.cfg.Logger.Info("joined", "slot", reply.Slot, "last", reply.Last)
 	return nil
 }
 
 // request asks the coordinator, for at most RequestTimeout.
 func (c *Client) request(ctx context.Context, subject string, frame []byte) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.RequestTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, c.cfg.RequestTimeout, errNoAnswer)
 	defer cancel()
-	return c.cfg.Bus.Request(ctx, subject, frame)
+	b, err := c.cfg.Bus.Request(ctx, subject, frame)
+	if err != nil && errors.Is(context.Cause(ctx), errNoAnswer) {
+		return nil, fmt.Errorf("%w in %v (%w)", errNoAnswer, c.cfg.RequestTimeout, err)
+	}
+	return b, err
 }
+
+var errNoAnswer = errors.New("no answer")
 
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
@@ -81,7 +93,3 @@ func sleep(ctx context.Context, d time.Duration) error {
 		return nil
 	}
 }
-
-// fatal says whether an error of applying a record means that this program
-// cannot go on with the run, whatever comes next.
-func fatal(err error) bool { return errors.Is(err, wire.ErrUpgrade) }

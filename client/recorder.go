@@ -20,14 +20,16 @@ func (s State) String() string {
 
 // Progress is what a [Recorder] is told.
 type Progress struct {
-	State State
-	N     uint64 // last record applied
-	Last  uint64 // last record of the log, as far as known
-	Round uint64 // last round applied
+	State  State
+	Reason string // Paused: why, in the coordinator's words
+	N      uint64 // last record applied
+	Last   uint64 // last record of the log, as far as known
+	Round  uint64 // last round applied
 
 	Contributed bool    // this device's scalars for record N+1 were sent
 	Loss        float64 // Contributed: its own mean training loss
 	Queries     uint64  // loss evaluations since New
+	Refused     uint64  // frames since New that were no announcements of this version
 
 	Declined wire.DeclineReason // not 0: sat record N+1 out, and why
 	Err      error              // Declined: what the loss did; otherwise a fault that passed

@@ -9,8 +9,26 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// errDeadline is the cause of a round's context when its time is up.
-var errDeadline = errors.New("client: the round's time is up")
+// Why a round's context ends before its work is done.
+var (
+	errDeadline   = errors.New("client: the round's time is up")
+	errSuperseded = errors.New("client: a later round was announced")
+)
+
+// sent is the last reply to a round, kept to be sent again as it is.
+type sent struct {
+	n     uint64
+	tip   wire.Tip
+	frame []byte
+	final bool // a contribution; a decline stands for its attempt only
+	epoch uint64
+	tries uint32 // the attempt
+}
+
+// answers says whether s is the reply to an announcement.
+func (s *sent) answers(a *arrival, tip wire.Tip) bool {
+	return s.n == a.N && s.tip == tip && (s.final || s.epoch == a.Epoch && s.tries == a.Attempt)
+}
 
 // work contributes to the round of a, if it asks this device: it computes the
 // reply once and sends the same bytes however often it is asked.
@@ -19,33 +37,51 @@ func (c *Client) work(ctx context.Context, a *arrival) error {
 	if !a.Cohort.Has(plan.Run, a.N, a.Attempt, c.slot, c.cfg.ID) {
 		return c.record(Progress{State: Waiting})
 	}
+	if err := possible(a, plan); err != nil {
+		c.inbox.refuse()
+		return c.record(Progress{State: Waiting, Err: err})
+	}
 	tip := c.replica.Hash().Tip()
-	if c.reply.n == a.N && c.reply.tip == tip {
-		return c.publish(c.reply.frame)
+	if c.reply.answers(a, tip) {
+		return c.publish(ctx, c.reply.frame)
 	}
 	if err := c.record(Progress{State: Working}); err != nil {
 		return err
 	}
-	ctx, cancel := c.roundContext(ctx, a)
+	round, cancel := c.roundContext(ctx, a)
 	defer cancel()
-	reply, err := c.contribute(ctx, a, plan)
+	reply, err := c.contribute(round, a, plan)
 	switch {
-	case errors.Is(context.Cause(ctx), errSuperseded):
-		return c.record(Progress{State: Waiting, Err: errSuperseded})
-	case ctx.Err() != nil && !errors.Is(context.Cause(ctx), errDeadline):
+	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case errors.Is(context.Cause(round), errSuperseded):
+		return c.record(Progress{State: Waiting, Err: errSuperseded})
 	}
 	reply.N, reply.Tip = a.N, tip
-	frame := reply.Append(nil)
-	if reply.Kind == wire.Contribution {
-		c.reply = sent{a.N, tip, frame}
+	return c.answer(ctx, a, &reply, err)
+}
+
+// possible says whether the plan can have made a round.
+func possible(a *arrival, plan *wire.Plan) error {
+	if scalars := uint64(plan.Steps) * uint64(a.Perturbations); scalars < 1 || scalars > wire.MaxScalars || !(a.Step > 0) {
+		return fmt.Errorf("%w: %d steps of %d perturbations and size %v",
+			errUnusable, plan.Steps, a.Perturbations, a.Step)
 	}
-	if err := c.publish(frame); err != nil {
+	return nil
+}
+
+// answer sends a reply, and keeps it; fault is why a decline is one.
+func (c *Client) answer(ctx context.Context, a *arrival, reply *wire.Reply, fault error) error {
+	frame := reply.Append(nil)
+	if reply.Reason != wire.DeclineBusy { // busy is soon over
+		c.reply = sent{a.N, reply.Tip, frame, reply.Kind == wire.Contribution, a.Epoch, a.Attempt}
+	}
+	if err := c.publish(ctx, frame); err != nil {
 		return err
 	}
 	if reply.Kind == wire.Decline {
-		c.cfg.Logger.Warn("declined", "record", a.N, "reason", reply.Reason, "err", err)
-		return c.record(Progress{State: Waiting, Declined: reply.Reason, Err: err})
+		c.cfg.Logger.Warn("declined", "record", a.N, "reason", reply.Reason, "err", fault)
+		return c.record(Progress{State: Waiting, Declined: reply.Reason, Err: fault})
 	}
 	return c.record(Progress{State: Waiting, Contributed: true, Loss: float64(reply.Loss)})
 }
@@ -55,28 +91,15 @@ func (c *Client) work(ctx context.Context, a *arrival) error {
 func (c *Client) roundContext(ctx context.Context, a *arrival) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ctx, stop := context.WithDeadlineCause(ctx, a.closes, errDeadline)
-	quit := make(chan struct{})
-	gone := make(chan struct{})
-	go func() {
-		defer close(gone)
-		for {
-			select {
-			case <-quit:
-				return
-			case <-c.inbox.arrived:
-				if c.inbox.beyond(a.N) {
-					cancel(errSuperseded)
-					return
-				}
-			}
+	unwatch := c.inbox.watched(func(later *arrival) {
+		if later.N > a.N && later.Epoch >= a.Epoch {
+			cancel(errSuperseded)
 		}
-	}()
+	})
 	return ctx, func() {
-		close(quit)
-		<-gone
+		unwatch()
 		stop()
 		cancel(nil)
-		c.inbox.wake() // the watch may have taken the token
 	}
 }
 
@@ -84,65 +107,86 @@ func (c *Client) roundContext(ctx context.Context, a *arrival) (context.Context,
 // what was in the way.
 func (c *Client) contribute(ctx context.Context, a *arrival, plan *wire.Plan) (wire.Reply, error) {
 	work := Work{a.N, plan.Queries(a.Perturbations), time.Until(a.closes)}
-	if !c.est.fits(work) {
-		return declined(wire.DeclineTime), fmt.Errorf("client: %d queries take %v, %v are left",
-			work.Queries, c.est.duration(work.Queries), work.Left)
+	if err := c.ready(ctx, work); err != nil {
+		return declined(err), err
 	}
-	if !c.calls.idle(ctx) {
-		return declined(wire.DeclineBusy), errors.New("client: the last loss call has not returned")
-	}
-	if policy, ok := c.cfg.Objective.(Policy); ok {
-		allowed, err := c.calls.do(ctx, func() (float64, error) { return asFloat(policy.MayWork(work)), nil })
-		if err != nil || allowed == 0 {
-			return declined(wire.DeclinePolicy), err
-		}
+	weight, err := c.weight(ctx, plan)
+	if err != nil {
+		return declined(err), err
 	}
 	e := c.estimation(a, plan)
 	defer e.release()
 	if err := e.run(ctx); err != nil {
-		return declined(reasonOf(err)), err
+		return declined(err), err
 	}
 	c.watchZeros(e.scalars)
 	return wire.Reply{
 		Kind:   wire.Contribution,
-		Weight: c.weight(ctx, plan),
+		Weight: weight,
 		Loss:   float32(e.loss),
-		Values: wire.AppendScalars(nil, e.scalars...),
+		Values: wire.AppendScalars(make(wire.Scalars, 0, 4*len(e.scalars)), e.scalars...),
 	}, nil
 }
 
-func declined(reason wire.DeclineReason) wire.Reply {
-	return wire.Reply{Kind: wire.Decline, Reason: reason}
+var (
+	errSlow   = errors.New("client: the loss is too slow for the time left")
+	errPolicy = errors.New("client: the app's policy")
+)
+
+// ready says whether the device can and may do work.
+func (c *Client) ready(ctx context.Context, work Work) error {
+	if need := c.est.duration(work.Queries); need > work.Left {
+		c.est.doubt()
+		return fmt.Errorf("%w: %d queries take %v, %v are left", errSlow, work.Queries, need, work.Left)
+	}
+	// A callback of a round that was given up may be about to return.
+	if !c.calls.idle(ctx, work.Left/4) {
+		return errBusy
+	}
+	policy, ok := c.cfg.Objective.(Policy)
+	if !ok {
+		return nil
+	}
+	allowed, err := call(ctx, &c.calls, func() (bool, error) { return policy.MayWork(work), nil })
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %w", errPolicy, err)
+	case !allowed:
+		return fmt.Errorf("%w says not now", errPolicy)
+	}
+	return nil
+}
+
+// declined makes the reply of a device that cannot contribute because of err.
+func declined(err error) wire.Reply {
+	return wire.Reply{Kind: wire.Decline, Reason: reasonOf(err)}
 }
 
 func reasonOf(err error) wire.DeclineReason {
 	switch {
-	case errors.Is(err, errDeadline):
+	case errors.Is(err, errDeadline), errors.Is(err, errSlow):
 		return wire.DeclineTime
+	case errors.Is(err, errBusy):
+		return wire.DeclineBusy
+	case errors.Is(err, errPolicy):
+		return wire.DeclinePolicy
 	case errors.Is(err, errTooLarge):
 		return wire.DeclineTooLarge
 	}
 	return wire.DeclineLoss
 }
 
-func asFloat(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // weight is this device's weight in the mean.
-func (c *Client) weight(ctx context.Context, plan *wire.Plan) uint32 {
+func (c *Client) weight(ctx context.Context, plan *wire.Plan) (uint32, error) {
 	sampler, ok := c.cfg.Objective.(Sampler)
-	if !ok {
-		return 1
+	if !ok || plan.Weights != wire.BySamples {
+		return 1, nil
 	}
-	n, err := c.calls.do(ctx, func() (float64, error) { return float64(sampler.Samples()), nil })
-	if err != nil || n < 1 {
-		return 1
+	n, err := call(ctx, &c.calls, func() (int, error) { return sampler.Samples(), nil })
+	if err != nil {
+		return 0, fmt.Errorf("client: samples: %w", err)
 	}
-	return uint32(min(n, float64(plan.MaxWeight)))
+	return uint32(max(1, min(uint64(max(n, 0)), uint64(plan.MaxWeight)))), nil
 }
 
 // zerosWorthAWarning is how many rounds without any slope are no accident.
@@ -165,9 +209,18 @@ func (c *Client) watchZeros(g []float32) {
 
 // publish sends a reply. Being offline is no error: the round is lost to this
 // device, and the next announcement shows where the run is.
-func (c *Client) publish(frame []byte) error {
-	shard := wire.Shard(c.cfg.ID, c.replica.Plan().Shards)
-	if err := c.cfg.Bus.Publish(wire.ReplySubject(c.cfg.Run, shard, c.cfg.ID), frame); err != nil {
+func (c *Client) publish(ctx context.Context, frame []byte) error {
+	subject := wire.ReplySubject(c.cfg.Run, c.shard(), c.cfg.ID)
+	err := c.cfg.Bus.Publish(subject, frame)
+	if err == nil && !c.allowed {
+		// The server denies a publish in silence: ask once.
+		err = c.check(ctx, subject)
+		c.allowed = err == nil
+	}
+	switch {
+	case fatal(err):
+		return fmt.Errorf("client: reply: %w", err)
+	case err != nil:
 		c.cfg.Logger.Warn("reply not sent", "err", err)
 	}
 	return nil

@@ -1,0 +1,428 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+const runName = "t"
+
+// A host is a coordinator that does what a test tells it: it answers joins and
+// catch-ups from a list of records, announces, and collects replies.
+type host struct {
+	t     *testing.T
+	bus   *bus.Memory
+	plan  *wire.Plan
+	epoch uint64
+
+	mu       sync.Mutex // guards what follows
+	records  [][]byte   // record n is records[n-1]
+	rounds   uint64
+	slots    map[string]uint32
+	joins    int
+	catchUps []uint64              // first record of each request
+	atOnce   int                   // records in a catch-up reply
+	answer   func(bus.Message) bool // takes a request in place of the host
+	replies  []reply
+}
+
+// A reply is what a device sent.
+type reply struct {
+	wire.Reply
+	id    string
+	frame []byte
+}
+
+// newHost returns a host whose log holds the plan. Call it in a bubble.
+func newHost(t *testing.T, p *wire.Plan) *host {
+	t.Helper()
+	h := &host{t: t, bus: bus.NewMemory(), plan: p, epoch: 1, slots: map[string]uint32{}, atOnce: math.MaxInt}
+	t.Cleanup(h.bus.Close)
+	h.append(wire.Record{Kind: wire.KindPlan, Plan: p})
+	h.subscribe(wire.AllJoins(runName), h.join)
+	h.subscribe(wire.AllCatchUps(runName), h.catchUp)
+	h.subscribe(wire.AllReplies(runName), h.collect)
+	return h
+}
+
+func (h *host) subscribe(subject string, handle func(bus.Message)) {
+	h.t.Helper()
+	if _, err := h.bus.Subscribe(subject, handle); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *host) publish(subject string, frame []byte) {
+	if err := h.bus.Publish(subject, frame); err != nil {
+		h.t.Errorf("publish %s: %v", subject, err)
+	}
+}
+
+func (h *host) join(m bus.Message) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.joins++
+	if h.answer != nil && h.answer(m) {
+		return
+	}
+	id := wire.SubjectID(m.Subject)
+	if _, ok := h.slots[id]; !ok {
+		h.slots[id] = uint32(len(h.slots))
+	}
+	reply := wire.JoinReply{Slot: h.slots[id], Last: uint64(len(h.records)), Plan: h.records[0]}
+	h.publish(m.Reply, reply.Append(nil))
+}
+
+func (h *host) catchUp(m bus.Message) {
+	request, err := wire.DecodeCatchUpRequest(m.Data)
+	if err != nil {
+		h.t.Errorf("catch-up: %v", err)
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.catchUps = append(h.catchUps, request.From)
+	if h.answer != nil && h.answer(m) {
+		return
+	}
+	reply := wire.CatchUpReply{From: request.From, Last: uint64(len(h.records))}
+	for i := int(request.From) - 1; i < len(h.records) && reply.Records.Len() < h.atOnce; i++ {
+		reply.Records.Add(h.records[i])
+	}
+	h.publish(m.Reply, reply.Append(nil))
+}
+
+func (h *host) collect(m bus.Message) {
+	r, err := wire.DecodeReply(m.Data)
+	if err != nil {
+		h.t.Errorf("reply %x: %v", m.Data, err)
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.replies = append(h.replies, reply{r, wire.SubjectID(m.Subject), m.Data})
+}
+
+// answers sets who takes requests in place of the host.
+func (h *host) answers(f func(bus.Message) bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.answer = f
+}
+
+// asked returns the first record of each catch-up request since the last call.
+func (h *host) asked() []uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	asked := h.catchUps
+	h.catchUps = nil
+	return asked
+}
+
+// take returns the replies since the last call.
+func (h *host) take() []reply {
+	synctest.Wait()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	replies := h.replies
+	h.replies = nil
+	return replies
+}
+
+// one returns the only reply since the last call, of a kind.
+func (h *host) one(kind wire.ReplyKind) reply {
+	h.t.Helper()
+	replies := h.take()
+	if len(replies) != 1 || replies[0].Kind != kind {
+		h.t.Fatalf("got %s, want one %v", kinds(replies), kind)
+	}
+	return replies[0]
+}
+
+// declines fails the test unless the only reply since the last call declines.
+func (h *host) declines(reason wire.DeclineReason) {
+	h.t.Helper()
+	if r := h.one(wire.Decline); r.Reason != reason {
+		h.t.Fatalf("got a decline with reason %v, want %v", r.Reason, reason)
+	}
+}
+
+func (h *host) silent() {
+	h.t.Helper()
+	if replies := h.take(); len(replies) > 0 {
+		h.t.Fatalf("got %s, want no reply", kinds(replies))
+	}
+}
+
+func kinds(replies []reply) string {
+	var s []string
+	for _, r := range replies {
+		s = append(s, fmt.Sprintf("%s: %v %v of record %d", r.id, r.Kind, r.Reason, r.N))
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+// last returns the index of the last record.
+func (h *host) last() uint64 { return uint64(len(h.records)) }
+
+func (h *host) tip() wire.Hash {
+	if len(h.records) == 0 {
+		return wire.Genesis(h.plan.Run)
+	}
+	return wire.HashRecord(h.records[len(h.records)-1])
+}
+
+// append commits a record.
+func (h *host) append(r wire.Record) []byte {
+	r.N, r.Prev, r.Epoch = h.last()+1, h.tip(), h.epoch
+	b := r.Append(nil)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.records = append(h.records, b)
+	return b
+}
+
+// commit commits a round with scalars, as many as the plan has; missing ones
+// are made up.
+func (h *host) commit(scalars ...float32) []byte {
+	h.rounds++
+	p := h.plan.PerturbationsAt(h.rounds)
+	for n := int(h.plan.Steps * p); len(scalars) < n; {
+		scalars = append(scalars, float32(math.Sin(float64(len(scalars))+float64(h.last()))))
+	}
+	return h.append(wire.Record{Kind: wire.KindRound, Round: &wire.Round{
+		Round: h.rounds, Step: h.plan.StepAt(h.rounds), Perturbations: p, Contributors: 1,
+		Terms: []wire.Term{{Scalars: wire.AppendScalars(nil, scalars...)}},
+	}})
+}
+
+func (h *host) end() []byte {
+	return h.append(wire.Record{Kind: wire.KindEnd, End: &wire.End{Reason: wire.EndRequested}})
+}
+
+// announcement opens the next round to all members, with the last record.
+func (h *host) announcement() wire.Announcement {
+	a := wire.Announcement{
+		N: h.last() + 1, Epoch: h.epoch, Left: uint64(h.plan.Deadline),
+		Cohort: wire.Cohort{Sampled: uint64(len(h.slots)), Members: uint32(len(h.slots))},
+		Step:   h.plan.StepAt(h.rounds + 1), Perturbations: h.plan.PerturbationsAt(h.rounds + 1),
+	}
+	if h.plan.Roster == wire.OpenRoster {
+		a.Cohort = wire.Cohort{Sampled: wire.FullThreshold}
+	}
+	a.Records.Add(h.records[h.last()-1])
+	return a
+}
+
+// send announces a and lets the devices do what they can without time passing.
+func (h *host) send(a wire.Announcement) {
+	h.sendFrame(a.Append(nil))
+}
+
+func (h *host) sendFrame(frame []byte) {
+	for shard := range h.plan.Shards {
+		h.publish(wire.AnnounceSubject(runName, shard), frame)
+	}
+	synctest.Wait()
+}
+
+// announce sends the next round's announcement, edited.
+func (h *host) announce(edits ...func(*wire.Announcement)) {
+	a := h.announcement()
+	for _, edit := range edits {
+		edit(&a)
+	}
+	h.send(a)
+}
+
+// round announces, takes the contributions, and commits their mean.
+func (h *host) round() []reply {
+	h.t.Helper()
+	h.announce()
+	replies := slices.DeleteFunc(h.take(), func(r reply) bool { return r.Kind != wire.Contribution })
+	if len(replies) == 0 {
+		h.t.Fatalf("record %d: nobody contributed", h.last()+1)
+	}
+	h.commit(mean(replies)...)
+	return replies
+}
+
+func mean(replies []reply) []float32 {
+	sums := make([]mathx.ExactSum, replies[0].Values.Len())
+	for _, r := range replies {
+		for i := range sums {
+			sums[i].Add(r.Values.At(i), 1)
+		}
+	}
+	means := make([]float32, len(sums))
+	for i := range sums {
+		means[i] = sums[i].Mean(uint64(len(replies)))
+	}
+	return means
+}
+
+// witness replays the log, as far as a record.
+func (h *host) witness(n uint64) *replica.Replica {
+	h.t.Helper()
+	w := replica.New(replica.Config{Run: runName})
+	for _, record := range h.records[:n] {
+		if err := w.Apply(record); err != nil {
+			h.t.Fatalf("witness: %v", err)
+		}
+	}
+	return w
+}
+
+// pass lets time pass.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// testPlan is of a run that tests can change.
+func testPlan(dim int) *wire.Plan {
+	return &wire.Plan{
+		Run: runName, Scheme: prng.Scheme, RunKey: bytes.Repeat([]byte{7}, 32), Dim: uint64(dim),
+		Segments:     []wire.Segment{{Name: "w", Len: uint64(dim), Fill: wire.NormalFill, Scale: 0.5}},
+		Distribution: wire.Normal, Difference: wire.Forward, Mu: 1e-2, Steps: 1, Perturbations: 2,
+		Rule: wire.SGD, Step: 0.05, MaxWeight: 1000, MaxScalar: 1e6,
+		Members: 1, Target: 1, OverSample: 1, Quorum: 1, Deadline: 30_000, MaxAttempts: 1,
+		Reannounce: 5000, Shards: 1, Batch: 4,
+	}
+}
+
+// A device is a client that runs, and what it told its recorder.
+type device struct {
+	*client.Client
+	t      *testing.T
+	cancel context.CancelCauseFunc
+	ended  chan error
+
+	mu   sync.Mutex // guards said
+	said []client.Progress
+}
+
+var errStopped = errors.New("stopped by the test")
+
+// newDevice makes a client of h and does not run it.
+func (h *host) newDevice(id string, o client.Objective, edits ...func(*client.Config)) *device {
+	h.t.Helper()
+	d := &device{t: h.t}
+	cfg := client.Config{Bus: h.bus, Run: runName, ID: id, Objective: o, Recorder: d}
+	for _, edit := range edits {
+		edit(&cfg)
+	}
+	var err error
+	if d.Client, err = client.New(cfg); err != nil {
+		h.t.Fatal(err)
+	}
+	return d
+}
+
+// device makes a client of h and runs it, until it waits.
+func (h *host) device(id string, o client.Objective, edits ...func(*client.Config)) *device {
+	h.t.Helper()
+	d := h.newDevice(id, o, edits...)
+	d.run()
+	return d
+}
+
+// Record implements client.Recorder.
+func (d *device) Record(p client.Progress) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.said = append(d.said, p)
+	return nil
+}
+
+// progress returns what the recorder was told since the last call.
+func (d *device) progress() []client.Progress {
+	synctest.Wait()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	said := d.said
+	d.said = nil
+	return said
+}
+
+// now returns what the recorder was told last.
+func (d *device) now() client.Progress {
+	d.t.Helper()
+	said := d.progress()
+	if len(said) == 0 {
+		d.t.Fatal("the recorder was told nothing")
+	}
+	return said[len(said)-1]
+}
+
+// run runs the client until stop.
+func (d *device) run() {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	d.cancel, d.ended = cancel, make(chan error, 1)
+	go func() { d.ended <- d.Run(ctx) }()
+	d.t.Cleanup(func() { cancel(errStopped) })
+	synctest.Wait()
+}
+
+// stop ends Run.
+func (d *device) stop() {
+	d.t.Helper()
+	d.cancel(errStopped)
+	if err := d.result(); err != errStopped {
+		d.t.Fatalf("Run returned %v, want the cause of its context", err)
+	}
+}
+
+// result returns what Run returned; it fails the test if Run goes on.
+func (d *device) result() error {
+	d.t.Helper()
+	synctest.Wait()
+	select {
+	case err := <-d.ended:
+		return err
+	default:
+		d.t.Fatal("Run goes on")
+		return nil
+	}
+}
+
+// params returns the model.
+func (d *device) params(dim int) []float32 {
+	d.t.Helper()
+	x := make([]float32, dim)
+	if _, err := d.Params(x); err != nil {
+		d.t.Fatal(err)
+	}
+	return x
+}
+
+// agrees checks that the client holds what the log says, as far as a record.
+func (h *host) agrees(d *device, want uint64) {
+	h.t.Helper()
+	synctest.Wait()
+	n, digest := d.Digest()
+	if n != want || digest != h.witness(want).Digest() {
+		h.t.Fatalf("digest %x after record %d, the log's is %x after %d", digest, n, h.witness(want).Digest(), want)
+	}
+}
+
+// bubble runs a test under a clock of its own.
+func bubble(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, f)
+}

@@ -1,0 +1,127 @@
+package client_test
+
+import (
+	"context"
+	"math"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// bowl is the mean of (x[i] - target[i])^2, whose target differs by device and
+// by minibatch.
+func bowl[T float32 | float64](x []T, device int, b client.Batch) float64 {
+	shift := float64(device) + float64(b.Seed%1000)/1000
+	sum := 0.0
+	for i, v := range x {
+		e := float64(v) - shift - 0.1*float64(i%7)
+		sum += e * e
+	}
+	return sum / float64(len(x))
+}
+
+// bowlLoss is bowl as an objective.
+func bowlLoss(dim, device int) client.Objective {
+	return client.Func(dim, func(_ context.Context, x []float32, b client.Batch) (float64, error) {
+		return bowl(x, device, b), nil
+	})
+}
+
+// An expected reply of one device, computed without package client.
+type expected struct {
+	scalars []float64
+	loss    float64
+}
+
+// algorithm4 is DeComFL's Algorithm 4, lines 13-25, in float64 throughout: what
+// a device replies for record n that holds the state of w.
+func algorithm4(w *replica.Replica, n uint64, eta float64, perturbations int, id string, device int) expected {
+	plan := w.Plan()
+	x, m := wide(w.Params()), wide(w.Momentum())
+	mu, step := factors(plan)
+	var out expected
+	for k := range int(plan.Steps) {
+		b := client.Batch{Seed: wire.BatchSeed(plan.Run, id, n, uint32(k))}
+		at := func(z []float64, side float64) float64 {
+			probe := make([]float64, len(x))
+			for i := range probe {
+				probe[i] = x[i] + side*float64(plan.Mu)*mu[i]*z[i]
+			}
+			return bowl(probe, device, b)
+		}
+		v := make([]float64, len(x))
+		base, loss := bowl(x, device, b), 0.0
+		for p := range perturbations {
+			z := direction(plan, n, k, p)
+			var g float64
+			if plan.Difference == wire.Forward {
+				g = (at(z, 1) - base) / float64(plan.Mu)
+				loss += base
+			} else {
+				g = (at(z, 1) - at(z, -1)) / (2 * float64(plan.Mu))
+				loss += (at(z, 1) + at(z, -1)) / 2
+			}
+			out.scalars = append(out.scalars, g)
+			for i := range v {
+				v[i] += g * z[i] / float64(perturbations)
+			}
+		}
+		if k == 0 {
+			out.loss = loss / float64(perturbations)
+		}
+		descend(plan, x, m, v, eta, step)
+	}
+	return out
+}
+
+// descend is one local step along the estimate v.
+func descend(plan *wire.Plan, x, m, v []float64, eta float64, step []float64) {
+	beta := float64(plan.Beta)
+	for i := range x {
+		d := v[i] + float64(plan.WeightDecay)*x[i]
+		switch plan.Rule {
+		case wire.Momentum:
+			m[i] = beta*m[i] + (1-beta)*d
+			d = m[i]
+		case wire.TorchMomentum:
+			m[i] = beta*m[i] + d
+			d = m[i]
+		}
+		x[i] -= eta * step[i] * d
+	}
+}
+
+// factors returns each parameter's factors on mu and on the step size.
+func factors(plan *wire.Plan) (mu, step []float64) {
+	for _, s := range plan.Layout() {
+		for range s.Len {
+			mu, step = append(mu, float64(s.MuScale)), append(step, float64(s.StepScale))
+		}
+	}
+	return mu, step
+}
+
+func direction(plan *wire.Plan, n uint64, k, p int) []float64 {
+	z := make([]float32, plan.Dim)
+	prng.Fill(z, prng.Direction{
+		Key: prng.RecordKey(plan.RunKey, n), Step: uint16(k), Perturbation: uint16(p),
+		Dist: prng.Distribution(plan.Distribution),
+	}, 0)
+	return wide(z)
+}
+
+func wide(v []float32) []float64 {
+	w := make([]float64, len(v))
+	for i := range v {
+		w[i] = float64(v[i])
+	}
+	return w
+}
+
+// near says whether two numbers differ by at most tolerance, relative to the
+// larger of want and 1.
+func near(got float32, want, tolerance float64) bool {
+	return math.Abs(float64(got)-want) <= tolerance*max(1, math.Abs(want))
+}

@@ -1,0 +1,117 @@
+package client_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// Parameters are float32 in the client and float64 in the test: a point is off
+// by 2^-24 of its size at most, of which a difference makes 2^-24/mu, and later
+// rounds add little to it.
+const scalarTolerance = 1e-4
+
+var planCases = []struct {
+	name string
+	edit func(*wire.Plan)
+}{
+	{"forward, P=1", func(p *wire.Plan) { p.Perturbations = 1 }},
+	{"forward, K=3, P=4", func(p *wire.Plan) { p.Steps, p.Perturbations = 3, 4 }},
+	{"central, P=5", func(p *wire.Plan) { p.Difference, p.Perturbations = wire.Central, 5 }},
+	{"central, K=2, rademacher, P=9", func(p *wire.Plan) {
+		p.Difference, p.Steps, p.Perturbations, p.Distribution = wire.Central, 2, 9, wire.Rademacher
+	}},
+	{"momentum, K=3", func(p *wire.Plan) { p.Rule, p.Beta, p.Steps = wire.Momentum, 0.9, 3 }},
+	{"torch momentum, decay, K=2", func(p *wire.Plan) {
+		p.Rule, p.Beta, p.WeightDecay, p.Steps = wire.TorchMomentum, 0.5, 0.1, 2
+	}},
+	{"decay, rademacher, P=17", func(p *wire.Plan) {
+		p.WeightDecay, p.Distribution, p.Perturbations = 0.05, wire.Rademacher, 17
+	}},
+	{"segments, K=2, central", func(p *wire.Plan) {
+		p.Steps, p.Difference = 2, wire.Central
+		p.Segments = []wire.Segment{
+			{Name: "a", Len: 3000, Fill: wire.UniformFill, Scale: 1, MuScale: 2},
+			{Name: "b", Len: 1, StepScale: 0.25},
+			{Name: "c", Len: p.Dim - 3001, Fill: wire.NormalFill, Scale: 0.1, MuScale: 0.5, StepScale: 3},
+		}
+	}},
+	{"schedules, shards", func(p *wire.Plan) {
+		p.StepDecay, p.Shards = wire.InverseSqrt, 7
+		p.PerturbationSchedule = []wire.PerturbationPoint{{Round: 2, Perturbations: 6}}
+	}},
+}
+
+// Devices with different losses stay on the witness's bits, and what they send
+// is what the paper's algorithm says.
+func TestRounds(t *testing.T) {
+	const dim, devices, rounds = 4200, 3, 3
+	for _, tt := range planCases {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				p := testPlan(dim)
+				tt.edit(p)
+				h := newHost(t, p)
+				var all []*device
+				for i := range devices {
+					all = append(all, h.device(fmt.Sprintf("d%d", i), bowlLoss(dim, i)))
+				}
+				for range rounds {
+					w, n := h.witness(h.last()), h.last()+1
+					a := h.announcement()
+					replies := h.round()
+					if len(replies) != devices {
+						t.Fatalf("got %d contributions, want %d", len(replies), devices)
+					}
+					for _, r := range replies {
+						var i int
+						fmt.Sscanf(r.id, "d%d", &i)
+						want := algorithm4(w, n, float64(a.Step), int(a.Perturbations), r.id, i)
+						checkReply(t, r, n, w.Hash().Tip(), want)
+					}
+				}
+				h.announce()
+				for _, d := range all {
+					h.agrees(d, h.last())
+				}
+			})
+		})
+	}
+}
+
+func checkReply(t *testing.T, r reply, n uint64, tip wire.Tip, want expected) {
+	t.Helper()
+	if r.N != n || r.Tip != tip || r.Weight != 1 || len(r.Rest) > 0 {
+		t.Errorf("%s: got record %d, tip %v, weight %d, want %d, %v, 1", r.id, r.N, r.Tip, r.Weight, n, tip)
+	}
+	if r.Values.Len() != len(want.scalars) {
+		t.Fatalf("%s: got %d scalars, want %d", r.id, r.Values.Len(), len(want.scalars))
+	}
+	for i, g := range want.scalars {
+		if got := r.Values.At(i); !near(got, g, scalarTolerance) {
+			t.Errorf("%s: record %d: g[%d] = %v, want %v", r.id, n, i, got, g)
+		}
+	}
+	if !near(r.Loss, want.loss, scalarTolerance) {
+		t.Errorf("%s: record %d: loss %v, want %v", r.id, n, r.Loss, want.loss)
+	}
+}
+
+// Training lowers the loss: signs and factors are right in the whole loop.
+func TestTraining(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := testPlan(20)
+		p.Perturbations, p.Step = 10, 1
+		h := newHost(t, p)
+		d := h.device("d0", bowlLoss(20, 2))
+		first := h.round()[0].Loss
+		for range 200 {
+			h.round()
+		}
+		if last := h.round()[0].Loss; last > first/10 {
+			t.Errorf("the loss went from %v to %v in 200 rounds, want a tenth", first, last)
+		}
+		d.stop()
+	})
+}
