@@ -1,0 +1,89 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/zofl/zofl/wire"
+)
+
+func newTable(out io.Writer, header ...any) table.Writer {
+	t := table.NewWriter()
+	t.SetOutputMirror(out)
+	t.SetStyle(table.StyleLight)
+	if len(header) > 0 {
+		t.AppendHeader(header)
+	}
+	return t
+}
+
+// explain prints where the plan comes from and what its fields say.
+func explain(out io.Writer, p *wire.Plan) error {
+	for _, preset := range wire.Presets() {
+		if preset.Name == p.Preset {
+			fmt.Fprintf(out, "%s: %s\n\n%s\n\n", preset.Name, preset.Source, preset.Notes)
+		}
+	}
+	values := map[string]json.RawMessage{}
+	b, err := json.Marshal(p)
+	if err == nil {
+		err = json.Unmarshal(b, &values)
+	}
+	if err != nil {
+		return err
+	}
+	t := newTable(out, "field", "value", "meaning")
+	for _, f := range wire.Fields() {
+		if value, set := values[f.Name]; set {
+			t.AppendRow(table.Row{f.Name, string(value), f.Doc})
+		}
+	}
+	t.Render()
+	return nil
+}
+
+// price prints what a round costs.
+func price(out io.Writer, p *wire.Plan, c wire.Cost) {
+	t := newTable(out, "a round costs", "")
+	t.AppendRows([]table.Row{
+		{"loss evaluations of a device", c.Queries},
+		{"scalars of a device", c.Scalars},
+		{"bytes up, at the socket", c.Up.Socket},
+		{"bytes down, at the socket", c.Down.Socket},
+		{"bytes of the log", c.Record},
+		{"a model's bytes, for comparison", 4 * p.Dim},
+		{"device memory, flat loss", size(c.Flat)},
+		{"device memory, streaming loss", size(c.Streaming)},
+		{"coordinator memory", size(c.Coordinator)},
+	})
+	t.Render()
+}
+
+func size(bytes uint64) string {
+	switch {
+	case bytes >= 1<<30:
+		return fmt.Sprintf("%.2f GiB", float64(bytes)/(1<<30))
+	case bytes >= 1<<20:
+		return fmt.Sprintf("%.2f MiB", float64(bytes)/(1<<20))
+	}
+	return fmt.Sprintf("%.1f KiB", float64(bytes)/(1<<10))
+}
+
+func printFields(out io.Writer) {
+	t := newTable(out, "field", "meaning", "values", "changes in a run")
+	for _, f := range wire.Fields() {
+		t.AppendRow(table.Row{f.Name, f.Doc, values(f), f.Changeable})
+	}
+	t.Render()
+}
+
+// values says what a field can be.
+func values(f wire.Field) string {
+	if r := f.Range(); r != "" {
+		return r
+	}
+	return f.Form()
+}

@@ -1,0 +1,150 @@
+// Package demo runs a whole fleet in one process: an embedded broker, a
+// coordinator with a log on disk, and devices that train an image classifier
+// which they can only evaluate. Everything is the production code; only the
+// distance is missing.
+package demo
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/testing/broker"
+	"github.com/zofl/zofl/wire"
+)
+
+// Config says what to run.
+type Config struct {
+	Method   string   // preset
+	Rounds   uint64   // of training
+	Clients  int      // devices, each with a connection of its own
+	Data     string   // directory of MNIST files; empty: drawn digits
+	Split    string   // "iid", "shards" or "dirichlet"
+	Seed     uint64   // of the digits, the split and the run key
+	Settings []string // "field=value" of the plan
+
+	Progress func(Progress) // called after every round; nil: nobody
+}
+
+// Defaults returns what `zofl demo` runs without flags.
+func Defaults() Config {
+	return Config{Method: "decomfl", Rounds: 600, Clients: 20, Split: "dirichlet", Seed: 1}
+}
+
+// Progress is where a demo is.
+type Progress struct {
+	Round     uint64
+	Loss      float64 // mean training loss of the round
+	Accuracy  float64 // on the test set, as of the last evaluation; -1 before
+	BytesUp   float64 // per client and round so far
+	BytesDown float64
+}
+
+// A Result is what a demo came to; its JSON is what `zofl demo --json` prints.
+type Result struct {
+	Method        string  `json:"method"`
+	Rounds        uint64  `json:"rounds"`
+	Clients       int     `json:"clients"`
+	Parameters    int     `json:"parameters"`
+	Loss          float64 `json:"loss"`     // on the test set
+	Accuracy      float64 `json:"accuracy"` // on the test set
+	Queries       uint64  `json:"queries"`  // loss evaluations of all clients
+	BytesUp       float64 `json:"bytes_up_per_client_round"`
+	BytesDown     float64 `json:"bytes_down_per_client_round"`
+	Replicas      int     `json:"replicas"` // the clients', and one replay of the log
+	ReplicasAgree bool    `json:"replicas_agree"`
+	Seconds       float64 `json:"seconds"`
+	Ended         string  `json:"ended"` // why
+}
+
+// run is a demo under way.
+type run struct {
+	cfg     Config
+	plan    *wire.Plan
+	images  *images
+	broker  *broker.Broker
+	devices []*device
+	last    Progress
+}
+
+// Run runs a demo until its plan is done, or ctx is.
+func Run(ctx context.Context, cfg Config) (*Result, error) {
+	began := time.Now()
+	r := &run{cfg: cfg, last: Progress{Accuracy: -1}}
+	if cfg.Clients < 1 {
+		return nil, &wire.PlanError{Field: "clients", Value: cfg.Clients, Remedy: "run at least one device"}
+	}
+	var err error
+	if r.images, err = load(cfg); err != nil {
+		return nil, err
+	}
+	if r.plan, err = plan(cfg, r.images); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "zofl-demo-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	log, err := coordinator.OpenFileLog(filepath.Join(dir, "log"))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	if err := r.train(ctx, log); err != nil {
+		return nil, err
+	}
+	result, err := r.result(log)
+	if err == nil {
+		result.Seconds = time.Since(began).Seconds()
+	}
+	return result, err
+}
+
+// train runs broker, coordinator and devices until the run has ended.
+func (r *run) train(ctx context.Context, log coordinator.Log) (err error) {
+	if r.broker, err = broker.Run(broker.Config{}); err != nil {
+		return err
+	}
+	defer r.broker.Shutdown()
+	nc, _, err := r.broker.Connect("coordinator")
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	c, err := coordinator.New(coordinator.Config{
+		Conn: nc, Plan: r.plan, Log: log,
+		Recorder: coordinator.RecorderFunc(r.record),
+		Linger:   time.Minute, // ended earlier, when the devices have
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.connect(); err != nil {
+		return err
+	}
+	defer r.disconnect()
+	return r.together(ctx, c)
+}
+
+// record follows the coordinator.
+func (r *run) record(e coordinator.Event) error {
+	switch e.Kind {
+	case coordinator.Evaluated:
+		r.last.Accuracy = float64(e.Evaluation.Metrics[1])
+	case coordinator.RoundDone:
+		up, down := r.traffic()
+		share := float64(len(r.devices)) * float64(e.Round)
+		r.last.Round, r.last.Loss = e.Round, float64(e.Loss)
+		r.last.BytesUp, r.last.BytesDown = float64(up)/share, float64(down)/share
+		if r.cfg.Progress != nil {
+			r.cfg.Progress(r.last)
+		}
+	case coordinator.RunPaused:
+		return fmt.Errorf("demo: the run paused: %s", e.Reason)
+	}
+	return nil
+}

@@ -1,0 +1,43 @@
+package demo
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/testing/broker"
+	"github.com/zofl/zofl/testing/models"
+)
+
+// A device is one client: its connection, its share of the images, and its
+// loss.
+type device struct {
+	conn    *nats.Conn
+	traffic *broker.Traffic
+	client  *client.Client
+	queries atomic.Uint64
+}
+
+// loss is what a device can do: evaluate the model on samples of its own share,
+// and on the test set.
+type loss struct {
+	train, test *models.Softmax
+	batcher     *models.Batcher
+	samples     int
+}
+
+func (l *loss) Dim() int     { return l.train.Dim() }
+func (l *loss) Samples() int { return l.samples }
+
+// Loss implements [client.Objective].
+func (l *loss) Loss(_ context.Context, x []float32, b client.Batch) (float64, error) {
+	return l.train.Loss(x, l.batcher.Pick(b.Size, b.Seed)), nil
+}
+
+// Evaluate implements [client.Evaluator].
+func (l *loss) Evaluate(_ context.Context, x []float32) ([]float64, int, error) {
+	loss, accuracy := l.test.Evaluate(x, 1)
+	return []float64{loss, accuracy}, l.test.Len(), nil
+}

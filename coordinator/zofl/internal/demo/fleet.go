@@ -1,0 +1,112 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/testing/models"
+)
+
+// connect makes the devices, each with a connection of its own.
+func (r *run) connect() error {
+	for i, share := range r.images.shares {
+		d, err := r.device(fmt.Sprintf("d%d", i), share)
+		if err != nil {
+			return err
+		}
+		r.devices = append(r.devices, d)
+	}
+	return nil
+}
+
+func (r *run) device(id string, share []int) (*device, error) {
+	d := &device{}
+	var err error
+	if d.conn, d.traffic, err = r.broker.Connect(id); err != nil {
+		return nil, err
+	}
+	d.client, err = client.New(client.Config{
+		Conn: d.conn, Run: r.plan.Run, ID: id,
+		Objective: &loss{r.images.train, r.images.test, models.NewBatcher(share), len(share)},
+		Recorder: client.RecorderFunc(func(p client.Progress) error {
+			d.queries.Store(p.Queries)
+			return nil
+		}),
+	})
+	return d, err
+}
+
+func (r *run) disconnect() {
+	for _, d := range r.devices {
+		d.conn.Close()
+	}
+}
+
+// traffic is what all devices sent and received so far.
+func (r *run) traffic() (up, down int64) {
+	for _, d := range r.devices {
+		up += d.traffic.Up()
+		down += d.traffic.Down()
+	}
+	return up, down
+}
+
+// together runs the coordinator and all devices, until all devices saw the end
+// of the run or one party fails.
+func (r *run) together(ctx context.Context, c *coordinator.Coordinator) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var devices, lead sync.WaitGroup
+	lead.Go(func() {
+		if err := c.Run(ctx); err != nil {
+			cancel(err)
+		}
+	})
+	for _, d := range r.devices {
+		devices.Go(func() {
+			if err := d.client.Run(ctx); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	devices.Wait()
+	cause := context.Cause(ctx)
+	cancel(errDone)
+	lead.Wait()
+	return cause
+}
+
+var errDone = errors.New("demo: done")
+
+// result compares all replicas and measures the model.
+func (r *run) result(log coordinator.Log) (*Result, error) {
+	witness := replica.New(replica.Config{Run: r.plan.Run})
+	var failed error
+	err := log.Read(1, func(_ uint64, record []byte) bool {
+		failed = witness.Apply(record)
+		return failed == nil
+	})
+	if err := errors.Join(err, failed); err != nil {
+		return nil, fmt.Errorf("demo: replay of the log: %w", err)
+	}
+	res := &Result{
+		Method: r.plan.Preset, Rounds: witness.Rounds(), Clients: len(r.devices),
+		Parameters: len(witness.Params()), Replicas: len(r.devices) + 1, ReplicasAgree: true,
+		Ended: witness.Ended().Reason.String(),
+	}
+	for _, d := range r.devices {
+		n, digest := d.client.Digest()
+		res.ReplicasAgree = res.ReplicasAgree && n == witness.N() && digest == witness.Digest()
+		res.Queries += d.queries.Load()
+	}
+	up, down := r.traffic()
+	share := float64(len(r.devices)) * float64(max(witness.Rounds(), 1))
+	res.BytesUp, res.BytesDown = float64(up)/share, float64(down)/share
+	res.Loss, res.Accuracy = r.images.test.Evaluate(witness.Params(), 2)
+	return res, nil
+}

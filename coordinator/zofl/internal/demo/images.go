@@ -1,0 +1,57 @@
+package demo
+
+import (
+	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/testing/models"
+	"github.com/zofl/zofl/wire"
+)
+
+// Drawn digits, where there are no MNIST files.
+const (
+	trainDigits = 20_000
+	testDigits  = 4_000
+	// testSeed is far from the seeds that people choose for training sets.
+	testSeed = 1 << 40
+)
+
+// images are the classifier over both sets, and who holds which sample.
+type images struct {
+	train, test *models.Softmax
+	shares      [][]int // of train, by client
+}
+
+// load draws or reads the images and deals the training set to the clients.
+func load(cfg Config) (*images, error) {
+	var train, test *data.Images
+	mean, std := data.MNISTMean, data.MNISTStd
+	if cfg.Data == "" {
+		train, test = data.Digits(trainDigits, cfg.Seed), data.Digits(testDigits, cfg.Seed+testSeed)
+		mean, std = train.Moments()
+	} else {
+		var err error
+		if train, test, err = data.MNIST(cfg.Data); err != nil {
+			return nil, err
+		}
+	}
+	shares, err := deal(cfg, train)
+	if err != nil {
+		return nil, err
+	}
+	return &images{
+		train:  models.NewSoftmax(train, mean, std),
+		test:   models.NewSoftmax(test, mean, std),
+		shares: shares,
+	}, nil
+}
+
+func deal(cfg Config, train *data.Images) ([][]int, error) {
+	switch cfg.Split {
+	case "iid":
+		return data.IID(len(train.Labels), cfg.Clients, cfg.Seed)
+	case "shards":
+		return data.Shards(train.Labels, cfg.Clients, 2, cfg.Seed)
+	case "dirichlet":
+		return data.Dirichlet(train.Labels, cfg.Clients, 0.5, cfg.Seed)
+	}
+	return nil, &wire.PlanError{Field: "split", Value: cfg.Split, Remedy: "choose iid, shards or dirichlet"}
+}

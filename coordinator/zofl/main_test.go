@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// zofl runs the program with arguments and returns what it printed.
+func zofl(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	cmd := root()
+	cmd.SetOut(&out)
+	cmd.SetArgs(args)
+	err := cmd.ExecuteContext(t.Context())
+	return out.String(), err
+}
+
+func TestDemoJSON(t *testing.T) {
+	out, err := zofl(t, "demo", "--json", "--rounds", "12", "--clients", "3",
+		"--set", "steps=2", "--set", "distribution=rademacher", "--set", "eval_every=5", "--split", "iid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatalf("%v in %q", err, out)
+	}
+	for key, want := range map[string]any{
+		"method": "decomfl", "rounds": 12.0, "clients": 3.0, "parameters": 7850.0,
+		"queries": 12.0 * 3 * 2 * 2 * 10, "replicas": 4.0, "replicas_agree": true, "ended": "rounds",
+	} {
+		if got[key] != want {
+			t.Errorf("%s = %v, want %v", key, got[key], want)
+		}
+	}
+	for _, key := range []string{"loss", "accuracy", "bytes_up_per_client_round", "bytes_down_per_client_round", "seconds"} {
+		if v, ok := got[key].(float64); !ok || v <= 0 {
+			t.Errorf("%s = %v, want a positive number", key, got[key])
+		}
+	}
+}
+
+func TestDemoRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		args []string
+		want []string // in the message
+	}{
+		{"method", []string{"--method", "nothing"}, []string{"preset", "nothing", "decomfl"}},
+		{"clients", []string{"--clients", "0"}, []string{"clients", "0"}},
+		{"split", []string{"--split", "odd"}, []string{"split", "odd", "dirichlet"}},
+		{"field", []string{"--set", "stepz=3"}, []string{"stepz", "3"}},
+		{"value", []string{"--set", "beta=1.5"}, []string{"beta", "1.5"}},
+		{"form", []string{"--set", "beta"}, []string{"set", "beta", "field=value"}},
+		{"dim", []string{"--set", "dim=3"}, []string{"dim", "7850"}},
+		{"flag", []string{"--nothing"}, []string{"nothing", "--help"}},
+		{"argument", []string{"extra"}, []string{"extra", "--help"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := zofl(t, append([]string{"demo", "--rounds", "1"}, c.args...)...)
+			refused(t, err, c.want)
+		})
+	}
+	if _, err := zofl(t, "demo", "--data", t.TempDir()); err == nil || !strings.Contains(err.Error(), "train-images") {
+		t.Errorf("an empty data directory: %v, want the name of the missing file", err)
+	}
+}
+
+// refused checks for a usage error that says what is wrong.
+func refused(t *testing.T, err error, want []string) {
+	t.Helper()
+	if err == nil || !errors.As(err, new(usageError)) {
+		t.Fatalf("got %v, want a usage error", err)
+	}
+	for _, w := range want {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("%q does not mention %q", err, w)
+		}
+	}
+}
+
+func TestPlanWriteAndRead(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "plan.json")
+	args := []string{"plan", "--run", "kitchen", "--dim", "7850", "--set", "steps=3", "--write", file}
+	if _, err := zofl(t, args...); err != nil {
+		t.Fatal(err)
+	}
+	out, err := zofl(t, "plan", file, "--json", "--set", "perturbations=4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Plan *wire.Plan `json:"plan"`
+		Cost wire.Cost  `json:"cost"`
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	if p := got.Plan; p.Run != "kitchen" || p.Steps != 3 || p.Perturbations != 4 || len(p.RunKey) != 32 {
+		t.Errorf("read back %+v", p)
+	}
+	if got.Cost.Queries != 3*(4+1) {
+		t.Errorf("%d queries, want K(P+1) = 15", got.Cost.Queries)
+	}
+	if _, err := zofl(t, args...); !errors.Is(err, os.ErrExist) {
+		t.Errorf("writing over a plan: %v, want %v", err, os.ErrExist)
+	}
+}
+
+func TestPlanExplains(t *testing.T) {
+	out, err := zofl(t, "plan", "--dim", "1000000", "--set", "rule=momentum", "--set", "beta=0.9")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Algorithms 3 and 4", "(8)-(9)", "bytes up, at the socket", "11.46 MiB"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in:\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "│ weight_decay") {
+		t.Error("a field that is not set is listed")
+	}
+	fields, err := zofl(t, "plan", "--fields")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range wire.Fields() {
+		if !strings.Contains(fields, f.Name) {
+			t.Errorf("--fields leaves out %s", f.Name)
+		}
+	}
+	_, err = zofl(t, "plan")
+	refused(t, err, []string{"--dim"})
+}

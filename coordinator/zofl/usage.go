@@ -1,0 +1,26 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// noArguments refuses arguments where only flags make sense.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError{fmt.Errorf("unexpected argument %q; see %s --help", args[0], cmd.CommandPath())}
+	}
+	return nil
+}
+
+// asUsage marks errors of a plan, which the person who wrote it can cure.
+func asUsage(err error) error {
+	if errors.As(err, new(*wire.PlanError)) {
+		return usageError{err}
+	}
+	return err
+}

@@ -1,0 +1,41 @@
+package fleet
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/testing/broker"
+)
+
+// TestBytesPerRound counts what a device's socket carries in a round at K=1,
+// P=10, with everything: greetings, join, protocol lines, the end. The scalars
+// and seeds alone are 120 bytes as DeComFL counts them (3*K*P*4).
+func TestBytesPerRound(t *testing.T) {
+	const most, rounds, n, dim = 240, 400, 4, 50
+	p := plan(t, "demo", dim, n, rounds)
+	l := startLead(t, p, broker.Config{})
+	var conns []*nats.Conn
+	var traffic []*broker.Traffic
+	for i := range n {
+		nc, tr, err := l.broker.Connect(fmt.Sprintf("d%d", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(nc.Close)
+		conns, traffic = append(conns, nc), append(traffic, tr)
+	}
+	clients := l.devices("demo", conns, dim)
+	l.agree("demo", clients)
+	up, down := int64(0), int64(0)
+	for _, tr := range traffic {
+		up += tr.Up()
+		down += tr.Down()
+	}
+	perUp, perDown := float64(up)/(n*rounds), float64(down)/(n*rounds)
+	t.Logf("a client and round: %.1f bytes up, %.1f down", perUp, perDown)
+	if got := perUp + perDown; got > most {
+		t.Errorf("%.1f bytes a client and round, want at most %d", got, most)
+	}
+}

@@ -1,0 +1,164 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/testing/broker"
+	"github.com/zofl/zofl/wire"
+)
+
+// patience bounds every run of these tests.
+const patience = 4 * time.Minute
+
+// A lead is a broker and a coordinator over a log on disk.
+type lead struct {
+	t      *testing.T
+	broker *broker.Broker
+	log    coordinator.Log
+	c      *coordinator.Coordinator
+	events chan coordinator.Event
+	ended  sync.WaitGroup
+	stop   context.CancelCauseFunc
+	err    error
+}
+
+// startLead starts broker and coordinator for a plan.
+func startLead(t *testing.T, p *wire.Plan, cfg broker.Config) *lead {
+	t.Helper()
+	l := &lead{t: t, events: make(chan coordinator.Event, 100_000)}
+	var err error
+	if l.broker, err = broker.Run(cfg); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.broker.Shutdown)
+	if l.log, err = coordinator.OpenFileLog(t.TempDir() + "/log"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.log.Close() })
+	nc := l.connect("coordinator")
+	l.c, err = coordinator.New(coordinator.Config{
+		Conn: nc, Plan: p, Log: l.log, Linger: patience,
+		Recorder: coordinator.RecorderFunc(func(e coordinator.Event) error {
+			l.events <- e
+			return nil
+		}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	t.Cleanup(cancel)
+	ctx, l.stop = context.WithCancelCause(ctx)
+	l.ended.Go(func() { l.err = l.c.Run(ctx) })
+	t.Cleanup(func() { l.finish() })
+	return l
+}
+
+var errFinished = errors.New("test is finished")
+
+// finish stops the coordinator and checks how it went.
+func (l *lead) finish() {
+	l.stop(errFinished)
+	l.ended.Wait()
+	if l.err != nil && !errors.Is(l.err, errFinished) {
+		l.t.Errorf("coordinator: %v", l.err)
+	}
+}
+
+func (l *lead) connect(name string) *nats.Conn {
+	l.t.Helper()
+	nc, _, err := l.broker.Connect(name)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.t.Cleanup(nc.Close)
+	return nc
+}
+
+// witness replays the log.
+func (l *lead) witness(run string) *replica.Replica {
+	l.t.Helper()
+	w := replica.New(replica.Config{Run: run})
+	err := l.log.Read(1, func(n uint64, record []byte) bool {
+		if err := w.Apply(record); err != nil {
+			l.t.Errorf("log, record %d: %v", n, err)
+			return false
+		}
+		return true
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return w
+}
+
+// plan is a plan for n devices in which every round waits for all of them.
+func plan(t *testing.T, run string, dim uint64, n uint32, rounds uint64) *wire.Plan {
+	t.Helper()
+	p, err := wire.Preset("decomfl", run, dim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Members, p.Target, p.Quorum, p.Rounds = n, n, n, rounds
+	p.Step = 0.05
+	return p
+}
+
+// devices runs one client per connection in this process and returns them when
+// the run has ended.
+func (l *lead) devices(run string, conns []*nats.Conn, dim int) []*client.Client {
+	l.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	clients := make([]*client.Client, len(conns))
+	var all sync.WaitGroup
+	for i, nc := range conns {
+		c, err := client.New(client.Config{
+			Conn: nc, Run: run, ID: fmt.Sprintf("d%d", i), Objective: client.Func(dim, bowl(i)),
+		})
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		clients[i] = c
+		all.Go(func() {
+			if err := c.Run(ctx); err != nil {
+				l.t.Errorf("device %d: %v", i, err)
+			}
+		})
+	}
+	all.Wait()
+	return clients
+}
+
+// bowl is a quadratic whose minimum differs by device.
+func bowl(device int) func(context.Context, []float32, client.Batch) (float64, error) {
+	return func(_ context.Context, x []float32, _ client.Batch) (float64, error) {
+		sum := 0.0
+		for i, v := range x {
+			e := float64(v) - float64((i+device)%5)
+			sum += e * e
+		}
+		return sum / float64(len(x)), nil
+	}
+}
+
+// agree checks that all clients hold what the log says.
+func (l *lead) agree(run string, clients []*client.Client) {
+	l.t.Helper()
+	w := l.witness(run)
+	for i, c := range clients {
+		if n, digest := c.Digest(); n != w.N() || digest != w.Digest() {
+			l.t.Errorf("device %d: digest %x after record %d, the log's is %x after %d", i, digest, n, w.Digest(), w.N())
+		}
+	}
+}

@@ -1,0 +1,122 @@
+// Package reference writes the papers' algorithms down once more, straight
+// from their pseudo-code, with dense float64 vectors and no regard for speed or
+// bytes, so that the production code can be held against them.
+package reference
+
+// A Problem is what an algorithm runs on.
+type Problem struct {
+	Dim int
+	// Loss is f_i(x; xi) of a client, the minibatch held fixed.
+	Loss func(client int, x []float64) float64
+	// Direction is z of record n, local step k, perturbation p, both from 0.
+	Direction func(n uint64, k, p int) []float64
+}
+
+// DeComFL is Algorithms 3 and 4 of the DeComFL paper, with the momentum of its
+// equations (8) and (9), and torch's. Algorithms 1 and 2 are the case P = 1.
+type DeComFL struct {
+	Problem
+	K, P    int
+	Mu, Eta float64
+	Central bool // (f(x + mu z) - f(x - mu z)) / (2 mu) instead of (3)
+	// Beta is the momentum factor; 0 is plain SGD. Torch leaves out the
+	// factor (1 - beta) of (8).
+	Beta  float64
+	Torch bool
+	Decay float64 // weight decay, added to the gradient estimate
+}
+
+// A State is what a client keeps between rounds: x and the momentum.
+type State struct{ X, M []float64 }
+
+// Clone returns a copy of s: the snapshot before a local update.
+func (s State) Clone() State {
+	return State{append([]float64(nil), s.X...), append([]float64(nil), s.M...)}
+}
+
+// RebuildModel is procedure 1 of Algorithm 4 for one round: the K steps along
+// the averaged scalars g[k][p].
+func (d *DeComFL) RebuildModel(s State, n uint64, g [][]float64) {
+	for k := range d.K {
+		d.step(s, n, k, g[k])
+	}
+}
+
+// LocalUpdate is procedure 2 of Algorithm 4: it returns the scalars of a client
+// and where its local model came to; s stays as it is, which is line 23.
+func (d *DeComFL) LocalUpdate(s State, client int, n uint64) (g [][]float64, end State) {
+	local := s.Clone()
+	for k := range d.K {
+		gk := make([]float64, d.P)
+		for p := range d.P {
+			gk[p] = d.scalar(client, local.X, d.Direction(n, k, p))
+		}
+		g = append(g, gk)
+		d.step(local, n, k, gk)
+	}
+	return g, local
+}
+
+// scalar is line 18 of Algorithm 4.
+func (d *DeComFL) scalar(client int, x, z []float64) float64 {
+	if d.Central {
+		return (d.Loss(client, along(x, d.Mu, z)) - d.Loss(client, along(x, -d.Mu, z))) / (2 * d.Mu)
+	}
+	return (d.Loss(client, along(x, d.Mu, z)) - d.Loss(client, x)) / d.Mu
+}
+
+// step is line 21 of Algorithm 4, or (8) and (9) on its gradient estimate.
+func (d *DeComFL) step(s State, n uint64, k int, g []float64) {
+	v := make([]float64, d.Dim)
+	for p := range d.P {
+		z := d.Direction(n, k, p)
+		for i := range v {
+			v[i] += g[p] * z[i] / float64(d.P)
+		}
+	}
+	for i := range v {
+		v[i] += d.Decay * s.X[i]
+		if d.Beta > 0 {
+			gain := 1 - d.Beta
+			if d.Torch {
+				gain = 1
+			}
+			s.M[i] = d.Beta*s.M[i] + gain*v[i]
+			v[i] = s.M[i]
+		}
+		s.X[i] -= d.Eta * v[i]
+	}
+}
+
+// Round is one round of Algorithm 3 over the sampled clients: it moves s and
+// returns the mean of the clients' local models, which equals s.X because all
+// of this is linear.
+func (d *DeComFL) Round(s State, n uint64, sampled []int) (meanModel []float64) {
+	mean := make([][]float64, d.K)
+	for k := range mean {
+		mean[k] = make([]float64, d.P)
+	}
+	meanModel = make([]float64, d.Dim)
+	for _, client := range sampled {
+		g, end := d.LocalUpdate(s, client, n)
+		for k := range g {
+			for p := range g[k] {
+				mean[k][p] += g[k][p] / float64(len(sampled))
+			}
+		}
+		for i, x := range end.X {
+			meanModel[i] += x / float64(len(sampled))
+		}
+	}
+	d.RebuildModel(s, n, mean)
+	return meanModel
+}
+
+// along returns x + a z.
+func along(x []float64, a float64, z []float64) []float64 {
+	out := make([]float64, len(x))
+	for i := range x {
+		out[i] = x[i] + a*z[i]
+	}
+	return out
+}
