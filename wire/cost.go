@@ -113,9 +113,9 @@ func (p *Plan) sampleAnnouncement(round uint64, perturbations uint32, record []b
 		a.Records.Add((&Record{N: 1, Epoch: 1, Kind: KindPlan, Plan: p}).Append(nil))
 		return a.Append(nil)
 	}
-	a.Records.Add(record)
-	one := a.Records.Size()
-	for n := uint64(1); n < round && a.Records.Size()-one+len(record) <= int(p.AnnounceBudget); n++ {
+	const head = 3 // that the length of a record counts as
+	earlier := min(uint64(p.AnnounceBudget)/uint64(len(record)+head), round-1)
+	for range 1 + earlier {
 		a.Records.Add(record)
 	}
 	return a.Append(nil)

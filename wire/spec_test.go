@@ -1,0 +1,148 @@
+package wire_test
+
+import (
+	"encoding/hex"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+)
+
+const specFile = "SPEC.md"
+
+// generated are the parts of SPEC.md that are made from the code.
+var generated = map[string]func(*testing.T) string{
+	"fields": fieldTable, "choices": choiceTable, "limits": limitTable, "bytes": byteTable,
+}
+
+func fieldTable(*testing.T) string {
+	var b strings.Builder
+	b.WriteString("| number | name | form | range | c | meaning |\n|---|---|---|---|---|---|\n")
+	for _, f := range wire.Fields() {
+		change, limits := "", f.Range()
+		if f.Changeable {
+			change = "c"
+		}
+		if f.Form() == "choice" {
+			limits = ""
+		}
+		form := map[string]string{"text": "str", "hex": "bin", "whole number": "uint", "number": "finite float", "list": "array", "choice": "choice"}
+		fmt.Fprintf(&b, "| %d | `%s` | %s | %s | %s | %s |\n", f.Number, f.Name, form[f.Form()], limits, change, strings.ReplaceAll(f.Doc, "|", `\|`))
+	}
+	return b.String()
+}
+
+func choiceTable(*testing.T) string {
+	var b strings.Builder
+	b.WriteString("| field | choices |\n|---|---|\n")
+	row := func(name string, choices []string) {
+		var list []string
+		for number, choice := range choices {
+			if choice != "" {
+				list = append(list, fmt.Sprintf("%d %s", number, choice))
+			}
+		}
+		fmt.Fprintf(&b, "| %s | %s |\n", name, strings.Join(list, ", "))
+	}
+	for _, f := range wire.Fields() {
+		if f.Form() == "choice" {
+			row("`"+f.Name+"`", f.Choices())
+		}
+	}
+	row("fill of a segment", []string{wire.Zero.String(), wire.UniformFill.String(), wire.NormalFill.String()})
+	return b.String()
+}
+
+func limitTable(*testing.T) string {
+	var b strings.Builder
+	b.WriteString("| most | |\n|---|---|\n")
+	for _, l := range []struct {
+		value uint64
+		of    string
+	}{
+		{wire.MaxFrame, "bytes of a frame: give brokers this max_payload"},
+		{wire.MaxRecord, "bytes of a record"},
+		{wire.MaxScalars, "scalars of a contribution or a term: K*P"},
+		{wire.MaxTerms, "terms of a round"},
+		{wire.MaxSlots, "slots of a round"},
+		{wire.MaxMembers, "members of a dense roster; slots are below it"},
+		{wire.FullThreshold, "sampled"},
+		{wire.MaxWeight, "weight"},
+		{wire.MaxName, "bytes of a run, an id, a segment's or a metric's name"},
+		{wire.MaxReason, "bytes of a text for people"},
+		{wire.MaxSegments, "segments"},
+		{wire.MaxPoints, "points of a schedule"},
+		{wire.MaxMetrics, "metrics"},
+		{wire.MaxDim, "parameters, of a model or a segment"},
+		{64, "bytes of a plan's bin"},
+		{255, "keys of a map"},
+	} {
+		fmt.Fprintf(&b, "| %d | %s |\n", l.value, l.of)
+	}
+	return b.String()
+}
+
+func byteTable(t *testing.T) string {
+	p := plan(t)
+	full := p.Cost(wire.CostInput{Round: 100, IDLen: 8})
+	p.AnnounceBudget = 0
+	bare := p.Cost(wire.CostInput{Round: 100, IDLen: 8})
+	return fmt.Sprintf("| message | payload | socket |\n|---|---|---|\n"+
+		"| announcement, `announce_budget` 512 | %d | %d |\n| announcement, `announce_budget` 0 | %d | %d |\n"+
+		"| contribution | %d | %d |\n| record in the log | %d | |\n",
+		full.Down.Payload, full.Down.Socket, bare.Down.Payload, bare.Down.Socket, full.Up.Payload, full.Up.Socket, full.Record)
+}
+
+// TestSpecTables holds the tables of SPEC.md to the code.
+func TestSpecTables(t *testing.T) {
+	file, err := os.ReadFile(specFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := string(file)
+	for name, table := range generated {
+		mark := fmt.Sprintf("<!-- generated: %s -->\n", name)
+		before, after, found := strings.Cut(spec, mark)
+		_, after, ended := strings.Cut(after, "<!-- end -->")
+		if !found || !ended {
+			t.Fatalf("no part %q", name)
+		}
+		spec = before + mark + table(t) + "<!-- end -->" + after
+	}
+	if *update {
+		if err := os.WriteFile(specFile, []byte(spec), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if spec != string(file) {
+		t.Errorf("SPEC.md is not what the code says: go test ./wire -run TestSpecTables -update, then read the difference")
+	}
+}
+
+var specFrame = regexp.MustCompile("(?s)<!-- frame: (\\S+) -->\n```\n(.*?)```")
+
+// TestSpecFrames holds the frames that SPEC.md takes apart to their vectors.
+func TestSpecFrames(t *testing.T) {
+	file, err := os.ReadFile(specFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := specFrame.FindAllStringSubmatch(string(file), -1)
+	if len(shown) != 2 {
+		t.Fatalf("got %d frames, want 2", len(shown))
+	}
+	for _, m := range shown {
+		var digits strings.Builder
+		for line := range strings.Lines(m[2]) {
+			bytes, _, _ := strings.Cut(line, "  ") // the rest is in words
+			digits.WriteString(strings.Join(strings.Fields(bytes), ""))
+		}
+		if got, want := digits.String(), hex.EncodeToString(vector(t, m[1])); got != want {
+			t.Errorf("%s\ngot  %s\nwant %s", m[1], got, want)
+		}
+	}
+}
