@@ -35,8 +35,8 @@ type host struct {
 	rounds   uint64
 	slots    map[string]uint32
 	joins    int
-	catchUps []uint64              // first record of each request
-	atOnce   int                   // records in a catch-up reply
+	catchUps []uint64               // first record of each request
+	atOnce   int                    // records in a catch-up reply
 	answer   func(bus.Message) bool // takes a request in place of the host
 	replies  []reply
 }

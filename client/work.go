@@ -106,8 +106,7 @@ func (c *Client) roundContext(ctx context.Context, a *arrival) (context.Context,
 // contribute returns the reply to a round: a contribution, or a decline and
 // what was in the way.
 func (c *Client) contribute(ctx context.Context, a *arrival, plan *wire.Plan) (wire.Reply, error) {
-	work := Work{a.N, plan.Queries(a.Perturbations), time.Until(a.closes)}
-	if err := c.ready(ctx, work); err != nil {
+	if err := c.ready(ctx, a, plan.Queries(a.Perturbations)); err != nil {
 		return declined(err), err
 	}
 	weight, err := c.weight(ctx, plan)
@@ -133,16 +132,27 @@ var (
 	errPolicy = errors.New("client: the app's policy")
 )
 
-// ready says whether the device can and may do work.
-func (c *Client) ready(ctx context.Context, work Work) error {
-	if need := c.est.duration(work.Queries); need > work.Left {
-		c.est.doubt()
-		return fmt.Errorf("%w: %d queries take %v, %v are left", errSlow, work.Queries, need, work.Left)
+// ready says whether the device can and may make so many queries.
+func (c *Client) ready(ctx context.Context, a *arrival, queries uint64) error {
+	need, left := c.est.duration(queries), time.Until(a.closes)
+	// A callback of a round that was given up may be about to return: wait
+	// for it a little, unless it has shown to be slow.
+	patience := left / 4
+	if need > left {
+		patience = 0
 	}
-	// A callback of a round that was given up may be about to return.
-	if !c.calls.idle(ctx, work.Left/4) {
+	if !c.calls.idle(ctx, patience) {
 		return errBusy
 	}
+	if left = time.Until(a.closes); need > left {
+		c.est.doubt()
+		return fmt.Errorf("%w: %d queries take %v, %v are left", errSlow, queries, need, left)
+	}
+	return c.mayWork(ctx, Work{a.N, queries, left})
+}
+
+// mayWork asks the app's policy.
+func (c *Client) mayWork(ctx context.Context, work Work) error {
 	policy, ok := c.cfg.Objective.(Policy)
 	if !ok {
 		return nil

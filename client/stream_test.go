@@ -1,0 +1,111 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/wire"
+)
+
+// bowlStream reads the parameters in pieces of odd sizes, last piece first.
+func bowlStream(dim, device int) client.Objective {
+	return client.Stream(dim, func(_ context.Context, x *client.Point, b client.Batch) (float64, error) {
+		flat := make([]float32, x.Dim())
+		for end, size := len(flat), 1; end > 0; size = size*3%4801 + 1 {
+			off := max(0, end-size)
+			if err := x.Read(flat[off:end], off); err != nil {
+				return 0, err
+			}
+			end = off
+		}
+		return bowl(flat, device, b), nil
+	})
+}
+
+// A streaming objective sends the bytes that a flat one does.
+func TestStreamingEqualsFlat(t *testing.T) {
+	const dim = 9001
+	tests := []struct {
+		name string
+		edit func(*wire.Plan)
+	}{
+		{"forward", func(*wire.Plan) {}},
+		{"central, K=2", func(p *wire.Plan) { p.Difference, p.Steps = wire.Central, 2 }},
+		{"rademacher", func(p *wire.Plan) { p.Distribution = wire.Rademacher }},
+		{"segments", func(p *wire.Plan) {
+			p.Segments = []wire.Segment{
+				{Name: "a", Len: 4095, MuScale: 3}, {Name: "b", Len: 2}, {Name: "c", Len: dim - 4097, MuScale: 0.1},
+			}
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var frames [2][]byte
+			for i, o := range []client.Objective{bowlLoss(dim, 1), bowlStream(dim, 1)} {
+				bubble(t, func(t *testing.T) {
+					p := testPlan(dim)
+					tt.edit(p)
+					h := newHost(t, p)
+					d := h.device("d0", o)
+					for range 2 {
+						for _, r := range h.round() {
+							frames[i] = append(frames[i], r.frame...)
+						}
+					}
+					h.announce()
+					h.agrees(d, h.last())
+				})
+			}
+			if !bytes.Equal(frames[0], frames[1]) {
+				t.Errorf("the streaming objective sent\n%x, the flat one\n%x", frames[1], frames[0])
+			}
+		})
+	}
+}
+
+// A point is of no use outside of its call, and reads stay within the model.
+func TestPoint(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const dim = 5000
+		var kept []*client.Point
+		h := newHost(t, testPlan(dim))
+		h.device("d0", client.Stream(dim, func(_ context.Context, x *client.Point, _ client.Batch) (float64, error) {
+			if x.Dim() != dim {
+				t.Errorf("Dim() = %d, want %d", x.Dim(), dim)
+			}
+			for _, r := range []struct{ off, n int }{{-1, 1}, {0, dim + 1}, {dim, 1}, {dim - 1, 2}, {1 << 62, 1}} {
+				if err := x.Read(make([]float32, r.n), r.off); err == nil || !strings.Contains(err.Error(), "of 5000") {
+					t.Errorf("read of %d at %d: got %v, want an error", r.n, r.off, err)
+				}
+			}
+			if err := x.Read(nil, dim); err != nil {
+				t.Errorf("read of nothing at the end: %v", err)
+			}
+			for _, p := range kept {
+				if err := p.Read(make([]float32, 1), 0); !errors.Is(err, client.ErrRevoked) {
+					t.Errorf("read of an earlier call's point: got %v, want %v", err, client.ErrRevoked)
+				}
+			}
+			kept = append(kept, x)
+			return 0, nil
+		}))
+		h.round()
+		if err := kept[len(kept)-1].Read(make([]float32, 1), 0); !errors.Is(err, client.ErrRevoked) {
+			t.Errorf("read after the round: got %v, want %v", err, client.ErrRevoked)
+		}
+		if len(kept) != 3 {
+			t.Errorf("got %d calls, want 3", len(kept))
+		}
+	})
+}
+
+// A stream's flat loss is never used, and says so.
+func TestStreamHasNoFlatLoss(t *testing.T) {
+	if _, err := bowlStream(1, 0).Loss(t.Context(), nil, client.Batch{}); err == nil {
+		t.Error("got no error")
+	}
+}
