@@ -28,7 +28,7 @@ func TestRunToItsEnd(t *testing.T) {
 			t.Errorf("%d rounds were recorded, want 20", got)
 		}
 		s := r.Status()
-		if s.State != Ended || s.End.Reason != wire.EndRounds || s.Counters.Dropped() != s.Counters.Duplicate {
+		if s.State != Ended || s.End.Reason != wire.EndRounds || s.Counters.Dropped() != s.Counters.Duplicate+s.Counters.Late {
 			t.Errorf("status %+v", s)
 		}
 		for _, d := range devices {

@@ -27,7 +27,7 @@ func (c *core) status() Status {
 		}
 	}
 	for i := range c.digests {
-		s.Digests = append(s.Digests, c.digests[i].copy())
+		s.Digests = append(s.Digests, c.digests[i].counts())
 	}
 	return s
 }

@@ -64,8 +64,7 @@ func (c *core) countDigest(d *digests, m member, digest [8]byte) {
 		return
 	}
 	c.counters.Digests++
-	fresh := i < 0
-	if fresh {
+	if i < 0 {
 		i = len(*values)
 		*values = append(*values, DigestCount{Digest: digest})
 	}
@@ -74,12 +73,18 @@ func (c *core) countDigest(d *digests, m member, digest [8]byte) {
 	}
 	(*values)[i].Devices++
 	d.by[m.id] = uint8(i)
-	if fresh && i > 0 {
-		c.emitEvent(Event{Kind: DigestsDiffer, Digests: d.copy()})
+	if now := d.counts(); (*values)[i].Devices == 1 && len(now.Values) > 1 {
+		c.emitEvent(Event{Kind: DigestsDiffer, Digests: now})
 	}
 }
 
-// copy returns the counts as they are now.
-func (d *digests) copy() DigestReports {
-	return DigestReports{N: d.report.N, Values: slices.Clone(d.report.Values)}
+// counts returns what devices report now.
+func (d *digests) counts() DigestReports {
+	now := DigestReports{N: d.report.N}
+	for _, v := range d.report.Values {
+		if v.Devices > 0 {
+			now.Values = append(now.Values, v)
+		}
+	}
+	return now
 }

@@ -68,8 +68,6 @@ func (c *core) evaluationReply(m member, r *wire.Reply) {
 		c.counters.Unsampled++
 	case r.Values.Len() != len(c.plan.Metrics):
 		c.counters.WrongCount++
-	case r.Weight == 0:
-		c.counters.ZeroWeight++
 	case !allFinite(r.Values):
 		c.counters.NonFinite++
 	case c.roster.open && uint64(len(e.from)) > 4*uint64(c.plan.EvalCount)+64:

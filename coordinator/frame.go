@@ -68,7 +68,7 @@ func (r *frameReader) next() ([]byte, error) {
 	sum := binary.LittleEndian.Uint32(head[4:])
 	if crc32.Checksum(head[:8], castagnoli) != binary.LittleEndian.Uint32(head[8:]) ||
 		length == 0 || length > wire.MaxRecord {
-		return nil, r.damaged(int(min(r.end-r.off, frameWord+wire.MaxRecord+1)))
+		return nil, r.damaged(int(min(r.end-r.off, frameWord+wire.MaxRecord+1)), frameWord)
 	}
 	frame, err := r.peek(frameWord + length)
 	if err != nil {
@@ -78,17 +78,18 @@ func (r *frameReader) next() ([]byte, error) {
 		return nil, errTorn
 	}
 	if crc32.Checksum(frame[frameWord:], castagnoli) != sum {
-		return nil, r.damaged(frameWord + length)
+		return nil, r.damaged(frameWord+length, frameWord+length)
 	}
 	r.off += int64(len(frame))
 	r.buffer = r.buffer[len(frame):]
 	return frame[frameWord:], nil
 }
 
-// damaged judges a frame, of at most n bytes, that is not what was written. If
-// nothing follows it and one of its sectors is all zeros, that sector was never
-// written: the append did not return. Otherwise bytes have changed since.
-func (r *frameReader) damaged(n int) error {
+// damaged judges a frame of at most n bytes, whose first bad bytes are not what
+// was written. If nothing follows the frame and the part of a sector that holds
+// some of them is all zeros, that sector was never written: the append did not
+// return. Otherwise bytes have changed since.
+func (r *frameReader) damaged(n, bad int) error {
 	corrupt := fmt.Errorf("%w: checksum differs", ErrCorrupt)
 	if r.off+int64(n) != r.end {
 		return corrupt
@@ -97,13 +98,12 @@ func (r *frameReader) damaged(n int) error {
 	if err != nil {
 		return err
 	}
-	for at := r.off; len(b) > 0; {
-		chunk := min(int(sector-at%sector), len(b))
-		if allZero(b[:chunk]) {
+	for at := 0; at < bad; {
+		next := min(at+int(sector-(r.off+int64(at))%sector), n)
+		if allZero(b[at:next]) {
 			return errTorn
 		}
-		at += int64(chunk)
-		b = b[chunk:]
+		at = next
 	}
 	return corrupt
 }

@@ -141,10 +141,6 @@ func (c *core) weigh(r *wire.Reply) (weight uint32, ok bool) {
 	if c.plan.Weights == wire.Equal {
 		return 1, true
 	}
-	if r.Weight == 0 {
-		c.counters.ZeroWeight++
-		return 0, false
-	}
 	return min(r.Weight, c.plan.MaxWeight), true
 }
 

@@ -83,7 +83,7 @@ func (c *core) join(in input) {
 			r.waiting[in.id] = struct{}{}
 		}
 		c.welcome(in.token, 0)
-		c.proceed()
+		c.proceedToFirst()
 		return
 	}
 	slot, ok := r.slots[in.id]
@@ -130,7 +130,14 @@ func (c *core) membersStored(count int, err error) {
 		// A device whose slot could not be stored asks again.
 	}
 	r.asking = still
-	c.proceed()
+	c.proceedToFirst()
+}
+
+// proceedToFirst opens round 1 if it waited for the last device that joined.
+func (c *core) proceedToFirst() {
+	if c.ended == nil && !c.paused {
+		c.proceed()
+	}
 }
 
 // joinGrace is how soon, in milliseconds, a device that joined is told where the

@@ -63,12 +63,11 @@ type Counters struct {
 	WrongCount  uint64 // not K*P scalars, or not the plan's metrics
 	WrongTip    uint64 // made from a state that is not this log's
 	OtherRecord uint64 // about a record that nobody asked for
-	ZeroWeight  uint64 // of no samples
 	Overflow    uint64 // more than the coordinator's queues hold
 }
 
 // Dropped is the number of replies and requests that were dropped.
 func (c Counters) Dropped() uint64 {
 	return c.Late + c.Duplicate + c.Unsampled + c.Unknown + c.Malformed + c.NonFinite +
-		c.TooLarge + c.WrongCount + c.WrongTip + c.OtherRecord + c.ZeroWeight + c.Overflow
+		c.TooLarge + c.WrongCount + c.WrongTip + c.OtherRecord + c.Overflow
 }

@@ -1,0 +1,203 @@
+package coordinator
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// newTestCore returns a core with n members and an open round 1.
+func newTestCore(t testing.TB, plan *wire.Plan, n int) *core {
+	t.Helper()
+	c, err := newCore(plan, &MemoryLog{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.start(0)
+	c.step(0, input{kind: inAppended, n: 1})
+	for _, id := range ids(n) {
+		c.step(0, input{kind: inJoin, id: id, token: "t", frame: (&wire.JoinRequest{}).Append(nil)})
+	}
+	c.step(0, input{kind: inStored, count: n})
+	if c.phase != collecting {
+		t.Fatalf("phase %d, want an open round", c.phase)
+	}
+	return c
+}
+
+// contributions returns one frame for each of n devices.
+func contributions(c *core, n int, values func(device int) []float32) [][]byte {
+	frames := make([][]byte, n)
+	for i := range frames {
+		r := wire.Reply{
+			Kind: wire.Contribution, N: c.n + 1, Tip: c.hash.Tip(), Weight: uint32(1 + i), Loss: float32(i) / 3,
+			Values: wire.AppendScalars(nil, values(i)...),
+		}
+		frames[i] = r.Append(nil)
+	}
+	return frames
+}
+
+func TestRecordDoesNotDependOnOrder(t *testing.T) {
+	const devices = 12
+	plan := testPlan(t)
+	plan.Members, plan.Target, plan.Perturbations = devices, devices, 5
+	plan.Weights, plan.MaxScalar = wire.BySamples, 1e30
+	rng := rand.New(rand.NewPCG(1, 2))
+	scalars := make([][]float32, devices)
+	for i := range scalars {
+		for range plan.Perturbations {
+			scalars[i] = append(scalars[i], float32(rng.NormFloat64())*float32(int64(1)<<(i*2)))
+		}
+	}
+	var want []byte
+	for trial := range 50 {
+		c := newTestCore(t, plan, devices)
+		frames := contributions(c, devices, func(i int) []float32 { return scalars[i] })
+		for _, i := range rng.Perm(devices) {
+			c.step(uint64(trial), input{kind: inReply, id: ids(devices)[i], frame: frames[i]})
+		}
+		if c.phase != appending {
+			t.Fatal("the round did not close")
+		}
+		if want == nil {
+			want = c.pending
+		}
+		if !bytes.Equal(c.pending, want) {
+			t.Fatalf("trial %d: record %x, want %x", trial, c.pending, want)
+		}
+	}
+}
+
+func TestReplyDoesNotAllocate(t *testing.T) {
+	const devices = 2000
+	plan := testPlan(t)
+	plan.Members, plan.Target, plan.Perturbations = devices, devices, 16
+	c := newTestCore(t, plan, devices)
+	frames := contributions(c, devices, func(int) []float32 { return make([]float32, 16) })
+	names := ids(devices)
+	garbage := []byte{0xdd, 0xff, 0xff, 0xff, 0xff, 1, 1}
+	i := 0
+	reply := func() {
+		c.step(1, input{kind: inReply, id: names[i], frame: frames[i]}) // counted
+		c.step(1, input{kind: inReply, id: names[i], frame: frames[i]}) // duplicate
+		c.step(1, input{kind: inReply, id: "stranger", frame: frames[i]})
+		i++
+	}
+	for range 500 {
+		reply() // room for all slots
+	}
+	c.answers.given = append(make([]uint32, 0, devices), c.answers.given...)
+	if got := testing.AllocsPerRun(1000, reply); got != 0 {
+		t.Errorf("%v allocations a reply, want 0", got)
+	}
+	if got, want := c.sum.count, uint32(i); got != want {
+		t.Errorf("%d contributions were counted, want %d", got, want)
+	}
+	// The error of a frame that is none says what is wrong with it.
+	refuse := func() { c.step(1, input{kind: inReply, id: names[0], frame: garbage}) }
+	if got := testing.AllocsPerRun(100, refuse); got > 2 {
+		t.Errorf("%v allocations a malformed reply, want 2 at most", got)
+	}
+}
+
+func TestOpenRosterIsBounded(t *testing.T) {
+	plan := testPlan(t)
+	plan.Roster, plan.Members, plan.Target = wire.OpenRoster, 4, 4
+	c, err := newCore(plan, &MemoryLog{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.start(0)
+	c.step(0, input{kind: inAppended, n: 1})
+	for _, id := range ids(4) {
+		c.step(0, input{kind: inJoin, id: id, token: "t", frame: (&wire.JoinRequest{}).Append(nil)})
+	}
+	frame := (&wire.Reply{Kind: wire.Decline, N: 2, Tip: c.hash.Tip(), Reason: 1}).Append(nil)
+	for _, id := range ids(5000) {
+		c.step(1, input{kind: inReply, id: id, frame: frame})
+	}
+	if got, most := len(c.answers.ids), 4*4+1024+1; got > most {
+		t.Errorf("%d ids are remembered, want at most %d", got, most)
+	}
+	if c.counters.Overflow == 0 {
+		t.Error("no overflow was counted")
+	}
+}
+
+func TestRosterFull(t *testing.T) {
+	plan := testPlan(t)
+	c := newTestCore(t, plan, 2)
+	c.maxMembers = 2
+	out := c.step(1, input{kind: inJoin, id: "late", token: "t", frame: (&wire.JoinRequest{}).Append(nil)})
+	if len(out) != 1 || out[0].kind != outRespond {
+		t.Fatalf("outputs %v, want an answer", out)
+	}
+	reply, err := wire.DecodeJoinReply(out[0].frame)
+	if err != nil || reply.Status != wire.JoinFull || reply.Reason == "" {
+		t.Errorf("answer %+v, %v, want that the roster is full", reply, err)
+	}
+	if _, ok := c.roster.find("late"); ok {
+		t.Error("the device that was refused is a member")
+	}
+}
+
+func TestJoinAnswersNoSubjectOfTheRun(t *testing.T) {
+	c := newTestCore(t, testPlan(t), 2)
+	for _, token := range []string{"", "zo.r.a.0", "$JS.API.STREAM.DELETE.x"} {
+		out := c.step(1, input{kind: inJoin, id: "d0", token: token, frame: (&wire.JoinRequest{}).Append(nil)})
+		if len(out) != 0 {
+			t.Errorf("a join to be answered at %q: outputs %v, want none", token, out)
+		}
+	}
+}
+
+func TestAnnouncementFitsAFrame(t *testing.T) {
+	var r recent
+	for range 20 {
+		r.add(make([]byte, 9<<10))
+	}
+	r.add(make([]byte, wire.MaxRecord))
+	records := r.within(maxBudget)
+	a := wire.Announcement{N: 1 << 62, Attempt: 1 << 31, Epoch: 1 << 62, Left: 1 << 31,
+		Cohort: wire.Cohort{Sampled: wire.FullThreshold, Members: wire.MaxMembers}, Perturbations: 65535,
+		Reason: string(bytes.Repeat([]byte{'x'}, wire.MaxReason)), Records: records}
+	if got := len(a.Append(nil)); got > wire.MaxFrame {
+		t.Errorf("the announcement has %d bytes, want at most %d", got, wire.MaxFrame)
+	}
+	if got := r.within(0).Len(); got != 1 {
+		t.Errorf("without a budget %d records are announced, want the last one", got)
+	}
+	small := recent{make([]byte, 100), make([]byte, 100), make([]byte, 100), make([]byte, 100)}
+	if got := small.within(2 * (100 + binHead)).Len(); got != 3 {
+		t.Errorf("%d records are announced, want 3", got)
+	}
+}
+
+func BenchmarkReply(b *testing.B) {
+	const devices = 4096
+	plan := testPlan(b)
+	plan.Members, plan.Target, plan.Perturbations = devices, devices, 16
+	plan.Quorum = 1
+	c := newTestCore(b, plan, devices)
+	values := make([]float32, 16)
+	for i := range values {
+		values[i] = float32(i) - 7.3
+	}
+	frames := contributions(c, devices, func(int) []float32 { return values })
+	names := ids(devices)
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		if i == devices-1 {
+			c.answers.reset()
+			c.sum.reset(16)
+			c.round.pending = devices
+			i = 0
+		}
+		c.step(1, input{kind: inReply, id: names[i], frame: frames[i]})
+		i++
+	}
+}

@@ -1,0 +1,346 @@
+package coordinator
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// chain returns n encoded records of a run: a plan and rounds.
+func chain(t testing.TB, n int) [][]byte {
+	t.Helper()
+	var l link
+	l.hash = wire.Genesis("r")
+	records := make([][]byte, n)
+	for i := range records {
+		r := wire.Record{N: uint64(i) + 1, Prev: l.hash, Epoch: 1, Kind: wire.KindPlan, Plan: testPlan(t)}
+		if i > 0 {
+			r.Kind, r.Plan = wire.KindRound, nil
+			r.Round = &wire.Round{Round: uint64(i), Step: 1, Perturbations: 2, Contributors: 1,
+				Terms: []wire.Term{{Scalars: wire.AppendScalars(nil, float32(i), 0.5)}}}
+		}
+		records[i] = r.Append(nil)
+		if _, err := l.follow(records[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return records
+}
+
+func openLog(t testing.TB, dir string) *FileLog {
+	t.Helper()
+	f, err := OpenFileLog(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func closeLog(t testing.TB, f *FileLog) {
+	t.Helper()
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func appendAll(t testing.TB, log Log, records [][]byte) {
+	t.Helper()
+	for _, r := range records {
+		if err := log.Append(log.Last()+1, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// checkLog compares what a log holds with records.
+func checkLog(t testing.TB, log Log, want [][]byte) {
+	t.Helper()
+	if got := log.Last(); got != uint64(len(want)) {
+		t.Fatalf("Last() = %d, want %d", got, len(want))
+	}
+	for _, from := range []int{0, 1, 2, len(want), len(want) + 1} {
+		var got [][]byte
+		next := uint64(max(from, 1))
+		err := log.Read(uint64(from), func(n uint64, record []byte) bool {
+			if n != next {
+				t.Errorf("Read(%d) came to record %d, want %d", from, n, next)
+			}
+			next++
+			got = append(got, bytes.Clone(record))
+			return true
+		})
+		rest := want[min(max(from, 1)-1, len(want)):]
+		if err != nil || !slices.EqualFunc(got, rest, bytes.Equal) {
+			t.Errorf("Read(%d): %d records, %v, want %d as they were appended", from, len(got), err, len(rest))
+		}
+	}
+}
+
+func TestLogs(t *testing.T) {
+	for name, open := range map[string]func(t *testing.T) Log{
+		"memory": func(*testing.T) Log { return &MemoryLog{} },
+		"file":   func(t *testing.T) Log { return openLog(t, filepath.Join(t.TempDir(), "new", "run")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			log, records := open(t), chain(t, 700)
+			checkLog(t, log, nil)
+			appendAll(t, log, records)
+			checkLog(t, log, records)
+			for _, n := range []uint64{0, 1, 700, 702} {
+				if err := log.Append(n, records[1]); !errors.Is(err, ErrOrder) {
+					t.Errorf("Append(%d): %v, want ErrOrder", n, err)
+				}
+			}
+			reads := 0
+			err := log.Read(1, func(uint64, []byte) bool { reads++; return reads < 3 })
+			if err != nil || reads != 3 {
+				t.Errorf("%d reads, %v, want 3", reads, err)
+			}
+			for _, batch := range [][]string{{"a", "b"}, {"c"}} {
+				if err := log.AddMembers(batch); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got, err := log.Members(); err != nil || !slices.Equal(got, []string{"a", "b", "c"}) {
+				t.Errorf("Members() = %v, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestFileLogReopens(t *testing.T) {
+	dir, records := t.TempDir(), chain(t, 6)
+	for i, r := range records {
+		f := openLog(t, dir)
+		checkLog(t, f, records[:i])
+		appendAll(t, f, [][]byte{r})
+		if err := f.AddMembers([]string{fmt.Sprintf("m%d", i)}); err != nil {
+			t.Fatal(err)
+		}
+		closeLog(t, f)
+	}
+	f := openLog(t, dir)
+	checkLog(t, f, records)
+	if got, err := f.Members(); err != nil || !slices.Equal(got, []string{"m0", "m1", "m2", "m3", "m4", "m5"}) {
+		t.Errorf("Members() = %v, %v", got, err)
+	}
+}
+
+func TestFileLogRefusesWhatDoesNotFollow(t *testing.T) {
+	f, records := openLog(t, t.TempDir()), chain(t, 3)
+	appendAll(t, f, records[:1])
+	if err := f.Append(2, records[2]); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("append of record 3 as 2: %v, want ErrCorrupt", err)
+	}
+	appendAll(t, f, records[1:])
+	checkLog(t, f, records)
+}
+
+func TestFileLogIsLocked(t *testing.T) {
+	dir := t.TempDir()
+	f := openLog(t, dir)
+	if _, err := OpenFileLog(dir); !errors.Is(err, ErrLocked) {
+		t.Errorf("second open: %v, want ErrLocked", err)
+	}
+	closeLog(t, f)
+	openLog(t, dir)
+}
+
+// written returns a directory with a log of records, and the file's bytes.
+func written(t testing.TB, records [][]byte) (path string, b []byte) {
+	t.Helper()
+	dir := t.TempDir()
+	f := openLog(t, dir)
+	appendAll(t, f, records)
+	closeLog(t, f)
+	path = filepath.Join(dir, "log")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, b
+}
+
+func writeFile(t testing.TB, path string, b []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFileLogCutsATornTail(t *testing.T) {
+	records := chain(t, 5)
+	path, whole := written(t, records)
+	last := len(whole) - len(appendFrame(nil, records[4]))
+	for cut := last; cut < len(whole); cut++ {
+		// What a crash leaves of the last append: less of it, and perhaps
+		// zeros where bytes were not written yet.
+		zeros := append(bytes.Clone(whole[:cut]), make([]byte, len(whole)-cut)...)
+		tails := [][]byte{whole[:cut]}
+		if cut == last {
+			tails = append(tails, zeros)
+		}
+		for _, tail := range tails {
+			writeFile(t, path, tail)
+			f := openLog(t, filepath.Dir(path))
+			checkLog(t, f, records[:4])
+			appendAll(t, f, records[4:])
+			closeLog(t, f)
+			if got, _ := os.ReadFile(path); !bytes.Equal(got, whole) {
+				t.Fatalf("cut at %d: after another append the file differs", cut)
+			}
+		}
+	}
+}
+
+func TestFileLogCutsAnUnwrittenSector(t *testing.T) {
+	records := chain(t, 2)
+	records = append(records, longRecord(records, 1))
+	path, whole := written(t, records)
+	for _, sectorAt := range []int{1024, 1536, 2048} {
+		b := bytes.Clone(whole)
+		clear(b[sectorAt : sectorAt+sector])
+		writeFile(t, path, b)
+		f := openLog(t, filepath.Dir(path))
+		checkLog(t, f, records[:2])
+		closeLog(t, f)
+	}
+}
+
+// longRecord follows records and has 4000 bytes of scalars.
+func longRecord(records [][]byte, scalar byte) []byte {
+	r := wire.Record{N: uint64(len(records)) + 1, Epoch: 1, Kind: wire.KindRound,
+		Prev:  wire.HashRecord(records[len(records)-1]),
+		Round: &wire.Round{Step: 1, Terms: []wire.Term{{Scalars: bytes.Repeat([]byte{scalar}, 4000)}}}}
+	return r.Append(nil)
+}
+
+func TestFileLogKeepsZeros(t *testing.T) {
+	records := chain(t, 2)
+	records = append(records, longRecord(records, 0))
+	path, whole := written(t, records)
+	start := len(whole) - len(appendFrame(nil, records[2]))
+	for at := start; at < start+frameWord; at++ {
+		b := bytes.Clone(whole)
+		b[at] ^= 4
+		writeFile(t, path, b)
+		if _, err := OpenFileLog(filepath.Dir(path)); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("byte %d of the head changed: %v, want ErrCorrupt", at-start, err)
+		}
+	}
+}
+
+func TestFileLogRetriesAnAppend(t *testing.T) {
+	dir, records := t.TempDir(), chain(t, 3)
+	f := openLog(t, dir)
+	appendAll(t, f, records[:1])
+	// A write that got through in part, and then an error.
+	good := f.log
+	if _, err := good.WriteAt(make([]byte, 5000), f.size); err != nil {
+		t.Fatal(err)
+	}
+	readOnly, err := os.Open(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.log = readOnly
+	if err := f.Append(2, records[1]); err == nil {
+		t.Fatal("append to a file that cannot be written: no error")
+	}
+	readOnly.Close()
+	f.log = good
+	checkLog(t, f, records[:1])
+	appendAll(t, f, records[1:])
+	closeLog(t, f)
+	checkLog(t, openLog(t, dir), records)
+}
+
+func TestFileLogRefusesCorruption(t *testing.T) {
+	records := chain(t, 5)
+	path, whole := written(t, records)
+	start := len(logHead)
+	for i, r := range records {
+		end := start + len(appendFrame(nil, r))
+		for at := start; at < end; at += 3 {
+			b := bytes.Clone(whole)
+			b[at] ^= 0x10
+			writeFile(t, path, b)
+			_, err := OpenFileLog(filepath.Dir(path))
+			if want := fmt.Sprintf("record %d at byte %d:", i+1, start); !errors.Is(err, ErrCorrupt) ||
+				!strings.Contains(err.Error(), want) {
+				t.Fatalf("byte %d changed: %v, want ErrCorrupt and %q", at, err, want)
+			}
+		}
+		start = end
+	}
+	for name, b := range map[string][]byte{
+		"a record twice":   append(bytes.Clone(whole), appendFrame(nil, records[4])...),
+		"a record missing": append(whole[:len(whole)-len(appendFrame(nil, records[4]))-len(appendFrame(nil, records[3]))], appendFrame(nil, records[4])...),
+		"another head":     []byte("zofl log 2\n"),
+		"a head of zeros":  make([]byte, 40),
+	} {
+		writeFile(t, path, b)
+		if _, err := OpenFileLog(filepath.Dir(path)); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: %v, want ErrCorrupt", name, err)
+		}
+	}
+}
+
+func TestFileLogDamagedWhileOpen(t *testing.T) {
+	records := chain(t, 5)
+	path, whole := written(t, records)
+	f := openLog(t, filepath.Dir(path))
+	b := bytes.Clone(whole)
+	b[len(b)-1] ^= 1
+	writeFile(t, path, b)
+	reads := 0
+	err := f.Read(1, func(uint64, []byte) bool { reads++; return true })
+	if !errors.Is(err, ErrCorrupt) || reads != 4 {
+		t.Errorf("%d records, %v, want 4 and ErrCorrupt", reads, err)
+	}
+}
+
+func TestRosterFile(t *testing.T) {
+	for _, test := range []struct {
+		name, file string
+		want       []string
+		err        error
+	}{
+		{"whole", rosterHead + "a\nb\n", []string{"a", "b"}, nil},
+		{"torn line", rosterHead + "a\nb\nc", []string{"a", "b"}, nil},
+		{"zeros", rosterHead + "a\n\x00\x00", []string{"a"}, nil},
+		{"torn head", rosterHead[:5], nil, nil},
+		{"empty", "", nil, nil},
+		{"not an id", rosterHead + "a\n\x00\nb\n", nil, ErrCorrupt},
+		{"another head", "zofl roster 7\n", nil, ErrCorrupt},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			writeFile(t, filepath.Join(dir, "roster"), []byte(test.file))
+			f, err := OpenFileLog(dir)
+			if !errors.Is(err, test.err) || err != nil {
+				if !errors.Is(err, test.err) || test.err == nil {
+					t.Fatalf("open: %v, want %v", err, test.err)
+				}
+				return
+			}
+			defer f.Close()
+			if err := f.AddMembers([]string{"x", "y"}); err != nil {
+				t.Fatal(err)
+			}
+			closeLog(t, f)
+			got, err := openLog(t, dir).Members()
+			if want := append(test.want, "x", "y"); err != nil || !slices.Equal(got, want) {
+				t.Errorf("Members() = %v, %v, want %v", got, err, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,178 @@
+package coordinator
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// print writes an output as transcripts have it.
+func (s *stage) print(o output) {
+	fmt.Fprintf(&s.wire, "%d %d %s %s %x\n", o.kind, o.n, o.id, o.token, o.frame)
+	switch o.kind {
+	case outAnnounce:
+		a, err := wire.DecodeAnnouncement(o.frame)
+		s.check(err)
+		s.printAnnouncement(&a)
+	case outAppend:
+		r, err := wire.DecodeRecord(o.frame)
+		s.check(err)
+		s.printRecord(&r)
+	case outMember:
+		fmt.Fprintf(&s.out, "  member %s\n", o.id)
+	case outRespond:
+		r, err := wire.DecodeJoinReply(o.frame)
+		s.check(err)
+		fmt.Fprintf(&s.out, "  respond %s: %v slot=%d last=%d plan=%t %s\n",
+			o.token, r.Status, r.Slot, r.Last, len(r.Plan) > 0, r.Reason)
+	case outEvent:
+		s.printEvent(o.event)
+	}
+}
+
+func (s *stage) printAnnouncement(a *wire.Announcement) {
+	fmt.Fprintf(&s.out, "  announce %v n=%d attempt=%d epoch=%d left=%d cohort=%d/%d step=%g p=%d records=%d %s\n",
+		a.State, a.N, a.Attempt, a.Epoch, a.Left, a.Cohort.Sampled, a.Cohort.Members, a.Step,
+		a.Perturbations, a.Records.Len(), a.Reason)
+}
+
+func (s *stage) printRecord(r *wire.Record) {
+	fmt.Fprintf(&s.out, "  append %d %v epoch=%d", r.N, r.Kind, r.Epoch)
+	switch r.Kind {
+	case wire.KindRound:
+		var g []float32
+		for i := range r.Round.Terms[0].Scalars.Len() {
+			g = append(g, r.Round.Terms[0].Scalars.At(i))
+		}
+		fmt.Fprintf(&s.out, " round=%d attempt=%d step=%g p=%d contributors=%d g=%v",
+			r.Round.Round, r.Round.Attempt, r.Round.Step, r.Round.Perturbations, r.Round.Contributors, g)
+	case wire.KindEnd:
+		fmt.Fprintf(&s.out, " %v %s", r.End.Reason, r.End.Text)
+	}
+	s.out.WriteByte('\n')
+}
+
+func (s *stage) printEvent(e *Event) {
+	fmt.Fprintf(&s.out, "  event %v n=%d round=%d", e.Kind, e.N, e.Round)
+	switch e.Kind {
+	case RoundDone:
+		fmt.Fprintf(&s.out, " attempt=%d contributors=%d loss=%g seconds=%g", e.Attempt, e.Contributors, e.Loss, e.Seconds)
+	case Evaluated:
+		v := e.Evaluation
+		fmt.Fprintf(&s.out, " of=%d count=%d/%d samples=%d metrics=%v", v.N, v.Count, v.Asked, v.Samples, v.Metrics)
+	case RunPaused:
+		fmt.Fprintf(&s.out, " %s", e.Reason)
+	case RunEnded:
+		fmt.Fprintf(&s.out, " %v", e.End.Reason)
+	case DigestsDiffer:
+		fmt.Fprintf(&s.out, " %s", digestText(e.Digests))
+	case Joined:
+		fmt.Fprintf(&s.out, " %s members=%d", e.ID, e.Members)
+	}
+	s.out.WriteByte('\n')
+}
+
+func digestText(d DigestReports) string {
+	text := fmt.Sprintf("of=%d", d.N)
+	for _, v := range d.Values {
+		text += fmt.Sprintf(" %x:%d", bytes.TrimRight(v.Digest[:], "\x00"), v.Devices)
+	}
+	return text
+}
+
+func (s *stage) printAsked(ids []string) {
+	var asked []string
+	c := s.core
+	for _, id := range ids {
+		m, ok := c.roster.find(id)
+		if ok && c.asked(c.round.attempts[len(c.round.attempts)-1], m) {
+			asked = append(asked, id)
+		}
+	}
+	fmt.Fprintf(&s.out, "  %s\n", strings.Join(asked, " "))
+}
+
+func (s *stage) printCounters() {
+	v := reflect.ValueOf(s.core.status().Counters)
+	for i := range v.NumField() {
+		if n := v.Field(i).Uint(); n > 0 {
+			fmt.Fprintf(&s.out, "  %s=%d\n", v.Type().Field(i).Name, n)
+		}
+	}
+}
+
+func (s *stage) printStatus() {
+	v := s.core.status()
+	fmt.Fprintf(&s.out, "  %v n=%d rounds=%d epoch=%d members=%d attempt=%d asked=%d contributions=%d declines=%d loss=%g %s\n",
+		v.State, v.N, v.Rounds, v.Epoch, v.Members, v.Attempt, v.Asked, v.Contributions, v.Declines, v.Loss, v.Reason)
+	for _, d := range v.Digests {
+		fmt.Fprintf(&s.out, "  digests %s\n", digestText(d))
+	}
+}
+
+// checkOutput holds announcements and appends to the invariants of a core.
+func (s *stage) checkOutput(o output) {
+	switch o.kind {
+	case outAnnounce:
+		a, err := wire.DecodeAnnouncement(o.frame)
+		s.check(err)
+		n := a.N - uint64(a.Records.Len())
+		a.Records.Each(func(record []byte) bool {
+			if !bytes.Equal(s.stored(n), record) {
+				s.t.Errorf("announcement of %d has a record %d that is not in the log", a.N, n)
+			}
+			n++
+			return true
+		})
+	case outAppend:
+		if !bytes.Equal(o.frame, s.core.pending) && s.core.phase == appending {
+			s.t.Errorf("append %d is not the bytes that are pending", o.n)
+		}
+	}
+}
+
+// stored returns record n of the log.
+func (s *stage) stored(n uint64) []byte {
+	var got []byte
+	s.check(s.log.Read(n, func(_ uint64, record []byte) bool { got = record; return false }))
+	return got
+}
+
+// checkCore holds the core to its invariants.
+func (s *stage) checkCore() {
+	if s.core == nil {
+		return
+	}
+	if err := s.core.valid(s.log.Last()); err != nil {
+		s.t.Error(err)
+	}
+}
+
+// valid says which invariant of [core] does not hold; last is the log's.
+func (c *core) valid(last uint64) error {
+	entries := uint32(0)
+	for _, bits := range c.answers.slots {
+		if bits&contributed != 0 {
+			entries++
+		}
+	}
+	for _, bits := range c.answers.ids {
+		if bits&contributed != 0 {
+			entries++
+		}
+	}
+	switch {
+	case c.n != last:
+		return fmt.Errorf("core is at record %d, the log at %d", c.n, last)
+	case (c.pending != nil) != (c.phase == appending || c.phase == failed):
+		return fmt.Errorf("phase %d with %d pending bytes", c.phase, len(c.pending))
+	case c.phase == failed && !c.paused:
+		return fmt.Errorf("a failed append without a pause")
+	case c.phase == collecting && (entries != c.sum.count || entries != c.answers.contributions):
+		return fmt.Errorf("%d devices contributed, %d counted, %d summed", entries, c.answers.contributions, c.sum.count)
+	}
+	return nil
+}
