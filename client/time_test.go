@@ -1,0 +1,277 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/wire"
+)
+
+// slow is a loss that takes a while and honors its context.
+func slow(d *time.Duration) func(ctx context.Context, x []float32) (float64, error) {
+	return func(ctx context.Context, _ []float32) (float64, error) {
+		select {
+		case <-time.After(*d):
+			return 0, nil
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+}
+
+// A device that was slow declines at once, so that nobody waits for it, and
+// tries again before long.
+func TestEarlyDecline(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, o := newHost(t, testPlan(small)), newMoody(t)
+		query := 9 * time.Second // 27 s a round of 30
+		o.mood = slow(&query)
+		d := h.device("d0", o)
+		h.announce()
+		pass(27 * time.Second)
+		h.one(wire.Contribution)
+		h.commit()
+
+		before := o.calls.Load()
+		h.announce(func(a *wire.Announcement) { a.Left = 26_999 })
+		h.declines(wire.DeclineTime)
+		if err := d.now().Err; !strings.Contains(err.Error(), "3 queries take 27s, 26.999s are left") {
+			t.Errorf("progress says %v, want the estimate", err)
+		}
+		if n := o.calls.Load() - before; n != 0 {
+			t.Errorf("%d callbacks before the decline, want none", n)
+		}
+		h.commit()
+		query = time.Second
+		h.announce(func(a *wire.Announcement) { a.Left = 26_999 }) // the estimate is halved
+		pass(3 * time.Second)
+		h.one(wire.Contribution)
+		d.stop()
+	})
+}
+
+// A round ends with its deadline, in the midst of a query too, and a loss that
+// never makes it is estimated from that.
+func TestDeadline(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, o := newHost(t, testPlan(small)), newMoody(t)
+		query := time.Hour
+		o.mood = slow(&query)
+		d := h.device("d0", o)
+		began := time.Now()
+		h.announce(func(a *wire.Announcement) { a.Left = 1500 })
+		pass(1500*time.Millisecond - 1)
+		h.silent()
+		pass(1)
+		h.declines(wire.DeclineTime)
+		if took := time.Since(began); took != 1500*time.Millisecond {
+			t.Errorf("declined after %v, want 1.5s", took)
+		}
+		h.commit()
+		h.announce(func(a *wire.Announcement) { a.Left = 4000 }) // 3 queries of 1.5 s or more
+		h.declines(wire.DeclineTime)
+		h.commit()
+		h.announce(func(a *wire.Announcement) { a.Left = 0 }) // late on the way
+		h.declines(wire.DeclineTime)
+		h.commit()
+		query = time.Millisecond
+		h.announce()
+		pass(3 * time.Millisecond)
+		h.one(wire.Contribution)
+		d.stop()
+	})
+}
+
+// A later announcement ends the work on an earlier round, without a word to
+// anybody; of several the newest is worked on, and the records of all are
+// applied.
+func TestSuperseded(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, o := newHost(t, testPlan(small)), newMoody(t)
+		query := 5 * time.Second
+		o.mood = slow(&query)
+		d := h.device("d0", o)
+		h.announce()
+		pass(time.Second)
+		h.commit()
+		h.announce()
+		h.commit()
+		h.announce()
+		h.commit()
+		query = time.Second
+		h.announce()
+		pass(3 * time.Second)
+		if r := h.one(wire.Contribution); r.N != h.last()+1 {
+			t.Errorf("contributed to record %d, want %d", r.N, h.last()+1)
+		}
+		h.agrees(d, h.last())
+		if asked := h.asked(); len(asked) > 0 {
+			t.Errorf("asked for records %v, want none: all were announced", asked)
+		}
+	})
+}
+
+// While the app is busy, and Run with it, announcements pile up; the oldest
+// make room, and what they brought comes by request.
+func TestInboxOverflow(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := testPlan(small)
+		p.EvalEvery, p.EvalCount, p.Metrics = 1, 1, []string{"m"}
+		h, o := newHost(t, p), newMoody(t)
+		release := make(chan struct{})
+		o.metrics = func(context.Context, []float32) ([]float64, int, error) { <-release; return []float64{1}, 1, nil }
+		d := h.device("d0", o)
+		h.announce()
+		h.one(wire.Contribution)
+		for range 40 {
+			h.commit()
+			h.announce()
+		}
+		h.silent()
+		close(release)
+		synctest.Wait()
+		h.agrees(d, h.last())
+		if asked := h.asked(); len(asked) != 1 {
+			t.Errorf("asked from records %v, want one request", asked)
+		}
+		newest := 0
+		for _, r := range h.take() {
+			if r.Kind == wire.Contribution {
+				newest++
+				if r.N != h.last()+1 {
+					t.Errorf("contributed to record %d, want %d only", r.N, h.last()+1)
+				}
+			}
+		}
+		if newest != 1 {
+			t.Errorf("got %d contributions, want 1", newest)
+		}
+		d.stop()
+	})
+}
+
+// The same bytes answer an announcement however often it is repeated, in every
+// attempt and after a restart of the coordinator, and the loss is not asked
+// again.
+func TestRepeatedAnnouncement(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, o := newHost(t, testPlan(small)), newMoody(t)
+		h.device("d0", o)
+		h.announce()
+		first := h.one(wire.Contribution)
+		calls := o.calls.Load()
+		for _, edit := range []func(*wire.Announcement){
+			func(*wire.Announcement) {},
+			func(a *wire.Announcement) { a.Left = 1 },
+			func(a *wire.Announcement) { a.Attempt = 5 },
+			func(a *wire.Announcement) { a.Epoch, a.Attempt = 9, 0 },
+		} {
+			h.announce(edit)
+			if again := h.one(wire.Contribution); string(again.frame) != string(first.frame) {
+				t.Errorf("got\n%x, first\n%x", again.frame, first.frame)
+			}
+		}
+		if n := o.calls.Load(); n != calls {
+			t.Errorf("%d callbacks for repeated announcements", n-calls)
+		}
+	})
+}
+
+// A decline is repeated within its attempt; the next attempt is another chance.
+func TestDeclineStandsForItsAttempt(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, o := newHost(t, testPlan(small)), newMoody(t)
+		h.device("d0", o)
+		o.mood = func(context.Context, []float32) (float64, error) { return 0, errors.New("not yet") }
+		h.announce()
+		h.declines(wire.DeclineLoss)
+		o.mood = nil
+		calls := o.calls.Load()
+		h.announce()
+		h.declines(wire.DeclineLoss)
+		if n := o.calls.Load(); n != calls {
+			t.Errorf("%d callbacks for a repeated announcement", n-calls)
+		}
+		h.announce(func(a *wire.Announcement) { a.Attempt = 1 })
+		h.one(wire.Contribution)
+		h.commit()
+		o.mood = func(context.Context, []float32) (float64, error) { return 0, errors.New("not yet") }
+		h.announce()
+		h.declines(wire.DeclineLoss)
+		o.mood = nil
+		h.announce(func(a *wire.Announcement) { a.Epoch++ }) // the coordinator was restarted
+		h.one(wire.Contribution)
+	})
+}
+
+// Who is not asked stays silent and computes nothing, but follows the log.
+func TestCohort(t *testing.T) {
+	for _, open := range []bool{false, true} {
+		bubble(t, func(t *testing.T) {
+			const devices, sampled, rounds = 8, 3, 12
+			p := testPlan(small)
+			cohort := wire.Cohort{Sampled: sampled, Members: devices}
+			if open {
+				p.Roster, cohort = wire.OpenRoster, wire.Cohort{Sampled: wire.FullThreshold * sampled / devices}
+			}
+			h := newHost(t, p)
+			var all []*device
+			var objectives []*moody
+			for i := range devices {
+				objectives = append(objectives, newMoody(t))
+				all = append(all, h.device(string(rune('a'+i)), objectives[i]))
+			}
+			asked, total := map[string]int{}, 0
+			for range rounds {
+				h.announce(func(a *wire.Announcement) { a.Cohort = cohort })
+				replies := h.take()
+				if !open && len(replies) != sampled {
+					t.Fatalf("got %s, want %d contributions", kinds(replies), sampled)
+				}
+				for _, r := range replies {
+					asked[r.id]++
+					total++
+					if slot := h.slots[r.id]; !cohort.Has(runName, h.last()+1, 0, slot, r.id) {
+						t.Errorf("%s replied and is not in the cohort", r.id)
+					}
+				}
+				h.commit()
+			}
+			h.announce(func(a *wire.Announcement) { a.Cohort.Sampled = 0 })
+			h.silent()
+			for i, d := range all {
+				h.agrees(d, h.last())
+				// A policy and P+1 queries each time, no more.
+				if got, want := int(objectives[i].calls.Load()), 4*asked[string(rune('a'+i))]; got != want {
+					t.Errorf("open=%v: device %d made %d callbacks, want %d", open, i, got, want)
+				}
+			}
+			if total < rounds || total > 2*sampled*rounds {
+				t.Errorf("open=%v: %d contributions in %d rounds, want about %d", open, total, rounds, sampled*rounds)
+			}
+		})
+	}
+}
+
+// A device joins a run whose coordinator pauses: it waits, says why, and goes
+// on with the next announcement.
+func TestPaused(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, o := newHost(t, testPlan(small)), newMoody(t)
+		d := h.device("d0", o)
+		h.announce(func(a *wire.Announcement) { a.State, a.Reason = wire.Paused, "2 of 3 declined" })
+		h.silent()
+		if p := d.now(); p.State != client.Paused || p.Reason != "2 of 3 declined" {
+			t.Errorf("progress %+v, want paused and why", p)
+		}
+		if n := o.calls.Load(); n != 0 {
+			t.Errorf("%d callbacks while paused", n)
+		}
+		h.round()
+	})
+}
