@@ -68,9 +68,14 @@ func longFrames() []wiretest.Vector {
 	terms := fill(wiretest.Wide(0xdc, 4096), 4096, wiretest.Array(u(0), u(0), wiretest.Bin()))
 	slots := fill(wiretest.Wide(0xdc, 16384), 16384, u(0))
 	segment := wiretest.Array(wiretest.Str(""), u(0), u(0), wiretest.Float(0), wiretest.Float(0), wiretest.Float(0))
+	// As many as a head can claim if each were a single byte.
+	fewTerms := fill(wiretest.Wide(0xdc, 4096), 820, wiretest.Array(u(0), u(0), wiretest.Bin()))
+	fewSegments := fill(wiretest.Wide(0xdc, 512), 27, segment)
 	records := fill(wiretest.Wide(0xdc, 30000), 30000, wiretest.Bin())
 	return []wiretest.Vector{
 		{Name: "terms", Frame: "record", Bytes: body(2, wiretest.Map(u(3), step, u(7), terms))},
+		{Name: "few terms", Frame: "record", Bytes: body(2, wiretest.Map(u(3), step, u(7), fewTerms))},
+		{Name: "few segments", Frame: "record", Bytes: body(1, wiretest.Map(u(6), fewSegments))},
 		{Name: "slots", Frame: "record", Bytes: body(2, wiretest.Map(u(3), step, u(6), slots))},
 		{Name: "segments", Frame: "record", Bytes: body(1, wiretest.Map(u(6), fill(wiretest.Wide(0xdc, 512), 512, segment)))},
 		{Name: "metrics", Frame: "record", Bytes: body(1, wiretest.Map(u(40), fill(wiretest.Wide(0xdc, 16), 16, wiretest.Str(""))))},
