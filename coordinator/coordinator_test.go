@@ -1,23 +1,26 @@
 package coordinator
 
 import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/wire"
 )
 
 func TestRunToItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan := testPlan(t)
-		plan.Rounds = 20
+		plan.Rounds, plan.Shards = 20, 3
 		log := &MemoryLog{}
 		r := run(t, Config{Plan: plan, Log: log})
 		synctest.Wait()
-		devices := make([]*device, 2)
-		for i, id := range ids(2) {
-			devices[i] = newDevice(t, r.bus, id, contribute)
-		}
+		devices := r.join(ids(2), contribute)
 		if err := <-r.done; err != nil {
 			t.Fatal(err)
 		}
@@ -38,3 +41,242 @@ func TestRunToItsEnd(t *testing.T) {
 		}
 	})
 }
+
+func TestPauseResumeEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plan := testPlan(t)
+		plan.Quorum = 2
+		r := run(t, Config{Plan: plan, Linger: time.Second})
+		synctest.Wait()
+		d := r.join(ids(2), nil)
+		pass(time.Second)
+		d[0].send(contributionTo(ptr(d[0].last()), 1, 1))
+		synctest.Wait()
+		r.Pause("maintenance")
+		synctest.Wait()
+		if s := r.Status(); s.State != Paused || s.Reason != "maintenance" || s.Contributions != 1 {
+			t.Errorf("paused: %+v", s)
+		}
+		if a := d[1].last(); a.State != wire.Paused || a.Reason != "maintenance" {
+			t.Errorf("devices saw %v %q, want the pause and its reason", a.State, a.Reason)
+		}
+		pass(time.Minute)
+		r.Resume()
+		synctest.Wait()
+		a := d[1].last()
+		if a.State != wire.Open || a.N != 2 || a.Attempt != 1 || a.Left != 10_000 {
+			t.Errorf("resumed: %+v", a)
+		}
+		d[1].send(contributionTo(&a, 3, 3))
+		synctest.Wait()
+		if s := r.Status(); s.N != 2 || s.Rounds != 1 {
+			t.Errorf("after the second contribution: %+v, want round 1 done", s)
+		}
+		r.End("that is enough")
+		if err := <-r.done; err != nil {
+			t.Fatal(err)
+		}
+		s := r.Status()
+		if s.State != Ended || s.End.Reason != wire.EndRequested || s.End.Text != "that is enough" {
+			t.Errorf("ended: %+v", s)
+		}
+		if r.count(RunPaused) != 1 || r.count(RunResumed) != 1 || r.count(RunEnded) != 1 {
+			t.Errorf("events %+v", r.events)
+		}
+	})
+}
+
+func TestFinalEvaluation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plan := testPlan(t)
+		plan.Rounds, plan.EvalEvery, plan.EvalCount, plan.Metrics = 3, 10, 2, []string{"acc"}
+		r := run(t, Config{Plan: plan})
+		synctest.Wait()
+		r.join(ids(2), func(d *device, a *wire.Announcement) {
+			contribute(d, a)
+			if a.State == wire.Ended {
+				d.send(wire.Reply{Kind: wire.Evaluation, N: a.N - 1, Weight: 1 + d.slot,
+					Values: wire.AppendScalars(nil, float32(d.slot))})
+			}
+		})
+		if err := <-r.done; err != nil {
+			t.Fatal(err)
+		}
+		e := r.Status().Evaluation
+		if e.N != 5 || e.Count != 2 || e.Samples != 3 || !slices.Equal(e.Metrics, []float32{2. / 3}) {
+			t.Errorf("evaluation %+v, want 2/3 after record 5", e)
+		}
+	})
+}
+
+func TestRestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plan := testPlan(t)
+		plan.Rounds = 4
+		dir := t.TempDir()
+		b := bus.NewMemory()
+		defer b.Close()
+		log := openLog(t, dir)
+		first := run(t, Config{Plan: plan, Log: log, Bus: b})
+		synctest.Wait()
+		first.bus = b
+		first.join(ids(2), func(d *device, a *wire.Announcement) {
+			if a.N < 4 || a.Epoch > 1 {
+				contribute(d, a)
+			}
+		})
+		pass(5 * time.Second)
+		stop := errors.New("power cut")
+		first.cancel(stop)
+		if err := <-first.done; !errors.Is(err, stop) {
+			t.Errorf("Run returned %v, want the cause of its context", err)
+		}
+		closeLog(t, log)
+		second := run(t, Config{Log: openLog(t, dir), Bus: b}) // the plan is the log's
+		if err := <-second.done; err != nil {
+			t.Fatal(err)
+		}
+		if s := second.Status(); s.N != 6 || s.Rounds != 4 || s.Epoch != 2 || s.Members != 2 {
+			t.Errorf("status %+v, want 4 rounds by epoch 2", s)
+		}
+	})
+}
+
+// A failingLog fails while failing is set.
+type failingLog struct {
+	MemoryLog
+	failing atomic.Bool
+}
+
+func (l *failingLog) Append(n uint64, record []byte) error {
+	if l.failing.Load() {
+		return errDisk
+	}
+	return l.MemoryLog.Append(n, record)
+}
+
+func (l *failingLog) AddMembers(ids []string) error {
+	if l.failing.Load() {
+		return errDisk
+	}
+	return l.MemoryLog.AddMembers(ids)
+}
+
+func TestLogFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plan := testPlan(t)
+		plan.Rounds = 1
+		log := &failingLog{}
+		r := run(t, Config{Plan: plan, Log: log})
+		synctest.Wait()
+		log.failing.Store(true)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if _, err := r.bus.Request(ctx, wire.JoinSubject("r", "d0"), (&wire.JoinRequest{}).Append(nil)); err == nil {
+			t.Error("a device was told of a slot that is not stored")
+		}
+		log.failing.Store(false)
+		d := r.join(ids(2), nil)
+		pass(time.Second)
+		log.failing.Store(true)
+		for _, d := range d {
+			d.send(contributionTo(ptr(d.last()), 1, 1))
+		}
+		synctest.Wait()
+		if s := r.Status(); s.State != Paused || s.N != 1 {
+			t.Errorf("status %+v, want a pause at record 1", s)
+		}
+		log.failing.Store(false)
+		r.Resume()
+		if err := <-r.done; err != nil {
+			t.Fatal(err)
+		}
+		if got := log.Last(); got != 3 {
+			t.Errorf("the log has %d records, want 3", got)
+		}
+	})
+}
+
+func TestRunErrors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := run(t, Config{Plan: testPlan(t)})
+		synctest.Wait()
+		if err := r.Run(context.Background()); !errors.Is(err, ErrRunning) {
+			t.Errorf("Run while it runs: %v, want ErrRunning", err)
+		}
+		r.join(ids(2), nil)
+		r.bus.Close()
+		r.Pause("somebody is to be told")
+		if err := <-r.done; !errors.Is(err, bus.ErrClosed) {
+			t.Errorf("Run on a closed bus: %v, want bus.ErrClosed", err)
+		}
+		if err := r.Run(context.Background()); !errors.Is(err, bus.ErrClosed) {
+			t.Errorf("Run on a closed bus: %v, want bus.ErrClosed", err)
+		}
+	})
+}
+
+func TestRecorderStopsRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := bus.NewMemory()
+		defer b.Close()
+		full := errors.New("no space for events")
+		c, err := New(Config{Plan: testPlan(t), Log: &MemoryLog{}, Bus: b,
+			Recorder: RecorderFunc(func(Event) error { return full })})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Pause("an event")
+		if err := c.Run(context.Background()); !errors.Is(err, full) {
+			t.Errorf("Run returned %v, want the recorder's error", err)
+		}
+	})
+}
+
+func TestNewErrors(t *testing.T) {
+	b := bus.NewMemory()
+	defer b.Close()
+	started := &MemoryLog{}
+	appendAll(t, started, chain(t, 3))
+	if err := started.AddMembers([]string{"a"}); err != nil {
+		t.Fatal(err)
+	}
+	bad, other, otherKey := testPlan(t), testPlan(t), testPlan(t)
+	bad.Target = 0
+	other.Step = 7
+	otherKey.RunKey[3]++
+	lost := &MemoryLog{}
+	appendAll(t, lost, chain(t, 3))
+	var planError *wire.PlanError
+	for _, test := range []struct {
+		name string
+		cfg  Config
+		want string
+		ok   func(error) bool
+	}{
+		{"no bus", Config{Plan: testPlan(t), Log: &MemoryLog{}}, "coordinator: bad config: Conn is nil: connect with nats.Connect first", is(ErrConfig)},
+		{"no log", Config{Plan: testPlan(t), Bus: b}, "", is(ErrConfig)},
+		{"no plan", Config{Log: &MemoryLog{}, Bus: b}, "", is(ErrConfig)},
+		{"negative queue", Config{Plan: testPlan(t), Log: &MemoryLog{}, Bus: b, Queue: -1}, "", is(ErrConfig)},
+		{"bad plan", Config{Plan: bad, Log: &MemoryLog{}, Bus: b}, "", func(err error) bool { return errors.As(err, &planError) }},
+		{"another plan", Config{Plan: other, Log: started, Bus: b},
+			"coordinator: plan differs from the log's: its step is 0.001, the configured one 7", is(ErrPlan)},
+		{"another key", Config{Plan: otherKey, Log: started, Bus: b},
+			"coordinator: plan differs from the log's: it has another run_key", is(ErrPlan)},
+		{"roster lost", Config{Log: lost, Bus: b}, "", is(ErrCorrupt)},
+	} {
+		_, err := New(test.cfg)
+		if err == nil || !test.ok(err) || test.want != "" && err.Error() != test.want {
+			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+		}
+	}
+	if _, err := New(Config{Plan: testPlan(t), Log: started, Bus: b}); err != nil {
+		t.Errorf("the log's own plan: %v", err)
+	}
+}
+
+func is(target error) func(error) bool {
+	return func(err error) bool { return errors.Is(err, target) }
+}
+
+func ptr[T any](v T) *T { return &v }

@@ -2,9 +2,12 @@ package coordinator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/wire"
@@ -95,7 +98,8 @@ func (d *device) send(r wire.Reply) {
 		r.Tip = d.tips[n]
 	}
 	d.mu.Unlock()
-	if err := d.bus.Publish(wire.ReplySubject("r", wire.Shard(d.id, d.plan.Shards), d.id), r.Append(nil)); err != nil {
+	err := d.bus.Publish(wire.ReplySubject("r", wire.Shard(d.id, d.plan.Shards), d.id), r.Append(nil))
+	if err != nil && !errors.Is(err, bus.ErrClosed) {
 		d.t.Error(err)
 	}
 }
@@ -178,10 +182,26 @@ func (r *running) count(kind EventKind) int {
 	return n
 }
 
+// pass lets time pass inside a synctest bubble.
+func pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
 func ids(n int) []string {
 	list := make([]string, n)
 	for i := range list {
 		list[i] = fmt.Sprintf("d%d", i)
 	}
 	return list
+}
+
+// join joins devices that answer announcements.
+func (r *running) join(ids []string, answer func(*device, *wire.Announcement)) []*device {
+	r.t.Helper()
+	devices := make([]*device, len(ids))
+	for i, id := range ids {
+		devices[i] = newDevice(r.t, r.bus, id, answer)
+	}
+	return devices
 }

@@ -90,6 +90,7 @@ func (c *core) join(in input) {
 	switch {
 	case ok && int(slot) < r.stored:
 		c.welcome(in.token, slot)
+		c.proceedToFirst()
 		return
 	case !ok && len(r.ids) >= c.maxMembers:
 		c.refuse(in.token, wire.JoinFull, fmt.Sprintf("the roster has its %d members", c.maxMembers))
@@ -133,19 +134,20 @@ func (c *core) membersStored(count int, err error) {
 	c.proceedToFirst()
 }
 
-// proceedToFirst opens round 1 if it waited for the last device that joined.
+// proceedToFirst opens round 1 if it waited for the device that joined, and
+// tells that device soon where the run is.
 func (c *core) proceedToFirst() {
 	if c.ended == nil && !c.paused {
 		c.proceed()
 	}
+	c.announceAt = min(c.announceAt, c.now+joinGrace)
 }
 
 // joinGrace is how soon, in milliseconds, a device that joined is told where the
-// run is: it may have subscribed after the last announcement.
+// run is: it may subscribe after the announcement that it caused.
 const joinGrace = 200
 
 func (c *core) welcome(token string, slot uint32) {
-	c.announceAt = min(c.announceAt, c.now+joinGrace)
 	reply := wire.JoinReply{Status: wire.JoinOK, Slot: slot, Last: c.n, Plan: c.first}
 	c.emit(output{kind: outRespond, token: token, frame: reply.Append(nil)})
 }
