@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -130,6 +131,39 @@ func TestLargestContributionFits(t *testing.T) {
 	}
 }
 
+func TestScalars(t *testing.T) {
+	want := []float32{0.5, -1.25, 3}
+	s := wire.AppendScalars(nil, want...)
+	if s.Len() != len(want) {
+		t.Fatalf("got %d scalars, want %d", s.Len(), len(want))
+	}
+	for i, v := range want {
+		if got := s.At(i); got != v {
+			t.Errorf("scalar %d: got %v, want %v", i, got, v)
+		}
+	}
+}
+
+// TestNames: what people read, also of numbers that this version lacks.
+func TestNames(t *testing.T) {
+	_, err := wire.DecodeReply(vector(t, "reply-kind-new"))
+	tests := []struct {
+		got  any
+		want string
+	}{
+		{err, "wire: reply: kind: unknown to this version, upgrade"},
+		{wire.KindRollback, "rollback"}, {wire.RecordKind(9), "unknown(9)"}, {wire.RecordKind(0), "unknown(0)"},
+		{wire.EndDiverged, "diverged"}, {wire.Contribution, "contribution"}, {wire.DeclineBusy, "busy"},
+		{wire.DeclineReason(200), "unknown(200)"}, {wire.JoinFull, "roster full"}, {wire.Paused, "paused"},
+		{wire.Central, "central"}, {wire.TorchMomentum, "torch-momentum"}, {wire.NormalFill, "normal"}, {wire.Fill(9), "unknown(9)"},
+	}
+	for _, test := range tests {
+		if got := fmt.Sprint(test.got); got != test.want {
+			t.Errorf("got %q, want %q", got, test.want)
+		}
+	}
+}
+
 func TestSubjects(t *testing.T) {
 	tests := [][2]string{
 		{wire.AnnounceSubject("r1", 0), "zo.r1.a.0"},
@@ -138,6 +172,8 @@ func TestSubjects(t *testing.T) {
 		{wire.JoinSubject("r1", "phone"), "zo.r1.j.phone"},
 		{wire.CatchUpSubject("r1", "phone"), "zo.r1.c.phone"},
 		{wire.AllReplies("r1"), "zo.r1.p.*.*"},
+		{wire.AllJoins("r1"), "zo.r1.j.*"},
+		{wire.AllCatchUps("r1"), "zo.r1.c.*"},
 		{wire.SubjectID("zo.r1.p.z.phone"), "phone"},
 		{wire.SubjectID("phone"), "phone"},
 	}

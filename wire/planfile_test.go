@@ -24,7 +24,9 @@ func fullPlan(t testing.TB) *wire.Plan {
 func TestPlanJSONRoundTrip(t *testing.T) {
 	full := fullPlan(t)
 	full.StopValue = -1.1754944e-38 // the least normal float32
-	for _, p := range []*wire.Plan{plan(t), full, {}} {
+	filled := plan(t)
+	filled.Segments = []wire.Segment{{Name: "w", Len: 60, Fill: wire.UniformFill, Scale: 0.1}, {Name: "b", Len: 40, StepScale: 2}}
+	for _, p := range []*wire.Plan{plan(t), full, filled, {}} {
 		b, err := json.Marshal(p)
 		if err != nil {
 			t.Fatal(err)
