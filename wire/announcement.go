@@ -13,9 +13,10 @@ const (
 
 func (s State) String() string { return enumName([]string{"open", "paused", "ended"}, int(s)) }
 
-// An Announcement opens record N, and brings the records before it: N-1
-// always, so that a device that keeps up needs nothing else, and as many
-// earlier ones as fit the plan's AnnounceBudget.
+// An Announcement opens record N, and brings the records before it. The first
+// of an N brings N-1 alone: a device that keeps up needs nothing else. Those
+// that follow, because replies are missing, bring as many earlier ones as fit
+// the plan's AnnounceBudget.
 type Announcement struct {
 	State   State
 	N       uint64 // the record that is being made

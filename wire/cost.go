@@ -29,7 +29,8 @@ type Cost struct {
 	Queries       uint64 // loss evaluations of a device
 	Scalars       uint64 // K*P, what a device sends
 
-	Down   Traffic // announcement, one each attempt and each Plan.Reannounce
+	Down   Traffic // announcement, one a round
+	Repeat Traffic // one more each Plan.Reannounce that it stays open, and each later attempt
 	Up     Traffic // contribution
 	Record int     // bytes that the log grows by, and a device that was away fetches
 
@@ -61,11 +62,13 @@ func (p *Plan) Cost(in CostInput) Cost {
 	if p.Steps == 1 {
 		local = 0 // the only step starts from the state itself
 	}
+	announce := AnnounceSubject(p.Run, p.lastShard())
 	return Cost{
 		Perturbations: perturbations,
 		Queries:       p.Queries(perturbations),
 		Scalars:       scalars,
-		Down:          received(AnnounceSubject(p.Run, p.lastShard()), p.sampleAnnouncement(round, perturbations, record)),
+		Down:          received(announce, p.sampleAnnouncement(round, perturbations, record, 0)),
+		Repeat:        received(announce, p.sampleAnnouncement(round, perturbations, record, p.AnnounceBudget)),
 		Up:            sent(ReplySubject(p.Run, p.lastShard(), strings.Repeat("x", length)), p.sampleReply(round, scalars)),
 		Record:        len(record),
 		Flat:          4 * ((state+local+1)*p.Dim + prng.BlockLen),
@@ -100,8 +103,8 @@ func (p *Plan) sampleRecord(round uint64, perturbations uint32, scalars uint64) 
 
 // sampleAnnouncement opens the round's record. The last record is the plan in
 // round 1; later it is as long as record, and so are those before it that fit
-// the budget.
-func (p *Plan) sampleAnnouncement(round uint64, perturbations uint32, record []byte) []byte {
+// budget.
+func (p *Plan) sampleAnnouncement(round uint64, perturbations uint32, record []byte, budget uint32) []byte {
 	a := Announcement{
 		N: round + 1, Epoch: 1, Left: uint64(p.Deadline), Step: p.StepAt(round), Perturbations: perturbations,
 		Cohort: Cohort{Sampled: uint64(p.Sampled(p.Members)), Members: p.Members},
@@ -114,7 +117,7 @@ func (p *Plan) sampleAnnouncement(round uint64, perturbations uint32, record []b
 		return a.Append(nil)
 	}
 	const head = 3 // that the length of a record counts as
-	earlier := min(uint64(p.AnnounceBudget)/uint64(len(record)+head), round-1)
+	earlier := min(uint64(budget)/uint64(len(record)+head), round-1)
 	for range 1 + earlier {
 		a.Records.Add(record)
 	}

@@ -13,7 +13,6 @@ import (
 // record 8 is the last, record 9 is open.
 func TestCostIsTheFrames(t *testing.T) {
 	p := plan(t)
-	p.AnnounceBudget = 0
 	reply := (&wire.Reply{Kind: wire.Contribution, N: 9, Weight: wire.MaxWeight, Values: make(wire.Scalars, 40)}).Append(nil)
 	record := (&wire.Record{N: 9, Epoch: 1, Kind: wire.KindRound, Round: &wire.Round{
 		Round: 8, Step: 1e-3, Perturbations: 10, Contributors: 10, Terms: []wire.Term{{Scalars: make(wire.Scalars, 40)}},
@@ -27,6 +26,7 @@ func TestCostIsTheFrames(t *testing.T) {
 		Perturbations: 10, Queries: 11, Scalars: 10,
 		Up:     wire.Traffic{Payload: len(reply), Socket: len(fmt.Sprintf("PUB zo.mnist.p.0.12345678 %d\r\n%s\r\n", len(reply), reply))},
 		Down:   wire.Traffic{Payload: len(announcement), Socket: len(fmt.Sprintf("MSG zo.mnist.a.0 1 %d\r\n%s\r\n", len(announcement), announcement))},
+		Repeat: got.Repeat, // see TestCostFillsTheBudget
 		Record: len(record),
 		Flat:   4 * (2*100 + 4096), Streaming: 4 * (100 + 4096),
 		Coordinator: 10 * uint64(unsafe.Sizeof(mathx.ExactSum{})),
@@ -61,16 +61,14 @@ func TestCostOfVectors(t *testing.T) {
 
 func TestCostFillsTheBudget(t *testing.T) {
 	p := plan(t)
-	least := p.Cost(wire.CostInput{Round: 100}).Down.Payload
-	p.AnnounceBudget = 0
 	bare := p.Cost(wire.CostInput{Round: 100})
+	least := bare.Repeat.Payload
 	// A record counts its bytes and 3, and takes its bytes and 2.
 	if got, want := least-bare.Down.Payload, 512/(bare.Record+3)*(bare.Record+2); got != want {
 		t.Errorf("a budget of 512 adds %d bytes, want %d", got, want)
 	}
-	p.AnnounceBudget = 512
 	planRecord := (&wire.Record{N: 1, Epoch: 1, Kind: wire.KindPlan, Plan: p}).Append(nil)
-	first, second := p.Cost(wire.CostInput{}).Down.Payload, p.Cost(wire.CostInput{Round: 2}).Down.Payload
+	first, second := p.Cost(wire.CostInput{}).Repeat.Payload, p.Cost(wire.CostInput{Round: 2}).Repeat.Payload
 	if got, want := first-len(planRecord), bare.Down.Payload-bare.Record; got > want || got < want-2 {
 		t.Errorf("round 1: %d bytes besides the plan, later %d besides the record", got, want)
 	}

@@ -100,7 +100,7 @@ func TestLargestRecordFitsEveryFrame(t *testing.T) {
 			Reason: strings.Repeat("x", wire.MaxReason), Records: r}).Append(nil),
 		"catch-up reply": (&wire.CatchUpReply{From: largest, Last: largest, Records: r}).Append(nil),
 		"join reply": (&wire.JoinReply{Slot: wire.MaxMembers - 1, Last: largest, Plan: make([]byte, wire.MaxRecord),
-			Reason: strings.Repeat("x", wire.MaxReason)}).Append(nil),
+			Reason: strings.Repeat("x", wire.MaxReason), Announcement: make([]byte, wire.MaxHead)}).Append(nil),
 	}
 	if _, err := wire.DecodeAnnouncement(frames["announcement"]); err != nil {
 		t.Error(err)

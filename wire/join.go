@@ -41,32 +41,38 @@ type JoinReply struct {
 	Last   uint64 // the log's last record
 	Plan   []byte // record 1, encoded
 	Reason string
-	Rest   []byte
+	// Announcement is the one in force, encoded, without records; empty before
+	// the first. A device that listens already and then joins misses none.
+	Announcement []byte
+	Rest         []byte
 }
 
 // Append appends the encoding of r to b: the array [version, status, slot,
-// last, plan, reason], then Rest.
+// last, plan, reason, announcement], then Rest.
 func (r *JoinReply) Append(b []byte) []byte {
-	b = appendArray(b, 6)
+	b = appendArray(b, 7)
 	b = appendUint(append(b, FrameVersion), uint64(r.Status))
 	b = appendUint(b, uint64(r.Slot))
 	b = appendUint(b, r.Last)
 	b = appendBin(b, r.Plan)
 	b = appendText(b, r.Reason)
+	b = appendBin(b, r.Announcement)
 	return append(b, r.Rest...)
 }
 
-// DecodeJoinReply reads a join reply. Plan and Rest alias b.
+// DecodeJoinReply reads a join reply. Plan, Announcement and Rest alias b.
 func DecodeJoinReply(b []byte) (JoinReply, error) {
 	d := newReader("join reply", b)
-	d.head(FrameVersion, 6)
+	d.head(FrameVersion, 7)
 	r := JoinReply{
 		Status: JoinStatus(d.uint("status", math.MaxUint8)),
 		Slot:   uint32(d.uint("slot", MaxMembers-1)),
 		Last:   d.uint("last", math.MaxInt64),
 		Plan:   d.bin("plan", MaxRecord),
 		Reason: d.string("reason", MaxReason),
-		Rest:   d.rest(),
+
+		Announcement: d.bin("announcement", MaxHead),
+		Rest:         d.rest(),
 	}
 	if d.err != nil {
 		return JoinReply{}, d.err

@@ -14,6 +14,8 @@ const (
 const (
 	// MaxFrame is the longest frame in bytes; give brokers this max_payload.
 	MaxFrame = 64 << 10
+	// MaxHead is the longest announcement in bytes without its records.
+	MaxHead = 1 << 10
 	// MaxRecord is the longest record in bytes, so that one always fits a
 	// frame.
 	MaxRecord = 60 << 10

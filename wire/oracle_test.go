@@ -39,8 +39,8 @@ func TestLibraryReadsOurFrames(t *testing.T) {
 				[]any{round.Append(nil)}}},
 		{"reply", (&wire.Reply{Kind: wire.Contribution, N: 9, Tip: tip, Weight: 128, Loss: 2, Values: scalars}).Append(nil),
 			[]any{int8(1), int8(1), int8(9), tip[:], uint8(128), float32(2), []byte(scalars)}},
-		{"join reply", (&wire.JoinReply{Status: wire.JoinFull, Last: 7, Plan: []byte{1}, Reason: "full"}).Append(nil),
-			[]any{int8(1), int8(1), int8(0), int8(7), []byte{1}, "full"}},
+		{"join reply", (&wire.JoinReply{Status: wire.JoinFull, Last: 7, Plan: []byte{1}, Reason: "full", Announcement: []byte{2}}).Append(nil),
+			[]any{int8(1), int8(1), int8(0), int8(7), []byte{1}, "full", []byte{2}}},
 		{"catch-up request", (&wire.CatchUpRequest{From: 5, MaxBytes: 65536}).Append(nil), []any{int8(1), int8(5), uint32(65536)}},
 	}
 	for _, test := range tests {

@@ -53,7 +53,7 @@ type Plan struct {
 	Deadline       uint32  // milliseconds an attempt lasts at most
 	MaxAttempts    uint32  // then the run pauses
 	Reannounce     uint32  // milliseconds between announcements of one attempt
-	AnnounceBudget uint32  // bytes of records in an announcement, beyond the last, within MaxFrame
+	AnnounceBudget uint32  // bytes of records in a repeated announcement, beyond the last, within MaxFrame
 	Shards         uint32  // announcement subjects
 
 	// Work.

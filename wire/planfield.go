@@ -124,7 +124,7 @@ var planFields = []Field{
 	{32, "deadline", "milliseconds of an attempt", true, func(p *Plan) any { return &p.Deadline }, nil, 1, anyUint32},
 	{33, "max_attempts", "attempts before a run pauses", true, func(p *Plan) any { return &p.MaxAttempts }, nil, 1, 1000},
 	{34, "reannounce", "milliseconds between announcements", true, func(p *Plan) any { return &p.Reannounce }, nil, 1, anyUint32},
-	{35, "announce_budget", "bytes of earlier records announced", true, func(p *Plan) any { return &p.AnnounceBudget }, nil, 0, 32 << 10},
+	{35, "announce_budget", "bytes of earlier records in a repeated announcement", true, func(p *Plan) any { return &p.AnnounceBudget }, nil, 0, 32 << 10},
 	{36, "shards", "announcement subjects", false, func(p *Plan) any { return &p.Shards }, nil, 1, 1296},
 	{37, "batch", "samples a minibatch, 0 for all", true, func(p *Plan) any { return &p.Batch }, nil, 0, anyUint32},
 	{38, "eval_every", "records between evaluations, 0 for never", true, func(p *Plan) any { return &p.EvalEvery }, nil, 0, anyUint32},

@@ -87,13 +87,11 @@ func limitTable(*testing.T) string {
 
 func byteTable(t *testing.T) string {
 	p := plan(t)
-	full := p.Cost(wire.CostInput{Round: 100, IDLen: 8})
-	p.AnnounceBudget = 0
-	bare := p.Cost(wire.CostInput{Round: 100, IDLen: 8})
+	c := p.Cost(wire.CostInput{Round: 100, IDLen: 8})
 	return fmt.Sprintf("| message | payload | socket |\n|---|---|---|\n"+
-		"| announcement, `announce_budget` 512 | %d | %d |\n| announcement, `announce_budget` 0 | %d | %d |\n"+
+		"| announcement | %d | %d |\n| the same repeated, `announce_budget` 512 | %d | %d |\n"+
 		"| contribution | %d | %d |\n| record in the log | %d | |\n",
-		full.Down.Payload, full.Down.Socket, bare.Down.Payload, bare.Down.Socket, full.Up.Payload, full.Up.Socket, full.Record)
+		c.Down.Payload, c.Down.Socket, c.Repeat.Payload, c.Repeat.Socket, c.Up.Payload, c.Up.Socket, c.Record)
 }
 
 // TestSpecTables holds the tables of SPEC.md to the code.

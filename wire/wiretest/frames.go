@@ -103,8 +103,14 @@ func replies() []Vector {
 	return s.list
 }
 
+// openHead is the announcement of a round without its records.
+func openHead() Value {
+	return Array(Uint(1), Uint(0), Uint(10), Uint(1), Uint(3), Uint(29500), Uint(12), Uint(100),
+		Float(1e-3), Uint(10), Str(""), Array())
+}
+
 // joins has joins: request version; reply version, status, slot, last, plan,
-// reason.
+// reason, announcement.
 func joins() []Vector {
 	request := &set{frame: "join-request"}
 	request.add("least", "ok", "all that this version has", Array(Uint(1)))
@@ -112,10 +118,10 @@ func joins() []Vector {
 
 	s := &set{frame: "join-reply"}
 	plan := recordOf(kindPlan, 1, smallPlan()).value()
-	fields := []Value{Uint(1), Uint(0), Uint(41), Uint(9), Bin(plan...), Str("")}
+	fields := []Value{Uint(1), Uint(0), Uint(41), Uint(9), Bin(plan...), Str(""), Bin(openHead()...)}
 	s.add("member", "ok", "slot 41, with the plan", Array(fields...))
-	s.add("full", "ok", "refused: no slot is free", Array(Uint(1), Uint(1), Uint(0), Uint(9), Bin(), Str("all 100 slots are taken")))
-	s.add("status-new", "ok", "a status of a later version is a refusal", Array(Uint(1), Uint(200), Uint(0), Uint(9), Bin(), Str("no")))
+	s.add("full", "ok", "refused: no slot is free", Array(Uint(1), Uint(1), Uint(0), Uint(9), Bin(), Str("all 100 slots are taken"), Bin()))
+	s.add("status-new", "ok", "a status of a later version is a refusal", Array(Uint(1), Uint(200), Uint(0), Uint(9), Bin(), Str("no"), Bin()))
 	s.common(fields)
 	s.add("slot-over", "limit", "slot 2^24", with(fields, 2, Uint(1<<24)))
 	s.add("status-over", "limit", "status 256", with(fields, 1, Uint(256)))
@@ -124,6 +130,9 @@ func joins() []Vector {
 	s.add("plan-string", "form", "a plan as a string", with(fields, 4, Str("plan")))
 	s.add("reason-long", "limit", "257 bytes", with(fields, 5, Str(strings.Repeat("x", 257))))
 	s.add("reason-utf8", "value", "not UTF-8", with(fields, 5, Str("\xff")))
+	s.add("announcement-none", "ok", "nothing was announced yet", with(fields, 6, Bin()))
+	s.add("announcement-bomb", "limit", "an announcement of 2^32-1 bytes", with(fields, 6, binBomb))
+	s.add("announcement-long", "limit", "an announcement of 1025 bytes", with(fields, 6, Bin(make([]byte, 1025)...)))
 	return append(request.list, s.list...)
 }
 

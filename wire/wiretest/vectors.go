@@ -3,7 +3,7 @@ package wiretest
 import "slices"
 
 // Count is the number of vectors.
-const Count = 266
+const Count = 269
 
 // Vectors makes every vector.
 func Vectors() []Vector {
