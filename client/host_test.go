@@ -25,7 +25,7 @@ const runName = "t"
 // A host is a coordinator that does what a test tells it: it answers joins and
 // catch-ups from a list of records, announces, and collects replies.
 type host struct {
-	t     *testing.T
+	t     testing.TB
 	bus   *bus.Memory
 	plan  *wire.Plan
 	epoch uint64
@@ -49,7 +49,7 @@ type reply struct {
 }
 
 // newHost returns a host whose log holds the plan. Call it in a bubble.
-func newHost(t *testing.T, p *wire.Plan) *host {
+func newHost(t testing.TB, p *wire.Plan) *host {
 	t.Helper()
 	h := &host{t: t, bus: bus.NewMemory(), plan: p, epoch: 1, slots: map[string]uint32{}, atOnce: math.MaxInt}
 	t.Cleanup(h.bus.Close)
@@ -309,7 +309,7 @@ func testPlan(dim int) *wire.Plan {
 // A device is a client that runs, and what it told its recorder.
 type device struct {
 	*client.Client
-	t      *testing.T
+	t      testing.TB
 	cancel context.CancelCauseFunc
 	ended  chan error
 

@@ -1,0 +1,140 @@
+package client_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/wire"
+)
+
+// null is a loss that costs nothing.
+func null(dim int) client.Objective {
+	return client.Func(dim, func(_ context.Context, x []float32, _ client.Batch) (float64, error) {
+		return float64(x[0]), nil
+	})
+}
+
+// nullStream reads all parameters into one block.
+func nullStream(dim int) client.Objective {
+	block := make([]float32, 4096)
+	return client.Stream(dim, func(_ context.Context, x *client.Point, _ client.Batch) (float64, error) {
+		for off := 0; off < dim; off += len(block) {
+			if err := x.Read(block[:min(len(block), dim-off)], off); err != nil {
+				return 0, err
+			}
+		}
+		return float64(block[0]), nil
+	})
+}
+
+// heap returns the bytes in use, and those that were ever allocated.
+func heap() (used, total int64) {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc), int64(m.TotalAlloc)
+}
+
+// A device holds the vectors that DESIGN promises and little else: x; each
+// vector that the rule replicates; for a flat objective what the app sees; and
+// for K > 1 a local iterate of x and of the rule's vectors. Once it has them, a
+// round allocates no other.
+func TestMemory(t *testing.T) {
+	const dim, slack = 1 << 20, 256 << 10 // bytes
+	flat, stream := null(dim), nullStream(dim)
+	tests := []struct {
+		name      string
+		objective client.Objective
+		steps     uint32
+		rule      wire.Rule
+		vectors   int64
+	}{
+		{"stream", stream, 1, wire.SGD, 1},
+		{"flat", flat, 1, wire.SGD, 2},
+		{"stream, K=2", stream, 2, wire.SGD, 2},
+		{"flat, K=2", flat, 2, wire.SGD, 3},
+		{"flat, momentum", flat, 1, wire.TorchMomentum, 3},
+		{"flat, momentum, K=2", flat, 2, wire.TorchMomentum, 5},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				p := testPlan(dim)
+				p.Steps, p.Perturbations, p.Rule, p.Distribution = tt.steps, 1, tt.rule, wire.Rademacher
+				if tt.rule != wire.SGD {
+					p.Beta = 0.9
+				}
+				h := newHost(t, p)
+				before, _ := heap()
+				d := h.device("d0", tt.objective)
+				h.round()
+				used, total := heap()
+				if got, want := used-before, 4*dim*tt.vectors; got < want-slack || got > want+slack {
+					t.Errorf("%d bytes, %.3f vectors, want %d vectors", got, float64(got)/(4*dim), tt.vectors)
+				}
+				h.round()
+				if _, after := heap(); after-total > slack {
+					t.Errorf("%d bytes allocated in a round, want at most %d", after-total, slack)
+				}
+				d.stop()
+				runtime.KeepAlive(d.Client)
+			})
+		})
+	}
+}
+
+// BenchmarkStep is a round of one device whose loss costs nothing: it applies
+// a record and probes K=1, P=10, central, 20 queries.
+func BenchmarkStep(b *testing.B) {
+	for _, dim := range []int{28_938, 1_206_590} {
+		for name, o := range map[string]client.Objective{"flat": null(dim), "stream": nullStream(dim)} {
+			b.Run(fmt.Sprintf("%s/d=%d", name, dim), func(b *testing.B) { benchmarkStep(b, dim, o) })
+		}
+	}
+}
+
+func benchmarkStep(b *testing.B, dim int, o client.Objective) {
+	p := testPlan(dim)
+	p.Difference, p.Perturbations = wire.Central, 10
+	h := newHost(b, p)
+	waits, replied := make(chan struct{}, 1), make(chan struct{}, 1)
+	h.subscribe(wire.AllReplies(runName), func(bus.Message) { replied <- struct{}{} })
+	c, err := client.New(client.Config{
+		Bus: h.bus, Run: runName, ID: "d0", Objective: o,
+		Recorder: client.RecorderFunc(func(p client.Progress) error {
+			if p.State == client.Waiting {
+				select {
+				case waits <- struct{}{}:
+				default:
+				}
+			}
+			return nil
+		}),
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(b.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); c.Run(ctx) }()
+	<-waits
+	step := func() {
+		a := h.announcement()
+		h.publish(wire.AnnounceSubject(runName, 0), a.Append(nil))
+		<-replied
+		h.commit()
+	}
+	step() // buffers grow
+	b.SetBytes(4 * int64(dim))
+	b.ReportAllocs()
+	for b.Loop() {
+		step()
+	}
+	cancel()
+	<-ended
+}
