@@ -1,0 +1,88 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// A device of a run over two parameters, whose loss only returns numbers.
+func Example() {
+	network := bus.NewMemory() // an app calls nats.Connect and sets Config.Conn
+	defer network.Close()
+	go lead(network, 100)
+
+	device, err := client.New(client.Config{
+		Bus: network, Run: "demo", ID: "phone-1",
+		Objective: client.Func(2, func(_ context.Context, x []float32, _ client.Batch) (float64, error) {
+			a, b := float64(x[0])-3, float64(x[1])+1
+			return a*a + b*b, nil
+		}),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := device.Run(context.Background()); err != nil {
+		fmt.Println(err)
+		return
+	}
+	model := make([]float32, 2)
+	n, err := device.Params(model)
+	fmt.Printf("after record %d: %.2f %v\n", n, model, err)
+	// Output: after record 102: [3.00 -1.00] <nil>
+}
+
+// lead is a coordinator for one device: each reply is a round. Programs use
+// package coordinator.
+func lead(network bus.Bus, rounds uint64) {
+	plan := &wire.Plan{
+		Run: "demo", Scheme: prng.Scheme, RunKey: bytes.Repeat([]byte{1}, 32), Dim: 2,
+		Distribution: wire.Normal, Difference: wire.Central, Mu: 1e-3, Steps: 1, Perturbations: 10,
+		Rule: wire.SGD, Step: 0.1, MaxWeight: 1, MaxScalar: 1e6,
+		Members: 1, Target: 1, OverSample: 1, Quorum: 1, Deadline: 30_000, MaxAttempts: 1,
+		Reannounce: 5000, Shards: 1,
+	}
+	replies := make(chan wire.Reply, 64)
+	last := wire.Record{N: 1, Prev: wire.Genesis("demo"), Epoch: 1, Kind: wire.KindPlan, Plan: plan}
+	first := last.Append(nil)
+	network.Subscribe(wire.AllJoins("demo"), func(m bus.Message) {
+		network.Publish(m.Reply, (&wire.JoinReply{Last: 1, Plan: first}).Append(nil))
+	})
+	network.Subscribe(wire.AllReplies("demo"), func(m bus.Message) {
+		if r, err := wire.DecodeReply(m.Data); err == nil {
+			replies <- r
+		}
+	})
+	for again := time.Tick(10 * time.Millisecond); ; {
+		record := last.Append(nil)
+		a := wire.Announcement{
+			N: last.N + 1, Epoch: 1, Left: 30_000, Cohort: wire.Cohort{Sampled: 1, Members: 1},
+			Step: plan.Step, Perturbations: plan.Perturbations,
+		}
+		a.Records.Add(record)
+		if network.Publish(wire.AnnounceSubject("demo", 0), a.Append(nil)) != nil {
+			return // the device is done
+		}
+		select {
+		case <-again:
+		case r := <-replies:
+			if r.N != last.N+1 {
+				continue // to a repeated announcement
+			}
+			last = wire.Record{N: r.N, Prev: wire.HashRecord(record), Epoch: 1, Kind: wire.KindRound, Round: &wire.Round{
+				Round: r.N - 1, Step: plan.Step, Perturbations: plan.Perturbations, Contributors: 1,
+				Terms: []wire.Term{{Scalars: r.Values}},
+			}}
+			if r.N == rounds+2 {
+				last.Kind, last.Round, last.End = wire.KindEnd, nil, &wire.End{Reason: wire.EndRounds}
+			}
+		}
+	}
+}
