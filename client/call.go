@@ -10,8 +10,8 @@ import (
 
 var (
 	errPanic = errors.New("panic")
-	errExit  = errors.New("client: the callback ended its goroutine")
-	errBusy  = errors.New("client: an earlier callback has not returned")
+	errExit  = errors.New("the callback ended its goroutine")
+	errBusy  = errors.New("an earlier callback has not returned")
 )
 
 // A caller runs callbacks, one at a time and each on a goroutine of its own, so

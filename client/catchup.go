@@ -11,7 +11,7 @@ import (
 )
 
 // errNoRecords: the coordinator's log ends before what it announced.
-var errNoRecords = errors.New("client: catch-up brought no record")
+var errNoRecords = errors.New("catch-up brought no record")
 
 // catchUp applies the records up to last.
 func (c *Client) catchUp(ctx context.Context, last uint64) error {
@@ -55,11 +55,11 @@ func (c *Client) fetch(ctx context.Context, from uint64) (wire.Records, error) {
 	frame := (&wire.CatchUpRequest{From: from, MaxBytes: wire.MaxFrame}).Append(nil)
 	b, err := c.request(ctx, wire.CatchUpSubject(c.cfg.Run, c.cfg.ID), frame)
 	if err != nil {
-		return wire.Records{}, fmt.Errorf("client: catch-up from record %d: %w", from, err)
+		return wire.Records{}, fmt.Errorf("catch-up from record %d: %w", from, err)
 	}
 	reply, err := wire.DecodeCatchUpReply(b)
 	if err == nil && reply.From != from {
-		err = fmt.Errorf("client: catch-up from record %d: got %d", from, reply.From)
+		err = fmt.Errorf("catch-up from record %d: got %d", from, reply.From)
 	}
 	return reply.Records, err
 }

@@ -17,9 +17,9 @@ import (
 var (
 	// ErrRefused: the coordinator does not let this device join; the text has
 	// its reason.
-	ErrRefused = errors.New("client: join refused")
+	ErrRefused = errors.New("join refused")
 	// ErrRunning: Run was called while it runs.
-	ErrRunning = errors.New("client: already running")
+	ErrRunning = errors.New("already running")
 )
 
 // A Client is one device of a run.
@@ -56,7 +56,7 @@ type Client struct {
 func New(cfg Config) (*Client, error) {
 	cfg, dim, err := cfg.withDefaults()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("client: %w", err)
 	}
 	c := &Client{cfg: cfg, dim: dim, inbox: newInbox()}
 	c.streams, _ = cfg.Objective.(Streaming)
@@ -102,18 +102,21 @@ func (c *Client) Digest() (n uint64, digest [32]byte) {
 // No goroutine outlives Run, except one whose callback has not returned.
 func (c *Client) Run(ctx context.Context) error {
 	if !c.start() {
-		return ErrRunning
+		return fmt.Errorf("client: %w", ErrRunning)
 	}
 	defer c.stop()
 	for {
 		err := c.takePart(ctx)
-		if !errors.Is(err, errNotOurs) {
+		switch {
+		case err == nil, ctx.Err() != nil && err == context.Cause(ctx):
 			return err
+		case !errors.Is(err, errNotOurs):
+			return fmt.Errorf("client: %w", err)
 		}
 		c.cfg.Logger.Error("starting over", "record", c.replica.N(), "err", err)
 		c.reset()
 		if err := c.record(Progress{State: Joining, Err: err}); err != nil {
-			return err
+			return fmt.Errorf("client: %w", err)
 		}
 	}
 }
@@ -152,10 +155,13 @@ func (c *Client) takePart(ctx context.Context) error {
 	subject := wire.AnnounceSubject(c.cfg.Run, c.shard())
 	sub, err := c.cfg.Bus.Subscribe(subject, c.inbox.receive)
 	if err != nil {
-		return fmt.Errorf("client: subscribe to announcements: %w", err)
+		return fmt.Errorf("subscribe to announcements: %w", err)
 	}
 	defer sub.Unsubscribe()
 	if err := c.check(ctx, subject); fatal(err) {
+		return err
+	}
+	if err := c.askWhatIsOpen(ctx); err != nil {
 		return err
 	}
 	if err := c.record(Progress{State: Waiting}); err != nil {
@@ -166,7 +172,7 @@ func (c *Client) takePart(ctx context.Context) error {
 
 // errQuiet: nothing was announced for a while, which has many causes: this
 // device is offline, the coordinator is, or it waits for more devices.
-var errQuiet = errors.New("client: no announcement for a while")
+var errQuiet = errors.New("no announcement for a while")
 
 // listen follows what arrives until the run ends.
 func (c *Client) listen(ctx context.Context, subject string) error {
@@ -183,7 +189,7 @@ func (c *Client) listen(ctx context.Context, subject string) error {
 		case <-quiet.C:
 			// A connection that was closed tells nobody, unless asked.
 			if err := c.check(ctx, subject); fatal(err) {
-				return err
+				return fmt.Errorf("announcements: %w", err)
 			}
 			if err := c.record(Progress{State: Waiting, Err: errQuiet}); err != nil {
 				return err
@@ -207,10 +213,7 @@ func (c *Client) patience() time.Duration {
 func (c *Client) check(ctx context.Context, subject string) error {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.RequestTimeout)
 	defer cancel()
-	if err := bus.Check(ctx, c.cfg.Bus, subject); err != nil {
-		return fmt.Errorf("client: %w", err)
-	}
-	return nil
+	return bus.Check(ctx, c.cfg.Bus, subject)
 }
 
 // fatal says whether an error means that this device cannot go on with the
@@ -228,8 +231,11 @@ func (c *Client) record(p Progress) error {
 	c.last = max(c.last, c.replica.N())
 	p.N, p.Last, p.Round = c.replica.N(), c.last, c.replica.Rounds()
 	p.Queries, p.Refused = c.est.queries, c.inbox.refusals()
+	if p.Err != nil {
+		p.Err = fmt.Errorf("client: %w", p.Err)
+	}
 	if err := c.cfg.Recorder.Record(p); err != nil {
-		return fmt.Errorf("client: recorder: %w", err)
+		return fmt.Errorf("recorder: %w", err)
 	}
 	return nil
 }

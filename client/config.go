@@ -14,7 +14,7 @@ import (
 
 // ErrConfig: a field of Config cannot be used; the text says which, and what to
 // do about it.
-var ErrConfig = errors.New("client: bad config")
+var ErrConfig = errors.New("bad config")
 
 // Config is what a client needs.
 type Config struct {

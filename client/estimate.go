@@ -11,8 +11,8 @@ import (
 )
 
 var (
-	errNotFinite = errors.New("client: the loss is not finite")
-	errTooLarge  = errors.New("client: a scalar is above the plan's max_scalar")
+	errNotFinite = errors.New("the loss is not finite")
+	errTooLarge  = errors.New("a scalar is above the plan's max_scalar")
 )
 
 // An estimator keeps what outlives a round: buffers and how long queries take.
@@ -165,7 +165,7 @@ func (e *estimation) query(ctx context.Context, mu float32, k, p int, batch Batc
 		e.c.est.gaveUp(time.Since(began))
 		return 0, context.Cause(ctx)
 	case err != nil:
-		return 0, fmt.Errorf("client: loss at step %d, perturbation %d: %w", k, p, err)
+		return 0, fmt.Errorf("loss at step %d, perturbation %d: %w", k, p, err)
 	}
 	e.c.est.took(time.Since(began))
 	if !(math.Abs(f) <= math.MaxFloat32) { // replies carry it as a float32

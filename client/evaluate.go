@@ -60,7 +60,7 @@ func (c *Client) reportMetrics(ctx context.Context, a *arrival) error {
 		return context.Cause(ctx)
 	case err != nil:
 		c.cfg.Logger.Warn("evaluation failed", "record", n, "err", err)
-		return c.record(Progress{State: Waiting, Err: fmt.Errorf("client: evaluation: %w", err)})
+		return c.record(Progress{State: Waiting, Err: fmt.Errorf("evaluation: %w", err)})
 	}
 	return c.publish(ctx, reply.Append(nil))
 }

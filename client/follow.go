@@ -16,11 +16,11 @@ const ignoreFor = 3
 
 var (
 	// errNotOurs: the run's log does not hold what this replica applied.
-	errNotOurs = errors.New("client: the log does not hold this replica's last record")
+	errNotOurs = errors.New("the log does not hold this replica's last record")
 	// errForged: an announcement is at odds with the log.
-	errForged = errors.New("client: announcement at odds with the log")
+	errForged = errors.New("announcement at odds with the log")
 	// errUnusable: an announcement asks for what the plan excludes.
-	errUnusable = errors.New("client: announcement of an impossible round")
+	errUnusable = errors.New("announcement of an impossible round")
 )
 
 // follow handles what arrived: it applies the records of every announcement

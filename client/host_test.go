@@ -39,6 +39,7 @@ type host struct {
 	atOnce   int                    // records in a catch-up reply
 	answer   func(bus.Message) bool // takes a request in place of the host
 	replies  []reply
+	inForce  []byte // announcement that joins bring
 }
 
 // A reply is what a device sent.
@@ -84,7 +85,7 @@ func (h *host) join(m bus.Message) {
 	if _, ok := h.slots[id]; !ok {
 		h.slots[id] = uint32(len(h.slots))
 	}
-	reply := wire.JoinReply{Slot: h.slots[id], Last: uint64(len(h.records)), Plan: h.records[0]}
+	reply := wire.JoinReply{Slot: h.slots[id], Last: uint64(len(h.records)), Plan: h.records[0], Announcement: h.inForce}
 	h.publish(m.Reply, reply.Append(nil))
 }
 

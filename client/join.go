@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -45,11 +46,11 @@ func (c *Client) askToJoin(ctx context.Context) (wire.JoinReply, error) {
 	frame := (&wire.JoinRequest{}).Append(nil)
 	b, err := c.request(ctx, wire.JoinSubject(c.cfg.Run, c.cfg.ID), frame)
 	if err != nil {
-		return wire.JoinReply{}, fmt.Errorf("client: join: %w", err)
+		return wire.JoinReply{}, fmt.Errorf("join: %w", err)
 	}
 	reply, err := wire.DecodeJoinReply(b)
 	if err != nil {
-		return reply, fmt.Errorf("client: join: %w", err)
+		return reply, fmt.Errorf("join: %w", err)
 	}
 	return reply, nil
 }
@@ -62,11 +63,27 @@ func (c *Client) accept(reply *wire.JoinReply) error {
 	}
 	if c.replica.N() == 0 {
 		if err := c.apply(reply.Plan); err != nil {
-			return fmt.Errorf("client: plan: %w", err)
+			return fmt.Errorf("plan: %w", err)
 		}
 	}
 	c.slot, c.joined, c.last = reply.Slot, true, max(c.last, reply.Last)
 	c.cfg.Logger.Info("joined", "slot", reply.Slot, "last", reply.Last)
+	return nil
+}
+
+// askWhatIsOpen joins once more, now that this device listens, for the
+// announcement in force: what was announced before it listened would otherwise
+// come to it with the next repetition only. No answer is no harm.
+func (c *Client) askWhatIsOpen(ctx context.Context) error {
+	reply, err := c.askToJoin(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case fatal(err):
+		return err
+	case err == nil && len(reply.Announcement) > 0:
+		c.inbox.receive(bus.Message{Data: reply.Announcement})
+	}
 	return nil
 }
 

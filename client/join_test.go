@@ -365,12 +365,30 @@ func TestOffline(t *testing.T) {
 	})
 }
 
+// What was announced before a device listened comes with its second join.
+func TestJoinBringsTheOpenRound(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		for range 3 {
+			h.commit()
+		}
+		open := h.announcement()
+		open.Cohort, open.Records = wire.Cohort{Sampled: 1, Members: 1}, wire.Records{}
+		h.mu.Lock()
+		h.inForce = open.Append(nil)
+		h.mu.Unlock()
+		d := h.device("d0", bowlLoss(small, 0))
+		h.one(wire.Contribution)
+		h.agrees(d, 4)
+	})
+}
+
 // Run refuses a second one at the same time, and leaves nothing behind.
 func TestRunTwice(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
 		d := h.device("d0", bowlLoss(small, 0))
-		if err := d.Run(t.Context()); err != client.ErrRunning {
+		if err := d.Run(t.Context()); !errors.Is(err, client.ErrRunning) {
 			t.Errorf("second Run: got %v, want %v", err, client.ErrRunning)
 		}
 		h.round()
@@ -381,8 +399,8 @@ func TestRunTwice(t *testing.T) {
 		h.announce()
 		h.silent()
 		d.run()
-		if h.joins != 1 {
-			t.Errorf("%d joins, want 1", h.joins)
+		if h.joins != 3 {
+			t.Errorf("%d joins, want 3: for the plan, and each Run for what is open", h.joins)
 		}
 		h.announce()
 		h.one(wire.Contribution)

@@ -11,8 +11,8 @@ import (
 
 // Why a round's context ends before its work is done.
 var (
-	errDeadline   = errors.New("client: the round's time is up")
-	errSuperseded = errors.New("client: a later round was announced")
+	errDeadline   = errors.New("the round's time is up")
+	errSuperseded = errors.New("a later round was announced")
 )
 
 // sent is the last reply to a round, kept to be sent again as it is.
@@ -128,8 +128,8 @@ func (c *Client) contribute(ctx context.Context, a *arrival, plan *wire.Plan) (w
 }
 
 var (
-	errSlow   = errors.New("client: the loss is too slow for the time left")
-	errPolicy = errors.New("client: the app's policy")
+	errSlow   = errors.New("the loss is too slow for the time left")
+	errPolicy = errors.New("the app's policy")
 )
 
 // ready says whether the device can and may make so many queries.
@@ -194,7 +194,7 @@ func (c *Client) weight(ctx context.Context, plan *wire.Plan) (uint32, error) {
 	}
 	n, err := call(ctx, &c.calls, func() (int, error) { return sampler.Samples(), nil })
 	if err != nil {
-		return 0, fmt.Errorf("client: samples: %w", err)
+		return 0, fmt.Errorf("samples: %w", err)
 	}
 	return uint32(max(1, min(uint64(max(n, 0)), uint64(plan.MaxWeight)))), nil
 }
@@ -229,7 +229,7 @@ func (c *Client) publish(ctx context.Context, frame []byte) error {
 	}
 	switch {
 	case fatal(err):
-		return fmt.Errorf("client: reply: %w", err)
+		return fmt.Errorf("reply: %w", err)
 	case err != nil:
 		c.cfg.Logger.Warn("reply not sent", "err", err)
 	}
