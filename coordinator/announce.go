@@ -2,12 +2,8 @@ package coordinator
 
 import "github.com/zofl/zofl/wire"
 
-// maxBudget is the largest AnnounceBudget that a plan can have, and frameHead
-// more than an announcement takes without its records.
-const (
-	maxBudget = 32 << 10
-	frameHead = 512
-)
+// maxBudget is the largest AnnounceBudget that a plan can have.
+const maxBudget = 32 << 10
 
 // recent holds the last records of a log: the last one, and those before it
 // whose bytes fit an announcement.
@@ -24,20 +20,20 @@ func (r *recent) add(record []byte) {
 	}
 }
 
-// within returns the last record and as many before it as fit budget bytes and
-// a frame.
-func (r recent) within(budget int) wire.Records {
+// within returns the last fresh records, at least one, and as many before them
+// as fit budget bytes; all of them fit a frame.
+func (r recent) within(fresh uint64, budget int) wire.Records {
 	var records wire.Records
-	if len(r) == 0 {
-		return records
-	}
-	first := len(r) - 1
-	budget = min(budget, wire.MaxFrame-frameHead-len(r[first]))
-	for first > 0 {
-		if budget -= len(r[first-1]) + binHead; budget < 0 {
+	room := wire.MaxFrame - wire.MaxHead
+	first := len(r)
+	for ; first > 0; first-- {
+		size := len(r[first-1]) + binHead
+		if n := uint64(len(r) - first); n > 0 && n >= fresh {
+			budget -= size
+		}
+		if room -= size; room < 0 || budget < 0 {
 			break
 		}
-		first--
 	}
 	for _, record := range r[first:] {
 		records.Add(record)
@@ -48,8 +44,25 @@ func (r recent) within(budget int) wire.Records {
 // binHead is what a record takes in a frame beyond its bytes.
 const binHead = 3
 
-// announce says what the run is doing, and when to say it again.
+// announce says what the run is doing, and when to say it again. The first
+// announcement of a record brings the records that none brought before, which
+// is all that a device needs that keeps up; later ones follow because somebody
+// did not answer, and a restarted coordinator cannot know.
 func (c *core) announce() {
+	a := c.head()
+	fresh, budget := a.N-c.announced, 0
+	if c.announced == 0 || c.announced == a.N {
+		fresh, budget = 1, int(c.plan.AnnounceBudget)
+	}
+	a.Records = c.recent.within(fresh, budget)
+	c.askEvaluators(a.Cohort)
+	c.announcing, c.announced = true, a.N
+	c.announceAt = c.now + uint64(c.plan.Reannounce)
+	c.emit(output{kind: outAnnounce, frame: a.Append(nil)})
+}
+
+// head returns what there is to announce, without records.
+func (c *core) head() wire.Announcement {
 	a := wire.Announcement{
 		State:         wire.Open,
 		N:             c.n + 1,
@@ -58,7 +71,6 @@ func (c *core) announce() {
 		Cohort:        c.round.cohort,
 		Step:          c.plan.StepAt(c.rounds + 1),
 		Perturbations: c.plan.PerturbationsAt(c.rounds + 1),
-		Records:       c.recent.within(int(c.plan.AnnounceBudget)),
 	}
 	switch {
 	case c.ended != nil:
@@ -68,10 +80,7 @@ func (c *core) announce() {
 	default:
 		a.Left = c.round.deadline - min(c.now, c.round.deadline)
 	}
-	c.askEvaluators(a.Cohort)
-	c.announcing = true
-	c.announceAt = c.now + uint64(c.plan.Reannounce)
-	c.emit(output{kind: outAnnounce, frame: a.Append(nil)})
+	return a
 }
 
 // announceClosed says that no round is open, and why.

@@ -39,8 +39,8 @@ type Config struct {
 	// Logger receives what an operator would want to know; nil: nobody does.
 	Logger *slog.Logger
 	// Linger is how long Run goes on to announce the end, so that devices
-	// learn of it and send their last evaluations. 0 is the plan's Reannounce;
-	// negative is until ctx ends.
+	// learn of it and send their last evaluations. 0 is 1.5 times the plan's
+	// Reannounce: the end is said twice. Negative is until ctx ends.
 	Linger time.Duration
 	// Queue bounds the replies and requests that wait to be handled; what
 	// comes beyond is dropped and counted. 0 is 16384.

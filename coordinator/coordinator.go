@@ -68,7 +68,7 @@ func New(cfg Config) (*Coordinator, error) {
 		core:     core,
 	}
 	if c.linger == 0 {
-		c.linger = time.Duration(core.plan.Reannounce) * time.Millisecond
+		c.linger = time.Duration(core.plan.Reannounce) * time.Millisecond * 3 / 2
 	}
 	c.cfg.Logger = cfg.Logger.With("run", c.run)
 	return c, nil

@@ -109,6 +109,7 @@ type core struct {
 	digests    []digests
 
 	announceAt uint64 // when announcing
+	announced  uint64 // record of the last announcement
 	announcing bool
 
 	counters Counters

@@ -160,19 +160,32 @@ func TestAnnouncementFitsAFrame(t *testing.T) {
 		r.add(make([]byte, 9<<10))
 	}
 	r.add(make([]byte, wire.MaxRecord))
-	records := r.within(maxBudget)
-	a := wire.Announcement{N: 1 << 62, Attempt: 1 << 31, Epoch: 1 << 62, Left: 1 << 31,
+	records := r.within(1, maxBudget)
+	head := wire.Announcement{N: 1 << 62, Attempt: 1 << 31, Epoch: 1 << 62, Left: 1 << 31,
 		Cohort: wire.Cohort{Sampled: wire.FullThreshold, Members: wire.MaxMembers}, Perturbations: 65535,
-		Reason: string(bytes.Repeat([]byte{'x'}, wire.MaxReason)), Records: records}
+		Reason: string(bytes.Repeat([]byte{'x'}, wire.MaxReason))}
+	a := head
+	a.Records = records
+	if got := len(head.Append(nil)); got > wire.MaxHead {
+		t.Errorf("an announcement without records has %d bytes, want at most %d", got, wire.MaxHead)
+	}
 	if got := len(a.Append(nil)); got > wire.MaxFrame {
 		t.Errorf("the announcement has %d bytes, want at most %d", got, wire.MaxFrame)
 	}
-	if got := r.within(0).Len(); got != 1 {
-		t.Errorf("without a budget %d records are announced, want the last one", got)
+	if got := r.within(9, 0).Len(); got != 1 {
+		t.Errorf("%d records are announced after a long one, want the last one", got)
 	}
 	small := recent{make([]byte, 100), make([]byte, 100), make([]byte, 100), make([]byte, 100)}
-	if got := small.within(2 * (100 + binHead)).Len(); got != 3 {
-		t.Errorf("%d records are announced, want 3", got)
+	for _, test := range []struct {
+		fresh        uint64
+		budget, want int
+	}{{0, 0, 1}, {1, 0, 1}, {2, 0, 2}, {9, 0, 4}, {1, 2 * (100 + binHead), 3}, {2, 100, 2}, {2, 103, 3}, {1, 5000, 4}} {
+		if got := small.within(test.fresh, test.budget).Len(); got != test.want {
+			t.Errorf("%d fresh records, budget %d: %d are announced, want %d", test.fresh, test.budget, got, test.want)
+		}
+	}
+	if got := (recent{}).within(1, 500).Len(); got != 0 {
+		t.Errorf("%d records of an empty log are announced", got)
 	}
 }
 

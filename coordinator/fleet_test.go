@@ -38,34 +38,47 @@ type device struct {
 	slot   uint32
 	answer func(d *device, a *wire.Announcement)
 
+	answering sync.Mutex // held while answer runs
+
 	mu   sync.Mutex // guards what follows
 	tips map[uint64]wire.Tip
 	seen []wire.Announcement
 }
 
-// newDevice joins the run and subscribes its announcements.
+// newDevice joins the run, subscribes its announcements, and joins again for
+// the one that is in force.
 func newDevice(t testing.TB, b bus.Bus, id string, answer func(*device, *wire.Announcement)) *device {
 	t.Helper()
 	d := &device{t: t, bus: b, id: id, answer: answer, tips: map[uint64]wire.Tip{}}
-	frame, err := b.Request(context.Background(), wire.JoinSubject("r", id), (&wire.JoinRequest{}).Append(nil))
-	if err != nil {
-		t.Fatalf("join: %v", err)
-	}
-	join, err := wire.DecodeJoinReply(frame)
-	if err != nil || join.Status != wire.JoinOK {
-		t.Fatalf("join: %+v, %v", join, err)
-	}
+	join := d.join()
 	record, err := wire.DecodeRecord(join.Plan)
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.plan, d.slot = record.Plan, join.Slot
+	d.tips[1] = wire.HashRecord(join.Plan).Tip()
 	sub, err := b.Subscribe(wire.AnnounceSubject("r", wire.Shard(id, d.plan.Shards)), d.announced)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { sub.Unsubscribe() })
+	if join = d.join(); len(join.Announcement) > 0 {
+		d.announced(bus.Message{Data: join.Announcement})
+	}
 	return d
+}
+
+func (d *device) join() wire.JoinReply {
+	d.t.Helper()
+	frame, err := d.bus.Request(context.Background(), wire.JoinSubject("r", d.id), (&wire.JoinRequest{}).Append(nil))
+	if err != nil {
+		d.t.Fatalf("join: %v", err)
+	}
+	reply, err := wire.DecodeJoinReply(frame)
+	if err != nil || reply.Status != wire.JoinOK {
+		d.t.Fatalf("join: %+v, %v", reply, err)
+	}
+	return reply
 }
 
 func (d *device) announced(m bus.Message) {
@@ -84,6 +97,8 @@ func (d *device) announced(m bus.Message) {
 	d.seen = append(d.seen, a)
 	d.mu.Unlock()
 	if d.answer != nil {
+		d.answering.Lock()
+		defer d.answering.Unlock()
 		d.answer(d, &a)
 	}
 }

@@ -90,7 +90,6 @@ func (c *core) join(in input) {
 	switch {
 	case ok && int(slot) < r.stored:
 		c.welcome(in.token, slot)
-		c.proceedToFirst()
 		return
 	case !ok && len(r.ids) >= c.maxMembers:
 		c.refuse(in.token, wire.JoinFull, fmt.Sprintf("the roster has its %d members", c.maxMembers))
@@ -134,21 +133,21 @@ func (c *core) membersStored(count int, err error) {
 	c.proceedToFirst()
 }
 
-// proceedToFirst opens round 1 if it waited for the device that joined, and
-// tells that device soon where the run is.
+// proceedToFirst opens round 1 if it waited for the device that joined.
 func (c *core) proceedToFirst() {
 	if c.ended == nil && !c.paused {
 		c.proceed()
 	}
-	c.announceAt = min(c.announceAt, c.now+joinGrace)
 }
 
-// joinGrace is how soon, in milliseconds, a device that joined is told where the
-// run is: it may subscribe after the announcement that it caused.
-const joinGrace = 200
-
+// welcome tells a device its slot, and what is announced at present: it may
+// have begun to listen after that.
 func (c *core) welcome(token string, slot uint32) {
 	reply := wire.JoinReply{Status: wire.JoinOK, Slot: slot, Last: c.n, Plan: c.first}
+	if c.announcing {
+		head := c.head()
+		reply.Announcement = head.Append(nil)
+	}
 	c.emit(output{kind: outRespond, token: token, frame: reply.Append(nil)})
 }
 

@@ -28,6 +28,12 @@ func (s *stage) print(o output) {
 		s.check(err)
 		fmt.Fprintf(&s.out, "  respond %s: %v slot=%d last=%d plan=%t %s\n",
 			o.token, r.Status, r.Slot, r.Last, len(r.Plan) > 0, r.Reason)
+		if len(r.Announcement) > 0 {
+			a, err := wire.DecodeAnnouncement(r.Announcement)
+			s.check(err)
+			s.out.WriteString("   ")
+			s.printAnnouncement(&a)
+		}
 	case outEvent:
 		s.printEvent(o.event)
 	}

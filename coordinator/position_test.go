@@ -1,0 +1,87 @@
+package coordinator
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+)
+
+func TestReplayChangesAndRollbacks(t *testing.T) {
+	log := &MemoryLog{}
+	appendAll(t, log, chain(t, 3)) // rounds 1 and 2
+	p, err := replay(log, 3, func([]byte) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(r wire.Record) {
+		r.N, r.Prev, r.Epoch = p.n+1, p.hash, 5
+		b := r.Append(nil)
+		if _, err := p.follow(b); err != nil {
+			t.Fatal(err)
+		}
+		appendAll(t, log, [][]byte{b})
+	}
+	const step = 18 // the field's number
+	change := wire.Change{Fields: []uint64{step}, Values: wire.Plan{Step: 9}}
+	add(wire.Record{Kind: wire.KindChange, Change: &change})
+	add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{Round: 3, Step: 9, Terms: []wire.Term{{}}}})
+	add(wire.Record{Kind: wire.KindRollback, To: 2})
+	add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{Round: 2, Step: 1, Terms: []wire.Term{{}}}})
+	for _, test := range []struct {
+		last, rounds uint64
+		step         float32
+	}{{3, 2, 0.001}, {4, 2, 9}, {5, 3, 9}, {6, 1, 0.001}, {7, 2, 0.001}} {
+		got, err := replay(log, test.last, func([]byte) {})
+		if err != nil || got.rounds != test.rounds || got.plan.Step != test.step || got.n != test.last {
+			t.Errorf("after record %d: n=%d rounds=%d step=%v, %v, want rounds=%d step=%v",
+				test.last, got.n, got.rounds, got.plan.Step, err, test.rounds, test.step)
+		}
+	}
+	if _, err := replay(log, 8, func([]byte) {}); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("replay of a record that is missing: %v, want ErrCorrupt", err)
+	}
+}
+
+func TestLossWatch(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		diverge float64
+		losses  []float64
+		want    bool
+	}{
+		{"no rounds", 1, nil, false},
+		{"never", 0, []float64{1, 1e30}, false},
+		{"steady", 1, []float64{1, 1, 1, 1}, false},
+		{"a spike", 1, []float64{1, 5, 1, 1}, false},
+		{"growth", 1, []float64{1, 5, 5, 5}, true},
+		{"as much as was gained", 1, []float64{0.1, -9, -9, -9, -9, -9, -9, 8}, false},
+		{"more than was gained", 1, []float64{0.1, -9, -9, -9, -9, -9, -9, 90}, true},
+		{"negative losses", 0.5, []float64{-4, -4, 2, 2, 2, 2}, true},
+	} {
+		var w lossWatch
+		for _, loss := range test.losses {
+			w.observe(loss)
+		}
+		if got := w.diverged(test.diverge); (got != "") != test.want {
+			t.Errorf("%s: %q, want diverged %t", test.name, got, test.want)
+		}
+	}
+}
+
+func TestYieldSettles(t *testing.T) {
+	const want, devices = 150, 40_000
+	for _, population := range []uint64{1, 1000, 40_000, 5_000_000} {
+		y := yield{population: population}
+		asked := uint64(0)
+		for range 60 {
+			y.begin(y.ask(want, 0))
+			asked = y.threshold * devices >> 32
+			y.answers, y.early = asked, asked > want
+		}
+		if asked < want*9/10 || asked > want*11/10 {
+			t.Errorf("from an estimate of %d: %d of %d devices are asked, want about %d",
+				population, asked, devices, want)
+		}
+	}
+}
