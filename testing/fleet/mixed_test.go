@@ -58,6 +58,10 @@ func TestMixedArchitectures(t *testing.T) {
 	if len(targets) == 0 {
 		t.Fatalf("no target for %s: add it to natives", runtime.GOARCH)
 	}
+	binaries := make([]string, len(targets))
+	for i, target := range targets {
+		binaries[i] = build(t, target)
+	}
 	const rounds, dim = 10, 5000
 	p := plan(t, "mixed", dim, uint32(len(targets)), rounds)
 	p.Steps, p.Rule, p.Beta = 2, 2, 0.9
@@ -66,10 +70,10 @@ func TestMixedArchitectures(t *testing.T) {
 	reports := make([]report, len(targets))
 	var all sync.WaitGroup
 	for i, target := range targets {
-		binary := build(t, target)
 		all.Go(func() {
-			args := append(append([]string{}, target.exec...), binary,
-				"-url", l.broker.URL(), "-run", "mixed", "-id", target.name, "-dim", fmt.Sprint(dim))
+			args := append(append([]string{}, target.exec...), binaries[i],
+				"-url", l.broker.URL(), "-run", "mixed", "-id", target.name, "-dim", fmt.Sprint(dim),
+				"-within", patience.String())
 			reports[i] = runDevice(t, args)
 		})
 	}
