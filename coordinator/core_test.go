@@ -74,7 +74,8 @@ func TestRecordDoesNotDependOnOrder(t *testing.T) {
 func TestReplyDoesNotAllocate(t *testing.T) {
 	const devices = 2000
 	plan := testPlan(t)
-	plan.Members, plan.Target, plan.Perturbations = devices, devices, 16
+	// Nearly all are asked, so that the draw is made for each.
+	plan.Members, plan.Target, plan.Perturbations = devices, devices-1, 16
 	c := newTestCore(t, plan, devices)
 	frames := contributions(c, devices, func(int) []float32 { return make([]float32, 16) })
 	names := ids(devices)
@@ -93,8 +94,8 @@ func TestReplyDoesNotAllocate(t *testing.T) {
 	if got := testing.AllocsPerRun(1000, reply); got != 0 {
 		t.Errorf("%v allocations a reply, want 0", got)
 	}
-	if got, want := c.sum.count, uint32(i); got != want {
-		t.Errorf("%d contributions were counted, want %d", got, want)
+	if got, want := c.sum.count, uint32(i); got != want && got != want-1 {
+		t.Errorf("%d contributions were counted of %d, one of which at most was not asked", got, want)
 	}
 	// The error of a frame that is none says what is wrong with it.
 	refuse := func() { c.step(1, input{kind: inReply, id: names[0], frame: garbage}) }

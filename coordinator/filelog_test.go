@@ -244,7 +244,7 @@ func TestFileLogRetriesAnAppend(t *testing.T) {
 	appendAll(t, f, records[:1])
 	// A write that got through in part, and then an error.
 	good := f.log
-	if _, err := good.WriteAt(make([]byte, 5000), f.size); err != nil {
+	if _, err := good.WriteAt(bytes.Repeat([]byte{0xff}, 5000), f.size); err != nil {
 		t.Fatal(err)
 	}
 	readOnly, err := os.Open(filepath.Join(dir, "log"))
@@ -342,5 +342,40 @@ func TestRosterFile(t *testing.T) {
 				t.Errorf("Members() = %v, %v, want %v", got, err, want)
 			}
 		})
+	}
+}
+
+func BenchmarkFileLogAppend(b *testing.B) {
+	f := openLog(b, b.TempDir())
+	first := chain(b, 1)
+	appendAll(b, f, first)
+	prev := wire.HashRecord(first[0])
+	record := wire.Record{Epoch: 1, Kind: wire.KindRound, Round: &wire.Round{Step: 1, Perturbations: 10,
+		Terms: []wire.Term{{Scalars: make([]byte, 40)}}}}
+	for b.Loop() {
+		record.N, record.Prev = f.Last()+1, prev
+		encoded := record.Append(nil)
+		if err := f.Append(record.N, encoded); err != nil {
+			b.Fatal(err)
+		}
+		prev = wire.HashRecord(encoded)
+	}
+}
+
+func BenchmarkFileLogOpen(b *testing.B) {
+	const records = 10_000
+	path := filepath.Join(b.TempDir(), "log")
+	frames := []byte(logHead)
+	for _, r := range chain(b, records) {
+		frames = appendFrame(frames, r)
+	}
+	writeFile(b, path, frames)
+	b.SetBytes(int64(len(frames)))
+	for b.Loop() {
+		f, err := OpenFileLog(filepath.Dir(path))
+		if err != nil {
+			b.Fatal(err)
+		}
+		f.Close()
 	}
 }

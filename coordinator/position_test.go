@@ -55,7 +55,7 @@ func TestLossWatch(t *testing.T) {
 		{"steady", 1, []float64{1, 1, 1, 1}, false},
 		{"a spike", 1, []float64{1, 5, 1, 1}, false},
 		{"growth", 1, []float64{1, 5, 5, 5}, true},
-		{"as much as was gained", 1, []float64{0.1, -9, -9, -9, -9, -9, -9, 8}, false},
+		{"as much as was gained", 1, []float64{0.1, -9, -9, -9, -9, -9, -9, 8, 8, 8, 8, 8}, false},
 		{"more than was gained", 1, []float64{0.1, -9, -9, -9, -9, -9, -9, 90}, true},
 		{"negative losses", 0.5, []float64{-4, -4, 2, 2, 2, 2}, true},
 	} {
@@ -66,6 +66,17 @@ func TestLossWatch(t *testing.T) {
 		if got := w.diverged(test.diverge); (got != "") != test.want {
 			t.Errorf("%s: %q, want diverged %t", test.name, got, test.want)
 		}
+	}
+}
+
+func TestYieldOfRoundsThatCloseEarly(t *testing.T) {
+	y := yield{population: 40_000}
+	for range 20 {
+		y.begin(y.ask(150, 0))
+		y.answers, y.early = 100, true // the target; nobody is late
+	}
+	if y.population != 40_000 {
+		t.Errorf("the estimate is %d, want 40000: nothing spoke against it", y.population)
 	}
 }
 
