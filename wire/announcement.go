@@ -14,7 +14,8 @@ const (
 func (s State) String() string { return enumName([]string{"open", "paused", "ended"}, int(s)) }
 
 // An Announcement opens record N, and brings the records before it. The first
-// of an N brings N-1 alone: a device that keeps up needs nothing else. Those
+// of an N brings those that none before it brought, as a rule N-1 alone: a
+// device that keeps up needs nothing else. Those
 // that follow, because replies are missing, bring as many earlier ones as fit
 // the plan's AnnounceBudget.
 type Announcement struct {
