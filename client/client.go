@@ -41,7 +41,6 @@ type Client struct {
 
 	// Owned by the goroutine of Run.
 	slot     uint32
-	joined   bool
 	epoch    uint64 // of the last announcement that was followed
 	last     uint64 // last record of the log, as far as known
 	ignored  int    // announcements in a row that were not followed
@@ -137,11 +136,12 @@ func (c *Client) stop() {
 	c.mu.Unlock()
 }
 
-// reset forgets the log, and all that was said about it.
+// reset forgets the log, and what was reported of its states. The last reply
+// names the state that it was made from, so it stays true.
 func (c *Client) reset() {
 	c.replace(c.blank())
-	c.joined, c.epoch, c.last, c.ignored = false, 0, 0, 0
-	c.reply, c.evaluate = sent{}, evaluation{}
+	c.epoch, c.last, c.ignored = 0, 0, 0
+	c.evaluate = evaluation{}
 }
 
 // takePart joins, listens and follows.
@@ -159,7 +159,7 @@ func (c *Client) takePart(ctx context.Context) error {
 	}
 	defer sub.Unsubscribe()
 	if err := c.check(ctx, subject); fatal(err) {
-		return err
+		return fmt.Errorf("announcements: %w", err)
 	}
 	if err := c.askWhatIsOpen(ctx); err != nil {
 		return err

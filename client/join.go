@@ -11,11 +11,11 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// join asks for a slot until the coordinator answers, and applies the plan,
-// unless both were done before.
+// join asks for a slot and the plan until the coordinator answers, unless an
+// earlier Run has them.
 func (c *Client) join(ctx context.Context) error {
 	pause := c.cfg.RetryMax / 32
-	for !c.joined || c.replica.N() == 0 {
+	for c.replica.N() == 0 {
 		reply, err := c.askToJoin(ctx)
 		switch {
 		case err == nil:
@@ -66,14 +66,15 @@ func (c *Client) accept(reply *wire.JoinReply) error {
 			return fmt.Errorf("plan: %w", err)
 		}
 	}
-	c.slot, c.joined, c.last = reply.Slot, true, max(c.last, reply.Last)
+	c.slot, c.last = reply.Slot, max(c.last, reply.Last)
 	c.cfg.Logger.Info("joined", "slot", reply.Slot, "last", reply.Last)
 	return nil
 }
 
 // askWhatIsOpen joins once more, now that this device listens, for the
 // announcement in force: what was announced before it listened would otherwise
-// come to it with the next repetition only. No answer is no harm.
+// come to it with the next repetition only. The slot may have changed, too,
+// since an earlier Run. No answer is no harm.
 func (c *Client) askWhatIsOpen(ctx context.Context) error {
 	reply, err := c.askToJoin(ctx)
 	switch {
@@ -81,7 +82,14 @@ func (c *Client) askWhatIsOpen(ctx context.Context) error {
 		return context.Cause(ctx)
 	case fatal(err):
 		return err
-	case err == nil && len(reply.Announcement) > 0:
+	case err != nil:
+		c.cfg.Logger.Info("no coordinator", "err", err)
+		return nil
+	}
+	if err := c.accept(&reply); err != nil {
+		return err
+	}
+	if len(reply.Announcement) > 0 {
 		c.inbox.receive(bus.Message{Data: reply.Announcement})
 	}
 	return nil

@@ -383,6 +383,30 @@ func TestJoinBringsTheOpenRound(t *testing.T) {
 	})
 }
 
+// A second Run learns that the coordinator has another slot for this device,
+// or none any more.
+func TestSecondRunJoins(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		d := h.device("d0", bowlLoss(small, 0))
+		h.round()
+		d.stop()
+		h.slots = map[string]uint32{"d0": 7}
+		d.run()
+		h.announce(func(a *wire.Announcement) { a.Cohort = wire.Cohort{Sampled: 1, Members: 1} })
+		h.silent()
+		h.announce(func(a *wire.Announcement) { a.Cohort = wire.Cohort{Sampled: 8, Members: 8} })
+		h.one(wire.Contribution)
+		d.stop()
+		refusal := wire.JoinReply{Status: wire.JoinDenied, Reason: "not any more"}
+		h.answers(func(m bus.Message) bool { h.publish(m.Reply, refusal.Append(nil)); return true })
+		d.run()
+		if err := d.result(); !errors.Is(err, client.ErrRefused) {
+			t.Errorf("Run returned %v, want %v", err, client.ErrRefused)
+		}
+	})
+}
+
 // Run refuses a second one at the same time, and leaves nothing behind.
 func TestRunTwice(t *testing.T) {
 	bubble(t, func(t *testing.T) {

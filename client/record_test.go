@@ -254,6 +254,31 @@ func TestLogLosesItsTail(t *testing.T) {
 	}
 }
 
+// The digest of a record that has another state now is reported again.
+func TestDigestAfterLoss(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := testPlan(small)
+		p.DigestEvery = 4
+		h := newHost(t, p)
+		h.device("d0", bowlLoss(small, 0))
+		for h.last() < 4 {
+			h.round()
+		}
+		h.announce()
+		was := by(h.take(), wire.DigestReport)["d0"]
+		h.cut(3, 2)
+		h.commit(1, 2)
+		h.announce()
+		h.announce()
+		now := by(h.take(), wire.DigestReport)["d0"]
+		want := h.witness(4).Digest()
+		if was.N != 4 || now.N != 4 || now.Digest != [8]byte(want[:8]) || now.Digest == was.Digest {
+			t.Errorf("digest %x of record %d, then %x of record %d, want another of the same: %x",
+				was.Digest, was.N, now.Digest, now.N, want[:8])
+		}
+	})
+}
+
 // A device that was away while the log lost its tail, and comes back when the
 // log is as long as before, longer by one, or much longer, starts over.
 func TestForkedWhileAway(t *testing.T) {
@@ -420,8 +445,10 @@ func TestInterruptedRollback(t *testing.T) {
 		h.append(wire.Record{Kind: wire.KindRollback, To: 3})
 		h.answers(func(bus.Message) bool { return true })
 		h.announce()
+		pass(6 * time.Second) // no answer, no state
+		h.announce()
 		pass(time.Second)
-		d.stop() // before there is any state
+		d.stop() // while it asks
 		if n, err := d.Params(make([]float32, small)); n != 0 || err != nil {
 			t.Fatalf("Params: %d, %v, want none", n, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -77,7 +78,7 @@ func TestPoint(t *testing.T) {
 			if x.Dim() != dim {
 				t.Errorf("Dim() = %d, want %d", x.Dim(), dim)
 			}
-			for _, r := range []struct{ off, n int }{{-1, 1}, {0, dim + 1}, {dim, 1}, {dim - 1, 2}, {1 << 62, 1}} {
+			for _, r := range []struct{ off, n int }{{-1, 1}, {0, dim + 1}, {dim, 1}, {dim - 1, 2}, {math.MaxInt, 1}} {
 				if err := x.Read(make([]float32, r.n), r.off); err == nil || !strings.Contains(err.Error(), "of 5000") {
 					t.Errorf("read of %d at %d: got %v, want an error", r.n, r.off, err)
 				}
