@@ -40,9 +40,6 @@ func (c *Client) read(ctx context.Context, from, last uint64, f func(record []by
 			from++
 			return err == nil
 		})
-		if err == nil && ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
 		if err != nil {
 			return err
 		}

@@ -152,6 +152,7 @@ func (c *Client) takePart(ctx context.Context) error {
 	if c.replica.Ended() != nil {
 		return c.record(Progress{State: Ended})
 	}
+	c.inbox.take() // what came before is not what is open
 	subject := wire.AnnounceSubject(c.cfg.Run, c.shard())
 	sub, err := c.cfg.Bus.Subscribe(subject, c.inbox.receive)
 	if err != nil {

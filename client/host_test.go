@@ -281,8 +281,19 @@ func mean(replies []reply) []float32 {
 func (h *host) witness(n uint64) *replica.Replica {
 	h.t.Helper()
 	w := replica.New(replica.Config{Run: runName})
-	for _, record := range h.records[:n] {
-		if err := w.Apply(record); err != nil {
+	for i, record := range h.records[:n] {
+		err := w.Apply(record)
+		if errors.Is(err, replica.ErrRollback) {
+			r, _ := wire.DecodeRecord(record)
+			w = h.witness(r.To)
+			for _, undone := range h.records[r.To:i] {
+				if err := w.Pass(undone); err != nil {
+					h.t.Fatalf("witness: %v", err)
+				}
+			}
+			err = w.Apply(record)
+		}
+		if err != nil {
 			h.t.Fatalf("witness: %v", err)
 		}
 	}

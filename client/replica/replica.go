@@ -155,8 +155,8 @@ func (r *Replica) Apply(record []byte) error {
 }
 
 // Pass checks that a record is the log's next one and goes past it without
-// applying it: the state, N and Hash stay. After that only more of Pass can
-// follow, and a rollback to N, which joins the state to the log again.
+// applying it: the state, N and Hash stay. A rollback to N joins the state to
+// the log again; record N+1, passed or applied, gives up what was passed.
 //
 // Errors: [ErrOrder], [ErrFork], [ErrEnded], and those of a *wire.DecodeError.
 func (r *Replica) Pass(record []byte) error {
@@ -174,7 +174,7 @@ func (r *Replica) Pass(record []byte) error {
 // continues says whether rec is the next record of the log.
 func (r *Replica) continues(rec *wire.Record) error {
 	at := link{r.n, r.hash}
-	if r.passed.n != 0 {
+	if r.passed.n != 0 && rec.N != r.n+1 {
 		at = r.passed
 	}
 	switch {
@@ -198,7 +198,7 @@ func (r *Replica) follows(rec *wire.Record) error {
 	switch {
 	case rec.Kind == wire.KindRollback && rec.To != r.n:
 		return fmt.Errorf("%w: from record %d to %d", ErrRollback, rec.N, rec.To)
-	case rec.Kind != wire.KindRollback && r.passed.n != 0:
+	case rec.Kind != wire.KindRollback && rec.N != r.n+1:
 		return fmt.Errorf("%w: the state is that of record %d, records up to %d were passed over",
 			ErrOrder, r.n, r.passed.n)
 	}

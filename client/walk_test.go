@@ -1,0 +1,131 @@
+package client_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/wire"
+)
+
+// A walk is a host that does what a generator picks.
+type walk struct {
+	*host
+	random *rand.Rand
+	device *device
+	sent   [][]byte // announcements
+}
+
+// Whatever happens to the log, the messages and the device, a few announcements
+// later the device has the log's state and takes part.
+func TestRandomWalks(t *testing.T) {
+	for seed := range uint64(100) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				p := testPlan(small)
+				p.Rule, p.Beta = wire.TorchMomentum, 0.5
+				h := newHost(t, p)
+				h.atOnce = 5
+				w := &walk{host: h, random: rand.New(rand.NewPCG(seed, 1)), device: h.device("d0", bowlLoss(small, 0))}
+				for range 60 {
+					w.step()
+				}
+				h.answers(nil)
+				pass(2 * time.Minute) // it may be about to join again
+				for range 4 {         // one more than are ignored
+					h.take()
+					h.announce()
+					pass(6 * time.Second)
+				}
+				h.one(wire.Contribution)
+				h.agrees(w.device, h.last())
+			})
+		})
+	}
+}
+
+func (w *walk) step() {
+	switch w.random.IntN(14) {
+	default:
+		w.open()
+	case 1:
+		w.commit()
+	case 2:
+		w.lose()
+	case 3:
+		if n := w.last(); n > 1 {
+			w.append(wire.Record{Kind: wire.KindRollback, To: 1 + w.random.Uint64N(n)})
+		}
+	case 4:
+		var c wire.Change
+		if err := c.Set("weight_decay", fmt.Sprint(w.random.IntN(10))); err != nil {
+			w.t.Fatal(err)
+		}
+		w.append(wire.Record{Kind: wire.KindChange, Change: &c})
+	case 5:
+		if len(w.sent) > 0 { // delayed on the way
+			w.sendFrame(w.sent[w.random.IntN(len(w.sent))])
+		}
+	case 6:
+		w.forge()
+	case 7:
+		w.device.stop()
+		w.device.run()
+	case 8:
+		w.answers(func(bus.Message) bool { return true })
+	case 9:
+		w.answers(nil)
+	}
+	if w.random.IntN(3) == 0 {
+		pass(6 * time.Second)
+	}
+}
+
+// open announces, and commits what comes back, or what others sent.
+func (w *walk) open() {
+	a := w.announcement()
+	w.bring(max(1, a.N-min(a.N, w.random.Uint64N(5))))(&a)
+	a.Attempt = w.random.Uint32N(2)
+	frame := a.Append(nil)
+	w.sent = append(w.sent, frame)
+	w.sendFrame(frame)
+	for _, r := range w.take() {
+		if r.Kind == wire.Contribution && r.N == a.N && r.Tip == w.tip().Tip() {
+			w.commit(mean([]reply{r})...)
+			return
+		}
+	}
+	if w.random.IntN(2) == 0 {
+		w.commit()
+	}
+}
+
+// lose cuts the log, and starts the coordinator again.
+func (w *walk) lose() {
+	n := w.last() - w.random.Uint64N(min(w.last(), 4))
+	r, err := wire.DecodeRecord(w.records[n-1])
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.cut(n, r.Epoch+1)
+}
+
+// forge announces what is not in the log.
+func (w *walk) forge() {
+	a := w.announcement()
+	a.Epoch += w.random.Uint64N(3)
+	a.N = 2 + w.random.Uint64N(a.N+2)
+	a.Records = wire.Records{}
+	if w.random.IntN(2) == 0 {
+		r := wire.Record{N: a.N - 1, Prev: wire.Hash{9}, Epoch: a.Epoch, Kind: wire.KindRollback, To: 1}
+		if a.N == w.last()+2 {
+			r.Prev = w.tip() // it continues the log
+		}
+		if a.N > 2 {
+			a.Records.Add(r.Append(nil))
+		}
+	}
+	w.send(a)
+}
