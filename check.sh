@@ -9,7 +9,7 @@
 #                    architectures.
 set -euo pipefail
 cd "$(dirname "$0")"
-export GOWORK=off GOFLAGS="${GOFLAGS:-} -trimpath"
+export GOWORK=off
 
 modules=(. testing coordinator/zofl)
 # Packages whose results must agree on every architecture.
