@@ -125,7 +125,10 @@ func (p *Plan) sampleAnnouncement(round uint64, perturbations uint32, record []b
 }
 
 func (p *Plan) sampleReply(round, scalars uint64) []byte {
-	r := Reply{Kind: Contribution, N: round + 1, Weight: p.MaxWeight, Values: make(Scalars, 4*scalars)}
+	r := Reply{Kind: Contribution, N: round + 1, Weight: 1, Values: make(Scalars, 4*scalars)}
+	if p.Weights == BySamples {
+		r.Weight = p.MaxWeight
+	}
 	return r.Append(nil)
 }
 

@@ -13,7 +13,7 @@ import (
 // record 8 is the last, record 9 is open.
 func TestCostIsTheFrames(t *testing.T) {
 	p := plan(t)
-	reply := (&wire.Reply{Kind: wire.Contribution, N: 9, Weight: wire.MaxWeight, Values: make(wire.Scalars, 40)}).Append(nil)
+	reply := (&wire.Reply{Kind: wire.Contribution, N: 9, Weight: 1, Values: make(wire.Scalars, 40)}).Append(nil)
 	record := (&wire.Record{N: 9, Epoch: 1, Kind: wire.KindRound, Round: &wire.Round{
 		Round: 8, Step: 1e-3, Perturbations: 10, Contributors: 10, Terms: []wire.Term{{Scalars: make(wire.Scalars, 40)}},
 	}}).Append(nil)
@@ -96,7 +96,17 @@ func TestReplyBudget(t *testing.T) {
 	p := plan(t)
 	got := p.Cost(wire.CostInput{Round: 100, IDLen: 8})
 	t.Logf("up %+v, down %+v, record %d", got.Up, got.Down, got.Record)
-	if want := (wire.Traffic{Payload: 66, Socket: 98}); got.Up != want {
+	if want := (wire.Traffic{Payload: 62, Socket: 94}); got.Up != want {
 		t.Errorf("up: got %+v, want %+v", got.Up, want)
+	}
+}
+
+// TestCostOfWeights: only a mean that weighs by samples has long weights.
+func TestCostOfWeights(t *testing.T) {
+	p := plan(t)
+	equal := p.Cost(wire.CostInput{}).Up.Payload
+	p.Weights = wire.BySamples
+	if got := p.Cost(wire.CostInput{}).Up.Payload; got != equal+4 {
+		t.Errorf("a contribution weighted by samples takes %d bytes, want 4 more than %d", got, equal)
 	}
 }

@@ -63,11 +63,12 @@ func disagreement(r *demo.Result) error {
 }
 
 func printDemo(w io.Writer, r *demo.Result) {
-	t := table.NewWriter()
-	t.SetOutputMirror(w)
-	t.SetStyle(table.StyleLight)
+	t := newTable(w)
 	t.AppendRows([]table.Row{
 		{"method", r.Method},
+		{"estimator", fmt.Sprintf("%v, %v differences, K=%d, P=%d, mu=%v", r.Plan.Distribution, r.Plan.Difference,
+			r.Plan.Steps, r.Plan.Perturbations, r.Plan.Mu)},
+		{"update", fmt.Sprintf("%v, beta=%v, decay=%v, step=%v", r.Plan.Rule, r.Plan.Beta, r.Plan.WeightDecay, r.Plan.Step)},
 		{"rounds", r.Rounds},
 		{"clients", r.Clients},
 		{"parameters", r.Parameters},

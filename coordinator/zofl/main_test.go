@@ -61,6 +61,7 @@ func TestDemoRefuses(t *testing.T) {
 		{"value", []string{"--set", "beta=1.5"}, []string{"beta", "1.5"}},
 		{"form", []string{"--set", "beta"}, []string{"set", "beta", "field=value"}},
 		{"dim", []string{"--set", "dim=3"}, []string{"dim", "7850"}},
+		{"metrics", []string{"--set", `metrics=["accuracy","loss"]`}, []string{"metrics", "accuracy"}},
 		{"flag", []string{"--nothing"}, []string{"nothing", "--help"}},
 		{"argument", []string{"extra"}, []string{"extra", "--help"}},
 	} {

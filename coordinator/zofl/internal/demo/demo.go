@@ -31,7 +31,7 @@ type Config struct {
 
 // Defaults returns what `zofl demo` runs without flags.
 func Defaults() Config {
-	return Config{Method: "decomfl", Rounds: 600, Clients: 20, Split: "dirichlet", Seed: 1}
+	return Config{Method: "decomfl", Rounds: 500, Clients: 20, Split: "dirichlet", Seed: 1}
 }
 
 // Progress is where a demo is.
@@ -58,6 +58,8 @@ type Result struct {
 	ReplicasAgree bool    `json:"replicas_agree"`
 	Seconds       float64 `json:"seconds"`
 	Ended         string  `json:"ended"` // why
+
+	Plan *wire.Plan `json:"-"`
 }
 
 // run is a demo under way.

@@ -95,7 +95,7 @@ func (r *run) result(log coordinator.Log) (*Result, error) {
 		return nil, fmt.Errorf("demo: replay of the log: %w", err)
 	}
 	res := &Result{
-		Method: r.plan.Preset, Rounds: witness.Rounds(), Clients: len(r.devices),
+		Plan: r.plan, Method: r.plan.Preset, Rounds: witness.Rounds(), Clients: len(r.devices),
 		Parameters: len(witness.Params()), Replicas: len(r.devices) + 1, ReplicasAgree: true,
 		Ended: witness.Ended().Reason.String(),
 	}

@@ -4,10 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/zofl/zofl/wire"
 )
+
+// metrics are what a device of the demo measures, in this order.
+var metrics = []string{"loss", "accuracy"}
 
 // plan returns the plan of a demo: the method's preset, the demo's choices, and
 // then the settings of whoever runs it.
@@ -21,8 +25,7 @@ func plan(cfg Config, im *images) (*wire.Plan, error) {
 	p.RunKey = key[:]
 	p.Rounds = cfg.Rounds
 	p.Members, p.Target, p.Quorum = n, n, max(n/2, 1)
-	p.Weights = wire.BySamples
-	p.EvalEvery, p.EvalCount, p.Metrics = 50, 1, []string{"loss", "accuracy"}
+	p.EvalEvery, p.EvalCount, p.Metrics = 50, 1, slices.Clone(metrics)
 	// As the published MNIST runs did it; see the preset's notes.
 	p.Difference, p.Rule, p.Beta, p.WeightDecay = wire.Central, wire.TorchMomentum, 0.9, 1e-5
 	for _, s := range cfg.Settings {
@@ -33,6 +36,9 @@ func plan(cfg Config, im *images) (*wire.Plan, error) {
 		if err := p.Set(name, value); err != nil {
 			return nil, err
 		}
+	}
+	if !slices.Equal(p.Metrics, metrics) {
+		return nil, &wire.PlanError{Field: "metrics", Value: p.Metrics, Remedy: "the demo's devices measure loss and accuracy: leave it"}
 	}
 	if p.Dim != uint64(im.train.Dim()) {
 		return nil, &wire.PlanError{Field: "dim", Value: p.Dim, Remedy: fmt.Sprintf("the classifier has %d parameters: leave it", im.train.Dim())}
