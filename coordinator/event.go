@@ -65,7 +65,8 @@ type DigestCount struct {
 }
 
 // A Recorder receives events in the order in which they happened, on the
-// goroutine of Run: return soon. An error stops Run, which returns it.
+// goroutine of Run: return soon. An error stops Run, which returns it after it
+// has done what was under way; events of that are told to nobody.
 type Recorder interface {
 	Record(Event) error
 }

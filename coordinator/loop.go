@@ -111,53 +111,66 @@ func (c *Coordinator) take(a arrival) []output {
 	return queue
 }
 
-// perform does outputs in order, and those that follow from them.
+// perform does outputs in order, and those that follow from them. After an
+// error it goes on, because the core counts on all of them: Run may be called
+// again. Only a Recorder that refused an event is told no others.
 func (c *Coordinator) perform(queue []output) error {
+	var failed error
 	var members []string
+	recording := true
 	for len(queue) > 0 || len(members) > 0 {
 		if len(queue) == 0 {
-			in := input{kind: inStored, count: len(members)}
-			if in.err = c.cfg.Log.AddMembers(members); in.err != nil {
-				c.cfg.Logger.Error("members not stored", "err", in.err)
-				in.kind = inStoreFailed
-			}
-			queue, members = c.step(in), nil
+			queue, members = c.addMembers(members), nil
 			continue
 		}
 		o := queue[0]
 		queue = queue[1:]
+		var err error
 		switch o.kind {
 		case outMember:
 			members = append(members, o.id)
 		case outAppend:
-			in := input{kind: inAppended, n: o.n}
-			if in.err = c.cfg.Log.Append(o.n, o.frame); in.err != nil {
-				in.kind = inAppendFailed
+			queue = append(queue, c.append(o)...)
+		case outAnnounce:
+			err = c.announce(o.frame)
+		case outRespond:
+			err = c.publish(o.token, o.frame)
+		case outEvent:
+			c.log(o.event)
+			if recording {
+				err = c.cfg.Recorder.Record(*o.event)
+				recording = err == nil
 			}
-			queue = append(queue, c.step(in)...)
-		default:
-			if err := c.tell(o); err != nil {
-				return err
-			}
+		}
+		if failed == nil {
+			failed = err
 		}
 	}
-	return nil
+	return failed
 }
 
-// tell does an output that nothing follows from.
-func (c *Coordinator) tell(o output) error {
-	switch o.kind {
-	case outAnnounce:
-		for shard := range c.shards {
-			if err := c.publish(wire.AnnounceSubject(c.run, shard), o.frame); err != nil {
-				return err
-			}
+func (c *Coordinator) append(o output) []output {
+	in := input{kind: inAppended, n: o.n}
+	if in.err = c.cfg.Log.Append(o.n, o.frame); in.err != nil {
+		in.kind = inAppendFailed
+	}
+	return c.step(in)
+}
+
+func (c *Coordinator) addMembers(ids []string) []output {
+	in := input{kind: inStored, count: len(ids)}
+	if in.err = c.cfg.Log.AddMembers(ids); in.err != nil {
+		c.cfg.Logger.Error("members not stored", "err", in.err)
+		in.kind = inStoreFailed
+	}
+	return c.step(in)
+}
+
+func (c *Coordinator) announce(frame []byte) error {
+	for shard := range c.shards {
+		if err := c.publish(wire.AnnounceSubject(c.run, shard), frame); err != nil {
+			return err
 		}
-	case outRespond:
-		return c.publish(o.token, o.frame)
-	case outEvent:
-		c.log(o.event)
-		return c.cfg.Recorder.Record(*o.event)
 	}
 	return nil
 }
