@@ -46,13 +46,15 @@ func (c *core) committed() {
 	c.proceed()
 }
 
-// appendFailed pauses the run; the same bytes are tried again on resume.
+// appendFailed pauses the run; the same bytes are tried again on resume. A run
+// that is paused already is told anew why: what paused it may be over before
+// the log works.
 func (c *core) appendFailed(n uint64, err error) {
 	if c.phase != appending || n != c.n+1 {
 		return
 	}
 	c.phase = failed
-	c.pause("the log does not take the record: " + err.Error())
+	c.halt("the log does not take the record: " + err.Error())
 }
 
 // proceed begins the next record if nothing is in its way.
@@ -83,9 +85,13 @@ func (c *core) waiting() bool {
 
 // pause opens no more rounds; what the open one has stays.
 func (c *core) pause(reason string) {
-	if c.paused || c.ended != nil {
-		return
+	if !c.paused && c.ended == nil {
+		c.halt(reason)
 	}
+}
+
+// halt pauses the run, or gives the reason anew.
+func (c *core) halt(reason string) {
 	c.paused, c.reason = true, reason
 	c.emitEvent(Event{Kind: RunPaused, Reason: reason})
 	if c.phase != appending {

@@ -8,7 +8,7 @@ type EventKind uint8
 const (
 	RoundDone     EventKind = 1 // record N was committed: a round
 	Evaluated     EventKind = 2 // Evaluation is complete, or another one is due
-	RunPaused     EventKind = 3 // no round is opened until Resume; Reason says why
+	RunPaused     EventKind = 3 // no round is opened until Resume; Reason says why. Again if the log fails
 	RunResumed    EventKind = 4
 	RunEnded      EventKind = 5 // record N was committed: the end
 	DigestsDiffer EventKind = 6 // devices reported another digest of a state than others did

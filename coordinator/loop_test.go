@@ -58,7 +58,7 @@ func TestRecordAfterRefusedEventIsStored(t *testing.T) {
 	}
 	// The end follows the round whose event was refused.
 	if log.Last() != 3 || c.core.ended == nil {
-		t.Errorf("the log has %d records, phase %d, want the end to be record 3", log.Last(), c.core.phase)
+		t.Fatalf("the log has %d records, phase %d, want the end to be record 3", log.Last(), c.core.phase)
 	}
 	*refused = 0
 	if err := c.Run(context.Background()); err != nil || c.Status().State != Ended {
