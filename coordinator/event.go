@@ -11,7 +11,7 @@ const (
 	RunPaused     EventKind = 3 // no round is opened until Resume; Reason says why. Again if the log fails
 	RunResumed    EventKind = 4
 	RunEnded      EventKind = 5 // record N was committed: the end
-	DigestsDiffer EventKind = 6 // devices reported another digest of a state than others did
+	DigestsDiffer EventKind = 6 // a device reported another digest of a state than others; once a digest
 	Joined        EventKind = 7 // ID joined a dense roster
 )
 
@@ -55,7 +55,7 @@ type Evaluation struct {
 // record N. One value is as it should be.
 type DigestReports struct {
 	N      uint64
-	Values []DigestCount // in the order of their first report
+	Values []DigestCount // no two of one digest
 }
 
 // A DigestCount is how many devices reported a digest, by its first 8 bytes.

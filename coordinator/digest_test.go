@@ -1,0 +1,77 @@
+package coordinator
+
+import (
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// reportDigest returns how many times one report was told.
+func (c *core) reportDigest(id string, value byte) (told int) {
+	r := wire.Reply{Kind: wire.DigestReport, N: c.n, Tip: c.hash.Tip(), Digest: [8]byte{value}}
+	for _, o := range c.step(1, input{kind: inReply, id: id, frame: r.Append(nil)}) {
+		if o.kind == outEvent && o.event.Kind == DigestsDiffer {
+			told++
+		}
+	}
+	return told
+}
+
+func TestOneDeviceDoesNotFillDigests(t *testing.T) {
+	plan := testPlan(t)
+	plan.DigestEvery, plan.Members, plan.Target = 1, 3, 3
+	c := newTestCore(t, plan, 3)
+	c.reportDigest("d0", 1)
+	told := 0
+	for i := range 200 {
+		told += c.reportDigest("d1", byte(2+i%100)) // new values
+	}
+	if told == 0 || told > maxValues {
+		t.Errorf("a device that changes its mind was told of %d times, want 1 to %d", told, maxValues)
+	}
+	// What others report still has room.
+	c.reportDigest("d1", 1)
+	c.reportDigest("d2", 250)
+	values := c.status().Digests[0].Values
+	want := []DigestCount{{[8]byte{1}, 2}, {[8]byte{250}, 1}}
+	if len(values) != 2 || values[0] != want[0] || values[1] != want[1] {
+		t.Errorf("digests %v, want %v", values, want)
+	}
+	if c.counters.Overflow != 0 {
+		t.Errorf("%d reports were dropped, want 0", c.counters.Overflow)
+	}
+}
+
+func TestDigestIsToldOnce(t *testing.T) {
+	plan := testPlan(t)
+	plan.DigestEvery = 1
+	c := newTestCore(t, plan, 2)
+	c.reportDigest("d0", 1)
+	told := 0
+	for range 50 {
+		told += c.reportDigest("d1", 2)
+		told += c.reportDigest("d1", 1)
+	}
+	if told != 1 {
+		t.Errorf("a device that goes to and fro was told of %d times, want 1", told)
+	}
+}
+
+func TestDigestsAreBounded(t *testing.T) {
+	plan := testPlan(t)
+	plan.DigestEvery, plan.Members, plan.Target = 1, maxValues+1, 2
+	c := newTestCore(t, plan, maxValues+1)
+	names := ids(maxValues + 1)
+	for i, id := range names {
+		c.reportDigest(id, byte(1+i))
+	}
+	if got := len(c.status().Digests[0].Values); got != maxValues || c.counters.Overflow != 1 {
+		t.Errorf("%d values, %d dropped, want %d and 1", got, c.counters.Overflow, maxValues)
+	}
+	// A device that shares its value cannot leave it for one without room.
+	c.reportDigest(names[maxValues], 1)
+	c.reportDigest(names[maxValues], 99)
+	if v := c.status().Digests[0].Values[0]; v.Devices != 2 || c.counters.Overflow != 2 {
+		t.Errorf("value %v, %d dropped, want 2 devices and 2", v, c.counters.Overflow)
+	}
+}
