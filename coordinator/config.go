@@ -42,8 +42,9 @@ type Config struct {
 	// learn of it and send their last evaluations. 0 is 1.5 times the plan's
 	// Reannounce: the end is said twice. Negative is until ctx ends.
 	Linger time.Duration
-	// Queue bounds the replies and requests that wait to be handled; what
-	// comes beyond is dropped and counted. 0 is 16384.
+	// Queue bounds the replies and requests that wait to be handled, of at
+	// most wire.MaxFrame bytes each; what comes beyond is dropped and counted.
+	// 0 is 16384.
 	Queue int
 }
 

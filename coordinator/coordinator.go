@@ -27,7 +27,7 @@ type Coordinator struct {
 	called   chan struct{}    // has a token when commands is not empty
 	overflow atomic.Uint64
 	served   atomic.Uint64 // catch-ups
-	garbled  atomic.Uint64 // catch-up requests that are none
+	garbled  atomic.Uint64 // catch-up requests that are none, and frames too long to queue
 
 	mu       sync.Mutex // guards what follows
 	core     *core
@@ -121,10 +121,15 @@ func (c *Coordinator) finish() {
 	c.running = false
 }
 
-// subscribe fills the queues from the bus.
+// subscribe fills the queues from the bus. What is longer than a frame waits in
+// no queue, so that their memory is bounded.
 func (c *Coordinator) subscribe() error {
 	queue := func(kind inputKind) func(bus.Message) {
 		return func(m bus.Message) {
+			if len(m.Data) > wire.MaxFrame {
+				c.garbled.Add(1)
+				return
+			}
 			select {
 			case c.arrivals <- arrival{kind, m}:
 			default:
@@ -133,6 +138,10 @@ func (c *Coordinator) subscribe() error {
 		}
 	}
 	serve := func(m bus.Message) {
+		if len(m.Data) > wire.MaxFrame {
+			c.garbled.Add(1)
+			return
+		}
 		select {
 		case c.requests <- m:
 		default:

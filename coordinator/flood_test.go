@@ -84,6 +84,31 @@ func TestQueueOverflowIsCounted(t *testing.T) {
 	})
 }
 
+func TestLongFramesAreNotQueued(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		r := run(t, Config{Plan: testPlan(t), Queue: 4, Log: &gatedLog{gate: gate}})
+		synctest.Wait() // Run waits for record 1
+		subjects := []string{wire.ReplySubject("r", 0, "d0"), wire.JoinSubject("r", "d0"), wire.CatchUpSubject("r", "d0")}
+		for range 10 {
+			for _, subject := range subjects {
+				if err := r.bus.Publish(subject, make([]byte, wire.MaxFrame+1)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		synctest.Wait()
+		if got := len(r.arrivals); got != 0 {
+			t.Errorf("%d frames that are too long are queued", got)
+		}
+		close(gate)
+		synctest.Wait()
+		if c := r.Status().Counters; c.Malformed != 30 || c.Overflow != 0 {
+			t.Errorf("counters %+v, want 30 malformed", c)
+		}
+	})
+}
+
 // A gatedLog appends when its gate is open.
 type gatedLog struct {
 	MemoryLog
