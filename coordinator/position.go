@@ -43,19 +43,18 @@ func (p *position) apply(record []byte) (wire.Record, error) {
 	return r, nil
 }
 
-// replay returns the position after record last of a log.
+// replay returns the position after record last of a log, which it reads once.
 func replay(log Log, last uint64, each func(record []byte)) (position, error) {
 	var p position
+	var h history
 	var failed error
 	err := log.Read(1, func(n uint64, record []byte) bool {
 		if n > last {
 			return false
 		}
 		var r wire.Record
-		if r, failed = p.apply(record); failed == nil && r.Kind == wire.KindRollback {
-			failed = p.rollback(log, r.To)
-		}
-		if failed == nil {
+		if r, failed = p.apply(record); failed == nil {
+			h.add(&p, &r)
 			each(record)
 		}
 		return failed == nil
@@ -69,14 +68,32 @@ func replay(log Log, last uint64, each func(record []byte)) (position, error) {
 	return p, err
 }
 
-// rollback gives p what the log came to after record to, but not its place.
-func (p *position) rollback(log Log, to uint64) error {
-	q, err := replay(log, to, func([]byte) {})
-	if err != nil {
-		return err
+// A history is what rollbacks need of a log: what it came to after each record.
+type history struct {
+	plans []wire.Plan
+	after []moment // entry n-1 is of record n
+}
+
+// A moment is what a log came to after a record; plan is an index of
+// history.plans, because few records change it.
+type moment struct {
+	rounds uint64
+	plan   int
+}
+
+// add notes what p is after record r. A rollback, which is to an earlier record,
+// gives p what the log came to then, but not its place.
+func (h *history) add(p *position, r *wire.Record) {
+	switch r.Kind {
+	case wire.KindPlan, wire.KindChange:
+		h.plans = append(h.plans, p.plan)
+	case wire.KindRollback:
+		to := h.after[r.To-1]
+		p.plan, p.rounds = h.plans[to.plan], to.rounds
+		h.after = append(h.after, to)
+		return
 	}
-	p.plan, p.rounds = q.plan, q.rounds
-	return nil
+	h.after = append(h.after, moment{p.rounds, len(h.plans) - 1})
 }
 
 // samePlan returns nil if the plans are equal, and otherwise an error that names

@@ -96,3 +96,42 @@ func TestYieldSettles(t *testing.T) {
 		}
 	}
 }
+
+// A countedLog fails when it is read too often.
+type countedLog struct {
+	MemoryLog
+	reads int
+}
+
+func (l *countedLog) Read(from uint64, f func(n uint64, record []byte) bool) error {
+	if l.reads++; l.reads > 1000 {
+		return errors.New("too many reads")
+	}
+	return l.MemoryLog.Read(from, f)
+}
+
+func TestReplayReadsTheLogOnce(t *testing.T) {
+	log := &countedLog{}
+	appendAll(t, log, chain(t, 3)) // rounds 1 and 2
+	p, err := replay(log, 3, func([]byte) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(r wire.Record) {
+		r.N, r.Prev, r.Epoch = p.n+1, p.hash, 5
+		b := r.Append(nil)
+		if _, err := p.follow(b); err != nil {
+			t.Fatal(err)
+		}
+		appendAll(t, log, [][]byte{b})
+	}
+	for range 30 { // each to the one before
+		add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{Round: 3, Step: 1, Terms: []wire.Term{{}}}})
+		add(wire.Record{Kind: wire.KindRollback, To: p.n - 1})
+	}
+	log.reads = 0
+	got, err := replay(log, p.n, func([]byte) {})
+	if err != nil || log.reads != 1 || got.rounds != 2 || got.n != 63 {
+		t.Errorf("n=%d rounds=%d after %d reads, %v, want 63, 2, 1 read", got.n, got.rounds, log.reads, err)
+	}
+}
