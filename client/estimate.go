@@ -80,10 +80,13 @@ func (c *Client) estimation(a *arrival, plan *wire.Plan) *estimation {
 	return e
 }
 
-// release takes the point from an app that may still read it.
+// release takes the point from an app that may still read it: a goroutine of
+// the app that kept it, or a call that was given up. After it nothing but Run
+// reads the iterate.
 func (e *estimation) release() {
 	if e.point != nil {
 		e.point.revoke()
+		e.point = nil
 	}
 }
 
@@ -160,6 +163,7 @@ func (e *estimation) query(ctx context.Context, mu float32, k, p int, batch Batc
 	}
 	began := time.Now()
 	f, err := call(ctx, &e.c.calls, e.callback(ctx, mu, k, p, batch))
+	e.release()
 	switch {
 	case ctx.Err() != nil:
 		e.c.est.gaveUp(time.Since(began))
@@ -181,7 +185,6 @@ func (e *estimation) callback(ctx context.Context, mu float32, k, p int, batch B
 		e.read(probe, 0, mu, k, p)
 		return func() (float64, error) { return e.c.cfg.Objective.Loss(ctx, probe, batch) }
 	}
-	e.release()
 	point := &Point{dim: len(e.x), read: func(dst []float32, off int) { e.read(dst, off, mu, k, p) }}
 	e.point = point
 	return func() (float64, error) { return e.c.streams.LossAt(ctx, point, batch) }

@@ -104,6 +104,41 @@ func TestPoint(t *testing.T) {
 	})
 }
 
+// A goroutine of the app that keeps a point reads the vector that the point was
+// made for, or nothing: not the iterate that the next local step moves.
+func TestPointKeptByGoroutine(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const dim = 1 << 20
+		p := testPlan(dim)
+		p.Distribution, p.Difference, p.Steps, p.Perturbations = wire.Rademacher, wire.Forward, 2, 1
+		h := newHost(t, p)
+		calls, ended := 0, make(chan error, 1)
+		keep := func(x *client.Point, want float32) {
+			for got := []float32{0}; ; {
+				if err := x.Read(got, 0); err != nil || got[0] != want {
+					ended <- err
+					return
+				}
+			}
+		}
+		d := h.device("d0", client.Stream(dim, func(_ context.Context, x *client.Point, _ client.Batch) (float64, error) {
+			first := []float32{0}
+			if err := x.Read(first, 0); err != nil {
+				return 0, err
+			}
+			if calls++; calls == 2 { // the last of step 0
+				go keep(x, first[0])
+			}
+			return 1e3 * float64(first[0]), nil
+		}))
+		h.round()
+		if err := <-ended; !errors.Is(err, client.ErrRevoked) {
+			t.Errorf("a read after the call returned: got %v, want %v", err, client.ErrRevoked)
+		}
+		d.stop()
+	})
+}
+
 // A stream's flat loss is never used, and says so.
 func TestStreamHasNoFlatLoss(t *testing.T) {
 	if _, err := bowlStream(1, 0).Loss(t.Context(), nil, client.Batch{}); err == nil {

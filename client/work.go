@@ -113,7 +113,6 @@ func (c *Client) contribute(ctx context.Context, a *arrival, plan *wire.Plan) (w
 		return declined(err), err
 	}
 	e := c.estimation(a, plan)
-	defer e.release()
 	if err := e.run(ctx); err != nil {
 		return declined(err), err
 	}
