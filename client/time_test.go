@@ -182,6 +182,31 @@ func TestRepeatedAnnouncement(t *testing.T) {
 	})
 }
 
+// A round that is announced again with another step size or number of
+// perturbations is another question: the reply to the first is none to it.
+func TestAnnouncedOtherwise(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := testPlan(small)
+		p.Steps = 2
+		h := newHost(t, p)
+		h.device("d0", bowlLoss(small, 0))
+		h.announce()
+		first := h.one(wire.Contribution)
+		h.announce(func(a *wire.Announcement) { a.Perturbations++ })
+		if r := h.one(wire.Contribution); r.Values.Len() != 6 {
+			t.Errorf("%d scalars for 2 steps of 3 perturbations", r.Values.Len())
+		}
+		h.announce(func(a *wire.Announcement) { a.Step *= 2 })
+		if r := h.one(wire.Contribution); string(r.frame) == string(first.frame) {
+			t.Errorf("got %x for both step sizes", r.frame)
+		}
+		h.announce()
+		if r := h.one(wire.Contribution); string(r.frame) != string(first.frame) {
+			t.Errorf("got %x for the first announcement, first %x", r.frame, first.frame)
+		}
+	})
+}
+
 // A decline is repeated within its attempt; the next attempt is another chance.
 func TestDeclineStandsForItsAttempt(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -21,12 +21,14 @@ type sent struct {
 	frame []byte
 	final bool // a contribution; a decline stands for its attempt only
 	epoch uint64
-	tries uint32 // the attempt
+	tries uint32  // the attempt
+	step  float32 // what the announcement asked for
+	p     uint32
 }
 
 // answers says whether s is the reply to an announcement.
 func (s *sent) answers(a *arrival, tip wire.Tip) bool {
-	return s.n == a.N && s.tip == tip && (s.final || s.epoch == a.Epoch && s.tries == a.Attempt)
+	return s.n == a.N && s.tip == tip && s.step == a.Step && s.p == a.Perturbations && (s.final || s.epoch == a.Epoch && s.tries == a.Attempt)
 }
 
 // work contributes to the round of a, if it asks this device: it computes the
@@ -73,7 +75,10 @@ func possible(a *arrival, plan *wire.Plan) error {
 func (c *Client) answer(ctx context.Context, a *arrival, reply *wire.Reply, fault error) error {
 	frame := reply.Append(nil)
 	if reply.Reason != wire.DeclineBusy { // busy is soon over
-		c.reply = sent{a.N, reply.Tip, frame, reply.Kind == wire.Contribution, a.Epoch, a.Attempt}
+		c.reply = sent{
+			n: a.N, tip: reply.Tip, frame: frame, final: reply.Kind == wire.Contribution,
+			epoch: a.Epoch, tries: a.Attempt, step: a.Step, p: a.Perturbations,
+		}
 	}
 	if err := c.publish(ctx, frame); err != nil {
 		return err
