@@ -128,6 +128,30 @@ func TestOpenRosterIsBounded(t *testing.T) {
 	}
 }
 
+// TestFewOfRosterAreThere has a roster of which one device in ten answers.
+func TestFewOfRosterAreThere(t *testing.T) {
+	const members, there = 1000, 100
+	plan := testPlan(t)
+	plan.Members, plan.Target, plan.Quorum, plan.MaxAttempts = members, 20, 20, 8
+	c := newTestCore(t, plan, members)
+	names := ids(members)
+	frames := contributions(c, there, func(int) []float32 { return []float32{1, 2} })
+	for now := uint64(1); c.n == 1 && c.phase == collecting && !c.paused; now = c.round.deadline {
+		c.step(now, input{kind: inTick})
+		for i := 0; i < there && c.phase == collecting; i++ {
+			c.step(now, input{kind: inReply, id: names[i], frame: frames[i]})
+		}
+	}
+	if c.phase != appending || c.round.attempt > 4 {
+		t.Errorf("phase %d after attempt %d: %s; want a round", c.phase, c.round.attempt, c.reason)
+	}
+	for attempt, want := range map[uint32]uint64{0: 20, 5: 640, 6: members, 32: members, 1 << 31: members} {
+		if got := c.cohort(attempt); got != (wire.Cohort{Sampled: want, Members: members}) {
+			t.Errorf("attempt %d asks %+v, want %d of %d", attempt, got, want, members)
+		}
+	}
+}
+
 func TestRosterFull(t *testing.T) {
 	plan := testPlan(t)
 	c := newTestCore(t, plan, 2)

@@ -76,13 +76,16 @@ func (c *core) openAttempt(number uint32) {
 	}
 }
 
-// cohort returns who an attempt asks.
+// cohort returns who an attempt asks: twice as many as the one before, so that
+// the devices that are there are found however few they are. Attempts go on
+// counting after Resume, and so does this.
 func (c *core) cohort(attempt uint32) wire.Cohort {
 	if c.roster.open {
 		return wire.Cohort{Sampled: c.yield.ask(c.want(), attempt)}
 	}
 	members := uint32(c.roster.stored)
-	return wire.Cohort{Sampled: uint64(c.plan.Sampled(members)), Members: members}
+	asked := uint64(c.plan.Sampled(members)) << min(attempt, 32)
+	return wire.Cohort{Sampled: min(asked, uint64(members)), Members: members}
 }
 
 // want is how many answers of an open roster an attempt is made for.
