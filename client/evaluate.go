@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -9,9 +10,11 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// evaluateWithin bounds an evaluation; rounds that are announced meanwhile wait
-// for it, or go on without this device.
+// evaluateWithin bounds an evaluation that is in no round's way.
 const evaluateWithin = 5 * time.Minute
+
+// errAsked: a round asks a device that evaluates.
+var errAsked = errors.New("a round asks this device")
 
 // evaluation remembers what was reported, so that a repeated announcement does
 // not repeat it.
@@ -73,9 +76,30 @@ type measured struct {
 	samples int
 }
 
+// evaluationContext returns a context that ends with ctx, after evaluateWithin,
+// or when a round that asks this device, and has no reply yet, has half of its
+// time left: callbacks run one at a time, and the round needs the other half.
+func (c *Client) evaluationContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := context.WithTimeoutCause(ctx, evaluateWithin, errDeadline)
+	ctx, cancel := context.WithCancelCause(ctx)
+	plan, tip := c.replica.Plan(), c.replica.Hash().Tip()
+	unwatch := c.inbox.watched(func(a *arrival) {
+		if a.State == wire.Open && !c.reply.answers(a, tip) &&
+			a.Cohort.Has(plan.Run, a.N, a.Attempt, c.slot, c.cfg.ID) {
+			half := time.AfterFunc(time.Until(a.closes)/2, func() { cancel(errAsked) })
+			context.AfterFunc(ctx, func() { half.Stop() })
+		}
+	})
+	return ctx, func() {
+		unwatch()
+		cancel(nil)
+		stop()
+	}
+}
+
 // measure asks the app for the metrics of the state.
 func (c *Client) measure(ctx context.Context, evaluator Evaluator, plan *wire.Plan) (wire.Reply, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, evaluateWithin, errDeadline)
+	ctx, cancel := c.evaluationContext(ctx)
 	defer cancel()
 	if !c.calls.idle(ctx, c.cfg.RequestTimeout) {
 		return wire.Reply{}, errBusy

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -171,6 +172,41 @@ func TestHangingEvaluator(t *testing.T) {
 			t.Errorf("got %d replies, want a contribution and an evaluation", got)
 		}
 		h.agrees(d, h.last())
+	})
+}
+
+// An evaluation that is under way when a round asks this device leaves it half
+// of its time, and one that nobody waits for goes on.
+func TestEvaluationMakesRoom(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := evaluated(testPlan(small))
+		p.EvalEvery, p.DigestEvery = 1, 0
+		h, o := newHost(t, p), newMoody(t)
+		d := h.device("d0", o)
+		o.metrics = func(ctx context.Context, _ []float32) ([]float64, int, error) { <-ctx.Done(); return nil, 0, ctx.Err() }
+		h.announce()
+		h.one(wire.Contribution)
+		h.announce() // again: it has its reply
+		pass(time.Minute)
+		h.commit()
+		h.announce(func(a *wire.Announcement) { a.Cohort.Sampled = 0 })
+		pass(time.Minute)
+		h.silent()
+		d.progress()
+		h.announce()
+		pass(15*time.Second - 1)
+		h.silent()
+		pass(1)
+		if r := h.one(wire.Contribution); r.N != h.last()+1 {
+			t.Errorf("contributed to record %d, want %d", r.N, h.last()+1)
+		}
+		if said := d.progress(); !slices.ContainsFunc(said, func(p client.Progress) bool {
+			return p.Err != nil && strings.Contains(p.Err.Error(), "a round asks this device")
+		}) {
+			t.Errorf("the recorder was told %+v, want why the evaluation ended", said)
+		}
+		h.agrees(d, h.last())
+		d.stop()
 	})
 }
 

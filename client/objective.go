@@ -29,7 +29,10 @@ type Streaming interface {
 // parameters.
 type Evaluator interface {
 	// Evaluate returns the plan's metrics in the plan's order, and the number
-	// of samples they are means over, their weight among devices.
+	// of samples they are means over, their weight among devices. ctx ends
+	// after five minutes, or earlier where a round asks the device meanwhile:
+	// when half of that round's time is over. Return early then, with any
+	// error: until it returns, the device declines what it is asked.
 	Evaluate(ctx context.Context, x []float32) (values []float64, samples int, err error)
 }
 
