@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -56,15 +57,20 @@ func (c *Client) askToJoin(ctx context.Context) (wire.JoinReply, error) {
 }
 
 // accept takes the slot and the plan. A refusal is final, and so is a plan
-// that this device cannot run.
+// that this device cannot run. Another plan than the replica's is that of a log
+// that took the place of the replica's: [errNotOurs].
 func (c *Client) accept(reply *wire.JoinReply) error {
 	if reply.Status != wire.JoinOK {
 		return fmt.Errorf("%w: %v: %s", ErrRefused, reply.Status, reply.Reason)
 	}
-	if c.replica.N() == 0 {
+	switch {
+	case c.replica.N() == 0:
 		if err := c.apply(reply.Plan); err != nil {
 			return fmt.Errorf("plan: %w", err)
 		}
+		c.plan = bytes.Clone(reply.Plan)
+	case !bytes.Equal(reply.Plan, c.plan):
+		return fmt.Errorf("%w: it begins with another plan", errNotOurs)
 	}
 	c.slot, c.last = reply.Slot, max(c.last, reply.Last)
 	c.cfg.Logger.Info("joined", "slot", reply.Slot, "last", reply.Last)
@@ -74,7 +80,8 @@ func (c *Client) accept(reply *wire.JoinReply) error {
 // askWhatIsOpen joins once more, now that this device listens, for the
 // announcement in force: what was announced before it listened would otherwise
 // come to it with the next repetition only. The slot may have changed, too,
-// since an earlier Run. No answer is no harm.
+// since an earlier Run; and a coordinator that lost its log knows nobody, and
+// announces nothing until enough devices have joined. No answer is no harm.
 func (c *Client) askWhatIsOpen(ctx context.Context) error {
 	reply, err := c.askToJoin(ctx)
 	switch {

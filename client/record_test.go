@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"bytes"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -250,6 +251,48 @@ func TestLogLosesItsTail(t *testing.T) {
 				h.agrees(d0, h.last())
 				h.agrees(d1, h.last())
 			})
+		})
+	}
+}
+
+// A coordinator that comes back without its log, and waits for devices to join,
+// gets them: with another plan they start over, with the same one they take
+// part once it announces.
+func TestLogIsReplaced(t *testing.T) {
+	for _, samePlan := range []bool{false, true} {
+		bubble(t, func(t *testing.T) {
+			h := newHost(t, testPlan(small))
+			d := h.device("d0", bowlLoss(small, 0))
+			for range 3 {
+				h.round()
+			}
+			h.announce()
+			h.take()
+			h.cut(1, 2)
+			h.slots = map[string]uint32{}
+			if !samePlan {
+				h.plan = testPlan(small)
+				h.plan.RunKey = bytes.Repeat([]byte{8}, 32)
+				h.cut(0, 2)
+				h.append(wire.Record{Kind: wire.KindPlan, Plan: h.plan})
+			}
+			pass(20 * time.Second)
+			h.mu.Lock()
+			joined := len(h.slots)
+			h.mu.Unlock()
+			if joined != 1 {
+				t.Fatalf("same plan: %v: %d devices joined again, want 1", samePlan, joined)
+			}
+			if n, _ := d.Digest(); !samePlan && n != 1 {
+				t.Errorf("record %d after another plan, want 1", n)
+			}
+			h.announce() // shows with the same plan that the rest is gone
+			h.take()
+			for range 3 {
+				h.round()
+			}
+			h.announce()
+			h.agrees(d, h.last())
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/zofl/zofl/bus"
@@ -92,7 +93,8 @@ func (c *Client) takePart(ctx context.Context) error {
 }
 
 // errQuiet: nothing was announced for a while, which has many causes: this
-// device is offline, the coordinator is, or it waits for more devices.
+// device is offline, the coordinator is, or it waits for more devices, perhaps
+// for this one: it may have lost its log.
 var errQuiet = errors.New("no announcement for a while")
 
 // listen follows what arrives until the run ends.
@@ -115,18 +117,22 @@ func (c *Client) listen(ctx context.Context, subject string) error {
 			if err := c.record(Progress{State: Waiting, Err: errQuiet}); err != nil {
 				return err
 			}
+			if err := c.askWhatIsOpen(ctx); err != nil {
+				return err
+			}
 		}
 		quiet.Reset(c.patience())
 	}
 }
 
-// patience is how long nothing has to be announced to be worth a question.
+// patience is how long nothing has to be announced to be worth a question. It
+// varies, so that the devices of a quiet run do not ask in step.
 func (c *Client) patience() time.Duration {
 	often := c.cfg.RequestTimeout
 	if plan := c.replica.Plan(); plan != nil {
 		often = max(often, time.Duration(plan.Reannounce)*time.Millisecond)
 	}
-	return 4 * often
+	return 3*often + rand.N(often)
 }
 
 // check asks whether the server denies a subject that was just used. An error
