@@ -101,6 +101,7 @@ type core struct {
 	round    round
 	sum      tally
 	loss     mathx.ExactSum // of the same weights as sum
+	losses   []float32      // what it is the sum of
 	watch    lossWatch
 	lastLoss float32
 

@@ -43,32 +43,6 @@ func TestReplayChangesAndRollbacks(t *testing.T) {
 	}
 }
 
-func TestLossWatch(t *testing.T) {
-	for _, test := range []struct {
-		name    string
-		diverge float64
-		losses  []float64
-		want    bool
-	}{
-		{"no rounds", 1, nil, false},
-		{"never", 0, []float64{1, 1e30}, false},
-		{"steady", 1, []float64{1, 1, 1, 1}, false},
-		{"a spike", 1, []float64{1, 5, 1, 1}, false},
-		{"growth", 1, []float64{1, 5, 5, 5}, true},
-		{"as much as was gained", 1, []float64{0.1, -9, -9, -9, -9, -9, -9, 8, 8, 8, 8, 8}, false},
-		{"more than was gained", 1, []float64{0.1, -9, -9, -9, -9, -9, -9, 90}, true},
-		{"negative losses", 0.5, []float64{-4, -4, 2, 2, 2, 2}, true},
-	} {
-		var w lossWatch
-		for _, loss := range test.losses {
-			w.observe(loss)
-		}
-		if got := w.diverged(test.diverge); (got != "") != test.want {
-			t.Errorf("%s: %q, want diverged %t", test.name, got, test.want)
-		}
-	}
-}
-
 func TestYieldOfRoundsThatCloseEarly(t *testing.T) {
 	y := yield{population: 40_000}
 	for range 20 {

@@ -49,6 +49,7 @@ func (c *core) contribution(m member, r *wire.Reply) {
 	c.counters.Contributions++
 	c.sum.add(r.Values, weight)
 	c.loss.Add(r.Loss, weight)
+	c.losses = append(c.losses, r.Loss)
 	c.answered(current && did == 0)
 }
 

@@ -46,6 +46,7 @@ func (c *core) openRound() {
 	}
 	c.sum.reset(int(c.plan.Steps) * int(c.round.perturbations))
 	c.loss.Reset()
+	c.losses = c.losses[:0]
 	c.openAttempt(0)
 }
 
@@ -142,7 +143,7 @@ func (c *core) commitRound() {
 	loss := c.loss.Mean(c.sum.weight)
 	c.yield.early = r.attempt == 0 && c.now < r.deadline
 	c.lastLoss = loss
-	c.watch.observe(float64(loss))
+	c.watch.observe(float64(median(c.losses)))
 	if text := c.watch.diverged(float64(c.plan.Diverge)); text != "" && c.ending == nil {
 		c.ending = &wire.End{Reason: wire.EndDiverged, Text: text}
 	}
