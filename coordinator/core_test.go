@@ -232,6 +232,7 @@ func BenchmarkReply(b *testing.B) {
 		if i == devices-1 {
 			c.answers.reset()
 			c.sum.reset(16)
+			c.losses = c.losses[:0]
 			c.round.pending = devices
 			i = 0
 		}
