@@ -135,8 +135,9 @@ func (p *Plan) MaxPerturbations() uint32 {
 	return most
 }
 
-// Sampled returns how many of members devices an attempt asks: Target times
-// OverSample, which counts in thousandths, rounded up.
+// Sampled returns how many of members devices the first attempt of a record
+// asks: Target times OverSample, which counts in thousandths, rounded up. Each
+// later attempt asks twice as many.
 func (p *Plan) Sampled(members uint32) uint32 {
 	return uint32(min(p.asked(), uint64(members)))
 }
