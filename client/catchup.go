@@ -1,10 +1,10 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
@@ -13,38 +13,142 @@ import (
 // errNoRecords: the coordinator's log ends before what it announced.
 var errNoRecords = errors.New("catch-up brought no record")
 
-// catchUp applies the records up to last.
-func (c *Client) catchUp(ctx context.Context, last uint64) error {
-	return c.read(ctx, c.replica.N()+1, last, func(record []byte) error { return c.advance(ctx, record) })
+// fetchTries is how often one catch-up asks for the same records.
+const fetchTries = 4
+
+// catchUp brings the replica to the state after record a.N-1. A rollback that
+// it did not know of costs at most two more passes over the log, however many
+// others follow: one over what follows it, to see them, and a replay.
+func (c *Client) catchUp(ctx context.Context, a *arrival) error {
+	for {
+		live := c.course.path(a.N - 1)
+		from, err := c.resume(live)
+		if err != nil {
+			return err
+		}
+		err = c.read(ctx, from, a, func(n uint64, record []byte) error { return c.advance(n, record, live) })
+		if errors.Is(err, replica.ErrFork) {
+			c.course.cut(c.replica.N())
+		}
+		if err != nil || !c.course.scanning {
+			return err
+		}
+		c.course.scanning = false
+	}
 }
 
-// read asks for the records from an index to another and calls f with each.
-func (c *Client) read(ctx context.Context, from, last uint64, f func(record []byte) error) error {
-	for from <= last {
-		c.last = max(c.last, last)
-		if err := c.record(Progress{State: CatchingUp}); err != nil {
+// resume returns the next record to read on the way along a path. A replica
+// that is not on it starts again with the plan.
+func (c *Client) resume(live path) (uint64, error) {
+	if !c.course.scanning && !live.has(c.replica.N()) {
+		if err := c.restart(); err != nil {
+			return 0, err
+		}
+	}
+	n := c.replica.N()
+	if !c.course.scanning && c.course.passed >= live.from(n+1) {
+		c.course.passed = 0 // too far
+	}
+	return max(n, c.course.passed) + 1, nil
+}
+
+// restart returns to the state after record 1.
+func (c *Client) restart() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.course.passed = 0
+	c.replica = c.blank() // what was there is free before the plan needs as much
+	return c.replica.Apply(c.plan)
+}
+
+// advance goes beyond the log's next record, number n: it applies one of the
+// path and passes over others. After a record that is not what the path was
+// made with it only passes.
+func (c *Client) advance(n uint64, record []byte, live path) error {
+	r, err := wire.DecodeRecord(record)
+	if err != nil {
+		return err
+	}
+	surprise := r.To != c.course.to(n)
+	if !surprise && !c.course.scanning && live.has(n) {
+		if err := c.apply(record); err != nil {
 			return err
 		}
-		records, err := c.fetch(ctx, from)
-		switch {
-		case err != nil:
-			return err
-		case records.Len() == 0:
+		c.course.passed = 0
+		return nil
+	}
+	if err := c.replica.Pass(record); err != nil {
+		return err
+	}
+	c.course.passed = n
+	if surprise {
+		c.cfg.Logger.Warn("rolling back", "record", n, "to", r.To)
+		c.course.note(n, r.To)
+		c.course.scanning = true
+	}
+	return nil
+}
+
+// read calls f with the records from an index to a.N-1: those that the
+// announcement brings, after those before them, which it asks for.
+func (c *Client) read(ctx context.Context, from uint64, a *arrival, f func(n uint64, record []byte) error) error {
+	for from < a.N {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		records, n := a.Records, a.N-uint64(a.Records.Len())
+		if from < n {
+			var err error
+			if records, err = c.fetchAgain(ctx, from, a.N-1); err != nil {
+				return err
+			}
+			n = from
+		}
+		if records.Len() == 0 {
 			return fmt.Errorf("%w from %d on", errNoRecords, from)
 		}
+		var err error
 		records.Each(func(record []byte) bool {
-			if from > last || ctx.Err() != nil {
-				return false
+			if n >= from && n < a.N {
+				err = f(n, record)
+				from++
 			}
-			err = f(record)
-			from++
-			return err == nil
+			n++
+			return err == nil && n < a.N && ctx.Err() == nil
 		})
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// fetchAgain asks for the records from an index on, more than once if it has
+// to: an answer that was lost on the way is no reason to wait for the next
+// announcement.
+func (c *Client) fetchAgain(ctx context.Context, from, last uint64) (wire.Records, error) {
+	c.last = max(c.last, last)
+	pause := c.cfg.RetryMax / 32
+	p := Progress{State: CatchingUp}
+	for try := 1; ; try++ {
+		if err := c.record(p); err != nil {
+			return wire.Records{}, err
+		}
+		records, err := c.fetch(ctx, from)
+		if err == nil || ctx.Err() != nil || fatal(err) || try == fetchTries {
+			return records, err
+		}
+		c.cfg.Logger.Info("catch-up failed", "from", from, "err", err, "retry", pause)
+		p.Err = err
+		if err := c.record(p); err != nil {
+			return wire.Records{}, err
+		}
+		p.Err = nil
+		if err := sleep(ctx, rand.N(pause)); err != nil {
+			return wire.Records{}, err
+		}
+		pause = min(2*pause, c.cfg.RetryMax)
+	}
 }
 
 // fetch asks for the records from an index on.
@@ -59,33 +163,4 @@ func (c *Client) fetch(ctx context.Context, from uint64) (wire.Records, error) {
 		err = fmt.Errorf("catch-up from record %d: got %d", from, reply.From)
 	}
 	return reply.Records, err
-}
-
-// advance applies the log's next record, whatever it takes.
-func (c *Client) advance(ctx context.Context, record []byte) error {
-	err := c.apply(record)
-	if errors.Is(err, replica.ErrRollback) {
-		return c.rollBack(ctx, record)
-	}
-	return err
-}
-
-// rollBack applies a record that returns to an earlier state: it replays the
-// log up to there and passes over what is undone. The record's own place in
-// the log was checked before.
-func (c *Client) rollBack(ctx context.Context, record []byte) error {
-	r, err := wire.DecodeRecord(record)
-	if err != nil {
-		return err
-	}
-	record = bytes.Clone(record)
-	c.cfg.Logger.Warn("rolling back", "record", r.N, "to", r.To)
-	c.replace(c.blank())
-	if err := c.catchUp(ctx, r.To); err != nil {
-		return err
-	}
-	if err := c.read(ctx, r.To+1, r.N-1, c.replica.Pass); err != nil {
-		return err
-	}
-	return c.apply(record)
 }

@@ -38,6 +38,7 @@ type Client struct {
 	// Owned by the goroutine of Run.
 	slot     uint32
 	plan     []byte // record 1, as applied
+	course   course
 	epoch    uint64 // of the last announcement that was followed
 	last     uint64 // last record of the log, as far as known
 	ignored  int    // announcements in a row that were not followed

@@ -81,7 +81,9 @@ func (c *Client) reach(ctx context.Context, a *arrival) error {
 		c.inbox.refuse() // there is no record before the plan
 		return fmt.Errorf("%w: %d records before record %d", errUnusable, a.Records.Len(), a.N)
 	}
-	if behind := a.N <= c.replica.N(); behind || a.Epoch < c.epoch {
+	// While a rollback is under way the replica is behind what is known.
+	shorter := a.N <= c.course.known()
+	if behind := a.N <= c.replica.N(); behind || shorter || a.Epoch < c.epoch {
 		lost := behind && a.Epoch > c.replica.Epoch()
 		if c.ignored++; c.ignored < ignoreFor && !lost {
 			return nil
@@ -89,6 +91,9 @@ func (c *Client) reach(ctx context.Context, a *arrival) error {
 		c.ignored = 0
 		if err := c.confirm(ctx); err != nil || behind {
 			return err
+		}
+		if shorter {
+			c.course.cut(a.N - 1)
 		}
 	}
 	err := c.extend(ctx, a)
@@ -104,25 +109,19 @@ func (c *Client) reach(ctx context.Context, a *arrival) error {
 	return err
 }
 
-// extend applies the records up to a.N-1: those that the announcement brings,
-// after those before them, which it asks for.
+// extend applies the records up to a.N-1, unless one that it brings is not what
+// this replica applied.
 func (c *Client) extend(ctx context.Context, a *arrival) error {
-	n := a.N - uint64(a.Records.Len())
-	if err := c.catchUp(ctx, n-1); err != nil {
-		return err
-	}
-	var err error
+	n, fork := a.N-uint64(a.Records.Len()), false
 	a.Records.Each(func(record []byte) bool {
-		switch {
-		case n > c.replica.N():
-			err = c.advance(ctx, record)
-		case n == c.replica.N() && wire.HashRecord(record) != c.replica.Hash():
-			err = fmt.Errorf("%w: record %d", replica.ErrFork, n)
-		}
+		fork = n == c.replica.N() && wire.HashRecord(record) != c.replica.Hash()
 		n++
-		return err == nil
+		return n <= c.replica.N()
 	})
-	return err
+	if fork {
+		return fmt.Errorf("%w: record %d", replica.ErrFork, c.replica.N())
+	}
+	return c.catchUp(ctx, a)
 }
 
 // confirm asks whether the log holds the last record that this replica applied;

@@ -361,7 +361,10 @@ func TestOffline(t *testing.T) {
 		}
 		o.down.Store(false)
 		h.announce()
-		h.one(wire.Contribution)
+		pass(10 * time.Second) // it may be between two attempts
+		if replies := h.take(); len(by(replies, wire.Contribution)) != 1 {
+			t.Errorf("got %s, want a contribution", kinds(replies))
+		}
 		h.agrees(d, h.last())
 	})
 }

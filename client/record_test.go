@@ -92,8 +92,8 @@ func TestLateJoiner(t *testing.T) {
 	})
 }
 
-// A catch-up that fails, whatever the way, is tried again with the next
-// announcement.
+// A catch-up that fails, whatever the way, is tried again: a request that got
+// no answer at once, the others with the next announcement.
 func TestCatchUpFails(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -137,7 +137,10 @@ func TestCatchUpFails(t *testing.T) {
 				}
 				h.answers(nil)
 				h.announce()
-				h.one(wire.Contribution)
+				pass(10 * time.Second)
+				if replies := h.take(); len(by(replies, wire.Contribution)) != 1 { // to each of the two
+					t.Errorf("got %s, want a contribution", kinds(replies))
+				}
 				h.agrees(d, h.last())
 			})
 		})
@@ -497,7 +500,7 @@ func TestInterruptedRollback(t *testing.T) {
 			pass(6 * time.Second)
 			h.announce()
 			pass(time.Second)
-			want := lost - 1 // record 4 is applied again before the rollback is met again
+			want := max(1, min(lost-1, 3)) // the plan is at hand, record 4 does not count
 			if n, err := d.Params(make([]float32, small)); n != want || err != nil {
 				t.Fatalf("Params: record %d, %v, want %d", n, err, want)
 			}

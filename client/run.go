@@ -62,7 +62,7 @@ func (c *Client) stop() {
 func (c *Client) reset() {
 	c.replace(c.blank())
 	c.epoch, c.last, c.ignored = 0, 0, 0
-	c.evaluate = evaluation{}
+	c.evaluate, c.course = evaluation{}, course{}
 }
 
 // takePart joins, listens and follows.

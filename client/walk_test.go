@@ -36,7 +36,8 @@ func TestRandomWalks(t *testing.T) {
 				pass(2 * time.Minute) // it may be about to join again
 				for range 4 {         // one more than are ignored
 					h.take()
-					h.announce()
+					// An attempt that it met when its time was up is declined for good.
+					h.announce(func(a *wire.Announcement) { a.Attempt = 1 })
 					pass(6 * time.Second)
 				}
 				h.one(wire.Contribution)
