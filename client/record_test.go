@@ -272,7 +272,9 @@ func TestLogIsReplaced(t *testing.T) {
 			h.announce()
 			h.take()
 			h.cut(1, 2)
+			h.mu.Lock()
 			h.slots = map[string]uint32{}
+			h.mu.Unlock()
 			if !samePlan {
 				h.plan = testPlan(small)
 				h.plan.RunKey = bytes.Repeat([]byte{8}, 32)
