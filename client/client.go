@@ -88,6 +88,9 @@ func (c *Client) Digest() (n uint64, digest [32]byte) {
 	return c.replica.N(), c.replica.Digest()
 }
 
+// errRecorder marks what the Recorder returned: it stops Run wherever it is.
+var errRecorder = errors.New("recorder")
+
 // record tells the Recorder where the client is.
 func (c *Client) record(p Progress) error {
 	c.last = max(c.last, c.replica.N())
@@ -97,7 +100,7 @@ func (c *Client) record(p Progress) error {
 		p.Err = fmt.Errorf("client: %w", p.Err)
 	}
 	if err := c.cfg.Recorder.Record(p); err != nil {
-		return fmt.Errorf("recorder: %w", err)
+		return fmt.Errorf("%w: %w", errRecorder, err)
 	}
 	return nil
 }

@@ -436,7 +436,7 @@ func TestRunTwice(t *testing.T) {
 	})
 }
 
-// A recorder's error ends Run, whatever the client does.
+// A recorder's error ends Run, whatever the client does, and said once.
 func TestRecorderStopsRun(t *testing.T) {
 	errEnough := errors.New("enough")
 	for _, state := range []client.State{client.Joining, client.CatchingUp, client.Waiting, client.Working, client.Paused, client.Ended} {
@@ -446,9 +446,11 @@ func TestRecorderStopsRun(t *testing.T) {
 				if state == client.Joining {
 					h.answers(func(m bus.Message) bool { h.publish(m.Reply, nil); return true })
 				}
+				said := false
 				d := h.device("d0", bowlLoss(small, 0), func(c *client.Config) {
 					c.Recorder = client.RecorderFunc(func(p client.Progress) error {
-						if p.State == state {
+						if p.State == state && !said {
+							said = true
 							return errEnough
 						}
 						return nil
