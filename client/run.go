@@ -146,7 +146,12 @@ func (c *Client) check(ctx context.Context, subject string) error {
 // fatal says whether an error means that this device cannot go on with the
 // run, whatever comes next.
 func fatal(err error) bool {
-	return errors.Is(err, errRecorder) || errors.Is(err, wire.ErrUpgrade) || errors.Is(err, bus.ErrClosed) || errors.Is(err, bus.ErrPermission)
+	for _, final := range []error{errRecorder, wire.ErrUpgrade, bus.ErrClosed, bus.ErrPermission} {
+		if errors.Is(err, final) {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *Client) shard() uint32 {
