@@ -36,10 +36,11 @@ replay of the log.`,
 			if err != nil {
 				return asUsage(err)
 			}
-			if asJSON {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(result)
+			if !asJSON {
+				printDemo(cmd.OutOrStdout(), result)
+			} else if err := json.NewEncoder(cmd.OutOrStdout()).Encode(result); err != nil {
+				return err
 			}
-			printDemo(cmd.OutOrStdout(), result)
 			return disagreement(result)
 		},
 	}
