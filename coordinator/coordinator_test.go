@@ -260,9 +260,9 @@ func TestNewErrors(t *testing.T) {
 		{"negative queue", Config{Plan: testPlan(t), Log: &MemoryLog{}, Bus: b, Queue: -1}, "", is(ErrConfig)},
 		{"bad plan", Config{Plan: bad, Log: &MemoryLog{}, Bus: b}, "", func(err error) bool { return errors.As(err, &planError) }},
 		{"another plan", Config{Plan: other, Log: started, Bus: b},
-			"coordinator: plan differs from the log's: its step is 0.001, the configured one 7", is(ErrPlan)},
+			"coordinator: plan differs from the log's: its step is 0.001, the configured one 7: leave Plan nil to continue the log's run, or open another log", is(ErrPlan)},
 		{"another key", Config{Plan: otherKey, Log: started, Bus: b},
-			"coordinator: plan differs from the log's: it has another run_key", is(ErrPlan)},
+			"coordinator: plan differs from the log's: it has another run_key: leave Plan nil to continue the log's run, or open another log", is(ErrPlan)},
 		{"roster lost", Config{Log: lost, Bus: b}, "", is(ErrCorrupt)},
 	} {
 		_, err := New(test.cfg)

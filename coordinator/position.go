@@ -13,6 +13,8 @@ import (
 // the log's plan (leave Config.Plan nil), or start another log.
 var ErrPlan = errors.New("plan differs from the log's")
 
+const continueOrNew = "leave Plan nil to continue the log's run, or open another log"
+
 // A position is what a log comes to, as far as a coordinator cares: everything
 // that it knows of a run after a crash.
 type position struct {
@@ -111,10 +113,10 @@ func samePlan(logged, configured *wire.Plan) error {
 		switch {
 		case bytes.Equal(a[f.Name], b[f.Name]):
 		case f.Name == "run_key":
-			return fmt.Errorf("%w: it has another run_key", ErrPlan)
+			return fmt.Errorf("%w: it has another run_key: %s", ErrPlan, continueOrNew)
 		default:
-			return fmt.Errorf("%w: its %s is %s, the configured one %s",
-				ErrPlan, f.Name, orUnset(a[f.Name]), orUnset(b[f.Name]))
+			return fmt.Errorf("%w: its %s is %s, the configured one %s: %s",
+				ErrPlan, f.Name, orUnset(a[f.Name]), orUnset(b[f.Name]), continueOrNew)
 		}
 	}
 	return nil
