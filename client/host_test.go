@@ -2,8 +2,6 @@ package client_test
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -13,7 +11,6 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
-	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/mathx"
 	"github.com/zofl/zofl/prng"
@@ -319,125 +316,4 @@ func testPlan(dim int) *wire.Plan {
 		Members: 1, Target: 1, OverSample: 1, Quorum: 1, Deadline: 30_000, MaxAttempts: 1,
 		Reannounce: 5000, Shards: 1, Batch: 4,
 	}
-}
-
-// A device is a client that runs, and what it told its recorder.
-type device struct {
-	*client.Client
-	t      testing.TB
-	cancel context.CancelCauseFunc
-	ended  chan error
-
-	mu   sync.Mutex // guards said
-	said []client.Progress
-}
-
-var errStopped = errors.New("stopped by the test")
-
-// newDevice makes a client of h and does not run it.
-func (h *host) newDevice(id string, o client.Objective, edits ...func(*client.Config)) *device {
-	h.t.Helper()
-	d := &device{t: h.t}
-	cfg := client.Config{Bus: h.bus, Run: runName, ID: id, Objective: o, Recorder: d}
-	for _, edit := range edits {
-		edit(&cfg)
-	}
-	var err error
-	if d.Client, err = client.New(cfg); err != nil {
-		h.t.Fatal(err)
-	}
-	return d
-}
-
-// device makes a client of h and runs it, until it waits.
-func (h *host) device(id string, o client.Objective, edits ...func(*client.Config)) *device {
-	h.t.Helper()
-	d := h.newDevice(id, o, edits...)
-	d.run()
-	return d
-}
-
-// Record implements client.Recorder.
-func (d *device) Record(p client.Progress) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.said = append(d.said, p)
-	return nil
-}
-
-// progress returns what the recorder was told since the last call.
-func (d *device) progress() []client.Progress {
-	synctest.Wait()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	said := d.said
-	d.said = nil
-	return said
-}
-
-// now returns what the recorder was told last.
-func (d *device) now() client.Progress {
-	d.t.Helper()
-	said := d.progress()
-	if len(said) == 0 {
-		d.t.Fatal("the recorder was told nothing")
-	}
-	return said[len(said)-1]
-}
-
-// run runs the client until stop.
-func (d *device) run() {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	d.cancel, d.ended = cancel, make(chan error, 1)
-	go func() { d.ended <- d.Run(ctx) }()
-	d.t.Cleanup(func() { cancel(errStopped) })
-	synctest.Wait()
-}
-
-// stop ends Run.
-func (d *device) stop() {
-	d.t.Helper()
-	d.cancel(errStopped)
-	if err := d.result(); err != errStopped {
-		d.t.Fatalf("Run returned %v, want the cause of its context", err)
-	}
-}
-
-// result returns what Run returned; it fails the test if Run goes on.
-func (d *device) result() error {
-	d.t.Helper()
-	synctest.Wait()
-	select {
-	case err := <-d.ended:
-		return err
-	default:
-		d.t.Fatal("Run goes on")
-		return nil
-	}
-}
-
-// params returns the model.
-func (d *device) params(dim int) []float32 {
-	d.t.Helper()
-	x := make([]float32, dim)
-	if _, err := d.Params(x); err != nil {
-		d.t.Fatal(err)
-	}
-	return x
-}
-
-// agrees checks that the client holds what the log says, as far as a record.
-func (h *host) agrees(d *device, want uint64) {
-	h.t.Helper()
-	synctest.Wait()
-	n, digest := d.Digest()
-	if n != want || digest != h.witness(want).Digest() {
-		h.t.Fatalf("digest %x after record %d, the log's is %x after %d", digest, n, h.witness(want).Digest(), want)
-	}
-}
-
-// bubble runs a test under a clock of its own.
-func bubble(t *testing.T, f func(t *testing.T)) {
-	t.Helper()
-	synctest.Test(t, f)
 }

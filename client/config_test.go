@@ -1,0 +1,50 @@
+package client_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client"
+)
+
+func TestConfigErrors(t *testing.T) {
+	m := bus.NewMemory()
+	defer m.Close()
+	good := client.Config{Bus: m, Run: "r", ID: "d", Objective: bowlLoss(1, 0)}
+	tests := []struct {
+		edit func(*client.Config)
+		says []string // field and remedy
+	}{
+		{func(c *client.Config) { c.Bus = nil }, []string{"Conn is nil", "nats.Connect"}},
+		{func(c *client.Config) { c.Run = "" }, []string{"Run:", "1..32"}},
+		{func(c *client.Config) { c.Run = "a.b" }, []string{"Run:", "A-Z a-z 0-9 - _"}},
+		{func(c *client.Config) { c.ID = "" }, []string{"ID:", "1..32"}},
+		{func(c *client.Config) { c.ID = "my phone" }, []string{"ID:", "A-Z a-z 0-9 - _"}},
+		{func(c *client.Config) { c.ID = strings.Repeat("x", 33) }, []string{"ID:", "33 characters"}},
+		{func(c *client.Config) { c.Objective = nil }, []string{"Objective is nil", "client.Func"}},
+		{func(c *client.Config) { c.Objective = bowlLoss(0, 0) }, []string{"Objective.Dim() = 0", "at least one"}},
+		{func(c *client.Config) { c.Objective = bowlLoss(-1, 0) }, []string{"Objective.Dim() = -1"}},
+		{func(c *client.Config) { c.RequestTimeout = -1 }, []string{"RequestTimeout = -1ns", "0 for 5 s"}},
+		{func(c *client.Config) { c.RetryMax = -1 }, []string{"RetryMax = -1ns", "0 for 30 s"}},
+		{func(c *client.Config) { c.RetryMax = 31 }, []string{"RetryMax = 31ns", "at least 1 ms"}},
+	}
+	for _, tt := range tests {
+		cfg := good
+		tt.edit(&cfg)
+		c, err := client.New(cfg)
+		if !errors.Is(err, client.ErrConfig) || c != nil {
+			t.Errorf("got %v, want %v that says %q", err, client.ErrConfig, tt.says)
+			continue
+		}
+		for _, s := range tt.says {
+			if !strings.Contains(err.Error(), s) {
+				t.Errorf("got %q, want %q in it", err, s)
+			}
+		}
+	}
+	if _, err := client.New(good); err != nil {
+		t.Errorf("a good config: %v", err)
+	}
+}

@@ -1,0 +1,53 @@
+package client_test
+
+import (
+	"testing"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/wire"
+)
+
+// Run ends with the run, and a second Run has nothing to do.
+func TestEnd(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		d := h.device("d0", bowlLoss(small, 0))
+		h.round()
+		old := h.announcement()
+		h.end()
+		a := h.announcement()
+		a.State = wire.Ended
+		h.publish(wire.AnnounceSubject(runName, 0), a.Append(nil))
+		h.publish(wire.AnnounceSubject(runName, 0), old.Append(nil)) // delayed
+		if err := d.result(); err != nil {
+			t.Errorf("Run returned %v", err)
+		}
+		if p := d.now(); p.State != client.Ended || p.N != h.last() {
+			t.Errorf("progress %+v, want ended", p)
+		}
+		h.agrees(d, h.last())
+		h.take()
+		d.run()
+		if err := d.result(); err != nil {
+			t.Errorf("second Run returned %v", err)
+		}
+		if p := d.now(); p.State != client.Ended {
+			t.Errorf("progress %+v, want ended", p)
+		}
+		h.silent()
+	})
+}
+
+// An end that is announced with an open round, as only a liar would, is an end.
+func TestEndWithOpenRound(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		d := h.device("d0", bowlLoss(small, 0))
+		h.end()
+		h.announce()
+		if err := d.result(); err != nil {
+			t.Errorf("Run returned %v", err)
+		}
+		h.silent()
+	})
+}

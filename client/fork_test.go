@@ -1,0 +1,276 @@
+package client_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/wire"
+)
+
+// Old announcements, and those of a coordinator that another one replaced, are
+// ignored; what comes is not asked for.
+func TestOldAnnouncements(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		d := h.device("d0", bowlLoss(small, 0))
+		h.epoch = 3
+		h.round()
+		old := h.announcement()
+		h.round()
+		h.round()
+		for range 2 {
+			h.send(old)
+			h.silent()
+			h.announce(func(a *wire.Announcement) { a.Epoch = 2 })
+			h.silent()
+			h.round() // what is current resets the count
+		}
+		h.announce()
+		h.agrees(d, h.last())
+		if asked := h.asked(); len(asked) > 0 {
+			t.Errorf("asked for records %v", asked)
+		}
+		h.take()
+
+		// However often, as long as the log holds what this device has.
+		for range 10 {
+			h.send(old)
+		}
+		h.silent()
+		h.agrees(d, h.last())
+	})
+}
+
+// An announcement of a lower epoch is followed in the end, if nobody sends
+// another and the log holds what this device has: a forged one may have named a
+// high epoch.
+func TestForgedEpoch(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		d := h.device("d0", bowlLoss(small, 0))
+		h.announce(func(a *wire.Announcement) { a.Epoch = 1 << 62 })
+		h.commit(mean(h.take())...)
+		for range 2 {
+			h.announce()
+			h.silent()
+		}
+		h.announce()
+		h.one(wire.Contribution)
+		h.agrees(d, h.last())
+	})
+}
+
+// cut makes the log lose its tail, and the coordinator start again.
+func (h *host) cut(last uint64, epoch uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.rounds -= min(h.rounds, h.last()-last)
+	h.records, h.epoch = h.records[:last], epoch
+}
+
+// A log that lost its tail goes on from what it has, and every device with it:
+// with a new epoch, with one that devices saw before, and with an earlier one.
+func TestLogLosesItsTail(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		lost  uint64
+		epoch uint64
+		again int // announcements until a device starts over
+	}{
+		{"higher epoch", 2, 4, 1},
+		{"same epoch", 2, 3, 3},
+		{"lower epoch", 2, 2, 3},
+		{"all but the plan", 7, 3, 3},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				h := newHost(t, testPlan(small))
+				h.epoch = 3
+				d0, d1 := h.device("d0", bowlLoss(small, 0)), h.device("d1", bowlLoss(small, 1))
+				for range 7 {
+					h.round()
+				}
+				h.announce()
+				h.take()
+				h.cut(h.last()-tt.lost, tt.epoch)
+				h.slots = map[string]uint32{"d1": 0, "d0": 1} // they were lost too
+				d0.progress()
+				for range tt.again {
+					h.silent()
+					h.announce()
+				}
+				said := d0.progress()
+				if !slices.ContainsFunc(said, func(p client.Progress) bool {
+					return p.State == client.Joining && p.Err != nil && strings.Contains(p.Err.Error(), "does not hold")
+				}) {
+					t.Errorf("the recorder was told %+v, want that the device starts over", said)
+				}
+				for range 3 {
+					if replies := h.round(); len(replies) != 2 {
+						t.Fatalf("got %s, want two contributions", kinds(replies))
+					}
+				}
+				h.announce()
+				h.agrees(d0, h.last())
+				h.agrees(d1, h.last())
+			})
+		})
+	}
+}
+
+// A coordinator that comes back without its log, and waits for devices to join,
+// gets them: with another plan they start over, with the same one they take
+// part once it announces.
+func TestLogIsReplaced(t *testing.T) {
+	for _, samePlan := range []bool{false, true} {
+		bubble(t, func(t *testing.T) {
+			h := newHost(t, testPlan(small))
+			d := h.device("d0", bowlLoss(small, 0))
+			for range 3 {
+				h.round()
+			}
+			h.announce()
+			h.take()
+			h.cut(1, 2)
+			h.mu.Lock()
+			h.slots = map[string]uint32{}
+			h.mu.Unlock()
+			if !samePlan {
+				h.plan = testPlan(small)
+				h.plan.RunKey = bytes.Repeat([]byte{8}, 32)
+				h.cut(0, 2)
+				h.append(wire.Record{Kind: wire.KindPlan, Plan: h.plan})
+			}
+			pass(20 * time.Second)
+			h.mu.Lock()
+			joined := len(h.slots)
+			h.mu.Unlock()
+			if joined != 1 {
+				t.Fatalf("same plan: %v: %d devices joined again, want 1", samePlan, joined)
+			}
+			if n, _ := d.Digest(); !samePlan && n != 1 {
+				t.Errorf("record %d after another plan, want 1", n)
+			}
+			h.announce() // shows with the same plan that the rest is gone
+			h.take()
+			for range 3 {
+				h.round()
+			}
+			h.announce()
+			h.agrees(d, h.last())
+		})
+	}
+}
+
+// The digest of a record that has another state now is reported again.
+func TestDigestAfterLoss(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := testPlan(small)
+		p.DigestEvery = 4
+		h := newHost(t, p)
+		h.device("d0", bowlLoss(small, 0))
+		for h.last() < 4 {
+			h.round()
+		}
+		h.announce()
+		was := by(h.take(), wire.DigestReport)["d0"]
+		h.cut(3, 2)
+		h.commit(1, 2)
+		h.announce()
+		h.announce()
+		now := by(h.take(), wire.DigestReport)["d0"]
+		want := h.witness(4).Digest()
+		if was.N != 4 || now.N != 4 || now.Digest != [8]byte(want[:8]) || now.Digest == was.Digest {
+			t.Errorf("digest %x of record %d, then %x of record %d, want another of the same: %x",
+				was.Digest, was.N, now.Digest, now.N, want[:8])
+		}
+	})
+}
+
+// A device that was away while the log lost its tail, and comes back when the
+// log is as long as before, longer by one, or much longer, starts over.
+func TestForkedWhileAway(t *testing.T) {
+	for longer := range uint64(5) {
+		bubble(t, func(t *testing.T) {
+			h := newHost(t, testPlan(small))
+			d := h.device("d0", bowlLoss(small, 0))
+			for range 5 {
+				h.round()
+			}
+			h.announce()
+			h.take()
+			was := h.last()
+			d.stop()
+			h.cut(was-2, 2)
+			for h.last() < was+longer {
+				h.commit(7, 7)
+			}
+			d.run()
+			h.announce()
+			h.announce()
+			h.one(wire.Contribution)
+			h.agrees(d, h.last())
+		})
+	}
+}
+
+// An announcement with a record that is not the log's is seen through: the log
+// still holds what this device has.
+func TestForgedRecord(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		d := h.device("d0", bowlLoss(small, 0))
+		for range 3 {
+			h.round()
+		}
+		h.announce()
+		h.take()
+		before := h.last()
+		other := newHost(t, testPlan(small)) // its rounds have other scalars
+		other.epoch = 9
+		for other.last() < before+2 {
+			other.commit(1, 2)
+		}
+		other.slots = h.slots
+		for _, n := range []uint64{before, before + 1, before + 2} {
+			a := other.announcement()
+			a.N, a.Records = n+1, wire.Records{}
+			a.Records.Add(other.records[n-1])
+			d.progress()
+			h.send(a)
+			h.silent()
+			if p := d.now(); p.Err == nil || !strings.Contains(p.Err.Error(), "at odds with the log") && !strings.Contains(p.Err.Error(), "no record") {
+				t.Errorf("record %d: progress %+v, want an error", n, p)
+			}
+		}
+		h.agrees(d, before)
+		h.round() // the true coordinator has a lower epoch
+		h.announce()
+		h.agrees(d, before+1)
+	})
+}
+
+// A forged record that continues the log is applied, since nothing tells it
+// apart, and undone when the true one arrives.
+func TestForgedContinuation(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		d := h.device("d0", bowlLoss(small, 0))
+		h.round()
+		last := h.last()
+		h.commit(3, 4)
+		h.announce()
+		h.agrees(d, last+1)
+		h.take()
+		h.cut(last, 1)
+		h.commit(5, 6)
+		h.announce()
+		h.announce()
+		h.one(wire.Contribution)
+		h.agrees(d, last+1)
+	})
+}

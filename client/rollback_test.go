@@ -1,0 +1,118 @@
+package client_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/wire"
+)
+
+// A rollback is replayed, one inside of another too, by who was there and by
+// who joins later.
+func TestRollback(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		d := h.device("d0", bowlLoss(small, 0))
+		rounds := func(n int) {
+			for range n {
+				h.round()
+			}
+		}
+		digest := func() [32]byte { _, digest := d.Digest(); return digest }
+		back := func(to uint64) { h.append(wire.Record{Kind: wire.KindRollback, To: to}); h.announce(); h.take() }
+		rounds(3)
+		h.announce()
+		h.take()
+		third, want := h.last(), digest()
+		rounds(4)
+		back(third)
+		if n, _ := d.Digest(); n != h.last() || digest() != want {
+			t.Fatalf("digest %x after record %d, want %x after %d", digest(), n, want, h.last())
+		}
+		rounds(2)
+		h.announce()
+		h.take()
+		ninth, want := h.last(), digest()
+		rounds(2)
+		back(ninth)
+		back(h.last()) // changes nothing
+		if n, _ := d.Digest(); n != h.last() || digest() != want {
+			t.Fatalf("digest %x after record %d, want %x after %d", digest(), n, want, h.last())
+		}
+		h.atOnce = 2
+		late := h.device("d1", bowlLoss(small, 1))
+		rounds(1)
+		h.announce()
+		n, got := late.Digest()
+		if m, want := d.Digest(); n != m || got != want {
+			t.Errorf("the late joiner has digest %x after record %d, the other %x after %d", got, n, want, m)
+		}
+	})
+}
+
+// A forged rollback that does not continue the log undoes nothing.
+func TestForgedRollback(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		d := h.device("d0", bowlLoss(small, 0))
+		for range 4 {
+			h.round()
+		}
+		h.announce()
+		h.take()
+		last := h.last()
+		for _, to := range []uint64{last, last - 2} {
+			forged := (&wire.Record{N: last + 10, Prev: wire.Hash{1}, Epoch: 1, Kind: wire.KindRollback, To: to}).Append(nil)
+			a := h.announcement()
+			a.N, a.Records = last+11, wire.Records{}
+			a.Records.Add(forged)
+			h.send(a)
+			h.agrees(d, last)
+		}
+		h.silent()
+		h.round()
+		h.announce()
+		h.agrees(d, last+1)
+	})
+}
+
+// A rollback that is interrupted, by lost answers or a stop, is finished later:
+// while the state is replayed, and while what is undone is passed over.
+func TestInterruptedRollback(t *testing.T) {
+	for _, lost := range []uint64{1, 2, 4, 5} { // requests from here on
+		bubble(t, func(t *testing.T) {
+			h := newHost(t, testPlan(small))
+			d := h.device("d0", bowlLoss(small, 0))
+			for range 4 {
+				h.round()
+			}
+			h.announce()
+			h.take()
+			h.atOnce = 1
+			h.append(wire.Record{Kind: wire.KindRollback, To: 3})
+			h.answers(func(m bus.Message) bool {
+				request, err := wire.DecodeCatchUpRequest(m.Data)
+				return err != nil || request.From >= lost
+			})
+			h.announce()
+			pass(6 * time.Second)
+			h.announce()
+			pass(time.Second)
+			want := max(1, min(lost-1, 3)) // the plan is at hand, record 4 does not count
+			if n, err := d.Params(make([]float32, small)); n != want || err != nil {
+				t.Fatalf("Params: record %d, %v, want %d", n, err, want)
+			}
+			d.stop() // while it asks
+			d.run()
+			h.answers(nil)
+			pass(time.Minute)
+			h.announce()
+			h.one(wire.Contribution)
+			h.agrees(d, h.last())
+			if got, want := h.witness(h.last()).Digest(), h.witness(3).Digest(); got != want {
+				t.Errorf("digest %x after the rollback, want %x", got, want)
+			}
+		})
+	}
+}
