@@ -7,14 +7,16 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-func TestReplayChangesAndRollbacks(t *testing.T) {
-	log := &MemoryLog{}
-	appendAll(t, log, chain(t, 3)) // rounds 1 and 2
+// continueLog replays a log of three records and returns its position, and a
+// function that moves both by one record.
+func continueLog(t *testing.T, log Log) (*position, func(wire.Record)) {
+	t.Helper()
 	p, err := replay(log, 3, func([]byte) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	add := func(r wire.Record) {
+	return &p, func(r wire.Record) {
+		t.Helper()
 		r.N, r.Prev, r.Epoch = p.n+1, p.hash, 5
 		b := r.Append(nil)
 		if _, err := p.follow(b); err != nil {
@@ -22,6 +24,12 @@ func TestReplayChangesAndRollbacks(t *testing.T) {
 		}
 		appendAll(t, log, [][]byte{b})
 	}
+}
+
+func TestReplayChangesAndRollbacks(t *testing.T) {
+	log := &MemoryLog{}
+	appendAll(t, log, chain(t, 3)) // rounds 1 and 2
+	_, add := continueLog(t, log)
 	const step = 18 // the field's number
 	change := wire.Change{Fields: []uint64{step}, Values: wire.Plan{Step: 9}}
 	add(wire.Record{Kind: wire.KindChange, Change: &change})
@@ -87,18 +95,7 @@ func (l *countedLog) Read(from uint64, f func(n uint64, record []byte) bool) err
 func TestReplayReadsTheLogOnce(t *testing.T) {
 	log := &countedLog{}
 	appendAll(t, log, chain(t, 3)) // rounds 1 and 2
-	p, err := replay(log, 3, func([]byte) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	add := func(r wire.Record) {
-		r.N, r.Prev, r.Epoch = p.n+1, p.hash, 5
-		b := r.Append(nil)
-		if _, err := p.follow(b); err != nil {
-			t.Fatal(err)
-		}
-		appendAll(t, log, [][]byte{b})
-	}
+	p, add := continueLog(t, log)
 	for range 30 { // each to the one before
 		add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{Round: 3, Step: 1, Terms: []wire.Term{{}}}})
 		add(wire.Record{Kind: wire.KindRollback, To: p.n - 1})
