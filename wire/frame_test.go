@@ -174,6 +174,11 @@ func TestSubjects(t *testing.T) {
 		{wire.AllReplies("r1"), "zo.r1.p.*.*"},
 		{wire.AllJoins("r1"), "zo.r1.j.*"},
 		{wire.AllCatchUps("r1"), "zo.r1.c.*"},
+		{wire.SnapshotSubject("r1", "phone"), "zo.r1.s.phone"},
+		{wire.AllSnapshots("r1"), "zo.r1.s.*"},
+		{wire.LogSubject("r1"), "zo.r1.h"},
+		{wire.MembersSubject("r1"), "zo.r1.m"},
+		{wire.OperatorSubject("r1", "pause"), "zo.r1.o.pause"},
 		{wire.SubjectID("zo.r1.p.z.phone"), "phone"},
 		{wire.SubjectID("phone"), "phone"},
 	}
@@ -190,6 +195,32 @@ func TestSubjects(t *testing.T) {
 	for _, name := range []string{"", "a.b", "a*", ">", "a b", "é", "a\n", strings.Repeat("x", wire.MaxName+1)} {
 		if wire.CheckName(name) == nil {
 			t.Errorf("%q is accepted as a token", name)
+		}
+	}
+}
+
+// TestReference: a reference follows an announcement; anything else there is
+// of a later version.
+func TestReference(t *testing.T) {
+	want := wire.Reference{N: 64, Tip: wire.Tip{1, 2}, Digest: [8]byte{3, 4}}
+	for _, rest := range [][]byte{want.Append(nil), append(want.Append(nil), 0xa1, 'x')} {
+		a, err := wire.DecodeAnnouncement((&wire.Announcement{N: 70, Rest: rest}).Append(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := a.Reference(); !ok || got != want {
+			t.Errorf("rest %x: got %+v, %v, want %+v", rest, got, ok, want)
+		}
+	}
+	whole := want.Append(nil)
+	none := [][]byte{nil, {7}, {0xa1, 'x'}, (&wire.Reference{}).Append(nil), {0xdd, 0xff, 0xff, 0xff, 0xff}}
+	for n := range whole {
+		none = append(none, whole[:n])
+	}
+	for _, rest := range none {
+		a := wire.Announcement{N: 70, Rest: rest}
+		if got, ok := a.Reference(); ok || got != (wire.Reference{}) {
+			t.Errorf("rest %x is read as %+v", rest, got)
 		}
 	}
 }

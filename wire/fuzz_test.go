@@ -28,13 +28,15 @@ func fuzz(f *testing.F, frame string) {
 	})
 }
 
-func FuzzRecord(f *testing.F)         { fuzz(f, "record") }
-func FuzzAnnouncement(f *testing.F)   { fuzz(f, "announcement") }
-func FuzzReply(f *testing.F)          { fuzz(f, "reply") }
-func FuzzJoinRequest(f *testing.F)    { fuzz(f, "join-request") }
-func FuzzJoinReply(f *testing.F)      { fuzz(f, "join-reply") }
-func FuzzCatchUpRequest(f *testing.F) { fuzz(f, "catch-up-request") }
-func FuzzCatchUpReply(f *testing.F)   { fuzz(f, "catch-up-reply") }
+func FuzzRecord(f *testing.F)          { fuzz(f, "record") }
+func FuzzAnnouncement(f *testing.F)    { fuzz(f, "announcement") }
+func FuzzReply(f *testing.F)           { fuzz(f, "reply") }
+func FuzzJoinRequest(f *testing.F)     { fuzz(f, "join-request") }
+func FuzzJoinReply(f *testing.F)       { fuzz(f, "join-reply") }
+func FuzzCatchUpRequest(f *testing.F)  { fuzz(f, "catch-up-request") }
+func FuzzCatchUpReply(f *testing.F)    { fuzz(f, "catch-up-reply") }
+func FuzzSnapshotRequest(f *testing.F) { fuzz(f, "snapshot-request") }
+func FuzzSnapshotReply(f *testing.F)   { fuzz(f, "snapshot-reply") }
 
 // FuzzPlanJSON: a file that is accepted survives being written and read, and
 // the record of a valid plan too.

@@ -17,6 +17,8 @@ import (
 //	zo.<run>.c.<id>           catch-up, request and reply
 //	zo.<run>.s.<id>           snapshots, request and reply
 //	zo.<run>.h                the log's ingest; no device reads it
+//	zo.<run>.m                the roster's ingest; no device reads it
+//	zo.<run>.o.<verb>         an operator's commands, request and reply
 
 // AnnounceSubject is where the devices of a shard listen.
 func AnnounceSubject(run string, shard uint32) string {
@@ -34,6 +36,24 @@ func JoinSubject(run, id string) string { return "zo." + run + ".j." + id }
 
 // CatchUpSubject is where a device asks for records that it missed.
 func CatchUpSubject(run, id string) string { return "zo." + run + ".c." + id }
+
+// SnapshotSubject is where a device asks for pieces of a snapshot.
+func SnapshotSubject(run, id string) string { return "zo." + run + ".s." + id }
+
+// LogSubject is where coordinators hand records to a log that they share. A
+// stream may refuse what is published there: nobody else subscribes.
+func LogSubject(run string) string { return "zo." + run + ".h" }
+
+// MembersSubject is where coordinators hand new members to a log that they
+// share, under the same terms.
+func MembersSubject(run string) string { return "zo." + run + ".m" }
+
+// OperatorSubject is where an operator's program asks a coordinator for
+// something; nobody else may publish there.
+func OperatorSubject(run, verb string) string { return "zo." + run + ".o." + verb }
+
+// AllSnapshots is what a passive replica with snapshots subscribes.
+func AllSnapshots(run string) string { return "zo." + run + ".s.*" }
 
 // Wildcards that a coordinator subscribes.
 func AllReplies(run string) string  { return "zo." + run + ".p.*.*" }

@@ -47,6 +47,9 @@ func announcements() []Vector {
 	s.add("everybody", "ok", "an open roster, everybody asked", Array(Uint(1), Uint(0), Uint(10), Uint(0), Uint(3), Uint(1),
 		Uint(1<<32), Uint(0), Float(1e-3), Uint(10), Str(""), Array(Bin(last...))))
 	s.common(fields)
+	reference := Array(Uint(64), Bin(Seq(0xa0, 8)...), Bin(Seq(0xb0, 8)...))
+	s.add("reference", "ok", "the digest of the state after record 64, as the run has it", slices.Concat(Array(fields...), reference))
+	s.add("reference-rest", "ok", "the same, and fields of a later version", slices.Concat(Array(fields...), reference, Uint(7)))
 	s.add("state-new", "upgrade", "an unknown state", with(fields, 1, Uint(3)))
 	s.add("n-zero", "value", "no record", with(fields, 2, Uint(0)))
 	s.add("step-nan", "value", "not a number", with(fields, 8, Float(float32(math.NaN()))))
@@ -159,5 +162,33 @@ func catchUps() []Vector {
 	s.add("records-bomb", "limit", "2^32-1 records", with(fields, 3, arrayBomb))
 	s.add("records-many", "truncated", "30000 records in no bytes", with(fields, 3, Wide(0xdc, 30000)))
 	s.add("records-map", "form", "records as a map", with(fields, 3, Map()))
+	return append(request.list, s.list...)
+}
+
+// snapshots has snapshots: request version, n, offset, max bytes; reply
+// version, n, tip, size, offset, data.
+func snapshots() []Vector {
+	request := &set{frame: "snapshot-request"}
+	fields := []Value{Uint(1), Uint(64), Uint(4096), Uint(65536)}
+	request.add("piece", "ok", "the snapshot of record 64, from byte 4096 on", Array(fields...))
+	request.add("newest", "ok", "what there is", Array(Uint(1), Uint(0), Uint(0), Uint(0)))
+	request.common(fields)
+	request.add("n-over", "limit", "record 2^63", with(fields, 1, Uint(1<<63)))
+	request.add("offset-over", "limit", "byte 2^63", with(fields, 2, Uint(1<<63)))
+	request.add("bytes-over", "limit", "2^32 bytes", with(fields, 3, Uint(1<<32)))
+
+	s := &set{frame: "snapshot-reply"}
+	fields = []Value{Uint(1), Uint(64), Bin(Seq(0xa0, 8)...), Uint(4100), Uint(4096), Bin(1, 2, 3, 4)}
+	s.add("piece", "ok", "the last 4 bytes", Array(fields...))
+	s.add("offer", "ok", "what there is, without bytes", Array(fields[0], fields[1], fields[2], fields[3], Uint(0), Bin()))
+	s.add("none", "ok", "no snapshot", Array(Uint(1), Uint(0), Bin(make([]byte, 8)...), Uint(0), Uint(0), Bin()))
+	s.common(fields)
+	s.add("tip-short", "form", "7 bytes", with(fields, 2, Bin(Seq(0xa0, 7)...)))
+	s.add("size-over", "limit", "2^63 bytes", with(fields, 3, Uint(1<<63)))
+	s.add("data-beyond", "value", "more bytes than the file has", with(fields, 5, Bin(1, 2, 3, 4, 5)))
+	s.add("offset-beyond", "value", "bytes from beyond the file", with(fields, 4, Uint(5000)))
+	s.add("data-bomb", "limit", "2^32-1 bytes", with(fields, 5, binBomb))
+	s.add("data-cut", "truncated", "data longer than the frame", with(fields, 5, Wide(0xc4, 40)))
+	s.add("data-string", "form", "data as a string", with(fields, 5, Str("data")))
 	return append(request.list, s.list...)
 }

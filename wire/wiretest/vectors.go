@@ -3,11 +3,11 @@ package wiretest
 import "slices"
 
 // Count is the number of vectors.
-const Count = 269
+const Count = 304
 
 // Vectors makes every vector.
 func Vectors() []Vector {
-	return slices.Concat(records(), rounds(), bodies(), plans(), announcements(), replies(), joins(), catchUps())
+	return slices.Concat(records(), rounds(), bodies(), plans(), announcements(), replies(), joins(), catchUps(), snapshots())
 }
 
 // A set collects the vectors of one kind of frame.

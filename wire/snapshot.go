@@ -1,0 +1,84 @@
+package wire
+
+import "math"
+
+// A SnapshotRequest asks whoever holds a snapshot of the run's state for a
+// piece of it: of that after record N, or of the newest for N = 0, from byte
+// Offset on, in a reply of about at most MaxBytes. MaxBytes = 0 asks what there
+// is.
+type SnapshotRequest struct {
+	N        uint64
+	Offset   uint64
+	MaxBytes uint64
+	Rest     []byte
+}
+
+// Append appends the encoding of r to b: the array [version, n, offset,
+// maxBytes], then Rest.
+func (r *SnapshotRequest) Append(b []byte) []byte {
+	b = append(appendArray(b, 4), FrameVersion)
+	b = appendUint(b, r.N)
+	b = appendUint(b, r.Offset)
+	b = appendUint(b, r.MaxBytes)
+	return append(b, r.Rest...)
+}
+
+// DecodeSnapshotRequest reads a snapshot request.
+func DecodeSnapshotRequest(b []byte) (SnapshotRequest, error) {
+	d := newReader("snapshot request", b)
+	d.head(FrameVersion, 4)
+	r := SnapshotRequest{
+		N:        d.uint("n", math.MaxInt64),
+		Offset:   d.uint("offset", math.MaxInt64),
+		MaxBytes: d.uint("max bytes", math.MaxUint32),
+		Rest:     d.rest(),
+	}
+	if d.err != nil {
+		return SnapshotRequest{}, d.err
+	}
+	return r, nil
+}
+
+// A SnapshotReply brings bytes of the file that is the state after record N,
+// Size bytes long (package client/replica has its format). N = 0: there is no
+// snapshot, or no longer the one that was asked for.
+type SnapshotReply struct {
+	N      uint64
+	Tip    Tip // of record N
+	Size   uint64
+	Offset uint64
+	Data   []byte
+	Rest   []byte
+}
+
+// Append appends the encoding of r to b: the array [version, n, tip, size,
+// offset, data], then Rest.
+func (r *SnapshotReply) Append(b []byte) []byte {
+	b = append(appendArray(b, 6), FrameVersion)
+	b = appendUint(b, r.N)
+	b = appendBin(b, r.Tip[:])
+	b = appendUint(b, r.Size)
+	b = appendUint(b, r.Offset)
+	b = appendBin(b, r.Data)
+	return append(b, r.Rest...)
+}
+
+// DecodeSnapshotReply reads a snapshot reply. Data and Rest alias b.
+func DecodeSnapshotReply(b []byte) (SnapshotReply, error) {
+	d := newReader("snapshot reply", b)
+	d.head(FrameVersion, 6)
+	var r SnapshotReply
+	r.N = d.uint("n", math.MaxInt64)
+	d.bytes("tip", r.Tip[:])
+	r.Size = d.uint("size", math.MaxInt64)
+	r.Offset = d.uint("offset", math.MaxInt64)
+	r.Data = d.bin("data", MaxFrame)
+	if d.err == nil && uint64(len(r.Data)) > r.Size-min(r.Offset, r.Size) {
+		d.fail("data", ErrValue)
+	}
+	r.Rest = d.rest()
+	if d.err != nil {
+		return SnapshotReply{}, d.err
+	}
+	return r, nil
+}
