@@ -30,17 +30,18 @@ var allowed = map[string][]string{
 		module + "/prng/...", module + "/mathx/...", module + "/wire/...",
 		"github.com/vmihailenco/msgpack/v5/...",
 	},
-	"bus":         {module + "/bus/...", "github.com/nats-io/nats.go/..."},
-	"client":      shellImports("client"),
-	"coordinator": shellImports("coordinator"),
+	"bus":           {module + "/bus/...", "github.com/nats-io/nats.go/..."},
+	"internal/disk": {module + "/internal/disk/..."},
+	"client":        shellImports("client"),
+	"coordinator":   shellImports("coordinator"),
 }
 
 // shellImports is what client and coordinator may import: the packages below
-// them, themselves, and never each other.
+// them, themselves, never each other, and no disk but a real one.
 func shellImports(own string) []string {
 	return []string{
 		module + "/prng/...", module + "/mathx/...", module + "/wire/...",
-		module + "/bus/...", module + "/" + own + "/...",
+		module + "/bus/...", module + "/internal/disk", module + "/" + own + "/...",
 		"github.com/nats-io/nats.go/...",
 	}
 }

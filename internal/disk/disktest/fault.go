@@ -1,0 +1,156 @@
+package disktest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrPowerOff is what every call returns while the power is off, and every
+// call of an open file or lock from before a crash.
+var ErrPowerOff = errors.New("disktest: the power is off")
+
+// faults is what is to go wrong.
+type faults struct {
+	off     bool
+	cut     bool // the power goes off after left more changes
+	left    int
+	err     error // what count operations return after skip more of them
+	skip    int
+	count   int
+	read    error
+	limited bool // the files together have at most limit bytes
+	limit   int64
+}
+
+// CutAfter lets n more changes be made; then the power is off: every call
+// fails and has no effect, until the disk is reopened in a state of
+// [Disk.States], by [Disk.Crash], or by [Disk.Kill].
+//
+// A change is a call that alters what a power cut may leave: a creation,
+// Rename, Remove, WriteAt, Truncate, Sync or SyncDir.
+func (d *Disk) CutAfter(n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.faults.cut, d.faults.left = true, n
+}
+
+// Off says whether the power is off.
+func (d *Disk) Off() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.faults.off
+}
+
+// Fail makes count operations fail with err, after skip more that do not. A
+// WriteAt that fails has written the first half; what was to be synced when Sync
+// failed is on the disk or not; the others have no effect.
+func (d *Disk) Fail(skip, count int, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.faults.skip, d.faults.count, d.faults.err = skip, count, err
+}
+
+// Failing says whether operations are left that will fail.
+func (d *Disk) Failing() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.faults.count > 0
+}
+
+// FailReads makes every ReadAt fail with err, or none if it is nil.
+func (d *Disk) FailReads(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.faults.read = err
+}
+
+// Limit makes files longer only while they have no more than so many bytes
+// together; beyond it, a WriteAt writes what fits and returns ENOSPC.
+func (d *Disk) Limit(bytes int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.faults.limited, d.faults.limit = true, bytes
+}
+
+// Used returns how many bytes the files have together.
+func (d *Disk) Used() int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return used(d.root)
+}
+
+func used(n *node) int64 {
+	if n.file != nil {
+		return int64(len(n.file.data))
+	}
+	var sum int64
+	for _, child := range n.folder.names {
+		sum += used(child)
+	}
+	return sum
+}
+
+// operation is one line of a trace.
+type operation struct {
+	name, path string
+	off, size  int64
+	err        error
+}
+
+// kept is how many operations a trace has.
+const kept = 128
+
+// Trace returns the last 128 operations, one a line.
+func (d *Disk) Trace() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var b strings.Builder
+	for i := max(0, d.operations-kept); i < d.operations; i++ {
+		o := d.trace[i%kept]
+		fmt.Fprintf(&b, "%4d %s %s", i+1, o.name, o.path)
+		if o.size != 0 || o.off != 0 {
+			fmt.Fprintf(&b, " %d at %d", o.size, o.off)
+		}
+		if o.err != nil {
+			fmt.Fprintf(&b, ": %v", o.err)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// begin counts an operation and returns the error that it is to have.
+func (d *Disk) begin(o operation, change bool) error {
+	o.err = d.fault(change)
+	d.record(o)
+	return o.err
+}
+
+func (d *Disk) record(o operation) {
+	d.trace[d.operations%kept] = o
+	d.operations++
+}
+
+func (d *Disk) note(event string) { d.record(operation{name: event}) }
+
+func (d *Disk) fault(change bool) error {
+	f := &d.faults
+	if change && f.cut {
+		if f.left == 0 {
+			f.off = true
+		}
+		f.left--
+	}
+	switch {
+	case f.off:
+		return ErrPowerOff
+	case f.count == 0:
+		return nil
+	case f.skip > 0:
+		f.skip--
+		return nil
+	}
+	f.count--
+	return f.err
+}

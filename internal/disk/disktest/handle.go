@@ -1,0 +1,149 @@
+package disktest
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"syscall"
+)
+
+// A handle is an open file.
+type handle struct {
+	disk   *Disk
+	file   *file
+	path   string
+	life   int
+	flag   int
+	closed bool
+}
+
+// begin begins an operation. A usable handle may still be at fault.
+func (h *handle) begin(o operation, change bool) (fault, unusable error) {
+	switch {
+	case h.life != h.disk.life:
+		unusable = ErrPowerOff
+	case h.closed:
+		unusable = fs.ErrClosed
+	case o.off < 0:
+		unusable = syscall.EINVAL
+	}
+	if unusable != nil {
+		return nil, failed(o.name, h.path, unusable)
+	}
+	o.path = h.path
+	if fault = h.disk.begin(o, change); fault != nil {
+		fault = failed(o.name, h.path, fault)
+	}
+	if h.disk.faults.off {
+		return nil, fault
+	}
+	return fault, nil
+}
+
+func (h *handle) ReadAt(b []byte, off int64) (int, error) {
+	h.disk.mu.Lock()
+	defer h.disk.mu.Unlock()
+	fault, err := h.begin(operation{name: "read", off: off, size: int64(len(b))}, false)
+	switch {
+	case err != nil:
+		return 0, err
+	case fault != nil:
+		return 0, fault
+	case h.disk.faults.read != nil:
+		return 0, failed("read", h.path, h.disk.faults.read)
+	}
+	n := 0
+	if off < int64(len(h.file.data)) {
+		n = copy(b, h.file.data[off:])
+	}
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (h *handle) WriteAt(b []byte, off int64) (int, error) {
+	h.disk.mu.Lock()
+	defer h.disk.mu.Unlock()
+	if !h.writable() {
+		return 0, failed("write", h.path, syscall.EBADF)
+	}
+	fault, err := h.begin(operation{name: "write", off: off, size: int64(len(b))}, true)
+	if err != nil {
+		return 0, err
+	}
+	n, err := len(b), fault
+	if fault != nil {
+		n /= 2
+	} else if room := h.room(off); room < int64(n) {
+		n, err = int(room), failed("write", h.path, syscall.ENOSPC)
+	}
+	if n > 0 {
+		h.file.change(change{off: off, data: bytes.Clone(b[:n])})
+	}
+	return n, err
+}
+
+func (h *handle) writable() bool { return h.flag&(os.O_WRONLY|os.O_RDWR) != 0 }
+
+// room returns how many bytes a write may have.
+func (h *handle) room(off int64) int64 {
+	d := h.disk
+	if !d.faults.limited {
+		return math.MaxInt64
+	}
+	free := max(0, d.faults.limit-used(d.root))
+	return max(0, int64(len(h.file.data))-off+free)
+}
+
+func (h *handle) Truncate(size int64) error {
+	h.disk.mu.Lock()
+	defer h.disk.mu.Unlock()
+	if !h.writable() {
+		return failed("truncate", h.path, syscall.EINVAL)
+	}
+	fault, err := h.begin(operation{name: "truncate", off: size}, true)
+	if err != nil || fault != nil {
+		return errorOf(err, fault)
+	}
+	h.file.change(change{off: size, truncate: true})
+	return nil
+}
+
+func (h *handle) Sync() error {
+	h.disk.mu.Lock()
+	defer h.disk.mu.Unlock()
+	fault, err := h.begin(operation{name: "sync"}, true)
+	switch {
+	case err != nil:
+	case fault != nil:
+		h.file.syncFailed()
+	default:
+		h.file.sync()
+	}
+	return errorOf(err, fault)
+}
+
+func (h *handle) Size() (int64, error) {
+	h.disk.mu.Lock()
+	defer h.disk.mu.Unlock()
+	fault, err := h.begin(operation{name: "size"}, false)
+	return int64(len(h.file.data)), errorOf(err, fault)
+}
+
+func (h *handle) Close() error {
+	h.disk.mu.Lock()
+	defer h.disk.mu.Unlock()
+	fault, err := h.begin(operation{name: "close"}, false)
+	h.closed = true
+	return errorOf(err, fault)
+}
+
+func errorOf(err, fault error) error {
+	if err != nil {
+		return err
+	}
+	return fault
+}

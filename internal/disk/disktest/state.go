@@ -1,0 +1,221 @@
+package disktest
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"iter"
+	"maps"
+	"math/rand/v2"
+	"slices"
+)
+
+// settle decides what a power cut leaves of all that there is below n, in an
+// order that does not depend on the decisions.
+func settle(n *node, pick func(options int) int) {
+	seen := map[*node]bool{}
+	var visit func(n *node)
+	visit = func(n *node) {
+		if seen[n] {
+			return
+		}
+		seen[n] = true
+		if n.file != nil {
+			n.file.settle(pick)
+			return
+		}
+		children := n.folder.children()
+		n.folder.settle(pick)
+		for _, child := range children {
+			visit(child)
+		}
+	}
+	visit(n)
+}
+
+// children returns all that may have a name after a power cut.
+func (f *folder) children() []*node {
+	var all []*node
+	for _, names := range []map[string]*node{f.durable, f.names} {
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			all = append(all, names[name])
+		}
+	}
+	for _, r := range f.changes {
+		all = append(all, r.node)
+	}
+	return all
+}
+
+// Limits of [Disk.States].
+const (
+	// Exhaustive is up to how many combinations of decisions all are made.
+	Exhaustive = 2048
+	// Sampled is how many are drawn beyond that.
+	Sampled = 512
+)
+
+// States returns every state that a power cut now could leave, each as a disk
+// of its own without faults, and no state twice.
+//
+// Where there are more than [Exhaustive] combinations of what the package's
+// text lists, it makes these: all kept and all lost; each of the two but for one
+// decision; and [Sampled] drawn with a fixed seed.
+func (d *Disk) States() iter.Seq[*Disk] {
+	return func(yield func(*Disk) bool) {
+		seen := map[[sha256.Size]byte]bool{}
+		for decisions := range combinations(d.decisions()) {
+			state := d.settled(decisions)
+			sum := state.Fingerprint()
+			if seen[sum] {
+				continue
+			}
+			seen[sum] = true
+			if !yield(state) {
+				return
+			}
+		}
+	}
+}
+
+// decisions returns how many options each decision of a power cut has.
+func (d *Disk) decisions() []int {
+	var options []int
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	settle(copier{}.node(d.root), func(n int) int {
+		options = append(options, n)
+		return 0
+	})
+	return options
+}
+
+// settled returns the disk that decisions leave.
+func (d *Disk) settled(decisions []int) *Disk {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	state := New()
+	state.root, state.trace, state.operations = copier{}.node(d.root), d.trace, d.operations
+	state.note("power cut")
+	next := 0
+	settle(state.root, func(int) int {
+		next++
+		return decisions[next-1]
+	})
+	return state
+}
+
+// combinations enumerates decisions with these numbers of options. What it
+// yields is valid until the next.
+func combinations(options []int) iter.Seq[[]int] {
+	product := 1
+	for _, n := range options {
+		if product *= n; product > Exhaustive {
+			return selection(options)
+		}
+	}
+	return func(yield func([]int) bool) {
+		decisions := make([]int, len(options))
+		for i := range product {
+			for at, n := range options {
+				decisions[at], i = i%n, i/n
+			}
+			if !yield(decisions) {
+				return
+			}
+		}
+	}
+}
+
+// selection is what [Disk.States] promises where all would be too many.
+func selection(options []int) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		decisions := make([]int, len(options))
+		for base := range 2 {
+			for at, n := range options {
+				for option := range n {
+					fill(decisions, base)
+					decisions[at] = option
+					if !yield(decisions) {
+						return
+					}
+				}
+			}
+		}
+		r := rand.New(rand.NewPCG(1, 2))
+		for range Sampled {
+			for at, n := range options {
+				decisions[at] = draw(r, n)
+			}
+			if !yield(decisions) {
+				return
+			}
+		}
+	}
+}
+
+func fill(decisions []int, v int) {
+	for i := range decisions {
+		decisions[i] = v
+	}
+}
+
+// draw draws an option; where there are many, which is where a file may end,
+// it keeps everything half of the time.
+func draw(r *rand.Rand, options int) int {
+	if options > 3 && r.IntN(2) == 0 {
+		return 0
+	}
+	return r.IntN(options)
+}
+
+// Crash cuts the power and puts it on again: d is left in one of the states
+// that [Disk.States] speaks of, without faults. All is kept a quarter of the
+// time, all is lost as often, and otherwise each decision is drawn by itself.
+func (d *Disk) Crash(r *rand.Rand) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	mode := r.IntN(4)
+	settle(d.root, func(options int) int {
+		if mode < 2 {
+			return mode
+		}
+		return draw(r, options)
+	})
+	d.note("power cut")
+	d.restart()
+}
+
+// Kill ends the process: what it wrote stays, and can still be lost by a power
+// cut; its locks and open files are gone, and there are no faults.
+func (d *Disk) Kill() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.note("kill")
+	d.restart()
+}
+
+func (d *Disk) restart() {
+	d.life++
+	d.locks = map[*node]bool{}
+	d.faults = faults{}
+}
+
+// Fingerprint is a hash of all names and all bytes as programs see them.
+func (d *Disk) Fingerprint() [sha256.Size]byte {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return sha256.Sum256(appendTree(nil, d.root))
+}
+
+func appendTree(b []byte, n *node) []byte {
+	if n.file != nil {
+		b = binary.LittleEndian.AppendUint64(append(b, 'f'), uint64(len(n.file.data)))
+		return append(b, n.file.data...)
+	}
+	b = binary.LittleEndian.AppendUint64(append(b, 'd'), uint64(len(n.folder.names)))
+	for _, name := range slices.Sorted(maps.Keys(n.folder.names)) {
+		b = append(append(b, name...), 0)
+		b = appendTree(b, n.folder.names[name])
+	}
+	return b
+}

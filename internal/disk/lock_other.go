@@ -1,0 +1,33 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
+
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// lock makes a file that must not exist yet. A crash leaves it behind; somebody
+// who knows that no process uses the folder removes it.
+func lock(path string) (io.Closer, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("lock: %w: if no process runs, remove %s", ErrLocked, path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return lockFile{file}, nil
+}
+
+type lockFile struct{ *os.File }
+
+func (f lockFile) Close() error {
+	return errors.Join(f.File.Close(), os.Remove(f.Name()))
+}
+
+// syncDir does nothing where folders cannot be synced.
+func syncDir(string) error { return nil }
