@@ -3,7 +3,9 @@ package client
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
+	"time"
 
 	"github.com/zofl/zofl/client/replica"
 )
@@ -18,15 +20,17 @@ var (
 	ErrRunning = errors.New("already running")
 )
 
-// A Client is one device of a run.
+// A Client is one device of a run, or a passive replica of it.
 //
 // Invariants:
 //  1. Only the goroutine of Run changes replica, and only under mu.
-//  2. The app's callbacks run one at a time, and nothing that one which has
+//  2. What it holds is the replay of the log up to the replica's record, except
+//     while unproven is not 0: then a reference has yet to agree.
+//  3. The app's callbacks run one at a time, and nothing that one which has
 //     not returned may still touch is used until it does.
 type Client struct {
 	cfg     Config
-	dim     int
+	dim     int       // 0: a passive replica's, which has the plan's
 	streams Streaming // nil for a flat objective
 	inbox   *inbox
 	calls   caller
@@ -36,17 +40,28 @@ type Client struct {
 	running bool
 
 	// Owned by the goroutine of Run.
-	slot     uint32
-	plan     []byte // record 1, as applied
-	course   course
-	epoch    uint64 // of the last announcement that was followed
-	last     uint64 // last record of the log, as far as known
-	ignored  int    // announcements in a row that were not followed
-	reply    sent
-	allowed  bool // the server lets this device publish replies
-	est      estimator
-	evaluate evaluation
-	zeros    int // rounds in a row whose scalars were all zero
+	slot      uint32
+	joined    bool  // slot is known
+	state     State // as told last
+	course    course
+	unproven  uint64 // record of the snapshot that the state began with, until a reference agrees; 0: none
+	keeper    keeper
+	digests   digests
+	repair    repair
+	snapshots snapshots
+	serving   serving
+	pace      pace
+	epoch     uint64    // of the last announcement that was followed
+	last      uint64    // last record of the log, as far as known
+	rejoinAt  time.Time // when to ask for the slot again, zero: no need
+	ignored   int       // announcements in a row that were not followed
+	reply     sent      // the last contribution
+	declined  sent      // the last decline
+	allowed   bool      // the server lets this device publish replies
+	est       estimator
+	evaluate  evaluation
+	random    *rand.Rand // pauses that devices must not make in step
+	zeros     int        // rounds in a row whose scalars were all zero
 }
 
 // New returns a client; nothing happens before Run. The error is [ErrConfig].
@@ -55,15 +70,14 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
-	c := &Client{cfg: cfg, dim: dim, inbox: newInbox()}
+	c := &Client{cfg: cfg, dim: dim, inbox: newInbox(), random: newRandom(cfg.ID)}
 	c.streams, _ = cfg.Objective.(Streaming)
 	c.replica = c.blank()
+	c.keeper = keeper{store: cfg.Store, failing: map[string]bool{}}
 	return c, nil
 }
 
-func (c *Client) blank() *replica.Replica {
-	return replica.New(replica.Config{Run: c.cfg.Run, Dim: uint64(c.dim), Initial: c.cfg.Initial})
-}
+func (c *Client) blank() *replica.Replica { return replica.New(c.replicaConfig()) }
 
 // Params copies the model to dst, which has one element per parameter, and
 // returns the index of the record after which it is. Call it at any time, from
@@ -71,13 +85,24 @@ func (c *Client) blank() *replica.Replica {
 // While a device starts over, because the log turned out not to be its own or
 // returns to an earlier state, n is smaller than it was.
 func (c *Client) Params(dst []float32) (n uint64, err error) {
-	if len(dst) != c.dim {
-		return 0, fmt.Errorf("client: params: dst has %d elements, the model %d", len(dst), c.dim)
+	if c.Dim() == 0 {
+		return 0, nil // a passive replica's that has no plan yet
+	}
+	if dim := c.Dim(); len(dst) != dim {
+		return 0, fmt.Errorf("client: params: dst has %d elements, the model %d", len(dst), dim)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	copy(dst, c.replica.Params())
 	return c.replica.N(), nil
+}
+
+// Dim returns the number of parameters: the objective's, of a passive replica the
+// plan's, 0 before it has that.
+func (c *Client) Dim() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return max(c.dim, len(c.replica.Params()))
 }
 
 // Digest returns the digest of the replica's state and the index of the record
@@ -93,6 +118,7 @@ var errRecorder = errors.New("recorder")
 
 // record tells the Recorder where the client is.
 func (c *Client) record(p Progress) error {
+	c.state = p.State
 	c.last = max(c.last, c.replica.N())
 	p.N, p.Last, p.Round = c.replica.N(), c.last, c.replica.Rounds()
 	p.Queries, p.Refused = c.est.queries, c.inbox.refusals()

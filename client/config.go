@@ -19,8 +19,7 @@ var ErrConfig = errors.New("bad config")
 // Config is what a client needs.
 type Config struct {
 	// Conn is the app's connection; the client never dials or closes it. For
-	// a device on a bad network set nats.MaxReconnects(-1),
-	// nats.RetryOnFailedConnect(true) and nats.ReconnectBufSize(-1).
+	// a device on a bad network connect with [ConnectOptions].
 	Conn *nats.Conn
 	// Bus replaces Conn, for tests and simulations. One of the two is needed.
 	Bus bus.Bus
@@ -30,8 +29,11 @@ type Config struct {
 	// and '_', at most 32. Every byte of it is paid in every reply.
 	ID string
 	// Objective is the app's loss. What else it implements of [Streaming],
-	// [Evaluator], [Sampler] and [Policy] is used.
+	// [Evaluator], [Sampler] and [Policy] is used. Nil with Passive.
 	Objective Objective
+	// Passive makes a client that follows the run without taking part; nil: it
+	// takes part.
+	Passive *Passive
 	// Initial are the first parameters of a plan that has them given. They
 	// are copied when the plan arrives, and again where the device has to
 	// start over, and never changed. Others: nil.
@@ -45,6 +47,21 @@ type Config struct {
 	// RetryMax bounds the pause between attempts to join, which starts at
 	// RetryMax/32 and doubles; 0 is 30 s.
 	RetryMax time.Duration
+	// Store keeps the state and the last reply for the next process; nil: the
+	// memory only. The client never closes it. A store that fails, or holds
+	// what cannot be used, costs a replay at most; see [ErrStore].
+	Store Store
+	// CheckpointEvery is how many records are applied from one checkpoint to
+	// the next; 0 is 64. Within a catch-up only CheckpointInterval counts.
+	CheckpointEvery uint64
+	// CheckpointInterval is how long a state goes without a checkpoint; 0 is
+	// 5 min. There is another when Run ends.
+	CheckpointInterval time.Duration
+	// Horizon is how many records are replayed at most where there is a
+	// snapshot to take instead; 0: as many as cost less than the snapshot, in
+	// bytes and in seconds as measured. In a run without digests nothing proves
+	// a snapshot before the run ends, and the log is replayed then.
+	Horizon uint64
 }
 
 // withDefaults returns a config in which everything is set, and the number of
@@ -56,9 +73,11 @@ func (c Config) withDefaults() (Config, int, error) {
 	if err := c.check(); err != nil {
 		return c, 0, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	dim := c.Objective.Dim()
-	if dim < 1 {
-		return c, 0, fmt.Errorf("%w: Objective.Dim() = %d: a model has at least one parameter", ErrConfig, dim)
+	dim := 0
+	if c.Objective != nil {
+		if dim = c.Objective.Dim(); dim < 1 {
+			return c, 0, fmt.Errorf("%w: Objective.Dim() = %d: a model has at least one parameter", ErrConfig, dim)
+		}
 	}
 	if c.Recorder == nil {
 		c.Recorder = RecorderFunc(func(Progress) error { return nil })
@@ -72,6 +91,12 @@ func (c Config) withDefaults() (Config, int, error) {
 	if c.RetryMax == 0 {
 		c.RetryMax = 30 * time.Second
 	}
+	if c.CheckpointEvery == 0 {
+		c.CheckpointEvery = 64
+	}
+	if c.CheckpointInterval == 0 {
+		c.CheckpointInterval = 5 * time.Minute
+	}
 	c.Logger = c.Logger.With("run", c.Run, "id", c.ID)
 	return c, dim, nil
 }
@@ -84,12 +109,16 @@ func (c *Config) check() error {
 		return fmt.Errorf("Run: name the run that the coordinator's plan names: %w", wire.CheckName(c.Run))
 	case wire.CheckName(c.ID) != nil:
 		return fmt.Errorf("ID: give each device a name of its own: %w", wire.CheckName(c.ID))
-	case c.Objective == nil:
-		return errors.New("Objective is nil: give the loss, for instance client.Func(dim, loss)")
+	case c.Objective == nil && c.Passive == nil:
+		return errors.New("Objective is nil: give the loss, for instance client.Func(dim, loss), or Passive to follow without one")
 	case c.RequestTimeout < 0:
 		return fmt.Errorf("RequestTimeout = %v: give a positive duration, or 0 for 5 s", c.RequestTimeout)
 	case c.RetryMax < 0 || c.RetryMax > 0 && c.RetryMax < time.Millisecond:
 		return fmt.Errorf("RetryMax = %v: give at least 1 ms, or 0 for 30 s", c.RetryMax)
+	case c.CheckpointInterval < 0:
+		return fmt.Errorf("CheckpointInterval = %v: give a positive duration, or 0 for 5 min", c.CheckpointInterval)
+	case c.Passive != nil:
+		return c.checkPassive()
 	}
 	return nil
 }

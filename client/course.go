@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/zofl/zofl/client/replica"
 )
 
 // A course is what is known of the log's rollbacks, and how far the log was
@@ -16,23 +18,33 @@ import (
 // it: it applies the records of the path and passes over the others. Invariant:
 // rollbacks has those of all records that this device applied or passed over.
 type course struct {
-	rollbacks []rollback // ascending
-	passed    uint64     // last record passed over, 0: none after the replica's
-	scanning  bool       // records are passed over to see the rollbacks among them
+	rollbacks []replica.Rollback // ascending
+	passed    uint64             // last record passed over, 0: none after the replica's
+	scanning  bool               // records are passed over to see the rollbacks among them
 }
 
-// A rollback is a record and the one that it returns to.
-type rollback struct{ n, to uint64 }
-
 // find returns where the rollback of record n is, or belongs.
-func (c *course) find(n uint64) (i int, found bool) {
-	return slices.BinarySearchFunc(c.rollbacks, n, func(r rollback, n uint64) int { return cmp.Compare(r.n, n) })
+func (c *course) find(n uint64) (i int, found bool) { return search(c.rollbacks, n) }
+
+func search(rollbacks []replica.Rollback, n uint64) (i int, found bool) {
+	return slices.BinarySearchFunc(rollbacks, n, func(r replica.Rollback, n uint64) int { return cmp.Compare(r.N, n) })
+}
+
+// merge takes what somebody else knows of the rollbacks after record mine, up to
+// record n, and forgets what was passed over.
+func (c *course) merge(theirs []replica.Rollback, mine, n uint64) {
+	i, _ := c.find(mine + 1)
+	j, _ := c.find(n + 1)
+	from, _ := search(theirs, mine+1)
+	to, _ := search(theirs, n+1)
+	c.rollbacks = slices.Concat(c.rollbacks[:i], theirs[from:to], c.rollbacks[j:])
+	c.passed = 0
 }
 
 // to returns where record n returns to, 0 if it is not known to be a rollback.
 func (c *course) to(n uint64) uint64 {
 	if i, found := c.find(n); found {
-		return c.rollbacks[i].to
+		return c.rollbacks[i].To
 	}
 	return 0
 }
@@ -44,7 +56,7 @@ func (c *course) note(n, to uint64) {
 		c.rollbacks = slices.Delete(c.rollbacks, i, i+1)
 	}
 	if to > 0 {
-		c.rollbacks = slices.Insert(c.rollbacks, i, rollback{n, to})
+		c.rollbacks = slices.Insert(c.rollbacks, i, replica.Rollback{N: n, To: to})
 	}
 }
 
@@ -53,7 +65,7 @@ func (c *course) known() uint64 {
 	if len(c.rollbacks) == 0 {
 		return c.passed
 	}
-	return max(c.passed, c.rollbacks[len(c.rollbacks)-1].n)
+	return max(c.passed, c.rollbacks[len(c.rollbacks)-1].N)
 }
 
 // cut forgets what is known of the records after n.
@@ -74,8 +86,8 @@ func (c *course) path(n uint64) path {
 			p = append(p, stretch{1, n})
 			break
 		}
-		p = append(p, stretch{c.rollbacks[i].n, n})
-		n = c.rollbacks[i].to
+		p = append(p, stretch{c.rollbacks[i].N, n})
+		n = c.rollbacks[i].To
 	}
 	slices.Reverse(p)
 	return p

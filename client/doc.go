@@ -17,14 +17,43 @@
 // keeps the device out of the rounds until it returns.
 //
 // Being offline is no error: Run waits. It returns only what no waiting cures;
-// see [Client.Run].
+// see [Client.Run]. [ConnectOptions] are for devices on bad networks.
+//
+// # What survives
+//
+// With a [Store] a device may be killed at any point. Its state is kept every
+// 64 records or 5 minutes, and when Run ends; its reply before it is sent, so
+// that a device that comes back within a round sends the same bytes. What was
+// torn, damaged, or is of another run, model or log is set aside, told, and
+// replayed around; a store that fails is told once, and the run goes on in
+// memory.
+//
+// A device that was away replays the records that it missed, one answer's worth
+// at a time, or takes a snapshot from a passive replica and replays the rest:
+// whichever is cheaper in bytes and seconds as it measures them, or what
+// [Config].Horizon says. A snapshot has to be of the run's log; its numbers are
+// believed until a reference agrees with a later state. One that led elsewhere
+// is undone by a replay, by the end of the run at the latest. Digests are of
+// vectors: that a snapshot has the plan's mu, batch and limits as changed so far
+// is believed of whoever may answer zo.<run>.s.*, so let nobody else publish
+// for the passive replica.
+//
+// Runs compare states: a device whose digest differs from the run's reference
+// rebuilds its state, from its checkpoint or from record 1, and says so with
+// [ErrDiverged].
+//
+// # Passive replicas
+//
+// A client with [Config].Passive follows a run without taking part: an
+// operator's witness, which reports digests and serves snapshots.
 //
 // # Memory
 //
 // In vectors of the model's size: the parameters, and each vector that the
 // plan's rule replicates (momentum). Then, for a flat objective or one that
 // evaluates, the vector that the app sees; for K > 1, the local iterate of the
-// parameters and of the rule's vectors.
+// parameters and of the rule's vectors. While a snapshot is taken, or replayed
+// at a run's end because nothing proved it, the state twice. Checkpoints are written without a copy.
 //
 // # Determinism
 //

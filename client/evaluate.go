@@ -20,7 +20,6 @@ var errAsked = errors.New("a round asks this device")
 // not repeat it.
 type evaluation struct {
 	evaluated uint64 // last record whose state was evaluated
-	digested  uint64 // last record whose digest was reported
 }
 
 // reportState sends what the plan asks about the state after record a.N-1, on
@@ -31,19 +30,6 @@ func (c *Client) reportState(ctx context.Context, a *arrival) error {
 		return err
 	}
 	return c.reportMetrics(ctx, a)
-}
-
-// reportDigest sends the state's digest from a device that takes part.
-func (c *Client) reportDigest(ctx context.Context, a *arrival) error {
-	plan, n := c.replica.Plan(), c.replica.N()
-	if !due(n, plan.DigestEvery) || c.evaluate.digested == n || a.State != wire.Open ||
-		!a.Cohort.Has(plan.Run, a.N, a.Attempt, c.slot, c.cfg.ID) {
-		return nil
-	}
-	c.evaluate.digested = n
-	digest := c.replica.Digest()
-	reply := wire.Reply{Kind: wire.DigestReport, N: n, Tip: c.replica.Hash().Tip(), Digest: [8]byte(digest[:8])}
-	return c.publish(ctx, reply.Append(nil))
 }
 
 // reportMetrics sends what the app measures, from the few devices that are
@@ -65,7 +51,8 @@ func (c *Client) reportMetrics(ctx context.Context, a *arrival) error {
 		c.cfg.Logger.Warn("evaluation failed", "record", n, "err", err)
 		return c.record(Progress{State: Waiting, Err: fmt.Errorf("evaluation: %w", err)})
 	}
-	return c.publish(ctx, reply.Append(nil))
+	_, err = c.publish(ctx, reply.Append(nil))
+	return err
 }
 
 func due(n uint64, every uint32) bool { return every > 0 && n%uint64(every) == 0 }
@@ -84,7 +71,7 @@ func (c *Client) evaluationContext(ctx context.Context) (context.Context, contex
 	ctx, cancel := context.WithCancelCause(ctx)
 	plan, tip := c.replica.Plan(), c.replica.Hash().Tip()
 	unwatch := c.inbox.watched(func(a *arrival) {
-		if a.State == wire.Open && !c.reply.answers(a, tip) &&
+		if a.State == wire.Open && !c.reply.answers(a, tip) && !c.declined.answers(a, tip) &&
 			a.Cohort.Has(plan.Run, a.N, a.Attempt, c.slot, c.cfg.ID) {
 			half := time.AfterFunc(time.Until(a.closes)/2, func() { cancel(errAsked) })
 			context.AfterFunc(ctx, func() { half.Stop() })

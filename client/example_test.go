@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/prng"
@@ -37,6 +39,28 @@ func Example() {
 	n, err := device.Params(model)
 	fmt.Printf("after record %d: %.2f %v\n", n, model, err)
 	// Output: after record 102: [3.00 -1.00] <nil>
+}
+
+// A device that may be killed: its connection and its store are the app's.
+func Example_phone() {
+	run := func(url, dir, id string, loss client.Objective) error {
+		store, err := client.OpenStore(dir)
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		conn, err := nats.Connect(url, client.ConnectOptions(id)...)
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		device, err := client.New(client.Config{Conn: conn, Run: "demo", ID: id, Objective: loss, Store: store})
+		if err != nil {
+			return err
+		}
+		return device.Run(context.Background())
+	}
+	_ = run
 }
 
 // lead is a coordinator for one device: each reply is a round. Programs use

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
@@ -26,12 +27,11 @@ var (
 // follow handles what arrived: it applies the records of every announcement
 // and acts on the last one that shows where the log is. done says that the run
 // has ended.
-func (c *Client) follow(ctx context.Context) (done bool, err error) {
-	queue := c.inbox.take()
+func (c *Client) follow(ctx context.Context, queue []arrival) (done bool, err error) {
 	var newest *arrival
 	for i := range queue {
 		a := &queue[i]
-		err := c.reach(ctx, a)
+		err := c.arrive(ctx, a)
 		switch {
 		case ctx.Err() != nil:
 			return false, context.Cause(ctx)
@@ -56,11 +56,26 @@ func (c *Client) follow(ctx context.Context) (done bool, err error) {
 	if c.replica.Ended() != nil {
 		return true, c.record(Progress{State: Ended})
 	}
-	return false, nil
+	return false, c.keepIfDue(false)
+}
+
+// arrive brings the replica to record a.N-1, and compares its state with the
+// reference there may be.
+func (c *Client) arrive(ctx context.Context, a *arrival) error {
+	if err := c.reach(ctx, a); err != nil || c.replica.N() != a.N-1 {
+		return err
+	}
+	if err := c.compare(ctx, a); err != nil {
+		return err
+	}
+	return c.prove(ctx, a)
 }
 
 // act does what an announcement asks of a replica that holds record N-1.
 func (c *Client) act(ctx context.Context, a *arrival) error {
+	if c.cfg.Passive != nil {
+		return c.witness(ctx, a)
+	}
 	switch {
 	case a.State == wire.Paused:
 		if err := c.record(Progress{State: Paused, Reason: a.Reason}); err != nil {
@@ -104,14 +119,31 @@ func (c *Client) reach(ctx context.Context, a *arrival) error {
 		return fmt.Errorf("%w: %w", errForged, err)
 	}
 	if err == nil {
+		if c.epoch > 0 && a.Epoch > c.epoch && c.cfg.Passive == nil {
+			c.rejoinAt = time.Now().Add(c.jitter(c.patience()))
+		}
 		c.epoch, c.ignored = a.Epoch, 0
 	}
 	return err
 }
 
 // extend applies the records up to a.N-1, unless one that it brings is not what
-// this replica applied.
+// this replica applied. What this replica asked for on the way may be of another
+// log than the announcement: one that lost its tail meanwhile.
 func (c *Client) extend(ctx context.Context, a *arrival) error {
+	if err := c.agrees(a); err != nil {
+		return err
+	}
+	c.digests.heed(a) // a snapshot may have to agree with it
+	if err := c.catchUp(ctx, a); err != nil {
+		return err
+	}
+	return c.agrees(a)
+}
+
+// agrees says whether an announcement brings this replica's last record, if it
+// brings a record with that index.
+func (c *Client) agrees(a *arrival) error {
 	n, fork := a.N-uint64(a.Records.Len()), false
 	a.Records.Each(func(record []byte) bool {
 		fork = n == c.replica.N() && wire.HashRecord(record) != c.replica.Hash()
@@ -121,7 +153,7 @@ func (c *Client) extend(ctx context.Context, a *arrival) error {
 	if fork {
 		return fmt.Errorf("%w: record %d", replica.ErrFork, c.replica.N())
 	}
-	return c.catchUp(ctx, a)
+	return nil
 }
 
 // confirm asks whether the log holds the last record that this replica applied;
@@ -130,16 +162,11 @@ func (c *Client) confirm(ctx context.Context) error {
 	if c.replica.N() == 0 {
 		return errNotOurs
 	}
-	records, err := c.fetch(ctx, c.replica.N())
+	record, err := c.fetchOne(ctx, c.replica.N())
 	if err != nil {
 		return err
 	}
-	ours := false
-	records.Each(func(record []byte) bool {
-		ours = wire.HashRecord(record) == c.replica.Hash()
-		return false
-	})
-	if !ours {
+	if record == nil || wire.HashRecord(record) != c.replica.Hash() {
 		return fmt.Errorf("%w, number %d", errNotOurs, c.replica.N())
 	}
 	return nil

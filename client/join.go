@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/zofl/zofl/bus"
@@ -15,32 +14,41 @@ import (
 // join asks for a slot and the plan until the coordinator answers, unless an
 // earlier Run has them.
 func (c *Client) join(ctx context.Context) error {
+	if c.joined {
+		return nil
+	}
+	reply, err := insist(ctx, c, c.askToJoin)
+	if err != nil {
+		return err
+	}
+	return c.accept(&reply)
+}
+
+// insist asks until a coordinator answers. The error is that of ctx, or one
+// that no waiting cures.
+func insist[T any](ctx context.Context, c *Client, ask func(context.Context) (T, error)) (T, error) {
 	pause := c.cfg.RetryMax / 32
-	for c.replica.N() == 0 {
-		reply, err := c.askToJoin(ctx)
+	for {
+		answer, err := ask(ctx)
 		switch {
 		case err == nil:
-			if err := c.accept(&reply); err != nil {
-				return err
-			}
-			continue
+			return answer, nil
 		case ctx.Err() != nil:
-			return context.Cause(ctx)
+			return answer, context.Cause(ctx)
 		case fatal(err):
-			return err
+			return answer, err
 		}
 		c.cfg.Logger.Info("no coordinator yet", "err", err, "retry", pause)
 		if err := c.record(Progress{State: Joining, Err: err}); err != nil {
-			return err
+			return answer, err
 		}
 		// Full jitter, so that a fleet that lost its coordinator does not
 		// come back in step.
-		if err := sleep(ctx, rand.N(pause)); err != nil {
-			return err
+		if err := sleep(ctx, c.jitter(pause)); err != nil {
+			return answer, err
 		}
 		pause = min(2*pause, c.cfg.RetryMax)
 	}
-	return nil
 }
 
 func (c *Client) askToJoin(ctx context.Context) (wire.JoinReply, error) {
@@ -68,12 +76,27 @@ func (c *Client) accept(reply *wire.JoinReply) error {
 		if err := c.apply(reply.Plan); err != nil {
 			return fmt.Errorf("plan: %w", err)
 		}
-		c.plan = bytes.Clone(reply.Plan)
-	case !bytes.Equal(reply.Plan, c.plan):
+		c.digestIfDue(1)
+	case !bytes.Equal(reply.Plan, c.replica.First()):
 		return fmt.Errorf("%w: it begins with another plan", errNotOurs)
 	}
-	c.slot, c.last = reply.Slot, max(c.last, reply.Last)
+	c.slot, c.joined, c.last = reply.Slot, true, max(c.last, reply.Last)
 	c.cfg.Logger.Info("joined", "slot", reply.Slot, "last", reply.Last)
+	return nil
+}
+
+// stillEnded asks whether the run whose end is in the checkpoint is the one that
+// the coordinator has. No answer is no harm: there may be none any more.
+func (c *Client) stillEnded(ctx context.Context) error {
+	err := c.confirm(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, errNotOurs):
+		return err
+	case err != nil:
+		c.cfg.Logger.Info("the run has ended, and nobody says otherwise", "err", err)
+	}
 	return nil
 }
 
@@ -114,6 +137,11 @@ func (c *Client) request(ctx context.Context, subject string, frame []byte) ([]b
 }
 
 var errNoAnswer = errors.New("no answer")
+
+// jitter draws a pause below most.
+func (c *Client) jitter(most time.Duration) time.Duration {
+	return time.Duration(c.random.Int64N(int64(most)))
+}
 
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)

@@ -3,6 +3,7 @@ package client_test
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,6 +67,28 @@ func TestJoinJitter(t *testing.T) {
 			t.Errorf("attempts at %v and %v, want different pauses", at[0], at[1])
 		}
 	})
+}
+
+// The same device at the same time pauses the same: a simulation repeats.
+func TestJoinRepeats(t *testing.T) {
+	var runs [2][]time.Duration
+	for i := range runs {
+		bubble(t, func(t *testing.T) {
+			m, began := bus.NewMemory(), time.Now()
+			h := &host{t: t, bus: m}
+			h.device("d0", bowlLoss(small, 0), func(c *client.Config) {
+				c.Recorder = client.RecorderFunc(func(client.Progress) error {
+					runs[i] = append(runs[i], time.Since(began))
+					return nil
+				})
+			})
+			t.Cleanup(m.Close)
+			pass(time.Hour)
+		})
+	}
+	if len(runs[0]) < 100 || !slices.Equal(runs[0], runs[1]) {
+		t.Errorf("attempts at %v and %v, want the same", runs[0], runs[1])
+	}
 }
 
 // A coordinator that does not answer, or answers nonsense, is asked again.

@@ -31,8 +31,12 @@ type Progress struct {
 	Queries     uint64  // loss evaluations since New
 	Refused     uint64  // frames since New that were no announcements of this version
 
+	Snapshot uint64 // CatchingUp: record of the snapshot that is taken, 0: none is
+	Received uint64 // bytes of it so far
+	Size     uint64 // its bytes
+
 	Declined wire.DeclineReason // not 0: sat record N+1 out, and why
-	Err      error              // Declined: what the loss did; otherwise a fault that passed
+	Err      error              // Declined: what the loss did; otherwise a fault that passed, or that Run goes on with
 }
 
 // A Recorder receives progress, on the goroutine of Run: return soon. An error

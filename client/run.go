@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/zofl/zofl/bus"
@@ -17,7 +16,9 @@ import (
 //
 // Other errors are those that no waiting cures: [ErrRefused], [ErrRunning],
 // [replica.ErrDim], [replica.ErrInitial], a *wire.PlanError, [wire.ErrUpgrade],
-// [bus.ErrClosed], [bus.ErrPermission], and whatever Recorder returns.
+// [bus.ErrClosed], [bus.ErrPermission], and whatever Recorder returns. A store
+// that fails, a state that differs from the run's and a snapshot that was wrong
+// are none: see [Progress].Err.
 //
 // No goroutine outlives Run, except one whose callback has not returned.
 func (c *Client) Run(ctx context.Context) error {
@@ -25,6 +26,11 @@ func (c *Client) Run(ctx context.Context) error {
 		return fmt.Errorf("client: %w", ErrRunning)
 	}
 	defer c.stop()
+	c.keeper.at = time.Now()
+	if err := c.open(); err != nil {
+		return fmt.Errorf("client: %w", err)
+	}
+	defer c.keepAtEnd()
 	for {
 		err := c.takePart(ctx)
 		switch {
@@ -34,10 +40,24 @@ func (c *Client) Run(ctx context.Context) error {
 			return fmt.Errorf("client: %w", err)
 		}
 		c.cfg.Logger.Error("starting over", "record", c.replica.N(), "err", err)
+		if c.replica.N() < 2 { // again: two coordinators with two plans take turns
+			if err := sleep(ctx, c.jitter(c.cfg.RetryMax)); err != nil {
+				return err
+			}
+		}
 		c.reset()
 		if err := c.record(Progress{State: Joining, Err: err}); err != nil {
 			return fmt.Errorf("client: %w", err)
 		}
+	}
+}
+
+// keepAtEnd keeps what Run came to. What cannot be kept was said; nobody is told
+// after Run.
+func (c *Client) keepAtEnd() {
+	c.snapshots.download = nil
+	if err := c.keep(); err != nil {
+		c.cfg.Logger.Error("last checkpoint", "err", err)
 	}
 }
 
@@ -62,34 +82,78 @@ func (c *Client) stop() {
 func (c *Client) reset() {
 	c.replace(c.blank())
 	c.epoch, c.last, c.ignored = 0, 0, 0
+	c.joined, c.unproven = false, 0
+	c.keeper.kept, c.keeper.tried = mark{}, 0
 	c.evaluate, c.course = evaluation{}, course{}
+	c.digests, c.repair, c.snapshots = digests{}, repair{}, snapshots{}
+	c.serving.withdraw()
 }
 
 // takePart joins, listens and follows.
 func (c *Client) takePart(ctx context.Context) error {
-	if err := c.join(ctx); err != nil {
+	if err := c.enter(ctx); err != nil {
 		return err
 	}
-	if c.replica.Ended() != nil {
+	if c.replica.Ended() != nil && c.unproven == 0 {
 		return c.record(Progress{State: Ended})
 	}
 	c.inbox.take() // what came before is not what is open
 	subject := wire.AnnounceSubject(c.cfg.Run, c.shard())
-	sub, err := c.cfg.Bus.Subscribe(subject, c.inbox.receive)
+	sub, err := c.subscribe(ctx, subject, c.inbox.receive)
 	if err != nil {
-		return fmt.Errorf("subscribe to announcements: %w", err)
-	}
-	defer sub.Unsubscribe()
-	if err := c.check(ctx, subject); fatal(err) {
 		return fmt.Errorf("announcements: %w", err)
 	}
-	if err := c.askWhatIsOpen(ctx); err != nil {
+	defer sub.Unsubscribe()
+	if p := c.cfg.Passive; p != nil && p.SnapshotEvery > 0 {
+		c.serving.setOpen(true)
+		defer c.closeServing()
+		sub, err := c.subscribe(ctx, wire.AllSnapshots(c.cfg.Run), c.serveSnapshot)
+		if err != nil {
+			return fmt.Errorf("snapshots: %w", err)
+		}
+		defer sub.Unsubscribe()
+	}
+	if done, err := c.look(ctx); done || err != nil {
 		return err
 	}
 	if err := c.record(Progress{State: Waiting}); err != nil {
 		return err
 	}
 	return c.listen(ctx, subject)
+}
+
+// enter gets what a client needs before it listens: the plan, and of a device
+// its slot.
+func (c *Client) enter(ctx context.Context) error {
+	switch {
+	case c.replica.Ended() != nil && !c.joined:
+		return c.stillEnded(ctx)
+	case c.cfg.Passive != nil:
+		return c.begin(ctx)
+	}
+	return c.join(ctx)
+}
+
+// subscribe subscribes and asks whether the server lets it.
+func (c *Client) subscribe(ctx context.Context, subject string, handle func(bus.Message)) (bus.Subscription, error) {
+	sub, err := c.cfg.Bus.Subscribe(subject, handle)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.check(ctx, subject); fatal(err) {
+		sub.Unsubscribe()
+		return nil, err
+	}
+	return sub, nil
+}
+
+// look asks where the run is, as what was announced before this client listened
+// would come to it with the next repetition only.
+func (c *Client) look(ctx context.Context) (done bool, err error) {
+	if c.cfg.Passive != nil {
+		return c.pull(ctx)
+	}
+	return false, c.askWhatIsOpen(ctx)
 }
 
 // errQuiet: nothing was announced for a while, which has many causes: this
@@ -106,8 +170,13 @@ func (c *Client) listen(ctx context.Context, subject string) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-c.inbox.arrived:
-			if done, err := c.follow(ctx); done || err != nil {
+			if done, err := c.follow(ctx, c.inbox.take()); done || err != nil {
 				return err
+			}
+			if c.rejoinDue() {
+				if done, err := c.look(ctx); done || err != nil {
+					return err
+				}
 			}
 		case <-quiet.C:
 			// A connection that was closed tells nobody, unless asked.
@@ -117,12 +186,26 @@ func (c *Client) listen(ctx context.Context, subject string) error {
 			if err := c.record(Progress{State: Waiting, Err: errQuiet}); err != nil {
 				return err
 			}
-			if err := c.askWhatIsOpen(ctx); err != nil {
+			if done, err := c.look(ctx); done || err != nil {
+				return err
+			}
+			if err := c.keepIfDue(false); err != nil {
 				return err
 			}
 		}
 		quiet.Reset(c.patience())
 	}
+}
+
+// rejoinDue says, once, that it is time to ask for the slot again: another
+// coordinator leads, which may have lost the members with its log's tail, and
+// only silence would make this device ask otherwise.
+func (c *Client) rejoinDue() bool {
+	due := !c.rejoinAt.IsZero() && !time.Now().Before(c.rejoinAt)
+	if due {
+		c.rejoinAt = time.Time{}
+	}
+	return due
 }
 
 // patience is how long nothing has to be announced to be worth a question. It
@@ -132,7 +215,7 @@ func (c *Client) patience() time.Duration {
 	if plan := c.replica.Plan(); plan != nil {
 		often = max(often, time.Duration(plan.Reannounce)*time.Millisecond)
 	}
-	return 3*often + rand.N(often)
+	return 3*often + c.jitter(often)
 }
 
 // check asks whether the server denies a subject that was just used. An error

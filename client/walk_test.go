@@ -1,38 +1,56 @@
 package client_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/wire"
 )
 
 // A walk is a host that does what a generator picks.
 type walk struct {
 	*host
-	random *rand.Rand
-	device *device
-	sent   [][]byte // announcements
+	random  *rand.Rand
+	device  *device
+	store   *memStore
+	passive *device
+	sent    [][]byte // announcements
 }
 
-// Whatever happens to the log, the messages and the device, a few announcements
-// later the device has the log's state and takes part.
+// begin starts the device, in a new process.
+func (w *walk) begin() {
+	w.device = w.host.device("d0", bowlLoss(small, 0), with(w.store), func(c *client.Config) {
+		c.CheckpointEvery, c.CheckpointInterval, c.Horizon = 5, time.Minute, 12
+	})
+}
+
+// Whatever happens to the log, the messages, the device, its memory and its
+// store, a few announcements later the device has the log's state and takes
+// part; and so has a passive replica, whose snapshots the device may take.
 func TestRandomWalks(t *testing.T) {
-	for seed := range uint64(100) {
+	for seed := range uint64(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				p := testPlan(small)
-				p.Rule, p.Beta = wire.TorchMomentum, 0.5
+				p.Rule, p.Beta, p.DigestEvery = wire.TorchMomentum, 0.5, 4
 				h := newHost(t, p)
 				h.atOnce = 5
-				w := &walk{host: h, random: rand.New(rand.NewPCG(seed, 1)), device: h.device("d0", bowlLoss(small, 0))}
-				for range 60 {
+				w := &walk{host: h, random: rand.New(rand.NewPCG(seed, 1)), store: newStore(t)}
+				w.begin()
+				if seed%2 == 0 {
+					w.passive = h.passive("w", newStore(t), 8)
+				}
+				for range 80 {
 					w.step()
 				}
 				h.answers(nil)
+				w.store.fails(nil)
+				w.mend()
 				pass(2 * time.Minute) // it may be about to join again
 				for range 4 {         // one more than are ignored
 					h.take()
@@ -40,15 +58,40 @@ func TestRandomWalks(t *testing.T) {
 					h.announce(func(a *wire.Announcement) { a.Attempt = 1 })
 					pass(6 * time.Second)
 				}
-				h.one(wire.Contribution)
+				contributions(h)
 				h.agrees(w.device, h.last())
+				if w.passive != nil {
+					h.agrees(w.passive, h.last())
+				}
 			})
 		})
 	}
 }
 
+// mend goes on until the run compares digests, in case the device's memory
+// changed.
+func (w *walk) mend() {
+	pass(2 * time.Minute)
+	for first := true; first || w.last()%4 != 0; first = false {
+		w.commit()
+	}
+	for range 4 {
+		w.announce(w.refer(w.last()))
+		pass(time.Minute)
+	}
+}
+
+// contributions fails the test unless the last replies have one.
+func contributions(h *host) {
+	h.t.Helper()
+	replies := h.take()
+	if len(by(replies, wire.Contribution)) != 1 {
+		h.t.Fatalf("got %s, want a contribution", kinds(replies))
+	}
+}
+
 func (w *walk) step() {
-	switch w.random.IntN(14) {
+	switch w.random.IntN(20) {
 	default:
 		w.open()
 	case 1:
@@ -78,9 +121,35 @@ func (w *walk) step() {
 		w.answers(func(bus.Message) bool { return true })
 	case 9:
 		w.answers(nil)
+	case 10, 11:
+		w.store = w.device.killed(w.store)
+		if w.random.IntN(3) == 0 {
+			w.damage()
+		}
+		w.begin()
+	case 12:
+		w.device.FlipBit(w.random.IntN(small))
+	case 13:
+		w.store.fails(errors.New("no space left on device"), "checkpoint")
+	case 14:
+		w.store.fails(nil)
+	case 15:
+		for range 3 + w.random.IntN(20) { // of others
+			w.commit()
+		}
 	}
 	if w.random.IntN(3) == 0 {
 		pass(6 * time.Second)
+	}
+}
+
+// damage changes a byte of what the device kept.
+func (w *walk) damage() {
+	for _, item := range []string{"checkpoint", "reply"} {
+		if b := w.store.get(item); len(b) > 0 && w.random.IntN(2) == 0 {
+			b[w.random.IntN(len(b))] ^= 1 << w.random.IntN(8)
+			w.store.put(item, b)
+		}
 	}
 }
 

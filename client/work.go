@@ -43,8 +43,11 @@ func (c *Client) work(ctx context.Context, a *arrival) error {
 		return c.record(Progress{State: Waiting, Err: err})
 	}
 	tip := c.replica.Hash().Tip()
-	if c.reply.answers(a, tip) {
-		return c.publish(ctx, c.reply.frame)
+	for _, s := range []*sent{&c.reply, &c.declined} {
+		if s.answers(a, tip) {
+			_, err := c.publish(ctx, s.frame)
+			return err
+		}
 	}
 	if err := c.record(Progress{State: Working}); err != nil {
 		return err
@@ -75,12 +78,21 @@ func possible(a *arrival, plan *wire.Plan) error {
 func (c *Client) answer(ctx context.Context, a *arrival, reply *wire.Reply, fault error) error {
 	frame := reply.Append(nil)
 	if reply.Reason != wire.DeclineBusy { // busy is soon over
-		c.reply = sent{
+		kept := &c.declined
+		if reply.Kind == wire.Contribution {
+			kept = &c.reply
+		}
+		*kept = sent{
 			n: a.N, tip: reply.Tip, frame: frame, final: reply.Kind == wire.Contribution,
 			epoch: a.Epoch, tries: a.Attempt, step: a.Step, p: a.Perturbations,
 		}
 	}
-	if err := c.publish(ctx, frame); err != nil {
+	if reply.Kind == wire.Contribution {
+		if err := c.keepReply(); err != nil {
+			return err
+		}
+	}
+	if _, err := c.publish(ctx, frame); err != nil {
 		return err
 	}
 	if reply.Kind == wire.Decline {
@@ -148,11 +160,13 @@ func (c *Client) watchZeros(g []float32) {
 	}
 }
 
-// publish sends a reply. Being offline is no error: the round is lost to this
-// device, and the next announcement shows where the run is.
-func (c *Client) publish(ctx context.Context, frame []byte) error {
+// publish sends a reply, and says whether it could. Being offline is no error:
+// the round is lost to this device, and the next announcement shows where the
+// run is.
+func (c *Client) publish(ctx context.Context, frame []byte) (sent bool, err error) {
 	subject := wire.ReplySubject(c.cfg.Run, c.shard(), c.cfg.ID)
-	err := c.cfg.Bus.Publish(subject, frame)
+	err = c.cfg.Bus.Publish(subject, frame)
+	sent = err == nil
 	if err == nil && !c.allowed {
 		// The server denies a publish in silence: ask once.
 		err = c.check(ctx, subject)
@@ -160,9 +174,9 @@ func (c *Client) publish(ctx context.Context, frame []byte) error {
 	}
 	switch {
 	case fatal(err):
-		return fmt.Errorf("reply: %w", err)
+		return false, fmt.Errorf("reply: %w", err)
 	case err != nil:
 		c.cfg.Logger.Warn("reply not sent", "err", err)
 	}
-	return nil
+	return sent, nil
 }

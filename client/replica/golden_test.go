@@ -40,7 +40,7 @@ func TestGoldenReplay(t *testing.T) {
 	}
 	var out bytes.Buffer
 	for _, g := range runs {
-		r := replay(t, g)
+		r := replay(t, g, func(_ Config, r *Replica) *Replica { return r })
 		got := hex.EncodeToString(digestOf(r))
 		if got != g.digest && !*update {
 			t.Errorf("%s: digest %s, want %s", g.name, got, g.digest)
@@ -87,8 +87,8 @@ func readGolden(t *testing.T) []golden {
 }
 
 // replay applies a plan and rounds whose scalars come from a generator of its
-// own.
-func replay(t *testing.T, g golden) *Replica {
+// own; with each record goes on what between makes of the replica.
+func replay(t *testing.T, g golden, between func(Config, *Replica) *Replica) *Replica {
 	t.Helper()
 	p := basePlan()
 	if err := json.Unmarshal([]byte(g.settings), p); err != nil {
@@ -102,12 +102,13 @@ func replay(t *testing.T, g golden) *Replica {
 	if p.Initial == wire.Given {
 		p.InitialDigest = InitialDigest(given)
 	}
-	r := New(Config{Run: p.Run, Dim: p.Dim, Initial: given})
-	chain := newChain(p.Run)
+	cfg := Config{Run: p.Run, Dim: p.Dim, Initial: given}
+	r, chain := New(cfg), newChain(p.Run)
 	mustApply(t, r, chain.plan(p))
 	for i := range g.rounds {
 		round := uint64(i + 1)
 		scalars := random.scalars(int(p.Steps) * int(p.PerturbationsAt(round)))
+		r = between(cfg, r)
 		mustApply(t, r, chain.round(round, p.StepAt(round), p.PerturbationsAt(round), scalars))
 	}
 	return r

@@ -13,6 +13,7 @@
 package replica
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -65,6 +66,7 @@ type Replica struct {
 	n      uint64
 	hash   wire.Hash
 	passed link      // of the log that was passed over since n
+	first  []byte    // record 1
 	plan   wire.Plan // with all changes so far
 	rounds uint64    // rounds applied
 	epoch  uint64
@@ -116,6 +118,10 @@ func (r *Replica) Plan() *wire.Plan {
 	return &r.plan
 }
 
+// First returns record 1 as the log has it, nil before. The caller must not
+// change it.
+func (r *Replica) First() []byte { return r.first }
+
 // Params returns the d parameters after the last record. They are the
 // replica's own: valid until the next Apply, and not to be changed.
 func (r *Replica) Params() []float32 { return r.x }
@@ -139,7 +145,9 @@ func (r *Replica) Apply(record []byte) error {
 	}
 	switch rec.Kind {
 	case wire.KindPlan:
-		err = r.begin(rec.Plan)
+		if err = r.begin(rec.Plan); err == nil {
+			r.first = bytes.Clone(record)
+		}
 	case wire.KindRound:
 		err = r.round(rec.N, rec.Round)
 	case wire.KindChange:

@@ -1,0 +1,93 @@
+package client_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/client"
+)
+
+// connectOptions applies the options as nats.Connect does.
+func connectOptions(t *testing.T, id string) nats.Options {
+	t.Helper()
+	o := nats.GetDefaultOptions()
+	for _, option := range client.ConnectOptions(id) {
+		if err := option(&o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return o
+}
+
+func TestConnectOptions(t *testing.T) {
+	o := connectOptions(t, "phone-1")
+	if o.Name != "phone-1" || o.InboxPrefix != "_INBOX_phone-1" {
+		t.Errorf("name %q, inbox %q", o.Name, o.InboxPrefix)
+	}
+	if !o.AllowReconnect || o.MaxReconnect != -1 || !o.RetryOnFailedConnect || !o.IgnoreAuthErrorAbort {
+		t.Errorf("reconnects %v, %d times, also the first time %v, after a refusal %v, want for ever",
+			o.AllowReconnect, o.MaxReconnect, o.RetryOnFailedConnect, o.IgnoreAuthErrorAbort)
+	}
+	if o.ReconnectBufSize != -1 || o.Timeout != 20*time.Second || o.PingInterval != 4*time.Minute || o.MaxPingsOut != 2 {
+		t.Errorf("buffer %d, timeout %v, ping %v x %d", o.ReconnectBufSize, o.Timeout, o.PingInterval, o.MaxPingsOut)
+	}
+}
+
+// Pauses stay within 1 s and 5 min, grow, begin anew with each loss of the
+// connection, and differ from device to device.
+func TestReconnectDelay(t *testing.T) {
+	const attempts, losses = 40, 200
+	delay := connectOptions(t, "phone-1").CustomReconnectDelayCB
+	var first, tenth, late []time.Duration
+	for range losses {
+		for i := range attempts {
+			d := delay(i + 1)
+			if d < time.Second || d > 5*time.Minute {
+				t.Fatalf("attempt %d: pause %v", i+1, d)
+			}
+			switch {
+			case i == 0:
+				first = append(first, d)
+			case i == 9:
+				tenth = append(tenth, d)
+			case i > 20:
+				late = append(late, d)
+			}
+		}
+	}
+	if most := slices.Max(first); most > 6*time.Second || slices.Min(first) > 2*time.Second || most < 5*time.Second {
+		t.Errorf("first pauses %v..%v, want 1 to 6 s", slices.Min(first), most)
+	}
+	if median(tenth) < time.Minute || median(late) < 2*time.Minute {
+		t.Errorf("medians: first %v, tenth %v, late %v, want them to grow", median(first), median(tenth), median(late))
+	}
+	slices.Sort(late)
+	if same := len(late) - len(slices.Compact(late)); same > 1 {
+		t.Errorf("%d of the late pauses are the same, want them drawn", same)
+	}
+	other := connectOptions(t, "phone-2").CustomReconnectDelayCB
+	if a, b := delay(1), other(1); a == b {
+		t.Errorf("two devices pause %v", a)
+	}
+}
+
+// The same device under the same clock pauses the same: a simulation repeats.
+func TestReconnectDelayRepeats(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		a, b := connectOptions(t, "x").CustomReconnectDelayCB, connectOptions(t, "x").CustomReconnectDelayCB
+		for i := range 20 {
+			if a, b := a(i+1), b(i+1); a != b {
+				t.Fatalf("attempt %d: %v and %v", i+1, a, b)
+			}
+		}
+	})
+}
+
+func median(d []time.Duration) time.Duration {
+	d = slices.Clone(d)
+	slices.Sort(d)
+	return d[len(d)/2]
+}

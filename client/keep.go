@@ -1,0 +1,177 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+	"time"
+
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/wire"
+)
+
+// Items of a [Store]. Checkpoint and snapshot are state files of package
+// replica.
+const (
+	itemCheckpoint = "checkpoint" // the state, to go on from
+	itemReply      = "reply"      // the last contribution, to send again
+	itemSnapshot   = "snapshot"   // of a passive replica: the state, for others
+)
+
+// ErrStore: the [Store] could not be written or read, or held what could not be
+// used. The client goes on in memory, and tries again at the next occasion; see
+// [Progress].Err.
+var ErrStore = errors.New("store")
+
+// A mark is a place in the log.
+type mark struct {
+	n    uint64
+	hash wire.Hash
+}
+
+// A keeper knows what the store holds.
+//
+// Invariants:
+//  1. kept, if not 0, is the record of the checkpoint in the store.
+//  2. failing has the items whose last use failed; that was told once.
+type keeper struct {
+	kept    mark
+	tried   uint64    // record of the last attempt to keep a checkpoint
+	at      time.Time // of that attempt, or when there was nothing to keep
+	failing map[string]bool
+	opened  bool // what an earlier process left was looked at
+
+	mu    sync.Mutex // one use of store at a time: Run's, and answers of a passive replica
+	store Store      // nil: nothing is kept
+}
+
+func (k *keeper) save(item string, write func(io.Writer) error) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.store.Save(item, write)
+}
+
+func (k *keeper) load(item string, read func(*io.SectionReader) error) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.store.Load(item, read)
+}
+
+func (k *keeper) setAside(item string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.store.SetAside(item)
+}
+
+// place returns the mark of the replica.
+func (c *Client) place() mark { return mark{c.replica.N(), c.replica.Hash()} }
+
+// history is what goes with the state into a file.
+func (c *Client) history() replica.History {
+	return replica.History{Rollbacks: c.course.rollbacks, Snapshot: c.unproven}
+}
+
+// replicaConfig is what every replica of this client is made with.
+func (c *Client) replicaConfig() replica.Config {
+	return replica.Config{Run: c.cfg.Run, Dim: uint64(c.dim), Initial: c.cfg.Initial}
+}
+
+// keepIfDue keeps a checkpoint CheckpointEvery records or CheckpointInterval
+// after the last attempt; within a catch-up only the time counts.
+func (c *Client) keepIfDue(within bool) error {
+	k, n := &c.keeper, c.replica.N()
+	often := !within && (n >= k.tried+c.cfg.CheckpointEvery || n < k.tried)
+	if often || time.Since(k.at) >= c.cfg.CheckpointInterval {
+		return c.keep()
+	}
+	return nil
+}
+
+// keep writes a checkpoint, unless the store has it.
+func (c *Client) keep() error {
+	k, here := &c.keeper, c.place()
+	k.at = time.Now()
+	// The end of an unproven state is still to be replayed.
+	if k.store == nil || here.n == 0 || k.kept == here || c.unproven > 0 && c.replica.Ended() != nil {
+		return nil
+	}
+	k.tried = here.n
+	err := k.save(itemCheckpoint, func(w io.Writer) error { return c.replica.Save(w, c.history()) })
+	if err == nil {
+		k.kept = here
+	}
+	return c.stored(itemCheckpoint, err)
+}
+
+// stored says once that the store failed with an item, until it works again.
+func (c *Client) stored(item string, err error) error {
+	k := &c.keeper
+	switch {
+	case err == nil && k.failing[item]:
+		delete(k.failing, item)
+		c.cfg.Logger.Info("the store works again", "item", item)
+	case err != nil && !k.failing[item]:
+		k.failing[item] = true
+		c.cfg.Logger.Error("the store failed, going on in memory", "item", item, "err", err)
+		return c.record(Progress{State: c.state, Err: fmt.Errorf("%w: %s: %w", ErrStore, item, err)})
+	}
+	return nil
+}
+
+// discard sets an item aside that cannot be used, and says so.
+func (c *Client) discard(item string, fault error) error {
+	if err := c.keeper.setAside(item); err != nil {
+		fault = fmt.Errorf("%w; setting it aside: %w", fault, err)
+	}
+	c.cfg.Logger.Error("set aside", "item", item, "err", fault)
+	return c.record(Progress{State: c.state, Err: fmt.Errorf("%w: %s set aside: %w", ErrStore, item, fault)})
+}
+
+// open takes what an earlier process left in the store: its checkpoint and its
+// last reply. What cannot be used is set aside; the log has it all.
+func (c *Client) open() error {
+	k := &c.keeper
+	if k.store == nil || k.opened {
+		return nil
+	}
+	k.opened = true
+	if err := c.openReply(); err != nil {
+		return err
+	}
+	if err := c.openSnapshot(); err != nil {
+		return err
+	}
+	r, h, err := c.loadCheckpoint()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case errors.Is(err, replica.ErrState):
+		return c.discard(itemCheckpoint, err)
+	case err != nil:
+		return c.stored(itemCheckpoint, err)
+	}
+	c.replace(r)
+	c.course, c.unproven = course{rollbacks: h.Rollbacks}, h.Snapshot
+	k.kept, k.tried = c.place(), r.N()
+	c.digestIfDue(r.N())
+	c.cfg.Logger.Info("going on from the checkpoint", "record", r.N())
+	return nil
+}
+
+// loadCheckpoint returns the replica of the checkpoint in the store.
+func (c *Client) loadCheckpoint() (r *replica.Replica, h replica.History, err error) {
+	err = c.keeper.load(itemCheckpoint, func(file *io.SectionReader) error {
+		r, h, err = replica.Load(c.replicaConfig(), file, file.Size())
+		return err
+	})
+	if err == nil && r.Plan().Initial == wire.Given && c.cfg.Initial == nil {
+		err = fmt.Errorf("%w: %w: Config.Initial is nil", replica.ErrState, replica.ErrInitial)
+	}
+	return r, h, err
+}
+
+// usable says whether the checkpoint in the store is of a state on the way
+// along a path.
+func (k *keeper) usable(live path) bool { return k.kept.n > 1 && live.has(k.kept.n) }

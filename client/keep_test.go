@@ -1,0 +1,355 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/wire"
+)
+
+// follow commits and announces some records that others made.
+func (h *host) follow(records int) {
+	for range records {
+		h.commit()
+		h.announce()
+	}
+	h.take()
+}
+
+// A device that was stopped goes on from its checkpoint, in another process,
+// over rollbacks too, and takes part like before.
+func TestRestartGoesOn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := testPlan(small)
+		p.Rule, p.Beta = wire.TorchMomentum, 0.5
+		h, store := newHost(t, p), newStore(t)
+		d := h.device("d0", bowlLoss(small, 0), with(store))
+		for range 7 {
+			h.round()
+		}
+		h.append(wire.Record{Kind: wire.KindRollback, To: 5})
+		h.follow(2)
+		d.stop()
+		at := h.last()
+		h.follow(3)
+		h.asked()
+		d = h.device("d0", bowlLoss(small, 0), with(store))
+		if n, err := d.Params(make([]float32, small)); n != at || err != nil {
+			t.Errorf("Params after the restart: record %d, %v, want %d", n, err, at)
+		}
+		h.announce()
+		h.one(wire.Contribution)
+		h.agrees(d, h.last())
+		if asked := h.asked(); !slices.Equal(asked, []uint64{at + 1}) {
+			t.Errorf("asked for records %v, want %d on", asked, at+1)
+		}
+		h.append(wire.Record{Kind: wire.KindRollback, To: at - 1}) // after the one that the first process saw
+		h.announce()
+		h.agrees(d, h.last())
+		if asked := h.asked(); !slices.Equal(asked, []uint64{2}) {
+			t.Errorf("asked for records %v, want one pass from 2 on", asked)
+		}
+	})
+}
+
+// A restarted device has its state, but no slot before a coordinator answers,
+// and takes no part.
+func TestRestartWithoutSlot(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, store := newHost(t, testPlan(small)), newStore(t)
+		h.device("d0", bowlLoss(small, 0)).stop()
+		d := h.device("d1", bowlLoss(small, 0), with(store))
+		h.follow(3)
+		d.stop()
+		h.answers(func(m bus.Message) bool {
+			_, err := wire.DecodeJoinRequest(m.Data)
+			return err == nil
+		})
+		d = h.device("d1", bowlLoss(small, 0), with(store))
+		h.announce()
+		h.silent()
+		pass(time.Minute)
+		if p := d.now(); p.State != client.Joining || p.N != h.last() || p.Err == nil {
+			t.Errorf("progress %+v, want joining after record %d", p, h.last())
+		}
+		h.answers(nil)
+		pass(time.Minute)
+		h.announce()
+		h.one(wire.Contribution)
+	})
+}
+
+// Checkpoints come every so many records, after a while, at the end of a
+// catch-up and of Run, and never twice for a record.
+func TestCheckpoints(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, store := newHost(t, testPlan(small)), newStore(t)
+		d := h.device("d0", bowlLoss(small, 0), with(store), func(c *client.Config) { c.CheckpointEvery = 10 })
+		saves := func(what string, want int) {
+			t.Helper()
+			h.take()
+			if n := count(store.took(), "checkpoint"); n != want {
+				t.Errorf("%s: %d checkpoints, want %d", what, n, want)
+			}
+		}
+		h.follow(8)
+		saves("9 records", 0)
+		h.follow(1)
+		saves("the 10th record", 1)
+		h.follow(9)
+		saves("9 records more", 0)
+		pass(5 * time.Minute)
+		pass(time.Minute)
+		saves("a while", 1)
+		pass(20 * time.Minute)
+		saves("without a record", 0)
+		for range 25 {
+			h.commit()
+		}
+		h.atOnce = 4
+		h.announce()
+		saves("a catch-up", 1)
+		h.follow(2)
+		d.stop()
+		saves("the end of Run", 1)
+		d.run()
+		d.stop()
+		saves("a second Run without a record", 0)
+	})
+}
+
+// A long catch-up is kept from time to time.
+func TestCheckpointsWithinCatchUp(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, store := newHost(t, testPlan(small)), newStore(t)
+		d := h.device("d0", bowlLoss(small, 0), with(store), func(c *client.Config) {
+			c.Bus, c.RequestTimeout = slowBus{h.bus}, 5*time.Minute
+		})
+		pass(5 * time.Minute)
+		store.took()
+		for range 100 {
+			h.commit()
+		}
+		h.atOnce = 1
+		h.announce()
+		pass(30 * time.Minute)
+		if n := count(store.took(), "checkpoint"); n != 6 && n != 7 {
+			t.Errorf("%d checkpoints in 30 minutes of catching up, want 6 or 7", n)
+		}
+		store = d.killed(store)
+		h.asked()
+		d = h.device("d0", bowlLoss(small, 0), with(store))
+		h.announce()
+		h.agrees(d, h.last())
+		if asked := h.asked(); asked[0] < 25 {
+			t.Errorf("asked from record %d, want it to go on", asked[0])
+		}
+	})
+}
+
+// A slowBus answers after a minute.
+type slowBus struct{ *bus.Memory }
+
+func (b slowBus) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
+	select {
+	case <-time.After(time.Minute):
+	case <-ctx.Done():
+	}
+	return b.Memory.Request(ctx, subject, data)
+}
+
+// What is not this device's checkpoint is set aside, told, and replayed around.
+func TestUnusableCheckpoint(t *testing.T) {
+	given := make([]float32, small)
+	tests := []struct {
+		name   string
+		damage func(file []byte) []byte
+		edit   func(*client.Config)
+		says   string
+	}{
+		{"torn", func(b []byte) []byte { return b[:len(b)/2] }, nil, "bytes, want"},
+		{"empty", func([]byte) []byte { return nil }, nil, "bad state file"},
+		{"one bit", func(b []byte) []byte { b[len(b)-100] ^= 1; return b }, nil, "digest"},
+		{"another run's", func([]byte) []byte { return foreignState(t, "else", small) }, nil, "run"},
+		{"another model's", func([]byte) []byte { return foreignState(t, runName, 7) }, nil, "this model 100"},
+		{"other given parameters", func([]byte) []byte { return foreignState(t, runName, small, 1) },
+			func(c *client.Config) { c.Initial = given }, "initial"},
+		{"given parameters that are missing", func([]byte) []byte { return foreignState(t, runName, small, 1) }, nil, "Initial is nil"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				h, store := newHost(t, testPlan(small)), newStore(t)
+				d := h.device("d0", bowlLoss(small, 0), with(store))
+				h.follow(5)
+				d.stop()
+				store.put("checkpoint", tt.damage(store.get("checkpoint")))
+				edit := func(c *client.Config) {
+					if tt.edit != nil {
+						tt.edit(c)
+					}
+				}
+				d = h.device("d0", bowlLoss(small, 0), with(store), edit)
+				said := d.progress()
+				if !slices.ContainsFunc(said, func(p client.Progress) bool {
+					return errors.Is(p.Err, client.ErrStore) && strings.Contains(p.Err.Error(), tt.says)
+				}) {
+					t.Errorf("the recorder was told %+v, want %v that says %q", said, client.ErrStore, tt.says)
+				}
+				if !store.isAside("checkpoint") {
+					t.Error("the file was not set aside")
+				}
+				h.announce()
+				h.one(wire.Contribution)
+				h.agrees(d, h.last())
+			})
+		})
+	}
+}
+
+// foreignState is the state file of another run or model.
+func foreignState(t testing.TB, run string, dim int, given ...float32) []byte {
+	t.Helper()
+	p := testPlan(dim)
+	p.Run = run
+	cfg := replica.Config{Run: run}
+	if len(given) > 0 {
+		x := make([]float32, dim)
+		copy(x, given)
+		give(p, x)
+		cfg.Initial = x
+	}
+	r := replica.New(cfg)
+	record := wire.Record{N: 1, Prev: wire.Genesis(run), Epoch: 1, Kind: wire.KindPlan, Plan: p}
+	if err := r.Apply(record.Append(nil)); err != nil {
+		t.Fatal(err)
+	}
+	return stateOf(t, r, replica.History{})
+}
+
+func stateOf(t testing.TB, r *replica.Replica, history replica.History) []byte {
+	t.Helper()
+	var b strings.Builder
+	if err := r.Save(&b, history); err != nil {
+		t.Fatal(err)
+	}
+	return []byte(b.String())
+}
+
+// A checkpoint of another log than the run's is found out: with another plan, a
+// shorter log, one as long, and a longer one.
+func TestCheckpointOfAnotherLog(t *testing.T) {
+	for longer := range 5 {
+		bubble(t, func(t *testing.T) {
+			h, store := newHost(t, testPlan(small)), newStore(t)
+			d := h.device("d0", bowlLoss(small, 0), with(store))
+			h.follow(6)
+			d.stop()
+			was := h.last()
+			switch longer {
+			case 0:
+				h.plan = testPlan(small)
+				h.plan.RunKey = slices.Repeat([]byte{9}, 32)
+				h.cut(0, 2)
+				h.append(wire.Record{Kind: wire.KindPlan, Plan: h.plan})
+				h.follow(8)
+			default:
+				h.cut(was-3, 2)
+				for int(h.last()) < int(was)+longer-2 {
+					h.commit(7, 7)
+				}
+			}
+			d = h.device("d0", bowlLoss(small, 0), with(store))
+			for range 3 {
+				h.announce()
+				pass(5 * time.Second)
+			}
+			h.agrees(d, h.last())
+			h.take()
+			h.commit()
+			h.announce()
+			h.one(wire.Contribution)
+		})
+	}
+}
+
+// A run that ended is over for who has its end, coordinator or not, unless the
+// coordinator has another log.
+func TestRestartAfterTheEnd(t *testing.T) {
+	for _, other := range []bool{false, true} {
+		bubble(t, func(t *testing.T) {
+			h, store := newHost(t, testPlan(small)), newStore(t)
+			d := h.device("d0", bowlLoss(small, 0), with(store))
+			kept := newStore(t)
+			w := h.passive("w", kept, 0)
+			h.follow(3)
+			h.end()
+			h.announce(func(a *wire.Announcement) { a.State = wire.Ended })
+			if err := d.result(); err != nil {
+				t.Fatal(err)
+			}
+			if other {
+				h.cut(2, 2)
+				d = h.device("d0", bowlLoss(small, 0), with(store))
+				w = h.passive("w", kept, 0)
+				h.announce()
+				h.one(wire.Contribution)
+				h.agrees(d, h.last())
+				h.agrees(w, h.last())
+				return
+			}
+			for _, answers := range []bool{true, false} {
+				h.answers(func(bus.Message) bool { return !answers })
+				d = h.device("d0", bowlLoss(small, 0), with(store))
+				pass(5 * time.Second)
+				if err := d.result(); err != nil {
+					t.Errorf("answers %v: Run returned %v", answers, err)
+				}
+				w = h.passive("w", kept, 0)
+				pass(5 * time.Second)
+				if err := w.result(); err != nil {
+					t.Errorf("answers %v: Run of a passive replica returned %v", answers, err)
+				}
+				if p := d.now(); p.State != client.Ended || p.N != h.last() {
+					t.Errorf("answers %v: progress %+v, want ended", answers, p)
+				}
+			}
+		})
+	}
+}
+
+// Whatever the store has, a rollback to before it or after it ends in the same
+// state; and one to after it does not replay what is before.
+func TestRollbackAndCheckpoint(t *testing.T) {
+	for _, tt := range []struct{ to, from uint64 }{{3, 2}, {9, 2}, {10, 11}, {13, 11}} {
+		for _, restart := range []bool{false, true} {
+			bubble(t, func(t *testing.T) {
+				h, store := newHost(t, testPlan(small)), newStore(t)
+				d := h.device("d0", bowlLoss(small, 0), with(store), func(c *client.Config) { c.CheckpointEvery = 10 })
+				h.follow(14) // the checkpoint is of record 10
+				if restart {
+					store = d.killed(store)
+				}
+				h.append(wire.Record{Kind: wire.KindRollback, To: tt.to})
+				h.asked()
+				h.follow(1)
+				if restart {
+					d = h.device("d0", bowlLoss(small, 0), with(store))
+				}
+				h.announce()
+				h.agrees(d, h.last())
+				h.one(wire.Contribution)
+				if asked := h.asked(); !slices.Contains(asked, tt.from) || restart && !slices.Contains(asked, 11) {
+					t.Errorf("to %d: asked from %v, want %d among them", tt.to, asked, tt.from)
+				}
+			})
+		}
+	}
+}

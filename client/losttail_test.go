@@ -1,0 +1,72 @@
+package client_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/wire"
+)
+
+// An announcement that is late brings a rollback that the log has lost with its
+// tail, and that is another record by the time the device replays for it: the
+// device does not go back and forth between the two, and follows the log.
+func TestRollbackOfALostTail(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		d := h.device("d0", bowlLoss(small, 0))
+		for range 3 {
+			h.commit()
+		}
+		kept := h.last()
+		before := h.records[kept-1]
+		back := h.append(wire.Record{Kind: wire.KindRollback, To: kept - 1})
+		late := h.announcement()
+		late.Records = wire.Records{}
+		late.Records.Add(before)
+		late.Records.Add(back)
+		h.records = h.records[:kept]
+		for range 2 {
+			h.commit()
+		}
+		found := slices.Clone(h.records)
+		h.records = h.records[:kept]
+		asked := 0
+		h.answers(func(bus.Message) bool {
+			if asked++; asked == 2 {
+				h.records = found
+			}
+			return asked > 100
+		})
+		h.send(late)
+		if asked < 2 || asked > 10 {
+			t.Fatalf("the device asked for records %d times", asked)
+		}
+		h.announce()
+		h.take()
+		n, digest := d.Digest()
+		if want := h.witness(h.last()); n != h.last() || digest != want.Digest() {
+			t.Errorf("digest %x after record %d, want %x after %d", digest, n, want.Digest(), h.last())
+		}
+	})
+}
+
+// An announcement that is late is of a record that the log has lost with its
+// tail: the device does not contribute to its round from the state of another
+// record.
+func TestRoundOfALostTail(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		h.device("d0", bowlLoss(small, 0))
+		h.commit()
+		h.commit(1)
+		late := h.announcement()
+		late.Step *= 2
+		h.records = h.records[:h.last()-1]
+		h.commit(2)
+		h.send(late)
+		h.silent()
+		h.announce()
+		h.one(wire.Contribution)
+	})
+}

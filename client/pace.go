@@ -1,0 +1,83 @@
+package client
+
+import (
+	"time"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// A byte is charged at least what it takes at 2 Mbit/s: where the network is
+// faster, bytes still cost somebody something.
+const byteSeconds = 4e-6
+
+// A choice of the snapshot has to gain so much over a replay.
+const (
+	snapshotGain   = 2.0  // seconds
+	snapshotFactor = 1.25 // times
+)
+
+// worthTiming is how long an answer has to be for its time to say something of
+// the network's pace, in bytes.
+const worthTiming = 16 << 10
+
+// A pace is what this device measured of catching up.
+type pace struct {
+	applied time.Duration // of the rounds applied
+	work    float64       // their elements, K*P*d each
+	waited  time.Duration // for long answers
+	bytes   float64       // of those
+	records float64       // fetched
+	size    float64       // their bytes
+}
+
+// apply notes that a round of so many elements took d.
+func (p *pace) apply(d time.Duration, elements float64) {
+	p.applied += d
+	p.work += elements
+}
+
+// fetched notes an answer.
+func (p *pace) fetched(d time.Duration, bytes int) {
+	if bytes >= worthTiming {
+		p.waited += d
+		p.bytes += float64(bytes)
+	}
+}
+
+// perByte is the seconds that a byte is charged.
+func (p *pace) perByte() float64 {
+	if p.bytes == 0 {
+		return byteSeconds
+	}
+	return max(byteSeconds, p.waited.Seconds()/p.bytes)
+}
+
+// replay estimates the seconds of fetching and applying so many records of a
+// plan, and perRecord the bytes of each.
+func (p *pace) replay(records uint64, plan *wire.Plan, perRecord float64) float64 {
+	if p.records > 0 {
+		perRecord = p.size / p.records
+	}
+	seconds := perRecord * p.perByte()
+	if p.work > 0 {
+		seconds += p.applied.Seconds() / p.work * elements(plan, plan.MaxPerturbations())
+	}
+	return float64(records) * seconds
+}
+
+// snapshot estimates the seconds of a snapshot of so many bytes, and of the
+// records that follow it.
+func (p *pace) snapshot(bytes, after uint64, plan *wire.Plan, perRecord float64) float64 {
+	return float64(bytes)*p.perByte() + p.replay(after, plan, perRecord)
+}
+
+// better says whether a snapshot that takes so many seconds is worth its trouble
+// where a replay takes others.
+func better(snapshot, replay float64) bool {
+	return replay > snapshotFactor*snapshot+snapshotGain
+}
+
+// elements is what a round of P perturbations costs to apply, in elements.
+func elements(plan *wire.Plan, perturbations uint32) float64 {
+	return float64(plan.Steps) * float64(perturbations) * float64(plan.Dim)
+}

@@ -1,0 +1,327 @@
+package client_test
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/wire"
+)
+
+// passive makes a passive replica of h and runs it.
+func (h *host) passive(id string, store *memStore, every uint64, edits ...func(*client.Config)) *device {
+	h.t.Helper()
+	return h.device(id, nil, append([]func(*client.Config){func(c *client.Config) {
+		c.Passive = &client.Passive{SnapshotEvery: every}
+		if store != nil {
+			c.Store = store
+		}
+	}}, edits...)...)
+}
+
+// A passive replica follows a run without joining, whatever the roster, and
+// reports the digest of each state that is due, once.
+func TestPassive(t *testing.T) {
+	for _, roster := range []wire.Roster{wire.Dense, wire.OpenRoster} {
+		bubble(t, func(t *testing.T) {
+			p := digestPlan()
+			p.Roster, p.Shards = roster, 3
+			h := newHost(t, p)
+			h.atOnce = 2
+			for h.last() < 7 {
+				h.commit()
+			}
+			d := h.passive("w", nil, 0)
+			h.agrees(d, h.last()) // before anything is announced
+			if d.Dim() != small {
+				t.Errorf("Dim %d, want %d", d.Dim(), small)
+			}
+			h.follow(2)
+			for h.last() < 18 {
+				h.commit()
+				h.announce()
+				h.announce() // again
+				for _, r := range h.take() {
+					want := h.witness(r.N).Digest()
+					if r.Kind != wire.DigestReport || r.id != "w" || r.N != h.last() || r.N%4 != 0 || r.Digest != [8]byte(want[:8]) {
+						t.Errorf("got %v of record %d by %s with digest %x at record %d", r.Kind, r.N, r.id, r.Digest, h.last())
+					}
+				}
+			}
+			for range 7 {
+				h.commit()
+			}
+			h.announce()
+			if replies := h.take(); len(replies) != 2 || replies[0].N != 20 || replies[1].N != 24 {
+				t.Errorf("got %s, want the digests of records 20 and 24", kinds(replies))
+			}
+			h.agrees(d, h.last())
+			if h.joins != 0 {
+				t.Errorf("%d joins, want none", h.joins)
+			}
+			h.announce(func(a *wire.Announcement) { a.State, a.Reason = wire.Paused, "2 of 3" })
+			if p := d.now(); p.State != client.Paused || p.Reason != "2 of 3" {
+				t.Errorf("progress %+v, want paused", p)
+			}
+			h.end()
+			h.announce(func(a *wire.Announcement) { a.State = wire.Ended })
+			if err := d.result(); err != nil || d.now().State != client.Ended {
+				t.Errorf("Run returned %v at the end", err)
+			}
+		})
+	}
+}
+
+// A digest that could not be sent is sent later.
+func TestPassiveOffline(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, digestPlan())
+		net := &offline{Memory: h.bus}
+		h.passive("w", nil, 0, func(c *client.Config) { c.Bus = net })
+		h.follow(2)
+		net.down.Store(true)
+		h.commit()
+		h.announce()
+		h.silent()
+		net.down.Store(false)
+		h.commit()
+		h.announce()
+		if r := h.one(wire.DigestReport); r.N != 4 {
+			t.Errorf("digest of record %d, want 4", r.N)
+		}
+	})
+}
+
+// A passive replica waits for a coordinator, follows what is not announced, and
+// starts over where the log is another.
+func TestPassiveFollowsTheLog(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, store := newHost(t, digestPlan()), newStore(t)
+		h.answers(func(bus.Message) bool { return true })
+		d := h.passive("w", store, 0)
+		pass(time.Minute)
+		if p := d.now(); p.State != client.Joining || p.Err == nil {
+			t.Errorf("progress %+v, want joining and an error", p)
+		}
+		h.answers(nil)
+		pass(time.Minute)
+		h.agrees(d, 1)
+		for range 9 {
+			h.commit()
+		}
+		pass(time.Minute)
+		h.agrees(d, h.last())
+		h.cut(6, 2)
+		for range 7 {
+			h.commit(1, 2)
+		}
+		pass(time.Minute)
+		h.agrees(d, h.last())
+		d.stop()
+		h.commit()
+		h.asked()
+		d = h.passive("w", store, 0)
+		h.agrees(d, h.last())
+		if asked := h.asked(); asked[0] != h.last()-1 {
+			t.Errorf("asked from %v, want it to go on", asked)
+		}
+		h.end()
+		pass(time.Minute)
+		if err := d.result(); err != nil {
+			t.Errorf("Run returned %v", err)
+		}
+	})
+}
+
+func TestPassiveConfig(t *testing.T) {
+	m := bus.NewMemory()
+	defer m.Close()
+	for _, tt := range []struct {
+		edit func(*client.Config)
+		says string
+	}{
+		{func(c *client.Config) { c.Objective = bowlLoss(1, 0) }, "Objective: a passive replica has none"},
+		{func(c *client.Config) { c.Passive.SnapshotEvery = 1 }, "client.OpenStore"},
+		{func(c *client.Config) { c.Horizon = 1 }, "Horizon"},
+	} {
+		cfg := client.Config{Bus: m, Run: "r", ID: "d", Passive: &client.Passive{}}
+		if _, err := client.New(cfg); err != nil {
+			t.Fatal(err)
+		}
+		tt.edit(&cfg)
+		if _, err := client.New(cfg); !errors.Is(err, client.ErrConfig) || !bytes.Contains([]byte(err.Error()), []byte(tt.says)) {
+			t.Errorf("got %v, want %v that says %q", err, client.ErrConfig, tt.says)
+		}
+	}
+}
+
+// ask makes a snapshot request.
+func (h *host) ask(r wire.SnapshotRequest) wire.SnapshotReply {
+	h.t.Helper()
+	b, err := h.bus.Request(h.t.Context(), wire.SnapshotSubject(runName, "any"), r.Append(nil))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	reply, err := wire.DecodeSnapshotReply(b)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return reply
+}
+
+// download takes a whole snapshot, and loads it.
+func (h *host) download(n uint64, piece uint64) *replica.Replica {
+	h.t.Helper()
+	var file bytes.Buffer
+	for {
+		r := h.ask(wire.SnapshotRequest{N: n, Offset: uint64(file.Len()), MaxBytes: piece})
+		if r.N != n || r.Offset != uint64(file.Len()) {
+			h.t.Fatalf("piece of record %d at %d, want %d at %d", r.N, r.Offset, n, file.Len())
+		}
+		if file.Write(r.Data); len(r.Data) == 0 {
+			got, _, err := replica.Load(replica.Config{Run: runName}, &file, int64(r.Size))
+			if err != nil {
+				h.t.Fatal(err)
+			}
+			return got
+		}
+	}
+}
+
+// Snapshots are written as often as they are to be, served piece by piece to
+// several at once, and replaced.
+func TestSnapshots(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const dim = 20_000 // two pieces of a frame
+		p := testPlan(dim)
+		p.Distribution, p.Perturbations = wire.Rademacher, 1
+		h, store := newHost(t, p), newStore(t)
+		for range 35 {
+			h.commit()
+		}
+		d := h.passive("w", store, 8)
+		h.agrees(d, h.last())
+		if saved := store.took(); count(saved, "snapshot") != 1 {
+			t.Errorf("saved %v within a catch-up, want the last snapshot only", saved)
+		}
+		what := h.ask(wire.SnapshotRequest{})
+		if what.N != 32 || what.Tip != wire.HashRecord(h.records[31]).Tip() || len(what.Data) != 0 || what.Size < 4*dim {
+			t.Fatalf("offers %d bytes of record %d, want all of 32", what.Size, what.N)
+		}
+		var askers sync.WaitGroup
+		for _, piece := range []uint64{1 << 20, 33_333, 10_001} {
+			askers.Go(func() {
+				if got, want := h.download(32, piece).Digest(), h.witness(32).Digest(); got != want {
+					t.Errorf("pieces of %d: digest %x, want %x", piece, got, want)
+				}
+			})
+		}
+		askers.Wait()
+		for _, r := range []wire.SnapshotRequest{{N: 24, MaxBytes: 9}, {N: 33}} {
+			if got := h.ask(r); got.N != 0 || len(got.Data) > 0 || got.Size != 0 {
+				t.Errorf("asked for record %d: got %d", r.N, got.N)
+			}
+		}
+		if got := h.ask(wire.SnapshotRequest{N: 32, Offset: 1 << 62, MaxBytes: 9}); got.N != 32 || len(got.Data) > 0 {
+			t.Errorf("beyond the end: got %d bytes", len(got.Data))
+		}
+		// Somebody downloads it: one is left out.
+		h.follow(7)
+		if got := h.ask(wire.SnapshotRequest{}); got.N != 32 {
+			t.Errorf("offers record %d while 32 is downloaded", got.N)
+		}
+		h.follow(8)
+		if got := h.ask(wire.SnapshotRequest{}); got.N != 48 {
+			t.Errorf("offers record %d, want 48: not two in a row are left out", got.N)
+		}
+		h.follow(3)
+		// A rollback to before it.
+		h.append(wire.Record{Kind: wire.KindRollback, To: 40})
+		h.announce()
+		if got := h.ask(wire.SnapshotRequest{}); got.N != 0 {
+			t.Errorf("offers record %d, which was undone", got.N)
+		}
+		h.follow(1)
+		if got := h.ask(wire.SnapshotRequest{}); got.N != 56 {
+			t.Errorf("offers record %d, want 56", got.N)
+		}
+		// Another process goes on with it.
+		d.stop()
+		if _, err := h.bus.Request(t.Context(), wire.SnapshotSubject(runName, "any"), nil); !errors.Is(err, bus.ErrNoResponders) {
+			t.Errorf("asked after Run: %v, want %v", err, bus.ErrNoResponders)
+		}
+		d = h.passive("w", store, 8)
+		if got := h.download(56, 1<<20).Digest(); got != h.witness(56).Digest() {
+			t.Errorf("digest %x after a restart", got)
+		}
+		h.follow(2)
+		h.end()
+		h.announce(func(a *wire.Announcement) { a.State = wire.Ended })
+		if err := d.result(); err != nil {
+			t.Error(err)
+		}
+		r, _, err := replica.Load(replica.Config{Run: runName}, bytes.NewReader(store.get("snapshot")), int64(len(store.get("snapshot"))))
+		if err != nil || r.N() != h.last() || r.Ended() == nil {
+			t.Errorf("the last snapshot: %v, want it of the end", err)
+		}
+	})
+}
+
+// Requests that nobody can have meant, and answers to where they must not go,
+// are refused; a snapshot that cannot be used is set aside.
+func TestSnapshotRequestsRefused(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, store := newHost(t, testPlan(small)), newStore(t)
+		store.put("snapshot", []byte("garbage"))
+		d := h.passive("w", store, 4)
+		if !store.isAside("snapshot") {
+			t.Error("garbage was not set aside")
+		}
+		h.follow(4)
+		var heard []string
+		h.subscribe("zo.>", func(m bus.Message) { heard = append(heard, m.Subject) })
+		subject := wire.SnapshotSubject(runName, "x")
+		h.publish(subject, (&wire.SnapshotRequest{}).Append(nil)) // no reply subject
+		h.publish(subject, []byte{1, 2})
+		h.take()
+		if len(heard) != 2 {
+			t.Errorf("heard %v, want the requests only", heard)
+		}
+		h.follow(1)
+		if p := d.now(); p.Refused != 2 {
+			t.Errorf("%d frames refused, want 2", p.Refused)
+		}
+	})
+}
+
+// A snapshot that cannot be written is told of once, and the one before is
+// served on.
+func TestSnapshotFails(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, store := newHost(t, testPlan(small)), newStore(t)
+		d := h.passive("w", store, 4)
+		h.follow(3)
+		full := errors.New("no space left on device")
+		store.fails(full, "snapshot")
+		d.progress()
+		h.follow(8)
+		said := slices.DeleteFunc(d.progress(), func(p client.Progress) bool { return !errors.Is(p.Err, full) })
+		if len(said) != 1 || !errors.Is(said[0].Err, client.ErrStore) {
+			t.Errorf("told %+v, want once that the disk is full", said)
+		}
+		if got := h.ask(wire.SnapshotRequest{}); got.N != 4 {
+			t.Errorf("offers record %d, want 4", got.N)
+		}
+		store.fails(nil)
+		h.follow(4)
+		if got := h.ask(wire.SnapshotRequest{}); got.N != 16 {
+			t.Errorf("offers record %d, want 16", got.N)
+		}
+	})
+}

@@ -1,0 +1,210 @@
+package replica
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// A Head is what a state file says before the vectors.
+type Head struct {
+	N       uint64    // record after which the state is
+	Hash    wire.Hash // of record N
+	Epoch   uint64    // of record N
+	Rounds  uint64
+	First   []byte     // record 1
+	Plan    *wire.Plan // as changed up to record N
+	Ended   *wire.End  // nil: the run goes on
+	Vectors int        // of Plan.Dim float32 each
+	History
+}
+
+// size returns the length of the file in bytes.
+func (h *Head) size(headLen int) int64 {
+	return int64(prefixLen+headLen+2*sumLen) + 4*int64(h.Vectors)*int64(h.Plan.Dim)
+}
+
+// ReadHead reads the head of a state file and checks it, and nothing after it.
+// It reads at most a few MiB. The error matches [ErrState], or is r's.
+func ReadHead(r io.Reader) (Head, error) {
+	prefix := make([]byte, prefixLen)
+	if err := readAll(r, prefix); err != nil {
+		return Head{}, err
+	}
+	n, err := headLen(prefix)
+	if err != nil {
+		return Head{}, err
+	}
+	var rest bytes.Buffer // grows with what is there
+	if _, err := io.CopyN(&rest, r, int64(n+sumLen)); err != nil {
+		return Head{}, truncated(err)
+	}
+	return parseHead(append(prefix, rest.Bytes()...))
+}
+
+func readAll(r io.Reader, p []byte) error {
+	_, err := io.ReadFull(r, p)
+	return truncated(err)
+}
+
+// truncated makes an ErrState of the end of a file that goes on.
+func truncated(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return badState("it ends in the head")
+	}
+	return err
+}
+
+func badState(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{ErrState}, args...)...)
+}
+
+// headLen returns the length that a prefix says.
+func headLen(prefix []byte) (int, error) {
+	if string(prefix[:len(stateMagic)]) != stateMagic {
+		return 0, badState("it begins with %q, not %q", prefix[:len(stateMagic)], stateMagic)
+	}
+	n := binary.LittleEndian.Uint32(prefix[len(stateMagic):])
+	if n > maxHead {
+		return 0, badState("a head of %d bytes", n)
+	}
+	return int(n), nil
+}
+
+// parseHead reads all that precedes the vectors.
+func parseHead(b []byte) (Head, error) {
+	body, sum := b[:len(b)-sumLen], b[len(b)-sumLen:]
+	if got := sha256.Sum256(body); !bytes.Equal(got[:], sum) {
+		return Head{}, badState("the head's checksum is wrong")
+	}
+	d := headReader{b: body[prefixLen:]}
+	h := Head{N: d.uint64()}
+	copy(h.Hash[:], d.take(len(h.Hash)))
+	h.Epoch, h.Rounds, h.Snapshot = d.uint64(), d.uint64(), d.uint64()
+	dim := d.uint64()
+	h.Vectors = int(d.uint32())
+	h.First = bytes.Clone(d.bytes())
+	change, end := d.bytes(), d.bytes()
+	h.Rollbacks = d.rollbacks()
+	if d.short || len(d.b) > 0 {
+		return Head{}, badState("the head's lengths do not fit")
+	}
+	if err := h.decode(change, end); err != nil {
+		return Head{}, fmt.Errorf("%w: %w", ErrState, err)
+	}
+	if dim != h.Plan.Dim || h.Vectors != vectorsOf(h.Plan) {
+		return Head{}, badState("%d vectors of %d parameters, the plan has %d of %d", h.Vectors, dim, vectorsOf(h.Plan), h.Plan.Dim)
+	}
+	return h, h.check()
+}
+
+// decode reads the records of the head.
+func (h *Head) decode(change, end []byte) error {
+	first, err := wire.DecodeRecord(h.First)
+	if err != nil {
+		return err
+	}
+	if first.Kind != wire.KindPlan || first.Prev != wire.Genesis(first.Plan.Run) {
+		return errors.New("record 1 begins no run")
+	}
+	h.Plan = first.Plan
+	if len(change) > 0 {
+		r, err := decodeKind(change, wire.KindChange)
+		if err != nil {
+			return err
+		}
+		r.Change.Apply(h.Plan)
+	}
+	if len(end) > 0 {
+		r, err := decodeKind(end, wire.KindEnd)
+		if err != nil {
+			return err
+		}
+		h.Ended = r.End
+	}
+	return h.Plan.Validate()
+}
+
+func decodeKind(b []byte, kind wire.RecordKind) (wire.Record, error) {
+	r, err := wire.DecodeRecord(b)
+	if err == nil && r.Kind != kind {
+		err = fmt.Errorf("a record of kind %v in the place of %v", r.Kind, kind)
+	}
+	return r, err
+}
+
+// check says whether the head can be that of a state.
+func (h *Head) check() error {
+	switch {
+	case h.N == 0 || max(h.N, h.Epoch, h.Rounds, h.Snapshot) > math.MaxInt64:
+		return badState("record %d of epoch %d, round %d", h.N, h.Epoch, h.Rounds)
+	case h.N == 1 && h.Hash != wire.HashRecord(h.First):
+		return badState("the hash is not that of record 1")
+	}
+	last := uint64(0)
+	for _, back := range h.Rollbacks {
+		if back.N <= last || back.To == 0 || back.To >= back.N {
+			return badState("a rollback from record %d to %d", back.N, back.To)
+		}
+		last = back.N
+	}
+	return nil
+}
+
+func vectorsOf(p *wire.Plan) int {
+	if p.Rule == wire.SGD {
+		return 1
+	}
+	return 2
+}
+
+// A headReader reads the fields of a head; short says that there was less than
+// asked for.
+type headReader struct {
+	b     []byte
+	short bool
+}
+
+func (d *headReader) take(n int) []byte {
+	if d.short = d.short || n > len(d.b); d.short {
+		return nil
+	}
+	p := d.b[:n]
+	d.b = d.b[n:]
+	return p
+}
+
+func (d *headReader) uint64() uint64 {
+	if p := d.take(8); p != nil {
+		return binary.LittleEndian.Uint64(p)
+	}
+	return 0
+}
+
+func (d *headReader) uint32() uint32 {
+	if p := d.take(4); p != nil {
+		return binary.LittleEndian.Uint32(p)
+	}
+	return 0
+}
+
+// bytes reads a length and as many bytes, which alias the head.
+func (d *headReader) bytes() []byte { return d.take(int(min(d.uint32(), maxHead+1))) }
+
+func (d *headReader) rollbacks() []Rollback {
+	n := d.uint32()
+	if d.short = d.short || n > maxRollbacks || int(n) > len(d.b)/16; d.short || n == 0 {
+		return nil
+	}
+	rollbacks := make([]Rollback, n)
+	for i := range rollbacks {
+		rollbacks[i] = Rollback{d.uint64(), d.uint64()}
+	}
+	return rollbacks
+}

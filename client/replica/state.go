@@ -1,0 +1,158 @@
+package replica
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// ErrState: the bytes are not the state file of a replica that [Config]
+// describes; the text says what is wrong. Nothing else can be taken from them:
+// set the file aside and replay the log.
+var ErrState = errors.New("replica: bad state file")
+
+// A Rollback is a rollback record and the record that it returns to.
+type Rollback struct{ N, To uint64 }
+
+// History is what the owner of a replica knows of the way to its state, and
+// needs to go on from it.
+type History struct {
+	// Rollbacks are those that are known of the log, ascending.
+	Rollbacks []Rollback
+	// Snapshot is the record after which the state was taken from somebody
+	// else's file, until something proved that right; 0: the state was replayed
+	// from record 1, or is proven.
+	Snapshot uint64
+}
+
+// A state file, format 1, is stateMagic, LE32 the length of the head, the head,
+// the SHA-256 of all that, the vectors, the digest of the state. STATE.md has
+// every byte.
+const (
+	stateMagic = "zofl state 1\n"
+	prefixLen  = len(stateMagic) + 4
+	sumLen     = sha256.Size
+	// maxHead bounds what is read before anything of it was checked.
+	maxHead = 2 << 20
+	// maxRollbacks is how many rollbacks a head can have. Of more the last are
+	// kept; who needs an earlier one finds it in the log again.
+	maxRollbacks = 1 << 16
+)
+
+// Save writes the state to w as a state file, from which [Load] makes a replica
+// that goes on with the same bits. It allocates a block, whatever the model's
+// size. The error is w's, or [ErrOrder] before record 1.
+func (r *Replica) Save(w io.Writer, h History) error {
+	if r.n == 0 {
+		return fmt.Errorf("%w: there is no state before record 1", ErrOrder)
+	}
+	head := r.appendHead(appendPrefix(nil), h)
+	binary.LittleEndian.PutUint32(head[len(stateMagic):], uint32(len(head)-prefixLen))
+	sum := sha256.Sum256(head)
+	if _, err := w.Write(append(head, sum[:]...)); err != nil {
+		return err
+	}
+	root := digestRoot(uint64(len(r.x)), len(r.vectors()))
+	for _, v := range r.vectors() {
+		if err := saveVector(w, root, v); err != nil {
+			return err
+		}
+	}
+	_, err := w.Write(root.Sum(nil))
+	return err
+}
+
+// saveVector writes v and adds its blocks to the digest.
+func saveVector(w io.Writer, root hash.Hash, v []float32) error {
+	var block [4 * prng.BlockLen]byte
+	var leaf [sumLen]byte
+	for len(v) > 0 {
+		n := putBlock(block[:], v)
+		if _, err := w.Write(block[:4*n]); err != nil {
+			return err
+		}
+		leaf = sha256.Sum256(block[:4*n])
+		root.Write(leaf[:])
+		v = v[n:]
+	}
+	return nil
+}
+
+// vectors are those that make the state, in the order of its digest.
+func (r *Replica) vectors() [][]float32 {
+	if len(r.m) == 0 {
+		return [][]float32{r.x}
+	}
+	return [][]float32{r.x, r.m}
+}
+
+// appendPrefix appends what precedes the head, with a length of 0.
+func appendPrefix(b []byte) []byte {
+	return append(append(b, stateMagic...), 0, 0, 0, 0)
+}
+
+func (r *Replica) appendHead(b []byte, h History) []byte {
+	le := binary.LittleEndian
+	b = le.AppendUint64(b, r.n)
+	b = append(b, r.hash[:]...)
+	b = le.AppendUint64(b, r.epoch)
+	b = le.AppendUint64(b, r.rounds)
+	b = le.AppendUint64(b, h.Snapshot)
+	b = le.AppendUint64(b, uint64(len(r.x)))
+	b = le.AppendUint32(b, uint32(len(r.vectors())))
+	b = appendBytes(b, r.first)
+	b = appendBytes(b, r.changes())
+	b = appendBytes(b, r.end())
+	rollbacks := h.Rollbacks[max(0, len(h.Rollbacks)-maxRollbacks):]
+	b = le.AppendUint32(b, uint32(len(rollbacks)))
+	for _, back := range rollbacks {
+		b = le.AppendUint64(le.AppendUint64(b, back.N), back.To)
+	}
+	return b
+}
+
+func appendBytes(b, p []byte) []byte {
+	return append(binary.LittleEndian.AppendUint32(b, uint32(len(p))), p...)
+}
+
+// changes returns the record of one change that makes the plan of record 1 what
+// it is now: its place n, its prev and epoch 0. It is empty where all is as it
+// was.
+func (r *Replica) changes() []byte {
+	first, err := wire.DecodeRecord(r.first)
+	if err != nil {
+		panic("replica: internal error: record 1 was applied and does not decode: " + err.Error())
+	}
+	var fields []uint64
+	for _, f := range wire.Fields() {
+		if f.Changeable && string(encodeField(f.Number, first.Plan)) != string(encodeField(f.Number, &r.plan)) {
+			fields = append(fields, f.Number)
+		}
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	return encodeChange(r.n, fields, &r.plan)
+}
+
+func encodeField(number uint64, p *wire.Plan) []byte { return encodeChange(2, []uint64{number}, p) }
+
+func encodeChange(n uint64, fields []uint64, p *wire.Plan) []byte {
+	change := wire.Record{N: n, Kind: wire.KindChange, Change: &wire.Change{Fields: fields, Values: *p}}
+	return change.Append(nil)
+}
+
+// end returns the record of the run's end, its prev and epoch 0; empty before.
+func (r *Replica) end() []byte {
+	if r.ended == nil {
+		return nil
+	}
+	end := wire.Record{N: r.n, Kind: wire.KindEnd, End: r.ended}
+	return end.Append(nil)
+}

@@ -1,0 +1,235 @@
+package client_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/wire"
+)
+
+// A device beyond its horizon takes the snapshot and the records after it, also
+// over rollbacks, and ends with the same bits; the state before stays readable
+// meanwhile.
+func TestSnapshotCatchUp(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const dim = 20_000
+		p := testPlan(dim)
+		p.Distribution, p.Perturbations = wire.Rademacher, 1
+		p.Rule, p.Beta, p.DigestEvery = wire.TorchMomentum, 0.5, 8
+		h, store := newHost(t, p), newStore(t)
+		d := h.device("d0", bowlLoss(dim, 0), horizon, with(store))
+		h.follow(4)
+		for range 30 {
+			h.commit()
+		}
+		h.append(wire.Record{Kind: wire.KindRollback, To: 20})
+		var c wire.Change
+		if err := c.Set("weight_decay", "0.5"); err != nil {
+			t.Fatal(err)
+		}
+		h.append(wire.Record{Kind: wire.KindChange, Change: &c})
+		for range 10 {
+			h.commit()
+		}
+		l := h.library(42)
+		l.hold(h.witness(42), replica.History{Rollbacks: []replica.Rollback{{N: 36, To: 20}}})
+		l.edit = func(request wire.SnapshotRequest, _ *wire.SnapshotReply) bool {
+			if n, err := d.Params(make([]float32, dim)); n != 5 || err != nil {
+				t.Errorf("Params while it downloads: record %d, %v, want 5", n, err)
+			}
+			return true
+		}
+		d.progress()
+		h.asked()
+		h.announce()
+		h.one(wire.Contribution)
+		h.agrees(d, h.last())
+		if asked := h.asked(); !slices.Equal(asked, []uint64{42, 43}) {
+			t.Errorf("asked for records %v, want 42 and from 43 on", asked)
+		}
+		said := d.progress()
+		at := uint64(0)
+		for _, p := range said {
+			if p.Snapshot > 0 {
+				if p.Snapshot != 42 || p.Size != uint64(len(l.file)) || p.Received < at || p.State != client.CatchingUp {
+					t.Errorf("progress %+v after %d bytes", p, at)
+				}
+				at = p.Received
+			}
+		}
+		if want := (len(l.file) + wire.MaxFrame - 1) / (wire.MaxFrame - 128); at != uint64(len(l.file)) || l.pieces() < want {
+			t.Errorf("told of %d bytes of %d, %d pieces", at, len(l.file), l.pieces())
+		}
+		if d.Unproven() != 42 {
+			t.Errorf("unproven %d, want 42", d.Unproven())
+		}
+		// Back to before the snapshot, and on.
+		h.asked()
+		h.append(wire.Record{Kind: wire.KindRollback, To: 38})
+		l.edit = func(_ wire.SnapshotRequest, r *wire.SnapshotReply) bool { r.N = 0; return true }
+		h.announce()
+		h.agrees(d, h.last())
+		if asked := h.asked(); !slices.Equal(asked, []uint64{2}) {
+			t.Errorf("asked for records %v, want one pass from 2 on", asked)
+		}
+		h.take()
+		h.follow(6)
+		h.agrees(d, h.last())
+	})
+}
+
+// A reference after the snapshot proves it.
+func TestSnapshotIsProven(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, store := newHost(t, digestPlan()), newStore(t)
+		for range 40 {
+			h.commit()
+		}
+		h.library(32)
+		d := h.device("d0", bowlLoss(small, 0), horizon, with(store))
+		h.announce()
+		h.agrees(d, 41)
+		h.announce(h.refer(32)) // says nothing of the rest of the plan
+		h.take()
+		if d.Unproven() != 32 {
+			t.Errorf("unproven %d, want 32", d.Unproven())
+		}
+		d.stop()
+		d = h.device("d0", bowlLoss(small, 0), horizon, with(store))
+		if d.Unproven() != 32 {
+			t.Errorf("unproven %d after a restart, want 32", d.Unproven())
+		}
+		h.follow(4)
+		h.announce(h.refer(44))
+		h.take()
+		d.stop()
+		if d.Unproven() != 0 {
+			t.Errorf("unproven %d, want 0", d.Unproven())
+		}
+		d = h.device("d0", bowlLoss(small, 0), horizon, with(store))
+		if d.Unproven() != 0 {
+			t.Errorf("unproven %d after a restart, want 0", d.Unproven())
+		}
+	})
+}
+
+// A download that is interrupted goes on where it stopped.
+func TestSnapshotResumes(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const dim = 90_000 // 6 pieces
+		p := testPlan(dim)
+		p.DigestEvery, p.Distribution, p.Perturbations = 8, wire.Rademacher, 1
+		h := newHost(t, p)
+		for range 40 {
+			h.commit()
+		}
+		l := h.library(32)
+		from, deaf := map[uint64]int{}, true
+		l.edit = func(q wire.SnapshotRequest, _ *wire.SnapshotReply) bool {
+			if q.MaxBytes > 0 {
+				from[q.Offset]++
+			}
+			return !deaf || q.Offset < 3*(wire.MaxFrame-128)
+		}
+		h.answers(func(m bus.Message) bool { // nor the log
+			request, err := wire.DecodeCatchUpRequest(m.Data)
+			return err == nil && deaf && request.From == 2
+		})
+		d := h.device("d0", null(dim), horizon)
+		h.announce()
+		pass(2 * time.Minute)
+		if p := d.now(); p.N != 1 || p.Err == nil {
+			t.Errorf("progress %+v, want record 1 and an error", p)
+		}
+		deaf = false
+		pass(time.Minute)
+		h.announce()
+		pass(time.Minute)
+		h.agrees(d, h.last())
+		for offset, n := range from {
+			if n > 1 && offset != 3*(wire.MaxFrame-128) {
+				t.Errorf("asked %d times for the piece at %d", n, offset)
+			}
+		}
+		if len(from) != 6 {
+			t.Errorf("%d pieces, want 6", len(from))
+		}
+	})
+}
+
+// The choice is by bytes and by seconds: where records are long and the model
+// small, far behind means the snapshot; a little behind nobody is asked.
+func TestSnapshotByCost(t *testing.T) {
+	for _, tt := range []struct {
+		records int
+		digests uint32
+		asks    bool
+		takes   bool
+	}{
+		{20, 8, false, false},
+		{100, 8, true, true},
+		{100, 0, false, false}, // nothing could prove it
+	} {
+		bubble(t, func(t *testing.T) {
+			p := testPlan(small)
+			p.Perturbations, p.DigestEvery, p.Distribution = 2000, tt.digests, wire.Rademacher // 8 kB a record
+			h := newHost(t, p)
+			for range tt.records {
+				h.commit()
+			}
+			h.atOnce = 7
+			l := h.library(h.last() - 5)
+			d := h.device("d0", bowlLoss(small, 0))
+			h.asked()
+			h.announce()
+			pass(time.Minute)
+			h.agrees(d, h.last())
+			if (len(l.asked) > 0) != tt.asks || (d.Unproven() > 0) != tt.takes {
+				t.Errorf("%d records behind: asked %d times, took %v, want %v, %v", tt.records, len(l.asked), d.Unproven() > 0, tt.asks, tt.takes)
+			}
+		})
+	}
+}
+
+// Nobody there to ask: the device replays.
+func TestNoSnapshots(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, digestPlan())
+		for range 60 {
+			h.commit()
+		}
+		d := h.device("d0", bowlLoss(small, 0), horizon)
+		h.announce()
+		h.agrees(d, h.last())
+		h.one(wire.Contribution)
+		for _, p := range d.progress() {
+			if p.Err != nil && !errors.Is(p.Err, bus.ErrNoResponders) {
+				t.Errorf("progress %+v", p)
+			}
+		}
+	})
+}
+
+// A passive replica's snapshot is what a device takes.
+func TestSnapshotOfAPassiveReplica(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := digestPlan()
+		h := newHost(t, p)
+		h.passive("w", newStore(t), 16)
+		h.follow(20)
+		h.append(wire.Record{Kind: wire.KindRollback, To: 9})
+		h.follow(30)
+		d := h.device("d0", bowlLoss(small, 0), horizon)
+		h.asked()
+		h.announce()
+		h.agrees(d, h.last())
+		if asked := h.asked(); len(asked) == 0 || asked[0] != 48 {
+			t.Errorf("asked for %v, want 48 first", asked)
+		}
+	})
+}

@@ -1,0 +1,33 @@
+package client
+
+import (
+	"errors"
+	"io"
+)
+
+// A Store keeps what a device needs after it was killed, as items of bytes by
+// name. [OpenStore] keeps them in a directory. One client uses it, from one
+// goroutine at a time.
+//
+// What it returns is what was saved, or nothing: whoever reads an item checks
+// it, and sets it aside if it cannot be used.
+type Store interface {
+	// Save replaces an item by what write writes. When it returns nil, the item
+	// survives a power cut; after an error or a crash it is what it was, or what
+	// it was to be, whole.
+	Save(item string, write func(io.Writer) error) error
+
+	// Load calls read with an item. The error matches [fs.ErrNotExist] if
+	// there is none.
+	Load(item string, read func(*io.SectionReader) error) error
+
+	// SetAside moves an item out of the way, where somebody can look into it;
+	// what was set aside before under that name is lost.
+	SetAside(item string) error
+
+	// Close releases the store; no other call may follow.
+	Close() error
+}
+
+// ErrStoreLocked: another process has the store open. Two devices need two.
+var ErrStoreLocked = errors.New("store is in use by another process")
