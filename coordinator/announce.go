@@ -5,19 +5,27 @@ import "github.com/zofl/zofl/wire"
 // maxBudget is the largest AnnounceBudget that a plan can have.
 const maxBudget = 32 << 10
 
-// recent holds the last records of a log: the last one, and those before it
-// whose bytes fit an announcement.
+// recent holds the last records of a log: at least the last one, and those before
+// it whose bytes fit an announcement; at most some twice as many.
 type recent [][]byte
 
 func (r *recent) add(record []byte) {
+	if len(*r) == cap(*r) {
+		r.trim()
+	}
 	*r = append(*r, record)
-	size := 0
-	for i := len(*r) - 2; i >= 0; i-- {
-		if size += len((*r)[i]); size > maxBudget {
-			*r = append(recent(nil), (*r)[i+1:]...)
-			return
+}
+
+// trim drops what no announcement brings, and makes room for as many again.
+func (r *recent) trim() {
+	first, size := len(*r), 0
+	for ; first > 0; first-- {
+		if size += len((*r)[first-1]); size > maxBudget && first < len(*r) {
+			break
 		}
 	}
+	kept := (*r)[first:]
+	*r = append(make(recent, 0, 2*len(kept)+8), kept...)
 }
 
 // within returns the last fresh records, at least one, and as many before them
@@ -53,6 +61,8 @@ func (c *core) announce() {
 	fresh, budget := a.N-c.announced, 0
 	if c.announced == 0 || c.announced == a.N {
 		fresh, budget = 1, int(c.plan.AnnounceBudget)
+	} else if a.N > c.refersTo {
+		a.Rest = nil
 	}
 	a.Records = c.recent.within(fresh, budget)
 	c.askEvaluators(a.Cohort)
@@ -61,9 +71,11 @@ func (c *core) announce() {
 	c.emit(output{kind: outAnnounce, frame: a.Append(nil)})
 }
 
-// head returns what there is to announce, without records.
+// head returns what there is to announce, without records: at most
+// [wire.MaxHead] bytes, with the reference if there is one.
 func (c *core) head() wire.Announcement {
 	a := wire.Announcement{
+		Rest:          c.reference.Append(nil),
 		State:         wire.Open,
 		N:             c.n + 1,
 		Attempt:       c.round.attempt,
@@ -72,11 +84,14 @@ func (c *core) head() wire.Announcement {
 		Step:          c.plan.StepAt(c.rounds + 1),
 		Perturbations: c.plan.PerturbationsAt(c.rounds + 1),
 	}
+	if c.reference.N == 0 {
+		a.Rest = nil
+	}
 	switch {
 	case c.ended != nil:
 		a.State = wire.Ended
-	case c.paused:
-		a.State, a.Reason = wire.Paused, c.reason
+	case c.halted():
+		a.State, a.Reason = wire.Paused, c.why()
 	default:
 		a.Left = c.round.deadline - min(c.now, c.round.deadline)
 	}

@@ -16,8 +16,11 @@ func (c *core) append(r *wire.Record, closed Event) {
 	c.handToLog()
 }
 
+// handToLog gives the log the pending record, for the first time or again. While
+// it fails, devices are told so as before.
 func (c *core) handToLog() {
-	c.phase, c.announcing = appending, false
+	c.phase = appending
+	c.announcing = c.announcing && c.trouble != ""
 	c.emit(output{kind: outAppend, n: c.n + 1, frame: c.pending})
 }
 
@@ -26,17 +29,35 @@ func (c *core) appended(n uint64) {
 	if c.phase != appending || n != c.n+1 {
 		return
 	}
-	c.prev = c.hash.Tip()
-	if _, err := c.apply(c.pending); err != nil {
+	closed, fromQueue := c.closed, c.fromQueue
+	if _, err := c.move(c.pending); err != nil {
 		panic("coordinator: internal error: " + err.Error())
 	}
-	c.remember(c.pending)
-	c.phase, c.pending = idle, nil
-	c.round.open = false
-	if c.closed.Kind != 0 {
-		c.emitEvent(c.closed)
+	if fromQueue {
+		c.queued = c.queued[1:]
+	}
+	c.recovered()
+	if closed.Kind != 0 {
+		c.emitEvent(closed)
 	}
 	c.committed()
+}
+
+// move takes the position past a record that the log has.
+func (c *core) move(record []byte) (wire.Record, error) {
+	prev := c.hash.Tip()
+	r, err := c.apply(record)
+	if err != nil {
+		return r, err
+	}
+	c.prev = prev
+	c.remember(record)
+	c.phase, c.pending, c.closed, c.fromQueue = idle, nil, Event{}, false
+	c.round.open = false
+	if r.Kind == wire.KindRollback {
+		c.forget()
+	}
+	return r, nil
 }
 
 // committed goes on after the last record.
@@ -46,22 +67,12 @@ func (c *core) committed() {
 	c.proceed()
 }
 
-// appendFailed pauses the run; the same bytes are tried again on resume. A run
-// that is paused already is told anew why: what paused it may be over before
-// the log works.
-func (c *core) appendFailed(n uint64, err error) {
-	if c.phase != appending || n != c.n+1 {
-		return
-	}
-	c.phase = failed
-	c.halt("the log does not take the record: " + err.Error())
-}
-
 // proceed begins the next record if nothing is in its way.
 func (c *core) proceed() {
 	p := &c.plan
 	switch {
 	case c.phase != idle:
+	case c.takeTurn():
 	case c.ended != nil || c.paused:
 		c.announceClosed()
 	case c.ending != nil:
@@ -83,54 +94,17 @@ func (c *core) waiting() bool {
 	return c.roster.joined() < int(c.plan.Members)
 }
 
-// pause opens no more rounds; what the open one has stays.
-func (c *core) pause(reason string) {
-	if !c.paused && c.ended == nil {
-		c.halt(reason)
-	}
-}
-
-// halt pauses the run, or gives the reason anew.
-func (c *core) halt(reason string) {
-	c.paused, c.reason = true, reason
-	c.emitEvent(Event{Kind: RunPaused, Reason: reason})
-	if c.phase != appending {
-		c.announceClosed()
-	}
-}
-
-// resume goes on where pause stopped.
-func (c *core) resume() {
-	if !c.paused {
-		return
-	}
-	c.paused, c.reason, c.announcing = false, "", false
-	c.emitEvent(Event{Kind: RunResumed})
-	switch {
-	case c.phase == failed:
-		c.handToLog()
-	case c.phase == collecting && c.ending != nil:
-		c.appendEnd()
-	case c.phase == collecting && c.sum.count >= c.plan.Target:
-		c.commitRound()
-	case c.phase == collecting:
-		c.round.tries = 0
-		c.openAttempt(c.round.attempt + 1)
-	default:
-		c.proceed()
-	}
-}
-
 // end ends the run as soon as the log has what it was given. A pause does not
-// stop an end that somebody asked for.
+// stop an end that somebody asked for, whichever came first, nor does a rollback:
+// it takes the place of one that followed from states.
 func (c *core) end(e wire.End) {
 	if c.ended != nil {
 		return
 	}
-	if c.ending == nil {
+	if c.ending == nil || e.Reason == wire.EndRequested {
 		c.ending = &e
 	}
-	if c.paused && e.Reason == wire.EndRequested {
+	if e.Reason == wire.EndRequested {
 		c.paused, c.reason = false, ""
 		if c.phase == failed {
 			c.handToLog()
@@ -141,16 +115,21 @@ func (c *core) end(e wire.End) {
 	}
 }
 
+// endRequested says whether somebody asked for the end, which nothing undoes.
+func (c *core) endRequested() bool { return c.ending != nil && c.ending.Reason == wire.EndRequested }
+
 func (c *core) appendEnd() {
 	e := *c.ending
 	c.append(&wire.Record{Kind: wire.KindEnd, End: &e}, Event{Kind: RunEnded, End: e})
 }
 
-// remember keeps a copy of a record for announcements.
+// remember keeps a copy of a record for announcements, and its place for those
+// who catch up.
 func (c *core) remember(record []byte) {
 	record = bytes.Clone(record)
 	if c.first == nil {
 		c.first = record
 	}
 	c.recent.add(record)
+	c.segments.add(len(record))
 }

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -32,7 +33,8 @@ type Config struct {
 	// the plan must be that of record 1.
 	Plan *wire.Plan
 	// Log stores the run: [OpenFileLog], or a [MemoryLog] for what need not
-	// survive. Nobody else may append to it. It stays the caller's to close.
+	// survive. Nobody but coordinators may append to it. It stays the caller's
+	// to close.
 	Log Log
 	// Recorder receives events; nil: nobody does.
 	Recorder Recorder
@@ -42,10 +44,26 @@ type Config struct {
 	// learn of it and send their last evaluations. 0 is 1.5 times the plan's
 	// Reannounce: the end is said twice. Negative is until ctx ends.
 	Linger time.Duration
-	// Queue bounds the replies and requests that wait to be handled, of at
-	// most wire.MaxFrame bytes each; what comes beyond is dropped and counted.
-	// 0 is 16384.
+	// Witnesses are ids of passive replicas whose digests are the reference for
+	// everybody else's, the first before the second. They need no slot: without
+	// one, nothing but their digests is taken from them. None: a digest that
+	// three devices report, and more than any other one, is the reference.
+	Witnesses []string
+	// Queue bounds the replies and joins that wait to be handled, of at most
+	// wire.MaxFrame bytes each, and the catch-up requests, of at most 1 KiB;
+	// what comes beyond is dropped and counted. 0 is 16384.
 	Queue int
+	// AppendTimeout bounds each attempt to store a record or members, so that a
+	// log that does not answer pauses the run instead of silencing it. A log
+	// that heeds no context takes its time. 0 is 10 s.
+	AppendTimeout time.Duration
+	// CatchUpCache bounds the bytes of the log that are kept in memory for
+	// devices that catch up. 0 is 16 MiB, negative one segment of 64 KiB.
+	CatchUpCache int
+	// CatchUpPatience is how long a catch-up request may wait for its turn. It
+	// should be less than what devices wait for the answer, 5 s unless their
+	// app says otherwise: nobody reads a later one. 0 is 2.5 s.
+	CatchUpPatience time.Duration
 }
 
 func (c Config) withDefaults() (Config, error) {
@@ -59,6 +77,15 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("%w: Log is nil: open one with OpenFileLog, or give &MemoryLog{}", ErrConfig)
 	case c.Queue < 0:
 		return c, fmt.Errorf("%w: Queue = %d: give a positive number, or 0 for the default", ErrConfig, c.Queue)
+	case c.AppendTimeout < 0:
+		return c, fmt.Errorf("%w: AppendTimeout = %v: give a positive duration, or 0 for 10 s", ErrConfig, c.AppendTimeout)
+	case c.CatchUpPatience < 0:
+		return c, fmt.Errorf("%w: CatchUpPatience = %v: give a positive duration, or 0 for 2.5 s", ErrConfig, c.CatchUpPatience)
+	}
+	for _, id := range c.Witnesses {
+		if err := wire.CheckName(id); err != nil {
+			return c, fmt.Errorf("%w: Witnesses: %w", ErrConfig, err)
+		}
 	}
 	if c.Recorder == nil {
 		c.Recorder = RecorderFunc(func(Event) error { return nil })
@@ -66,8 +93,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	if c.Queue == 0 {
-		c.Queue = 16384
-	}
+	c.Queue = cmp.Or(c.Queue, 16384)
+	c.AppendTimeout = cmp.Or(c.AppendTimeout, 10*time.Second)
+	c.CatchUpCache = cmp.Or(c.CatchUpCache, 16<<20)
+	c.CatchUpPatience = cmp.Or(c.CatchUpPatience, 2500*time.Millisecond)
 	return c, nil
 }

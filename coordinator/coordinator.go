@@ -16,18 +16,19 @@ import (
 // Invariants:
 //  1. Only the goroutine of Run steps the core, and only under mu.
 //  2. Subscriptions do nothing but fill queues, and never wait.
+//  3. Once lost is closed, nothing is published.
 type Coordinator struct {
 	cfg      Config
 	run      string
 	shards   uint32
 	linger   time.Duration
 	began    time.Time
+	lost     <-chan struct{} // of the log that it began
 	arrivals chan arrival
-	requests chan bus.Message // catch-up
-	called   chan struct{}    // has a token when commands is not empty
+	catchUps *catchUps
+	called   chan struct{} // has a token when commands is not empty
 	overflow atomic.Uint64
-	served   atomic.Uint64 // catch-ups
-	garbled  atomic.Uint64 // catch-up requests that are none, and frames too long to queue
+	garbled  atomic.Uint64 // frames too long to queue
 
 	mu       sync.Mutex // guards what follows
 	core     *core
@@ -43,44 +44,58 @@ type arrival struct {
 }
 
 // New returns a coordinator that begins the run of a plan, or continues the
-// one of a log. Nothing is sent or stored before Run.
+// one of a log, which it takes over: where coordinators share a log it waits
+// until no other one leads, or ctx ends. Nothing is sent before Run.
 //
 // Errors match [ErrConfig], [ErrPlan], [ErrCorrupt], or are a
 // [*wire.PlanError].
-func New(cfg Config) (*Coordinator, error) {
+func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
-	core, err := newCore(cfg.Plan, cfg.Log)
+	epoch, err := cfg.Log.Begin(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("coordinator: log: %w", err)
+	}
+	lost := cfg.Log.Lost()
+	core, err := newCore(ctx, cfg.Plan, cfg.Log, epoch)
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
+	core.witnesses = cfg.Witnesses
+	cfg.Logger = cfg.Logger.With("run", core.plan.Run)
 	c := &Coordinator{
 		cfg:      cfg,
 		run:      core.plan.Run,
 		shards:   core.plan.Shards,
 		linger:   cfg.Linger,
 		began:    time.Now(),
+		lost:     lost,
 		arrivals: make(chan arrival, cfg.Queue),
-		requests: make(chan bus.Message, min(cfg.Queue, 1024)),
 		called:   make(chan struct{}, 1),
 		core:     core,
 	}
 	if c.linger == 0 {
 		c.linger = time.Duration(core.plan.Reannounce) * time.Millisecond * 3 / 2
 	}
-	c.cfg.Logger = cfg.Logger.With("run", c.run)
+	c.catchUps = newCatchUps(&cfg, c.span)
 	return c, nil
 }
 
 // Run runs rounds until the run ended and Config.Linger has passed, and then
 // returns nil, or until ctx ends, and then returns its cause (nil if the run
-// has ended). Other errors are those of the bus when it is closed for good, and
-// whatever the Recorder returns. A log that takes no record pauses the run.
+// has ended). A log that takes no record pauses the run and does not end it.
 //
-// No goroutine outlives Run. It can be called again after it returned; a new
-// Coordinator with the same log continues as well.
+// Other errors match [ErrDeposed], as soon as another coordinator may lead the
+// run: nothing is published any more; [ErrCorrupt], if the log holds what cannot
+// follow what it held, or no longer holds that, and [ErrPlan], if it is of
+// another run, which devices are told as a pause; or are those of the bus when it is closed for good, and
+// whatever the Recorder returns.
+//
+// No goroutine outlives Run, nor does it take long to stop: an append that is
+// under way has a second to come to its end. It can be called again after it
+// returned; a new Coordinator with the same log continues as well.
 func (c *Coordinator) Run(ctx context.Context) error {
 	if !c.begin() {
 		return fmt.Errorf("coordinator: %w", ErrRunning)
@@ -89,11 +104,11 @@ func (c *Coordinator) Run(ctx context.Context) error {
 	if err := c.subscribe(); err != nil {
 		return fmt.Errorf("coordinator: %w", err)
 	}
-	quit := make(chan struct{})
-	var serving sync.WaitGroup
-	serving.Go(func() { c.serveCatchUps(quit) })
-	defer serving.Wait()
-	defer close(quit)
+	serving, quit := context.WithCancel(ctx)
+	var done sync.WaitGroup
+	done.Go(func() { c.catchUps.serve(serving) })
+	defer done.Wait()
+	defer quit()
 	if err := c.loop(ctx); err != nil {
 		return fmt.Errorf("coordinator: %w", err)
 	}
@@ -137,24 +152,13 @@ func (c *Coordinator) subscribe() error {
 			}
 		}
 	}
-	serve := func(m bus.Message) {
-		if len(m.Data) > wire.MaxFrame {
-			c.garbled.Add(1)
-			return
-		}
-		select {
-		case c.requests <- m:
-		default:
-			c.overflow.Add(1)
-		}
-	}
 	for _, s := range []struct {
 		subject string
 		handle  func(bus.Message)
 	}{
 		{wire.AllReplies(c.run), queue(inReply)},
 		{wire.AllJoins(c.run), queue(inJoin)},
-		{wire.AllCatchUps(c.run), serve},
+		{wire.AllCatchUps(c.run), c.catchUps.arrive},
 	} {
 		sub, err := c.cfg.Bus.Subscribe(s.subject, s.handle)
 		if err != nil {
@@ -165,40 +169,4 @@ func (c *Coordinator) subscribe() error {
 		c.mu.Unlock()
 	}
 	return nil
-}
-
-// Pause opens no more rounds until Resume; devices are told why. What the open
-// round has collected is kept. It returns before the pause begins.
-func (c *Coordinator) Pause(reason string) { c.command(input{kind: inPause, text: reason}) }
-
-// Resume goes on after a pause, whatever caused it: with another attempt at
-// the same record.
-func (c *Coordinator) Resume() { c.command(input{kind: inResume}) }
-
-// End ends the run for good as soon as what the log was given is stored; text
-// says why.
-func (c *Coordinator) End(text string) { c.command(input{kind: inEnd, text: text}) }
-
-func (c *Coordinator) command(in input) {
-	c.mu.Lock()
-	c.commands = append(c.commands, in)
-	c.mu.Unlock()
-	select {
-	case c.called <- struct{}{}:
-	default:
-	}
-}
-
-// Status returns what the coordinator is doing now.
-func (c *Coordinator) Status() Status {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s := c.core.status()
-	s.Counters.CatchUps = c.served.Load()
-	s.Counters.Malformed += c.garbled.Load()
-	s.Counters.Overflow += c.overflow.Load()
-	for _, sub := range c.subs {
-		s.Counters.Overflow += uint64(sub.Dropped())
-	}
-	return s
 }

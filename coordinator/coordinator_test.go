@@ -148,18 +148,18 @@ type failingLog struct {
 	failing atomic.Bool
 }
 
-func (l *failingLog) Append(n uint64, record []byte) error {
+func (l *failingLog) Append(ctx context.Context, n uint64, record []byte) error {
 	if l.failing.Load() {
 		return errDisk
 	}
-	return l.MemoryLog.Append(n, record)
+	return l.MemoryLog.Append(ctx, n, record)
 }
 
-func (l *failingLog) AddMembers(ids []string) error {
+func (l *failingLog) AddMembers(ctx context.Context, ids []string) error {
 	if l.failing.Load() {
 		return errDisk
 	}
-	return l.MemoryLog.AddMembers(ids)
+	return l.MemoryLog.AddMembers(ctx, ids)
 }
 
 func TestLogFails(t *testing.T) {
@@ -186,8 +186,7 @@ func TestLogFails(t *testing.T) {
 		if s := r.Status(); s.State != Paused || s.N != 1 {
 			t.Errorf("status %+v, want a pause at record 1", s)
 		}
-		log.failing.Store(false)
-		r.Resume()
+		log.failing.Store(false) // nobody resumes it
 		if err := <-r.done; err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +220,7 @@ func TestRecorderStopsRun(t *testing.T) {
 		b := bus.NewMemory()
 		defer b.Close()
 		full := errors.New("no space for events")
-		c, err := New(Config{Plan: testPlan(t), Log: &MemoryLog{}, Bus: b,
+		c, err := New(t.Context(), Config{Plan: testPlan(t), Log: &MemoryLog{}, Bus: b,
 			Recorder: RecorderFunc(func(Event) error { return full })})
 		if err != nil {
 			t.Fatal(err)
@@ -238,7 +237,7 @@ func TestNewErrors(t *testing.T) {
 	defer b.Close()
 	started := &MemoryLog{}
 	appendAll(t, started, chain(t, 3))
-	if err := started.AddMembers([]string{"a"}); err != nil {
+	if err := started.AddMembers(t.Context(), []string{"a"}); err != nil {
 		t.Fatal(err)
 	}
 	bad, other, otherKey := testPlan(t), testPlan(t), testPlan(t)
@@ -258,6 +257,9 @@ func TestNewErrors(t *testing.T) {
 		{"no log", Config{Plan: testPlan(t), Bus: b}, "", is(ErrConfig)},
 		{"no plan", Config{Log: &MemoryLog{}, Bus: b}, "", is(ErrConfig)},
 		{"negative queue", Config{Plan: testPlan(t), Log: &MemoryLog{}, Bus: b, Queue: -1}, "", is(ErrConfig)},
+		{"negative timeout", Config{Plan: testPlan(t), Log: &MemoryLog{}, Bus: b, AppendTimeout: -1}, "", is(ErrConfig)},
+		{"negative patience", Config{Plan: testPlan(t), Log: &MemoryLog{}, Bus: b, CatchUpPatience: -1}, "", is(ErrConfig)},
+		{"bad witness", Config{Plan: testPlan(t), Log: &MemoryLog{}, Bus: b, Witnesses: []string{"a", "b c"}}, "", is(ErrConfig)},
 		{"bad plan", Config{Plan: bad, Log: &MemoryLog{}, Bus: b}, "", func(err error) bool { return errors.As(err, &planError) }},
 		{"another plan", Config{Plan: other, Log: started, Bus: b},
 			"coordinator: plan differs from the log's: its step is 0.001, the configured one 7: leave Plan nil to continue the log's run, or open another log", is(ErrPlan)},
@@ -265,12 +267,12 @@ func TestNewErrors(t *testing.T) {
 			"coordinator: plan differs from the log's: it has another run_key: leave Plan nil to continue the log's run, or open another log", is(ErrPlan)},
 		{"roster lost", Config{Log: lost, Bus: b}, "", is(ErrCorrupt)},
 	} {
-		_, err := New(test.cfg)
+		_, err := New(t.Context(), test.cfg)
 		if err == nil || !test.ok(err) || test.want != "" && err.Error() != test.want {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
 	}
-	if _, err := New(Config{Plan: testPlan(t), Log: started, Bus: b}); err != nil {
+	if _, err := New(t.Context(), Config{Plan: testPlan(t), Log: started, Bus: b}); err != nil {
 		t.Errorf("the log's own plan: %v", err)
 	}
 }

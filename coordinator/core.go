@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/zofl/zofl/mathx"
@@ -11,12 +12,14 @@ import (
 type input struct {
 	kind  inputKind
 	id    string // inReply, inJoin: of the device, as its subject has it
-	frame []byte // inReply, inJoin: kept by nobody
+	frame []byte // inReply, inJoin, inConflict: kept by nobody
 	token string // inJoin: where the device waits for the answer
-	n     uint64 // inAppended, inAppendFailed: the record
+	n     uint64 // inAppended, inAppendFailed, inConflict: the record
 	count int    // inStored, inStoreFailed: members
 	err   error  // inAppendFailed, inStoreFailed
 	text  string // inPause, inEnd: why
+
+	record *wire.Record // inRequest: its kind and body
 }
 
 type inputKind uint8
@@ -26,13 +29,16 @@ const (
 	inReply
 	inJoin
 	inAppended
-	inAppendFailed
-	inStored // the log has the next members
+	inAppendFailed // it may be stored, or not
+	inConflict     // another one is stored: frame
+	inStored       // the log has the next members
 	inStoreFailed
 	inPause
 	inResume
 	inEnd
-	inStop // the coordinator stops: report what is unreported
+	inRequest // an operator wants a record
+	inDeposed // another coordinator may lead
+	inStop    // the coordinator stops: report what is unreported
 )
 
 // An output is something that the core wants done. Outputs are done in order;
@@ -44,6 +50,7 @@ type output struct {
 	token string // outRespond
 	id    string // outMember
 	event *Event // outEvent
+	err   error  // outFail
 }
 
 type outputKind uint8
@@ -54,6 +61,7 @@ const (
 	outMember                     // add a member to the log
 	outRespond                    // answer a join
 	outEvent                      // tell the recorder
+	outFail                       // end Run with an error
 )
 
 // phase is where the next record is.
@@ -63,35 +71,44 @@ const (
 	idle       phase = iota // it was not begun
 	collecting              // it is a round that collects replies
 	appending               // its bytes were handed to the log
-	failed                  // the log refused its bytes, or may have
+	failed                  // it is unknown whether the log has its bytes
 )
 
 // A core is a coordinator without goroutine, clock or input and output.
 //
 // Invariants:
-//  1. The position is that of the log: it moves only on inAppended.
+//  1. The position is that of the log: it moves only on inAppended and
+//     inConflict, by what is stored.
 //  2. No announcement has a record that is not in the log.
 //  3. In phases appending and failed, pending holds the bytes of record n+1,
-//     and no other bytes are ever handed out for it.
+//     and no other bytes are handed out for it before it is known what the log
+//     holds there.
 //  4. Each member's contribution to record n+1 is in sum at most once.
-//  5. In phase failed the run is paused.
+//  5. In phase failed trouble says why; only appending ends it.
+//  6. Once deposed, it puts out nothing but that.
 type core struct {
 	position
-	epoch  uint64 // of this coordinator
-	first  []byte // record 1
-	recent recent
-	prev   wire.Tip // of record n-1
+	epoch    uint64 // of this coordinator
+	first    []byte // record 1
+	recent   recent
+	segments segments
+	prev     wire.Tip // of record n-1
 
 	now        uint64 // milliseconds
 	maxMembers int    // of a dense roster
 	restarted  bool   // the log had records when this coordinator began
 	started    bool
+	deposed    bool
 	phase      phase
 	paused     bool
 	reason     string    // why it is paused
+	trouble    string    // why the log does not take pending; "" if it does
+	retryAt    uint64    // failed: when pending is handed out again
 	ending     *wire.End // the run is to end as soon as it can
 	pending    []byte
-	closed     Event // what to tell once pending is stored
+	closed     Event          // what to tell once pending is stored
+	queued     []*wire.Record // what operators asked for
+	fromQueue  bool           // pending is the first of queued
 
 	roster  roster
 	yield   yield
@@ -107,7 +124,10 @@ type core struct {
 
 	evaluation evaluation
 	evaluated  Evaluation
-	digests    []digests
+	witnesses  []string
+	digests    []*digests
+	reference  wire.Reference // the newest; N is 0 before the first
+	refersTo   uint64         // last record whose first announcement brings it
 
 	announceAt uint64 // when announcing
 	announced  uint64 // record of the last announcement
@@ -119,13 +139,15 @@ type core struct {
 
 // newCore returns a core that continues a log, or begins one with plan. A nil
 // plan is the log's.
-func newCore(plan *wire.Plan, log Log) (*core, error) {
+func newCore(ctx context.Context, plan *wire.Plan, log Log, epoch uint64) (*core, error) {
 	c := &core{maxMembers: wire.MaxMembers}
 	var err error
-	if c.position, err = replay(log, log.Last(), c.remember); err != nil {
+	if c.position, err = replay(ctx, log, log.Last(), c.remember); err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	c.epoch = c.wrote + 1
+	if c.epoch = epoch; epoch <= c.wrote {
+		return nil, fmt.Errorf("log: epoch %d: %w: record %d is of epoch %d", epoch, ErrCorrupt, c.n, c.wrote)
+	}
 	switch {
 	case c.n == 0 && plan == nil:
 		return nil, fmt.Errorf("the log is empty: %w: give Config.Plan", ErrConfig)
@@ -169,12 +191,17 @@ func (c *core) checkPlan(plan *wire.Plan) error {
 	return samePlan(r.Plan, plan)
 }
 
-// start returns the first outputs.
+// start returns the first outputs. When Run was called again, timers go on, and
+// so does an append that was interrupted.
 func (c *core) start(now uint64) []output {
 	c.begin(now)
 	switch {
+	case c.deposed:
+		c.depose()
+	case c.started && (c.phase == appending || c.phase == failed):
+		c.handToLog()
 	case c.started:
-		c.tick() // Run was called again: timers go on
+		c.tick()
 	case c.n == 0:
 		plan := c.plan
 		c.append(&wire.Record{Kind: wire.KindPlan, Plan: &plan}, Event{})
@@ -189,6 +216,9 @@ func (c *core) start(now uint64) []output {
 // to be done; the result is valid until the next step.
 func (c *core) step(now uint64, in input) []output {
 	c.begin(now)
+	if c.deposed {
+		return c.out
+	}
 	switch in.kind {
 	case inReply:
 		c.reply(in.id, in.frame)
@@ -198,6 +228,8 @@ func (c *core) step(now uint64, in input) []output {
 		c.appended(in.n)
 	case inAppendFailed:
 		c.appendFailed(in.n, in.err)
+	case inConflict:
+		c.conflict(in.n, in.frame)
 	case inStored:
 		c.membersStored(in.count, nil)
 	case inStoreFailed:
@@ -208,6 +240,10 @@ func (c *core) step(now uint64, in input) []output {
 		c.resume()
 	case inEnd:
 		c.end(wire.End{Reason: wire.EndRequested, Text: in.text})
+	case inRequest:
+		c.request(in.record)
+	case inDeposed:
+		c.depose()
 	case inStop:
 		c.reportEvaluation()
 	}
@@ -223,8 +259,14 @@ func (c *core) begin(now uint64) {
 
 // tick does what is due.
 func (c *core) tick() {
-	if c.phase == collecting && !c.paused && c.now >= c.round.deadline {
+	switch {
+	case c.deposed:
+		return
+	case c.phase == collecting && !c.paused && c.now >= c.round.deadline:
 		c.closeAttempt()
+	case c.phase == failed && c.now >= c.retryAt:
+		c.handToLog() // what it comes to is announced
+		return
 	}
 	if c.announcing && c.now >= c.announceAt {
 		c.announce()
@@ -234,8 +276,13 @@ func (c *core) tick() {
 // wake returns when tick has something to do next.
 func (c *core) wake() (at uint64, ok bool) {
 	at, ok = c.announceAt, c.announcing
-	if c.phase == collecting && !c.paused && (!ok || c.round.deadline < at) {
+	switch {
+	case c.deposed:
+		return 0, false
+	case c.phase == collecting && !c.paused && (!ok || c.round.deadline < at):
 		return c.round.deadline, true
+	case c.phase == failed && (!ok || c.retryAt < at):
+		return c.retryAt, true
 	}
 	return at, ok
 }

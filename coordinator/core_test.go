@@ -11,7 +11,7 @@ import (
 // newTestCore returns a core with n members and an open round 1.
 func newTestCore(t testing.TB, plan *wire.Plan, n int) *core {
 	t.Helper()
-	c, err := newCore(plan, &MemoryLog{})
+	c, err := newCore(t.Context(), plan, &MemoryLog{}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,6 +71,33 @@ func TestRecordDoesNotDependOnOrder(t *testing.T) {
 	}
 }
 
+// An end that an operator asks for takes the place of one that followed from a
+// state, so that a rollback of that state does not drop it.
+func TestRequestedEndOutlivesRollback(t *testing.T) {
+	plan := testPlan(t)
+	plan.EvalEvery, plan.EvalCount, plan.Metrics = 1, 2, []string{"acc"}
+	plan.StopMetric, plan.StopWhen, plan.StopValue = "acc", wire.Above, 0.5
+	c := newTestCore(t, plan, 2)
+	for i, frame := range contributions(c, 2, func(int) []float32 { return []float32{1, 2} }) {
+		c.step(1, input{kind: inReply, id: ids(2)[i], frame: frame})
+	}
+	for _, id := range ids(2) {
+		goal := wire.Reply{Kind: wire.Evaluation, N: 1, Tip: c.evaluation.tip, Weight: 1, Values: wire.AppendScalars(nil, 0.9)}
+		c.step(2, input{kind: inReply, id: id, frame: goal.Append(nil)})
+	}
+	if c.phase != appending || c.ending == nil || c.ending.Reason != wire.EndMetric {
+		t.Fatalf("phase %d, ending %+v, want the goal to be reached while the log has a record", c.phase, c.ending)
+	}
+	c.step(3, input{kind: inRequest, record: &wire.Record{Kind: wire.KindRollback, To: 1}})
+	c.step(3, input{kind: inEnd, text: "enough"})
+	for n := uint64(2); n <= 4 && c.ended == nil; n++ {
+		c.step(n+2, input{kind: inAppended, n: n})
+	}
+	if c.ended == nil || c.ended.Reason != wire.EndRequested || c.ended.Text != "enough" {
+		t.Errorf("phase %d after record %d, ended %+v; want the end that was asked for", c.phase, c.n, c.ended)
+	}
+}
+
 func TestReplyDoesNotAllocate(t *testing.T) {
 	const devices = 2000
 	plan := testPlan(t)
@@ -107,7 +134,7 @@ func TestReplyDoesNotAllocate(t *testing.T) {
 func TestOpenRosterIsBounded(t *testing.T) {
 	plan := testPlan(t)
 	plan.Roster, plan.Members, plan.Target = wire.OpenRoster, 4, 4
-	c, err := newCore(plan, &MemoryLog{})
+	c, err := newCore(t.Context(), plan, &MemoryLog{}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +215,8 @@ func TestAnnouncementFitsAFrame(t *testing.T) {
 	records := r.within(1, maxBudget)
 	head := wire.Announcement{N: 1 << 62, Attempt: 1 << 31, Epoch: 1 << 62, Left: 1 << 31,
 		Cohort: wire.Cohort{Sampled: wire.FullThreshold, Members: wire.MaxMembers}, Perturbations: 65535,
-		Reason: string(bytes.Repeat([]byte{'x'}, wire.MaxReason))}
+		Reason: string(bytes.Repeat([]byte{'x'}, wire.MaxReason)), Step: 1,
+		Rest: (&wire.Reference{N: 1 << 62}).Append(nil)}
 	a := head
 	a.Records = records
 	if got := len(head.Append(nil)); got > wire.MaxHead {
@@ -211,6 +239,19 @@ func TestAnnouncementFitsAFrame(t *testing.T) {
 	}
 	if got := (recent{}).within(1, 500).Len(); got != 0 {
 		t.Errorf("%d records of an empty log are announced", got)
+	}
+}
+
+func TestRecentIsBounded(t *testing.T) {
+	var r recent
+	for i := range 5000 {
+		r.add(make([]byte, 100))
+		if got, want := r.within(1, maxBudget).Len(), min(i+1, maxBudget/(100+binHead)+1); got != want {
+			t.Fatalf("of %d records, %d are announced, want %d", i+1, got, want)
+		}
+	}
+	if got, most := len(r), 2*maxBudget/100+10; got > most {
+		t.Errorf("%d records are remembered, want at most %d", got, most)
 	}
 }
 

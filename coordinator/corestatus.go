@@ -5,7 +5,8 @@ func (c *core) status() Status {
 	s := Status{
 		Run:        c.plan.Run,
 		State:      c.state(),
-		Reason:     c.reason,
+		Reason:     c.why(),
+		LogError:   c.trouble,
 		End:        c.ended,
 		N:          c.n,
 		Rounds:     c.rounds,
@@ -27,16 +28,21 @@ func (c *core) status() Status {
 		}
 	}
 	for i := range c.digests {
-		s.Digests = append(s.Digests, c.digests[i].counts())
+		s.Digests = append(s.Digests, c.digests[i].reports())
+	}
+	if r := c.reference; r.N > 0 {
+		s.Reference = &Reference{r.N, r.Digest}
 	}
 	return s
 }
 
 func (c *core) state() State {
 	switch {
+	case c.deposed:
+		return Deposed
 	case c.ended != nil:
 		return Ended
-	case c.paused:
+	case c.halted():
 		return Paused
 	case c.phase == collecting:
 		return Open

@@ -1,24 +1,42 @@
 package coordinator
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/zofl/zofl/wire"
 )
 
-// Limits on what is remembered of digests.
+// Limits on what is remembered and told of digests: some 10 MiB per state, once
+// 65,536 devices have reported it.
 const (
 	maxStates    = 4       // states whose digests are counted
-	maxValues    = 8       // values per state
 	maxReporters = 1 << 16 // devices per state
+	maxValues    = 8       // values per state that are told
+	maxDiffering = 16      // ids per state that are told
 )
 
 // digests counts what devices report of the state after one record.
+//
+// Invariants:
+//  1. count[v] is the number of entries of by that are v, none of them 0.
+//  2. sizes[n] is the number of values that n devices report, most the largest n
+//     there is.
+//  3. order has the keys of by, as they came.
 type digests struct {
-	tip    wire.Tip
-	report DigestReports    // entries that no device reports any more are used again
-	by     map[string]uint8 // device: index of what it reported
-	told   [][8]byte        // values whose first report was told, at most maxValues
+	n     uint64
+	tip   wire.Tip
+	by    map[string]Digest
+	order []string
+	count map[Digest]uint32
+	sizes map[uint32]int
+	most  uint32
+	told  []Digest // values whose first report was told, at most maxValues
+
+	reference Digest
+	source    string   // what made it the reference; "" for none
+	rank      int      // of the witness that did
+	referred  []Digest // values that were told as the reference, at most maxValues
 }
 
 // beginDigests makes room for the digests of the state after the last record,
@@ -31,15 +49,16 @@ func (c *core) beginDigests() {
 	if len(c.digests) == maxStates {
 		c.digests = slices.Delete(c.digests, 0, 1)
 	}
-	c.digests = append(c.digests, digests{
-		tip: c.hash.Tip(), report: DigestReports{N: c.n}, by: map[string]uint8{},
+	c.digests = append(c.digests, &digests{
+		n: c.n, tip: c.hash.Tip(),
+		by: map[string]Digest{}, count: map[Digest]uint32{}, sizes: map[uint32]int{},
 	})
 }
 
 // digestReport counts a device's digest. A device that rebuilt its state may
 // report another one in place of its first.
-func (c *core) digestReport(m member, r *wire.Reply) {
-	at := slices.IndexFunc(c.digests, func(d digests) bool { return d.report.N == r.N })
+func (c *core) digestReport(id string, r *wire.Reply) {
+	at := slices.IndexFunc(c.digests, func(d *digests) bool { return d.n == r.N })
 	switch {
 	case at < 0 && r.N <= c.n:
 		c.counters.Late++
@@ -48,77 +67,101 @@ func (c *core) digestReport(m member, r *wire.Reply) {
 	case c.digests[at].tip != r.Tip:
 		c.counters.WrongTip++
 	default:
-		c.countDigest(&c.digests[at], m, r.Digest)
+		c.countDigest(c.digests[at], id, r.Digest)
 	}
 }
 
-func (c *core) countDigest(d *digests, m member, digest [8]byte) {
-	before, again := d.by[m.id]
-	i := d.find(digest)
-	if again && int(before) == i {
+func (c *core) countDigest(d *digests, id string, digest Digest) {
+	before, again := d.by[id]
+	rank := slices.Index(c.witnesses, id)
+	switch {
+	case again && before == digest:
 		c.counters.Duplicate++
 		return
-	}
-	if again {
-		d.report.Values[before].Devices-- // its entry may be free now
-	}
-	if i < 0 {
-		i = d.add(digest)
-	}
-	if i < 0 || !again && len(d.by) == maxReporters {
-		if again {
-			d.report.Values[before].Devices++
-		}
+	case !again && len(d.by) >= maxReporters && rank < 0:
 		c.counters.Overflow++
 		return
+	case again:
+		d.leave(before)
+	default:
+		d.order = append(d.order, id)
 	}
 	c.counters.Digests++
-	d.report.Values[i].Devices++
-	d.by[m.id] = uint8(i)
-	if now := d.counts(); d.report.Values[i].Devices == 1 && len(now.Values) > 1 && d.tell(digest) {
-		c.emitEvent(Event{Kind: DigestsDiffer, Digests: now})
+	d.by[id] = digest
+	d.enter(digest)
+	c.refer(d, digest, rank)
+	if d.count[digest] == 1 && len(d.count) > 1 && tell(&d.told, digest) {
+		c.emitEvent(Event{Kind: DigestsDiffer, Digests: d.reports()})
 	}
 }
 
-// find returns the index of the value that devices report, -1 for none.
-func (d *digests) find(digest [8]byte) int {
-	return slices.IndexFunc(d.report.Values, func(v DigestCount) bool { return v.Digest == digest && v.Devices > 0 })
+func (d *digests) enter(v Digest) {
+	n := d.count[v]
+	d.resize(n, n+1)
+	d.count[v] = n + 1
+	d.most = max(d.most, n+1)
 }
 
-// add makes an entry of no devices for a value, in place of one that is free;
-// -1 if there is no room.
-func (d *digests) add(digest [8]byte) int {
-	values := &d.report.Values
-	i := slices.IndexFunc(*values, func(v DigestCount) bool { return v.Devices == 0 })
-	switch {
-	case i >= 0:
-	case len(*values) < maxValues:
-		i = len(*values)
-		*values = append(*values, DigestCount{})
-	default:
-		return -1
+func (d *digests) leave(v Digest) {
+	n := d.count[v]
+	d.resize(n, n-1)
+	if d.count[v] = n - 1; n == 1 {
+		delete(d.count, v)
 	}
-	(*values)[i] = DigestCount{Digest: digest}
-	return i
+	if d.most == n && d.sizes[n] == 0 {
+		d.most--
+	}
 }
+
+// resize counts a value of to devices in place of one of from.
+func (d *digests) resize(from, to uint32) {
+	if from > 0 {
+		if d.sizes[from]--; d.sizes[from] == 0 {
+			delete(d.sizes, from)
+		}
+	}
+	if to > 0 {
+		d.sizes[to]++
+	}
+}
+
+// leads says whether more devices report v than any other value.
+func (d *digests) leads(v Digest) bool { return d.count[v] == d.most && d.sizes[d.most] == 1 }
 
 // tell says whether to tell of a value: once, and of so many values that no
 // device that changes its mind fills the event log.
-func (d *digests) tell(digest [8]byte) bool {
-	if len(d.told) == maxValues || slices.Contains(d.told, digest) {
+func tell(told *[]Digest, v Digest) bool {
+	if len(*told) == maxValues || slices.Contains(*told, v) {
 		return false
 	}
-	d.told = append(d.told, digest)
+	*told = append(*told, v)
 	return true
 }
 
-// counts returns what devices report now.
-func (d *digests) counts() DigestReports {
-	now := DigestReports{N: d.report.N}
-	for _, v := range d.report.Values {
-		if v.Devices > 0 {
-			now.Values = append(now.Values, v)
+// reports returns what devices report now. No order of a map shows in it. It
+// looks no further than it has to: as a rule there are few values.
+func (d *digests) reports() DigestReports {
+	now := DigestReports{N: d.n, Reporters: uint32(len(d.by)), Source: d.source}
+	if d.source != "" {
+		now.Reference = d.reference
+		now.Differing = now.Reporters - d.count[d.reference]
+	}
+	seen := map[Digest]bool{}
+	named := min(int(now.Differing), maxDiffering)
+	for _, id := range d.order {
+		if len(seen) == len(d.count) && len(now.Differ) == named {
+			break
+		}
+		v := d.by[id]
+		if !seen[v] {
+			seen[v] = true
+			now.Values = append(now.Values, DigestCount{v, d.count[v]})
+		}
+		if v != d.reference && len(now.Differ) < named {
+			now.Differ = append(now.Differ, id)
 		}
 	}
+	slices.SortStableFunc(now.Values, func(a, b DigestCount) int { return cmp.Compare(b.Devices, a.Devices) })
+	now.Values = slices.Clip(now.Values[:min(len(now.Values), maxValues)])
 	return now
 }

@@ -59,19 +59,19 @@ func TestDigestIsToldOnce(t *testing.T) {
 
 func TestDigestsAreBounded(t *testing.T) {
 	plan := testPlan(t)
-	plan.DigestEvery, plan.Members, plan.Target = 1, maxValues+1, 2
-	c := newTestCore(t, plan, maxValues+1)
-	names := ids(maxValues + 1)
-	for i, id := range names {
+	plan.DigestEvery, plan.Members, plan.Target = 1, 3*maxValues, 2
+	c := newTestCore(t, plan, 3*maxValues)
+	for i, id := range ids(3 * maxValues) {
 		c.reportDigest(id, byte(1+i))
 	}
-	if got := len(c.status().Digests[0].Values); got != maxValues || c.counters.Overflow != 1 {
-		t.Errorf("%d values, %d dropped, want %d and 1", got, c.counters.Overflow, maxValues)
+	if got := c.status().Digests[0]; len(got.Values) != maxValues || got.Reporters != 3*maxValues {
+		t.Errorf("%d values of %d devices are told, want %d of %d", len(got.Values), got.Reporters, maxValues, 3*maxValues)
 	}
-	// A device that shares its value cannot leave it for one without room.
-	c.reportDigest(names[maxValues], 1)
-	c.reportDigest(names[maxValues], 99)
-	if v := c.status().Digests[0].Values[0]; v.Devices != 2 || c.counters.Overflow != 2 {
-		t.Errorf("value %v, %d dropped, want 2 devices and 2", v, c.counters.Overflow)
+	// Those that are not told are counted, however many liars came first.
+	for _, id := range ids(3) {
+		c.reportDigest(id, 200)
+	}
+	if got := c.status().Digests[0]; got.Values[0] != (DigestCount{Digest{200}, 3}) || got.Reference != (Digest{200}) {
+		t.Errorf("digests %+v, want three devices with c8, the reference", got)
 	}
 }

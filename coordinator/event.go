@@ -1,24 +1,36 @@
 package coordinator
 
-import "github.com/zofl/zofl/wire"
+import (
+	"encoding/hex"
+
+	"github.com/zofl/zofl/wire"
+)
 
 // EventKind says what happened.
 type EventKind uint8
 
 const (
-	RoundDone     EventKind = 1 // record N was committed: a round
-	Evaluated     EventKind = 2 // Evaluation is complete, or another one is due
-	RunPaused     EventKind = 3 // no round is opened until Resume; Reason says why. Again if the log fails
-	RunResumed    EventKind = 4
-	RunEnded      EventKind = 5 // record N was committed: the end
-	DigestsDiffer EventKind = 6 // a device reported another digest of a state than others; once a digest
-	Joined        EventKind = 7 // ID joined a dense roster
+	RoundDone     EventKind = 1  // record N was committed: a round
+	Evaluated     EventKind = 2  // Evaluation is complete, or another one is due
+	RunPaused     EventKind = 3  // no round is opened; Reason says why. Again when the log fails
+	RunResumed    EventKind = 4  // by Resume, or because the log works again
+	RunEnded      EventKind = 5  // record N was committed: the end
+	DigestsDiffer EventKind = 6  // a device reported another digest of a state than others; once a digest
+	Joined        EventKind = 7  // ID joined a dense roster
+	Adopted       EventKind = 8  // another coordinator, of Epoch, had written record N, of kind Record
+	RolledBack    EventKind = 9  // record N was committed: the run is what it was after record To
+	Changed       EventKind = 10 // record N was committed: Fields of the plan have other values
+	Refused       EventKind = 11 // a record of kind Record that was asked for can no longer be; Reason says why
+	Referred      EventKind = 12 // Digests has a reference, or another one; once a digest
 )
 
-func (k EventKind) String() string {
-	names := [...]string{"", "round", "evaluated", "paused", "resumed", "ended", "digests differ", "joined"}
-	return names[k]
-}
+var eventNames = [...]string{"", "round", "evaluated", "paused", "resumed", "ended", "digests differ", "joined",
+	"adopted", "rolled back", "changed", "refused", "reference"}
+
+func (k EventKind) String() string { return eventNames[k] }
+
+// MarshalText writes the name.
+func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // An Event is something that a [Recorder] is told.
 type Event struct {
@@ -34,12 +46,16 @@ type Event struct {
 	Step          float32 // eta
 	Perturbations uint32  // P
 
-	Evaluation Evaluation    // Evaluated
-	Digests    DigestReports // DigestsDiffer
-	Reason     string        // RunPaused
-	End        wire.End      // RunEnded
-	ID         string        // Joined
-	Members    uint32        // Joined: with this one
+	Evaluation Evaluation      // Evaluated
+	Digests    DigestReports   // DigestsDiffer, Referred
+	Reason     string          // RunPaused, Refused
+	End        wire.End        // RunEnded
+	ID         string          // Joined
+	Members    uint32          // Joined: with this one
+	Record     wire.RecordKind // Adopted, Refused
+	Epoch      uint64          // Adopted
+	To         uint64          // RolledBack
+	Fields     []string        // Changed: their names
 }
 
 // An Evaluation is what devices measured of the state after record N.
@@ -54,15 +70,31 @@ type Evaluation struct {
 // DigestReports counts what devices reported as the digest of the state after
 // record N. One value is as it should be.
 type DigestReports struct {
-	N      uint64
-	Values []DigestCount // no two of one digest
+	N         uint64
+	Reporters uint32        // devices
+	Values    []DigestCount // no two of one digest, the 8 of most devices first
+
+	// Reference is what the state's digest has to be. Source says who made it
+	// so: the id of a witness, or "plurality"; it is empty if there is none yet.
+	Reference Digest
+	Source    string
+	Differing uint32   // devices that report anything else
+	Differ    []string // the first 16 of them
 }
 
-// A DigestCount is how many devices reported a digest, by its first 8 bytes.
+// A DigestCount is how many devices reported a digest.
 type DigestCount struct {
-	Digest  [8]byte
+	Digest  Digest
 	Devices uint32
 }
+
+// A Digest is the first 8 bytes of a state's digest.
+type Digest [8]byte
+
+func (d Digest) String() string { return hex.EncodeToString(d[:]) }
+
+// MarshalText writes d in hexadecimal.
+func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // A Recorder receives events in the order in which they happened, on the
 // goroutine of Run: return soon. An error stops Run, which returns it after it

@@ -1,33 +1,41 @@
 package coordinator
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
+	"math"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
+
+	"github.com/zofl/zofl/internal/disk"
 )
 
 // A FileLog is a [Log] in a directory of its own: the files log (records, see
-// frame.go), roster (one id a line) and lock.
+// frame.go), roster (one id a line), epoch and lock.
 //
-// Invariants:
-//  1. offsets[n-1] is where the frame of record n begins, and size is where the
-//     next one will; what the file has beyond is of an append that failed.
-//  2. The bytes before size are on the disk.
+// What it returns nil for, and what it has read when it was opened, is on the
+// disk, not in the page cache alone: after a sync that failed, an append is
+// written again from its beginning.
+//
+// Invariant: offsets[n-1] is where the frame of record n begins, and size is
+// where the next one will.
 type FileLog struct {
-	dir  string
-	lock *os.File
-	log  *os.File
+	fs     disk.FS
+	dir    string
+	lock   io.Closer
+	log    *tailFile
+	roster *rosterFile
+	epoch  uint64 // the largest that may be stored
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards what follows, for Last and Read
 	offsets []int64
 	size    int64
 	tail    link
-	dirty   bool // the file has bytes beyond size
-	roster  *rosterFile
+	led     uint64 // epoch of the last record
 }
 
 var _ Log = (*FileLog)(nil)
@@ -36,8 +44,12 @@ var _ Log = (*FileLog)(nil)
 // What a crash left of an append that never returned is cut off.
 //
 // Errors match [ErrLocked] or [ErrCorrupt], or are those of the file system.
-func OpenFileLog(dir string) (*FileLog, error) {
-	f := &FileLog{dir: dir}
+func OpenFileLog(dir string) (*FileLog, error) { return OpenFileLogOn(disk.OS, dir) }
+
+// OpenFileLogOn is [OpenFileLog] on another file system, for tests and
+// simulations.
+func OpenFileLogOn(fsys disk.FS, dir string) (*FileLog, error) {
+	f := &FileLog{fs: fsys, dir: dir}
 	if err := f.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("coordinator: log %s: %w", dir, err), f.Close())
 	}
@@ -45,116 +57,133 @@ func OpenFileLog(dir string) (*FileLog, error) {
 }
 
 func (f *FileLog) open() error {
-	if err := os.MkdirAll(f.dir, 0o700); err != nil {
+	if err := disk.MakeDir(f.fs, f.dir); err != nil {
 		return err
 	}
 	var err error
-	if f.lock, err = lockFile(filepath.Join(f.dir, "lock")); err != nil {
+	if f.lock, err = f.fs.Lock(f.path("lock")); err != nil {
+		if errors.Is(err, disk.ErrLocked) {
+			err = fmt.Errorf("%w: %w", ErrLocked, err)
+		}
 		return err
 	}
-	if f.log, err = openWithHead(filepath.Join(f.dir, "log"), logHead); err != nil {
+	if err := disk.RemoveUnfinished(f.fs, f.dir); err != nil {
+		return err
+	}
+	if f.log, err = openTail(f.fs, f.path("log"), logHead); err != nil {
 		return err
 	}
 	if err := f.scan(); err != nil {
 		return err
 	}
-	if f.roster, err = openRoster(filepath.Join(f.dir, "roster")); err != nil {
+	if f.roster, err = openRoster(f.fs, f.path("roster")); err != nil {
 		return err
 	}
-	return syncDir(f.dir)
+	if f.epoch, err = readEpoch(f.fs, f.path("epoch")); err != nil {
+		return err
+	}
+	return f.fs.SyncDir(f.dir)
 }
 
-// openWithHead opens a file that begins with head, and makes it if there is
-// none or if a crash left less than its head.
-func openWithHead(path, head string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	got := make([]byte, len(head)+1)
-	n, err := readAt(file, got, 0)
-	got = got[:n]
-	switch {
-	case err != nil:
-	case strings.HasPrefix(string(got), head):
-		return file, nil
-	case strings.HasPrefix(head, string(got)), n <= len(head) && allZero(got):
-		if err = writeAt(file, []byte(head), 0); err == nil {
-			return file, nil
-		}
-	default:
-		err = fmt.Errorf("%s: %w: it does not begin with %q", filepath.Base(path), ErrCorrupt, head)
-	}
-	return nil, errors.Join(err, file.Close())
-}
-
-// writeAt writes b at the end that off says the file has, and returns when it
-// is on the disk.
-func writeAt(file *os.File, b []byte, off int64) error {
-	if err := file.Truncate(off); err != nil {
-		return err
-	}
-	if _, err := file.WriteAt(b, off); err != nil {
-		return err
-	}
-	return file.Sync()
-}
+func (f *FileLog) path(name string) string { return filepath.Join(f.dir, name) }
 
 // scan reads the log from its beginning and cuts off a torn tail.
 func (f *FileLog) scan() error {
-	info, err := f.log.Stat()
-	if err != nil {
-		return err
-	}
 	f.size = int64(len(logHead))
-	r := newFrameReader(f.log, f.size, info.Size())
+	last := int64(0) // where begins what was written last
+	r := newFrameReader(f.log.file, f.size, f.log.size)
 	for {
 		record, err := r.next()
-		if errors.Is(err, errTorn) {
-			return writeAt(f.log, nil, f.size)
+		if record == nil && err == nil || errors.Is(err, errTorn) {
+			return f.log.settle(last, f.size)
 		}
 		if err != nil {
 			return fmt.Errorf("record %d at byte %d: %w", f.tail.n+1, f.size, err)
 		}
-		if record == nil {
-			return nil
-		}
-		if _, err := f.tail.follow(record); err != nil {
+		decoded, err := f.tail.follow(record)
+		if err != nil {
 			return err
 		}
+		f.led = decoded.Epoch
+		last = f.size
 		f.offsets = append(f.offsets, f.size)
 		f.size = r.off
 	}
 }
 
+// Begin implements [Log].
+func (f *FileLog) Begin(context.Context) (epoch uint64, err error) {
+	f.mu.Lock()
+	epoch = max(f.epoch, f.led)
+	f.mu.Unlock()
+	if epoch == math.MaxUint64 {
+		return 0, fmt.Errorf("log: %w: there is no epoch after %d", ErrCorrupt, epoch)
+	}
+	epoch++
+	if err := f.keepEpoch(epoch); err != nil {
+		return 0, err
+	}
+	return epoch, nil
+}
+
+func (f *FileLog) keepEpoch(epoch uint64) error {
+	f.epoch = epoch
+	if err := writeEpoch(f.fs, f.path("epoch"), epoch); err != nil {
+		return fmt.Errorf("log: epoch: %w", err)
+	}
+	return nil
+}
+
+func (f *FileLog) lastEpoch(context.Context) (uint64, error) { return f.epoch, nil }
+
+// passEpochs writes what may be stored already, too: it may not be.
+func (f *FileLog) passEpochs(_ context.Context, last uint64) error {
+	if last == 0 {
+		return nil
+	}
+	return f.keepEpoch(max(f.epoch, last))
+}
+
+// Lost implements [Log]: its lock keeps others out.
+func (f *FileLog) Lost() <-chan struct{} { return nil }
+
 // Append implements [Log]: one write and one sync.
-func (f *FileLog) Append(n uint64, record []byte) error {
+func (f *FileLog) Append(ctx context.Context, n uint64, record []byte) error {
+	tail := f.tail
+	if n > 0 && n <= tail.n {
+		return f.compare(ctx, n, record)
+	}
+	if n != tail.n+1 {
+		return fmt.Errorf("log: append of record %d after %d: %w", n, tail.n, ErrOrder)
+	}
+	decoded, err := tail.follow(record)
+	if err == nil {
+		err = f.log.append(appendFrame(nil, record))
+	}
+	if err != nil {
+		return fmt.Errorf("log: append: %w", err)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if n != f.tail.n+1 {
-		return fmt.Errorf("log: append of record %d after %d: %w", n, f.tail.n, ErrOrder)
-	}
-	tail := f.tail
-	if _, err := tail.follow(record); err != nil {
-		return fmt.Errorf("log: append: %w", err)
-	}
-	if f.dirty {
-		if err := f.log.Truncate(f.size); err != nil {
-			return fmt.Errorf("log: append: %w", err)
-		}
-	}
-	f.dirty = true
-	frame := appendFrame(nil, record)
-	if _, err := f.log.WriteAt(frame, f.size); err != nil {
-		return fmt.Errorf("log: append: %w", err)
-	}
-	if err := f.log.Sync(); err != nil {
-		return fmt.Errorf("log: append: %w", err)
-	}
-	f.dirty, f.tail = false, tail
+	f.tail, f.led = tail, decoded.Epoch
 	f.offsets = append(f.offsets, f.size)
-	f.size += int64(len(frame))
+	f.size = f.log.size
 	return nil
+}
+
+// compare says what the append of a record that is there comes to.
+func (f *FileLog) compare(ctx context.Context, n uint64, record []byte) error {
+	var conflict *ConflictError
+	err := f.Read(ctx, n, func(n uint64, stored []byte) bool {
+		if !bytes.Equal(stored, record) {
+			conflict = &ConflictError{N: n, Record: bytes.Clone(stored)}
+		}
+		return false
+	})
+	if err == nil && conflict != nil {
+		return conflict
+	}
+	return err
 }
 
 // Last implements [Log].
@@ -164,8 +193,8 @@ func (f *FileLog) Last() uint64 {
 	return f.tail.n
 }
 
-// Read implements [Log].
-func (f *FileLog) Read(from uint64, each func(n uint64, record []byte) bool) error {
+// Read implements [Log]; an Append that is under way does not delay it.
+func (f *FileLog) Read(ctx context.Context, from uint64, each func(n uint64, record []byte) bool) error {
 	f.mu.Lock()
 	offsets, size := f.offsets, f.size
 	f.mu.Unlock()
@@ -173,11 +202,17 @@ func (f *FileLog) Read(from uint64, each func(n uint64, record []byte) bool) err
 	if from > uint64(len(offsets)) {
 		return nil
 	}
-	r := newFrameReader(f.log, offsets[from-1], size)
+	r := newFrameReader(f.log.file, offsets[from-1], size)
 	for n := from; ; n++ {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		record, err := r.next()
+		if errors.Is(err, errTorn) {
+			err = fmt.Errorf("%w: %w", ErrCorrupt, err)
+		}
 		if err != nil {
-			return fmt.Errorf("log: record %d: %w", n, errors.Join(ErrCorrupt, err))
+			return fmt.Errorf("log: record %d: %w", n, err)
 		}
 		if record == nil || !each(n, record) {
 			return nil
@@ -185,10 +220,8 @@ func (f *FileLog) Read(from uint64, each func(n uint64, record []byte) bool) err
 	}
 }
 
-// AddMembers implements [Log].
-func (f *FileLog) AddMembers(ids []string) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// AddMembers implements [Log]: one write and one sync for each sector.
+func (f *FileLog) AddMembers(_ context.Context, ids []string) error {
 	if err := f.roster.add(ids); err != nil {
 		return fmt.Errorf("log: roster: %w", err)
 	}
@@ -196,23 +229,19 @@ func (f *FileLog) AddMembers(ids []string) error {
 }
 
 // Members implements [Log].
-func (f *FileLog) Members() ([]string, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Clone(f.roster.ids), nil
-}
+func (f *FileLog) Members() ([]string, error) { return slices.Clone(f.roster.ids), nil }
 
 // Close implements [Log].
 func (f *FileLog) Close() error {
 	var errs []error
 	if f.roster != nil {
-		errs = append(errs, f.roster.file.Close())
+		errs = append(errs, f.roster.tail.file.Close())
 	}
 	if f.log != nil {
-		errs = append(errs, f.log.Close())
+		errs = append(errs, f.log.file.Close())
 	}
 	if f.lock != nil {
-		errs = append(errs, unlockFile(f.lock))
+		errs = append(errs, f.lock.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -174,7 +174,7 @@ func run(t testing.TB, cfg Config) *running {
 		return nil
 	})
 	var err error
-	if r.Coordinator, err = New(cfg); err != nil {
+	if r.Coordinator, err = New(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())

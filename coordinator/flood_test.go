@@ -115,9 +115,9 @@ type gatedLog struct {
 	gate chan struct{}
 }
 
-func (l *gatedLog) Append(n uint64, record []byte) error {
+func (l *gatedLog) Append(ctx context.Context, n uint64, record []byte) error {
 	<-l.gate
-	return l.MemoryLog.Append(n, record)
+	return l.MemoryLog.Append(ctx, n, record)
 }
 
 func TestCatchUp(t *testing.T) {
@@ -125,7 +125,7 @@ func TestCatchUp(t *testing.T) {
 		log := &MemoryLog{}
 		records := chain(t, 900)
 		appendAll(t, log, records)
-		if err := log.AddMembers(ids(2)); err != nil {
+		if err := log.AddMembers(t.Context(), ids(2)); err != nil {
 			t.Fatal(err)
 		}
 		r := run(t, Config{Log: log})

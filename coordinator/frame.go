@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"os"
 
+	"github.com/zofl/zofl/internal/disk"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -21,7 +21,6 @@ import (
 const (
 	logHead   = "zofl log 1\n"
 	frameWord = 12
-	sector    = 512
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -47,8 +46,9 @@ type frameReader struct {
 	space  []byte
 }
 
-func newFrameReader(file *os.File, off, end int64) *frameReader {
-	return &frameReader{file: file, off: off, end: end, space: make([]byte, 2*wire.MaxFrame)}
+func newFrameReader(file io.ReaderAt, off, end int64) *frameReader {
+	space := make([]byte, min(2*wire.MaxFrame, end-off))
+	return &frameReader{file: file, off: off, end: end, space: space}
 }
 
 // next returns the next record, valid until the next call, nil at the end,
@@ -99,7 +99,7 @@ func (r *frameReader) damaged(n, bad int) error {
 		return err
 	}
 	for at := 0; at < bad; {
-		next := min(at+int(sector-(r.off+int64(at))%sector), n)
+		next := min(at+int(disk.Sector-(r.off+int64(at))%disk.Sector), n)
 		if allZero(b[at:next]) {
 			return errTorn
 		}
@@ -123,22 +123,4 @@ func (r *frameReader) peek(n int) ([]byte, error) {
 		r.buffer = r.space[:got]
 	}
 	return r.buffer[:n], nil
-}
-
-// readAt fills b from off on, and returns less only where the file ends.
-func readAt(file io.ReaderAt, b []byte, off int64) (int, error) {
-	n, err := file.ReadAt(b, off)
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return n, err
-}
-
-func allZero(b []byte) bool {
-	for _, v := range b {
-		if v != 0 {
-			return false
-		}
-	}
-	return true
 }

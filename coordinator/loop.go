@@ -2,10 +2,8 @@ package coordinator
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -13,9 +11,16 @@ import (
 // devices that join together share one write of the roster.
 const maxBatch = 256
 
+// stopGrace is how long an append may go on after Run was to stop: what a log
+// has almost stored is told to the recorder then, and not found by the next Run.
+const stopGrace = time.Second
+
 // loop feeds the core and does what it says.
 func (c *Coordinator) loop(ctx context.Context) error {
-	if err := c.perform(c.start()); err != nil {
+	if c.isLost() {
+		return c.depose(ctx)
+	}
+	if err := c.perform(ctx, c.start()); err != nil {
 		return err
 	}
 	timer := time.NewTimer(0)
@@ -31,6 +36,8 @@ func (c *Coordinator) loop(ctx context.Context) error {
 		}
 		var queue []output
 		select {
+		case <-c.lost:
+			return c.depose(ctx)
 		case <-ctx.Done():
 			return c.stop(ctx, ended)
 		case <-linger:
@@ -42,18 +49,37 @@ func (c *Coordinator) loop(ctx context.Context) error {
 		case a := <-c.arrivals:
 			queue = c.take(a)
 		}
-		if err := c.perform(queue); err != nil {
+		if err := c.perform(ctx, queue); err != nil {
 			return err
 		}
 	}
 }
 
-// stop reports what is unreported.
+// stop does what was commanded before, and reports what is unreported.
 func (c *Coordinator) stop(ctx context.Context, ended bool) error {
-	if err := c.perform(c.step(input{kind: inStop})); err != nil || ended {
+	queue := append(c.obey(), c.step(input{kind: inStop})...)
+	if err := c.perform(ctx, queue); err != nil || ended {
 		return err
 	}
 	return context.Cause(ctx)
+}
+
+// depose stops the core for good.
+func (c *Coordinator) depose(ctx context.Context) error {
+	if err := c.perform(ctx, c.step(input{kind: inDeposed})); err != nil {
+		return err
+	}
+	return ErrDeposed
+}
+
+// isLost says whether another coordinator may lead.
+func (c *Coordinator) isLost() bool {
+	select {
+	case <-c.lost:
+		return true
+	default:
+		return false
+	}
 }
 
 func (c *Coordinator) now() uint64 { return uint64(time.Since(c.began).Milliseconds()) }
@@ -109,100 +135,4 @@ func (c *Coordinator) take(a arrival) []output {
 		}
 	}
 	return queue
-}
-
-// perform does outputs in order, and those that follow from them. After an
-// error it goes on, because the core counts on all of them: Run may be called
-// again. Only a Recorder that refused an event is told no others.
-func (c *Coordinator) perform(queue []output) error {
-	var failed error
-	var members []string
-	recording := true
-	for len(queue) > 0 || len(members) > 0 {
-		if len(queue) == 0 {
-			queue, members = c.addMembers(members), nil
-			continue
-		}
-		o := queue[0]
-		queue = queue[1:]
-		var err error
-		switch o.kind {
-		case outMember:
-			members = append(members, o.id)
-		case outAppend:
-			queue = append(queue, c.append(o)...)
-		case outAnnounce:
-			err = c.announce(o.frame)
-		case outRespond:
-			err = c.publish(o.token, o.frame)
-		case outEvent:
-			c.log(o.event)
-			if recording {
-				err = c.cfg.Recorder.Record(*o.event)
-				recording = err == nil
-			}
-		}
-		if failed == nil {
-			failed = err
-		}
-	}
-	return failed
-}
-
-func (c *Coordinator) append(o output) []output {
-	in := input{kind: inAppended, n: o.n}
-	if in.err = c.cfg.Log.Append(o.n, o.frame); in.err != nil {
-		in.kind = inAppendFailed
-	}
-	return c.step(in)
-}
-
-func (c *Coordinator) addMembers(ids []string) []output {
-	in := input{kind: inStored, count: len(ids)}
-	if in.err = c.cfg.Log.AddMembers(ids); in.err != nil {
-		c.cfg.Logger.Error("members not stored", "err", in.err)
-		in.kind = inStoreFailed
-	}
-	return c.step(in)
-}
-
-func (c *Coordinator) announce(frame []byte) error {
-	for shard := range c.shards {
-		if err := c.publish(wire.AnnounceSubject(c.run, shard), frame); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// publish sends a frame. What cannot be sent now is said again later; only a
-// bus that is closed for good is an error.
-func (c *Coordinator) publish(subject string, frame []byte) error {
-	err := c.cfg.Bus.Publish(subject, frame)
-	if err == nil || errors.Is(err, bus.ErrClosed) {
-		return err
-	}
-	c.cfg.Logger.Warn("not sent", "err", err)
-	return nil
-}
-
-func (c *Coordinator) log(e *Event) {
-	l := c.cfg.Logger
-	switch e.Kind {
-	case RoundDone:
-		l.Debug("round", "record", e.N, "round", e.Round, "attempt", e.Attempt,
-			"contributors", e.Contributors, "loss", e.Loss, "seconds", e.Seconds)
-	case Evaluated:
-		l.Info("evaluated", "record", e.Evaluation.N, "devices", e.Evaluation.Count, "metrics", e.Evaluation.Metrics)
-	case RunPaused:
-		l.Warn("paused", "record", e.N, "reason", e.Reason)
-	case RunResumed:
-		l.Info("resumed", "record", e.N)
-	case RunEnded:
-		l.Info("ended", "record", e.N, "reason", e.End.Reason.String(), "text", e.End.Text)
-	case DigestsDiffer:
-		l.Error("devices hold different states", "record", e.Digests.N, "digests", len(e.Digests.Values))
-	case Joined:
-		l.Debug("joined", "id", e.ID, "members", e.Members)
-	}
 }

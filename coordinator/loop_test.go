@@ -17,7 +17,7 @@ func refusing(t *testing.T, plan *wire.Plan) (c *Coordinator, log *MemoryLog, re
 	b := bus.NewMemory()
 	t.Cleanup(b.Close)
 	log, refused = &MemoryLog{}, new(EventKind)
-	c, err := New(Config{Bus: b, Plan: plan, Log: log, Linger: 1, Recorder: RecorderFunc(func(e Event) error {
+	c, err := New(t.Context(), Config{Bus: b, Plan: plan, Log: log, Linger: 1, Recorder: RecorderFunc(func(e Event) error {
 		if e.Kind == *refused {
 			return errRefused
 		}
@@ -37,7 +37,7 @@ func joinOf(id string) input {
 
 func (c *Coordinator) mustPerform(t *testing.T, queue []output) {
 	t.Helper()
-	if err := c.perform(queue); err != nil {
+	if err := c.perform(t.Context(), queue); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -53,7 +53,7 @@ func TestRecordAfterRefusedEventIsStored(t *testing.T) {
 	frames := contributions(c.core, 2, func(int) []float32 { return []float32{1, 2} })
 	*refused = RoundDone
 	c.mustPerform(t, c.step(input{kind: inReply, id: "d0", frame: frames[0]}))
-	if err := c.perform(c.step(input{kind: inReply, id: "d1", frame: frames[1]})); !errors.Is(err, errRefused) {
+	if err := c.perform(t.Context(), c.step(input{kind: inReply, id: "d1", frame: frames[1]})); !errors.Is(err, errRefused) {
 		t.Fatalf("perform returned %v, want the recorder's error", err)
 	}
 	// The end follows the round whose event was refused.
@@ -72,7 +72,7 @@ func TestMemberAfterRefusedEventKeepsItsSlot(t *testing.T) {
 	queue := slices.Clone(c.step(input{kind: inPause, text: "x"}))
 	queue = append(queue, c.step(joinOf("a"))...)
 	*refused = RunPaused
-	if err := c.perform(queue); !errors.Is(err, errRefused) {
+	if err := c.perform(t.Context(), queue); !errors.Is(err, errRefused) {
 		t.Fatalf("perform returned %v, want the recorder's error", err)
 	}
 	*refused = 0
@@ -88,7 +88,7 @@ func TestClosedBusLosesNoOutput(t *testing.T) {
 	b := bus.NewMemory()
 	log := &MemoryLog{}
 	told := 0
-	c, err := New(Config{Bus: b, Plan: testPlan(t), Log: log, Recorder: RecorderFunc(func(Event) error {
+	c, err := New(t.Context(), Config{Bus: b, Plan: testPlan(t), Log: log, Recorder: RecorderFunc(func(Event) error {
 		told++
 		return nil
 	})})
@@ -98,7 +98,7 @@ func TestClosedBusLosesNoOutput(t *testing.T) {
 	c.mustPerform(t, c.start())
 	queue := append(c.step(input{kind: inPause}), c.step(joinOf("a"))...)
 	b.Close()
-	if err := c.perform(queue); !errors.Is(err, bus.ErrClosed) {
+	if err := c.perform(t.Context(), queue); !errors.Is(err, bus.ErrClosed) {
 		t.Fatalf("perform returned %v, want bus.ErrClosed", err)
 	}
 	if members, err := log.Members(); err != nil || len(members) != 1 {

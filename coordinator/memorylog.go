@@ -2,25 +2,77 @@ package coordinator
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/zofl/zofl/wire"
 )
 
 // MemoryLog is a [Log] for tests and simulations: it survives a coordinator,
-// not the process. The zero value is an empty log.
+// not the process. Where coordinators share one, each that begins deposes the
+// one before, which may still append until it notices. The zero value is an
+// empty log.
 type MemoryLog struct {
 	mu      sync.Mutex // guards what follows
 	records [][]byte
 	members []string
+	epoch   uint64
+	lost    chan struct{} // of the last Begin
 }
 
 var _ Log = (*MemoryLog)(nil)
 
-// Append implements [Log].
-func (m *MemoryLog) Append(n uint64, record []byte) error {
+// Begin implements [Log].
+func (m *MemoryLog) Begin(context.Context) (uint64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if n := len(m.records); n > 0 {
+		last, err := wire.DecodeRecord(m.records[n-1])
+		if err != nil {
+			return 0, fmt.Errorf("log: record %d: %w: %w", n, ErrCorrupt, err)
+		}
+		m.epoch = max(m.epoch, last.Epoch)
+	}
+	m.epoch++
+	if m.lost != nil {
+		close(m.lost)
+	}
+	m.lost = make(chan struct{})
+	return m.epoch, nil
+}
+
+func (m *MemoryLog) lastEpoch(context.Context) (uint64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.epoch, nil
+}
+
+func (m *MemoryLog) passEpochs(_ context.Context, last uint64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.epoch = max(m.epoch, last)
+	return nil
+}
+
+// Lost implements [Log].
+func (m *MemoryLog) Lost() <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.lost
+}
+
+// Append implements [Log].
+func (m *MemoryLog) Append(_ context.Context, n uint64, record []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if n > 0 && n <= uint64(len(m.records)) {
+		if stored := m.records[n-1]; !bytes.Equal(stored, record) {
+			return &ConflictError{N: n, Record: bytes.Clone(stored)}
+		}
+		return nil
+	}
 	if n != uint64(len(m.records))+1 {
 		return fmt.Errorf("log: append of record %d after %d: %w", n, len(m.records), ErrOrder)
 	}
@@ -36,11 +88,14 @@ func (m *MemoryLog) Last() uint64 {
 }
 
 // Read implements [Log].
-func (m *MemoryLog) Read(from uint64, f func(n uint64, record []byte) bool) error {
+func (m *MemoryLog) Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error {
 	m.mu.Lock()
 	records := m.records
 	m.mu.Unlock()
 	for n := max(from, 1); n <= uint64(len(records)); n++ {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if !f(n, records[n-1]) {
 			break
 		}
@@ -49,7 +104,7 @@ func (m *MemoryLog) Read(from uint64, f func(n uint64, record []byte) bool) erro
 }
 
 // AddMembers implements [Log].
-func (m *MemoryLog) AddMembers(ids []string) error {
+func (m *MemoryLog) AddMembers(_ context.Context, ids []string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.members = append(m.members, ids...)

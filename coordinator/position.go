@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,44 +20,58 @@ const continueOrNew = "leave Plan nil to continue the log's run, or open another
 // that it knows of a run after a crash.
 type position struct {
 	link
-	wrote  uint64    // epoch of the last record
-	plan   wire.Plan // with all changes so far
-	rounds uint64    // number of the last round
-	ended  *wire.End
+	wrote   uint64    // epoch of the last record
+	plan    wire.Plan // with all changes so far
+	rounds  uint64    // number of the last round
+	ended   *wire.End
+	history history // what it was after each record
 }
 
-// apply moves p past the next record.
+// apply moves p past the next record. After an error p is what it was; the
+// error matches [ErrCorrupt].
 func (p *position) apply(record []byte) (wire.Record, error) {
-	r, err := p.follow(record)
+	end := p.link
+	r, err := end.follow(record)
+	if err == nil && p.ended != nil {
+		err = fmt.Errorf("record %d: %w: the run ended with record %d", r.N, ErrCorrupt, p.n)
+	}
 	if err != nil {
 		return r, err
 	}
-	p.wrote = r.Epoch
+	plan, rounds := p.plan, p.rounds
 	switch r.Kind {
 	case wire.KindPlan:
-		p.plan = *r.Plan
+		plan = *r.Plan
 	case wire.KindRound:
-		p.rounds = r.Round.Round
+		rounds = r.Round.Round
 	case wire.KindChange:
-		r.Change.Apply(&p.plan)
-	case wire.KindEnd:
-		p.ended = r.End
+		if plan, err = changed(&p.plan, r.Change); err != nil {
+			return r, fmt.Errorf("record %d: %w: %w", r.N, ErrCorrupt, err)
+		}
+	case wire.KindRollback:
+		plan, rounds = p.history.at(r.To)
 	}
+	p.link, p.wrote, p.plan, p.rounds, p.ended = end, r.Epoch, plan, rounds, r.End
+	p.history.add(p, r.Kind)
 	return r, nil
 }
 
+// changed returns the plan as a change makes it, if it can run.
+func changed(p *wire.Plan, change *wire.Change) (wire.Plan, error) {
+	plan := *p
+	change.Apply(&plan)
+	return plan, plan.Validate()
+}
+
 // replay returns the position after record last of a log, which it reads once.
-func replay(log Log, last uint64, each func(record []byte)) (position, error) {
+func replay(ctx context.Context, log Log, last uint64, each func(record []byte)) (position, error) {
 	var p position
-	var h history
 	var failed error
-	err := log.Read(1, func(n uint64, record []byte) bool {
+	err := log.Read(ctx, 1, func(n uint64, record []byte) bool {
 		if n > last {
 			return false
 		}
-		var r wire.Record
-		if r, failed = p.apply(record); failed == nil {
-			h.add(&p, &r)
+		if _, failed = p.apply(record); failed == nil {
 			each(record)
 		}
 		return failed == nil
@@ -68,34 +83,6 @@ func replay(log Log, last uint64, each func(record []byte)) (position, error) {
 		err = fmt.Errorf("record %d: %w: missing", p.n+1, ErrCorrupt)
 	}
 	return p, err
-}
-
-// A history is what rollbacks need of a log: what it came to after each record.
-type history struct {
-	plans []wire.Plan
-	after []moment // entry n-1 is of record n
-}
-
-// A moment is what a log came to after a record; plan is an index of
-// history.plans, because few records change it.
-type moment struct {
-	rounds uint64
-	plan   int
-}
-
-// add notes what p is after record r. A rollback, which is to an earlier record,
-// gives p what the log came to then, but not its place.
-func (h *history) add(p *position, r *wire.Record) {
-	switch r.Kind {
-	case wire.KindPlan, wire.KindChange:
-		h.plans = append(h.plans, p.plan)
-	case wire.KindRollback:
-		to := h.after[r.To-1]
-		p.plan, p.rounds = h.plans[to.plan], to.rounds
-		h.after = append(h.after, to)
-		return
-	}
-	h.after = append(h.after, moment{p.rounds, len(h.plans) - 1})
 }
 
 // samePlan returns nil if the plans are equal, and otherwise an error that names

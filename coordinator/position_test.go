@@ -1,7 +1,10 @@
 package coordinator
 
 import (
+	"context"
 	"errors"
+	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/zofl/zofl/wire"
@@ -11,7 +14,7 @@ import (
 // function that moves both by one record.
 func continueLog(t *testing.T, log Log) (*position, func(wire.Record)) {
 	t.Helper()
-	p, err := replay(log, 3, func([]byte) {})
+	p, err := replay(t.Context(), log, 3, func([]byte) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,14 +43,73 @@ func TestReplayChangesAndRollbacks(t *testing.T) {
 		last, rounds uint64
 		step         float32
 	}{{3, 2, 0.001}, {4, 2, 9}, {5, 3, 9}, {6, 1, 0.001}, {7, 2, 0.001}} {
-		got, err := replay(log, test.last, func([]byte) {})
+		got, err := replay(t.Context(), log, test.last, func([]byte) {})
 		if err != nil || got.rounds != test.rounds || got.plan.Step != test.step || got.n != test.last {
 			t.Errorf("after record %d: n=%d rounds=%d step=%v, %v, want rounds=%d step=%v",
 				test.last, got.n, got.rounds, got.plan.Step, err, test.rounds, test.step)
 		}
 	}
-	if _, err := replay(log, 8, func([]byte) {}); !errors.Is(err, ErrCorrupt) {
+	if _, err := replay(t.Context(), log, 8, func([]byte) {}); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("replay of a record that is missing: %v, want ErrCorrupt", err)
+	}
+}
+
+// TestHistory compares what rollbacks return to with an account of every record.
+func TestHistory(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	var p position
+	type moment struct {
+		rounds uint64
+		mu     float32
+	}
+	var after []moment
+	add := func(r wire.Record) {
+		t.Helper()
+		if r.N, r.Epoch, r.Prev = p.n+1, 1, p.hash; r.N == 1 {
+			r.Prev = wire.Genesis("r")
+		}
+		if _, err := p.apply(r.Append(nil)); err != nil {
+			t.Fatal(err)
+		}
+		after = append(after, moment{p.rounds, p.plan.Mu})
+	}
+	add(wire.Record{Kind: wire.KindPlan, Plan: testPlan(t)})
+	for range 2000 {
+		switch k := rng.IntN(50); k {
+		case 0:
+			change := &wire.Change{}
+			if err := change.Set("mu", strconv.Itoa(1+rng.IntN(1000))); err != nil {
+				t.Fatal(err)
+			}
+			add(wire.Record{Kind: wire.KindChange, Change: change})
+		case 1:
+			to := 1 + rng.Uint64N(p.n)
+			add(wire.Record{Kind: wire.KindRollback, To: to})
+			if after[p.n-1] != after[to-1] {
+				t.Fatalf("record %d, to %d: %+v, want %+v", p.n, to, after[p.n-1], after[to-1])
+			}
+		default:
+			add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{Round: p.rounds + 1, Step: 1, Terms: []wire.Term{{}}}})
+		}
+	}
+	for n, want := range after {
+		if plan, rounds := p.history.at(uint64(n) + 1); rounds != want.rounds || plan.Mu != want.mu {
+			t.Fatalf("after record %d: round %d, mu %v, want %+v", n+1, rounds, plan.Mu, want)
+		}
+	}
+	if got := len(p.history.stretches); got > 200 {
+		t.Errorf("%d stretches for about 80 changes and rollbacks", got)
+	}
+}
+
+func TestNothingFollowsAnEnd(t *testing.T) {
+	log := &MemoryLog{}
+	appendAll(t, log, chain(t, 3))
+	p, add := continueLog(t, log)
+	add(wire.Record{Kind: wire.KindEnd, End: &wire.End{Reason: wire.EndRequested}})
+	add(wire.Record{Kind: wire.KindRollback, To: 1})
+	if _, err := replay(t.Context(), log, p.n, func([]byte) {}); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("a log that goes on after its end: %v, want ErrCorrupt", err)
 	}
 }
 
@@ -85,11 +147,11 @@ type countedLog struct {
 	reads int
 }
 
-func (l *countedLog) Read(from uint64, f func(n uint64, record []byte) bool) error {
+func (l *countedLog) Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error {
 	if l.reads++; l.reads > 1000 {
 		return errors.New("too many reads")
 	}
-	return l.MemoryLog.Read(from, f)
+	return l.MemoryLog.Read(ctx, from, f)
 }
 
 func TestReplayReadsTheLogOnce(t *testing.T) {
@@ -101,7 +163,7 @@ func TestReplayReadsTheLogOnce(t *testing.T) {
 		add(wire.Record{Kind: wire.KindRollback, To: p.n - 1})
 	}
 	log.reads = 0
-	got, err := replay(log, p.n, func([]byte) {})
+	got, err := replay(t.Context(), log, p.n, func([]byte) {})
 	if err != nil || log.reads != 1 || got.rounds != 2 || got.n != 63 {
 		t.Errorf("n=%d rounds=%d after %d reads, %v, want 63, 2, 1 read", got.n, got.rounds, log.reads, err)
 	}

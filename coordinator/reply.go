@@ -14,6 +14,9 @@ func (c *core) reply(id string, frame []byte) {
 		return
 	}
 	m, ok := c.roster.find(id)
+	if c.witness(id) {
+		ok = r.Kind == wire.DigestReport
+	}
 	if !ok {
 		c.counters.Unknown++
 		return
@@ -26,7 +29,7 @@ func (c *core) reply(id string, frame []byte) {
 	case wire.Evaluation:
 		c.evaluationReply(m, &r)
 	case wire.DigestReport:
-		c.digestReport(m, &r)
+		c.digestReport(id, &r)
 	}
 }
 

@@ -3,10 +3,9 @@ package coordinator
 import (
 	"bytes"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
+	"github.com/zofl/zofl/internal/disk"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -16,56 +15,67 @@ const rosterHead = "zofl roster 1\n"
 
 // A rosterFile is the file of members.
 type rosterFile struct {
-	file *os.File
+	tail *tailFile
 	ids  []string
-	size int64 // of what is known to be on the disk
 }
 
 // openRoster reads a roster; the torn line of an append that a crash cut short
 // is cut off.
-func openRoster(path string) (*rosterFile, error) {
-	file, err := openWithHead(path, rosterHead)
+func openRoster(fsys disk.FS, path string) (*rosterFile, error) {
+	tail, err := openTail(fsys, path, rosterHead)
 	if err != nil {
 		return nil, err
 	}
-	r := &rosterFile{file: file}
+	r := &rosterFile{tail: tail}
 	if err := r.read(); err != nil {
-		file.Close()
+		tail.file.Close()
 		return nil, fmt.Errorf("roster: %w", err)
 	}
 	return r, nil
 }
 
+// read reads the lines and ends the file with the last whole one.
 func (r *rosterFile) read() error {
-	b, err := io.ReadAll(r.file)
+	b := make([]byte, r.tail.size)
+	n, err := readAt(r.tail.file, b, 0)
 	if err != nil {
 		return err
 	}
-	b = b[len(rosterHead):]
-	r.size = int64(len(rosterHead))
+	end := len(rosterHead)
+	b = b[min(n, end):n]
 	for len(b) > 0 {
 		line, rest, whole := bytes.Cut(b, []byte{'\n'})
 		if !whole {
-			return writeAt(r.file, nil, r.size)
+			break
 		}
 		id := string(line)
 		if err := wire.CheckName(id); err != nil {
 			return fmt.Errorf("line %d: %w: %w", len(r.ids)+2, ErrCorrupt, err)
 		}
 		r.ids = append(r.ids, id)
-		r.size += int64(len(line)) + 1
+		end += len(line) + 1
 		b = rest
 	}
-	return nil
+	last := end - 1
+	return r.tail.settle(int64(last-last%disk.Sector), int64(end))
 }
 
-// add appends ids in one write and one sync.
+// add appends ids, sector by sector: lines have no checksum, and so a crash
+// always leaves the beginning of what was added, never an end without it.
 func (r *rosterFile) add(ids []string) error {
-	b := []byte(strings.Join(ids, "\n") + "\n")
-	if err := writeAt(r.file, b, r.size); err != nil {
-		return err
+	if len(ids) == 0 {
+		return nil
 	}
-	r.size += int64(len(b))
+	start := r.tail.size
+	b := []byte(strings.Join(ids, "\n") + "\n")
+	for len(b) > 0 {
+		n := min(disk.Sector-int(r.tail.size%disk.Sector), len(b))
+		if err := r.tail.append(b[:n]); err != nil {
+			r.tail.size = start
+			return err
+		}
+		b = b[n:]
+	}
 	r.ids = append(r.ids, ids...)
 	return nil
 }

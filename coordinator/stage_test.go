@@ -5,8 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -18,7 +16,9 @@ import (
 //	plan field=value ...   begins a run of testPlan with other fields
 //	restart                another coordinator on the same log
 //	hold | release         leaves appends and members to the next two | stores them
-//	append ok|fail         what the append came to
+//	append ok|fail|lost    what the append came to; lost: it is stored, and fails
+//	foreign kind [epoch=]  another coordinator stores the next record: round,
+//	                       end, rollback, change, plan, same, fork or garbage
 //	store ok|fail          what the new members came to
 //	join id ...            requests to join
 //	reply id ... g=... [w=1] [loss=1] [n=] [tip=]
@@ -27,22 +27,32 @@ import (
 //	digest id ... d=hex [n=] [tip=]
 //	raw id hex             any frame, as a reply
 //	tick ms                time passes
-//	pause text | resume | end text | stop
+//	pause text | resume | end text | stop | depose
+//	rollback n | change field=value ...
+//	witnesses id ...       of this coordinator and those after a restart
 //	asked id ...           who of them the present attempt asks
 //	counters | status
 //
 // Where a reply takes ids, @asked, @unasked and @0 stand for members; some=2
 // takes the first two.
 type stage struct {
-	t    *testing.T
-	core *core
-	plan *wire.Plan
-	log  *MemoryLog
-	now  uint64
-	hold bool
-	held []output // appends and members that wait
-	out  strings.Builder
-	wire bytes.Buffer
+	t         *testing.T
+	core      *core
+	plan      *wire.Plan
+	log       *MemoryLog
+	now       uint64
+	hold      bool
+	held      []output          // appends and members that wait
+	gave      map[uint64][]byte // appends of this core, by record
+	witnesses []string
+
+	crashes    crashes
+	recovering bool
+	restarts   int
+	sent       []input // replies
+	last       input
+	out        strings.Builder
+	wire       bytes.Buffer
 }
 
 func (s *stage) command(args []string) {
@@ -56,7 +66,13 @@ func (s *stage) command(args []string) {
 	case "hold", "release":
 		s.hold = name == "hold"
 	case "append", "store":
-		s.settle(name, text == "ok")
+		s.settle(name, text)
+	case "foreign":
+		s.storeForeign(args)
+	case "rollback", "change":
+		s.request(name, args)
+	case "witnesses":
+		s.witnesses, s.core.witnesses = args, args
 	case "join":
 		for _, id := range args {
 			s.step(input{kind: inJoin, id: id, token: "to." + id, frame: (&wire.JoinRequest{}).Append(nil)})
@@ -77,6 +93,8 @@ func (s *stage) command(args []string) {
 		s.step(input{kind: inEnd, text: text})
 	case "stop":
 		s.step(input{kind: inStop})
+	case "depose":
+		s.step(input{kind: inDeposed})
 	case "asked":
 		s.printAsked(args)
 	case "counters":
@@ -89,7 +107,7 @@ func (s *stage) command(args []string) {
 }
 
 func (s *stage) begin(fields []string) {
-	s.plan, s.log = testPlan(s.t), &MemoryLog{}
+	s.plan, s.log, s.witnesses, s.sent = testPlan(s.t), &MemoryLog{}, nil, nil
 	for _, f := range fields {
 		name, value, _ := strings.Cut(f, "=")
 		s.check(s.plan.Set(name, value))
@@ -98,16 +116,29 @@ func (s *stage) begin(fields []string) {
 }
 
 func (s *stage) restart() {
-	s.held = nil
-	var err error
-	if s.core, err = newCore(s.plan, s.log); err != nil {
+	s.restarts++
+	s.held, s.gave = nil, map[uint64][]byte{}
+	epoch, err := s.log.Begin(s.t.Context())
+	s.check(err)
+	if s.core, err = newCore(s.t.Context(), s.plan, s.log, epoch); err != nil {
 		fmt.Fprintf(&s.out, "error: %v\n", err)
 		return
 	}
+	s.core.witnesses = s.witnesses
 	s.do(s.core.start(s.now))
 }
 
-func (s *stage) step(in input) { s.do(s.core.step(s.now, in)) }
+func (s *stage) step(in input) {
+	if !s.recovering {
+		if s.last = in; in.kind == inReply {
+			s.sent = append(s.sent, in)
+		}
+	}
+	s.do(s.core.step(s.now, in))
+	if s.crashes == afterInputs && !s.recovering {
+		s.recover(false)
+	}
+}
 
 // tick lets ms pass, and the core act whenever it wants to.
 func (s *stage) tick(ms uint64) {
@@ -139,7 +170,14 @@ func (s *stage) do(outputs []output) {
 			s.held = append(s.held, o)
 			continue
 		}
-		queue = append(queue, s.core.step(s.now, s.store(o, true))...)
+		if s.crashes >= beforeStores && !s.recovering {
+			if s.crashes == afterStores {
+				s.store(o, "ok")
+			}
+			s.recover(s.crashes == beforeStores)
+			return
+		}
+		queue = append(queue, s.core.step(s.now, s.store(o, "ok"))...)
 	}
 	s.checkCore()
 }
@@ -147,170 +185,85 @@ func (s *stage) do(outputs []output) {
 var errDisk = errors.New("no space left on device")
 
 // store does an append or a member, and returns what it came to.
-func (s *stage) store(o output, ok bool) input {
-	switch {
-	case o.kind == outMember && ok:
-		s.check(s.log.AddMembers([]string{o.id}))
+func (s *stage) store(o output, how string) input {
+	if o.kind == outMember {
+		if how == "fail" {
+			return input{kind: inStoreFailed, count: 1, err: errDisk}
+		}
+		s.check(s.log.AddMembers(s.t.Context(), []string{o.id}))
 		return input{kind: inStored, count: 1}
-	case o.kind == outMember:
-		return input{kind: inStoreFailed, count: 1, err: errDisk}
-	case ok:
-		s.check(s.log.Append(o.n, o.frame))
-		return input{kind: inAppended, n: o.n}
 	}
-	return input{kind: inAppendFailed, n: o.n, err: errDisk}
+	if how != "fail" {
+		err := s.log.Append(s.t.Context(), o.n, o.frame)
+		var conflict *ConflictError
+		if errors.As(err, &conflict) {
+			return input{kind: inConflict, n: o.n, frame: conflict.Record}
+		}
+		s.check(err)
+	}
+	if how != "ok" {
+		return input{kind: inAppendFailed, n: o.n, err: errDisk}
+	}
+	return input{kind: inAppended, n: o.n}
 }
 
-func (s *stage) settle(name string, ok bool) {
+func (s *stage) settle(name, how string) {
 	kind := map[string]outputKind{"append": outAppend, "store": outMember}[name]
 	held := s.held
 	s.held = nil
 	for _, o := range held {
 		if o.kind == kind {
-			s.step(s.store(o, ok))
+			s.step(s.store(o, how))
 		} else {
 			s.held = append(s.held, o)
 		}
 	}
 }
 
-// send sends a reply of each id before the first key=value.
-func (s *stage) send(name string, args []string) {
-	ids, keys := splitArgs(args)
-	ids = s.expand(ids)
-	if v, ok := keys["some"]; ok {
-		ids = ids[:s.number(v)]
+// storeForeign stores the record after the core's last one.
+func (s *stage) storeForeign(args []string) {
+	_, keys := splitArgs(args)
+	r := wire.Record{N: s.core.n + 1, Prev: s.core.hash, Epoch: 1}
+	if v, ok := keys["epoch"]; ok {
+		r.Epoch = s.number(v)
 	}
-	r := wire.Reply{N: s.core.n + 1, Tip: s.core.hash.Tip(), Weight: 1, Loss: 1}
-	switch name {
-	case "reply":
-		r.Kind = wire.Contribution
-	case "decline":
-		r.Kind, r.Reason = wire.Decline, wire.DeclinePolicy
-	case "eval":
-		r.Kind, r.N, r.Tip = wire.Evaluation, s.core.evaluation.n, s.core.evaluation.tip
-	case "digest":
-		r.Kind, r.N = wire.DigestReport, s.core.n
-	}
-	if v, ok := keys["n"]; ok {
-		r.N = s.number(v)
-		r.Tip = s.tipFor(&r)
-	}
-	s.fill(&r, keys)
-	for _, id := range ids {
-		s.step(input{kind: inReply, id: id, frame: r.Append(nil)})
-	}
-}
-
-// fill sets what keys name.
-func (s *stage) fill(r *wire.Reply, keys map[string]string) {
-	for key, v := range keys {
-		switch key {
-		case "g", "m":
-			for x := range strings.SplitSeq(v, ",") {
-				r.Values = wire.AppendScalars(r.Values, s.float(x))
-			}
-		case "w":
-			r.Weight = uint32(s.number(v))
-		case "loss":
-			r.Loss = s.float(v)
-		case "reason":
-			r.Reason = wire.DeclineReason(s.number(v))
-		case "d":
-			b, err := hex.DecodeString(v)
-			s.check(err)
-			copy(r.Digest[:], b)
-		case "tip":
-			b, err := hex.DecodeString(v)
-			s.check(err)
-			r.Tip = wire.Tip{}
-			copy(r.Tip[:], b)
+	switch args[0] {
+	case "round", "fork":
+		r.Kind = wire.KindRound
+		r.Round = &wire.Round{Round: s.core.rounds + 1, Step: 1, Perturbations: 2, Contributors: 1,
+			Terms: []wire.Term{{Scalars: wire.AppendScalars(nil, 8, 9)}}}
+		if args[0] == "fork" {
+			r.Prev[0]++
 		}
-	}
-}
-
-// tipFor returns the tip that a reply about a record of the log has.
-func (s *stage) tipFor(r *wire.Reply) wire.Tip {
-	n := r.N
-	if r.Kind == wire.Contribution || r.Kind == wire.Decline {
-		n--
-	}
-	var tip wire.Tip
-	s.check(s.log.Read(n, func(_ uint64, record []byte) bool {
-		tip = wire.HashRecord(record).Tip()
-		return false
-	}))
-	return tip
-}
-
-// expand replaces @asked by the members of a dense roster that the present
-// attempt asks, @0, @1, ... by those of attempts before, @unasked by the rest.
-func (s *stage) expand(ids []string) []string {
-	var list []string
-	for _, id := range ids {
-		if id[0] != '@' {
-			list = append(list, id)
-			continue
-		}
-		for _, member := range s.core.roster.ids {
-			if s.inGroup(id[1:], member) {
-				list = append(list, member)
+	case "end":
+		r.Kind, r.End = wire.KindEnd, &wire.End{Reason: wire.EndRequested, Text: "by another"}
+	case "rollback":
+		r.Kind, r.To = wire.KindRollback, 1
+	case "change":
+		r.Kind, r.Change = wire.KindChange, s.change([]string{"step=7"})
+	case "plan":
+		r.Kind, r.Plan, r.Prev = wire.KindPlan, testPlan(s.t), wire.Genesis("r")
+		for key, value := range keys {
+			if key != "epoch" {
+				s.check(r.Plan.Set(key, value))
 			}
 		}
+	case "same":
+		s.check(s.log.Append(s.t.Context(), r.N, s.core.pending))
+		return
 	}
-	return list
+	record := []byte("garbage")
+	if r.Kind != 0 {
+		record = r.Append(nil)
+	}
+	s.check(s.log.Append(s.t.Context(), r.N, record))
 }
 
-func (s *stage) inGroup(group, id string) bool {
-	c := s.core
-	m, ok := c.roster.find(id)
-	if !ok || len(c.round.attempts) == 0 {
-		return false
+func (s *stage) change(fields []string) *wire.Change {
+	c := &wire.Change{}
+	for _, f := range fields {
+		name, value, _ := strings.Cut(f, "=")
+		s.check(c.Set(name, value))
 	}
-	switch group {
-	case "asked":
-		return c.asked(c.round.attempts[len(c.round.attempts)-1], m)
-	case "unasked":
-		for _, a := range c.round.attempts {
-			if c.asked(a, m) {
-				return false
-			}
-		}
-		return true
-	}
-	return c.asked(c.round.attempts[s.number(group)], m)
-}
-
-func splitArgs(args []string) (ids []string, keys map[string]string) {
-	keys = map[string]string{}
-	for _, a := range args {
-		if key, value, ok := strings.Cut(a, "="); ok {
-			keys[key] = value
-		} else {
-			ids = append(ids, a)
-		}
-	}
-	return ids, keys
-}
-
-func (s *stage) number(v string) uint64 {
-	n, err := strconv.ParseUint(v, 10, 64)
-	s.check(err)
-	return n
-}
-
-func (s *stage) float(v string) float32 {
-	if v == "nan" {
-		return float32(math.NaN())
-	}
-	x, err := strconv.ParseFloat(v, 32)
-	s.check(err)
-	return float32(x)
-}
-
-func (s *stage) check(err error) {
-	if err != nil {
-		s.t.Helper()
-		s.t.Fatal(err)
-	}
+	return c
 }

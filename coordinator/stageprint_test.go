@@ -36,13 +36,23 @@ func (s *stage) print(o output) {
 		}
 	case outEvent:
 		s.printEvent(o.event)
+	case outFail:
+		fmt.Fprintf(&s.out, "  fail: %v\n", o.err)
 	}
 }
 
 func (s *stage) printAnnouncement(a *wire.Announcement) {
-	fmt.Fprintf(&s.out, "  announce %v n=%d attempt=%d epoch=%d left=%d cohort=%d/%d step=%g p=%d records=%d %s\n",
+	fmt.Fprintf(&s.out, "  announce %v n=%d attempt=%d epoch=%d left=%d cohort=%d/%d step=%g p=%d records=%d %s%s\n",
 		a.State, a.N, a.Attempt, a.Epoch, a.Left, a.Cohort.Sampled, a.Cohort.Members, a.Step,
-		a.Perturbations, a.Records.Len(), a.Reason)
+		a.Perturbations, a.Records.Len(), a.Reason, referenceText(a))
+}
+
+func referenceText(a *wire.Announcement) string {
+	r, ok := a.Reference()
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("reference=%d:%x", r.N, bytes.TrimRight(r.Digest[:], "\x00"))
 }
 
 func (s *stage) printRecord(r *wire.Record) {
@@ -57,6 +67,10 @@ func (s *stage) printRecord(r *wire.Record) {
 			r.Round.Round, r.Round.Attempt, r.Round.Step, r.Round.Perturbations, r.Round.Contributors, g)
 	case wire.KindEnd:
 		fmt.Fprintf(&s.out, " %v %s", r.End.Reason, r.End.Text)
+	case wire.KindRollback:
+		fmt.Fprintf(&s.out, " to=%d", r.To)
+	case wire.KindChange:
+		fmt.Fprintf(&s.out, " %v", changeEvent(r.Change).Fields)
 	}
 	s.out.WriteByte('\n')
 }
@@ -73,8 +87,16 @@ func (s *stage) printEvent(e *Event) {
 		fmt.Fprintf(&s.out, " %s", e.Reason)
 	case RunEnded:
 		fmt.Fprintf(&s.out, " %v", e.End.Reason)
-	case DigestsDiffer:
+	case DigestsDiffer, Referred:
 		fmt.Fprintf(&s.out, " %s", digestText(e.Digests))
+	case Adopted:
+		fmt.Fprintf(&s.out, " %v epoch=%d", e.Record, e.Epoch)
+	case Refused:
+		fmt.Fprintf(&s.out, " %v: %s", e.Record, e.Reason)
+	case RolledBack:
+		fmt.Fprintf(&s.out, " to=%d", e.To)
+	case Changed:
+		fmt.Fprintf(&s.out, " %v", e.Fields)
 	case Joined:
 		fmt.Fprintf(&s.out, " %s members=%d", e.ID, e.Members)
 	}
@@ -85,6 +107,10 @@ func digestText(d DigestReports) string {
 	text := fmt.Sprintf("of=%d", d.N)
 	for _, v := range d.Values {
 		text += fmt.Sprintf(" %x:%d", bytes.TrimRight(v.Digest[:], "\x00"), v.Devices)
+	}
+	if d.Source != "" {
+		text += fmt.Sprintf(" reference=%x source=%s differing=%d%v",
+			bytes.TrimRight(d.Reference[:], "\x00"), d.Source, d.Differing, d.Differ)
 	}
 	return text
 }
@@ -137,13 +163,17 @@ func (s *stage) checkOutput(o output) {
 		if !bytes.Equal(o.frame, s.core.pending) && s.core.phase == appending {
 			s.t.Errorf("append %d is not the bytes that are pending", o.n)
 		}
+		if gave, again := s.gave[o.n]; again && !bytes.Equal(gave, o.frame) {
+			s.t.Errorf("other bytes were handed out for record %d", o.n)
+		}
+		s.gave[o.n] = o.frame
 	}
 }
 
 // stored returns record n of the log.
 func (s *stage) stored(n uint64) []byte {
 	var got []byte
-	s.check(s.log.Read(n, func(_ uint64, record []byte) bool { got = record; return false }))
+	s.check(s.log.Read(s.t.Context(), n, func(_ uint64, record []byte) bool { got = record; return false }))
 	return got
 }
 
@@ -171,12 +201,16 @@ func (c *core) valid(last uint64) error {
 		}
 	}
 	switch {
-	case c.n != last:
+	case c.n != last && (c.pending == nil || c.n > last):
 		return fmt.Errorf("core is at record %d, the log at %d", c.n, last)
 	case (c.pending != nil) != (c.phase == appending || c.phase == failed):
 		return fmt.Errorf("phase %d with %d pending bytes", c.phase, len(c.pending))
-	case c.phase == failed && !c.paused:
-		return fmt.Errorf("a failed append without a pause")
+	case c.phase == failed && c.trouble == "":
+		return fmt.Errorf("a failed append without trouble")
+	case c.trouble != "" && c.phase != failed && c.phase != appending:
+		return fmt.Errorf("trouble without a pending append: %s", c.trouble)
+	case c.segments.last != c.n:
+		return fmt.Errorf("core is at record %d, segments at %d", c.n, c.segments.last)
 	case c.phase == collecting && (entries != c.sum.count || entries != c.answers.contributions):
 		return fmt.Errorf("%d devices contributed, %d counted, %d summed", entries, c.answers.contributions, c.sum.count)
 	}

@@ -8,12 +8,13 @@ type State uint8
 const (
 	Waiting State = 0 // for the members of the first round, or for the log
 	Open    State = 1 // a round collects replies
-	Paused  State = 2 // no round is opened until Resume
+	Paused  State = 2 // no round is opened until Resume, or until the log works
 	Ended   State = 3 // the last record is an end
+	Deposed State = 4 // another coordinator leads the run
 )
 
 func (s State) String() string {
-	return [...]string{"waiting", "open", "paused", "ended"}[s]
+	return [...]string{"waiting", "open", "paused", "ended", "deposed"}[s]
 }
 
 // MarshalText writes the name.
@@ -25,6 +26,10 @@ type Status struct {
 	State  State
 	Reason string    // Paused: why
 	End    *wire.End // Ended
+
+	// LogError is why the log does not take a record at present, CatchUpError
+	// why the last request failed that the log could not be read for.
+	LogError, CatchUpError string
 
 	N       uint64 // last record of the log
 	Rounds  uint64 // rounds done
@@ -40,7 +45,14 @@ type Status struct {
 	Loss       float32 // of the last round
 	Evaluation Evaluation
 	Digests    []DigestReports // of the last few states that were asked for
+	Reference  *Reference      // what announcements bring; nil before the first
 	Counters   Counters
+}
+
+// A Reference is what the run takes for the digest of the state after record N.
+type Reference struct {
+	N      uint64
+	Digest Digest
 }
 
 // Counters count what arrived, since [New].
@@ -50,7 +62,10 @@ type Counters struct {
 	Declines      uint64
 	Digests       uint64
 	Joins         uint64
-	CatchUps      uint64
+	CatchUps      uint64 // that were answered
+	CatchUpBytes  uint64 // of the answers
+	CatchUpErrors uint64 // that were not, because the log could not be read
+	Adopted       uint64 // records that another coordinator had written
 
 	// Replies and requests that were dropped, by cause.
 	Late        uint64 // the record they are about was committed
@@ -64,10 +79,11 @@ type Counters struct {
 	WrongTip    uint64 // made from a state that is not this log's
 	OtherRecord uint64 // about a record that nobody asked for
 	Overflow    uint64 // more than the coordinator's queues hold
+	Stale       uint64 // catch-ups whose devices have given up waiting
 }
 
 // Dropped is the number of replies and requests that were dropped.
 func (c Counters) Dropped() uint64 {
 	return c.Late + c.Duplicate + c.Unsampled + c.Unknown + c.Malformed + c.NonFinite +
-		c.TooLarge + c.WrongCount + c.WrongTip + c.OtherRecord + c.Overflow
+		c.TooLarge + c.WrongCount + c.WrongTip + c.OtherRecord + c.Overflow + c.Stale
 }

@@ -45,7 +45,7 @@ func TestRandomWalks(t *testing.T) {
 func (w *walk) crash() {
 	for _, o := range w.held {
 		if w.rng.IntN(2) == 0 {
-			w.store(o, true)
+			w.store(o, "ok")
 			if o.kind == outAppend {
 				w.checkRecord(o.n)
 			}
@@ -78,7 +78,7 @@ func (w *walk) stepRandomly() {
 	case p < 96:
 		w.hold = !w.hold
 	case p < 98:
-		w.command([]string{"append", "fail"})
+		w.command([]string{"append", []string{"fail", "lost"}[w.rng.IntN(2)]})
 	case p < 99:
 		w.crash()
 	default:
@@ -139,7 +139,7 @@ func (w *walk) checkRecord(n uint64) {
 		return
 	}
 	w.rounds++
-	if _, err := replay(w.log, n, func([]byte) {}); err != nil {
+	if _, err := replay(w.t.Context(), w.log, n, func([]byte) {}); err != nil {
 		w.t.Error(err)
 	}
 	if int(r.Round.Contributors) != len(w.accepted) || len(w.accepted) < 2 {

@@ -1,0 +1,61 @@
+package coordinator
+
+// What an operator may ask of a coordinator, from any goroutine. All of these
+// return before they are done; what they come to are events.
+
+// Pause opens no more rounds until Resume; devices are told why. What the open
+// round has collected is kept. A pause is not in the log: a coordinator that is
+// started again goes on. A run that has ended, or that End was called for, is not
+// paused any more.
+func (c *Coordinator) Pause(reason string) { c.command(input{kind: inPause, text: reason}) }
+
+// Resume goes on after a pause, whatever caused it: with another attempt at
+// the same record. A record that the log did not take is handed to it at once.
+func (c *Coordinator) Resume() { c.command(input{kind: inResume}) }
+
+// End ends the run for good as soon as what the log was given is stored; text
+// says why. Nothing takes it back: neither a pause nor a rollback, before or
+// after it.
+func (c *Coordinator) End(text string) { c.command(input{kind: inEnd, text: text}) }
+
+func (c *Coordinator) command(in input) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.enqueue(in)
+}
+
+// enqueue leaves a command to Run; the caller holds mu.
+func (c *Coordinator) enqueue(in input) {
+	c.commands = append(c.commands, in)
+	select {
+	case c.called <- struct{}{}:
+	default:
+	}
+}
+
+// Status returns what the coordinator is doing now.
+func (c *Coordinator) Status() Status {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.core.status()
+	s.Counters.Malformed += c.garbled.Load()
+	s.Counters.Overflow += c.overflow.Load()
+	for _, sub := range c.subs {
+		s.Counters.Overflow += uint64(sub.Dropped())
+	}
+	c.catchUps.count(&s.Counters)
+	if text := c.catchUps.failure.Load(); text != nil {
+		s.CatchUpError = *text
+	}
+	return s
+}
+
+// span returns the segment that has record n, and the log's last record.
+func (c *Coordinator) span(n uint64) (s span, last uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if last = c.core.n; n <= last {
+		s = c.core.segments.find(n)
+	}
+	return s, last
+}

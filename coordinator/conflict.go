@@ -1,0 +1,66 @@
+package coordinator
+
+import (
+	"bytes"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// conflict handles that the log has another record n than the one that it was
+// handed. Nothing but the log decides, so the core goes on from what is stored;
+// it makes way only for a coordinator that began after it.
+func (c *core) conflict(n uint64, stored []byte) {
+	if c.phase != appending || n != c.n+1 {
+		return
+	}
+	if bytes.Equal(stored, c.pending) {
+		c.appended(n)
+		return
+	}
+	if r, err := wire.DecodeRecord(stored); err == nil && r.Epoch > c.epoch {
+		c.depose()
+		return
+	}
+	if err := c.adopt(stored); err != nil {
+		c.giveUp(err)
+	}
+}
+
+// adopt takes a record of another coordinator for the one that was pending. What
+// was collected for that is lost, and an operator's request stays queued.
+//
+// Errors match [ErrCorrupt], or [ErrPlan] if the record begins another run.
+func (c *core) adopt(stored []byte) error {
+	configured := c.plan
+	if c.n == 0 {
+		r, err := wire.DecodeRecord(stored)
+		if err == nil && r.Kind == wire.KindPlan {
+			if err := samePlan(r.Plan, &configured); err != nil {
+				return err
+			}
+		}
+	}
+	r, err := c.move(stored)
+	if err != nil {
+		return err
+	}
+	c.counters.Adopted++
+	c.recovered()
+	c.emitEvent(Event{Kind: Adopted, Record: r.Kind, Epoch: r.Epoch})
+	switch r.Kind {
+	case wire.KindChange:
+		c.emitEvent(changeEvent(r.Change))
+	case wire.KindRollback:
+		c.emitEvent(Event{Kind: RolledBack, To: r.To})
+	case wire.KindEnd:
+		c.emitEvent(Event{Kind: RunEnded, End: *r.End})
+	}
+	c.committed()
+	return nil
+}
+
+// depose ends this coordinator: it says and does nothing more.
+func (c *core) depose() {
+	c.deposed, c.announcing = true, false
+	c.emit(output{kind: outFail, err: ErrDeposed})
+}

@@ -1,0 +1,142 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Tests against servers are in testing/jetstream.
+
+func TestJetStreamConfig(t *testing.T) {
+	nc := &nats.Conn{} // it is looked at, not used
+	good := JetStreamConfig{Conn: nc, Run: "r"}
+	got, err := good.withDefaults()
+	if err != nil || got.Replicas != 1 || got.LeaseTTL != 10*time.Second || got.Timeout != 5*time.Second {
+		t.Errorf("got %+v, %v; want the defaults", got, err)
+	}
+	for field, spoil := range map[string]func(c *JetStreamConfig){
+		"Conn":     func(c *JetStreamConfig) { c.Conn = nil },
+		"Run":      func(c *JetStreamConfig) { c.Run = "a.b" },
+		"Replicas": func(c *JetStreamConfig) { c.Replicas = -1 },
+		"LeaseTTL": func(c *JetStreamConfig) { c.LeaseTTL = time.Millisecond },
+		"Timeout":  func(c *JetStreamConfig) { c.Timeout = -1 },
+	} {
+		cfg := good
+		spoil(&cfg)
+		if _, err := OpenJetStreamLog(t.Context(), cfg); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), field) {
+			t.Errorf("%s: got %v, want ErrConfig and the field", field, err)
+		}
+	}
+}
+
+// What a broker answers decides whether it is asked again.
+func TestBrokerErrors(t *testing.T) {
+	api := func(http int, code jetstream.ErrorCode) error {
+		return fmt.Errorf("nats: %w", &jetstream.APIError{Code: http, ErrorCode: code})
+	}
+	for name, tt := range map[string]struct {
+		err                              error
+		hopeless, transient, isWrongLast bool
+	}{
+		"full":             {err: api(503, 10077), hopeless: true, transient: true},
+		"too large":        {err: nats.ErrMaxPayload, hopeless: true},
+		"closed":           {err: nats.ErrConnectionClosed, hopeless: true},
+		"no leader":        {err: api(503, 10008), transient: true},
+		"no answer":        {err: context.DeadlineExceeded, transient: true},
+		"no stream answer": {err: jetstream.ErrNoStreamResponse, transient: true},
+		"disconnected":     {err: nats.ErrReconnectBufExceeded, transient: true},
+		"wrong last":       {err: api(400, 10071), isWrongLast: true},
+		"wrong last, R3":   {err: api(400, 10164), isWrongLast: true},
+		"no JetStream":     {err: api(503, 10076)},
+		"not for us":       {err: api(503, 10039)},
+		"no stream":        {err: api(404, 10059)},
+	} {
+		if got := hopeless(tt.err); got != tt.hopeless {
+			t.Errorf("%s: hopeless is %t", name, got)
+		}
+		if got := transient(tt.err); got != tt.transient {
+			t.Errorf("%s: transient is %t", name, got)
+		}
+		if got := wrongLast(tt.err); got != tt.isWrongLast {
+			t.Errorf("%s: wrongLast is %t", name, got)
+		}
+	}
+}
+
+// A chain can be followed from any record on.
+func TestResume(t *testing.T) {
+	records := chain(t, 6)
+	for from := 1; from <= len(records); from++ {
+		at := link{n: uint64(from) - 1}
+		for _, r := range records[from-1:] {
+			if err := at.resume(r, uint64(from)); err != nil {
+				t.Fatalf("from %d: %v", from, err)
+			}
+		}
+		for _, bad := range [][]byte{nil, {0xc1}, records[0]} {
+			broken := link{n: uint64(from) - 1}
+			if err := broken.resume(bad, uint64(from)); from > 1 && !errors.Is(err, ErrCorrupt) {
+				t.Errorf("from %d: %x: got %v, want ErrCorrupt", from, bad, err)
+			}
+		}
+	}
+	swapped := link{n: 1}
+	if err := errors.Join(swapped.resume(records[1], 2), swapped.resume(records[3], 2)); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("record 4 after 2: got %v, want ErrCorrupt", err)
+	}
+}
+
+// A wait ends with its context.
+func TestBackoff(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var b backoff
+	if !b.sleep(ctx) || b != backoff(20*time.Millisecond) {
+		t.Errorf("the first wait is %v", time.Duration(b))
+	}
+	cancel()
+	for range 10 {
+		if b.sleep(ctx) {
+			t.Error("waited beyond the context")
+		}
+	}
+	if b != backoff(time.Second) {
+		t.Errorf("waits grow to %v", time.Duration(b))
+	}
+}
+
+// A server leads a stream if no majority can have elected another one without
+// those that it has heard lately.
+func TestLeads(t *testing.T) {
+	for name, tt := range map[string]struct {
+		replicas int
+		heard    []time.Duration // ago; negative: offline
+		want     bool
+	}{
+		"one server":      {1, nil, true},
+		"all":             {3, []time.Duration{time.Second, time.Second}, true},
+		"one of two":      {3, []time.Duration{time.Second, time.Hour}, true},
+		"was stopped":     {3, []time.Duration{5 * time.Second, 5 * time.Second}, false},
+		"heard nobody":    {3, []time.Duration{0, 0}, false},
+		"others are gone": {3, []time.Duration{-time.Second, -time.Second}, false},
+		"one of four":     {5, []time.Duration{time.Second, time.Hour, time.Hour, time.Hour}, false},
+		"two of four":     {5, []time.Duration{time.Second, time.Second, time.Hour, time.Hour}, true},
+	} {
+		info := &jetstream.StreamInfo{Config: jetstream.StreamConfig{Replicas: tt.replicas}, Cluster: &jetstream.ClusterInfo{}}
+		for _, ago := range tt.heard {
+			info.Cluster.Replicas = append(info.Cluster.Replicas, &jetstream.PeerInfo{Active: max(ago, -ago), Offline: ago < 0})
+		}
+		if got := leads(info); got != tt.want {
+			t.Errorf("%s: got %t", name, got)
+		}
+	}
+	if !leads(&jetstream.StreamInfo{Config: jetstream.StreamConfig{Replicas: 1}}) {
+		t.Error("a server without a cluster does not lead")
+	}
+}

@@ -1,0 +1,107 @@
+package coordinator
+
+import "errors"
+
+// A run opens no round while it is paused, by an operator or for want of
+// devices, or while its log is in trouble, or both. Only the first needs
+// somebody to resume it. Neither is in the log: a coordinator that is started
+// again goes on.
+
+// halted says whether no round is open, though the run has not ended.
+func (c *core) halted() bool { return c.paused || c.trouble != "" }
+
+// why says why it is halted: as long as the log fails, nothing else counts.
+func (c *core) why() string {
+	if c.trouble != "" {
+		return c.trouble
+	}
+	return c.reason
+}
+
+// pause opens no more rounds; what the open one has stays, until a change takes
+// its place. It is too late for one when somebody asked for the end.
+func (c *core) pause(reason string) {
+	if c.paused || c.ended != nil || c.endRequested() {
+		return
+	}
+	c.paused, c.reason = true, reason
+	c.emitEvent(Event{Kind: RunPaused, Reason: reason})
+	if c.phase == appending || c.phase == failed {
+		return // what that comes to is announced
+	}
+	if !c.takeTurn() {
+		c.announceClosed()
+	}
+}
+
+// resume goes on where pause stopped. A record that the log did not take is
+// handed to it at once.
+func (c *core) resume() {
+	if c.phase == failed {
+		c.handToLog()
+	}
+	if !c.paused {
+		return
+	}
+	c.paused, c.reason = false, ""
+	if c.trouble != "" {
+		return // told when the log has the record
+	}
+	c.announcing = false
+	c.emitEvent(Event{Kind: RunResumed})
+	switch {
+	case c.phase == collecting && c.ending != nil:
+		c.appendEnd()
+	case c.phase == collecting && c.sum.count >= c.plan.Target:
+		c.commitRound()
+	case c.phase == collecting:
+		c.round.tries = 0
+		c.openAttempt(c.round.attempt + 1)
+	default:
+		c.proceed()
+	}
+}
+
+// appendFailed handles that it is unknown whether the log has record n: the run
+// halts, and the same bytes are handed out again every Reannounce. Where that
+// cannot help, Run ends.
+func (c *core) appendFailed(n uint64, err error) {
+	switch {
+	case c.phase != appending || n != c.n+1:
+	case errors.Is(err, ErrCorrupt), errors.Is(err, ErrPlan):
+		c.giveUp(err)
+	default:
+		c.distress("the log does not take the record: " + err.Error())
+	}
+}
+
+// giveUp tells devices that the run halts, and ends Run: somebody has to repair
+// the log.
+func (c *core) giveUp(err error) {
+	c.distress("the log cannot be continued: " + err.Error())
+	c.emit(output{kind: outFail, err: err})
+}
+
+// distress halts the run until the log has the pending record.
+func (c *core) distress(text string) {
+	c.phase = failed
+	c.retryAt = c.now + uint64(c.plan.Reannounce)
+	if c.trouble == text {
+		return // everybody was told
+	}
+	c.trouble = text
+	c.emitEvent(Event{Kind: RunPaused, Reason: text})
+	c.announceClosed()
+}
+
+// recovered handles that the log works. Whoever paused the run has to resume
+// it.
+func (c *core) recovered() {
+	if c.trouble == "" {
+		return
+	}
+	c.trouble, c.announcing = "", false
+	if !c.paused {
+		c.emitEvent(Event{Kind: RunResumed})
+	}
+}

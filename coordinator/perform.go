@@ -1,0 +1,175 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/wire"
+)
+
+// perform does outputs in order, and those that follow from them. After an
+// error it goes on, because the core counts on all of them: Run may be called
+// again. Only a Recorder that refused an event is told no others, and a core that
+// was deposed counts on nothing.
+func (c *Coordinator) perform(ctx context.Context, queue []output) error {
+	var failed error
+	var members []string
+	recording := true
+	for len(queue) > 0 || len(members) > 0 {
+		if len(queue) == 0 {
+			queue, members = c.addMembers(ctx, members), nil
+			continue
+		}
+		o := queue[0]
+		queue = queue[1:]
+		var err error
+		switch o.kind {
+		case outMember:
+			members = append(members, o.id)
+		case outAppend:
+			queue = append(queue, c.append(ctx, o)...)
+		case outAnnounce:
+			err = c.announce(o.frame)
+		case outRespond:
+			err = c.publish(o.token, o.frame)
+		case outFail:
+			if err = o.err; errors.Is(err, ErrDeposed) {
+				return err
+			}
+		case outEvent:
+			c.log(o.event)
+			if recording {
+				err = c.cfg.Recorder.Record(*o.event)
+				recording = err == nil
+			}
+		}
+		if failed == nil {
+			failed = err
+		}
+	}
+	return failed
+}
+
+// append hands a record to the log. When Run is to stop before that is known to
+// have come to anything, the core is told nothing: it neither pauses nor fails,
+// and hands out the same bytes when it is started again.
+func (c *Coordinator) append(ctx context.Context, o output) []output {
+	if c.isLost() {
+		return c.step(input{kind: inDeposed})
+	}
+	limited, cancel := c.limit(ctx)
+	defer cancel()
+	in := input{kind: inAppended, n: o.n}
+	in.err = c.cfg.Log.Append(limited, o.n, o.frame)
+	var conflict *ConflictError
+	switch {
+	case in.err == nil:
+	case errors.As(in.err, &conflict) && conflict.N == o.n:
+		in.kind, in.frame = inConflict, conflict.Record
+	case errors.Is(in.err, ErrDeposed):
+		in.kind = inDeposed
+	case ctx.Err() != nil || c.isLost():
+		return nil
+	default:
+		in.kind = inAppendFailed
+	}
+	return c.step(in)
+}
+
+func (c *Coordinator) addMembers(ctx context.Context, ids []string) []output {
+	if c.isLost() {
+		return c.step(input{kind: inDeposed})
+	}
+	limited, cancel := c.limit(ctx)
+	defer cancel()
+	in := input{kind: inStored, count: len(ids)}
+	if in.err = c.cfg.Log.AddMembers(limited, ids); in.err != nil {
+		c.cfg.Logger.Error("members not stored", "err", in.err)
+		in.kind = inStoreFailed
+	}
+	if errors.Is(in.err, ErrDeposed) {
+		in.kind = inDeposed
+	}
+	return c.step(in)
+}
+
+// limit returns the context of a call to the log: it ends after
+// Config.AppendTimeout, when the log is lost, or stopGrace after ctx.
+func (c *Coordinator) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.cfg.AppendTimeout)
+	returned := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		select {
+		case <-returned:
+		case <-c.lost:
+		case <-ctx.Done():
+			select {
+			case <-returned:
+			case <-c.lost:
+			case <-time.After(stopGrace):
+			}
+		}
+		cancel()
+	})
+	return limited, func() { close(returned); watching.Wait() }
+}
+
+func (c *Coordinator) announce(frame []byte) error {
+	for shard := range c.shards {
+		if err := c.publish(wire.AnnounceSubject(c.run, shard), frame); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// publish sends a frame. What cannot be sent now is said again later; only a
+// bus that is closed for good is an error.
+func (c *Coordinator) publish(subject string, frame []byte) error {
+	if c.isLost() {
+		return nil
+	}
+	err := c.cfg.Bus.Publish(subject, frame)
+	if err == nil || errors.Is(err, bus.ErrClosed) {
+		return err
+	}
+	c.cfg.Logger.Warn("not sent", "err", err)
+	return nil
+}
+
+func (c *Coordinator) log(e *Event) {
+	l := c.cfg.Logger
+	switch e.Kind {
+	case RoundDone:
+		l.Debug("round", "record", e.N, "round", e.Round, "attempt", e.Attempt,
+			"contributors", e.Contributors, "loss", e.Loss, "seconds", e.Seconds)
+	case Evaluated:
+		l.Info("evaluated", "record", e.Evaluation.N, "devices", e.Evaluation.Count, "metrics", e.Evaluation.Metrics)
+	case RunPaused:
+		l.Warn("paused", "record", e.N, "reason", e.Reason)
+	case RunResumed:
+		l.Info("resumed", "record", e.N)
+	case RunEnded:
+		l.Info("ended", "record", e.N, "reason", e.End.Reason.String(), "text", e.End.Text)
+	case DigestsDiffer:
+		l.Error("devices hold different states", "record", e.Digests.N, "digests", len(e.Digests.Values),
+			"reference", e.Digests.Source, "differ", e.Digests.Differ)
+	case Referred:
+		l.Info("reference", "record", e.Digests.N, "digest", e.Digests.Reference.String(),
+			"source", e.Digests.Source, "differing", e.Digests.Differing)
+	case Adopted:
+		l.Warn("adopted another coordinator's record", "record", e.N, "kind", e.Record.String(), "epoch", e.Epoch)
+	case RolledBack:
+		l.Warn("rolled back", "record", e.N, "to", e.To)
+	case Changed:
+		l.Info("changed", "record", e.N, "fields", e.Fields)
+	case Refused:
+		l.Warn("refused", "kind", e.Record.String(), "reason", e.Reason)
+	case Joined:
+		l.Debug("joined", "id", e.ID, "members", e.Members)
+	}
+}

@@ -1,0 +1,119 @@
+package coordinator
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// ErrEnded: the run has ended, or is about to. Nothing can follow its end: to
+// go on from there, begin another run with its parameters.
+var ErrEnded = errors.New("the run has ended")
+
+// Rollback returns the run to what it was after record to: its parameters, its
+// plan and the number of its last round. Nothing is erased or used again: the
+// rollback is a record of its own, with the next index. The open round is
+// abandoned, and what devices contributed to it is late.
+//
+// It returns before the record is stored; the event RolledBack tells. Errors
+// match [ErrEnded] or [ErrDeposed], or say why there is no record to return to.
+func (c *Coordinator) Rollback(to uint64) error {
+	return c.request(&wire.Record{Kind: wire.KindRollback, To: to})
+}
+
+// Change gives fields of the plan other values from the next record on. It waits
+// for the open round, or takes its place if the run is paused.
+//
+// It returns before the record is stored; the event Changed tells. Errors match
+// [ErrEnded] or [ErrDeposed], or are a [*wire.PlanError].
+func (c *Coordinator) Change(change *wire.Change) error {
+	copied := *change
+	return c.request(&wire.Record{Kind: wire.KindChange, Change: &copied})
+}
+
+func (c *Coordinator) request(r *wire.Record) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err := c.core.allows(r)
+	if err == nil && c.core.endRequested() {
+		err = ErrEnded
+	}
+	if err != nil {
+		return fmt.Errorf("coordinator: %v: %w", r.Kind, err)
+	}
+	c.enqueue(input{kind: inRequest, record: r})
+	return nil
+}
+
+// allows says why a record that an operator asks for cannot be the next one.
+func (c *core) allows(r *wire.Record) error {
+	switch {
+	case c.deposed:
+		return ErrDeposed
+	case c.ended != nil:
+		return ErrEnded
+	case r.Kind == wire.KindRollback && r.To == 0:
+		return errors.New("to record 0: the first record is 1, the run's beginning")
+	case r.Kind == wire.KindRollback && r.To > c.n:
+		return fmt.Errorf("to record %d: the log ends with record %d", r.To, c.n)
+	case r.Kind == wire.KindChange && len(r.Change.Fields) == 0:
+		return errors.New("it names no field")
+	case r.Kind == wire.KindChange && c.n == 0:
+		return errors.New("the run has not begun")
+	case r.Kind == wire.KindChange:
+		_, err := changed(&c.plan, r.Change)
+		return err
+	}
+	return nil
+}
+
+// request queues a record that an operator asks for. A rollback does not wait
+// for the open round, nor does anything while the run is paused.
+func (c *core) request(r *wire.Record) {
+	c.queued = append(c.queued, r)
+	if c.phase == idle || c.phase == collecting && (c.paused || r.Kind == wire.KindRollback) {
+		c.takeTurn()
+	}
+}
+
+// takeTurn hands the log the record that was asked for first, and says whether
+// there was one. What came to make no sense is refused.
+func (c *core) takeTurn() bool {
+	for len(c.queued) > 0 {
+		r := *c.queued[0]
+		if err := c.allows(&r); err != nil {
+			c.queued = c.queued[1:]
+			c.emitEvent(Event{Kind: Refused, Record: r.Kind, Reason: err.Error()})
+			continue
+		}
+		e := Event{Kind: RolledBack, To: r.To}
+		if r.Kind == wire.KindChange {
+			e = changeEvent(r.Change)
+		}
+		c.fromQueue = true
+		c.append(&r, e)
+		return true
+	}
+	return false
+}
+
+func changeEvent(change *wire.Change) Event {
+	e := Event{Kind: Changed}
+	fields := wire.Fields()
+	for _, number := range change.Fields {
+		e.Fields = append(e.Fields, fields[number-1].Name)
+	}
+	return e
+}
+
+// forget drops what was learned of states that a rollback left: how the loss
+// went, what an evaluation of them came to, and an end that followed from that.
+func (c *core) forget() {
+	c.watch = lossWatch{}
+	c.reportEvaluation()
+	c.evaluation.n, c.evaluation.done = 0, true
+	if !c.endRequested() {
+		c.ending = nil
+	}
+}
