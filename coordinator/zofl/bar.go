@@ -58,3 +58,13 @@ func (b *bar) finish() {
 		b.moving.Finish()
 	}
 }
+
+// newCopyBar shows how far a copy of so many records is.
+func newCopyBar(out *os.File, records uint64) *bar { return newBar(out, records) }
+
+// copied is told of each record that was copied.
+func (b *bar) copied(n uint64) {
+	if b.moving != nil {
+		b.moving.Set64(int64(n)) // an error here is one of the terminal's
+	}
+}

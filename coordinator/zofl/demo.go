@@ -58,7 +58,7 @@ replay of the log.`,
 
 func disagreement(r *demo.Result) error {
 	if !r.ReplicasAgree {
-		return fmt.Errorf("the replicas do not agree: please report this, with %d clients and %d rounds", r.Clients, r.Rounds)
+		return corruptError{fmt.Errorf("the replicas do not agree: please report this, with %d clients and %d rounds", r.Clients, r.Rounds)}
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	if err := r.train(ctx, log); err != nil {
 		return nil, err
 	}
-	result, err := r.result(log)
+	result, err := r.result(ctx, log)
 	if err == nil {
 		result.Seconds = time.Since(began).Seconds()
 	}
@@ -117,7 +117,7 @@ func (r *run) train(ctx context.Context, log coordinator.Log) (err error) {
 		return err
 	}
 	defer nc.Close()
-	c, err := coordinator.New(coordinator.Config{
+	c, err := coordinator.New(ctx, coordinator.Config{
 		Conn: nc, Plan: r.plan, Log: log,
 		Recorder: coordinator.RecorderFunc(r.record),
 		Linger:   time.Minute, // ended earlier, when the devices have

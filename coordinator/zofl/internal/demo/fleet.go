@@ -84,10 +84,10 @@ func (r *run) together(ctx context.Context, c *coordinator.Coordinator) error {
 var errDone = errors.New("demo: done")
 
 // result compares all replicas and measures the model.
-func (r *run) result(log coordinator.Log) (*Result, error) {
+func (r *run) result(ctx context.Context, log coordinator.Log) (*Result, error) {
 	witness := replica.New(replica.Config{Run: r.plan.Run})
 	var failed error
-	err := log.Read(1, func(_ uint64, record []byte) bool {
+	err := log.Read(ctx, 1, func(_ uint64, record []byte) bool {
 		failed = witness.Apply(record)
 		return failed == nil
 	})

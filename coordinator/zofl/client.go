@@ -1,0 +1,155 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/coordinator/zofl/internal/objective"
+)
+
+// A deviceFlags is what `zofl client` and `zofl follow` are asked alike.
+type deviceFlags struct {
+	connection
+	run, id, store, initial string
+	horizon                 uint64
+	asJSON                  bool
+}
+
+func (d *deviceFlags) flags(cmd *cobra.Command) {
+	d.connection.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&d.run, "run", "", "name of the run")
+	f.StringVar(&d.id, "id", "", "name of this device among the others, for ever")
+	f.StringVar(&d.store, "store", "", "directory of what survives a crash; none: it starts over")
+	f.StringVar(&d.initial, "initial", "", "file of the first parameters (.f32 or .npy), for a plan that has them given")
+	f.Uint64Var(&d.horizon, "horizon", 0, "take a snapshot, where there is one, when so many records behind; 0: by cost alone")
+	f.BoolVar(&d.asJSON, "json", false, "print progress as JSON, one object a line")
+}
+
+// take runs a client until the run ends.
+func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
+	if err := checkRun(d.run); err != nil {
+		return err
+	}
+	if d.id == "" {
+		return usageError{errors.New("--id is missing: give each device a name of its own")}
+	}
+	logger := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	given, err := readInitial(d.initial)
+	if err != nil {
+		return err
+	}
+	if d.store != "" {
+		if cfg.Store, err = client.OpenStore(d.store); err != nil {
+			return err
+		}
+		defer cfg.Store.Close()
+	}
+	nc, err := d.await(d.id)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	cfg.Conn, cfg.Run, cfg.ID, cfg.Initial, cfg.Horizon = nc, d.run, d.id, given, d.horizon
+	cfg.Logger = logger
+	cfg.Recorder = progressPrinter(cmd.OutOrStdout(), d.asJSON)
+	c, err := client.New(cfg)
+	if err != nil {
+		return usageError{err}
+	}
+	err = classify(stopped(cmd.Context(), c.Run(cmd.Context())))
+	n, digest := c.Digest()
+	if d.asJSON {
+		return errors.Join(err, json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{
+			"event": "stopped", "id": d.id, "n": n, "digest": fmt.Sprintf("%x", digest),
+		}))
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "record %d, digest of the state %x\n", n, digest)
+	return err
+}
+
+func clientCommand() *cobra.Command {
+	var d deviceFlags
+	var name string
+	var dim int
+	var delay time.Duration
+	cmd := &cobra.Command{
+		Use:   "client",
+		Short: "Take part in a run as a device",
+		Long: `Takes part in a run as one device, with a loss that is built in: bowl, a
+quadratic of any number of parameters whose minimum differs by device, or
+digits, a softmax classifier of handwritten digits that each device draws for
+itself. An app gives its own loss to the library instead.`,
+		Example: `  zofl client --url nats://127.0.0.1:4222 --run kitchen --id pi-3 --objective digits --store pi-3.state`,
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, err := objective.New(name, d.id, dim)
+			if err != nil {
+				return asUsage(err)
+			}
+			return d.take(cmd, client.Config{Objective: objective.Slow(o, delay)})
+		},
+	}
+	d.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&name, "objective", "digits", "loss: "+objective.Names())
+	f.IntVar(&dim, "dim", 0, "parameters of the bowl: the plan's")
+	f.DurationVar(&delay, "delay", 0, "wait so long in each loss, as a slow device would")
+	return cmd
+}
+
+func followCommand() *cobra.Command {
+	var d deviceFlags
+	var passive client.Passive
+	cmd := &cobra.Command{
+		Use:   "follow",
+		Short: "Follow a run as a witness, without taking part",
+		Long: `Follows a run without a loss and without a slot: it replays the log, reports the
+digest of its state as devices do, and with --snapshot-every keeps a snapshot that
+devices can take which were away for long. A coordinator that is given its id
+(zofl serve --witness) takes its digests for the run's.`,
+		Example: `  zofl follow --url nats://127.0.0.1:4222 --run kitchen --id witness --store witness.state --snapshot-every 4096`,
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if passive.SnapshotEvery > 0 && d.store == "" {
+				return usageError{errors.New("--store is missing: snapshots are kept there")}
+			}
+			return d.take(cmd, client.Config{Passive: &passive})
+		},
+	}
+	d.flags(cmd)
+	cmd.Flags().Uint64Var(&passive.SnapshotEvery, "snapshot-every", 0, "records between snapshots; 0: none")
+	return cmd
+}
+
+// progressPrinter prints what a device does.
+func progressPrinter(out io.Writer, asJSON bool) client.Recorder {
+	if !asJSON {
+		return client.RecorderFunc(func(p client.Progress) error {
+			if p.Contributed && p.Round%logEvery == 0 {
+				_, err := fmt.Fprintf(out, "record %d of %d, round %d, loss %.4f\n", p.N, p.Last, p.Round, p.Loss)
+				return err
+			}
+			return nil
+		})
+	}
+	enc := json.NewEncoder(out)
+	return client.RecorderFunc(func(p client.Progress) error {
+		line := map[string]any{"event": p.State.String(), "n": p.N, "last": p.Last, "round": p.Round, "queries": p.Queries}
+		if p.Contributed {
+			line["loss"] = p.Loss
+		}
+		if p.Err != nil {
+			line["err"] = p.Err.Error()
+		}
+		return enc.Encode(line)
+	})
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+)
+
+// An event is an event of a coordinator as JSON has it.
+type event struct {
+	Time         time.Time `json:"time"`
+	Event        string    `json:"event"`
+	N            uint64    `json:"n"`
+	Round        uint64    `json:"round"`
+	Attempt      uint32    `json:"attempt,omitempty"`
+	Contributors uint32    `json:"contributors,omitempty"`
+	Loss         *float32  `json:"loss,omitempty"`
+	Seconds      float64   `json:"seconds,omitempty"`
+	Metrics      []float32 `json:"metrics,omitempty"`
+	Devices      uint32    `json:"devices,omitempty"`
+	Reason       string    `json:"reason,omitempty"`
+	ID           string    `json:"id,omitempty"`
+	Members      uint32    `json:"members,omitempty"`
+	Record       string    `json:"record,omitempty"`
+	Epoch        uint64    `json:"epoch,omitempty"`
+	To           uint64    `json:"to,omitempty"`
+	Fields       []string  `json:"fields,omitempty"`
+
+	Digests *operate.Digests `json:"digests,omitempty"`
+}
+
+// newRecorder prints events, as JSON or as a line now and then.
+func newRecorder(out io.Writer, logger *slog.Logger, asJSON bool) coordinator.Recorder {
+	if !asJSON {
+		return coordinator.RecorderFunc(func(e coordinator.Event) error {
+			if e.Kind == coordinator.RoundDone && (e.Round < 10 || e.Round%logEvery == 0) {
+				logger.Info("round", "round", e.Round, "record", e.N, "contributors", e.Contributors, "loss", e.Loss)
+			}
+			return nil
+		})
+	}
+	enc := json.NewEncoder(out)
+	return coordinator.RecorderFunc(func(e coordinator.Event) error {
+		return enc.Encode(eventOf(e))
+	})
+}
+
+func eventOf(e coordinator.Event) event {
+	out := event{Time: time.Now().UTC(), Event: e.Kind.String(), N: e.N, Round: e.Round}
+	switch e.Kind {
+	case coordinator.RoundDone:
+		out.Attempt, out.Contributors, out.Loss, out.Seconds = e.Attempt, e.Contributors, &e.Loss, e.Seconds
+	case coordinator.Evaluated:
+		out.N, out.Metrics, out.Devices = e.Evaluation.N, e.Evaluation.Metrics, e.Evaluation.Count
+	case coordinator.RunPaused:
+		out.Reason = e.Reason
+	case coordinator.RunEnded:
+		out.Reason = e.End.Reason.String()
+	case coordinator.DigestsDiffer, coordinator.Referred:
+		d := operate.DigestsOf(e.Digests)
+		out.N, out.Digests = e.Digests.N, &d
+	case coordinator.Adopted:
+		out.Record, out.Epoch = e.Record.String(), e.Epoch
+	case coordinator.RolledBack:
+		out.To = e.To
+	case coordinator.Changed:
+		out.Fields = e.Fields
+	case coordinator.Refused:
+		out.Record, out.Reason = e.Record.String(), e.Reason
+	case coordinator.Joined:
+		out.ID, out.Members = e.ID, e.Members
+	}
+	return out
+}

@@ -1,0 +1,302 @@
+package operate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/testing/broker"
+	"github.com/zofl/zofl/wire"
+)
+
+// A lab is a run of one device whose coordinator is operated.
+type lab struct {
+	t      *testing.T
+	broker *broker.Broker
+	nc     *nats.Conn // the operator's
+}
+
+func newLab(t *testing.T) *lab {
+	t.Helper()
+	b, err := broker.Run(broker.Config{InProcess: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Shutdown)
+	l := &lab{t: t, broker: b}
+	l.nc = l.connect("operator")
+	return l
+}
+
+func (l *lab) connect(name string) *nats.Conn {
+	l.t.Helper()
+	nc, _, err := l.broker.Connect(name)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.t.Cleanup(nc.Close)
+	return nc
+}
+
+// serve runs a coordinator and its device until the test ends.
+func (l *lab) serve() {
+	l.t.Helper()
+	p, err := wire.Preset("decomfl", "kitchen", 3)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	p.RunKey = make(wire.Bytes, 32)
+	p.Members, p.Target, p.Quorum, p.Reannounce = 1, 1, 1, 50
+	nc := l.connect("coordinator")
+	watch := &Watch{}
+	c, err := coordinator.New(l.t.Context(), coordinator.Config{Conn: nc, Plan: p, Log: &coordinator.MemoryLog{}, Linger: -1, Recorder: watch})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	stop, err := Serve(nc, "kitchen", c, watch)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil { // the broker knows of the service
+		l.t.Fatal(err)
+	}
+	d, err := client.New(client.Config{Conn: l.connect("d"), Run: "kitchen", ID: "d",
+		Objective: client.Func(3, func(_ context.Context, x []float32, _ client.Batch) (float64, error) {
+			return float64(x[0]), nil
+		})})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{}, 2)
+	go func() { c.Run(ctx); ended <- struct{}{} }()
+	go func() { d.Run(ctx); ended <- struct{}{} }()
+	l.t.Cleanup(func() {
+		cancel()
+		<-ended
+		<-ended
+		if err := stop(); err != nil {
+			l.t.Error(err)
+		}
+	})
+}
+
+func (l *lab) ask(verb string, r Request) (*Status, error) {
+	ctx, cancel := context.WithTimeout(l.t.Context(), 10*time.Second)
+	defer cancel()
+	return Ask(ctx, l.nc, "kitchen", verb, r)
+}
+
+func (l *lab) must(verb string, r Request) *Status {
+	l.t.Helper()
+	s, err := l.ask(verb, r)
+	if err != nil {
+		l.t.Fatalf("%s: %v", verb, err)
+	}
+	return s
+}
+
+// reach asks until the log has record n.
+func (l *lab) reach(n uint64) *Status {
+	l.t.Helper()
+	for {
+		if s := l.must(VerbStatus, Request{}); s.N >= n {
+			return s
+		}
+	}
+}
+
+func TestOperate(t *testing.T) {
+	l := newLab(t)
+	if _, err := l.ask(VerbStatus, Request{}); !errors.Is(err, ErrNobody) || !strings.Contains(err.Error(), "kitchen") {
+		t.Errorf("without a coordinator: %v, want %v", err, ErrNobody)
+	}
+	l.serve()
+	if s := l.reach(8); s.Run != "kitchen" || s.State != "open" || s.Members != 1 || s.Epoch != 1 {
+		t.Errorf("status %+v", s)
+	}
+	if _, err := l.ask(VerbResume, Request{}); !errors.Is(err, ErrRefused) {
+		t.Errorf("resume of a run that is not paused: %v, want %v", err, ErrRefused)
+	}
+	paused := l.must(VerbPause, Request{Reason: "lunch"})
+	if paused.State != "paused" || paused.Reason != "lunch" {
+		t.Errorf("after pause: %+v", paused)
+	}
+	for _, to := range []uint64{0, paused.N + 100} {
+		if _, err := l.ask(VerbRollback, Request{To: to}); !errors.Is(err, ErrRefused) {
+			t.Errorf("rollback to %d: %v, want %v", to, err, ErrRefused)
+		}
+	}
+	if s := l.must(VerbResume, Request{}); s.State == "paused" {
+		t.Errorf("after resume: %+v", s)
+	}
+	before := l.reach(paused.N + 3)
+	after := l.must(VerbRollback, Request{To: 4})
+	if after.N <= before.N {
+		t.Errorf("rollback: the log went from record %d to %d", before.N, after.N)
+	}
+	l.reach(after.N + 3)
+	if _, err := l.ask(VerbChange, Request{Fields: []string{"dim=7"}}); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "dim") {
+		t.Errorf("change of dim: %v, want %v", err, ErrRefused)
+	}
+	for _, fields := range [][]string{nil, {"step"}, {"nothing=1"}, {"step=fast"}} {
+		if _, err := l.ask(VerbChange, Request{Fields: fields}); !errors.Is(err, ErrRefused) {
+			t.Errorf("change of %q: %v, want %v", fields, err, ErrRefused)
+		}
+	}
+	now := l.must(VerbStatus, Request{})
+	if s := l.must(VerbChange, Request{Fields: []string{"step=0.5"}}); s.N <= now.N {
+		t.Errorf("change: the log stayed at record %d", s.N)
+	}
+	ended := l.must(VerbStop, Request{Reason: "enough"})
+	if ended.State != "ended" || ended.End != "requested" || ended.Reason != "enough" {
+		t.Errorf("after stop: %+v", ended)
+	}
+	for _, verb := range []string{VerbPause, VerbResume, VerbRollback, VerbChange} {
+		if _, err := l.ask(verb, Request{To: 2, Fields: []string{"step=1"}}); !errors.Is(err, ErrRefused) {
+			t.Errorf("%s of a run that has ended: %v, want %v", verb, err, ErrRefused)
+		}
+	}
+}
+
+// What is no request is refused, and harms nothing.
+func TestOperateRefusesNoise(t *testing.T) {
+	l := newLab(t)
+	l.serve()
+	l.reach(2)
+	for _, body := range []string{"{", "[]", `{"to": -1}`, strings.Repeat(" ", maxRequest+1)} {
+		m, err := l.nc.Request(wire.OperatorSubject("kitchen", VerbPause), []byte(body), 10*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Header.Get(micro.ErrorHeader) == "" {
+			t.Errorf("%.20q is taken as a request", body)
+		}
+	}
+	if s := l.must(VerbStatus, Request{}); s.State == "paused" {
+		t.Errorf("noise paused the run: %+v", s)
+	}
+}
+
+func TestStatusJSON(t *testing.T) {
+	b, err := json.Marshal(StatusOf(coordinator.Status{
+		Run: "r", State: coordinator.Ended, End: &wire.End{Reason: wire.EndMetric, Text: "0.9 reached"}, N: 7,
+		Evaluation: coordinator.Evaluation{N: 6, Count: 2, Metrics: []float32{0.5}},
+		Digests: []coordinator.DigestReports{{N: 4, Values: []coordinator.DigestCount{{Digest: [8]byte{0xab}, Devices: 3}},
+			Source: "w", Reference: [8]byte{0xcd}, Differing: 3, Differ: []string{"a", "b", "c"}}},
+		Reference: &coordinator.Reference{N: 4, Digest: [8]byte{0xcd}}, LogError: "full",
+		Counters: coordinator.Counters{Late: 2, Duplicate: 3, Joins: 4},
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"state":"ended"`, `"end":"metric"`, `"reason":"0.9 reached"`, `"n":7`,
+		`"metrics":[0.5]`, `"ab00000000000000":3`, `"source":"w"`, `"differ":["a","b","c"]`, `"reference":{"n":4,"digest":"cd00000000000000"}`, `"log_error":"full"`, `"Late":2`, `"dropped":5`} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("%s has no %s", b, want)
+		}
+	}
+}
+
+// TestServeAfterAnAbsence: a coordinator that was deposed while its broker was
+// away leaves nobody behind who takes requests and does not answer them.
+func TestServeAfterAnAbsence(t *testing.T) {
+	b, err := broker.Run(broker.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reconnected := make(chan struct{}, 1)
+	gone := make(chan struct{}, 1)
+	nc, err := nats.Connect(b.URL(), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1), nats.ReconnectWait(50*time.Millisecond),
+		nats.DisconnectErrHandler(func(*nats.Conn, error) { gone <- struct{}{} }),
+		nats.ReconnectHandler(func(*nats.Conn) { reconnected <- struct{}{} }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	p, err := wire.Preset("decomfl", "kitchen", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.RunKey = make(wire.Bytes, 32)
+	lead := func() (stop func() error) {
+		t.Helper()
+		c, err := coordinator.New(t.Context(), coordinator.Config{Conn: nc, Plan: p, Log: &coordinator.MemoryLog{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stop, err = Serve(nc, "kitchen", c, &Watch{}); err != nil {
+			t.Fatal(err)
+		}
+		return stop
+	}
+	stop := lead()
+	b.Shutdown()
+	<-gone
+	_ = stop() // the connection is down
+	if b, err = broker.Run(broker.Config{Listen: strings.TrimPrefix(b.URL(), "nats://")}); err != nil {
+		t.Fatal(err)
+	}
+	defer b.Shutdown()
+	<-reconnected
+	stop = lead()
+	defer stop()
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	l := &lab{t: t, broker: b}
+	l.nc = l.connect("operator")
+	for range 20 {
+		l.must(VerbStatus, Request{})
+	}
+}
+
+// A change waits for the open round, and says that it does.
+func TestChangePends(t *testing.T) {
+	l := newLab(t)
+	nc := l.connect("coordinator")
+	p, err := wire.Preset("decomfl", "kitchen", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.RunKey, p.Members, p.Target, p.Quorum, p.Deadline = make(wire.Bytes, 32), 1, 1, 1, 3_600_000
+	log := &coordinator.MemoryLog{}
+	watch := &Watch{}
+	c, err := coordinator.New(t.Context(), coordinator.Config{Conn: nc, Plan: p, Log: log, Recorder: watch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { c.Run(ctx); close(ended) }()
+	defer func() { cancel(); <-ended }()
+	stop, err := Serve(nc, "kitchen", c, watch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for l.must(VerbStatus, Request{}).N == 0 {
+	}
+	join := (&wire.JoinRequest{}).Append(nil)
+	for {
+		if _, err := nc.Request(wire.JoinSubject("kitchen", "silent"), join, 10*time.Second); err == nil {
+			break
+		}
+	}
+	for l.must(VerbStatus, Request{}).State != "open" {
+	}
+	if s := l.must(VerbChange, Request{Fields: []string{"step=0.5"}}); !s.Pending || s.N != 1 {
+		t.Errorf("a change behind an open round: %+v, want it pending", s)
+	}
+}

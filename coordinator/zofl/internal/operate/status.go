@@ -1,0 +1,101 @@
+package operate
+
+import (
+	"github.com/zofl/zofl/coordinator"
+)
+
+// A Status is a coordinator's status as JSON has it.
+type Status struct {
+	Run    string `json:"run"`
+	State  string `json:"state"` // waiting, open, paused, ended, deposed
+	Reason string `json:"reason,omitempty"`
+	End    string `json:"end,omitempty"`
+
+	LogError     string `json:"log_error,omitempty"`
+	CatchUpError string `json:"catch_up_error,omitempty"`
+
+	N       uint64 `json:"n"` // last record of the log
+	Rounds  uint64 `json:"rounds"`
+	Epoch   uint64 `json:"epoch"`
+	Members uint32 `json:"members"`
+
+	Attempt       uint32 `json:"attempt"`
+	Asked         uint32 `json:"asked"`
+	Contributions uint32 `json:"contributions"`
+	Declines      uint32 `json:"declines"`
+
+	Loss       float32     `json:"loss"`
+	Evaluation *Evaluation `json:"evaluation,omitempty"`
+	Digests    []Digests   `json:"digests,omitempty"`
+	Reference  *Reference  `json:"reference,omitempty"`
+
+	// Pending says that what was asked for is not done yet: it waits for the
+	// open round, or for the log.
+	Pending bool `json:"pending,omitempty"`
+
+	Counters coordinator.Counters `json:"counters"`
+	Dropped  uint64               `json:"dropped"`
+}
+
+// An Evaluation is the metrics of the state after record N.
+type Evaluation struct {
+	N       uint64    `json:"n"`
+	Devices uint32    `json:"devices"`
+	Metrics []float32 `json:"metrics"`
+}
+
+// Digests are what devices report of the state after record N: the first bytes
+// of a digest, and how many devices hold it. One is as it should be. Source says
+// who made one of them the reference; Differ are some of the devices that hold
+// another one, Differing in all.
+type Digests struct {
+	N         uint64            `json:"n"`
+	Devices   map[string]uint32 `json:"devices"`
+	Reference string            `json:"reference,omitempty"`
+	Source    string            `json:"source,omitempty"`
+	Differing uint32            `json:"differing,omitempty"`
+	Differ    []string          `json:"differ,omitempty"`
+}
+
+// A Reference is what the run takes for the digest of the state after record
+// N.
+type Reference struct {
+	N      uint64 `json:"n"`
+	Digest string `json:"digest"`
+}
+
+// StatusOf returns a status as JSON has it.
+func StatusOf(s coordinator.Status) Status {
+	out := Status{
+		Run: s.Run, State: s.State.String(), Reason: s.Reason, LogError: s.LogError, CatchUpError: s.CatchUpError,
+		N: s.N, Rounds: s.Rounds, Epoch: s.Epoch, Members: s.Members,
+		Attempt: s.Attempt, Asked: s.Asked, Contributions: s.Contributions, Declines: s.Declines,
+		Loss: s.Loss, Counters: s.Counters, Dropped: s.Counters.Dropped(),
+	}
+	if s.End != nil {
+		out.End = s.End.Reason.String()
+		out.Reason = s.End.Text
+	}
+	if s.Evaluation.Count > 0 {
+		out.Evaluation = &Evaluation{s.Evaluation.N, s.Evaluation.Count, s.Evaluation.Metrics}
+	}
+	for _, d := range s.Digests {
+		out.Digests = append(out.Digests, DigestsOf(d))
+	}
+	if s.Reference != nil {
+		out.Reference = &Reference{s.Reference.N, s.Reference.Digest.String()}
+	}
+	return out
+}
+
+// DigestsOf returns reports of digests as JSON has them.
+func DigestsOf(d coordinator.DigestReports) Digests {
+	out := Digests{N: d.N, Devices: map[string]uint32{}, Source: d.Source, Differing: d.Differing, Differ: d.Differ}
+	for _, v := range d.Values {
+		out.Devices[v.Digest.String()] = v.Devices
+	}
+	if d.Source != "" {
+		out.Reference = d.Reference.String()
+	}
+	return out
+}

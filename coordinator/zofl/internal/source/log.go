@@ -1,0 +1,33 @@
+package source
+
+import (
+	"context"
+
+	"github.com/zofl/zofl/coordinator"
+)
+
+// stored are the records of a log.
+type stored struct {
+	log   coordinator.Log
+	close func()
+}
+
+// Stored returns the records of a log, which it closes; then close is called,
+// unless it is nil.
+func Stored(log coordinator.Log, close func()) Source {
+	return &stored{log, close}
+}
+
+// Read implements [Source].
+func (s *stored) Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error {
+	return s.log.Read(ctx, from, f)
+}
+
+// Close implements [Source].
+func (s *stored) Close() error {
+	err := s.log.Close()
+	if s.close != nil {
+		s.close()
+	}
+	return err
+}

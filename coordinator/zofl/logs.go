@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/zofl/internal/source"
+)
+
+// errNoLog: the flags name no log.
+var errNoLog = errors.New("no log is named: give --store DIR, or --url with --run (and --jetstream for a log in a JetStream)")
+
+// A logChoice says which log a command reads.
+type logChoice struct {
+	connection
+	run, store string
+	initial    string // file
+	jetstream  bool
+}
+
+func (l *logChoice) flags(cmd *cobra.Command) {
+	l.connection.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&l.store, "store", "", "directory of a log that no coordinator has open")
+	f.StringVar(&l.run, "run", "", "name of the run, with --url: its coordinator is asked")
+	f.BoolVar(&l.jetstream, "jetstream", false, "with --url and --run: read the JetStream itself")
+}
+
+// open returns the records that the flags name.
+func (l *logChoice) open(ctx context.Context) (source.Source, error) {
+	switch {
+	case l.store != "" && l.url != "":
+		return nil, usageError{errors.New("--store and --url name two logs: give one")}
+	case l.store != "":
+		log, err := openExisting(l.store)
+		if err != nil {
+			return nil, err
+		}
+		return source.Stored(log, nil), nil
+	case l.url == "" || l.run == "":
+		return nil, usageError{errNoLog}
+	}
+	if err := checkRun(l.run); err != nil {
+		return nil, err
+	}
+	nc, err := l.dial("zofl")
+	if err != nil {
+		return nil, err
+	}
+	if !l.jetstream {
+		return source.Live(nc, l.run, "zofl"), nil
+	}
+	log, err := openJetStream(ctx, nc, l.run)
+	if err != nil {
+		nc.Close()
+		return nil, err
+	}
+	return source.Stored(log, nc.Close), nil
+}
+
+// replayFlags are the flags of commands that replay the records.
+func (l *logChoice) replayFlags(cmd *cobra.Command) {
+	l.flags(cmd)
+	cmd.Flags().StringVar(&l.initial, "initial", "", "file of the first parameters (.f32 or .npy), for a plan that has them given")
+}
+
+// replay replays the records that the flags name up to record at, 0 for all.
+func (l *logChoice) replay(ctx context.Context, at uint64, each func(n uint64, record []byte, r *replica.Replica) error) (*replica.Replica, error) {
+	given, err := readInitial(l.initial)
+	if err != nil {
+		return nil, err
+	}
+	src, err := l.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	r, err := source.Replay(ctx, src, at, given, each)
+	return r, classify(err)
+}
+
+// openExisting opens a log on disk that is there already.
+func openExisting(dir string) (coordinator.Log, error) {
+	if err := mustHaveLog(dir); err != nil {
+		return nil, err
+	}
+	log, err := coordinator.OpenFileLog(dir)
+	if errors.Is(err, coordinator.ErrLocked) {
+		return nil, fmt.Errorf("%w: ask the coordinator instead, with --url and --run", err)
+	}
+	return log, classify(err)
+}
+
+// openJetStream opens the log of a run in a JetStream, which must be there.
+func openJetStream(ctx context.Context, nc *nats.Conn, run string) (coordinator.Log, error) {
+	log, err := coordinator.OpenJetStreamLog(ctx, coordinator.JetStreamConfig{Conn: nc, Run: run, Name: holder(), Existing: true})
+	return log, classify(err)
+}
