@@ -30,6 +30,11 @@ type Config struct {
 	InProcess bool
 	// MaxPayload is the largest message in bytes; 0 means DefaultMaxPayload.
 	MaxPayload int
+	// JetStream is the directory of a JetStream; empty means that there is
+	// none. One broker at a time may have it. Every message is on the disk
+	// before it is acknowledged (sync_interval: always), so that a power cut
+	// takes none away.
+	JetStream string
 }
 
 func (c Config) options() (*server.Options, error) {
@@ -37,6 +42,7 @@ func (c Config) options() (*server.Options, error) {
 		ServerName: "zofl", NoSigs: true, NoLog: true,
 		DontListen: c.InProcess, Host: "127.0.0.1", Port: server.RANDOM_PORT,
 		MaxPayload: DefaultMaxPayload,
+		JetStream:  c.JetStream != "", StoreDir: c.JetStream, SyncAlways: true,
 	}
 	switch {
 	case c.InProcess && c.Listen != "":

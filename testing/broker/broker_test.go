@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // patience ends a test that hangs; no test waits for it to pass.
@@ -129,6 +130,47 @@ func TestRunRefuses(t *testing.T) {
 		} else if !strings.HasPrefix(err.Error(), "broker: ") {
 			t.Errorf("%s: got %q, want the package named", name, err)
 		}
+	}
+}
+
+// A JetStream keeps what it acknowledged for the next broker in the directory.
+func TestJetStream(t *testing.T) {
+	for name, cfg := range kinds {
+		t.Run(name, func(t *testing.T) {
+			cfg.JetStream = t.TempDir()
+			b := run(t, cfg)
+			nc, _ := dial(t, b, "writer")
+			js, err := jetstream.New(nc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := js.Publish(t.Context(), "s", []byte("kept")); err != nil {
+				t.Fatal(err)
+			}
+			b.Shutdown()
+			nc, _ = dial(t, run(t, cfg), "reader")
+			if js, err = jetstream.New(nc); err != nil {
+				t.Fatal(err)
+			}
+			s, err := js.Stream(t.Context(), "S")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m, err := s.GetMsg(t.Context(), 1); err != nil || string(m.Data) != "kept" {
+				t.Errorf("got %v (%v), want the message that was acknowledged", m, err)
+			}
+		})
+	}
+	nc, _ := dial(t, run(t, Config{}), "client")
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.AccountInfo(t.Context()); !errors.Is(err, jetstream.ErrJetStreamNotEnabled) {
+		t.Errorf("a broker without a directory: got %v, want no JetStream", err)
 	}
 }
 

@@ -11,5 +11,6 @@
 //
 // The server is the one that nats-io ships; it listens on the loopback
 // interface only, unless told otherwise, and asks for no credentials: whoever
-// reaches the address takes part.
+// reaches the address takes part. With [Config.JetStream] it can hold the log of
+// a run. Package servers, below this one, runs servers as processes.
 package broker

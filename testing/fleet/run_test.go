@@ -46,7 +46,7 @@ func startLead(t *testing.T, p *wire.Plan, cfg broker.Config) *lead {
 	}
 	t.Cleanup(func() { l.log.Close() })
 	nc := l.connect("coordinator")
-	l.c, err = coordinator.New(coordinator.Config{
+	l.c, err = coordinator.New(t.Context(), coordinator.Config{
 		Conn: nc, Plan: p, Log: l.log, Linger: patience,
 		Recorder: coordinator.RecorderFunc(func(e coordinator.Event) error {
 			l.events <- e
@@ -89,7 +89,7 @@ func (l *lead) connect(name string) *nats.Conn {
 func (l *lead) witness(run string) *replica.Replica {
 	l.t.Helper()
 	w := replica.New(replica.Config{Run: run})
-	err := l.log.Read(1, func(n uint64, record []byte) bool {
+	err := l.log.Read(l.t.Context(), 1, func(n uint64, record []byte) bool {
 		if err := w.Apply(record); err != nil {
 			l.t.Errorf("log, record %d: %v", n, err)
 			return false

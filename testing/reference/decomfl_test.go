@@ -95,7 +95,7 @@ func train(t *testing.T, p *wire.Plan) (x []float32, members []string) {
 	defer cancel()
 	memory, log := bus.NewMemory(), &coordinator.MemoryLog{}
 	defer memory.Close()
-	lead, err := coordinator.New(coordinator.Config{Bus: memory, Plan: p, Log: log, Linger: time.Minute})
+	lead, err := coordinator.New(t.Context(), coordinator.Config{Bus: memory, Plan: p, Log: log, Linger: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,176 @@
+//go:build unix
+
+package servers
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// A Cluster is servers that hold streams together.
+type Cluster struct{ Servers []*Server }
+
+// Start starts n servers, which must be 1 or at least 3, with stores in
+// directories of the test, and returns when they answer for streams. They end
+// when the test does; their logs are shown if it failed.
+func Start(t testing.TB, n int) *Cluster {
+	t.Helper()
+	ports := freePorts(t, 2*n)
+	routes := make([]string, n)
+	for i := range n {
+		routes[i] = fmt.Sprintf(`"nats://127.0.0.1:%d"`, ports[n+i])
+	}
+	c := &Cluster{}
+	for i := range n {
+		dir := t.TempDir()
+		s := &Server{Name: fmt.Sprint("s", i), URL: fmt.Sprint("nats://127.0.0.1:", ports[i]), dir: dir}
+		cluster := ""
+		if n > 1 {
+			cluster = fmt.Sprintf("cluster { name: zofl, listen: \"127.0.0.1:%d\", routes: [%s] }\n", ports[n+i], strings.Join(routes, ", "))
+		}
+		text := config(s.Name, dir, ports[i], cluster)
+		if err := os.WriteFile(filepath.Join(dir, "server.conf"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.start(t)
+		t.Cleanup(func() {
+			s.Kill()
+			if t.Failed() {
+				t.Logf("%s:\n%s", s.Name, s.Log())
+			}
+		})
+		c.Servers = append(c.Servers, s)
+	}
+	for _, s := range c.Servers {
+		s.await(t)
+	}
+	c.awaitJetStream(t)
+	return c
+}
+
+// URL returns the addresses of all servers, as nats.Connect takes them.
+func (c *Cluster) URL() string {
+	urls := make([]string, len(c.Servers))
+	for i, s := range c.Servers {
+		urls[i] = s.URL
+	}
+	return strings.Join(urls, ",")
+}
+
+// Connect connects to the cluster as a coordinator does; the test closes the
+// connection. More options may be given.
+func (c *Cluster) Connect(t testing.TB, name string, more ...nats.Option) *nats.Conn {
+	t.Helper()
+	return connect(t, c.URL(), name, more)
+}
+
+// System connects to the system account.
+func (c *Cluster) System(t testing.TB) *nats.Conn {
+	t.Helper()
+	return connect(t, c.URL(), "system", []nats.Option{nats.UserInfo("system", "system")})
+}
+
+func connect(t testing.TB, url, name string, more []nats.Option) *nats.Conn {
+	t.Helper()
+	opts := append([]nats.Option{
+		nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1), nats.RetryOnFailedConnect(true),
+		nats.ReconnectWait(100 * time.Millisecond), nats.ReconnectJitter(50*time.Millisecond, 0),
+		nats.Timeout(time.Second), nats.PingInterval(time.Second), nats.MaxPingsOutstanding(2),
+	}, more...)
+	nc, err := nats.Connect(url, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	return nc
+}
+
+// awaitJetStream waits until streams can be made with as many replicas as
+// there are servers.
+func (c *Cluster) awaitJetStream(t testing.TB) {
+	t.Helper()
+	js := c.jetStream(t)
+	Eventually(t, "a JetStream", func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		_, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: "READY", Subjects: []string{"ready"}, Replicas: len(c.Servers)})
+		if err != nil {
+			return err
+		}
+		return js.DeleteStream(ctx, "READY")
+	})
+}
+
+func (c *Cluster) jetStream(t testing.TB) jetstream.JetStream {
+	t.Helper()
+	js, err := jetstream.New(c.Connect(t, "test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return js
+}
+
+// Leader returns the server that leads a stream, once there is one.
+func (c *Cluster) Leader(t testing.TB, stream string) *Server {
+	t.Helper()
+	js := c.jetStream(t)
+	defer js.Conn().Close()
+	var leader *Server
+	Eventually(t, "a leader of "+stream, func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		s, err := js.Stream(ctx, stream)
+		if err != nil {
+			return err
+		}
+		leader, err = c.leads(s.CachedInfo().Cluster)
+		return err
+	})
+	return leader
+}
+
+// leads finds the leader of a stream among the servers.
+func (c *Cluster) leads(info *jetstream.ClusterInfo) (*Server, error) {
+	if len(c.Servers) == 1 {
+		return c.Servers[0], nil
+	}
+	if info == nil || info.Leader == "" {
+		return nil, fmt.Errorf("there is none")
+	}
+	for _, s := range c.Servers {
+		if s.Name == info.Leader {
+			return s, nil
+		}
+	}
+	return nil, fmt.Errorf("it is %s, which is none of these servers", info.Leader)
+}
+
+// freePorts returns ports that nobody uses now, and that no outgoing connection
+// gets while a server is down: they are below the range of those.
+func freePorts(t testing.TB, n int) []int {
+	t.Helper()
+	var ports []int
+	for range 1000 {
+		port := 20000 + rand.IntN(12000)
+		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
+		if err != nil {
+			continue
+		}
+		defer l.Close() // all are held until all are found
+		if ports = append(ports, port); len(ports) == n {
+			return ports
+		}
+	}
+	t.Fatal("no free ports")
+	return nil
+}

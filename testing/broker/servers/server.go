@@ -1,0 +1,138 @@
+//go:build unix
+
+package servers
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience bounds every wait for a server.
+const patience = 30 * time.Second
+
+// A Server is one process. Its methods may be called from any goroutine.
+type Server struct {
+	Name string // server_name, as streams report their leader
+	URL  string // nats://127.0.0.1:port
+
+	dir string // of its configuration, store and log
+
+	mu    sync.Mutex // guards what follows
+	cmd   *exec.Cmd
+	ended chan struct{} // closed when the process has ended
+}
+
+// start starts the process; it may not accept connections yet.
+func (s *Server) start(t testing.TB) {
+	t.Helper()
+	program, err := Program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	cmd := exec.Command(program, "--config", filepath.Join(s.dir, "server.conf"))
+	cmd.SysProcAttr = attributes()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // killed is how it ends
+		close(ended)
+	}()
+	s.cmd, s.ended = cmd, ended
+}
+
+// await waits until the server accepts connections.
+func (s *Server) await(t testing.TB) {
+	t.Helper()
+	Eventually(t, s.Name+" to listen", func() error {
+		c, err := net.DialTimeout("tcp", s.URL[len("nats://"):], time.Second)
+		if err != nil {
+			return err
+		}
+		return c.Close()
+	})
+}
+
+// Kill ends the process as a crash does (SIGKILL), and returns when it has
+// ended.
+func (s *Server) Kill() {
+	s.signal(syscall.SIGKILL)
+	s.mu.Lock()
+	ended := s.ended
+	s.mu.Unlock()
+	<-ended
+}
+
+// Pause stops the process (SIGSTOP): its connections stay, and nobody answers.
+func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
+
+// Continue lets a paused process go on.
+func (s *Server) Continue() { s.signal(syscall.SIGCONT) }
+
+func (s *Server) signal(sig syscall.Signal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_ = s.cmd.Process.Signal(sig) // it may have ended just now
+}
+
+// Restart starts a killed server again, with its ports and its store, and
+// returns when it accepts connections.
+func (s *Server) Restart(t testing.TB) {
+	t.Helper()
+	s.start(t)
+	s.await(t)
+}
+
+// Log returns the end of what the server has logged.
+func (s *Server) Log() string {
+	b, err := os.ReadFile(filepath.Join(s.dir, "server.log"))
+	if err != nil {
+		return err.Error()
+	}
+	return string(b[max(0, len(b)-4000):])
+}
+
+// Eventually calls f until it returns nil, and fails the test with its error if
+// that takes too long.
+func Eventually(t testing.TB, what string, f func() error) {
+	t.Helper()
+	end := time.After(patience)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := f()
+		if err == nil {
+			return
+		}
+		select {
+		case <-end:
+			t.Fatalf("waited %v for %s: %v", patience, what, err)
+		case <-tick.C:
+		}
+	}
+}
+
+// config is a server's configuration file.
+func config(name, dir string, port int, cluster string) string {
+	return fmt.Sprintf(`server_name: %q
+listen: "127.0.0.1:%d"
+log_file: %q
+max_payload: 64KB
+jetstream { store_dir: %q, sync_interval: always, max_file: 1GB, max_mem: 64MB }
+accounts {
+  $SYS { users: [{user: system, password: system}] }
+  APP { jetstream: enabled, users: [{user: app, password: app}] }
+}
+no_auth_user: app
+%s`, name, port, filepath.Join(dir, "server.log"), filepath.Join(dir, "store"), cluster)
+}

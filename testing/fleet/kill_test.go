@@ -1,0 +1,301 @@
+//go:build linux && !race
+
+package fleet
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/testing/broker/servers"
+	"github.com/zofl/zofl/wire"
+)
+
+var (
+	killSeed = flag.Uint64("kill.seed", 1, "of the moments at which the TestKill tests kill")
+	killAll  = flag.Bool("kill.all", false, "also rounds that close at a quorum, over brokers of their own")
+)
+
+// A killRun is a run of real processes.
+type killRun struct {
+	t       *testing.T
+	dir     string
+	url     string
+	plan    string
+	leads   []*party
+	devices []*party
+	killed  int // processes of the program
+	broken  int // brokers killed or paused
+}
+
+const (
+	killDevices = 8
+	killRounds  = 200
+	killDim     = 300
+)
+
+// killPlan writes the plan of a run; each round waits for target devices.
+func killPlan(t *testing.T, dir, run string, target, quorum uint32) string {
+	t.Helper()
+	p, err := wire.Preset("decomfl", run, killDim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.RunKey = make(wire.Bytes, 32) // the same in every run that is compared
+	p.Members, p.Target, p.Quorum, p.Rounds = killDevices, target, quorum, killRounds
+	p.Perturbations, p.Step, p.MaxAttempts, p.OverSample = 2, 0.05, 1000, 1
+	p.Deadline, p.Reannounce, p.DigestEvery = 1000, 250, 16
+	b, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, run+".json")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// start starts the devices.
+func (k *killRun) start(run string) {
+	for i := range killDevices {
+		id := fmt.Sprintf("d%d", i)
+		k.devices = append(k.devices, newParty(k.t, id, "client", "--url", k.url, "--run", run, "--id", id, "--json",
+			"--objective", "bowl", "--dim", fmt.Sprint(killDim), "--delay", "5ms", "--store", filepath.Join(k.dir, id)))
+	}
+}
+
+// disturb kills one process after the other and starts it again, until all
+// devices have seen the end of the run.
+func (k *killRun) disturb(rng *rand.Rand, kills bool, others ...func()) {
+	deadline := time.Now().Add(patience)
+	for !k.over() {
+		if time.Now().After(deadline) {
+			k.t.Fatalf("not over after %v: %v", patience, k.where())
+		}
+		if !kills {
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		time.Sleep(time.Duration(rng.IntN(300)) * time.Millisecond) // the moment of the next kill is what the seed draws
+		if i := rng.IntN(len(k.leads) + len(k.devices) + len(others)); i < len(k.leads) {
+			k.hit(rng, k.leads[i])
+		} else if i -= len(k.leads); i < len(k.devices) {
+			k.hit(rng, k.devices[i])
+		} else {
+			others[i-len(k.devices)]()
+		}
+	}
+}
+
+// hit kills a party that runs and starts it again after a while.
+func (k *killRun) hit(rng *rand.Rand, p *party) {
+	if p.kill() {
+		k.killed++
+		time.Sleep(time.Duration(rng.IntN(300)) * time.Millisecond)
+		p.start()
+	}
+}
+
+// over says whether all devices have seen the end.
+func (k *killRun) over() bool {
+	for _, d := range k.devices {
+		if !d.ended() {
+			return false
+		}
+	}
+	return true
+}
+
+// where says where everybody is.
+func (k *killRun) where() string {
+	text := ""
+	for _, d := range k.devices {
+		text += fmt.Sprintf("\n%s: %v", d.name, d.report())
+	}
+	return text
+}
+
+// verdict is what `zofl verify` prints.
+type verdict struct {
+	Records uint64 `json:"records"`
+	Rounds  uint64 `json:"rounds"`
+	Epoch   uint64 `json:"epoch"`
+	Digest  string `json:"digest"`
+	Ended   string `json:"ended"`
+}
+
+// judge checks that the log is whole and that every device ended with what it
+// says, and returns the digest.
+func (k *killRun) judge(log ...string) string {
+	k.t.Helper()
+	var v verdict
+	command(k.t, &v, append([]string{"verify", "--json"}, log...)...)
+	if v.Rounds != killRounds || v.Records != killRounds+2 || v.Ended != "rounds" {
+		k.t.Errorf("the log has %d records and %d rounds, ended %q; want a plan, %d rounds and an end", v.Records, v.Rounds, v.Ended, killRounds)
+	}
+	for _, d := range k.devices {
+		r := d.report()
+		if r["digest"] != v.Digest || r["n"] != float64(v.Records) {
+			k.t.Errorf("%s ended with %v, the log says record %d, digest %s", d.name, r, v.Records, v.Digest)
+		}
+	}
+	k.t.Logf("%d processes killed, %d brokers killed or paused, epoch %d", k.killed, k.broken, v.Epoch)
+	return v.Digest
+}
+
+// embedded runs a coordinator with a broker of its own and its log on disk.
+func embedded(t *testing.T, run string, target, quorum uint32) *killRun {
+	t.Helper()
+	k := &killRun{t: t, dir: t.TempDir()}
+	address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	k.url = "nats://" + address
+	plan := killPlan(t, k.dir, run, target, quorum)
+	k.leads = []*party{newParty(t, "coordinator", "serve", plan, "--store", filepath.Join(k.dir, "log"), "--listen", address, "--json")}
+	k.start(run)
+	return k
+}
+
+// finish stops the coordinator and judges.
+func (k *killRun) finish() string {
+	k.t.Helper()
+	for _, l := range k.leads {
+		l.kill()
+	}
+	return k.judge("--store", filepath.Join(k.dir, "log"))
+}
+
+// shared runs two coordinators, of which one leads, over brokers of their own
+// and a log in their JetStream.
+func shared(t *testing.T, brokers *servers.Cluster, run string, target, quorum uint32) *killRun {
+	t.Helper()
+	k := &killRun{t: t, dir: t.TempDir(), url: brokers.URL()}
+	plan := killPlan(t, k.dir, run, target, quorum)
+	for i := range 2 {
+		k.leads = append(k.leads, newParty(t, fmt.Sprintf("coordinator %d", i), "serve", plan, "--url", k.url,
+			"--jetstream", "--replicas", fmt.Sprint(len(brokers.Servers)), "--lease", "2s", "--json"))
+	}
+	k.start(run)
+	return k
+}
+
+// disturbBrokers kills and pauses servers, the leader of the log among them.
+func (k *killRun) disturbBrokers(brokers *servers.Cluster, run string, rng *rand.Rand) []func() {
+	some := func() *servers.Server { return brokers.Servers[rng.IntN(len(brokers.Servers))] }
+	if len(brokers.Servers) > 1 {
+		some = func() *servers.Server { return brokers.Leader(k.t, "ZO_"+run+"_LOG") }
+	}
+	kill := func() {
+		s := some()
+		s.Kill()
+		k.broken++
+		time.Sleep(time.Duration(rng.IntN(1000)) * time.Millisecond)
+		s.Restart(k.t)
+	}
+	pause := func() {
+		s := some()
+		s.Pause()
+		k.broken++
+		time.Sleep(time.Duration(rng.IntN(3000)) * time.Millisecond)
+		s.Continue()
+	}
+	return []func(){kill, pause}
+}
+
+// calm is the digest of a run of which each round waits for its whole cohort,
+// and to which nothing happens.
+func calm(t *testing.T) string {
+	t.Helper()
+	undisturbed.mu.Lock()
+	defer undisturbed.mu.Unlock()
+	if undisturbed.digest == "" {
+		k := embedded(t, "whole", killDevices, killDevices)
+		k.disturb(nil, false)
+		undisturbed.digest = k.finish()
+	}
+	return undisturbed.digest
+}
+
+var undisturbed struct {
+	mu     sync.Mutex
+	digest string
+}
+
+// must checks that enough happened to show something.
+func (k *killRun) must(kills, broken int) {
+	k.t.Helper()
+	if k.killed < kills || k.broken < broken {
+		k.t.Errorf("%d processes and %d brokers were disturbed: too few to show anything", k.killed, k.broken)
+	}
+}
+
+func killer(more uint64) *rand.Rand { return rand.New(rand.NewPCG(*killSeed, more)) }
+
+// TestKillEmbedded kills everybody at random moments. Where each round waits
+// for its whole cohort, the run ends with the bits of one that nothing happened
+// to.
+func TestKillEmbedded(t *testing.T) {
+	t.Parallel()
+	whole := embedded(t, "whole", killDevices, killDevices)
+	whole.disturb(killer(0), true)
+	if got, want := whole.finish(), calm(t); got != want {
+		t.Errorf("the disturbed run ended with digest %s, the calm one with %s", got, want)
+	}
+	whole.must(10, 0)
+
+	quorum := embedded(t, "quorum", killDevices-2, killDevices/2)
+	quorum.disturb(killer(1), true)
+	quorum.finish()
+	quorum.must(10, 0)
+}
+
+// TestKillServer: the same with a broker in a process of its own, which is
+// killed and paused too, and two coordinators.
+func TestKillServer(t *testing.T) { killBrokers(t, 1) }
+
+// TestKillCluster: the same with three brokers, of which the leader of the log
+// is killed and paused.
+func TestKillCluster(t *testing.T) { killBrokers(t, 3) }
+
+func killBrokers(t *testing.T, n int) {
+	t.Parallel()
+	brokers := servers.Start(t, n)
+	for i, c := range []struct {
+		run            string
+		target, quorum uint32
+	}{{"whole", killDevices, killDevices}, {"quorum", killDevices - 2, killDevices / 2}} {
+		if i > 0 && !*killAll {
+			continue
+		}
+		k := shared(t, brokers, c.run, c.target, c.quorum)
+		rng := killer(uint64(10*n + i))
+		k.disturb(rng, true, k.disturbBrokers(brokers, c.run, rng)...)
+		for _, l := range k.leads {
+			l.kill()
+		}
+		got := k.judge("--url", k.url, "--run", c.run, "--jetstream")
+		if c.run == "whole" {
+			if want := calm(t); got != want {
+				t.Errorf("the disturbed run ended with digest %s, the calm one with %s", got, want)
+			}
+		}
+		k.must(10, 2)
+	}
+}

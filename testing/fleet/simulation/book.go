@@ -1,0 +1,241 @@
+package simulation
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/wire"
+)
+
+// A book is what a simulation knows to be true: what the log holds, what states
+// that makes, and what was sent. It checks what must always hold as soon as it
+// learns of anything. All of it is under the world's lock.
+type book struct {
+	w      *world
+	chain  []entry          // what the log holds
+	truth  *replica.Replica // of a prefix of it, nil: of none
+	epoch  uint64           // the largest that was begun
+	gone   uint64           // the largest index that the log ever lost
+	begun  map[uint64]*process
+	states map[uint64][]state // after record n, in all logs that there were
+	tips   map[uint64][]wire.Tip
+
+	made     map[answer]map[uint64]bool // to the coordinators of which epochs contributions came
+	standing map[string]reply           // by device
+	members  []string                   // that a log has taken, by slot
+	lenient  bool                       // the log lost a change, see lost
+}
+
+// An entry is a record of the log.
+type entry struct {
+	bytes  []byte
+	record wire.Record
+	hash   wire.Hash
+}
+
+// A state is what a replica holds after a record.
+type state struct {
+	digest [32]byte
+	tip    wire.Tip
+	params []float32
+}
+
+// An answer names a contribution.
+type answer struct {
+	device string
+	n      uint64
+	tip    wire.Tip
+}
+
+// A reply is the last contribution of a device, as long as it sends no other.
+type reply struct {
+	answer
+	frame []byte
+}
+
+func newBook(w *world) *book {
+	return &book{
+		w: w, begun: map[uint64]*process{}, states: map[uint64][]state{}, tips: map[uint64][]wire.Tip{},
+		made: map[answer]map[uint64]bool{}, standing: map[string]reply{},
+	}
+}
+
+// begin notes that a coordinator has an epoch.
+func (b *book) begin(p *process, epoch uint64) {
+	b.w.note(p, "begins epoch %d after record %d", epoch, len(b.chain))
+	if epoch <= b.epoch {
+		b.w.find("epochs ascend", "%v begins epoch %d, %d was begun before", p, epoch, b.epoch)
+	}
+	b.epoch = max(b.epoch, epoch)
+	b.begun[epoch] = p
+}
+
+// commit notes that the log holds another record.
+func (b *book) commit(record []byte) {
+	n := uint64(len(b.chain)) + 1
+	r, err := wire.DecodeRecord(record)
+	if err != nil {
+		b.w.find("records decode", "record %d: %v", n, err)
+		return
+	}
+	e := entry{bytes.Clone(record), r, wire.HashRecord(record)}
+	prev, epoch := wire.Genesis(runName), uint64(1)
+	if n > 1 {
+		prev, epoch = b.chain[n-2].hash, b.chain[n-2].record.Epoch
+	}
+	switch {
+	case r.N != n:
+		b.w.find("one record per index", "the record after %d says that it is record %d", n-1, r.N)
+	case r.Prev != prev:
+		b.w.find("the chain is valid", "record %d does not follow record %d", n, n-1)
+	case r.Epoch < epoch || b.begun[r.Epoch] == nil:
+		b.w.find("epochs ascend", "record %d is of epoch %d, after one of %d", n, r.Epoch, epoch)
+	case r.Kind == wire.KindRound:
+		b.round(&r)
+	}
+	b.chain = append(b.chain, e)
+	b.w.count("record " + r.Kind.String())
+	b.w.note(nil, "    record %d is in the log: %v, epoch %d", n, r.Kind, r.Epoch)
+	if b.w.finding == nil {
+		b.grow(n)
+	}
+}
+
+// grow notes the state after the last record.
+func (b *book) grow(n uint64) {
+	r, err := b.truth, error(nil)
+	if r != nil && r.N() == n-1 && b.chain[n-1].record.Kind != wire.KindRollback {
+		err = r.Apply(b.chain[n-1].bytes)
+	} else {
+		r, err = b.replay(n)
+	}
+	if err != nil {
+		b.w.find("the log can be replayed", "record %d: %v", n, err)
+		return
+	}
+	b.truth = r
+	b.states[n] = append(b.states[n], state{r.Digest(), r.Hash().Tip(), slices.Clone(r.Params())})
+	b.tips[n] = append(b.tips[n], r.Hash().Tip())
+}
+
+// replay returns the state after record n of the log.
+func (b *book) replay(n uint64) (*replica.Replica, error) {
+	counts := make([]bool, n+1)
+	for i := n; i > 0; {
+		counts[i] = true
+		if e := b.chain[i-1]; e.record.Kind == wire.KindRollback {
+			i = e.record.To
+		} else {
+			i--
+		}
+	}
+	r := replica.New(replica.Config{Run: runName})
+	for i, e := range b.chain[:n] {
+		next := r.Pass
+		if counts[i+1] {
+			next = r.Apply
+		}
+		if err := next(e.bytes); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// plan returns the plan by which record n+1 is made.
+func (b *book) plan() *wire.Plan {
+	if b.truth == nil || b.truth.N() != uint64(len(b.chain)) {
+		r, err := b.replay(uint64(len(b.chain)))
+		if err != nil {
+			b.w.find("the log can be replayed", "%v", err)
+			return b.w.scenario.plan
+		}
+		b.truth = r
+	}
+	return b.truth.Plan()
+}
+
+// round checks that a round has the mean of contributions that were made, and
+// delivered to its author, each once.
+func (b *book) round(r *wire.Record) {
+	plan := b.plan()
+	if r.Round.Contributors < plan.Quorum {
+		b.w.find("quorum", "record %d has %d contributors, the quorum is %d", r.N, r.Round.Contributors, plan.Quorum)
+	}
+	counted, err := b.w.scenario.contributors(r, plan)
+	if err != nil {
+		b.w.find("no contribution is counted twice", "record %d: %v", r.N, err)
+		return
+	}
+	for _, d := range counted {
+		a := answer{deviceName(d), r.N, b.chain[r.N-2].hash.Tip()}
+		switch made := b.made[a]; {
+		case made == nil:
+			b.w.find("what is counted was sent", "record %d counts %s, which did not contribute", r.N, a.device)
+		case !made[r.Epoch]:
+			b.w.find("what is counted was sent", "record %d of epoch %d counts %s, whose contribution never reached its author",
+				r.N, r.Epoch, a.device)
+		}
+	}
+}
+
+// lost notes that the log ends after record n from now on. With a change, the
+// step size may be another one after a record that is the same to a device: an
+// announcement in an answer to a join names no record to know it by.
+func (b *book) lost(n uint64) {
+	for _, e := range b.chain[n:] {
+		b.lenient = b.lenient || e.record.Kind == wire.KindChange
+	}
+	b.gone = max(b.gone, uint64(len(b.chain)))
+	b.chain, b.truth = b.chain[:n], nil
+}
+
+// reread compares what a coordinator finds with what its log has taken. What it
+// finds beyond that is an append that nobody knew the outcome of.
+func (b *book) reread(records [][]byte, members []string) {
+	for i, record := range records {
+		switch {
+		case i >= len(b.chain):
+			b.w.count("found in the log")
+			b.commit(record)
+		case !bytes.Equal(record, b.chain[i].bytes):
+			b.w.find("what is committed survives", "record %d is another one", i+1)
+		}
+	}
+	if len(records) < len(b.chain) {
+		b.w.find("what is committed survives", "%d records of %d", len(records), len(b.chain))
+	}
+	if len(members) < len(b.members) || !slices.Equal(members[:len(b.members)], b.members) {
+		b.w.find("what is committed survives", "the members are %q, they were %q", members, b.members)
+	}
+	b.members = slices.Clone(members)
+}
+
+// had says whether a log made a state after record n.
+func (b *book) had(n uint64, digest [32]byte) bool {
+	return slices.ContainsFunc(b.states[n], func(s state) bool { return s.digest == digest })
+}
+
+// holds checks that a replica's state is one that a log had.
+func (b *book) holds(name string, n uint64, digest [32]byte) {
+	if n > 0 && !b.had(n, digest) {
+		b.w.find("replicas hold the log's states", "%s: after record %d its digest is %x", name, n, digest[:8])
+	}
+}
+
+// models checks that parameters are those of a state that a log had.
+func (b *book) models(name string, n uint64, params []float32) {
+	if n == 0 || slices.ContainsFunc(b.states[n], func(s state) bool { return slices.Equal(s.params, params) }) {
+		return
+	}
+	b.w.find("replicas hold the log's states", "%s: after record %d its parameters are %v", name, n, params)
+}
+
+// ended says whether the log's last record ends the run.
+func (b *book) ended() bool {
+	return len(b.chain) > 0 && b.chain[len(b.chain)-1].record.Kind == wire.KindEnd
+}
+
+func deviceName(i int) string { return fmt.Sprintf("d%d", i) }

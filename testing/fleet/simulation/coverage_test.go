@@ -1,0 +1,31 @@
+package simulation
+
+import "testing"
+
+// covered is what has to occur in the default seeds, so that the simulator
+// cannot come to try less than it says. What is rare is left to longer runs.
+var covered = []string{
+	"announce open", "announce paused", "announce ended", "catch-up", "burst", "reply again",
+	"record plan", "record round", "record change", "record rollback", "record end", "end rounds", "end requested",
+	"drop", "double", "delay", "power cut", "crash now",
+	"crash before publish", "crash before request", "crash before subscribe", "crash before append",
+	"crash before write", "crash before sync", "crash before rename", "crash before open",
+	"log refuses", "log loses the ack", "log stalls", "log timeout", "log conflict", "members deposed", "event adopted",
+	"found in the log", "on from a checkpoint", "device says: store", "snapshot piece", "reference",
+	"rid of a wrong bit", "declined busy", "declined time", "declined loss failed",
+}
+
+// covers fails the test for what did not occur.
+func (s *search) covers(t *testing.T) {
+	t.Helper()
+	for _, what := range covered {
+		if s.counts[what] == 0 {
+			t.Errorf("%q did not occur in %d seeds", what, s.done)
+		}
+	}
+	for _, f := range faults {
+		if s.counts["fault "+f.name] == 0 {
+			t.Errorf("no seed had the fault %q", f.name)
+		}
+	}
+}

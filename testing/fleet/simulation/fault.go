@@ -1,0 +1,255 @@
+package simulation
+
+import (
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/wire"
+)
+
+// A fault is something that goes wrong, or that an operator does.
+type fault struct {
+	name string
+	fits func(*scenario) bool      // nil: all
+	do   func(*world, *party) bool // to a party; false: nothing to be done
+}
+
+var faults = []fault{
+	{"crash", nil, (*world).crash},
+	{"crash a coordinator", nil, func(w *world, _ *party) bool { return w.crash(w.parties[0]) }},
+	{"stop", nil, (*world).retire},
+	{"cut", nil, (*world).sever},
+	{"mend", nil, (*world).mend},
+	{"fail a disk", nil, (*world).failDisk},
+	{"fill a disk", nil, (*world).fillDisk},
+	{"flip a bit", nil, (*world).flip},
+	{"pause", nil, (*world).pauseRun},
+	{"resume", nil, (*world).resumeRun},
+	{"rollback", nil, (*world).rollback},
+	{"change", nil, (*world).change},
+	{"end", nil, (*world).endRun},
+	{"expire", func(s *scenario) bool { return s.shared }, (*world).expire},
+	{"usurp", func(s *scenario) bool { return s.coordinators > 1 }, (*world).usurp},
+	{"lose the tail", func(s *scenario) bool { return s.shared }, (*world).loseTail},
+}
+
+// strike does one of the scenario's faults to some party, and says whether it
+// could.
+func (w *world) strike() bool {
+	if len(w.scenario.faults) == 0 {
+		return false
+	}
+	f := w.scenario.faults[w.rng.IntN(len(w.scenario.faults))]
+	if !f.do(w, w.parties[w.rng.IntN(len(w.parties))]) {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.count("fault " + f.name)
+	return true
+}
+
+// crash makes a party crash at one of its next operations.
+func (w *world) crash(p *party) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p.p == nil || p.p.fuse >= 0 {
+		return false
+	}
+	p.p.fuse = pick(w.rng, 0, 0, 1, 2, 3, 5, 8, 13)
+	w.note(nil, "%s is to crash after %d operations", p.name, p.p.fuse)
+	if p.p.fuse == 0 && w.rng.IntN(2) == 0 {
+		p.p.dead = true
+		w.count("crash now")
+	}
+	return true
+}
+
+// retire stops a party in good order.
+func (w *world) retire(p *party) bool {
+	if p.p == nil || p.broker != nil && w.waits(p.p) {
+		return false
+	}
+	w.mu.Lock()
+	w.note(nil, "%s is stopped", p.name)
+	w.mu.Unlock()
+	p.p.finish()
+	return true
+}
+
+func (w *world) waits(p *process) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.server.busy(p) != nil
+}
+
+func (w *world) sever(p *party) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.net.cuts[p.name] != whole {
+		return false
+	}
+	how := pick(w.rng, loud, silent)
+	w.net.sever(p.name, how)
+	w.note(nil, "%s is cut off (%d)", p.name, how)
+	return true
+}
+
+// mend restores the first connection that is cut.
+func (w *world) mend(*party) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, p := range w.parties {
+		if w.net.cuts[p.name] != whole {
+			delete(w.net.cuts, p.name)
+			w.note(nil, "%s is back on the network", p.name)
+			return true
+		}
+	}
+	return false
+}
+
+// failDisk has the next operations of a party's disk fail.
+func (w *world) failDisk(p *party) bool {
+	if p.p == nil {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p.faulty = true
+	skip, count := w.rng.IntN(6), 1+w.rng.IntN(4)
+	p.disk.Fail(skip, count, syscall.EIO)
+	w.note(nil, "the disk of %s fails %d times, after %d operations", p.name, count, skip)
+	return true
+}
+
+// fillDisk leaves a party's disk little room, until it is started again.
+func (w *world) fillDisk(p *party) bool {
+	if p.p == nil {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p.faulty = true
+	room := int64(w.rng.IntN(600))
+	p.disk.Limit(p.disk.Used() + room)
+	w.note(nil, "the disk of %s has room for %d bytes", p.name, room)
+	return true
+}
+
+// leading returns the coordinator of a party, if it takes commands now.
+func (w *world) leading(p *party) *coordinator.Coordinator {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p.broker == nil || p.p == nil || w.server.busy(p.p) != nil {
+		return nil
+	}
+	return p.broker.c
+}
+
+// command has an operator do something with the coordinator that leads.
+func (w *world) command(text string, do func(*coordinator.Coordinator) error) bool {
+	for _, p := range w.parties {
+		if c := w.leading(p); c != nil {
+			err := do(c)
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.note(nil, "an operator asks %s: %s: %v", p.name, text, err)
+			return err == nil
+		}
+	}
+	return false
+}
+
+func (w *world) pauseRun(*party) bool {
+	return w.command("pause", func(c *coordinator.Coordinator) error { c.Pause(pause); return nil })
+}
+
+func (w *world) resumeRun(*party) bool {
+	return w.command("resume", func(c *coordinator.Coordinator) error { c.Resume(); return nil })
+}
+
+func (w *world) rollback(*party) bool {
+	to := uint64(1)
+	w.mu.Lock()
+	if last := len(w.book.chain); last > 0 {
+		to += uint64(w.rng.IntN(last))
+	}
+	w.mu.Unlock()
+	return w.command("rollback", func(c *coordinator.Coordinator) error { return c.Rollback(to) })
+}
+
+func (w *world) change(*party) bool {
+	var change wire.Change
+	if err := change.Set("step", pick(w.rng, "1e-7", "2e-7", "3e-7")); err != nil {
+		panic(err)
+	}
+	return w.command("change", func(c *coordinator.Coordinator) error { return c.Change(&change) })
+}
+
+func (w *world) endRun(*party) bool {
+	if w.rng.IntN(8) > 0 {
+		return false
+	}
+	return w.command("end", func(c *coordinator.Coordinator) error { c.End("enough"); return nil })
+}
+
+// expire takes the lease from a coordinator, or has one notice that it lost it.
+func (w *world) expire(*party) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, i := range w.rng.Perm(w.scenario.coordinators) {
+		h := w.parties[i].broker.handle
+		if w.parties[i].p == nil || h == nil || h.lost == nil || h.deposed {
+			continue
+		}
+		if r := w.server.busy(h.p); r != nil && (!r.at.Equal(time.Now()) || w.parties[i].broker.queued > 0) {
+			continue // a timer may be due as well, see frozen
+		}
+		w.note(nil, "%v loses the lease", h.p)
+		h.depose()
+		return true
+	}
+	return false
+}
+
+// usurp gives the lease to another coordinator, which the one that leads does
+// not notice: both lead.
+func (w *world) usurp(*party) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range w.server.waiting {
+		if r.kind == beginning && w.server.holder != nil {
+			w.note(nil, "%v takes the lease from %v, which does not notice", r.h.p, w.server.holder.p)
+			w.server.grant(r)
+			return true
+		}
+	}
+	return false
+}
+
+// loseTail has the log's server crash without its last records.
+func (w *world) loseTail(*party) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	last := len(w.server.records)
+	// A device that saw the end is gone for good, and would keep what is lost.
+	if last < 2 || w.book.ended() || w.anyBusy() || w.rng.IntN(2) == 0 {
+		return false
+	}
+	keep := last - 1 - w.rng.IntN(min(3, last-1))
+	w.note(nil, "the log loses records %d to %d", keep+1, last)
+	w.server.lose(keep)
+	if members := len(w.server.members); members > 1 && w.rng.IntN(2) == 0 {
+		w.server.members = w.server.members[: members-1 : members-1]
+		w.book.members = slices.Clone(w.server.members)
+		w.note(nil, "and member %d", members-1)
+	}
+	return true
+}
+
+func (w *world) anyBusy() bool {
+	return slices.ContainsFunc(w.server.waiting, func(r *request) bool { return !r.given && r.kind != beginning })
+}

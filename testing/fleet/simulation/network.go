@@ -1,0 +1,251 @@
+package simulation
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+)
+
+// A network carries messages. Each that is sent waits, once for each of those
+// that listen at that time, until the scheduler picks it. All of it is under the
+// world's lock.
+type network struct {
+	subscriptions []*subscription
+	inboxes       map[string]*inbox
+	pending       []*packet      // in order, after arrange
+	cuts          map[string]cut // by party
+}
+
+// A cut is what is wrong with a party's connection.
+type cut int
+
+const (
+	whole  cut = iota
+	loud       // the party knows that it is offline
+	silent     // what it sends vanishes
+)
+
+// A packet is a message on its way to one listener.
+type packet struct {
+	bus.Message
+	from   *process
+	number int // among those of from to the subject
+	copied int // how often it was doubled
+	until  time.Time
+	sub    *subscription // one of these two
+	inbox  *inbox
+}
+
+// to is who listens.
+func (k *packet) to() *process {
+	if k.sub != nil {
+		return k.sub.p
+	}
+	return k.inbox.p
+}
+
+// compare puts packets into an order that does not depend on how goroutines
+// took turns.
+func (k *packet) compare(o *packet) int {
+	return cmp.Or(cmp.Compare(k.Subject, o.Subject), cmp.Compare(k.from.order, o.from.order),
+		cmp.Compare(k.from.life, o.from.life), cmp.Compare(k.number, o.number),
+		cmp.Compare(k.to().order, o.to().order), cmp.Compare(k.copied, o.copied))
+}
+
+type subscription struct {
+	p       *process
+	pattern string
+	handle  func(bus.Message)
+	busy    bool // handle runs
+	closed  bool
+}
+
+// An inbox is where a process waits for the answer to a request.
+type inbox struct {
+	p       *process
+	subject string // of the request
+	answer  chan []byte
+}
+
+// arrange puts what was sent into its order, and drops what nobody waits for.
+// Until then whoever listened in this step counts as one who does: who is first,
+// one that asks or one that stops listening, is the runtime's choice.
+func (n *network) arrange() {
+	n.subscriptions = slices.DeleteFunc(n.subscriptions, func(s *subscription) bool { return s.closed || s.p.dead })
+	n.pending = slices.DeleteFunc(n.pending, func(k *packet) bool {
+		if k.to().dead {
+			return true
+		}
+		if k.sub != nil {
+			return k.sub.closed
+		}
+		return n.inboxes[k.Subject] != k.inbox
+	})
+	slices.SortStableFunc(n.pending, (*packet).compare)
+}
+
+// send puts a message on its way to all that listen and returns their number.
+func (n *network) send(from *process, m bus.Message) int {
+	if n.cuts[from.party] != whole {
+		return 1 // nobody tells it that nobody listens
+	}
+	number, heard := from.numbers[m.Subject], 0
+	from.numbers[m.Subject]++
+	add := func(k *packet) {
+		if n.cuts[k.to().party] == whole {
+			n.pending = append(n.pending, k)
+		}
+	}
+	if in := n.inboxes[m.Subject]; in != nil {
+		add(&packet{Message: m, from: from, number: number, inbox: in})
+		heard++
+	}
+	for _, s := range n.subscriptions {
+		if n.cuts[s.p.party] != loud && matches(s.pattern, m.Subject) {
+			add(&packet{Message: m, from: from, number: number, sub: s})
+			heard++
+		}
+	}
+	if heard > 0 {
+		from.w.signal()
+	}
+	return heard
+}
+
+// sever cuts a party's connection: what was on the way to it is lost.
+func (n *network) sever(party string, how cut) {
+	n.cuts[party] = how
+	n.pending = slices.DeleteFunc(n.pending, func(k *packet) bool { return k.to().party == party })
+}
+
+// matches says whether a pattern covers a subject; * is any one token.
+func matches(pattern, subject string) bool {
+	for {
+		want, more, wants := strings.Cut(pattern, ".")
+		token, rest, has := strings.Cut(subject, ".")
+		if want != "*" && want != token || wants != has {
+			return false
+		}
+		if !wants {
+			return true
+		}
+		pattern, subject = more, rest
+	}
+}
+
+var _ bus.Checker = (*process)(nil)
+
+func failed(call, subject string, err error) error {
+	return fmt.Errorf("simulation: %s %q: %w", call, subject, err)
+}
+
+// reach says whether a process can use the network for an operation; it is
+// called with the world's lock.
+func (p *process) reach(operation string) error {
+	switch {
+	case !p.may(operation):
+		return bus.ErrClosed
+	case p.w.net.cuts[p.party] == loud:
+		return bus.ErrOffline
+	}
+	return nil
+}
+
+// Publish implements [bus.Bus].
+func (p *process) Publish(subject string, data []byte) error {
+	w := p.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := p.reach("publish"); err != nil {
+		return failed("publish", subject, err)
+	}
+	m := bus.Message{Subject: subject, Data: bytes.Clone(data)}
+	w.note(p, "sends %s: %s", subject, describe{w, &m})
+	w.book.sent(p, &m)
+	w.net.send(p, m)
+	return nil
+}
+
+// Subscribe implements [bus.Bus].
+func (p *process) Subscribe(subject string, handle func(bus.Message)) (bus.Subscription, error) {
+	w := p.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !p.may("subscribe") {
+		return nil, failed("subscribe", subject, bus.ErrClosed)
+	}
+	s := &subscription{p: p, pattern: subject, handle: handle}
+	w.net.subscriptions = append(w.net.subscriptions, s)
+	return s, nil
+}
+
+// Unsubscribe implements [bus.Subscription].
+func (s *subscription) Unsubscribe() error {
+	w := s.p.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s.closed = true
+	return nil
+}
+
+// Dropped implements [bus.Subscription]: nobody is too slow here.
+func (s *subscription) Dropped() int { return 0 }
+
+// Request implements [bus.Bus].
+func (p *process) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
+	in, name, err := p.ask(subject, data)
+	if err != nil {
+		return nil, failed("request", subject, err)
+	}
+	defer func() {
+		p.w.mu.Lock()
+		defer p.w.mu.Unlock()
+		delete(p.w.net.inboxes, name)
+	}()
+	select {
+	case answer := <-in.answer:
+		return answer, nil
+	case <-ctx.Done():
+		return nil, failed("request", subject, ctx.Err())
+	}
+}
+
+func (p *process) ask(subject string, data []byte) (*inbox, string, error) {
+	w := p.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := p.reach("request"); err != nil {
+		return nil, "", err
+	}
+	p.inboxes++
+	name := fmt.Sprintf("_INBOX.%s.%d", p, p.inboxes)
+	m := bus.Message{Subject: subject, Reply: name, Data: bytes.Clone(data)}
+	in := &inbox{p: p, subject: subject, answer: make(chan []byte, 1)}
+	heard := w.net.send(p, m)
+	w.note(p, "asks %s: %s", subject, describe{w, &m})
+	if heard == 0 {
+		return nil, "", bus.ErrNoResponders
+	}
+	w.net.inboxes[name] = in
+	return in, name, nil
+}
+
+// Check implements [bus.Checker]: nothing is denied.
+func (p *process) Check(ctx context.Context, subject string) error {
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	err := p.reach("check")
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return failed("check", subject, err)
+	}
+	return nil
+}

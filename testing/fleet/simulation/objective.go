@@ -1,0 +1,173 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/wire"
+)
+
+// An objective is a device's loss, made so that a mean tells whose scalars are
+// in it: along perturbation p of step k of record n, device i has the slope
+// radix^i * scale(n, k, p), whatever the parameters. The mean times the sum of
+// its weights, in that radix, has a digit for each device: its weight, if it is
+// counted, or 0.
+//
+// The loss at the base counts how often the device began to contribute, so that
+// a contribution that was computed twice has other bytes.
+type objective struct {
+	w      *world
+	device int
+	began  int // contributions, over all lives of the device
+	calm   atomic.Bool
+
+	ctx   context.Context // of the round under way
+	n     uint64
+	step  int
+	calls int // in this step
+}
+
+var errLoss = errors.New("simulation: a loss that fails")
+
+// Dim implements [client.Objective].
+func (o *objective) Dim() int { return int(o.w.scenario.plan.Dim) }
+
+// Loss implements [client.Objective].
+func (o *objective) Loss(ctx context.Context, x []float32, b client.Batch) (float64, error) {
+	switch {
+	case ctx != o.ctx || b.N != o.n:
+		o.ctx, o.n, o.step, o.calls = ctx, b.N, b.Step, 0
+		o.began++
+	case b.Step != o.step:
+		o.step, o.calls = b.Step, 0
+	}
+	call := o.calls
+	o.calls++
+	luck := o.luck(b.N, uint64(o.began), uint64(b.Step), uint64(call))
+	if err := o.hesitate(ctx, luck); err != nil {
+		return 0, err
+	}
+	base := float64(o.began)
+	p, side := call-1, 1.0
+	switch {
+	case o.w.scenario.plan.Difference == wire.Central:
+		p, side = call/2, float64(1-2*(call%2))
+	case call == 0:
+		return base, nil
+	}
+	slope := math.Pow(o.w.scenario.radix, float64(o.device)) * scale(b.N, b.Step, p)
+	return base + float64(side*mu*slope), nil
+}
+
+// scale makes scalars of one contribution differ.
+func scale(n uint64, k, p int) float64 { return float64(uint64(1) << ((n + uint64(k+p)) % 3)) }
+
+// luck is a generator of what happens in one call.
+func (o *objective) luck(of ...uint64) *rand.Rand {
+	seed := o.w.seed*31 + uint64(o.device)
+	for _, v := range of {
+		seed = seed*1_000_003 + v
+	}
+	return rand.New(rand.NewPCG(seed, 7))
+}
+
+// hesitate takes time, or fails. No two devices take the same time, so that
+// nothing else happens at the end of it. Some calls heed no context, and those
+// that do return a moment after it ended: which of the two is first would
+// otherwise be the runtime's choice.
+func (o *objective) hesitate(ctx context.Context, luck *rand.Rand) error {
+	if o.calm.Load() {
+		return nil
+	}
+	if luck.Float64() < o.w.scenario.decline {
+		return errLoss
+	}
+	if luck.Float64() >= o.w.scenario.slow {
+		return nil
+	}
+	d := time.Duration(luck.IntN(3000))*time.Millisecond + time.Duration(1000*o.device+luck.IntN(1000))*time.Nanosecond
+	t := time.NewTimer(d)
+	defer t.Stop()
+	if luck.IntN(8) == 0 {
+		<-t.C
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		<-time.After(time.Duration(1+o.device) * time.Microsecond)
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// Evaluate implements [client.Evaluator]. It takes a moment, see hesitate.
+func (o *objective) Evaluate(ctx context.Context, _ []float32) ([]float64, int, error) {
+	<-time.After(time.Duration(1+o.device) * time.Microsecond)
+	return []float64{float64(o.device)}, 3, ctx.Err()
+}
+
+// Samples implements [client.Sampler].
+func (o *objective) Samples() int { return int(o.w.scenario.weights[o.device]) }
+
+// contributors returns the devices whose contributions a round's scalars are
+// the mean of, each once.
+func (s *scenario) contributors(r *wire.Record, plan *wire.Plan) ([]int, error) {
+	scalars, perturbations := r.Round.Terms[0].Scalars, int(r.Round.Perturbations)
+	if scalars.Len() != int(plan.Steps)*perturbations {
+		return nil, fmt.Errorf("it has %d scalars", scalars.Len())
+	}
+	var counted []int
+	for i := range scalars.Len() {
+		mean := float64(scalars.At(i)) / scale(r.N, i/perturbations, i%perturbations)
+		found, ok := s.solve(mean, int(r.Round.Contributors))
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("%v is not the mean of %d devices' slopes, each once", scalars.At(i), r.Round.Contributors)
+		case i > 0 && fmt.Sprint(found) != fmt.Sprint(counted):
+			return nil, fmt.Errorf("scalar %d counts %v, scalar 0 %v", i, found, counted)
+		}
+		counted = found
+	}
+	return counted, nil
+}
+
+// solve finds count devices whose weighted mean is mean.
+func (s *scenario) solve(mean float64, count int) ([]int, bool) {
+	total := 0
+	for _, w := range s.weights {
+		total += int(w)
+	}
+	for weight := count; weight <= total; weight++ {
+		sum := math.Round(mean * float64(weight))
+		if math.Abs(sum/float64(weight)-mean) > 1e-7*mean {
+			continue
+		}
+		if found, ok := s.digits(sum, weight, count); ok {
+			return found, true
+		}
+	}
+	return nil, false
+}
+
+func (s *scenario) digits(sum float64, weight, count int) (found []int, ok bool) {
+	for i, w := range s.weights {
+		digit := int(math.Mod(sum, s.radix))
+		sum = math.Floor(sum / s.radix)
+		switch digit {
+		case 0:
+		case int(w):
+			found = append(found, i)
+			weight -= digit
+		default:
+			return nil, false
+		}
+	}
+	return found, sum == 0 && weight == 0 && len(found) == count
+}

@@ -1,0 +1,202 @@
+package simulation
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/internal/disk/disktest"
+)
+
+// A party is a coordinator or a device: a sequence of lives.
+type party struct {
+	name   string
+	order  int
+	lives  int
+	p      *process  // nil while it is down
+	away   time.Time // when it starts again
+	disk   *disktest.Disk
+	faulty bool    // its disk failed in this life
+	device *device // one of these two
+	broker *broker
+}
+
+// storeDir is where a device keeps its store on its disk, logDir where a
+// coordinator keeps its log.
+const (
+	storeDir = "store"
+	logDir   = "log"
+)
+
+// A broker is the party that runs a coordinator; of those of a shared log one
+// leads.
+type broker struct {
+	w      *world
+	party  *party
+	c      *coordinator.Coordinator // nil until it leads; under the world's lock
+	handle *handle                  // of this life; under the world's lock
+	queued int                      // replies and joins that wait behind its log
+}
+
+// live is one life of a coordinator: whenever another one leads, it stands by.
+func (b *broker) live(p *process) error {
+	log, err := b.open(p)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	linger := b.w.scenario.linger
+	if b.w.calm {
+		linger = -1 // until the last device has learned of the end
+	}
+	for {
+		c, err := coordinator.New(p.ctx, coordinator.Config{
+			Bus: p, Plan: b.w.scenario.plan, Log: &watchedLog{Log: log, p: p}, Linger: linger,
+			Queue: 64, Witnesses: []string{witnessName}, Recorder: coordinator.RecorderFunc(func(e coordinator.Event) error { return b.record(p, &e) }),
+		})
+		if err != nil {
+			return err
+		}
+		b.set(c)
+		err = c.Run(p.ctx)
+		b.set(nil)
+		if !errors.Is(err, coordinator.ErrDeposed) {
+			return err
+		}
+	}
+}
+
+func (b *broker) set(c *coordinator.Coordinator) {
+	b.w.mu.Lock()
+	defer b.w.mu.Unlock()
+	b.c = c
+}
+
+func (b *broker) open(p *process) (coordinator.Log, error) {
+	if !b.w.scenario.shared {
+		return coordinator.OpenFileLogOn(gate{b.party.disk, p}, logDir)
+	}
+	b.w.mu.Lock()
+	defer b.w.mu.Unlock()
+	b.handle = b.w.server.open(p)
+	return b.handle, nil
+}
+
+func (b *broker) record(p *process, e *coordinator.Event) error {
+	b.w.mu.Lock()
+	defer b.w.mu.Unlock()
+	if p.dead {
+		return errDead
+	}
+	b.w.count("event " + e.Kind.String())
+	b.w.note(p, "event: %v n=%d attempt=%d contributors=%d %s", e.Kind, e.N, e.Attempt, e.Contributors, e.Reason)
+	return nil
+}
+
+// witnessName is the id of the passive replica.
+const witnessName = "w"
+
+// A device is a party that holds a replica: one that contributes, or a passive
+// one.
+type device struct {
+	w         *world
+	party     *party
+	id        string
+	c         *client.Client // of this life; under the world's lock
+	objective *objective     // nil: it is passive
+	ended     bool           // it saw the end of the run
+	flipped   bool           // a bit of its checkpoint was wrong, and may be still
+	tainted   bool           // and so is its state
+	checked   uint64         // record of the state that was checked last
+	params    []float32
+}
+
+// check checks what the replica holds: its parameters after each step, and the
+// whole state after each record. The caller holds the world's lock.
+func (d *device) check() {
+	if d.objective != nil {
+		if d.params == nil {
+			d.params = make([]float32, d.w.scenario.plan.Dim)
+		}
+		n, err := d.c.Params(d.params)
+		if err != nil {
+			d.w.find("replicas hold the log's states", "%s: %v", d.id, err)
+		}
+		if n == d.checked && !d.flipped {
+			d.w.book.models(d.id, n, d.params)
+			return
+		}
+	}
+	n, digest := d.c.Digest()
+	if d.checked == 0 && n > 1 {
+		d.w.count("on from a checkpoint")
+	}
+	d.checked = n
+	if !d.flipped {
+		d.w.book.holds(d.id, n, digest)
+		return
+	}
+	was := d.tainted
+	d.tainted = n > 1 && !d.w.book.had(n, digest) // again, if it goes back to its checkpoint
+	if was && !d.tainted && n > 1 {
+		d.w.count("rid of a wrong bit")
+		d.w.note(nil, "%s holds a state of the log again", d.id)
+	}
+}
+
+// live is one life of a device.
+func (d *device) live(p *process) error {
+	cfg := client.Config{
+		Bus: p, Run: runName, ID: d.id,
+		Recorder: client.RecorderFunc(func(g client.Progress) error { return d.record(p, &g) }),
+	}
+	if d.objective == nil {
+		cfg.Passive = &client.Passive{}
+	} else {
+		cfg.Objective, cfg.Horizon = d.objective, d.w.scenario.horizon
+	}
+	if d.w.scenario.stored {
+		store, err := client.OpenStoreOn(gate{d.party.disk, p}, storeDir)
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		cfg.Store, cfg.CheckpointEvery = store, d.w.scenario.checkpoints
+		if d.objective == nil {
+			cfg.Passive.SnapshotEvery = d.w.scenario.snapshots
+		}
+	}
+	c, err := client.New(cfg)
+	if err != nil {
+		return err
+	}
+	d.w.mu.Lock()
+	d.c, d.checked, d.tainted = c, 0, false
+	d.w.mu.Unlock()
+	return c.Run(p.ctx)
+}
+
+func (d *device) record(p *process, g *client.Progress) error {
+	d.w.mu.Lock()
+	defer d.w.mu.Unlock()
+	if p.dead {
+		return errDead
+	}
+	text := fmt.Sprintf("%v n=%d last=%d", g.State, g.N, g.Last)
+	if g.Declined != 0 {
+		text += fmt.Sprintf(" declined: %v", g.Declined)
+		d.w.count("declined " + g.Declined.String())
+	}
+	for _, e := range []error{client.ErrStore, client.ErrDiverged} {
+		if errors.Is(g.Err, e) {
+			d.w.count("device says: " + e.Error())
+		}
+	}
+	if g.Err != nil {
+		text += fmt.Sprintf(" (%v)", g.Err)
+	}
+	d.w.note(p, "is %s", text)
+	return nil
+}

@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# Plants faults in a copy of the production code, one at a time, and fails
+# unless the simulator finds each of them, and nothing without any.
+#
+#   planted.sh          all of them, within 1,000 seeds each
+#   planted.sh NAME     one of them
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+export GOWORK=off
+
+seeds=1000
+only=${1:-}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+tar -c --exclude=./.git . | tar -x -C "$work"
+
+fail() { printf 'planted.sh: %s\n' "$*" >&2; exit 1; }
+
+simulate() { go -C "$work/testing" test ./fleet/simulation -count=1 -run 'TestSeeds$' -seeds "$seeds" >"$work/out" 2>&1; }
+
+# plant NAME FILE OLD NEW: replaces OLD, which FILE must have exactly once.
+plant() {
+	local name=$1 file=$2 found
+	[ -z "$only" ] || [ "$only" = "$name" ] || return 0
+	cp "$work/$file" "$work/kept"
+	OLD=$3 NEW=$4 perl -0pi -e 'my $n = s/\Q$ENV{OLD}\E/$ENV{NEW}/g; exit 9 if $n != 1' "$work/$file" ||
+		fail "$name: $file does not have it exactly once: $3"
+	go -C "$work" build ./... || fail "$name: the fault does not compile"
+	if simulate; then
+		fail "$name: not found within $seeds seeds"
+	fi
+	found=$(grep -m1 -o 'seed [0-9]*, step [0-9-]*: .*' "$work/out") || { cat "$work/out" >&2; fail "$name: no finding"; }
+	printf '%-34s %.140s\n' "$name" "$found"
+	cp "$work/kept" "$work/$file"
+}
+
+if [ -z "$only" ]; then
+	simulate || { cat "$work/out" >&2; fail "a finding without a planted fault"; }
+fi
+
+plant skip-dedup coordinator/reply.go \
+	'if did&contributed != 0 {' \
+	'if did&contributed != 0 && len(r.Values) == 0 {'
+plant announce-before-commit coordinator/perform.go \
+	'	in.err = c.cfg.Log.Append(limited, o.n, o.frame)
+' \
+	'	early := c.step(in)
+	for _, e := range early {
+		if e.kind == outAnnounce {
+			_ = c.announce(e.frame)
+		}
+	}
+	if in.err = c.cfg.Log.Append(limited, o.n, o.frame); in.err == nil {
+		return early
+	}
+'
+plant reuse-index-after-rollback coordinator/position.go \
+	'		plan, rounds = p.history.at(r.To)
+' \
+	'		plan, rounds = p.history.at(r.To)
+		end.n = r.To
+'
+plant miscount coordinator/tally.go \
+	't.count++' \
+	't.count += 2'
+plant ignore-quorum coordinator/round.go \
+	'case c.sum.count >= c.plan.Quorum:' \
+	'case c.sum.count > 0:'
+plant conflict-taken-for-success coordinator/conflict.go \
+	'	if bytes.Equal(stored, c.pending) {' \
+	'	if bytes.Equal(stored, c.pending) || len(stored) > 0 {'
+plant append-without-sync coordinator/tailfile.go \
+	'	if err := f.file.Sync(); err != nil {
+		return err
+	}
+	f.dirty = false
+' \
+	'	f.dirty = false
+'
+plant epoch-not-stored coordinator/filelog.go \
+	'if err := writeEpoch(f.fs, f.path("epoch"), epoch); err != nil {' \
+	'if err := error(nil); err != nil {'
+plant send-before-persist client/work.go \
+	'	if reply.Kind == wire.Contribution {
+		if err := c.keepReply(); err != nil {
+			return err
+		}
+	}
+	if _, err := c.publish(ctx, frame); err != nil {
+		return err
+	}
+' \
+	'	if _, err := c.publish(ctx, frame); err != nil {
+		return err
+	}
+	if reply.Kind == wire.Contribution {
+		if err := c.keepReply(); err != nil {
+			return err
+		}
+	}
+'
+plant forget-folder-sync internal/disk/replace.go \
+	'return fsys.SyncDir(filepath.Dir(path))' \
+	'return nil'
+plant rename-before-sync internal/disk/replace.go \
+	'		err = file.Sync()
+' \
+	'		err = nil
+'
+plant follow-any-record client/replica/replica.go \
+	'case rec.Prev != at.hash:' \
+	'case rec.Prev != at.hash && rec.N == 0:'

@@ -1,0 +1,92 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+)
+
+// errDead is what everything returns to a process that has crashed.
+var errDead = errors.New("simulation: this process has crashed")
+
+// errStopped is why the context of a process ends that is stopped in good order.
+var errStopped = errors.New("simulation: stopped")
+
+// A process is one life of a party, from its start to its end or crash. From a
+// crash on nothing that it does has an effect, so whatever it had not done then
+// it never did.
+type process struct {
+	w      *world
+	party  string
+	order  int // of the party among all
+	life   int // of the party, from 1
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	ended  chan struct{} // closed when its goroutine has returned
+	err    error         // what came of it, once ended
+
+	// Under the world's lock.
+	fuse    int // operations until it crashes; negative: as many as it likes
+	dead    bool
+	inboxes int
+	numbers map[string]int // messages sent, by subject
+}
+
+// start begins a life of a party, which is run. A panic is a finding.
+func (w *world) start(party string, order, life int, run func(*process) error) *process {
+	p := &process{w: w, party: party, order: order, life: life, fuse: -1,
+		ended: make(chan struct{}), numbers: map[string]int{}}
+	p.ctx, p.cancel = context.WithCancelCause(context.Background())
+	go func() {
+		defer w.signal()
+		defer close(p.ended)
+		defer func() {
+			if r := recover(); r != nil {
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				w.find("no panic", "%s: %v\n%s", p.party, r, debug.Stack())
+			}
+		}()
+		p.err = run(p)
+	}()
+	return p
+}
+
+// may counts an operation and says whether the process is still alive to do it.
+// The caller holds the world's lock.
+func (p *process) may(operation string) bool {
+	if p.dead {
+		return false
+	}
+	if p.fuse == 0 {
+		p.dead = true
+		p.w.count("crash before " + operation)
+		p.w.note(p, "crashes before: %s", operation)
+		p.w.signal()
+		return false
+	}
+	if p.fuse > 0 {
+		p.fuse--
+	}
+	return true
+}
+
+// over says whether the process has ended by itself.
+func (p *process) over() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// finish ends a process and waits until it has. A dead one is out of play and
+// does nothing on the way; another stops in good order.
+func (p *process) finish() {
+	p.cancel(errStopped)
+	<-p.ended
+}
+
+func (p *process) String() string { return fmt.Sprintf("%s.%d", p.party, p.life) }

@@ -1,0 +1,152 @@
+package simulation
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// runName is the run of every simulation.
+const runName = "sim"
+
+// mu is the probe distance: a power of two, so that a loss of mu*v is a slope
+// of exactly v.
+const mu = 1.0 / 1024
+
+// A scenario is what a seed draws before anything happens: who takes part, in
+// what, and what goes wrong how often.
+type scenario struct {
+	plan         *wire.Plan
+	devices      int
+	coordinators int
+	weights      []uint32 // of the devices
+	radix        float64  // device i contributes radix^i, see objective
+	late         int      // the last devices start in the middle of the run
+	witness      bool     // a passive replica says what digests have to be
+	shared       bool     // the log is a server's, not a file
+	stored       bool     // devices have disks
+	checkpoints  uint64   // records between their checkpoints
+	snapshots    uint64   // records between snapshots of the witness; 0: none
+	horizon      uint64   // records that devices replay at most
+	linger       time.Duration
+	steps        int // things that happen before all is healed
+	slow         float64
+	decline      float64
+
+	drop, double, delay float64 // per message
+	logFault            float64 // per operation of a shared log
+	fault               float64 // per step
+	faults              []fault // the kinds that this seed has
+}
+
+// drawScenario makes the scenario of a seed.
+func drawScenario(rng *rand.Rand) (*scenario, error) {
+	s := &scenario{
+		devices:      3 + rng.IntN(4),
+		coordinators: 1,
+		radix:        4,
+		linger:       -1,
+		steps:        60 + rng.IntN(240),
+		shared:       rng.IntN(2) == 0,
+	}
+	if rng.IntN(8) == 0 {
+		s.devices = 8
+	}
+	if s.shared && rng.IntN(3) > 0 {
+		s.coordinators = 2
+	}
+	if rng.IntN(4) == 0 {
+		s.linger = 0
+	}
+	if rng.IntN(3) == 0 {
+		s.late = 1 + rng.IntN(2)
+	}
+	s.stored, s.checkpoints = rng.IntN(4) > 0, pick[uint64](rng, 1, 2, 64)
+	s.snapshots, s.horizon = pick[uint64](rng, 0, 2, 3), pick[uint64](rng, 0, 1, 3)
+	s.witness = rng.IntN(3) == 0
+	s.slow = pick(rng, 0, 0.05, 0.3)
+	s.decline = pick(rng, 0, 0, 0.02, 0.1)
+	s.drop = pick(rng, 0, 0.02, 0.1, 0.3)
+	s.double = pick(rng, 0, 0.02, 0.2)
+	s.delay = pick(rng, 0, 0.02, 0.1)
+	s.logFault = pick(rng, 0, 0.05, 0.3)
+	s.fault = pick(rng, 0.01, 0.03, 0.1)
+	for _, f := range faults {
+		// Every seed lacks some kinds, so that the others go further.
+		if rng.IntN(3) > 0 && (f.fits == nil || f.fits(s)) {
+			s.faults = append(s.faults, f)
+		}
+	}
+	return s, s.drawPlan(rng)
+}
+
+func pick[T any](rng *rand.Rand, of ...T) T { return of[rng.IntN(len(of))] }
+
+// drawPlan draws what the devices are to do.
+func (s *scenario) drawPlan(rng *rand.Rand) error {
+	p, err := wire.Preset("decomfl", runName, uint64(3+rng.IntN(7)))
+	if err != nil {
+		return err
+	}
+	for i := range p.RunKey {
+		p.RunKey[i] = byte(rng.Uint32())
+	}
+	p.Mu, p.Step, p.Diverge, p.Batch = mu, 1e-7, 0, 0
+	p.Steps, p.Perturbations = 1, 1
+	if rng.IntN(3) == 0 {
+		p.Steps, p.Perturbations = uint32(1+rng.IntN(2)), uint32(1+rng.IntN(3))
+	}
+	p.Difference = pick(rng, wire.Forward, wire.Forward, wire.Central)
+	if p.Rule = pick(rng, wire.SGD, wire.Momentum, wire.TorchMomentum); p.Rule != wire.SGD {
+		p.Beta = 0.5
+	}
+	if rng.IntN(4) == 0 {
+		p.Roster = wire.OpenRoster
+	}
+	s.drawRounds(p, rng)
+	s.drawWeights(p, rng)
+	p.EvalEvery, p.EvalCount, p.Metrics = uint32(rng.IntN(4)), 1, []string{"m"}
+	p.DigestEvery = uint32(rng.IntN(4))
+	p.Rounds = uint64(3 + rng.IntN(8))
+	if rng.IntN(16) == 0 {
+		s.steps, p.Rounds = 4*s.steps, 4*p.Rounds
+	}
+	s.plan = p
+	if err := p.Validate(); err != nil {
+		return fmt.Errorf("scenario: %w", err)
+	}
+	return nil
+}
+
+// drawRounds draws who is asked, and for how long. Those that are late do not
+// keep the run from starting.
+func (s *scenario) drawRounds(p *wire.Plan, rng *rand.Rand) {
+	present := s.devices - s.late
+	p.Members = uint32(1 + rng.IntN(present))
+	p.Target = p.Members
+	p.Quorum = uint32(1 + rng.IntN(int(p.Target)))
+	p.OverSample = pick[float32](rng, 1, 1.2, 1.5)
+	p.Deadline = pick[uint32](rng, 2_000, 10_000, 30_000)
+	p.Reannounce = pick[uint32](rng, 1_000, 5_000)
+	p.MaxAttempts = uint32(1 + rng.IntN(3))
+	p.AnnounceBudget = pick[uint32](rng, 0, 512)
+	p.Shards = pick[uint32](rng, 1, 1, 3)
+}
+
+// drawWeights gives devices weights, and makes room for them between the
+// contributions of two devices.
+func (s *scenario) drawWeights(p *wire.Plan, rng *rand.Rand) {
+	s.weights = make([]uint32, s.devices)
+	weighted := s.devices <= 5 && rng.IntN(3) == 0
+	for i := range s.weights {
+		s.weights[i] = 1
+		if weighted {
+			s.weights[i] = uint32(1 + rng.IntN(3))
+		}
+	}
+	if weighted {
+		s.radix, p.Weights = 16, wire.BySamples
+	}
+}

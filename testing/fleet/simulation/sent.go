@@ -1,0 +1,155 @@
+package simulation
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/wire"
+)
+
+// sent checks a message before it is on its way.
+func (b *book) sent(p *process, m *bus.Message) {
+	kind, id := b.w.kind(m)
+	switch kind {
+	case announcing:
+		b.announced(p, m.Data)
+	case welcoming:
+		b.welcomed(p, m.Data)
+	case telling:
+		b.told(p, m.Data)
+	case replying:
+		b.replied(p, id, m.Data)
+	case handing:
+		b.w.count("snapshot piece")
+	}
+}
+
+// named checks that record n is in the log at this moment, which ends nowhere
+// before it.
+func (b *book) named(p *process, what string, n uint64) {
+	if n > uint64(len(b.chain)) {
+		b.w.find("nothing is told before it is committed", "%v: %s names record %d, the log has %d", p, what, n, len(b.chain))
+	}
+}
+
+// carried checks that records from n on are those of the log.
+func (b *book) carried(p *process, what string, n uint64, records wire.Records) {
+	records.Each(func(record []byte) bool {
+		if b.named(p, what, n); n <= uint64(len(b.chain)) && !bytes.Equal(b.chain[n-1].bytes, record) {
+			b.w.find("nothing is told before it is committed", "%v: %s has another record %d than the log", p, what, n)
+		}
+		n++
+		return true
+	})
+}
+
+func (b *book) announced(p *process, frame []byte) {
+	a, err := wire.DecodeAnnouncement(frame)
+	if err != nil {
+		b.w.find("frames decode", "%v: announcement: %v", p, err)
+		return
+	}
+	b.named(p, "an announcement", a.N-1)
+	b.carried(p, "an announcement", a.N-uint64(a.Records.Len()), a.Records)
+	if b.begun[a.Epoch] != p {
+		b.w.find("epochs ascend", "%v announces in epoch %d, which is not its own", p, a.Epoch)
+	}
+	b.w.count("announce " + a.State.String())
+	if r, ok := a.Reference(); ok {
+		b.referred(p, r)
+	}
+}
+
+// referred checks a reference: at most one device holds a wrong state.
+func (b *book) referred(p *process, r wire.Reference) {
+	b.w.count("reference")
+	if !slices.ContainsFunc(b.states[r.N], func(s state) bool {
+		return s.tip == r.Tip && [8]byte(s.digest[:8]) == r.Digest
+	}) {
+		b.w.find("references are true", "%v: the reference for record %d is of no state that the run had", p, r.N)
+	}
+}
+
+func (b *book) welcomed(p *process, frame []byte) {
+	r, err := wire.DecodeJoinReply(frame)
+	if err != nil {
+		b.w.find("frames decode", "%v: join reply: %v", p, err)
+		return
+	}
+	b.named(p, "a join reply", r.Last)
+	if r.Status == wire.JoinOK && (len(b.chain) == 0 || !bytes.Equal(r.Plan, b.chain[0].bytes)) {
+		b.w.find("nothing is told before it is committed", "%v: a join reply has another plan than the log", p)
+	}
+	if len(r.Announcement) > 0 {
+		b.announced(p, r.Announcement)
+	}
+}
+
+func (b *book) told(p *process, frame []byte) {
+	r, err := wire.DecodeCatchUpReply(frame)
+	if err != nil {
+		b.w.find("frames decode", "%v: catch-up reply: %v", p, err)
+		return
+	}
+	b.named(p, "a catch-up reply", r.Last)
+	b.carried(p, "a catch-up reply", r.From, r.Records)
+	b.w.count("catch-up")
+}
+
+// replied checks what a device sends: about a state that a log had, and the
+// same bytes for as long as it sends nothing else.
+func (b *book) replied(p *process, id string, frame []byte) {
+	r, err := wire.DecodeReply(frame)
+	if err != nil {
+		b.w.find("frames decode", "%v: reply: %v", p, err)
+		return
+	}
+	b.w.count("reply " + r.Kind.String())
+	of := r.N
+	if r.Kind == wire.Contribution || r.Kind == wire.Decline {
+		of--
+	}
+	if !slices.Contains(b.tips[of], r.Tip) {
+		b.w.find("devices follow a log", "%v: a reply about record %d of no log", p, of)
+	}
+	a := answer{id, r.N, r.Tip}
+	stands, had := b.standing[id]
+	switch {
+	case r.Kind == wire.Decline && had && stands.answer != a:
+		delete(b.standing, id) // it takes the place of what was sent before
+	case r.Kind == wire.Contribution:
+		if had && stands.answer == a {
+			b.w.count("reply again")
+			if !bytes.Equal(stands.frame, frame) && b.binding(a) {
+				b.w.find("a reply is repeated as it is", "%v: record %d: %x, before %x", p, r.N, frame, stands.frame)
+			}
+		}
+		b.standing[id] = reply{a, bytes.Clone(frame)}
+		if b.made[a] == nil {
+			b.made[a] = map[uint64]bool{}
+		}
+	}
+}
+
+// binding says whether a contribution can only be repeated as it is: one that can
+// still be counted. And a device that went on from a record that is lost may have
+// prepared a later reply, which took the place of this one without being sent.
+func (b *book) binding(a answer) bool {
+	last := uint64(len(b.chain))
+	return !b.lenient && a.n > b.gone && a.n == last+1 && b.chain[last-1].hash.Tip() == a.tip
+}
+
+// delivered notes that a reply reaches a coordinator.
+func (b *book) delivered(to *process, m *bus.Message) {
+	r, err := wire.DecodeReply(m.Data)
+	if err != nil || r.Kind != wire.Contribution {
+		return
+	}
+	made := b.made[answer{wire.SubjectID(m.Subject), r.N, r.Tip}]
+	for epoch, p := range b.begun {
+		if made != nil && p == to {
+			made[epoch] = true
+		}
+	}
+}

@@ -1,0 +1,254 @@
+package simulation
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/zofl/zofl/coordinator"
+)
+
+// Errors of a shared log that leave it unknown what it holds.
+var (
+	errUnavailable = errors.New("simulation: the log is not available")
+	errLostAck     = errors.New("simulation: the log's answer was lost")
+)
+
+// A server is a log that coordinators share. What they ask of it waits until
+// the scheduler picks it, and may be picked after they gave up waiting. All of
+// it is under the world's lock.
+type server struct {
+	w       *world
+	records [][]byte
+	members []string
+	epoch   uint64
+	holder  *handle // who has the lease
+	waiting []*request
+}
+
+// A request is something that a process waits for the log to do.
+type request struct {
+	h       *handle
+	kind    requestKind
+	n       uint64
+	record  []byte
+	ids     []string
+	known   int // members that the process knew when it asked
+	number  int
+	at      time.Time
+	given   bool      // nobody waits for it any more
+	stalled time.Time // not done before
+	done    chan error
+}
+
+type requestKind int
+
+const (
+	beginning requestKind = iota
+	appending
+	admitting
+)
+
+func (k requestKind) String() string { return [...]string{"begin", "append", "members"}[k] }
+
+func (r *request) String() string {
+	text := fmt.Sprintf("%v of %v", r.kind, r.h.p)
+	if r.kind == appending {
+		text += fmt.Sprintf(" of record %d", r.n)
+	}
+	if r.given {
+		text += ", which nobody waits for"
+	}
+	return text
+}
+
+// A handle is a process's end of a shared log.
+type handle struct {
+	s        *server
+	p        *process
+	lost     chan struct{}
+	deposed  bool // lost is closed
+	known    int  // members that this coordinator knows
+	requests int
+}
+
+var _ coordinator.Log = (*handle)(nil)
+
+func (s *server) open(p *process) *handle { return &handle{s: s, p: p} }
+
+// ask hands a request to the scheduler and waits for what comes of it.
+func (h *handle) ask(ctx context.Context, r *request) error {
+	w := h.s.w
+	w.mu.Lock()
+	if !h.p.may(r.kind.String()) {
+		w.mu.Unlock()
+		return errDead
+	}
+	if r.kind == beginning && h.s.holder == h {
+		h.s.holder = nil
+	}
+	h.requests++
+	r.h, r.number, r.known, r.at, r.done = h, h.requests, h.known, time.Now(), make(chan error, 1)
+	h.s.waiting = append(h.s.waiting, r)
+	w.signal()
+	w.mu.Unlock()
+	select {
+	case err := <-r.done:
+		return err
+	case <-ctx.Done():
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r.given = true
+	if r.kind == beginning {
+		h.s.forget(r)
+	}
+	w.count("log timeout")
+	return context.Cause(ctx)
+}
+
+func (s *server) forget(r *request) {
+	s.waiting = slices.DeleteFunc(s.waiting, func(o *request) bool { return o == r })
+}
+
+// busy returns the request that a process waits for, or nil.
+func (s *server) busy(p *process) *request {
+	for _, r := range s.waiting {
+		if r.h.p == p && !r.given && r.kind != beginning {
+			return r
+		}
+	}
+	return nil
+}
+
+// grant lets a coordinator lead. The one that led before may not know it yet.
+func (s *server) grant(r *request) {
+	h := r.h
+	s.forget(r)
+	s.holder = h
+	s.epoch++
+	h.lost, h.deposed, h.known = make(chan struct{}), false, len(s.members)
+	s.w.book.begin(h.p, s.epoch)
+	r.done <- nil
+}
+
+// depose tells a coordinator that another one may lead.
+func (h *handle) depose() {
+	if h.lost != nil && !h.deposed {
+		h.deposed = true
+		close(h.lost)
+	}
+	if h.s.holder == h {
+		h.s.holder = nil
+	}
+}
+
+// do does what a request asks, and returns what its process is to be told.
+func (s *server) do(r *request) error {
+	if r.kind == admitting {
+		return s.admit(r)
+	}
+	last := uint64(len(s.records))
+	switch {
+	case r.n <= last && bytes.Equal(s.records[r.n-1], r.record):
+		return nil
+	case r.n <= last:
+		s.w.count("log conflict")
+		return &coordinator.ConflictError{N: r.n, Record: bytes.Clone(s.records[r.n-1])}
+	case r.n > last+1:
+		s.w.count("log order")
+		return fmt.Errorf("simulation: record %d after %d: %w", r.n, last, coordinator.ErrOrder)
+	}
+	s.records = append(s.records, bytes.Clone(r.record))
+	s.w.book.commit(r.record)
+	return nil
+}
+
+func (s *server) admit(r *request) error {
+	if known := r.known; len(s.members) != known {
+		if slices.Equal(s.members[min(known, len(s.members)):], r.ids) {
+			return nil
+		}
+		s.w.count("members deposed")
+		return fmt.Errorf("simulation: %d members, not %d: %w", len(s.members), known, coordinator.ErrDeposed)
+	}
+	s.members = append(s.members, r.ids...)
+	s.w.book.members = slices.Clone(s.members)
+	return nil
+}
+
+// Begin implements [coordinator.Log].
+func (h *handle) Begin(ctx context.Context) (uint64, error) {
+	if err := h.ask(ctx, &request{kind: beginning}); err != nil {
+		return 0, err
+	}
+	h.s.w.mu.Lock()
+	defer h.s.w.mu.Unlock()
+	return h.s.epoch, nil
+}
+
+// Lost implements [coordinator.Log].
+func (h *handle) Lost() <-chan struct{} {
+	h.s.w.mu.Lock()
+	defer h.s.w.mu.Unlock()
+	return h.lost
+}
+
+// Append implements [coordinator.Log].
+func (h *handle) Append(ctx context.Context, n uint64, record []byte) error {
+	return h.ask(ctx, &request{kind: appending, n: n, record: bytes.Clone(record)})
+}
+
+// AddMembers implements [coordinator.Log].
+func (h *handle) AddMembers(ctx context.Context, ids []string) error {
+	err := h.ask(ctx, &request{kind: admitting, ids: slices.Clone(ids)})
+	if err == nil {
+		h.s.w.mu.Lock()
+		defer h.s.w.mu.Unlock()
+		h.known += len(ids)
+	}
+	return err
+}
+
+// Last implements [coordinator.Log].
+func (h *handle) Last() uint64 {
+	h.s.w.mu.Lock()
+	defer h.s.w.mu.Unlock()
+	return uint64(len(h.s.records))
+}
+
+// Read implements [coordinator.Log].
+func (h *handle) Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error {
+	h.s.w.mu.Lock()
+	records := h.s.records
+	h.s.w.mu.Unlock()
+	for n := max(from, 1); n <= uint64(len(records)); n++ {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if !f(n, records[n-1]) {
+			break
+		}
+	}
+	return nil
+}
+
+// Members implements [coordinator.Log].
+func (h *handle) Members() ([]string, error) {
+	h.s.w.mu.Lock()
+	defer h.s.w.mu.Unlock()
+	return slices.Clone(h.s.members), nil
+}
+
+// Close implements [coordinator.Log]: it gives the lease back.
+func (h *handle) Close() error {
+	h.s.w.mu.Lock()
+	defer h.s.w.mu.Unlock()
+	if !h.p.dead && h.s.holder == h {
+		h.s.holder = nil
+	}
+	return nil
+}

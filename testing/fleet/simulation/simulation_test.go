@@ -1,0 +1,152 @@
+package simulation
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+var (
+	seeds = flag.Uint64("seeds", defaultSeeds, "how many seeds TestSeeds runs")
+	first = flag.Uint64("first", 1, "the first seed of TestSeeds")
+	only  = flag.Uint64("seed", 1, "the seed of TestSeed")
+)
+
+// simulate runs a seed, and writes its transcript to out if that is not nil.
+func simulate(t *testing.T, seed uint64, out io.Writer) (counts map[string]int, found *finding) {
+	t.Helper()
+	defer func() {
+		if r := recover(); r != nil {
+			found = &finding{seed, -1, "everything ends", fmt.Sprint(r)}
+		}
+	}()
+	synctest.Test(t, func(t *testing.T) {
+		w, err := newWorld(seed, out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.run()
+		counts, found = w.counts, w.finding
+	})
+	return counts, found
+}
+
+// TestSeed prints what happens with one seed.
+func TestSeed(t *testing.T) {
+	var transcript bytes.Buffer
+	_, found := simulate(t, *only, &transcript)
+	t.Logf("\n%s", transcript.Bytes())
+	if found != nil {
+		t.Error(found)
+	}
+}
+
+// TestSeeds runs seeds on all cores, up to the first finding, whose transcript
+// it prints.
+func TestSeeds(t *testing.T) {
+	s := search{counts: map[string]int{}, began: time.Now()}
+	s.next.Store(*first)
+	t.Run("workers", func(t *testing.T) {
+		for i := range runtime.GOMAXPROCS(0) {
+			t.Run(fmt.Sprint(i), func(t *testing.T) {
+				t.Parallel()
+				s.work(t)
+			})
+		}
+	})
+	t.Logf("%d seeds in %v", s.done, time.Since(s.began).Round(time.Millisecond))
+	for _, what := range slices.Sorted(maps.Keys(s.counts)) {
+		t.Logf("%9d %s", s.counts[what], what)
+	}
+	if s.found == nil {
+		if s.done >= defaultSeeds {
+			s.covers(t)
+		}
+		return
+	}
+	var transcript bytes.Buffer
+	_, again := simulate(t, s.found.seed, &transcript)
+	t.Logf("\n%s", transcript.Bytes())
+	t.Errorf("%v\nagain: go -C testing test ./fleet/simulation -run 'TestSeed$' -v -seed %d", s.found, s.found.seed)
+	if again == nil || *again != *s.found {
+		t.Errorf("the same seed came to something else: %v", again)
+	}
+}
+
+// A search is a run over seeds.
+type search struct {
+	began time.Time
+	next  atomic.Uint64
+	over  atomic.Bool
+
+	mu     sync.Mutex // guards what follows
+	done   uint64
+	counts map[string]int
+	found  *finding
+}
+
+func (s *search) work(t *testing.T) {
+	for !s.over.Load() {
+		seed := s.next.Add(1) - 1
+		if seed-*first >= *seeds {
+			return
+		}
+		counts, found := simulate(t, seed, nil)
+		s.mu.Lock()
+		s.done++
+		for what, n := range counts {
+			s.counts[what] += n
+		}
+		if found != nil && s.found == nil {
+			s.found = found
+			s.over.Store(true)
+		}
+		if s.done%10_000 == 0 {
+			t.Logf("%d seeds in %v", s.done, time.Since(s.began).Round(time.Second))
+		}
+		s.mu.Unlock()
+	}
+}
+
+// TestSameSeedSameTranscript holds the simulator to what it lives from.
+func TestSameSeedSameTranscript(t *testing.T) {
+	for seed := range uint64(repeatedSeeds) {
+		var before [32]byte
+		var text []byte
+		for round := range 2 {
+			var transcript bytes.Buffer
+			simulate(t, seed, &transcript)
+			sum := sha256.Sum256(transcript.Bytes())
+			if round == 0 {
+				before, text = sum, transcript.Bytes()
+				continue
+			}
+			if sum != before {
+				t.Fatalf("seed %d differs:\n%s", seed, difference(text, transcript.Bytes()))
+			}
+		}
+	}
+}
+
+// difference shows where two transcripts part.
+func difference(a, b []byte) string {
+	as, bs := bytes.Split(a, []byte("\n")), bytes.Split(b, []byte("\n"))
+	for i := range min(len(as), len(bs)) {
+		if !bytes.Equal(as[i], bs[i]) {
+			from := max(0, i-12)
+			return fmt.Sprintf("%s\n---- or ----\n%s", bytes.Join(as[from:min(i+4, len(as))], []byte("\n")),
+				bytes.Join(bs[i:min(i+4, len(bs))], []byte("\n")))
+		}
+	}
+	return fmt.Sprintf("one has %d lines, the other %d", len(as), len(bs))
+}

@@ -1,0 +1,155 @@
+package simulation
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/wire"
+)
+
+// A transcript is what happened, a line each. Lines of one step are put into
+// the order of their time and parties: parties act at once.
+type transcript struct {
+	out   io.Writer // nil: nobody reads it
+	began time.Time
+	step  int
+	lines []line
+}
+
+type line struct {
+	at    time.Time
+	order int // of the party; -1 for the scheduler
+	text  string
+}
+
+// note adds a line about a process, or the scheduler for nil. The caller holds
+// the world's lock. What a crashed process does is no part of it.
+func (w *world) note(p *process, format string, args ...any) {
+	t := &w.script
+	if t.out == nil || p != nil && p.dead && !strings.HasPrefix(format, "crashes") {
+		return
+	}
+	l := line{at: time.Now(), order: -1, text: fmt.Sprintf(format, args...)}
+	if p != nil {
+		l.order, l.text = p.order, p.String()+" "+l.text
+	}
+	t.lines = append(t.lines, l)
+}
+
+// flush writes the lines of a step.
+func (t *transcript) flush() {
+	if t.out == nil {
+		return
+	}
+	slices.SortStableFunc(t.lines, func(a, b line) int {
+		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.order, b.order))
+	})
+	for _, l := range t.lines {
+		indent := "    "
+		if l.order < 0 {
+			indent = ""
+		}
+		fmt.Fprintf(t.out, "%4d %11v %s%s\n", t.step, l.at.Sub(t.began).Round(time.Microsecond), indent, l.text)
+	}
+	t.lines = t.lines[:0]
+}
+
+// describe prints a message in words, when it is printed.
+type describe struct {
+	w *world
+	m *bus.Message
+}
+
+func (d describe) String() string {
+	kind, _ := d.w.kind(d.m)
+	switch kind {
+	case announcing:
+		if a, err := wire.DecodeAnnouncement(d.m.Data); err == nil {
+			return describeAnnouncement(&a)
+		}
+	case replying:
+		if r, err := wire.DecodeReply(d.m.Data); err == nil {
+			return fmt.Sprintf("%v n=%d tip=%.6s weight=%d loss=%v %v %x",
+				r.Kind, r.N, r.Tip, r.Weight, r.Loss, floats(r.Values), r.Digest)
+		}
+	case welcoming:
+		if r, err := wire.DecodeJoinReply(d.m.Data); err == nil {
+			text := fmt.Sprintf("welcome %v slot=%d last=%d", r.Status, r.Slot, r.Last)
+			if a, err := wire.DecodeAnnouncement(r.Announcement); err == nil {
+				text += " " + describeAnnouncement(&a)
+			}
+			return text
+		}
+	case asking:
+		if r, err := wire.DecodeCatchUpRequest(d.m.Data); err == nil {
+			return fmt.Sprintf("records from %d", r.From)
+		}
+	case telling:
+		if r, err := wire.DecodeCatchUpReply(d.m.Data); err == nil {
+			return fmt.Sprintf("%d records from %d, last=%d", r.Records.Len(), r.From, r.Last)
+		}
+	}
+	return fmt.Sprintf("%d bytes", len(d.m.Data))
+}
+
+func describeAnnouncement(a *wire.Announcement) string {
+	text := fmt.Sprintf("announce %v n=%d attempt=%d epoch=%d left=%d cohort=%d/%d records=%d",
+		a.State, a.N, a.Attempt, a.Epoch, a.Left, a.Cohort.Sampled, a.Cohort.Members, a.Records.Len())
+	if a.Reason != "" {
+		text += fmt.Sprintf(" %q", a.Reason)
+	}
+	if r, ok := a.Reference(); ok {
+		text += fmt.Sprintf(" reference=%d:%x", r.N, r.Digest)
+	}
+	return text
+}
+
+func floats(s wire.Scalars) []float32 {
+	values := make([]float32, s.Len())
+	for i := range values {
+		values[i] = s.At(i)
+	}
+	return values
+}
+
+// frameKind is what a message is about.
+type frameKind int
+
+const (
+	other frameKind = iota
+	announcing
+	replying
+	joining
+	asking // for records
+	welcoming
+	telling // records
+	fetching
+	handing // a piece of a snapshot
+)
+
+// kind says what a message is about, and of whom: answers go to inboxes, which
+// know what was asked there. The caller holds the world's lock.
+func (w *world) kind(m *bus.Message) (frameKind, string) {
+	subject, answer := m.Subject, false
+	if in := w.net.inboxes[subject]; in != nil {
+		subject, answer = in.subject, true
+	}
+	tokens := strings.Split(subject, ".")
+	if len(tokens) < 3 || tokens[0] != "zo" {
+		return other, ""
+	}
+	kinds := map[string][2]frameKind{
+		"a": {announcing, other}, "p": {replying, other}, "j": {joining, welcoming},
+		"c": {asking, telling}, "s": {fetching, handing},
+	}
+	pair := kinds[tokens[2]]
+	if answer {
+		return pair[1], wire.SubjectID(subject)
+	}
+	return pair[0], wire.SubjectID(subject)
+}

@@ -1,0 +1,84 @@
+package simulation
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/zofl/zofl/coordinator"
+)
+
+// A watchedLog checks what a coordinator asks of its log, and what it gets.
+type watchedLog struct {
+	coordinator.Log
+	p    *process
+	last uint64 // record that this coordinator knows to be in the log
+}
+
+// Begin implements [coordinator.Log].
+func (l *watchedLog) Begin(ctx context.Context) (uint64, error) {
+	epoch, err := l.Log.Begin(ctx)
+	if err != nil {
+		return epoch, err
+	}
+	var records [][]byte
+	err = l.Log.Read(ctx, 1, func(_ uint64, record []byte) bool {
+		records = append(records, bytes.Clone(record))
+		return true
+	})
+	if err != nil {
+		return epoch, err
+	}
+	members, err := l.Log.Members()
+	if err != nil {
+		return epoch, err
+	}
+	w := l.p.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if l.p.dead {
+		return epoch, errDead
+	}
+	if !w.scenario.shared {
+		w.book.begin(l.p, epoch)
+	}
+	w.book.reread(records, members)
+	l.last = uint64(len(records))
+	return epoch, nil
+}
+
+// Append implements [coordinator.Log].
+func (l *watchedLog) Append(ctx context.Context, n uint64, record []byte) error {
+	w := l.p.w
+	w.mu.Lock()
+	w.note(l.p, "appends record %d", n)
+	if n <= l.last && !l.p.dead {
+		w.find("one record per index", "%v: another record %d, after it knew record %d in the log", l.p, n, l.last)
+	}
+	w.mu.Unlock()
+	err := l.Log.Append(ctx, n, record)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var conflict *coordinator.ConflictError
+	switch {
+	case err == nil && !w.scenario.shared && n == uint64(len(w.book.chain))+1:
+		w.book.commit(record)
+	case err != nil:
+		w.note(l.p, "append of record %d: %v", n, err)
+	}
+	if err == nil || errors.As(err, &conflict) {
+		l.last = max(l.last, n)
+	}
+	return err
+}
+
+// AddMembers implements [coordinator.Log].
+func (l *watchedLog) AddMembers(ctx context.Context, ids []string) error {
+	err := l.Log.AddMembers(ctx, ids)
+	if w := l.p.w; err == nil && !w.scenario.shared {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.book.members = append(w.book.members, ids...)
+	}
+	return err
+}

@@ -1,0 +1,275 @@
+package simulation
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing/synctest"
+	"time"
+
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/internal/disk/disktest"
+)
+
+// A finding is an invariant that did not hold.
+type finding struct {
+	seed      uint64
+	step      int
+	invariant string
+	text      string
+}
+
+func (f *finding) Error() string {
+	return fmt.Sprintf("seed %d, step %d: %s: %s", f.seed, f.step, f.invariant, f.text)
+}
+
+// A world is one simulation.
+type world struct {
+	seed     uint64
+	rng      *rand.Rand // of the scheduler's choices
+	scenario *scenario
+	parties  []*party // coordinators, then devices
+	activity chan struct{}
+	calm     bool
+	looked   time.Time // when an operator last looked at the run
+
+	mu      sync.Mutex // guards what follows, and whatever says so
+	net     network
+	book    *book
+	server  *server
+	script  transcript
+	counts  map[string]int
+	finding *finding // the first
+}
+
+// newWorld returns the world of a seed; out gets its transcript, if not nil.
+func newWorld(seed uint64, out io.Writer) (*world, error) {
+	w := &world{
+		seed: seed, rng: rand.New(rand.NewPCG(seed, 0x5eed)), activity: make(chan struct{}, 1),
+		net:    network{inboxes: map[string]*inbox{}, cuts: map[string]cut{}},
+		script: transcript{out: out, began: time.Now()}, counts: map[string]int{},
+	}
+	var err error
+	if w.scenario, err = drawScenario(w.rng); err != nil {
+		return nil, err
+	}
+	w.book = newBook(w)
+	w.server = &server{w: w}
+	for i := range w.scenario.coordinators {
+		w.add(&party{name: fmt.Sprintf("c%d", i), broker: &broker{w: w}})
+	}
+	for i := range w.scenario.devices {
+		d := &device{w: w, id: deviceName(i), objective: &objective{w: w, device: i}}
+		w.add(&party{name: d.id, device: d})
+	}
+	if w.scenario.witness {
+		d := &device{w: w, id: witnessName}
+		w.add(&party{name: d.id, device: d})
+	}
+	return w, nil
+}
+
+func (w *world) add(p *party) {
+	p.order, p.disk = len(w.parties), disktest.New()
+	if p.device != nil {
+		p.device.party = p
+	} else {
+		p.broker.party = p
+	}
+	w.parties = append(w.parties, p)
+}
+
+// find notes a finding, unless there is one. The caller holds the lock.
+func (w *world) find(invariant, format string, args ...any) {
+	if w.finding == nil {
+		w.finding = &finding{w.seed, w.script.step, invariant, fmt.Sprintf(format, args...)}
+		w.note(nil, "FINDING: %s: %s", invariant, w.finding.text)
+	}
+}
+
+// count counts something that occurred. The caller holds the lock.
+func (w *world) count(what string) { w.counts[what]++ }
+
+// signal tells the scheduler that there is something to choose.
+func (w *world) signal() {
+	select {
+	case w.activity <- struct{}{}:
+	default:
+	}
+}
+
+// run simulates until the run has ended everywhere, or to the first finding.
+func (w *world) run() {
+	w.mu.Lock()
+	w.note(nil, "seed %d: %d devices, %d coordinators, members=%d target=%d quorum=%d rounds=%d", w.seed,
+		w.scenario.devices, w.scenario.coordinators, w.scenario.plan.Members, w.scenario.plan.Target,
+		w.scenario.plan.Quorum, w.scenario.plan.Rounds)
+	w.mu.Unlock()
+	for _, p := range w.parties {
+		if d := p.device; d != nil && d.objective != nil && d.objective.device >= w.scenario.devices-w.scenario.late {
+			p.away = time.Now().Add(time.Duration(1+w.rng.IntN(60)) * time.Second)
+		}
+	}
+	for range w.scenario.steps {
+		if w.settle(); w.done() {
+			break
+		}
+		w.chaos()
+	}
+	if w.settle(); w.sound() {
+		w.heal()
+		w.finale()
+	}
+	w.stop()
+}
+
+// sound says whether nothing was found.
+func (w *world) sound() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.finding == nil
+}
+
+// done says whether there is nothing more to do: a finding, or the end.
+func (w *world) done() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.finding != nil {
+		return true
+	}
+	return w.book.ended() && !slices.ContainsFunc(w.parties, func(p *party) bool { return p.device != nil && !p.device.ended })
+}
+
+// launch begins a life of a party.
+func (w *world) launch(p *party) {
+	w.mu.Lock()
+	w.note(nil, "%s starts", p.name)
+	w.mu.Unlock()
+	p.lives++
+	p.faulty = false
+	p.p = w.start(p.name, p.order, p.lives, p.live)
+}
+
+func (p *party) live(life *process) error {
+	if p.broker != nil {
+		return p.broker.live(life)
+	}
+	return p.device.live(life)
+}
+
+// settle waits until everybody has done what there was to do, buries the dead
+// and checks the living.
+func (w *world) settle() {
+	for {
+		synctest.Wait()
+		again := false
+		for _, p := range w.parties {
+			again = w.bury(p) || again
+		}
+		if !again {
+			break
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.net.arrange()
+	w.server.arrange()
+	for _, p := range w.parties {
+		if d := p.device; d != nil && p.p != nil && d.c != nil {
+			d.check()
+		}
+	}
+	w.script.flush()
+	w.script.step++
+}
+
+// bury ends the life of a party that crashed or returned, and says whether it
+// did.
+func (w *world) bury(p *party) bool {
+	life := p.p
+	if life == nil {
+		return false
+	}
+	w.mu.Lock()
+	dead := life.dead
+	w.mu.Unlock()
+	if !dead && !life.over() {
+		return false
+	}
+	life.finish()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p.p = nil
+	w.server.leave(life)
+	p.away = time.Now().Add(w.absence())
+	if p.faulty || !w.scenario.stored {
+		// What it sent last may not be on its disk.
+		delete(w.book.standing, p.name)
+	}
+	w.reopen(p, dead)
+	if dead {
+		w.note(nil, "%s is down", p.name)
+		return true
+	}
+	w.judge(p, life.err)
+	return true
+}
+
+// reopen leaves a party's disk as its next life finds it.
+func (w *world) reopen(p *party, dead bool) {
+	if dead && w.rng.IntN(2) == 0 {
+		w.count("power cut")
+		w.note(nil, "the power of %s is cut", p.name)
+		p.disk.Crash(w.rng)
+	} else {
+		p.disk.Kill()
+	}
+}
+
+// absence is how long a party stays down.
+func (w *world) absence() time.Duration {
+	if w.calm {
+		return 0
+	}
+	return pick(w.rng, 0, time.Second, 10*time.Second, 2*time.Minute) + time.Duration(w.rng.IntN(1000))*time.Millisecond
+}
+
+// judge looks at why a party returned that had not crashed.
+func (w *world) judge(p *party, err error) {
+	w.note(nil, "%s returns: %v", p.name, err)
+	switch {
+	case errors.Is(err, errStopped):
+	case err != nil && p.faulty && !errors.Is(err, coordinator.ErrCorrupt):
+		w.count("gave up with a disk that fails")
+	case err != nil:
+		w.find("nobody gives up", "%s: %v", p.name, err)
+	case p.device != nil:
+		p.device.ended = true
+		p.away = time.Now().Add(time.Hour)
+		w.count("device ended")
+	}
+}
+
+// lastCalls is more than any loss takes that heeds no context.
+const lastCalls = 10 * time.Second
+
+// stop ends all parties. Whatever goroutine is left after it is a leak, which
+// the bubble reports.
+func (w *world) stop() {
+	for _, p := range w.parties {
+		if p.p != nil {
+			w.mu.Lock()
+			p.p.dead = true
+			w.mu.Unlock()
+			p.p.finish()
+			p.p = nil
+		}
+	}
+	<-time.After(lastCalls)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.script.flush()
+}

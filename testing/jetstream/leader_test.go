@@ -1,0 +1,177 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/testing/broker/servers"
+)
+
+// Records are appended while servers are killed and stopped: what was
+// acknowledged is there, once.
+func TestLeaderLost(t *testing.T) {
+	t.Parallel()
+	faults := map[string]func(t *testing.T, s *servers.Server, recovered func()){
+		"killed": func(t *testing.T, s *servers.Server, recovered func()) {
+			s.Kill()
+			recovered()
+			s.Restart(t)
+		},
+		"stopped": func(t *testing.T, s *servers.Server, recovered func()) {
+			s.Pause()
+			recovered()
+			s.Continue()
+		},
+	}
+	for name, fault := range faults {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := places["cluster"](t)
+			log := p.open(t, "lost")
+			begin(t, log)
+			w := write(t, log, newChain(t, "lost"))
+			for range *lostLeaders {
+				leader := p.cluster.Leader(t, "ZO_lost_LOG")
+				began := time.Now()
+				fault(t, leader, func() { t.Logf("the next record was stored after %v", w.more(2).Sub(began)) })
+				w.more(50)
+			}
+			w.stop()
+			w.chain.check(log)
+			w.chain.check(p.open(t, "lost"))
+		})
+	}
+}
+
+// A coordinator that begins asks a server that led the log, was stopped while
+// another one took records, and has not yet heard of that: it is not believed.
+func TestStaleLeader(t *testing.T) {
+	t.Parallel()
+	p := places["cluster"](t)
+	c := newChain(t, "stale")
+	for range *lostLeaders {
+		first := p.open(t, "stale")
+		begin(t, first)
+		more := func(count int) {
+			for range count {
+				record := c.add(c.next(0.5))
+				if err := insist(t.Context(), first, uint64(len(c.records)), record); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		more(5)
+		leader := p.cluster.Leader(t, "ZO_stale_LOG")
+		there := place{url: leader.URL, replicas: p.replicas}
+		nc := there.connect(t, nats.IgnoreDiscoveredServers(), nats.PingInterval(time.Minute))
+		second, err := there.tryOpen(t, coordinator.JetStreamConfig{Conn: nc, Run: "stale", LeaseTTL: leaseTTL})
+		if err != nil {
+			t.Fatal(err)
+		}
+		leader.Pause()
+		more(40)
+		closeLog(t, first)
+		began, sent := make(chan error, 1), nc.Stats().OutMsgs
+		go func() {
+			_, err := second.Begin(t.Context())
+			began <- err
+		}()
+		servers.Eventually(t, "a question that waits for the server", func() error {
+			if nc.Stats().OutMsgs == sent {
+				return errors.New("nothing is sent")
+			}
+			return nil
+		})
+		leader.Continue()
+		if err := <-began; err != nil {
+			t.Fatal(err)
+		}
+		c.check(second)
+		closeLog(t, second)
+	}
+}
+
+// A single server that is killed takes nothing with it that it acknowledged.
+func TestServerKilled(t *testing.T) {
+	t.Parallel()
+	p := places["server"](t)
+	log := p.open(t, "killed")
+	w := write(t, log, newChain(t, "killed"))
+	for range 3 * *lostLeaders {
+		w.more(20)
+		p.cluster.Servers[0].Kill()
+		p.cluster.Servers[0].Restart(t)
+	}
+	w.more(20)
+	w.stop()
+	w.chain.check(log)
+	w.chain.check(p.open(t, "killed"))
+}
+
+// A writer appends records until it is stopped, each until it is stored.
+type writer struct {
+	chain  *chain
+	stored chan time.Time // when a record was
+	quit   chan struct{}
+	done   chan struct{}
+}
+
+func write(t *testing.T, log coordinator.Log, c *chain) *writer {
+	w := &writer{chain: c, stored: make(chan time.Time), quit: make(chan struct{}), done: make(chan struct{})}
+	go func() {
+		defer close(w.done)
+		for n := uint64(1); ; n++ {
+			if err := insist(t.Context(), log, n, c.add(c.next(0.5))); err != nil {
+				t.Error(err)
+				return
+			}
+			select {
+			case w.stored <- time.Now():
+			case <-w.quit:
+				return
+			}
+		}
+	}()
+	return w
+}
+
+// insist appends a record until it is stored. An election takes longer than the
+// short lease of these tests: that is lost, and taken again.
+func insist(ctx context.Context, log coordinator.Log, n uint64, record []byte) error {
+	for {
+		err := log.Append(ctx, n, record)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, coordinator.ErrDeposed):
+			if _, err := log.Begin(ctx); err != nil {
+				return err
+			}
+		case errors.Is(err, coordinator.ErrCorrupt), errors.Is(err, coordinator.ErrOrder), ctx.Err() != nil:
+			return err
+		}
+	}
+}
+
+// more waits until count more records are stored, and returns when the last
+// one was.
+func (w *writer) more(count int) (at time.Time) {
+	for range count {
+		select {
+		case at = <-w.stored:
+		case <-w.done:
+			return at
+		}
+	}
+	return at
+}
+
+func (w *writer) stop() {
+	close(w.quit)
+	<-w.done
+}
