@@ -3,7 +3,9 @@
 #
 #   ./check.sh       gofmt, vet, tidy, build, race tests and fuzz seeds of every
 #                    module; golden vectors on amd64, GOAMD64=v3 and 386; no
-#                    fused multiply-add in v3 code. Under 8 minutes warm.
+#                    fused multiply-add in v3 code; without the race detector,
+#                    thousands of the simulator's seeds, real processes that are
+#                    killed, and long absences. Under 8 minutes warm.
 #   ./check.sh all   also the golden vectors under qemu on arm64, arm v6 and v7,
 #                    riscv64 and s390x, their disassembly, and a run that mixes
 #                    architectures.
@@ -75,6 +77,8 @@ if [ "${1:-}" = all ]; then
 fi
 
 for dir in "${modules[@]}"; do check_module "$dir"; done
+step "seeds, kills and absences without the race detector"
+go -C testing test ./fleet ./fleet/simulation -run 'TestKill|TestAway|TestSeeds'
 if [ "$(go env GOHOSTARCH)" = amd64 ]; then
 	golden 386 GOARCH=386
 	if grep -qw avx2 /proc/cpuinfo && grep -qw fma /proc/cpuinfo; then
