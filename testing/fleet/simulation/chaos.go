@@ -21,7 +21,14 @@ func (w *world) chaos() {
 	if w.rng.Float64() < w.scenario.fault && w.strike() {
 		return
 	}
-	if !w.move() || w.rng.IntN(24) == 0 {
+	moved := w.move()
+	if moved && w.rng.IntN(24) > 0 {
+		return
+	}
+	if moved {
+		w.settle() // whoever got something acts on it before time passes
+	}
+	if frozen := w.frozen(); frozen == nil {
 		w.pass(pick(w.rng, time.Millisecond, 100*time.Millisecond, time.Second, 7*time.Second, 40*time.Second))
 	}
 }

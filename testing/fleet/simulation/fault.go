@@ -153,11 +153,17 @@ func (w *world) leading(p *party) *coordinator.Coordinator {
 func (w *world) command(text string, do func(*coordinator.Coordinator) error) bool {
 	for _, p := range w.parties {
 		if c := w.leading(p); c != nil {
+			w.mu.Lock()
+			w.note(nil, "an operator asks %s: %s", p.name, text) // before it acts on it
+			w.mu.Unlock()
 			err := do(c)
+			if err == nil {
+				return true
+			}
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			w.note(nil, "an operator asks %s: %s: %v", p.name, text, err)
-			return err == nil
+			w.note(nil, "%s refuses: %v", p.name, err)
+			return false
 		}
 	}
 	return false
