@@ -1,39 +1,55 @@
 package prng
 
-// Fill sets dst to a part of z, dst[i] = z[block*BlockLen + i].
+// Fill sets dst to a part of z.
+//
+//	for i := range dst {
+//		dst[i] = z[block*BlockLen+i]
+//	}
 func Fill(dst []float32, z Direction, block uint32) {
 	checkBlocks(block, len(dst))
-	switch z.Dist {
-	case Normal:
-		fillChunks(dst, &z, block, false)
-	case Rademacher:
-		var s signs
-		for ; len(dst) > 0; block++ {
-			n := min(BlockLen, len(dst))
-			s.load(&z, block)
-			s.fill(dst[:n])
-			dst = dst[n:]
+	checkDist(z.Dist)
+	for ; len(dst) > 0; block++ {
+		n := min(BlockLen, len(dst))
+		if z.Dist == Rademacher {
+			fillSignsBlock(dst[:n], &z, block)
+		} else {
+			fillBlock(dst[:n], &z, block)
 		}
-	default:
-		panic(unknownDistribution)
+		dst = dst[n:]
 	}
 }
 
-// Uniform sets dst[i] = float32(int32(w)) * 2^-31, w being the word that makes element
-// block*BlockLen + i of a normal z: uniform in [-1, 1]. It ignores z.Dist.
+// Uniform sets dst to uniform numbers in [-1, 1], w being the word that makes element
+// block*BlockLen + i of a normal z. It ignores z.Dist.
+//
+//	for i := range dst {
+//		dst[i] = float32(int32(w)) * 2^-31
+//	}
 func Uniform(dst []float32, z Direction, block uint32) {
 	checkBlocks(block, len(dst))
-	fillChunks(dst, &z, block, true)
+	for ; len(dst) > 0; block++ {
+		n := min(BlockLen, len(dst))
+		uniformBlock(dst[:n], &z, block)
+		dst = dst[n:]
+	}
 }
 
-// Axpy adds a multiple of a part of z to dst, dst[i] += float32(a * z[block*BlockLen + i]).
+// Axpy adds a multiple of a part of z to dst.
+//
+//	for i := range dst {
+//		dst[i] += float32(a * z[block*BlockLen+i])
+//	}
 func Axpy(dst []float32, a float32, z Direction, block uint32) {
 	checkBlocks(block, len(dst))
 	perturb(dst, dst, a, &z, block)
 }
 
-// Perturb sets dst[i] = x[i] + float32(a * z[block*BlockLen + i]). dst may be x; it must not
-// overlap x otherwise. It panics if the lengths differ.
+// Perturb sets dst to x plus a multiple of a part of z. dst may be x; it must not overlap x
+// otherwise. It panics if the lengths differ.
+//
+//	for i := range dst {
+//		dst[i] = x[i] + float32(a*z[block*BlockLen+i])
+//	}
 func Perturb(dst, x []float32, a float32, z Direction, block uint32) {
 	if len(dst) != len(x) {
 		panic(lengthMismatch)
@@ -43,64 +59,38 @@ func Perturb(dst, x []float32, a float32, z Direction, block uint32) {
 }
 
 func perturb(dst, x []float32, a float32, z *Direction, block uint32) {
-	switch z.Dist {
-	case Normal:
-		perturbChunks(dst, x, a, z, block)
-	case Rademacher:
-		var s signs
-		for ; len(dst) > 0; block++ {
-			n := min(BlockLen, len(dst))
-			s.load(z, block)
-			s.perturb(dst[:n], x[:n], a)
-			dst, x = dst[n:], x[n:]
+	checkDist(z.Dist)
+	for ; len(dst) > 0; block++ {
+		n := min(BlockLen, len(dst))
+		if z.Dist == Rademacher {
+			perturbSignsBlock(dst[:n], x[:n], a, z, block)
+		} else {
+			perturbBlock(dst[:n], x[:n], a, z, block)
 		}
-	default:
-		panic(unknownDistribution)
+		dst, x = dst[n:], x[n:]
 	}
 }
 
-// fillChunks sets dst to uniforms or else normals, chunk by chunk.
-func fillChunks(dst []float32, z *Direction, block uint32, uniform bool) {
-	var l lanes
-	for i := 0; len(dst) > 0; i = (i + chunkLen) % BlockLen {
-		if i == 0 {
-			l.seed(z, block)
-			block++
-		}
-		if len(dst) < chunkLen {
-			var last [chunkLen]float32
-			fillChunk(&last, &l, uniform)
-			copy(dst, last[:])
-			return
-		}
-		fillChunk((*[chunkLen]float32)(dst), &l, uniform)
-		dst = dst[chunkLen:]
+// PerturbPair makes both probes of a central difference and generates z once. plus or minus may
+// be x; otherwise the three must not overlap. It panics if the lengths differ.
+//
+//	for i := range x {
+//		v := float32(a * z[block*BlockLen+i])
+//		plus[i], minus[i] = x[i]+v, x[i]-v
+//	}
+func PerturbPair(plus, minus, x []float32, a float32, z Direction, block uint32) {
+	if len(plus) != len(x) || len(minus) != len(x) {
+		panic(lengthMismatch)
 	}
-}
-
-func fillChunk(dst *[chunkLen]float32, l *lanes, uniform bool) {
-	if uniform {
-		fillUniform(dst, l)
-	} else {
-		fillNormal(dst, l)
-	}
-}
-
-func perturbChunks(dst, x []float32, a float32, z *Direction, block uint32) {
-	var l lanes
-	for i := 0; len(dst) > 0; i = (i + chunkLen) % BlockLen {
-		if i == 0 {
-			l.seed(z, block)
-			block++
+	checkBlocks(block, len(x))
+	checkDist(z.Dist)
+	for ; len(x) > 0; block++ {
+		n := min(BlockLen, len(x))
+		if z.Dist == Rademacher {
+			perturbPairSignsBlock(plus[:n], minus[:n], x[:n], a, &z, block)
+		} else {
+			perturbPairBlock(plus[:n], minus[:n], x[:n], a, &z, block)
 		}
-		if len(dst) < chunkLen {
-			var last [chunkLen]float32
-			copy(last[:], x)
-			perturbNormal(&last, &last, a, &l)
-			copy(dst, last[:])
-			return
-		}
-		perturbNormal((*[chunkLen]float32)(dst), (*[chunkLen]float32)(x), a, &l)
-		dst, x = dst[chunkLen:], x[chunkLen:]
+		plus, minus, x = plus[n:], minus[n:], x[n:]
 	}
 }

@@ -82,7 +82,15 @@ func TestKernelsMatchReference(t *testing.T) {
 				checkSame(t, "Perturb in place", dst, want)
 				Fill(dst, z, block)
 				checkSame(t, "Fill", dst, all[:n])
+				minus, below := guarded(n)
+				PerturbPair(dst, minus, ramp(n), a, z, block)
+				checkSame(t, "PerturbPair plus", dst, want)
+				checkSame(t, "PerturbPair minus", minus, refPerturb(ramp(n), all, -a))
+				copy(dst, ramp(n))
+				PerturbPair(dst, minus, dst, a, z, block)
+				checkSame(t, "PerturbPair in place", dst, want)
 				checkGuards(t, whole)
+				checkGuards(t, below)
 			}
 		})
 	}
@@ -155,12 +163,13 @@ func TestBlocksAreIndependent(t *testing.T) {
 }
 
 func TestKernelsDoNotAllocate(t *testing.T) {
-	dst := make([]float32, 2*BlockLen+100)
+	dst, minus := make([]float32, 2*BlockLen+100), make([]float32, 2*BlockLen+100)
 	list := terms("rrrrrrrrnrr")
 	for name, f := range map[string]func(){
 		"Fill":        func() { Fill(dst, list[8].Z, 0); Fill(dst, list[0].Z, 0) },
 		"Axpy":        func() { Axpy(dst, 0.5, list[8].Z, 0); Axpy(dst, 0.5, list[0].Z, 0) },
 		"Perturb":     func() { Perturb(dst, dst, 0.5, list[8].Z, 0) },
+		"PerturbPair": func() { PerturbPair(dst, minus, dst, 0.5, list[8].Z, 0) },
 		"Sum":         func() { Sum(dst, list, 0) },
 		"Uniform":     func() { Uniform(dst, list[0].Z, 0) },
 		"SquaredNorm": func() { SquaredNorm(list[8].Z, 9000) },
@@ -190,6 +199,9 @@ func TestCallerBugsPanic(t *testing.T) {
 		{"slot", slotOutOfRange, func() { Slot(math.MaxUint32) }},
 		{"distribution", unknownDistribution, func() { Fill(x, Direction{}, 0) }},
 		{"axpy distribution", unknownDistribution, func() { Axpy(x, 1, Direction{Dist: 3}, 0) }},
+		{"pair length", lengthMismatch, func() { PerturbPair(x, x[1:], x, 1, z, 0) }},
+		{"pair block", blockOutOfRange, func() { PerturbPair(x, x, x, 1, z, MaxBlocks-1) }},
+		{"pair distribution", unknownDistribution, func() { PerturbPair(x, x, x, 1, Direction{}, 0) }},
 		{"sum distribution", unknownDistribution, func() { Sum(x, []Term{{}}, 0) }},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -27,13 +27,13 @@ func Philox(counter [4]uint32, key Key) [4]uint32 {
 // lanesPerBlock generators share a block, so that vector units can run them side by side.
 const lanesPerBlock = 8
 
-// lanes holds the states (s0, s1) of a block's xoroshiro128++ generators.
-type lanes [lanesPerBlock][2]uint64
+// lanes holds the states of a block's xoroshiro128++ generators: s0 of all lanes, then s1.
+type lanes [2][lanesPerBlock]uint64
 
-// seed sets the states for the start of a block of z: lane i gets Philox of counter
+// seedGeneric sets the states for the start of a block of z: lane i gets Philox of counter
 // (8*block + i, step<<16 | perturbation, source, domain) under the key. Two lanes go through the
 // rounds together, because one alone waits for its multiplications.
-func (l *lanes) seed(z *Direction, block uint32) {
+func (l *lanes) seedGeneric(z *Direction, block uint32) {
 	position := uint32(z.Step)<<16 | uint32(z.Perturbation)
 	for i := 0; i < lanesPerBlock-1; i += 2 {
 		a0, a1, a2, a3 := 8*block+uint32(i), position, z.Source, uint32(z.Domain)
@@ -47,8 +47,8 @@ func (l *lanes) seed(z *Direction, block uint32) {
 			k0 += philoxW0
 			k1 += philoxW1
 		}
-		l[i] = [2]uint64{uint64(a0) | uint64(a1)<<32, uint64(a2) | uint64(a3)<<32}
-		l[i+1] = [2]uint64{uint64(b0) | uint64(b1)<<32, uint64(b2) | uint64(b3)<<32}
+		l[0][i], l[1][i] = uint64(a0)|uint64(a1)<<32, uint64(a2)|uint64(a3)<<32
+		l[0][i+1], l[1][i+1] = uint64(b0)|uint64(b1)<<32, uint64(b2)|uint64(b3)<<32
 	}
 }
 

@@ -89,3 +89,10 @@ func checkBlocks(block uint32, n int) {
 		panic(blockOutOfRange)
 	}
 }
+
+// checkDist panics if no kernel makes d.
+func checkDist(d Distribution) {
+	if d != Normal && d != Rademacher {
+		panic(unknownDistribution)
+	}
+}

@@ -6,50 +6,20 @@ const signWords = BlockLen / 64
 // signs holds a block of signs: element i is bit i%64 of word i/64, and 1 means -1.
 type signs [signWords]uint64
 
-// load sets s to the signs of a block of z, two lanes at a time.
-func (s *signs) load(z *Direction, block uint32) {
-	var l lanes
-	l.seed(z, block)
-	for lane := 0; lane < lanesPerBlock-1; lane += 2 {
-		s0, s1 := l[lane][0], l[lane][1]
-		t0, t1 := l[lane+1][0], l[lane+1][1]
-		for i := lane; i < signWords-1; i += lanesPerBlock {
-			s[i], s0, s1 = next(s0, s1)
-			s[i+1], t0, t1 = next(t0, t1)
-		}
-	}
+// fillSignsBlock sets dst to the first len(dst) signs of a block of z.
+func fillSignsBlock(dst []float32, z *Direction, block uint32) {
+	clear(dst)
+	perturbSignsBlock(dst, dst, 1, z, block)
 }
 
-// perturb sets dst, at most a block, to x plus a times the signs.
-func (s *signs) perturb(dst, x []float32, a float32) {
-	signed := [2]float32{a, -a}
-	i := 0
-	for ; len(dst) >= 64; i++ {
-		perturbWord((*[64]float32)(dst), (*[64]float32)(x), &signed, s[i%signWords])
-		dst, x = dst[64:], x[64:]
-	}
-	if len(dst) > 0 {
-		var last [64]float32
-		copy(last[:], x)
-		perturbWord(&last, &last, &signed, s[i%signWords])
-		copy(dst, last[:])
-	}
+func perturbSignsBlock(dst, x []float32, a float32, z *Direction, block uint32) {
+	var s signs
+	s.load(z, block)
+	s.perturb(dst, x, a)
 }
 
-func perturbWord(dst, x *[64]float32, signed *[2]float32, word uint64) {
-	for i := 0; i < 64-3; i += 4 {
-		dst[i] = x[i] + signed[word&1]
-		dst[i+1] = x[i+1] + signed[word>>1&1]
-		dst[i+2] = x[i+2] + signed[word>>2&1]
-		dst[i+3] = x[i+3] + signed[word>>3&1]
-		word >>= 4
-	}
-}
-
-// fill sets dst, at most a block, to the signs.
-func (s *signs) fill(dst []float32) {
-	signed := [2]float32{1, -1}
-	for i := range dst {
-		dst[i] = signed[s[i/64%signWords]>>(i%64)&1]
-	}
+func perturbPairSignsBlock(plus, minus, x []float32, a float32, z *Direction, block uint32) {
+	var s signs
+	s.load(z, block)
+	s.perturbPair(plus, minus, x, a)
 }
