@@ -24,8 +24,10 @@ var direct = []string{
 // allowed says what a package may import beside the standard library. A name
 // that ends in /... stands for the packages below it, too.
 var allowed = map[string][]string{
-	"prng":  {},
-	"mathx": {},
+	"prng":              {module + "/internal/isa"},
+	"mathx":             {module + "/internal/isa"},
+	"internal/isa":      {},
+	"internal/parallel": {},
 	"wire": {
 		module + "/prng/...", module + "/mathx/...", module + "/wire/...",
 		"github.com/vmihailenco/msgpack/v5/...",
@@ -41,7 +43,8 @@ var allowed = map[string][]string{
 func shellImports(own string) []string {
 	return []string{
 		module + "/prng/...", module + "/mathx/...", module + "/wire/...",
-		module + "/bus/...", module + "/internal/disk", module + "/" + own + "/...",
+		module + "/bus/...", module + "/internal/disk",
+		module + "/internal/parallel", module + "/" + own + "/...",
 		"github.com/nats-io/nats.go/...",
 	}
 }
