@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/zofl/zofl/internal/isa"
 )
 
 // guard surrounds every destination; a kernel that writes outside changes it.
@@ -62,7 +64,20 @@ var testDirection = Direction{
 
 var distributions = map[string]Distribution{"normal": Normal, "rademacher": Rademacher}
 
-func TestKernelsMatchReference(t *testing.T) {
+// eachLevel runs a test with every kernel that this machine has.
+func eachLevel(t *testing.T, test func(t *testing.T)) {
+	for level := isa.Generic; level <= isa.Best(); level++ {
+		t.Run(level.String(), func(t *testing.T) {
+			before := isa.Use(level)
+			defer isa.Use(before)
+			test(t)
+		})
+	}
+}
+
+func TestKernelsMatchReference(t *testing.T) { eachLevel(t, testKernelsMatchReference) }
+
+func testKernelsMatchReference(t *testing.T) {
 	const block = 77
 	const a = float32(0.0371)
 	for name, dist := range distributions {
@@ -126,7 +141,9 @@ func terms(pattern string) []Term {
 	return all
 }
 
-func TestSumMatchesReference(t *testing.T) {
+func TestSumMatchesReference(t *testing.T) { eachLevel(t, testSumMatchesReference) }
+
+func testSumMatchesReference(t *testing.T) {
 	const block = 31
 	for _, pattern := range []string{
 		"", "n", "r", "rrrrrrr", "rrrrrrrr", "rrrrrrrrr", "rrrrrrrnrrrrrrrr", "nrrrrrrrrn",

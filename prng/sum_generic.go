@@ -1,8 +1,8 @@
 package prng
 
-// addGeneric adds to dst, at most a block, the sums that the signs select.
-func (t *groupSums) addGeneric(dst []float32, s *[groupLen]signs) {
-	i := 0
+// addGeneric adds to dst, at most the rest of a block, the sums that the signs from word i on
+// select.
+func (t *groupSums) addGeneric(dst []float32, s *[groupLen]signs, i int) {
 	for ; len(dst) >= 64; i++ {
 		t.addWord((*[64]float32)(dst), s, i)
 		dst = dst[64:]
