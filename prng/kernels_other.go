@@ -22,4 +22,6 @@ func (s *signs) perturbPair(plus, minus, x []float32, a float32) {
 	s.perturbPairGeneric(plus, minus, x, a)
 }
 
+func (t *groupSums) set(terms *[groupLen]Term) { t.setGeneric(terms[:]) }
+
 func (t *groupSums) add(dst []float32, s *[groupLen]signs) { t.addGeneric(dst, s, 0) }

@@ -29,38 +29,69 @@ func (s *signs) word(i int) *uint32 {
 }
 
 func (s *signs) perturb(dst, x []float32, a float32) {
-	if isa.Current() < isa.AVX2 {
+	level := isa.Current()
+	if level < isa.AVX2 {
 		s.perturbGeneric(dst, x, a)
 		return
 	}
 	words := len(dst) / wordLen
 	if words > 0 {
-		perturbSignsAVX2(&dst[0], &x[0], words, a, s.word(0))
+		perturbWords(&dst[0], &x[0], words, a, s.word(0), level)
 	}
 	if tail := dst[words*wordLen:]; len(tail) > 0 {
 		var last [wordLen]float32
 		copy(last[:], x[words*wordLen:])
-		perturbSignsAVX2(&last[0], &last[0], 1, a, s.word(words))
+		perturbWords(&last[0], &last[0], 1, a, s.word(words), level)
 		copy(tail, last[:])
 	}
 }
 
+func perturbWords(dst, x *float32, words int, a float32, s *uint32, level isa.Level) {
+	if level >= isa.AVX512 {
+		perturbSignsAVX512(dst, x, words, a, s)
+	} else {
+		perturbSignsAVX2(dst, x, words, a, s)
+	}
+}
+
 func (s *signs) perturbPair(plus, minus, x []float32, a float32) {
-	if isa.Current() < isa.AVX2 {
+	level := isa.Current()
+	if level < isa.AVX2 {
 		s.perturbPairGeneric(plus, minus, x, a)
 		return
 	}
 	words := len(x) / wordLen
 	if words > 0 {
-		perturbPairSignsAVX2(&plus[0], &minus[0], &x[0], words, a, s.word(0))
+		perturbPairWords(&plus[0], &minus[0], &x[0], words, a, s.word(0), level)
 	}
 	if tail := x[words*wordLen:]; len(tail) > 0 {
 		var above, below [wordLen]float32
 		copy(above[:], tail)
-		perturbPairSignsAVX2(&above[0], &below[0], &above[0], 1, a, s.word(words))
+		perturbPairWords(&above[0], &below[0], &above[0], 1, a, s.word(words), level)
 		copy(plus[words*wordLen:], above[:])
 		copy(minus[words*wordLen:], below[:])
 	}
+}
+
+func perturbPairWords(plus, minus, x *float32, words int, a float32, s *uint32, level isa.Level) {
+	if level >= isa.AVX512 {
+		perturbPairSignsAVX512(plus, minus, x, words, a, s)
+	} else {
+		perturbPairSignsAVX2(plus, minus, x, words, a, s)
+	}
+}
+
+func (t *groupSums) set(terms *[groupLen]Term) {
+	if isa.Current() < isa.AVX2 {
+		t.setGeneric(terms[:])
+		return
+	}
+	t.setGeneric(terms[:3])
+	var a [groupLen - 3]float32
+	for j := range a {
+		a[j] = terms[3+j].A
+	}
+	setSumsAVX2((*[256]float32)(t), &a)
 }
 
 // quadLen is the number of elements that the assembly adds sums to at a time.

@@ -55,17 +55,6 @@ func isGroup(terms []Term) bool {
 // term j, 1 for minus.
 type groupSums [1 << groupLen]float32
 
-func (t *groupSums) set(terms *[groupLen]Term) {
-	t[0], t[1] = terms[0].A, -terms[0].A
-	for j := 1; j < groupLen; j++ {
-		n := 1 << j
-		for i, sum := range t[:n] {
-			t[i] = sum + terms[j].A
-			t[i+n] = sum - terms[j].A
-		}
-	}
-}
-
 func sumGroup(dst []float32, terms *[groupLen]Term, block uint32) {
 	var sums groupSums
 	sums.set(terms)

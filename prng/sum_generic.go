@@ -1,5 +1,17 @@
 package prng
 
+// setGeneric sets the first 2^len(terms) sums to those of terms.
+func (t *groupSums) setGeneric(terms []Term) {
+	t[0], t[1] = terms[0].A, -terms[0].A
+	for j := 1; j < len(terms); j++ {
+		n := 1 << j
+		for i, sum := range t[:n] {
+			t[i] = sum + terms[j].A
+			t[i+n] = sum - terms[j].A
+		}
+	}
+}
+
 // addGeneric adds to dst, at most the rest of a block, the sums that the signs from word i on
 // select.
 func (t *groupSums) addGeneric(dst []float32, s *[groupLen]signs, i int) {

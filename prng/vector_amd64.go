@@ -29,6 +29,16 @@ func perturbPairAVX2(plus *float32, minus *float32, x *float32, rows int, a floa
 //go:noescape
 func loadSignsAVX2(s *[64]uint64, key uint64, first uint32, position uint32, source uint32, domain uint32)
 
+// perturbSignsAVX2 sets dst to x plus a times the signs of so many words of 32.
+//
+//go:noescape
+func perturbSignsAVX2(dst *float32, x *float32, words int, a float32, s *uint32)
+
+// perturbPairSignsAVX2 sets plus and minus to x plus and minus a times the signs of so many words of 32.
+//
+//go:noescape
+func perturbPairSignsAVX2(plus *float32, minus *float32, x *float32, words int, a float32, s *uint32)
+
 // seedAVX512 sets l to the states at the start of a block.
 //
 //go:noescape
@@ -54,15 +64,20 @@ func perturbPairAVX512(plus *float32, minus *float32, x *float32, rows int, a fl
 //go:noescape
 func loadSignsAVX512(s *[64]uint64, key uint64, first uint32, position uint32, source uint32, domain uint32)
 
-// perturbSignsAVX2 sets dst to x plus a times the signs of so many words of 32.
+// perturbSignsAVX512 sets dst to x plus a times the signs of so many words of 32.
 //
 //go:noescape
-func perturbSignsAVX2(dst *float32, x *float32, words int, a float32, s *uint32)
+func perturbSignsAVX512(dst *float32, x *float32, words int, a float32, s *uint32)
 
-// perturbPairSignsAVX2 sets plus and minus to x plus and minus a times the signs of so many words of 32.
+// perturbPairSignsAVX512 sets plus and minus to x plus and minus a times the signs of so many words of 32.
 //
 //go:noescape
-func perturbPairSignsAVX2(plus *float32, minus *float32, x *float32, words int, a float32, s *uint32)
+func perturbPairSignsAVX512(plus *float32, minus *float32, x *float32, words int, a float32, s *uint32)
+
+// setSumsAVX2 makes 256 sums of the first 8, adding plus or minus five more coefficients.
+//
+//go:noescape
+func setSumsAVX2(sums *[256]float32, a *[5]float32)
 
 // addSumsAVX2 adds to dst, so many times 256 elements, the sums that the signs select.
 //

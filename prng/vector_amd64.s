@@ -1021,6 +1021,156 @@ TEXT ·loadSignsAVX2(SB), NOSPLIT, $0-32
 	VZEROUPPER
 	RET
 
+// func perturbSignsAVX2(dst *float32, x *float32, words int, a float32, s *uint32)
+// Requires: AVX, AVX2, MMX+
+TEXT ·perturbSignsAVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         words+16(FP), DX
+	MOVQ         s+32(FP), BX
+	VBROADCASTSS a+24(FP), Y0
+	VPCMPEQD     Y1, Y1, Y1
+	VPSLLD       $0x1f, Y1, Y1
+	VMOVDQU      shiftCounts<>+0(SB), Y2
+	VMOVDQU      shiftCounts<>+32(SB), Y3
+	VMOVDQU      shiftCounts<>+64(SB), Y4
+	VMOVDQU      shiftCounts<>+96(SB), Y5
+	TESTQ        DX, DX
+	JZ           done
+
+word:
+	VPBROADCASTD (BX), Y6
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2112(CX)
+	VPSLLVD      Y2, Y6, Y7
+	VPAND        Y1, Y7, Y7
+	VPXOR        Y0, Y7, Y7
+	VADDPS       (CX), Y7, Y7
+	VMOVUPS      Y7, (AX)
+	VPSLLVD      Y3, Y6, Y7
+	VPAND        Y1, Y7, Y7
+	VPXOR        Y0, Y7, Y7
+	VADDPS       32(CX), Y7, Y7
+	VMOVUPS      Y7, 32(AX)
+	VPSLLVD      Y4, Y6, Y7
+	VPAND        Y1, Y7, Y7
+	VPXOR        Y0, Y7, Y7
+	VADDPS       64(CX), Y7, Y7
+	VMOVUPS      Y7, 64(AX)
+	VPSLLVD      Y5, Y6, Y6
+	VPAND        Y1, Y6, Y6
+	VPXOR        Y0, Y6, Y6
+	VADDPS       96(CX), Y6, Y6
+	VMOVUPS      Y6, 96(AX)
+	ADDQ         $0x00000080, CX
+	ADDQ         $0x00000080, AX
+	ADDQ         $0x04, BX
+	DECQ         DX
+	JNZ          word
+
+done:
+	VZEROUPPER
+	RET
+
+DATA shiftCounts<>+0(SB)/4, $0x0000001f
+DATA shiftCounts<>+4(SB)/4, $0x0000001e
+DATA shiftCounts<>+8(SB)/4, $0x0000001d
+DATA shiftCounts<>+12(SB)/4, $0x0000001c
+DATA shiftCounts<>+16(SB)/4, $0x0000001b
+DATA shiftCounts<>+20(SB)/4, $0x0000001a
+DATA shiftCounts<>+24(SB)/4, $0x00000019
+DATA shiftCounts<>+28(SB)/4, $0x00000018
+DATA shiftCounts<>+32(SB)/4, $0x00000017
+DATA shiftCounts<>+36(SB)/4, $0x00000016
+DATA shiftCounts<>+40(SB)/4, $0x00000015
+DATA shiftCounts<>+44(SB)/4, $0x00000014
+DATA shiftCounts<>+48(SB)/4, $0x00000013
+DATA shiftCounts<>+52(SB)/4, $0x00000012
+DATA shiftCounts<>+56(SB)/4, $0x00000011
+DATA shiftCounts<>+60(SB)/4, $0x00000010
+DATA shiftCounts<>+64(SB)/4, $0x0000000f
+DATA shiftCounts<>+68(SB)/4, $0x0000000e
+DATA shiftCounts<>+72(SB)/4, $0x0000000d
+DATA shiftCounts<>+76(SB)/4, $0x0000000c
+DATA shiftCounts<>+80(SB)/4, $0x0000000b
+DATA shiftCounts<>+84(SB)/4, $0x0000000a
+DATA shiftCounts<>+88(SB)/4, $0x00000009
+DATA shiftCounts<>+92(SB)/4, $0x00000008
+DATA shiftCounts<>+96(SB)/4, $0x00000007
+DATA shiftCounts<>+100(SB)/4, $0x00000006
+DATA shiftCounts<>+104(SB)/4, $0x00000005
+DATA shiftCounts<>+108(SB)/4, $0x00000004
+DATA shiftCounts<>+112(SB)/4, $0x00000003
+DATA shiftCounts<>+116(SB)/4, $0x00000002
+DATA shiftCounts<>+120(SB)/4, $0x00000001
+DATA shiftCounts<>+124(SB)/4, $0x00000000
+GLOBL shiftCounts<>(SB), RODATA|NOPTR, $128
+
+// func perturbPairSignsAVX2(plus *float32, minus *float32, x *float32, words int, a float32, s *uint32)
+// Requires: AVX, AVX2, MMX+
+TEXT ·perturbPairSignsAVX2(SB), NOSPLIT, $0-48
+	MOVQ         plus+0(FP), AX
+	MOVQ         minus+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         words+24(FP), BX
+	MOVQ         s+40(FP), SI
+	VBROADCASTSS a+32(FP), Y0
+	VPCMPEQD     Y1, Y1, Y1
+	VPSLLD       $0x1f, Y1, Y1
+	VMOVDQU      shiftCounts<>+0(SB), Y2
+	VMOVDQU      shiftCounts<>+32(SB), Y3
+	VMOVDQU      shiftCounts<>+64(SB), Y4
+	VMOVDQU      shiftCounts<>+96(SB), Y5
+	TESTQ        BX, BX
+	JZ           done
+
+word:
+	VPBROADCASTD (SI), Y6
+	PREFETCHT0   2048(DX)
+	PREFETCHT0   2112(DX)
+	VPSLLVD      Y2, Y6, Y7
+	VPAND        Y1, Y7, Y7
+	VPXOR        Y0, Y7, Y7
+	VMOVUPS      (DX), Y9
+	VADDPS       Y7, Y9, Y8
+	VSUBPS       Y7, Y9, Y9
+	VMOVUPS      Y8, (AX)
+	VMOVUPS      Y9, (CX)
+	VPSLLVD      Y3, Y6, Y7
+	VPAND        Y1, Y7, Y7
+	VPXOR        Y0, Y7, Y7
+	VMOVUPS      32(DX), Y9
+	VADDPS       Y7, Y9, Y8
+	VSUBPS       Y7, Y9, Y9
+	VMOVUPS      Y8, 32(AX)
+	VMOVUPS      Y9, 32(CX)
+	VPSLLVD      Y4, Y6, Y7
+	VPAND        Y1, Y7, Y7
+	VPXOR        Y0, Y7, Y7
+	VMOVUPS      64(DX), Y9
+	VADDPS       Y7, Y9, Y8
+	VSUBPS       Y7, Y9, Y9
+	VMOVUPS      Y8, 64(AX)
+	VMOVUPS      Y9, 64(CX)
+	VPSLLVD      Y5, Y6, Y6
+	VPAND        Y1, Y6, Y6
+	VPXOR        Y0, Y6, Y6
+	VMOVUPS      96(DX), Y8
+	VADDPS       Y6, Y8, Y7
+	VSUBPS       Y6, Y8, Y8
+	VMOVUPS      Y7, 96(AX)
+	VMOVUPS      Y8, 96(CX)
+	ADDQ         $0x00000080, DX
+	ADDQ         $0x00000080, AX
+	ADDQ         $0x00000080, CX
+	ADDQ         $0x04, SI
+	DECQ         BX
+	JNZ          word
+
+done:
+	VZEROUPPER
+	RET
+
 // func seedAVX512(l *[2][8]uint64, key uint64, first uint32, position uint32, source uint32, domain uint32)
 // Requires: AVX, AVX512F
 TEXT ·seedAVX512(SB), NOSPLIT, $0-32
@@ -1547,153 +1697,249 @@ TEXT ·loadSignsAVX512(SB), NOSPLIT, $0-32
 	VZEROUPPER
 	RET
 
-// func perturbSignsAVX2(dst *float32, x *float32, words int, a float32, s *uint32)
-// Requires: AVX, AVX2, MMX+
-TEXT ·perturbSignsAVX2(SB), NOSPLIT, $0-40
+// func perturbSignsAVX512(dst *float32, x *float32, words int, a float32, s *uint32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·perturbSignsAVX512(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
-	VBROADCASTSS a+24(FP), Y0
-	VPCMPEQD     Y1, Y1, Y1
-	VPSLLD       $0x1f, Y1, Y1
-	VMOVDQU      shiftCounts<>+0(SB), Y2
-	VMOVDQU      shiftCounts<>+32(SB), Y3
-	VMOVDQU      shiftCounts<>+64(SB), Y4
-	VMOVDQU      shiftCounts<>+96(SB), Y5
 	MOVQ         words+16(FP), DX
 	MOVQ         s+32(FP), BX
+	VBROADCASTSS a+24(FP), Z0
+	VPTERNLOGD   $0xff, Z1, Z1, Z1
+	VPSLLD       $0x1f, Z1, Z1
+	VPXORD       Z0, Z1, Z1
 	TESTQ        DX, DX
 	JZ           done
 
 word:
-	VPBROADCASTD (BX), Y6
-	ADDQ         $0x04, BX
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2112(CX)
-	VPSLLVD      Y2, Y6, Y7
-	VPAND        Y1, Y7, Y7
-	VPXOR        Y0, Y7, Y7
-	VADDPS       (CX), Y7, Y7
-	VMOVUPS      Y7, (AX)
-	VPSLLVD      Y3, Y6, Y7
-	VPAND        Y1, Y7, Y7
-	VPXOR        Y0, Y7, Y7
-	VADDPS       32(CX), Y7, Y7
-	VMOVUPS      Y7, 32(AX)
-	VPSLLVD      Y4, Y6, Y7
-	VPAND        Y1, Y7, Y7
-	VPXOR        Y0, Y7, Y7
-	VADDPS       64(CX), Y7, Y7
-	VMOVUPS      Y7, 64(AX)
-	VPSLLVD      Y5, Y6, Y6
-	VPAND        Y1, Y6, Y6
-	VPXOR        Y0, Y6, Y6
-	VADDPS       96(CX), Y6, Y6
-	VMOVUPS      Y6, 96(AX)
-	ADDQ         $0x80, CX
-	ADDQ         $0x80, AX
-	DECQ         DX
-	JNZ          word
+	PREFETCHT0 2048(CX)
+	PREFETCHT0 2112(CX)
+	KMOVW      (BX), K1
+	VBLENDMPS  Z1, Z0, K1, Z2
+	VADDPS     (CX), Z2, Z2
+	VMOVUPS    Z2, (AX)
+	KMOVW      2(BX), K1
+	VBLENDMPS  Z1, Z0, K1, Z3
+	VADDPS     64(CX), Z3, Z3
+	VMOVUPS    Z3, 64(AX)
+	ADDQ       $0x00000080, CX
+	ADDQ       $0x00000080, AX
+	ADDQ       $0x04, BX
+	DECQ       DX
+	JNZ        word
 
 done:
 	VZEROUPPER
 	RET
 
-DATA shiftCounts<>+0(SB)/4, $0x0000001f
-DATA shiftCounts<>+4(SB)/4, $0x0000001e
-DATA shiftCounts<>+8(SB)/4, $0x0000001d
-DATA shiftCounts<>+12(SB)/4, $0x0000001c
-DATA shiftCounts<>+16(SB)/4, $0x0000001b
-DATA shiftCounts<>+20(SB)/4, $0x0000001a
-DATA shiftCounts<>+24(SB)/4, $0x00000019
-DATA shiftCounts<>+28(SB)/4, $0x00000018
-DATA shiftCounts<>+32(SB)/4, $0x00000017
-DATA shiftCounts<>+36(SB)/4, $0x00000016
-DATA shiftCounts<>+40(SB)/4, $0x00000015
-DATA shiftCounts<>+44(SB)/4, $0x00000014
-DATA shiftCounts<>+48(SB)/4, $0x00000013
-DATA shiftCounts<>+52(SB)/4, $0x00000012
-DATA shiftCounts<>+56(SB)/4, $0x00000011
-DATA shiftCounts<>+60(SB)/4, $0x00000010
-DATA shiftCounts<>+64(SB)/4, $0x0000000f
-DATA shiftCounts<>+68(SB)/4, $0x0000000e
-DATA shiftCounts<>+72(SB)/4, $0x0000000d
-DATA shiftCounts<>+76(SB)/4, $0x0000000c
-DATA shiftCounts<>+80(SB)/4, $0x0000000b
-DATA shiftCounts<>+84(SB)/4, $0x0000000a
-DATA shiftCounts<>+88(SB)/4, $0x00000009
-DATA shiftCounts<>+92(SB)/4, $0x00000008
-DATA shiftCounts<>+96(SB)/4, $0x00000007
-DATA shiftCounts<>+100(SB)/4, $0x00000006
-DATA shiftCounts<>+104(SB)/4, $0x00000005
-DATA shiftCounts<>+108(SB)/4, $0x00000004
-DATA shiftCounts<>+112(SB)/4, $0x00000003
-DATA shiftCounts<>+116(SB)/4, $0x00000002
-DATA shiftCounts<>+120(SB)/4, $0x00000001
-DATA shiftCounts<>+124(SB)/4, $0x00000000
-GLOBL shiftCounts<>(SB), RODATA|NOPTR, $128
-
-// func perturbPairSignsAVX2(plus *float32, minus *float32, x *float32, words int, a float32, s *uint32)
-// Requires: AVX, AVX2, MMX+
-TEXT ·perturbPairSignsAVX2(SB), NOSPLIT, $0-48
+// func perturbPairSignsAVX512(plus *float32, minus *float32, x *float32, words int, a float32, s *uint32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·perturbPairSignsAVX512(SB), NOSPLIT, $0-48
 	MOVQ         plus+0(FP), AX
 	MOVQ         minus+8(FP), CX
 	MOVQ         x+16(FP), DX
-	VBROADCASTSS a+32(FP), Y0
-	VPCMPEQD     Y1, Y1, Y1
-	VPSLLD       $0x1f, Y1, Y1
-	VMOVDQU      shiftCounts<>+0(SB), Y2
-	VMOVDQU      shiftCounts<>+32(SB), Y3
-	VMOVDQU      shiftCounts<>+64(SB), Y4
-	VMOVDQU      shiftCounts<>+96(SB), Y5
 	MOVQ         words+24(FP), BX
 	MOVQ         s+40(FP), SI
+	VBROADCASTSS a+32(FP), Z0
+	VPTERNLOGD   $0xff, Z1, Z1, Z1
+	VPSLLD       $0x1f, Z1, Z1
+	VPXORD       Z0, Z1, Z1
 	TESTQ        BX, BX
 	JZ           done
 
 word:
-	VPBROADCASTD (SI), Y6
-	ADDQ         $0x04, SI
-	PREFETCHT0   2048(DX)
-	PREFETCHT0   2112(DX)
-	VPSLLVD      Y2, Y6, Y7
-	VPAND        Y1, Y7, Y7
-	VPXOR        Y0, Y7, Y7
-	VMOVUPS      (DX), Y9
-	VADDPS       Y7, Y9, Y8
-	VSUBPS       Y7, Y9, Y9
-	VMOVUPS      Y8, (AX)
-	VMOVUPS      Y9, (CX)
-	VPSLLVD      Y3, Y6, Y7
-	VPAND        Y1, Y7, Y7
-	VPXOR        Y0, Y7, Y7
-	VMOVUPS      32(DX), Y9
-	VADDPS       Y7, Y9, Y8
-	VSUBPS       Y7, Y9, Y9
-	VMOVUPS      Y8, 32(AX)
-	VMOVUPS      Y9, 32(CX)
-	VPSLLVD      Y4, Y6, Y7
-	VPAND        Y1, Y7, Y7
-	VPXOR        Y0, Y7, Y7
-	VMOVUPS      64(DX), Y9
-	VADDPS       Y7, Y9, Y8
-	VSUBPS       Y7, Y9, Y9
-	VMOVUPS      Y8, 64(AX)
-	VMOVUPS      Y9, 64(CX)
-	VPSLLVD      Y5, Y6, Y6
-	VPAND        Y1, Y6, Y6
-	VPXOR        Y0, Y6, Y6
-	VMOVUPS      96(DX), Y8
-	VADDPS       Y6, Y8, Y7
-	VSUBPS       Y6, Y8, Y8
-	VMOVUPS      Y7, 96(AX)
-	VMOVUPS      Y8, 96(CX)
-	ADDQ         $0x80, DX
-	ADDQ         $0x80, AX
-	ADDQ         $0x80, CX
-	DECQ         BX
-	JNZ          word
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	KMOVW      (SI), K1
+	VBLENDMPS  Z1, Z0, K1, Z2
+	VMOVUPS    (DX), Z4
+	VADDPS     Z2, Z4, Z3
+	VSUBPS     Z2, Z4, Z4
+	VMOVUPS    Z3, (AX)
+	VMOVUPS    Z4, (CX)
+	KMOVW      2(SI), K1
+	VBLENDMPS  Z1, Z0, K1, Z5
+	VMOVUPS    64(DX), Z4
+	VADDPS     Z5, Z4, Z3
+	VSUBPS     Z5, Z4, Z4
+	VMOVUPS    Z3, 64(AX)
+	VMOVUPS    Z4, 64(CX)
+	ADDQ       $0x00000080, DX
+	ADDQ       $0x00000080, AX
+	ADDQ       $0x00000080, CX
+	ADDQ       $0x04, SI
+	DECQ       BX
+	JNZ        word
 
 done:
+	VZEROUPPER
+	RET
+
+// func setSumsAVX2(sums *[256]float32, a *[5]float32)
+// Requires: AVX
+TEXT ·setSumsAVX2(SB), NOSPLIT, $0-16
+	MOVQ         sums+0(FP), AX
+	MOVQ         a+8(FP), CX
+	VBROADCASTSS (CX), Y0
+	VMOVUPS      (AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 32(AX)
+	VMOVUPS      Y1, (AX)
+	VBROADCASTSS 4(CX), Y0
+	VMOVUPS      (AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 64(AX)
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      32(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 96(AX)
+	VMOVUPS      Y1, 32(AX)
+	VBROADCASTSS 8(CX), Y0
+	VMOVUPS      (AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 128(AX)
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      32(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 160(AX)
+	VMOVUPS      Y1, 32(AX)
+	VMOVUPS      64(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 192(AX)
+	VMOVUPS      Y1, 64(AX)
+	VMOVUPS      96(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 224(AX)
+	VMOVUPS      Y1, 96(AX)
+	VBROADCASTSS 12(CX), Y0
+	VMOVUPS      (AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 256(AX)
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      32(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 288(AX)
+	VMOVUPS      Y1, 32(AX)
+	VMOVUPS      64(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 320(AX)
+	VMOVUPS      Y1, 64(AX)
+	VMOVUPS      96(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 352(AX)
+	VMOVUPS      Y1, 96(AX)
+	VMOVUPS      128(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 384(AX)
+	VMOVUPS      Y1, 128(AX)
+	VMOVUPS      160(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 416(AX)
+	VMOVUPS      Y1, 160(AX)
+	VMOVUPS      192(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 448(AX)
+	VMOVUPS      Y1, 192(AX)
+	VMOVUPS      224(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 480(AX)
+	VMOVUPS      Y1, 224(AX)
+	VBROADCASTSS 16(CX), Y0
+	VMOVUPS      (AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 512(AX)
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      32(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 544(AX)
+	VMOVUPS      Y1, 32(AX)
+	VMOVUPS      64(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 576(AX)
+	VMOVUPS      Y1, 64(AX)
+	VMOVUPS      96(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 608(AX)
+	VMOVUPS      Y1, 96(AX)
+	VMOVUPS      128(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 640(AX)
+	VMOVUPS      Y1, 128(AX)
+	VMOVUPS      160(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 672(AX)
+	VMOVUPS      Y1, 160(AX)
+	VMOVUPS      192(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 704(AX)
+	VMOVUPS      Y1, 192(AX)
+	VMOVUPS      224(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 736(AX)
+	VMOVUPS      Y1, 224(AX)
+	VMOVUPS      256(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 768(AX)
+	VMOVUPS      Y1, 256(AX)
+	VMOVUPS      288(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 800(AX)
+	VMOVUPS      Y1, 288(AX)
+	VMOVUPS      320(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 832(AX)
+	VMOVUPS      Y1, 320(AX)
+	VMOVUPS      352(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 864(AX)
+	VMOVUPS      Y1, 352(AX)
+	VMOVUPS      384(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 896(AX)
+	VMOVUPS      Y1, 384(AX)
+	VMOVUPS      416(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 928(AX)
+	VMOVUPS      Y1, 416(AX)
+	VMOVUPS      448(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 960(AX)
+	VMOVUPS      Y1, 448(AX)
+	VMOVUPS      480(AX), Y1
+	VSUBPS       Y0, Y1, Y2
+	VADDPS       Y0, Y1, Y1
+	VMOVUPS      Y2, 992(AX)
+	VMOVUPS      Y1, 480(AX)
 	VZEROUPPER
 	RET
 

@@ -21,6 +21,8 @@ type machine interface {
 	row(s *state) (w []reg.VecVirtual)
 	// normals turns a row of words into normals.
 	normals(w []reg.VecVirtual, table reg.Register) (z []reg.VecVirtual)
+	// signer sets the registers that signs of the parameter a need.
+	signer() signer
 	// seed returns the states at the start of a block.
 	seed() *state
 }

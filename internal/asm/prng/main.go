@@ -23,9 +23,10 @@ func main() {
 		perturb(m)
 		perturbPair(m)
 		loadSigns(m)
+		perturbSigns(m)
+		perturbPairSigns(m)
 	}
-	perturbSigns()
-	perturbPairSigns()
+	setSums()
 	addSums()
 	Generate()
 }

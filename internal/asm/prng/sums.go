@@ -6,6 +6,29 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
+// setSums doubles the sums five times: t[i+n] = t[i] - a, t[i] += a, n being the
+// number of sums so far.
+func setSums() {
+	begin("setSumsAVX2", "sums *[256]float32, a *[5]float32",
+		"makes 256 sums of the first 8, adding plus or minus five more coefficients.")
+	sums, coefficients := Load(Param("sums"), GP64()), Load(Param("a"), GP64())
+	for j := range 5 {
+		a := YMM()
+		VBROADCASTSS(Mem{Base: coefficients, Disp: 4 * j}, a)
+		n := 32 << j // bytes
+		for i := 0; i < n; i += 32 {
+			sum, less := YMM(), YMM()
+			VMOVUPS(Mem{Base: sums, Disp: i}, sum)
+			VSUBPS(a, sum, less)
+			VADDPS(a, sum, sum)
+			VMOVUPS(less, Mem{Base: sums, Disp: i + n})
+			VMOVUPS(sum, Mem{Base: sums, Disp: i})
+		}
+	}
+	VZEROUPPER()
+	RET()
+}
+
 // addSums works on four words of each of eight sign vectors at a time, 256
 // elements.
 func addSums() {
