@@ -26,7 +26,7 @@ var direct = []string{
 var allowed = map[string][]string{
 	"prng":              {module + "/internal/isa"},
 	"mathx":             {module + "/internal/isa"},
-	"internal/isa":      {},
+	"internal/isa":      {module + "/internal/isa/..."},
 	"internal/parallel": {},
 	"wire": {
 		module + "/prng/...", module + "/mathx/...", module + "/wire/...",

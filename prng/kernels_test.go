@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/zofl/zofl/internal/isa"
+	"github.com/zofl/zofl/internal/isa/isatest"
 )
 
 // guard surrounds every destination; a kernel that writes outside changes it.
@@ -64,18 +64,7 @@ var testDirection = Direction{
 
 var distributions = map[string]Distribution{"normal": Normal, "rademacher": Rademacher}
 
-// eachLevel runs a test with every kernel that this machine has.
-func eachLevel(t *testing.T, test func(t *testing.T)) {
-	for level := isa.Generic; level <= isa.Best(); level++ {
-		t.Run(level.String(), func(t *testing.T) {
-			before := isa.Use(level)
-			defer isa.Use(before)
-			test(t)
-		})
-	}
-}
-
-func TestKernelsMatchReference(t *testing.T) { eachLevel(t, testKernelsMatchReference) }
+func TestKernelsMatchReference(t *testing.T) { isatest.Each(t, testKernelsMatchReference) }
 
 func testKernelsMatchReference(t *testing.T) {
 	const block = 77
@@ -141,7 +130,7 @@ func terms(pattern string) []Term {
 	return all
 }
 
-func TestSumMatchesReference(t *testing.T) { eachLevel(t, testSumMatchesReference) }
+func TestSumMatchesReference(t *testing.T) { isatest.Each(t, testSumMatchesReference) }
 
 func testSumMatchesReference(t *testing.T) {
 	const block = 31

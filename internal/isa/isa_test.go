@@ -70,19 +70,3 @@ func TestMachine(t *testing.T) {
 		t.Errorf("detected %v, /proc/cpuinfo says %v", Best(), want)
 	}
 }
-
-// TestIntended fails where a run that means to test a level has less: see
-// check.sh.
-func TestIntended(t *testing.T) {
-	name := os.Getenv("ZOFL_ISA")
-	if name == "" {
-		return
-	}
-	want, err := Parse(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if Current() != want {
-		t.Errorf("the kernels use %v, this run is of %v", Current(), want)
-	}
-}

@@ -1,0 +1,40 @@
+// Package isatest runs a test with every instruction set that its machine has.
+package isatest
+
+import (
+	"os"
+	"testing"
+
+	"github.com/zofl/zofl/internal/isa"
+)
+
+// Intended is the environment variable that names the instruction set which a
+// run of the tests must have come to. check.sh sets it, so that a machine
+// without the set, or a build that lost the assembly, fails instead of testing
+// less in silence.
+const Intended = "ZOFL_ISA"
+
+// Each runs test as a subtest for each level that the machine has, while all
+// kernels use that level, and fails if the one that the environment intends was
+// not among them.
+func Each(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	want := isa.Generic
+	if name := os.Getenv(Intended); name != "" {
+		var err error
+		if want, err = isa.Parse(name); err != nil {
+			t.Fatalf("%s: %v", Intended, err)
+		}
+	}
+	if best := isa.Best(); want > best {
+		t.Errorf("this build and machine have %v, the run is meant to test %v: set %s=%v to test less",
+			best, want, Intended, best)
+	}
+	for level := isa.Generic; level <= isa.Best(); level++ {
+		t.Run(level.String(), func(t *testing.T) {
+			before := isa.Use(level)
+			defer isa.Use(before)
+			test(t)
+		})
+	}
+}
