@@ -2,6 +2,8 @@
 
 package isa
 
+//go:generate go -C ../asm run ./isa -out ../isa/cpuid_amd64.s -stubs ../isa/cpuid_amd64.go -pkg isa
+
 // Bits of CPUID and XGETBV: Intel's Software Developer's Manual, volume 2A,
 // CPUID, and volume 1, 13.3.
 const (
