@@ -245,7 +245,7 @@ GLOBL laneNumbers<>(SB), RODATA|NOPTR, $64
 
 // func fillAVX2(dst *float32, rows int, l *[2][8]uint64, table *[32768][2]float32)
 // Requires: AVX, AVX2
-TEXT ·fillAVX2(SB), NOSPLIT, $0-32
+TEXT ·fillAVX2(SB), NOSPLIT, $64-32
 	MOVQ     dst+0(FP), AX
 	MOVQ     rows+8(FP), CX
 	MOVQ     l+16(FP), DX
@@ -260,71 +260,93 @@ TEXT ·fillAVX2(SB), NOSPLIT, $0-32
 	JZ       done
 
 row:
-	VPADDQ       Y3, Y1, Y5
-	VPSLLQ       $0x11, Y5, Y6
-	VPSRLQ       $0x2f, Y5, Y5
-	VPOR         Y6, Y5, Y5
-	VPADDQ       Y1, Y5, Y5
-	VPXOR        Y1, Y3, Y3
-	VPSLLQ       $0x31, Y1, Y6
-	VPSRLQ       $0x0f, Y1, Y1
-	VPSLLQ       $0x15, Y3, Y7
-	VPXOR        Y6, Y1, Y1
-	VPXOR        Y7, Y3, Y7
-	VPXOR        Y7, Y1, Y1
-	VPSLLQ       $0x1c, Y3, Y6
-	VPSRLQ       $0x24, Y3, Y3
-	VPOR         Y6, Y3, Y3
-	VPADDQ       Y4, Y2, Y6
-	VPSLLQ       $0x11, Y6, Y7
-	VPSRLQ       $0x2f, Y6, Y6
-	VPOR         Y7, Y6, Y6
-	VPADDQ       Y2, Y6, Y6
-	VPXOR        Y2, Y4, Y4
-	VPSLLQ       $0x31, Y2, Y7
-	VPSRLQ       $0x0f, Y2, Y2
-	VPSLLQ       $0x15, Y4, Y8
-	VPXOR        Y7, Y2, Y2
-	VPXOR        Y8, Y4, Y8
-	VPXOR        Y8, Y2, Y2
-	VPSLLQ       $0x1c, Y4, Y7
-	VPSRLQ       $0x24, Y4, Y4
-	VPOR         Y7, Y4, Y4
-	VPOR         Y0, Y5, Y5
-	VCVTDQ2PS    Y5, Y5
-	VPSRLD       $0x11, Y5, Y7
-	VPERMQ       $0xd8, Y7, Y7
-	VEXTRACTI128 $0x01, Y7, X8
-	VPXOR        Y9, Y9, Y9
-	VPCMPEQD     Y10, Y10, Y10
-	VPGATHERDQ   Y10, (BX)(X7*8), Y9
-	VPXOR        Y7, Y7, Y7
-	VPCMPEQD     Y10, Y10, Y10
-	VPGATHERDQ   Y10, (BX)(X8*8), Y7
-	VSHUFPS      $0x88, Y7, Y9, Y8
-	VSHUFPS      $0xdd, Y7, Y9, Y7
-	VMULPS       Y5, Y8, Y8
-	VADDPS       Y7, Y8, Y8
-	VPOR         Y0, Y6, Y6
-	VCVTDQ2PS    Y6, Y6
-	VPSRLD       $0x11, Y6, Y5
-	VPERMQ       $0xd8, Y5, Y5
-	VEXTRACTI128 $0x01, Y5, X7
-	VPXOR        Y9, Y9, Y9
-	VPCMPEQD     Y10, Y10, Y10
-	VPGATHERDQ   Y10, (BX)(X5*8), Y9
-	VPXOR        Y5, Y5, Y5
-	VPCMPEQD     Y10, Y10, Y10
-	VPGATHERDQ   Y10, (BX)(X7*8), Y5
-	VSHUFPS      $0x88, Y5, Y9, Y7
-	VSHUFPS      $0xdd, Y5, Y9, Y5
-	VMULPS       Y6, Y7, Y7
-	VADDPS       Y5, Y7, Y7
-	VMOVUPS      Y8, (AX)
-	VMOVUPS      Y7, 32(AX)
-	ADDQ         $0x40, AX
-	DECQ         CX
-	JNZ          row
+	VPADDQ      Y3, Y1, Y5
+	VPSLLQ      $0x11, Y5, Y6
+	VPSRLQ      $0x2f, Y5, Y5
+	VPOR        Y6, Y5, Y5
+	VPADDQ      Y1, Y5, Y5
+	VPXOR       Y1, Y3, Y3
+	VPSLLQ      $0x31, Y1, Y6
+	VPSRLQ      $0x0f, Y1, Y1
+	VPSLLQ      $0x15, Y3, Y7
+	VPXOR       Y6, Y1, Y1
+	VPXOR       Y7, Y3, Y7
+	VPXOR       Y7, Y1, Y1
+	VPSLLQ      $0x1c, Y3, Y6
+	VPSRLQ      $0x24, Y3, Y3
+	VPOR        Y6, Y3, Y3
+	VPADDQ      Y4, Y2, Y6
+	VPSLLQ      $0x11, Y6, Y7
+	VPSRLQ      $0x2f, Y6, Y6
+	VPOR        Y7, Y6, Y6
+	VPADDQ      Y2, Y6, Y6
+	VPXOR       Y2, Y4, Y4
+	VPSLLQ      $0x31, Y2, Y7
+	VPSRLQ      $0x0f, Y2, Y2
+	VPSLLQ      $0x15, Y4, Y12
+	VPXOR       Y7, Y2, Y2
+	VPXOR       Y12, Y4, Y12
+	VPXOR       Y12, Y2, Y2
+	VPSLLQ      $0x1c, Y4, Y7
+	VPSRLQ      $0x24, Y4, Y4
+	VPOR        Y7, Y4, Y4
+	VPOR        Y0, Y5, Y5
+	VCVTDQ2PS   Y5, Y5
+	VPSRLD      $0x11, Y5, Y7
+	VMOVDQU     Y7, (SP)
+	MOVL        (SP), SI
+	MOVL        4(SP), DI
+	VMOVQ       (BX)(SI*8), X8
+	VMOVHPS     (BX)(DI*8), X8, X8
+	MOVL        16(SP), SI
+	MOVL        20(SP), DI
+	VMOVQ       (BX)(SI*8), X7
+	VMOVHPS     (BX)(DI*8), X7, X7
+	VINSERTF128 $0x01, X7, Y8, Y8
+	MOVL        8(SP), SI
+	MOVL        12(SP), DI
+	VMOVQ       (BX)(SI*8), X9
+	VMOVHPS     (BX)(DI*8), X9, X9
+	MOVL        24(SP), SI
+	MOVL        28(SP), DI
+	VMOVQ       (BX)(SI*8), X7
+	VMOVHPS     (BX)(DI*8), X7, X7
+	VINSERTF128 $0x01, X7, Y9, Y9
+	VSHUFPS     $0x88, Y9, Y8, Y7
+	VSHUFPS     $0xdd, Y9, Y8, Y12
+	VMULPS      Y5, Y7, Y7
+	VADDPS      Y12, Y7, Y7
+	VPOR        Y0, Y6, Y6
+	VCVTDQ2PS   Y6, Y6
+	VPSRLD      $0x11, Y6, Y5
+	VMOVDQU     Y5, 32(SP)
+	MOVL        32(SP), SI
+	MOVL        36(SP), DI
+	VMOVQ       (BX)(SI*8), X10
+	VMOVHPS     (BX)(DI*8), X10, X10
+	MOVL        48(SP), SI
+	MOVL        52(SP), DI
+	VMOVQ       (BX)(SI*8), X5
+	VMOVHPS     (BX)(DI*8), X5, X5
+	VINSERTF128 $0x01, X5, Y10, Y10
+	MOVL        40(SP), SI
+	MOVL        44(SP), DI
+	VMOVQ       (BX)(SI*8), X11
+	VMOVHPS     (BX)(DI*8), X11, X11
+	MOVL        56(SP), SI
+	MOVL        60(SP), DI
+	VMOVQ       (BX)(SI*8), X5
+	VMOVHPS     (BX)(DI*8), X5, X5
+	VINSERTF128 $0x01, X5, Y11, Y11
+	VSHUFPS     $0x88, Y11, Y10, Y5
+	VSHUFPS     $0xdd, Y11, Y10, Y12
+	VMULPS      Y6, Y5, Y5
+	VADDPS      Y12, Y5, Y5
+	VMOVUPS     Y7, (AX)
+	VMOVUPS     Y5, 32(AX)
+	ADDQ        $0x40, AX
+	DECQ        CX
+	JNZ         row
 
 done:
 	VMOVDQU Y1, (DX)
@@ -336,7 +358,7 @@ done:
 
 // func perturbAVX2(dst *float32, x *float32, rows int, a float32, l *[2][8]uint64, table *[32768][2]float32)
 // Requires: AVX, AVX2, MMX+
-TEXT ·perturbAVX2(SB), NOSPLIT, $0-48
+TEXT ·perturbAVX2(SB), NOSPLIT, $64-48
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	VBROADCASTSS a+24(FP), Y0
@@ -353,77 +375,99 @@ TEXT ·perturbAVX2(SB), NOSPLIT, $0-48
 	JZ           done
 
 row:
-	VPADDQ       Y4, Y2, Y6
-	VPSLLQ       $0x11, Y6, Y7
-	VPSRLQ       $0x2f, Y6, Y6
-	VPOR         Y7, Y6, Y6
-	VPADDQ       Y2, Y6, Y6
-	VPXOR        Y2, Y4, Y4
-	VPSLLQ       $0x31, Y2, Y7
-	VPSRLQ       $0x0f, Y2, Y2
-	VPSLLQ       $0x15, Y4, Y8
-	VPXOR        Y7, Y2, Y2
-	VPXOR        Y8, Y4, Y8
-	VPXOR        Y8, Y2, Y2
-	VPSLLQ       $0x1c, Y4, Y7
-	VPSRLQ       $0x24, Y4, Y4
-	VPOR         Y7, Y4, Y4
-	VPADDQ       Y5, Y3, Y7
-	VPSLLQ       $0x11, Y7, Y8
-	VPSRLQ       $0x2f, Y7, Y7
-	VPOR         Y8, Y7, Y7
-	VPADDQ       Y3, Y7, Y7
-	VPXOR        Y3, Y5, Y5
-	VPSLLQ       $0x31, Y3, Y8
-	VPSRLQ       $0x0f, Y3, Y3
-	VPSLLQ       $0x15, Y5, Y9
-	VPXOR        Y8, Y3, Y3
-	VPXOR        Y9, Y5, Y9
-	VPXOR        Y9, Y3, Y3
-	VPSLLQ       $0x1c, Y5, Y8
-	VPSRLQ       $0x24, Y5, Y5
-	VPOR         Y8, Y5, Y5
-	PREFETCHT0   2048(CX)
-	VPOR         Y1, Y6, Y6
-	VCVTDQ2PS    Y6, Y6
-	VPSRLD       $0x11, Y6, Y8
-	VPERMQ       $0xd8, Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X9
-	VPXOR        Y10, Y10, Y10
-	VPCMPEQD     Y11, Y11, Y11
-	VPGATHERDQ   Y11, (SI)(X8*8), Y10
-	VPXOR        Y8, Y8, Y8
-	VPCMPEQD     Y11, Y11, Y11
-	VPGATHERDQ   Y11, (SI)(X9*8), Y8
-	VSHUFPS      $0x88, Y8, Y10, Y9
-	VSHUFPS      $0xdd, Y8, Y10, Y8
-	VMULPS       Y6, Y9, Y9
-	VADDPS       Y8, Y9, Y9
-	VPOR         Y1, Y7, Y7
-	VCVTDQ2PS    Y7, Y7
-	VPSRLD       $0x11, Y7, Y6
-	VPERMQ       $0xd8, Y6, Y6
-	VEXTRACTI128 $0x01, Y6, X8
-	VPXOR        Y10, Y10, Y10
-	VPCMPEQD     Y11, Y11, Y11
-	VPGATHERDQ   Y11, (SI)(X6*8), Y10
-	VPXOR        Y6, Y6, Y6
-	VPCMPEQD     Y11, Y11, Y11
-	VPGATHERDQ   Y11, (SI)(X8*8), Y6
-	VSHUFPS      $0x88, Y6, Y10, Y8
-	VSHUFPS      $0xdd, Y6, Y10, Y6
-	VMULPS       Y7, Y8, Y8
-	VADDPS       Y6, Y8, Y8
-	VMULPS       Y0, Y9, Y9
-	VADDPS       (CX), Y9, Y9
-	VMOVUPS      Y9, (AX)
-	VMULPS       Y0, Y8, Y8
-	VADDPS       32(CX), Y8, Y8
-	VMOVUPS      Y8, 32(AX)
-	ADDQ         $0x40, CX
-	ADDQ         $0x40, AX
-	DECQ         DX
-	JNZ          row
+	VPADDQ      Y4, Y2, Y6
+	VPSLLQ      $0x11, Y6, Y7
+	VPSRLQ      $0x2f, Y6, Y6
+	VPOR        Y7, Y6, Y6
+	VPADDQ      Y2, Y6, Y6
+	VPXOR       Y2, Y4, Y4
+	VPSLLQ      $0x31, Y2, Y7
+	VPSRLQ      $0x0f, Y2, Y2
+	VPSLLQ      $0x15, Y4, Y8
+	VPXOR       Y7, Y2, Y2
+	VPXOR       Y8, Y4, Y8
+	VPXOR       Y8, Y2, Y2
+	VPSLLQ      $0x1c, Y4, Y7
+	VPSRLQ      $0x24, Y4, Y4
+	VPOR        Y7, Y4, Y4
+	VPADDQ      Y5, Y3, Y7
+	VPSLLQ      $0x11, Y7, Y8
+	VPSRLQ      $0x2f, Y7, Y7
+	VPOR        Y8, Y7, Y7
+	VPADDQ      Y3, Y7, Y7
+	VPXOR       Y3, Y5, Y5
+	VPSLLQ      $0x31, Y3, Y8
+	VPSRLQ      $0x0f, Y3, Y3
+	VPSLLQ      $0x15, Y5, Y13
+	VPXOR       Y8, Y3, Y3
+	VPXOR       Y13, Y5, Y13
+	VPXOR       Y13, Y3, Y3
+	VPSLLQ      $0x1c, Y5, Y8
+	VPSRLQ      $0x24, Y5, Y5
+	VPOR        Y8, Y5, Y5
+	PREFETCHT0  2048(CX)
+	VPOR        Y1, Y6, Y6
+	VCVTDQ2PS   Y6, Y6
+	VPSRLD      $0x11, Y6, Y8
+	VMOVDQU     Y8, (SP)
+	MOVL        (SP), DI
+	MOVL        4(SP), R8
+	VMOVQ       (SI)(DI*8), X9
+	VMOVHPS     (SI)(R8*8), X9, X9
+	MOVL        16(SP), DI
+	MOVL        20(SP), R8
+	VMOVQ       (SI)(DI*8), X8
+	VMOVHPS     (SI)(R8*8), X8, X8
+	VINSERTF128 $0x01, X8, Y9, Y9
+	MOVL        8(SP), DI
+	MOVL        12(SP), R8
+	VMOVQ       (SI)(DI*8), X10
+	VMOVHPS     (SI)(R8*8), X10, X10
+	MOVL        24(SP), DI
+	MOVL        28(SP), R8
+	VMOVQ       (SI)(DI*8), X8
+	VMOVHPS     (SI)(R8*8), X8, X8
+	VINSERTF128 $0x01, X8, Y10, Y10
+	VSHUFPS     $0x88, Y10, Y9, Y8
+	VSHUFPS     $0xdd, Y10, Y9, Y13
+	VMULPS      Y6, Y8, Y8
+	VADDPS      Y13, Y8, Y8
+	VPOR        Y1, Y7, Y7
+	VCVTDQ2PS   Y7, Y7
+	VPSRLD      $0x11, Y7, Y6
+	VMOVDQU     Y6, 32(SP)
+	MOVL        32(SP), DI
+	MOVL        36(SP), R8
+	VMOVQ       (SI)(DI*8), X11
+	VMOVHPS     (SI)(R8*8), X11, X11
+	MOVL        48(SP), DI
+	MOVL        52(SP), R8
+	VMOVQ       (SI)(DI*8), X6
+	VMOVHPS     (SI)(R8*8), X6, X6
+	VINSERTF128 $0x01, X6, Y11, Y11
+	MOVL        40(SP), DI
+	MOVL        44(SP), R8
+	VMOVQ       (SI)(DI*8), X12
+	VMOVHPS     (SI)(R8*8), X12, X12
+	MOVL        56(SP), DI
+	MOVL        60(SP), R8
+	VMOVQ       (SI)(DI*8), X6
+	VMOVHPS     (SI)(R8*8), X6, X6
+	VINSERTF128 $0x01, X6, Y12, Y12
+	VSHUFPS     $0x88, Y12, Y11, Y6
+	VSHUFPS     $0xdd, Y12, Y11, Y13
+	VMULPS      Y7, Y6, Y6
+	VADDPS      Y13, Y6, Y6
+	VMULPS      Y0, Y8, Y8
+	VADDPS      (CX), Y8, Y8
+	VMOVUPS     Y8, (AX)
+	VMULPS      Y0, Y6, Y6
+	VADDPS      32(CX), Y6, Y6
+	VMOVUPS     Y6, 32(AX)
+	ADDQ        $0x40, CX
+	ADDQ        $0x40, AX
+	DECQ        DX
+	JNZ         row
 
 done:
 	VMOVDQU Y2, (BX)
@@ -435,7 +479,7 @@ done:
 
 // func perturbPairAVX2(plus *float32, minus *float32, x *float32, rows int, a float32, l *[2][8]uint64, table *[32768][2]float32)
 // Requires: AVX, AVX2, MMX+
-TEXT ·perturbPairAVX2(SB), NOSPLIT, $0-56
+TEXT ·perturbPairAVX2(SB), NOSPLIT, $64-56
 	MOVQ         plus+0(FP), AX
 	MOVQ         minus+8(FP), CX
 	MOVQ         x+16(FP), DX
@@ -453,84 +497,106 @@ TEXT ·perturbPairAVX2(SB), NOSPLIT, $0-56
 	JZ           done
 
 row:
-	VPADDQ       Y4, Y2, Y6
-	VPSLLQ       $0x11, Y6, Y7
-	VPSRLQ       $0x2f, Y6, Y6
-	VPOR         Y7, Y6, Y6
-	VPADDQ       Y2, Y6, Y6
-	VPXOR        Y2, Y4, Y4
-	VPSLLQ       $0x31, Y2, Y7
-	VPSRLQ       $0x0f, Y2, Y2
-	VPSLLQ       $0x15, Y4, Y8
-	VPXOR        Y7, Y2, Y2
-	VPXOR        Y8, Y4, Y8
-	VPXOR        Y8, Y2, Y2
-	VPSLLQ       $0x1c, Y4, Y7
-	VPSRLQ       $0x24, Y4, Y4
-	VPOR         Y7, Y4, Y4
-	VPADDQ       Y5, Y3, Y7
-	VPSLLQ       $0x11, Y7, Y8
-	VPSRLQ       $0x2f, Y7, Y7
-	VPOR         Y8, Y7, Y7
-	VPADDQ       Y3, Y7, Y7
-	VPXOR        Y3, Y5, Y5
-	VPSLLQ       $0x31, Y3, Y8
-	VPSRLQ       $0x0f, Y3, Y3
-	VPSLLQ       $0x15, Y5, Y9
-	VPXOR        Y8, Y3, Y3
-	VPXOR        Y9, Y5, Y9
-	VPXOR        Y9, Y3, Y3
-	VPSLLQ       $0x1c, Y5, Y8
-	VPSRLQ       $0x24, Y5, Y5
-	VPOR         Y8, Y5, Y5
-	PREFETCHT0   2048(DX)
-	VPOR         Y1, Y6, Y6
-	VCVTDQ2PS    Y6, Y6
-	VPSRLD       $0x11, Y6, Y8
-	VPERMQ       $0xd8, Y8, Y8
-	VEXTRACTI128 $0x01, Y8, X9
-	VPXOR        Y10, Y10, Y10
-	VPCMPEQD     Y11, Y11, Y11
-	VPGATHERDQ   Y11, (DI)(X8*8), Y10
-	VPXOR        Y8, Y8, Y8
-	VPCMPEQD     Y11, Y11, Y11
-	VPGATHERDQ   Y11, (DI)(X9*8), Y8
-	VSHUFPS      $0x88, Y8, Y10, Y9
-	VSHUFPS      $0xdd, Y8, Y10, Y8
-	VMULPS       Y6, Y9, Y9
-	VADDPS       Y8, Y9, Y9
-	VPOR         Y1, Y7, Y7
-	VCVTDQ2PS    Y7, Y7
-	VPSRLD       $0x11, Y7, Y6
-	VPERMQ       $0xd8, Y6, Y6
-	VEXTRACTI128 $0x01, Y6, X8
-	VPXOR        Y10, Y10, Y10
-	VPCMPEQD     Y11, Y11, Y11
-	VPGATHERDQ   Y11, (DI)(X6*8), Y10
-	VPXOR        Y6, Y6, Y6
-	VPCMPEQD     Y11, Y11, Y11
-	VPGATHERDQ   Y11, (DI)(X8*8), Y6
-	VSHUFPS      $0x88, Y6, Y10, Y8
-	VSHUFPS      $0xdd, Y6, Y10, Y6
-	VMULPS       Y7, Y8, Y8
-	VADDPS       Y6, Y8, Y8
-	VMULPS       Y0, Y9, Y6
-	VMOVUPS      (DX), Y9
-	VADDPS       Y6, Y9, Y7
-	VSUBPS       Y6, Y9, Y9
-	VMOVUPS      Y7, (AX)
-	VMOVUPS      Y9, (CX)
-	VMULPS       Y0, Y8, Y6
-	VMOVUPS      32(DX), Y8
-	VADDPS       Y6, Y8, Y7
-	VSUBPS       Y6, Y8, Y8
-	VMOVUPS      Y7, 32(AX)
-	VMOVUPS      Y8, 32(CX)
-	ADDQ         $0x40, DX
-	ADDQ         $0x40, AX
-	ADDQ         $0x40, CX
-	DECQ         BX
-	JNZ          row
+	VPADDQ      Y4, Y2, Y6
+	VPSLLQ      $0x11, Y6, Y7
+	VPSRLQ      $0x2f, Y6, Y6
+	VPOR        Y7, Y6, Y6
+	VPADDQ      Y2, Y6, Y6
+	VPXOR       Y2, Y4, Y4
+	VPSLLQ      $0x31, Y2, Y7
+	VPSRLQ      $0x0f, Y2, Y2
+	VPSLLQ      $0x15, Y4, Y8
+	VPXOR       Y7, Y2, Y2
+	VPXOR       Y8, Y4, Y8
+	VPXOR       Y8, Y2, Y2
+	VPSLLQ      $0x1c, Y4, Y7
+	VPSRLQ      $0x24, Y4, Y4
+	VPOR        Y7, Y4, Y4
+	VPADDQ      Y5, Y3, Y7
+	VPSLLQ      $0x11, Y7, Y8
+	VPSRLQ      $0x2f, Y7, Y7
+	VPOR        Y8, Y7, Y7
+	VPADDQ      Y3, Y7, Y7
+	VPXOR       Y3, Y5, Y5
+	VPSLLQ      $0x31, Y3, Y8
+	VPSRLQ      $0x0f, Y3, Y3
+	VPSLLQ      $0x15, Y5, Y13
+	VPXOR       Y8, Y3, Y3
+	VPXOR       Y13, Y5, Y13
+	VPXOR       Y13, Y3, Y3
+	VPSLLQ      $0x1c, Y5, Y8
+	VPSRLQ      $0x24, Y5, Y5
+	VPOR        Y8, Y5, Y5
+	PREFETCHT0  2048(DX)
+	VPOR        Y1, Y6, Y6
+	VCVTDQ2PS   Y6, Y6
+	VPSRLD      $0x11, Y6, Y8
+	VMOVDQU     Y8, (SP)
+	MOVL        (SP), R8
+	MOVL        4(SP), R9
+	VMOVQ       (DI)(R8*8), X9
+	VMOVHPS     (DI)(R9*8), X9, X9
+	MOVL        16(SP), R8
+	MOVL        20(SP), R9
+	VMOVQ       (DI)(R8*8), X8
+	VMOVHPS     (DI)(R9*8), X8, X8
+	VINSERTF128 $0x01, X8, Y9, Y9
+	MOVL        8(SP), R8
+	MOVL        12(SP), R9
+	VMOVQ       (DI)(R8*8), X10
+	VMOVHPS     (DI)(R9*8), X10, X10
+	MOVL        24(SP), R8
+	MOVL        28(SP), R9
+	VMOVQ       (DI)(R8*8), X8
+	VMOVHPS     (DI)(R9*8), X8, X8
+	VINSERTF128 $0x01, X8, Y10, Y10
+	VSHUFPS     $0x88, Y10, Y9, Y8
+	VSHUFPS     $0xdd, Y10, Y9, Y13
+	VMULPS      Y6, Y8, Y8
+	VADDPS      Y13, Y8, Y8
+	VPOR        Y1, Y7, Y7
+	VCVTDQ2PS   Y7, Y7
+	VPSRLD      $0x11, Y7, Y6
+	VMOVDQU     Y6, 32(SP)
+	MOVL        32(SP), R8
+	MOVL        36(SP), R9
+	VMOVQ       (DI)(R8*8), X11
+	VMOVHPS     (DI)(R9*8), X11, X11
+	MOVL        48(SP), R8
+	MOVL        52(SP), R9
+	VMOVQ       (DI)(R8*8), X6
+	VMOVHPS     (DI)(R9*8), X6, X6
+	VINSERTF128 $0x01, X6, Y11, Y11
+	MOVL        40(SP), R8
+	MOVL        44(SP), R9
+	VMOVQ       (DI)(R8*8), X12
+	VMOVHPS     (DI)(R9*8), X12, X12
+	MOVL        56(SP), R8
+	MOVL        60(SP), R9
+	VMOVQ       (DI)(R8*8), X6
+	VMOVHPS     (DI)(R9*8), X6, X6
+	VINSERTF128 $0x01, X6, Y12, Y12
+	VSHUFPS     $0x88, Y12, Y11, Y6
+	VSHUFPS     $0xdd, Y12, Y11, Y13
+	VMULPS      Y7, Y6, Y6
+	VADDPS      Y13, Y6, Y6
+	VMULPS      Y0, Y8, Y7
+	VMOVUPS     (DX), Y13
+	VADDPS      Y7, Y13, Y8
+	VSUBPS      Y7, Y13, Y13
+	VMOVUPS     Y8, (AX)
+	VMOVUPS     Y13, (CX)
+	VMULPS      Y0, Y6, Y6
+	VMOVUPS     32(DX), Y8
+	VADDPS      Y6, Y8, Y7
+	VSUBPS      Y6, Y8, Y8
+	VMOVUPS     Y7, 32(AX)
+	VMOVUPS     Y8, 32(CX)
+	ADDQ        $0x40, DX
+	ADDQ        $0x40, AX
+	ADDQ        $0x40, CX
+	DECQ        BX
+	JNZ         row
 
 done:
 	VMOVDQU Y2, (SI)
@@ -1946,336 +2012,337 @@ TEXT ·setSumsAVX2(SB), NOSPLIT, $0-16
 // func addSumsAVX2(dst *float32, quads int, sums *[256]float32, s *[8][64]uint64)
 // Requires: AVX, AVX2
 TEXT ·addSumsAVX2(SB), NOSPLIT, $256-32
-	MOVQ  dst+0(FP), AX
-	MOVQ  quads+8(FP), CX
-	MOVQ  sums+16(FP), DX
-	MOVQ  s+24(FP), BX
-	TESTQ CX, CX
-	JZ    done
+	MOVQ     dst+0(FP), AX
+	MOVQ     quads+8(FP), CX
+	MOVQ     sums+16(FP), DX
+	MOVQ     s+24(FP), BX
+	VPCMPEQD Y0, Y0, Y0
+	TESTQ    CX, CX
+	JZ       done
 
 quad:
-	VMOVDQU      (BX), Y0
-	VMOVDQU      512(BX), Y1
-	VMOVDQU      1024(BX), Y2
-	VMOVDQU      1536(BX), Y3
-	VMOVDQU      2048(BX), Y4
-	VMOVDQU      2560(BX), Y5
-	VMOVDQU      3072(BX), Y6
-	VMOVDQU      3584(BX), Y7
+	VMOVDQU      (BX), Y1
+	VMOVDQU      512(BX), Y2
+	VMOVDQU      1024(BX), Y3
+	VMOVDQU      1536(BX), Y4
+	VMOVDQU      2048(BX), Y5
+	VMOVDQU      2560(BX), Y6
+	VMOVDQU      3072(BX), Y7
+	VMOVDQU      3584(BX), Y8
 	MOVQ         $0x0f0f0f0f0f0f0f0f, SI
-	VMOVQ        SI, X8
-	VPBROADCASTQ X8, Y8
-	VPSRLQ       $0x04, Y0, Y9
-	VPXOR        Y4, Y9, Y9
-	VPAND        Y8, Y9, Y9
-	VPXOR        Y9, Y4, Y4
-	VPSLLQ       $0x04, Y9, Y9
-	VPXOR        Y9, Y0, Y0
-	VPSRLQ       $0x04, Y1, Y9
-	VPXOR        Y5, Y9, Y9
-	VPAND        Y8, Y9, Y9
-	VPXOR        Y9, Y5, Y5
-	VPSLLQ       $0x04, Y9, Y9
-	VPXOR        Y9, Y1, Y1
-	VPSRLQ       $0x04, Y2, Y9
-	VPXOR        Y6, Y9, Y9
-	VPAND        Y8, Y9, Y9
-	VPXOR        Y9, Y6, Y6
-	VPSLLQ       $0x04, Y9, Y9
-	VPXOR        Y9, Y2, Y2
-	VPSRLQ       $0x04, Y3, Y9
-	VPXOR        Y7, Y9, Y9
-	VPAND        Y8, Y9, Y9
-	VPXOR        Y9, Y7, Y7
-	VPSLLQ       $0x04, Y9, Y9
-	VPXOR        Y9, Y3, Y3
+	VMOVQ        SI, X9
+	VPBROADCASTQ X9, Y9
+	VPSRLQ       $0x04, Y1, Y10
+	VPXOR        Y5, Y10, Y10
+	VPAND        Y9, Y10, Y10
+	VPXOR        Y10, Y5, Y5
+	VPSLLQ       $0x04, Y10, Y10
+	VPXOR        Y10, Y1, Y1
+	VPSRLQ       $0x04, Y2, Y10
+	VPXOR        Y6, Y10, Y10
+	VPAND        Y9, Y10, Y10
+	VPXOR        Y10, Y6, Y6
+	VPSLLQ       $0x04, Y10, Y10
+	VPXOR        Y10, Y2, Y2
+	VPSRLQ       $0x04, Y3, Y10
+	VPXOR        Y7, Y10, Y10
+	VPAND        Y9, Y10, Y10
+	VPXOR        Y10, Y7, Y7
+	VPSLLQ       $0x04, Y10, Y10
+	VPXOR        Y10, Y3, Y3
+	VPSRLQ       $0x04, Y4, Y10
+	VPXOR        Y8, Y10, Y10
+	VPAND        Y9, Y10, Y10
+	VPXOR        Y10, Y8, Y8
+	VPSLLQ       $0x04, Y10, Y10
+	VPXOR        Y10, Y4, Y4
 	MOVQ         $0x3333333333333333, SI
-	VMOVQ        SI, X8
-	VPBROADCASTQ X8, Y8
-	VPSRLQ       $0x02, Y0, Y9
-	VPXOR        Y2, Y9, Y9
-	VPAND        Y8, Y9, Y9
-	VPXOR        Y9, Y2, Y2
-	VPSLLQ       $0x02, Y9, Y9
-	VPXOR        Y9, Y0, Y0
-	VPSRLQ       $0x02, Y1, Y9
-	VPXOR        Y3, Y9, Y9
-	VPAND        Y8, Y9, Y9
-	VPXOR        Y9, Y3, Y3
-	VPSLLQ       $0x02, Y9, Y9
-	VPXOR        Y9, Y1, Y1
-	VPSRLQ       $0x02, Y4, Y9
-	VPXOR        Y6, Y9, Y9
-	VPAND        Y8, Y9, Y9
-	VPXOR        Y9, Y6, Y6
-	VPSLLQ       $0x02, Y9, Y9
-	VPXOR        Y9, Y4, Y4
-	VPSRLQ       $0x02, Y5, Y9
-	VPXOR        Y7, Y9, Y9
-	VPAND        Y8, Y9, Y9
-	VPXOR        Y9, Y7, Y7
-	VPSLLQ       $0x02, Y9, Y9
-	VPXOR        Y9, Y5, Y5
+	VMOVQ        SI, X9
+	VPBROADCASTQ X9, Y9
+	VPSRLQ       $0x02, Y1, Y10
+	VPXOR        Y3, Y10, Y10
+	VPAND        Y9, Y10, Y10
+	VPXOR        Y10, Y3, Y3
+	VPSLLQ       $0x02, Y10, Y10
+	VPXOR        Y10, Y1, Y1
+	VPSRLQ       $0x02, Y2, Y10
+	VPXOR        Y4, Y10, Y10
+	VPAND        Y9, Y10, Y10
+	VPXOR        Y10, Y4, Y4
+	VPSLLQ       $0x02, Y10, Y10
+	VPXOR        Y10, Y2, Y2
+	VPSRLQ       $0x02, Y5, Y10
+	VPXOR        Y7, Y10, Y10
+	VPAND        Y9, Y10, Y10
+	VPXOR        Y10, Y7, Y7
+	VPSLLQ       $0x02, Y10, Y10
+	VPXOR        Y10, Y5, Y5
+	VPSRLQ       $0x02, Y6, Y10
+	VPXOR        Y8, Y10, Y10
+	VPAND        Y9, Y10, Y10
+	VPXOR        Y10, Y8, Y8
+	VPSLLQ       $0x02, Y10, Y10
+	VPXOR        Y10, Y6, Y6
 	MOVQ         $0x5555555555555555, SI
-	VMOVQ        SI, X8
-	VPBROADCASTQ X8, Y8
-	VPSRLQ       $0x01, Y0, Y9
-	VPXOR        Y1, Y9, Y9
-	VPAND        Y8, Y9, Y9
-	VPXOR        Y9, Y1, Y1
-	VPSLLQ       $0x01, Y9, Y9
-	VPXOR        Y9, Y0, Y0
-	VPSRLQ       $0x01, Y2, Y9
-	VPXOR        Y3, Y9, Y9
-	VPAND        Y8, Y9, Y9
-	VPXOR        Y9, Y3, Y3
-	VPSLLQ       $0x01, Y9, Y9
-	VPXOR        Y9, Y2, Y2
-	VPSRLQ       $0x01, Y4, Y9
-	VPXOR        Y5, Y9, Y9
-	VPAND        Y8, Y9, Y9
-	VPXOR        Y9, Y5, Y5
-	VPSLLQ       $0x01, Y9, Y9
-	VPXOR        Y9, Y4, Y4
-	VPSRLQ       $0x01, Y6, Y9
-	VPXOR        Y7, Y9, Y9
-	VPAND        Y8, Y9, Y9
-	VPXOR        Y9, Y7, Y7
-	VPSLLQ       $0x01, Y9, Y9
-	VPXOR        Y9, Y6, Y6
-	VPUNPCKLBW   Y1, Y0, Y8
-	VPUNPCKHBW   Y1, Y0, Y0
-	VPUNPCKLBW   Y3, Y2, Y1
-	VPUNPCKHBW   Y3, Y2, Y2
-	VPUNPCKLBW   Y5, Y4, Y3
-	VPUNPCKHBW   Y5, Y4, Y4
-	VPUNPCKLBW   Y7, Y6, Y5
-	VPUNPCKHBW   Y7, Y6, Y6
-	VPUNPCKLWD   Y1, Y8, Y7
-	VPUNPCKHWD   Y1, Y8, Y1
-	VPUNPCKLWD   Y5, Y3, Y8
-	VPUNPCKHWD   Y5, Y3, Y3
-	VPUNPCKLDQ   Y8, Y7, Y5
-	VPUNPCKHDQ   Y8, Y7, Y7
-	VPUNPCKLDQ   Y3, Y1, Y8
-	VPUNPCKHDQ   Y3, Y1, Y1
-	VPUNPCKLWD   Y2, Y0, Y3
-	VPUNPCKHWD   Y2, Y0, Y0
-	VPUNPCKLWD   Y6, Y4, Y2
+	VMOVQ        SI, X9
+	VPBROADCASTQ X9, Y9
+	VPSRLQ       $0x01, Y1, Y10
+	VPXOR        Y2, Y10, Y10
+	VPAND        Y9, Y10, Y10
+	VPXOR        Y10, Y2, Y2
+	VPSLLQ       $0x01, Y10, Y10
+	VPXOR        Y10, Y1, Y1
+	VPSRLQ       $0x01, Y3, Y10
+	VPXOR        Y4, Y10, Y10
+	VPAND        Y9, Y10, Y10
+	VPXOR        Y10, Y4, Y4
+	VPSLLQ       $0x01, Y10, Y10
+	VPXOR        Y10, Y3, Y3
+	VPSRLQ       $0x01, Y5, Y10
+	VPXOR        Y6, Y10, Y10
+	VPAND        Y9, Y10, Y10
+	VPXOR        Y10, Y6, Y6
+	VPSLLQ       $0x01, Y10, Y10
+	VPXOR        Y10, Y5, Y5
+	VPSRLQ       $0x01, Y7, Y10
+	VPXOR        Y8, Y10, Y10
+	VPAND        Y9, Y10, Y10
+	VPXOR        Y10, Y8, Y8
+	VPSLLQ       $0x01, Y10, Y10
+	VPXOR        Y10, Y7, Y7
+	VPUNPCKLBW   Y2, Y1, Y9
+	VPUNPCKHBW   Y2, Y1, Y1
+	VPUNPCKLBW   Y4, Y3, Y2
+	VPUNPCKHBW   Y4, Y3, Y3
+	VPUNPCKLBW   Y6, Y5, Y4
+	VPUNPCKHBW   Y6, Y5, Y5
+	VPUNPCKLBW   Y8, Y7, Y6
+	VPUNPCKHBW   Y8, Y7, Y7
+	VPUNPCKLWD   Y2, Y9, Y8
+	VPUNPCKHWD   Y2, Y9, Y2
+	VPUNPCKLWD   Y6, Y4, Y9
 	VPUNPCKHWD   Y6, Y4, Y4
-	VPUNPCKLDQ   Y2, Y3, Y6
-	VPUNPCKHDQ   Y2, Y3, Y2
-	VPUNPCKLDQ   Y4, Y0, Y3
-	VPUNPCKHDQ   Y4, Y0, Y0
-	VMOVDQU      X5, (SP)
-	VEXTRACTI128 $0x01, Y5, 128(SP)
-	VMOVDQU      X7, 16(SP)
-	VEXTRACTI128 $0x01, Y7, 144(SP)
-	VMOVDQU      X8, 32(SP)
-	VEXTRACTI128 $0x01, Y8, 160(SP)
-	VMOVDQU      X1, 48(SP)
-	VEXTRACTI128 $0x01, Y1, 176(SP)
-	VMOVDQU      X6, 64(SP)
-	VEXTRACTI128 $0x01, Y6, 192(SP)
-	VMOVDQU      X2, 80(SP)
-	VEXTRACTI128 $0x01, Y2, 208(SP)
-	VMOVDQU      X3, 96(SP)
-	VEXTRACTI128 $0x01, Y3, 224(SP)
-	VMOVDQU      X0, 112(SP)
-	VEXTRACTI128 $0x01, Y0, 240(SP)
+	VPUNPCKLDQ   Y9, Y8, Y6
+	VPUNPCKHDQ   Y9, Y8, Y8
+	VPUNPCKLDQ   Y4, Y2, Y9
+	VPUNPCKHDQ   Y4, Y2, Y2
+	VPUNPCKLWD   Y3, Y1, Y4
+	VPUNPCKHWD   Y3, Y1, Y1
+	VPUNPCKLWD   Y7, Y5, Y3
+	VPUNPCKHWD   Y7, Y5, Y5
+	VPUNPCKLDQ   Y3, Y4, Y7
+	VPUNPCKHDQ   Y3, Y4, Y3
+	VPUNPCKLDQ   Y5, Y1, Y4
+	VPUNPCKHDQ   Y5, Y1, Y1
+	VMOVDQU      X6, (SP)
+	VEXTRACTI128 $0x01, Y6, 128(SP)
+	VMOVDQU      X8, 16(SP)
+	VEXTRACTI128 $0x01, Y8, 144(SP)
+	VMOVDQU      X9, 32(SP)
+	VEXTRACTI128 $0x01, Y9, 160(SP)
+	VMOVDQU      X2, 48(SP)
+	VEXTRACTI128 $0x01, Y2, 176(SP)
+	VMOVDQU      X7, 64(SP)
+	VEXTRACTI128 $0x01, Y7, 192(SP)
+	VMOVDQU      X3, 80(SP)
+	VEXTRACTI128 $0x01, Y3, 208(SP)
+	VMOVDQU      X4, 96(SP)
+	VEXTRACTI128 $0x01, Y4, 224(SP)
+	VMOVDQU      X1, 112(SP)
+	VEXTRACTI128 $0x01, Y1, 240(SP)
 	ADDQ         $0x20, BX
-	VPMOVZXBD    (SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       (AX), Y1, Y1
-	VMOVUPS      Y1, (AX)
-	VPMOVZXBD    8(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       32(AX), Y1, Y1
-	VMOVUPS      Y1, 32(AX)
-	VPMOVZXBD    16(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       64(AX), Y1, Y1
-	VMOVUPS      Y1, 64(AX)
-	VPMOVZXBD    24(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       96(AX), Y1, Y1
-	VMOVUPS      Y1, 96(AX)
-	VPMOVZXBD    32(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       128(AX), Y1, Y1
-	VMOVUPS      Y1, 128(AX)
-	VPMOVZXBD    40(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       160(AX), Y1, Y1
-	VMOVUPS      Y1, 160(AX)
-	VPMOVZXBD    48(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       192(AX), Y1, Y1
-	VMOVUPS      Y1, 192(AX)
-	VPMOVZXBD    56(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       224(AX), Y1, Y1
-	VMOVUPS      Y1, 224(AX)
-	VPMOVZXBD    64(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       256(AX), Y1, Y1
-	VMOVUPS      Y1, 256(AX)
-	VPMOVZXBD    72(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       288(AX), Y1, Y1
-	VMOVUPS      Y1, 288(AX)
-	VPMOVZXBD    80(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       320(AX), Y1, Y1
-	VMOVUPS      Y1, 320(AX)
-	VPMOVZXBD    88(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       352(AX), Y1, Y1
-	VMOVUPS      Y1, 352(AX)
-	VPMOVZXBD    96(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       384(AX), Y1, Y1
-	VMOVUPS      Y1, 384(AX)
-	VPMOVZXBD    104(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       416(AX), Y1, Y1
-	VMOVUPS      Y1, 416(AX)
-	VPMOVZXBD    112(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       448(AX), Y1, Y1
-	VMOVUPS      Y1, 448(AX)
-	VPMOVZXBD    120(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       480(AX), Y1, Y1
-	VMOVUPS      Y1, 480(AX)
-	VPMOVZXBD    128(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       512(AX), Y1, Y1
-	VMOVUPS      Y1, 512(AX)
-	VPMOVZXBD    136(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       544(AX), Y1, Y1
-	VMOVUPS      Y1, 544(AX)
-	VPMOVZXBD    144(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       576(AX), Y1, Y1
-	VMOVUPS      Y1, 576(AX)
-	VPMOVZXBD    152(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       608(AX), Y1, Y1
-	VMOVUPS      Y1, 608(AX)
-	VPMOVZXBD    160(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       640(AX), Y1, Y1
-	VMOVUPS      Y1, 640(AX)
-	VPMOVZXBD    168(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       672(AX), Y1, Y1
-	VMOVUPS      Y1, 672(AX)
-	VPMOVZXBD    176(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       704(AX), Y1, Y1
-	VMOVUPS      Y1, 704(AX)
-	VPMOVZXBD    184(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       736(AX), Y1, Y1
-	VMOVUPS      Y1, 736(AX)
-	VPMOVZXBD    192(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       768(AX), Y1, Y1
-	VMOVUPS      Y1, 768(AX)
-	VPMOVZXBD    200(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       800(AX), Y1, Y1
-	VMOVUPS      Y1, 800(AX)
-	VPMOVZXBD    208(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       832(AX), Y1, Y1
-	VMOVUPS      Y1, 832(AX)
-	VPMOVZXBD    216(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       864(AX), Y1, Y1
-	VMOVUPS      Y1, 864(AX)
-	VPMOVZXBD    224(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       896(AX), Y1, Y1
-	VMOVUPS      Y1, 896(AX)
-	VPMOVZXBD    232(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       928(AX), Y1, Y1
-	VMOVUPS      Y1, 928(AX)
-	VPMOVZXBD    240(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       960(AX), Y1, Y1
-	VMOVUPS      Y1, 960(AX)
-	VPMOVZXBD    248(SP), Y0
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQD     Y2, Y2, Y2
-	VGATHERDPS   Y2, (DX)(Y0*4), Y1
-	VADDPS       992(AX), Y1, Y1
-	VMOVUPS      Y1, 992(AX)
+	VPMOVZXBD    (SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       (AX), Y2, Y2
+	VMOVUPS      Y2, (AX)
+	VPMOVZXBD    8(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       32(AX), Y2, Y2
+	VMOVUPS      Y2, 32(AX)
+	VPMOVZXBD    16(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       64(AX), Y2, Y2
+	VMOVUPS      Y2, 64(AX)
+	VPMOVZXBD    24(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       96(AX), Y2, Y2
+	VMOVUPS      Y2, 96(AX)
+	VPMOVZXBD    32(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       128(AX), Y2, Y2
+	VMOVUPS      Y2, 128(AX)
+	VPMOVZXBD    40(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       160(AX), Y2, Y2
+	VMOVUPS      Y2, 160(AX)
+	VPMOVZXBD    48(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       192(AX), Y2, Y2
+	VMOVUPS      Y2, 192(AX)
+	VPMOVZXBD    56(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       224(AX), Y2, Y2
+	VMOVUPS      Y2, 224(AX)
+	VPMOVZXBD    64(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       256(AX), Y2, Y2
+	VMOVUPS      Y2, 256(AX)
+	VPMOVZXBD    72(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       288(AX), Y2, Y2
+	VMOVUPS      Y2, 288(AX)
+	VPMOVZXBD    80(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       320(AX), Y2, Y2
+	VMOVUPS      Y2, 320(AX)
+	VPMOVZXBD    88(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       352(AX), Y2, Y2
+	VMOVUPS      Y2, 352(AX)
+	VPMOVZXBD    96(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       384(AX), Y2, Y2
+	VMOVUPS      Y2, 384(AX)
+	VPMOVZXBD    104(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       416(AX), Y2, Y2
+	VMOVUPS      Y2, 416(AX)
+	VPMOVZXBD    112(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       448(AX), Y2, Y2
+	VMOVUPS      Y2, 448(AX)
+	VPMOVZXBD    120(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       480(AX), Y2, Y2
+	VMOVUPS      Y2, 480(AX)
+	VPMOVZXBD    128(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       512(AX), Y2, Y2
+	VMOVUPS      Y2, 512(AX)
+	VPMOVZXBD    136(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       544(AX), Y2, Y2
+	VMOVUPS      Y2, 544(AX)
+	VPMOVZXBD    144(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       576(AX), Y2, Y2
+	VMOVUPS      Y2, 576(AX)
+	VPMOVZXBD    152(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       608(AX), Y2, Y2
+	VMOVUPS      Y2, 608(AX)
+	VPMOVZXBD    160(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       640(AX), Y2, Y2
+	VMOVUPS      Y2, 640(AX)
+	VPMOVZXBD    168(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       672(AX), Y2, Y2
+	VMOVUPS      Y2, 672(AX)
+	VPMOVZXBD    176(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       704(AX), Y2, Y2
+	VMOVUPS      Y2, 704(AX)
+	VPMOVZXBD    184(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       736(AX), Y2, Y2
+	VMOVUPS      Y2, 736(AX)
+	VPMOVZXBD    192(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       768(AX), Y2, Y2
+	VMOVUPS      Y2, 768(AX)
+	VPMOVZXBD    200(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       800(AX), Y2, Y2
+	VMOVUPS      Y2, 800(AX)
+	VPMOVZXBD    208(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       832(AX), Y2, Y2
+	VMOVUPS      Y2, 832(AX)
+	VPMOVZXBD    216(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       864(AX), Y2, Y2
+	VMOVUPS      Y2, 864(AX)
+	VPMOVZXBD    224(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       896(AX), Y2, Y2
+	VMOVUPS      Y2, 896(AX)
+	VPMOVZXBD    232(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       928(AX), Y2, Y2
+	VMOVUPS      Y2, 928(AX)
+	VPMOVZXBD    240(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       960(AX), Y2, Y2
+	VMOVUPS      Y2, 960(AX)
+	VPMOVZXBD    248(SP), Y1
+	VPXOR        Y2, Y2, Y2
+	VMOVDQA      Y0, Y3
+	VGATHERDPS   Y3, (DX)(Y1*4), Y2
+	VADDPS       992(AX), Y2, Y2
+	VMOVUPS      Y2, 992(AX)
 	ADDQ         $0x00000400, AX
 	DECQ         CX
 	JNZ          quad

@@ -37,12 +37,14 @@ func addSums() {
 	indices := AllocLocal(256)
 	dst, quads := Load(Param("dst"), GP64()), Load(Param("quads"), GP64())
 	sums, s := Load(Param("sums"), GP64()), Load(Param("s"), GP64())
+	all := YMM() // bits; a copy is a mask, and costs less than a comparison
+	VPCMPEQD(all, all, all)
 	TESTQ(quads, quads)
 	JZ(LabelRef("done"))
 	Label("quad")
 	storeIndices(indices, interleave(transpose(s)))
 	ADDQ(Imm(32), s)
-	addSelected(dst, sums, indices)
+	addSelected(dst, sums, indices, all)
 	ADDQ(U32(1024), dst)
 	DECQ(quads)
 	JNZ(LabelRef("quad"))
@@ -122,12 +124,12 @@ func storeIndices(indices Mem, v [8]reg.VecVirtual) {
 }
 
 // addSelected adds the sums at 256 indices to dst.
-func addSelected(dst, sums reg.Register, indices Mem) {
+func addSelected(dst, sums reg.Register, indices Mem, all reg.VecVirtual) {
 	for i := range 32 {
 		k, v, mask := YMM(), YMM(), YMM()
 		VPMOVZXBD(indices.Offset(8*i), k)
 		VPXOR(v, v, v) // or it would wait for what was there
-		VPCMPEQD(mask, mask, mask)
+		VMOVDQA(all, mask)
 		VGATHERDPS(mask, Mem{Base: sums, Index: k, Scale: 4}, v)
 		VADDPS(Mem{Base: dst, Disp: 32 * i}, v, v)
 		VMOVUPS(v, Mem{Base: dst, Disp: 32 * i})
