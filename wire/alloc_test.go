@@ -1,7 +1,10 @@
 package wire_test
 
 import (
+	"bytes"
+	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/zofl/zofl/wire"
@@ -25,6 +28,43 @@ func TestReplyDoesNotAllocate(t *testing.T) {
 		if got := testing.AllocsPerRun(100, func() { room = reply.Append(room[:0]) }); got != 0 {
 			t.Errorf("%s: encoding into a buffer with room allocates %v times", name, got)
 		}
+	}
+}
+
+// A reader of many records allocates for the first round only, and what one
+// record had is not left in the next.
+func TestRoundsDoNotAllocate(t *testing.T) {
+	round := func(n uint64, terms ...wire.Term) []byte {
+		r := wire.Record{N: n, Kind: wire.KindRound, Round: &wire.Round{Step: 1, Slots: []uint32{uint32(n)}, Terms: terms}}
+		if n > 5 {
+			r.Round.Slots = nil
+		}
+		return r.Append(nil)
+	}
+	one := wire.AppendScalars(nil, 1)
+	long := round(5, wire.Term{Scalars: one}, wire.Term{Source: 3, Scalars: one})
+	short := round(6, wire.Term{Back: 2})
+	end := (&wire.Record{N: 7, Kind: wire.KindEnd, End: &wire.End{Reason: wire.EndRequested}}).Append(nil)
+	var r wire.Record
+	for _, record := range [][]byte{long, short, long[:len(long)-1], short, end, short} {
+		want, wantErr := wire.DecodeRecord(record)
+		err := r.Decode(record)
+		if fmt.Sprint(err) != fmt.Sprint(wantErr) {
+			t.Errorf("Decode after others: %v, DecodeRecord: %v", err, wantErr)
+		}
+		if err == nil && !bytes.Equal(r.Append(nil), want.Append(nil)) {
+			t.Errorf("Decode after others reads %+v, want %+v", r, want)
+		}
+		if err != nil && (r.N != 0 || r.Kind != 0) {
+			t.Errorf("after an error the record is %+v", r)
+		}
+	}
+	if got := testing.AllocsPerRun(100, func() { r.Decode(short) }); got != 0 {
+		t.Errorf("a round allocates %v times", got)
+	}
+	name := strings.Repeat("r", wire.MaxName)
+	if got := testing.AllocsPerRun(100, func() { wire.BatchSeed(name, name, 9, 1) }); got != 0 {
+		t.Errorf("BatchSeed allocates %v times", got)
 	}
 }
 

@@ -128,12 +128,22 @@ func (r *Record) Append(b []byte) []byte {
 // to the same bytes. The scalars of the result alias b. A plan is read, not
 // judged: [Plan.Validate] does that.
 func DecodeRecord(b []byte) (Record, error) {
+	var r Record
+	err := r.Decode(b)
+	return r, err
+}
+
+// Decode sets r to the record that [DecodeRecord] reads. It writes a round to
+// the memory of r.Round and its Terms, so that whoever reads many allocates for
+// the first. After an error r is empty but for that memory.
+func (r *Record) Decode(b []byte) error {
 	d := &reader{frame: "record", b: b}
 	if len(b) > MaxRecord {
 		d.fail("record", ErrLimit)
 	}
+	round := r.Round
+	*r = Record{}
 	d.head(RecordVersion, 6)
-	var r Record
 	r.Kind = RecordKind(d.known("kind", uint64(KindEnd)))
 	r.N = d.uint("n", math.MaxInt64)
 	d.bytes("prev", r.Prev[:])
@@ -141,15 +151,16 @@ func DecodeRecord(b []byte) (Record, error) {
 	if d.err == nil && (r.N == 0 || (r.Kind == KindPlan) != (r.N == 1)) {
 		d.fail("n", ErrValue)
 	}
-	d.body(&r)
+	d.body(r, round)
 	d.end()
 	if d.err != nil {
-		return Record{}, d.err
+		*r = Record{Round: round}
 	}
-	return r, nil
+	return d.err
 }
 
-func (d *reader) body(r *Record) {
+// body reads what r.Kind names; round is memory for it, or nil.
+func (d *reader) body(r *Record, round *Round) {
 	if d.err != nil {
 		return
 	}
@@ -157,7 +168,7 @@ func (d *reader) body(r *Record) {
 	case KindPlan:
 		r.Plan = d.plan()
 	case KindRound:
-		r.Round = d.round(r.N)
+		r.Round = d.round(r.N, round)
 	case KindChange:
 		r.Change = d.change()
 	case KindRollback:

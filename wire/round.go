@@ -38,8 +38,12 @@ func appendField(b []byte, key byte, v uint64) []byte {
 	return appendUint(append(b, key), v)
 }
 
-func (d *reader) round(n uint64) *Round {
-	r := &Round{}
+// round reads the round of record n into r, or into a new one for nil.
+func (d *reader) round(n uint64, r *Round) *Round {
+	if r == nil {
+		r = &Round{}
+	}
+	*r = Round{Terms: r.Terms[:0]}
 	step, terms := false, false
 	d.keys("body", func(key uint64) bool {
 		switch key {
@@ -56,7 +60,7 @@ func (d *reader) round(n uint64) *Round {
 		case keySlots:
 			r.Slots = d.slots()
 		case keyTerms:
-			r.Terms, terms = d.terms(n), true
+			r.Terms, terms = d.terms(n, r.Terms), true
 		}
 		return key <= keyTerms
 	})
@@ -86,10 +90,14 @@ func (d *reader) slots() []uint32 {
 	return slots
 }
 
-// terms reads the terms of record n, ascending by (Back, Source). Record 1 is
-// the plan, so Back reaches to record 2 at most.
-func (d *reader) terms(n uint64) []Term {
-	terms := make([]Term, d.array("terms", MaxTerms, 5))
+// terms reads the terms of record n, ascending by (Back, Source), to the memory
+// of terms if they fit. Record 1 is the plan, so Back reaches to record 2 at most.
+func (d *reader) terms(n uint64, terms []Term) []Term {
+	if need := d.array("terms", MaxTerms, 5); need <= cap(terms) {
+		terms = terms[:need]
+	} else {
+		terms = make([]Term, need)
+	}
 	for i := range terms {
 		d.tuple("term", 3)
 		t := &terms[i]

@@ -38,7 +38,10 @@ func (p *Plan) PerturbationsAt(round uint64) uint32 {
 // id + "\x00" + LE64(n) + LE32(step)). It is the same for all perturbations of
 // the step and for both sides of a difference.
 func BatchSeed(run, id string, n uint64, step uint32) uint64 {
-	b := []byte("zofl/1 batch\x00" + run + "\x00" + id + "\x00")
+	const longest = len("zofl/1 batch\x00") + 2*(MaxName+1) + 8 + 4
+	b := append(make([]byte, 0, longest), "zofl/1 batch\x00"...)
+	b = append(append(b, run...), 0)
+	b = append(append(b, id...), 0)
 	b = binary.LittleEndian.AppendUint64(b, n)
 	b = binary.LittleEndian.AppendUint32(b, step)
 	sum := sha256.Sum256(b)
