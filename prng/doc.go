@@ -12,6 +12,12 @@
 // function of package math but Sqrt takes part, and the coefficients are literals. One exception:
 // the sign and payload of a NaN are not specified.
 //
+// # Speed
+//
+// On amd64 the kernels are assembly for AVX-512 or AVX2, whichever the processor has; everywhere
+// else, and in a build with the tag purego, they are Go. The bits are the same. The assembly is
+// written by internal/asm; `go generate` writes it anew.
+//
 // # Compatibility
 //
 // The numbers are scheme 1, written in SPEC.md and held by the vectors in testdata. They never
