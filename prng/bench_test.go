@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/zofl/zofl/internal/isa"
 )
 
 var benchLengths = []int{100, 4096, 65536, 1 << 20}
@@ -74,14 +76,16 @@ func BenchmarkSquaredNorm(b *testing.B) {
 	bench(b, 1, func(dst []float32) { SquaredNorm(Direction{Dist: Normal}, uint64(len(dst))) })
 }
 
-// BenchmarkRatio reports how many times faster than the NormFloat64 loop the kernels are, in
-// seed-elements a second: the median over rounds that alternate the two, which holds on a machine
-// that others use too.
+// ratioLen is the length of BenchmarkRatio's vectors, which a second-level cache holds.
+const ratioLen = 65536
+
+// BenchmarkRatio reports how many times faster than the NormFloat64 loop the kernels are with
+// each instruction set, in seed-elements a second. PerturbPair's are the elements of its one
+// direction, though it writes two vectors.
 func BenchmarkRatio(b *testing.B) {
-	const n = 65536
-	dst, x := make([]float32, n), make([]float32, n)
+	dst, minus, x := make([]float32, ratioLen), make([]float32, ratioLen), make([]float32, ratioLen)
 	normal, rademacher := Direction{Dist: Normal}, Direction{Dist: Rademacher}
-	list := terms(strings.Repeat("r", 64))
+	normals, group, groups := terms("nnnnnnnn"), terms("rrrrrrrr"), terms(strings.Repeat("r", 64))
 	for _, kernel := range []struct {
 		name  string
 		seeds float64
@@ -90,22 +94,35 @@ func BenchmarkRatio(b *testing.B) {
 		{"FillNormal", 1, func() { Fill(dst, normal, 0) }},
 		{"AxpyNormal", 1, func() { Axpy(dst, 0.001, normal, 0) }},
 		{"PerturbNormal", 1, func() { Perturb(dst, x, 0.001, normal, 0) }},
+		{"PerturbPair", 1, func() { PerturbPair(dst, minus, x, 0.001, normal, 0) }},
 		{"PerturbRademacher", 1, func() { Perturb(dst, x, 0.001, rademacher, 0) }},
-		{"SumRademacher64", 64, func() { Sum(dst, list, 0) }},
+		{"SumNormal", 8, func() { Sum(dst, normals, 0) }},
+		{"SumRademacher8", 8, func() { Sum(dst, group, 0) }},
+		{"SumRademacher64", 64, func() { Sum(dst, groups, 0) }},
+		{"SquaredNorm", 1, func() { SquaredNorm(normal, ratioLen) }},
 	} {
-		b.Run(kernel.name, func(b *testing.B) {
-			r := rand.New(rand.NewPCG(1, 2))
-			var ratios []float64
-			for b.Loop() {
-				start := time.Now()
-				axpyNormFloat64(dst, r)
-				middle := time.Now()
-				kernel.f()
-				yardstick, took := middle.Sub(start), time.Since(middle)
-				ratios = append(ratios, kernel.seeds*yardstick.Seconds()/took.Seconds())
-			}
-			slices.Sort(ratios)
-			b.ReportMetric(ratios[len(ratios)/2], "xNormFloat64")
-		})
+		for level := isa.Generic; level <= isa.Best(); level++ {
+			b.Run(kernel.name+"/"+level.String(), func(b *testing.B) {
+				defer isa.Use(isa.Use(level))
+				ratio(b, kernel.seeds, kernel.f)
+			})
+		}
 	}
+}
+
+// ratio reports the median over rounds that alternate the NormFloat64 loop and f, which holds on
+// a machine that others use too.
+func ratio(b *testing.B, seeds float64, f func()) {
+	r, x := rand.New(rand.NewPCG(1, 2)), make([]float32, ratioLen)
+	var ratios []float64
+	for b.Loop() {
+		start := time.Now()
+		axpyNormFloat64(x, r)
+		middle := time.Now()
+		f()
+		yardstick, took := middle.Sub(start), time.Since(middle)
+		ratios = append(ratios, seeds*yardstick.Seconds()/took.Seconds())
+	}
+	slices.Sort(ratios)
+	b.ReportMetric(ratios[len(ratios)/2], "xNormFloat64")
 }
