@@ -12,6 +12,10 @@
 // it is added, float32(a*x), because Go may otherwise fuse the two and round
 // only once where the hardware has such an instruction.
 //
-// A vector operand may alias the destination if both begin at the same
-// element; any other overlap gives a result of the overlapping loop.
+// On amd64 with AVX2 assembly does the same operations on eight elements at a
+// time; the build tag purego leaves it out.
+//
+// The last vector of a call is only read, and may be one of the vectors that
+// the call writes. No two vectors may overlap otherwise: what that gives
+// depends on the machine.
 package mathx

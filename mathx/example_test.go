@@ -18,3 +18,27 @@ func ExampleExactSum() {
 	fmt.Println(all.Mean(8))
 	// Output: 0.1875
 }
+
+// Heavy-ball momentum on f(x) = x*x/2 with a gradient that is x itself.
+func ExampleMomentumStep() {
+	x, m := []float32{8, -4}, make([]float32, 2)
+	for range 3 {
+		mathx.MomentumStep(x, m, 0.5, 1, 0.25, x)
+		fmt.Println(x, m)
+	}
+	// Output:
+	// [6 -3] [8 -4]
+	// [3.5 -1.75] [10 -5]
+	// [1.375 -0.6875] [8.5 -4.25]
+}
+
+// The second element moves a hundredth as far as the first and makes nearly the
+// same step.
+func ExampleAdaptiveStep() {
+	x, m := make([]float32, 2), make([]float32, 2)
+	v, vhat := make([]float32, 2), make([]float32, 2)
+	c := mathx.Adaptive{Alpha: 0.5, Beta1: 0.75, Beta2: 0.75, Epsilon: 1e-8}
+	mathx.AdaptiveStep(x, m, v, vhat, c, []float32{1, -0.01})
+	fmt.Println(x, m, v)
+	// Output: [0.25 -0.24994999] [0.25 -0.0025] [0.25 2.5e-05]
+}

@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
 
-const goldenCount = 27
+const goldenCount = 42
 
 // lcg is Knuth's 64-bit linear congruential generator: integers only, so that
 // the inputs are the same everywhere and easy to make in another language.
@@ -37,6 +38,18 @@ func (g *lcg) vector(n int, exp uint32) []float32 {
 	return x
 }
 
+// fraction returns a value of [0.5,1).
+func (g *lcg) fraction() float32 {
+	return math.Float32frombits(126<<23 | g.next()&(1<<23-1))
+}
+
+// absolute clears the signs of x.
+func absolute(x []float32) {
+	for i, v := range x {
+		x[i] = math.Float32frombits(math.Float32bits(v) &^ (1 << 31))
+	}
+}
+
 // goldenResult computes the bytes that a line of testdata/golden.txt hashes.
 func goldenResult(op string, n int, seed uint64, exp uint32) []byte {
 	g := lcg(seed)
@@ -44,6 +57,22 @@ func goldenResult(op string, n int, seed uint64, exp uint32) []byte {
 	case "sumsquares":
 		s := SumSquares(g.vector(n, exp))
 		return binary.LittleEndian.AppendUint64(nil, math.Float64bits(s))
+	case "momentumstep":
+		beta, gain, eta := g.fraction(), g.fraction(), g.float32(110)
+		x, m, v := g.vector(n, exp), g.vector(n, exp), g.vector(n, exp)
+		MomentumStep(x, m, beta, gain, eta, v)
+		return slices.Concat(bytesOf(x), bytesOf(m))
+	case "adaptivestep":
+		c := Adaptive{Alpha: g.float32(110), Beta1: g.fraction(), Beta2: g.fraction()}
+		epsilon := g.vector(1, exp)
+		absolute(epsilon)
+		c.Epsilon = epsilon[0]
+		x, m, v := g.vector(n, exp), g.vector(n, exp), g.vector(n, exp)
+		vhat, delta := g.vector(n, exp), g.vector(n, exp)
+		absolute(v)
+		absolute(vhat)
+		AdaptiveStep(x, m, v, vhat, c, delta)
+		return slices.Concat(bytesOf(x), bytesOf(m), bytesOf(v), bytesOf(vhat))
 	case "exactsum":
 		means := make([]float32, 16)
 		for i := range means {
@@ -82,7 +111,9 @@ func bytesOf(x []float32) []byte {
 	return b
 }
 
-func TestGolden(t *testing.T) {
+func TestGolden(t *testing.T) { eachLevel(t, testGolden) }
+
+func testGolden(t *testing.T) {
 	f, err := os.Open("testdata/golden.txt")
 	if err != nil {
 		t.Fatal(err)

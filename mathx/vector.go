@@ -1,9 +1,6 @@
 package mathx
 
-// block is the length of a stretch whose squares are summed before the sums
-// of stretches are: the block of the direction scheme, so that a norm can be
-// taken while directions are made block by block.
-const block = 4096
+//go:generate go -C ../internal/asm run ./mathx -out ../../mathx/vector_amd64.s -stubs ../../mathx/vector_stubs_amd64.go -pkg mathx
 
 const badLength = "mathx: length mismatch"
 
@@ -18,10 +15,7 @@ func Axpy(dst []float32, a float32, x []float32) {
 	if len(x) != len(dst) {
 		panic(badLength)
 	}
-	x = x[:len(dst)]
-	for i := range dst {
-		dst[i] += float32(a * x[i])
-	}
+	axpy(dst, a, x)
 }
 
 // Descend makes a gradient step from x along v, of step size eta.
@@ -35,10 +29,7 @@ func Descend(x []float32, eta float32, v []float32) {
 	if len(v) != len(x) {
 		panic(badLength)
 	}
-	v = v[:len(x)]
-	for i := range x {
-		x[i] -= float32(eta * v[i])
-	}
+	descend(x, eta, v)
 }
 
 // Momentum decays m by beta and adds v with the given gain: 1-beta for an
@@ -53,39 +44,22 @@ func Momentum(m []float32, beta, gain float32, v []float32) {
 	if len(v) != len(m) {
 		panic(badLength)
 	}
-	v = v[:len(m)]
-	for i := range m {
-		m[i] = float32(beta*m[i]) + float32(gain*v[i])
-	}
+	momentum(m, beta, gain, v)
 }
 
-// SumSquares returns the sum of squares of x in float64: ascending within
-// blocks of 4096 elements, then the sums of the blocks, ascending.
+// MomentumStep is [Momentum] of m along v and then [Descend] of x along m, with
+// the same bits, in one pass over memory. Parts of a vector whose step sizes
+// differ take a call each.
 //
-//	for b := 0; b < len(x); b += 4096 {
-//		var t float64
-//		for _, v := range x[b:min(b+4096, len(x))] {
-//			t += float64(float64(v) * float64(v))
-//		}
-//		s += t
+//	for i := range x {
+//		m[i] = float32(beta*m[i]) + float32(gain*v[i])
+//		x[i] -= float32(eta * m[i])
 //	}
 //
-// A caller that sees one block at a time gets the same bits by adding
-// SumSquares of each.
-func SumSquares(x []float32) float64 {
-	var s float64
-	for len(x) > block {
-		s += sumBlock(x[:block])
-		x = x[block:]
+// It panics if the lengths differ.
+func MomentumStep(x, m []float32, beta, gain, eta float32, v []float32) {
+	if len(m) != len(x) || len(v) != len(x) {
+		panic(badLength)
 	}
-	return s + sumBlock(x)
-}
-
-func sumBlock(x []float32) float64 {
-	var t float64
-	for _, v := range x {
-		w := float64(v)
-		t += float64(w * w)
-	}
-	return t
+	momentumStep(x, m, beta, gain, eta, v)
 }

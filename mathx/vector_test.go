@@ -1,21 +1,32 @@
 package mathx
 
 import (
-	"fmt"
 	"math"
 	"testing"
+
+	"github.com/zofl/zofl/internal/isa"
 )
+
+// eachLevel runs a test with every instruction set that the machine has.
+func eachLevel(t *testing.T, test func(t *testing.T)) {
+	for l := isa.Generic; l <= isa.Best(); l++ {
+		t.Run(l.String(), func(t *testing.T) {
+			defer isa.Use(isa.Use(l))
+			test(t)
+		})
+	}
+}
 
 const guard = 12345
 
 // guarded returns a copy of x at the given offset between guard values, and a
 // check that they still stand.
 func guarded(x []float32, offset int) (inner []float32, intact func() bool) {
-	all := make([]float32, offset+len(x)+4)
+	all := make([]float32, offset+len(x)+20)
 	for i := range all {
 		all[i] = guard
 	}
-	inner = all[offset : offset+len(x) : offset+len(x)]
+	inner = all[offset : offset+len(x)]
 	copy(inner, x)
 	return inner, func() bool {
 		for i, v := range all {
@@ -27,113 +38,134 @@ func guarded(x []float32, offset int) (inner []float32, intact func() bool) {
 	}
 }
 
-// The naive versions go through float64, in which a product of two float32 is
-// exact and which rounds a sum to the same float32; nothing is left to fuse.
-
-func product(a, b float32) float32 { return float32(float64(a) * float64(b)) }
-
-func naiveAxpy(dst []float32, a, _ float32, x []float32) {
-	for i := range dst {
-		dst[i] = float32(float64(dst[i]) + float64(product(a, x[i])))
+// check runs an operation on copies of the vectors, the first of which begins
+// at the offset and the others at other ones, and compares with what is wanted.
+func (o operation) check(t *testing.T, vectors, want [][]float32, c []float32, offset int) {
+	t.Helper()
+	got := make([][]float32, o.vectors)
+	intact := make([]func() bool, o.vectors)
+	for j := range got {
+		got[j], intact[j] = guarded(vectors[j], 8+(1+j)*offset&3)
 	}
-}
-
-func naiveDescend(x []float32, eta, _ float32, v []float32) {
-	for i := range x {
-		x[i] = float32(float64(x[i]) - float64(product(eta, v[i])))
-	}
-}
-
-func naiveMomentum(m []float32, beta, gain float32, v []float32) {
-	for i := range m {
-		m[i] = float32(float64(product(beta, m[i])) + float64(product(gain, v[i])))
+	o.fast(got, c)
+	for j := range got {
+		if i := firstDifference(got[j], want[j]); i >= 0 {
+			t.Fatalf("n=%d, offset %d, coefficients %v: vector %d [%d] is %v, want %v",
+				len(want[j]), offset, c, j, i, got[j][i], want[j][i])
+		}
+		if !intact[j]() {
+			t.Fatalf("n=%d, offset %d: wrote outside vector %d", len(want[j]), offset, j)
+		}
 	}
 }
 
 func TestVectorsMatchNaive(t *testing.T) {
-	type kernel func(dst []float32, a, b float32, x []float32)
-	tests := []struct {
-		name       string
-		fast, slow kernel
-	}{
-		{"Axpy", func(d []float32, a, _ float32, x []float32) { Axpy(d, a, x) }, naiveAxpy},
-		{"Descend", func(d []float32, a, _ float32, x []float32) { Descend(d, a, x) }, naiveDescend},
-		{"Momentum", Momentum, naiveMomentum},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			g := lcg(1)
-			for n := 0; n <= 1025; n++ {
-				a, b := g.float32(120), g.float32(120)
-				dst, x := g.vector(n, 120), g.vector(n, 120)
-				want := append([]float32(nil), dst...)
-				tt.slow(want, a, b, x)
-				got, dstIntact := guarded(dst, n&3)
-				src, srcIntact := guarded(x, n>>2&3)
-				tt.fast(got, a, b, src)
-				if i := firstDifference(got, want); i >= 0 {
-					t.Fatalf("n=%d: got[%d] = %v, want %v", n, i, got[i], want[i])
+	for _, o := range operations {
+		t.Run(o.name, func(t *testing.T) {
+			eachLevel(t, func(t *testing.T) {
+				g := lcg(1)
+				for n := 0; n <= 1025; n++ {
+					vectors, c := o.inputs(&g, n)
+					want := o.want(vectors, c)
+					for offset := range 4 {
+						o.check(t, vectors, want, c, offset)
+					}
 				}
-				if firstDifference(src, x) >= 0 || !srcIntact() || !dstIntact() {
-					t.Fatalf("n=%d: wrote outside the destination", n)
-				}
-			}
+			})
 		})
 	}
 }
 
-func TestVectorsInPlace(t *testing.T) {
-	g := lcg(2)
-	x := g.vector(100, 120)
-	want := append([]float32(nil), x...)
-	naiveMomentum(want, 0.9, 0.1, x)
-	Momentum(x, 0.9, 0.1, x)
-	if i := firstDifference(x, want); i >= 0 {
-		t.Errorf("got[%d] = %v, want %v", i, x[i], want[i])
+// specials are values whose results a kernel might round, flush, order or
+// propagate in another way.
+func specials() []float32 {
+	inf := float32(math.Inf(1))
+	x := []float32{float32(math.NaN())}
+	for _, v := range []float32{
+		0, math.SmallestNonzeroFloat32, 0x1.fffffcp-127, 0x1p-126, 0x1.8p-100, 0x1p-75, 1e-8,
+		1, 1 + 0x1p-23, 3, 0x1p63, math.MaxFloat32, inf,
+	} {
+		x = append(x, v, -v)
+	}
+	return x
+}
+
+// Every pair of special values occurs in two vectors that meet, beside every
+// coefficient that is one.
+func TestVectorsOfSpecialValues(t *testing.T) {
+	s := specials()
+	n := len(s)
+	for _, o := range operations {
+		vectors := make([][]float32, o.vectors)
+		for j := range vectors {
+			vectors[j] = make([]float32, n*n)
+			for i := range vectors[j] {
+				// Neighbors run through all pairs; the others are shifted.
+				vectors[j][i] = s[(i/n*(j%2)+i%n*(1-j%2)+j/2*5)%n]
+			}
+		}
+		t.Run(o.name, func(t *testing.T) {
+			eachLevel(t, func(t *testing.T) {
+				for k := range n * coefficients {
+					c := []float32{0.5, 0.875, 0.75, 1e-8}
+					c[k%coefficients] = s[k/coefficients]
+					o.check(t, vectors, o.want(vectors, c), c, k&3)
+				}
+			})
+		})
 	}
 }
 
-// firstDifference returns the first index at which the bits differ, or -1.
+// A source may be a destination.
+func TestVectorsInPlace(t *testing.T) {
+	for _, o := range operations {
+		t.Run(o.name, func(t *testing.T) {
+			eachLevel(t, func(t *testing.T) {
+				g := lcg(2)
+				for source := range o.vectors - 1 {
+					got, c := o.inputs(&g, 100)
+					want := o.want(got, c) // copies
+					for j := range want {
+						copy(want[j], got[j])
+					}
+					got[o.vectors-1], want[o.vectors-1] = got[source], want[source]
+					o.fast(got, c)
+					o.slow(want, c)
+					for j := range got {
+						if i := firstDifference(got[j], want[j]); i >= 0 {
+							t.Errorf("source is vector %d: vector %d [%d] is %v, want %v",
+								source, j, i, got[j][i], want[j][i])
+						}
+					}
+				}
+			})
+		})
+	}
+}
+
+// firstDifference returns the first index at which the bits differ, or -1. One
+// NaN is as good as another.
 func firstDifference(x, y []float32) int {
 	for i := range x {
-		if math.Float32bits(x[i]) != math.Float32bits(y[i]) {
+		if math.Float32bits(x[i]) != math.Float32bits(y[i]) && (x[i] == x[i] || y[i] == y[i]) {
 			return i
 		}
 	}
 	return -1
 }
 
-func TestSumSquares(t *testing.T) {
-	g := lcg(3)
-	for _, n := range []int{0, 1, 2, 4095, 4096, 4097, 8192, 8193, 20000} {
-		x := g.vector(n, 110)
-		sums := make([]float64, n/4096+1)
-		for i, v := range x {
-			sums[i/4096] += math.Pow(float64(v), 2) // exact: 48 bits
-		}
-		var want, streamed float64
-		for b, s := range sums {
-			want += s
-			streamed += SumSquares(x[b*4096 : min(b*4096+4096, n)])
-		}
-		if got := SumSquares(x); got != want || streamed != want {
-			t.Errorf("n=%d: got %v, block by block %v, want %v", n, got, streamed, want)
-		}
-	}
-}
-
 func TestVectorsPanicOnLengthMismatch(t *testing.T) {
-	short, long := make([]float32, 3), make([]float32, 4)
-	tests := map[string]func(){
-		"Axpy short source":     func() { Axpy(long, 1, short) },
-		"Axpy long source":      func() { Axpy(short, 1, long) },
-		"Descend short source":  func() { Descend(long, 1, short) },
-		"Descend long source":   func() { Descend(short, 1, long) },
-		"Momentum short source": func() { Momentum(long, 1, 1, short) },
-		"Momentum long source":  func() { Momentum(short, 1, 1, long) },
-	}
-	for name, call := range tests {
-		t.Run(name, func(t *testing.T) { wantPanic(t, badLength, call) })
+	for _, o := range operations {
+		for short := range o.vectors {
+			vectors := make([][]float32, o.vectors)
+			for j := range vectors {
+				vectors[j] = make([]float32, 9)
+			}
+			vectors[short] = vectors[short][:8]
+			t.Run(o.name, func(t *testing.T) {
+				wantPanic(t, badLength, func() { o.fast(vectors, make([]float32, coefficients)) })
+			})
+		}
 	}
 }
 
@@ -148,23 +180,16 @@ func wantPanic(t *testing.T, want string, call func()) {
 	call()
 }
 
-var sink float64 // keeps a benchmarked result alive
-
-func BenchmarkVectors(b *testing.B) {
-	for _, n := range []int{64, 4096, 1 << 20} {
-		g := lcg(4)
-		dst, x := g.vector(n, 110), g.vector(n, 110)
-		run := func(name string, call func()) {
-			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
-				b.SetBytes(int64(4 * n))
-				for b.Loop() {
-					call()
+func TestVectorsDoNotAllocate(t *testing.T) {
+	for _, o := range operations {
+		t.Run(o.name, func(t *testing.T) {
+			eachLevel(t, func(t *testing.T) {
+				g := lcg(5)
+				vectors, c := o.inputs(&g, 100)
+				if got := testing.AllocsPerRun(20, func() { o.fast(vectors, c) }); got != 0 {
+					t.Errorf("got %v allocations, want 0", got)
 				}
 			})
-		}
-		run("Axpy", func() { Axpy(dst, 1e-3, x) })
-		run("Descend", func() { Descend(dst, 1e-3, x) })
-		run("Momentum", func() { Momentum(dst, 0.9, 0.1, x) })
-		run("SumSquares", func() { sink += SumSquares(x) })
+		})
 	}
 }

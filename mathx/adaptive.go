@@ -1,0 +1,46 @@
+package mathx
+
+// Adaptive holds the coefficients of [AdaptiveStep], by their names in
+// ZO-AdaFL. Its section 5.2 has Alpha 0.02, Beta1 0.9, Beta2 0.99 and Epsilon
+// 1e-8.
+type Adaptive struct {
+	// Alpha is the global step size, alpha_t.
+	Alpha float32
+	// Beta1 and Beta2, in [0,1), are what the first and the second moment keep
+	// of themselves.
+	Beta1, Beta2 float32
+	// Epsilon, above zero, is added to the second moment, under the root.
+	Epsilon float32
+}
+
+// AdaptiveStep makes a global update of ZO-AdaFL (Algorithm 1, lines 14 to 16,
+// the rule of AMSGrad) along delta, the mean move of a round's clients (line
+// 13): m and v are the moments of equations (2) and (3), vhat the greatest v so
+// far, and x takes the step of equation (4), from vhat. delta is a move, not a
+// gradient, so x goes along it.
+//
+//	gain1, gain2 := 1-c.Beta1, 1-c.Beta2
+//	for i, d := range delta {
+//		m[i] = float32(c.Beta1*m[i]) + float32(gain1*d)
+//		v[i] = float32(c.Beta2*v[i]) + float32(gain2*float32(d*d))
+//		if v[i] > vhat[i] {
+//			vhat[i] = v[i]
+//		}
+//		root := float32(math.Sqrt(float64(vhat[i] + c.Epsilon)))
+//		x[i] += float32(c.Alpha * (m[i] / root))
+//	}
+//
+// The root is the float32 nearest to the exact one, and so is the quotient. The
+// comparison decides what vhat becomes: it stays if either is NaN and does not
+// take a zero of another sign.
+//
+// Moments are not corrected for where they begin, which is the caller's to
+// choose: m at 0; v and vhat at 0 by line 1 of the algorithm, at 1e-5 in the
+// paper's section 5.2. It panics if the lengths differ.
+func AdaptiveStep(x, m, v, vhat []float32, c Adaptive, delta []float32) {
+	n := len(x)
+	if len(m) != n || len(v) != n || len(vhat) != n || len(delta) != n {
+		panic(badLength)
+	}
+	adaptiveStep(x, m, v, vhat, &c, delta)
+}
