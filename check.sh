@@ -69,7 +69,7 @@ golden() {
 	local env=() exec=()
 	while [ $# -gt 0 ] && [ "$1" != -- ]; do env+=("$1"); shift; done
 	[ $# -eq 0 ] || { shift; exec=(-exec "$*"); }
-	env "${env[@]}" CGO_ENABLED=0 go test "${exec[@]}" -count=1 -run '^TestGolden' "${replicated[@]}" | tee "$work/golden"
+	env ZOFL_ISA= "${env[@]}" CGO_ENABLED=0 go test "${exec[@]}" -count=1 -run '^TestGolden' "${replicated[@]}" | tee "$work/golden"
 	[ "$(grep -c '^ok' "$work/golden")" = "${#replicated[@]}" ] || fail "golden vectors on $name"
 	! grep -q 'no tests to run' "$work/golden" || fail "a package has no golden vectors"
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/zofl/zofl/internal/isa/isatest"
 )
 
 const goldenCount = 42
@@ -111,7 +113,7 @@ func bytesOf(x []float32) []byte {
 	return b
 }
 
-func TestGolden(t *testing.T) { eachLevel(t, testGolden) }
+func TestGolden(t *testing.T) { isatest.Each(t, testGolden) }
 
 func testGolden(t *testing.T) {
 	f, err := os.Open("testdata/golden.txt")

@@ -3,6 +3,8 @@ package mathx
 import (
 	"math"
 	"testing"
+
+	"github.com/zofl/zofl/internal/isa/isatest"
 )
 
 // naiveSumSquares is SumSquares, and the sum of its blocks one by one. math.Pow
@@ -20,7 +22,7 @@ func naiveSumSquares(x []float32) (whole, streamed float64) {
 }
 
 func TestSumSquares(t *testing.T) {
-	eachLevel(t, func(t *testing.T) {
+	isatest.Each(t, func(t *testing.T) {
 		g := lcg(3)
 		for _, n := range []int{
 			0, 1, 2, 4095, 4096, 4097, 8192, 8193, 16383, 16384, 16385, 20000, 32768, 50000,
@@ -38,7 +40,7 @@ func TestSumSquares(t *testing.T) {
 
 // In a block, and in each lane of those summed at once, the order shows.
 func TestSumSquaresOfSpecialValues(t *testing.T) {
-	eachLevel(t, func(t *testing.T) {
+	isatest.Each(t, func(t *testing.T) {
 		for _, special := range specials() {
 			for _, at := range []int{0, 1, 4095, 4096, 9000, 13000, 16383, 16384} {
 				x := make([]float32, 4*block+10)

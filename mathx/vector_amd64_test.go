@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/internal/isa"
+	"github.com/zofl/zofl/internal/isa/isatest"
 )
 
 // TestWhole fails where a level with assembly falls back on Go code.
 func TestWhole(t *testing.T) {
-	eachLevel(t, func(t *testing.T) {
+	isatest.Each(t, func(t *testing.T) {
 		for n := range 40 {
 			want := n / 8 * 8
 			if isa.Current() == isa.Generic {

@@ -4,18 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/zofl/zofl/internal/isa"
+	"github.com/zofl/zofl/internal/isa/isatest"
 )
-
-// eachLevel runs a test with every instruction set that the machine has.
-func eachLevel(t *testing.T, test func(t *testing.T)) {
-	for l := isa.Generic; l <= isa.Best(); l++ {
-		t.Run(l.String(), func(t *testing.T) {
-			defer isa.Use(isa.Use(l))
-			test(t)
-		})
-	}
-}
 
 const guard = 12345
 
@@ -62,7 +52,7 @@ func (o operation) check(t *testing.T, vectors, want [][]float32, c []float32, o
 func TestVectorsMatchNaive(t *testing.T) {
 	for _, o := range operations {
 		t.Run(o.name, func(t *testing.T) {
-			eachLevel(t, func(t *testing.T) {
+			isatest.Each(t, func(t *testing.T) {
 				g := lcg(1)
 				for n := 0; n <= 1025; n++ {
 					vectors, c := o.inputs(&g, n)
@@ -105,7 +95,7 @@ func TestVectorsOfSpecialValues(t *testing.T) {
 			}
 		}
 		t.Run(o.name, func(t *testing.T) {
-			eachLevel(t, func(t *testing.T) {
+			isatest.Each(t, func(t *testing.T) {
 				for k := range n * coefficients {
 					c := []float32{0.5, 0.875, 0.75, 1e-8}
 					c[k%coefficients] = s[k/coefficients]
@@ -120,7 +110,7 @@ func TestVectorsOfSpecialValues(t *testing.T) {
 func TestVectorsInPlace(t *testing.T) {
 	for _, o := range operations {
 		t.Run(o.name, func(t *testing.T) {
-			eachLevel(t, func(t *testing.T) {
+			isatest.Each(t, func(t *testing.T) {
 				g := lcg(2)
 				for source := range o.vectors - 1 {
 					got, c := o.inputs(&g, 100)
@@ -183,7 +173,7 @@ func wantPanic(t *testing.T, want string, call func()) {
 func TestVectorsDoNotAllocate(t *testing.T) {
 	for _, o := range operations {
 		t.Run(o.name, func(t *testing.T) {
-			eachLevel(t, func(t *testing.T) {
+			isatest.Each(t, func(t *testing.T) {
 				g := lcg(5)
 				vectors, c := o.inputs(&g, 100)
 				if got := testing.AllocsPerRun(20, func() { o.fast(vectors, c) }); got != 0 {
