@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/zofl/zofl/internal/isa/isatest"
 )
 
 var update = flag.Bool("update", false, "rewrite the results in testdata; only for a new vector")
@@ -92,7 +94,9 @@ func readGolden(t *testing.T) (head string, all []*vector) {
 	return head, all
 }
 
-func TestGoldenVectors(t *testing.T) {
+func TestGoldenVectors(t *testing.T) { isatest.Each(t, testGoldenVectors) }
+
+func testGoldenVectors(t *testing.T) {
 	head, all := readGolden(t)
 	for i, v := range all {
 		t.Run(fmt.Sprintf("%02d/%s", i+1, v.get("op")), func(t *testing.T) {
