@@ -1,0 +1,89 @@
+// Peerbench measures how fast numpy and torch make normals, and torch its own x += a*z, beside the
+// kernels of package prng, all as ratios to a math/rand/v2 NormFloat64 loop.
+//
+//	go -C testing run ./cmd/peerbench [-rounds 15] [-python python3,/path/to/another/python]
+//
+// A Python process answers one request a round, and this process measures its own loops between
+// two requests, so that nothing runs at the same time and a ratio is of neighbors in time. Where
+// an interpreter or a package is missing, its rows are left out and the line that installs it is
+// printed. An interrupt ends the program; it exits with status 1 if it cannot measure at all.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := command(ctx, os.Stdout, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "peerbench:", err)
+		os.Exit(1)
+	}
+}
+
+func command(ctx context.Context, out io.Writer, args []string) error {
+	flags := flag.NewFlagSet("peerbench", flag.ExitOnError)
+	rounds := flags.Int("rounds", 15, "rounds; each measures everything once, for 20 ms")
+	pythons := flags.String("python", "python3", "interpreters, with commas between them")
+	flags.Parse(args)
+	if flags.NArg() > 0 || *rounds < 1 {
+		return errors.New("want -rounds of at least 1 and no argument")
+	}
+	fmt.Fprintf(out, "%s %s/%s, %d cores\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	peers := startAll(ctx, out, strings.Split(*pythons, ","))
+	defer func() {
+		for _, p := range peers {
+			p.close()
+		}
+	}()
+	t := &table{}
+	for range *rounds {
+		if err := round(ctx, t, peers); err != nil {
+			return err
+		}
+	}
+	return t.print(out)
+}
+
+// startAll starts the interpreters that there are, and says what is missing.
+func startAll(ctx context.Context, out io.Writer, names []string) (peers []*peer) {
+	for _, name := range names {
+		p, err := start(ctx, name)
+		if err != nil {
+			fmt.Fprintf(out, "%s is left out: %v; %s\n", name, err, install)
+			continue
+		}
+		fmt.Fprintf(out, "%s: %s\n", name, p.hello.Versions)
+		for _, missing := range p.hello.Missing {
+			fmt.Fprintf(out, "%s has no %s: %s\n", name, missing, install)
+		}
+		peers = append(peers, p)
+	}
+	return peers
+}
+
+// round measures everything once, and the yardstick beside each interpreter.
+func round(ctx context.Context, t *table, peers []*peer) error {
+	all := ours()
+	t.add("", all, all[0].Speed)
+	for _, p := range peers {
+		speeds, err := p.measure()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		t.add(p.name, speeds, yardstick().Speed)
+	}
+	return ctx.Err()
+}
