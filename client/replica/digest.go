@@ -8,6 +8,7 @@ import (
 	"hash"
 	"math"
 
+	"github.com/zofl/zofl/internal/parallel"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -15,22 +16,63 @@ import (
 // canonicalNaN stands for every NaN, whose payload is the hardware's choice.
 const canonicalNaN = 0x7fc00000
 
-// Digest returns the digest of the whole state, every vector of it.
+// Digest returns the digest of the whole state, every vector of it. Besides
+// Config.Workers it needs nothing that changes, so it may be called while
+// another goroutine probes.
 func (r *Replica) Digest() [32]byte {
-	return Digest(r.vectors()...)
+	return digest(r.cfg.Workers, r.vectors()...)
 }
 
 // Digest returns the digest of vectors of one length d: SHA-256 of
 // "zofl/1 state\x00", LE64(d), LE32(number of vectors), then, vector after
 // vector, the SHA-256 of each block of 4096 elements (the last may be
 // shorter), an element being its 4 bytes little-endian, any NaN 0x7fc00000.
-func Digest(vectors ...[]float32) [32]byte {
+func Digest(vectors ...[]float32) [32]byte { return digest(1, vectors...) }
+
+func digest(workers int, vectors ...[]float32) [32]byte {
+	h := newLeaves(min(workers, len(vectors[0])/leavesPerWorker/prng.BlockLen))
 	root := digestRoot(uint64(len(vectors[0])), len(vectors))
-	var block [4 * prng.BlockLen]byte
 	for _, v := range vectors {
-		digestVector(root, v, block[:])
+		h.vector(root, v)
 	}
 	return [32]byte(root.Sum(nil))
+}
+
+// Leaves are hashed a row at a time; a worker is worth its while for a few.
+const (
+	leavesPerRow    = 64
+	leavesPerWorker = 8
+)
+
+// leaves hashes the blocks of a vector.
+type leaves struct {
+	team   *parallel.Team
+	blocks [][4 * prng.BlockLen]byte // of each worker
+	row    [leavesPerRow][sumLen]byte
+	v      []float32 // what is left, from the row on
+}
+
+func newLeaves(workers int) *leaves {
+	h := &leaves{team: parallel.New(workers)}
+	h.blocks = make([][4 * prng.BlockLen]byte, h.team.Workers())
+	return h
+}
+
+// vector writes the hashes of the blocks of v to root.
+func (h *leaves) vector(root hash.Hash, v []float32) {
+	for h.v = v; len(h.v) > 0; h.v = h.v[min(len(h.v), leavesPerRow*prng.BlockLen):] {
+		n := min(leavesPerRow, (len(h.v)+prng.BlockLen-1)/prng.BlockLen)
+		h.team.Do(n, h.leaf)
+		for i := range h.row[:n] {
+			root.Write(h.row[i][:])
+		}
+	}
+}
+
+func (h *leaves) leaf(worker, i int) {
+	b := h.blocks[worker][:]
+	n := putBlock(b, h.v[i*prng.BlockLen:])
+	h.row[i] = sha256.Sum256(b[:4*n])
 }
 
 // digestRoot returns the hash that takes the hashes of the blocks.
@@ -39,16 +81,6 @@ func digestRoot(dim uint64, vectors int) hash.Hash {
 	head := binary.LittleEndian.AppendUint64([]byte("zofl/1 state\x00"), dim)
 	root.Write(binary.LittleEndian.AppendUint32(head, uint32(vectors)))
 	return root
-}
-
-func digestVector(root hash.Hash, v []float32, block []byte) {
-	var leaf [sumLen]byte
-	for len(v) > 0 {
-		n := putBlock(block, v)
-		leaf = sha256.Sum256(block[:4*n])
-		root.Write(leaf[:])
-		v = v[n:]
-	}
 }
 
 // putBlock writes the elements of v that make a block, and returns how many.

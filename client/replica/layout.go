@@ -1,7 +1,9 @@
 package replica
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
@@ -10,10 +12,11 @@ import (
 // maxDim keeps 4*d within an int, on 32-bit devices too.
 const maxDim = math.MaxInt / 8
 
-// A span is a run of parameters with the same factors on mu and eta.
+// A span is a run of parameters with the same factors on mu and eta, up to the
+// start of the next.
 type span struct {
-	start, end int
-	mu, step   float32
+	end      int
+	mu, step float32
 }
 
 // layout returns the plan's segments as spans; neighbors with the same factors
@@ -26,22 +29,17 @@ func layout(p *wire.Plan) []span {
 		if last := len(spans) - 1; last >= 0 && spans[last].mu == s.MuScale && spans[last].step == s.StepScale {
 			spans[last].end = end
 		} else {
-			spans = append(spans, span{at, end, s.MuScale, s.StepScale})
+			spans = append(spans, span{end, s.MuScale, s.StepScale})
 		}
 		at = end
 	}
 	return spans
 }
 
-// eachSpan calls f for every span within [start, start+n), with its bounds
-// relative to start.
-func (r *Replica) eachSpan(start, n int, f func(s span, lo, hi int)) {
-	for _, s := range r.spans {
-		lo, hi := max(s.start-start, 0), min(s.end-start, n)
-		if lo < hi {
-			f(s, lo, hi)
-		}
-	}
+// spanAt returns the index of the span that element i is in.
+func (r *Replica) spanAt(i int) int {
+	at, _ := slices.BinarySearchFunc(r.spans, i+1, func(s span, end int) int { return cmp.Compare(s.end, end) })
+	return at
 }
 
 // initial returns the parameters of record 1: a copy of the given ones, or the

@@ -2,14 +2,17 @@
 // state(n) = Apply(state(n-1), record n).
 //
 // The client keeps one; so does whoever wants the model without taking part.
-// It starts no goroutine, reads no clock and does no input or output.
+// It starts no goroutine that outlives a call, reads no clock and does no input
+// or output.
 //
 // # Determinism
 //
 // Replicas that applied the same records have the same bits on every CPU and
 // operating system: every product is rounded before it is added, sums have one
 // written order, and nothing calls a function whose last bit is a matter of
-// taste. [Replica.Digest] says it in 32 bytes.
+// taste. Elements do not depend on each other, so it does not matter either how
+// many goroutines share them out ([Config].Workers). [Replica.Digest] says it in
+// 32 bytes.
 package replica
 
 import (
@@ -50,6 +53,10 @@ type Config struct {
 	// Initial are the parameters of a plan whose Initial is given. They are
 	// copied when record 1 is applied. Unused, and may be nil, for others.
 	Initial []float32
+	// Workers is how many goroutines Apply, Advance, Probe and Digest of a large
+	// model may use; 0 and 1: the caller's only. The bits are the same for any
+	// number. Each takes a few blocks of memory.
+	Workers int
 }
 
 // A Replica is the state of a run after some record.
@@ -57,7 +64,8 @@ type Config struct {
 // Invariants:
 //  1. The state is a function of the records applied, and of Config.Initial
 //     where the plan asks for it, alone.
-//  2. A method that returns an error has changed nothing.
+//  2. A method that returns an error has changed nothing; of ApplyAll's records
+//     those before the one at fault.
 //  3. m is empty unless the plan's rule has momentum.
 //  4. Every record that was applied or passed over names the hash of the one
 //     before it in the log.
@@ -76,8 +84,9 @@ type Replica struct {
 	spans []span
 
 	// Scratch.
-	terms  []prng.Term
-	buffer [prng.BlockLen]float32
+	crew
+	record wire.Record // that is being applied
+	keys   keyring
 	keyN   uint64 // record that key is of, 0 for none
 	key    prng.Key
 }
@@ -130,27 +139,62 @@ func (r *Replica) Params() []float32 { return r.x }
 // without one, under the same terms as Params.
 func (r *Replica) Momentum() []float32 { return r.m }
 
-// Apply applies the next record of the log, as encoded.
+// Apply applies the next record of the log, as encoded. Once it has applied a
+// round of so many terms, it allocates nothing for others.
 //
 // Errors: [ErrOrder], [ErrFork], [ErrEnded], [ErrRollback]; of record 1 also
 // [ErrDim], [ErrInitial] and a *wire.PlanError; wire.ErrUpgrade and the other
 // faults of a *wire.DecodeError.
 func (r *Replica) Apply(record []byte) error {
-	rec, err := wire.DecodeRecord(record)
-	if err != nil {
+	if err := r.add(record); err != nil {
 		return err
 	}
-	if err := r.follows(&rec); err != nil {
+	r.flush()
+	return nil
+}
+
+// ApplyAll applies the next records of the log, and comes to the same bits as
+// Apply of one after another. It is faster where many follow each other, because
+// a block of the vectors stays in the cache for all rounds of a stretch.
+//
+//	for ; applied < len(records); applied++ {
+//		if err := r.Apply(records[applied]); err != nil {
+//			return applied, err
+//		}
+//	}
+//
+// After an error, which is Apply's, the state is that after the records that were
+// applied before it.
+func (r *Replica) ApplyAll(records [][]byte) (applied int, err error) {
+	for applied < len(records) && err == nil {
+		if err = r.add(records[applied]); err == nil {
+			applied++
+		}
+	}
+	r.flush()
+	return applied, err
+}
+
+// add applies a record, but for what a round does to the vectors: that waits for
+// flush.
+func (r *Replica) add(record []byte) error {
+	rec := &r.record
+	if err := rec.Decode(record); err != nil {
 		return err
 	}
+	if err := r.follows(rec); err != nil {
+		return err
+	}
+	var err error
 	switch rec.Kind {
 	case wire.KindPlan:
 		if err = r.begin(rec.Plan); err == nil {
 			r.first = bytes.Clone(record)
 		}
 	case wire.KindRound:
-		err = r.round(rec.N, rec.Round)
+		err = r.addRound(rec.N, rec.Round)
 	case wire.KindChange:
+		r.flush() // with the plan that its rounds were made with
 		err = r.change(rec.Change)
 	case wire.KindEnd:
 		r.ended = rec.End

@@ -8,25 +8,36 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// round applies the recursion of DeComFL's Algorithm 4, lines 3-10, block by
-// block: elements do not depend on each other.
-func (r *Replica) round(n uint64, round *wire.Round) error {
+// Rounds wait for each other up to these numbers, so that the vectors pass
+// through the cache once for many of them.
+const (
+	maxMoves = 64
+	maxTerms = 4096 // unless one round alone has more
+)
+
+// A move is the recursion of DeComFL's Algorithm 4, lines 3-10, for one round:
+// that many local steps of as many terms each.
+type move struct {
+	steps, perturbations int
+	eta                  float32
+}
+
+// addRound lets a round wait for flush, unless this plan cannot have made it.
+func (r *Replica) addRound(n uint64, round *wire.Round) error {
 	if err := r.checkRound(round); err != nil {
 		return err
 	}
 	steps, p := int(r.plan.Steps), int(round.Perturbations)
+	if len(r.moves) == maxMoves || len(r.terms)+steps*p > maxTerms {
+		r.flush()
+	}
 	scalars := round.Terms[0].Scalars
-	terms := r.growTerms(steps * p)
-	for k := range steps {
-		r.fillTerms(terms[k*p:(k+1)*p], n, k, func(i int) float32 { return scalars.At(k*p + i) })
+	for i := range steps * p {
+		r.addTerm(scalars.At(i), p, n, i/p, i%p)
 	}
-	for start := 0; start < len(r.x); start += prng.BlockLen {
-		x, m := r.block(r.x, start), r.block(r.m, start)
-		for k := range steps {
-			r.step(x, m, start, terms[k*p:(k+1)*p], round.Step)
-		}
-	}
+	r.moves = append(r.moves, move{steps, p, round.Step})
 	r.rounds = round.Round
+	clear(round.Terms) // they alias the record
 	return nil
 }
 
@@ -51,38 +62,55 @@ func (r *Replica) checkRound(round *wire.Round) error {
 // as the device itself estimated them: DeComFL, Algorithm 4, line 21, or
 // (8)-(9). With the mean scalars it is what Apply does.
 func (r *Replica) Advance(x, m []float32, n uint64, k int, g []float32, eta float32) {
-	terms := r.growTerms(len(g))
-	r.fillTerms(terms, n, k, func(i int) float32 { return g[i] })
-	for start := 0; start < len(x); start += prng.BlockLen {
-		r.step(r.block(x, start), r.block(m, start), start, terms, eta)
+	for i, v := range g {
+		r.addTerm(v, len(g), n, k, i)
+	}
+	r.moves = append(r.moves, move{1, len(g), eta})
+	r.move(x, m)
+}
+
+// addTerm adds the term (g/P) z of record n, local step k, perturbation p.
+func (r *Replica) addTerm(g float32, perturbations int, n uint64, k, p int) {
+	r.terms = append(r.terms, prng.Term{A: g / float32(perturbations), Z: r.Direction(n, k, p)})
+}
+
+// flush makes the moves that wait.
+func (r *Replica) flush() {
+	if len(r.moves) > 0 {
+		r.move(r.x, r.m)
 	}
 }
 
-// fillTerms sets terms[i] to (g(i)/P) z_i: z_i is perturbation i of step k.
-func (r *Replica) fillTerms(terms []prng.Term, n uint64, k int, g func(int) float32) {
-	for i := range terms {
-		terms[i] = prng.Term{A: g(i) / float32(len(terms)), Z: r.Direction(n, k, i)}
+// move makes the moves that wait on x and m: all of them on one block, which stays
+// in a cache meanwhile, then on the next, as elements do not depend on each other.
+func (r *Replica) move(x, m []float32) {
+	if r.moveTile == nil {
+		r.moveTile = r.moveOne
+	}
+	r.job = job{end: len(x), tile: prng.BlockLen, x: x, m: m}
+	r.tiles(r.teamFor(uint64(len(x))*uint64(len(r.terms))), r.moveTile)
+	r.moves, r.terms = r.moves[:0], r.terms[:0]
+}
+
+// moveOne makes the moves on one block.
+func (r *Replica) moveOne(worker, tile int) {
+	start, end := r.job.bounds(tile)
+	x, m, v := r.job.x[start:end], r.job.m, r.scratch[worker][:end-start]
+	if len(m) > 0 {
+		m = m[start:end]
+	}
+	terms := r.terms
+	for _, mv := range r.moves {
+		for range mv.steps {
+			r.step(x, m, v, start, terms[:mv.perturbations], mv.eta)
+			terms = terms[mv.perturbations:]
+		}
 	}
 }
 
-func (r *Replica) growTerms(n int) []prng.Term {
-	if cap(r.terms) < n {
-		r.terms = make([]prng.Term, n)
-	}
-	return r.terms[:n]
-}
-
-func (r *Replica) block(v []float32, start int) []float32 {
-	if len(v) == 0 {
-		return nil
-	}
-	return v[start:min(start+prng.BlockLen, len(v))]
-}
-
-// step is one local step of one block: v = sum of terms (+ decay x), then the
-// rule.
-func (r *Replica) step(x, m []float32, start int, terms []prng.Term, eta float32) {
-	v := r.buffer[:len(x)]
+// step is one local step of the elements from start on: v = sum of terms
+// (+ decay x), then the rule.
+func (r *Replica) step(x, m, v []float32, start int, terms []prng.Term, eta float32) {
 	clear(v)
 	prng.Sum(v, terms, uint32(start/prng.BlockLen))
 	if r.plan.WeightDecay != 0 {
@@ -96,15 +124,17 @@ func (r *Replica) step(x, m []float32, start int, terms []prng.Term, eta float32
 		mathx.Momentum(m, r.plan.Beta, 1, v)
 		v = m
 	}
-	r.eachSpan(start, len(x), func(s span, lo, hi int) {
-		mathx.Descend(x[lo:hi], eta*s.step, v[lo:hi])
-	})
+	for i, lo := r.spanAt(start), 0; lo < len(x); i++ {
+		hi := min(r.spans[i].end-start, len(x))
+		mathx.Descend(x[lo:hi], eta*r.spans[i].step, v[lo:hi])
+		lo = hi
+	}
 }
 
 // Direction returns z of record n, local step k, perturbation p.
 func (r *Replica) Direction(n uint64, k, p int) prng.Direction {
 	if r.keyN != n {
-		r.keyN, r.key = n, prng.RecordKey(r.plan.RunKey, n)
+		r.keyN, r.key = n, r.keys.of(r.plan.RunKey, n)
 	}
 	return prng.Direction{
 		Key:          r.key,

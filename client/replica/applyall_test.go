@@ -1,0 +1,194 @@
+package replica
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// history returns the records of a run with all that can follow each other: long
+// stretches of rounds, other P, changes, a rollback, the end.
+func history(t *testing.T, p *wire.Plan) [][]byte {
+	t.Helper()
+	c, random, n := newChain(p.Run), lcg(5), uint64(0)
+	records := [][]byte{c.plan(p)}
+	rounds := func(count int, perturbations uint32) {
+		for range count {
+			n++
+			scalars := random.scalars(int(p.Steps) * int(perturbations))
+			records = append(records, c.round(n, 0.01, perturbations, scalars))
+		}
+	}
+	change := func(field, value string) {
+		var ch wire.Change
+		if err := ch.Set(field, value); err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, c.add(wire.Record{Kind: wire.KindChange, Change: &ch}))
+	}
+	rounds(3, p.Perturbations)
+	change("weight_decay", "0.25")
+	rounds(maxMoves+2, 1)
+	change("weight_decay", "0")
+	records = append(records, c.add(wire.Record{Kind: wire.KindRollback, To: c.n}))
+	rounds(2, p.Perturbations)
+	rounds(2, p.Perturbations+8)
+	return append(records, c.add(wire.Record{Kind: wire.KindEnd, End: &wire.End{Reason: wire.EndRequested}}))
+}
+
+// variants are plans over all that a step depends on.
+func variants(f func(name string, p *wire.Plan)) {
+	for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher} {
+		for _, rule := range []wire.Rule{wire.SGD, wire.Momentum, wire.TorchMomentum} {
+			for _, dim := range []uint64{1, 4095, 4096, 4097, 9000} {
+				p := basePlan()
+				p.Distribution, p.Rule, p.Dim = dist, rule, dim
+				p.Steps, p.Perturbations = 1+uint32(dim%2), 1+uint32(dim%5)
+				if rule != wire.SGD {
+					p.Beta = 0.9
+				}
+				if dim == 9000 {
+					p.Segments = layouts["several"]
+				}
+				f(fmt.Sprint(dist, rule, dim), p)
+			}
+		}
+	}
+}
+
+// ApplyAll is Apply of one record after another, for any number of workers and
+// however the records are divided among calls.
+func TestApplyAll(t *testing.T) {
+	variants(func(name string, p *wire.Plan) {
+		t.Run(name, func(t *testing.T) {
+			records := history(t, p)
+			one := New(Config{Run: p.Run})
+			for _, record := range records {
+				mustApply(t, one, record)
+			}
+			for workers := range 5 {
+				r, left := New(Config{Run: p.Run, Workers: workers}), records
+				for n := []int{len(left), 1, 7, 60}[workers%4]; len(left) > 0; n = n*5%71 + 1 {
+					n = min(n, len(left))
+					if applied, err := r.ApplyAll(left[:n]); applied != n || err != nil {
+						t.Fatalf("%d workers: %d records applied, %v, want %d", workers, applied, err, n)
+					}
+					left = left[n:]
+				}
+				if stateOf(r) != stateOf(one) || !slices.Equal(r.Params(), one.Params()) {
+					t.Errorf("%d workers: %+v, one by one %+v", workers, stateOf(r), stateOf(one))
+				}
+			}
+		})
+	})
+}
+
+// A round with more terms than wait for each other is applied alone.
+func TestApplyAllOfManyTerms(t *testing.T) {
+	p := basePlan()
+	p.Dim, p.Steps = 10, 3
+	c, random := newChain(p.Run), lcg(6)
+	records := [][]byte{c.plan(p)}
+	for i, perturbations := range []uint32{5, maxTerms/3 - 5, 1, maxTerms, 2, maxTerms / 3, 1} {
+		records = append(records, c.round(uint64(i+1), 0.01, perturbations, random.scalars(3*int(perturbations))))
+	}
+	one, all := New(Config{Run: p.Run}), New(Config{Run: p.Run})
+	for _, record := range records {
+		mustApply(t, one, record)
+	}
+	if n, err := all.ApplyAll(records); n != len(records) || err != nil || stateOf(all) != stateOf(one) {
+		t.Errorf("%d applied, %v: %+v, want %+v", n, err, stateOf(all), stateOf(one))
+	}
+}
+
+// A record at fault ends ApplyAll with Apply's error and the state before it,
+// from which both go on.
+func TestApplyAllStopsAtFault(t *testing.T) {
+	p := smallPlan()
+	p.Dim, p.Steps, p.Perturbations = 5000, 2, 3
+	good := history(t, p)
+	forged := newChain("golden")
+	forged.n = 8
+	bad := map[string][]byte{
+		"cut off":            good[8][:len(good[8])-1],
+		"out of order":       good[1],
+		"fork":               forged.round(8, 1, 1, wire.AppendScalars(nil, 1, 2)),
+		"rollback elsewhere": nil, "step 0": nil, "bad change": nil, // made below, of the chain there
+	}
+	for at := 2; at < 12; at++ {
+		one := New(Config{Run: p.Run})
+		for _, record := range good[:at] {
+			mustApply(t, one, record)
+		}
+		before := stateOf(one)
+		here := chain{one.N(), one.Hash()}
+		next := func(r wire.Record) []byte { c := here; return c.add(r) }
+		bad["rollback elsewhere"] = next(wire.Record{Kind: wire.KindRollback, To: here.n - 1})
+		bad["step 0"] = next(wire.Record{Kind: wire.KindRound, Round: &wire.Round{
+			Round: 1, Perturbations: 1, Terms: []wire.Term{{Scalars: wire.AppendScalars(nil, 1, 2)}}}})
+		var tooMany wire.Change
+		if err := tooMany.Set("quorum", "7"); err != nil { // above the target
+			t.Fatal(err)
+		}
+		bad["bad change"] = next(wire.Record{Kind: wire.KindChange, Change: &tooMany})
+		for name, record := range bad {
+			want := one.Apply(record)
+			if want == nil || stateOf(one) != before {
+				t.Fatalf("%s after %d records: Apply took it", name, at)
+			}
+			all := New(Config{Run: p.Run, Workers: 2})
+			applied, err := all.ApplyAll(slices.Concat(good[:at], [][]byte{record}, good[at:]))
+			if applied != at || err == nil || err.Error() != want.Error() {
+				t.Errorf("%s after %d records: %d applied and %v, want %v", name, at, applied, err, want)
+			}
+			if stateOf(all) != before {
+				t.Errorf("%s after %d records: %+v, want %+v", name, at, stateOf(all), before)
+			}
+			if n, err := all.ApplyAll(good[at:]); n != len(good)-at || err != nil {
+				t.Errorf("%s after %d records: going on applies %d and says %v", name, at, n, err)
+			}
+		}
+	}
+}
+
+// Once they have their memory, operations allocate nothing.
+func TestOperationsDoNotAllocate(t *testing.T) {
+	const perturbations, runs = 9, 20
+	for _, workers := range []int{1, 2, 3} {
+		for name, segments := range layouts {
+			p := basePlan()
+			p.Dim, p.Rule, p.Beta = 9000, wire.TorchMomentum, 0.9
+			if p.Segments = segments; segments == nil {
+				p.Dim = 20 * 4096 // enough to be shared out
+			}
+			r, c := New(Config{Run: p.Run, Workers: workers}), newChain(p.Run)
+			mustApply(t, r, c.plan(p))
+			random, records := lcg(7), [][]byte(nil)
+			for n := range uint64(3 * (runs + 2)) {
+				records = append(records, c.round(n+1, 0.01, perturbations, random.scalars(perturbations)))
+			}
+			plus, minus := make([]float32, p.Dim), make([]float32, p.Dim)
+			x, m := slices.Clone(r.Params()), slices.Clone(r.Momentum())
+			g := make([]float32, perturbations)
+			step := func() {
+				n := r.N() + 1
+				r.Probe(plus, x, 0, 1, n, 0, 1)
+				r.Probe(plus[7:], x, 7, 1, n, 0, 2)
+				r.ProbePair(plus[1:], minus[1:], x, 1, 1, n, 0, 3)
+				r.Advance(x, m, n, 0, g, 0.1)
+				if err := r.Apply(records[0]); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := r.ApplyAll(records[1:3]); err != nil {
+					t.Fatal(err)
+				}
+				records = records[3:]
+			}
+			if got := testing.AllocsPerRun(runs, step); got != 0 {
+				t.Errorf("%d workers, %s: %v allocations", workers, name, got)
+			}
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package replica
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// BenchmarkReplay applies records of P=10, one by one and many at once.
+func BenchmarkReplay(b *testing.B) {
+	for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher} {
+		for _, dim := range []uint64{28_938, 10_000_000} {
+			for _, workers := range []int{1, 2} {
+				for _, atOnce := range []int{1, 64} {
+					name := fmt.Sprintf("%v/d=%d/workers=%d/records=%d", dist, dim, workers, atOnce)
+					b.Run(name, func(b *testing.B) { benchmarkReplay(b, dist, dim, workers, atOnce) })
+				}
+			}
+		}
+	}
+}
+
+func benchmarkReplay(b *testing.B, dist wire.Distribution, dim uint64, workers, atOnce int) {
+	const perturbations = 10
+	p := basePlan()
+	p.Dim, p.Distribution = dim, dist
+	r, c := New(Config{Run: p.Run, Workers: workers}), newChain(p.Run)
+	if err := r.Apply(c.plan(p)); err != nil {
+		b.Fatal(err)
+	}
+	random, round, records := lcg(4), uint64(0), make([][]byte, atOnce)
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		for i := range records {
+			round++
+			records[i] = c.round(round, 1e-6, perturbations, random.scalars(perturbations))
+		}
+		b.StartTimer()
+		if n, err := r.ApplyAll(records); err != nil {
+			b.Fatal(n, err)
+		}
+	}
+	perSecond := float64(dim) * perturbations * float64(atOnce) * float64(b.N) / b.Elapsed().Seconds()
+	b.ReportMetric(perSecond/1e6, "M/s")
+}
