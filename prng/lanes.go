@@ -52,9 +52,16 @@ func (l *lanes) seedGeneric(z *Direction, block uint32) {
 	}
 }
 
-// next returns the output of xoroshiro128++ (Blackman, Vigna) in state s0, s1 and the state after.
+// next returns the output of xoroshiro128++ in state s0, s1 and the state after.
 func next(s0, s1 uint64) (out, t0, t1 uint64) {
-	out = bits.RotateLeft64(s0+s1, 17) + s0
-	s1 ^= s0
-	return out, bits.RotateLeft64(s0, 49) ^ s1 ^ s1<<21, bits.RotateLeft64(s1, 28)
+	t0, t1 = after(s0, s0^s1)
+	return output(s0, s1), t0, t1
+}
+
+// output returns the output of xoroshiro128++ (Blackman, Vigna) in state s0, s1.
+func output(s0, s1 uint64) uint64 { return bits.RotateLeft64(s0+s1, 17) + s0 }
+
+// after returns the state after s0, s1, given s0 and x = s0^s1.
+func after(s0, x uint64) (t0, t1 uint64) {
+	return bits.RotateLeft64(s0, 49) ^ x ^ x<<21, bits.RotateLeft64(x, 28)
 }

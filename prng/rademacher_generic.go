@@ -1,17 +1,10 @@
 package prng
 
-// loadGeneric sets s to the signs of a block of z, two lanes at a time.
+// loadGeneric sets s to the signs of a block of z.
 func (s *signs) loadGeneric(z *Direction, block uint32) {
 	var l lanes
 	l.seedGeneric(z, block)
-	for lane := 0; lane < lanesPerBlock-1; lane += 2 {
-		s0, s1 := l[0][lane], l[1][lane]
-		t0, t1 := l[0][lane+1], l[1][lane+1]
-		for i := lane; i < signWords-1; i += lanesPerBlock {
-			s[i], s0, s1 = next(s0, s1)
-			s[i+1], t0, t1 = next(t0, t1)
-		}
-	}
+	s.fill(&l)
 }
 
 // perturbGeneric sets dst, at most a block, to x plus a times the signs.
