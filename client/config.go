@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -29,7 +30,7 @@ type Config struct {
 	// and '_', at most 32. Every byte of it is paid in every reply.
 	ID string
 	// Objective is the app's loss. What else it implements of [Streaming],
-	// [Evaluator], [Sampler] and [Policy] is used. Nil with Passive.
+	// [Paired], [Evaluator], [Sampler] and [Policy] is used. Nil with Passive.
 	Objective Objective
 	// Passive makes a client that follows the run without taking part; nil: it
 	// takes part.
@@ -38,6 +39,12 @@ type Config struct {
 	// are copied when the plan arrives, and again where the device has to
 	// start over, and never changed. Others: nil.
 	Initial []float32
+	// Workers is how many goroutines may make directions and replay records at
+	// once; 0: as many as Go runs at once (GOMAXPROCS). Fewer leave cores to the
+	// app, and cost it nothing but time: the bits are the same for any number. A
+	// model of a few ten thousand parameters never uses more than one. Each takes
+	// some 16 KiB.
+	Workers int
 	// Recorder receives progress; nil: nobody does.
 	Recorder Recorder
 	// Logger receives what an operator would want to know; nil: nobody does.
@@ -79,6 +86,9 @@ func (c Config) withDefaults() (Config, int, error) {
 			return c, 0, fmt.Errorf("%w: Objective.Dim() = %d: a model has at least one parameter", ErrConfig, dim)
 		}
 	}
+	if c.Workers == 0 {
+		c.Workers = runtime.GOMAXPROCS(0)
+	}
 	if c.Recorder == nil {
 		c.Recorder = RecorderFunc(func(Progress) error { return nil })
 	}
@@ -111,6 +121,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("ID: give each device a name of its own: %w", wire.CheckName(c.ID))
 	case c.Objective == nil && c.Passive == nil:
 		return errors.New("Objective is nil: give the loss, for instance client.Func(dim, loss), or Passive to follow without one")
+	case c.Workers < 0:
+		return fmt.Errorf("Workers = %d: give a number of goroutines, 1 for the calling one only, or 0 for one a core", c.Workers)
 	case c.RequestTimeout < 0:
 		return fmt.Errorf("RequestTimeout = %v: give a positive duration, or 0 for 5 s", c.RequestTimeout)
 	case c.RetryMax < 0 || c.RetryMax > 0 && c.RetryMax < time.Millisecond:

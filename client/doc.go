@@ -6,11 +6,12 @@
 // device and an [Objective], call [Client.Run] on a goroutine of its own, and
 // take the model from [Client.Params] at any time. A loss over a flat vector
 // is [Func]; an engine that loads its weights block by block implements
-// [Streaming] and never needs a second copy of the model.
+// [Streaming] and never needs a second copy of the model; [Paired] halves the
+// time that its central differences take to read.
 //
 // # Failure
 //
-// The app's callbacks run one at a time, each on a goroutine of its own. What
+// The app's callbacks run one at a time, on a goroutine of their own. What
 // they return, and what they do instead of returning (an error, NaN, a panic, a
 // hang), ends at most that round's contribution: the device declines, so that
 // nobody waits for it, and its [Recorder] is told why. A callback that hangs

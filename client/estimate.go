@@ -1,7 +1,6 @@
 package client
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -20,6 +19,8 @@ type estimator struct {
 	probe   []float32 // flat: the vector that the app sees
 	x, m    []float32 // K > 1: the local iterate and its momentum
 	scalars []float32
+	source  source     // streaming: what the app reads
+	last    estimation // the one under way, or the last
 	queries uint64
 	pace    time.Duration // of one query, smoothed
 }
@@ -48,58 +49,51 @@ func (e *estimator) gaveUp(d time.Duration) { e.pace = max(e.pace, d) }
 // An estimation is one device's part of one round: DeComFL's Algorithm 4,
 // lines 13-25 (Algorithm 2 is its case P = 1).
 type estimation struct {
-	c       *Client
+	query   // how the app is asked
 	n       uint64
 	plan    *wire.Plan
 	p       int       // P
 	eta     float32   // of the round
-	x, m    []float32 // the iterate: the replica's own for K = 1
+	m       []float32 // the iterate's momentum
 	scalars []float32 // g[k*P+p]
 	loss    float64   // mean of the losses of step 0
-	point   *Point    // of the call under way
+	batch   Batch     // of the step under way
 }
 
+// estimation returns that of a round. There is one at a time, and no job may be
+// pending.
 func (c *Client) estimation(a *arrival, plan *wire.Plan) *estimation {
-	e := &estimation{
-		c: c, n: a.N, plan: plan, p: int(a.Perturbations), eta: a.Step,
-		x: c.replica.Params(), m: c.replica.Momentum(),
-	}
 	est := &c.est
+	e := &est.last
+	e.prepare(c)
+	e.n, e.plan, e.p, e.eta, e.loss = a.N, plan, int(a.Perturbations), a.Step, 0
+	e.x, e.m = c.replica.Params(), c.replica.Momentum()
 	if plan.Steps > 1 {
 		est.x = append(est.x[:0], e.x...)
 		est.m = append(est.m[:0], e.m...)
 		e.x, e.m = est.x, est.m
 	}
-	if c.streams == nil && est.probe == nil {
-		est.probe = make([]float32, len(e.x))
-	}
-	if need := int(plan.Steps) * e.p; cap(est.scalars) < need {
+	need := int(plan.Steps) * e.p
+	if cap(est.scalars) < need {
 		est.scalars = make([]float32, need)
 	}
-	e.scalars = est.scalars[:int(plan.Steps)*e.p]
+	e.scalars = est.scalars[:need]
+	if e.work == nil {
+		e.work = e.steps
+	}
 	return e
 }
 
-// release takes the point from an app that may still read it: a goroutine of
-// the app that kept it, or a call that was given up. After it nothing but Run
-// reads the iterate.
-func (e *estimation) release() {
-	if e.point != nil {
-		e.point.revoke()
-		e.point = nil
-	}
-}
-
-// run estimates the scalars of every local step, moving the local iterate
+// steps estimates the scalars of every local step, moving the local iterate
 // between them. The canonical state is never touched.
-func (e *estimation) run(ctx context.Context) error {
+func (e *estimation) steps() error {
 	for k := range int(e.plan.Steps) {
 		g := e.scalars[k*e.p : (k+1)*e.p]
-		batch := Batch{
+		e.batch = Batch{
 			N: e.n, Step: k, Size: int(e.plan.Batch),
 			Seed: wire.BatchSeed(e.plan.Run, e.c.cfg.ID, e.n, uint32(k)),
 		}
-		if err := e.step(ctx, k, g, batch); err != nil {
+		if err := e.step(k, g); err != nil {
 			return err
 		}
 		if k+1 < int(e.plan.Steps) {
@@ -110,10 +104,11 @@ func (e *estimation) run(ctx context.Context) error {
 }
 
 // step estimates g[p] of local step k, all on one minibatch.
-func (e *estimation) step(ctx context.Context, k int, g []float32, batch Batch) error {
+func (e *estimation) step(k int, g []float32) error {
+	e.began = time.Now()
 	base := 0.0
 	if e.plan.Difference == wire.Forward {
-		f, err := e.query(ctx, 0, k, 0, batch)
+		f, err := e.at(0, k, 0)
 		if err != nil {
 			return err
 		}
@@ -121,7 +116,7 @@ func (e *estimation) step(ctx context.Context, k int, g []float32, batch Batch) 
 	}
 	sum := 0.0
 	for p := range g {
-		d, mean, err := e.difference(ctx, base, k, p, batch)
+		d, mean, err := e.difference(base, k, p)
 		if err != nil {
 			return err
 		}
@@ -140,63 +135,80 @@ func (e *estimation) step(ctx context.Context, k int, g []float32, batch Batch) 
 // difference returns the estimate of the derivative along z[k,p] and the loss
 // near x: forward (f(x+mu z) - base)/mu and base, central
 // (f(x+mu z) - f(x-mu z))/(2 mu) and the mean of the two.
-func (e *estimation) difference(ctx context.Context, base float64, k, p int, batch Batch) (d, mean float64, err error) {
+func (e *estimation) difference(base float64, k, p int) (d, mean float64, err error) {
 	mu := float64(e.plan.Mu)
-	plus, err := e.query(ctx, e.plan.Mu, k, p, batch)
-	if err != nil {
-		return 0, 0, err
-	}
 	if e.plan.Difference == wire.Forward {
-		return (plus - base) / mu, base, nil
+		f, err := e.at(e.plan.Mu, k, p)
+		return (f - base) / mu, base, err
 	}
-	minus, err := e.query(ctx, -e.plan.Mu, k, p, batch)
-	if err != nil {
+	plus, minus, err := e.both(k, p)
+	return (plus - minus) / (2 * mu), (plus + minus) / 2, err
+}
+
+// both returns the losses at x + mu z[k,p] and x - mu z[k,p].
+func (e *estimation) both(k, p int) (plus, minus float64, err error) {
+	if e.c.paired != nil {
+		return e.pair(k, p)
+	}
+	if plus, err = e.at(e.plan.Mu, k, p); err != nil {
 		return 0, 0, err
 	}
-	return (plus - minus) / (2 * mu), (plus + minus) / 2, nil
+	minus, err = e.at(-e.plan.Mu, k, p)
+	return plus, minus, err
 }
 
-// query returns the loss at x + mu z[k,p]; mu = 0 is x itself.
-func (e *estimation) query(ctx context.Context, mu float32, k, p int, batch Batch) (float64, error) {
-	if ctx.Err() != nil {
-		return 0, context.Cause(ctx)
+// at returns the loss at x + mu z[k,p]; mu = 0 is x itself.
+func (e *estimation) at(mu float32, k, p int) (f float64, err error) {
+	if e.c.streams != nil {
+		point := e.c.est.source.point(e.c.replica, e.x, mu, e.n, k, p)
+		if err = e.enter(k, p); err == nil {
+			f, err = e.c.streams.LossAt(e.ctx, point, e.batch)
+			err = e.leave(err, 1)
+		}
+	} else {
+		probe := e.c.flat()
+		e.c.replica.Probe(probe, e.x, 0, mu, e.n, k, p)
+		if err = e.enter(k, p); err == nil {
+			f, err = e.c.cfg.Objective.Loss(e.ctx, probe, e.batch)
+			err = e.leave(err, 1)
+		}
 	}
-	began := time.Now()
-	f, err := call(ctx, &e.c.calls, e.callback(ctx, mu, k, p, batch))
-	e.release()
-	switch {
-	case ctx.Err() != nil:
-		e.c.est.gaveUp(time.Since(began))
-		return 0, context.Cause(ctx)
-	case err != nil:
-		return 0, fmt.Errorf("loss at step %d, perturbation %d: %w", k, p, err)
+	if err != nil {
+		return 0, err
 	}
-	e.c.est.took(time.Since(began))
-	if !(math.Abs(f) <= math.MaxFloat32) { // replies carry it as a float32
-		return 0, fmt.Errorf("%w: %v at step %d, perturbation %d", errNotFinite, f, k, p)
-	}
-	return f, nil
+	return f, finite(f, k, p)
 }
 
-// callback prepares the parameters and returns the app's function on them.
-func (e *estimation) callback(ctx context.Context, mu float32, k, p int, batch Batch) func() (float64, error) {
-	if e.c.streams == nil {
-		probe := e.c.est.probe
-		e.read(probe, 0, mu, k, p)
-		return func() (float64, error) { return e.c.cfg.Objective.Loss(ctx, probe, batch) }
+// pair is both, in one call of the app.
+func (e *estimation) pair(k, p int) (plus, minus float64, err error) {
+	pair := e.c.est.source.pair(e.c.replica, e.x, e.plan.Mu, e.n, k, p)
+	if err = e.enter(k, p); err == nil {
+		plus, minus, err = e.c.paired.LossPair(e.ctx, pair, e.batch)
+		err = e.leave(err, 2)
 	}
-	point := &Point{dim: len(e.x), read: func(dst []float32, off int) { e.read(dst, off, mu, k, p) }}
-	e.point = point
-	return func() (float64, error) { return e.c.streams.LossAt(ctx, point, batch) }
+	if err == nil {
+		err = finite(plus, k, p)
+	}
+	if err == nil {
+		err = finite(minus, k, p)
+	}
+	return plus, minus, err
 }
 
-// read writes elements off, off+1, ... of x + mu z[k,p] to dst.
-func (e *estimation) read(dst []float32, off int, mu float32, k, p int) {
-	if mu == 0 {
-		copy(dst, e.x[off:])
-		return
+// flat returns the vector that a flat objective or an evaluator sees.
+func (c *Client) flat() []float32 {
+	if c.est.probe == nil {
+		c.est.probe = make([]float32, c.dim)
 	}
-	e.c.replica.Probe(dst, e.x, off, mu, e.n, k, p)
+	return c.est.probe
+}
+
+// finite says whether a loss can be one: replies carry it as a float32.
+func finite(f float64, k, p int) error {
+	if !(math.Abs(f) <= math.MaxFloat32) {
+		return fmt.Errorf("%w: %v at step %d, perturbation %d", errNotFinite, f, k, p)
+	}
+	return nil
 }
 
 func abs(v float32) float32 {

@@ -91,10 +91,7 @@ func (c *Client) measure(ctx context.Context, evaluator Evaluator, plan *wire.Pl
 	if !c.calls.idle(ctx, c.cfg.RequestTimeout) {
 		return wire.Reply{}, errBusy
 	}
-	if c.est.probe == nil {
-		c.est.probe = make([]float32, c.dim)
-	}
-	probe := c.est.probe
+	probe := c.flat()
 	copy(probe, c.replica.Params())
 	got, err := call(ctx, &c.calls, func() (m measured, err error) {
 		m.values, m.samples, err = evaluator.Evaluate(ctx, probe)

@@ -75,7 +75,7 @@ func (c *Client) history() replica.History {
 
 // replicaConfig is what every replica of this client is made with.
 func (c *Client) replicaConfig() replica.Config {
-	return replica.Config{Run: c.cfg.Run, Dim: uint64(c.dim), Initial: c.cfg.Initial}
+	return replica.Config{Run: c.cfg.Run, Dim: uint64(c.dim), Initial: c.cfg.Initial, Workers: c.cfg.Workers}
 }
 
 // keepIfDue keeps a checkpoint CheckpointEvery records or CheckpointInterval

@@ -88,17 +88,17 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// BenchmarkStep is a round of one device whose loss costs nothing: it applies
+// BenchmarkRound is a round of one device over the bus whose loss costs nothing: it applies
 // a record and probes K=1, P=10, central, 20 queries.
-func BenchmarkStep(b *testing.B) {
+func BenchmarkRound(b *testing.B) {
 	for _, dim := range []int{28_938, 1_206_590} {
 		for name, o := range map[string]client.Objective{"flat": null(dim), "stream": nullStream(dim)} {
-			b.Run(fmt.Sprintf("%s/d=%d", name, dim), func(b *testing.B) { benchmarkStep(b, dim, o) })
+			b.Run(fmt.Sprintf("%s/d=%d", name, dim), func(b *testing.B) { benchmarkRound(b, dim, o) })
 		}
 	}
 }
 
-func benchmarkStep(b *testing.B, dim int, o client.Objective) {
+func benchmarkRound(b *testing.B, dim int, o client.Objective) {
 	p := testPlan(dim)
 	p.Difference, p.Perturbations = wire.Central, 10
 	h := newHost(b, p)

@@ -24,6 +24,27 @@ type Streaming interface {
 	LossAt(ctx context.Context, x *Point, b Batch) (float64, error)
 }
 
+// Paired is an [Objective] that evaluates both sides of a central difference at
+// once, from one generation of the direction: what an app that reads blocks
+// spends on reading them halves, and a block of weights that it has at hand serves
+// for both. Where it is implemented, plans with central differences call nothing
+// else; forward differences call LossAt, or Loss.
+//
+// An app that sums its loss layer by layer keeps two sums:
+//
+//	for off := 0; off < x.Dim(); off += len(above) {
+//		if err := x.Read(above, below, off); err != nil {
+//			return 0, 0, err
+//		}
+//		plus += part(above)
+//		minus += part(below)
+//	}
+type Paired interface {
+	// LossPair returns the mean losses at x + mu z and at x - mu z on minibatch
+	// b, under the terms of [Objective].Loss. It counts as two queries.
+	LossPair(ctx context.Context, x *Pair, b Batch) (plus, minus float64, err error)
+}
+
 // An Evaluator is an [Objective] that can also measure the model on held-out
 // data. x is as in Loss; with a [Streaming] objective it costs a copy of the
 // parameters.

@@ -1,0 +1,113 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// errGivenUp ends a job that was left behind; nobody is told.
+var errGivenUp = errors.New("given up")
+
+// A query is the way from an estimation to the app's code and back. The whole
+// estimation is one job of the caller, so that a query costs no change of
+// goroutine; Run waits for it, and leaves it behind where the app's code does not
+// return.
+//
+// Invariants:
+//  1. The job holds mu while it is not in the app's code, and with it all that it
+//     shares with Run: buffers, replica, estimator.
+//  2. Once abandoned is set, the job touches nothing of that.
+type query struct {
+	c    *Client
+	ctx  context.Context // of the round
+	x    []float32       // the iterate: the replica's own for K = 1
+	work func() error    // what the job does; made once, as are the next two
+	job  func() error
+	quit func() bool
+
+	mu        sync.Mutex // guards what follows
+	inside    bool       // the app's code runs
+	abandoned bool
+	began     time.Time // of the query, its probe included
+	k, p      int       // of the query
+}
+
+// prepare is for a new estimation.
+func (q *query) prepare(c *Client) {
+	if q.job == nil {
+		q.c, q.job, q.quit = c, q.hold, q.abandon
+		c.est.source.dim = c.dim
+	}
+	q.inside, q.abandoned = false, false
+}
+
+// run makes the estimation, until ctx ends. The canonical state is not touched.
+func (q *query) run(ctx context.Context) error {
+	q.ctx = ctx
+	err := q.c.calls.run(ctx, q.job, q.quit)
+	q.c.est.source.revoke()
+	if errors.Is(err, errPanic) || errors.Is(err, errExit) {
+		return fmt.Errorf("loss at step %d, perturbation %d: %w", q.k, q.p, err)
+	}
+	return err
+}
+
+// hold is the job.
+func (q *query) hold() error {
+	q.mu.Lock()
+	defer func() {
+		if !q.inside { // else the app's code panicked, and mu is not this job's
+			q.mu.Unlock()
+		}
+	}()
+	return q.work()
+}
+
+// abandon leaves the job behind if it is in the app's code.
+func (q *query) abandon() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.inside {
+		q.abandoned = true
+		q.c.est.gaveUp(time.Since(q.began))
+	}
+	return q.inside
+}
+
+// enter is called before the app's code, unless it returns an error.
+func (q *query) enter(k, p int) error {
+	if q.ctx.Err() != nil {
+		return context.Cause(q.ctx)
+	}
+	q.k, q.p, q.inside = k, p, true
+	q.mu.Unlock()
+	return nil
+}
+
+// leave is called after the app's code, which counts as so many queries and
+// returned err.
+func (q *query) leave(err error, queries int) error {
+	q.mu.Lock()
+	q.inside = false
+	if q.abandoned {
+		return errGivenUp
+	}
+	q.c.est.source.revoke()
+	now := time.Now()
+	took := now.Sub(q.began)
+	q.began = now
+	switch {
+	case q.ctx.Err() != nil:
+		q.c.est.gaveUp(took)
+		return context.Cause(q.ctx)
+	case err != nil:
+		return fmt.Errorf("loss at step %d, perturbation %d: %w", q.k, q.p, err)
+	}
+	for range queries {
+		q.c.est.took(took / time.Duration(queries))
+	}
+	return nil
+}

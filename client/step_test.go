@@ -1,0 +1,167 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// A null is a loss that costs nothing but to look at all parameters.
+type null struct {
+	dim          int
+	above, below []float32
+}
+
+func newNull(dim int) null {
+	return null{dim, make([]float32, prng.BlockLen), make([]float32, prng.BlockLen)}
+}
+
+func (o null) Dim() int { return o.dim }
+
+func (o null) Loss(_ context.Context, x []float32, _ Batch) (float64, error) {
+	return float64(x[0]), nil
+}
+
+// A nullStream reads blocks of one side of a difference.
+type nullStream struct{ null }
+
+func (o nullStream) LossAt(_ context.Context, x *Point, _ Batch) (float64, error) {
+	for off := 0; off < o.dim; off += len(o.above) {
+		if err := x.Read(o.above[:min(len(o.above), o.dim-off)], off); err != nil {
+			return 0, err
+		}
+	}
+	return float64(o.above[0]), nil
+}
+
+// A nullPair reads blocks of both.
+type nullPair struct{ nullStream }
+
+func (o nullPair) LossPair(_ context.Context, x *Pair, _ Batch) (plus, minus float64, err error) {
+	for off := 0; off < o.dim; off += len(o.above) {
+		n := min(len(o.above), o.dim-off)
+		if err := x.Read(o.above[:n], o.below[:n], off); err != nil {
+			return 0, 0, err
+		}
+	}
+	return float64(o.above[0]), float64(o.below[0]), nil
+}
+
+// nulls are the null losses by the way in which they see parameters.
+var nulls = []struct {
+	name string
+	make func(dim int) Objective
+}{
+	{"flat", func(dim int) Objective { return newNull(dim) }},
+	{"stream", func(dim int) Objective { return nullStream{newNull(dim)} }},
+	{"paired", func(dim int) Objective { return nullPair{nullStream{newNull(dim)}} }},
+}
+
+// A stepper makes a device's steps, and the rounds' records in the place of a
+// coordinator that has one device: K=1, P=10, central differences, SGD.
+type stepper struct {
+	c      *Client
+	ctx    context.Context
+	a      arrival
+	record wire.Record
+	mean   wire.Scalars
+	frame  []byte
+}
+
+func newStepper(tb testing.TB, o Objective, workers int, edit func(*wire.Plan)) *stepper {
+	tb.Helper()
+	network := bus.NewMemory()
+	tb.Cleanup(network.Close)
+	p, err := wire.Preset("decomfl", "bench", uint64(o.Dim()))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	p.RunKey, p.Difference, p.Perturbations = make(wire.Bytes, 32), wire.Central, 10
+	edit(p)
+	c, err := New(Config{Bus: network, Run: p.Run, ID: "d0", Objective: o, Workers: workers})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(tb.Context())
+	tb.Cleanup(func() { cancel(); c.calls.end() })
+	s := &stepper{c: c, ctx: ctx}
+	s.record = wire.Record{N: 1, Prev: wire.Genesis(p.Run), Kind: wire.KindPlan, Plan: p}
+	s.commit(tb)
+	s.a.Step, s.a.Perturbations = p.Step, p.Perturbations
+	s.record = wire.Record{Kind: wire.KindRound, Round: &wire.Round{
+		Step: p.Step, Perturbations: p.Perturbations, Contributors: 1, Terms: make([]wire.Term, 1),
+	}}
+	return s
+}
+
+// commit applies the record.
+func (s *stepper) commit(tb testing.TB) {
+	s.frame = s.record.Append(s.frame[:0])
+	if err := s.c.apply(s.frame); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// step estimates the scalars of a round and applies its record.
+func (s *stepper) step(tb testing.TB) {
+	s.a.N = s.c.replica.N() + 1
+	e := s.c.estimation(&s.a, s.c.replica.Plan())
+	if err := e.run(s.ctx); err != nil {
+		tb.Fatal(err)
+	}
+	s.mean = wire.AppendScalars(s.mean[:0], e.scalars...)
+	s.record.N, s.record.Prev = s.a.N, s.c.replica.Hash()
+	s.record.Round.Round = s.a.N - 1
+	s.record.Round.Terms[0].Scalars = s.mean
+	s.commit(tb)
+}
+
+// A step allocates nothing once it has its memory, whatever the objective. A
+// Point or a Pair is never used twice, as an app may keep it: 256 of them are one
+// allocation.
+func TestStepDoesNotAllocate(t *testing.T) {
+	const dim, runs = 40 * prng.BlockLen, 50
+	for _, o := range nulls {
+		for _, workers := range []int{1, 2} {
+			for _, steps := range []uint32{1, 2} {
+				for _, difference := range []wire.Difference{wire.Forward, wire.Central} {
+					s := newStepper(t, o.make(dim), workers, func(p *wire.Plan) { p.Steps, p.Difference = steps, difference })
+					s.a.Perturbations = 2
+					s.record.Round.Perturbations = 2
+					if got := testing.AllocsPerRun(runs, func() { s.step(t) }); got != 0 {
+						t.Errorf("%s, %d workers, K = %d, %v: %v allocations", o.name, workers, steps, difference, got)
+					}
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkStep is what a round costs a device beside its loss and its messages:
+// P=10, K=1, central: 20 probes, of which a flat objective sees all parameters at
+// once and the others every block, and the record applied.
+func BenchmarkStep(b *testing.B) {
+	for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher} {
+		for _, dim := range []int{28_938, 1_206_590, 10_000_000} {
+			for _, o := range nulls {
+				for _, workers := range []int{1, 2} {
+					b.Run(fmt.Sprintf("%v/d=%d/%s/workers=%d", dist, dim, o.name, workers), func(b *testing.B) {
+						s := newStepper(b, o.make(dim), workers, func(p *wire.Plan) { p.Distribution = dist })
+						s.step(b)
+						b.ReportAllocs()
+						for b.Loop() {
+							s.step(b)
+						}
+						seconds := b.Elapsed().Seconds() / float64(b.N)
+						b.ReportMetric(1e3*seconds, "ms/step")
+						b.ReportMetric(30*float64(dim)/seconds/1e6, "M-elements/s")
+					})
+				}
+			}
+		}
+	}
+}
