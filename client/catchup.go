@@ -118,46 +118,9 @@ func (c *Client) goBack(checkpoint bool) (fault, err error) {
 	return fault, c.replica.Apply(first)
 }
 
-// advance goes beyond the log's next record, number n: it applies one of the
-// path and passes over others. After a record that is not what the path was
-// made with it only passes. The catch-up ends at record last.
-func (c *Client) advance(n uint64, record []byte, live path, last uint64) error {
-	r, err := wire.DecodeRecord(record)
-	if err != nil {
-		return err
-	}
-	surprise := r.To != c.course.to(n)
-	if !surprise && !c.course.scanning && live.has(n) {
-		c.course.passed = 0
-		return c.follows(record, &r, last)
-	}
-	if err := c.replica.Pass(record); err != nil {
-		return err
-	}
-	c.course.passed = n
-	if surprise {
-		c.cfg.Logger.Warn("rolling back", "record", n, "to", r.To)
-		c.course.note(n, r.To)
-		c.course.scanning = true
-	}
-	return nil
-}
-
-// follows applies a record, and does what is due after it.
-func (c *Client) follows(record []byte, r *wire.Record, last uint64) error {
-	began := time.Now()
-	if err := c.apply(record); err != nil {
-		return err
-	}
-	if r.Kind == wire.KindRound {
-		c.pace.apply(time.Since(began), elements(c.replica.Plan(), r.Round.Perturbations))
-	}
-	c.digestIfDue(last)
-	return c.snapshotIfDue(last)
-}
-
 // read calls f with the records from an index to a.N-1: those that the
-// announcement brings, after those before them, which it asks for.
+// announcement brings, after those before them, which it asks for. What f adds to
+// the batch is applied before it asks again, and when it returns.
 func (c *Client) read(ctx context.Context, from uint64, a *arrival, f func(n uint64, record []byte) error) error {
 	for from < a.N {
 		if ctx.Err() != nil {
@@ -189,6 +152,10 @@ func (c *Client) read(ctx context.Context, from uint64, a *arrival, f func(n uin
 			n++
 			return err == nil && n < a.N && ctx.Err() == nil
 		})
+		// What was looked at before a fault is good.
+		if fault := c.applyBatch(a.N - 1); fault != nil {
+			return fault
+		}
 		if err != nil {
 			return err
 		}

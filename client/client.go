@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/wire"
 )
 
 // Errors of Run on which a caller may branch. Those listed with [Client.Run]
@@ -52,13 +53,15 @@ type Client struct {
 	snapshots snapshots
 	serving   serving
 	pace      pace
-	epoch     uint64    // of the last announcement that was followed
-	last      uint64    // last record of the log, as far as known
-	rejoinAt  time.Time // when to ask for the slot again, zero: no need
-	ignored   int       // announcements in a row that were not followed
-	reply     sent      // the last contribution
-	declined  sent      // the last decline
-	allowed   bool      // the server lets this device publish replies
+	batch     batch
+	decoded   wire.Record // in a catch-up: the record looked at
+	epoch     uint64      // of the last announcement that was followed
+	last      uint64      // last record of the log, as far as known
+	rejoinAt  time.Time   // when to ask for the slot again, zero: no need
+	ignored   int         // announcements in a row that were not followed
+	reply     sent        // the last contribution
+	declined  sent        // the last decline
+	allowed   bool        // the server lets this device publish replies
 	est       estimator
 	evaluate  evaluation
 	random    *rand.Rand // pauses that devices must not make in step
@@ -131,6 +134,14 @@ func (c *Client) record(p Progress) error {
 		return fmt.Errorf("%w: %w", errRecorder, err)
 	}
 	return nil
+}
+
+// applyAll applies the next records.
+func (c *Client) applyAll(records [][]byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, err := c.replica.ApplyAll(records)
+	return err
 }
 
 // apply applies the next record.

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"math"
 	"time"
 
 	"github.com/zofl/zofl/wire"
@@ -23,17 +24,26 @@ const worthTiming = 16 << 10
 // A pace is what this device measured of catching up.
 type pace struct {
 	applied time.Duration // of the rounds applied
-	work    float64       // their elements, K*P*d each
+	work    float64       // their elements
 	waited  time.Duration // for long answers
 	bytes   float64       // of those
 	records float64       // fetched
 	size    float64       // their bytes
 }
 
-// apply notes that a round of so many elements took d.
+// apply notes that rounds of so many elements took d.
 func (p *pace) apply(d time.Duration, elements float64) {
 	p.applied += d
 	p.work += elements
+}
+
+// replays is how long so many elements take to apply: longer than anything where
+// it is not known yet.
+func (p *pace) replays(elements float64) time.Duration {
+	if p.work == 0 {
+		return math.MaxInt64
+	}
+	return time.Duration(min(p.applied.Seconds()/p.work*elements, 1e9) * float64(time.Second))
 }
 
 // fetched notes an answer.

@@ -96,6 +96,11 @@ func (c *Client) witness(ctx context.Context, a *arrival) error {
 	return c.reportDigests(ctx)
 }
 
+// snapshotDue says whether a snapshot may be due after record n.
+func (c *Client) snapshotDue(n uint64) bool {
+	return c.cfg.Passive != nil && c.cfg.Passive.SnapshotEvery > 0 && n%c.cfg.Passive.SnapshotEvery == 0
+}
+
 // snapshotIfDue writes a snapshot after a record that was just applied: in a
 // replay up to record last, only after the last one that is due.
 func (c *Client) snapshotIfDue(last uint64) error {
@@ -107,7 +112,7 @@ func (c *Client) snapshotIfDue(last uint64) error {
 		s.withdraw() // a rollback undid it
 	}
 	ended := c.replica.Ended() != nil
-	if !ended && (n%every != 0 || n+every <= last) {
+	if !ended && (!c.snapshotDue(n) || n+every <= last) {
 		return nil
 	}
 	if busy := s.busy(); busy && !s.skipped && !ended {
