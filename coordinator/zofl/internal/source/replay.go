@@ -1,8 +1,10 @@
 package source
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"runtime"
 
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
@@ -20,33 +22,43 @@ func Replay(ctx context.Context, s Source, at uint64, initial []float32, each fu
 	if err != nil {
 		return nil, err
 	}
-	var r *replica.Replica
+	var b batch
 	var failed error
 	err = s.Read(ctx, 1, func(n uint64, record []byte) bool {
 		if n > uint64(len(counts)) {
 			return false
 		}
-		if r == nil {
-			r, failed = begin(record, initial)
+		if b.r == nil {
+			b.r, failed = begin(record, initial)
 		}
-		state := r
+		state := b.r
 		switch {
 		case failed != nil:
-		case counts[n-1]:
-			failed = r.Apply(record)
+		case !counts[n-1]:
+			if failed, state = b.apply(), nil; failed == nil {
+				failed = b.r.Pass(record)
+			}
+		case each == nil:
+			failed = b.add(record)
 		default:
-			failed, state = r.Pass(record), nil
+			failed = b.r.Apply(record)
 		}
 		if failed == nil && each != nil {
 			failed = each(n, record, state)
 		}
 		return failed == nil
 	})
+	if failed == nil && err == nil {
+		failed = b.apply()
+	}
+	r := b.r
 	switch {
 	case failed != nil:
 		return nil, failed
 	case err != nil:
 		return nil, err
+	case r == nil:
+		return nil, ErrEmpty
 	case r.N() != uint64(len(counts)):
 		return nil, fmt.Errorf("the log ended at record %d, it had %d", r.N(), len(counts))
 	}
@@ -62,7 +74,46 @@ func begin(record []byte, initial []float32) (*replica.Replica, error) {
 	if first.Kind != wire.KindPlan {
 		return nil, fmt.Errorf("record %d is a %v: the first one is a plan", first.N, first.Kind)
 	}
-	return replica.New(replica.Config{Run: first.Plan.Run, Initial: initial}), nil
+	return replica.New(replica.Config{Run: first.Plan.Run, Initial: initial, Workers: runtime.GOMAXPROCS(0)}), nil
+}
+
+// A batch is copies of records that are applied together: nobody wants to see
+// the states between.
+type batch struct {
+	r       *replica.Replica
+	records [][]byte
+	size    int // bytes
+}
+
+// batchMost bounds the records of a batch, and batchWork the parameters times the
+// bytes of records, about 4 a scalar: whoever interrupts a replay waits for it.
+const (
+	batchMost = 64
+	batchWork = 2e9
+)
+
+func (b *batch) add(record []byte) error {
+	if len(b.records) < cap(b.records) { // its memory again
+		b.records = b.records[:len(b.records)+1]
+		last := &b.records[len(b.records)-1]
+		*last = append((*last)[:0], record...)
+	} else {
+		b.records = append(b.records, bytes.Clone(record))
+	}
+	b.size += len(record)
+	if len(b.records) < batchMost && float64(b.size)*float64(len(b.r.Params())) < batchWork {
+		return nil
+	}
+	return b.apply()
+}
+
+func (b *batch) apply() error {
+	if len(b.records) == 0 {
+		return nil
+	}
+	_, err := b.r.ApplyAll(b.records)
+	b.records, b.size = b.records[:0], 0
+	return err
 }
 
 // course says of each record up to at whether it counts for the state after

@@ -103,6 +103,38 @@ func TestReplayFollowsRollbacks(t *testing.T) {
 	if r, err := Replay(t.Context(), src, 0, nil, nil); err != nil || r.N() != 13 {
 		t.Errorf("the last record: %v, %v", r, err)
 	}
+	for at := uint64(1); at <= 13; at++ { // in batches
+		if r, err := Replay(t.Context(), src, at, nil, nil); err != nil || r.N() != at || r.Digest() != digest(at) {
+			t.Errorf("record %d: %v, or another state than one by one", at, err)
+		}
+	}
+}
+
+// Records may be overwritten once they were read, and a batch is longer than
+// those that are applied together.
+func TestReplayInBatches(t *testing.T) {
+	c := newChain(t)
+	c.train(3*batchMost + 5)
+	want, err := Replay(t.Context(), Stored(c.log(), nil), 0, nil, func(uint64, []byte, *replica.Replica) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Replay(t.Context(), reused{Stored(c.log(), nil)}, 0, nil, nil)
+	if err != nil || got.N() != want.N() || got.Digest() != want.Digest() {
+		t.Errorf("%v, or another state than one by one", err)
+	}
+}
+
+// A reused source has one buffer for all records.
+type reused struct{ Source }
+
+func (s reused) Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error {
+	var buffer []byte
+	return s.Source.Read(ctx, from, func(n uint64, record []byte) bool {
+		buffer = append(buffer[:0], record...)
+		defer clear(buffer)
+		return f(n, buffer)
+	})
 }
 
 func TestPath(t *testing.T) {
