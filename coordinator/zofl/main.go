@@ -1,7 +1,8 @@
 // Command zofl is the operator's program: it shows what Zofl does (demo),
 // writes, explains and prices plans (plan), runs coordinators (serve), devices
 // (client) and witnesses (follow), commands a running coordinator (status,
-// pause, resume, stop, rollback), and reads logs (log, verify, export).
+// pause, resume, stop, rollback), reads logs (log, verify, export), and measures
+// what a device can do (bench).
 package main
 
 import (
@@ -109,7 +110,7 @@ they are stopped: SIGINT and SIGTERM end them cleanly, with 0.`,
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
 	cmd.AddCommand(demoCommand(), planCommand(), serveCommand(), clientCommand(), followCommand(),
-		logCommand(), verifyCommand(), exportCommand())
+		logCommand(), verifyCommand(), exportCommand(), benchCommand())
 	cmd.AddCommand(operatorCommands()...)
 	return cmd
 }

@@ -1,0 +1,82 @@
+package kernelbench
+
+import (
+	"math/rand/v2"
+
+	"github.com/zofl/zofl/internal/isa"
+	"github.com/zofl/zofl/prng"
+)
+
+// kernelLen is the length of the kernels' vector: 256 KiB, which a second-level
+// cache holds.
+const kernelLen = 65536
+
+// group is how many ±1 directions are summed by one lookup an element.
+const group = 8
+
+// kernels measures x += a*z and groups of signs with every instruction set.
+func kernels(s *stage, r *Result) error {
+	x := make([]float32, kernelLen)
+	source := rand.New(rand.NewPCG(1, 2))
+	tasks := []task{{kernelLen, func() error { normFloat64(x, source); return nil }}}
+	for level := isa.Generic; level <= isa.Best(); level++ {
+		tasks = append(tasks, at(level, axpy(x)), at(level, signs(x)))
+	}
+	if _, err := s.round(tasks); err != nil { // not counted: clocks rise, pages and tables come in
+		return err
+	}
+	all, err := s.interleave(nil, tasks...)
+	if err != nil {
+		return err
+	}
+	r.Yardstick, r.Backend = all.speed(0), isa.Current().String()
+	for level := isa.Generic; level <= isa.Best(); level++ {
+		i := 1 + 2*int(level)
+		normals, signs := all.ratio(i, 0), all.ratio(i+1, 0)
+		r.set(level, normals, signs)
+		if level == isa.Current() {
+			r.ISA, r.Rademacher8 = normals, signs
+		}
+	}
+	return nil
+}
+
+func (r *Result) set(level isa.Level, normals, signs float64) {
+	switch level {
+	case isa.Generic:
+		r.Generic, r.Rademacher8Generic = normals, signs
+	case isa.AVX2:
+		r.AVX2, r.Rademacher8AVX2 = normals, signs
+	case isa.AVX512:
+		r.AVX512, r.Rademacher8AVX512 = normals, signs
+	}
+}
+
+// normFloat64 is the yardstick: the standard library's way to x += a*z.
+func normFloat64(x []float32, source *rand.Rand) {
+	for i := range x {
+		x[i] += float32(1e-3 * float32(source.NormFloat64()))
+	}
+}
+
+// at is a task with an instruction set.
+func at(level isa.Level, t task) task {
+	return task{t.elements, func() error {
+		defer isa.Use(isa.Use(level))
+		return t.run()
+	}}
+}
+
+func axpy(x []float32) task {
+	z := prng.Direction{Key: 1, Dist: prng.Normal}
+	return task{float64(len(x)), func() error { prng.Axpy(x, 1e-3, z, 0); return nil }}
+}
+
+func signs(x []float32) task {
+	var terms []prng.Term
+	for p := range uint16(group) {
+		z := prng.Direction{Key: 1, Perturbation: p, Dist: prng.Rademacher}
+		terms = append(terms, prng.Term{A: 1e-3, Z: z})
+	}
+	return task{float64(group * len(x)), func() error { prng.Sum(x, terms, 0); return nil }}
+}

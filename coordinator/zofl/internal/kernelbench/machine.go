@@ -1,0 +1,94 @@
+package kernelbench
+
+import (
+	"bufio"
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// Machine describes what was measured. Fields that the system does not tell are
+// empty or 0.
+type Machine struct {
+	CPU       string `json:"cpu,omitempty"`
+	Cores     int    `json:"cores"`
+	OS        string `json:"goos"`
+	Arch      string `json:"goarch"`
+	Go        string `json:"go"`
+	Cache     int    `json:"cache_bytes,omitempty"`      // the largest
+	Available uint64 `json:"memory_available,omitempty"` // bytes
+	Load      string `json:"load,omitempty"`             // before: over 1, 5 and 15 minutes
+}
+
+func describe() Machine {
+	m := Machine{Cores: runtime.NumCPU(), OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version()}
+	// "model name" on amd64 and 32-bit ARM; the board's "Model" is the next best.
+	info := fields("/proc/cpuinfo")
+	if m.CPU = info["model name"]; m.CPU == "" {
+		m.CPU = info["Model"]
+	}
+	kib, _ := strconv.ParseUint(strings.TrimSuffix(fields("/proc/meminfo")["MemAvailable"], " kB"), 10, 50)
+	m.Available = kib << 10
+	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
+		m.Load = strings.Join(strings.Fields(string(load))[:3], " ")
+	}
+	sizes, _ := filepath.Glob("/sys/devices/system/cpu/cpu0/cache/index*/size") // the pattern is well-formed
+	for _, name := range sizes {
+		text, _ := os.ReadFile(name) // an unreadable one counts as none
+		size, _ := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(string(text)), "K"))
+		m.Cache = max(m.Cache, size<<10)
+	}
+	return m
+}
+
+// fields returns the lines "name: value" of a file, the first of each name; none
+// if there is no such file.
+func fields(file string) map[string]string {
+	text, _ := os.ReadFile(file)
+	all := map[string]string{}
+	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
+		name, value, ok := strings.Cut(lines.Text(), ":")
+		if name = strings.TrimSpace(name); ok && all[name] == "" {
+			all[name] = strings.TrimSpace(value)
+		}
+	}
+	return all
+}
+
+// fits says whether so many bytes are there, as far as is known.
+func (m Machine) fits(size int) bool { return m.Available == 0 || uint64(size) <= m.Available }
+
+const (
+	// replicaBytes are those of a parameter in the two models that replay.
+	replicaBytes = 2 * 4
+	// maxDim keeps their bytes within an int.
+	maxDim = math.MaxInt / replicaBytes
+)
+
+func defaultDim(m Machine) int {
+	const usual = 10_000_000
+	if m.Available == 0 {
+		return usual
+	}
+	return int(max(1, min(usual, m.Available/4/replicaBytes)))
+}
+
+func defaultArray(m Machine) int {
+	cache := m.Cache
+	if cache == 0 {
+		cache = 64 << 20 // larger than most
+	}
+	most := 1 << 30
+	if math.MaxInt == math.MaxInt32 {
+		most = 1 << 28 // the address space is 2 to 4 GiB, in pieces
+	}
+	size := min(max(4*cache, 64<<20), most)
+	if m.Available != 0 {
+		size = int(min(uint64(size), m.Available/2))
+	}
+	return max(size, 4)
+}
