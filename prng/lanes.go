@@ -31,25 +31,36 @@ const lanesPerBlock = 8
 type lanes [2][lanesPerBlock]uint64
 
 // seedGeneric sets the states for the start of a block of z: lane i gets Philox of counter
-// (8*block + i, step<<16 | perturbation, source, domain) under the key. Two lanes go through the
-// rounds together, because one alone waits for its multiplications.
+// (8*block + i, step<<16 | perturbation, source, domain) under the key.
 func (l *lanes) seedGeneric(z *Direction, block uint32) {
 	position := uint32(z.Step)<<16 | uint32(z.Perturbation)
 	for i := 0; i < lanesPerBlock-1; i += 2 {
-		a0, a1, a2, a3 := 8*block+uint32(i), position, z.Source, uint32(z.Domain)
-		b0, b1, b2, b3 := a0+1, a1, a2, a3
-		k0, k1 := uint32(z.Key), uint32(z.Key>>32)
-		for range philoxRounds {
-			p, q := uint64(a0)*philoxM0, uint64(a2)*philoxM1
-			r, s := uint64(b0)*philoxM0, uint64(b2)*philoxM1
-			a0, a1, a2, a3 = uint32(q>>32)^a1^k0, uint32(q), uint32(p>>32)^a3^k1, uint32(p)
-			b0, b1, b2, b3 = uint32(s>>32)^b1^k0, uint32(s), uint32(r>>32)^b3^k1, uint32(r)
-			k0 += philoxW0
-			k1 += philoxW1
-		}
-		l[0][i], l[1][i] = uint64(a0)|uint64(a1)<<32, uint64(a2)|uint64(a3)<<32
-		l[0][i+1], l[1][i+1] = uint64(b0)|uint64(b1)<<32, uint64(b2)|uint64(b3)<<32
+		l[0][i], l[1][i], l[0][i+1], l[1][i+1] = philoxTwo(
+			8*block+uint32(i), position, z.Source, uint32(z.Domain), z.Key)
 	}
+}
+
+// philoxTwo returns Philox of counter (c0, c1, c2, c3) and of the one after, the low words of
+// each, then the high ones. Two go through the rounds together, because one alone waits for its
+// multiplications; two rounds a turn spare the moves that one would end with.
+func philoxTwo(c0, c1, c2, c3 uint32, key Key) (s0, s1, u0, u1 uint64) {
+	a0, a1, a2, a3 := c0, c1, c2, c3
+	b0, b1, b2, b3 := c0+1, c1, c2, c3
+	k0, k1 := uint32(key), uint32(key>>32)
+	for range philoxRounds / 2 {
+		p, q := uint64(a0)*philoxM0, uint64(a2)*philoxM1
+		r, s := uint64(b0)*philoxM0, uint64(b2)*philoxM1
+		a0, a1, a2, a3 = uint32(q>>32)^(a1^k0), uint32(q), uint32(p>>32)^(a3^k1), uint32(p)
+		b0, b1, b2, b3 = uint32(s>>32)^(b1^k0), uint32(s), uint32(r>>32)^(b3^k1), uint32(r)
+		k0, k1 = k0+philoxW0, k1+philoxW1
+		p, q = uint64(a0)*philoxM0, uint64(a2)*philoxM1
+		r, s = uint64(b0)*philoxM0, uint64(b2)*philoxM1
+		a0, a1, a2, a3 = uint32(q>>32)^(a1^k0), uint32(q), uint32(p>>32)^(a3^k1), uint32(p)
+		b0, b1, b2, b3 = uint32(s>>32)^(b1^k0), uint32(s), uint32(r>>32)^(b3^k1), uint32(r)
+		k0, k1 = k0+philoxW0, k1+philoxW1
+	}
+	return uint64(a0) | uint64(a1)<<32, uint64(a2) | uint64(a3)<<32,
+		uint64(b0) | uint64(b1)<<32, uint64(b2) | uint64(b3)<<32
 }
 
 // next returns the output of xoroshiro128++ in state s0, s1 and the state after.

@@ -29,15 +29,6 @@ func (t normalTable) normal(f float32) float32 {
 	return float32(t.c1[k]*f) + t.c0[k]
 }
 
-// twoLanes holds the states of two neighboring lanes, s and u.
-type twoLanes struct{ s0, s1, u0, u1 uint64 }
-
-func (l *lanes) two(i int) twoLanes { return twoLanes{l[0][i], l[1][i], l[0][i+1], l[1][i+1]} }
-
-func (l *lanes) setTwo(i int, s twoLanes) {
-	l[0][i], l[1][i], l[0][i+1], l[1][i+1] = s.s0, s.s1, s.u0, s.u1
-}
-
 // fours reaches from the first to the last element that two lanes make in a chunk: four of each
 // row of 16.
 type fours [chunkLen - 12]float32
