@@ -161,7 +161,7 @@ func TestOperationsDoNotAllocate(t *testing.T) {
 			p := basePlan()
 			p.Dim, p.Rule, p.Beta = 9000, wire.TorchMomentum, 0.9
 			if p.Segments = segments; segments == nil {
-				p.Dim = 20 * 4096 // enough to be shared out
+				p.Dim = workFor + 4096 // enough to be shared out
 			}
 			r, c := New(Config{Run: p.Run, Workers: workers}), newChain(p.Run)
 			mustApply(t, r, c.plan(p))

@@ -44,9 +44,9 @@ func (j *job) bounds(i int) (start, end int) {
 	return max(j.start, at), min(j.end, at+j.tile)
 }
 
-// workFor is how much work, in elements of normals, makes it worth to wake
-// another goroutine for.
-const workFor = 16 * prng.BlockLen
+// workFor is how much work, in elements of normals, makes it worth to wake another
+// thread, which takes some 10 us, or 30 us on a virtual machine.
+const workFor = 32 * prng.BlockLen
 
 // signsFor elements of a Rademacher direction take about as long as one of a
 // normal.

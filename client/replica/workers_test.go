@@ -10,12 +10,12 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// big is a number of parameters that is worth a team for one direction of
-// either distribution.
-const big = signsFor*workFor + 3*prng.BlockLen + 17
-
+// bigPlan is of as many parameters as are worth a team for one direction.
 func bigPlan(dist wire.Distribution, several bool) *wire.Plan {
-	p := basePlan()
+	p, big := basePlan(), uint64(workFor+3*prng.BlockLen+17)
+	if dist == wire.Rademacher {
+		big += (signsFor - 1) * workFor
+	}
 	p.Dim, p.Distribution, p.Rule, p.Beta, p.WeightDecay = big, dist, wire.Momentum, 0.9, 0.01
 	if several {
 		p.Segments = append(slices.Clone(layouts["several"]), wire.Segment{Name: "z", Len: big - 9000, MuScale: 0.25, StepScale: 3})
@@ -29,11 +29,12 @@ func TestWorkers(t *testing.T) {
 		for _, several := range []bool{false, true} {
 			t.Run(fmt.Sprint(dist, several), func(t *testing.T) {
 				p := bigPlan(dist, several)
+				big := int(p.Dim)
 				alone, c := begun(t, p, 0)
 				round := c.round(1, 0.01, 3, wire.AppendScalars(nil, 3, -2, 1))
 				mustApply(t, alone, round)
 				x, n := alone.Params(), alone.N()+1
-				for workers := 1; workers <= 4; workers++ {
+				for workers := 2; workers <= 4; workers++ {
 					r := New(Config{Run: p.Run, Workers: workers})
 					mustApply(t, r, newChain(p.Run).plan(p))
 					mustApply(t, r, round)
