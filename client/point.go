@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/prng"
 )
 
 // ErrRevoked: the loss call that a [Point] or a [Pair] was made for is over.
@@ -20,7 +21,8 @@ type Point struct{ v view }
 func (p *Point) Dim() int { return p.v.source.dim }
 
 // Read writes parameters off, off+1, ..., off+len(dst)-1 to dst. Offsets that
-// are multiples of 4096 are the fastest; long reads use [Config].Workers.
+// are multiples of 4096 are the fastest; long reads use [Config].Workers. Several
+// goroutines of the app may read at once.
 //
 //	for i := range dst {
 //		dst[i] = x[off+i] + mu*z[off+i]
@@ -30,8 +32,8 @@ func (p *Point) Read(dst []float32, off int) error {
 	if err != nil {
 		return err
 	}
-	defer s.mu.Unlock()
-	s.replica.Probe(dst, s.x, off, s.step, s.n, s.k, s.p)
+	defer s.mu.RUnlock()
+	s.replica.Perturb(dst, s.x, off, s.step, s.z)
 	return nil
 }
 
@@ -43,7 +45,7 @@ type Pair struct{ v view }
 func (p *Pair) Dim() int { return p.v.source.dim }
 
 // Read writes parameters off, off+1, ... of both vectors, and generates z once.
-// plus and minus have one length.
+// plus and minus have one length. It is otherwise as [Point.Read].
 //
 //	for i := range plus {
 //		v := mu*z[off+i]
@@ -57,8 +59,8 @@ func (p *Pair) Read(plus, minus []float32, off int) error {
 	if err != nil {
 		return err
 	}
-	defer s.mu.Unlock()
-	s.replica.ProbePair(plus, minus, s.x, off, s.step, s.n, s.k, s.p)
+	defer s.mu.RUnlock()
+	s.replica.PerturbPair(plus, minus, s.x, off, s.step, s.z)
 	return nil
 }
 
@@ -69,15 +71,16 @@ type view struct {
 	call   uint64
 }
 
-// open locks the source for a read of n parameters from off on.
+// open locks the source for a read of n parameters from off on: the caller
+// releases it.
 func (v *view) open(n, off int) (*source, error) {
 	s := v.source
 	if off < 0 || n > s.dim-off {
 		return nil, fmt.Errorf("client: read of parameters %d..%d of %d", off, off+n, s.dim)
 	}
-	s.mu.Lock()
+	s.mu.RLock()
 	if s.call != v.call {
-		s.mu.Unlock()
+		s.mu.RUnlock()
 		return nil, ErrRevoked
 	}
 	return s, nil
@@ -92,13 +95,12 @@ func (v *view) open(n, off int) (*source, error) {
 type source struct {
 	dim int
 
-	mu      sync.Mutex // guards what follows, and what the replica probes with
-	call    uint64     // under way, 0: none
+	mu      sync.RWMutex // guards what follows, and the replica while a call is under way
+	call    uint64       // 0: none
 	replica *replica.Replica
 	x       []float32
 	step    float32 // mu
-	n       uint64
-	k, p    int
+	z       prng.Direction
 
 	// Of Run.
 	calls  uint64
@@ -136,7 +138,7 @@ func (s *source) next(r *replica.Replica, x []float32, mu float32, n uint64, k, 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls++
-	s.call, s.replica, s.x, s.step, s.n, s.k, s.p = s.calls, r, x, mu, n, k, p
+	s.call, s.replica, s.x, s.step, s.z = s.calls, r, x, mu, r.Direction(n, k, p)
 	return view{s, s.call}
 }
 

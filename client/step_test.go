@@ -6,59 +6,81 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/internal/parallel"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
 
-// A null is a loss that costs nothing but to look at all parameters.
+// A null is a loss that costs nothing but to look at all parameters, with as many
+// threads as the device has workers.
 type null struct {
-	dim          int
-	above, below []float32
+	dim   int
+	team  *parallel.Team
+	sides [][2][]float32 // a block of each side of a difference, of each thread
+
+	point *Point // of the call under way
+	pair  *Pair
+	look  func(worker, i int)
 }
 
-func newNull(dim int) null {
-	return null{dim, make([]float32, prng.BlockLen), make([]float32, prng.BlockLen)}
+func newNull(dim, threads int) *null {
+	o := &null{dim: dim, team: parallel.New(threads), sides: make([][2][]float32, threads)}
+	for i := range o.sides {
+		o.sides[i] = [2][]float32{make([]float32, prng.BlockLen), make([]float32, prng.BlockLen)}
+	}
+	o.look = o.block
+	return o
 }
 
-func (o null) Dim() int { return o.dim }
+func (o *null) Dim() int { return o.dim }
 
-func (o null) Loss(_ context.Context, x []float32, _ Batch) (float64, error) {
+func (o *null) Loss(_ context.Context, x []float32, _ Batch) (float64, error) {
 	return float64(x[0]), nil
 }
 
+// all looks at all blocks.
+func (o *null) all() { o.team.Do((o.dim+prng.BlockLen-1)/prng.BlockLen, o.look) }
+
+func (o *null) block(worker, i int) {
+	off, side := i*prng.BlockLen, &o.sides[worker]
+	n := min(prng.BlockLen, o.dim-off)
+	var err error
+	if o.pair != nil {
+		err = o.pair.Read(side[0][:n], side[1][:n], off)
+	} else {
+		err = o.point.Read(side[0][:n], off)
+	}
+	if err != nil {
+		panic(err)
+	}
+}
+
 // A nullStream reads blocks of one side of a difference.
-type nullStream struct{ null }
+type nullStream struct{ *null }
 
 func (o nullStream) LossAt(_ context.Context, x *Point, _ Batch) (float64, error) {
-	for off := 0; off < o.dim; off += len(o.above) {
-		if err := x.Read(o.above[:min(len(o.above), o.dim-off)], off); err != nil {
-			return 0, err
-		}
-	}
-	return float64(o.above[0]), nil
+	o.point, o.pair = x, nil
+	o.all()
+	return float64(o.sides[0][0][0]), nil
 }
 
 // A nullPair reads blocks of both.
 type nullPair struct{ nullStream }
 
 func (o nullPair) LossPair(_ context.Context, x *Pair, _ Batch) (plus, minus float64, err error) {
-	for off := 0; off < o.dim; off += len(o.above) {
-		n := min(len(o.above), o.dim-off)
-		if err := x.Read(o.above[:n], o.below[:n], off); err != nil {
-			return 0, 0, err
-		}
-	}
-	return float64(o.above[0]), float64(o.below[0]), nil
+	o.pair = x
+	o.all()
+	return float64(o.sides[0][0][0]), float64(o.sides[0][1][0]), nil
 }
 
 // nulls are the null losses by the way in which they see parameters.
 var nulls = []struct {
 	name string
-	make func(dim int) Objective
+	make func(dim, threads int) Objective
 }{
-	{"flat", func(dim int) Objective { return newNull(dim) }},
-	{"stream", func(dim int) Objective { return nullStream{newNull(dim)} }},
-	{"paired", func(dim int) Objective { return nullPair{nullStream{newNull(dim)}} }},
+	{"flat", func(dim, threads int) Objective { return newNull(dim, threads) }},
+	{"stream", func(dim, threads int) Objective { return nullStream{newNull(dim, threads)} }},
+	{"paired", func(dim, threads int) Objective { return nullPair{nullStream{newNull(dim, threads)}} }},
 }
 
 // A stepper makes a device's steps, and the rounds' records in the place of a
@@ -129,7 +151,7 @@ func TestStepDoesNotAllocate(t *testing.T) {
 		for _, workers := range []int{1, 2} {
 			for _, steps := range []uint32{1, 2} {
 				for _, difference := range []wire.Difference{wire.Forward, wire.Central} {
-					s := newStepper(t, o.make(dim), workers, func(p *wire.Plan) { p.Steps, p.Difference = steps, difference })
+					s := newStepper(t, o.make(dim, workers), workers, func(p *wire.Plan) { p.Steps, p.Difference = steps, difference })
 					s.a.Perturbations = 2
 					s.record.Round.Perturbations = 2
 					if got := testing.AllocsPerRun(runs, func() { s.step(t) }); got != 0 {
@@ -143,14 +165,15 @@ func TestStepDoesNotAllocate(t *testing.T) {
 
 // BenchmarkStep is what a round costs a device beside its loss and its messages:
 // P=10, K=1, central: 20 probes, of which a flat objective sees all parameters at
-// once and the others every block, and the record applied.
+// once and the others every block, and the record applied. seed-elements count
+// each direction once for each probe, paired or not, and once for the record.
 func BenchmarkStep(b *testing.B) {
 	for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher} {
 		for _, dim := range []int{28_938, 1_206_590, 10_000_000} {
 			for _, o := range nulls {
 				for _, workers := range []int{1, 2} {
 					b.Run(fmt.Sprintf("%v/d=%d/%s/workers=%d", dist, dim, o.name, workers), func(b *testing.B) {
-						s := newStepper(b, o.make(dim), workers, func(p *wire.Plan) { p.Distribution = dist })
+						s := newStepper(b, o.make(dim, workers), workers, func(p *wire.Plan) { p.Distribution = dist })
 						s.step(b)
 						b.ReportAllocs()
 						for b.Loop() {
@@ -158,7 +181,7 @@ func BenchmarkStep(b *testing.B) {
 						}
 						seconds := b.Elapsed().Seconds() / float64(b.N)
 						b.ReportMetric(1e3*seconds, "ms/step")
-						b.ReportMetric(30*float64(dim)/seconds/1e6, "M-elements/s")
+						b.ReportMetric(30*float64(dim)/seconds/1e6, "M-seed-elements/s")
 					})
 				}
 			}

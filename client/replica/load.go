@@ -110,6 +110,7 @@ func (l *Loader) head(part []byte) error {
 		cfg: l.cfg, n: h.N, hash: h.Hash, epoch: h.Epoch, rounds: h.Rounds, first: h.First,
 		plan: *h.Plan, ended: h.Ended, spans: layout(h.Plan), x: make([]float32, h.Plan.Dim),
 	}
+	l.r.recruit()
 	if h.Vectors == 2 {
 		l.r.m = make([]float32, h.Plan.Dim)
 	}

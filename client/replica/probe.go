@@ -2,16 +2,14 @@ package replica
 
 import "github.com/zofl/zofl/prng"
 
+const lengthMismatch = "replica: length mismatch"
+
 // Probe writes elements off, off+1, ... of x + mu*S z to dst, for z of record
 // n, local step k, perturbation p; S scales each segment by its MuScale. x is
 // the whole iterate and stays as it is; dst may not overlap it. A negative mu
 // gives the other side of a central difference; mu = 0 is x itself.
 func (r *Replica) Probe(dst, x []float32, off int, mu float32, n uint64, k, p int) {
-	if mu == 0 {
-		copy(dst, x[off:])
-		return
-	}
-	r.probe(job{start: off, end: off + len(dst), x: x, plus: dst, mu: mu, z: r.Direction(n, k, p)})
+	r.Perturb(dst, x, off, mu, r.Direction(n, k, p))
 }
 
 // ProbePair writes both sides of a central difference, of one generation of z:
@@ -19,38 +17,65 @@ func (r *Replica) Probe(dst, x []float32, off int, mu float32, n uint64, k, p in
 // minus, which are as long as each other. They have the bits that two calls of
 // Probe give.
 func (r *Replica) ProbePair(plus, minus, x []float32, off int, mu float32, n uint64, k, p int) {
-	if len(plus) != len(minus) {
-		panic("replica: length mismatch")
-	}
-	r.probe(job{start: off, end: off + len(plus), x: x, plus: plus, minus: minus, mu: mu, z: r.Direction(n, k, p)})
+	r.PerturbPair(plus, minus, x, off, mu, r.Direction(n, k, p))
 }
 
-// probeTile is how much a worker probes at a time: it takes longer than to share
-// it out.
+// Perturb is Probe along a direction that [Replica.Direction] returned. Several
+// goroutines may call it and PerturbPair at once, while nothing else but Digest is
+// called; one of them at a time has the workers.
+func (r *Replica) Perturb(dst, x []float32, off int, mu float32, z prng.Direction) {
+	if mu == 0 {
+		copy(dst, x[off:])
+		return
+	}
+	r.probe(probe{start: off, end: off + len(dst), x: x, plus: dst, mu: mu, z: z})
+}
+
+// PerturbPair is ProbePair along a direction that [Replica.Direction] returned,
+// under the terms of Perturb.
+func (r *Replica) PerturbPair(plus, minus, x []float32, off int, mu float32, z prng.Direction) {
+	if len(plus) != len(minus) {
+		panic(lengthMismatch)
+	}
+	r.probe(probe{start: off, end: off + len(plus), x: x, plus: plus, minus: minus, mu: mu, z: z})
+}
+
+// A probe is elements [start, end) of one side of a difference, or of both:
+// element start is plus[0], and minus[0] if there is a minus.
+type probe struct {
+	start, end  int
+	x           []float32
+	plus, minus []float32
+	mu          float32
+	z           prng.Direction
+}
+
+// probeTile is how many elements a worker probes at a time, in whole blocks of the
+// model but for the ends: it takes longer than to share them out.
 const probeTile = 4 * prng.BlockLen
 
-func (r *Replica) probe(j job) {
-	if r.probeTile == nil {
-		r.probeTile = r.probeOne
+func (r *Replica) probe(p probe) {
+	team := r.teamFor(uint64(p.end - p.start))
+	if team == nil || !r.busy.TryLock() {
+		r.probeRange(&p, p.start, p.end)
+		return
 	}
-	r.job = j
-	r.job.tile = probeTile
-	if team := r.teamFor(uint64(j.end - j.start)); team != nil {
-		r.tiles(team, r.probeTile)
-	} else {
-		r.probeRange(j.start, j.end, 0)
-	}
-	r.job = job{} // dst is the app's
+	defer r.busy.Unlock()
+	r.shared = p
+	team.Do((p.end+probeTile-1)/probeTile-p.start/probeTile, r.probeTask)
+	r.shared = probe{} // what it wrote to is the app's
 }
 
-func (r *Replica) probeOne(worker, tile int) {
-	start, end := r.job.bounds(tile)
-	r.probeRange(start, end, worker)
+// probeOne probes one tile of the probe that is shared out.
+func (r *Replica) probeOne(_, tile int) {
+	p := &r.shared
+	start := (p.start/probeTile + tile) * probeTile
+	r.probeRange(p, max(p.start, start), min(p.end, start+probeTile))
 }
 
 // probeRange probes elements [at, end): those of whole blocks in one span as they
 // are generated, the others by way of a block of z.
-func (r *Replica) probeRange(at, end, worker int) {
+func (r *Replica) probeRange(p *probe, at, end int) {
 	for at < end {
 		s := r.spans[r.spanAt(at)]
 		to := min(s.end, end)
@@ -58,45 +83,46 @@ func (r *Replica) probeRange(at, end, worker int) {
 			to -= to % prng.BlockLen
 		}
 		if at%prng.BlockLen == 0 && at < to {
-			r.probeBlocks(at, to, r.job.mu*s.mu)
+			p.blocks(at, to, p.mu*s.mu)
 		} else {
 			to = min(end, at-at%prng.BlockLen+prng.BlockLen)
-			r.probePart(at, to, r.scratchOf(worker))
+			r.probePart(p, at, to)
 		}
 		at = to
 	}
 }
 
-// probeBlocks probes elements [at, to), from the start of a block on.
-func (r *Replica) probeBlocks(at, to int, a float32) {
-	j, block := &r.job, uint32(at/prng.BlockLen)
-	x, plus := j.x[at:to], j.plus[at-j.start:to-j.start]
-	if j.minus == nil {
-		prng.Perturb(plus, x, a, j.z, block)
+// blocks probes elements [at, to), from the start of a block on, all with one
+// factor.
+func (p *probe) blocks(at, to int, a float32) {
+	block := uint32(at / prng.BlockLen)
+	x, plus := p.x[at:to], p.plus[at-p.start:to-p.start]
+	if p.minus == nil {
+		prng.Perturb(plus, x, a, p.z, block)
 	} else {
-		prng.PerturbPair(plus, j.minus[at-j.start:to-j.start], x, a, j.z, block)
+		prng.PerturbPair(plus, p.minus[at-p.start:to-p.start], x, a, p.z, block)
 	}
 }
 
 // probePart probes elements [at, to) of one block.
-func (r *Replica) probePart(at, to int, z []float32) {
-	j := &r.job
-	z = z[:to-at+at%prng.BlockLen]
-	prng.Fill(z, j.z, uint32(at/prng.BlockLen))
-	z = z[at%prng.BlockLen:]
+func (r *Replica) probePart(p *probe, at, to int) {
+	var block [prng.BlockLen]float32
+	first := at - at%prng.BlockLen
+	prng.Fill(block[:to-first], p.z, uint32(first/prng.BlockLen))
 	for at < to {
 		s := r.spans[r.spanAt(at)]
-		n := min(s.end, to) - at
-		x, plus, a := j.x[at:at+n], j.plus[at-j.start:], j.mu*s.mu
-		for i, v := range z[:n] {
+		hi := min(s.end, to)
+		x, z, a := p.x[at:hi], block[at-first:hi-first], p.mu*s.mu
+		plus := p.plus[at-p.start:]
+		for i, v := range z {
 			plus[i] = x[i] + float32(a*v)
 		}
-		if j.minus != nil {
-			minus := j.minus[at-j.start:]
-			for i, v := range z[:n] {
+		if p.minus != nil {
+			minus := p.minus[at-p.start:]
+			for i, v := range z {
 				minus[i] = x[i] - float32(a*v)
 			}
 		}
-		z, at = z[n:], at+n
+		at = hi
 	}
 }

@@ -100,7 +100,9 @@ type link struct {
 
 // New returns a replica of a run before its first record.
 func New(cfg Config) *Replica {
-	return &Replica{cfg: cfg, hash: wire.Genesis(cfg.Run)}
+	r := &Replica{cfg: cfg, hash: wire.Genesis(cfg.Run)}
+	r.recruit()
+	return r
 }
 
 // N returns the index of the last record applied, 0 before the first.

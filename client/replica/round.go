@@ -84,28 +84,33 @@ func (r *Replica) flush() {
 // move makes the moves that wait on x and m: all of them on one block, which stays
 // in a cache meanwhile, then on the next, as elements do not depend on each other.
 func (r *Replica) move(x, m []float32) {
-	if r.moveTile == nil {
-		r.moveTile = r.moveOne
+	team := r.teamFor(uint64(len(x)) * uint64(len(r.terms)))
+	for len(r.scratch) < team.Workers() {
+		r.scratch = append(r.scratch, make([]float32, min(prng.BlockLen, len(x))))
 	}
-	r.job = job{end: len(x), tile: prng.BlockLen, x: x, m: m}
-	r.tiles(r.teamFor(uint64(len(x))*uint64(len(r.terms))), r.moveTile)
+	r.movedX, r.movedM = x, m
+	team.Do((len(x)+prng.BlockLen-1)/prng.BlockLen, r.moveTask)
 	r.moves, r.terms = r.moves[:0], r.terms[:0]
 }
 
-// moveOne makes the moves on one block.
-func (r *Replica) moveOne(worker, tile int) {
-	start, end := r.job.bounds(tile)
-	x, m, v := r.job.x[start:end], r.job.m, r.scratch[worker][:end-start]
-	if len(m) > 0 {
-		m = m[start:end]
-	}
-	terms := r.terms
+// moveBlock makes the moves on one block.
+func (r *Replica) moveBlock(worker, i int) {
+	start := i * prng.BlockLen
+	x, m := block(r.movedX, start), block(r.movedM, start)
+	v, terms := r.scratch[worker][:len(x)], r.terms
 	for _, mv := range r.moves {
 		for range mv.steps {
 			r.step(x, m, v, start, terms[:mv.perturbations], mv.eta)
 			terms = terms[mv.perturbations:]
 		}
 	}
+}
+
+func block(v []float32, start int) []float32 {
+	if len(v) == 0 {
+		return nil
+	}
+	return v[start:min(start+prng.BlockLen, len(v))]
 }
 
 // step is one local step of the elements from start on: v = sum of terms
