@@ -26,6 +26,7 @@ func TestConfigErrors(t *testing.T) {
 		{func(c *client.Config) { c.Objective = nil }, []string{"Objective is nil", "client.Func"}},
 		{func(c *client.Config) { c.Objective = bowlLoss(0, 0) }, []string{"Objective.Dim() = 0", "at least one"}},
 		{func(c *client.Config) { c.Objective = bowlLoss(-1, 0) }, []string{"Objective.Dim() = -1"}},
+		{func(c *client.Config) { c.Workers = -1 }, []string{"Workers = -1", "0 for one a core"}},
 		{func(c *client.Config) { c.RequestTimeout = -1 }, []string{"RequestTimeout = -1ns", "0 for 5 s"}},
 		{func(c *client.Config) { c.RetryMax = -1 }, []string{"RetryMax = -1ns", "0 for 30 s"}},
 		{func(c *client.Config) { c.RetryMax = 31 }, []string{"RetryMax = 31ns", "at least 1 ms"}},

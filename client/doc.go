@@ -54,7 +54,9 @@
 // plan's rule replicates (momentum). Then, for a flat objective or one that
 // evaluates, the vector that the app sees; for K > 1, the local iterate of the
 // parameters and of the rule's vectors. While a snapshot is taken, or replayed
-// at a run's end because nothing proved it, the state twice. Checkpoints are written without a copy.
+// at a run's end because nothing proved it, the state twice. Checkpoints are
+// written without a copy. Each of [Config].Workers takes a block of 16 KiB. A round
+// allocates nothing of note once the first is over.
 //
 // # Determinism
 //

@@ -41,6 +41,60 @@ func Example() {
 	// Output: after record 102: [3.00 -1.00] <nil>
 }
 
+// A squares is a loss that is a sum over n parameters: sum (x_i - 3)^2.
+type squares struct{ n int }
+
+func (o squares) Dim() int { return o.n }
+
+// Loss is for what asks for one side: plans with forward differences.
+func (o squares) Loss(_ context.Context, x []float32, _ client.Batch) (float64, error) {
+	return squaresOf(x), nil
+}
+
+// LossPair makes squares a client.Paired. It never sees the whole model.
+func (squares) LossPair(_ context.Context, x *client.Pair, _ client.Batch) (plus, minus float64, err error) {
+	var above, below [4096]float32
+	for off := 0; off < x.Dim() && err == nil; off += len(above) {
+		n := min(len(above), x.Dim()-off)
+		err = x.Read(above[:n], below[:n], off)
+		plus += squaresOf(above[:n])
+		minus += squaresOf(below[:n])
+	}
+	return plus, minus, err
+}
+
+func squaresOf(x []float32) (sum float64) {
+	for _, v := range x {
+		sum += float64(v-3) * float64(v-3)
+	}
+	return sum
+}
+
+// A device whose engine holds a block of the model at a time, and evaluates both
+// sides of a central difference with it.
+func ExamplePaired() {
+	network := bus.NewMemory()
+	defer network.Close()
+	go lead(network, 100)
+
+	device, err := client.New(client.Config{
+		Bus: network, Run: "demo", ID: "phone-1", Workers: 1,
+		Objective: squares{2},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := device.Run(context.Background()); err != nil {
+		fmt.Println(err)
+		return
+	}
+	model := make([]float32, 2)
+	n, err := device.Params(model)
+	fmt.Printf("after record %d: %.2f %v\n", n, model, err)
+	// Output: after record 102: [3.00 3.00] <nil>
+}
+
 // A device that may be killed: its connection and its store are the app's.
 func Example_phone() {
 	run := func(url, dir, id string, loss client.Objective) error {

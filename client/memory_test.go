@@ -46,7 +46,14 @@ func heap() (used, total int64) {
 // round allocates no other.
 func TestMemory(t *testing.T) {
 	const dim, slack = 1 << 20, 256 << 10 // bytes
-	flat, stream := null(dim), nullStream(dim)
+	flat, stream, paired := null(dim), nullStream(dim), newPairs(dim, 0)
+	half := make([]float32, 8192)
+	paired.mood = func(x *client.Pair) (plus, minus float64, err error) {
+		for off := 0; off < dim && err == nil; off += 4096 {
+			err = x.Read(half[:4096], half[4096:], off)
+		}
+		return 0, 0, err
+	}
 	tests := []struct {
 		name      string
 		objective client.Objective
@@ -56,6 +63,7 @@ func TestMemory(t *testing.T) {
 	}{
 		{"stream", stream, 1, wire.SGD, 1},
 		{"flat", flat, 1, wire.SGD, 2},
+		{"paired", paired, 1, wire.SGD, 1},
 		{"stream, K=2", stream, 2, wire.SGD, 2},
 		{"flat, K=2", flat, 2, wire.SGD, 3},
 		{"flat, momentum", flat, 1, wire.TorchMomentum, 3},
@@ -66,6 +74,7 @@ func TestMemory(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				p := testPlan(dim)
 				p.Steps, p.Perturbations, p.Rule, p.Distribution = tt.steps, 1, tt.rule, wire.Rademacher
+				p.Difference = wire.Central
 				if tt.rule != wire.SGD {
 					p.Beta = 0.9
 				}

@@ -35,9 +35,11 @@ type Cost struct {
 	Record int     // bytes that the log grows by, and a device that was away fetches
 
 	// Memory of a device in bytes: every vector of d float32 and the scratch
-	// of a block. Besides there are 4 bytes a scalar and the app's own model.
+	// of a block, which each further worker (client.Config.Workers) has of its
+	// own. Besides there are 4 bytes a scalar and what the app takes: its model,
+	// and the blocks that it reads to, one or, of both sides of a difference, two.
 	Flat      uint64 // the loss takes a flat vector
-	Streaming uint64 // the loss reads block by block
+	Streaming uint64 // the loss reads block by block, one side of a difference or both
 
 	// Coordinator is the coordinator's memory for the sums of an open round,
 	// in bytes. It has no model, and no more for more devices but their slots.
