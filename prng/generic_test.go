@@ -93,7 +93,8 @@ func TestGenericSeedIsPhilox(t *testing.T) {
 	l.seedGeneric(&z, 1<<29-1)
 	for lane := range lanesPerBlock {
 		w := Philox([4]uint32{
-			8*(1<<29-1) + uint32(lane), uint32(z.Step)<<16 | uint32(z.Perturbation), z.Source, uint32(z.Domain),
+			8*(1<<29-1) + uint32(lane), uint32(z.Step)<<16 | uint32(z.Perturbation),
+			z.Source, uint32(z.Domain),
 		}, z.Key)
 		want := [2]uint64{uint64(w[0]) | uint64(w[1])<<32, uint64(w[2]) | uint64(w[3])<<32}
 		if got := [2]uint64{l[0][lane], l[1][lane]}; got != want {

@@ -43,7 +43,7 @@ func (s *signs) loadLane(i int, l halves) {
 	}
 }
 
-// load sets s to the signs of a block whose lanes start in l.
+// fill sets s to the signs of a block whose lanes start in l.
 func (s *signs) fill(l *lanes) {
 	for i := range lanesPerBlock {
 		s.loadLane(i, l.halves(i))

@@ -80,11 +80,14 @@ func (t *normalTable) perturb(dst, x *[chunkLen]float32, a float32, i int, s hal
 }
 
 // perturbPair sets the elements of a lane to x plus and minus a times the next normals.
-func (t *normalTable) perturbPair(plus, minus, x *[chunkLen]float32, a float32, i int, s halves) halves {
+func (t *normalTable) perturbPair(
+	plus, minus, x *[chunkLen]float32, a float32, i int, s halves,
+) halves {
 	_, _, _, _ = t[0], plus[0], minus[0], x[0] // check for nil here rather than in the loop
 	for {
 		w := s.output() | odd
-		p, m, x := (*[2]float32)(plus[i&evens:]), (*[2]float32)(minus[i&evens:]), (*[2]float32)(x[i&evens:])
+		p, m := (*[2]float32)(plus[i&evens:]), (*[2]float32)(minus[i&evens:])
+		x := (*[2]float32)(x[i&evens:])
 		v0, x0 := float32(a*t.normal(float32(int32(w)))), x[0]
 		p[0], m[0] = x0+v0, x0-v0
 		v1, x1 := float32(a*t.normal(float32(int32(w>>32)))), x[1]
