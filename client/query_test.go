@@ -1,0 +1,69 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// A job that was left behind in the app's code touches nothing that Run may use
+// by then: neither the pace nor what another call reads.
+func TestAbandonedJobTouchesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		hangs := Func(3, func(context.Context, []float32, Batch) (float64, error) { <-release; return 0, nil })
+		s := newStepper(t, hangs, 1, func(*wire.Plan) {})
+		late := errors.New("late")
+		ctx, cancel := context.WithCancelCause(s.ctx)
+		time.AfterFunc(time.Second, func() { cancel(late) })
+		s.a.N = s.c.replica.N() + 1
+		if err := s.c.estimation(&s.a, s.c.replica.Plan()).run(ctx); err != late {
+			t.Fatalf("got %v, want %v", err, late)
+		}
+		if err := s.c.calls.run(s.ctx, func() error { return nil }, nil); err != errBusy {
+			t.Errorf("another job: got %v, want %v", err, errBusy)
+		}
+		pace := s.c.est.pace
+		s.c.est.source.call = 42 // of somebody else
+		<-time.After(time.Minute)
+		close(release)
+		if !s.c.calls.idle(s.ctx, time.Second) {
+			t.Fatal("the job goes on")
+		}
+		if s.c.est.pace != pace || s.c.est.queries != 0 || s.c.est.source.call != 42 {
+			t.Errorf("pace %v, %d queries, call %d, want %v, 0, 42", s.c.est.pace, s.c.est.queries, s.c.est.source.call, pace)
+		}
+	})
+}
+
+// Once a round's context has ended, the app is not called for it.
+func TestContextEndsBetweenQueries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls, over := 0, errors.New("over")
+		ctx, cancel := context.WithCancelCause(context.Background())
+		s := newStepper(t, Func(3, func(context.Context, []float32, Batch) (float64, error) {
+			if calls++; calls == 2 {
+				cancel(over)
+			}
+			return 0, nil
+		}), 1, func(*wire.Plan) {})
+		s.a.N = s.c.replica.N() + 1
+		e := s.c.estimation(&s.a, s.c.replica.Plan())
+		if err := e.run(ctx); err != over || calls > 2 {
+			t.Errorf("got %v after %d calls, want %v after 2", err, calls, over)
+		}
+		synctest.Wait() // it may have been left in the call that ended it
+		if err := s.c.estimation(&s.a, s.c.replica.Plan()).run(ctx); err != over || calls > 2 {
+			t.Errorf("with a context that ended before: got %v after %d calls", err, calls)
+		}
+		synctest.Wait()
+		s.step(t)
+		if calls != 2+20 {
+			t.Errorf("%d calls, want 22: the step after is whole", calls)
+		}
+	})
+}
