@@ -101,7 +101,7 @@ func BenchmarkRatio(b *testing.B) {
 		{"SumRademacher64", 64, func() { Sum(dst, groups, 0) }},
 		{"SquaredNorm", 1, func() { SquaredNorm(normal, ratioLen) }},
 	} {
-		for level := isa.Generic; level <= isa.Best(); level++ {
+		for _, level := range isa.Levels() {
 			b.Run(kernel.name+"/"+level.String(), func(b *testing.B) {
 				defer isa.Use(isa.Use(level))
 				ratio(b, kernel.seeds, kernel.f)

@@ -14,9 +14,10 @@
 //
 // # Speed
 //
-// On amd64 the kernels are assembly for AVX-512 or AVX2, whichever the processor has; everywhere
-// else, and in a build with the tag purego, they are Go. The bits are the same. The assembly is
-// written by internal/asm; `go generate` writes it anew.
+// On amd64 the kernels are assembly for AVX-512 or AVX2, whichever the processor has; on arm64
+// those of signs are for NEON. Everywhere else, and in a build with the tag purego, they are Go.
+// The bits are the same. The assembly of amd64 is written by internal/asm; `go generate` writes it
+// anew.
 //
 // # Compatibility
 //

@@ -16,12 +16,6 @@ func perturbPairBlock(plus, minus, x []float32, a float32, z *Direction, block u
 
 func (s *signs) load(z *Direction, block uint32) { s.loadGeneric(z, block) }
 
-func (s *signs) perturb(dst, x []float32, a float32) { s.perturbGeneric(dst, x, a) }
-
-func (s *signs) perturbPair(plus, minus, x []float32, a float32) {
-	s.perturbPairGeneric(plus, minus, x, a)
-}
-
 func (t *groupSums) set(terms *[groupLen]Term) { t.setGeneric(terms[:]) }
 
 func (t *groupSums) add(dst []float32, s *[groupLen]signs) { t.addGeneric(dst, s, 0) }

@@ -20,21 +20,21 @@ const (
 	stateZMM = 0xe0 // and masks and ZMM registers
 )
 
-func detect() Level {
+func detect() []Level {
 	if highest, _, _ := cpuid(0, 0); highest < 7 {
-		return Generic
+		return []Level{Generic}
 	}
 	_, _, features := cpuid(1, 0)
 	if features&(osxsave|avx) != osxsave|avx {
-		return Generic
+		return []Level{Generic}
 	}
 	saved, extended := xgetbv(), uint32(0)
 	if _, extended, _ = cpuid(7, 0); extended&avx2 == 0 || saved&stateYMM != stateYMM {
-		return Generic
+		return []Level{Generic}
 	}
 	const all = avx512f | avx512dq | avx512bw | avx512vl
 	if extended&all != all || saved&stateZMM != stateZMM {
-		return AVX2
+		return []Level{Generic, AVX2}
 	}
-	return AVX512
+	return []Level{Generic, AVX2, AVX512}
 }

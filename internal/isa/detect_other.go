@@ -1,5 +1,5 @@
-//go:build !amd64 || purego
+//go:build (!amd64 && !arm64) || purego
 
 package isa
 
-func detect() Level { return Generic }
+func detect() []Level { return []Level{Generic} }

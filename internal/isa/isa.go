@@ -6,10 +6,12 @@ package isa
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 )
 
-// A Level is an instruction set, and all those before it.
+// A Level is an instruction set. Those of amd64 are ordered: each has those
+// before it.
 type Level int32
 
 const (
@@ -19,11 +21,13 @@ const (
 	AVX2
 	// AVX512 is amd64 with AVX-512 F, DQ, BW and VL.
 	AVX512
+	// NEON is arm64, which always has it.
+	NEON
 )
 
-var names = [...]string{"generic", "avx2", "avx512"}
+var names = [...]string{"generic", "avx2", "avx512", "neon"}
 
-// String returns the level's name: generic, avx2 or avx512.
+// String returns the level's name: generic, avx2, avx512 or neon.
 func (l Level) String() string {
 	if l < 0 || int(l) >= len(names) {
 		return fmt.Sprintf("level %d", int32(l))
@@ -42,15 +46,19 @@ func Parse(name string) (Level, error) {
 }
 
 var (
-	best    = detect()
+	levels  = detect()
 	current atomic.Int32
 )
 
-func init() { current.Store(int32(best)) }
+func init() { current.Store(int32(Best())) }
 
-// Best returns the highest level that this machine and its operating system
-// have; Generic in a build with the tag purego.
-func Best() Level { return best }
+// Levels returns what this machine and its operating system have, from Generic
+// to [Best]. The caller must not change it.
+func Levels() []Level { return levels }
+
+// Best returns the fastest level that there is; Generic in a build with the tag
+// purego.
+func Best() Level { return levels[len(levels)-1] }
 
 // Current returns the level in use, Best unless [Use] said otherwise.
 func Current() Level { return Level(current.Load()) }
@@ -58,8 +66,8 @@ func Current() Level { return Level(current.Load()) }
 // Use has all kernels use a level from now on, and returns what they used
 // before. It panics if the machine does not have it.
 func Use(l Level) (before Level) {
-	if l < Generic || l > best {
-		panic(fmt.Sprintf("isa: this machine has no %v, only %v", l, best))
+	if !slices.Contains(levels, l) {
+		panic(fmt.Sprintf("isa: this machine has no %v, only %v", l, levels))
 	}
 	return Level(current.Swap(int32(l)))
 }

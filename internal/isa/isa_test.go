@@ -2,12 +2,13 @@ package isa
 
 import (
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 )
 
 func TestNames(t *testing.T) {
-	for _, l := range []Level{Generic, AVX2, AVX512} {
+	for _, l := range []Level{Generic, AVX2, AVX512, NEON} {
 		if got, err := Parse(l.String()); err != nil || got != l {
 			t.Errorf("Parse(%q) = %v, %v", l, got, err)
 		}
@@ -21,7 +22,7 @@ func TestNames(t *testing.T) {
 }
 
 func TestUse(t *testing.T) {
-	for l := Generic; l <= Best(); l++ {
+	for _, l := range Levels() {
 		before := Use(l)
 		if Current() != l {
 			t.Errorf("using %v, want %v", Current(), l)
@@ -36,7 +37,7 @@ func TestUse(t *testing.T) {
 			t.Error("used what the machine does not have")
 		}
 	}()
-	Use(Best() + 1)
+	Use(NEON + 1)
 }
 
 // TestMachine compares with what Linux says of the machine.
@@ -61,6 +62,8 @@ func TestMachine(t *testing.T) {
 	want := Generic
 	switch {
 	case !native:
+	case runtime.GOARCH == "arm64":
+		want = NEON
 	case has("avx512f", "avx512dq", "avx512bw", "avx512vl"):
 		want = AVX512
 	case has("avx2"):

@@ -29,7 +29,7 @@ func ours() []speed {
 		group[i] = prng.Term{A: 1e-3, Z: z}
 	}
 	all := []speed{yardstick()}
-	for level := isa.Generic; level <= isa.Best(); level++ {
+	for _, level := range isa.Levels() {
 		before := isa.Use(level)
 		all = append(all,
 			measure("Zofl x += a*z, "+level.String()+", n=65536", small, func() { prng.Axpy(x[:small], 1e-3, normal, 0) }),

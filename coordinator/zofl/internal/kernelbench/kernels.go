@@ -19,7 +19,7 @@ func kernels(s *stage, r *Result) error {
 	x := make([]float32, kernelLen)
 	source := rand.New(rand.NewPCG(1, 2))
 	tasks := []task{{kernelLen, func() error { normFloat64(x, source); return nil }}}
-	for level := isa.Generic; level <= isa.Best(); level++ {
+	for _, level := range isa.Levels() {
 		tasks = append(tasks, at(level, axpy(x)), at(level, signs(x)))
 	}
 	if _, err := s.round(tasks); err != nil { // not counted: clocks rise, pages and tables come in
@@ -30,8 +30,8 @@ func kernels(s *stage, r *Result) error {
 		return err
 	}
 	r.Yardstick, r.Backend = all.speed(0), isa.Current().String()
-	for level := isa.Generic; level <= isa.Best(); level++ {
-		i := 1 + 2*int(level)
+	for n, level := range isa.Levels() {
+		i := 1 + 2*n
 		normals, signs := all.ratio(i, 0), all.ratio(i+1, 0)
 		r.set(level, normals, signs)
 		if level == isa.Current() {

@@ -1,0 +1,5 @@
+//go:build !purego
+
+package isa
+
+func detect() []Level { return []Level{Generic, NEON} }
