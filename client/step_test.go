@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A null is a loss that costs nothing but to look at all parameters, with as many
-// threads as the device has workers.
+// A null is a loss that costs nothing but to look at all parameters: with as many
+// threads as the device has workers, where they are worth waking.
 type null struct {
 	dim   int
 	team  *parallel.Team
@@ -24,6 +24,9 @@ type null struct {
 }
 
 func newNull(dim, threads int) *null {
+	if dim < 64*prng.BlockLen {
+		threads = 1
+	}
 	o := &null{dim: dim, team: parallel.New(threads), sides: make([][2][]float32, threads)}
 	for i := range o.sides {
 		o.sides[i] = [2][]float32{make([]float32, prng.BlockLen), make([]float32, prng.BlockLen)}
@@ -160,6 +163,24 @@ func TestStepDoesNotAllocate(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// BenchmarkQuery is what the way to the app and back costs, of one of 20 queries of
+// a model of one parameter.
+func BenchmarkQuery(b *testing.B) {
+	for _, o := range nulls {
+		b.Run(o.name, func(b *testing.B) {
+			s := newStepper(b, o.make(1, 1), 1, func(p *wire.Plan) { p.Distribution = wire.Rademacher })
+			b.ReportAllocs()
+			for b.Loop() {
+				s.a.N = s.c.replica.N() + 1
+				if err := s.c.estimation(&s.a, s.c.replica.Plan()).run(s.ctx); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(20*b.N), "ns/query")
+		})
 	}
 }
 
