@@ -121,17 +121,17 @@ func (r *Replica) step(x, m, v []float32, start int, terms []prng.Term, eta floa
 	if r.plan.WeightDecay != 0 {
 		mathx.Axpy(v, r.plan.WeightDecay, x)
 	}
-	switch r.plan.Rule {
-	case wire.Momentum:
-		mathx.Momentum(m, r.plan.Beta, 1-r.plan.Beta, v)
-		v = m
-	case wire.TorchMomentum:
-		mathx.Momentum(m, r.plan.Beta, 1, v)
-		v = m
+	gain := float32(1)
+	if r.plan.Rule == wire.Momentum {
+		gain -= r.plan.Beta
 	}
 	for i, lo := r.spanAt(start), 0; lo < len(x); i++ {
-		hi := min(r.spans[i].end-start, len(x))
-		mathx.Descend(x[lo:hi], eta*r.spans[i].step, v[lo:hi])
+		hi, eta := min(r.spans[i].end-start, len(x)), eta*r.spans[i].step
+		if r.plan.Rule == wire.SGD {
+			mathx.Descend(x[lo:hi], eta, v[lo:hi])
+		} else {
+			mathx.MomentumStep(x[lo:hi], m[lo:hi], r.plan.Beta, gain, eta, v[lo:hi])
+		}
 		lo = hi
 	}
 }
