@@ -44,7 +44,7 @@ func benchKernelCommand() *cobra.Command {
 
 Ratios are to a loop of x[i] += a*NormFloat64() (math/rand/v2, PCG), in elements
 of all directions a second, as medians of rounds that run everything compared.
-With --json: isa, generic, avx2, avx512 (x += a*z) and rademacher8 are such
+With --json: isa, generic, avx2, avx512, neon (x += a*z) and rademacher8 are such
 ratios, isa that of the instruction set in use, which backend names; what the
 machine does not have is absent. yardstick, replay_1 and replay_n (on
 replay_n_workers cores) are elements a second; bandwidth and bandwidth_n are

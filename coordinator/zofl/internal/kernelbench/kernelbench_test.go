@@ -50,7 +50,9 @@ func testRun(t *testing.T) {
 			t.Errorf("%s = %v, want a positive number", name, v)
 		}
 	}
-	for level, v := range map[isa.Level]float64{isa.Generic: r.Generic, isa.AVX2: r.AVX2, isa.AVX512: r.AVX512} {
+	for level, v := range map[isa.Level]float64{
+		isa.Generic: r.Generic, isa.AVX2: r.AVX2, isa.AVX512: r.AVX512, isa.NEON: r.NEON,
+	} {
 		if has := slices.Contains(isa.Levels(), level); has != (v > 0) {
 			t.Errorf("%v = %v, this machine's best is %v", level, v, isa.Best())
 		}

@@ -49,6 +49,8 @@ func (r *Result) set(level isa.Level, normals, signs float64) {
 		r.AVX2, r.Rademacher8AVX2 = normals, signs
 	case isa.AVX512:
 		r.AVX512, r.Rademacher8AVX512 = normals, signs
+	case isa.NEON:
+		r.NEON, r.Rademacher8NEON = normals, signs
 	}
 }
 

@@ -10,12 +10,14 @@ type Result struct {
 	Generic float64 `json:"generic"`
 	AVX2    float64 `json:"avx2,omitempty"`
 	AVX512  float64 `json:"avx512,omitempty"`
+	NEON    float64 `json:"neon,omitempty"`
 	// Rademacher8 is the ratio of a sum of eight ±1 directions, in elements of
 	// all eight a second, with the set in use; the others as above.
 	Rademacher8        float64 `json:"rademacher8"`
 	Rademacher8Generic float64 `json:"rademacher8_generic"`
 	Rademacher8AVX2    float64 `json:"rademacher8_avx2,omitempty"`
 	Rademacher8AVX512  float64 `json:"rademacher8_avx512,omitempty"`
+	Rademacher8NEON    float64 `json:"rademacher8_neon,omitempty"`
 
 	// Yardstick is the NormFloat64 loop's elements a second.
 	Yardstick float64 `json:"yardstick"`
