@@ -171,6 +171,8 @@ func TestBlocksAreIndependent(t *testing.T) {
 func TestKernelsDoNotAllocate(t *testing.T) {
 	dst, minus := make([]float32, 2*BlockLen+100), make([]float32, 2*BlockLen+100)
 	list := terms("rrrrrrrrnrr")
+	keys := NewKeyring([]byte("run key"))
+	keys.Key(1)
 	for name, f := range map[string]func(){
 		"Fill":        func() { Fill(dst, list[8].Z, 0); Fill(dst, list[0].Z, 0) },
 		"Axpy":        func() { Axpy(dst, 0.5, list[8].Z, 0); Axpy(dst, 0.5, list[0].Z, 0) },
@@ -179,6 +181,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 		"Sum":         func() { Sum(dst, list, 0) },
 		"Uniform":     func() { Uniform(dst, list[0].Z, 0) },
 		"SquaredNorm": func() { SquaredNorm(list[8].Z, 9000) },
+		"Key":         func() { keys.Key(7) },
 		"Philox":      func() { Philox([4]uint32{}, 1) },
 	} {
 		if got := testing.AllocsPerRun(20, f); got != 0 {

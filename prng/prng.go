@@ -1,11 +1,6 @@
 package prng
 
-import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/binary"
-	"math"
-)
+import "math"
 
 // Scheme is the number of the published scheme (SPEC.md) that this package implements.
 const Scheme = 1
@@ -23,21 +18,6 @@ const (
 	slotOutOfRange      = "prng: slot out of range"
 	unknownDistribution = "prng: unknown distribution"
 )
-
-// Key selects one of 2^64 families of directions, usually that of one record.
-type Key uint64
-
-// RecordKey returns the key of record n: the first 8 bytes, little-endian, of
-// HMAC-SHA256(runKey, n as 8 little-endian bytes). No record has n = 0; its key belongs to the
-// initial parameters.
-func RecordKey(runKey []byte, n uint64) Key {
-	var message [8]byte
-	binary.LittleEndian.PutUint64(message[:], n)
-	mac := hmac.New(sha256.New, runKey)
-	mac.Write(message[:])
-	var sum [sha256.Size]byte
-	return Key(binary.LittleEndian.Uint64(mac.Sum(sum[:0])))
-}
 
 // Distribution is the law of a direction's elements.
 type Distribution uint8

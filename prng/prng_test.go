@@ -47,6 +47,11 @@ func TestRecordKey(t *testing.T) {
 		{"public seed", 1<<64 - 1, 0xa4270fb865e37857},
 		{"a run key that is longer than the sixty-four bytes of a block of SHA-256", 258, 0x53000fb6ed237254},
 	} {
+		keys := NewKeyring([]byte(test.runKey))
+		keys.Key(test.n + 1) // leaves nothing behind
+		if got := keys.Key(test.n); got != test.want {
+			t.Errorf("keyring of %q, record %d: got %#x, want %#x", test.runKey, test.n, uint64(got), uint64(test.want))
+		}
 		if got := RecordKey([]byte(test.runKey), test.n); got != test.want {
 			t.Errorf("RecordKey(%q, %d): got %#016x, want %#016x", test.runKey, test.n, got, test.want)
 		}

@@ -85,9 +85,9 @@ type Replica struct {
 
 	// Scratch.
 	crew
-	record wire.Record // that is being applied
-	keys   keyring
-	keyN   uint64 // record that key is of, 0 for none
+	record wire.Record   // that is being applied
+	keys   *prng.Keyring // nil: no key was needed yet
+	keyN   uint64        // record that key is of, 0 for none
 	key    prng.Key
 }
 

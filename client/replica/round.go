@@ -139,7 +139,10 @@ func (r *Replica) step(x, m, v []float32, start int, terms []prng.Term, eta floa
 // Direction returns z of record n, local step k, perturbation p.
 func (r *Replica) Direction(n uint64, k, p int) prng.Direction {
 	if r.keyN != n {
-		r.keyN, r.key = n, r.keys.of(r.plan.RunKey, n)
+		if r.keys == nil {
+			r.keys = prng.NewKeyring(r.plan.RunKey)
+		}
+		r.keyN, r.key = n, r.keys.Key(n)
 	}
 	return prng.Direction{
 		Key:          r.key,

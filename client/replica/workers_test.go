@@ -109,14 +109,3 @@ func TestProbeOfNothing(t *testing.T) {
 		t.Errorf("got %v, want %v", got, r.Params()[3:7])
 	}
 }
-
-// Keys are those that package prng defines.
-func TestKeyring(t *testing.T) {
-	var keys keyring
-	for _, n := range []uint64{1, 2, math.MaxInt64, 2} {
-		runKey := basePlan().RunKey
-		if got, want := keys.of(runKey, n), prng.RecordKey(runKey, n); got != want {
-			t.Errorf("the key of record %d is %x, want %x", n, got, want)
-		}
-	}
-}
