@@ -4,8 +4,9 @@
 //	go -C testing run ./cmd/peerbench [-rounds 15] [-python python3,/path/to/another/python]
 //
 // A Python process answers one request a round, and this process measures its own loops between
-// two requests, so that nothing runs at the same time and a ratio is of neighbors in time. Where
-// an interpreter or a package is missing, its rows are left out and the line that installs it is
+// two requests, so that neither disturbs the other and a ratio is of neighbors in time. A round
+// counts the fastest of several calls, and the table shows the medians of rounds. Where an
+// interpreter or a package is missing, its rows are left out and the line that installs it is
 // printed. An interrupt ends the program; it exits with status 1 if it cannot measure at all.
 package main
 
@@ -32,7 +33,7 @@ func main() {
 
 func command(ctx context.Context, out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("peerbench", flag.ExitOnError)
-	rounds := flags.Int("rounds", 15, "rounds; each measures everything once, for 20 ms")
+	rounds := flags.Int("rounds", 15, "rounds; each measures everything once, for 20 ms or more")
 	pythons := flags.String("python", "python3", "interpreters, with commas between them")
 	flags.Parse(args)
 	if flags.NArg() > 0 || *rounds < 1 {
