@@ -245,11 +245,13 @@ GLOBL laneNumbers<>(SB), RODATA|NOPTR, $64
 
 // func fillAVX2(dst *float32, rows int, l *[2][8]uint64, table *[32768][2]float32)
 // Requires: AVX, AVX2
-TEXT ·fillAVX2(SB), NOSPLIT, $64-32
+TEXT ·fillAVX2(SB), NOSPLIT, $128-32
 	MOVQ     dst+0(FP), AX
 	MOVQ     rows+8(FP), CX
 	MOVQ     l+16(FP), DX
 	MOVQ     table+24(FP), BX
+	LEAQ     63(SP), SI
+	ANDQ     $-64, SI
 	VPCMPEQD Y0, Y0, Y0
 	VPSRLD   $0x1f, Y0, Y0
 	VMOVDQU  (DX), Y1
@@ -293,24 +295,24 @@ row:
 	VPOR        Y0, Y5, Y5
 	VCVTDQ2PS   Y5, Y5
 	VPSRLD      $0x11, Y5, Y7
-	VMOVDQU     Y7, (SP)
-	MOVL        (SP), SI
-	MOVL        4(SP), DI
-	VMOVQ       (BX)(SI*8), X8
-	VMOVHPS     (BX)(DI*8), X8, X8
-	MOVL        16(SP), SI
-	MOVL        20(SP), DI
-	VMOVQ       (BX)(SI*8), X7
-	VMOVHPS     (BX)(DI*8), X7, X7
+	VMOVDQU     Y7, (SI)
+	MOVL        (SI), DI
+	MOVL        4(SI), R8
+	VMOVQ       (BX)(DI*8), X8
+	VMOVHPS     (BX)(R8*8), X8, X8
+	MOVL        16(SI), DI
+	MOVL        20(SI), R8
+	VMOVQ       (BX)(DI*8), X7
+	VMOVHPS     (BX)(R8*8), X7, X7
 	VINSERTF128 $0x01, X7, Y8, Y8
-	MOVL        8(SP), SI
-	MOVL        12(SP), DI
-	VMOVQ       (BX)(SI*8), X9
-	VMOVHPS     (BX)(DI*8), X9, X9
-	MOVL        24(SP), SI
-	MOVL        28(SP), DI
-	VMOVQ       (BX)(SI*8), X7
-	VMOVHPS     (BX)(DI*8), X7, X7
+	MOVL        8(SI), DI
+	MOVL        12(SI), R8
+	VMOVQ       (BX)(DI*8), X9
+	VMOVHPS     (BX)(R8*8), X9, X9
+	MOVL        24(SI), DI
+	MOVL        28(SI), R8
+	VMOVQ       (BX)(DI*8), X7
+	VMOVHPS     (BX)(R8*8), X7, X7
 	VINSERTF128 $0x01, X7, Y9, Y9
 	VSHUFPS     $0x88, Y9, Y8, Y7
 	VSHUFPS     $0xdd, Y9, Y8, Y12
@@ -319,24 +321,24 @@ row:
 	VPOR        Y0, Y6, Y6
 	VCVTDQ2PS   Y6, Y6
 	VPSRLD      $0x11, Y6, Y5
-	VMOVDQU     Y5, 32(SP)
-	MOVL        32(SP), SI
-	MOVL        36(SP), DI
-	VMOVQ       (BX)(SI*8), X10
-	VMOVHPS     (BX)(DI*8), X10, X10
-	MOVL        48(SP), SI
-	MOVL        52(SP), DI
-	VMOVQ       (BX)(SI*8), X5
-	VMOVHPS     (BX)(DI*8), X5, X5
+	VMOVDQU     Y5, 32(SI)
+	MOVL        32(SI), DI
+	MOVL        36(SI), R8
+	VMOVQ       (BX)(DI*8), X10
+	VMOVHPS     (BX)(R8*8), X10, X10
+	MOVL        48(SI), DI
+	MOVL        52(SI), R8
+	VMOVQ       (BX)(DI*8), X5
+	VMOVHPS     (BX)(R8*8), X5, X5
 	VINSERTF128 $0x01, X5, Y10, Y10
-	MOVL        40(SP), SI
-	MOVL        44(SP), DI
-	VMOVQ       (BX)(SI*8), X11
-	VMOVHPS     (BX)(DI*8), X11, X11
-	MOVL        56(SP), SI
-	MOVL        60(SP), DI
-	VMOVQ       (BX)(SI*8), X5
-	VMOVHPS     (BX)(DI*8), X5, X5
+	MOVL        40(SI), DI
+	MOVL        44(SI), R8
+	VMOVQ       (BX)(DI*8), X11
+	VMOVHPS     (BX)(R8*8), X11, X11
+	MOVL        56(SI), DI
+	MOVL        60(SI), R8
+	VMOVQ       (BX)(DI*8), X5
+	VMOVHPS     (BX)(R8*8), X5, X5
 	VINSERTF128 $0x01, X5, Y11, Y11
 	VSHUFPS     $0x88, Y11, Y10, Y5
 	VSHUFPS     $0xdd, Y11, Y10, Y12
@@ -358,13 +360,15 @@ done:
 
 // func perturbAVX2(dst *float32, x *float32, rows int, a float32, l *[2][8]uint64, table *[32768][2]float32)
 // Requires: AVX, AVX2, MMX+
-TEXT ·perturbAVX2(SB), NOSPLIT, $64-48
+TEXT ·perturbAVX2(SB), NOSPLIT, $128-48
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	VBROADCASTSS a+24(FP), Y0
 	MOVQ         rows+16(FP), DX
 	MOVQ         l+32(FP), BX
 	MOVQ         table+40(FP), SI
+	LEAQ         63(SP), DI
+	ANDQ         $-64, DI
 	VPCMPEQD     Y1, Y1, Y1
 	VPSRLD       $0x1f, Y1, Y1
 	VMOVDQU      (BX), Y2
@@ -409,24 +413,24 @@ row:
 	VPOR        Y1, Y6, Y6
 	VCVTDQ2PS   Y6, Y6
 	VPSRLD      $0x11, Y6, Y8
-	VMOVDQU     Y8, (SP)
-	MOVL        (SP), DI
-	MOVL        4(SP), R8
-	VMOVQ       (SI)(DI*8), X9
-	VMOVHPS     (SI)(R8*8), X9, X9
-	MOVL        16(SP), DI
-	MOVL        20(SP), R8
-	VMOVQ       (SI)(DI*8), X8
-	VMOVHPS     (SI)(R8*8), X8, X8
+	VMOVDQU     Y8, (DI)
+	MOVL        (DI), R8
+	MOVL        4(DI), R9
+	VMOVQ       (SI)(R8*8), X9
+	VMOVHPS     (SI)(R9*8), X9, X9
+	MOVL        16(DI), R8
+	MOVL        20(DI), R9
+	VMOVQ       (SI)(R8*8), X8
+	VMOVHPS     (SI)(R9*8), X8, X8
 	VINSERTF128 $0x01, X8, Y9, Y9
-	MOVL        8(SP), DI
-	MOVL        12(SP), R8
-	VMOVQ       (SI)(DI*8), X10
-	VMOVHPS     (SI)(R8*8), X10, X10
-	MOVL        24(SP), DI
-	MOVL        28(SP), R8
-	VMOVQ       (SI)(DI*8), X8
-	VMOVHPS     (SI)(R8*8), X8, X8
+	MOVL        8(DI), R8
+	MOVL        12(DI), R9
+	VMOVQ       (SI)(R8*8), X10
+	VMOVHPS     (SI)(R9*8), X10, X10
+	MOVL        24(DI), R8
+	MOVL        28(DI), R9
+	VMOVQ       (SI)(R8*8), X8
+	VMOVHPS     (SI)(R9*8), X8, X8
 	VINSERTF128 $0x01, X8, Y10, Y10
 	VSHUFPS     $0x88, Y10, Y9, Y8
 	VSHUFPS     $0xdd, Y10, Y9, Y13
@@ -435,24 +439,24 @@ row:
 	VPOR        Y1, Y7, Y7
 	VCVTDQ2PS   Y7, Y7
 	VPSRLD      $0x11, Y7, Y6
-	VMOVDQU     Y6, 32(SP)
-	MOVL        32(SP), DI
-	MOVL        36(SP), R8
-	VMOVQ       (SI)(DI*8), X11
-	VMOVHPS     (SI)(R8*8), X11, X11
-	MOVL        48(SP), DI
-	MOVL        52(SP), R8
-	VMOVQ       (SI)(DI*8), X6
-	VMOVHPS     (SI)(R8*8), X6, X6
+	VMOVDQU     Y6, 32(DI)
+	MOVL        32(DI), R8
+	MOVL        36(DI), R9
+	VMOVQ       (SI)(R8*8), X11
+	VMOVHPS     (SI)(R9*8), X11, X11
+	MOVL        48(DI), R8
+	MOVL        52(DI), R9
+	VMOVQ       (SI)(R8*8), X6
+	VMOVHPS     (SI)(R9*8), X6, X6
 	VINSERTF128 $0x01, X6, Y11, Y11
-	MOVL        40(SP), DI
-	MOVL        44(SP), R8
-	VMOVQ       (SI)(DI*8), X12
-	VMOVHPS     (SI)(R8*8), X12, X12
-	MOVL        56(SP), DI
-	MOVL        60(SP), R8
-	VMOVQ       (SI)(DI*8), X6
-	VMOVHPS     (SI)(R8*8), X6, X6
+	MOVL        40(DI), R8
+	MOVL        44(DI), R9
+	VMOVQ       (SI)(R8*8), X12
+	VMOVHPS     (SI)(R9*8), X12, X12
+	MOVL        56(DI), R8
+	MOVL        60(DI), R9
+	VMOVQ       (SI)(R8*8), X6
+	VMOVHPS     (SI)(R9*8), X6, X6
 	VINSERTF128 $0x01, X6, Y12, Y12
 	VSHUFPS     $0x88, Y12, Y11, Y6
 	VSHUFPS     $0xdd, Y12, Y11, Y13
@@ -479,7 +483,7 @@ done:
 
 // func perturbPairAVX2(plus *float32, minus *float32, x *float32, rows int, a float32, l *[2][8]uint64, table *[32768][2]float32)
 // Requires: AVX, AVX2, MMX+
-TEXT ·perturbPairAVX2(SB), NOSPLIT, $64-56
+TEXT ·perturbPairAVX2(SB), NOSPLIT, $128-56
 	MOVQ         plus+0(FP), AX
 	MOVQ         minus+8(FP), CX
 	MOVQ         x+16(FP), DX
@@ -487,6 +491,8 @@ TEXT ·perturbPairAVX2(SB), NOSPLIT, $64-56
 	MOVQ         rows+24(FP), BX
 	MOVQ         l+40(FP), SI
 	MOVQ         table+48(FP), DI
+	LEAQ         63(SP), R8
+	ANDQ         $-64, R8
 	VPCMPEQD     Y1, Y1, Y1
 	VPSRLD       $0x1f, Y1, Y1
 	VMOVDQU      (SI), Y2
@@ -531,24 +537,24 @@ row:
 	VPOR        Y1, Y6, Y6
 	VCVTDQ2PS   Y6, Y6
 	VPSRLD      $0x11, Y6, Y8
-	VMOVDQU     Y8, (SP)
-	MOVL        (SP), R8
-	MOVL        4(SP), R9
-	VMOVQ       (DI)(R8*8), X9
-	VMOVHPS     (DI)(R9*8), X9, X9
-	MOVL        16(SP), R8
-	MOVL        20(SP), R9
-	VMOVQ       (DI)(R8*8), X8
-	VMOVHPS     (DI)(R9*8), X8, X8
+	VMOVDQU     Y8, (R8)
+	MOVL        (R8), R9
+	MOVL        4(R8), R10
+	VMOVQ       (DI)(R9*8), X9
+	VMOVHPS     (DI)(R10*8), X9, X9
+	MOVL        16(R8), R9
+	MOVL        20(R8), R10
+	VMOVQ       (DI)(R9*8), X8
+	VMOVHPS     (DI)(R10*8), X8, X8
 	VINSERTF128 $0x01, X8, Y9, Y9
-	MOVL        8(SP), R8
-	MOVL        12(SP), R9
-	VMOVQ       (DI)(R8*8), X10
-	VMOVHPS     (DI)(R9*8), X10, X10
-	MOVL        24(SP), R8
-	MOVL        28(SP), R9
-	VMOVQ       (DI)(R8*8), X8
-	VMOVHPS     (DI)(R9*8), X8, X8
+	MOVL        8(R8), R9
+	MOVL        12(R8), R10
+	VMOVQ       (DI)(R9*8), X10
+	VMOVHPS     (DI)(R10*8), X10, X10
+	MOVL        24(R8), R9
+	MOVL        28(R8), R10
+	VMOVQ       (DI)(R9*8), X8
+	VMOVHPS     (DI)(R10*8), X8, X8
 	VINSERTF128 $0x01, X8, Y10, Y10
 	VSHUFPS     $0x88, Y10, Y9, Y8
 	VSHUFPS     $0xdd, Y10, Y9, Y13
@@ -557,24 +563,24 @@ row:
 	VPOR        Y1, Y7, Y7
 	VCVTDQ2PS   Y7, Y7
 	VPSRLD      $0x11, Y7, Y6
-	VMOVDQU     Y6, 32(SP)
-	MOVL        32(SP), R8
-	MOVL        36(SP), R9
-	VMOVQ       (DI)(R8*8), X11
-	VMOVHPS     (DI)(R9*8), X11, X11
-	MOVL        48(SP), R8
-	MOVL        52(SP), R9
-	VMOVQ       (DI)(R8*8), X6
-	VMOVHPS     (DI)(R9*8), X6, X6
+	VMOVDQU     Y6, 32(R8)
+	MOVL        32(R8), R9
+	MOVL        36(R8), R10
+	VMOVQ       (DI)(R9*8), X11
+	VMOVHPS     (DI)(R10*8), X11, X11
+	MOVL        48(R8), R9
+	MOVL        52(R8), R10
+	VMOVQ       (DI)(R9*8), X6
+	VMOVHPS     (DI)(R10*8), X6, X6
 	VINSERTF128 $0x01, X6, Y11, Y11
-	MOVL        40(SP), R8
-	MOVL        44(SP), R9
-	VMOVQ       (DI)(R8*8), X12
-	VMOVHPS     (DI)(R9*8), X12, X12
-	MOVL        56(SP), R8
-	MOVL        60(SP), R9
-	VMOVQ       (DI)(R8*8), X6
-	VMOVHPS     (DI)(R9*8), X6, X6
+	MOVL        40(R8), R9
+	MOVL        44(R8), R10
+	VMOVQ       (DI)(R9*8), X12
+	VMOVHPS     (DI)(R10*8), X12, X12
+	MOVL        56(R8), R9
+	MOVL        60(R8), R10
+	VMOVQ       (DI)(R9*8), X6
+	VMOVHPS     (DI)(R10*8), X6, X6
 	VINSERTF128 $0x01, X6, Y12, Y12
 	VSHUFPS     $0x88, Y12, Y11, Y6
 	VSHUFPS     $0xdd, Y12, Y11, Y13
@@ -2011,26 +2017,28 @@ TEXT ·setSumsAVX2(SB), NOSPLIT, $0-16
 
 // func addSumsAVX2(dst *float32, quads int, sums *[256]float32, s *[8][64]uint64)
 // Requires: AVX, AVX2
-TEXT ·addSumsAVX2(SB), NOSPLIT, $256-32
-	MOVQ     dst+0(FP), AX
-	MOVQ     quads+8(FP), CX
-	MOVQ     sums+16(FP), DX
-	MOVQ     s+24(FP), BX
+TEXT ·addSumsAVX2(SB), NOSPLIT, $320-32
+	LEAQ     63(SP), AX
+	ANDQ     $-64, AX
+	MOVQ     dst+0(FP), CX
+	MOVQ     quads+8(FP), DX
+	MOVQ     sums+16(FP), BX
+	MOVQ     s+24(FP), SI
 	VPCMPEQD Y0, Y0, Y0
-	TESTQ    CX, CX
+	TESTQ    DX, DX
 	JZ       done
 
 quad:
-	VMOVDQU      (BX), Y1
-	VMOVDQU      512(BX), Y2
-	VMOVDQU      1024(BX), Y3
-	VMOVDQU      1536(BX), Y4
-	VMOVDQU      2048(BX), Y5
-	VMOVDQU      2560(BX), Y6
-	VMOVDQU      3072(BX), Y7
-	VMOVDQU      3584(BX), Y8
-	MOVQ         $0x0f0f0f0f0f0f0f0f, SI
-	VMOVQ        SI, X9
+	VMOVDQU      (SI), Y1
+	VMOVDQU      512(SI), Y2
+	VMOVDQU      1024(SI), Y3
+	VMOVDQU      1536(SI), Y4
+	VMOVDQU      2048(SI), Y5
+	VMOVDQU      2560(SI), Y6
+	VMOVDQU      3072(SI), Y7
+	VMOVDQU      3584(SI), Y8
+	MOVQ         $0x0f0f0f0f0f0f0f0f, DI
+	VMOVQ        DI, X9
 	VPBROADCASTQ X9, Y9
 	VPSRLQ       $0x04, Y1, Y10
 	VPXOR        Y5, Y10, Y10
@@ -2056,8 +2064,8 @@ quad:
 	VPXOR        Y10, Y8, Y8
 	VPSLLQ       $0x04, Y10, Y10
 	VPXOR        Y10, Y4, Y4
-	MOVQ         $0x3333333333333333, SI
-	VMOVQ        SI, X9
+	MOVQ         $0x3333333333333333, DI
+	VMOVQ        DI, X9
 	VPBROADCASTQ X9, Y9
 	VPSRLQ       $0x02, Y1, Y10
 	VPXOR        Y3, Y10, Y10
@@ -2083,8 +2091,8 @@ quad:
 	VPXOR        Y10, Y8, Y8
 	VPSLLQ       $0x02, Y10, Y10
 	VPXOR        Y10, Y6, Y6
-	MOVQ         $0x5555555555555555, SI
-	VMOVQ        SI, X9
+	MOVQ         $0x5555555555555555, DI
+	VMOVQ        DI, X9
 	VPBROADCASTQ X9, Y9
 	VPSRLQ       $0x01, Y1, Y10
 	VPXOR        Y2, Y10, Y10
@@ -2134,217 +2142,217 @@ quad:
 	VPUNPCKHDQ   Y3, Y4, Y3
 	VPUNPCKLDQ   Y5, Y1, Y4
 	VPUNPCKHDQ   Y5, Y1, Y1
-	VMOVDQU      X6, (SP)
-	VEXTRACTI128 $0x01, Y6, 128(SP)
-	VMOVDQU      X8, 16(SP)
-	VEXTRACTI128 $0x01, Y8, 144(SP)
-	VMOVDQU      X9, 32(SP)
-	VEXTRACTI128 $0x01, Y9, 160(SP)
-	VMOVDQU      X2, 48(SP)
-	VEXTRACTI128 $0x01, Y2, 176(SP)
-	VMOVDQU      X7, 64(SP)
-	VEXTRACTI128 $0x01, Y7, 192(SP)
-	VMOVDQU      X3, 80(SP)
-	VEXTRACTI128 $0x01, Y3, 208(SP)
-	VMOVDQU      X4, 96(SP)
-	VEXTRACTI128 $0x01, Y4, 224(SP)
-	VMOVDQU      X1, 112(SP)
-	VEXTRACTI128 $0x01, Y1, 240(SP)
-	ADDQ         $0x20, BX
-	VPMOVZXBD    (SP), Y1
+	VMOVDQU      X6, (AX)
+	VEXTRACTI128 $0x01, Y6, 128(AX)
+	VMOVDQU      X8, 16(AX)
+	VEXTRACTI128 $0x01, Y8, 144(AX)
+	VMOVDQU      X9, 32(AX)
+	VEXTRACTI128 $0x01, Y9, 160(AX)
+	VMOVDQU      X2, 48(AX)
+	VEXTRACTI128 $0x01, Y2, 176(AX)
+	VMOVDQU      X7, 64(AX)
+	VEXTRACTI128 $0x01, Y7, 192(AX)
+	VMOVDQU      X3, 80(AX)
+	VEXTRACTI128 $0x01, Y3, 208(AX)
+	VMOVDQU      X4, 96(AX)
+	VEXTRACTI128 $0x01, Y4, 224(AX)
+	VMOVDQU      X1, 112(AX)
+	VEXTRACTI128 $0x01, Y1, 240(AX)
+	ADDQ         $0x20, SI
+	VPMOVZXBD    (AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       (AX), Y2, Y2
-	VMOVUPS      Y2, (AX)
-	VPMOVZXBD    8(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       (CX), Y2, Y2
+	VMOVUPS      Y2, (CX)
+	VPMOVZXBD    8(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       32(AX), Y2, Y2
-	VMOVUPS      Y2, 32(AX)
-	VPMOVZXBD    16(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       32(CX), Y2, Y2
+	VMOVUPS      Y2, 32(CX)
+	VPMOVZXBD    16(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       64(AX), Y2, Y2
-	VMOVUPS      Y2, 64(AX)
-	VPMOVZXBD    24(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       64(CX), Y2, Y2
+	VMOVUPS      Y2, 64(CX)
+	VPMOVZXBD    24(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       96(AX), Y2, Y2
-	VMOVUPS      Y2, 96(AX)
-	VPMOVZXBD    32(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       96(CX), Y2, Y2
+	VMOVUPS      Y2, 96(CX)
+	VPMOVZXBD    32(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       128(AX), Y2, Y2
-	VMOVUPS      Y2, 128(AX)
-	VPMOVZXBD    40(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       128(CX), Y2, Y2
+	VMOVUPS      Y2, 128(CX)
+	VPMOVZXBD    40(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       160(AX), Y2, Y2
-	VMOVUPS      Y2, 160(AX)
-	VPMOVZXBD    48(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       160(CX), Y2, Y2
+	VMOVUPS      Y2, 160(CX)
+	VPMOVZXBD    48(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       192(AX), Y2, Y2
-	VMOVUPS      Y2, 192(AX)
-	VPMOVZXBD    56(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       192(CX), Y2, Y2
+	VMOVUPS      Y2, 192(CX)
+	VPMOVZXBD    56(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       224(AX), Y2, Y2
-	VMOVUPS      Y2, 224(AX)
-	VPMOVZXBD    64(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       224(CX), Y2, Y2
+	VMOVUPS      Y2, 224(CX)
+	VPMOVZXBD    64(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       256(AX), Y2, Y2
-	VMOVUPS      Y2, 256(AX)
-	VPMOVZXBD    72(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       256(CX), Y2, Y2
+	VMOVUPS      Y2, 256(CX)
+	VPMOVZXBD    72(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       288(AX), Y2, Y2
-	VMOVUPS      Y2, 288(AX)
-	VPMOVZXBD    80(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       288(CX), Y2, Y2
+	VMOVUPS      Y2, 288(CX)
+	VPMOVZXBD    80(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       320(AX), Y2, Y2
-	VMOVUPS      Y2, 320(AX)
-	VPMOVZXBD    88(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       320(CX), Y2, Y2
+	VMOVUPS      Y2, 320(CX)
+	VPMOVZXBD    88(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       352(AX), Y2, Y2
-	VMOVUPS      Y2, 352(AX)
-	VPMOVZXBD    96(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       352(CX), Y2, Y2
+	VMOVUPS      Y2, 352(CX)
+	VPMOVZXBD    96(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       384(AX), Y2, Y2
-	VMOVUPS      Y2, 384(AX)
-	VPMOVZXBD    104(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       384(CX), Y2, Y2
+	VMOVUPS      Y2, 384(CX)
+	VPMOVZXBD    104(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       416(AX), Y2, Y2
-	VMOVUPS      Y2, 416(AX)
-	VPMOVZXBD    112(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       416(CX), Y2, Y2
+	VMOVUPS      Y2, 416(CX)
+	VPMOVZXBD    112(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       448(AX), Y2, Y2
-	VMOVUPS      Y2, 448(AX)
-	VPMOVZXBD    120(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       448(CX), Y2, Y2
+	VMOVUPS      Y2, 448(CX)
+	VPMOVZXBD    120(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       480(AX), Y2, Y2
-	VMOVUPS      Y2, 480(AX)
-	VPMOVZXBD    128(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       480(CX), Y2, Y2
+	VMOVUPS      Y2, 480(CX)
+	VPMOVZXBD    128(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       512(AX), Y2, Y2
-	VMOVUPS      Y2, 512(AX)
-	VPMOVZXBD    136(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       512(CX), Y2, Y2
+	VMOVUPS      Y2, 512(CX)
+	VPMOVZXBD    136(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       544(AX), Y2, Y2
-	VMOVUPS      Y2, 544(AX)
-	VPMOVZXBD    144(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       544(CX), Y2, Y2
+	VMOVUPS      Y2, 544(CX)
+	VPMOVZXBD    144(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       576(AX), Y2, Y2
-	VMOVUPS      Y2, 576(AX)
-	VPMOVZXBD    152(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       576(CX), Y2, Y2
+	VMOVUPS      Y2, 576(CX)
+	VPMOVZXBD    152(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       608(AX), Y2, Y2
-	VMOVUPS      Y2, 608(AX)
-	VPMOVZXBD    160(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       608(CX), Y2, Y2
+	VMOVUPS      Y2, 608(CX)
+	VPMOVZXBD    160(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       640(AX), Y2, Y2
-	VMOVUPS      Y2, 640(AX)
-	VPMOVZXBD    168(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       640(CX), Y2, Y2
+	VMOVUPS      Y2, 640(CX)
+	VPMOVZXBD    168(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       672(AX), Y2, Y2
-	VMOVUPS      Y2, 672(AX)
-	VPMOVZXBD    176(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       672(CX), Y2, Y2
+	VMOVUPS      Y2, 672(CX)
+	VPMOVZXBD    176(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       704(AX), Y2, Y2
-	VMOVUPS      Y2, 704(AX)
-	VPMOVZXBD    184(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       704(CX), Y2, Y2
+	VMOVUPS      Y2, 704(CX)
+	VPMOVZXBD    184(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       736(AX), Y2, Y2
-	VMOVUPS      Y2, 736(AX)
-	VPMOVZXBD    192(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       736(CX), Y2, Y2
+	VMOVUPS      Y2, 736(CX)
+	VPMOVZXBD    192(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       768(AX), Y2, Y2
-	VMOVUPS      Y2, 768(AX)
-	VPMOVZXBD    200(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       768(CX), Y2, Y2
+	VMOVUPS      Y2, 768(CX)
+	VPMOVZXBD    200(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       800(AX), Y2, Y2
-	VMOVUPS      Y2, 800(AX)
-	VPMOVZXBD    208(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       800(CX), Y2, Y2
+	VMOVUPS      Y2, 800(CX)
+	VPMOVZXBD    208(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       832(AX), Y2, Y2
-	VMOVUPS      Y2, 832(AX)
-	VPMOVZXBD    216(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       832(CX), Y2, Y2
+	VMOVUPS      Y2, 832(CX)
+	VPMOVZXBD    216(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       864(AX), Y2, Y2
-	VMOVUPS      Y2, 864(AX)
-	VPMOVZXBD    224(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       864(CX), Y2, Y2
+	VMOVUPS      Y2, 864(CX)
+	VPMOVZXBD    224(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       896(AX), Y2, Y2
-	VMOVUPS      Y2, 896(AX)
-	VPMOVZXBD    232(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       896(CX), Y2, Y2
+	VMOVUPS      Y2, 896(CX)
+	VPMOVZXBD    232(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       928(AX), Y2, Y2
-	VMOVUPS      Y2, 928(AX)
-	VPMOVZXBD    240(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       928(CX), Y2, Y2
+	VMOVUPS      Y2, 928(CX)
+	VPMOVZXBD    240(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       960(AX), Y2, Y2
-	VMOVUPS      Y2, 960(AX)
-	VPMOVZXBD    248(SP), Y1
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       960(CX), Y2, Y2
+	VMOVUPS      Y2, 960(CX)
+	VPMOVZXBD    248(AX), Y1
 	VPXOR        Y2, Y2, Y2
 	VMOVDQA      Y0, Y3
-	VGATHERDPS   Y3, (DX)(Y1*4), Y2
-	VADDPS       992(AX), Y2, Y2
-	VMOVUPS      Y2, 992(AX)
-	ADDQ         $0x00000400, AX
-	DECQ         CX
+	VGATHERDPS   Y3, (BX)(Y1*4), Y2
+	VADDPS       992(CX), Y2, Y2
+	VMOVUPS      Y2, 992(CX)
+	ADDQ         $0x00000400, CX
+	DECQ         DX
 	JNZ          quad
 
 done:

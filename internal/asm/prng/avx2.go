@@ -23,7 +23,7 @@ func (*avx2) broadcast(param string) reg.VecVirtual {
 }
 
 func (m *avx2) constants() {
-	m.k = AllocLocal(64)
+	m.k = local(64)
 	m.one = YMM()
 	VPCMPEQD(m.one, m.one, m.one)
 	VPSRLD(Imm(31), m.one, m.one)

@@ -88,3 +88,12 @@ func once(data **Mem, name string, n int, element func(i int) Constant) Mem {
 	}
 	return **data
 }
+
+// local is n bytes of the frame that begin with a line of the cache, as a load
+// waits long for a store that lies across two.
+func local(n int) Mem {
+	base := GP64()
+	LEAQ(AllocLocal(n+64).Offset(63), base)
+	ANDQ(I32(-64), base)
+	return Mem{Base: base}
+}

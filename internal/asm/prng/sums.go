@@ -34,7 +34,7 @@ func setSums() {
 func addSums() {
 	begin("addSumsAVX2", "dst *float32, quads int, sums *[256]float32, s *[8][64]uint64",
 		"adds to dst, so many times 256 elements, the sums that the signs select.")
-	indices := AllocLocal(256)
+	indices := local(256)
 	dst, quads := Load(Param("dst"), GP64()), Load(Param("quads"), GP64())
 	sums, s := Load(Param("sums"), GP64()), Load(Param("s"), GP64())
 	all := YMM() // bits; a copy is a mask, and costs less than a comparison
