@@ -33,7 +33,7 @@ type Client struct {
 	cfg     Config
 	dim     int       // 0: a passive replica's, which has the plan's
 	streams Streaming // nil for a flat objective
-	paired  Paired    // nil for one that takes one side of a difference at a time
+	batched Batched   // nil for one that takes a point at a time
 	inbox   *inbox
 	calls   caller
 
@@ -76,7 +76,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	c := &Client{cfg: cfg, dim: dim, inbox: newInbox(), random: newRandom(cfg.ID)}
 	c.streams, _ = cfg.Objective.(Streaming)
-	c.paired, _ = cfg.Objective.(Paired)
+	c.batched, _ = cfg.Objective.(Batched)
 	c.replica = c.blank()
 	c.keeper = keeper{store: cfg.Store, failing: map[string]bool{}}
 	return c, nil

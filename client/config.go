@@ -30,7 +30,7 @@ type Config struct {
 	// and '_', at most 32. Every byte of it is paid in every reply.
 	ID string
 	// Objective is the app's loss. What else it implements of [Streaming],
-	// [Paired], [Evaluator], [Sampler] and [Policy] is used. Nil with Passive.
+	// [Batched], [Evaluator], [Sampler] and [Policy] is used. Nil with Passive.
 	Objective Objective
 	// Passive makes a client that follows the run without taking part; nil: it
 	// takes part.

@@ -6,8 +6,8 @@
 // device and an [Objective], call [Client.Run] on a goroutine of its own, and
 // take the model from [Client.Params] at any time. A loss over a flat vector
 // is [Func]; an engine that loads its weights block by block implements
-// [Streaming] and never needs a second copy of the model; [Paired] halves the
-// time that its central differences take to read.
+// [Streaming] and never needs a second copy of the model; one that can hold a block
+// of many models at a time implements [Batched] and reads each weight once a step.
 //
 // # Failure
 //

@@ -19,7 +19,8 @@ type estimator struct {
 	probe   []float32 // flat: the vector that the app sees
 	x, m    []float32 // K > 1: the local iterate and its momentum
 	scalars []float32
-	source  source     // streaming: what the app reads
+	losses  []float64  // batched: of a step's points
+	source  source     // streaming, batched: what the app reads
 	last    estimation // the one under way, or the last
 	queries uint64
 	pace    time.Duration // of one query, smoothed
@@ -43,8 +44,11 @@ func (e *estimator) took(d time.Duration) {
 	e.pace += (d - e.pace) / 8
 }
 
-// gaveUp notes a query that takes longer than d.
-func (e *estimator) gaveUp(d time.Duration) { e.pace = max(e.pace, d) }
+// gaveUp notes a call of so many queries that takes longer than d: of many as if it
+// took twice as long, which is not what the next round has time for.
+func (e *estimator) gaveUp(d time.Duration, queries int) {
+	e.pace = max(e.pace, 2*d/time.Duration(1+queries))
+}
 
 // An estimation is one device's part of one round: DeComFL's Algorithm 4,
 // lines 13-25 (Algorithm 2 is its case P = 1).
@@ -56,6 +60,7 @@ type estimation struct {
 	eta     float32   // of the round
 	m       []float32 // the iterate's momentum
 	scalars []float32 // g[k*P+p]
+	losses  []float64 // batched: of the points of the step under way
 	loss    float64   // mean of the losses of step 0
 	batch   Batch     // of the step under way
 }
@@ -106,13 +111,9 @@ func (e *estimation) steps() error {
 // step estimates g[p] of local step k, all on one minibatch.
 func (e *estimation) step(k int, g []float32) error {
 	e.began = time.Now()
-	base := 0.0
-	if e.plan.Difference == wire.Forward {
-		f, err := e.at(0, k, 0)
-		if err != nil {
-			return err
-		}
-		base = f
+	base, err := e.start(k)
+	if err != nil {
+		return err
 	}
 	sum := 0.0
 	for p := range g {
@@ -132,75 +133,37 @@ func (e *estimation) step(k int, g []float32) error {
 	return nil
 }
 
+// start returns the loss that a step's forward differences start from; of a batched
+// objective it asks for all losses of the step.
+func (e *estimation) start(k int) (base float64, err error) {
+	forward := e.plan.Difference == wire.Forward
+	if e.c.batched != nil {
+		if err := e.all(k, forward); err != nil {
+			return 0, err
+		}
+	}
+	if !forward {
+		return 0, nil
+	}
+	return e.at(0, 0, k, 0)
+}
+
 // difference returns the estimate of the derivative along z[k,p] and the loss
 // near x: forward (f(x+mu z) - base)/mu and base, central
 // (f(x+mu z) - f(x-mu z))/(2 mu) and the mean of the two.
 func (e *estimation) difference(base float64, k, p int) (d, mean float64, err error) {
-	mu := float64(e.plan.Mu)
+	step := e.plan.Mu
+	mu := float64(step)
 	if e.plan.Difference == wire.Forward {
-		f, err := e.at(e.plan.Mu, k, p)
+		f, err := e.at(1+p, step, k, p)
 		return (f - base) / mu, base, err
 	}
-	plus, minus, err := e.both(k, p)
-	return (plus - minus) / (2 * mu), (plus + minus) / 2, err
-}
-
-// both returns the losses at x + mu z[k,p] and x - mu z[k,p].
-func (e *estimation) both(k, p int) (plus, minus float64, err error) {
-	if e.c.paired != nil {
-		return e.pair(k, p)
-	}
-	if plus, err = e.at(e.plan.Mu, k, p); err != nil {
+	plus, err := e.at(2*p, step, k, p)
+	if err != nil {
 		return 0, 0, err
 	}
-	minus, err = e.at(-e.plan.Mu, k, p)
-	return plus, minus, err
-}
-
-// at returns the loss at x + mu z[k,p]; mu = 0 is x itself.
-func (e *estimation) at(mu float32, k, p int) (f float64, err error) {
-	if e.c.streams != nil {
-		point := e.c.est.source.point(e.c.replica, e.x, mu, e.n, k, p)
-		if err = e.enter(k, p); err == nil {
-			f, err = e.c.streams.LossAt(e.ctx, point, e.batch)
-			err = e.leave(err, 1)
-		}
-	} else {
-		probe := e.c.flat()
-		e.c.replica.Probe(probe, e.x, 0, mu, e.n, k, p)
-		if err = e.enter(k, p); err == nil {
-			f, err = e.c.cfg.Objective.Loss(e.ctx, probe, e.batch)
-			err = e.leave(err, 1)
-		}
-	}
-	if err != nil {
-		return 0, err
-	}
-	return f, finite(f, k, p)
-}
-
-// pair is both, in one call of the app.
-func (e *estimation) pair(k, p int) (plus, minus float64, err error) {
-	pair := e.c.est.source.pair(e.c.replica, e.x, e.plan.Mu, e.n, k, p)
-	if err = e.enter(k, p); err == nil {
-		plus, minus, err = e.c.paired.LossPair(e.ctx, pair, e.batch)
-		err = e.leave(err, 2)
-	}
-	if err == nil {
-		err = finite(plus, k, p)
-	}
-	if err == nil {
-		err = finite(minus, k, p)
-	}
-	return plus, minus, err
-}
-
-// flat returns the vector that a flat objective or an evaluator sees.
-func (c *Client) flat() []float32 {
-	if c.est.probe == nil {
-		c.est.probe = make([]float32, c.dim)
-	}
-	return c.est.probe
+	minus, err := e.at(2*p+1, -step, k, p)
+	return (plus - minus) / (2 * mu), (plus + minus) / 2, err
 }
 
 // finite says whether a loss can be one: replies carry it as a float32.

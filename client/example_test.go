@@ -46,21 +46,29 @@ type squares struct{ n int }
 
 func (o squares) Dim() int { return o.n }
 
-// Loss is for what asks for one side: plans with forward differences.
+// Loss makes squares a client.Objective; as it is a client.Batched too, a device
+// does not call it.
 func (o squares) Loss(_ context.Context, x []float32, _ client.Batch) (float64, error) {
 	return squaresOf(x), nil
 }
 
-// LossPair makes squares a client.Paired. It never sees the whole model.
-func (squares) LossPair(_ context.Context, x *client.Pair, _ client.Batch) (plus, minus float64, err error) {
-	var above, below [4096]float32
-	for off := 0; off < x.Dim() && err == nil; off += len(above) {
-		n := min(len(above), x.Dim()-off)
-		err = x.Read(above[:n], below[:n], off)
-		plus += squaresOf(above[:n])
-		minus += squaresOf(below[:n])
+// LossesAt makes squares a client.Batched. It holds a block of each point, and never
+// sees the whole model.
+func (squares) LossesAt(_ context.Context, x *client.Points, _ client.Batch, losses []float64) error {
+	blocks := make([][]float32, x.Len())
+	clear(losses)
+	for off := 0; off < x.Dim(); off += 4096 {
+		for i := range blocks {
+			blocks[i] = make([]float32, min(4096, x.Dim()-off)) // an app keeps them
+		}
+		if err := x.Read(blocks, off); err != nil {
+			return err
+		}
+		for i, block := range blocks {
+			losses[i] += squaresOf(block)
+		}
 	}
-	return plus, minus, err
+	return nil
 }
 
 func squaresOf(x []float32) (sum float64) {
@@ -70,9 +78,9 @@ func squaresOf(x []float32) (sum float64) {
 	return sum
 }
 
-// A device whose engine holds a block of the model at a time, and evaluates both
-// sides of a central difference with it.
-func ExamplePaired() {
+// A device whose engine reads each block of the model once a step, for all points at
+// which the step takes losses.
+func ExampleBatched() {
 	network := bus.NewMemory()
 	defer network.Close()
 	go lead(network, 100)

@@ -46,13 +46,14 @@ func heap() (used, total int64) {
 // round allocates no other.
 func TestMemory(t *testing.T) {
 	const dim, slack = 1 << 20, 256 << 10 // bytes
-	flat, stream, paired := null(dim), nullStream(dim), newPairs(dim, 0)
-	half := make([]float32, 8192)
-	paired.mood = func(x *client.Pair) (plus, minus float64, err error) {
+	flat, stream, batched := null(dim), nullStream(dim), newBowls(dim, 0)
+	blocks := [][]float32{make([]float32, 4096), make([]float32, 4096)}
+	batched.mood = func(x *client.Points, losses []float64) (err error) {
+		clear(losses)
 		for off := 0; off < dim && err == nil; off += 4096 {
-			err = x.Read(half[:4096], half[4096:], off)
+			err = x.Read(blocks, off)
 		}
-		return 0, 0, err
+		return err
 	}
 	tests := []struct {
 		name      string
@@ -63,7 +64,8 @@ func TestMemory(t *testing.T) {
 	}{
 		{"stream", stream, 1, wire.SGD, 1},
 		{"flat", flat, 1, wire.SGD, 2},
-		{"paired", paired, 1, wire.SGD, 1},
+		{"batched", batched, 1, wire.SGD, 1},
+		{"batched, K=2", batched, 2, wire.SGD, 2},
 		{"stream, K=2", stream, 2, wire.SGD, 2},
 		{"flat, K=2", flat, 2, wire.SGD, 3},
 		{"flat, momentum", flat, 1, wire.TorchMomentum, 3},

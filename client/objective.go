@@ -24,25 +24,31 @@ type Streaming interface {
 	LossAt(ctx context.Context, x *Point, b Batch) (float64, error)
 }
 
-// Paired is an [Objective] that evaluates both sides of a central difference at
-// once, from one generation of the direction: what an app that reads blocks
-// spends on reading them halves, and a block of weights that it has at hand serves
-// for both. Where it is implemented, plans with central differences call nothing
-// else; forward differences call LossAt, or Loss.
+// Batched is an [Objective] that evaluates all points of a local step in one pass
+// over the model. It pays where a pass costs more than what is done with it: for
+// models that are larger than a cache or come from flash, and for engines that take
+// a batch of weights. Weights that were loaded serve for all points, and a direction
+// is generated once for both sides of a difference. The price is memory: blocks of
+// [Points.Len] points at a time, where [Streaming] has one. Where it is implemented,
+// Loss and LossAt are not called.
 //
-// An app that sums its loss layer by layer keeps two sums:
+// An app that sums its loss layer by layer keeps a sum for each point:
 //
-//	for off := 0; off < x.Dim(); off += len(above) {
-//		if err := x.Read(above, below, off); err != nil {
-//			return 0, 0, err
+//	clear(losses)
+//	for off := 0; off < x.Dim(); off += 4096 {
+//		if err := x.Read(blocks, off); err != nil {
+//			return err
 //		}
-//		plus += part(above)
-//		minus += part(below)
+//		for i := range losses {
+//			losses[i] += part(blocks[i], off)
+//		}
 //	}
-type Paired interface {
-	// LossPair returns the mean losses at x + mu z and at x - mu z on minibatch
-	// b, under the terms of [Objective].Loss. It counts as two queries.
-	LossPair(ctx context.Context, x *Pair, b Batch) (plus, minus float64, err error)
+type Batched interface {
+	// LossesAt sets losses[i] to the mean loss at point i, for all Len points of x
+	// on minibatch b, under the terms of [Objective].Loss. Both are the caller's,
+	// valid until LossesAt returns. Where it is called losses are NaN, so that one
+	// that was forgotten is found. It counts as Len queries.
+	LossesAt(ctx context.Context, x *Points, b Batch, losses []float64) error
 }
 
 // An Evaluator is an [Objective] that can also measure the model on held-out

@@ -6,10 +6,9 @@ import (
 	"sync"
 
 	"github.com/zofl/zofl/client/replica"
-	"github.com/zofl/zofl/prng"
 )
 
-// ErrRevoked: the loss call that a [Point] or a [Pair] was made for is over.
+// ErrRevoked: the loss call that a [Point] or [Points] were made for is over.
 var ErrRevoked = errors.New("client: the round of this point is over")
 
 // A Point is a parameter vector x + mu z that exists only as it is read.
@@ -33,34 +32,7 @@ func (p *Point) Read(dst []float32, off int) error {
 		return err
 	}
 	defer s.mu.RUnlock()
-	s.replica.Perturb(dst, s.x, off, s.step, s.z)
-	return nil
-}
-
-// A Pair is both parameter vectors of a central difference, x + mu z and
-// x - mu z, under the terms of a [Point].
-type Pair struct{ v view }
-
-// Dim is the number of parameters.
-func (p *Pair) Dim() int { return p.v.source.dim }
-
-// Read writes parameters off, off+1, ... of both vectors, and generates z once.
-// plus and minus have one length. It is otherwise as [Point.Read].
-//
-//	for i := range plus {
-//		v := mu*z[off+i]
-//		plus[i], minus[i] = x[off+i]+v, x[off+i]-v
-//	}
-func (p *Pair) Read(plus, minus []float32, off int) error {
-	if len(plus) != len(minus) {
-		return fmt.Errorf("client: read of %d and %d parameters: give plus and minus one length", len(plus), len(minus))
-	}
-	s, err := p.v.open(len(plus), off)
-	if err != nil {
-		return err
-	}
-	defer s.mu.RUnlock()
-	s.replica.PerturbPair(plus, minus, s.x, off, s.step, s.z)
+	s.replica.Perturb(dst, s.points.X, off, s.points.Mu, s.points.Z[0])
 	return nil
 }
 
@@ -98,14 +70,12 @@ type source struct {
 	mu      sync.RWMutex // guards what follows, and the replica while a call is under way
 	call    uint64       // 0: none
 	replica *replica.Replica
-	x       []float32
-	step    float32 // mu
-	z       prng.Direction
+	points  replica.Points // of one point: mu may be 0 or less, and has one direction
 
 	// Of Run.
-	calls  uint64
-	points []Point // that no call has had
-	pairs  []Pair
+	calls uint64
+	ones  []Point // that no call has had
+	alls  []Points
 }
 
 // viewsAtOnce are made with one allocation: 4 KiB.
@@ -113,38 +83,44 @@ const viewsAtOnce = 256
 
 // point returns the point x + mu z[k,p] of record n, for one call.
 func (s *source) point(r *replica.Replica, x []float32, mu float32, n uint64, k, p int) *Point {
-	if len(s.points) == 0 {
-		s.points = make([]Point, viewsAtOnce)
+	if len(s.ones) == 0 {
+		s.ones = make([]Point, viewsAtOnce)
 	}
-	point := &s.points[0]
-	s.points = s.points[1:]
-	point.v = s.next(r, x, mu, n, k, p)
+	point := &s.ones[0]
+	s.ones = s.ones[1:]
+	point.v = s.next(r, replica.Points{X: x, Mu: mu}, n, k, p, p+1)
 	return point
 }
 
-// pair returns the pair x + mu z[k,p] and x - mu z[k,p] of record n, for one call.
-func (s *source) pair(r *replica.Replica, x []float32, mu float32, n uint64, k, p int) *Pair {
-	if len(s.pairs) == 0 {
-		s.pairs = make([]Pair, viewsAtOnce)
+// all returns the points of local step k of record n with that many perturbations,
+// for one call.
+func (s *source) all(r *replica.Replica, step replica.Points, n uint64, k, perturbations int) *Points {
+	if len(s.alls) == 0 {
+		s.alls = make([]Points, viewsAtOnce)
 	}
-	pair := &s.pairs[0]
-	s.pairs = s.pairs[1:]
-	pair.v = s.next(r, x, mu, n, k, p)
-	return pair
+	points := &s.alls[0]
+	s.alls = s.alls[1:]
+	points.v = s.next(r, step, n, k, 0, perturbations)
+	points.length = s.points.Len()
+	return points
 }
 
-// next begins a call.
-func (s *source) next(r *replica.Replica, x []float32, mu float32, n uint64, k, p int) view {
+// next begins a call that reads along perturbations [from, to) of local step k.
+func (s *source) next(r *replica.Replica, points replica.Points, n uint64, k, from, to int) view {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls++
-	s.call, s.replica, s.x, s.step, s.z = s.calls, r, x, mu, r.Direction(n, k, p)
+	points.Z = s.points.Z[:0]
+	for p := from; p < to; p++ {
+		points.Z = append(points.Z, r.Direction(n, k, p))
+	}
+	s.call, s.replica, s.points = s.calls, r, points
 	return view{s, s.call}
 }
 
 // revoke ends the call; no read is under way when it returns.
 func (s *source) revoke() {
 	s.mu.Lock()
-	s.call, s.replica, s.x = 0, nil, nil
+	s.call, s.replica, s.points.X = 0, nil, nil
 	s.mu.Unlock()
 }

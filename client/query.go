@@ -31,8 +31,9 @@ type query struct {
 	mu        sync.Mutex // guards what follows
 	inside    bool       // the app's code runs
 	abandoned bool
-	began     time.Time // of the query, its probe included
-	k, p      int       // of the query
+	began     time.Time // of the call, its probe included
+	k, p      int       // of the call
+	queries   int       // that the call counts as
 }
 
 // prepare is for a new estimation.
@@ -50,9 +51,17 @@ func (q *query) run(ctx context.Context) error {
 	err := q.c.calls.run(ctx, q.job, q.quit)
 	q.c.est.source.revoke()
 	if errors.Is(err, errPanic) || errors.Is(err, errExit) {
-		return fmt.Errorf("loss at step %d, perturbation %d: %w", q.k, q.p, err)
+		return q.blame(err)
 	}
 	return err
+}
+
+// blame says of which call err is.
+func (q *query) blame(err error) error {
+	if q.c.batched != nil {
+		return fmt.Errorf("losses at step %d: %w", q.k, err)
+	}
+	return fmt.Errorf("loss at step %d, perturbation %d: %w", q.k, q.p, err)
 }
 
 // hold is the job.
@@ -72,24 +81,24 @@ func (q *query) abandon() bool {
 	defer q.mu.Unlock()
 	if q.inside {
 		q.abandoned = true
-		q.c.est.gaveUp(time.Since(q.began))
+		q.c.est.gaveUp(time.Since(q.began), q.queries)
 	}
 	return q.inside
 }
 
-// enter is called before the app's code, unless it returns an error.
-func (q *query) enter(k, p int) error {
+// enter is called before the app's code, unless it returns an error. The call counts
+// as so many queries.
+func (q *query) enter(k, p, queries int) error {
 	if q.ctx.Err() != nil {
 		return context.Cause(q.ctx)
 	}
-	q.k, q.p, q.inside = k, p, true
+	q.k, q.p, q.queries, q.inside = k, p, queries, true
 	q.mu.Unlock()
 	return nil
 }
 
-// leave is called after the app's code, which counts as so many queries and
-// returned err.
-func (q *query) leave(err error, queries int) error {
+// leave is called after the app's code, which returned err.
+func (q *query) leave(err error) error {
 	q.mu.Lock()
 	q.inside = false
 	if q.abandoned {
@@ -101,13 +110,13 @@ func (q *query) leave(err error, queries int) error {
 	q.began = now
 	switch {
 	case q.ctx.Err() != nil:
-		q.c.est.gaveUp(took)
+		q.c.est.gaveUp(took, q.queries)
 		return context.Cause(q.ctx)
 	case err != nil:
-		return fmt.Errorf("loss at step %d, perturbation %d: %w", q.k, q.p, err)
+		return q.blame(err)
 	}
-	for range queries {
-		q.c.est.took(took / time.Duration(queries))
+	for range q.queries {
+		q.c.est.took(took / time.Duration(q.queries))
 	}
 	return nil
 }

@@ -14,24 +14,32 @@ import (
 // A null is a loss that costs nothing but to look at all parameters: with as many
 // threads as the device has workers, where they are worth waking.
 type null struct {
-	dim   int
-	team  *parallel.Team
-	sides [][2][]float32 // a block of each side of a difference, of each thread
+	dim     int
+	blocks  int // of a model in a read
+	atOnce  int // points in a read of some
+	team    *parallel.Team
+	threads []nullThread
+	look    func(worker, i int)
 
-	point *Point // of the call under way
-	pair  *Pair
-	look  func(worker, i int)
+	point  *Point // of the call under way
+	points *Points
 }
 
-func newNull(dim, threads int) *null {
+// A nullThread is where one thread reads to.
+type nullThread struct {
+	space []float32
+	dst   [][]float32
+}
+
+func newNull(dim, threads, blocks, atOnce int) *null {
 	if dim < 64*prng.BlockLen {
 		threads = 1
 	}
-	o := &null{dim: dim, team: parallel.New(threads), sides: make([][2][]float32, threads)}
-	for i := range o.sides {
-		o.sides[i] = [2][]float32{make([]float32, prng.BlockLen), make([]float32, prng.BlockLen)}
+	o := &null{dim: dim, blocks: blocks, atOnce: atOnce, team: parallel.New(threads), threads: make([]nullThread, threads)}
+	for i := range o.threads {
+		o.threads[i] = nullThread{make([]float32, atOnce*min(dim, blocks*prng.BlockLen)), make([][]float32, nullPoints)}
 	}
-	o.look = o.block
+	o.look = o.part
 	return o
 }
 
@@ -41,49 +49,79 @@ func (o *null) Loss(_ context.Context, x []float32, _ Batch) (float64, error) {
 	return float64(x[0]), nil
 }
 
-// all looks at all blocks.
-func (o *null) all() { o.team.Do((o.dim+prng.BlockLen-1)/prng.BlockLen, o.look) }
+// all looks at all parameters.
+func (o *null) all() {
+	part := o.blocks * prng.BlockLen
+	o.team.Do((o.dim+part-1)/part, o.look)
+}
 
-func (o *null) block(worker, i int) {
-	off, side := i*prng.BlockLen, &o.sides[worker]
-	n := min(prng.BlockLen, o.dim-off)
+// part looks at those of some blocks.
+func (o *null) part(worker, i int) {
+	off, t := i*o.blocks*prng.BlockLen, &o.threads[worker]
+	n := min(o.blocks*prng.BlockLen, o.dim-off)
 	var err error
-	if o.pair != nil {
-		err = o.pair.Read(side[0][:n], side[1][:n], off)
+	if o.points == nil {
+		err = o.point.Read(t.space[:n], off)
 	} else {
-		err = o.point.Read(side[0][:n], off)
+		err = o.readPoints(t, off, n)
 	}
 	if err != nil {
 		panic(err)
 	}
 }
 
-// A nullStream reads blocks of one side of a difference.
+// readPoints reads some points after others, to the same space.
+func (o *null) readPoints(t *nullThread, off, n int) error {
+	dst := t.dst[:o.points.Len()]
+	for first := 0; first < len(dst); first += o.atOnce {
+		clear(dst)
+		for i := range min(o.atOnce, len(dst)-first) {
+			dst[first+i] = t.space[i*n : (i+1)*n]
+		}
+		if err := o.points.Read(dst, off); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A nullStream reads blocks of one point.
 type nullStream struct{ *null }
 
 func (o nullStream) LossAt(_ context.Context, x *Point, _ Batch) (float64, error) {
-	o.point, o.pair = x, nil
+	o.point, o.points = x, nil
 	o.all()
-	return float64(o.sides[0][0][0]), nil
+	return float64(o.threads[0].space[0]), nil
 }
 
-// A nullPair reads blocks of both.
-type nullPair struct{ nullStream }
+// A nullBatched reads blocks of all points.
+type nullBatched struct{ *null }
 
-func (o nullPair) LossPair(_ context.Context, x *Pair, _ Batch) (plus, minus float64, err error) {
-	o.pair = x
+func (o nullBatched) LossesAt(_ context.Context, x *Points, _ Batch, losses []float64) error {
+	o.points = x
 	o.all()
-	return float64(o.sides[0][0][0]), float64(o.sides[0][1][0]), nil
+	for i := range losses {
+		losses[i] = float64(o.threads[0].space[i%o.atOnce])
+	}
+	return nil
 }
+
+// nullPoints is the most points of a step: P = 10, central.
+const nullPoints = 20
 
 // nulls are the null losses by the way in which they see parameters.
 var nulls = []struct {
 	name string
 	make func(dim, threads int) Objective
 }{
-	{"flat", func(dim, threads int) Objective { return newNull(dim, threads) }},
-	{"stream", func(dim, threads int) Objective { return nullStream{newNull(dim, threads)} }},
-	{"paired", func(dim, threads int) Objective { return nullPair{nullStream{newNull(dim, threads)}} }},
+	{"flat", func(dim, threads int) Objective { return newNull(dim, threads, 1, 1) }},
+	{"stream", func(dim, threads int) Objective { return nullStream{newNull(dim, threads, 1, 1)} }},
+	{"batched", func(dim, threads int) Objective { return nullBatched{newNull(dim, threads, 1, nullPoints)} }},
+	{"batched2", func(dim, threads int) Objective { return nullBatched{newNull(dim, threads, 2, nullPoints)} }},
+	{"batched8", func(dim, threads int) Objective { return nullBatched{newNull(dim, threads, 8, nullPoints)} }},
+	{"batched8t1", func(dim, threads int) Objective { return nullBatched{newNull(dim, 1, 8, nullPoints)} }},
+	{"bypair", func(dim, threads int) Objective { return nullBatched{newNull(dim, threads, 1, 2)} }},
+	{"byfour", func(dim, threads int) Objective { return nullBatched{newNull(dim, threads, 1, 4)} }},
 }
 
 // A stepper makes a device's steps, and the rounds' records in the place of a
@@ -146,7 +184,7 @@ func (s *stepper) step(tb testing.TB) {
 }
 
 // A step allocates nothing once it has its memory, whatever the objective. A
-// Point or a Pair is never used twice, as an app may keep it: 256 of them are one
+// Point, or a Points, is never used twice, as an app may keep it: 256 of them are one
 // allocation.
 func TestStepDoesNotAllocate(t *testing.T) {
 	const dim, runs = 40 * prng.BlockLen, 50
@@ -187,7 +225,8 @@ func BenchmarkQuery(b *testing.B) {
 // BenchmarkStep is what a round costs a device beside its loss and its messages:
 // P=10, K=1, central: 20 probes, of which a flat objective sees all parameters at
 // once and the others every block, and the record applied. seed-elements count
-// each direction once for each probe, paired or not, and once for the record.
+// each direction once for each probe, however often it is generated, and once for the
+// record.
 func BenchmarkStep(b *testing.B) {
 	for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher} {
 		for _, dim := range []int{28_938, 1_206_590, 10_000_000} {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/zofl/zofl/client"
@@ -144,4 +145,43 @@ func TestStreamHasNoFlatLoss(t *testing.T) {
 	if _, err := bowlStream(1, 0).Loss(t.Context(), nil, client.Batch{}); err == nil {
 		t.Error("got no error")
 	}
+}
+
+// Several goroutines of the app read a point at once, some of them more than is
+// worth the workers, and see what one sees.
+func TestPointOfManyReaders(t *testing.T) {
+	const dim, readers = 1<<18 + 5, 4
+	bubble(t, func(t *testing.T) {
+		p := testPlan(dim)
+		p.Perturbations = 1
+		h := newHost(t, p)
+		d := h.device("d0", client.Stream(dim, func(_ context.Context, x *client.Point, _ client.Batch) (float64, error) {
+			want := make([]float32, dim)
+			if err := x.Read(want, 0); err != nil {
+				return 0, err
+			}
+			var all sync.WaitGroup
+			for reader := range readers {
+				all.Go(func() {
+					got := make([]float32, dim)
+					for off, size := 0, dim>>reader; off < dim; off += size {
+						if err := x.Read(got[off:min(dim, off+size)], off); err != nil {
+							t.Error(err)
+						}
+					}
+					for i := range got {
+						if got[i] != want[i] {
+							t.Errorf("reader %d sees %v at %d, want %v", reader, got[i], i, want[i])
+							return
+						}
+					}
+				})
+			}
+			all.Wait()
+			return 0, nil
+		}), func(c *client.Config) { c.Workers = 3 })
+		h.round()
+		h.announce()
+		h.agrees(d, h.last())
+	})
 }

@@ -37,9 +37,10 @@ type Cost struct {
 	// Memory of a device in bytes: every vector of d float32 and the scratch
 	// of a block, which each further worker (client.Config.Workers) has of its
 	// own. Besides there are 4 bytes a scalar and what the app takes: its model,
-	// and the blocks that it reads to, one or, of both sides of a difference, two.
+	// and the blocks that it reads to, one or, of a batched objective, one for each
+	// point of a step: 2P, or 1+P with forward differences.
 	Flat      uint64 // the loss takes a flat vector
-	Streaming uint64 // the loss reads block by block, one side of a difference or both
+	Streaming uint64 // the loss reads block by block, one point or all of a step
 
 	// Coordinator is the coordinator's memory for the sums of an open round,
 	// in bytes. It has no model, and no more for more devices but their slots.

@@ -169,14 +169,17 @@ func TestOperationsDoNotAllocate(t *testing.T) {
 			for n := range uint64(3 * (runs + 2)) {
 				records = append(records, c.round(n+1, 0.01, perturbations, random.scalars(perturbations)))
 			}
-			plus, minus := make([]float32, p.Dim), make([]float32, p.Dim)
+			plus := make([]float32, p.Dim)
+			dst := [][]float32{make([]float32, p.Dim-1), make([]float32, p.Dim-1), nil, plus[1:]}
+			points := &Points{X: r.Params(), Mu: 1, Central: true}
 			x, m := slices.Clone(r.Params()), slices.Clone(r.Momentum())
 			g := make([]float32, perturbations)
 			step := func() {
 				n := r.N() + 1
 				r.Probe(plus, x, 0, 1, n, 0, 1)
 				r.Probe(plus[7:], x, 7, 1, n, 0, 2)
-				r.ProbePair(plus[1:], minus[1:], x, 1, 1, n, 0, 3)
+				points.Z = append(points.Z[:0], r.Direction(n, 0, 3), r.Direction(n, 0, 4))
+				r.PerturbAll(dst, 1, len(dst[0]), points)
 				r.Advance(x, m, n, 0, g, 0.1)
 				if err := r.Apply(records[0]); err != nil {
 					t.Fatal(err)

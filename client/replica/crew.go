@@ -14,7 +14,9 @@ type crew struct {
 	busy sync.Mutex // held by the probe that has the team; moves have it to themselves
 	team *parallel.Team
 
-	shared probe // that is shared out
+	// What is shared out.
+	shared probe
+	spread spread
 
 	moves          []move      // that wait
 	terms          []prng.Term // of the moves, one after another
@@ -22,13 +24,13 @@ type crew struct {
 	scratch        [][]float32 // a block for each worker that has moved one
 
 	// Tasks of the team: made once, because a new one allocates.
-	moveTask, probeTask func(worker, i int)
+	moveTask, probeTask, spreadTask func(worker, i int)
 }
 
 // recruit makes the team and its tasks.
 func (r *Replica) recruit() {
 	r.team = parallel.New(r.cfg.Workers)
-	r.moveTask, r.probeTask = r.moveBlock, r.probeOne
+	r.moveTask, r.probeTask, r.spreadTask = r.moveBlock, r.probeOne, r.spreadOne
 }
 
 // workFor is how much work, in elements of normals, makes it worth to wake another

@@ -12,16 +12,8 @@ func (r *Replica) Probe(dst, x []float32, off int, mu float32, n uint64, k, p in
 	r.Perturb(dst, x, off, mu, r.Direction(n, k, p))
 }
 
-// ProbePair writes both sides of a central difference, of one generation of z:
-// elements off, off+1, ... of x + mu*S z to plus and those of x - mu*S z to
-// minus, which are as long as each other. They have the bits that two calls of
-// Probe give.
-func (r *Replica) ProbePair(plus, minus, x []float32, off int, mu float32, n uint64, k, p int) {
-	r.PerturbPair(plus, minus, x, off, mu, r.Direction(n, k, p))
-}
-
 // Perturb is Probe along a direction that [Replica.Direction] returned. Several
-// goroutines may call it and PerturbPair at once, while nothing else but Digest is
+// goroutines may call it and PerturbAll at once, while nothing else but Digest is
 // called; one of them at a time has the workers.
 func (r *Replica) Perturb(dst, x []float32, off int, mu float32, z prng.Direction) {
 	if mu == 0 {
@@ -29,15 +21,6 @@ func (r *Replica) Perturb(dst, x []float32, off int, mu float32, z prng.Directio
 		return
 	}
 	r.probe(probe{start: off, end: off + len(dst), x: x, plus: dst, mu: mu, z: z})
-}
-
-// PerturbPair is ProbePair along a direction that [Replica.Direction] returned,
-// under the terms of Perturb.
-func (r *Replica) PerturbPair(plus, minus, x []float32, off int, mu float32, z prng.Direction) {
-	if len(plus) != len(minus) {
-		panic(lengthMismatch)
-	}
-	r.probe(probe{start: off, end: off + len(plus), x: x, plus: plus, minus: minus, mu: mu, z: z})
 }
 
 // A probe is elements [start, end) of one side of a difference, or of both:

@@ -1,0 +1,141 @@
+package replica
+
+import "github.com/zofl/zofl/prng"
+
+// Points are the parameter vectors at which one local step takes losses. Of
+// central differences these are, for each direction in turn, x + mu*S z and
+// x - mu*S z; of forward ones x itself, then x + mu*S z for each. S is as in
+// [Replica.Probe].
+type Points struct {
+	X       []float32        // the whole iterate
+	Mu      float32          // above 0
+	Z       []prng.Direction // that [Replica.Direction] returned
+	Central bool
+}
+
+// Len is the number of points.
+func (p *Points) Len() int {
+	if p.Central {
+		return 2 * len(p.Z)
+	}
+	return 1 + len(p.Z)
+}
+
+// PerturbAll writes elements off, off+1, ..., off+n-1 of all points: dst[i], of n
+// elements, gets those of point i, and a nil dst[i] is left out. They have the bits
+// that Probe gives. Each direction is generated once, and of x no block is read
+// before all points of the one before it are written, so that x comes from memory
+// once. Where several goroutines may call it is said at [Replica.Perturb].
+//
+//	for each block:
+//		for i := range dst:
+//			Probe(dst[i], at the block)
+func (r *Replica) PerturbAll(dst [][]float32, off, n int, points *Points) {
+	s := spread{points: points, dst: dst, start: off, end: off + n}
+	wanted := s.check()
+	if n == 0 {
+		return
+	}
+	if points.Central {
+		wanted = (wanted + 1) / 2 // about as many directions
+	}
+	team := r.teamFor(uint64(n) * uint64(wanted))
+	if team == nil || !r.busy.TryLock() {
+		for i := range s.blocks() {
+			r.spreadBlock(&s, i, 0, s.groups())
+		}
+		return
+	}
+	defer r.busy.Unlock()
+	pieces := s.blocks()
+	if s.split = pieces < blocksForAll*team.Workers(); s.split {
+		pieces *= s.groups()
+	}
+	r.spread = s
+	team.Do(pieces, r.spreadTask)
+	r.spread = spread{} // what it wrote to is the app's
+}
+
+// blocksForAll blocks for each worker are shared out whole: each then reads its part
+// of x alone, and none waits long for the last.
+const blocksForAll = 4
+
+// A spread is elements [start, end) of points, written to dst. Its groups are the
+// points that one generation makes: a direction's, and x itself.
+type spread struct {
+	points     *Points
+	dst        [][]float32
+	start, end int
+	split      bool // workers share the groups of a block
+}
+
+// check returns how many points are not left out. It panics unless dst is as
+// PerturbAll wants it.
+func (s *spread) check() (wanted int) {
+	wrong := len(s.dst) != s.points.Len()
+	for _, d := range s.dst {
+		if d != nil {
+			wanted++
+			wrong = wrong || len(d) != s.end-s.start
+		}
+	}
+	if wrong {
+		panic(lengthMismatch)
+	}
+	return wanted
+}
+
+// blocks is how many blocks of the model it is of.
+func (s *spread) blocks() int {
+	return (s.end+prng.BlockLen-1)/prng.BlockLen - s.start/prng.BlockLen
+}
+
+func (s *spread) groups() int {
+	if s.points.Central {
+		return len(s.points.Z)
+	}
+	return 1 + len(s.points.Z)
+}
+
+// aim makes p the probe of a group; false: all of it is left out.
+func (s *spread) aim(p *probe, group int) bool {
+	p.minus, p.mu = nil, s.points.Mu
+	switch {
+	case s.points.Central:
+		p.plus, p.minus, p.z = s.dst[2*group], s.dst[2*group+1], s.points.Z[group]
+	case group == 0:
+		p.plus, p.mu = s.dst[0], 0
+	default:
+		p.plus, p.z = s.dst[group], s.points.Z[group-1]
+	}
+	if p.plus == nil {
+		p.plus, p.minus, p.mu = p.minus, nil, -p.mu
+	}
+	return p.plus != nil
+}
+
+// spreadOne makes one piece of what is shared out.
+func (r *Replica) spreadOne(_, piece int) {
+	s := &r.spread
+	if groups := s.groups(); s.split {
+		r.spreadBlock(s, piece/groups, piece%groups, piece%groups+1)
+	} else {
+		r.spreadBlock(s, piece, 0, groups)
+	}
+}
+
+// spreadBlock makes groups [from, to) of one block.
+func (r *Replica) spreadBlock(s *spread, block, from, to int) {
+	at := (s.start/prng.BlockLen + block) * prng.BlockLen
+	start, end := max(s.start, at), min(s.end, at+prng.BlockLen)
+	p := probe{start: s.start, end: s.end, x: s.points.X}
+	for group := from; group < to; group++ {
+		switch {
+		case !s.aim(&p, group):
+		case p.mu == 0:
+			copy(p.plus[start-p.start:end-p.start], p.x[start:end])
+		default:
+			r.probeRange(&p, start, end)
+		}
+	}
+}
