@@ -30,9 +30,9 @@ func TestBatch(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newStepper(t, newNull(dim, 1, 1, 1), 1, func(p *wire.Plan) { p.DigestEvery = tt.every })
+			s := newStepper(t, newNull(dim, 1, 1), 1, func(p *wire.Plan) { p.DigestEvery = tt.every })
 			records := s.log(t, 130)
-			c := newStepper(t, newNull(dim, 1, 1, 1), 1, func(p *wire.Plan) { p.DigestEvery = tt.every }).c
+			c := newStepper(t, newNull(dim, 1, 1), 1, func(p *wire.Plan) { p.DigestEvery = tt.every }).c
 			if tt.snaps > 0 {
 				c.cfg.Passive = &Passive{SnapshotEvery: tt.snaps}
 				c.keeper.store = noStore{}

@@ -55,8 +55,10 @@
 // evaluates, the vector that the app sees; for K > 1, the local iterate of the
 // parameters and of the rule's vectors. While a snapshot is taken, or replayed
 // at a run's end because nothing proved it, the state twice. Checkpoints are
-// written without a copy. Each of [Config].Workers takes a block of 16 KiB. A round
-// allocates nothing of note once the first is over.
+// written without a copy. Each of [Config].Workers takes a block of 16 KiB; what a
+// [Streaming] or [Batched] objective reads to is its own: a block, or one for each of
+// the 2P or 1+P points of a step. A round allocates nothing of note once the first is
+// over.
 //
 // # Determinism
 //

@@ -55,16 +55,17 @@ func (o squares) Loss(_ context.Context, x []float32, _ client.Batch) (float64, 
 // LossesAt makes squares a client.Batched. It holds a block of each point, and never
 // sees the whole model.
 func (squares) LossesAt(_ context.Context, x *client.Points, _ client.Batch, losses []float64) error {
-	blocks := make([][]float32, x.Len())
+	blocks := make([][4096]float32, x.Len()) // an engine keeps them
+	dst := make([][]float32, x.Len())
 	clear(losses)
 	for off := 0; off < x.Dim(); off += 4096 {
-		for i := range blocks {
-			blocks[i] = make([]float32, min(4096, x.Dim()-off)) // an app keeps them
+		for i := range dst {
+			dst[i] = blocks[i][:min(4096, x.Dim()-off)]
 		}
-		if err := x.Read(blocks, off); err != nil {
+		if err := x.Read(dst, off); err != nil {
 			return err
 		}
-		for i, block := range blocks {
+		for i, block := range dst {
 			losses[i] += squaresOf(block)
 		}
 	}

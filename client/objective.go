@@ -52,8 +52,8 @@ type Batched interface {
 }
 
 // An Evaluator is an [Objective] that can also measure the model on held-out
-// data. x is as in Loss; with a [Streaming] objective it costs a copy of the
-// parameters.
+// data. x is as in Loss; with a [Streaming] or [Batched] objective it costs a copy
+// of the parameters.
 type Evaluator interface {
 	// Evaluate returns the plan's metrics in the plan's order, and the number
 	// of samples they are means over, their weight among devices. ctx ends

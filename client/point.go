@@ -78,7 +78,7 @@ type source struct {
 	alls  []Points
 }
 
-// viewsAtOnce are made with one allocation: 4 KiB.
+// viewsAtOnce are made with one allocation, of some 4 KiB.
 const viewsAtOnce = 256
 
 // point returns the point x + mu z[k,p] of record n, for one call.

@@ -11,8 +11,8 @@ type Points struct {
 	length int
 }
 
-// Len is the number of points: of a plan with P perturbations 2P with central
-// differences and 1+P with forward ones.
+// Len is the number of points: of a round of P perturbations 2P with central
+// differences, and 1+P with forward ones.
 func (p *Points) Len() int { return p.length }
 
 // Dim is the number of parameters.

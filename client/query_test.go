@@ -67,3 +67,52 @@ func TestContextEndsBetweenQueries(t *testing.T) {
 		}
 	})
 }
+
+// A slow is a batched loss that takes its time, or as long as its context.
+type slow struct {
+	Objective
+	takes time.Duration
+	calls int
+}
+
+func (o *slow) LossesAt(ctx context.Context, _ *Points, _ Batch, losses []float64) error {
+	o.calls++
+	clear(losses)
+	select {
+	case <-time.After(o.takes):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// A call for all points of a step counts as a query for each; one that does not end
+// in time is not believed to end in the same time again.
+func TestPaceOfBatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &slow{Objective: newNull(3, 1, 1), takes: 20 * time.Second}
+		s := newStepper(t, o, 1, func(*wire.Plan) {})
+		est := &s.c.est
+		s.step(t)
+		if est.pace != time.Second || est.queries != 20 {
+			t.Errorf("pace %v after %d queries, want 1s after 20", est.pace, est.queries)
+		}
+		o.takes = time.Hour
+		over := errors.New("over")
+		ctx, cancel := context.WithCancelCause(s.ctx)
+		time.AfterFunc(time.Minute, func() { cancel(over) })
+		s.a.N = s.c.replica.N() + 1
+		if err := s.c.estimation(&s.a, s.c.replica.Plan()).run(ctx); err != over {
+			t.Errorf("got %v, want %v", err, over)
+		}
+		synctest.Wait() // it may have been left in the call
+		if need := est.duration(20); need <= time.Minute || need > 2*time.Minute || est.queries != 20 {
+			t.Errorf("20 queries take %v, %d were made: want one to two minutes, 20", need, est.queries)
+		}
+		calls := o.calls
+		if err := s.c.estimation(&s.a, s.c.replica.Plan()).run(ctx); err != over || o.calls != calls {
+			t.Errorf("with a context that ended before: got %v after %d calls", err, o.calls-calls)
+		}
+		synctest.Wait()
+	})
+}
