@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -63,16 +62,6 @@ func killPlan(t *testing.T, dir, run string, target, quorum uint32) string {
 	return path
 }
 
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
 // start starts the devices.
 func (k *killRun) start(run string) {
 	for i := range killDevices {
@@ -82,15 +71,20 @@ func (k *killRun) start(run string) {
 	}
 }
 
+// killsFor is how long processes are killed: on a slow machine a round that waits
+// for everybody may never find everybody alive.
+const killsFor = patience / 3
+
 // disturb kills one process after the other and starts it again, until all
 // devices have seen the end of the run.
 func (k *killRun) disturb(rng *rand.Rand, kills bool, others ...func()) {
-	deadline := time.Now().Add(patience)
+	began := time.Now()
 	for !k.over() {
-		if time.Now().After(deadline) {
+		if time.Since(began) > patience {
 			k.t.Fatalf("not over after %v: %v", patience, k.where())
 		}
-		if !kills {
+		k.supervise()
+		if !kills || time.Since(began) > killsFor {
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}
@@ -101,6 +95,16 @@ func (k *killRun) disturb(rng *rand.Rand, kills bool, others ...func()) {
 			k.hit(rng, k.devices[i])
 		} else {
 			others[i-len(k.devices)]()
+		}
+	}
+}
+
+// supervise starts processes that gave up again, and says so: none should.
+func (k *killRun) supervise() {
+	for _, p := range append(k.leads[:len(k.leads):len(k.leads)], k.devices...) {
+		if code, text := p.gaveUp(); code != 0 {
+			k.t.Logf("%s gave up with %d:\n%s", p.name, code, text)
+			p.start()
 		}
 	}
 }
@@ -165,7 +169,7 @@ func (k *killRun) judge(log ...string) string {
 func embedded(t *testing.T, run string, target, quorum uint32) *killRun {
 	t.Helper()
 	k := &killRun{t: t, dir: t.TempDir()}
-	address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	address := fmt.Sprintf("127.0.0.1:%d", servers.FreePorts(t, 1)[0])
 	k.url = "nats://" + address
 	plan := killPlan(t, k.dir, run, target, quorum)
 	k.leads = []*party{newParty(t, "coordinator", "serve", plan, "--store", filepath.Join(k.dir, "log"), "--listen", address, "--json")}

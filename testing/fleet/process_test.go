@@ -145,6 +145,19 @@ func (p *party) ended() bool {
 	}
 }
 
+// gaveUp returns the exit code of a process that ended by itself, and badly, and
+// what it said; 0 of all others.
+func (p *party) gaveUp() (code int, text []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.done:
+		return p.code, tailOf(p.tail.Bytes())
+	default:
+		return 0, nil
+	}
+}
+
 // report is the last JSON that the process printed.
 func (p *party) report() map[string]any {
 	p.mu.Lock()

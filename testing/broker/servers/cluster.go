@@ -25,7 +25,7 @@ type Cluster struct{ Servers []*Server }
 // when the test does; their logs are shown if it failed.
 func Start(t testing.TB, n int) *Cluster {
 	t.Helper()
-	ports := freePorts(t, 2*n)
+	ports := FreePorts(t, 2*n)
 	routes := make([]string, n)
 	for i := range n {
 		routes[i] = fmt.Sprintf(`"nats://127.0.0.1:%d"`, ports[n+i])
@@ -155,9 +155,9 @@ func (c *Cluster) leads(info *jetstream.ClusterInfo) (*Server, error) {
 	return nil, fmt.Errorf("it is %s, which is none of these servers", info.Leader)
 }
 
-// freePorts returns ports that nobody uses now, and that no outgoing connection
+// FreePorts returns ports that nobody uses now, and that no outgoing connection
 // gets while a server is down: they are below the range of those.
-func freePorts(t testing.TB, n int) []int {
+func FreePorts(t testing.TB, n int) []int {
 	t.Helper()
 	var ports []int
 	for range 1000 {
