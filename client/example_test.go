@@ -41,20 +41,9 @@ func Example() {
 	// Output: after record 102: [3.00 -1.00] <nil>
 }
 
-// A squares is a loss that is a sum over n parameters: sum (x_i - 3)^2.
-type squares struct{ n int }
-
-func (o squares) Dim() int { return o.n }
-
-// Loss makes squares a client.Objective; as it is a client.Batched too, a device
-// does not call it.
-func (o squares) Loss(_ context.Context, x []float32, _ client.Batch) (float64, error) {
-	return squaresOf(x), nil
-}
-
-// LossesAt makes squares a client.Batched. It holds a block of each point, and never
-// sees the whole model.
-func (squares) LossesAt(_ context.Context, x *client.Points, _ client.Batch, losses []float64) error {
+// squares takes the loss sum (x_i - 3)^2 at all points. It holds a block of each
+// point, and never sees the whole model.
+func squares(_ context.Context, x *client.Points, _ client.Batch, losses []float64) error {
 	blocks := make([][4096]float32, x.Len()) // an engine keeps them
 	dst := make([][]float32, x.Len())
 	clear(losses)
@@ -81,14 +70,14 @@ func squaresOf(x []float32) (sum float64) {
 
 // A device whose engine reads each block of the model once a step, for all points at
 // which the step takes losses.
-func ExampleBatched() {
+func ExampleMany() {
 	network := bus.NewMemory()
 	defer network.Close()
 	go lead(network, 100)
 
 	device, err := client.New(client.Config{
 		Bus: network, Run: "demo", ID: "phone-1", Workers: 1,
-		Objective: squares{2},
+		Objective: client.Many(2, squares),
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -127,8 +127,31 @@ func (f streamFunc) LossAt(ctx context.Context, x *Point, b Batch) (float64, err
 	return f.loss(ctx, x, b)
 }
 
-var errStreamOnly = errors.New("client: a streaming objective has no flat loss")
-
 func (f streamFunc) Loss(context.Context, []float32, Batch) (float64, error) {
-	return 0, errStreamOnly
+	return 0, errNoFlatLoss
 }
+
+// Many makes an [Objective] of a function that takes the losses at all points of a
+// step of dim parameters at once, see [Batched].
+func Many(dim int, losses func(ctx context.Context, x *Points, b Batch, losses []float64) error) Objective {
+	return manyFunc{dim, losses}
+}
+
+type manyFunc struct {
+	dim    int
+	losses func(context.Context, *Points, Batch, []float64) error
+}
+
+func (f manyFunc) Dim() int { return f.dim }
+
+func (f manyFunc) LossesAt(ctx context.Context, x *Points, b Batch, losses []float64) error {
+	return f.losses(ctx, x, b, losses)
+}
+
+func (f manyFunc) Loss(context.Context, []float32, Batch) (float64, error) {
+	return 0, errNoFlatLoss
+}
+
+// errNoFlatLoss is for whoever calls Loss of what Stream or Many made; a device does
+// not.
+var errNoFlatLoss = errors.New("client: a streaming or batched objective has no flat loss")

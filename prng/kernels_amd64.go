@@ -8,12 +8,12 @@ import (
 	"github.com/zofl/zofl/internal/isa"
 )
 
-//go:generate go -C ../internal/asm run ./prng -out ../../prng/vector_amd64.s -stubs ../../prng/vector_amd64.go -pkg prng
+//go:generate go -C ../internal/asm run ./prng -out ../../prng/vector_amd64.s -stubs ../../prng/vector_stubs_amd64.go -pkg prng
 
 // rowLen is the number of elements that the lanes make at a time.
 const rowLen = 16
 
-// pairs is tableBits spread out as table is, for gathers, which take c1 and c0 at once.
+// pairs is tableBits spread out as table is, for kernels that load c1 and c0 at once.
 var pairs [1 << (9 + segmentBits)][2]float32
 
 func init() {
