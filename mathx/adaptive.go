@@ -1,7 +1,7 @@
 package mathx
 
-// Adaptive holds the coefficients of [AdaptiveStep], by their names in
-// ZO-AdaFL. Its section 5.2 has Alpha 0.02, Beta1 0.9, Beta2 0.99 and Epsilon
+// Adaptive holds the coefficients of [AdaptiveStep], [AdamStep] and [YogiStep],
+// by their names in ZO-AdaFL. Its section 5.2 has Alpha 0.02, Beta1 0.9, Beta2 0.99 and Epsilon
 // 1e-8.
 type Adaptive struct {
 	// Alpha is the global step size, alpha_t.
@@ -43,4 +43,55 @@ func AdaptiveStep(x, m, v, vhat []float32, c Adaptive, delta []float32) {
 		panic(badLength)
 	}
 	adaptiveStep(x, m, v, vhat, &c, delta)
+}
+
+// AdamStep makes a global update of ZO-AdaFL without its line 15, equations (2)
+// to (4), which is FedAdam with epsilon under the root: [AdaptiveStep] whose
+// step is from v itself. It needs one vector less, and v may fall again.
+//
+//	gain1, gain2 := 1-c.Beta1, 1-c.Beta2
+//	for i, d := range delta {
+//		m[i] = float32(c.Beta1*m[i]) + float32(gain1*d)
+//		v[i] = float32(c.Beta2*v[i]) + float32(gain2*float32(d*d))
+//		root := float32(math.Sqrt(float64(v[i] + c.Epsilon)))
+//		x[i] += float32(c.Alpha * (m[i] / root))
+//	}
+//
+// Rounding and beginnings are those of AdaptiveStep. It panics if the lengths
+// differ.
+func AdamStep(x, m, v []float32, c Adaptive, delta []float32) {
+	n := len(x)
+	if len(m) != n || len(v) != n || len(delta) != n {
+		panic(badLength)
+	}
+	adamStep(x, m, v, &c, delta)
+}
+
+// YogiStep is [AdamStep] with the second moment of FedYogi (Reddi et al.,
+// Adaptive Federated Optimization, Algorithm 2), which moves by (1-Beta2) of the
+// square whatever the distance: v -= (1-beta2) * d^2 * sign(v - d^2). Epsilon
+// is under the root, where that paper adds it to the root.
+//
+//	gain1, gain2 := 1-c.Beta1, 1-c.Beta2
+//	for i, d := range delta {
+//		m[i] = float32(c.Beta1*m[i]) + float32(gain1*d)
+//		square := float32(d*d)
+//		if v[i] > square {
+//			v[i] -= float32(gain2*square)
+//		} else if v[i] < square {
+//			v[i] += float32(gain2*square)
+//		}
+//		root := float32(math.Sqrt(float64(v[i] + c.Epsilon)))
+//		x[i] += float32(c.Alpha * (m[i] / root))
+//	}
+//
+// v stays where it equals the square, and where either is NaN; then m and x
+// become NaN. Rounding and beginnings are those of AdaptiveStep. It panics if
+// the lengths differ.
+func YogiStep(x, m, v []float32, c Adaptive, delta []float32) {
+	n := len(x)
+	if len(m) != n || len(v) != n || len(delta) != n {
+		panic(badLength)
+	}
+	yogiStep(x, m, v, &c, delta)
 }

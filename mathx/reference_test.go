@@ -24,6 +24,15 @@ var operations = []operation{
 	{"AdaptiveStep", 5, func(v [][]float32, c []float32) {
 		AdaptiveStep(v[0], v[1], v[2], v[3], Adaptive{c[0], c[1], c[2], c[3]}, v[4])
 	}, naiveAdaptiveStep},
+	{"AdamStep", 4, func(v [][]float32, c []float32) {
+		AdamStep(v[0], v[1], v[2], Adaptive{c[0], c[1], c[2], c[3]}, v[3])
+	}, naiveAdamStep},
+	{"YogiStep", 4, func(v [][]float32, c []float32) {
+		YogiStep(v[0], v[1], v[2], Adaptive{c[0], c[1], c[2], c[3]}, v[3])
+	}, naiveYogiStep},
+	{"SignStep", 2, func(v [][]float32, c []float32) { SignStep(v[0], c[0], v[1]) }, naiveSignStep},
+	{"Scale", 2, func(v [][]float32, c []float32) { Scale(v[0], c[0], v[1]) }, naiveScale},
+	{"Sub", 3, func(v [][]float32, c []float32) { Sub(v[0], v[1], v[2]) }, naiveSub},
 }
 
 // inputs returns n elements for each vector of the operation, and coefficients;
@@ -31,7 +40,7 @@ var operations = []operation{
 func (o operation) inputs(g *lcg, n int) (vectors [][]float32, c []float32) {
 	for j := range o.vectors {
 		v := g.vector(n, 120)
-		if o.name == "AdaptiveStep" && (j == 2 || j == 3) {
+		if o.vectors >= 4 && j >= 2 && j < o.vectors-1 {
 			absolute(v)
 		}
 		vectors = append(vectors, v)
@@ -90,5 +99,57 @@ func naiveAdaptiveStep(vectors [][]float32, c []float32) {
 		}
 		root := float32(math.Sqrt(float64(sum(vhat[i], c[3]))))
 		x[i] = sum(x[i], product(c[0], float32(float64(m[i])/float64(root))))
+	}
+}
+
+func naiveAdamStep(vectors [][]float32, c []float32) {
+	x, m, v, delta := vectors[0], vectors[1], vectors[2], vectors[3]
+	for i, d := range delta {
+		m[i] = sum(product(c[1], m[i]), product(sum(1, -c[1]), d))
+		v[i] = sum(product(c[2], v[i]), product(sum(1, -c[2]), product(d, d)))
+		root := float32(math.Sqrt(float64(sum(v[i], c[3]))))
+		x[i] = sum(x[i], product(c[0], float32(float64(m[i])/float64(root))))
+	}
+}
+
+func naiveYogiStep(vectors [][]float32, c []float32) {
+	x, m, v, delta := vectors[0], vectors[1], vectors[2], vectors[3]
+	for i, d := range delta {
+		m[i] = sum(product(c[1], m[i]), product(sum(1, -c[1]), d))
+		square := product(d, d)
+		change := product(sum(1, -c[2]), square)
+		switch sign := float64(v[i]) - float64(square); {
+		case sign > 0:
+			v[i] = sum(v[i], -change)
+		case sign < 0:
+			v[i] = sum(v[i], change)
+		}
+		root := float32(math.Sqrt(float64(sum(v[i], c[3]))))
+		x[i] = sum(x[i], product(c[0], float32(float64(m[i])/float64(root))))
+	}
+}
+
+func naiveSignStep(v [][]float32, c []float32) {
+	for i, d := range v[1] {
+		switch {
+		case d > 0:
+			v[0][i] = sum(v[0][i], c[0])
+		case d < 0:
+			v[0][i] = sum(v[0][i], -c[0])
+		case d != d:
+			v[0][i] = d
+		}
+	}
+}
+
+func naiveScale(v [][]float32, c []float32) {
+	for i := range v[0] {
+		v[0][i] = product(c[0], v[1][i])
+	}
+}
+
+func naiveSub(v [][]float32, _ []float32) {
+	for i := range v[0] {
+		v[0][i] = sum(v[1][i], -v[2][i])
 	}
 }

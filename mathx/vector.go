@@ -63,3 +63,31 @@ func MomentumStep(x, m []float32, beta, gain, eta float32, v []float32) {
 	}
 	momentumStep(x, m, beta, gain, eta, v)
 }
+
+// Scale sets dst to a multiple of x.
+//
+//	for i := range dst {
+//		dst[i] = a * x[i]
+//	}
+//
+// It panics if the lengths differ.
+func Scale(dst []float32, a float32, x []float32) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	scale(dst, a, x)
+}
+
+// Sub sets dst, which may be a or b, to their difference.
+//
+//	for i := range dst {
+//		dst[i] = a[i] - b[i]
+//	}
+//
+// It panics if the lengths differ.
+func Sub(dst, a, b []float32) {
+	if len(a) != len(dst) || len(b) != len(dst) {
+		panic(badLength)
+	}
+	subtract(dst, a, b)
+}

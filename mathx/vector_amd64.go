@@ -54,6 +54,46 @@ func adaptiveStep(x, m, v, vhat []float32, c *Adaptive, delta []float32) {
 	adaptiveStepGeneric(x, m, v, vhat, c, delta)
 }
 
+func adamStep(x, m, v []float32, c *Adaptive, delta []float32) {
+	if n := whole(len(x)); n > 0 {
+		adamStepAVX2(x[:n], m, v, c.Alpha, c.Beta1, 1-c.Beta1, c.Beta2, 1-c.Beta2, c.Epsilon, delta)
+		x, m, v, delta = x[n:], m[n:], v[n:], delta[n:]
+	}
+	adamStepGeneric(x, m, v, c, delta)
+}
+
+func yogiStep(x, m, v []float32, c *Adaptive, delta []float32) {
+	if n := whole(len(x)); n > 0 {
+		yogiStepAVX2(x[:n], m, v, c.Alpha, c.Beta1, 1-c.Beta1, c.Beta2, 1-c.Beta2, c.Epsilon, delta)
+		x, m, v, delta = x[n:], m[n:], v[n:], delta[n:]
+	}
+	yogiStepGeneric(x, m, v, c, delta)
+}
+
+func signStep(x []float32, alpha float32, delta []float32) {
+	if n := whole(len(x)); n > 0 {
+		signStepAVX2(x[:n], alpha, delta)
+		x, delta = x[n:], delta[n:]
+	}
+	signStepGeneric(x, alpha, delta)
+}
+
+func scale(dst []float32, a float32, x []float32) {
+	if n := whole(len(dst)); n > 0 {
+		scaleAVX2(dst[:n], a, x)
+		dst, x = dst[n:], x[n:]
+	}
+	scaleGeneric(dst, a, x)
+}
+
+func subtract(dst, a, b []float32) {
+	if n := whole(len(dst)); n > 0 {
+		subtractAVX2(dst[:n], a, b)
+		dst, a, b = dst[n:], a[n:], b[n:]
+	}
+	subtractGeneric(dst, a, b)
+}
+
 func sumFourBlocks(x *[4 * block]float32, sums *[4]float64) {
 	if isa.Current() < isa.AVX2 {
 		sumFourBlocksGeneric(x, sums)

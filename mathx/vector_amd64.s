@@ -323,6 +323,355 @@ shortTest:
 	VZEROUPPER
 	RET
 
+// func adamStepAVX2(x []float32, m []float32, v []float32, alpha float32, beta1 float32, gain1 float32, beta2 float32, gain2 float32, epsilon float32, delta []float32)
+// Requires: AVX
+TEXT ·adamStepAVX2(SB), NOSPLIT, $0-120
+	MOVQ         x_len+8(FP), AX
+	MOVQ         x_base+0(FP), CX
+	MOVQ         m_base+24(FP), DX
+	MOVQ         v_base+48(FP), BX
+	MOVQ         delta_base+96(FP), SI
+	VBROADCASTSS alpha+72(FP), Y0
+	VBROADCASTSS beta1+76(FP), Y1
+	VBROADCASTSS gain1+80(FP), Y2
+	VBROADCASTSS beta2+84(FP), Y3
+	VBROADCASTSS gain2+88(FP), Y4
+	VBROADCASTSS epsilon+92(FP), Y5
+	JMP          longTest
+
+long:
+	VMOVUPS (SI), Y6
+	VMULPS  (DX), Y1, Y7
+	VMULPS  Y6, Y2, Y8
+	VADDPS  Y8, Y7, Y7
+	VMULPS  (BX), Y3, Y8
+	VMULPS  Y6, Y6, Y6
+	VMULPS  Y6, Y4, Y6
+	VADDPS  Y6, Y8, Y8
+	VMOVUPS Y7, (DX)
+	VMOVUPS Y8, (BX)
+	VADDPS  Y5, Y8, Y8
+	VSQRTPS Y8, Y8
+	VDIVPS  Y8, Y7, Y7
+	VMULPS  Y7, Y0, Y7
+	VADDPS  (CX), Y7, Y7
+	VMOVUPS Y7, (CX)
+	VMOVUPS 32(SI), Y6
+	VMULPS  32(DX), Y1, Y7
+	VMULPS  Y6, Y2, Y8
+	VADDPS  Y8, Y7, Y7
+	VMULPS  32(BX), Y3, Y8
+	VMULPS  Y6, Y6, Y6
+	VMULPS  Y6, Y4, Y6
+	VADDPS  Y6, Y8, Y8
+	VMOVUPS Y7, 32(DX)
+	VMOVUPS Y8, 32(BX)
+	VADDPS  Y5, Y8, Y8
+	VSQRTPS Y8, Y8
+	VDIVPS  Y8, Y7, Y7
+	VMULPS  Y7, Y0, Y7
+	VADDPS  32(CX), Y7, Y7
+	VMOVUPS Y7, 32(CX)
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, DX
+	ADDQ    $0x00000040, BX
+	ADDQ    $0x00000040, SI
+	SUBQ    $0x00000010, AX
+
+longTest:
+	CMPQ AX, $0x00000010
+	JGE  long
+	JMP  shortTest
+
+short:
+	VMOVUPS (SI), Y6
+	VMULPS  (DX), Y1, Y7
+	VMULPS  Y6, Y2, Y8
+	VADDPS  Y8, Y7, Y7
+	VMULPS  (BX), Y3, Y8
+	VMULPS  Y6, Y6, Y6
+	VMULPS  Y6, Y4, Y6
+	VADDPS  Y6, Y8, Y8
+	VMOVUPS Y7, (DX)
+	VMOVUPS Y8, (BX)
+	VADDPS  Y5, Y8, Y8
+	VSQRTPS Y8, Y8
+	VDIVPS  Y8, Y7, Y7
+	VMULPS  Y7, Y0, Y7
+	VADDPS  (CX), Y7, Y7
+	VMOVUPS Y7, (CX)
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, DX
+	ADDQ    $0x00000020, BX
+	ADDQ    $0x00000020, SI
+	SUBQ    $0x00000008, AX
+
+shortTest:
+	CMPQ AX, $0x00000008
+	JGE  short
+	VZEROUPPER
+	RET
+
+// func yogiStepAVX2(x []float32, m []float32, v []float32, alpha float32, beta1 float32, gain1 float32, beta2 float32, gain2 float32, epsilon float32, delta []float32)
+// Requires: AVX
+TEXT ·yogiStepAVX2(SB), NOSPLIT, $0-120
+	MOVQ         x_len+8(FP), AX
+	MOVQ         x_base+0(FP), CX
+	MOVQ         m_base+24(FP), DX
+	MOVQ         v_base+48(FP), BX
+	MOVQ         delta_base+96(FP), SI
+	VBROADCASTSS alpha+72(FP), Y0
+	VBROADCASTSS beta1+76(FP), Y1
+	VBROADCASTSS gain1+80(FP), Y2
+	VBROADCASTSS beta2+84(FP), Y3
+	VBROADCASTSS gain2+88(FP), Y3
+	VBROADCASTSS epsilon+92(FP), Y4
+	JMP          longTest
+
+long:
+	VMOVUPS   (SI), Y5
+	VMOVUPS   (BX), Y6
+	VMULPS    (DX), Y1, Y7
+	VMULPS    Y5, Y2, Y8
+	VADDPS    Y8, Y7, Y7
+	VMOVUPS   Y7, (DX)
+	VMULPS    Y5, Y5, Y5
+	VMULPS    Y5, Y3, Y8
+	VCMPPS    $0x11, Y5, Y6, Y9
+	VCMPPS    $0x1e, Y5, Y6, Y10
+	VSUBPS    Y8, Y6, Y5
+	VADDPS    Y8, Y6, Y8
+	VBLENDVPS Y9, Y8, Y6, Y6
+	VBLENDVPS Y10, Y5, Y6, Y6
+	VMOVUPS   Y6, (BX)
+	VADDPS    Y4, Y6, Y6
+	VSQRTPS   Y6, Y6
+	VDIVPS    Y6, Y7, Y7
+	VMULPS    Y7, Y0, Y7
+	VADDPS    (CX), Y7, Y7
+	VMOVUPS   Y7, (CX)
+	VMOVUPS   32(SI), Y5
+	VMOVUPS   32(BX), Y6
+	VMULPS    32(DX), Y1, Y7
+	VMULPS    Y5, Y2, Y8
+	VADDPS    Y8, Y7, Y7
+	VMOVUPS   Y7, 32(DX)
+	VMULPS    Y5, Y5, Y5
+	VMULPS    Y5, Y3, Y8
+	VCMPPS    $0x11, Y5, Y6, Y9
+	VCMPPS    $0x1e, Y5, Y6, Y10
+	VSUBPS    Y8, Y6, Y5
+	VADDPS    Y8, Y6, Y8
+	VBLENDVPS Y9, Y8, Y6, Y6
+	VBLENDVPS Y10, Y5, Y6, Y6
+	VMOVUPS   Y6, 32(BX)
+	VADDPS    Y4, Y6, Y6
+	VSQRTPS   Y6, Y6
+	VDIVPS    Y6, Y7, Y7
+	VMULPS    Y7, Y0, Y7
+	VADDPS    32(CX), Y7, Y7
+	VMOVUPS   Y7, 32(CX)
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000040, DX
+	ADDQ      $0x00000040, BX
+	ADDQ      $0x00000040, SI
+	SUBQ      $0x00000010, AX
+
+longTest:
+	CMPQ AX, $0x00000010
+	JGE  long
+	JMP  shortTest
+
+short:
+	VMOVUPS   (SI), Y5
+	VMOVUPS   (BX), Y6
+	VMULPS    (DX), Y1, Y7
+	VMULPS    Y5, Y2, Y8
+	VADDPS    Y8, Y7, Y7
+	VMOVUPS   Y7, (DX)
+	VMULPS    Y5, Y5, Y5
+	VMULPS    Y5, Y3, Y8
+	VCMPPS    $0x11, Y5, Y6, Y9
+	VCMPPS    $0x1e, Y5, Y6, Y10
+	VSUBPS    Y8, Y6, Y5
+	VADDPS    Y8, Y6, Y8
+	VBLENDVPS Y9, Y8, Y6, Y6
+	VBLENDVPS Y10, Y5, Y6, Y6
+	VMOVUPS   Y6, (BX)
+	VADDPS    Y4, Y6, Y6
+	VSQRTPS   Y6, Y6
+	VDIVPS    Y6, Y7, Y7
+	VMULPS    Y7, Y0, Y7
+	VADDPS    (CX), Y7, Y7
+	VMOVUPS   Y7, (CX)
+	ADDQ      $0x00000020, CX
+	ADDQ      $0x00000020, DX
+	ADDQ      $0x00000020, BX
+	ADDQ      $0x00000020, SI
+	SUBQ      $0x00000008, AX
+
+shortTest:
+	CMPQ AX, $0x00000008
+	JGE  short
+	VZEROUPPER
+	RET
+
+// func signStepAVX2(x []float32, alpha float32, delta []float32)
+// Requires: AVX, AVX2
+TEXT ·signStepAVX2(SB), NOSPLIT, $0-56
+	MOVQ         x_len+8(FP), AX
+	MOVQ         x_base+0(FP), CX
+	MOVQ         delta_base+32(FP), DX
+	VBROADCASTSS alpha+24(FP), Y0
+	JMP          longTest
+
+long:
+	VMOVUPS   (DX), Y1
+	VMOVUPS   (CX), Y2
+	VPCMPEQD  Y3, Y3, Y3
+	VPSLLD    $0x1f, Y3, Y3
+	VANDPS    Y1, Y3, Y3
+	VXORPS    Y0, Y3, Y3
+	VADDPS    Y2, Y3, Y3
+	VXORPS    Y4, Y4, Y4
+	VCMPPS    $0x00, Y1, Y4, Y4
+	VBLENDVPS Y4, Y2, Y3, Y3
+	VCMPPS    $0x03, Y1, Y1, Y4
+	VBLENDVPS Y4, Y1, Y3, Y3
+	VMOVUPS   Y3, (CX)
+	VMOVUPS   32(DX), Y1
+	VMOVUPS   32(CX), Y2
+	VPCMPEQD  Y3, Y3, Y3
+	VPSLLD    $0x1f, Y3, Y3
+	VANDPS    Y1, Y3, Y3
+	VXORPS    Y0, Y3, Y3
+	VADDPS    Y2, Y3, Y3
+	VXORPS    Y4, Y4, Y4
+	VCMPPS    $0x00, Y1, Y4, Y4
+	VBLENDVPS Y4, Y2, Y3, Y3
+	VCMPPS    $0x03, Y1, Y1, Y4
+	VBLENDVPS Y4, Y1, Y3, Y3
+	VMOVUPS   Y3, 32(CX)
+	ADDQ      $0x00000040, CX
+	ADDQ      $0x00000040, DX
+	SUBQ      $0x00000010, AX
+
+longTest:
+	CMPQ AX, $0x00000010
+	JGE  long
+	JMP  shortTest
+
+short:
+	VMOVUPS   (DX), Y1
+	VMOVUPS   (CX), Y2
+	VPCMPEQD  Y3, Y3, Y3
+	VPSLLD    $0x1f, Y3, Y3
+	VANDPS    Y1, Y3, Y3
+	VXORPS    Y0, Y3, Y3
+	VADDPS    Y2, Y3, Y3
+	VXORPS    Y4, Y4, Y4
+	VCMPPS    $0x00, Y1, Y4, Y4
+	VBLENDVPS Y4, Y2, Y3, Y3
+	VCMPPS    $0x03, Y1, Y1, Y4
+	VBLENDVPS Y4, Y1, Y3, Y3
+	VMOVUPS   Y3, (CX)
+	ADDQ      $0x00000020, CX
+	ADDQ      $0x00000020, DX
+	SUBQ      $0x00000008, AX
+
+shortTest:
+	CMPQ AX, $0x00000008
+	JGE  short
+	VZEROUPPER
+	RET
+
+// func scaleAVX2(dst []float32, a float32, x []float32)
+// Requires: AVX
+TEXT ·scaleAVX2(SB), NOSPLIT, $0-56
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         x_base+32(FP), DX
+	VBROADCASTSS a+24(FP), Y0
+	JMP          longTest
+
+long:
+	VMULPS  (DX), Y0, Y1
+	VMOVUPS Y1, (CX)
+	VMULPS  32(DX), Y0, Y1
+	VMOVUPS Y1, 32(CX)
+	VMULPS  64(DX), Y0, Y1
+	VMOVUPS Y1, 64(CX)
+	VMULPS  96(DX), Y0, Y1
+	VMOVUPS Y1, 96(CX)
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000080, DX
+	SUBQ    $0x00000020, AX
+
+longTest:
+	CMPQ AX, $0x00000020
+	JGE  long
+	JMP  shortTest
+
+short:
+	VMULPS  (DX), Y0, Y1
+	VMOVUPS Y1, (CX)
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x00000008, AX
+
+shortTest:
+	CMPQ AX, $0x00000008
+	JGE  short
+	VZEROUPPER
+	RET
+
+// func subtractAVX2(dst []float32, a []float32, b []float32)
+// Requires: AVX
+TEXT ·subtractAVX2(SB), NOSPLIT, $0-72
+	MOVQ dst_len+8(FP), AX
+	MOVQ dst_base+0(FP), CX
+	MOVQ a_base+24(FP), DX
+	MOVQ b_base+48(FP), BX
+	JMP  longTest
+
+long:
+	VMOVUPS (DX), Y0
+	VSUBPS  (BX), Y0, Y0
+	VMOVUPS Y0, (CX)
+	VMOVUPS 32(DX), Y0
+	VSUBPS  32(BX), Y0, Y0
+	VMOVUPS Y0, 32(CX)
+	VMOVUPS 64(DX), Y0
+	VSUBPS  64(BX), Y0, Y0
+	VMOVUPS Y0, 64(CX)
+	VMOVUPS 96(DX), Y0
+	VSUBPS  96(BX), Y0, Y0
+	VMOVUPS Y0, 96(CX)
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000080, DX
+	ADDQ    $0x00000080, BX
+	SUBQ    $0x00000020, AX
+
+longTest:
+	CMPQ AX, $0x00000020
+	JGE  long
+	JMP  shortTest
+
+short:
+	VMOVUPS (DX), Y0
+	VSUBPS  (BX), Y0, Y0
+	VMOVUPS Y0, (CX)
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, DX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000008, AX
+
+shortTest:
+	CMPQ AX, $0x00000008
+	JGE  short
+	VZEROUPPER
+	RET
+
 // func sumFourBlocksAVX2(x *[16384]float32, sums *[4]float64)
 // Requires: AVX
 TEXT ·sumFourBlocksAVX2(SB), NOSPLIT, $0-16

@@ -1,7 +1,5 @@
 package mathx
 
-import "math"
-
 // The loops take four elements at a time: one check of an index and one step of
 // it in four, and a processor that moves pairs of registers can.
 
@@ -75,22 +73,28 @@ func momentumStepGeneric(x, m []float32, beta, gain, eta float32, v []float32) {
 	}
 }
 
-// adaptiveStepGeneric takes one element at a time: it waits for the root and
-// the division, not for the index.
-func adaptiveStepGeneric(x, m, v, vhat []float32, c *Adaptive, delta []float32) {
-	m, v, vhat, delta = m[:len(x)], v[:len(x)], vhat[:len(x)], delta[:len(x)]
-	alpha, beta1, beta2, epsilon := c.Alpha, c.Beta1, c.Beta2, c.Epsilon
-	gain1, gain2 := 1-beta1, 1-beta2
-	for i := range x {
-		d := delta[i]
-		first := float32(beta1*m[i]) + float32(gain1*d)
-		second := float32(beta2*v[i]) + float32(gain2*float32(d*d))
-		greatest := vhat[i]
-		if second > greatest {
-			greatest = second
-		}
-		m[i], v[i], vhat[i] = first, second, greatest
-		root := float32(math.Sqrt(float64(greatest + epsilon)))
-		x[i] += float32(alpha * (first / root))
+func scaleGeneric(dst []float32, a float32, x []float32) {
+	x = x[:len(dst)]
+	i := 0
+	for ; i < len(dst)-3; i += 4 {
+		d, s := dst[i:i+4:len(dst)], x[i:i+4:len(x)]
+		d0, d1, d2, d3 := a*s[0], a*s[1], a*s[2], a*s[3]
+		d[0], d[1], d[2], d[3] = d0, d1, d2, d3
+	}
+	for ; i < len(dst); i++ {
+		dst[i] = a * x[i]
+	}
+}
+
+func subtractGeneric(dst, a, b []float32) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	i := 0
+	for ; i < len(dst)-3; i += 4 {
+		d, s, t := dst[i:i+4:len(dst)], a[i:i+4:len(a)], b[i:i+4:len(b)]
+		d0, d1, d2, d3 := s[0]-t[0], s[1]-t[1], s[2]-t[2], s[3]-t[3]
+		d[0], d[1], d[2], d[3] = d0, d1, d2, d3
+	}
+	for ; i < len(dst); i++ {
+		dst[i] = a[i] - b[i]
 	}
 }

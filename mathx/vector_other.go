@@ -16,4 +16,18 @@ func adaptiveStep(x, m, v, vhat []float32, c *Adaptive, delta []float32) {
 	adaptiveStepGeneric(x, m, v, vhat, c, delta)
 }
 
+func adamStep(x, m, v []float32, c *Adaptive, delta []float32) {
+	adamStepGeneric(x, m, v, c, delta)
+}
+
+func yogiStep(x, m, v []float32, c *Adaptive, delta []float32) {
+	yogiStepGeneric(x, m, v, c, delta)
+}
+
+func signStep(x []float32, alpha float32, delta []float32) { signStepGeneric(x, alpha, delta) }
+
+func scale(dst []float32, a float32, x []float32) { scaleGeneric(dst, a, x) }
+
+func subtract(dst, a, b []float32) { subtractGeneric(dst, a, b) }
+
 func sumFourBlocks(x *[4 * block]float32, sums *[4]float64) { sumFourBlocksGeneric(x, sums) }

@@ -29,6 +29,31 @@ func momentumStepAVX2(x []float32, m []float32, beta float32, gain float32, eta 
 //go:noescape
 func adaptiveStepAVX2(x []float32, m []float32, v []float32, vhat []float32, alpha float32, beta1 float32, gain1 float32, beta2 float32, gain2 float32, epsilon float32, delta []float32)
 
+// adamStepAVX2 is adamStepGeneric for a length that is a multiple of 8.
+//
+//go:noescape
+func adamStepAVX2(x []float32, m []float32, v []float32, alpha float32, beta1 float32, gain1 float32, beta2 float32, gain2 float32, epsilon float32, delta []float32)
+
+// yogiStepAVX2 is yogiStepGeneric for a length that is a multiple of 8.
+//
+//go:noescape
+func yogiStepAVX2(x []float32, m []float32, v []float32, alpha float32, beta1 float32, gain1 float32, beta2 float32, gain2 float32, epsilon float32, delta []float32)
+
+// signStepAVX2 is signStepGeneric for a length that is a multiple of 8.
+//
+//go:noescape
+func signStepAVX2(x []float32, alpha float32, delta []float32)
+
+// scaleAVX2 is scaleGeneric for a length that is a multiple of 8.
+//
+//go:noescape
+func scaleAVX2(dst []float32, a float32, x []float32)
+
+// subtractAVX2 is subtractGeneric for a length that is a multiple of 8.
+//
+//go:noescape
+func subtractAVX2(dst []float32, a []float32, b []float32)
+
 // sumFourBlocksAVX2 is sumFourBlocksGeneric.
 //
 //go:noescape

@@ -37,9 +37,35 @@ func main() {
 			scalars: []string{"alpha", "beta1", "gain1", "beta2", "gain2", "epsilon"}, unroll: 2,
 			step: adaptiveStep,
 		},
+		twoMoments("adamStep", adamStep),
+		twoMoments("yogiStep", yogiStep),
+		{
+			name: "signStep", signature: "func(x []float32, alpha float32, delta []float32)",
+			vectors: []string{"x", "delta"}, scalars: []string{"alpha"}, unroll: 2, step: signStep,
+		},
+		{
+			name: "scale", signature: "func(dst []float32, a float32, x []float32)",
+			vectors: []string{"dst", "x"}, scalars: []string{"a"}, unroll: 4, step: scale,
+		},
+		{
+			name: "subtract", signature: "func(dst, a, b []float32)",
+			vectors: []string{"dst", "a", "b"}, unroll: 4, step: subtract,
+		},
 	} {
 		p.write()
 	}
 	squares()
 	Generate()
+}
+
+// twoMoments is the pass of a rule whose state is m and v.
+func twoMoments(name string, step func(constants, operands)) pass {
+	return pass{
+		name: name,
+		signature: "func(x, m, v []float32, " +
+			"alpha, beta1, gain1, beta2, gain2, epsilon float32, delta []float32)",
+		vectors: []string{"x", "m", "v", "delta"},
+		scalars: []string{"alpha", "beta1", "gain1", "beta2", "gain2", "epsilon"}, unroll: 2,
+		step: step,
+	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
@@ -38,25 +39,32 @@ func momentumStep(c constants, at operands) {
 	descendAlong(at, product(c["eta"], m))
 }
 
-// adaptiveStep: the moments of delta, the greatest second one, and
-// x += alpha * (m / sqrt(vhat+epsilon)).
-func adaptiveStep(c constants, at operands) {
-	delta := load(at["delta"])
-	m, d := product(c["beta1"], at["m"]), product(c["gain1"], delta)
-	VADDPS(d, m, m)
-	v := product(c["beta2"], at["v"])
-	VMULPS(delta, delta, delta)
-	VMULPS(delta, c["gain2"], delta)
-	VADDPS(delta, v, v)
-	VMOVUPS(m, at["m"])
-	VMOVUPS(v, at["v"])
-	// v if v > vhat, else vhat: also if one is NaN, or both are zeros.
-	VMAXPS(at["vhat"], v, v)
-	VMOVUPS(v, at["vhat"])
-	VADDPS(c["epsilon"], v, v)
-	VSQRTPS(v, v)
-	VDIVPS(v, m, m)
-	VMULPS(m, c["alpha"], m)
-	VADDPS(at["x"], m, m)
-	VMOVUPS(m, at["x"])
+// scale: dst = a*x.
+func scale(c constants, at operands) {
+	VMOVUPS(product(c["a"], at["x"]), at["dst"])
+}
+
+// subtract: dst = a - b.
+func subtract(_ constants, at operands) {
+	v := load(at["a"])
+	VSUBPS(at["b"], v, v)
+	VMOVUPS(v, at["dst"])
+}
+
+// signStep: x += alpha with the sign of delta, x if delta is a zero, delta if
+// it is a NaN.
+func signStep(c constants, at operands) {
+	delta, x := load(at["delta"]), load(at["x"])
+	sign, other := YMM(), YMM()
+	VPCMPEQD(sign, sign, sign)
+	VPSLLD(Imm(31), sign, sign)
+	VANDPS(delta, sign, sign)
+	VXORPS(c["alpha"], sign, sign)
+	VADDPS(x, sign, sign)
+	VXORPS(other, other, other)
+	VCMPPS(Imm(0), delta, other, other) // delta == 0
+	VBLENDVPS(other, x, sign, sign)
+	VCMPPS(Imm(3), delta, delta, other) // unordered: a NaN
+	VBLENDVPS(other, delta, sign, sign)
+	VMOVUPS(sign, at["x"])
 }

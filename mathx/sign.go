@@ -1,0 +1,44 @@
+package mathx
+
+import "math"
+
+// SignStep moves each element of x by alpha in the direction of delta, the
+// mean move of a round's clients: a server's form of signSGD. It keeps no
+// state.
+//
+//	for i, d := range delta {
+//		switch {
+//		case d > 0:
+//			x[i] += alpha
+//		case d < 0:
+//			x[i] -= alpha
+//		case d != d:
+//			x[i] = d
+//		}
+//	}
+//
+// Where delta is a zero, of either sign, x stays to the bit. Where it is NaN x
+// becomes NaN, as with every other rule: what diverged is not to look sound.
+// It panics if the lengths differ.
+func SignStep(x []float32, alpha float32, delta []float32) {
+	if len(delta) != len(x) {
+		panic(badLength)
+	}
+	signStep(x, alpha, delta)
+}
+
+// signStepGeneric branches on what is rare only: no predictor could guess signs.
+func signStepGeneric(x []float32, alpha float32, delta []float32) {
+	delta = delta[:len(x)]
+	for i, d := range delta {
+		if d == 0 {
+			continue
+		}
+		if d != d {
+			x[i] = d
+			continue
+		}
+		sign := math.Float32bits(d) & (1 << 31)
+		x[i] += math.Float32frombits(math.Float32bits(alpha) ^ sign)
+	}
+}
