@@ -87,7 +87,8 @@ func appendText(b []byte, s string) []byte {
 	return appendString(b, s)
 }
 
-// Scalars are float32 numbers as they travel: little-endian, one after the
+// Scalars are numbers as they travel. How wide they are is the plan's
+// [Precision]; Len and At are those of [Single]: float32, little-endian, one after the
 // other.
 type Scalars []byte
 

@@ -13,17 +13,39 @@ import (
 // Sharing says whether all devices probe the same directions.
 type Sharing uint8
 
-// SharedDirections: every device probes the directions of the record, so that
-// scalars can be averaged.
-const SharedDirections Sharing = 0
+const (
+	// SharedDirections: every device probes the directions of the record, so
+	// that scalars can be averaged.
+	SharedDirections Sharing = 0
+	// PerClient: every device probes directions of its own slot.
+	PerClient Sharing = 1
+)
 
-// Distribution is that of a direction's elements.
-type Distribution prng.Distribution
+// Distribution is that of a direction z.
+type Distribution uint8
 
 const (
-	Normal     = Distribution(prng.Normal)
+	// Normal: elements are standard normal.
+	Normal = Distribution(prng.Normal)
+	// Rademacher: elements are +1 or -1.
 	Rademacher = Distribution(prng.Rademacher)
+	// Sphere: uniform on the unit sphere, z/|z| of a normal z; an estimate is
+	// d times the scalar, so that its mean is the gradient. ZO-AdaFL (5).
+	Sphere Distribution = 3
+	// Subspace: v = sqrt(1-a) v1 + sqrt(a) Q v2 with standard normal v1 of d
+	// and v2 of tau elements, the columns of Q a basis of the last tau moves;
+	// v1 alone before there are tau moves. ZOFedHT (9), a is
+	// Plan.SubspaceShare, tau Plan.SubspaceMoves.
+	Subspace Distribution = 4
 )
+
+// Elements is the distribution of the numbers that a direction is made of.
+func (v Distribution) Elements() prng.Distribution {
+	if v == Rademacher {
+		return prng.Rademacher
+	}
+	return prng.Normal
+}
 
 // Difference is the finite difference that estimates a directional derivative.
 type Difference uint8
@@ -35,7 +57,8 @@ const (
 	Central Difference = 2
 )
 
-// Rule is how a step's estimate v = (1/P) sum_p g_p z_p moves the state.
+// Rule is how a local step's estimate v = (1/P) sum_p g_p z_p moves the iterate.
+// A round makes K such steps, and then [ServerRule] has its say.
 type Rule uint8
 
 const (
@@ -82,14 +105,79 @@ const (
 // Transport is what travels in a record.
 type Transport uint8
 
-// Mean: the mean of the contributors' scalars along shared directions.
-const Mean Transport = 0
+const (
+	// Mean: the mean of the contributors' scalars along shared directions.
+	Mean Transport = 0
+	// Relay: every contributor's scalars, along the directions of its slot.
+	Relay Transport = 1
+)
 
 // Aggregator is how scalars of several devices become one.
 type Aggregator uint8
 
-// WeightedMean: exact, rounded once.
-const WeightedMean Aggregator = 0
+const (
+	// WeightedMean: exact, rounded once.
+	WeightedMean Aggregator = 0
+	// Median: of each scalar over the contributors; of an even number the mean
+	// of the middle two.
+	Median Aggregator = 1
+	// TrimmedMean: the mean of each scalar without the Plan.Trim part of the
+	// contributors at either end.
+	TrimmedMean Aggregator = 2
+	// ClippedMean: the weighted mean of contributions whose scalars, as one
+	// vector, are shortened to the length Plan.Clip.
+	ClippedMean Aggregator = 3
+)
+
+// Control is a correction that each local step adds to its estimate: c - c_i,
+// what the fleet and what this device found when they looked before, so that
+// devices with unlike data do not drift apart. FZooS (6) and appendix F.
+type Control uint8
+
+const (
+	NoControl Control = 0
+	// ScaffoldPoint: c_i is device i's estimate at the round's first point, taken
+	// in a phase of its own; SCAFFOLD type I, FZooS (91).
+	ScaffoldPoint Control = 1
+	// ScaffoldMean: c_i is the mean of device i's estimates over the steps of
+	// its last contribution, c their mean over all devices; SCAFFOLD type II,
+	// FZooS (6) with the vectors below algorithm 2.
+	ScaffoldMean Control = 2
+)
+
+// ServerRule is what becomes of a round's mean move delta = x_K - x_0, which
+// points downhill. Its letters are Plan's Server fields: step a, beta1 b1,
+// beta2 b2, epsilon e.
+type ServerRule uint8
+
+const (
+	// ServerMean: x = x_0 + delta, the mean of the local models.
+	ServerMean ServerRule = 0
+	// ServerSGD: x = x_0 + a delta.
+	ServerSGD ServerRule = 1
+	// ServerMomentum: m = b1 m + delta, x = x_0 + a m.
+	ServerMomentum ServerRule = 2
+	// ServerAdam: m = b1 m + (1-b1) delta, v = b2 v + (1-b2) delta^2,
+	// x = x_0 + a m/sqrt(v + e); ZO-AdaFL (2)-(4).
+	ServerAdam ServerRule = 3
+	// ServerAMSGrad: as ServerAdam, with the largest v so far in (4); ZO-AdaFL,
+	// algorithm 1, line 16.
+	ServerAMSGrad ServerRule = 4
+	// ServerYogi: as ServerAdam with v -= (1-b2) delta^2 sign(v - delta^2).
+	ServerYogi ServerRule = 5
+	// ServerSign: x = x_0 + a sign(delta).
+	ServerSign ServerRule = 6
+)
+
+// Precision is the width of the scalars that travel.
+type Precision uint8
+
+const (
+	// Single: float32, 4 bytes.
+	Single Precision = 0
+	// Half: binary16, 2 bytes, 11 bits of significand and at most 65504.
+	Half Precision = 1
+)
 
 // Weights are the contributors' weights in the mean.
 type Weights uint8
@@ -119,15 +207,18 @@ const (
 
 // names of each choice, by number; "" is no choice.
 var (
-	sharingNames      = []string{"shared"}
-	distributionNames = []string{"", "normal", "rademacher"}
+	sharingNames      = []string{"shared", "per-client"}
+	distributionNames = []string{"", "normal", "rademacher", "sphere", "subspace"}
 	differenceNames   = []string{"", "forward", "central"}
 	ruleNames         = []string{"", "sgd", "momentum", "torch-momentum"}
 	initialNames      = []string{"seeded", "given"}
 	fillNames         = []string{"zero", "uniform", "normal"}
 	stepDecayNames    = []string{"constant", "inverse-sqrt"}
-	transportNames    = []string{"mean"}
-	aggregatorNames   = []string{"weighted-mean"}
+	transportNames    = []string{"mean", "relay"}
+	aggregatorNames   = []string{"weighted-mean", "median", "trimmed-mean", "clipped-mean"}
+	controlNames      = []string{"none", "scaffold-1", "scaffold-2"}
+	serverRuleNames   = []string{"mean", "sgd", "momentum", "adam", "amsgrad", "yogi", "sign"}
+	precisionNames    = []string{"single", "half"}
 	weightsNames      = []string{"equal", "samples"}
 	rosterNames       = []string{"dense", "open"}
 	stopWhenNames     = []string{"above", "below"}
@@ -142,6 +233,9 @@ func (v Fill) String() string         { return enumName(fillNames, int(v)) }
 func (v StepDecay) String() string    { return enumName(stepDecayNames, int(v)) }
 func (v Transport) String() string    { return enumName(transportNames, int(v)) }
 func (v Aggregator) String() string   { return enumName(aggregatorNames, int(v)) }
+func (v Control) String() string      { return enumName(controlNames, int(v)) }
+func (v ServerRule) String() string   { return enumName(serverRuleNames, int(v)) }
+func (v Precision) String() string    { return enumName(precisionNames, int(v)) }
 func (v Weights) String() string      { return enumName(weightsNames, int(v)) }
 func (v Roster) String() string       { return enumName(rosterNames, int(v)) }
 func (v StopWhen) String() string     { return enumName(stopWhenNames, int(v)) }

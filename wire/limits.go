@@ -43,6 +43,10 @@ const (
 	MaxMembers = 1 << 24
 	// RelayLimit bounds a record that relays every contributor's scalars.
 	RelayLimit = 16 << 10
+	// MaxSubspace bounds tau, the moves that span a subspace.
+	MaxSubspace = 64
+	// MaxPool bounds the directions of a pool: its coefficients fit a frame.
+	MaxPool = 1 << 16
 	// FullThreshold is the open roster's cohort of everybody.
 	FullThreshold = 1 << 32
 )
@@ -53,4 +57,5 @@ const (
 	DefaultAnnounceBudget = 512
 	DefaultDigestEvery    = 64
 	DefaultMaxAttempts    = 3
+	DefaultRebase         = 64
 )

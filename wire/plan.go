@@ -12,7 +12,11 @@ type Plan struct {
 	Run    string // name of the run: one token of its subjects, short
 	Preset string // preset that it was made from, for people
 	Scheme uint32 // of directions: prng.Scheme
-	RunKey Bytes  // 32 bytes that all directions derive from
+	RunKey Bytes  // 32 bytes that all directions derive from; empty: the app's secret
+
+	// KeyCheck tells whether an app's secret run key is the run's: see
+	// [KeyCheck]. Empty if and only if RunKey is public.
+	KeyCheck Bytes
 
 	// Model.
 	Dim           uint64    // d, number of parameters
@@ -27,19 +31,36 @@ type Plan struct {
 	Mu            float32 // probe distance, absolute, in parameter units
 	Steps         uint32  // K, local steps a round
 	Perturbations uint32  // P, directions a step
+	SubspaceMoves uint32  // tau, of Subspace: moves that span it
+	SubspaceShare float32 // alpha, of Subspace: part of the variance that is in it
+	Pool          uint32  // directions are of so many fixed ones; 0: all differ
+	Rebase        uint32  // of Pool: rounds until x is computed anew from its coefficients
 
 	// Update.
 	Rule                 Rule
 	Beta                 float32 // momentum factor in [0, 1)
 	WeightDecay          float32 // v += decay * x before the rule; 0 is none
+	Prox                 float32 // gamma: v += gamma (x_k - x_0); 0 is none
+	Control              Control
 	Step                 float32 // eta
 	StepDecay            StepDecay
 	StepSchedule         []StepPoint         // factors on eta from rounds on
 	PerturbationSchedule []PerturbationPoint // P from rounds on
 
+	// Server rule, once a round.
+	ServerRule    ServerRule
+	ServerStep    float32 // alpha
+	ServerBeta1   float32
+	ServerBeta2   float32
+	ServerEpsilon float32 // under the root
+	ServerV0      float32 // what v and its maximum begin with
+
 	// Aggregation.
 	Transport  Transport
+	Precision  Precision // of scalars that travel
 	Aggregator Aggregator
+	Trim       float32 // of TrimmedMean: part cut off at either end
+	Clip       float32 // of ClippedMean: largest length of a device's scalars
 	Weights    Weights
 	MaxWeight  uint32  // cap on one device's weight
 	MaxScalar  float32 // larger |g| are refused

@@ -136,6 +136,22 @@ var planFields = []Field{
 	{44, "stop_when", "side of stop_value", true, func(p *Plan) any { return (*uint8)(&p.StopWhen) }, stopWhenNames, 0, 0},
 	{45, "stop_value", "metric's value that ends the run", true, func(p *Plan) any { return &p.StopValue }, nil, 0, 0},
 	{46, "diverge", "growth of the loss, in first losses, that ends the run, 0 for never", true, func(p *Plan) any { return &p.Diverge }, nil, 0, 1e6},
+	{47, "key_check", "proof of the app's secret run key, where run_key is not public", false, func(p *Plan) any { return &p.KeyCheck }, nil, 0, 0},
+	{48, "subspace_moves", "tau, moves that span the subspace", false, func(p *Plan) any { return &p.SubspaceMoves }, nil, 0, MaxSubspace},
+	{49, "subspace_share", "alpha, part of the variance in the subspace", true, func(p *Plan) any { return &p.SubspaceShare }, nil, 0, 1},
+	{50, "pool", "number of fixed directions, 0 for no pool", false, func(p *Plan) any { return &p.Pool }, nil, 0, MaxPool},
+	{51, "rebase", "rounds between rebases of a pool", false, func(p *Plan) any { return &p.Rebase }, nil, 0, anyUint32},
+	{52, "prox", "gamma, pull to the round's first point", true, func(p *Plan) any { return &p.Prox }, nil, 0, 1e6},
+	{53, "control", "control variates", false, func(p *Plan) any { return (*uint8)(&p.Control) }, controlNames, 0, 0},
+	{54, "server_rule", "what becomes of a round's mean move", false, func(p *Plan) any { return (*uint8)(&p.ServerRule) }, serverRuleNames, 0, 0},
+	{55, "server_step", "alpha, step size of the server rule", true, func(p *Plan) any { return &p.ServerStep }, nil, 0, 1e18},
+	{56, "server_beta1", "what the first moment keeps of itself", true, func(p *Plan) any { return &p.ServerBeta1 }, nil, 0, 1},
+	{57, "server_beta2", "what the second moment keeps of itself", true, func(p *Plan) any { return &p.ServerBeta2 }, nil, 0, 1},
+	{58, "server_epsilon", "added to the second moment, under the root", true, func(p *Plan) any { return &p.ServerEpsilon }, nil, 0, 1e6},
+	{59, "server_v0", "what the second moment begins with", false, func(p *Plan) any { return &p.ServerV0 }, nil, 0, 1e6},
+	{60, "precision", "width of the scalars that travel", false, func(p *Plan) any { return (*uint8)(&p.Precision) }, precisionNames, 0, 0},
+	{61, "trim", "part of the contributors cut off at either end", true, func(p *Plan) any { return &p.Trim }, nil, 0, 0.5},
+	{62, "clip", "largest length of a device's scalars", true, func(p *Plan) any { return &p.Clip }, nil, 0, 1e30},
 }
 
 // fieldByNumber returns the field with a number, or nil.

@@ -239,10 +239,11 @@ func (r *reader) end() {
 	}
 }
 
-// scalars reads a blob of at most max scalars. It aliases the frame.
+// scalars reads a blob of at most max scalars, of either width. It aliases the
+// frame.
 func (r *reader) scalars(field string, max int) Scalars {
 	p := r.bin(field, 4*max)
-	if len(p)%4 != 0 {
+	if len(p)%2 != 0 {
 		r.fail(field, ErrForm)
 		return nil
 	}

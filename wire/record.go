@@ -51,6 +51,10 @@ type Round struct {
 	Contributors  uint32  // how many devices' scalars went in
 	Slots         []uint32
 	Terms         []Term
+
+	Phase      uint8    // 0: the whole round; of ScaffoldPoint 1, then 2
+	Weights    []uint32 // Relay by samples: of each term
+	Population uint32   // ScaffoldMean: devices of the run, from here on
 }
 
 // A Term is scalars along the directions of one record: Scalars[k*P+p] belongs
@@ -92,6 +96,11 @@ const (
 	keyContributors
 	keySlots
 	keyTerms
+	_ // 8 and 9 are a dense object's name and digest
+	_
+	keyPhase
+	keyWeights
+	keyPopulation
 )
 
 const (

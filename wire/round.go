@@ -5,7 +5,7 @@ import "math"
 func (r *Round) append(b []byte) []byte {
 	n := 2 // step and terms are always there
 	for _, v := range []uint64{r.Round, uint64(r.Attempt), uint64(r.Perturbations),
-		uint64(r.Contributors), uint64(len(r.Slots))} {
+		uint64(r.Contributors), uint64(len(r.Slots)), uint64(r.Phase), uint64(len(r.Weights)), uint64(r.Population)} {
 		if v != 0 {
 			n++
 		}
@@ -28,7 +28,14 @@ func (r *Round) append(b []byte) []byte {
 		b = appendUint(b, uint64(t.Source))
 		b = appendBin(b, t.Scalars)
 	}
-	return b
+	b = appendField(b, keyPhase, uint64(r.Phase))
+	if len(r.Weights) > 0 {
+		b = appendArray(append(b, keyWeights), len(r.Weights))
+		for _, w := range r.Weights {
+			b = appendUint(b, uint64(w))
+		}
+	}
+	return appendField(b, keyPopulation, uint64(r.Population))
 }
 
 func appendField(b []byte, key byte, v uint64) []byte {
@@ -61,8 +68,16 @@ func (d *reader) round(n uint64, r *Round) *Round {
 			r.Slots = d.slots()
 		case keyTerms:
 			r.Terms, terms = d.terms(n, r.Terms), true
+		case keyPhase:
+			r.Phase = uint8(d.nonzero("phase", d.uint("phase", math.MaxUint8)))
+		case keyWeights:
+			r.Weights = d.weights()
+		case keyPopulation:
+			r.Population = uint32(d.nonzero("population", d.uint("population", MaxMembers)))
+		default:
+			return false
 		}
-		return key <= keyTerms
+		return true
 	})
 	if !step {
 		d.fail("step", ErrForm)
@@ -88,6 +103,20 @@ func (d *reader) slots() []uint32 {
 		}
 	}
 	return slots
+}
+
+// weights reads the weights of terms.
+func (d *reader) weights() []uint32 {
+	n := d.array("weights", MaxTerms, 1)
+	d.nonzero("weights", uint64(n))
+	if d.err != nil {
+		return nil
+	}
+	weights := make([]uint32, n)
+	for i := range weights {
+		weights[i] = d.weight()
+	}
+	return weights
 }
 
 // terms reads the terms of record n, ascending by (Back, Source), to the memory

@@ -15,7 +15,7 @@ func (p *Plan) Validate() error {
 		}
 	}
 	for _, check := range []func() error{
-		p.checkNames, p.checkModel, p.checkSegments, p.checkEstimator, p.checkSchedules, p.checkRounds, p.checkStop,
+		p.checkNames, p.checkModel, p.checkSegments, p.checkEstimator, p.combine, p.checkSchedules, p.checkRounds, p.checkStop,
 	} {
 		if err := check(); err != nil {
 			return err
@@ -79,8 +79,12 @@ func (p *Plan) checkNames() error {
 
 func (p *Plan) checkModel() error {
 	switch {
-	case len(p.RunKey) != 32:
-		return &PlanError{"run_key", p.RunKey, "give 32 bytes, 64 hexadecimal digits; a preset draws them"}
+	case p.Private() && len(p.RunKey) > 0:
+		return &PlanError{"key_check", p.KeyCheck, "a run key is public or a secret: leave run_key empty, or this"}
+	case p.Private() && len(p.KeyCheck) != 32:
+		return &PlanError{"key_check", p.KeyCheck, "give the 32 bytes that wire.KeyCheck makes of the app's secret"}
+	case !p.Private() && len(p.RunKey) != 32:
+		return &PlanError{"run_key", "", "give 32 bytes, 64 hexadecimal digits; a preset draws them"}
 	case p.Initial == Given && len(p.InitialDigest) != 32:
 		return &PlanError{"initial_digest", p.InitialDigest, "give the 32-byte digest of the parameters; replica.InitialDigest computes it"}
 	case p.Initial != Given && len(p.InitialDigest) > 0:
@@ -136,16 +140,15 @@ func (p *Plan) checkSegments() error {
 
 func (p *Plan) checkEstimator() error {
 	most := uint64(p.Steps) * uint64(p.MaxPerturbations())
-	switch {
-	case most > MaxScalars:
-		return &PlanError{"perturbations", p.MaxPerturbations(),
-			fmt.Sprintf("with %d steps a reply would have %d scalars: keep steps*perturbations at most %d", p.Steps, most, MaxScalars)}
-	case p.Rule == SGD && p.Beta != 0:
-		return &PlanError{"beta", p.Beta, "sgd has no momentum: set it to 0, or rule to momentum or torch-momentum"}
-	case p.Rule != SGD && !(p.Beta > 0 && p.Beta < 1):
-		return &PlanError{"beta", p.Beta, "choose a momentum factor above 0 and below 1, or rule sgd; 0.9 is usual"}
+	limit := uint64(MaxScalars)
+	if p.Control != NoControl {
+		limit /= 2 // a reply has a control variate too
 	}
-	return nil
+	if most > limit {
+		return &PlanError{"perturbations", p.MaxPerturbations(),
+			fmt.Sprintf("with %d steps a reply would have %d scalars: keep steps*perturbations at most %d", p.Steps, most, limit)}
+	}
+	return p.checkControl()
 }
 
 func (p *Plan) checkSchedules() error {

@@ -1,0 +1,83 @@
+package wire
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// maxHalf is the largest finite binary16.
+const maxHalf = 65504
+
+// Width is the number of bytes of a scalar.
+func (v Precision) Width() int {
+	if v == Half {
+		return 2
+	}
+	return 4
+}
+
+// Len returns the number of scalars in s, or -1 if s ends within one.
+func (v Precision) Len(s Scalars) int {
+	if len(s)%v.Width() != 0 {
+		return -1
+	}
+	return len(s) / v.Width()
+}
+
+// At returns scalar i of s.
+func (v Precision) At(s Scalars, i int) float32 {
+	if v == Half {
+		return fromHalf(binary.LittleEndian.Uint16(s[2*i:]))
+	}
+	return s.At(i)
+}
+
+// Append appends values to dst as they travel, each rounded to nearest even.
+func (v Precision) Append(dst Scalars, values ...float32) Scalars {
+	if v != Half {
+		return AppendScalars(dst, values...)
+	}
+	for _, x := range values {
+		dst = binary.LittleEndian.AppendUint16(dst, toHalf(x))
+	}
+	return dst
+}
+
+// Round returns x as whoever receives it reads it.
+func (v Precision) Round(x float32) float32 {
+	if v == Half {
+		return fromHalf(toHalf(x))
+	}
+	return x
+}
+
+// toHalf rounds to the nearest binary16, ties to even; what is above 65504 by
+// more than half a step is infinite, and every NaN is 7e00.
+func toHalf(x float32) uint16 {
+	bits := math.Float32bits(x)
+	sign, abs := uint16(bits>>16)&0x8000, bits&^(1<<31)
+	switch {
+	case abs > 0x7f800000:
+		return sign | 0x7e00
+	case abs >= 0x477ff000: // 65520, halfway to 65536
+		return sign | 0x7c00
+	case abs < 0x38800000: // below 2^-14: a multiple of 2^-24
+		// Adding 0.5, whose steps are 2^-24, rounds as it has to.
+		return sign | uint16(math.Float32bits(math.Float32frombits(abs)+0.5)-math.Float32bits(0.5))
+	}
+	abs += 0xfff + abs>>13&1 // to even
+	return sign | uint16((abs-(127-15)<<23)>>13)
+}
+
+// fromHalf is exact.
+func fromHalf(h uint16) float32 {
+	sign, exponent, fraction := uint32(h&0x8000)<<16, uint32(h>>10&0x1f), uint32(h&0x3ff)
+	switch exponent {
+	case 0:
+		v := float32(fraction) * 0x1p-24
+		return math.Float32frombits(math.Float32bits(v) | sign)
+	case 0x1f:
+		return math.Float32frombits(sign | 0x7f800000 | fraction<<13)
+	}
+	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
+}
