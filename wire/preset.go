@@ -3,7 +3,6 @@ package wire
 import (
 	"crypto/rand"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -19,46 +18,27 @@ type PresetInfo struct {
 	apply  func(*Plan)
 }
 
-var presets = map[string]PresetInfo{
-	"decomfl": {
-		Name:   "decomfl",
-		Source: "DeComFL, Algorithms 3 and 4 (P > 1; 1 and 2 are P = 1)",
-		Notes: `Shared normal directions z, forward difference (Alg. 4, line 18), K local
-steps x -= (eta/P) sum_p g_p z_p (line 21; equation (7) prints no 1/P),
-unweighted mean of the scalars (Alg. 3, line 10). Defaults are section B.1's:
-mu = 1e-3, batch 32, K = 1, P = 10; its step sizes are for language models, the
-1e-3 here is that of the published MNIST runs. Those runs used central
-differences, torch momentum 0.9 and weight decay 1e-5, which the paper does not
-say: set difference=central rule=torch-momentum beta=0.9 weight_decay=1e-5.
-rule=momentum is equations (8)-(9); its (1-beta) makes steps 10 times smaller
-at beta = 0.9 than torch's momentum.`,
-		apply: func(p *Plan) {
-			p.Sharing, p.Distribution, p.Difference = SharedDirections, Normal, Forward
-			p.Mu, p.Steps, p.Perturbations, p.Batch = 1e-3, 1, 10, 32
-			p.Rule, p.Step = SGD, 1e-3
-			p.Transport, p.Aggregator, p.Weights = Mean, WeightedMean, Equal
-		},
-	},
-}
+// presets are the methods, in no order that counts.
+var presets = slices.Concat(sharedPresets, relayPresets, subspacePresets, correctedPresets)
 
 // Presets lists the presets by name.
 func Presets() []PresetInfo {
-	var list []PresetInfo
-	for _, name := range slices.Sorted(maps.Keys(presets)) {
-		list = append(list, presets[name])
-	}
-	return list
+	return slices.SortedFunc(slices.Values(presets), func(a, b PresetInfo) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // Preset returns a plan of a method for a run over dim parameters, with a
 // fresh random run key; everything else can be changed before the run starts.
 // It asks 10 devices a round, closes a round at 10 contributors or after 30
-// seconds, and needs 5.
+// seconds, and needs 5; mezo has one device.
 func Preset(name, run string, dim uint64) (*Plan, error) {
-	info, ok := presets[name]
-	if !ok {
-		return nil, &PlanError{"preset", name,
-			"choose one of " + strings.Join(slices.Sorted(maps.Keys(presets)), ", ")}
+	list := Presets()
+	at := slices.IndexFunc(list, func(info PresetInfo) bool { return info.Name == name })
+	if at < 0 {
+		var names []string
+		for _, info := range list {
+			names = append(names, info.Name)
+		}
+		return nil, &PlanError{"preset", name, "choose one of " + strings.Join(names, ", ")}
 	}
 	key := make(Bytes, 32)
 	if _, err := rand.Read(key); err != nil {
@@ -73,6 +53,6 @@ func Preset(name, run string, dim uint64) (*Plan, error) {
 		AnnounceBudget: DefaultAnnounceBudget, Shards: 1,
 		DigestEvery: DefaultDigestEvery, Diverge: 1,
 	}
-	info.apply(p)
+	list[at].apply(p)
 	return p, nil
 }
