@@ -1,0 +1,74 @@
+package run
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+// A Curve is how a training went.
+type Curve struct {
+	Name    string
+	Seed    uint64
+	Metrics []string // what the values of a point are
+	Points  []Point  // one a round, ascending
+	Ended   string   // why it ended; empty if it was stopped
+}
+
+// A Point is a training after a round. TrainLoss and Seconds are NaN where a run
+// went on after it was stopped before they were kept.
+type Point struct {
+	Round     uint64
+	Queries   uint64    // loss evaluations of all clients so far
+	Bytes     uint64    // that all clients sent and received so far, see [Meter]
+	TrainLoss float64   // mean of the round's contributors, before its step
+	Seconds   float64   // of the round
+	Values    []float64 // by Curve.Metrics, after the round; nil: not measured
+}
+
+// Last returns the last round, 0 before the first.
+func (c *Curve) Last() uint64 {
+	if len(c.Points) == 0 {
+		return 0
+	}
+	return c.Points[len(c.Points)-1].Round
+}
+
+// At returns a metric after a round, NaN if it was not measured there.
+func (c *Curve) At(metric string, round uint64) float64 {
+	m := slices.Index(c.Metrics, metric)
+	i, found := c.find(round)
+	if !found || m < 0 || c.Points[i].Values == nil {
+		return math.NaN()
+	}
+	return c.Points[i].Values[m]
+}
+
+func (c *Curve) find(round uint64) (int, bool) {
+	return slices.BinarySearchFunc(c.Points, round, func(p Point, round uint64) int {
+		return cmp.Compare(p.Round, round)
+	})
+}
+
+// Measured returns the points that have values.
+func (c *Curve) Measured() []Point {
+	return slices.DeleteFunc(slices.Clone(c.Points), func(p Point) bool { return p.Values == nil })
+}
+
+// RoundTime returns the median of the rounds' times, without the first few, in
+// which the fleet comes together; 0 if there is no other.
+func (c *Curve) RoundTime() time.Duration {
+	const warmUp = 5
+	var seconds []float64
+	for _, p := range c.Points {
+		if p.Round > warmUp && !math.IsNaN(p.Seconds) {
+			seconds = append(seconds, p.Seconds)
+		}
+	}
+	if len(seconds) == 0 {
+		return 0
+	}
+	slices.Sort(seconds)
+	return time.Duration(seconds[len(seconds)/2] * float64(time.Second))
+}

@@ -1,0 +1,119 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/coordinator"
+)
+
+// patience bounds requests. Clients come together while others train on the same
+// cores, so it is long.
+const patience = time.Minute
+
+// A device is what a client can do: the loss on samples of its own share.
+type device struct {
+	task    *Task
+	batches picker
+}
+
+func (d *device) Dim() int { return d.task.Dim }
+
+// Loss implements [client.Objective].
+func (d *device) Loss(_ context.Context, x []float32, b client.Batch) (float64, error) {
+	return d.task.Loss(x, d.batches.pick(b)), nil
+}
+
+// ids returns the clients' ids, by slot.
+func ids(clients int) []string {
+	names := make([]string, clients)
+	for i := range names {
+		names[i] = fmt.Sprintf("c%d", i)
+	}
+	return names
+}
+
+// A fleet is a coordinator and its clients.
+type fleet struct {
+	cfg     *Config
+	bus     *bus.Memory
+	meter   *Meter
+	lead    *coordinator.Coordinator
+	clients []*client.Client
+}
+
+// assemble makes a fleet that continues a log. taken has the minibatches that each
+// client has taken.
+func assemble(ctx context.Context, cfg *Config, log coordinator.Log, taken []uint64, r coordinator.Recorder) (*fleet, error) {
+	f := &fleet{cfg: cfg, bus: bus.NewMemory()}
+	f.meter = newMeter(f.bus, len(cfg.Shares))
+	var err error
+	f.lead, err = coordinator.New(ctx, coordinator.Config{
+		Bus: f.meter, Plan: cfg.Plan, Log: log, Recorder: r,
+		Linger: -1, CatchUpPatience: patience - time.Second,
+	})
+	for i, id := range ids(len(cfg.Shares)) {
+		if err != nil {
+			break
+		}
+		var c *client.Client
+		c, err = client.New(client.Config{
+			Bus: f.bus, Run: cfg.Plan.Run, ID: id,
+			Objective: &device{&cfg.Task, cfg.Order.picker(cfg.Shares[i], taken[i])},
+			// The clients share the cores out among themselves.
+			Workers: 1, RequestTimeout: patience, RetryMax: time.Second,
+		})
+		f.clients = append(f.clients, c)
+	}
+	if err != nil {
+		f.bus.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+var errDone = errors.New("all clients saw the end")
+
+// run runs the fleet until all clients saw the end of the run, ctx ends, or one
+// party fails.
+func (f *fleet) run(ctx context.Context) error {
+	defer f.bus.Close()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var clients, lead sync.WaitGroup
+	lead.Go(func() {
+		if err := f.lead.Run(ctx); err != nil {
+			cancel(err)
+		}
+	})
+	for _, c := range f.clients {
+		clients.Go(func() {
+			if err := c.Run(ctx); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	clients.Wait()
+	cancel(errDone)
+	lead.Wait()
+	if cause := context.Cause(ctx); cause != errDone {
+		return cause
+	}
+	return nil
+}
+
+// agree says whether all clients hold the state of record n.
+func (f *fleet) agree(n uint64, digest [32]byte) error {
+	for i, c := range f.clients {
+		if at, d := c.Digest(); at != n || d != digest {
+			return fmt.Errorf("client %d holds %x after record %d, the log says %x after %d: please report this",
+				i, d[:8], at, digest[:8], n)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package run
+
+import (
+	"strconv"
+	"sync"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/wire"
+)
+
+// Traffic is what went one way.
+type Traffic struct {
+	Messages uint64
+	Bytes    uint64 // frames and NATS's lines around them
+	Scalars  uint64 // of contributions and rounds; no seed is one, as none travels
+}
+
+func (t *Traffic) add(line, subject string, frame []byte, times uint64) {
+	size := len(line+" "+subject+" "+strconv.Itoa(len(frame))+"\r\n") + len(frame) + len("\r\n")
+	t.Messages += times
+	t.Bytes += times * uint64(size)
+}
+
+// Totals are what all clients sent and received, as each client's connection would
+// carry it: an announcement counts once for each.
+type Totals struct {
+	Up    Traffic // contributions, and other replies
+	Down  Traffic // announcements
+	Other Traffic // joins and catch-ups, both ways: of clients that come together
+}
+
+// A Meter is the coordinator's bus, and counts.
+type Meter struct {
+	bus.Bus
+	clients uint64
+
+	mu     sync.Mutex // guards totals
+	totals Totals
+}
+
+func newMeter(b bus.Bus, clients int) *Meter { return &Meter{Bus: b, clients: uint64(clients)} }
+
+// Totals returns what was counted so far.
+func (m *Meter) Totals() Totals {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.totals
+}
+
+// Publish implements [bus.Bus].
+func (m *Meter) Publish(subject string, frame []byte) error {
+	m.mu.Lock()
+	a, err := wire.DecodeAnnouncement(frame)
+	if err == nil && isAnnounce(subject) {
+		m.totals.Down.add("MSG", subject+" 1", frame, m.clients)
+		m.totals.Down.Scalars += m.clients * recordScalars(a.Records)
+	} else {
+		m.totals.Other.add("MSG", subject+" 1", frame, 1)
+	}
+	m.mu.Unlock()
+	return m.Bus.Publish(subject, frame)
+}
+
+// isAnnounce says whether a subject is one that all clients listen to; others that
+// a coordinator publishes to are inboxes.
+func isAnnounce(subject string) bool { return len(subject) > 3 && subject[:3] == "zo." }
+
+// Subscribe implements [bus.Bus].
+func (m *Meter) Subscribe(subject string, handle func(bus.Message)) (bus.Subscription, error) {
+	return m.Bus.Subscribe(subject, func(msg bus.Message) {
+		m.arrived(&msg)
+		handle(msg)
+	})
+}
+
+func (m *Meter) arrived(msg *bus.Message) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if msg.Reply != "" {
+		m.totals.Other.add("PUB", msg.Subject+" "+msg.Reply, msg.Data, 1)
+		return
+	}
+	m.totals.Up.add("PUB", msg.Subject, msg.Data, 1)
+	if r, err := wire.DecodeReply(msg.Data); err == nil && r.Kind == wire.Contribution {
+		m.totals.Up.Scalars += uint64(r.Values.Len())
+	}
+}
+
+// recordScalars counts the scalars of the rounds among some records.
+func recordScalars(records wire.Records) (n uint64) {
+	records.Each(func(record []byte) bool {
+		r, err := wire.DecodeRecord(record)
+		if err == nil && r.Kind == wire.KindRound {
+			for _, t := range r.Round.Terms {
+				n += uint64(t.Scalars.Len())
+			}
+		}
+		return true
+	})
+	return n
+}

@@ -1,0 +1,31 @@
+package run
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// Plan returns a preset's plan for so many clients, of which asked take part in a
+// round. Run name and run key are functions of name and seed. Every round waits for
+// all that it asks, as the simulations of the papers do: there is no round that
+// closes early, and a deadline of an hour. Nobody but the harness evaluates.
+//
+// What is the preset's stays to be changed: estimator, update, schedules.
+func Plan(preset, name string, seed uint64, dim, clients, asked int) (*wire.Plan, error) {
+	p, err := wire.Preset(preset, fmt.Sprintf("%s-%d", name, seed), uint64(dim))
+	if err != nil {
+		return nil, err
+	}
+	key := sha256.Sum256(binary.LittleEndian.AppendUint64([]byte("zofl paper\x00"+name+"\x00"), seed))
+	p.RunKey = key[:]
+	p.Members, p.Target, p.Quorum, p.OverSample = uint32(clients), uint32(asked), uint32(asked), 1
+	p.Deadline = uint32(time.Hour / time.Millisecond)
+	// Nothing is lost in memory, so nothing need be said twice.
+	p.Reannounce = uint32(time.Minute / time.Millisecond)
+	p.EvalEvery = 0
+	return p, nil
+}

@@ -1,0 +1,119 @@
+package run
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/wire"
+)
+
+// behind is how many rounds the watch may be behind the fleet, which then waits for
+// it: a measurement takes as long as many rounds.
+const behind = 256
+
+// A watch follows the log with a replica of its own and measures it: no client
+// does, because one that measures declines rounds meanwhile.
+//
+// Invariant: curve has a point for each round up to its last, and rows has the same.
+type watch struct {
+	cfg     *Config
+	log     coordinator.Log
+	replica *replica.Replica
+	curve   *Curve
+	rows    io.Writer // nil: nobody keeps them
+	rounds  chan Point
+}
+
+func newWatch(cfg *Config, log coordinator.Log, curve *Curve, rows io.Writer) *watch {
+	return &watch{
+		cfg: cfg, log: log, curve: curve, rows: rows, rounds: make(chan Point, behind),
+		replica: replica.New(replica.Config{Run: cfg.Plan.Run, Workers: 2}),
+	}
+}
+
+// catchUp goes through what the log holds already. Rounds that an earlier process
+// did not keep get points without what only it knew.
+func (w *watch) catchUp(ctx context.Context) error {
+	return w.read(ctx, math.MaxUint64, func(r *wire.Record) error {
+		if r.Kind != wire.KindRound || r.Round.Round <= w.curve.Last() {
+			return nil
+		}
+		p := Point{Round: r.Round.Round, TrainLoss: math.NaN(), Seconds: math.NaN()}
+		if n := len(w.curve.Points); n > 0 {
+			p.Queries, p.Bytes = w.curve.Points[n-1].Queries, w.curve.Points[n-1].Bytes
+		}
+		p.Queries += uint64(r.Round.Contributors) * w.cfg.Plan.Queries(r.Round.Perturbations)
+		return w.add(p)
+	})
+}
+
+// follow adds the points of rounds as they are done, until there are no more. When
+// ctx ends, it stops at the next one that is to be measured: [watch.catchUp] of the
+// next process does that.
+func (w *watch) follow(ctx context.Context) error {
+	nothing := func(*wire.Record) error { return nil }
+	all := context.WithoutCancel(ctx)
+	for p := range w.rounds {
+		if ctx.Err() != nil && w.due(p.Round) {
+			return context.Cause(ctx)
+		}
+		if err := w.read(all, p.Round, nothing); err != nil {
+			return err
+		}
+		if err := w.add(p); err != nil {
+			return err
+		}
+	}
+	return w.read(all, math.MaxUint64, nothing) // the end
+}
+
+func (w *watch) due(round uint64) bool { return w.cfg.Measure != nil && w.cfg.Measure(round) }
+
+// read applies records up to that of a round, and calls f after each.
+func (w *watch) read(ctx context.Context, round uint64, f func(*wire.Record) error) error {
+	if w.replica.Rounds() >= round {
+		return nil
+	}
+	var failed error
+	err := w.log.Read(ctx, w.replica.N()+1, func(n uint64, record []byte) bool {
+		r, err := wire.DecodeRecord(record)
+		if err == nil {
+			err = w.replica.Apply(record)
+		}
+		if err == nil {
+			err = f(&r)
+		}
+		failed = err
+		return err == nil && w.replica.Rounds() < round
+	})
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		return fmt.Errorf("log of run %s: %w", w.cfg.Plan.Run, err)
+	}
+	return nil
+}
+
+// add measures the model if it is due after the round of p, and adds p.
+func (w *watch) add(p Point) error {
+	if w.due(p.Round) {
+		p.Values = w.cfg.Task.Measure(w.replica.Params())
+	}
+	w.curve.Points = append(w.curve.Points, p)
+	if w.cfg.Progress != nil {
+		w.cfg.Progress(w.curve)
+	}
+	if w.rows == nil {
+		return nil
+	}
+	c := csv.NewWriter(w.rows)
+	c.Write(p.Row(len(w.curve.Metrics)))
+	c.Flush()
+	return c.Error()
+}
