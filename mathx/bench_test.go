@@ -40,6 +40,7 @@ func benchCases(n int) []benchCase {
 		{"Scale", 8, func() { Scale(v[0], 0.5, v[4]) }},
 		{"Sub", 12, func() { Sub(v[0], v[1], v[4]) }},
 		{"SumSquares", 4, func() { sink += SumSquares(v[0]) }},
+		{"Dot", 8, func() { sink += Dot(v[0], v[4]) }},
 	}
 }
 

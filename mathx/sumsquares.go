@@ -1,5 +1,7 @@
 package mathx
 
+import "math"
+
 // block is the length of a stretch whose squares are summed before the sums
 // of stretches are: the block of the direction scheme, so that a norm can be
 // taken while directions are made block by block.
@@ -34,6 +36,12 @@ func SumSquares(x []float32) float64 {
 	}
 	return s + sumBlock(x)
 }
+
+// Norm returns the Euclidean length of the values: the root, which is exactly
+// rounded, of [SumSquares]. No square of a finite value overflows or vanishes.
+//
+//	return math.Sqrt(SumSquares(values))
+func Norm(values []float32) float64 { return math.Sqrt(SumSquares(values)) }
 
 // sumBlock returns the sum of squares of at most a block.
 func sumBlock(x []float32) float64 {

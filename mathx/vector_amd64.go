@@ -101,3 +101,11 @@ func sumFourBlocks(x *[4 * block]float32, sums *[4]float64) {
 		sumFourBlocksAVX2(x, sums)
 	}
 }
+
+func dotFourBlocks(a, b *[4 * block]float32, sums *[4]float64) {
+	if isa.Current() < isa.AVX2 {
+		dotFourBlocksGeneric(a, b, sums)
+	} else {
+		dotFourBlocksAVX2(a, b, sums)
+	}
+}

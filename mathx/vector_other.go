@@ -31,3 +31,5 @@ func scale(dst []float32, a float32, x []float32) { scaleGeneric(dst, a, x) }
 func subtract(dst, a, b []float32) { subtractGeneric(dst, a, b) }
 
 func sumFourBlocks(x *[4 * block]float32, sums *[4]float64) { sumFourBlocksGeneric(x, sums) }
+
+func dotFourBlocks(a, b *[4 * block]float32, sums *[4]float64) { dotFourBlocksGeneric(a, b, sums) }

@@ -58,3 +58,8 @@ func subtractAVX2(dst []float32, a []float32, b []float32)
 //
 //go:noescape
 func sumFourBlocksAVX2(x *[16384]float32, sums *[4]float64)
+
+// dotFourBlocksAVX2 is dotFourBlocksGeneric.
+//
+//go:noescape
+func dotFourBlocksAVX2(a *[16384]float32, b *[16384]float32, sums *[4]float64)

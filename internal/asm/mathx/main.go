@@ -55,6 +55,7 @@ func main() {
 		p.write()
 	}
 	squares()
+	dots()
 	Generate()
 }
 

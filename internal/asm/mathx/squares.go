@@ -12,13 +12,36 @@ const (
 	blocks     = 4
 )
 
-// squares writes the kernel that sums the squares of four blocks: an element of
-// the sums belongs to a block and takes its squares in their order.
+// squares writes the kernel that sums the squares of four blocks.
 func squares() {
 	TEXT("sumFourBlocksAVX2", NOSPLIT, "func(x *[16384]float32, sums *[4]float64)")
 	Pragma("noescape")
 	Doc("sumFourBlocksAVX2 is sumFourBlocksGeneric.")
 	x := Load(Param("x"), GP64())
+	sumProducts([]reg.Register{x}, func(at int) reg.VecVirtual {
+		row := doubles(x, at)
+		VMULPD(row, row, row)
+		return row
+	})
+}
+
+// dots writes the kernel that sums the products of four blocks of two vectors.
+func dots() {
+	TEXT("dotFourBlocksAVX2", NOSPLIT, "func(a, b *[16384]float32, sums *[4]float64)")
+	Pragma("noescape")
+	Doc("dotFourBlocksAVX2 is dotFourBlocksGeneric.")
+	a, b := Load(Param("a"), GP64()), Load(Param("b"), GP64())
+	sumProducts([]reg.Register{a, b}, func(at int) reg.VecVirtual {
+		row := doubles(a, at)
+		VMULPD(doubles(b, at), row, row)
+		return row
+	})
+}
+
+// sumProducts is the loop over blocks of vectors: an element of the sums belongs
+// to a block and takes its products, of which row returns four consecutive ones,
+// in their order.
+func sumProducts(vectors []reg.Register, row func(at int) reg.VecVirtual) {
 	sums := Load(Param("sums"), GP64())
 	left := GP64()
 	MOVQ(U32(blockBytes), left)
@@ -26,11 +49,13 @@ func squares() {
 	VXORPD(sum, sum, sum)
 	Label("loop")
 	for i := range 2 {
-		for _, square := range transposed(x, 16*i) {
-			VADDPD(square, sum, sum)
+		for _, products := range transposed(16*i, row) {
+			VADDPD(products, sum, sum)
 		}
 	}
-	ADDQ(Imm(32), x)
+	for _, v := range vectors {
+		ADDQ(Imm(32), v)
+	}
 	SUBQ(Imm(32), left)
 	JNZ(LabelRef("loop"))
 	VMOVUPD(sum, Mem{Base: sums})
@@ -38,14 +63,19 @@ func squares() {
 	RET()
 }
 
-// transposed returns the squares of four consecutive elements: the first of
+// doubles returns four elements of x as float64.
+func doubles(x reg.Register, at int) reg.VecVirtual {
+	v := YMM()
+	VCVTPS2PD(Mem{Base: x, Disp: at}, v)
+	return v
+}
+
+// transposed returns the products of four consecutive elements: the first of
 // each block, the second of each, and so on.
-func transposed(x reg.Register, offset int) [4]reg.VecVirtual {
+func transposed(at int, products func(at int) reg.VecVirtual) [4]reg.VecVirtual {
 	var row [blocks]reg.VecVirtual
 	for b := range row {
-		row[b] = YMM()
-		VCVTPS2PD(Mem{Base: x, Disp: b*blockBytes + offset}, row[b])
-		VMULPD(row[b], row[b], row[b])
+		row[b] = products(b*blockBytes + at)
 	}
 	even01, odd01 := unpack(row[0], row[1])
 	even23, odd23 := unpack(row[2], row[3])

@@ -1,0 +1,189 @@
+package mathx
+
+import "math"
+
+// droppedPivot is the share of the largest squared norm that a column must have
+// left, once those before it are projected out, to count.
+const droppedPivot = 1e-10
+
+// Cholesky sets r to the upper triangular R of A = QR, both in the layout of
+// [GramLen], from the Gram matrix of A's columns: R^T R = A^T A, with a diagonal
+// above zero. It returns the rank, the number of columns that it keeps. r may be
+// gram.
+//
+//	largest := the largest diagonal element of G
+//	for j := range columns {
+//		pivot := G[j][j]
+//		for i := range j {
+//			if dropped[i] {
+//				continue // R[i][j] is 0
+//			}
+//			s := G[i][j]
+//			for k := range i {
+//				s -= float64(R[k][i] * R[k][j])
+//			}
+//			R[i][j] = s / R[i][i]
+//			pivot -= float64(R[i][j] * R[i][j])
+//		}
+//		if pivot > float64(1e-10*largest) {
+//			R[j][j] = math.Sqrt(pivot)
+//		} else {
+//			dropped[j] = true // column j of R is 0
+//		}
+//	}
+//
+// The pivot is what is left of a column's squared norm without its projections
+// on the kept columns before it. A column with no more than 1e-10 of the largest
+// squared norm left, a hundred-thousandth in length, is dropped: its column and
+// row of R are zeros. A column of zeros is, and the later of two equal ones, but
+// also an independent one that is that much shorter than the longest. If an
+// element of G is NaN or infinite, as when a column diverged, all are dropped.
+// What is left of R is finite.
+//
+// It panics if the lengths differ, or are no GramLen of at most [MaxColumns].
+func Cholesky(r, gram []float64) (rank int) {
+	if len(r) != len(gram) {
+		panic(badLength)
+	}
+	n := triangleColumns(len(r))
+	largest, finite := survey(gram, n)
+	if !finite {
+		clear(r)
+		return 0
+	}
+	enough := float64(droppedPivot * largest)
+	copy(r, gram)
+	for j := range n {
+		column := r[GramLen(j):GramLen(j+1)]
+		pivot := eliminate(column, r)
+		if !(pivot > enough) {
+			clear(column)
+			continue
+		}
+		column[j] = math.Sqrt(pivot)
+		rank++
+	}
+	return rank
+}
+
+// eliminate turns a column of the Gram matrix, but for its diagonal element,
+// into that of R, given the columns before it, and returns the pivot.
+func eliminate(column, r []float64) (pivot float64) {
+	j := len(column) - 1
+	pivot = column[j]
+	for i := range j {
+		before := r[GramLen(i):GramLen(i+1)]
+		if before[i] == 0 {
+			column[i] = 0
+			continue
+		}
+		s := column[i]
+		for k, v := range before[:i] {
+			s -= float64(v * column[k])
+		}
+		column[i] = s / before[i]
+		pivot -= float64(column[i] * column[i])
+	}
+	return pivot
+}
+
+// survey returns the largest diagonal element, at least 0, and whether all
+// elements are finite.
+func survey(gram []float64, n int) (largest float64, finite bool) {
+	for _, v := range gram {
+		if v-v != 0 { // NaN of a NaN and of an infinity
+			return 0, false
+		}
+	}
+	for j := range n {
+		if v := gram[GramLen(j)+j]; v > largest {
+			largest = v
+		}
+	}
+	return largest, true
+}
+
+// triangleColumns is the inverse of GramLen.
+func triangleColumns(length int) int {
+	for n := range MaxColumns + 1 {
+		if GramLen(n) == length {
+			return n
+		}
+	}
+	if length > GramLen(MaxColumns) {
+		panic(tooManyColumns)
+	}
+	panic(badLength)
+}
+
+// chunk is how many elements of each column are in flight in float64: 16 KiB of
+// MaxColumns, so that they stay in the first cache.
+const chunk = 32
+
+// Orthonormalize sets dst to the columns of Q = A R^-1, given those of A and R
+// by [Cholesky]; dst[j] may be columns[j]. Elements are independent, so that
+// stretches of the columns give the same bits as the whole. In float64, and
+// rounded to float32 once:
+//
+//	for e := range dst[0] {
+//		for j := range columns {
+//			if R[j][j] == 0 {
+//				q[j] = 0
+//			} else {
+//				t := float64(columns[j][e])
+//				for i := range j {
+//					t -= float64(R[i][j] * q[i])
+//				}
+//				q[j] = t / R[j][j]
+//			}
+//			dst[j][e] = float32(q[j])
+//		}
+//	}
+//
+// A dropped column becomes zeros; the others are orthonormal and span what they
+// did. Q^T Q differs from the identity by the rounding to float32 and by up to
+// about 1e-15 times the square of the condition number of the kept columns, 1e-5
+// at worst if two are nearly one. It panics as [Gram] does.
+func Orthonormalize(dst, columns [][]float32, r []float64) {
+	checkColumns(r, columns)
+	checkColumns(r, dst)
+	if len(columns) == 0 {
+		return
+	}
+	if len(dst[0]) != len(columns[0]) {
+		panic(badLength)
+	}
+	var q [MaxColumns][chunk]float64
+	for n, at := len(columns[0]), 0; at < n; at += chunk {
+		end := min(at+chunk, n)
+		for j := range columns {
+			substitute(q[:j+1], columns[j][at:end], r[GramLen(j):GramLen(j+1)])
+			for e := range dst[j][at:end] {
+				dst[j][at+e] = float32(q[j][e])
+			}
+		}
+	}
+}
+
+// substitute sets the last of q from its column of A, that of R, and those
+// before it. Dropped ones are zeros and change nothing.
+func substitute(q [][chunk]float64, a []float32, r []float64) {
+	j := len(r) - 1
+	t, q := &q[j], q[:j]
+	clear(t[:])
+	if r[j] == 0 {
+		return
+	}
+	for e, v := range a {
+		t[e] = float64(v)
+	}
+	for i := range q {
+		x, c := &q[i], r[i]
+		for e := range t {
+			t[e] -= float64(c * x[e])
+		}
+	}
+	for e := range t {
+		t[e] /= r[j]
+	}
+}

@@ -1,0 +1,350 @@
+package mathx
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"testing"
+)
+
+// naiveCholesky is Cholesky by another algorithm, which takes each kept row's
+// products off all that is left: the order for an element is the same.
+func naiveCholesky(gram []float64, n int) (r []float64, rank int) {
+	var g [MaxColumns][MaxColumns]float64
+	largest := 0.0
+	for j := range n {
+		for i := range j + 1 {
+			g[i][j] = gram[GramLen(j)+i]
+			if math.IsNaN(g[i][j]) || math.IsInf(g[i][j], 0) {
+				return make([]float64, len(gram)), 0
+			}
+		}
+		largest = max(largest, g[j][j])
+	}
+	for k := range n {
+		if math.IsNaN(g[k][k]) || g[k][k] <= 1e-10*largest {
+			for i := range n {
+				g[i][k], g[k][i] = 0, 0
+			}
+			continue
+		}
+		rank++
+		g[k][k] = math.Sqrt(g[k][k])
+		for j := k + 1; j < n; j++ {
+			g[k][j] /= g[k][k]
+		}
+		for j := k + 1; j < n; j++ {
+			for i := k + 1; i <= j; i++ {
+				g[i][j] -= float64(g[k][i] * g[k][j])
+			}
+		}
+	}
+	r = make([]float64, len(gram))
+	for j := range n {
+		for i := range j + 1 {
+			r[GramLen(j)+i] = g[i][j]
+		}
+	}
+	return r, rank
+}
+
+// checkCholesky compares with the naive version and checks what Cholesky says of
+// any result, and returns it.
+func checkCholesky(t *testing.T, gram []float64, n int) (r []float64, rank int) {
+	t.Helper()
+	r = make([]float64, len(gram))
+	rank = Cholesky(r, gram)
+	want, wantRank := naiveCholesky(gram, n)
+	if rank != wantRank {
+		t.Fatalf("got rank %d, want %d", rank, wantRank)
+	}
+	kept := 0
+	for j := range n {
+		diagonal := r[GramLen(j)+j]
+		if diagonal > 0 {
+			kept++
+		}
+		for i := range j + 1 {
+			v := r[GramLen(j)+i]
+			switch {
+			case v != want[GramLen(j)+i]:
+				t.Fatalf("R[%d][%d] is %v, want %v", i, j, v, want[GramLen(j)+i])
+			case v-v != 0:
+				t.Fatalf("R[%d][%d] is %v", i, j, v)
+			case v != 0 && (diagonal == 0 || r[GramLen(i)+i] == 0):
+				t.Fatalf("R[%d][%d] is %v, but one of the columns is dropped", i, j, v)
+			}
+		}
+	}
+	if kept != rank {
+		t.Fatalf("got rank %d and %d kept columns", rank, kept)
+	}
+	return r, rank
+}
+
+func TestCholeskyMatchesNaive(t *testing.T) {
+	g := lcg(11)
+	for _, n := range []int{0, 1, 2, 3, 5, 17, MaxColumns} {
+		gram := gramOf(g.columns(n, 100, 110))
+		r, rank := checkCholesky(t, gram, n)
+		if rank != n {
+			t.Errorf("%d random columns have rank %d", n, rank)
+		}
+		inPlace := append([]float64(nil), gram...)
+		if got := Cholesky(inPlace, inPlace); got != rank {
+			t.Errorf("%d columns: got rank %d in place, want %d", n, got, rank)
+		}
+		for i := range r {
+			if inPlace[i] != r[i] {
+				t.Fatalf("%d columns: element %d is %v in place, want %v", n, i, inPlace[i], r[i])
+			}
+		}
+	}
+}
+
+// A case is columns, and which of them are kept.
+var dropCases = []struct {
+	name    string
+	columns [][]float32
+	kept    string // a 1 for each kept column, else a 0
+}{
+	{"one", [][]float32{{3, 4}}, "1"},
+	{"zero", [][]float32{{0, 0}}, "0"},
+	{"zeros", [][]float32{{0, 0}, {0, 0}}, "00"},
+	{"zero among others", [][]float32{{1, 2}, {0, 0}, {2, 1}}, "101"},
+	{"equal", [][]float32{{1, 2, 3}, {1, 2, 3}, {0, 1, 0}}, "101"},
+	{"opposite", [][]float32{{1, 2, 3}, {-2, -4, -6}, {0, 1, 0}}, "101"},
+	{"sum of two", [][]float32{{1, 0, 2}, {0, 3, 1}, {1, 3, 3}}, "110"},
+	{"more than elements", [][]float32{{1, 2}, {3, 4}, {5, 6}, {7, 9}}, "1100"},
+	// The pivot is 2^-34 = 5.8e-11, or 2^-32 = 2.3e-10, of the largest.
+	{"short", [][]float32{{1, 0}, {0, 0x1p-17}}, "10"},
+	{"less short", [][]float32{{1, 0}, {0, 0x1p-16}}, "11"},
+	// The largest is of the Gram matrix, not of the pivots so far.
+	{"short before long", [][]float32{{0, 0x1p-17}, {1, 0}}, "01"},
+	{"near", [][]float32{{1, 0}, {1, 0x1p-17}}, "10"},
+	{"less near", [][]float32{{1, 0}, {1, 0x1p-16}}, "11"},
+	{"subnormal", [][]float32{{0x1p-149, 0}, {0, -0x1p-149}}, "11"},
+	{"huge", [][]float32{{math.MaxFloat32, 0}, {math.MaxFloat32, math.MaxFloat32}}, "11"},
+	{"NaN", [][]float32{{1, 0}, {0, float32(math.NaN())}}, "00"},
+	{"infinity", [][]float32{{1, 0}, {0, 1}, {float32(math.Inf(-1)), 0}}, "000"},
+}
+
+func TestCholeskyDrops(t *testing.T) {
+	for _, c := range dropCases {
+		t.Run(c.name, func(t *testing.T) {
+			r, _ := checkCholesky(t, gramOf(c.columns), len(c.columns))
+			got := ""
+			for j := range c.columns {
+				if r[GramLen(j)+j] == 0 {
+					got += "0"
+				} else {
+					got += "1"
+				}
+			}
+			if got != c.kept {
+				t.Fatalf("kept %s, want %s", got, c.kept)
+			}
+			checkBasis(t, c.columns, r)
+		})
+	}
+}
+
+// checkBasis checks that Q has zeros for dropped columns and is orthonormal
+// otherwise.
+func checkBasis(t *testing.T, columns [][]float32, r []float64) {
+	t.Helper()
+	q := orthonormalized(columns, r)
+	for j := range q {
+		for i := range j + 1 {
+			want := 0.0
+			if i == j && r[GramLen(j)+j] != 0 {
+				want = 1
+			}
+			got := Dot(q[i], q[j])
+			if !(math.Abs(got-want) <= 1e-5) {
+				t.Errorf("columns %d and %d of Q have the product %v, want %v", i, j, got, want)
+			}
+		}
+	}
+}
+
+func orthonormalized(columns [][]float32, r []float64) [][]float32 {
+	q := make([][]float32, len(columns))
+	for j, c := range columns {
+		q[j] = make([]float32, len(c))
+	}
+	Orthonormalize(q, columns, r)
+	return q
+}
+
+// naiveOrthonormalize is the loop of Orthonormalize's doc for one element.
+func naiveOrthonormalize(columns [][]float32, r []float64, e int) []float32 {
+	q, dst := make([]float64, len(columns)), make([]float32, len(columns))
+	for j := range columns {
+		if r[GramLen(j)+j] == 0 {
+			continue
+		}
+		t := float64(columns[j][e])
+		for i := range j {
+			p := r[GramLen(j)+i] * q[i]
+			t -= float64(p)
+		}
+		q[j] = t / r[GramLen(j)+j]
+		dst[j] = float32(q[j])
+	}
+	return dst
+}
+
+func TestOrthonormalizeMatchesNaive(t *testing.T) {
+	g := lcg(12)
+	for _, c := range []struct{ columns, n int }{
+		{0, 0}, {1, 0}, {1, 1}, {2, 31}, {3, 32}, {5, 33}, {9, 1000}, {MaxColumns, 100}, {MaxColumns, 40},
+	} {
+		columns := g.columns(c.columns, c.n, 110)
+		r := gramOf(columns)
+		Cholesky(r, r)
+		q := orthonormalized(columns, r)
+		intact := make([]func() bool, len(columns))
+		want := make([][]float32, len(columns))
+		for j := range columns {
+			want[j] = make([]float32, c.n)
+			columns[j], intact[j] = guarded(columns[j], j&3)
+		}
+		for e := range c.n {
+			for j, v := range naiveOrthonormalize(columns, r, e) {
+				want[j][e] = v
+			}
+		}
+		Orthonormalize(columns, columns, r)
+		for j := range columns {
+			if i := firstDifference(q[j], want[j]); i >= 0 {
+				t.Errorf("%d columns of %d: Q[%d][%d] is %v, want %v", c.columns, c.n, i, j, q[j][i], want[j][i])
+			}
+			if firstDifference(columns[j], want[j]) >= 0 || !intact[j]() {
+				t.Errorf("%d columns of %d: column %d is not the same in place", c.columns, c.n, j)
+			}
+		}
+	}
+}
+
+func TestOrthonormalizePanics(t *testing.T) {
+	columns := func(n ...int) (c [][]float32) {
+		for _, n := range n {
+			c = append(c, make([]float32, n))
+		}
+		return c
+	}
+	r := make([]float64, 3)
+	for _, c := range []struct {
+		name         string
+		dst, columns [][]float32
+		r            []float64
+		want         string
+	}{
+		{"fewer", columns(4), columns(4, 4), r, badLength},
+		{"more", columns(4, 4, 4), columns(4, 4), r, badLength},
+		{"unequal dst", columns(4, 5), columns(4, 4), r, badLength},
+		{"unequal columns", columns(4, 4), columns(4, 3), r, badLength},
+		{"shorter", columns(3, 3), columns(4, 4), r, badLength},
+		{"triangle", columns(4, 4), columns(4, 4), make([]float64, 4), badLength},
+		{"columns", make([][]float32, 65), make([][]float32, 65), make([]float64, GramLen(65)), tooManyColumns},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			wantPanic(t, c.want, func() { Orthonormalize(c.dst, c.columns, c.r) })
+		})
+	}
+}
+
+func TestCholeskyPanics(t *testing.T) {
+	for _, c := range []struct {
+		r, gram int
+		want    string
+	}{
+		{3, 1, badLength}, {1, 3, badLength}, {2, 2, badLength},
+		{GramLen(64) - 1, GramLen(64) - 1, badLength},
+		{GramLen(65), GramLen(65), tooManyColumns}, {GramLen(64) + 1, GramLen(64) + 1, tooManyColumns},
+	} {
+		t.Run(fmt.Sprint(c.r, " ", c.gram), func(t *testing.T) {
+			wantPanic(t, c.want, func() { Cholesky(make([]float64, c.r), make([]float64, c.gram)) })
+		})
+	}
+}
+
+// Any numbers, as of a triangle that is no Gram matrix, give a finite R.
+func FuzzCholesky(f *testing.F) {
+	g := lcg(13)
+	for _, n := range []int{1, 2, 3, 5} {
+		var b []byte
+		for _, v := range gramOf(g.columns(n, 3, 110)) {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		}
+		f.Add(b)
+	}
+	f.Add(make([]byte, 8*6))
+	for _, v := range []float64{math.NaN(), math.Inf(1), -1, 1e308, 5e-324} {
+		var b []byte
+		for _, w := range []float64{1, v, v, 1e308, 1, v} {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(w))
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		n := 0
+		for n < MaxColumns && 8*GramLen(n+1) <= len(b) {
+			n++
+		}
+		gram := make([]float64, GramLen(n))
+		for i := range gram {
+			gram[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
+		}
+		checkCholesky(t, gram, n)
+	})
+}
+
+func TestSubspaceDoesNotAllocate(t *testing.T) {
+	g := lcg(14)
+	columns := g.columns(9, 1000, 110)
+	r := make([]float64, GramLen(9))
+	if got := testing.AllocsPerRun(20, func() {
+		Gram(r, columns)
+		AddGram(r, r)
+		Cholesky(r, r)
+		Orthonormalize(columns, columns, r)
+		sink += Dot(columns[0], columns[1]) + Norm(columns[2])
+	}); got != 0 {
+		t.Errorf("got %v allocations, want 0", got)
+	}
+}
+
+// BenchmarkOrthonormalize reports elements of Q a second, and products with an
+// element of R.
+func BenchmarkOrthonormalize(b *testing.B) {
+	for _, count := range []int{1, 5, 16, MaxColumns} {
+		b.Run(fmt.Sprint(count), func(b *testing.B) {
+			g := lcg(15)
+			columns := g.columns(count, block, 110)
+			r := gramOf(columns)
+			Cholesky(r, r)
+			q := orthonormalized(columns, r)
+			for b.Loop() {
+				Orthonormalize(q, columns, r)
+			}
+			elements := block * float64(b.N) / b.Elapsed().Seconds() / 1e6
+			b.ReportMetric(elements*float64(count), "M/s")
+			b.ReportMetric(elements*float64(GramLen(count)), "Mproducts/s")
+		})
+	}
+}
+
+func BenchmarkCholesky(b *testing.B) {
+	for _, count := range []int{5, 16, MaxColumns} {
+		b.Run(fmt.Sprint(count), func(b *testing.B) {
+			g := lcg(16)
+			gram := gramOf(g.columns(count, 200, 110))
+			r := make([]float64, len(gram))
+			for b.Loop() {
+				sink += float64(Cholesky(r, gram))
+			}
+		})
+	}
+}
