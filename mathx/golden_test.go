@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/internal/isa/isatest"
 )
 
-const goldenCount = 42
+const goldenCount = 86
 
 // lcg is Knuth's 64-bit linear congruential generator: integers only, so that
 // the inputs are the same everywhere and easy to make in another language.
@@ -57,8 +57,7 @@ func goldenResult(op string, n int, seed uint64, exp uint32) []byte {
 	g := lcg(seed)
 	switch op {
 	case "sumsquares":
-		s := SumSquares(g.vector(n, exp))
-		return binary.LittleEndian.AppendUint64(nil, math.Float64bits(s))
+		return bytesOf64(SumSquares(g.vector(n, exp)))
 	case "momentumstep":
 		beta, gain, eta := g.fraction(), g.fraction(), g.float32(110)
 		x, m, v := g.vector(n, exp), g.vector(n, exp), g.vector(n, exp)
@@ -75,6 +74,22 @@ func goldenResult(op string, n int, seed uint64, exp uint32) []byte {
 		absolute(vhat)
 		AdaptiveStep(x, m, v, vhat, c, delta)
 		return slices.Concat(bytesOf(x), bytesOf(m), bytesOf(v), bytesOf(vhat))
+	case "adamstep":
+		return goldenMoments(&g, n, exp, AdamStep)
+	case "yogistep":
+		return goldenMoments(&g, n, exp, YogiStep)
+	case "dot":
+		return bytesOf64(Dot(g.vector(n, exp), g.vector(n, exp)))
+	case "norm":
+		return bytesOf64(Norm(g.vector(n, exp)))
+	case "medianof":
+		medians := make([]float32, 16)
+		for i := range medians {
+			medians[i] = MedianOf(g.vector(n+i, exp))
+		}
+		return bytesOf(medians)
+	case "qr":
+		return goldenQR(&g, n, exp)
 	case "exactsum":
 		means := make([]float32, 16)
 		for i := range means {
@@ -99,10 +114,50 @@ func goldenResult(op string, n int, seed uint64, exp uint32) []byte {
 		Descend(dst, a, x)
 	case "momentum":
 		Momentum(dst, a, b, x)
+	case "signstep":
+		SignStep(dst, a, x)
+	case "scale":
+		Scale(dst, a, x)
+	case "sub":
+		Sub(dst, dst, x)
 	default:
 		panic("unknown operation " + op)
 	}
 	return bytesOf(dst)
+}
+
+// goldenMoments has the state of a rule with two moments after one step.
+func goldenMoments(g *lcg, n int, exp uint32,
+	step func(x, m, v []float32, c Adaptive, delta []float32)) []byte {
+	c := Adaptive{Alpha: g.float32(110), Beta1: g.fraction(), Beta2: g.fraction()}
+	epsilon := g.vector(1, exp)
+	absolute(epsilon)
+	c.Epsilon = epsilon[0]
+	x, m, v := g.vector(n, exp), g.vector(n, exp), g.vector(n, exp)
+	absolute(v)
+	step(x, m, v, c, g.vector(n, exp))
+	return slices.Concat(bytesOf(x), bytesOf(m), bytesOf(v))
+}
+
+// goldenQR has the Gram matrix, R and Q of seven columns, of which the third
+// is the first again and the sixth is zeros.
+func goldenQR(g *lcg, n int, exp uint32) []byte {
+	columns := g.columns(7, n, exp)
+	copy(columns[2], columns[0])
+	clear(columns[5])
+	gram := gramOf(columns)
+	r := make([]float64, len(gram))
+	Cholesky(r, gram)
+	return slices.Concat(bytesOf64(gram...), bytesOf64(r...),
+		bytesOf(slices.Concat(orthonormalized(columns, r)...)))
+}
+
+func bytesOf64(x ...float64) []byte {
+	var b []byte
+	for _, v := range x {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+	}
+	return b
 }
 
 func bytesOf(x []float32) []byte {
