@@ -27,35 +27,12 @@ func TestCostIsTheFrames(t *testing.T) {
 		Up:     wire.Traffic{Payload: len(reply), Socket: len(fmt.Sprintf("PUB zo.mnist.p.0.12345678 %d\r\n%s\r\n", len(reply), reply))},
 		Down:   wire.Traffic{Payload: len(announcement), Socket: len(fmt.Sprintf("MSG zo.mnist.a.0 1 %d\r\n%s\r\n", len(announcement), announcement))},
 		Repeat: got.Repeat, // see TestCostFillsTheBudget
-		Record: len(record),
-		Flat:   4 * (2*100 + 4096), Streaming: 4 * (100 + 4096),
+		Record: len(record), Records: 1, Vectors: 1,
+		Flat: 4 * (2*100 + 4096), Streaming: 4 * (100 + 4096),
 		Coordinator: 10 * uint64(unsafe.Sizeof(mathx.ExactSum{})),
 	}
 	if got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
-}
-
-// TestCostOfVectors: one entry counts float vectors of a flat and of a
-// streaming device.
-func TestCostOfVectors(t *testing.T) {
-	const d, block = 1 << 20, 4096
-	tests := []struct {
-		rule            wire.Rule
-		steps           uint32
-		flat, streaming uint64
-	}{
-		{wire.SGD, 1, 2, 1},           // x and the probe; x
-		{wire.SGD, 5, 3, 2},           // and the local iterate
-		{wire.Momentum, 1, 3, 2},      // x, m and the probe; x and m
-		{wire.TorchMomentum, 5, 5, 4}, // and both again, local
-	}
-	for _, test := range tests {
-		p := wire.Plan{Dim: d, Rule: test.rule, Steps: test.steps}
-		got := p.Cost(wire.CostInput{})
-		if flat, streaming := 4*(test.flat*d+block), 4*(test.streaming*d+block); got.Flat != flat || got.Streaming != streaming {
-			t.Errorf("%v, K = %d: got %d and %d, want %d and %d", test.rule, test.steps, got.Flat, got.Streaming, flat, streaming)
-		}
 	}
 }
 

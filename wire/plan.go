@@ -138,13 +138,41 @@ func orOne(v float32) float32 {
 	return v
 }
 
-// Queries returns the loss evaluations of one device in a round with P
-// perturbations: K(P+1) forward, 2KP central.
+// Queries returns the loss evaluations of one device for K local steps with P
+// perturbations: K(P+1) forward, 2KP central. [Plan.PhaseQueries] has those of
+// a round's first phase.
 func (p *Plan) Queries(perturbations uint32) uint64 {
-	if p.Difference == Forward {
-		return uint64(p.Steps) * (uint64(perturbations) + 1)
+	return uint64(p.Steps) * p.stepQueries(perturbations)
+}
+
+// PhaseQueries returns the loss evaluations of one device for a record of a
+// phase, [Round.Phase]: phase 1 looks once, at the round's first point; 0 and 2
+// are all local steps.
+func (p *Plan) PhaseQueries(phase uint8, perturbations uint32) uint64 {
+	if phase == 1 {
+		return p.stepQueries(perturbations)
 	}
-	return 2 * uint64(p.Steps) * uint64(perturbations)
+	return p.Queries(perturbations)
+}
+
+func (p *Plan) stepQueries(perturbations uint32) uint64 {
+	if p.Difference == Forward {
+		return uint64(perturbations) + 1
+	}
+	return 2 * uint64(perturbations)
+}
+
+// Vectors returns how many vectors of d elements every replica has: x and what
+// the rules keep.
+func (p *Plan) Vectors() int {
+	n := 1 + p.ServerRule.Moments() + 2*int(p.SubspaceMoves)
+	if p.Rule != SGD {
+		n++
+	}
+	if p.Control == ScaffoldMean {
+		n++
+	}
+	return n
 }
 
 // MaxPerturbations returns the largest P of the plan and its schedule.

@@ -1,0 +1,200 @@
+package wire_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// TestCostOfVectors: vectors that every replica has, and those that a device
+// has besides while it works on a streaming loss.
+func TestCostOfVectors(t *testing.T) {
+	const d, block = 1 << 20, 4096
+	tests := []struct {
+		name           string
+		plan           wire.Plan
+		vectors, local uint64
+		registers      uint64
+	}{
+		{"sgd, K = 1", wire.Plan{Rule: wire.SGD, Steps: 1}, 1, 0, 0},
+		{"sgd", wire.Plan{Rule: wire.SGD, Steps: 5}, 1, 1, 0},
+		{"momentum, K = 1", wire.Plan{Rule: wire.Momentum, Steps: 1}, 2, 0, 0},
+		{"torch momentum", wire.Plan{Rule: wire.TorchMomentum, Steps: 5}, 2, 2, 0},
+		{"prox", wire.Plan{Rule: wire.SGD, Steps: 5, Prox: 1}, 1, 1, 0},
+		{"scaffold-1", wire.Plan{Rule: wire.SGD, Steps: 5, Control: wire.ScaffoldPoint}, 1, 2, 0},
+		{"scaffold-2", wire.Plan{Rule: wire.SGD, Steps: 5, Control: wire.ScaffoldMean}, 2, 2, 0},
+		{"server sgd", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerSGD}, 1, 1, 0},
+		{"server sign", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerSign}, 1, 1, 0},
+		{"server momentum", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerMomentum}, 2, 1, 0},
+		{"adam", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerAdam}, 3, 1, 0},
+		{"yogi", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerYogi}, 3, 1, 0},
+		{"amsgrad", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerAMSGrad}, 4, 1, 0},
+		{"subspace", wire.Plan{Rule: wire.SGD, Steps: 5, Distribution: wire.Subspace, SubspaceMoves: 5}, 11, 1, 0},
+		{"everything", wire.Plan{Rule: wire.Momentum, Steps: 5, Distribution: wire.Subspace, SubspaceMoves: 3,
+			Control: wire.ScaffoldPoint, ServerRule: wire.ServerAMSGrad}, 11, 3, 0},
+		{"pool", wire.Plan{Rule: wire.SGD, Steps: 1, Pool: 4096}, 1, 0, 4097},
+		{"pool with momentum", wire.Plan{Rule: wire.Momentum, Steps: 1, Pool: 4096}, 2, 0, 2 * 4097},
+	}
+	for _, test := range tests {
+		test.plan.Dim = d
+		got := test.plan.Cost(wire.CostInput{})
+		if got.Vectors != test.vectors || got.Local != test.local {
+			t.Errorf("%s: got %d and %d vectors, want %d and %d", test.name, got.Vectors, got.Local, test.vectors, test.local)
+		}
+		streaming := 4*((test.vectors+test.local)*d+block) + 8*test.registers
+		if got.Streaming != streaming || got.Flat != streaming+4*d {
+			t.Errorf("%s: got %d and %d bytes, want %d and %d", test.name, got.Streaming, got.Flat, streaming, streaming+4*d)
+		}
+	}
+}
+
+// frames are those of a device in a round: what it reads and what it sends.
+type roundFrames struct {
+	announcements []wire.Announcement
+	replies       []wire.Reply
+	records       []wire.Record
+}
+
+// checkCost compares with frames built by hand, of a plan over 100 parameters for ids
+// of 8 bytes.
+func checkCost(t *testing.T, p *wire.Plan, round uint64, queries, scalars uint64, f roundFrames) {
+	t.Helper()
+	if err := p.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	got := p.Cost(wire.CostInput{Round: round, IDLen: 8})
+	want := wire.Cost{Perturbations: p.Perturbations, Queries: queries, Scalars: scalars, Records: len(f.records),
+		Repeat: got.Repeat, Vectors: got.Vectors, Local: got.Local, Flat: got.Flat, Streaming: got.Streaming, Coordinator: got.Coordinator}
+	for _, r := range f.records {
+		b := r.Append(nil)
+		if _, err := wire.DecodeRecord(b); err != nil {
+			t.Fatal(err)
+		}
+		want.Record += len(b)
+	}
+	for _, r := range f.replies {
+		b := r.Append(nil)
+		if _, err := wire.DecodeReply(b); err != nil {
+			t.Fatal(err)
+		}
+		want.Up.Payload += len(b)
+		want.Up.Socket += len(fmt.Sprintf("PUB zo.mnist.p.0.12345678 %d\r\n%s\r\n", len(b), b))
+	}
+	for _, a := range f.announcements {
+		b := a.Append(nil)
+		want.Down.Payload += len(b)
+		want.Down.Socket += len(fmt.Sprintf("MSG zo.mnist.a.0 1 %d\r\n%s\r\n", len(b), b))
+	}
+	if got != want {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+// announce is the announcement of record n, bringing the last one.
+func announce(p *wire.Plan, n uint64, last wire.Record) wire.Announcement {
+	a := wire.Announcement{N: n, Epoch: 1, Left: 30000, Cohort: wire.Cohort{Sampled: 10, Members: p.Members}, Step: p.Step, Perturbations: p.Perturbations}
+	a.Records.Add(last.Append(nil))
+	return a
+}
+
+// TestCostOfRelay: every contributor's scalars, half as long, with their weights.
+func TestCostOfRelay(t *testing.T) {
+	p := planOf(t, "fedzo")
+	p.Members, p.Precision, p.MaxScalar, p.Weights, p.MaxWeight = 300, wire.Half, 1000, wire.BySamples, 500
+	const scalars = 20 * 20
+	round := &wire.Round{Round: 8, Step: 1e-3, Perturbations: 20, Contributors: 10}
+	for slot := range uint32(10) {
+		round.Terms = append(round.Terms, wire.Term{Source: 291 + slot, Scalars: make(wire.Scalars, 2*scalars)})
+		round.Weights = append(round.Weights, 500)
+	}
+	record := wire.Record{N: 9, Epoch: 1, Kind: wire.KindRound, Round: round}
+	checkCost(t, p, 8, 20*21, scalars, roundFrames{
+		[]wire.Announcement{announce(p, 9, record)},
+		[]wire.Reply{{Kind: wire.Contribution, N: 9, Weight: 500, Values: make(wire.Scalars, 2*scalars)}},
+		[]wire.Record{record},
+	})
+	if got, want := p.Cost(wire.CostInput{}).Coordinator, uint64(2*scalars*10); got != want {
+		t.Errorf("a relay holds %d bytes, want %d", got, want)
+	}
+}
+
+// TestCostOfTwoPhases: scaffold-1 looks once more, and every message is twice.
+func TestCostOfTwoPhases(t *testing.T) {
+	p := planOf(t, "scaffold-1")
+	body := wire.Round{Round: 8, Step: 0.01, Perturbations: 20, Contributors: 10}
+	first, second := body, body
+	first.Phase, second.Phase = 1, 2
+	first.Terms = []wire.Term{{Scalars: make(wire.Scalars, 4*20)}}
+	second.Terms = []wire.Term{{Scalars: make(wire.Scalars, 4*200)}, {Back: 1, Scalars: make(wire.Scalars, 4*20)}}
+	one := wire.Record{N: 16, Epoch: 1, Kind: wire.KindRound, Round: &first}
+	two := wire.Record{N: 17, Epoch: 1, Kind: wire.KindRound, Round: &second}
+	variate := wire.ControlVariate{N: 16, Scalars: make(wire.Scalars, 4*20)}
+	checkCost(t, p, 8, 21+10*21, 20+200+20, roundFrames{
+		[]wire.Announcement{announce(p, 16, two), announce(p, 17, one)},
+		[]wire.Reply{
+			{Kind: wire.Contribution, N: 16, Weight: 1, Values: make(wire.Scalars, 4*20)},
+			{Kind: wire.Contribution, N: 17, Weight: 1, Values: make(wire.Scalars, 4*200), Rest: variate.Append(nil)},
+		},
+		[]wire.Record{one, two},
+	})
+	if got, want := p.Cost(wire.CostInput{}).Coordinator, uint64(48*(20+200+20)); got != want {
+		t.Errorf("the coordinator has %d bytes, want %d", got, want)
+	}
+	p.Difference = wire.Central
+	if got := p.Cost(wire.CostInput{}).Queries; got != 2*20+2*10*20 {
+		t.Errorf("central: %d queries", got)
+	}
+}
+
+// TestCostOfControlVariates: at worst every contributor's is of another record;
+// in a run's first rounds there are fewer.
+func TestCostOfControlVariates(t *testing.T) {
+	p := planOf(t, "scaffold-2")
+	p.Members = 100
+	for round, older := range map[uint64]uint64{1: 0, 2: 1, 8: 7, 1000: 10} {
+		body := &wire.Round{Round: round, Step: 0.01, Perturbations: 20, Contributors: 10, Population: 100,
+			Slots: []uint32{90, 91, 92, 93, 94, 95, 96, 97, 98, 99}, Terms: []wire.Term{{Scalars: make(wire.Scalars, 800)}}}
+		for i := range older {
+			body.Terms = append(body.Terms, wire.Term{Back: round - older + i, Scalars: make(wire.Scalars, 800)})
+		}
+		record := wire.Record{N: round + 1, Epoch: 1, Kind: wire.KindRound, Round: body}
+		last := record
+		reply := wire.Reply{Kind: wire.Contribution, N: round + 1, Weight: 1, Values: make(wire.Scalars, 800)}
+		scalars := uint64(200)
+		if round == 1 {
+			last = wire.Record{N: 1, Epoch: 1, Kind: wire.KindPlan, Plan: p}
+		} else {
+			reply.Rest = (&wire.ControlVariate{N: round, Scalars: make(wire.Scalars, 800)}).Append(nil)
+			scalars = 400
+		}
+		checkCost(t, p, round, 10*21, scalars, roundFrames{
+			[]wire.Announcement{announce(p, round+1, last)}, []wire.Reply{reply}, []wire.Record{record}})
+	}
+	if got, want := p.Cost(wire.CostInput{Round: 2}).Coordinator, uint64(48*200*(1+10)); got != want {
+		t.Errorf("the coordinator has %d bytes, want %d", got, want)
+	}
+}
+
+// TestCostOfAggregators: what needs all contributions at once holds them.
+func TestCostOfAggregators(t *testing.T) {
+	for aggregator, want := range map[wire.Aggregator]uint64{
+		wire.WeightedMean: 48 * 10, wire.ClippedMean: 48 * 10, wire.Median: 4 * 10 * 10, wire.TrimmedMean: 4 * 10 * 10,
+	} {
+		p := plan(t)
+		p.Aggregator = aggregator
+		if got := p.Cost(wire.CostInput{}).Coordinator; got != want {
+			t.Errorf("%v: got %d bytes, want %d", aggregator, got, want)
+		}
+	}
+}
+
+// TestPhaseQueries: the first phase is one look, the rest is all local steps.
+func TestPhaseQueries(t *testing.T) {
+	p := planOf(t, "scaffold-1")
+	for phase, want := range map[uint8]uint64{0: 210, 1: 21, 2: 210} {
+		if got := p.PhaseQueries(phase, 20); got != want {
+			t.Errorf("phase %d: got %d queries, want %d", phase, got, want)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package wire
+
+// A sample has the records of one round, with numbers as long as they get.
+type sample struct {
+	plan          *Plan
+	round         uint64
+	perturbations uint32
+	phases        []uint8  // of the round's records: 0, or 1 and 2
+	records       [][]byte // by phase
+}
+
+func sampleOf(p *Plan, round uint64) *sample {
+	s := &sample{plan: p, round: round, perturbations: p.PerturbationsAt(round), phases: []uint8{0}}
+	if p.Control == ScaffoldPoint {
+		s.phases = []uint8{1, 2}
+	}
+	for i := range s.phases {
+		r := Record{N: s.n(i), Epoch: 1, Kind: KindRound, Round: s.body(s.phases[i])}
+		s.records = append(s.records, r.Append(nil))
+	}
+	return s
+}
+
+// n is the index of the round's record i, in a log of the plan and rounds.
+func (s *sample) n(i int) uint64 { return 2 + uint64(len(s.phases))*(s.round-1) + uint64(i) }
+
+// scalars is how many a contribution of a phase has, without its control variate.
+func (s *sample) scalars(phase uint8) uint64 {
+	if phase == 1 {
+		return uint64(s.perturbations)
+	}
+	return uint64(s.plan.Steps) * uint64(s.perturbations)
+}
+
+// variate is how many scalars a contribution's control variate has.
+func (s *sample) variate(phase uint8) uint64 {
+	switch {
+	case phase == 2:
+		return uint64(s.perturbations)
+	case s.plan.Control == ScaffoldMean && s.round > 1:
+		return s.scalars(phase)
+	}
+	return 0
+}
+
+func (s *sample) blob(scalars uint64) Scalars {
+	return make(Scalars, uint64(s.plan.Precision.Width())*scalars)
+}
+
+// body is the round with every contributor, as many as the plan asks for.
+func (s *sample) body(phase uint8) *Round {
+	p := s.plan
+	r := &Round{
+		Round: s.round, Step: p.StepAt(s.round), Perturbations: s.perturbations, Contributors: p.Target, Phase: phase,
+		Terms: []Term{{Scalars: s.blob(s.scalars(phase))}},
+	}
+	switch {
+	case p.Transport == Relay:
+		s.relay(r)
+	case phase == 2:
+		r.Terms = append(r.Terms, Term{Back: 1, Scalars: s.blob(s.variate(phase))})
+	case p.Control == ScaffoldMean:
+		r.Slots, r.Population = s.slots(), max(p.Members, p.Target)
+		for older := min(s.round-1, uint64(len(r.Slots))); older > 0; older-- {
+			r.Terms = append(r.Terms, Term{Back: s.round - older, Scalars: s.blob(s.variate(phase))})
+		}
+	}
+	return r
+}
+
+// relay makes r's terms those of each contributor.
+func (s *sample) relay(r *Round) {
+	term := r.Terms[0]
+	r.Terms = nil
+	for _, slot := range s.slots() {
+		term.Source = slot + 1
+		r.Terms = append(r.Terms, term)
+		if s.plan.Weights == BySamples {
+			r.Weights = append(r.Weights, s.plan.MaxWeight)
+		}
+	}
+}
+
+// slots are those of the contributors: the largest there are.
+func (s *sample) slots() []uint32 {
+	n := min(s.plan.Target, MaxTerms)
+	slots := make([]uint32, n)
+	for i := range slots {
+		slots[i] = max(s.plan.Members, n) - n + uint32(i)
+	}
+	return slots
+}
+
+// announcement opens the round's record i and brings the last record, and those
+// before it that fit budget. The last record of record 2 is the plan; of others
+// it is as long as this round's.
+func (s *sample) announcement(i int, budget uint32) []byte {
+	p := s.plan
+	a := Announcement{
+		N: s.n(i), Epoch: 1, Left: uint64(p.Deadline), Step: p.StepAt(s.round), Perturbations: s.perturbations,
+		Cohort: Cohort{Sampled: uint64(p.Sampled(p.Members)), Members: p.Members},
+	}
+	if p.Roster == OpenRoster {
+		a.Cohort = Cohort{Sampled: FullThreshold - 1}
+	}
+	if a.N == 2 {
+		a.Records.Add((&Record{N: 1, Epoch: 1, Kind: KindPlan, Plan: p}).Append(nil))
+		return a.Append(nil)
+	}
+	const head = 3 // that the length of a record counts as
+	left, last := int(budget), uint64(i)+uint64(len(s.records))-1
+	for back := range a.N - 1 {
+		record := s.records[(last+back)%uint64(len(s.records))]
+		if back > 0 {
+			left -= len(record) + head
+		}
+		if left < 0 {
+			break
+		}
+		a.Records.Add(record)
+	}
+	return a.Append(nil)
+}
+
+// reply is a device's contribution to the round's record i.
+func (s *sample) reply(i int) []byte {
+	phase := s.phases[i]
+	r := Reply{Kind: Contribution, N: s.n(i), Weight: 1, Values: s.blob(s.scalars(phase))}
+	if s.plan.Weights == BySamples {
+		r.Weight = s.plan.MaxWeight
+	}
+	if n := s.variate(phase); n > 0 {
+		v := ControlVariate{N: r.N - 1, Scalars: s.blob(n)}
+		r.Rest = v.Append(nil)
+	}
+	return r.Append(nil)
+}

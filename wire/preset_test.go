@@ -1,0 +1,137 @@
+package wire_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// numbers are what a paper, or its code where the paper is silent, runs a method with.
+type numbers struct {
+	sharing      wire.Sharing
+	distribution wire.Distribution
+	difference   wire.Difference
+	transport    wire.Transport
+	k, p, batch  uint32
+	mu, step     float32
+	decay        wire.StepDecay
+	moves        uint32
+	share, prox  float32
+	control      wire.Control
+	server       wire.ServerRule
+}
+
+var papers = map[string]numbers{
+	"decomfl":             {distribution: wire.Normal, difference: wire.Forward, k: 1, p: 10, batch: 32, mu: 1e-3, step: 1e-3},
+	"mezo":                {distribution: wire.Normal, difference: wire.Central, k: 1, p: 1, batch: 16, mu: 1e-3, step: 1e-6},
+	"zo-adafl":            {distribution: wire.Sphere, difference: wire.Forward, k: 50, p: 1, batch: 25, mu: 1e-3, step: 1e-3, server: wire.ServerAMSGrad},
+	"fedzo":               {sharing: wire.PerClient, transport: wire.Relay, distribution: wire.Sphere, difference: wire.Forward, k: 20, p: 20, batch: 25, mu: 1e-3, step: 1e-3},
+	"zofedht":             trajectory(wire.PerClient, wire.Subspace, 64),
+	"zofedht-shared":      trajectory(wire.SharedDirections, wire.Subspace, 64),
+	"zofedavg-sgd":        trajectory(wire.PerClient, wire.Normal, 64),
+	"zofedavg-sgd-shared": trajectory(wire.SharedDirections, wire.Normal, 64),
+	"zofedavg-gd":         trajectory(wire.PerClient, wire.Normal, 0),
+	"zofedavg-gd-shared":  trajectory(wire.SharedDirections, wire.Normal, 0),
+	"fedprox":             {distribution: wire.Normal, difference: wire.Forward, k: 10, p: 20, mu: 0.01, step: 0.01, prox: 1},
+	"scaffold-1":          {distribution: wire.Normal, difference: wire.Forward, k: 10, p: 20, mu: 0.01, step: 0.01, control: wire.ScaffoldPoint},
+	"scaffold-2":          {distribution: wire.Normal, difference: wire.Forward, k: 10, p: 20, mu: 0.01, step: 0.01, control: wire.ScaffoldMean},
+}
+
+// trajectory is section IV of the ZOFedHT paper.
+func trajectory(sharing wire.Sharing, distribution wire.Distribution, batch uint32) numbers {
+	n := numbers{sharing: sharing, distribution: distribution, difference: wire.Central, k: 50, p: 1,
+		batch: batch, mu: 1e-4, step: 1, decay: wire.InverseSqrt}
+	if sharing == wire.PerClient {
+		n.transport = wire.Relay
+	}
+	if distribution == wire.Subspace {
+		n.moves, n.share = 5, 0.5
+	}
+	return n
+}
+
+func numbersOf(p *wire.Plan) numbers {
+	return numbers{p.Sharing, p.Distribution, p.Difference, p.Transport, p.Steps, p.Perturbations, p.Batch,
+		p.Mu, p.Step, p.StepDecay, p.SubspaceMoves, p.SubspaceShare, p.Prox, p.Control, p.ServerRule}
+}
+
+// planOf returns the plan of a preset, for run mnist over 100 parameters.
+func planOf(t testing.TB, preset string) *wire.Plan {
+	t.Helper()
+	p, err := wire.Preset(preset, "mnist", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestPresetsAreThePapers holds every preset to the numbers of its paper.
+func TestPresetsAreThePapers(t *testing.T) {
+	for _, info := range wire.Presets() {
+		p, err := wire.Preset(info.Name, "r1", 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want, known := papers[info.Name]; !known || numbersOf(p) != want {
+			t.Errorf("%s:\ngot  %+v\nwant %+v", info.Name, numbersOf(p), want)
+		}
+		if p.Rule != wire.SGD || p.Aggregator != wire.WeightedMean || p.Weights != wire.Equal || p.WeightDecay != 0 || p.Pool != 0 {
+			t.Errorf("%s has more than its paper: %+v", info.Name, p)
+		}
+		for line := range strings.Lines(info.Notes) {
+			if len(line) > 91 || strings.TrimSpace(line) == "" {
+				t.Errorf("%s: a line of notes of %d bytes: %q", info.Name, len(line), line)
+			}
+		}
+	}
+	if len(wire.Presets()) != len(papers) {
+		t.Errorf("%d presets, %d papers", len(wire.Presets()), len(papers))
+	}
+	p, err := wire.Preset("zo-adafl", "r1", 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := [5]float32{p.ServerStep, p.ServerBeta1, p.ServerBeta2, p.ServerEpsilon, p.ServerV0}
+	if want := [5]float32{0.02, 0.9, 0.99, 1e-8, 1e-5}; got != want {
+		t.Errorf("zo-adafl: alpha, beta1, beta2, epsilon, v0 = %v, want section 5.2's %v", got, want)
+	}
+}
+
+// TestInverseSqrtIsThePapers: ZOFedHT's eta0/sqrt(r+1), its r from 0.
+func TestInverseSqrtIsThePapers(t *testing.T) {
+	p, err := wire.Preset("zofedht", "r1", 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for round, want := range map[uint64]float32{1: 1, 4: 0.5, 100: 0.1} {
+		if got := p.StepAt(round); got != want {
+			t.Errorf("eta of round %d: got %v, want %v", round, got, want)
+		}
+	}
+}
+
+// TestRelayedPresetsFit: a record of theirs, at its longest, is within RelayLimit.
+func TestRelayedPresetsFit(t *testing.T) {
+	relayed := 0
+	for _, info := range wire.Presets() {
+		p, err := wire.Preset(info.Name, "r1", 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Transport != wire.Relay {
+			continue
+		}
+		relayed++
+		p.Members, p.Weights = wire.MaxMembers, wire.BySamples
+		if err := p.Validate(); err != nil {
+			t.Errorf("%s: %v", info.Name, err)
+		}
+		if got := p.Cost(wire.CostInput{Round: 1 << 40}).Record; got > wire.RelayLimit || got < int(4*p.Target*p.Steps*p.Perturbations) {
+			t.Errorf("%s: a record of %d bytes", info.Name, got)
+		}
+	}
+	if relayed != 4 {
+		t.Errorf("%d presets relay, want 4", relayed)
+	}
+}
