@@ -45,8 +45,8 @@ var refusals = []refusal{
 		"a server rule acts element by element, so x is no longer a sum of coefficients times directions: set server_rule=mean, or pool=0"},
 	{"pool", func(p *Plan) bool { return p.Pool > 0 && p.Control != NoControl },
 		"control variates would double the coefficients at every step: set control=none, or pool=0"},
-	{"pool", func(p *Plan) bool { return p.Pool > 0 && p.WeightDecay > 0 && p.scaled() },
-		"with decay and step scales each segment has coefficients of its own: drop weight_decay or the segments' step_scale, or set pool=0"},
+	{"pool", func(p *Plan) bool { return p.Pool > 0 && (p.WeightDecay > 0 || p.Prox > 0) && p.scaled() },
+		"with decay or prox and step scales each segment has coefficients of its own: drop weight_decay and prox or the segments' step_scale, or set pool=0"},
 
 	// Local rule.
 	{"beta", func(p *Plan) bool { return p.Rule == SGD && p.Beta != 0 },

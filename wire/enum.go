@@ -169,6 +169,19 @@ const (
 	ServerSign ServerRule = 6
 )
 
+// Moments is how many vectors the rule keeps: m, v, the largest v.
+func (v ServerRule) Moments() int {
+	switch v {
+	case ServerMomentum:
+		return 1
+	case ServerAdam, ServerYogi:
+		return 2
+	case ServerAMSGrad:
+		return 3
+	}
+	return 0
+}
+
 // Precision is the width of the scalars that travel.
 type Precision uint8
 
