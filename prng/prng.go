@@ -39,6 +39,8 @@ const (
 	Subspace Domain = 1
 	// Initial holds the random initial parameters.
 	Initial Domain = 2
+	// Pool holds the fixed directions of a seed pool.
+	Pool Domain = 3
 )
 
 // Shared is the Source of a direction that all devices share.

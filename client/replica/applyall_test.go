@@ -2,6 +2,7 @@ package replica
 
 import (
 	"fmt"
+	"github.com/zofl/zofl/prng"
 	"slices"
 	"testing"
 
@@ -176,11 +177,11 @@ func TestOperationsDoNotAllocate(t *testing.T) {
 			g := make([]float32, perturbations)
 			step := func() {
 				n := r.N() + 1
-				r.Probe(plus, x, 0, 1, n, 0, 1)
-				r.Probe(plus[7:], x, 7, 1, n, 0, 2)
-				points.Z = append(points.Z[:0], r.Direction(n, 0, 3), r.Direction(n, 0, 4))
+				r.Probe(plus, x, 0, 1, n, 0, 1, prng.Shared)
+				r.Probe(plus[7:], x, 7, 1, n, 0, 2, prng.Shared)
+				points.Z = append(points.Z[:0], r.Direction(n, 0, 3, prng.Shared), r.Direction(n, 0, 4, prng.Shared))
 				r.PerturbAll(dst, 1, len(dst[0]), points)
-				r.Advance(x, m, n, 0, g, 0.1)
+				r.Advance(&Local{X: x, M: m}, n, 0, g, 0.1)
 				if err := r.Apply(records[0]); err != nil {
 					t.Fatal(err)
 				}

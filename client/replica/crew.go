@@ -5,6 +5,7 @@ import (
 
 	"github.com/zofl/zofl/internal/parallel"
 	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
 )
 
 // A crew is what a replica's operations work with. What comes of a block depends
@@ -18,19 +19,30 @@ type crew struct {
 	shared probe
 	spread spread
 
-	moves          []move      // that wait
-	terms          []prng.Term // of the moves, one after another
-	movedX, movedM []float32   // what they move
-	scratch        [][]float32 // a block for each worker that has moved one
+	moves               []move      // that wait
+	terms               []prng.Term // of the moves, one after another
+	spans               []float32   // their coefficients in the subspace: of each step those of all columns
+	scratch             []scratch   // of each worker
+	equipped, needsBase bool
+
+	wanted []norm // that are being measured
+	norms  map[prng.Direction]float64
+
+	correcting move // whose correction is made
+	correction []float32
+
+	columns [][]float32 // of the trail, newest first
+	grams   []float64   // of its blocks
 
 	// Tasks of the team: made once, because a new one allocates.
-	moveTask, probeTask, spreadTask func(worker, i int)
+	moveTask, probeTask, spreadTask, normTask, gramTask, basisTask, correctTask, expandTask func(worker, i int)
 }
 
 // recruit makes the team and its tasks.
 func (r *Replica) recruit() {
 	r.team = parallel.New(r.cfg.Workers)
-	r.moveTask, r.probeTask, r.spreadTask = r.moveBlock, r.probeOne, r.spreadOne
+	r.moveTask, r.probeTask, r.spreadTask, r.normTask = r.moveBlock, r.probeOne, r.spreadOne, r.normOne
+	r.gramTask, r.basisTask, r.correctTask, r.expandTask = r.gramBlock, r.basisBlock, r.correctBlock, r.expandBlock
 }
 
 // workFor is how much work, in elements of normals, makes it worth to wake another
@@ -44,7 +56,7 @@ const signsFor = 8
 // teamFor returns the team for so many elements of directions; nil: it is not
 // worth one.
 func (r *Replica) teamFor(elements uint64) *parallel.Team {
-	if prng.Distribution(r.plan.Distribution) == prng.Rademacher {
+	if r.plan.Distribution == wire.Rademacher {
 		elements /= signsFor
 	}
 	if elements < workFor {

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"bytes"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -19,23 +20,41 @@ const canonicalNaN = 0x7fc00000
 // Digest returns the digest of the whole state, every vector of it. Besides
 // Config.Workers it needs nothing that changes, so it may be called while
 // another goroutine probes.
+// Of a private run it is keyed: nobody without the run key can test a guess at the
+// state.
 func (r *Replica) Digest() [32]byte {
-	return digest(r.cfg.Workers, r.vectors()...)
+	return r.seal(hashVectors(r.cfg.Workers, r.vectors()...))
+}
+
+// seal ends a digest: with the registers, if the plan has any, and in a private run
+// as HMAC-SHA256(run key, "zofl/1 digest\x00" + digest).
+func (r *Replica) seal(root hash.Hash) [32]byte {
+	if hasRegisters(&r.plan) {
+		root.Write(appendRegisters(nil, r.registers()))
+	}
+	sum := root.Sum(nil)
+	if r.plan.Private() {
+		mac := hmac.New(sha256.New, r.runKey)
+		mac.Write([]byte("zofl/1 digest\x00"))
+		mac.Write(sum)
+		sum = mac.Sum(nil)
+	}
+	return [32]byte(sum)
 }
 
 // Digest returns the digest of vectors of one length d: SHA-256 of
 // "zofl/1 state\x00", LE64(d), LE32(number of vectors), then, vector after
 // vector, the SHA-256 of each block of 4096 elements (the last may be
 // shorter), an element being its 4 bytes little-endian, any NaN 0x7fc00000.
-func Digest(vectors ...[]float32) [32]byte { return digest(1, vectors...) }
+func Digest(vectors ...[]float32) [32]byte { return [32]byte(hashVectors(1, vectors...).Sum(nil)) }
 
-func digest(workers int, vectors ...[]float32) [32]byte {
+func hashVectors(workers int, vectors ...[]float32) hash.Hash {
 	h := newLeaves(min(workers, len(vectors[0])/leavesPerWorker/prng.BlockLen))
 	root := digestRoot(uint64(len(vectors[0])), len(vectors))
 	for _, v := range vectors {
 		h.vector(root, v)
 	}
-	return [32]byte(root.Sum(nil))
+	return root
 }
 
 // Leaves are hashed a row at a time; a worker is worth its while for a few.

@@ -23,6 +23,7 @@ type Head struct {
 	Ended   *wire.End  // nil: the run goes on
 	Vectors int        // of Plan.Dim float32 each
 	History
+	registers []uint64
 }
 
 // size returns the length of the file in bytes.
@@ -67,8 +68,8 @@ func badState(format string, args ...any) error {
 
 // headLen returns the length that a prefix says.
 func headLen(prefix []byte) (int, error) {
-	if string(prefix[:len(stateMagic)]) != stateMagic {
-		return 0, badState("it begins with %q, not %q", prefix[:len(stateMagic)], stateMagic)
+	if magic := string(prefix[:len(stateMagic)]); magic != stateMagic && magic != stateMagic2 {
+		return 0, badState("it begins with %q, not %q", magic, stateMagic)
 	}
 	n := binary.LittleEndian.Uint32(prefix[len(stateMagic):])
 	if n > maxHead {
@@ -92,14 +93,25 @@ func parseHead(b []byte) (Head, error) {
 	h.First = bytes.Clone(d.bytes())
 	change, end := d.bytes(), d.bytes()
 	h.Rollbacks = d.rollbacks()
+	second := string(b[:len(stateMagic)]) == stateMagic2
+	if second {
+		h.registers = d.registers()
+	}
 	if d.short || len(d.b) > 0 {
 		return Head{}, badState("the head's lengths do not fit")
 	}
 	if err := h.decode(change, end); err != nil {
 		return Head{}, fmt.Errorf("%w: %w", ErrState, err)
 	}
-	if dim != h.Plan.Dim || h.Vectors != vectorsOf(h.Plan) {
-		return Head{}, badState("%d vectors of %d parameters, the plan has %d of %d", h.Vectors, dim, vectorsOf(h.Plan), h.Plan.Dim)
+	if second != hasRegisters(h.Plan) {
+		return Head{}, badState("its format is not that of its plan")
+	}
+	want := h.Plan.Vectors()
+	if h.rebased() {
+		want = 0
+	}
+	if dim != h.Plan.Dim || h.Vectors != want {
+		return Head{}, badState("%d vectors of %d parameters, the plan has %d of %d", h.Vectors, dim, want, h.Plan.Dim)
 	}
 	return h, h.check()
 }
@@ -157,11 +169,9 @@ func (h *Head) check() error {
 	return nil
 }
 
-func vectorsOf(p *wire.Plan) int {
-	if p.Rule == wire.SGD {
-		return 1
-	}
-	return 2
+// rebased is as of a [Replica].
+func (h *Head) rebased() bool {
+	return h.Plan.Pool > 0 && h.Rounds > 0 && h.Rounds%uint64(h.Plan.Rebase) == 0
 }
 
 // A headReader reads the fields of a head; short says that there was less than
@@ -207,4 +217,16 @@ func (d *headReader) rollbacks() []Rollback {
 		rollbacks[i] = Rollback{d.uint64(), d.uint64()}
 	}
 	return rollbacks
+}
+
+func (d *headReader) registers() []uint64 {
+	n := d.uint32()
+	if d.short = d.short || int(n) > len(d.b)/8; d.short || n == 0 {
+		return nil
+	}
+	list := make([]uint64, n)
+	for i := range list {
+		list[i] = d.uint64()
+	}
+	return list
 }

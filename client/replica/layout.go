@@ -38,13 +38,13 @@ func layout(p *wire.Plan) []span {
 
 // spanAt returns the index of the span that element i is in.
 func (r *Replica) spanAt(i int) int {
-	at, _ := slices.BinarySearchFunc(r.spans, i+1, func(s span, end int) int { return cmp.Compare(s.end, end) })
+	at, _ := slices.BinarySearchFunc(r.segments, i+1, func(s span, end int) int { return cmp.Compare(s.end, end) })
 	return at
 }
 
 // initial returns the parameters of record 1: a copy of the given ones, or the
 // plan's seeded segments.
-func initial(p *wire.Plan, given []float32) ([]float32, error) {
+func initial(p *wire.Plan, runKey []byte, given []float32) ([]float32, error) {
 	x := make([]float32, p.Dim)
 	if p.Initial == wire.Given {
 		if err := checkGiven(p, given); err != nil {
@@ -55,7 +55,7 @@ func initial(p *wire.Plan, given []float32) ([]float32, error) {
 	}
 	at := 0
 	for _, s := range p.Layout() {
-		seed(x[at:at+int(s.Len)], at, p.RunKey, s)
+		seed(x[at:at+int(s.Len)], at, runKey, s)
 		at += int(s.Len)
 	}
 	return x, nil

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/zofl/zofl/wire"
 )
 
 // Load reads a state file of size bytes and returns its replica. It takes the
@@ -106,16 +108,25 @@ func (l *Loader) head(part []byte) error {
 		return err
 	}
 	l.history = h.History
+	runKey, err := h.Plan.Key(l.cfg.RunKey)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrState, err)
+	}
 	l.r = &Replica{
-		cfg: l.cfg, n: h.N, hash: h.Hash, epoch: h.Epoch, rounds: h.Rounds, first: h.First,
-		plan: *h.Plan, ended: h.Ended, spans: layout(h.Plan), x: make([]float32, h.Plan.Dim),
+		cfg: l.cfg, n: h.N, hash: h.Hash, epoch: h.Epoch, rounds: h.Rounds, first: h.First, ended: h.Ended,
 	}
 	l.r.recruit()
-	if h.Vectors == 2 {
-		l.r.m = make([]float32, h.Plan.Dim)
+	l.r.allocate(h.Plan, runKey, make([]float32, h.Plan.Dim))
+	if !l.r.restore(h.registers) {
+		return badState("registers that its plan has not")
 	}
 	if again := l.r.appendHead(nil, h.History); !bytes.Equal(again, part[prefixLen:len(part)-sumLen]) {
 		return badState("the head is not the form that is written")
+	}
+	if h.Vectors == 0 {
+		l.r.expand()
+		l.need, l.next = sumLen, l.digest
+		return nil
 	}
 	l.rest, l.need, l.next = l.r.vectors(), 4, l.element
 	return nil
@@ -133,6 +144,8 @@ func (l *Loader) fits(h *Head, headLen int) error {
 		return fmt.Errorf("%w: %w: %d do not fit this machine's memory", ErrState, ErrDim, p.Dim)
 	case h.size(headLen) != l.size:
 		return badState("%d bytes, want %d", l.size, h.size(headLen))
+	case p.Pool > 0 && p.Initial == wire.Given && l.cfg.Initial == nil:
+		return fmt.Errorf("%w: %w: a pool's coefficients are of the given parameters: give Config.Initial", ErrState, ErrInitial)
 	case len(p.InitialDigest) > 0 && l.cfg.Initial != nil:
 		if err := checkGiven(p, l.cfg.Initial); err != nil {
 			return fmt.Errorf("%w: %w", ErrState, err)

@@ -7,9 +7,9 @@ import "github.com/zofl/zofl/prng"
 // x - mu*S z; of forward ones x itself, then x + mu*S z for each. S is as in
 // [Replica.Probe].
 type Points struct {
-	X       []float32        // the whole iterate
-	Mu      float32          // above 0
-	Z       []prng.Direction // that [Replica.Direction] returned
+	X       []float32   // the whole iterate
+	Mu      float32     // above 0
+	Z       []Direction // that [Replica.Directions] returned
 	Central bool
 }
 
@@ -102,11 +102,11 @@ func (s *spread) aim(p *probe, group int) bool {
 	p.minus, p.mu = nil, s.points.Mu
 	switch {
 	case s.points.Central:
-		p.plus, p.minus, p.z = s.dst[2*group], s.dst[2*group+1], s.points.Z[group]
+		p.plus, p.minus, p.z = s.dst[2*group], s.dst[2*group+1], &s.points.Z[group]
 	case group == 0:
 		p.plus, p.mu = s.dst[0], 0
 	default:
-		p.plus, p.z = s.dst[group], s.points.Z[group-1]
+		p.plus, p.z = s.dst[group], &s.points.Z[group-1]
 	}
 	if p.plus == nil {
 		p.plus, p.minus, p.mu = p.minus, nil, -p.mu

@@ -17,7 +17,7 @@ func pointsAt(r *Replica, central bool) *Points {
 	x[1], x[2] = float32(math.Copysign(0, -1)), 1e30
 	p := &Points{X: x, Mu: 0.01, Central: central}
 	for i := range 3 {
-		p.Z = append(p.Z, r.Direction(5, 2, i))
+		p.Z = append(p.Z, r.Direction(5, 2, i, prng.Shared))
 	}
 	return p
 }
@@ -26,7 +26,7 @@ func pointsAt(r *Replica, central bool) *Points {
 func (p *Points) whole(r *Replica) (all [][]float32) {
 	add := func(mu float32, i int) {
 		v := make([]float32, len(p.X))
-		r.Probe(v, p.X, 0, mu, 5, 2, i)
+		r.Probe(v, p.X, 0, mu, 5, 2, i, prng.Shared)
 		all = append(all, v)
 	}
 	if !p.Central {
@@ -122,7 +122,7 @@ func TestPerturbAllOfOneBlock(t *testing.T) {
 	mustApply(t, r, newChain(plan.Run).plan(plan))
 	p := &Points{X: r.Params(), Mu: 0.5, Central: true}
 	for i := range perturbations {
-		p.Z = append(p.Z, r.Direction(5, 2, i))
+		p.Z = append(p.Z, r.Direction(5, 2, i, prng.Shared))
 	}
 	want := p.whole(r)
 	for off := range 2 {

@@ -1,21 +1,25 @@
 package replica
 
-import "github.com/zofl/zofl/prng"
+import (
+	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/prng"
+)
 
 const lengthMismatch = "replica: length mismatch"
 
 // Probe writes elements off, off+1, ... of x + mu*S z to dst, for z of record
-// n, local step k, perturbation p; S scales each segment by its MuScale. x is
+// n, local step k, perturbation p, source; S scales each segment by its MuScale. x is
 // the whole iterate and stays as it is; dst may not overlap it. A negative mu
 // gives the other side of a central difference; mu = 0 is x itself.
-func (r *Replica) Probe(dst, x []float32, off int, mu float32, n uint64, k, p int) {
-	r.Perturb(dst, x, off, mu, r.Direction(n, k, p))
+func (r *Replica) Probe(dst, x []float32, off int, mu float32, n uint64, k, p int, source uint32) {
+	z := r.Direction(n, k, p, source)
+	r.Perturb(dst, x, off, mu, &z)
 }
 
 // Perturb is Probe along a direction that [Replica.Direction] returned. Several
 // goroutines may call it and PerturbAll at once, while nothing else but Digest is
 // called; one of them at a time has the workers.
-func (r *Replica) Perturb(dst, x []float32, off int, mu float32, z prng.Direction) {
+func (r *Replica) Perturb(dst, x []float32, off int, mu float32, z *Direction) {
 	if mu == 0 {
 		copy(dst, x[off:])
 		return
@@ -30,7 +34,7 @@ type probe struct {
 	x           []float32
 	plus, minus []float32
 	mu          float32
-	z           prng.Direction
+	z           *Direction
 }
 
 // probeTile is how many elements a worker probes at a time, in whole blocks of the
@@ -60,13 +64,13 @@ func (r *Replica) probeOne(_, tile int) {
 // are generated, the others by way of a block of z.
 func (r *Replica) probeRange(p *probe, at, end int) {
 	for at < end {
-		s := r.spans[r.spanAt(at)]
+		s := r.segments[r.spanAt(at)]
 		to := min(s.end, end)
 		if to < end {
 			to -= to % prng.BlockLen
 		}
 		if at%prng.BlockLen == 0 && at < to {
-			p.blocks(at, to, p.mu*s.mu)
+			r.probeBlocks(p, at, to, p.mu*s.mu)
 		} else {
 			to = min(end, at-at%prng.BlockLen+prng.BlockLen)
 			r.probePart(p, at, to)
@@ -75,15 +79,29 @@ func (r *Replica) probeRange(p *probe, at, end int) {
 	}
 }
 
-// blocks probes elements [at, to), from the start of a block on, all with one
+// probeBlocks probes elements [at, to), from the start of a block on, all with one
 // factor.
+func (r *Replica) probeBlocks(p *probe, at, to int, a float32) {
+	if p.z.tau == 0 {
+		p.blocks(at, to, a)
+		return
+	}
+	for ; at < to; at += prng.BlockLen { // so that what one column wrote is in a cache for the next
+		end := min(to, at+prng.BlockLen)
+		p.blocks(at, end, a)
+		r.probeSpan(p, at, end, a)
+	}
+}
+
+// blocks probes elements [at, to) along what z is made of.
 func (p *probe) blocks(at, to int, a float32) {
 	block := uint32(at / prng.BlockLen)
+	a = p.z.along(a)
 	x, plus := p.x[at:to], p.plus[at-p.start:to-p.start]
 	if p.minus == nil {
-		prng.Perturb(plus, x, a, p.z, block)
+		prng.Perturb(plus, x, a, p.z.z, block)
 	} else {
-		prng.PerturbPair(plus, p.minus[at-p.start:to-p.start], x, a, p.z, block)
+		prng.PerturbPair(plus, p.minus[at-p.start:to-p.start], x, a, p.z.z, block)
 	}
 }
 
@@ -91,11 +109,12 @@ func (p *probe) blocks(at, to int, a float32) {
 func (r *Replica) probePart(p *probe, at, to int) {
 	var block [prng.BlockLen]float32
 	first := at - at%prng.BlockLen
-	prng.Fill(block[:to-first], p.z, uint32(first/prng.BlockLen))
+	prng.Fill(block[:to-first], p.z.z, uint32(first/prng.BlockLen))
 	for at < to {
-		s := r.spans[r.spanAt(at)]
+		s := r.segments[r.spanAt(at)]
 		hi := min(s.end, to)
-		x, z, a := p.x[at:hi], block[at-first:hi-first], p.mu*s.mu
+		x, z, mu := p.x[at:hi], block[at-first:hi-first], p.mu*s.mu
+		a := p.z.along(mu)
 		plus := p.plus[at-p.start:]
 		for i, v := range z {
 			plus[i] = x[i] + float32(a*v)
@@ -106,6 +125,18 @@ func (r *Replica) probePart(p *probe, at, to int) {
 				minus[i] = x[i] - float32(a*v)
 			}
 		}
+		r.probeSpan(p, at, hi, mu)
 		at = hi
+	}
+}
+
+// probeSpan adds what a direction has in the subspace to elements [at, to).
+func (r *Replica) probeSpan(p *probe, at, to int, a float32) {
+	for j, v := range p.z.span[:p.z.tau] {
+		q := r.basis[j][at:to]
+		mathx.Axpy(p.plus[at-p.start:to-p.start], a*v, q)
+		if p.minus != nil {
+			mathx.Axpy(p.minus[at-p.start:to-p.start], -(a * v), q)
+		}
 	}
 }

@@ -59,7 +59,7 @@ func TestProbe(t *testing.T) {
 					length = min(length, dim-off)
 					guarded := make([]float32, length+2)
 					guarded[0], guarded[length+1] = 42, 42
-					r.Probe(guarded[1:length+1], x, off, mu, n, k, pert)
+					r.Probe(guarded[1:length+1], x, off, mu, n, k, pert, prng.Shared)
 					if !slices.Equal(guarded[1:length+1], want[off:off+length]) {
 						t.Errorf("%s, %v: %d at %d differ from x + mu S z", name, dist, length, off)
 					}
@@ -97,7 +97,7 @@ func TestAdvanceIsApply(t *testing.T) {
 							for i := range g {
 								g[i] = scalars.At(k*perturbations + i)
 							}
-							r.Advance(x, m, r.N()+1, k, g, eta)
+							r.Advance(&Local{X: x, M: m}, r.N()+1, k, g, eta)
 						}
 						mustApply(t, r, c.round(round+1, eta, perturbations, scalars))
 						if !slices.Equal(x, r.Params()) || !slices.Equal(m, r.Momentum()) {

@@ -53,6 +53,9 @@ type Config struct {
 	// Initial are the parameters of a plan whose Initial is given. They are
 	// copied when record 1 is applied. Unused, and may be nil, for others.
 	Initial []float32
+	// RunKey is the secret of a run whose plan has no public run key: 32 bytes,
+	// the same for all its devices. Unused for others.
+	RunKey []byte
 	// Workers is how many goroutines Apply, Advance, Probe and Digest of a large
 	// model may use; 0 and 1: the caller's only. The bits are the same for any
 	// number. Each takes a few blocks of memory.
@@ -66,7 +69,8 @@ type Config struct {
 //     where the plan asks for it, alone.
 //  2. A method that returns an error has changed nothing; of ApplyAll's records
 //     those before the one at fault.
-//  3. m is empty unless the plan's rule has momentum.
+//  3. A vector is empty unless the plan's rules have it; [wire.Plan.Vectors] are
+//     not.
 //  4. Every record that was applied or passed over names the hash of the one
 //     before it in the log.
 type Replica struct {
@@ -80,15 +84,25 @@ type Replica struct {
 	epoch  uint64
 	ended  *wire.End
 
-	x, m  []float32
-	spans []span
+	// The state: vectors of d elements, and what registers has.
+	x, m                 []float32
+	control              []float32   // ScaffoldMean: S
+	moment, second, peak []float32   // of the server rule: m, v, the largest v
+	basis, trail         [][]float32 // Subspace: Q, and the last moves
+	population           uint32      // ScaffoldMean: N
+	pending              pending     // ScaffoldPoint
+	pool                 *pool
+
+	segments []span
+	runKey   []byte
+	keys     *prng.Keyring
+	keyN     uint64 // record that key is of, 0 for none
+	key      prng.Key
+	poolKey  prng.Key
 
 	// Scratch.
 	crew
-	record wire.Record   // that is being applied
-	keys   *prng.Keyring // nil: no key was needed yet
-	keyN   uint64        // record that key is of, 0 for none
-	key    prng.Key
+	record wire.Record // that is being applied
 }
 
 // A link is a place in the log beyond the state: the last record passed over,
@@ -145,7 +159,7 @@ func (r *Replica) Momentum() []float32 { return r.m }
 // round of so many terms, it allocates nothing for others.
 //
 // Errors: [ErrOrder], [ErrFork], [ErrEnded], [ErrRollback]; of record 1 also
-// [ErrDim], [ErrInitial] and a *wire.PlanError; wire.ErrUpgrade and the other
+// [ErrDim], [ErrInitial], wire.ErrRunKey and a *wire.PlanError; wire.ErrUpgrade and the other
 // faults of a *wire.DecodeError.
 func (r *Replica) Apply(record []byte) error {
 	if err := r.add(record); err != nil {
@@ -274,13 +288,19 @@ func (r *Replica) begin(p *wire.Plan) error {
 	case p.Dim > maxDim:
 		return fmt.Errorf("%w: %d do not fit this machine's memory", ErrDim, p.Dim)
 	}
-	x, err := initial(p, r.cfg.Initial)
+	runKey, err := p.Key(r.cfg.RunKey)
 	if err != nil {
 		return err
 	}
-	r.plan, r.x, r.spans = *p, x, layout(p)
-	if p.Rule != wire.SGD {
-		r.m = make([]float32, len(x))
+	x, err := initial(p, runKey, r.cfg.Initial)
+	if err != nil {
+		return err
+	}
+	r.allocate(p, runKey, x)
+	for _, v := range [][]float32{r.second, r.peak} {
+		for i := range v {
+			v[i] = p.ServerV0
+		}
 	}
 	return nil
 }
@@ -291,6 +311,6 @@ func (r *Replica) change(c *wire.Change) error {
 	if err := p.Validate(); err != nil {
 		return err
 	}
-	r.plan = p
+	r.plan, r.equipped = p, false
 	return nil
 }

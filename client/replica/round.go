@@ -3,7 +3,6 @@ package replica
 import (
 	"fmt"
 
-	"github.com/zofl/zofl/mathx"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -15,141 +14,177 @@ const (
 	maxTerms = 4096 // unless one round alone has more
 )
 
-// A move is the recursion of DeComFL's Algorithm 4, lines 3-10, for one round:
-// that many local steps of as many terms each.
-type move struct {
-	steps, perturbations int
-	eta                  float32
-}
-
 // addRound lets a round wait for flush, unless this plan cannot have made it.
 func (r *Replica) addRound(n uint64, round *wire.Round) error {
-	if err := r.checkRound(round); err != nil {
+	if err := r.checkRound(n, round); err != nil {
 		return err
 	}
-	steps, p := int(r.plan.Steps), int(round.Perturbations)
-	if len(r.moves) == maxMoves || len(r.terms)+steps*p > maxTerms {
+	defer clear(round.Terms) // they alias the record
+	if r.Phase() == 1 {
+		r.point(n, round)
+		return nil
+	}
+	steps := int(r.plan.Steps)
+	terms := 0
+	for _, t := range round.Terms {
+		terms += r.plan.Precision.Len(t.Scalars)
+	}
+	if len(r.moves) == maxMoves || len(r.terms)+terms > maxTerms {
 		r.flush()
 	}
-	scalars := round.Terms[0].Scalars
-	for i := range steps * p {
-		r.addTerm(scalars.At(i), p, n, i/p, i%p)
-	}
-	r.moves = append(r.moves, move{steps, p, round.Step})
+	r.measureRound(n, round)
+	r.addMove(n, round, steps)
 	r.rounds = round.Round
-	clear(round.Terms) // they alias the record
+	r.turned()
+	r.rebase()
 	return nil
 }
 
+// addMove lets the K local steps of a round wait.
+func (r *Replica) addMove(n uint64, round *wire.Round, steps int) {
+	mv := move{steps: steps, eta: round.Step, spanned: r.spanned(), round: round.Round}
+	r.addOlder(&mv, n, round)
+	p := int(round.Perturbations)
+	if r.plan.Transport == wire.Relay {
+		mv.terms = p * len(round.Terms)
+		r.addRelayed(n, round, steps)
+	} else {
+		mv.terms = p
+		scalars := round.Terms[0].Scalars
+		for i := range steps * p {
+			r.addTerm(r.plan.Precision.At(scalars, i)/float32(p), r.Direction(n, i/p, i%p, prng.Shared), i%p == 0)
+		}
+		if r.pool != nil {
+			r.addPooled(n, steps, p, round.Step, func(i int) float32 { return r.plan.Precision.At(scalars, i) })
+		}
+	}
+	r.moves = append(r.moves, mv)
+}
+
+// addRelayed adds every contributor's terms: those of a step ascend by slot, then by
+// perturbation. A scalar counts as g w/(W P), w being the weight of its contributor
+// and W their sum, computed in float64 and rounded once.
+func (r *Replica) addRelayed(n uint64, round *wire.Round, steps int) {
+	p := int(round.Perturbations)
+	total := uint64(len(round.Terms))
+	if len(round.Weights) > 0 {
+		total = 0
+		for _, w := range round.Weights {
+			total += uint64(w)
+		}
+	}
+	whole := float64(total * uint64(p)) // exact: below 2^51
+	for k := range steps {
+		for i := range round.Terms {
+			weight := 1.0
+			if len(round.Weights) > 0 {
+				weight = float64(round.Weights[i])
+			}
+			for q := range p {
+				g := float64(r.plan.Precision.At(round.Terms[i].Scalars, k*p+q))
+				a := float32(float64(g*weight) / whole)
+				r.addTerm(a, r.Direction(n, k, q, round.Terms[i].Source), i == 0 && q == 0)
+			}
+		}
+	}
+}
+
+// addTerm adds a z to the terms that wait; first, that it begins a step.
+func (r *Replica) addTerm(a float32, z Direction, first bool) {
+	a = r.slope(a)
+	r.terms = append(r.terms, prng.Term{A: z.along(a), Z: z.z})
+	if len(r.basis) == 0 {
+		return
+	}
+	if first {
+		r.spans = append(r.spans, zeroSpan[:len(r.basis)]...)
+	}
+	sum := r.spans[len(r.spans)-len(r.basis):]
+	for j, v := range z.span[:z.tau] {
+		sum[j] += float32(a * v)
+	}
+}
+
+var zeroSpan [wire.MaxSubspace]float32
+
+// measureRound learns the norms of a round's spheres at once.
+func (r *Replica) measureRound(n uint64, round *wire.Round) {
+	if r.plan.Distribution != wire.Sphere {
+		return
+	}
+	r.wanted = r.wanted[:0]
+	for _, t := range round.Terms {
+		r.wantTerm(n-t.Back, t, int(round.Perturbations))
+	}
+	r.measure()
+}
+
+// wantTerm wants the norms of a term's directions.
+func (r *Replica) wantTerm(n uint64, t wire.Term, perturbations int) {
+	p := perturbations
+	if t.Back > 0 {
+		p = r.olderPerturbations(t)
+	}
+	for i := range r.plan.Precision.Len(t.Scalars) {
+		r.want(r.address(n, i/p, i%p, t.Source))
+	}
+}
+
 // checkRound refuses a round that this plan cannot have made.
-func (r *Replica) checkRound(round *wire.Round) error {
+func (r *Replica) checkRound(n uint64, round *wire.Round) error {
 	switch {
 	case !(round.Step > 0):
 		return fmt.Errorf("step %v: %w", round.Step, wire.ErrValue)
 	case round.Perturbations == 0:
 		return fmt.Errorf("perturbations 0: %w", wire.ErrValue)
-	case len(round.Terms) != 1 || round.Terms[0].Back != 0 || round.Terms[0].Source != prng.Shared:
-		return fmt.Errorf("terms other than the mean along shared directions: %w", wire.ErrValue)
-	case round.Terms[0].Scalars.Len() != int(r.plan.Steps)*int(round.Perturbations):
-		return fmt.Errorf("%d scalars for %d steps of %d perturbations: %w",
-			round.Terms[0].Scalars.Len(), r.plan.Steps, round.Perturbations, wire.ErrValue)
+	case round.Phase != r.Phase():
+		return fmt.Errorf("phase %d, want %d: %w", round.Phase, r.Phase(), wire.ErrValue)
+	case r.plan.Distribution == wire.Subspace && round.Round != r.rounds+1:
+		return fmt.Errorf("round %d after %d: %w", round.Round, r.rounds, wire.ErrValue)
+	case r.pool != nil && round.Round != r.rounds+1:
+		return fmt.Errorf("round %d after %d: %w", round.Round, r.rounds, wire.ErrValue)
+	}
+	if err := r.checkTerms(n, round); err != nil {
+		return err
+	}
+	return r.checkParts(round)
+}
+
+// checkTerms says whether the terms are those of the plan's transport and control.
+func (r *Replica) checkTerms(n uint64, round *wire.Round) error {
+	want := int(r.plan.Steps) * int(round.Perturbations)
+	if round.Phase == 1 {
+		want = int(round.Perturbations)
+	}
+	relayed := r.plan.Transport == wire.Relay
+	for i, t := range round.Terms {
+		own := relayed || i == 0 // of this round's directions
+		switch scalars := r.plan.Precision.Len(t.Scalars); {
+		case own && t.Back != 0, own && relayed != (t.Source != prng.Shared):
+			return fmt.Errorf("term %d along %d records back, source %d: %w", i, t.Back, t.Source, wire.ErrValue)
+		case own && scalars != want:
+			return fmt.Errorf("%d scalars for %d steps of %d perturbations: %w",
+				scalars, r.plan.Steps, round.Perturbations, wire.ErrValue)
+		case !own && !r.olderFits(n, t, scalars):
+			return fmt.Errorf("term %d of %d scalars along %d records back, source %d: %w", i, scalars, t.Back, t.Source, wire.ErrValue)
+		}
+	}
+	if len(round.Terms) == 0 || len(round.Terms) > 1 && !relayed && r.plan.Control == wire.NoControl ||
+		(len(round.Terms) != 2) && round.Phase == 2 || len(round.Terms) != 1 && round.Phase == 1 {
+		return fmt.Errorf("%d terms: %w", len(round.Terms), wire.ErrValue)
 	}
 	return nil
 }
 
-// Advance moves a local iterate x with momentum m (empty for a rule without
-// one) by local step k of record n along the scalars g of its perturbations,
-// as the device itself estimated them: DeComFL, Algorithm 4, line 21, or
-// (8)-(9). With the mean scalars it is what Apply does.
-func (r *Replica) Advance(x, m []float32, n uint64, k int, g []float32, eta float32) {
-	for i, v := range g {
-		r.addTerm(v, len(g), n, k, i)
+// checkParts checks what only some plans' rounds have.
+func (r *Replica) checkParts(round *wire.Round) error {
+	weighted := r.plan.Transport == wire.Relay && r.plan.Weights != wire.Equal
+	corrected := r.plan.Control == wire.ScaffoldMean
+	switch {
+	case weighted && len(round.Weights) != len(round.Terms), !weighted && len(round.Weights) > 0:
+		return fmt.Errorf("%d weights of %d terms: %w", len(round.Weights), len(round.Terms), wire.ErrValue)
+	case corrected && (round.Contributors == 0 || round.Population < round.Contributors), !corrected && round.Population > 0:
+		return fmt.Errorf("%d contributors of a population of %d: %w", round.Contributors, round.Population, wire.ErrValue)
 	}
-	r.moves = append(r.moves, move{1, len(g), eta})
-	r.move(x, m)
-}
-
-// addTerm adds the term (g/P) z of record n, local step k, perturbation p.
-func (r *Replica) addTerm(g float32, perturbations int, n uint64, k, p int) {
-	r.terms = append(r.terms, prng.Term{A: g / float32(perturbations), Z: r.Direction(n, k, p)})
-}
-
-// flush makes the moves that wait.
-func (r *Replica) flush() {
-	if len(r.moves) > 0 {
-		r.move(r.x, r.m)
-	}
-}
-
-// move makes the moves that wait on x and m: all of them on one block, which stays
-// in a cache meanwhile, then on the next, as elements do not depend on each other.
-func (r *Replica) move(x, m []float32) {
-	team := r.teamFor(uint64(len(x)) * uint64(len(r.terms)))
-	for len(r.scratch) < team.Workers() {
-		r.scratch = append(r.scratch, make([]float32, min(prng.BlockLen, len(x))))
-	}
-	r.movedX, r.movedM = x, m
-	team.Do((len(x)+prng.BlockLen-1)/prng.BlockLen, r.moveTask)
-	r.moves, r.terms = r.moves[:0], r.terms[:0]
-}
-
-// moveBlock makes the moves on one block.
-func (r *Replica) moveBlock(worker, i int) {
-	start := i * prng.BlockLen
-	x, m := block(r.movedX, start), block(r.movedM, start)
-	v, terms := r.scratch[worker][:len(x)], r.terms
-	for _, mv := range r.moves {
-		for range mv.steps {
-			r.step(x, m, v, start, terms[:mv.perturbations], mv.eta)
-			terms = terms[mv.perturbations:]
-		}
-	}
-}
-
-func block(v []float32, start int) []float32 {
-	if len(v) == 0 {
-		return nil
-	}
-	return v[start:min(start+prng.BlockLen, len(v))]
-}
-
-// step is one local step of the elements from start on: v = sum of terms
-// (+ decay x), then the rule.
-func (r *Replica) step(x, m, v []float32, start int, terms []prng.Term, eta float32) {
-	clear(v)
-	prng.Sum(v, terms, uint32(start/prng.BlockLen))
-	if r.plan.WeightDecay != 0 {
-		mathx.Axpy(v, r.plan.WeightDecay, x)
-	}
-	gain := float32(1)
-	if r.plan.Rule == wire.Momentum {
-		gain -= r.plan.Beta
-	}
-	for i, lo := r.spanAt(start), 0; lo < len(x); i++ {
-		hi, eta := min(r.spans[i].end-start, len(x)), eta*r.spans[i].step
-		if r.plan.Rule == wire.SGD {
-			mathx.Descend(x[lo:hi], eta, v[lo:hi])
-		} else {
-			mathx.MomentumStep(x[lo:hi], m[lo:hi], r.plan.Beta, gain, eta, v[lo:hi])
-		}
-		lo = hi
-	}
-}
-
-// Direction returns z of record n, local step k, perturbation p.
-func (r *Replica) Direction(n uint64, k, p int) prng.Direction {
-	if r.keyN != n {
-		if r.keys == nil {
-			r.keys = prng.NewKeyring(r.plan.RunKey)
-		}
-		r.keyN, r.key = n, r.keys.Key(n)
-	}
-	return prng.Direction{
-		Key:          r.key,
-		Step:         uint16(k),
-		Perturbation: uint16(p),
-		Source:       prng.Shared,
-		Domain:       prng.Directions,
-		Dist:         prng.Distribution(r.plan.Distribution),
-	}
+	return nil
 }

@@ -35,11 +35,13 @@ type History struct {
 // the SHA-256 of all that, the vectors, the digest of the state. STATE.md has
 // every byte.
 const (
-	stateMagic = "zofl state 1\n"
-	prefixLen  = len(stateMagic) + 4
-	sumLen     = sha256.Size
+	// A state without registers has format 1, which is older than they are.
+	stateMagic  = "zofl state 1\n"
+	stateMagic2 = "zofl state 2\n"
+	prefixLen   = len(stateMagic) + 4
+	sumLen      = sha256.Size
 	// maxHead bounds what is read before anything of it was checked.
-	maxHead = 2 << 20
+	maxHead = 4 << 20
 	// maxRollbacks is how many rollbacks a head can have. Of more the last are
 	// kept; who needs an earlier one finds it in the log again.
 	maxRollbacks = 1 << 16
@@ -52,10 +54,15 @@ func (r *Replica) Save(w io.Writer, h History) error {
 	if r.n == 0 {
 		return fmt.Errorf("%w: there is no state before record 1", ErrOrder)
 	}
-	head := r.appendHead(appendPrefix(nil), h)
+	head := r.appendHead(appendPrefix(nil, hasRegisters(&r.plan)), h)
 	binary.LittleEndian.PutUint32(head[len(stateMagic):], uint32(len(head)-prefixLen))
 	sum := sha256.Sum256(head)
 	if _, err := w.Write(append(head, sum[:]...)); err != nil {
+		return err
+	}
+	if r.rebased() {
+		d := r.Digest()
+		_, err := w.Write(d[:])
 		return err
 	}
 	root := digestRoot(uint64(len(r.x)), len(r.vectors()))
@@ -64,8 +71,15 @@ func (r *Replica) Save(w io.Writer, h History) error {
 			return err
 		}
 	}
-	_, err := w.Write(root.Sum(nil))
+	d := r.seal(root)
+	_, err := w.Write(d[:])
 	return err
+}
+
+// rebased says whether the vectors follow from the registers alone, so that a file
+// has none: after the last round of E of a pool.
+func (r *Replica) rebased() bool {
+	return r.pool != nil && r.rounds > 0 && r.rounds%uint64(r.plan.Rebase) == 0
 }
 
 // saveVector writes v and adds its blocks to the digest.
@@ -84,17 +98,13 @@ func saveVector(w io.Writer, root hash.Hash, v []float32) error {
 	return nil
 }
 
-// vectors are those that make the state, in the order of its digest.
-func (r *Replica) vectors() [][]float32 {
-	if len(r.m) == 0 {
-		return [][]float32{r.x}
-	}
-	return [][]float32{r.x, r.m}
-}
-
 // appendPrefix appends what precedes the head, with a length of 0.
-func appendPrefix(b []byte) []byte {
-	return append(append(b, stateMagic...), 0, 0, 0, 0)
+func appendPrefix(b []byte, registers bool) []byte {
+	magic := stateMagic
+	if registers {
+		magic = stateMagic2
+	}
+	return append(append(b, magic...), 0, 0, 0, 0)
 }
 
 func (r *Replica) appendHead(b []byte, h History) []byte {
@@ -105,7 +115,11 @@ func (r *Replica) appendHead(b []byte, h History) []byte {
 	b = le.AppendUint64(b, r.rounds)
 	b = le.AppendUint64(b, h.Snapshot)
 	b = le.AppendUint64(b, uint64(len(r.x)))
-	b = le.AppendUint32(b, uint32(len(r.vectors())))
+	if vectors := len(r.vectors()); r.rebased() {
+		b = le.AppendUint32(b, 0)
+	} else {
+		b = le.AppendUint32(b, uint32(vectors))
+	}
 	b = appendBytes(b, r.first)
 	b = appendBytes(b, r.changes())
 	b = appendBytes(b, r.end())
@@ -113,6 +127,9 @@ func (r *Replica) appendHead(b []byte, h History) []byte {
 	b = le.AppendUint32(b, uint32(len(rollbacks)))
 	for _, back := range rollbacks {
 		b = le.AppendUint64(le.AppendUint64(b, back.N), back.To)
+	}
+	if hasRegisters(&r.plan) {
+		b = appendRegisters(b, r.registers())
 	}
 	return b
 }

@@ -42,10 +42,10 @@ func TestWorkers(t *testing.T) {
 					}
 					for _, off := range []int{0, 4096, 7} {
 						wantPlus, wantMinus := make([]float32, big-off), make([]float32, big-off)
-						alone.Probe(wantPlus, x, off, 0.5, n, 1, 2)
-						alone.Probe(wantMinus, x, off, -0.5, n, 1, 2)
+						alone.Probe(wantPlus, x, off, 0.5, n, 1, 2, prng.Shared)
+						alone.Probe(wantMinus, x, off, -0.5, n, 1, 2, prng.Shared)
 						plus := make([]float32, big-off)
-						if r.Probe(plus, x, off, -0.5, n, 1, 2); !slices.Equal(plus, wantMinus) {
+						if r.Probe(plus, x, off, -0.5, n, 1, 2, prng.Shared); !slices.Equal(plus, wantMinus) {
 							t.Errorf("%d workers: another probe at %d", workers, off)
 						}
 					}
@@ -59,7 +59,7 @@ func TestWorkers(t *testing.T) {
 func TestProbeOfNothing(t *testing.T) {
 	r, _ := begun(t, smallPlan(), 2)
 	got := make([]float32, 4)
-	if r.Probe(got, r.Params(), 3, 0, 9, 0, 0); !slices.Equal(got, r.Params()[3:7]) {
+	if r.Probe(got, r.Params(), 3, 0, 9, 0, 0, prng.Shared); !slices.Equal(got, r.Params()[3:7]) {
 		t.Errorf("got %v, want %v", got, r.Params()[3:7])
 	}
 }

@@ -1,0 +1,158 @@
+package replica
+
+import (
+	"math"
+
+	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// A Direction is z of a local step: what it is made of, and what its distribution
+// makes of that. It is a value, good until the next record.
+type Direction struct {
+	z    prng.Direction
+	kind wire.Distribution
+	norm float64 // of a sphere: squared norm of z
+	root float32 // of a subspace: sqrt(1-alpha)
+	span [wire.MaxSubspace]float32
+	tau  int // elements of span: sqrt(alpha) v2[j], of each column of the basis
+}
+
+// along returns what z is multiplied by to go a along the direction.
+func (d *Direction) along(a float32) float32 {
+	switch {
+	case d.kind == wire.Sphere:
+		return prng.SphereScale(a, d.norm)
+	case d.tau > 0:
+		return a * d.root
+	}
+	return a
+}
+
+// slope returns the factor of the estimate g*z: d of a sphere, whose mean is only
+// 1/d of the gradient otherwise.
+func (r *Replica) slope(g float32) float32 {
+	if r.plan.Distribution == wire.Sphere {
+		return g * float32(r.plan.Dim)
+	}
+	return g
+}
+
+// Direction returns z of record n, local step k, perturbation p: that of all
+// devices for prng.Shared, of a slot's own for prng.Slot. A sphere's takes a pass
+// over it, unless it is of the record that was asked for last.
+func (r *Replica) Direction(n uint64, k, p int, source uint32) Direction {
+	d := Direction{z: r.address(n, k, p, source), kind: r.plan.Distribution}
+	switch {
+	case d.kind == wire.Sphere:
+		d.norm = r.squaredNorm(d.z)
+	case d.kind == wire.Subspace && r.spanned():
+		d.tau = len(r.basis)
+		d.root = r.share(1 - float64(r.plan.SubspaceShare))
+		r.coordinates(&d)
+	}
+	return d
+}
+
+// Directions appends z of perturbations [from, to) of local step k to dst. Passes
+// that spheres take are shared out to Config.Workers.
+func (r *Replica) Directions(dst []Direction, n uint64, k, from, to int, source uint32) []Direction {
+	if r.plan.Distribution == wire.Sphere {
+		r.wanted = r.wanted[:0]
+		for p := from; p < to; p++ {
+			r.want(r.address(n, k, p, source))
+		}
+		r.measure()
+	}
+	for p := from; p < to; p++ {
+		dst = append(dst, r.Direction(n, k, p, source))
+	}
+	return dst
+}
+
+// address returns what names z of record n, local step k, perturbation p.
+func (r *Replica) address(n uint64, k, p int, source uint32) prng.Direction {
+	z := prng.Direction{
+		Key:          r.recordKey(n),
+		Step:         uint16(k),
+		Perturbation: uint16(p),
+		Source:       source,
+		Domain:       prng.Directions,
+		Dist:         r.plan.Distribution.Elements(),
+	}
+	if r.plan.Pool > 0 {
+		return r.pooled(poolIndex(&z, r.plan.Pool))
+	}
+	return z
+}
+
+// recordKey keeps the keys of two records, for those whose terms are of both.
+func (r *Replica) recordKey(n uint64) prng.Key {
+	if r.keyN != n {
+		r.keyN, r.key = n, r.keys.Key(n)
+	}
+	return r.key
+}
+
+// coordinates sets span to sqrt(alpha) v2.
+func (r *Replica) coordinates(d *Direction) {
+	z := d.z
+	z.Domain = prng.Subspace
+	v2 := d.span[:d.tau]
+	prng.Fill(v2, z, 0)
+	mathx.Scale(v2, r.share(float64(r.plan.SubspaceShare)), v2)
+}
+
+// share is the root of a part of the variance, rounded once.
+func (r *Replica) share(part float64) float32 { return float32(math.Sqrt(part)) }
+
+// squaredNorm returns the squared norm of z, which it remembers.
+func (r *Replica) squaredNorm(z prng.Direction) float64 {
+	if norm, ok := r.norms[z]; ok {
+		return norm
+	}
+	norm := prng.SquaredNorm(z, r.plan.Dim)
+	r.remember(z, norm)
+	return norm
+}
+
+// maxNorms bounds what is remembered: the directions of a few rounds.
+const maxNorms = 1 << 16
+
+func (r *Replica) remember(z prng.Direction, norm float64) {
+	if r.norms == nil {
+		r.norms = make(map[prng.Direction]float64)
+	}
+	if len(r.norms) >= maxNorms {
+		clear(r.norms)
+	}
+	r.norms[z] = norm
+}
+
+// want notes a direction whose norm is not known, for measure.
+func (r *Replica) want(z prng.Direction) {
+	if _, ok := r.norms[z]; !ok {
+		r.wanted = append(r.wanted, norm{z: z})
+	}
+}
+
+// A norm is of a direction.
+type norm struct {
+	z       prng.Direction
+	squared float64
+}
+
+// measure learns the norms that are wanted.
+func (r *Replica) measure() {
+	r.teamFor(r.plan.Dim*uint64(len(r.wanted))).Do(len(r.wanted), r.normTask)
+	for i := range r.wanted {
+		r.remember(r.wanted[i].z, r.wanted[i].squared)
+	}
+	r.wanted = r.wanted[:0]
+}
+
+// normOne measures one.
+func (r *Replica) normOne(_, i int) {
+	r.wanted[i].squared = prng.SquaredNorm(r.wanted[i].z, r.plan.Dim)
+}

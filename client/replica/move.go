@@ -1,0 +1,250 @@
+package replica
+
+import (
+	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// A move is the recursion of DeComFL's Algorithm 4, lines 3-10, for one round: that
+// many local steps of as many terms each. Its terms begin with those of the
+// correction.
+type move struct {
+	steps, terms int
+	eta          float32
+	round        uint64
+	spanned      bool // directions have a part in the subspace
+
+	older                 int     // terms of the correction
+	inverse, contributors float32 // ScaffoldMean: 1/N before the round, and m
+	local                 *Local  // of a device's own step; nil: of a record
+	n                     uint64
+}
+
+// A Local is a device's own model within a round.
+type Local struct {
+	X, M       []float32 // iterate and momentum; M is empty for a rule without one
+	Correction []float32 // c - c_i as Correct sets it; empty for control=none
+	Source     uint32    // of its directions
+}
+
+// Advance moves a local iterate by local step k of record n along the scalars g of
+// its perturbations, as the device itself estimated and rounded them: DeComFL,
+// Algorithm 4, line 21, or (8)-(9), with FedProx's pull to Params (FZooS (89)) and the
+// correction (6) where the plan has them. Of shared directions with the mean
+// scalars it is what Apply does.
+func (r *Replica) Advance(l *Local, n uint64, k int, g []float32, eta float32) {
+	r.flush()
+	r.wanted = r.wanted[:0]
+	for i, v := range g {
+		r.addTerm(v/float32(len(g)), r.Direction(n, k, i, l.Source), i == 0)
+	}
+	r.moves = append(r.moves, move{steps: 1, terms: len(g), eta: eta, spanned: r.spanned(), local: l})
+	r.move(l.X)
+}
+
+// flush makes the moves that wait.
+func (r *Replica) flush() {
+	if len(r.moves) > 0 {
+		r.move(r.x)
+	}
+}
+
+// move makes the moves that wait on x: all of them on one block, which stays in a
+// cache meanwhile, then on the next, as elements do not depend on each other.
+func (r *Replica) move(x []float32) {
+	r.equip()
+	r.teamFor(uint64(len(x))*uint64(len(r.terms))).Do(blocksOf(len(x)), r.moveTask)
+	r.moves, r.terms, r.spans = r.moves[:0], r.terms[:0], r.spans[:0]
+}
+
+// moveBlock makes the moves on one block.
+func (r *Replica) moveBlock(worker, i int) {
+	at := i * prng.BlockLen
+	b := parts{
+		i: i, x: block(r.x, at), m: block(r.m, at), control: block(r.control, at),
+		moment: block(r.moment, at), second: block(r.second, at), peak: block(r.peak, at),
+	}
+	b.scratch = r.scratch[worker].of(len(b.x))
+	terms, spans := r.terms, r.spans
+	for j := range r.moves {
+		mv := &r.moves[j]
+		if l := mv.local; l != nil {
+			b.base, b.x, b.m, b.correction = b.x, block(l.X, at), block(l.M, at), block(l.Correction, at)
+			r.step(&b, terms[:mv.terms], spans, mv)
+			return
+		}
+		r.moveRound(&b, mv, terms, spans)
+		terms = terms[mv.older+mv.steps*mv.terms:]
+		spans = spans[min(len(spans), r.spansOf(mv)):]
+	}
+}
+
+// spansOf is how many elements of spans a move has.
+func (r *Replica) spansOf(mv *move) int {
+	steps := mv.steps
+	if mv.older > 0 {
+		steps++
+	}
+	return steps * len(r.basis)
+}
+
+// parts are one block of the state, and scratch.
+type parts struct {
+	i                    int
+	x, m, control        []float32
+	moment, second, peak []float32
+	base                 []float32 // x where the round began
+	correction           []float32 // c less the mean of the contributors' c_i
+	scratch
+}
+
+// moveRound makes a round's local steps and what follows from its whole move.
+func (r *Replica) moveRound(b *parts, mv *move, terms []prng.Term, spans []float32) {
+	tau := len(r.basis)
+	if r.needsBase {
+		copy(b.start, b.x)
+		b.base = b.start
+	}
+	if r.plan.Control != wire.NoControl {
+		b.correction = b.corrected
+		r.correct(b.corrected, b.older, b.control, mv, terms, spans, b.i)
+		if terms = terms[mv.older:]; mv.older > 0 {
+			spans = spans[tau:]
+		}
+	}
+	for range mv.steps {
+		r.step(b, terms[:mv.terms], spans, mv)
+		terms, spans = terms[mv.terms:], spans[tau:]
+	}
+	if mv.contributors > 0 {
+		mathx.Axpy(b.control, -mv.contributors, b.older)
+	}
+	r.serve(b)
+	if tau > 0 {
+		trail := block(r.trail[(mv.round-1)%uint64(tau)], b.i*prng.BlockLen)
+		mathx.Sub(trail, b.x, b.base)
+	}
+}
+
+// step is one local step: v = sum of terms + correction + prox (x - base) + decay x,
+// then the rule.
+func (r *Replica) step(b *parts, terms []prng.Term, spans []float32, mv *move) {
+	v := b.v
+	r.sum(v, terms, spans, mv.spanned, b.i)
+	if mv.contributors > 0 {
+		mathx.Axpy(b.control, mv.contributors/float32(mv.steps), v)
+	}
+	if len(b.correction) > 0 {
+		mathx.Axpy(v, 1, b.correction)
+	}
+	if r.plan.Prox != 0 {
+		mathx.Sub(b.drift, b.x, b.base)
+		mathx.Axpy(v, r.plan.Prox, b.drift)
+	}
+	if r.plan.WeightDecay != 0 {
+		mathx.Axpy(v, r.plan.WeightDecay, b.x)
+	}
+	gain := float32(1)
+	if r.plan.Rule == wire.Momentum {
+		gain -= r.plan.Beta
+	}
+	r.eachSpan(b.i*prng.BlockLen, len(v), func(lo, hi int, span span) {
+		if eta := mv.eta * span.step; r.plan.Rule == wire.SGD {
+			mathx.Descend(b.x[lo:hi], eta, v[lo:hi])
+		} else {
+			mathx.MomentumStep(b.x[lo:hi], b.m[lo:hi], r.plan.Beta, gain, eta, v[lo:hi])
+		}
+	})
+}
+
+// sum sets v to block i of a sum of terms, and of their part in the subspace.
+func (r *Replica) sum(v []float32, terms []prng.Term, spans []float32, spanned bool, i int) {
+	clear(v)
+	prng.Sum(v, terms, uint32(i))
+	if !spanned || len(terms) == 0 {
+		return
+	}
+	for j, q := range r.basis {
+		mathx.Axpy(v, spans[j], block(q, i*prng.BlockLen))
+	}
+}
+
+// serve makes the server rule of a block's move x - base.
+func (r *Replica) serve(b *parts) {
+	p := &r.plan
+	if p.ServerRule == wire.ServerMean {
+		return
+	}
+	delta := b.v
+	mathx.Sub(delta, b.x, b.base)
+	copy(b.x, b.base)
+	c := mathx.Adaptive{Alpha: p.ServerStep, Beta1: p.ServerBeta1, Beta2: p.ServerBeta2, Epsilon: p.ServerEpsilon}
+	switch p.ServerRule {
+	case wire.ServerSGD:
+		mathx.Axpy(b.x, p.ServerStep, delta)
+	case wire.ServerMomentum:
+		mathx.Momentum(b.moment, p.ServerBeta1, 1, delta)
+		mathx.Axpy(b.x, p.ServerStep, b.moment)
+	case wire.ServerAdam:
+		mathx.AdamStep(b.x, b.moment, b.second, c, delta)
+	case wire.ServerAMSGrad:
+		mathx.AdaptiveStep(b.x, b.moment, b.second, b.peak, c, delta)
+	case wire.ServerYogi:
+		mathx.YogiStep(b.x, b.moment, b.second, c, delta)
+	case wire.ServerSign:
+		mathx.SignStep(b.x, p.ServerStep, delta)
+	}
+}
+
+// eachSpan calls f with the part lo:hi of the n elements from at on that each span has.
+func (r *Replica) eachSpan(at, n int, f func(lo, hi int, s span)) {
+	for i, lo := r.spanAt(at), 0; lo < n; i++ {
+		hi := min(r.segments[i].end-at, n)
+		f(lo, hi, r.segments[i])
+		lo = hi
+	}
+}
+
+func block(v []float32, start int) []float32 {
+	if len(v) == 0 {
+		return nil
+	}
+	return v[start:min(start+prng.BlockLen, len(v))]
+}
+
+// scratch are blocks that a worker writes to.
+type scratch struct {
+	v, start, drift, corrected, older []float32
+}
+
+// of returns s for blocks of n elements.
+func (s *scratch) of(n int) scratch {
+	cut := func(b []float32) []float32 { return b[:min(n, len(b))] }
+	return scratch{cut(s.v), cut(s.start), cut(s.drift), cut(s.corrected), cut(s.older)}
+}
+
+// equip makes the scratch that the plan's moves take, for each worker.
+func (r *Replica) equip() {
+	if r.equipped {
+		return
+	}
+	r.equipped = true
+	p := &r.plan
+	r.scratch = make([]scratch, r.team.Workers())
+	n := min(prng.BlockLen, len(r.x))
+	r.needsBase = p.Prox != 0 || p.ServerRule != wire.ServerMean || p.Distribution == wire.Subspace
+	for i := range r.scratch {
+		s := &r.scratch[i]
+		s.v = make([]float32, n)
+		if r.needsBase || r.pool != nil {
+			s.start = make([]float32, n)
+		}
+		if p.Prox != 0 {
+			s.drift = make([]float32, n)
+		}
+		if p.Control != wire.NoControl {
+			s.corrected, s.older = make([]float32, n), make([]float32, n)
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package replica
+
+import (
+	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// A pool is x and m as sums over N fixed directions and the first parameters:
+//
+//	x = a[N] x0 + S sum_s a[s] z_s,  m = b[N] x0 + sum_s b[s] z_s
+//
+// with S the step scales of the segments. Records change it in the order of the log, in
+// float64, each product rounded before it is added. x and m move as without a pool,
+// and after each E rounds they are computed anew from this.
+type pool struct {
+	a, b  []float64 // N+1 each; b is empty for a rule without momentum
+	v     []float64 // estimate of a step
+	start []float64 // a where the round began, for prox
+	given []float32 // x0 where the app gives it
+	basis []prng.Term
+}
+
+func newPool(p *wire.Plan) *pool {
+	n := int(p.Pool) + 1
+	c := &pool{a: make([]float64, n), v: make([]float64, n)}
+	c.a[n-1] = 1
+	if p.Rule != wire.SGD {
+		c.b = make([]float64, n)
+	}
+	return c
+}
+
+// poolIndex returns which direction of a pool of n takes the place of z: the first
+// word of Philox4x32-10 of the counter (step<<16 | perturbation, 0, 0, "pool") under
+// the key of z's record, times n, its upper half.
+func poolIndex(z *prng.Direction, n uint32) uint32 {
+	const pool = 0x706f6f6c
+	word := prng.Philox([4]uint32{uint32(z.Step)<<16 | uint32(z.Perturbation), 0, 0, pool}, z.Key)[0]
+	return uint32(uint64(word) * uint64(n) >> 32)
+}
+
+// pooled returns direction s of the pool.
+func (r *Replica) pooled(s uint32) prng.Direction {
+	return prng.Direction{
+		Key:          r.poolKey,
+		Step:         uint16(s >> 16),
+		Perturbation: uint16(s),
+		Domain:       prng.Pool,
+		Dist:         r.plan.Distribution.Elements(),
+	}
+}
+
+// addPooled makes a round's steps on the coefficients. terms are the round's, before
+// their norms.
+func (r *Replica) addPooled(n uint64, steps, perturbations int, eta float32, scalar func(i int) float32) {
+	c, p := r.pool, &r.plan
+	if p.Prox != 0 {
+		c.start = append(c.start[:0], c.a...)
+	}
+	for k := range steps {
+		clear(c.v)
+		for q := range perturbations {
+			z := prng.Direction{Key: r.recordKey(n), Step: uint16(k), Perturbation: uint16(q)}
+			c.v[poolIndex(&z, p.Pool)] += float64(r.slope(scalar(k*perturbations+q) / float32(perturbations)))
+		}
+		c.step(p, eta)
+	}
+}
+
+// step is one local step of the coefficients: Advance of one.
+func (c *pool) step(p *wire.Plan, eta float32) {
+	prox, decay, beta, rate := float64(p.Prox), float64(p.WeightDecay), float64(p.Beta), float64(eta)
+	gain := 1.0
+	if p.Rule == wire.Momentum {
+		gain = float64(1 - p.Beta)
+	}
+	for s, v := range c.v {
+		if prox != 0 {
+			v += float64(prox * float64(c.a[s]-c.start[s]))
+		}
+		if decay != 0 {
+			v += float64(decay * c.a[s])
+		}
+		if len(c.b) > 0 {
+			c.b[s] = float64(beta*c.b[s]) + float64(gain*v)
+			v = c.b[s]
+		}
+		c.a[s] -= float64(rate * v)
+	}
+}
+
+// rebase computes x and m anew where a round was the last of E.
+func (r *Replica) rebase() {
+	if r.pool == nil || r.rounds%uint64(r.plan.Rebase) != 0 {
+		return
+	}
+	r.flush()
+	r.expand()
+}
+
+// expand computes x and m from the coefficients.
+func (r *Replica) expand() {
+	r.equip()
+	r.poolBasis()
+	r.teamFor(r.plan.Dim*uint64(r.plan.Pool)).Do(blocksOf(len(r.x)), r.expandTask)
+}
+
+// poolBasis lists the directions, ascending, a sphere's with their norms.
+func (r *Replica) poolBasis() {
+	c := r.pool
+	if len(c.basis) > 0 {
+		return
+	}
+	c.basis = make([]prng.Term, r.plan.Pool)
+	for s := range c.basis {
+		c.basis[s].Z = r.pooled(uint32(s))
+	}
+	if r.plan.Distribution == wire.Sphere {
+		for _, t := range c.basis {
+			r.want(t.Z)
+		}
+		r.measure()
+	}
+}
+
+func (r *Replica) expandBlock(worker, i int) {
+	x, m := block(r.x, i*prng.BlockLen), block(r.m, i*prng.BlockLen)
+	s := r.scratch[worker].of(len(x))
+	r.firstBlock(s.start, i)
+	r.combine(s.v, r.pool.a, i)
+	mathx.Scale(x, float32(r.pool.a[r.plan.Pool]), s.start)
+	r.eachSpan(i*prng.BlockLen, len(x), func(lo, hi int, span span) {
+		mathx.Axpy(x[lo:hi], span.step, s.v[lo:hi])
+	})
+	if len(m) > 0 {
+		r.combine(s.v, r.pool.b, i)
+		mathx.Scale(m, float32(r.pool.b[r.plan.Pool]), s.start)
+		mathx.Axpy(m, 1, s.v)
+	}
+}
+
+// combine sets v to block i of the sum of coefficients times directions.
+func (r *Replica) combine(v []float32, coefficients []float64, i int) {
+	clear(v)
+	var terms [poolTerms]prng.Term
+	for s := 0; s < len(r.pool.basis); s += poolTerms {
+		part := terms[:min(poolTerms, len(r.pool.basis)-s)]
+		for j := range part {
+			z := r.pool.basis[s+j].Z
+			d := Direction{z: z, kind: r.plan.Distribution, norm: r.norms[z]}
+			part[j] = prng.Term{A: d.along(float32(coefficients[s+j])), Z: z}
+		}
+		prng.Sum(v, part, uint32(i))
+	}
+}
+
+// poolTerms are summed at a time: a multiple of the groups of signs.
+const poolTerms = 64
+
+// firstBlock sets dst to block i of the first parameters.
+func (r *Replica) firstBlock(dst []float32, i int) {
+	at := i * prng.BlockLen
+	if r.plan.Initial == wire.Given {
+		copy(dst, r.pool.given[at:])
+		return
+	}
+	clear(dst)
+	start := 0
+	for _, s := range r.plan.Layout() {
+		end := start + int(s.Len)
+		lo, hi := max(start, at), min(end, at+len(dst))
+		if lo < hi {
+			seed(dst[lo-at:hi-at], lo, r.runKey, s)
+		}
+		start = end
+	}
+}

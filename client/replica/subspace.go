@@ -1,0 +1,63 @@
+package replica
+
+import (
+	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// ZOFedHT's subspace: Algorithm 1, lines 5-11. The trail holds the last tau moves,
+// that of round i in column (i-1) mod tau; each tau rounds the basis becomes
+// QR([newest, ..., oldest]).
+
+// spanned says whether there were enough moves for a basis: before, C = I.
+func (r *Replica) spanned() bool {
+	return len(r.basis) > 0 && r.rounds >= uint64(len(r.basis))
+}
+
+// turned makes the basis anew where a round was the last of tau.
+func (r *Replica) turned() {
+	tau := len(r.trail)
+	if tau == 0 || r.rounds%uint64(tau) != 0 {
+		return
+	}
+	r.flush()
+	for j := range tau {
+		r.columns[j] = r.trail[tau-1-j]
+	}
+	size := mathx.GramLen(tau)
+	blocks := blocksOf(len(r.x))
+	if cap(r.grams) < blocks*size {
+		r.grams = make([]float64, blocks*size)
+	}
+	r.grams = r.grams[:blocks*size]
+	team := r.teamFor(r.plan.Dim * uint64(tau))
+	team.Do(blocks, r.gramTask)
+	sum := r.grams[:size]
+	for i := 1; i < blocks; i++ {
+		mathx.AddGram(sum, r.grams[i*size:(i+1)*size])
+	}
+	mathx.Cholesky(sum, sum)
+	team.Do(blocks, r.basisTask)
+}
+
+func (r *Replica) gramBlock(_, i int) {
+	size := mathx.GramLen(len(r.columns))
+	var columns [wire.MaxSubspace][]float32
+	mathx.Gram(r.grams[i*size:(i+1)*size], blocksAt(&columns, r.columns, i))
+}
+
+func (r *Replica) basisBlock(_, i int) {
+	var from, to [wire.MaxSubspace][]float32
+	mathx.Orthonormalize(blocksAt(&to, r.basis, i), blocksAt(&from, r.columns, i), r.grams[:mathx.GramLen(len(r.columns))])
+}
+
+// blocksAt returns block i of every vector, in the memory of dst.
+func blocksAt(dst *[wire.MaxSubspace][]float32, vectors [][]float32, i int) [][]float32 {
+	for j, v := range vectors {
+		dst[j] = block(v, i*prng.BlockLen)
+	}
+	return dst[:len(vectors)]
+}
+
+func blocksOf(n int) int { return (n + prng.BlockLen - 1) / prng.BlockLen }
