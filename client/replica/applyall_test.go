@@ -173,7 +173,8 @@ func TestOperationsDoNotAllocate(t *testing.T) {
 			plus := make([]float32, p.Dim)
 			dst := [][]float32{make([]float32, p.Dim-1), make([]float32, p.Dim-1), nil, plus[1:]}
 			points := &Points{X: r.Params(), Mu: 1, Central: true}
-			x, m := slices.Clone(r.Params()), slices.Clone(r.Momentum())
+			local := &Local{X: slices.Clone(r.Params()), M: slices.Clone(r.Momentum())}
+			x := local.X
 			g := make([]float32, perturbations)
 			step := func() {
 				n := r.N() + 1
@@ -181,7 +182,7 @@ func TestOperationsDoNotAllocate(t *testing.T) {
 				r.Probe(plus[7:], x, 7, 1, n, 0, 2, prng.Shared)
 				points.Z = append(points.Z[:0], r.Direction(n, 0, 3, prng.Shared), r.Direction(n, 0, 4, prng.Shared))
 				r.PerturbAll(dst, 1, len(dst[0]), points)
-				r.Advance(&Local{X: x, M: m}, n, 0, g, 0.1)
+				r.Advance(local, n, 0, g, 0.1)
 				if err := r.Apply(records[0]); err != nil {
 					t.Fatal(err)
 				}

@@ -16,8 +16,9 @@ type crew struct {
 	team *parallel.Team
 
 	// What is shared out.
-	shared probe
-	spread spread
+	shared  probe
+	probing Direction // of Probe
+	spread  spread
 
 	moves               []move      // that wait
 	terms               []prng.Term // of the moves, one after another
