@@ -2,8 +2,8 @@ package coordinator
 
 import "github.com/zofl/zofl/wire"
 
-// maxBudget is the largest AnnounceBudget that a plan can have.
-const maxBudget = 32 << 10
+// announceRoom is what the records of an announcement may take in its frame.
+const announceRoom = wire.MaxFrame - wire.MaxHead
 
 // recent holds the last records of a log: at least the last one, and those before
 // it whose bytes fit an announcement; at most some twice as many.
@@ -20,7 +20,7 @@ func (r *recent) add(record []byte) {
 func (r *recent) trim() {
 	first, size := len(*r), 0
 	for ; first > 0; first-- {
-		if size += len((*r)[first-1]); size > maxBudget && first < len(*r) {
+		if size += len((*r)[first-1]) + binHead; size > announceRoom {
 			break
 		}
 	}
@@ -32,7 +32,7 @@ func (r *recent) trim() {
 // as fit budget bytes; all of them fit a frame.
 func (r recent) within(fresh uint64, budget int) wire.Records {
 	var records wire.Records
-	room := wire.MaxFrame - wire.MaxHead
+	room := announceRoom
 	first := len(r)
 	for ; first > 0; first-- {
 		size := len(r[first-1]) + binHead

@@ -116,7 +116,11 @@ type core struct {
 	late    answers // of the round before, for the yield of an open roster
 
 	round    round
-	sum      tally
+	sum      tally          // of no scalars where all are kept
+	kept     kept           // where there is more to do than to add
+	controls controls       // control variates
+	values   []float32      // of the reply at hand
+	control  []float32      // its control variate
 	loss     mathx.ExactSum // of the same weights as sum
 	losses   []float32      // what it is the sum of
 	watch    lossWatch
@@ -167,7 +171,7 @@ func newCore(ctx context.Context, plan *wire.Plan, log Log, epoch uint64) (*core
 		return nil, fmt.Errorf("log: %w", err)
 	}
 	dense := c.plan.Roster == wire.Dense
-	if dense && c.rounds > 0 && len(ids) == 0 {
+	if dense && (c.rounds > 0 || c.point.n > 0) && len(ids) == 0 {
 		return nil, fmt.Errorf("log: roster: %w: it is empty, and the log has rounds", ErrCorrupt)
 	}
 	if c.roster, err = newRoster(!dense, ids); err != nil {

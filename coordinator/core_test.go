@@ -212,7 +212,7 @@ func TestAnnouncementFitsAFrame(t *testing.T) {
 		r.add(make([]byte, 9<<10))
 	}
 	r.add(make([]byte, wire.MaxRecord))
-	records := r.within(1, maxBudget)
+	records := r.within(1, announceRoom)
 	head := wire.Announcement{N: 1 << 62, Attempt: 1 << 31, Epoch: 1 << 62, Left: 1 << 31,
 		Cohort: wire.Cohort{Sampled: wire.FullThreshold, Members: wire.MaxMembers}, Perturbations: 65535,
 		Reason: string(bytes.Repeat([]byte{'x'}, wire.MaxReason)), Step: 1,
@@ -246,12 +246,30 @@ func TestRecentIsBounded(t *testing.T) {
 	var r recent
 	for i := range 5000 {
 		r.add(make([]byte, 100))
-		if got, want := r.within(1, maxBudget).Len(), min(i+1, maxBudget/(100+binHead)+1); got != want {
+		if got, want := r.within(1, announceRoom).Len(), min(i+1, announceRoom/(100+binHead)); got != want {
 			t.Fatalf("of %d records, %d are announced, want %d", i+1, got, want)
 		}
 	}
-	if got, most := len(r), 2*maxBudget/100+10; got > most {
+	if got, most := len(r), 2*announceRoom/100+10; got > most {
 		t.Errorf("%d records are remembered, want at most %d", got, most)
+	}
+}
+
+// Records that were appended one after the other are announced together, however
+// long the first is.
+func TestRecentKeepsWhatIsFresh(t *testing.T) {
+	for before := range 40 {
+		var r recent
+		for range before {
+			r.add(make([]byte, 200))
+		}
+		r.add(make([]byte, wire.MaxRecord))
+		for range 10 {
+			r.add(make([]byte, 100))
+		}
+		if got := r.within(11, 0).Len(); got != 11 {
+			t.Errorf("%d records, a long one and 10 more: the last %d are announced, want 11", before, got)
+		}
 	}
 }
 

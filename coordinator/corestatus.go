@@ -20,7 +20,7 @@ func (c *core) status() Status {
 		s.Members = uint32(min(c.yield.population, 1<<32-1))
 	}
 	if c.phase == collecting {
-		s.Attempt = c.round.attempt
+		s.Phase, s.Attempt = c.round.phase, c.round.attempt
 		s.Contributions = c.sum.count
 		s.Declines = c.answers.declines
 		if !c.roster.open {

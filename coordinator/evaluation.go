@@ -66,16 +66,16 @@ func (c *core) evaluationReply(m member, r *wire.Reply) {
 		c.counters.Duplicate++
 	case !e.asks(&c.plan, m):
 		c.counters.Unsampled++
-	case r.Values.Len() != len(c.plan.Metrics):
+	case wire.Single.Len(r.Values) != len(c.plan.Metrics):
 		c.counters.WrongCount++
-	case !allFinite(r.Values):
+	case !c.read(&c.values, wire.Single, r.Values):
 		c.counters.NonFinite++
 	case c.roster.open && uint64(len(e.from)) > 4*uint64(c.plan.EvalCount)+64:
 		c.counters.Overflow++
 	default:
 		c.counters.Evaluations++
 		e.from[m.id] = struct{}{}
-		e.sum.add(r.Values, r.Weight)
+		e.sum.add(c.values, r.Weight)
 		if e.sum.count == e.asked {
 			c.finishEvaluation()
 		}
@@ -86,15 +86,6 @@ func (e *evaluation) asks(p *wire.Plan, m member) bool {
 	return slices.ContainsFunc(e.cohorts, func(cohort wire.Cohort) bool {
 		return cohort.Evaluates(p.Run, e.n, p.EvalShare(cohort), m.slot, m.id)
 	})
-}
-
-func allFinite(values wire.Scalars) bool {
-	for i := range values.Len() {
-		if !finite(values.At(i)) {
-			return false
-		}
-	}
-	return true
 }
 
 // finishEvaluation reports the evaluation once, and ends the run if it reached

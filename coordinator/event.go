@@ -22,10 +22,11 @@ const (
 	Changed       EventKind = 10 // record N was committed: Fields of the plan have other values
 	Refused       EventKind = 11 // a record of kind Record that was asked for can no longer be; Reason says why
 	Referred      EventKind = 12 // Digests has a reference, or another one; once a digest
+	PhaseDone     EventKind = 13 // record N was committed: the first phase of a round of two; RoundDone follows
 )
 
 var eventNames = [...]string{"", "round", "evaluated", "paused", "resumed", "ended", "digests differ", "joined",
-	"adopted", "rolled back", "changed", "refused", "reference"}
+	"adopted", "rolled back", "changed", "refused", "reference", "phase"}
 
 func (k EventKind) String() string { return eventNames[k] }
 
@@ -38,11 +39,11 @@ type Event struct {
 	N     uint64 // last record of the log
 	Round uint64 // last round in it
 
-	// RoundDone.
+	// RoundDone, PhaseDone.
 	Attempt       uint32
 	Contributors  uint32
 	Loss          float32 // weighted mean of the contributors' training losses
-	Seconds       float64 // since the round's first announcement
+	Seconds       float64 // since the first announcement of record N
 	Step          float32 // eta
 	Perturbations uint32  // P
 

@@ -7,12 +7,14 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A history is what rollbacks need of a log: what it came to after each record.
-// It grows with the records that are no rounds, not with the log.
+// A history is what rollbacks and control variates need of a log: what it came to
+// after each record. It grows with the records that are no rounds and with
+// changes of P, not with the log.
 //
 // Invariants:
-//  1. A stretch is of the records from its n up to the next stretch's: after
-//     record n+i it had come to rounds+i, by the plan with the index plan.
+//  1. A stretch is of the records from its n up to the next stretch's. All but the
+//     first are rounds, or by turns their first and second phases, with the same
+//     number of perturbations.
 //  2. Stretches ascend by n; the first begins with record 1.
 type history struct {
 	plans     []wire.Plan // each as a record made it
@@ -20,31 +22,97 @@ type history struct {
 }
 
 type stretch struct {
-	n      uint64
-	rounds uint64
-	plan   int
+	n             uint64
+	follows       uint64 // the record whose state n goes on from: n-1, or that of a rollback
+	round         bool   // record n is a round, or a phase of one
+	rounds        uint64 // number of the last round after record n
+	point         point  // after record n
+	perturbations uint32 // of the rounds in it
+	plan          int    // index of the plan after record n
 }
 
-// add notes what p is after its last record, which is of a kind.
-func (h *history) add(p *position, kind wire.RecordKind) {
-	switch kind {
+// add notes what p is after its last record, which is r.
+func (h *history) add(p *position, r *wire.Record) {
+	s := stretch{n: p.n, follows: p.n - 1, rounds: p.rounds, point: p.point}
+	switch r.Kind {
 	case wire.KindPlan, wire.KindChange, wire.KindRollback:
 		h.plans = append(h.plans, p.plan)
 	case wire.KindRound:
-		if last := h.stretches[len(h.stretches)-1]; p.rounds-last.rounds == p.n-last.n {
+		if h.extend(p, r.Round.Perturbations) {
 			return
 		}
+		s.round, s.perturbations = true, r.Round.Perturbations
 	}
-	h.stretches = append(h.stretches, stretch{p.n, p.rounds, len(h.plans) - 1})
+	if r.Kind == wire.KindRollback {
+		s.follows = r.To
+	}
+	s.plan = len(h.plans) - 1
+	h.stretches = append(h.stretches, s)
 }
 
-// at returns the plan and the number of the last round after record n, which is
-// of the history.
-func (h *history) at(n uint64) (wire.Plan, uint64) {
+// extend says whether a round is as the last stretch goes on.
+func (h *history) extend(p *position, perturbations uint32) bool {
+	s := &h.stretches[len(h.stretches)-1]
+	first := p.n == s.n+1 && !s.round // the stretch has no rounds yet
+	if !first && perturbations != s.perturbations {
+		return false
+	}
+	if s.point.n > 0 {
+		return false // a second phase, after which a stretch of both begins
+	}
+	next := *s
+	next.perturbations = perturbations
+	if rounds, point := h.after(&next, p.n); rounds != p.rounds || point != p.point {
+		return false
+	}
+	s.perturbations = perturbations
+	return true
+}
+
+// after returns the number of the last round and the point after record n of s.
+func (h *history) after(s *stretch, n uint64) (rounds uint64, at point) {
+	i := n - s.n
+	switch {
+	case i == 0:
+		return s.rounds, s.point
+	case h.plans[s.plan].Control != wire.ScaffoldPoint:
+		return s.rounds + i, point{}
+	case i%2 == 1:
+		return s.rounds + i/2, point{n, s.perturbations}
+	}
+	return s.rounds + i/2, point{}
+}
+
+// at returns the plan, the number of the last round and the point after record n,
+// which is of the history.
+func (h *history) at(n uint64) (plan wire.Plan, rounds uint64, at point) {
+	s := &h.stretches[h.find(n)]
+	rounds, at = h.after(s, n)
+	return h.plans[s.plan], rounds, at
+}
+
+// find returns the index of the stretch that has record n, from 1.
+func (h *history) find(n uint64) int {
 	i, found := slices.BinarySearchFunc(h.stretches, n, func(s stretch, n uint64) int { return cmp.Compare(s.n, n) })
 	if !found {
 		i--
 	}
-	s := h.stretches[i]
-	return h.plans[s.plan], s.rounds + (n - s.n)
+	return i
+}
+
+// round returns the perturbations of record n if it is a round that the state
+// after record last has in it: one that no rollback undid.
+func (h *history) round(n, last uint64) (perturbations uint32, ok bool) {
+	for i := h.find(last); n > 0 && n <= last; {
+		s := &h.stretches[i]
+		if n >= s.n {
+			return s.perturbations, n > s.n || s.round
+		}
+		if last = s.follows; last == s.n-1 {
+			i--
+		} else {
+			i = h.find(last)
+		}
+	}
+	return 0, false
 }

@@ -144,8 +144,8 @@ func (c *Coordinator) publish(subject string, frame []byte) error {
 func (c *Coordinator) log(e *Event) {
 	l := c.cfg.Logger
 	switch e.Kind {
-	case RoundDone:
-		l.Debug("round", "record", e.N, "round", e.Round, "attempt", e.Attempt,
+	case RoundDone, PhaseDone:
+		l.Debug(e.Kind.String(), "record", e.N, "round", e.Round, "attempt", e.Attempt,
 			"contributors", e.Contributors, "loss", e.Loss, "seconds", e.Seconds)
 	case Evaluated:
 		l.Info("evaluated", "record", e.Evaluation.N, "devices", e.Evaluation.Count, "metrics", e.Evaluation.Metrics)

@@ -23,8 +23,27 @@ type position struct {
 	wrote   uint64    // epoch of the last record
 	plan    wire.Plan // with all changes so far
 	rounds  uint64    // number of the last round
+	point   point     // of the round that has had its first phase only
 	ended   *wire.End
 	history history // what it was after each record
+}
+
+// A point is the first phase of a round of two, as [wire.ScaffoldPoint] has them:
+// the record with the fleet's scalars where the round begins.
+type point struct {
+	n             uint64 // the record; 0: there is none
+	perturbations uint32 // P, its scalars
+}
+
+// due is the phase that the next round's record has.
+func (p *position) due() uint8 {
+	switch {
+	case p.plan.Control != wire.ScaffoldPoint:
+		return 0
+	case p.point.n == 0:
+		return 1
+	}
+	return 2
 }
 
 // apply moves p past the next record. After an error p is what it was; the
@@ -38,22 +57,36 @@ func (p *position) apply(record []byte) (wire.Record, error) {
 	if err != nil {
 		return r, err
 	}
-	plan, rounds := p.plan, p.rounds
+	plan, rounds, point := p.plan, p.rounds, p.point
 	switch r.Kind {
 	case wire.KindPlan:
 		plan = *r.Plan
 	case wire.KindRound:
-		rounds = r.Round.Round
+		if rounds, point, err = p.afterRound(&r); err != nil {
+			return r, err
+		}
 	case wire.KindChange:
 		if plan, err = changed(&p.plan, r.Change); err != nil {
 			return r, fmt.Errorf("record %d: %w: %w", r.N, ErrCorrupt, err)
 		}
 	case wire.KindRollback:
-		plan, rounds = p.history.at(r.To)
+		plan, rounds, point = p.history.at(r.To)
 	}
-	p.link, p.wrote, p.plan, p.rounds, p.ended = end, r.Epoch, plan, rounds, r.End
-	p.history.add(p, r.Kind)
+	p.link, p.wrote, p.plan, p.rounds, p.point, p.ended = end, r.Epoch, plan, rounds, point, r.End
+	p.history.add(p, &r)
 	return r, nil
+}
+
+// afterRound returns what a round's record makes of the rounds and the point.
+func (p *position) afterRound(r *wire.Record) (rounds uint64, next point, err error) {
+	switch due := p.due(); {
+	case r.Round.Phase != due:
+		return 0, next, fmt.Errorf("record %d: %w: it is phase %d of a round, phase %d is due",
+			r.N, ErrCorrupt, r.Round.Phase, due)
+	case due == 1:
+		return p.rounds, point{r.N, r.Round.Perturbations}, nil
+	}
+	return r.Round.Round, next, nil
 }
 
 // changed returns the plan as a change makes it, if it can run.

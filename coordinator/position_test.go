@@ -93,7 +93,7 @@ func TestHistory(t *testing.T) {
 		}
 	}
 	for n, want := range after {
-		if plan, rounds := p.history.at(uint64(n) + 1); rounds != want.rounds || plan.Mu != want.mu {
+		if plan, rounds, _ := p.history.at(uint64(n) + 1); rounds != want.rounds || plan.Mu != want.mu {
 			t.Fatalf("after record %d: round %d, mu %v, want %+v", n+1, rounds, plan.Mu, want)
 		}
 	}

@@ -44,13 +44,25 @@ func (c *core) contribution(m member, r *wire.Reply) {
 		c.counters.Duplicate++
 		return
 	}
-	weight, ok := c.weigh(r)
-	if !ok {
+	if fault := c.judge(r); fault != nil {
+		*fault++
 		return
+	}
+	control, fault := c.controlOf(r)
+	if fault != nil {
+		*fault++
+		return
+	}
+	weight := uint32(1)
+	if c.plan.Weights == wire.BySamples {
+		weight = min(r.Weight, c.plan.MaxWeight)
 	}
 	c.answers.set(m, contributed)
 	c.counters.Contributions++
-	c.sum.add(r.Values, weight)
+	c.take(m, weight)
+	if control > 0 {
+		c.controls.add(control, c.control, weight)
+	}
 	c.loss.Add(r.Loss, weight)
 	c.losses = append(c.losses, r.Loss)
 	c.answered(current && did == 0)
@@ -90,6 +102,9 @@ func (c *core) admit(m member, r *wire.Reply) (current, ok bool) {
 	case r.Tip != c.hash.Tip():
 		c.counters.WrongTip++
 		return false, false
+	case r.Kind == wire.Contribution && c.sum.count >= c.plan.Target:
+		c.counters.Late++ // the round is closed as soon as the run is resumed
+		return false, false
 	}
 	attempts := c.round.attempts
 	for i := len(attempts) - 1; i >= 0; i-- {
@@ -122,30 +137,39 @@ func (c *core) countLate(m member, r *wire.Reply) {
 	}
 }
 
-// weigh checks a contribution's numbers and returns its weight in the mean.
-func (c *core) weigh(r *wire.Reply) (weight uint32, ok bool) {
-	if r.Values.Len() != len(c.sum.sums) {
-		c.counters.WrongCount++
-		return 0, false
+// judge reads a contribution's numbers to c.values. It returns the counter of
+// what is wrong with them, nil if nothing is.
+func (c *core) judge(r *wire.Reply) (fault *uint64) {
+	switch precision := c.plan.Precision; {
+	case precision.Len(r.Values) != c.round.scalars:
+		return &c.counters.WrongCount
+	case !finite(r.Loss), !c.read(&c.values, precision, r.Values):
+		return &c.counters.NonFinite
+	case c.tooLarge(c.values):
+		return &c.counters.TooLarge
 	}
-	if !finite(r.Loss) {
-		c.counters.NonFinite++
-		return 0, false
+	return nil
+}
+
+// read decodes scalars to the memory of dst, and says whether all are finite.
+func (c *core) read(dst *[]float32, precision wire.Precision, s wire.Scalars) bool {
+	values, good := (*dst)[:0], true
+	for i := range precision.Len(s) {
+		v := precision.At(s, i)
+		values, good = append(values, v), good && finite(v)
 	}
-	for i := range r.Values.Len() {
-		switch v := r.Values.At(i); {
-		case !finite(v):
-			c.counters.NonFinite++
-			return 0, false
-		case abs(v) > c.plan.MaxScalar:
-			c.counters.TooLarge++
-			return 0, false
+	*dst = values
+	return good
+}
+
+// tooLarge says whether a value is above what the plan accepts.
+func (c *core) tooLarge(values []float32) bool {
+	for _, v := range values {
+		if abs(v) > c.plan.MaxScalar {
+			return true
 		}
 	}
-	if c.plan.Weights == wire.Equal {
-		return 1, true
-	}
-	return min(r.Weight, c.plan.MaxWeight), true
+	return false
 }
 
 // answered closes the attempt when nothing more is to come that it waits for.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -19,8 +18,10 @@ type round struct {
 	attempts []attempt   // all, the present one last
 	pending  uint32      // devices of a dense cohort that did not answer
 
+	phase         uint8 // of its record, see wire.Round
 	step          float32
 	perturbations uint32
+	scalars       int       // of a contribution
 	declines      [8]uint32 // in the attempt, by reason; 0 for others
 }
 
@@ -41,12 +42,11 @@ func (c *core) openRound() {
 		open:          true,
 		opened:        c.now,
 		attempts:      c.round.attempts[:0],
+		phase:         c.due(),
 		step:          c.plan.StepAt(number),
 		perturbations: c.plan.PerturbationsAt(number),
 	}
-	c.sum.reset(int(c.plan.Steps) * int(c.round.perturbations))
-	c.loss.Reset()
-	c.losses = c.losses[:0]
+	c.prepare()
 	c.openAttempt(0)
 }
 
@@ -137,26 +137,18 @@ func (c *core) shortfall() string {
 	return text
 }
 
-// commitRound makes the record of the round.
+// commitRound makes the record of the round, or of its phase.
 func (c *core) commitRound() {
 	r := &c.round
 	loss := c.loss.Mean(c.sum.weight)
 	c.yield.early = r.attempt == 0 && c.now < r.deadline
-	c.lastLoss = loss
-	c.watch.observe(float64(median(c.losses)))
-	if text := c.watch.diverged(float64(c.plan.Diverge)); text != "" && c.ending == nil {
-		c.ending = &wire.End{Reason: wire.EndDiverged, Text: text}
+	kind := PhaseDone
+	if r.phase != 1 {
+		kind = RoundDone
+		c.observe(loss)
 	}
-	record := wire.Record{Kind: wire.KindRound, Round: &wire.Round{
-		Round:         c.rounds + 1,
-		Attempt:       r.attempt,
-		Step:          r.step,
-		Perturbations: r.perturbations,
-		Contributors:  c.sum.count,
-		Terms:         []wire.Term{{Source: prng.Shared, Scalars: wire.AppendScalars(nil, c.sum.means()...)}},
-	}}
-	c.append(&record, Event{
-		Kind:          RoundDone,
+	c.append(&wire.Record{Kind: wire.KindRound, Round: c.body()}, Event{
+		Kind:          kind,
 		Attempt:       r.attempt,
 		Contributors:  c.sum.count,
 		Loss:          loss,
@@ -164,4 +156,15 @@ func (c *core) commitRound() {
 		Step:          r.step,
 		Perturbations: r.perturbations,
 	})
+}
+
+// observe notes the loss of a round. A first phase has none of its own: devices
+// report the loss at the point, and in the second phase that of all steps, which
+// the watch cannot compare.
+func (c *core) observe(loss float32) {
+	c.lastLoss = loss
+	c.watch.observe(float64(median(c.losses)))
+	if text := c.watch.diverged(float64(c.plan.Diverge)); text != "" && c.ending == nil {
+		c.ending = &wire.End{Reason: wire.EndDiverged, Text: text}
+	}
 }

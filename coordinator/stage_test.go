@@ -21,7 +21,7 @@ import (
 //	                       end, rollback, change, plan, same, fork or garbage
 //	store ok|fail          what the new members came to
 //	join id ...            requests to join
-//	reply id ... g=... [w=1] [loss=1] [n=] [tip=]
+//	reply id ... g=... [w=1] [loss=1] [n=] [tip=] [c=... cn=record]: a control variate
 //	decline id ... [reason=1] [n=] [tip=]
 //	eval id ... m=... [w=1] [n=] [tip=]
 //	digest id ... d=hex [n=] [tip=]
@@ -231,7 +231,7 @@ func (s *stage) storeForeign(args []string) {
 	case "round", "fork":
 		r.Kind = wire.KindRound
 		r.Round = &wire.Round{Round: s.core.rounds + 1, Step: 1, Perturbations: 2, Contributors: 1,
-			Terms: []wire.Term{{Scalars: wire.AppendScalars(nil, 8, 9)}}}
+			Phase: s.core.due(), Terms: []wire.Term{{Scalars: wire.AppendScalars(nil, 8, 9)}}}
 		if args[0] == "fork" {
 			r.Prev[0]++
 		}

@@ -59,12 +59,7 @@ func (s *stage) printRecord(r *wire.Record) {
 	fmt.Fprintf(&s.out, "  append %d %v epoch=%d", r.N, r.Kind, r.Epoch)
 	switch r.Kind {
 	case wire.KindRound:
-		var g []float32
-		for i := range r.Round.Terms[0].Scalars.Len() {
-			g = append(g, r.Round.Terms[0].Scalars.At(i))
-		}
-		fmt.Fprintf(&s.out, " round=%d attempt=%d step=%g p=%d contributors=%d g=%v",
-			r.Round.Round, r.Round.Attempt, r.Round.Step, r.Round.Perturbations, r.Round.Contributors, g)
+		s.printRound(r.Round)
 	case wire.KindEnd:
 		fmt.Fprintf(&s.out, " %v %s", r.End.Reason, r.End.Text)
 	case wire.KindRollback:
@@ -75,10 +70,40 @@ func (s *stage) printRecord(r *wire.Record) {
 	s.out.WriteByte('\n')
 }
 
+// printRound writes what a round has beyond a mean only where it has it.
+func (s *stage) printRound(r *wire.Round) {
+	fmt.Fprintf(&s.out, " round=%d attempt=%d step=%g p=%d contributors=%d",
+		r.Round, r.Attempt, r.Step, r.Perturbations, r.Contributors)
+	if r.Phase > 0 {
+		fmt.Fprintf(&s.out, " phase=%d", r.Phase)
+	}
+	if len(r.Slots) > 0 || r.Population > 0 {
+		fmt.Fprintf(&s.out, " slots=%d of %d", r.Slots, r.Population)
+	}
+	precision := s.core.plan.Precision
+	for _, t := range r.Terms {
+		var g []float32
+		for i := range precision.Len(t.Scalars) {
+			g = append(g, precision.At(t.Scalars, i))
+		}
+		name := " g"
+		if t.Back > 0 {
+			name += fmt.Sprintf("-%d", t.Back)
+		}
+		if t.Source > 0 {
+			name += fmt.Sprintf("@%d", t.Source)
+		}
+		fmt.Fprintf(&s.out, "%s=%v", name, g)
+	}
+	if len(r.Weights) > 0 {
+		fmt.Fprintf(&s.out, " weights=%d", r.Weights)
+	}
+}
+
 func (s *stage) printEvent(e *Event) {
 	fmt.Fprintf(&s.out, "  event %v n=%d round=%d", e.Kind, e.N, e.Round)
 	switch e.Kind {
-	case RoundDone:
+	case RoundDone, PhaseDone:
 		fmt.Fprintf(&s.out, " attempt=%d contributors=%d loss=%g seconds=%g", e.Attempt, e.Contributors, e.Loss, e.Seconds)
 	case Evaluated:
 		v := e.Evaluation
@@ -140,6 +165,9 @@ func (s *stage) printStatus() {
 	v := s.core.status()
 	fmt.Fprintf(&s.out, "  %v n=%d rounds=%d epoch=%d members=%d attempt=%d asked=%d contributions=%d declines=%d loss=%g %s\n",
 		v.State, v.N, v.Rounds, v.Epoch, v.Members, v.Attempt, v.Asked, v.Contributions, v.Declines, v.Loss, v.Reason)
+	if v.Phase > 0 {
+		fmt.Fprintf(&s.out, "  phase %d\n", v.Phase)
+	}
 	for _, d := range v.Digests {
 		fmt.Fprintf(&s.out, "  digests %s\n", digestText(d))
 	}

@@ -55,12 +55,22 @@ func (s *stage) send(name string, args []string) {
 
 // fill sets what keys name.
 func (s *stage) fill(r *wire.Reply, keys map[string]string) {
+	control := wire.ControlVariate{N: s.core.point.n}
+	defer func() {
+		if len(control.Scalars) > 0 {
+			r.Rest = control.Append(nil)
+		}
+	}()
 	for key, v := range keys {
 		switch key {
-		case "g", "m":
-			for x := range strings.SplitSeq(v, ",") {
-				r.Values = wire.AppendScalars(r.Values, s.float(x))
-			}
+		case "g":
+			r.Values = s.scalars(s.core.plan.Precision, v)
+		case "m":
+			r.Values = s.scalars(wire.Single, v)
+		case "c":
+			control.Scalars = s.scalars(s.core.plan.Precision, v)
+		case "cn":
+			control.N = s.number(v)
 		case "w":
 			r.Weight = uint32(s.number(v))
 		case "loss":
@@ -78,6 +88,13 @@ func (s *stage) fill(r *wire.Reply, keys map[string]string) {
 			copy(r.Tip[:], b)
 		}
 	}
+}
+
+func (s *stage) scalars(precision wire.Precision, list string) (scalars wire.Scalars) {
+	for x := range strings.SplitSeq(list, ",") {
+		scalars = precision.Append(scalars, s.float(x))
+	}
+	return scalars
 }
 
 // tipFor returns the tip that a reply about a record of the log has.

@@ -37,6 +37,7 @@ type Status struct {
 	Members uint32 // of a dense roster; of an open one, the devices it estimates
 
 	// The open round.
+	Phase         uint8 // 1 or 2 where rounds have two phases, otherwise 0
 	Attempt       uint32
 	Asked         uint32 // devices of the attempt's cohort, if the roster is dense
 	Contributions uint32
@@ -68,22 +69,28 @@ type Counters struct {
 	Adopted       uint64 // records that another coordinator had written
 
 	// Replies and requests that were dropped, by cause.
-	Late        uint64 // the record they are about was committed
-	Duplicate   uint64 // the device had replied
-	Unsampled   uint64 // the device was not asked
-	Unknown     uint64 // the device has no slot
-	Malformed   uint64 // not a frame, or an id that cannot be one
-	NonFinite   uint64 // a NaN or an infinity
-	TooLarge    uint64 // |g| above the plan's MaxScalar
-	WrongCount  uint64 // not K*P scalars, or not the plan's metrics
+	Late       uint64 // the record they are about was committed, or has its target
+	Duplicate  uint64 // the device had replied
+	Unsampled  uint64 // the device was not asked
+	Unknown    uint64 // the device has no slot
+	Malformed  uint64 // not a frame, or an id that cannot be one
+	NonFinite  uint64 // a NaN or an infinity
+	TooLarge   uint64 // |g| above the plan's MaxScalar
+	WrongCount uint64 // not the scalars that the record takes, or not the plan's metrics
+
+	// WrongControl: a control variate that is missing where a round has two
+	// phases, of a record that is no round of the log's path, of another number
+	// of scalars than that record, not finite, or too large.
+	WrongControl uint64
+
 	WrongTip    uint64 // made from a state that is not this log's
 	OtherRecord uint64 // about a record that nobody asked for
-	Overflow    uint64 // more than the coordinator's queues hold
+	Overflow    uint64 // more than the coordinator's queues, or a record, hold
 	Stale       uint64 // catch-ups whose devices have given up waiting
 }
 
 // Dropped is the number of replies and requests that were dropped.
 func (c Counters) Dropped() uint64 {
 	return c.Late + c.Duplicate + c.Unsampled + c.Unknown + c.Malformed + c.NonFinite +
-		c.TooLarge + c.WrongCount + c.WrongTip + c.OtherRecord + c.Overflow + c.Stale
+		c.TooLarge + c.WrongCount + c.WrongControl + c.WrongTip + c.OtherRecord + c.Overflow + c.Stale
 }

@@ -1,9 +1,6 @@
 package coordinator
 
-import (
-	"github.com/zofl/zofl/mathx"
-	"github.com/zofl/zofl/wire"
-)
+import "github.com/zofl/zofl/mathx"
 
 // A tally is the exact weighted sum of lists of scalars: the same bits in
 // whatever order they came.
@@ -23,16 +20,16 @@ func (t *tally) reset(n int) {
 	t.weight, t.count = 0, 0
 }
 
-// add adds values, which are finite and as many as t has sums.
-func (t *tally) add(values wire.Scalars, weight uint32) {
+// add adds values, which are finite and at least as many as t has sums.
+func (t *tally) add(values []float32, weight uint32) {
 	for i := range t.sums {
-		t.sums[i].Add(values.At(i), weight)
+		t.sums[i].Add(values[i], weight)
 	}
 	t.weight += uint64(weight)
 	t.count++
 }
 
-// means returns the mean of each scalar, rounded once; none while t is empty.
+// means returns the mean of each scalar, rounded once to float32; none while t is empty.
 func (t *tally) means() []float32 {
 	if t.weight == 0 {
 		return nil
