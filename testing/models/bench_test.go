@@ -1,6 +1,7 @@
 package models
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/zofl/zofl/testing/data"
@@ -39,4 +40,40 @@ func BenchmarkPick(b *testing.B) {
 		batcher.Pick(32, seed)
 		seed++
 	}
+}
+
+// What the papers' experiments spend their time with: one minibatch at a time,
+// on one goroutine. Run it also with -tags openblas.
+func BenchmarkModels(b *testing.B) {
+	im := data.Digits(1000, 1)
+	for _, m := range []struct {
+		name  string
+		model Differentiable
+	}{
+		{"softmax", NewSoftmax(im, data.MNISTMean, data.MNISTStd)},
+		{"small", NewCNNSmall(im, data.MNISTMean, data.MNISTStd)},
+		{"mnist", NewCNNMNIST(im, data.MNISTMean, data.MNISTStd)},
+		{"fashion", NewCNNFashion(im, data.MNISTMean, data.MNISTStd)},
+	} {
+		params, grad := Initial(m.model, 1), make([]float32, m.model.Dim())
+		for _, size := range []int{32, 256} {
+			batch := NewBatcher(sequence(im.Len())).Pick(size, 1)
+			rate := func(b *testing.B) {
+				b.ReportMetric(float64(b.N)*float64(size)/b.Elapsed().Seconds(), "images/s")
+			}
+			b.Run(fmt.Sprintf("loss/%s/%d", m.name, size), func(b *testing.B) {
+				for b.Loop() {
+					m.model.Loss(params, batch)
+				}
+				rate(b)
+			})
+			b.Run(fmt.Sprintf("gradient/%s/%d", m.name, size), func(b *testing.B) {
+				for b.Loop() {
+					m.model.Gradient(grad, params, batch)
+				}
+				rate(b)
+			})
+		}
+	}
+	b.Log(BLAS())
 }

@@ -2,9 +2,10 @@ package models
 
 import (
 	"math"
-	"sync"
+	"slices"
 
 	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/wire"
 )
 
 // maxClasses bounds the logits that Loss keeps on its stack.
@@ -30,25 +31,27 @@ type Softmax struct {
 // mean and std of its training set. It keeps im.Labels, and 4 bytes a pixel of
 // its own. It panics if std is not positive.
 func NewSoftmax(im *data.Images, mean, std float64) *Softmax {
-	if !(std > 0) {
-		panic("models: NewSoftmax needs a positive std")
-	}
 	s := &Softmax{
 		features: im.Rows * im.Cols, classes: im.Classes,
 		images: make([]float32, len(im.Pixels)), labels: im.Labels,
 	}
-	var normalized [256]float32
-	for p := range normalized {
-		normalized[p] = float32((float64(p)/255 - mean) / std)
-	}
+	ink := normalized(mean, std)
 	for i, p := range im.Pixels {
-		s.images[i] = normalized[p]
+		s.images[i] = ink[p]
 	}
 	return s
 }
 
 // Dim returns the number of parameters: classes*(Rows*Cols + 1).
 func (s *Softmax) Dim() int { return s.classes * (s.features + 1) }
+
+// Segments returns the weights and the biases, all zero at first.
+func (s *Softmax) Segments() []wire.Segment {
+	return []wire.Segment{
+		{Name: "weight", Len: uint64(s.classes * s.features)},
+		{Name: "bias", Len: uint64(s.classes)},
+	}
+}
 
 // Len returns the number of images.
 func (s *Softmax) Len() int { return len(s.labels) }
@@ -57,60 +60,25 @@ func (s *Softmax) Len() int { return len(s.labels) }
 // at the given parameters. It allocates nothing. It panics if params is not Dim
 // long or batch is empty or names an image that is not there.
 func (s *Softmax) Loss(params []float32, batch []int) float64 {
-	loss, _ := s.sum(params, batch)
-	return loss / float64(len(batch))
+	loss, _ := mean(s, params, batch)
+	return loss
 }
 
 // Metrics returns the mean cross-entropy, as [Softmax.Loss] does, and the part
 // of the images for which the label's logit is the largest.
 func (s *Softmax) Metrics(params []float32, batch []int) (loss, accuracy float64) {
-	loss, right := s.sum(params, batch)
-	n := float64(len(batch))
-	return loss / n, float64(right) / n
+	return mean(s, params, batch)
 }
 
 // Evaluate returns loss and accuracy over all images, computed by the given
 // number of goroutines, at least one. The result does not depend on it.
 func (s *Softmax) Evaluate(params []float32, goroutines int) (loss, accuracy float64) {
-	const span = 256 // images a partial sum
-	type part struct {
-		loss  float64
-		right int
-	}
-	parts := make([]part, (s.Len()+span-1)/span)
-	var wg sync.WaitGroup
-	workers := max(goroutines, 1)
-	for w := range workers {
-		wg.Go(func() {
-			batch := make([]int, span)
-			for p := w; p < len(parts); p += workers {
-				n := min(span, s.Len()-p*span)
-				for i := range n {
-					batch[i] = p*span + i
-				}
-				parts[p].loss, parts[p].right = s.sum(params, batch[:n])
-			}
-		})
-	}
-	wg.Wait()
-	right := 0
-	for _, p := range parts {
-		loss += p.loss
-		right += p.right
-	}
-	n := float64(s.Len())
-	return loss / n, float64(right) / n
+	return evaluate(s, params, goroutines)
 }
 
 // sum returns the sum of the cross-entropies over a minibatch, and how many of
 // its images are classified right.
 func (s *Softmax) sum(params []float32, batch []int) (loss float64, right int) {
-	if len(params) != s.Dim() {
-		panic("models: the parameters have another dimension than the model")
-	}
-	if len(batch) == 0 {
-		panic("models: empty minibatch")
-	}
 	var logits [tileImages][maxClasses]float64
 	for len(batch) > 0 {
 		n := min(len(batch), tileImages)
@@ -125,6 +93,45 @@ func (s *Softmax) sum(params []float32, batch []int) (loss float64, right int) {
 		batch = batch[n:]
 	}
 	return loss, right
+}
+
+// Gradient returns the mean cross-entropy over the images named by batch, and
+// adds its gradient to grad, which is Dim long.
+func (s *Softmax) Gradient(grad, params []float32, batch []int) (loss float64) {
+	check(s, params, batch)
+	check(s, grad, batch)
+	var logits [tileImages][maxClasses]float64
+	part := 1 / float64(len(batch))
+	for i := range batch {
+		s.logits(&logits, params, batch[i:i+1])
+		row, label := logits[0][:s.classes], int(s.labels[batch[i]])
+		l, _ := crossEntropy(row, label)
+		loss += l
+		softmax(row)
+		row[label]--
+		x := s.image(batch[i])
+		for c, d := range row {
+			g := float32(part * d)
+			weights := grad[c*s.features:][:len(x)]
+			for k, v := range x {
+				weights[k] += g * v
+			}
+			grad[s.classes*s.features+c] += g
+		}
+	}
+	return loss * part
+}
+
+// softmax replaces logits by their probabilities.
+func softmax(logits []float64) {
+	most, sum := slices.Max(logits), 0.0
+	for c, z := range logits {
+		logits[c] = math.Exp(z - most)
+		sum += logits[c]
+	}
+	for c := range logits {
+		logits[c] /= sum
+	}
 }
 
 // crossEntropy returns log(sum exp logits) - logits[label], by way of the

@@ -122,6 +122,25 @@ func TestFiniteDifferences(t *testing.T) {
 	}
 }
 
+func TestGradientIsItsDefinition(t *testing.T) {
+	for _, shape := range [][3]int{{28, 28, 10}, {1, 1, 2}, {7, 16, 3}} {
+		s := NewSoftmax(noise(20, shape[0], shape[1], shape[2]), 0.5, 0.3)
+		params, batch := random(s.Dim(), 1), sequence(7)
+		got := make([]float32, s.Dim())
+		fill(got, 1)
+		loss := s.Gradient(got, params, batch)
+		wantLoss, want := s.slow(params, batch)
+		if math.Abs(loss-wantLoss) > 1e-6 {
+			t.Errorf("%v: got loss %v, want %v", shape, loss, wantLoss)
+		}
+		for i, g := range got {
+			if math.Abs(float64(g)-1-want[i]) > 1e-6 {
+				t.Fatalf("%v: parameter %d: got %v, want %v", shape, i, g, 1+want[i])
+			}
+		}
+	}
+}
+
 func TestLossOfZeros(t *testing.T) {
 	for _, classes := range []int{2, 10} {
 		s := NewSoftmax(noise(50, 6, 6, classes), 0, 1)

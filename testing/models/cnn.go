@@ -1,0 +1,212 @@
+package models
+
+import (
+	"math"
+
+	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/wire"
+)
+
+// A CNN is a convolutional network on a set of images, with the mean
+// cross-entropy of its outputs, in nats: two convolutions, each with a rectifier
+// and some with pooling, then one or two dense layers. Its parameters are one
+// vector in the order of PyTorch's state_dict: of each layer the weights, then
+// the biases. An image is classified by its largest output.
+//
+// A loss or gradient is NaN where a number on its way was.
+type CNN struct {
+	images *data.Images
+	ink    [256]float32 // normalized pixels
+	one    convolution
+	two    convolution
+	dense  []linear
+	dim    int
+
+	forward   shelf[workspace]
+	gradients shelf[workspace]
+}
+
+// A linear layer's weights are [out][in], then its biases.
+type linear struct {
+	in, out int
+	weight  int // offset of the weights in the parameters
+}
+
+func (l *linear) bias() int { return l.weight + l.in*l.out }
+
+// NewCNNMNIST returns the CNN that DeComFL's published code trains on MNIST,
+// 28,938 parameters for 28x28 pixels and 10 classes:
+//
+//	conv 5x5 1 -> 16, pad 2; relu; pool 2
+//	conv 5x5 16 -> 32, pad 2; relu; pool 2
+//	linear 1568 -> 10
+//
+// Images are normalized to (ink - mean) / std with ink from 0 to 1; see
+// [data.MNISTMean] and [data.Images.Moments]. It keeps im. It panics if std is
+// not positive or the images are smaller than 4x4.
+func NewCNNMNIST(im *data.Images, mean, std float64) *CNN {
+	one := convolution{in: 1, out: 16, kernel: 5, pad: 2, pool: true}
+	two := convolution{in: 16, out: 32, kernel: 5, pad: 2, pool: true}
+	return newCNN(im, mean, std, one, two, im.Classes)
+}
+
+// NewCNNFashion returns the CNN that DeComFL's published code trains on
+// Fashion-MNIST, 1,206,590 parameters for 28x28 pixels:
+//
+//	conv 3x3 1 -> 32; relu
+//	conv 3x3 32 -> 64; relu; pool 2
+//	linear 9216 -> 128; relu
+//	linear 128 -> 62
+//
+// It has 62 outputs whatever the classes are, as the published one. Images are
+// normalized as in [NewCNNMNIST]. It panics if std is not positive, the images
+// are smaller than 6x6, or there are more than 62 classes.
+func NewCNNFashion(im *data.Images, mean, std float64) *CNN {
+	one := convolution{in: 1, out: 32, kernel: 3}
+	two := convolution{in: 32, out: 64, kernel: 3, pool: true}
+	return newCNN(im, mean, std, one, two, 128, 62)
+}
+
+// NewCNNSmall returns a CNN of a quarter of the work of [NewCNNMNIST], 11,274
+// parameters for 28x28 pixels and 10 classes, for where a good classifier is
+// asked many times:
+//
+//	conv 5x5 1 -> 8, pad 2; relu; pool 2
+//	conv 5x5 8 -> 16, pad 2; relu; pool 2
+//	linear 784 -> 10
+func NewCNNSmall(im *data.Images, mean, std float64) *CNN {
+	one := convolution{in: 1, out: 8, kernel: 5, pad: 2, pool: true}
+	two := convolution{in: 8, out: 16, kernel: 5, pad: 2, pool: true}
+	return newCNN(im, mean, std, one, two, im.Classes)
+}
+
+// newCNN places the layers in the parameters; outputs are those of the dense
+// ones.
+func newCNN(im *data.Images, mean, std float64, one, two convolution, outputs ...int) *CNN {
+	m := &CNN{images: im, ink: normalized(mean, std), one: one, two: two}
+	m.one.rows, m.one.cols = im.Rows, im.Cols
+	m.two.rows, m.two.cols = m.one.after()
+	rows, cols := m.two.after()
+	if rows < 1 || cols < 1 {
+		panic("models: images too small for this CNN")
+	}
+	if outputs[len(outputs)-1] < im.Classes {
+		panic("models: more classes than this CNN has outputs")
+	}
+	m.two.weight = m.one.bias() + m.one.out
+	m.dim = m.two.bias() + m.two.out
+	in := m.two.out * rows * cols
+	for _, out := range outputs {
+		m.dense = append(m.dense, linear{in: in, out: out, weight: m.dim})
+		m.dim += out * (in + 1)
+		in = out
+	}
+	return m
+}
+
+// normalized returns what each byte of an image is to a model.
+func normalized(mean, std float64) (ink [256]float32) {
+	if !(std > 0) {
+		panic("models: a model of images needs a positive std")
+	}
+	for p := range ink {
+		ink[p] = float32((float64(p)/255 - mean) / std)
+	}
+	return ink
+}
+
+// Dim returns the number of parameters.
+func (m *CNN) Dim() int { return m.dim }
+
+// Len returns the number of images.
+func (m *CNN) Len() int { return m.images.Len() }
+
+// Outputs returns the number of logits, at least that of the classes.
+func (m *CNN) Outputs() int { return m.dense[len(m.dense)-1].out }
+
+// Segments returns the layers with PyTorch's default initialization: weights
+// and biases uniform in +-1/sqrt(fan_in).
+func (m *CNN) Segments() []wire.Segment {
+	s := uniform(nil, "conv1", m.one.out*m.one.fan(), m.one.out, m.one.fan())
+	s = uniform(s, "conv2", m.two.out*m.two.fan(), m.two.out, m.two.fan())
+	for i, l := range m.dense {
+		s = uniform(s, "fc"+string(rune('1'+i)), l.in*l.out, l.out, l.in)
+	}
+	return s
+}
+
+// uniform appends a layer's weights and biases.
+func uniform(s []wire.Segment, name string, weights, biases, fan int) []wire.Segment {
+	scale := float32(1 / math.Sqrt(float64(fan)))
+	for _, part := range []struct {
+		name string
+		n    int
+	}{{".weight", weights}, {".bias", biases}} {
+		if part.n > 0 {
+			s = append(s, wire.Segment{Name: name + part.name, Len: uint64(part.n),
+				Fill: wire.UniformFill, Scale: scale})
+		}
+	}
+	return s
+}
+
+// Loss returns the mean cross-entropy over the images named by batch. It
+// allocates nothing once as many goroutines called it at a time as do now.
+func (m *CNN) Loss(params []float32, batch []int) float64 {
+	loss, _ := mean(m, params, batch)
+	return loss
+}
+
+// Metrics returns the mean cross-entropy and the part of the images for which
+// the label's output is the largest.
+func (m *CNN) Metrics(params []float32, batch []int) (loss, accuracy float64) {
+	return mean(m, params, batch)
+}
+
+// Evaluate returns loss and accuracy over all images, computed by the given
+// number of goroutines, at least one. The result does not depend on it.
+func (m *CNN) Evaluate(params []float32, goroutines int) (loss, accuracy float64) {
+	return evaluate(m, params, goroutines)
+}
+
+// Logits computes the outputs of the given images, image after image, which are
+// on the scale that the network sees: for images from -0.5 to 0.5, make it with
+// mean 0.5 and std 1. dst is as many times [CNN.Outputs] long as there are
+// images of Rows*Cols. It panics if a length does not fit.
+func (m *CNN) Logits(dst, params, images []float32) {
+	size, outputs := m.images.Rows*m.images.Cols, m.Outputs()
+	n := len(images) / size
+	if len(images) != n*size || len(dst) != n*outputs || len(params) != m.dim {
+		panic("models: Logits: the lengths of dst, params and images do not fit")
+	}
+	ws := m.forward.take(m.newForward)
+	defer m.forward.put(ws)
+	m.two.pack(ws.packed, params)
+	for at := 0; at < n; at += chunk {
+		end := min(at+chunk, n)
+		copy(ws.images, images[at*size:end*size])
+		copy(dst[at*outputs:], m.run(ws, params, end-at))
+	}
+}
+
+// sum returns the sum of the cross-entropies over a minibatch, and how many of
+// its images are classified right.
+func (m *CNN) sum(params []float32, batch []int) (loss float64, right int) {
+	ws := m.forward.take(m.newForward)
+	defer m.forward.put(ws)
+	m.two.pack(ws.packed, params)
+	for len(batch) > 0 {
+		n := min(len(batch), chunk)
+		m.load(ws, batch[:n])
+		logits := m.run(ws, params, n)
+		for i, at := range batch[:n] {
+			l, ok := ws.crossEntropy(logits[i*m.Outputs():][:m.Outputs()], m.images.Labels[at])
+			loss += l
+			if ok {
+				right++
+			}
+		}
+		batch = batch[n:]
+	}
+	return loss, right
+}

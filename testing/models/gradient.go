@@ -1,0 +1,224 @@
+package models
+
+import (
+	"gonum.org/v1/gonum/blas"
+)
+
+// A backward holds the gradients of the loss by what a [workspace] of the same
+// call holds.
+type backward struct {
+	dense   [][]float32 // by the input of each dense layer and by the logits
+	wide2   []float32   // [image of a group][position][channel]
+	patches []float32   // [image of a group][position][fan]
+	packed  []float32   // by the weights of the second layer, packed
+	frame   []float32   // of one image
+	wide1   []float32   // of one image
+}
+
+func (m *CNN) newGradient() *workspace {
+	ws := m.newWorkspace(chunk)
+	ws.back = &backward{
+		wide2:   make([]float32, group*m.two.out*m.two.area()),
+		patches: make([]float32, len(ws.patches)),
+		packed:  make([]float32, len(ws.packed)),
+		frame:   make([]float32, m.two.frame()),
+		wide1:   make([]float32, m.one.out*m.one.area()),
+	}
+	for _, d := range ws.dense {
+		ws.back.dense = append(ws.back.dense, make([]float32, len(d)))
+	}
+	return ws
+}
+
+// Gradient returns the mean cross-entropy over the images named by batch, and
+// adds its gradient to grad, which is Dim long. Like Loss it allocates nothing
+// once it is warm, and panics where Loss does.
+func (m *CNN) Gradient(grad, params []float32, batch []int) (loss float64) {
+	check(m, params, batch)
+	check(m, grad, batch)
+	ws := m.gradients.take(m.newGradient)
+	defer m.gradients.put(ws)
+	m.two.pack(ws.packed, params)
+	clear(ws.back.packed)
+	part := 1 / float64(len(batch))
+	for rest := batch; len(rest) > 0; {
+		n := min(len(rest), chunk)
+		m.load(ws, rest[:n])
+		logits := m.run(ws, params, n)
+		for i, at := range rest[:n] {
+			label, row := m.images.Labels[at], logits[i*m.Outputs():][:m.Outputs()]
+			l, _ := ws.crossEntropy(row, label)
+			loss += l
+			ws.backLogits(i, int(label), part)
+		}
+		m.backDense(ws, grad, params, n)
+		for from := 0; from < n; from += group {
+			m.backSecond(ws, grad, from, min(from+group, n))
+		}
+		rest = rest[n:]
+	}
+	m.two.unpack(grad, ws.back.packed)
+	return loss * part
+}
+
+// backLogits writes the gradient by the logits of image i, which crossEntropy
+// was just called for: part*(softmax - onehot).
+func (ws *workspace) backLogits(i, label int, part float64) {
+	softmax(ws.logits)
+	n := len(ws.logits)
+	out := ws.back.dense[len(ws.dense)-1][i*n : (i+1)*n]
+	for c, p := range ws.logits {
+		out[c] = float32(part * p)
+	}
+	out[label] -= float32(part)
+}
+
+// backDense goes from the logits of n images to the input of the dense layers.
+func (m *CNN) backDense(ws *workspace, grad, params []float32, n int) {
+	for k := len(m.dense) - 1; k >= 0; k-- {
+		l, in, dIn := &m.dense[k], ws.dense[k][:n*m.dense[k].in], ws.back.dense[k][:n*m.dense[k].in]
+		dOut := ws.back.dense[k+1][:n*l.out]
+		sgemm(blas.Trans, blas.NoTrans, l.out, l.in, n, dOut, l.out, in, l.in,
+			1, grad[l.weight:], l.in)
+		addRows(grad[l.bias():][:l.out], dOut)
+		sgemm(blas.NoTrans, blas.NoTrans, n, l.in, l.out, dOut, l.out, params[l.weight:], l.in,
+			0, dIn, l.in)
+		if k == 0 {
+			return // what was pooled to 0 is dealt with there
+		}
+		for i, v := range in {
+			if v == 0 {
+				dIn[i] = 0
+			}
+		}
+	}
+}
+
+// backSecond goes from the flat input of the dense layers to the first
+// convolution, for the group of images from..to.
+func (m *CNN) backSecond(ws *workspace, grad []float32, from, to int) {
+	c, b := &m.two, ws.back
+	rows, cols := c.after()
+	_, wideCols := c.wide()
+	n, size := to-from, c.area()*c.out
+	clear(b.wide2[:n*size])
+	for i := from; i < to; i++ {
+		c.patches(ws.patches[(i-from)*c.area()*c.fan():], ws.at(ws.frames, i))
+		wide, d := ws.at(ws.wide2, i), b.wide2[(i-from)*size:]
+		dFlat := b.dense[0][i*m.dense[0].in:]
+		for o := range c.out {
+			c.deactivate(d[o:], wide[o:], c.out, wideCols*c.out, dFlat[o*rows*cols:], 1, cols)
+		}
+	}
+	addRows(grad[c.bias():][:c.out], b.wide2[:n*size])
+	sgemm(blas.Trans, blas.NoTrans, c.out, c.fan(), n*c.area(),
+		b.wide2, c.out, ws.patches, c.fan(), 1, b.packed, c.fan())
+	sgemm(blas.NoTrans, blas.NoTrans, n*c.area(), c.fan(), c.out,
+		b.wide2, c.out, ws.packed, c.fan(), 0, b.patches, c.fan())
+	for i := from; i < to; i++ {
+		c.gather(b.frame, b.patches[(i-from)*c.area()*c.fan():])
+		m.backFirst(ws, grad, i)
+	}
+}
+
+// backFirst goes from the framed input of the second layer to the parameters of
+// the first, for image i.
+func (m *CNN) backFirst(ws *workspace, grad []float32, i int) {
+	c, b := &m.one, ws.back
+	_, cols := c.wide()
+	line := m.two.cols + 2*m.two.pad
+	inside := b.frame[(m.two.pad*line+m.two.pad)*m.two.in:]
+	wide := ws.at(ws.wide1, i)
+	clear(b.wide1)
+	area := c.area()
+	for o := range c.out {
+		d := b.wide1[o*area : (o+1)*area]
+		c.deactivate(d, wide[o*area:], 1, cols, inside[o:], m.two.in, line*m.two.in)
+		var sum float32
+		for _, v := range d {
+			sum += v
+		}
+		grad[c.bias()+o] += sum
+	}
+	size := m.images.Rows * m.images.Cols
+	c.columns(ws.columns, ws.images[i*size:(i+1)*size])
+	sgemm(blas.NoTrans, blas.Trans, c.out, c.fan(), area,
+		b.wide1, area, ws.columns, area, 1, grad[c.weight:], c.fan())
+}
+
+// deactivate is [workspace.activate] backwards, for one channel: it adds the
+// gradient by an output to that by the input that it was, if any. Pixels and
+// rows of dst and src are from and fromRow apart, those of out to and toRow.
+func (c *convolution) deactivate(dst, src []float32, from, fromRow int,
+	out []float32, to, toRow int) {
+	rows, cols := c.after()
+	for y := range rows {
+		for x := range cols {
+			d := out[y*toRow+x*to]
+			if !c.pool {
+				if at := y*fromRow + x*from; src[at] > 0 {
+					dst[at] += d
+				}
+				continue
+			}
+			first := 2*y*fromRow + 2*x*from
+			top := first
+			for _, at := range [3]int{first + from, first + fromRow, first + fromRow + from} {
+				if src[at] > src[top] {
+					top = at
+				}
+			}
+			if src[top] > 0 {
+				dst[top] += d
+			}
+		}
+	}
+}
+
+// gather is [convolution.patches] backwards: an element of frame is the sum of
+// those of patches that it was copied to.
+func (c *convolution) gather(frame, patches []float32) {
+	clear(frame)
+	rows, cols := c.wide()
+	run, line := c.kernel*c.in, (c.cols+2*c.pad)*c.in
+	for y := range rows {
+		for x := range cols {
+			from := y*line + x*c.in
+			for range c.kernel {
+				add(frame[from:from+run], patches[:run])
+				patches, from = patches[run:], from+line
+			}
+		}
+	}
+}
+
+// unpack adds packed, in the order of [convolution.pack], to the weights' place
+// in grad.
+func (c *convolution) unpack(grad, packed []float32) {
+	taps := c.kernel * c.kernel
+	for o := range c.out {
+		weights := grad[c.weight+o*c.fan():][:c.fan()]
+		row := packed[o*c.fan():][:c.fan()]
+		for i := range c.in {
+			for t := range taps {
+				weights[i*taps+t] += row[t*c.in+i]
+			}
+		}
+	}
+}
+
+// addRows adds every row of rows to dst.
+func addRows(dst, rows []float32) {
+	for len(rows) > 0 {
+		add(dst, rows[:len(dst)])
+		rows = rows[len(dst):]
+	}
+}
+
+// add computes dst[i] += src[i].
+func add(dst, src []float32) {
+	src = src[:len(dst)]
+	for i, v := range src {
+		dst[i] += v
+	}
+}

@@ -1,0 +1,119 @@
+package models
+
+import (
+	"math/rand/v2"
+	"sync"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// initialStream is the second word of the generator's seed.
+const initialStream = 0x696e697469616c73
+
+// A Model is a loss over the samples that it was made of, as a function of one
+// flat parameter vector. Any number of goroutines may use one Model.
+//
+// Loss, Metrics and Evaluate panic if params is not Dim long, and the first two
+// if batch is empty or names a sample that is not there.
+type Model interface {
+	// Dim returns the number of parameters.
+	Dim() int
+	// Len returns the number of samples.
+	Len() int
+	// Segments returns the layers in the order of the parameters, with the
+	// initialization that is usual for the model: what a plan's Segments are.
+	Segments() []wire.Segment
+	// Loss returns the mean loss over the samples named by batch.
+	Loss(params []float32, batch []int) float64
+	// Metrics returns the mean loss, as Loss does, and the part of the samples
+	// that are classified right.
+	Metrics(params []float32, batch []int) (loss, accuracy float64)
+	// Evaluate returns loss and accuracy over all samples, computed by the given
+	// number of goroutines, at least one. The result does not depend on it.
+	Evaluate(params []float32, goroutines int) (loss, accuracy float64)
+}
+
+// A Differentiable is a Model with a gradient, for training the usual way.
+type Differentiable interface {
+	Model
+	// Gradient returns the mean loss over the samples named by batch, and adds
+	// the gradient of that mean to grad, which is Dim long.
+	Gradient(grad, params []float32, batch []int) (loss float64)
+}
+
+// Initial returns a first parameter vector as the segments have it: all the
+// models here fill uniformly or with zeros. It is for training outside of a
+// run; in a run, replicas draw their own from the plan.
+func Initial(m Model, seed uint64) []float32 {
+	out := make([]float32, 0, m.Dim())
+	rng := rand.New(rand.NewPCG(seed, initialStream))
+	for _, s := range m.Segments() {
+		for range s.Len {
+			if s.Fill == wire.UniformFill {
+				out = append(out, s.Scale*(2*rng.Float32()-1))
+			} else {
+				out = append(out, 0)
+			}
+		}
+	}
+	return out
+}
+
+// summer is what evaluate needs of a model: the sum of the losses over a
+// minibatch, and how many of its samples are classified right.
+type summer interface {
+	Dim() int
+	Len() int
+	sum(params []float32, batch []int) (loss float64, right int)
+}
+
+// mean turns sums over a minibatch into means.
+func mean(m summer, params []float32, batch []int) (loss, accuracy float64) {
+	check(m, params, batch)
+	loss, right := m.sum(params, batch)
+	n := float64(len(batch))
+	return loss / n, float64(right) / n
+}
+
+func check(m summer, params []float32, batch []int) {
+	if len(params) != m.Dim() {
+		panic("models: the parameters have another dimension than the model")
+	}
+	if len(batch) == 0 {
+		panic("models: empty minibatch")
+	}
+}
+
+// evaluate is [Model.Evaluate]: partial sums over spans of samples, added in
+// order whoever computed them.
+func evaluate(m summer, params []float32, goroutines int) (loss, accuracy float64) {
+	const span = 256 // samples a partial sum
+	type part struct {
+		loss  float64
+		right int
+	}
+	parts := make([]part, (m.Len()+span-1)/span)
+	var wg sync.WaitGroup
+	workers := max(goroutines, 1)
+	for w := range workers {
+		wg.Go(func() {
+			batch := make([]int, span)
+			for p := w; p < len(parts); p += workers {
+				n := min(span, m.Len()-p*span)
+				for i := range n {
+					batch[i] = p*span + i
+				}
+				check(m, params, batch[:n])
+				parts[p].loss, parts[p].right = m.sum(params, batch[:n])
+			}
+		})
+	}
+	wg.Wait()
+	right := 0
+	for _, p := range parts {
+		loss += p.loss
+		right += p.right
+	}
+	n := float64(m.Len())
+	return loss / n, float64(right) / n
+}

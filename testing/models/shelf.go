@@ -1,0 +1,30 @@
+package models
+
+import "sync"
+
+// A shelf keeps what a call needs besides its arguments, for the next call: as
+// many of them as there were calls at a time. Unlike a sync.Pool's they outlive
+// collections, so that calls allocate nothing after the first.
+type shelf[T any] struct {
+	mu   sync.Mutex // guards free
+	free []*T
+}
+
+// take returns one that nobody else has, from the shelf or made.
+func (s *shelf[T]) take(make func() *T) *T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last := len(s.free) - 1; last >= 0 {
+		t := s.free[last]
+		s.free = s.free[:last]
+		return t
+	}
+	return make()
+}
+
+// put gives t back.
+func (s *shelf[T]) put(t *T) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.free = append(s.free, t)
+}

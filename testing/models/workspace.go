@@ -1,0 +1,160 @@
+package models
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+)
+
+const (
+	// chunk images go through the dense layers at a time: enough for the weights
+	// to be read seldom.
+	chunk = 64
+	// group images go through the second convolution at a time: as many as leave
+	// its patches in a processor's own cache.
+	group = 4
+)
+
+// A workspace holds what one pass of a [CNN] computes on its way. The padding of
+// frames is written once, when it is made.
+type workspace struct {
+	images  []float32 // chunk of them
+	columns []float32 // of one image
+	wide1   []float32 // [slot][channel][position]: first layer before pooling
+	frames  []float32 // [slot]: input of the second layer, framed
+	patches []float32 // [image of a group][position][fan]
+	wide2   []float32 // [slot][position][channel]: second layer before pooling
+	packed  []float32 // weights of the second layer
+	// dense holds the input of each dense layer and the logits, [image][].
+	dense  [][]float32
+	logits []float64
+	most   uint32 // as rectify returns it
+
+	slots int // images of which the convolutions are kept: group or chunk
+	back  *backward
+}
+
+func (m *CNN) newForward() *workspace { return m.newWorkspace(group) }
+
+func (m *CNN) newWorkspace(slots int) *workspace {
+	ws := &workspace{
+		images:  make([]float32, chunk*m.images.Rows*m.images.Cols),
+		columns: make([]float32, m.one.fan()*m.one.area()),
+		wide1:   make([]float32, slots*m.one.out*m.one.area()),
+		frames:  make([]float32, slots*m.two.frame()),
+		patches: make([]float32, group*m.two.area()*m.two.fan()),
+		wide2:   make([]float32, slots*m.two.out*m.two.area()),
+		packed:  make([]float32, m.two.out*m.two.fan()),
+		logits:  make([]float64, m.Outputs()),
+		slots:   slots,
+	}
+	for _, l := range m.dense {
+		ws.dense = append(ws.dense, make([]float32, chunk*l.in))
+	}
+	ws.dense = append(ws.dense, make([]float32, chunk*m.Outputs()))
+	return ws
+}
+
+// at returns entry i of an array of which ws keeps slots.
+func (ws *workspace) at(array []float32, i int) []float32 {
+	size := len(array) / ws.slots
+	i %= ws.slots
+	return array[i*size : (i+1)*size]
+}
+
+// load normalizes the images of a batch of at most chunk.
+func (m *CNN) load(ws *workspace, batch []int) {
+	size := m.images.Rows * m.images.Cols
+	for i, at := range batch {
+		to := ws.images[i*size : (i+1)*size]
+		for k, p := range m.images.At(at) {
+			to[k] = m.ink[p]
+		}
+	}
+}
+
+// run computes the outputs of the n images in ws, at most chunk, for params of
+// which ws has packed the second layer.
+func (m *CNN) run(ws *workspace, params []float32, n int) (logits []float32) {
+	ws.most = 0
+	for from := 0; from < n; from += group {
+		to := min(from+group, n)
+		for i := from; i < to; i++ {
+			m.runFirst(ws, params, i)
+		}
+		m.runSecond(ws, params, from, to)
+	}
+	for k, l := range m.dense {
+		out := ws.dense[k+1][:n*l.out]
+		repeat(out, params[l.bias():][:l.out])
+		sgemm(blas.NoTrans, blas.Trans, n, l.out, l.in,
+			ws.dense[k], l.in, params[l.weight:], l.in, 1, out, l.out)
+		if k+1 < len(m.dense) {
+			ws.most = max(ws.most, rectify(out, 1, out, 1, len(out)))
+		}
+		logits = out
+	}
+	if ws.most > negativeInf {
+		fill(logits, float32(math.NaN()))
+	}
+	return logits
+}
+
+// runFirst takes image i through the first layer into its frame.
+func (m *CNN) runFirst(ws *workspace, params []float32, i int) {
+	size := m.images.Rows * m.images.Cols
+	m.one.columns(ws.columns, ws.images[i*size:(i+1)*size])
+	wide := ws.at(ws.wide1, i)
+	m.one.first(wide, ws.columns, params)
+	_, cols := m.one.wide()
+	line := m.two.cols + 2*m.two.pad
+	inside := ws.at(ws.frames, i)[(m.two.pad*line+m.two.pad)*m.two.in:]
+	for c := range m.one.out {
+		ws.activate(&m.one, inside[c:], m.two.in, line*m.two.in, wide[c*m.one.area():], 1, cols)
+	}
+}
+
+// runSecond takes the group of images from..to through the second layer.
+func (m *CNN) runSecond(ws *workspace, params []float32, from, to int) {
+	size := m.two.area() * m.two.fan()
+	for i := from; i < to; i++ {
+		m.two.patches(ws.patches[(i-from)*size:], ws.at(ws.frames, i))
+	}
+	// Slots of a group follow each other.
+	wide := ws.wide2[from%ws.slots*m.two.area()*m.two.out:]
+	m.two.second(wide, ws.patches, ws.packed, params[m.two.bias():][:m.two.out], to-from)
+	_, cols := m.two.wide()
+	rowsOut, colsOut := m.two.after()
+	for i := from; i < to; i++ {
+		wide := ws.at(ws.wide2, i)
+		flat := ws.dense[0][i*m.dense[0].in:][:m.dense[0].in]
+		for c := range m.two.out {
+			ws.activate(&m.two, flat[c*rowsOut*colsOut:], 1, colsOut, wide[c:], m.two.out, cols*m.two.out)
+		}
+	}
+}
+
+// activate applies rectifier and pooling of a layer to one channel. Pixels and
+// rows of dst are to and toRow apart, those of src from and fromRow.
+func (ws *workspace) activate(c *convolution, dst []float32, to, toRow int,
+	src []float32, from, fromRow int) {
+	rows, cols := c.after()
+	for y := range rows {
+		var most uint32
+		if d := dst[y*toRow:]; c.pool {
+			above, below := src[2*y*fromRow:], src[(2*y+1)*fromRow:]
+			most = pool2(d, to, above, below, from, cols)
+		} else {
+			most = rectify(d, to, src[y*fromRow:], from, cols)
+		}
+		ws.most = max(ws.most, most)
+	}
+}
+
+// crossEntropy is the function of that name for float32 logits.
+func (ws *workspace) crossEntropy(logits []float32, label uint8) (loss float64, right bool) {
+	for c, z := range logits {
+		ws.logits[c] = float64(z)
+	}
+	return crossEntropy(ws.logits, int(label))
+}
