@@ -88,7 +88,7 @@ func logsOf(t *testing.T, name string, when crashes) (logs []string, restarts in
 // evaluation came to so far, digests and the reference until they are reported
 // again, and of an open roster the share of devices that answer.
 func TestRestartAtEveryPoint(t *testing.T) {
-	for _, name := range []string{"whole", "rounds", "weights", "schedule", "restart"} {
+	for _, name := range []string{"whole", "rounds", "weights", "schedule", "restart", "phases"} {
 		want, _ := logsOf(t, name, never)
 		for _, when := range []crashes{afterInputs, beforeStores, afterStores} {
 			got, restarts := logsOf(t, name, when)
