@@ -1,16 +1,4 @@
-// Package reference writes the papers' algorithms down once more, straight
-// from their pseudo-code, with dense float64 vectors and no regard for speed or
-// bytes, so that the production code can be held against them.
 package reference
-
-// A Problem is what an algorithm runs on.
-type Problem struct {
-	Dim int
-	// Loss is f_i(x; xi) of a client, the minibatch held fixed.
-	Loss func(client int, x []float64) float64
-	// Direction is z of record n, local step k, perturbation p, both from 0.
-	Direction func(n uint64, k, p int) []float64
-}
 
 // DeComFL is Algorithms 3 and 4 of the DeComFL paper, with the momentum of its
 // equations (8) and (9), and torch's. Algorithms 1 and 2 are the case P = 1.
@@ -26,17 +14,15 @@ type DeComFL struct {
 	Decay float64 // weight decay, added to the gradient estimate
 }
 
-// A State is what a client keeps between rounds: x and the momentum.
-type State struct{ X, M []float64 }
+// An Iterate is what a client keeps between rounds: x and the momentum.
+type Iterate struct{ X, M []float64 }
 
 // Clone returns a copy of s: the snapshot before a local update.
-func (s State) Clone() State {
-	return State{append([]float64(nil), s.X...), append([]float64(nil), s.M...)}
-}
+func (s Iterate) Clone() Iterate { return Iterate{clone(s.X), clone(s.M)} }
 
 // RebuildModel is procedure 1 of Algorithm 4 for one round: the K steps along
 // the averaged scalars g[k][p].
-func (d *DeComFL) RebuildModel(s State, n uint64, g [][]float64) {
+func (d *DeComFL) RebuildModel(s Iterate, n uint64, g [][]float64) {
 	for k := range d.K {
 		d.step(s, n, k, g[k])
 	}
@@ -44,12 +30,12 @@ func (d *DeComFL) RebuildModel(s State, n uint64, g [][]float64) {
 
 // LocalUpdate is procedure 2 of Algorithm 4: it returns the scalars of a client
 // and where its local model came to; s stays as it is, which is line 23.
-func (d *DeComFL) LocalUpdate(s State, client int, n uint64) (g [][]float64, end State) {
+func (d *DeComFL) LocalUpdate(s Iterate, client int, n uint64) (g [][]float64, end Iterate) {
 	local := s.Clone()
 	for k := range d.K {
 		gk := make([]float64, d.P)
 		for p := range d.P {
-			gk[p] = d.scalar(client, local.X, d.Direction(n, k, p))
+			gk[p] = d.scalar(client, At{n, k}, local.X, d.Direction(client, At{n, k}, p))
 		}
 		g = append(g, gk)
 		d.step(local, n, k, gk)
@@ -58,18 +44,18 @@ func (d *DeComFL) LocalUpdate(s State, client int, n uint64) (g [][]float64, end
 }
 
 // scalar is line 18 of Algorithm 4.
-func (d *DeComFL) scalar(client int, x, z []float64) float64 {
+func (d *DeComFL) scalar(client int, at At, x, z []float64) float64 {
 	if d.Central {
-		return (d.Loss(client, along(x, d.Mu, z)) - d.Loss(client, along(x, -d.Mu, z))) / (2 * d.Mu)
+		return d.central(client, at, x, z, d.Mu)
 	}
-	return (d.Loss(client, along(x, d.Mu, z)) - d.Loss(client, x)) / d.Mu
+	return d.forward(client, at, x, z, d.Mu)
 }
 
 // step is line 21 of Algorithm 4, or (8) and (9) on its gradient estimate.
-func (d *DeComFL) step(s State, n uint64, k int, g []float64) {
+func (d *DeComFL) step(s Iterate, n uint64, k int, g []float64) {
 	v := make([]float64, d.Dim)
 	for p := range d.P {
-		z := d.Direction(n, k, p)
+		z := d.Direction(0, At{n, k}, p) // of any client: it is shared
 		for i := range v {
 			v[i] += g[p] * z[i] / float64(d.P)
 		}
@@ -91,7 +77,7 @@ func (d *DeComFL) step(s State, n uint64, k int, g []float64) {
 // Round is one round of Algorithm 3 over the sampled clients: it moves s and
 // returns the mean of the clients' local models, which equals s.X because all
 // of this is linear.
-func (d *DeComFL) Round(s State, n uint64, sampled []int) (meanModel []float64) {
+func (d *DeComFL) Round(s Iterate, n uint64, sampled []int) (meanModel []float64) {
 	mean := make([][]float64, d.K)
 	for k := range mean {
 		mean[k] = make([]float64, d.P)
@@ -110,13 +96,4 @@ func (d *DeComFL) Round(s State, n uint64, sampled []int) (meanModel []float64) 
 	}
 	d.RebuildModel(s, n, mean)
 	return meanModel
-}
-
-// along returns x + a z.
-func along(x []float64, a float64, z []float64) []float64 {
-	out := make([]float64, len(x))
-	for i := range x {
-		out[i] = x[i] + a*z[i]
-	}
-	return out
 }

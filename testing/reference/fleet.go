@@ -1,0 +1,253 @@
+package reference
+
+// A Fleet is all of the papers' methods with their parts as fields to be
+// combined, and the options that none of the papers has. Every client keeps a
+// local model of its own, and what is averaged are the local models, as the
+// papers do: that replaying averaged scalars comes to the same is what the
+// comparison with production shows. Only where the scalars that travel are not
+// the clients' own ([Fleet.Replayed]) does the replay define the method.
+type Fleet struct {
+	Problem
+	Clients int // N
+	K       int
+	Mu      float64
+	Central bool
+	// Gain is the factor between scalars and estimates: Dim for directions on
+	// the unit sphere, else 1.
+	Gain float64
+	// MuScale and StepScale are factors on mu and eta, by element; nil: 1.
+	MuScale, StepScale []float64
+
+	Beta        float64 // DeComFL (8)-(9); 0 is none
+	Torch       bool    // without the factor (1-Beta) of (8)
+	Decay, Prox float64
+	Control     Control
+	Server      Server
+
+	Tau         int // ZOFedHT; 0 is none
+	Alpha       float64
+	Coordinates func(client int, at At, p int) []float64
+
+	// Travel is what becomes of a scalar that travels; nil: nothing.
+	Travel func(g float64) float64
+	// Clip is the largest length of a client's scalars; 0: any.
+	Clip float64
+	// Aggregate makes one scalar of the clients'; nil: the weighted mean.
+	Aggregate func(g []float64) float64
+	// Relayed scalars travel one by one, not their mean.
+	Relayed bool
+}
+
+// Control is the kind of correction: SCAFFOLD's types.
+type Control int
+
+const (
+	NoControl Control = iota
+	TypeI
+	TypeII
+)
+
+// A State is what is kept between rounds.
+type State struct {
+	X, M    []float64 // model and local momentum
+	Server  Moments
+	Moves   [][]float64 // of the model, the newest first
+	Q       [][]float64 // nil: none yet
+	Control [][]float64 // c_i
+}
+
+// NewState returns that of round 0 at x.
+func (f *Fleet) NewState(x []float64) *State {
+	s := &State{X: clone(x), M: make([]float64, f.Dim), Server: NewMoments(f.Dim, f.Server.V0)}
+	for range f.Clients {
+		s.Control = append(s.Control, make([]float64, f.Dim))
+	}
+	return s
+}
+
+// A Round says what a round is made with.
+type Round struct {
+	R       int    // from 0
+	N       uint64 // its record
+	P       int
+	Eta     float64
+	Clients []int     // contributors
+	Weights []float64 // of the contributors; nil: equal
+	Point   *Round    // TypeI: the phase before, of which N, Clients and Weights count
+}
+
+// weight is the part of contributor j in the mean.
+func (r *Round) weight(j int) float64 {
+	if r.Weights == nil {
+		return 1 / float64(len(r.Clients))
+	}
+	sum := 0.0
+	for _, w := range r.Weights {
+		sum += w
+	}
+	return r.Weights[j] / sum
+}
+
+// Round makes a round: it moves s.
+func (f *Fleet) Round(s *State, r *Round) {
+	if f.Tau > 0 && r.R >= f.Tau && r.R%f.Tau == 0 {
+		s.Q = QR(s.Moves)
+	}
+	end := f.mean(s, r)
+	delta := along(end.X, -1, s.X)
+	next := f.Server.Step(s.X, s.Server, delta)
+	s.Moves = append([][]float64{along(next, -1, s.X)}, s.Moves...)
+	s.Moves = s.Moves[:min(len(s.Moves), max(f.Tau, 1))]
+	s.X, s.M = next, end.M
+}
+
+// mean returns the mean of the contributors' local models and momenta.
+func (f *Fleet) mean(s *State, r *Round) Iterate {
+	end := Iterate{make([]float64, f.Dim), make([]float64, f.Dim)}
+	corrections, middle := f.corrections(s, r)
+	scalars := make([][][]float64, len(r.Clients))
+	for j, client := range r.Clients {
+		g, local := f.local(s, r, client, corrections[j])
+		if f.Clip > 0 {
+			g = f.shorten(g)
+			local = f.replay(s, r, client, g, corrections[j])
+		}
+		scalars[j] = g
+		add(end.X, r.weight(j), local.X)
+		add(end.M, r.weight(j), local.M)
+	}
+	if f.Control == TypeII {
+		for j, client := range r.Clients {
+			s.Control[client] = f.average(s, r, client, scalars[j])
+		}
+	}
+	if f.Replayed() {
+		return f.replay(s, r, r.Clients[0], f.aggregate(r, scalars), middle)
+	}
+	return end
+}
+
+// corrections returns c - c_i of each contributor, and their mean.
+func (f *Fleet) corrections(s *State, r *Round) (each [][]float64, middle []float64) {
+	middle = make([]float64, f.Dim)
+	if f.Control == TypeI {
+		return f.points(s, r)
+	}
+	for j, client := range r.Clients {
+		correction := make([]float64, f.Dim)
+		if f.Control == TypeII {
+			correction = along(mean(s.Control...), -1, s.Control[client])
+		}
+		each = append(each, correction)
+		add(middle, r.weight(j), correction)
+	}
+	return each, middle
+}
+
+// points is corrections of TypeI, from estimates at the round's first point on
+// the first minibatch of the phase before.
+func (f *Fleet) points(s *State, r *Round) (each [][]float64, middle []float64) {
+	at := At{r.Point.N, 0}
+	at0 := func(client int) []float64 { return f.scalars(s, client, at, s.X, r.P) }
+	c, own := make([]float64, r.P), make([]float64, r.P)
+	for j, client := range r.Point.Clients {
+		add(c, r.Point.weight(j), at0(client))
+	}
+	f.travel(c)
+	for j, client := range r.Clients {
+		each = append(each, f.estimate(s, client, at, along(c, -1, at0(client))))
+		add(own, r.weight(j), at0(client))
+	}
+	f.travel(own)
+	return each, f.estimate(s, r.Clients[0], at, along(c, -1, own))
+}
+
+// average is the mean of a client's estimates over the steps of a round.
+func (f *Fleet) average(s *State, r *Round, client int, g [][]float64) []float64 {
+	var steps [][]float64
+	for k := range g {
+		steps = append(steps, f.estimate(s, client, At{r.N, k}, g[k]))
+	}
+	return mean(steps...)
+}
+
+// local returns a client's scalars g[k][p] and where its K steps come to.
+func (f *Fleet) local(s *State, r *Round, client int, correction []float64) (g [][]float64, end Iterate) {
+	end = f.walk(s, r, client, correction, func(k int, x []float64) []float64 {
+		g = append(g, f.scalars(s, client, At{r.N, k}, x, r.P))
+		return g[k]
+	})
+	return g, end
+}
+
+// replay returns where scalars g[k][p] come to along a client's directions.
+func (f *Fleet) replay(s *State, r *Round, client int, g [][]float64, correction []float64) Iterate {
+	return f.walk(s, r, client, correction, func(k int, _ []float64) []float64 { return g[k] })
+}
+
+// walk makes K local steps along the scalars that g returns for step k at x.
+func (f *Fleet) walk(s *State, r *Round, client int, correction []float64, g func(k int, x []float64) []float64) Iterate {
+	local := Iterate{clone(s.X), clone(s.M)}
+	for k := range f.K {
+		v := f.estimate(s, client, At{r.N, k}, g(k, local.X))
+		add(v, f.Decay, local.X)
+		add(v, f.Prox, along(local.X, -1, s.X))
+		add(v, 1, correction)
+		if f.Beta > 0 {
+			gain := 1 - f.Beta
+			if f.Torch {
+				gain = 1
+			}
+			for i := range v {
+				local.M[i] = f.Beta*local.M[i] + gain*v[i]
+			}
+			v = local.M
+		}
+		add(local.X, -r.Eta, scaled(v, f.StepScale))
+	}
+	return local
+}
+
+// scalars returns a client's g[p] at x, as they travel.
+func (f *Fleet) scalars(s *State, client int, at At, x []float64, perturbations int) []float64 {
+	g := make([]float64, perturbations)
+	for p := range g {
+		z := scaled(f.direction(s, client, at, p), f.MuScale)
+		if f.Central {
+			g[p] = f.central(client, at, x, z, f.Mu)
+		} else {
+			g[p] = f.forward(client, at, x, z, f.Mu)
+		}
+	}
+	f.travel(g)
+	return g
+}
+
+// estimate returns the mean of g[p] z_p, times Gain.
+func (f *Fleet) estimate(s *State, client int, at At, g []float64) []float64 {
+	v := make([]float64, f.Dim)
+	for p := range g {
+		add(v, f.Gain*g[p]/float64(len(g)), f.direction(s, client, at, p))
+	}
+	return v
+}
+
+func (f *Fleet) direction(s *State, client int, at At, p int) []float64 {
+	z := f.Direction(client, at, p)
+	if s.Q == nil {
+		return z
+	}
+	return combine(f.Alpha, z, s.Q, f.Coordinates(client, at, p))
+}
+
+// scaled returns v times a scale for each element; nil: v itself.
+func scaled(v, scale []float64) []float64 {
+	if scale == nil {
+		return v
+	}
+	out := make([]float64, len(v))
+	for i := range v {
+		out[i] = scale[i] * v[i]
+	}
+	return out
+}

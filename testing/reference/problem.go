@@ -1,0 +1,79 @@
+// Package reference writes the papers' algorithms down once more, straight
+// from their pseudo-code, with dense float64 vectors and no regard for speed or
+// bytes, so that the production code can be held against them.
+//
+// Each paper has a type of its own, which has the paper's inputs and no more:
+// [DeComFL], [FedZO], [ZOAdaFL], [ZOFedHT], [FedProx], [Scaffold1], [Scaffold2],
+// [MeZO]. A [Fleet] has all of that as fields to be combined, with the options
+// that no paper has; tests hold it to each paper's type, and production to it.
+package reference
+
+// An At is a local step of a record, both counted as in the log: K from 0.
+type At struct {
+	N uint64
+	K int
+}
+
+// A Problem is what an algorithm runs on.
+type Problem struct {
+	Dim int
+	// Loss is f_i(x; xi) of a client, xi being its minibatch of a step: the same
+	// for all perturbations and both sides of a difference.
+	Loss func(client int, at At, x []float64) float64
+	// Direction is z of a client's step and perturbation p, from 0. Where
+	// directions are shared, it does not depend on the client.
+	Direction func(client int, at At, p int) []float64
+}
+
+// forward is (f(x + mu z) - f(x)) / mu: DeComFL (3).
+func (b *Problem) forward(client int, at At, x, z []float64, mu float64) float64 {
+	return (b.Loss(client, at, along(x, mu, z)) - b.Loss(client, at, x)) / mu
+}
+
+// central is (f(x + mu z) - f(x - mu z)) / (2 mu): ZOFedHT (6).
+func (b *Problem) central(client int, at At, x, z []float64, mu float64) float64 {
+	return (b.Loss(client, at, along(x, mu, z)) - b.Loss(client, at, along(x, -mu, z))) / (2 * mu)
+}
+
+// fd is the finite difference method of FZooS (7) with P directions: the mean
+// of forward differences times their directions.
+func (b *Problem) fd(client int, at At, x []float64, mu float64, perturbations int) []float64 {
+	v := make([]float64, b.Dim)
+	for p := range perturbations {
+		z := b.Direction(client, at, p)
+		add(v, b.forward(client, at, x, z, mu)/float64(perturbations), z)
+	}
+	return v
+}
+
+// along returns x + a z.
+func along(x []float64, a float64, z []float64) []float64 {
+	out := clone(x)
+	add(out, a, z)
+	return out
+}
+
+// add adds a z to x.
+func add(x []float64, a float64, z []float64) {
+	for i := range x {
+		x[i] += a * z[i]
+	}
+}
+
+// mean returns the mean of vectors of one length.
+func mean(vectors ...[]float64) []float64 {
+	out := make([]float64, len(vectors[0]))
+	for _, v := range vectors {
+		add(out, 1/float64(len(vectors)), v)
+	}
+	return out
+}
+
+func clone(x []float64) []float64 { return append([]float64(nil), x...) }
+
+func dot(x, y []float64) (sum float64) {
+	for i := range x {
+		sum += x[i] * y[i]
+	}
+	return sum
+}

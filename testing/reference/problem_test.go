@@ -1,0 +1,72 @@
+package reference
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// exact is the tolerance, relative to 1 + |value|, between two float64
+// computations of one model.
+const exact = 1e-9
+
+// loss of a client: a smooth bowl, not a quadratic, so that forward and
+// central differences disagree, and another one on each minibatch.
+func loss(client int, at At, x []float64) float64 {
+	sum, shift := 0.0, 0.3*math.Sin(float64(at.N)+2*float64(at.K))
+	for i, v := range x {
+		e := v - float64((client+i)%3) + shift
+		sum += (1+0.1*float64(i%4))*e*e + 0.05*math.Sin(v+float64(client))
+	}
+	return sum / 10
+}
+
+// randomProblem has normal directions, the clients' own or shared.
+func randomProblem(dim int, shared bool) Problem {
+	return Problem{Dim: dim, Loss: loss, Direction: func(client int, at At, p int) []float64 {
+		if shared {
+			client = -1
+		}
+		return normals(dim, client, at, p, 1)
+	}}
+}
+
+func normals(n, client int, at At, p int, salt uint64) []float64 {
+	random := rand.New(rand.NewPCG(salt<<32|uint64(client+1), at.N<<32|uint64(at.K<<16|p)))
+	z := make([]float64, n)
+	for i := range z {
+		z[i] = random.NormFloat64()
+	}
+	return z
+}
+
+// unit makes directions of b unit vectors.
+func unit(b Problem) Problem {
+	direction := b.Direction
+	b.Direction = func(client int, at At, p int) []float64 {
+		z := direction(client, at, p)
+		return along(make([]float64, b.Dim), 1/math.Sqrt(dot(z, z)), z)
+	}
+	return b
+}
+
+// line is f_i(x) = slope_i x in one dimension, along directions of +1 and -1: all
+// estimates are the slope, and a round of any method can be had by hand.
+func line(slopes ...float64) Problem {
+	return Problem{
+		Dim:  1,
+		Loss: func(client int, _ At, x []float64) float64 { return slopes[client] * x[0] },
+		Direction: func(client int, at At, p int) []float64 {
+			return []float64{1 - 2*float64((client+at.K+p)%2)}
+		},
+	}
+}
+
+func compare(t *testing.T, what string, got, want []float64, tolerance float64) {
+	t.Helper()
+	for i := range want {
+		if !(math.Abs(got[i]-want[i]) <= tolerance*(1+math.Abs(want[i]))) {
+			t.Fatalf("%s: element %d is %v, want %v", what, i, got[i], want[i])
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package reference
+
+import "math"
+
+// ZOFedHT is Algorithm 1 of the ZOFedHT paper, its directions sampled as in
+// section III-B: v = sqrt(1-alpha) v1 + sqrt(alpha) Q v2. Direction is v1 of n
+// elements. With Alpha = 0 it is its baselines: ZOFedAvg-SGD where Loss is of
+// minibatches, ZOFedAvg-GD where it is of all of a client's data.
+type ZOFedHT struct {
+	Problem
+	K, P    int // the paper has P = 1
+	Mu, Eta float64
+	Tau     int
+	Alpha   float64
+	// Coordinates is v2: Tau elements, one for each column of Q.
+	Coordinates func(client int, at At, p int) []float64
+}
+
+// A Trajectory is what the server keeps between rounds.
+type Trajectory struct {
+	X     []float64
+	Moves [][]float64 // Delta_{r-1}, Delta_{r-2}, ...: at most Tau
+	Q     [][]float64 // columns; nil: C = I
+}
+
+// Round is lines 3-21 for round r, from 0, whose record is n. Its step size is
+// eta_r = Eta / sqrt(r+1), that of the paper's experiments.
+func (h *ZOFedHT) Round(s *Trajectory, r int, n uint64, sampled []int) {
+	if h.Alpha > 0 && r >= h.Tau && r%h.Tau == 0 {
+		s.Q = QR(s.Moves) // lines 5-6
+	}
+	eta := h.Eta / math.Sqrt(float64(r+1))
+	var locals [][]float64
+	for _, client := range sampled {
+		w := clone(s.X)
+		for k := range h.K { // lines 12-17
+			at, g := At{n, k}, make([]float64, h.Dim)
+			for p := range h.P {
+				v := h.direction(s.Q, client, at, p)
+				add(g, h.central(client, at, w, v, h.Mu)/float64(h.P), v)
+			}
+			add(w, -eta, g)
+		}
+		locals = append(locals, w)
+	}
+	next := mean(locals...) // line 20
+	s.Moves = append([][]float64{along(next, -1, s.X)}, s.Moves...)
+	s.Moves = s.Moves[:min(len(s.Moves), max(h.Tau, 1))]
+	s.X = next
+}
+
+// direction is line 13.
+func (h *ZOFedHT) direction(q [][]float64, client int, at At, p int) []float64 {
+	v1 := h.Direction(client, at, p)
+	if q == nil {
+		return v1
+	}
+	return combine(h.Alpha, v1, q, h.Coordinates(client, at, p))
+}
+
+// combine returns sqrt(1-alpha) v1 + sqrt(alpha) Q v2.
+func combine(alpha float64, v1 []float64, q [][]float64, v2 []float64) []float64 {
+	v := make([]float64, len(v1))
+	add(v, math.Sqrt(1-alpha), v1)
+	for j, column := range q {
+		add(v, math.Sqrt(alpha)*v2[j], column)
+	}
+	return v
+}
+
+// QR returns the columns of Q of the thin factorization whose R has a positive
+// diagonal. A column within 1e-5 of the span of those before it, next to the
+// longest, is dropped: its column of Q is 0.
+//
+// It is Gram-Schmidt made twice, which is as orthogonal as Householder's.
+func QR(columns [][]float64) [][]float64 {
+	longest := 0.0
+	for _, a := range columns {
+		longest = max(longest, dot(a, a))
+	}
+	q := make([][]float64, len(columns))
+	for j, a := range columns {
+		v := clone(a)
+		for range 2 {
+			for _, before := range q[:j] {
+				add(v, -dot(before, v), before)
+			}
+		}
+		q[j] = make([]float64, len(a))
+		if square := dot(v, v); square > 1e-10*longest {
+			add(q[j], 1/math.Sqrt(square), v)
+		}
+	}
+	return q
+}
