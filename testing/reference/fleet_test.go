@@ -127,3 +127,25 @@ func TestReplayOfMeans(t *testing.T) {
 		compare(t, "momentum", a.M, b.M, exact)
 	}
 }
+
+// TestClipByHand: of slopes 1 and 3 the second client's scalar is cut to 2, and
+// where it is relayed in whole numbers, so is what is left of 2.5.
+func TestClipByHand(t *testing.T) {
+	whole := func(g float64) float64 { return math.Round(g) }
+	for _, c := range []struct {
+		f    Fleet
+		want float64
+	}{
+		{Fleet{Clip: 2}, -1.5},
+		{Fleet{Clip: 2, Relayed: true}, -1.5},
+		{Fleet{Clip: 2.5, Relayed: true, Travel: whole}, -2},
+		{Fleet{Clip: 2.5, Travel: whole}, -2},
+		{Fleet{Aggregate: Median}, -2},
+	} {
+		c.f.Problem, c.f.Clients, c.f.K, c.f.Mu, c.f.Gain = line(1, 3), 2, 1, 1, 1
+		c.f.Direction = func(int, At, int) []float64 { return []float64{1} }
+		s := c.f.NewState([]float64{0})
+		c.f.Round(s, &Round{P: 1, Eta: 1, Clients: []int{0, 1}})
+		compare(t, "clipped", s.X, []float64{c.want}, exact)
+	}
+}
