@@ -24,6 +24,9 @@ func benchCases(n int) []benchCase {
 		v[3][i] = 1 // above v, as after many rounds
 	}
 	adaptive := Adaptive{Alpha: 1e-3, Beta1: 0.9, Beta2: 0.99, Epsilon: 1e-8}
+	gram, q := gramOf(v[:]), g.columns(len(v), n, 110)
+	r := make([]float64, len(gram))
+	Cholesky(r, gram)
 	return []benchCase{
 		{"Axpy", 12, func() { Axpy(v[0], 1e-3, v[4]) }},
 		{"Descend", 12, func() { Descend(v[0], 1e-3, v[4]) }},
@@ -40,6 +43,8 @@ func benchCases(n int) []benchCase {
 		{"Scale", 8, func() { Scale(v[0], 0.5, v[4]) }},
 		{"Sub", 12, func() { Sub(v[0], v[1], v[4]) }},
 		{"SumSquares", 4, func() { sink += SumSquares(v[0]) }},
+		{"GramOfFive", 20, func() { Gram(gram, v[:]) }},
+		{"OrthonormalizeFive", 40, func() { Orthonormalize(q, v[:], r) }},
 		{"Dot", 8, func() { sink += Dot(v[0], v[4]) }},
 	}
 }

@@ -32,10 +32,9 @@ func Gram(dst []float64, columns [][]float32) {
 	if len(columns) == 0 {
 		return
 	}
+	var g gramBlock
 	for n, at := len(columns[0]), 0; at < n; at += block {
-		for j := range columns {
-			addGramColumn(dst[GramLen(j):GramLen(j+1)], columns, at, min(at+block, n))
-		}
+		g.add(dst, columns, at, min(at+block, n))
 	}
 }
 
@@ -55,35 +54,57 @@ func AddGram(dst, part []float64) {
 	}
 }
 
-// addGramColumn adds to dst the inner products, within a block, of the last
-// column that it has an element for and those up to it. It takes four at a time:
-// an addition waits for the one before it, but not for those of other columns.
-func addGramColumn(dst []float64, columns [][]float32, at, end int) {
-	last := len(dst) - 1
-	x := columns[last][at:end]
-	for i := 0; i <= last; i += 4 {
-		// Beyond the last column, the last again.
-		t := dotFourColumns(x, columns[i][at:end], columns[min(i+1, last)][at:end],
-			columns[min(i+2, last)][at:end], columns[min(i+3, last)][at:end])
-		for k := range min(4, last+1-i) {
-			dst[i+k] += t[k]
+// A gramBlock is work space for the Gram matrix of a block, in tiles of four
+// rows and four columns: an addition waits for the one before it, but not for
+// those of other elements.
+//
+// Invariants:
+//  1. Columns that fill up the last four are zeros.
+//  2. A chunk that is not whole is filled up with zeros, whose products change
+//     no sum: none is -0.
+type gramBlock struct {
+	wide [MaxColumns / 4][4][chunk]float64 // the columns' elements
+	sums [gramTiles][4][4]float64          // of the tile of i and j >= i at GramLen(j)+i, transposed
+}
+
+// gramTiles is how many tiles the triangle of MaxColumns takes.
+const gramTiles = MaxColumns / 4 * (MaxColumns/4 + 1) / 2
+
+// add adds the inner products within a block to dst.
+func (g *gramBlock) add(dst []float64, columns [][]float32, at, end int) {
+	groups := (len(columns) + 3) / 4
+	clear(g.sums[:GramLen(groups)])
+	for ; at < end; at += chunk {
+		for j, c := range columns {
+			widen(&g.wide[j/4][j%4], c[at:min(at+chunk, end)])
+		}
+		for j := range groups {
+			for i := range j + 1 {
+				addTile(&g.sums[GramLen(j)+i], &g.wide[j], &g.wide[i], min(4, len(columns)-4*j))
+			}
+		}
+	}
+	for j := range columns {
+		for i := range j + 1 {
+			dst[GramLen(j)+i] += g.sums[GramLen(j/4)+i/4][j%4][i%4]
 		}
 	}
 }
 
-// dotFourColumns returns the inner products of x with four columns, each
-// ascending.
-func dotFourColumns(x, a, b, c, d []float32) [4]float64 {
-	a, b, c, d = a[:len(x)], b[:len(x)], c[:len(x)], d[:len(x)]
-	var t0, t1, t2, t3 float64
-	for i, v := range x {
-		w := float64(v)
-		t0 += float64(w * float64(a[i]))
-		t1 += float64(w * float64(b[i]))
-		t2 += float64(w * float64(c[i]))
-		t3 += float64(w * float64(d[i]))
+// addTileGeneric adds to element (j,i) of sums the inner product of x[j] and
+// y[i], ascending, for so many j.
+func addTileGeneric(sums *[4][4]float64, x, y *[4][chunk]float64, rows int) {
+	for j := range rows {
+		s := &sums[j]
+		t0, t1, t2, t3 := s[0], s[1], s[2], s[3]
+		for e, v := range &x[j] {
+			t0 += float64(v * y[0][e])
+			t1 += float64(v * y[1][e])
+			t2 += float64(v * y[2][e])
+			t3 += float64(v * y[3][e])
+		}
+		s[0], s[1], s[2], s[3] = t0, t1, t2, t3
 	}
-	return [4]float64{t0, t1, t2, t3}
 }
 
 // checkColumns panics unless the triangle is one of these columns, which are of

@@ -1,13 +1,12 @@
 package mathx
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/zofl/zofl/internal/isa/isatest"
 )
 
-// columns returns so many columns of n elements that are not independent.
+// columns returns so many columns of n elements.
 func (g *lcg) columns(count, n int, exp uint32) [][]float32 {
 	c := make([][]float32, count)
 	for j := range c {
@@ -43,7 +42,9 @@ func TestGramIsDot(t *testing.T) {
 }
 
 // Blocks that are computed apart, last first, have the same sum.
-func TestAddGram(t *testing.T) {
+func TestAddGram(t *testing.T) { isatest.Each(t, testAddGram) }
+
+func testAddGram(t *testing.T) {
 	g := lcg(8)
 	columns := g.columns(7, 5*block+77, 110)
 	want := gramOf(columns)
@@ -104,19 +105,12 @@ func TestGramPanics(t *testing.T) {
 	}
 }
 
-// BenchmarkGram reports inner products of a million elements a second; those of
-// SumSquares are done one block, and so one column, after the other.
+// BenchmarkGram reports products a second at every level.
 func BenchmarkGram(b *testing.B) {
-	for _, columns := range []int{1, 5, 16, MaxColumns} {
-		b.Run(fmt.Sprint(columns), func(b *testing.B) {
-			g := lcg(10)
-			c := g.columns(columns, block, 110)
-			dst := make([]float64, GramLen(columns))
-			for b.Loop() {
-				Gram(dst, c)
-			}
-			products := float64(GramLen(columns)) * block * float64(b.N)
-			b.ReportMetric(products/b.Elapsed().Seconds()/1e6, "M/s")
-		})
-	}
+	eachCount(b, func(b *testing.B, columns [][]float32) {
+		dst := make([]float64, GramLen(len(columns)))
+		for b.Loop() {
+			Gram(dst, columns)
+		}
+	})
 }

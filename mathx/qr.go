@@ -116,10 +116,6 @@ func triangleColumns(length int) int {
 	panic(badLength)
 }
 
-// chunk is how many elements of each column are in flight in float64: 16 KiB of
-// MaxColumns, so that they stay in the first cache.
-const chunk = 32
-
 // Orthonormalize sets dst to the columns of Q = A R^-1, given those of A and R
 // by [Cholesky]; dst[j] may be columns[j]. Elements are independent, so that
 // stretches of the columns give the same bits as the whole. In float64, and
@@ -141,9 +137,10 @@ const chunk = 32
 //	}
 //
 // A dropped column becomes zeros; the others are orthonormal and span what they
-// did. Q^T Q differs from the identity by the rounding to float32 and by up to
-// about 1e-15 times the square of the condition number of the kept columns, 1e-5
-// at worst if two are nearly one. It panics as [Gram] does.
+// did. Elements of Q^T Q differ from the identity's by the rounding to float32 and
+// by some 1e-16 times the square of the condition number of the kept columns:
+// 1e-8 if they are well apart, a few 1e-5 if most are about to be dropped. It
+// panics as [Gram] does.
 func Orthonormalize(dst, columns [][]float32, r []float64) {
 	checkColumns(r, columns)
 	checkColumns(r, dst)
@@ -157,33 +154,29 @@ func Orthonormalize(dst, columns [][]float32, r []float64) {
 	for n, at := len(columns[0]), 0; at < n; at += chunk {
 		end := min(at+chunk, n)
 		for j := range columns {
-			substitute(q[:j+1], columns[j][at:end], r[GramLen(j):GramLen(j+1)])
-			for e := range dst[j][at:end] {
-				dst[j][at+e] = float32(q[j][e])
+			column := r[GramLen(j):GramLen(j+1)]
+			if column[j] == 0 {
+				clear(dst[j][at:end]) // and q[j] is zeros, which change nothing
+				continue
 			}
+			widen(&q[j], columns[j][at:end])
+			substitute(&q[j], &q, column)
+			narrow(dst[j][at:end], &q[j])
 		}
 	}
 }
 
-// substitute sets the last of q from its column of A, that of R, and those
-// before it. Dropped ones are zeros and change nothing.
-func substitute(q [][chunk]float64, a []float32, r []float64) {
-	j := len(r) - 1
-	t, q := &q[j], q[:j]
-	clear(t[:])
-	if r[j] == 0 {
-		return
-	}
-	for e, v := range a {
-		t[e] = float64(v)
-	}
-	for i := range q {
-		x, c := &q[i], r[i]
+// substituteGeneric takes the columns of Q before it off t, a column of A, given
+// its column of R, and divides by the diagonal element.
+func substituteGeneric(t *[chunk]float64, q *[MaxColumns][chunk]float64, r []float64) {
+	last := len(r) - 1
+	for i, c := range r[:last] {
+		x := &q[i]
 		for e := range t {
 			t[e] -= float64(c * x[e])
 		}
 	}
 	for e := range t {
-		t[e] /= r[j]
+		t[e] /= r[last]
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/zofl/zofl/internal/isa"
+	"github.com/zofl/zofl/internal/isa/isatest"
 )
 
 // naiveCholesky is Cholesky by another algorithm, which takes each kept row's
@@ -129,7 +132,9 @@ var dropCases = []struct {
 	{"infinity", [][]float32{{1, 0}, {0, 1}, {float32(math.Inf(-1)), 0}}, "000"},
 }
 
-func TestCholeskyDrops(t *testing.T) {
+func TestCholeskyDrops(t *testing.T) { isatest.Each(t, testCholeskyDrops) }
+
+func testCholeskyDrops(t *testing.T) {
 	for _, c := range dropCases {
 		t.Run(c.name, func(t *testing.T) {
 			r, _ := checkCholesky(t, gramOf(c.columns), len(c.columns))
@@ -195,7 +200,9 @@ func naiveOrthonormalize(columns [][]float32, r []float64, e int) []float32 {
 	return dst
 }
 
-func TestOrthonormalizeMatchesNaive(t *testing.T) {
+func TestOrthonormalizeMatchesNaive(t *testing.T) { isatest.Each(t, testOrthonormalizeMatchesNaive) }
+
+func testOrthonormalizeMatchesNaive(t *testing.T) {
 	g := lcg(12)
 	for _, c := range []struct{ columns, n int }{
 		{0, 0}, {1, 0}, {1, 1}, {2, 31}, {3, 32}, {5, 33}, {9, 1000}, {MaxColumns, 100}, {MaxColumns, 40},
@@ -301,7 +308,9 @@ func FuzzCholesky(f *testing.F) {
 	})
 }
 
-func TestSubspaceDoesNotAllocate(t *testing.T) {
+func TestSubspaceDoesNotAllocate(t *testing.T) { isatest.Each(t, testSubspaceDoesNotAllocate) }
+
+func testSubspaceDoesNotAllocate(t *testing.T) {
 	g := lcg(14)
 	columns := g.columns(9, 1000, 110)
 	r := make([]float64, GramLen(9))
@@ -316,23 +325,31 @@ func TestSubspaceDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// BenchmarkOrthonormalize reports elements of Q a second, and products with an
-// element of R.
+// BenchmarkOrthonormalize reports products with an element of R, and divisions by
+// one, a second at every level, each for one coordinate.
 func BenchmarkOrthonormalize(b *testing.B) {
+	eachCount(b, func(b *testing.B, columns [][]float32) {
+		r := gramOf(columns)
+		Cholesky(r, r)
+		q := orthonormalized(columns, r)
+		for b.Loop() {
+			Orthonormalize(q, columns, r)
+		}
+	})
+}
+
+// eachCount runs a benchmark on a block of some columns.
+func eachCount(b *testing.B, run func(b *testing.B, columns [][]float32)) {
 	for _, count := range []int{1, 5, 16, MaxColumns} {
-		b.Run(fmt.Sprint(count), func(b *testing.B) {
-			g := lcg(15)
-			columns := g.columns(count, block, 110)
-			r := gramOf(columns)
-			Cholesky(r, r)
-			q := orthonormalized(columns, r)
-			for b.Loop() {
-				Orthonormalize(q, columns, r)
-			}
-			elements := block * float64(b.N) / b.Elapsed().Seconds() / 1e6
-			b.ReportMetric(elements*float64(count), "M/s")
-			b.ReportMetric(elements*float64(GramLen(count)), "Mproducts/s")
-		})
+		for _, l := range isa.Levels()[:min(2, len(isa.Levels()))] {
+			b.Run(fmt.Sprintf("%d/%v", count, l), func(b *testing.B) {
+				defer isa.Use(isa.Use(l))
+				g := lcg(15)
+				run(b, g.columns(count, block, 110))
+				products := float64(GramLen(count)) * block * float64(b.N)
+				b.ReportMetric(products/b.Elapsed().Seconds()/1e6, "M/s")
+			})
+		}
 	}
 }
 

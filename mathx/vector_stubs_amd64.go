@@ -63,3 +63,23 @@ func sumFourBlocksAVX2(x *[16384]float32, sums *[4]float64)
 //
 //go:noescape
 func dotFourBlocksAVX2(a *[16384]float32, b *[16384]float32, sums *[4]float64)
+
+// widenAVX2 is widenGeneric for a whole chunk.
+//
+//go:noescape
+func widenAVX2(dst *[32]float64, x *[32]float32)
+
+// narrowAVX2 is narrowGeneric for a whole chunk.
+//
+//go:noescape
+func narrowAVX2(dst *[32]float32, x *[32]float64)
+
+// addTileAVX2 is addTileGeneric for four rows.
+//
+//go:noescape
+func addTileAVX2(sums *[4][4]float64, x *[4][32]float64, y *[4][32]float64)
+
+// substituteAVX2 is substituteGeneric.
+//
+//go:noescape
+func substituteAVX2(t *[32]float64, q *[32]float64, r []float64)

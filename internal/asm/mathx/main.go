@@ -56,6 +56,7 @@ func main() {
 	}
 	squares()
 	dots()
+	subspace()
 	Generate()
 }
 

@@ -6,11 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Bytes of a block of 4096 elements, and how many blocks are summed at once.
-const (
-	blockBytes = 4 * 4096
-	blocks     = 4
-)
+// blockBytes is a block of 4096 elements; four are summed at once.
+const blockBytes = 4 * 4096
 
 // squares writes the kernel that sums the squares of four blocks.
 func squares() {
@@ -49,7 +46,7 @@ func sumProducts(vectors []reg.Register, row func(at int) reg.VecVirtual) {
 	VXORPD(sum, sum, sum)
 	Label("loop")
 	for i := range 2 {
-		for _, products := range transposed(16*i, row) {
+		for _, products := range transposed(func(b int) reg.VecVirtual { return row(b*blockBytes + 16*i) }) {
 			VADDPD(products, sum, sum)
 		}
 	}
@@ -70,12 +67,12 @@ func doubles(x reg.Register, at int) reg.VecVirtual {
 	return v
 }
 
-// transposed returns the products of four consecutive elements: the first of
-// each block, the second of each, and so on.
-func transposed(at int, products func(at int) reg.VecVirtual) [4]reg.VecVirtual {
-	var row [blocks]reg.VecVirtual
-	for b := range row {
-		row[b] = products(b*blockBytes + at)
+// transposed returns four vectors of four elements each by element: the first
+// of each vector, the second of each, and so on.
+func transposed(vector func(i int) reg.VecVirtual) [4]reg.VecVirtual {
+	var row [4]reg.VecVirtual
+	for i := range row {
+		row[i] = vector(i)
 	}
 	even01, odd01 := unpack(row[0], row[1])
 	even23, odd23 := unpack(row[2], row[3])
