@@ -42,3 +42,34 @@ func ExampleAdaptiveStep() {
 	fmt.Println(x, m, v)
 	// Output: [0.25 -0.24994999] [0.25 -0.0025] [0.25 2.5e-05]
 }
+
+// The second move adds one direction to the first; the third is nothing new.
+func ExampleOrthonormalize() {
+	moves := [][]float32{{3, 4, 0}, {3, 4, 2}, {0, 0, 1}}
+	r := make([]float64, mathx.GramLen(len(moves)))
+	mathx.Gram(r, moves)
+	rank := mathx.Cholesky(r, r)
+	mathx.Orthonormalize(moves, moves, r)
+	fmt.Println(rank, moves)
+	// Output: 2 [[0.6 0.8 0] [0 0 1] [0 0 0]]
+}
+
+// A server's momentum: m = m/2 + delta, x += 0.25*m.
+func ExampleMomentumStep_server() {
+	x, m := []float32{1, 1}, make([]float32, 2)
+	for range 2 {
+		mathx.MomentumStep(x, m, 0.5, 1, -0.25, []float32{4, -2})
+		fmt.Println(x, m)
+	}
+	// Output:
+	// [2 0.5] [4 -2]
+	// [3.5 -0.25] [6 -3]
+}
+
+// Steps are of one length, whatever the move's.
+func ExampleSignStep() {
+	x := make([]float32, 3)
+	mathx.SignStep(x, 0.5, []float32{1e-6, 0, -1e6})
+	fmt.Println(x)
+	// Output: [0.5 0 -0.5]
+}

@@ -25,7 +25,8 @@ func TestGramIsDot(t *testing.T) {
 	isatest.Each(t, func(t *testing.T) {
 		g := lcg(7)
 		for _, c := range []struct{ columns, n int }{
-			{0, 0}, {1, 0}, {1, 10}, {2, 4096}, {3, 4097}, {4, 5}, {5, 9000}, {6, 16385}, {9, 100}, {MaxColumns, 4100},
+			{0, 0}, {1, 0}, {1, 10}, {2, 4096}, {3, 4097}, {4, 5},
+			{5, 9000}, {6, 16385}, {9, 100}, {MaxColumns, 4100},
 		} {
 			columns := g.columns(c.columns, c.n, 110)
 			dst := gramOf(columns)

@@ -1,0 +1,66 @@
+package mathx
+
+// Orthonormalize sets dst to the columns of Q = A R^-1, given those of A and R
+// by [Cholesky]; dst[j] may be columns[j]. Elements are independent, so that
+// stretches of the columns give the same bits as the whole. In float64, and
+// rounded to float32 once:
+//
+//	for e := range dst[0] {
+//		for j := range columns {
+//			if R[j][j] == 0 {
+//				q[j] = 0
+//			} else {
+//				t := float64(columns[j][e])
+//				for i := range j {
+//					t -= float64(R[i][j] * q[i])
+//				}
+//				q[j] = t / R[j][j]
+//			}
+//			dst[j][e] = float32(q[j])
+//		}
+//	}
+//
+// A dropped column becomes zeros; the others are orthonormal and span what they
+// did. Elements of Q^T Q differ from the identity's by the rounding to float32 and
+// by some 1e-16 times the square of the condition number of the kept columns:
+// 1e-8 if they are well apart, a few 1e-5 if most are about to be dropped. It
+// panics as [Gram] does.
+func Orthonormalize(dst, columns [][]float32, r []float64) {
+	checkColumns(r, columns)
+	checkColumns(r, dst)
+	if len(columns) == 0 {
+		return
+	}
+	if len(dst[0]) != len(columns[0]) {
+		panic(badLength)
+	}
+	var q [MaxColumns][chunk]float64
+	for n, at := len(columns[0]), 0; at < n; at += chunk {
+		end := min(at+chunk, n)
+		for j := range columns {
+			column := r[GramLen(j):GramLen(j+1)]
+			if column[j] == 0 {
+				clear(dst[j][at:end]) // and q[j] is zeros, which change nothing
+				continue
+			}
+			widen(&q[j], columns[j][at:end])
+			substitute(&q[j], &q, column)
+			narrow(dst[j][at:end], &q[j])
+		}
+	}
+}
+
+// substituteGeneric takes the columns of Q before it off t, a column of A, given
+// its column of R, and divides by the diagonal element.
+func substituteGeneric(t *[chunk]float64, q *[MaxColumns][chunk]float64, r []float64) {
+	last := len(r) - 1
+	for i, c := range r[:last] {
+		x := &q[i]
+		for e := range t {
+			t[e] -= float64(c * x[e])
+		}
+	}
+	for e := range t {
+		t[e] /= r[last]
+	}
+}
