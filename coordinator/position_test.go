@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"strconv"
 	"testing"
@@ -54,51 +55,141 @@ func TestReplayChangesAndRollbacks(t *testing.T) {
 	}
 }
 
-// TestHistory compares what rollbacks return to with an account of every record.
+// TestHistory compares what rollbacks return to, and which rounds are left, with
+// an account of every record.
 func TestHistory(t *testing.T) {
-	rng := rand.New(rand.NewPCG(8, 8))
-	var p position
-	type moment struct {
-		rounds uint64
-		mu     float32
-	}
-	var after []moment
-	add := func(r wire.Record) {
-		t.Helper()
-		if r.N, r.Epoch, r.Prev = p.n+1, 1, p.hash; r.N == 1 {
-			r.Prev = wire.Genesis("r")
-		}
-		if _, err := p.apply(r.Append(nil)); err != nil {
-			t.Fatal(err)
-		}
-		after = append(after, moment{p.rounds, p.plan.Mu})
-	}
-	add(wire.Record{Kind: wire.KindPlan, Plan: testPlan(t)})
-	for range 2000 {
-		switch k := rng.IntN(50); k {
-		case 0:
-			change := &wire.Change{}
-			if err := change.Set("mu", strconv.Itoa(1+rng.IntN(1000))); err != nil {
+	for _, control := range []string{"none", "scaffold-1", "scaffold-2"} {
+		t.Run(control, func(t *testing.T) {
+			p := testPlan(t)
+			if err := p.Set("control", control); err != nil {
 				t.Fatal(err)
 			}
-			add(wire.Record{Kind: wire.KindChange, Change: change})
-		case 1:
-			to := 1 + rng.Uint64N(p.n)
-			add(wire.Record{Kind: wire.KindRollback, To: to})
-			if after[p.n-1] != after[to-1] {
-				t.Fatalf("record %d, to %d: %+v, want %+v", p.n, to, after[p.n-1], after[to-1])
+			h := &historian{t: t, rng: rand.New(rand.NewPCG(8, 8))}
+			h.add(wire.Record{Kind: wire.KindPlan, Plan: p})
+			for range 2000 {
+				h.addAny()
 			}
-		default:
-			add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{Round: p.rounds + 1, Step: 1, Terms: []wire.Term{{}}}})
+			h.check()
+			if got := len(h.p.history.stretches); got > 500 {
+				t.Errorf("%d stretches for about 120 changes and rollbacks", got)
+			}
+		})
+	}
+}
+
+// A historian makes a log at random, and notes what it was after each record.
+type historian struct {
+	t             *testing.T
+	rng           *rand.Rand
+	p             position
+	perturbations uint32
+	after         []moment // record n at n-1
+}
+
+type moment struct {
+	rounds uint64
+	point  point
+	mu     float32
+	path   map[uint64]uint32 // P of the rounds that are left
+}
+
+func (h *historian) add(r wire.Record) {
+	h.t.Helper()
+	if r.N, r.Epoch, r.Prev = h.p.n+1, 1, h.p.hash; r.N == 1 {
+		r.Prev = wire.Genesis("r")
+	}
+	if _, err := h.p.apply(r.Append(nil)); err != nil {
+		h.t.Fatal(err)
+	}
+	m := moment{h.p.rounds, h.p.point, h.p.plan.Mu, map[uint64]uint32{}}
+	from := r.N - 1
+	if r.Kind == wire.KindRollback {
+		from = r.To
+	}
+	if from > 0 {
+		m.path = maps.Clone(h.after[from-1].path)
+	}
+	if r.Kind == wire.KindRound {
+		m.path[r.N] = r.Round.Perturbations
+	}
+	h.after = append(h.after, m)
+}
+
+func (h *historian) addAny() {
+	switch k := h.rng.IntN(50); k {
+	case 0:
+		change := &wire.Change{}
+		if err := change.Set("mu", strconv.Itoa(1+h.rng.IntN(1000))); err != nil {
+			h.t.Fatal(err)
+		}
+		h.add(wire.Record{Kind: wire.KindChange, Change: change})
+	case 1:
+		to := 1 + h.rng.Uint64N(h.p.n)
+		h.add(wire.Record{Kind: wire.KindRollback, To: to})
+		if got, want := h.after[h.p.n-1], h.after[to-1]; got.rounds != want.rounds || got.point != want.point || got.mu != want.mu {
+			h.t.Fatalf("record %d, to %d: %+v, want %+v", h.p.n, to, got, want)
+		}
+	case 2:
+		h.perturbations++ // another P
+		fallthrough
+	default:
+		round := wire.Round{Phase: h.p.due(), Round: h.p.rounds + 1, Perturbations: 1 + h.perturbations%3, Step: 1, Terms: []wire.Term{{}}}
+		h.add(wire.Record{Kind: wire.KindRound, Round: &round})
+	}
+}
+
+func (h *historian) check() {
+	for i, want := range h.after {
+		n := uint64(i) + 1
+		if plan, rounds, point := h.p.history.at(n); rounds != want.rounds || plan.Mu != want.mu || point != want.point {
+			h.t.Fatalf("after record %d: round %d, mu %v, %+v, want %+v", n, rounds, plan.Mu, point, want)
+		}
+		for m := range n + 3 {
+			perturbations, ok := want.path[m]
+			if got, round := h.p.history.round(m, n); round != ok || ok && got != perturbations {
+				h.t.Fatalf("after record %d: record %d is a round: %v, P = %d; want %v, %d", n, m, round, got, ok, perturbations)
+			}
 		}
 	}
-	for n, want := range after {
-		if plan, rounds, _ := p.history.at(uint64(n) + 1); rounds != want.rounds || plan.Mu != want.mu {
-			t.Fatalf("after record %d: round %d, mu %v, want %+v", n+1, rounds, plan.Mu, want)
+}
+
+// TestPhasesTakeTurns: a log whose phases do not is corrupt.
+func TestPhasesTakeTurns(t *testing.T) {
+	for _, test := range []struct {
+		control string
+		phases  []uint8
+		fails   bool
+	}{
+		{"none", []uint8{0, 0}, false},
+		{"none", []uint8{1}, true},
+		{"scaffold-2", []uint8{0, 2}, true},
+		{"scaffold-1", []uint8{1, 2, 1, 2}, false},
+		{"scaffold-1", []uint8{0}, true},
+		{"scaffold-1", []uint8{2}, true},
+		{"scaffold-1", []uint8{1, 1}, true},
+		{"scaffold-1", []uint8{1, 2, 2}, true},
+		{"scaffold-1", []uint8{3}, true},
+	} {
+		plan := testPlan(t)
+		if err := plan.Set("control", test.control); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if got := len(p.history.stretches); got > 200 {
-		t.Errorf("%d stretches for about 80 changes and rollbacks", got)
+		var p position
+		_, err := p.apply((&wire.Record{N: 1, Prev: wire.Genesis("r"), Epoch: 1, Kind: wire.KindPlan, Plan: plan}).Append(nil))
+		for i, phase := range test.phases {
+			if err != nil {
+				t.Fatalf("%s, phases %d: %v before the last", test.control, test.phases, err)
+			}
+			before := p.n
+			r := wire.Record{N: p.n + 1, Prev: p.hash, Epoch: 1, Kind: wire.KindRound,
+				Round: &wire.Round{Round: p.rounds + 1, Phase: phase, Step: 1, Terms: []wire.Term{{}}}}
+			if _, err = p.apply(r.Append(nil)); err != nil && (p.n != before || i < len(test.phases)-1) {
+				t.Errorf("%s, phases %d: the position is after record %d: %v", test.control, test.phases, p.n, err)
+			}
+		}
+		if errors.Is(err, ErrCorrupt) != test.fails || err != nil && !test.fails {
+			t.Errorf("%s, phases %d: %v, want corrupt: %v", test.control, test.phases, err, test.fails)
+		}
 	}
 }
 

@@ -1,0 +1,110 @@
+package coordinator
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// TestControlsFillARecord has control variates of more and larger rounds than a
+// record takes, from before P was lowered.
+func TestControlsFillARecord(t *testing.T) {
+	const devices = 60
+	plan := methodPlan(t, []string{"control=scaffold-2"}, 2)
+	plan.Perturbations = 2500
+	c := newTestCore(t, plan, devices)
+	names := ids(devices)
+	reply := func(d int, control *wire.ControlVariate) {
+		r := wire.Reply{Kind: wire.Contribution, N: c.n + 1, Tip: c.hash.Tip(), Weight: 1, Loss: 1,
+			Values: make(wire.Scalars, 4*c.round.scalars)}
+		if control != nil {
+			r.Rest = control.Append(nil)
+		}
+		c.step(1, input{kind: inReply, id: names[d], frame: r.Append(nil)})
+	}
+	for c.n < 30 {
+		for d := range names {
+			reply(d, nil)
+		}
+		c.step(1, input{kind: inAppended, n: c.n + 1})
+	}
+	change := wire.Change{}
+	for field, value := range map[string]string{"perturbations": "1", "target": "50", "over_sample": "2"} {
+		if err := change.Set(field, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.step(1, input{kind: inPause})
+	c.step(1, input{kind: inRequest, record: &wire.Record{Kind: wire.KindChange, Change: &change}})
+	c.step(1, input{kind: inAppended, n: c.n + 1})
+	c.step(1, input{kind: inResume})
+	for d := range names {
+		reply(d, &wire.ControlVariate{N: uint64(2 + d%20), Scalars: make(wire.Scalars, 4*2500)})
+	}
+	if got := c.counters.Overflow; got == 0 || c.counters.WrongControl != 0 {
+		t.Errorf("%d control variates were too many, %d wrong", got, c.counters.WrongControl)
+	}
+	for now := uint64(2); c.phase == collecting && !c.paused; now = c.round.deadline {
+		c.step(now, input{kind: inTick})
+	}
+	r, err := wire.DecodeRecord(c.pending)
+	if err != nil {
+		t.Fatalf("phase %d, %s, %d bytes: %v", c.phase, c.reason, len(c.pending), err)
+	}
+	if got := len(r.Round.Terms); got != 1+6 || len(r.Round.Slots) != int(r.Round.Contributors) {
+		t.Errorf("%d terms, want the mean and 6 control variates", got)
+	}
+}
+
+// TestHostileControls sends control variates that must not be counted.
+func TestHostileControls(t *testing.T) {
+	plan := methodPlan(t, []string{"control=scaffold-2", "max_scalar=10000"}, 2)
+	c := newTestCore(t, plan, 2)
+	for range 3 {
+		for d := range 2 {
+			c.step(1, input{kind: inReply, id: ids(2)[d], frame: contributionOf(c, 0, rand.New(rand.NewPCG(1, 1)))})
+		}
+		c.step(1, input{kind: inAppended, n: c.n + 1})
+	}
+	if c.n != 4 {
+		t.Fatalf("the log ends with record %d: %+v", c.n, c.counters)
+	}
+	good := wire.AppendScalars(nil, 1, 2, 3)
+	send := func(rest []byte) {
+		r := wire.Reply{Kind: wire.Contribution, N: c.n + 1, Tip: c.hash.Tip(), Weight: 1, Values: good, Rest: rest}
+		before := c.counters.WrongControl
+		c.step(1, input{kind: inReply, id: "d0", frame: r.Append(nil)})
+		if got := c.counters.WrongControl - before; got != 1 {
+			t.Errorf("%x: %d refused, want 1", rest, got)
+		}
+	}
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	for _, v := range []wire.ControlVariate{
+		{N: 1, Scalars: good},
+		{N: 3},
+		{N: 3, Scalars: good[:8]},
+		{N: 3, Scalars: good[:10]},
+		{N: 3, Scalars: append(slices.Clone(good), good...)},
+		{N: 3, Scalars: wire.AppendScalars(nil, 1, inf, 3)},
+		{N: 3, Scalars: wire.AppendScalars(nil, 1, -inf, 3)},
+		{N: 3, Scalars: wire.AppendScalars(nil, nan, 2, 3)},
+		{N: 3, Scalars: wire.AppendScalars(nil, 1, 2, -10001)},
+	} {
+		send(v.Append(nil))
+	}
+	if c.sum.count != 0 || len(c.controls.groups) != 0 {
+		t.Errorf("%d were counted: %+v", c.sum.count, c.controls)
+	}
+	// What is no control variate is of a later version, and none.
+	for i, rest := range [][]byte{nil, {0xc1}} {
+		r := wire.Reply{Kind: wire.Contribution, N: c.n + 1, Tip: c.hash.Tip(), Weight: 1, Values: good, Rest: rest}
+		c.step(1, input{kind: inReply, id: fmt.Sprintf("d%d", i), frame: r.Append(nil)})
+	}
+	if c.phase != appending {
+		t.Errorf("the round did not close: %+v", c.counters)
+	}
+}

@@ -1,0 +1,188 @@
+package coordinator
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// methods are plans of every way from contributions to a record: changes to
+// testPlan.
+var methods = []struct {
+	name   string
+	fields []string
+}{
+	{"mean", []string{"weights=samples"}},
+	{"half", []string{"precision=half", "max_scalar=60000", "weights=samples"}},
+	{"relay", []string{"sharing=per-client", "transport=relay", "weights=samples"}},
+	{"half relay", []string{"sharing=per-client", "transport=relay", "precision=half", "max_scalar=60000"}},
+	{"clipped relay", []string{"sharing=per-client", "transport=relay", "aggregator=clipped-mean", "clip=3"}},
+	{"median", []string{"aggregator=median"}},
+	{"trimmed", []string{"aggregator=trimmed-mean", "trim=0.2"}},
+	{"clipped", []string{"aggregator=clipped-mean", "clip=3", "weights=samples"}},
+	{"scaffold-1", []string{"control=scaffold-1", "weights=samples", "steps=2"}},
+	{"scaffold-2", []string{"control=scaffold-2"}},
+	{"half scaffold-2", []string{"control=scaffold-2", "precision=half", "max_scalar=60000"}},
+}
+
+// methodPlan returns testPlan with fields set, for so many devices that all take
+// part in every round.
+func methodPlan(t testing.TB, fields []string, devices uint32) *wire.Plan {
+	t.Helper()
+	p := testPlan(t)
+	p.Members, p.Target, p.Perturbations = devices, devices, 3
+	for _, f := range fields {
+		name, value, _ := bytes.Cut([]byte(f), []byte("="))
+		if err := p.Set(string(name), string(value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// contributionOf returns a device's contribution to the open record: scalars of
+// all sizes, zeros of both signs among them, and a control variate where there
+// can be one.
+func contributionOf(c *core, device int, rng *rand.Rand) []byte {
+	scalars := func(n int) (s wire.Scalars) {
+		for range n {
+			v := float32(rng.NormFloat64()) * float32(math.Ldexp(1, rng.IntN(16)-8))
+			if rng.IntN(4) == 0 {
+				v = float32(math.Copysign(0, float64(v)))
+			}
+			s = c.plan.Precision.Append(s, v)
+		}
+		return s
+	}
+	r := wire.Reply{
+		Kind: wire.Contribution, N: c.n + 1, Tip: c.hash.Tip(), Weight: uint32(1 + device), Loss: float32(device) / 3,
+		Values: scalars(c.round.scalars),
+	}
+	control := wire.ControlVariate{N: c.point.n}
+	if c.plan.Control == wire.ScaffoldMean && c.n > 1 && device > 0 {
+		control.N = 2 + uint64(device)%(c.n-1)
+	}
+	if control.N > 0 {
+		n, ok := c.controlScalars(control.N)
+		if !ok {
+			panic("a round that is none")
+		}
+		control.Scalars = scalars(n)
+		r.Rest = control.Append(nil)
+	}
+	return r.Append(nil)
+}
+
+// TestMethodsDoNotDependOnOrder plays rounds of each method with contributions
+// in other orders: the records are the same.
+func TestMethodsDoNotDependOnOrder(t *testing.T) {
+	const devices, records = 7, 5
+	for _, m := range methods {
+		t.Run(m.name, func(t *testing.T) {
+			orders := rand.New(rand.NewPCG(3, 4))
+			var want [][]byte
+			for trial := range 20 {
+				rng := rand.New(rand.NewPCG(1, 2))
+				c := newTestCore(t, methodPlan(t, m.fields, devices), devices)
+				for i := range records {
+					frames := make([][]byte, devices)
+					for d := range frames {
+						frames[d] = contributionOf(c, d, rng)
+					}
+					for _, d := range orders.Perm(devices) {
+						c.step(1, input{kind: inReply, id: ids(devices)[d], frame: frames[d]})
+					}
+					if c.phase != appending {
+						t.Fatalf("record %d did not close: %+v", c.n+1, c.counters)
+					}
+					if trial == 0 {
+						want = append(want, c.pending)
+					}
+					if !bytes.Equal(c.pending, want[i]) {
+						t.Fatalf("trial %d: record %x, want %x", trial, c.pending, want[i])
+					}
+					c.step(1, input{kind: inAppended, n: c.n + 1})
+				}
+			}
+		})
+	}
+}
+
+// TestMethodsDoNotAllocate counts the allocations of a reply once the rounds
+// before have made room.
+func TestMethodsDoNotAllocate(t *testing.T) {
+	const devices = 14
+	for _, m := range methods {
+		t.Run(m.name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(1, 2))
+			plan := methodPlan(t, m.fields, devices)
+			plan.Perturbations = 64
+			c := newTestCore(t, plan, devices)
+			names := ids(devices)
+			frames := make([][]byte, devices)
+			most := 0.0
+			for round := range 12 {
+				for d := range frames {
+					frames[d] = contributionOf(c, d, rng)
+				}
+				i := 0
+				got := testing.AllocsPerRun(devices-3, func() { // which runs it once more
+					c.step(1, input{kind: inReply, id: names[i], frame: frames[i]})
+					c.step(1, input{kind: inReply, id: names[i], frame: frames[i]}) // twice
+					i++
+				})
+				if c.phase != collecting || int(c.sum.count) != i {
+					t.Fatalf("phase %d, %d counted of %d: %+v", c.phase, c.sum.count, i, c.counters)
+				}
+				for ; i < devices; i++ {
+					c.step(1, input{kind: inReply, id: names[i], frame: frames[i]})
+				}
+				c.step(1, input{kind: inAppended, n: c.n + 1})
+				if round >= 4 {
+					most = max(most, got)
+				}
+			}
+			if most != 0 {
+				t.Errorf("%v allocations a reply, want 0", most)
+			}
+		})
+	}
+}
+
+// TestWrongWidths sends as many bytes as another number or width of scalars has.
+func TestWrongWidths(t *testing.T) {
+	for _, m := range methods {
+		plan := methodPlan(t, m.fields, 2)
+		c := newTestCore(t, plan, 2)
+		right := c.round.scalars * c.plan.Precision.Width()
+		counted := 0
+		for size := 0; size <= 4*right; size += 2 {
+			r := wire.Reply{Kind: wire.Contribution, N: 2, Tip: c.hash.Tip(), Weight: 1, Values: make(wire.Scalars, size)}
+			before := c.counters
+			c.step(1, input{kind: inReply, id: "d0", frame: r.Append(nil)})
+			if size == right {
+				counted++
+				continue
+			}
+			if size > right {
+				before.Duplicate++
+			} else {
+				before.WrongCount++
+			}
+			if c.counters != before {
+				t.Errorf("%s: %d bytes: counted %+v, want %+v", m.name, size, c.counters, before)
+			}
+		}
+		r := wire.Reply{Kind: wire.Contribution, N: 2, Tip: c.hash.Tip(), Weight: 1, Values: make(wire.Scalars, 2*right)}
+		c.step(1, input{kind: inReply, id: "d1", frame: r.Append(nil)})
+		if c.counters.WrongCount != uint64(right/2)+1 || counted != 1 {
+			t.Errorf("%s: %d replies of wrong length were refused, want %d", m.name, c.counters.WrongCount, right/2+1)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package coordinator
+
+import (
+	"testing"
+
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// TestRelayNearItsLimit has as many contributors as a relayed record takes.
+func TestRelayNearItsLimit(t *testing.T) {
+	const devices = 14
+	plan := methodPlan(t, []string{"sharing=per-client", "transport=relay", "weights=samples", "max_weight=1048576"}, devices)
+	plan.OverSample, plan.Quorum, plan.AnnounceBudget = 2, 14, 32<<10
+	for plan.Perturbations = 300; plan.Validate() != nil; plan.Perturbations-- {
+	}
+	if plan.Perturbations < 270 {
+		t.Fatalf("P = %d fits a record only", plan.Perturbations)
+	}
+	c := newTestCore(t, plan, 40)
+	names := ids(40)
+	for range 4 {
+		n := c.n + 1
+		for d := range names {
+			r := wire.Reply{Kind: wire.Contribution, N: n, Tip: c.hash.Tip(), Weight: wire.MaxWeight - uint32(d), Loss: 1}
+			for p := range c.round.scalars {
+				r.Values = wire.AppendScalars(r.Values, float32(d)+float32(p)/1024)
+			}
+			c.step(1, input{kind: inReply, id: names[d], frame: r.Append(nil)})
+		}
+		r, err := wire.DecodeRecord(c.pending)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(c.pending) > wire.RelayLimit || len(c.pending) < wire.RelayLimit-1024 {
+			t.Errorf("record %d has %d bytes, want %d nearly", n, len(c.pending), wire.RelayLimit)
+		}
+		checkRelayed(t, r.Round, devices)
+		for _, o := range c.step(2, input{kind: inAppended, n: n}) {
+			if o.kind == outAnnounce && len(o.frame) > wire.MaxFrame {
+				t.Errorf("an announcement has %d bytes", len(o.frame))
+			}
+		}
+		for _, o := range c.step(c.announceAt, input{kind: inTick}) {
+			if o.kind == outAnnounce && len(o.frame) > wire.MaxFrame {
+				t.Errorf("a repeated announcement has %d bytes", len(o.frame))
+			}
+		}
+	}
+	if got := c.counters; got.Contributions != 4*devices || got.Late+got.Unsampled != 4*(40-devices) {
+		t.Errorf("counted %+v", got)
+	}
+}
+
+// checkRelayed holds a round to what TestRelayNearItsLimit sent.
+func checkRelayed(t *testing.T, r *wire.Round, devices int) {
+	t.Helper()
+	if len(r.Terms) != devices || len(r.Weights) != devices || int(r.Contributors) != devices {
+		t.Fatalf("%d terms, %d weights, %d contributors, want %d", len(r.Terms), len(r.Weights), r.Contributors, devices)
+	}
+	for i, term := range r.Terms {
+		slot := term.Source - 1
+		last := term.Scalars.Len() - 1
+		if term.Back != 0 || term.Source != prng.Slot(slot) || r.Weights[i] != wire.MaxWeight-slot ||
+			term.Scalars.At(last) != float32(slot)+float32(last)/1024 {
+			t.Errorf("term %d is of slot %d, weight %d, ends with %v", i, slot, r.Weights[i], term.Scalars.At(last))
+		}
+	}
+}
