@@ -18,6 +18,7 @@ const (
 // next.
 type batch struct {
 	records [][]byte
+	rounds  int
 	work    float64 // in elements
 }
 
@@ -29,6 +30,7 @@ func (c *Client) advance(n uint64, record []byte, live path, last uint64) error 
 	if err := r.Decode(record); err != nil {
 		return err
 	}
+	c.see(r, record)
 	surprise := r.To != c.course.to(n)
 	if !surprise && !c.course.scanning && live.has(n) {
 		c.course.passed = 0
@@ -54,10 +56,13 @@ func (c *Client) advance(n uint64, record []byte, live path, last uint64) error 
 func (c *Client) add(record []byte, r *wire.Record, last uint64) error {
 	b, plan, work := &c.batch, c.replica.Plan(), 0.0
 	if r.Kind == wire.KindRound && plan != nil {
-		work = elements(plan, r.Round.Perturbations)
+		work = elements(plan, r.Round)
 	}
 	b.records = append(b.records, record)
 	b.work += work
+	if work > 0 {
+		b.rounds++
+	}
 	if work == 0 || len(b.records) == batchMost || c.pace.replays(b.work+work) > batchTime ||
 		due(r.N, plan.DigestEvery) || c.snapshotDue(r.N) {
 		return c.applyBatch(last)
@@ -74,10 +79,10 @@ func (c *Client) applyBatch(last uint64) error {
 	began := time.Now()
 	err := c.applyAll(b.records)
 	if err == nil && b.work > 0 {
-		c.pace.apply(time.Since(began), b.work)
+		c.pace.apply(time.Since(began), b.rounds, b.work)
 	}
 	clear(b.records)
-	b.records, b.work = b.records[:0], 0
+	b.records, b.rounds, b.work = b.records[:0], 0, 0
 	if err != nil {
 		return err
 	}

@@ -62,6 +62,7 @@ type Client struct {
 	reply     sent        // the last contribution
 	declined  sent        // the last decline
 	allowed   bool        // the server lets this device publish replies
+	variates  variates
 	est       estimator
 	evaluate  evaluation
 	random    *rand.Rand // pauses that devices must not make in step
@@ -126,6 +127,7 @@ func (c *Client) record(p Progress) error {
 	c.state = p.State
 	c.last = max(c.last, c.replica.N())
 	p.N, p.Last, p.Round = c.replica.N(), c.last, c.replica.Rounds()
+	p.Phase = c.replica.Phase()
 	p.Queries, p.Refused = c.est.queries, c.inbox.refusals()
 	if p.Err != nil {
 		p.Err = fmt.Errorf("client: %w", p.Err)
@@ -149,6 +151,36 @@ func (c *Client) apply(record []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.replica.Apply(record)
+}
+
+// applyPlan applies record 1.
+func (c *Client) applyPlan(record []byte) error {
+	if err := c.apply(record); err != nil {
+		return fmt.Errorf("plan: %w", c.keyed(err))
+	}
+	if err := c.checkPrivate(); err != nil {
+		c.replace(c.blank())
+		return fmt.Errorf("plan: %w", err)
+	}
+	return nil
+}
+
+// keyed adds to a fault of the run key what to do about it.
+func (c *Client) keyed(err error) error {
+	if errors.Is(err, wire.ErrRunKey) {
+		return fmt.Errorf("%w: set Config.RunKey to the 32 bytes that the plan of run %q was made with", err, c.cfg.Run)
+	}
+	return err
+}
+
+// checkPrivate refuses a plan with a public run key where the app has a secret one: to
+// whoever made that plan the model would be no secret.
+func (c *Client) checkPrivate() error {
+	if c.seals() && !c.replica.Plan().Private() {
+		return fmt.Errorf("%w: this device has a secret one, and the plan's is public: leave Config.RunKey nil for a run that is not private",
+			wire.ErrRunKey)
+	}
+	return nil
 }
 
 // replace puts another replica in the place of the present one.

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,6 +17,9 @@ import (
 // ErrConfig: a field of Config cannot be used; the text says which, and what to
 // do about it.
 var ErrConfig = errors.New("bad config")
+
+// runKeyLen is the bytes of a run key.
+const runKeyLen = 32
 
 // Config is what a client needs.
 type Config struct {
@@ -39,6 +43,13 @@ type Config struct {
 	// are copied when the plan arrives, and again where the device has to
 	// start over, and never changed. Others: nil.
 	Initial []float32
+	// RunKey is the secret of a private run: 32 random bytes, the same for every
+	// device and passive replica of the run, which the app brings to them and which
+	// is never sent. The plan was made with it; whoever has it can compute the model
+	// from what the network carries, and nobody else can. A wrong or missing key
+	// ends Run with [wire.ErrRunKey], and so does a plan that has its key in public.
+	// Nil: the run is not private.
+	RunKey []byte
 	// Workers is how many goroutines may make directions and replay records at
 	// once; 0: as many as Go runs at once (GOMAXPROCS). Fewer leave cores to the
 	// app, and cost it nothing but time: the bits are the same for any number. A
@@ -107,6 +118,7 @@ func (c Config) withDefaults() (Config, int, error) {
 	if c.CheckpointInterval == 0 {
 		c.CheckpointInterval = 5 * time.Minute
 	}
+	c.RunKey = bytes.Clone(c.RunKey)
 	c.Logger = c.Logger.With("run", c.Run, "id", c.ID)
 	return c, dim, nil
 }
@@ -121,6 +133,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("ID: give each device a name of its own: %w", wire.CheckName(c.ID))
 	case c.Objective == nil && c.Passive == nil:
 		return errors.New("Objective is nil: give the loss, for instance client.Func(dim, loss), or Passive to follow without one")
+	case len(c.RunKey) != 0 && len(c.RunKey) != runKeyLen:
+		return fmt.Errorf("RunKey has %d bytes: give the %d that the plan was made with, or nil for a run that is not private", len(c.RunKey), runKeyLen)
 	case c.Workers < 0:
 		return fmt.Errorf("Workers = %d: give a number of goroutines, 1 for the calling one only, or 0 for one a core", c.Workers)
 	case c.RequestTimeout < 0:

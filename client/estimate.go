@@ -3,9 +3,9 @@ package client
 import (
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
+	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -16,14 +16,17 @@ var (
 
 // An estimator keeps what outlives a round: buffers and how long queries take.
 type estimator struct {
-	probe   []float32 // flat: the vector that the app sees
-	x, m    []float32 // K > 1: the local iterate and its momentum
-	scalars []float32
-	losses  []float64  // batched: of a step's points
-	source  source     // streaming, batched: what the app reads
-	last    estimation // the one under way, or the last
-	queries uint64
-	pace    time.Duration // of one query, smoothed
+	probe      []float32           // flat: the vector that the app sees
+	x, m       []float32           // K > 1: the local iterate and its momentum
+	correction []float32           // K > 1 with control variates: c - c_i
+	z          []replica.Direction // a few of a step's
+	scalars    []float32
+	own        []float32  // scaffold-1: what a device that had no part in phase 1 finds
+	losses     []float64  // batched: of a step's points
+	source     source     // streaming, batched: what the app reads
+	last       estimation // the one under way, or the last
+	queries    uint64
+	pace       time.Duration // of one query, smoothed
 }
 
 // duration is how long queries take, as far as known; 0 if nothing is.
@@ -51,79 +54,112 @@ func (e *estimator) gaveUp(d time.Duration, queries int) {
 }
 
 // An estimation is one device's part of one round: DeComFL's Algorithm 4,
-// lines 13-25 (Algorithm 2 is its case P = 1).
+// lines 13-25 (Algorithm 2 is its case P = 1), with the device's own directions or a
+// correction (FZooS (6)) where the plan has them.
 type estimation struct {
 	query   // how the app is asked
-	n       uint64
+	task    // what the round asks for
 	plan    *wire.Plan
-	p       int       // P
-	eta     float32   // of the round
-	m       []float32 // the iterate's momentum
-	scalars []float32 // g[k*P+p]
-	losses  []float64 // batched: of the points of the step under way
-	loss    float64   // mean of the losses of step 0
-	batch   Batch     // of the step under way
+	local   replica.Local // the iterate: the replica's own for K = 1
+	scalars []float32     // g[k*P+p], as they travel
+	losses  []float64     // batched: of the points of the step under way
+	loss    float64       // mean of the losses of step 0
+	place   place         // of the directions of the step under way
+	batch   Batch         // of the step under way
 }
 
-// estimation returns that of a round. There is one at a time, and no job may be
+// estimation returns that of a task. There is one at a time, and no job may be
 // pending.
-func (c *Client) estimation(a *arrival, plan *wire.Plan) *estimation {
+func (c *Client) estimation(t *task, plan *wire.Plan) *estimation {
 	est := &c.est
 	e := &est.last
 	e.prepare(c)
-	e.n, e.plan, e.p, e.eta, e.loss = a.N, plan, int(a.Perturbations), a.Step, 0
-	e.x, e.m = c.replica.Params(), c.replica.Momentum()
-	if plan.Steps > 1 {
-		est.x = append(est.x[:0], e.x...)
-		est.m = append(est.m[:0], e.m...)
-		e.x, e.m = est.x, est.m
+	e.task, e.plan, e.loss = *t, plan, 0
+	e.local = replica.Local{X: c.replica.Params(), M: c.replica.Momentum(), Source: t.source}
+	if t.steps > 1 {
+		est.x = append(est.x[:0], e.local.X...)
+		est.m = append(est.m[:0], e.local.M...)
+		e.local.X, e.local.M = est.x, est.m
+		if plan.Control != wire.NoControl {
+			est.correction = room(est.correction, c.dim)
+			e.local.Correction = est.correction
+		}
 	}
-	need := int(plan.Steps) * e.p
-	if cap(est.scalars) < need {
-		est.scalars = make([]float32, need)
-	}
-	e.scalars = est.scalars[:need]
+	est.scalars = room(est.scalars, t.steps*t.perturbations)
+	e.scalars = est.scalars
 	if e.work == nil {
-		e.work = e.steps
+		e.work = e.estimate
 	}
 	return e
 }
 
-// steps estimates the scalars of every local step, moving the local iterate
-// between them. The canonical state is never touched.
-func (e *estimation) steps() error {
-	for k := range int(e.plan.Steps) {
-		g := e.scalars[k*e.p : (k+1)*e.p]
-		e.batch = Batch{
-			N: e.n, Step: k, Size: int(e.plan.Batch),
-			Seed: wire.BatchSeed(e.plan.Run, e.c.cfg.ID, e.n, uint32(k)),
-		}
-		if err := e.step(k, g); err != nil {
+// room returns n elements, in the memory of v if it has as many.
+func room(v []float32, n int) []float32 {
+	if cap(v) < n {
+		return make([]float32, n)
+	}
+	return v[:n]
+}
+
+// estimate finds the scalars of every local step, moving the local iterate between
+// them. The canonical state is never touched.
+func (e *estimation) estimate() error {
+	if err := e.correct(); err != nil {
+		return err
+	}
+	for k := range e.steps {
+		g := e.scalars[k*e.perturbations : (k+1)*e.perturbations]
+		if err := e.step(e.n, k, g); err != nil {
 			return err
 		}
-		if k+1 < int(e.plan.Steps) {
-			e.c.replica.Advance(e.x, e.m, e.n, k, g, e.eta)
+		if k+1 < e.steps {
+			e.c.replica.Advance(&e.local, e.n, k, g, e.eta)
 		}
 	}
 	return nil
 }
 
-// step estimates g[p] of local step k, all on one minibatch.
-func (e *estimation) step(k int, g []float32) error {
+// correct sets what the device adds to its estimates, c - c_i. Of scaffold-1, a
+// device that had no part in the first phase finds now what it would have found then:
+// neither x nor the minibatch has changed.
+func (e *estimation) correct() error {
+	if e.missed.n > 0 {
+		est := &e.c.est
+		est.own = room(est.own, e.missed.perturbations)
+		if err := e.step(e.missed.n, 0, est.own); err != nil {
+			return fmt.Errorf("first phase, record %d: %w", e.missed.n, err)
+		}
+		e.own = wire.ControlVariate{N: e.missed.n, Scalars: e.plan.Precision.Append(nil, est.own...)}
+	}
+	if len(e.local.Correction) == 0 {
+		return nil // the only step is the last
+	}
+	return e.c.replica.Correct(e.local.Correction, e.own)
+}
+
+// step estimates g[p] of local step k of record n, all on one minibatch.
+func (e *estimation) step(n uint64, k int, g []float32) error {
+	e.place = place{n, k, e.source}
+	e.batch = Batch{
+		N: n, Step: k, Size: int(e.plan.Batch),
+		Seed: wire.BatchSeed(e.plan.Run, e.c.cfg.ID, n, uint32(k)),
+	}
 	e.began = time.Now()
-	base, err := e.start(k)
+	base, err := e.start(len(g))
 	if err != nil {
 		return err
 	}
 	sum := 0.0
 	for p := range g {
-		d, mean, err := e.difference(base, k, p)
+		d, mean, err := e.difference(base, p)
 		if err != nil {
 			return err
 		}
-		if g[p] = float32(d); !(abs(g[p]) <= e.plan.MaxScalar) {
+		// What moves the local iterate is what the others will read.
+		g[p] = e.plan.Precision.Round(float32(d))
+		if !(abs(g[p]) <= e.plan.MaxScalar) {
 			return fmt.Errorf("%w: |%v| > %v at step %d, perturbation %d",
-				errTooLarge, g[p], e.plan.MaxScalar, k, p)
+				errTooLarge, float32(d), e.plan.MaxScalar, k, p)
 		}
 		sum += mean
 	}
@@ -131,52 +167,4 @@ func (e *estimation) step(k int, g []float32) error {
 		e.loss = sum / float64(len(g))
 	}
 	return nil
-}
-
-// start returns the loss that a step's forward differences start from; of a batched
-// objective it asks for all losses of the step.
-func (e *estimation) start(k int) (base float64, err error) {
-	forward := e.plan.Difference == wire.Forward
-	if e.c.batched != nil {
-		if err := e.all(k, forward); err != nil {
-			return 0, err
-		}
-	}
-	if !forward {
-		return 0, nil
-	}
-	return e.at(0, 0, k, 0)
-}
-
-// difference returns the estimate of the derivative along z[k,p] and the loss
-// near x: forward (f(x+mu z) - base)/mu and base, central
-// (f(x+mu z) - f(x-mu z))/(2 mu) and the mean of the two.
-func (e *estimation) difference(base float64, k, p int) (d, mean float64, err error) {
-	step := e.plan.Mu
-	mu := float64(step)
-	if e.plan.Difference == wire.Forward {
-		f, err := e.at(1+p, step, k, p)
-		return (f - base) / mu, base, err
-	}
-	plus, err := e.at(2*p, step, k, p)
-	if err != nil {
-		return 0, 0, err
-	}
-	minus, err := e.at(2*p+1, -step, k, p)
-	return (plus - minus) / (2 * mu), (plus + minus) / 2, err
-}
-
-// finite says whether a loss can be one: replies carry it as a float32.
-func finite(f float64, k, p int) error {
-	if !(math.Abs(f) <= math.MaxFloat32) {
-		return fmt.Errorf("%w: %v at step %d, perturbation %d", errNotFinite, f, k, p)
-	}
-	return nil
-}
-
-func abs(v float32) float32 {
-	if v < 0 {
-		return -v
-	}
-	return v
 }

@@ -73,8 +73,8 @@ func (c *Client) accept(reply *wire.JoinReply) error {
 	}
 	switch {
 	case c.replica.N() == 0:
-		if err := c.apply(reply.Plan); err != nil {
-			return fmt.Errorf("plan: %w", err)
+		if err := c.applyPlan(reply.Plan); err != nil {
+			return err
 		}
 		c.digestIfDue(1)
 	case !bytes.Equal(reply.Plan, c.replica.First()):

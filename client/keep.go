@@ -17,6 +17,7 @@ import (
 const (
 	itemCheckpoint = "checkpoint" // the state, to go on from
 	itemReply      = "reply"      // the last contribution, to send again
+	itemVariates   = "variates"   // contributions that records counted, of scaffold-2
 	itemSnapshot   = "snapshot"   // of a passive replica: the state, for others
 )
 
@@ -75,7 +76,7 @@ func (c *Client) history() replica.History {
 
 // replicaConfig is what every replica of this client is made with.
 func (c *Client) replicaConfig() replica.Config {
-	return replica.Config{Run: c.cfg.Run, Dim: uint64(c.dim), Initial: c.cfg.Initial, Workers: c.cfg.Workers}
+	return replica.Config{Run: c.cfg.Run, Dim: uint64(c.dim), Initial: c.cfg.Initial, RunKey: c.cfg.RunKey, Workers: c.cfg.Workers}
 }
 
 // keepIfDue keeps a checkpoint CheckpointEvery records or CheckpointInterval
@@ -129,32 +130,43 @@ func (c *Client) discard(item string, fault error) error {
 	return c.record(Progress{State: c.state, Err: fmt.Errorf("%w: %s set aside: %w", ErrStore, item, fault)})
 }
 
-// open takes what an earlier process left in the store: its checkpoint and its
-// last reply. What cannot be used is set aside; the log has it all.
+// open takes what an earlier process left in the store: its checkpoint, its last
+// reply and its control variates. What cannot be used is set aside; the log has it
+// all. The error is [wire.ErrRunKey] for a checkpoint of a run with another key.
 func (c *Client) open() error {
 	k := &c.keeper
 	if k.store == nil || k.opened {
 		return nil
 	}
+	for _, item := range []func() error{c.openCheckpoint, c.openReply, c.openVariates, c.openSnapshot} {
+		if err := item(); err != nil {
+			return err
+		}
+	}
 	k.opened = true
-	if err := c.openReply(); err != nil {
-		return err
-	}
-	if err := c.openSnapshot(); err != nil {
-		return err
-	}
+	return nil
+}
+
+// openCheckpoint goes on from the state that an earlier process kept.
+func (c *Client) openCheckpoint() error {
 	r, h, err := c.loadCheckpoint()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
+	case errors.Is(err, wire.ErrRunKey):
+		return fmt.Errorf("checkpoint: %w", c.keyed(err)) // a good one, for the right key
 	case errors.Is(err, replica.ErrState):
 		return c.discard(itemCheckpoint, err)
 	case err != nil:
 		return c.stored(itemCheckpoint, err)
 	}
 	c.replace(r)
+	if err := c.checkPrivate(); err != nil {
+		c.replace(c.blank())
+		return fmt.Errorf("checkpoint: %w", err)
+	}
 	c.course, c.unproven = course{rollbacks: h.Rollbacks}, h.Snapshot
-	k.kept, k.tried = c.place(), r.N()
+	c.keeper.kept, c.keeper.tried = c.place(), r.N()
 	c.digestIfDue(r.N())
 	c.cfg.Logger.Info("going on from the checkpoint", "record", r.N())
 	return nil

@@ -24,6 +24,7 @@ const worthTiming = 16 << 10
 // A pace is what this device measured of catching up.
 type pace struct {
 	applied time.Duration // of the rounds applied
+	rounds  float64       // those
 	work    float64       // their elements
 	waited  time.Duration // for long answers
 	bytes   float64       // of those
@@ -31,9 +32,10 @@ type pace struct {
 	size    float64       // their bytes
 }
 
-// apply notes that rounds of so many elements took d.
-func (p *pace) apply(d time.Duration, elements float64) {
+// apply notes that so many rounds of so many elements took d.
+func (p *pace) apply(d time.Duration, rounds int, elements float64) {
 	p.applied += d
+	p.rounds += float64(rounds)
 	p.work += elements
 }
 
@@ -62,23 +64,23 @@ func (p *pace) perByte() float64 {
 	return max(byteSeconds, p.waited.Seconds()/p.bytes)
 }
 
-// replay estimates the seconds of fetching and applying so many records of a
-// plan, and perRecord the bytes of each.
-func (p *pace) replay(records uint64, plan *wire.Plan, perRecord float64) float64 {
+// replay estimates the seconds of fetching and applying so many records, of
+// perRecord bytes each unless some were measured.
+func (p *pace) replay(records uint64, perRecord float64) float64 {
 	if p.records > 0 {
 		perRecord = p.size / p.records
 	}
 	seconds := perRecord * p.perByte()
-	if p.work > 0 {
-		seconds += p.applied.Seconds() / p.work * elements(plan, plan.MaxPerturbations())
+	if p.rounds > 0 {
+		seconds += p.applied.Seconds() / p.rounds
 	}
 	return float64(records) * seconds
 }
 
 // snapshot estimates the seconds of a snapshot of so many bytes, and of the
 // records that follow it.
-func (p *pace) snapshot(bytes, after uint64, plan *wire.Plan, perRecord float64) float64 {
-	return float64(bytes)*p.perByte() + p.replay(after, plan, perRecord)
+func (p *pace) snapshot(bytes, after uint64, perRecord float64) float64 {
+	return float64(bytes)*p.perByte() + p.replay(after, perRecord)
 }
 
 // better says whether a snapshot that takes so many seconds is worth its trouble
@@ -87,7 +89,11 @@ func better(snapshot, replay float64) bool {
 	return replay > snapshotFactor*snapshot+snapshotGain
 }
 
-// elements is what a round of P perturbations costs to apply, in elements.
-func elements(plan *wire.Plan, perturbations uint32) float64 {
-	return float64(plan.Steps) * float64(perturbations) * float64(plan.Dim)
+// elements is what a round costs to apply, in elements: d for each scalar in it.
+func elements(plan *wire.Plan, round *wire.Round) float64 {
+	scalars := 0
+	for i := range round.Terms {
+		scalars += len(round.Terms[i].Scalars) / plan.Precision.Width()
+	}
+	return float64(scalars) * float64(plan.Dim)
 }

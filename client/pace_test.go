@@ -30,20 +30,22 @@ func TestPays(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			plan := &wire.Plan{Dim: tt.dim, Steps: 1, Perturbations: 10}
+			plan := &wire.Plan{Dim: tt.dim}
+			round := &wire.Round{Terms: []wire.Term{{Scalars: make(wire.Scalars, 4*10)}}}
 			var p pace
 			p.fetched(time.Duration(float64(time.Second)*wire.MaxFrame/float64(tt.rate)), wire.MaxFrame)
 			p.fetched(time.Hour, 100) // says nothing of the pace
 			if tt.apply > 0 {
-				p.apply(tt.apply, 1e6)
+				work := elements(plan, round)
+				p.apply(time.Duration(float64(tt.apply)*work/1e6), 1, work)
 			}
 			bytes := 4*tt.dim + snapshotHead
-			got := better(p.snapshot(bytes, 0, plan, 83), p.replay(tt.missing, plan, 83))
+			got := better(p.snapshot(bytes, 0, 83), p.replay(tt.missing, 83))
 			if got != tt.want {
 				t.Errorf("snapshot %v s, replay %v s: %v, want %v",
-					p.snapshot(bytes, 0, plan, 83), p.replay(tt.missing, plan, 83), got, tt.want)
+					p.snapshot(bytes, 0, 83), p.replay(tt.missing, 83), got, tt.want)
 			}
-			if better(p.snapshot(never, 0, plan, 83), p.replay(tt.missing, plan, 83)) {
+			if better(p.snapshot(never, 0, 83), p.replay(tt.missing, 83)) {
 				t.Error("a snapshot without end is better")
 			}
 		})

@@ -23,6 +23,9 @@ import (
 // Let one of them serve snapshots: of several, the first to answer decides, also
 // where it has none.
 //
+// In a private run it needs the run key, as a device does; its snapshots are sealed
+// under it (SEALED.md). Whoever has no key cannot be one: not the coordinator.
+//
 // It never takes a snapshot itself, so what it reports is what the log says.
 // It needs the permissions of a device with its id; one that serves snapshots
 // subscribes zo.<run>.s.* and publishes to the inboxes of devices, besides.
@@ -55,8 +58,8 @@ func (c *Client) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.apply(first(reply.Records)); err != nil {
-		return fmt.Errorf("plan: %w", err)
+	if err := c.applyPlan(first(reply.Records)); err != nil {
+		return err
 	}
 	c.last = max(c.last, reply.Last)
 	c.digestIfDue(1)
@@ -110,6 +113,9 @@ func (c *Client) snapshotIfDue(last uint64) error {
 	every, n, s := c.cfg.Passive.SnapshotEvery, c.replica.N(), &c.serving
 	if live := c.course.path(n); s.offer().n > 0 && !live.has(s.offer().n) {
 		s.withdraw() // a rollback undid it
+	}
+	if f := s.offer(); c.seals() && f.n == n && f.tip == c.replica.Hash().Tip() {
+		return nil // sealed anew it would not fit the pieces that somebody has of it
 	}
 	ended := c.replica.Ended() != nil
 	if !ended && (!c.snapshotDue(n) || n+every <= last) {

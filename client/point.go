@@ -32,7 +32,7 @@ func (p *Point) Read(dst []float32, off int) error {
 		return err
 	}
 	defer s.mu.RUnlock()
-	s.replica.Perturb(dst, s.points.X, off, s.points.Mu, s.points.Z[0])
+	s.replica.Perturb(dst, s.points.X, off, s.points.Mu, &s.points.Z[0])
 	return nil
 }
 
@@ -58,6 +58,13 @@ func (v *view) open(n, off int) (*source, error) {
 	return s, nil
 }
 
+// A place names the directions of a local step.
+type place struct {
+	n      uint64 // record
+	k      int    // local step
+	source uint32 // all devices', or this one's own
+}
+
 // A source is where the views of all calls read.
 //
 // Invariants:
@@ -81,39 +88,35 @@ type source struct {
 // viewsAtOnce are made with one allocation, of some 4 KiB.
 const viewsAtOnce = 256
 
-// point returns the point x + mu z[k,p] of record n, for one call.
-func (s *source) point(r *replica.Replica, x []float32, mu float32, n uint64, k, p int) *Point {
+// point returns x + mu z[p] of a step, for one call.
+func (s *source) point(r *replica.Replica, x []float32, mu float32, at place, p int) *Point {
 	if len(s.ones) == 0 {
 		s.ones = make([]Point, viewsAtOnce)
 	}
 	point := &s.ones[0]
 	s.ones = s.ones[1:]
-	point.v = s.next(r, replica.Points{X: x, Mu: mu}, n, k, p, p+1)
+	point.v = s.next(r, replica.Points{X: x, Mu: mu}, at, p, p+1)
 	return point
 }
 
-// all returns the points of local step k of record n with that many perturbations,
-// for one call.
-func (s *source) all(r *replica.Replica, step replica.Points, n uint64, k, perturbations int) *Points {
+// all returns the points of a step with that many perturbations, for one call.
+func (s *source) all(r *replica.Replica, step replica.Points, at place, perturbations int) *Points {
 	if len(s.alls) == 0 {
 		s.alls = make([]Points, viewsAtOnce)
 	}
 	points := &s.alls[0]
 	s.alls = s.alls[1:]
-	points.v = s.next(r, step, n, k, 0, perturbations)
+	points.v = s.next(r, step, at, 0, perturbations)
 	points.length = s.points.Len()
 	return points
 }
 
-// next begins a call that reads along perturbations [from, to) of local step k.
-func (s *source) next(r *replica.Replica, points replica.Points, n uint64, k, from, to int) view {
+// next begins a call that reads along perturbations [from, to).
+func (s *source) next(r *replica.Replica, points replica.Points, at place, from, to int) view {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls++
-	points.Z = s.points.Z[:0]
-	for p := from; p < to; p++ {
-		points.Z = append(points.Z, r.Direction(n, k, p))
-	}
+	points.Z = r.Directions(s.points.Z[:0], at.n, at.k, from, to, at.source)
 	s.call, s.replica, s.points = s.calls, r, points
 	return view{s, s.call}
 }

@@ -23,7 +23,6 @@ var errGivenUp = errors.New("given up")
 type query struct {
 	c    *Client
 	ctx  context.Context // of the round
-	x    []float32       // the iterate: the replica's own for K = 1
 	work func() error    // what the job does; made once, as are the next two
 	job  func() error
 	quit func() bool

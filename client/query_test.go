@@ -21,7 +21,7 @@ func TestAbandonedJobTouchesNothing(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(s.ctx)
 		time.AfterFunc(time.Second, func() { cancel(late) })
 		s.a.N = s.c.replica.N() + 1
-		if err := s.c.estimation(&s.a, s.c.replica.Plan()).run(ctx); err != late {
+		if err := s.estimation().run(ctx); err != late {
 			t.Fatalf("got %v, want %v", err, late)
 		}
 		if err := s.c.calls.run(s.ctx, func() error { return nil }, nil); err != errBusy {
@@ -52,12 +52,12 @@ func TestContextEndsBetweenQueries(t *testing.T) {
 			return 0, nil
 		}), 1, func(*wire.Plan) {})
 		s.a.N = s.c.replica.N() + 1
-		e := s.c.estimation(&s.a, s.c.replica.Plan())
+		e := s.estimation()
 		if err := e.run(ctx); err != over || calls > 2 {
 			t.Errorf("got %v after %d calls, want %v after 2", err, calls, over)
 		}
 		synctest.Wait() // it may have been left in the call that ended it
-		if err := s.c.estimation(&s.a, s.c.replica.Plan()).run(ctx); err != over || calls > 2 {
+		if err := s.estimation().run(ctx); err != over || calls > 2 {
 			t.Errorf("with a context that ended before: got %v after %d calls", err, calls)
 		}
 		synctest.Wait()
@@ -102,7 +102,7 @@ func TestPaceOfBatch(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(s.ctx)
 		time.AfterFunc(time.Minute, func() { cancel(over) })
 		s.a.N = s.c.replica.N() + 1
-		if err := s.c.estimation(&s.a, s.c.replica.Plan()).run(ctx); err != over {
+		if err := s.estimation().run(ctx); err != over {
 			t.Errorf("got %v, want %v", err, over)
 		}
 		synctest.Wait() // it may have been left in the call
@@ -110,7 +110,7 @@ func TestPaceOfBatch(t *testing.T) {
 			t.Errorf("20 queries take %v, %d were made: want one to two minutes, 20", need, est.queries)
 		}
 		calls := o.calls
-		if err := s.c.estimation(&s.a, s.c.replica.Plan()).run(ctx); err != over || o.calls != calls {
+		if err := s.estimation().run(ctx); err != over || o.calls != calls {
 			t.Errorf("with a context that ended before: got %v after %d calls", err, o.calls-calls)
 		}
 		synctest.Wait()

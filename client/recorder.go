@@ -24,7 +24,8 @@ type Progress struct {
 	Reason string // Paused: why, in the coordinator's words
 	N      uint64 // last record applied
 	Last   uint64 // last record of the log, as far as known
-	Round  uint64 // last round applied
+	Round  uint64 // last round applied, of two phases both
+	Phase  uint8  // of the round that record N+1 makes: 1 or 2 of control=scaffold-1, else 0
 
 	Contributed bool    // this device's scalars for record N+1 were sent
 	Loss        float64 // Contributed: its own mean training loss

@@ -15,8 +15,9 @@ import (
 // client goes on from the record it had.
 //
 // Other errors are those that no waiting cures: [ErrRefused], [ErrRunning],
-// [replica.ErrDim], [replica.ErrInitial], a *wire.PlanError, [wire.ErrUpgrade],
-// [bus.ErrClosed], [bus.ErrPermission], and whatever Recorder returns. A store
+// [replica.ErrDim], [replica.ErrInitial], [wire.ErrRunKey], a *wire.PlanError,
+// [wire.ErrUpgrade], [bus.ErrClosed], [bus.ErrPermission], and whatever Recorder
+// returns. A store
 // that fails, a state that differs from the run's and a snapshot that was wrong
 // are none: see [Progress].Err.
 //
@@ -87,6 +88,7 @@ func (c *Client) reset() {
 	c.keeper.kept, c.keeper.tried = mark{}, 0
 	c.evaluate, c.course = evaluation{}, course{}
 	c.digests, c.repair, c.snapshots = digests{}, repair{}, snapshots{}
+	c.variates.doubt()
 	c.serving.withdraw()
 }
 

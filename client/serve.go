@@ -74,7 +74,7 @@ func (c *Client) openSnapshot() error {
 	}
 	var found snapshotFile
 	err := c.keeper.load(itemSnapshot, func(r *io.SectionReader) error {
-		head, err := replica.ReadHead(r)
+		head, err := replica.ReadHead(c.content(r))
 		if err == nil && head.Plan.Run != c.cfg.Run {
 			err = replica.ErrState
 		}
@@ -84,7 +84,7 @@ func (c *Client) openSnapshot() error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
-	case errors.Is(err, replica.ErrState):
+	case errors.Is(err, replica.ErrState), errors.Is(err, errSealed):
 		return c.discard(itemSnapshot, err)
 	case err != nil:
 		return c.stored(itemSnapshot, err)
@@ -101,7 +101,7 @@ func (c *Client) writeSnapshot() error {
 	k.mu.Lock()
 	err := k.store.Save(itemSnapshot, func(w io.Writer) error {
 		counted := &counter{w: w}
-		err := c.replica.Save(counted, c.history())
+		err := c.saveSnapshot(counted)
 		size = counted.n
 		return err
 	})
@@ -113,6 +113,42 @@ func (c *Client) writeSnapshot() error {
 		c.cfg.Logger.Info("snapshot", "record", c.replica.N(), "bytes", size)
 	}
 	return c.stored(itemSnapshot, err)
+}
+
+// saveSnapshot writes the state to w, sealed in a private run.
+func (c *Client) saveSnapshot(w io.Writer) error {
+	if !c.seals() {
+		return c.replica.Save(w, c.history())
+	}
+	s, err := newSealer(w, c.cfg.RunKey)
+	if err != nil {
+		return err
+	}
+	if err := c.replica.Save(s, c.history()); err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// seals says whether snapshots are sealed: in a private run, which a client with a
+// run key is of.
+func (c *Client) seals() bool { return len(c.cfg.RunKey) > 0 }
+
+// content reads the state file that a snapshot holds.
+func (c *Client) content(r *io.SectionReader) io.Reader {
+	if !c.seals() {
+		return r
+	}
+	return newUnsealReader(r, c.cfg.RunKey, uint64(r.Size()))
+}
+
+// contentSize returns the length of the state file in a snapshot of size bytes; false:
+// there is none of that length.
+func (c *Client) contentSize(size uint64) (uint64, bool) {
+	if !c.seals() {
+		return size, true
+	}
+	return plainSize(size)
 }
 
 // A counter counts what is written.

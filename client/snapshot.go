@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/zofl/zofl/bus"
@@ -13,8 +14,8 @@ import (
 )
 
 const (
-	snapshotHead = 4 << 10 // more than a state file takes beside the vectors, as a rule
-	// snapshotHeadMost bounds what a state file may take beside the vectors.
+	snapshotHead = 4 << 10 // more than a state file takes beside vectors and registers, as a rule
+	// snapshotHeadMost bounds what a state file may take beside them.
 	snapshotHeadMost = 3 << 20
 	snapshotPiece    = wire.MaxFrame - 128 // bytes of a file in a reply
 	snapshotPause    = time.Minute         // between questions of what there is
@@ -47,6 +48,7 @@ type download struct {
 	size   uint64
 	record []byte // of the log, that the state is after
 	offset uint64
+	to     io.Writer // the loader, of a sealed snapshot by way of an unsealer
 	loader *replica.Loader
 }
 
@@ -75,14 +77,30 @@ func (c *Client) pays(bytes, missing, left uint64) bool {
 	if plan.DigestEvery == 0 { // nothing would ever prove it
 		return false
 	}
-	record := float64(plan.Cost(wire.CostInput{Round: c.replica.Rounds() + 1}).Record)
+	cost := plan.Cost(wire.CostInput{Round: c.replica.Rounds() + 1})
+	record := float64(cost.Record) / float64(cost.Records)
 	p := &c.pace
-	return better(p.snapshot(bytes, left, plan, record), p.replay(missing, plan, record))
+	return better(p.snapshot(bytes, left, record), p.replay(missing, record))
 }
 
-// snapshotSize is how long a snapshot is, about.
+// snapshotSize is how long a snapshot is, about. Of a seed pool it is that after a
+// rebase, which has the coefficients alone.
 func (c *Client) snapshotSize() uint64 {
-	return 4*uint64(len(c.replica.Params())+len(c.replica.Momentum())) + snapshotHead
+	least, _ := stateSize(c.replica.Plan())
+	return least + snapshotHead
+}
+
+// stateSize bounds what the vectors and registers of a plan's state take in a file.
+func stateSize(plan *wire.Plan) (least, most uint64) {
+	vectors := 4 * uint64(plan.Vectors()) * plan.Dim
+	switch {
+	case plan.Pool > 0:
+		coefficients := 8 * (uint64(plan.Pool) + 1)
+		return coefficients, vectors + 2*coefficients
+	case plan.Control == wire.ScaffoldPoint:
+		return vectors, vectors + 8*(wire.MaxScalars+1)
+	}
+	return vectors, vectors
 }
 
 // takeSnapshot puts a snapshot in the place of the state, if there is one on
@@ -98,7 +116,7 @@ func (c *Client) takeSnapshot(ctx context.Context, last uint64, live path) error
 		s.distrust = true // who may not ask replays
 	case err == nil, ctx.Err() != nil, fatal(err):
 		return err
-	case errors.Is(err, errSnapshot), errors.Is(err, replica.ErrState):
+	case errors.Is(err, errSnapshot), errors.Is(err, replica.ErrState), errors.Is(err, errSealed):
 		s.download = nil
 		s.strikes++
 	case errors.Is(err, errNoSnapshot):
@@ -135,12 +153,13 @@ func (c *Client) findSnapshot(ctx context.Context, last uint64, live path) (*dow
 		return nil, err
 	}
 	n := c.replica.N()
-	least := 4 * uint64(len(c.replica.Params())+len(c.replica.Momentum()))
+	size, right := c.contentSize(offer.Size)
+	least, most := stateSize(c.replica.Plan())
 	switch {
 	case offer.N == 0 || offer.N <= n || offer.N > last || !live.has(offer.N):
 		return nil, fmt.Errorf("%w: of the way from record %d to %d, the newest is of %d", errNoSnapshot, n, last, offer.N)
-	case offer.Size < least || offer.Size > least+snapshotHeadMost:
-		return nil, fmt.Errorf("%w: %d bytes, its vectors have %d", errSnapshot, offer.Size, least)
+	case !right || size < least || size > most+snapshotHeadMost:
+		return nil, fmt.Errorf("%w: %d bytes, its vectors have %d", errSnapshot, offer.Size, most)
 	case !c.pays(offer.Size, last-n, last-offer.N):
 		return nil, fmt.Errorf("%w: that after record %d costs more than records up to %d", errNoSnapshot, offer.N, last)
 	}
@@ -152,12 +171,26 @@ func (c *Client) findSnapshot(ctx context.Context, last uint64, live path) (*dow
 		return nil, fmt.Errorf("%w: the log's record %d is another", errSnapshot, offer.N)
 	}
 	c.cfg.Logger.Info("taking a snapshot", "record", offer.N, "bytes", offer.Size, "from", n, "last", last)
+	return c.newDownload(&offer, size, record)
+}
+
+// newDownload begins a download of a snapshot of size bytes, sealed or not.
+func (c *Client) newDownload(offer *wire.SnapshotReply, size uint64, record []byte) (*download, error) {
 	cfg := c.replicaConfig()
-	cfg.Initial = nil // its plan is compared with ours
-	return &download{
+	if c.replica.Plan().Pool == 0 {
+		cfg.Initial = nil // its plan is compared with ours
+	}
+	d := &download{
 		n: offer.N, tip: offer.Tip, size: offer.Size, record: record,
-		loader: replica.NewLoader(cfg, int64(offer.Size)),
-	}, nil
+		loader: replica.NewLoader(cfg, int64(size)),
+	}
+	d.to = d.loader
+	if !c.seals() {
+		return d, nil
+	}
+	u, err := newUnsealer(d.loader, c.cfg.RunKey, offer.Size)
+	d.to = u
+	return d, err
 }
 
 // receive gets the rest of a download, and asks more than once for a piece that
@@ -178,7 +211,7 @@ func (c *Client) receive(ctx context.Context, d *download) error {
 		case piece.N != d.n || piece.Tip != d.tip || piece.Size != d.size || piece.Offset != d.offset || len(piece.Data) == 0:
 			return fmt.Errorf("%w: another piece than asked for", errSnapshot)
 		}
-		if _, err := d.loader.Write(piece.Data); err != nil {
+		if _, err := d.to.Write(piece.Data); err != nil {
 			return err
 		}
 		d.offset += uint64(len(piece.Data))
@@ -213,6 +246,7 @@ func (c *Client) adopt(d *download) error {
 	}
 	c.course.merge(h.Rollbacks, c.replica.N(), r.N())
 	c.replace(r)
+	c.variates.doubt()
 	c.unproven = r.N()
 	c.digests.forget()
 	c.digestIfDue(r.N())

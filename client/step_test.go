@@ -155,10 +155,20 @@ func (s *stepper) commit(tb testing.TB) {
 	}
 }
 
+// estimation is that of the round that is open.
+func (s *stepper) estimation() *estimation {
+	plan := s.c.replica.Plan()
+	t, err := s.c.task(s.ctx, &s.a, plan)
+	if err != nil {
+		panic(err)
+	}
+	return s.c.estimation(&t, plan)
+}
+
 // step estimates the scalars of a round and applies its record.
 func (s *stepper) step(tb testing.TB) {
 	s.a.N = s.c.replica.N() + 1
-	e := s.c.estimation(&s.a, s.c.replica.Plan())
+	e := s.estimation()
 	if err := e.run(s.ctx); err != nil {
 		tb.Fatal(err)
 	}
@@ -199,7 +209,7 @@ func BenchmarkQuery(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				s.a.N = s.c.replica.N() + 1
-				if err := s.c.estimation(&s.a, s.c.replica.Plan()).run(s.ctx); err != nil {
+				if err := s.estimation().run(s.ctx); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -49,12 +49,21 @@ func (c *Client) work(ctx context.Context, a *arrival) error {
 			return err
 		}
 	}
+	t, err := c.task(ctx, a, plan)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case fatal(err):
+		return err
+	case err != nil: // the next announcement brings another chance
+		return c.record(Progress{State: Waiting, Err: err})
+	}
 	if err := c.record(Progress{State: Working}); err != nil {
 		return err
 	}
 	round, cancel := c.roundContext(ctx, a)
 	defer cancel()
-	reply, err := c.contribute(round, a, plan)
+	reply, err := c.contribute(round, a, &t, plan)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -63,15 +72,6 @@ func (c *Client) work(ctx context.Context, a *arrival) error {
 	}
 	reply.N, reply.Tip = a.N, tip
 	return c.answer(ctx, a, &reply, err)
-}
-
-// possible says whether the plan can have made a round.
-func possible(a *arrival, plan *wire.Plan) error {
-	if scalars := uint64(plan.Steps) * uint64(a.Perturbations); scalars < 1 || scalars > wire.MaxScalars || !(a.Step > 0) {
-		return fmt.Errorf("%w: %d steps of %d perturbations and size %v",
-			errUnusable, plan.Steps, a.Perturbations, a.Step)
-	}
-	return nil
 }
 
 // answer sends a reply, and keeps it; fault is why a decline is one.
@@ -88,6 +88,10 @@ func (c *Client) answer(ctx context.Context, a *arrival, reply *wire.Reply, faul
 		}
 	}
 	if reply.Kind == wire.Contribution {
+		// What the last reply came to, before the next takes its place.
+		if err := c.keepVariates(); err != nil {
+			return err
+		}
 		if err := c.keepReply(); err != nil {
 			return err
 		}
@@ -121,25 +125,29 @@ func (c *Client) roundContext(ctx context.Context, a *arrival) (context.Context,
 
 // contribute returns the reply to a round: a contribution, or a decline and
 // what was in the way.
-func (c *Client) contribute(ctx context.Context, a *arrival, plan *wire.Plan) (wire.Reply, error) {
-	if err := c.ready(ctx, a, plan.Queries(a.Perturbations)); err != nil {
+func (c *Client) contribute(ctx context.Context, a *arrival, t *task, plan *wire.Plan) (wire.Reply, error) {
+	if err := c.ready(ctx, a, t.queries(plan)); err != nil {
 		return declined(err), err
 	}
 	weight, err := c.weight(ctx, plan)
 	if err != nil {
 		return declined(err), err
 	}
-	e := c.estimation(a, plan)
+	e := c.estimation(t, plan)
 	if err := e.run(ctx); err != nil {
 		return declined(err), err
 	}
 	c.watchZeros(e.scalars)
-	return wire.Reply{
+	reply := wire.Reply{
 		Kind:   wire.Contribution,
 		Weight: weight,
 		Loss:   float32(e.loss),
-		Values: wire.AppendScalars(make(wire.Scalars, 0, 4*len(e.scalars)), e.scalars...),
-	}, nil
+		Values: plan.Precision.Append(make(wire.Scalars, 0, plan.Precision.Width()*len(e.scalars)), e.scalars...),
+	}
+	if e.own.N > 0 {
+		reply.Rest = e.own.Append(nil)
+	}
+	return reply, nil
 }
 
 // zerosWorthAWarning is how many rounds without any slope are no accident.
@@ -156,7 +164,7 @@ func (c *Client) watchZeros(g []float32) {
 	}
 	if c.zeros++; c.zeros == zerosWorthAWarning {
 		c.cfg.Logger.Warn("the loss did not move in 3 rounds: does the engine round the weights " +
-			"to steps above mu? raise mu, or mu_scale of the segments it rounds")
+			"to steps above mu? raise mu, or mu_scale of the segments it rounds; scalars below 3e-8 are 0 with precision=half")
 	}
 }
 
