@@ -34,19 +34,12 @@ func TestReplyDoesNotAllocate(t *testing.T) {
 // A reader of many records allocates for the first round only, and what one
 // record had is not left in the next.
 func TestRoundsDoNotAllocate(t *testing.T) {
-	round := func(n uint64, terms ...wire.Term) []byte {
-		r := wire.Record{N: n, Kind: wire.KindRound, Round: &wire.Round{Step: 1, Slots: []uint32{uint32(n)}, Terms: terms}}
-		if n > 5 {
-			r.Round.Slots = nil
-		}
-		return r.Append(nil)
-	}
-	one := wire.AppendScalars(nil, 1)
-	long := round(5, wire.Term{Scalars: one}, wire.Term{Source: 3, Scalars: one})
-	short := round(6, wire.Term{Back: 2})
 	end := (&wire.Record{N: 7, Kind: wire.KindEnd, End: &wire.End{Reason: wire.EndRequested}}).Append(nil)
+	relay, weighted := vector(t, "record-round-relay"), vector(t, "record-round-relay-weights")
+	scaffold, mean := vector(t, "record-round-scaffold-2"), vector(t, "record-round")
+	first, most := vector(t, "record-round-phase-1"), vector(t, "record-round-most")
 	var r wire.Record
-	for _, record := range [][]byte{long, short, long[:len(long)-1], short, end, short} {
+	for _, record := range [][]byte{mean, weighted, relay, weighted[:len(weighted)-1], scaffold, first, mean, end, relay, most, mean} {
 		want, wantErr := wire.DecodeRecord(record)
 		err := r.Decode(record)
 		if fmt.Sprint(err) != fmt.Sprint(wantErr) {
@@ -59,8 +52,15 @@ func TestRoundsDoNotAllocate(t *testing.T) {
 			t.Errorf("after an error the record is %+v", r)
 		}
 	}
-	if got := testing.AllocsPerRun(100, func() { r.Decode(short) }); got != 0 {
-		t.Errorf("a round allocates %v times", got)
+	for _, record := range [][]byte{weighted, scaffold} {
+		if err := r.Decode(record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, record := range map[string][]byte{"relay": relay, "with weights": weighted, "scaffold-2": scaffold, "mean": mean, "phase 1": first} {
+		if got := testing.AllocsPerRun(100, func() { r.Decode(record) }); got != 0 {
+			t.Errorf("%s: a round allocates %v times", name, got)
+		}
 	}
 	name := strings.Repeat("r", wire.MaxName)
 	if got := testing.AllocsPerRun(100, func() { wire.BatchSeed(name, name, 9, 1) }); got != 0 {
@@ -107,6 +107,7 @@ func longFrames() []wiretest.Vector {
 	u, step := wiretest.Uint, wiretest.Float(1)
 	terms := fill(wiretest.Wide(0xdc, 4096), 4096, wiretest.Array(u(0), u(0), wiretest.Bin()))
 	slots := fill(wiretest.Wide(0xdc, 16384), 16384, u(0))
+	weights := fill(wiretest.Wide(0xdc, 4096), 4096, u(1))
 	segment := wiretest.Array(wiretest.Str(""), u(0), u(0), wiretest.Float(0), wiretest.Float(0), wiretest.Float(0))
 	// As many as a head can claim if each were a single byte.
 	fewTerms := fill(wiretest.Wide(0xdc, 4096), 820, wiretest.Array(u(0), u(0), wiretest.Bin()))
@@ -117,6 +118,7 @@ func longFrames() []wiretest.Vector {
 		{Name: "few terms", Frame: "record", Bytes: body(2, wiretest.Map(u(3), step, u(7), fewTerms))},
 		{Name: "few segments", Frame: "record", Bytes: body(1, wiretest.Map(u(6), fewSegments))},
 		{Name: "slots", Frame: "record", Bytes: body(2, wiretest.Map(u(3), step, u(6), slots))},
+		{Name: "weights", Frame: "record", Bytes: body(2, wiretest.Map(u(3), step, u(7), wiretest.Array(), u(11), weights))},
 		{Name: "segments", Frame: "record", Bytes: body(1, wiretest.Map(u(6), fill(wiretest.Wide(0xdc, 512), 512, segment)))},
 		{Name: "metrics", Frame: "record", Bytes: body(1, wiretest.Map(u(40), fill(wiretest.Wide(0xdc, 16), 16, wiretest.Str(""))))},
 		{Name: "records", Frame: "catch-up-reply", Bytes: wiretest.Array(u(1), u(1), u(1), records)},

@@ -134,7 +134,8 @@ func (p *Plan) checkControl() error {
 	if p.Control != ScaffoldMean {
 		return nil
 	}
-	if size := (uint64(p.Target) + 1) * (p.term() + 4); size > MaxRecord-headRoom {
+	const slot = 5
+	if size := (uint64(p.Target)+1)*p.term() + slot*uint64(p.Target); size > MaxRecord-headRoom {
 		return &PlanError{"target", p.Target, fmt.Sprintf(
 			"a mean and %d contributors' control variates can take %d bytes in a record of at most %d: lower target, steps or perturbations, or set precision=half",
 			p.Target, size, MaxRecord-headRoom)}
@@ -162,12 +163,10 @@ func (p *Plan) scaled() bool {
 }
 
 // hasMoment says whether the rule keeps a first moment.
-func (v ServerRule) hasMoment() bool { return v == ServerMomentum || v.adaptive() }
+func (v ServerRule) hasMoment() bool { return v.Moments() > 0 }
 
 // adaptive says whether the rule keeps a second moment.
-func (v ServerRule) adaptive() bool {
-	return v == ServerAdam || v == ServerAMSGrad || v == ServerYogi
-}
+func (v ServerRule) adaptive() bool { return v.Moments() > 1 }
 
 // text is the value of a field as files have it.
 func (p *Plan) text(name string) any {

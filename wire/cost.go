@@ -42,9 +42,9 @@ type Cost struct {
 	// loss has on top while it works; with a flat one it is one more.
 	Vectors, Local uint64
 
-	// Memory of a device in bytes: these vectors, the registers of a seed pool, and
-	// the scratch of a block, which each further worker (client.Config.Workers) has
-	// of its own. Besides there are 4 bytes a scalar and what the app takes: its
+	// Memory of a device in bytes: these vectors, the coefficients of a seed pool, and
+	// the scratch of one block or a few, which each further worker
+	// (client.Config.Workers) has of its own. Besides there are 4 bytes a scalar and what the app takes: its
 	// model, and the blocks that it reads to, one or, of a batched objective, one for
 	// each point of a step: 2P, or 1+P with forward differences.
 	Flat      uint64 // the loss takes a flat vector
@@ -79,7 +79,7 @@ func (p *Plan) Cost(in CostInput) Cost {
 		c.Coordinator += p.held(own) + p.heldVariates(variate)
 	}
 	c.Repeat = received(announce, s.announcement(len(s.phases)-1, p.AnnounceBudget))
-	block := 4*prng.BlockLen + p.registers()
+	block := 4*prng.BlockLen*p.scratch() + p.pooled()
 	c.Streaming = 4*(c.Vectors+c.Local)*p.Dim + block
 	c.Flat = 4*(c.Vectors+c.Local+1)*p.Dim + block
 	return c

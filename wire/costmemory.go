@@ -1,23 +1,24 @@
 package wire
 
-// replicated is the number of vectors of d float32 that make the state, in the
-// order of its digest: x, local momentum, the sum of control variates, the
-// server's m, v and largest v, the subspace's basis and its recent moves.
+import (
+	"unsafe"
+
+	"github.com/zofl/zofl/prng"
+)
+
+// replicated is the number of vectors of d float32 that every replica has: x,
+// local momentum, the sum of control variates, the server rule's moments, the
+// subspace's basis and its recent moves, which are its state; and the parameters
+// that a pool begins with, where they cannot be made from seeds.
 func (p *Plan) replicated() uint64 {
-	n := uint64(1) + p.momenta()
+	n := 1 + p.momenta() + uint64(p.ServerRule.Moments()) + 2*uint64(p.SubspaceMoves)
 	if p.Control == ScaffoldMean {
 		n++
 	}
-	if p.ServerRule.hasMoment() {
+	if p.Pool > 0 && p.Initial == Given {
 		n++
 	}
-	if p.ServerRule.adaptive() {
-		n++
-	}
-	if p.ServerRule == ServerAMSGrad {
-		n++
-	}
-	return n + 2*uint64(p.SubspaceMoves)
+	return n
 }
 
 // local is the number of vectors that a device has besides while it works: its
@@ -41,24 +42,48 @@ func (p *Plan) momenta() uint64 {
 	return 0
 }
 
-// registers is the bytes of a pool's coefficients: 8 for each direction and for
-// the first parameters, and as many again for the momentum.
-func (p *Plan) registers() uint64 {
+// scratch is the blocks that a worker writes to: the estimate; where a round
+// began, for what looks back; the pull; the correction and its terms.
+func (p *Plan) scratch() uint64 {
+	n := uint64(1)
+	if p.Prox != 0 || p.ServerRule != ServerMean || p.Distribution == Subspace || p.Pool > 0 {
+		n++
+	}
+	if p.Prox != 0 {
+		n++
+	}
+	if p.Control != NoControl {
+		n += 2
+	}
+	return n
+}
+
+// pooled is the bytes of a pool: its directions, and float64 for each of them and
+// for the first parameters: a coefficient of x, one of the momentum, a step's, and
+// where the round began, for prox.
+func (p *Plan) pooled() uint64 {
 	if p.Pool == 0 {
 		return 0
 	}
-	return 8 * (uint64(p.Pool) + 1) * (1 + p.momenta())
+	lists := 2 + p.momenta()
+	if p.Prox != 0 {
+		lists++
+	}
+	return 8*lists*(uint64(p.Pool)+1) + directionBytes*uint64(p.Pool)
 }
+
+// directionBytes is the size of a prng.Term.
+const directionBytes = uint64(unsafe.Sizeof(prng.Term{}))
 
 // exactSumBytes is the size of a mathx.ExactSum, which this package does not
 // import.
 const exactSumBytes = 48
 
 // held is the bytes in which a coordinator has the scalars of a round's
-// contributors, so many of each.
+// contributors, so many of each: sums, or float32 where it keeps them.
 func (p *Plan) held(scalars uint64) uint64 {
 	if p.Transport == Relay || p.Aggregator == Median || p.Aggregator == TrimmedMean {
-		return uint64(p.Precision.Width()) * scalars * uint64(p.Target)
+		return 4 * scalars * uint64(p.Target)
 	}
 	return exactSumBytes * scalars
 }

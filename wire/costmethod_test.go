@@ -3,38 +3,42 @@ package wire_test
 import (
 	"fmt"
 	"testing"
+	"unsafe"
 
+	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
 
-// TestCostOfVectors: vectors that every replica has, and those that a device
-// has besides while it works on a streaming loss.
+// TestCostOfVectors: vectors that every replica has, those that a device has
+// besides while it works on a streaming loss, blocks of scratch, and what a pool has.
 func TestCostOfVectors(t *testing.T) {
-	const d, block = 1 << 20, 4096
+	const d, block, n = 1 << 20, 4096, 4096
+	direction := uint64(unsafe.Sizeof(prng.Term{}))
 	tests := []struct {
-		name           string
-		plan           wire.Plan
-		vectors, local uint64
-		registers      uint64
+		name                   string
+		plan                   wire.Plan
+		vectors, local, blocks uint64
+		pool                   uint64
 	}{
-		{"sgd, K = 1", wire.Plan{Rule: wire.SGD, Steps: 1}, 1, 0, 0},
-		{"sgd", wire.Plan{Rule: wire.SGD, Steps: 5}, 1, 1, 0},
-		{"momentum, K = 1", wire.Plan{Rule: wire.Momentum, Steps: 1}, 2, 0, 0},
-		{"torch momentum", wire.Plan{Rule: wire.TorchMomentum, Steps: 5}, 2, 2, 0},
-		{"prox", wire.Plan{Rule: wire.SGD, Steps: 5, Prox: 1}, 1, 1, 0},
-		{"scaffold-1", wire.Plan{Rule: wire.SGD, Steps: 5, Control: wire.ScaffoldPoint}, 1, 2, 0},
-		{"scaffold-2", wire.Plan{Rule: wire.SGD, Steps: 5, Control: wire.ScaffoldMean}, 2, 2, 0},
-		{"server sgd", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerSGD}, 1, 1, 0},
-		{"server sign", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerSign}, 1, 1, 0},
-		{"server momentum", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerMomentum}, 2, 1, 0},
-		{"adam", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerAdam}, 3, 1, 0},
-		{"yogi", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerYogi}, 3, 1, 0},
-		{"amsgrad", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerAMSGrad}, 4, 1, 0},
-		{"subspace", wire.Plan{Rule: wire.SGD, Steps: 5, Distribution: wire.Subspace, SubspaceMoves: 5}, 11, 1, 0},
+		{"sgd, K = 1", wire.Plan{Rule: wire.SGD, Steps: 1}, 1, 0, 1, 0},
+		{"sgd", wire.Plan{Rule: wire.SGD, Steps: 5}, 1, 1, 1, 0},
+		{"momentum, K = 1", wire.Plan{Rule: wire.Momentum, Steps: 1}, 2, 0, 1, 0},
+		{"torch momentum", wire.Plan{Rule: wire.TorchMomentum, Steps: 5}, 2, 2, 1, 0},
+		{"prox", wire.Plan{Rule: wire.SGD, Steps: 5, Prox: 1}, 1, 1, 3, 0},
+		{"scaffold-1", wire.Plan{Rule: wire.SGD, Steps: 5, Control: wire.ScaffoldPoint}, 1, 2, 3, 0},
+		{"scaffold-2", wire.Plan{Rule: wire.SGD, Steps: 5, Control: wire.ScaffoldMean}, 2, 2, 3, 0},
+		{"server sgd", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerSGD}, 1, 1, 2, 0},
+		{"server sign", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerSign}, 1, 1, 2, 0},
+		{"server momentum", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerMomentum}, 2, 1, 2, 0},
+		{"adam", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerAdam}, 3, 1, 2, 0},
+		{"yogi", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerYogi}, 3, 1, 2, 0},
+		{"amsgrad", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerAMSGrad}, 4, 1, 2, 0},
+		{"subspace", wire.Plan{Rule: wire.SGD, Steps: 5, Distribution: wire.Subspace, SubspaceMoves: 5}, 11, 1, 2, 0},
 		{"everything", wire.Plan{Rule: wire.Momentum, Steps: 5, Distribution: wire.Subspace, SubspaceMoves: 3,
-			Control: wire.ScaffoldPoint, ServerRule: wire.ServerAMSGrad}, 11, 3, 0},
-		{"pool", wire.Plan{Rule: wire.SGD, Steps: 1, Pool: 4096}, 1, 0, 4097},
-		{"pool with momentum", wire.Plan{Rule: wire.Momentum, Steps: 1, Pool: 4096}, 2, 0, 2 * 4097},
+			Prox: 1, Control: wire.ScaffoldPoint, ServerRule: wire.ServerAMSGrad}, 11, 3, 5, 0},
+		{"pool", wire.Plan{Rule: wire.SGD, Steps: 1, Pool: n}, 1, 0, 2, 2*8*(n+1) + n*direction},
+		{"pool with momentum", wire.Plan{Rule: wire.Momentum, Steps: 1, Pool: n}, 2, 0, 2, 3*8*(n+1) + n*direction},
+		{"pool of given", wire.Plan{Rule: wire.SGD, Steps: 5, Pool: n, Prox: 1, Initial: wire.Given}, 2, 1, 3, 3*8*(n+1) + n*direction},
 	}
 	for _, test := range tests {
 		test.plan.Dim = d
@@ -42,14 +46,14 @@ func TestCostOfVectors(t *testing.T) {
 		if got.Vectors != test.vectors || got.Local != test.local {
 			t.Errorf("%s: got %d and %d vectors, want %d and %d", test.name, got.Vectors, got.Local, test.vectors, test.local)
 		}
-		streaming := 4*((test.vectors+test.local)*d+block) + 8*test.registers
+		streaming := 4*((test.vectors+test.local)*d+test.blocks*block) + test.pool
 		if got.Streaming != streaming || got.Flat != streaming+4*d {
 			t.Errorf("%s: got %d and %d bytes, want %d and %d", test.name, got.Streaming, got.Flat, streaming, streaming+4*d)
 		}
 	}
 }
 
-// frames are those of a device in a round: what it reads and what it sends.
+// roundFrames are those of a device in a round: what it reads and what it sends.
 type roundFrames struct {
 	announcements []wire.Announcement
 	replies       []wire.Reply
@@ -114,7 +118,7 @@ func TestCostOfRelay(t *testing.T) {
 		[]wire.Reply{{Kind: wire.Contribution, N: 9, Weight: 500, Values: make(wire.Scalars, 2*scalars)}},
 		[]wire.Record{record},
 	})
-	if got, want := p.Cost(wire.CostInput{}).Coordinator, uint64(2*scalars*10); got != want {
+	if got, want := p.Cost(wire.CostInput{}).Coordinator, uint64(4*scalars*10); got != want {
 		t.Errorf("a relay holds %d bytes, want %d", got, want)
 	}
 }

@@ -11,14 +11,27 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// fullPlan has no field zero that can be other.
+// fullPlan has no field zero; it is none that can run.
 func fullPlan(t testing.TB) *wire.Plan {
 	t.Helper()
-	r, err := wire.DecodeRecord(vector(t, "record-plan-full"))
+	r, err := wire.DecodeRecord(vector(t, "record-plan-all"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r.Plan
+}
+
+// TestFullPlanIsFull: the plan of the tests sets every field there is.
+func TestFullPlanIsFull(t *testing.T) {
+	b, err := json.Marshal(fullPlan(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range wire.Fields() {
+		if !strings.Contains(string(b), `"`+f.Name+`":`) {
+			t.Errorf("%s is zero", f.Name)
+		}
+	}
 }
 
 func TestPlanJSONRoundTrip(t *testing.T) {

@@ -52,7 +52,7 @@ func (v Precision) Round(x float32) float32 {
 }
 
 // toHalf rounds to the nearest binary16, ties to even; what is above 65504 by
-// more than half a step is infinite, and every NaN is 7e00.
+// half a step or more is infinite, and every NaN is 7e00 and its sign.
 func toHalf(x float32) uint16 {
 	bits := math.Float32bits(x)
 	sign, abs := uint16(bits>>16)&0x8000, bits&^(1<<31)

@@ -249,3 +249,14 @@ func (r *reader) scalars(field string, max int) Scalars {
 	}
 	return Scalars(p)
 }
+
+// floats reads a blob of at most max scalars of 4 bytes each. It aliases the
+// frame.
+func (r *reader) floats(field string, max int) Scalars {
+	s := r.scalars(field, max)
+	if len(s)%4 != 0 {
+		r.fail(field, ErrForm)
+		return nil
+	}
+	return s
+}

@@ -54,7 +54,7 @@ func (r DeclineReason) String() string {
 // Contribution: Tip is that of record N-1; Weight counts samples; Loss is the
 // device's own mean training loss, for people; Values are g[k*P+p].
 // Evaluation: Tip is that of record N; Weight counts samples; Loss is unused;
-// Values are the plan's metrics in order. Decline: Reason. DigestReport: Tip is
+// Values are the plan's metrics in order, of [Single] precision. Decline: Reason. DigestReport: Tip is
 // that of record N, Digest the first 8 bytes of the state's digest.
 type Reply struct {
 	Kind   ReplyKind
@@ -114,7 +114,7 @@ func DecodeReply(b []byte) (Reply, error) {
 		r.Values = d.scalars("scalars", MaxScalars)
 	case Evaluation:
 		r.Weight = d.weight()
-		r.Values = d.scalars("metrics", MaxMetrics)
+		r.Values = d.floats("metrics", MaxMetrics)
 	case Decline:
 		reason := d.uint("reason", math.MaxUint8)
 		d.positive("reason", reason)

@@ -50,7 +50,7 @@ func (d *reader) round(n uint64, r *Round) *Round {
 	if r == nil {
 		r = &Round{}
 	}
-	*r = Round{Terms: r.Terms[:0]}
+	*r = Round{Slots: r.Slots[:0], Terms: r.Terms[:0], Weights: r.Weights[:0]}
 	step, terms := false, false
 	d.keys("body", func(key uint64) bool {
 		switch key {
@@ -65,13 +65,13 @@ func (d *reader) round(n uint64, r *Round) *Round {
 		case keyContributors:
 			r.Contributors = uint32(d.nonzero("contributors", d.uint("contributors", math.MaxUint32)))
 		case keySlots:
-			r.Slots = d.slots()
+			r.Slots = d.slots(r.Slots)
 		case keyTerms:
 			r.Terms, terms = d.terms(n, r.Terms), true
 		case keyPhase:
-			r.Phase = uint8(d.nonzero("phase", d.uint("phase", math.MaxUint8)))
+			r.Phase = uint8(d.nonzero("phase", d.known("phase", 2)))
 		case keyWeights:
-			r.Weights = d.weights()
+			r.Weights = d.weights(r.Weights)
 		case keyPopulation:
 			r.Population = uint32(d.nonzero("population", d.uint("population", MaxMembers)))
 		default:
@@ -88,14 +88,10 @@ func (d *reader) round(n uint64, r *Round) *Round {
 	return r
 }
 
-// slots reads the contributors' slots, ascending.
-func (d *reader) slots() []uint32 {
-	n := d.array("slots", MaxSlots, 1)
-	d.nonzero("slots", uint64(n))
-	if d.err != nil {
-		return nil
-	}
-	slots := make([]uint32, n)
+// slots reads the contributors' slots, ascending, to the memory of slots.
+func (d *reader) slots(slots []uint32) []uint32 {
+	slots = room(slots, d.array("slots", MaxSlots, 1))
+	d.nonzero("slots", uint64(len(slots)))
 	for i := range slots {
 		slots[i] = uint32(d.uint("slots", MaxMembers-1))
 		if d.err == nil && i > 0 && slots[i] <= slots[i-1] {
@@ -105,28 +101,28 @@ func (d *reader) slots() []uint32 {
 	return slots
 }
 
-// weights reads the weights of terms.
-func (d *reader) weights() []uint32 {
-	n := d.array("weights", MaxTerms, 1)
-	d.nonzero("weights", uint64(n))
-	if d.err != nil {
-		return nil
-	}
-	weights := make([]uint32, n)
+// weights reads the weights of terms to the memory of weights.
+func (d *reader) weights(weights []uint32) []uint32 {
+	weights = room(weights, d.array("weights", MaxTerms, 1))
+	d.nonzero("weights", uint64(len(weights)))
 	for i := range weights {
 		weights[i] = d.weight()
 	}
 	return weights
 }
 
+// room returns n elements, in the memory of s if they fit.
+func room[E any](s []E, n int) []E {
+	if n <= cap(s) {
+		return s[:n]
+	}
+	return make([]E, n)
+}
+
 // terms reads the terms of record n, ascending by (Back, Source), to the memory
 // of terms if they fit. Record 1 is the plan, so Back reaches to record 2 at most.
 func (d *reader) terms(n uint64, terms []Term) []Term {
-	if need := d.array("terms", MaxTerms, 5); need <= cap(terms) {
-		terms = terms[:need]
-	} else {
-		terms = make([]Term, need)
-	}
+	terms = room(terms, d.array("terms", MaxTerms, 5))
 	for i := range terms {
 		d.tuple("term", 3)
 		t := &terms[i]

@@ -65,6 +65,7 @@ func limitTable(*testing.T) string {
 	}{
 		{wire.MaxFrame, "bytes of a frame: give brokers this max_payload"},
 		{wire.MaxRecord, "bytes of a record"},
+		{wire.RelayLimit, "bytes of a record that relays, which a plan keeps and a reader does not check"},
 		{wire.MaxScalars, "scalars of a contribution or a term: K*P"},
 		{wire.MaxTerms, "terms of a round"},
 		{wire.MaxSlots, "slots of a round"},
@@ -77,6 +78,8 @@ func limitTable(*testing.T) string {
 		{wire.MaxPoints, "points of a schedule"},
 		{wire.MaxMetrics, "metrics"},
 		{wire.MaxDim, "parameters, of a model or a segment"},
+		{wire.MaxSubspace, "moves that span a subspace"},
+		{wire.MaxPool, "directions of a pool"},
 		{64, "bytes of a plan's bin"},
 		{255, "keys of a map"},
 	} {
@@ -130,8 +133,8 @@ func TestSpecFrames(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown := specFrame.FindAllStringSubmatch(string(file), -1)
-	if len(shown) != 2 {
-		t.Fatalf("got %d frames, want 2", len(shown))
+	if len(shown) != 3 {
+		t.Fatalf("got %d frames, want 3", len(shown))
 	}
 	for _, m := range shown {
 		var digits strings.Builder

@@ -47,7 +47,7 @@ func TestPresetsValidate(t *testing.T) {
 }
 
 func TestVectorPlansValidate(t *testing.T) {
-	for _, name := range []string{"record-plan", "record-plan-full"} {
+	for _, name := range []string{"record-plan", "record-plan-full", "record-plan-relay", "record-plan-pool", "record-plan-control"} {
 		r, err := wire.DecodeRecord(vector(t, name))
 		if err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ var invalid = []struct {
 	{"initial", func(p *wire.Plan) { p.Initial = 9 }},
 	{"initial_digest", func(p *wire.Plan) { p.Initial = wire.Given }},
 	{"initial_digest", func(p *wire.Plan) { p.InitialDigest = make(wire.Bytes, 32) }},
-	{"sharing", func(p *wire.Plan) { p.Sharing = 1 }},
+	{"sharing", func(p *wire.Plan) { p.Sharing = 2 }},
 	{"distribution", func(p *wire.Plan) { p.Distribution = 0 }},
 	{"difference", func(p *wire.Plan) { p.Difference = 0 }},
 	{"mu", func(p *wire.Plan) { p.Mu = 0 }},
@@ -128,8 +128,27 @@ var invalid = []struct {
 	{"perturbation_schedule", func(p *wire.Plan) { p.PerturbationSchedule = []wire.PerturbationPoint{{5, 0}} }},
 	{"perturbation_schedule", func(p *wire.Plan) { p.PerturbationSchedule = []wire.PerturbationPoint{{6, 1}, {5, 1}} }},
 	{"perturbation_schedule", func(p *wire.Plan) { p.PerturbationSchedule = []wire.PerturbationPoint{{math.MaxUint64, 1}} }},
-	{"transport", func(p *wire.Plan) { p.Transport = 1 }},
-	{"aggregator", func(p *wire.Plan) { p.Aggregator = 1 }},
+	{"transport", func(p *wire.Plan) { p.Transport = 2 }},
+	{"aggregator", func(p *wire.Plan) { p.Aggregator = 4 }},
+	{"control", func(p *wire.Plan) { p.Control = 3 }},
+	{"server_rule", func(p *wire.Plan) { p.ServerRule = 7 }},
+	{"precision", func(p *wire.Plan) { p.Precision = 2 }},
+	{"key_check", func(p *wire.Plan) { p.KeyCheck = make(wire.Bytes, 32) }}, // run_key is public
+	{"key_check", func(p *wire.Plan) { p.RunKey, p.KeyCheck = nil, make(wire.Bytes, 31) }},
+	{"run_key", func(p *wire.Plan) { p.RunKey = nil }},
+	{"subspace_moves", func(p *wire.Plan) { p.SubspaceMoves = wire.MaxSubspace + 1 }},
+	{"subspace_share", func(p *wire.Plan) { p.SubspaceShare = nan }},
+	{"pool", func(p *wire.Plan) { p.Pool = wire.MaxPool + 1 }},
+	{"prox", func(p *wire.Plan) { p.Prox = -1 }},
+	{"server_step", func(p *wire.Plan) { p.ServerStep = -1 }},
+	{"server_beta1", func(p *wire.Plan) { p.ServerBeta1 = nan }},
+	{"server_beta2", func(p *wire.Plan) { p.ServerBeta2 = 2 }},
+	{"server_epsilon", func(p *wire.Plan) { p.ServerEpsilon = nan }},
+	{"server_v0", func(p *wire.Plan) { p.ServerV0 = -1 }},
+	{"trim", func(p *wire.Plan) { p.Trim = 0.6 }},
+	{"clip", func(p *wire.Plan) { p.Clip = float32(math.Inf(1)) }},
+	{"perturbations", func(p *wire.Plan) { p.Control, p.Perturbations = wire.ScaffoldPoint, wire.MaxScalars/2+1 }},
+	{"target", func(p *wire.Plan) { p.Control, p.Target = wire.ScaffoldMean, 2000 }},
 	{"weights", func(p *wire.Plan) { p.Weights = 2 }},
 	{"max_weight", func(p *wire.Plan) { p.MaxWeight = 0 }},
 	{"max_weight", func(p *wire.Plan) { p.MaxWeight = wire.MaxWeight + 1 }},
@@ -185,13 +204,13 @@ func TestValidateNamesTheFault(t *testing.T) {
 			t.Errorf("row %d, %s: got %v, want a *PlanError", i, test.field, err)
 			continue
 		}
-		if fault.Field != test.field || fault.Value == nil || len(fault.Remedy) < 10 {
+		if fault.Field != test.field || fault.Value == nil || len(fault.Remedy) < 10 || !strings.Contains(err.Error(), test.field+" = ") {
 			t.Errorf("row %d, %s: got field %q, value %v, remedy %q", i, test.field, fault.Field, fault.Value, fault.Remedy)
 		}
 		tested[test.field] = true
 	}
 	// Any value of these is one that a plan can have.
-	free := []string{"batch", "digest_every"}
+	free := []string{"batch", "digest_every", "rebase"} // of rebase see refused
 	for _, f := range wire.Fields() {
 		if !tested[f.Name] && !slices.Contains(free, f.Name) {
 			t.Errorf("no row breaks %s", f.Name)

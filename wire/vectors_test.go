@@ -174,10 +174,11 @@ func TestVectors(t *testing.T) {
 }
 
 // TestEveryPrefixIsTruncated: a frame cut anywhere is truncated, not something
-// else; only a cut in what a later version adds goes unseen.
+// else; only a cut in what follows its array goes unseen.
 func TestEveryPrefixIsTruncated(t *testing.T) {
+	followed := []string{"announcement-reference", "reply-contribution-control"}
 	for _, v := range loadVectors(t) {
-		if v.Expect != "ok" || strings.HasSuffix(v.Name, "-rest") || v.Name == "announcement-reference" {
+		if v.Expect != "ok" || strings.HasSuffix(v.Name, "-rest") || slices.Contains(followed, v.Name) {
 			continue
 		}
 		for n := range v.Bytes {

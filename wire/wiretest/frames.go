@@ -81,6 +81,10 @@ func replies() []Vector {
 	s.add("contribution-empty", "ok", "no scalars: a coordinator judges their number", with(contribution, 6, Floats()))
 	s.add("contribution-large", "ok", "300 scalars and wide integers",
 		Array(Uint(1), Uint(1), Uint(1<<40), tip, Uint(1<<20), Float(2.25), Floats(make([]float32, 300)...)))
+	s.add("contribution-half", "ok", "the same scalars in half precision", with(contribution, 6, halves10))
+	control := slices.Concat(Array(contribution...), Array(Uint(7), Floats(1, 2)))
+	s.add("contribution-control", "ok", "and then a control variate: two scalars along record 7", control)
+	s.add("contribution-control-rest", "ok", "the same, and fields of a later version", slices.Concat(control, Uint(7)))
 	s.add("evaluation", "ok", "two metrics over 10000 samples", Array(evaluation...))
 	s.add("decline", "ok", "no time", Array(decline...))
 	s.add("decline-new", "ok", "a reason of a later version is only a number", with(decline, 4, Uint(200)))
@@ -99,6 +103,7 @@ func replies() []Vector {
 	s.add("weight-over", "limit", "2^20+1 samples", with(contribution, 4, Uint(1<<20+1)))
 	s.add("n-over", "limit", "record 2^63", with(contribution, 2, Uint(1<<63)))
 	s.add("scalars-bomb", "limit", "2^32-1 bytes of scalars", with(contribution, 6, binBomb))
+	s.add("metrics-half", "form", "6 bytes: metrics are never of half precision", with(evaluation, 5, Halves(1, 2, 3)))
 	s.add("metrics-many", "limit", "17 metrics", with(evaluation, 5, Floats(make([]float32, 17)...)))
 	s.add("scalars-cut", "truncated", "48 bytes announced, 4 there", with(contribution, 6, append(Wide(0xc4, 48), 1, 2, 3, 4)))
 	s.add("tip-cut", "truncated", "ends within the tip", Array(contribution...)[:9])

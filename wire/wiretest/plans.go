@@ -39,7 +39,7 @@ func segment(name string, length, fill uint64, scales ...float32) Value {
 	return Array(Str(name), Uint(length), Uint(fill), Float(scales[0]), Float(scales[1]), Float(scales[2]))
 }
 
-// full is a plan in which no field is zero but those that have one choice.
+// full is a plan in which every field is set that a run of DeComFL can set.
 func full() []field {
 	return []field{
 		{1, Str("full")}, {2, Str("decomfl")}, {3, Uint(1)}, {4, Bin(Seq(0x40, 32)...)}, {5, Uint(100)},
@@ -59,21 +59,31 @@ func full() []field {
 
 // smallWith is the small plan with one field replaced or added.
 func smallWith(f field) Value {
-	fields := small()
-	at, found := slices.BinarySearchFunc(fields, f.number, func(a field, n uint64) int { return int(a.number) - int(n) })
-	if found {
-		fields[at] = f
-	} else {
-		fields = slices.Insert(fields, at, f)
+	return recordOf(kindPlan, 1, planMap(merge(small(), []field{f}))).value()
+}
+
+// merge returns fields with those of changes replaced, added, or left out if
+// their value is nil.
+func merge(fields, changes []field) []field {
+	for _, f := range changes {
+		at, found := slices.BinarySearchFunc(fields, f.number, func(a field, n uint64) int { return int(a.number) - int(n) })
+		switch {
+		case !found:
+			fields = slices.Insert(fields, at, f)
+		case f.value == nil:
+			fields = slices.Delete(fields, at, at+1)
+		default:
+			fields[at] = f
+		}
 	}
-	return recordOf(kindPlan, 1, planMap(fields)).value()
+	return fields
 }
 
 // plans has the records that are plans.
 func plans() []Vector {
 	s := &set{frame: "record"}
 	s.add("plan", "ok", "DeComFL over 7850 parameters, a plan that can run", recordOf(kindPlan, 1, smallPlan()).value())
-	s.add("plan-full", "ok", "every field that can be other than zero, a plan that can run", recordOf(kindPlan, 1, planMap(full())).value())
+	s.add("plan-full", "ok", "every field of DeComFL that can be other than zero, a plan that can run", recordOf(kindPlan, 1, planMap(full())).value())
 	s.add("plan-empty", "ok", "a plan of zeros: read, though none that can run", recordOf(kindPlan, 1, Map()).value())
 
 	fault := func(name, expect, comment string, number uint64, v Value) {
@@ -103,12 +113,13 @@ func plans() []Vector {
 	fault("segments-many", "truncated", "512 segments in a short record", 6, Wide(0xdc, 512))
 	fault("points-many", "limit", "65 points", 20, Wide(0xdc, 65))
 	fault("segment-len-over", "limit", "2^41+1 parameters", 6, Array(segment("all", 1<<41+1, 0, 0, 0, 0)))
-	fault("field-new", "upgrade", "an unknown field", 47, Uint(1))
+	fault("field-new", "upgrade", "an unknown field", 63, Uint(1))
 	fault("scheme-2", "upgrade", "an unknown scheme of directions", 3, Uint(2))
 	fault("rule-new", "upgrade", "an unknown rule", 15, Uint(4))
-	fault("sharing-new", "upgrade", "per-client directions", 9, Uint(1))
-	fault("transport-new", "upgrade", "an unknown transport", 22, Uint(1))
+	fault("sharing-new", "upgrade", "an unknown sharing", 9, Uint(2))
+	fault("transport-new", "upgrade", "an unknown transport", 22, Uint(3))
 	fault("fill-new", "upgrade", "an unknown fill", 6, Array(segment("all", 7850, 3, 1, 0, 0)))
+	methodPlans(s)
 
 	order := small()
 	order[0], order[1] = order[1], order[0]

@@ -14,9 +14,11 @@ func round9(body ...Value) Value { return recordOf(kindRound, 9, Map(body...)).v
 var scalars10 = []float32{0.5, -1.25, 3, 0.0625, -7.5, 2, 1e-3, -0.1, 42, -1}
 
 // rounds has the records of rounds. A body's keys are 1 round, 2 attempt,
-// 3 step, 4 perturbations, 5 contributors, 6 slots, 7 terms.
+// 3 step, 4 perturbations, 5 contributors, 6 slots, 7 terms, 10 phase,
+// 11 weights, 12 population.
 func rounds() []Vector {
 	s := &set{frame: "record"}
+	methodRounds(s)
 	step, one := Float(1e-3), Array(term(0, 0, 0.5))
 	s.add("round", "ok", "round 8 of K = 1 and P = 10 with 4 contributors: what most records are",
 		round9(Uint(1), Uint(8), Uint(3), step, Uint(4), Uint(10), Uint(5), Uint(4), Uint(7), Array(term(0, 0, scalars10...))))
@@ -34,6 +36,9 @@ func rounds() []Vector {
 		"perturbations": {Uint(3), step, Uint(4), Uint(0), Uint(7), one},
 		"contributors":  {Uint(3), step, Uint(5), Uint(0), Uint(7), one},
 		"slots":         {Uint(3), step, Uint(6), Array(), Uint(7), one},
+		"phase":         {Uint(3), step, Uint(7), one, Uint(10), Uint(0)},
+		"weights":       {Uint(3), step, Uint(7), one, Uint(11), Array()},
+		"population":    {Uint(3), step, Uint(7), one, Uint(12), Uint(0)},
 	}
 	for _, name := range sorted(zeros) {
 		s.add("round-zero-"+name, "form", "a zero written out", round9(zeros[name]...))

@@ -91,6 +91,15 @@ func Floats(v ...float32) Value {
 	return Bin(p...)
 }
 
+// Halves are scalars of half precision, by their bits.
+func Halves(v ...uint16) Value {
+	var p []byte
+	for _, x := range v {
+		p = binary.LittleEndian.AppendUint16(p, x)
+	}
+	return Bin(p...)
+}
+
 // Seq is the bytes first, first+1, ..., n of them.
 func Seq(first byte, n int) []byte {
 	p := make([]byte, n)

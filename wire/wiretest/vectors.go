@@ -3,7 +3,7 @@ package wiretest
 import "slices"
 
 // Count is the number of vectors.
-const Count = 304
+const Count = 339
 
 // Vectors makes every vector.
 func Vectors() []Vector {
