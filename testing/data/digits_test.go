@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"testing"
 )
 
@@ -79,6 +80,9 @@ func TestRelabel(t *testing.T) {
 		if want := l / 5; binary.Labels[i] != want {
 			t.Errorf("image %d, a %d: got class %d, want %d", i, l, binary.Labels[i], want)
 		}
+	}
+	if halves := im.Halves(); halves.Classes != 2 || !slices.Equal(halves.Labels, binary.Labels) {
+		t.Error("Halves is not 0 to 4 against 5 to 9")
 	}
 }
 
