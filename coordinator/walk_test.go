@@ -1,9 +1,11 @@
 package coordinator
 
 import (
-	"math/big"
+	"bytes"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/zofl/zofl/wire"
@@ -14,30 +16,44 @@ import (
 type walk struct {
 	stage
 	rng      *rand.Rand
-	accepted map[string][]float32 // by device, for the open record
-	weights  map[string]int64
+	accepted map[string]sentReply // by device, for the open record
 	rounds   int
 }
 
+// A sentReply is a contribution that was accepted.
+type sentReply struct {
+	values, control []float32
+	controlOf       uint64
+	weight          int64
+}
+
 func TestRandomWalks(t *testing.T) {
-	rounds := 0
-	for seed := range uint64(150) {
-		w := &walk{rng: rand.New(rand.NewPCG(seed, 7))}
-		w.t = t
-		w.begin([]string{"members=5", "target=3", "over_sample=1.4", "quorum=2", "deadline=50", "reannounce=20",
-			"max_attempts=2", "weights=samples", "max_weight=7", "max_scalar=100"})
-		w.forget()
-		for range 250 {
-			w.stepRandomly()
-		}
-		rounds += w.rounds
-		if t.Failed() {
-			t.Fatalf("seed %d", seed)
-		}
+	for _, m := range methods {
+		t.Run(m.name, func(t *testing.T) {
+			rounds := 0
+			for seed := range uint64(120) {
+				w := &walk{rng: rand.New(rand.NewPCG(seed, 7))}
+				w.t = t
+				w.begin(slices.Concat([]string{"members=5", "target=3", "over_sample=1.4", "quorum=2", "deadline=50",
+					"reannounce=20", "max_attempts=2", "max_weight=7", "max_scalar=100"}, withoutMaxScalar(m.fields)))
+				w.forget()
+				for range 250 {
+					w.stepRandomly()
+				}
+				rounds += w.rounds
+				if t.Failed() {
+					t.Fatalf("seed %d", seed)
+				}
+			}
+			if rounds < 250 {
+				t.Errorf("the walks came to %d rounds only", rounds)
+			}
+		})
 	}
-	if rounds < 1000 {
-		t.Errorf("the walks came to %d rounds only", rounds)
-	}
+}
+
+func withoutMaxScalar(fields []string) []string {
+	return slices.DeleteFunc(slices.Clone(fields), func(f string) bool { return strings.HasPrefix(f, "max_scalar=") })
 }
 
 // crash begins another coordinator, after what was handed to the log was stored,
@@ -56,7 +72,7 @@ func (w *walk) crash() {
 }
 
 func (w *walk) forget() {
-	w.accepted, w.weights = map[string][]float32{}, map[string]int64{}
+	w.accepted = map[string]sentReply{}
 }
 
 func (w *walk) stepRandomly() {
@@ -77,6 +93,8 @@ func (w *walk) stepRandomly() {
 		w.command([]string{"resume"})
 	case p < 96:
 		w.hold = !w.hold
+	case p < 97:
+		w.command([]string{"rollback", strconv.FormatUint(1+w.rng.Uint64N(max(w.core.n, 1)), 10)})
 	case p < 98:
 		w.command([]string{"append", []string{"fail", "lost"}[w.rng.IntN(2)]})
 	case p < 99:
@@ -97,41 +115,75 @@ func (w *walk) stepRandomly() {
 // contribute sends what may be refused, and notes what is accepted.
 func (w *walk) contribute(id string) {
 	r := wire.Reply{Kind: wire.Contribution, N: w.core.n + 1, Tip: w.core.hash.Tip(), Loss: 1, Weight: 1 + w.rng.Uint32N(9)}
-	values := []float32{float32(w.rng.NormFloat64() * 50), float32(w.rng.NormFloat64())}
-	r.Values = wire.AppendScalars(nil, values...)
+	var sent sentReply
+	count := w.core.round.scalars
+	if count == 0 {
+		count = 2 // no round was opened
+	}
+	sent.values = w.scalars(count, &r.Values)
 	switch w.rng.IntN(12) {
 	case 0:
 		r.N--
 	case 1:
 		r.Tip[0]++
 	case 2:
-		r.Values = r.Values[4:]
+		r.Values = r.Values[2:]
 	}
 	if r.N == 0 {
 		return
 	}
+	w.addControl(&r, &sent)
+	sent.weight = 1
+	if w.core.plan.Weights == wire.BySamples {
+		sent.weight = int64(min(r.Weight, 7))
+	}
 	before := w.core.counters
 	held := len(w.held)
 	// What was accepted is noted before the record that it may close is checked.
-	had, weight := w.accepted[id], w.weights[id]
-	w.accepted[id], w.weights[id] = values, int64(min(r.Weight, 7))
+	had, again := w.accepted[id]
+	w.accepted[id] = sent
 	w.step(input{kind: inReply, id: id, frame: r.Append(nil)})
 	after := w.core.counters
 	switch {
 	case after.Contributions == before.Contributions:
-		w.accepted[id], w.weights[id] = had, weight
-		if had == nil {
+		w.accepted[id] = had
+		if !again {
 			delete(w.accepted, id)
 		}
 		if after.Dropped() != before.Dropped()+1 {
 			w.t.Errorf("a reply was neither counted nor dropped")
 		}
-	case had != nil && len(w.held) == held:
+	case again && len(w.held) == held:
 		w.t.Errorf("%s contributed twice to record %d", id, r.N)
 	}
 }
 
-// checkRecord compares a round with the rational mean of what was accepted.
+// scalars draws n scalars, and appends them to s as they travel.
+func (w *walk) scalars(n int, s *wire.Scalars) []float32 {
+	values := make([]float32, n)
+	for i := range values {
+		values[i] = w.core.plan.Precision.Round(float32(w.rng.NormFloat64() * 30))
+	}
+	*s = w.core.plan.Precision.Append(*s, values...)
+	return values
+}
+
+// addControl adds a control variate, often of a record that can have none.
+func (w *walk) addControl(r *wire.Reply, sent *sentReply) {
+	c := w.core
+	if c.plan.Control == wire.NoControl || w.rng.IntN(5) == 0 || r.N < 3 {
+		return
+	}
+	v := wire.ControlVariate{N: 1 + w.rng.Uint64N(r.N-1)}
+	if w.rng.IntN(3) > 0 && c.point.n > 0 {
+		v.N = c.point.n
+	}
+	sent.controlOf, sent.control = v.N, w.scalars(2, &v.Scalars)
+	r.Rest = v.Append(nil)
+}
+
+// checkRecord compares a round with what slow arithmetic makes of what was
+// accepted.
 func (w *walk) checkRecord(n uint64) {
 	r, err := wire.DecodeRecord(w.stored(n))
 	w.check(err)
@@ -139,31 +191,46 @@ func (w *walk) checkRecord(n uint64) {
 		return
 	}
 	w.rounds++
-	if _, err := replay(w.t.Context(), w.log, n, func([]byte) {}); err != nil {
+	p, err := replay(w.t.Context(), w.log, n, func([]byte) {})
+	if err != nil {
 		w.t.Error(err)
 	}
-	if int(r.Round.Contributors) != len(w.accepted) || len(w.accepted) < 2 {
-		w.t.Errorf("record %d: %d contributors, %d were accepted, quorum 2", n, r.Round.Contributors, len(w.accepted))
+	if int(r.Round.Contributors) != len(w.accepted) || len(w.accepted) < 2 || len(w.accepted) > 3 {
+		w.t.Errorf("record %d: %d contributors, %d were accepted, quorum 2, target 3", n, r.Round.Contributors, len(w.accepted))
 		return
 	}
-	var got, want []float32
-	for i := range r.Round.Terms[0].Scalars.Len() {
-		got = append(got, r.Round.Terms[0].Scalars.At(i))
-		want = append(want, w.mean(i))
+	rounds := w.roundsBefore(n)
+	for id, sent := range w.accepted {
+		if sent.controlOf > 0 && !rounds[sent.controlOf] && r.Round.Phase != 1 {
+			w.t.Errorf("record %d counts a control variate of %s, of record %d, which is no round that is left", n, id, sent.controlOf)
+		}
 	}
-	if !slices.Equal(got, want) {
-		w.t.Errorf("record %d: mean %v, want %v", n, got, want)
+	want := (&slowRound{w: w, n: n, phase: r.Round.Phase, plan: &p.plan}).body()
+	got := *r.Round
+	got.Round, got.Attempt, got.Step, got.Perturbations = 0, 0, 0, 0
+	// Devices may have joined since the record was made.
+	if int(got.Population) >= len(got.Slots) && got.Population < want.Population {
+		want.Population = got.Population
+	}
+	if !bytes.Equal(roundBytes(&got), roundBytes(want)) {
+		w.t.Errorf("record %d: %+v, want %+v", n, got, want)
 	}
 }
 
-func (w *walk) mean(i int) float32 {
-	sum, weights := new(big.Rat), new(big.Rat)
-	for id, values := range w.accepted {
-		weight := new(big.Rat).SetInt64(w.weights[id])
-		x := new(big.Rat).SetFloat64(float64(values[i]))
-		sum.Add(sum, x.Mul(x, weight))
-		weights.Add(weights, weight)
+// roundsBefore returns the rounds that the state before record n has in it.
+func (w *walk) roundsBefore(n uint64) map[uint64]bool {
+	rounds := map[uint64]bool{}
+	for n--; n > 1; {
+		r, err := wire.DecodeRecord(w.stored(n))
+		w.check(err)
+		rounds[n] = r.Kind == wire.KindRound
+		if n--; r.Kind == wire.KindRollback {
+			n = r.To
+		}
 	}
-	mean, _ := sum.Quo(sum, weights).Float32()
-	return mean
+	return rounds
+}
+
+func roundBytes(r *wire.Round) []byte {
+	return (&wire.Record{N: 1 << 40, Kind: wire.KindRound, Round: r}).Append(nil)
 }
