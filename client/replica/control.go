@@ -127,7 +127,7 @@ func (r *Replica) Correct(dst []float32, own wire.ControlVariate) error {
 	count := r.plan.Precision.Len(own.Scalars)
 	switch {
 	case r.plan.Control == wire.ScaffoldPoint && r.Phase() == 2 && own.N == r.pending.n && count == len(r.pending.scalars):
-	case r.plan.Control == wire.ScaffoldMean && own.N <= r.n && count >= 0 && count%int(r.plan.Steps) == 0:
+	case r.plan.Control == wire.ScaffoldMean && r.hasVariate(own.N, count):
 	default:
 		return fmt.Errorf("replica: control variate of %d scalars of record %d: %w", count, own.N, wire.ErrValue)
 	}
@@ -141,6 +141,15 @@ func (r *Replica) Correct(dst []float32, own wire.ControlVariate) error {
 	r.correcting, r.correction = move{}, nil
 	r.terms, r.spans = r.terms[:0], r.spans[:0]
 	return nil
+}
+
+// hasVariate says whether a contribution to record n can have had so many scalars;
+// none are of no record, or of any.
+func (r *Replica) hasVariate(n uint64, scalars int) bool {
+	if scalars == 0 {
+		return n <= r.n
+	}
+	return n >= 2 && n <= r.n && scalars > 0 && scalars <= wire.MaxScalars && scalars%int(r.plan.Steps) == 0
 }
 
 func (r *Replica) correctBlock(worker, i int) {

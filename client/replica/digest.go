@@ -14,8 +14,27 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// canonicalNaN stands for every NaN, whose payload is the hardware's choice.
-const canonicalNaN = 0x7fc00000
+// These stand for every NaN, whose payload is the hardware's choice.
+const (
+	canonicalNaN   = 0x7fc00000
+	canonicalNaN64 = 0x7ff8000000000000
+)
+
+// bits32 are the bits of v, of any NaN the canonical ones.
+func bits32(v float32) uint32 {
+	if v != v {
+		return canonicalNaN
+	}
+	return math.Float32bits(v)
+}
+
+// bits64 is bits32 of a float64.
+func bits64(v float64) uint64 {
+	if v != v {
+		return canonicalNaN64
+	}
+	return math.Float64bits(v)
+}
 
 // Digest returns the digest of the whole state, every vector of it. Besides
 // Config.Workers it needs nothing that changes, so it may be called while
@@ -106,11 +125,7 @@ func digestRoot(dim uint64, vectors int) hash.Hash {
 func putBlock(block []byte, v []float32) int {
 	n := min(prng.BlockLen, len(v))
 	for i, x := range v[:n] {
-		bits := math.Float32bits(x)
-		if x != x {
-			bits = canonicalNaN
-		}
-		binary.LittleEndian.PutUint32(block[4*i:], bits)
+		binary.LittleEndian.PutUint32(block[4*i:], bits32(x))
 	}
 	return n
 }

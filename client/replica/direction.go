@@ -25,7 +25,7 @@ func (d *Direction) along(a float32) float32 {
 	case d.kind == wire.Sphere:
 		return prng.SphereScale(a, d.norm)
 	case d.tau > 0:
-		return a * d.root
+		return float32(a * d.root)
 	}
 	return a
 }
@@ -34,14 +34,14 @@ func (d *Direction) along(a float32) float32 {
 // 1/d of the gradient otherwise.
 func (r *Replica) slope(g float32) float32 {
 	if r.plan.Distribution == wire.Sphere {
-		return g * float32(r.plan.Dim)
+		return float32(g * float32(r.plan.Dim))
 	}
 	return g
 }
 
 // Direction returns z of record n, local step k, perturbation p: that of all
 // devices for prng.Shared, of a slot's own for prng.Slot. A sphere's takes a pass
-// over it, unless it is of the record that was asked for last.
+// over it the first time.
 func (r *Replica) Direction(n uint64, k, p int, source uint32) Direction {
 	d := Direction{z: r.address(n, k, p, source), kind: r.plan.Distribution}
 	switch {
@@ -49,7 +49,7 @@ func (r *Replica) Direction(n uint64, k, p int, source uint32) Direction {
 		d.norm = r.squaredNorm(d.z)
 	case d.kind == wire.Subspace && r.spanned():
 		d.tau = len(r.basis)
-		d.root = r.share(1 - float64(r.plan.SubspaceShare))
+		d.root = root(1 - float64(r.plan.SubspaceShare))
 		r.coordinates(&d)
 	}
 	return d
@@ -101,58 +101,8 @@ func (r *Replica) coordinates(d *Direction) {
 	z.Domain = prng.Subspace
 	v2 := d.span[:d.tau]
 	prng.Fill(v2, z, 0)
-	mathx.Scale(v2, r.share(float64(r.plan.SubspaceShare)), v2)
+	mathx.Scale(v2, root(float64(r.plan.SubspaceShare)), v2)
 }
 
-// share is the root of a part of the variance, rounded once.
-func (r *Replica) share(part float64) float32 { return float32(math.Sqrt(part)) }
-
-// squaredNorm returns the squared norm of z, which it remembers.
-func (r *Replica) squaredNorm(z prng.Direction) float64 {
-	if norm, ok := r.norms[z]; ok {
-		return norm
-	}
-	norm := prng.SquaredNorm(z, r.plan.Dim)
-	r.remember(z, norm)
-	return norm
-}
-
-// maxNorms bounds what is remembered: the directions of a few rounds.
-const maxNorms = 1 << 16
-
-func (r *Replica) remember(z prng.Direction, norm float64) {
-	if r.norms == nil {
-		r.norms = make(map[prng.Direction]float64)
-	}
-	if len(r.norms) >= maxNorms {
-		clear(r.norms)
-	}
-	r.norms[z] = norm
-}
-
-// want notes a direction whose norm is not known, for measure.
-func (r *Replica) want(z prng.Direction) {
-	if _, ok := r.norms[z]; !ok {
-		r.wanted = append(r.wanted, norm{z: z})
-	}
-}
-
-// A norm is of a direction.
-type norm struct {
-	z       prng.Direction
-	squared float64
-}
-
-// measure learns the norms that are wanted.
-func (r *Replica) measure() {
-	r.teamFor(r.plan.Dim*uint64(len(r.wanted))).Do(len(r.wanted), r.normTask)
-	for i := range r.wanted {
-		r.remember(r.wanted[i].z, r.wanted[i].squared)
-	}
-	r.wanted = r.wanted[:0]
-}
-
-// normOne measures one.
-func (r *Replica) normOne(_, i int) {
-	r.wanted[i].squared = prng.SquaredNorm(r.wanted[i].z, r.plan.Dim)
-}
+// root is that of a part of the variance.
+func root(part float64) float32 { return float32(math.Sqrt(part)) }

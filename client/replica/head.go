@@ -106,6 +106,9 @@ func parseHead(b []byte) (Head, error) {
 	if second != hasRegisters(h.Plan) {
 		return Head{}, badState("its format is not that of its plan")
 	}
+	if !canHave(h.Plan, len(h.registers)) {
+		return Head{}, badState("%d registers, which its plan cannot have", len(h.registers))
+	}
 	want := h.Plan.Vectors()
 	if h.rebased() {
 		want = 0
@@ -221,7 +224,7 @@ func (d *headReader) rollbacks() []Rollback {
 
 func (d *headReader) registers() []uint64 {
 	n := d.uint32()
-	if d.short = d.short || int(n) > len(d.b)/8; d.short || n == 0 {
+	if d.short = d.short || uint64(n) > uint64(len(d.b)/8); d.short || n == 0 {
 		return nil
 	}
 	list := make([]uint64, n)

@@ -12,7 +12,8 @@ import (
 
 // Load reads a state file of size bytes and returns its replica. It takes the
 // memory of the replica and a little more, and that only after the head was
-// checked against cfg and against size.
+// checked against cfg and against size. A pool's file without vectors does not
+// vouch for its d by its size, so it needs Config.Dim, or [ErrDim].
 //
 // Errors match [ErrState], and besides [ErrDim] or [ErrInitial] where the file
 // is of another model than cfg's; others are r's. Config.Initial is compared
@@ -28,7 +29,7 @@ func Load(cfg Config, r io.Reader, size int64) (*Replica, History, error) {
 // A Loader makes a replica of a state file that arrives in pieces.
 //
 // Invariants:
-//  1. It holds no more than the head, cut off at 2 MiB, before that was found
+//  1. It holds no more than the head, cut off at 4 MiB, before that was found
 //     right and of cfg and size; then the replica.
 //  2. After an error it takes nothing more.
 type Loader struct {
@@ -118,7 +119,7 @@ func (l *Loader) head(part []byte) error {
 	l.r.recruit()
 	l.r.allocate(h.Plan, runKey, make([]float32, h.Plan.Dim))
 	if !l.r.restore(h.registers) {
-		return badState("registers that its plan has not")
+		return badState("registers that its plan cannot have")
 	}
 	if again := l.r.appendHead(nil, h.History); !bytes.Equal(again, part[prefixLen:len(part)-sumLen]) {
 		return badState("the head is not the form that is written")
@@ -138,6 +139,8 @@ func (l *Loader) fits(h *Head, headLen int) error {
 	switch p := h.Plan; {
 	case p.Run != l.cfg.Run:
 		return fmt.Errorf("%w: %w", ErrState, (&Replica{cfg: l.cfg}).otherRun(p))
+	case l.cfg.Dim == 0 && h.Vectors == 0:
+		return fmt.Errorf("%w: %w: a file without vectors has %d, which nothing vouches for: give Config.Dim", ErrState, ErrDim, p.Dim)
 	case l.cfg.Dim != 0 && p.Dim != l.cfg.Dim:
 		return fmt.Errorf("%w: %w: the file has %d, this model %d", ErrState, ErrDim, p.Dim, l.cfg.Dim)
 	case p.Dim > maxDim:

@@ -33,7 +33,12 @@ type Local struct {
 // Algorithm 4, line 21, or (8)-(9), with FedProx's pull to Params (FZooS (89)) and the
 // correction (6) where the plan has them. Of shared directions with the mean
 // scalars it is what Apply does.
+//
+// It panics unless X, M and Correction have the lengths that the plan gives them.
 func (r *Replica) Advance(l *Local, n uint64, k int, g []float32, eta float32) {
+	if !r.owns(l) {
+		panic(lengthMismatch)
+	}
 	r.flush()
 	r.wanted = r.wanted[:0]
 	for i, v := range g {
@@ -41,6 +46,15 @@ func (r *Replica) Advance(l *Local, n uint64, k int, g []float32, eta float32) {
 	}
 	r.moves = append(r.moves, move{steps: 1, terms: len(g), eta: eta, spanned: r.spanned(), local: l})
 	r.move(l.X)
+}
+
+// owns says whether a device's own model has the vectors of the plan.
+func (r *Replica) owns(l *Local) bool {
+	corrected := len(l.Correction) == len(r.x)
+	if r.plan.Control == wire.NoControl {
+		corrected = len(l.Correction) == 0
+	}
+	return corrected && len(l.X) == len(r.x) && len(l.M) == len(r.m)
 }
 
 // flush makes the moves that wait.
@@ -76,7 +90,7 @@ func (r *Replica) moveBlock(worker, i int) {
 		}
 		r.moveRound(&b, mv, terms, spans)
 		terms = terms[mv.older+mv.steps*mv.terms:]
-		spans = spans[min(len(spans), r.spansOf(mv)):]
+		spans = spans[r.spansOf(mv):]
 	}
 }
 
@@ -150,7 +164,7 @@ func (r *Replica) step(b *parts, terms []prng.Term, spans []float32, mv *move) {
 		gain -= r.plan.Beta
 	}
 	r.eachSpan(b.i*prng.BlockLen, len(v), func(lo, hi int, span span) {
-		if eta := mv.eta * span.step; r.plan.Rule == wire.SGD {
+		if eta := float32(mv.eta * span.step); r.plan.Rule == wire.SGD {
 			mathx.Descend(b.x[lo:hi], eta, v[lo:hi])
 		} else {
 			mathx.MomentumStep(b.x[lo:hi], b.m[lo:hi], r.plan.Beta, gain, eta, v[lo:hi])

@@ -18,7 +18,7 @@ type pool struct {
 	v     []float64 // estimate of a step
 	start []float64 // a where the round began, for prox
 	given []float32 // x0 where the app gives it
-	basis []prng.Term
+	norms []float64 // squared, of a sphere's directions; 0: not measured yet
 }
 
 func newPool(p *wire.Plan) *pool {
@@ -27,6 +27,9 @@ func newPool(p *wire.Plan) *pool {
 	c.a[n-1] = 1
 	if p.Rule != wire.SGD {
 		c.b = make([]float64, n)
+	}
+	if p.Distribution == wire.Sphere {
+		c.norms = make([]float64, p.Pool)
 	}
 	return c
 }
@@ -40,6 +43,9 @@ func poolIndex(z *prng.Direction, n uint32) uint32 {
 	return uint32(uint64(word) * uint64(n) >> 32)
 }
 
+// poolPlace is s of a direction that pooled returned.
+func poolPlace(z *prng.Direction) uint32 { return uint32(z.Step)<<16 | uint32(z.Perturbation) }
+
 // pooled returns direction s of the pool.
 func (r *Replica) pooled(s uint32) prng.Direction {
 	return prng.Direction{
@@ -51,8 +57,8 @@ func (r *Replica) pooled(s uint32) prng.Direction {
 	}
 }
 
-// addPooled makes a round's steps on the coefficients. terms are the round's, before
-// their norms.
+// addPooled makes a round's steps on the coefficients; scalar(k*P+p) is the mean of
+// step k, perturbation p.
 func (r *Replica) addPooled(n uint64, steps, perturbations int, eta float32, scalar func(i int) float32) {
 	c, p := r.pool, &r.plan
 	if p.Prox != 0 {
@@ -102,26 +108,20 @@ func (r *Replica) rebase() {
 // expand computes x and m from the coefficients.
 func (r *Replica) expand() {
 	r.equip()
-	r.poolBasis()
+	r.measurePool()
 	r.teamFor(r.plan.Dim*uint64(r.plan.Pool)).Do(blocksOf(len(r.x)), r.expandTask)
 }
 
-// poolBasis lists the directions, ascending, a sphere's with their norms.
-func (r *Replica) poolBasis() {
-	c := r.pool
-	if len(c.basis) > 0 {
+// measurePool learns the norms of all of a sphere's directions.
+func (r *Replica) measurePool() {
+	if r.plan.Distribution != wire.Sphere {
 		return
 	}
-	c.basis = make([]prng.Term, r.plan.Pool)
-	for s := range c.basis {
-		c.basis[s].Z = r.pooled(uint32(s))
+	r.wanted = r.wanted[:0]
+	for s := range r.plan.Pool {
+		r.want(r.pooled(s))
 	}
-	if r.plan.Distribution == wire.Sphere {
-		for _, t := range c.basis {
-			r.want(t.Z)
-		}
-		r.measure()
-	}
+	r.measure()
 }
 
 func (r *Replica) expandBlock(worker, i int) {
@@ -144,12 +144,15 @@ func (r *Replica) expandBlock(worker, i int) {
 func (r *Replica) combine(v []float32, coefficients []float64, i int) {
 	clear(v)
 	var terms [poolTerms]prng.Term
-	for s := 0; s < len(r.pool.basis); s += poolTerms {
-		part := terms[:min(poolTerms, len(r.pool.basis)-s)]
+	n := int(r.plan.Pool)
+	for s := 0; s < n; s += poolTerms {
+		part := terms[:min(poolTerms, n-s)]
 		for j := range part {
-			z := r.pool.basis[s+j].Z
-			d := Direction{z: z, kind: r.plan.Distribution, norm: r.norms[z]}
-			part[j] = prng.Term{A: d.along(float32(coefficients[s+j])), Z: z}
+			a := float32(coefficients[s+j])
+			if len(r.pool.norms) > 0 {
+				a = prng.SphereScale(a, r.pool.norms[s+j])
+			}
+			part[j] = prng.Term{A: a, Z: r.pooled(uint32(s + j))}
 		}
 		prng.Sum(v, part, uint32(i))
 	}

@@ -70,7 +70,7 @@ func (r *Replica) probeRange(p *probe, at, end int) {
 			to -= to % prng.BlockLen
 		}
 		if at%prng.BlockLen == 0 && at < to {
-			r.probeBlocks(p, at, to, p.mu*s.mu)
+			r.probeBlocks(p, at, to, float32(p.mu*s.mu))
 		} else {
 			to = min(end, at-at%prng.BlockLen+prng.BlockLen)
 			r.probePart(p, at, to)
@@ -113,7 +113,7 @@ func (r *Replica) probePart(p *probe, at, to int) {
 	for at < to {
 		s := r.segments[r.spanAt(at)]
 		hi := min(s.end, to)
-		x, z, mu := p.x[at:hi], block[at-first:hi-first], p.mu*s.mu
+		x, z, mu := p.x[at:hi], block[at-first:hi-first], float32(p.mu*s.mu)
 		a := p.z.along(mu)
 		plus := p.plus[at-p.start:]
 		for i, v := range z {
@@ -133,10 +133,10 @@ func (r *Replica) probePart(p *probe, at, to int) {
 // probeSpan adds what a direction has in the subspace to elements [at, to).
 func (r *Replica) probeSpan(p *probe, at, to int, a float32) {
 	for j, v := range p.z.span[:p.z.tau] {
-		q := r.basis[j][at:to]
-		mathx.Axpy(p.plus[at-p.start:to-p.start], a*v, q)
+		q, av := r.basis[j][at:to], float32(a*v)
+		mathx.Axpy(p.plus[at-p.start:to-p.start], av, q)
 		if p.minus != nil {
-			mathx.Axpy(p.minus[at-p.start:to-p.start], -(a * v), q)
+			mathx.Axpy(p.minus[at-p.start:to-p.start], -av, q)
 		}
 	}
 }

@@ -16,10 +16,10 @@ const (
 
 // addRound lets a round wait for flush, unless this plan cannot have made it.
 func (r *Replica) addRound(n uint64, round *wire.Round) error {
+	defer clear(round.Terms) // they alias the record
 	if err := r.checkRound(n, round); err != nil {
 		return err
 	}
-	defer clear(round.Terms) // they alias the record
 	if r.Phase() == 1 {
 		r.point(n, round)
 		return nil
@@ -34,6 +34,7 @@ func (r *Replica) addRound(n uint64, round *wire.Round) error {
 	}
 	r.measureRound(n, round)
 	r.addMove(n, round, steps)
+	r.forget()
 	r.rounds = round.Round
 	r.turned()
 	r.rebase()

@@ -31,13 +31,11 @@ type History struct {
 	Snapshot uint64
 }
 
-// A state file, format 1, is stateMagic, LE32 the length of the head, the head,
-// the SHA-256 of all that, the vectors, the digest of the state. STATE.md has
-// every byte.
+// A state file is its magic, LE32 the length of the head, the head, the SHA-256 of
+// all that, the vectors, the digest of the state. STATE.md has every byte.
 const (
-	// A state without registers has format 1, which is older than they are.
-	stateMagic  = "zofl state 1\n"
-	stateMagic2 = "zofl state 2\n"
+	stateMagic  = "zofl state 1\n" // of a plan without registers, older than they are
+	stateMagic2 = "zofl state 2\n" // of one that can have some
 	prefixLen   = len(stateMagic) + 4
 	sumLen      = sha256.Size
 	// maxHead bounds what is read before anything of it was checked.
@@ -60,20 +58,27 @@ func (r *Replica) Save(w io.Writer, h History) error {
 	if _, err := w.Write(append(head, sum[:]...)); err != nil {
 		return err
 	}
-	if r.rebased() {
-		d := r.Digest()
-		_, err := w.Write(d[:])
+	d, err := r.saveVectors(w)
+	if err != nil {
 		return err
 	}
-	root := digestRoot(uint64(len(r.x)), len(r.vectors()))
-	for _, v := range r.vectors() {
+	_, err = w.Write(d[:])
+	return err
+}
+
+// saveVectors writes the vectors, unless a file has none, and returns the digest.
+func (r *Replica) saveVectors(w io.Writer) (digest [32]byte, err error) {
+	if r.rebased() {
+		return r.Digest(), nil
+	}
+	vectors := r.vectors()
+	root := digestRoot(uint64(len(r.x)), len(vectors))
+	for _, v := range vectors {
 		if err := saveVector(w, root, v); err != nil {
-			return err
+			return digest, err
 		}
 	}
-	d := r.seal(root)
-	_, err := w.Write(d[:])
-	return err
+	return r.seal(root), nil
 }
 
 // rebased says whether the vectors follow from the registers alone, so that a file
@@ -115,11 +120,11 @@ func (r *Replica) appendHead(b []byte, h History) []byte {
 	b = le.AppendUint64(b, r.rounds)
 	b = le.AppendUint64(b, h.Snapshot)
 	b = le.AppendUint64(b, uint64(len(r.x)))
-	if vectors := len(r.vectors()); r.rebased() {
-		b = le.AppendUint32(b, 0)
-	} else {
-		b = le.AppendUint32(b, uint32(vectors))
+	vectors := len(r.vectors())
+	if r.rebased() {
+		vectors = 0
 	}
+	b = le.AppendUint32(b, uint32(vectors))
 	b = appendBytes(b, r.first)
 	b = appendBytes(b, r.changes())
 	b = appendBytes(b, r.end())

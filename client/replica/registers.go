@@ -1,0 +1,91 @@
+package replica
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// hasRegisters says whether a plan's state has any, at one time or other.
+func hasRegisters(p *wire.Plan) bool {
+	return p.Control != wire.NoControl || p.Pool > 0
+}
+
+// registers are the numbers that make the state besides its vectors, in the order of
+// its digest: of ScaffoldMean N; of ScaffoldPoint between its phases the record of the
+// first, then the bits of its scalars; of a pool the bits of a, then of b. A NaN has
+// the canonical bits.
+func (r *Replica) registers() []uint64 {
+	switch {
+	case r.plan.Control == wire.ScaffoldMean:
+		return []uint64{uint64(r.population)}
+	case r.pending.n > 0:
+		list := []uint64{r.pending.n}
+		for _, v := range r.pending.scalars {
+			list = append(list, uint64(bits32(v)))
+		}
+		return list
+	case r.pool != nil:
+		list := make([]uint64, 0, len(r.pool.a)+len(r.pool.b))
+		for _, part := range [][]float64{r.pool.a, r.pool.b} {
+			for _, v := range part {
+				list = append(list, bits64(v))
+			}
+		}
+		return list
+	}
+	return nil
+}
+
+// canHave says whether a plan's state can have so many registers.
+func canHave(p *wire.Plan, registers int) bool {
+	switch {
+	case p.Control == wire.ScaffoldMean:
+		return registers == 1
+	case p.Control == wire.ScaffoldPoint:
+		return registers == 0 || registers >= 2 && registers <= 1+wire.MaxScalars
+	case p.Pool > 0 && p.Rule == wire.SGD:
+		return registers == int(p.Pool)+1
+	case p.Pool > 0:
+		return registers == 2*(int(p.Pool)+1)
+	}
+	return registers == 0
+}
+
+// restore sets what registers returned, of which the plan can have so many; false for
+// values that it cannot have.
+func (r *Replica) restore(list []uint64) bool {
+	switch {
+	case r.plan.Control == wire.ScaffoldMean:
+		r.population = uint32(min(list[0], math.MaxUint32))
+		return list[0] <= wire.MaxMembers
+	case r.plan.Control == wire.ScaffoldPoint && len(list) > 0:
+		r.pending.n = list[0]
+		for _, bits := range list[1:] {
+			r.pending.scalars = append(r.pending.scalars, math.Float32frombits(uint32(bits)))
+		}
+		return list[0] >= 2 && list[0] <= r.n
+	case r.pool != nil:
+		n := copyFloats(r.pool.a, list)
+		copyFloats(r.pool.b, list[n:])
+	}
+	return true
+}
+
+// copyFloats sets dst to the numbers of as many bits, and returns how many.
+func copyFloats(dst []float64, bits []uint64) int {
+	for i := range dst {
+		dst[i] = math.Float64frombits(bits[i])
+	}
+	return len(dst)
+}
+
+// appendRegisters appends LE32 of their number and LE64 of each.
+func appendRegisters(b []byte, list []uint64) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(list)))
+	for _, v := range list {
+		b = binary.LittleEndian.AppendUint64(b, v)
+	}
+	return b
+}
