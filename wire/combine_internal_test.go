@@ -1,0 +1,166 @@
+package wire
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// refused has a plan for each row of refusals, in their order: settings over the
+// preset decomfl.
+var refused = []struct{ field, settings string }{
+	{"transport", "sharing=per-client"},
+	{"transport", "transport=relay"},
+	{"roster", "sharing=per-client transport=relay roster=open"},
+
+	{"subspace_moves", "distribution=subspace subspace_share=0.5"},
+	{"subspace_share", "distribution=subspace subspace_moves=5"},
+	{"subspace_moves", "subspace_moves=5"},
+	{"subspace_share", "subspace_share=0.5"},
+
+	{"pool", "pool=1 rebase=64"},
+	{"rebase", "pool=4096"},
+	{"rebase", "rebase=64"},
+	{"pool", "pool=4096 rebase=64 sharing=per-client transport=relay"},
+	{"pool", "pool=4096 rebase=64 distribution=subspace subspace_moves=5 subspace_share=0.5"},
+	{"pool", "pool=4096 rebase=64 server_rule=sign server_step=0.1"},
+	{"pool", "pool=4096 rebase=64 control=scaffold-1"},
+	{"pool", `pool=4096 rebase=64 weight_decay=1e-3 segments=[{"name":"a","len":100,"step_scale":2}]`},
+
+	{"beta", "beta=0.9"},
+	{"beta", "rule=momentum"},
+	{"prox", "prox=1"}, // steps is 1
+
+	{"control", "control=scaffold-1 sharing=per-client transport=relay"},
+	{"control", "control=scaffold-2 distribution=subspace subspace_moves=5 subspace_share=0.5"},
+	{"control", "control=scaffold-2 roster=open"},
+	{"control", "control=scaffold-2 weights=samples"},
+	{"control", "control=scaffold-1 aggregator=median"},
+
+	{"server_step", "server_rule=sgd"},
+	{"server_beta1", "server_rule=sgd server_step=1 server_beta1=0.9"},
+	{"server_beta1", "server_rule=momentum server_step=1"},
+	{"server_beta2", "server_rule=momentum server_step=1 server_beta1=0.9 server_beta2=0.99"},
+	{"server_epsilon", "server_rule=adam server_step=1 server_beta1=0.9 server_beta2=0.99"},
+	{"server_v0", "server_rule=sgd server_step=1 server_v0=1e-5"},
+
+	{"aggregator", "sharing=per-client transport=relay aggregator=median"},
+	{"weights", "aggregator=median weights=samples"},
+	{"trim", "aggregator=trimmed-mean"},
+	{"clip", "aggregator=clipped-mean"},
+	{"max_scalar", "precision=half"},
+}
+
+// also are other plans that a row refuses.
+var also = []struct{ field, settings string }{
+	{"subspace_share", "distribution=subspace subspace_moves=5 subspace_share=1"},
+	{"beta", "rule=momentum beta=1"},
+	{"server_step", "server_step=1"},
+	{"server_beta1", "server_rule=adam server_step=1 server_beta1=1 server_epsilon=1"},
+	{"server_beta2", "server_rule=yogi server_step=1 server_beta2=1 server_epsilon=1"},
+	{"server_epsilon", "server_rule=sign server_step=1 server_epsilon=1"},
+	{"pool", `pool=9 rebase=1 prox=1 steps=2 segments=[{"name":"a","len":100,"step_scale":2}]`},
+	{"aggregator", "sharing=per-client transport=relay aggregator=trimmed-mean trim=0.1"},
+	{"weights", "aggregator=trimmed-mean trim=0.1 weights=samples"},
+	{"trim", "trim=0.1"},
+	{"trim", "aggregator=trimmed-mean trim=0.5"},
+	{"clip", "clip=1"},
+	{"target", "sharing=per-client transport=relay target=1000"},
+	{"target", "sharing=per-client transport=relay steps=50 target=80"},
+	{"target", "control=scaffold-2 target=2000"},
+}
+
+// planWith is the plan of decomfl with settings.
+func planWith(t *testing.T, settings string) *Plan {
+	t.Helper()
+	p, err := Preset("decomfl", "r1", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range strings.Fields(settings) {
+		name, value, _ := strings.Cut(s, "=")
+		if err := p.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+// checkRefused checks that a plan is refused for a field, with its value and what
+// to do.
+func checkRefused(t *testing.T, field, settings string) {
+	t.Helper()
+	err := planWith(t, settings).Validate()
+	var fault *PlanError
+	if !errors.As(err, &fault) {
+		t.Errorf("%s: got %v, want it refused for %s", settings, err, field)
+		return
+	}
+	if fault.Field != field || fault.Value == nil || len(fault.Remedy) < 20 {
+		t.Errorf("%s: got field %s, value %v, remedy %q, want field %s", settings, fault.Field, fault.Value, fault.Remedy, field)
+	}
+}
+
+// TestEveryRefusal: each row is the first that refuses the plan made for it.
+func TestEveryRefusal(t *testing.T) {
+	if len(refused) != len(refusals) {
+		t.Fatalf("%d plans for %d refusals", len(refused), len(refusals))
+	}
+	for i, test := range refused {
+		p := planWith(t, test.settings)
+		for j := range refusals {
+			if refusals[j].when(p) {
+				if i != j {
+					t.Errorf("%s: refused by row %d, %q, want row %d", test.settings, j, refusals[j].why, i)
+				}
+				break
+			}
+		}
+		checkRefused(t, test.field, test.settings)
+	}
+	for _, test := range also {
+		checkRefused(t, test.field, test.settings)
+	}
+}
+
+// TestRefusalsAtTheEdge: plans next to those that are refused run.
+func TestRefusalsAtTheEdge(t *testing.T) {
+	for _, settings := range []string{
+		"sharing=per-client transport=relay steps=50 perturbations=1 target=70",
+		"sharing=per-client transport=relay steps=50 perturbations=1 target=130 precision=half max_scalar=65504",
+		"distribution=subspace subspace_moves=64 subspace_share=0.999",
+		"pool=2 rebase=1", "pool=65536 rebase=1 weight_decay=1e-3 prox=1 steps=2",
+		`pool=9 rebase=1 rule=momentum beta=0.9 segments=[{"name":"a","len":100,"step_scale":2}]`,
+		"server_rule=adam server_step=1 server_epsilon=1e-8",
+		"server_rule=yogi server_step=1 server_epsilon=1e-8 server_v0=1",
+		"aggregator=trimmed-mean trim=0.49", "control=scaffold-1 weights=samples roster=open",
+		"control=scaffold-2 target=1000", "control=scaffold-1 steps=7 perturbations=1024",
+	} {
+		if err := planWith(t, settings).Validate(); err != nil {
+			t.Errorf("%s: %v", settings, err)
+		}
+	}
+}
+
+// TestWorstRecordsFit: the limits of relays and control variates hold for the
+// records of the largest plans that they allow.
+func TestWorstRecordsFit(t *testing.T) {
+	for settings, limit := range map[string]int{
+		"sharing=per-client transport=relay weights=samples members=16777216":                                     RelayLimit,
+		"sharing=per-client transport=relay weights=samples members=16777216 precision=half max_scalar=1 steps=7": RelayLimit,
+		"control=scaffold-2 members=16777216":                                                                     MaxRecord,
+		"control=scaffold-2 members=16777216 steps=20":                                                            MaxRecord,
+		"control=scaffold-2 members=16777216 precision=half max_scalar=1":                                         MaxRecord,
+	} {
+		p := planWith(t, settings)
+		p.Target = 10
+		for p.Validate() == nil {
+			p.Target++
+		}
+		p.Target--
+		got := p.Cost(CostInput{Round: 1 << 50}).Record
+		if got > limit || got < limit*3/4 {
+			t.Errorf("%s: %d contributors make %d bytes, limit %d", settings, p.Target, got, limit)
+		}
+	}
+}

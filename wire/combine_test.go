@@ -1,0 +1,107 @@
+package wire_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/wiretest"
+)
+
+const pairsFile = "testdata/pairs.txt"
+
+// fieldMarks are what a cell of the table has for the field that is refused.
+var fieldMarks = map[string]string{
+	"": ".", "transport": "t", "roster": "r", "pool": "p", "control": "c", "aggregator": "a", "weights": "w",
+}
+
+// planOfPair is the plan that two choices make.
+func planOfPair(t *testing.T, pair wiretest.Pair) *wire.Plan {
+	t.Helper()
+	p := planOf(t, "decomfl")
+	for _, s := range pair.Settings {
+		name, value, _ := strings.Cut(s, "=")
+		if err := p.Set(name, value); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+	return p
+}
+
+// pairTable is a triangle: a row for each choice, a column for each before it.
+func pairTable(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString(`# What goes with what. A cell is what becomes of a plan with the choices of its row and its
+# column, all else as in the preset decomfl with 3 steps, and the numbers that they need
+# (sharing=per-client needs transport=relay, and the other way round):
+#   .  it can run      -  two values of one field
+#   t r p c a w  it is refused: transport, roster, pool, control, aggregator, weights
+`)
+	verdicts := map[[2]string]string{}
+	for _, pair := range wiretest.Pairs() {
+		verdicts[[2]string{pair.A, pair.B}] = fieldMarks[refusedField(t, pair)]
+	}
+	names := wiretest.Choices()
+	for i, row := range names {
+		fmt.Fprintf(&b, "%2d %-26s", i+1, short(row))
+		for _, column := range names[:i] {
+			mark, known := verdicts[[2]string{row, column}]
+			if !known {
+				mark = "-"
+			}
+			b.WriteString("  " + mark)
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(&b, "%29s", "")
+	for i := range names[1:] {
+		fmt.Fprintf(&b, " %2d", i+1)
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+// short leaves out the digits of keys.
+func short(choice string) string {
+	name, _, _ := strings.Cut(choice, "=")
+	if len(choice) > 60 {
+		return name
+	}
+	return choice
+}
+
+// refusedField is the field for which a pair is refused, "" if it is not.
+func refusedField(t *testing.T, pair wiretest.Pair) string {
+	err := planOfPair(t, pair).Validate()
+	if err == nil {
+		return ""
+	}
+	var fault *wire.PlanError
+	if !errors.As(err, &fault) {
+		t.Fatalf("%s with %s: %v", pair.A, pair.B, err)
+	}
+	if fieldMarks[fault.Field] == "" || fault.Value == nil || !strings.Contains(fault.Remedy, "=") {
+		t.Errorf("%s with %s: field %s, value %v, remedy %q", pair.A, pair.B, fault.Field, fault.Value, fault.Remedy)
+	}
+	return fault.Field
+}
+
+// TestPairs holds the verdict on every two choices to the table.
+func TestPairs(t *testing.T) {
+	got := pairTable(t)
+	if *update {
+		if err := os.WriteFile(pairsFile, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(pairsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s is not what plans say: go test ./wire -run TestPairs -update, then read the difference\n%s", pairsFile, got)
+	}
+}

@@ -1,0 +1,79 @@
+package wiretest
+
+import (
+	"slices"
+	"strings"
+)
+
+// A Pair is two choices of a plan, with the numbers that they need: settings of
+// Plan.Set over a plan of the preset decomfl, in order.
+type Pair struct {
+	A, B     string // field=value
+	Settings []string
+}
+
+// choices are the orthogonal fields of a plan and their values. The last two
+// stand for a secret run key and a public one.
+var choices = [][]string{
+	{"sharing=shared", "sharing=per-client"},
+	{"transport=mean", "transport=relay"},
+	{"distribution=normal", "distribution=rademacher", "distribution=sphere", "distribution=subspace"},
+	{"rule=sgd", "rule=momentum", "rule=torch-momentum"},
+	{"prox=0", "prox=1"},
+	{"control=none", "control=scaffold-1", "control=scaffold-2"},
+	{"server_rule=mean", "server_rule=sgd", "server_rule=momentum", "server_rule=adam", "server_rule=amsgrad",
+		"server_rule=yogi", "server_rule=sign"},
+	{"aggregator=weighted-mean", "aggregator=median", "aggregator=trimmed-mean", "aggregator=clipped-mean"},
+	{"weights=equal", "weights=samples"},
+	{"roster=dense", "roster=open"},
+	{"precision=single", "precision=half"},
+	{"pool=0", "pool=64"},
+	{"run_key=" + strings.Repeat("07", 32), "key_check=" + strings.Repeat("c0", 32)},
+}
+
+// needs are the numbers and the choice that a choice does not go without.
+var needs = map[string][]string{
+	"sharing=per-client":      {"transport=relay"},
+	"transport=relay":         {"sharing=per-client"},
+	"distribution=subspace":   {"subspace_moves=3", "subspace_share=0.5"},
+	"rule=momentum":           {"beta=0.9"},
+	"rule=torch-momentum":     {"beta=0.9"},
+	"server_rule=sgd":         {"server_step=0.5"},
+	"server_rule=momentum":    {"server_step=0.5", "server_beta1=0.9"},
+	"server_rule=adam":        adaptive,
+	"server_rule=amsgrad":     adaptive,
+	"server_rule=yogi":        adaptive,
+	"server_rule=sign":        {"server_step=0.001"},
+	"aggregator=trimmed-mean": {"trim=0.2"},
+	"aggregator=clipped-mean": {"clip=10"},
+	"precision=half":          {"max_scalar=1000"},
+	"pool=64":                 {"rebase=4"},
+	choices[12][1]:            {"run_key="},
+}
+
+var adaptive = []string{"server_step=0.02", "server_beta1=0.9", "server_beta2=0.99", "server_epsilon=1e-8", "server_v0=1e-5"}
+
+// Choices are the values of every orthogonal field, in the order of Pairs.
+func Choices() []string { return slices.Concat(choices...) }
+
+// Pairs has every two values of different fields, the one listed first as B.
+func Pairs() []Pair {
+	var list []Pair
+	for i, field := range choices {
+		for _, a := range field {
+			for _, b := range slices.Concat(choices[:i]...) {
+				list = append(list, Pair{a, b, settings(a, b)})
+			}
+		}
+	}
+	return list
+}
+
+// settings are those of two choices: what they need first, so that it does not
+// change either.
+func settings(a, b string) []string {
+	list := []string{"steps=3", "perturbations=2"}
+	list = append(list, needs[a]...)
+	list = append(list, needs[b]...)
+	return append(list, a, b)
+}
