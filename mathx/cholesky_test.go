@@ -118,9 +118,10 @@ var dropCases = []struct {
 	{"opposite", [][]float32{{1, 2, 3}, {-2, -4, -6}, {0, 1, 0}}, "101"},
 	{"sum of two", [][]float32{{1, 0, 2}, {0, 3, 1}, {1, 3, 3}}, "110"},
 	{"more than elements", [][]float32{{1, 2}, {3, 4}, {5, 6}, {7, 9}}, "1100"},
-	// The pivot is 2^-34 = 5.8e-11, or 2^-32 = 2.3e-10, of the largest.
-	{"short", [][]float32{{1, 0}, {0, 0x1p-17}}, "10"},
-	{"less short", [][]float32{{1, 0}, {0, 0x1p-16}}, "11"},
+	// The pivot is the float32 below 1e-5, or the one above, squared.
+	{"short", [][]float32{{1, 0}, {0, 1e-5}}, "10"},
+	{"less short", [][]float32{{1, 0}, {0, math.Nextafter32(1e-5, 1)}}, "11"},
+	{"short as the longest", [][]float32{{4, 0}, {0, 4e-5}, {1, 1}}, "101"},
 	// The largest is of the Gram matrix, not of the pivots so far.
 	{"short before long", [][]float32{{0, 0x1p-17}, {1, 0}}, "01"},
 	{"near", [][]float32{{1, 0}, {1, 0x1p-17}}, "10"},
@@ -200,19 +201,12 @@ func TestCholeskyPanics(t *testing.T) {
 func FuzzCholesky(f *testing.F) {
 	g := lcg(13)
 	for _, n := range []int{1, 2, 3, 5} {
-		var b []byte
-		for _, v := range gramOf(g.columns(n, 3, 110)) {
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
-		}
-		f.Add(b)
+		f.Add(bytesOf64(gramOf(g.columns(n, 3, 110))...))
 	}
 	f.Add(make([]byte, 8*6))
 	for _, v := range []float64{math.NaN(), math.Inf(1), -1, 1e308, 5e-324} {
-		var b []byte
-		for _, w := range []float64{1, v, v, 1e308, 1, v} {
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(w))
-		}
-		f.Add(b)
+		f.Add(bytesOf64(1, v, v, 1e308, 1, v))
+		f.Add(bytesOf64(1, v, 1)) // beside the diagonal alone
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		n := 0

@@ -60,6 +60,31 @@ func testOrthonormalizeMatchesNaive(t *testing.T) {
 	}
 }
 
+// Before it is rounded to float32, too: there, one bit of float64 hardly shows.
+func TestSubstitute(t *testing.T) { isatest.Each(t, testSubstitute) }
+
+func testSubstitute(t *testing.T) {
+	g := lcg(18)
+	r := gramOf(g.columns(MaxColumns, MaxColumns, 120))
+	var q [MaxColumns][chunk]float64
+	for j := range MaxColumns {
+		column := r[GramLen(j):GramLen(j+1)]
+		widen(&q[j], g.vector(chunk, 120))
+		want := q[j]
+		for e := range want {
+			for i := range j {
+				p := column[i] * q[i][e]
+				want[e] -= float64(p)
+			}
+			want[e] /= column[j]
+		}
+		substitute(&q[j], &q, column)
+		if q[j] != want {
+			t.Fatalf("column %d is %v, want %v", j, q[j], want)
+		}
+	}
+}
+
 func TestOrthonormalizePanics(t *testing.T) {
 	columns := func(n ...int) (c [][]float32) {
 		for _, n := range n {
