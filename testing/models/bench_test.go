@@ -33,6 +33,36 @@ func BenchmarkLoss(b *testing.B) {
 	}
 }
 
+// One minibatch of ZOFedHT's experiments.
+func BenchmarkBinary(b *testing.B) {
+	for _, samples := range []struct {
+		name string
+		s    *Samples
+	}{
+		{"images", ImageSamples(data.Digits(1000, 1).Halves(), data.MNISTMean, data.MNISTStd)},
+		{"sparse", SparseSamples(data.Planted(1000, 1))},
+	} {
+		for _, m := range []struct {
+			name  string
+			model Model
+		}{
+			{"logistic", NewLogistic(samples.s, true)},
+			{"svm", NewSVM(samples.s, true)},
+			{"mlp", NewMLP(samples.s, 50)},
+		} {
+			b.Run(samples.name+"/"+m.name, func(b *testing.B) {
+				params := random(m.model.Dim(), 1)
+				batch := NewBatcher(sequence(1000)).Pick(64, 1)
+				for b.Loop() {
+					m.model.Loss(params, batch)
+				}
+				b.ReportMetric(float64(b.N)*64/b.Elapsed().Seconds(), "samples/s")
+			})
+		}
+	}
+	b.Log(BLAS())
+}
+
 func BenchmarkPick(b *testing.B) {
 	batcher := NewBatcher(sequence(600))
 	var seed uint64
