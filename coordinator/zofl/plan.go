@@ -15,11 +15,11 @@ import (
 
 // planFlags are what `zofl plan` is asked.
 type planFlags struct {
-	preset, run, write string
-	dim                uint64
-	settings           []string
-	idLen              int
-	asJSON, fields     bool
+	preset, run, write, secret string
+	dim                        uint64
+	settings                   []string
+	idLen                      int
+	asJSON, fields             bool
 }
 
 func planCommand() *cobra.Command {
@@ -29,10 +29,16 @@ func planCommand() *cobra.Command {
 		Short: "Write, explain and price a plan",
 		Long: `Reads the plan FILE, or starts from a preset, sets fields, checks the result,
 explains it, and says what a round of it costs a device: loss evaluations,
-memory, and bytes on the wire. With --write the plan is stored as JSON.`,
+memory, and bytes on the wire. With --write the plan is stored as JSON.
+
+With --secret the run is private: directions derive from the 32 bytes in FILE, made
+if it does not exist, and the plan has a check of them only. Give FILE to every
+device, on a way that is not the run's; the coordinator needs none. It then leads
+rounds, but has no model: it cannot evaluate, export, snapshot or witness.`,
 		Example: `  zofl plan --preset decomfl --run kitchen --dim 7850
   zofl plan --preset decomfl --run kitchen --dim 7850 --set steps=5 --write kitchen.json
   zofl plan kitchen.json --set rule=momentum --set beta=0.9
+  zofl plan --preset zofedht --run kitchen --dim 7850 --secret kitchen.key --write kitchen.json
   zofl plan --fields`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out := cmd.OutOrStdout()
@@ -52,6 +58,7 @@ memory, and bytes on the wire. With --write the plan is stored as JSON.`,
 	fs.StringVar(&f.run, "run", "run", "name of the run, where no FILE is given")
 	fs.Uint64Var(&f.dim, "dim", 0, "number of parameters, where no FILE is given")
 	fs.StringArrayVar(&f.settings, "set", nil, "field=value, repeatable")
+	fs.StringVar(&f.secret, "secret", "", "make the run private, its key in this file")
 	fs.StringVar(&f.write, "write", "", "store the plan in this file, which must not exist")
 	fs.IntVar(&f.idLen, "id-length", 8, "characters of a device's id, for the bytes")
 	fs.BoolVar(&f.asJSON, "json", false, "print plan and price as one JSON object")
@@ -82,7 +89,10 @@ func (f *planFlags) plan(args []string) (*wire.Plan, error) {
 			return nil, err
 		}
 	}
-	return p, p.Validate()
+	if err := p.Validate(); err != nil || f.secret == "" {
+		return p, err
+	}
+	return p, keepSecret(p, f.secret)
 }
 
 func (f *planFlags) start(args []string) (*wire.Plan, error) {

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// readPlan runs `zofl plan --json` and returns the plan.
+func readPlan(t *testing.T, args ...string) *wire.Plan {
+	t.Helper()
+	out, err := zofl(t, append([]string{"plan", "--json"}, args...)...)
+	if err != nil {
+		t.Fatalf("%v: %v", args, err)
+	}
+	var got struct {
+		Plan *wire.Plan `json:"plan"`
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	return got.Plan
+}
+
+// TestPlanExplainsPresets: every preset with its source, equations, defaults, and
+// what a round costs.
+func TestPlanExplainsPresets(t *testing.T) {
+	costs := map[string][]string{ // queries, scalars, records, vectors
+		"decomfl": {"11", "10", "1", "1"}, "mezo": {"2", "1", "1", "1"}, "zo-adafl": {"100", "50", "1", "4"},
+		"fedzo":   {"420", "400", "1", "1"},
+		"zofedht": {"100", "50", "1", "11"}, "zofedht-shared": {"100", "50", "1", "11"},
+		"zofedavg-sgd": {"100", "50", "1", "1"}, "zofedavg-sgd-shared": {"100", "50", "1", "1"},
+		"zofedavg-gd": {"100", "50", "1", "1"}, "zofedavg-gd-shared": {"100", "50", "1", "1"},
+		"fedprox": {"210", "200", "1", "1"}, "scaffold-1": {"231", "240", "2", "1"}, "scaffold-2": {"210", "400", "1", "2"},
+	}
+	for _, info := range wire.Presets() {
+		out, err := zofl(t, "plan", "--preset", info.Name, "--dim", "1000000")
+		if err != nil {
+			t.Fatalf("%s: %v", info.Name, err)
+		}
+		want := costs[info.Name]
+		if len(want) == 0 {
+			t.Fatalf("no costs of %s", info.Name)
+		}
+		for i, row := range []string{"loss evaluations of a device", "scalars of a device", "records and announcements", "d-vectors of every replica"} {
+			if got := cell(out, row); got != want[i] {
+				t.Errorf("%s: %s: got %q, want %s", info.Name, row, got, want[i])
+			}
+		}
+		for _, part := range []string{info.Source, info.Notes, "│ preset ", "│ steps ", "bytes up, at the socket", "device memory, streaming loss"} {
+			if !strings.Contains(out, part) {
+				t.Errorf("%s: no %q in:\n%s", info.Name, part, out)
+			}
+		}
+	}
+}
+
+// cell is the value of a row of the table of costs.
+func cell(out, row string) string {
+	for line := range strings.Lines(out) {
+		if cells := strings.Split(line, "│"); len(cells) > 2 && strings.TrimSpace(cells[1]) == row {
+			return strings.TrimSpace(cells[2])
+		}
+	}
+	return ""
+}
+
+// TestPlanSecret: a secret is made once, is no part of the plan, and is the one that
+// the plan was made with or refused.
+func TestPlanSecret(t *testing.T) {
+	dir := t.TempDir()
+	key, file := filepath.Join(dir, "run.key"), filepath.Join(dir, "plan.json")
+	p := readPlan(t, "--dim", "100", "--secret", key, "--write", file)
+	secret, err := os.ReadFile(key)
+	if err != nil || len(secret) != 32 {
+		t.Fatalf("the secret is %x, %v", secret, err)
+	}
+	if info, err := os.Stat(key); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the secret's file: %v, %v, want it readable by its owner only", info.Mode(), err)
+	}
+	if !p.Private() || len(p.RunKey) > 0 || !bytes.Equal(p.KeyCheck, wire.KeyCheck(secret)) {
+		t.Errorf("plan with run key %x, check %x", p.RunKey, p.KeyCheck)
+	}
+	stored, err := os.ReadFile(file)
+	if err != nil || strings.Contains(string(stored), wire.Bytes(secret).String()) || strings.Contains(string(stored), "run_key") {
+		t.Errorf("%v: the stored plan has its secret:\n%s", err, stored)
+	}
+	again := readPlan(t, "--dim", "100", "--secret", key) // read, not made anew
+	if kept, err := os.ReadFile(key); err != nil || !bytes.Equal(kept, secret) || !slices.Equal(again.KeyCheck, p.KeyCheck) {
+		t.Errorf("the second time the secret is %x, %v", kept, err)
+	}
+	if same := readPlan(t, file, "--secret", key); !slices.Equal(same.KeyCheck, p.KeyCheck) {
+		t.Errorf("read back with its secret the plan has check %x", same.KeyCheck)
+	}
+	if _, err := zofl(t, "plan", file); err != nil {
+		t.Errorf("reading a private plan needs its secret: %v", err)
+	}
+}
+
+func TestPlanSecretRefuses(t *testing.T) {
+	dir := t.TempDir()
+	key, file := filepath.Join(dir, "run.key"), filepath.Join(dir, "plan.json")
+	readPlan(t, "--dim", "100", "--secret", key, "--write", file)
+	password, other, absent := filepath.Join(dir, "password"), filepath.Join(dir, "other"), filepath.Join(dir, "absent")
+	for name, content := range map[string]string{password: "hunter2", other: strings.Repeat("x", 32)} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := zofl(t, "plan", "--dim", "100", "--secret", password)
+	refused(t, err, []string{password, "7 bytes", "32 random bytes"})
+	_, err = zofl(t, "plan", file, "--secret", other)
+	refused(t, err, []string{other, "run key", "made with"})
+	if _, err = zofl(t, "plan", file, "--secret", absent); err == nil {
+		t.Error("a plan that has its secret takes a new one")
+	}
+	if _, err = zofl(t, "plan", "--dim", "100", "--set", "steps=0", "--secret", absent); err == nil {
+		t.Error("a plan without steps is taken")
+	}
+	if _, err := os.Stat(absent); err == nil {
+		t.Error("a secret was made for a plan that was refused")
+	}
+}
