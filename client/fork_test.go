@@ -67,9 +67,15 @@ func TestForgedEpoch(t *testing.T) {
 // cut makes the log lose its tail, and the coordinator start again.
 func (h *host) cut(last uint64, epoch uint64) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.rounds -= min(h.rounds, h.last()-last)
 	h.records, h.epoch = h.records[:last], epoch
+	h.mu.Unlock()
+	h.rounds = h.witness(last).Rounds()
+}
+
+// rollback returns to the state after an earlier record.
+func (h *host) rollback(to uint64) {
+	h.append(wire.Record{Kind: wire.KindRollback, To: to})
+	h.rounds = h.witness(h.last()).Rounds()
 }
 
 // A log that lost its tail goes on from what it has, and every device with it:

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/replica"
-	"github.com/zofl/zofl/mathx"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -26,6 +24,8 @@ type host struct {
 	bus   *bus.Memory
 	plan  *wire.Plan
 	epoch uint64
+	// Of a private run: what a coordinator does not know, and the witness needs.
+	runKey []byte
 
 	mu       sync.Mutex // guards what follows
 	records  [][]byte   // record n is records[n-1]
@@ -195,20 +195,6 @@ func (h *host) append(r wire.Record) []byte {
 	return b
 }
 
-// commit commits a round with scalars, as many as the plan has; missing ones
-// are made up.
-func (h *host) commit(scalars ...float32) []byte {
-	h.rounds++
-	p := h.plan.PerturbationsAt(h.rounds)
-	for n := int(h.plan.Steps * p); len(scalars) < n; {
-		scalars = append(scalars, float32(math.Sin(float64(len(scalars))+float64(h.last()))))
-	}
-	return h.append(wire.Record{Kind: wire.KindRound, Round: &wire.Round{
-		Round: h.rounds, Step: h.plan.StepAt(h.rounds), Perturbations: p, Contributors: 1,
-		Terms: []wire.Term{{Scalars: wire.AppendScalars(nil, scalars...)}},
-	}})
-}
-
 func (h *host) end() []byte {
 	return h.append(wire.Record{Kind: wire.KindEnd, End: &wire.End{Reason: wire.EndRequested}})
 }
@@ -248,32 +234,6 @@ func (h *host) announce(edits ...func(*wire.Announcement)) {
 	h.send(a)
 }
 
-// round announces, takes the contributions, and commits their mean.
-func (h *host) round() []reply {
-	h.t.Helper()
-	h.announce()
-	replies := slices.DeleteFunc(h.take(), func(r reply) bool { return r.Kind != wire.Contribution })
-	if len(replies) == 0 {
-		h.t.Fatalf("record %d: nobody contributed", h.last()+1)
-	}
-	h.commit(mean(replies)...)
-	return replies
-}
-
-func mean(replies []reply) []float32 {
-	sums := make([]mathx.ExactSum, replies[0].Values.Len())
-	for _, r := range replies {
-		for i := range sums {
-			sums[i].Add(r.Values.At(i), 1)
-		}
-	}
-	means := make([]float32, len(sums))
-	for i := range sums {
-		means[i] = sums[i].Mean(uint64(len(replies)))
-	}
-	return means
-}
-
 // witness replays the log, as far as a record: it marks, from there back, the
 // records that count, and passes over the others.
 func (h *host) witness(n uint64) *replica.Replica {
@@ -287,7 +247,7 @@ func (h *host) witness(n uint64) *replica.Replica {
 			i--
 		}
 	}
-	w := replica.New(replica.Config{Run: runName})
+	w := replica.New(replica.Config{Run: runName, RunKey: h.runKey})
 	for i, record := range h.records[:n] {
 		next := w.Pass
 		if counts[i+1] {

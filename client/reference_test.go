@@ -35,14 +35,26 @@ type expected struct {
 	loss    float64
 }
 
+// An own is what a device has of its own in a round: directions, and a correction
+// that each step adds to its estimate; nil: none.
+type own struct {
+	source     uint32
+	correction []float64
+}
+
 // algorithm4 is DeComFL's Algorithm 4, lines 13-25, in float64 throughout: what
 // a device replies for record n that holds the state of w.
-func algorithm4(w *replica.Replica, n uint64, eta float64, perturbations int, id string, device int) expected {
+func algorithm4(w *replica.Replica, n uint64, eta float64, perturbations int, id string, device int, own own) expected {
 	plan := w.Plan()
 	x, m := wide(w.Params()), wide(w.Momentum())
+	start := wide(w.Params())
 	mu, step := factors(plan)
 	var out expected
-	for k := range int(plan.Steps) {
+	steps := int(plan.Steps)
+	if w.Phase() == 1 {
+		steps = 1
+	}
+	for k := range steps {
 		b := client.Batch{Seed: wire.BatchSeed(plan.Run, id, n, uint32(k))}
 		at := func(z []float64, side float64) float64 {
 			probe := make([]float64, len(x))
@@ -54,7 +66,7 @@ func algorithm4(w *replica.Replica, n uint64, eta float64, perturbations int, id
 		v := make([]float64, len(x))
 		base, loss := bowl(x, device, b), 0.0
 		for p := range perturbations {
-			z := direction(plan, n, k, p)
+			z := direction(plan, n, k, p, own.source)
 			var g float64
 			if plan.Difference == wire.Forward {
 				g = (at(z, 1) - base) / float64(plan.Mu)
@@ -65,7 +77,13 @@ func algorithm4(w *replica.Replica, n uint64, eta float64, perturbations int, id
 			}
 			out.scalars = append(out.scalars, g)
 			for i := range v {
-				v[i] += g * z[i] / float64(perturbations)
+				v[i] += gain(plan) * g * z[i] / float64(perturbations)
+			}
+		}
+		for i := range v {
+			v[i] += float64(plan.Prox) * (x[i] - start[i])
+			if own.correction != nil {
+				v[i] += own.correction[i]
 			}
 		}
 		if k == 0 {
@@ -103,13 +121,46 @@ func factors(plan *wire.Plan) (mu, step []float64) {
 	return mu, step
 }
 
-func direction(plan *wire.Plan, n uint64, k, p int) []float64 {
+// direction is z of a step: of a sphere z/|z|.
+func direction(plan *wire.Plan, n uint64, k, p int, source uint32) []float64 {
 	z := make([]float32, plan.Dim)
 	prng.Fill(z, prng.Direction{
-		Key: prng.RecordKey(plan.RunKey, n), Step: uint16(k), Perturbation: uint16(p),
-		Dist: prng.Distribution(plan.Distribution),
+		Key: prng.RecordKey(plan.RunKey, n), Step: uint16(k), Perturbation: uint16(p), Source: source,
+		Dist: plan.Distribution.Elements(),
 	}, 0)
-	return wide(z)
+	w := wide(z)
+	if plan.Distribution == wire.Sphere {
+		norm := 0.0
+		for _, v := range w {
+			norm += v * v
+		}
+		for i := range w {
+			w[i] /= math.Sqrt(norm)
+		}
+	}
+	return w
+}
+
+// gain is what a scalar counts as in an estimate: d of a sphere.
+func gain(plan *wire.Plan) float64 {
+	if plan.Distribution == wire.Sphere {
+		return float64(plan.Dim)
+	}
+	return 1
+}
+
+// variate is a control variate as a vector: the mean over the steps of the estimates
+// that scalars of record n make.
+func variate(plan *wire.Plan, n uint64, steps int, scalars wire.Scalars) []float64 {
+	c := make([]float64, plan.Dim)
+	count := plan.Precision.Len(scalars)
+	for i := range count {
+		p := count / steps
+		for j, z := range direction(plan, n, i/p, i%p, prng.Shared) {
+			c[j] += gain(plan) * float64(plan.Precision.At(scalars, i)) * z / float64(count)
+		}
+	}
+	return c
 }
 
 func wide(v []float32) []float64 {

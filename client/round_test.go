@@ -67,7 +67,7 @@ func TestRounds(t *testing.T) {
 					for _, r := range replies {
 						var i int
 						fmt.Sscanf(r.id, "d%d", &i)
-						want := algorithm4(w, n, float64(a.Step), int(a.Perturbations), r.id, i)
+						want := algorithm4(w, n, float64(a.Step), int(a.Perturbations), r.id, i, own{})
 						checkReply(t, r, n, w.Hash().Tip(), want)
 					}
 				}

@@ -1,0 +1,219 @@
+package client_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// methods are plans over all that a device does otherwise than in DeComFL.
+var methods = []struct {
+	name string
+	edit func(*wire.Plan)
+}{
+	{"fedzo", func(p *wire.Plan) {
+		p.Sharing, p.Transport, p.Distribution, p.Steps = wire.PerClient, wire.Relay, wire.Sphere, 2
+	}},
+	{"per client, rademacher, by samples", func(p *wire.Plan) {
+		p.Sharing, p.Transport, p.Distribution, p.Steps = wire.PerClient, wire.Relay, wire.Rademacher, 3
+		p.Weights, p.Difference = wire.BySamples, wire.Central
+	}},
+	{"zo-adafl", func(p *wire.Plan) {
+		p.Distribution, p.Steps, p.Perturbations = wire.Sphere, 3, 1
+		p.ServerRule, p.ServerStep, p.ServerBeta1, p.ServerBeta2 = wire.ServerAMSGrad, 0.1, 0.9, 0.99
+		p.ServerEpsilon, p.ServerV0 = 1e-8, 1e-5
+	}},
+	{"zofedht", func(p *wire.Plan) { subspaced(p); p.Sharing, p.Transport = wire.PerClient, wire.Relay }},
+	{"zofedht, shared", subspaced},
+	{"fedprox", func(p *wire.Plan) { p.Steps, p.Prox = 4, 0.5 }},
+	{"scaffold-1", func(p *wire.Plan) { p.Control, p.Steps, p.Difference = wire.ScaffoldPoint, 3, wire.Central }},
+	{"scaffold-1, sphere, half", func(p *wire.Plan) {
+		p.Control, p.Steps, p.Distribution, p.Perturbations = wire.ScaffoldPoint, 2, wire.Sphere, 3
+		p.Precision, p.MaxScalar = wire.Half, 65504
+	}},
+	{"scaffold-1, K=1", func(p *wire.Plan) { p.Control = wire.ScaffoldPoint }},
+	{"scaffold-2", func(p *wire.Plan) { p.Control, p.Steps = wire.ScaffoldMean, 3 }},
+	{"scaffold-2, momentum", func(p *wire.Plan) {
+		p.Control, p.Steps, p.Rule, p.Beta = wire.ScaffoldMean, 2, wire.TorchMomentum, 0.5
+	}},
+	{"scaffold-2, K=1, sphere", func(p *wire.Plan) { p.Control, p.Distribution = wire.ScaffoldMean, wire.Sphere }},
+	{"half", func(p *wire.Plan) { p.Precision, p.MaxScalar, p.Steps = wire.Half, 65504, 2 }},
+	{"pool", func(p *wire.Plan) { p.Pool, p.Rebase, p.Steps = 7, 3, 2 }},
+	{"yogi, momentum", func(p *wire.Plan) {
+		p.Rule, p.Beta, p.Steps = wire.Momentum, 0.9, 2
+		p.ServerRule, p.ServerStep, p.ServerBeta1, p.ServerBeta2, p.ServerEpsilon = wire.ServerYogi, 0.1, 0.9, 0.99, 1e-3
+	}},
+	{"private", func(p *wire.Plan) { p.RunKey, p.KeyCheck, p.Steps = nil, wire.KeyCheck(secret), 2 }},
+}
+
+// secret is the run key of private runs.
+var secret = []byte("thirty-two bytes, to be kept to us")[:32]
+
+func subspaced(p *wire.Plan) {
+	p.Distribution, p.Difference, p.Steps = wire.Subspace, wire.Central, 2
+	p.SubspaceMoves, p.SubspaceShare = 2, 0.5
+}
+
+// eachMethod runs a test for every method, with a host of its plan in a bubble.
+func eachMethod(t *testing.T, dim int, f func(t *testing.T, h *host)) {
+	for _, tt := range methods {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				p := testPlan(dim)
+				p.Members, p.Target = 3, 3
+				tt.edit(p)
+				h := newHost(t, p)
+				if p.Private() {
+					h.runKey = secret
+				}
+				f(t, h)
+			})
+		})
+	}
+}
+
+// member makes a device of h, with the run key where the run has one.
+func (h *host) member(i int, edits ...func(*client.Config)) *device {
+	h.t.Helper()
+	return h.device(fmt.Sprintf("d%d", i), bowlLoss(int(h.plan.Dim), i), append(edits, h.key)...)
+}
+
+func (h *host) key(c *client.Config) { c.RunKey = h.runKey }
+
+// Devices with different losses, of which some miss a round now and then, stay on the
+// witness's bits, and what they send is what the paper's algorithm says: scalars along
+// their own directions or shared ones, corrected, rounded, with their control variates.
+func TestMethods(t *testing.T) {
+	const dim, devices = 300, 3
+	eachMethod(t, dim, func(t *testing.T, h *host) {
+		var all []*device
+		for i := range devices {
+			all = append(all, h.member(i))
+		}
+		fleet := newVariates(devices)
+		for range 8 {
+			w, n := h.witness(h.last()), h.last()+1
+			a := h.announcement()
+			absent := fmt.Sprintf("d%d", n%(devices+1))
+			replies := h.roundOf(func(r reply) bool { return r.id != absent })
+			for _, r := range replies {
+				fleet.check(t, h, w, &a, r)
+			}
+			for _, r := range replies {
+				fleet.note(w, r, r.id != absent)
+			}
+			fleet.closed(h, w)
+		}
+		h.announce()
+		for _, d := range all {
+			h.agrees(d, h.last())
+		}
+	})
+}
+
+// variates is SCAFFOLD as the papers have it: of each device c_i, and c.
+type variates struct {
+	of    []wire.ControlVariate
+	count uint32              // of devices in c
+	point []wire.Scalars      // ScaffoldPoint: of the first phase, by device
+	mean  wire.ControlVariate // ScaffoldPoint
+}
+
+func newVariates(devices int) *variates {
+	return &variates{of: make([]wire.ControlVariate, devices), point: make([]wire.Scalars, devices)}
+}
+
+func number(id string) (i int) {
+	fmt.Sscanf(id, "d%d", &i)
+	return i
+}
+
+// check compares a contribution with what the device has to say.
+func (v *variates) check(t *testing.T, h *host, w *replica.Replica, a *wire.Announcement, r reply) {
+	t.Helper()
+	p, i := h.plan, number(r.id)
+	var o own
+	want := wire.ControlVariate{}
+	if p.Sharing == wire.PerClient {
+		o.source = prng.Slot(h.slots[r.id])
+	}
+	switch {
+	case w.Phase() == 2:
+		want = wire.ControlVariate{N: v.mean.N, Scalars: v.point[i]}
+		o.correction = minus(variate(p, v.mean.N, 1, v.mean.Scalars), variate(p, want.N, 1, want.Scalars))
+	case p.Control == wire.ScaffoldMean:
+		want = v.of[i]
+		c := make([]float64, p.Dim)
+		for _, other := range v.of {
+			if v.count > 0 && other.N > 0 {
+				c = minus(c, scaled(-1/float64(v.count), variate(p, other.N, int(p.Steps), other.Scalars)))
+			}
+		}
+		if want.N > 0 {
+			c = minus(c, variate(p, want.N, int(p.Steps), want.Scalars))
+		}
+		o.correction = c
+	}
+	got, ok := r.Control()
+	if ok != (want.N > 0) || got.N != want.N || string(got.Scalars) != string(want.Scalars) {
+		t.Errorf("%s: record %d: control variate %v, want %v", r.id, r.N, got, want)
+	}
+	if p.Distribution == wire.Subspace || p.Pool > 0 || p.Private() {
+		return // directions that this file does not make
+	}
+	e := algorithm4(w, a.N, float64(a.Step), int(a.Perturbations), r.id, i, o)
+	if count := p.Precision.Len(r.Values); count != len(e.scalars) {
+		t.Fatalf("%s: %d scalars, want %d", r.id, count, len(e.scalars))
+	}
+	tolerance := scalarTolerance
+	if p.Precision == wire.Half {
+		tolerance = 2e-3 // 2^-11 of each scalar, and what earlier ones moved
+	}
+	for j, g := range e.scalars {
+		if got := p.Precision.At(r.Values, j); !near(got, g, tolerance) {
+			t.Errorf("%s: record %d: g[%d] = %v, want %v", r.id, r.N, j, got, g)
+		}
+	}
+}
+
+// note takes what a device sent for its control variate, if it is.
+func (v *variates) note(w *replica.Replica, r reply, counted bool) {
+	switch i := number(r.id); {
+	case w.Phase() == 1:
+		v.point[i] = r.Values
+	case w.Phase() == 0 && counted:
+		v.of[i] = wire.ControlVariate{N: r.N, Scalars: r.Values}
+	}
+}
+
+// closed notes the record that was committed.
+func (v *variates) closed(h *host, w *replica.Replica) {
+	r, err := wire.DecodeRecord(h.records[h.last()-1])
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	v.count = r.Round.Population
+	if w.Phase() == 1 {
+		v.mean = wire.ControlVariate{N: r.N, Scalars: r.Round.Terms[0].Scalars}
+	}
+}
+
+func minus(a, b []float64) []float64 {
+	out := make([]float64, len(a))
+	for i := range a {
+		out[i] = a[i] - b[i]
+	}
+	return out
+}
+
+func scaled(a float64, v []float64) []float64 {
+	out := make([]float64, len(v))
+	for i := range v {
+		out[i] = a * v[i]
+	}
+	return out
+}
