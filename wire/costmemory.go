@@ -1,11 +1,5 @@
 package wire
 
-import (
-	"unsafe"
-
-	"github.com/zofl/zofl/prng"
-)
-
 // replicated is the number of vectors of d float32 that every replica has: x,
 // local momentum, the sum of control variates, the server rule's moments, the
 // subspace's basis and its recent moves, which are its state; and the parameters
@@ -58,22 +52,24 @@ func (p *Plan) scratch() uint64 {
 	return n
 }
 
-// pooled is the bytes of a pool: its directions, and float64 for each of them and
-// for the first parameters: a coefficient of x, one of the momentum, a step's, and
-// where the round began, for prox.
+// pooled is the bytes of a pool, float64 for each of its directions and for the
+// first parameters: a coefficient of x, one of the momentum, a step's, where the
+// round began, for prox, and the norm of a sphere's direction.
 func (p *Plan) pooled() uint64 {
 	if p.Pool == 0 {
 		return 0
 	}
+	n := uint64(p.Pool)
 	lists := 2 + p.momenta()
 	if p.Prox != 0 {
 		lists++
 	}
-	return 8*lists*(uint64(p.Pool)+1) + directionBytes*uint64(p.Pool)
+	bytes := 8 * lists * (n + 1)
+	if p.Distribution == Sphere {
+		bytes += 8 * n
+	}
+	return bytes
 }
-
-// directionBytes is the size of a prng.Term.
-const directionBytes = uint64(unsafe.Sizeof(prng.Term{}))
 
 // exactSumBytes is the size of a mathx.ExactSum, which this package does not
 // import.
