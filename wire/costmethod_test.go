@@ -33,10 +33,10 @@ func TestCostOfVectors(t *testing.T) {
 		{"subspace", wire.Plan{Rule: wire.SGD, Steps: 5, Distribution: wire.Subspace, SubspaceMoves: 5}, 11, 1, 2, 0},
 		{"everything", wire.Plan{Rule: wire.Momentum, Steps: 5, Distribution: wire.Subspace, SubspaceMoves: 3,
 			Prox: 1, Control: wire.ScaffoldPoint, ServerRule: wire.ServerAMSGrad}, 11, 3, 5, 0},
-		{"pool", wire.Plan{Rule: wire.SGD, Steps: 1, Pool: n}, 1, 0, 2, 2*8*(n+1)},
-		{"pool with momentum", wire.Plan{Rule: wire.Momentum, Steps: 1, Pool: n}, 2, 0, 2, 3*8*(n+1)},
+		{"pool", wire.Plan{Rule: wire.SGD, Steps: 1, Pool: n}, 1, 0, 2, 2 * 8 * (n + 1)},
+		{"pool with momentum", wire.Plan{Rule: wire.Momentum, Steps: 1, Pool: n}, 2, 0, 2, 3 * 8 * (n + 1)},
 		{"pool on the sphere", wire.Plan{Rule: wire.SGD, Steps: 1, Pool: n, Distribution: wire.Sphere}, 1, 0, 2, 2*8*(n+1) + 8*n},
-		{"pool of given", wire.Plan{Rule: wire.SGD, Steps: 5, Pool: n, Prox: 1, Initial: wire.Given}, 2, 1, 3, 3*8*(n+1)},
+		{"pool of given", wire.Plan{Rule: wire.SGD, Steps: 5, Pool: n, Prox: 1, Initial: wire.Given}, 2, 1, 3, 3 * 8 * (n + 1)},
 	}
 	for _, test := range tests {
 		test.plan.Dim = d
