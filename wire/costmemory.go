@@ -1,14 +1,10 @@
 package wire
 
-// replicated is the number of vectors of d float32 that every replica has: x,
-// local momentum, the sum of control variates, the server rule's moments, the
-// subspace's basis and its recent moves, which are its state; and the parameters
-// that a pool begins with, where they cannot be made from seeds.
+// replicated is the number of vectors of d float32 that every replica has: its
+// state, and the parameters that a pool begins with, where they cannot be made
+// from seeds.
 func (p *Plan) replicated() uint64 {
-	n := 1 + p.momenta() + uint64(p.ServerRule.Moments()) + 2*uint64(p.SubspaceMoves)
-	if p.Control == ScaffoldMean {
-		n++
-	}
+	n := uint64(p.Vectors())
 	if p.Pool > 0 && p.Initial == Given {
 		n++
 	}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/wiretest"
+)
+
+// TestPairsRun: whatever two choices a plan can have, a coordinator leads rounds of
+// it, devices take part, and all come to the state that a replay of the log has.
+func TestPairsRun(t *testing.T) {
+	ran := 0
+	for _, pair := range wiretest.Pairs() {
+		p, secret := planOfPair(t, pair)
+		if p.Validate() != nil {
+			continue // wire/testdata/pairs.txt says why
+		}
+		ran++
+		t.Run(pairName(pair), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { runPair(t, p, secret) })
+		})
+	}
+	if ran < 400 {
+		t.Errorf("only %d pairs ran", ran)
+	}
+}
+
+// pairName is short where values are keys.
+func pairName(pair wiretest.Pair) string {
+	short := func(s string) string { return s[:min(len(s), 26)] }
+	return short(pair.A) + " with " + short(pair.B)
+}
+
+// planOfPair is a plan of 3 devices and 3 rounds, and its secret if it has one.
+func planOfPair(t *testing.T, pair wiretest.Pair) (p *wire.Plan, secret []byte) {
+	t.Helper()
+	p, err := wire.Preset("decomfl", "pair", 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range pair.Settings {
+		name, value, _ := strings.Cut(s, "=")
+		if err := p.Set(name, value); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+	if p.Private() {
+		secret = bytes.Repeat([]byte{5}, secretLen)
+		p.KeyCheck = wire.KeyCheck(secret)
+	}
+	p.Members, p.Target, p.Quorum, p.Rounds, p.Step, p.Diverge = 3, 3, 3, 3, 1e-3, 0
+	return p, secret
+}
+
+// runPair leads the run and follows it.
+func runPair(t *testing.T, p *wire.Plan, secret []byte) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	b := bus.NewMemory()
+	defer b.Close()
+	log := &coordinator.MemoryLog{}
+	lead, err := coordinator.New(ctx, coordinator.Config{Bus: b, Plan: p, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var devices, leader sync.WaitGroup
+	leader.Go(func() {
+		if err := lead.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	var clients []*client.Client
+	for i := range 3 {
+		c, err := client.New(client.Config{Bus: b, Run: p.Run, ID: fmt.Sprint("d", i), RunKey: secret, Objective: well{p.Dim, float32(i)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		clients = append(clients, c)
+		devices.Go(func() {
+			if err := c.Run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	devices.Wait()
+	leader.Wait()
+	checkPair(t, replay(t, p, secret, log), clients)
+}
+
+// replay is the state that the log makes, after 3 rounds that moved it.
+func replay(t *testing.T, p *wire.Plan, secret []byte, log coordinator.Log) *replica.Replica {
+	t.Helper()
+	r := replica.New(replica.Config{Run: p.Run, RunKey: secret})
+	var failed error
+	err := log.Read(t.Context(), 1, func(_ uint64, record []byte) bool {
+		failed = r.Apply(record)
+		return failed == nil
+	})
+	if err != nil || failed != nil {
+		t.Fatal(err, failed)
+	}
+	moved := 0
+	for _, v := range r.Params() {
+		if v != v {
+			t.Fatal("a parameter is NaN")
+		}
+		if v != 0 {
+			moved++
+		}
+	}
+	if r.Rounds() != 3 || moved == 0 {
+		t.Errorf("%d rounds moved %d parameters", r.Rounds(), moved)
+	}
+	return r
+}
+
+func checkPair(t *testing.T, r *replica.Replica, clients []*client.Client) {
+	t.Helper()
+	for i, c := range clients {
+		if n, digest := c.Digest(); n != r.N() || digest != r.Digest() {
+			t.Errorf("device %d is at record %d with digest %x, the log at %d with %x", i, n, digest[:4], r.N(), r.Digest())
+		}
+	}
+}
+
+// A well is a bowl of dim parameters around one of value lowest in all.
+type well struct {
+	dim    uint64
+	lowest float32
+}
+
+func (w well) Dim() int { return int(w.dim) }
+
+func (w well) Samples() int { return 1 + int(w.lowest) }
+
+func (w well) Loss(_ context.Context, x []float32, _ client.Batch) (float64, error) {
+	sum := 0.0
+	for _, v := range x {
+		sum += float64(v-w.lowest) * float64(v-w.lowest)
+	}
+	return sum / 2, nil
+}
