@@ -1,0 +1,271 @@
+package replica
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// A naive replica is the written order of rounding and nothing else: whole vectors,
+// one element at a time, of the package's code only what Fill says of an element.
+type naive struct {
+	p      *wire.Plan
+	runKey []byte
+
+	x0, x, m             []float32
+	control              []float32
+	moment, second, peak []float32
+	basis, trail         [][]float32
+	population           uint32
+	pendingN             uint64
+	pending              []float32
+	a, b                 []float64
+	rounds               uint64
+}
+
+// naiveReplay returns the digest after a golden run.
+func naiveReplay(t testing.TB, g golden) []byte {
+	t.Helper()
+	s := scriptOf(t, g)
+	f := newNaive(s)
+	for _, b := range s.records[1:] {
+		r, err := wire.DecodeRecord(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Kind == wire.KindRound {
+			f.round(r.N, r.Round)
+		}
+	}
+	return f.digest()
+}
+
+func newNaive(s *script) *naive {
+	p := s.plan
+	f := &naive{p: p, runKey: p.RunKey}
+	if p.Private() {
+		f.runKey = secret
+	}
+	f.x0 = f.first(s.cfg.Initial)
+	f.x = slices.Clone(f.x0)
+	vector := func(v float32) []float32 { return slices.Repeat([]float32{v}, int(p.Dim)) }
+	if p.Rule != wire.SGD {
+		f.m = vector(0)
+	}
+	if p.Control == wire.ScaffoldMean {
+		f.control = vector(0)
+	}
+	switch p.ServerRule {
+	case wire.ServerMomentum:
+		f.moment = vector(0)
+	case wire.ServerAdam, wire.ServerYogi:
+		f.moment, f.second = vector(0), vector(p.ServerV0)
+	case wire.ServerAMSGrad:
+		f.moment, f.second, f.peak = vector(0), vector(p.ServerV0), vector(p.ServerV0)
+	}
+	for range p.SubspaceMoves {
+		f.basis, f.trail = append(f.basis, vector(0)), append(f.trail, vector(0))
+	}
+	if p.Pool > 0 {
+		f.a = make([]float64, p.Pool+1)
+		f.a[p.Pool] = 1
+		if p.Rule != wire.SGD {
+			f.b = make([]float64, p.Pool+1)
+		}
+	}
+	return f
+}
+
+// first returns the parameters of record 1.
+func (f *naive) first(given []float32) []float32 {
+	if f.p.Initial == wire.Given {
+		return slices.Clone(given)
+	}
+	d := prng.Direction{Key: prng.RecordKey(f.runKey, 0), Domain: prng.Initial, Dist: prng.Normal}
+	x, z, u := make([]float32, f.p.Dim), make([]float32, f.p.Dim), make([]float32, f.p.Dim)
+	prng.Fill(z, d, 0)
+	prng.Uniform(u, d, 0)
+	i := 0
+	for _, s := range f.p.Segments {
+		for range s.Len {
+			switch s.Fill {
+			case wire.UniformFill:
+				x[i] = s.Scale * u[i]
+			case wire.NormalFill:
+				x[i] = s.Scale * z[i]
+			}
+			i++
+		}
+	}
+	return x
+}
+
+// scale is what a segment multiplies the step size by.
+func (f *naive) scale(i int) float32 {
+	for _, s := range f.p.Segments {
+		if i < int(s.Len) {
+			if s.StepScale != 0 {
+				return s.StepScale
+			}
+			break
+		}
+		i -= int(s.Len)
+	}
+	return 1
+}
+
+// A naiveTerm is one direction's part of a sum: along multiplies z, a the subspace.
+type naiveTerm struct {
+	z        []float32
+	along, a float32
+	span     []float32
+}
+
+// term is a times the direction of record n, local step k, perturbation q.
+func (f *naive) term(a float32, n uint64, k, q int, source uint32) naiveTerm {
+	d := prng.Direction{Key: prng.RecordKey(f.runKey, n), Step: uint16(k), Perturbation: uint16(q), Source: source, Dist: prng.Normal}
+	if f.p.Distribution == wire.Rademacher {
+		d.Dist = prng.Rademacher
+	}
+	if f.p.Pool > 0 {
+		d = f.pooled(f.index(n, k, q))
+	}
+	t := naiveTerm{z: make([]float32, f.p.Dim), along: a, a: a}
+	prng.Fill(t.z, d, 0)
+	switch {
+	case f.p.Distribution == wire.Sphere:
+		t.a = a * float32(f.p.Dim)
+		t.along = float32(float64(t.a) / math.Sqrt(squares(t.z)))
+	case f.spanned():
+		t.along = a * float32(math.Sqrt(1-float64(f.p.SubspaceShare)))
+		d.Domain = prng.Subspace
+		t.span = make([]float32, len(f.basis))
+		prng.Fill(t.span, d, 0)
+		for j := range t.span {
+			t.span[j] = float32(math.Sqrt(float64(f.p.SubspaceShare))) * t.span[j]
+		}
+	}
+	return t
+}
+
+func (f *naive) spanned() bool { return len(f.basis) > 0 && f.rounds >= uint64(len(f.basis)) }
+
+// index is the direction of the pool in the place of another.
+func (f *naive) index(n uint64, k, q int) uint32 {
+	w := prng.Philox([4]uint32{uint32(k)<<16 + uint32(q), 0, 0, 0x706f6f6c}, prng.RecordKey(f.runKey, n))[0]
+	return uint32(uint64(w) * uint64(f.p.Pool) / (1 << 32))
+}
+
+func (f *naive) pooled(s uint32) prng.Direction {
+	d := prng.Direction{Key: prng.RecordKey(f.runKey, 0), Step: uint16(s / 65536), Perturbation: uint16(s % 65536), Domain: 3, Dist: prng.Normal}
+	if f.p.Distribution == wire.Rademacher {
+		d.Dist = prng.Rademacher
+	}
+	return d
+}
+
+// squares is a sum in float64: ascending within blocks, then the blocks.
+func squares(z []float32) float64 { return inner(z, z) }
+
+func inner(a, b []float32) (s float64) {
+	for at := 0; at < len(a); at += 4096 {
+		var t float64
+		for i := at; i < min(at+4096, len(a)); i++ {
+			t += float64(float64(a[i]) * float64(b[i]))
+		}
+		s += t
+	}
+	return s
+}
+
+// sum is element i of terms, in order, eight signs together.
+func (f *naive) sum(terms []naiveTerm, i int) (v float32) {
+	for j := 0; j < len(terms); {
+		group := 1
+		if f.p.Distribution == wire.Rademacher && len(terms)-j >= 8 {
+			group = 8
+		}
+		s := float32(terms[j].along * terms[j].z[i])
+		for _, t := range terms[j+1 : j+group] {
+			s += float32(t.along * t.z[i])
+		}
+		v += s
+		j += group
+	}
+	if len(terms) == 0 || terms[0].span == nil {
+		return v
+	}
+	for c := range f.basis {
+		var a float32
+		for _, t := range terms {
+			a += float32(t.a * t.span[c])
+		}
+		v += float32(a * f.basis[c][i])
+	}
+	return v
+}
+
+func (f *naive) digest() []byte {
+	vectors := [][]float32{f.x}
+	for _, v := range [][]float32{f.m, f.control, f.moment, f.second, f.peak} {
+		if v != nil {
+			vectors = append(vectors, v)
+		}
+	}
+	vectors = append(append(vectors, f.basis...), f.trail...)
+	root := binary.LittleEndian.AppendUint64([]byte("zofl/1 state\x00"), f.p.Dim)
+	root = binary.LittleEndian.AppendUint32(root, uint32(len(vectors)))
+	for _, v := range vectors {
+		for part := range slices.Chunk(v, 4096) {
+			var b []byte
+			for _, e := range part {
+				bits := math.Float32bits(e)
+				if e != e {
+					bits = 0x7fc00000
+				}
+				b = binary.LittleEndian.AppendUint32(b, bits)
+			}
+			root = append(root, sum(b)...)
+		}
+	}
+	if f.p.Control != wire.NoControl || f.p.Pool > 0 {
+		registers := f.registers()
+		root = binary.LittleEndian.AppendUint32(root, uint32(len(registers)))
+		for _, v := range registers {
+			root = binary.LittleEndian.AppendUint64(root, v)
+		}
+	}
+	digest := sum(root)
+	if f.p.Private() {
+		h := hmac.New(sha256.New, f.runKey)
+		h.Write(append([]byte("zofl/1 digest\x00"), digest...))
+		return h.Sum(nil)
+	}
+	return digest
+}
+
+func (f *naive) registers() (list []uint64) {
+	switch {
+	case f.p.Control == wire.ScaffoldMean:
+		list = append(list, uint64(f.population))
+	case f.pendingN > 0:
+		list = append(list, f.pendingN)
+		for _, v := range f.pending {
+			list = append(list, uint64(math.Float32bits(v)))
+		}
+	}
+	for _, v := range slices.Concat(f.a, f.b) {
+		bits := math.Float64bits(v)
+		if v != v {
+			bits = 0x7ff8000000000000
+		}
+		list = append(list, bits)
+	}
+	return list
+}

@@ -1,0 +1,300 @@
+package replica
+
+import (
+	"math"
+	"slices"
+
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// round applies a round.
+func (f *naive) round(n uint64, r *wire.Round) {
+	at := f.p.Precision.At
+	p := int(r.Perturbations)
+	if r.Phase == 1 {
+		f.pendingN, f.pending = n, nil
+		for i := range p {
+			f.pending = append(f.pending, at(r.Terms[0].Scalars, i))
+		}
+		return
+	}
+	older := f.older(n, r)
+	f.coefficients(n, r)
+	base := slices.Clone(f.x)
+	correction, variates := make([]float32, len(f.x)), make([]float32, len(f.x))
+	for i := range f.x {
+		variates[i] = f.sum(older, i)
+		if correction[i] = variates[i]; f.p.Control == wire.ScaffoldMean {
+			inverse := float32(0)
+			if f.population > 0 {
+				inverse = 1 / float32(f.population)
+			}
+			correction[i] = float32(inverse*f.control[i]) - variates[i]
+		}
+	}
+	for k := range int(f.p.Steps) {
+		terms := f.terms(n, k, r)
+		for i := range f.x {
+			f.step(i, f.sum(terms, i), correction[i], base[i], r)
+		}
+	}
+	if f.p.Control == wire.ScaffoldMean {
+		for i := range f.control {
+			f.control[i] += float32(-float32(r.Contributors) * variates[i])
+		}
+		f.population = r.Population
+	}
+	for i := range f.x {
+		f.serve(i, base[i])
+	}
+	f.finish(base)
+}
+
+// older is the sum that a correction is made of.
+func (f *naive) older(n uint64, r *wire.Round) (terms []naiveTerm) {
+	for _, t := range r.Terms {
+		if t.Back == 0 {
+			continue
+		}
+		count := f.p.Precision.Len(t.Scalars)
+		for i := range count {
+			s := f.p.Precision.At(t.Scalars, i)
+			if f.p.Control == wire.ScaffoldPoint {
+				terms = append(terms, f.term((f.pending[i]-s)/float32(count), n-t.Back, 0, i, 0))
+				continue
+			}
+			p := count / int(f.p.Steps)
+			terms = append(terms, f.term(s/float32(count), n-t.Back, i/p, i%p, 0))
+		}
+	}
+	f.pendingN, f.pending = 0, nil
+	return terms
+}
+
+// terms are those of local step k.
+func (f *naive) terms(n uint64, k int, r *wire.Round) (terms []naiveTerm) {
+	p := int(r.Perturbations)
+	if f.p.Transport == wire.Mean {
+		for q := range p {
+			g := f.p.Precision.At(r.Terms[0].Scalars, k*p+q)
+			terms = append(terms, f.term(g/float32(p), n, k, q, 0))
+		}
+		return terms
+	}
+	total := float64(len(r.Terms))
+	if len(r.Weights) > 0 {
+		total = 0
+		for _, w := range r.Weights {
+			total += float64(w)
+		}
+	}
+	for i, t := range r.Terms {
+		w := 1.0
+		if len(r.Weights) > 0 {
+			w = float64(r.Weights[i])
+		}
+		for q := range p {
+			g := f.p.Precision.At(t.Scalars, k*p+q)
+			terms = append(terms, f.term(float32(float64(g)*w/(total*float64(p))), n, k, q, t.Source))
+		}
+	}
+	return terms
+}
+
+// step is a local step of element i along v.
+func (f *naive) step(i int, v, correction, base float32, r *wire.Round) {
+	p := f.p
+	if p.Control == wire.ScaffoldMean {
+		f.control[i] += float32(float32(r.Contributors) / float32(p.Steps) * v)
+	}
+	if p.Control != wire.NoControl {
+		v += correction
+	}
+	if p.Prox > 0 {
+		drift := f.x[i] - base
+		v += float32(p.Prox * drift)
+	}
+	if p.WeightDecay > 0 {
+		v += float32(p.WeightDecay * f.x[i])
+	}
+	eta := r.Step * f.scale(i)
+	switch p.Rule {
+	case wire.Momentum:
+		f.m[i] = float32(p.Beta*f.m[i]) + float32((1-p.Beta)*v)
+		v = f.m[i]
+	case wire.TorchMomentum:
+		f.m[i] = float32(p.Beta*f.m[i]) + v
+		v = f.m[i]
+	}
+	f.x[i] -= float32(eta * v)
+}
+
+// serve is the server rule of element i.
+func (f *naive) serve(i int, base float32) {
+	p, d := f.p, f.x[i]-base
+	switch p.ServerRule {
+	case wire.ServerMean:
+	case wire.ServerSGD:
+		f.x[i] = base + float32(p.ServerStep*d)
+	case wire.ServerMomentum:
+		f.moment[i] = float32(p.ServerBeta1*f.moment[i]) + d
+		f.x[i] = base + float32(p.ServerStep*f.moment[i])
+	case wire.ServerSign:
+		switch f.x[i] = base; {
+		case d > 0:
+			f.x[i] = base + p.ServerStep
+		case d < 0:
+			f.x[i] = base - p.ServerStep
+		}
+	default:
+		f.moment[i] = float32(p.ServerBeta1*f.moment[i]) + float32((1-p.ServerBeta1)*d)
+		square := float32(d * d)
+		switch {
+		case p.ServerRule != wire.ServerYogi:
+			f.second[i] = float32(p.ServerBeta2*f.second[i]) + float32((1-p.ServerBeta2)*square)
+		case f.second[i] > square:
+			f.second[i] -= float32((1 - p.ServerBeta2) * square)
+		case f.second[i] < square:
+			f.second[i] += float32((1 - p.ServerBeta2) * square)
+		}
+		v := f.second[i]
+		if p.ServerRule == wire.ServerAMSGrad {
+			f.peak[i] = max(f.peak[i], v)
+			v = f.peak[i]
+		}
+		f.x[i] = base + float32(p.ServerStep*(f.moment[i]/float32(math.Sqrt(float64(v+p.ServerEpsilon)))))
+	}
+}
+
+// finish counts a round, and makes the basis or x anew where that is due.
+func (f *naive) finish(base []float32) {
+	tau := uint64(len(f.trail))
+	if tau > 0 {
+		for i := range f.x {
+			f.trail[f.rounds%tau][i] = f.x[i] - base[i]
+		}
+	}
+	f.rounds++
+	if tau > 0 && f.rounds%tau == 0 {
+		f.factor()
+	}
+	if f.p.Pool > 0 && f.rounds%uint64(f.p.Rebase) == 0 {
+		f.expand()
+	}
+}
+
+// factor makes the basis: Gram matrix, Cholesky, substitution.
+func (f *naive) factor() {
+	columns := slices.Clone(f.trail)
+	slices.Reverse(columns) // newest first
+	n, largest := len(columns), 0.0
+	var g, r [wire.MaxSubspace][wire.MaxSubspace]float64
+	for j := range n {
+		for i := range j + 1 {
+			g[i][j] = inner(columns[i], columns[j])
+		}
+		largest = max(largest, g[j][j])
+	}
+	for j := range n {
+		pivot := g[j][j]
+		for i := range j {
+			if r[i][i] == 0 {
+				continue
+			}
+			s := g[i][j]
+			for k := range i {
+				s -= float64(r[k][i] * r[k][j])
+			}
+			r[i][j] = s / r[i][i]
+			pivot -= float64(r[i][j] * r[i][j])
+		}
+		if pivot > 1e-10*largest {
+			r[j][j] = math.Sqrt(pivot)
+		} else {
+			for i := range j {
+				r[i][j] = 0
+			}
+		}
+	}
+	for e := range f.x {
+		var q [wire.MaxSubspace]float64
+		for j := range n {
+			if r[j][j] != 0 {
+				t := float64(columns[j][e])
+				for i := range j {
+					t -= float64(r[i][j] * q[i])
+				}
+				q[j] = t / r[j][j]
+			}
+			f.basis[j][e] = float32(q[j])
+		}
+	}
+}
+
+// coefficients makes a round's steps on those of a pool.
+func (f *naive) coefficients(n uint64, r *wire.Round) {
+	p, start := int(r.Perturbations), slices.Clone(f.a)
+	for k := range int(f.p.Steps) {
+		if f.p.Pool == 0 {
+			return
+		}
+		v := make([]float64, len(f.a))
+		for q := range p {
+			g := f.p.Precision.At(r.Terms[0].Scalars, k*p+q) / float32(p)
+			if f.p.Distribution == wire.Sphere {
+				g *= float32(f.p.Dim)
+			}
+			v[f.index(n, k, q)] += float64(g)
+		}
+		for s := range v {
+			f.coefficient(s, v[s], start[s], r.Step)
+		}
+	}
+}
+
+func (f *naive) coefficient(s int, v, start float64, eta float32) {
+	if f.p.Prox > 0 {
+		v += float64(float64(f.p.Prox) * float64(f.a[s]-start))
+	}
+	if f.p.WeightDecay > 0 {
+		v += float64(float64(f.p.WeightDecay) * f.a[s])
+	}
+	switch f.p.Rule {
+	case wire.Momentum:
+		f.b[s] = float64(float64(f.p.Beta)*f.b[s]) + float64(float64(1-f.p.Beta)*v)
+		v = f.b[s]
+	case wire.TorchMomentum:
+		f.b[s] = float64(float64(f.p.Beta)*f.b[s]) + v
+		v = f.b[s]
+	}
+	f.a[s] -= float64(float64(eta) * v)
+}
+
+// expand makes x and m of the coefficients.
+func (f *naive) expand() {
+	n := len(f.a) - 1
+	combine := func(c []float64) []naiveTerm {
+		terms := make([]naiveTerm, n)
+		for s := range terms {
+			t := &terms[s]
+			t.z, t.along = make([]float32, f.p.Dim), float32(c[s])
+			prng.Fill(t.z, f.pooled(uint32(s)), 0)
+			if f.p.Distribution == wire.Sphere {
+				t.along = float32(float64(t.along) / math.Sqrt(squares(t.z)))
+			}
+		}
+		return terms
+	}
+	terms := combine(f.a)
+	for i := range f.x {
+		f.x[i] = float32(float32(f.a[n])*f.x0[i]) + float32(f.scale(i)*f.sum(terms, i))
+	}
+	if f.b == nil {
+		return
+	}
+	terms = combine(f.b)
+	for i := range f.m {
+		f.m[i] = float32(float32(f.b[n])*f.x0[i]) + f.sum(terms, i)
+	}
+}

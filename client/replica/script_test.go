@@ -1,0 +1,141 @@
+package replica
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// secret is the run key of private runs.
+var secret = bytes.Repeat([]byte{9}, 32)
+
+// A script is a run's records, of every kind that its plan has, with scalars of a
+// generator of its own.
+type script struct {
+	cfg     Config
+	plan    *wire.Plan
+	records [][]byte
+	chain   *chain
+	random  lcg
+	last    map[uint32]uint64 // ScaffoldMean: the last record of each slot
+	counts  map[uint64]int    // and the scalars of each record
+}
+
+// planOf returns the settings of a golden run over base.
+func planOf(t testing.TB, settings string) *wire.Plan {
+	t.Helper()
+	p := basePlan()
+	if err := json.Unmarshal([]byte(settings), p); err != nil {
+		t.Fatalf("%s: %v", settings, err)
+	}
+	if p.Private() {
+		p.RunKey = nil
+	}
+	return p
+}
+
+func scriptOf(t testing.TB, g golden) *script {
+	t.Helper()
+	s := newScript(planOf(t, g.settings))
+	for i := range g.rounds {
+		s.round(uint64(i + 1))
+	}
+	return s
+}
+
+// newScript begins a run.
+func newScript(p *wire.Plan) *script {
+	s := &script{plan: p, chain: newChain(p.Run), random: 1, last: map[uint32]uint64{}, counts: map[uint64]int{}}
+	given := make([]float32, p.Dim)
+	for i := range given {
+		given[i] = s.random.float()
+	}
+	if p.Initial == wire.Given {
+		p.InitialDigest = InitialDigest(given)
+	}
+	s.cfg = Config{Run: p.Run, Dim: p.Dim, Initial: given}
+	if p.Private() {
+		s.cfg.RunKey = secret
+	}
+	s.records = [][]byte{s.chain.plan(p)}
+	return s
+}
+
+func (s *script) add(r wire.Round) {
+	s.records = append(s.records, s.chain.add(wire.Record{Kind: wire.KindRound, Round: &r}))
+}
+
+// change adds a change record.
+func (s *script) change(field, value string) {
+	var c wire.Change
+	if err := c.Set(field, value); err != nil {
+		panic(err)
+	}
+	s.records = append(s.records, s.chain.add(wire.Record{Kind: wire.KindChange, Change: &c}))
+}
+
+// round adds the records of a round.
+func (s *script) round(n uint64) {
+	p := s.plan
+	perturbations := p.PerturbationsAt(n)
+	scalars := func(steps uint32) wire.Scalars { return s.random.travel(p.Precision, int(steps*perturbations)) }
+	r := wire.Round{Round: n, Step: p.StepAt(n), Perturbations: perturbations, Contributors: 1}
+	switch {
+	case p.Transport == wire.Relay:
+		s.relay(&r, scalars)
+	case p.Control == wire.ScaffoldPoint:
+		first, back := r, uint64(1)
+		first.Phase, first.Terms = 1, []wire.Term{{Scalars: scalars(1)}}
+		s.add(first)
+		if n == 2 { // something between the phases
+			s.change("diverge", "2")
+			back++
+		}
+		r.Phase, r.Terms = 2, []wire.Term{{Scalars: scalars(p.Steps)}, {Back: back, Scalars: scalars(1)}}
+	case p.Control == wire.ScaffoldMean:
+		r.Terms = []wire.Term{{Scalars: scalars(p.Steps)}}
+		s.variates(&r)
+	default:
+		r.Terms = []wire.Term{{Scalars: scalars(p.Steps)}}
+	}
+	s.add(r)
+}
+
+// relay gives a round the terms of a few slots.
+func (s *script) relay(r *wire.Round, scalars func(uint32) wire.Scalars) {
+	r.Contributors = 1 + s.random.below(4)
+	slot := uint32(0)
+	for range r.Contributors {
+		slot += s.random.below(3)
+		r.Slots = append(r.Slots, slot)
+		r.Terms = append(r.Terms, wire.Term{Source: prng.Slot(slot), Scalars: scalars(s.plan.Steps)})
+		if slot++; s.plan.Weights == wire.BySamples {
+			r.Weights = append(r.Weights, 1+s.random.below(wire.MaxWeight))
+		}
+	}
+}
+
+// variates gives a round a few contributors of a growing fleet, and the terms of those
+// that contributed before.
+func (s *script) variates(r *wire.Round) {
+	n := s.chain.n + 1
+	r.Population, r.Contributors = uint32(r.Round)+2, 1+s.random.below(3)
+	var older []uint64
+	for range r.Contributors {
+		slot := s.random.below(r.Population)
+		if before := s.last[slot]; before > 0 && before < n && !slices.Contains(older, before) {
+			older = append(older, before)
+		}
+		s.last[slot] = n
+	}
+	slices.Sort(older)
+	slices.Reverse(older) // by ascending Back
+	for _, before := range older {
+		r.Terms = append(r.Terms, wire.Term{Back: n - before, Scalars: s.random.travel(s.plan.Precision, s.counts[before])})
+	}
+	s.counts[n] = int(s.plan.Steps * r.Perturbations)
+}
