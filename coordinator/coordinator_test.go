@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -246,6 +247,8 @@ func TestNewErrors(t *testing.T) {
 	otherKey.RunKey[3]++
 	lost := &MemoryLog{}
 	appendAll(t, lost, chain(t, 3))
+	lostBetween := &MemoryLog{}
+	appendAll(t, lostBetween, betweenPhases(t))
 	var planError *wire.PlanError
 	for _, test := range []struct {
 		name string
@@ -266,6 +269,7 @@ func TestNewErrors(t *testing.T) {
 		{"another key", Config{Plan: otherKey, Log: started, Bus: b},
 			"coordinator: plan differs from the log's: it has another run_key: leave Plan nil to continue the log's run, or open another log", is(ErrPlan)},
 		{"roster lost", Config{Log: lost, Bus: b}, "", is(ErrCorrupt)},
+		{"roster lost in round 1", Config{Log: lostBetween, Bus: b}, "", is(ErrCorrupt)},
 	} {
 		_, err := New(t.Context(), test.cfg)
 		if err == nil || !test.ok(err) || test.want != "" && err.Error() != test.want {
@@ -275,6 +279,13 @@ func TestNewErrors(t *testing.T) {
 	if _, err := New(t.Context(), Config{Plan: testPlan(t), Log: started, Bus: b}); err != nil {
 		t.Errorf("the log's own plan: %v", err)
 	}
+}
+
+// betweenPhases is a log that ends with the first phase of round 1.
+func betweenPhases(t *testing.T) [][]byte {
+	c := newTestCore(t, methodPlan(t, []string{"control=scaffold-1"}, 1), 1)
+	c.step(1, input{kind: inReply, id: "d0", frame: contributionOf(c, 0, rand.New(rand.NewPCG(1, 1)))})
+	return [][]byte{c.first, c.pending}
 }
 
 func is(target error) func(error) bool {
