@@ -1,0 +1,242 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/wire"
+)
+
+// A device that was killed between the phases goes on with what it sent in the first,
+// from its store, or finds the same numbers again; and so does one that was not asked
+// in the first.
+func TestPhases(t *testing.T) {
+	for _, difference := range []wire.Difference{wire.Forward, wire.Central} {
+		var want [2]reply // of the first case
+		for i, tt := range []struct {
+			name   string
+			asked  bool // in the first phase
+			killed bool
+			stored bool // outlives the process
+			again  bool // the first phase is estimated in the second
+		}{
+			{"all the time there", true, false, true, false},
+			{"not asked", false, false, true, true},
+			{"killed", true, true, true, false},
+			{"store lost", true, true, false, true},
+		} {
+			t.Run(fmt.Sprint(tt.name, ", ", difference), func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					h, store := corrected(t, wire.ScaffoldPoint), newStore(t)
+					h.plan.Difference, h.plan.Perturbations, h.plan.Steps = difference, 3, 4
+					h.plan = h.restarted(h.plan)
+					o := newMoody(t)
+					var work client.Work
+					o.mayWork = func(w client.Work) bool { work = w; return true }
+					d := h.device("d0", o, with(store))
+					h.round()
+					h.round()
+					h.announce(nobody)
+					if p := d.now(); p.Phase != 1 || p.Round != 1 {
+						t.Errorf("progress %+v, want phase 1 after round 1", p)
+					}
+					var first reply
+					if tt.asked {
+						first, _ = h.asks(d)
+						if q := h.plan.PhaseQueries(1, 3); work.Queries != q || first.Values.Len() != 3 || len(first.Rest) > 0 {
+							t.Errorf("phase 1: told of %d queries, sent %d scalars and %x, want %d, 3", work.Queries, first.Values.Len(), first.Rest, q)
+						}
+					}
+					h.commit()
+					h.announce(nobody)
+					if p := d.now(); p.Phase != 2 || p.Round != 1 {
+						t.Errorf("progress %+v, want phase 2 after round 1", p)
+					}
+					if tt.killed {
+						d.stop()
+						if !tt.stored {
+							store = newStore(t)
+						}
+						d = h.device("d0", o, with(store))
+					}
+					calls := o.calls.Load()
+					second, v := h.asks(d)
+					queries := h.plan.PhaseQueries(2, 3)
+					if tt.again {
+						queries += h.plan.PhaseQueries(1, 3)
+					}
+					// The policy is a callback, too.
+					if made := uint64(o.calls.Load()-calls) - 1; work.Queries != queries || made != queries {
+						t.Errorf("phase 2: told of %d queries, made %d, want %d", work.Queries, made, queries)
+					}
+					if i == 0 {
+						want = [2]reply{first, second}
+					}
+					sameVariate(t, tt.name, v, want[0])
+					if string(second.Values) != string(want[1].Values) {
+						t.Errorf("sent %v, want %v", second.Values, want[1].Values)
+					}
+					h.includes(second)
+					h.announce(nobody)
+					h.agrees(d, h.last())
+				})
+			})
+		}
+	}
+}
+
+// restarted makes p the plan of the log, which begins with it.
+func (h *host) restarted(p *wire.Plan) *wire.Plan {
+	h.plan = p
+	h.cut(0, h.epoch)
+	h.append(wire.Record{Kind: wire.KindPlan, Plan: p})
+	return p
+}
+
+// The second phase has the perturbations that its announcement says, and the control
+// variate those of the first.
+func TestPerturbationsBetweenPhases(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := corrected(t, wire.ScaffoldPoint)
+		d := h.member(0)
+		first, _ := h.asks(d)
+		h.includes(first)
+		h.announce(func(a *wire.Announcement) { a.Perturbations = 5 })
+		second := h.one(wire.Contribution)
+		v, _ := second.Control()
+		sameVariate(t, "another P", v, first)
+		if n := second.Values.Len(); n != 2*5 {
+			t.Errorf("%d scalars, want 2 steps of 5", n)
+		}
+		d.stop()
+	})
+}
+
+// A rollback to between the phases, and to before them, is followed by the phase that
+// follows there.
+func TestRollbackBetweenPhases(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := corrected(t, wire.ScaffoldPoint)
+		d := h.member(0)
+		var all []reply
+		for range 4 {
+			r, _ := h.asks(d)
+			h.includes(r)
+			all = append(all, r)
+		}
+		h.rollback(all[2].N) // the first phase of round 2
+		r, v := h.asks(d)
+		sameVariate(t, "between", v, all[2])
+		if r.Values.Len() != 4 {
+			t.Errorf("%d scalars in phase 2", r.Values.Len())
+		}
+		h.rollback(all[1].N)
+		if r, v = h.asks(d); v.N != 0 || r.Values.Len() != 2 {
+			t.Errorf("%d scalars and a control variate of record %d, want a first phase", r.Values.Len(), v.N)
+		}
+		h.includes(r)
+		_, v = h.asks(d)
+		sameVariate(t, "after", v, r)
+	})
+}
+
+// What goes wrong with the first phase, found in the second, is declined as ever.
+func TestMissedPhaseFails(t *testing.T) {
+	broken := errors.New("broken")
+	for _, tt := range []struct {
+		name   string
+		mood   func(context.Context, []float32) (float64, error)
+		reason wire.DeclineReason
+	}{
+		{"the loss fails", func(context.Context, []float32) (float64, error) { return 0, broken }, wire.DeclineLoss},
+		{"a scalar is too large", func(_ context.Context, x []float32) (float64, error) { return 1e12 * float64(x[0]), nil }, wire.DeclineTooLarge},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				h, o := corrected(t, wire.ScaffoldPoint), newMoody(t)
+				d := h.device("d0", o)
+				h.commit()
+				o.mood = tt.mood
+				h.announce()
+				h.declines(tt.reason)
+				o.mood = nil
+				h.announce(func(a *wire.Announcement) { a.Attempt++ })
+				r := h.one(wire.Contribution)
+				if v, ok := r.Control(); !ok || v.N != 2 {
+					t.Errorf("control variate %v of record %d, want 2", v.Scalars, v.N)
+				}
+				d.stop()
+			})
+		})
+	}
+}
+
+// A half reaches to 65504: what rounds to more is too large, whatever the plan says;
+// and what is sent is what the next step starts from.
+func TestHalfOverflow(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := testPlan(small)
+		p.Precision, p.MaxScalar, p.Perturbations = wire.Half, 65504, 1
+		h, o := newHost(t, p), newMoody(t)
+		d := h.device("d0", o)
+		var slope float64
+		o.mood = func(_ context.Context, x []float32) (float64, error) { return slope*float64(x[0]) + 1e-300, nil }
+		slope = 1
+		h.announce()
+		r := h.one(wire.Contribution)
+		if len(r.Values) != 2 {
+			t.Fatalf("%d bytes, want a half", len(r.Values))
+		}
+		one := float64(wire.Half.At(r.Values, 0))
+		for _, tt := range []struct {
+			g    float64
+			fits bool
+		}{{65000, true}, {65500, true}, {65600, false}, {1e9, false}} {
+			slope = tt.g / one
+			h.announce(func(a *wire.Announcement) { a.Attempt++; a.Perturbations = 1; a.Step += float32(tt.g) })
+			replies := h.take()
+			if len(replies) != 1 || (replies[0].Kind == wire.Contribution) != tt.fits {
+				t.Errorf("a scalar of about %v: got %s", tt.g, kinds(replies))
+			}
+			if !tt.fits && replies[0].Reason != wire.DeclineTooLarge {
+				t.Errorf("a scalar of about %v: %v", tt.g, replies[0].Reason)
+			}
+		}
+		d.stop()
+	})
+}
+
+// A device sees its own directions, whatever way its objective reads parameters, and
+// sends the same bytes.
+func TestMethodsByAnyObjective(t *testing.T) {
+	const dim = 9001
+	for _, tt := range methods {
+		t.Run(tt.name, func(t *testing.T) {
+			var frames [3][]string
+			for i, o := range []client.Objective{bowlLoss(dim, 1), bowlStream(dim, 1), newBowls(dim, 1)} {
+				bubble(t, func(t *testing.T) {
+					p := testPlan(dim)
+					tt.edit(p)
+					h := newHost(t, p)
+					if p.Private() {
+						h.runKey = secret
+					}
+					h.device("other", bowlLoss(dim, 2), h.key).stop() // so that slot 0 is another's
+					d := h.device("d0", o, h.key, func(c *client.Config) { c.Workers = 1 + i })
+					for range 5 {
+						frames[i] = append(frames[i], string(h.round()[0].frame))
+					}
+					h.announce()
+					h.agrees(d, h.last())
+				})
+			}
+			if !slices.Equal(frames[0], frames[1]) || !slices.Equal(frames[0], frames[2]) {
+				t.Errorf("flat %x\nstream %x\nbatched %x", frames[0], frames[1], frames[2])
+			}
+		})
+	}
+}
