@@ -51,7 +51,7 @@ type fleet struct {
 // client has taken.
 func assemble(ctx context.Context, cfg *Config, log coordinator.Log, taken []uint64, r coordinator.Recorder) (*fleet, error) {
 	f := &fleet{cfg: cfg, bus: bus.NewMemory()}
-	f.meter = newMeter(f.bus, len(cfg.Shares))
+	f.meter = NewMeter(f.bus, len(cfg.Shares))
 	var err error
 	f.lead, err = coordinator.New(ctx, coordinator.Config{
 		Bus: f.meter, Plan: cfg.Plan, Log: log, Recorder: r,

@@ -38,7 +38,8 @@ type Meter struct {
 	totals Totals
 }
 
-func newMeter(b bus.Bus, clients int) *Meter { return &Meter{Bus: b, clients: uint64(clients)} }
+// NewMeter returns a coordinator's bus that counts for so many clients.
+func NewMeter(b bus.Bus, clients int) *Meter { return &Meter{Bus: b, clients: uint64(clients)} }
 
 // Totals returns what was counted so far.
 func (m *Meter) Totals() Totals {
@@ -56,6 +57,9 @@ func (m *Meter) Publish(subject string, frame []byte) error {
 		m.totals.Down.Scalars += m.clients * recordScalars(a.Records)
 	} else {
 		m.totals.Other.add("MSG", subject+" 1", frame, 1)
+		if r, err := wire.DecodeCatchUpReply(frame); err == nil {
+			m.totals.Other.Scalars += recordScalars(r.Records)
+		}
 	}
 	m.mu.Unlock()
 	return m.Bus.Publish(subject, frame)

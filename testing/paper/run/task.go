@@ -10,7 +10,7 @@ type Task struct {
 	Loss func(params []float32, samples []int) float64
 	// Metrics names what Measure returns, in this order.
 	Metrics []string
-	// Measure measures a model on what no client trains on.
+	// Measure measures a model on what no client trains on; nil: nothing does.
 	Measure func(params []float32) []float64
 }
 
@@ -41,9 +41,8 @@ func Classifier(train, test Model, goroutines int) Task {
 	}
 }
 
-// Null returns t with a training loss that costs nothing and says nothing, so that
-// a round takes what everything but the forward pass does.
+// Null returns t with a training loss that costs nothing and says nothing, and
+// without metrics, so that a round takes what everything but the forward pass does.
 func (t Task) Null() Task {
-	t.Loss = func([]float32, []int) float64 { return 0 }
-	return t
+	return Task{Dim: t.Dim, Loss: func([]float32, []int) float64 { return 0 }}
 }

@@ -37,6 +37,8 @@ type Result struct {
 	Curve  *Curve
 	Totals Totals    // of this process
 	Params []float32 // after the last round
+	// Log has the records of a run without Config.Dir; nil with.
+	Log *coordinator.MemoryLog
 }
 
 // errPaused: nothing in a simulation resumes a run.
@@ -203,6 +205,7 @@ func (t *training) ended() bool {
 
 func (t *training) result() *Result {
 	r := &Result{Curve: t.curve, Params: t.watch.replica.Params()}
+	r.Log, _ = t.log.(*coordinator.MemoryLog)
 	if t.fleet != nil {
 		r.Totals = t.fleet.meter.Totals()
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -54,8 +56,7 @@ func timeless(c *Curve) []Point {
 }
 
 func TestTrain(t *testing.T) {
-	cfg := digits(t, 25)
-	one, two := mustTrain(t, cfg), mustTrain(t, cfg)
+	one, two := mustTrain(t, digits(t, 25)), mustTrain(t, digits(t, 25))
 	if !reflect.DeepEqual(timeless(one.Curve), timeless(two.Curve)) {
 		t.Errorf("two runs of one seed differ:\n%v\n%v", one.Curve.Points, two.Curve.Points)
 	}
@@ -121,9 +122,17 @@ func TestResume(t *testing.T) {
 	if !reflect.DeepEqual(whole.Params, got.Params) {
 		t.Error("the parameters differ from those of a run that was not stopped")
 	}
-	again := mustTrain(t, cfg) // all from the disk
-	if !reflect.DeepEqual(timeless(again.Curve)[29].Values, a[29].Values) || again.Totals.Up.Messages != 0 {
-		t.Errorf("an ended run was run again: %+v", again.Totals)
+	if err := os.Remove(filepath.Join(cfg.Dir, "rounds.csv")); err != nil {
+		t.Fatal(err)
+	}
+	again := mustTrain(t, cfg) // all from the log
+	for i, p := range again.Curve.Points {
+		if p.Queries != a[i].Queries || !reflect.DeepEqual(p.Values, a[i].Values) || !math.IsNaN(p.TrainLoss) {
+			t.Errorf("from the log: %+v, want the queries and values of %+v", p, a[i])
+		}
+	}
+	if again.Curve.Ended != "rounds" || again.Totals.Up.Messages != 0 {
+		t.Errorf("ended %q; an ended run was run again: %+v", again.Curve.Ended, again.Totals)
 	}
 }
 

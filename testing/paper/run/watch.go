@@ -72,7 +72,9 @@ func (w *watch) follow(ctx context.Context) error {
 	return w.read(all, math.MaxUint64, nothing) // the end
 }
 
-func (w *watch) due(round uint64) bool { return w.cfg.Measure != nil && w.cfg.Measure(round) }
+func (w *watch) due(round uint64) bool {
+	return w.cfg.Task.Measure != nil && w.cfg.Measure != nil && w.cfg.Measure(round)
+}
 
 // read applies records up to that of a round, and calls f after each.
 func (w *watch) read(ctx context.Context, round uint64, f func(*wire.Record) error) error {

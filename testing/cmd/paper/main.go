@@ -1,0 +1,60 @@
+// Paper runs the papers' experiments by the production code and says of each of their
+// claims whether it holds here.
+//
+//	go -C testing run ./cmd/paper list
+//	go -C testing run ./cmd/paper run ID [--short] [--seeds N] [--data DIR] [--dir DIR]
+//	                              [--json] [--csv FILE] [--plot FILE]
+//
+// It prints a line for each claim, or {id, claims: [{claim, figures, holds}]}, and
+// tells progress on stderr. With --dir logs and curves are kept, and the same command
+// goes on where an interrupt ended it. A claim that does not hold is a finding, no
+// fault: the exit status is 0. It is 1 after a fault or an interrupt, and 2 for a
+// command that is none.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := command(ctx, os.Stdout, os.Stderr, os.Args[1:])
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	fmt.Fprintln(os.Stderr, "paper:", err)
+	if errors.Is(err, errUsage) {
+		os.Exit(2)
+	}
+	os.Exit(1)
+}
+
+var errUsage = errors.New("usage")
+
+const usage = `paper list
+paper run ID [--short] [--seeds N] [--data DIR] [--dir DIR] [--json] [--csv FILE] [--plot FILE]
+`
+
+func command(ctx context.Context, out, progress io.Writer, args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("%w:\n%s", errUsage, usage)
+	}
+	switch args[0] {
+	case "list":
+		return list(out, args[1:])
+	case "run":
+		return run(ctx, out, progress, args[1:])
+	case "-h", "--help", "help":
+		_, err := io.WriteString(out, usage)
+		return err
+	}
+	return fmt.Errorf("%w: there is no command %q:\n%s", errUsage, args[0], usage)
+}

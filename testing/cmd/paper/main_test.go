@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/testing/paper"
+)
+
+func TestList(t *testing.T) {
+	var out bytes.Buffer
+	if err := command(t.Context(), &out, io.Discard, []string{"list"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range paper.All() {
+		if !strings.Contains(out.String(), e.ID+" ") {
+			t.Errorf("%s is not listed:\n%s", e.ID, &out)
+		}
+	}
+}
+
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	table, plot := filepath.Join(dir, "t.csv"), filepath.Join(dir, "t.svg")
+	var out, progress bytes.Buffer
+	args := []string{"run", "zofedht-table1", "--seeds", "2", "--json", "--csv", table, "--plot", plot}
+	if err := command(t.Context(), &out, &progress, args); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		ID     string
+		Claims []paper.Claim
+	}
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil || got.ID != "zofedht-table1" || len(got.Claims) != 3 {
+		t.Errorf("%v: %s", err, &out)
+	}
+	for _, file := range []string{table, plot} {
+		if b, err := os.ReadFile(file); err != nil || len(b) < 100 {
+			t.Errorf("%s: %d bytes, %v", file, len(b), err)
+		}
+	}
+	out.Reset()
+	if err := command(t.Context(), &out, io.Discard, []string{"run", "--seeds=1", "zofedht-table1"}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(out.String(), "holds ") || !strings.HasSuffix(out.String(), "claims hold here\n") {
+		t.Errorf("as text:\n%s", &out)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	t.Setenv("ZOFL_DATA", "")
+	for _, test := range []struct {
+		args  string
+		usage bool
+		want  string
+	}{
+		{"", true, "paper run ID"},
+		{"train", true, "train"},
+		{"list x", true, "no argument"},
+		{"run", true, "choose one of"},
+		{"run nonsense", true, "decomfl-lag"},
+		{"run decomfl-lag x", true, "too many"},
+		{"run decomfl-lag --seeds -1", true, "--seeds -1"},
+		{"run decomfl-lag --plot a.doc", true, ".png or .svg"},
+		{"run decomfl-lag --nonsense", true, "nonsense"},
+		{"run decomfl-mnist", false, "set --data or ZOFL_DATA"},
+		{"run decomfl-mnist --data " + t.TempDir(), false, "put the files of mnist there"},
+	} {
+		err := command(t.Context(), io.Discard, io.Discard, strings.Fields(test.args))
+		if err == nil || errors.Is(err, errUsage) != test.usage || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("paper %s: %v", test.args, err)
+		}
+	}
+}
+
+// TestInterrupt: no claim is made of a run that was stopped, and the command fails.
+func TestInterrupt(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out bytes.Buffer
+	err := command(ctx, &out, io.Discard, []string{"run", "decomfl-lag", "--json"})
+	if !errors.Is(err, context.Canceled) || out.Len() > 0 {
+		t.Errorf("got %v and %q", err, &out)
+	}
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"strings"
+
+	"github.com/zofl/zofl/testing/paper"
+)
+
+func list(out io.Writer, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%w: list takes no argument, got %q", errUsage, args[0])
+	}
+	for _, e := range paper.All() {
+		if _, err := fmt.Fprintf(out, "%-24s %s (%s; %s)\n", e.ID, e.Title, e.Paper, e.Long); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// An order is what was asked for.
+type order struct {
+	env        paper.Env
+	asJSON     bool
+	csv, plot  string
+	experiment *paper.Experiment
+}
+
+func run(ctx context.Context, out, progress io.Writer, args []string) error {
+	o, err := parse(progress, args)
+	if err != nil {
+		return err
+	}
+	o.env.Logf = log.New(progress, "", log.Ltime).Printf
+	report, err := o.experiment.Run(ctx, &o.env)
+	if report == nil {
+		return err
+	}
+	// What there is of a run that was stopped is worth keeping.
+	return errors.Join(err, o.write(out, report, err == nil))
+}
+
+func parse(progress io.Writer, args []string) (*order, error) {
+	o := &order{}
+	flags := flag.NewFlagSet("paper run ID", flag.ContinueOnError)
+	flags.SetOutput(progress)
+	flags.BoolVar(&o.env.Short, "short", false, "finish within five minutes on two cores")
+	flags.IntVar(&o.env.Seeds, "seeds", 0, "runs of each curve; 0: the experiment's own number")
+	flags.StringVar(&o.env.Data, "data", os.Getenv("ZOFL_DATA"), "directory of the data sets; $ZOFL_DATA")
+	flags.StringVar(&o.env.Dir, "dir", "", "keep logs and curves there, and go on with those that are there")
+	flags.BoolVar(&o.asJSON, "json", false, "print one JSON object")
+	flags.StringVar(&o.csv, "csv", "", "write the curves, or the table, to this file")
+	flags.StringVar(&o.plot, "plot", "", "draw the curves to this file, .png or .svg")
+	id := ""
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		id, args = args[0], args[1:]
+	}
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%w: %w", errUsage, err)
+	}
+	if id == "" && flags.NArg() == 1 {
+		id = flags.Arg(0)
+	} else if flags.NArg() > 0 {
+		return nil, fmt.Errorf("%w: %q is one argument too many", errUsage, flags.Arg(0))
+	}
+	return o, o.check(id)
+}
+
+// check finds what is wrong before anything was trained.
+func (o *order) check(id string) (err error) {
+	if o.experiment, err = paper.Find(id); err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	if o.env.Seeds < 0 {
+		return fmt.Errorf("%w: --seeds %d: give a number of runs, or 0 for the experiment's own", errUsage, o.env.Seeds)
+	}
+	if o.plot != "" {
+		if err := paper.CheckPlot(o.plot); err != nil {
+			return fmt.Errorf("%w: --%w", errUsage, err)
+		}
+	}
+	return nil
+}
+
+// write writes the report: its claims only if it is whole.
+func (o *order) write(out io.Writer, r *paper.Report, whole bool) error {
+	var errs []error
+	if o.csv != "" {
+		errs = append(errs, writeCSV(o.csv, &r.Table))
+	}
+	if o.plot != "" {
+		errs = append(errs, r.Figure.WriteFile(o.plot))
+	}
+	switch {
+	case !whole:
+	case o.asJSON:
+		errs = append(errs, r.WriteJSON(out))
+	default:
+		errs = append(errs, r.WriteText(out))
+	}
+	return errors.Join(errs...)
+}
+
+func writeCSV(file string, t *paper.Table) error {
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(t.WriteCSV(f), f.Close())
+}

@@ -1,0 +1,81 @@
+package paper
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/testing/models"
+	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/wire"
+)
+
+// The DeComFL experiments on MNIST: 100 clients with 600 samples each, IID, 10 a
+// round.
+const (
+	decomflClients = 100
+	decomflAsked   = 10
+)
+
+// A decomflSetting is one training as the official code's flags say it.
+type decomflSetting struct {
+	name    string
+	cnn     bool   // of 28,938 parameters; else the softmax of 784x10
+	k, p    uint32 // local steps, perturbations
+	batch   uint32
+	step    float32
+	rounds  uint64
+	measure uint64 // every so many rounds
+}
+
+// official are what all official runs have in common: central differences at mu 1e-3
+// and torch's momentum of 0.9 on gradients with weight decay 1e-5.
+func (d *decomflSetting) official(p *wire.Plan, segments []wire.Segment) {
+	p.Segments = segments
+	p.Difference, p.Mu = wire.Central, 1e-3
+	p.Steps, p.Perturbations, p.Batch, p.Step = d.k, d.p, d.batch, d.step
+	p.Rule, p.Beta, p.WeightDecay = wire.TorchMomentum, 0.9, 1e-5
+}
+
+// training returns the setting on a data set.
+func (d *decomflSetting) training(s *set) *Training {
+	var train, test models.Model = models.NewSoftmax(s.train, s.mean, s.std), models.NewSoftmax(s.test, s.mean, s.std)
+	segments := []wire.Segment(nil) // zero start
+	if d.cnn {
+		train, test = models.NewCNNMNIST(s.train, s.mean, s.std), models.NewCNNMNIST(s.test, s.mean, s.std)
+		segments = segmentsOf(train)
+	}
+	return &Training{
+		Name: d.name, Preset: "decomfl", Clients: decomflClients, Asked: decomflAsked, Rounds: d.rounds,
+		Task: run.Classifier(train, test, 2), Order: run.Walk, Every: d.measure,
+		Shares: func(seed uint64) ([][]int, error) { return data.IID(s.train.Len(), decomflClients, seed) },
+		Set:    func(p *wire.Plan) { d.official(p, segments) },
+	}
+}
+
+// segmentsOf returns a model's layers by names that a plan can have: those of PyTorch
+// have dots.
+func segmentsOf(m models.Model) []wire.Segment {
+	segments := m.Segments()
+	for i := range segments {
+		segments[i].Name = strings.ReplaceAll(segments[i].Name, ".", "-")
+	}
+	return segments
+}
+
+// null returns the setting with a loss that costs nothing, for a few rounds.
+func (d *decomflSetting) null(s *set, rounds uint64) *Training {
+	n := *d
+	n.name, n.rounds = d.name+"-null", rounds
+	t := n.training(s)
+	t.Task = t.Task.Null()
+	return t
+}
+
+func (d *decomflSetting) String() string {
+	model := "softmax"
+	if d.cnn {
+		model = "CNN"
+	}
+	return fmt.Sprintf("%s, K=%d, P=%d, batch %d, step %g", model, d.k, d.p, d.batch, d.step)
+}

@@ -1,0 +1,112 @@
+package paper
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/zofl/zofl/testing/paper/run"
+)
+
+// help claims that perturbations and local steps help, on softmax, where many runs
+// cost little.
+func (x *decomflRun) help() error {
+	if err := x.axis("more perturbations help", "P", []uint32{10, 20, 40}, func(d *decomflSetting, v uint32) { d.p = v }); err != nil {
+		return err
+	}
+	return x.axis("more local steps help", "K", []uint32{1, 4, 10}, func(d *decomflSetting, v uint32) { d.k = v })
+}
+
+// axis claims that the largest value of a setting gives more than the smallest.
+func (x *decomflRun) axis(claim, letter string, values []uint32, set func(*decomflSetting, uint32)) error {
+	rounds := uint64(100)
+	if x.env.Short {
+		rounds = 50
+	}
+	var texts []string
+	var means []float64
+	for _, v := range values {
+		d := decomflSoftmax
+		d.rounds, d.measure = rounds, rounds/2
+		set(&d, v)
+		d.name = fmt.Sprintf("softmax-k%d-p%d", d.k, d.p)
+		results, err := x.train(d, x.env.seeds(3))
+		if err != nil {
+			return err
+		}
+		ours := results.At(run.Accuracy, rounds)
+		means = append(means, mean(ours))
+		text := fmt.Sprintf("%s=%d %s", letter, v, spread(ours))
+		if len(ours) < len(results) {
+			text += fmt.Sprintf(" (%d of %d ended before: %s)", len(results)-len(ours), len(results), whyEarly(results, rounds))
+		}
+		texts = append(texts, text)
+	}
+	x.report.claim(means[len(means)-1] > means[0], fmt.Sprintf("%v: %s", &decomflSoftmax, claim),
+		"test accuracy after round %d: %s", rounds, strings.Join(texts, ", "))
+	return nil
+}
+
+// whyEarly says why the first run that did not come to a round ended.
+func whyEarly(results Results, rounds uint64) string {
+	for _, r := range results {
+		if c := r.Curve; c.Last() < rounds {
+			return fmt.Sprintf("%s at round %d", c.Ended, c.Last())
+		}
+	}
+	return ""
+}
+
+// bytes claims that scalars travel, not gradients: FedAvg sends d floats each way
+// for each client that takes part in a round.
+func (x *decomflRun) bytes() error {
+	d := x.shorter(decomflCNN, 100)
+	results, err := x.train(d, x.env.seeds(3))
+	if err != nil {
+		return err
+	}
+	x.fewerBytes(&d, results)
+	return nil
+}
+
+func (x *decomflRun) fewerBytes(d *decomflSetting, results Results) {
+	last := results[0].Curve.Points[len(results[0].Curve.Points)-1]
+	ours := float64(last.Bytes) / float64(last.Round)
+	fedavg := float64(decomflAsked * 2 * 4 * len(results[0].Params))
+	x.report.claim(ours < fedavg, fmt.Sprintf("%v: fewer bytes a round than FedAvg's 2d floats for each client that takes part", d),
+		"%.0f B for all %d clients, announcements included, FedAvg %.0f B for its %d: %.3g times as much",
+		ours, decomflClients, fedavg, decomflAsked, fedavg/ours)
+}
+
+// time claims that a round takes no longer than the official code's, and that what
+// is not the forward pass does not either. The latter is a round whose loss costs
+// nothing.
+func (x *decomflRun) time() error {
+	for _, s := range []struct {
+		decomflSetting
+		official officialTime
+	}{
+		{x.shorter(decomflSoftmax, 200), officialSoftmaxTime},
+		{x.shorter(decomflCNN, 100), officialCNNTime},
+		{decomflBig, officialBigTime},
+	} {
+		rest, err := x.env.Train(x.ctx, x.report.ID, s.null(x.set, 40), 1)
+		if err != nil {
+			return err
+		}
+		x.quicker(&s.decomflSetting, x.curves[s.name].RoundTime(), rest.RoundTime(), s.official)
+	}
+	return nil
+}
+
+// quicker claims what there are figures for; total is 0 where nothing was trained.
+func (x *decomflRun) quicker(d *decomflSetting, total, rest time.Duration, official officialTime) {
+	if total > 0 {
+		x.report.claim(total.Seconds() <= official.round, fmt.Sprintf("%v: a round takes no longer than the official code's", d),
+			"median %.3f s, of which %.3f s is the forward pass; official %.3f s", total.Seconds(), (total - rest).Seconds(), official.round)
+	}
+	if official.rest > 0 {
+		x.report.claim(rest.Seconds() <= official.rest, fmt.Sprintf("%v: everything but the forward pass takes no longer than the official code's", d),
+			"median %.3f s of rounds whose loss is free; official %.2f s", rest.Seconds(), official.rest)
+	}
+}

@@ -1,0 +1,167 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/zofl/zofl/testing/paper/run"
+)
+
+const decomflPaper = "DeComFL, section 5 and figure 2; the authors' code and curves"
+
+func decomflMNIST() Experiment {
+	return Experiment{
+		ID:    "decomfl-mnist",
+		Title: "accuracy, bytes and time of DeComFL on MNIST beside the official code's",
+		Paper: decomflPaper,
+		Long:  "an hour or two",
+		Run: func(ctx context.Context, e *Env) (*Report, error) {
+			x := newDecomflRun(ctx, e, "decomfl-mnist")
+			if err := x.load(); err != nil {
+				return nil, err
+			}
+			return x.report, x.all(x.compare, x.diverge, x.help, x.bytes, x.time)
+		},
+	}
+}
+
+// The settings that the official code was run at.
+var (
+	decomflSoftmax = decomflSetting{name: "softmax", k: 1, p: 10, batch: 32, step: 1e-3, rounds: 1000, measure: 50}
+	decomflCNN     = decomflSetting{name: "cnn", cnn: true, k: 1, p: 10, batch: 32, step: 5e-4, rounds: 400, measure: 20}
+	decomflBig     = decomflSetting{name: "cnn-p20-b256", cnn: true, k: 1, p: 20, batch: 256, step: 1e-3, rounds: 100, measure: 20}
+	decomflFast    = decomflSetting{name: "cnn-fast", cnn: true, k: 1, p: 10, batch: 32, step: 1e-3, rounds: 200, measure: 20}
+)
+
+// A decomflRun is the experiment under way.
+type decomflRun struct {
+	ctx    context.Context
+	env    *Env
+	set    *set
+	report *Report
+	curves map[string]Results
+}
+
+func newDecomflRun(ctx context.Context, e *Env, id string) *decomflRun {
+	return &decomflRun{
+		ctx: ctx, env: e, curves: map[string]Results{},
+		report: &Report{ID: id, Figure: Figure{Title: "DeComFL on MNIST", X: "round", Y: "test accuracy"}},
+	}
+}
+
+func (x *decomflRun) load() (err error) {
+	x.set, err = x.env.mnist()
+	return err
+}
+
+func (x *decomflRun) all(parts ...func() error) error {
+	for _, part := range parts {
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// train trains a setting, once for all who ask.
+func (x *decomflRun) train(d decomflSetting, seeds int) (Results, error) {
+	if r, done := x.curves[d.name]; done {
+		return r, nil
+	}
+	r, err := x.env.Train(x.ctx, x.report.ID, d.training(x.set), seeds)
+	x.curves[d.name] = r
+	x.report.addCurves(run.Accuracy, r)
+	return r, err
+}
+
+// shorter returns a setting for an experiment that is short.
+func (x *decomflRun) shorter(d decomflSetting, rounds uint64) decomflSetting {
+	if x.env.Short {
+		d.rounds = min(d.rounds, rounds)
+	}
+	return d
+}
+
+// compare trains what the official code was run at.
+func (x *decomflRun) compare() error {
+	settings := []struct {
+		decomflSetting
+		official []officialRange
+		at       []uint64 // rounds of the claims
+		whose    string
+	}{
+		{x.shorter(decomflSoftmax, 200), officialSoftmax, []uint64{50, 100, 200, 500, 1000}, "official code"},
+		{x.shorter(decomflCNN, 100), officialCNN, []uint64{100, 200}, "official code"},
+		{decomflBig, publishedCNN[[2]uint32{1, 20}], []uint64{100}, "published"},
+	}
+	if x.env.Short {
+		settings = settings[:2]
+	}
+	for _, s := range settings {
+		results, err := x.train(s.decomflSetting, x.env.seeds(3))
+		if err != nil {
+			return err
+		}
+		x.within(&s.decomflSetting, results, s.official, s.at, s.whose)
+	}
+	return nil
+}
+
+// within claims that the seeds' mean is not below the lowest official run. A run that
+// did not get there is below.
+func (x *decomflRun) within(d *decomflSetting, results Results, official []officialRange, at []uint64, whose string) {
+	line := Series{Name: d.name + ", " + whose}
+	for _, o := range official {
+		middle := (o.low + o.high) / 2
+		line.X, line.Y = append(line.X, float64(o.round)), append(line.Y, middle)
+		line.Low, line.High = append(line.Low, o.low), append(line.High, o.high)
+		if o.round > d.rounds || !slices.Contains(at, o.round) {
+			continue
+		}
+		ours := results.At(run.Accuracy, o.round)
+		x.report.claim(len(ours) == len(results) && mean(ours) >= o.low, fmt.Sprintf("%s: test accuracy after round %d in or above the official range", d, o.round),
+			"%s of %d of %d seeds, %s %.4f-%.4f of %d", spread(ours), len(ours), len(results), whose, o.low, o.high, o.seeds)
+	}
+	x.report.Figure.Series = append(x.report.Figure.Series, line)
+}
+
+// diverge goes where the official code diverges.
+func (x *decomflRun) diverge() error {
+	if x.env.Short {
+		return nil
+	}
+	beyond, err := x.train(decomflCNN, x.env.seeds(3))
+	if err != nil {
+		return err
+	}
+	x.guarded(&decomflCNN, beyond, "1 of 3 official runs diverges from round 336 on, 1 falls to 0.549 by 400")
+	fast, err := x.train(decomflFast, x.env.seeds(3))
+	if err != nil {
+		return err
+	}
+	x.guarded(&decomflFast, fast, "3 of 3 official runs diverge, the first at round 92")
+	return nil
+}
+
+// guarded claims that no run was left to blow up: it was ended as diverged, or its
+// test loss is below that of guessing.
+func (x *decomflRun) guarded(d *decomflSetting, results Results, official string) {
+	holds := len(results) > 0
+	var each []string
+	for _, r := range results {
+		c := r.Curve
+		last := c.Points[len(c.Points)-1]
+		ended, _, _ := strings.Cut(c.Ended, ":")
+		text := fmt.Sprintf("seed %d ended (%s) at round %d with train loss %.3g", c.Seed, ended, last.Round, last.TrainLoss)
+		if ended != "diverged" {
+			loss := c.At(run.TestLoss, last.Round)
+			text += fmt.Sprintf(", test loss %.3g", loss)
+			holds = holds && loss < math.Log(10)
+		}
+		each = append(each, text)
+	}
+	x.report.claim(holds, fmt.Sprintf("%s: no run is left to blow up", d), "%s; %s", strings.Join(each, "; "), official)
+}

@@ -1,0 +1,66 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+)
+
+// decomflVariants are the CNN at batch 256 with other K and P, as far as published
+// at the published step sizes.
+func decomflVariants() []Experiment {
+	var list []Experiment
+	for _, k := range []uint32{1, 4, 10} {
+		for _, p := range []uint32{10, 20, 40} {
+			list = append(list, decomflVariant(k, p))
+		}
+	}
+	return list
+}
+
+func decomflVariant(k, p uint32) Experiment {
+	id := fmt.Sprintf("decomfl-mnist-k%d-p%d", k, p)
+	d := decomflSetting{
+		name: fmt.Sprintf("cnn-k%d-p%d-b256", k, p), cnn: true, k: k, p: p, batch: 256, step: 5e-4, rounds: 1000, measure: 20,
+	}
+	if p == 20 {
+		d.step = 1e-3
+	}
+	return Experiment{
+		ID: id, Title: d.String(), Paper: decomflPaper,
+		Long: fmt.Sprintf("some %d hours a seed", max(1, int(k*p)/5)),
+		Run: func(ctx context.Context, e *Env) (*Report, error) {
+			x := newDecomflRun(ctx, e, id)
+			if err := x.load(); err != nil {
+				return nil, err
+			}
+			return x.report, x.variant(d)
+		},
+	}
+}
+
+// shortImages is what a short experiment may look at in training.
+const shortImages = 250_000
+
+// variant trains one and claims what the published curve has. A short one is a few
+// rounds of small minibatches, which nothing published is comparable with.
+func (x *decomflRun) variant(d decomflSetting) error {
+	official := publishedCNN[[2]uint32{d.k, d.p}]
+	if x.env.Short {
+		d.name, d.batch, official = d.name+"-short", 32, nil
+		images := uint64(2 * d.k * d.p * d.batch * decomflAsked)
+		d.rounds = max(shortImages/images, 1)
+		d.measure = d.rounds
+	}
+	results, err := x.train(d, x.env.seeds(1))
+	if err != nil {
+		return err
+	}
+	var at []uint64
+	for _, o := range official {
+		at = append(at, o.round)
+	}
+	x.within(&d, results, official, at, "published")
+	x.guarded(&d, results, "none published at these settings diverges before round 2000")
+	x.fewerBytes(&d, results)
+	return nil
+}

@@ -1,0 +1,87 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// An Experiment is one experiment of a paper.
+type Experiment struct {
+	ID    string
+	Title string // one line
+	Paper string // which, and where in it
+	Long  string // how long it takes without Short, roughly, on two cores
+	Run   func(context.Context, *Env) (*Report, error)
+}
+
+// All lists the experiments.
+func All() []Experiment {
+	list := []Experiment{decomflMNIST()}
+	list = append(list, decomflVariants()...)
+	return append(list, decomflLag(), decomflMemory(), zofedhtTable1())
+}
+
+// Find returns the experiment with an id.
+func Find(id string) (*Experiment, error) {
+	var ids []string
+	for _, e := range All() {
+		if e.ID == id {
+			return &e, nil
+		}
+		ids = append(ids, e.ID)
+	}
+	return nil, &wire.PlanError{Field: "experiment", Value: id, Remedy: "choose one of " + strings.Join(ids, ", ")}
+}
+
+// An Env is what an experiment runs in.
+type Env struct {
+	Data  string // directory of the data sets, see [Env.MNIST]
+	Dir   string // where logs are kept, to go on after a stop; empty: nowhere
+	Short bool   // within five minutes on two cores
+	Seeds int    // runs of each curve; 0: what the experiment does by default
+	// Logf tells a line of progress; nil: nobody is told.
+	Logf func(format string, args ...any)
+	// Generated takes drawn digits of this number for the images of every data set,
+	// for tests; 0: no.
+	Generated int
+}
+
+func (e *Env) logf(format string, args ...any) {
+	if e.Logf != nil {
+		e.Logf(format, args...)
+	}
+}
+
+// seeds returns how many runs of each curve there are: what was asked for, one of
+// a short experiment, or usual.
+func (e *Env) seeds(usual int) int {
+	switch {
+	case e.Seeds > 0:
+		return e.Seeds
+	case e.Short:
+		return 1
+	}
+	return usual
+}
+
+// A Report is what an experiment came to.
+type Report struct {
+	ID     string
+	Claims []Claim
+	Table  Table  // the curves, or what there is besides
+	Figure Figure // of them
+}
+
+// A Claim is one of a paper's, and whether it holds here.
+type Claim struct {
+	Claim   string `json:"claim"`
+	Figures string `json:"figures"`
+	Holds   bool   `json:"holds"`
+}
+
+func (r *Report) claim(holds bool, claim, figures string, args ...any) {
+	r.Claims = append(r.Claims, Claim{Claim: claim, Figures: fmt.Sprintf(figures, args...), Holds: holds})
+}

@@ -1,0 +1,65 @@
+package paper
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// A Table is rows of text.
+type Table struct {
+	Columns []string
+	Rows    [][]string
+}
+
+// Add adds a row of values.
+func (t *Table) Add(values ...any) {
+	row := make([]string, len(values))
+	for i, v := range values {
+		row[i] = fmt.Sprint(v)
+	}
+	t.Rows = append(t.Rows, row)
+}
+
+// WriteCSV writes the columns' names and the rows.
+func (t *Table) WriteCSV(w io.Writer) error {
+	c := csv.NewWriter(w)
+	if err := c.Write(t.Columns); err != nil {
+		return err
+	}
+	return c.WriteAll(t.Rows)
+}
+
+// WriteJSON writes {id, claims: [{claim, figures, holds}]}.
+func (r *Report) WriteJSON(w io.Writer) error {
+	claims := r.Claims
+	if claims == nil {
+		claims = []Claim{}
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(struct {
+		ID     string  `json:"id"`
+		Claims []Claim `json:"claims"`
+	}{r.ID, claims})
+}
+
+// WriteText writes a line for each claim.
+func (r *Report) WriteText(w io.Writer) error {
+	var b strings.Builder
+	held := 0
+	for _, c := range r.Claims {
+		verdict := "does not hold"
+		if c.Holds {
+			verdict = "holds"
+			held++
+		}
+		fmt.Fprintf(&b, "%-13s  %s: %s\n", verdict, c.Claim, c.Figures)
+	}
+	fmt.Fprintf(&b, "%s: %d of %d claims hold here\n", r.ID, held, len(r.Claims))
+	_, err := io.WriteString(w, b.String())
+	return err
+}

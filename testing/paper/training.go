@@ -1,0 +1,161 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/wire"
+)
+
+// A Training is one curve of an experiment, for every seed.
+type Training struct {
+	Name    string // of the curve, and of its runs: a token of at most 20 characters
+	Preset  string
+	Clients int
+	Asked   int // clients a round
+	Rounds  uint64
+	Task    run.Task
+	Order   run.Order
+	// Shares deals the samples for a seed.
+	Shares func(seed uint64) ([][]int, error)
+	// Set makes the plan what the experiment wants.
+	Set func(*wire.Plan)
+	// Every says after how many rounds the model is measured again; 0: after the last
+	// only, as in any case.
+	Every uint64
+}
+
+// Results are those of one training, by seed from 1.
+type Results []*run.Result
+
+// Train runs a training for seeds 1 to seeds. After an error it returns what there
+// is.
+func (e *Env) Train(ctx context.Context, id string, t *Training, seeds int) (Results, error) {
+	var results Results
+	for seed := uint64(1); seed <= uint64(seeds); seed++ {
+		r, err := e.trainOne(ctx, id, t, seed)
+		if r != nil {
+			results = append(results, r)
+		}
+		if err != nil {
+			return results, fmt.Errorf("%s, seed %d: %w", t.Name, seed, err)
+		}
+	}
+	return results, nil
+}
+
+func (e *Env) trainOne(ctx context.Context, id string, t *Training, seed uint64) (*run.Result, error) {
+	p, err := run.Plan(t.Preset, t.Name, seed, t.Task.Dim, t.Clients, t.Asked)
+	if err != nil {
+		return nil, err
+	}
+	p.Rounds = t.Rounds
+	if t.Set != nil {
+		t.Set(p)
+	}
+	shares, err := t.Shares(seed)
+	if err != nil {
+		return nil, err
+	}
+	cfg := run.Config{
+		Name: t.Name, Seed: seed, Task: t.Task, Plan: p, Shares: shares, Order: t.Order,
+		Measure:  func(round uint64) bool { return round == t.Rounds || t.Every > 0 && round%t.Every == 0 },
+		Progress: e.progress(t),
+	}
+	if e.Dir != "" {
+		cfg.Dir = filepath.Join(e.Dir, id, fmt.Sprintf("%s-%d-of-%d", t.Name, seed, t.Rounds))
+	}
+	r, err := run.Train(ctx, cfg)
+	if r != nil && r.Curve.Ended != "" {
+		e.logf("%s seed %d: round %d, ended: %s", t.Name, seed, r.Curve.Last(), r.Curve.Ended)
+	}
+	return r, err
+}
+
+// tellEvery is how often a training tells where it is between measurements.
+const tellEvery = 10 * time.Second
+
+// progress tells of a training: each measurement, and where it is meanwhile.
+func (e *Env) progress(t *Training) func(*run.Curve) {
+	told := time.Now()
+	return func(c *run.Curve) {
+		p := c.Points[len(c.Points)-1]
+		if p.Values == nil && time.Since(told) < tellEvery {
+			return
+		}
+		told = time.Now()
+		line := fmt.Sprintf("%s seed %d: round %d of %d, train loss %.4f", c.Name, c.Seed, p.Round, t.Rounds, p.TrainLoss)
+		for i, v := range p.Values {
+			line += fmt.Sprintf(", %s %.4f", c.Metrics[i], v)
+		}
+		e.logf("%s", line)
+	}
+}
+
+// At returns a metric after a round of every seed's run that got there.
+func (r Results) At(metric string, round uint64) []float64 {
+	var values []float64
+	for _, one := range r {
+		if v := one.Curve.At(metric, round); !math.IsNaN(v) {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// RoundTime returns the median of the seeds' round times.
+func (r Results) RoundTime() time.Duration {
+	var times []time.Duration
+	for _, one := range r {
+		times = append(times, one.Curve.RoundTime())
+	}
+	if len(times) == 0 {
+		return 0
+	}
+	slices.Sort(times)
+	return times[len(times)/2]
+}
+
+// addCurves adds the rows and the lines of some curves to a report. A line is of the
+// points that were measured.
+func (r *Report) addCurves(metric string, results Results) {
+	for _, one := range results {
+		c := one.Curve
+		if r.Table.Columns == nil {
+			r.Table.Columns = append([]string{"curve", "seed"}, c.Columns()...)
+		}
+		line := Series{Name: fmt.Sprintf("%s, seed %d", c.Name, c.Seed)}
+		for _, p := range c.Points {
+			r.Table.Rows = append(r.Table.Rows, append([]string{c.Name, fmt.Sprint(c.Seed)}, p.Row(len(c.Metrics))...))
+		}
+		for _, p := range c.Measured() {
+			line.X, line.Y = append(line.X, float64(p.Round)), append(line.Y, c.At(metric, p.Round))
+		}
+		r.Figure.Series = append(r.Figure.Series, line)
+	}
+}
+
+// mean of no values is NaN.
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
+// spread writes values as their mean and range.
+func spread(values []float64) string {
+	switch len(values) {
+	case 0:
+		return "nothing"
+	case 1:
+		return fmt.Sprintf("%.4f", values[0])
+	}
+	return fmt.Sprintf("%.4f [%.4f-%.4f]", mean(values), slices.Min(values), slices.Max(values))
+}

@@ -1,0 +1,123 @@
+package paper
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/testing/models"
+	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/wire"
+)
+
+// Metrics over all training samples, which is what the paper's curves are of.
+const (
+	wholeLoss     = "whole_loss"
+	wholeAccuracy = "whole_accuracy"
+)
+
+var zofedhtMetrics = []string{wholeLoss, wholeAccuracy}
+
+const (
+	// zofedhtHidden are the units of the paper's MLP.
+	zofedhtHidden = 50
+	// plantedTexts is as many as rcv1.binary has for training, about.
+	plantedTexts = 20_000
+)
+
+// A zofedhtSet is a data set of two classes, and what was trained on it.
+type zofedhtSet struct {
+	name     string
+	tag      string // in names of runs
+	labels   []uint8
+	model    models.Model
+	segments []wire.Segment
+	tuned    map[zofedhtKey]*zofedhtTuned
+	smaller  *zofedhtTuned // ZOFedAvg-SGD at ZOFedHT's eta0 times 1-alpha
+}
+
+// load makes a data set's model. Pixels are from 0 to 1, as the paper names no
+// scale; nothing has a bias but the MLP. Linear models begin at zero.
+func (x *zofedhtRun) load(name string) (*zofedhtSet, error) {
+	s := &zofedhtSet{name: name, tuned: map[zofedhtKey]*zofedhtTuned{}}
+	samples, err := x.samples(s)
+	if err != nil {
+		return nil, err
+	}
+	switch x.model {
+	case "lr":
+		s.model = models.NewLogistic(samples, false)
+	case "svm":
+		s.model = models.NewSVM(samples, false)
+	case "mlp":
+		s.model = models.NewMLP(samples, zofedhtHidden)
+		s.segments = segmentsOf(s.model)
+	default:
+		return nil, fmt.Errorf("zofedht: model %q: choose one of lr, svm, mlp", x.model)
+	}
+	return s, nil
+}
+
+func (x *zofedhtRun) samples(s *zofedhtSet) (*models.Samples, error) {
+	switch s.name {
+	case "mnist", "fashion-mnist":
+		s.tag = s.name[:2]
+		return x.imageSamples(s)
+	case "a9a":
+		s.tag = "a9a"
+		dir, err := x.env.find("tables")
+		if err != nil {
+			return nil, err
+		}
+		train, _, err := data.A9A(filepath.Clean(dir))
+		if err != nil {
+			return nil, err
+		}
+		return x.sparseSamples(s, train), nil
+	case "planted":
+		s.tag = "sp"
+		return x.sparseSamples(s, data.Planted(plantedTexts, 1)), nil
+	}
+	return nil, fmt.Errorf("zofedht: data set %q: choose one of mnist, fashion-mnist, a9a, planted", s.name)
+}
+
+func (x *zofedhtRun) imageSamples(s *zofedhtSet) (*models.Samples, error) {
+	read, err := x.env.images(s.name)
+	if err != nil {
+		return nil, err
+	}
+	halves := read.train.Halves()
+	if n := x.size.samples; n > 0 && n < halves.Len() {
+		first := *halves
+		first.Labels, first.Pixels = halves.Labels[:n], halves.Pixels[:n*halves.Rows*halves.Cols]
+		halves = &first
+	}
+	s.labels = halves.Labels
+	return models.ImageSamples(halves, 0, 1), nil
+}
+
+func (x *zofedhtRun) sparseSamples(s *zofedhtSet, all *data.Sparse) *models.Samples {
+	if n := x.size.samples; n > 0 && n < all.Len() {
+		all, _ = all.Split(n)
+	}
+	s.labels = all.Labels
+	return models.SparseSamples(all)
+}
+
+// shares deals a data set out: at random, or sorted by label and cut evenly.
+func (x *zofedhtRun) shares(s *zofedhtSet, seed uint64) ([][]int, error) {
+	if x.split == "noniid" {
+		return data.Shards(s.labels, x.size.clients, 1, seed)
+	}
+	return data.IID(len(s.labels), x.size.clients, seed)
+}
+
+func (s *zofedhtSet) task() run.Task {
+	return run.Task{
+		Dim: s.model.Dim(), Loss: s.model.Loss, Metrics: zofedhtMetrics,
+		Measure: func(params []float32) []float64 {
+			loss, accuracy := s.model.Evaluate(params, 2)
+			return []float64{loss, accuracy}
+		},
+	}
+}
