@@ -38,6 +38,25 @@ func FuzzCatchUpReply(f *testing.F)    { fuzz(f, "catch-up-reply") }
 func FuzzSnapshotRequest(f *testing.F) { fuzz(f, "snapshot-request") }
 func FuzzSnapshotReply(f *testing.F)   { fuzz(f, "snapshot-reply") }
 
+// FuzzControl: what is read as a control variate is what begins the rest, and of a
+// record before the reply's.
+func FuzzControl(f *testing.F) {
+	for _, b := range vectorsOf(f, "reply", "ok") {
+		r, err := wire.DecodeReply(b)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(r.N, r.Rest)
+	}
+	f.Fuzz(func(t *testing.T, n uint64, rest []byte) {
+		r := wire.Reply{Kind: wire.Contribution, N: n, Rest: rest}
+		v, ok := r.Control()
+		if ok && (v.N == 0 || v.N >= n || !bytes.HasPrefix(rest, v.Append(nil))) {
+			t.Errorf("rest %x of a reply to %d is read as %+v", rest, n, v)
+		}
+	})
+}
+
 // FuzzPlanJSON: a file that is accepted survives being written and read, and
 // the record of a valid plan too.
 func FuzzPlanJSON(f *testing.F) {
