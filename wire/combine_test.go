@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,5 +104,21 @@ func TestPairs(t *testing.T) {
 	}
 	if got != string(want) {
 		t.Errorf("%s is not what plans say: go test ./wire -run TestPairs -update, then read the difference\n%s", pairsFile, got)
+	}
+}
+
+// TestPairsHaveEveryChoice: no value of an orthogonal field is left out.
+func TestPairsHaveEveryChoice(t *testing.T) {
+	dependent := []string{"initial", "difference", "step_decay", "stop_when"} // they go with everything
+	named := wiretest.Choices()
+	for _, f := range wire.Fields() {
+		if slices.Contains(dependent, f.Name) {
+			continue
+		}
+		for _, choice := range f.Choices() {
+			if choice != "" && !slices.Contains(named, f.Name+"="+choice) {
+				t.Errorf("%s=%s is in no pair: add it to wiretest/pairs.go", f.Name, choice)
+			}
+		}
 	}
 }
