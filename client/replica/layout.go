@@ -53,9 +53,9 @@ func initial(p *wire.Plan, runKey []byte, given []float32) ([]float32, error) {
 		copy(x, given)
 		return x, nil
 	}
-	at := 0
+	at, key := 0, prng.RecordKey(runKey, 0)
 	for _, s := range p.Layout() {
-		seed(x[at:at+int(s.Len)], at, runKey, s)
+		seed(x[at:at+int(s.Len)], at, key, &s)
 		at += int(s.Len)
 	}
 	return x, nil
@@ -64,11 +64,11 @@ func initial(p *wire.Plan, runKey []byte, given []float32) ([]float32, error) {
 // seed fills a segment that starts at element at of the model. Element i of the
 // model is scale times element i of the direction of domain Initial under the
 // key of record 0, whatever the segments are.
-func seed(x []float32, at int, runKey []byte, s wire.Segment) {
+func seed(x []float32, at int, key prng.Key, s *wire.Segment) {
 	if s.Fill == wire.Zero {
 		return
 	}
-	z := prng.Direction{Key: prng.RecordKey(runKey, 0), Domain: prng.Initial, Dist: prng.Normal}
+	z := prng.Direction{Key: key, Domain: prng.Initial, Dist: prng.Normal}
 	var block [prng.BlockLen]float32
 	for len(x) > 0 {
 		off := at % prng.BlockLen

@@ -14,16 +14,17 @@ import (
 // float64, each product rounded before it is added. x and m move as without a pool,
 // and after each E rounds they are computed anew from this.
 type pool struct {
-	a, b  []float64 // N+1 each; b is empty for a rule without momentum
-	v     []float64 // estimate of a step
-	start []float64 // a where the round began, for prox
-	given []float32 // x0 where the app gives it
-	norms []float64 // squared, of a sphere's directions; 0: not measured yet
+	a, b  []float64      // N+1 each; b is empty for a rule without momentum
+	v     []float64      // estimate of a step
+	start []float64      // a where the round began, for prox
+	given []float32      // x0 where the app gives it
+	seeds []wire.Segment // and where it does not
+	norms []float64      // squared, of a sphere's directions; 0: not measured yet
 }
 
 func newPool(p *wire.Plan) *pool {
 	n := int(p.Pool) + 1
-	c := &pool{a: make([]float64, n), v: make([]float64, n)}
+	c := &pool{a: make([]float64, n), v: make([]float64, n), seeds: p.Layout()}
 	c.a[n-1] = 1
 	if p.Rule != wire.SGD {
 		c.b = make([]float64, n)
@@ -170,11 +171,12 @@ func (r *Replica) firstBlock(dst []float32, i int) {
 	}
 	clear(dst)
 	start := 0
-	for _, s := range r.plan.Layout() {
+	for j := range r.pool.seeds {
+		s := &r.pool.seeds[j]
 		end := start + int(s.Len)
 		lo, hi := max(start, at), min(end, at+len(dst))
 		if lo < hi {
-			seed(dst[lo-at:hi-at], lo, r.runKey, s)
+			seed(dst[lo-at:hi-at], lo, r.poolKey, s)
 		}
 		start = end
 	}
