@@ -51,6 +51,7 @@ const (
 type State struct {
 	X, M    []float64 // model and local momentum
 	Server  Moments
+	Delta   []float64   // of the last round, the mean move of its clients
 	Moves   [][]float64 // of the model, the newest first
 	Q       [][]float64 // nil: none yet
 	Control [][]float64 // c_i
@@ -94,8 +95,8 @@ func (f *Fleet) Round(s *State, r *Round) {
 		s.Q = QR(s.Moves)
 	}
 	end := f.mean(s, r)
-	delta := along(end.X, -1, s.X)
-	next := f.Server.Step(s.X, s.Server, delta)
+	s.Delta = along(end.X, -1, s.X)
+	next := f.Server.Step(s.X, s.Server, s.Delta)
 	s.Moves = append([][]float64{along(next, -1, s.X)}, s.Moves...)
 	s.Moves = s.Moves[:min(len(s.Moves), max(f.Tau, 1))]
 	s.X, s.M = next, end.M

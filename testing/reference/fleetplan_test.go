@@ -1,0 +1,120 @@
+package reference
+
+import (
+	"math"
+	"slices"
+
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// fleetOf returns the fleet that a plan describes. Client i has slots[i].
+func fleetOf(p *wire.Plan, slots []uint32) *Fleet {
+	d := &planned{p, slots, p.RunKey}
+	if p.Private() {
+		d.key = secret
+	}
+	f := &Fleet{
+		Problem: Problem{Dim: int(p.Dim), Loss: loss, Direction: d.of},
+		Clients: clients, K: int(p.Steps), Mu: float64(p.Mu), Central: p.Difference == wire.Central, Gain: 1,
+		Beta: float64(p.Beta), Torch: p.Rule == wire.TorchMomentum, Decay: float64(p.WeightDecay), Prox: float64(p.Prox),
+		Control: Control(p.Control),
+		Server: Server{
+			Rule: Rule(p.ServerRule), Alpha: float64(p.ServerStep),
+			Beta1: float64(p.ServerBeta1), Beta2: float64(p.ServerBeta2), Epsilon: float64(p.ServerEpsilon), V0: float64(p.ServerV0),
+		},
+		Tau: int(p.SubspaceMoves), Alpha: float64(p.SubspaceShare), Coordinates: d.coordinates,
+		Clip: float64(p.Clip), Relayed: p.Transport == wire.Relay,
+	}
+	if p.Distribution == wire.Sphere {
+		f.Gain = float64(p.Dim)
+	}
+	for _, s := range p.Layout() {
+		f.MuScale = append(f.MuScale, slices.Repeat([]float64{float64(s.MuScale)}, int(s.Len))...)
+		f.StepScale = append(f.StepScale, slices.Repeat([]float64{float64(s.StepScale)}, int(s.Len))...)
+	}
+	if p.Precision == wire.Half {
+		f.Travel = func(g float64) float64 { return float64(wire.Half.Round(float32(g))) }
+	}
+	switch p.Aggregator {
+	case wire.Median:
+		f.Aggregate = Median
+	case wire.TrimmedMean:
+		f.Aggregate = func(g []float64) float64 { return TrimmedMean(g, float64(p.Trim)) }
+	}
+	return f
+}
+
+// planned are the directions of a plan, by production's addresses.
+type planned struct {
+	p     *wire.Plan
+	slots []uint32
+	key   []byte
+}
+
+func (d *planned) address(client int, at At, q int) prng.Direction {
+	z := prng.Direction{
+		Key: prng.RecordKey(d.key, at.N), Step: uint16(at.K), Perturbation: uint16(q),
+		Source: prng.Shared, Domain: prng.Directions, Dist: d.p.Distribution.Elements(),
+	}
+	if d.p.Sharing == wire.PerClient {
+		z.Source = prng.Slot(d.slots[client])
+	}
+	if d.p.Pool > 0 {
+		word := prng.Philox([4]uint32{uint32(at.K)<<16 | uint32(q), 0, 0, 0x706f6f6c}, z.Key)[0]
+		s := uint64(word) * uint64(d.p.Pool) >> 32
+		z.Key, z.Domain = prng.RecordKey(d.key, 0), prng.Pool
+		z.Step, z.Perturbation = uint16(s>>16), uint16(s)
+	}
+	return z
+}
+
+// of is v1 of a subspace, and z of others.
+func (d *planned) of(client int, at At, q int) []float64 {
+	z := fill(d.address(client, at, q), int(d.p.Dim))
+	if d.p.Distribution == wire.Sphere {
+		return along(make([]float64, len(z)), 1/math.Sqrt(dot(z, z)), z)
+	}
+	return z
+}
+
+// coordinates is v2.
+func (d *planned) coordinates(client int, at At, q int) []float64 {
+	z := d.address(client, at, q)
+	z.Domain = prng.Subspace
+	return fill(z, int(d.p.SubspaceMoves))
+}
+
+func fill(z prng.Direction, n int) []float64 {
+	v := make([]float32, n)
+	prng.Fill(v, z, 0)
+	return widen(v)
+}
+
+func widen(x []float32) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = float64(v)
+	}
+	return out
+}
+
+// contributors returns the clients that a plan asks for record n, and their
+// weights.
+func contributors(p *wire.Plan, slots []uint32, n uint64, id func(int) string) *Round {
+	cohort := wire.Cohort{Sampled: uint64(p.Sampled(clients)), Members: clients}
+	r := &Round{N: n}
+	for i := range clients {
+		if !cohort.Has(p.Run, n, 0, slots[i], id(i)) {
+			continue
+		}
+		r.Clients = append(r.Clients, i)
+		if p.Weights == wire.BySamples {
+			r.Weights = append(r.Weights, float64(min(samples(i), p.MaxWeight)))
+		}
+	}
+	return r
+}
+
+// samples is how many a client says it has.
+func samples(client int) uint32 { return uint32(1 + 3*client) }

@@ -1,0 +1,247 @@
+package reference
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+)
+
+const (
+	clients = 6
+	// blocks is a dimension of two blocks of directions, the second one cut.
+	blocks = 4096 + 111
+)
+
+// presetPlan returns the plan of a preset, of a size that a test can run.
+func presetPlan(t *testing.T, name string, random *rand.Rand) *wire.Plan {
+	t.Helper()
+	p, err := wire.Preset(name, fmt.Sprintf("r%d", random.Uint32()), 1+random.Uint64N(100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range p.RunKey {
+		p.RunKey[i] = byte(random.Uint32())
+	}
+	p.Steps = min(p.Steps, 2+random.Uint32N(3))
+	p.Perturbations = min(p.Perturbations, 2+random.Uint32N(4))
+	p.Rounds, p.Diverge, p.DigestEvery = 8, 0, 1
+	p.Members = clients
+	p.Target = 1 + random.Uint32N(clients)
+	if name == "mezo" {
+		p.Target, p.Rounds = 1, 20
+	}
+	if p.SubspaceMoves > 0 {
+		p.SubspaceMoves = 2 + random.Uint32N(2)
+	}
+	p.Quorum = p.Target
+	size(p)
+	return p
+}
+
+// size sets mu and eta to what the bowl of these tests bears, with the dimension
+// that p has.
+func size(p *wire.Plan) {
+	p.Mu, p.Step = 1e-2, float32(min(0.01, 0.5/float64(p.Dim)))
+	if p.Distribution == wire.Sphere {
+		p.Mu *= float32(math.Sqrt(float64(p.Dim)))
+	}
+	if p.Rule == wire.TorchMomentum {
+		p.Step *= 1 - p.Beta
+	}
+	if p.Control != wire.NoControl {
+		p.Step /= 2
+	}
+	if p.Clip > 0 { // slopes are about 0.2 at the start
+		scalars := float64(p.Steps * p.Perturbations)
+		if p.Distribution != wire.Sphere {
+			scalars *= float64(p.Dim)
+		}
+		p.Clip *= float32(0.2 * math.Sqrt(scalars))
+	}
+}
+
+// combination returns a random plan that may run, with fields that no preset
+// combines.
+func combination(t *testing.T, random *rand.Rand) *wire.Plan {
+	t.Helper()
+	for range 10000 {
+		p := presetPlan(t, "decomfl", random)
+		p.Preset = ""
+		draw(p, random)
+		size(p)
+		if p.Validate() == nil {
+			return p
+		}
+	}
+	t.Fatal("no combination may run")
+	return nil
+}
+
+// draw sets fields at random, without a look at what they make together.
+func draw(p *wire.Plan, random *rand.Rand) {
+	one := func(n uint) bool { return random.UintN(n) == 0 }
+	p.Dim = 1 + random.Uint64N(100)
+	if one(8) {
+		p.Dim, p.Rounds = blocks, 5
+	}
+	p.Steps, p.Perturbations = 1+random.Uint32N(4), 1+random.Uint32N(10)
+	drawEstimator(p, random, one)
+	drawUpdate(p, random, one)
+	drawServer(p, random, one)
+	drawAggregation(p, random, one)
+	theme(p, random)
+	if one(3) {
+		drawSegments(p, random)
+	}
+	if one(5) {
+		p.KeyCheck, p.RunKey = wire.KeyCheck(secret), nil
+	}
+}
+
+// secret is the run key of private runs.
+var secret = []byte("a secret that only devices know!")
+
+func drawEstimator(p *wire.Plan, random *rand.Rand, one func(uint) bool) {
+	p.Distribution = wire.Distribution(1 + random.UintN(4))
+	p.Difference = wire.Difference(1 + random.UintN(2))
+	if p.Distribution == wire.Subspace {
+		p.SubspaceMoves, p.SubspaceShare = 1+random.Uint32N(4), 0.1+0.8*random.Float32()
+	}
+	if one(2) {
+		p.Sharing, p.Transport = wire.PerClient, wire.Relay
+	}
+}
+
+func drawUpdate(p *wire.Plan, random *rand.Rand, one func(uint) bool) {
+	switch p.Rule = wire.Rule(1 + random.UintN(3)); p.Rule {
+	case wire.Momentum, wire.TorchMomentum:
+		p.Beta = 0.3 + 0.6*random.Float32()
+	}
+	if one(2) {
+		p.WeightDecay = 0.1
+	}
+	if one(3) {
+		p.Prox = random.Float32()
+	}
+	p.StepDecay = wire.StepDecay(random.UintN(2))
+	if one(4) {
+		p.StepSchedule = []wire.StepPoint{{Round: 3, Factor: 0.5}, {Round: 6, Factor: 0.25}}
+	}
+	if one(4) {
+		p.PerturbationSchedule = []wire.PerturbationPoint{{Round: 2, Perturbations: 1 + random.Uint32N(6)}, {Round: 5, Perturbations: 3}}
+	}
+}
+
+func drawServer(p *wire.Plan, random *rand.Rand, one func(uint) bool) {
+	if one(2) {
+		return
+	}
+	p.ServerRule = wire.ServerRule(1 + random.UintN(6))
+	switch p.ServerRule {
+	case wire.ServerSGD:
+		p.ServerStep = 0.5 + random.Float32()
+	case wire.ServerMomentum:
+		p.ServerStep, p.ServerBeta1 = 0.5, 0.5
+	case wire.ServerSign:
+		p.ServerStep = 0.002
+	default:
+		p.ServerStep, p.ServerBeta1, p.ServerBeta2 = 0.02, 0.9*random.Float32(), 0.9+0.09*random.Float32()
+		p.ServerEpsilon, p.ServerV0 = 1e-5, float32(random.UintN(2))*1e-5
+	}
+}
+
+func drawAggregation(p *wire.Plan, random *rand.Rand, one func(uint) bool) {
+	if one(3) {
+		p.Precision, p.MaxScalar = wire.Half, 6e4
+	}
+	if one(2) {
+		p.Weights = wire.BySamples
+		p.MaxWeight = []uint32{wire.MaxWeight, 5}[random.UintN(2)]
+	}
+	if one(2) {
+		return
+	}
+	switch p.Aggregator = wire.Aggregator(1 + random.UintN(3)); p.Aggregator {
+	case wire.TrimmedMean:
+		p.Trim = []float32{0.1, 0.2, 0.35}[random.UintN(3)]
+	case wire.ClippedMean:
+		p.Clip = 0.5 + random.Float32() // of what scalars have at the start: see size
+	}
+}
+
+// theme sets what goes with little else, so that it is not always refused.
+func theme(p *wire.Plan, random *rand.Rand) {
+	shared := func() { p.Sharing, p.Transport = wire.SharedDirections, wire.Mean }
+	switch random.UintN(6) {
+	case 0:
+		shared()
+		p.Pool, p.Rebase = 2+random.Uint32N(40), 1+random.Uint32N(5)
+		p.ServerRule, p.ServerStep, p.ServerBeta1, p.ServerBeta2, p.ServerEpsilon, p.ServerV0 = 0, 0, 0, 0, 0, 0
+	case 1:
+		shared()
+		p.Control, p.Aggregator, p.Trim, p.Clip = wire.ScaffoldPoint, wire.WeightedMean, 0, 0
+	case 2:
+		shared()
+		p.Control, p.Aggregator, p.Trim, p.Clip = wire.ScaffoldMean, wire.WeightedMean, 0, 0
+		p.Weights = wire.Equal
+	}
+}
+
+// drawSegments cuts the model in three unlike parts.
+func drawSegments(p *wire.Plan, random *rand.Rand) {
+	if p.Dim < 3 {
+		return
+	}
+	first := 1 + random.Uint64N(p.Dim-2)
+	second := 1 + random.Uint64N(p.Dim-first-1)
+	p.Segments = []wire.Segment{
+		{Name: "a", Len: first, Fill: wire.NormalFill, Scale: 0.5, MuScale: 2},
+		{Name: "b", Len: second, Fill: wire.UniformFill, Scale: 1},
+		{Name: "c", Len: p.Dim - first - second, StepScale: 0.5},
+	}
+	if random.UintN(2) == 0 {
+		p.Segments[2].StepScale = 0
+	}
+}
+
+// TestCombinationsHaveEverything: a choice that is never drawn is never compared.
+func TestCombinationsHaveEverything(t *testing.T) {
+	seen := map[string]int{}
+	for seed := range *combinations {
+		p := combination(t, rand.New(rand.NewPCG(seed, 3)))
+		for _, v := range []any{p.Sharing, p.Distribution, p.Difference, p.Rule, p.StepDecay, p.Control,
+			p.ServerRule, p.Transport, p.Precision, p.Aggregator, p.Weights} {
+			seen[fmt.Sprintf("%T %v", v, v)]++
+		}
+		for name, has := range map[string]bool{"pool": p.Pool > 0, "private": p.Private(), "segments": len(p.Segments) > 0,
+			"prox": p.Prox > 0, "decay": p.WeightDecay > 0, "blocks": p.Dim == blocks, "schedule of P": len(p.PerturbationSchedule) > 0,
+			"partial": p.Target < clients, "pool with momentum": p.Pool > 0 && p.Beta > 0, "pool of spheres": p.Pool > 0 && p.Distribution == wire.Sphere} {
+			if has {
+				seen[name]++
+			}
+		}
+	}
+	t.Log(seen)
+	for kind, choices := range map[string]int{"Sharing": 2, "Distribution": 4, "Difference": 2, "Rule": 3, "StepDecay": 2,
+		"Control": 3, "ServerRule": 7, "Transport": 2, "Precision": 2, "Aggregator": 4, "Weights": 2} {
+		n := 0
+		for name := range seen {
+			if strings.HasPrefix(name, "wire."+kind+" ") {
+				n++
+			}
+		}
+		if n != choices {
+			t.Errorf("%d choices of %s, want %d", n, kind, choices)
+		}
+	}
+	for _, name := range []string{"pool", "private", "segments", "prox", "decay", "blocks", "schedule of P", "partial",
+		"pool with momentum", "pool of spheres"} {
+		if seen[name] == 0 {
+			t.Errorf("no plan has %s", name)
+		}
+	}
+}
