@@ -17,9 +17,19 @@ func (h *host) phase() (phase uint8, point uint64) {
 	if h.plan.Control != wire.ScaffoldPoint {
 		return 0, 0
 	}
-	w := h.witness(h.last())
-	point, _ = w.Pending()
-	return w.Phase(), point
+	for n := h.last(); ; n-- {
+		r, err := wire.DecodeRecord(h.records[n-1])
+		switch {
+		case err != nil:
+			h.t.Fatal(err)
+		case r.Kind == wire.KindRollback:
+			n = r.To + 1
+		case r.Kind == wire.KindRound && r.Round.Phase == 1:
+			return 2, n
+		case r.Kind == wire.KindRound, r.Kind == wire.KindPlan:
+			return 1, 0
+		}
+	}
 }
 
 // conclude commits a round, or a phase of one, with terms.

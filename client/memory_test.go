@@ -42,8 +42,8 @@ func heap() (used, total int64) {
 
 // A device holds the vectors that DESIGN promises and little else: x; each
 // vector that the rule replicates; for a flat objective what the app sees; and
-// for K > 1 a local iterate of x and of the rule's vectors. Once it has them, a
-// round allocates no other.
+// for K > 1 a local iterate of x and of the rule's vectors, and with control variates
+// the correction. Once it has them, a round allocates no other.
 func TestMemory(t *testing.T) {
 	const dim, slack = 1 << 20, 256 << 10 // bytes
 	flat, stream, batched := null(dim), nullStream(dim), newBowls(dim, 0)
@@ -55,21 +55,33 @@ func TestMemory(t *testing.T) {
 		}
 		return err
 	}
+	sphere := func(p *wire.Plan) { p.Sharing, p.Transport, p.Distribution = wire.PerClient, wire.Relay, wire.Sphere }
+	scaffold1 := func(p *wire.Plan) { p.Control = wire.ScaffoldPoint }
+	scaffold2 := func(p *wire.Plan) { p.Control = wire.ScaffoldMean }
 	tests := []struct {
 		name      string
 		objective client.Objective
 		steps     uint32
 		rule      wire.Rule
+		edit      func(*wire.Plan)
 		vectors   int64
 	}{
-		{"stream", stream, 1, wire.SGD, 1},
-		{"flat", flat, 1, wire.SGD, 2},
-		{"batched", batched, 1, wire.SGD, 1},
-		{"batched, K=2", batched, 2, wire.SGD, 2},
-		{"stream, K=2", stream, 2, wire.SGD, 2},
-		{"flat, K=2", flat, 2, wire.SGD, 3},
-		{"flat, momentum", flat, 1, wire.TorchMomentum, 3},
-		{"flat, momentum, K=2", flat, 2, wire.TorchMomentum, 5},
+		{"stream", stream, 1, wire.SGD, nil, 1},
+		{"flat", flat, 1, wire.SGD, nil, 2},
+		{"batched", batched, 1, wire.SGD, nil, 1},
+		{"batched, K=2", batched, 2, wire.SGD, nil, 2},
+		{"stream, K=2", stream, 2, wire.SGD, nil, 2},
+		{"flat, K=2", flat, 2, wire.SGD, nil, 3},
+		{"flat, momentum", flat, 1, wire.TorchMomentum, nil, 3},
+		{"flat, momentum, K=2", flat, 2, wire.TorchMomentum, nil, 5},
+		{"stream, own spheres, K=2", stream, 2, wire.SGD, sphere, 2},
+		{"stream, scaffold-1", stream, 1, wire.SGD, scaffold1, 1},
+		{"stream, scaffold-1, K=2", stream, 2, wire.SGD, scaffold1, 3},
+		{"flat, scaffold-2, momentum, K=2", flat, 2, wire.TorchMomentum, scaffold2, 7},
+		{"stream, amsgrad, K=2", stream, 2, wire.SGD, func(p *wire.Plan) {
+			p.ServerRule, p.ServerStep, p.ServerEpsilon = wire.ServerAMSGrad, 0.1, 1e-8
+		}, 5},
+		{"stream, subspace", stream, 1, wire.SGD, subspaced, 6},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -80,10 +92,14 @@ func TestMemory(t *testing.T) {
 				if tt.rule != wire.SGD {
 					p.Beta = 0.9
 				}
+				if tt.edit != nil {
+					tt.edit(p)
+				}
 				h := newHost(t, p)
 				before, _ := heap()
 				d := h.device("d0", tt.objective)
 				h.round()
+				h.round() // or its second phase
 				used, total := heap()
 				if got, want := used-before, 4*dim*tt.vectors; got < want-slack || got > want+slack {
 					t.Errorf("%d bytes, %.3f vectors, want %d vectors", got, float64(got)/(4*dim), tt.vectors)

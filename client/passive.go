@@ -114,9 +114,6 @@ func (c *Client) snapshotIfDue(last uint64) error {
 	if live := c.course.path(n); s.offer().n > 0 && !live.has(s.offer().n) {
 		s.withdraw() // a rollback undid it
 	}
-	if f := s.offer(); c.seals() && f.n == n && f.tip == c.replica.Hash().Tip() {
-		return nil // sealed anew it would not fit the pieces that somebody has of it
-	}
 	ended := c.replica.Ended() != nil
 	if !ended && (!c.snapshotDue(n) || n+every <= last) {
 		return nil
@@ -126,6 +123,10 @@ func (c *Client) snapshotIfDue(last uint64) error {
 		return nil
 	}
 	s.skipped = false
+	if f := s.stored; c.seals() && f.n == n && f.tip == c.replica.Hash().Tip() {
+		s.set(f) // sealed anew it would not fit the pieces that somebody has of it
+		return nil
+	}
 	return c.writeSnapshot()
 }
 

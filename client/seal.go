@@ -62,12 +62,12 @@ func chunkCipher(runKey, salt []byte) cipher.AEAD {
 
 // chunkNonce is LE64 of the chunk's number, then LE32 1 for the last chunk and 0 for
 // others: no two chunks of a file have the same, and none can be moved or cut off.
-func chunkNonce(number uint64, last bool) (nonce [12]byte) {
+func chunkNonce(nonce *[12]byte, number uint64, last bool) []byte {
 	binary.LittleEndian.PutUint64(nonce[:], number)
-	if last {
+	if nonce[8] = 0; last {
 		nonce[8] = 1
 	}
-	return nonce
+	return nonce[:]
 }
 
 // A sealer seals what is written to it; Close seals the last chunk.
@@ -75,6 +75,7 @@ type sealer struct {
 	w      io.Writer
 	cipher cipher.AEAD
 	number uint64
+	nonce  [12]byte
 	plain  []byte // of the next chunk
 	sealed []byte
 }
@@ -113,8 +114,7 @@ func (s *sealer) Write(p []byte) (written int, err error) {
 func (s *sealer) Close() error { return s.seal(true) }
 
 func (s *sealer) seal(last bool) error {
-	nonce := chunkNonce(s.number, last)
-	_, err := s.w.Write(s.cipher.Seal(s.sealed[:0], nonce[:], s.plain, nil))
+	_, err := s.w.Write(s.cipher.Seal(s.sealed[:0], chunkNonce(&s.nonce, s.number, last), s.plain, nil))
 	s.number, s.plain = s.number+1, s.plain[:0]
 	return err
 }
@@ -128,6 +128,7 @@ type unsealer struct {
 	left   uint64 // bytes of the file to come
 	cipher cipher.AEAD
 	number uint64
+	nonce  [12]byte
 	part   []byte // what came of the head or the next chunk
 	plain  []byte
 	err    error
@@ -177,8 +178,7 @@ func (u *unsealer) open() error {
 		u.cipher = chunkCipher(u.runKey, u.part[len(sealMagic):])
 		return nil
 	}
-	nonce := chunkNonce(u.number, u.left == 0)
-	plain, err := u.cipher.Open(u.plain[:0], nonce[:], u.part, nil)
+	plain, err := u.cipher.Open(u.plain[:0], chunkNonce(&u.nonce, u.number, u.left == 0), u.part, nil)
 	if err != nil {
 		return fmt.Errorf("%w: chunk %d", errSealed, u.number)
 	}

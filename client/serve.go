@@ -23,8 +23,9 @@ type serving struct {
 	used    time.Time // when a piece of it was sent last
 	open    bool      // Run runs
 
-	skipped bool   // Run's: the last one due was not written
-	piece   []byte // the handler's
+	skipped bool         // Run's: the last one due was not written
+	stored  snapshotFile // Run's: what the store has, offered or withdrawn
+	piece   []byte       // the handler's
 }
 
 // A snapshotFile is a snapshot in the store.
@@ -89,6 +90,7 @@ func (c *Client) openSnapshot() error {
 	case err != nil:
 		return c.stored(itemSnapshot, err)
 	}
+	c.serving.stored = found
 	c.serving.set(found)
 	return nil
 }
@@ -98,6 +100,7 @@ func (c *Client) openSnapshot() error {
 // other, by its number.
 func (c *Client) writeSnapshot() error {
 	k, size := &c.keeper, int64(0)
+	c.serving.stored = snapshotFile{}
 	k.mu.Lock()
 	err := k.store.Save(itemSnapshot, func(w io.Writer) error {
 		counted := &counter{w: w}
@@ -106,7 +109,8 @@ func (c *Client) writeSnapshot() error {
 		return err
 	})
 	if err == nil {
-		c.serving.set(snapshotFile{c.replica.N(), c.replica.Hash().Tip(), size})
+		c.serving.stored = snapshotFile{c.replica.N(), c.replica.Hash().Tip(), size}
+		c.serving.set(c.serving.stored)
 	}
 	k.mu.Unlock()
 	if err == nil {

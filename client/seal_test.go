@@ -1,0 +1,214 @@
+package client
+
+import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+var runKey = bytes.Repeat([]byte{5}, 32)
+
+// sealed returns a sealed file of a plain one, which is written in pieces.
+func sealed(t testing.TB, plain []byte, piece int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	s, err := newSealer(&b, runKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p := range slices.Chunk(plain, piece) {
+		if n, err := s.Write(p); n != len(p) || err != nil {
+			t.Fatalf("wrote %d, %v", n, err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// unsealed returns what comes of a file in pieces.
+func unsealed(file, key []byte, size uint64, piece int) ([]byte, error) {
+	var b bytes.Buffer
+	u, err := newUnsealer(&b, key, size)
+	if err != nil {
+		return nil, err
+	}
+	for p := range slices.Chunk(file, piece) {
+		if _, err := u.Write(p); err != nil {
+			return b.Bytes(), err
+		}
+	}
+	if u.left > 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	return b.Bytes(), err
+}
+
+func content(n int) []byte {
+	r := rand.NewChaCha8([32]byte{1})
+	b := make([]byte, n)
+	r.Read(b)
+	return b
+}
+
+// What was sealed comes out again, whatever the pieces, and is as long as the sizes
+// say; and a reader of the file gives the same.
+func TestSeal(t *testing.T) {
+	for _, n := range []int{1, 2, chunkLen - 1, chunkLen, chunkLen + 1, 2*chunkLen - 1, 2 * chunkLen, 3*chunkLen + 7} {
+		plain := content(n)
+		for _, piece := range []int{1 << 20, chunkLen, sealedFull, 1000, 7} {
+			file := sealed(t, plain, piece)
+			if got := sealedSize(uint64(n)); got != uint64(len(file)) {
+				t.Errorf("%d bytes: sealed %d, sealedSize says %d", n, len(file), got)
+			}
+			if got, ok := plainSize(uint64(len(file))); got != uint64(n) || !ok {
+				t.Errorf("%d bytes: plainSize says %d, %v", n, got, ok)
+			}
+			if got, err := unsealed(file, runKey, uint64(len(file)), piece); !bytes.Equal(got, plain) || err != nil {
+				t.Errorf("%d bytes in pieces of %d: got %d, %v", n, piece, len(got), err)
+			}
+			r := newUnsealReader(bytes.NewReader(file), runKey, uint64(len(file)))
+			if got, err := io.ReadAll(r); !bytes.Equal(got, plain) || err != nil {
+				t.Errorf("%d bytes read: got %d, %v", n, len(got), err)
+			}
+		}
+	}
+	if a, b := sealed(t, content(5), 5), sealed(t, content(5), 5); bytes.Equal(a[:sealHead], b[:sealHead]) || bytes.Equal(a[sealHead:], b[sealHead:]) {
+		t.Error("two files have one salt")
+	}
+}
+
+// No size is taken for that of a sealed file but those that files have.
+func TestSealedSizes(t *testing.T) {
+	sizes := map[uint64]uint64{}
+	for n := uint64(1); n < 3*chunkLen; n++ {
+		sizes[sealedSize(n)] = n
+	}
+	for size := range uint64(3 * chunkLen) {
+		got, ok := plainSize(size)
+		if want, is := sizes[size]; ok != is || is && got != want {
+			t.Fatalf("%d bytes: %d, %v, want %d, %v", size, got, ok, want, is)
+		}
+	}
+}
+
+// A changed bit anywhere, another key, chunks cut off, moved, repeated or of another
+// file are found out, and nothing of the chunk at fault comes out.
+func TestSealedDamage(t *testing.T) {
+	plain := content(3*chunkLen + 100)
+	file, other := sealed(t, plain, 1<<20), sealed(t, plain, 1<<20)
+	chunk := func(file []byte, i int) []byte {
+		return file[sealHead+i*sealedFull : min(len(file), sealHead+(i+1)*sealedFull)]
+	}
+	join := func(parts ...[]byte) []byte { return slices.Concat(parts...) }
+	head := file[:sealHead]
+	tests := map[string][]byte{
+		"cut off behind a chunk": join(head, chunk(file, 0), chunk(file, 1)),
+		"a chunk left out":       join(head, chunk(file, 0), chunk(file, 2), chunk(file, 3)),
+		"chunks exchanged":       join(head, chunk(file, 1), chunk(file, 0), chunk(file, 2), chunk(file, 3)),
+		"a chunk repeated":       join(head, chunk(file, 0), chunk(file, 0), chunk(file, 2), chunk(file, 3)),
+		"a chunk of another":     join(head, chunk(file, 0), chunk(other, 1), chunk(file, 2), chunk(file, 3)),
+		"the last first":         join(head, chunk(file, 3)),
+	}
+	for name, b := range tests {
+		got, err := unsealed(b, runKey, uint64(len(b)), 1000)
+		if !errors.Is(err, errSealed) || !bytes.Equal(got, plain[:len(got)]) || len(got)%chunkLen != 0 {
+			t.Errorf("%s: %d bytes, %v", name, len(got), err)
+		}
+	}
+	for at := 0; at < len(file); at += 1 + at/40 {
+		b := slices.Clone(file)
+		b[at] ^= 1
+		got, err := unsealed(b, runKey, uint64(len(b)), 5000)
+		if !errors.Is(err, errSealed) || !bytes.Equal(got, plain[:len(got)]) {
+			t.Errorf("byte %d: %d bytes, %v", at, len(got), err)
+		}
+	}
+	if _, err := unsealed(file, bytes.Repeat([]byte{6}, 32), uint64(len(file)), 1000); !errors.Is(err, errSealed) {
+		t.Errorf("another key: %v", err)
+	}
+	if _, err := unsealed(append(slices.Clone(file), 0), runKey, uint64(len(file)), 1<<20); !errors.Is(err, errSealed) {
+		t.Errorf("a byte more: %v", err)
+	}
+	if _, err := newUnsealer(io.Discard, runKey, 12); !errors.Is(err, errSealed) {
+		t.Errorf("12 bytes: %v", err)
+	}
+}
+
+// TestSealedAsWritten opens a file as SEALED.md says, with nothing of seal.go.
+func TestSealedAsWritten(t *testing.T) {
+	plain := content(16384 + 3)
+	file := sealed(t, plain, 999)
+	if string(file[:14]) != "zofl sealed 1\n" {
+		t.Fatalf("begins with %q", file[:14])
+	}
+	mac := hmac.New(sha256.New, runKey)
+	mac.Write(append([]byte("zofl/1 snapshot\x00"), file[14:30]...))
+	block, err := aes.NewCipher(mac.Sum(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gcm, err := cipher.NewGCM(block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []byte
+	for i, chunk := range [][]byte{file[30 : 30+16400], file[30+16400:]} {
+		nonce := binary.LittleEndian.AppendUint64(nil, uint64(i))
+		nonce = binary.LittleEndian.AppendUint32(nonce, uint32(i)) // the second is the last
+		if got, err = gcm.Open(got, nonce, chunk, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(got, plain) {
+		t.Error("other bytes came out")
+	}
+}
+
+// Sealing and opening take a chunk or two, whatever the length.
+func TestSealDoesNotAllocate(t *testing.T) {
+	s, err := newSealer(io.Discard, runKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := content(3 * chunkLen)
+	if n := testing.AllocsPerRun(20, func() { s.Write(block) }); n != 0 {
+		t.Errorf("%v allocations to seal", n)
+	}
+	file := sealed(t, content(100*chunkLen), 1<<20)
+	u, err := newUnsealer(io.Discard, runKey, uint64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(20, func() {
+		var p []byte
+		if p, file = file[:30000], file[30000:]; p != nil {
+			_, err = u.Write(p)
+		}
+	}); n > 0.5 || err != nil {
+		t.Errorf("%v allocations to open, %v", n, err)
+	}
+}
+
+// BenchmarkSeal is what sealing costs beside writing.
+func BenchmarkSeal(b *testing.B) {
+	block := content(chunkLen)
+	s, err := newSealer(io.Discard, runKey)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(chunkLen)
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Write(block)
+	}
+}
