@@ -57,10 +57,7 @@ func (h *history) extend(p *position, perturbations uint32) bool {
 	if !first && perturbations != s.perturbations {
 		return false
 	}
-	if s.point.n > 0 {
-		return false // a second phase, after which a stretch of both begins
-	}
-	next := *s
+	next := *s // that begins between two phases goes no further
 	next.perturbations = perturbations
 	if rounds, point := h.after(&next, p.n); rounds != p.rounds || point != p.point {
 		return false

@@ -77,11 +77,12 @@ func (k *kept) combine(one func(values []float32) float32) []float32 {
 }
 
 // trimmedMean sorts values and returns the exact mean, rounded once, of all but
-// the trim part of them at either end, rounded down; at least one is left. The
-// part is a product of float32: 0.35 is not one, and yet of 20 it is 7.
+// the trim part of them at either end, rounded down. The part is a product of
+// float32: 0.35 is not one, and yet of 20 it is 7. trim is below 0.5, so that at
+// least one is left: no product rounds up to half of the values.
 func trimmedMean(values []float32, trim float32) float32 {
 	slices.Sort(values)
-	cut := min(int(float32(trim*float32(len(values)))), (len(values)-1)/2)
+	cut := int(float32(trim * float32(len(values))))
 	var sum mathx.ExactSum
 	rest := values[cut : len(values)-cut]
 	for _, v := range rest {

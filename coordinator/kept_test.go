@@ -27,6 +27,13 @@ func TestTrimmedMean(t *testing.T) {
 	}
 }
 
+func TestTrimmedMeanLeavesSome(t *testing.T) {
+	values := make([]float32, 3000)
+	for n := 1; n <= len(values); n++ {
+		trimmedMean(values[:n], math.Nextafter32(0.5, 0)) // of none it would panic
+	}
+}
+
 func TestClip(t *testing.T) {
 	for _, test := range []struct {
 		most      float32
