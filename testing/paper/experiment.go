@@ -21,7 +21,8 @@ type Experiment struct {
 func All() []Experiment {
 	list := []Experiment{decomflMNIST()}
 	list = append(list, decomflVariants()...)
-	return append(list, decomflLag(), decomflMemory(), zofedhtTable1())
+	list = append(list, decomflLag(), decomflMemory(), zofedhtTable1())
+	return append(list, zofedht()...)
 }
 
 // Find returns the experiment with an id.

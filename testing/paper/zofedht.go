@@ -50,7 +50,7 @@ type zofedhtSize struct {
 	clients int
 	asked   int // a round
 	rounds  uint64
-	points  uint64 // measurements of a curve
+	every   uint64 // so many rounds a model is measured
 	// The grid. Every method tunes its own step, unless they take the one of
 	// ZOFedAvg-SGD, relayed, with which all begin.
 	etas, alphas []float64
@@ -61,7 +61,7 @@ type zofedhtSize struct {
 // zofedhtFull is the paper's grid, and a9a as an extra. Planted stands for rcv1.
 var zofedhtFull = zofedhtSize{
 	sets: []string{"mnist", "fashion-mnist", "a9a", "planted"}, clients: 100, asked: 10,
-	rounds: 500, points: 25, etas: []float64{.1, 1, 10}, alphas: []float64{.1, .2, .3, .4, .5, .6, .7, .8, .9}, seeds: 3,
+	rounds: 500, every: 20, etas: []float64{.1, 1, 10}, alphas: []float64{.1, .2, .3, .4, .5, .6, .7, .8, .9}, seeds: 3,
 }
 
 // zofedhtSizeOf returns the size for an environment. A short one is MNIST with a
@@ -71,10 +71,10 @@ var zofedhtFull = zofedhtSize{
 func zofedhtSizeOf(e *Env, model string) zofedhtSize {
 	s := zofedhtFull
 	if e.Short {
-		s.sets, s.rounds, s.points = []string{"mnist"}, 60, 12
+		s.sets, s.rounds, s.every = []string{"mnist"}, 60, 5
 		s.alphas, s.oneEta = []float64{.1, .5, .9}, true
 		if model == "mlp" {
-			s.samples, s.rounds, s.points = 10_000, 12, 6
+			s.samples, s.rounds, s.every = 10_000, 12, 2
 			s.etas, s.alphas = []float64{.1, 1}, []float64{.5}
 		}
 	}
@@ -90,6 +90,7 @@ type zofedhtRun struct {
 	size         zofedhtSize
 	report       *Report
 	sets         []*zofedhtSet // that are trained
+	trained      map[string]*run.Result
 }
 
 func newZOFedHTRun(ctx context.Context, e *Env, id, split, model string, size zofedhtSize) *zofedhtRun {
@@ -97,7 +98,7 @@ func newZOFedHTRun(ctx context.Context, e *Env, id, split, model string, size zo
 	columns := append([]string{"data", "method", "directions", "eta0", "alpha", "seed"},
 		(&run.Curve{Metrics: zofedhtMetrics}).Columns()...)
 	return &zofedhtRun{
-		ctx: ctx, env: e, split: split, model: model, size: size,
+		ctx: ctx, env: e, split: split, model: model, size: size, trained: map[string]*run.Result{},
 		report: &Report{
 			ID: id, Table: Table{Columns: columns},
 			Figure: Figure{Title: title, X: "function evaluations", Y: "training loss", LogY: true},

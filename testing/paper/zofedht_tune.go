@@ -148,17 +148,13 @@ func (x *zofedhtRun) one(s *zofedhtSet, z zofedhtSetting, seed uint64) (*run.Res
 }
 
 func (x *zofedhtRun) training(s *zofedhtSet, z zofedhtSetting) *Training {
-	var at []uint64
-	for r := range x.size.points {
-		at = append(at, max(1, x.size.rounds*(r+1)/x.size.points))
-	}
 	preset := z.preset
 	if z.shared {
 		preset += "-shared"
 	}
 	return &Training{
 		Name: z.runName(s), Preset: preset, Clients: x.size.clients, Asked: x.size.asked, Rounds: x.size.rounds,
-		Task: s.task(), Order: run.Draws, Measure: append(at, 1),
+		Task: s.task(), Order: run.Draws, Every: x.size.every,
 		Shares: func(seed uint64) ([][]int, error) { return x.shares(s, seed) },
 		Set: func(p *wire.Plan) {
 			p.Segments, p.Step = s.segments, float32(z.eta)

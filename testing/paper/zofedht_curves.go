@@ -1,0 +1,86 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/zofl/zofl/testing/paper/run"
+)
+
+// tabulate adds the rows of a run.
+func (x *zofedhtRun) tabulate(s *zofedhtSet, z *zofedhtSetting, c *run.Curve) {
+	for _, p := range c.Points {
+		row := []string{s.name, z.name, z.directions(), fmt.Sprint(float32(z.eta)), fmt.Sprint(z.alpha), fmt.Sprint(c.Seed)}
+		x.report.Table.Rows = append(x.report.Table.Rows, append(row, p.Row(len(c.Metrics))...))
+	}
+}
+
+// directions says whose directions a setting has.
+func (z *zofedhtSetting) directions() string {
+	if z.shared {
+		return "shared"
+	}
+	return "relayed"
+}
+
+// draw adds the line of what tuning chose: its seeds' mean where it was measured.
+func (x *zofedhtRun) draw(s *zofedhtSet, t *zofedhtTuned) {
+	line := Series{Name: fmt.Sprintf("%s, %s, %s", s.name, t.zofedhtSetting.String(), t.directions())}
+	for _, p := range t.results[0].Curve.Measured() {
+		line.X, line.Y = append(line.X, float64(p.Queries)), append(line.Y, t.mean(p.Round))
+	}
+	x.report.Figure.Series = append(x.report.Figure.Series, line)
+}
+
+// losses returns the loss over all samples after a round by seed, infinite where a
+// run did not get there.
+func (t *zofedhtTuned) losses(round uint64) []float64 {
+	var list []float64
+	for _, r := range t.results {
+		list = append(list, finalLoss(r, round))
+	}
+	return list
+}
+
+func (t *zofedhtTuned) mean(round uint64) float64 { return mean(t.losses(round)) }
+
+// least is the best seed's, which is what the paper reports.
+func (t *zofedhtTuned) least(round uint64) float64 { return slices.Min(t.losses(round)) }
+
+func (t *zofedhtTuned) text(round uint64) string {
+	return t.zofedhtSetting.String() + " " + spread(t.losses(round))
+}
+
+// queries are those of all clients after a round.
+func (t *zofedhtTuned) queries(round uint64) uint64 {
+	for _, p := range t.results[0].Curve.Points {
+		if p.Round == round {
+			return p.Queries
+		}
+	}
+	return 0
+}
+
+// bytes returns what a round costs all clients together, both ways, without the
+// first round, before which they come together; NaN if there is no other.
+func (t *zofedhtTuned) bytes() float64 {
+	points := t.results[0].Curve.Points
+	if len(points) < 2 {
+		return math.NaN()
+	}
+	first, last := points[0], points[len(points)-1]
+	return float64(last.Bytes-first.Bytes) / float64(last.Round-first.Round)
+}
+
+// early returns the round of the first measurement at which ZOFedHT had as many
+// rounds with a subspace as without: nothing before tells the two apart.
+func (x *zofedhtRun) early(t *zofedhtTuned) uint64 {
+	const tau = 5 // the preset's
+	for _, p := range t.results[0].Curve.Measured() {
+		if p.Round >= 2*tau {
+			return p.Round
+		}
+	}
+	return x.size.rounds
+}
