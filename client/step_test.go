@@ -172,7 +172,7 @@ func (s *stepper) step(tb testing.TB) {
 	if err := e.run(s.ctx); err != nil {
 		tb.Fatal(err)
 	}
-	s.mean = wire.AppendScalars(s.mean[:0], e.scalars...)
+	s.mean = e.plan.Precision.Append(s.mean[:0], e.scalars...)
 	s.record.N, s.record.Prev = s.a.N, s.c.replica.Hash()
 	s.record.Round.Round = s.a.N - 1
 	s.record.Round.Terms[0].Scalars = s.mean
@@ -195,6 +195,40 @@ func TestStepDoesNotAllocate(t *testing.T) {
 						t.Errorf("%s, %d workers, K = %d, %v: %v allocations", o.name, workers, steps, difference, got)
 					}
 				}
+			}
+		}
+	}
+}
+
+// Nor does a step of another method, but for the lengths of spheres, which a replica
+// remembers.
+func TestMethodStepDoesNotAllocate(t *testing.T) {
+	const dim, runs = 40 * prng.BlockLen, 50
+	for name, edit := range map[string]func(s *stepper, p *wire.Plan){
+		"half": func(_ *stepper, p *wire.Plan) { p.Precision, p.MaxScalar = wire.Half, 65504 },
+		"per client": func(s *stepper, p *wire.Plan) {
+			p.Sharing, p.Transport = wire.PerClient, wire.Relay
+			s.record.Round.Terms[0].Source = prng.Slot(0)
+		},
+		"subspace": func(_ *stepper, p *wire.Plan) {
+			p.Distribution, p.SubspaceMoves, p.SubspaceShare = wire.Subspace, 2, 0.5
+		},
+		"fedprox, yogi": func(_ *stepper, p *wire.Plan) {
+			p.Prox, p.ServerRule, p.ServerStep, p.ServerEpsilon = 0.5, wire.ServerYogi, 0.1, 1e-3
+		},
+		"scaffold-2": func(s *stepper, p *wire.Plan) {
+			p.Control, s.record.Round.Population = wire.ScaffoldMean, 3
+		},
+	} {
+		for _, o := range nulls {
+			var round stepper
+			round.record.Round = &wire.Round{Terms: make([]wire.Term, 1)}
+			s := newStepper(t, o.make(dim, 2), 2, func(p *wire.Plan) { p.Steps = 2; edit(&round, p) })
+			r := s.record.Round
+			r.Population, r.Terms[0].Source = round.record.Round.Population, round.record.Round.Terms[0].Source
+			s.a.Perturbations, r.Perturbations = 2, 2
+			if got := testing.AllocsPerRun(runs, func() { s.step(t) }); got != 0 {
+				t.Errorf("%s, %s: %v allocations", name, o.name, got)
 			}
 		}
 	}

@@ -132,6 +132,9 @@ func (c *Client) variate(ctx context.Context, n uint64) (wire.ControlVariate, er
 			return wire.ControlVariate{}, err
 		}
 	}
+	if len(v.list) == 0 {
+		return wire.ControlVariate{}, nil
+	}
 	live := c.course.path(last)
 	for at := 0; at < len(v.list); {
 		e := &v.list[at]
