@@ -16,7 +16,7 @@ const pairsFile = "testdata/pairs.txt"
 
 // fieldMarks are what a cell of the table has for the field that is refused.
 var fieldMarks = map[string]string{
-	"": ".", "transport": "t", "roster": "r", "pool": "p", "control": "c", "aggregator": "a", "weights": "w",
+	"": ".", "transport": "t", "roster": "r", "pool": "p", "control": "c", "aggregator": "a", "weights": "w", "prox": "x",
 }
 
 // planOfPair is the plan that two choices make.
@@ -39,7 +39,7 @@ func pairTable(t *testing.T) string {
 # column, all else as in the preset decomfl with 3 steps, and the numbers that they need
 # (sharing=per-client needs transport=relay, and the other way round):
 #   .  it can run      -  two values of one field
-#   t r p c a w  it is refused: transport, roster, pool, control, aggregator, weights
+#   t r p c a w x  it is refused: transport, roster, pool, control, aggregator, weights, prox
 `)
 	verdicts := map[[2]string]string{}
 	for _, pair := range wiretest.Pairs() {
@@ -109,7 +109,7 @@ func TestPairs(t *testing.T) {
 
 // TestPairsHaveEveryChoice: no value of an orthogonal field is left out.
 func TestPairsHaveEveryChoice(t *testing.T) {
-	dependent := []string{"initial", "difference", "step_decay", "stop_when"} // they go with everything
+	dependent := []string{"initial", "step_decay", "stop_when"} // they go with everything
 	named := wiretest.Choices()
 	for _, f := range wire.Fields() {
 		if slices.Contains(dependent, f.Name) {

@@ -12,13 +12,15 @@ type Pair struct {
 	Settings []string
 }
 
-// choices are the orthogonal fields of a plan and their values. The last two
-// stand for a secret run key and a public one.
+// choices are the orthogonal fields of a plan and their values.
 var choices = [][]string{
 	{"sharing=shared", "sharing=per-client"},
 	{"transport=mean", "transport=relay"},
 	{"distribution=normal", "distribution=rademacher", "distribution=sphere", "distribution=subspace"},
+	{"difference=forward", "difference=central"},
+	{"steps=1", "steps=3"},
 	{"rule=sgd", "rule=momentum", "rule=torch-momentum"},
+	{"weight_decay=0", "weight_decay=0.01"},
 	{"prox=0", "prox=1"},
 	{"control=none", "control=scaffold-1", "control=scaffold-2"},
 	{"server_rule=mean", "server_rule=sgd", "server_rule=momentum", "server_rule=adam", "server_rule=amsgrad",
@@ -28,8 +30,11 @@ var choices = [][]string{
 	{"roster=dense", "roster=open"},
 	{"precision=single", "precision=half"},
 	{"pool=0", "pool=64"},
-	{"run_key=" + strings.Repeat("07", 32), "key_check=" + strings.Repeat("c0", 32)},
+	{"run_key=" + strings.Repeat("07", 32), secret},
 }
+
+// secret stands for a run key that is not public.
+var secret = "key_check=" + strings.Repeat("c0", 32)
 
 // needs are the numbers and the choice that a choice does not go without.
 var needs = map[string][]string{
@@ -48,7 +53,7 @@ var needs = map[string][]string{
 	"aggregator=clipped-mean": {"clip=10"},
 	"precision=half":          {"max_scalar=1000"},
 	"pool=64":                 {"rebase=4"},
-	choices[12][1]:            {"run_key="},
+	secret:                    {"run_key="},
 }
 
 var adaptive = []string{"server_step=0.02", "server_beta1=0.9", "server_beta2=0.99", "server_epsilon=1e-8", "server_v0=1e-5"}
