@@ -11,13 +11,13 @@ func (p *Plan) replicated() uint64 {
 	return n
 }
 
-// local is the number of vectors that a device has besides while it works: its
-// own iterate and momentum where there is more than one step, and its correction.
+// local is the number of vectors that a device has besides while it works: where
+// there is more than one step its own iterate and momentum, and its correction.
 func (p *Plan) local() uint64 {
-	n := uint64(0)
-	if p.Steps > 1 {
-		n += 1 + p.momenta()
+	if p.Steps <= 1 {
+		return 0
 	}
+	n := 1 + p.momenta()
 	if p.Control != NoControl {
 		n++
 	}

@@ -22,6 +22,7 @@ func TestCostOfVectors(t *testing.T) {
 		{"momentum, K = 1", wire.Plan{Rule: wire.Momentum, Steps: 1}, 2, 0, 1, 0},
 		{"torch momentum", wire.Plan{Rule: wire.TorchMomentum, Steps: 5}, 2, 2, 1, 0},
 		{"prox", wire.Plan{Rule: wire.SGD, Steps: 5, Prox: 1}, 1, 1, 3, 0},
+		{"scaffold-1, K = 1", wire.Plan{Rule: wire.SGD, Steps: 1, Control: wire.ScaffoldPoint}, 1, 0, 3, 0},
 		{"scaffold-1", wire.Plan{Rule: wire.SGD, Steps: 5, Control: wire.ScaffoldPoint}, 1, 2, 3, 0},
 		{"scaffold-2", wire.Plan{Rule: wire.SGD, Steps: 5, Control: wire.ScaffoldMean}, 2, 2, 3, 0},
 		{"server sgd", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerSGD}, 1, 1, 2, 0},
