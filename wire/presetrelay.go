@@ -13,7 +13,8 @@ the scalars of every contributor, so every device can see them: about
 contributors*K*P*4 bytes. Defaults are of the published code (run_localep,
 run_participate): 10 clients, all of them in a round, H = K = 20, b2 = P = 20,
 b1 = batch 25, step 1e-3, mu 1e-3. With 10 contributors that is 16 KiB a record,
-just within the limit of a relay: more of any of them wants precision=half.
+just within the limit of a relay: more of any of them wants precision=half with
+max_scalar=65504, which takes half.
 The published MNIST softmax numbers are not in that code. Its data-size weights are
 commented out: weights=samples has them.
 Exact: replaying each contributor's scalars is the mean of the local models, with

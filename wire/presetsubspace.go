@@ -52,7 +52,8 @@ is C times the gradient, longer in the subspace by 1/(1-a). On sparse data the p
 itself finds plain normal directions ahead in the long run. Line 3 samples clients
 with replacement, a cohort here has each device once.
 Memory: 2 tau d more in every replica, the basis and the moves since: 10 d at 5.
-Work: tau more passes over d a direction, and a factorization of tau columns.
+Work: up to tau more passes over d a direction, and a factorization of tau columns
+every tau rounds.
 `
 
 const averageNotes = `ZOFedHT with a = 0: normal directions, central difference, K steps
