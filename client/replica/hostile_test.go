@@ -1,0 +1,386 @@
+package replica
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// hostilePlans are one of each kind of record.
+var hostilePlans = map[string]string{
+	"mean":      `{"dim":50,"steps":2,"perturbations":3}`,
+	"relay":     `{"dim":50,"steps":2,"perturbations":3,"sharing":"per-client","transport":"relay"}`,
+	"samples":   `{"dim":50,"steps":2,"sharing":"per-client","transport":"relay","weights":"samples","distribution":"sphere"}`,
+	"point":     `{"dim":50,"steps":2,"perturbations":3,"control":"scaffold-1","precision":"half","max_scalar":6e4}`,
+	"variates":  `{"dim":50,"steps":2,"perturbations":3,"control":"scaffold-2","distribution":"rademacher"}`,
+	"subspace":  `{"dim":50,"distribution":"subspace","subspace_moves":2,"subspace_share":0.5,"server_rule":"yogi","server_step":0.02,"server_beta1":0.9,"server_beta2":0.99,"server_epsilon":1e-8}`,
+	"pool":      `{"dim":50,"steps":2,"perturbations":2,"pool":9,"rebase":2,"rule":"momentum","beta":0.5,"prox":1}`,
+	"signs":     `{"dim":50,"perturbations":9,"pool":9,"rebase":3,"distribution":"rademacher"}`,
+	"private":   `{"dim":50,"steps":2,"control":"scaffold-1","distribution":"subspace","subspace_moves":2,"subspace_share":0.5,"key_check":"00"}`,
+	"amsgrad":   `{"dim":50,"distribution":"sphere","server_rule":"amsgrad","server_step":0.02,"server_beta1":0.9,"server_beta2":0.99,"server_epsilon":1e-8}`,
+	"server":    `{"dim":50,"precision":"half","max_scalar":6e4,"server_rule":"sign","server_step":0.02}`,
+	"tauOfMany": `{"dim":3,"distribution":"subspace","subspace_moves":64,"subspace_share":0.5}`,
+}
+
+// hostileScript is a run of one of these plans, of a few rounds.
+func hostileScript(t testing.TB, name string, rounds int) *script {
+	t.Helper()
+	p := planOf(t, hostilePlans[name])
+	if p.Private() {
+		p.KeyCheck = wire.KeyCheck(secret)
+	}
+	s := newScript(p)
+	for n := range uint64(rounds) {
+		s.round(n + 1)
+	}
+	return s
+}
+
+// after returns the replica after the first records of a script.
+func after(t testing.TB, s *script, records int) *Replica {
+	t.Helper()
+	r := New(s.cfg)
+	if n, err := r.ApplyAll(s.records[:records]); err != nil {
+		t.Fatalf("record %d: %v", n, err)
+	}
+	return r
+}
+
+// Rounds that a plan cannot have made are refused by name, and change nothing.
+func TestHostileRounds(t *testing.T) {
+	one := func(n int) wire.Scalars { return wire.AppendScalars(nil, make([]float32, n)...) }
+	tests := []struct {
+		plan, name string
+		edit       func(r *wire.Round)
+	}{
+		{"mean", "phase 1", func(r *wire.Round) { r.Phase = 1 }},
+		{"mean", "phase 2", func(r *wire.Round) { r.Phase = 2 }},
+		{"mean", "weights", func(r *wire.Round) { r.Weights = []uint32{1} }},
+		{"mean", "population", func(r *wire.Round) { r.Population = 9 }},
+		{"mean", "older term", func(r *wire.Round) { r.Terms = append(r.Terms, wire.Term{Back: 1, Scalars: one(6)}) }},
+		{"mean", "more P than scalars", func(r *wire.Round) { r.Perturbations = math.MaxUint16 }},
+		{"relay", "a weight", func(r *wire.Round) { r.Weights = []uint32{1} }},
+		{"relay", "shared term", func(r *wire.Round) { r.Terms[0].Source = prng.Shared }},
+		{"relay", "older term", func(r *wire.Round) { r.Terms[len(r.Terms)-1].Back = 1 }},
+		{"relay", "scalars of one step", func(r *wire.Round) { r.Terms[0].Scalars = one(3) }},
+		{"relay", "no scalars", func(r *wire.Round) { r.Terms[0].Scalars = nil }},
+		{"relay", "no terms", func(r *wire.Round) { r.Terms = nil }},
+		{"samples", "no weights", func(r *wire.Round) { r.Weights = nil }},
+		{"samples", "a weight more", func(r *wire.Round) { r.Weights = append(r.Weights, 1) }},
+		{"point", "phase 0", func(r *wire.Round) { r.Phase = 0 }},
+		{"point", "phase 2 first", func(r *wire.Round) { r.Phase = 2 }},
+		{"point", "correction in phase 1", func(r *wire.Round) { r.Terms = append(r.Terms, wire.Term{Back: 1, Scalars: r.Terms[0].Scalars}) }},
+		{"point", "half of a half", func(r *wire.Round) { r.Terms[0].Scalars = r.Terms[0].Scalars[:4] }},
+		{"variates", "no contributors", func(r *wire.Round) { r.Contributors = 0 }},
+		{"variates", "no population", func(r *wire.Round) { r.Population = 0 }},
+		{"variates", "population below contributors", func(r *wire.Round) { r.Contributors, r.Population = 4, 3 }},
+		{"variates", "a slot's variate", func(r *wire.Round) { r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Source: 1, Scalars: one(6)}) }},
+		{"variates", "a variate without scalars", func(r *wire.Round) { r.Terms = append(r.Terms[:1], wire.Term{Back: 1}) }},
+		{"variates", "a variate of half a step", func(r *wire.Round) { r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Scalars: one(3)}) }},
+		{"variates", "a variate of the present", func(r *wire.Round) { r.Terms = append(r.Terms[:1], wire.Term{Source: 1, Scalars: one(6)}) }},
+		{"subspace", "a round left out", func(r *wire.Round) { r.Round++ }},
+		{"subspace", "round 0", func(r *wire.Round) { r.Round = 0 }},
+		{"pool", "a round twice", func(r *wire.Round) { r.Round-- }},
+		{"pool", "the last round of all", func(r *wire.Round) { r.Round = math.MaxInt64 }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.plan+": "+tt.name, func(t *testing.T) {
+			s := hostileScript(t, tt.plan, 3)
+			r := after(t, s, len(s.records))
+			at := *s.chain
+			s.round(4)
+			rec, err := wire.DecodeRecord(s.records[r.N()])
+			if err != nil {
+				t.Fatal(err)
+			}
+			tt.edit(rec.Round)
+			refuses(t, r, at.add(rec), wire.ErrValue)
+			for _, record := range s.records[r.N():] {
+				mustApply(t, r, record)
+			}
+		})
+	}
+}
+
+// Phase 2 is of the phase 1 before it, and of as many scalars.
+func TestHostilePhases(t *testing.T) {
+	s := hostileScript(t, "point", 1)
+	s.round(2) // with a change between its phases
+	r := after(t, s, len(s.records)-1)
+	at := chain{r.N(), r.Hash()}
+	good, err := wire.DecodeRecord(s.records[r.N()])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, edit := range map[string]func(r *wire.Round){
+		"phase 1 again":   func(r *wire.Round) { r.Phase, r.Terms = 1, []wire.Term{{Scalars: r.Terms[1].Scalars}} },
+		"phase 0":         func(r *wire.Round) { r.Phase = 0 },
+		"no correction":   func(r *wire.Round) { r.Terms = r.Terms[:1] },
+		"the change":      func(r *wire.Round) { r.Terms[1].Back = 1 },
+		"an older record": func(r *wire.Round) { r.Terms[1].Back = 3 },
+		"fewer scalars":   func(r *wire.Round) { r.Terms[1].Scalars = r.Terms[1].Scalars[:4] },
+		"two corrections": func(r *wire.Round) {
+			r.Terms = append(r.Terms, wire.Term{Back: 3, Scalars: r.Terms[1].Scalars})
+		},
+		"a slot's": func(r *wire.Round) { r.Terms[1].Source = 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			rec, here, round := good, at, *good.Round
+			round.Terms = append([]wire.Term(nil), round.Terms...)
+			rec.Round = &round
+			edit(&round)
+			refuses(t, r, here.add(rec), wire.ErrValue)
+		})
+	}
+	mustApply(t, r, s.records[r.N()])
+}
+
+// Corrections that cannot be are errors and write nothing.
+func TestHostileCorrections(t *testing.T) {
+	for _, tt := range []struct {
+		plan    string
+		records int // before it
+		own     wire.ControlVariate
+	}{
+		{"mean", 2, wire.ControlVariate{}},
+		{"point", 1, wire.ControlVariate{}}, // phase 1
+		{"point", 2, wire.ControlVariate{N: 1, Scalars: make(wire.Scalars, 6)}},
+		{"point", 2, wire.ControlVariate{N: 2, Scalars: make(wire.Scalars, 4)}},
+		{"point", 2, wire.ControlVariate{N: 2, Scalars: make(wire.Scalars, 5)}},
+		{"point", 2, wire.ControlVariate{N: 2}},
+		{"variates", 3, wire.ControlVariate{N: 2, Scalars: make(wire.Scalars, 12)}},
+		{"variates", 3, wire.ControlVariate{N: 2, Scalars: make(wire.Scalars, 7)}},
+		{"variates", 3, wire.ControlVariate{N: 1, Scalars: make(wire.Scalars, 24)}},
+		{"variates", 3, wire.ControlVariate{N: 0, Scalars: make(wire.Scalars, 24)}},
+		{"variates", 3, wire.ControlVariate{N: 4, Scalars: make(wire.Scalars, 24)}},
+		{"variates", 3, wire.ControlVariate{N: 2, Scalars: make(wire.Scalars, 8*(1<<17))}},
+	} {
+		r := after(t, hostileScript(t, tt.plan, 3), tt.records)
+		dst := []float32{50: 0}[:50]
+		dst[7] = 7
+		if err := r.Correct(dst, tt.own); !errors.Is(err, wire.ErrValue) || dst[7] != 7 {
+			t.Errorf("%s, %d bytes of record %d: got %v, want %v", tt.plan, len(tt.own.Scalars), tt.own.N, err, wire.ErrValue)
+		}
+	}
+}
+
+// Scalars that no device can have found make NaNs of the state, of one form in digest
+// and file, and a basis of zeros.
+func TestHostileScalars(t *testing.T) {
+	nan := math.Float32frombits(0xffc54321)
+	for name := range hostilePlans {
+		for _, bad := range []float32{nan, float32(math.Inf(-1)), math.MaxFloat32, 1e-45} {
+			s := hostileScript(t, name, 1)
+			r := after(t, s, len(s.records))
+			for n := uint64(2); n < 8; n++ {
+				s.round(n)
+				for _, b := range s.records[r.N():] {
+					rec, err := wire.DecodeRecord(b)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if rec.Round != nil {
+						for _, term := range rec.Round.Terms {
+							copy(term.Scalars, s.plan.Precision.Append(nil, bad))
+						}
+					}
+					here := chain{r.N(), r.Hash()}
+					mustApply(t, r, here.add(rec))
+					file := fileOf(t, r, History{})
+					if again, _, err := load(s.cfg, file); err != nil || stateOf(again) != stateOf(r) {
+						t.Fatalf("%s, %v: record %d: load: %v", name, bad, r.N(), err)
+					}
+				}
+			}
+			if bad != bad {
+				for j, q := range r.basis {
+					if !sameBits(q, make([]float32, len(q))) {
+						t.Errorf("%s: column %d of the basis is %v", name, j, q)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Registers of a NaN have one form, whatever bits the machine gave it.
+func TestRegistersOfNaN(t *testing.T) {
+	for name, set := range map[string]func(r *Replica, payload uint64){
+		"pool": func(r *Replica, payload uint64) {
+			r.pool.a[3], r.pool.b[2] = math.Float64frombits(payload), math.Float64frombits(payload+1)
+		},
+		"point": func(r *Replica, payload uint64) { r.pending.scalars[1] = math.Float32frombits(uint32(payload >> 32)) },
+	} {
+		s := hostileScript(t, name, 2)
+		a, b := after(t, s, 2), after(t, s, 2)
+		set(a, 0x7ff8000000000000)
+		set(b, 0xfffa000000000007)
+		if a.Digest() != b.Digest() || !bytes.Equal(fileOf(t, a, History{}), fileOf(t, b, History{})) {
+			t.Errorf("%s: the payload of a NaN is in the digest or the file", name)
+		}
+	}
+}
+
+// headTail is where the registers of a file without rollbacks begin in its head.
+func headTail(r *Replica) int { return -4 - 8*len(r.registers()) }
+
+// A head with registers is judged before memory is made for what it claims.
+func TestHostileRegisters(t *testing.T) {
+	le := binary.LittleEndian
+	for _, tt := range []struct {
+		plan, name string
+		records    int
+		edit       func(registers []byte)
+	}{
+		{"pool", "2^32-1 of them", 3, func(b []byte) { le.PutUint32(b, math.MaxUint32) }},
+		{"pool", "2^31 of them", 3, func(b []byte) { le.PutUint32(b, 1<<31) }},
+		{"pool", "one less", 3, func(b []byte) { le.PutUint32(b, le.Uint32(b)-1) }},
+		{"pool", "none", 3, func(b []byte) { le.PutUint32(b, 0) }},
+		{"pool", "another NaN", 3, func(b []byte) { le.PutUint64(b[4:], 0x7ff8000000000001) }},
+		{"pool", "a signaling NaN", 3, func(b []byte) { le.PutUint64(b[4:], 0x7ff0000000000001) }},
+		{"point", "record 0", 2, func(b []byte) { le.PutUint64(b[4:], 0) }},
+		{"point", "record 1", 2, func(b []byte) { le.PutUint64(b[4:], 1) }},
+		{"point", "a record to come", 2, func(b []byte) { le.PutUint64(b[4:], 3) }},
+		{"point", "a scalar of 33 bits", 2, func(b []byte) { b[16] = 1 }},
+		{"point", "another NaN", 2, func(b []byte) { le.PutUint32(b[12:], 0xffc00000) }},
+		{"variates", "more than members", 3, func(b []byte) { le.PutUint64(b[4:], wire.MaxMembers+1) }},
+		{"variates", "2^32 and one", 3, func(b []byte) { le.PutUint64(b[4:], 1<<32+1) }},
+		{"variates", "none", 3, func(b []byte) { le.PutUint32(b, 0) }},
+	} {
+		s := hostileScript(t, tt.plan, 3)
+		r := after(t, s, tt.records)
+		file := resum(fileOf(t, r, History{}), func(head []byte) { tt.edit(head[len(head)+headTail(r):]) })
+		if _, _, err := load(s.cfg, file); !errors.Is(err, ErrState) {
+			t.Errorf("%s, %s: got %v, want %v", tt.plan, tt.name, err, ErrState)
+		}
+	}
+}
+
+// A file's format is that of its plan.
+func TestFormatOfPlan(t *testing.T) {
+	for _, name := range []string{"mean", "pool", "point"} {
+		s := hostileScript(t, name, 1)
+		file := fileOf(t, after(t, s, 2), History{})
+		if want := name != "mean"; strings.HasPrefix(string(file), stateMagic2) != want {
+			t.Errorf("%s: the file begins with %q", name, file[:len(stateMagic)])
+		}
+		file[len(stateMagic)-2] ^= '1' ^ '2'
+		if _, _, err := load(s.cfg, resum(file, func([]byte) {})); !errors.Is(err, ErrState) {
+			t.Errorf("%s in the other format: got %v, want %v", name, err, ErrState)
+		}
+	}
+}
+
+// A small file does not get a large model, however many it says that it has.
+func TestHostilePoolHead(t *testing.T) {
+	p := planOf(t, `{"dim":40,"pool":65536,"rebase":1}`)
+	s := newScript(p)
+	s.round(1)
+	file := fileOf(t, after(t, s, 2), History{})
+	p.Dim = 1 << 31
+	first := newChain(p.Run).plan(p)
+	small := fileOf(t, after(t, s, 1), History{})
+	old := len(s.records[0])
+	grown := append([]byte(nil), file[:prefixLen+60]...)
+	grown = binary.LittleEndian.AppendUint32(grown, uint32(len(first)))
+	grown = append(append(grown, first...), file[prefixLen+64+old:]...)
+	binary.LittleEndian.PutUint32(grown[len(stateMagic):], binary.LittleEndian.Uint32(file[len(stateMagic):])+uint32(len(first)-old))
+	grown = resum(grown, func(head []byte) { binary.LittleEndian.PutUint64(head[48:], p.Dim) })
+	few := resum(small, func(head []byte) { binary.LittleEndian.PutUint32(head[len(head)-4-8*65537:], 0) })
+	var before, then runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for _, file := range [][]byte{grown, few} {
+		for _, dim := range []uint64{0, 40} {
+			_, _, err := load(Config{Run: p.Run, Dim: dim}, file)
+			if !errors.Is(err, ErrState) {
+				t.Errorf("got %v, want %v", err, ErrState)
+			}
+		}
+	}
+	runtime.ReadMemStats(&then)
+	if got := then.TotalAlloc - before.TotalAlloc; got > 16<<20 {
+		t.Errorf("%d bytes allocated for files of %d", got, len(grown))
+	}
+}
+
+// FuzzRound: whatever a body says, a replica takes it or is as it was, and what it
+// took can be saved.
+func FuzzRound(f *testing.F) {
+	var names []string
+	for name := range hostilePlans {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		s := hostileScript(f, name, 5)
+		for n, record := range s.records[1:] {
+			f.Add(uint8(i), uint8(n+1), record[bodyAt:])
+		}
+	}
+	f.Fuzz(func(t *testing.T, plan, records uint8, body []byte) {
+		s := hostileScript(t, names[int(plan)%len(names)], 5)
+		n := 1 + int(records)%(len(s.records)-1)
+		r := after(t, s, n)
+		if n+1 > 127 || len(s.records[n]) < bodyAt {
+			t.Skip()
+		}
+		head := s.records[n][:bodyAt]
+		before := stateOf(r)
+		err := r.Apply(append(bytes.Clone(head), body...))
+		var decode *wire.DecodeError
+		var plans *wire.PlanError
+		switch {
+		case err == nil:
+			if again, _, err := load(s.cfg, fileOf(t, r, History{})); err != nil || stateOf(again) != stateOf(r) {
+				t.Fatalf("saved and loaded: %v", err)
+			}
+			if r.Ended() == nil {
+				r.Direction(r.N()+1, 0, 0, 0)
+			}
+		case stateOf(r) != before:
+			t.Fatalf("%v, and the state changed", err)
+		case !errors.As(err, &decode) && !errors.As(err, &plans) && !errors.Is(err, wire.ErrValue):
+			t.Fatalf("got %v", err)
+		}
+	})
+}
+
+// bodyAt is where the body of a record begins: after the head of the array, version,
+// kind, n below 128, the hash and epoch 1.
+const bodyAt = 1 + 1 + 1 + 1 + 2 + 16 + 1
+
+// FuzzRegisters: a head with registers, its checksum right, is refused by name or
+// taken, and then it is the one that is written.
+func FuzzRegisters(f *testing.F) {
+	for _, name := range []string{"pool", "signs", "point", "variates", "private"} {
+		for n := 1; n < 4; n++ {
+			r := after(f, hostileScript(f, name, 3), n)
+			file := fileOf(f, r, History{})
+			end := prefixLen + int(binary.LittleEndian.Uint32(file[len(stateMagic):]))
+			f.Add(file[prefixLen:end], file[end+sumLen:])
+		}
+	}
+	cfg := Config{Run: "golden", Dim: 50, RunKey: secret}
+	f.Fuzz(func(t *testing.T, head, rest []byte) {
+		file := binary.LittleEndian.AppendUint32([]byte(stateMagic2), uint32(len(head)))
+		file = resum(append(append(append(file, head...), make([]byte, sumLen)...), rest...), func([]byte) {})
+		r, h, err := load(cfg, file)
+		if err != nil {
+			if !errors.Is(err, ErrState) {
+				t.Fatalf("got %v, want %v", err, ErrState)
+			}
+			return
+		}
+		if again := fileOf(t, r, h); !bytes.Equal(again, file) {
+			t.Fatalf("loaded\n%x, saved\n%x", file, again)
+		}
+	})
+}
