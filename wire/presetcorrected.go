@@ -27,9 +27,10 @@ more queries (and one more for f(x)), another message up and down, then the K st
 The paper's c is over all N clients, here over the contributors of the first phase.
 Exact, also if others contribute to the second phase than to the first: the
 corrections of those who contribute do not cancel then, so each sends the c_i that it
-used and the record brings their mean.
-Trap: with few perturbations the correction adds its own noise; the paper finds type
-II ahead of type I for that, and both behind none where devices are alike.
+used (who had no part in the first phase finds it in the second) and the record brings
+their mean. Trap: with few perturbations the correction adds its own noise; the paper
+finds type II ahead of type I for that, and type I behind no correction at all where
+devices are much alike.
 Memory: a correction of d more on a device. Work: P directions more a round.`,
 		apply: func(p *Plan) {
 			differences(p)
