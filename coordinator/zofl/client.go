@@ -18,9 +18,9 @@ import (
 // A deviceFlags is what `zofl client` and `zofl follow` are asked alike.
 type deviceFlags struct {
 	connection
-	run, id, store, initial string
-	horizon                 uint64
-	asJSON                  bool
+	run, id, store, initial, secret string
+	horizon                         uint64
+	asJSON                          bool
 }
 
 func (d *deviceFlags) flags(cmd *cobra.Command) {
@@ -30,6 +30,7 @@ func (d *deviceFlags) flags(cmd *cobra.Command) {
 	f.StringVar(&d.id, "id", "", "name of this device among the others, for ever")
 	f.StringVar(&d.store, "store", "", "directory of what survives a crash; none: it starts over")
 	f.StringVar(&d.initial, "initial", "", "file of the first parameters (.f32 or .npy), for a plan that has them given")
+	secretFlag(cmd, &d.secret)
 	f.Uint64Var(&d.horizon, "horizon", 0, "take a snapshot, where there is one, when so many records behind; 0: by cost alone")
 	f.BoolVar(&d.asJSON, "json", false, "print progress as JSON, one object a line")
 }
@@ -45,6 +46,9 @@ func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
 	logger := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	given, err := readInitial(d.initial)
 	if err != nil {
+		return err
+	}
+	if cfg.RunKey, err = readSecret(d.secret); err != nil {
 		return err
 	}
 	if d.store != "" {

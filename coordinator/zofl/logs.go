@@ -21,6 +21,7 @@ type logChoice struct {
 	connection
 	run, store string
 	initial    string // file
+	secret     string // file
 	jetstream  bool
 }
 
@@ -68,6 +69,7 @@ func (l *logChoice) open(ctx context.Context) (source.Source, error) {
 func (l *logChoice) replayFlags(cmd *cobra.Command) {
 	l.flags(cmd)
 	cmd.Flags().StringVar(&l.initial, "initial", "", "file of the first parameters (.f32 or .npy), for a plan that has them given")
+	secretFlag(cmd, &l.secret)
 }
 
 // replay replays the records that the flags name up to record at, 0 for all.
@@ -76,12 +78,16 @@ func (l *logChoice) replay(ctx context.Context, at uint64, each func(n uint64, r
 	if err != nil {
 		return nil, err
 	}
+	key, err := readSecret(l.secret)
+	if err != nil {
+		return nil, err
+	}
 	src, err := l.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
-	r, err := source.Replay(ctx, src, at, given, each)
+	r, err := source.Replay(ctx, src, at, replica.Config{Initial: given, RunKey: key}, each)
 	return r, classify(err)
 }
 

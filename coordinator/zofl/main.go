@@ -85,6 +85,8 @@ func classify(err error) error {
 		}
 	}
 	switch {
+	case errors.Is(err, wire.ErrRunKey):
+		return usageError{fmt.Errorf("%w: give --secret the file that zofl plan --secret made", err)}
 	case errors.As(err, &fault):
 		return corruptError{err}
 	case errors.Is(err, coordinator.ErrNoLog), errors.Is(err, bus.ErrNoResponders), errors.Is(err, operate.ErrNobody):

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"github.com/zofl/zofl/wire"
 )
 
@@ -22,9 +24,8 @@ func keepSecret(p *wire.Plan, name string) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !p.Private():
 		key, err = makeSecret(name)
-	case err == nil && len(key) != secretLen:
-		err = usageError{fmt.Errorf("%s has %d bytes: a run key is %d random bytes, never a password; name a file that does not exist to have it made",
-			name, len(key), secretLen)}
+	case err == nil:
+		err = checkSecret(name, key)
 	}
 	if err != nil {
 		return err
@@ -51,4 +52,29 @@ func makeSecret(name string) ([]byte, error) {
 	}
 	_, err = file.Write(key)
 	return key, errors.Join(err, file.Sync(), file.Close())
+}
+
+// secretFlag adds the flag of a command that needs the run's key.
+func secretFlag(cmd *cobra.Command, name *string) {
+	cmd.Flags().StringVar(name, "secret", "", "file of the run key, of a private run (zofl plan --secret)")
+}
+
+// readSecret reads a run key; "" is none.
+func readSecret(name string) ([]byte, error) {
+	if name == "" {
+		return nil, nil
+	}
+	key, err := os.ReadFile(name)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--secret: %w", err)}
+	}
+	return key, checkSecret(name, key)
+}
+
+func checkSecret(name string, key []byte) error {
+	if len(key) == secretLen {
+		return nil
+	}
+	return usageError{fmt.Errorf("%s has %d bytes: a run key is %d random bytes, never a password; zofl plan --secret with the name of a file that does not exist makes one",
+		name, len(key), secretLen)}
 }

@@ -13,11 +13,12 @@ import (
 // Replay returns the replica of the state after record at, or after the last
 // record for 0. The chain is verified from record 1 on. each is called with
 // every record that was read, and the replica where it has that record's state;
-// nil where the record was rolled back later.
+// nil where the record was rolled back later. cfg is what only its owner knows of the
+// model; the run is the log's.
 //
 // A rollback returns to an earlier state, so the records are read twice: once
 // for the rollbacks, and once to apply those that count.
-func Replay(ctx context.Context, s Source, at uint64, initial []float32, each func(n uint64, record []byte, r *replica.Replica) error) (*replica.Replica, error) {
+func Replay(ctx context.Context, s Source, at uint64, cfg replica.Config, each func(n uint64, record []byte, r *replica.Replica) error) (*replica.Replica, error) {
 	counts, err := course(ctx, s, at)
 	if err != nil {
 		return nil, err
@@ -29,7 +30,7 @@ func Replay(ctx context.Context, s Source, at uint64, initial []float32, each fu
 			return false
 		}
 		if b.r == nil {
-			b.r, failed = begin(record, initial)
+			b.r, failed = begin(record, cfg)
 		}
 		state := b.r
 		switch {
@@ -66,7 +67,7 @@ func Replay(ctx context.Context, s Source, at uint64, initial []float32, each fu
 }
 
 // begin returns the replica that record 1 is of.
-func begin(record []byte, initial []float32) (*replica.Replica, error) {
+func begin(record []byte, cfg replica.Config) (*replica.Replica, error) {
 	first, err := wire.DecodeRecord(record)
 	if err != nil {
 		return nil, err
@@ -74,7 +75,8 @@ func begin(record []byte, initial []float32) (*replica.Replica, error) {
 	if first.Kind != wire.KindPlan {
 		return nil, fmt.Errorf("record %d is a %v: the first one is a plan", first.N, first.Kind)
 	}
-	return replica.New(replica.Config{Run: first.Plan.Run, Initial: initial, Workers: runtime.GOMAXPROCS(0)}), nil
+	cfg.Run, cfg.Workers = first.Plan.Run, runtime.GOMAXPROCS(0)
+	return replica.New(cfg), nil
 }
 
 // A batch is copies of records that are applied together: nobody wants to see

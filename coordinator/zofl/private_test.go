@@ -1,0 +1,55 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// TestPrivateRun: devices and a witness that have the run key train; the
+// coordinator, which has not, leads them; export and verify need it.
+func TestPrivateRun(t *testing.T) {
+	dir, address := t.TempDir(), freeAddress(t)
+	plan, key, log, url := filepath.Join(dir, "plan.json"), filepath.Join(dir, "key"), filepath.Join(dir, "log"), "nats://"+address
+	if _, err := zofl(t, "plan", "--run", "quiet", "--dim", "20", "--write", plan, "--secret", key, "--set", "members=2", "--set", "target=2",
+		"--set", "quorum=2", "--set", "rounds=5", "--set", "reannounce=100", "--set", "digest_every=1"); err != nil {
+		t.Fatal(err)
+	}
+	lead := background(t, "serve", plan, "--store", log, "--listen", address, "--json", "--witness", "w")
+	join := func(command, id string, args ...string) *service {
+		return background(t, append([]string{command, "--url", url, "--run", "quiet", "--id", id, "--json", "--secret", key}, args...)...)
+	}
+	join("follow", "w", "--store", filepath.Join(dir, "w"))
+	join("client", "a", "--objective", "bowl", "--dim", "20")
+	b := join("client", "b", "--objective", "bowl", "--dim", "20")
+	waitFor(t, b, `"event":"stopped"`)
+	if err := lead.stop(); err != nil {
+		t.Fatal(err)
+	}
+
+	var v verdict
+	out, err := zofl(t, "verify", "--store", log, "--secret", key, "--json")
+	if err == nil {
+		err = json.Unmarshal([]byte(out), &v)
+	}
+	if err != nil || v.Rounds != 5 || v.Ended != "rounds" {
+		t.Errorf("verify says %+v, %v", v, err)
+	}
+	if err := b.stop(); err != nil || !strings.Contains(b.out.String(), v.Digest) {
+		t.Errorf("the device ended with %v and without the digest %s:\n%s", err, v.Digest, b.out.String())
+	}
+	model := filepath.Join(dir, "model.npy")
+	if _, err := zofl(t, "export", "--store", log, "--secret", key, "--out", model); err != nil {
+		t.Error(err)
+	}
+	for _, args := range [][]string{{"verify"}, {"export", "--out", filepath.Join(dir, "none.npy")}} {
+		_, err := zofl(t, append(args, "--store", log)...)
+		if !errors.Is(err, wire.ErrRunKey) || !errors.As(err, &usageError{}) || !strings.Contains(err.Error(), "--secret") {
+			t.Errorf("%s without the run key: %v", args[0], err)
+		}
+	}
+}
