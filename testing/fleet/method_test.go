@@ -1,0 +1,210 @@
+package fleet
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/wire"
+)
+
+// options are what presets leave as they are, on a preset.
+var options = []struct {
+	name, preset string
+	edit         func(*wire.Plan)
+}{
+	{"half", "decomfl", func(p *wire.Plan) { p.Precision, p.MaxScalar, p.Steps = wire.Half, 65504, 2 }},
+	{"pool", "decomfl", func(p *wire.Plan) { p.Pool, p.Rebase, p.Steps = 16, 4, 2 }},
+	{"median", "decomfl", func(p *wire.Plan) { p.Aggregator, p.Steps = wire.Median, 2 }},
+	{"private", "decomfl", func(p *wire.Plan) { p.RunKey, p.KeyCheck = nil, wire.KeyCheck(secret) }},
+	{"private, scaffold-2", "scaffold-2", func(p *wire.Plan) { p.RunKey, p.KeyCheck = nil, wire.KeyCheck(secret) }},
+	{"scaffold-1, half", "scaffold-1", func(p *wire.Plan) { p.Precision, p.MaxScalar = wire.Half, 65504 }},
+	{"scaffold-2, momentum, amsgrad", "scaffold-2", func(p *wire.Plan) {
+		p.Rule, p.Beta = wire.Momentum, 0.9
+		p.ServerRule, p.ServerStep, p.ServerBeta1, p.ServerBeta2 = wire.ServerAMSGrad, 0.01, 0.9, 0.99
+		p.ServerEpsilon = 1e-6
+	}},
+}
+
+var secret = make([]byte, 32)
+
+func init() { rand.Read(secret) }
+
+// TestMethods runs every preset and every option over the coordinator, with devices
+// that miss rounds, are stopped and come back, join late, and follow: all end with the
+// bits of the log, and the coordinator dropped nothing for its content.
+func TestMethods(t *testing.T) {
+	run := func(name, preset string, edit func(*wire.Plan)) {
+		t.Run(name, func(t *testing.T) {
+			p, err := wire.Preset(preset, "methods", 5000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Steps, p.Perturbations = min(p.Steps, 3), min(p.Perturbations, 4)
+			p.Step, p.Mu, p.Rounds, p.DigestEvery, p.Diverge = 1e-3, 1e-3, 30, 4, 0
+			if p.Members > 1 {
+				p.Members, p.Target, p.Quorum = 4, 2, 1
+			}
+			edit(p)
+			if err := p.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Test(t, func(t *testing.T) { newMethodRun(t, p).play() })
+		})
+	}
+	for _, info := range wire.Presets() {
+		run(info.Name, info.Name, func(*wire.Plan) {})
+	}
+	for _, o := range options {
+		run(o.name, o.preset, o.edit)
+	}
+}
+
+// A methodRun is a run of a plan over the bus in memory.
+type methodRun struct {
+	t    *testing.T
+	plan *wire.Plan
+	bus  *bus.Memory
+	log  *coordinator.MemoryLog
+	lead *coordinator.Coordinator
+	all  sync.WaitGroup
+	dir  string
+
+	rounds chan uint64 // that are done
+
+	mu      sync.Mutex // guards clients
+	clients map[string]*client.Client
+}
+
+func newMethodRun(t *testing.T, p *wire.Plan) *methodRun {
+	r := &methodRun{
+		t: t, plan: p, bus: bus.NewMemory(), log: &coordinator.MemoryLog{}, dir: t.TempDir(),
+		rounds: make(chan uint64, p.Rounds+1), clients: map[string]*client.Client{},
+	}
+	var err error
+	r.lead, err = coordinator.New(t.Context(), coordinator.Config{
+		Bus: r.bus, Plan: p, Log: r.log, Linger: time.Hour, Witnesses: []string{"w"},
+		Recorder: coordinator.RecorderFunc(func(e coordinator.Event) error {
+			switch e.Kind {
+			case coordinator.RoundDone:
+				r.rounds <- e.Round
+			case coordinator.DigestsDiffer, coordinator.RunPaused:
+				t.Errorf("record %d: %v %s", e.N, e.Kind, e.Reason)
+			}
+			return nil
+		}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// play runs it to its end.
+func (r *methodRun) play() {
+	defer r.bus.Close()
+	ctx, cancel := context.WithTimeout(r.t.Context(), 24*time.Hour)
+	defer cancel()
+	r.all.Go(func() {
+		if err := r.lead.Run(ctx); err != nil {
+			r.t.Errorf("coordinator: %v", err)
+		}
+	})
+	r.start(ctx, "w", func(c *client.Config) { c.Passive, c.Objective = &client.Passive{SnapshotEvery: 8}, nil })
+	for i := 1; i < int(r.plan.Members); i++ {
+		r.start(ctx, fmt.Sprint("d", i))
+	}
+	for _, away := range []uint64{5, 6, 7, 12, 29} { // stopped after so many rounds, for one
+		stop := r.start(ctx, "d0")
+		for done := range r.rounds {
+			if done >= away {
+				break
+			}
+		}
+		stop()
+		if r.plan.Members > 1 {
+			<-r.rounds // without it
+		}
+	}
+	r.start(ctx, "d0")
+	r.start(ctx, "late", func(c *client.Config) { c.Horizon = 10 })
+	r.all.Wait()
+	r.agree()
+	if c := r.lead.Status().Counters; c.WrongControl+c.WrongCount+c.NonFinite+c.TooLarge+c.Malformed+c.WrongTip > 0 {
+		r.t.Errorf("the coordinator dropped replies: %+v", c)
+	}
+}
+
+var errAway = errors.New("away")
+
+// start runs a client until stop, or the end of the run.
+func (r *methodRun) start(ctx context.Context, id string, edits ...func(*client.Config)) (stop func()) {
+	r.t.Helper()
+	store, err := client.OpenStore(filepath.Join(r.dir, id))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	cfg := client.Config{
+		Bus: r.bus, Run: r.plan.Run, ID: id, Store: store, Workers: 1,
+		Objective: client.Func(int(r.plan.Dim), bowl(len(id)+int(id[len(id)-1]))),
+	}
+	if r.plan.Private() {
+		cfg.RunKey = secret
+	}
+	for _, edit := range edits {
+		edit(&cfg)
+	}
+	c, err := client.New(cfg)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.mu.Lock()
+	r.clients[id] = c
+	r.mu.Unlock()
+	ctx, cancel := context.WithCancelCause(ctx)
+	ended := make(chan struct{})
+	r.all.Go(func() {
+		defer close(ended)
+		defer store.Close()
+		if err := c.Run(ctx); err != nil && err != errAway {
+			r.t.Errorf("%s: %v", id, err)
+		}
+	})
+	return func() {
+		cancel(errAway)
+		<-ended
+	}
+}
+
+// agree checks that all hold what the log says.
+func (r *methodRun) agree() {
+	w := replica.New(replica.Config{Run: r.plan.Run, RunKey: secret})
+	err := r.log.Read(context.Background(), 1, func(n uint64, record []byte) bool {
+		err := w.Apply(record)
+		if err != nil {
+			r.t.Errorf("record %d: %v", n, err)
+		}
+		return err == nil
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if w.Rounds() != r.plan.Rounds || w.Ended() == nil {
+		r.t.Errorf("the log ends in round %d of %d", w.Rounds(), r.plan.Rounds)
+	}
+	for id, c := range r.clients {
+		if n, digest := c.Digest(); n != w.N() || digest != w.Digest() {
+			r.t.Errorf("%s: digest %x after record %d, the log's is %x after %d", id, digest[:8], n, w.Digest(), w.N())
+		}
+	}
+}
