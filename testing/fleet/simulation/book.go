@@ -164,7 +164,7 @@ func (b *book) round(r *wire.Record) {
 	if r.Round.Contributors < plan.Quorum {
 		b.w.find("quorum", "record %d has %d contributors, the quorum is %d", r.N, r.Round.Contributors, plan.Quorum)
 	}
-	counted, err := b.w.scenario.contributors(r, plan)
+	counted, err := b.contributors(r, plan)
 	if err != nil {
 		b.w.find("no contribution is counted twice", "record %d: %v", r.N, err)
 		return

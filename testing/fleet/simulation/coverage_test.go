@@ -12,6 +12,8 @@ var covered = []string{
 	"crash before write", "crash before sync", "crash before rename", "crash before open",
 	"log refuses", "log loses the ack", "log stalls", "log timeout", "log conflict", "members deposed", "event adopted",
 	"found in the log", "on from a checkpoint", "device says: store", "snapshot piece", "reference",
+	"relay single", "relay half", "median single", "median half",
+	"event phase", "second phase", "control variate", "control variate of old",
 	"rid of a wrong bit", "declined busy", "declined time", "declined loss failed",
 }
 

@@ -3,7 +3,6 @@ package simulation
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"sync/atomic"
@@ -115,28 +114,6 @@ func (o *objective) Evaluate(ctx context.Context, _ []float32) ([]float64, int, 
 
 // Samples implements [client.Sampler].
 func (o *objective) Samples() int { return int(o.w.scenario.weights[o.device]) }
-
-// contributors returns the devices whose contributions a round's scalars are
-// the mean of, each once.
-func (s *scenario) contributors(r *wire.Record, plan *wire.Plan) ([]int, error) {
-	scalars, perturbations := r.Round.Terms[0].Scalars, int(r.Round.Perturbations)
-	if scalars.Len() != int(plan.Steps)*perturbations {
-		return nil, fmt.Errorf("it has %d scalars", scalars.Len())
-	}
-	var counted []int
-	for i := range scalars.Len() {
-		mean := float64(scalars.At(i)) / scale(r.N, i/perturbations, i%perturbations)
-		found, ok := s.solve(mean, int(r.Round.Contributors))
-		switch {
-		case !ok:
-			return nil, fmt.Errorf("%v is not the mean of %d devices' slopes, each once", scalars.At(i), r.Round.Contributors)
-		case i > 0 && fmt.Sprint(found) != fmt.Sprint(counted):
-			return nil, fmt.Errorf("scalar %d counts %v, scalar 0 %v", i, found, counted)
-		}
-		counted = found
-	}
-	return counted, nil
-}
 
 // solve finds count devices whose weighted mean is mean.
 func (s *scenario) solve(mean float64, count int) ([]int, bool) {

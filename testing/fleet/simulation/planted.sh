@@ -55,14 +55,26 @@ plant announce-before-commit coordinator/perform.go \
 	}
 '
 plant reuse-index-after-rollback coordinator/position.go \
-	'		plan, rounds = p.history.at(r.To)
+	'		plan, rounds, point = p.history.at(r.To)
 ' \
-	'		plan, rounds = p.history.at(r.To)
+	'		plan, rounds, point = p.history.at(r.To)
 		end.n = r.To
 '
 plant miscount coordinator/tally.go \
 	't.count++' \
 	't.count += 2'
+plant relay-for-another coordinator/kept.go \
+	'k.values[from.at*k.size:(from.at+1)*k.size]' \
+	'k.values[i*k.size:(i+1)*k.size]'
+plant forget-phase-after-rollback coordinator/position.go \
+	'plan, rounds, point = p.history.at(r.To)' \
+	'plan, rounds, _ = p.history.at(r.To)'
+plant correct-twice coordinator/control.go \
+	'sums[i].Add(values[i], weight)' \
+	'sums[i].Add(values[i], weight+1)'
+plant correct-by-uncounted client/variate.go \
+	'return counted && r.Round.Step == s.step' \
+	'return counted || len(r.Round.Slots) > 0'
 plant ignore-quorum coordinator/round.go \
 	'case c.sum.count >= c.plan.Quorum:' \
 	'case c.sum.count > 0:'

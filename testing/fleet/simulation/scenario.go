@@ -107,6 +107,7 @@ func (s *scenario) drawPlan(rng *rand.Rand) error {
 	}
 	s.drawRounds(p, rng)
 	s.drawWeights(p, rng)
+	s.drawMethod(p, rng)
 	p.EvalEvery, p.EvalCount, p.Metrics = uint32(rng.IntN(4)), 1, []string{"m"}
 	p.DigestEvery = uint32(rng.IntN(4))
 	p.Rounds = uint64(3 + rng.IntN(8))
@@ -118,6 +119,37 @@ func (s *scenario) drawPlan(rng *rand.Rand) error {
 		return fmt.Errorf("scenario: %w", err)
 	}
 	return nil
+}
+
+// drawMethod draws how contributions become a record. Halves have 11 bits, which
+// is enough for the slopes of two devices, unless there are too many or they have
+// weights.
+func (s *scenario) drawMethod(p *wire.Plan, rng *rand.Rand) {
+	equal := p.Weights == wire.Equal
+	half := equal && s.devices <= 6 && rng.IntN(2) == 0
+	switch rng.IntN(8) {
+	case 0:
+		p.Sharing, p.Transport, p.Roster = wire.PerClient, wire.Relay, wire.Dense
+	case 1:
+		p.Control, half = wire.ScaffoldPoint, false
+	case 2:
+		half = false
+		if equal {
+			p.Control, p.Roster = wire.ScaffoldMean, wire.Dense
+		}
+	case 3:
+		if half = half && equal; equal {
+			p.Aggregator = wire.Median
+		}
+	default:
+		half = false
+	}
+	if p.Control != wire.NoControl && rng.IntN(2) == 0 {
+		p.Steps = 2
+	}
+	if half {
+		p.Precision, p.MaxScalar = wire.Half, 60_000
+	}
 }
 
 // drawRounds draws who is asked, and for how long. Those that are late do not

@@ -1,0 +1,190 @@
+package simulation
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// contributors returns the devices whose contributions a round's terms were made
+// of, each once; of medians, those that the median is of.
+func (b *book) contributors(r *wire.Record, plan *wire.Plan) ([]int, error) {
+	switch {
+	case plan.Transport == wire.Relay:
+		return b.relayed(r, plan)
+	case plan.Aggregator == wire.Median:
+		return b.middle(r, plan)
+	}
+	s := b.w.scenario
+	counted, err := b.term(r, plan, &r.Round.Terms[0], func(v float64) ([]int, bool) {
+		return s.solve(v, int(r.Round.Contributors))
+	})
+	switch {
+	case err != nil || plan.Control == wire.NoControl || r.Round.Phase == 1:
+		return counted, err
+	case plan.Control == wire.ScaffoldPoint:
+		return counted, b.secondPhase(r, plan, counted)
+	}
+	return counted, b.variates(r, plan, counted)
+}
+
+// term reads the devices that each scalar of a term counts, which have to be the
+// same ones; one makes them of a scalar divided by its scale.
+func (b *book) term(r *wire.Record, plan *wire.Plan, t *wire.Term, one func(v float64) ([]int, bool)) ([]int, error) {
+	if t.Back > r.N-2 || t.Back > 0 && b.chain[r.N-t.Back-1].record.Kind != wire.KindRound {
+		return nil, fmt.Errorf("a term is of record %d, which is no round", r.N-t.Back)
+	}
+	of := r
+	if t.Back > 0 {
+		of = &b.chain[r.N-t.Back-1].record
+	}
+	perturbations, steps := int(of.Round.Perturbations), int(plan.Steps)
+	if of.Round.Phase == 1 {
+		steps = 1
+	}
+	if got := plan.Precision.Len(t.Scalars); got != steps*perturbations {
+		return nil, fmt.Errorf("a term of record %d has %d scalars, want %d*%d", of.N, got, steps, perturbations)
+	}
+	var counted []int
+	for i := range steps * perturbations {
+		v := float64(plan.Precision.At(t.Scalars, i))
+		found, ok := one(v / scale(of.N, i/perturbations, i%perturbations))
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("%v, of record %d, is not made of devices' slopes, each once", v, of.N)
+		case i > 0 && !slices.Equal(found, counted):
+			return nil, fmt.Errorf("scalar %d counts %v, scalar 0 %v", i, found, counted)
+		}
+		counted = found
+	}
+	return counted, nil
+}
+
+// relayed reads a round that has each contributor's scalars.
+func (b *book) relayed(r *wire.Record, plan *wire.Plan) (counted []int, err error) {
+	s := b.w.scenario
+	b.w.count("relay " + plan.Precision.String())
+	if len(r.Round.Terms) != int(r.Round.Contributors) || len(r.Round.Terms) > int(plan.Target) {
+		return nil, fmt.Errorf("%d terms of %d contributors, target %d", len(r.Round.Terms), r.Round.Contributors, plan.Target)
+	}
+	for i := range r.Round.Terms {
+		t := &r.Round.Terms[i]
+		if t.Back > 0 || t.Source == 0 || int(t.Source) > len(b.members) {
+			return nil, fmt.Errorf("term %d is of record %d, source %d, of %d members", i, r.N-t.Back, t.Source, len(b.members))
+		}
+		d := 0
+		for d < s.devices-1 && deviceName(d) != b.members[t.Source-1] {
+			d++
+		}
+		one, err := b.term(r, plan, t, func(v float64) ([]int, bool) { return []int{d}, v == math.Pow(s.radix, float64(d)) })
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", b.members[t.Source-1], err)
+		}
+		if weighted := plan.Weights == wire.BySamples; weighted != (len(r.Round.Weights) > i) || weighted && r.Round.Weights[i] != s.weights[d] {
+			return nil, fmt.Errorf("weights %d, that of %s is %d", r.Round.Weights, deviceName(d), s.weights[d])
+		}
+		counted = append(counted, one...)
+	}
+	return counted, nil
+}
+
+// middle reads a round of medians: the slope of one device, or the mean of two,
+// that can have as many on either side.
+func (b *book) middle(r *wire.Record, plan *wire.Plan) ([]int, error) {
+	s, count := b.w.scenario, int(r.Round.Contributors)
+	b.w.count("median " + plan.Precision.String())
+	return b.term(r, plan, &r.Round.Terms[0], func(v float64) ([]int, bool) {
+		if count%2 == 0 {
+			found, ok := s.digits(2*v, 2, 2)
+			return found, ok && found[0] >= count/2-1 && s.devices-1-found[1] >= count/2-1
+		}
+		found, ok := s.digits(v, 1, 1)
+		return found, ok && found[0] >= count/2 && s.devices-1-found[0] >= count/2
+	})
+}
+
+// secondPhase checks that a second phase corrects by what the same devices found
+// in the first.
+func (b *book) secondPhase(r *wire.Record, plan *wire.Plan, counted []int) error {
+	if len(r.Round.Terms) != 2 {
+		return fmt.Errorf("it has %d terms, want 2", len(r.Round.Terms))
+	}
+	t := &r.Round.Terms[1]
+	found, err := b.term(r, plan, t, func(v float64) ([]int, bool) { return b.w.scenario.solve(v, int(r.Round.Contributors)) })
+	switch {
+	case err != nil:
+		return err
+	case b.chain[r.N-t.Back-1].record.Round.Phase != 1:
+		return fmt.Errorf("it corrects by record %d, which is no first phase", r.N-t.Back)
+	case !slices.Equal(found, counted):
+		return fmt.Errorf("it counts %v, and control variates of %v", counted, found)
+	}
+	b.w.count("second phase")
+	return nil
+}
+
+// variates checks that a round corrects by contributions of its contributors that
+// rounds which are left counted.
+func (b *book) variates(r *wire.Record, plan *wire.Plan, counted []int) error {
+	var names []string
+	for _, slot := range r.Round.Slots {
+		names = append(names, b.members[min(int(slot), len(b.members)-1)])
+	}
+	for i, d := range counted {
+		if len(names) != len(counted) || !slices.Contains(names, deviceName(d)) {
+			return fmt.Errorf("it counts %v, its slots name %v (%d)", counted, names, i)
+		}
+	}
+	if int(r.Round.Population) < len(counted) || int(r.Round.Population) > len(b.members) {
+		return fmt.Errorf("a population of %d, %d devices are members", r.Round.Population, len(b.members))
+	}
+	left, of := b.left(), map[int]uint64{}
+	for i := range r.Round.Terms[1:] {
+		t := &r.Round.Terms[1+i]
+		n := r.N - t.Back
+		found, err := b.term(r, plan, t, func(v float64) ([]int, bool) {
+			sum := math.Round(v * float64(len(counted)))
+			for count := 1; count <= len(counted); count++ {
+				if found, ok := b.w.scenario.digits(sum, count, count); ok {
+					return found, true
+				}
+			}
+			return nil, false
+		})
+		if err != nil {
+			return err
+		}
+		for _, d := range found {
+			switch slots := b.chain[n-1].record.Round.Slots; {
+			case !left[n]:
+				return fmt.Errorf("%s brings a control variate of record %d, which was rolled back", deviceName(d), n)
+			case !slices.ContainsFunc(slots, func(slot uint32) bool { return b.members[slot] == deviceName(d) }):
+				return fmt.Errorf("%s brings a control variate of record %d, which did not count it", deviceName(d), n)
+			case of[d] > 0 || !slices.Contains(counted, d):
+				return fmt.Errorf("%s brings control variates of records %d and %d, or did not contribute", deviceName(d), of[d], n)
+			}
+			of[d] = n
+			b.w.count("control variate")
+			if t.Back > 1 {
+				b.w.count("control variate of old")
+			}
+		}
+	}
+	return nil
+}
+
+// left returns the records that no rollback undid.
+func (b *book) left() map[uint64]bool {
+	left := map[uint64]bool{}
+	for n := uint64(len(b.chain)); n > 0; {
+		left[n] = true
+		if e := &b.chain[n-1]; e.record.Kind == wire.KindRollback {
+			n = e.record.To
+		} else {
+			n--
+		}
+	}
+	return left
+}
