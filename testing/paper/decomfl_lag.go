@@ -36,7 +36,7 @@ type lagRun struct {
 }
 
 const (
-	lagSmall, lagLarge = 1_000, 100_000 // d
+	lagSmall, lagLarge = 1_000, 30_000 // d
 	lagRounds          = 110
 )
 

@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -59,7 +60,7 @@ func made() *Report {
 	r.addCurves(run.Accuracy, results)
 	x := &decomflRun{report: r}
 	d := decomflSetting{name: "made", k: 1, p: 10, batch: 32, step: 1e-3, rounds: 4}
-	x.within(&d, results, []officialRange{{2, .225, .3, 3}, {4, .8, .9, 3}, {8, .9, .95, 3}}, []uint64{2, 4, 8}, "official code")
+	x.within(&d, results, []officialRange{{2, .225, .3, 3}, {4, .7, .9, 3}, {8, .9, .95, 3}}, []uint64{2, 4, 8}, "official code")
 	x.guarded(&d, results, "others diverge")
 	x.fewerBytes(&d, results)
 	return r
@@ -235,7 +236,29 @@ func all(t *testing.T, r *Report, claims int) {
 	}
 }
 
-func TestLag(t *testing.T) { all(t, experiment(t, "decomfl-lag", &Env{}), 4) }
+func TestLag(t *testing.T) {
+	r := experiment(t, "decomfl-lag", &Env{})
+	all(t, r, 4)
+	for _, row := range r.Table.Rows {
+		k, p, missed, up, down := count(t, row[0]), count(t, row[1]), count(t, row[3]), count(t, row[4]), count(t, row[5])
+		wantUp, wantDown := 10*k*p, 100*k*p
+		if missed > 0 {
+			wantUp, wantDown = 0, missed*k*p
+		}
+		if up != wantUp || down != wantDown {
+			t.Errorf("%v: want %d scalars up and %d down", row, wantUp, wantDown)
+		}
+	}
+}
+
+func count(t *testing.T, text string) int {
+	t.Helper()
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
 
 func TestMemory(t *testing.T) {
 	r, err := memoryReport(t.Context(), &Env{}, 1<<15, 1<<18)
@@ -315,7 +338,8 @@ func TestWithin(t *testing.T) {
 	for _, c := range r.Claims {
 		holds[c.Claim] = c.Holds
 	}
-	// Means are 0.225 after round 2, which is the lowest official, and NaN after 4.
+	// After round 2 the mean is the lowest official, 0.225; after 4 one of two runs is
+	// left, at 0.75.
 	for claim, want := range map[string]bool{"after round 2": true, "after round 4": false, "after round 8": false} {
 		found := false
 		for c, got := range holds {
