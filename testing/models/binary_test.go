@@ -122,6 +122,25 @@ func TestBinaryLossIsItsDefinition(t *testing.T) {
 	}
 }
 
+// By hand: the sample 3 of class 1, and the sample -2 of class 0, which is -1.
+func TestBinaryByHand(t *testing.T) {
+	s := TableSamples(&data.Table{Features: 1, Classes: 2, Values: []float32{3, -2}, Labels: []uint8{1, 0}})
+	for _, tt := range []struct {
+		m                  *Linear
+		params             []float32
+		want0, want1, part float64
+	}{
+		{NewSVM(s, true), []float32{0.25, -1}, 1 - (0.75 - 1), 1 - (0.5 + 1), 0.5},
+		{NewSVM(s, false), []float32{-1}, 4, 3, 0},
+		{NewLogistic(s, false), []float32{1}, math.Log(1 + math.Exp(-3)), math.Log(1 + math.Exp(-2)), 1},
+	} {
+		loss, accuracy := tt.m.Metrics(tt.params, []int{0, 1})
+		if want := (tt.want0 + max(tt.want1, 0)) / 2; math.Abs(loss-want) > 1e-12 || accuracy != tt.part {
+			t.Errorf("got loss %v and accuracy %v, want %v and %v", loss, accuracy, want, tt.part)
+		}
+	}
+}
+
 func TestBinaryDims(t *testing.T) {
 	s := ImageSamples(data.Digits(2, 1).Halves(), 0, 1)
 	for _, tt := range []struct {
@@ -154,16 +173,17 @@ func TestSegments(t *testing.T) {
 			if s.Name == "" || s.Len == 0 || n+s.Len > uint64(m.Dim()) {
 				t.Fatalf("%s: segment %+v after %d of %d", name, s, n, m.Dim())
 			}
-			var most float32
+			var most, sum float32
 			for _, v := range x[n : n+s.Len] {
 				most = max(most, v, -v)
+				sum += v / float32(s.Len)
 			}
 			filled := s.Fill == wire.UniformFill && s.Scale > 0
 			if filled && (most == 0 || most > s.Scale) || !filled && (s.Fill != wire.Zero || most != 0) {
 				t.Errorf("%s: segment %+v has an element of %v", name, s, most)
 			}
-			if filled && s.Len > 1000 && most < 0.95*s.Scale {
-				t.Errorf("%s: segment %+v has no element above %v", name, s, most)
+			if filled && s.Len > 1000 && (most < 0.95*s.Scale || max(sum, -sum) > 0.1*s.Scale) {
+				t.Errorf("%s: segment %+v has elements up to %v and mean %v", name, s, most, sum)
 			}
 			n += s.Len
 		}

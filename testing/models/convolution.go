@@ -46,22 +46,18 @@ func (c *convolution) after() (rows, cols int) {
 //
 //	weights [out][kernel*kernel] x dst [kernel*kernel][area]
 //
-// dst[ky*kernel+kx][y*cols+x] = image[y+ky-pad][x+kx-pad], 0 outside of it.
+// dst[ky*kernel+kx][y*cols+x] = image[y+ky-pad][x+kx-pad], where that is in the
+// image. Elsewhere dst must be 0 and remains so: these places are always the same.
 func (c *convolution) columns(dst, image []float32) {
 	rows, cols := c.wide()
 	for ky := range c.kernel {
+		top, bottom := max(c.pad-ky, 0), min(rows, c.rows+c.pad-ky)
 		for kx := range c.kernel {
 			left, right := max(c.pad-kx, 0), min(cols, c.cols+c.pad-kx)
-			for y := range rows {
-				line := dst[y*cols : (y+1)*cols]
-				from := y + ky - c.pad
-				if from < 0 || from >= c.rows {
-					clear(line)
-					continue
-				}
-				clear(line[:left])
-				copy(line[left:right], image[from*c.cols+left+kx-c.pad:])
-				clear(line[right:])
+			from := (top+ky-c.pad)*c.cols + left + kx - c.pad
+			for y := top; y < bottom; y++ {
+				copy(dst[y*cols+left:y*cols+right], image[from:])
+				from += c.cols
 			}
 			dst = dst[rows*cols:]
 		}

@@ -16,7 +16,7 @@ const (
 )
 
 // A workspace holds what one pass of a [CNN] computes on its way. The padding of
-// frames is written once, when it is made.
+// columns and frames is 0 from when it is made, and never written.
 type workspace struct {
 	images  []float32 // chunk of them
 	columns []float32 // of one image
