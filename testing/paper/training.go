@@ -14,7 +14,7 @@ import (
 
 // A Training is one curve of an experiment, for every seed.
 type Training struct {
-	Name    string // of the curve, and of its runs: a token of at most 20 characters
+	Name    string // of the curve, and of its runs: a token of at most 28 characters
 	Preset  string
 	Clients int
 	Asked   int // clients a round

@@ -5,6 +5,8 @@
 //	go -C testing run ./cmd/paper run ID [--short] [--seeds N] [--data DIR] [--dir DIR]
 //	                              [--json] [--csv FILE] [--plot FILE]
 //
+// A path is one from testing on, unless it is absolute: go -C goes there.
+//
 // It prints a line for each claim, or {id, claims: [{claim, figures, holds}]}, and
 // tells progress on stderr. With --dir logs and curves are kept, and the same command
 // goes on where an interrupt ended it. A claim that does not hold is a finding, no

@@ -1,0 +1,176 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/wire"
+)
+
+// A training is under way.
+type training struct {
+	cfg    *Config
+	log    coordinator.Log
+	rows   *os.File // nil without Dir
+	curve  *Curve
+	watch  *watch
+	fleet  *fleet
+	base   Point     // queries and bytes before this process
+	latest time.Time // when the last round was done
+	paused string    // why, written by the coordinator's goroutine
+}
+
+func (t *training) open(ctx context.Context) (err error) {
+	t.log = &coordinator.MemoryLog{}
+	var rows io.Writer
+	if dir := t.cfg.Dir; dir != "" {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+		if t.log, err = coordinator.OpenFileLog(filepath.Join(dir, "log")); err != nil {
+			t.log = nil
+			return err
+		}
+		if t.rows, err = t.curve.keep(filepath.Join(dir, "rounds.csv")); err != nil {
+			return err
+		}
+		rows = t.rows
+	}
+	members, err := t.log.Members()
+	if err == nil && len(members) == 0 {
+		err = t.log.AddMembers(ctx, ids(len(t.cfg.Shares)))
+	}
+	t.watch = newWatch(t.cfg, t.log, t.curve, rows)
+	return err
+}
+
+func (t *training) close() {
+	if t.rows != nil {
+		t.rows.Close()
+	}
+	if t.log != nil {
+		t.log.Close()
+	}
+}
+
+// train goes through what the log has, and then runs a fleet, unless that was the
+// end.
+func (t *training) train(ctx context.Context) error {
+	if err := t.watch.catchUp(ctx); err != nil || t.ended() {
+		return err
+	}
+	if n := len(t.curve.Points); n > 0 {
+		t.base = t.curve.Points[n-1]
+	}
+	taken, err := taken(ctx, t.log, t.cfg.Plan)
+	if err != nil {
+		return err
+	}
+	if t.fleet, err = assemble(ctx, t.cfg, t.log, taken, coordinator.RecorderFunc(t.record)); err != nil {
+		return err
+	}
+	if err := t.together(ctx); err != nil {
+		return err
+	}
+	if !t.ended() {
+		return nil // paused
+	}
+	return t.fleet.agree(t.watch.replica.N(), t.watch.replica.Digest())
+}
+
+// together runs the fleet and the watch.
+func (t *training) together(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watched := make(chan error, 1)
+	go func() {
+		err := t.watch.follow(ctx)
+		if err != nil {
+			cancel(err)
+			for range t.watch.rounds { // let the fleet stop
+			}
+		}
+		watched <- err
+	}()
+	t.latest = time.Now()
+	err := t.fleet.run(ctx)
+	close(t.watch.rounds)
+	if fault := <-watched; err == nil || errors.Is(err, errPaused) {
+		err = fault
+	}
+	return err
+}
+
+// record follows the coordinator, on its goroutine.
+func (t *training) record(e coordinator.Event) error {
+	switch e.Kind {
+	case coordinator.RoundDone:
+		now := time.Now()
+		totals := t.fleet.meter.Totals()
+		t.base.Queries += uint64(e.Contributors) * t.cfg.Plan.Queries(e.Perturbations)
+		t.watch.rounds <- Point{
+			Round: e.Round, Queries: t.base.Queries, Bytes: t.base.Bytes + totals.Up.Bytes + totals.Down.Bytes,
+			TrainLoss: float64(e.Loss), Seconds: now.Sub(t.latest).Seconds(),
+		}
+		t.latest = now
+	case coordinator.RunPaused:
+		t.paused = e.Reason
+		return errPaused
+	}
+	return nil
+}
+
+// ended says whether the log has the run's end, and notes why there will be no
+// other round.
+func (t *training) ended() bool {
+	end := t.watch.replica.Ended()
+	if end == nil {
+		if t.paused != "" {
+			t.curve.Ended = "paused: " + t.paused
+		}
+		return false
+	}
+	t.curve.Ended = end.Reason.String()
+	if end.Text != "" {
+		t.curve.Ended += ": " + end.Text
+	}
+	return true
+}
+
+func (t *training) result() *Result {
+	r := &Result{Curve: t.curve, Params: t.watch.replica.Params()}
+	r.Log, _ = t.log.(*coordinator.MemoryLog)
+	if t.fleet != nil {
+		r.Totals = t.fleet.meter.Totals()
+	}
+	return r
+}
+
+// taken returns how many minibatches each client has taken for the rounds of a log:
+// K for each round that asked it.
+func taken(ctx context.Context, log coordinator.Log, p *wire.Plan) ([]uint64, error) {
+	batches := make([]uint64, p.Members)
+	var failed error
+	err := log.Read(ctx, 1, func(n uint64, record []byte) bool {
+		var r wire.Record
+		if r, failed = wire.DecodeRecord(record); failed != nil || r.Kind != wire.KindRound {
+			return failed == nil
+		}
+		for slot, id := range ids(len(batches)) {
+			for a := range r.Round.Attempt + 1 {
+				asked := min(uint64(p.Sampled(p.Members))<<min(a, 32), uint64(p.Members))
+				if (wire.Cohort{Sampled: asked, Members: p.Members}).Has(p.Run, n, a, uint32(slot), id) {
+					batches[slot] += uint64(p.Steps)
+					break
+				}
+			}
+		}
+		return true
+	})
+	return batches, errors.Join(err, failed)
+}
