@@ -23,7 +23,8 @@
 // # What survives
 //
 // With a [Store] a device may be killed at any point. Its state is kept every
-// 64 records or 5 minutes, and when Run ends; its reply before it is sent, so
+// 64 records or 5 minutes, and when Run ends; its reply (and, with scaffold-2, what it
+// contributed before) before it is sent, so
 // that a device that comes back within a round sends the same bytes. What was
 // torn, damaged, or is of another run, model or log is set aside, told, and
 // replayed around; a store that fails is told once, and the run goes on in
@@ -43,6 +44,35 @@
 // rebuilds its state, from its checkpoint or from record 1, and says so with
 // [ErrDiverged].
 //
+// # Methods
+//
+// The plan says what a round is; an app's loss is the same for all. Scalars are the
+// bare difference quotients along directions that all devices share, or those of the
+// device's own slot, rounded to the plan's precision before the device goes a step
+// along them: what it sends is what it did.
+//
+// With control=scaffold-1 a round is two records, and a device is asked for each: at
+// first for P scalars at the model as it is, then for K steps that are corrected by
+// what the fleet found there less what the device did. It keeps the reply to the
+// first for that. One that had no part in the first phase, or lost its store since,
+// makes those queries in the second: the model and the minibatch are the same, and so
+// are the numbers.
+//
+// With control=scaffold-2 a device corrects by its last contribution that a record
+// counted, up to 16 of which its store keeps for runs that roll back. What it did not
+// see itself, because it was stopped or took a snapshot, it asks the log for, one
+// record, and sits out until it knows. A device that lost its store begins anew
+// without; what it had found stays in the fleet's mean then, of which it is 1/N.
+//
+// # Private runs
+//
+// With [Config].RunKey the directions derive from a secret that the devices alone
+// have: broker and coordinator see scalars, from which nobody without the key gets the
+// model. Digests are keyed, and the snapshots that a passive replica keeps and serves
+// are sealed under the key, as SEALED.md says. A device's own checkpoint is not: it
+// lies where the app's data do. The key hides nothing from the devices, which all have
+// it.
+//
 // # Passive replicas
 //
 // A client with [Config].Passive follows a run without taking part: an
@@ -51,9 +81,9 @@
 // # Memory
 //
 // In vectors of the model's size: the parameters, and each vector that the
-// plan's rule replicates (momentum). Then, for a flat objective or one that
+// plan's rules replicate ([wire.Plan.Vectors]). Then, for a flat objective or one that
 // evaluates, the vector that the app sees; for K > 1, the local iterate of the
-// parameters and of the rule's vectors. While a snapshot is taken, or replayed
+// parameters and of their momentum, and with control variates the correction. While a snapshot is taken, or replayed
 // at a run's end because nothing proved it, the state twice. Checkpoints are
 // written without a copy. Each of [Config].Workers takes a block of 16 KiB; what a
 // [Streaming] or [Batched] objective reads to is its own: a block, or one for each of

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -239,4 +241,36 @@ func TestMethodsByAnyObjective(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a device goes along is what it sends, rounded: a replica that advances by the
+// scalars of one step comes to the point at which the next were taken.
+func TestHalfMovesByWhatItSends(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := testPlan(small)
+		p.Precision, p.MaxScalar, p.Steps, p.Perturbations, p.Step = wire.Half, 65504, 2, 10, 0.7
+		p.Difference = wire.Central
+		h := newHost(t, p)
+		d := h.device("d0", bowlLoss(small, 3))
+		h.announce()
+		r := h.one(wire.Contribution)
+		w := h.witness(1)
+		at := replica.Local{X: slices.Clone(w.Params())}
+		g := make([]float32, 20)
+		for i := range g {
+			g[i] = wire.Half.At(r.Values, i)
+		}
+		w.Advance(&at, 2, 0, g[:10], p.Step)
+		probe, b := make([]float32, small), client.Batch{Seed: wire.BatchSeed(runName, "d0", 2, 1)}
+		for i, got := range g[10:] {
+			w.Probe(probe, at.X, 0, p.Mu, 2, 1, i, prng.Shared)
+			plus := bowl(probe, 3, b)
+			w.Probe(probe, at.X, 0, -p.Mu, 2, 1, i, prng.Shared)
+			minus := bowl(probe, 3, b)
+			if want := wire.Half.Round(float32((plus - minus) / (2 * float64(p.Mu)))); got != want {
+				t.Errorf("g[1,%d] = %v, want %v", i, got, want)
+			}
+		}
+		d.stop()
+	})
 }
