@@ -329,3 +329,48 @@ func TestVariateAboveTheLimit(t *testing.T) {
 		sameVariate(t, "within the limit", v, large)
 	})
 }
+
+// A device that starts over on another log, and is carried past its records by a
+// snapshot, asks that log what it has: of the old one it believes nothing.
+func TestVariateOfAnotherLogBehindASnapshot(t *testing.T) {
+	for _, counts := range []bool{true, false} { // in the other log; in the first the opposite
+		bubble(t, func(t *testing.T) {
+			h := corrected(t, wire.ScaffoldMean)
+			h.plan.DigestEvery = 8
+			h.restarted(h.plan)
+			d := h.member(0, horizon)
+			first, _ := h.asks(d)
+			h.includes(first)
+			last, _ := h.asks(d)
+			if counts {
+				h.commit()
+			} else {
+				h.includes(last)
+			}
+			for range 3 {
+				h.commit()
+			}
+			h.announce(nobody)
+			h.cut(last.N-1, 2)
+			want := first
+			if counts {
+				h.includes(last)
+				want = last
+			}
+			for h.last() < 42 {
+				h.commit(1, 2, 3, 4)
+			}
+			h.library(40)
+			for range 3 {
+				h.announce(nobody)
+				pass(5 * time.Second)
+			}
+			if d.Unproven() != 40 {
+				t.Fatalf("took the snapshot of record %d, want 40", d.Unproven())
+			}
+			_, v := h.asks(d)
+			sameVariate(t, "another log", v, want)
+			h.agrees(d, h.last())
+		})
+	}
+}
