@@ -8,9 +8,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// fleetOf returns the fleet that a plan describes. Client i has slots[i].
-func fleetOf(p *wire.Plan, slots []uint32) *Fleet {
-	d := &planned{p, slots, p.RunKey}
+// fleetOf returns the fleet that a plan describes, and what it has that is the
+// plan's. Client i has slots[i].
+func fleetOf(p *wire.Plan, slots []uint32) (*Fleet, *planned) {
+	d := &planned{p: p, slots: slots, key: p.RunKey}
 	if p.Private() {
 		d.key = secret
 	}
@@ -34,7 +35,7 @@ func fleetOf(p *wire.Plan, slots []uint32) *Fleet {
 		f.StepScale = append(f.StepScale, slices.Repeat([]float64{float64(s.StepScale)}, int(s.Len))...)
 	}
 	if p.Precision == wire.Half {
-		f.Travel = func(g float64) float64 { return float64(wire.Half.Round(float32(g))) }
+		f.Travel = d.halves
 	}
 	switch p.Aggregator {
 	case wire.Median:
@@ -42,14 +43,30 @@ func fleetOf(p *wire.Plan, slots []uint32) *Fleet {
 	case wire.TrimmedMean:
 		f.Aggregate = func(g []float64) float64 { return TrimmedMean(g, float64(p.Trim)) }
 	}
-	return f
+	return f, d
 }
 
-// planned are the directions of a plan, by production's addresses.
+// planned has the directions of a plan, by production's addresses, and its
+// precision.
 type planned struct {
 	p     *wire.Plan
 	slots []uint32
 	key   []byte
+
+	longest  float64 // of the scalars that traveled
+	doubtful bool    // one of them may have become another half
+}
+
+// doubt is how much of the longest scalar any may be off.
+const doubt = 1e-5
+
+// halves is what a half makes of a scalar.
+func (d *planned) halves(g float64) float64 {
+	d.longest = max(d.longest, math.Abs(g))
+	off := doubt * d.longest
+	low, high := wire.Half.Round(float32(g-off)), wire.Half.Round(float32(g+off))
+	d.doubtful = d.doubtful || low != high
+	return float64(wire.Half.Round(float32(g)))
 }
 
 func (d *planned) address(client int, at At, q int) prng.Direction {

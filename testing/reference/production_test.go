@@ -31,8 +31,13 @@ type device struct {
 
 func (d device) Samples() int { return int(samples(d.index)) }
 
+// objective is that of client i. A minibatch that is not the plan's is an error, so
+// that no round has its quorum.
 func objective(p *wire.Plan, i int) device {
 	return device{client.Func(int(p.Dim), func(_ context.Context, x []float32, b client.Batch) (float64, error) {
+		if b.Size != int(p.Batch) || b.Seed != wire.BatchSeed(p.Run, id(i), b.N, uint32(b.Step)) {
+			return 0, fmt.Errorf("minibatch %+v", b)
+		}
 		return loss(i, At{b.N, b.Step}, widen(x)), nil
 	}), i}
 }
