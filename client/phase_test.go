@@ -248,7 +248,7 @@ func TestMethodsByAnyObjective(t *testing.T) {
 func TestHalfMovesByWhatItSends(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
-		p.Precision, p.MaxScalar, p.Steps, p.Perturbations, p.Step = wire.Half, 65504, 2, 10, 0.7
+		p.Precision, p.MaxScalar, p.Steps, p.Perturbations, p.Step = wire.Half, 65504, 2, 10, 300
 		p.Difference = wire.Central
 		h := newHost(t, p)
 		d := h.device("d0", bowlLoss(small, 3))

@@ -333,44 +333,56 @@ func TestVariateAboveTheLimit(t *testing.T) {
 // A device that starts over on another log, and is carried past its records by a
 // snapshot, asks that log what it has: of the old one it believes nothing.
 func TestVariateOfAnotherLogBehindASnapshot(t *testing.T) {
-	for _, counts := range []bool{true, false} { // in the other log; in the first the opposite
-		bubble(t, func(t *testing.T) {
-			h := corrected(t, wire.ScaffoldMean)
-			h.plan.DigestEvery = 8
-			h.restarted(h.plan)
-			d := h.member(0, horizon)
-			first, _ := h.asks(d)
-			h.includes(first)
-			last, _ := h.asks(d)
-			if counts {
-				h.commit()
-			} else {
-				h.includes(last)
-			}
-			for range 3 {
-				h.commit()
-			}
-			h.announce(nobody)
-			h.cut(last.N-1, 2)
-			want := first
-			if counts {
-				h.includes(last)
-				want = last
-			}
-			for h.last() < 42 {
-				h.commit(1, 2, 3, 4)
-			}
-			h.library(40)
-			for range 3 {
+	for _, tt := range []struct {
+		name         string
+		lost         int  // contributions that only the first log has
+		before, then bool // the last is counted by the first log, and by the second
+	}{
+		{"both count it", 1, true, true},
+		{"the first counts it", 1, true, false},
+		{"the second counts it", 1, false, true},
+		{"nothing is left", 2, true, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				h := corrected(t, wire.ScaffoldMean)
+				h.plan.DigestEvery = 8
+				h.restarted(h.plan)
+				d := h.member(0, horizon)
+				first, _ := h.asks(d)
+				h.includes(first)
+				last, _ := h.asks(d)
+				if tt.before {
+					h.includes(last)
+				}
+				for range 3 {
+					h.commit()
+				}
 				h.announce(nobody)
-				pass(5 * time.Second)
-			}
-			if d.Unproven() != 40 {
-				t.Fatalf("took the snapshot of record %d, want 40", d.Unproven())
-			}
-			_, v := h.asks(d)
-			sameVariate(t, "another log", v, want)
-			h.agrees(d, h.last())
+				h.cut(last.N-uint64(tt.lost), 2)
+				want := first
+				switch {
+				case tt.then:
+					h.includes(last)
+					want = last
+				case tt.lost == 2:
+					want = reply{}
+				}
+				for h.last() < 42 {
+					h.commit(1, 2, 3, 4)
+				}
+				h.library(40)
+				for range 3 {
+					h.announce(nobody)
+					pass(5 * time.Second)
+				}
+				if d.Unproven() != 40 {
+					t.Fatalf("took the snapshot of record %d, want 40", d.Unproven())
+				}
+				_, v := h.asks(d)
+				sameVariate(t, "another log", v, want)
+				h.agrees(d, h.last())
+			})
 		})
 	}
 }
