@@ -90,8 +90,8 @@ func (c *core) controlOf(r *wire.Reply) (n uint64, fault *uint64) {
 	if want, ok := c.controlScalars(v.N); !ok || precision.Len(v.Scalars) != want {
 		return 0, wrong
 	}
-	if !c.read(&c.control, precision, v.Scalars) || c.tooLarge(c.control) {
-		return 0, wrong
+	if largest := read(&c.control, precision, v.Scalars); !(largest <= c.plan.MaxScalar) {
+		return 0, wrong // a NaN is not below anything
 	}
 	if !c.controlFits(&v) {
 		return 0, &c.counters.Overflow

@@ -1,10 +1,31 @@
 // Package coordinator runs the rounds of a Zofl run: it announces them, checks
-// and averages what devices reply, commits one record a round to a log, and
-// serves the log to devices that missed some of it. It never holds the model.
+// and combines what devices reply, commits one record a round to a log (two where
+// rounds have two phases), and serves the log to devices that missed some of it.
+// It never holds the model.
 //
 // For most uses, give [New] a connection, a plan and a log ([OpenFileLog]),
 // and call [Coordinator.Run], which blocks until the run ended. The other
 // methods may be called from any goroutine meanwhile.
+//
+// # Records
+//
+// What a round's record holds follows from the plan; in all of it, scalars are
+// rounded once to float32, and then to the plan's precision.
+//
+//   - Transport mean: one term, of each scalar the exact weighted mean, the median,
+//     the trimmed mean, or the mean of clipped contributions.
+//   - Transport relay: a term for each contributor, ascending by slot, clipped
+//     where the plan says so, with weights if they are not equal.
+//   - scaffold-1: a record of phase 1 with the mean of P scalars at the round's first
+//     point, and one of phase 2 with the mean of K*P scalars and that of the control
+//     variates that each of its contributions brings. A change or a rollback may
+//     stand between the two, and the round's number counts with the second.
+//   - scaffold-2: the mean, and for each older round that a control variate is of
+//     their sum divided by all contributors; the contributors' slots; and how many
+//     members the roster has.
+//
+// A round takes contributions up to its target, paused or not, so that what
+// [wire.Plan.Validate] says of the size of records holds.
 //
 // # Commit
 //

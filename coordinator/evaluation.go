@@ -68,7 +68,7 @@ func (c *core) evaluationReply(m member, r *wire.Reply) {
 		c.counters.Unsampled++
 	case wire.Single.Len(r.Values) != len(c.plan.Metrics):
 		c.counters.WrongCount++
-	case !c.read(&c.values, wire.Single, r.Values):
+	case !finite(read(&c.values, wire.Single, r.Values)):
 		c.counters.NonFinite++
 	case c.roster.open && uint64(len(e.from)) > 4*uint64(c.plan.EvalCount)+64:
 		c.counters.Overflow++

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -31,6 +32,31 @@ func TestTrimmedMeanLeavesSome(t *testing.T) {
 	values := make([]float32, 3000)
 	for n := 1; n <= len(values); n++ {
 		trimmedMean(values[:n], math.Nextafter32(0.5, 0)) // of none it would panic
+	}
+}
+
+// BenchmarkRecord makes the record of a round of 1000 contributors and 16 scalars.
+func BenchmarkRecord(b *testing.B) {
+	const devices, scalars = 1000, 16
+	for _, aggregator := range []string{"weighted-mean", "median", "trimmed-mean"} {
+		b.Run(aggregator, func(b *testing.B) {
+			plan := methodPlan(b, []string{"trim=0", "aggregator=weighted-mean"}, devices)
+			plan.Perturbations, plan.Quorum = scalars, 1
+			if err := plan.Set("aggregator", aggregator); err != nil {
+				b.Fatal(err)
+			}
+			if aggregator == "trimmed-mean" {
+				plan.Trim = 0.1
+			}
+			c := newTestCore(b, plan, devices)
+			rng := rand.New(rand.NewPCG(1, 1))
+			for d := range devices - 1 {
+				c.step(1, input{kind: inReply, id: c.roster.ids[d], frame: contributionOf(c, d, rng)})
+			}
+			for b.Loop() {
+				c.body()
+			}
+		})
 	}
 }
 

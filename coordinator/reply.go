@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"math"
+	"slices"
 
 	"github.com/zofl/zofl/wire"
 )
@@ -140,36 +141,38 @@ func (c *core) countLate(m member, r *wire.Reply) {
 // judge reads a contribution's numbers to c.values. It returns the counter of
 // what is wrong with them, nil if nothing is.
 func (c *core) judge(r *wire.Reply) (fault *uint64) {
-	switch precision := c.plan.Precision; {
-	case precision.Len(r.Values) != c.round.scalars:
+	precision := c.plan.Precision
+	if precision.Len(r.Values) != c.round.scalars {
 		return &c.counters.WrongCount
-	case !finite(r.Loss), !c.read(&c.values, precision, r.Values):
+	}
+	switch largest := read(&c.values, precision, r.Values); {
+	case !finite(r.Loss), !finite(largest):
 		return &c.counters.NonFinite
-	case c.tooLarge(c.values):
+	case largest > c.plan.MaxScalar:
 		return &c.counters.TooLarge
 	}
 	return nil
 }
 
-// read decodes scalars to the memory of dst, and says whether all are finite.
-func (c *core) read(dst *[]float32, precision wire.Precision, s wire.Scalars) bool {
-	values, good := (*dst)[:0], true
-	for i := range precision.Len(s) {
-		v := precision.At(s, i)
-		values, good = append(values, v), good && finite(v)
-	}
-	*dst = values
-	return good
-}
-
-// tooLarge says whether a value is above what the plan accepts.
-func (c *core) tooLarge(values []float32) bool {
-	for _, v := range values {
-		if abs(v) > c.plan.MaxScalar {
-			return true
+// read decodes scalars to the memory of dst and returns the largest |v|, where an
+// infinity is larger than all numbers, and a NaN larger than that.
+func read(dst *[]float32, precision wire.Precision, s wire.Scalars) (largest float32) {
+	values := slices.Grow((*dst)[:0], precision.Len(s))[:precision.Len(s)]
+	if precision == wire.Single {
+		for i := range values {
+			values[i] = s.At(i)
+		}
+	} else {
+		for i := range values {
+			values[i] = precision.At(s, i)
 		}
 	}
-	return false
+	*dst = values
+	most := uint32(0) // bits without a sign ascend with what they stand for
+	for _, v := range values {
+		most = max(most, math.Float32bits(v)&^(1<<31))
+	}
+	return math.Float32frombits(most)
 }
 
 // answered closes the attempt when nothing more is to come that it waits for.
@@ -191,5 +194,3 @@ func (c *core) answered(current bool) {
 }
 
 func finite(v float32) bool { return v-v == 0 }
-
-func abs(v float32) float32 { return math.Float32frombits(math.Float32bits(v) &^ (1 << 31)) }

@@ -15,7 +15,8 @@ const segmentRoom = wire.MaxFrame - catchUpHead
 // segments are the parts that a log is caught up in: from record 1 on, each has
 // as many records as fit one reply. A border never moves once there is one, so
 // devices that are behind by different records soon ask for the same segments.
-// They take 8 bytes for each 64 KiB of log.
+// They take 8 bytes for each 64 KiB of log, or each record that is longer than half
+// of that.
 //
 // Invariants:
 //  1. first ascends; the segment with an index has the records from first[index]
