@@ -112,7 +112,7 @@ func (r *Replica) addVariate(n uint64, scalars wire.Scalars) {
 		if r.plan.Control == wire.ScaffoldPoint {
 			s = r.pending.scalars[i] - s
 		}
-		r.addTerm(s/float32(count), r.Direction(n, i/p, i%p, prng.Shared), i == 0)
+		r.addTerm(s/float32(count), r.aimed(n, i/p, i%p, prng.Shared), i == 0)
 	}
 }
 

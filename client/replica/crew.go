@@ -16,10 +16,10 @@ type crew struct {
 	team *parallel.Team
 
 	// What is shared out.
-	shared  probe
-	probing Direction // of Probe
-	spread  spread
+	shared probe
+	spread spread
 
+	aiming              Direction   // that a term or Probe is along
 	moves               []move      // that wait
 	terms               []prng.Term // of the moves, one after another
 	spans               []float32   // their coefficients in the subspace: of each step those of all columns

@@ -42,17 +42,28 @@ func (r *Replica) slope(g float32) float32 {
 // Direction returns z of record n, local step k, perturbation p: that of all
 // devices for prng.Shared, of a slot's own for prng.Slot. A sphere's takes a pass
 // over it the first time.
-func (r *Replica) Direction(n uint64, k, p int, source uint32) Direction {
-	d := Direction{z: r.address(n, k, p, source), kind: r.plan.Distribution}
+func (r *Replica) Direction(n uint64, k, p int, source uint32) (d Direction) {
+	r.aim(&d, n, k, p, source)
+	return d
+}
+
+// aimed is Direction in memory that the next one takes: a Direction is some 300 bytes.
+func (r *Replica) aimed(n uint64, k, p int, source uint32) *Direction {
+	r.aim(&r.aiming, n, k, p, source)
+	return &r.aiming
+}
+
+// aim sets all of d but elements of span beyond tau.
+func (r *Replica) aim(d *Direction, n uint64, k, p int, source uint32) {
+	d.z, d.kind, d.tau = r.address(n, k, p, source), r.plan.Distribution, 0
 	switch {
 	case d.kind == wire.Sphere:
 		d.norm = r.squaredNorm(d.z)
 	case d.kind == wire.Subspace && r.spanned():
 		d.tau = len(r.basis)
 		d.root = root(1 - float64(r.plan.SubspaceShare))
-		r.coordinates(&d)
+		r.coordinates(d)
 	}
-	return d
 }
 
 // Directions appends z of perturbations [from, to) of local step k to dst. Passes

@@ -42,7 +42,7 @@ func (r *Replica) Advance(l *Local, n uint64, k int, g []float32, eta float32) {
 	r.flush()
 	r.wanted = r.wanted[:0]
 	for i, v := range g {
-		r.addTerm(v/float32(len(g)), r.Direction(n, k, i, l.Source), i == 0)
+		r.addTerm(v/float32(len(g)), r.aimed(n, k, i, l.Source), i == 0)
 	}
 	r.moves = append(r.moves, move{steps: 1, terms: len(g), eta: eta, spanned: r.spanned(), local: l})
 	r.move(l.X)

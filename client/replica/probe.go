@@ -12,8 +12,7 @@ const lengthMismatch = "replica: length mismatch"
 // the whole iterate and stays as it is; dst may not overlap it. A negative mu
 // gives the other side of a central difference; mu = 0 is x itself.
 func (r *Replica) Probe(dst, x []float32, off int, mu float32, n uint64, k, p int, source uint32) {
-	r.probing = r.Direction(n, k, p, source)
-	r.Perturb(dst, x, off, mu, &r.probing)
+	r.Perturb(dst, x, off, mu, r.aimed(n, k, p, source))
 }
 
 // Perturb is Probe along a direction that [Replica.Direction] returned. Several

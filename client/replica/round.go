@@ -53,7 +53,7 @@ func (r *Replica) addMove(n uint64, round *wire.Round, steps int) {
 		mv.terms = p
 		scalars := round.Terms[0].Scalars
 		for i := range steps * p {
-			r.addTerm(r.plan.Precision.At(scalars, i)/float32(p), r.Direction(n, i/p, i%p, prng.Shared), i%p == 0)
+			r.addTerm(r.plan.Precision.At(scalars, i)/float32(p), r.aimed(n, i/p, i%p, prng.Shared), i%p == 0)
 		}
 		if r.pool != nil {
 			r.addPooled(n, steps, p, round.Step, func(i int) float32 { return r.plan.Precision.At(scalars, i) })
@@ -84,14 +84,14 @@ func (r *Replica) addRelayed(n uint64, round *wire.Round, steps int) {
 			for q := range p {
 				g := float64(r.plan.Precision.At(round.Terms[i].Scalars, k*p+q))
 				a := float32(float64(g*weight) / whole)
-				r.addTerm(a, r.Direction(n, k, q, round.Terms[i].Source), i == 0 && q == 0)
+				r.addTerm(a, r.aimed(n, k, q, round.Terms[i].Source), i == 0 && q == 0)
 			}
 		}
 	}
 }
 
 // addTerm adds a z to the terms that wait; first, that it begins a step.
-func (r *Replica) addTerm(a float32, z Direction, first bool) {
+func (r *Replica) addTerm(a float32, z *Direction, first bool) {
 	a = r.slope(a)
 	r.terms = append(r.terms, prng.Term{A: z.along(a), Z: z.z})
 	if len(r.basis) == 0 {
