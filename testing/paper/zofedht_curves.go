@@ -73,14 +73,13 @@ func (t *zofedhtTuned) bytes() float64 {
 	return float64(last.Bytes-first.Bytes) / float64(last.Round-first.Round)
 }
 
-// early returns the round of the first measurement at which ZOFedHT had as many
-// rounds with a subspace as without: nothing before tells the two apart.
-func (x *zofedhtRun) early(t *zofedhtTuned) uint64 {
-	const tau = 5 // the preset's
+// from returns the first round that was measured from one on, or the last.
+func (t *zofedhtTuned) from(round float64) uint64 {
+	last := uint64(0)
 	for _, p := range t.results[0].Curve.Measured() {
-		if p.Round >= 2*tau {
-			return p.Round
+		if last = p.Round; float64(last) >= round {
+			break
 		}
 	}
-	return x.size.rounds
+	return last
 }

@@ -1,0 +1,130 @@
+package paper
+
+import (
+	"math"
+	"testing"
+
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/testing/models"
+	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/testing/reference"
+	"github.com/zofl/zofl/wire"
+)
+
+// TestZOFedHTIsTheReference: the curves of an experiment are those of the paper's
+// pseudo-code in float64, with the same directions, cohorts and minibatches, and a
+// loss of its own. Its shares are of 150 samples, more than a minibatch.
+func TestZOFedHTIsTheReference(t *testing.T) {
+	for _, split := range []string{"iid", "noniid"} {
+		for _, m := range zofedhtMethods {
+			t.Run(split+"-"+m.name, func(t *testing.T) {
+				t.Parallel()
+				x := tinyZOFedHT(t, split, "lr")
+				x.env.Generated, x.size.samples, x.size.clients = 600, 600, 4
+				z := zofedhtSetting{m, false, .05, 0}
+				if m.subspace {
+					z.alpha = .5
+				}
+				s, err := x.load("mnist")
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, err := x.one(s, z, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, way := simulate(t, x, s, z)
+				for i, w := range want {
+					// Points x + mu z are float32, which costs a scalar some 1e-4 of itself.
+					if diff := math.Abs(float64(r.Params[i]) - w); diff > 2e-3*way {
+						t.Fatalf("x[%d] = %v after %d rounds, want %v within %v", i, r.Params[i], r.Curve.Last(), w, 2e-3*way)
+					}
+				}
+			})
+		}
+	}
+}
+
+// simulate returns where the reference comes to, and the longest way of a parameter.
+func simulate(t *testing.T, x *zofedhtRun, s *zofedhtSet, z zofedhtSetting) (end []float64, way float64) {
+	t.Helper()
+	tr := x.training(s, z)
+	p, err := run.Plan(tr.Preset, tr.Name, 1, tr.Task.Dim, tr.Clients, tr.Asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr.Set(p)
+	h := &reference.ZOFedHT{
+		Problem: reference.Problem{
+			Dim: tr.Task.Dim, Loss: logisticOf(t, x, s, p),
+			Direction: func(client int, at reference.At, q int) []float64 {
+				return directionOf(p, client, at, q, prng.Directions, tr.Task.Dim)
+			},
+		},
+		K: int(p.Steps), P: int(p.Perturbations), Mu: 1e-4, Eta: z.eta, Tau: zofedhtTau, Alpha: z.alpha,
+		Coordinates: func(client int, at reference.At, q int) []float64 {
+			return directionOf(p, client, at, q, prng.Subspace, zofedhtTau)
+		},
+	}
+	state := &reference.Trajectory{X: make([]float64, tr.Task.Dim)}
+	cohort := wire.Cohort{Sampled: uint64(x.size.asked), Members: p.Members}
+	for r := range int(x.size.rounds) {
+		n := uint64(r + 2) // record 1 is the plan
+		var sampled []int
+		for client := range x.size.clients {
+			if cohort.Has(p.Run, n, 0, uint32(client), zofedhtID(client)) {
+				sampled = append(sampled, client)
+			}
+		}
+		h.Round(state, r, n, sampled)
+	}
+	for _, v := range state.X {
+		way = max(way, math.Abs(v))
+	}
+	return state.X, way
+}
+
+func zofedhtID(client int) string { return "c" + string(rune('0'+client)) }
+
+// directionOf is a client's normal vector, by its address.
+func directionOf(p *wire.Plan, client int, at reference.At, q int, domain prng.Domain, n int) []float64 {
+	v := make([]float32, n)
+	prng.Fill(v, prng.Direction{
+		Key: prng.RecordKey(p.RunKey, at.N), Step: uint16(at.K), Perturbation: uint16(q),
+		Source: prng.Slot(uint32(client)), Domain: domain, Dist: prng.Normal,
+	}, 0)
+	out := make([]float64, n)
+	for i := range v {
+		out[i] = float64(v[i])
+	}
+	return out
+}
+
+// logisticOf is the logistic loss of a client's minibatch in float64, of pixels from
+// 0 to 1 and halves of the digits.
+func logisticOf(t *testing.T, x *zofedhtRun, s *zofedhtSet, p *wire.Plan) func(int, reference.At, []float64) float64 {
+	t.Helper()
+	shares, err := x.shares(s, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := x.env.images(s.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(client int, at reference.At, w []float64) float64 {
+		batch := models.NewBatcher(shares[client]).Pick(int(p.Batch), wire.BatchSeed(p.Run, zofedhtID(client), at.N, uint32(at.K)))
+		sum := 0.0
+		for _, i := range batch {
+			margin := 0.0
+			for j, pixel := range read.train.At(i) {
+				margin += w[j] * float64(pixel) / 255
+			}
+			if read.train.Labels[i] < 5 {
+				margin = -margin
+			}
+			sum += math.Log1p(math.Exp(-margin))
+		}
+		return sum / float64(len(batch))
+	}
+}
