@@ -39,8 +39,10 @@ func bits64(v float64) uint64 {
 // Digest returns the digest of the whole state, every vector of it. Besides
 // Config.Workers it needs nothing that changes, so it may be called while
 // another goroutine probes.
-// Of a private run it is keyed: nobody without the run key can test a guess at the
-// state.
+//
+// It is [Digest] of the vectors in the order of STATE.md, but if the plan can have
+// registers these are hashed after them, and of a private run it is keyed: nobody
+// without the run key can test a guess at the state.
 func (r *Replica) Digest() [32]byte {
 	return r.seal(hashVectors(r.cfg.Workers, r.vectors()...))
 }

@@ -1,18 +1,3 @@
-// Package replica is the model of a Zofl run as a pure replay of its log:
-// state(n) = Apply(state(n-1), record n).
-//
-// The client keeps one; so does whoever wants the model without taking part.
-// It starts no goroutine that outlives a call, reads no clock and does no input
-// or output.
-//
-// # Determinism
-//
-// Replicas that applied the same records have the same bits on every CPU and
-// operating system: every product is rounded before it is added, sums have one
-// written order, and nothing calls a function whose last bit is a matter of
-// taste. Elements do not depend on each other, so it does not matter either how
-// many goroutines share them out ([Config].Workers). [Replica.Digest] says it in
-// 32 bytes.
 package replica
 
 import (

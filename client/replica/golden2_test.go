@@ -1,0 +1,51 @@
+package replica
+
+import (
+	"bytes"
+	"os"
+	"testing"
+)
+
+// goldenStates are state files of format 2, by name, and after how many records.
+var goldenStates = map[string]struct {
+	plan    string
+	records int
+}{
+	"point":    {"point", 4},    // between the phases of a round
+	"variates": {"variates", 4}, // N and S
+	"pool":     {"pool", 5},     // after a rebase: no vectors
+	"signs":    {"signs", 3},    // and before one
+	"private":  {"private", 6},  // a keyed digest, a basis
+}
+
+// Every version reads the bytes of format 2, and writes them, on every machine.
+func TestGoldenState2(t *testing.T) {
+	for name, g := range goldenStates {
+		s := hostileScript(t, g.plan, 4)
+		r := after(t, s, g.records)
+		got, path := fileOf(t, r, History{}), "testdata/state-2-"+name+".bin"
+		if *update {
+			if err := os.WriteFile(path, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("got %d bytes that are not the %d of %s", len(got), len(want), path)
+		}
+		again, _, err := load(s.cfg, want)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		for _, b := range s.records[g.records:] {
+			mustApply(t, r, b)
+			mustApply(t, again, b)
+		}
+		if stateOf(again) != stateOf(r) {
+			t.Errorf("%s: going on gives %+v, want %+v", path, stateOf(again), stateOf(r))
+		}
+	}
+}
