@@ -32,15 +32,7 @@ func (c *Client) keepVariates() error {
 	if c.keeper.store == nil || !v.unkept || c.replica.Plan().Control != wire.ScaffoldMean {
 		return nil
 	}
-	file := c.variatesHead()
-	for i := range v.list {
-		e := &v.list[i]
-		file = binary.LittleEndian.AppendUint64(file, e.n)
-		file = append(file, e.hash[:]...)
-		file = appendSized(file, e.scalars)
-	}
-	sum := sha256.Sum256(file)
-	file = append(file, sum[:]...)
+	file := c.variatesFile(v.list)
 	err := c.keeper.save(itemVariates, func(w io.Writer) error {
 		_, err := w.Write(file)
 		return err
@@ -49,8 +41,17 @@ func (c *Client) keepVariates() error {
 	return c.stored(itemVariates, err)
 }
 
-func appendSized(b, p []byte) []byte {
-	return append(binary.LittleEndian.AppendUint32(b, uint32(len(p))), p...)
+func (c *Client) variatesFile(list []variate) []byte {
+	file := c.variatesHead()
+	for i := range list {
+		e := &list[i]
+		file = binary.LittleEndian.AppendUint64(file, e.n)
+		file = append(file, e.hash[:]...)
+		file = binary.LittleEndian.AppendUint32(file, uint32(len(e.scalars)))
+		file = append(file, e.scalars...)
+	}
+	sum := sha256.Sum256(file)
+	return append(file, sum[:]...)
 }
 
 func (c *Client) variatesHead() []byte {

@@ -119,42 +119,6 @@ func (c *Client) writeSnapshot() error {
 	return c.stored(itemSnapshot, err)
 }
 
-// saveSnapshot writes the state to w, sealed in a private run.
-func (c *Client) saveSnapshot(w io.Writer) error {
-	if !c.seals() {
-		return c.replica.Save(w, c.history())
-	}
-	s, err := newSealer(w, c.cfg.RunKey)
-	if err != nil {
-		return err
-	}
-	if err := c.replica.Save(s, c.history()); err != nil {
-		return err
-	}
-	return s.Close()
-}
-
-// seals says whether snapshots are sealed: in a private run, which a client with a
-// run key is of.
-func (c *Client) seals() bool { return len(c.cfg.RunKey) > 0 }
-
-// content reads the state file that a snapshot holds.
-func (c *Client) content(r *io.SectionReader) io.Reader {
-	if !c.seals() {
-		return r
-	}
-	return newUnsealReader(r, c.cfg.RunKey, uint64(r.Size()))
-}
-
-// contentSize returns the length of the state file in a snapshot of size bytes; false:
-// there is none of that length.
-func (c *Client) contentSize(size uint64) (uint64, bool) {
-	if !c.seals() {
-		return size, true
-	}
-	return plainSize(size)
-}
-
 // A counter counts what is written.
 type counter struct {
 	w io.Writer

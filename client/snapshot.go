@@ -83,26 +83,6 @@ func (c *Client) pays(bytes, missing, left uint64) bool {
 	return better(p.snapshot(bytes, left, record), p.replay(missing, record))
 }
 
-// snapshotSize is how long a snapshot is, about. Of a seed pool it is that after a
-// rebase, which has the coefficients alone.
-func (c *Client) snapshotSize() uint64 {
-	least, _ := stateSize(c.replica.Plan())
-	return least + snapshotHead
-}
-
-// stateSize bounds what the vectors and registers of a plan's state take in a file.
-func stateSize(plan *wire.Plan) (least, most uint64) {
-	vectors := 4 * uint64(plan.Vectors()) * plan.Dim
-	switch {
-	case plan.Pool > 0:
-		coefficients := 8 * (uint64(plan.Pool) + 1)
-		return coefficients, vectors + 2*coefficients
-	case plan.Control == wire.ScaffoldPoint:
-		return vectors, vectors + 8*(wire.MaxScalars+1)
-	}
-	return vectors, vectors
-}
-
 // takeSnapshot puts a snapshot in the place of the state, if there is one on
 // the way to record last. Whatever comes of it, the log is there to go on with:
 // errors are those that end Run. The state stays as it is, and readable, until

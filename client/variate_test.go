@@ -2,8 +2,6 @@ package client_test
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -231,76 +229,6 @@ func TestVariateBehindASnapshot(t *testing.T) {
 			}
 		})
 	}
-}
-
-// The variates are in the store before the next reply is, and only where they changed.
-func TestVariatesAreKept(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		h, store := corrected(t, wire.ScaffoldMean), newStore(t)
-		d := h.member(0, with(store))
-		r, _ := h.asks(d)
-		h.includes(r)
-		h.asks(d)
-		h.commit()
-		h.asks(d)
-		if saved := store.took(); !slices.Equal(saved, []string{"reply", "variates", "reply", "reply"}) {
-			t.Errorf("saved %v", saved)
-		}
-		full := errors.New("no space left on device")
-		store.fails(full, "variates")
-		for range 2 {
-			r, _ = h.asks(d)
-			h.includes(r)
-		}
-		h.asks(d)
-		told := 0
-		for _, p := range d.progress() {
-			if errors.Is(p.Err, full) {
-				told++
-			}
-		}
-		if told != 1 {
-			t.Errorf("told %d times that the store is full, want once", told)
-		}
-	})
-}
-
-// What is not this device's file of variates is set aside and told; the device goes on
-// with what its last reply tells.
-func TestUnusableVariates(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		h, store := corrected(t, wire.ScaffoldMean), newStore(t)
-		d := h.member(0, with(store))
-		var last reply
-		for range 3 {
-			last, _ = h.asks(d)
-			h.includes(last)
-		}
-		h.announce(nobody) // so that the last reply is the variate
-		d.stop()
-		file, lastReply := store.get("variates"), store.get("reply")
-		damage := map[string][]byte{
-			"empty": nil, "torn": file[:len(file)-1], "longer": append(slices.Clone(file), 0),
-			"huge": append(slices.Clone(file), make([]byte, 2<<20)...),
-		}
-		for i := range file {
-			b := slices.Clone(file)
-			b[i] ^= 4
-			damage[fmt.Sprint("byte ", i)] = b
-		}
-		for name, b := range damage {
-			store.put("variates", b)
-			store.put("reply", lastReply)
-			delete(store.aside, "variates")
-			d := h.member(0, with(store))
-			if !store.isAside("variates") {
-				t.Errorf("%s: not set aside", name)
-			}
-			_, v := h.asks(d)
-			sameVariate(t, name, v, last)
-			d.stop()
-		}
-	})
 }
 
 // A control variate above a limit that became smaller is left out: the coordinator
