@@ -182,7 +182,7 @@ func (b *book) round(r *wire.Record) {
 }
 
 // lost notes that the log ends after record n from now on. With a change, the
-// step size may be another one after a record that is the same to a device: an
+// step size or P may be another one after a record that is the same to a device: an
 // announcement in an answer to a join names no record to know it by.
 func (b *book) lost(n uint64) {
 	for _, e := range b.chain[n:] {

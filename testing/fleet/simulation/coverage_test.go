@@ -14,6 +14,7 @@ var covered = []string{
 	"found in the log", "on from a checkpoint", "device says: store", "snapshot piece", "reference",
 	"relay single", "relay half", "median single", "median half",
 	"event phase", "second phase", "control variate", "control variate of old",
+	"second phase of another P", "control variate of another P",
 	"rid of a wrong bit", "declined busy", "declined time", "declined loss failed",
 }
 

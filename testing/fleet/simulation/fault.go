@@ -189,7 +189,11 @@ func (w *world) rollback(*party) bool {
 
 func (w *world) change(*party) bool {
 	var change wire.Change
-	if err := change.Set("step", pick(w.rng, "1e-7", "2e-7", "3e-7")); err != nil {
+	field, value := "step", pick(w.rng, "1e-7", "2e-7", "3e-7")
+	if w.rng.IntN(2) == 0 {
+		field, value = "perturbations", pick(w.rng, "1", "2", "3")
+	}
+	if err := change.Set(field, value); err != nil {
 		panic(err)
 	}
 	return w.command("change", func(c *coordinator.Coordinator) error { return c.Change(&change) })

@@ -122,6 +122,9 @@ func (b *book) secondPhase(r *wire.Record, plan *wire.Plan, counted []int) error
 		return fmt.Errorf("it counts %v, and control variates of %v", counted, found)
 	}
 	b.w.count("second phase")
+	if p := b.chain[r.N-t.Back-1].record.Round.Perturbations; p != r.Round.Perturbations {
+		b.w.count("second phase of another P")
+	}
 	return nil
 }
 
@@ -169,6 +172,9 @@ func (b *book) variates(r *wire.Record, plan *wire.Plan, counted []int) error {
 			b.w.count("control variate")
 			if t.Back > 1 {
 				b.w.count("control variate of old")
+			}
+			if of := b.chain[n-1].record.Round; of.Perturbations != r.Round.Perturbations {
+				b.w.count("control variate of another P")
 			}
 		}
 	}
