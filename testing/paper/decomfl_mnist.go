@@ -115,10 +115,13 @@ func (x *decomflRun) compare() error {
 func (x *decomflRun) within(d *decomflSetting, results Results, official []officialRange, at []uint64, whose string) {
 	line := Series{Name: d.name + ", " + whose}
 	for _, o := range official {
+		if o.round > d.rounds {
+			continue
+		}
 		middle := (o.low + o.high) / 2
 		line.X, line.Y = append(line.X, float64(o.round)), append(line.Y, middle)
 		line.Low, line.High = append(line.Low, o.low), append(line.High, o.high)
-		if o.round > d.rounds || !slices.Contains(at, o.round) {
+		if !slices.Contains(at, o.round) {
 			continue
 		}
 		ours := results.At(run.Accuracy, o.round)
