@@ -25,9 +25,9 @@ const (
 // Config says how to train.
 type Config struct {
 	Optimizer Optimizer
-	Epochs    int     // passes over the samples; 0 is 3
+	Epochs    int     // passes over the samples; 0 is 2
 	Batch     int     // samples a minibatch; 0 is 64
-	Step      float64 // step size; 0 is 0.003 for Adam and 0.05 for Momentum
+	Step      float64 // step size; 0 is 0.005 for Adam and 0.05 for Momentum
 	Beta      float64 // of Momentum, in [0, 1); 0 is 0.9
 	// WarmUp is the part of the steps in which the step size grows linearly from
 	// 0 to Step, after which it falls linearly to 0; 0 is 0.1.
@@ -86,12 +86,12 @@ func Train(ctx context.Context, m models.Differentiable, cfg Config) (params []f
 
 // withDefaults returns c with its defaults in place.
 func (c Config) withDefaults(m models.Differentiable) (Config, error) {
-	c.Epochs, c.Batch = or(c.Epochs, 3), or(c.Batch, 64)
+	c.Epochs, c.Batch = or(c.Epochs, 2), or(c.Batch, 64)
 	c.Beta, c.WarmUp, c.Goroutines = or(c.Beta, 0.9), or(c.WarmUp, 0.1), or(c.Goroutines, 1)
 	if c.Optimizer == Momentum {
 		c.Step = or(c.Step, 0.05)
 	}
-	c.Step = or(c.Step, 0.003)
+	c.Step = or(c.Step, 0.005)
 	c.EvalEvery = or(c.EvalEvery, (m.Len()+c.Batch-1)/max(c.Batch, 1))
 	if c.Initial == nil {
 		c.Initial = models.Initial(m, c.Seed)

@@ -20,7 +20,7 @@ func digits(n int, seed uint64) *models.CNN {
 }
 
 func TestTrainOnDigits(t *testing.T) {
-	training, test := digits(1500, 1), digits(300, 2)
+	training, test := digits(1000, 1), digits(300, 2)
 	for name, cfg := range map[string]Config{
 		"Adam":     {},
 		"Momentum": {Optimizer: Momentum},
@@ -34,11 +34,11 @@ func TestTrainOnDigits(t *testing.T) {
 		}
 		loss, accuracy := test.Evaluate(params, 2)
 		t.Logf("%s: test loss %.4f, accuracy %.4f", name, loss, accuracy)
-		if accuracy < 0.92 {
-			t.Errorf("%s: accuracy %.4f, want 0.92 at least", name, accuracy)
+		if accuracy < 0.88 {
+			t.Errorf("%s: accuracy %.4f, want 0.88 at least", name, accuracy)
 		}
-		if len(reports) != 3 || reports[2].Step != 141 || reports[2].Steps != 141 ||
-			reports[2].TestLoss != loss || reports[2].Accuracy != accuracy || reports[2].Loss > reports[0].Loss {
+		if len(reports) != 2 || reports[1].Step != 64 || reports[1].Steps != 64 ||
+			reports[1].TestLoss != loss || reports[1].Accuracy != accuracy || reports[1].Loss > reports[0].Loss {
 			t.Errorf("%s: reports %+v", name, reports)
 		}
 	}
@@ -100,6 +100,28 @@ func TestOptimizers(t *testing.T) {
 	}
 	if !slices.Equal(start, []float32{1, -1, 4}) {
 		t.Error("Initial was changed")
+	}
+}
+
+// Every report has the mean of the losses since the one before: here all are
+// equal, as the step is nothing.
+func TestReports(t *testing.T) {
+	var reports []Progress
+	_, err := Train(context.Background(), bowl{}, Config{Epochs: 9, Batch: 5, Step: 1e-20, EvalEvery: 4,
+		Initial:  []float32{2, 3, 5}, // loss 1, 1 and 3/2
+		Progress: func(p Progress) error { reports = append(reports, p); return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := []int{}
+	for _, p := range reports {
+		steps = append(steps, p.Step)
+		if math.Abs(p.Loss-3.5) > 1e-6 || p.Steps != 9 {
+			t.Errorf("got %+v, want loss 3.5 and 9 steps", p)
+		}
+	}
+	if !slices.Equal(steps, []int{4, 8, 9}) {
+		t.Errorf("reports at steps %v, want 4, 8, 9", steps)
 	}
 }
 
