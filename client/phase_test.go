@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/replica"
@@ -143,6 +144,35 @@ func TestRollbackBetweenPhases(t *testing.T) {
 		h.includes(r)
 		_, v = h.asks(d)
 		sameVariate(t, "after", v, r)
+	})
+}
+
+// What a device sent in a first phase of another log is of another model: in the second
+// it finds anew what it has to say.
+func TestPhaseOfAnotherLog(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, o := corrected(t, wire.ScaffoldPoint), newMoody(t)
+		var work client.Work
+		o.mayWork = func(w client.Work) bool { work = w; return true }
+		d := h.device("d0", o)
+		h.round()
+		h.round()
+		first, _ := h.asks(d)
+		h.cut(first.N-2, 2)
+		h.commit(7, 7, 7, 7) // the second phase of round 1 comes to something else
+		h.commit()
+		for range 3 {
+			h.announce(nobody)
+			pass(5 * time.Second)
+		}
+		_, v := h.asks(d)
+		if want := h.plan.PhaseQueries(1, 2) + h.plan.PhaseQueries(2, 2); work.Queries != want {
+			t.Errorf("told of %d queries, want %d, those of both phases", work.Queries, want)
+		}
+		if v.N != first.N || string(v.Scalars) == string(first.Values) {
+			t.Errorf("control variate %v of record %d, want others than %v of %d", v.Scalars, v.N, first.Values, first.N)
+		}
+		h.agrees(d, h.last())
 	})
 }
 

@@ -2,7 +2,6 @@ package client_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -176,18 +175,17 @@ func TestRunKeyConfig(t *testing.T) {
 	if !errors.Is(err, client.ErrConfig) || !strings.Contains(err.Error(), "RunKey has 31 bytes") {
 		t.Errorf("got %v", err)
 	}
-	key := bytes.Clone(secret)
-	p := testPlan(small)
-	p.RunKey, p.KeyCheck = nil, wire.KeyCheck(secret)
-	h.restarted(p)
-	c, err := client.New(client.Config{Bus: h.bus, Run: runName, ID: "d0", Objective: bowlLoss(small, 0), RunKey: key})
-	if err != nil {
-		t.Fatal(err)
-	}
-	clear(key) // the client has its own
-	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errStopped)
-	defer cancel()
-	if err := c.Run(ctx); err != errStopped {
-		t.Errorf("Run returned %v", err)
-	}
+}
+
+// The client has a copy of its own of the run key.
+func TestRunKeyIsCopied(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, key := private(t), bytes.Clone(secret)
+		d := h.newDevice("d0", bowlLoss(small, 0), keyed(key))
+		clear(key)
+		d.run()
+		h.announce()
+		h.one(wire.Contribution)
+		d.stop()
+	})
 }

@@ -203,7 +203,7 @@ func TestStepDoesNotAllocate(t *testing.T) {
 // Nor does a step of another method, but for the lengths of spheres, which a replica
 // remembers.
 func TestMethodStepDoesNotAllocate(t *testing.T) {
-	const dim, runs = 40 * prng.BlockLen, 50
+	const dim, runs = 9 * prng.BlockLen, 20
 	for name, edit := range map[string]func(s *stepper, p *wire.Plan){
 		"half": func(_ *stepper, p *wire.Plan) { p.Precision, p.MaxScalar = wire.Half, 65504 },
 		"per client": func(s *stepper, p *wire.Plan) {
