@@ -131,7 +131,6 @@ func (r *Replica) Correct(dst []float32, own wire.ControlVariate) error {
 	default:
 		return fmt.Errorf("replica: control variate of %d scalars of record %d: %w", count, own.N, wire.ErrValue)
 	}
-	r.flush()
 	mv := move{inverse: inverse(r.population), spanned: r.spanned()}
 	r.addVariate(own.N, own.Scalars)
 	mv.older = len(r.terms)

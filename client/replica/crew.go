@@ -20,7 +20,7 @@ type crew struct {
 	spread spread
 
 	aiming              Direction   // that a term or Probe is along
-	moves               []move      // that wait
+	moves               []move      // that wait; none but within Apply and ApplyAll
 	terms               []prng.Term // of the moves, one after another
 	spans               []float32   // their coefficients in the subspace: of each step those of all columns
 	scratch             []scratch   // of each worker

@@ -39,8 +39,6 @@ func (r *Replica) Advance(l *Local, n uint64, k int, g []float32, eta float32) {
 	if !r.owns(l) {
 		panic(lengthMismatch)
 	}
-	r.flush()
-	r.wanted = r.wanted[:0]
 	for i, v := range g {
 		r.addTerm(v/float32(len(g)), r.aimed(n, k, i, l.Source), i == 0)
 	}
