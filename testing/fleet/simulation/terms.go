@@ -131,54 +131,69 @@ func (b *book) secondPhase(r *wire.Record, plan *wire.Plan, counted []int) error
 // variates checks that a round corrects by contributions of its contributors that
 // rounds which are left counted.
 func (b *book) variates(r *wire.Record, plan *wire.Plan, counted []int) error {
-	var names []string
-	for _, slot := range r.Round.Slots {
-		names = append(names, b.members[min(int(slot), len(b.members)-1)])
+	if got := b.holders(r.Round.Slots); !slices.Equal(got, counted) {
+		return fmt.Errorf("it counts %v, its slots name %v", counted, got)
 	}
-	for i, d := range counted {
-		if len(names) != len(counted) || !slices.Contains(names, deviceName(d)) {
-			return fmt.Errorf("it counts %v, its slots name %v (%d)", counted, names, i)
-		}
-	}
-	if int(r.Round.Population) < len(counted) || int(r.Round.Population) > len(b.members) {
-		return fmt.Errorf("a population of %d, %d devices are members", r.Round.Population, len(b.members))
+	if n := int(r.Round.Population); n < len(counted) || n > len(b.members) {
+		return fmt.Errorf("a population of %d, %d devices are members", n, len(b.members))
 	}
 	left, of := b.left(), map[int]uint64{}
 	for i := range r.Round.Terms[1:] {
 		t := &r.Round.Terms[1+i]
 		n := r.N - t.Back
-		found, err := b.term(r, plan, t, func(v float64) ([]int, bool) {
-			sum := math.Round(v * float64(len(counted)))
-			for count := 1; count <= len(counted); count++ {
-				if found, ok := b.w.scenario.digits(sum, count, count); ok {
-					return found, true
-				}
-			}
-			return nil, false
-		})
+		found, err := b.term(r, plan, t, func(v float64) ([]int, bool) { return b.w.scenario.part(v, len(counted)) })
 		if err != nil {
 			return err
 		}
 		for _, d := range found {
-			switch slots := b.chain[n-1].record.Round.Slots; {
+			switch round := b.chain[n-1].record.Round; {
 			case !left[n]:
 				return fmt.Errorf("%s brings a control variate of record %d, which was rolled back", deviceName(d), n)
-			case !slices.ContainsFunc(slots, func(slot uint32) bool { return b.members[slot] == deviceName(d) }):
+			case !slices.Contains(b.holders(round.Slots), d):
 				return fmt.Errorf("%s brings a control variate of record %d, which did not count it", deviceName(d), n)
 			case of[d] > 0 || !slices.Contains(counted, d):
 				return fmt.Errorf("%s brings control variates of records %d and %d, or did not contribute", deviceName(d), of[d], n)
 			}
 			of[d] = n
-			b.w.count("control variate")
-			if t.Back > 1 {
-				b.w.count("control variate of old")
-			}
-			if of := b.chain[n-1].record.Round; of.Perturbations != r.Round.Perturbations {
-				b.w.count("control variate of another P")
-			}
+			b.noteVariate(r.Round, t, b.chain[n-1].record.Round)
 		}
 	}
 	return nil
+}
+
+// noteVariate counts a control variate of an older round.
+func (b *book) noteVariate(r *wire.Round, t *wire.Term, of *wire.Round) {
+	b.w.count("control variate")
+	if t.Back > 1 {
+		b.w.count("control variate of old")
+	}
+	if of.Perturbations != r.Perturbations {
+		b.w.count("control variate of another P")
+	}
+}
+
+// part finds the devices whose slopes add up to v times count, in a run without
+// weights.
+func (s *scenario) part(v float64, count int) ([]int, bool) {
+	sum := math.Round(v * float64(count))
+	for n := 1; n <= count; n++ {
+		if found, ok := s.digits(sum, n, n); ok {
+			return found, true
+		}
+	}
+	return nil, false
+}
+
+// holders returns the devices that have slots, ascending.
+func (b *book) holders(slots []uint32) (devices []int) {
+	for d := range b.w.scenario.devices {
+		for _, slot := range slots {
+			if int(slot) < len(b.members) && b.members[slot] == deviceName(d) {
+				devices = append(devices, d)
+			}
+		}
+	}
+	return devices
 }
 
 // left returns the records that no rollback undid.
