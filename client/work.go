@@ -76,6 +76,12 @@ func (c *Client) work(ctx context.Context, a *arrival) error {
 
 // answer sends a reply, and keeps it; fault is why a decline is one.
 func (c *Client) answer(ctx context.Context, a *arrival, reply *wire.Reply, fault error) error {
+	if reply.Kind == wire.Contribution {
+		// What the last one came to, before this takes its place.
+		if err := c.keepVariates(); err != nil {
+			return err
+		}
+	}
 	frame := reply.Append(nil)
 	if reply.Reason != wire.DeclineBusy { // busy is soon over
 		kept := &c.declined
@@ -88,10 +94,6 @@ func (c *Client) answer(ctx context.Context, a *arrival, reply *wire.Reply, faul
 		}
 	}
 	if reply.Kind == wire.Contribution {
-		// What the last reply came to, before the next takes its place.
-		if err := c.keepVariates(); err != nil {
-			return err
-		}
 		if err := c.keepReply(); err != nil {
 			return err
 		}
