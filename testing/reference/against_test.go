@@ -119,9 +119,9 @@ func (r *run) follow(t *testing.T) {
 			start = widen(at.Params())
 			s = fleet.NewState(start)
 		case record.Kind == wire.KindRound && record.Round.Phase == 1:
-			first = contributors(p, r.slots, record.N, id)
+			first = contributors(p, r.slots, record.N, nil)
 		case record.Kind == wire.KindRound:
-			round := contributors(p, r.slots, record.N, id)
+			round := contributors(p, r.slots, record.N, named(p, record.Round))
 			round.Point = first
 			schedule(p, round, record.Round.Round)
 			r.check(t, round, record.Round)
@@ -159,7 +159,7 @@ func schedule(p *wire.Plan, r *Round, number uint64) {
 // check compares what a record says of its round.
 func (r *run) check(t *testing.T, want *Round, got *wire.Round) {
 	t.Helper()
-	if int(got.Contributors) != len(want.Clients) || int(got.Perturbations) != want.P ||
+	if int(got.Contributors) != len(want.Clients) || got.Contributors != r.plan.Target || int(got.Perturbations) != want.P ||
 		math.Abs(float64(got.Step)-want.Eta) > 1e-6*want.Eta {
 		t.Fatalf("round %d has %d contributors, P = %d and eta = %v, want %d, %d and %v\nplan: %+v", got.Round,
 			got.Contributors, got.Perturbations, got.Step, len(want.Clients), want.P, want.Eta, r.plan)

@@ -117,12 +117,12 @@ func widen(x []float32) []float64 {
 }
 
 // contributors returns the clients that a plan asks for record n, and their
-// weights.
-func contributors(p *wire.Plan, slots []uint32, n uint64, id func(int) string) *Round {
+// weights: of those whose slots are named, if any are.
+func contributors(p *wire.Plan, slots []uint32, n uint64, named []uint32) *Round {
 	cohort := wire.Cohort{Sampled: uint64(p.Sampled(clients)), Members: clients}
 	r := &Round{N: n}
 	for i := range clients {
-		if !cohort.Has(p.Run, n, 0, slots[i], id(i)) {
+		if !cohort.Has(p.Run, n, 0, slots[i], id(i)) || named != nil && !slices.Contains(named, slots[i]) {
 			continue
 		}
 		r.Clients = append(r.Clients, i)
@@ -131,6 +131,17 @@ func contributors(p *wire.Plan, slots []uint32, n uint64, id func(int) string) *
 		}
 	}
 	return r
+}
+
+// named returns the slots that a record has.
+func named(p *wire.Plan, r *wire.Round) (slots []uint32) {
+	if p.Transport != wire.Relay {
+		return r.Slots
+	}
+	for _, term := range r.Terms {
+		slots = append(slots, term.Source-1)
+	}
+	return slots
 }
 
 // samples is how many a client says it has.

@@ -45,7 +45,7 @@ func presetPlan(t *testing.T, name string, random *rand.Rand) *wire.Plan {
 // size sets mu and eta to what the bowl of these tests bears, with the dimension
 // that p has.
 func size(p *wire.Plan) {
-	p.Mu, p.Step = 1e-2, float32(min(0.01, 0.5/float64(p.Dim)))
+	p.Mu, p.Step = 1e-2, float32(1/float64(p.Dim+1))
 	if p.Distribution == wire.Sphere {
 		p.Mu *= float32(math.Sqrt(float64(p.Dim)))
 	}
@@ -94,6 +94,9 @@ func draw(p *wire.Plan, random *rand.Rand) {
 	drawServer(p, random, one)
 	drawAggregation(p, random, one)
 	theme(p, random)
+	if p.Target < clients && (p.Transport == wire.Relay || p.Control == wire.ScaffoldMean) && one(2) {
+		p.OverSample = 1.5 // the record says who was in time
+	}
 	if one(3) {
 		drawSegments(p, random)
 	}
