@@ -52,7 +52,7 @@ func newRecorder(out io.Writer, logger *slog.Logger, asJSON bool) coordinator.Re
 func eventOf(e coordinator.Event) event {
 	out := event{Time: time.Now().UTC(), Event: e.Kind.String(), N: e.N, Round: e.Round}
 	switch e.Kind {
-	case coordinator.RoundDone:
+	case coordinator.RoundDone, coordinator.PhaseDone:
 		out.Attempt, out.Contributors, out.Loss, out.Seconds = e.Attempt, e.Contributors, &e.Loss, e.Seconds
 	case coordinator.Evaluated:
 		out.N, out.Metrics, out.Devices = e.Evaluation.N, e.Evaluation.Metrics, e.Evaluation.Count
