@@ -1,13 +1,12 @@
 package main
 
 import (
-	"encoding/json"
+	"context"
 	"errors"
-	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -29,12 +28,16 @@ has open, from a JetStream, or from a running coordinator.`,
 				return err
 			}
 			defer src.Close()
+			precision, err := precisionOf(cmd.Context(), src)
+			if err != nil {
+				return classify(err)
+			}
 			var failed error
 			err = src.Read(cmd.Context(), from, func(n uint64, record []byte) bool {
 				if to > 0 && n > to {
 					return false
 				}
-				failed = printRecord(cmd.OutOrStdout(), record, asJSON)
+				failed = printRecord(cmd.OutOrStdout(), record, precision, asJSON)
 				return failed == nil
 			})
 			if failed != nil {
@@ -52,62 +55,18 @@ has open, from a JetStream, or from a running coordinator.`,
 	return cmd
 }
 
-// A line is a record as people and programs read it.
-type line struct {
-	N            uint64     `json:"n"`
-	Kind         string     `json:"kind"`
-	Epoch        uint64     `json:"epoch"`
-	Hash         string     `json:"hash"`
-	Bytes        int        `json:"bytes"`
-	Round        uint64     `json:"round,omitempty"`
-	Attempt      uint32     `json:"attempt,omitempty"`
-	Step         float32    `json:"step,omitempty"`
-	Contributors uint32     `json:"contributors,omitempty"`
-	Scalars      []float32  `json:"scalars,omitempty"` // of the first term
-	To           uint64     `json:"to,omitempty"`
-	Reason       string     `json:"reason,omitempty"`
-	Text         string     `json:"text,omitempty"`
-	Plan         *wire.Plan `json:"plan,omitempty"`
-}
-
-func printRecord(out io.Writer, record []byte, asJSON bool) error {
-	r, err := wire.DecodeRecord(record)
-	if err != nil {
-		return classify(err)
-	}
-	l := line{N: r.N, Kind: r.Kind.String(), Epoch: r.Epoch, Hash: wire.HashRecord(record).String(), Bytes: len(record)}
-	text := ""
-	switch r.Kind {
-	case wire.KindPlan:
-		l.Plan = r.Plan
-		text = fmt.Sprintf("run=%s preset=%s dim=%d", r.Plan.Run, r.Plan.Preset, r.Plan.Dim)
-	case wire.KindRound:
-		l.Round, l.Attempt, l.Step, l.Contributors = r.Round.Round, r.Round.Attempt, r.Round.Step, r.Round.Contributors
-		for i := range r.Round.Terms[0].Scalars.Len() {
-			l.Scalars = append(l.Scalars, r.Round.Terms[0].Scalars.At(i))
+// precisionOf reads the plan: how wide the scalars of rounds are.
+func precisionOf(ctx context.Context, src source.Source) (precision wire.Precision, err error) {
+	var failed error
+	err = src.Read(ctx, 1, func(_ uint64, record []byte) bool {
+		var r wire.Record
+		if r, failed = wire.DecodeRecord(record); failed == nil && r.Plan != nil {
+			precision = r.Plan.Precision
 		}
-		text = fmt.Sprintf("round=%d attempt=%d step=%v contributors=%d scalars=%d", l.Round, l.Attempt, l.Step, l.Contributors, len(l.Scalars))
-	case wire.KindRollback:
-		l.To = r.To
-		text = fmt.Sprintf("to=%d", r.To)
-	case wire.KindEnd:
-		l.Reason, l.Text = r.End.Reason.String(), r.End.Text
-		text = fmt.Sprintf("reason=%s %s", l.Reason, l.Text)
+		return false
+	})
+	if failed != nil {
+		err = failed
 	}
-	if asJSON {
-		return json.NewEncoder(out).Encode(l)
-	}
-	_, err = fmt.Fprintf(out, "%d %s epoch=%d hash=%s bytes=%d %s\n", l.N, l.Kind, l.Epoch, l.Hash, l.Bytes, text)
-	return err
-}
-
-// checkRun refuses what cannot be the name of a run.
-func checkRun(run string) error {
-	if run == "" {
-		return usageError{errors.New("--run is missing: name the run")}
-	}
-	if err := wire.CheckName(run); err != nil {
-		return usageError{fmt.Errorf("--run: %w", err)}
-	}
-	return nil
+	return precision, err
 }
