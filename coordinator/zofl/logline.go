@@ -21,7 +21,7 @@ type line struct {
 	Step         float32    `json:"step,omitempty"`
 	Contributors uint32     `json:"contributors,omitempty"`
 	Phase        uint8      `json:"phase,omitempty"`
-	Terms        []logTerm     `json:"terms,omitempty"`
+	Terms        []logTerm  `json:"terms,omitempty"`
 	To           uint64     `json:"to,omitempty"`
 	Reason       string     `json:"reason,omitempty"`
 	Text         string     `json:"text,omitempty"`
@@ -84,15 +84,4 @@ func printRecord(out io.Writer, record []byte, precision wire.Precision, asJSON 
 	}
 	_, err = fmt.Fprintf(out, "%d %s epoch=%d hash=%s bytes=%d %s\n", l.N, l.Kind, l.Epoch, l.Hash, l.Bytes, text)
 	return err
-}
-
-// checkRun refuses what cannot be the name of a run.
-func checkRun(run string) error {
-	if run == "" {
-		return usageError{errors.New("--run is missing: name the run")}
-	}
-	if err := wire.CheckName(run); err != nil {
-		return usageError{fmt.Errorf("--run: %w", err)}
-	}
-	return nil
 }

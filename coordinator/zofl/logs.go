@@ -108,3 +108,14 @@ func openJetStream(ctx context.Context, nc *nats.Conn, run string) (coordinator.
 	log, err := coordinator.OpenJetStreamLog(ctx, coordinator.JetStreamConfig{Conn: nc, Run: run, Name: holder(), Existing: true})
 	return log, classify(err)
 }
+
+// checkRun refuses what cannot be the name of a run.
+func checkRun(run string) error {
+	if run == "" {
+		return usageError{errors.New("--run is missing: name the run")}
+	}
+	if err := wire.CheckName(run); err != nil {
+		return usageError{fmt.Errorf("--run: %w", err)}
+	}
+	return nil
+}
