@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
+	"github.com/zofl/zofl/wire"
 )
 
 // errNoLog: the flags name no log.
