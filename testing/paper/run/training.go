@@ -20,7 +20,7 @@ type training struct {
 	curve  *Curve
 	watch  *watch
 	fleet  *fleet
-	base   Point     // queries and bytes before this process
+	base   uint64    // bytes before this process
 	latest time.Time // when the last round was done
 	paused string    // why, written by the coordinator's goroutine
 }
@@ -64,8 +64,11 @@ func (t *training) train(ctx context.Context) error {
 	if err := t.watch.catchUp(ctx); err != nil || t.ended() {
 		return err
 	}
+	if err := t.anew(ctx); err != nil {
+		return err
+	}
 	if n := len(t.curve.Points); n > 0 {
-		t.base = t.curve.Points[n-1]
+		t.base = t.curve.Points[n-1].Bytes
 	}
 	taken, err := taken(ctx, t.log, t.cfg.Plan)
 	if err != nil {
@@ -81,6 +84,25 @@ func (t *training) train(ctx context.Context) error {
 		return nil // paused
 	}
 	return t.fleet.agree(t.watch.replica.N(), t.watch.replica.Digest())
+}
+
+// anew begins again where clients keep what no log tells them, as these keep nothing:
+// their control variates, of which the fleet's mean would go on to have what nobody
+// corrects for.
+func (t *training) anew(ctx context.Context) error {
+	if t.cfg.Plan.Control == wire.NoControl || t.watch.replica.N() == 0 {
+		return nil
+	}
+	t.close()
+	t.log, t.rows, t.curve.Points = nil, nil, nil
+	err := os.RemoveAll(filepath.Join(t.cfg.Dir, "log"))
+	if err == nil {
+		err = os.Remove(filepath.Join(t.cfg.Dir, "rounds.csv"))
+	}
+	if err != nil {
+		return err
+	}
+	return t.open(ctx)
 }
 
 // together runs the fleet and the watch.
@@ -112,9 +134,8 @@ func (t *training) record(e coordinator.Event) error {
 	case coordinator.RoundDone:
 		now := time.Now()
 		totals := t.fleet.meter.Totals()
-		t.base.Queries += uint64(e.Contributors) * t.cfg.Plan.Queries(e.Perturbations)
 		t.watch.rounds <- Point{
-			Round: e.Round, Queries: t.base.Queries, Bytes: t.base.Bytes + totals.Up.Bytes + totals.Down.Bytes,
+			Round: e.Round, Bytes: t.base + totals.Up.Bytes + totals.Down.Bytes,
 			TrainLoss: float64(e.Loss), Seconds: now.Sub(t.latest).Seconds(),
 		}
 		t.latest = now
@@ -149,28 +170,4 @@ func (t *training) result() *Result {
 		r.Totals = t.fleet.meter.Totals()
 	}
 	return r
-}
-
-// taken returns how many minibatches each client has taken for the rounds of a log:
-// K for each round that asked it.
-func taken(ctx context.Context, log coordinator.Log, p *wire.Plan) ([]uint64, error) {
-	batches := make([]uint64, p.Members)
-	var failed error
-	err := log.Read(ctx, 1, func(n uint64, record []byte) bool {
-		var r wire.Record
-		if r, failed = wire.DecodeRecord(record); failed != nil || r.Kind != wire.KindRound {
-			return failed == nil
-		}
-		for slot, id := range ids(len(batches)) {
-			for a := range r.Round.Attempt + 1 {
-				asked := min(uint64(p.Sampled(p.Members))<<min(a, 32), uint64(p.Members))
-				if (wire.Cohort{Sampled: asked, Members: p.Members}).Has(p.Run, n, a, uint32(slot), id) {
-					batches[slot] += uint64(p.Steps)
-					break
-				}
-			}
-		}
-		return true
-	})
-	return batches, errors.Join(err, failed)
 }

@@ -27,12 +27,13 @@ type watch struct {
 	curve   *Curve
 	rows    io.Writer // nil: nobody keeps them
 	rounds  chan Point
+	work    work // of the records that were applied
 }
 
 func newWatch(cfg *Config, log coordinator.Log, curve *Curve, rows io.Writer) *watch {
 	return &watch{
 		cfg: cfg, log: log, curve: curve, rows: rows, rounds: make(chan Point, behind),
-		replica: replica.New(replica.Config{Run: cfg.Plan.Run, Workers: 2}),
+		replica: replica.New(replica.Config{Run: cfg.Plan.Run, Workers: 2}), work: newWork(cfg.Plan),
 	}
 }
 
@@ -40,14 +41,13 @@ func newWatch(cfg *Config, log coordinator.Log, curve *Curve, rows io.Writer) *w
 // did not keep get points without what only it knew.
 func (w *watch) catchUp(ctx context.Context) error {
 	return w.read(ctx, math.MaxUint64, func(r *wire.Record) error {
-		if r.Kind != wire.KindRound || r.Round.Round <= w.curve.Last() {
+		if r.Kind != wire.KindRound || r.Round.Phase == 1 || r.Round.Round <= w.curve.Last() {
 			return nil
 		}
 		p := Point{Round: r.Round.Round, TrainLoss: math.NaN(), Seconds: math.NaN()}
 		if n := len(w.curve.Points); n > 0 {
-			p.Queries, p.Bytes = w.curve.Points[n-1].Queries, w.curve.Points[n-1].Bytes
+			p.Bytes = w.curve.Points[n-1].Bytes
 		}
-		p.Queries += uint64(r.Round.Contributors) * w.cfg.Plan.Queries(r.Round.Perturbations)
 		return w.add(p)
 	})
 }
@@ -88,6 +88,7 @@ func (w *watch) read(ctx context.Context, round uint64, f func(*wire.Record) err
 			err = w.replica.Apply(record)
 		}
 		if err == nil {
+			w.work.add(&r)
 			err = f(&r)
 		}
 		failed = err
@@ -102,8 +103,10 @@ func (w *watch) read(ctx context.Context, round uint64, f func(*wire.Record) err
 	return nil
 }
 
-// add measures the model if it is due after the round of p, and adds p.
+// add measures the model if it is due after the round of p, and adds p, whose queries
+// are those of the log so far.
 func (w *watch) add(p Point) error {
+	p.Queries = w.work.queries
 	if w.due(p.Round) {
 		p.Values = w.cfg.Task.Measure(w.replica.Params())
 	}

@@ -1,0 +1,79 @@
+package run
+
+import (
+	"context"
+	"errors"
+
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/wire"
+)
+
+// A work is what the records of a log took the clients.
+//
+// Of a round of two phases, those who contribute to the second and had no part in the
+// first find the scalars of the first besides, on a minibatch of its record.
+type work struct {
+	plan    *wire.Plan
+	ids     []string
+	queries uint64   // loss evaluations of all clients
+	batches []uint64 // minibatches of each
+	first   []bool   // who was asked in the first phase; nil: none is pending
+	p       uint32   // P of that
+}
+
+func newWork(p *wire.Plan) work {
+	return work{plan: p, ids: ids(int(p.Members)), batches: make([]uint64, p.Members)}
+}
+
+// add counts a record.
+func (w *work) add(r *wire.Record) {
+	if r.Kind != wire.KindRound {
+		return
+	}
+	asked, first := w.asked(r), w.first
+	w.queries += uint64(r.Round.Contributors) * w.plan.PhaseQueries(r.Round.Phase, r.Round.Perturbations)
+	steps := uint64(w.plan.Steps)
+	if w.first = nil; r.Round.Phase == 1 {
+		w.first, w.p, steps = asked, r.Round.Perturbations, 1
+	}
+	for slot, was := range asked {
+		if !was {
+			continue
+		}
+		w.batches[slot] += steps
+		if first != nil && !first[slot] {
+			w.batches[slot]++
+			w.queries += w.plan.PhaseQueries(1, w.p)
+		}
+	}
+}
+
+// asked says of each client whether any attempt of a record asked it.
+func (w *work) asked(r *wire.Record) []bool {
+	p := w.plan
+	list := make([]bool, len(w.ids))
+	for slot, id := range w.ids {
+		for a := range r.Round.Attempt + 1 {
+			sampled := min(uint64(p.Sampled(p.Members))<<min(a, 32), uint64(p.Members))
+			if (wire.Cohort{Sampled: sampled, Members: p.Members}).Has(p.Run, r.N, a, uint32(slot), id) {
+				list[slot] = true
+				break
+			}
+		}
+	}
+	return list
+}
+
+// taken returns how many minibatches each client has taken for the rounds of a log.
+func taken(ctx context.Context, log coordinator.Log, p *wire.Plan) ([]uint64, error) {
+	w := newWork(p)
+	var failed error
+	err := log.Read(ctx, 1, func(_ uint64, record []byte) bool {
+		r, err := wire.DecodeRecord(record)
+		if failed = err; err == nil {
+			w.add(&r)
+		}
+		return failed == nil
+	})
+	return w.batches, errors.Join(err, failed)
+}
