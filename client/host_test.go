@@ -25,7 +25,8 @@ type host struct {
 	plan  *wire.Plan
 	epoch uint64
 	// Of a private run: what a coordinator does not know, and the witness needs.
-	runKey []byte
+	runKey  []byte
+	initial []float32 // where the plan has them given
 
 	mu       sync.Mutex // guards what follows
 	records  [][]byte   // record n is records[n-1]
@@ -247,7 +248,7 @@ func (h *host) witness(n uint64) *replica.Replica {
 			i--
 		}
 	}
-	w := replica.New(replica.Config{Run: runName, RunKey: h.runKey})
+	w := replica.New(replica.Config{Run: runName, RunKey: h.runKey, Initial: h.initial})
 	for i, record := range h.records[:n] {
 		next := w.Pass
 		if counts[i+1] {

@@ -43,6 +43,10 @@ var methods = []struct {
 	{"scaffold-2, K=1, sphere", func(p *wire.Plan) { p.Control, p.Distribution = wire.ScaffoldMean, wire.Sphere }},
 	{"half", func(p *wire.Plan) { p.Precision, p.MaxScalar, p.Steps = wire.Half, 65504, 2 }},
 	{"pool", func(p *wire.Plan) { p.Pool, p.Rebase, p.Steps = 7, 3, 2 }},
+	{"pool of given parameters", func(p *wire.Plan) {
+		p.Pool, p.Rebase, p.Segments = 7, 3, nil
+		give(p, ramp(int(p.Dim)))
+	}},
 	{"yogi, momentum", func(p *wire.Plan) {
 		p.Rule, p.Beta, p.Steps = wire.Momentum, 0.9, 2
 		p.ServerRule, p.ServerStep, p.ServerBeta1, p.ServerBeta2, p.ServerEpsilon = wire.ServerYogi, 0.1, 0.9, 0.99, 1e-3
@@ -67,9 +71,7 @@ func eachMethod(t *testing.T, dim int, f func(t *testing.T, h *host)) {
 				p.Members, p.Target = 3, 3
 				tt.edit(p)
 				h := newHost(t, p)
-				if p.Private() {
-					h.runKey = secret
-				}
+				h.entrust()
 				f(t, h)
 			})
 		})
@@ -82,7 +84,26 @@ func (h *host) member(i int, edits ...func(*client.Config)) *device {
 	return h.device(fmt.Sprintf("d%d", i), bowlLoss(int(h.plan.Dim), i), append(edits, h.key)...)
 }
 
-func (h *host) key(c *client.Config) { c.RunKey = h.runKey }
+// entrust gives the host what its plan's devices need to have.
+func (h *host) entrust() {
+	if h.plan.Private() {
+		h.runKey = secret
+	}
+	if h.plan.Initial == wire.Given {
+		h.initial = ramp(int(h.plan.Dim))
+	}
+}
+
+func (h *host) key(c *client.Config) { c.RunKey, c.Initial = h.runKey, h.initial }
+
+// ramp is a vector of unlike elements.
+func ramp(n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(i%11) / 7
+	}
+	return x
+}
 
 // Devices with different losses, of which some miss a round now and then, stay on the
 // witness's bits, and what they send is what the paper's algorithm says: scalars along

@@ -254,9 +254,7 @@ func TestMethodsByAnyObjective(t *testing.T) {
 					p := testPlan(dim)
 					tt.edit(p)
 					h := newHost(t, p)
-					if p.Private() {
-						h.runKey = secret
-					}
+					h.entrust()
 					h.device("other", bowlLoss(dim, 2), h.key).stop() // so that slot 0 is another's
 					d := h.device("d0", o, h.key, func(c *client.Config) { c.Workers = 1 + i })
 					for range 5 {

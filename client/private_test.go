@@ -103,7 +103,7 @@ func TestSealedSnapshot(t *testing.T) {
 			}
 			w := h.passive("w", store, 40, keyed(secret))
 			file := store.get("snapshot")
-			if !bytes.HasPrefix(file, []byte("zofl sealed 1\n")) || bytes.Contains(file, []byte(runName+"\x00")) {
+			if !bytes.HasPrefix(file, []byte("zofl sealed 1\n")) || bytes.Contains(file, h.plan.KeyCheck) || bytes.Contains(file, []byte("zofl state")) {
 				t.Fatalf("the snapshot begins with %q", file[:min(len(file), 20)])
 			}
 			if kept := store.get("checkpoint"); damage == "" && len(kept) > 0 && !bytes.HasPrefix(kept, []byte("zofl state")) {

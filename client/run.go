@@ -88,7 +88,6 @@ func (c *Client) reset() {
 	c.keeper.kept, c.keeper.tried = mark{}, 0
 	c.evaluate, c.course = evaluation{}, course{}
 	c.digests, c.repair, c.snapshots = digests{}, repair{}, snapshots{}
-	c.variates.doubt()
 	c.serving.withdraw()
 }
 

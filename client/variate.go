@@ -42,8 +42,8 @@ type variates struct {
 	unkept bool // list is not what the store has
 }
 
-// doubt is for a log that may be another: what of it this process did not see is to
-// be asked for.
+// doubt is for a state that somebody else came to, maybe along another log: the records
+// on the way were not seen, and are to be asked for.
 func (v *variates) doubt() {
 	v.seen = 0
 	for i := range v.list {
