@@ -85,8 +85,11 @@ func combination(t *testing.T, random *rand.Rand) *wire.Plan {
 func draw(p *wire.Plan, random *rand.Rand) {
 	one := func(n uint) bool { return random.UintN(n) == 0 }
 	p.Dim = 1 + random.Uint64N(100)
-	if one(8) {
+	switch random.UintN(8) {
+	case 0:
 		p.Dim, p.Rounds = blocks, 5
+	case 1, 2: // fewer than moves of a subspace, and steps that are felt
+		p.Dim = 1 + random.Uint64N(4)
 	}
 	p.Steps, p.Perturbations = 1+random.Uint32N(4), 1+random.Uint32N(10)
 	drawEstimator(p, random, one)
@@ -170,7 +173,7 @@ func drawAggregation(p *wire.Plan, random *rand.Rand, one func(uint) bool) {
 	}
 	switch p.Aggregator = wire.Aggregator(1 + random.UintN(3)); p.Aggregator {
 	case wire.TrimmedMean:
-		p.Trim = []float32{0.1, 0.2, 0.35}[random.UintN(3)]
+		p.Trim = []float32{0.2, 0.35, 0.45}[random.UintN(3)]
 	case wire.ClippedMean:
 		p.Clip = 0.5 + random.Float32() // of what scalars have at the start: see size
 	}
@@ -191,6 +194,10 @@ func theme(p *wire.Plan, random *rand.Rand) {
 		shared()
 		p.Control, p.Aggregator, p.Trim, p.Clip = wire.ScaffoldMean, wire.WeightedMean, 0, 0
 		p.Weights = wire.Equal
+	case 3:
+		shared()
+		p.Weights, p.Target = wire.Equal, max(p.Target, 3)
+		p.Quorum = p.Target
 	}
 }
 

@@ -21,6 +21,7 @@ type run struct {
 	records [][]byte
 	slots   []uint32 // by client
 	digests [][32]byte
+	doubts  map[int]bool // elements that may differ: see doubt
 }
 
 // device is a client's objective.
@@ -52,6 +53,7 @@ func produce(t *testing.T, p *wire.Plan) *run {
 	defer cancel()
 	memory, log := bus.NewMemory(), &coordinator.MemoryLog{}
 	defer memory.Close()
+	enroll(t, log) // or slots would be given as they come, and a plan be another each time
 	lead, err := coordinator.New(ctx, coordinator.Config{Bus: memory, Plan: p, Log: log, Linger: -1})
 	if err != nil {
 		t.Fatalf("%v\nplan: %+v", err, p)
@@ -77,6 +79,18 @@ func produce(t *testing.T, p *wire.Plan) *run {
 }
 
 var errDone = errors.New("done")
+
+// enroll gives client i slot i.
+func enroll(t *testing.T, log *coordinator.MemoryLog) {
+	t.Helper()
+	var ids []string
+	for i := range clients {
+		ids = append(ids, id(i))
+	}
+	if err := log.AddMembers(t.Context(), ids); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // follow runs a client to the end and returns the digest of its state.
 func follow(t *testing.T, ctx context.Context, b bus.Bus, p *wire.Plan, i int) [32]byte {
