@@ -207,8 +207,8 @@ func TestMissedPhaseFails(t *testing.T) {
 	}
 }
 
-// A half reaches to 65504: what rounds to more is too large, whatever the plan says;
-// and what is sent is what the next step starts from.
+// A half reaches to 65504: what rounds to that is not too large, what rounds to more
+// is.
 func TestHalfOverflow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
@@ -223,12 +223,12 @@ func TestHalfOverflow(t *testing.T) {
 		if len(r.Values) != 2 {
 			t.Fatalf("%d bytes, want a half", len(r.Values))
 		}
-		one := float64(wire.Half.At(r.Values, 0))
+		along := direction(p, 2, 0, 0, prng.Shared)[0]
 		for _, tt := range []struct {
 			g    float64
 			fits bool
-		}{{65000, true}, {65500, true}, {65600, false}, {1e9, false}} {
-			slope = tt.g / one
+		}{{65000, true}, {65512, true}, {65528, false}, {1e9, false}} {
+			slope = tt.g / along
 			h.announce(func(a *wire.Announcement) { a.Attempt++; a.Perturbations = 1; a.Step += float32(tt.g) })
 			replies := h.take()
 			if len(replies) != 1 || (replies[0].Kind == wire.Contribution) != tt.fits {
