@@ -21,7 +21,7 @@ type Experiment struct {
 func All() []Experiment {
 	list := []Experiment{decomflMNIST()}
 	list = append(list, decomflVariants()...)
-	list = append(list, decomflLag(), decomflMemory(), zofedhtTable1())
+	list = append(list, decomflLag(), decomflMemory(), attackExperiment(), zofedhtTable1())
 	return append(list, zofedht()...)
 }
 

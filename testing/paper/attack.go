@@ -1,0 +1,192 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+)
+
+// What ZO-AdaFL's section 5.2 has, and FedZO's published code where that is silent:
+// mu, balance and the minibatch, see the preset zo-adafl.
+const (
+	attackID      = "zo-adafl-attack"
+	attackClass   = 4
+	attackClients = 50
+	attackImages  = 200 // of the class, which all clients share
+	attackShare   = 60  // of these, drawn for each client
+	attackBalance = 1.0
+	attackMu      = 1e-3
+	attackBatch   = 25
+	attackSteps   = 50 // K of figure 2b
+)
+
+func attackExperiment() Experiment {
+	return Experiment{
+		ID:    attackID,
+		Title: "universal attack on class 4 of MNIST and Fashion-MNIST: ZO-AdaFL, FedZO, DZOPA, ZONE-S",
+		Paper: "ZO-AdaFL, section 5, figures 2 and 3, Table 2",
+		Long:  "some 8 hours for three seeds",
+		Run: func(ctx context.Context, e *Env) (*Report, error) {
+			x := newAttackRun(ctx, e, attackSizeOf(e))
+			return x.report, x.all()
+		},
+	}
+}
+
+// An attackSize is how much of the paper's experiment is made.
+type attackSize struct {
+	sets   []string
+	epochs int    // of the classifiers' training
+	k      uint32 // local steps but where they vary; estimates of a baseline's gradient
+	rounds uint64 // of the methods beside each other
+	sweep  uint64 // of each K and each number of clients a round, on the first set
+	every  uint64 // so many rounds the perturbation is measured
+	steps  []uint32
+	asked  []int // the last is that of the comparison
+	// Step sizes of the baselines, for which the paper has none. The one with the least
+	// attack loss and distortion counts.
+	dzopa, zones []float64
+	seeds        int
+}
+
+// attackSizeOf returns the size for an environment.
+func attackSizeOf(e *Env) attackSize {
+	s := attackSize{
+		sets: []string{"mnist", "fashion-mnist"}, epochs: 4, k: attackSteps, rounds: 600, sweep: 200, every: 20,
+		steps: []uint32{10, attackSteps, 100}, asked: []int{10, 30, attackClients},
+		// FedZO's code has 5e-3 for DZOPA, and for ZONE-S 2e-6 times d; a round of FedZO
+		// with K = 50 moves as far along the gradient as one with 5e-2.
+		dzopa: []float64{5e-3, 5e-2}, zones: []float64{1.5e-3, 5e-3, 1.5e-2},
+	}
+	if e.Short {
+		s.rounds, s.sweep, s.every = 15, 15, 5
+		s.dzopa = []float64{5e-2}
+	}
+	s.seeds = e.seeds(3)
+	return s
+}
+
+// An attackMethod is one that the paper compares.
+type attackMethod struct{ name, tag string }
+
+var (
+	attackAda   = attackMethod{"ZO-AdaFL", "ada"}
+	attackFedZO = attackMethod{"FedZO", "fedzo"}
+	attackDZOPA = attackMethod{"DZOPA", "dzopa"}
+	attackZONES = attackMethod{"ZONE-S", "zones"}
+	// attackMethods are those of Table 2.
+	attackMethods = []attackMethod{attackAda, attackFedZO, attackDZOPA, attackZONES}
+)
+
+// An attackCurve is a method with its settings, and its runs by seed from 1.
+type attackCurve struct {
+	attackMethod
+	step    float64 // eta, of the baselines
+	results Results
+}
+
+// at is the mean of a metric over the seeds.
+func (c *attackCurve) at(metric string, round uint64) float64 {
+	return mean(c.results.At(metric, round))
+}
+
+// text writes a metric, and whose it is.
+func (c *attackCurve) text(metric string, round uint64) string {
+	name := c.name
+	if c.step > 0 {
+		name += fmt.Sprintf(" (eta %g)", c.step)
+	}
+	return name + " " + spread(c.results.At(metric, round))
+}
+
+// An attackRun is the experiment under way.
+type attackRun struct {
+	ctx    context.Context
+	env    *Env
+	size   attackSize
+	report *Report
+	sets   []*attackSet
+	steps  []*attackCurve // by attackSize.steps
+	asked  []*attackCurve // by attackSize.asked
+}
+
+func newAttackRun(ctx context.Context, e *Env, size attackSize) *attackRun {
+	return &attackRun{ctx: ctx, env: e, size: size, report: &Report{
+		ID: attackID,
+		Figure: Figure{Title: "ZO-AdaFL, universal attack on class 4", X: "round", Y: "attack loss",
+			Falls: true},
+	}}
+}
+
+func (x *attackRun) all() error {
+	for _, name := range x.size.sets {
+		s, err := x.load(name)
+		if err != nil {
+			return err
+		}
+		x.sets = append(x.sets, s)
+		if err := x.compare(s); err != nil {
+			return err
+		}
+	}
+	if err := x.sweep(x.sets[0]); err != nil {
+		return err
+	}
+	x.claims()
+	return nil
+}
+
+// compare runs the four methods on a set, each with as many queries a client and
+// round; of ZONE-S one client works in a round.
+func (x *attackRun) compare(s *attackSet) (err error) {
+	last := x.size.asked[len(x.size.asked)-1]
+	for _, m := range []attackMethod{attackAda, attackFedZO} {
+		if s.curves[m], err = x.fleet(s, m, x.size.k, last, x.size.rounds); err != nil {
+			return err
+		}
+	}
+	if s.curves[attackDZOPA], err = x.best(s, attackDZOPA, x.size.dzopa); err != nil {
+		return err
+	}
+	s.curves[attackZONES], err = x.best(s, attackZONES, x.size.zones)
+	return err
+}
+
+// sweep varies K, and the clients a round. What compare ran is not run again.
+func (x *attackRun) sweep(s *attackSet) error {
+	last := x.size.asked[len(x.size.asked)-1]
+	vary := func(k uint32, asked int) (*attackCurve, error) {
+		if k == x.size.k && asked == last {
+			return s.curves[attackAda], nil
+		}
+		return x.fleet(s, attackAda, k, asked, x.size.sweep)
+	}
+	for _, k := range x.size.steps {
+		c, err := vary(k, last)
+		if err != nil {
+			return err
+		}
+		x.steps = append(x.steps, c)
+	}
+	for _, asked := range x.size.asked {
+		c, err := vary(x.size.k, asked)
+		if err != nil {
+			return err
+		}
+		x.asked = append(x.asked, c)
+	}
+	return nil
+}
+
+// add adds the curves of runs to the report.
+func (x *attackRun) add(results Results) { x.report.addCurves(attackLoss, results) }
+
+// Metrics of a perturbation, after a round. The first three are over the images that
+// the clients share; the last is over those of the test set.
+const (
+	attackLoss  = "attack_loss"
+	distortion  = "distortion"
+	success     = "success"
+	testSuccess = "test_success"
+)
+
+var attackMetrics = []string{attackLoss, distortion, success, testSuccess}

@@ -1,0 +1,103 @@
+package attack
+
+import (
+	"math"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/zofl/zofl/testing/models"
+)
+
+// A Fleet is the clients of a baseline: the loss, each client's images, and how it
+// estimates a gradient.
+type Fleet struct {
+	Loss    func(x []float32, batch []int) float64
+	Dim     int
+	Shares  [][]int // images of each client
+	Batch   int     // images of an estimate
+	Mean    int     // estimates that a gradient is the mean of: the papers' H
+	Mu      float64 // smoothing
+	Step    float64 // eta
+	Seed    uint64
+	Workers int // goroutines; 0 is 1
+}
+
+// A Baseline is a method that is simulated, a round at a time.
+type Baseline interface {
+	// Round makes round n, from 1.
+	Round(n uint64)
+	// X returns the perturbation that all agree on.
+	X() []float32
+	// State is all that changes by rounds. The caller may overwrite what is in it
+	// with that of an earlier call.
+	State() [][]float32
+	// Queries is how many losses a round asks all clients for.
+	Queries() uint64
+}
+
+var _, _ Baseline = (*DZOPA)(nil), (*ZONES)(nil)
+
+// queries is the number of losses that one client's gradient takes.
+func (f *Fleet) queries() uint64 { return 2 * uint64(f.Mean) }
+
+// gradient adds to g the mean of estimates by the forward difference along random
+// directions,
+//
+//	scale/mu (F(x + mu u) - F(x)) u
+//
+// with u uniform on the unit sphere and scale d, or u normal and scale 1. Each has a
+// minibatch of its own.
+func (f *Fleet) gradient(g, x []float32, client int, n uint64, sphere bool) {
+	rng := rand.New(rand.NewPCG(f.Seed, n<<32|uint64(client)))
+	batches := models.NewBatcher(f.Shares[client])
+	u, near := make([]float64, f.Dim), make([]float32, f.Dim)
+	for range f.Mean {
+		batch := batches.Pick(f.Batch, rng.Uint64())
+		scale := direction(u, rng, sphere) / float64(f.Mean)
+		for i, v := range x {
+			near[i] = float32(float64(v) + float64(f.Mu*u[i]))
+		}
+		slope := scale * (f.Loss(near, batch) - f.Loss(x, batch)) / f.Mu
+		for i, v := range u {
+			g[i] += float32(slope * v)
+		}
+	}
+}
+
+// direction draws u, and returns the scale of an estimate along it.
+func direction(u []float64, rng *rand.Rand, sphere bool) (scale float64) {
+	squares := 0.0
+	for i := range u {
+		u[i] = rng.NormFloat64()
+		squares += float64(u[i] * u[i])
+	}
+	if !sphere {
+		return 1
+	}
+	for i := range u {
+		u[i] /= math.Sqrt(squares)
+	}
+	return float64(len(u))
+}
+
+// each calls f for every client, by so many goroutines.
+func (f *Fleet) each(call func(client int)) {
+	var wg sync.WaitGroup
+	workers := max(f.Workers, 1)
+	for w := range workers {
+		wg.Go(func() {
+			for i := w; i < len(f.Shares); i += workers {
+				call(i)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func vectors(n, dim int) [][]float32 {
+	list := make([][]float32, n)
+	for i := range list {
+		list[i] = make([]float32, dim)
+	}
+	return list
+}

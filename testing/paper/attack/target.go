@@ -1,0 +1,126 @@
+package attack
+
+import (
+	"math"
+	"slices"
+)
+
+// Bound is where 2z is clamped before atanh, for pixels z of full paper or ink, which
+// are at -1 and 1: atanh is +-7.25 there. FedZO's code does not clamp, which leaves
+// such pixels out of its reach; here they are nearly so until a perturbation is
+// about as large. ZO-AdaFL does not say.
+const Bound = 1 - 1e-6
+
+// A Target is images of one class, which a perturbation x, one number for each pixel,
+// turns from z to
+//
+//	z' = 0.5 tanh(atanh(2z) + x)
+//
+// for z in [-0.5, 0.5], and the loss of x, FedZO's and ZO-AdaFL's:
+//
+//	max(logit of the class - largest other logit, 0) + balance * |z' - z|^2
+//
+// A loss is asked at many x by few images: any number of goroutines may.
+type Target struct {
+	net     *Net
+	params  []float32 // of net
+	class   int
+	balance float64
+	images  int
+	pixels  []uint8      // [pixel][image]
+	scale   [256]float64 // 2z of a pixel, clamped
+}
+
+// NewTarget returns the attack on the class of the images that list names among those
+// of m. It keeps params.
+func NewTarget(m *Net, params []float32, list []int, class uint8, balance float64) *Target {
+	m.check(params, list)
+	t := &Target{net: m, params: params, class: int(class), balance: balance, images: len(list)}
+	for pixel := range t.Dim() {
+		for _, i := range list {
+			t.pixels = append(t.pixels, m.images.At(i)[pixel])
+		}
+	}
+	for p := range t.scale {
+		t.scale[p] = min(max(2*depth(uint8(p)), -Bound), Bound)
+	}
+	return t
+}
+
+// depth is what a byte of an image is between -0.5 and 0.5.
+func depth(p uint8) float64 { return float64(p)/255 - 0.5 }
+
+// Dim returns the number of pixels.
+func (t *Target) Dim() int { return t.net.images.Rows * t.net.images.Cols }
+
+// Len returns the number of images.
+func (t *Target) Len() int { return t.images }
+
+// Figures are what a perturbation does, on the mean over some images.
+type Figures struct {
+	Attack     float64 // how far the class is ahead, or 0
+	Distortion float64 // |z' - z|^2
+	Success    float64 // part that is classified as another class
+}
+
+// Loss returns the mean loss of x over the images named by batch.
+func (t *Target) Loss(x []float32, batch []int) float64 {
+	f := t.Figures(x, batch)
+	return f.Attack + float64(t.balance*f.Distortion)
+}
+
+// Figures returns what x does to the images named by batch. It panics if there are
+// none, or x is not Dim long.
+func (t *Target) Figures(x []float32, batch []int) (f Figures) {
+	if len(x) != t.Dim() || len(batch) == 0 {
+		panic("attack: a perturbation of another dimension, or no image")
+	}
+	for part := range slices.Chunk(batch, chunk) {
+		ws := t.net.take(len(part))
+		f.Distortion += t.perturb(ws, x, part)
+		t.net.run(ws, t.params)
+		for i := range part {
+			margin := t.margin(ws, i)
+			f.Attack += max(margin, 0)
+			if margin < 0 {
+				f.Success++
+			}
+		}
+		t.net.spaces.Put(ws)
+	}
+	n := float64(len(batch))
+	return Figures{f.Attack / n, f.Distortion / n, f.Success / n}
+}
+
+// perturb writes images to the input, perturbed, and returns the sum of their
+// distortions. By the addition theorem tanh(atanh(a) + x) is (a+b)/(1+ab), b = tanh x,
+// which costs no logarithm, and often the byte is that of the image before.
+func (t *Target) perturb(ws *workspace, x []float32, batch []int) (distortion float64) {
+	side, place := t.net.images.Cols, 0
+	for pixel, v := range x {
+		place = t.net.one.place(0, pixel/side, pixel%side, ws.n)
+		b, row := math.Tanh(float64(v)), t.pixels[pixel*t.images:][:t.images]
+		last, shifted, square := -1, 0.0, 0.0
+		for i, at := range batch {
+			if p := row[at]; int(p) != last {
+				a := t.scale[p]
+				shifted, last = 0.5*(a+b)/(1+float64(a*b)), int(p)
+				square = (shifted - depth(p)) * (shifted - depth(p))
+			}
+			ws.input[place+i] = float32(shifted)
+			distortion += square
+		}
+	}
+	return distortion
+}
+
+// margin is how far the class of image i is ahead of the others.
+func (t *Target) margin(ws *workspace, i int) float64 {
+	other := float32(math.Inf(-1))
+	for c := range t.net.images.Classes {
+		if c != t.class {
+			other = max(other, ws.logits[c*ws.n+i])
+		}
+	}
+	return float64(ws.logits[t.class*ws.n+i]) - float64(other)
+}

@@ -1,0 +1,58 @@
+package attack
+
+import "math/rand/v2"
+
+// chosen is the second word of the generator's seed that chooses clients.
+const chosen = 0x7a6f6e65732d7331
+
+// ZONES is ZONE-S of Hajinezhad et al., "ZONE: zeroth-order nonconvex multiagent
+// optimization over networks" (2019), as FedZO's code has it: with rho = 1/eta and
+// alpha = 1/N, in a round one client i drawn at random takes
+//
+//	z_i = x - (l_i + G_i(x)) / (alpha rho)
+//	l_i += alpha rho (z_i - x)
+//
+// the others z_j = x, and the server
+//
+//	x = sum_j (rho z_j + l_j) / sum_j rho
+//
+// with the l of before the round. Directions are normal, as in the paper; FedZO's
+// code multiplies their estimates by d besides, so its eta is d times smaller.
+type ZONES struct {
+	Fleet
+	x     []float32
+	duals [][]float32 // l, by client
+}
+
+// NewZONES starts at zero.
+func NewZONES(f Fleet) *ZONES {
+	return &ZONES{f, make([]float32, f.Dim), vectors(len(f.Shares), f.Dim)}
+}
+
+// Round makes round n, from 1.
+func (s *ZONES) Round(n uint64) {
+	clients := len(s.duals)
+	client := rand.New(rand.NewPCG(s.Seed, chosen+n)).IntN(clients)
+	g, rho, alpha := make([]float32, s.Dim), 1/s.Step, 1/float64(clients)
+	s.gradient(g, s.x, client, n, false)
+	for i, v := range s.x {
+		x, duals := float64(v), 0.0
+		for _, l := range s.duals {
+			duals += float64(l[i])
+		}
+		dual := float64(s.duals[client][i])
+		z := x - (dual+float64(g[i]))/(alpha*rho)
+		s.duals[client][i] = float32(dual + float64(alpha*rho*(z-x)))
+		total := rho*(z+float64(float64(clients-1)*x)) + duals
+		s.x[i] = float32(total / (float64(clients) * rho))
+	}
+}
+
+// X returns the server's x.
+func (s *ZONES) X() []float32 { return append([]float32(nil), s.x...) }
+
+// State returns x, then the l of each client.
+func (s *ZONES) State() [][]float32 { return append([][]float32{s.x}, s.duals...) }
+
+// Queries is how many losses a round takes.
+func (s *ZONES) Queries() uint64 { return s.queries() }

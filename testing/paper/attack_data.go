@@ -1,0 +1,114 @@
+package paper
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"github.com/zofl/zofl/testing/models/train"
+	"github.com/zofl/zofl/testing/paper/attack"
+	"github.com/zofl/zofl/testing/paper/run"
+)
+
+// An attackSet is a data set with its classifier, and what attacked it.
+type attackSet struct {
+	name, tag string
+	accuracy  float64 // of the classifier, on the test set
+	// target is the images that the clients share; held are those of the test set. The
+	// classifier is right on all.
+	target, held *attack.Target
+	curves       map[attackMethod]*attackCurve
+}
+
+// load trains a data set's classifier, or finds it, and draws the images.
+func (x *attackRun) load(name string) (*attackSet, error) {
+	images, err := x.env.images(name)
+	if err != nil {
+		return nil, err
+	}
+	net, test := attack.New(images.train), attack.New(images.test)
+	params, err := x.classifier(name, net, test)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	s := &attackSet{name: name, tag: name[:1], curves: map[attackMethod]*attackCurve{}}
+	_, s.accuracy = test.Evaluate(params, attackWorkers)
+	list, held := net.Right(params, attackClass), test.Right(params, attackClass)
+	if len(list) == 0 || len(held) == 0 {
+		return nil, fmt.Errorf("%s: the classifier is right on %d training and %d test images of class %d: train it on more images, or for longer",
+			name, len(list), len(held), attackClass)
+	}
+	rng := rand.New(rand.NewPCG(attackClass, 0))
+	rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	list = list[:min(attackImages, len(list))]
+	s.target = attack.NewTarget(net, params, list, attackClass, attackBalance)
+	s.held = attack.NewTarget(test, params, held, attackClass, attackBalance)
+	x.env.logf("%s: %d parameters, accuracy %.4f; %d images to attack, %d of the test set", name, net.Dim(), s.accuracy, len(list), len(held))
+	return s, nil
+}
+
+// attackWorkers is how many goroutines train, measure and simulate.
+const attackWorkers = 2
+
+// classifier returns the parameters that an earlier run kept in Env.Dir, or else in
+// the directory of temporary files, or trains them.
+func (x *attackRun) classifier(name string, net, test *attack.Net) ([]float32, error) {
+	dir := x.env.Dir
+	if dir == "" {
+		dir = filepath.Join(os.TempDir(), "zofl-paper")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	if x.env.Generated > 0 {
+		name += fmt.Sprint("-generated-", x.env.Generated)
+	}
+	file := filepath.Join(dir, fmt.Sprintf("classifier-%s-%d-epochs-%d", name, x.size.epochs, net.Dim()))
+	params, err := train.Load(file, net.Dim())
+	if !errors.Is(err, fs.ErrNotExist) {
+		return params, err
+	}
+	params, err = train.Train(x.ctx, net, train.Config{
+		Epochs: x.size.epochs, Seed: 1, Test: test, Goroutines: attackWorkers,
+		Progress: func(p train.Progress) error {
+			x.env.logf("classifier of %s: step %d of %d, loss %.4f, accuracy %.4f", name, p.Step, p.Steps, p.Loss, p.Accuracy)
+			return nil
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return params, train.Save(file, params)
+}
+
+// measure returns what x does, by attackMetrics.
+func (s *attackSet) measure(x []float32) []float64 {
+	here, held := s.target.Figures(x, whole(s.target)), s.held.Figures(x, whole(s.held))
+	return []float64{here.Attack, here.Distortion, here.Success, held.Success}
+}
+
+func whole(t *attack.Target) []int {
+	list := make([]int, t.Len())
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
+func (s *attackSet) task() run.Task {
+	return run.Task{Dim: s.target.Dim(), Loss: s.target.Loss, Metrics: attackMetrics, Measure: s.measure}
+}
+
+// shares draws attackShare of the images for each client, without replacement; those
+// of two clients overlap.
+func (s *attackSet) shares(seed uint64) [][]int {
+	rng := rand.New(rand.NewPCG(seed, attackShare))
+	list := make([][]int, attackClients)
+	for i := range list {
+		list[i] = rng.Perm(s.target.Len())[:min(attackShare, s.target.Len())]
+	}
+	return list
+}

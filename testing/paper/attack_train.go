@@ -1,0 +1,154 @@
+package paper
+
+import (
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/zofl/zofl/testing/paper/attack"
+	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/wire"
+)
+
+// fleet runs ZO-AdaFL or FedZO by production code, for all seeds. Steps and directions
+// are equally many for both: FedZO's own P is 20, with which a record of 50 clients
+// would be beyond what a relay carries.
+func (x *attackRun) fleet(s *attackSet, m attackMethod, k uint32, asked int, rounds uint64) (*attackCurve, error) {
+	preset := "zo-adafl"
+	if m == attackFedZO {
+		preset = "fedzo"
+	}
+	t := &Training{
+		Name: fmt.Sprintf("%s-%s-k%d-m%d", s.tag, m.tag, k, asked), Preset: preset,
+		Clients: attackClients, Asked: asked, Rounds: rounds, Task: s.task(), Every: x.size.every,
+		Shares: func(seed uint64) ([][]int, error) { return s.shares(seed), nil },
+		Set:    func(p *wire.Plan) { p.Steps, p.Perturbations, p.Mu, p.Batch = k, 1, attackMu, attackBatch },
+	}
+	results, err := x.env.Train(x.ctx, attackID, t, x.size.seeds)
+	x.add(results)
+	return &attackCurve{attackMethod: m, results: results}, err
+}
+
+// best simulates a baseline with each step size, and returns the one that comes to the
+// least attack loss and distortion.
+func (x *attackRun) best(s *attackSet, m attackMethod, steps []float64) (*attackCurve, error) {
+	var best *attackCurve
+	least := math.Inf(1)
+	for _, step := range steps {
+		c := &attackCurve{attackMethod: m, step: step}
+		for seed := uint64(1); seed <= uint64(x.size.seeds); seed++ {
+			r, err := x.simulate(s, c, seed)
+			c.results = append(c.results, r)
+			if err != nil {
+				x.add(c.results)
+				return c, err
+			}
+		}
+		x.add(c.results)
+		loss := c.at(attackLoss, x.size.rounds) + attackBalance*c.at(distortion, x.size.rounds)
+		if best == nil || loss < least {
+			best, least = c, loss
+		}
+	}
+	return best, nil
+}
+
+// An attackState is a simulation after some rounds, as it is kept.
+type attackState struct {
+	Points  []run.Point
+	Vectors [][]float32
+}
+
+// simulate runs a baseline with one seed, and goes on with what an earlier run kept.
+func (x *attackRun) simulate(s *attackSet, c *attackCurve, seed uint64) (*run.Result, error) {
+	f := attack.Fleet{
+		Loss: s.target.Loss, Dim: s.target.Dim(), Shares: s.shares(seed), Batch: attackBatch, Mean: int(x.size.k),
+		Mu: attackMu, Step: c.step, Seed: seed, Workers: attackWorkers,
+	}
+	var b attack.Baseline = attack.NewDZOPA(f)
+	if c.attackMethod == attackZONES {
+		b = attack.NewZONES(f)
+	}
+	curve := &run.Curve{Name: fmt.Sprintf("%s-%s-eta%g", s.tag, c.tag, c.step), Seed: seed, Metrics: attackMetrics}
+	file := ""
+	if x.env.Dir != "" {
+		file = filepath.Join(x.env.Dir, attackID, fmt.Sprintf("%s-%d-of-%d.gob", curve.Name, seed, x.size.rounds))
+	}
+	if err := restore(file, curve, b); err != nil {
+		return nil, err
+	}
+	progress := x.env.progress(&Training{Rounds: x.size.rounds})
+	for curve.Last() < x.size.rounds {
+		if err := x.ctx.Err(); err != nil {
+			return &run.Result{Curve: curve, Params: b.X()}, err
+		}
+		p := run.Point{Round: curve.Last() + 1, TrainLoss: math.NaN()}
+		start := time.Now()
+		b.Round(p.Round)
+		p.Queries, p.Seconds = p.Round*b.Queries(), time.Since(start).Seconds()
+		if p.Round%x.size.every == 0 || p.Round == x.size.rounds {
+			p.Values = s.measure(b.X())
+		}
+		curve.Points = append(curve.Points, p)
+		if p.Values == nil {
+			continue
+		}
+		progress(curve)
+		if err := keep(file, curve, b); err != nil {
+			return nil, err
+		}
+	}
+	curve.Ended = wire.EndRounds.String()
+	return &run.Result{Curve: curve, Params: b.X()}, nil
+}
+
+// restore sets curve and b to what keep wrote, if it did.
+func restore(file string, curve *run.Curve, b attack.Baseline) error {
+	if file == "" {
+		return nil
+	}
+	f, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	defer f.Close()
+	var kept attackState
+	if err := gob.NewDecoder(f).Decode(&kept); err != nil {
+		return fmt.Errorf("%s: %w: remove it to begin again", file, err)
+	}
+	state := b.State()
+	if len(kept.Vectors) != len(state) || len(state[0]) != len(kept.Vectors[0]) {
+		return fmt.Errorf("%s: it is of another number of clients: remove it to begin again", file)
+	}
+	curve.Points = kept.Points
+	for i, v := range kept.Vectors {
+		copy(state[i], v)
+	}
+	return nil
+}
+
+// keep writes a simulation to a file, which is the old one or the new one whole.
+func keep(file string, curve *run.Curve, b attack.Baseline) error {
+	if file == "" {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	f, err := os.Create(file + ".new")
+	if err != nil {
+		return err
+	}
+	err = gob.NewEncoder(f).Encode(attackState{curve.Points, b.State()})
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), file)
+}
