@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -84,7 +85,7 @@ func simulate(t *testing.T, x *zofedhtRun, s *zofedhtSet, z zofedhtSetting) (end
 	return state.X, way
 }
 
-func zofedhtID(client int) string { return "c" + string(rune('0'+client)) }
+func zofedhtID(client int) string { return fmt.Sprint("c", client) }
 
 // directionOf is a client's normal vector, by its address.
 func directionOf(p *wire.Plan, client int, at reference.At, q int, domain prng.Domain, n int) []float64 {

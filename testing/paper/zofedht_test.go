@@ -198,24 +198,27 @@ func pretend(x *zofedhtRun, s *zofedhtSet, loss func(z zofedhtSetting, seed uint
 // diverged was not chosen.
 func TestZOFedHTClaims(t *testing.T) {
 	for _, test := range []struct {
-		name    string
-		ht, gd  float64
-		smaller float64 // of SGD at half the step
-		held    map[string]bool
+		name        string
+		ht, gd, sgd float64
+		smaller     float64 // of SGD at half the step
+		held        map[string]bool
 	}{
-		{"best", .3, .45, .5, map[string]bool{
+		{"best", .3, .45, .5, .5, map[string]bool{
 			"mnist: ZOFedHT has the least training loss": true, "mnist: the same at equal samples": true,
 			"best performer": true, "beyond what a step": true}},
-		{"GD by evaluations", .4, .35, .39, map[string]bool{
+		{"GD by evaluations", .4, .35, .5, .39, map[string]bool{
 			"mnist: ZOFedHT has the least training loss": false, "mnist: the same at equal samples": true,
 			"best performer": false, "beyond what a step": false}},
-		{"no", .6, .35, .7, map[string]bool{
+		{"SGD", .4, .45, .35, .5, map[string]bool{
+			"mnist: ZOFedHT has the least training loss": false, "mnist: the same at equal samples": false}},
+		{"no", .6, .35, .5, .7, map[string]bool{
 			"mnist: ZOFedHT has the least training loss": false, "mnist: the same at equal samples": false,
 			"best performer": false, "beyond what a step": true}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			x := tinyZOFedHT(t, "iid", "lr")
 			x.size.samples, x.size.clients, x.size.seeds = 300, 2, 2 // 150 samples each
+			x.size.etas = []float64{.1, .02}
 			s, err := x.load("mnist")
 			if err != nil {
 				t.Fatal(err)
@@ -224,14 +227,16 @@ func TestZOFedHTClaims(t *testing.T) {
 				switch {
 				case z.eta == .02:
 					return math.NaN() // diverged
-				case z.eta != .1:
+				case z.eta == .05:
 					return test.smaller
+				case z.eta != .1:
+					return 9
 				case z.tag == "ht":
 					return test.ht + .02*float64(seed) - .03
 				case z.tag == "gd":
 					return test.gd
 				}
-				return .5
+				return test.sgd
 			})
 			if err := x.train(s); err != nil {
 				t.Fatal(err)
