@@ -14,7 +14,7 @@ import (
 
 const presetPlans = 3 // of each preset
 
-var combinations = flag.Uint64("combinations", 64, "random plans to compare beside the presets")
+var combinations = flag.Uint64("combinations", 128, "random plans to compare beside the presets")
 
 // TestPresetsAgainstReference runs production clients and coordinator on each
 // preset, at sizes drawn at random, and compares the model after each record
@@ -36,6 +36,20 @@ func TestCombinationsAgainstReference(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			against(t, combination(t, rand.New(rand.NewPCG(seed, 3))))
+		})
+	}
+}
+
+// TestHalvesAgainstReference takes long steps in one dimension, where a client that
+// moves along scalars that nobody else reads comes to other ones.
+func TestHalvesAgainstReference(t *testing.T) {
+	for seed := range uint64(8) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			p := presetPlan(t, "decomfl", rand.New(rand.NewPCG(seed, 4)))
+			p.Dim, p.Steps, p.Perturbations, p.Step = 1, 4, 1, 2
+			p.Distribution, p.Precision, p.MaxScalar = wire.Rademacher, wire.Half, 6e4
+			against(t, p)
 		})
 	}
 }

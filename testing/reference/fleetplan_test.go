@@ -57,15 +57,16 @@ type planned struct {
 	doubtful bool    // one of them may have become another half
 }
 
-// doubt is how much of the longest scalar any may be off.
-const doubt = 1e-5
+// doubt is how much of the longest scalar any may be off. The halves of small ones
+// are as close to each other.
+const doubt = 4e-6
 
 // halves is what a half makes of a scalar.
 func (d *planned) halves(g float64) float64 {
 	d.longest = max(d.longest, math.Abs(g))
 	off := doubt * d.longest
 	low, high := wire.Half.Round(float32(g-off)), wire.Half.Round(float32(g+off))
-	d.doubtful = d.doubtful || low != high
+	d.doubtful = d.doubtful || float64(high-low) > 4*off
 	return float64(wire.Half.Round(float32(g)))
 }
 
