@@ -22,7 +22,8 @@ func All() []Experiment {
 	list := []Experiment{decomflMNIST()}
 	list = append(list, decomflVariants()...)
 	list = append(list, decomflLag(), decomflMemory(), attackExperiment(), zofedhtTable1())
-	return append(list, zofedht()...)
+	list = append(list, zofedht()...)
+	return append(list, heterogeneity(), beyond())
 }
 
 // Find returns the experiment with an id.

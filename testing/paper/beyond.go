@@ -1,0 +1,142 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/wire"
+)
+
+// beyond holds combinations that no paper has against DeComFL as its authors run it.
+func beyond() Experiment {
+	const id = "beyond"
+	return Experiment{
+		ID:    id,
+		Title: "combinations that no paper has against DeComFL, at equal queries and equal bytes",
+		Paper: "none: the baseline is DeComFL at its authors' settings",
+		Long:  "some 2 hours for softmax, 5 for the CNN",
+		Run: func(ctx context.Context, e *Env) (*Report, error) {
+			x := newBeyondRun(ctx, e, id, beyondSize(e))
+			return x.report, x.all()
+		},
+	}
+}
+
+// A beyondLeague is a model and the recipes that compete on it, of which the first
+// ones, so many, are plain DeComFL.
+type beyondLeague struct {
+	cnn     bool
+	clients int
+	batch   uint32
+	queries uint64 // of a client that takes part in every round
+	times   uint64 // that a model is measured
+	plain   int
+	recipes []contestant
+	seeds   int
+}
+
+// beyondSize returns the leagues for an environment. A short one is the CNN with small
+// minibatches, and of the recipes plain DeComFL and the preset.
+func beyondSize(e *Env) []beyondLeague {
+	soft := beyondLeague{clients: 100, batch: 32, queries: 4_000, times: 20, plain: 2, recipes: softmaxRecipes(), seeds: e.seeds(3)}
+	conv := soft
+	conv.cnn, conv.recipes = true, cnnRecipes()
+	if !e.Short {
+		return []beyondLeague{soft, conv}
+	}
+	conv.clients, conv.batch, conv.queries, conv.times = 10, 8, 2_000, 10
+	conv.plain, conv.recipes = 1, []contestant{conv.recipes[0], conv.recipes[len(conv.recipes)-1]}
+	return []beyondLeague{conv}
+}
+
+func (l *beyondLeague) String() string {
+	return fmt.Sprintf("%s, 10 of %d clients, batch %d", (&drift{cnn: l.cnn}).model(), l.clients, l.batch)
+}
+
+func (l *beyondLeague) contest(s *set) *contest {
+	task, segments := (&drift{cnn: l.cnn}).task(s)
+	return &contest{
+		name: fmt.Sprintf("%c%d-b%d", (&drift{cnn: l.cnn}).model()[0]|0x20, l.clients, l.batch),
+		training: Training{
+			Clients: l.clients, Asked: 10, Task: task, Order: run.Draws,
+			Shares: func(seed uint64) ([][]int, error) { return data.IID(s.train.Len(), l.clients, seed) },
+		},
+		base:    func(p *wire.Plan) { p.Segments, p.Batch = segments, l.batch },
+		queries: l.queries, times: l.times,
+	}
+}
+
+// A beyondRun is the experiment under way.
+type beyondRun struct {
+	ctx     context.Context
+	env     *Env
+	leagues []beyondLeague
+	report  *Report
+}
+
+func newBeyondRun(ctx context.Context, e *Env, id string, leagues []beyondLeague) *beyondRun {
+	return &beyondRun{
+		ctx: ctx, env: e, leagues: leagues,
+		report: &Report{ID: id, Figure: Figure{Title: "beyond DeComFL", X: "round", Y: "test accuracy"}},
+	}
+}
+
+func (x *beyondRun) all() error {
+	s, err := x.env.mnist()
+	if err != nil {
+		return err
+	}
+	for _, l := range x.leagues {
+		entries, err := x.train(s, &l)
+		if err != nil {
+			return err
+		}
+		x.claims(&l, entries)
+	}
+	return nil
+}
+
+func (x *beyondRun) train(s *set, l *beyondLeague) ([]*entry, error) {
+	var entries []*entry
+	for _, c := range l.recipes {
+		e, err := x.env.tune(x.ctx, x.report.ID, l.contest(s), c, l.seeds)
+		x.report.addCurves(run.Accuracy, e.results)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+// claims hold every recipe against the best of plain DeComFL, and the preset against
+// all others. What is best is judged at equal queries; bytes have claims of their own.
+func (x *beyondRun) claims(l *beyondLeague, entries []*entry) {
+	plain := bestOf(entries[:l.plain])
+	for _, e := range entries[l.plain:] {
+		x.report.beats(fmt.Sprintf("%v: %s beats plain DeComFL", l, e.title), e, plain)
+	}
+	for _, c := range costs {
+		at := budget(c.of, entries...)
+		best, preset := bestBy(entries, c.of, at), entries[len(entries)-1]
+		x.report.claim(best == preset, fmt.Sprintf("%v: nothing tried beats the preset %s at equal %s", l, preset.preset, c.name),
+			"%s; the best is %s; after %d %s of all clients", preset.text(c.of, at), best.text(c.of, at), at, c.name)
+	}
+}
+
+func bestOf(entries []*entry) *entry {
+	return bestBy(entries, queriesOf, budget(queriesOf, entries...))
+}
+
+// bestBy returns the entry with most accuracy within a budget, of equals the last.
+func bestBy(entries []*entry, of cost, at uint64) *entry {
+	best := entries[0]
+	for _, e := range entries[1:] {
+		if e.accuracy(of, at) >= best.accuracy(of, at) {
+			best = e
+		}
+	}
+	return best
+}

@@ -1,0 +1,135 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/testing/models"
+	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/wire"
+)
+
+// heterogeneity asks what the DeComFL paper leaves open: what unlike clients cost it,
+// and whether what helps by gradients, FedProx's pull and SCAFFOLD's control variates,
+// gets that back.
+func heterogeneity() Experiment {
+	const id = "heterogeneity"
+	return Experiment{
+		ID:    id,
+		Title: "what unlike clients cost DeComFL, and what FedProx and SCAFFOLD get back",
+		Paper: "none: what DeComFL leaves open; corrections as in FZooS, appendix F",
+		Long:  "some 4 hours for softmax, a day for the CNN",
+		Run: func(ctx context.Context, e *Env) (*Report, error) {
+			x := newHeterogeneityRun(ctx, e, id, heterogeneitySize(e))
+			return x.report, x.all()
+		},
+	}
+}
+
+// A drift is a model, a fleet, and as many local steps as let clients drift apart.
+type drift struct {
+	cnn            bool
+	clients, asked int
+	k              uint32
+	steps          []float32 // to choose from
+}
+
+func (d *drift) model() string {
+	if d.cnn {
+		return "CNN"
+	}
+	return "softmax"
+}
+
+func (d *drift) String() string {
+	return fmt.Sprintf("%s, %d of %d clients, K=%d", d.model(), d.asked, d.clients, d.k)
+}
+
+// A driftSize is how much of the experiment is made.
+type driftSize struct {
+	drifts  []drift
+	methods []contestant
+	queries uint64 // of a client that takes part in every round
+	times   uint64 // that a model is measured
+	seeds   int
+}
+
+var (
+	softmaxDriftSteps = []float32{3e-3, 1e-2, 3e-2}
+	cnnDriftSteps     = []float32{1e-3, 3e-3, 1e-2}
+)
+
+// heterogeneitySize returns the size for an environment. A short one is softmax, ten
+// of a hundred clients and ten local steps, for a few rounds of one step size.
+func heterogeneitySize(e *Env) driftSize {
+	s := driftSize{methods: driftMethods, queries: 22_000, times: 20}
+	for _, fleet := range []int{100, 10} {
+		for _, k := range []uint32{5, 10} {
+			s.drifts = append(s.drifts, drift{clients: fleet, asked: 10, k: k, steps: softmaxDriftSteps})
+		}
+	}
+	for _, fleet := range []int{100, 10} {
+		s.drifts = append(s.drifts, drift{cnn: true, clients: fleet, asked: 10, k: 10, steps: cnnDriftSteps})
+	}
+	if e.Short {
+		s.drifts = []drift{{clients: 100, asked: 10, k: 10, steps: softmaxDriftSteps[1:2]}}
+		s.queries, s.times = 3_300, 10
+	}
+	s.seeds = e.seeds(3)
+	return s
+}
+
+// driftMethods are what is compared, DeComFL first. A pull of 1 is FZooS's; 10 takes
+// a local model most of the way back at the larger steps.
+var driftMethods = func() []contestant {
+	plain := contestant{name: "plain", title: "DeComFL", set: []string{"difference=forward", "perturbations=10", "batch=32", "mu=1e-3", "rule=sgd"}}
+	return []contestant{
+		plain,
+		plain.with("p1", "FedProx 1", "prox=1"),
+		plain.with("p10", "FedProx 10", "prox=10"),
+		plain.with("v1", "SCAFFOLD I", "control=scaffold-1"),
+		plain.with("v2", "SCAFFOLD II", "control=scaffold-2"),
+	}
+}()
+
+// A split deals samples out.
+type split struct {
+	name, title string
+	deal        func(labels []uint8, clients int, seed uint64) ([][]int, error)
+}
+
+// splits are from like to unlike clients.
+var splits = []split{
+	{"i", "IID", func(labels []uint8, clients int, seed uint64) ([][]int, error) {
+		return data.IID(len(labels), clients, seed)
+	}},
+	{"d", "Dirichlet 0.1", func(labels []uint8, clients int, seed uint64) ([][]int, error) {
+		return data.Dirichlet(labels, clients, 0.1, seed)
+	}},
+	{"s", "2 shards a client", func(labels []uint8, clients int, seed uint64) ([][]int, error) {
+		return data.Shards(labels, clients, 2, seed)
+	}},
+}
+
+// contest returns a drift at a split.
+func (d *drift) contest(s *set, sp split, size *driftSize) *contest {
+	task, segments := d.task(s)
+	return &contest{
+		name: fmt.Sprintf("%c-%s-%d-k%d", d.model()[0]|0x20, sp.name, d.clients, d.k),
+		training: Training{
+			Clients: d.clients, Asked: d.asked, Task: task, Order: run.Draws,
+			Shares: func(seed uint64) ([][]int, error) { return sp.deal(s.train.Labels, d.clients, seed) },
+		},
+		base:    func(p *wire.Plan) { p.Segments, p.Steps = segments, d.k },
+		queries: size.queries, times: size.times,
+	}
+}
+
+func (d *drift) task(s *set) (run.Task, []wire.Segment) {
+	if d.cnn {
+		train := models.NewCNNMNIST(s.train, s.mean, s.std)
+		return run.Classifier(train, models.NewCNNMNIST(s.test, s.mean, s.std), 2), segmentsOf(train)
+	}
+	return run.Classifier(models.NewSoftmax(s.train, s.mean, s.std), models.NewSoftmax(s.test, s.mean, s.std), 2), nil
+}

@@ -1,0 +1,90 @@
+package paper
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/testing/paper/run"
+)
+
+// tinyHeterogeneity is 10 clients, 3 a round, two local steps.
+func tinyHeterogeneity(t *testing.T) *heterogeneityRun {
+	t.Helper()
+	size := driftSize{
+		drifts:  []drift{{clients: 10, asked: 3, k: 2, steps: []float32{1e-2}}},
+		methods: driftMethods, queries: 22 * 12, times: 4, seeds: 1,
+	}
+	return newHeterogeneityRun(t.Context(), &Env{Generated: 300, Logf: t.Logf}, "heterogeneity", size)
+}
+
+func TestHeterogeneity(t *testing.T) {
+	x := tinyHeterogeneity(t)
+	if err := x.all(); err != nil {
+		t.Fatal(err)
+	}
+	// Two splits against IID; four methods at three splits, at two costs.
+	if got, want := len(x.report.Claims), 2+4*3*2; got != want {
+		t.Errorf("%d claims, want %d", got, want)
+	}
+	for _, sp := range splits {
+		entries := x.entries[sp.name]
+		if len(entries) != 5 {
+			t.Fatalf("%s: %d methods, want 5", sp.title, len(entries))
+		}
+		for _, e := range entries {
+			c := e.results[0].Curve
+			if early(c) {
+				t.Errorf("%s, %s: ended %q", sp.title, e.title, c.Ended)
+			}
+			// Phases and older terms cost what they cost.
+			wants := map[string]bool{"v1": true, "v2": true}[e.name]
+			plain := entries[0].results[0].Curve
+			if more := perRound(c, bytesOf) > perRound(plain, bytesOf); more != wants {
+				t.Errorf("%s, %s: %v bytes a round, DeComFL %v", sp.title, e.title, perRound(c, bytesOf), perRound(plain, bytesOf))
+			}
+			if more := perRound(c, queriesOf) > perRound(plain, queriesOf); more != (e.name == "v1") {
+				t.Errorf("%s, %s: %v queries a round, DeComFL %v", sp.title, e.title, perRound(c, queriesOf), perRound(plain, queriesOf))
+			}
+		}
+	}
+}
+
+func perRound(c *run.Curve, of cost) float64 {
+	last := c.Points[len(c.Points)-1]
+	return float64(of(&last)) / float64(last.Round)
+}
+
+// TestHeterogeneityPlans: every training of the whole experiment is a plan, with a
+// name of its own.
+func TestHeterogeneityPlans(t *testing.T) {
+	s, err := (&Env{Generated: 2000}).mnist()
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := heterogeneitySize(&Env{})
+	names := map[string]bool{}
+	for _, d := range size.drifts {
+		for _, sp := range splits {
+			for _, m := range size.methods {
+				for _, step := range d.steps {
+					one, err := d.contest(s, sp, &size).enter(m, step)
+					if err != nil {
+						t.Fatal(err)
+					}
+					p, err := run.Plan(one.Preset, one.Name, 99, one.Task.Dim, one.Clients, one.Asked)
+					if err != nil {
+						t.Fatal(err)
+					}
+					one.Set(p)
+					if err := p.Validate(); err != nil || names[one.Name] || p.Steps != d.k {
+						t.Errorf("%s: K=%d, twice %v, %v", one.Name, p.Steps, names[one.Name], err)
+					}
+					names[one.Name] = true
+				}
+			}
+		}
+	}
+	if !strings.Contains(size.drifts[0].String(), "softmax, 10 of 100 clients, K=5") {
+		t.Errorf("%v", &size.drifts[0])
+	}
+}
