@@ -49,7 +49,7 @@ func id(i int) string { return fmt.Sprint("c", i) }
 // over, the last of run.digests.
 func produce(t *testing.T, p *wire.Plan) *run {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	memory, log := bus.NewMemory(), &coordinator.MemoryLog{}
 	defer memory.Close()
