@@ -5,9 +5,9 @@ import "fmt"
 // asGood is how much more loss is called the same.
 const asGood = 1.02
 
-// claims compares what tuning chose. A method is the best that has the least mean
-// over the seeds of the loss over all samples after the last round; the paper has the
-// least of three seeds, which the ranges show.
+// claims compares what tuning chose, by the loss over all samples after the last round.
+// The paper reports the best of three runs. That favors the method whose runs differ
+// most, so means are compared besides; what is this program's own is by means.
 func (x *zofedhtRun) claims() {
 	for _, s := range x.sets {
 		x.compare(s)
@@ -28,10 +28,12 @@ func (x *zofedhtRun) claims() {
 	}
 }
 
-// wins says whether ZOFedHT is the best, relayed as in the paper.
-func (x *zofedhtRun) wins(s *zofedhtSet) bool {
-	ht, last := s.of(zofedhtHT, false).mean(x.size.rounds), x.size.rounds
-	return ht < s.of(zofedhtSGD, false).mean(last) && ht < s.of(zofedhtGD, false).mean(last)
+// wins says whether ZOFedHT is the best, relayed as in the paper, by the least or by
+// the mean of its runs.
+func (x *zofedhtRun) wins(s *zofedhtSet, by func(*zofedhtTuned, uint64) float64) bool {
+	last := x.size.rounds
+	ht := by(s.of(zofedhtHT, false), last)
+	return ht < by(s.of(zofedhtSGD, false), last) && ht < by(s.of(zofedhtGD, false), last)
 }
 
 // zofedhtBatch and zofedhtTau are the presets'.
@@ -45,9 +47,15 @@ const (
 func (x *zofedhtRun) compare(s *zofedhtSet) {
 	last := x.size.rounds
 	ht, sgd, gd := s.of(zofedhtHT, false), s.of(zofedhtSGD, false), s.of(zofedhtGD, false)
-	x.report.claim(x.wins(s), s.name+": ZOFedHT has the least training loss",
-		"%s, %s, %s after %d evaluations (%d rounds), %d seeds",
-		ht.text(last), sgd.text(last), gd.text(last), ht.queries(last), last, len(ht.results))
+	runs := len(ht.results)
+	x.report.claim(x.wins(s, (*zofedhtTuned).least),
+		fmt.Sprintf("%s: ZOFedHT has the least training loss, by the best of %d runs as the paper reports", s.name, runs),
+		"%s, %s, %s after %d evaluations (%d rounds)", ht.text(last), sgd.text(last), gd.text(last), ht.queries(last), last)
+	if runs > 1 {
+		x.report.claim(x.wins(s, (*zofedhtTuned).mean),
+			fmt.Sprintf("%s: the same by the mean of %d runs", s.name, runs),
+			"%.4f, %.4f, %.4f", ht.mean(last), sgd.mean(last), gd.mean(last))
+	}
 	share := len(s.labels) / x.size.clients
 	batch := min(zofedhtBatch, share)
 	as := gd.from(float64(last) * float64(batch) / float64(share))
@@ -58,29 +66,36 @@ func (x *zofedhtRun) compare(s *zofedhtSet) {
 }
 
 func (x *zofedhtRun) bestEverywhere() {
-	won := x.won(func(*zofedhtSet) bool { return true })
-	x.report.claim(won == len(x.sets), "IID: ZOFedHT is the best performer on all test instances", "on %d of %d data sets", won, len(x.sets))
+	won, means, all := x.won(func(*zofedhtSet) bool { return true })
+	x.report.claim(won == all, "IID: ZOFedHT is the best performer on all test instances",
+		"on %d of %d data sets with this model, by means on %d", won, all, means)
 }
 
 func (x *zofedhtRun) bestOnImages() {
-	images := func(s *zofedhtSet) bool { return s.name == "mnist" || s.name == "fashion-mnist" }
-	won, all := x.won(images), 0
-	for _, s := range x.sets {
-		if images(s) {
-			all++
-		}
+	won, means, all := x.won(func(s *zofedhtSet) bool { return s.name == "mnist" || s.name == "fashion-mnist" })
+	if all == 0 {
+		return
 	}
 	x.report.claim(2*won > all, "non-IID: in most cases on mnist and fashion-mnist ZOFedHT is the best",
-		"on %d of %d with this model; the paper's cases are three models", won, all)
+		"on %d of %d with this model, by means on %d; the paper's cases are three models", won, all, means)
 }
 
-func (x *zofedhtRun) won(of func(*zofedhtSet) bool) (n int) {
+// won counts the data sets of a kind, and those on which ZOFedHT is the best by the
+// best run and by the mean.
+func (x *zofedhtRun) won(kind func(*zofedhtSet) bool) (best, means, all int) {
 	for _, s := range x.sets {
-		if of(s) && x.wins(s) {
-			n++
+		if !kind(s) {
+			continue
+		}
+		all++
+		if x.wins(s, (*zofedhtTuned).least) {
+			best++
+		}
+		if x.wins(s, (*zofedhtTuned).mean) {
+			means++
 		}
 	}
-	return n
+	return best, means, all
 }
 
 // sparse claims what the paper says of rcv1.

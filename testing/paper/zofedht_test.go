@@ -209,6 +209,8 @@ func TestZOFedHTClaims(t *testing.T) {
 		{"GD by evaluations", .4, .35, .5, .39, map[string]bool{
 			"mnist: ZOFedHT has the least training loss": false, "mnist: the same at equal samples": true,
 			"best performer": false, "beyond what a step": false}},
+		{"luck", .505, .6, .5, .6, map[string]bool{
+			"mnist: ZOFedHT has the least training loss": true, "by the mean of 2 runs": false, "best performer": true}},
 		{"SGD", .4, .45, .35, .5, map[string]bool{
 			"mnist: ZOFedHT has the least training loss": false, "mnist: the same at equal samples": false}},
 		{"no", .6, .35, .5, .7, map[string]bool{
