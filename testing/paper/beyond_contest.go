@@ -120,17 +120,21 @@ type entry struct {
 
 // tune trains a contestant with each of its steps and the first seed, and with the best
 // of them the other seeds. The best has most accuracy after its queries, and no step is
-// chosen by a run that diverged if another did not.
+// chosen by a run that diverged if another did not. After an error it returns what there
+// is.
 func (e *Env) tune(ctx context.Context, id string, t *contest, c contestant, seeds int) (*entry, error) {
 	best, most := &entry{contestant: c}, math.Inf(-1)
 	for _, step := range c.steps {
 		one, err := t.enter(c, step)
 		if err != nil {
-			return nil, err
+			return best, err
 		}
 		r, err := e.trainOne(ctx, id, one, 1)
 		if err != nil {
-			return nil, fmt.Errorf("%s, seed 1: %w", one.Name, err)
+			if best.results == nil && r != nil {
+				best.results = Results{r}
+			}
+			return best, fmt.Errorf("%s, seed 1: %w", one.Name, err)
 		}
 		accuracy := reached(r.Curve, run.Accuracy, queriesOf, math.MaxUint64)
 		e.logf("%s: accuracy %.4f", one.Name, accuracy)

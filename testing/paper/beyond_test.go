@@ -1,6 +1,8 @@
 package paper
 
 import (
+	"context"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -62,7 +64,7 @@ func entryOf(name string, curves ...*run.Curve) *entry {
 
 func TestBeats(t *testing.T) {
 	long, short := entryOf("long", spentCurve("rounds", .2, .4, .8)), entryOf("short", spentCurve("rounds", .3, .5))
-	gone := entryOf("gone", spentCurve("diverged: far", .9, .9))
+	gone := entryOf("gone", spentCurve("diverged: far", .9))
 	if at := budget(queriesOf, long, short, gone); at != 40 {
 		t.Errorf("the budget is %d queries, want the shorter's 40", at)
 	}
@@ -76,7 +78,7 @@ func TestBeats(t *testing.T) {
 	if want := []bool{true, true, false, false}; !slices.Equal(got, want) {
 		t.Errorf("claims hold: %v, want %v: %+v", got, want, r.Claims)
 	}
-	if text := r.Claims[2].Figures; !strings.Contains(text, "seed 1 diverged at round 4") {
+	if text := r.Claims[2].Figures; !strings.Contains(text, "seed 1 diverged at round 2") {
 		t.Errorf("%s: want it to say which run diverged", text)
 	}
 	if best := bestBy([]*entry{long, short, gone}, queriesOf, 40); best != short {
@@ -193,6 +195,22 @@ func TestBeyond(t *testing.T) {
 	for _, c := range x.report.Claims[:2] {
 		if strings.Contains(c.Figures, "accuracy 0.0000") || strings.Contains(c.Figures, "Inf") {
 			t.Errorf("%s: %s: want runs that end as they should", c.Claim, c.Figures)
+		}
+	}
+}
+
+// TestContestStopped: contests that are stopped have what there is.
+func TestContestStopped(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	e := &Env{Generated: 300, Short: true, Logf: func(string, ...any) { cancel() }}
+	for _, id := range []string{"beyond", "heterogeneity"} {
+		x, err := Find(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := x.Run(ctx, e)
+		if !errors.Is(err, context.Canceled) || r == nil || len(r.Claims) > 0 {
+			t.Errorf("%s: got %+v and %v, want a report without claims and canceled", id, r, err)
 		}
 	}
 }

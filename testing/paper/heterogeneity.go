@@ -56,8 +56,8 @@ type driftSize struct {
 }
 
 var (
-	softmaxDriftSteps = []float32{3e-3, 1e-2, 3e-2}
-	cnnDriftSteps     = []float32{1e-3, 3e-3, 1e-2}
+	softmaxDriftSteps = []float32{1e-3, 3e-3, 1e-2}
+	cnnDriftSteps     = []float32{5e-4, 1e-3, 3e-3}
 )
 
 // heterogeneitySize returns the size for an environment. A short one is softmax, ten
@@ -74,7 +74,7 @@ func heterogeneitySize(e *Env) driftSize {
 	}
 	if e.Short {
 		s.drifts = []drift{{clients: 100, asked: 10, k: 10, steps: softmaxDriftSteps[1:2]}}
-		s.queries, s.times = 3_300, 10
+		s.queries, s.times = 2_200, 10
 	}
 	s.seeds = e.seeds(3)
 	return s
