@@ -58,7 +58,7 @@ func attackSizeOf(e *Env) attackSize {
 		dzopa: []float64{5e-3, 5e-2}, zones: []float64{1.5e-3, 5e-3, 1.5e-2},
 	}
 	if e.Short {
-		s.rounds, s.sweep, s.every = 15, 15, 5
+		s.rounds, s.sweep, s.every = 12, 12, 4
 		s.dzopa = []float64{5e-2}
 	}
 	s.seeds = e.seeds(3)

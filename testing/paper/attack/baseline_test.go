@@ -50,6 +50,25 @@ func TestEstimates(t *testing.T) {
 	}
 }
 
+// TestDraws: directions are another client's and another round's.
+func TestDraws(t *testing.T) {
+	f := bowl(2)
+	f.Shares[1] = f.Shares[0]
+	x := random(f.Dim, 1, 2)
+	draw := func(client int, n uint64) []float32 {
+		g := make([]float32, f.Dim)
+		f.gradient(g, x, client, n, true)
+		return g
+	}
+	first := draw(0, 1)
+	if !reflect.DeepEqual(first, draw(0, 1)) {
+		t.Error("the same draw differs")
+	}
+	if reflect.DeepEqual(first, draw(1, 1)) || reflect.DeepEqual(first, draw(0, 2)) {
+		t.Error("two clients or rounds have the same directions")
+	}
+}
+
 // TestDZOPA holds a round to the printed equation.
 func TestDZOPA(t *testing.T) {
 	f := bowl(4)

@@ -26,7 +26,7 @@ func (m *Net) Gradient(grad, params []float32, batch []int) (loss float64) {
 			}
 		}
 		m.back(ws, grad, params)
-		m.spaces.Put(ws)
+		m.spaces.put(ws)
 	}
 	return loss / float64(len(batch))
 }

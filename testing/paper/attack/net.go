@@ -32,7 +32,7 @@ type Net struct {
 	one, two layer
 	dense    int // offset of the weights [class][feature], and then the biases
 	dim      int
-	spaces   sync.Pool // of *workspace
+	spaces   shelf
 }
 
 // New returns a network for images. It keeps them, and panics unless they are
@@ -46,7 +46,6 @@ func New(im *data.Images) *Net {
 	m.two = newLayer(channelsOne, channelsTwo, im.Rows/4, m.one.end())
 	m.dense = m.two.end()
 	m.dim = m.dense + im.Classes*(m.features()+1)
-	m.spaces.New = func() any { return &workspace{} }
 	return m
 }
 

@@ -74,7 +74,7 @@ func TestLogits(t *testing.T) {
 				}
 			}
 		}
-		m.spaces.Put(ws)
+		m.spaces.put(ws)
 	}
 }
 

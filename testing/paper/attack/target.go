@@ -28,7 +28,8 @@ type Target struct {
 	balance float64
 	images  int
 	pixels  []uint8      // [pixel][image]
-	scale   [256]float64 // 2z of a pixel, clamped
+	depth   [256]float64 // z of a pixel
+	scale   [256]float64 // 2z, clamped
 }
 
 // NewTarget returns the attack on the class of the images that list names among those
@@ -42,7 +43,8 @@ func NewTarget(m *Net, params []float32, list []int, class uint8, balance float6
 		}
 	}
 	for p := range t.scale {
-		t.scale[p] = min(max(2*depth(uint8(p)), -Bound), Bound)
+		t.depth[p] = depth(uint8(p))
+		t.scale[p] = min(max(2*t.depth[p], -Bound), Bound)
 	}
 	return t
 }
@@ -86,7 +88,7 @@ func (t *Target) Figures(x []float32, batch []int) (f Figures) {
 				f.Success++
 			}
 		}
-		t.net.spaces.Put(ws)
+		t.net.spaces.put(ws)
 	}
 	n := float64(len(batch))
 	return Figures{f.Attack / n, f.Distortion / n, f.Success / n}
@@ -96,16 +98,16 @@ func (t *Target) Figures(x []float32, batch []int) (f Figures) {
 // distortions. By the addition theorem tanh(atanh(a) + x) is (a+b)/(1+ab), b = tanh x,
 // which costs no logarithm, and often the byte is that of the image before.
 func (t *Target) perturb(ws *workspace, x []float32, batch []int) (distortion float64) {
-	side, place := t.net.images.Cols, 0
+	side := t.net.images.Cols
 	for pixel, v := range x {
-		place = t.net.one.place(0, pixel/side, pixel%side, ws.n)
+		place := t.net.one.place(0, pixel/side, pixel%side, ws.n)
 		b, row := math.Tanh(float64(v)), t.pixels[pixel*t.images:][:t.images]
 		last, shifted, square := -1, 0.0, 0.0
 		for i, at := range batch {
 			if p := row[at]; int(p) != last {
 				a := t.scale[p]
 				shifted, last = 0.5*(a+b)/(1+float64(a*b)), int(p)
-				square = (shifted - depth(p)) * (shifted - depth(p))
+				square = (shifted - t.depth[p]) * (shifted - t.depth[p])
 			}
 			ws.input[place+i] = float32(shifted)
 			distortion += square

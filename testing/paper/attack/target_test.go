@@ -3,6 +3,7 @@ package attack
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/zofl/zofl/testing/data"
@@ -24,7 +25,25 @@ func newTarget(t testing.TB) (*Target, []int) {
 	for i := m.dense; i < m.dim; i++ {
 		params[i] *= 10 // logits that are apart
 	}
-	return NewTarget(m, params, list, 4, 0.5), list
+	target := NewTarget(m, params, list, 4, 0.5)
+	level(target)
+	return target, list
+}
+
+// level moves the bias of the class to where it is ahead in half of the images.
+func level(target *Target) {
+	var margins []float64
+	x := make([]float32, target.Dim())
+	for i := range target.Len() {
+		ws := target.net.take(1)
+		target.perturb(ws, x, []int{i})
+		target.net.run(ws, target.params)
+		margins = append(margins, target.margin(ws, 0))
+		target.net.spaces.put(ws)
+	}
+	slices.Sort(margins)
+	m := target.net
+	target.params[m.dim-m.images.Classes+target.class] -= float32(margins[len(margins)/2])
 }
 
 func random(n int, scale float64, seed uint64) []float32 {
@@ -39,6 +58,7 @@ func random(n int, scale float64, seed uint64) []float32 {
 func TestFigures(t *testing.T) {
 	target, list := newTarget(t)
 	m := target.net
+	mixed := 0
 	for _, scale := range []float64{0, 0.1, 1, 10} {
 		x := random(target.Dim(), scale, 3)
 		batch := sequence(2, len(list)-1)
@@ -69,6 +89,12 @@ func TestFigures(t *testing.T) {
 			!near(loss, want.Attack+want.Distortion/2) {
 			t.Errorf("x of %v: got %+v and loss %v, want %+v", scale, got, loss, want)
 		}
+		if want.Attack > 0 && want.Success > 0 {
+			mixed++
+		}
+	}
+	if mixed < 2 {
+		t.Errorf("the class is ahead in some images and behind in others for %d perturbations only", mixed)
 	}
 }
 

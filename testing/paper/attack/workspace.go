@@ -3,6 +3,7 @@ package attack
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/zofl/zofl/mathx"
 )
@@ -23,9 +24,34 @@ type workspace struct {
 	column          []float64 // logits of one image
 }
 
+// A shelf keeps workspaces for later calls. Unlike a sync.Pool's they outlive
+// collections.
+type shelf struct {
+	mu   sync.Mutex // guards free
+	free []*workspace
+}
+
+func (s *shelf) get() *workspace {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := len(s.free) - 1
+	if last < 0 {
+		return &workspace{}
+	}
+	ws := s.free[last]
+	s.free = s.free[:last]
+	return ws
+}
+
+func (s *shelf) put(ws *workspace) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.free = append(s.free, ws)
+}
+
 // take returns a workspace for n images that nobody else has.
 func (m *Net) take(n int) *workspace {
-	ws := m.spaces.Get().(*workspace)
+	ws := m.spaces.get()
 	if ws.n == n {
 		return ws
 	}
@@ -49,7 +75,7 @@ func (m *Net) load(ws *workspace, batch []int) {
 		pixels := m.images.At(at)
 		for y := range m.images.Rows {
 			for x, p := range pixels[y*m.images.Cols:][:m.images.Cols] {
-				ws.input[m.one.place(0, y, x, ws.n)+i] = float32(float64(p)/255 - 0.5)
+				ws.input[m.one.place(0, y, x, ws.n)+i] = float32(depth(p))
 			}
 		}
 	}
@@ -90,7 +116,7 @@ func (m *Net) sum(params []float32, batch []int) (loss float64, right int) {
 				right++
 			}
 		}
-		m.spaces.Put(ws)
+		m.spaces.put(ws)
 	}
 	return loss, right
 }
