@@ -89,8 +89,26 @@ type Counters struct {
 	Stale       uint64 // catch-ups whose devices have given up waiting
 }
 
+// A Drop is replies and requests that were dropped for one cause.
+type Drop struct {
+	Cause string // the counter's name, in words
+	Count uint64
+}
+
+// Drops returns all causes, in the order of the counters.
+func (c Counters) Drops() []Drop {
+	return []Drop{
+		{"late", c.Late}, {"duplicate", c.Duplicate}, {"unsampled", c.Unsampled}, {"unknown", c.Unknown},
+		{"malformed", c.Malformed}, {"non-finite", c.NonFinite}, {"too large", c.TooLarge},
+		{"wrong count", c.WrongCount}, {"wrong control", c.WrongControl}, {"wrong tip", c.WrongTip},
+		{"other record", c.OtherRecord}, {"overflow", c.Overflow}, {"stale", c.Stale},
+	}
+}
+
 // Dropped is the number of replies and requests that were dropped.
-func (c Counters) Dropped() uint64 {
-	return c.Late + c.Duplicate + c.Unsampled + c.Unknown + c.Malformed + c.NonFinite +
-		c.TooLarge + c.WrongCount + c.WrongControl + c.WrongTip + c.OtherRecord + c.Overflow + c.Stale
+func (c Counters) Dropped() (sum uint64) {
+	for _, d := range c.Drops() {
+		sum += d.Count
+	}
+	return sum
 }

@@ -2,6 +2,9 @@ package coordinator
 
 import (
 	"encoding/json"
+	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,10 +30,22 @@ func TestStatusAndEventsEncode(t *testing.T) {
 	}
 }
 
+// TestEveryCauseIsCountedAsDropped: every counter below Adopted is of a cause.
 func TestEveryCauseIsCountedAsDropped(t *testing.T) {
-	c := Counters{Late: 1, Duplicate: 2, Unsampled: 4, Unknown: 8, Malformed: 16, NonFinite: 32, TooLarge: 64,
-		WrongCount: 128, WrongTip: 256, OtherRecord: 512, Overflow: 1024, Stale: 2048, Contributions: 1 << 40}
-	if got := c.Dropped(); got != 4095 {
-		t.Errorf("%d dropped, want 4095", got)
+	c := Counters{Contributions: 1 << 40}
+	fields := reflect.ValueOf(&c).Elem()
+	adopted, _ := fields.Type().FieldByName("Adopted")
+	var want []Drop
+	for i := adopted.Index[0] + 1; i < fields.NumField(); i++ {
+		fields.Field(i).SetUint(1 << len(want))
+		cause := strings.ReplaceAll(fields.Type().Field(i).Name, "NonFinite", "Non-finite")
+		cause = strings.TrimSpace(regexp.MustCompile("[A-Z]").ReplaceAllString(cause, " $0"))
+		want = append(want, Drop{strings.ToLower(cause), 1 << len(want)})
+	}
+	if got := c.Drops(); !slices.Equal(got, want) {
+		t.Errorf("drops %v, want %v", got, want)
+	}
+	if got := c.Dropped(); got != 1<<len(want)-1 {
+		t.Errorf("%d dropped, want %d", got, 1<<len(want)-1)
 	}
 }
