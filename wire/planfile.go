@@ -6,18 +6,29 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 )
 
 // MarshalJSON writes the fields that are not zero, in the order of [Fields].
 func (p Plan) MarshalJSON() ([]byte, error) {
+	return marshalFields(&p, func(f *Field) bool { return !isZero(f.at(&p)) })
+}
+
+// MarshalJSON writes the fields that c names, zero or not, as a plan has them.
+func (c Change) MarshalJSON() ([]byte, error) {
+	return marshalFields(&c.Values, func(f *Field) bool { return slices.Contains(c.Fields, f.Number) })
+}
+
+// marshalFields writes the fields of p that has picks, in the order of [Fields].
+func marshalFields(p *Plan, has func(f *Field) bool) ([]byte, error) {
 	b := []byte{'{'}
 	for i := range planFields {
 		f := &planFields[i]
-		if isZero(f.at(&p)) {
+		if !has(f) {
 			continue
 		}
-		v := f.at(&p)
+		v := f.at(p)
 		if f.names != nil {
 			v = enumName(f.names, int(*v.(*uint8)))
 		}

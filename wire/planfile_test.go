@@ -192,6 +192,9 @@ func TestChangeSetAndApply(t *testing.T) {
 			t.Errorf("%s can be changed to x", bad)
 		}
 	}
+	if b, err := json.Marshal(c); err != nil || string(b) != `{"mu":0.25,"weight_decay":0,"deadline":1000}` {
+		t.Errorf("JSON %s, %v, want the three fields, zero or not", b, err)
+	}
 	record := (&wire.Record{N: 2, Kind: wire.KindChange, Change: c}).Append(nil)
 	r, err := wire.DecodeRecord(record)
 	if err != nil {
