@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
@@ -11,35 +13,43 @@ import (
 
 // A line is a record as people and programs read it.
 type line struct {
-	N            uint64     `json:"n"`
-	Kind         string     `json:"kind"`
-	Epoch        uint64     `json:"epoch"`
-	Hash         string     `json:"hash"`
-	Bytes        int        `json:"bytes"`
-	Round        uint64     `json:"round,omitempty"`
-	Attempt      uint32     `json:"attempt,omitempty"`
-	Step         float32    `json:"step,omitempty"`
-	Contributors uint32     `json:"contributors,omitempty"`
-	Phase        uint8      `json:"phase,omitempty"`
-	Terms        []logTerm  `json:"terms,omitempty"`
-	To           uint64     `json:"to,omitempty"`
-	Reason       string     `json:"reason,omitempty"`
-	Text         string     `json:"text,omitempty"`
-	Plan         *wire.Plan `json:"plan,omitempty"`
+	N             uint64       `json:"n"`
+	Kind          string       `json:"kind"`
+	Epoch         uint64       `json:"epoch"`
+	Hash          string       `json:"hash"`
+	Bytes         int          `json:"bytes"`
+	Round         uint64       `json:"round,omitempty"`
+	Phase         uint8        `json:"phase,omitempty"`
+	Attempt       uint32       `json:"attempt,omitempty"`
+	Step          float32      `json:"step,omitempty"`
+	Perturbations uint32       `json:"perturbations,omitempty"`
+	Contributors  uint32       `json:"contributors,omitempty"`
+	Population    uint32       `json:"population,omitempty"`
+	Slots         []uint32     `json:"slots,omitempty"`
+	Terms         []logTerm    `json:"terms,omitempty"`
+	Change        *wire.Change `json:"change,omitempty"`
+	To            uint64       `json:"to,omitempty"`
+	Reason        string       `json:"reason,omitempty"`
+	Text          string       `json:"text,omitempty"`
+	Plan          *wire.Plan   `json:"plan,omitempty"`
 }
 
 // A logTerm is scalars along the directions of record n-back: those of all devices, or
-// of a slot's own.
+// of a slot's own, with the weight of its device where weights are not equal.
 type logTerm struct {
 	Back    uint64    `json:"back,omitempty"`
 	Slot    *uint32   `json:"slot,omitempty"`
+	Weight  uint32    `json:"weight,omitempty"`
 	Scalars []float32 `json:"scalars"`
 }
 
 // termsOf returns a round's terms, and how many scalars they have.
 func termsOf(r *wire.Round, precision wire.Precision) (terms []logTerm, scalars int) {
-	for _, t := range r.Terms {
+	for i, t := range r.Terms {
 		out := logTerm{Back: t.Back}
+		if i < len(r.Weights) {
+			out.Weight = r.Weights[i]
+		}
 		if t.Source != prng.Shared {
 			slot := t.Source - 1
 			out.Slot = &slot
@@ -52,26 +62,64 @@ func termsOf(r *wire.Round, precision wire.Precision) (terms []logTerm, scalars 
 	return terms, scalars
 }
 
-func printRecord(out io.Writer, record []byte, precision wire.Precision, asJSON bool) error {
-	r, err := wire.DecodeRecord(record)
-	if err != nil {
-		return classify(err)
+// round sets what a round has, and returns it as text.
+func (l *line) round(r *wire.Round, precision wire.Precision) string {
+	l.Round, l.Phase, l.Attempt, l.Step, l.Perturbations = r.Round, r.Phase, r.Attempt, r.Step, r.Perturbations
+	l.Contributors, l.Population, l.Slots = r.Contributors, r.Population, r.Slots
+	var scalars int
+	l.Terms, scalars = termsOf(r, precision)
+	text := fmt.Sprintf("round=%d attempt=%d step=%v contributors=%d terms=%d scalars=%d",
+		l.Round, l.Attempt, l.Step, l.Contributors, len(l.Terms), scalars)
+	if l.Phase > 0 {
+		text += fmt.Sprintf(" phase=%d", l.Phase)
 	}
-	l := line{N: r.N, Kind: r.Kind.String(), Epoch: r.Epoch, Hash: wire.HashRecord(record).String(), Bytes: len(record)}
-	text := ""
+	if slots := contributors(r); len(slots) > 0 {
+		text += fmt.Sprintf(" slots=%d", slots)
+	}
+	return text
+}
+
+// contributors are the slots of who contributed, where the record names them.
+func contributors(r *wire.Round) []uint32 {
+	slots := slices.Clone(r.Slots)
+	for _, t := range r.Terms {
+		if t.Source != prng.Shared {
+			slots = append(slots, t.Source-1)
+		}
+	}
+	return slots
+}
+
+// changed returns the fields that a change names as the command line has them.
+func changed(c *wire.Change) (string, error) {
+	b, err := json.Marshal(c)
+	if err != nil {
+		return "", err
+	}
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(b, &values); err != nil {
+		return "", err
+	}
+	var fields []string
+	for _, f := range wire.Fields() {
+		if value, ok := values[f.Name]; ok {
+			fields = append(fields, f.Name+"="+string(value))
+		}
+	}
+	return strings.Join(fields, " "), nil
+}
+
+// body sets what a record of its kind has, and returns it as text.
+func (l *line) body(r *wire.Record, precision wire.Precision) (text string, err error) {
 	switch r.Kind {
 	case wire.KindPlan:
 		l.Plan = r.Plan
 		text = fmt.Sprintf("run=%s preset=%s dim=%d", r.Plan.Run, r.Plan.Preset, r.Plan.Dim)
 	case wire.KindRound:
-		l.Round, l.Attempt, l.Step, l.Contributors = r.Round.Round, r.Round.Attempt, r.Round.Step, r.Round.Contributors
-		var scalars int
-		l.Phase = r.Round.Phase
-		l.Terms, scalars = termsOf(r.Round, precision)
-		text = fmt.Sprintf("round=%d attempt=%d step=%v contributors=%d terms=%d scalars=%d", l.Round, l.Attempt, l.Step, l.Contributors, len(l.Terms), scalars)
-		if l.Phase > 0 {
-			text += fmt.Sprintf(" phase=%d", l.Phase)
-		}
+		text = l.round(r.Round, precision)
+	case wire.KindChange:
+		l.Change = r.Change
+		text, err = changed(r.Change)
 	case wire.KindRollback:
 		l.To = r.To
 		text = fmt.Sprintf("to=%d", r.To)
@@ -79,7 +127,20 @@ func printRecord(out io.Writer, record []byte, precision wire.Precision, asJSON 
 		l.Reason, l.Text = r.End.Reason.String(), r.End.Text
 		text = fmt.Sprintf("reason=%s %s", l.Reason, l.Text)
 	}
-	if asJSON {
+	return text, err
+}
+
+func printRecord(out io.Writer, record []byte, precision wire.Precision, asJSON bool) error {
+	r, err := wire.DecodeRecord(record)
+	if err != nil {
+		return classify(err)
+	}
+	l := line{N: r.N, Kind: r.Kind.String(), Epoch: r.Epoch, Hash: wire.HashRecord(record).String(), Bytes: len(record)}
+	text, err := l.body(&r, precision)
+	switch {
+	case err != nil:
+		return err
+	case asJSON:
 		return json.NewEncoder(out).Encode(l)
 	}
 	_, err = fmt.Fprintf(out, "%d %s epoch=%d hash=%s bytes=%d %s\n", l.N, l.Kind, l.Epoch, l.Hash, l.Bytes, text)

@@ -4,42 +4,63 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/wire"
 )
 
-// TestPrintRound: of every transport, of either width, and of none, which a damaged
-// log can have.
-func TestPrintRound(t *testing.T) {
+// TestPrintRecord: rounds of every transport and of either width, and of no term, which
+// a damaged log can have; a change.
+func TestPrintRecord(t *testing.T) {
 	round := func(r wire.Round) []byte {
 		return (&wire.Record{N: 9, Epoch: 1, Kind: wire.KindRound, Round: &r}).Append(nil)
 	}
-	halves := wire.Half.Append(nil, 0.5, -2)
-	tests := []struct {
-		record    []byte
-		precision wire.Precision
-		want      []string
-	}{
-		{round(wire.Round{Round: 8, Terms: []wire.Term{{Scalars: wire.AppendScalars(nil, 0.5)}}}), wire.Single,
-			[]string{`"terms":[{"scalars":[0.5]}]`}},
-		{round(wire.Round{Round: 8, Terms: []wire.Term{{Source: 1, Scalars: halves}, {Source: 4, Scalars: halves}}}), wire.Half,
-			[]string{`{"slot":0,"scalars":[0.5,-2]}`, `{"slot":3,"scalars":[0.5,-2]}`}},
-		{round(wire.Round{Round: 8, Phase: 2, Terms: []wire.Term{{Scalars: halves}, {Back: 1, Scalars: halves}}}), wire.Half,
-			[]string{`"phase":2`, `{"back":1,"scalars":[0.5,-2]}`}},
-		{round(wire.Round{Round: 8}), wire.Single, []string{`"round":8`}},
-	}
-	for i, test := range tests {
-		var out strings.Builder
-		if err := printRecord(&out, test.record, test.precision, true); err != nil {
+	var change wire.Change
+	for name, value := range map[string]string{"step": "0.005", "weight_decay": "0", "step_decay": "inverse-sqrt"} {
+		if err := change.Set(name, value); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range test.want {
-			if !strings.Contains(out.String(), want) {
-				t.Errorf("row %d: %s lacks %s", i, out.String(), want)
+	}
+	one, halves := wire.AppendScalars(nil, 0.5), wire.Half.Append(nil, 0.5, -2)
+	tests := []struct {
+		record     []byte
+		precision  wire.Precision
+		text, json string // parts of the line
+	}{
+		{round(wire.Round{Round: 8, Perturbations: 1, Terms: []wire.Term{{Scalars: one}}}), wire.Single,
+			" terms=1 scalars=1\n", `"perturbations":1,"terms":[{"scalars":[0.5]}]`},
+		{round(wire.Round{Round: 8, Terms: []wire.Term{{Source: 1, Scalars: halves}, {Source: 4, Scalars: halves}}}), wire.Half,
+			" terms=2 scalars=4 slots=[0 3]\n", `[{"slot":0,"scalars":[0.5,-2]},{"slot":3,"scalars":[0.5,-2]}]`},
+		{round(wire.Round{Round: 8, Terms: []wire.Term{{Source: 1, Scalars: one}}, Weights: []uint32{600}}), wire.Single,
+			" slots=[0]\n", `[{"slot":0,"weight":600,"scalars":[0.5]}]`},
+		{round(wire.Round{Round: 8, Phase: 2, Terms: []wire.Term{{Scalars: halves}, {Back: 1, Scalars: halves}}}), wire.Half,
+			" phase=2\n", `"phase":2,"terms":[{"scalars":[0.5,-2]},{"back":1,"scalars":[0.5,-2]}]`},
+		{round(wire.Round{Round: 8, Slots: []uint32{2, 5}, Population: 7, Terms: []wire.Term{{Scalars: one}}}), wire.Single,
+			" slots=[2 5]\n", `"population":7,"slots":[2,5]`},
+		{round(wire.Round{Round: 8}), wire.Single, "round=8 ", `"round":8`},
+		{(&wire.Record{N: 9, Epoch: 1, Kind: wire.KindChange, Change: &change}).Append(nil), wire.Single,
+			` weight_decay=0 step=0.005 step_decay="inverse-sqrt"`, `"change":{"weight_decay":0,"step":0.005,"step_decay":"inverse-sqrt"}`},
+	}
+	for i, test := range tests {
+		for asJSON, want := range map[bool]string{true: test.json, false: test.text} {
+			var out strings.Builder
+			if err := printRecord(&out, test.record, test.precision, asJSON); err != nil || !strings.Contains(out.String(), want) {
+				t.Errorf("row %d: %q, %v, want %q in it", i, out.String(), err, want)
 			}
 		}
-		out.Reset()
-		if err := printRecord(&out, test.record, test.precision, false); err != nil || !strings.HasPrefix(out.String(), "9 round") {
-			t.Errorf("row %d: %q, %v", i, out.String(), err)
+	}
+}
+
+// TestPrintStatus: how a run ended, which phase is under way, what was dropped for which
+// cause.
+func TestPrintStatus(t *testing.T) {
+	status := operate.StatusOf(coordinator.Status{Run: "kitchen", State: coordinator.Ended, End: &wire.End{Reason: wire.EndDiverged},
+		Phase: 2, Counters: coordinator.Counters{Late: 1, WrongControl: 4}})
+	var out strings.Builder
+	printStatus(&out, &status)
+	for _, want := range []string{"ended: diverged", "2 of 2", "5: 1 late, 4 wrong control"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%s lacks %q", out.String(), want)
 		}
 	}
 }

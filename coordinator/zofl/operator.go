@@ -130,8 +130,13 @@ every replica. Only some fields can change within a run: zofl plan --fields.`,
 func printStatus(out io.Writer, s *operate.Status) {
 	t := newTable(out)
 	t.AppendRows([]table.Row{
-		{"run", s.Run}, {"state", s.State}, {"reason", s.Reason}, {"log", orFine(s.LogError)},
+		{"run", s.Run}, {"state", stateOf(s)}, {"reason", s.Reason}, {"log", orFine(s.LogError)},
 		{"record", s.N}, {"rounds", s.Rounds}, {"epoch", s.Epoch}, {"members", s.Members},
+	})
+	if s.Phase > 0 {
+		t.AppendRow(table.Row{"phase", fmt.Sprintf("%d of 2", s.Phase)})
+	}
+	t.AppendRows([]table.Row{
 		{"attempt", s.Attempt}, {"asked", s.Asked}, {"contributions", s.Contributions}, {"declines", s.Declines},
 		{"loss", s.Loss},
 	})
@@ -146,8 +151,28 @@ func printStatus(out io.Writer, s *operate.Status) {
 			t.AppendRow(table.Row{"differ from " + d.Reference, fmt.Sprintf("%d devices: %v", d.Differing, d.Differ)})
 		}
 	}
-	t.AppendRow(table.Row{"dropped frames", s.Dropped})
+	t.AppendRow(table.Row{"dropped frames", droppedOf(s)})
 	t.Render()
+}
+
+// stateOf is the state, and how an ended run came to its end.
+func stateOf(s *operate.Status) string {
+	if s.End == "" {
+		return s.State
+	}
+	return s.State + ": " + s.End
+}
+
+// droppedOf is how many frames were dropped, and why.
+func droppedOf(s *operate.Status) string {
+	text, sep := strconv.FormatUint(s.Dropped, 10), ": "
+	for _, d := range s.Counters.Drops() {
+		if d.Count > 0 {
+			text += fmt.Sprintf("%s%d %s", sep, d.Count, d.Cause)
+			sep = ", "
+		}
+	}
+	return text
 }
 
 func orFine(text string) string {

@@ -188,7 +188,7 @@ func TestOperateRefusesNoise(t *testing.T) {
 
 func TestStatusJSON(t *testing.T) {
 	b, err := json.Marshal(StatusOf(coordinator.Status{
-		Run: "r", State: coordinator.Ended, End: &wire.End{Reason: wire.EndMetric, Text: "0.9 reached"}, N: 7,
+		Run: "r", State: coordinator.Ended, End: &wire.End{Reason: wire.EndMetric, Text: "0.9 reached"}, N: 7, Phase: 2,
 		Evaluation: coordinator.Evaluation{N: 6, Count: 2, Metrics: []float32{0.5}},
 		Digests: []coordinator.DigestReports{{N: 4, Values: []coordinator.DigestCount{{Digest: [8]byte{0xab}, Devices: 3}},
 			Source: "w", Reference: [8]byte{0xcd}, Differing: 3, Differ: []string{"a", "b", "c"}}},
@@ -198,7 +198,7 @@ func TestStatusJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"state":"ended"`, `"end":"metric"`, `"reason":"0.9 reached"`, `"n":7`,
+	for _, want := range []string{`"state":"ended"`, `"end":"metric"`, `"reason":"0.9 reached"`, `"n":7`, `"phase":2`,
 		`"metrics":[0.5]`, `"ab00000000000000":3`, `"source":"w"`, `"differ":["a","b","c"]`, `"reference":{"n":4,"digest":"cd00000000000000"}`, `"log_error":"full"`, `"Late":2`, `"dropped":5`} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("%s has no %s", b, want)

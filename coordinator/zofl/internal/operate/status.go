@@ -19,6 +19,7 @@ type Status struct {
 	Epoch   uint64 `json:"epoch"`
 	Members uint32 `json:"members"`
 
+	Phase         uint8  `json:"phase,omitempty"` // of the open round, 1 or 2 where rounds have two
 	Attempt       uint32 `json:"attempt"`
 	Asked         uint32 `json:"asked"`
 	Contributions uint32 `json:"contributions"`
@@ -69,7 +70,7 @@ func StatusOf(s coordinator.Status) Status {
 	out := Status{
 		Run: s.Run, State: s.State.String(), Reason: s.Reason, LogError: s.LogError, CatchUpError: s.CatchUpError,
 		N: s.N, Rounds: s.Rounds, Epoch: s.Epoch, Members: s.Members,
-		Attempt: s.Attempt, Asked: s.Asked, Contributions: s.Contributions, Declines: s.Declines,
+		Phase: s.Phase, Attempt: s.Attempt, Asked: s.Asked, Contributions: s.Contributions, Declines: s.Declines,
 		Loss: s.Loss, Counters: s.Counters, Dropped: s.Counters.Dropped(),
 	}
 	if s.End != nil {
