@@ -24,7 +24,7 @@ func attackExperiment() Experiment {
 		ID:    attackID,
 		Title: "universal attack on class 4 of MNIST and Fashion-MNIST: ZO-AdaFL, FedZO, DZOPA, ZONE-S",
 		Paper: "ZO-AdaFL, section 5, figures 2 and 3, Table 2",
-		Long:  "some 8 hours for three seeds",
+		Long:  "some 3 hours for each of three seeds",
 		Run: func(ctx context.Context, e *Env) (*Report, error) {
 			x := newAttackRun(ctx, e, attackSizeOf(e))
 			return x.report, x.all()
@@ -36,30 +36,33 @@ func attackExperiment() Experiment {
 type attackSize struct {
 	sets   []string
 	epochs int    // of the classifiers' training
-	k      uint32 // local steps but where they vary; estimates of a baseline's gradient
+	k      uint32 // local steps but where they vary
+	among  int    // clients a round but where they vary
 	rounds uint64 // of the methods beside each other
 	sweep  uint64 // of each K and each number of clients a round, on the first set
 	every  uint64 // so many rounds the perturbation is measured
 	steps  []uint32
-	asked  []int // the last is that of the comparison
+	asked  []int
 	// Step sizes of the baselines, for which the paper has none. The one with the least
 	// attack loss and distortion counts.
 	dzopa, zones []float64
 	seeds        int
 }
 
-// attackSizeOf returns the size for an environment.
+// attackSizeOf returns the size for an environment. A short one has 10 of the 50
+// clients in a round where the methods are compared.
 func attackSizeOf(e *Env) attackSize {
 	s := attackSize{
-		sets: []string{"mnist", "fashion-mnist"}, epochs: 4, k: attackSteps, rounds: 600, sweep: 200, every: 20,
+		sets: []string{"mnist", "fashion-mnist"}, epochs: 4, k: attackSteps, among: attackClients,
+		rounds: 600, sweep: 200, every: 20,
 		steps: []uint32{10, attackSteps, 100}, asked: []int{10, 30, attackClients},
 		// FedZO's code has 5e-3 for DZOPA, and for ZONE-S 2e-6 times d; a round of FedZO
 		// with K = 50 moves as far along the gradient as one with 5e-2.
-		dzopa: []float64{5e-3, 5e-2}, zones: []float64{1.5e-3, 5e-3, 1.5e-2},
+		dzopa: []float64{5e-3, 5e-2}, zones: []float64{1.5e-3, 5e-3, 1.5e-2, 5e-2},
 	}
 	if e.Short {
-		s.rounds, s.sweep, s.every = 12, 12, 4
-		s.dzopa = []float64{5e-2}
+		s.among, s.rounds, s.sweep, s.every = 10, 40, 20, 5
+		s.dzopa, s.zones = []float64{5e-2}, []float64{5e-3, 5e-2}
 	}
 	s.seeds = e.seeds(3)
 	return s
@@ -135,12 +138,11 @@ func (x *attackRun) all() error {
 	return nil
 }
 
-// compare runs the four methods on a set, each with as many queries a client and
-// round; of ZONE-S one client works in a round.
+// compare runs the four methods on a set, each with as many losses a round, but that
+// in one of ZONE-S a single client works.
 func (x *attackRun) compare(s *attackSet) (err error) {
-	last := x.size.asked[len(x.size.asked)-1]
 	for _, m := range []attackMethod{attackAda, attackFedZO} {
-		if s.curves[m], err = x.fleet(s, m, x.size.k, last, x.size.rounds); err != nil {
+		if s.curves[m], err = x.fleet(s, m, x.size.k, x.size.among, x.size.rounds); err != nil {
 			return err
 		}
 	}
@@ -153,15 +155,14 @@ func (x *attackRun) compare(s *attackSet) (err error) {
 
 // sweep varies K, and the clients a round. What compare ran is not run again.
 func (x *attackRun) sweep(s *attackSet) error {
-	last := x.size.asked[len(x.size.asked)-1]
 	vary := func(k uint32, asked int) (*attackCurve, error) {
-		if k == x.size.k && asked == last {
+		if k == x.size.k && asked == x.size.among {
 			return s.curves[attackAda], nil
 		}
 		return x.fleet(s, attackAda, k, asked, x.size.sweep)
 	}
 	for _, k := range x.size.steps {
-		c, err := vary(k, last)
+		c, err := vary(k, x.size.among)
 		if err != nil {
 			return err
 		}

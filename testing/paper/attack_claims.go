@@ -98,8 +98,8 @@ func (x *attackRun) lowest(s *attackSet) {
 	last := x.size.rounds
 	x.report.claim(s.below(last, attackFedZO, attackDZOPA, attackZONES),
 		s.name+": ZO-AdaFL ends with less attack loss than FedZO, DZOPA and ZONE-S",
-		"attack loss after %d rounds: %s; success: %s; distortion: %s",
-		last, s.text(attackLoss, last), s.text(success, last), s.text(distortion, last))
+		"attack loss after %d rounds of %d clients: %s; success: %s; distortion: %s",
+		last, x.size.among, s.text(attackLoss, last), s.text(success, last), s.text(distortion, last))
 }
 
 // early claims what the text says of figure 3a's first 100 rounds.
@@ -116,7 +116,7 @@ func (x *attackRun) between(s *attackSet) {
 	zones := s.curves[attackZONES].at(attackLoss, last) < s.curves[attackAda].at(attackLoss, last)
 	x.report.claim(s.below(last, attackFedZO, attackDZOPA) && zones,
 		s.name+": ZO-AdaFL ends with less attack loss than FedZO and DZOPA, and more than ZONE-S",
-		"attack loss after %d rounds: %s", last, s.text(attackLoss, last))
+		"attack loss after %d rounds of %d clients: %s", last, x.size.among, s.text(attackLoss, last))
 }
 
 // table2 claims the orders of Table 2.

@@ -17,8 +17,8 @@ import (
 // tinyAttack is seconds of work, on drawn digits.
 func tinyAttack(t *testing.T, dir string) *attackRun {
 	size := attackSize{
-		sets: []string{"mnist", "fashion-mnist"}, epochs: 3, k: 4, rounds: 4, sweep: 2, every: 2,
-		steps: []uint32{2, 4}, asked: []int{1, 2}, dzopa: []float64{5e-3, 5e-2}, zones: []float64{5e-3}, seeds: 1,
+		sets: []string{"mnist", "fashion-mnist"}, epochs: 3, k: 4, among: 2, rounds: 4, sweep: 2, every: 2,
+		steps: []uint32{2, 4}, asked: []int{2, 3}, dzopa: []float64{5e-3, 5e-2}, zones: []float64{5e-3}, seeds: 1,
 	}
 	return newAttackRun(t.Context(), &Env{Generated: 1500, Dir: dir, Logf: t.Logf}, size)
 }
@@ -43,6 +43,10 @@ func TestAttack(t *testing.T) {
 		c := s.curves[m]
 		if loss := c.at(attackLoss, 4); !(loss >= 0) || c.results[0].Curve.Ended != "rounds" {
 			t.Errorf("%s: attack loss %v, ended %q", m.name, loss, c.results[0].Curve.Ended)
+		}
+		want := map[attackMethod]uint64{attackAda: 4 * 2 * 4 * 2, attackFedZO: 4 * 2 * 4 * 2, attackDZOPA: 4 * 50 * 2, attackZONES: 4 * 4 * 2}
+		if got := c.results[0].Curve.Points[3].Queries; got != want[m] {
+			t.Errorf("%s: %d losses in 4 rounds, want %d", m.name, got, want[m])
 		}
 	}
 	start := s.target.Loss(make([]float32, s.target.Dim()), whole(s.target))
@@ -152,12 +156,18 @@ func TestAttackStops(t *testing.T) {
 	}
 }
 
-// TestAttackPlans: the longest names and the largest records are plans.
+// TestAttackPlans: the longest names and the largest records are plans, and DZOPA
+// asks for as many losses a round as a fleet.
 func TestAttackPlans(t *testing.T) {
 	for _, short := range []bool{true, false} {
 		size := attackSizeOf(&Env{Short: short})
 		if size.rounds < size.sweep || size.rounds%size.every != 0 || size.sweep%size.every != 0 {
 			t.Errorf("%+v: the sweep's end is not measured in the comparison", size)
+		}
+		x := newAttackRun(t.Context(), &Env{}, size)
+		b := x.baseline(attackDZOPA, attack.Fleet{Shares: make([][]int, attackClients)})
+		if want := uint64(size.among) * uint64(size.k) * 2; b.Queries() != want {
+			t.Errorf("DZOPA asks for %d losses a round, want %d", b.Queries(), want)
 		}
 	}
 	for _, preset := range []string{"zo-adafl", "fedzo"} {

@@ -67,13 +67,10 @@ type attackState struct {
 // simulate runs a baseline with one seed, and goes on with what an earlier run kept.
 func (x *attackRun) simulate(s *attackSet, c *attackCurve, seed uint64) (*run.Result, error) {
 	f := attack.Fleet{
-		Loss: s.target.Loss, Dim: s.target.Dim(), Shares: s.shares(seed), Batch: attackBatch, Mean: int(x.size.k),
+		Loss: s.target.Loss, Dim: s.target.Dim(), Shares: s.shares(seed), Batch: attackBatch,
 		Mu: attackMu, Step: c.step, Seed: seed, Workers: attackWorkers,
 	}
-	var b attack.Baseline = attack.NewDZOPA(f)
-	if c.attackMethod == attackZONES {
-		b = attack.NewZONES(f)
-	}
+	b := x.baseline(c.attackMethod, f)
 	curve := &run.Curve{Name: fmt.Sprintf("%s-%s-eta%g", s.tag, c.tag, c.step), Seed: seed, Metrics: attackMetrics}
 	file := ""
 	if x.env.Dir != "" {
@@ -105,6 +102,18 @@ func (x *attackRun) simulate(s *attackSet, c *attackCurve, seed uint64) (*run.Re
 	}
 	curve.Ended = wire.EndRounds.String()
 	return &run.Result{Curve: curve, Params: b.X()}, nil
+}
+
+// baseline returns a method with H estimates for a gradient: of one client as many as
+// a client of a fleet takes steps, of all 50 as many as make the losses of a fleet's
+// round.
+func (x *attackRun) baseline(m attackMethod, f attack.Fleet) attack.Baseline {
+	f.Mean = int(x.size.k)
+	if m == attackZONES {
+		return attack.NewZONES(f)
+	}
+	f.Mean = max(f.Mean*x.size.among/attackClients, 1)
+	return attack.NewDZOPA(f)
 }
 
 // restore sets curve and b to what keep wrote, if it did.
