@@ -1,13 +1,9 @@
 package client
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 
 	"github.com/zofl/zofl/wire"
 )
@@ -15,13 +11,12 @@ import (
 // errVariatesFile: the stored control variates are none that this device wrote.
 var errVariatesFile = errors.New("no control variates of this device")
 
-// A variates file is variatesMagic, the lengths of run and id in a byte each, run, id,
-// for each variate, newest first, LE64 the record, its hash, LE32 the length of the
-// scalars in bytes and these, then the SHA-256 of all that.
+// A variates file holds for each variate, newest first, LE64 the record, its hash, LE32
+// the length of the scalars in bytes and these.
 const (
 	variatesMagic   = "zofl variates 1\n"
 	variateHead     = 8 + len(wire.Hash{}) + 4
-	variatesFileMax = len(variatesMagic) + 2 + 2*wire.MaxName + variatesKept*(variateHead+4*wire.MaxScalars) + sha256.Size
+	variatesFileMax = len(variatesMagic) + fileMost + variatesKept*(variateHead+4*wire.MaxScalars)
 )
 
 // keepVariates makes this device's control variates durable, where they changed. It
@@ -32,17 +27,12 @@ func (c *Client) keepVariates() error {
 	if c.keeper.store == nil || !v.unkept || c.replica.Plan().Control != wire.ScaffoldMean {
 		return nil
 	}
-	file := c.variatesFile(v.list)
-	err := c.keeper.save(itemVariates, func(w io.Writer) error {
-		_, err := w.Write(file)
-		return err
-	})
+	err := c.keepFile(itemVariates, appendVariates(c.fileHead(variatesMagic), v.list))
 	v.unkept = err != nil
 	return c.stored(itemVariates, err)
 }
 
-func (c *Client) variatesFile(list []variate) []byte {
-	file := c.variatesHead()
+func appendVariates(file []byte, list []variate) []byte {
 	for i := range list {
 		e := &list[i]
 		file = binary.LittleEndian.AppendUint64(file, e.n)
@@ -50,54 +40,24 @@ func (c *Client) variatesFile(list []variate) []byte {
 		file = binary.LittleEndian.AppendUint32(file, uint32(len(e.scalars)))
 		file = append(file, e.scalars...)
 	}
-	sum := sha256.Sum256(file)
-	return append(file, sum[:]...)
-}
-
-func (c *Client) variatesHead() []byte {
-	b := append([]byte(variatesMagic), byte(len(c.cfg.Run)), byte(len(c.cfg.ID)))
-	return append(append(b, c.cfg.Run...), c.cfg.ID...)
+	return file
 }
 
 // openVariates takes the control variates that an earlier process kept. Whether the
 // log still has their records is asked when one is wanted.
 func (c *Client) openVariates() error {
-	var list []variate
-	err := c.keeper.load(itemVariates, func(r *io.SectionReader) error {
-		if r.Size() > int64(variatesFileMax) {
-			return fmt.Errorf("%w: %d bytes", errVariatesFile, r.Size())
+	return c.openFile(itemVariates, variatesMagic, variatesFileMax, errVariatesFile, func(held []byte) error {
+		list, err := parseVariates(held)
+		if err == nil {
+			c.variates = variates{list: list}
 		}
-		file := make([]byte, r.Size())
-		if _, err := io.ReadFull(r, file); err != nil {
-			return err
-		}
-		var err error
-		list, err = c.parseVariates(file)
 		return err
 	})
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case errors.Is(err, errVariatesFile):
-		return c.discard(itemVariates, err)
-	case err != nil:
-		return c.stored(itemVariates, err)
-	}
-	c.variates = variates{list: list}
-	return nil
 }
 
-func (c *Client) parseVariates(file []byte) ([]variate, error) {
-	head := c.variatesHead()
-	if len(file) < len(head)+sha256.Size || !bytes.Equal(file[:len(head)], head) {
-		return nil, fmt.Errorf("%w: it begins otherwise", errVariatesFile)
-	}
-	body, sum := file[:len(file)-sha256.Size], file[len(file)-sha256.Size:]
-	if got := sha256.Sum256(body); !bytes.Equal(got[:], sum) {
-		return nil, fmt.Errorf("%w: the checksum is wrong", errVariatesFile)
-	}
+func parseVariates(held []byte) ([]variate, error) {
 	var list []variate
-	for b := body[len(head):]; len(b) > 0; {
+	for b := held; len(b) > 0; {
 		if len(b) < variateHead || len(list) == variatesKept {
 			return nil, fmt.Errorf("%w: the lengths do not fit", errVariatesFile)
 		}
