@@ -158,9 +158,9 @@ func (c *core) commitRound() {
 	})
 }
 
-// observe notes the loss of a round. A first phase has none of its own: devices
-// report the loss at the point, and in the second phase that of all steps, which
-// the watch cannot compare.
+// observe notes the loss of a round. That of a first phase is left out: its devices
+// look where the second phase's first step looks, and the watch would take one round for
+// two.
 func (c *core) observe(loss float32) {
 	c.lastLoss = loss
 	c.watch.observe(float64(median(c.losses)))

@@ -70,7 +70,7 @@ var refusals = []refusal{
 
 	// Server rule.
 	{"server_step", func(p *Plan) bool { return (p.ServerRule != ServerMean) != (p.ServerStep > 0) },
-		"every server rule but mean has a step size, above 0: set both or neither"},
+		"every server rule but mean has a step size, above 0: set both or neither; ZO-AdaFL takes 0.02 for amsgrad, and sgd is mean at 1"},
 	{"server_beta1", func(p *Plan) bool { return p.ServerBeta1 >= 1 || p.ServerBeta1 != 0 && !p.ServerRule.hasMoment() },
 		"choose 0 or more and below 1 for momentum, adam, amsgrad and yogi, 0 for others; 0.9 is usual"},
 	{"server_beta1", func(p *Plan) bool { return p.ServerRule == ServerMomentum && p.ServerBeta1 == 0 },
