@@ -92,7 +92,7 @@ var refusals = []refusal{
 	},
 		"a weight that a device chooses would undo what the aggregator is for: set weights=equal, or aggregator to weighted-mean or clipped-mean"},
 	{"trim", func(p *Plan) bool { return (p.Aggregator == TrimmedMean) != (p.Trim > 0) || p.Trim >= 0.5 },
-		"trimmed-mean cuts off a part above 0 and below 0.5 at either end, other aggregators none; 0.1 is usual"},
+		"trimmed-mean cuts off a part above 0 and below 0.5 at either end, other aggregators none; 0.1 is usual, and cuts off nobody of fewer than 10"},
 	{"clip", func(p *Plan) bool { return (p.Aggregator == ClippedMean) != (p.Clip > 0) },
 		"clipped-mean has a largest length, above 0, other aggregators none"},
 	{"max_scalar", func(p *Plan) bool { return p.Precision == Half && p.MaxScalar > maxHalf },

@@ -122,10 +122,12 @@ const (
 	// of the middle two.
 	Median Aggregator = 1
 	// TrimmedMean: the mean of each scalar without the Plan.Trim part of the
-	// contributors at either end.
+	// contributors at either end, rounded down: of fewer than 1/Trim it is their
+	// mean, and nothing is cut off.
 	TrimmedMean Aggregator = 2
 	// ClippedMean: the weighted mean of contributions whose scalars, as one
-	// vector, are shortened to the length Plan.Clip.
+	// vector, are shortened to the length Plan.Clip. That bounds no weight:
+	// Plan.MaxWeight does.
 	ClippedMean Aggregator = 3
 )
 

@@ -49,7 +49,7 @@ var needs = map[string][]string{
 	"server_rule=amsgrad":     adaptive,
 	"server_rule=yogi":        adaptive,
 	"server_rule=sign":        {"server_step=0.001"},
-	"aggregator=trimmed-mean": {"trim=0.2"},
+	"aggregator=trimmed-mean": {"trim=0.4"}, // cuts off one of 3 at either end
 	"aggregator=clipped-mean": {"clip=10"},
 	"precision=half":          {"max_scalar=1000"},
 	"pool=64":                 {"rebase=4"},
