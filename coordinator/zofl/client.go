@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator/zofl/internal/objective"
 )
 
@@ -70,13 +71,21 @@ func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
 		return usageError{err}
 	}
 	err = classify(stopped(cmd.Context(), c.Run(cmd.Context())))
+	return errors.Join(err, d.last(cmd.OutOrStdout(), c))
+}
+
+// last prints where a client stopped: in a run that it never got to, no state.
+func (d *deviceFlags) last(out io.Writer, c *client.Client) error {
 	n, digest := c.Digest()
-	if d.asJSON {
-		return errors.Join(err, json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{
+	var err error
+	switch {
+	case d.asJSON:
+		err = json.NewEncoder(out).Encode(map[string]any{
 			"event": "stopped", "id": d.id, "n": n, "digest": fmt.Sprintf("%x", digest),
-		}))
+		})
+	case n > 0:
+		_, err = fmt.Fprintf(out, "record %d, digest of the state %x\n", n, digest)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "record %d, digest of the state %x\n", n, digest)
 	return err
 }
 
@@ -99,7 +108,11 @@ itself. An app gives its own loss to the library instead.`,
 			if err != nil {
 				return asUsage(err)
 			}
-			return d.take(cmd, client.Config{Objective: objective.Slow(o, delay)})
+			err = d.take(cmd, client.Config{Objective: objective.Slow(o, delay)})
+			if errors.Is(err, replica.ErrDim) {
+				err = usageError{fmt.Errorf("%w: give --objective bowl and the plan's dim as --dim, or make a plan with --dim %d", err, o.Dim())}
+			}
+			return err
 		},
 	}
 	d.flags(cmd)

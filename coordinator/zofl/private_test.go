@@ -27,6 +27,12 @@ func TestPrivateRun(t *testing.T) {
 	join("client", "a", "--objective", "bowl", "--dim", "20")
 	b := join("client", "b", "--objective", "bowl", "--dim", "20")
 	waitFor(t, b, `"event":"stopped"`)
+	for remedy, args := range map[string][]string{"--secret": {"--dim", "20"}, "--dim 21": {"--dim", "21", "--secret", key}} {
+		out, err := zofl(t, append([]string{"client", "--url", url, "--run", "quiet", "--id", "late", "--objective", "bowl"}, args...)...)
+		if !errors.As(err, &usageError{}) || !strings.Contains(err.Error(), remedy) || out != "" {
+			t.Errorf("a device with %v: %v, %q; want a remedy, %s, and no state", args, err, out, remedy)
+		}
+	}
 	if err := lead.stop(); err != nil {
 		t.Fatal(err)
 	}
