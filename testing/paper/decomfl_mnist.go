@@ -31,7 +31,7 @@ func decomflMNIST() Experiment {
 // The settings that the official code was run at.
 var (
 	decomflSoftmax = decomflSetting{name: "softmax", k: 1, p: 10, batch: 32, step: 1e-3, rounds: 1000, measure: 50}
-	decomflCNN     = decomflSetting{name: "cnn", cnn: true, k: 1, p: 10, batch: 32, step: 5e-4, rounds: 400, measure: 20}
+	decomflCNN     = decomflSetting{name: "cnn", cnn: true, k: 1, p: 10, batch: 32, step: 5e-4, rounds: 600, measure: 20}
 	decomflBig     = decomflSetting{name: "cnn-p20-b256", cnn: true, k: 1, p: 20, batch: 256, step: 1e-3, rounds: 100, measure: 20}
 	decomflFast    = decomflSetting{name: "cnn-fast", cnn: true, k: 1, p: 10, batch: 32, step: 1e-3, rounds: 200, measure: 20}
 )
