@@ -27,6 +27,9 @@ func keepSecret(p *wire.Plan, name string) error {
 	case err == nil:
 		err = checkSecret(name, key)
 	}
+	if errors.As(err, new(*fs.PathError)) {
+		err = usageError{fmt.Errorf("--secret: %w", err)}
+	}
 	if err != nil {
 		return err
 	}

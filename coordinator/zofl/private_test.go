@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -57,5 +59,18 @@ func TestPrivateRun(t *testing.T) {
 		if !errors.Is(err, wire.ErrRunKey) || !errors.As(err, &usageError{}) || !strings.Contains(err.Error(), "--secret") {
 			t.Errorf("%s without the run key: %v", args[0], err)
 		}
+	}
+}
+
+// TestSecretNeedsAPlace: the flag at fault is named, and nothing is written.
+func TestSecretNeedsAPlace(t *testing.T) {
+	dir := t.TempDir()
+	plan, key := filepath.Join(dir, "plan.json"), filepath.Join(dir, "none", "key")
+	_, err := zofl(t, "plan", "--dim", "20", "--secret", key, "--write", plan)
+	if !errors.As(err, &usageError{}) || !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "--secret") {
+		t.Errorf("a key in a directory that is not there: %v", err)
+	}
+	if _, err := os.Stat(plan); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the plan was written: %v", err)
 	}
 }
