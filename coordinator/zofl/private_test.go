@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -13,7 +14,7 @@ import (
 )
 
 // TestPrivateRun: devices and a witness that have the run key train; the
-// coordinator, which has not, leads them; export and verify need it.
+// coordinator, which has not, leads them; export needs it, and verify for digests.
 func TestPrivateRun(t *testing.T) {
 	dir, address := t.TempDir(), freeAddress(t)
 	plan, key, log, url := filepath.Join(dir, "plan.json"), filepath.Join(dir, "key"), filepath.Join(dir, "log"), "nats://"+address
@@ -54,10 +55,25 @@ func TestPrivateRun(t *testing.T) {
 	if _, err := zofl(t, "export", "--store", log, "--secret", key, "--out", model); err != nil {
 		t.Error(err)
 	}
-	for _, args := range [][]string{{"verify"}, {"export", "--out", filepath.Join(dir, "none.npy")}} {
+	chain := v
+	chain.Digest = ""
+	var got verdict
+	out, err = zofl(t, "verify", "--store", log, "--json")
+	if err == nil {
+		err = json.Unmarshal([]byte(out), &got)
+	}
+	if err != nil || !reflect.DeepEqual(got, chain) {
+		t.Errorf("verify without the run key says %+v, %v, want %+v", got, err, chain)
+	}
+	wrong := filepath.Join(dir, "wrong")
+	if err := os.WriteFile(wrong, make([]byte, secretLen), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	none := filepath.Join(dir, "none.npy")
+	for _, args := range [][]string{{"verify", "--secret", wrong}, {"export", "--out", none}, {"export", "--out", none, "--secret", wrong}} {
 		_, err := zofl(t, append(args, "--store", log)...)
 		if !errors.Is(err, wire.ErrRunKey) || !errors.As(err, &usageError{}) || !strings.Contains(err.Error(), "--secret") {
-			t.Errorf("%s without the run key: %v", args[0], err)
+			t.Errorf("%v without the run key: %v", args, err)
 		}
 	}
 }
