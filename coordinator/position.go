@@ -36,15 +36,7 @@ type point struct {
 }
 
 // due is the phase that the next round's record has.
-func (p *position) due() uint8 {
-	switch {
-	case p.plan.Control != wire.ScaffoldPoint:
-		return 0
-	case p.point.n == 0:
-		return 1
-	}
-	return 2
-}
+func (p *position) due() uint8 { return p.plan.Phase(p.point.n) }
 
 // apply moves p past the next record. After an error p is what it was; the
 // error matches [ErrCorrupt].

@@ -155,6 +155,18 @@ func (p *Plan) PhaseQueries(phase uint8, perturbations uint32) uint64 {
 	return p.Queries(perturbations)
 }
 
+// Phase returns that of the round's record that follows, [Round.Phase]: point is the
+// record of a first phase whose second is still to come, 0 if there is none.
+func (p *Plan) Phase(point uint64) uint8 {
+	switch {
+	case p.Control != ScaffoldPoint:
+		return 0
+	case point == 0:
+		return 1
+	}
+	return 2
+}
+
 func (p *Plan) stepQueries(perturbations uint32) uint64 {
 	if p.Difference == Forward {
 		return uint64(perturbations) + 1

@@ -28,15 +28,7 @@ type pending struct {
 
 // Phase returns the phase of the round that follows: 0, or of control=scaffold-1 1
 // or 2.
-func (r *Replica) Phase() uint8 {
-	switch {
-	case r.plan.Control != wire.ScaffoldPoint:
-		return 0
-	case r.pending.n == 0:
-		return 1
-	}
-	return 2
-}
+func (r *Replica) Phase() uint8 { return r.plan.Phase(r.pending.n) }
 
 // Pending returns the record of phase 1 that phase 2 follows and its P; zeros if that
 // is not what follows.
