@@ -7,7 +7,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// numbers are what a paper, or its code where the paper is silent, runs a method with.
+// numbers are what a paper, or its code where the paper is silent, runs a method with;
+// of decomfl-adam, which no paper has, what the experiment beyond did.
 type numbers struct {
 	sharing      wire.Sharing
 	distribution wire.Distribution
@@ -35,6 +36,7 @@ var papers = map[string]numbers{
 	"zofedavg-gd-shared":  trajectory(wire.SharedDirections, wire.Normal, 0),
 	"fedprox":             {distribution: wire.Normal, difference: wire.Forward, k: 10, p: 20, mu: 0.01, step: 0.01, prox: 1},
 	"scaffold-1":          {distribution: wire.Normal, difference: wire.Forward, k: 10, p: 20, mu: 0.01, step: 0.01, control: wire.ScaffoldPoint},
+	"decomfl-adam":        {distribution: wire.Rademacher, difference: wire.Forward, k: 1, p: 19, batch: 32, mu: 1e-3, step: 1e-3, server: wire.ServerAdam},
 	"scaffold-2":          {distribution: wire.Normal, difference: wire.Forward, k: 10, p: 20, mu: 0.01, step: 0.01, control: wire.ScaffoldMean},
 }
 
@@ -133,5 +135,23 @@ func TestRelayedPresetsFit(t *testing.T) {
 	}
 	if relayed != 4 {
 		t.Errorf("%d presets relay, want 4", relayed)
+	}
+}
+
+// TestDecomflAdamCosts: decomfl-adam takes the queries and bytes of DeComFL as its
+// authors run it, with P = 10 and central differences.
+func TestDecomflAdamCosts(t *testing.T) {
+	own, plain := planOf(t, "decomfl-adam"), planOf(t, "decomfl")
+	plain.Difference = wire.Central
+	got, want := own.Cost(wire.CostInput{}), plain.Cost(wire.CostInput{})
+	if got.Queries != want.Queries || got.Perturbations != 19 {
+		t.Errorf("%d queries for P = %d, want %d for 19", got.Queries, got.Perturbations, want.Queries)
+	}
+	if got.Up.Socket > want.Up.Socket || got.Record > want.Record {
+		t.Errorf("%d bytes up and a record of %d, want no more than %d and %d", got.Up.Socket, got.Record, want.Up.Socket, want.Record)
+	}
+	settings := [5]float32{own.ServerStep, own.ServerBeta1, own.ServerBeta2, own.ServerEpsilon, own.ServerV0}
+	if settings != [5]float32{2e-3, 0.9, 0.99, 1e-12, 0} || own.Precision != wire.Half || own.MaxScalar != 65504 {
+		t.Errorf("alpha, beta1, beta2, epsilon, v0 = %v, %v up to %v", settings, own.Precision, own.MaxScalar)
 	}
 }
