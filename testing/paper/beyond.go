@@ -46,7 +46,7 @@ func beyondSize(e *Env) []beyondLeague {
 	if !e.Short {
 		return []beyondLeague{soft, conv}
 	}
-	conv.clients, conv.batch, conv.queries, conv.times = 10, 8, 2_000, 10
+	conv.clients, conv.batch, conv.queries, conv.times = 10, 8, 2_000, 4
 	conv.plain, conv.recipes = 1, []contestant{conv.recipes[0], conv.recipes[len(conv.recipes)-1]}
 	return []beyondLeague{conv}
 }
@@ -117,6 +117,9 @@ func (x *beyondRun) claims(l *beyondLeague, entries []*entry) {
 	plain := bestOf(entries[:l.plain])
 	for _, e := range entries[l.plain:] {
 		x.report.beats(fmt.Sprintf("%v: %s beats plain DeComFL", l, e.title), e, plain)
+	}
+	if len(entries) == l.plain+1 {
+		return // of two
 	}
 	for _, c := range costs {
 		at := budget(c.of, entries...)

@@ -73,7 +73,7 @@ func (t *contest) plan(p *wire.Plan, c *contestant, step float32) {
 // the queries are enough for.
 func (t *contest) enter(c contestant, step float32) (*Training, error) {
 	one := t.training
-	one.Name = fmt.Sprintf("%s-%s-%s", t.name, c.name, token(step))
+	one.Name = padded(fmt.Sprintf("%s-%s-%s", t.name, c.name, token(step)))
 	if one.Preset = c.preset; one.Preset == "" {
 		one.Preset = "decomfl"
 	}
@@ -86,6 +86,12 @@ func (t *contest) enter(c contestant, step float32) (*Training, error) {
 	one.Rounds = affordable(p, t.queries)
 	one.Every = max(one.Rounds/t.times, 1)
 	return &one, nil
+}
+
+// padded makes names of one length, as every message has the run's: bytes are compared.
+func padded(name string) string {
+	const length = 24
+	return name + strings.Repeat("-", max(length-len(name), 0))
 }
 
 // affordable is for how many rounds so many queries of a client are enough, at least

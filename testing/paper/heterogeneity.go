@@ -60,8 +60,8 @@ var (
 	cnnDriftSteps     = []float32{5e-4, 1e-3, 3e-3}
 )
 
-// heterogeneitySize returns the size for an environment. A short one is softmax, ten
-// of a hundred clients and ten local steps, for a few rounds of one step size.
+// heterogeneitySize returns the size for an environment. A short one is softmax and ten
+// local steps, for a few rounds of one step size, which is the best of the three there.
 func heterogeneitySize(e *Env) driftSize {
 	s := driftSize{methods: driftMethods, queries: 22_000, times: 20}
 	for _, fleet := range []int{100, 10} {
@@ -73,7 +73,8 @@ func heterogeneitySize(e *Env) driftSize {
 		s.drifts = append(s.drifts, drift{cnn: true, clients: fleet, asked: 10, k: 10, steps: cnnDriftSteps})
 	}
 	if e.Short {
-		s.drifts = []drift{{clients: 100, asked: 10, k: 10, steps: softmaxDriftSteps[1:2]}}
+		step := softmaxDriftSteps[1:2]
+		s.drifts = []drift{{clients: 100, asked: 10, k: 10, steps: step}, {clients: 10, asked: 10, k: 10, steps: step}}
 		s.queries, s.times = 2_200, 10
 	}
 	s.seeds = e.seeds(3)

@@ -36,10 +36,11 @@ func TestHeterogeneity(t *testing.T) {
 			if early(c) {
 				t.Errorf("%s, %s: ended %q", sp.title, e.title, c.Ended)
 			}
-			// Phases and older terms cost what they cost.
+			// Phases and older terms cost what they cost; a few bytes are the plan's.
+			const few = 20
 			wants := map[string]bool{"v1": true, "v2": true}[e.name]
 			plain := entries[0].results[0].Curve
-			if more := perRound(c, bytesOf) > perRound(plain, bytesOf); more != wants {
+			if more := perRound(c, bytesOf) > perRound(plain, bytesOf)+few; more != wants {
 				t.Errorf("%s, %s: %v bytes a round, DeComFL %v", sp.title, e.title, perRound(c, bytesOf), perRound(plain, bytesOf))
 			}
 			if more := perRound(c, queriesOf) > perRound(plain, queriesOf); more != (e.name == "v1") {
@@ -76,7 +77,7 @@ func TestHeterogeneityPlans(t *testing.T) {
 						t.Fatal(err)
 					}
 					one.Set(p)
-					if err := p.Validate(); err != nil || names[one.Name] || p.Steps != d.k {
+					if err := p.Validate(); err != nil || names[one.Name] || len(one.Name) != 24 || p.Steps != d.k {
 						t.Errorf("%s: K=%d, twice %v, %v", one.Name, p.Steps, names[one.Name], err)
 					}
 					names[one.Name] = true
