@@ -178,7 +178,7 @@ func TestPresetIsARecipe(t *testing.T) {
 // TestBeyond goes through a league of few digits.
 func TestBeyond(t *testing.T) {
 	list := softmaxRecipes()
-	l := beyondLeague{clients: 10, batch: 8, queries: 200, times: 5, plain: 1, seeds: 2,
+	l := beyondLeague{clients: 10, batch: 8, queries: 800, times: 5, plain: 1, seeds: 2,
 		recipes: []contestant{list[0].at(1e-3, 50), find(list, "adam").at(1e-2), list[len(list)-1].at(1e-2)}}
 	x := newBeyondRun(t.Context(), &Env{Generated: 300, Logf: t.Logf}, "beyond", []beyondLeague{l})
 	if err := x.all(); err != nil {
