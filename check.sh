@@ -106,7 +106,8 @@ if [ "$(go env GOHOSTARCH)" = amd64 ]; then
 fi
 for dir in "${modules[@]}"; do check_module "$dir"; done
 plain
-step "seeds, kills and absences without the race detector"
+step "every length of the vector kernels, seeds, kills and absences without the race detector"
+go test ./mathx
 go -C testing test ./fleet ./fleet/simulation -run 'TestKill|TestAway|TestSeeds'
 if [ "$(go env GOHOSTARCH)" = amd64 ]; then
 	golden 386 GOARCH=386

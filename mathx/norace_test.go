@@ -1,0 +1,6 @@
+//go:build !race
+
+package mathx
+
+// stride is between the lengths that are tried.
+const stride = 1
