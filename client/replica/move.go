@@ -18,7 +18,6 @@ type move struct {
 	older                 int     // terms of the correction
 	inverse, contributors float32 // ScaffoldMean: 1/N before the round, and m
 	local                 *Local  // of a device's own step; nil: of a record
-	n                     uint64
 }
 
 // A Local is a device's own model within a round.
@@ -182,33 +181,6 @@ func (r *Replica) sum(v []float32, terms []prng.Term, spans []float32, spanned b
 	}
 }
 
-// serve makes the server rule of a block's move x - base.
-func (r *Replica) serve(b *parts) {
-	p := &r.plan
-	if p.ServerRule == wire.ServerMean {
-		return
-	}
-	delta := b.v
-	mathx.Sub(delta, b.x, b.base)
-	copy(b.x, b.base)
-	c := mathx.Adaptive{Alpha: p.ServerStep, Beta1: p.ServerBeta1, Beta2: p.ServerBeta2, Epsilon: p.ServerEpsilon}
-	switch p.ServerRule {
-	case wire.ServerSGD:
-		mathx.Axpy(b.x, p.ServerStep, delta)
-	case wire.ServerMomentum:
-		mathx.Momentum(b.moment, p.ServerBeta1, 1, delta)
-		mathx.Axpy(b.x, p.ServerStep, b.moment)
-	case wire.ServerAdam:
-		mathx.AdamStep(b.x, b.moment, b.second, c, delta)
-	case wire.ServerAMSGrad:
-		mathx.AdaptiveStep(b.x, b.moment, b.second, b.peak, c, delta)
-	case wire.ServerYogi:
-		mathx.YogiStep(b.x, b.moment, b.second, c, delta)
-	case wire.ServerSign:
-		mathx.SignStep(b.x, p.ServerStep, delta)
-	}
-}
-
 // eachSpan calls f with the part lo:hi of the n elements from at on that each span has.
 func (r *Replica) eachSpan(at, n int, f func(lo, hi int, s span)) {
 	for i, lo := r.spanAt(at), 0; lo < n; i++ {
@@ -223,40 +195,4 @@ func block(v []float32, start int) []float32 {
 		return nil
 	}
 	return v[start:min(start+prng.BlockLen, len(v))]
-}
-
-// scratch are blocks that a worker writes to.
-type scratch struct {
-	v, start, drift, corrected, older []float32
-}
-
-// of returns s for blocks of n elements.
-func (s *scratch) of(n int) scratch {
-	cut := func(b []float32) []float32 { return b[:min(n, len(b))] }
-	return scratch{cut(s.v), cut(s.start), cut(s.drift), cut(s.corrected), cut(s.older)}
-}
-
-// equip makes the scratch that the plan's moves take, for each worker.
-func (r *Replica) equip() {
-	if r.equipped {
-		return
-	}
-	r.equipped = true
-	p := &r.plan
-	r.scratch = make([]scratch, r.team.Workers())
-	n := min(prng.BlockLen, len(r.x))
-	r.needsBase = p.Prox != 0 || p.ServerRule != wire.ServerMean || p.Distribution == wire.Subspace
-	for i := range r.scratch {
-		s := &r.scratch[i]
-		s.v = make([]float32, n)
-		if r.needsBase || r.pool != nil {
-			s.start = make([]float32, n)
-		}
-		if p.Prox != 0 {
-			s.drift = make([]float32, n)
-		}
-		if p.Control != wire.NoControl {
-			s.corrected, s.older = make([]float32, n), make([]float32, n)
-		}
-	}
 }

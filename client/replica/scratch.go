@@ -1,0 +1,42 @@
+package replica
+
+import (
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// scratch are blocks that a worker writes to.
+type scratch struct {
+	v, start, drift, corrected, older []float32
+}
+
+// of returns s for blocks of n elements.
+func (s *scratch) of(n int) scratch {
+	cut := func(b []float32) []float32 { return b[:min(n, len(b))] }
+	return scratch{cut(s.v), cut(s.start), cut(s.drift), cut(s.corrected), cut(s.older)}
+}
+
+// equip makes the scratch that the plan's moves take, for each worker.
+func (r *Replica) equip() {
+	if r.equipped {
+		return
+	}
+	r.equipped = true
+	p := &r.plan
+	r.scratch = make([]scratch, r.team.Workers())
+	n := min(prng.BlockLen, len(r.x))
+	r.needsBase = p.Prox != 0 || p.ServerRule != wire.ServerMean || p.Distribution == wire.Subspace
+	for i := range r.scratch {
+		s := &r.scratch[i]
+		s.v = make([]float32, n)
+		if r.needsBase || r.pool != nil {
+			s.start = make([]float32, n)
+		}
+		if p.Prox != 0 {
+			s.drift = make([]float32, n)
+		}
+		if p.Control != wire.NoControl {
+			s.corrected, s.older = make([]float32, n), make([]float32, n)
+		}
+	}
+}
