@@ -15,10 +15,10 @@ queries of each: accuracy 0.713 (loss 1.14), at server_step 4e-3 0.742 (0.79); D
 with P = 10, central differences, torch momentum 0.9 and its best step has 0.641 (1.40):
   go -C testing run -tags openblas ./cmd/paper run beyond --short
 Of three seeds along other directions: 0.725 [0.722-0.729] against 0.605 [0.585-0.618].
-With 10 of 100 clients and batch 32, as the authors of DeComFL run it, 100 rounds come
-to 0.801 and 0.822 (two runs; loss 0.73 and 0.69), DeComFL's at their step 5e-4 to 0.662
-and 0.664 (1.34 and 1.47). After 200
-it has 0.860 (0.48), DeComFL 0.79 and 0.81 (0.69 and 0.63). Bytes a round are alike.
+With 10 of 100 clients and batch 32, as the authors of DeComFL run it, one run of
+experiment beyond, cut to this preset, has 0.801 (0.73) after 100 rounds and 0.860
+(0.48) after 200; experiment decomfl-mnist's three at their step 5e-4 have 0.66 and
+0.79 to 0.81. Bytes a round are alike.
 On softmax in 150 rounds forward differences alone bring 0.786 to 0.841 (one seed), and
 Adam does no better than momentum. A quarter-size CNN diverged with momentum at twice
 its best step and without momentum fell back; Adam held at any of three steps.
