@@ -22,7 +22,7 @@ var methods = []struct {
 	{"half relay", []string{"sharing=per-client", "transport=relay", "precision=half", "max_scalar=60000"}},
 	{"clipped relay", []string{"sharing=per-client", "transport=relay", "aggregator=clipped-mean", "clip=3"}},
 	{"median", []string{"aggregator=median"}},
-	{"trimmed", []string{"aggregator=trimmed-mean", "trim=0.2"}},
+	{"trimmed", []string{"aggregator=trimmed-mean", "trim=0.4"}},
 	{"clipped", []string{"aggregator=clipped-mean", "clip=3", "weights=samples"}},
 	{"scaffold-1", []string{"control=scaffold-1", "weights=samples", "steps=2"}},
 	{"scaffold-2", []string{"control=scaffold-2"}},
@@ -158,8 +158,8 @@ func TestMethodsDoNotAllocate(t *testing.T) {
 // TestWrongWidths sends as many bytes as another number or width of scalars has.
 func TestWrongWidths(t *testing.T) {
 	for _, m := range methods {
-		plan := methodPlan(t, m.fields, 2)
-		c := newTestCore(t, plan, 2)
+		plan := methodPlan(t, m.fields, 3)
+		c := newTestCore(t, plan, 3)
 		right := c.round.scalars * c.plan.Precision.Width()
 		send := func(size int) {
 			r := wire.Reply{Kind: wire.Contribution, N: 2, Tip: c.hash.Tip(), Weight: 1, Values: make(wire.Scalars, size)}

@@ -47,6 +47,7 @@ var refused = []struct{ field, settings string }{
 	{"aggregator", "sharing=per-client transport=relay aggregator=median"},
 	{"weights", "aggregator=median weights=samples"},
 	{"trim", "aggregator=trimmed-mean"},
+	{"trim", "aggregator=trimmed-mean trim=0.05"},
 	{"clip", "aggregator=clipped-mean"},
 	{"max_scalar", "precision=half"},
 }
