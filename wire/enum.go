@@ -69,6 +69,12 @@ const (
 	// TorchMomentum: m = beta m + v, x -= eta m; what torch.optim.SGD does
 	// with dampening 0. Steps are 1/(1-beta) times those of Momentum.
 	TorchMomentum Rule = 3
+	// LocalAdam: m = b1 m + (1-b1) v, s = b2 s + (1-b2) v^2,
+	// x -= eta m' / (sqrt(s') + e) with m' = m/(1-b1^t) and s' = s/(1-b2^t) of
+	// the round's step t = 1, 2, ...; b1, b2, e are Plan's Beta, Beta2 and
+	// Epsilon. Of DenseVectors only: a mean of such moves follows from no mean of
+	// scalars.
+	LocalAdam Rule = 4
 )
 
 // Initial says where the parameters of record 1 come from.
@@ -110,6 +116,9 @@ const (
 	Mean Transport = 0
 	// Relay: every contributor's scalars, along the directions of its slot.
 	Relay Transport = 1
+	// DenseVectors: the digest of a vector, the mean of the contributors', which
+	// travels beside the record; see [Plan.Object].
+	DenseVectors Transport = 2
 )
 
 // Aggregator is how scalars of several devices become one.
@@ -225,11 +234,11 @@ var (
 	sharingNames      = []string{"shared", "per-client"}
 	distributionNames = []string{"", "normal", "rademacher", "sphere", "subspace"}
 	differenceNames   = []string{"", "forward", "central"}
-	ruleNames         = []string{"", "sgd", "momentum", "torch-momentum"}
+	ruleNames         = []string{"", "sgd", "momentum", "torch-momentum", "adam"}
 	initialNames      = []string{"seeded", "given"}
 	fillNames         = []string{"zero", "uniform", "normal"}
 	stepDecayNames    = []string{"constant", "inverse-sqrt"}
-	transportNames    = []string{"mean", "relay"}
+	transportNames    = []string{"mean", "relay", "dense"}
 	aggregatorNames   = []string{"weighted-mean", "median", "trimmed-mean", "clipped-mean"}
 	controlNames      = []string{"none", "scaffold-1", "scaffold-2"}
 	serverRuleNames   = []string{"mean", "sgd", "momentum", "adam", "amsgrad", "yogi", "sign"}

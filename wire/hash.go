@@ -24,6 +24,19 @@ func Genesis(run string) Hash {
 	return hash([]byte("zofl/1 run\x00" + run))
 }
 
+// ObjectLen is the bytes of [HashObject].
+const ObjectLen = 32
+
+// HashObject returns the digest of a vector that travels beside records, which is
+// its name as well: the SHA-256 of "zofl/1 object\x00" and its elements, float32
+// little-endian.
+func HashObject(data []byte) [ObjectLen]byte {
+	h := sha256.New()
+	h.Write([]byte("zofl/1 object\x00"))
+	h.Write(data)
+	return [ObjectLen]byte(h.Sum(nil))
+}
+
 // HashRecord returns the hash of an encoded record. The record holds the hash
 // of the one before it, so this names the whole log up to here.
 func HashRecord(record []byte) Hash { return hash(record) }

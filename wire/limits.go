@@ -47,6 +47,15 @@ const (
 	MaxSubspace = 64
 	// MaxPool bounds the directions of a pool: its coefficients fit a frame.
 	MaxPool = 1 << 16
+	// MaxDense bounds the elements of a vector that devices send.
+	MaxDense = 1 << 24
+	// MaxFeatures bounds M, the random features of a surrogate.
+	MaxFeatures = 1 << 16
+	// MaxWindow bounds the losses that a surrogate knows: its matrix has the square
+	// of that.
+	MaxWindow = 1 << 13
+	// MaxPiece is the most bytes of a vector in a frame.
+	MaxPiece = 60 << 10
 	// FullThreshold is the open roster's cohort of everybody.
 	FullThreshold = 1 << 32
 )
@@ -58,4 +67,5 @@ const (
 	DefaultDigestEvery    = 64
 	DefaultMaxAttempts    = 3
 	DefaultRebase         = 64
+	DefaultDenseKeep      = 16
 )

@@ -31,14 +31,37 @@ type Plan struct {
 	Mu            float32 // probe distance, absolute, in parameter units
 	Steps         uint32  // K, local steps a round
 	Perturbations uint32  // P, directions a step
+	Estimator     Estimator
 	SubspaceMoves uint32  // tau, of Subspace: moves that span it
 	SubspaceShare float32 // alpha, of Subspace: part of the variance that is in it
 	Pool          uint32  // directions are of so many fixed ones; 0: all differ
 	Rebase        uint32  // of Pool: rounds until x is computed anew from its coefficients
 
+	// Surrogate. Lengths are in the coordinates of Boxes.
+	Features      uint32 // M, random Fourier features
+	Kernel        Kernel
+	LengthScale   float32 // l
+	Noise         float32 // sigma^2 of a loss, of losses scaled to a variance of 1
+	Window        uint32  // n, losses that a device's surrogate knows
+	WindowOf      WindowOf
+	Active        uint32  // queries around each local iterate, beside the one at it
+	Around        uint32  // queries around a round's x, beside the one at it
+	Candidates    uint32  // points of which those queries are the most uncertain
+	Radius        float32 // half the side of the cube that candidates are of
+	Correction    Correction
+	CorrectionAt  CorrectionAt
+	Heterogeneity float32 // G, of CorrectionTheory
+
+	// Boxes bound the parameters: one for each segment, or one for all; none: no
+	// bounds. Within a box local steps, Mu and Radius are in its coordinates, 0 at
+	// Low and 1 at High, and no loss is asked for outside of it.
+	Boxes []Box
+
 	// Update.
 	Rule                 Rule
 	Beta                 float32 // momentum factor in [0, 1)
+	Beta2                float32 // of LocalAdam
+	Epsilon              float32 // of LocalAdam, beside the root
 	WeightDecay          float32 // v += decay * x before the rule; 0 is none
 	Prox                 float32 // gamma: v += gamma (x_k - x_0); 0 is none
 	Control              Control
@@ -61,6 +84,7 @@ type Plan struct {
 	Aggregator Aggregator
 	Trim       float32 // of TrimmedMean: part cut off at either end
 	Clip       float32 // of ClippedMean: largest length of a device's scalars
+	DenseKeep  uint32  // of DenseVectors: records whose vectors are kept
 	Weights    Weights
 	MaxWeight  uint32  // cap on one device's weight
 	MaxScalar  float32 // larger |g| are refused
@@ -102,6 +126,12 @@ type Segment struct {
 	StepScale float32 `json:"step_scale,omitempty"` // factor on the step; 0 is 1
 }
 
+// A Box is the range of parameters.
+type Box struct {
+	Low  float32 `json:"low"`
+	High float32 `json:"high"`
+}
+
 // A StepPoint multiplies the step size by Factor from round Round on, until
 // the next point.
 type StepPoint struct {
@@ -136,55 +166,6 @@ func orOne(v float32) float32 {
 		return 1
 	}
 	return v
-}
-
-// Queries returns the loss evaluations of one device for K local steps with P
-// perturbations: K(P+1) forward, 2KP central. [Plan.PhaseQueries] has those of
-// a round's first phase.
-func (p *Plan) Queries(perturbations uint32) uint64 {
-	return uint64(p.Steps) * p.stepQueries(perturbations)
-}
-
-// PhaseQueries returns the loss evaluations of one device for a record of a
-// phase, [Round.Phase]: phase 1 looks once, at the round's first point; 0 and 2
-// are all local steps.
-func (p *Plan) PhaseQueries(phase uint8, perturbations uint32) uint64 {
-	if phase == 1 {
-		return p.stepQueries(perturbations)
-	}
-	return p.Queries(perturbations)
-}
-
-// Phase returns that of the round's record that follows, [Round.Phase]: point is the
-// record of a first phase whose second is still to come, 0 if there is none.
-func (p *Plan) Phase(point uint64) uint8 {
-	switch {
-	case p.Control != ScaffoldPoint:
-		return 0
-	case point == 0:
-		return 1
-	}
-	return 2
-}
-
-func (p *Plan) stepQueries(perturbations uint32) uint64 {
-	if p.Difference == Forward {
-		return uint64(perturbations) + 1
-	}
-	return 2 * uint64(perturbations)
-}
-
-// Vectors returns how many vectors of d elements every replica has: x and what
-// the rules keep.
-func (p *Plan) Vectors() int {
-	n := 1 + p.ServerRule.Moments() + 2*int(p.SubspaceMoves)
-	if p.Rule != SGD {
-		n++
-	}
-	if p.Control == ScaffoldMean {
-		n++
-	}
-	return n
 }
 
 // MaxPerturbations returns the largest P of the plan and its schedule.

@@ -66,6 +66,8 @@ func isZero(at any) bool {
 		return len(*v) == 0
 	case *[]PerturbationPoint:
 		return len(*v) == 0
+	case *[]Box:
+		return len(*v) == 0
 	}
 	panic("wire: internal error: plan field of no type")
 }
@@ -92,6 +94,8 @@ func copyValue(dst, src any) {
 		*v = *src.(*[]StepPoint)
 	case *[]PerturbationPoint:
 		*v = *src.(*[]PerturbationPoint)
+	case *[]Box:
+		*v = *src.(*[]Box)
 	default:
 		panic("wire: internal error: plan field of no type")
 	}
@@ -130,6 +134,11 @@ func appendValue(b []byte, at any) []byte {
 		b = appendArray(b, len(*v))
 		for _, s := range *v {
 			b = appendUint(appendUint(appendArray(b, 2), s.Round), uint64(s.Perturbations))
+		}
+	case *[]Box:
+		b = appendArray(b, len(*v))
+		for _, box := range *v {
+			b = appendFinite(appendFinite(appendArray(b, 2), box.Low), box.High)
 		}
 	}
 	return b
@@ -179,6 +188,12 @@ func (d *reader) value(f *Field, at any) {
 		for i := range *v {
 			d.tuple(f.Name, 2)
 			(*v)[i] = PerturbationPoint{d.uint(f.Name, math.MaxInt64), uint32(d.uint(f.Name, math.MaxUint16))}
+		}
+	case *[]Box:
+		*v = make([]Box, d.array(f.Name, MaxSegments, 11))
+		for i := range *v {
+			d.tuple(f.Name, 2)
+			(*v)[i] = Box{d.finite(f.Name), d.finite(f.Name)}
 		}
 	}
 }

@@ -55,6 +55,10 @@ type Round struct {
 	Phase      uint8    // 0: the whole round; of ScaffoldPoint 1, then 2
 	Weights    []uint32 // Relay by samples: of each term
 	Population uint32   // ScaffoldMean: devices of the run, from here on
+
+	// Object is the digest of the vector that the round came to, [HashObject]; empty
+	// but for DenseVectors, whose rounds have no terms.
+	Object Bytes
 }
 
 // A Term is scalars along the directions of one record: Scalars[k*P+p] belongs
@@ -96,8 +100,8 @@ const (
 	keyContributors
 	keySlots
 	keyTerms
-	_ // 8 and 9 are a dense object's name and digest
-	_
+	_ // 8 was kept for a name of the object: its digest is its name
+	keyObject
 	keyPhase
 	keyWeights
 	keyPopulation

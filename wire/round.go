@@ -5,7 +5,8 @@ import "math"
 func (r *Round) append(b []byte) []byte {
 	n := 2 // step and terms are always there
 	for _, v := range []uint64{r.Round, uint64(r.Attempt), uint64(r.Perturbations),
-		uint64(r.Contributors), uint64(len(r.Slots)), uint64(r.Phase), uint64(len(r.Weights)), uint64(r.Population)} {
+		uint64(r.Contributors), uint64(len(r.Slots)), uint64(r.Phase), uint64(len(r.Weights)), uint64(r.Population),
+		uint64(len(r.Object))} {
 		if v != 0 {
 			n++
 		}
@@ -27,6 +28,9 @@ func (r *Round) append(b []byte) []byte {
 		b = appendUint(appendArray(b, 3), t.Back)
 		b = appendUint(b, uint64(t.Source))
 		b = appendBin(b, t.Scalars)
+	}
+	if len(r.Object) > 0 {
+		b = appendBin(append(b, keyObject), r.Object)
 	}
 	b = appendField(b, keyPhase, uint64(r.Phase))
 	if len(r.Weights) > 0 {
@@ -68,6 +72,11 @@ func (d *reader) round(n uint64, r *Round) *Round {
 			r.Slots = d.slots(r.Slots)
 		case keyTerms:
 			r.Terms, terms = d.terms(n, r.Terms), true
+		case keyObject:
+			r.Object = append(Bytes(nil), d.bin("object", ObjectLen)...)
+			if d.err == nil && len(r.Object) != ObjectLen {
+				d.fail("object", ErrValue)
+			}
 		case keyPhase:
 			r.Phase = uint8(d.nonzero("phase", d.known("phase", 2)))
 		case keyWeights:

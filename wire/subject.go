@@ -16,6 +16,8 @@ import (
 //	zo.<run>.j.<id>           join, request and reply
 //	zo.<run>.c.<id>           catch-up, request and reply
 //	zo.<run>.s.<id>           snapshots, request and reply
+//	zo.<run>.u.<id>           a vector's pieces, device to coordinator, request and reply
+//	zo.<run>.d.<id>           pieces of a record's vector, request and reply
 //	zo.<run>.h                the log's ingest; no device reads it
 //	zo.<run>.m                the roster's ingest; no device reads it
 //	zo.<run>.o.<verb>         an operator's commands, request and reply
@@ -40,6 +42,12 @@ func CatchUpSubject(run, id string) string { return "zo." + run + ".c." + id }
 // SnapshotSubject is where a device asks for pieces of a snapshot.
 func SnapshotSubject(run, id string) string { return "zo." + run + ".s." + id }
 
+// UploadSubject is where a device sends pieces of its vector.
+func UploadSubject(run, id string) string { return "zo." + run + ".u." + id }
+
+// ObjectSubject is where a device asks for pieces of a record's vector.
+func ObjectSubject(run, id string) string { return "zo." + run + ".d." + id }
+
 // LogSubject is where coordinators hand records to a log that they share. A
 // stream may refuse what is published there: nobody else subscribes.
 func LogSubject(run string) string { return "zo." + run + ".h" }
@@ -59,6 +67,8 @@ func AllSnapshots(run string) string { return "zo." + run + ".s.*" }
 func AllReplies(run string) string  { return "zo." + run + ".p.*.*" }
 func AllJoins(run string) string    { return "zo." + run + ".j.*" }
 func AllCatchUps(run string) string { return "zo." + run + ".c.*" }
+func AllUploads(run string) string  { return "zo." + run + ".u.*" }
+func AllObjects(run string) string  { return "zo." + run + ".d.*" }
 
 // SubjectID returns the last token of a subject: the id of the device that
 // the broker let publish there.

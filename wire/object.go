@@ -1,0 +1,68 @@
+package wire
+
+import "math"
+
+// An ObjectRequest asks for bytes of a record's vector from Offset on, about at
+// most MaxBytes of them.
+type ObjectRequest struct {
+	Digest   [ObjectLen]byte // [Round.Object]
+	Offset   uint64
+	MaxBytes uint64
+	Rest     []byte
+}
+
+// Append appends the encoding of r to b: the array [version, digest, offset,
+// maxBytes], then Rest.
+func (r *ObjectRequest) Append(b []byte) []byte {
+	b = appendBin(append(appendArray(b, 4), FrameVersion), r.Digest[:])
+	b = appendUint(appendUint(b, r.Offset), r.MaxBytes)
+	return append(b, r.Rest...)
+}
+
+// DecodeObjectRequest reads a request for a vector.
+func DecodeObjectRequest(b []byte) (ObjectRequest, error) {
+	d := newReader("object request", b)
+	d.head(FrameVersion, 4)
+	var r ObjectRequest
+	d.bytes("digest", r.Digest[:])
+	r.Offset = d.uint("offset", 4*MaxDense)
+	r.MaxBytes = d.uint("max bytes", math.MaxUint32)
+	r.Rest = d.rest()
+	if d.err != nil {
+		return ObjectRequest{}, d.err
+	}
+	return r, nil
+}
+
+// An ObjectReply brings bytes of a vector that has Size of them. Size = 0: there
+// is no such vector, or no longer.
+type ObjectReply struct {
+	Size   uint64
+	Offset uint64
+	Data   []byte
+	Rest   []byte
+}
+
+// Append appends the encoding of r to b: the array [version, size, offset, data],
+// then Rest.
+func (r *ObjectReply) Append(b []byte) []byte {
+	b = appendUint(append(appendArray(b, 4), FrameVersion), r.Size)
+	b = appendBin(appendUint(b, r.Offset), r.Data)
+	return append(b, r.Rest...)
+}
+
+// DecodeObjectReply reads the answer. Data and Rest alias b.
+func DecodeObjectReply(b []byte) (ObjectReply, error) {
+	d := newReader("object reply", b)
+	d.head(FrameVersion, 4)
+	r := ObjectReply{Size: d.uint("size", 4*MaxDense), Offset: d.uint("offset", 4*MaxDense)}
+	r.Data = d.bin("data", MaxPiece)
+	if d.err == nil && uint64(len(r.Data)) > r.Size-min(r.Offset, r.Size) {
+		d.fail("data", ErrValue)
+	}
+	r.Rest = d.rest()
+	if d.err != nil {
+		return ObjectReply{}, d.err
+	}
+	return r, nil
+}

@@ -1,0 +1,113 @@
+package wire
+
+import "math"
+
+// An Upload is a piece of a device's contribution to record N of a run with
+// [DenseVectors]: bytes of its vector, float32 little-endian, from Offset on. Each
+// piece has all that a [Contribution] has besides, so that whoever leads the run
+// can take the vector from its beginning or go on in the middle.
+type Upload struct {
+	N      uint64
+	Tip    Tip    // of record N-1
+	Weight uint32 // samples, 1..MaxWeight
+	Loss   float32
+	Size   uint64 // bytes of the whole vector
+	Digest [ObjectLen]byte
+	Offset uint64
+	Data   []byte
+	Rest   []byte // what later versions add
+}
+
+// Append appends the encoding of u to b: the array [version, n, tip, weight, loss,
+// size, digest, offset, data], then Rest.
+func (u *Upload) Append(b []byte) []byte {
+	b = appendUint(append(appendArray(b, 9), FrameVersion), u.N)
+	b = appendBin(b, u.Tip[:])
+	b = appendFloat(appendUint(b, uint64(u.Weight)), u.Loss)
+	b = appendUint(b, u.Size)
+	b = appendBin(b, u.Digest[:])
+	b = appendBin(appendUint(b, u.Offset), u.Data)
+	return append(b, u.Rest...)
+}
+
+// DecodeUpload reads an upload without allocating; Data and Rest alias b.
+func DecodeUpload(b []byte) (Upload, error) {
+	d := reader{frame: "upload", b: b}
+	if len(b) > MaxFrame {
+		d.fail("upload", ErrLimit)
+	}
+	d.head(FrameVersion, 9)
+	var u Upload
+	u.N = d.uint("n", math.MaxInt64)
+	d.positive("n", u.N)
+	d.bytes("tip", u.Tip[:])
+	u.Weight = d.weight()
+	u.Loss = d.float("loss")
+	u.Size = d.uint("size", 4*MaxDense)
+	d.positive("size", u.Size)
+	d.bytes("digest", u.Digest[:])
+	u.Offset = d.uint("offset", 4*MaxDense)
+	u.Data = d.bin("data", MaxPiece)
+	if d.err == nil && (u.Size%4 != 0 || uint64(len(u.Data)) > u.Size-min(u.Offset, u.Size)) {
+		d.fail("data", ErrValue)
+	}
+	u.Rest = d.rest()
+	if d.err != nil {
+		return Upload{}, d.err
+	}
+	return u, nil
+}
+
+// UploadState says what became of an [Upload].
+type UploadState uint8
+
+const (
+	// UploadMore: the coordinator wants the vector from Offset on.
+	UploadMore UploadState = 1
+	// UploadTaken: it has the vector, and counts it.
+	UploadTaken UploadState = 2
+	// UploadBusy: it holds as many unfinished vectors as it may; ask again after
+	// Wait milliseconds.
+	UploadBusy UploadState = 3
+	// UploadRefused: it does not want the vector: the record is not open, this
+	// device is not asked, or the numbers are none that it takes.
+	UploadRefused UploadState = 4
+)
+
+func (s UploadState) String() string {
+	return enumName([]string{"", "more", "taken", "busy", "refused"}, int(s))
+}
+
+// An UploadReply answers an [Upload].
+type UploadReply struct {
+	N      uint64
+	State  UploadState
+	Offset uint64 // UploadMore: bytes that the coordinator has
+	Wait   uint64 // UploadBusy: milliseconds
+	Rest   []byte
+}
+
+// Append appends the encoding of r to b: the array [version, n, state, offset,
+// wait], then Rest.
+func (r *UploadReply) Append(b []byte) []byte {
+	b = appendUint(append(appendArray(b, 5), FrameVersion), r.N)
+	b = appendUint(b, uint64(r.State))
+	b = appendUint(appendUint(b, r.Offset), r.Wait)
+	return append(b, r.Rest...)
+}
+
+// DecodeUploadReply reads an upload's answer. Rest aliases b.
+func DecodeUploadReply(b []byte) (UploadReply, error) {
+	d := newReader("upload reply", b)
+	d.head(FrameVersion, 5)
+	r := UploadReply{N: d.uint("n", math.MaxInt64)}
+	r.State = UploadState(d.known("state", uint64(UploadRefused)))
+	d.positive("state", uint64(r.State))
+	r.Offset = d.uint("offset", 4*MaxDense)
+	r.Wait = d.uint("wait", math.MaxUint32)
+	r.Rest = d.rest()
+	if d.err != nil {
+		return UploadReply{}, d.err
+	}
+	return r, nil
+}
