@@ -1,0 +1,47 @@
+package blackbox
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// dirichlet draws from the Dirichlet distribution with parameters alpha, all equal:
+// dst is gamma variates over their sum, by way of their logarithms, since with a small
+// alpha all of them may underflow.
+func dirichlet(dst []float64, rng *rand.Rand, alpha float64) {
+	most := math.Inf(-1)
+	for i := range dst {
+		dst[i] = logGamma(rng, alpha)
+		most = max(most, dst[i])
+	}
+	var sum float64
+	for i, v := range dst {
+		dst[i] = math.Exp(v - most)
+		sum += dst[i]
+	}
+	for i := range dst {
+		dst[i] /= sum
+	}
+}
+
+// logGamma draws the logarithm of a gamma variate of scale 1 and any positive shape.
+// Shapes below 1 are boosted: G(shape) = G(shape+1) U^(1/shape).
+func logGamma(rng *rand.Rand, shape float64) float64 {
+	if shape < 1 {
+		return logGamma(rng, shape+1) + math.Log(1-rng.Float64())/shape
+	}
+	d := shape - 1.0/3
+	c := 1 / math.Sqrt(9*d)
+	for {
+		x := rng.NormFloat64()
+		v := 1 + float64(c*x)
+		if v <= 0 {
+			continue
+		}
+		v *= v * v
+		u := 1 - rng.Float64() // never 0
+		if math.Log(u) < float64(x*x/2)+float64(d*(1-v+math.Log(v))) {
+			return math.Log(d * v)
+		}
+	}
+}

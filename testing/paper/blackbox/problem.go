@@ -1,0 +1,73 @@
+package blackbox
+
+import "math/rand/v2"
+
+// A Problem is N functions f_i of a vector, and their mean F, to be minimized.
+type Problem interface {
+	// Dim returns d, the length of x.
+	Dim() int
+	// Clients returns N.
+	Clients() int
+	// Box returns the least and the largest value of every coordinate of x.
+	Box() (low, high float32)
+	// Start writes the first x to dst, which is Dim long. Where the problem has no
+	// point to start from by itself, it is drawn with seed.
+	Start(dst []float32, seed uint64)
+	// Local returns f_i for i from 0 on, which panics if x is not Dim long. One
+	// goroutine at a time may call it, and it allocates nothing; call Local again for
+	// another goroutine. It panics if there is no client i.
+	Local(i int) func(x []float32) float64
+}
+
+// Mean returns F(x) = 1/N sum f_i(x), computed from all f_i in order. One goroutine at a
+// time may call it.
+func Mean(p Problem) func(x []float32) float64 {
+	list := make([]func([]float32) float64, p.Clients())
+	for i := range list {
+		list[i] = p.Local(i)
+	}
+	return func(x []float32) float64 {
+		var sum float64
+		for _, f := range list {
+			sum += f(x)
+		}
+		return sum / float64(len(list))
+	}
+}
+
+const (
+	badDim    = "blackbox: x has another length than Dim"
+	badClient = "blackbox: there is no such client"
+)
+
+// check panics unless x is of the problem.
+func check(p Problem, x []float32) {
+	if len(x) != p.Dim() {
+		panic(badDim)
+	}
+}
+
+// checkClient panics unless client i is of the problem.
+func checkClient(p Problem, i int) {
+	if i < 0 || i >= p.Clients() {
+		panic(badClient)
+	}
+}
+
+// clamp returns what of v is within the box. NaN comes through.
+func clamp(v, low, high float32) float32 { return min(max(v, low), high) }
+
+// stream returns a generator for one purpose: those of another, with the same seed, do
+// not depend on it.
+func stream(seed, purpose uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, 0x667a6f6f73<<16|purpose))
+}
+
+// Purposes of generators.
+const (
+	forCoefficients = iota
+	forStart
+	forClasses
+	forRows
+	forSplit
+)
