@@ -1,6 +1,9 @@
 package wire
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A refusal is a combination of fields that makes no sense: the field that
 // cannot stand with the others, and why.
@@ -11,10 +14,13 @@ type refusal struct {
 }
 
 // refusals are judged in order; each field is within its own limits by then.
-var refusals = []refusal{
+var refusals = slices.Concat(seededRefusals, denseRefusals, surrogateRefusals)
+
+// seededRefusals are those of scalars along directions.
+var seededRefusals = []refusal{
 	// Directions and transport.
 	{"transport", func(p *Plan) bool { return p.Sharing == PerClient && p.Transport == Mean },
-		"scalars along the directions of one device are no scalars along another's, so they have no mean: set transport=relay, or sharing=shared"},
+		"scalars along the directions of one device are no scalars along another's, so they have no mean: set transport=relay or dense, or sharing=shared"},
 	{"transport", func(p *Plan) bool { return p.Sharing == SharedDirections && p.Transport == Relay },
 		"along shared directions the mean says all that a replica uses, in a record that does not grow with the fleet: set transport=mean, or sharing=per-client"},
 	{"roster", func(p *Plan) bool { return p.Sharing == PerClient && p.Roster == OpenRoster },
@@ -50,20 +56,26 @@ var refusals = []refusal{
 
 	// Local rule.
 	{"beta", func(p *Plan) bool { return p.Rule == SGD && p.Beta != 0 },
-		"sgd has no momentum: set it to 0, or rule to momentum or torch-momentum"},
+		"sgd has no momentum: set it to 0, or rule to momentum, torch-momentum or adam"},
 	{"beta", func(p *Plan) bool { return p.Rule != SGD && !(p.Beta > 0 && p.Beta < 1) },
 		"choose a momentum factor above 0 and below 1, or rule sgd; 0.9 is usual"},
 	{"prox", func(p *Plan) bool { return p.Prox > 0 && p.Steps == 1 },
 		"the only step starts where the pull goes to, so there is none: set steps above 1, or prox=0"},
 
 	// Control variates.
-	{"control", func(p *Plan) bool { return p.Control != NoControl && p.Sharing == PerClient },
+	{"control", func(p *Plan) bool {
+		return p.Control != NoControl && p.Sharing == PerClient && p.Transport != DenseVectors
+	},
 		"a device's own control variate would have to be relayed with its scalars: set sharing=shared transport=mean, or control=none"},
 	{"control", func(p *Plan) bool { return p.Control == ScaffoldMean && p.Distribution == Subspace },
 		"the subspace of an older record is gone, and with it the directions of a device's control variate: choose another distribution, or control=scaffold-1 or none"},
-	{"control", func(p *Plan) bool { return p.Control == ScaffoldMean && p.Roster == OpenRoster },
+	{"control", func(p *Plan) bool {
+		return p.Control == ScaffoldMean && p.Roster == OpenRoster && p.Transport != DenseVectors
+	},
 		"a record has to name who contributed, which an open roster does not know: set roster=dense, or control to scaffold-1 or none"},
-	{"control", func(p *Plan) bool { return p.Control == ScaffoldMean && p.Weights != Equal },
+	{"control", func(p *Plan) bool {
+		return p.Control == ScaffoldMean && p.Weights != Equal && p.Transport != DenseVectors
+	},
 		"c is the mean over all devices, whose samples nobody knows: set weights=equal, or control to scaffold-1 or none"},
 	{"control", func(p *Plan) bool { return p.Control != NoControl && p.Aggregator != WeightedMean },
 		"a correction cancels in the mean only if both are means: set aggregator=weighted-mean, or control=none"},
@@ -118,7 +130,7 @@ func (p *Plan) checkRelay() error {
 	}
 	if size := p.relayed(); size > RelayLimit {
 		return &PlanError{"target", p.Target, fmt.Sprintf(
-			"relaying %d scalars of each contributor makes records of %d bytes, the limit is %d: lower target, steps or perturbations, set precision=half, or share directions",
+			"relaying %d scalars of each contributor makes records of %d bytes, the limit is %d: lower target, steps or perturbations, set precision=half, share directions, or set transport=dense",
 			p.Steps*p.MaxPerturbations(), size, RelayLimit)}
 	}
 	return nil
@@ -133,7 +145,7 @@ func (p *Plan) relayed() uint64 {
 // checkControl keeps a record within its limit if every contributor's control
 // variate is of another record.
 func (p *Plan) checkControl() error {
-	if p.Control != ScaffoldMean {
+	if p.Control != ScaffoldMean || p.Transport == DenseVectors {
 		return nil
 	}
 	const slot = 5

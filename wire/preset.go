@@ -19,7 +19,7 @@ type PresetInfo struct {
 }
 
 // presets are the methods, in no order that counts.
-var presets = slices.Concat(sharedPresets, relayPresets, subspacePresets, correctedPresets, beyondPresets)
+var presets = slices.Concat(sharedPresets, relayPresets, subspacePresets, correctedPresets, densePresets, beyondPresets)
 
 // Presets lists the presets by name.
 func Presets() []PresetInfo {

@@ -15,7 +15,7 @@ func (p *Plan) Validate() error {
 		}
 	}
 	for _, check := range []func() error{
-		p.checkNames, p.checkModel, p.checkSegments, p.checkEstimator, p.combine, p.checkSchedules, p.checkRounds, p.checkStop,
+		p.checkNames, p.checkModel, p.checkSegments, p.checkBoxes, p.checkEstimator, p.combine, p.checkSchedules, p.checkRounds, p.checkStop,
 	} {
 		if err := check(); err != nil {
 			return err
@@ -141,6 +141,9 @@ func (p *Plan) checkSegments() error {
 func (p *Plan) checkEstimator() error {
 	most := uint64(p.Steps) * uint64(p.MaxPerturbations())
 	limit := uint64(MaxScalars)
+	if p.Transport == DenseVectors {
+		return nil // scalars stay at home
+	}
 	if p.Control != NoControl {
 		limit /= 2 // a reply has a control variate too
 	}
