@@ -22,6 +22,7 @@ type estimator struct {
 	z          []replica.Direction // a few of a step's
 	scalars    []float32
 	own        []float32  // scaffold-1: what a device that had no part in phase 1 finds
+	vector     []float32  // dense transport: what is sent
 	losses     []float64  // batched: of a step's points
 	source     source     // streaming, batched: what the app reads
 	last       estimation // the one under way, or the last
@@ -62,6 +63,7 @@ type estimation struct {
 	plan    *wire.Plan
 	local   replica.Local // the iterate: the replica's own for K = 1
 	scalars []float32     // g[k*P+p], as they travel
+	vector  []float32     // of dense transport: what is sent, until the next estimation
 	losses  []float64     // batched: of the points of the step under way
 	loss    float64       // mean of the losses of step 0
 	place   place         // of the directions of the step under way
@@ -74,7 +76,7 @@ func (c *Client) estimation(t *task, plan *wire.Plan) *estimation {
 	est := &c.est
 	e := &est.last
 	e.prepare(c)
-	e.task, e.plan, e.loss = *t, plan, 0
+	e.task, e.plan, e.loss, e.vector = *t, plan, 0, nil
 	e.local = replica.Local{X: c.replica.Params(), M: c.replica.Momentum(), Source: t.source}
 	if t.steps > 1 {
 		est.x = append(est.x[:0], e.local.X...)
@@ -104,6 +106,9 @@ func room(v []float32, n int) []float32 {
 // estimate finds the scalars of every local step, moving the local iterate between
 // them. The canonical state is never touched.
 func (e *estimation) estimate() error {
+	if e.plan.Transport == wire.DenseVectors {
+		return e.denseVector()
+	}
 	if err := e.correct(); err != nil {
 		return err
 	}
