@@ -41,6 +41,8 @@ const (
 	Initial Domain = 2
 	// Pool holds the fixed directions of a seed pool.
 	Pool Domain = 3
+	// Features holds the random features of a surrogate.
+	Features Domain = 4
 )
 
 // Shared is the Source of a direction that all devices share.
