@@ -20,18 +20,20 @@ import (
 //
 // for m contributors: each took what it found for its c_i.
 
+// Dense, either: c is a vector that records replace, c_i the device's own.
+
 // pending is the phase that another follows.
 type pending struct {
 	n       uint64    // its record; 0: none
-	scalars []float32 // means
+	scalars []float32 // means; none of a dense run
 }
 
-// Phase returns the phase of the round that follows: 0, or of control=scaffold-1 1
-// or 2.
+// Phase returns the phase of the round that follows: 0, or of control=scaffold-1 and
+// of estimator=surrogate 1 or 2.
 func (r *Replica) Phase() uint8 { return r.plan.Phase(r.pending.n) }
 
-// Pending returns the record of phase 1 that phase 2 follows and its P; zeros if that
-// is not what follows.
+// Pending returns the record of phase 1 that phase 2 follows and its P, of a dense run
+// 0; zeros if that is not what follows.
 func (r *Replica) Pending() (n uint64, perturbations int) {
 	return r.pending.n, len(r.pending.scalars)
 }
@@ -111,13 +113,16 @@ func (r *Replica) addVariate(n uint64, scalars wire.Scalars) {
 // Correct sets dst, of d elements, to c - c_i for the round that follows, own being
 // the device's control variate: of control=scaffold-1 its scalars of the record that
 // [Replica.Pending] names, of scaffold-2 those of its last contribution that counted,
-// or none. The error is a wire.ErrValue where that cannot be.
+// or none. The error is a wire.ErrValue where that cannot be, such as in a dense run,
+// whose devices have c_i themselves and c of [Replica.Control].
 func (r *Replica) Correct(dst []float32, own wire.ControlVariate) error {
 	if len(dst) != len(r.x) {
 		panic(lengthMismatch)
 	}
 	count := r.plan.Precision.Len(own.Scalars)
 	switch {
+	case r.dense():
+		return fmt.Errorf("replica: control variate of a dense run: %w: subtract it from Control", wire.ErrValue)
 	case r.plan.Control == wire.ScaffoldPoint && r.Phase() == 2 && own.N == r.pending.n && count == len(r.pending.scalars):
 	case r.plan.Control == wire.ScaffoldMean && r.hasVariate(own.N, count):
 	default:

@@ -32,11 +32,13 @@ type crew struct {
 	correcting move // whose correction is made
 	correction []float32
 
+	estimate []float32 // that is made
+
 	columns [][]float32 // of the trail, newest first
 	grams   []float64   // of its blocks
 
 	// Tasks of the team: made once, because a new one allocates.
-	moveTask, probeTask, spreadTask, normTask, gramTask, basisTask, correctTask, expandTask func(worker, i int)
+	moveTask, probeTask, spreadTask, normTask, gramTask, basisTask, correctTask, expandTask, estimateTask func(worker, i int)
 }
 
 // recruit makes the team and its tasks.
@@ -44,6 +46,7 @@ func (r *Replica) recruit() {
 	r.team = parallel.New(r.cfg.Workers)
 	r.moveTask, r.probeTask, r.spreadTask, r.normTask = r.moveBlock, r.probeOne, r.spreadOne, r.normOne
 	r.gramTask, r.basisTask, r.correctTask, r.expandTask = r.gramBlock, r.basisBlock, r.correctBlock, r.expandBlock
+	r.estimateTask = r.estimateBlock
 }
 
 // workFor is how much work, in elements of normals, makes it worth to wake another

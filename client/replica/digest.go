@@ -42,7 +42,8 @@ func bits64(v float64) uint64 {
 //
 // It is [Digest] of the vectors in the order of STATE.md, but if the plan can have
 // registers these are hashed after them, and of a private run it is keyed: nobody
-// without the run key can test a guess at the state.
+// without the run key can test a guess at the state. While an object is missing it is
+// of no state that another replica has.
 func (r *Replica) Digest() [32]byte {
 	return r.seal(hashVectors(r.cfg.Workers, r.vectors()...))
 }

@@ -12,38 +12,51 @@ import (
 // maxDim keeps 4*d within an int, on 32-bit devices too.
 const maxDim = math.MaxInt / 8
 
-// A span is a run of parameters with the same factors on mu and eta, up to the
-// start of the next.
+// A span is a run of parameters with the same factors on mu and eta and the same box,
+// up to the start of the next. Mu is in the coordinates of the box.
 type span struct {
-	end      int
-	mu, step float32
+	end       int
+	mu, step  float32
+	low, high float32
 }
 
-// layout returns the plan's segments as spans; neighbors with the same factors
-// are one.
+// layout returns the plan's segments as spans; neighbors that differ in nothing are
+// one.
 func layout(p *wire.Plan) []span {
 	var spans []span
 	at := 0
-	for _, s := range p.Layout() {
-		end := at + int(s.Len)
-		if last := len(spans) - 1; last >= 0 && spans[last].mu == s.MuScale && spans[last].step == s.StepScale {
-			spans[last].end = end
-		} else {
-			spans = append(spans, span{end, s.MuScale, s.StepScale})
+	for i, s := range p.Layout() {
+		at += int(s.Len)
+		next := span{end: at, mu: s.MuScale, step: s.StepScale}
+		if box, ok := p.BoxOf(i); ok {
+			next.low, next.high = box.Low, box.High
+			next.mu = float32(next.mu * float32(box.High-box.Low))
 		}
-		at = end
+		if last := len(spans) - 1; last >= 0 && spans[last].joins(next) {
+			spans[last].end = at
+		} else {
+			spans = append(spans, next)
+		}
 	}
 	return spans
 }
 
+// joins says whether the next span is more of s.
+func (s span) joins(next span) bool {
+	next.end = s.end
+	return s == next
+}
+
 // spanAt returns the index of the span that element i is in.
-func (r *Replica) spanAt(i int) int {
-	at, _ := slices.BinarySearchFunc(r.segments, i+1, func(s span, end int) int { return cmp.Compare(s.end, end) })
+func (r *Replica) spanAt(i int) int { return spanOf(r.segments, i) }
+
+func spanOf(spans []span, i int) int {
+	at, _ := slices.BinarySearchFunc(spans, i+1, func(s span, end int) int { return cmp.Compare(s.end, end) })
 	return at
 }
 
 // initial returns the parameters of record 1: a copy of the given ones, or the
-// plan's seeded segments.
+// plan's seeded segments, clipped to their boxes.
 func initial(p *wire.Plan, runKey []byte, given []float32) ([]float32, error) {
 	x := make([]float32, p.Dim)
 	if p.Initial == wire.Given {
@@ -51,14 +64,14 @@ func initial(p *wire.Plan, runKey []byte, given []float32) ([]float32, error) {
 			return nil, err
 		}
 		copy(x, given)
-		return x, nil
+		return x, box(p, x)
 	}
 	at, key := 0, prng.RecordKey(runKey, 0)
 	for _, s := range p.Layout() {
 		seed(x[at:at+int(s.Len)], at, key, &s)
 		at += int(s.Len)
 	}
-	return x, nil
+	return x, box(p, x)
 }
 
 // seed fills a segment that starts at element at of the model. Element i of the

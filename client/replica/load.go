@@ -121,6 +121,7 @@ func (l *Loader) head(part []byte) error {
 	if !l.r.restore(h.registers) {
 		return badState("registers that its plan cannot have")
 	}
+	l.r.settle()
 	if again := l.r.appendHead(nil, h.History); !bytes.Equal(again, part[prefixLen:len(part)-sumLen]) {
 		return badState("the head is not the form that is written")
 	}

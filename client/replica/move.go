@@ -33,9 +33,13 @@ type Local struct {
 // correction (6) where the plan has them. Of shared directions with the mean
 // scalars it is what Apply does.
 //
-// It panics unless X, M and Correction have the lengths that the plan gives them.
+// It panics unless X, M and Correction have the lengths that the plan gives them, and
+// in a dense run, whose devices step by themselves along [Replica.Estimate].
 func (r *Replica) Advance(l *Local, n uint64, k int, g []float32, eta float32) {
-	if !r.owns(l) {
+	switch {
+	case r.dense():
+		panic(denseStep)
+	case !r.owns(l):
 		panic(lengthMismatch)
 	}
 	for i, v := range g {

@@ -134,6 +134,7 @@ func (r *Replica) spreadBlock(s *spread, block, from, to int) {
 		case !s.aim(&p, group):
 		case p.mu == 0:
 			copy(p.plus[start-p.start:end-p.start], p.x[start:end])
+			r.Clip(p.plus[start-p.start:end-p.start], start)
 		default:
 			r.probeRange(&p, start, end)
 		}

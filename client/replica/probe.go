@@ -5,12 +5,16 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-const lengthMismatch = "replica: length mismatch"
+const (
+	lengthMismatch = "replica: length mismatch"
+	denseStep      = "replica: Advance of a dense run: it has Estimate"
+)
 
 // Probe writes elements off, off+1, ... of x + mu*S z to dst, for z of record
-// n, local step k, perturbation p, source; S scales each segment by its MuScale. x is
-// the whole iterate and stays as it is; dst may not overlap it. A negative mu
-// gives the other side of a central difference; mu = 0 is x itself.
+// n, local step k, perturbation p, source; S scales each segment by its MuScale and, as
+// mu is in the coordinates of a box, by the box's High-Low. What passes an end of the
+// box is at that end. x is the whole iterate and stays as it is; dst may not overlap it.
+// A negative mu gives the other side of a central difference; mu = 0 is x itself.
 func (r *Replica) Probe(dst, x []float32, off int, mu float32, n uint64, k, p int, source uint32) {
 	r.Perturb(dst, x, off, mu, r.aimed(n, k, p, source))
 }
@@ -21,6 +25,7 @@ func (r *Replica) Probe(dst, x []float32, off int, mu float32, n uint64, k, p in
 func (r *Replica) Perturb(dst, x []float32, off int, mu float32, z *Direction) {
 	if mu == 0 {
 		copy(dst, x[off:])
+		r.Clip(dst, off)
 		return
 	}
 	r.probe(probe{start: off, end: off + len(dst), x: x, plus: dst, mu: mu, z: z})
@@ -62,6 +67,7 @@ func (r *Replica) probeOne(_, tile int) {
 // probeRange probes elements [at, end): those of whole blocks in one span as they
 // are generated, the others by way of a block of z.
 func (r *Replica) probeRange(p *probe, at, end int) {
+	defer r.clipProbe(p, at, end)
 	for at < end {
 		s := r.segments[r.spanAt(at)]
 		to := min(s.end, end)
@@ -75,6 +81,14 @@ func (r *Replica) probeRange(p *probe, at, end int) {
 			r.probePart(p, at, to)
 		}
 		at = to
+	}
+}
+
+// clipProbe clips elements [at, end) of both sides.
+func (r *Replica) clipProbe(p *probe, at, end int) {
+	r.Clip(p.plus[at-p.start:end-p.start], at)
+	if p.minus != nil {
+		r.Clip(p.minus[at-p.start:end-p.start], at)
 	}
 }
 

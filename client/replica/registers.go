@@ -3,29 +3,29 @@ package replica
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/zofl/zofl/wire"
 )
 
 // hasRegisters says whether a plan's state has any, at one time or other.
 func hasRegisters(p *wire.Plan) bool {
-	return p.Control != wire.NoControl || p.Pool > 0
+	return p.Control != wire.NoControl || p.Pool > 0 || p.Estimator == wire.Surrogate
 }
 
 // registers are the numbers that make the state besides its vectors, in the order of
-// its digest: of ScaffoldMean N; of ScaffoldPoint between its phases the record of the
-// first, then the bits of its scalars; of a pool the bits of a, then of b. A NaN has
-// the canonical bits.
+// its digest: of a Surrogate the record of phase 1 or 0, then the bits of w; of
+// ScaffoldMean N unless it is dense; of ScaffoldPoint between its phases the record of
+// the first, then the bits of its scalars; of a pool the bits of a, then of b. A NaN
+// has the canonical bits.
 func (r *Replica) registers() []uint64 {
 	switch {
-	case r.plan.Control == wire.ScaffoldMean:
+	case r.plan.Estimator == wire.Surrogate:
+		return appendBits([]uint64{r.pending.n}, r.w)
+	case r.plan.Control == wire.ScaffoldMean && !r.dense():
 		return []uint64{uint64(r.population)}
 	case r.pending.n > 0:
-		list := []uint64{r.pending.n}
-		for _, v := range r.pending.scalars {
-			list = append(list, uint64(bits32(v)))
-		}
-		return list
+		return appendBits([]uint64{r.pending.n}, r.pending.scalars)
 	case r.pool != nil:
 		list := make([]uint64, 0, len(r.pool.a)+len(r.pool.b))
 		for _, part := range [][]float64{r.pool.a, r.pool.b} {
@@ -38,9 +38,23 @@ func (r *Replica) registers() []uint64 {
 	return nil
 }
 
+// appendBits appends the bits of each element of v.
+func appendBits(list []uint64, v []float32) []uint64 {
+	list = slices.Grow(list, len(v))
+	for _, e := range v {
+		list = append(list, uint64(bits32(e)))
+	}
+	return list
+}
+
 // canHave says whether a plan's state can have so many registers.
 func canHave(p *wire.Plan, registers int) bool {
+	dense := p.Transport == wire.DenseVectors
 	switch {
+	case p.Estimator == wire.Surrogate:
+		return registers == 1+int(p.Features)
+	case dense:
+		return registers == 0 || registers == 1 && p.Control == wire.ScaffoldPoint
 	case p.Control == wire.ScaffoldMean:
 		return registers == 1
 	case p.Control == wire.ScaffoldPoint:
@@ -57,7 +71,13 @@ func canHave(p *wire.Plan, registers int) bool {
 // values that it cannot have.
 func (r *Replica) restore(list []uint64) bool {
 	switch {
-	case r.plan.Control == wire.ScaffoldMean:
+	case r.plan.Estimator == wire.Surrogate:
+		r.pending.n = list[0]
+		for i, bits := range list[1:] {
+			r.w[i] = math.Float32frombits(uint32(bits))
+		}
+		return list[0] != 1 && list[0] <= r.n
+	case r.plan.Control == wire.ScaffoldMean && len(list) > 0:
 		r.population = uint32(min(list[0], math.MaxUint32))
 		return list[0] <= wire.MaxMembers
 	case r.plan.Control == wire.ScaffoldPoint && len(list) > 0:

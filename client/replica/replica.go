@@ -75,8 +75,13 @@ type Replica struct {
 	moment, second, peak []float32   // of the server rule: m, v, the largest v
 	basis, trail         [][]float32 // Subspace: Q, and the last moves
 	population           uint32      // ScaffoldMean: N
-	pending              pending     // ScaffoldPoint
+	pending              pending     // of two phases
 	pool                 *pool
+
+	// DenseVectors: control is c, of either control.
+	w     []float32 // Surrogate
+	held  [kinds]holding
+	whole uint64
 
 	segments []span
 	runKey   []byte
@@ -132,16 +137,19 @@ func (r *Replica) Plan() *wire.Plan {
 // change it.
 func (r *Replica) First() []byte { return r.first }
 
-// Params returns the d parameters after the last record. They are the
-// replica's own: valid until the next Apply, and not to be changed.
+// Params returns the d parameters after the last record, or, while an object is
+// missing, what they were before it: see [Replica.Whole]. They are the replica's own:
+// valid until the next Apply or Supply, and not to be changed.
 func (r *Replica) Params() []float32 { return r.x }
 
 // Momentum returns the momentum vector after the last record, empty for a rule
-// without one, under the same terms as Params.
+// without one and for a dense run, whose devices keep their own, under the same terms
+// as Params.
 func (r *Replica) Momentum() []float32 { return r.m }
 
 // Apply applies the next record of the log, as encoded. Once it has applied a
-// round of so many terms, it allocates nothing for others.
+// round of so many terms, it allocates nothing for others. After a round of a dense run
+// its object is missing: [Replica.Supply] brings it, or that of a later round does.
 //
 // Errors: [ErrOrder], [ErrFork], [ErrEnded], [ErrRollback]; of record 1 also
 // [ErrDim], [ErrInitial], wire.ErrRunKey and a *wire.PlanError; wire.ErrUpgrade and the other
@@ -204,6 +212,7 @@ func (r *Replica) add(record []byte) error {
 		return fmt.Errorf("replica: record %d: %w", rec.N, err)
 	}
 	r.n, r.hash, r.epoch, r.passed = rec.N, wire.HashRecord(record), rec.Epoch, link{}
+	r.settle()
 	return nil
 }
 

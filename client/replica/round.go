@@ -20,6 +20,10 @@ func (r *Replica) addRound(n uint64, round *wire.Round) error {
 	if err := r.checkRound(n, round); err != nil {
 		return err
 	}
+	if r.dense() {
+		r.addDense(n, round)
+		return nil
+	}
 	if r.Phase() == 1 {
 		r.point(n, round)
 		return nil
@@ -144,6 +148,9 @@ func (r *Replica) checkRound(n uint64, round *wire.Round) error {
 		return fmt.Errorf("round %d after %d: %w", round.Round, r.rounds, wire.ErrValue)
 	case r.pool != nil && round.Round != r.rounds+1:
 		return fmt.Errorf("round %d after %d: %w", round.Round, r.rounds, wire.ErrValue)
+	}
+	if err := r.checkDense(round); err != nil || r.dense() {
+		return err
 	}
 	if err := r.checkTerms(n, round); err != nil {
 		return err

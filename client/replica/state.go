@@ -47,10 +47,14 @@ const (
 
 // Save writes the state to w as a state file, from which [Load] makes a replica
 // that goes on with the same bits. It allocates a block, whatever the model's
-// size. The error is w's, or [ErrOrder] before record 1.
+// size. The error is w's, [ErrOrder] before record 1, or [ErrObject] while an object is
+// missing.
 func (r *Replica) Save(w io.Writer, h History) error {
 	if r.n == 0 {
 		return fmt.Errorf("%w: there is no state before record 1", ErrOrder)
+	}
+	if missing := r.Missing(); missing != nil {
+		return fmt.Errorf("%w: the state lacks the object of record %d: supply it, or save later", ErrObject, missing[0].N)
 	}
 	head := r.appendHead(appendPrefix(nil, hasRegisters(&r.plan)), h)
 	binary.LittleEndian.PutUint32(head[len(stateMagic):], uint32(len(head)-prefixLen))

@@ -14,8 +14,11 @@ func (r *Replica) allocate(p *wire.Plan, runKey []byte, x []float32) {
 		}
 		return make([]float32, len(x))
 	}
-	r.m = vector(p.Rule != wire.SGD)
-	r.control = vector(p.Control == wire.ScaffoldMean)
+	r.m = vector(p.Rule != wire.SGD && !r.dense())
+	r.control = vector(p.Control == wire.ScaffoldMean || p.Control != wire.NoControl && r.dense())
+	if p.Estimator == wire.Surrogate {
+		r.w = make([]float32, p.Features)
+	}
 	r.moment = vector(p.ServerRule.Moments() > 0)
 	r.second = vector(p.ServerRule.Moments() > 1)
 	r.peak = vector(p.ServerRule.Moments() > 2)
@@ -31,7 +34,7 @@ func (r *Replica) allocate(p *wire.Plan, runKey []byte, x []float32) {
 	}
 }
 
-// vectors are those that make the state, in the order of its digest: x, m, S, the
+// vectors are those that make the state, in the order of its digest: x, m, S or c, the
 // server rule's m, v and largest v, the basis, the trail.
 func (r *Replica) vectors() [][]float32 {
 	vectors := [][]float32{r.x}

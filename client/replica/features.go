@@ -1,0 +1,28 @@
+package replica
+
+import (
+	"math"
+
+	"github.com/zofl/zofl/prng"
+)
+
+// Features returns the random features of a surrogate, FZooS appendix D, which all devices
+// draw from the run key: M rows v of d standard normals, to be divided by the length
+// scale, and M phases b in [0, 2 pi]. Feature j of x, in the coordinates of the boxes, is
+//
+//	sqrt(2/M) cos(v[j*d:(j+1)*d] . x / l + b[j])
+//
+// It takes the memory of both anew.
+func (r *Replica) Features() (v []float32, b []float64) {
+	z := prng.Direction{Key: r.keys.Key(0), Domain: prng.Features, Dist: prng.Normal}
+	v = make([]float32, uint64(r.plan.Features)*r.plan.Dim)
+	prng.Fill(v, z, 0)
+	z.Perturbation = 1
+	u := make([]float32, r.plan.Features)
+	prng.Uniform(u, z, 0)
+	b = make([]float64, len(u))
+	for i, v := range u {
+		b[i] = math.Pi * (1 + float64(v))
+	}
+	return v, b
+}
