@@ -1,0 +1,69 @@
+package blackbox
+
+import "fmt"
+
+// A Score is a metric of a classifier on labeled rows, from 0 to 1, more being better.
+// With tp, fp and fn the rows of a class that are rightly given to it, wrongly given to
+// it, and wrongly not:
+type Score uint8
+
+const (
+	Precision Score = iota // tp / (tp + fp)
+	Recall                 // tp / (tp + fn)
+	F1                     // 2 tp / (2 tp + fp + fn)
+	Jaccard                // tp / (tp + fp + fn)
+)
+
+// Scores are all of them.
+var Scores = []Score{Precision, Recall, F1, Jaccard}
+
+func (s Score) String() string {
+	names := [...]string{"precision", "recall", "f1", "jaccard"}
+	if int(s) >= len(names) {
+		return fmt.Sprintf("Score(%d)", uint8(s))
+	}
+	return names[s]
+}
+
+// A confusion counts rows by label and by the class that they are given:
+// [label][class].
+type confusion [7][7]int
+
+// macro returns the mean of s over the classes that any row has or is given, with 0 for
+// one that is undefined: as scikit-learn does by average="macro", zero_division=0. Of no
+// row it is 0.
+func (c *confusion) macro(s Score) float64 {
+	sum, present := 0.0, 0
+	for k := range c {
+		tp, fp, fn := c[k][k], -c[k][k], -c[k][k]
+		for other := range c {
+			fp += c[other][k]
+			fn += c[k][other]
+		}
+		if tp+fp+fn == 0 {
+			continue
+		}
+		present++
+		sum += s.of(float64(tp), float64(fp), float64(fn))
+	}
+	if present == 0 {
+		return 0
+	}
+	return sum / float64(present)
+}
+
+// of is the score of one class.
+func (s Score) of(tp, fp, fn float64) float64 {
+	if tp == 0 {
+		return 0 // also where it is undefined
+	}
+	switch s {
+	case Precision:
+		return tp / (tp + fp)
+	case Recall:
+		return tp / (tp + fn)
+	case F1:
+		return 2 * tp / (2*tp + fp + fn)
+	}
+	return tp / (tp + fp + fn)
+}
