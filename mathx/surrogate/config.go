@@ -1,0 +1,64 @@
+package surrogate
+
+import (
+	"fmt"
+	"math"
+)
+
+// Config says what a [Process] is conditioned on.
+type Config struct {
+	// Dim is d, the coordinates of a point.
+	Dim int
+
+	// Window is n, the most points that the process is conditioned on.
+	Window int
+
+	// LengthScale is l, in units of x: about how far a value tells of others.
+	LengthScale float64
+
+	// Noise is sigma^2, the variance of a value's noise as a share of the
+	// kernel's, so of values normalized to a variance of 1. FZooS uses 1e-6.
+	Noise float64
+
+	// Kernel is the covariance; the zero value is the paper's.
+	Kernel Kernel
+
+	// Nearest conditions on the Window points nearest to the last argument of
+	// [Process.Center], of the History latest, instead of on the latest. Each
+	// choice is a fit from nothing, as in the official code: n^2 d/2 + n^3/6.
+	Nearest bool
+
+	// History is how many points Nearest keeps, at least Window. 0 means 4*Window.
+	History int
+
+	// Workers is how many goroutines share the candidates of
+	// [Process.Uncertainty]. 0 means 1. Answers do not depend on it.
+	Workers int
+}
+
+// withDefaults returns a copy with defaults in place of zeros. It panics on what
+// makes no sense.
+func (c Config) withDefaults() Config {
+	if c.History == 0 {
+		c.History = 4 * c.Window
+	}
+	if c.Workers == 0 {
+		c.Workers = 1
+	}
+	c.check("Dim", c.Dim > 0, c.Dim, "at least 1")
+	c.check("Window", c.Window > 0, c.Window, "at least 1")
+	c.check("LengthScale", positive(c.LengthScale), c.LengthScale, "above 0 and finite")
+	c.check("Noise", c.Noise == 0 || positive(c.Noise), c.Noise, "at least 0 and finite")
+	c.check("Kernel", c.Kernel <= Matern52, c.Kernel, "SquaredExponential or Matern52")
+	c.check("History", !c.Nearest || c.History >= c.Window, c.History, "at least Window")
+	c.check("Workers", c.Workers > 0, c.Workers, "at least 0")
+	return c
+}
+
+func (c Config) check(field string, ok bool, value any, want string) {
+	if !ok {
+		panic(fmt.Sprintf("surrogate: internal error: Config.%s is %v, want %s", field, value, want))
+	}
+}
+
+func positive(v float64) bool { return v > 0 && v <= math.MaxFloat64 }

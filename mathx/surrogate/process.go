@@ -1,0 +1,160 @@
+package surrogate
+
+// A Process is a Gaussian process conditioned on a window of points, and the
+// process of its gradient: (2) and (8) of FZooS. It is for one goroutine at a
+// time. In the steady state no method allocates.
+//
+// Coordinates and values must be finite, and squared distances, too: a caller
+// refuses others. Then no answer is NaN; a point or value that is not finite
+// makes answers NaN while it is in the window, but no method panics or hangs.
+type Process struct {
+	cfg   Config
+	shape shape
+	sys   system
+	x     []float64 // Window*Dim, by slot
+	id    []int     // which point is in a slot, by slot, counted from 0
+	added int       // points ever added
+
+	past *history // nil: the latest points
+	inv  *inverse // nil until Uncertainty was asked for, as is team
+	team *team
+
+	columns []float64 // scratch of Covariance
+}
+
+// New returns a process without points. It panics if cfg makes no sense, which is
+// an internal error of the caller, who checked the settings that it comes from.
+func New(cfg Config) *Process {
+	cfg = cfg.withDefaults()
+	p := &Process{
+		cfg:   cfg,
+		shape: shapeOf(cfg.Kernel, cfg.LengthScale),
+		sys:   newSystem(cfg.Window, cfg.Noise),
+		x:     make([]float64, cfg.Window*cfg.Dim),
+		id:    make([]int, cfg.Window),
+	}
+	if cfg.Nearest {
+		p.past = newHistory(cfg.History, cfg.Dim)
+	}
+	return p
+}
+
+// Len returns the number of points that are kept: at most Window, or History with
+// Nearest.
+func (p *Process) Len() int {
+	if p.past != nil {
+		return p.past.n
+	}
+	return p.sys.n
+}
+
+// Point returns point i, oldest first, i < [Process.Len]. Adding all of them to a
+// new process in this order restores this one, but for the choice of
+// [Process.Center]. The caller must not change x, nor use it after the next Add.
+func (p *Process) Point(i int) (x []float64, y float64) {
+	if p.past != nil {
+		return p.past.point(i)
+	}
+	slot := p.sys.slot(i)
+	return p.point(slot), p.sys.y[slot]
+}
+
+// Add appends a point of Dim coordinates with its value, and copies x; the oldest
+// one leaves a full window. With Nearest the point joins those that Center chose,
+// until Center chooses again.
+func (p *Process) Add(x []float64, y float64) {
+	if p.past != nil {
+		p.past.add(x, y)
+	}
+	p.insert(x, y, p.added)
+	p.added++
+	p.settle()
+}
+
+// settle brings the factor and, while it is in use, the inverse up to date.
+func (p *Process) settle() {
+	inv, n := p.inv, p.sys.n
+	if inv == nil || !inv.live {
+		p.sys.settle()
+		return
+	}
+	slot := p.sys.slot(n - 1)
+	left := p.sys.l.n == n // the window is full: another point was in this slot
+	if p.sys.settle() {
+		inv.live = false
+		return
+	}
+	if left {
+		inv.drop(slot, n)
+	}
+	inv.append(&p.sys)
+	inv.place(slot, n, p.point(slot))
+}
+
+// insert puts point number id in its slot, with its row of the kernel matrix.
+func (p *Process) insert(x []float64, y float64, id int) {
+	slot := p.sys.push(y)
+	own := p.point(slot)
+	copy(own, x[:p.cfg.Dim])
+	p.id[slot] = id
+	for j := range p.sys.n {
+		k := p.shape.value(squaredDistance(own, p.point(j)))
+		p.sys.gram.set(slot, j, k)
+	}
+}
+
+// point returns the coordinates in a slot.
+func (p *Process) point(slot int) []float64 {
+	d := p.cfg.Dim
+	return p.x[slot*d : (slot+1)*d : (slot+1)*d]
+}
+
+// Jitter returns what was added to the diagonal beyond Noise so that the factor
+// exists: 0 as a rule, more where points coincide and Noise is next to nothing.
+func (p *Process) Jitter() float64 { return p.sys.jitter }
+
+// Mean returns the posterior mean at x, in units of y; 0 without points. Far from
+// all points it is the mean of the window's values.
+//
+//	m + k(x)^T A^-1 (y - m)
+func (p *Process) Mean(x []float64) float64 {
+	p.sys.solve()
+	if p.sys.n == 0 {
+		return 0
+	}
+	sum := 0.0
+	for i, a := range p.sys.weights[:p.sys.n] {
+		sum += a * p.shape.value(squaredDistance(x, p.point(i)))
+	}
+	return p.sys.mean + sum
+}
+
+// Variance returns the posterior variance of the value at x, in units of the
+// kernel: 1 without points, and at a point no more than Noise.
+//
+//	k(x, x) - k(x)^T A^-1 k(x)
+func (p *Process) Variance(x []float64) float64 {
+	z := p.sys.z[:p.sys.n]
+	for i := range z {
+		z[i] = p.shape.value(squaredDistance(x, p.point(p.sys.slot(i))))
+	}
+	p.sys.l.solveLower(z, z)
+	return max(0, 1-dot(z, z))
+}
+
+// Gradient sets dst, of Dim elements, to the gradient of the posterior mean at x,
+// in units of y over x: the local surrogate of (8). It is 0 without points.
+//
+//	J(x)^T A^-1 (y - m)
+func (p *Process) Gradient(dst, x []float64) {
+	p.sys.solve()
+	dst, x = dst[:p.cfg.Dim], x[:p.cfg.Dim]
+	clear(dst)
+	for i, a := range p.sys.weights[:p.sys.n] {
+		xi := p.point(i)
+		c := a * p.shape.slope(squaredDistance(x, xi))
+		for j, v := range xi {
+			dst[j] += c * (v - x[j])
+		}
+	}
+}

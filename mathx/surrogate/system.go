@@ -1,0 +1,201 @@
+package surrogate
+
+const (
+	firstJitter = 1e-10 // of a kernel that is 1 at distance 0
+	rounding    = 1e-16 // of one addition
+	refactorAt  = 32    // see settle
+)
+
+// A system is A a = y - m for a window of points, A = K + (sigma^2 + jitter) I.
+//
+// A point keeps its slot while it is in the window; the latest takes the slot of
+// the oldest. Matrices by slot need no moving when points come and go; the
+// factor's rows are by age.
+//
+// Invariants:
+//  1. Slots 0 to n-1 are in use; point i, oldest first, is in slot(i).
+//  2. The last n-pending rows of the factor are points 0 to n-pending-1; rows
+//     before them are of points that left.
+//  3. gram, among points of the factor that are still there, is K.
+type system struct {
+	window int
+	noise  float64
+	jitter float64
+
+	n       int
+	head    int // slot of the oldest
+	pending int // latest points that the factor lacks
+	since   int // points since the factor was made afresh
+
+	y    []float64 // by slot
+	gram triangle  // K, by slot
+	l    factor
+
+	solved  bool
+	weights []float64 // a, by slot, in units of y
+	mean    float64   // m
+	z       []float64 // scratch, by age
+}
+
+func newSystem(window int, noise float64) system {
+	return system{
+		window:  window,
+		noise:   noise,
+		y:       make([]float64, window),
+		gram:    newTriangle(window),
+		l:       newFactor(window),
+		weights: make([]float64, window),
+		z:       make([]float64, window),
+	}
+}
+
+// slot returns where point i is, oldest first.
+func (s *system) slot(i int) int {
+	if i += s.head; i >= s.window {
+		i -= s.window
+	}
+	return i
+}
+
+// push returns the slot of a new point; the caller sets its row of gram before
+// it calls settle.
+func (s *system) push(y float64) (slot int) {
+	slot = s.n
+	if s.n < s.window {
+		s.n++
+	} else {
+		slot = s.head
+		s.head = s.slot(1)
+	}
+	s.y[slot] = y
+	s.pending = min(s.pending+1, s.n)
+	s.solved = false
+	return slot
+}
+
+// reset forgets all points.
+func (s *system) reset() {
+	s.n, s.head, s.pending, s.since, s.l.n = 0, 0, 0, 0, 0
+	s.jitter = 0
+	s.solved = false
+}
+
+// addGram adds v to an element of gram if it is wanted.
+func (s *system) addGram(a, b int, v float64, wanted bool) {
+	if wanted {
+		s.gram.set(a, b, s.gram.at(a, b)+v)
+	}
+}
+
+// settle brings the factor up to date, and returns whether it was made afresh.
+// That costs n^3/6, a point that comes and goes 3 n^2/2 of slower operations: by
+// measurement it pays from n/32 points. It is done anyway once the window has
+// turned over, so that rounding errors do not add up and jitter does not stay.
+func (s *system) settle() (afresh bool) {
+	if s.pending == 0 {
+		return false
+	}
+	s.since += s.pending
+	many := s.pending > 4 && s.pending*refactorAt > s.n
+	if many || s.since > s.window || !s.update() {
+		s.refactor()
+		afresh = true
+	}
+	s.pending = 0
+	return afresh
+}
+
+// update drops the rows of points that left and appends the pending ones.
+func (s *system) update() bool {
+	for gone := s.l.n - (s.n - s.pending); gone > 0; gone-- {
+		s.l.drop()
+	}
+	for i := s.n - s.pending; i < s.n; i++ {
+		if !s.appendRow(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// refactor makes the factor afresh, with as much jitter as it needs.
+func (s *system) refactor() {
+	s.since = 0
+	for s.jitter = 0; !s.tryFactor(); s.jitter = max(firstJitter, 10*s.jitter) {
+	}
+}
+
+func (s *system) tryFactor() bool {
+	s.l.n = 0
+	for i := range s.n {
+		if !s.appendRow(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// appendRow appends point i to the factor of those before it. What remains of a
+// pivot is at least sigma^2 + jitter, so if half of that does not, rounding has
+// taken it. An element that is not finite counts as 0, so that some jitter is
+// always enough.
+func (s *system) appendRow(i int) bool {
+	slot := s.slot(i)
+	for j := range i {
+		v := s.gram.at(slot, s.slot(j))
+		if v-v != 0 {
+			v = 0
+		}
+		s.z[j] = v
+	}
+	pivot := s.gram.at(slot, slot)
+	if pivot-pivot != 0 {
+		pivot = 1
+	}
+	extra := s.noise + s.jitter
+	least := max(extra/2, rounding*float64(i+1)*pivot)
+	return s.l.append(s.z[:i], pivot+extra, least)
+}
+
+// solve brings the weights up to date. Values are brought into [-1, 1] on the
+// way, where no difference of finite ones overflows.
+func (s *system) solve() {
+	if s.solved {
+		return
+	}
+	s.settle()
+	s.solved = true
+	middle, half := s.valueRange()
+	z, sum := s.z[:s.n], 0.0
+	for i := range z {
+		z[i] = (s.y[s.slot(i)] - middle) / half
+		sum += z[i]
+	}
+	sum /= float64(max(s.n, 1))
+	for i := range z {
+		z[i] -= sum
+	}
+	s.mean = middle + half*sum
+	s.l.solveLower(z, z)
+	s.l.solveUpper(z, s.n)
+	for i, v := range z {
+		s.weights[s.slot(i)] = half * v
+	}
+}
+
+// valueRange returns the middle of the window's values, and half their range, or
+// 1 if that is 0.
+func (s *system) valueRange() (middle, half float64) {
+	if s.n == 0 {
+		return 0, 1
+	}
+	low, high := s.y[0], s.y[0]
+	for _, v := range s.y[1:s.n] {
+		low, high = min(low, v), max(high, v)
+	}
+	middle, half = low/2+high/2, high/2-low/2
+	if half == 0 {
+		half = 1
+	}
+	return middle, half
+}
