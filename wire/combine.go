@@ -14,7 +14,7 @@ type refusal struct {
 }
 
 // refusals are judged in order; each field is within its own limits by then.
-var refusals = slices.Concat(seededRefusals, denseRefusals, surrogateRefusals)
+var refusals = slices.Concat(denseOnlyRefusals, seededRefusals, denseRefusals, surrogateRefusals)
 
 // seededRefusals are those of scalars along directions.
 var seededRefusals = []refusal{
@@ -24,7 +24,7 @@ var seededRefusals = []refusal{
 	{"transport", func(p *Plan) bool { return p.Sharing == SharedDirections && p.Transport == Relay },
 		"along shared directions the mean says all that a replica uses, in a record that does not grow with the fleet: set transport=mean, or sharing=per-client"},
 	{"roster", func(p *Plan) bool { return p.Sharing == PerClient && p.Roster == OpenRoster },
-		"directions of a device's own are addressed by its slot, which an open roster does not give: set roster=dense, or sharing=shared transport=mean"},
+		"directions of a device's own are addressed by its slot, which an open roster does not give: set roster=dense, or sharing=shared and transport=mean or dense"},
 
 	// Subspace.
 	{"subspace_moves", func(p *Plan) bool { return p.Distribution == Subspace && p.SubspaceMoves == 0 },
@@ -63,20 +63,14 @@ var seededRefusals = []refusal{
 		"the only step starts where the pull goes to, so there is none: set steps above 1, or prox=0"},
 
 	// Control variates.
-	{"control", func(p *Plan) bool {
-		return p.Control != NoControl && p.Sharing == PerClient && p.Transport != DenseVectors
-	},
-		"a device's own control variate would have to be relayed with its scalars: set sharing=shared transport=mean, or control=none"},
+	{"control", func(p *Plan) bool { return p.Control != NoControl && p.Sharing == PerClient && !p.dense() },
+		"a device's own control variate would have to be relayed with its scalars: set sharing=shared transport=mean, or transport=dense, or control=none"},
 	{"control", func(p *Plan) bool { return p.Control == ScaffoldMean && p.Distribution == Subspace },
 		"the subspace of an older record is gone, and with it the directions of a device's control variate: choose another distribution, or control=scaffold-1 or none"},
-	{"control", func(p *Plan) bool {
-		return p.Control == ScaffoldMean && p.Roster == OpenRoster && p.Transport != DenseVectors
-	},
-		"a record has to name who contributed, which an open roster does not know: set roster=dense, or control to scaffold-1 or none"},
-	{"control", func(p *Plan) bool {
-		return p.Control == ScaffoldMean && p.Weights != Equal && p.Transport != DenseVectors
-	},
-		"c is the mean over all devices, whose samples nobody knows: set weights=equal, or control to scaffold-1 or none"},
+	{"control", func(p *Plan) bool { return p.Control == ScaffoldMean && p.Roster == OpenRoster && !p.dense() },
+		"a record has to name who contributed, which an open roster does not know: set roster=dense, or transport=dense, or control to scaffold-1 or none"},
+	{"control", func(p *Plan) bool { return p.Control == ScaffoldMean && p.Weights != Equal && !p.dense() },
+		"c is the mean over all devices, whose samples nobody knows: set weights=equal, or transport=dense, or control to scaffold-1 or none"},
 	{"control", func(p *Plan) bool { return p.Control != NoControl && p.Aggregator != WeightedMean },
 		"a correction cancels in the mean only if both are means: set aggregator=weighted-mean, or control=none"},
 
@@ -145,7 +139,7 @@ func (p *Plan) relayed() uint64 {
 // checkControl keeps a record within its limit if every contributor's control
 // variate is of another record.
 func (p *Plan) checkControl() error {
-	if p.Control != ScaffoldMean || p.Transport == DenseVectors {
+	if p.Control != ScaffoldMean {
 		return nil
 	}
 	const slot = 5
@@ -193,7 +187,11 @@ func (p *Plan) text(name string) any {
 		return enumName(f.names, int(*v))
 	case *uint32:
 		return *v
+	case *uint64:
+		return *v
 	case *float32:
+		return *v
+	case *[]Box:
 		return *v
 	}
 	panic("wire: internal error: a combination of " + name)

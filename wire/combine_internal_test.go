@@ -2,13 +2,32 @@ package wire
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// refused has a plan for each row of refusals, in their order: settings over the
-// preset decomfl.
-var refused = []struct{ field, settings string }{
+// A refusedPlan is settings over the preset decomfl, and the field that they are
+// refused for. Of the remedies each, set besides, makes a plan that can run, and stands
+// in what the refusal says.
+type refusedPlan struct {
+	field, settings string
+	remedies        []string
+}
+
+// refused has a plan for each row of refusals, in their order.
+var refused = slices.Concat(refusedDenseOnly, refusedSeeded, refusedDense, refusedSurrogate)
+
+// rows makes plans without remedies.
+func rows(list ...[2]string) []refusedPlan {
+	var out []refusedPlan
+	for _, r := range list {
+		out = append(out, refusedPlan{field: r[0], settings: r[1]})
+	}
+	return out
+}
+
+var refusedSeeded = rows([][2]string{
 	{"transport", "sharing=per-client"},
 	{"transport", "transport=relay"},
 	{"roster", "sharing=per-client transport=relay roster=open"},
@@ -50,7 +69,7 @@ var refused = []struct{ field, settings string }{
 	{"trim", "aggregator=trimmed-mean trim=0.05"},
 	{"clip", "aggregator=clipped-mean"},
 	{"max_scalar", "precision=half"},
-}
+}...)
 
 // also are other plans that a row refuses.
 var also = []struct{ field, settings string }{
@@ -69,6 +88,20 @@ var also = []struct{ field, settings string }{
 	{"target", "sharing=per-client transport=relay target=1000"},
 	{"target", "sharing=per-client transport=relay steps=50 target=80"},
 	{"target", "control=scaffold-2 target=2000"},
+	{"beta2", adam + "beta2=1"},
+	{"beta2", adam + "beta2=0"},
+	{"epsilon", adam + "epsilon=0"},
+	{"dim", dense + "control=scaffold-2 dim=8388609"},
+	{"perturbations", surrogate + `perturbation_schedule=[{"round":5,"perturbations":2}]`},
+	{"radius", surrogate + "candidates=0 active=0 around=0"},
+	{"radius", "radius=0.1"},
+	{"active", "active=1"},
+	{"around", "around=1"},
+	{"heterogeneity", surrogate + "heterogeneity=1"},
+	{"boxes", dense + `boxes=[{"low":1,"high":1}]`},
+	{"boxes", dense + `boxes=[{"low":0,"high":1e-13}]`},
+	{"boxes", dense + `boxes=[{"low":-1e12,"high":1e12}]`},
+	{"boxes", dense + `boxes=[{"low":0,"high":1},{"low":0,"high":1}]`},
 }
 
 // planWith is the plan of decomfl with settings.
@@ -118,9 +151,25 @@ func TestEveryRefusal(t *testing.T) {
 			}
 		}
 		checkRefused(t, test.field, test.settings)
+		for _, remedy := range test.remedies {
+			checkRemedy(t, test.settings, remedy, refusals[i].why)
+		}
 	}
 	for _, test := range also {
 		checkRefused(t, test.field, test.settings)
+	}
+}
+
+// checkRemedy checks that a remedy cures a plan, and that the refusal says it.
+func checkRemedy(t *testing.T, settings, remedy, why string) {
+	t.Helper()
+	if err := planWith(t, settings+" "+remedy).Validate(); err != nil {
+		t.Errorf("%s: the remedy %s does not help: %v", settings, remedy, err)
+	}
+	for _, s := range strings.Fields(remedy) {
+		if !strings.Contains(why, s) {
+			t.Errorf("%s: %q does not say %s", settings, why, s)
+		}
 	}
 }
 
@@ -136,6 +185,12 @@ func TestRefusalsAtTheEdge(t *testing.T) {
 		"server_rule=yogi server_step=1 server_epsilon=1e-8 server_v0=1",
 		"aggregator=trimmed-mean trim=0.49", "control=scaffold-1 weights=samples roster=open",
 		"control=scaffold-2 target=1000", "control=scaffold-1 steps=7 perturbations=1024",
+		dense + "dense_keep=2 dim=16777216 steps=65535 perturbations=65535", dense + "control=scaffold-2 dim=8388608",
+		dense + "sharing=per-client distribution=sphere control=scaffold-1 weights=samples", dense + "roster=open control=scaffold-2 weights=samples",
+		adam + `boxes=[{"low":0,"high":1e-12}] prox=1 steps=2 weight_decay=1`,
+		dense + `boxes=[{"low":-5,"high":5},{"low":0,"high":1e12}] segments=[{"name":"a","len":60},{"name":"b","len":40}]`,
+		surrogate + "window=2 features=65536 active=100 around=100", surrogate + "candidates=0 active=0 around=0 radius=0",
+		surrogate + "rule=momentum beta=0.9 kernel=matern window_of=nearest correction=theory heterogeneity=1 correction_at=round roster=open",
 	} {
 		if err := planWith(t, settings).Validate(); err != nil {
 			t.Errorf("%s: %v", settings, err)

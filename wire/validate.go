@@ -139,11 +139,11 @@ func (p *Plan) checkSegments() error {
 }
 
 func (p *Plan) checkEstimator() error {
-	most := uint64(p.Steps) * uint64(p.MaxPerturbations())
-	limit := uint64(MaxScalars)
-	if p.Transport == DenseVectors {
+	if p.dense() {
 		return nil // scalars stay at home
 	}
+	most := uint64(p.Steps) * uint64(p.MaxPerturbations())
+	limit := uint64(MaxScalars)
 	if p.Control != NoControl {
 		limit /= 2 // a reply has a control variate too
 	}

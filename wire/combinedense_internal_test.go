@@ -1,0 +1,56 @@
+package wire
+
+import "strings"
+
+// Settings over the preset decomfl, of plans that can run.
+var (
+	dense     = "transport=dense dense_keep=16 "
+	adam      = dense + "rule=adam beta=0.9 beta2=0.999 epsilon=1e-8 "
+	surrogate = dense + "perturbations=1 estimator=surrogate features=100 length_scale=1 noise=1e-6 window=50 active=5 around=5 candidates=100 radius=0.01 "
+	secret    = "run_key= key_check=" + strings.Repeat("c0", 32) + " "
+)
+
+var refusedDenseOnly = []refusedPlan{
+	{"rule", "rule=adam beta=0.9 beta2=0.999 epsilon=1e-8", []string{"transport=dense dense_keep=16", "rule=sgd beta=0 beta2=0 epsilon=0"}},
+	{"boxes", `boxes=[{"low":0,"high":1}]`, []string{"transport=dense dense_keep=16", "boxes=[]"}},
+	{"estimator", surrogate + "transport=mean dense_keep=0", []string{"transport=dense dense_keep=16"}},
+}
+
+const meanInstead = "dense_keep=0 transport=mean"
+
+var refusedDense = []refusedPlan{
+	{"dense_keep", "transport=dense dense_keep=1", []string{"dense_keep=16"}},
+	{"dense_keep", "dense_keep=16", []string{"transport=dense", "dense_keep=0"}},
+	{"dim", dense + "dim=16777217", []string{meanInstead}},
+	{"transport", dense + secret, []string{meanInstead}},
+	{"transport", dense + "pool=64 rebase=4", []string{meanInstead, "pool=0 rebase=0"}},
+	{"transport", dense + "distribution=subspace subspace_moves=3 subspace_share=0.5", []string{meanInstead, "distribution=normal subspace_moves=0 subspace_share=0"}},
+	{"server_rule", dense + "server_rule=sign server_step=0.001", []string{meanInstead}},
+	{"aggregator", dense + "aggregator=median", []string{meanInstead, "aggregator=weighted-mean"}},
+	{"precision", dense + "precision=half max_scalar=1000", []string{meanInstead, "precision=single"}},
+
+	{"beta2", dense + "rule=adam beta=0.9 epsilon=1e-8", []string{"beta2=0.999"}},
+	{"epsilon", dense + "rule=adam beta=0.9 beta2=0.999", []string{"epsilon=1e-8"}},
+}
+
+var refusedSurrogate = []refusedPlan{
+	{"control", surrogate + "control=scaffold-1", []string{"control=none"}},
+	{"perturbations", surrogate + "perturbations=2", []string{"perturbations=1 perturbation_schedule=[]"}},
+	{"sharing", surrogate + "sharing=per-client", []string{"sharing=shared"}},
+
+	{"kernel", "kernel=matern", []string{"kernel=squared-exponential"}},
+	{"window_of", "window_of=nearest", []string{"window_of=latest"}},
+	{"correction", "correction=one", []string{"correction=inverse"}},
+	{"correction_at", "correction_at=round", []string{"correction_at=iterate"}},
+	{"candidates", "candidates=5", []string{"candidates=0"}},
+
+	{"features", surrogate + "features=0", []string{"features=10000"}},
+	{"length_scale", surrogate + "length_scale=0", []string{"length_scale=1"}},
+	{"noise", surrogate + "noise=0", []string{"noise=1e-6"}},
+	{"window", surrogate + "window=1", []string{"window=1000"}},
+	{"window", "window=1", []string{"window=0"}},
+	{"active", surrogate + "candidates=0 around=0 radius=0", []string{"active=5 candidates=100 radius=0.01"}},
+	{"around", surrogate + "candidates=0 active=0 radius=0", []string{"around=5 candidates=100 radius=0.01"}},
+	{"radius", surrogate + "radius=0", []string{"radius=0.01"}},
+	{"heterogeneity", "heterogeneity=1", []string{"heterogeneity=0"}},
+}
