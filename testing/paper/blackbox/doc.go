@@ -36,9 +36,8 @@
 // The paper says neither how a metric joins the classes, nor the box. Here both are as
 // in its code: scikit-learn's macro average, the mean over all classes that the rows
 // or the answers have, where an undefined term is 0; and a box of +-0.2 for features
-// of mean 0 and variance 1. Half of the table trains the MLP. Each client has so many
-// rows of the other half, drawn from its P*7 classes, not all of them: see
-// [MetricConfig.Rows].
+// of mean 0 and variance 1. Half of the table trains the MLP. Each client has some of the
+// rows of the other half that are of its P*7 classes: see [MetricConfig.Rows].
 //
 // # Determinism
 //

@@ -117,6 +117,9 @@ func TestMetricShares(t *testing.T) {
 	if n := len(all.clients[0].labels); n != 1000 {
 		t.Errorf("a client of more rows than there are has %d, want half of 2000", n)
 	}
+	if !slices.Equal(all.clients[0].labels, all.clients[6].labels) {
+		t.Error("with P = 1 two clients have different rows")
+	}
 	if f := Mean(all)(make([]float32, 2189)); f > 0.3 {
 		t.Errorf("1 - recall of the trained MLP is %v", f)
 	}
