@@ -10,6 +10,7 @@ import (
 // A worker does all that a device does, again and again, in the same memory.
 type worker struct {
 	t       *testing.T
+	s       *script
 	r       *Replica
 	records [][]byte
 	local   Local
@@ -22,7 +23,7 @@ type worker struct {
 }
 
 func newWorker(t *testing.T, s *script) *worker {
-	w := &worker{t: t, r: New(s.cfg), records: s.records}
+	w := &worker{t: t, s: s, r: New(s.cfg), records: s.records}
 	w.apply()
 	w.local = Local{X: slices.Clone(w.r.Params()), M: slices.Clone(w.r.Momentum())}
 	if s.plan.Control != wire.NoControl {
@@ -40,6 +41,7 @@ func (w *worker) apply() {
 		w.t.Fatal(err)
 	}
 	w.records = w.records[1:]
+	w.s.supply(w.t, w.r)
 }
 
 // round works for a round's records, and applies them.
@@ -49,7 +51,7 @@ func (w *worker) round() {
 		if r.Phase() == 2 {
 			own = wire.ControlVariate{N: r.pending.n, Scalars: w.own}
 		}
-		if r.plan.Control != wire.NoControl && r.Phase() != 1 {
+		if r.plan.Control != wire.NoControl && r.Phase() != 1 && !r.dense() {
 			if err := r.Correct(w.local.Correction, own); err != nil {
 				w.t.Fatal(err)
 			}
@@ -59,12 +61,18 @@ func (w *worker) round() {
 		w.z = r.Directions(w.z[:0], n, 0, 0, 2, 0)
 		w.points.Z = w.z
 		r.PerturbAll(w.dst[:], 0, len(w.probe), &w.points)
+		if r.dense() {
+			r.Estimate(w.local.X, n, 0, w.g[:], 0)
+			continue
+		}
 		r.Advance(&w.local, n, 0, w.g[:], 0.1)
 	}
 }
 
+var asked []Object
+
 // Once they have their memory, operations of any method allocate nothing but what
-// decoding a record does.
+// decoding a record does, and asking for its object and hashing that.
 func TestMethodsDoNotAllocate(t *testing.T) {
 	const warm, runs = 16, 4
 	for _, g := range readGolden(t) {
@@ -85,6 +93,10 @@ func TestMethodsDoNotAllocate(t *testing.T) {
 			for _, b := range tail {
 				if err := rec.Decode(b); err != nil {
 					t.Fatal(err)
+				}
+				if rec.Round != nil && len(rec.Round.Object) > 0 {
+					asked = []Object{{}}
+					wire.HashObject(s.objects[[wire.ObjectLen]byte(rec.Round.Object)])
 				}
 			}
 		})

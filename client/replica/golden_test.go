@@ -18,7 +18,7 @@ import (
 var update = flag.Bool("update", false, "write testdata/golden.txt anew; every replica ever made disagrees with it")
 
 // goldenRuns is how many runs testdata/golden.txt holds.
-const goldenRuns = 41
+const goldenRuns = 48
 
 const goldenFile = "testdata/golden.txt"
 
@@ -99,12 +99,12 @@ func replay(t *testing.T, g golden, between func(Config, *Replica) *Replica) *Re
 		if i > 0 {
 			r = between(s.cfg, r)
 		}
-		mustApply(t, r, record)
+		s.apply(t, r, record)
 	}
 	return r
 }
 
-func mustApply(t *testing.T, r *Replica, record []byte) {
+func mustApply(t testing.TB, r *Replica, record []byte) {
 	t.Helper()
 	if err := r.Apply(record); err != nil {
 		t.Fatal(err)

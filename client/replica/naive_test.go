@@ -27,6 +27,8 @@ type naive struct {
 	pending              []float32
 	a, b                 []float64
 	rounds               uint64
+	w                    []float32
+	objects              map[[wire.ObjectLen]byte][]byte
 }
 
 // naiveReplay returns the digest after a golden run.
@@ -48,18 +50,22 @@ func naiveReplay(t testing.TB, g golden) []byte {
 
 func newNaive(s *script) *naive {
 	p := s.plan
-	f := &naive{p: p, runKey: p.RunKey}
+	f := &naive{p: p, runKey: p.RunKey, objects: s.objects}
+	dense := p.Transport == wire.DenseVectors
 	if p.Private() {
 		f.runKey = secret
 	}
 	f.x0 = f.first(s.cfg.Initial)
 	f.x = slices.Clone(f.x0)
 	vector := func(v float32) []float32 { return slices.Repeat([]float32{v}, int(p.Dim)) }
-	if p.Rule != wire.SGD {
+	if p.Rule != wire.SGD && !dense {
 		f.m = vector(0)
 	}
-	if p.Control == wire.ScaffoldMean {
+	if p.Control == wire.ScaffoldMean || p.Control == wire.ScaffoldPoint && dense {
 		f.control = vector(0)
+	}
+	if p.Estimator == wire.Surrogate {
+		f.w = make([]float32, p.Features)
 	}
 	switch p.ServerRule {
 	case wire.ServerMomentum:
@@ -103,7 +109,35 @@ func (f *naive) first(given []float32) []float32 {
 			i++
 		}
 	}
+	for i := range x {
+		x[i] = f.boxed(i, x[i])
+	}
 	return x
+}
+
+// box is that of element i.
+func (f *naive) box(i int) (wire.Box, bool) {
+	if len(f.p.Boxes) < 2 {
+		return append(f.p.Boxes, wire.Box{})[0], len(f.p.Boxes) == 1
+	}
+	for j, s := range f.p.Segments {
+		if i < int(s.Len) {
+			return f.p.Boxes[j], true
+		}
+		i -= int(s.Len)
+	}
+	panic("no box")
+}
+
+// boxed is v as element i can have it.
+func (f *naive) boxed(i int, v float32) float32 {
+	switch b, ok := f.box(i); {
+	case ok && v < b.Low:
+		return b.Low
+	case ok && v > b.High:
+		return b.High
+	}
+	return v
 }
 
 // scale is what a segment multiplies the step size by.
@@ -234,7 +268,7 @@ func (f *naive) digest() []byte {
 			root = append(root, sum(b)...)
 		}
 	}
-	if f.p.Control != wire.NoControl || f.p.Pool > 0 {
+	if f.p.Control != wire.NoControl || f.p.Pool > 0 || f.w != nil {
 		registers := f.registers()
 		root = binary.LittleEndian.AppendUint32(root, uint32(len(registers)))
 		for _, v := range registers {
@@ -252,6 +286,14 @@ func (f *naive) digest() []byte {
 
 func (f *naive) registers() (list []uint64) {
 	switch {
+	case f.w != nil:
+		list = append(list, f.pendingN)
+		for _, v := range f.w {
+			list = append(list, uint64(math.Float32bits(v)))
+		}
+	case f.p.Transport == wire.DenseVectors && f.pendingN > 0:
+		list = append(list, f.pendingN)
+	case f.p.Transport == wire.DenseVectors:
 	case f.p.Control == wire.ScaffoldMean:
 		list = append(list, uint64(f.population))
 	case f.pendingN > 0:

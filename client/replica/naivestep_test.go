@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"encoding/binary"
 	"math"
 	"slices"
 
@@ -12,6 +13,10 @@ import (
 func (f *naive) round(n uint64, r *wire.Round) {
 	at := f.p.Precision.At
 	p := int(r.Perturbations)
+	if f.p.Transport == wire.DenseVectors {
+		f.dense(n, r)
+		return
+	}
 	if r.Phase == 1 {
 		f.pendingN, f.pending = n, nil
 		for i := range p {
@@ -49,6 +54,33 @@ func (f *naive) round(n uint64, r *wire.Round) {
 		f.serve(i, base[i])
 	}
 	f.finish(base)
+}
+
+// dense applies a round that an object is beside.
+func (f *naive) dense(n uint64, r *wire.Round) {
+	var v []float32
+	for word := range slices.Chunk(f.objects[[wire.ObjectLen]byte(r.Object)], 4) {
+		v = append(v, math.Float32frombits(binary.LittleEndian.Uint32(word)))
+	}
+	switch f.pendingN = 0; r.Phase {
+	case 0:
+		f.x = v
+		if f.control != nil {
+			f.x, f.control = v[:f.p.Dim], v[f.p.Dim:]
+		}
+	case 1:
+		if f.pendingN = n; f.w != nil {
+			f.x = v
+		} else {
+			f.control = v
+		}
+	case 2:
+		if f.w != nil {
+			f.w = v
+		} else {
+			f.x = v
+		}
+	}
 }
 
 // older is the sum that a correction is made of.

@@ -2,10 +2,8 @@ package replica
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/zofl/zofl/wire"
@@ -99,77 +97,6 @@ func (r *Replica) Missing() []Object {
 // missing. Until then Params are of it, or of a later record if Supply brought those
 // before what else is missing.
 func (r *Replica) Whole() uint64 { return r.whole }
-
-// Supply gives the state an object that it lacks, float32 little-endian, in any order.
-// It keeps nothing of data.
-//
-// The error matches [ErrObject], and nothing has changed: no such object is missing,
-// or the bytes have another length, another digest, or a NaN or an infinity.
-func (r *Replica) Supply(digest [wire.ObjectLen]byte, data []byte) error {
-	fits, size := false, uint64(0)
-	for i := range r.held {
-		if r.held[i].isWanted(digest) {
-			size = 4 * r.held[i].want.Elements
-			fits = fits || size == uint64(len(data))
-		}
-	}
-	switch {
-	case size == 0:
-		return fmt.Errorf("%w: no object of digest %x is missing: ask Missing which are", ErrObject, digest[:8])
-	case !fits:
-		return fmt.Errorf("%w: %d bytes for digest %x, want %d: fetch it again", ErrObject, len(data), digest[:8], size)
-	}
-	if got := wire.HashObject(data); got != digest {
-		return fmt.Errorf("%w: %d bytes of digest %x, want %x: fetch it again", ErrObject, len(data), got[:8], digest[:8])
-	}
-	if err := checkFinite(data); err != nil {
-		return err
-	}
-	for i := range r.held {
-		if h := &r.held[i]; h.isWanted(digest) && 4*h.want.Elements == uint64(len(data)) {
-			r.replace(i, data)
-		}
-	}
-	r.settle()
-	return nil
-}
-
-func (h *holding) isWanted(digest [wire.ObjectLen]byte) bool {
-	return h.want.N > 0 && h.want.Digest == digest
-}
-
-// checkFinite refuses elements that no mean of what devices send can have.
-func checkFinite(data []byte) error {
-	const exponent = 0x7f800000
-	for i := 0; i < len(data); i += 4 {
-		if bits := binary.LittleEndian.Uint32(data[i:]); bits&exponent == exponent {
-			return fmt.Errorf("%w: element %d is %v: whoever made the record is at fault, roll back to one before it",
-				ErrObject, i/4, math.Float32frombits(bits))
-		}
-	}
-	return nil
-}
-
-// replace sets what a kind of object replaces.
-func (r *Replica) replace(kind int, data []byte) {
-	h := &r.held[kind]
-	*h = holding{of: h.want.N}
-	dst := [][]float32{r.x, nil}
-	switch {
-	case kind == ofParams && r.plan.Control == wire.ScaffoldMean:
-		dst[1] = r.control
-	case kind == ofOther && r.plan.Estimator == wire.Surrogate:
-		dst[0] = r.w
-	case kind == ofOther:
-		dst[0] = r.control
-	}
-	for _, v := range dst {
-		for i := range v {
-			v[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
-		}
-		data = data[4*len(v):]
-	}
-}
 
 // checkDense refuses a round that a dense run cannot have made; others have no object.
 func (r *Replica) checkDense(round *wire.Round) error {

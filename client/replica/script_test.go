@@ -2,7 +2,9 @@ package replica
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
+	"math"
 	"slices"
 	"testing"
 
@@ -23,6 +25,7 @@ type script struct {
 	random  lcg
 	last    map[uint32]uint64 // ScaffoldMean: the last record of each slot
 	counts  map[uint64]int    // and the scalars of each record
+	objects map[[wire.ObjectLen]byte][]byte
 }
 
 // planOf returns the settings of a golden run over base.
@@ -50,6 +53,7 @@ func scriptOf(t testing.TB, g golden) *script {
 // newScript begins a run.
 func newScript(p *wire.Plan) *script {
 	s := &script{plan: p, chain: newChain(p.Run), random: 1, last: map[uint32]uint64{}, counts: map[uint64]int{}}
+	s.objects = map[[wire.ObjectLen]byte][]byte{}
 	given := make([]float32, p.Dim)
 	for i := range given {
 		given[i] = s.random.float()
@@ -85,6 +89,9 @@ func (s *script) round(n uint64) {
 	scalars := func(steps uint32) wire.Scalars { return s.random.travel(p.Precision, int(steps*perturbations)) }
 	r := wire.Round{Round: n, Step: p.StepAt(n), Perturbations: perturbations, Contributors: 1}
 	switch {
+	case p.Transport == wire.DenseVectors:
+		s.dense(r)
+		return
 	case p.Transport == wire.Relay:
 		s.relay(&r, scalars)
 	case p.Control == wire.ScaffoldPoint:
@@ -103,6 +110,48 @@ func (s *script) round(n uint64) {
 		r.Terms = []wire.Term{{Scalars: scalars(p.Steps)}}
 	}
 	s.add(r)
+}
+
+// dense adds the records of a round that objects are beside.
+func (s *script) dense(r wire.Round) {
+	for i := range s.plan.Phases() {
+		if r.Phase = uint8(i); s.plan.Phases() == 2 {
+			r.Phase++
+		}
+		r.Object = s.object(s.plan.Object(r.Phase))
+		s.add(r)
+		if r.Round == 2 && r.Phase == 1 { // something between the phases
+			s.change("diverge", "2")
+		}
+	}
+}
+
+// object makes a vector and returns its digest.
+func (s *script) object(elements uint64) wire.Bytes {
+	var data []byte
+	for range elements {
+		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(s.random.float()))
+	}
+	digest := wire.HashObject(data)
+	s.objects[digest] = data
+	return digest[:]
+}
+
+// apply applies a record, and brings what it names.
+func (s *script) apply(t testing.TB, r *Replica, record []byte) {
+	t.Helper()
+	mustApply(t, r, record)
+	s.supply(t, r)
+}
+
+// supply brings all that is missing.
+func (s *script) supply(t testing.TB, r *Replica) {
+	t.Helper()
+	for _, o := range r.Missing() {
+		if err := r.Supply(o.Digest, s.objects[o.Digest]); err != nil {
+			t.Fatalf("the object of record %d: %v", o.N, err)
+		}
+	}
 }
 
 // relay gives a round the terms of a few slots.

@@ -1,0 +1,91 @@
+package replica
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// Supply gives the state an object that it lacks, float32 little-endian, in any order.
+// It keeps nothing of data.
+//
+// The error matches [ErrObject], and nothing has changed: no such object is missing,
+// or the bytes have another length, another digest, or a NaN or an infinity.
+func (r *Replica) Supply(digest [wire.ObjectLen]byte, data []byte) error {
+	wanted, fits, got := 0, 0, [wire.ObjectLen]byte{}
+	for i := range r.held {
+		if h := &r.held[i]; h.isWanted(digest) {
+			if wanted++; h.fits(data) {
+				fits++
+			}
+		}
+	}
+	if fits > 0 {
+		got = wire.HashObject(data)
+	}
+	if fits == 0 || got != digest {
+		return wrongObject(wanted, fits, len(data), digest)
+	}
+	if err := checkFinite(data); err != nil {
+		return err
+	}
+	for i := range r.held {
+		if h := &r.held[i]; h.isWanted(digest) && h.fits(data) {
+			r.replace(i, data)
+		}
+	}
+	r.settle()
+	return nil
+}
+
+func (h *holding) isWanted(digest [wire.ObjectLen]byte) bool {
+	return h.want.N > 0 && h.want.Digest == digest
+}
+
+func (h *holding) fits(data []byte) bool { return uint64(len(data)) == 4*h.want.Elements }
+
+// wrongObject says what is wrong with size bytes for a digest.
+func wrongObject(wanted, fits, size int, digest [wire.ObjectLen]byte) error {
+	switch {
+	case wanted == 0:
+		return fmt.Errorf("%w: no object of digest %x is missing: ask Missing which are", ErrObject, digest[:8])
+	case fits == 0:
+		return fmt.Errorf("%w: %d bytes for digest %x, which Missing says the length of: fetch it again", ErrObject, size, digest[:8])
+	}
+	return fmt.Errorf("%w: %d bytes of another digest than %x: fetch it again", ErrObject, size, digest[:8])
+}
+
+// checkFinite refuses elements that no mean of what devices send can have.
+func checkFinite(data []byte) error {
+	const exponent = 0x7f800000
+	for i := 0; i < len(data); i += 4 {
+		if bits := binary.LittleEndian.Uint32(data[i:]); bits&exponent == exponent {
+			return fmt.Errorf("%w: element %d is %v: whoever made the record is at fault, roll back to one before it",
+				ErrObject, i/4, math.Float32frombits(bits))
+		}
+	}
+	return nil
+}
+
+// replace sets what a kind of object replaces.
+func (r *Replica) replace(kind int, data []byte) {
+	h := &r.held[kind]
+	*h = holding{of: h.want.N}
+	dst := [][]float32{r.x, nil}
+	switch {
+	case kind == ofParams && r.plan.Control == wire.ScaffoldMean:
+		dst[1] = r.control
+	case kind == ofOther && r.plan.Estimator == wire.Surrogate:
+		dst[0] = r.w
+	case kind == ofOther:
+		dst[0] = r.control
+	}
+	for _, v := range dst {
+		for i := range v {
+			v[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
+		}
+		data = data[4*len(v):]
+	}
+}
