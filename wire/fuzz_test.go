@@ -37,6 +37,10 @@ func FuzzCatchUpRequest(f *testing.F)  { fuzz(f, "catch-up-request") }
 func FuzzCatchUpReply(f *testing.F)    { fuzz(f, "catch-up-reply") }
 func FuzzSnapshotRequest(f *testing.F) { fuzz(f, "snapshot-request") }
 func FuzzSnapshotReply(f *testing.F)   { fuzz(f, "snapshot-reply") }
+func FuzzUpload(f *testing.F)          { fuzz(f, "upload") }
+func FuzzUploadReply(f *testing.F)     { fuzz(f, "upload-reply") }
+func FuzzObjectRequest(f *testing.F)   { fuzz(f, "object-request") }
+func FuzzObjectReply(f *testing.F)     { fuzz(f, "object-reply") }
 
 // FuzzControl: what is read as a control variate is what begins the rest, and of a
 // record before the reply's.

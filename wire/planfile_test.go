@@ -14,7 +14,7 @@ import (
 // fullPlan has no field zero; it is none that can run.
 func fullPlan(t testing.TB) *wire.Plan {
 	t.Helper()
-	r, err := wire.DecodeRecord(vector(t, "record-plan-all"))
+	r, err := wire.DecodeRecord(vector(t, "record-plan-all-80"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,10 @@ func TestPlanJSONFaults(t *testing.T) {
 		{`{"steps":4294967297}`, "give a whole number"},
 		{`{"rounds":18446744073709551616}`, "give a whole number"},
 		{`{"rule":2}`, "in quotes"},
-		{`{"rule":"adam"}`, "choose one of sgd, momentum, torch-momentum"},
+		{`{"rule":"yogi"}`, "choose one of sgd, momentum, torch-momentum, adam"},
+		{`{"boxes":[{"low":0,"hi":1}]}`, "hi"},
+		{`{"boxes":[{"low":0,"high":1e39}]}`, "high"},
+		{`{"boxes":{"low":0,"high":1}}`, "JSON list"},
 		{`{"rule":null}`, "in quotes"},
 		{`{"run":null}`, "in quotes"},
 		{`{"run":7}`, "in quotes"},

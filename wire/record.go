@@ -147,8 +147,8 @@ func DecodeRecord(b []byte) (Record, error) {
 }
 
 // Decode sets r to the record that [DecodeRecord] reads. It writes a round to
-// the memory of r.Round and its Slots, Terms and Weights, so that whoever reads
-// many allocates for the first. After an error r is empty but for that memory.
+// the memory of r.Round and its Slots, Terms, Weights and Object, so that whoever
+// reads many allocates for the first. After an error r is empty but for that memory.
 func (r *Record) Decode(b []byte) error {
 	d := &reader{frame: "record", b: b}
 	if len(b) > MaxRecord {

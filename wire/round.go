@@ -54,7 +54,7 @@ func (d *reader) round(n uint64, r *Round) *Round {
 	if r == nil {
 		r = &Round{}
 	}
-	*r = Round{Slots: r.Slots[:0], Terms: r.Terms[:0], Weights: r.Weights[:0]}
+	*r = Round{Slots: r.Slots[:0], Terms: r.Terms[:0], Weights: r.Weights[:0], Object: r.Object[:0]}
 	step, terms := false, false
 	d.keys("body", func(key uint64) bool {
 		switch key {
@@ -73,10 +73,9 @@ func (d *reader) round(n uint64, r *Round) *Round {
 		case keyTerms:
 			r.Terms, terms = d.terms(n, r.Terms), true
 		case keyObject:
-			r.Object = append(Bytes(nil), d.bin("object", ObjectLen)...)
-			if d.err == nil && len(r.Object) != ObjectLen {
-				d.fail("object", ErrValue)
-			}
+			var digest [ObjectLen]byte
+			d.bytes("object", digest[:])
+			r.Object = append(r.Object, digest[:]...)
 		case keyPhase:
 			r.Phase = uint8(d.nonzero("phase", d.known("phase", 2)))
 		case keyWeights:

@@ -44,11 +44,13 @@ func DecodeUpload(b []byte) (Upload, error) {
 	u.Weight = d.weight()
 	u.Loss = d.float("loss")
 	u.Size = d.uint("size", 4*MaxDense)
-	d.positive("size", u.Size)
+	if d.err == nil && (u.Size == 0 || u.Size%4 != 0) {
+		d.fail("size", ErrValue)
+	}
 	d.bytes("digest", u.Digest[:])
 	u.Offset = d.uint("offset", 4*MaxDense)
 	u.Data = d.bin("data", MaxPiece)
-	if d.err == nil && (u.Size%4 != 0 || uint64(len(u.Data)) > u.Size-min(u.Offset, u.Size)) {
+	if d.err == nil && uint64(len(u.Data)) > u.Size-min(u.Offset, u.Size) {
 		d.fail("data", ErrValue)
 	}
 	u.Rest = d.rest()

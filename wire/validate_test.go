@@ -47,7 +47,8 @@ func TestPresetsValidate(t *testing.T) {
 }
 
 func TestVectorPlansValidate(t *testing.T) {
-	for _, name := range []string{"record-plan", "record-plan-full", "record-plan-relay", "record-plan-pool", "record-plan-control"} {
+	for _, name := range []string{"record-plan", "record-plan-full", "record-plan-relay", "record-plan-pool", "record-plan-control",
+		"record-plan-dense", "record-plan-fzoos"} {
 		r, err := wire.DecodeRecord(vector(t, name))
 		if err != nil {
 			t.Fatal(err)

@@ -56,6 +56,22 @@ var frames = map[string]func([]byte) ([]byte, error){
 		v, err := wire.DecodeSnapshotReply(b)
 		return again(v.Append, err)
 	},
+	"upload": func(b []byte) ([]byte, error) {
+		v, err := wire.DecodeUpload(b)
+		return again(v.Append, err)
+	},
+	"upload-reply": func(b []byte) ([]byte, error) {
+		v, err := wire.DecodeUploadReply(b)
+		return again(v.Append, err)
+	},
+	"object-request": func(b []byte) ([]byte, error) {
+		v, err := wire.DecodeObjectRequest(b)
+		return again(v.Append, err)
+	},
+	"object-reply": func(b []byte) ([]byte, error) {
+		v, err := wire.DecodeObjectReply(b)
+		return again(v.Append, err)
+	},
 }
 
 func again(encode func([]byte) []byte, err error) ([]byte, error) {

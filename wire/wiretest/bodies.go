@@ -43,10 +43,13 @@ func bodies() []Vector {
 	add("change-methods", "ok", "what may change of methods: tau's share, prox, the server's step and betas, trim, clip", kindChange,
 		Map(Uint(49), Float(0.25), Uint(52), Float(0), Uint(55), Float(0.5), Uint(56), Float(0), Uint(57), Float(0.5), Uint(58), Float(1e-3),
 			Uint(61), Float(0.25), Uint(62), Float(10)))
+	add("change-dense", "ok", "what may change of dense runs: vectors kept, adam's numbers, a surrogate's queries and correction", kindChange,
+		Map(Uint(63), Uint(8), Uint(65), Float(0.99), Uint(66), Float(1e-6), Uint(74), Uint(0), Uint(75), Uint(10), Uint(76), Uint(50),
+			Uint(77), Float(0.02), Uint(78), Uint(0), Uint(79), Uint(1), Uint(80), Float(0)))
 	add("change-empty", "value", "nothing changed", kindChange, Map())
 	add("change-minus-zero", "value", "-0, a second form of 0", kindChange, Map(Uint(17), Value{0xca, 0x80, 0, 0, 0}))
 	add("change-order", "form", "keys out of order", kindChange, Map(Uint(32), Uint(1000), Uint(18), Float(0.5)))
 	add("change-fixed", "upgrade", "a field that version 1 cannot change", kindChange, Map(Uint(5), Uint(10)))
-	add("change-new", "upgrade", "an unknown field", kindChange, Map(Uint(63), Uint(1)))
+	add("change-new", "upgrade", "an unknown field", kindChange, Map(Uint(81), Uint(1)))
 	return s.list
 }

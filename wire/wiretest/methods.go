@@ -51,7 +51,7 @@ func methodPlans(s *set) {
 		field{10, Uint(3)}, field{23, Uint(2)}, field{50, Uint(4096)}, field{51, Uint(64)}, field{61, Float(0.125)})
 	add("control", "ok", "scaffold-2 with a server's momentum: a plan that can run",
 		field{2, Str("scaffold-2")}, field{13, Uint(10)}, field{53, Uint(2)}, field{54, Uint(2)}, field{55, Float(1)}, field{56, Float(0.5)})
-	s.add("plan-all", "ok", "no field is zero: read, though what is set excludes each other", recordOf(kindPlan, 1, planMap(all())).value())
+	s.add("plan-all", "ok", "none of the fields 1 to 62 is zero: read, though what is set excludes each other", recordOf(kindPlan, 1, planMap(all())).value())
 
 	add("distribution-new", "upgrade", "an unknown distribution", field{10, Uint(5)})
 	add("aggregator-new", "upgrade", "an unknown aggregator", field{23, Uint(4)})
@@ -63,7 +63,7 @@ func methodPlans(s *set) {
 	add("pool-over", "limit", "2^32 directions", field{50, Uint(1 << 32)})
 }
 
-// all is a plan in which no field is zero.
+// all is a plan in which none of the fields 1 to 62 is zero.
 func all() []field {
 	return merge(full(), []field{
 		{9, Uint(1)}, {22, Uint(1)}, {23, Uint(2)}, {47, Bin(Seq(0xc0, 32)...)}, {48, Uint(5)}, {49, Float(0.5)}, {50, Uint(4096)},

@@ -113,13 +113,14 @@ func plans() []Vector {
 	fault("segments-many", "truncated", "512 segments in a short record", 6, Wide(0xdc, 512))
 	fault("points-many", "limit", "65 points", 20, Wide(0xdc, 65))
 	fault("segment-len-over", "limit", "2^41+1 parameters", 6, Array(segment("all", 1<<41+1, 0, 0, 0, 0)))
-	fault("field-new", "upgrade", "an unknown field", 63, Uint(1))
+	fault("field-new", "upgrade", "an unknown field", 81, Uint(1))
 	fault("scheme-2", "upgrade", "an unknown scheme of directions", 3, Uint(2))
-	fault("rule-new", "upgrade", "an unknown rule", 15, Uint(4))
+	fault("rule-new", "upgrade", "an unknown rule", 15, Uint(5))
 	fault("sharing-new", "upgrade", "an unknown sharing", 9, Uint(2))
 	fault("transport-new", "upgrade", "an unknown transport", 22, Uint(3))
 	fault("fill-new", "upgrade", "an unknown fill", 6, Array(segment("all", 7850, 3, 1, 0, 0)))
 	methodPlans(s)
+	densePlans(s)
 
 	order := small()
 	order[0], order[1] = order[1], order[0]

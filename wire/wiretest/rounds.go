@@ -14,11 +14,12 @@ func round9(body ...Value) Value { return recordOf(kindRound, 9, Map(body...)).v
 var scalars10 = []float32{0.5, -1.25, 3, 0.0625, -7.5, 2, 1e-3, -0.1, 42, -1}
 
 // rounds has the records of rounds. A body's keys are 1 round, 2 attempt,
-// 3 step, 4 perturbations, 5 contributors, 6 slots, 7 terms, 10 phase,
+// 3 step, 4 perturbations, 5 contributors, 6 slots, 7 terms, 9 object, 10 phase,
 // 11 weights, 12 population.
 func rounds() []Vector {
 	s := &set{frame: "record"}
 	methodRounds(s)
+	denseRounds(s)
 	step, one := Float(1e-3), Array(term(0, 0, 0.5))
 	s.add("round", "ok", "round 8 of K = 1 and P = 10 with 4 contributors: what most records are",
 		round9(Uint(1), Uint(8), Uint(3), step, Uint(4), Uint(10), Uint(5), Uint(4), Uint(7), Array(term(0, 0, scalars10...))))

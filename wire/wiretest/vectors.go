@@ -3,11 +3,11 @@ package wiretest
 import "slices"
 
 // Count is the number of vectors.
-const Count = 339
+const Count = 448
 
 // Vectors makes every vector.
 func Vectors() []Vector {
-	return slices.Concat(records(), rounds(), bodies(), plans(), announcements(), replies(), joins(), catchUps(), snapshots())
+	return slices.Concat(records(), rounds(), bodies(), plans(), announcements(), replies(), joins(), catchUps(), snapshots(), uploads(), objects())
 }
 
 // A set collects the vectors of one kind of frame.
