@@ -4,7 +4,7 @@ package surrogate
 // gradient at x, (8), in units of the kernel over squared x. It is made from the
 // factor, at n^2 d/2 + n d^2/2: for tests and small d.
 //
-//	k''(0) I - J(x)^T A^-1 J(x)
+//	c_0 I - J(x)^T A^-1 J(x)
 func (p *Process) Covariance(dst, x []float64) {
 	n, d := p.sys.n, p.cfg.Dim
 	if p.columns == nil {

@@ -13,7 +13,7 @@
 // FZooS reads
 //
 //	gradient     J(x)^T A^-1 (y - m)           J(x) is n*d, row i the gradient of k(x, x_i) over x
-//	covariance   k''(0) I - J(x)^T A^-1 J(x)   k''(0) is 1/l^2, or 5/(3 l^2)
+//	covariance   c_0 I - J(x)^T A^-1 J(x)   c_0 is 1/l^2, or 5/(3 l^2)
 //
 // where m, the prior mean, is the mean of the window's values. Dividing the
 // values by their standard deviation or range and multiplying the answer again

@@ -49,6 +49,9 @@ func (t *Fit) Weights(w []float64) {
 	for slot, a := range t.sys.weights[:t.sys.n] {
 		axpy(w, a, t.point(slot))
 	}
+	for j := range w {
+		w[j] *= t.sys.scale
+	}
 }
 
 // point returns the features in a slot.

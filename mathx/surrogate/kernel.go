@@ -20,7 +20,7 @@ const (
 type shape struct {
 	kernel Kernel
 	scale  float64 // 1/(2 l^2), or a = sqrt(5)/l
-	slope0 float64 // k''(0): the slope at distance 0
+	slope0 float64 // c_0: the slope at distance 0
 }
 
 func shapeOf(k Kernel, lengthScale float64) shape {

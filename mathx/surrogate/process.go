@@ -126,7 +126,7 @@ func (p *Process) Mean(x []float64) float64 {
 	for i, a := range p.sys.weights[:p.sys.n] {
 		sum += a * p.shape.value(squaredDistance(x, p.point(i)))
 	}
-	return p.sys.mean + sum
+	return p.sys.mean + p.sys.scale*sum
 }
 
 // Variance returns the posterior variance of the value at x, in units of the
@@ -156,5 +156,8 @@ func (p *Process) Gradient(dst, x []float64) {
 		for j, v := range xi {
 			dst[j] += c * (v - x[j])
 		}
+	}
+	for j := range dst {
+		dst[j] *= p.sys.scale
 	}
 }

@@ -32,7 +32,8 @@ type system struct {
 	l    factor
 
 	solved  bool
-	weights []float64 // a, by slot, in units of y
+	weights []float64 // a, by slot, in units of scale
+	scale   float64   // half the range of y
 	mean    float64   // m
 	z       []float64 // scratch, by age
 }
@@ -157,8 +158,8 @@ func (s *system) appendRow(i int) bool {
 	return s.l.append(s.z[:i], pivot+extra, least)
 }
 
-// solve brings the weights up to date. Values are brought into [-1, 1] on the
-// way, where no difference of finite ones overflows.
+// solve brings the weights up to date, for values in [-1, 1]: so only answers in
+// units of y overflow, if those cannot hold them.
 func (s *system) solve() {
 	if s.solved {
 		return
@@ -175,11 +176,11 @@ func (s *system) solve() {
 	for i := range z {
 		z[i] -= sum
 	}
-	s.mean = middle + half*sum
+	s.mean, s.scale = middle+half*sum, half
 	s.l.solveLower(z, z)
 	s.l.solveUpper(z, s.n)
 	for i, v := range z {
-		s.weights[s.slot(i)] = half * v
+		s.weights[s.slot(i)] = v
 	}
 }
 

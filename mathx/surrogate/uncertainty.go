@@ -6,16 +6,16 @@ import "sync"
 const group = 8
 
 // Uncertainty sets dst[i] to the trace of (8)'s covariance of the gradient at
-// xs[i]: how much of k”(0)*Dim, what it is without points, is not known yet, in
-// units of the kernel over squared x. It is at least 0.
+// xs[i]: how much of c_0*Dim, what it is without points, is not known yet, in
+// units of the kernel over squared x. It is from 0 to c_0*Dim.
 //
-//	k''(0) Dim - sum over i, j of A^-1[i][j] u_i u_j (x - x_i)^T (x - x_j)
+//	c_0 Dim - sum over i, j of A^-1[i][j] u_i u_j (x - x_i)^T (x - x_j)
 //
 // where u_i (x_i - x) is row i of J(x). What a candidate gets does not depend on
 // the others. The first call, and one in so many points as the window has, makes
 // A^-1, at n^3/3 and n^2 d/2.
 //
-// Rounding leaves an error of about 1e-16/Noise of k”(0)*Dim where many points
+// Rounding leaves an error of about 1e-16/Noise of c_0*Dim where many points
 // nearly coincide; [Process.Covariance] is the way around A^-1.
 func (p *Process) Uncertainty(dst []float64, xs [][]float64) {
 	dst = dst[:len(xs)]
@@ -99,7 +99,7 @@ func (d *desk) work() {
 		}
 		d.traces(dst[:n])
 		for i, known := range dst[:n] {
-			dst[i] = max(0, prior-known)
+			dst[i] = min(prior, max(0, prior-known))
 		}
 		xs, dst = xs[n:], dst[n:]
 	}

@@ -1,0 +1,128 @@
+package surrogate_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/zofl/zofl/mathx/surrogate"
+)
+
+// traceOf returns the trace of Covariance, made from the factor alone.
+func traceOf(p *surrogate.Process, dim int, x []float64) (trace float64) {
+	c := make([]float64, dim*dim)
+	p.Covariance(c, x)
+	for i := range dim {
+		trace += c[i*dim+i]
+	}
+	return trace
+}
+
+// Both ways agree: by the factor, and by the inverse after it has followed half
+// a window of points. What cancels is of the size of the prior trace times what
+// A^-1 magnifies, at most 1/noise.
+func TestUncertaintyIsTheTrace(t *testing.T) {
+	for _, c := range []struct {
+		kernel surrogate.Kernel
+		n, dim int
+		radius float64
+		noise  float64
+		within float64 // of the trace
+	}{
+		{surrogate.SquaredExponential, 200, 30, 0.3, 1e-6, 1e-9},
+		{surrogate.SquaredExponential, 200, 5, 0.3, 1e-6, 1e-3},
+		{surrogate.SquaredExponential, 201, 30, 0.01, 1e-6, 1e-8},
+		{surrogate.SquaredExponential, 200, 30, 1e-4, 1e-6, 1e-8},
+		{surrogate.SquaredExponential, 200, 30, 1e-2, 1e-10, 1e-4},
+		{surrogate.Matern52, 200, 30, 0.3, 1e-6, 1e-9},
+		{surrogate.Matern52, 200, 5, 0.3, 1e-6, 1e-6},
+		{surrogate.Matern52, 200, 30, 1e-4, 1e-6, 1e-8},
+		{surrogate.SquaredExponential, 7, 3, 1, 0, 1e-9},
+		{surrogate.SquaredExponential, 1, 3, 1, 1e-6, 1e-12},
+	} {
+		p := surrogate.New(surrogate.Config{
+			Dim: c.dim, Window: c.n, LengthScale: 1, Noise: c.noise, Kernel: c.kernel,
+		})
+		cloud := newCloud(20, c.dim, c.radius)
+		fill(p, cloud, c.n+10)
+		xs := queries(cloud, 9)
+		got := make([]float64, len(xs))
+		p.Uncertainty(got, xs)
+		fill(p, cloud, c.n/2)
+		p.Uncertainty(got, xs)
+		worst := 0.0
+		for i, x := range xs {
+			want := traceOf(p, c.dim, x)
+			worst = max(worst, math.Abs(got[i]-want)/want)
+		}
+		if !(worst <= c.within) {
+			t.Errorf("%+v: got an error of %.3g of the trace", c, worst)
+		}
+		t.Logf("%+v: error %.3g, trace %.4g of %d", c, worst, got[0], c.dim)
+	}
+}
+
+// The gradient is known where points surround x: what remains falls with more of
+// them, and to nothing with the noise.
+func TestUncertaintyFalls(t *testing.T) {
+	eachKernel(t, func(t *testing.T, k surrogate.Kernel) {
+		const d = 3
+		last := math.Inf(1)
+		for _, noise := range []float64{1e-4, 1e-6, 1e-8} {
+			p := surrogate.New(surrogate.Config{Dim: d, Window: 100, LengthScale: 1, Noise: noise, Kernel: k})
+			c := newCloud(21, d, 0.02)
+			before := make([]float64, 1)
+			for range 5 {
+				fill(p, c, 20)
+				got := make([]float64, 1)
+				p.Uncertainty(got, [][]float64{c.center})
+				if before[0] > 0 && !(got[0] < before[0]) {
+					t.Errorf("noise %g: got %g with %d points after %g, want less", noise, got[0], p.Len(), before[0])
+				}
+				before = got
+			}
+			if !(before[0] < last/10) {
+				t.Errorf("noise %g: got %g, want below a tenth of %g", noise, before[0], last)
+			}
+			last = before[0]
+		}
+	})
+}
+
+// A covariance has no negative direction.
+func TestCovarianceIsSemidefinite(t *testing.T) {
+	eachKernel(t, func(t *testing.T, k surrogate.Kernel) {
+		const d = 6
+		p := surrogate.New(surrogate.Config{Dim: d, Window: 80, LengthScale: 1, Noise: 1e-6, Kernel: k})
+		c := newCloud(22, d, 0.1)
+		fill(p, c, 100)
+		cov := make([]float64, d*d)
+		for range 20 {
+			p.Covariance(cov, c.point())
+			v := difference(c.point(), c.center)
+			form := 0.0
+			for i := range d {
+				for j := range d {
+					form += v[i] * v[j] * cov[i*d+j]
+					if cov[i*d+j] != cov[j*d+i] {
+						t.Errorf("got %v and %v, want symmetry", cov[i*d+j], cov[j*d+i])
+					}
+				}
+			}
+			if form < -1e-9*norm(v)*norm(v) {
+				t.Errorf("got a variance of %g in direction %v", form, v)
+			}
+		}
+	})
+}
+
+// Candidates far from all points are told from those among them.
+func TestUncertaintyOfFarPoints(t *testing.T) {
+	p := surrogate.New(surrogate.Config{Dim: 4, Window: 50, LengthScale: 1, Noise: 1e-6})
+	c := newCloud(23, 4, 0.05)
+	fill(p, c, 50)
+	got := make([]float64, 3)
+	p.Uncertainty(got, [][]float64{{90, 0, 0, 0}, c.center, {1e6, 1, 1, 1}})
+	if got[0] != 4 || got[2] != 4 || got[1] > 0.4 {
+		t.Errorf("got %v, want 4 far from all points and next to nothing among them", got)
+	}
+}
