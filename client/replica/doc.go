@@ -55,7 +55,8 @@
 // |z|^2 is in float64, as prng's SPEC.md has it; root is of float64 and rounded to
 // float32; z2 is the direction of domain Subspace. Before there are tau moves z is
 // alone. A probe adds one term to x[i] as a sum does, a being float32(mu*M) with the
-// segment's mu scale M, and of a sphere a' being a.
+// segment's mu scale M, and of a sphere a' being a. Within a box M is float32(M*W), W being
+// float32(High-Low), and what comes of it is clipped to the box.
 //
 // After each tau rounds the basis becomes Q of the trail, newest first: [mathx.Gram],
 // [mathx.Cholesky], [mathx.Orthonormalize].
@@ -91,6 +92,26 @@
 //	x[i] = float32(float32(a[N])*x0[i]) + float32(S * sum(float32(a[s])*z_s))
 //	m[i] = float32(float32(b[N])*x0[i]) + sum(float32(b[s])*z_s)
 //
+// # Dense transport
+//
+// A round has no terms but the digest of an object, a vector that travels beside it and
+// replaces others, so that nothing is computed:
+//
+//	phase 0:  x; of scaffold-2 x, then c
+//	phase 1:  of scaffold-1 c; of a surrogate x
+//	phase 2:  of scaffold-1 x; of a surrogate w
+//
+// Records apply without their objects, and a state lacks the last of each kind alone,
+// which makes it whole whatever came before:
+//
+//	applied, err := r.ApplyAll(records)
+//	for _, o := range r.Missing() {
+//		err := r.Supply(o.Digest, fetch(o))
+//	}
+//
+// A device steps along [Replica.Estimate] or a surrogate of its own, within the plan's
+// boxes: see [Replica.Clip].
+//
 // # What methods cost
 //
 // Beyond x, K*P directions and as many scalars a record, of 4 bytes or 2 as halves:
@@ -109,6 +130,9 @@
 //	pool           8 (N+1) bytes, twice of a rule with momentum, as much again to work
 //	               with, and 1 d if x0 is given; N directions each E rounds, after
 //	               which a state file is the numbers alone
+//	dense          no directions; 4 d bytes beside a record, 8 d of scaffold-2; of
+//	               either control 1 d; of a surrogate M numbers, and 4 M bytes beside
+//	               each other record
 //
 // A device has [Local] besides: 1 d for K > 1, 1 d with momentum, 1 d with control.
 // [Replica.Correct] makes as many directions as the device's own variate has scalars.
