@@ -23,37 +23,40 @@ type Traffic struct {
 	Payload, Socket int
 }
 
-// A Cost is what a plan asks of the parties in one round. A round of
-// [ScaffoldPoint] is two records with an announcement and a contribution each,
-// other rounds one: what is counted is their sum.
+// A Cost is what a plan asks of the parties in one round. A round is [Plan.Phases]
+// records with an announcement and a contribution each: what is counted is their sum.
 type Cost struct {
 	Perturbations uint32 // P of the round
 	Queries       uint64 // loss evaluations of a device
-	Scalars       uint64 // that a device sends: K*P, and those of control variates
+	Scalars       uint64 // that a device sends: K*P, and those of control variates; of DenseVectors the elements
 
 	Records int     // of a round, 1 or 2
-	Down    Traffic // announcements, one a record
+	Down    Traffic // announcements, one a record; of DenseVectors also answers to pieces, and the record's vector
 	Repeat  Traffic // one more each Plan.Reannounce that it stays open, and each later attempt
-	Up      Traffic // contributions
+	Up      Traffic // contributions; of DenseVectors in pieces of MaxPiece, and requests for those of the record's vector
 	Record  int     // bytes that the log grows by, at most, and a device that was away fetches
 
 	// Vectors are the vectors of d float32 that every replica has: x, and what the
 	// plan's rules keep besides. Local are those that a device with a streaming
-	// loss has on top while it works; with a flat one it is one more.
+	// loss has on top while it works, a vector of float64 being two; with a flat loss
+	// it is one more, but for [Surrogate].
 	Vectors, Local uint64
 
 	// Memory of a device in bytes: these vectors, the coefficients of a seed pool, and
 	// the scratch of one block or a few, which each further worker
-	// (client.Config.Workers) has of its own. Besides there are 4 bytes a scalar and what the app takes: its
-	// model, and the blocks that it reads to, one or, of a batched objective, one for
-	// each point of a step: 2P, or 1+P with forward differences.
+	// (client.Config.Workers) has of its own; of DenseVectors a vector on its way, and of
+	// [Surrogate] all that it knows. Besides there are 4 bytes a scalar and what the app
+	// takes: its model, and the blocks that it reads to, one or, of a batched objective,
+	// one for each point of a step: 2P, or 1+P with forward differences.
 	Flat      uint64 // the loss takes a flat vector
 	Streaming uint64 // the loss reads block by block, one point or all of a step
 
 	// Coordinator is the coordinator's memory for the scalars of an open round, in
 	// bytes, at most. It has no model. A mean takes no more for more devices but
 	// their slots; median, trimmed mean and relay hold every contribution,
-	// [ScaffoldMean] a sum for each record that control variates are of.
+	// [ScaffoldMean] a sum for each record that control variates are of. Of
+	// DenseVectors they are those of the larger phase, with the vectors that have come
+	// in part: coordinator.Config.UploadMemory bounds them, here by its default.
 	Coordinator uint64
 }
 
@@ -68,21 +71,33 @@ func (p *Plan) Cost(in CostInput) Cost {
 	}
 	s := sampleOf(p, max(in.Round, 1))
 	c := Cost{Perturbations: s.perturbations, Records: len(s.records), Vectors: p.replicated(), Local: p.local()}
-	announce, reply := AnnounceSubject(p.Run, p.lastShard()), ReplySubject(p.Run, p.lastShard(), strings.Repeat("x", length))
+	announce, id := AnnounceSubject(p.Run, p.lastShard()), strings.Repeat("x", length)
 	for i, phase := range s.phases {
-		own, variate := s.scalars(phase), s.variate(phase)
 		c.Queries += p.PhaseQueries(phase, s.perturbations)
-		c.Scalars += own + variate
 		c.Record += len(s.records[i])
 		c.Down.add(received(announce, s.announcement(i, 0)))
-		c.Up.add(sent(reply, s.reply(i)))
-		c.Coordinator += p.held(own) + p.heldVariates(variate)
+		if p.dense() {
+			s.addVector(&c, i, id)
+		} else {
+			s.addScalars(&c, i, id)
+		}
 	}
 	c.Repeat = received(announce, s.announcement(len(s.phases)-1, p.AnnounceBudget))
-	block := 4*prng.BlockLen*p.scratch() + p.pooled()
-	c.Streaming = 4*(c.Vectors+c.Local)*p.Dim + block
-	c.Flat = 4*(c.Vectors+c.Local+1)*p.Dim + block
+	c.Streaming = 4*(c.Vectors+c.Local)*p.Dim + 4*prng.BlockLen*p.scratch() + p.pooled() + p.onItsWay() + p.learned()
+	c.Flat = c.Streaming
+	if p.Estimator != Surrogate { // whose points are vectors anyway
+		c.Flat += 4 * p.Dim
+	}
 	return c
+}
+
+// addScalars adds a contribution of scalars to the round's record i.
+func (s *sample) addScalars(c *Cost, i int, id string) {
+	p := s.plan
+	own, variate := s.scalars(s.phases[i]), s.variate(s.phases[i])
+	c.Scalars += own + variate
+	c.Up.add(sent(ReplySubject(p.Run, p.lastShard(), id), s.reply(i)))
+	c.Coordinator += p.held(own) + p.heldVariates(variate)
 }
 
 func (t *Traffic) add(u Traffic) {
@@ -98,6 +113,10 @@ func (p *Plan) lastShard() uint32 { return max(p.Shards, 1) - 1 }
 func sent(subject string, frame []byte) Traffic {
 	return Traffic{len(frame), len("PUB "+subject+" "+strconv.Itoa(len(frame))+"\r\n") + len(frame) + len("\r\n")}
 }
+
+// requested is what a client of NATS writes to ask for an answer: PUB <subject> <inbox>
+// <length>\r\n, the frame, \r\n.
+func requested(subject string, frame []byte) Traffic { return sent(subject+" "+inbox, frame) }
 
 // received is what a client of NATS reads of a frame: MSG <subject> <sid>
 // <length>\r\n, the frame, \r\n. A device has few subscriptions, so their

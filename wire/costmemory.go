@@ -14,6 +14,9 @@ func (p *Plan) replicated() uint64 {
 // local is the number of vectors that a device has besides while it works: where
 // there is more than one step its own iterate and momentum, and its correction.
 func (p *Plan) local() uint64 {
+	if p.dense() {
+		return p.localDense()
+	}
 	if p.Steps <= 1 {
 		return 0
 	}
@@ -26,8 +29,11 @@ func (p *Plan) local() uint64 {
 
 // momenta is the number of vectors of the local rule.
 func (p *Plan) momenta() uint64 {
-	if p.Rule == Momentum || p.Rule == TorchMomentum {
+	switch p.Rule {
+	case Momentum, TorchMomentum:
 		return 1
+	case LocalAdam:
+		return 2
 	}
 	return 0
 }
@@ -36,6 +42,9 @@ func (p *Plan) momenta() uint64 {
 // began, for what looks back; the pull; the correction and its terms.
 func (p *Plan) scratch() uint64 {
 	n := uint64(1)
+	if p.dense() {
+		return n // what its steps look back at are vectors
+	}
 	if p.Prox != 0 || p.ServerRule != ServerMean || p.Distribution == Subspace || p.Pool > 0 {
 		n++
 	}

@@ -7,16 +7,20 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
+// A vectorCost is the vectors of a plan, of every replica and of a device besides, its
+// blocks, and other bytes: of a pool, or of a vector that travels.
+type vectorCost struct {
+	name                   string
+	plan                   wire.Plan
+	vectors, local, blocks uint64
+	bytes                  uint64
+}
+
 // TestCostOfVectors: vectors that every replica has, those that a device has
-// besides while it works on a streaming loss, blocks of scratch, and what a pool has.
+// besides while it works on a streaming loss, blocks of scratch, and other bytes.
 func TestCostOfVectors(t *testing.T) {
 	const d, block, n = 1 << 20, 4096, 4096
-	tests := []struct {
-		name                   string
-		plan                   wire.Plan
-		vectors, local, blocks uint64
-		pool                   uint64
-	}{
+	tests := []vectorCost{
 		{"sgd, K = 1", wire.Plan{Rule: wire.SGD, Steps: 1}, 1, 0, 1, 0},
 		{"sgd", wire.Plan{Rule: wire.SGD, Steps: 5}, 1, 1, 1, 0},
 		{"momentum, K = 1", wire.Plan{Rule: wire.Momentum, Steps: 1}, 2, 0, 1, 0},
@@ -39,13 +43,27 @@ func TestCostOfVectors(t *testing.T) {
 		{"pool on the sphere", wire.Plan{Rule: wire.SGD, Steps: 1, Pool: n, Distribution: wire.Sphere}, 1, 0, 2, 2*8*(n+1) + 8*n},
 		{"pool of given", wire.Plan{Rule: wire.SGD, Steps: 5, Pool: n, Prox: 1, Initial: wire.Given}, 2, 1, 3, 3 * 8 * (n + 1)},
 	}
+	dense := wire.Plan{Transport: wire.DenseVectors, Steps: 5}
+	with := func(change func(*wire.Plan)) wire.Plan {
+		p := dense
+		change(&p)
+		return p
+	}
+	const vector = 4 * d // on its way
+	tests = append(tests, []vectorCost{
+		{"dense", with(func(p *wire.Plan) { p.Rule, p.Steps = wire.SGD, 1 }), 1, 2, 1, vector},
+		{"dense momentum with prox", with(func(p *wire.Plan) { p.Rule, p.Prox = wire.Momentum, 1 }), 1, 3, 1, vector},
+		{"dense adam", with(func(p *wire.Plan) { p.Rule = wire.LocalAdam }), 1, 4, 1, vector},
+		{"dense scaffold-1", with(func(p *wire.Plan) { p.Rule, p.Control = wire.SGD, wire.ScaffoldPoint }), 2, 4, 1, vector},
+		{"dense scaffold-2", with(func(p *wire.Plan) { p.Rule, p.Control = wire.LocalAdam, wire.ScaffoldMean }), 2, 7, 1, 2 * vector},
+	}...)
 	for _, test := range tests {
 		test.plan.Dim = d
 		got := test.plan.Cost(wire.CostInput{})
 		if got.Vectors != test.vectors || got.Local != test.local {
 			t.Errorf("%s: got %d and %d vectors, want %d and %d", test.name, got.Vectors, got.Local, test.vectors, test.local)
 		}
-		streaming := 4*((test.vectors+test.local)*d+test.blocks*block) + test.pool
+		streaming := 4*((test.vectors+test.local)*d+test.blocks*block) + test.bytes
 		if got.Streaming != streaming || got.Flat != streaming+4*d {
 			t.Errorf("%s: got %d and %d bytes, want %d and %d", test.name, got.Streaming, got.Flat, streaming, streaming+4*d)
 		}

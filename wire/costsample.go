@@ -11,7 +11,7 @@ type sample struct {
 
 func sampleOf(p *Plan, round uint64) *sample {
 	s := &sample{plan: p, round: round, perturbations: p.PerturbationsAt(round), phases: []uint8{0}}
-	if p.Control == ScaffoldPoint {
+	if p.Phases() == 2 {
 		s.phases = []uint8{1, 2}
 	}
 	for i := range s.phases {
@@ -55,6 +55,8 @@ func (s *sample) body(phase uint8) *Round {
 		Terms: []Term{{Scalars: s.blob(s.scalars(phase))}},
 	}
 	switch {
+	case p.dense():
+		r.Terms, r.Object = nil, make(Bytes, ObjectLen)
 	case p.Transport == Relay:
 		s.relay(r)
 	case phase == 2:
