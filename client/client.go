@@ -61,7 +61,9 @@ type Client struct {
 	ignored   int         // announcements in a row that were not followed
 	reply     sent        // the last contribution
 	declined  sent        // the last decline
-	allowed   bool        // the server lets this device publish replies
+	upload    upload      // the last contribution to a dense run
+	objects   objects
+	allowed   bool // the server lets this device publish replies
 	variates  variates
 	est       estimator
 	evaluate  evaluation
@@ -86,8 +88,8 @@ func New(cfg Config) (*Client, error) {
 func (c *Client) blank() *replica.Replica { return replica.New(c.replicaConfig()) }
 
 // Params copies the model to dst, which has one element per parameter, and
-// returns the index of the record after which it is. Call it at any time, from
-// any goroutine. Before record 1 there is no model: n is 0 and dst unchanged.
+// returns the index of the record after which it is; in a dense run that whose
+// vectors came last. Call it at any time, from any goroutine. Before record 1 there is no model: n is 0 and dst unchanged.
 // While a device starts over, because the log turned out not to be its own or
 // returns to an earlier state, n is smaller than it was.
 func (c *Client) Params(dst []float32) (n uint64, err error) {
@@ -100,7 +102,7 @@ func (c *Client) Params(dst []float32) (n uint64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	copy(dst, c.replica.Params())
-	return c.replica.N(), nil
+	return c.replica.Whole(), nil
 }
 
 // Dim returns the number of parameters: the objective's, of a passive replica the

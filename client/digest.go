@@ -62,11 +62,12 @@ func (d *digests) heed(a *arrival) {
 
 // digestIfDue remembers the digest of the state after a record that was just
 // applied, if the plan has them compared: not in the early part of a replay
-// that ends at record last, as nobody asks for those.
+// that ends at record last, as nobody asks for those, and not of a state that lacks
+// vectors.
 func (c *Client) digestIfDue(last uint64) {
 	n, every := c.replica.N(), c.replica.Plan().DigestEvery
 	tip := c.replica.Hash().Tip()
-	if !due(n, every) || n+statesKept*uint64(every) <= last && !c.digests.of(n, tip) {
+	if !due(n, every) || !c.whole() || n+statesKept*uint64(every) <= last && !c.digests.of(n, tip) {
 		return
 	}
 	digest := c.replica.Digest()

@@ -71,7 +71,7 @@ func (c *Client) evaluationContext(ctx context.Context) (context.Context, contex
 	ctx, cancel := context.WithCancelCause(ctx)
 	plan, tip := c.replica.Plan(), c.replica.Hash().Tip()
 	unwatch := c.inbox.watched(func(a *arrival) {
-		if a.State == wire.Open && !c.reply.answers(a, tip) && !c.declined.answers(a, tip) &&
+		if a.State == wire.Open && !c.reply.answers(a, tip) && !c.declined.answers(a, tip) && !c.upload.settled(a, tip) &&
 			a.Cohort.Has(plan.Run, a.N, a.Attempt, c.slot, c.cfg.ID) {
 			half := time.AfterFunc(time.Until(a.closes)/2, func() { cancel(errAsked) })
 			context.AfterFunc(ctx, func() { half.Stop() })

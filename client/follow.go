@@ -50,7 +50,12 @@ func (c *Client) follow(ctx context.Context, queue []arrival) (done bool, err er
 	if newest == nil || c.replica.N() != newest.N-1 {
 		return false, nil
 	}
-	if err := c.act(ctx, newest); err != nil {
+	whole, err := c.settle(ctx, newest)
+	if err == nil && whole {
+		err = c.act(ctx, newest)
+	}
+	// A run that ended brings no later vector in the place of one that is gone.
+	if err != nil || !whole && !(c.objects.gone && c.replica.Ended() != nil) {
 		return false, err
 	}
 	if c.replica.Ended() != nil {

@@ -19,6 +19,8 @@ const (
 	itemReply      = "reply"      // the last contribution, to send again
 	itemVariates   = "variates"   // contributions that records counted, of scaffold-2
 	itemSnapshot   = "snapshot"   // of a passive replica: the state, for others
+	itemControl    = "control"    // of scaffold-2 with dense transport: c_i
+	itemTrajectory = "trajectory" // of a surrogate: the losses that it knows, and w_i
 )
 
 // ErrStore: the [Store] could not be written or read, or held what could not be
@@ -82,6 +84,10 @@ func (c *Client) replicaConfig() replica.Config {
 // keepIfDue keeps a checkpoint CheckpointEvery records or CheckpointInterval
 // after the last attempt; within a catch-up only the time counts.
 func (c *Client) keepIfDue(within bool) error {
+	if err := c.est.dense.fault; err != nil {
+		c.est.dense.fault = nil
+		return err
+	}
 	k, n := &c.keeper, c.replica.N()
 	often := !within && (n >= k.tried+c.cfg.CheckpointEvery || n < k.tried)
 	if often || time.Since(k.at) >= c.cfg.CheckpointInterval {
@@ -90,12 +96,16 @@ func (c *Client) keepIfDue(within bool) error {
 	return nil
 }
 
-// keep writes a checkpoint, unless the store has it.
+// keep writes a checkpoint, unless the store has it, and what goes with it.
 func (c *Client) keep() error {
 	k, here := &c.keeper, c.place()
 	k.at = time.Now()
-	// The end of an unproven state is still to be replayed.
-	if k.store == nil || here.n == 0 || k.kept == here || c.unproven > 0 && c.replica.Ended() != nil {
+	if err := c.keepOwn(); err != nil {
+		return err
+	}
+	// The end of an unproven state is still to be replayed, and objects to be fetched.
+	if k.store == nil || here.n == 0 || k.kept == here || c.unproven > 0 && c.replica.Ended() != nil ||
+		len(c.replica.Missing()) > 0 {
 		return nil
 	}
 	k.tried = here.n

@@ -89,8 +89,12 @@ func better(snapshot, replay float64) bool {
 	return replay > snapshotFactor*snapshot+snapshotGain
 }
 
-// elements is what a round costs to apply, in elements: d for each scalar in it.
+// elements is what a round costs to apply, in elements: d for each scalar in it; next
+// to nothing for one that names a vector.
 func elements(plan *wire.Plan, round *wire.Round) float64 {
+	if plan.Transport == wire.DenseVectors {
+		return 1
+	}
 	scalars := 0
 	for i := range round.Terms {
 		scalars += len(round.Terms[i].Scalars) / plan.Precision.Width()

@@ -114,6 +114,9 @@ func (c *Client) snapshotIfDue(last uint64) error {
 	if live := c.course.path(n); s.offer().n > 0 && !live.has(s.offer().n) {
 		s.withdraw() // a rollback undid it
 	}
+	if !c.whole() {
+		return nil
+	}
 	ended := c.replica.Ended() != nil
 	if !ended && (!c.snapshotDue(n) || n+every <= last) {
 		return nil

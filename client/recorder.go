@@ -33,7 +33,8 @@ type Progress struct {
 	Refused     uint64  // frames since New that were no announcements of this version
 
 	Snapshot uint64 // CatchingUp: record of the snapshot that is taken, 0: none is
-	Received uint64 // bytes of it so far
+	Vector   uint64 // of a dense run, record whose vector comes (CatchingUp) or goes (Working), 0: none does
+	Received uint64 // bytes of either that this device has, or of what goes the coordinator
 	Size     uint64 // its bytes
 
 	Declined wire.DeclineReason // not 0: sat record N+1 out, and why

@@ -88,6 +88,7 @@ func (c *Client) reset() {
 	c.keeper.kept, c.keeper.tried = mark{}, 0
 	c.evaluate, c.course = evaluation{}, course{}
 	c.digests, c.repair, c.snapshots = digests{}, repair{}, snapshots{}
+	c.objects = objects{}
 	c.serving.withdraw()
 }
 
@@ -96,7 +97,7 @@ func (c *Client) takePart(ctx context.Context) error {
 	if err := c.enter(ctx); err != nil {
 		return err
 	}
-	if c.replica.Ended() != nil && c.unproven == 0 {
+	if c.replica.Ended() != nil && c.unproven == 0 && c.whole() {
 		return c.record(Progress{State: Ended})
 	}
 	c.inbox.take() // what came before is not what is open

@@ -57,6 +57,9 @@ type download struct {
 // much cheaper than the records.
 func (c *Client) mayTake(last uint64) bool {
 	s, n := &c.snapshots, c.replica.N()
+	if c.dense() && !c.objects.gone { // a vector is as long, and its record vouches for it
+		return false
+	}
 	if c.cfg.Passive != nil || s.distrust || s.strikes >= snapshotStrikes || c.course.scanning ||
 		c.repair.stage != agreed || n == 0 || last <= n || time.Now().Before(s.notBefore) {
 		return false

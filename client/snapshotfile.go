@@ -20,6 +20,9 @@ func stateSize(plan *wire.Plan) (least, most uint64) {
 	case plan.Pool > 0:
 		coefficients := 8 * (uint64(plan.Pool) + 1)
 		return coefficients, vectors + 2*coefficients
+	case plan.Estimator == wire.Surrogate:
+		vectors += 8 * (1 + uint64(plan.Features))
+		return vectors, vectors
 	case plan.Control == wire.ScaffoldPoint:
 		return vectors, vectors + 8*(wire.MaxScalars+1)
 	}

@@ -47,8 +47,9 @@ func (c *Client) task(ctx context.Context, a *arrival, plan *wire.Plan) (task, e
 	}
 	var err error
 	switch {
-	case t.phase == 1:
+	case plan.Control == wire.ScaffoldPoint && t.phase == 1:
 		t.steps = 1
+	case c.dense(): // control variates are in the vectors
 	case plan.Control == wire.ScaffoldPoint:
 		t.missed.n, t.missed.perturbations = c.replica.Pending()
 		if t.own, err = c.variate(ctx, t.missed.n); t.own.N > 0 {

@@ -86,7 +86,7 @@ func (v *variates) put(new variate) {
 // contributions.
 func (c *Client) see(r *wire.Record, record []byte) {
 	plan, v := c.replica.Plan(), &c.variates
-	if plan == nil || plan.Control == wire.NoControl || c.cfg.Passive != nil {
+	if plan == nil || plan.Control == wire.NoControl || plan.Transport == wire.DenseVectors || c.cfg.Passive != nil {
 		return
 	}
 	if at, found := v.find(r.N); found {

@@ -32,7 +32,8 @@ func (s *sent) answers(a *arrival, tip wire.Tip) bool {
 }
 
 // work contributes to the round of a, if it asks this device: it computes the
-// reply once and sends the same bytes however often it is asked.
+// reply once and sends the same bytes however often it is asked, of a dense run
+// those that the coordinator does not have.
 func (c *Client) work(ctx context.Context, a *arrival) error {
 	plan := c.replica.Plan()
 	if !a.Cohort.Has(plan.Run, a.N, a.Attempt, c.slot, c.cfg.ID) {
@@ -48,6 +49,9 @@ func (c *Client) work(ctx context.Context, a *arrival) error {
 			_, err := c.publish(ctx, s.frame)
 			return err
 		}
+	}
+	if c.upload.answers(a, tip) {
+		return c.resumeUpload(ctx, a)
 	}
 	t, err := c.task(ctx, a, plan)
 	switch {
@@ -71,6 +75,9 @@ func (c *Client) work(ctx context.Context, a *arrival) error {
 		return c.record(Progress{State: Waiting, Err: errSuperseded})
 	}
 	reply.N, reply.Tip = a.N, tip
+	if reply.Kind == wire.Contribution && c.dense() {
+		return c.offer(ctx, round, a, &reply)
+	}
 	return c.answer(ctx, a, &reply, err)
 }
 
@@ -125,8 +132,8 @@ func (c *Client) roundContext(ctx context.Context, a *arrival) (context.Context,
 	}
 }
 
-// contribute returns the reply to a round: a contribution, or a decline and
-// what was in the way.
+// contribute returns the reply to a round: a contribution, of a dense run without
+// its vector, or a decline and what was in the way.
 func (c *Client) contribute(ctx context.Context, a *arrival, t *task, plan *wire.Plan) (wire.Reply, error) {
 	if err := c.ready(ctx, a, t.queries(plan)); err != nil {
 		return declined(err), err
@@ -139,13 +146,15 @@ func (c *Client) contribute(ctx context.Context, a *arrival, t *task, plan *wire
 	if err := e.run(ctx); err != nil {
 		return declined(err), err
 	}
-	c.watchZeros(e.scalars)
-	reply := wire.Reply{
-		Kind:   wire.Contribution,
-		Weight: weight,
-		Loss:   float32(e.loss),
-		Values: plan.Precision.Append(make(wire.Scalars, 0, plan.Precision.Width()*len(e.scalars)), e.scalars...),
+	reply := wire.Reply{Kind: wire.Contribution, Weight: weight, Loss: float32(e.loss)}
+	if plan.Transport == wire.DenseVectors {
+		if err := sendable(e.vector, plan); err != nil {
+			return declined(err), err
+		}
+		return reply, nil // the vector travels by itself
 	}
+	c.watchZeros(e.scalars)
+	reply.Values = plan.Precision.Append(make(wire.Scalars, 0, plan.Precision.Width()*len(e.scalars)), e.scalars...)
 	if e.own.N > 0 {
 		reply.Rest = e.own.Append(nil)
 	}

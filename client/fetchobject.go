@@ -1,0 +1,194 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/wire"
+)
+
+var (
+	// errGone: the coordinator has a vector no longer that the state lacks.
+	errGone = errors.New("vector gone")
+	// errObject: what came is not the vector that a record names.
+	errObject = errors.New("bad vector")
+)
+
+// objects are the vectors of a dense run that the state lacks.
+type objects struct {
+	parts []part
+	gone  bool                 // one of them was, when it was asked for last
+	told  [wire.ObjectLen]byte // of the last that was told to be gone or unusable
+	spare []byte               // memory of one that came
+}
+
+// A part is a vector that comes in pieces. What came stays, for another time.
+type part struct {
+	replica.Object
+	data []byte
+	bad  error // it is the record's, and no state can have it
+}
+
+// whole says whether the state lacks no vector.
+func (c *Client) whole() bool { return len(c.replica.Missing()) == 0 }
+
+// settle makes the state after record a.N-1 whole, and compares it with the reference
+// there may be. Vectors between that record and the one that the state was whole
+// after are not asked for. false: it could not, which was told; the next
+// announcement brings another chance.
+func (c *Client) settle(ctx context.Context, a *arrival) (whole bool, err error) {
+	for !c.whole() {
+		err := c.complete(ctx, a)
+		switch {
+		case ctx.Err() != nil:
+			return false, context.Cause(ctx)
+		case fatal(err), errors.Is(err, errNotOurs):
+			return false, err
+		case err != nil:
+			return false, c.incomplete(err)
+		}
+	}
+	return true, nil
+}
+
+// complete fetches what the state lacks and does what is due after it. A repair may
+// begin the state anew, which lacks vectors then.
+func (c *Client) complete(ctx context.Context, a *arrival) error {
+	if err := c.fetchObjects(ctx); err != nil {
+		return err
+	}
+	n := c.replica.N()
+	c.digestIfDue(n)
+	if err := c.snapshotIfDue(n); err != nil {
+		return err
+	}
+	if err := c.compare(ctx, a); err != nil {
+		return err
+	}
+	return c.prove(ctx, a)
+}
+
+// incomplete tells what is in the way of a whole state; of a vector that nobody has any
+// more once.
+func (c *Client) incomplete(err error) error {
+	o := &c.objects
+	c.cfg.Logger.Warn("the state is not whole", "record", c.replica.N(), "whole", c.replica.Whole(), "err", err)
+	if errors.Is(err, errGone) || errors.Is(err, replica.ErrObject) {
+		first := c.replica.Missing()[0].Digest
+		if o.told == first {
+			return nil
+		}
+		o.told = first
+	}
+	return c.record(Progress{State: CatchingUp, Err: err})
+}
+
+// fetchObjects fetches the vectors that the state lacks, and supplies them together, so
+// that parameters are of a whole state at any time.
+func (c *Client) fetchObjects(ctx context.Context) error {
+	o, missing := &c.objects, c.replica.Missing()
+	o.parts = slices.DeleteFunc(o.parts, func(p part) bool {
+		return !slices.ContainsFunc(missing, func(m replica.Object) bool { return m.Digest == p.Digest })
+	})
+	for _, m := range missing {
+		if err := c.fetchObject(ctx, o.part(m)); err != nil {
+			o.gone = errors.Is(err, errGone)
+			return err
+		}
+	}
+	return c.supply()
+}
+
+// part returns the one of an object, begun if there is none.
+func (o *objects) part(m replica.Object) *part {
+	i := slices.IndexFunc(o.parts, func(p part) bool { return p.Digest == m.Digest && p.Elements == m.Elements })
+	if i < 0 {
+		i = len(o.parts)
+		o.parts = append(o.parts, part{Object: m, data: o.spare[:0]})
+		o.spare = nil
+	}
+	return &o.parts[i]
+}
+
+// fetchObject gets the rest of a vector, and asks more than once for a piece that does
+// not come.
+func (c *Client) fetchObject(ctx context.Context, p *part) error {
+	if p.bad != nil {
+		return p.bad
+	}
+	size := 4 * p.Elements
+	for uint64(len(p.data)) < size {
+		var piece wire.ObjectReply
+		err := c.again(ctx, Progress{Vector: p.N, Received: uint64(len(p.data)), Size: size}, func() (err error) {
+			piece, err = c.askObject(ctx, p)
+			return err
+		})
+		switch {
+		case err != nil:
+			return err
+		case piece.Size == 0:
+			return fmt.Errorf("%w: that of record %d: waiting for a later record", errGone, p.N)
+		case piece.Size != size || piece.Offset != uint64(len(p.data)) || len(piece.Data) == 0:
+			return fmt.Errorf("%w: record %d: %d bytes at %d of %d, asked for byte %d of %d",
+				errObject, p.N, len(piece.Data), piece.Offset, piece.Size, len(p.data), size)
+		}
+		p.take(piece.Data, size)
+	}
+	return c.record(Progress{State: CatchingUp, Vector: p.N, Received: size, Size: size})
+}
+
+// take adds a piece. Memory doubles as bytes come, up to the vector's size.
+func (p *part) take(piece []byte, size uint64) {
+	if need := len(p.data) + len(piece); need > cap(p.data) {
+		grown := make([]byte, len(p.data), min(max(2*cap(p.data), need), int(size)))
+		copy(grown, p.data)
+		p.data = grown
+	}
+	p.data = append(p.data, piece...)
+}
+
+// askObject asks for the next piece of a vector.
+func (c *Client) askObject(ctx context.Context, p *part) (wire.ObjectReply, error) {
+	request := wire.ObjectRequest{Digest: p.Digest, Offset: uint64(len(p.data)), MaxBytes: wire.MaxPiece}
+	b, err := c.request(ctx, wire.ObjectSubject(c.cfg.Run, c.cfg.ID), request.Append(nil))
+	if err != nil {
+		return wire.ObjectReply{}, fmt.Errorf("vector of record %d: %w", p.N, err)
+	}
+	reply, err := wire.DecodeObjectReply(b)
+	if err != nil {
+		return reply, fmt.Errorf("%w: record %d: %w", errObject, p.N, err)
+	}
+	return reply, nil
+}
+
+// supply gives the state the vectors that came. One that is not what its record names is
+// fetched anew the next time; one that is, and that no state can have, is not.
+func (c *Client) supply() error {
+	o := &c.objects
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range o.parts {
+		p := &o.parts[i]
+		err := c.replica.Supply(p.Digest, p.data)
+		switch {
+		case err == nil:
+			continue
+		case wire.HashObject(p.data) == p.Digest:
+			p.bad = err
+		default:
+			err = fmt.Errorf("%w: %w", errObject, err)
+		}
+		p.data = nil
+		return err
+	}
+	for i := range o.parts {
+		if p := &o.parts[i]; cap(p.data) > cap(o.spare) {
+			o.spare = p.data
+		}
+	}
+	o.parts, o.gone = nil, false
+	return nil
+}

@@ -1,0 +1,135 @@
+package client
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// errUploadFile: the stored upload is none that this device wrote.
+var errUploadFile = errors.New("no vector of this device")
+
+// An upload file is a magic, run and id as other files of this device have them, LE32 the
+// bits of the step size and LE32 the perturbations that were asked for, LE32 the length of
+// the upload's frame, that without a piece, the SHA-256 of all that, and the vector, whose
+// digest and length the frame has.
+const (
+	uploadMagic   = "zofl upload 1\n"
+	uploadHead    = 12
+	uploadHeadMax = len(uploadMagic) + fileMost + uploadHead + 256
+)
+
+// keepUpload makes the vector durable. It comes before the first piece is sent, so that
+// this device sends no other for the same record, whatever happens to it: two of them
+// would be mixed.
+func (c *Client) keepUpload() error {
+	u := &c.upload
+	if c.keeper.store == nil {
+		return nil
+	}
+	head := c.fileHead(uploadMagic)
+	frame := u.head.Append(nil)
+	head = binary.LittleEndian.AppendUint32(head, math.Float32bits(u.step))
+	head = binary.LittleEndian.AppendUint32(head, u.p)
+	head = append(binary.LittleEndian.AppendUint32(head, uint32(len(frame))), frame...)
+	sum := sha256.Sum256(head)
+	err := c.keeper.save(itemUpload, func(w io.Writer) error {
+		for _, part := range [][]byte{head, sum[:], u.vector} {
+			if _, err := w.Write(part); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return c.stored(itemUpload, err)
+}
+
+// openUpload takes the vector that an earlier process kept.
+func (c *Client) openUpload() error {
+	err := c.keeper.load(itemUpload, func(r *io.SectionReader) error {
+		u, err := c.parseUpload(r)
+		if err == nil {
+			c.upload = u
+		}
+		return err
+	})
+	switch {
+	case err == nil, errors.Is(err, fs.ErrNotExist):
+		return nil
+	case errors.Is(err, errUploadFile):
+		return c.discard(itemUpload, err)
+	}
+	return c.stored(itemUpload, err)
+}
+
+// parseUpload reads a file. It takes no more memory than the file has bytes, nor than the
+// plan's largest vector, once there is a plan.
+func (c *Client) parseUpload(r *io.SectionReader) (upload, error) {
+	head := make([]byte, min(r.Size(), int64(uploadHeadMax)))
+	if _, err := io.ReadFull(r, head); err != nil {
+		return upload{}, err
+	}
+	u, read, fault := c.parseUploadHead(head)
+	if fault != "" {
+		return u, fmt.Errorf("%w: %s", errUploadFile, fault)
+	}
+	if rest := uint64(r.Size()) - uint64(read); rest != u.head.Size || rest > c.largestVector() {
+		return u, fmt.Errorf("%w: %d bytes, want %d, at most %d", errUploadFile, rest, u.head.Size, c.largestVector())
+	}
+	u.vector = make([]byte, u.head.Size)
+	if _, err := r.ReadAt(u.vector, int64(read)); err != nil && err != io.EOF {
+		return u, err
+	}
+	if got := wire.HashObject(u.vector); got != u.head.Digest {
+		return u, fmt.Errorf("%w: the vector's digest is %x, want %x", errUploadFile, got[:8], u.head.Digest[:8])
+	}
+	return u, nil
+}
+
+// parseUploadHead returns what comes before the vector, how many bytes that is, and what
+// is wrong with it.
+func (c *Client) parseUploadHead(b []byte) (u upload, read int, fault string) {
+	own := c.fileHead(uploadMagic)
+	if !bytes.HasPrefix(b, own) || len(b) < len(own)+uploadHead {
+		return u, 0, "it begins otherwise"
+	}
+	at := b[len(own):]
+	read = len(own) + uploadHead + int(min(binary.LittleEndian.Uint32(at[8:]), math.MaxInt32/2))
+	if len(b) < read+sha256.Size {
+		return u, 0, "it ends early"
+	}
+	if sum := sha256.Sum256(b[:read]); !bytes.Equal(sum[:], b[read:read+sha256.Size]) {
+		return u, 0, "the checksum is wrong"
+	}
+	frame, err := wire.DecodeUpload(at[uploadHead : read-len(own)])
+	if err != nil {
+		return u, 0, err.Error()
+	}
+	frame.Data, frame.Rest = nil, nil // they alias b
+	u.head = frame
+	u.sent = sent{
+		n: frame.N, tip: frame.Tip, final: true,
+		step: math.Float32frombits(binary.LittleEndian.Uint32(at)), p: binary.LittleEndian.Uint32(at[4:]),
+	}
+	return u, read + sha256.Size, ""
+}
+
+// largestVector is the most bytes that this device's vector can have.
+func (c *Client) largestVector() uint64 {
+	plan := c.replica.Plan()
+	if plan == nil {
+		return 4 * wire.MaxDense
+	}
+	most := uint64(0)
+	for phase := range uint8(3) {
+		most = max(most, 4*plan.Object(phase))
+	}
+	return most
+}
