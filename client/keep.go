@@ -17,6 +17,7 @@ import (
 const (
 	itemCheckpoint = "checkpoint" // the state, to go on from
 	itemReply      = "reply"      // the last contribution, to send again
+	itemUpload     = "upload"     // that of a dense run
 	itemVariates   = "variates"   // contributions that records counted, of scaffold-2
 	itemSnapshot   = "snapshot"   // of a passive replica: the state, for others
 	itemControl    = "control"    // of scaffold-2 with dense transport: c_i
@@ -148,7 +149,7 @@ func (c *Client) open() error {
 	if k.store == nil || k.opened {
 		return nil
 	}
-	for _, item := range []func() error{c.openCheckpoint, c.openReply, c.openVariates, c.openSnapshot} {
+	for _, item := range []func() error{c.openCheckpoint, c.openReply, c.openUpload, c.openVariates, c.openSnapshot} {
 		if err := item(); err != nil {
 			return err
 		}
