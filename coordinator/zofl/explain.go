@@ -50,7 +50,7 @@ func price(out io.Writer, p *wire.Plan, c wire.Cost) {
 	t := newTable(out, "a round costs", "")
 	t.AppendRows([]table.Row{
 		{"loss evaluations of a device", c.Queries},
-		{"numbers that a device sends", c.Scalars},
+		{"scalars of a device", c.Scalars},
 		{"records and announcements", c.Records},
 		{"bytes up, at the socket", c.Up.Socket},
 		{"bytes down, at the socket", c.Down.Socket},
