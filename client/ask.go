@@ -21,7 +21,7 @@ func (e *estimation) at(i int, mu float32, p int) (f float64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return f, finite(f, e.place.k, p)
+	return f, e.finite(f, e.place.k, p)
 }
 
 // streamed asks for the loss at a point that the app reads.

@@ -1,19 +1,46 @@
 package client
 
-// denseVector sets the vector that a device sends in a run with dense transport,
-// [wire.Plan.Object] elements: x after the round's local steps.
+import (
+	"errors"
+	"fmt"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// errDiverged: what would be sent is not finite.
+var errDiverged = errors.New("the local steps left what a float32 can say: lower step")
+
+// denseVector sets the vector that a device sends in a run with dense transport, of
+// [wire.Plan.Object] elements, and the loss that goes with it.
 func (e *estimation) denseVector() error {
-	est := &e.c.est
-	est.vector = room(est.vector, int(e.plan.Object(e.phase)))
-	e.vector = est.vector
-	copy(e.vector, e.local.X)
-	e.local.X = e.vector[:e.c.dim]
-	for k := range e.steps {
-		g := e.scalars[k*e.perturbations : (k+1)*e.perturbations]
-		if err := e.step(e.n, k, g); err != nil {
-			return err
+	est := &e.c.est.dense
+	e.vector = room(est.vector, int(e.plan.Object(e.phase)))
+	est.vector = e.vector
+	own, err := e.denseWork()
+	if err != nil {
+		return err
+	}
+	for i, v := range e.vector {
+		if v-v != 0 {
+			return fmt.Errorf("%w: element %d is %v", errDiverged, i, v)
 		}
-		e.c.replica.Advance(&e.local, e.n, k, g, e.eta)
+	}
+	if len(own) > 0 {
+		est.own.put(e.n, own)
 	}
 	return nil
+}
+
+// denseWork is the work of a phase. own is the part of the vector that the device
+// remembers as its own: c_i or w_i.
+func (e *estimation) denseWork() (own []float32, err error) {
+	switch surrogate := e.plan.Estimator == wire.Surrogate; {
+	case surrogate && e.phase == 2:
+		return e.vector, e.queryAround()
+	case surrogate:
+		return nil, e.surrogateSteps()
+	case e.phase == 1:
+		return e.vector, e.firstPoint()
+	}
+	return e.vector[e.c.dim:], e.localSteps()
 }

@@ -1,11 +1,6 @@
 package client
 
-import (
-	"fmt"
-	"math"
-
-	"github.com/zofl/zofl/wire"
-)
+import "github.com/zofl/zofl/wire"
 
 // start returns the loss that a step's forward differences start from; of a batched
 // objective it asks for all losses of the step.
@@ -41,14 +36,6 @@ func (e *estimation) difference(base float64, p int) (d, mean float64, err error
 	}
 	minus, err := e.at(2*p+1, -step, p)
 	return (plus - minus) / (2 * mu), (plus + minus) / 2, err
-}
-
-// finite says whether a loss can be one: replies carry it as a float32.
-func finite(f float64, k, p int) error {
-	if !(math.Abs(f) <= math.MaxFloat32) {
-		return fmt.Errorf("%w: %v at step %d, perturbation %d", errNotFinite, f, k, p)
-	}
-	return nil
 }
 
 func abs(v float32) float32 {

@@ -21,9 +21,9 @@ type estimator struct {
 	correction []float32           // K > 1 with control variates: c - c_i
 	z          []replica.Direction // a few of a step's
 	scalars    []float32
-	own        []float32  // scaffold-1: what a device that had no part in phase 1 finds
-	vector     []float32  // dense transport: what is sent
-	losses     []float64  // batched: of a step's points
+	missed     []float32 // scaffold-1: what a device that had no part in phase 1 finds
+	losses     []float64 // batched: of a step's points
+	dense      denseWorker
 	source     source     // streaming, batched: what the app reads
 	last       estimation // the one under way, or the last
 	queries    uint64
@@ -76,8 +76,16 @@ func (c *Client) estimation(t *task, plan *wire.Plan) *estimation {
 	est := &c.est
 	e := &est.last
 	e.prepare(c)
-	e.task, e.plan, e.loss, e.vector = *t, plan, 0, nil
-	e.local = replica.Local{X: c.replica.Params(), M: c.replica.Momentum(), Source: t.source}
+	e.task, e.plan, e.loss, e.scalars, e.vector = *t, plan, 0, nil, nil
+	e.local = replica.Local{X: c.replica.Params(), Source: t.source}
+	if e.work == nil {
+		e.work = e.estimate
+	}
+	if plan.Transport == wire.DenseVectors {
+		c.remember(plan)
+		return e
+	}
+	e.local.M = c.replica.Momentum()
 	if t.steps > 1 {
 		est.x = append(est.x[:0], e.local.X...)
 		est.m = append(est.m[:0], e.local.M...)
@@ -89,9 +97,6 @@ func (c *Client) estimation(t *task, plan *wire.Plan) *estimation {
 	}
 	est.scalars = room(est.scalars, t.steps*t.perturbations)
 	e.scalars = est.scalars
-	if e.work == nil {
-		e.work = e.estimate
-	}
 	return e
 }
 
@@ -130,11 +135,11 @@ func (e *estimation) estimate() error {
 func (e *estimation) correct() error {
 	if e.missed.n > 0 {
 		est := &e.c.est
-		est.own = room(est.own, e.missed.perturbations)
-		if err := e.step(e.missed.n, 0, est.own); err != nil {
+		est.missed = room(est.missed, e.missed.perturbations)
+		if err := e.step(e.missed.n, 0, est.missed); err != nil {
 			return fmt.Errorf("first phase, record %d: %w", e.missed.n, err)
 		}
-		e.own = wire.ControlVariate{N: e.missed.n, Scalars: e.plan.Precision.Append(nil, est.own...)}
+		e.own = wire.ControlVariate{N: e.missed.n, Scalars: e.plan.Precision.Append(nil, est.missed...)}
 	}
 	if len(e.local.Correction) == 0 {
 		return nil // the only step is the last
@@ -142,13 +147,18 @@ func (e *estimation) correct() error {
 	return e.c.replica.Correct(e.local.Correction, e.own)
 }
 
-// step estimates g[p] of local step k of record n, all on one minibatch.
-func (e *estimation) step(n uint64, k int, g []float32) error {
-	e.place = place{n, k, e.source}
-	e.batch = Batch{
+// minibatch names that of local step k of record n.
+func (e *estimation) minibatch(n uint64, k int) Batch {
+	return Batch{
 		N: n, Step: k, Size: int(e.plan.Batch),
 		Seed: wire.BatchSeed(e.plan.Run, e.c.cfg.ID, n, uint32(k)),
 	}
+}
+
+// step estimates g[p] of local step k of record n, all on one minibatch.
+func (e *estimation) step(n uint64, k int, g []float32) error {
+	e.place = place{n, k, e.source}
+	e.batch = e.minibatch(n, k)
 	e.began = time.Now()
 	base, err := e.start(len(g))
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 // ErrRevoked: the loss call that a [Point] or [Points] were made for is over.
 var ErrRevoked = errors.New("client: the round of this point is over")
 
-// A Point is a parameter vector x + mu z that exists only as it is read.
-// It is valid during the loss call that it was made for; after that Read
+// A Point is a parameter vector x + mu z that exists only as it is read, or of a surrogate
+// one that was chosen. It is valid during the loss call that it was made for; after that Read
 // returns [ErrRevoked].
 type Point struct{ v view }
 
@@ -32,6 +32,10 @@ func (p *Point) Read(dst []float32, off int) error {
 		return err
 	}
 	defer s.mu.RUnlock()
+	if len(s.chosen) > 0 {
+		copy(dst, s.chosen[0][off:])
+		return nil
+	}
 	s.replica.Perturb(dst, s.points.X, off, s.points.Mu, &s.points.Z[0])
 	return nil
 }
@@ -78,6 +82,7 @@ type source struct {
 	call    uint64       // 0: none
 	replica *replica.Replica
 	points  replica.Points // of one point: mu may be 0 or less, and has one direction
+	chosen  [][]float32    // vectors that are the points; none: those along directions are
 
 	// Of Run.
 	calls uint64
@@ -90,24 +95,40 @@ const viewsAtOnce = 256
 
 // point returns x + mu z[p] of a step, for one call.
 func (s *source) point(r *replica.Replica, x []float32, mu float32, at place, p int) *Point {
+	return s.one(s.next(r, replica.Points{X: x, Mu: mu}, at, p, p+1))
+}
+
+// vector returns a vector as a point, for one call.
+func (s *source) vector(x []float32) *Point { return s.one(s.choose(x)) }
+
+// one makes a point of a view.
+func (s *source) one(v view) *Point {
 	if len(s.ones) == 0 {
 		s.ones = make([]Point, viewsAtOnce)
 	}
 	point := &s.ones[0]
 	s.ones = s.ones[1:]
-	point.v = s.next(r, replica.Points{X: x, Mu: mu}, at, p, p+1)
+	point.v = v
 	return point
 }
 
 // all returns the points of a step with that many perturbations, for one call.
 func (s *source) all(r *replica.Replica, step replica.Points, at place, perturbations int) *Points {
+	v := s.next(r, step, at, 0, perturbations)
+	return s.many(v, s.points.Len())
+}
+
+// vectors returns vectors as points, for one call.
+func (s *source) vectors(x [][]float32) *Points { return s.many(s.choose(x...), len(x)) }
+
+// many makes points of a view.
+func (s *source) many(v view, length int) *Points {
 	if len(s.alls) == 0 {
 		s.alls = make([]Points, viewsAtOnce)
 	}
 	points := &s.alls[0]
 	s.alls = s.alls[1:]
-	points.v = s.next(r, step, at, 0, perturbations)
-	points.length = s.points.Len()
+	points.v, points.length = v, length
 	return points
 }
 
@@ -121,9 +142,18 @@ func (s *source) next(r *replica.Replica, points replica.Points, at place, from,
 	return view{s, s.call}
 }
 
+// choose begins a call that reads vectors.
+func (s *source) choose(x ...[]float32) view {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls++
+	s.call, s.chosen = s.calls, append(s.chosen[:0], x...)
+	return view{s, s.call}
+}
+
 // revoke ends the call; no read is under way when it returns.
 func (s *source) revoke() {
 	s.mu.Lock()
-	s.call, s.replica, s.points.X = 0, nil, nil
+	s.call, s.replica, s.points.X, s.chosen = 0, nil, nil, s.chosen[:0]
 	s.mu.Unlock()
 }

@@ -4,15 +4,16 @@ import "fmt"
 
 // Points are the parameter vectors at which a local step takes losses. Of central
 // differences these are x + mu z_0, x - mu z_0, x + mu z_1, and so on; of forward
-// ones x, x + mu z_0, x + mu z_1, and so on. They exist only as they are read, under
-// the terms of a [Point].
+// ones x, x + mu z_0, x + mu z_1, and so on; of a surrogate its local iterate, or the
+// queries around that. They exist only as they are read, under the terms of a [Point].
 type Points struct {
 	v      view
 	length int
 }
 
 // Len is the number of points: of a round of P perturbations 2P with central
-// differences, and 1+P with forward ones.
+// differences, and 1+P with forward ones; of a surrogate 1, and then as many as are
+// queried around the iterate.
 func (p *Points) Len() int { return p.length }
 
 // Dim is the number of parameters.
@@ -41,7 +42,15 @@ func (p *Points) Read(dst [][]float32, off int) error {
 		return err
 	}
 	defer s.mu.RUnlock()
-	s.replica.PerturbAll(dst, off, n, &s.points)
+	if len(s.chosen) == 0 {
+		s.replica.PerturbAll(dst, off, n, &s.points)
+		return nil
+	}
+	for i, x := range s.chosen {
+		if dst[i] != nil {
+			copy(dst[i], x[off:])
+		}
+	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 )
@@ -26,6 +27,7 @@ type query struct {
 	work func() error    // what the job does; made once, as are the next two
 	job  func() error
 	quit func() bool
+	unit string // what the queries of a step are numbered as
 
 	mu        sync.Mutex // guards what follows
 	inside    bool       // the app's code runs
@@ -41,7 +43,7 @@ func (q *query) prepare(c *Client) {
 		q.c, q.job, q.quit = c, q.hold, q.abandon
 		c.est.source.dim = c.dim
 	}
-	q.inside, q.abandoned = false, false
+	q.inside, q.abandoned, q.unit = false, false, "perturbation"
 }
 
 // run makes the estimation, until ctx ends. The canonical state is not touched.
@@ -60,7 +62,15 @@ func (q *query) blame(err error) error {
 	if q.c.batched != nil {
 		return fmt.Errorf("losses at step %d: %w", q.k, err)
 	}
-	return fmt.Errorf("loss at step %d, perturbation %d: %w", q.k, q.p, err)
+	return fmt.Errorf("loss at step %d, %s %d: %w", q.k, q.unit, q.p, err)
+}
+
+// finite says whether a loss can be one: replies carry it as a float32.
+func (q *query) finite(f float64, k, p int) error {
+	if !(math.Abs(f) <= math.MaxFloat32) {
+		return fmt.Errorf("%w: %v at step %d, %s %d", errNotFinite, f, k, q.unit, p)
+	}
+	return nil
 }
 
 // hold is the job.
