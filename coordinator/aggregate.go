@@ -9,12 +9,16 @@ import (
 )
 
 // prepare makes the round ready for contributions. One has K*P scalars, in a
-// first phase P: devices look, and take no step.
+// first phase P: devices look, and take no step. A dense one has a vector's.
 func (c *core) prepare() {
 	r := &c.round
-	r.scalars = int(c.plan.Steps) * int(r.perturbations)
-	if r.phase == 1 {
+	switch {
+	case c.dense():
+		r.scalars = int(c.plan.Object(r.phase))
+	case r.phase == 1:
 		r.scalars = int(r.perturbations)
+	default:
+		r.scalars = int(c.plan.Steps) * int(r.perturbations)
 	}
 	if c.keeps() {
 		c.sum.reset(0)
@@ -23,6 +27,7 @@ func (c *core) prepare() {
 	}
 	c.kept.reset(r.scalars)
 	c.controls.reset()
+	c.uploads.reset()
 	c.loss.Reset()
 	c.losses = c.losses[:0]
 }
@@ -55,6 +60,11 @@ func (c *core) body() *wire.Round {
 		Contributors:  c.sum.count,
 		Phase:         r.phase,
 	}
+	if c.dense() {
+		c.object = c.vector()
+		body.Object = c.object.name.Digest[:]
+		return body
+	}
 	precision := c.plan.Precision
 	if c.plan.Transport == wire.Relay {
 		c.kept.sort()
@@ -71,6 +81,12 @@ func (c *core) body() *wire.Round {
 		body.Population = uint32(max(c.roster.stored, len(body.Slots)))
 	}
 	return body
+}
+
+// vector returns the mean of the contributors' vectors, for the next record.
+func (c *core) vector() *vector {
+	data := wire.AppendScalars(make([]byte, 0, 4*c.round.scalars), c.sum.means()...)
+	return &vector{ObjectName{N: c.n + 1, Epoch: c.epoch, Digest: wire.HashObject(data)}, data}
 }
 
 // aggregate makes one of each scalar's values, as a float32: a record whose

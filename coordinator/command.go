@@ -1,5 +1,7 @@
 package coordinator
 
+import "github.com/zofl/zofl/wire"
+
 // What an operator may ask of a coordinator, from any goroutine. All of these
 // return before they are done; what they come to are events.
 
@@ -47,7 +49,20 @@ func (c *Coordinator) Status() Status {
 	if text := c.catchUps.failure.Load(); text != nil {
 		s.CatchUpError = *text
 	}
+	if c.objects != nil {
+		c.objects.count(&s.Counters)
+		if text := c.objects.failure.Load(); text != nil {
+			s.ObjectError = *text
+		}
+	}
 	return s
+}
+
+// object returns the name of the vector with a digest, if the log keeps one.
+func (c *Coordinator) object(digest [wire.ObjectLen]byte) (ObjectName, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.core.vectors.find(digest)
 }
 
 // span returns the segment that has record n, and the log's last record.

@@ -13,6 +13,7 @@ func (c *core) append(r *wire.Record, closed Event) {
 		r.Prev = wire.Genesis(c.plan.Run)
 	}
 	c.pending, c.closed = r.Append(nil), closed
+	c.uploads.reset()
 	c.handToLog()
 }
 
@@ -21,7 +22,7 @@ func (c *core) append(r *wire.Record, closed Event) {
 func (c *core) handToLog() {
 	c.phase = appending
 	c.announcing = c.announcing && c.trouble != ""
-	c.emit(output{kind: outAppend, n: c.n + 1, frame: c.pending})
+	c.emit(output{kind: outAppend, n: c.n + 1, frame: c.pending, object: c.object})
 }
 
 // appended handles that the log has record n.
@@ -52,8 +53,9 @@ func (c *core) move(record []byte) (wire.Record, error) {
 	}
 	c.prev = prev
 	c.remember(record)
-	c.phase, c.pending, c.closed, c.fromQueue = idle, nil, Event{}, false
+	c.phase, c.pending, c.object, c.closed, c.fromQueue = idle, nil, nil, Event{}, false
 	c.round.open = false
+	c.unkept = c.unkept || r.Kind == wire.KindRound && c.dense()
 	if r.Kind == wire.KindRollback {
 		c.forget()
 	}
@@ -65,6 +67,17 @@ func (c *core) committed() {
 	c.beginEvaluation()
 	c.beginDigests()
 	c.proceed()
+	c.keep()
+}
+
+// keep deletes the vectors that are too old, after devices were told of the next
+// record.
+func (c *core) keep() {
+	if !c.unkept || c.n == 0 {
+		return
+	}
+	c.unkept = false
+	c.emit(output{kind: outKeep, n: c.n, names: c.vectors.all()})
 }
 
 // proceed begins the next record if nothing is in its way.

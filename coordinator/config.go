@@ -49,21 +49,30 @@ type Config struct {
 	// one, nothing but their digests is taken from them. None: a digest that
 	// three devices report, and more than any other one, is the reference.
 	Witnesses []string
-	// Queue bounds the replies and joins that wait to be handled, of at most
-	// wire.MaxFrame bytes each, and the catch-up requests, of at most 1 KiB;
-	// what comes beyond is dropped and counted. 0 is 16384.
+	// Queue bounds the replies, joins and pieces of vectors that wait to be handled,
+	// of at most wire.MaxFrame bytes each, and the requests for records and for
+	// vectors, of at most 1 KiB; what comes beyond is dropped and counted. 0 is 16384.
 	Queue int
-	// AppendTimeout bounds each attempt to store a record or members, so that a
-	// log that does not answer pauses the run instead of silencing it. A log
-	// that heeds no context takes its time. 0 is 10 s.
+	// AppendTimeout bounds each attempt to store a record, members or a vector, so
+	// that a log that does not answer pauses the run instead of silencing it, and
+	// to read a vector. A log that heeds no context takes its time. 0 is 10 s.
 	AppendTimeout time.Duration
 	// CatchUpCache bounds the bytes of the log that are kept in memory for
 	// devices that catch up. 0 is 16 MiB, negative one segment of 64 KiB.
 	CatchUpCache int
-	// CatchUpPatience is how long a catch-up request may wait for its turn. It
+	// CatchUpPatience is how long a request for records, or for a record's vector,
+	// may wait for its turn. It
 	// should be less than what devices wait for the answer, 5 s unless their
 	// app says otherwise: nobody reads a later one. 0 is 2.5 s.
 	CatchUpPatience time.Duration
+	// UploadMemory bounds the bytes of devices' vectors that have arrived in part,
+	// in runs with wire.DenseVectors; as many more may wait to be handled. A vector
+	// has its place as soon as it begins; devices that find none are told to ask
+	// again. There is always place for one. 0 is 64 MiB.
+	UploadMemory int
+	// ObjectCache bounds the bytes of records' vectors that are kept in memory for
+	// devices that ask for them. 0 is 64 MiB, negative one vector.
+	ObjectCache int
 }
 
 func (c Config) withDefaults() (Config, error) {
@@ -82,6 +91,9 @@ func (c Config) withDefaults() (Config, error) {
 	case c.CatchUpPatience < 0:
 		return c, fmt.Errorf("%w: CatchUpPatience = %v: give a positive duration, or 0 for 2.5 s", ErrConfig, c.CatchUpPatience)
 	}
+	if c.UploadMemory < 0 {
+		return c, fmt.Errorf("%w: UploadMemory = %d: give a positive number of bytes, or 0 for 64 MiB", ErrConfig, c.UploadMemory)
+	}
 	for _, id := range c.Witnesses {
 		if err := wire.CheckName(id); err != nil {
 			return c, fmt.Errorf("%w: Witnesses: %w", ErrConfig, err)
@@ -97,5 +109,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.AppendTimeout = cmp.Or(c.AppendTimeout, 10*time.Second)
 	c.CatchUpCache = cmp.Or(c.CatchUpCache, 16<<20)
 	c.CatchUpPatience = cmp.Or(c.CatchUpPatience, 2500*time.Millisecond)
+	c.UploadMemory = cmp.Or(c.UploadMemory, uploadMemory)
+	c.ObjectCache = cmp.Or(c.ObjectCache, 64<<20)
 	return c, nil
 }

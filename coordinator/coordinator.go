@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
-	"github.com/zofl/zofl/wire"
 )
 
 // A Coordinator runs one run.
@@ -26,21 +25,17 @@ type Coordinator struct {
 	lost     <-chan struct{} // of the log that it began
 	arrivals chan arrival
 	catchUps *catchUps
+	objects  *objectServer // nil unless the run is dense
 	called   chan struct{} // has a token when commands is not empty
 	overflow atomic.Uint64
 	garbled  atomic.Uint64 // frames too long to queue
+	pieces   atomic.Int64  // bytes of vectors that wait for the core
 
 	mu       sync.Mutex // guards what follows
 	core     *core
 	commands []input
 	subs     []bus.Subscription
 	running  bool
-}
-
-// arrival is a message that waits for the core.
-type arrival struct {
-	kind inputKind
-	msg  bus.Message
 }
 
 // New returns a coordinator that begins the run of a plan, or continues the
@@ -64,6 +59,7 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
 	core.witnesses = cfg.Witnesses
+	core.uploads.most = cfg.UploadMemory
 	cfg.Logger = cfg.Logger.With("run", core.plan.Run)
 	c := &Coordinator{
 		cfg:      cfg,
@@ -80,6 +76,13 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 		c.linger = time.Duration(core.plan.Reannounce) * time.Millisecond * 3 / 2
 	}
 	c.catchUps = newCatchUps(&cfg, c.span)
+	if core.dense() {
+		log, err := objectsOf(cfg.Log)
+		if err != nil {
+			return nil, fmt.Errorf("coordinator: %w", err)
+		}
+		c.objects = newObjectServer(&cfg, log, c.object)
+	}
 	return c, nil
 }
 
@@ -107,6 +110,9 @@ func (c *Coordinator) Run(ctx context.Context) error {
 	serving, quit := context.WithCancel(ctx)
 	var done sync.WaitGroup
 	done.Go(func() { c.catchUps.serve(serving) })
+	if c.objects != nil {
+		done.Go(func() { c.objects.serve(serving) })
+	}
 	defer done.Wait()
 	defer quit()
 	if err := c.loop(ctx); err != nil {
@@ -134,39 +140,4 @@ func (c *Coordinator) finish() {
 		}
 	}
 	c.running = false
-}
-
-// subscribe fills the queues from the bus. What is longer than a frame waits in
-// no queue, so that their memory is bounded.
-func (c *Coordinator) subscribe() error {
-	queue := func(kind inputKind) func(bus.Message) {
-		return func(m bus.Message) {
-			if len(m.Data) > wire.MaxFrame {
-				c.garbled.Add(1)
-				return
-			}
-			select {
-			case c.arrivals <- arrival{kind, m}:
-			default:
-				c.overflow.Add(1)
-			}
-		}
-	}
-	for _, s := range []struct {
-		subject string
-		handle  func(bus.Message)
-	}{
-		{wire.AllReplies(c.run), queue(inReply)},
-		{wire.AllJoins(c.run), queue(inJoin)},
-		{wire.AllCatchUps(c.run), c.catchUps.arrive},
-	} {
-		sub, err := c.cfg.Bus.Subscribe(s.subject, s.handle)
-		if err != nil {
-			return err
-		}
-		c.mu.Lock()
-		c.subs = append(c.subs, sub)
-		c.mu.Unlock()
-	}
-	return nil
 }

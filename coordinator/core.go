@@ -8,12 +8,18 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
+// A vector is what a dense round came to, and the name of it.
+type vector struct {
+	name ObjectName
+	data []byte
+}
+
 // An input is something that happened to a coordinator.
 type input struct {
 	kind  inputKind
-	id    string // inReply, inJoin: of the device, as its subject has it
-	frame []byte // inReply, inJoin, inConflict: kept by nobody
-	token string // inJoin: where the device waits for the answer
+	id    string // inReply, inUpload, inJoin: of the device, as its subject has it
+	frame []byte // inReply, inUpload, inJoin, inConflict: kept by nobody
+	token string // inUpload, inJoin: where the device waits for the answer
 	n     uint64 // inAppended, inAppendFailed, inConflict: the record
 	count int    // inStored, inStoreFailed: members
 	err   error  // inAppendFailed, inStoreFailed
@@ -27,6 +33,7 @@ type inputKind uint8
 const (
 	inTick inputKind = iota // time has passed
 	inReply
+	inUpload
 	inJoin
 	inAppended
 	inAppendFailed // it may be stored, or not
@@ -45,12 +52,15 @@ const (
 // what outAppend and outMember came to is an input.
 type output struct {
 	kind  outputKind
-	n     uint64 // outAppend
+	n     uint64 // outAppend, outKeep
 	frame []byte // outAnnounce, outAppend, outRespond: not changed later
 	token string // outRespond
 	id    string // outMember
 	event *Event // outEvent
 	err   error  // outFail
+
+	object *vector      // outAppend: what to store before
+	names  []ObjectName // outKeep
 }
 
 type outputKind uint8
@@ -59,7 +69,8 @@ const (
 	outAnnounce outputKind = iota // publish to every shard
 	outAppend                     // append record n to the log
 	outMember                     // add a member to the log
-	outRespond                    // answer a join
+	outKeep                       // delete the vectors of records up to n but these
+	outRespond                    // answer a join or a piece of a vector
 	outEvent                      // tell the recorder
 	outFail                       // end Run with an error
 )
@@ -86,6 +97,7 @@ const (
 //  4. Each member's contribution to record n+1 is in sum at most once.
 //  5. In phase failed trouble says why; only appending ends it.
 //  6. Once deposed, it puts out nothing but that.
+//  7. object is what pending names a vector by, nil if it names none.
 type core struct {
 	position
 	epoch    uint64 // of this coordinator
@@ -106,6 +118,7 @@ type core struct {
 	retryAt    uint64    // failed: when pending is handed out again
 	ending     *wire.End // the run is to end as soon as it can
 	pending    []byte
+	object     *vector
 	closed     Event          // what to tell once pending is stored
 	queued     []*wire.Record // what operators asked for
 	fromQueue  bool           // pending is the first of queued
@@ -114,6 +127,8 @@ type core struct {
 	yield   yield
 	answers answers
 	late    answers // of the round before, for the yield of an open roster
+	uploads uploads
+	unkept  bool // a vector was stored, and those that are too old are there
 
 	round    round
 	sum      tally          // of no scalars where all are kept
@@ -144,7 +159,7 @@ type core struct {
 // newCore returns a core that continues a log, or begins one with plan. A nil
 // plan is the log's.
 func newCore(ctx context.Context, plan *wire.Plan, log Log, epoch uint64) (*core, error) {
-	c := &core{maxMembers: wire.MaxMembers}
+	c := &core{maxMembers: wire.MaxMembers, uploads: newUploads(uploadMemory)}
 	var err error
 	if c.position, err = replay(ctx, log, log.Last(), c.remember); err != nil {
 		return nil, fmt.Errorf("log: %w", err)
@@ -165,6 +180,11 @@ func newCore(ctx context.Context, plan *wire.Plan, log Log, epoch uint64) (*core
 	}
 	if err := c.plan.Validate(); err != nil {
 		return nil, err
+	}
+	if c.unkept = c.dense(); c.unkept {
+		if _, err := objectsOf(log); err != nil {
+			return nil, err
+		}
 	}
 	ids, err := log.Members()
 	if err != nil {
@@ -226,6 +246,8 @@ func (c *core) step(now uint64, in input) []output {
 	switch in.kind {
 	case inReply:
 		c.reply(in.id, in.frame)
+	case inUpload:
+		c.upload(in)
 	case inJoin:
 		c.join(in)
 	case inAppended:

@@ -15,7 +15,9 @@ func (c *core) status() Status {
 		Loss:       c.lastLoss,
 		Evaluation: c.evaluated,
 		Counters:   c.counters,
+		Uploads:    uint32(c.uploads.order.Len()),
 	}
+	s.Counters.Evicted = c.uploads.evicted
 	if c.roster.open {
 		s.Members = uint32(min(c.yield.population, 1<<32-1))
 	}

@@ -72,7 +72,7 @@ func (h *history) after(s *stretch, n uint64) (rounds uint64, at point) {
 	switch {
 	case i == 0:
 		return s.rounds, s.point
-	case h.plans[s.plan].Control != wire.ScaffoldPoint:
+	case h.plans[s.plan].Phases() == 1:
 		return s.rounds + i, point{}
 	case i%2 == 1:
 		return s.rounds + i/2, point{n, s.perturbations}
@@ -112,4 +112,20 @@ func (h *history) round(n, last uint64) (perturbations uint32, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// last returns the last rounds, or phases of rounds, that the state after record n
+// has in it, the newest first: count of them, fewer if there are no more.
+func (h *history) last(n uint64, count int) (rounds []uint64) {
+	for n > 0 && len(rounds) < count {
+		s := &h.stretches[h.find(n)]
+		for ; n > s.n && len(rounds) < count; n-- {
+			rounds = append(rounds, n)
+		}
+		if s.round && len(rounds) < count {
+			rounds = append(rounds, s.n)
+		}
+		n = s.follows
+	}
+	return rounds
 }

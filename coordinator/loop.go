@@ -126,6 +126,7 @@ func (c *Coordinator) take(a arrival) []output {
 	defer c.mu.Unlock()
 	var queue []output
 	for range maxBatch {
+		c.left(a)
 		in := input{kind: a.kind, id: wire.SubjectID(a.msg.Subject), frame: a.msg.Data, token: a.msg.Reply}
 		queue = append(queue, c.core.step(c.now(), in)...)
 		select {

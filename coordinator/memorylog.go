@@ -20,9 +20,13 @@ type MemoryLog struct {
 	members []string
 	epoch   uint64
 	lost    chan struct{} // of the last Begin
+	objects map[ObjectName][]byte
 }
 
-var _ Log = (*MemoryLog)(nil)
+var (
+	_ Log     = (*MemoryLog)(nil)
+	_ Objects = (*MemoryLog)(nil)
+)
 
 // Begin implements [Log].
 func (m *MemoryLog) Begin(context.Context) (uint64, error) {
@@ -116,6 +120,40 @@ func (m *MemoryLog) Members() ([]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.members), nil
+}
+
+// PutObject implements [Objects].
+func (m *MemoryLog) PutObject(_ context.Context, name ObjectName, data []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.objects == nil {
+		m.objects = map[ObjectName][]byte{}
+	}
+	m.objects[name] = bytes.Clone(data)
+	return nil
+}
+
+// Object implements [Objects].
+func (m *MemoryLog) Object(_ context.Context, name ObjectName) ([]byte, error) {
+	m.mu.Lock()
+	data, ok := m.objects[name]
+	m.mu.Unlock()
+	if !ok {
+		return nil, fmt.Errorf("log: vector of record %d: %w", name.N, ErrNoObject)
+	}
+	return data, name.check(data)
+}
+
+// KeepObjects implements [Objects].
+func (m *MemoryLog) KeepObjects(_ context.Context, n uint64, names []ObjectName) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for name := range m.objects {
+		if name.N <= n && !slices.Contains(names, name) {
+			delete(m.objects, name)
+		}
+	}
+	return nil
 }
 
 // Close implements [Log]; what is stored stays.

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -31,6 +32,8 @@ func (c *Coordinator) perform(ctx context.Context, queue []output) error {
 			members = append(members, o.id)
 		case outAppend:
 			queue = append(queue, c.append(ctx, o)...)
+		case outKeep:
+			c.keep(ctx, o)
 		case outAnnounce:
 			err = c.announce(o.frame)
 		case outRespond:
@@ -60,10 +63,8 @@ func (c *Coordinator) append(ctx context.Context, o output) []output {
 	if c.isLost() {
 		return c.step(input{kind: inDeposed})
 	}
-	limited, cancel := c.limit(ctx)
-	defer cancel()
 	in := input{kind: inAppended, n: o.n}
-	in.err = c.cfg.Log.Append(limited, o.n, o.frame)
+	in.err = c.store(ctx, o)
 	var conflict *ConflictError
 	switch {
 	case in.err == nil:
@@ -77,6 +78,33 @@ func (c *Coordinator) append(ctx context.Context, o output) []output {
 		in.kind = inAppendFailed
 	}
 	return c.step(in)
+}
+
+// store stores a record, and before it the vector that it names.
+func (c *Coordinator) store(ctx context.Context, o output) error {
+	if o.object != nil {
+		limited, cancel := c.limit(ctx)
+		defer cancel()
+		if err := c.objects.log.PutObject(limited, o.object.name, o.object.data); err != nil {
+			return fmt.Errorf("vector: %w", err)
+		}
+	}
+	limited, cancel := c.limit(ctx)
+	defer cancel()
+	return c.cfg.Log.Append(limited, o.n, o.frame)
+}
+
+// keep deletes vectors. What is left of them is deleted after the next record, or
+// by who continues the log.
+func (c *Coordinator) keep(ctx context.Context, o output) {
+	if c.isLost() {
+		return
+	}
+	limited, cancel := c.limit(ctx)
+	defer cancel()
+	if err := c.objects.log.KeepObjects(limited, o.n, o.names); err != nil {
+		c.cfg.Logger.Warn("old vectors not deleted", "record", o.n, "err", err)
+	}
 }
 
 func (c *Coordinator) addMembers(ctx context.Context, ids []string) []output {

@@ -25,11 +25,11 @@ type position struct {
 	rounds  uint64    // number of the last round
 	point   point     // of the round that has had its first phase only
 	ended   *wire.End
-	history history // what it was after each record
+	history history  // what it was after each record
+	vectors retained // that the log keeps
 }
 
-// A point is the first phase of a round of two, as [wire.ScaffoldPoint] has them:
-// the record with the fleet's scalars where the round begins.
+// A point is the first phase of a round of two, [wire.Plan.Phases].
 type point struct {
 	n             uint64 // the record; 0: there is none
 	perturbations uint32 // P, its scalars
@@ -66,6 +66,7 @@ func (p *position) apply(record []byte) (wire.Record, error) {
 	}
 	p.link, p.wrote, p.plan, p.rounds, p.point, p.ended = end, r.Epoch, plan, rounds, point, r.End
 	p.history.add(p, &r)
+	p.retain(&r)
 	return r, nil
 }
 
@@ -75,6 +76,9 @@ func (p *position) afterRound(r *wire.Record) (rounds uint64, next point, err er
 	case r.Round.Phase != due:
 		return 0, next, fmt.Errorf("record %d: %w: it is phase %d of a round, phase %d is due",
 			r.N, ErrCorrupt, r.Round.Phase, due)
+	case p.dense() != (len(r.Round.Object) > 0):
+		return 0, next, fmt.Errorf("record %d: %w: it names a vector and the plan's transport is %v, or it names none",
+			r.N, ErrCorrupt, p.plan.Transport)
 	case due == 1:
 		return p.rounds, point{r.N, r.Round.Perturbations}, nil
 	}

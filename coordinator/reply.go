@@ -54,19 +54,28 @@ func (c *core) contribution(m member, r *wire.Reply) {
 		*fault++
 		return
 	}
-	weight := uint32(1)
-	if c.plan.Weights == wire.BySamples {
-		weight = min(r.Weight, c.plan.MaxWeight)
-	}
-	c.answers.set(m, contributed)
-	c.counters.Contributions++
+	weight := c.weightOf(r)
 	c.take(m, weight)
 	if control > 0 {
 		c.controls.add(control, c.control, weight)
 	}
-	c.loss.Add(r.Loss, weight)
-	c.losses = append(c.losses, r.Loss)
+	c.counted(m, r)
 	c.answered(current && did == 0)
+}
+
+// counted notes a contribution whose numbers were taken.
+func (c *core) counted(m member, r *wire.Reply) {
+	c.answers.set(m, contributed)
+	c.counters.Contributions++
+	c.loss.Add(r.Loss, c.weightOf(r))
+	c.losses = append(c.losses, r.Loss)
+}
+
+func (c *core) weightOf(r *wire.Reply) uint32 {
+	if c.plan.Weights == wire.BySamples {
+		return min(r.Weight, c.plan.MaxWeight)
+	}
+	return 1
 }
 
 // decline notes that a device will not contribute.
@@ -119,7 +128,7 @@ func (c *core) admit(m member, r *wire.Reply) (current, ok bool) {
 
 // hasRoom bounds what an open roster makes the coordinator remember.
 func (c *core) hasRoom() bool {
-	if c.roster.open && uint64(len(c.answers.ids)) > 4*c.want()+1024 {
+	if c.roster.open && uint64(len(c.answers.ids)+len(c.uploads.faults)) > 4*c.want()+1024 {
 		c.counters.Overflow++
 		return false
 	}
@@ -142,7 +151,7 @@ func (c *core) countLate(m member, r *wire.Reply) {
 // what is wrong with them, nil if nothing is.
 func (c *core) judge(r *wire.Reply) (fault *uint64) {
 	precision := c.plan.Precision
-	if precision.Len(r.Values) != c.round.scalars {
+	if c.dense() || precision.Len(r.Values) != c.round.scalars {
 		return &c.counters.WrongCount
 	}
 	switch largest := read(&c.values, precision, r.Values); {

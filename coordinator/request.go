@@ -57,6 +57,9 @@ func (c *core) allows(r *wire.Record) error {
 		return errors.New("to record 0: the first record is 1, the run's beginning")
 	case r.Kind == wire.KindRollback && r.To > c.n:
 		return fmt.Errorf("to record %d: the log ends with record %d", r.To, c.n)
+	case r.Kind == wire.KindRollback && c.lacks(r.To) > 0:
+		return fmt.Errorf("to record %d: it needs the vector of record %d, which is gone: with dense_keep = %d the log "+
+			"keeps those of the last rounds only: choose a later record", r.To, c.lacks(r.To), c.plan.DenseKeep)
 	case r.Kind == wire.KindChange && len(r.Change.Fields) == 0:
 		return errors.New("it names no field")
 	case r.Kind == wire.KindChange && c.n == 0:

@@ -30,6 +30,7 @@ type Status struct {
 	// LogError is why the log does not take a record at present, CatchUpError
 	// why the last request failed that the log could not be read for.
 	LogError, CatchUpError string
+	ObjectError            string // why the last request for a vector failed
 
 	N       uint64 // last record of the log
 	Rounds  uint64 // rounds done
@@ -42,6 +43,7 @@ type Status struct {
 	Asked         uint32 // devices of the attempt's cohort, if the roster is dense
 	Contributions uint32
 	Declines      uint32 // in this attempt
+	Uploads       uint32 // vectors that have arrived in part
 
 	Loss       float32 // of the last round
 	Evaluation Evaluation
@@ -66,7 +68,16 @@ type Counters struct {
 	CatchUps      uint64 // that were answered
 	CatchUpBytes  uint64 // of the answers
 	CatchUpErrors uint64 // that were not, because the log could not be read
-	Adopted       uint64 // records that another coordinator had written
+
+	// Of a run with wire.DenseVectors.
+	UploadBytes  uint64 // of devices' vectors, whatever became of them
+	Busy         uint64 // pieces of vectors that there was no place for yet
+	Evicted      uint64 // vectors that fell silent, and gave their place to others
+	Objects      uint64 // requests for records' vectors that were answered
+	ObjectBytes  uint64 // of the answers
+	ObjectErrors uint64 // requests that were not, because the log could not be read
+
+	Adopted uint64 // records that another coordinator had written
 
 	// Replies and requests that were dropped, by cause.
 	Late       uint64 // the record they are about was committed, or has its target
@@ -75,14 +86,15 @@ type Counters struct {
 	Unknown    uint64 // the device has no slot
 	Malformed  uint64 // not a frame, or an id that cannot be one
 	NonFinite  uint64 // a NaN or an infinity
-	TooLarge   uint64 // |g| above the plan's MaxScalar
-	WrongCount uint64 // not the scalars that the record takes, or not the plan's metrics
+	TooLarge   uint64 // |g|, or an element of a vector, above the plan's MaxScalar
+	WrongCount uint64 // not the scalars or the vector that the record takes, or not the plan's metrics
 
 	// WrongControl: a control variate that is missing where a round has two
 	// phases, of a record that is no round of the log's path, of another number
 	// of scalars than that record, not finite, or too large.
 	WrongControl uint64
 
+	WrongDigest uint64 // a vector that is not what its device says it is
 	WrongTip    uint64 // made from a state that is not this log's
 	OtherRecord uint64 // about a record that nobody asked for
 	Overflow    uint64 // more than the coordinator's queues, or a record, hold
@@ -100,7 +112,8 @@ func (c Counters) Drops() []Drop {
 	return []Drop{
 		{"late", c.Late}, {"duplicate", c.Duplicate}, {"unsampled", c.Unsampled}, {"unknown", c.Unknown},
 		{"malformed", c.Malformed}, {"non-finite", c.NonFinite}, {"too large", c.TooLarge},
-		{"wrong count", c.WrongCount}, {"wrong control", c.WrongControl}, {"wrong tip", c.WrongTip},
+		{"wrong count", c.WrongCount}, {"wrong control", c.WrongControl},
+		{"wrong digest", c.WrongDigest}, {"wrong tip", c.WrongTip},
 		{"other record", c.OtherRecord}, {"overflow", c.Overflow}, {"stale", c.Stale},
 	}
 }

@@ -1,6 +1,9 @@
 package coordinator
 
-import "github.com/zofl/zofl/mathx"
+import (
+	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/wire"
+)
 
 // A tally is the exact weighted sum of lists of scalars: the same bits in
 // whatever order they came.
@@ -24,6 +27,15 @@ func (t *tally) reset(n int) {
 func (t *tally) add(values []float32, weight uint32) {
 	for i := range t.sums {
 		t.sums[i].Add(values[i], weight)
+	}
+	t.weight += uint64(weight)
+	t.count++
+}
+
+// addScalars adds the finite numbers of a vector.
+func (t *tally) addScalars(s wire.Scalars, weight uint32) {
+	for i := range t.sums {
+		t.sums[i].Add(s.At(i), weight)
 	}
 	t.weight += uint64(weight)
 	t.count++

@@ -1,0 +1,142 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+)
+
+const (
+	// maxRequest is the longest request that is queued.
+	maxRequest = 1 << 10
+	// pace is how many bytes of answers may be on the way to the broker.
+	pace = 1 << 20
+)
+
+// An answerer answers requests of one kind on a goroutine of its own: devices that
+// missed much do not slow rounds down. It waits for the broker after every MiB, so
+// that no announcement stands behind more than that.
+type answerer struct {
+	bus      bus.Bus
+	logger   *slog.Logger
+	what     string // is asked for
+	patience time.Duration
+	requests chan waitingRequest
+
+	// reply appends the answer to frame. The error is errGarbled if there was no
+	// such request, or why it cannot be answered now.
+	reply func(ctx context.Context, request, frame []byte) ([]byte, error)
+
+	frame []byte
+	sent  int // bytes since the broker was waited for
+
+	served, bytes, failed, stale, garbled, overflow atomic.Uint64
+
+	failure atomic.Pointer[string]
+}
+
+// errGarbled: a request is none.
+var errGarbled = errors.New("not a request")
+
+// waitingRequest is a request and when it came.
+type waitingRequest struct {
+	msg bus.Message
+	at  time.Time
+}
+
+func newAnswerer(cfg *Config, what string, reply func(ctx context.Context, request, frame []byte) ([]byte, error)) *answerer {
+	return &answerer{
+		bus: cfg.Bus, logger: cfg.Logger, what: what, patience: cfg.CatchUpPatience,
+		requests: make(chan waitingRequest, cfg.Queue), reply: reply,
+	}
+}
+
+// arrive queues a request.
+func (s *answerer) arrive(m bus.Message) {
+	if len(m.Data) > maxRequest {
+		s.garbled.Add(1)
+		return
+	}
+	select {
+	case s.requests <- waitingRequest{m, time.Now()}:
+	default:
+		s.overflow.Add(1)
+	}
+}
+
+// serve answers requests until ctx ends.
+func (s *answerer) serve(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case r := <-s.requests:
+			s.answer(ctx, r)
+		}
+	}
+}
+
+// answer answers one request. Whatever goes wrong costs that one alone: its
+// device asks again.
+func (s *answerer) answer(ctx context.Context, r waitingRequest) {
+	switch {
+	case !answerable(r.msg.Reply):
+		s.garbled.Add(1)
+		return
+	case time.Since(r.at) > s.patience:
+		s.stale.Add(1)
+		return
+	}
+	frame, err := s.reply(ctx, r.msg.Data, s.frame[:0])
+	switch {
+	case errors.Is(err, errGarbled):
+		s.garbled.Add(1)
+		return
+	case ctx.Err() != nil:
+		return
+	case err != nil:
+		s.failed.Add(1)
+		text := err.Error()
+		s.failure.Store(&text)
+		s.logger.Error(s.what, "err", err)
+		return
+	}
+	s.frame = frame
+	s.wait(ctx, r.msg.Reply)
+	if err := s.bus.Publish(r.msg.Reply, s.frame); err != nil {
+		s.logger.Warn("not sent", "err", err)
+		return
+	}
+	s.served.Add(1)
+	s.bytes.Add(uint64(len(s.frame)))
+}
+
+// wait keeps what is on the way to the broker below pace. That a subject is
+// denied, or the broker away, shows elsewhere.
+func (s *answerer) wait(ctx context.Context, subject string) {
+	if s.sent+len(s.frame) > pace {
+		if err := bus.Check(ctx, s.bus, subject); err != nil {
+			s.logger.Debug(s.what, "subject", subject, "err", err)
+		}
+		s.sent = 0
+	}
+	s.sent += len(s.frame)
+}
+
+// countDrops adds to the counters what was not answered.
+func (s *answerer) countDrops(c *Counters) {
+	c.Stale += s.stale.Load()
+	c.Malformed += s.garbled.Load()
+	c.Overflow += s.overflow.Load()
+}
+
+// answerable says whether an answer may be published to a subject that a device
+// chose: neither the run's own subjects nor the server's.
+func answerable(subject string) bool {
+	return subject != "" && !strings.HasPrefix(subject, "zo.") && !strings.HasPrefix(subject, "$")
+}

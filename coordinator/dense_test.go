@@ -1,0 +1,186 @@
+package coordinator
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// densePlan is testPlan with vectors: so many devices that all take part.
+func densePlan(t testing.TB, devices uint32, fields ...string) *wire.Plan {
+	t.Helper()
+	fields = append([]string{"transport=dense", "dense_keep=4", "max_scalar=1e20"}, fields...)
+	return methodPlan(t, fields, devices)
+}
+
+// A sender is a device that sends a vector.
+type sender struct {
+	id     string
+	vector []byte
+	weight uint32
+	loss   float32
+	digest *[wire.ObjectLen]byte // nil: that of vector
+}
+
+func vectorOf(values ...float32) []byte { return wire.AppendScalars(nil, values...) }
+
+// randomVector has numbers of many sizes.
+func randomVector(rng *rand.Rand, n int) []byte {
+	var b []byte
+	for range n {
+		v := float32(rng.NormFloat64()) * float32(math.Ldexp(1, rng.IntN(60)-30))
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+	}
+	return b
+}
+
+func senders(rng *rand.Rand, devices, elements int) []*sender {
+	list := make([]*sender, devices)
+	for i, id := range ids(devices) {
+		list[i] = &sender{id: id, vector: randomVector(rng, elements), weight: uint32(1 + i), loss: float32(i) / 3}
+	}
+	return list
+}
+
+// frame is the piece from offset on, of at most size bytes, for the open record.
+func (d *sender) frame(c *core, offset, size int) []byte {
+	u := wire.Upload{N: c.n + 1, Tip: c.hash.Tip(), Weight: d.weight, Loss: d.loss, Size: uint64(len(d.vector)), Offset: uint64(offset)}
+	if u.Digest = wire.HashObject(d.vector); d.digest != nil {
+		u.Digest = *d.digest
+	}
+	rest := d.vector[min(offset, len(d.vector)):]
+	u.Data = rest[:min(size, len(rest))]
+	return u.Append(nil)
+}
+
+// sendFrame hands the core a frame of an upload, and returns the answer and what else
+// is to be done.
+func sendFrame(t testing.TB, c *core, now uint64, id string, frame []byte) (wire.UploadReply, []output) {
+	t.Helper()
+	out := c.step(now, input{kind: inUpload, id: id, token: "_INBOX." + id, frame: frame})
+	if len(out) == 0 || out[0].kind != outRespond || out[0].token != "_INBOX."+id {
+		t.Fatalf("a piece of %s: outputs %+v, want an answer first", id, out)
+	}
+	r, err := wire.DecodeUploadReply(out[0].frame)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, out[1:]
+}
+
+// piece sends a piece of d's vector, and wants an answer.
+func (d *sender) piece(t testing.TB, c *core, now uint64, offset, size int, want wire.UploadState, from int) []output {
+	t.Helper()
+	r, out := sendFrame(t, c, now, d.id, d.frame(c, offset, size))
+	if r.State != want || r.Offset != uint64(from) || (r.Wait > 0) != (want == wire.UploadBusy) {
+		t.Fatalf("%s's piece at %d: answer %+v, want %v from %d", d.id, offset, r, want, from)
+	}
+	return out
+}
+
+// whole sends d's vector in one piece.
+func (d *sender) whole(t testing.TB, c *core, now uint64) []output {
+	t.Helper()
+	return d.piece(t, c, now, 0, len(d.vector), wire.UploadTaken, 0)
+}
+
+// storeAll does what the core wants stored, and what follows from that.
+func storeAll(t testing.TB, c *core, log *MemoryLog, outputs []output) {
+	t.Helper()
+	queue := append([]output(nil), outputs...)
+	for len(queue) > 0 {
+		o := queue[0]
+		queue = queue[1:]
+		var err error
+		switch o.kind {
+		case outAppend:
+			if o.object != nil {
+				err = log.PutObject(t.Context(), o.object.name, o.object.data)
+			}
+			if err == nil {
+				err = log.Append(t.Context(), o.n, o.frame)
+			}
+			queue = append(queue, c.step(c.now, input{kind: inAppended, n: o.n})...)
+		case outKeep:
+			err = log.KeepObjects(t.Context(), o.n, o.names)
+		case outMember:
+			err = log.AddMembers(t.Context(), []string{o.id})
+			queue = append(queue, c.step(c.now, input{kind: inStored, count: 1})...)
+		case outFail:
+			err = o.err
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.valid(log.Last()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// restartDense returns another core on a log.
+func restartDense(t testing.TB, log *MemoryLog, plan *wire.Plan) *core {
+	t.Helper()
+	epoch, err := log.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := newCore(context.Background(), plan, log, epoch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	storeAll(t, c, log, c.start(0))
+	return c
+}
+
+// newDenseCore returns a core with an open round that all devices are asked for.
+func newDenseCore(t testing.TB, plan *wire.Plan) (*core, *MemoryLog) {
+	t.Helper()
+	log := &MemoryLog{}
+	c := restartDense(t, log, plan)
+	for _, id := range ids(int(plan.Members)) {
+		storeAll(t, c, log, c.step(0, joinOf(id)))
+	}
+	if c.phase != collecting {
+		t.Fatalf("phase %d, want an open round", c.phase)
+	}
+	return c, log
+}
+
+// exactMean is the weighted mean of vectors by rationals.
+func exactMean(list []*sender, weighted bool) []float32 {
+	mean := make([]float32, len(list[0].vector)/4)
+	for i := range mean {
+		sum, weights := new(big.Rat), int64(0)
+		for _, d := range list {
+			w := int64(1)
+			if weighted {
+				w = int64(d.weight)
+			}
+			v := new(big.Rat).SetFloat64(float64(wire.Scalars(d.vector).At(i)))
+			sum.Add(sum, v.Mul(v, big.NewRat(w, 1)))
+			weights += w
+		}
+		mean[i], _ = sum.Quo(sum, big.NewRat(weights, 1)).Float32()
+	}
+	return mean
+}
+
+// lastRound returns the log's last record, a round, and its vector.
+func lastRound(t testing.TB, log *MemoryLog) (wire.Record, []byte) {
+	t.Helper()
+	r, err := wire.DecodeRecord(log.records[len(log.records)-1])
+	if err != nil || r.Kind != wire.KindRound {
+		t.Fatalf("the last record is a %v, %v", r.Kind, err)
+	}
+	data, err := log.Object(t.Context(), ObjectName{r.N, r.Epoch, [wire.ObjectLen]byte(r.Round.Object)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, data
+}

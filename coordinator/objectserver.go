@@ -1,0 +1,89 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// An objectServer answers requests for pieces of the vectors that the log keeps.
+// Beyond the queue it takes the memory of its cache.
+type objectServer struct {
+	*answerer
+	log     Objects
+	find    func(digest [wire.ObjectLen]byte) (ObjectName, bool)
+	timeout time.Duration // of a read
+
+	cache []vector // those that were asked for last, the last one at the end
+	most  int      // bytes of cache, unless it has one only
+}
+
+// newObjectServer returns a service for the vectors of a log.
+func newObjectServer(cfg *Config, log Objects, find func([wire.ObjectLen]byte) (ObjectName, bool)) *objectServer {
+	s := &objectServer{log: log, find: find, timeout: cfg.AppendTimeout, most: cfg.ObjectCache}
+	s.answerer = newAnswerer(cfg, "vector", s.reply)
+	return s
+}
+
+// reply appends the answer to a request.
+func (s *objectServer) reply(ctx context.Context, data, frame []byte) ([]byte, error) {
+	request, err := wire.DecodeObjectRequest(data)
+	if err != nil {
+		return nil, errGarbled
+	}
+	reply := wire.ObjectReply{Offset: request.Offset}
+	if name, ok := s.find(request.Digest); ok {
+		object, err := s.get(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		reply.Size = uint64(len(object))
+		rest := object[min(request.Offset, reply.Size):]
+		reply.Data = rest[:min(uint64(len(rest)), request.MaxBytes, wire.MaxPiece)]
+	}
+	return reply.Append(frame), nil
+}
+
+// get returns a vector that the log should have.
+func (s *objectServer) get(ctx context.Context, name ObjectName) ([]byte, error) {
+	at := slices.IndexFunc(s.cache, func(v vector) bool { return v.name == name })
+	if at >= 0 {
+		v := s.cache[at]
+		s.cache = append(slices.Delete(s.cache, at, at+1), v)
+		return v.data, nil
+	}
+	limited, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	data, err := s.log.Object(limited, name)
+	if errors.Is(err, ErrNoObject) {
+		if _, still := s.find(name.Digest); !still {
+			return nil, nil // it was deleted just now
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.cache = append(s.cache, vector{name, data})
+	for size := s.size(); size > s.most && len(s.cache) > 1; size = s.size() {
+		s.cache = slices.Delete(s.cache, 0, 1)
+	}
+	return data, nil
+}
+
+func (s *objectServer) size() (sum int) {
+	for _, v := range s.cache {
+		sum += len(v.data)
+	}
+	return sum
+}
+
+// count adds to the counters what was done.
+func (s *objectServer) count(c *Counters) {
+	c.Objects = s.served.Load()
+	c.ObjectBytes = s.bytes.Load()
+	c.ObjectErrors = s.failed.Load()
+	s.countDrops(c)
+}

@@ -1,0 +1,75 @@
+package coordinator
+
+import (
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/wire"
+)
+
+// arrival is a message that waits for the core.
+type arrival struct {
+	kind inputKind
+	msg  bus.Message
+}
+
+// subscribe fills the queues from the bus.
+func (c *Coordinator) subscribe() error {
+	type queue struct {
+		subject string
+		arrive  func(bus.Message)
+	}
+	queues := []queue{
+		{wire.AllReplies(c.run), func(m bus.Message) { c.arrive(inReply, m) }},
+		{wire.AllJoins(c.run), func(m bus.Message) { c.arrive(inJoin, m) }},
+		{wire.AllCatchUps(c.run), c.catchUps.arrive},
+	}
+	if c.objects != nil {
+		queues = append(queues, queue{wire.AllUploads(c.run), c.arriveUpload}, queue{wire.AllObjects(c.run), c.objects.arrive})
+	}
+	for _, q := range queues {
+		sub, err := c.cfg.Bus.Subscribe(q.subject, q.arrive)
+		if err != nil {
+			return err
+		}
+		c.mu.Lock()
+		c.subs = append(c.subs, sub)
+		c.mu.Unlock()
+	}
+	return nil
+}
+
+// arrive queues a message for the core. What is longer than a frame waits in no
+// queue, so that their memory is bounded.
+func (c *Coordinator) arrive(kind inputKind, m bus.Message) (queued bool) {
+	if len(m.Data) > wire.MaxFrame {
+		c.garbled.Add(1)
+		return false
+	}
+	select {
+	case c.arrivals <- arrival{kind, m}:
+		return true
+	default:
+		c.overflow.Add(1)
+		return false
+	}
+}
+
+// arriveUpload queues a piece of a vector, as long as those that wait take no more
+// than those that have arrived may.
+func (c *Coordinator) arriveUpload(m bus.Message) {
+	size := int64(len(m.Data))
+	if c.pieces.Add(size) > int64(max(c.cfg.UploadMemory, wire.MaxFrame)) {
+		c.pieces.Add(-size)
+		c.overflow.Add(1)
+		return
+	}
+	if !c.arrive(inUpload, m) {
+		c.pieces.Add(-size)
+	}
+}
+
+// left notes that an arrival waits no longer.
+func (c *Coordinator) left(a arrival) {
+	if a.kind == inUpload {
+		c.pieces.Add(-int64(len(a.msg.Data)))
+	}
+}

@@ -1,0 +1,128 @@
+package coordinator
+
+import (
+	"math"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// upload handles a piece of a device's vector, and answers it.
+func (c *core) upload(in input) {
+	u, err := wire.DecodeUpload(in.frame)
+	if err != nil || !answerable(in.token) {
+		c.counters.Malformed++
+		return
+	}
+	c.counters.UploadBytes += uint64(len(u.Data))
+	m, ok := c.roster.find(in.id)
+	answer, counted := refused, func() {}
+	switch {
+	case !ok || c.witness(in.id):
+		c.counters.Unknown++
+	case !c.dense():
+		c.counters.Malformed++
+	default:
+		answer, counted = c.piece(m, &u)
+	}
+	answer.N = u.N
+	c.emit(output{kind: outRespond, token: in.token, frame: answer.Append(nil)})
+	counted() // it may close the round, and nobody need wait for that
+}
+
+var (
+	refused = wire.UploadReply{State: wire.UploadRefused}
+	taken   = wire.UploadReply{State: wire.UploadTaken}
+)
+
+// piece takes a piece of a vector, and returns the answer to it and what follows
+// from that.
+func (c *core) piece(m member, u *wire.Upload) (answer wire.UploadReply, then func()) {
+	nothing := func() {}
+	if c.hasVector(m, u) {
+		c.counters.Duplicate++
+		return taken, nothing
+	}
+	r := wire.Reply{Kind: wire.Contribution, N: u.N, Tip: u.Tip, Weight: u.Weight, Loss: u.Loss}
+	current, ok := c.admit(m, &r)
+	if !ok {
+		return refused, nothing
+	}
+	if fault := c.judgeUpload(m, u); fault != nil {
+		*fault++
+		return refused, nothing
+	}
+	data, answer := c.uploads.add(m.id, u, c.now)
+	switch {
+	case answer.State == wire.UploadBusy:
+		c.counters.Busy++
+		return answer, nothing
+	case data == nil:
+		return answer, nothing
+	}
+	if fault := c.judgeVector(u, data); fault != nil {
+		*fault++
+		return c.blame(m, fault), nothing
+	}
+	did := c.answers.of(m)
+	c.sum.addScalars(data, c.weightOf(&r))
+	c.counted(m, &r)
+	return taken, func() { c.answered(current && did == 0) }
+}
+
+// hasVector says whether the vector of a device is in what the open record will
+// name: a device asks again whose answer was lost.
+func (c *core) hasVector(m member, u *wire.Upload) bool {
+	open := c.phase == collecting || c.object != nil
+	return open && u.N == c.n+1 && u.Tip == c.hash.Tip() && c.answers.of(m)&contributed != 0
+}
+
+// judgeUpload returns the counter of what can be seen wrong with any piece of a
+// vector, nil if nothing is.
+func (c *core) judgeUpload(m member, u *wire.Upload) (fault *uint64) {
+	switch {
+	case c.uploads.faults[m.id] > mostFaults:
+		return &c.counters.Duplicate
+	case u.Size != 4*uint64(c.round.scalars):
+		return &c.counters.WrongCount
+	case !finite(u.Loss):
+		return &c.counters.NonFinite
+	}
+	return nil
+}
+
+// judgeVector returns the counter of what is wrong with a whole vector.
+func (c *core) judgeVector(u *wire.Upload, data []byte) (fault *uint64) {
+	if wire.HashObject(data) != u.Digest {
+		return &c.counters.WrongDigest
+	}
+	switch largest := largest(data); {
+	case !finite(largest):
+		return &c.counters.NonFinite
+	case largest > c.plan.MaxScalar:
+		return &c.counters.TooLarge
+	}
+	return nil
+}
+
+// blame answers a vector that is none. One that arrived damaged may come once more;
+// what a device sent as it meant to would be the same again.
+func (c *core) blame(m member, fault *uint64) wire.UploadReply {
+	if fault != &c.counters.WrongDigest {
+		c.uploads.faults[m.id] = mostFaults
+	}
+	c.uploads.faults[m.id]++
+	if c.uploads.faults[m.id] > mostFaults {
+		return refused
+	}
+	return wire.UploadReply{State: wire.UploadMore}
+}
+
+// largest returns the largest |v| of a vector, where an infinity is larger than all
+// numbers, and a NaN larger than that.
+func largest(s wire.Scalars) float32 {
+	most := uint32(0) // bits without a sign ascend with what they stand for
+	for i := range len(s) / 4 {
+		most = max(most, math.Float32bits(s.At(i))&^(1<<31))
+	}
+	return math.Float32frombits(most)
+}
