@@ -112,8 +112,7 @@ func (r *Replica) lastPhase() int {
 // Whole is the record that the state is of while objects come one by one, and goes on
 // as soon as what is held fits together.
 func TestDenseWhole(t *testing.T) {
-	s := hostileScript(t, "surrogate", 4) // 1 plan, x 2, w 3, x 4, change 5, w 6, x 7, w 8
-	s.plan.DenseKeep = 4
+	s := hostileScript(t, "surrogate", 6) // plan 1, x 2, w 3, x 4, change 5, w 6, x 7, w 8, ...
 	r := after(t, s, 3)
 	bring := func(n uint64) {
 		t.Helper()
@@ -139,9 +138,12 @@ func TestDenseWhole(t *testing.T) {
 		{0, 8, 6}, // w 8 with x 4: of no record
 		{1, 0, 6}, // x 9 in the place of x 7
 		{1, 0, 6}, // w 10
-		{0, 9, 6}, // x 9 with w 8: of record 9
+		{0, 9, 9}, // x 9 with w 8: of record 9
+		{0, 10, 10},
+		{4, 0, 10},  // x 11, w 12, x 13, w 14
+		{0, 13, 10}, // x 13 with w 10: of no record
+		{0, 14, 14},
 	}
-	steps[len(steps)-1].whole = 9
 	for i, step := range steps {
 		for range step.apply {
 			mustApply(t, r, s.records[r.N()])
@@ -152,6 +154,18 @@ func TestDenseWhole(t *testing.T) {
 		if r.Whole() != step.whole {
 			t.Errorf("step %d: whole at record %d, want %d", i, r.Whole(), step.whole)
 		}
+	}
+}
+
+// A dense run forgets the norms of its directions as others do.
+func TestDenseForgets(t *testing.T) {
+	s := hostileScript(t, "dense", 1)
+	r := after(t, s, 1)
+	for p := range manyNorms + 1 {
+		r.Direction(2, 0, p, 1)
+	}
+	if s.apply(t, r, s.records[1]); len(r.norms) > 0 {
+		t.Errorf("%d norms after a round", len(r.norms))
 	}
 }
 
