@@ -17,6 +17,8 @@ const pairsFile = "testdata/pairs.txt"
 // fieldMarks are what a cell of the table has for the field that is refused.
 var fieldMarks = map[string]string{
 	"": ".", "transport": "t", "roster": "r", "pool": "p", "control": "c", "aggregator": "a", "weights": "w", "prox": "x",
+	"rule": "l", "server_rule": "v", "precision": "h", "sharing": "s", "boxes": "b", "estimator": "e",
+	"kernel": "k", "window_of": "n", "correction": "g", "correction_at": "i",
 }
 
 // planOfPair is the plan that two choices make.
@@ -37,9 +39,11 @@ func pairTable(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString(`# What goes with what. A cell is what becomes of a plan with the choices of its row and its
 # column, all else as in the preset decomfl with 3 steps, and the numbers that they need
-# (sharing=per-client needs transport=relay, and the other way round):
+# (sharing=per-client needs transport=relay, and the other way round; rule=adam, boxes and
+# estimator=surrogate need transport=dense, the last four fields estimator=surrogate):
 #   .  it can run      -  two values of one field
 #   t r p c a w x  it is refused: transport, roster, pool, control, aggregator, weights, prox
+#   l v h s b e k n g i  rule, server_rule, precision, sharing, boxes, estimator, kernel, window_of, correction, correction_at
 `)
 	verdicts := map[[2]string]string{}
 	for _, pair := range wiretest.Pairs() {
@@ -65,10 +69,10 @@ func pairTable(t *testing.T) string {
 	return b.String()
 }
 
-// short leaves out the digits of keys.
+// short leaves out values that are long.
 func short(choice string) string {
 	name, _, _ := strings.Cut(choice, "=")
-	if len(choice) > 60 {
+	if len(choice) > 26 {
 		return name
 	}
 	return choice

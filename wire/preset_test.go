@@ -21,6 +21,7 @@ type numbers struct {
 	share, prox  float32
 	control      wire.Control
 	server       wire.ServerRule
+	rule         wire.Rule // sgd if none is given
 }
 
 var papers = map[string]numbers{
@@ -38,6 +39,9 @@ var papers = map[string]numbers{
 	"scaffold-1":          {distribution: wire.Normal, difference: wire.Forward, k: 10, p: 20, mu: 0.01, step: 0.01, control: wire.ScaffoldPoint},
 	"decomfl-adam":        {distribution: wire.Rademacher, difference: wire.Forward, k: 1, p: 19, batch: 32, mu: 1e-3, step: 1e-3, server: wire.ServerAdam},
 	"scaffold-2":          {distribution: wire.Normal, difference: wire.Forward, k: 10, p: 20, mu: 0.01, step: 0.01, control: wire.ScaffoldMean},
+	"fedzo-dense":         {sharing: wire.PerClient, transport: wire.DenseVectors, distribution: wire.Sphere, difference: wire.Forward, k: 20, p: 20, batch: 25, mu: 1e-3, step: 1e-3},
+	// T of G.1's quadratic; the directions that it probes are none.
+	"fzoos": {transport: wire.DenseVectors, distribution: wire.Normal, difference: wire.Forward, k: 10, p: 1, mu: 1e-3, step: 0.01, rule: wire.LocalAdam},
 }
 
 // trajectory is section IV of the ZOFedHT paper.
@@ -54,8 +58,12 @@ func trajectory(sharing wire.Sharing, distribution wire.Distribution, batch uint
 }
 
 func numbersOf(p *wire.Plan) numbers {
+	rule := p.Rule
+	if rule == wire.SGD {
+		rule = 0
+	}
 	return numbers{p.Sharing, p.Distribution, p.Difference, p.Transport, p.Steps, p.Perturbations, p.Batch,
-		p.Mu, p.Step, p.StepDecay, p.SubspaceMoves, p.SubspaceShare, p.Prox, p.Control, p.ServerRule}
+		p.Mu, p.Step, p.StepDecay, p.SubspaceMoves, p.SubspaceShare, p.Prox, p.Control, p.ServerRule, rule}
 }
 
 // planOf returns the plan of a preset, for run mnist over 100 parameters.
@@ -78,7 +86,7 @@ func TestPresetsAreThePapers(t *testing.T) {
 		if want, known := papers[info.Name]; !known || numbersOf(p) != want {
 			t.Errorf("%s:\ngot  %+v\nwant %+v", info.Name, numbersOf(p), want)
 		}
-		if p.Rule != wire.SGD || p.Aggregator != wire.WeightedMean || p.Weights != wire.Equal || p.WeightDecay != 0 || p.Pool != 0 {
+		if p.Aggregator != wire.WeightedMean || p.Weights != wire.Equal || p.WeightDecay != 0 || p.Pool != 0 {
 			t.Errorf("%s has more than its paper: %+v", info.Name, p)
 		}
 		for line := range strings.Lines(info.Notes) {
@@ -153,5 +161,40 @@ func TestDecomflAdamCosts(t *testing.T) {
 	settings := [5]float32{own.ServerStep, own.ServerBeta1, own.ServerBeta2, own.ServerEpsilon, own.ServerV0}
 	if settings != [5]float32{2e-3, 0.9, 0.99, 1e-12, 0} || own.Precision != wire.Half || own.MaxScalar != 65504 {
 		t.Errorf("alpha, beta1, beta2, epsilon, v0 = %v, %v up to %v", settings, own.Precision, own.MaxScalar)
+	}
+}
+
+// TestDensePresets: fzoos has the numbers of appendix G, "General Settings", of Adam
+// those that its paper has (Kingma and Ba, algorithm 1), and 1e-6 of its code; what no
+// paper says is named in the notes.
+func TestDensePresets(t *testing.T) {
+	p := planOf(t, "fzoos")
+	got := [8]float32{float32(p.Features), p.LengthScale, p.Noise, float32(p.Active), float32(p.Candidates), p.Radius, p.Beta2, p.Epsilon}
+	if want := [8]float32{10000, 1, 1e-6, 5, 100, 0.01, 0.999, 1e-8}; got != want {
+		t.Errorf("M, l, sigma^2, active, candidates, radius, beta2, epsilon = %v, want appendix G's %v", got, want)
+	}
+	if p.Kernel != wire.SquaredExponential || p.WindowOf != wire.Latest || p.Correction != wire.CorrectionInverse || p.CorrectionAt != wire.AtIterate {
+		t.Errorf("%v kernel, %v window, %v correction at the %v", p.Kernel, p.WindowOf, p.Correction, p.CorrectionAt)
+	}
+	dense, relayed := planOf(t, "fedzo-dense"), planOf(t, "fedzo")
+	if dense.Queries(dense.Perturbations) != relayed.Queries(relayed.Perturbations) || dense.Estimator != wire.Differences {
+		t.Error("fedzo-dense is another method than fedzo")
+	}
+	// The baselines of FZooS: Adam 0.01 and Q = 20, and what it corrects them by.
+	for _, more := range [][2]string{{"prox", "1"}, {"control", "scaffold-1"}, {"control", "scaffold-2"}} {
+		p := planOf(t, "fedzo-dense")
+		for _, s := range [][2]string{{"rule", "adam"}, {"beta", "0.9"}, {"beta2", "0.999"}, {"epsilon", "1e-8"}, {"step", "0.01"}, {"boxes", `[{"low":-10,"high":10}]`}, more} {
+			if err := p.Set(s[0], s[1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := p.Validate(); err != nil {
+			t.Errorf("%v: %v", more, err)
+		}
+	}
+	for _, name := range []string{"fzoos", "fedzo-dense"} {
+		if p := planOf(t, name); p.DenseKeep != wire.DefaultDenseKeep {
+			t.Errorf("%s keeps the vectors of %d records", name, p.DenseKeep)
+		}
 	}
 }

@@ -23,8 +23,8 @@ The published code is another method in parts: Matern kernel, fitted each step
 nearest 150 points (window_of=nearest), and a server that keeps the old x where the
 mean of x is worse, by queries it does not count.
 A device that lost its points contributes nonetheless, from new ones.
-Bytes: 4 (d + M) up and down a round and device. Memory of a device: window^2 3/2 and
-window (d + M) numbers of 8 bytes, M d of 4.`,
+Bytes: 4 (d + M) up and down a round and device. Memory of a device: 3 window^2 and
+window (2d + M) numbers of 8 bytes, M d of 4.`,
 		apply: func(p *Plan) {
 			p.Sharing, p.Distribution, p.Difference = SharedDirections, Normal, Forward
 			p.Mu, p.Steps, p.Perturbations = 1e-3, 10, 1

@@ -129,7 +129,28 @@ var invalid = []struct {
 	{"perturbation_schedule", func(p *wire.Plan) { p.PerturbationSchedule = []wire.PerturbationPoint{{5, 0}} }},
 	{"perturbation_schedule", func(p *wire.Plan) { p.PerturbationSchedule = []wire.PerturbationPoint{{6, 1}, {5, 1}} }},
 	{"perturbation_schedule", func(p *wire.Plan) { p.PerturbationSchedule = []wire.PerturbationPoint{{math.MaxUint64, 1}} }},
-	{"transport", func(p *wire.Plan) { p.Transport = 2 }},
+	{"transport", func(p *wire.Plan) { p.Transport = 3 }},
+	{"dense_keep", func(p *wire.Plan) { p.Transport = wire.DenseVectors }},
+	{"boxes", dense(func(p *wire.Plan) { p.Boxes = []wire.Box{{Low: 1, High: 0}} })},
+	{"boxes", dense(func(p *wire.Plan) { p.Boxes = []wire.Box{{Low: nan, High: 0}} })},
+	{"boxes", dense(func(p *wire.Plan) { p.Boxes = []wire.Box{{Low: 0, High: float32(math.Inf(1))}} })},
+	{"boxes", dense(func(p *wire.Plan) { p.Boxes = make([]wire.Box, 2) })}, // of no segments
+	{"beta2", dense(func(p *wire.Plan) { p.Beta2 = nan })},
+	{"epsilon", dense(func(p *wire.Plan) { p.Epsilon = -1 })},
+	{"estimator", dense(func(p *wire.Plan) { p.Estimator = 2 })},
+	{"features", dense(func(p *wire.Plan) { p.Features = wire.MaxFeatures + 1 })},
+	{"kernel", dense(func(p *wire.Plan) { p.Kernel = 2 })},
+	{"length_scale", dense(func(p *wire.Plan) { p.LengthScale = nan })},
+	{"noise", dense(func(p *wire.Plan) { p.Noise = -1 })},
+	{"window", dense(func(p *wire.Plan) { p.Window = wire.MaxWindow + 1 })},
+	{"window_of", dense(func(p *wire.Plan) { p.WindowOf = 2 })},
+	{"active", dense(func(p *wire.Plan) { p.Active = 4097 })},
+	{"around", dense(func(p *wire.Plan) { p.Around = 4097 })},
+	{"candidates", dense(func(p *wire.Plan) { p.Candidates = 1<<16 + 1 })},
+	{"radius", dense(func(p *wire.Plan) { p.Radius = nan })},
+	{"correction", dense(func(p *wire.Plan) { p.Correction = 4 })},
+	{"correction_at", dense(func(p *wire.Plan) { p.CorrectionAt = 2 })},
+	{"heterogeneity", dense(func(p *wire.Plan) { p.Heterogeneity = nan })},
 	{"aggregator", func(p *wire.Plan) { p.Aggregator = 4 }},
 	{"control", func(p *wire.Plan) { p.Control = 3 }},
 	{"server_rule", func(p *wire.Plan) { p.ServerRule = 7 }},
@@ -188,6 +209,14 @@ func segment(change func(*wire.Segment)) func(*wire.Plan) {
 	return func(p *wire.Plan) {
 		p.Segments = []wire.Segment{{Name: "a", Len: p.Dim, Fill: wire.NormalFill, Scale: 0.1}}
 		change(&p.Segments[0])
+	}
+}
+
+// dense gives the plan vectors that travel whole, changed.
+func dense(change func(*wire.Plan)) func(*wire.Plan) {
+	return func(p *wire.Plan) {
+		p.Transport, p.DenseKeep = wire.DenseVectors, 2
+		change(p)
 	}
 }
 

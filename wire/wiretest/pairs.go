@@ -15,11 +15,11 @@ type Pair struct {
 // choices are the orthogonal fields of a plan and their values.
 var choices = [][]string{
 	{"sharing=shared", "sharing=per-client"},
-	{"transport=mean", "transport=relay"},
+	{"transport=mean", "transport=relay", "transport=dense"},
 	{"distribution=normal", "distribution=rademacher", "distribution=sphere", "distribution=subspace"},
 	{"difference=forward", "difference=central"},
 	{"steps=1", "steps=3"},
-	{"rule=sgd", "rule=momentum", "rule=torch-momentum"},
+	{"rule=sgd", "rule=momentum", "rule=torch-momentum", "rule=adam"},
 	{"weight_decay=0", "weight_decay=0.01"},
 	{"prox=0", "prox=1"},
 	{"control=none", "control=scaffold-1", "control=scaffold-2"},
@@ -31,6 +31,12 @@ var choices = [][]string{
 	{"precision=single", "precision=half"},
 	{"pool=0", "pool=64"},
 	{"run_key=" + strings.Repeat("07", 32), secret},
+	{"boxes=[]", boxed},
+	{"estimator=differences", "estimator=surrogate"},
+	{"kernel=squared-exponential", "kernel=matern"},
+	{"window_of=latest", "window_of=nearest"},
+	{"correction=inverse", "correction=one", "correction=zero", "correction=theory"},
+	{"correction_at=iterate", "correction_at=round"},
 }
 
 // secret stands for a run key that is not public.
@@ -54,7 +60,26 @@ var needs = map[string][]string{
 	"precision=half":          {"max_scalar=1000"},
 	"pool=64":                 {"rebase=4"},
 	secret:                    {"run_key="},
+	"transport=dense":         dense,
+	"rule=adam":               slices.Concat(dense, []string{"beta=0.9", "beta2=0.999", "epsilon=1e-8"}),
+	boxed:                     dense,
+	"estimator=surrogate":     surrogate,
+	"kernel=matern":           surrogate,
+	"window_of=nearest":       surrogate,
+	"correction=one":          surrogate,
+	"correction=zero":         surrogate,
+	"correction=theory":       slices.Concat(surrogate, []string{"heterogeneity=1"}),
+	"correction_at=round":     surrogate,
 }
+
+// boxed keeps all parameters in one box.
+const boxed = `boxes=[{"low":-2,"high":2}]`
+
+var dense = []string{"transport=dense", "dense_keep=2"}
+
+// surrogate is a small one.
+var surrogate = slices.Concat(dense, []string{"perturbations=1", "estimator=surrogate", "features=32", "length_scale=1", "noise=1e-6",
+	"window=12", "active=1", "around=2", "candidates=4", "radius=0.1"})
 
 var adaptive = []string{"server_step=0.02", "server_beta1=0.9", "server_beta2=0.99", "server_epsilon=1e-8", "server_v0=1e-5"}
 
@@ -75,10 +100,11 @@ func Pairs() []Pair {
 }
 
 // settings are those of two choices: what they need first, so that it does not
-// change either.
+// change either. What the later one needs stands where both need a transport: per-client
+// directions can be relayed, or be a dense run's.
 func settings(a, b string) []string {
 	list := []string{"steps=3", "perturbations=2"}
-	list = append(list, needs[a]...)
 	list = append(list, needs[b]...)
+	list = append(list, needs[a]...)
 	return append(list, a, b)
 }
