@@ -138,7 +138,7 @@ func TestStandardized(t *testing.T) {
 			mean += v / 501
 			square += v * v / 501
 		}
-		if want := min(float64(53-f), 1); math.Abs(mean) > 1e-5 || math.Abs(square-want) > 1e-5 {
+		if want := min(float64(53-f), 1); !(math.Abs(mean) < 1e-5 && math.Abs(square-want) < 1e-5) {
 			t.Errorf("feature %d: mean %v and square %v, want 0 and %v", f, mean, square, want)
 		}
 	}

@@ -112,6 +112,24 @@ func TestQuadraticRefuses(t *testing.T) {
 	}
 }
 
+// Mean and variance of a gamma variate are its shape.
+func TestGamma(t *testing.T) {
+	const draws = 50_000
+	for _, shape := range []float64{0.2, 0.7, 1, 5} {
+		rng := stream(2, 99)
+		var mean, square float64
+		for range draws {
+			g := math.Exp(logGamma(rng, shape))
+			mean += g / draws
+			square += g * g / draws
+		}
+		variance := square - mean*mean
+		if math.Abs(mean-shape) > 5*math.Sqrt(shape/draws) || math.Abs(variance/shape-1) > 0.1 {
+			t.Errorf("shape %v: mean %v, variance %v", shape, mean, variance)
+		}
+	}
+}
+
 // Moments of Dir(alpha): mean 1/n, variance (1/n)(1-1/n)/(n alpha + 1); and the sum is 1.
 func TestDirichlet(t *testing.T) {
 	const draws = 20_000
