@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -131,6 +132,57 @@ func TestLargestContributionFits(t *testing.T) {
 	}
 }
 
+// TestLargestPieceFits: MaxPiece leaves room for what a frame has besides, and one byte
+// more is refused.
+func TestLargestPieceFits(t *testing.T) {
+	const size = 4 * wire.MaxDense
+	for length, want := range map[int]error{wire.MaxPiece: nil, wire.MaxPiece + 1: wire.ErrLimit} {
+		data, offset := make([]byte, length), uint64(size-length)
+		u := wire.Upload{N: 1<<63 - 1, Weight: wire.MaxWeight, Size: size, Offset: offset, Data: data}
+		r := wire.ObjectReply{Size: size, Offset: offset, Data: data}
+		for name, frame := range map[string][]byte{"upload": u.Append(nil), "object-reply": r.Append(nil)} {
+			again, err := frames[name](frame)
+			if !errors.Is(err, want) || want == nil && !bytes.Equal(again, frame) {
+				t.Errorf("%s of %d bytes: got %v, want %v", name, length, err, want)
+			}
+			if length == wire.MaxPiece && len(frame) > wire.MaxFrame {
+				t.Errorf("%s: %d bytes, over %d", name, len(frame), wire.MaxFrame)
+			}
+		}
+	}
+}
+
+// TestPiecesMakeTheVector: a vector survives the way up and down, whatever its pieces.
+func TestPiecesMakeTheVector(t *testing.T) {
+	vector := make([]byte, 4*999)
+	for i := range vector {
+		vector[i] = byte(i * 31)
+	}
+	digest := wire.HashObject(vector)
+	for _, piece := range []int{1, 4, 100, 3996, 5000} {
+		var up, down []byte
+		for at := 0; at < len(vector); at += piece {
+			data := vector[at:min(at+piece, len(vector))]
+			u, err := wire.DecodeUpload((&wire.Upload{N: 9, Weight: 1, Size: uint64(len(vector)), Digest: digest, Offset: uint64(at), Data: data}).Append(nil))
+			if err != nil || u.Offset != uint64(len(up)) || u.Digest != digest {
+				t.Fatalf("byte %d: got %+v, %v", at, u, err)
+			}
+			r, err := wire.DecodeObjectReply((&wire.ObjectReply{Size: u.Size, Offset: u.Offset, Data: u.Data}).Append(nil))
+			if err != nil || r.Offset != u.Offset || r.Size != u.Size {
+				t.Fatalf("byte %d: got %+v, %v", at, r, err)
+			}
+			up, down = append(up, u.Data...), append(down, r.Data...)
+		}
+		if wire.HashObject(up) != digest || !bytes.Equal(down, vector) {
+			t.Errorf("pieces of %d bytes make another vector", piece)
+		}
+	}
+	vector[0]++
+	if wire.HashObject(vector) == digest {
+		t.Error("another vector has the same digest")
+	}
+}
+
 func TestScalars(t *testing.T) {
 	want := []float32{0.5, -1.25, 3}
 	s := wire.AppendScalars(nil, want...)
@@ -156,6 +208,9 @@ func TestNames(t *testing.T) {
 		{wire.EndDiverged, "diverged"}, {wire.Contribution, "contribution"}, {wire.DeclineBusy, "busy"},
 		{wire.DeclineReason(200), "unknown(200)"}, {wire.JoinFull, "roster full"}, {wire.Paused, "paused"},
 		{wire.Central, "central"}, {wire.TorchMomentum, "torch-momentum"}, {wire.NormalFill, "normal"}, {wire.Fill(9), "unknown(9)"},
+		{wire.UploadBusy, "busy"}, {wire.UploadState(0), "unknown(0)"}, {wire.DenseVectors, "dense"}, {wire.LocalAdam, "adam"},
+		{wire.Surrogate, "surrogate"}, {wire.Matern, "matern"}, {wire.NearestPoints, "nearest"}, {wire.CorrectionTheory, "theory"},
+		{wire.AtRound, "round"}, {wire.Estimator(2), "unknown(2)"},
 	}
 	for _, test := range tests {
 		if got := fmt.Sprint(test.got); got != test.want {
@@ -179,6 +234,10 @@ func TestSubjects(t *testing.T) {
 		{wire.LogSubject("r1"), "zo.r1.h"},
 		{wire.MembersSubject("r1"), "zo.r1.m"},
 		{wire.OperatorSubject("r1", "pause"), "zo.r1.o.pause"},
+		{wire.UploadSubject("r1", "phone"), "zo.r1.u.phone"},
+		{wire.AllUploads("r1"), "zo.r1.u.*"},
+		{wire.ObjectSubject("r1", "phone"), "zo.r1.d.phone"},
+		{wire.AllObjects("r1"), "zo.r1.d.*"},
 		{wire.SubjectID("zo.r1.p.z.phone"), "phone"},
 		{wire.SubjectID("phone"), "phone"},
 	}

@@ -45,6 +45,9 @@ func goldens(t *testing.T) string {
 		}
 	}
 	line(strings.Join(in, " "), "open mnist 2 1 %d of phone-0..phone-19", open.Sampled)
+	for _, scalars := range [][]float32{{0}, {0.5, -1.25, 3}} {
+		line(fmt.Sprintf("%x", wire.HashObject(wire.AppendScalars(nil, scalars...))), "object %v", scalars)
+	}
 	return b.String()
 }
 

@@ -16,7 +16,7 @@ import (
 // sees bytes of a network: see the package documentation.
 
 func TestLibraryReadsOurFrames(t *testing.T) {
-	prev, tip := wire.Hash{1, 2, 3}, wire.Tip{4, 5, 6}
+	prev, tip, object := wire.Hash{1, 2, 3}, wire.Tip{4, 5, 6}, [wire.ObjectLen]byte{7, 8, 9}
 	scalars := wire.AppendScalars(nil, 1, -2)
 	round := wire.Record{N: 300, Prev: prev, Epoch: 70000, Kind: wire.KindRound, Round: &wire.Round{
 		Round: 299, Step: 0.5, Perturbations: 2, Contributors: 40, Slots: []uint32{1, 200},
@@ -41,6 +41,17 @@ func TestLibraryReadsOurFrames(t *testing.T) {
 			[]any{int8(1), int8(1), int8(9), tip[:], uint8(128), float32(2), []byte(scalars)}},
 		{"join reply", (&wire.JoinReply{Status: wire.JoinFull, Last: 7, Plan: []byte{1}, Reason: "full", Announcement: []byte{2}}).Append(nil),
 			[]any{int8(1), int8(1), int8(0), int8(7), []byte{1}, "full", []byte{2}}},
+		{"upload", (&wire.Upload{N: 9, Tip: tip, Weight: 128, Loss: 2, Size: 1 << 20, Digest: object, Offset: 300, Data: []byte{1}}).Append(nil),
+			[]any{int8(1), int8(9), tip[:], uint8(128), float32(2), uint32(1 << 20), object[:], uint16(300), []byte{1}}},
+		{"upload reply", (&wire.UploadReply{N: 9, State: wire.UploadBusy, Wait: 2000}).Append(nil),
+			[]any{int8(1), int8(9), int8(3), int8(0), uint16(2000)}},
+		{"object request", (&wire.ObjectRequest{Digest: object, Offset: 61440, MaxBytes: 65536}).Append(nil),
+			[]any{int8(1), object[:], uint16(61440), uint32(65536)}},
+		{"object reply", (&wire.ObjectReply{Size: 400, Offset: 300, Data: []byte{1, 2}}).Append(nil),
+			[]any{int8(1), uint16(400), uint16(300), []byte{1, 2}}},
+		{"dense round", (&wire.Record{N: 9, Prev: prev, Kind: wire.KindRound, Round: &wire.Round{Round: 8, Step: 0.5, Phase: 2, Object: object[:]}}).Append(nil),
+			[]any{int8(1), int8(2), int8(9), prev[:], int8(0), map[any]any{
+				int8(1): int8(8), int8(3): float32(0.5), int8(7): []any{}, int8(9): object[:], int8(10): int8(2)}}},
 		{"catch-up request", (&wire.CatchUpRequest{From: 5, MaxBytes: 65536}).Append(nil), []any{int8(1), int8(5), uint32(65536)}},
 	}
 	for _, test := range tests {
