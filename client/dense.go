@@ -1,14 +1,6 @@
 package client
 
-import (
-	"errors"
-	"fmt"
-
-	"github.com/zofl/zofl/wire"
-)
-
-// errDiverged: what would be sent is not finite.
-var errDiverged = errors.New("the local steps left what a float32 can say: lower step")
+import "github.com/zofl/zofl/wire"
 
 // denseVector sets the vector that a device sends in a run with dense transport, of
 // [wire.Plan.Object] elements, and the loss that goes with it.
@@ -20,10 +12,8 @@ func (e *estimation) denseVector() error {
 	if err != nil {
 		return err
 	}
-	for i, v := range e.vector {
-		if v-v != 0 {
-			return fmt.Errorf("%w: element %d is %v", errDiverged, i, v)
-		}
+	if err := sendable(e.vector, e.plan); err != nil {
+		return err // and not to be remembered, either
 	}
 	if len(own) > 0 {
 		est.own.put(e.n, own)

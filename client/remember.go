@@ -53,9 +53,13 @@ func (c *Client) remember(plan *wire.Plan) {
 
 // openOwn takes what an earlier process kept.
 func (c *Client) openOwn(plan *wire.Plan) error {
-	switch {
-	case plan.Estimator == wire.Surrogate:
+	surrogate := plan.Estimator == wire.Surrogate
+	if surrogate {
 		c.est.dense.trajectory = newTrajectory(c, plan)
+	}
+	switch {
+	case c.keeper.store == nil:
+	case surrogate:
 		return c.openTrajectory(plan)
 	case plan.Control == wire.ScaffoldMean:
 		return c.openControl(plan)
