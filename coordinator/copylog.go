@@ -13,7 +13,7 @@ import (
 var ErrOtherLog = errors.New("the log to copy to holds something else")
 
 // CopyLog makes dst hold the members and records of src, and verifies that it
-// does; src is not changed. dst is empty, or holds the beginning of src: a copy
+// does, and the vectors that the records name; src is not changed. dst is empty, or holds the beginning of src: a copy
 // that was interrupted goes on where it ended. progress, if it is not nil, is
 // called with the index of each record that dst holds.
 //
@@ -40,6 +40,9 @@ func copyLog(ctx context.Context, dst, src Log, progress func(n uint64)) error {
 	ledDst, ledSrc := dst.Lost(), src.Lost()
 	if err := copyMembers(ctx, dst, src); err != nil {
 		return err
+	}
+	if err := copyObjects(ctx, dst, src); err != nil {
+		return fmt.Errorf("vectors: %w", err)
 	}
 	end, err := copyRecords(ctx, dst, src, progress)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 )
 
 // A FileLog is a [Log] in a directory of its own: the files log (records, see
-// frame.go), roster (one id a line), epoch and lock.
+// frame.go), roster (one id a line), epoch and lock, and of a run with
+// dense transport a folder objects, a file for each vector.
 //
 // What it returns nil for, and what it has read when it was opened, is on the
 // disk, not in the page cache alone: after a sync that failed, an append is
@@ -29,7 +30,9 @@ type FileLog struct {
 	lock   io.Closer
 	log    *tailFile
 	roster *rosterFile
-	epoch  uint64 // the largest that may be stored
+	epoch  uint64     // the largest that may be stored
+	stored ObjectName // the last vector
+	folder bool       // the one of vectors is there for certain
 
 	mu      sync.Mutex // guards what follows, for Last and Read
 	offsets []int64
@@ -80,6 +83,9 @@ func (f *FileLog) open() error {
 		return err
 	}
 	if f.epoch, err = readEpoch(f.fs, f.path("epoch")); err != nil {
+		return err
+	}
+	if err := f.settleObjects(); err != nil {
 		return err
 	}
 	return f.fs.SyncDir(f.dir)

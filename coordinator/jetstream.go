@@ -88,6 +88,7 @@ func (c JetStreamConfig) withDefaults() (JetStreamConfig, error) {
 //	stream ZO_<run>_MEMBERS      ids of members, one a line
 //	bucket ZO_<run>_LEASE        who leads, as long as it says so
 //	bucket ZO_<run>_EPOCH        the last epoch
+//	objects ZO_<run>_OBJECTS     of a run with dense transport, the vectors
 //
 // # What the broker must be set to
 //
@@ -116,6 +117,7 @@ type JetStreamLog struct {
 	roster  *ledger
 	lease   *lease
 	epochs  *counter
+	objects objectBucket
 
 	mu      sync.Mutex // guards what follows
 	tail    link

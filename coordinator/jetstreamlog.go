@@ -21,6 +21,7 @@ func (l *JetStreamLog) Begin(ctx context.Context) (epoch uint64, err error) {
 	if err := l.complete(ctx); err != nil {
 		return 0, fmt.Errorf("jetstream log of run %s: %w", l.cfg.Run, err)
 	}
+	l.objects.known = nil // others may have led
 	lost := make(chan struct{})
 	l.mu.Lock()
 	l.lost = lost
