@@ -98,6 +98,7 @@ var also = []struct{ field, settings string }{
 	{"active", "active=1"},
 	{"around", "around=1"},
 	{"heterogeneity", surrogate + "heterogeneity=1"},
+	{"max_scalar", dense + `boxes=[{"low":0,"high":1},{"low":0,"high":1e7}] segments=[{"name":"a","len":60},{"name":"b","len":40}]`},
 	{"boxes", dense + `boxes=[{"low":1,"high":1}]`},
 	{"boxes", dense + `boxes=[{"low":0,"high":1e-13}]`},
 	{"boxes", dense + `boxes=[{"low":-1e12,"high":1e12}]`},
@@ -188,7 +189,7 @@ func TestRefusalsAtTheEdge(t *testing.T) {
 		dense + "dense_keep=2 dim=16777216 steps=65535 perturbations=65535", dense + "control=scaffold-2 dim=8388608",
 		dense + "sharing=per-client distribution=sphere control=scaffold-1 weights=samples", dense + "roster=open control=scaffold-2 weights=samples",
 		adam + `boxes=[{"low":0,"high":1e-12}] prox=1 steps=2 weight_decay=1`,
-		dense + `boxes=[{"low":-5,"high":5},{"low":0,"high":1e12}] segments=[{"name":"a","len":60},{"name":"b","len":40}]`,
+		dense + `boxes=[{"low":-5,"high":5},{"low":0,"high":1e12}] max_scalar=1e12 segments=[{"name":"a","len":60},{"name":"b","len":40}]`,
 		surrogate + "window=2 features=65536 active=100 around=100", surrogate + "candidates=0 active=0 around=0 radius=0",
 		surrogate + "rule=momentum beta=0.9 kernel=matern window_of=nearest correction=theory heterogeneity=1 correction_at=round roster=open",
 	} {

@@ -34,6 +34,9 @@ var denseRefusals = []refusal{
 	{"precision", func(p *Plan) bool { return p.dense() && p.Precision != Single },
 		notDense("halves would round the model itself", "precision=single")},
 
+	{"max_scalar", func(p *Plan) bool { return p.MaxScalar < p.farthest() },
+		"a model may go to the ends of its boxes, and vectors with larger elements are refused: raise it to the largest end, or let boxes end before it"},
+
 	{"beta2", func(p *Plan) bool { return (p.Rule == LocalAdam) != (p.Beta2 > 0) || p.Beta2 >= 1 },
 		"rule=adam has one above 0 and below 1, other rules none; beta2=0.999 is usual"},
 	{"epsilon", func(p *Plan) bool { return (p.Rule == LocalAdam) != (p.Epsilon > 0) },
@@ -81,6 +84,15 @@ var surrogateRefusals = []refusal{
 }
 
 func (p *Plan) dense() bool { return p.Transport == DenseVectors }
+
+// farthest is how far from 0 boxes let parameters go; 0 without boxes.
+func (p *Plan) farthest() float32 {
+	most := float32(0)
+	for _, b := range p.Boxes {
+		most = max(most, -b.Low, b.High)
+	}
+	return most
+}
 
 // setDense is the remedy for what needs vectors that travel whole.
 func setDense(why, other string) string {

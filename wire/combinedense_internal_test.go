@@ -28,6 +28,7 @@ var refusedDense = []refusedPlan{
 	{"server_rule", dense + "server_rule=sign server_step=0.001", []string{meanInstead}},
 	{"aggregator", dense + "aggregator=median", []string{meanInstead, "aggregator=weighted-mean"}},
 	{"precision", dense + "precision=half max_scalar=1000", []string{meanInstead, "precision=single"}},
+	{"max_scalar", dense + `boxes=[{"low":-1001,"high":1}] max_scalar=1000`, nil},
 
 	{"beta2", dense + "rule=adam beta=0.9 epsilon=1e-8", []string{"beta2=0.999"}},
 	{"epsilon", dense + "rule=adam beta=0.9 beta2=0.999", []string{"epsilon=1e-8"}},

@@ -19,6 +19,6 @@
 //
 // Plans and records never grow: an unknown version, kind or field is an error
 // that matches [ErrUpgrade], because a replica that guesses would diverge.
-// Announcements, replies, joins and catch-ups may grow at their end: bytes
-// after the fields known here are kept verbatim in Rest.
+// All other frames may grow at their end: bytes after the fields known here are
+// kept verbatim in Rest.
 package wire

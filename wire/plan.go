@@ -87,7 +87,7 @@ type Plan struct {
 	DenseKeep  uint32  // of DenseVectors: records whose vectors are kept
 	Weights    Weights
 	MaxWeight  uint32  // cap on one device's weight
-	MaxScalar  float32 // larger |g| are refused
+	MaxScalar  float32 // larger |g| are refused, and larger elements of vectors
 
 	// Rounds.
 	Roster         Roster

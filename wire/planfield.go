@@ -115,7 +115,7 @@ var planFields = []Field{
 	{23, "aggregator", "how scalars become one", false, func(p *Plan) any { return (*uint8)(&p.Aggregator) }, aggregatorNames, 0, 0},
 	{24, "weights", "of the mean", false, func(p *Plan) any { return (*uint8)(&p.Weights) }, weightsNames, 0, 0},
 	{25, "max_weight", "cap on a device's weight", true, func(p *Plan) any { return &p.MaxWeight }, nil, 1, MaxWeight},
-	{26, "max_scalar", "largest |g| accepted", true, func(p *Plan) any { return &p.MaxScalar }, nil, 1e-18, 1e30},
+	{26, "max_scalar", "largest |g|, or element of a vector, accepted", true, func(p *Plan) any { return &p.MaxScalar }, nil, 1e-18, 1e30},
 	{27, "roster", "who may take part", false, func(p *Plan) any { return (*uint8)(&p.Roster) }, rosterNames, 0, 0},
 	{28, "members", "devices that round 1 waits for", true, func(p *Plan) any { return &p.Members }, nil, 1, MaxMembers},
 	{29, "target", "contributors that close a round", true, func(p *Plan) any { return &p.Target }, nil, 1, MaxMembers},

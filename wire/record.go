@@ -52,7 +52,7 @@ type Round struct {
 	Slots         []uint32
 	Terms         []Term
 
-	Phase      uint8    // 0: the whole round; of ScaffoldPoint 1, then 2
+	Phase      uint8    // 0: the whole round; of a plan with two phases 1, then 2
 	Weights    []uint32 // Relay by samples: of each term
 	Population uint32   // ScaffoldMean: devices of the run, from here on
 

@@ -80,6 +80,10 @@ func limitTable(*testing.T) string {
 		{wire.MaxDim, "parameters, of a model or a segment"},
 		{wire.MaxSubspace, "moves that span a subspace"},
 		{wire.MaxPool, "directions of a pool"},
+		{wire.MaxDense, "elements of a vector that devices send"},
+		{wire.MaxPiece, "bytes of a vector in a frame"},
+		{wire.MaxFeatures, "random features"},
+		{wire.MaxWindow, "losses that a surrogate knows"},
 		{64, "bytes of a plan's bin"},
 		{255, "keys of a map"},
 	} {
@@ -91,10 +95,15 @@ func limitTable(*testing.T) string {
 func byteTable(t *testing.T) string {
 	p := plan(t)
 	c := p.Cost(wire.CostInput{Round: 100, IDLen: 8})
+	fzoos := planOf(t, "fzoos")
+	fzoos.Dim = 300
+	f := fzoos.Cost(wire.CostInput{Round: 100, IDLen: 8})
 	return fmt.Sprintf("| message | payload | socket |\n|---|---|---|\n"+
 		"| announcement | %d | %d |\n| the same repeated, `announce_budget` 512 | %d | %d |\n"+
-		"| contribution | %d | %d |\n| record in the log | %d | |\n",
-		c.Down.Payload, c.Down.Socket, c.Repeat.Payload, c.Repeat.Socket, c.Up.Payload, c.Up.Socket, c.Record)
+		"| contribution | %d | %d |\n| record in the log | %d | |\n"+
+		"| `fzoos`, d = 300, M = 10000: all that a device sends in a round | %d | %d |\n| all that it receives | %d | %d |\n",
+		c.Down.Payload, c.Down.Socket, c.Repeat.Payload, c.Repeat.Socket, c.Up.Payload, c.Up.Socket, c.Record,
+		f.Up.Payload, f.Up.Socket, f.Down.Payload, f.Down.Socket)
 }
 
 // TestSpecTables holds the tables of SPEC.md to the code.
@@ -133,8 +142,8 @@ func TestSpecFrames(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown := specFrame.FindAllStringSubmatch(string(file), -1)
-	if len(shown) != 3 {
-		t.Fatalf("got %d frames, want 3", len(shown))
+	if len(shown) != 8 {
+		t.Fatalf("got %d frames, want 8", len(shown))
 	}
 	for _, m := range shown {
 		var digits strings.Builder
