@@ -216,6 +216,28 @@ func BenchmarkTarget(b *testing.B) {
 	}
 }
 
+// One image: by the net, and by the model that it is laid out from.
+func BenchmarkNet(b *testing.B) {
+	im := data.Digits(1, 1)
+	m := models.NewCNNTwoDense(im, data.MNISTMean, data.MNISTStd)
+	params, image, logits := models.Initial(m, 1), make([]float32, pixels), make([]float32, classes)
+	n, p := newNet(params), newPass()
+	for k, ink := range im.At(0) {
+		image[k] = float32(ink) / 255
+		p.set(k, image[k])
+	}
+	b.Run("net", func(b *testing.B) {
+		for b.Loop() {
+			n.forward(p)
+		}
+	})
+	b.Run("model", func(b *testing.B) {
+		for b.Loop() {
+			m.Logits(logits, params, image)
+		}
+	})
+}
+
 // TestAttackOnMNIST trains ten models on the published images, which ZOFL_DATA has in
 // mnist/. ZOFL_TRAIN=1 asks for the minutes that it takes, unless they are in the cache.
 func TestAttackOnMNIST(t *testing.T) {

@@ -48,7 +48,7 @@ func metric(t testing.TB, dir string, c MetricConfig) *Metric {
 func TestMetric(t *testing.T) {
 	dir := t.TempDir()
 	for _, score := range Scores {
-		m := metric(t, dir, MetricConfig{Score: score, Portion: 0.5, Clients: 3, Rows: 200, Seed: 4})
+		m := metric(t, dir, MetricConfig{Score: score, Portion: 0.5, Clients: 3, Rows: 300, Seed: 4})
 		x, rng := make([]float32, m.Dim()), stream(2, 0)
 		m.Start(x, 0)
 		for range 3 {
@@ -99,16 +99,16 @@ func slowMetric(m *Metric, i int, x []float32) float64 {
 
 // The MLP learns, and shares have the rows that they should.
 func TestMetricShares(t *testing.T) {
-	m := metric(t, t.TempDir(), MetricConfig{Portion: 0.3, Rows: 130})
+	m := metric(t, t.TempDir(), MetricConfig{Portion: 0.5, Rows: 260})
 	if m.Clients() != 7 || m.Dim() != 2189 {
 		t.Errorf("%d clients and %d parameters", m.Clients(), m.Dim())
 	}
 	for i, s := range m.clients {
-		if len(s.labels) != 130 || len(s.chunks) != 2 || len(s.chunks[1]) != 2*54 {
+		if len(s.labels) != 260 || len(s.chunks) != 2 || len(s.chunks[1]) != 4*54 {
 			t.Errorf("client %d has %d rows in %d chunks", i, len(s.labels), len(s.chunks))
 		}
 		for _, label := range s.labels {
-			if len(m.Classes(i)) != 2 || !slices.Contains(m.Classes(i), int(label)) {
+			if len(m.Classes(i)) != 3 || !slices.Contains(m.Classes(i), int(label)) {
 				t.Errorf("client %d of classes %v has a row of %d", i, m.Classes(i), label)
 			}
 		}

@@ -16,8 +16,9 @@ var widths = [...]int{54, 30, 14, 7}
 // biases.
 const mlpDim = 30*(54+1) + 14*(30+1) + 7*(14+1) // 2,189
 
-// mlpChunk rows go through the layers at a time, which a processor's first cache holds.
-const mlpChunk = 128
+// mlpChunk rows go through the layers at a time: long runs, of which a processor's own
+// cache still holds all units.
+const mlpChunk = 256
 
 // An activation holds what the layers compute for some rows, [unit][row]: rows are
 // innermost, so that a weight adds a multiple of one run of floats to another.

@@ -55,11 +55,11 @@ func (m *mlp) slowLogits(params []float32, at int) []float64 {
 }
 
 func TestMLPIsItsDefinition(t *testing.T) {
-	m := randomRows(300) // more than two chunks
+	m := randomRows(600) // more than two chunks
 	if mlpDim != 2189 {
 		t.Errorf("%d parameters, the paper has 2,189", mlpDim)
 	}
-	params, batch := models.Initial(m, 1), stream(1, 0).Perm(300)
+	params, batch := models.Initial(m, 1), stream(1, 0).Perm(600)
 	grad := make([]float32, mlpDim)
 	want := m.slow(params, batch)
 	if got := m.Gradient(grad, params, batch); math.Abs(got-want) > 1e-6*want || math.Abs(m.Loss(params, batch)-want) > 1e-6*want {

@@ -75,13 +75,17 @@ type pass struct {
 
 func framed(side int) int { return (side + 2) * (side + 2) }
 
-// run returns the floats of a whole channel in lines of its frame.
-func run(side int) int { return side*(side+2) - 2 }
+// run returns the floats of a whole channel in lines of its frame. Its last two are not
+// used, and make it a multiple of 8, which processors like.
+func run(side int) int { return side * (side + 2) }
+
+// beyond is how far a run that begins at the last tap reaches behind the frame.
+const beyond = 2
 
 func newPass() *pass {
 	return &pass{
-		frame1: make([]float32, framed(side)), wide1: make([]float32, run(side)),
-		frame2: make([]float32, channel1*framed(side/2)), wide2: make([]float32, run(side/2)),
+		frame1: make([]float32, framed(side)+beyond), wide1: make([]float32, run(side)),
+		frame2: make([]float32, channel1*framed(side/2)+beyond), wide2: make([]float32, run(side/2)),
 		flat: make([]float32, flat), hidden: make([]float32, hidden), logits: make([]float32, classes),
 	}
 }
