@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -44,6 +45,9 @@ func TestDenseCatchUp(t *testing.T) {
 				if want := min(i, s.plan.Phases()); len(missing) != want {
 					t.Fatalf("%s: %d missing after record %d, want %d", name, len(missing), i+1, want)
 				}
+				if !slices.IsSortedFunc(missing, func(a, b Object) int { return cmp.Compare(a.N, b.N) }) {
+					t.Errorf("%s: missing %v, want them by record", name, missing)
+				}
 				if i > 0 && late.Whole() != 1 {
 					t.Errorf("%s: whole at record %d, want 1", name, late.Whole())
 				}
@@ -60,6 +64,9 @@ func TestDenseCatchUp(t *testing.T) {
 				}
 				if late.Whole() != late.N() || stateOf(late) != stateOf(one) {
 					t.Errorf("%s: %+v, whole at %d, want %+v", name, stateOf(late), late.Whole(), stateOf(one))
+				}
+				if again, _, err := load(s.cfg, fileOf(t, late, History{})); err != nil || again.Whole() != late.N() {
+					t.Errorf("%s: a file of record %d is read with %v", name, late.N(), err)
 				}
 			}
 		}
@@ -166,6 +173,21 @@ func TestDenseForgets(t *testing.T) {
 	}
 	if s.apply(t, r, s.records[1]); len(r.norms) > 0 {
 		t.Errorf("%d norms after a round", len(r.norms))
+	}
+}
+
+// How many registers a dense run's state can have.
+func TestDenseRegisters(t *testing.T) {
+	for _, tt := range []struct {
+		plan      string
+		registers []int
+	}{{"dense", []int{0}}, {"dense1", []int{0, 1}}, {"dense2", []int{0}}, {"surrogate", []int{8}}} {
+		p := planOf(t, hostilePlans[tt.plan])
+		for n := range 60 {
+			if canHave(p, n) != slices.Contains(tt.registers, n) {
+				t.Errorf("%s: %d registers: %v", tt.plan, n, canHave(p, n))
+			}
+		}
 	}
 }
 

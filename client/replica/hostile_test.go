@@ -292,8 +292,8 @@ func TestHostileRegisters(t *testing.T) {
 		s := hostileScript(t, tt.plan, 3)
 		r := after(t, s, tt.records)
 		file := resum(fileOf(t, r, History{}), func(head []byte) { tt.edit(head[len(head)+headTail(r):]) })
-		if _, _, err := load(s.cfg, file); !errors.Is(err, ErrState) {
-			t.Errorf("%s, %s: got %v, want %v", tt.plan, tt.name, err, ErrState)
+		if _, _, err := load(s.cfg, file); !errors.Is(err, ErrState) || strings.Contains(err.Error(), "digest") {
+			t.Errorf("%s, %s: got %v, want %v of the head", tt.plan, tt.name, err, ErrState)
 		}
 	}
 }
