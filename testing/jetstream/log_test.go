@@ -24,6 +24,7 @@ var scenarios = map[string]func(t *testing.T, p place, run string){
 	"renewal": renewal,
 	"full":    full, "largest": largest, "hostile": hostile, "settings": settings, "copies": copies, "setBack": setBack,
 	"hole": hole, "readers": readers, "otherRun": otherRun, "existing": existing,
+	"objects": objects, "objectsOfTwo": objectsOfTwo, "objectsDamaged": objectsDamaged, "objectSettings": objectSettings,
 }
 
 func TestLog(t *testing.T) {
