@@ -88,9 +88,9 @@ func New(cfg Config) (*Client, error) {
 func (c *Client) blank() *replica.Replica { return replica.New(c.replicaConfig()) }
 
 // Params copies the model to dst, which has one element per parameter, and
-// returns the index of the record after which it is; in a dense run that whose
-// vectors came last. Call it at any time, from any goroutine. Before record 1 there is no model: n is 0 and dst unchanged.
-// While a device starts over, because the log turned out not to be its own or
+// returns the index of the record after which it is: in a dense run the last whose
+// vectors came. Call it at any time, from any goroutine. Before record 1 there is no
+// model: n is 0 and dst unchanged. While a device starts over, because the log turned out not to be its own or
 // returns to an earlier state, n is smaller than it was.
 func (c *Client) Params(dst []float32) (n uint64, err error) {
 	if c.Dim() == 0 {
@@ -114,10 +114,14 @@ func (c *Client) Dim() int {
 }
 
 // Digest returns the digest of the replica's state and the index of the record
-// after which it is: devices with the same index have the same digest.
+// after which it is: devices with the same index have the same digest. While the
+// vectors of a dense run's last record are on the way there is none: n is 0.
 func (c *Client) Digest() (n uint64, digest [32]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !c.whole() {
+		return 0, digest
+	}
 	return c.replica.N(), c.replica.Digest()
 }
 

@@ -18,3 +18,10 @@ func (c *Client) Unproven() uint64 { return c.unproven }
 
 // Downloading says whether a snapshot is under way.
 func (c *Client) Downloading() bool { return c.snapshots.download != nil }
+
+// A Part is a vector that comes in pieces.
+type Part struct{ part }
+
+func (p *Part) Take(piece []byte, size uint64) { p.take(piece, size) }
+func (p *Part) Len() int                       { return len(p.data) }
+func (p *Part) Cap() int                       { return cap(p.data) }

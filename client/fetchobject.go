@@ -42,6 +42,9 @@ func (c *Client) whole() bool { return len(c.replica.Missing()) == 0 }
 func (c *Client) settle(ctx context.Context, a *arrival) (whole bool, err error) {
 	for !c.whole() {
 		err := c.complete(ctx, a)
+		if errors.Is(err, errGone) {
+			err = c.takeInstead(ctx, a, err)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return false, context.Cause(ctx)
@@ -52,6 +55,22 @@ func (c *Client) settle(ctx context.Context, a *arrival) (whole bool, err error)
 		}
 	}
 	return true, nil
+}
+
+// takeInstead takes a snapshot in the place of a vector that is gone, and goes on from
+// there; without one the error is still that.
+func (c *Client) takeInstead(ctx context.Context, a *arrival, gone error) error {
+	if !c.mayTake(a.N - 1) {
+		return gone
+	}
+	was := c.replica
+	if err := c.takeSnapshot(ctx, a.N-1, c.course.path(a.N-1)); err != nil {
+		return err
+	}
+	if c.replica == was {
+		return gone
+	}
+	return c.catchUp(ctx, a)
 }
 
 // complete fetches what the state lacks and does what is due after it. A repair may

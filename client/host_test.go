@@ -38,6 +38,7 @@ type host struct {
 	answer   func(bus.Message) bool // takes a request in place of the host
 	replies  []reply
 	inForce  []byte // announcement that joins bring
+	vault    vault  // of a dense run
 }
 
 // A reply is what a device sent.
@@ -56,6 +57,7 @@ func newHost(t testing.TB, p *wire.Plan) *host {
 	h.subscribe(wire.AllJoins(runName), h.join)
 	h.subscribe(wire.AllCatchUps(runName), h.catchUp)
 	h.subscribe(wire.AllReplies(runName), h.collect)
+	h.serveVectors()
 	return h
 }
 
@@ -258,6 +260,7 @@ func (h *host) witness(n uint64) *replica.Replica {
 			h.t.Fatalf("witness: record %d: %v", i+1, err)
 		}
 	}
+	h.supply(w)
 	return w
 }
 

@@ -14,7 +14,7 @@ import (
 // phase is that of the round which the next record makes, after the record of its
 // first phase.
 func (h *host) phase() (phase uint8, point uint64) {
-	if h.plan.Control != wire.ScaffoldPoint {
+	if h.plan.Phases() == 1 {
 		return 0, 0
 	}
 	for n := h.last(); ; n-- {
@@ -40,7 +40,7 @@ func (h *host) conclude(r wire.Round) []byte {
 	}
 	r.Phase, r.Round, r.Step = phase, h.rounds, h.plan.StepAt(h.rounds)
 	r.Perturbations = h.plan.PerturbationsAt(h.rounds)
-	if r.Contributors = max(r.Contributors, 1); h.plan.Control == wire.ScaffoldMean {
+	if r.Contributors = max(r.Contributors, 1); h.plan.Control == wire.ScaffoldMean && len(r.Object) == 0 {
 		r.Population = max(uint32(len(h.slots)), r.Contributors)
 	}
 	return h.append(wire.Record{Kind: wire.KindRound, Round: &r})
@@ -49,6 +49,9 @@ func (h *host) conclude(r wire.Round) []byte {
 // commit commits a round with scalars, as many as the plan has; missing ones
 // are made up.
 func (h *host) commit(scalars ...float32) []byte {
+	if h.plan.Transport == wire.DenseVectors {
+		return h.put(h.madeUp(), 1)
+	}
 	p := h.plan.PerturbationsAt(h.rounds + 1)
 	n := int(h.plan.Steps * p)
 	phase, point := h.phase()

@@ -56,8 +56,8 @@ type download struct {
 // the device is beyond its horizon, or as good a snapshot as there can be is
 // much cheaper than the records.
 func (c *Client) mayTake(last uint64) bool {
-	s, n := &c.snapshots, c.replica.N()
-	if c.dense() && !c.objects.gone { // a vector is as long, and its record vouches for it
+	s, n := &c.snapshots, c.replica.Whole()
+	if n > 0 && c.dense() && !c.objects.gone { // a vector is as long, and its record vouches for it
 		return false
 	}
 	if c.cfg.Passive != nil || s.distrust || s.strikes >= snapshotStrikes || c.course.scanning ||
@@ -73,7 +73,7 @@ func (c *Client) mayTake(last uint64) bool {
 // pays says whether a snapshot of so many bytes, which leaves some of the
 // missing records to replay, is the cheaper way.
 func (c *Client) pays(bytes, missing, left uint64) bool {
-	if c.cfg.Horizon > 0 && missing > c.cfg.Horizon {
+	if c.objects.gone || c.cfg.Horizon > 0 && missing > c.cfg.Horizon {
 		return true
 	}
 	plan := c.replica.Plan()
@@ -111,7 +111,7 @@ func (c *Client) takeSnapshot(ctx context.Context, last uint64, live path) error
 
 func (c *Client) fetchSnapshot(ctx context.Context, last uint64, live path) error {
 	s := &c.snapshots
-	if d := s.download; d != nil && (d.n <= c.replica.N() || d.n > last || !live.has(d.n)) {
+	if d := s.download; d != nil && (d.n <= c.replica.Whole() || d.n > last || !live.has(d.n)) {
 		s.download = nil
 	}
 	if s.download == nil {
@@ -135,7 +135,7 @@ func (c *Client) findSnapshot(ctx context.Context, last uint64, live path) (*dow
 	if err != nil {
 		return nil, err
 	}
-	n := c.replica.N()
+	n := c.replica.Whole()
 	size, right := c.contentSize(offer.Size)
 	least, most := stateSize(c.replica.Plan())
 	switch {
@@ -227,8 +227,9 @@ func (c *Client) adopt(d *download) error {
 	if err := c.examine(d, r); err != nil {
 		return err
 	}
-	c.course.merge(h.Rollbacks, c.replica.N(), r.N())
+	c.course.merge(h.Rollbacks, min(c.replica.N(), r.N()), r.N())
 	c.replace(r)
+	c.objects = objects{}
 	c.variates.doubt()
 	c.unproven = r.N()
 	c.digests.forget()

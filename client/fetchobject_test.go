@@ -1,0 +1,520 @@
+package client_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/wire"
+)
+
+// denseMethods are the runs that send vectors.
+var denseMethods = []struct {
+	name string
+	edit func(*wire.Plan)
+}{
+	{"model", func(p *wire.Plan) {}},
+	{"scaffold-1", func(p *wire.Plan) { p.Control = wire.ScaffoldPoint }},
+	{"scaffold-2", func(p *wire.Plan) { p.Control = wire.ScaffoldMean }},
+	{"surrogate", surrogatePlan},
+}
+
+// surrogatePlan makes p one of fzoos.
+func surrogatePlan(p *wire.Plan) {
+	p.Estimator, p.Perturbations, p.Features, p.LengthScale, p.Noise, p.Window = wire.Surrogate, 1, 20, 1, 1e-6, 30
+	p.Active, p.Around, p.Candidates, p.Radius = 1, 1, 3, 0.01
+}
+
+// digest returns that of a record's vector.
+func (h *host) digest(n uint64) [wire.ObjectLen]byte {
+	h.t.Helper()
+	r, err := wire.DecodeRecord(h.records[n-1])
+	if err != nil || len(r.Round.Object) != wire.ObjectLen {
+		h.t.Fatalf("record %d names no vector: %v", n, err)
+	}
+	return [wire.ObjectLen]byte(r.Round.Object)
+}
+
+// Whatever vectors a plan has, devices and passive replicas have the same state, and a
+// late joiner takes part at once: it asks for the records, and for the last vector of
+// each kind only.
+func TestDenseLateJoiner(t *testing.T) {
+	for _, tt := range denseMethods {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				p := densePlan(small)
+				p.DigestEvery = 3
+				tt.edit(p)
+				h := newHost(t, p)
+				d, w := h.device("d0", bowlLoss(small, 0)), h.passive("w", nil, 0)
+				for range 3 * p.Phases() {
+					h.denseRound()
+				}
+				for range 100 {
+					h.commit()
+				}
+				h.gone(2)
+				h.fetched()
+				h.asked()
+				late := h.device("d1", bowlLoss(small, 1))
+				h.denseRound()
+				var want []asked
+				for n := h.last() - uint64(p.Phases()); n < h.last(); n++ {
+					want = append(want, asked{"d1", h.digest(n), 0})
+				}
+				got := slices.DeleteFunc(h.fetched(), func(a asked) bool { return a.id != "d1" })
+				if !slices.Equal(got, want) {
+					t.Errorf("asked for %x, want the last %d", got, len(want))
+				}
+				if came := h.denseRound(); len(came) != 2 {
+					t.Errorf("%v came, want two vectors", came)
+				}
+				h.announce()
+				for _, d := range []*device{d, w, late} {
+					h.agrees(d, h.last())
+				}
+				reports := 0
+				for _, r := range h.take() {
+					if r.Kind == wire.DigestReport {
+						want := h.witness(r.N).Digest()
+						if reports++; r.Digest != [8]byte(want[:8]) || r.N%3 != 0 {
+							t.Errorf("%s reported %x after record %d, want %x", r.id, r.Digest, r.N, want[:8])
+						}
+					}
+				}
+				if reports < 3 {
+					t.Errorf("%d digests were reported", reports)
+				}
+			})
+		})
+	}
+}
+
+// While a vector is on the way the model is that of the last whole state, and there is
+// no digest; a download that stopped goes on where it was.
+func TestDenseDownloadResumes(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, store := newHost(t, densePlan(threeDim)), newStore(t)
+		d := h.device("d0", bowlLoss(threeDim, 0), with(store), func(c *client.Config) { c.CheckpointEvery = 1 })
+		h.denseRound()
+		h.announce()
+		before := d.params(threeDim)
+		h.commit()
+		h.fetched()
+		d.progress()
+		store.took()
+		h.answers(func(m bus.Message) bool {
+			request, err := wire.DecodeObjectRequest(m.Data)
+			return err == nil && request.Offset > 0
+		})
+		h.announce()
+		pass(3 * time.Second)
+		x := make([]float32, threeDim)
+		if n, err := d.Params(x); n != h.last()-1 || err != nil || !sameFloats(x, before) {
+			t.Errorf("parameters of record %d, %v, want those of %d", n, err, h.last()-1)
+		}
+		if n, digest := d.Digest(); n != 0 || digest != [32]byte{} {
+			t.Errorf("digest %x after record %d, want none", digest, n)
+		}
+		pass(time.Minute)
+		told := false
+		for _, p := range d.progress() {
+			told = told || p.State == client.CatchingUp && p.Err != nil
+			if p.Contributed {
+				t.Errorf("contributed without the model: %+v", p)
+			}
+			if p.Vector > 0 && (p.Vector != h.last() || p.Size != threeSize || p.Received > wire.MaxPiece) {
+				t.Errorf("told %+v", p)
+			}
+		}
+		if !told {
+			t.Error("nobody was told that the vector does not come")
+		}
+		d.stop() // keeps nothing of half a state
+		if saved := store.took(); slices.Contains(saved, "checkpoint") {
+			t.Errorf("saved %v of a state that lacks a vector", saved)
+		}
+		d.run()
+		h.answers(nil)
+		h.fetched()
+		h.announce()
+		var at []uint64
+		for _, a := range h.fetched() {
+			at = append(at, a.offset)
+		}
+		if !slices.Equal(at, []uint64{wire.MaxPiece, 2 * wire.MaxPiece}) {
+			t.Errorf("asked for pieces at %v, want the rest", at)
+		}
+		h.agrees(d, h.last())
+		if n, _ := d.Params(x); n != h.last() || !sameFloats(x, floats(h.vault.archive[h.digest(n)])) {
+			t.Errorf("parameters of record %d, want %d", n, h.last())
+		}
+		h.oneVector()
+	})
+}
+
+// A vector that is gone is told once and not asked for in haste; a later record, whose
+// vector is there, makes the state whole.
+func TestDenseVectorGone(t *testing.T) {
+	for _, tt := range denseMethods {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				p := densePlan(small)
+				tt.edit(p)
+				h := newHost(t, p)
+				d := h.device("d0", bowlLoss(small, 0))
+				for range p.Phases() {
+					h.denseRound()
+				}
+				h.announce()
+				h.commit()
+				h.gone(0)
+				h.fetched()
+				h.vectors()
+				d.progress()
+				for range 10 {
+					h.announce()
+					pass(5 * time.Second)
+				}
+				if n := len(h.fetched()); n > 12 {
+					t.Errorf("asked %d times for what is gone in 50 s of 10 announcements", n)
+				}
+				told := 0
+				for _, p := range d.progress() {
+					if p.Err != nil && strings.Contains(p.Err.Error(), "vector gone") {
+						told++
+					}
+				}
+				if n, _ := d.Params(make([]float32, small)); told != 1 || n != h.last()-1 || len(h.vectors()) > 0 {
+					t.Errorf("told %d times, parameters of record %d, want once, of %d", told, n, h.last()-1)
+				}
+				for range p.Phases() {
+					h.commit()
+				}
+				h.announce()
+				h.agrees(d, h.last())
+				h.oneVector()
+			})
+		})
+	}
+}
+
+// A run that ends with a vector that is gone ends for the device as well, with the last
+// model that it had.
+func TestDenseEndsWithoutVector(t *testing.T) {
+	for _, gone := range []bool{false, true} {
+		bubble(t, func(t *testing.T) {
+			h := newHost(t, densePlan(small))
+			d := h.device("d0", bowlLoss(small, 0))
+			h.denseRound()
+			h.announce()
+			h.commit()
+			h.end()
+			if gone {
+				h.gone(0)
+			}
+			h.announce(func(a *wire.Announcement) { a.State = wire.Ended })
+			if err := d.result(); err != nil {
+				t.Fatalf("Run returned %v", err)
+			}
+			want := h.last()
+			if gone {
+				want = 2
+			}
+			if n, _ := d.Params(make([]float32, small)); n != want {
+				t.Errorf("parameters of record %d, want %d", n, want)
+			}
+			if p := d.now(); p.State != client.Ended {
+				t.Errorf("told %+v, want the end", p)
+			}
+		})
+	}
+}
+
+// What is not the vector that a record names is never the model, and is fetched anew
+// with the next announcement.
+func TestDenseWrongVector(t *testing.T) {
+	lies := map[string]func(request wire.ObjectRequest, reply *wire.ObjectReply) []byte{
+		"another bit":  func(_ wire.ObjectRequest, r *wire.ObjectReply) []byte { r.Data[0] ^= 1; return r.Append(nil) },
+		"another size": func(_ wire.ObjectRequest, r *wire.ObjectReply) []byte { r.Size += 4; return r.Append(nil) },
+		"a huge one": func(_ wire.ObjectRequest, r *wire.ObjectReply) []byte {
+			r.Size = 4 * wire.MaxDense
+			return r.Append(nil)
+		},
+		"another place": func(_ wire.ObjectRequest, r *wire.ObjectReply) []byte { r.Offset++; return r.Append(nil) },
+		"nothing":       func(_ wire.ObjectRequest, r *wire.ObjectReply) []byte { r.Data = nil; return r.Append(nil) },
+		"no frame":      func(wire.ObjectRequest, *wire.ObjectReply) []byte { return []byte{9} },
+	}
+	for name, lie := range lies {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				h := newHost(t, densePlan(threeDim))
+				d := h.device("d0", bowlLoss(threeDim, 0))
+				h.denseRound()
+				h.announce()
+				h.vectors()
+				h.commit()
+				d.progress()
+				h.answers(func(m bus.Message) bool {
+					request, err := wire.DecodeObjectRequest(m.Data)
+					if err != nil {
+						return false
+					}
+					data := slices.Clone(h.vault.objects[request.Digest])
+					reply := wire.ObjectReply{Size: uint64(len(data)), Offset: request.Offset}
+					reply.Data = data[request.Offset:min(int(request.Offset)+wire.MaxPiece, len(data))]
+					h.publish(m.Reply, lie(request, &reply))
+					return true
+				})
+				h.announce()
+				pass(20 * time.Second)
+				told := 0
+				for _, p := range d.progress() {
+					if p.Err != nil && strings.Contains(p.Err.Error(), "bad vector") {
+						told++
+					}
+				}
+				if n, _ := d.Params(make([]float32, threeDim)); n != h.last()-1 || told == 0 || len(h.vectors()) > 0 {
+					t.Errorf("parameters of record %d, told %d times", n, told)
+				}
+				h.fetched()
+				h.answers(nil)
+				h.announce()
+				h.agrees(d, h.last())
+				h.oneVector()
+			})
+		})
+	}
+}
+
+// A record that names a vector of what no state can have is told once; the vector is
+// not fetched twice.
+func TestDenseUnusableVector(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, densePlan(small))
+		d := h.device("d0", bowlLoss(small, 0))
+		h.denseRound()
+		vector := h.madeUp()
+		binary.LittleEndian.PutUint32(vector[8:], math.Float32bits(float32(math.Inf(1))))
+		h.put(vector, 1)
+		h.fetched()
+		d.progress()
+		for range 5 {
+			h.announce()
+			pass(5 * time.Second)
+		}
+		told := 0
+		for _, p := range d.progress() {
+			if p.Err != nil && strings.Contains(p.Err.Error(), "element 2 is +Inf") {
+				told++
+			}
+		}
+		bad := slices.DeleteFunc(h.fetched(), func(a asked) bool { return a.digest != wire.HashObject(vector) })
+		if n := len(bad); n != 1 || told != 1 {
+			t.Errorf("fetched %d times, told %d times, want once", n, told)
+		}
+		h.commit()
+		h.announce()
+		h.agrees(d, h.last())
+	})
+}
+
+// A rollback returns to an earlier record's vectors.
+func TestDenseRollback(t *testing.T) {
+	for _, tt := range denseMethods {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				p := densePlan(small)
+				p.DigestEvery = 1
+				tt.edit(p)
+				h, store := newHost(t, p), newStore(t)
+				d := h.device("d0", bowlLoss(small, 0), with(store), func(c *client.Config) { c.CheckpointEvery = 1 })
+				w := h.passive("w", nil, 0)
+				for range 6 {
+					h.denseRound()
+				}
+				h.announce()
+				h.rollback(3)
+				h.announce()
+				h.agrees(d, h.last())
+				h.denseRound()
+				h.rollback(1)
+				h.announce()
+				h.agrees(d, h.last())
+				for range 3 {
+					h.denseRound()
+				}
+				late := h.device("d1", bowlLoss(small, 1))
+				h.announce()
+				for _, d := range []*device{d, w, late} {
+					h.agrees(d, h.last())
+				}
+			})
+		})
+	}
+}
+
+// A checkpoint is of a whole state: a device that was killed fetches what came since,
+// the last vectors only.
+func TestDenseCheckpoint(t *testing.T) {
+	for _, tt := range denseMethods {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				p := densePlan(small)
+				tt.edit(p)
+				h, store := newHost(t, p), newStore(t)
+				d := h.device("d0", bowlLoss(small, 0), with(store), func(c *client.Config) { c.CheckpointEvery = 4 })
+				for range 9 {
+					h.denseRound()
+				}
+				store = d.killed(store)
+				for range 20 {
+					h.commit()
+				}
+				h.gone(p.Phases())
+				h.fetched()
+				h.asked()
+				d = h.device("d0", bowlLoss(small, 0), with(store))
+				h.announce()
+				h.agrees(d, h.last())
+				if asked := h.asked(); len(asked) == 0 || asked[0] < 6 {
+					t.Errorf("asked for records from %v on, want those after the checkpoint", asked)
+				}
+				if n := len(h.fetched()); n != p.Phases() {
+					t.Errorf("asked for %d vectors, want %d", n, p.Phases())
+				}
+				h.denseRound()
+			})
+		})
+	}
+}
+
+// A device whose state differs from the reference says so and builds it anew, and has
+// the run's state again.
+func TestDenseRepair(t *testing.T) {
+	for _, checkpoint := range []bool{false, true} {
+		bubble(t, func(t *testing.T) {
+			p := densePlan(small)
+			p.DigestEvery = 2
+			h, store := newHost(t, p), newStore(t)
+			d := h.device("d0", bowlLoss(small, 0), with(store), func(c *client.Config) {
+				if checkpoint {
+					c.CheckpointEvery = 3
+				}
+			})
+			for h.last() < 8 {
+				h.denseRound()
+			}
+			d.progress()
+			h.announce(h.refer(8, func(r *wire.Reference) { r.Digest[0] ^= 1 }))
+			h.agrees(d, h.last())
+			told := 0
+			for _, p := range d.progress() {
+				if errors.Is(p.Err, client.ErrDiverged) {
+					told++
+				}
+			}
+			want := 2
+			if checkpoint {
+				want = 4 // the checkpoint, which is set aside, and record 1
+			}
+			if told != want {
+				t.Errorf("told %d times that the state differs, want %d", told, want)
+			}
+			h.denseRound()
+			h.announce()
+			h.agrees(d, h.last())
+		})
+	}
+}
+
+// Many announcements that wait cost the last one's vectors.
+func TestDenseBacklog(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := densePlan(small)
+		p.EvalEvery, p.EvalCount, p.Metrics = 1, 1, []string{"m"}
+		h, o := newHost(t, p), newMoody(t)
+		release := make(chan struct{})
+		o.metrics = func(context.Context, []float32) ([]float64, int, error) { <-release; return []float64{1}, 1, nil }
+		d := h.device("d0", o)
+		h.announce()
+		h.oneVector()
+		h.fetched()
+		for range 12 {
+			h.commit()
+			h.announce()
+		}
+		close(release)
+		synctest.Wait()
+		h.agrees(d, h.last())
+		if got := h.fetched(); len(got) != 1 || got[0].digest != h.digest(h.last()) {
+			t.Errorf("asked for %d vectors, want the last", len(got))
+		}
+		if came := h.vectors(); len(came) != 1 || came[0].N != h.last()+1 {
+			t.Errorf("%v came, want one of record %d", came, h.last()+1)
+		}
+	})
+}
+
+// Where a vector is gone a snapshot takes its place, if there is one of that state or
+// a later vector completes it.
+func TestDenseSnapshot(t *testing.T) {
+	for _, tt := range denseMethods {
+		t.Run(tt.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				p := densePlan(small)
+				p.DigestEvery = 4
+				tt.edit(p)
+				h := newHost(t, p)
+				d, w := h.device("d0", bowlLoss(small, 0)), h.passive("w", newStore(t), 4)
+				for h.last() < 8 {
+					h.denseRound()
+				}
+				h.announce()
+				h.agrees(d, 8)
+				h.agrees(w, 8)
+				h.gone(0)
+				late := h.device("d1", bowlLoss(small, 1))
+				h.announce()
+				h.agrees(late, 8)
+				if late.Unproven() != 8 {
+					t.Errorf("the state began with record %d, want the snapshot of 8", late.Unproven())
+				}
+				for h.last() < 13 {
+					h.denseRound()
+				}
+				h.announce(h.refer(12))
+				for _, d := range []*device{d, w, late} {
+					h.agrees(d, h.last())
+				}
+				if late.Unproven() != 0 {
+					t.Error("the reference did not prove the snapshot")
+				}
+			})
+		})
+	}
+}
+
+// Memory is taken as bytes come: a device that was promised a large vector has little
+// of it.
+func TestDenseMemoryAsBytesCome(t *testing.T) {
+	var p client.Part
+	for range 5 {
+		p.Take(make([]byte, wire.MaxPiece), 4*wire.MaxDense)
+		if p.Len() > p.Cap() || p.Cap() > 2*p.Len() {
+			t.Errorf("%d bytes in a buffer of %d", p.Len(), p.Cap())
+		}
+	}
+	p.Take(make([]byte, 10), 5*wire.MaxPiece+10)
+	if p.Cap() > 8*wire.MaxPiece {
+		t.Errorf("%d bytes in a buffer of %d", p.Len(), p.Cap())
+	}
+}
