@@ -64,7 +64,8 @@ func (h *history) nearest(x []float64, most int) []ranked {
 // Center conditions a process with Nearest on the Window points nearest to x of
 // all that it keeps: call it where the gradient is asked for next. Without
 // Nearest it does nothing. It is a fit from nothing, n^2 d/2 + n^3/6, unless the
-// points are those that the process is conditioned on already.
+// points are those that the process is conditioned on already, as they are until
+// there are more than Window.
 func (p *Process) Center(x []float64) {
 	if p.past == nil {
 		return
@@ -74,7 +75,6 @@ func (p *Process) Center(x []float64) {
 	if p.conditionedOn(chosen, first) {
 		return
 	}
-	p.sys.reset()
 	if p.inv != nil {
 		p.inv.live = false
 	}

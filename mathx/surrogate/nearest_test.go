@@ -82,3 +82,15 @@ func TestCenterOfTheLatestDoesNothing(t *testing.T) {
 		t.Errorf("got mean %v after Center, want %v", got, before)
 	}
 }
+
+// Of values at one point the later counts.
+func TestNearestOfEquals(t *testing.T) {
+	p := surrogate.New(surrogate.Config{Dim: 1, Window: 1, LengthScale: 1, Nearest: true})
+	for y, x := range []float64{5, 0, 0, 5} {
+		p.Add([]float64{x}, float64(y))
+	}
+	p.Center([]float64{1})
+	if got := p.Mean([]float64{0}); got != 2 {
+		t.Errorf("got mean %v, want 2, the later value", got)
+	}
+}

@@ -78,7 +78,7 @@ func configs(noise float64) (all []surrogate.Config) {
 func TestNeverNaN(t *testing.T) {
 	for _, noise := range []float64{0, 1e-12, 1e-6, 1} {
 		for _, cfg := range configs(noise) {
-			for seed := range uint64(10) {
+			for seed := range uint64(4) {
 				play(t, seed, cfg)
 			}
 		}

@@ -74,13 +74,6 @@ func (s *system) push(y float64) (slot int) {
 	return slot
 }
 
-// reset forgets all points.
-func (s *system) reset() {
-	s.n, s.head, s.pending, s.since, s.l.n = 0, 0, 0, 0, 0
-	s.jitter = 0
-	s.solved = false
-}
-
 // addGram adds v to an element of gram if it is wanted.
 func (s *system) addGram(a, b int, v float64, wanted bool) {
 	if wanted {

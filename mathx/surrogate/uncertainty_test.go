@@ -44,7 +44,7 @@ func TestUncertaintyIsTheTrace(t *testing.T) {
 		})
 		cloud := newCloud(20, c.dim, c.radius)
 		fill(p, cloud, c.n+10)
-		xs := queries(cloud, 9)
+		xs := queries(cloud, 3)
 		got := make([]float64, len(xs))
 		p.Uncertainty(got, xs)
 		fill(p, cloud, c.n/2)

@@ -1,0 +1,96 @@
+package surrogate
+
+import "sync"
+
+// group is how many candidates are compared with a row of A^-1 while it is near.
+const group = 8
+
+// A team shares the groups of candidates out among goroutines that end with the
+// call. Which does which makes no difference.
+type team struct {
+	desks []desk
+	wg    sync.WaitGroup
+}
+
+func newTeam(p *Process) *team {
+	t := &team{desks: make([]desk, p.cfg.Workers)}
+	for i := range t.desks {
+		d := &t.desks[i]
+		*d = newDesk(p)
+		d.start = func() {
+			defer t.wg.Done()
+			d.work()
+		}
+	}
+	return t
+}
+
+// run gives each worker as many groups as the next.
+func (t *team) run(dst []float64, xs [][]float64) {
+	groups := (len(xs) + group - 1) / group
+	workers := min(len(t.desks), groups)
+	for i := range workers {
+		from, to := i*groups/workers*group, min(len(xs), (i+1)*groups/workers*group)
+		t.desks[i].dst, t.desks[i].xs = dst[from:to], xs[from:to]
+	}
+	t.wg.Add(workers - 1)
+	for i := 1; i < workers; i++ {
+		go t.desks[i].start()
+	}
+	t.desks[0].work()
+	t.wg.Wait()
+}
+
+// A desk is what one worker needs.
+type desk struct {
+	p     *Process
+	start func() // made once, as a go statement of a func() allocates nothing
+	dst   []float64
+	xs    [][]float64
+
+	x []float64        // a candidate minus center
+	u [group][]float64 // slopes, by slot
+	q [group][]float64 // inner products of the candidate and the points
+	r [group]float64   // the candidate's with itself
+}
+
+func newDesk(p *Process) desk {
+	d := desk{p: p, x: make([]float64, p.cfg.Dim)}
+	for i := range d.u {
+		d.u[i] = make([]float64, p.cfg.Window)
+		d.q[i] = make([]float64, p.cfg.Window)
+	}
+	return d
+}
+
+func (d *desk) work() {
+	prior := d.p.shape.slope0 * float64(d.p.cfg.Dim)
+	for xs, dst := d.xs, d.dst; len(xs) > 0; {
+		n := min(group, len(xs))
+		for i, x := range xs[:n] {
+			d.prepare(i, x)
+		}
+		d.traces(dst[:n])
+		for i, known := range dst[:n] {
+			dst[i] = min(prior, max(0, prior-known))
+		}
+		xs, dst = xs[n:], dst[n:]
+	}
+	d.dst, d.xs = nil, nil
+}
+
+// prepare fills u, q and r of a candidate.
+func (d *desk) prepare(i int, x []float64) {
+	inv, n := d.p.inv, d.p.sys.n
+	for j, c := range inv.center {
+		d.x[j] = x[j] - c
+	}
+	u, q, dim := d.u[i][:n], d.q[i][:n], len(d.x)
+	r := dot(d.x, d.x)
+	for j := range q {
+		q[j] = dot(d.x, inv.x[j*dim:(j+1)*dim])
+		squared := r - 2*q[j] + inv.gram.row(j)[j]
+		u[j] = d.p.shape.slope(max(0, squared))
+	}
+	d.r[i] = r
+}
