@@ -78,7 +78,8 @@ type Config struct {
 	// Horizon is how many records are replayed at most where there is a
 	// snapshot to take instead; 0: as many as cost less than the snapshot, in
 	// bytes and in seconds as measured. In a run without digests nothing proves
-	// a snapshot before the run ends, and the log is replayed then.
+	// a snapshot before the run ends, and the log is replayed then. A dense run's
+	// records are short and are replayed, whatever this is.
 	Horizon uint64
 }
 

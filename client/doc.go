@@ -23,9 +23,8 @@
 // # What survives
 //
 // With a [Store] a device may be killed at any point. Its state is kept every
-// 64 records or 5 minutes, and when Run ends; its reply (and, with scaffold-2, what it
-// contributed before) before it is sent, so
-// that a device that comes back within a round sends the same bytes. What was
+// 64 records or 5 minutes, and when Run ends; its reply, or vector (and, with
+// scaffold-2, what it contributed before) before it is sent, so that a device that comes back within a round sends the same bytes. What was
 // torn, damaged, or is of another run, model or log is set aside, told, and
 // replayed around; a store that fails is told once, and the run goes on in
 // memory.
@@ -64,6 +63,31 @@
 // record, and sits out until it knows. A device that lost its store begins anew
 // without; what it had found stays in the fleet's mean then, of which it is 1/N.
 //
+// # Dense runs
+//
+// With transport=dense a device sends a vector ([wire.Plan.Object]) in place of scalars,
+// and a record names the mean of them, which every device fetches: 4 bytes an element
+// up and as many down, a round or a phase of one, whatever K, P and the number of
+// devices are. Both travel by requests in pieces of up to 60 KiB, one after the other: a
+// round trip each. What was sent or came is not sent again: a device that was killed
+// sends the bytes that its store has from where the coordinator says, and a download goes
+// on where it stopped. A coordinator that restarted is sent the vector anew.
+//
+// Each vector takes the place of the one before it, so a device that was away applies
+// the records and fetches the last vector, of two phases the last two, however long it
+// was away; [Client.Params] is the last model that was whole meanwhile. States in
+// between are not reported. Vectors are checked against their records, so they go before
+// snapshots, which serve only where the coordinator has a vector no longer. Then, and
+// where a vector cannot be had for other reasons, a device waits for the next record, and
+// says so in [Progress].Err.
+//
+// # Permissions
+//
+// A device publishes zo.<run>.j.<id>, zo.<run>.c.<id>, zo.<run>.s.<id> and
+// zo.<run>.p.*.<id>, of a dense run also zo.<run>.u.<id>, for its vectors, and
+// zo.<run>.d.<id>, to fetch those of records. It subscribes zo.<run>.a.* and its inbox,
+// to which the answers come. What it may not do ends Run with [bus.ErrPermission].
+//
 // # Private runs
 //
 // With [Config].RunKey the directions derive from a secret that the devices alone
@@ -84,7 +108,9 @@
 // plan's rules replicate ([wire.Plan.Vectors]). Then, for a flat objective or one that
 // evaluates, the vector that the app sees; for K > 1, the local iterate of the
 // parameters and of their momentum, and with control variates the correction. While a snapshot is taken, or replayed
-// at a run's end because nothing proved it, the state twice. Checkpoints are
+// at a run's end because nothing proved it, the state twice. In a dense run, the vector
+// that is sent, as numbers and as bytes, and the bytes of what is fetched, which take
+// memory as they come. Checkpoints are
 // written without a copy. Each of [Config].Workers takes a block of 16 KiB; what a
 // [Streaming] or [Batched] objective reads to is its own: a block, or one for each of
 // the 2P or 1+P points of a step. A round allocates nothing of note once the first is

@@ -159,7 +159,7 @@ func (c *Client) fetchObject(ctx context.Context, p *part) error {
 	return c.record(Progress{State: CatchingUp, Vector: p.N, Received: size, Size: size})
 }
 
-// take adds a piece. Memory doubles as bytes come, up to the vector's size.
+// take adds a piece. Memory doubles as bytes come, up to size, the vector's.
 func (p *part) take(piece []byte, size uint64) {
 	if need := len(p.data) + len(piece); need > cap(p.data) {
 		grown := make([]byte, len(p.data), min(max(2*cap(p.data), need), int(size)))

@@ -80,6 +80,7 @@ func (c *Client) accept(reply *wire.JoinReply) error {
 	case !bytes.Equal(reply.Plan, c.replica.First()):
 		return fmt.Errorf("%w: it begins with another plan", errNotOurs)
 	}
+	c.upload.reconsider()
 	c.slot, c.joined, c.last = reply.Slot, true, max(c.last, reply.Last)
 	c.cfg.Logger.Info("joined", "slot", reply.Slot, "last", reply.Last)
 	return nil

@@ -49,6 +49,14 @@ func (u *upload) over(a *arrival) bool {
 	return e.epoch == a.Epoch && (e.state == wire.UploadTaken || e.state == wire.UploadRefused && e.tries == a.Attempt)
 }
 
+// reconsider forgets a refusal: to a coordinator that had lost its members this device
+// may have been nobody.
+func (u *upload) reconsider() {
+	if u.ending.state == wire.UploadRefused {
+		u.ending = ending{}
+	}
+}
+
 // settled says whether the vector is this device's last word to an announcement.
 func (u *upload) settled(a *arrival, tip wire.Tip) bool { return u.answers(a, tip) && u.over(a) }
 
@@ -92,7 +100,7 @@ func sendable(v []float32, plan *wire.Plan) error {
 	return nil
 }
 
-// resume goes on with the upload that answers an announcement, unless the coordinator
+// resumeUpload goes on with the upload that answers an announcement, unless the coordinator
 // said all that there is to say.
 func (c *Client) resumeUpload(ctx context.Context, a *arrival) error {
 	if c.upload.over(a) {

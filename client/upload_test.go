@@ -489,3 +489,31 @@ func TestUploadNotKept(t *testing.T) {
 		}
 	})
 }
+
+// A coordinator that lost its members refuses the vectors of devices that it does not
+// know, and takes them once they have joined again, in the same attempt.
+func TestUploadAfterJoiningAgain(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, densePlan(small))
+		h.device("d0", bowlLoss(small, 0))
+		h.denseRound()
+		h.announce()
+		h.oneVector()
+		h.restart()
+		joins := h.joins
+		h.vault.judge = func(_ string, u wire.Upload) *wire.UploadReply {
+			if h.joins > joins {
+				return nil
+			}
+			return &wire.UploadReply{N: u.N, State: wire.UploadRefused}
+		}
+		for range 5 {
+			h.announce()
+			pass(time.Duration(h.plan.Reannounce) * time.Millisecond)
+		}
+		h.oneVector()
+		if n := len(h.pieces()); n != 4 { // of two rounds, the refusal, and again
+			t.Errorf("%d pieces, want 4", n)
+		}
+	})
+}
