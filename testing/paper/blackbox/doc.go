@@ -29,7 +29,7 @@
 //
 // The paper's CNN has two convolutions and two dense layers; its code's 1.2 million
 // parameters, of which a loss takes milliseconds. The one here has as many layers and
-// a 40th of the parameters: see [models.NewCNNTwoDense].
+// a 45th of the parameters: see [models.NewCNNTwoDense].
 //
 // # The metrics
 //
