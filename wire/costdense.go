@@ -48,14 +48,13 @@ func (p *Plan) learned() uint64 {
 }
 
 // uploadMemory is the default of coordinator.Config.UploadMemory, which this package
-// does not import.
-const uploadMemory = 64 << 20
+// does not import: the largest vector.
+const uploadMemory = 4 * MaxDense
 
-// heldVector is the bytes in which a coordinator has vectors of so many elements: their
-// sum, and those that have come in part, one at least.
+// heldVector is the bytes in which a coordinator has vectors of so many elements, at
+// most MaxDense: their sum, and those that have come in part.
 func (p *Plan) heldVector(elements uint64) uint64 {
-	vector := 4 * elements
-	return exactSumBytes*elements + min(uint64(p.Target)*vector, max(uploadMemory, vector))
+	return exactSumBytes*elements + min(uint64(p.Target)*4*elements, uploadMemory)
 }
 
 // addVector adds a vector on its way to the round's record i, and the record's on its
