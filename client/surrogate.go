@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"time"
 
 	"github.com/zofl/zofl/mathx/surrogate"
 	"github.com/zofl/zofl/wire"
@@ -122,7 +123,9 @@ func (e *estimation) begin() error {
 	t.frame.coordinates(t.first, e.local.X)
 	t.frame.clip(t.first)
 	copy(t.u, t.first)
-	return t.recall(e.cancelled)
+	err := t.recall(e.cancelled)
+	e.began = time.Now()
+	return err
 }
 
 // cancelled says whether the round is over.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/zofl/zofl/mathx/surrogate"
 	"github.com/zofl/zofl/wire"
@@ -75,7 +76,7 @@ func roundsTo(t *testing.T, p *wire.Plan, gap float64, most int) (rounds, querie
 // differences that step by the same Adam.
 func TestSurrogateBeatsDifferences(t *testing.T) {
 	const d, gap = 12, 0.02
-	_, queries := roundsTo(t, smallFZooS(t, d, "steps=10 window=200 features=1000 around=10"), gap, 40)
+	_, queries := roundsTo(t, smallFZooS(t, d, "steps=10 window=100 features=300"), gap, 40)
 	adam := densePlan(t, "fedzo-dense", d, strings.Fields("steps=10 perturbations=20 batch=0"+adamRule+" beta2=0.999 step=0.01")...)
 	adam.Boxes = []wire.Box{{Low: -2, High: 2}}
 	adam.Segments = smallFZooS(t, d, "").Segments
@@ -97,11 +98,11 @@ func TestSurrogateVariants(t *testing.T) {
 			objectives, _ := three(8)
 			r := newRig(t, smallFZooS(t, 8, fields), objectives...)
 			before := meanLoss(objectives, r.params())
-			for range 10 {
+			for range 6 {
 				r.round()
 			}
-			if after := meanLoss(objectives, r.params()); !(after < 0.9*before) {
-				t.Errorf("F is %v after 5 rounds, was %v", after, before)
+			if after := meanLoss(objectives, r.params()); !(after < 0.95*before) {
+				t.Errorf("F is %v after 3 rounds, was %v", after, before)
 			}
 		})
 	}
@@ -362,6 +363,9 @@ func TestSurrogateCancelled(t *testing.T) {
 		e := c.estimation(&task{n: 2, phase: 1, eta: 0.01}, r.plan)
 		if err := e.run(ctx); !errors.Is(err, reason) {
 			t.Errorf("query %d: got %v, want %v", query, err, reason)
+		}
+		if !c.calls.idle(t.Context(), time.Minute) { // the job may have been left behind in the loss
+			t.Fatal("the job did not end")
 		}
 		if o.queries != query {
 			t.Errorf("%d queries, want none after query %d", o.queries, query)

@@ -3,7 +3,6 @@ package client
 import (
 	"math/rand/v2"
 	"slices"
-	"time"
 )
 
 // A choice is the active queries of FZooS, appendix G: of candidates around the iterate
@@ -30,7 +29,6 @@ func (e *estimation) explore(k, queries int) error {
 	t := e.c.est.dense.trajectory
 	e.place = place{n: e.n, k: k}
 	e.batch = e.minibatch(e.n, k)
-	e.began = time.Now()
 	t.frame.parameters(t.x[0], t.u)
 	loss, err := e.learn(0, t.x[:])
 	if err != nil {
