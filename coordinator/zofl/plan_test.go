@@ -37,6 +37,7 @@ func TestPlanExplainsPresets(t *testing.T) {
 		"zofedht": {"100", "50", "1", "11"}, "zofedht-shared": {"100", "50", "1", "11"},
 		"zofedavg-sgd": {"100", "50", "1", "1"}, "zofedavg-sgd-shared": {"100", "50", "1", "1"},
 		"zofedavg-gd": {"100", "50", "1", "1"}, "zofedavg-gd-shared": {"100", "50", "1", "1"},
+		"fzoos": {"66", "1010000", "2", "1"}, "fedzo-dense": {"420", "1000000", "1", "1"},
 		"fedprox": {"210", "200", "1", "1"}, "scaffold-1": {"231", "240", "2", "1"}, "scaffold-2": {"210", "400", "1", "2"},
 	}
 	for _, info := range wire.Presets() {
