@@ -19,7 +19,8 @@ var (
 	ErrFork = errors.New("replica: record does not follow this log")
 	// ErrDim: the plan is for another number of parameters.
 	ErrDim = errors.New("replica: wrong number of parameters")
-	// ErrInitial: the given parameters are not those that the plan names.
+	// ErrInitial: the given parameters are not those that the plan names, or one is
+	// outside its box.
 	ErrInitial = errors.New("replica: wrong initial parameters")
 	// ErrEnded: the run has ended, no record can follow.
 	ErrEnded = errors.New("replica: run has ended")
@@ -36,7 +37,8 @@ type Config struct {
 	// Dim is the number of parameters that the plan must have; 0 accepts any.
 	Dim uint64
 	// Initial are the parameters of a plan whose Initial is given. They are
-	// copied when record 1 is applied. Unused, and may be nil, for others.
+	// copied when record 1 is applied, and refused with [ErrInitial] if one is outside
+	// its box; seeded ones are clipped. Unused, and may be nil, for others.
 	Initial []float32
 	// RunKey is the secret of a run whose plan has no public run key: 32 bytes,
 	// the same for all its devices. Unused for others.
