@@ -25,6 +25,9 @@ func TestTrajectoryResumes(t *testing.T) {
 			}
 			r.keepAndClose(c)
 			again := r.storing(0, newSlopes(d, 0, 1), dir)
+			if again.est.dense.trajectory != nil {
+				t.Error("there is a trajectory before the first round")
+			}
 			r.clients = append(r.clients, again)
 			for range 2 {
 				sent := r.round()

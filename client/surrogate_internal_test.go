@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -344,6 +345,33 @@ func TestSurrogateNaN(t *testing.T) {
 				t.Errorf("%d points, want %d", got, want)
 			}
 		})
+	}
+}
+
+// Once its window is full, a round allocates next to nothing.
+func TestSurrogateAllocations(t *testing.T) {
+	const d, most = 500, 24 << 10 // bytes: sources of random numbers, views for the app
+	for _, p := range []*wire.Plan{
+		smallFZooS(t, d, "window=20"),
+		densePlan(t, "fedzo-dense", d, strings.Fields(baseDense+adamRule+" control=scaffold-2")...),
+	} {
+		r := newRig(t, p, newSlopes(d, 0, 1))
+		for range 4 {
+			r.round()
+		}
+		for range p.Phases() {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			v, _, err := r.work(r.clients[0])
+			runtime.ReadMemStats(&after)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := after.TotalAlloc - before.TotalAlloc - uint64(4*len(v)); got > most {
+				t.Errorf("%s: %d bytes allocated in a record, want at most %d", p.Preset, got, most)
+			}
+			r.commit(v)
+		}
 	}
 }
 

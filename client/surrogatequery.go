@@ -37,6 +37,7 @@ func (e *estimation) explore(k, queries int) error {
 	if k == 0 {
 		e.loss = loss
 	}
+	t.process.Center(t.u)
 	if queries == 0 {
 		return nil
 	}
@@ -54,7 +55,6 @@ func (e *estimation) choose(queries int) error {
 	s := &t.choice
 	// A source of its own, so that a record worked on again has the same candidates.
 	random := rand.New(rand.NewPCG(e.batch.Seed, candidateStream))
-	t.process.Center(t.u)
 	s.begin(queries, e.c.dim)
 	for left := int(e.plan.Candidates); left > 0; left -= candidatesAtOnce {
 		n := min(left, candidatesAtOnce)
