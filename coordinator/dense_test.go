@@ -92,6 +92,9 @@ func (d *sender) whole(t testing.TB, c *core, now uint64) []output {
 // storeAll does what the core wants stored, and what follows from that.
 func storeAll(t testing.TB, c *core, log *MemoryLog, outputs []output) {
 	t.Helper()
+	if len(outputs) == 0 {
+		return
+	}
 	queue := append([]output(nil), outputs...)
 	for len(queue) > 0 {
 		o := queue[0]

@@ -1,0 +1,377 @@
+package coordinator
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/wire"
+)
+
+// vectorAt is what a device sends for record n.
+func vectorAt(d *device, n uint64, size uint64) []byte {
+	return randomVector(rand.New(rand.NewPCG(n, uint64(d.slot))), int(size))
+}
+
+// uploadsOf returns an answer that sends a device's vector in pieces.
+func uploadsOf(piece int) func(*device, *wire.Announcement) {
+	return func(d *device, a *wire.Announcement) {
+		if a.State != wire.Open || !a.Cohort.Has("r", a.N, a.Attempt, d.slot, d.id) {
+			return
+		}
+		<-time.After(100 * time.Millisecond) // of work
+		vector := vectorAt(d, a.N, d.plan.Object(d.plan.Phase(0)))
+		d.mu.Lock()
+		u := wire.Upload{N: a.N, Tip: d.tips[a.N-1], Weight: 1, Loss: 1, Size: uint64(len(vector)), Digest: wire.HashObject(vector)}
+		d.mu.Unlock()
+		for range 1000 {
+			<-time.After(time.Millisecond) // on its way, beside others
+			rest := vector[u.Offset:]
+			u.Data = rest[:min(piece, len(rest))]
+			switch r, err := d.upload(&u); {
+			case err != nil || r.State == wire.UploadTaken || r.State == wire.UploadRefused:
+				return
+			case r.State == wire.UploadMore:
+				u.Offset = r.Offset
+			default:
+				<-time.After(time.Duration(r.Wait) * time.Millisecond)
+			}
+		}
+		d.t.Errorf("%s: its vector of record %d does not arrive", d.id, a.N)
+	}
+}
+
+func (d *device) upload(u *wire.Upload) (wire.UploadReply, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	b, err := d.bus.Request(ctx, wire.UploadSubject("r", d.id), u.Append(nil))
+	if err != nil {
+		return wire.UploadReply{}, err
+	}
+	return wire.DecodeUploadReply(b)
+}
+
+// fetch asks for a record's vector, piece by piece; nil if there is none.
+func fetch(t testing.TB, b bus.Bus, digest []byte, piece uint64) ([]byte, error) {
+	t.Helper()
+	var vector []byte
+	for {
+		q := wire.ObjectRequest{Digest: [wire.ObjectLen]byte(digest), Offset: uint64(len(vector)), MaxBytes: piece}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		frame, err := b.Request(ctx, wire.ObjectSubject("r", "d0"), q.Append(nil))
+		cancel()
+		if err != nil {
+			return nil, err
+		}
+		r, err := wire.DecodeObjectReply(frame)
+		if err != nil || r.Offset != uint64(len(vector)) || uint64(len(r.Data)) > piece {
+			t.Fatalf("%d bytes from %d on of %d, %v", len(r.Data), r.Offset, r.Size, err)
+		}
+		if vector = append(vector, r.Data...); uint64(len(vector)) >= r.Size || len(r.Data) == 0 {
+			return vector, nil
+		}
+	}
+}
+
+func records(t testing.TB, log Log) (list []wire.Record) {
+	t.Helper()
+	err := log.Read(context.Background(), 1, func(_ uint64, record []byte) bool {
+		r, err := wire.DecodeRecord(bytes.Clone(record))
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, r)
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func TestDenseRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plan := densePlan(t, 3)
+		plan.Dim, plan.Rounds = 5000, 8
+		log := openLog(t, t.TempDir())
+		r := run(t, Config{Plan: plan, Log: log, UploadMemory: 30_000, ObjectCache: -1, Linger: -1})
+		synctest.Wait()
+		devices := r.join(ids(3), uploadsOf(3000))
+		pass(time.Minute)
+		s := r.Status()
+		if s.Rounds != 8 || s.Counters.Busy == 0 || s.Counters.Contributions != 24 || s.Counters.UploadBytes < 8*3*20_000 {
+			t.Fatalf("status %+v, want 8 rounds, and devices that wait for a place", s)
+		}
+		var objects [][]byte
+		for _, record := range records(t, log)[1:9] {
+			objects = append(objects, record.Round.Object)
+		}
+		for i, digest := range objects {
+			for _, piece := range []uint64{777, 1 << 20} {
+				got, err := fetch(t, r.bus, digest, piece)
+				var list []*sender
+				for _, d := range devices {
+					list = append(list, &sender{vector: vectorAt(d, uint64(i+2), 5000)})
+				}
+				want := vectorOf(exactMean(list, false)...)
+				if i < 4 {
+					want = nil // it is no longer kept
+				}
+				if err != nil || !bytes.Equal(got, want) {
+					t.Errorf("vector of record %d: %d bytes, %v; want %d", i+2, len(got), err, len(want))
+				}
+			}
+		}
+		if got, err := fetch(t, r.bus, objects[7], 0); err != nil || len(got) > 0 {
+			t.Errorf("no bytes: %d, %v", len(got), err)
+		}
+		if s := r.Status(); s.Counters.Objects < 50 || s.Counters.ObjectBytes < 4*2*20_000 || s.Counters.ObjectErrors > 0 {
+			t.Errorf("counters %+v", s.Counters)
+		}
+		// What is no request is not answered.
+		for _, bad := range [][]byte{{1}, make([]byte, 5000)} {
+			if err := r.bus.Publish(wire.ObjectSubject("r", "d0"), bad); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		if got := r.Status().Counters.Malformed; got != 2 {
+			t.Errorf("%d malformed, want 2", got)
+		}
+	})
+}
+
+// An orderedLog notes what is done to it, and fails where it is told to.
+type orderedLog struct {
+	MemoryLog
+	mu    sync.Mutex // guards what follows
+	calls []string
+	fail  string // the call that fails
+	puts  []ObjectName
+}
+
+func (l *orderedLog) call(name string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls = append(l.calls, name)
+	if l.fail == name {
+		return errDisk
+	}
+	return nil
+}
+
+func (l *orderedLog) set(fail string) (before []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before, l.calls, l.fail = l.calls, nil, fail
+	return before
+}
+
+func (l *orderedLog) Append(ctx context.Context, n uint64, record []byte) error {
+	if err := l.call("append"); err != nil {
+		return err
+	}
+	return l.MemoryLog.Append(ctx, n, record)
+}
+
+func (l *orderedLog) PutObject(ctx context.Context, name ObjectName, data []byte) error {
+	l.mu.Lock()
+	l.puts = append(l.puts, name)
+	l.mu.Unlock()
+	if err := l.call("put"); err != nil {
+		return err
+	}
+	return l.MemoryLog.PutObject(ctx, name, data)
+}
+
+func (l *orderedLog) Object(ctx context.Context, name ObjectName) ([]byte, error) {
+	if err := l.call("read"); err != nil {
+		return nil, err
+	}
+	return l.MemoryLog.Object(ctx, name)
+}
+
+func (l *orderedLog) KeepObjects(ctx context.Context, n uint64, names []ObjectName) error {
+	if err := l.call("keep"); err != nil {
+		return err
+	}
+	return l.MemoryLog.KeepObjects(ctx, n, names)
+}
+
+// The vector is stored before its record. Whichever of the two fails, the run
+// pauses and goes on by itself, with the same bytes.
+func TestVectorIsStoredBeforeItsRecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plan := densePlan(t, 2)
+		log := &orderedLog{}
+		r := run(t, Config{Plan: plan, Log: log, Linger: -1})
+		synctest.Wait()
+		r.join(ids(2), uploadsOf(9))
+		for r.Status().Rounds < 3 {
+			pass(time.Second)
+		}
+		r.Pause("to look")
+		synctest.Wait()
+		calls := log.set("")
+		put, appended := slices.Index(calls, "put"), 1+slices.Index(calls[1:], "append") // the first is the plan's
+		if put < 0 || appended < put || calls[appended+1] != "keep" {
+			t.Errorf("calls %v, want put, append, keep", calls)
+		}
+		for _, failing := range []string{"put", "append"} {
+			rounds := r.Status().Rounds
+			log.set(failing)
+			log.puts = nil
+			r.Resume()
+			pass(20 * time.Second)
+			s := r.Status()
+			if s.State != Paused || s.LogError == "" || s.Rounds != rounds {
+				t.Fatalf("%s fails: status %+v, want a pause", failing, s)
+			}
+			if calls := log.set(""); failing == "put" && slices.Contains(calls, "append") {
+				t.Errorf("a record was appended whose vector is not stored: %v", calls)
+			}
+			tried := log.puts
+			for _, name := range tried {
+				if name != tried[0] {
+					t.Errorf("%s fails: another vector was tried, %v after %v", failing, name, tried[0])
+				}
+			}
+			for r.Status().Rounds == rounds {
+				pass(time.Second)
+			}
+			r.Pause("to look")
+			synctest.Wait()
+			record := records(t, log)[tried[0].N-1]
+			if got := [wire.ObjectLen]byte(record.Round.Object); len(tried) < 3 || got != tried[0].Digest || record.Epoch != tried[0].Epoch {
+				t.Errorf("%s failed %d times: record %d names another vector", failing, len(tried), record.N)
+			}
+		}
+		// That old vectors cannot be deleted stops nothing.
+		log.set("keep")
+		rounds := r.Status().Rounds
+		r.Resume()
+		for r.Status().Rounds < rounds+5 {
+			pass(time.Second)
+		}
+	})
+}
+
+// A coordinator that dies between the two leaves a vector that nobody names, which
+// the next one deletes once the record is another's.
+func TestVectorWithoutARecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plan := densePlan(t, 2)
+		log := &orderedLog{}
+		b := bus.NewMemory()
+		defer b.Close()
+		first := run(t, Config{Plan: plan, Log: log, Bus: b})
+		first.bus = b
+		synctest.Wait()
+		log.set("append")
+		first.join(ids(2), uploadsOf(9))
+		pass(time.Minute)
+		if len(log.objects) != 1 || log.Last() != 1 {
+			t.Fatalf("%d vectors and %d records, want a vector without a record", len(log.objects), log.Last())
+		}
+		left := log.puts[0]
+		first.cancel(errors.New("power cut"))
+		<-first.done
+		log.set("")
+		second := run(t, Config{Log: log, Bus: b})
+		for second.Status().Rounds < 1 {
+			pass(time.Second)
+		}
+		second.Pause("to look")
+		synctest.Wait()
+		if _, there := log.objects[left]; there {
+			t.Error("the vector that nobody names is still there")
+		}
+		all := records(t, log)
+		for _, record := range all[max(1, len(all)-4):] {
+			name := ObjectName{record.N, record.Epoch, [wire.ObjectLen]byte(record.Round.Object)}
+			if got, err := fetch(t, b, record.Round.Object, 1000); err != nil || len(got) != 16 || log.objects[name] == nil {
+				t.Errorf("vector of record %d: %d bytes, %v", record.N, len(got), err)
+			}
+		}
+		if first := all[1]; [wire.ObjectLen]byte(first.Round.Object) != left.Digest || first.Epoch == left.Epoch {
+			t.Error("the same contributions came to another vector")
+		}
+	})
+}
+
+// A vector that the log lost is an error of the log's, and not an answer.
+func TestVectorThatTheLogLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &orderedLog{}
+		done := denseLog(t, densePlan(t, 1), 3)
+		log.records, log.members = done.records, done.members
+		r := run(t, Config{Log: log})
+		synctest.Wait()
+		digest := records(t, log)[3].Round.Object
+		if got, err := fetch(t, r.bus, digest, 100); err == nil {
+			t.Errorf("got %d bytes, want no answer", len(got))
+		}
+		if s := r.Status(); s.Counters.ObjectErrors != 1 || s.ObjectError == "" {
+			t.Errorf("status %+v, want the error", s)
+		}
+	})
+}
+
+// Vectors that were asked for last are in memory, as many as may be.
+func TestObjectCache(t *testing.T) {
+	log := &orderedLog{}
+	var names []ObjectName
+	for n := uint64(2); n < 6; n++ {
+		data := randomVector(rand.New(rand.NewPCG(n, n)), 25)
+		names = append(names, nameOf(n, 1, data))
+		if err := log.PutObject(t.Context(), names[n-2], data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cfg, err := Config{Log: log, Bus: bus.NewMemory(), ObjectCache: 250}.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newObjectServer(&cfg, log, func([wire.ObjectLen]byte) (ObjectName, bool) { return ObjectName{}, true })
+	for _, test := range []struct {
+		at    int
+		reads bool
+	}{{0, true}, {0, false}, {1, true}, {0, false}, {2, true}, {0, false}, {1, true}, {2, true}, {3, true}, {2, false}} {
+		log.set("")
+		if got, err := s.get(t.Context(), names[test.at]); err != nil || wire.HashObject(got) != names[test.at].Digest {
+			t.Fatalf("vector %d: %v", test.at, err)
+		}
+		if reads := len(log.set("")) > 0; reads != test.reads || s.size() > 250 {
+			t.Errorf("vector %d was read: %t, want %t; %d bytes are held", test.at, reads, test.reads, s.size())
+		}
+	}
+}
+
+// Pieces that wait take no more memory than they may.
+func TestPiecesThatWaitAreBounded(t *testing.T) {
+	b := bus.NewMemory()
+	defer b.Close()
+	c, err := New(t.Context(), Config{Plan: densePlan(t, 1), Log: &MemoryLog{}, Bus: b, UploadMemory: 200_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := bus.Message{Subject: wire.UploadSubject("r", "d0"), Reply: "_INBOX.1", Data: make([]byte, 60_000)}
+	for range 10 {
+		c.arriveUpload(m)
+	}
+	if got := c.Status().Counters.Overflow; len(c.arrivals) != 3 || got != 7 {
+		t.Errorf("%d wait, %d overflow, want 3 and 7", len(c.arrivals), got)
+	}
+	c.take(<-c.arrivals)
+	c.arriveUpload(bus.Message{Data: make([]byte, wire.MaxFrame+1)})
+	if got := c.Status().Counters.Malformed; c.pieces.Load() != 0 || got != 4 {
+		t.Errorf("%d bytes wait, %d malformed", c.pieces.Load(), got)
+	}
+}

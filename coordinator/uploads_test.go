@@ -1,0 +1,268 @@
+package coordinator
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// valid says which invariant of s does not hold.
+func (s *uploads) valid(t testing.TB) {
+	t.Helper()
+	promised, heard := 0, uint64(0)
+	for e := s.order.Front(); e != nil; e = e.Next() {
+		v := e.Value.(*upload)
+		promised += v.room()
+		if s.under[v.id] != e || v.heard < heard || len(v.data) >= v.size || cap(v.data) > min(2*len(v.data), v.size) {
+			t.Fatalf("vector %+v, cap %d", v, cap(v.data))
+		}
+		heard = v.heard
+	}
+	if len(s.under) != s.order.Len() || promised != s.promised || promised > s.most && len(s.under) > 1 {
+		t.Fatalf("%d and %d vectors of %d bytes, %d promised, %d may be", len(s.under), s.order.Len(), promised, s.promised, s.most)
+	}
+}
+
+// Devices for which there is no place wait for one; those that have one finish.
+func TestUploadsWaitForAPlace(t *testing.T) {
+	const devices, elements, places = 20, 1000, 3
+	plan := densePlan(t, devices)
+	plan.Dim = elements
+	c, log := newDenseCore(t, plan)
+	c.uploads.most = places * (4*elements + uploadRoom)
+	list := senders(rand.New(rand.NewPCG(1, 2)), devices, elements)
+	at := make([]int, devices)
+	waits := map[uint64]bool{}
+	for done := 0; done < devices; {
+		for i, d := range list {
+			if at[i] == 4*elements {
+				continue
+			}
+			r, out := sendFrame(t, c, 1, d.id, d.frame(c, at[i], 1000))
+			c.uploads.valid(t)
+			switch r.State {
+			case wire.UploadMore:
+				at[i] = int(r.Offset)
+			case wire.UploadTaken:
+				at[i] = 4 * elements
+				done++
+			case wire.UploadBusy:
+				waits[r.Wait] = true
+			default:
+				t.Fatalf("%s: %+v", d.id, r)
+			}
+			storeAll(t, c, log, out)
+		}
+	}
+	if _, data := lastRound(t, log); !bytes.Equal(data, vectorOf(exactMean(list, false)...)) {
+		t.Error("the mean is not that of all vectors")
+	}
+	if c.counters.Busy == 0 || len(waits) < 4 || c.uploads.evicted > 0 {
+		t.Errorf("counters %+v, %d evicted, waits %v; want devices to wait, not all alike", c.counters, c.uploads.evicted, waits)
+	}
+}
+
+// A vector that is larger than the memory has its place alone.
+func TestOneUploadAlways(t *testing.T) {
+	c, log := newDenseCore(t, densePlan(t, 2))
+	c.uploads.most = 1
+	list := senders(rand.New(rand.NewPCG(3, 4)), 2, 4)
+	list[0].piece(t, c, 1, 0, 8, wire.UploadMore, 8)
+	list[1].piece(t, c, 1, 0, 8, wire.UploadBusy, 0)
+	list[0].piece(t, c, 1, 8, 8, wire.UploadTaken, 0)
+	list[1].piece(t, c, 1, 0, 8, wire.UploadMore, 8)
+	storeAll(t, c, log, list[1].whole(t, c, 1)) // in one piece it needs none
+	c.uploads.valid(t)
+}
+
+// A vector of which nothing comes for 10 s makes room for another, not before.
+func TestIdleUploadGivesItsPlace(t *testing.T) {
+	plan := densePlan(t, 3)
+	plan.Dim, plan.Deadline = 1000, 1_000_000
+	c, _ := newDenseCore(t, plan)
+	c.uploads.most = 2 * (4000 + uploadRoom)
+	list := senders(rand.New(rand.NewPCG(5, 6)), 3, 1000)
+	list[0].piece(t, c, 0, 0, 1500, wire.UploadMore, 1500)
+	list[1].piece(t, c, 5_000, 0, 1500, wire.UploadMore, 1500)
+	list[2].piece(t, c, 9_999, 0, 1500, wire.UploadBusy, 0)
+	list[0].piece(t, c, 9_999, 1500, 1023, wire.UploadMore, 2523) // too little to count
+	list[0].piece(t, c, 9_999, 2523, 0, wire.UploadMore, 2523)
+	list[2].piece(t, c, 10_000, 0, 1500, wire.UploadMore, 1500)
+	list[0].piece(t, c, 10_001, 2523, 1500, wire.UploadBusy, 0)
+	list[1].piece(t, c, 14_999, 1500, 1024, wire.UploadMore, 2524) // just in time
+	list[0].piece(t, c, 19_999, 0, 1500, wire.UploadBusy, 0)
+	list[0].piece(t, c, 20_000, 0, 1500, wire.UploadMore, 1500)
+	list[2].piece(t, c, 20_001, 1500, 1500, wire.UploadBusy, 0)
+	c.uploads.valid(t)
+	if c.uploads.evicted != 2 || c.status().Counters.Evicted != 2 || c.counters.Busy != 4 {
+		t.Errorf("%d evicted, counters %+v", c.uploads.evicted, c.counters)
+	}
+}
+
+// What a round that closed had of vectors is forgotten, whatever closed it.
+func TestUploadsEndWithTheirRound(t *testing.T) {
+	plan := densePlan(t, 2)
+	plan.Quorum = 1
+	for name, end := range map[string]func(c *core) []output{
+		"deadline": func(c *core) []output { return c.step(c.round.deadline, input{kind: inTick}) },
+		"rollback": func(c *core) []output { return c.step(1, input{kind: inRequest, record: rollbackTo(1)}) },
+		"end":      func(c *core) []output { return c.step(1, input{kind: inEnd}) },
+	} {
+		c, log := newDenseCore(t, plan)
+		list := senders(rand.New(rand.NewPCG(7, 8)), 2, 4)
+		list[0].whole(t, c, 1)
+		list[1].piece(t, c, 1, 0, 8, wire.UploadMore, 8)
+		old := list[1].frame(c, 8, 8)
+		c.uploads.faults["d0"] = 1
+		out := slices.Clone(end(c))
+		if c.phase != appending || len(c.uploads.under) > 0 || c.uploads.promised > 0 || len(c.uploads.faults) > 0 {
+			t.Errorf("%s: phase %d, %+v", name, c.phase, c.uploads)
+		}
+		for range 2 {
+			if r, more := sendFrame(t, c, c.now, "d1", old); r.State != wire.UploadRefused || len(more) > 0 {
+				t.Errorf("%s: answer %+v, want that it is too late", name, r)
+			}
+			storeAll(t, c, log, out)
+			out = nil
+		}
+		if c.counters.Late != 2 || c.n != 2 {
+			t.Errorf("%s: after record %d: counters %+v", name, c.n, c.counters)
+		}
+	}
+}
+
+// A pause and another attempt leave vectors as they are.
+func TestUploadsOutliveAttempts(t *testing.T) {
+	plan := densePlan(t, 2)
+	plan.Quorum = 2
+	c, log := newDenseCore(t, plan)
+	list := senders(rand.New(rand.NewPCG(7, 8)), 2, 4)
+	list[0].piece(t, c, 1, 0, 8, wire.UploadMore, 8)
+	c.step(c.round.deadline, input{kind: inTick})
+	if c.round.attempt != 1 {
+		t.Fatalf("attempt %d, want the second one", c.round.attempt)
+	}
+	c.step(c.now, input{kind: inPause})
+	list[0].piece(t, c, c.now, 8, 8, wire.UploadTaken, 0)
+	list[1].piece(t, c, c.now, 0, 12, wire.UploadMore, 12)
+	c.step(c.now, input{kind: inResume})
+	storeAll(t, c, log, list[1].piece(t, c, c.now, 12, 4, wire.UploadTaken, 0))
+	if c.n != 2 {
+		t.Errorf("after record %d, want a round", c.n)
+	}
+}
+
+// A thousand devices that send at once take no more memory than they may.
+func TestUploadMemoryIsBounded(t *testing.T) {
+	const devices, elements, most = 1000, 10_000, 1 << 20
+	plan := densePlan(t, devices)
+	plan.Dim = elements
+	c, log := newDenseCore(t, plan)
+	c.uploads.most = most
+	d := senders(rand.New(rand.NewPCG(9, 9)), 1, elements)[0] // all send the same
+	digest := wire.HashObject(d.vector)
+	d.digest = &digest
+	before, peak := heap(), uint64(0)
+	at := make([]int, devices)
+	names := ids(devices)
+	for done, pass := 0, 0; done < devices; pass++ {
+		for i := range at {
+			if at[i] == len(d.vector) {
+				continue
+			}
+			r, out := sendFrame(t, c, 1, names[i], d.frame(c, at[i], 10_000))
+			if at[i] = int(r.Offset); r.State == wire.UploadTaken {
+				at[i] = len(d.vector)
+				done++
+			}
+			storeAll(t, c, log, out)
+		}
+		if pass%16 == 1 {
+			peak = max(peak, heap())
+			c.uploads.valid(t)
+		}
+	}
+	if grown := int64(peak) - int64(before); grown > 2*most {
+		t.Errorf("the heap grew by %d KiB, want at most %d", grown>>10, 2*most>>10)
+	}
+	if _, data := lastRound(t, log); !bytes.Equal(data, d.vector) {
+		t.Error("the mean of equal vectors is another one")
+	}
+}
+
+// heap is the bytes that are in use.
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// FuzzUpload feeds a core what anybody may send, from devices that also send what
+// they should: no input makes it panic, take more memory than it may, or answer
+// twice, and the good vectors count once each.
+func FuzzUpload(f *testing.F) {
+	plan := densePlan(f, 3, "quorum=3")
+	c, _ := newDenseCore(f, plan)
+	d := &sender{id: "d0", vector: vectorOf(1, 2, 3, 4), weight: 1}
+	for _, at := range []int{0, 4, 12, 16} {
+		f.Add(d.frame(c, at, 8), uint8(0), uint16(3))
+	}
+	f.Add([]byte{0xdd, 0xff, 0xff, 0xff, 0xff, 1, 1}, uint8(9), uint16(0))
+	f.Fuzz(func(t *testing.T, frame []byte, who uint8, more uint16) {
+		c, _ := newDenseCore(t, plan)
+		c.uploads.most = 600
+		id := ids(4)[who%4]
+		for now := range 3 {
+			good := &sender{id: "d1", vector: vectorOf(1, 2, 3, 4), weight: 1}
+			sendFrame(t, c, uint64(now)*20_000, good.id, good.frame(c, int(more%20), int(more/20%20)))
+			answers := 0
+			for _, o := range c.step(uint64(now)*20_000, input{kind: inUpload, id: id, token: "t", frame: frame}) {
+				if o.kind != outRespond {
+					continue
+				}
+				answers++
+				if r, err := wire.DecodeUploadReply(o.frame); err != nil || r.State == 0 || answers > 1 {
+					t.Fatalf("answer %d is %+v, %v", answers, r, err)
+				}
+			}
+			c.uploads.valid(t)
+		}
+		if c.sum.count > 2 || c.sum.count != c.answers.contributions {
+			t.Fatalf("%d vectors count, of %d devices", c.sum.count, c.answers.contributions)
+		}
+	})
+}
+
+func BenchmarkUpload(b *testing.B) {
+	const elements = 100_000
+	plan := densePlan(b, 1000)
+	plan.Dim = elements
+	c, _ := newDenseCore(b, plan)
+	d := senders(rand.New(rand.NewPCG(1, 1)), 1, elements)[0]
+	var frames [][]byte
+	for at := 0; at < len(d.vector); at += wire.MaxPiece {
+		frames = append(frames, d.frame(c, at, wire.MaxPiece))
+	}
+	names := ids(1000)
+	b.SetBytes(4 * elements)
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		if i == 999 {
+			c.answers.reset()
+			c.sum.reset(elements)
+			c.losses = c.losses[:0]
+			c.round.pending = 1000
+			i = 0
+		}
+		for _, frame := range frames {
+			c.step(1, input{kind: inUpload, id: names[i], token: "t", frame: frame})
+		}
+		i++
+	}
+}
