@@ -23,6 +23,8 @@
 //   - scaffold-2: the mean, and for each older round that a control variate is of
 //     their sum divided by all contributors; the contributors' slots; and how many
 //     members the roster has.
+//   - Transport dense: the digest of the exact weighted mean of the contributors'
+//     vectors, and no terms. Of two phases each has a record, and a vector.
 //
 // A round takes contributions up to its target, paused or not, so that what
 // [wire.Plan.Validate] says of the size of records holds.
@@ -37,6 +39,19 @@
 // What is not in the log does not survive: a pause, a request whose event was
 // not told yet, the number of the open attempt, evaluations and digests that
 // were being collected, and how the loss went.
+//
+// # Vectors
+//
+// In runs with [wire.DenseVectors] a device sends its vector in pieces, each of
+// which is answered. It goes on where the answer says; a piece without data only
+// asks. What has arrived is dropped when the round closes, and a coordinator that
+// takes over begins every vector anew; the device has the same bytes still. Memory
+// is bounded by Config.UploadMemory and one sum for each element, whoever sends
+// how much.
+//
+// A vector is in the log before the record that names it ([Objects]), and stays
+// there for as many rounds as the plan's DenseKeep; the last one of each phase
+// always does. A rollback can return to states whose vectors are there.
 //
 // # Failing and shared logs
 //
@@ -57,7 +72,7 @@
 //
 // Devices that missed records get them in segments with fixed borders, each
 // packed into one reply. However many ask at once, an announcement waits behind
-// a MiB of replies at most.
+// a MiB of replies at most; in a dense run, behind another one of vectors' pieces.
 //
 // # Determinism
 //

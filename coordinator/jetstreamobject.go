@@ -129,11 +129,34 @@ func (l *JetStreamLog) Object(ctx context.Context, name ObjectName) ([]byte, err
 	return data, nil
 }
 
+// errLags: the server that answered does not have yet what its leader has.
+var errLags = errors.New("a server that should have it has not, yet")
+
+// damagedReads is how often a vector that is not what it was is read: one of which
+// a server has some pieces only, yet, looks the same.
+const damagedReads = 5
+
 func (l *JetStreamLog) readObject(ctx context.Context, name ObjectName) ([]byte, error) {
 	b, err := l.openObjects(ctx, false)
 	if err != nil {
 		return nil, err
 	}
+	var wait backoff
+	for damaged := 0; ; {
+		data, err := l.readOnce(ctx, b, name)
+		if errors.Is(err, jetstream.ErrDigestMismatch) {
+			damaged++
+			err = fmt.Errorf("%w: %w", ErrCorrupt, err)
+		} else if !errors.Is(err, errLags) {
+			return data, err
+		}
+		if damaged == damagedReads || l.records.replicas == 1 || !wait.sleep(ctx) {
+			return nil, err
+		}
+	}
+}
+
+func (l *JetStreamLog) readOnce(ctx context.Context, b *objectBucket, name ObjectName) ([]byte, error) {
 	data, err := b.store.GetBytes(ctx, name.String())
 	switch {
 	case errors.Is(err, jetstream.ErrObjectNotFound):
@@ -159,7 +182,7 @@ func (l *JetStreamLog) missing(ctx context.Context, name ObjectName) error {
 	case json.Unmarshal(m.Data, &info) == nil && info.Deleted:
 		return ErrNoObject
 	}
-	return fmt.Errorf("bucket %s: a server that should have it has not, yet", bucket)
+	return fmt.Errorf("bucket %s: %w", bucket, errLags)
 }
 
 // metaSubject is where a bucket keeps what it knows of an object.

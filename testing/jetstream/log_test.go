@@ -25,6 +25,7 @@ var scenarios = map[string]func(t *testing.T, p place, run string){
 	"full":    full, "largest": largest, "hostile": hostile, "settings": settings, "copies": copies, "setBack": setBack,
 	"hole": hole, "readers": readers, "otherRun": otherRun, "existing": existing,
 	"objects": objects, "objectsOfTwo": objectsOfTwo, "objectsDamaged": objectsDamaged, "objectSettings": objectSettings,
+	"denseTakeover": denseTakeover,
 }
 
 func TestLog(t *testing.T) {

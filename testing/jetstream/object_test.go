@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/wire"
 )
@@ -25,7 +27,7 @@ func newVector(n, epoch uint64, size int) vector {
 	rng := rand.New(rand.NewPCG(n, epoch))
 	data := make([]byte, size)
 	for i := range data {
-		data[i] = byte(rng.Uint32())
+		data[i] = byte(rng.Uint32()) & 0x3f // numbers that are finite, as float32
 	}
 	return vector{coordinator.ObjectName{N: n, Epoch: epoch, Digest: wire.HashObject(data)}, data}
 }
@@ -224,5 +226,115 @@ func objectSettings(t *testing.T, p place, run string) {
 	v := newVector(2, begin(t, log), 4)
 	if err := log.PutObject(t.Context(), v.name, v.data); !errors.Is(err, coordinator.ErrConfig) {
 		t.Errorf("a bucket with a TTL: %v, want ErrConfig", err)
+	}
+}
+
+// A coordinator that takes over serves what the one before stored, and its device
+// begins the vector that was under way anew.
+func denseTakeover(t *testing.T, p place, run string) {
+	plan, err := wire.Preset("decomfl", run, 30_000)
+	for _, f := range []string{"transport=dense", "dense_keep=2", "members=1", "target=1", "quorum=1", "deadline=600000", "reannounce=1000"} {
+		name, value, _ := strings.Cut(f, "=")
+		err = errors.Join(err, plan.Set(name, value))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &denseDevice{t: t, run: run, bus: bus.NATS(p.connect(t))}
+	log, stop := d.lead(p, plan)
+	d.send(newVector(2, 1, 120_000).data, 120_000)
+	d.send(newVector(3, 1, 120_000).data, 60_000)
+	stop()
+	closeLog(t, log)
+
+	log, stop = d.lead(p, nil)
+	defer func() { stop(); closeLog(t, log) }()
+	want := newVector(2, 1, 120_000).data
+	q := wire.ObjectRequest{Digest: wire.HashObject(want), MaxBytes: wire.MaxPiece}
+	var got []byte
+	for len(got) < len(want) {
+		q.Offset = uint64(len(got))
+		r, err := wire.DecodeObjectReply(d.request(wire.ObjectSubject(run, "dev"), q.Append(nil)))
+		if err != nil || r.Size != uint64(len(want)) || len(r.Data) == 0 {
+			t.Fatalf("%d bytes of %d, %v", len(r.Data), r.Size, err)
+		}
+		got = append(got, r.Data...)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("the vector of record 2 is another one")
+	}
+	d.send(newVector(3, 1, 120_000).data, 120_000)
+}
+
+// A denseDevice sends the only vector of each round.
+type denseDevice struct {
+	t   *testing.T
+	run string
+	bus bus.Bus
+}
+
+// lead starts a coordinator and joins it.
+func (d *denseDevice) lead(p place, plan *wire.Plan) (log *coordinator.JetStreamLog, stop func()) {
+	log = p.open(d.t, d.run)
+	c, err := coordinator.New(d.t.Context(), coordinator.Config{Conn: p.connect(d.t), Plan: plan, Log: log})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- c.Run(ctx) }()
+	return log, func() { cancel(); <-done }
+}
+
+func (d *denseDevice) request(subject string, frame []byte) []byte {
+	d.t.Helper()
+	ctx, cancel := context.WithTimeout(d.t.Context(), 30*time.Second)
+	defer cancel()
+	for {
+		once, cancel := context.WithTimeout(ctx, 2*time.Second)
+		b, err := d.bus.Request(once, subject, frame)
+		cancel()
+		if err == nil {
+			return b
+		}
+		if ctx.Err() != nil {
+			d.t.Fatal(err)
+		}
+	}
+}
+
+// open returns the record that is open, and the tip of the one before.
+func (d *denseDevice) open() (n uint64, tip wire.Tip) {
+	for {
+		r, err := wire.DecodeJoinReply(d.request(wire.JoinSubject(d.run, "dev"), (&wire.JoinRequest{}).Append(nil)))
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		a, err := wire.DecodeAnnouncement(r.Announcement)
+		if err != nil || a.State != wire.Open {
+			continue // it is about to be announced
+		}
+		q := wire.CatchUpRequest{From: a.N - 1, MaxBytes: 1 << 10}
+		c, err := wire.DecodeCatchUpReply(d.request(wire.CatchUpSubject(d.run, "dev"), q.Append(nil)))
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		c.Records.Each(func(record []byte) bool { tip = wire.HashRecord(record).Tip(); return false })
+		return a.N, tip
+	}
+}
+
+// send sends the first bytes of a vector, from its beginning.
+func (d *denseDevice) send(vector []byte, end int) {
+	d.t.Helper()
+	n, tip := d.open()
+	u := wire.Upload{N: n, Tip: tip, Weight: 1, Size: uint64(len(vector)), Digest: wire.HashObject(vector)}
+	for at := 0; at < end; at += 60_000 {
+		u.Offset, u.Data = uint64(at), vector[at:at+60_000]
+		r, err := wire.DecodeUploadReply(d.request(wire.UploadSubject(d.run, "dev"), u.Append(nil)))
+		last := at+60_000 == len(vector)
+		if err != nil || last != (r.State == wire.UploadTaken) || !last && r.Offset != uint64(at+60_000) {
+			d.t.Fatalf("record %d, piece at %d: %+v, %v", n, at, r, err)
+		}
 	}
 }
