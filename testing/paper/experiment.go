@@ -23,7 +23,8 @@ func All() []Experiment {
 	list = append(list, decomflVariants()...)
 	list = append(list, decomflLag(), decomflMemory(), attackExperiment(), zofedhtTable1())
 	list = append(list, zofedht()...)
-	return append(list, heterogeneity(), beyond())
+	list = append(list, heterogeneity(), beyond())
+	return append(list, fzoosExperiments()...)
 }
 
 // Find returns the experiment with an id.
@@ -73,8 +74,9 @@ func (e *Env) seeds(usual int) int {
 type Report struct {
 	ID     string
 	Claims []Claim
-	Table  Table  // the curves, or what there is besides
-	Figure Figure // of them
+	Table  Table    // the curves, or what there is besides
+	Figure Figure   // of them
+	More   []Figure // of the same, for other figures of a paper
 }
 
 // A Claim is one of a paper's, and whether it holds here.

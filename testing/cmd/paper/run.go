@@ -8,6 +8,7 @@ import (
 	"io"
 	"log"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/zofl/zofl/testing/paper"
@@ -57,7 +58,7 @@ func parse(progress io.Writer, args []string) (*order, error) {
 	flags.StringVar(&o.env.Dir, "dir", "", "keep logs and curves there, and go on with those that are there")
 	flags.BoolVar(&o.asJSON, "json", false, "print one JSON object")
 	flags.StringVar(&o.csv, "csv", "", "write the curves, or the table, to this file")
-	flags.StringVar(&o.plot, "plot", "", "draw the curves to this file, .png or .svg")
+	flags.StringVar(&o.plot, "plot", "", "draw the curves to this file, .png or .svg, and a second figure to FILE-2")
 	id := ""
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		id, args = args[0], args[1:]
@@ -100,6 +101,10 @@ func (o *order) write(out io.Writer, r *paper.Report, whole bool) error {
 	}
 	if o.plot != "" {
 		errs = append(errs, r.Figure.WriteFile(o.plot))
+		for i, f := range r.More {
+			ext := filepath.Ext(o.plot)
+			errs = append(errs, f.WriteFile(fmt.Sprintf("%s-%d%s", strings.TrimSuffix(o.plot, ext), i+2, ext)))
+		}
 	}
 	switch {
 	case !whole:

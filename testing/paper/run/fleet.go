@@ -26,7 +26,11 @@ func (d *device) Dim() int { return d.task.Dim }
 
 // Loss implements [client.Objective].
 func (d *device) Loss(_ context.Context, x []float32, b client.Batch) (float64, error) {
-	return d.task.Loss(x, d.batches.pick(b)), nil
+	samples := d.batches.pick(b)
+	if d.task.Asked != nil {
+		d.task.Asked(x, samples, b)
+	}
+	return d.task.Loss(x, samples), nil
 }
 
 // ids returns the clients' ids, by slot.

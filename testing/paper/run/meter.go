@@ -2,6 +2,7 @@ package run
 
 import (
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/zofl/zofl/bus"
@@ -24,8 +25,8 @@ func (t *Traffic) add(line, subject string, frame []byte, times uint64) {
 // Totals are what all clients sent and received, as each client's connection would
 // carry it: an announcement counts once for each.
 type Totals struct {
-	Up    Traffic // contributions, and other replies
-	Down  Traffic // announcements
+	Up    Traffic // contributions, and other replies; vectors in pieces, and requests for them
+	Down  Traffic // announcements; vectors in pieces, and answers to those that came
 	Other Traffic // joins and catch-ups, both ways: of clients that come together
 }
 
@@ -55,6 +56,8 @@ func (m *Meter) Publish(subject string, frame []byte) error {
 	if err == nil && isAnnounce(subject) {
 		m.totals.Down.add("MSG", subject+" 1", frame, m.clients)
 		m.totals.Down.Scalars += m.clients * recordScalars(a.Records)
+	} else if isPiece(frame) {
+		m.totals.Down.add("MSG", subject+" 1", frame, 1)
 	} else {
 		m.totals.Other.add("MSG", subject+" 1", frame, 1)
 		if r, err := wire.DecodeCatchUpReply(frame); err == nil {
@@ -69,6 +72,21 @@ func (m *Meter) Publish(subject string, frame []byte) error {
 // a coordinator publishes to are inboxes.
 func isAnnounce(subject string) bool { return len(subject) > 3 && subject[:3] == "zo." }
 
+// isPiece says whether an answer is of a vector's way up or down.
+func isPiece(frame []byte) bool {
+	_, err := wire.DecodeUploadReply(frame)
+	if err != nil {
+		_, err = wire.DecodeObjectReply(frame)
+	}
+	return err == nil
+}
+
+// isVectors says whether a subject is one on which vectors are sent or asked for.
+func isVectors(subject string) bool {
+	part := strings.Split(subject, ".")
+	return len(part) == 4 && (part[2] == "u" || part[2] == "d")
+}
+
 // Subscribe implements [bus.Bus].
 func (m *Meter) Subscribe(subject string, handle func(bus.Message)) (bus.Subscription, error) {
 	return m.Bus.Subscribe(subject, func(msg bus.Message) {
@@ -80,6 +98,10 @@ func (m *Meter) Subscribe(subject string, handle func(bus.Message)) (bus.Subscri
 func (m *Meter) arrived(msg *bus.Message) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if msg.Reply != "" && isVectors(msg.Subject) {
+		m.totals.Up.add("PUB", msg.Subject+" "+msg.Reply, msg.Data, 1)
+		return
+	}
 	if msg.Reply != "" {
 		m.totals.Other.add("PUB", msg.Subject+" "+msg.Reply, msg.Data, 1)
 		return

@@ -1,5 +1,7 @@
 package run
 
+import "github.com/zofl/zofl/client"
+
 // A Task is what a fleet trains. Its functions are called by several goroutines at
 // a time.
 type Task struct {
@@ -8,6 +10,8 @@ type Task struct {
 	// Loss returns the mean loss at params over the training samples whose indices
 	// are in samples.
 	Loss func(params []float32, samples []int) float64
+	// Asked is told what Loss is asked, and of which step, before it is; nil: nobody is.
+	Asked func(params []float32, samples []int, b client.Batch)
 	// Metrics names what Measure returns, in this order.
 	Metrics []string
 	// Measure measures a model on what no client trains on; nil: nothing does.

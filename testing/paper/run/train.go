@@ -21,7 +21,8 @@ type Config struct {
 	// Measure says after which rounds the model is measured; nil: never.
 	Measure func(round uint64) bool
 	// Dir is where the log and the curve are kept, so that a run that was stopped goes
-	// on where it was, or one with control variates begins again; empty: nowhere.
+	// on where it was, or one with control variates or surrogates begins again; empty:
+	// nowhere.
 	Dir string
 	// Progress is called after every round, by one goroutine at a time, in order;
 	// nil: nobody is. It must not keep the curve.

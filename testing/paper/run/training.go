@@ -88,9 +88,10 @@ func (t *training) train(ctx context.Context) error {
 
 // anew begins again where clients keep what no log tells them, as these keep nothing:
 // their control variates, of which the fleet's mean would go on to have what nobody
-// corrects for.
+// corrects for, and the points of their surrogates.
 func (t *training) anew(ctx context.Context) error {
-	if t.cfg.Plan.Control == wire.NoControl || t.watch.replica.N() == 0 {
+	p := t.cfg.Plan
+	if p.Control == wire.NoControl && p.Estimator != wire.Surrogate || t.watch.replica.N() == 0 {
 		return nil
 	}
 	t.close()

@@ -88,6 +88,9 @@ func (w *watch) read(ctx context.Context, round uint64, f func(*wire.Record) err
 			err = w.replica.Apply(record)
 		}
 		if err == nil {
+			err = w.supply(ctx, r.Epoch)
+		}
+		if err == nil {
 			w.work.add(&r)
 			err = f(&r)
 		}
@@ -99,6 +102,21 @@ func (w *watch) read(ctx context.Context, round uint64, f func(*wire.Record) err
 	}
 	if err != nil {
 		return fmt.Errorf("log of run %s: %w", w.cfg.Plan.Run, err)
+	}
+	return nil
+}
+
+// supply gives the replica the vector of a dense run's record, of an epoch, that was
+// just applied.
+func (w *watch) supply(ctx context.Context, epoch uint64) error {
+	for _, o := range w.replica.Missing() {
+		data, err := w.log.(coordinator.Objects).Object(ctx, coordinator.ObjectName{N: o.N, Epoch: epoch, Digest: o.Digest})
+		if err == nil {
+			err = w.replica.Supply(o.Digest, data)
+		}
+		if err != nil {
+			return fmt.Errorf("vector of record %d: %w: set dense_keep to all records of the run", o.N, err)
+		}
 	}
 	return nil
 }

@@ -1,0 +1,122 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+)
+
+// What FZooS's appendix G has, and its code where that is silent: N, rounds and local
+// steps of each problem, Q = 20 directions 0.01 apart in a box of side 1. How many
+// queries there are around a round's x nobody says but the code, 50 of 200 in a cube of
+// another size; here they are the preset's.
+const (
+	fzoosClients = 5
+	fzoosDim     = 300
+	fzoosRounds  = 50
+	fzoosSteps   = 10
+)
+
+// fzoosExperiments are those of FZooS's section 5 and appendix H.
+func fzoosExperiments() []Experiment {
+	const paper = "FZooS, "
+	list := []Experiment{
+		{ID: "fzoos-quadratic", Title: "quadratic functions that differ by C: FZooS, FedZO, FedProx, SCAFFOLD I and II",
+			Paper: paper + "figure 1", Long: "some 8 hours"},
+		{ID: "fzoos-local-updates", Title: "the same with 5, 10 and 20 local steps", Paper: paper + "figure 4", Long: "some 9 hours"},
+		{ID: "fzoos-features", Title: "FZooS with 100, 1,000 and 10,000 random features", Paper: paper + "figure 5a", Long: "some 15 hours"},
+		{ID: "fzoos-ablation", Title: "FZooS with other corrections", Paper: paper + "figure 5b", Long: "some 20 hours"},
+		{ID: "fzoos-disparity", Title: "cosine of each local step's gradient with that of F", Paper: paper + "figure 3", Long: "some 2 hours"},
+		{ID: "fzoos-attack-mnist", Title: "attack on ten models of MNIST, each of P * 10 classes", Paper: paper + "figure 7", Long: "a few days"},
+		{ID: "fzoos-metric-covtype", Title: "precision, recall, F1 and Jaccard index of an MLP on Covertype", Paper: paper + "figures 8 to 12", Long: "a few days"},
+	}
+	runs := []func(*boxRun) error{
+		(*boxRun).quadratic, (*boxRun).localUpdates, (*boxRun).features, (*boxRun).ablation,
+		(*boxRun).disparity, (*boxRun).attack, (*boxRun).metrics,
+	}
+	for i := range list {
+		id := list[i].ID
+		list[i].Run = func(ctx context.Context, e *Env) (*Report, error) {
+			x := newBoxRun(ctx, e, id, fzoosSizeOf(e))
+			return x.report, runs[i](x)
+		}
+	}
+	return list
+}
+
+// A fzoosSize is how much of the experiments is made: of FZooS itself by fields, as its
+// local step takes the time of thousands of queries of these problems.
+type fzoosSize struct {
+	method   []string // fields of FZooS's plan
+	rounds   uint64   // of the quadratic's main comparison
+	fewer    uint64   // of its variations, and of the other problems; 0: the paper's
+	c        []float64
+	features []string // of fzoos-features
+	sgd      []float32
+	portions []float64 // P
+	steps    []uint32  // T that is varied
+	images   int
+	rows     int // of a client, of Covertype
+	scores   int // how many
+	seeds    int
+}
+
+// fzoosSizeOf returns the size for an environment. A short one has a window of 300
+// points for 1,000, and 2,000 features for 10,000 where they are not varied.
+func fzoosSizeOf(e *Env) fzoosSize {
+	s := fzoosSize{
+		rounds: fzoosRounds, c: []float64{5, 50, 0.5}, features: []string{"100", "1000", "10000"},
+		sgd: []float32{0.003, 0.03, 0.1, 0.3}, portions: []float64{0.3, 0.5, 0.7}, steps: []uint32{5, 10, 20},
+		images: 15, rows: 1000, scores: 4,
+	}
+	if e.Short {
+		s.method = []string{"window=300", "features=2000"}
+		s.fewer, s.portions, s.images, s.rows, s.scores = 15, []float64{0.7}, 3, 250, 1
+	}
+	s.seeds = e.seeds(5)
+	return s
+}
+
+// few returns the rounds of what a short experiment has fewer of.
+func (s *fzoosSize) few(paper uint64) uint64 {
+	if s.fewer > 0 {
+		return s.fewer
+	}
+	return paper
+}
+
+// fzoosMethod is FZooS, and fzoosBaselines what it is compared with, by the paper's
+// local rule: Adam, begun anew each round.
+func (s *fzoosSize) fzoos() contestant {
+	name := "fzoos"
+	if s.method != nil {
+		name = "fz" // of another run than the paper's size
+	}
+	return contestant{name: name, title: "FZooS", preset: "fzoos", set: s.method}.at(0.01)
+}
+
+var fzoosBaselines = func() []contestant {
+	plain := contestant{name: "a", title: "FedZO", preset: "fedzo-dense", set: []string{
+		"distribution=normal", "difference=forward", "perturbations=20", "mu=0.01", "batch=0",
+		"rule=adam", "beta=0.9", "beta2=0.999", "epsilon=1e-8",
+	}}.at(0.01)
+	return []contestant{
+		plain,
+		plain.with("a-p", "FedProx", "prox=1"),
+		plain.with("a-1", "SCAFFOLD I", "control=scaffold-1"),
+		plain.with("a-2", "SCAFFOLD II", "control=scaffold-2"),
+	}
+}()
+
+// plain returns baselines by the plain rule, to be tried with steps.
+func plainSteps(list []contestant, steps []float32) []contestant {
+	var out []contestant
+	for _, c := range list {
+		out = append(out, c.with("s"+c.name[1:], c.title+", SGD", "rule=sgd", "beta=0", "beta2=0", "epsilon=0").at(steps...))
+	}
+	return out
+}
+
+// fzoosKey names a run, of a short name of the problem and of the method.
+func fzoosKey(problem string, c *contestant, step float32) string {
+	return padded(fmt.Sprintf("%s-%s-%s", problem, c.name, token(step)))
+}

@@ -1,0 +1,167 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/testing/paper/blackbox"
+	"github.com/zofl/zofl/testing/paper/run"
+)
+
+// disparitySteps is T of figure 3. A further step shows where the last goes.
+const disparitySteps = 20
+
+// A lookout sees where local steps go. The first query of a step is at the local
+// iterate, and with the plain rule the iterate moves by -eta g, so two of them in a row
+// tell g: all but what the box cuts off, and where Adam's step would hide it.
+type lookout struct {
+	q    *blackbox.Quadratic
+	seen []glimpse   // by client
+	sums [][]float64 // by client: of the cosines of each local step
+	n    [][]int
+}
+
+// A glimpse is the last local iterate of a client.
+type glimpse struct {
+	n    uint64 // record that is being made
+	step int
+	x    []float32
+}
+
+func newLookout(q *blackbox.Quadratic) *lookout {
+	l := &lookout{q: q, seen: make([]glimpse, q.Clients())}
+	for range q.Clients() {
+		l.sums = append(l.sums, make([]float64, disparitySteps))
+		l.n = append(l.n, make([]int, disparitySteps))
+	}
+	return l
+}
+
+// asked is told every query. Clients call it at once, each for itself.
+func (l *lookout) asked(x []float32, samples []int, b client.Batch) {
+	i := samples[0]
+	was := &l.seen[i]
+	if was.x != nil && was.n == b.N && was.step == b.Step {
+		return // not the first of the step
+	}
+	if was.x != nil && was.n == b.N && was.step == b.Step-1 && was.step < disparitySteps {
+		l.sums[i][was.step] += l.cosine(was.x, x)
+		l.n[i][was.step]++
+	}
+	*was = glimpse{b.N, b.Step, append(was.x[:0], x...)}
+}
+
+// cosine is that of the move from a to b with minus the gradient of F at a.
+func (l *lookout) cosine(a, b []float32) float64 {
+	g := make([]float64, len(a))
+	l.q.MeanGradient(g, a)
+	var ab, aa, bb float64
+	for j, v := range g {
+		move := float64(a[j]) - float64(b[j])
+		ab, aa, bb = ab+v*move, aa+v*v, bb+move*move
+	}
+	if aa == 0 || bb == 0 {
+		return 0
+	}
+	return ab / math.Sqrt(aa*bb)
+}
+
+// means are of all clients and rounds, by local step, and cumulative if so.
+func (l *lookout) means(cumulative bool) []float64 {
+	out, sum, n := make([]float64, disparitySteps), 0.0, 0
+	for t := range out {
+		if !cumulative {
+			sum, n = 0, 0
+		}
+		for i := range l.sums {
+			sum, n = sum+l.sums[i][t], n+l.n[i][t]
+		}
+		out[t] = sum / float64(n)
+	}
+	return out
+}
+
+// disparity is figure 3: C = 5, all by the plain rule with the same step, which moves x
+// as far as Adam's 0.01 where x begins.
+func (x *boxRun) disparity() error {
+	const step, rounds = 0.1, 5
+	x.report.Figure = Figure{Title: x.report.ID, X: "local step", Y: "cosine with the gradient of F, mean so far"}
+	x.report.Table.Columns = []string{"method", "local_step", "cosine", "cosine_so_far"}
+	sgd := []string{"rule=sgd", "beta=0", "beta2=0", "epsilon=0"}
+	ours := x.size.fzoos()
+	list := []contestant{ours.with("fzoos-s", "FZooS", sgd...)}
+	for _, c := range fzoosBaselines {
+		list = append(list, c.with("s"+c.name[1:], c.title, sgd...))
+	}
+	var ends, at []float64
+	var text []string
+	for _, c := range list {
+		each, sofar, queries, err := x.watched(c, step, rounds)
+		if err != nil {
+			return err
+		}
+		s := Series{Name: c.title}
+		for t := range each {
+			x.report.Table.Add(c.title, t+1, each[t], sofar[t])
+			s.X, s.Y = append(s.X, float64(t+1)), append(s.Y, sofar[t])
+		}
+		x.report.Figure.Series = append(x.report.Figure.Series, s)
+		ends, at = append(ends, sofar[disparitySteps-1]), append(at, each[0], each[disparitySteps-1])
+		text = append(text, fmt.Sprintf("%s %.3f (step 1 %.3f, step %d %.3f; %.0f queries a step)", c.title,
+			sofar[disparitySteps-1], each[0], disparitySteps, each[disparitySteps-1], queries))
+		x.env.logf("%s", text[len(text)-1])
+	}
+	x.claimDisparity(ends, at, text)
+	return nil
+}
+
+func (x *boxRun) claimDisparity(ends, at []float64, text []string) {
+	least := true
+	for _, v := range ends[1:] {
+		least = least && ends[0] > v
+	}
+	x.report.claim(least, "C=5: FZooS's steps are nearer to the gradient of F than any other's",
+		"mean cosine of %d local steps: %v", disparitySteps, text)
+	x.report.claim(at[0] > at[1], "C=5: FZooS's get worse from step to step", "%.3f, then %.3f", at[0], at[1])
+}
+
+// watched runs a method and returns the cosines of its local steps, and the queries of
+// each.
+func (x *boxRun) watched(c contestant, step float32, rounds uint64) (each, sofar []float64, queries float64, err error) {
+	each, sofar = make([]float64, disparitySteps), make([]float64, disparitySteps)
+	for seed := uint64(1); seed <= uint64(x.size.seeds); seed++ {
+		t := x.quadraticTask(5, disparitySteps+1, rounds)
+		t.name += "w"
+		one, err := t.training(&c, step, seed)
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		q, err := quadraticOf(5, seed)
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		l := newLookout(q)
+		one.Task.Asked = l.asked
+		// A run from a log asks for nothing, so there is none to be kept.
+		r, err := (&Env{Logf: x.env.Logf}).trainOne(x.ctx, x.report.ID, one, seed)
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		for t, v := range l.means(false) {
+			each[t] += v / float64(x.size.seeds)
+		}
+		for t, v := range l.means(true) {
+			sofar[t] += v / float64(x.size.seeds)
+		}
+		queries = perStep(r, one)
+	}
+	return each, sofar, queries, nil
+}
+
+// perStep is the queries of a client for each local step, with those at the round's
+// ends.
+func perStep(r *run.Result, one *Training) float64 {
+	last := r.Curve.Points[len(r.Curve.Points)-1]
+	return float64(last.Queries) / float64(last.Round) / float64(one.Clients) / (disparitySteps + 1)
+}

@@ -1,0 +1,147 @@
+package paper
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/testing/paper/blackbox"
+)
+
+// aboveMinimum is F(x) - F*, which is known.
+const aboveMinimum = "F - F*"
+
+// fzoosLevels of F - F* are a tenth and a hundredth of what the runs begin with.
+var fzoosLevels = []float64{0.3, 0.03}
+
+// quadraticTask is (98) with T local steps.
+func (x *boxRun) quadraticTask(c float64, t uint32, rounds uint64) *boxTask {
+	return &boxTask{
+		name: fmt.Sprintf("q%s-%d", token(float32(c)), t), draws: "quadratic", title: fmt.Sprintf("C=%g, T=%d", c, t),
+		metric: aboveMinimum, rounds: rounds, steps: t, seeds: x.size.seeds, random: true,
+		at: func(seed uint64) (blackbox.Problem, func([]float32) []float64, error) {
+			q, err := quadraticOf(c, seed)
+			if err != nil {
+				return nil, nil, err
+			}
+			least := q.Minimum()
+			return q, func(x []float32) []float64 { return []float64{q.F(x) - least} }, nil
+		},
+	}
+}
+
+func quadraticOf(c float64, seed uint64) (*blackbox.Quadratic, error) {
+	return blackbox.NewQuadratic(blackbox.QuadraticConfig{Dim: fzoosDim, Clients: fzoosClients, C: c, Seed: seed})
+}
+
+// quadratic is figure 1.
+func (x *boxRun) quadratic() error {
+	for _, c := range x.size.c {
+		if err := x.contend(x.quadraticTask(c, fzoosSteps, x.size.rounds), true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// localUpdates is figure 4, at C = 5.
+func (x *boxRun) localUpdates() error {
+	for _, t := range x.size.steps {
+		if err := x.contend(x.quadraticTask(5, t, x.size.few(fzoosRounds)), false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// contend compares all methods at a quadratic problem.
+func (x *boxRun) contend(t *boxTask, plain bool) error {
+	ours, err := x.compare(t, []contestant{x.size.fzoos()})
+	if err != nil {
+		return err
+	}
+	adam, err := x.compare(t, fzoosBaselines)
+	if err != nil {
+		return err
+	}
+	x.sooner(ours[0], adam, "Adam")
+	all := adam
+	if plain {
+		sgd, err := x.compare(t, plainSteps(fzoosBaselines, x.size.sgd))
+		if err != nil {
+			return err
+		}
+		x.sooner(ours[0], sgd, "SGD at the best of four steps")
+		all = append(all, sgd...)
+	}
+	for _, level := range fzoosLevels {
+		x.reaches(level, ours[0], all)
+	}
+	return nil
+}
+
+// features is figure 5a.
+func (x *boxRun) features() error {
+	for _, c := range x.size.c {
+		t := x.quadraticTask(c, fzoosSteps, x.size.few(fzoosRounds))
+		var list []contestant
+		for i := len(x.size.features) - 1; i >= 0; i-- {
+			m := x.size.features[i]
+			list = append(list, x.size.fzoos().with("m"+m, "M="+m, "features="+m))
+		}
+		curves, err := x.compare(t, list)
+		if err != nil {
+			return err
+		}
+		x.ordered(t.title+": the more features, the lower", curves)
+	}
+	return nil
+}
+
+// ablation is figure 5b, with gamma = 0 and Corollary E.1's besides.
+func (x *boxRun) ablation() error {
+	for _, c := range x.size.c {
+		t := x.quadraticTask(c, fzoosSteps, x.size.few(fzoosRounds))
+		g, err := heterogeneityOf(c)
+		if err != nil {
+			return err
+		}
+		plain := x.size.fzoos().with("i", "gamma 1/t", "features=1000")
+		curves, err := x.compare(t, []contestant{
+			plain,
+			plain.with("1", "gamma 1", "correction=one"),
+			plain.with("ir", "gamma 1/t, vector of the round", "correction_at=round"),
+			plain.with("1r", "gamma 1, vector of the round", "correction=one", "correction_at=round"),
+			plain.with("0", "gamma 0", "correction=zero"),
+			plain.with("s", "gamma 1/t, SGD 0.1", "rule=sgd", "beta=0", "beta2=0", "epsilon=0").at(0.1),
+			plain.with("t", "gamma of Corollary E.1", "correction=theory", fmt.Sprintf("heterogeneity=%.3g", g)),
+		})
+		if err != nil {
+			return err
+		}
+		for _, other := range curves[1:] {
+			x.ordered(t.title+": gamma 1/t at the iterate ends no higher than "+other.title, []*boxCurve{curves[0], other})
+		}
+	}
+	return nil
+}
+
+// heterogeneityOf is G where the first seed's x begins, in the box's coordinates: mean
+// |grad f_i - grad F|^2.
+func heterogeneityOf(c float64) (float64, error) {
+	q, err := quadraticOf(c, 1)
+	if err != nil {
+		return 0, err
+	}
+	x := make([]float32, fzoosDim)
+	q.Start(x, 1)
+	own, all, sum := make([]float64, fzoosDim), make([]float64, fzoosDim), 0.0
+	q.MeanGradient(all, x)
+	low, high := q.Box()
+	side := float64(high - low)
+	for i := range fzoosClients {
+		q.Gradient(own, i, x)
+		for j, g := range own {
+			sum += side * side * (g - all[j]) * (g - all[j])
+		}
+	}
+	return sum / fzoosClients, nil
+}
