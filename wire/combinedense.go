@@ -43,6 +43,9 @@ var denseRefusals = []refusal{
 		"rule=adam has one above 0, other rules none; epsilon=1e-8 is usual"},
 }
 
+// maxFeatureElements bounds M d, the numbers that random features are made with: 1 GiB.
+const maxFeatureElements = 1 << 28
+
 // surrogateRefusals are those of estimator=surrogate, and of what only it has.
 var surrogateRefusals = []refusal{
 	{"control", func(p *Plan) bool { return p.Estimator == Surrogate && p.Control != NoControl },
@@ -65,6 +68,8 @@ var surrogateRefusals = []refusal{
 
 	{"features", func(p *Plan) bool { return (p.Estimator == Surrogate) != (p.Features > 0) },
 		"estimator=surrogate has random features, others features=0; FZooS takes features=10000"},
+	{"features", func(p *Plan) bool { return uint64(p.Features)*p.Dim > maxFeatureElements },
+		fmt.Sprintf("every device has features*dim numbers in memory, and the limit is %d: set features=1000 or so, or begin with another preset", maxFeatureElements)},
 	{"length_scale", func(p *Plan) bool { return (p.Estimator == Surrogate) != (p.LengthScale > 0) },
 		"estimator=surrogate has one above 0, others length_scale=0; FZooS takes length_scale=1, in boxes"},
 	{"noise", func(p *Plan) bool { return (p.Estimator == Surrogate) != (p.Noise > 0) },

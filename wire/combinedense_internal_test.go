@@ -46,6 +46,7 @@ var refusedSurrogate = []refusedPlan{
 	{"candidates", "candidates=5", []string{"candidates=0"}},
 
 	{"features", surrogate + "features=0", []string{"features=10000"}},
+	{"features", surrogate + "features=65536 dim=4097", []string{"features=1000"}},
 	{"length_scale", surrogate + "length_scale=0", []string{"length_scale=1"}},
 	{"noise", surrogate + "noise=0", []string{"noise=1e-6"}},
 	{"window", surrogate + "window=1", []string{"window=1000"}},
