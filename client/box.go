@@ -74,13 +74,3 @@ func (f *frame) parameters(x []float32, u []float64) {
 		}
 	}
 }
-
-// clip moves u into the boxes.
-func (f *frame) clip(u []float64) {
-	at := 0
-	for _, b := range f.inside {
-		for ; at < b.end; at++ {
-			u[at] = min(max(u[at], b.low), b.high)
-		}
-	}
-}

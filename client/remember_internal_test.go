@@ -101,7 +101,15 @@ func TestLostTrajectory(t *testing.T) {
 			if len(r.said) > 0 {
 				t.Fatalf("said %v with nothing lost", r.said)
 			}
-			late := r.client(1, newSlopes(5, 1, 1), nil)
+			o := newSlopes(5, 1, 1)
+			o.mood = func(int) float64 { return math.NaN() }
+			late := r.client(1, o, nil)
+			for range 3 {
+				if _, _, err := r.work(late); !errors.Is(err, errNotFinite) {
+					t.Fatal(err)
+				}
+			}
+			o.mood = nil
 			for range 4 {
 				r.clients[1] = late
 				r.round()
@@ -177,6 +185,22 @@ func TestFirstPhaseMissed(t *testing.T) {
 		if want := int(p.PhaseQueries(1, p.Perturbations) + p.PhaseQueries(2, p.Perturbations)); o.queries != want {
 			t.Errorf("%d queries, want %d", o.queries, want)
 		}
+	}
+}
+
+// What cannot be sent is not remembered, either.
+func TestTooLargeIsForgotten(t *testing.T) {
+	p := densePlan(t, "fedzo-dense", 5, strings.Fields(baseDense+" control=scaffold-1 distribution=normal perturbations=1")...)
+	r := newRig(t, p, newSlopes(5, 0, 1))
+	r.round()
+	g := abs(r.clients[0].est.scalars[0])
+	p.MaxScalar = g * 1.001 // which z times it passes
+	r = newRig(t, p, newSlopes(5, 0, 1))
+	if _, _, err := r.work(r.clients[0]); !errors.Is(err, errTooLarge) || !strings.Contains(err.Error(), "element") {
+		t.Errorf("got %v, want an element of the vector above max_scalar", err)
+	}
+	if own := r.clients[0].est.dense.own; own.n != 0 {
+		t.Errorf("c_i of record %d is remembered", own.n)
 	}
 }
 

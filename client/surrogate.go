@@ -121,7 +121,6 @@ func (e *estimation) begin() error {
 	t := e.c.est.dense.trajectory
 	e.unit = "query"
 	t.frame.coordinates(t.first, e.local.X)
-	t.frame.clip(t.first)
 	copy(t.u, t.first)
 	err := t.recall(e.cancelled)
 	e.began = time.Now()
