@@ -15,7 +15,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 export GOWORK=off
 
-modules=(. internal/asm testing coordinator/zofl)
+modules=(. internal/asm testing coordinator/zofl examples/pid)
 # Packages whose results must agree on every architecture.
 replicated=(./prng ./mathx ./client/replica)
 

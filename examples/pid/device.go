@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/testing/broker"
+)
+
+// A device is a plate with its computer: what an app would have around a client.
+type device struct {
+	plate   Plate
+	random  *rand.Rand // the noise of its readings, another one in each experiment
+	conn    *nats.Conn
+	traffic *broker.Traffic
+	client  *client.Client
+
+	experiments uint64
+	refused     error   // the first parameters that it would not try
+	points      []Point // where the fleet was after each round
+}
+
+// A Point is where a run was after a round.
+type Point struct {
+	Round uint64
+	X     []float32
+}
+
+func newDevice(b *broker.Broker, run string, i int, plate Plate, seed uint64) (*device, error) {
+	d := &device{plate: plate, random: rand.New(rand.NewPCG(seed, uint64(i)+100))}
+	start := Vector(SIMC(Nominal))
+	id := fmt.Sprintf("plate-%d", i)
+	var err error
+	if d.conn, d.traffic, err = b.Connect(id); err != nil {
+		return nil, err
+	}
+	d.client, err = client.New(client.Config{
+		Conn: d.conn, Run: run, ID: id, Initial: start, Workers: 1,
+		Objective: client.Func(len(start), d.try),
+		Recorder:  client.RecorderFunc(d.record),
+	})
+	if err != nil {
+		d.conn.Close()
+	}
+	return d, err
+}
+
+// try is the loss: an experiment on the plate. It is what a real device replaces.
+func (d *device) try(_ context.Context, x []float32, _ client.Batch) (float64, error) {
+	g, err := GainsOf(x)
+	if err != nil {
+		d.refused = err
+		return 0, err
+	}
+	d.experiments++
+	return Loss(d.plate.Run(g, d.random)), nil
+}
+
+// record notes where the fleet is after each round, on the goroutine of the client.
+func (d *device) record(p client.Progress) error {
+	x := make([]float32, len(knobs))
+	n, err := d.client.Params(x)
+	if err != nil || n == 0 || n != p.N || len(d.points) > 0 && d.points[len(d.points)-1].Round == p.Round {
+		return err
+	}
+	d.points = append(d.points, Point{p.Round, x})
+	return nil
+}

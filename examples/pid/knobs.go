@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// A knob is a parameter that the fleet tunes: a segment of the plan, and its box.
+type knob struct {
+	name string
+	of   func(*Gains) *float64
+	log  bool    // the parameter is the gain's logarithm to base 2
+	low  float64 // of the gain, or, of a logarithm, times what SIMC has
+	high float64
+}
+
+// Knobs are the parameters in their order. Boxes are what is safe to try on a plate:
+// up to 4 times what the rules say where they say anything.
+var knobs = []knob{
+	{"kp", func(g *Gains) *float64 { return &g.Kp }, true, 0.25, 4},
+	{"ti", func(g *Gains) *float64 { return &g.Ti }, true, 0.25, 4},
+	{"td", func(g *Gains) *float64 { return &g.Td }, true, 0.25, 4},
+	{"tf", func(g *Gains) *float64 { return &g.Tf }, true, 0.25, 16},
+	{"weight", func(g *Gains) *float64 { return &g.Weight }, false, 0, 1},
+	{"ahead", func(g *Gains) *float64 { return &g.Ahead }, false, 0, 2 / Nominal.Gain},
+	{"tt", func(g *Gains) *float64 { return &g.Tt }, true, 0.25, 4},
+}
+
+// Vector returns the parameters of gains.
+func Vector(g Gains) []float32 {
+	x := make([]float32, len(knobs))
+	for i, k := range knobs {
+		v := *k.of(&g)
+		if k.log {
+			v = math.Log2(v)
+		}
+		x[i] = float32(v)
+	}
+	return x
+}
+
+// GainsOf returns the gains of parameters. An error says that one is outside of its
+// box: what a device was not built for it does not try, whoever asks.
+func GainsOf(x []float32) (g Gains, err error) {
+	for i, box := range Boxes() {
+		if !(x[i] >= box.Low && x[i] <= box.High) {
+			return g, fmt.Errorf("%s is %v, outside of its box %v to %v: set the plan's boxes", knobs[i].name, x[i], box.Low, box.High)
+		}
+		v := float64(x[i])
+		if knobs[i].log {
+			v = math.Exp2(v)
+		}
+		*knobs[i].of(&g) = v
+	}
+	return g, nil
+}
+
+// Boxes returns the range of each parameter.
+func Boxes() []wire.Box {
+	g := SIMC(Nominal)
+	boxes := make([]wire.Box, len(knobs))
+	for i, k := range knobs {
+		low, high := k.low, k.high
+		if k.log {
+			v := *k.of(&g)
+			low, high = math.Log2(k.low*v), math.Log2(k.high*v)
+		}
+		boxes[i] = wire.Box{Low: float32(low), High: float32(high)}
+	}
+	return boxes
+}
+
+// segments names each parameter in the plan.
+func segments() []wire.Segment {
+	list := make([]wire.Segment, len(knobs))
+	for i, k := range knobs {
+		list[i] = wire.Segment{Name: k.name, Len: 1}
+	}
+	return list
+}

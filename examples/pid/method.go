@@ -1,0 +1,58 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/wire"
+)
+
+// A Method is a preset of the library, and what the example changes of it.
+type Method struct {
+	Name   string
+	preset string
+	change func(*wire.Plan)
+}
+
+// methods are compared at the same number of experiments a device. Lengths are in boxes:
+// 0.1 is a tenth of one.
+var methods = []Method{
+	{"FZooS", "fzoos", func(p *wire.Plan) {
+		// 3 steps of 1 + 2 experiments, then 1 + 3: 13 a round. The preset's 10 steps
+		// of 6 are for losses that cost less than ten minutes.
+		p.Steps, p.Active, p.Around, p.Radius = 3, 2, 3, 0.1
+		p.Step = 0.05
+		p.LengthScale, p.Noise = 0.5, 1e-3 // readings are noisy, so are losses
+		p.Features, p.Window = 1000, 400
+	}},
+	{"FedZO", "fedzo-dense", func(p *wire.Plan) {
+		// 2 steps of 1 + 5 experiments: 12 a round. Closer probes drown in the noise.
+		p.Steps, p.Perturbations, p.Mu, p.Batch = 2, 5, 0.05, 0
+		p.Rule, p.Step, p.Beta, p.Beta2, p.Epsilon = wire.LocalAdam, 0.03, 0.9, 0.999, 1e-8
+	}},
+}
+
+// Plan returns the plan of a run of n devices, that ends with the round in which a
+// device has made as many experiments.
+func (m Method) Plan(n int, experiments uint64, seed uint64) (*wire.Plan, error) {
+	start := Vector(SIMC(Nominal))
+	p, err := wire.Preset(m.preset, m.preset, uint64(len(start)))
+	if err != nil {
+		return nil, err
+	}
+	m.change(p)
+	p.Segments, p.Boxes = segments(), Boxes()
+	p.Initial, p.InitialDigest = wire.Given, replica.InitialDigest(start)
+	key := sha256.Sum256(binary.LittleEndian.AppendUint64([]byte("zofl pid"), seed))
+	p.RunKey = slices.Clone(key[:])
+	p.Members, p.Target, p.Quorum = uint32(n), uint32(n), uint32(n)
+	p.Rounds = (experiments + perRound(p) - 1) / perRound(p)
+	return p, p.Validate()
+}
+
+// perRound is a device's experiments a round.
+func perRound(p *wire.Plan) uint64 {
+	return p.Cost(wire.CostInput{}).Queries
+}
