@@ -42,6 +42,9 @@ func (e *estimation) localSteps() error {
 		if err != nil {
 			return err
 		}
+		if k == 0 {
+			e.c.watchZeros(e.c.est.scalars)
+		}
 		for i := range found {
 			found[i] += v[i] / float32(e.steps)
 		}

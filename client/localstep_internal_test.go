@@ -206,6 +206,19 @@ func localStepsAgree(t *testing.T, p *wire.Plan) {
 	}
 }
 
+// A loss that does not move is warned of.
+func TestDenseZeros(t *testing.T) {
+	f := newSlopes(5, 0, 1)
+	f.mood = func(int) float64 { return 7 }
+	r := newRig(t, densePlan(t, "fedzo-dense", 5, strings.Fields(baseDense)...), f)
+	for round := range 4 {
+		r.round()
+		if got, want := strings.Contains(r.warned.String(), "the loss did not move in 3 rounds"), round >= 2; got != want {
+			t.Errorf("round %d: logged %q", round+1, r.warned.String())
+		}
+	}
+}
+
 func correct(dst []float64, c []float32, own []float64) {
 	for i := range dst {
 		dst[i] = float64(c[i]) - own[i]

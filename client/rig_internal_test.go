@@ -1,10 +1,10 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"log/slog"
 	"math"
 	"strings"
@@ -24,7 +24,8 @@ type rig struct {
 	rounds  uint64
 	clients []*Client
 	said    []Progress
-	objects [][]byte // of the log's records, nil for the plan
+	warned  bytes.Buffer // what the clients logged
+	objects [][]byte     // of the log's records, nil for the plan
 }
 
 type rigBus struct{ bus.Bus }
@@ -48,7 +49,7 @@ func (r *rig) client(i int, o Objective, s Store) *Client {
 	c, err := New(Config{
 		Bus: rigBus{}, Run: r.plan.Run, ID: fmt.Sprintf("d%d", i), Objective: o, Store: s,
 		Recorder: RecorderFunc(func(p Progress) error { r.said = append(r.said, p); return nil }),
-		Logger:   slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Logger:   slog.New(slog.NewTextHandler(&r.warned, nil)),
 	})
 	if err != nil {
 		r.t.Fatal(err)
