@@ -1,0 +1,304 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/testing/broker"
+	"github.com/zofl/zofl/wire"
+)
+
+// A denseRun is a run with vectors over a real broker and a log on disk.
+type denseRun struct {
+	t      *testing.T
+	plan   *wire.Plan
+	dir    string
+	broker *broker.Broker
+	all    sync.WaitGroup
+
+	mu      sync.Mutex // guards what follows
+	clients map[string]*client.Client
+	sent    map[string][wire.ObjectLen]byte // digest by device, record and what it follows
+	last    uint64                          // record of the last piece
+	middle  chan uint64                     // records of pieces that do not begin a vector
+	resumed int                             // vectors begun again or gone on with by another process
+}
+
+// densePlan is of two phases, of which not everybody has a part.
+func densePlan(t *testing.T, preset string) *wire.Plan {
+	t.Helper()
+	dim := map[string]uint64{"fedzo-dense": 40_000, "fzoos": 16_000}[preset] // a few pieces; a surrogate takes its time
+	p, err := wire.Preset(preset, "dense", dim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if preset == "fedzo-dense" {
+		p.Control = wire.ScaffoldPoint
+	} else {
+		p.Features, p.Window, p.Candidates, p.Active, p.Around = 20, 10, 4, 1, 1
+	}
+	p.Steps, p.Perturbations, p.DenseKeep = 2, min(p.Perturbations, 2), 2
+	p.Members, p.Target, p.Quorum, p.OverSample, p.MaxAttempts = 4, 3, 2, 1, 1000
+	p.Rounds, p.DigestEvery, p.Diverge = 60, 3, 0
+	p.Deadline, p.Reannounce = 3000, 200
+	if err := p.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// lead runs a coordinator over the log until stop is called, which returns its counters.
+func (r *denseRun) lead(p *wire.Plan) (stop func() coordinator.Counters) {
+	r.t.Helper()
+	log, err := coordinator.OpenFileLog(filepath.Join(r.dir, "log"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	nc, _, err := r.broker.Connect("coordinator")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	c, err := coordinator.New(r.t.Context(), coordinator.Config{Conn: nc, Plan: p, Log: log, Linger: patience, Witnesses: []string{"w"}})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run(ctx) }()
+	return func() coordinator.Counters {
+		cancel(errFinished)
+		if err := <-ended; err != nil && !errors.Is(err, errFinished) {
+			r.t.Errorf("coordinator: %v", err)
+		}
+		nc.Close()
+		if err := log.Close(); err != nil {
+			r.t.Errorf("log: %v", err)
+		}
+		return c.Status().Counters
+	}
+}
+
+// A watched bus sees the pieces that a device sends.
+type watchedBus struct {
+	bus.Bus
+	id  string
+	run *denseRun
+}
+
+func (b *watchedBus) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
+	if subject == wire.UploadSubject(b.run.plan.Run, b.id) {
+		if u, err := wire.DecodeUpload(data); err != nil {
+			b.run.t.Errorf("%s: %v", b.id, err)
+		} else {
+			b.run.saw(b.id, &u)
+		}
+	}
+	return b.Bus.Request(ctx, subject, data)
+}
+
+// saw checks that a device sends one vector only for a record.
+func (r *denseRun) saw(id string, u *wire.Upload) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := fmt.Sprint(id, u.N, u.Tip)
+	if was, ok := r.sent[key]; ok && was != u.Digest {
+		r.t.Errorf("%s: two vectors for record %d", id, u.N)
+	} else if ok && u.Offset == 0 {
+		r.resumed++
+	}
+	r.sent[key] = u.Digest
+	r.last = max(r.last, u.N)
+	if u.Offset > 0 {
+		select {
+		case r.middle <- u.N:
+		default:
+		}
+	}
+}
+
+var errKilled = errors.New("killed")
+
+// device runs one to the end of the run, through deaths in the middle of uploads to as
+// many records.
+func (r *denseRun) device(ctx context.Context, id string, slow time.Duration, deaths ...uint64) {
+	r.all.Go(func() {
+		for {
+			var at uint64
+			if len(deaths) > 0 {
+				at = deaths[0]
+			}
+			err := r.life(ctx, id, slow, at)
+			if !errors.Is(err, errKilled) {
+				if err != nil {
+					r.t.Errorf("%s: %v", id, err)
+				}
+				return
+			}
+			deaths = deaths[1:]
+		}
+	})
+}
+
+// life runs a device until it dies in the middle of the first upload from record dies
+// on, 0: never.
+func (r *denseRun) life(ctx context.Context, id string, slow time.Duration, dies uint64) error {
+	store, err := client.OpenStore(filepath.Join(r.dir, id))
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	nc, _, err := r.broker.Connect(id, client.ConnectOptions(id)...)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	loss := bowl(int(id[len(id)-1]))
+	cfg := client.Config{
+		Bus: &watchedBus{bus.NATS(nc), id, r}, Run: r.plan.Run, ID: id, Store: store,
+		RequestTimeout: time.Second, RetryMax: 2 * time.Second,
+		Objective: client.Func(int(r.plan.Dim), func(ctx context.Context, x []float32, b client.Batch) (float64, error) {
+			if slow > 0 {
+				select {
+				case <-time.After(slow):
+				case <-ctx.Done():
+					return 0, ctx.Err()
+				}
+			}
+			return loss(ctx, x, b)
+		}),
+		Recorder: client.RecorderFunc(func(p client.Progress) error {
+			if dies > 0 && p.State == client.Working && p.Vector >= dies && p.Received > 0 {
+				return errKilled
+			}
+			return nil
+		}),
+	}
+	if id == "w" {
+		cfg.Objective, cfg.Passive = nil, &client.Passive{SnapshotEvery: 6}
+	}
+	c, err := client.New(cfg)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.clients[id] = c
+	r.mu.Unlock()
+	return c.Run(ctx)
+}
+
+// until waits for a piece in the middle of a vector for a record, or a later one.
+func (r *denseRun) until(ctx context.Context, record uint64) {
+	r.t.Helper()
+	for {
+		select {
+		case n := <-r.middle:
+			if n >= record {
+				return
+			}
+		case <-ctx.Done():
+			r.t.Fatalf("no upload to record %d; the last was to %d", record, r.last)
+		}
+	}
+}
+
+// agree checks that all hold what the log says.
+func (r *denseRun) agree() {
+	r.t.Helper()
+	log, err := coordinator.OpenFileLog(filepath.Join(r.dir, "log"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer log.Close()
+	w := replica.New(replica.Config{Run: r.plan.Run})
+	replay(r.t, w, log)
+	if w.Rounds() != r.plan.Rounds || w.Ended() == nil {
+		r.t.Errorf("the log ends in round %d of %d", w.Rounds(), r.plan.Rounds)
+	}
+	for id, c := range r.clients {
+		if n, digest := c.Digest(); n != w.N() || digest != w.Digest() {
+			r.t.Errorf("%s: digest %x after record %d, the log's is %x after %d", id, digest[:8], n, w.Digest(), w.N())
+		}
+	}
+}
+
+// replay applies a log to a replica, and gives it the vectors that it lacks.
+func replay(t *testing.T, w *replica.Replica, log coordinator.Log) {
+	t.Helper()
+	epochs := []uint64{0}
+	err := log.Read(context.Background(), w.N()+1, func(n uint64, record []byte) bool {
+		r, err := wire.DecodeRecord(record)
+		if err == nil {
+			err = w.Apply(record)
+		}
+		epochs = append(epochs, r.Epoch)
+		if err != nil {
+			t.Errorf("log, record %d: %v", n, err)
+		}
+		return err == nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range w.Missing() {
+		name := coordinator.ObjectName{N: m.N, Epoch: epochs[m.N], Digest: m.Digest}
+		data, err := log.(coordinator.Objects).Object(context.Background(), name)
+		if err == nil {
+			err = w.Supply(m.Digest, data)
+		}
+		if err != nil {
+			t.Errorf("vector of record %d: %v", m.N, err)
+		}
+	}
+}
+
+// TestDense runs two phases of vectors over a real broker: not everybody has a part in
+// each record, one device is slow, one is killed in the middle of uploads, the
+// coordinator is restarted in the middle of others, one device joins after 100 records
+// of which two are kept, and all, a passive replica too, end with the bits of the log.
+// No device sends two vectors for a record.
+func TestDense(t *testing.T) {
+	for _, preset := range []string{"fedzo-dense", "fzoos"} {
+		t.Run(preset, func(t *testing.T) {
+			b, err := broker.Run(broker.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer b.Shutdown()
+			r := &denseRun{
+				t: t, plan: densePlan(t, preset), dir: t.TempDir(), broker: b, clients: map[string]*client.Client{},
+				sent: map[string][wire.ObjectLen]byte{}, middle: make(chan uint64, 1000),
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			stop := r.lead(r.plan)
+			r.device(ctx, "w", 0)
+			r.device(ctx, "d0", 0, 10, 41, 90)
+			r.device(ctx, "d1", 0)
+			r.device(ctx, "d2", 0)
+			r.device(ctx, "d3", 5*time.Millisecond)
+			for _, n := range []uint64{20, 61} {
+				r.until(ctx, n)
+				stop()
+				stop = r.lead(nil)
+			}
+			r.until(ctx, 102)
+			r.device(ctx, "d4", 0)
+			r.all.Wait()
+			if c := stop(); c.WrongDigest+c.WrongCount+c.NonFinite+c.Malformed > 0 {
+				t.Errorf("the coordinator dropped vectors: %+v", c)
+			}
+			if r.agree(); r.resumed < 3 {
+				t.Errorf("%d vectors were gone on with: too few to show anything", r.resumed)
+			}
+		})
+	}
+}
