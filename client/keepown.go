@@ -50,11 +50,8 @@ func (c *Client) keepOwn() error {
 }
 
 func writeTrajectory(to io.Writer, t *trajectory, own *ownVector) {
-	wi, points, d := own.v, t.process.Len(), len(t.u)
-	if own.n == 0 {
-		wi = nil
-	}
-	put(to, own.n, uint32(len(wi)), uint32(points+len(t.recalled.y)), wi)
+	points, d := t.process.Len(), len(t.u)
+	put(to, own.n, uint32(len(own.v)), uint32(points+len(t.recalled.y)), own.v)
 	x := make([]float32, d)
 	for i := range points {
 		u, y := t.process.Point(i)

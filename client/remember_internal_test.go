@@ -2,12 +2,15 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/zofl/zofl/wire"
 )
 
 // A device that was killed goes on from the points and the w_i of its store: it is asked
@@ -43,6 +46,60 @@ func TestTrajectoryResumes(t *testing.T) {
 				t.Errorf("said %v", r.said)
 			}
 		})
+	}
+}
+
+// A round that ends while the points of the store are added leaves the others for the
+// next, and for the store.
+func TestTrajectoryRecalledInPart(t *testing.T) {
+	dir := t.TempDir()
+	r := newRig(t, smallFZooS(t, 5, ""), newSlopes(5, 0, 1))
+	r.clients[0] = r.storing(0, newSlopes(5, 0, 1), dir)
+	r.round() // there is no w_i yet
+	r.keepAndClose(r.clients[0])
+	want := r.stored(dir, itemTrajectory)
+	c := r.storing(0, newSlopes(5, 0, 1), dir)
+	e := c.estimation(&task{n: 3, phase: 2}, r.plan)
+	calls, over := 0, errors.New("over")
+	tr := c.est.dense.trajectory
+	if err := tr.recall(func() error {
+		if calls++; calls > 7 {
+			return over
+		}
+		return nil
+	}); err != over || tr.process.Len() != 7 {
+		t.Fatalf("got %v and %d points, want %v and 7", err, tr.process.Len(), over)
+	}
+	tr.fresh = true
+	if err := c.keepOwn(); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.loaded(c.cfg.Store, itemTrajectory); !bytes.Equal(got, want) {
+		t.Errorf("kept %d bytes, want the %d that were there", len(got), len(want))
+	}
+	if err := e.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := tr.process.Len(), 4*4+5; got != want {
+		t.Errorf("%d points, want %d", got, want)
+	}
+}
+
+// A control file of another length is set aside.
+func TestForeignControl(t *testing.T) {
+	p := densePlan(t, "fedzo-dense", 5, strings.Fields(baseDense+" control=scaffold-2")...)
+	for _, v := range [][]float32{nil, make([]float32, 4), make([]float32, 6)} {
+		r := newRig(t, p)
+		c := r.storing(0, newSlopes(5, 0, 1), t.TempDir())
+		of := wire.HashRecord(r.log[0])
+		if err := c.keepNumbers(itemControl, controlMagic, of, func(to io.Writer) { put(to, uint64(3), v) }); err != nil {
+			t.Fatal(err)
+		}
+		r.clients = []*Client{c}
+		r.round()
+		if len(r.said) != 1 || !errors.Is(r.said[0].Err, ErrStore) {
+			t.Errorf("%d elements: said %v", len(v), r.said)
+		}
 	}
 }
 
@@ -204,6 +261,83 @@ func TestTooLargeIsForgotten(t *testing.T) {
 	}
 }
 
+// A frail is a store that fails while it is told to.
+type frail struct {
+	Store
+	fault error
+}
+
+func (s *frail) Save(item string, write func(io.Writer) error) error {
+	if s.fault == nil {
+		return s.Store.Save(item, write)
+	}
+	return cmp.Or(write(broken{s.fault}), s.fault)
+}
+
+func (s *frail) Load(item string, read func(*io.SectionReader) error) error {
+	if s.fault == nil {
+		return s.Store.Load(item, read)
+	}
+	return cmp.Or(read(io.NewSectionReader(broken{s.fault}, 0, 1000)), s.fault)
+}
+
+// broken is a file that cannot be written nor read.
+type broken struct{ fault error }
+
+func (b broken) Write([]byte) (int, error)         { return 0, b.fault }
+func (b broken) ReadAt([]byte, int64) (int, error) { return 0, b.fault }
+
+// A store that fails costs what it does not keep: that is said once, and tried again.
+func TestTrajectoryStoreFails(t *testing.T) {
+	for _, p := range []*wire.Plan{
+		smallFZooS(t, 5, ""),
+		densePlan(t, "fedzo-dense", 5, strings.Fields(baseDense+" control=scaffold-2")...),
+	} {
+		s, err := OpenStore(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		store := &frail{s, errors.New("no medium")}
+		r := newRig(t, p)
+		c := r.client(0, newSlopes(5, 0, 1), store)
+		r.clients = []*Client{c}
+		item := itemTrajectory
+		if p.Preset != "fzoos" {
+			item = itemControl
+		}
+		saying := func() (said int) {
+			for _, p := range r.said {
+				if errors.Is(p.Err, ErrStore) && strings.Contains(p.Err.Error(), item+": no medium") {
+					said++
+				}
+			}
+			return said
+		}
+		r.round()
+		if got := saying(); got != 1 {
+			t.Errorf("%s: said %d times that it cannot be read: %v", item, got, r.said)
+		}
+		for range 2 {
+			if err := c.keepOwn(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := saying(); got != 1 {
+			t.Errorf("%s: said %d times, want once: %v", item, got, r.said)
+		}
+		store.fault = nil
+		for range 2 {
+			if err := c.keepOwn(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := s.Load(item, func(*io.SectionReader) error { return nil }); got != nil || c.keeper.failing[item] {
+			t.Errorf("%s: not kept when the store works again: %v", item, got)
+		}
+	}
+}
+
 // Files that this device and plan cannot have written are set aside, and cost what is in
 // them.
 func TestForeignTrajectory(t *testing.T) {
@@ -301,8 +435,12 @@ func (r *rig) stored(dir, item string) []byte {
 		r.t.Fatal(err)
 	}
 	defer s.Close()
-	var b []byte
-	if err := s.Load(item, func(from *io.SectionReader) error {
+	return r.loaded(s, item)
+}
+
+func (r *rig) loaded(s Store, item string) (b []byte) {
+	r.t.Helper()
+	if err := s.Load(item, func(from *io.SectionReader) (err error) {
 		b, err = io.ReadAll(from)
 		return err
 	}); err != nil {
