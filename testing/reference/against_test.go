@@ -14,7 +14,10 @@ import (
 
 const presetPlans = 3 // of each preset
 
-var combinations = flag.Uint64("combinations", 128, "random plans to compare beside the presets")
+var (
+	combinations      = flag.Uint64("combinations", 128, "random plans to compare beside the presets")
+	denseCombinations = flag.Uint64("combinations.dense", 64, "random plans besides whose devices send vectors")
+)
 
 // TestPresetsAgainstReference runs production clients and coordinator on each
 // preset, at sizes drawn at random, and compares the model after each record
@@ -40,6 +43,16 @@ func TestCombinationsAgainstReference(t *testing.T) {
 	}
 }
 
+// TestDenseCombinationsAgainstReference does so with what vectors go with.
+func TestDenseCombinationsAgainstReference(t *testing.T) {
+	for seed := range *denseCombinations {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			against(t, denseCombination(t, rand.New(rand.NewPCG(seed, 5))))
+		})
+	}
+}
+
 // TestHalvesAgainstReference takes long steps in one dimension, where a client that
 // moves along scalars that nobody else reads comes to other ones.
 func TestHalvesAgainstReference(t *testing.T) {
@@ -61,6 +74,10 @@ func against(t *testing.T, p *wire.Plan) {
 	}
 	r.agree(t)
 	r.restore(t)
+	if p.Estimator == wire.Surrogate {
+		r.followSurrogate(t)
+		return
+	}
 	r.follow(t)
 }
 
@@ -78,6 +95,7 @@ func (r *run) agree(t *testing.T) {
 		if _, err := fresh.ApplyAll(r.records); err != nil {
 			t.Fatalf("%v\nplan: %+v", err, r.plan)
 		}
+		r.complete(t, fresh)
 		for i, digest := range r.digests {
 			if digest != fresh.Digest() {
 				t.Fatalf("the digest of client %d is not that of a replay with %d workers\nplan: %+v", i, workers, r.plan)
@@ -95,6 +113,7 @@ func (r *run) restore(t *testing.T) {
 		if err := at.Apply(record); err != nil {
 			t.Fatalf("%v\nplan: %+v", err, r.plan)
 		}
+		r.complete(t, at)
 		var file bytes.Buffer
 		if err := at.Save(&file, replica.History{}); err != nil {
 			t.Fatal(err)
@@ -106,6 +125,7 @@ func (r *run) restore(t *testing.T) {
 		if _, err := restored.ApplyAll(r.records[i+1:]); err != nil {
 			t.Fatalf("restored after record %d: %v\nplan: %+v", i+1, err, r.plan)
 		}
+		r.complete(t, restored)
 		if restored.Digest() != r.digests[0] {
 			t.Fatalf("restored after record %d it comes to other bits\nplan: %+v", i+1, r.plan)
 		}
@@ -117,6 +137,8 @@ func (r *run) follow(t *testing.T) {
 	t.Helper()
 	p, at := r.plan, replica.New(r.replica(1))
 	fleet, d := fleetOf(p, r.slots)
+	f := frameOf(p)
+	r.origin = f.origin
 	var s *State
 	var start []float64
 	var first *Round // of two phases
@@ -128,9 +150,10 @@ func (r *run) follow(t *testing.T) {
 		if err := at.Apply(encoded); err != nil {
 			t.Fatal(err)
 		}
+		r.complete(t, at)
 		switch {
 		case record.Kind == wire.KindPlan:
-			start = widen(at.Params())
+			start = f.coordinates(at.Params())
 			s, r.doubts = fleet.NewState(start), map[int]bool{}
 		case record.Kind == wire.KindRound && record.Round.Phase == 1:
 			first = contributors(p, r.slots, record.N, nil)
@@ -146,7 +169,7 @@ func (r *run) follow(t *testing.T) {
 				tolerance = half
 			}
 			r.doubt(s, second, tolerance)
-			r.compare(t, record.N, widen(at.Params()), s, start, tolerance)
+			r.compare(t, record.N, f.coordinates(at.Params()), s, start, tolerance)
 		}
 	}
 	if s == nil || at.Rounds() != p.Rounds {
@@ -224,7 +247,8 @@ func (r *run) compare(t *testing.T, n uint64, got []float64, s *State, start []f
 			continue
 		}
 		worst = max(worst, diff/way)
-		if !(diff <= tolerance*way+ulps*r.gain()*max(math.Abs(want), math.Abs(start[i]))) {
+		parameter := max(math.Abs(want-r.origin[i]), math.Abs(start[i]-r.origin[i]))
+		if !(diff <= tolerance*way+ulps*r.gain()*parameter) {
 			t.Fatalf("after record %d parameter %d is %v, the reference has %v; it began at %v, the longest way of any was %v\nplan: %+v",
 				n, i, got[i], want, start[i], way, r.plan)
 		}

@@ -36,6 +36,14 @@ type Fleet struct {
 	Aggregate func(g []float64) float64
 	// Relayed scalars travel one by one, not their mean.
 	Relayed bool
+
+	// Dense models travel whole. What clients step by, Local, begins anew each round
+	// then, in the place of Beta and Torch, and c is the mean over the last round's
+	// contributors, of whom one that has no c_i makes no correction: see [Federated].
+	Dense  bool
+	Local  Optimizer
+	Domain *Domain   // nil: all of it
+	Origin []float64 // where Decay pulls to; nil: 0
 }
 
 // Control is the kind of correction: SCAFFOLD's types.
@@ -54,14 +62,19 @@ type State struct {
 	Delta   []float64   // of the last round, the mean move of its clients
 	Moves   [][]float64 // of the model, the newest first
 	Q       [][]float64 // nil: none yet
-	Control [][]float64 // c_i
+	Control [][]float64 // c_i; Dense: nil before there is one
+	C       []float64   // Dense: c
 }
 
 // NewState returns that of round 0 at x.
 func (f *Fleet) NewState(x []float64) *State {
 	s := &State{X: clone(x), M: make([]float64, f.Dim), Server: NewMoments(f.Dim, f.Server.V0)}
 	for range f.Clients {
-		s.Control = append(s.Control, make([]float64, f.Dim))
+		var own []float64
+		if !f.Dense {
+			own = make([]float64, f.Dim)
+		}
+		s.Control = append(s.Control, own)
 	}
 	return s
 }
@@ -118,8 +131,10 @@ func (f *Fleet) mean(s *State, r *Round) Iterate {
 		add(end.M, r.weight(j), local.M)
 	}
 	if f.Control == TypeII {
+		s.C = make([]float64, f.Dim)
 		for j, client := range r.Clients {
 			s.Control[client] = f.average(s, r, client, scalars[j])
+			add(s.C, r.weight(j), s.Control[client])
 		}
 	}
 	if f.Replayed() {
@@ -136,8 +151,11 @@ func (f *Fleet) corrections(s *State, r *Round) (each [][]float64, middle []floa
 	}
 	for j, client := range r.Clients {
 		correction := make([]float64, f.Dim)
-		if f.Control == TypeII {
-			correction = along(mean(s.Control...), -1, s.Control[client])
+		switch own := s.Control[client]; {
+		case f.Control == TypeII && !f.Dense:
+			correction = along(mean(s.Control...), -1, own)
+		case f.Control == TypeII && own != nil:
+			correction = along(s.C, -1, own)
 		}
 		each = append(each, correction)
 		add(middle, r.weight(j), correction)
@@ -150,6 +168,9 @@ func (f *Fleet) corrections(s *State, r *Round) (each [][]float64, middle []floa
 func (f *Fleet) points(s *State, r *Round) (each [][]float64, middle []float64) {
 	at := At{r.Point.N, 0}
 	at0 := func(client int) []float64 { return f.scalars(s, client, at, s.X, r.P) }
+	if f.Dense {
+		return f.vectors(s, r, func(client int) []float64 { return f.estimate(s, client, at, at0(client)) }), nil
+	}
 	c, own := make([]float64, r.P), make([]float64, r.P)
 	for j, client := range r.Point.Clients {
 		add(c, r.Point.weight(j), at0(client))
@@ -161,6 +182,18 @@ func (f *Fleet) points(s *State, r *Round) (each [][]float64, middle []float64) 
 	}
 	f.travel(own)
 	return each, f.estimate(s, r.Clients[0], at, along(c, -1, own))
+}
+
+// vectors is points of estimates that travel whole.
+func (f *Fleet) vectors(s *State, r *Round, at0 func(client int) []float64) (each [][]float64) {
+	c := make([]float64, f.Dim)
+	for j, client := range r.Point.Clients {
+		add(c, r.Point.weight(j), at0(client))
+	}
+	for _, client := range r.Clients {
+		each = append(each, along(c, -1, at0(client)))
+	}
+	return each
 }
 
 // average is the mean of a client's estimates over the steps of a round.
@@ -188,10 +221,14 @@ func (f *Fleet) replay(s *State, r *Round, client int, g [][]float64, correction
 
 // walk makes K local steps along the scalars that g returns for step k at x.
 func (f *Fleet) walk(s *State, r *Round, client int, correction []float64, g func(k int, x []float64) []float64) Iterate {
-	local := Iterate{clone(s.X), clone(s.M)}
+	local, own := Iterate{clone(s.X), clone(s.M)}, f.Local
+	own.Begin(f.Dim)
 	for k := range f.K {
 		v := f.estimate(s, client, At{r.N, k}, g(k, local.X))
 		add(v, f.Decay, local.X)
+		if f.Origin != nil {
+			add(v, -f.Decay, f.Origin)
+		}
 		add(v, f.Prox, along(local.X, -1, s.X))
 		add(v, 1, correction)
 		if f.Beta > 0 {
@@ -204,20 +241,23 @@ func (f *Fleet) walk(s *State, r *Round, client int, correction []float64, g fun
 			}
 			v = local.M
 		}
-		add(local.X, -r.Eta, scaled(v, f.StepScale))
+		if f.Dense {
+			v = own.Step(v)
+		}
+		local.X = f.Domain.Project(along(local.X, -r.Eta, scaled(v, f.StepScale)))
 	}
 	return local
 }
 
 // scalars returns a client's g[p] at x, as they travel.
 func (f *Fleet) scalars(s *State, client int, at At, x []float64, perturbations int) []float64 {
-	g := make([]float64, perturbations)
+	g, inside := make([]float64, perturbations), f.within(f.Domain)
 	for p := range g {
 		z := scaled(f.direction(s, client, at, p), f.MuScale)
 		if f.Central {
-			g[p] = f.central(client, at, x, z, f.Mu)
+			g[p] = inside.central(client, at, x, z, f.Mu)
 		} else {
-			g[p] = f.forward(client, at, x, z, f.Mu)
+			g[p] = inside.forward(client, at, x, z, f.Mu)
 		}
 	}
 	f.travel(g)

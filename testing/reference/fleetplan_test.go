@@ -37,6 +37,10 @@ func fleetOf(p *wire.Plan, slots []uint32) (*Fleet, *planned) {
 	if p.Precision == wire.Half {
 		f.Travel = d.halves
 	}
+	if p.Transport == wire.DenseVectors {
+		frameOf(p).in(f)
+		f.Dense, f.Beta, f.Local = true, 0, localOf(p)
+	}
 	switch p.Aggregator {
 	case wire.Median:
 		f.Aggregate = Median

@@ -4,8 +4,9 @@
 //
 // Each paper has a type of its own, which has the paper's inputs and no more:
 // [DeComFL], [FedZO], [ZOAdaFL], [ZOFedHT], [FedProx], [Scaffold1], [Scaffold2],
-// [MeZO]. A [Fleet] has all of that as fields to be combined, with the options
-// that no paper has; tests hold it to each paper's type, and production to it.
+// [MeZO], and of models that travel whole [Federated] and [FZooS]. A [Fleet] has all
+// but the last as fields to be combined, with the options that no paper has; tests
+// hold it to each paper's type, and production to it and to FZooS.
 package reference
 
 // An At is a local step of a record, both counted as in the log: K from 0.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/wire"
 )
@@ -22,7 +24,25 @@ type run struct {
 	slots   []uint32 // by client
 	digests [][32]byte
 	doubts  map[int]bool // elements that may differ: see doubt
+	origin  []float64    // coordinates where parameters are 0
+
+	objects map[[wire.ObjectLen]byte][]byte // of dense runs
+
+	mu      sync.Mutex          // guards queries
+	queries map[query][]queried // of runs with a surrogate
 }
+
+// A query names what a client was asked for, and queried is a loss that it returned.
+type (
+	query struct {
+		client int
+		at     At
+	}
+	queried struct {
+		x []float32
+		y float64
+	}
+)
 
 // device is a client's objective.
 type device struct {
@@ -34,12 +54,20 @@ func (d device) Samples() int { return int(samples(d.index)) }
 
 // objective is that of client i. A minibatch that is not the plan's is an error, so
 // that no round has its quorum.
-func objective(p *wire.Plan, i int) device {
+func (r *run) objective(i int) device {
+	p := r.plan
 	return device{client.Func(int(p.Dim), func(_ context.Context, x []float32, b client.Batch) (float64, error) {
 		if b.Size != int(p.Batch) || b.Seed != wire.BatchSeed(p.Run, id(i), b.N, uint32(b.Step)) {
 			return 0, fmt.Errorf("minibatch %+v", b)
 		}
-		return loss(i, At{b.N, b.Step}, widen(x)), nil
+		at := At{b.N, b.Step}
+		y := loss(i, at, widen(x))
+		if p.Estimator == wire.Surrogate {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.queries[query{i, at}] = append(r.queries[query{i, at}], queried{slices.Clone(x), y})
+		}
+		return y, nil
 	}), i}
 }
 
@@ -65,13 +93,16 @@ func produce(t *testing.T, p *wire.Plan) *run {
 			t.Errorf("coordinator: %v", err)
 		}
 	})
-	out := &run{plan: p, digests: make([][32]byte, clients+1)}
+	out := &run{
+		plan: p, digests: make([][32]byte, clients+1),
+		objects: map[[wire.ObjectLen]byte][]byte{}, queries: map[query][]queried{},
+	}
 	var devices sync.WaitGroup
 	for i := range clients {
-		devices.Go(func() { out.digests[i] = follow(t, ctx, memory, p, i) })
+		devices.Go(func() { out.digests[i] = out.join(t, ctx, memory, i) })
 	}
 	devices.Wait()
-	out.digests[clients] = follow(t, ctx, memory, p, clients)
+	out.digests[clients] = out.join(t, ctx, memory, clients)
 	stop(errDone)
 	leads.Wait()
 	out.read(t, log)
@@ -92,9 +123,10 @@ func enroll(t *testing.T, log *coordinator.MemoryLog) {
 	}
 }
 
-// follow runs a client to the end and returns the digest of its state.
-func follow(t *testing.T, ctx context.Context, b bus.Bus, p *wire.Plan, i int) [32]byte {
-	cfg := client.Config{Bus: b, Run: p.Run, ID: id(i), RetryMax: time.Second, Objective: objective(p, i)}
+// join runs a client to the end and returns the digest of its state.
+func (r *run) join(t *testing.T, ctx context.Context, b bus.Bus, i int) [32]byte {
+	p := r.plan
+	cfg := client.Config{Bus: b, Run: p.Run, ID: id(i), RetryMax: time.Second, Objective: r.objective(i)}
 	if p.Private() {
 		cfg.RunKey = secret
 	}
@@ -110,11 +142,12 @@ func follow(t *testing.T, ctx context.Context, b bus.Bus, p *wire.Plan, i int) [
 	return digest
 }
 
-// read takes the records and the roster of a log.
+// read takes the records, the vectors that they name and the roster of a log.
 func (r *run) read(t *testing.T, log *coordinator.MemoryLog) {
 	t.Helper()
 	err := log.Read(t.Context(), 1, func(_ uint64, record []byte) bool {
 		r.records = append(r.records, record)
+		r.take(t, log, record)
 		return true
 	})
 	if err != nil {
@@ -131,5 +164,31 @@ func (r *run) read(t *testing.T, log *coordinator.MemoryLog) {
 			t.Fatal(err)
 		}
 		r.slots[i] = uint32(slot)
+	}
+}
+
+// take takes the vector that a record names, if it names one.
+func (r *run) take(t *testing.T, log *coordinator.MemoryLog, encoded []byte) {
+	t.Helper()
+	record, err := wire.DecodeRecord(encoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if record.Kind != wire.KindRound || len(record.Round.Object) == 0 {
+		return
+	}
+	name := coordinator.ObjectName{N: record.N, Epoch: record.Epoch, Digest: [wire.ObjectLen]byte(record.Round.Object)}
+	if r.objects[name.Digest], err = log.Object(t.Context(), name); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// complete gives a state the vectors that it lacks.
+func (r *run) complete(t *testing.T, at *replica.Replica) {
+	t.Helper()
+	for _, o := range at.Missing() {
+		if err := at.Supply(o.Digest, r.objects[o.Digest]); err != nil {
+			t.Fatalf("vector of record %d: %v\nplan: %+v", o.N, err, r.plan)
+		}
 	}
 }

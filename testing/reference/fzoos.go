@@ -1,0 +1,182 @@
+package reference
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// FZooS is Algorithm 2 of FZooS, with the window, the optimizer and the options that
+// its appendix and its published code have. Which points are queried is not its
+// business: a [Query] says.
+type FZooS struct {
+	Posterior // without points
+	Random
+	Dim, K  int
+	Eta     float64
+	Window  int     // the latest points that count
+	Nearest bool    // the nearest of the latest 4 Window count, of the published code
+	Domain  *Domain // nil: all of it
+	Local   Optimizer
+	// Gamma is the correction length of step t, from 1, at x; nil: no correction.
+	Gamma func(t int, x []float64, trajectory [][]float64) float64
+	// AtRound takes the correction's gradients at x_{r-1}, as SCAFFOLD does.
+	AtRound bool
+	// Travel is what becomes of a number that travels, of which a client remembers
+	// what was sent; nil: nothing.
+	Travel      func(float64) float64
+	Decay, Prox float64
+	Origin      []float64 // where decay pulls to
+	StepScale   []float64 // factors on eta, by element
+}
+
+// A Query returns what a client asks for in step k of record n at its x, x itself
+// first, then around it.
+type Query func(client int, at At, x []float64) (points [][]float64, y []float64)
+
+// An FZooSState is what is kept between rounds.
+type FZooSState struct {
+	X, W []float64         // W nil: before the first w
+	Own  map[int][]float64 // w_i of the last round that client i took part in
+	D    map[int]*Queries
+}
+
+// Queries are all that a client asked for.
+type Queries struct {
+	X [][]float64
+	Y []float64
+}
+
+// NewState returns that of round 0 at x.
+func (f *FZooS) NewState(x []float64) *FZooSState {
+	return &FZooSState{X: clone(x), Own: map[int][]float64{}, D: map[int]*Queries{}}
+}
+
+// Iterate is lines 2-6 of a client: x_{r,T}.
+func (f *FZooS) Iterate(s *FZooSState, client int, n uint64, query Query) []float64 {
+	x, local := f.Domain.Project(s.X), f.Local
+	start := x
+	local.Begin(f.Dim)
+	for k := range f.K {
+		at := f.learn(s, client, At{n, k}, x, query)
+		g := at.Gradient(x)
+		f.correct(s, client, k+1, g, x, start)
+		add(g, f.Prox, along(x, -1, start))
+		add(g, f.Decay, along(x, -1, f.Origin))
+		x = f.Domain.Project(along(x, -f.Eta, scaled(local.Step(g), f.StepScale)))
+	}
+	return x
+}
+
+// correct adds to the gradient of step t what (5) adds.
+func (f *FZooS) correct(s *FZooSState, client, t int, g, x, start []float64) {
+	own := s.Own[client]
+	if own == nil || s.W == nil || f.Gamma == nil {
+		return
+	}
+	if f.AtRound {
+		x = start
+	}
+	all, _ := s.D[client].latest(f.kept())
+	add(g, f.Gamma(t, x, all), f.Random.Gradient(x, along(s.W, -1, own)))
+}
+
+// Weigh is lines 7 and 8 of a client: w_{r,T}, after queries around x_r.
+func (f *FZooS) Weigh(s *FZooSState, client int, n uint64, query Query) []float64 {
+	f.learn(s, client, At{n, 0}, f.Domain.Project(s.X), query)
+	points, y := s.D[client].latest(f.Window)
+	w := f.Weights(points, y, f.Noise)
+	s.Own[client] = f.travel(w)
+	return w
+}
+
+// travel returns v as it travels.
+func (f *FZooS) travel(v []float64) []float64 {
+	out := clone(v)
+	for i := range out {
+		if f.Travel != nil {
+			out[i] = f.Travel(out[i])
+		}
+	}
+	return out
+}
+
+// learn adds a step's queries to a client's trajectory, and returns what that says at x.
+func (f *FZooS) learn(s *FZooSState, client int, at At, x []float64, query Query) Posterior {
+	d := s.D[client]
+	if d == nil {
+		d = &Queries{}
+		s.D[client] = d
+	}
+	points, y := query(client, at, x)
+	d.X, d.Y = append(d.X, points[0]), append(d.Y, y[0])
+	p := f.condition(d, x)
+	for i := 1; i < len(points); i++ {
+		d.X, d.Y = append(d.X, points[i]), append(d.Y, y[i])
+		p.X, p.Y = append(p.X, points[i]), append(p.Y, y[i])
+	}
+	first := max(0, len(p.X)-f.Window)
+	p.X, p.Y = p.X[first:], p.Y[first:]
+	return p
+}
+
+// condition returns the process of the points that count at x.
+func (f *FZooS) condition(d *Queries, x []float64) Posterior {
+	p := f.Posterior
+	p.X, p.Y = d.latest(f.kept())
+	if len(p.X) > f.Window { // nearest
+		order, distance := make([]int, len(p.X)), make([]float64, len(p.X))
+		for i, xi := range p.X {
+			away := along(xi, -1, x)
+			order[i], distance[i] = i, dot(away, away)
+		}
+		slices.SortFunc(order, func(a, b int) int {
+			return cmp.Or(cmp.Compare(distance[a], distance[b]), cmp.Compare(b, a))
+		})
+		order = order[:f.Window]
+		slices.Sort(order)
+		all := p
+		p.X, p.Y = nil, nil
+		for _, i := range order {
+			p.X, p.Y = append(p.X, all.X[i]), append(p.Y, all.Y[i])
+		}
+	}
+	return p
+}
+
+// kept is how many points of a trajectory may count.
+func (f *FZooS) kept() int {
+	if f.Nearest {
+		return 4 * f.Window
+	}
+	return f.Window
+}
+
+// latest returns copies of the latest n points.
+func (d *Queries) latest(n int) ([][]float64, []float64) {
+	first := max(0, len(d.X)-n)
+	return slices.Clone(d.X[first:]), slices.Clone(d.Y[first:])
+}
+
+// Inverse is the correction length 1/t of appendix G.
+func Inverse(t int, _ []float64, _ [][]float64) float64 { return 1 / float64(t) }
+
+// Always is SCAFFOLD's correction length.
+func Always(int, []float64, [][]float64) float64 { return 1 }
+
+// Theory returns the correction length of Corollary E.1, of G, N clients, and M
+// features whose error is 1/M; delta is 0.1. The mean squared distance iota is to this
+// client's points: to everybody's, which the corollary has, no client knows it.
+func Theory(g, l, noise float64, n, m int) func(int, []float64, [][]float64) float64 {
+	return func(_ int, x []float64, trajectory [][]float64) float64 {
+		d, iota := float64(len(x)), 0.0
+		for _, xi := range trajectory {
+			away := along(xi, -1, x)
+			iota += dot(away, away) / float64(len(trajectory))
+		}
+		omega := d + 2*(math.Sqrt(d)+1)*math.Log(1/0.1)
+		slope := -math.Exp(-iota/(2*l*l)) / (2 * l * l)
+		bound := omega/(l*l) - 4*omega*iota*slope*slope/(d+noise*d/float64(len(trajectory)))
+		return g / (g + 2*(max(bound, 0)+float64(n)/float64(m)))
+	}
+}

@@ -1,0 +1,153 @@
+package reference
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// A Posterior is a Gaussian process conditioned on points, by its definition: (2) and
+// (8) of FZooS with K + sigma^2 I factored from nothing. Values count less their mean.
+type Posterior struct {
+	Matern   bool // (1 + s + s^2/3) exp(-s), s = sqrt(5) r/l, else exp(-r^2/(2 l^2))
+	L, Noise float64
+	X        [][]float64
+	Y        []float64
+}
+
+// Gradient is the gradient of the posterior mean at x: (8).
+func (p *Posterior) Gradient(x []float64) []float64 {
+	g := make([]float64, len(x))
+	if len(p.X) == 0 {
+		return g
+	}
+	var a mat.VecDense
+	p.solve(func(c *mat.Cholesky) error { return c.SolveVecTo(&a, mat.NewVecDense(len(p.Y), centered(p.Y))) })
+	for i, row := range p.jacobian(x) {
+		add(g, a.AtVec(i), row)
+	}
+	return g
+}
+
+// Uncertainty is the trace of the covariance of the gradient at x: (8).
+func (p *Posterior) Uncertainty(x []float64) float64 {
+	rows := p.jacobian(x)
+	j := mat.NewDense(len(rows), len(x), slices.Concat(rows...))
+	var solved mat.Dense
+	p.solve(func(c *mat.Cholesky) error { return c.SolveTo(&solved, j) })
+	solved.MulElem(&solved, j)
+	return p.slope(0)*float64(len(x)) - mat.Sum(&solved)
+}
+
+// jacobian has the gradient over x of k(x, x_i) as row i.
+func (p *Posterior) jacobian(x []float64) (rows [][]float64) {
+	for _, xi := range p.X {
+		away := along(xi, -1, x)
+		row := make([]float64, len(x))
+		add(row, p.slope(math.Sqrt(dot(away, away))), away)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// kernel is k at distance r.
+func (p *Posterior) kernel(r float64) float64 {
+	if p.Matern {
+		s := math.Sqrt(5) * r / p.L
+		return (1 + s + s*s/3) * math.Exp(-s)
+	}
+	return math.Exp(-r * r / (2 * p.L * p.L))
+}
+
+// slope is -1/r times the derivative of k at distance r.
+func (p *Posterior) slope(r float64) float64 {
+	if p.Matern {
+		s := math.Sqrt(5) * r / p.L
+		return 5 / (3 * p.L * p.L) * (1 + s) * math.Exp(-s)
+	}
+	return p.kernel(r) / (p.L * p.L)
+}
+
+func (p *Posterior) solve(by func(*mat.Cholesky) error) {
+	k := func(i, j int) float64 {
+		away := along(p.X[i], -1, p.X[j])
+		return p.kernel(math.Sqrt(dot(away, away)))
+	}
+	factored(len(p.X), p.Noise, k, by)
+}
+
+// factored calls by with the factor of the n*n matrix of k plus noise times I.
+func factored(n int, noise float64, k func(i, j int) float64, by func(*mat.Cholesky) error) {
+	a := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range i + 1 {
+			a.SetSym(i, j, k(i, j))
+		}
+		a.SetSym(i, i, a.At(i, i)+noise)
+	}
+	var c mat.Cholesky
+	if !c.Factorize(a) {
+		panic(fmt.Sprintf("reference: K + %g I of %d points is not positive definite: give more noise", noise, n))
+	}
+	if err := by(&c); err != nil {
+		if _, warned := err.(mat.Condition); !warned {
+			panic("reference: " + err.Error())
+		}
+	}
+}
+
+// centered returns y less its mean.
+func centered(y []float64) []float64 {
+	out, m := clone(y), 0.0
+	for _, v := range y {
+		m += v / float64(len(y))
+	}
+	for i := range out {
+		out[i] -= m
+	}
+	return out
+}
+
+// Random features of FZooS, appendix D: sqrt(2/M) cos(v_j x / l + b_j).
+type Random struct {
+	V [][]float64 // rows of standard normals
+	B []float64   // in [0, 2 pi]
+	L float64
+}
+
+// Features is phi(x).
+func (f *Random) Features(x []float64) []float64 {
+	phi := make([]float64, len(f.B))
+	for j, b := range f.B {
+		phi[j] = math.Sqrt(2/float64(len(f.B))) * math.Cos(dot(f.V[j], x)/f.L+b)
+	}
+	return phi
+}
+
+// Gradient is that of phi(x)^T w over x.
+func (f *Random) Gradient(x, w []float64) []float64 {
+	g := make([]float64, len(x))
+	for j, b := range f.B {
+		s := math.Sin(dot(f.V[j], x)/f.L + b)
+		add(g, -math.Sqrt(2/float64(len(f.B)))*w[j]*s/f.L, f.V[j])
+	}
+	return g
+}
+
+// Weights is w of (3).
+func (f *Random) Weights(points [][]float64, y []float64, noise float64) []float64 {
+	var phi [][]float64
+	for _, x := range points {
+		phi = append(phi, f.Features(x))
+	}
+	var a mat.VecDense
+	factored(len(points), noise, func(i, j int) float64 { return dot(phi[i], phi[j]) },
+		func(c *mat.Cholesky) error { return c.SolveVecTo(&a, mat.NewVecDense(len(y), centered(y))) })
+	w := make([]float64, len(f.B))
+	for i := range phi {
+		add(w, a.AtVec(i), phi[i])
+	}
+	return w
+}
