@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/demo"
+	"github.com/zofl/zofl/wire"
 )
 
 func demoCommand() *cobra.Command {
@@ -63,12 +64,18 @@ func disagreement(r *demo.Result) error {
 	return nil
 }
 
+func estimatorOf(p *wire.Plan) string {
+	if p.Estimator == wire.Surrogate {
+		return fmt.Sprintf("surrogate, K=%d, M=%d, window=%d, length scale=%v", p.Steps, p.Features, p.Window, p.LengthScale)
+	}
+	return fmt.Sprintf("%v, %v differences, K=%d, P=%d, mu=%v", p.Distribution, p.Difference, p.Steps, p.Perturbations, p.Mu)
+}
+
 func printDemo(w io.Writer, r *demo.Result) {
 	t := newTable(w)
 	t.AppendRows([]table.Row{
 		{"method", r.Method},
-		{"estimator", fmt.Sprintf("%v, %v differences, K=%d, P=%d, mu=%v", r.Plan.Distribution, r.Plan.Difference,
-			r.Plan.Steps, r.Plan.Perturbations, r.Plan.Mu)},
+		{"estimator", estimatorOf(r.Plan)},
 		{"update", fmt.Sprintf("%v, beta=%v, decay=%v, step=%v", r.Plan.Rule, r.Plan.Beta, r.Plan.WeightDecay, r.Plan.Step)},
 		{"rounds", r.Rounds},
 		{"clients", r.Clients},

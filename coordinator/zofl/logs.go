@@ -73,23 +73,12 @@ func (l *logChoice) replayFlags(cmd *cobra.Command) {
 	secretFlag(cmd, &l.secret)
 }
 
-// replay replays the records that the flags name up to record at, 0 for all.
-func (l *logChoice) replay(ctx context.Context, at uint64, each func(n uint64, record []byte, r *replica.Replica) error) (*replica.Replica, error) {
-	given, err := readInitial(l.initial)
-	if err != nil {
-		return nil, err
+// model is what the flags say of the model, and records do not.
+func (l *logChoice) model() (cfg replica.Config, err error) {
+	if cfg.Initial, err = readInitial(l.initial); err == nil {
+		cfg.RunKey, err = readSecret(l.secret)
 	}
-	key, err := readSecret(l.secret)
-	if err != nil {
-		return nil, err
-	}
-	src, err := l.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer src.Close()
-	r, err := source.Replay(ctx, src, at, replica.Config{Initial: given, RunKey: key}, each)
-	return r, classify(err)
+	return cfg, err
 }
 
 // openExisting opens a log on disk that is there already.

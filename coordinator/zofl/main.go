@@ -79,7 +79,7 @@ func exitCode(err error, interrupted bool) int {
 // as they are.
 func classify(err error) error {
 	var fault *wire.DecodeError
-	for _, damage := range []error{coordinator.ErrCorrupt, source.ErrBroken, replica.ErrFork, replica.ErrOrder} {
+	for _, damage := range []error{coordinator.ErrCorrupt, source.ErrBroken, replica.ErrFork, replica.ErrOrder, replica.ErrObject} {
 		if errors.Is(err, damage) {
 			return corruptError{err}
 		}

@@ -48,6 +48,14 @@ func TestDemoJSON(t *testing.T) {
 	}
 }
 
+// TestDemoDense: the vectors of a run make the replay that devices are compared with.
+func TestDemoDense(t *testing.T) {
+	out, err := zofl(t, "demo", "--method", "fedzo-dense", "--rounds", "2", "--clients", "2", "--set", "steps=2", "--set", "perturbations=2")
+	if err != nil || cell(out, "replicas agree") != "true" || cell(out, "update") != "sgd, beta=0, decay=0, step=0.001" {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
 func TestDemoRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -62,6 +70,7 @@ func TestDemoRefuses(t *testing.T) {
 		{"form", []string{"--set", "beta"}, []string{"set", "beta", "field=value"}},
 		{"dim", []string{"--set", "dim=3"}, []string{"dim", "7850"}},
 		{"metrics", []string{"--set", `metrics=["accuracy","loss"]`}, []string{"metrics", "accuracy"}},
+		{"memory", []string{"--method", "fzoos"}, []string{"clients", "20", "features", "4 GiB"}},
 		{"flag", []string{"--nothing"}, []string{"nothing", "--help"}},
 		{"argument", []string{"extra"}, []string{"extra", "--help"}},
 	} {

@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/wiretest"
 )
@@ -101,14 +102,9 @@ func runPair(t *testing.T, p *wire.Plan, secret []byte) {
 // replay is the state that the log makes, after 3 rounds that moved it.
 func replay(t *testing.T, p *wire.Plan, secret []byte, log coordinator.Log) *replica.Replica {
 	t.Helper()
-	r := replica.New(replica.Config{Run: p.Run, RunKey: secret})
-	var failed error
-	err := log.Read(t.Context(), 1, func(_ uint64, record []byte) bool {
-		failed = r.Apply(record)
-		return failed == nil
-	})
-	if err != nil || failed != nil {
-		t.Fatal(err, failed)
+	r, err := source.Replay(t.Context(), source.Stored(log, nil), source.Config{Replica: replica.Config{RunKey: secret}})
+	if err != nil {
+		t.Fatal(err)
 	}
 	moved := 0
 	for _, v := range r.Params() {

@@ -56,7 +56,7 @@ func TestPrivateRun(t *testing.T) {
 		t.Error(err)
 	}
 	chain := v
-	chain.Digest = ""
+	chain.Digest, chain.Without = "", noKey
 	var got verdict
 	out, err = zofl(t, "verify", "--store", log, "--json")
 	if err == nil {

@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"github.com/zofl/zofl/client"
-	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/testing/models"
 )
 
@@ -85,13 +85,8 @@ var errDone = errors.New("demo: done")
 
 // result compares all replicas and measures the model.
 func (r *run) result(ctx context.Context, log coordinator.Log) (*Result, error) {
-	witness := replica.New(replica.Config{Run: r.plan.Run})
-	var failed error
-	err := log.Read(ctx, 1, func(_ uint64, record []byte) bool {
-		failed = witness.Apply(record)
-		return failed == nil
-	})
-	if err := errors.Join(err, failed); err != nil {
+	witness, err := source.Replay(ctx, source.Stored(log, nil), source.Config{})
+	if err != nil {
 		return nil, fmt.Errorf("demo: replay of the log: %w", err)
 	}
 	res := &Result{

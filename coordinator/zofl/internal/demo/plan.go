@@ -26,8 +26,10 @@ func plan(cfg Config, im *images) (*wire.Plan, error) {
 	p.Rounds = cfg.Rounds
 	p.Members, p.Target, p.Quorum = n, n, max(n/2, 1)
 	p.EvalEvery, p.EvalCount, p.Metrics = 50, 1, slices.Clone(metrics)
-	// As the published MNIST runs did it; see the preset's notes.
-	p.Difference, p.Rule, p.Beta, p.WeightDecay = wire.Central, wire.TorchMomentum, 0.9, 1e-5
+	if p.Transport != wire.DenseVectors {
+		// As the published MNIST runs did it; see the preset's notes.
+		p.Difference, p.Rule, p.Beta, p.WeightDecay = wire.Central, wire.TorchMomentum, 0.9, 1e-5
+	}
 	for _, s := range cfg.Settings {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok {
@@ -43,5 +45,22 @@ func plan(cfg Config, im *images) (*wire.Plan, error) {
 	if p.Dim != uint64(im.train.Dim()) {
 		return nil, &wire.PlanError{Field: "dim", Value: p.Dim, Remedy: fmt.Sprintf("the classifier has %d parameters: leave it", im.train.Dim())}
 	}
-	return p, p.Validate()
+	if err := p.Validate(); err != nil {
+		return p, err
+	}
+	return p, fits(p, cfg.Clients)
+}
+
+// mostMemory bounds what the devices of a demo take together, in bytes: surrogates of
+// thousands of parameters take hundreds of MiB each.
+const mostMemory = 4 << 30
+
+func fits(p *wire.Plan, clients int) error {
+	one := p.Cost(wire.CostInput{}).Flat
+	if total := one * uint64(clients); total > mostMemory {
+		return &wire.PlanError{Field: "clients", Value: clients, Remedy: fmt.Sprintf(
+			"with %d MiB each they take more than the %d GiB that a demo may: lower --clients, or what plan %s takes most for, such as features and window",
+			one>>20, mostMemory>>30, p.Preset)}
+	}
+	return nil
 }

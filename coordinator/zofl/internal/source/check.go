@@ -18,19 +18,19 @@ type Chain struct {
 // Check verifies that every record up to at, or the last one for 0, follows the one
 // before it. It applies none.
 func Check(ctx context.Context, s Source, at uint64) (c Chain, err error) {
-	counts, err := course(ctx, s, at)
+	course, err := readCourse(ctx, s, at)
 	if err != nil {
 		return c, err
 	}
 	var failed error
 	var end link
 	err = s.Read(ctx, 1, func(n uint64, record []byte) bool {
-		if n > uint64(len(counts)) {
+		if n > uint64(len(course.counts)) {
 			return false
 		}
 		var r wire.Record
 		if r, failed = end.follow(record); failed == nil {
-			c.note(&r, counts[n-1])
+			c.note(&r, course.counts[n-1])
 		}
 		return failed == nil
 	})

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -19,7 +18,7 @@ func TestCheck(t *testing.T) {
 	c.add(wire.Record{Kind: wire.KindEnd, End: &wire.End{Reason: wire.EndRequested}})
 	src := reused{Stored(c.log(), nil)}
 	for at := uint64(0); at <= 13; at++ {
-		r, err := Replay(t.Context(), src, at, replica.Config{}, nil)
+		r, err := Replay(t.Context(), src, Config{At: at})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/zofl/zofl/coordinator"
 )
@@ -21,6 +22,15 @@ func Stored(log coordinator.Log, close func()) Source {
 // Read implements [Source].
 func (s *stored) Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error {
 	return s.log.Read(ctx, from, f)
+}
+
+// Vector implements [Source].
+func (s *stored) Vector(ctx context.Context, name coordinator.ObjectName) ([]byte, error) {
+	objects, ok := s.log.(coordinator.Objects)
+	if !ok {
+		return nil, fmt.Errorf("vector of record %d: a %T stores none", name.N, s.log)
+	}
+	return objects.Object(ctx, name)
 }
 
 // Close implements [Source].

@@ -3,88 +3,82 @@ package source
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/wire"
 )
 
-// Replay returns the replica of the state after record at, or after the last
-// record for 0. The chain is verified from record 1 on. each is called with
-// every record that was read, and the replica where it has that record's state;
-// nil where the record was rolled back later. cfg is what only its owner knows of the
-// model; the run is the log's.
+// A Config says what to replay.
+type Config struct {
+	Replica replica.Config // what only its owner knows of the model; the run is the log's
+	At      uint64         // the last record; 0 is the log's
+
+	// Each is called after each Every records with the replica, which has that
+	// record's state; nil where the record was rolled back later. In a dense run the
+	// state lacks ([replica.Replica.Missing]) the vectors that cannot be had.
+	Each  func(n uint64, r *replica.Replica) error
+	Every uint64 // 0: Each is not called
+}
+
+// Replay returns the replica of the state after record cfg.At. The chain is verified
+// from record 1 on.
 //
 // A rollback returns to an earlier state, so the records are read twice: once
-// for the rollbacks, and once to apply those that count.
-func Replay(ctx context.Context, s Source, at uint64, cfg replica.Config, each func(n uint64, record []byte, r *replica.Replica) error) (*replica.Replica, error) {
-	counts, err := course(ctx, s, at)
+// for the rollbacks, and once to apply those that count. Vectors of a dense run are
+// fetched between the two: a coordinator that leads soon deletes them.
+//
+// Where a vector cannot be had, Replay returns the replica without it, and an error: a
+// [*GoneError], if the log need not have it any more, or one that matches
+// [coordinator.ErrCorrupt].
+func Replay(ctx context.Context, s Source, cfg Config) (*replica.Replica, error) {
+	course, err := readCourse(ctx, s, cfg.At)
 	if err != nil {
 		return nil, err
 	}
-	var b batch
+	p := &replaying{cfg: cfg, ctx: ctx, source: s, course: course}
+	if err := p.fetch(); err != nil {
+		return nil, err
+	}
+	last := uint64(len(course.counts))
 	var failed error
 	err = s.Read(ctx, 1, func(n uint64, record []byte) bool {
-		if n > uint64(len(counts)) {
+		if n > last {
 			return false
 		}
-		if b.r == nil {
-			b.r, failed = begin(record, cfg)
-		}
-		state := b.r
-		switch {
-		case failed != nil:
-		case !counts[n-1]:
-			if failed, state = b.apply(), nil; failed == nil {
-				failed = b.r.Pass(record)
-			}
-		case each == nil:
-			failed = b.add(record)
-		default:
-			failed = b.r.Apply(record)
-		}
-		if failed == nil && each != nil {
-			failed = each(n, record, state)
-		}
+		failed = p.take(n, record)
 		return failed == nil
 	})
 	if failed == nil && err == nil {
-		failed = b.apply()
+		failed = p.apply()
 	}
-	r := b.r
 	switch {
 	case failed != nil:
 		return nil, failed
 	case err != nil:
 		return nil, err
-	case r == nil:
-		return nil, ErrEmpty
-	case r.N() != uint64(len(counts)):
-		return nil, fmt.Errorf("the log ended at record %d, it had %d", r.N(), len(counts))
+	case p.r == nil || p.r.N() != last:
+		return nil, fmt.Errorf("the log ended before record %d, which it had", last)
 	}
-	return r, nil
+	return p.end()
 }
 
-// begin returns the replica that record 1 is of.
-func begin(record []byte, cfg replica.Config) (*replica.Replica, error) {
-	first, err := wire.DecodeRecord(record)
-	if err != nil {
-		return nil, err
-	}
-	if first.Kind != wire.KindPlan {
-		return nil, fmt.Errorf("record %d is a %v: the first one is a plan", first.N, first.Kind)
-	}
-	cfg.Run, cfg.Workers = first.Plan.Run, runtime.GOMAXPROCS(0)
-	return replica.New(cfg), nil
-}
+// A replaying replica applies copies of records together: nobody wants to see the
+// states between.
+type replaying struct {
+	cfg    Config
+	ctx    context.Context
+	source Source
+	course *course
 
-// A batch is copies of records that are applied together: nobody wants to see
-// the states between.
-type batch struct {
 	r       *replica.Replica
 	records [][]byte
 	size    int // bytes
+
+	vectors map[[wire.ObjectLen]byte][]byte // of the last state
 }
 
 // batchMost bounds the records of a batch, and batchWork the parameters times the
@@ -94,106 +88,124 @@ const (
 	batchWork = 2e9
 )
 
-func (b *batch) add(record []byte) error {
-	if len(b.records) < cap(b.records) { // its memory again
-		b.records = b.records[:len(b.records)+1]
-		last := &b.records[len(b.records)-1]
-		*last = append((*last)[:0], record...)
-	} else {
-		b.records = append(b.records, bytes.Clone(record))
+// take moves past the next record.
+func (p *replaying) take(n uint64, record []byte) (err error) {
+	if p.r == nil {
+		if err := p.begin(record); err != nil {
+			return err
+		}
 	}
-	b.size += len(record)
-	if len(b.records) < batchMost && float64(b.size)*float64(len(b.r.Params())) < batchWork {
-		return nil
+	counts := p.course.counts[n-1]
+	if counts {
+		err = p.add(record)
+	} else if err = p.apply(); err == nil {
+		err = p.r.Pass(record)
 	}
-	return b.apply()
+	if err != nil || p.cfg.Every == 0 || n%p.cfg.Every > 0 {
+		return err
+	}
+	return p.show(n, counts)
 }
 
-func (b *batch) apply() error {
-	if len(b.records) == 0 {
+// begin makes the replica that record 1 is of.
+func (p *replaying) begin(record []byte) error {
+	first, err := wire.DecodeRecord(record)
+	if err != nil {
+		return err
+	}
+	if first.Kind != wire.KindPlan {
+		return fmt.Errorf("record %d is a %v: the first one is a plan", first.N, first.Kind)
+	}
+	cfg := p.cfg.Replica
+	cfg.Run, cfg.Workers = first.Plan.Run, runtime.GOMAXPROCS(0)
+	p.r = replica.New(cfg)
+	return nil
+}
+
+func (p *replaying) add(record []byte) error {
+	if len(p.records) < cap(p.records) { // its memory again
+		p.records = p.records[:len(p.records)+1]
+		last := &p.records[len(p.records)-1]
+		*last = append((*last)[:0], record...)
+	} else {
+		p.records = append(p.records, bytes.Clone(record))
+	}
+	p.size += len(record)
+	if len(p.records) < batchMost && float64(p.size)*float64(len(p.r.Params())) < batchWork {
 		return nil
 	}
-	_, err := b.r.ApplyAll(b.records)
-	b.records, b.size = b.records[:0], 0
+	return p.apply()
+}
+
+func (p *replaying) apply() error {
+	if len(p.records) == 0 {
+		return nil
+	}
+	_, err := p.r.ApplyAll(p.records)
+	p.records, p.size = p.records[:0], 0
 	return err
 }
 
-// course says of each record up to at whether it counts for the state after
-// the last of them, and checks the chain.
-func course(ctx context.Context, s Source, at uint64) (counts []bool, err error) {
-	var chain link
-	var jumps []jump
-	var failed error
-	n := uint64(0)
-	err = s.Read(ctx, 1, func(_ uint64, record []byte) bool {
-		if at > 0 && n == at {
-			return false
+// show calls Each after record n.
+func (p *replaying) show(n uint64, counts bool) error {
+	if err := p.apply(); err != nil {
+		return err
+	}
+	if !counts {
+		return p.cfg.Each(n, nil)
+	}
+	if _, err := p.complete(); err != nil && !lost(err) {
+		return err
+	}
+	return p.cfg.Each(n, p.r)
+}
+
+// lost says whether a vector cannot be had, however often it is asked for.
+func lost(err error) bool {
+	return errors.Is(err, coordinator.ErrNoObject) || errors.Is(err, coordinator.ErrCorrupt)
+}
+
+// end makes the last state whole.
+func (p *replaying) end() (*replica.Replica, error) {
+	name, err := p.complete()
+	switch {
+	case errors.Is(err, coordinator.ErrNoObject):
+		return p.r, gone(p.ctx, p.source, p.r.N(), name)
+	case err != nil && !lost(err):
+		return nil, err
+	}
+	return p.r, err
+}
+
+// fetch gets the vectors of the last state that are there.
+func (p *replaying) fetch() error {
+	p.vectors = map[[wire.ObjectLen]byte][]byte{}
+	for _, name := range p.course.needs() {
+		data, err := p.source.Vector(p.ctx, name)
+		switch {
+		case err == nil:
+			p.vectors[name.Digest] = data
+		case !lost(err):
+			return err
 		}
-		var r wire.Record
-		if r, failed = chain.follow(record); failed == nil {
-			n = r.N
-			if r.Kind == wire.KindRollback {
-				jumps = append(jumps, jump{r.N, r.To})
+	}
+	return nil
+}
+
+// complete gives the state the vectors that it lacks, or returns the name of one that
+// cannot be had.
+func (p *replaying) complete() (name coordinator.ObjectName, err error) {
+	for missing := p.r.Missing(); len(missing) > 0; missing = p.r.Missing() {
+		name = p.course.of(missing[0].N)
+		data, ok := p.vectors[name.Digest]
+		if !ok {
+			if data, err = p.source.Vector(p.ctx, name); err != nil {
+				return name, err
 			}
 		}
-		return failed == nil
-	})
-	switch {
-	case failed != nil:
-		return nil, failed
-	case err != nil:
-		return nil, err
-	case n == 0:
-		return nil, ErrEmpty
-	case n < at:
-		return nil, fmt.Errorf("there is no record %d: the last one is %d", at, n)
-	}
-	return path(n, jumps), nil
-}
-
-// A jump is a rollback.
-type jump struct{ n, to uint64 }
-
-// path marks the records that count for the state after record n, from the
-// last one back: a rollback jumps to the record that it returns to.
-func path(n uint64, jumps []jump) []bool {
-	counts := make([]bool, n)
-	for last := len(jumps) - 1; n > 0; {
-		for last >= 0 && jumps[last].n > n {
-			last--
-		}
-		counts[n-1] = true
-		if last >= 0 && jumps[last].n == n {
-			n = jumps[last].to
-		} else {
-			n--
+		if err := p.r.Supply(name.Digest, data); err != nil {
+			return name, fmt.Errorf("vector of record %d: %w", name.N, err)
 		}
 	}
-	return counts
-}
-
-// A link is the end of a chain of records.
-type link struct {
-	n    uint64
-	hash wire.Hash
-}
-
-// ErrBroken: a record does not follow the one before it.
-var ErrBroken = fmt.Errorf("the chain of records is broken")
-
-// follow moves l to the next record.
-func (l *link) follow(record []byte) (wire.Record, error) {
-	r, err := wire.DecodeRecord(record)
-	if err != nil {
-		return r, fmt.Errorf("record %d: %w: %w", l.n+1, ErrBroken, err)
-	}
-	prev := l.hash
-	if l.n == 0 && r.Kind == wire.KindPlan {
-		prev = wire.Genesis(r.Plan.Run)
-	}
-	if r.N != l.n+1 || r.Prev != prev {
-		return r, fmt.Errorf("record %d: %w: it does not follow record %d", r.N, ErrBroken, l.n)
-	}
-	l.n, l.hash = r.N, wire.HashRecord(record)
-	return r, nil
+	return name, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -19,6 +20,12 @@ type Source interface {
 	// Read calls f with records from, from+1, ... until f returns false or the
 	// records end.
 	Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error
+
+	// Vector returns the vector that a record of a dense run names. The error matches
+	// [coordinator.ErrNoObject] if it is not there, or no longer, and
+	// [coordinator.ErrCorrupt] if it is not what its record says.
+	Vector(ctx context.Context, name coordinator.ObjectName) ([]byte, error)
+
 	Close() error
 }
 
@@ -29,7 +36,7 @@ var ErrEmpty = errors.New("the log is empty")
 type live struct {
 	nc      *nats.Conn
 	bus     bus.Bus
-	subject string
+	run, id string
 }
 
 // requestTimeout bounds one request; requestTries is how often it is made.
@@ -41,7 +48,7 @@ const (
 // Live returns the records that the coordinator of a run serves. id is the
 // name under which it asks.
 func Live(nc *nats.Conn, run, id string) Source {
-	return &live{nc: nc, bus: bus.NATS(nc), subject: wire.CatchUpSubject(run, id)}
+	return &live{nc, bus.NATS(nc), run, id}
 }
 
 // Read implements [Source].
@@ -66,20 +73,62 @@ func (l *live) Read(ctx context.Context, from uint64, f func(n uint64, record []
 	}
 }
 
-// fetch asks once, and again where no answer came in time.
-func (l *live) fetch(ctx context.Context, from uint64) (wire.CatchUpReply, error) {
-	frame := (&wire.CatchUpRequest{From: from, MaxBytes: wire.MaxFrame}).Append(nil)
+// fetch asks for records.
+func (l *live) fetch(ctx context.Context, from uint64) (reply wire.CatchUpReply, err error) {
+	b, err := l.ask(ctx, wire.CatchUpSubject(l.run, l.id), (&wire.CatchUpRequest{From: from, MaxBytes: wire.MaxFrame}).Append(nil))
+	if err != nil {
+		return reply, err
+	}
+	return wire.DecodeCatchUpReply(b)
+}
+
+// ask asks once, and again where no answer came in time.
+func (l *live) ask(ctx context.Context, subject string, frame []byte) ([]byte, error) {
 	for try := 1; ; try++ {
 		within, cancel := context.WithTimeout(ctx, requestTimeout)
-		b, err := l.bus.Request(within, l.subject, frame)
+		b, err := l.bus.Request(within, subject, frame)
 		cancel()
 		switch {
 		case err == nil:
-			return wire.DecodeCatchUpReply(b)
+			return b, nil
 		case ctx.Err() != nil:
-			return wire.CatchUpReply{}, context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		case errors.Is(err, bus.ErrNoResponders), try == requestTries:
-			return wire.CatchUpReply{}, err
+			return nil, err
+		}
+	}
+}
+
+// Vector implements [Source]: a piece after the other.
+func (l *live) Vector(ctx context.Context, name coordinator.ObjectName) ([]byte, error) {
+	data, err := l.pieces(ctx, name.Digest)
+	if err == nil && wire.HashObject(data) != name.Digest {
+		err = fmt.Errorf("%w: its digest differs", coordinator.ErrCorrupt)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("vector of record %d: %w", name.N, err)
+	}
+	return data, nil
+}
+
+func (l *live) pieces(ctx context.Context, digest [wire.ObjectLen]byte) (data []byte, err error) {
+	for {
+		request := wire.ObjectRequest{Digest: digest, Offset: uint64(len(data)), MaxBytes: wire.MaxPiece}
+		b, err := l.ask(ctx, wire.ObjectSubject(l.run, l.id), request.Append(nil))
+		if err != nil {
+			return nil, err
+		}
+		piece, err := wire.DecodeObjectReply(b)
+		switch {
+		case err != nil:
+			return nil, err
+		case piece.Size == 0:
+			return nil, coordinator.ErrNoObject
+		case piece.Offset != request.Offset || len(piece.Data) == 0:
+			return nil, fmt.Errorf("%d bytes at %d, asked for those at %d", len(piece.Data), piece.Offset, request.Offset)
+		}
+		if data = append(data, piece.Data...); uint64(len(data)) >= piece.Size {
+			return data, nil
 		}
 	}
 }

@@ -76,12 +76,12 @@ func TestReplayFollowsRollbacks(t *testing.T) {
 	digest := func(at uint64) [32]byte {
 		t.Helper()
 		seen := uint64(0)
-		r, err := Replay(t.Context(), src, at, replica.Config{}, func(n uint64, _ []byte, state *replica.Replica) error {
+		r, err := Replay(t.Context(), src, Config{At: at, Every: 1, Each: func(n uint64, state *replica.Replica) error {
 			if seen++; n != seen || state != nil && state.N() != n {
 				t.Errorf("record %d: got %d", seen, n)
 			}
 			return nil
-		})
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,11 +100,11 @@ func TestReplayFollowsRollbacks(t *testing.T) {
 			t.Errorf("the states after records %d and %d are the same", other[0], other[1])
 		}
 	}
-	if r, err := Replay(t.Context(), src, 0, replica.Config{}, nil); err != nil || r.N() != 13 {
+	if r, err := Replay(t.Context(), src, Config{}); err != nil || r.N() != 13 {
 		t.Errorf("the last record: %v, %v", r, err)
 	}
 	for at := uint64(1); at <= 13; at++ { // in batches
-		if r, err := Replay(t.Context(), src, at, replica.Config{}, nil); err != nil || r.N() != at || r.Digest() != digest(at) {
+		if r, err := Replay(t.Context(), src, Config{At: at}); err != nil || r.N() != at || r.Digest() != digest(at) {
 			t.Errorf("record %d: %v, or another state than one by one", at, err)
 		}
 	}
@@ -115,11 +115,11 @@ func TestReplayFollowsRollbacks(t *testing.T) {
 func TestReplayInBatches(t *testing.T) {
 	c := newChain(t)
 	c.train(3*batchMost + 5)
-	want, err := Replay(t.Context(), Stored(c.log(), nil), 0, replica.Config{}, func(uint64, []byte, *replica.Replica) error { return nil })
+	want, err := Replay(t.Context(), Stored(c.log(), nil), Config{Every: 1, Each: func(uint64, *replica.Replica) error { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Replay(t.Context(), reused{Stored(c.log(), nil)}, 0, replica.Config{}, nil)
+	got, err := Replay(t.Context(), reused{Stored(c.log(), nil)}, Config{})
 	if err != nil || got.N() != want.N() || got.Digest() != want.Digest() {
 		t.Errorf("%v, or another state than one by one", err)
 	}
@@ -163,7 +163,7 @@ func TestPath(t *testing.T) {
 
 func TestReplayRefuses(t *testing.T) {
 	replay := func(c *chain, at uint64) error {
-		_, err := Replay(t.Context(), Stored(c.log(), nil), at, replica.Config{}, nil)
+		_, err := Replay(t.Context(), Stored(c.log(), nil), Config{At: at})
 		return err
 	}
 	if err := replay(&chain{t: t}, 0); !errors.Is(err, ErrEmpty) {
@@ -187,11 +187,11 @@ func TestReplayRefuses(t *testing.T) {
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := Replay(stopped, Stored(newChain(t).log(), nil), 0, replica.Config{}, nil); !errors.Is(err, context.Canceled) {
+	if _, err := Replay(stopped, Stored(newChain(t).log(), nil), Config{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a context that is done: %v", err)
 	}
 	wanted := errors.New("wanted")
-	_, err := Replay(t.Context(), Stored(newChain(t).log(), nil), 0, replica.Config{}, func(uint64, []byte, *replica.Replica) error { return wanted })
+	_, err := Replay(t.Context(), Stored(newChain(t).log(), nil), Config{Every: 1, Each: func(uint64, *replica.Replica) error { return wanted }})
 	if !errors.Is(err, wanted) {
 		t.Errorf("each: %v, want %v", err, wanted)
 	}
@@ -212,7 +212,7 @@ func TestLive(t *testing.T) {
 		return Live(nc, "kitchen", "zofl")
 	}
 	src := connect()
-	if _, err := Replay(t.Context(), src, 0, replica.Config{}, nil); err == nil || !strings.Contains(err.Error(), "no responders") {
+	if _, err := Replay(t.Context(), src, Config{}); err == nil || !strings.Contains(err.Error(), "no responders") {
 		t.Errorf("without a coordinator: %v", err)
 	}
 	if err := src.Close(); err != nil {
@@ -240,7 +240,7 @@ func TestLive(t *testing.T) {
 	if err := nc.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	want, err := Replay(t.Context(), Stored(log, nil), 0, replica.Config{}, nil)
+	want, err := Replay(t.Context(), Stored(log, nil), Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func TestLive(t *testing.T) {
 	defer src.Close()
 	var r *replica.Replica
 	for r == nil { // until the coordinator listens
-		if r, err = Replay(t.Context(), src, 0, replica.Config{}, nil); err != nil && !strings.Contains(err.Error(), "no responders") {
+		if r, err = Replay(t.Context(), src, Config{}); err != nil && !strings.Contains(err.Error(), "no responders") {
 			t.Fatal(err)
 		}
 	}
