@@ -164,6 +164,12 @@ func progressPrinter(out io.Writer, asJSON bool) client.Recorder {
 		if p.Contributed {
 			line["loss"] = p.Loss
 		}
+		if p.Phase > 0 {
+			line["phase"] = p.Phase // of record n+1
+		}
+		if p.Vector > 0 {
+			line["vector"], line["received"], line["size"] = p.Vector, p.Received, p.Size
+		}
 		if p.Err != nil {
 			line["err"] = p.Err.Error()
 		}

@@ -27,7 +27,7 @@ has open, from a JetStream, or from a running coordinator.`,
 				return err
 			}
 			defer src.Close()
-			precision, err := precisionOf(cmd.Context(), src)
+			plan, err := planOf(cmd.Context(), src)
 			if err != nil {
 				return classify(err)
 			}
@@ -36,7 +36,7 @@ has open, from a JetStream, or from a running coordinator.`,
 				if to > 0 && n > to {
 					return false
 				}
-				failed = printRecord(cmd.OutOrStdout(), record, precision, asJSON)
+				failed = printRecord(cmd.OutOrStdout(), record, plan, asJSON)
 				return failed == nil
 			})
 			if failed != nil {
@@ -54,18 +54,19 @@ has open, from a JetStream, or from a running coordinator.`,
 	return cmd
 }
 
-// precisionOf reads the plan: how wide the scalars of rounds are.
-func precisionOf(ctx context.Context, src source.Source) (precision wire.Precision, err error) {
+// planOf reads the plan: how wide the scalars of rounds are, how long their vectors.
+func planOf(ctx context.Context, src source.Source) (plan *wire.Plan, err error) {
+	plan = &wire.Plan{}
 	var failed error
 	err = src.Read(ctx, 1, func(_ uint64, record []byte) bool {
 		var r wire.Record
 		if r, failed = wire.DecodeRecord(record); failed == nil && r.Plan != nil {
-			precision = r.Plan.Precision
+			plan = r.Plan
 		}
 		return false
 	})
 	if failed != nil {
 		err = failed
 	}
-	return precision, err
+	return plan, err
 }

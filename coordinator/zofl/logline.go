@@ -27,6 +27,8 @@ type line struct {
 	Population    uint32       `json:"population,omitempty"`
 	Slots         []uint32     `json:"slots,omitempty"`
 	Terms         []logTerm    `json:"terms,omitempty"`
+	Object        string       `json:"object,omitempty"`   // digest of a dense round's vector
+	Elements      uint64       `json:"elements,omitempty"` // of it
 	Change        *wire.Change `json:"change,omitempty"`
 	To            uint64       `json:"to,omitempty"`
 	Reason        string       `json:"reason,omitempty"`
@@ -63,13 +65,18 @@ func termsOf(r *wire.Round, precision wire.Precision) (terms []logTerm, scalars 
 }
 
 // round sets what a round has, and returns it as text.
-func (l *line) round(r *wire.Round, precision wire.Precision) string {
+func (l *line) round(r *wire.Round, plan *wire.Plan) string {
 	l.Round, l.Phase, l.Attempt, l.Step, l.Perturbations = r.Round, r.Phase, r.Attempt, r.Step, r.Perturbations
 	l.Contributors, l.Population, l.Slots = r.Contributors, r.Population, r.Slots
-	var scalars int
-	l.Terms, scalars = termsOf(r, precision)
-	text := fmt.Sprintf("round=%d attempt=%d step=%v contributors=%d terms=%d scalars=%d",
-		l.Round, l.Attempt, l.Step, l.Contributors, len(l.Terms), scalars)
+	text := fmt.Sprintf("round=%d attempt=%d step=%v contributors=%d", l.Round, l.Attempt, l.Step, l.Contributors)
+	if len(r.Object) > 0 {
+		l.Object, l.Elements = r.Object.String(), plan.Object(r.Phase)
+		text += fmt.Sprintf(" object=%s elements=%d", l.Object, l.Elements)
+	} else {
+		var scalars int
+		l.Terms, scalars = termsOf(r, plan.Precision)
+		text += fmt.Sprintf(" terms=%d scalars=%d", len(l.Terms), scalars)
+	}
 	if l.Phase > 0 {
 		text += fmt.Sprintf(" phase=%d", l.Phase)
 	}
@@ -110,13 +117,13 @@ func changed(c *wire.Change) (string, error) {
 }
 
 // body sets what a record of its kind has, and returns it as text.
-func (l *line) body(r *wire.Record, precision wire.Precision) (text string, err error) {
+func (l *line) body(r *wire.Record, plan *wire.Plan) (text string, err error) {
 	switch r.Kind {
 	case wire.KindPlan:
 		l.Plan = r.Plan
 		text = fmt.Sprintf("run=%s preset=%s dim=%d", r.Plan.Run, r.Plan.Preset, r.Plan.Dim)
 	case wire.KindRound:
-		text = l.round(r.Round, precision)
+		text = l.round(r.Round, plan)
 	case wire.KindChange:
 		l.Change = r.Change
 		text, err = changed(r.Change)
@@ -130,13 +137,13 @@ func (l *line) body(r *wire.Record, precision wire.Precision) (text string, err 
 	return text, err
 }
 
-func printRecord(out io.Writer, record []byte, precision wire.Precision, asJSON bool) error {
+func printRecord(out io.Writer, record []byte, plan *wire.Plan, asJSON bool) error {
 	r, err := wire.DecodeRecord(record)
 	if err != nil {
 		return classify(err)
 	}
 	l := line{N: r.N, Kind: r.Kind.String(), Epoch: r.Epoch, Hash: wire.HashRecord(record).String(), Bytes: len(record)}
-	text, err := l.body(&r, precision)
+	text, err := l.body(&r, plan)
 	switch {
 	case err != nil:
 		return err

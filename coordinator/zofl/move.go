@@ -35,8 +35,9 @@ func moveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "move",
 		Short: "Copy a run's log from a directory to a JetStream, or back",
-		Long: `Copies all records and members of a run from one log to another: from a
-directory to the JetStream of a broker, or back. Stop the run's coordinators
+		Long: `Copies all records and members of a run from one log to another, and of a dense
+run the vectors that it keeps: from a directory to the JetStream of a broker, or
+back. Stop the run's coordinators
 first. The copy is verified; what was copied before an interruption is not copied
 again; the log that it comes from keeps its records. Then serve the other one.`,
 		Example: `  zofl log move --from kitchen.log --to jetstream --url nats://broker:4222 --run kitchen --replicas 3

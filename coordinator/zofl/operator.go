@@ -138,8 +138,9 @@ func printStatus(out io.Writer, s *operate.Status) {
 	}
 	t.AppendRows([]table.Row{
 		{"attempt", s.Attempt}, {"asked", s.Asked}, {"contributions", s.Contributions}, {"declines", s.Declines},
-		{"loss", s.Loss},
 	})
+	t.AppendRows(vectorsOf(s))
+	t.AppendRow(table.Row{"loss", s.Loss})
 	if e := s.Evaluation; e != nil {
 		t.AppendRow(table.Row{fmt.Sprintf("metrics after record %d", e.N), fmt.Sprintf("%v, %d devices", e.Metrics, e.Devices)})
 	}
@@ -153,6 +154,22 @@ func printStatus(out io.Writer, s *operate.Status) {
 	}
 	t.AppendRow(table.Row{"dropped frames", droppedOf(s)})
 	t.Render()
+}
+
+// vectorsOf is what there is to say of vectors, of a run that has any.
+func vectorsOf(s *operate.Status) (rows []table.Row) {
+	c := &s.Counters
+	if s.ObjectError != "" {
+		rows = append(rows, table.Row{"vectors in the log", s.ObjectError})
+	}
+	if s.Uploads > 0 || c.UploadBytes > 0 || c.Busy > 0 {
+		rows = append(rows, table.Row{"vectors on their way", fmt.Sprintf("%d, %s arrived so far, %d times told to wait, %d dropped as silent",
+			s.Uploads, size(c.UploadBytes), c.Busy, c.Evicted)})
+	}
+	if c.Objects > 0 || c.ObjectErrors > 0 {
+		rows = append(rows, table.Row{"vectors fetched", fmt.Sprintf("%d pieces, %s, %d not read", c.Objects, size(c.ObjectBytes), c.ObjectErrors)})
+	}
+	return rows
 }
 
 // stateOf is the state, and how an ended run came to its end.

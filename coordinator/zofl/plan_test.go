@@ -37,11 +37,15 @@ func TestPlanExplainsPresets(t *testing.T) {
 		"zofedht": {"100", "50", "1", "11"}, "zofedht-shared": {"100", "50", "1", "11"},
 		"zofedavg-sgd": {"100", "50", "1", "1"}, "zofedavg-sgd-shared": {"100", "50", "1", "1"},
 		"zofedavg-gd": {"100", "50", "1", "1"}, "zofedavg-gd-shared": {"100", "50", "1", "1"},
-		"fzoos": {"66", "1010000", "2", "1"}, "fedzo-dense": {"420", "1000000", "1", "1"},
+		"fzoos": {"66", "11000", "2", "1"}, "fedzo-dense": {"420", "1000000", "1", "1"},
 		"fedprox": {"210", "200", "1", "1"}, "scaffold-1": {"231", "240", "2", "1"}, "scaffold-2": {"210", "400", "1", "2"},
 	}
 	for _, info := range wire.Presets() {
-		out, err := zofl(t, "plan", "--preset", info.Name, "--dim", "1000000")
+		dim := "1000000"
+		if info.Name == "fzoos" { // whose features have as many elements each
+			dim = "1000"
+		}
+		out, err := zofl(t, "plan", "--preset", info.Name, "--dim", dim)
 		if err != nil {
 			t.Fatalf("%s: %v", info.Name, err)
 		}
@@ -57,6 +61,34 @@ func TestPlanExplainsPresets(t *testing.T) {
 		for _, part := range []string{info.Source, info.Notes, "│ preset ", "│ steps ", "bytes up, at the socket", "device memory, streaming loss"} {
 			if !strings.Contains(out, part) {
 				t.Errorf("%s: no %q in:\n%s", info.Name, part, out)
+			}
+		}
+	}
+}
+
+// TestPlanPricesVectors: what travels in each phase, and what stays.
+func TestPlanPricesVectors(t *testing.T) {
+	dense := []string{"--preset", "fedzo-dense"}
+	for _, c := range []struct {
+		args []string
+		want map[string]string
+	}{
+		{[]string{"--preset", "fzoos"}, map[string]string{
+			"phase 1: vector up and down": "60 evaluations, 300 elements, 1.2 KiB", "phase 2: vector up and down": "6 evaluations, 10000 elements, 39.1 KiB",
+			"vectors beside the log, at most": "321.9 KiB"}},
+		{dense, map[string]string{"vector up and down": "300 elements, 1.2 KiB", "vectors beside the log, at most": "18.8 KiB"}},
+		{append(dense, "--set", "control=scaffold-2"), map[string]string{"vector up and down": "600 elements, 2.3 KiB", "phase 1: vector up and down": ""}},
+		{[]string{"--preset", "scaffold-1"}, map[string]string{"phase 1: at work": "21 evaluations", "phase 2: at work": "210 evaluations",
+			"vectors beside the log, at most": ""}},
+		{[]string{"--preset", "decomfl"}, map[string]string{"at work": "", "vector up and down": ""}},
+	} {
+		out, err := zofl(t, append([]string{"plan", "--dim", "300"}, c.args...)...)
+		if err != nil {
+			t.Fatalf("%v: %v", c.args, err)
+		}
+		for row, want := range c.want {
+			if got := cell(out, row); got != want {
+				t.Errorf("%v: %s: got %q, want %q", c.args, row, got, want)
 			}
 		}
 	}

@@ -44,7 +44,9 @@ the one of the log. With --url it uses that broker; otherwise it starts one in
 this process, for devices on this machine.
 
 The log is a directory (--store), or with --jetstream a stream of the broker,
-that several coordinators can share: one leads, the others stand by.
+that several coordinators can share: one leads, the others stand by. Vectors of a
+dense run are beside it: in the directory's objects, or the bucket
+ZO_<run>_OBJECTS.
 
 What was committed survives any crash: start the same command again. Status goes
 to standard error; with --json events go to standard output, one a line.`,

@@ -13,6 +13,7 @@ type Status struct {
 
 	LogError     string `json:"log_error,omitempty"`
 	CatchUpError string `json:"catch_up_error,omitempty"`
+	ObjectError  string `json:"object_error,omitempty"` // of a dense run: why a vector could not be read
 
 	N       uint64 `json:"n"` // last record of the log
 	Rounds  uint64 `json:"rounds"`
@@ -24,6 +25,7 @@ type Status struct {
 	Asked         uint32 `json:"asked"`
 	Contributions uint32 `json:"contributions"`
 	Declines      uint32 `json:"declines"`
+	Uploads       uint32 `json:"uploads,omitempty"` // vectors that have arrived in part
 
 	Loss       float32     `json:"loss"`
 	Evaluation *Evaluation `json:"evaluation,omitempty"`
@@ -68,9 +70,9 @@ type Reference struct {
 // StatusOf returns a status as JSON has it.
 func StatusOf(s coordinator.Status) Status {
 	out := Status{
-		Run: s.Run, State: s.State.String(), Reason: s.Reason, LogError: s.LogError, CatchUpError: s.CatchUpError,
+		Run: s.Run, State: s.State.String(), Reason: s.Reason, LogError: s.LogError, CatchUpError: s.CatchUpError, ObjectError: s.ObjectError,
 		N: s.N, Rounds: s.Rounds, Epoch: s.Epoch, Members: s.Members,
-		Phase: s.Phase, Attempt: s.Attempt, Asked: s.Asked, Contributions: s.Contributions, Declines: s.Declines,
+		Phase: s.Phase, Attempt: s.Attempt, Asked: s.Asked, Contributions: s.Contributions, Declines: s.Declines, Uploads: s.Uploads,
 		Loss: s.Loss, Counters: s.Counters, Dropped: s.Counters.Dropped(),
 	}
 	if s.End != nil {
