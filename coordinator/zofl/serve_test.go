@@ -91,11 +91,18 @@ const kitchenDim = 20
 
 func newKitchen(t *testing.T, serve ...string) *kitchen {
 	t.Helper()
+	return newKitchenOf(t, nil, serve...)
+}
+
+// newKitchenOf makes one whose plan has more flags.
+func newKitchenOf(t *testing.T, plan []string, serve ...string) *kitchen {
+	t.Helper()
 	dir := t.TempDir()
 	address := freeAddress(t)
 	k := &kitchen{t: t, dir: dir, url: "nats://" + address, plan: filepath.Join(dir, "plan.json"), log: filepath.Join(dir, "log")}
-	if _, err := zofl(t, "plan", "--run", "kitchen", "--dim", fmt.Sprint(kitchenDim), "--write", k.plan, "--set", "members=2", "--set", "target=2",
-		"--set", "quorum=1", "--set", "reannounce=100", "--set", "deadline=500", "--set", "max_attempts=1000", "--set", "digest_every=4"); err != nil {
+	args := append([]string{"plan", "--run", "kitchen", "--dim", fmt.Sprint(kitchenDim), "--write", k.plan, "--set", "members=2", "--set", "target=2",
+		"--set", "quorum=1", "--set", "reannounce=100", "--set", "deadline=500", "--set", "max_attempts=1000", "--set", "digest_every=4"}, plan...)
+	if _, err := zofl(t, args...); err != nil {
 		t.Fatal(err)
 	}
 	k.lead = background(t, append([]string{"serve", k.plan, "--store", k.log, "--listen", address, "--json"}, serve...)...)
