@@ -184,3 +184,43 @@ func TestRoundsWithoutTheirVectors(t *testing.T) {
 		}
 	}
 }
+
+// A surrogate's rounds have two phases without control variates: what the run was
+// after each record has to follow, and so has a coordinator that goes on from there.
+func TestSurrogateRounds(t *testing.T) {
+	plan, err := wire.Preset("fzoos", "r", 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan.RunKey = make(wire.Bytes, 32)
+	plan.Members, plan.Target, plan.Quorum, plan.DenseKeep, plan.Diverge, plan.MaxScalar = 1, 1, 1, 4, 0, 1e20
+	c, log := newDenseCore(t, plan)
+	want := map[uint64][2]uint64{1: {0, 0}} // by record: rounds done, and the first phase
+	for n := uint64(2); n < 9; n++ {
+		elements := 6
+		if n%2 == 1 {
+			elements = int(plan.Features)
+		}
+		if c.round.scalars != elements || c.round.phase != uint8(1+n%2) {
+			t.Fatalf("record %d is phase %d with %d elements, want %d", n, c.round.phase, c.round.scalars, elements)
+		}
+		denseRounds(t, c, log, 1)
+		want[n] = [2]uint64{n/2 - (n+1)%2, n * ((n + 1) % 2)}
+	}
+	for n, w := range want {
+		_, rounds, at := c.history.at(n)
+		if rounds != w[0] || at.n != w[1] {
+			t.Errorf("after record %d: %d rounds, first phase %d, want %v", n, rounds, at.n, w)
+		}
+	}
+	if got := len(c.history.stretches); got != 1 {
+		t.Errorf("%d stretches of rounds that are all alike, want 1", got)
+	}
+	if err := c.ask(t, log, rollbackTo(6)); err != nil {
+		t.Fatal(err)
+	}
+	again := restartDense(t, log, nil)
+	if again.due() != 2 || again.rounds != 2 || again.point.n != 6 || c.due() != 2 || c.point != again.point {
+		t.Errorf("phase %d is due after %d rounds, first phase %d", again.due(), again.rounds, again.point.n)
+	}
+}
