@@ -92,6 +92,9 @@ func (f *planFlags) plan(args []string) (*wire.Plan, error) {
 	if err := p.Validate(); err != nil || f.secret == "" {
 		return p, err
 	}
+	if err := canBePrivate(p); err != nil { // before there is a key for it
+		return p, err
+	}
 	return p, keepSecret(p, f.secret)
 }
 

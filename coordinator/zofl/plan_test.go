@@ -156,6 +156,8 @@ func TestPlanSecretRefuses(t *testing.T) {
 	if _, err = zofl(t, "plan", "--dim", "100", "--set", "steps=0", "--secret", absent); err == nil {
 		t.Error("a plan without steps is taken")
 	}
+	_, err = zofl(t, "plan", "--preset", "fzoos", "--dim", "100", "--secret", absent)
+	refused(t, err, []string{"transport", "coordinator", "secret run key"})
 	if _, err := os.Stat(absent); err == nil {
 		t.Error("a secret was made for a plan that was refused")
 	}

@@ -43,6 +43,13 @@ func keepSecret(p *wire.Plan, name string) error {
 	return nil
 }
 
+// canBePrivate refuses what goes with a public run key only.
+func canBePrivate(p *wire.Plan) error {
+	private := *p
+	private.RunKey, private.KeyCheck = nil, make(wire.Bytes, len(wire.KeyCheck(nil)))
+	return private.Validate()
+}
+
 // makeSecret writes a new key and never overwrites one.
 func makeSecret(name string) ([]byte, error) {
 	key := make([]byte, secretLen)
