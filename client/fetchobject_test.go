@@ -274,8 +274,12 @@ func TestDenseWrongVector(t *testing.T) {
 					h.publish(m.Reply, lie(request, &reply))
 					return true
 				})
+				h.fetched()
 				h.announce()
 				pass(20 * time.Second)
+				if n := len(h.fetched()); name != "another bit" && name != "no frame" && n != 1 {
+					t.Errorf("asked for %d pieces after what is no answer, want none", n-1)
+				}
 				told := 0
 				for _, p := range d.progress() {
 					if p.Err != nil && strings.Contains(p.Err.Error(), "bad vector") {
@@ -501,6 +505,32 @@ func TestDenseSnapshot(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A snapshot has what is gone, and a vector that came after it is fetched.
+func TestDenseSnapshotAndVector(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := densePlan(small)
+		p.Control, p.DigestEvery = wire.ScaffoldPoint, 4
+		h := newHost(t, p)
+		h.device("d0", bowlLoss(small, 0))
+		w := h.passive("w", newStore(t), 4)
+		for h.last() < 9 {
+			h.denseRound()
+		}
+		h.announce()
+		h.agrees(w, 9)
+		h.gone(1) // c is of record 8, x of record 9
+		late := h.device("d1", bowlLoss(small, 1))
+		h.announce()
+		h.agrees(late, 9)
+		if late.Unproven() != 8 {
+			t.Errorf("the state began with record %d, want the snapshot of 8", late.Unproven())
+		}
+		if came := h.vectors(); len(came) != 2 || came[1].id != "d1" {
+			t.Errorf("%v came, want a vector of the late joiner too", came)
+		}
+	})
 }
 
 // Memory is taken as bytes come: a device that was promised a large vector has little

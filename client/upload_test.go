@@ -284,6 +284,9 @@ func TestUploadNotAnswered(t *testing.T) {
 			return (&wire.UploadReply{N: u.N + 1, State: wire.UploadTaken}).Append(nil)
 		},
 		"beyond the end": func(u wire.Upload) []byte {
+			return (&wire.UploadReply{N: u.N, State: wire.UploadMore, Offset: u.Size + u.Offset%8 + 4}).Append(nil)
+		},
+		"at the end": func(u wire.Upload) []byte {
 			return (&wire.UploadReply{N: u.N, State: wire.UploadMore, Offset: u.Size}).Append(nil)
 		},
 		"never any further": func(u wire.Upload) []byte { return (&wire.UploadReply{N: u.N, State: wire.UploadMore}).Append(nil) },
