@@ -20,7 +20,6 @@ type device struct {
 	client  *client.Client
 
 	experiments uint64
-	refused     error   // the first parameters that it would not try
 	points      []Point // where the fleet was after each round
 }
 
@@ -53,7 +52,6 @@ func newDevice(b *broker.Broker, run string, i int, plate Plate, seed uint64) (*
 func (d *device) try(_ context.Context, x []float32, _ client.Batch) (float64, error) {
 	g, err := GainsOf(x)
 	if err != nil {
-		d.refused = err
 		return 0, err
 	}
 	d.experiments++
@@ -61,7 +59,12 @@ func (d *device) try(_ context.Context, x []float32, _ client.Batch) (float64, e
 }
 
 // record notes where the fleet is after each round, on the goroutine of the client.
+// A device in the field would sit out a round whose experiment failed; here it is a
+// mistake, which ends the run.
 func (d *device) record(p client.Progress) error {
+	if p.Declined != 0 {
+		return p.Err
+	}
 	x := make([]float32, len(knobs))
 	n, err := d.client.Params(x)
 	if err != nil || n == 0 || n != p.N || len(d.points) > 0 && d.points[len(d.points)-1].Round == p.Round {

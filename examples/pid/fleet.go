@@ -107,7 +107,7 @@ func (f *fleet) start(ctx context.Context, devices *sync.WaitGroup, cancel conte
 	for _, d := range f.devices {
 		devices.Go(func() {
 			if err := d.client.Run(ctx); err != nil {
-				cancel(errors.Join(err, d.refused))
+				cancel(err)
 			}
 		})
 		select {
@@ -124,11 +124,6 @@ func (f *fleet) record(e coordinator.Event) error {
 	case coordinator.Joined:
 		f.joined <- struct{}{}
 	case coordinator.RunPaused:
-		for _, d := range f.devices {
-			if d.refused != nil {
-				return fmt.Errorf("the run paused: %s: %w", e.Reason, d.refused)
-			}
-		}
 		return fmt.Errorf("the run paused: %s", e.Reason)
 	}
 	return nil

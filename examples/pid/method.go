@@ -24,12 +24,12 @@ var methods = []Method{
 		// of 6 are for losses that cost less than ten minutes.
 		p.Steps, p.Active, p.Around, p.Radius = 3, 2, 3, 0.1
 		p.Step = 0.05
-		p.LengthScale, p.Noise = 0.5, 1e-3 // readings are noisy, so are losses
+		p.LengthScale, p.Noise = 0.7, 1e-3 // readings are noisy, so are losses
 		p.Features, p.Window = 1000, 400
 	}},
 	{"FedZO", "fedzo-dense", func(p *wire.Plan) {
-		// 2 steps of 1 + 5 experiments: 12 a round. Closer probes drown in the noise.
-		p.Steps, p.Perturbations, p.Mu, p.Batch = 2, 5, 0.05, 0
+		// 4 steps of 1 + 2 experiments: 12 a round. Closer probes drown in the noise.
+		p.Steps, p.Perturbations, p.Mu, p.Batch = 4, 2, 0.05, 0
 		p.Rule, p.Step, p.Beta, p.Beta2, p.Epsilon = wire.LocalAdam, 0.03, 0.9, 0.999, 1e-8
 	}},
 }

@@ -22,10 +22,10 @@ type Plate struct {
 var Nominal = Plate{Gain: 300, Lag: 90, Dead: 10, Sensor: 8, Noise: 0.1}
 
 // Plates returns n plates as they left the factory and were mounted: what differs by
-// 30 % from one to the next is mains and contact, mass, and where the sensor sits.
+// 20 % from one to the next is mains and contact, mass, and where the sensor sits.
 func Plates(n int, seed uint64) []Plate {
 	random := rand.New(rand.NewPCG(seed, 1))
-	vary := func(v float64) float64 { return v * math.Exp(0.3*random.NormFloat64()) }
+	vary := func(v float64) float64 { return v * math.Exp(0.2*random.NormFloat64()) }
 	plates := make([]Plate, n)
 	for i := range plates {
 		plates[i] = Plate{vary(Nominal.Gain), vary(Nominal.Lag), vary(Nominal.Dead), vary(Nominal.Sensor), Nominal.Noise}
