@@ -1,6 +1,7 @@
 package source
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -181,4 +182,40 @@ func TestRetained(t *testing.T) {
 	want(11, 7, 11)
 	want(14, 7, 11, 13, 14)
 	want(15, 7, 11, 13, 14)
+}
+
+// A hurried source is led meanwhile: at first it has records up to some only, and later
+// reads find no vector from before others.
+type hurried struct {
+	Source
+	first, oldest uint64 // 0: all
+	reads         int
+}
+
+func (h *hurried) Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error {
+	h.reads++
+	return h.Source.Read(ctx, from, func(n uint64, record []byte) bool {
+		return (h.reads > 1 || h.first == 0 || n <= h.first) && f(n, record)
+	})
+}
+
+func (h *hurried) Vector(ctx context.Context, name coordinator.ObjectName) ([]byte, error) {
+	if h.reads > 1 && name.N < h.oldest {
+		return nil, coordinator.ErrNoObject
+	}
+	return h.Source.Vector(ctx, name)
+}
+
+// TestLedMeanwhile: what a coordinator deletes while its log is read is no damage, and is
+// there for the replay that needed it.
+func TestLedMeanwhile(t *testing.T) {
+	c := newDenseChain(t)
+	c.phases(9) // 2..10
+	src := c.source(func(n uint64) bool { return n >= 7 })
+	if r, err := Replay(t.Context(), &hurried{Source: src, first: 8, oldest: 10}, Config{}); err != nil || r.N() != 8 {
+		t.Errorf("replay: %v", err)
+	}
+	if v, err := CheckVectors(t.Context(), &hurried{Source: src, first: 8}, 0); err != nil || v.Right != 2 || len(v.Missing) > 0 {
+		t.Errorf("vectors %+v, %v, want 2 and none missing", v, err)
+	}
 }
