@@ -84,8 +84,7 @@ func (s *fzoosSize) few(paper uint64) uint64 {
 	return paper
 }
 
-// fzoosMethod is FZooS, and fzoosBaselines what it is compared with, by the paper's
-// local rule: Adam, begun anew each round.
+// fzoos returns the method.
 func (s *fzoosSize) fzoos() contestant {
 	name := "fzoos"
 	if s.method != nil {
@@ -94,6 +93,8 @@ func (s *fzoosSize) fzoos() contestant {
 	return contestant{name: name, title: "FZooS", preset: "fzoos", set: s.method}.at(0.01)
 }
 
+// fzoosBaselines are what it is compared with, by the paper's local rule: Adam, begun
+// anew each round.
 var fzoosBaselines = func() []contestant {
 	plain := contestant{name: "a", title: "FedZO", preset: "fedzo-dense", set: []string{
 		"distribution=normal", "difference=forward", "perturbations=20", "mu=0.01", "batch=0",
@@ -107,11 +108,14 @@ var fzoosBaselines = func() []contestant {
 	}
 }()
 
-// plain returns baselines by the plain rule, to be tried with steps.
+// plainRule makes a method step by the gradient alone.
+var plainRule = []string{"rule=sgd", "beta=0", "beta2=0", "epsilon=0"}
+
+// plainSteps returns baselines by the plain rule, to be tried with steps.
 func plainSteps(list []contestant, steps []float32) []contestant {
 	var out []contestant
 	for _, c := range list {
-		out = append(out, c.with("s"+c.name[1:], c.title+", SGD", "rule=sgd", "beta=0", "beta2=0", "epsilon=0").at(steps...))
+		out = append(out, c.with("s"+c.name[1:], c.title+", SGD", plainRule...).at(steps...))
 	}
 	return out
 }

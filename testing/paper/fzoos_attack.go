@@ -21,7 +21,7 @@ func (x *boxRun) attack() error {
 	}
 	for _, portion := range x.size.portions {
 		a, err := blackbox.NewAttack(x.ctx, set.train, set.test, blackbox.AttackConfig{
-			Portion: portion, Images: x.size.images, Models: 1, Seed: 1, Goroutines: 2, Logf: x.env.Logf,
+			Portion: portion, Images: x.size.images, Goroutines: 2, Logf: x.env.Logf,
 		})
 		if err != nil {
 			return err

@@ -85,14 +85,14 @@ func (l *lookout) means(cumulative bool) []float64 {
 // disparity is figure 3: C = 5, all by the plain rule with the same step, which moves x
 // as far as Adam's 0.01 where x begins.
 func (x *boxRun) disparity() error {
-	const step, rounds = 0.1, 5
+	const step, most = 0.1, 5
+	rounds := min(most, x.size.few(most))
 	x.report.Figure = Figure{Title: x.report.ID, X: "local step", Y: "cosine with the gradient of F, mean so far"}
 	x.report.Table.Columns = []string{"method", "local_step", "cosine", "cosine_so_far"}
-	sgd := []string{"rule=sgd", "beta=0", "beta2=0", "epsilon=0"}
 	ours := x.size.fzoos()
-	list := []contestant{ours.with("fzoos-s", "FZooS", sgd...)}
+	list := []contestant{ours.with("fzoos-s", "FZooS", plainRule...)}
 	for _, c := range fzoosBaselines {
-		list = append(list, c.with("s"+c.name[1:], c.title, sgd...))
+		list = append(list, c.with("s"+c.name[1:], c.title, plainRule...))
 	}
 	var ends, at []float64
 	var text []string

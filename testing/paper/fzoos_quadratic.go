@@ -111,7 +111,7 @@ func (x *boxRun) ablation() error {
 			plain.with("ir", "gamma 1/t, vector of the round", "correction_at=round"),
 			plain.with("1r", "gamma 1, vector of the round", "correction=one", "correction_at=round"),
 			plain.with("0", "gamma 0", "correction=zero"),
-			plain.with("s", "gamma 1/t, SGD 0.1", "rule=sgd", "beta=0", "beta2=0", "epsilon=0").at(0.1),
+			plain.with("s", "gamma 1/t, SGD 0.1", plainRule...).at(0.1),
 			plain.with("t", "gamma of Corollary E.1", "correction=theory", fmt.Sprintf("heterogeneity=%.3g", g)),
 		})
 		if err != nil {

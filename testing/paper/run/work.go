@@ -11,7 +11,8 @@ import (
 // A work is what the records of a log took the clients.
 //
 // Of a round of two phases, those who contribute to the second and had no part in the
-// first find the scalars of the first besides, on a minibatch of its record.
+// first find what it made besides, on a minibatch of its record: but of a surrogate's,
+// where the phases ask for different things.
 type work struct {
 	plan    *wire.Plan
 	ids     []string
@@ -32,9 +33,13 @@ func (w *work) add(r *wire.Record) {
 	}
 	asked, first := w.asked(r), w.first
 	w.queries += uint64(r.Round.Contributors) * w.plan.PhaseQueries(r.Round.Phase, r.Round.Perturbations)
-	steps := uint64(w.plan.Steps)
-	if w.first = nil; r.Round.Phase == 1 {
+	steps, surrogate := uint64(w.plan.Steps), w.plan.Estimator == wire.Surrogate
+	w.first = nil
+	switch {
+	case r.Round.Phase == 1 && !surrogate:
 		w.first, w.p, steps = asked, r.Round.Perturbations, 1
+	case r.Round.Phase == 2 && surrogate:
+		steps = 1
 	}
 	for slot, was := range asked {
 		if !was {

@@ -1,0 +1,228 @@
+package paper
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/testing/paper/blackbox"
+	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/wire"
+)
+
+// tinyBoxes is an experiment of a few points and features.
+func tinyBoxes(t *testing.T, e *Env) *boxRun {
+	t.Helper()
+	e.Logf = t.Logf
+	size := fzoosSizeOf(&Env{Short: true, Seeds: 2})
+	size.method, size.rounds, size.fewer = []string{"window=20", "features=40", "candidates=10"}, 2, 2
+	size.c, size.sgd, size.steps, size.features = []float64{5}, []float32{0.03, 0.1}, []uint32{2}, []string{"10", "40"}
+	return newBoxRun(t.Context(), e, "tiny", size)
+}
+
+// TestFzoosQuadratic: all methods begin alike and ask as often as they should, and from
+// their logs it comes to the same claims.
+func TestFzoosQuadratic(t *testing.T) {
+	e := &Env{Dir: t.TempDir()}
+	x := tinyBoxes(t, e)
+	if err := x.quadratic(); err != nil {
+		t.Fatal(err)
+	}
+	if len(x.report.Claims) != 2+2+2*len(fzoosLevels) {
+		t.Errorf("%d claims", len(x.report.Claims))
+	}
+	if f, more := x.report.Figure, x.report.More[0]; len(f.Series) != 9 || len(more.Series) != 9 || more.Series[1].X[1] != 2*5*210 {
+		t.Errorf("%d and %d series, FedZO's queries %v", len(f.Series), len(more.Series), more.Series[1].X)
+	}
+	task := x.quadraticTask(5, fzoosSteps, 2)
+	queries := map[string]float64{"FZooS": 10*6 + 6, "FedZO": 210, "FedProx": 210, "SCAFFOLD I": 231, "SCAFFOLD II": 210}
+	curves, err := x.compare(task, append([]contestant{x.size.fzoos()}, fzoosBaselines...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range curves {
+		if c.perRound() != queries[c.title] {
+			t.Errorf("%s: %v queries a client and round, want %v", c.title, c.perRound(), queries[c.title])
+		}
+		if len(c.results) != 2 || c.results[0].Totals.Up.Messages != 0 {
+			t.Errorf("%s: %d runs; it ran again: %+v", c.title, len(c.results), c.results[0].Totals)
+		}
+		if i > 1 && c.results[1].Curve.Points[0].TrainLoss != curves[1].results[1].Curve.Points[0].TrainLoss {
+			t.Errorf("%s begins elsewhere than FedZO", c.title)
+		}
+	}
+	again := tinyBoxes(t, e)
+	if err := again.quadratic(); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range again.report.Claims {
+		if c != x.report.Claims[i] {
+			t.Errorf("from the logs:\n%+v\nfirst:\n%+v", c, x.report.Claims[i])
+		}
+	}
+}
+
+// TestFzoosVariations goes all the way of the others on quadratic functions.
+func TestFzoosVariations(t *testing.T) {
+	x := tinyBoxes(t, &Env{})
+	x.size.seeds = 1
+	for name, f := range map[string]func() error{"T": x.localUpdates, "M": x.features, "gamma": x.ablation, "cosine": x.disparity} {
+		if err := f(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if want := 2 + 2*len(fzoosLevels) + 1 + 6 + 2; len(x.report.Claims) != want {
+		t.Errorf("%d claims, want %d", len(x.report.Claims), want)
+	}
+}
+
+// TestFzoosAttack misleads models that were trained for an epoch.
+func TestFzoosAttack(t *testing.T) {
+	a, err := blackbox.NewAttack(t.Context(), data.Digits(400, 1), data.Digits(200, 2),
+		blackbox.AttackConfig{Portion: 1, Clients: 2, Images: 2, OnAverage: true, Epochs: 1, Cache: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := tinyBoxes(t, &Env{})
+	if err := x.mislead(a, 1); err != nil {
+		t.Fatal(err)
+	}
+	if len(x.report.Claims) != 4 || !strings.HasPrefix(x.report.Claims[2].Figures, margin) {
+		t.Errorf("%d claims: %+v", len(x.report.Claims), x.report.Claims)
+	}
+}
+
+// TestFzoosMetric improves an MLP of a few rows.
+func TestFzoosMetric(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	table := &data.Table{Features: 54, Classes: 7}
+	for i := range 140 {
+		for f := range 54 {
+			table.Values = append(table.Values, float32((i*31+f*17)%101)/101+float32(i%7)*float32(f%7))
+		}
+		table.Labels = append(table.Labels, uint8(i%7))
+	}
+	x := tinyBoxes(t, &Env{})
+	x.size.rows, x.size.seeds = 20, 1
+	if err := x.improve(table, blackbox.F1, 0.7); err != nil {
+		t.Fatal(err)
+	}
+	if len(x.report.Claims) != 2 || !strings.HasPrefix(x.report.Claims[0].Figures, "1 - f1") {
+		t.Errorf("%+v", x.report.Claims)
+	}
+}
+
+// TestFzoosPlans: every training of the full size is a plan, with a name of its own.
+func TestFzoosPlans(t *testing.T) {
+	size := fzoosSizeOf(&Env{})
+	x := newBoxRun(t.Context(), &Env{}, "plans", size)
+	names := map[string]bool{}
+	for _, c := range size.c {
+		for _, steps := range size.steps {
+			task := x.quadraticTask(c, steps, fzoosRounds)
+			list := append([]contestant{size.fzoos()}, fzoosBaselines...)
+			for _, m := range append(list, plainSteps(fzoosBaselines, size.sgd)...) {
+				for _, step := range m.steps {
+					one, err := task.training(&m, step, 99)
+					if err != nil {
+						t.Fatal(err)
+					}
+					p, err := run.Plan(one.Preset, one.Name, 99, one.Task.Dim, one.Clients, one.Asked)
+					if err != nil {
+						t.Fatal(err)
+					}
+					one.Set(p)
+					if err := p.Validate(); err != nil || names[one.Name] || len(one.Name) != 24 || p.Steps != steps || p.Step != step {
+						t.Errorf("%s: T=%d, twice %v, %v", one.Name, p.Steps, names[one.Name], err)
+					}
+					if p.Rule == wire.LocalAdam != (m.steps[0] == 0.01) {
+						t.Errorf("%s: rule %v", m.title, p.Rule)
+					}
+					names[one.Name] = true
+				}
+			}
+		}
+	}
+	if got, want := len(names), 3*3*(1+4+4*4); got != want {
+		t.Errorf("%d names, want %d", got, want)
+	}
+}
+
+// TestLookout: moves down the gradient are told from those up and from probes.
+func TestLookout(t *testing.T) {
+	q, err := quadraticOf(5, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newLookout(q)
+	x, g := make([]float32, fzoosDim), make([]float64, fzoosDim)
+	q.Start(x, 1)
+	probe := make([]float32, fzoosDim)
+	walk := func(n uint64, eta float64) {
+		for step := range 3 {
+			l.asked(x, []int{2}, client.Batch{N: n, Step: step})
+			l.asked(probe, []int{2}, client.Batch{N: n, Step: step})
+			q.MeanGradient(g, x)
+			for j := range x {
+				x[j] -= float32(eta * g[j])
+			}
+		}
+	}
+	walk(4, 10)
+	walk(6, -10)
+	if c := l.sums[2]; math.Abs(c[0]) > 1e-3 || math.Abs(c[1]) > 1e-3 || c[2] != 0 || l.n[2][0] != 2 || l.n[2][2] != 0 {
+		t.Errorf("sums %v of %v cosines, want 1 - 1", c[:3], l.n[2][:3])
+	}
+	l = newLookout(q)
+	walk(4, 10)
+	if each := l.means(false); math.Abs(each[0]-1) > 1e-3 || math.Abs(each[1]-1) > 1e-3 || !math.IsNaN(each[2]) {
+		t.Errorf("means %v, want 1", each[:3])
+	}
+}
+
+// madeCurve is a curve of one seed of which every round costs so many queries.
+func madeCurve(t *boxTask, title string, queries uint64, values ...float64) *boxCurve {
+	c := &run.Curve{Metrics: []string{t.metric}}
+	for i, v := range values {
+		round := uint64(i + 1)
+		c.Points = append(c.Points, run.Point{Round: round, Queries: round * queries, Values: []float64{v}})
+	}
+	return &boxCurve{contestant: contestant{title: title}, task: t, clients: 1, results: Results{{Curve: c}}}
+}
+
+func TestFzoosClaims(t *testing.T) {
+	task := &boxTask{title: "made", metric: "m", rounds: 4}
+	ours := madeCurve(task, "ours", 10, 4, 2, 1, 1)
+	for _, test := range []struct {
+		other           *boxCurve
+		rounds, queries bool
+	}{
+		{madeCurve(task, "slow", 20, 4, 4, 3, 2), true, true}, // 20 of 80
+		{madeCurve(task, "near", 10, 4, 4, 3, 2), true, false},
+		{madeCurve(task, "dear", 30, 4, 2, 1.1, 1), true, true},
+		{madeCurve(task, "lower", 100, 4, 3, 2, .5), false, false},
+		{madeCurve(task, "ended", 100, 4, 3), true, true}, // infinite, so that any round will do
+	} {
+		x := newBoxRun(t.Context(), &Env{}, "made", fzoosSize{})
+		x.sooner(ours, []*boxCurve{test.other}, "Adam")
+		if c := x.report.Claims; c[0].Holds != test.rounds || c[1].Holds != test.queries {
+			t.Errorf("%s: %+v, want %v and %v", test.other.title, c, test.rounds, test.queries)
+		}
+	}
+	x := newBoxRun(t.Context(), &Env{}, "made", fzoosSize{})
+	x.reaches(2, ours, []*boxCurve{madeCurve(task, "late", 30, 4, 4, 2, 2)})
+	x.reaches(2, ours, []*boxCurve{madeCurve(task, "early", 50, 2, 2, 2, 2)})
+	x.reaches(0, ours, nil)
+	x.ordered("order", []*boxCurve{ours, madeCurve(task, "late", 30, 4, 4, 2, 2)})
+	x.ordered("order", []*boxCurve{ours, madeCurve(task, "lower", 30, 4, 4, 2, 0)})
+	for i, want := range []bool{true, true, false, false, false, false, true, false} {
+		if got := x.report.Claims[i]; got.Holds != want {
+			t.Errorf("claim %d: %+v, want %v", i, got, want)
+		}
+	}
+	if got := spreadError([]float64{1, 2, 3}); got != "2.0000+-0.5774" {
+		t.Errorf("mean and standard error %q", got)
+	}
+}
