@@ -26,6 +26,7 @@ type book struct {
 	standing map[string]reply           // by device
 	members  []string                   // that a log has taken, by slot
 	lenient  bool                       // the log lost a change, see lost
+	vectors  vectors
 }
 
 // An entry is a record of the log.
@@ -59,6 +60,7 @@ func newBook(w *world) *book {
 	return &book{
 		w: w, begun: map[uint64]*process{}, states: map[uint64][]state{}, tips: map[uint64][]wire.Tip{},
 		made: map[answer]map[uint64]bool{}, standing: map[string]reply{},
+		vectors: newVectors(),
 	}
 }
 
@@ -67,6 +69,11 @@ func (b *book) begin(p *process, epoch uint64) {
 	b.w.note(p, "begins epoch %d after record %d", epoch, len(b.chain))
 	if epoch <= b.epoch {
 		b.w.find("epochs ascend", "%v begins epoch %d, %d was begun before", p, epoch, b.epoch)
+	}
+	for name := range b.vectors.there {
+		if name.N > uint64(len(b.chain)) {
+			b.w.count("vector without its record")
+		}
 	}
 	b.epoch = max(b.epoch, epoch)
 	b.begun[epoch] = p
@@ -99,6 +106,7 @@ func (b *book) commit(record []byte) {
 	b.w.count("record " + r.Kind.String())
 	b.w.note(nil, "    record %d is in the log: %v, epoch %d", n, r.Kind, r.Epoch)
 	if b.w.finding == nil {
+		b.lacking()
 		b.grow(n)
 	}
 }
@@ -107,7 +115,9 @@ func (b *book) commit(record []byte) {
 func (b *book) grow(n uint64) {
 	r, err := b.truth, error(nil)
 	if r != nil && r.N() == n-1 && b.chain[n-1].record.Kind != wire.KindRollback {
-		err = r.Apply(b.chain[n-1].bytes)
+		if err = r.Apply(b.chain[n-1].bytes); err == nil {
+			err = b.complete(r)
+		}
 	} else {
 		r, err = b.replay(n)
 	}
@@ -141,7 +151,7 @@ func (b *book) replay(n uint64) (*replica.Replica, error) {
 			return nil, err
 		}
 	}
-	return r, nil
+	return r, b.complete(r)
 }
 
 // plan returns the plan by which record n+1 is made.
@@ -163,6 +173,10 @@ func (b *book) round(r *wire.Record) {
 	plan := b.plan()
 	if r.Round.Contributors < plan.Quorum {
 		b.w.find("quorum", "record %d has %d contributors, the quorum is %d", r.N, r.Round.Contributors, plan.Quorum)
+	}
+	if plan.Transport == wire.DenseVectors {
+		b.mean(r, plan)
+		return
 	}
 	counted, err := b.contributors(r, plan)
 	if err != nil {

@@ -82,7 +82,7 @@ func (w *world) ready() []*packet {
 // queues says whether a packet waits for the loop of a coordinator.
 func (w *world) queues(k *packet) bool {
 	kind, _ := w.kind(&k.Message)
-	return k.sub != nil && (kind == replying || kind == joining)
+	return k.sub != nil && (kind == replying || kind == joining || kind == uploading)
 }
 
 // carry delivers a packet, or what is wrong with the network happens to it.

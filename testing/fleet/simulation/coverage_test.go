@@ -15,6 +15,8 @@ var covered = []string{
 	"relay single", "relay half", "median single", "median half",
 	"event phase", "second phase", "control variate", "control variate of old",
 	"second phase of another P", "control variate of another P",
+	"dense none differences", "dense none surrogate", "dense scaffold-1 differences", "dense scaffold-2 differences",
+	"piece", "object piece", "upload busy", "upload refused", "upload resumed by another life", "vector gone", "vector without its record",
 	"rid of a wrong bit", "declined busy", "declined time", "declined loss failed",
 }
 

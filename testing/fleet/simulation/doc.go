@@ -11,6 +11,9 @@
 // run or rolls it back. After some hundred such things it heals everything, and
 // the run must come to its end, on every device, with the same bits.
 //
+// In some runs devices send vectors, in pieces of a few bytes: frames are cut on their
+// way as if they were that short.
+//
 // # Use
 //
 // All seeds from 1 on, as many as fit a test command:

@@ -225,7 +225,11 @@ func (p *process) ask(subject string, data []byte) (*inbox, string, error) {
 	}
 	p.inboxes++
 	name := fmt.Sprintf("_INBOX.%s.%d", p, p.inboxes)
-	m := bus.Message{Subject: subject, Reply: name, Data: bytes.Clone(data)}
+	kind, id := w.kind(&bus.Message{Subject: subject})
+	m := bus.Message{Subject: subject, Reply: name, Data: w.scenario.shorten(kind, data)}
+	if kind == uploading {
+		w.book.uploaded(p, id, m.Data)
+	}
 	in := &inbox{p: p, subject: subject, answer: make(chan []byte, 1)}
 	heard := w.net.send(p, m)
 	w.note(p, "asks %s: %s", subject, describe{w, &m})

@@ -54,7 +54,7 @@ func (b *broker) live(p *process) error {
 	for {
 		c, err := coordinator.New(p.ctx, coordinator.Config{
 			Bus: p, Plan: b.w.scenario.plan, Log: &watchedLog{Log: log, p: p}, Linger: linger,
-			Queue: 64, Witnesses: []string{witnessName}, Recorder: coordinator.RecorderFunc(func(e coordinator.Event) error { return b.record(p, &e) }),
+			Queue: 64, UploadMemory: b.w.scenario.uploads, Witnesses: []string{witnessName}, Recorder: coordinator.RecorderFunc(func(e coordinator.Event) error { return b.record(p, &e) }),
 		})
 		if err != nil {
 			return err
@@ -62,6 +62,7 @@ func (b *broker) live(p *process) error {
 		b.set(c)
 		err = c.Run(p.ctx)
 		b.set(nil)
+		b.count(p, c)
 		if !errors.Is(err, coordinator.ErrDeposed) {
 			return err
 		}
@@ -72,6 +73,16 @@ func (b *broker) set(c *coordinator.Coordinator) {
 	b.w.mu.Lock()
 	defer b.w.mu.Unlock()
 	b.c = c
+}
+
+// count checks what a coordinator counted: no device lies.
+func (b *broker) count(p *process, c *coordinator.Coordinator) {
+	counters := c.Status().Counters
+	b.w.mu.Lock()
+	defer b.w.mu.Unlock()
+	if n := counters.WrongDigest + counters.TooLarge + counters.NonFinite; n > 0 {
+		b.w.find("vectors arrive as they were sent", "%v dropped %d: %+v", p, n, counters)
+	}
 }
 
 func (b *broker) open(p *process) (coordinator.Log, error) {
@@ -124,8 +135,10 @@ func (d *device) check() {
 		if err != nil {
 			d.w.find("replicas hold the log's states", "%s: %v", d.id, err)
 		}
-		if n == d.checked && !d.flipped {
+		if !d.flipped {
 			d.w.book.models(d.id, n, d.params)
+		}
+		if n == d.checked && !d.flipped {
 			return
 		}
 	}

@@ -34,6 +34,8 @@ type scenario struct {
 	steps        int // things that happen before all is healed
 	slow         float64
 	decline      float64
+	piece        int // bytes of a vector in a frame at most; 0: as production has it
+	uploads      int // bytes that vectors may take which have arrived in part; 0: as production has it
 
 	drop, double, delay float64 // per message
 	logFault            float64 // per operation of a shared log
@@ -107,7 +109,9 @@ func (s *scenario) drawPlan(rng *rand.Rand) error {
 	}
 	s.drawRounds(p, rng)
 	s.drawWeights(p, rng)
-	s.drawMethod(p, rng)
+	if s.drawMethod(p, rng); rng.IntN(5) == 0 {
+		s.drawDense(p, rng)
+	}
 	p.EvalEvery, p.EvalCount, p.Metrics = uint32(rng.IntN(4)), 1, []string{"m"}
 	p.DigestEvery = uint32(rng.IntN(4))
 	p.Rounds = uint64(3 + rng.IntN(8))

@@ -22,6 +22,12 @@ func (b *book) sent(p *process, m *bus.Message) {
 		b.replied(p, id, m.Data)
 	case handing:
 		b.w.count("snapshot piece")
+	case bringing:
+		b.brought(p, m.Data)
+	case taking:
+		if r, err := wire.DecodeUploadReply(m.Data); err == nil {
+			b.w.count("upload " + r.State.String())
+		}
 	}
 }
 
@@ -110,25 +116,36 @@ func (b *book) replied(p *process, id string, frame []byte) {
 	if r.Kind == wire.Contribution || r.Kind == wire.Decline {
 		of--
 	}
-	if !slices.Contains(b.tips[of], r.Tip) {
-		b.w.find("devices follow a log", "%v: a reply about record %d of no log", p, of)
-	}
+	b.follows(p, of, r.Tip)
 	a := answer{id, r.N, r.Tip}
 	stands, had := b.standing[id]
 	switch {
 	case r.Kind == wire.Decline && had && stands.answer != a:
 		delete(b.standing, id) // it takes the place of what was sent before
 	case r.Kind == wire.Contribution:
-		if had && stands.answer == a {
-			b.w.count("reply again")
-			if !bytes.Equal(stands.frame, frame) && b.binding(a) {
-				b.w.find("a reply is repeated as it is", "%v: record %d: %x, before %x", p, r.N, frame, stands.frame)
-			}
+		b.contributed(p, a, frame)
+	}
+}
+
+// follows checks that what a device sends is about a state that a log had.
+func (b *book) follows(p *process, n uint64, tip wire.Tip) {
+	if !slices.Contains(b.tips[n], tip) {
+		b.w.find("devices follow a log", "%v: a reply about record %d of no log", p, n)
+	}
+}
+
+// contributed checks that a contribution is the one that was sent before.
+func (b *book) contributed(p *process, a answer, frame []byte) {
+	b.follows(p, a.n-1, a.tip)
+	if stands, had := b.standing[a.device]; had && stands.answer == a {
+		b.w.count("reply again")
+		if !bytes.Equal(stands.frame, frame) && b.binding(a) {
+			b.w.find("a reply is repeated as it is", "%v: record %d: %x, before %x", p, a.n, frame, stands.frame)
 		}
-		b.standing[id] = reply{a, bytes.Clone(frame)}
-		if b.made[a] == nil {
-			b.made[a] = map[uint64]bool{}
-		}
+	}
+	b.standing[a.device] = reply{a, bytes.Clone(frame)}
+	if b.made[a] == nil {
+		b.made[a] = map[uint64]bool{}
 	}
 }
 
@@ -142,6 +159,10 @@ func (b *book) binding(a answer) bool {
 
 // delivered notes that a reply reaches a coordinator.
 func (b *book) delivered(to *process, m *bus.Message) {
+	if kind, _ := b.w.kind(m); kind == uploading {
+		b.cameUpload(to, m)
+		return
+	}
 	r, err := wire.DecodeReply(m.Data)
 	if err != nil || r.Kind != wire.Contribution {
 		return

@@ -1,13 +1,17 @@
 package simulation
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
 
-// lose cuts the log after record keep. Nobody leads after it.
+// lose cuts the log after record keep, with the vectors that it had then. Nobody leads
+// after it.
 func (s *server) lose(keep int) {
 	s.records = s.records[:keep:keep]
+	s.w.book.vectors.there = maps.Clone(s.past[keep-1])
+	s.past = s.past[:keep:keep]
 	s.w.book.lost(uint64(keep))
 	for _, p := range s.w.parties {
 		if p.p != nil && p.broker != nil && p.broker.handle != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -25,7 +26,8 @@ type server struct {
 	records [][]byte
 	members []string
 	epoch   uint64
-	holder  *handle // who has the lease
+	past    []map[coordinator.ObjectName][]byte // the vectors there were after each record
+	holder  *handle                             // who has the lease
 	waiting []*request
 }
 
@@ -34,7 +36,9 @@ type request struct {
 	h       *handle
 	kind    requestKind
 	n       uint64
-	record  []byte
+	record  []byte // or a vector
+	name    coordinator.ObjectName
+	names   []coordinator.ObjectName
 	ids     []string
 	known   int // members that the process knew when it asked
 	number  int
@@ -50,9 +54,13 @@ const (
 	beginning requestKind = iota
 	appending
 	admitting
+	storing
+	deleting
 )
 
-func (k requestKind) String() string { return [...]string{"begin", "append", "members"}[k] }
+func (k requestKind) String() string {
+	return [...]string{"begin", "append", "members", "store", "delete"}[k]
+}
 
 func (r *request) String() string {
 	text := fmt.Sprintf("%v of %v", r.kind, r.h.p)
@@ -148,8 +156,15 @@ func (h *handle) depose() {
 
 // do does what a request asks, and returns what its process is to be told.
 func (s *server) do(r *request) error {
-	if r.kind == admitting {
+	switch r.kind {
+	case admitting:
 		return s.admit(r)
+	case storing:
+		s.w.book.put(r.h.p, r.name, r.record)
+		return nil
+	case deleting:
+		s.w.book.keep(r.n, r.names)
+		return nil
 	}
 	last := uint64(len(s.records))
 	switch {
@@ -163,6 +178,7 @@ func (s *server) do(r *request) error {
 		return fmt.Errorf("simulation: record %d after %d: %w", r.n, last, coordinator.ErrOrder)
 	}
 	s.records = append(s.records, bytes.Clone(r.record))
+	s.past = append(s.past, maps.Clone(s.w.book.vectors.there))
 	s.w.book.commit(r.record)
 	return nil
 }

@@ -137,7 +137,7 @@ func (b *book) variates(r *wire.Record, plan *wire.Plan, counted []int) error {
 	if n := int(r.Round.Population); n < len(counted) || n > len(b.members) {
 		return fmt.Errorf("a population of %d, %d devices are members", n, len(b.members))
 	}
-	left, of := b.left(), map[int]uint64{}
+	left, of := b.left(uint64(len(b.chain))), map[int]uint64{}
 	for i := range r.Round.Terms[1:] {
 		t := &r.Round.Terms[1+i]
 		n := r.N - t.Back
@@ -196,10 +196,10 @@ func (b *book) holders(slots []uint32) (devices []int) {
 	return devices
 }
 
-// left returns the records that no rollback undid.
-func (b *book) left() map[uint64]bool {
+// left returns the records that no rollback up to record n undid.
+func (b *book) left(n uint64) map[uint64]bool {
 	left := map[uint64]bool{}
-	for n := uint64(len(b.chain)); n > 0; {
+	for n > 0 {
 		left[n] = true
 		if e := &b.chain[n-1]; e.record.Kind == wire.KindRollback {
 			n = e.record.To

@@ -93,8 +93,34 @@ func (d describe) String() string {
 		if r, err := wire.DecodeCatchUpReply(d.m.Data); err == nil {
 			return fmt.Sprintf("%d records from %d, last=%d", r.Records.Len(), r.From, r.Last)
 		}
+	default:
+		return describeVector(kind, d.m.Data)
 	}
 	return fmt.Sprintf("%d bytes", len(d.m.Data))
+}
+
+// describeVector prints what has to do with a vector.
+func describeVector(kind frameKind, data []byte) string {
+	switch kind {
+	case uploading:
+		if u, err := wire.DecodeUpload(data); err == nil {
+			return fmt.Sprintf("upload n=%d tip=%.6s weight=%d loss=%v digest=%x bytes %d+%d of %d",
+				u.N, u.Tip, u.Weight, u.Loss, u.Digest[:4], u.Offset, len(u.Data), u.Size)
+		}
+	case taking:
+		if r, err := wire.DecodeUploadReply(data); err == nil {
+			return fmt.Sprintf("upload %v n=%d offset=%d wait=%d", r.State, r.N, r.Offset, r.Wait)
+		}
+	case wanting:
+		if r, err := wire.DecodeObjectRequest(data); err == nil {
+			return fmt.Sprintf("vector %x from byte %d", r.Digest[:4], r.Offset)
+		}
+	case bringing:
+		if r, err := wire.DecodeObjectReply(data); err == nil {
+			return fmt.Sprintf("vector's bytes %d+%d of %d", r.Offset, len(r.Data), r.Size)
+		}
+	}
+	return fmt.Sprintf("%d bytes", len(data))
 }
 
 func describeAnnouncement(a *wire.Announcement) string {
@@ -129,7 +155,11 @@ const (
 	welcoming
 	telling // records
 	fetching
-	handing // a piece of a snapshot
+	handing   // a piece of a snapshot
+	uploading // a piece of a device's vector
+	taking    // it
+	wanting   // a piece of a record's vector
+	bringing  // it
 )
 
 // kind says what a message is about, and of whom: answers go to inboxes, which
@@ -146,6 +176,7 @@ func (w *world) kind(m *bus.Message) (frameKind, string) {
 	kinds := map[string][2]frameKind{
 		"a": {announcing, other}, "p": {replying, other}, "j": {joining, welcoming},
 		"c": {asking, telling}, "s": {fetching, handing},
+		"u": {uploading, taking}, "d": {wanting, bringing},
 	}
 	pair := kinds[tokens[2]]
 	if answer {

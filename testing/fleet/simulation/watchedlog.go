@@ -35,8 +35,8 @@ func (l *watchedLog) Begin(ctx context.Context) (uint64, error) {
 	}
 	w := l.p.w
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	if l.p.dead {
+		w.mu.Unlock()
 		return epoch, errDead
 	}
 	if !w.scenario.shared {
@@ -44,7 +44,8 @@ func (l *watchedLog) Begin(ctx context.Context) (uint64, error) {
 	}
 	w.book.reread(records, members)
 	l.last = uint64(len(records))
-	return epoch, nil
+	w.mu.Unlock()
+	return epoch, l.inspect(ctx)
 }
 
 // Append implements [coordinator.Log].

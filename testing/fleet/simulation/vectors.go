@@ -1,0 +1,319 @@
+package simulation
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/wire"
+)
+
+// vectors are what a book knows of a dense run: what devices sent, and what the
+// records name.
+type vectors struct {
+	sent  map[vectorID]*sentVector
+	there map[coordinator.ObjectName][]byte // what the log's store has
+	bytes map[[wire.ObjectLen]byte][]byte   // of all that it ever had
+}
+
+// A vectorID names a vector that a device sent: as its first piece does, without
+// where the piece begins.
+type vectorID struct {
+	answer
+	head string
+}
+
+// A sentVector is a device's vector as far as it was sent, and to whom it came.
+type sentVector struct {
+	head   wire.Upload
+	data   []byte
+	known  []bool
+	life   *process // that sent the last piece
+	end    uint64   // of that piece
+	came   map[*process][]bool
+	epochs map[uint64]bool // coordinators that all of it came to
+	values []float64
+}
+
+func newVectors() vectors {
+	return vectors{
+		sent: map[vectorID]*sentVector{}, there: map[coordinator.ObjectName][]byte{}, bytes: map[[wire.ObjectLen]byte][]byte{},
+	}
+}
+
+// headOf is an upload without its piece.
+func headOf(u wire.Upload) []byte {
+	u.Offset, u.Data, u.Rest = 0, nil, nil
+	return u.Append(nil)
+}
+
+// uploaded checks a piece that a device sends: it is about a state that a log had, of
+// the vector that the device sent before, and of its bytes.
+func (b *book) uploaded(p *process, id string, frame []byte) {
+	u, err := wire.DecodeUpload(frame)
+	if err != nil {
+		b.w.find("frames decode", "%v: piece: %v", p, err)
+		return
+	}
+	b.w.count("piece")
+	a := answer{id, u.N, u.Tip}
+	b.contributed(p, a, headOf(u))
+	v := b.vectors.sent[vectorID{a, string(headOf(u))}]
+	if v == nil {
+		v = &sentVector{
+			head: u, data: make([]byte, u.Size), known: make([]bool, u.Size),
+			came: map[*process][]bool{}, epochs: map[uint64]bool{},
+		}
+		b.vectors.sent[vectorID{a, string(headOf(u))}] = v
+	}
+	if v.life != p {
+		v.life, v.end = p, 0
+	}
+	if u.Offset > v.end {
+		b.w.count("upload resumed by another life")
+	}
+	v.end = u.Offset + uint64(len(u.Data))
+	for i, c := range u.Data {
+		at := int(u.Offset) + i
+		if v.known[at] && v.data[at] != c {
+			b.w.find("a vector is sent as it is", "%v: record %d: byte %d is %d, before %d", p, u.N, at, c, v.data[at])
+		}
+		v.data[at], v.known[at] = c, true
+	}
+	if v.values == nil && !slices.Contains(v.known, false) {
+		if wire.HashObject(v.data) != u.Digest {
+			b.w.find("a vector is sent as it is", "%v: record %d: what it sent has another digest than it says", p, u.N)
+		}
+		v.values = floatsOf(v.data)
+	}
+}
+
+// cameUpload notes that a piece reaches a coordinator.
+func (b *book) cameUpload(to *process, m *bus.Message) {
+	u, err := wire.DecodeUpload(m.Data)
+	if err != nil {
+		return
+	}
+	a := answer{wire.SubjectID(m.Subject), u.N, u.Tip}
+	v := b.vectors.sent[vectorID{a, string(headOf(u))}]
+	if v.came[to] == nil {
+		v.came[to] = make([]bool, u.Size)
+	}
+	for i := range u.Data {
+		v.came[to][int(u.Offset)+i] = true
+	}
+	if slices.Contains(v.came[to], false) {
+		return
+	}
+	for epoch, p := range b.begun {
+		if p == to {
+			v.epochs[epoch], b.made[a][epoch] = true, true
+		}
+	}
+}
+
+// mean checks that a dense round's vector was stored before the record, and is the
+// exact mean of as many devices' vectors as the record says, each once, that came
+// to its author.
+func (b *book) mean(r *wire.Record, plan *wire.Plan) {
+	name := nameOf(r)
+	object, ok := b.vectors.there[name]
+	if !ok {
+		b.w.find("a vector is stored before its record", "record %d names %v, which the log does not have", r.N, name)
+		return
+	}
+	b.w.count("dense " + plan.Control.String() + " " + plan.Estimator.String())
+	if got, want := uint64(len(object)), 4*plan.Object(r.Round.Phase); got != want {
+		b.w.find("means are exact", "record %d names %d bytes, want %d", r.N, got, want)
+		return
+	}
+	var devices [][]*sentVector
+	for d := range b.w.scenario.devices {
+		var of []*sentVector
+		a := answer{deviceName(d), r.N, b.chain[r.N-2].hash.Tip()}
+		for id, v := range b.vectors.sent {
+			if id.answer == a && v.epochs[r.Epoch] && len(v.values) == len(object)/4 {
+				of = append(of, v)
+			}
+		}
+		if of != nil {
+			devices = append(devices, of)
+		}
+	}
+	if !b.solves(floatsOf(object), devices, int(r.Round.Contributors), nil) {
+		b.w.find("means are exact", "record %d of epoch %d names a vector that is no mean of %d of %d devices' vectors",
+			r.N, r.Epoch, r.Round.Contributors, len(devices))
+	}
+}
+
+// solves says whether a mean is that of those taken and so many more of the devices.
+func (b *book) solves(mean []float64, devices [][]*sentVector, more int, taken []*sentVector) bool {
+	if more == 0 {
+		return b.isMean(mean, taken)
+	}
+	if len(devices) < more {
+		return false
+	}
+	for _, v := range devices[0] {
+		if b.solves(mean, devices[1:], more-1, append(taken[:len(taken):len(taken)], v)) {
+			return true
+		}
+	}
+	return b.solves(mean, devices[1:], more, taken)
+}
+
+// isMean says whether a mean is the weighted one of vectors, rounded once.
+func (b *book) isMean(mean []float64, of []*sentVector) bool {
+	total := int64(0)
+	weights := make([]int64, len(of))
+	for i, v := range of {
+		weights[i] = 1
+		if b.w.scenario.plan.Weights == wire.BySamples {
+			weights[i] = int64(v.head.Weight)
+		}
+		total += weights[i]
+	}
+	for at, want := range mean {
+		near, size := 0.0, 0.0
+		for i, v := range of {
+			near += float64(weights[i]) * v.values[at] / float64(total)
+			size += float64(weights[i]) * math.Abs(v.values[at]) / float64(total)
+		}
+		if math.Abs(near-want) > 1e-6*size {
+			return false // as far as float64 tells
+		}
+	}
+	for at, want := range mean {
+		sum := new(big.Rat)
+		for i, v := range of {
+			one := new(big.Rat).SetFloat64(v.values[at])
+			sum.Add(sum, one.Mul(one, big.NewRat(weights[i], total)))
+		}
+		if got, _ := sum.Float32(); float64(got) != want {
+			return false
+		}
+	}
+	return true
+}
+
+func floatsOf(data []byte) []float64 {
+	values := make([]float64, len(data)/4)
+	for i := range values {
+		values[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:])))
+	}
+	return values
+}
+
+// nameOf is that of a round's vector.
+func nameOf(r *wire.Record) coordinator.ObjectName {
+	return coordinator.ObjectName{N: r.N, Epoch: r.Epoch, Digest: [wire.ObjectLen]byte(r.Round.Object)}
+}
+
+// put notes that the log has a vector.
+func (b *book) put(p *process, name coordinator.ObjectName, data []byte) {
+	b.w.note(p, "has %d bytes of record %d stored", len(data), name.N)
+	if wire.HashObject(data) != name.Digest {
+		b.w.find("means are exact", "%v stores a vector of record %d under another digest", p, name.N)
+	}
+	b.vectors.there[name] = bytes.Clone(data)
+	b.vectors.bytes[name.Digest] = b.vectors.there[name]
+}
+
+// keep notes that the log deletes the vectors of records up to n but these.
+func (b *book) keep(n uint64, names []coordinator.ObjectName) {
+	maps.DeleteFunc(b.vectors.there, func(name coordinator.ObjectName, _ []byte) bool {
+		return name.N <= n && !slices.Contains(names, name)
+	})
+	if n == uint64(len(b.chain)) && !slices.Equal(names, b.kept()) {
+		b.w.find("one vector for each record that is kept", "after record %d %v are kept, want %v", n, names, b.kept())
+	}
+	b.lacking()
+}
+
+// lacking checks that the log has a vector for each record that is kept.
+func (b *book) lacking() {
+	for _, name := range b.kept() {
+		if _, ok := b.vectors.there[name]; !ok {
+			b.w.find("one vector for each record that is kept", "after record %d there is none of record %d", len(b.chain), name.N)
+		}
+	}
+}
+
+// kept returns the vectors that the log is to have after its last record: the last of
+// the state's path, and those that the last rollback left until a round follows it.
+func (b *book) kept() []coordinator.ObjectName {
+	plan := b.w.scenario.plan
+	if plan.Transport != wire.DenseVectors {
+		return nil
+	}
+	var path, left []coordinator.ObjectName
+	for i := range b.chain {
+		switch r := &b.chain[i].record; r.Kind {
+		case wire.KindRound:
+			path, left = append(path, nameOf(r)), nil
+			path = path[max(0, len(path)-max(int(plan.DenseKeep), plan.Phases())):]
+		case wire.KindRollback:
+			live := b.left(r.To)
+			all := slices.Concat(path, left)
+			gone := func(o coordinator.ObjectName) bool { return !live[o.N] }
+			path = slices.DeleteFunc(slices.Clone(all), gone)
+			left = slices.DeleteFunc(all, func(o coordinator.ObjectName) bool { return !gone(o) })
+			byRecord(path)
+		}
+	}
+	path = append(path, left...)
+	byRecord(path)
+	return path
+}
+
+func byRecord(names []coordinator.ObjectName) {
+	slices.SortFunc(names, func(a, b coordinator.ObjectName) int { return int(a.N) - int(b.N) })
+}
+
+// complete gives a state the vectors that it lacks.
+func (b *book) complete(r *replica.Replica) error {
+	for _, o := range r.Missing() {
+		if err := r.Supply(o.Digest, b.vectors.bytes[o.Digest]); err != nil {
+			return fmt.Errorf("vector of record %d: %w", o.N, err)
+		}
+	}
+	return nil
+}
+
+// shorten cuts the pieces that a process sends or asks for, as if frames were short.
+func (s *scenario) shorten(kind frameKind, data []byte) []byte {
+	switch {
+	case s.piece == 0:
+	case kind == uploading:
+		if u, err := wire.DecodeUpload(data); err == nil {
+			u.Data = u.Data[:min(len(u.Data), s.piece)]
+			return u.Append(nil)
+		}
+	case kind == wanting:
+		if r, err := wire.DecodeObjectRequest(data); err == nil {
+			r.MaxBytes = min(r.MaxBytes, uint64(s.piece))
+			return r.Append(nil)
+		}
+	}
+	return bytes.Clone(data)
+}
+
+// brought checks a piece of a record's vector.
+func (b *book) brought(p *process, frame []byte) {
+	r, err := wire.DecodeObjectReply(frame)
+	switch {
+	case err != nil:
+		b.w.find("frames decode", "%v: object reply: %v", p, err)
+	case r.Size == 0:
+		b.w.count("vector gone")
+	case r.Offset > 0:
+		b.w.count("object piece")
+	}
+}

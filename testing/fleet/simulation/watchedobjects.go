@@ -1,0 +1,91 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+
+	"github.com/zofl/zofl/coordinator"
+)
+
+var _ coordinator.Objects = (*watchedLog)(nil)
+
+func (l *watchedLog) objects() coordinator.Objects { return l.Log.(coordinator.Objects) }
+
+// PutObject implements [coordinator.Objects].
+func (l *watchedLog) PutObject(ctx context.Context, name coordinator.ObjectName, data []byte) error {
+	err := l.objects().PutObject(ctx, name, data)
+	w := l.p.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case err != nil:
+		w.note(l.p, "vector of record %d: %v", name.N, err)
+	case !w.scenario.shared:
+		w.book.put(l.p, name, data)
+	}
+	return err
+}
+
+// Object implements [coordinator.Objects].
+func (l *watchedLog) Object(ctx context.Context, name coordinator.ObjectName) ([]byte, error) {
+	return l.objects().Object(ctx, name)
+}
+
+// KeepObjects implements [coordinator.Objects].
+func (l *watchedLog) KeepObjects(ctx context.Context, n uint64, names []coordinator.ObjectName) error {
+	err := l.objects().KeepObjects(ctx, n, names)
+	w := l.p.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case err != nil:
+		w.note(l.p, "vectors up to record %d: %v", n, err)
+	case !w.scenario.shared:
+		w.book.keep(n, names)
+	}
+	return err
+}
+
+// inspect checks that a log that is begun has the vectors of the records that are
+// kept, whole. The caller does not hold the world's lock.
+func (l *watchedLog) inspect(ctx context.Context) error {
+	w := l.p.w
+	w.mu.Lock()
+	names := w.book.kept()
+	w.mu.Unlock()
+	for _, name := range names {
+		_, err := l.Object(ctx, name)
+		switch {
+		case errors.Is(err, coordinator.ErrNoObject), errors.Is(err, coordinator.ErrCorrupt):
+			w.mu.Lock()
+			w.find("one vector for each record that is kept", "%v begins: %v", l.p, err)
+			w.mu.Unlock()
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// PutObject implements [coordinator.Objects].
+func (h *handle) PutObject(ctx context.Context, name coordinator.ObjectName, data []byte) error {
+	return h.ask(ctx, &request{kind: storing, n: name.N, name: name, record: append([]byte(nil), data...)})
+}
+
+// Object implements [coordinator.Objects].
+func (h *handle) Object(_ context.Context, name coordinator.ObjectName) ([]byte, error) {
+	h.s.w.mu.Lock()
+	defer h.s.w.mu.Unlock()
+	if h.p.dead {
+		return nil, errDead
+	}
+	if data, ok := h.s.w.book.vectors.there[name]; ok {
+		return data, nil
+	}
+	return nil, coordinator.ErrNoObject
+}
+
+// KeepObjects implements [coordinator.Objects].
+func (h *handle) KeepObjects(ctx context.Context, n uint64, names []coordinator.ObjectName) error {
+	return h.ask(ctx, &request{kind: deleting, n: n, names: append([]coordinator.ObjectName(nil), names...)})
+}
