@@ -182,6 +182,13 @@ func TestRetained(t *testing.T) {
 	want(11, 7, 11)
 	want(14, 7, 11, 13, 14)
 	want(15, 7, 11, 13, 14)
+	c.rollback(15) // 16: 14 is no part of that, either
+	c.phases(1)    // 17
+	want(16, 7, 11, 13, 14)
+	want(17, 7, 11, 13, 17)
+	if course, err := readCourse(t.Context(), c.source(all), 0); err != nil || fmt.Sprint(course.whole()) != "[1 11-13 15-17]" {
+		t.Errorf("whole are %v, %v", course.whole(), err)
+	}
 }
 
 // A hurried source is led meanwhile: at first it has records up to some only, and later
