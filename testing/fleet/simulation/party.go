@@ -163,7 +163,9 @@ func (d *device) check() {
 func (d *device) live(p *process) error {
 	cfg := client.Config{
 		Bus: p, Run: runName, ID: d.id,
-		Recorder: client.RecorderFunc(func(g client.Progress) error { return d.record(p, &g) }),
+		// No round ends just then: which of the two is first would be the runtime's choice.
+		RequestTimeout: 5*time.Second + time.Duration(13+d.party.order)*time.Microsecond,
+		Recorder:       client.RecorderFunc(func(g client.Progress) error { return d.record(p, &g) }),
 	}
 	if d.objective == nil {
 		cfg.Passive = &client.Passive{}
