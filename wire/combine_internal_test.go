@@ -190,7 +190,7 @@ func TestRefusalsAtTheEdge(t *testing.T) {
 		dense + "sharing=per-client distribution=sphere control=scaffold-1 weights=samples", dense + "roster=open control=scaffold-2 weights=samples",
 		adam + `boxes=[{"low":0,"high":1e-12}] prox=1 steps=2 weight_decay=1`,
 		dense + `boxes=[{"low":-5,"high":5},{"low":0,"high":1e12}] max_scalar=1e12 segments=[{"name":"a","len":60},{"name":"b","len":40}]`,
-		surrogate + "window=2 features=65536 active=100 around=100", surrogate + "candidates=0 active=0 around=0 radius=0",
+		surrogate + "window=2 features=65536 active=100 around=100", surrogate + "candidates=1 active=0 around=1",
 		surrogate + "rule=momentum beta=0.9 kernel=matern window_of=nearest correction=theory heterogeneity=1 correction_at=round roster=open",
 	} {
 		if err := planWith(t, settings).Validate(); err != nil {

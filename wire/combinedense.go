@@ -75,7 +75,7 @@ var surrogateRefusals = []refusal{
 	{"noise", func(p *Plan) bool { return (p.Estimator == Surrogate) != (p.Noise > 0) },
 		"estimator=surrogate has some, others noise=0; noise=1e-6 for losses that repeat exactly"},
 	{"window", func(p *Plan) bool { return p.Estimator == Surrogate && p.Window < 2 },
-		"of one loss there is no slope: choose at least 2; window=1000 is usual"},
+		"of one loss there is no slope: choose at least 2; window=300 is usual"},
 	{"window", func(p *Plan) bool { return p.Estimator != Surrogate && p.Window > 0 },
 		onlySurrogate("window=0")},
 	{"active", func(p *Plan) bool { return p.Active > p.Candidates },
@@ -84,6 +84,8 @@ var surrogateRefusals = []refusal{
 		"the queries at a round's x are chosen among the candidates: choose at most as many, such as around=5 candidates=100 radius=0.01"},
 	{"radius", func(p *Plan) bool { return (p.Candidates > 0) != (p.Radius > 0) },
 		"candidates are of a cube of this half side: with some choose one above 0, without radius=0; FZooS takes radius=0.01, in boxes"},
+	{"active", func(p *Plan) bool { return p.Estimator == Surrogate && p.Active == 0 && p.Around == 0 },
+		"one loss at a time shows no slope: set active=5, or around above 0, with candidates and radius"},
 	{"heterogeneity", func(p *Plan) bool { return (p.Correction == CorrectionTheory) != (p.Heterogeneity > 0) },
 		"correction=theory has G above 0, other corrections heterogeneity=0"},
 }

@@ -49,10 +49,11 @@ var refusedSurrogate = []refusedPlan{
 	{"features", surrogate + "features=65536 dim=4097", []string{"features=1000"}},
 	{"length_scale", surrogate + "length_scale=0", []string{"length_scale=1"}},
 	{"noise", surrogate + "noise=0", []string{"noise=1e-6"}},
-	{"window", surrogate + "window=1", []string{"window=1000"}},
+	{"window", surrogate + "window=1", []string{"window=300"}},
 	{"window", "window=1", []string{"window=0"}},
 	{"active", surrogate + "candidates=0 around=0 radius=0", []string{"active=5 candidates=100 radius=0.01"}},
 	{"around", surrogate + "candidates=0 active=0 radius=0", []string{"around=5 candidates=100 radius=0.01"}},
 	{"radius", surrogate + "radius=0", []string{"radius=0.01"}},
+	{"active", surrogate + "active=0 around=0", []string{"active=5"}},
 	{"heterogeneity", "heterogeneity=1", []string{"heterogeneity=0"}},
 }

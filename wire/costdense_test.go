@@ -114,7 +114,7 @@ func TestCostOfTwoVectors(t *testing.T) {
 // TestCostOfSurrogate: n = 1000, d = 300, M = 10000, counted by hand.
 func TestCostOfSurrogate(t *testing.T) {
 	p := planOf(t, "fzoos")
-	p.Dim, p.Around = 300, 20
+	p.Dim, p.Window = 300, 1000
 	const (
 		matrices = 8 * 3 * 1000 * 1001
 		points   = 8 * 2 * 1000 * 300

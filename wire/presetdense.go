@@ -13,11 +13,14 @@ features (3): phase 1 brings the mean of x, phase 2 the mean of w, after around 
 queries at the new x. correction=inverse is gamma = 1/t; theory is corollary E.1.
 Defaults are of appendix G: T = steps = 10, 5 of 100 candidates within 0.01, M = 10000,
 l = 1, Adam 0.01 begun anew each round. It does not give the noise (1e-6, as its code),
-nor the queries around x.
+nor the queries around x: 20 here, 50 in its code, 5 where queries cost more than rounds.
 Set boxes: the paper's lengths are of a domain taken to [0, 1]; without them parameters
 are used as they are.
 Traps: appendix D prints features 2/sqrt(M) cos; for a kernel of 1 at 0 it is
-sqrt(2/M). The paper keeps all of the trajectory, here a window of the latest 1000.
+sqrt(2/M). The paper keeps all of the trajectory; here it is the latest 300 losses, as
+old points far up the slope pull the gradient away, and M well above the window. Where
+devices differ much gamma = 1/t lets Adam drift apart and the loss may rise:
+correction=one holds them together. Directions, difference and mu are not used.
 The published code is another method in parts: Matern kernel, fitted each step
 (kernel=matern without the fit), derivatives by differences that vanish at 0, the
 nearest 150 points (window_of=nearest), and a server that keeps the old x where the
@@ -28,8 +31,8 @@ window (2d + M) numbers of 8 bytes, M d of 4.`,
 		apply: func(p *Plan) {
 			p.Sharing, p.Distribution, p.Difference = SharedDirections, Normal, Forward
 			p.Mu, p.Steps, p.Perturbations = 1e-3, 10, 1
-			p.Estimator, p.Features, p.LengthScale, p.Noise, p.Window = Surrogate, 10000, 1, 1e-6, 1000
-			p.Active, p.Around, p.Candidates, p.Radius = 5, 5, 100, 0.01
+			p.Estimator, p.Features, p.LengthScale, p.Noise, p.Window = Surrogate, 10000, 1, 1e-6, 300
+			p.Active, p.Around, p.Candidates, p.Radius = 5, 20, 100, 0.01
 			denseAdam(p)
 		},
 	},

@@ -37,7 +37,7 @@ func TestPlanExplainsPresets(t *testing.T) {
 		"zofedht": {"100", "50", "1", "11"}, "zofedht-shared": {"100", "50", "1", "11"},
 		"zofedavg-sgd": {"100", "50", "1", "1"}, "zofedavg-sgd-shared": {"100", "50", "1", "1"},
 		"zofedavg-gd": {"100", "50", "1", "1"}, "zofedavg-gd-shared": {"100", "50", "1", "1"},
-		"fzoos": {"66", "11000", "2", "1"}, "fedzo-dense": {"420", "1000000", "1", "1"},
+		"fzoos": {"81", "11000", "2", "1"}, "fedzo-dense": {"420", "1000000", "1", "1"},
 		"fedprox": {"210", "200", "1", "1"}, "scaffold-1": {"231", "240", "2", "1"}, "scaffold-2": {"210", "400", "1", "2"},
 	}
 	for _, info := range wire.Presets() {
@@ -74,7 +74,7 @@ func TestPlanPricesVectors(t *testing.T) {
 		want map[string]string
 	}{
 		{[]string{"--preset", "fzoos"}, map[string]string{
-			"phase 1: vector up and down": "60 evaluations, 300 elements, 1.2 KiB", "phase 2: vector up and down": "6 evaluations, 10000 elements, 39.1 KiB",
+			"phase 1: vector up and down": "60 evaluations, 300 elements, 1.2 KiB", "phase 2: vector up and down": "21 evaluations, 10000 elements, 39.1 KiB",
 			"vectors beside the log, at most": "321.9 KiB"}},
 		{dense, map[string]string{"vector up and down": "300 elements, 1.2 KiB", "vectors beside the log, at most": "18.8 KiB"}},
 		{append(dense, "--set", "control=scaffold-2"), map[string]string{"vector up and down": "600 elements, 2.3 KiB", "phase 1: vector up and down": ""}},
