@@ -128,8 +128,8 @@ func TestDenseDownloadResumes(t *testing.T) {
 		told := false
 		for _, p := range d.progress() {
 			told = told || p.State == client.CatchingUp && p.Err != nil
-			if p.Contributed {
-				t.Errorf("contributed without the model: %+v", p)
+			if p.Contributed || errors.Is(p.Err, client.ErrStore) {
+				t.Errorf("told %+v of half a state", p)
 			}
 			if p.Vector > 0 && (p.Vector != h.last() || p.Size != threeSize || p.Received > wire.MaxPiece) {
 				t.Errorf("told %+v", p)
@@ -502,9 +502,33 @@ func TestDenseSnapshot(t *testing.T) {
 				if late.Unproven() != 0 {
 					t.Error("the reference did not prove the snapshot")
 				}
+				for _, p := range w.progress() {
+					if p.Err != nil {
+						t.Errorf("the passive replica told %v", p.Err)
+					}
+				}
 			})
 		})
 	}
+}
+
+// Where vectors can be had, nobody is asked for a snapshot, however far behind.
+func TestDenseVectorsBeforeSnapshots(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := densePlan(small)
+		p.DigestEvery = 4
+		h := newHost(t, p)
+		for h.last() < 60 {
+			h.commit()
+		}
+		l := h.library(40)
+		d := h.device("d0", bowlLoss(small, 0), horizon)
+		h.announce()
+		h.agrees(d, 60)
+		if len(l.asked) > 0 {
+			t.Errorf("asked %d times for a snapshot", len(l.asked))
+		}
+	})
 }
 
 // A snapshot has what is gone, and a vector that came after it is fetched.

@@ -520,3 +520,27 @@ func TestUploadAfterJoiningAgain(t *testing.T) {
 		}
 	})
 }
+
+// A repeated announcement of a record whose vector was taken ends no evaluation.
+func TestDenseEvaluation(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := densePlan(small)
+		p.EvalEvery, p.EvalCount, p.Metrics = 1, 1, []string{"m"}
+		h, o := newHost(t, p), newMoody(t)
+		o.metrics = func(ctx context.Context, _ []float32) ([]float64, int, error) {
+			select {
+			case <-time.After(25 * time.Second):
+				return []float64{1}, 1, nil
+			case <-ctx.Done():
+				return nil, 0, context.Cause(ctx)
+			}
+		}
+		h.device("d0", o)
+		h.announce()
+		h.oneVector()
+		pass(5 * time.Second)
+		h.announce()
+		pass(20 * time.Second)
+		h.one(wire.Evaluation)
+	})
+}
