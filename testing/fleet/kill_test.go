@@ -30,6 +30,8 @@ type killRun struct {
 	plan    string
 	leads   []*party
 	devices []*party
+	rounds  uint64
+	phases  uint64
 	killed  int // processes of the program
 	broken  int // brokers killed or paused
 }
@@ -152,8 +154,9 @@ func (k *killRun) judge(log ...string) string {
 	k.t.Helper()
 	var v verdict
 	command(k.t, &v, append([]string{"verify", "--json"}, log...)...)
-	if v.Rounds != killRounds || v.Records != killRounds+2 || v.Ended != "rounds" {
-		k.t.Errorf("the log has %d records and %d rounds, ended %q; want a plan, %d rounds and an end", v.Records, v.Rounds, v.Ended, killRounds)
+	if v.Rounds != k.rounds || v.Records != k.rounds*k.phases+2 || v.Ended != "rounds" {
+		k.t.Errorf("the log has %d records and %d rounds, ended %q; want a plan, %d rounds of %d records and an end",
+			v.Records, v.Rounds, v.Ended, k.rounds, k.phases)
 	}
 	for _, d := range k.devices {
 		r := d.report()
@@ -168,7 +171,7 @@ func (k *killRun) judge(log ...string) string {
 // embedded runs a coordinator with a broker of its own and its log on disk.
 func embedded(t *testing.T, run string, target, quorum uint32) *killRun {
 	t.Helper()
-	k := &killRun{t: t, dir: t.TempDir()}
+	k := &killRun{t: t, dir: t.TempDir(), rounds: killRounds, phases: 1}
 	address := fmt.Sprintf("127.0.0.1:%d", servers.FreePorts(t, 1)[0])
 	k.url = "nats://" + address
 	plan := killPlan(t, k.dir, run, target, quorum)
@@ -190,7 +193,7 @@ func (k *killRun) finish() string {
 // and a log in their JetStream.
 func shared(t *testing.T, brokers *servers.Cluster, run string, target, quorum uint32) *killRun {
 	t.Helper()
-	k := &killRun{t: t, dir: t.TempDir(), url: brokers.URL()}
+	k := &killRun{t: t, dir: t.TempDir(), url: brokers.URL(), rounds: killRounds, phases: 1}
 	plan := killPlan(t, k.dir, run, target, quorum)
 	for i := range 2 {
 		k.leads = append(k.leads, newParty(t, fmt.Sprintf("coordinator %d", i), "serve", plan, "--url", k.url,

@@ -62,18 +62,27 @@ type party struct {
 	last  map[string]any // JSON of the last line that it printed
 	kills int
 	tail  bytes.Buffer // standard error since the last start
+
+	// each gets every line that the process prints, nil: nobody does. The process waits
+	// for it.
+	each func(p *party, line map[string]any)
 }
 
 func newParty(t *testing.T, name string, args ...string) *party {
 	p := &party{t: t, name: name, args: args}
+	p.begin()
+	return p
+}
+
+// begin starts a party, until the test ends.
+func (p *party) begin() {
 	p.start()
-	t.Cleanup(func() {
+	p.t.Cleanup(func() {
 		p.kill()
-		if t.Failed() {
-			t.Logf("%s ended with %d:\n%s", name, p.code, tailOf(p.tail.Bytes()))
+		if p.t.Failed() {
+			p.t.Logf("%s ended with %d:\n%s", p.name, p.code, tailOf(p.tail.Bytes()))
 		}
 	})
-	return p
 }
 
 func tailOf(b []byte) []byte { return b[max(0, len(b)-2000):] }
@@ -105,7 +114,11 @@ func (p *party) follow(cmd *exec.Cmd, out io.Reader, done chan struct{}) {
 		if json.Unmarshal(lines.Bytes(), &v) == nil {
 			p.mu.Lock()
 			p.last = v
+			each := p.each
 			p.mu.Unlock()
+			if each != nil {
+				each(p, v)
+			}
 		}
 	}
 	_ = cmd.Wait() // a kill is an error here

@@ -1,0 +1,152 @@
+//go:build linux && !race
+
+package fleet
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/testing/broker/servers"
+	"github.com/zofl/zofl/wire"
+)
+
+const (
+	denseDevices = 3
+	denseRounds  = 6
+	densePieces  = 12
+	denseDim     = densePieces * wire.MaxPiece / 4
+)
+
+// A denseKill is a run of real processes that send vectors.
+type denseKill struct {
+	killRun
+	within, between int // killed within an upload, between the phases of a round
+}
+
+// denseKillPlan writes the plan of a run of two phases in which every device sends
+// vectors of many pieces.
+func denseKillPlan(t *testing.T, dir string) string {
+	t.Helper()
+	p, err := wire.Preset("fedzo-dense", "dense", denseDim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.RunKey = make(wire.Bytes, 32)
+	p.Sharing, p.Distribution = wire.SharedDirections, wire.Normal // slots are as devices come
+	p.Control, p.DenseKeep = wire.ScaffoldPoint, 2
+	p.Members, p.Target, p.Quorum, p.Rounds = denseDevices, denseDevices, denseDevices, denseRounds
+	p.Steps, p.Perturbations, p.Step, p.Batch = 2, 1, 1e-4, 0
+	p.MaxAttempts, p.Deadline, p.Reannounce, p.DigestEvery = 1000, 5000, 250, 1
+	b, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "dense.json")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// denseEmbedded starts a coordinator with a broker of its own, and the devices. due
+// says of each line that one of them prints whether the process is to be killed then.
+func denseEmbedded(t *testing.T, due func(p *party, line map[string]any) bool) *denseKill {
+	t.Helper()
+	k := &denseKill{killRun: killRun{t: t, dir: t.TempDir(), rounds: denseRounds, phases: 2}}
+	address := fmt.Sprintf("127.0.0.1:%d", servers.FreePorts(t, 1)[0])
+	k.url = "nats://" + address
+	hit := make(chan *party)
+	watch := func(p *party, line map[string]any) {
+		if due(p, line) {
+			hit <- p
+		}
+	}
+	start := func(name string, args ...string) *party {
+		p := &party{t: t, name: name, args: args, each: watch}
+		p.begin()
+		return p
+	}
+	k.leads = []*party{start("coordinator", "serve", denseKillPlan(t, k.dir), "--store", filepath.Join(k.dir, "log"), "--listen", address, "--json")}
+	for i := range denseDevices {
+		id := fmt.Sprintf("d%d", i)
+		k.devices = append(k.devices, start(id, "client", "--url", k.url, "--run", "dense", "--id", id, "--json",
+			"--objective", "bowl", "--dim", fmt.Sprint(denseDim), "--store", filepath.Join(k.dir, id)))
+	}
+	k.untilOver(hit)
+	return k
+}
+
+// untilOver kills what is due and starts it again, until all devices have seen the end.
+func (k *denseKill) untilOver(hit <-chan *party) {
+	k.t.Helper()
+	patient := time.NewTimer(patience)
+	defer patient.Stop()
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for !k.over() {
+		select {
+		case p := <-hit:
+			if p.kill() {
+				k.killed++
+				k.note(p.report())
+			}
+			p.start()
+		case <-look.C:
+			k.supervise()
+		case <-patient.C:
+			k.t.Fatalf("not over after %v: %v", patience, k.where())
+		}
+	}
+}
+
+// note counts in the middle of what a process was killed, which is in the last line
+// that it printed.
+func (k *denseKill) note(line map[string]any) {
+	if line["event"] == "phase" {
+		k.between++
+	}
+	if within(line) {
+		k.within++
+	}
+}
+
+// within says whether a device has sent a part of its vector.
+func within(line map[string]any) bool {
+	received, _ := line["received"].(float64)
+	size, _ := line["size"].(float64)
+	return line["event"] == "working" && received > 0 && received < size
+}
+
+// TestKillDense kills devices in the middle of their uploads, and the coordinator
+// between the phases of a round: the run ends with the bits of one that nothing
+// happened to.
+func TestKillDense(t *testing.T) {
+	t.Parallel()
+	want := denseEmbedded(t, func(*party, map[string]any) bool { return false }).finish()
+
+	var mu sync.Mutex
+	killed, left := map[string]bool{}, map[bool]int{true: 6, false: 3} // of devices, and of coordinators
+	k := denseEmbedded(t, func(p *party, line map[string]any) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		what := fmt.Sprint(p.name, line["event"], line["round"], line["vector"])
+		if killed[what] || !within(line) && line["event"] != "phase" || left[within(line)] == 0 {
+			return false
+		}
+		killed[what] = true
+		left[within(line)]--
+		return true
+	})
+	if got := k.finish(); got != want {
+		t.Errorf("the disturbed run ended with digest %s, the calm one with %s", got, want)
+	}
+	t.Logf("%d killed within an upload, %d between phases", k.within, k.between)
+	if k.within < 2 || k.between < 1 {
+		t.Errorf("%d were killed within an upload, %d between phases, of %d: too few to show anything", k.within, k.between, k.killed)
+	}
+}
