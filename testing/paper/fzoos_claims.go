@@ -36,9 +36,10 @@ func (x *boxRun) sooner(ours *boxCurve, others []*boxCurve, how string) {
 // ends writes the metric after the last round.
 func (c *boxCurve) ends() string { return spreadError(c.results.At(c.task.metric, c.task.rounds)) }
 
-// reaches claims that ours is the first at a level, of all, by rounds and by queries.
+// reaches claims that ours is the first at a level, of all, by rounds and by queries,
+// where any gets there.
 func (x *boxRun) reaches(level float64, ours *boxCurve, others []*boxCurve) {
-	t, own := ours.task, ours.first(level)
+	t, own, any := ours.task, ours.first(level), ours.first(level) > 0
 	rounds, queries := own > 0, own > 0
 	var parts []string
 	for _, c := range append([]*boxCurve{ours}, others...) {
@@ -47,11 +48,15 @@ func (x *boxRun) reaches(level float64, ours *boxCurve, others []*boxCurve) {
 			parts = append(parts, c.label()+" never")
 			continue
 		}
+		any = true
 		parts = append(parts, fmt.Sprintf("%s %d, %.0f", c.label(), r, c.queries(r)))
 		if c != ours {
 			rounds = rounds && own < r
 			queries = queries && farFewer*ours.queries(own) <= c.queries(r)
 		}
+	}
+	if !any {
+		return
 	}
 	x.report.claim(rounds, fmt.Sprintf("%s: %s is at %s %g in the fewest rounds", t.title, ours.title, t.metric, level),
 		"round and queries: %s", strings.Join(parts, "; "))

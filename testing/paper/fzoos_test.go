@@ -30,7 +30,7 @@ func TestFzoosQuadratic(t *testing.T) {
 	if err := x.quadratic(); err != nil {
 		t.Fatal(err)
 	}
-	if len(x.report.Claims) != 2+2+2*len(fzoosLevels) {
+	if len(x.report.Claims) != 2+2 { // nobody reaches a level
 		t.Errorf("%d claims", len(x.report.Claims))
 	}
 	if f, more := x.report.Figure, x.report.More[0]; len(f.Series) != 9 || len(more.Series) != 9 || more.Series[1].X[1] != 2*5*210 {
@@ -73,7 +73,7 @@ func TestFzoosVariations(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if want := 2 + 2*len(fzoosLevels) + 1 + 6 + 2; len(x.report.Claims) != want {
+	if want := 2 + 1 + 6 + 2; len(x.report.Claims) != want {
 		t.Errorf("%d claims, want %d", len(x.report.Claims), want)
 	}
 }
@@ -217,7 +217,7 @@ func TestFzoosClaims(t *testing.T) {
 	x.reaches(0, ours, nil)
 	x.ordered("order", []*boxCurve{ours, madeCurve(task, "late", 30, 4, 4, 2, 2)})
 	x.ordered("order", []*boxCurve{ours, madeCurve(task, "lower", 30, 4, 4, 2, 0)})
-	for i, want := range []bool{true, true, false, false, false, false, true, false} {
+	for i, want := range []bool{true, true, false, false, true, false} {
 		if got := x.report.Claims[i]; got.Holds != want {
 			t.Errorf("claim %d: %+v, want %v", i, got, want)
 		}

@@ -55,6 +55,20 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestSecondFigure: a report's other figures go beside the first.
+func TestSecondFigure(t *testing.T) {
+	o := &order{plot: filepath.Join(t.TempDir(), "curve.svg")}
+	if err := o.write(io.Discard, &paper.Report{More: []paper.Figure{{X: "queries"}}}, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{o.plot, strings.TrimSuffix(o.plot, ".svg") + "-2.svg"} {
+		b, err := os.ReadFile(file)
+		if err != nil || strings.Contains(string(b), "queries") != strings.HasSuffix(file, "-2.svg") {
+			t.Errorf("%s: %d bytes, %v", file, len(b), err)
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	t.Setenv("ZOFL_DATA", "")
 	for _, test := range []struct {
