@@ -32,5 +32,5 @@ func (s *scenario) drawDense(p *wire.Plan, rng *rand.Rand) {
 func drawSurrogate(p *wire.Plan, rng *rand.Rand) {
 	p.Estimator, p.Control, p.Sharing, p.Distribution = wire.Surrogate, wire.NoControl, wire.SharedDirections, wire.Normal
 	p.Perturbations, p.Features, p.LengthScale, p.Noise = 1, 4, 1, 1e-2
-	p.Window, p.Active, p.Around, p.Candidates, p.Radius = uint32(3+rng.IntN(4)), uint32(rng.IntN(3)), uint32(rng.IntN(3)), 3, 0.1
+	p.Window, p.Active, p.Around, p.Candidates, p.Radius = uint32(3+rng.IntN(4)), uint32(rng.IntN(3)), uint32(1+rng.IntN(2)), 3, 0.1
 }
