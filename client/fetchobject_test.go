@@ -239,6 +239,33 @@ func TestDenseEndsWithoutVector(t *testing.T) {
 	}
 }
 
+// A device that is stopped after the end, before the last vector came, fetches it when
+// it runs again.
+func TestDenseEndsLater(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, densePlan(small))
+		d := h.device("d0", bowlLoss(small, 0))
+		h.denseRound()
+		h.commit()
+		h.end()
+		h.answers(func(m bus.Message) bool {
+			_, err := wire.DecodeObjectRequest(m.Data)
+			return err == nil
+		})
+		ended := func(a *wire.Announcement) { a.State = wire.Ended }
+		h.announce(ended)
+		pass(time.Minute)
+		d.stop()
+		h.answers(nil)
+		d.run()
+		h.announce(ended)
+		if err := d.result(); err != nil {
+			t.Errorf("Run returned %v", err)
+		}
+		h.agrees(d, h.last())
+	})
+}
+
 // What is not the vector that a record names is never the model, and is fetched anew
 // with the next announcement.
 func TestDenseWrongVector(t *testing.T) {

@@ -380,7 +380,7 @@ func TestUploadProgress(t *testing.T) {
 func TestDenseDeclines(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := densePlan(small)
-		p.Weights = wire.BySamples
+		p.Weights, p.Steps = wire.BySamples, 1 // so that the only large numbers are the vector's
 		h, o := newHost(t, p), newMoody(t)
 		o.samples = func() int { return 7 }
 		d := h.device("d0", o)
@@ -399,7 +399,7 @@ func TestDenseDeclines(t *testing.T) {
 		if p := d.now(); p.Declined == 0 || p.Err == nil {
 			t.Errorf("told %+v, want a decline and why", p)
 		}
-		h.announce(func(a *wire.Announcement) { a.Step, a.Attempt = 3e5, 2 })
+		h.announce(func(a *wire.Announcement) { a.Step, a.Attempt = 3e12, 2 })
 		h.declines(wire.DeclineTooLarge)
 		if err := d.now().Err; err == nil || !strings.Contains(err.Error(), "max_scalar") {
 			t.Errorf("told %v, want the limit", err)
