@@ -148,9 +148,6 @@ func (c *Client) contribute(ctx context.Context, a *arrival, t *task, plan *wire
 	}
 	reply := wire.Reply{Kind: wire.Contribution, Weight: weight, Loss: float32(e.loss)}
 	if plan.Transport == wire.DenseVectors {
-		if err := sendable(e.vector, plan); err != nil {
-			return declined(err), err
-		}
 		return reply, nil // the vector travels by itself
 	}
 	c.watchZeros(e.scalars)
