@@ -281,7 +281,7 @@ func TestSupplyOfZeros(t *testing.T) {
 func TestSupplyOfTwo(t *testing.T) {
 	for _, features := range []string{"50", "7"} {
 		p := planOf(t, `{"dim":50,"transport":"dense","dense_keep":4,"estimator":"surrogate","features":`+features+
-			`,"length_scale":1,"noise":1e-6,"window":9}`)
+			`,"length_scale":1,"noise":1e-6,"window":9,"active":1,"candidates":2,"radius":0.1}`)
 		s := newScript(p)
 		object := s.object(50)
 		for phase := uint8(1); phase <= 2; phase++ {

@@ -76,7 +76,7 @@ func TestEstimatePanics(t *testing.T) {
 // Features are those of the addresses, whoever draws them, and look as they should.
 func TestFeatures(t *testing.T) {
 	const features, dim = 2000, 50
-	p := planOf(t, `{"dim":50,"transport":"dense","dense_keep":4,"estimator":"surrogate","features":2000,"length_scale":1,"noise":1e-6,"window":9}`)
+	p := planOf(t, `{"dim":50,"transport":"dense","dense_keep":4,"estimator":"surrogate","features":2000,"length_scale":1,"noise":1e-6,"window":9,"active":1,"candidates":2,"radius":0.1}`)
 	s := newScript(p)
 	s.round(1)
 	v, b := after(t, s, 1).Features()

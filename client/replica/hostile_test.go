@@ -31,7 +31,7 @@ var hostilePlans = map[string]string{
 	"dense":     `{"dim":50,"transport":"dense","dense_keep":4,"distribution":"sphere","sharing":"per-client"}`,
 	"dense1":    `{"dim":50,"transport":"dense","dense_keep":4,"control":"scaffold-1"}`,
 	"dense2":    `{"dim":50,"transport":"dense","dense_keep":4,"control":"scaffold-2"}`,
-	"surrogate": `{"dim":50,"transport":"dense","dense_keep":4,"estimator":"surrogate","features":7,"length_scale":1,"noise":1e-6,"window":9}`,
+	"surrogate": `{"dim":50,"transport":"dense","dense_keep":4,"estimator":"surrogate","features":7,"length_scale":1,"noise":1e-6,"window":9,"active":1,"candidates":2,"radius":0.1}`,
 	"tauOfMany": `{"dim":3,"distribution":"subspace","subspace_moves":64,"subspace_share":0.5}`,
 }
 

@@ -85,7 +85,7 @@ func TestMethodsWorkers(t *testing.T) {
 			continue
 		}
 		p.Dim = workFor + 4099
-		p.InitialDigest = nil
+		p.InitialDigest, p.Features = nil, min(p.Features, 100) // of so many parameters each
 		s := newScript(p)
 		for n := range uint64(min(g.rounds, int(p.SubspaceMoves)+2)) {
 			s.round(n + 1)
