@@ -8,7 +8,7 @@ import (
 // What FZooS's appendix G has, and its code where that is silent: N, rounds and local
 // steps of each problem, Q = 20 directions 0.01 apart in a box of side 1. How many
 // queries there are around a round's x nobody says but the code, 50 of 200 in a cube of
-// another size; here they are the preset's.
+// another size; here they are 5, and 20 beside it.
 const (
 	fzoosClients = 5
 	fzoosDim     = 300
@@ -46,6 +46,7 @@ func fzoosExperiments() []Experiment {
 // A fzoosSize is how much of the experiments is made: of FZooS itself by fields, as its
 // local step takes the time of thousands of queries of these problems.
 type fzoosSize struct {
+	name     string   // of FZooS in names of runs
 	method   []string // fields of FZooS's plan
 	rounds   uint64   // of the quadratic's main comparison
 	fewer    uint64   // of its variations, and of the other problems; 0: the paper's
@@ -60,16 +61,17 @@ type fzoosSize struct {
 	seeds    int
 }
 
-// fzoosSizeOf returns the size for an environment. A short one has a window of 300
-// points for 1,000, and 2,000 features for 10,000 where they are not varied.
+// fzoosSizeOf returns the size for an environment. The paper keeps all points: here they
+// are the latest 1,000. A short size has 300, and 2,000 features for 10,000 where they
+// are not varied.
 func fzoosSizeOf(e *Env) fzoosSize {
 	s := fzoosSize{
 		rounds: fzoosRounds, c: []float64{5, 50, 0.5}, features: []string{"100", "1000", "10000"},
 		sgd: []float32{0.003, 0.03, 0.1, 0.3}, portions: []float64{0.3, 0.5, 0.7}, steps: []uint32{5, 10, 20},
-		images: 15, rows: 1000, scores: 4,
+		images: 15, rows: 1000, scores: 4, name: "fzoos", method: []string{"around=5", "window=1000"},
 	}
 	if e.Short {
-		s.method = []string{"window=300", "features=2000"}
+		s.name, s.method = "fz", []string{"around=5", "window=300", "features=2000"}
 		s.fewer, s.portions, s.images, s.rows, s.scores = 15, []float64{0.7}, 3, 250, 1
 	}
 	s.seeds = e.seeds(5)
@@ -86,11 +88,7 @@ func (s *fzoosSize) few(paper uint64) uint64 {
 
 // fzoos returns the method.
 func (s *fzoosSize) fzoos() contestant {
-	name := "fzoos"
-	if s.method != nil {
-		name = "fz" // of another run than the paper's size
-	}
-	return contestant{name: name, title: "FZooS", preset: "fzoos", set: s.method}.at(0.01)
+	return contestant{name: s.name, title: "FZooS", preset: "fzoos", set: s.method}.at(0.01)
 }
 
 // fzoosBaselines are what it is compared with, by the paper's local rule: Adam, begun

@@ -2,6 +2,7 @@ package paper
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/zofl/zofl/testing/paper/blackbox"
 )
@@ -32,10 +33,17 @@ func quadraticOf(c float64, seed uint64) (*blackbox.Quadratic, error) {
 	return blackbox.NewQuadratic(blackbox.QuadraticConfig{Dim: fzoosDim, Clients: fzoosClients, C: c, Seed: seed})
 }
 
-// quadratic is figure 1.
+// quadratic is figure 1. Where C is above N, functions are concave in some coordinates,
+// and gamma = 1 is tried besides.
 func (x *boxRun) quadratic() error {
+	few := x.size.fzoos()
 	for _, c := range x.size.c {
-		if err := x.contend(x.quadraticTask(c, fzoosSteps, x.size.rounds), true); err != nil {
+		t := x.quadraticTask(c, fzoosSteps, x.size.rounds)
+		ours := []contestant{few.with(few.name+"-r", "FZooS, 20 around x", "around=20"), few.with(few.name, "FZooS, 5 around x")}
+		if c > fzoosClients {
+			ours = append(ours, ours[0].with(few.name+"-r1", "FZooS, 20 around x, gamma 1", "correction=one"))
+		}
+		if err := x.contend(t, ours, x.size.sgd); err != nil {
 			return err
 		}
 	}
@@ -44,17 +52,19 @@ func (x *boxRun) quadratic() error {
 
 // localUpdates is figure 4, at C = 5.
 func (x *boxRun) localUpdates() error {
-	for _, t := range x.size.steps {
-		if err := x.contend(x.quadraticTask(5, t, x.size.few(fzoosRounds)), false); err != nil {
+	for _, steps := range x.size.steps {
+		t := x.quadraticTask(5, steps, x.size.few(fzoosRounds))
+		if err := x.contend(t, []contestant{x.size.fzoos()}, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// contend compares all methods at a quadratic problem.
-func (x *boxRun) contend(t *boxTask, plain bool) error {
-	ours, err := x.compare(t, []contestant{x.size.fzoos()})
+// contend compares forms of FZooS and all baselines at a quadratic problem, those by the
+// plain rule too if there are steps to try.
+func (x *boxRun) contend(t *boxTask, forms []contestant, sgd []float32) error {
+	ours, err := x.compare(t, forms)
 	if err != nil {
 		return err
 	}
@@ -62,18 +72,20 @@ func (x *boxRun) contend(t *boxTask, plain bool) error {
 	if err != nil {
 		return err
 	}
-	x.sooner(ours[0], adam, "Adam")
-	all := adam
-	if plain {
-		sgd, err := x.compare(t, plainSteps(fzoosBaselines, x.size.sgd))
-		if err != nil {
+	var plain []*boxCurve
+	if len(sgd) > 0 {
+		if plain, err = x.compare(t, plainSteps(fzoosBaselines, sgd)); err != nil {
 			return err
 		}
-		x.sooner(ours[0], sgd, "SGD at the best of four steps")
-		all = append(all, sgd...)
 	}
-	for _, level := range fzoosLevels {
-		x.reaches(level, ours[0], all)
+	for _, own := range ours {
+		x.sooner(own, adam, "Adam")
+		if len(plain) > 0 {
+			x.sooner(own, plain, "SGD at its best step")
+		}
+		for _, level := range fzoosLevels {
+			x.reaches(level, own, append(slices.Clone(adam), plain...))
+		}
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func vectors(t *testing.T, preset string, rounds uint64) Config {
 	}
 	p.Rounds, p.Batch, p.Steps, p.DenseKeep, p.Diverge = rounds, 16, 2, 2*uint32(rounds), 0
 	if p.Estimator == wire.Surrogate {
-		p.Features, p.Window, p.Candidates = 30, 10, 6
+		p.Features, p.Window, p.Candidates, p.Around = 30, 10, 6, 5
 	} else {
 		p.Perturbations, p.Step = 3, 1e-2
 	}
