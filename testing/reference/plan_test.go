@@ -278,7 +278,11 @@ func drawSurrogate(p *wire.Plan, random *rand.Rand) {
 		p.Heterogeneity = 10
 	}
 	p.LengthScale = []float32{0.5, 1, 3}[random.UintN(3)]
-	p.Active, p.Around = random.Uint32N(4), random.Uint32N(5)
+	p.Active = random.Uint32N(4)
+	p.Around = random.Uint32N(5)
+	if p.Active == 0 {
+		p.Around = max(1, p.Around) // one loss at a time shows no slope
+	}
 }
 
 // drawBoxes bounds the parameters, some where the losses are lower outside.
