@@ -100,10 +100,7 @@ func (s *answerer) answer(ctx context.Context, r waitingRequest) {
 	case ctx.Err() != nil:
 		return
 	case err != nil:
-		s.failed.Add(1)
-		text := err.Error()
-		s.failure.Store(&text)
-		s.logger.Error(s.what, "err", err)
+		s.fail(err)
 		return
 	}
 	s.frame = frame
@@ -114,6 +111,14 @@ func (s *answerer) answer(ctx context.Context, r waitingRequest) {
 	}
 	s.served.Add(1)
 	s.bytes.Add(uint64(len(s.frame)))
+}
+
+// fail counts and tells why a request does not get what it asked for.
+func (s *answerer) fail(err error) {
+	s.failed.Add(1)
+	text := err.Error()
+	s.failure.Store(&text)
+	s.logger.Error(s.what, "err", err)
 }
 
 // wait keeps what is on the way to the broker below pace. That a subject is

@@ -306,23 +306,32 @@ func TestVectorWithoutARecord(t *testing.T) {
 	})
 }
 
-// A vector that the log lost is an error of the log's, and not an answer.
+// A vector that the log lost, or has damaged, is told to be gone, and counted; one that
+// cannot be read now is not answered.
 func TestVectorThatTheLogLost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		log := &orderedLog{}
-		done := denseLog(t, densePlan(t, 1), 3)
-		log.records, log.members = done.records, done.members
-		r := run(t, Config{Log: log})
-		synctest.Wait()
-		digest := records(t, log)[3].Round.Object
-		if got, err := fetch(t, r.bus, digest, 100); err == nil {
-			t.Errorf("got %d bytes, want no answer", len(got))
-		}
-		if s := r.Status(); s.Counters.ObjectErrors != 1 || s.ObjectError == "" {
-			t.Errorf("status %+v, want the error", s)
-		}
-	})
+	for _, fault := range []error{ErrNoObject, ErrCorrupt, context.DeadlineExceeded} {
+		synctest.Test(t, func(t *testing.T) {
+			log := &unreadableLog{MemoryLog: denseLog(t, densePlan(t, 1), 3), fault: fault}
+			r := run(t, Config{Log: log})
+			synctest.Wait()
+			got, err := fetch(t, r.bus, records(t, log)[3].Round.Object, 100)
+			if passes := fault == context.DeadlineExceeded; len(got) > 0 || passes != (err != nil) {
+				t.Errorf("%v: got %d bytes, %v", fault, len(got), err)
+			}
+			if s := r.Status(); s.Counters.ObjectErrors != 1 || s.ObjectError != fault.Error() {
+				t.Errorf("status %+v, want %v", s, fault)
+			}
+		})
+	}
 }
+
+// An unreadableLog returns no vectors.
+type unreadableLog struct {
+	*MemoryLog
+	fault error
+}
+
+func (l *unreadableLog) Object(context.Context, ObjectName) ([]byte, error) { return nil, l.fault }
 
 // Vectors that were asked for last are in memory, as many as may be.
 func TestObjectCache(t *testing.T) {

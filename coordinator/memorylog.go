@@ -138,10 +138,14 @@ func (m *MemoryLog) Object(_ context.Context, name ObjectName) ([]byte, error) {
 	m.mu.Lock()
 	data, ok := m.objects[name]
 	m.mu.Unlock()
-	if !ok {
-		return nil, fmt.Errorf("log: vector of record %d: %w", name.N, ErrNoObject)
+	err := ErrNoObject
+	if ok {
+		err = name.check(data)
 	}
-	return data, name.check(data)
+	if err != nil {
+		return nil, fmt.Errorf("log: vector of record %d: %w", name.N, err)
+	}
+	return data, nil
 }
 
 // KeepObjects implements [Objects].

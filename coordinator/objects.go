@@ -17,8 +17,8 @@ type Objects interface {
 	PutObject(ctx context.Context, name ObjectName, data []byte) error
 
 	// Object returns a vector, which is whole: it matches the name's digest. The
-	// caller does not change it. Errors match [ErrNoObject] or [ErrCorrupt], or may
-	// pass.
+	// caller does not change it. Errors match [ErrNoObject] or [ErrCorrupt], and
+	// devices are told that there is no such vector, or may pass.
 	Object(ctx context.Context, name ObjectName) ([]byte, error)
 
 	// KeepObjects deletes the vectors of records 1..n but these. It never touches
@@ -54,7 +54,7 @@ func parseObjectName(s string) (o ObjectName, ok bool) {
 // check returns nil if data is the vector that o names.
 func (o ObjectName) check(data []byte) error {
 	if wire.HashObject(data) != o.Digest {
-		return fmt.Errorf("vector of record %d: %w: its digest differs", o.N, ErrCorrupt)
+		return fmt.Errorf("%w: its digest differs", ErrCorrupt)
 	}
 	return nil
 }

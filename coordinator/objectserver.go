@@ -28,7 +28,9 @@ func newObjectServer(cfg *Config, log Objects, find func([wire.ObjectLen]byte) (
 	return s
 }
 
-// reply appends the answer to a request.
+// reply appends the answer to a request. A vector that the log lost, or has damaged, is
+// told to be gone: so devices take a snapshot, wait for the next record or, of a run
+// that ended, go, and ask again with each announcement, should it be restored.
 func (s *objectServer) reply(ctx context.Context, data, frame []byte) ([]byte, error) {
 	request, err := wire.DecodeObjectRequest(data)
 	if err != nil {
@@ -37,7 +39,10 @@ func (s *objectServer) reply(ctx context.Context, data, frame []byte) ([]byte, e
 	reply := wire.ObjectReply{Offset: request.Offset}
 	if name, ok := s.find(request.Digest); ok {
 		object, err := s.get(ctx, name)
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrNoObject), errors.Is(err, ErrCorrupt):
+			s.fail(err)
+		case err != nil:
 			return nil, err
 		}
 		reply.Size = uint64(len(object))

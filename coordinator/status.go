@@ -75,7 +75,7 @@ type Counters struct {
 	Evicted      uint64 // vectors that fell silent, and gave their place to others
 	Objects      uint64 // requests for records' vectors that were answered
 	ObjectBytes  uint64 // of the answers
-	ObjectErrors uint64 // requests that were not, because the log could not be read
+	ObjectErrors uint64 // requests that did not get a vector that the log should have
 
 	Adopted uint64 // records that another coordinator had written
 
