@@ -36,6 +36,7 @@ type answerer struct {
 	sent  int // bytes since the broker was waited for
 
 	served, bytes, failed, stale, garbled, overflow atomic.Uint64
+	last                                            atomic.Int64 // when one was served, nanoseconds of Unix time
 
 	failure atomic.Pointer[string]
 }
@@ -110,6 +111,7 @@ func (s *answerer) answer(ctx context.Context, r waitingRequest) {
 		return
 	}
 	s.served.Add(1)
+	s.last.Store(time.Now().UnixNano())
 	s.bytes.Add(uint64(len(s.frame)))
 }
 

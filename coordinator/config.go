@@ -42,7 +42,8 @@ type Config struct {
 	Logger *slog.Logger
 	// Linger is how long Run goes on to announce the end, so that devices
 	// learn of it and send their last evaluations. 0 is 1.5 times the plan's
-	// Reannounce: the end is said twice. Negative is until ctx ends.
+	// Reannounce: the end is said twice. Negative is until ctx ends. In a dense
+	// run it takes up to the plan's Deadline longer, while devices fetch vectors.
 	Linger time.Duration
 	// Witnesses are ids of passive replicas whose digests are the reference for
 	// everybody else's, the first before the second. They need no slot: without

@@ -333,6 +333,45 @@ type unreadableLog struct {
 
 func (l *unreadableLog) Object(context.Context, ObjectName) ([]byte, error) { return nil, l.fault }
 
+// Devices that fetch vectors when the run has ended are waited for, for as long as a
+// round takes at most.
+func TestLingersForVectors(t *testing.T) {
+	for _, tt := range []struct {
+		asks        int // every second
+		least, most time.Duration
+	}{
+		{0, 4 * time.Second, 4 * time.Second},
+		{1, 4 * time.Second, 4 * time.Second},
+		{9, 10 * time.Second, 12 * time.Second},
+		{100, 14 * time.Second, 14 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			log := denseLog(t, densePlan(t, 1, "rounds=3", "deadline=10000"), 3)
+			r := run(t, Config{Log: log, Linger: 4 * time.Second})
+			began, digest := time.Now(), records(t, log)[3].Round.Object
+			ended := make(chan time.Duration, 1)
+			go func() {
+				if err := <-r.done; err != nil {
+					t.Error(err)
+				}
+				ended <- time.Since(began)
+			}()
+			for range tt.asks {
+				pass(time.Second)
+				if len(ended) > 0 {
+					break
+				}
+				if got, err := fetch(t, r.bus, digest, 100); err != nil || len(got) == 0 {
+					t.Errorf("%d bytes, %v", len(got), err)
+				}
+			}
+			if took := <-ended; took < tt.least || took > tt.most {
+				t.Errorf("%d requests: ended after %v, want %v to %v", tt.asks, took, tt.least, tt.most)
+			}
+		})
+	}
+}
+
 // Vectors that were asked for last are in memory, as many as may be.
 func TestObjectCache(t *testing.T) {
 	log := &orderedLog{}

@@ -26,13 +26,14 @@ func (c *Coordinator) loop(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	linger := make(<-chan time.Time)
-	lingering := false
+	lingering, patience := false, time.Time{}
 	for {
 		at, ended := c.next()
 		timer.Reset(at)
 		if ended && !lingering && c.linger > 0 {
 			lingering = true
 			linger = time.After(c.linger)
+			patience = time.Now().Add(c.linger + c.deadline())
 		}
 		var queue []output
 		select {
@@ -41,7 +42,11 @@ func (c *Coordinator) loop(ctx context.Context) error {
 		case <-ctx.Done():
 			return c.stop(ctx, ended)
 		case <-linger:
-			return c.stop(ctx, ended)
+			more := c.lingerMore(patience)
+			if more <= 0 {
+				return c.stop(ctx, ended)
+			}
+			linger = time.After(more)
 		case <-timer.C:
 			queue = c.step(input{kind: inTick})
 		case <-c.called:
@@ -53,6 +58,24 @@ func (c *Coordinator) loop(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// lingerMore returns how much longer devices are waited for that fetch the vector of
+// a dense run's last round, which no announcement brings: as long as their requests
+// follow each other, until patience ends.
+func (c *Coordinator) lingerMore(patience time.Time) time.Duration {
+	pause := c.linger / 2
+	if c.objects == nil || time.Since(time.Unix(0, c.objects.last.Load())) >= pause {
+		return 0
+	}
+	return min(pause, time.Until(patience))
+}
+
+// deadline is the plan's, the time that devices have for a round.
+func (c *Coordinator) deadline() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Duration(c.core.plan.Deadline) * time.Millisecond
 }
 
 // stop does what was commanded before, and reports what is unreported.
