@@ -74,6 +74,17 @@
 // packed into one reply. However many ask at once, an announcement waits behind
 // a MiB of replies at most; in a dense run, behind another one of vectors' pieces.
 //
+// # Permissions
+//
+// A coordinator subscribes zo.<run>.p.*.*, zo.<run>.j.* and zo.<run>.c.*, of a dense
+// run also zo.<run>.u.* and zo.<run>.d.*, and publishes zo.<run>.a.* and to the inboxes
+// of devices. A [JetStreamLog] subscribes an inbox of its own and publishes zo.<run>.h
+// and zo.<run>.m, $JS.API.>, $KV.ZO_<run>_LEASE.>, $KV.ZO_<run>_EPOCH.> and, of a dense
+// run, $O.ZO_<run>_OBJECTS.>. Devices need none of these: who may publish the last one
+// can take vectors away, though not change them, as records have their digests. What a
+// device publishes, package client says; the last token of it is its id, which the
+// broker has to bind to it.
+//
 // # Determinism
 //
 // The rounds are made by a core without goroutine, clock or randomness: the
