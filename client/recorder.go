@@ -25,9 +25,9 @@ type Progress struct {
 	N      uint64 // last record applied
 	Last   uint64 // last record of the log, as far as known
 	Round  uint64 // last round applied, of two phases both
-	Phase  uint8  // of the round that record N+1 makes: 1 or 2 of control=scaffold-1, else 0
+	Phase  uint8  // of the round that record N+1 makes: 1 or 2 of two, wire.Plan.Phases, else 0
 
-	Contributed bool    // this device's scalars for record N+1 were sent
+	Contributed bool    // this device's scalars for record N+1 were sent, or the coordinator has its vector
 	Loss        float64 // Contributed: its own mean training loss
 	Queries     uint64  // loss evaluations since New
 	Refused     uint64  // frames since New that were no announcements of this version
