@@ -61,9 +61,12 @@ func (c *Client) task(ctx context.Context, a *arrival, plan *wire.Plan) (task, e
 	return t, err
 }
 
-// possible says whether the plan can have made a round.
+// possible says whether the plan can have made a round. Of a dense run scalars stay at
+// home, so that there may be more of them than a reply has.
 func possible(a *arrival, plan *wire.Plan) error {
-	if scalars := uint64(plan.Steps) * uint64(a.Perturbations); scalars < 1 || scalars > wire.MaxScalars || !(a.Step > 0) {
+	scalars := uint64(plan.Steps) * uint64(a.Perturbations)
+	many := scalars > wire.MaxScalars && plan.Transport != wire.DenseVectors
+	if scalars < 1 || many || !(a.Step > 0) {
 		return fmt.Errorf("%w: %d steps of %d perturbations and size %v",
 			errUnusable, plan.Steps, a.Perturbations, a.Step)
 	}

@@ -65,6 +65,24 @@ func TestDenseRounds(t *testing.T) {
 	}
 }
 
+// A vector may be of more scalars than a reply has.
+func TestDenseManyScalars(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := densePlan(3)
+		p.Perturbations = wire.MaxScalars/p.Steps + 1
+		if err := p.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		h := newHost(t, p)
+		d := h.device("d0", bowlLoss(3, 0))
+		if came := h.denseRound(); len(came) != 1 {
+			t.Errorf("%v came, want a vector", came)
+		}
+		h.announce()
+		h.agrees(d, h.last())
+	})
+}
+
 // stall has the host not answer pieces from an offset on, as if they were lost.
 func (h *host) stall(from int) {
 	h.answers(func(m bus.Message) bool {
