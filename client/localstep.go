@@ -83,7 +83,8 @@ func (e *estimation) firstPoint() error {
 
 // setCorrection sets what the device adds to its estimates, FZooS (91) and (93): none
 // without control variates, and none for a device that has no c_i, as nothing would
-// cancel c in the mean. Of scaffold-1, a device that had no part in phase 1 finds now
+// cancel c in the mean; nor the other way around, where a rollback took c away. Of
+// scaffold-1, a device that had no part in phase 1 finds now
 // what it would have found then: neither x nor the minibatch has changed.
 func (e *estimation) setCorrection() error {
 	s, own := &e.c.est.dense.stepper, &e.c.est.dense.own
@@ -98,11 +99,12 @@ func (e *estimation) setCorrection() error {
 		}
 		own.put(point, v)
 	}
-	if own.n == 0 {
+	all := e.c.replica.Control()
+	if own.n == 0 || e.plan.Control == wire.ScaffoldMean && allZero(all) {
 		return nil
 	}
 	s.correction = room(s.correction, e.c.dim)
-	for i, c := range e.c.replica.Control() {
+	for i, c := range all {
 		s.correction[i] = c - own.v[i]
 	}
 	return nil

@@ -202,6 +202,25 @@ func TestControlResumes(t *testing.T) {
 	}
 }
 
+// After a rollback to where nobody has found anything, scaffold-2 begins anew: c is 0
+// there, and c_i alone would be no correction.
+func TestControlAfterRollback(t *testing.T) {
+	const d = 5
+	p := densePlan(t, "fedzo-dense", d, strings.Fields(baseDense+" control=scaffold-2")...)
+	r := newRig(t, p, newSlopes(d, 0, 1), newSlopes(d, 1, 1))
+	r.round()
+	r.round()
+	from := &r.clients[0].est.dense
+	back := newRig(t, p, newSlopes(d, 0, 1), newSlopes(d, 0, 1))
+	back.clients[1].slot = 0
+	back.clients[1].cfg.ID = back.clients[0].cfg.ID
+	to := &back.clients[1].est.dense
+	to.of, to.own = from.of, from.own
+	if sent := back.round(); !slices.Equal(sent[0], sent[1]) {
+		t.Errorf("sent %v, want %v", sent[1], sent[0])
+	}
+}
+
 // In scaffold-1 a device that had no part in phase 1, or was restarted since, finds its
 // c_i in phase 2, as if it had.
 func TestFirstPhaseMissed(t *testing.T) {
@@ -214,6 +233,16 @@ func TestFirstPhaseMissed(t *testing.T) {
 	for round := range 2 {
 		o.queries = 0
 		r.round(r.clients[:2]...)
+		for i, phases := range [][]uint8{{2}, {2}, {1, 2}} {
+			queries := uint64(0)
+			for _, phase := range phases {
+				queries += p.PhaseQueries(phase, p.Perturbations)
+			}
+			c := r.clients[i]
+			if task, err := c.task(t.Context(), r.arrival(), c.replica.Plan()); err != nil || task.queries(p) != queries {
+				t.Errorf("round %d, client %d: %d queries, %v, want %d", round, i, task.queries(p), err, queries)
+			}
+		}
 		sent := r.round()
 		if !slices.Equal(sent[0], sent[2]) {
 			t.Errorf("round %d: sent %v, want %v of a device that had part in phase 1", round, sent[2], sent[0])

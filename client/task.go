@@ -50,6 +50,9 @@ func (c *Client) task(ctx context.Context, a *arrival, plan *wire.Plan) (task, e
 	case plan.Control == wire.ScaffoldPoint && t.phase == 1:
 		t.steps = 1
 	case c.dense(): // control variates are in the vectors
+		if point, _ := c.replica.Pending(); plan.Control == wire.ScaffoldPoint && c.est.dense.own.n != point {
+			t.missed = missed{point, t.perturbations}
+		}
 	case plan.Control == wire.ScaffoldPoint:
 		t.missed.n, t.missed.perturbations = c.replica.Pending()
 		if t.own, err = c.variate(ctx, t.missed.n); t.own.N > 0 {
