@@ -16,7 +16,8 @@ var covered = []string{
 	"event phase", "second phase", "control variate", "control variate of old",
 	"second phase of another P", "control variate of another P",
 	"dense none differences", "dense none surrogate", "dense scaffold-1 differences", "dense scaffold-2 differences",
-	"piece", "object piece", "upload busy", "upload refused", "upload resumed by another life", "vector gone", "vector without its record",
+	"piece", "object piece", "upload busy", "upload refused", "upload resumed by another life",
+	"vector gone", "vector without its record", "crash before append, after its vector",
 	"rid of a wrong bit", "declined busy", "declined time", "declined loss failed",
 }
 

@@ -19,6 +19,8 @@ type fault struct {
 var faults = []fault{
 	{"crash", nil, (*world).crash},
 	{"crash a coordinator", nil, func(w *world, _ *party) bool { return w.crash(w.parties[0]) }},
+	{"crash between vector and record", nil, (*world).crashBetween},
+	{"crash within an upload", nil, (*world).crashUploading},
 	{"stop", nil, (*world).retire},
 	{"cut", nil, (*world).sever},
 	{"mend", nil, (*world).mend},
@@ -65,6 +67,35 @@ func (w *world) crash(p *party) bool {
 		w.count("crash now")
 	}
 	return true
+}
+
+// crashBetween makes the coordinators that are up crash when they have stored a vector,
+// and are to store the record that names it.
+func (w *world) crashBetween(*party) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	some := false
+	for _, p := range w.parties {
+		if p.broker != nil && p.p != nil && !p.p.between && w.scenario.plan.Transport == wire.DenseVectors {
+			p.p.between, some = true, true
+			w.note(nil, "%s is to crash between a vector and its record", p.name)
+		}
+	}
+	return some
+}
+
+// crashUploading crashes the first device that has sent a part of its vector.
+func (w *world) crashUploading(*party) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, p := range w.parties {
+		if p.device != nil && p.p != nil && !p.p.dead && w.book.within(p.p) {
+			p.p.dead = true
+			w.note(nil, "%s crashes within its upload", p.name)
+			return true
+		}
+	}
+	return false
 }
 
 // retire stops a party in good order.

@@ -3,6 +3,6 @@
 package simulation
 
 const (
-	defaultSeeds  = 4000
+	defaultSeeds  = 3500
 	repeatedSeeds = 200
 )

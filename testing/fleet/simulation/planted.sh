@@ -2,13 +2,13 @@
 # Plants faults in a copy of the production code, one at a time, and fails
 # unless the simulator finds each of them, and nothing without any.
 #
-#   planted.sh          all of them, within 1,000 seeds each
+#   planted.sh          all of them, within 2,000 seeds each
 #   planted.sh NAME     one of them
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 export GOWORK=off
 
-seeds=1000
+seeds=2000
 only=${1:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -122,3 +122,61 @@ plant rename-before-sync internal/disk/replace.go \
 plant follow-any-record client/replica/replica.go \
 	'case rec.Prev != at.hash:' \
 	'case rec.Prev != at.hash && rec.N == 0:'
+plant record-before-vector coordinator/perform.go \
+	'	if o.object != nil {
+		limited, cancel := c.limit(ctx)
+		defer cancel()
+		if err := c.objects.log.PutObject(limited, o.object.name, o.object.data); err != nil {
+			return fmt.Errorf("vector: %w", err)
+		}
+	}
+	limited, cancel := c.limit(ctx)
+	defer cancel()
+	return c.cfg.Log.Append(limited, o.n, o.frame)
+' \
+	'	limited, cancel := c.limit(ctx)
+	defer cancel()
+	if err := c.cfg.Log.Append(limited, o.n, o.frame); err != nil {
+		return err
+	}
+	if o.object != nil {
+		if err := c.objects.log.PutObject(limited, o.object.name, o.object.data); err != nil {
+			return fmt.Errorf("vector: %w", err)
+		}
+	}
+	return nil
+'
+plant piece-taken-twice coordinator/uploads.go \
+	'if u.Offset == uint64(len(v.data)) {' \
+	'if u.Offset <= uint64(len(v.data)) && len(u.Data) <= v.size-len(v.data) {'
+plant resume-at-wrong-offset coordinator/uploads.go \
+	'size: int(u.Size), heard: now}' \
+	'size: int(u.Size), heard: now, data: make([]byte, u.Offset)}'
+plant another-vectors-pieces coordinator/uploads.go \
+	'if e != nil && !e.Value.(*upload).is(u) {' \
+	'if e != nil && e.Value.(*upload).size != int(u.Size) {'
+plant vector-counted-twice coordinator/upload.go \
+	'	if c.hasVector(m, u) {' \
+	'	if c.hasVector(m, u) && u.Offset > 0 {'
+plant vector-counted-unweighted coordinator/upload.go \
+	'c.sum.addScalars(data, c.weightOf(&r))' \
+	'c.sum.addScalars(data, 1)
+	c.sum.weight += uint64(c.weightOf(&r)) - 1'
+plant keep-too-few coordinator/retained.go \
+	'v.path = v.path[max(0, len(v.path)-keep):]' \
+	'v.path = v.path[max(0, len(v.path)-keep+1):]'
+plant forget-left-vectors coordinator/retained.go \
+	'			v.left = append(v.left, o)
+' \
+	''
+plant upload-before-persist client/upload.go \
+	'	if err := c.keepUpload(); err != nil {
+		return err
+	}
+	return c.deliver(ctx, round, a)
+' \
+	'	if err := c.deliver(ctx, round, a); err != nil {
+		return err
+	}
+	return c.keepUpload()
+'

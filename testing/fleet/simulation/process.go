@@ -29,6 +29,7 @@ type process struct {
 	// Under the world's lock.
 	fuse    int // operations until it crashes; negative: as many as it likes
 	dead    bool
+	between bool // it crashes when it has stored a vector
 	inboxes int
 	numbers map[string]int // messages sent, by subject
 }

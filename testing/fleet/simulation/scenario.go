@@ -109,7 +109,7 @@ func (s *scenario) drawPlan(rng *rand.Rand) error {
 	}
 	s.drawRounds(p, rng)
 	s.drawWeights(p, rng)
-	if s.drawMethod(p, rng); rng.IntN(5) == 0 {
+	if s.drawMethod(p, rng); rng.IntN(8) == 0 {
 		s.drawDense(p, rng)
 	}
 	p.EvalEvery, p.EvalCount, p.Metrics = uint32(rng.IntN(4)), 1, []string{"m"}

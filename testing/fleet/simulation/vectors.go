@@ -226,6 +226,26 @@ func (b *book) put(p *process, name coordinator.ObjectName, data []byte) {
 	b.vectors.bytes[name.Digest] = b.vectors.there[name]
 }
 
+// vectorOf says whether the log has a vector of record n.
+func (b *book) vectorOf(n uint64) bool {
+	for name := range b.vectors.there {
+		if name.N == n {
+			return true
+		}
+	}
+	return false
+}
+
+// within says whether a process has sent a part of a vector for the next record.
+func (b *book) within(p *process) bool {
+	for _, v := range b.vectors.sent {
+		if v.life == p && v.head.N == uint64(len(b.chain))+1 && v.end > 0 && v.end < v.head.Size {
+			return true
+		}
+	}
+	return false
+}
+
 // keep notes that the log deletes the vectors of records up to n but these.
 func (b *book) keep(n uint64, names []coordinator.ObjectName) {
 	maps.DeleteFunc(b.vectors.there, func(name coordinator.ObjectName, _ []byte) bool {

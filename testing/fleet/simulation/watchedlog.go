@@ -53,6 +53,12 @@ func (l *watchedLog) Append(ctx context.Context, n uint64, record []byte) error 
 	w := l.p.w
 	w.mu.Lock()
 	w.note(l.p, "appends record %d", n)
+	if l.p.between && !l.p.dead && w.book.vectorOf(n) {
+		l.p.fuse = 0
+		l.p.may("append, after its vector")
+		w.mu.Unlock()
+		return errDead
+	}
 	if n <= l.last && !l.p.dead {
 		w.find("one record per index", "%v: another record %d, after it knew record %d in the log", l.p, n, l.last)
 	}
