@@ -21,13 +21,13 @@ func fzoosExperiments() []Experiment {
 	const paper = "FZooS, "
 	list := []Experiment{
 		{ID: "fzoos-quadratic", Title: "quadratic functions that differ by C: FZooS, FedZO, FedProx, SCAFFOLD I and II",
-			Paper: paper + "figure 1", Long: "some 8 hours"},
-		{ID: "fzoos-local-updates", Title: "the same with 5, 10 and 20 local steps", Paper: paper + "figure 4", Long: "some 9 hours"},
-		{ID: "fzoos-features", Title: "FZooS with 100, 1,000 and 10,000 random features", Paper: paper + "figure 5a", Long: "some 15 hours"},
-		{ID: "fzoos-ablation", Title: "FZooS with other corrections", Paper: paper + "figure 5b", Long: "some 20 hours"},
-		{ID: "fzoos-disparity", Title: "cosine of each local step's gradient with that of F", Paper: paper + "figure 3", Long: "some 2 hours"},
-		{ID: "fzoos-attack-mnist", Title: "attack on ten models of MNIST, each of P * 10 classes", Paper: paper + "figure 7", Long: "a few days"},
-		{ID: "fzoos-metric-covtype", Title: "precision, recall, F1 and Jaccard index of an MLP on Covertype", Paper: paper + "figures 8 to 12", Long: "a few days"},
+			Paper: paper + "figure 1", Long: "some 2 hours"},
+		{ID: "fzoos-local-updates", Title: "the same with 5, 10 and 20 local steps", Paper: paper + "figure 4", Long: "an hour"},
+		{ID: "fzoos-features", Title: "FZooS with 100, 1,000 and 10,000 random features", Paper: paper + "figure 5a", Long: "some 2 hours"},
+		{ID: "fzoos-ablation", Title: "FZooS with other corrections", Paper: paper + "figure 5b", Long: "some 5 hours"},
+		{ID: "fzoos-disparity", Title: "cosine of each local step's gradient with that of F", Paper: paper + "figure 3", Long: "some 10 minutes"},
+		{ID: "fzoos-attack-mnist", Title: "attack on ten models of MNIST, each of P * 10 classes", Paper: paper + "figure 7", Long: "some 30 hours"},
+		{ID: "fzoos-metric-covtype", Title: "precision, recall, F1 and Jaccard index of an MLP on Covertype", Paper: paper + "figures 8 to 12", Long: "some 40 hours"},
 	}
 	runs := []func(*boxRun) error{
 		(*boxRun).quadratic, (*boxRun).localUpdates, (*boxRun).features, (*boxRun).ablation,
@@ -72,7 +72,7 @@ func fzoosSizeOf(e *Env) fzoosSize {
 	}
 	if e.Short {
 		s.name, s.method = "fz", []string{"around=5", "window=300", "features=2000"}
-		s.fewer, s.portions, s.images, s.rows, s.scores = 15, []float64{0.7}, 3, 250, 1
+		s.fewer, s.portions, s.images, s.rows, s.scores = 15, []float64{0.7}, 6, 250, 1
 	}
 	s.seeds = e.seeds(5)
 	return s

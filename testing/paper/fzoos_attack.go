@@ -3,14 +3,13 @@ package paper
 import (
 	"fmt"
 
-	"github.com/zofl/zofl/testing/data"
 	"github.com/zofl/zofl/testing/paper/blackbox"
 )
 
 const (
-	margin        = "margin" // F: the attack succeeds where it is below 0
-	unsuccessful  = "not misled"
-	fzoosAttackRs = 100
+	margin            = "margin" // F: the attack succeeds where it is below 0
+	unsuccessful      = "not misled"
+	fzoosAttackRounds = 100
 )
 
 // attack is figure 7: images take the place of seeds.
@@ -37,7 +36,7 @@ func (x *boxRun) attack() error {
 func (x *boxRun) mislead(a *blackbox.Attack, portion float64) error {
 	t := &boxTask{
 		name: "m" + token(float32(portion)), draws: "attack", title: fmt.Sprintf("P=%g", portion), metric: unsuccessful, metrics: []string{margin},
-		rounds: x.size.few(fzoosAttackRs), steps: fzoosSteps, seeds: a.Len(),
+		rounds: x.size.few(fzoosAttackRounds), steps: fzoosSteps, seeds: a.Len(),
 		at: func(seed uint64) (blackbox.Problem, func([]float32) []float64, error) {
 			k := a.Target(int(seed) - 1)
 			f := blackbox.Mean(k)
@@ -59,52 +58,6 @@ func (x *boxRun) mislead(a *blackbox.Attack, portion float64) error {
 	low.metric = margin
 	for _, c := range curves {
 		c.task = &low
-	}
-	x.sooner(curves[0], curves[1:], "Adam")
-	return nil
-}
-
-const fzoosMetricRs = 50
-
-// metrics are figures 8 to 12, but for T.
-func (x *boxRun) metrics() error {
-	dir, err := x.env.find("tables")
-	if err != nil {
-		return err
-	}
-	table, err := data.Covertype(dir)
-	if err != nil {
-		return err
-	}
-	for _, score := range blackbox.Scores[:x.size.scores] {
-		for _, portion := range x.size.portions {
-			if err := x.improve(table, score, portion); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// improve raises a score by all methods.
-func (x *boxRun) improve(table *data.Table, score blackbox.Score, portion float64) error {
-	t := &boxTask{
-		name: fmt.Sprintf("c%d-%s", score, token(float32(portion))), draws: "metric", title: fmt.Sprintf("%v, P=%g", score, portion),
-		metric: fmt.Sprintf("1 - %v", score), rounds: x.size.few(fzoosMetricRs), steps: fzoosSteps, seeds: x.size.seeds,
-		at: func(seed uint64) (blackbox.Problem, func([]float32) []float64, error) {
-			m, err := blackbox.NewMetric(x.ctx, table, blackbox.MetricConfig{
-				Score: score, Portion: portion, Rows: x.size.rows, Seed: seed, Goroutines: 2, Logf: x.env.Logf,
-			})
-			if err != nil {
-				return nil, nil, err
-			}
-			f := blackbox.Mean(m)
-			return m, func(x []float32) []float64 { return []float64{f(x)} }, nil
-		},
-	}
-	curves, err := x.compare(t, append([]contestant{x.size.fzoos()}, fzoosBaselines...))
-	if err != nil {
-		return err
 	}
 	x.sooner(curves[0], curves[1:], "Adam")
 	return nil

@@ -43,7 +43,7 @@ func (x *boxRun) quadratic() error {
 		if c > fzoosClients {
 			ours = append(ours, ours[0].with(few.name+"-r1", "FZooS, 20 around x, gamma 1", "correction=one"))
 		}
-		if err := x.contend(t, ours, x.size.sgd); err != nil {
+		if _, err := x.contend(t, ours, x.size.sgd); err != nil {
 			return err
 		}
 	}
@@ -52,30 +52,34 @@ func (x *boxRun) quadratic() error {
 
 // localUpdates is figure 4, at C = 5.
 func (x *boxRun) localUpdates() error {
+	var curves []*boxCurve
 	for _, steps := range x.size.steps {
 		t := x.quadraticTask(5, steps, x.size.few(fzoosRounds))
-		if err := x.contend(t, []contestant{x.size.fzoos()}, nil); err != nil {
+		ours, err := x.contend(t, []contestant{x.size.fzoos().with(x.size.name, fmt.Sprintf("FZooS, T=%d", steps))}, nil)
+		if err != nil {
 			return err
 		}
+		curves = append(ours, curves...)
 	}
+	x.ordered("C=5: the more local steps, the lower after as many rounds", curves)
 	return nil
 }
 
 // contend compares forms of FZooS and all baselines at a quadratic problem, those by the
-// plain rule too if there are steps to try.
-func (x *boxRun) contend(t *boxTask, forms []contestant, sgd []float32) error {
-	ours, err := x.compare(t, forms)
+// plain rule too if there are steps to try. It returns FZooS's.
+func (x *boxRun) contend(t *boxTask, forms []contestant, sgd []float32) (ours []*boxCurve, err error) {
+	ours, err = x.compare(t, forms)
 	if err != nil {
-		return err
+		return ours, err
 	}
 	adam, err := x.compare(t, fzoosBaselines)
 	if err != nil {
-		return err
+		return ours, err
 	}
 	var plain []*boxCurve
 	if len(sgd) > 0 {
 		if plain, err = x.compare(t, plainSteps(fzoosBaselines, sgd)); err != nil {
-			return err
+			return ours, err
 		}
 	}
 	for _, own := range ours {
@@ -87,7 +91,7 @@ func (x *boxRun) contend(t *boxTask, forms []contestant, sgd []float32) error {
 			x.reaches(level, own, append(slices.Clone(adam), plain...))
 		}
 	}
-	return nil
+	return ours, nil
 }
 
 // features is figure 5a.
@@ -124,6 +128,7 @@ func (x *boxRun) ablation() error {
 			plain.with("1r", "gamma 1, vector of the round", "correction=one", "correction_at=round"),
 			plain.with("0", "gamma 0", "correction=zero"),
 			plain.with("s", "gamma 1/t, SGD 0.1", plainRule...).at(0.1),
+			plain.with("1s", "gamma 1, SGD 0.1", append([]string{"correction=one"}, plainRule...)...).at(0.1),
 			plain.with("t", "gamma of Corollary E.1", "correction=theory", fmt.Sprintf("heterogeneity=%.3g", g)),
 		})
 		if err != nil {

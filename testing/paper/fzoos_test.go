@@ -73,7 +73,7 @@ func TestFzoosVariations(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if want := 2 + 1 + 6 + 2; len(x.report.Claims) != want {
+	if want := 2 + 1 + 1 + 7 + 2; len(x.report.Claims) != want {
 		t.Errorf("%d claims, want %d", len(x.report.Claims), want)
 	}
 }

@@ -58,7 +58,7 @@ func parse(progress io.Writer, args []string) (*order, error) {
 	flags.StringVar(&o.env.Dir, "dir", "", "keep logs and curves there, and go on with those that are there")
 	flags.BoolVar(&o.asJSON, "json", false, "print one JSON object")
 	flags.StringVar(&o.csv, "csv", "", "write the curves, or the table, to this file")
-	flags.StringVar(&o.plot, "plot", "", "draw the curves to this file, .png or .svg, and a second figure to FILE-2")
+	flags.StringVar(&o.plot, "plot", "", "draw the curves to this file, .png or .svg, and other figures to FILE-2 and so on")
 	id := ""
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		id, args = args[0], args[1:]

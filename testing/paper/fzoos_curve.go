@@ -1,0 +1,90 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// A boxCurve is a method on a problem, with its step, and its runs by seed.
+type boxCurve struct {
+	contestant
+	step    float32
+	task    *boxTask
+	clients int
+	results Results
+}
+
+// label names a curve, with its step where one was chosen.
+func (c *boxCurve) label() string {
+	if len(c.steps) > 1 {
+		return fmt.Sprintf("%s %g", c.title, c.step)
+	}
+	return c.title
+}
+
+// at is the seeds' mean of the metric after a round, of runs that all got there; NaN
+// otherwise.
+func (c *boxCurve) at(round uint64) float64 {
+	values := c.results.At(c.task.metric, round)
+	if len(values) < len(c.results) || len(values) == 0 {
+		return math.NaN()
+	}
+	return mean(values)
+}
+
+// end is the metric after the last round, infinite if that was not reached.
+func (c *boxCurve) end() float64 {
+	if v := c.at(c.task.rounds); !math.IsNaN(v) {
+		return v
+	}
+	return math.Inf(1)
+}
+
+// first returns the first round after which the metric is at most level, 0 if none is.
+func (c *boxCurve) first(level float64) uint64 {
+	for round := uint64(1); round <= c.task.rounds; round++ {
+		if c.at(round) <= level {
+			return round
+		}
+	}
+	return 0
+}
+
+// perRound is the queries of a client in a round.
+func (c *boxCurve) perRound() float64 {
+	points := c.results[0].Curve.Points
+	if len(points) == 0 {
+		return math.NaN()
+	}
+	last := points[len(points)-1]
+	return float64(last.Queries) / float64(last.Round) / float64(c.clients)
+}
+
+// queries is what all clients asked for in so many rounds.
+func (c *boxCurve) queries(rounds uint64) float64 {
+	return c.perRound() * float64(rounds) * float64(c.clients)
+}
+
+// spreadError writes values as their mean and its standard error.
+func spreadError(values []float64) string {
+	if len(values) < 2 {
+		return spread(values)
+	}
+	m, squares := mean(values), 0.0
+	for _, v := range values {
+		squares += (v - m) * (v - m)
+	}
+	n := float64(len(values))
+	return fmt.Sprintf("%.4f+-%.4f", m, math.Sqrt(squares/(n-1)/n))
+}
+
+// titles lists what curves are.
+func titles(curves []*boxCurve) string {
+	var list []string
+	for _, c := range curves {
+		list = append(list, c.title)
+	}
+	return strings.Join(slices.Compact(list), ", ")
+}
