@@ -53,7 +53,7 @@ func TestMethods(t *testing.T) {
 			p.Steps, p.Perturbations = min(p.Steps, 3), min(p.Perturbations, 4)
 			p.Step, p.Mu, p.Rounds, p.DigestEvery, p.Diverge = 1e-3, 1e-3, 30, 4, 0
 			if p.Estimator == wire.Surrogate { // whose numerics are tested elsewhere
-				p.Features, p.Window, p.Candidates = 20, 10, 5
+				p.Features, p.Window, p.Candidates, p.Active, p.Around = 20, 10, 5, 2, 2
 			}
 			if p.Members > 1 {
 				p.Members, p.Target, p.Quorum = 4, 2, 1
