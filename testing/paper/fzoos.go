@@ -51,8 +51,9 @@ type fzoosSize struct {
 	rounds   uint64   // of the quadratic's main comparison
 	fewer    uint64   // of its variations, and of the other problems; 0: the paper's
 	c        []float64
-	features []string // of fzoos-features
-	sgd      []float32
+	features []string  // of fzoos-features
+	sgd      []float32 // steps of the baselines by the plain rule
+	calm     []float32 // of FZooS, whose gradients have less noise
 	portions []float64 // P
 	steps    []uint32  // T that is varied
 	images   int
@@ -67,7 +68,7 @@ type fzoosSize struct {
 func fzoosSizeOf(e *Env) fzoosSize {
 	s := fzoosSize{
 		rounds: fzoosRounds, c: []float64{5, 50, 0.5}, features: []string{"100", "1000", "10000"},
-		sgd: []float32{0.003, 0.03, 0.1, 0.3}, portions: []float64{0.3, 0.5, 0.7}, steps: []uint32{5, 10, 20},
+		sgd: []float32{0.003, 0.03, 0.1, 0.3}, calm: []float32{0.03, 0.1, 0.3, 1}, portions: []float64{0.3, 0.5, 0.7}, steps: []uint32{5, 10, 20},
 		images: 15, rows: 1000, scores: 4, name: "fzoos", method: []string{"around=5", "window=1000"},
 	}
 	if e.Short {

@@ -34,15 +34,18 @@ func quadraticOf(c float64, seed uint64) (*blackbox.Quadratic, error) {
 }
 
 // quadratic is figure 1. Where C is above N, functions are concave in some coordinates,
-// and gamma = 1 is tried besides.
+// and gamma = 1 is tried besides. FZooS, too, is tried by the plain rule.
 func (x *boxRun) quadratic() error {
 	few := x.size.fzoos()
 	for _, c := range x.size.c {
 		t := x.quadraticTask(c, fzoosSteps, x.size.rounds)
 		ours := []contestant{few.with(few.name+"-r", "FZooS, 20 around x", "around=20"), few.with(few.name, "FZooS, 5 around x")}
+		best := ours[0]
 		if c > fzoosClients {
-			ours = append(ours, ours[0].with(few.name+"-r1", "FZooS, 20 around x, gamma 1", "correction=one"))
+			best = ours[0].with(few.name+"-r1", "FZooS, 20 around x, gamma 1", "correction=one")
+			ours = append(ours, best)
 		}
+		ours = append(ours, plainSteps([]contestant{best}, x.size.calm)...)
 		if _, err := x.contend(t, ours, x.size.sgd); err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ func tinyBoxes(t *testing.T, e *Env) *boxRun {
 	e.Logf = t.Logf
 	size := fzoosSizeOf(&Env{Short: true, Seeds: 2})
 	size.method, size.rounds, size.fewer = []string{"around=5", "window=20", "features=40", "candidates=20"}, 2, 2
-	size.c, size.sgd, size.steps, size.features = []float64{5}, []float32{0.03, 0.1}, []uint32{2}, []string{"10", "40"}
+	size.c, size.sgd, size.calm, size.steps, size.features = []float64{5}, []float32{0.03, 0.1}, []float32{0.3}, []uint32{2}, []string{"10", "40"}
 	return newBoxRun(t.Context(), e, "tiny", size)
 }
 
@@ -30,11 +30,11 @@ func TestFzoosQuadratic(t *testing.T) {
 	if err := x.quadratic(); err != nil {
 		t.Fatal(err)
 	}
-	if len(x.report.Claims) != 2*(2+2) { // nobody reaches a level
+	if len(x.report.Claims) != 3*(2+2) { // nobody reaches a level
 		t.Errorf("%d claims", len(x.report.Claims))
 	}
-	if f, more := x.report.Figure, x.report.More[0]; len(f.Series) != 10 || len(more.Series) != 10 || more.Series[2].X[1] != 2*5*210 {
-		t.Errorf("%d and %d series, FedZO's queries %v", len(f.Series), len(more.Series), more.Series[2].X)
+	if f, more := x.report.Figure, x.report.More[0]; len(f.Series) != 11 || len(more.Series) != 11 || more.Series[3].X[1] != 2*5*210 {
+		t.Errorf("%d and %d series, FedZO's queries %v", len(f.Series), len(more.Series), more.Series[3].X)
 	}
 	task := x.quadraticTask(5, fzoosSteps, 2)
 	queries := map[string]float64{"FZooS": 10*6 + 6, "FedZO": 210, "FedProx": 210, "SCAFFOLD I": 231, "SCAFFOLD II": 210}
