@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -164,6 +165,9 @@ func (l *orderedLog) call(name string) error {
 	if l.fail == name {
 		return errDisk
 	}
+	if l.fail == name+", damaged" {
+		return fmt.Errorf("read back: %w", ErrCorrupt)
+	}
 	return nil
 }
 
@@ -224,7 +228,7 @@ func TestVectorIsStoredBeforeItsRecord(t *testing.T) {
 		if put < 0 || appended < put || calls[appended+1] != "keep" {
 			t.Errorf("calls %v, want put, append, keep", calls)
 		}
-		for _, failing := range []string{"put", "append"} {
+		for _, failing := range []string{"put", "put, damaged", "append"} {
 			rounds := r.Status().Rounds
 			log.set(failing)
 			log.puts = nil
@@ -234,7 +238,7 @@ func TestVectorIsStoredBeforeItsRecord(t *testing.T) {
 			if s.State != Paused || s.LogError == "" || s.Rounds != rounds {
 				t.Fatalf("%s fails: status %+v, want a pause", failing, s)
 			}
-			if calls := log.set(""); failing == "put" && slices.Contains(calls, "append") {
+			if calls := log.set(""); failing != "append" && slices.Contains(calls, "append") {
 				t.Errorf("a record was appended whose vector is not stored: %v", calls)
 			}
 			tried := log.puts
@@ -243,8 +247,9 @@ func TestVectorIsStoredBeforeItsRecord(t *testing.T) {
 					t.Errorf("%s fails: another vector was tried, %v after %v", failing, name, tried[0])
 				}
 			}
-			for r.Status().Rounds == rounds {
-				pass(time.Second)
+			pass(10 * time.Second)
+			if s := r.Status(); s.Rounds == rounds {
+				t.Fatalf("%s failed before: status %+v, want another round", failing, s)
 			}
 			r.Pause("to look")
 			synctest.Wait()

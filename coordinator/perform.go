@@ -85,7 +85,11 @@ func (c *Coordinator) store(ctx context.Context, o output) error {
 	if o.object != nil {
 		limited, cancel := c.limit(ctx)
 		defer cancel()
-		if err := c.objects.log.PutObject(limited, o.object.name, o.object.data); err != nil {
+		err := c.objects.log.PutObject(limited, o.object.name, o.object.data)
+		switch {
+		case errors.Is(err, ErrCorrupt): // the vector as it was stored, and not the log: it is stored again
+			return fmt.Errorf("vector: %v", err)
+		case err != nil:
 			return fmt.Errorf("vector: %w", err)
 		}
 	}
