@@ -130,18 +130,21 @@ func (c *Client) deliver(ctx, round context.Context, a *arrival) error {
 
 // send sends pieces until the coordinator has the vector, refuses it, or ctx, the
 // round's, ends. It pauses after a piece that brought the upload no further, longer
-// each time until it comes further than before.
+// each time until it comes further than before. Where there was no place for it, it
+// only asks for one the next time: many may wait, and none need send a piece in vain.
 func (c *Client) send(ctx context.Context, a *arrival) error {
 	u := &c.upload
 	if u.asked != a.Epoch { // a coordinator that restarted has nothing
 		u.has, u.asked = 0, a.Epoch
 	}
-	shortest := c.cfg.RetryMax / 32
+	shortest, asks := c.cfg.RetryMax/32, false
 	for pause, most := shortest, u.has; ; {
 		if err := c.record(Progress{State: Working, Vector: u.n, Received: u.has, Size: u.head.Size}); err != nil {
 			return err
 		}
-		reply, err := c.sendPiece(ctx)
+		asked := asks
+		reply, err := c.sendPiece(ctx, asked)
+		asks = err == nil && reply.State == wire.UploadBusy
 		switch {
 		case fatal(err):
 			return err
@@ -149,7 +152,7 @@ func (c *Client) send(ctx context.Context, a *arrival) error {
 			return context.Cause(ctx)
 		case err == nil && (reply.State == wire.UploadTaken || reply.State == wire.UploadRefused):
 			return u.end(reply.State, a)
-		case err == nil && reply.State == wire.UploadMore && reply.Offset > u.has:
+		case err == nil && reply.State == wire.UploadMore && (reply.Offset > u.has || asked):
 			if u.has = reply.Offset; u.has > most {
 				pause, most = shortest, u.has
 			}
@@ -181,11 +184,13 @@ func (u *upload) end(state wire.UploadState, a *arrival) error {
 	return nil
 }
 
-// sendPiece sends the next piece.
-func (c *Client) sendPiece(ctx context.Context) (wire.UploadReply, error) {
+// sendPiece sends the next piece, or only asks for it.
+func (c *Client) sendPiece(ctx context.Context, asks bool) (wire.UploadReply, error) {
 	u := &c.upload
 	frame := u.head
-	frame.Offset, frame.Data = u.has, u.vector[u.has:min(u.has+wire.MaxPiece, u.head.Size)]
+	if frame.Offset = u.has; !asks {
+		frame.Data = u.vector[u.has:min(u.has+wire.MaxPiece, u.head.Size)]
+	}
 	u.piece = frame.Append(u.piece[:0])
 	b, err := c.request(ctx, wire.UploadSubject(c.cfg.Run, c.cfg.ID), u.piece)
 	if err != nil {

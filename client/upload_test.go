@@ -233,7 +233,12 @@ func TestUploadBusy(t *testing.T) {
 		h := newHost(t, densePlan(small))
 		d := h.device("d0", bowlLoss(small, 0))
 		var at []time.Time
+		var sizes []int
 		h.vault.judge = func(_ string, u wire.Upload) *wire.UploadReply {
+			sizes = append(sizes, len(u.Data))
+			if len(sizes) > 4 {
+				return nil
+			}
 			if at = append(at, time.Now()); len(at) > 3 {
 				return nil
 			}
@@ -251,6 +256,9 @@ func TestUploadBusy(t *testing.T) {
 		}
 		if len(at) != 4 || len(seen) != 3 {
 			t.Errorf("asked at %v, want 4 times with other pauses", at)
+		}
+		if !slices.Equal(sizes, []int{4 * small, 0, 0, 0, 4 * small}) {
+			t.Errorf("pieces of %v bytes, want none sent while there is no place", sizes)
 		}
 		h.put(h.madeUp(), 1)
 		d.progress()
