@@ -51,7 +51,9 @@
 //
 // A vector is in the log before the record that names it ([Objects]), and stays
 // there for as many rounds as the plan's DenseKeep; the last one of each phase
-// always does. A rollback can return to states whose vectors are there.
+// always does. A rollback can return to states whose vectors are there. One that the
+// log lost or damaged is told to be gone, and [Status].ObjectError says so: a snapshot,
+// a later round, a rollback or a copy of it put back helps.
 //
 // # Failing and shared logs
 //
