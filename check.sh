@@ -6,8 +6,8 @@
 #                    code without it; golden vectors on amd64, GOAMD64=v3 and
 #                    386; no fused multiply-add in v3 code; without the race
 #                    detector, thousands of the simulator's seeds, real
-#                    processes that are killed, and long absences. Under 8
-#                    minutes warm.
+#                    processes that are killed, long absences, and the papers'
+#                    experiments in small. Under 8 minutes warm.
 #   ./check.sh all   also the golden vectors under qemu on arm64, arm v6 and v7,
 #                    riscv64 and s390x, their disassembly, and a run that mixes
 #                    architectures.
@@ -18,6 +18,11 @@ export GOWORK=off
 modules=(. internal/asm testing coordinator/zofl examples/pid)
 # Packages whose results must agree on every architecture.
 replicated=(./prng ./mathx ./client/replica)
+
+# Of the experiments only those that start goroutines of their own are run with the
+# race detector, and testing/paper/run, which runs all the others; it would make 2
+# minutes of arithmetic more.
+unraced=github.com/zofl/zofl/testing/paper
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -38,7 +43,7 @@ check_module() {
 	go -C "$dir" mod tidy -diff || fail "go mod tidy in $dir"
 	go -C "$dir" vet ./...
 	go -C "$dir" build ./...
-	go -C "$dir" test -race ./...
+	go -C "$dir" test -race $(go -C "$dir" list ./... | grep -vxF "$unraced")
 }
 
 # generated: the assembly is what its generator writes.
@@ -105,10 +110,12 @@ if [ "$(go env GOHOSTARCH)" = amd64 ]; then
 	generated
 fi
 for dir in "${modules[@]}"; do check_module "$dir"; done
+go -C testing test -race -run 'TestLag|TestMemory' ./paper
 plain
-step "every length of the vector kernels, seeds, kills and absences without the race detector"
+step "every length of the vector kernels, seeds, kills, absences and experiments without the race detector"
 go test ./mathx
 go -C testing test ./fleet ./fleet/simulation -run 'TestKill|TestAway|TestSeeds'
+go -C testing test ./paper
 if [ "$(go env GOHOSTARCH)" = amd64 ]; then
 	golden 386 GOARCH=386
 	if grep -qw avx2 /proc/cpuinfo && grep -qw fma /proc/cpuinfo; then
