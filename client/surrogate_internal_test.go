@@ -128,6 +128,18 @@ func TestGamma(t *testing.T) {
 	if got := e.gamma(7, v); math.Abs(got-want) > 1e-7 {
 		t.Errorf("theory: got %v, want %v", got, want)
 	}
+	// The slopes of the other kernel, from differences of (1 + s + s^2/3) exp(-s).
+	matern := func(iota float64) float64 {
+		s := math.Sqrt(5*iota) / 0.5
+		return (1 + s + s*s/3) * math.Exp(-s)
+	}
+	kappa, slope = kernelSlopes(&wire.Plan{Kernel: wire.Matern, LengthScale: 0.5}, iota)
+	if want := (matern(iota+1e-5) - matern(iota-1e-5)) / 2e-5; math.Abs(slope-want) > 1e-9 {
+		t.Errorf("matern: slope %v, want %v", slope, want)
+	}
+	if want := -2 * (matern(1e-8) - 1) / 1e-8; math.Abs(kappa-want) > 1e-2 { // -2 k'(0)
+		t.Errorf("matern: kappa %v, want %v", kappa, want)
+	}
 	if got := e.gamma(1, make([]float64, d)); !(got > 0 && got < 1) {
 		t.Errorf("theory among the points: got %v, want it in (0, 1)", got)
 	}

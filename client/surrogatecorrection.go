@@ -53,19 +53,33 @@ const confidence = 0.1
 //
 //	G / (G + 2 (omega kappa - 4 omega iota k'(iota)^2 / (d + sigma^2 d/(rT)) + N epsilon))
 //
-// with kappa = 1/l^2, omega = d + 2 (sqrt(d) + 1) ln(1/0.1), k' = -exp(-iota/(2 l^2))/(2 l^2),
-// rT the points of this device, N the plan's members and epsilon = 1/M. iota is the mean
-// squared distance from v to the points of this device: to those of all, which the
-// paper has, nobody knows it.
+// with omega = d + 2 (sqrt(d) + 1) ln(1/0.1), rT the points of this device, N the plan's
+// members and epsilon = 1/M; kappa and k' are of [kernelSlopes]. iota is the mean squared
+// distance from v to the points of this device: to those of all, which the paper has,
+// nobody knows it.
 func (e *estimation) theory(v []float64) float64 {
 	t, p := e.c.est.dense.trajectory, e.plan
-	d, l2, points := float64(len(v)), float64(p.LengthScale)*float64(p.LengthScale), float64(t.process.Len())
+	d, points := float64(len(v)), float64(t.process.Len())
 	iota := t.distance(v)
-	slope := -math.Exp(-iota/(2*l2)) / (2 * l2)
+	kappa, slope := kernelSlopes(p, iota)
 	omega := d + 2*(math.Sqrt(d)+1)*math.Log(1/confidence)
-	unknown := omega/l2 - 4*omega*iota*slope*slope/(d+float64(p.Noise)*d/points)
+	unknown := omega*kappa - 4*omega*iota*slope*slope/(d+float64(p.Noise)*d/points)
 	return float64(p.Heterogeneity) /
 		(float64(p.Heterogeneity) + 2*(max(unknown, 0)+float64(p.Members)/float64(p.Features)))
+}
+
+// kernelSlopes returns kappa, the variance of a derivative before anything is known, and
+// k', the slope of the kernel in the squared distance iota:
+//
+//	squared-exponential: 1/l^2, -exp(-iota/(2 l^2)) / (2 l^2)
+//	matern:              5/(3 l^2), -5 (1 + s) exp(-s) / (6 l^2), s = sqrt(5 iota)/l
+func kernelSlopes(p *wire.Plan, iota float64) (kappa, slope float64) {
+	l := float64(p.LengthScale)
+	if p.Kernel == wire.Matern {
+		s := math.Sqrt(5*iota) / l
+		return 5 / (3 * l * l), -5 * (1 + s) * math.Exp(-s) / (6 * l * l)
+	}
+	return 1 / (l * l), -math.Exp(-iota/(2*l*l)) / (2 * l * l)
 }
 
 // distance returns the mean squared distance from v to the points.
