@@ -56,7 +56,8 @@ type Config struct {
 	Queue int
 	// AppendTimeout bounds each attempt to store a record, members or a vector, so
 	// that a log that does not answer pauses the run instead of silencing it, and
-	// to read a vector. A log that heeds no context takes its time. 0 is 10 s.
+	// to read a vector. To store one has a second more for each MiB. A log that
+	// heeds no context takes its time. 0 is 10 s.
 	AppendTimeout time.Duration
 	// CatchUpCache bounds the bytes of the log that are kept in memory for
 	// devices that catch up. 0 is 16 MiB, negative one segment of 64 KiB.

@@ -83,7 +83,7 @@ func (c *Coordinator) append(ctx context.Context, o output) []output {
 // store stores a record, and before it the vector that it names.
 func (c *Coordinator) store(ctx context.Context, o output) error {
 	if o.object != nil {
-		limited, cancel := c.limit(ctx)
+		limited, cancel := c.limitOf(ctx, len(o.object.data))
 		defer cancel()
 		err := c.objects.log.PutObject(limited, o.object.name, o.object.data)
 		switch {
@@ -131,7 +131,13 @@ func (c *Coordinator) addMembers(ctx context.Context, ids []string) []output {
 // limit returns the context of a call to the log: it ends after
 // Config.AppendTimeout, when the log is lost, or stopGrace after ctx.
 func (c *Coordinator) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.cfg.AppendTimeout)
+	return c.limitOf(ctx, 0)
+}
+
+// limitOf is limit with a second more for each MiB of a vector.
+func (c *Coordinator) limitOf(ctx context.Context, size int) (context.Context, context.CancelFunc) {
+	timeout := c.cfg.AppendTimeout + time.Duration(size)*time.Second>>20
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	returned := make(chan struct{})
 	var watching sync.WaitGroup
 	watching.Go(func() {
