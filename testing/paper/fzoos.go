@@ -75,6 +75,9 @@ func fzoosSizeOf(e *Env) fzoosSize {
 		s.name, s.method = "fz", []string{"around=5", "window=300", "features=2000"}
 		s.fewer, s.portions, s.images, s.rows, s.scores = 15, []float64{0.7}, 6, 250, 1
 	}
+	if e.Seeds > 0 {
+		s.images = e.Seeds // they are the attack's seeds
+	}
 	s.seeds = e.seeds(5)
 	return s
 }
