@@ -21,6 +21,7 @@ type Figure struct {
 	Title, X, Y string
 	LogX, LogY  bool
 	Falls       bool // the legend has room at the top
+	Left        bool // or at the left
 	Series      []Series
 }
 
@@ -60,6 +61,9 @@ func (f *Figure) write(w io.Writer, format string) error {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = f.Title, f.X, f.Y
 	p.Legend.Top, p.Legend.XOffs = f.Falls, -vg.Centimeter/2
+	if f.Left {
+		p.Legend.Left, p.Legend.XOffs = true, vg.Centimeter/2
+	}
 	p.Add(plotter.NewGrid())
 	if f.LogX && f.any() {
 		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}

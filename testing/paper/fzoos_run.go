@@ -114,6 +114,6 @@ func (x *boxRun) figure(i int) *Figure {
 
 // curve adds a line to a figure of a problem.
 func (f *Figure) curve(t *boxTask, by string, s Series) {
-	f.Title, f.X, f.Y, f.LogY, f.Falls = t.title, by, t.metric, t.metric == aboveMinimum, true
+	f.Title, f.X, f.Y, f.LogY, f.Left = t.title, by, t.metric, t.metric == aboveMinimum, true
 	f.Series = append(f.Series, s)
 }
