@@ -178,6 +178,14 @@ func (l *orderedLog) set(fail string) (before []string) {
 	return before
 }
 
+// tried returns the vectors that were put since it was asked last.
+func (l *orderedLog) tried() (names []ObjectName) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	names, l.puts = l.puts, nil
+	return names
+}
+
 func (l *orderedLog) Append(ctx context.Context, n uint64, record []byte) error {
 	if err := l.call("append"); err != nil {
 		return err
@@ -231,7 +239,7 @@ func TestVectorIsStoredBeforeItsRecord(t *testing.T) {
 		for _, failing := range []string{"put", "put, damaged", "append"} {
 			rounds := r.Status().Rounds
 			log.set(failing)
-			log.puts = nil
+			log.tried()
 			r.Resume()
 			pass(20 * time.Second)
 			s := r.Status()
@@ -241,7 +249,7 @@ func TestVectorIsStoredBeforeItsRecord(t *testing.T) {
 			if calls := log.set(""); failing != "append" && slices.Contains(calls, "append") {
 				t.Errorf("a record was appended whose vector is not stored: %v", calls)
 			}
-			tried := log.puts
+			tried := log.tried()
 			for _, name := range tried {
 				if name != tried[0] {
 					t.Errorf("%s fails: another vector was tried, %v after %v", failing, name, tried[0])
@@ -285,7 +293,7 @@ func TestVectorWithoutARecord(t *testing.T) {
 		if len(log.objects) != 1 || log.Last() != 1 {
 			t.Fatalf("%d vectors and %d records, want a vector without a record", len(log.objects), log.Last())
 		}
-		left := log.puts[0]
+		left := log.tried()[0]
 		first.cancel(errors.New("power cut"))
 		<-first.done
 		log.set("")
