@@ -76,7 +76,7 @@ func fzoosOf(at *replica.Replica, frame *frame) *FZooS {
 	case wire.CorrectionOne:
 		f.Gamma = Always
 	case wire.CorrectionTheory:
-		f.Gamma = Theory(float64(p.Heterogeneity), l, noise, int(p.Members), int(p.Features))
+		f.Gamma = Theory(float64(p.Heterogeneity), f.Posterior, int(p.Members), int(p.Features))
 	}
 	return f
 }

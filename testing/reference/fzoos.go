@@ -166,8 +166,9 @@ func Always(int, []float64, [][]float64) float64 { return 1 }
 
 // Theory returns the correction length of Corollary E.1, of G, N clients, and M
 // features whose error is 1/M; delta is 0.1. The mean squared distance iota is to this
-// client's points: to everybody's, which the corollary has, no client knows it.
-func Theory(g, l, noise float64, n, m int) func(int, []float64, [][]float64) float64 {
+// client's points: to everybody's, which the corollary has, no client knows it. Of p the
+// kernel and the noise count: kappa is -2 k'(0) and k'(iota) the slope in iota.
+func Theory(g float64, p Posterior, n, m int) func(int, []float64, [][]float64) float64 {
 	return func(_ int, x []float64, trajectory [][]float64) float64 {
 		d, iota := float64(len(x)), 0.0
 		for _, xi := range trajectory {
@@ -175,8 +176,8 @@ func Theory(g, l, noise float64, n, m int) func(int, []float64, [][]float64) flo
 			iota += dot(away, away) / float64(len(trajectory))
 		}
 		omega := d + 2*(math.Sqrt(d)+1)*math.Log(1/0.1)
-		slope := -math.Exp(-iota/(2*l*l)) / (2 * l * l)
-		bound := omega/(l*l) - 4*omega*iota*slope*slope/(d+noise*d/float64(len(trajectory)))
+		slope := -p.slope(math.Sqrt(iota)) / 2
+		bound := omega*p.slope(0) - 4*omega*iota*slope*slope/(d+p.Noise*d/float64(len(trajectory)))
 		return g / (g + 2*(max(bound, 0)+float64(n)/float64(m)))
 	}
 }

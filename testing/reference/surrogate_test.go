@@ -91,7 +91,7 @@ func TestFZooSByHand(t *testing.T) {
 
 // TestTheory compares Corollary E.1 with a case by hand: at the only point iota is 0.
 func TestTheory(t *testing.T) {
-	gamma := Theory(10, 2, 1e-6, 5, 100)
+	gamma := Theory(10, Posterior{L: 2, Noise: 1e-6}, 5, 100)
 	x := []float64{1, 2, 3, 4}
 	omega := 4 + 6*math.Log(10)
 	compare(t, "gamma", []float64{gamma(1, x, [][]float64{x})}, []float64{10 / (10 + 2*(omega/4+0.05))}, exact)
