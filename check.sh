@@ -91,7 +91,7 @@ unfused() {
 		env "$@" CGO_ENABLED=0 go build -gcflags=-S "$pkg" 2>"$work/asm"
 		[ "$(grep -c ' STEXT ' "$work/asm")" -gt 3 ] || fail "$name: no code of $pkg to look at"
 		cat $(ls "$pkg"/*.s 2>/dev/null | grep -v rademacher_arm64) /dev/null >>"$work/asm"
-		if grep -E "$fused" "$work/asm"; then
+		if grep -E "$fused" "$work/asm" | grep -vE '[[:space:]]W?FMAX'; then # a maximum
 			fail "$name: $pkg fuses a product into a sum: convert the product, float32(a*b)"
 		fi
 	done
