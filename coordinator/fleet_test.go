@@ -38,7 +38,7 @@ type device struct {
 	slot   uint32
 	answer func(d *device, a *wire.Announcement)
 
-	answering sync.Mutex // held while answer runs
+	answering chan struct{} // one answer at a time; no mutex, which would hold the time of a bubble
 
 	mu   sync.Mutex // guards what follows
 	tips map[uint64]wire.Tip
@@ -49,7 +49,7 @@ type device struct {
 // the one that is in force.
 func newDevice(t testing.TB, b bus.Bus, id string, answer func(*device, *wire.Announcement)) *device {
 	t.Helper()
-	d := &device{t: t, bus: b, id: id, answer: answer, tips: map[uint64]wire.Tip{}}
+	d := &device{t: t, bus: b, id: id, answer: answer, tips: map[uint64]wire.Tip{}, answering: make(chan struct{}, 1)}
 	join := d.join()
 	record, err := wire.DecodeRecord(join.Plan)
 	if err != nil {
@@ -97,8 +97,8 @@ func (d *device) announced(m bus.Message) {
 	d.seen = append(d.seen, a)
 	d.mu.Unlock()
 	if d.answer != nil {
-		d.answering.Lock()
-		defer d.answering.Unlock()
+		d.answering <- struct{}{}
+		defer func() { <-d.answering }()
 		d.answer(d, &a)
 	}
 }
