@@ -19,10 +19,12 @@ modules=(. internal/asm testing coordinator/zofl examples/pid)
 # Packages whose results must agree on every architecture.
 replicated=(./prng ./mathx ./client/replica)
 
-# Of the experiments only those that start goroutines of their own are run with the
-# race detector, and testing/paper/run, which runs all the others; it would make 2
-# minutes of arithmetic more.
-unraced=github.com/zofl/zofl/testing/paper
+# Packages of arithmetic, which the race detector would make minutes of. Of the
+# experiments those that start goroutines of their own are raced below, and
+# testing/paper/run, which runs all the others.
+unraced='github.com/zofl/zofl/testing/paper
+github.com/zofl/zofl/testing/paper/blackbox
+github.com/zofl/zofl/testing/numerics'
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -114,8 +116,10 @@ go -C testing test -race -run 'TestLag|TestMemory' ./paper
 plain
 step "every length of the vector kernels, seeds, kills, absences and experiments without the race detector"
 go test ./mathx
+go -C testing test ./paper ./paper/blackbox ./numerics & # processes that are killed leave time for it
+arithmetic=$!
 go -C testing test ./fleet ./fleet/simulation -run 'TestKill|TestAway|TestSeeds'
-go -C testing test ./paper
+wait "$arithmetic"
 if [ "$(go env GOHOSTARCH)" = amd64 ]; then
 	golden 386 GOARCH=386
 	if grep -qw avx2 /proc/cpuinfo && grep -qw fma /proc/cpuinfo; then
