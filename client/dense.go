@@ -2,6 +2,31 @@ package client
 
 import "github.com/zofl/zofl/wire"
 
+// A denseWorker is what outlives a round of a run with dense transport: buffers, and
+// what the device remembers of earlier rounds.
+type denseWorker struct {
+	vector     []float32 // what is sent
+	stepper    localStepper
+	of         wire.Hash   // of the plan that own and trajectory are of
+	own        ownVector   // c_i or w_i
+	trajectory *trajectory // nil: none yet
+	told       bool        // that something is lost
+	fault      error       // of the Recorder, for Run
+}
+
+// An ownVector is what a device found and others have the mean of.
+type ownVector struct {
+	n     uint64 // record that it was found for, 0: there is none
+	v     []float32
+	fresh bool // the store does not have it
+}
+
+// put replaces the vector by a copy of v.
+func (o *ownVector) put(n uint64, v []float32) {
+	o.v = append(o.v[:0], v...)
+	o.n, o.fresh = n, true
+}
+
 // denseVector sets the vector that a device sends in a run with dense transport, of
 // [wire.Plan.Object] elements, and the loss that goes with it.
 func (e *estimation) denseVector() error {

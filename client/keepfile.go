@@ -49,6 +49,12 @@ func (c *Client) openFile(item, magic string, most int, bad error, take func(hel
 		}
 		return take(held)
 	})
+	return c.opened(item, bad, err)
+}
+
+// opened says what to do about the item of an earlier process after it was read, or was
+// not there: one that is bad is set aside.
+func (c *Client) opened(item string, bad, err error) error {
 	switch {
 	case err == nil, errors.Is(err, fs.ErrNotExist):
 		return nil

@@ -1,11 +1,9 @@
 package client
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/zofl/zofl/wire"
 )
@@ -118,38 +116,4 @@ func readTrajectory(from io.Reader, size int64, plan *wire.Plan) (own ownVector,
 		}
 	}
 	return own, kept, nil
-}
-
-// floatsAtOnce are encoded together.
-const floatsAtOnce = 4096
-
-// put writes numbers little-endian; a bufio.Writer keeps the first error.
-func put(to io.Writer, numbers ...any) {
-	for _, v := range numbers {
-		if v, ok := v.([]float32); ok {
-			for part := range slices.Chunk(v, floatsAtOnce) {
-				binary.Write(to, binary.LittleEndian, part)
-			}
-			continue
-		}
-		binary.Write(to, binary.LittleEndian, v)
-	}
-}
-
-// get reads numbers, or slices of them, to where they point.
-func get(from io.Reader, numbers ...any) error {
-	for _, v := range numbers {
-		if v, ok := v.([]float32); ok {
-			for part := range slices.Chunk(v, floatsAtOnce) {
-				if err := binary.Read(from, binary.LittleEndian, part); err != nil {
-					return err
-				}
-			}
-			continue
-		}
-		if err := binary.Read(from, binary.LittleEndian, v); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -183,7 +183,8 @@ func TestTrajectoryLengths(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var b bytes.Buffer
-			put(&b, tt.n, tt.weights, tt.points, make([]byte, max(0, tt.rest)))
+			put(&b, tt.n, tt.weights, tt.points)
+			b.Write(make([]byte, max(0, tt.rest)))
 			b.Truncate(head + tt.rest)
 			own, kept, err := readTrajectory(&b, int64(head+tt.rest), p)
 			if tt.good != (err == nil) || err != nil && !errors.Is(err, errOwnFile) {

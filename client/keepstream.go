@@ -4,10 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 
 	"github.com/zofl/zofl/wire"
 )
@@ -50,13 +48,7 @@ func (c *Client) openNumbers(item, magic string, of wire.Hash, bad error, take f
 		}
 		return take(bufio.NewReader(io.NewSectionReader(file, int64(len(head)), size)), size)
 	})
-	switch {
-	case err == nil, errors.Is(err, fs.ErrNotExist):
-		return nil
-	case errors.Is(err, bad):
-		return c.discard(item, err)
-	}
-	return c.stored(item, err)
+	return c.opened(item, bad, err)
 }
 
 // checkSum checks the sum at the end of a file.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 
 	"github.com/zofl/zofl/wire"
@@ -60,13 +59,7 @@ func (c *Client) openUpload() error {
 		}
 		return err
 	})
-	switch {
-	case err == nil, errors.Is(err, fs.ErrNotExist):
-		return nil
-	case errors.Is(err, errUploadFile):
-		return c.discard(itemUpload, err)
-	}
-	return c.stored(itemUpload, err)
+	return c.opened(itemUpload, errUploadFile, err)
 }
 
 // parseUpload reads a file. It takes no more memory than the file has bytes, nor than the

@@ -13,31 +13,6 @@ var (
 	errNoVariate    = errors.New("control variate lost, or none yet in a run under way: contributing without a correction")
 )
 
-// A denseWorker is what outlives a round of a run with dense transport: buffers, and
-// what the device remembers of earlier rounds.
-type denseWorker struct {
-	vector     []float32 // what is sent
-	stepper    localStepper
-	of         wire.Hash   // of the plan that own and trajectory are of
-	own        ownVector   // c_i or w_i
-	trajectory *trajectory // nil: none yet
-	told       bool        // that something is lost
-	fault      error       // of the Recorder, for Run
-}
-
-// An ownVector is what a device found and others have the mean of.
-type ownVector struct {
-	n     uint64 // record that it was found for, 0: there is none
-	v     []float32
-	fresh bool // the store does not have it
-}
-
-// put replaces the vector by a copy of v.
-func (o *ownVector) put(n uint64, v []float32) {
-	o.v = append(o.v[:0], v...)
-	o.n, o.fresh = n, true
-}
-
 // remember readies what a dense round needs of earlier ones: of this process, or of the
 // store. What is of another plan is forgotten, as its log was.
 func (c *Client) remember(plan *wire.Plan) {

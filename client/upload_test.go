@@ -1,13 +1,9 @@
 package client_test
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/zofl/zofl/bus"
@@ -22,132 +18,12 @@ const (
 	threeSize = 4 * threeDim
 )
 
-// Devices of a dense run send vectors, take part in what their mean comes to, and have
-// its bits.
-func TestDenseRounds(t *testing.T) {
-	for _, dim := range []int{small, threeDim} {
-		bubble(t, func(t *testing.T) {
-			h := newHost(t, densePlan(dim))
-			var all []*device
-			for i := range 3 {
-				all = append(all, h.device(fmt.Sprintf("d%d", i), bowlLoss(dim, i)))
-			}
-			for range 4 {
-				came := h.denseRound()
-				if len(came) != 3 {
-					t.Fatalf("%v came, want 3 vectors", came)
-				}
-				for _, c := range came {
-					if len(c.vector) != 4*dim || c.Weight != 1 || c.N != h.last() {
-						t.Errorf("got %v of weight %d", c, c.Weight)
-					}
-				}
-				if slices.Equal(came[0].vector, came[1].vector) {
-					t.Error("two devices sent the same")
-				}
-			}
-			h.announce()
-			for _, d := range all {
-				h.agrees(d, h.last())
-				if n, err := d.Params(make([]float32, dim)); n != h.last() || err != nil {
-					t.Errorf("parameters are of record %d, %v, want %d", n, err, h.last())
-				}
-			}
-			h.silent()
-			for _, d := range all {
-				said := d.progress()
-				i := slices.IndexFunc(said, func(p client.Progress) bool { return p.Contributed })
-				if i < 0 || said[i].Loss == 0 {
-					t.Errorf("told %+v, want a contribution and its loss", said)
-				}
-			}
-		})
-	}
-}
-
-// A vector may be of more scalars than a reply has.
-func TestDenseManyScalars(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := densePlan(3)
-		p.Perturbations = wire.MaxScalars/p.Steps + 1
-		if err := p.Validate(); err != nil {
-			t.Fatal(err)
-		}
-		h := newHost(t, p)
-		d := h.device("d0", bowlLoss(3, 0))
-		if came := h.denseRound(); len(came) != 1 {
-			t.Errorf("%v came, want a vector", came)
-		}
-		h.announce()
-		h.agrees(d, h.last())
-	})
-}
-
 // stall has the host not answer pieces from an offset on, as if they were lost.
 func (h *host) stall(from int) {
 	h.answers(func(m bus.Message) bool {
 		u, err := wire.DecodeUpload(m.Data)
 		return err == nil && m.Subject == wire.UploadSubject(runName, wire.SubjectID(m.Subject)) && int(u.Offset) >= from
 	})
-}
-
-// The vector is in the store before its first piece is sent, and a device that is
-// killed in the middle goes on with the same bytes where the coordinator says, without
-// asking the loss.
-func TestUploadIsKept(t *testing.T) {
-	for cut := range 3 {
-		bubble(t, func(t *testing.T) {
-			h, store, o := newHost(t, densePlan(threeDim)), newStore(t), newMoody(t)
-			o.dim = threeDim
-			d := h.device("d0", o, with(store))
-			h.denseRound()
-			h.pieces()
-			early := 0
-			store.saves = func(item string) {
-				h.mu.Lock()
-				defer h.mu.Unlock()
-				if item == "upload" && len(h.vault.pieces) == 0 {
-					early++
-				}
-			}
-			var heads []wire.Upload
-			h.vault.judge = func(_ string, u wire.Upload) *wire.UploadReply { heads = append(heads, u); return nil }
-			h.stall(cut * wire.MaxPiece)
-			h.announce()
-			synctest.Wait()
-			if n := len(h.vectors()); n != 0 || early != 1 {
-				t.Fatalf("%d vectors came, kept %d times before the first piece, want none, once", n, early)
-			}
-			store = d.killed(store)
-			h.answers(nil)
-			h.pieces()
-			calls := o.calls.Load()
-			o.mood = func(context.Context, []float32) (float64, error) { return 5, nil } // it would be another one now
-			d = h.device("d0", o, with(store))
-			h.announce()
-			got := h.oneVector()
-			want := []int{0, wire.MaxPiece, 2 * wire.MaxPiece}
-			if cut > 0 {
-				want = append([]int{0}, want[cut:]...)
-			}
-			if at := offsets(h.pieces()); !slices.Equal(at, want) {
-				t.Errorf("cut %d: pieces at %v, want %v", cut, at, want)
-			}
-			if n := o.calls.Load() - calls; n != 0 {
-				t.Errorf("%d callbacks, want none", n)
-			}
-			for _, u := range heads {
-				if u.Digest != got.Digest || u.Loss != got.Loss || u.Weight != got.Weight || u.Tip != got.Tip {
-					t.Errorf("before the restart %x, after %x", u.Digest[:4], got.Digest[:4])
-				}
-			}
-			h.announce(func(a *wire.Announcement) { a.Perturbations++ })
-			if o.calls.Load() == calls {
-				t.Error("another question was answered with the same vector")
-			}
-			d.stop()
-		})
-	}
 }
 
 // What the coordinator has is not sent again while it leads; one that restarted is
@@ -401,124 +277,6 @@ func TestUploadProgress(t *testing.T) {
 	})
 }
 
-// Weights are those of an objective's samples, and declines are replies as ever: of a
-// loss that fails, and of a vector that no coordinator takes.
-func TestDenseDeclines(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := densePlan(small)
-		p.Weights, p.Steps = wire.BySamples, 1 // so that the only large numbers are the vector's
-		h, o := newHost(t, p), newMoody(t)
-		o.samples = func() int { return 7 }
-		d := h.device("d0", o)
-		if came := h.denseRound(); came[0].Weight != 7 {
-			t.Errorf("weight %d, want 7", came[0].Weight)
-		}
-		o.mood = func(context.Context, []float32) (float64, error) { return 0, errors.New("out of memory") }
-		h.announce()
-		h.declines(wire.DeclineLoss)
-		o.mood = nil
-		d.progress()
-		h.announce(func(a *wire.Announcement) { a.Step, a.Attempt = 1e20, 1 })
-		if r := h.one(wire.Decline); r.Reason != wire.DeclineTooLarge && r.Reason != wire.DeclineLoss {
-			t.Errorf("declined with %v, want too large", r.Reason)
-		}
-		if p := d.now(); p.Declined == 0 || p.Err == nil {
-			t.Errorf("told %+v, want a decline and why", p)
-		}
-		h.announce(func(a *wire.Announcement) { a.Step, a.Attempt = 3e12, 2 })
-		h.declines(wire.DeclineTooLarge)
-		if err := d.now().Err; err == nil || !strings.Contains(err.Error(), "max_scalar") {
-			t.Errorf("told %v, want the limit", err)
-		}
-		h.announce(func(a *wire.Announcement) { a.Attempt = 3 })
-		h.oneVector()
-	})
-}
-
-// A device that may not send vectors, or fetch them, ends with that.
-func TestDensePermissions(t *testing.T) {
-	for _, subject := range []string{"zo.t.u.*", "zo.t.d.*"} {
-		bubble(t, func(t *testing.T) {
-			h := newHost(t, densePlan(small))
-			h.bus.DenyPublish(subject)
-			d := h.device("d0", bowlLoss(small, 0))
-			if subject == "zo.t.d.*" {
-				h.commit()
-			}
-			h.announce()
-			pass(5 * time.Second)
-			if err := d.result(); !errors.Is(err, bus.ErrPermission) {
-				t.Errorf("%s: Run returned %v, want %v", subject, err, bus.ErrPermission)
-			}
-		})
-	}
-}
-
-// An upload that is not this device's, or damaged, is set aside and made anew.
-func TestUnusableUpload(t *testing.T) {
-	damage := map[string]func([]byte) []byte{
-		"empty":     func([]byte) []byte { return nil },
-		"torn":      func(b []byte) []byte { return b[:len(b)-1] },
-		"head only": func(b []byte) []byte { return b[:20] },
-		"longer":    func(b []byte) []byte { return append(b, 0) },
-		"huge":      func(b []byte) []byte { return append(b, make([]byte, 1<<20)...) },
-	}
-	bubble(t, func(t *testing.T) {
-		h, store := newHost(t, densePlan(small)), newStore(t)
-		d := h.device("d0", bowlLoss(small, 0), with(store))
-		h.device("d1", bowlLoss(small, 0)).stop()
-		h.announce()
-		want := h.oneVector()
-		d.stop()
-		file := store.get("upload")
-		for i := range file {
-			damage[fmt.Sprint("byte ", i)] = func(b []byte) []byte { b[i] ^= 4; return b }
-		}
-		for name, f := range damage {
-			store.put("upload", f(slices.Clone(file)))
-			delete(store.aside, "upload")
-			d := h.device("d0", bowlLoss(small, 0), with(store))
-			if !store.isAside("upload") {
-				t.Errorf("%s: not set aside", name)
-			}
-			h.restart()
-			h.announce()
-			if got := h.oneVector(); !sameBytes(got, want) {
-				t.Errorf("%s: got %v, want %v", name, got, want)
-			}
-			d.stop()
-		}
-		store.put("upload", file)
-		delete(store.aside, "upload")
-		h.device("d1", bowlLoss(small, 0), with(store))
-		if !store.isAside("upload") {
-			t.Error("another device's upload was taken")
-		}
-	})
-}
-
-// A store that cannot keep a vector is told once; the vector is sent.
-func TestUploadNotKept(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		h, store := newHost(t, densePlan(small)), newStore(t)
-		full := errors.New("no space left on device")
-		store.fails(full, "upload")
-		d := h.device("d0", bowlLoss(small, 0), with(store))
-		for range 3 {
-			h.denseRound()
-		}
-		told := 0
-		for _, p := range d.progress() {
-			if errors.Is(p.Err, client.ErrStore) && errors.Is(p.Err, full) {
-				told++
-			}
-		}
-		if told != 1 {
-			t.Errorf("told %d times that the store is full, want once", told)
-		}
-	})
-}
-
 // A coordinator that lost its members refuses the vectors of devices that it does not
 // know, and takes them once they have joined again, in the same attempt.
 func TestUploadAfterJoiningAgain(t *testing.T) {
@@ -544,29 +302,5 @@ func TestUploadAfterJoiningAgain(t *testing.T) {
 		if n := len(h.pieces()); n != 4 { // of two rounds, the refusal, and again
 			t.Errorf("%d pieces, want 4", n)
 		}
-	})
-}
-
-// A repeated announcement of a record whose vector was taken ends no evaluation.
-func TestDenseEvaluation(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := densePlan(small)
-		p.EvalEvery, p.EvalCount, p.Metrics = 1, 1, []string{"m"}
-		h, o := newHost(t, p), newMoody(t)
-		o.metrics = func(ctx context.Context, _ []float32) ([]float64, int, error) {
-			select {
-			case <-time.After(25 * time.Second):
-				return []float64{1}, 1, nil
-			case <-ctx.Done():
-				return nil, 0, context.Cause(ctx)
-			}
-		}
-		h.device("d0", o)
-		h.announce()
-		h.oneVector()
-		pass(5 * time.Second)
-		h.announce()
-		pass(20 * time.Second)
-		h.one(wire.Evaluation)
 	})
 }

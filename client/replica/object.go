@@ -1,10 +1,8 @@
 package replica
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/zofl/zofl/wire"
 )
@@ -89,7 +87,9 @@ func (r *Replica) Missing() []Object {
 			missing = append(missing, want)
 		}
 	}
-	slices.SortFunc(missing, func(a, b Object) int { return cmp.Compare(a.N, b.N) })
+	if len(missing) == 2 && missing[1].N < missing[0].N {
+		missing[0], missing[1] = missing[1], missing[0]
+	}
 	return missing
 }
 

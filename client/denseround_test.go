@@ -1,0 +1,153 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/wire"
+)
+
+// Devices of a dense run send vectors, take part in what their mean comes to, and have
+// its bits.
+func TestDenseRounds(t *testing.T) {
+	for _, dim := range []int{small, threeDim} {
+		bubble(t, func(t *testing.T) {
+			h := newHost(t, densePlan(dim))
+			var all []*device
+			for i := range 3 {
+				all = append(all, h.device(fmt.Sprintf("d%d", i), bowlLoss(dim, i)))
+			}
+			for range 4 {
+				came := h.denseRound()
+				if len(came) != 3 {
+					t.Fatalf("%v came, want 3 vectors", came)
+				}
+				for _, c := range came {
+					if len(c.vector) != 4*dim || c.Weight != 1 || c.N != h.last() {
+						t.Errorf("got %v of weight %d", c, c.Weight)
+					}
+				}
+				if slices.Equal(came[0].vector, came[1].vector) {
+					t.Error("two devices sent the same")
+				}
+			}
+			h.announce()
+			for _, d := range all {
+				h.agrees(d, h.last())
+				if n, err := d.Params(make([]float32, dim)); n != h.last() || err != nil {
+					t.Errorf("parameters are of record %d, %v, want %d", n, err, h.last())
+				}
+			}
+			h.silent()
+			for _, d := range all {
+				said := d.progress()
+				i := slices.IndexFunc(said, func(p client.Progress) bool { return p.Contributed })
+				if i < 0 || said[i].Loss == 0 {
+					t.Errorf("told %+v, want a contribution and its loss", said)
+				}
+			}
+		})
+	}
+}
+
+// A vector may be of more scalars than a reply has.
+func TestDenseManyScalars(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := densePlan(3)
+		p.Perturbations = wire.MaxScalars/p.Steps + 1
+		if err := p.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		h := newHost(t, p)
+		d := h.device("d0", bowlLoss(3, 0))
+		if came := h.denseRound(); len(came) != 1 {
+			t.Errorf("%v came, want a vector", came)
+		}
+		h.announce()
+		h.agrees(d, h.last())
+	})
+}
+
+// Weights are those of an objective's samples, and declines are replies as ever: of a
+// loss that fails, and of a vector that no coordinator takes.
+func TestDenseDeclines(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := densePlan(small)
+		p.Weights, p.Steps = wire.BySamples, 1 // so that the only large numbers are the vector's
+		h, o := newHost(t, p), newMoody(t)
+		o.samples = func() int { return 7 }
+		d := h.device("d0", o)
+		if came := h.denseRound(); came[0].Weight != 7 {
+			t.Errorf("weight %d, want 7", came[0].Weight)
+		}
+		o.mood = func(context.Context, []float32) (float64, error) { return 0, errors.New("out of memory") }
+		h.announce()
+		h.declines(wire.DeclineLoss)
+		o.mood = nil
+		d.progress()
+		h.announce(func(a *wire.Announcement) { a.Step, a.Attempt = 1e20, 1 })
+		if r := h.one(wire.Decline); r.Reason != wire.DeclineTooLarge && r.Reason != wire.DeclineLoss {
+			t.Errorf("declined with %v, want too large", r.Reason)
+		}
+		if p := d.now(); p.Declined == 0 || p.Err == nil {
+			t.Errorf("told %+v, want a decline and why", p)
+		}
+		h.announce(func(a *wire.Announcement) { a.Step, a.Attempt = 3e12, 2 })
+		h.declines(wire.DeclineTooLarge)
+		if err := d.now().Err; err == nil || !strings.Contains(err.Error(), "max_scalar") {
+			t.Errorf("told %v, want the limit", err)
+		}
+		h.announce(func(a *wire.Announcement) { a.Attempt = 3 })
+		h.oneVector()
+	})
+}
+
+// A device that may not send vectors, or fetch them, ends with that.
+func TestDensePermissions(t *testing.T) {
+	for _, subject := range []string{"zo.t.u.*", "zo.t.d.*"} {
+		bubble(t, func(t *testing.T) {
+			h := newHost(t, densePlan(small))
+			h.bus.DenyPublish(subject)
+			d := h.device("d0", bowlLoss(small, 0))
+			if subject == "zo.t.d.*" {
+				h.commit()
+			}
+			h.announce()
+			pass(5 * time.Second)
+			if err := d.result(); !errors.Is(err, bus.ErrPermission) {
+				t.Errorf("%s: Run returned %v, want %v", subject, err, bus.ErrPermission)
+			}
+		})
+	}
+}
+
+// A repeated announcement of a record whose vector was taken ends no evaluation.
+func TestDenseEvaluation(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := densePlan(small)
+		p.EvalEvery, p.EvalCount, p.Metrics = 1, 1, []string{"m"}
+		h, o := newHost(t, p), newMoody(t)
+		o.metrics = func(ctx context.Context, _ []float32) ([]float64, int, error) {
+			select {
+			case <-time.After(25 * time.Second):
+				return []float64{1}, 1, nil
+			case <-ctx.Done():
+				return nil, 0, context.Cause(ctx)
+			}
+		}
+		h.device("d0", o)
+		h.announce()
+		h.oneVector()
+		pass(5 * time.Second)
+		h.announce()
+		pass(20 * time.Second)
+		h.one(wire.Evaluation)
+	})
+}

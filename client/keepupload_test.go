@@ -1,0 +1,137 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/wire"
+)
+
+// The vector is in the store before its first piece is sent, and a device that is
+// killed in the middle goes on with the same bytes where the coordinator says, without
+// asking the loss.
+func TestUploadIsKept(t *testing.T) {
+	for cut := range 3 {
+		bubble(t, func(t *testing.T) {
+			h, store, o := newHost(t, densePlan(threeDim)), newStore(t), newMoody(t)
+			o.dim = threeDim
+			d := h.device("d0", o, with(store))
+			h.denseRound()
+			h.pieces()
+			early := 0
+			store.saves = func(item string) {
+				h.mu.Lock()
+				defer h.mu.Unlock()
+				if item == "upload" && len(h.vault.pieces) == 0 {
+					early++
+				}
+			}
+			var heads []wire.Upload
+			h.vault.judge = func(_ string, u wire.Upload) *wire.UploadReply { heads = append(heads, u); return nil }
+			h.stall(cut * wire.MaxPiece)
+			h.announce()
+			synctest.Wait()
+			if n := len(h.vectors()); n != 0 || early != 1 {
+				t.Fatalf("%d vectors came, kept %d times before the first piece, want none, once", n, early)
+			}
+			store = d.killed(store)
+			h.answers(nil)
+			h.pieces()
+			calls := o.calls.Load()
+			o.mood = func(context.Context, []float32) (float64, error) { return 5, nil } // it would be another one now
+			d = h.device("d0", o, with(store))
+			h.announce()
+			got := h.oneVector()
+			want := []int{0, wire.MaxPiece, 2 * wire.MaxPiece}
+			if cut > 0 {
+				want = append([]int{0}, want[cut:]...)
+			}
+			if at := offsets(h.pieces()); !slices.Equal(at, want) {
+				t.Errorf("cut %d: pieces at %v, want %v", cut, at, want)
+			}
+			if n := o.calls.Load() - calls; n != 0 {
+				t.Errorf("%d callbacks, want none", n)
+			}
+			for _, u := range heads {
+				if u.Digest != got.Digest || u.Loss != got.Loss || u.Weight != got.Weight || u.Tip != got.Tip {
+					t.Errorf("before the restart %x, after %x", u.Digest[:4], got.Digest[:4])
+				}
+			}
+			h.announce(func(a *wire.Announcement) { a.Perturbations++ })
+			if o.calls.Load() == calls {
+				t.Error("another question was answered with the same vector")
+			}
+			d.stop()
+		})
+	}
+}
+
+// An upload that is not this device's, or damaged, is set aside and made anew.
+func TestUnusableUpload(t *testing.T) {
+	damage := map[string]func([]byte) []byte{
+		"empty":     func([]byte) []byte { return nil },
+		"torn":      func(b []byte) []byte { return b[:len(b)-1] },
+		"head only": func(b []byte) []byte { return b[:20] },
+		"longer":    func(b []byte) []byte { return append(b, 0) },
+		"huge":      func(b []byte) []byte { return append(b, make([]byte, 1<<20)...) },
+	}
+	bubble(t, func(t *testing.T) {
+		h, store := newHost(t, densePlan(small)), newStore(t)
+		d := h.device("d0", bowlLoss(small, 0), with(store))
+		h.device("d1", bowlLoss(small, 0)).stop()
+		h.announce()
+		want := h.oneVector()
+		d.stop()
+		file := store.get("upload")
+		for i := range file {
+			damage[fmt.Sprint("byte ", i)] = func(b []byte) []byte { b[i] ^= 4; return b }
+		}
+		for name, f := range damage {
+			store.put("upload", f(slices.Clone(file)))
+			delete(store.aside, "upload")
+			d := h.device("d0", bowlLoss(small, 0), with(store))
+			if !store.isAside("upload") {
+				t.Errorf("%s: not set aside", name)
+			}
+			h.restart()
+			h.announce()
+			if got := h.oneVector(); !sameBytes(got, want) {
+				t.Errorf("%s: got %v, want %v", name, got, want)
+			}
+			d.stop()
+		}
+		store.put("upload", file)
+		delete(store.aside, "upload")
+		h.device("d1", bowlLoss(small, 0), with(store))
+		if !store.isAside("upload") {
+			t.Error("another device's upload was taken")
+		}
+	})
+}
+
+// A store that cannot keep a vector is told once; the vector is sent.
+func TestUploadNotKept(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, store := newHost(t, densePlan(small)), newStore(t)
+		full := errors.New("no space left on device")
+		store.fails(full, "upload")
+		d := h.device("d0", bowlLoss(small, 0), with(store))
+		for range 3 {
+			h.denseRound()
+		}
+		told := 0
+		for _, p := range d.progress() {
+			if errors.Is(p.Err, client.ErrStore) && errors.Is(p.Err, full) {
+				told++
+			}
+		}
+		if told != 1 {
+			t.Errorf("told %d times that the store is full, want once", told)
+		}
+	})
+}
