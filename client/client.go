@@ -125,6 +125,14 @@ func (c *Client) Digest() (n uint64, digest [32]byte) {
 	return c.replica.N(), c.replica.Digest()
 }
 
+// Record returns the index of the last record that the state has, and how many rounds
+// are among them; both are 0 before record 1.
+func (c *Client) Record() (n, rounds uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.replica.N(), c.replica.Rounds()
+}
+
 // errRecorder marks what the Recorder returned: it stops Run wherever it is.
 var errRecorder = errors.New("recorder")
 

@@ -137,7 +137,7 @@ func (c *Client) request(ctx context.Context, subject string, frame []byte) ([]b
 	return b, err
 }
 
-var errNoAnswer = errors.New("no answer")
+var errNoAnswer = fmt.Errorf("%w: no answer", ErrQuiet)
 
 // jitter draws a pause below most.
 func (c *Client) jitter(most time.Duration) time.Duration {

@@ -54,6 +54,21 @@ func (c *Client) Run(ctx context.Context) error {
 	}
 }
 
+// Load reads what the Store has of an earlier process, as Run does when it begins, so
+// that Params has the model before, or without, a connection. A store that
+// has nothing, or nothing that can be used, is no error: the Recorder is told. The
+// errors are [ErrRunning], [wire.ErrRunKey] and what Recorder returns.
+func (c *Client) Load() error {
+	if !c.start() {
+		return fmt.Errorf("client: %w", ErrRunning)
+	}
+	defer c.stop()
+	if err := c.open(); err != nil {
+		return fmt.Errorf("client: %w", err)
+	}
+	return nil
+}
+
 // keepAtEnd keeps what Run came to. What cannot be kept was said; nobody is told
 // after Run.
 func (c *Client) keepAtEnd() {
@@ -159,10 +174,10 @@ func (c *Client) look(ctx context.Context) (done bool, err error) {
 	return false, c.askWhatIsOpen(ctx)
 }
 
-// errQuiet: nothing was announced for a while, which has many causes: this
-// device is offline, the coordinator is, or it waits for more devices, perhaps
-// for this one: it may have lost its log.
-var errQuiet = errors.New("no announcement for a while")
+// ErrQuiet: nobody leads the run, as far as this device hears: no coordinator
+// answers, or none announced anything for a while. It comes in Progress.Err; Run goes
+// on asking.
+var ErrQuiet = errors.New("no word of a coordinator")
 
 // listen follows what arrives until the run ends.
 func (c *Client) listen(ctx context.Context, subject string) error {
@@ -186,7 +201,7 @@ func (c *Client) listen(ctx context.Context, subject string) error {
 			if err := c.check(ctx, subject); fatal(err) {
 				return fmt.Errorf("announcements: %w", err)
 			}
-			if err := c.record(Progress{State: Waiting, Err: errQuiet}); err != nil {
+			if err := c.record(Progress{State: Waiting, Err: fmt.Errorf("%w: nothing was announced for a while", ErrQuiet)}); err != nil {
 				return err
 			}
 			if done, err := c.look(ctx); done || err != nil {
