@@ -265,9 +265,9 @@ func TestNewErrors(t *testing.T) {
 		{"bad witness", Config{Plan: testPlan(t), Log: &MemoryLog{}, Bus: b, Witnesses: []string{"a", "b c"}}, "", is(ErrConfig)},
 		{"bad plan", Config{Plan: bad, Log: &MemoryLog{}, Bus: b}, "", func(err error) bool { return errors.As(err, &planError) }},
 		{"another plan", Config{Plan: other, Log: started, Bus: b},
-			"coordinator: plan differs from the log's: its step is 0.001, the configured one 7: leave Plan nil to continue the log's run, or open another log", is(ErrPlan)},
+			"coordinator: plan differs from the log's: its step is 0.001, the configured one 7: leave the plan out to continue the log's run, or take another log", is(ErrPlan)},
 		{"another key", Config{Plan: otherKey, Log: started, Bus: b},
-			"coordinator: plan differs from the log's: it has another run_key: leave Plan nil to continue the log's run, or open another log", is(ErrPlan)},
+			"coordinator: plan differs from the log's: it has another run_key: leave the plan out to continue the log's run, or take another log", is(ErrPlan)},
 		{"roster lost", Config{Log: lost, Bus: b}, "", is(ErrCorrupt)},
 		{"roster lost in round 1", Config{Log: lostBetween, Bus: b}, "", is(ErrCorrupt)},
 	} {

@@ -14,7 +14,7 @@ import (
 // the log's plan (leave Config.Plan nil), or start another log.
 var ErrPlan = errors.New("plan differs from the log's")
 
-const continueOrNew = "leave Plan nil to continue the log's run, or open another log"
+const continueOrNew = "leave the plan out to continue the log's run, or take another log"
 
 // A position is what a log comes to, as far as a coordinator cares: everything
 // that it knows of a run after a crash.
