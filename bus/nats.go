@@ -51,7 +51,7 @@ func (b *natsBus) Publish(subject string, data []byte) error {
 		return failed("publish", subject, ErrSubject)
 	}
 	if err := b.nc.Publish(subject, data); err != nil {
-		return failed("publish", subject, translate(err))
+		return failed("publish", subject, b.translate(err))
 	}
 	return nil
 }
@@ -67,7 +67,7 @@ func (b *natsBus) Subscribe(subject string, handle func(Message)) (Subscription,
 		err = sub.SetPendingLimits(PendingMessages, PendingBytes)
 	}
 	if err != nil {
-		return nil, failed("subscribe", subject, translate(err))
+		return nil, failed("subscribe", subject, b.translate(err))
 	}
 	return &natsSubscription{sub: sub}, nil
 }
@@ -83,7 +83,7 @@ func (b *natsBus) Request(ctx context.Context, subject string, data []byte) ([]b
 	if ctx.Err() != nil && (b.denied(subject) != nil || b.inboxDenied() != nil) {
 		err = fmt.Errorf("%w (%w)", ErrPermission, err)
 	}
-	return nil, failed("request", subject, translate(err))
+	return nil, failed("request", subject, b.translate(err))
 }
 
 // Check implements Checker.
@@ -99,7 +99,7 @@ func (b *natsBus) Check(ctx context.Context, subject string) error {
 	// The server answers in order: once the flush returns, the connection has
 	// read every denial of what was sent before.
 	if err := b.nc.FlushWithContext(ctx); err != nil {
-		return failed("check", subject, translate(err))
+		return failed("check", subject, b.translate(err))
 	}
 	if err := b.denied(subject); err != nil {
 		return failed("check", subject, fmt.Errorf("%w (%w)", ErrPermission, err))
@@ -146,14 +146,26 @@ func translate(err error) error {
 		errors.Is(err, nats.ErrConnectionDraining),
 		errors.Is(err, nats.ErrInvalidConnection):
 		return fmt.Errorf("%w (%w)", ErrClosed, err)
-	case errors.Is(err, nats.ErrReconnectBufExceeded),
-		errors.Is(err, nats.ErrDisconnected),
+	case errors.Is(err, nats.ErrReconnectBufExceeded): // its text speaks of a buffer that was full
+		return ErrOffline
+	case errors.Is(err, nats.ErrDisconnected),
 		errors.Is(err, nats.ErrConnectionReconnecting):
 		return fmt.Errorf("%w (%w)", ErrOffline, err)
 	case errors.Is(err, nats.ErrBadSubject):
 		return ErrSubject
 	}
 	return err
+}
+
+// errBroke: the connection broke while an answer was awaited. NATS says of that, too,
+// that the connection is closed, although it connects again.
+var errBroke = fmt.Errorf("%w: the connection broke before the answer", ErrOffline)
+
+func (b *natsBus) translate(err error) error {
+	if errors.Is(err, nats.ErrConnectionClosed) && !b.nc.IsClosed() {
+		return errBroke
+	}
+	return translate(err)
 }
 
 func failed(call, subject string, err error) error {

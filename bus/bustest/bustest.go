@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -265,7 +266,11 @@ func testRequest(t *testing.T, b bus.Bus) {
 }
 
 func testFirstAnswer(t *testing.T, b bus.Bus) {
+	var late sync.WaitGroup // second answers, which may be under way when the first has come
+	late.Add(10)
+	defer late.Wait()
 	subscribeFunc(t, b, "t.ask", func(m bus.Message) {
+		defer late.Done()
 		for _, data := range []string{"first", "second"} {
 			answer(t, b, m.Reply, []byte(data))
 		}
