@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
 )
 
 // DefaultMaxPayload is the default of [Config.MaxPayload]: the limit that a
@@ -35,6 +37,12 @@ type Config struct {
 	// before it is acknowledged (sync_interval: always), so that a power cut
 	// takes none away.
 	JetStream string
+	// TLS makes the TCP port take connections under TLS only, with this
+	// certificate; nil: connections in the clear. A client that is to trust it has
+	// to be told. It excludes InProcess, as pipes have no TLS.
+	TLS *tls.Config
+	// Nkeys are the public keys ("U...") of who may connect; nil: anybody may.
+	Nkeys []string
 }
 
 func (c Config) options() (*server.Options, error) {
@@ -43,6 +51,9 @@ func (c Config) options() (*server.Options, error) {
 		DontListen: c.InProcess, Host: "127.0.0.1", Port: server.RANDOM_PORT,
 		MaxPayload: DefaultMaxPayload,
 		JetStream:  c.JetStream != "", StoreDir: c.JetStream, SyncAlways: true,
+	}
+	if err := c.guard(opts); err != nil {
+		return nil, err
 	}
 	switch {
 	case c.InProcess && c.Listen != "":
@@ -69,6 +80,23 @@ func (c Config) options() (*server.Options, error) {
 		opts.Port = int(port)
 	}
 	return opts, nil
+}
+
+// guard sets who may connect, and how.
+func (c Config) guard(opts *server.Options) error {
+	if c.InProcess && c.TLS != nil {
+		return errors.New("broker: InProcess and TLS exclude each other: leave one out")
+	}
+	if c.TLS != nil {
+		opts.TLS, opts.TLSConfig, opts.TLSTimeout = true, c.TLS, readyWithin.Seconds()
+	}
+	for _, key := range c.Nkeys {
+		if !nkeys.IsValidPublicUserKey(key) {
+			return fmt.Errorf("broker: Nkeys has %q: give a user's public key, which begins with U", key)
+		}
+		opts.Nkeys = append(opts.Nkeys, &server.NkeyUser{Nkey: key})
+	}
+	return nil
 }
 
 // A Broker is a running NATS server. All methods may be called from any
@@ -117,8 +145,8 @@ func tryListen(opts *server.Options) error {
 	return l.Close()
 }
 
-// URL returns the address to dial, "nats://127.0.0.1:43210"; empty for a broker
-// that is reached in-process only.
+// URL returns the address to dial, "nats://127.0.0.1:43210", or tls:// with TLS;
+// empty for a broker that is reached in-process only.
 func (b *Broker) URL() string {
 	if b.inProcess {
 		return ""

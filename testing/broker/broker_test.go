@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"crypto/tls"
 	"errors"
 	"net"
 	"strings"
@@ -120,6 +121,8 @@ func TestRunRefuses(t *testing.T) {
 		"named port":         {Listen: "127.0.0.1:nats"},
 		"port too large":     {Listen: "127.0.0.1:65536"},
 		"foreign address":    {Listen: "192.0.2.1:0"},
+		"in-process and TLS": {InProcess: true, TLS: &tls.Config{}},
+		"no key":             {Nkeys: []string{"alice"}},
 		"negative payload":   {MaxPayload: -1},
 		"huge payload":       {MaxPayload: 1 << 30},
 	} {

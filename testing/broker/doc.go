@@ -10,7 +10,8 @@
 //	... traffic.Up(), traffic.Down()
 //
 // The server is the one that nats-io ships; it listens on the loopback
-// interface only, unless told otherwise, and asks for no credentials: whoever
-// reaches the address takes part. With [Config.JetStream] it can hold the log of
-// a run. Package servers, below this one, runs servers as processes.
+// interface only, unless told otherwise, and asks for no credentials unless it
+// is given [Config.Nkeys]: whoever reaches the address takes part. With
+// [Config.TLS] it is reached under TLS only. With [Config.JetStream] it can hold
+// the log of a run. Package servers, below this one, runs servers as processes.
 package broker

@@ -1,0 +1,87 @@
+package broker
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+)
+
+// secured is an authority and what a broker proves itself with by it.
+func secured(t *testing.T) (*Authority, *tls.Config) {
+	t.Helper()
+	a, err := NewAuthority()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := a.Server(time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, own
+}
+
+// user is a user's public key and the option that proves to have it.
+func user(t *testing.T) (string, nats.Option) {
+	t.Helper()
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := pair.PublicKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return public, nats.Nkey(public, pair.Sign)
+}
+
+// Who has no key of the broker's, does not trust its certificate, or speaks in the
+// clear, is not let in.
+func TestGuard(t *testing.T) {
+	a, own := secured(t)
+	public, key := user(t)
+	_, stranger := user(t)
+	b := run(t, Config{TLS: own, Nkeys: []string{public}})
+	trust := a.Trust()
+
+	nc, traffic := dial(t, b, "friend", trust, key)
+	if !nc.TLSRequired() || traffic.Up() == 0 {
+		t.Errorf("connected to %s without TLS, or without bytes counted", b.URL())
+	}
+	for name, opts := range map[string][]nats.Option{
+		"nobody in particular": {trust},
+		"one without trust":    {key},
+	} {
+		if nc, _, err := Dial(b.URL(), name, opts...); err == nil {
+			nc.Close()
+			t.Errorf("%s got in", name)
+		}
+	}
+	if _, _, err := Dial(b.URL(), "stranger", trust, stranger); !errors.Is(err, nats.ErrAuthorization) {
+		t.Errorf("a stranger got %v, want an authorization error", err)
+	}
+}
+
+// A connection in the clear gets nothing but the server's greeting.
+func TestNotInTheClear(t *testing.T) {
+	_, own := secured(t)
+	b := run(t, Config{TLS: own})
+	c, err := net.DialTimeout("tcp", strings.TrimPrefix(b.URL(), "tls://"), patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := io.WriteString(c, "CONNECT {}\r\nPING\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	answer, _ := io.ReadAll(c) // until the server closes it
+	if text := string(answer); !strings.HasPrefix(text, "INFO ") || strings.Contains(text, "PONG") {
+		t.Errorf("got %q, want INFO and nothing that serves", text)
+	}
+}
