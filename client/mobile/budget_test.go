@@ -1,0 +1,113 @@
+package mobile
+
+import (
+	"context"
+	"math"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// asleep replaces the clock on the wall by one that is ahead by what the test says
+// that the device slept.
+func asleep(t *testing.T) *atomic.Int64 {
+	slept := new(atomic.Int64)
+	before := wall
+	wall = func() time.Time { return time.Now().Add(time.Duration(slept.Load())).Round(0) }
+	t.Cleanup(func() { wall = before })
+	return slept
+}
+
+// ended says whether the budget is up.
+func ended(t *testing.T, ctx context.Context) bool {
+	t.Helper()
+	synctest.Wait()
+	if cause := context.Cause(ctx); cause != nil && cause != errBudget {
+		t.Fatalf("ended with %v", cause)
+	}
+	return ctx.Err() != nil
+}
+
+// A budget ends when its time is up, and not before.
+func TestBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := made(t, config())
+		ctx, cancel := c.budget(time.Minute)
+		defer cancel(nil)
+		time.Sleep(time.Minute - 1)
+		if ended(t, ctx) {
+			t.Error("the budget ended too early")
+		}
+		time.Sleep(1)
+		if !ended(t, ctx) {
+			t.Error("the budget did not end")
+		}
+	})
+}
+
+// While a device sleeps timers stand still: the clock on the wall is looked at every
+// few seconds, and at once when the app says that the device woke up.
+func TestBudgetAfterSleep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slept := asleep(t)
+		for name, wake := range map[string]func(*Client){
+			"looked at":        func(*Client) { time.Sleep(lookEvery) },
+			"told":             func(c *Client) { c.Reconnect() },
+			"told of networks": func(c *Client) { c.SetNetwork(true, true); c.SetNetwork(true, false) },
+		} {
+			slept.Store(0)
+			c := made(t, config())
+			ctx, cancel := c.budget(10 * time.Minute)
+			time.Sleep(time.Second)
+			c.Reconnect() // no reason to end
+			if ended(t, ctx) {
+				t.Errorf("%s: the budget ended too early", name)
+			}
+			slept.Store(int64(time.Hour))
+			if ended(t, ctx) {
+				t.Errorf("%s: the budget ended without a reason", name)
+			}
+			wake(c)
+			if !ended(t, ctx) {
+				t.Errorf("%s: the budget did not end", name)
+			}
+			cancel(nil)
+		}
+	})
+}
+
+// A clock that is set back gives no time: the timer counts too.
+func TestBudgetClockSetBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slept := asleep(t)
+		c := made(t, config())
+		ctx, cancel := c.budget(time.Minute)
+		defer cancel(nil)
+		slept.Store(-24 * int64(time.Hour))
+		time.Sleep(time.Minute)
+		if !ended(t, ctx) {
+			t.Error("the budget did not end")
+		}
+	})
+}
+
+// Run takes any budget, and what is none is refused by name.
+func TestRunForRefuses(t *testing.T) {
+	c := made(t, config())
+	for _, ms := range []int64{0, -1, math.MinInt64} {
+		if err := c.RunFor(ms); err == nil || ErrorCode(err.Error()) != CodeConfig {
+			t.Errorf("%d ms: %v, want %q", ms, err, CodeConfig)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		c := made(t, config())
+		c.settings.servers = nil // none is dialed: an address would leave the bubble
+		ctx, cancel := c.budget(maxBudget)
+		time.Sleep(24 * time.Hour)
+		if ended(t, ctx) {
+			t.Error("ten years ended after a day")
+		}
+		cancel(nil)
+	})
+}

@@ -1,0 +1,83 @@
+package mobile
+
+import (
+	"encoding/binary"
+	"math"
+	"unsafe"
+)
+
+// Parameters cross the border as little-endian float32. That is how they lie in the
+// memory of all phones, so they cross without a loop where the bytes are aligned.
+
+const floatBytes = 4
+
+// block is how many parameters are converted at once where they are not.
+const block = 4096
+
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// bytesOf returns the bytes of x: its own memory, or a copy on a big-endian machine.
+func bytesOf(x []float32) []byte {
+	if len(x) == 0 {
+		return nil
+	}
+	if littleEndian {
+		return unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), floatBytes*len(x))
+	}
+	b := make([]byte, floatBytes*len(x))
+	putFloats(b, x)
+	return b
+}
+
+// floatsOf returns the memory of b as floats, or nil where it cannot be.
+func floatsOf(b []byte) []float32 {
+	if !littleEndian || len(b) < floatBytes || uintptr(unsafe.Pointer(&b[0]))%floatBytes != 0 {
+		return nil
+	}
+	return unsafe.Slice((*float32)(unsafe.Pointer(&b[0])), len(b)/floatBytes)
+}
+
+func putFloats(dst []byte, x []float32) {
+	for i, v := range x {
+		binary.LittleEndian.PutUint32(dst[floatBytes*i:], math.Float32bits(v))
+	}
+}
+
+func getFloats(b []byte) []float32 {
+	x := make([]float32, len(b)/floatBytes)
+	for i := range x {
+		x[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[floatBytes*i:]))
+	}
+	return x
+}
+
+// readInto writes parameters off, off+1, ... to dst, as many as fit and there are,
+// and returns how many. read is where they come from.
+//
+//	for i := range min(len(dst)/4, dim-off) {
+//		dst[4*i:4*i+4] = x[off+i]
+//	}
+func readInto(dst []byte, off, dim int, read func(x []float32, off int) error) (int, error) {
+	if len(dst)%floatBytes != 0 {
+		return 0, faultf(CodeConfig, "dst has %d bytes: give a multiple of 4, a parameter takes 4", len(dst))
+	}
+	if off < 0 || off > dim {
+		return 0, faultf(CodeConfig, "off = %d: parameters are numbered from 0 to %d", off, dim-1)
+	}
+	n := min(len(dst)/floatBytes, dim-off)
+	if n == 0 {
+		return 0, nil
+	}
+	if x := floatsOf(dst); x != nil {
+		return n, read(x[:n], off)
+	}
+	x := make([]float32, min(n, block))
+	for at := 0; at < n; at += len(x) {
+		x = x[:min(len(x), n-at)]
+		if err := read(x, off+at); err != nil {
+			return 0, err
+		}
+		putFloats(dst[floatBytes*at:], x)
+	}
+	return n, nil
+}

@@ -1,0 +1,165 @@
+package mobile
+
+import (
+	"context"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/client"
+)
+
+// A Client is one device of a run. Any thread may call its methods; Run and RunFor
+// block, so never call them on an app's main thread.
+//
+// Invariants:
+//  1. Nothing of the app is called with mu held.
+//  2. A connection, the lock of StateDir and goroutines exist only while Run does; one
+//     whose callback has not returned may outlive it.
+//  3. Once Stop was called and Run has returned the client holds no object of the app.
+type Client struct {
+	settings Config // without callbacks and listener
+	inner    *client.Client
+	device   device
+	policy   policy
+	link     link
+	shelf    *shelf // nil: memory only
+	events   events
+	traffic  traffic
+	anew     atomic.Bool // a Reconnect is under way
+
+	mu      sync.Mutex // guards what follows
+	cancel  context.CancelCauseFunc
+	nc      *nats.Conn // of Run, nil: none
+	dialer  *dialer    // of Run, nil: none
+	wake    chan struct{}
+	stopped bool
+	seen    seen
+}
+
+// seen is what the client came to, for whoever asks.
+type seen struct {
+	online        bool
+	state         client.State
+	record, last  uint64
+	round         uint64
+	queries       uint64
+	contributions int64
+	loss          float64
+}
+
+// NewClient returns a client of a Config; nothing happens before [Client.Run]. The
+// objective, evaluator and listener are the client's from then on. Errors have
+// [CodeConfig] or [CodeInsecure].
+func NewClient(cfg *Config) (c *Client, err error) {
+	defer guard(&err)
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	c = &Client{
+		settings: cfg.values(),
+		policy:   policy{unmeteredOnly: cfg.UnmeteredOnly, chargingOnly: cfg.ChargingOnly, minBattery: cfg.MinBattery},
+		events:   events{listener: cfg.listener},
+		wake:     make(chan struct{}, 1),
+		seen:     seen{loss: math.NaN()},
+	}
+	c.link.failed = c.fail
+	c.device = device{dim: cfg.Dim, samples: cfg.Samples, policy: &c.policy}
+	c.device.callbacks = cfg.callbacks.moved()
+	config := client.Config{
+		Bus: &c.link, Run: cfg.Run, ID: cfg.Device, Workers: cfg.workers(),
+		Objective: c.device.objective(), Initial: cfg.initial, RunKey: cfg.runKey,
+		Recorder: client.RecorderFunc(c.record),
+	}
+	if cfg.StateDir != "" {
+		c.shelf = &shelf{dir: cfg.StateDir}
+		config.Store = c.shelf
+	}
+	if c.inner, err = client.New(config); err != nil {
+		cfg.callbacks.take(c.device.callbacks)
+		return nil, coded(err)
+	}
+	cfg.listener = nil
+	return c, nil
+}
+
+// made says whether a client was made by NewClient: bindings have constructors of
+// their own.
+func (c *Client) made() bool { return c != nil && c.inner != nil }
+
+// Stop ends Run, and the client for good: the objective, the evaluator and the
+// listener are released as soon as Run has returned and no call of theirs is under
+// way. It returns at once, can be called from anywhere, a callback included, and
+// again. The model stays: see Params.
+func (c *Client) Stop() {
+	defer contain()
+	if !c.made() {
+		return
+	}
+	c.mu.Lock()
+	first, cancel := !c.stopped, c.cancel
+	c.stopped = true
+	c.mu.Unlock()
+	switch {
+	case cancel != nil:
+		cancel(errStopped)
+	case first:
+		c.finish()
+	}
+}
+
+// Dim is the number of parameters.
+func (c *Client) Dim() int {
+	if !c.made() {
+		return 0
+	}
+	return c.settings.Dim
+}
+
+// Params writes the model into dst, 4*Dim bytes of little-endian float32, and returns
+// the index of the record after which it is: 0 where there is no model yet, and
+// dst is as it was. Call it at any time, also while offline or stopped; before Run,
+// [Client.Load] gets what StateDir has. In Objective-C and Swift give NSMutableData.
+func (c *Client) Params(dst []byte) (record int64, err error) {
+	defer guard(&err)
+	if !c.made() {
+		return 0, errUnmade
+	}
+	if len(dst) != floatBytes*c.settings.Dim {
+		return 0, faultf(CodeConfig, "dst has %d bytes, the model %d", len(dst), floatBytes*c.settings.Dim)
+	}
+	x := floatsOf(dst)
+	if x == nil {
+		x = make([]float32, c.settings.Dim)
+		defer func() {
+			if record > 0 {
+				putFloats(dst, x)
+			}
+		}()
+	}
+	n, err := c.inner.Params(x)
+	return int64(n), coded(err)
+}
+
+// digestBytes are those of a digest.
+const digestBytes = 32
+
+// Digest writes the digest of the device's state into dst, 32 bytes, and returns the
+// index of the record after which it is: devices at the same record have the same
+// digest. It is 0, and dst as it was, where there is none yet.
+func (c *Client) Digest(dst []byte) (record int64, err error) {
+	defer guard(&err)
+	if !c.made() {
+		return 0, errUnmade
+	}
+	if len(dst) != digestBytes {
+		return 0, faultf(CodeConfig, "dst has %d bytes, a digest %d", len(dst), digestBytes)
+	}
+	n, digest := c.inner.Digest()
+	if n > 0 {
+		copy(dst, digest[:])
+	}
+	return int64(n), nil
+}

@@ -1,0 +1,250 @@
+package mobile
+
+import (
+	"bytes"
+	"crypto/x509"
+	"fmt"
+	"math"
+	"net"
+	"net/url"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// A Config says what a [Client] is to do. The fields are settings that may be seen,
+// as a binding's toString shows them; what is secret, and what the client calls, is
+// set by methods. A Config makes one client.
+type Config struct {
+	// Run is the name of the run, as the coordinator's plan has it.
+	Run string
+	// Device names this device among the others, for ever: letters, digits, '-' and
+	// '_', at most 32. Draw it once and keep it; a phone's own ids are none of a
+	// run's business.
+	Device string
+	// Dim is the model's number of parameters.
+	Dim int
+	// StateDir is a directory for the device's state, which is made if there is
+	// none: on Android below getNoBackupFilesDir(). What the device has survives
+	// there; "" keeps it in memory only. One client at a time may have it.
+	StateDir string
+	// Samples is how many samples the loss is over: this device's weight in runs with
+	// weights=samples; 0 is 1.
+	Samples int
+	// Workers is how many threads may make directions at once; 0: one a core, which
+	// is also the most. The model has the same bits for any number.
+	Workers int
+	// Plaintext allows connections without TLS to addresses of this machine's
+	// loopback interface, such as those that adb reverse makes, and refuses all
+	// other addresses.
+	Plaintext bool
+
+	// UnmeteredOnly, ChargingOnly and MinBattery (percent; does not count while
+	// charging) say when the device sits rounds out. [Client.SetNetwork] and
+	// [Client.SetPower] say how it is; until they do, what is asked for here does
+	// not hold.
+	UnmeteredOnly bool
+	ChargingOnly  bool
+	MinBattery    int
+
+	servers     []*url.URL
+	roots       *x509.CertPool // nil: the system's
+	credentials nats.Option    // nil: none
+	initial     []float32
+	runKey      []byte
+	listener    Listener
+	callbacks   callbacks
+}
+
+// NewConfig returns a Config in which nothing is set.
+func NewConfig() *Config { return &Config{} }
+
+// AddServer adds a NATS server to try, "tls://host:4222" or "wss://host:443"; these
+// are the ports where none is said. "nats://" is the same as "tls://", unless
+// Plaintext is set. All servers of a Config are websockets, or none is.
+func (c *Config) AddServer(address string) (err error) {
+	defer guard(&err)
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" || !usablePort(u.Port()) {
+		return faultf(CodeConfig, "AddServer: %q is no address: give one such as tls://zofl.example.org:4222", withoutUser(address))
+	}
+	switch u.Scheme {
+	case "tls", "nats", "ws", "wss":
+	default:
+		return faultf(CodeConfig, "AddServer: %q is none of tls://, wss:// and, with Plaintext, nats:// and ws://", u.Scheme)
+	}
+	if u.User != nil {
+		return faultf(CodeConfig, "AddServer: %s://%s comes with a user: give credentials by SetCredentials", u.Scheme, u.Host)
+	}
+	if len(c.servers) > 0 && websocket(u) != websocket(c.servers[0]) {
+		return faultf(CodeConfig, "AddServer: %s and %s are not of a kind: give websockets (wss://) only, or none", c.servers[0], u)
+	}
+	c.servers = append(c.servers, u)
+	return nil
+}
+
+// withoutUser returns an address without what comes before an @, which is a secret.
+func withoutUser(address string) string {
+	if at := strings.LastIndexByte(address, '@'); at >= 0 {
+		return "..." + address[at:]
+	}
+	return address
+}
+
+// usablePort says whether the port of an address, "" where it has none, can be dialed.
+func usablePort(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && n > 0
+}
+
+func websocket(u *url.URL) bool { return u.Scheme == "ws" || u.Scheme == "wss" }
+
+// SetCA sets the certificates, as PEM text, of those that may sign the server's; without
+// it these are the system's.
+func (c *Config) SetCA(pem string) (err error) {
+	defer guard(&err)
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM([]byte(pem)) {
+		return faultf(CodeConfig, "SetCA: %d bytes have no certificate: give PEM text (-----BEGIN CERTIFICATE-----)", len(pem))
+	}
+	c.roots = roots
+	return nil
+}
+
+// SetCredentials sets the device's credentials: the text of a NATS credentials file,
+// or the seed of a user's nkey (SU...).
+func (c *Config) SetCredentials(text string) (err error) {
+	defer guard(&err)
+	option, err := credentials(text)
+	if err == nil {
+		c.credentials = option
+	}
+	return err
+}
+
+// SetObjective sets the loss in simple mode.
+func (c *Config) SetObjective(objective Objective) {
+	c.callbacks.mu.Lock()
+	defer c.callbacks.mu.Unlock()
+	c.callbacks.whole, c.callbacks.byBlocks = objective, nil
+}
+
+// SetBlockObjective sets the loss in block mode, in the place of SetObjective's.
+func (c *Config) SetBlockObjective(objective BlockObjective) {
+	c.callbacks.mu.Lock()
+	defer c.callbacks.mu.Unlock()
+	c.callbacks.whole, c.callbacks.byBlocks = nil, objective
+}
+
+// SetEvaluator sets what measures the model; nil: nobody does.
+func (c *Config) SetEvaluator(evaluator Evaluator) {
+	c.callbacks.mu.Lock()
+	defer c.callbacks.mu.Unlock()
+	c.callbacks.evaluator = evaluator
+}
+
+// SetListener sets who is told of progress; nil: nobody is.
+func (c *Config) SetListener(listener Listener) { c.listener = listener }
+
+// SetInitial sets the first parameters of a plan that has them given: 4 bytes a
+// parameter, little-endian float32. They are copied.
+func (c *Config) SetInitial(params []byte) (err error) {
+	defer guard(&err)
+	if len(params) == 0 || len(params)%floatBytes != 0 {
+		return faultf(CodeConfig, "SetInitial: %d bytes: give 4 a parameter", len(params))
+	}
+	c.initial = getFloats(params)
+	return nil
+}
+
+// SetRunKey sets the 32 secret bytes of a private run. They are copied.
+func (c *Config) SetRunKey(key []byte) (err error) {
+	defer guard(&err)
+	if len(key) == 0 {
+		return faultf(CodeConfig, "SetRunKey: no bytes: give the 32 that the plan was made with")
+	}
+	c.runKey = bytes.Clone(key)
+	return nil
+}
+
+// check returns what is wrong with what the runtime does not look at.
+func (c *Config) check() error {
+	switch {
+	case c == nil:
+		return faultf(CodeConfig, "Config is null: make one with NewConfig")
+	case c.callbacks.whole == nil && c.callbacks.byBlocks == nil:
+		return faultf(CodeConfig, "no objective: call SetObjective or SetBlockObjective; a Config makes one client")
+	case wire.CheckName(c.Device) != nil:
+		return faultf(CodeConfig, "Device: give each device a name of its own: %v", wire.CheckName(c.Device))
+	case c.Dim < 1:
+		return faultf(CodeConfig, "Dim = %d: give the model's number of parameters", c.Dim)
+	case uint64(c.Dim) > min(wire.MaxDim, math.MaxInt/floatBytes):
+		return faultf(CodeConfig, "Dim = %d: give at most %d parameters", c.Dim, uint64(min(wire.MaxDim, math.MaxInt/floatBytes)))
+	case c.initial != nil && len(c.initial) != c.Dim:
+		return faultf(CodeConfig, "SetInitial: %d parameters, and Dim = %d: give Dim of them", len(c.initial), c.Dim)
+	case c.Samples < 0:
+		return faultf(CodeConfig, "Samples = %d: give the number of samples, or 0", c.Samples)
+	case c.MinBattery < 0 || c.MinBattery > 100:
+		return faultf(CodeConfig, "MinBattery = %d: give 0 to 100 percent", c.MinBattery)
+	case len(c.servers) == 0:
+		return faultf(CodeConfig, "no server: call AddServer, for instance with tls://zofl.example.org:4222")
+	}
+	for _, u := range c.servers {
+		if err := c.checkServer(u); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Config) checkServer(u *url.URL) error {
+	switch {
+	case c.Plaintext && !loopback(u.Hostname()):
+		return faultf(CodeInsecure, "Plaintext is set and %s is not this machine: "+
+			"give an address such as 127.0.0.1, or tls:// and leave Plaintext out", u)
+	case !c.Plaintext && u.Scheme == "ws":
+		return faultf(CodeInsecure, "%s has no TLS: give wss://, or set Plaintext for an address of this machine", u)
+	}
+	return nil
+}
+
+// workers is how many goroutines may work at once, as package client takes it.
+func (c *Config) workers() int { return min(c.Workers, runtime.NumCPU()) }
+
+// values returns the settings without what a client calls.
+func (c *Config) values() Config {
+	return Config{
+		Run: c.Run, Device: c.Device, Dim: c.Dim, StateDir: c.StateDir, Plaintext: c.Plaintext,
+		servers: c.servers, roots: c.roots, credentials: c.credentials,
+	}
+}
+
+// loopback says whether a host is this machine by its name.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// overTLS says whether an address of the servers asks for TLS.
+func (c *Config) overTLS() bool {
+	return slices.ContainsFunc(c.servers, func(u *url.URL) bool { return u.Scheme == "tls" || u.Scheme == "wss" })
+}
+
+// urls returns the servers as nats.Connect takes them.
+func (c *Config) urls() []string {
+	list := make([]string, len(c.servers))
+	for i, u := range c.servers {
+		list[i] = u.String()
+	}
+	return list
+}
+
+// String shows what may be seen.
+func (c *Config) String() string {
+	return fmt.Sprintf("Config{Run: %s, Device: %s, Dim: %d, StateDir: %s}", c.Run, c.Device, c.Dim, c.StateDir)
+}

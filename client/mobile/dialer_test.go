@@ -1,0 +1,298 @@
+package mobile
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// silent is a server that takes connections and says nothing.
+func silent(t *testing.T) (address string, accepted chan net.Conn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted = make(chan net.Conn, 100)
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			accepted <- conn
+		}
+	}()
+	t.Cleanup(func() { l.Close() })
+	return l.Addr().String(), accepted
+}
+
+// Without TLS nothing leaves this machine, whatever the name: not a packet, so these
+// tests of addresses for documentation need no network.
+func TestDialerRefusesPlaintext(t *testing.T) {
+	d := &dialer{ctx: t.Context(), plaintext: true, traffic: &traffic{}, within: dialWithin}
+	for _, address := range []string{"192.0.2.1:4222", "[2001:db8::1]:4222", "198.51.100.7:1"} {
+		_, err := d.Dial("tcp", address)
+		if err == nil || connectCode(err) != CodeInsecure {
+			t.Errorf("%s: %v, want code %q", address, err, CodeInsecure)
+		}
+	}
+	address, _ := silent(t)
+	_, port, _ := net.SplitHostPort(address)
+	for _, host := range []string{"127.0.0.1", "localhost"} {
+		conn, err := d.Dial("tcp", net.JoinHostPort(host, port))
+		if err != nil {
+			t.Errorf("%s: %v", host, err)
+			continue
+		}
+		conn.Close()
+	}
+}
+
+// A socket counts its bytes, and ends with its context.
+func TestDialerCounts(t *testing.T) {
+	address, accepted := silent(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var n traffic
+	d := &dialer{ctx: ctx, traffic: &n, within: dialWithin}
+	conn, err := d.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := <-accepted
+	conn.Write([]byte("hello"))
+	buf := make([]byte, 100)
+	if got, err := other.Read(buf); got != 5 || err != nil {
+		t.Fatalf("%d, %v", got, err)
+	}
+	other.Write([]byte("hi"))
+	if got, err := conn.Read(buf); got != 2 || err != nil {
+		t.Fatalf("%d, %v", got, err)
+	}
+	if n.sent.Load() != 5 || n.received.Load() != 2 {
+		t.Errorf("%d sent, %d received, want 5 and 2", n.sent.Load(), n.received.Load())
+	}
+	late := time.AfterFunc(patience, func() { other.Close() })
+	cancel()
+	if _, err := conn.Read(buf); err == nil || !late.Stop() {
+		t.Errorf("the socket outlives its context: %v", err)
+	}
+	if _, err := d.Dial("tcp", address); err == nil {
+		t.Error("dialed after the context's end")
+	}
+}
+
+// The socket of an attempt is gone before the next, whoever forgot to close it: a
+// server that refuses a device for a week costs it one socket.
+func TestDialerKeepsOneSocket(t *testing.T) {
+	address, accepted := silent(t)
+	d := &dialer{ctx: t.Context(), traffic: &traffic{}, within: dialWithin}
+	for range 3 {
+		if _, err := d.Dial("tcp", address); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		conn := <-accepted
+		hungUp(t, conn)
+		conn.Close()
+	}
+	last := <-accepted
+	defer last.Close()
+	d.hangUp()
+	hungUp(t, last)
+}
+
+// A server of websockets that takes connections and says nothing is given up, as one
+// of NATS is: NATS waits for its TLS for ever.
+func TestDialerSetsDeadline(t *testing.T) {
+	address, accepted := silent(t)
+	d := &dialer{ctx: t.Context(), traffic: &traffic{}, within: time.Millisecond}
+	conn, err := d.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer (<-accepted).Close()
+	late := time.AfterFunc(patience, func() { conn.Close() })
+	defer late.Stop()
+	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("reading ended with %v, want that its time was up", err)
+	}
+}
+
+// A server that takes connections and says nothing keeps nobody: neither Stop nor
+// Reconnect waits for it, also where there are several such servers, and all else
+// answers at once.
+func TestSilentServers(t *testing.T) {
+	for _, servers := range []int{1, 3} {
+		cfg := config()
+		cfg.servers = nil
+		accepted := make(chan net.Conn, 100)
+		for range servers {
+			address, conns := silent(t)
+			if err := cfg.AddServer("nats://" + address); err != nil {
+				t.Fatal(err)
+			}
+			go func() {
+				if servers > 1 {
+					(<-conns).Close() // the first attempts fail at once
+				}
+				accepted <- <-conns
+			}()
+		}
+		told := &listener{}
+		cfg.SetListener(told)
+		c := made(t, cfg)
+		result := running(t, c)
+		held := <-accepted // it waits for a greeting
+		defer held.Close()
+		prompt(t, "Reconnect", c.Reconnect)
+		hungUp(t, held)
+		prompt(t, "SetNetwork", func() { c.SetNetwork(true, false); c.SetNetwork(true, true) })
+		prompt(t, "State", func() { c.State() })
+		prompt(t, "Stop", c.Stop)
+		began := time.Now()
+		if err := ends(t, result); err != nil {
+			t.Error(err)
+		}
+		if d := time.Since(began); d > time.Second {
+			t.Errorf("%d servers: Run returned %v after Stop", servers, d)
+		}
+		for _, said := range told.heard() {
+			if strings.Contains(said, "cancel") || strings.Contains(said, "closed network") {
+				t.Errorf("told of %q, which is no fault", said)
+			}
+		}
+	}
+}
+
+// hungUp fails the test unless the other side closes a connection soon: well before an
+// attempt to connect is given up.
+func hungUp(t *testing.T, conn net.Conn) {
+	t.Helper()
+	if err := conn.SetReadDeadline(time.Now().Add(dialWithin / 4)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("the attempt goes on")
+	}
+}
+
+// However often an app calls Reconnect, one waits for NATS.
+func TestReconnectsDoNotPile(t *testing.T) {
+	address, accepted := silent(t)
+	cfg := config()
+	cfg.servers = nil
+	if err := cfg.AddServer("nats://" + address); err != nil {
+		t.Fatal(err)
+	}
+	c := made(t, cfg)
+	result := running(t, c)
+	(<-accepted).Close() // NATS's first attempt is not interrupted
+	for {
+		c.mu.Lock()
+		connected := c.nc != nil
+		c.mu.Unlock()
+		if connected {
+			break
+		}
+		pause()
+	}
+	c.Reconnect()
+	defer (<-accepted).Close() // another attempt holds NATS's lock
+	c.mu.Lock()
+	c.seen.online = true // as before NATS told of a loss
+	c.mu.Unlock()
+	before := runtime.NumGoroutine()
+	for range 100 {
+		c.Reconnect()
+	}
+	if n := runtime.NumGoroutine() - before; n > 10 {
+		t.Errorf("%d goroutines more after 100 calls", n)
+	}
+	c.Stop()
+	if err := ends(t, result); err != nil {
+		t.Error(err)
+	}
+}
+
+// nameServer is asked for names that the system does not know by itself.
+var nameServer atomic.Value
+
+func init() {
+	nameServer.Store("127.0.0.1:1")
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, network, nameServer.Load().(string))
+	}}
+}
+
+// A name server that says nothing keeps nobody either.
+func TestSilentNameServer(t *testing.T) {
+	l, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	nameServer.Store(l.LocalAddr().String())
+	cfg := config()
+	cfg.servers, cfg.Plaintext = nil, false
+	if err := cfg.AddServer("tls://zofl.example.org"); err != nil {
+		t.Fatal(err)
+	}
+	c := made(t, cfg)
+	result := running(t, c)
+	if _, _, err := l.ReadFrom(make([]byte, 512)); err != nil { // it asks
+		t.Fatal(err)
+	}
+	prompt(t, "Reconnect", c.Reconnect)
+	prompt(t, "Stop", c.Stop)
+	began := time.Now()
+	if err := ends(t, result); err != nil {
+		t.Error(err)
+	}
+	if d := time.Since(began); d > time.Second {
+		t.Errorf("Run returned %v after Stop", d)
+	}
+}
+
+// What the connection of an earlier Run tells late changes nothing.
+func TestLateHandlers(t *testing.T) {
+	told := &listener{}
+	cfg := config()
+	cfg.SetListener(told)
+	c := made(t, cfg)
+	run, cancel := context.WithCancel(t.Context())
+	c.online(run, true, nil)
+	if !c.look().online {
+		t.Error("a connection came, and it is not online")
+	}
+	cancel()
+	c.events.settle(patience)
+	told.heard()
+	c.online(run, false, net.ErrClosed)
+	c.events.settle(patience)
+	if said := told.heard(); !c.look().online || len(said) != 0 {
+		t.Errorf("online: %v, told %q of a Run that is over", c.look().online, said)
+	}
+}
+
+// prompt fails the test unless f returns at once.
+func prompt(t *testing.T, what string, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() { defer close(done); f() }()
+	select {
+	case <-done:
+	case <-time.After(time.Second):
+		t.Errorf("%s did not return within a second", what)
+		<-done
+	}
+}

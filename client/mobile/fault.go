@@ -1,0 +1,92 @@
+package mobile
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/wire"
+)
+
+// A fault is an error with its code.
+type fault struct {
+	code string
+	err  error
+}
+
+func (f *fault) Error() string {
+	return f.code + ": " + strings.TrimPrefix(printable(message(f.err)), f.code+": ")
+}
+
+// printable makes UTF-8 of a text that may come from a server: Objective-C makes null
+// of any other.
+func printable(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+func (f *fault) Unwrap() error { return f.err }
+
+// message is the text of an error without the package that it came from, of which
+// an app knows nothing.
+func message(err error) string {
+	parts := strings.Split(err.Error(), ": ")
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "client" }), ": ")
+}
+
+func faultf(code, format string, args ...any) error {
+	return &fault{code, fmt.Errorf(format, args...)}
+}
+
+// marks are the errors of other packages and their codes, the narrower first.
+var marks = []struct {
+	err  error
+	code string
+}{
+	{bus.ErrPermission, CodePermission},
+	{bus.ErrOffline, CodeOffline},
+	{bus.ErrNoResponders, CodeQuiet},
+	{client.ErrQuiet, CodeQuiet},
+	{client.ErrRefused, CodeRefused},
+	{replica.ErrDim, CodeDim},
+	{replica.ErrInitial, CodeInitial},
+	{wire.ErrRunKey, CodeRunKey},
+	{wire.ErrUpgrade, CodeUpgrade},
+	{client.ErrRunning, CodeRunning},
+	{client.ErrStoreLocked, CodeLocked},
+	{client.ErrStore, CodeStore},
+	{client.ErrRevoked, CodeRevoked},
+	{client.ErrDiverged, CodeDiverged},
+	{client.ErrConfig, CodeConfig},
+}
+
+// codeOf returns the code of any error.
+func codeOf(err error) string {
+	if f := (*fault)(nil); errors.As(err, &f) {
+		return f.code
+	}
+	for _, m := range marks {
+		if errors.Is(err, m.err) {
+			return m.code
+		}
+	}
+	if plan := (*wire.PlanError)(nil); errors.As(err, &plan) {
+		return CodePlan
+	}
+	return CodeFault
+}
+
+// coded gives an error its code.
+func coded(err error) error {
+	if _, ok := err.(*fault); ok || err == nil {
+		return err
+	}
+	return &fault{codeOf(err), err}
+}
+
+// declines are the codes of the reasons to sit a round out.
+var declines = map[wire.DeclineReason]string{
+	wire.DeclinePolicy: CodePolicy, wire.DeclineTime: CodeTime, wire.DeclineLoss: CodeLoss,
+	wire.DeclineBusy: CodeBusy, wire.DeclineTooLarge: CodeLoss,
+}

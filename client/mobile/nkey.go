@@ -1,0 +1,96 @@
+package mobile
+
+import (
+	"crypto/ed25519"
+	"encoding/base32"
+	"encoding/binary"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+)
+
+// An nkey is base32 text of a prefix, 32 bytes and their CRC-16; a user's seed has
+// two bytes of prefix, which spell "SU".
+const (
+	seedPrefix = 18 << 3 // 'S'
+	userPrefix = 20 << 3 // 'U'
+	crcBytes   = 2
+	seedBytes  = 2 + ed25519.SeedSize + crcBytes
+)
+
+var nkeyText = base32.StdEncoding.WithPadding(base32.NoPadding)
+
+// credentials returns the option for a text that is a NATS credentials file or the
+// seed of a user's nkey. It takes out what it knows: NATS's own reader gives the server
+// a text that it does not know, which may be a secret, as the user's token.
+func credentials(text string) (nats.Option, error) {
+	token, seed := "", ""
+	for line := range strings.Lines(text) {
+		switch line = strings.TrimSpace(line); {
+		case strings.HasPrefix(line, "eyJ") && strings.Count(line, ".") == 2:
+			token = line
+		case strings.HasPrefix(line, "S") && len(line) > 2 && nkeyText.EncodedLen(seedBytes) <= len(line):
+			seed = line
+		}
+	}
+	file := strings.Contains(text, "-----BEGIN")
+	switch {
+	case seed == "" && token == "" && !file:
+		return nil, badCredentials("they are neither a file nor a seed")
+	case seed == "":
+		return nil, badCredentials("they have no seed")
+	case token == "" && file:
+		return nil, badCredentials("they have no JWT")
+	}
+	public, sign, err := parseSeed(seed)
+	if err != nil {
+		return nil, err
+	}
+	if token == "" {
+		return nats.Nkey(public, sign), nil
+	}
+	return nats.UserJWT(func() (string, error) { return token, nil }, sign), nil
+}
+
+// badCredentials never has the text, which is a secret.
+func badCredentials(why string) error {
+	return faultf(CodeCredentials, "%s: give the text of a NATS credentials file (-----BEGIN NATS USER JWT-----), "+
+		"or a user's nkey seed (SU...)", why)
+}
+
+// parseSeed returns the public key of the seed of a user's nkey, and what signs with
+// it.
+func parseSeed(text string) (public string, sign nats.SignatureHandler, err error) {
+	raw, err := nkeyText.DecodeString(text)
+	if err != nil {
+		return "", nil, badCredentials("the nkey seed is no base32 text")
+	}
+	const body = 2 + ed25519.SeedSize
+	if len(raw) != seedBytes || binary.LittleEndian.Uint16(raw[body:]) != crc16(raw[:body]) {
+		return "", nil, badCredentials("the nkey seed is damaged: its checksum is wrong")
+	}
+	if raw[0]&0xf8 != seedPrefix || raw[0]&7<<5|raw[1]>>3 != userPrefix {
+		return "", nil, badCredentials("the nkey seed is not a user's")
+	}
+	key := ed25519.NewKeyFromSeed(raw[2:body])
+	name := append([]byte{userPrefix}, key.Public().(ed25519.PublicKey)...)
+	name = binary.LittleEndian.AppendUint16(name, crc16(name))
+	return nkeyText.EncodeToString(name), func(nonce []byte) ([]byte, error) {
+		return ed25519.Sign(key, nonce), nil
+	}, nil
+}
+
+// crc16 is that of XMODEM: polynomial 0x1021, from 0.
+func crc16(b []byte) uint16 {
+	crc := uint16(0)
+	for _, v := range b {
+		crc ^= uint16(v) << 8
+		for range 8 {
+			top := crc&0x8000 != 0
+			if crc <<= 1; top {
+				crc ^= 0x1021
+			}
+		}
+	}
+	return crc
+}

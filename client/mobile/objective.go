@@ -1,0 +1,146 @@
+package mobile
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+
+	"github.com/zofl/zofl/client"
+)
+
+// An Objective is the app's loss in simple mode: the whole model at once.
+type Objective interface {
+	// Loss returns the mean loss on this device's data at parameters params: Dim
+	// little-endian float32, to be read only, valid during the call. In Java
+	// wrap them once a call:
+	//
+	//	FloatBuffer x = ByteBuffer.wrap(params).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
+	//
+	// It is called by one thread at a time, not always the same. An error, an
+	// exception, NaN or a hang cost the round that it was asked for.
+	Loss(params []byte) (float64, error)
+}
+
+// A BlockObjective is the app's loss in block mode: it takes the parameters from a
+// [Round], into its engine's own buffers, and knows the minibatch that is meant.
+type BlockObjective interface {
+	// Loss returns the mean loss at the parameters of r on r's minibatch, on the
+	// terms of Objective's.
+	Loss(r *Round) (float64, error)
+}
+
+var errReleased = errors.New("the client was stopped")
+
+// callbacks are what the app gave, until it is released.
+type callbacks struct {
+	mu        sync.Mutex
+	whole     Objective // one of these two is not nil
+	byBlocks  BlockObjective
+	evaluator Evaluator
+}
+
+// release forgets the app's objects; one that is in a call stays until that returns.
+func (c *callbacks) release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.whole, c.byBlocks, c.evaluator = nil, nil, nil
+}
+
+// moved returns the callbacks and forgets them here.
+func (c *callbacks) moved() *callbacks {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	to := &callbacks{whole: c.whole, byBlocks: c.byBlocks, evaluator: c.evaluator}
+	c.whole, c.byBlocks, c.evaluator = nil, nil, nil
+	return to
+}
+
+// take is the way back of moved.
+func (c *callbacks) take(from *callbacks) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.whole, c.byBlocks, c.evaluator = from.whole, from.byBlocks, from.evaluator
+}
+
+// held returns one of the callbacks.
+func held[T any](c *callbacks, which func() T) T {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return which()
+}
+
+var errSilent = errors.New("an exception without a message")
+
+// said gives a text to what an app threw without one.
+func said(err error) error {
+	if err != nil && err.Error() == "" {
+		return errSilent
+	}
+	return err
+}
+
+// A device is what both objectives have for the runtime, beside their losses.
+type device struct {
+	*callbacks
+	dim     int
+	samples int
+	policy  *policy
+}
+
+func (d *device) Dim() int                      { return d.dim }
+func (d *device) Samples() int                  { return max(1, d.samples) }
+func (d *device) MayWork(work client.Work) bool { return d.policy.blocked() == "" }
+
+// simple is an objective in simple mode.
+type simple struct{ *device }
+
+var _ client.Objective = simple{}
+
+func (s simple) Loss(_ context.Context, x []float32, _ client.Batch) (float64, error) {
+	o := held(s.callbacks, func() Objective { return s.whole })
+	if o == nil {
+		return 0, errReleased
+	}
+	loss, err := o.Loss(bytesOf(x))
+	return loss, said(err)
+}
+
+// blocks is an objective in block mode.
+type blocks struct{ *device }
+
+var _ client.Streaming = blocks{}
+
+// Loss is never called: LossAt is.
+func (b blocks) Loss(context.Context, []float32, client.Batch) (float64, error) {
+	return math.NaN(), nil
+}
+
+func (b blocks) LossAt(ctx context.Context, x *client.Point, batch client.Batch) (float64, error) {
+	o := held(b.callbacks, func() BlockObjective { return b.byBlocks })
+	if o == nil {
+		return 0, errReleased
+	}
+	loss, err := o.Loss(&Round{ctx: ctx, x: x, batch: batch})
+	return loss, said(err)
+}
+
+// objective returns the callbacks as the runtime takes them.
+func (d *device) objective() client.Objective {
+	e := evaluates{d.callbacks}
+	switch {
+	case d.whole != nil && d.evaluator != nil:
+		return struct {
+			simple
+			evaluates
+		}{simple{d}, e}
+	case d.whole != nil:
+		return simple{d}
+	case d.evaluator != nil:
+		return struct {
+			blocks
+			evaluates
+		}{blocks{d}, e}
+	}
+	return blocks{d}
+}

@@ -1,0 +1,145 @@
+package mobile
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/zofl/zofl/client"
+)
+
+// An evaluator is a function.
+type evaluator func(*Evaluation) error
+
+func (f evaluator) Evaluate(e *Evaluation) error { return f(e) }
+
+// The runtime sees exactly what the app gave: a policy and samples always, blocks in
+// block mode, an evaluator where there is one.
+func TestObjectives(t *testing.T) {
+	for name, tt := range map[string]struct {
+		set                func(*Config)
+		streams, evaluates bool
+	}{
+		"simple":               {func(c *Config) {}, false, false},
+		"simple, an evaluator": {func(c *Config) { c.SetEvaluator(evaluator(nil)) }, false, true},
+		"blocks":               {func(c *Config) { c.SetBlockObjective(blockBowl{}) }, true, false},
+		"blocks, an evaluator": {func(c *Config) {
+			c.SetBlockObjective(blockBowl{})
+			c.SetEvaluator(evaluator(nil))
+		}, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := config()
+			cfg.Samples = 7
+			tt.set(cfg)
+			o := made(t, cfg).device.objective()
+			if _, ok := o.(client.Streaming); ok != tt.streams {
+				t.Errorf("streaming: %v, want %v", ok, tt.streams)
+			}
+			if _, ok := o.(client.Evaluator); ok != tt.evaluates {
+				t.Errorf("evaluates: %v, want %v", ok, tt.evaluates)
+			}
+			if p, ok := o.(client.Policy); !ok || !p.MayWork(client.Work{}) {
+				t.Error("has no policy that lets it work")
+			}
+			if s, ok := o.(client.Sampler); !ok || s.Samples() != 7 || o.Dim() != 10 {
+				t.Error("has other samples or parameters than the Config")
+			}
+		})
+	}
+	if n := (&device{}).Samples(); n != 1 {
+		t.Errorf("0 samples count as %d, want 1", n)
+	}
+}
+
+// A loss in simple mode gets the parameters' bytes; one that was released is not
+// called.
+func TestSimpleLoss(t *testing.T) {
+	cfg := config()
+	got := []byte{}
+	cfg.SetObjective(lossFunc(func(params []byte) (float64, error) {
+		got = bytes.Clone(params)
+		return 1.5, nil
+	}))
+	c := made(t, cfg)
+	o, x := c.device.objective(), numbers(10)
+	if f, err := o.Loss(t.Context(), x, client.Batch{}); f != 1.5 || err != nil || !bytes.Equal(got, littleEndianOf(x)) {
+		t.Errorf("%v, %v, %x", f, err, got)
+	}
+	c.Stop()
+	if _, err := o.Loss(t.Context(), x, client.Batch{}); err != errReleased {
+		t.Errorf("after Stop: %v", err)
+	}
+}
+
+type lossFunc func([]byte) (float64, error)
+
+func (f lossFunc) Loss(params []byte) (float64, error) { return f(params) }
+
+// A Round has the runtime's batch, and ends with its context.
+func TestRound(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r := &Round{ctx: ctx, batch: client.Batch{N: 5, Step: 2, Size: 32, Seed: math.MaxUint64}}
+	if r.Record() != 5 || r.Step() != 2 || r.BatchSize() != 32 || r.BatchSeed() != -1 || r.Cancelled() {
+		t.Errorf("record %d, step %d, size %d, seed %d, cancelled %v",
+			r.Record(), r.Step(), r.BatchSize(), r.BatchSeed(), r.Cancelled())
+	}
+	cancel()
+	if !r.Cancelled() {
+		t.Error("the round is over, and not cancelled")
+	}
+}
+
+// An Evaluation gives the model and takes the metrics during its call only.
+func TestEvaluation(t *testing.T) {
+	x := numbers(10)
+	var kept *Evaluation
+	dst := make([]byte, 12)
+	v := evaluates{&callbacks{evaluator: evaluator(func(e *Evaluation) error {
+		kept = e
+		if e.Dim() != 10 || e.Cancelled() {
+			t.Errorf("dim %d, cancelled %v", e.Dim(), e.Cancelled())
+		}
+		if n, err := e.ReadParams(8, dst); n != 2 || err != nil || !bytes.Equal(dst[:8], littleEndianOf(x[8:])) {
+			t.Errorf("read %d, %v", n, err)
+		}
+		for _, bad := range []float64{math.NaN(), math.Inf(-1)} {
+			hasCode(t, "AddMetric", e.AddMetric(bad), CodeConfig)
+		}
+		hasCode(t, "SetSamples", e.SetSamples(0), CodeConfig)
+		return errors.Join(e.AddMetric(0.5), e.AddMetric(-2), e.SetSamples(100))
+	})}}
+	values, samples, err := v.Evaluate(t.Context(), x)
+	if len(values) != 2 || values[0] != 0.5 || values[1] != -2 || samples != 100 || err != nil {
+		t.Errorf("%v of %d samples, %v", values, samples, err)
+	}
+	_, err = kept.ReadParams(0, dst)
+	hasCode(t, "ReadParams after it", err, CodeRevoked)
+	hasCode(t, "AddMetric after it", kept.AddMetric(1), CodeRevoked)
+	hasCode(t, "SetSamples after it", kept.SetSamples(1), CodeRevoked)
+	if kept.Dim() != 0 {
+		t.Errorf("dim %d after it", kept.Dim())
+	}
+	v.callbacks.release()
+	if _, _, err := v.Evaluate(t.Context(), x); err != errReleased {
+		t.Errorf("after Stop: %v", err)
+	}
+}
+
+// What an evaluator throws revokes the parameters too: whoever kept them must not read
+// what the runtime goes on to use.
+func TestEvaluationPanics(t *testing.T) {
+	var kept *Evaluation
+	v := evaluates{&callbacks{evaluator: evaluator(func(e *Evaluation) error {
+		kept = e
+		panic("oh")
+	})}}
+	func() {
+		defer func() { recover() }()
+		v.Evaluate(t.Context(), numbers(10))
+	}()
+	_, err := kept.ReadParams(0, make([]byte, 4))
+	hasCode(t, "ReadParams after it", err, CodeRevoked)
+}

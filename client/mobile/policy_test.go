@@ -1,0 +1,60 @@
+package mobile
+
+import (
+	"strings"
+	"testing"
+)
+
+// A device works where all that was asked for is known to hold.
+func TestPolicy(t *testing.T) {
+	type (
+		net = network
+		pow = power
+	)
+	free, costly := net{true, true, false}, net{true, true, true}
+	for name, tt := range map[string]struct {
+		policy *policy
+		says   string // "": it may work
+	}{
+		"nothing asked":             {&policy{}, ""},
+		"nothing asked, all bad":    {&policy{network: costly, power: pow{true, false, 0}}, ""},
+		"unmetered, unknown":        {&policy{unmeteredOnly: true}, "SetNetwork"},
+		"unmetered, metered":        {&policy{unmeteredOnly: true, network: costly}, "UnmeteredOnly"},
+		"unmetered, free":           {&policy{unmeteredOnly: true, network: free}, ""},
+		"charging, unknown":         {&policy{chargingOnly: true}, "SetPower"},
+		"charging, not":             {&policy{chargingOnly: true, power: pow{true, false, 100}}, "ChargingOnly"},
+		"charging, charging":        {&policy{chargingOnly: true, power: pow{true, true, 3}}, ""},
+		"battery, unknown":          {&policy{minBattery: 20}, "SetPower"},
+		"battery, charge unknown":   {&policy{minBattery: 20, power: pow{true, false, -1}}, "not known"},
+		"battery, low":              {&policy{minBattery: 20, power: pow{true, false, 19}}, "MinBattery = 20 and the battery has 19"},
+		"battery, enough":           {&policy{minBattery: 20, power: pow{true, false, 20}}, ""},
+		"battery, low but charging": {&policy{minBattery: 20, power: pow{true, true, 3}}, ""},
+		"battery, charging unknown": {&policy{minBattery: 20, power: pow{true, true, -1}}, ""},
+		"all asked, one missing": {&policy{unmeteredOnly: true, chargingOnly: true, minBattery: 20,
+			network: costly, power: pow{true, true, 90}}, "UnmeteredOnly"},
+		"all asked and held": {&policy{unmeteredOnly: true, chargingOnly: true, minBattery: 20,
+			network: free, power: pow{true, true, 90}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := tt.policy
+			got := p.blocked()
+			if (got == "") != (tt.says == "") || !strings.Contains(got, tt.says) {
+				t.Errorf("got %q, want %q in it", got, tt.says)
+			}
+		})
+	}
+}
+
+// Another network than before is worth a new connection; the first that is told, the
+// same one and none are not.
+func TestNetworkChanges(t *testing.T) {
+	var p policy
+	for i, step := range []struct{ connected, metered, want bool }{
+		{true, false, false}, {true, false, false}, {true, true, true}, {false, true, false},
+		{false, false, false}, {true, false, true}, {true, false, false},
+	} {
+		if got := p.setNetwork(step.connected, step.metered); got != step.want {
+			t.Errorf("step %d: changed %v, want %v", i, got, step.want)
+		}
+	}
+}
