@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+
+	"github.com/zofl/zofl/client"
+)
+
+const mebibyte = 1 << 20
+
+// An agent is a device: a source of readings, the station that keeps them, the client
+// that trains, and the watch that uses the model.
+type agent struct {
+	cfg       *Config
+	log       *slog.Logger
+	station   *station
+	objective *objective
+	watch     *watch
+	client    *client.Client
+	windows   client.Store
+	source    source
+	params    []float32
+}
+
+// serve runs an agent until ctx ends, or a replay and the run have.
+func serve(ctx context.Context, cfg *Config, log *slog.Logger) error {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(cfg.Memory * mebibyte)
+	}
+	log = log.With("id", cfg.ID)
+	a := &agent{cfg: cfg, log: log, station: newStation(cfg)}
+	a.objective, a.watch = newObjective(a.station), newWatch(a.station, log)
+	a.params, a.source = make([]float32, a.objective.Dim()), a.openSource()
+	states, err := openStores(cfg.State)
+	if err != nil {
+		return err
+	}
+	defer states.close()
+	a.windows = states.window
+	if err := a.station.load(a.windows); err != nil {
+		log.Warn("beginning a new window", "err", err)
+	}
+	conn, err := connect(cfg, log)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	a.client, err = client.New(client.Config{
+		Conn: conn, Run: cfg.Run, ID: cfg.ID, Store: states.model, Objective: a.objective,
+		Recorder: &recorder{log: log}, Logger: slog.New(warnings{log.Handler()}), Workers: 1,
+	})
+	if err != nil {
+		return err
+	}
+	return a.run(ctx)
+}
+
+// stores are the directories below the state's: the client's, and the window's.
+type stores struct{ model, window client.Store }
+
+func openStores(dir string) (s stores, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return s, err
+	}
+	if s.model, err = client.OpenStore(filepath.Join(dir, "model")); err != nil {
+		return s, err
+	}
+	if s.window, err = client.OpenStore(filepath.Join(dir, "readings")); err != nil {
+		return s, errors.Join(err, s.model.Close())
+	}
+	return s, nil
+}
+
+func (s stores) close() { _ = errors.Join(s.model.Close(), s.window.Close()) } // locks end with the process anyway
+
+func (a *agent) openSource() source {
+	if a.cfg.Source.Kind == "sysfs" {
+		return newSensor(a.cfg, a.log, a.station).run
+	}
+	return newSheet(a.cfg, a.log).run
+}
+
+// run reads, trains and watches. The window is kept at last, whatever happened.
+func (a *agent) run(ctx context.Context) (err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	l := &loop{agent: a, readings: make(chan reading), read: make(chan error, 1), trained: make(chan error, 1)}
+	go func() { l.read <- a.source(ctx, l.readings) }()
+	err = l.run(ctx)
+	a.tell("STOPPING=1")
+	cancel()
+	l.await()
+	err = errors.Join(err, a.station.save(a.windows))
+	n, digest := a.client.Digest()
+	a.log.Info("stopped", "record", n, "digest", fmt.Sprintf("%x", digest))
+	return err
+}
+
+// tell tells systemd. That it does not hear is not worth an end.
+func (a *agent) tell(state string) {
+	if err := notify(state); err != nil {
+		a.log.Warn("systemd was not told", "state", state, "err", err)
+	}
+}
+
+// seen hands a slot that ended to the watch, with the newest model.
+func (a *agent) seen(slot int64) {
+	n, err := a.client.Params(a.params)
+	if err != nil {
+		a.log.Warn("no model", "err", err)
+		n = 0
+	}
+	a.watch.see(slot, a.params, n)
+}
+
+// measured tells how the model does on the readings that were held out.
+func (a *agent) measured() {
+	n, err := a.client.Params(a.params)
+	if err != nil || n == 0 {
+		return
+	}
+	// The client's goroutine has ended, so nobody else uses the objective.
+	values, samples, err := a.objective.Evaluate(context.Background(), a.params)
+	if err != nil {
+		a.log.Warn("not measured", "err", err)
+		return
+	}
+	attrs := []any{"readings", samples, "record", n}
+	for i, v := range values {
+		attrs = append(attrs, metrics[i], round(v))
+	}
+	a.log.Info("held out", attrs...)
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+)
+
+// A Config is what the agent's file says: see fields for what each means.
+type Config struct {
+	URL, Run, ID     string
+	CA, Creds        string
+	Plaintext        bool
+	State            string
+	Source           Source
+	Channels         []Channel
+	Period           time.Duration
+	Lags, Ahead      int
+	Hidden           int
+	Window, Least    int
+	HeldOut          float64
+	Pace             time.Duration
+	Keep, Report     time.Duration
+	Anomaly          float64
+	Memory           int64 // MiB
+	Speed            float64
+	TimeColumn, Name string
+}
+
+// A Source says where readings come from.
+type Source struct {
+	Kind, Path string // Kind: csv, replay, sysfs
+}
+
+// A Channel is one thing that a sensor measures. Name, Center, Scale and Change are
+// the run's: the same numbers mean the same on every device.
+type Channel struct {
+	Name   string
+	Center float32 // what is usual
+	Scale  float32 // how far from it is far
+	Change float32 // what is much to change by, ahead of time
+	Noise  float32 // the smallest error that may be an anomaly's
+	From   string  // column of a CSV, or attribute of sysfs
+	Factor float64 // from what the source has to units
+}
+
+// shape is the model's.
+func (c *Config) shape() shape { return shape{len(c.Channels), c.Lags, c.Hidden} }
+
+// A FieldError says that a field of the configuration cannot be used.
+type FieldError struct {
+	Field, Value, Remedy string
+}
+
+func (e *FieldError) Error() string {
+	return fmt.Sprintf("%s = %s: %s", e.Field, e.Value, e.Remedy)
+}
+
+// readConfig reads a file, and then settings of the form field=value.
+func readConfig(path string, settings []string) (*Config, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	lines, err := configLines(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	cfg, err := parseConfig(append(lines, settings...))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return cfg, nil
+}
+
+// configLines returns the lines that say something.
+func configLines(r io.Reader) (lines []string, err error) {
+	scan := bufio.NewScanner(r)
+	for scan.Scan() {
+		line := strings.TrimSpace(scan.Text())
+		if line != "" && line[0] != '#' {
+			lines = append(lines, line)
+		}
+	}
+	return lines, scan.Err()
+}
+
+// parseConfig makes a configuration of lines "field = value". A later one is the one
+// that counts, but for channels, of which each line is one more.
+func parseConfig(lines []string) (*Config, error) {
+	c := &Config{}
+	for _, f := range fields {
+		if f.fallback != "" {
+			if err := f.set(c, f.fallback); err != nil {
+				return nil, fmt.Errorf("%s = %s: %w", f.name, f.fallback, err)
+			}
+		}
+	}
+	for _, line := range lines {
+		if err := c.set(line); err != nil {
+			return nil, err
+		}
+	}
+	return c, c.check()
+}
+
+// set reads one line.
+func (c *Config) set(line string) error {
+	name, value, ok := strings.Cut(line, "=")
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	if !ok {
+		return &FieldError{"line", line, "write it as field = value, or begin it with # for a comment"}
+	}
+	for _, f := range fields {
+		if f.name != name {
+			continue
+		}
+		if err := f.set(c, value); err != nil {
+			var bad *FieldError
+			if errors.As(err, &bad) {
+				return err
+			}
+			return &FieldError{name, value, err.Error()}
+		}
+		return nil
+	}
+	return &FieldError{name, value, "there is no such field: choose one of " + fieldNames()}
+}
+
+func fieldNames() string {
+	var names []string
+	for _, f := range fields {
+		names = append(names, f.name)
+	}
+	return strings.Join(names, ", ")
+}

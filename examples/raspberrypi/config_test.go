@@ -1,0 +1,132 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestConfigFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.conf")
+	text := "# a comment\n\nid = kitchen\nstate=/var/x\n source = sysfs /sys/bus/iio/devices/iio:device0\n" +
+		"channel = temperature center=20 scale=5 from=in_temp factor=0.001\nahead = 3\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := readConfig(path, []string{"ahead=4", "pace=2s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ch := Channel{Name: "temperature", Center: 20, Scale: 5, Change: 0.5, Noise: 0.05, From: "in_temp", Factor: 0.001}
+	if cfg.ID != "kitchen" || cfg.Ahead != 4 || cfg.Pace != 2*time.Second || cfg.Period != 5*time.Minute ||
+		cfg.Source != (Source{"sysfs", "/sys/bus/iio/devices/iio:device0"}) || len(cfg.Channels) != 1 || cfg.Channels[0] != ch {
+		t.Errorf("read %+v", cfg)
+	}
+}
+
+// Each error names the field, its value, and what to do.
+func TestConfigErrors(t *testing.T) {
+	for _, c := range []struct{ line, field, remedy string }{
+		{"nonsense", "line", "field = value"},
+		{"colour = red", "colour", "choose one of url"},
+		{"run = a b", "run", "name the coordinator's run"},
+		{"id = ä", "id", "no other device"},
+		{"ca = /nowhere", "ca", "can be read"},
+		{"creds = /nowhere", "creds", "can be read"},
+		{"plaintext = maybe", "plaintext", "yes or no"},
+		{"url = nats://broker:4222", "url", "tls://"},
+		{"url = nats://127.0.0.1:1,nats://10.0.0.1:1", "url", "plaintext = yes"},
+		{"url = ::", "url", "tls://HOST"},
+		{"source = file", "source", "sysfs DIR"},
+		{"source =", "source", "sysfs DIR"},
+		{"sensor = x", "sensor", "leave it out"},
+		{"channel =", "channel", "begin with"},
+		{"channel = temperature", "channel", "name each once"},
+		{"channel = x scale=0", "channel", "not above 0"},
+		{"channel = x scale=abc", "channel", "no number"},
+		{"channel = x scala=1", "channel", "no option"},
+		{"channel = x center=NaN", "channel", "no number"},
+		{"period = 7m", "period", "part of a day"},
+		{"period = 0s", "period", "1s or more"},
+		{"period = five", "period", "5m"},
+		{"lags = 0", "lags", "1 to 1000"},
+		{"ahead = 1.5", "ahead", "whole number"},
+		{"ahead = 289", "ahead", "more than a day"},
+		{"window = 20", "window", "too few"},
+		{"least = 4000", "least", "when it is full"},
+		{"held_out = 0.95", "held_out", "0 to 0.9"},
+		{"pace = -1s", "pace", "0s or more"},
+		{"anomaly = x", "anomaly", "number from"},
+		{"memory = 1", "memory", "8 to"},
+		{"speed = -1", "speed", "number from 0"},
+	} {
+		_, err := parseConfig([]string{"id = a", "state = b", "source = csv f", "channel = temperature", c.line})
+		var bad *FieldError
+		_, value, _ := strings.Cut(c.line, "=")
+		if !errors.As(err, &bad) || bad.Field != c.field || !strings.Contains(bad.Remedy, c.remedy) || !strings.Contains(err.Error(), strings.TrimSpace(value)) {
+			t.Errorf("%s: %v, want field %s, the value, and %q", c.line, err, c.field, c.remedy)
+		}
+		if exitCode(err) != exitUsage {
+			t.Errorf("%s: exit code %d", c.line, exitCode(err))
+		}
+	}
+}
+
+func TestConfigMissing(t *testing.T) {
+	t.Setenv("STATE_DIRECTORY", "")
+	all := []string{"id = a", "state = b", "source = csv f", "channel = x"}
+	for i, field := range []string{"", "state", "source", "channel"} {
+		if field == "" {
+			continue
+		}
+		lines := append(append([]string{}, all[:i]...), all[i+1:]...)
+		var bad *FieldError
+		if _, err := parseConfig(lines); !errors.As(err, &bad) || bad.Field != field {
+			t.Errorf("without %s: %v", field, err)
+		}
+	}
+}
+
+// What systemd says is taken where the file does not say.
+func TestConfigOfSystemd(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("STATE_DIRECTORY", "/var/lib/one:/var/lib/two")
+	t.Setenv("CREDENTIALS_DIRECTORY", dir)
+	for name, text := range map[string]string{"ca": "PEM", "creds": "\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cfg, err := parseConfig([]string{"id = a", "source = csv f", "channel = x", "url = nats://broker:4222"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg.State != "/var/lib/one" || cfg.CA != filepath.Join(dir, "ca") || cfg.Creds != "" {
+		t.Errorf("state %q, ca %q, creds %q", cfg.State, cfg.CA, cfg.Creds)
+	}
+}
+
+func TestReadmeListsEveryField(t *testing.T) {
+	b, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range fields {
+		row := "| `" + f.name + "` | " + f.fallback + " | " + f.meaning + " |"
+		if !strings.Contains(string(b), row) {
+			t.Errorf("README.md has no row %s", row)
+		}
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for _, arg := range []string{"-h", "--help", "help"} {
+		var out strings.Builder
+		if err := run(t.Context(), []string{arg}, &out, nil); err != nil || !strings.Contains(out.String(), "plan") {
+			t.Errorf("%s: error %v and %q, want the usage", arg, err, out.String())
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// check completes a configuration by what the system says, and looks at what one field
+// has to do with another.
+func (c *Config) check() error {
+	for _, step := range []func() error{c.checkNames, c.checkState, c.checkSource, c.checkWindow, c.checkCredentials, c.checkSecurity} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// everyHost are names that more than one host has.
+var everyHost = map[string]bool{"raspberrypi": true, "localhost": true, "raspberry": true, "debian": true}
+
+func (c *Config) checkNames() error {
+	if err := wire.CheckName(c.Run); err != nil {
+		return &FieldError{"run", c.Run, "name the coordinator's run: " + err.Error()}
+	}
+	if c.ID == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			return fmt.Errorf("id: it is missing, and the host has no name: %w", err)
+		}
+		c.ID, _, _ = strings.Cut(host, ".")
+		if everyHost[c.ID] {
+			return &FieldError{"id", c.ID, "that is the name of many hosts: set id to one that no other device has"}
+		}
+	}
+	if err := wire.CheckName(c.ID); err != nil {
+		return &FieldError{"id", c.ID, "set id to a name that no other device has: " + err.Error()}
+	}
+	return nil
+}
+
+func (c *Config) checkState() error {
+	if c.State == "" { // systemd may name several, with colons
+		c.State, _, _ = strings.Cut(os.Getenv("STATE_DIRECTORY"), ":")
+	}
+	if c.State == "" {
+		return &FieldError{"state", "", "name a directory that survives a restart; under systemd StateDirectory= does"}
+	}
+	return nil
+}
+
+func (c *Config) checkSource() error {
+	if c.Source.Kind == "" {
+		return &FieldError{"source", "", "write csv FILE, replay FILE or sysfs DIR"}
+	}
+	if len(c.Channels) == 0 {
+		return &FieldError{"channel", "", "write one for each thing that is measured, such as channel = temperature center=20 scale=5"}
+	}
+	if c.Name != "" && c.Source.Kind != "sysfs" {
+		return &FieldError{"sensor", c.Name, "it is for source = sysfs DIR: leave it out"}
+	}
+	if _, err := filepath.Match(c.Source.Path, ""); c.Name != "" && err != nil {
+		return &FieldError{"source", c.Source.Path, "with sensor it is a pattern, such as /sys/bus/iio/devices/iio:device*"}
+	}
+	return nil
+}
+
+func (c *Config) checkWindow() error {
+	const day = 24 * time.Hour
+	if c.Period > day || day%c.Period != 0 {
+		return &FieldError{"period", c.Period.String(), "give a part of a day, such as 1m, 5m or 1h: the network compares with yesterday"}
+	}
+	if time.Duration(c.Ahead)*c.Period > day {
+		return &FieldError{"ahead", fmt.Sprint(c.Ahead), "that is more than a day: give fewer periods"}
+	}
+	most := int(float64(c.Window-c.Lags-c.Ahead)*(1-c.HeldOut)) - c.Ahead - 1
+	switch {
+	case most < 1:
+		return &FieldError{"window", fmt.Sprint(c.Window), "too few to learn from: give several times lags + 2 ahead"}
+	case c.Least > most:
+		return &FieldError{"least", fmt.Sprint(c.Least), fmt.Sprintf("the window has %d to train on when it is full: give that or fewer", most)}
+	}
+	return nil
+}
+
+// checkCredentials takes the files that systemd's LoadCredential= has, if they are there
+// and not blank.
+func (c *Config) checkCredentials() error {
+	dir := os.Getenv("CREDENTIALS_DIRECTORY")
+	for name, at := range map[string]*string{"ca": &c.CA, "creds": &c.Creds} {
+		if path := filepath.Join(dir, name); dir != "" && *at == "" {
+			if b, err := os.ReadFile(path); err == nil && len(bytes.TrimSpace(b)) > 0 {
+				*at = path
+			}
+		}
+		if *at != "" {
+			if _, err := os.ReadFile(*at); err != nil {
+				return &FieldError{name, *at, "name a file that can be read: " + err.Error()}
+			}
+		}
+	}
+	return nil
+}
+
+// checkSecurity refuses to show a password or readings' losses to a network.
+func (c *Config) checkSecurity() error {
+	for _, server := range strings.Split(c.URL, ",") {
+		u, err := url.Parse(strings.TrimSpace(server))
+		if err != nil || u.Hostname() == "" {
+			return &FieldError{"url", c.URL, "write it as tls://HOST:PORT, or nats://127.0.0.1:4222 for a broker on this machine"}
+		}
+		if u.Scheme != "tls" && u.Scheme != "wss" && c.CA == "" && !c.Plaintext && !loopback(u.Hostname()) {
+			return &FieldError{"url", c.URL, "the broker is elsewhere and nothing is encrypted: write tls://, or set plaintext = yes where the network is yours alone"}
+		}
+	}
+	return nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

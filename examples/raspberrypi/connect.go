@@ -1,0 +1,41 @@
+package main
+
+import (
+	"crypto/tls"
+	"log/slog"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/client"
+)
+
+// connect connects, or goes on trying: a device outlives its network.
+func connect(cfg *Config, log *slog.Logger) (*nats.Conn, error) {
+	told := ""
+	opts := append(client.ConnectOptions(cfg.ID),
+		nats.ConnectHandler(func(c *nats.Conn) { log.Info("connected", "broker", c.ConnectedUrlRedacted()) }),
+		nats.ReconnectHandler(func(c *nats.Conn) { log.Info("connected again", "broker", c.ConnectedUrlRedacted()) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				log.Warn("not connected", "err", err)
+			}
+		}),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) {
+			if text := err.Error(); text != told { // not at each attempt
+				log.Warn("the broker cannot be reached: trying again", "err", err)
+				told = text
+			}
+		}),
+	)
+	if cfg.CA != "" {
+		opts = append(opts, nats.RootCAs(cfg.CA))
+	}
+	if cfg.CA != "" || strings.HasPrefix(cfg.URL, "tls://") {
+		opts = append(opts, nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12}))
+	}
+	if cfg.Creds != "" {
+		opts = append(opts, nats.UserCredentials(cfg.Creds))
+	}
+	return nats.Connect(cfg.URL, opts...)
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+)
+
+// A source sends readings until ctx ends, and returns its cause, or until there will
+// be none any more, and returns nil.
+type source func(ctx context.Context, out chan<- reading) error
+
+// A sheet is a CSV as a source.
+type sheet struct {
+	cfg     *Config
+	log     *slog.Logger
+	tail    *tail
+	columns *columns
+	pause   func(ctx context.Context, d time.Duration) error
+	last    time.Time // of the row before, of a replay
+	bad     bool      // a row that could not be read was told
+}
+
+func newSheet(cfg *Config, log *slog.Logger) *sheet {
+	s := &sheet{cfg: cfg, log: log, pause: sleep}
+	poll := min(max(cfg.Period/10, 100*time.Millisecond), 10*time.Second)
+	s.tail = &tail{
+		path: cfg.Source.Path, once: cfg.Source.Kind == "replay",
+		wait: func(ctx context.Context) error { return s.pause(ctx, poll) },
+		warn: func(text string) { log.Warn(text, "file", cfg.Source.Path) },
+	}
+	return s
+}
+
+// sleep waits, or returns the cause of ctx.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}
+
+// run is a source.
+func (s *sheet) run(ctx context.Context, out chan<- reading) error {
+	defer s.tail.close()
+	for {
+		line, first, err := s.tail.line(ctx)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		r, ok, err := s.parse(line, first)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		if err := s.send(ctx, out, r); err != nil {
+			return err
+		}
+	}
+}
+
+// parse reads a line. ok is false of one that has no reading.
+func (s *sheet) parse(line string, first bool) (r reading, ok bool, err error) {
+	if line == "" {
+		return r, false, nil
+	}
+	if first {
+		header, err := readHeader(line, s.cfg)
+		if err == nil {
+			s.columns = header
+			s.missing()
+			return r, false, nil
+		}
+		if s.columns == nil || !errors.Is(err, errNoTime) {
+			return r, false, err
+		}
+		// A logger that was told to begin a new file may leave the header out.
+	}
+	r, err = s.columns.row(line)
+	if err != nil && !s.bad {
+		s.log.Warn("rows that cannot be read are left out", "file", s.cfg.Source.Path, "row", line, "err", err)
+		s.bad = true
+	}
+	return r, err == nil, nil
+}
+
+// missing tells which channels the file does not have.
+func (s *sheet) missing() {
+	for c, column := range s.columns.channels {
+		if column < 0 {
+			s.log.Warn("the file does not have a channel", "file", s.cfg.Source.Path, "channel", s.cfg.Channels[c].Name, "column", s.cfg.Channels[c].From)
+		}
+	}
+}
+
+// send sends a reading when it is its time.
+func (s *sheet) send(ctx context.Context, out chan<- reading, r reading) error {
+	if s.tail.once && s.cfg.Speed > 0 && !s.last.IsZero() {
+		if d := r.time.Sub(s.last); d > 0 {
+			if err := s.pause(ctx, time.Duration(float64(d)/s.cfg.Speed)); err != nil {
+				return err
+			}
+		}
+	}
+	s.last = r.time
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case out <- r:
+		return nil
+	}
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestRows(t *testing.T) {
+	cfg := config(t, "channel = humidity from=rh factor=0.5")
+	for _, c := range []struct{ header, row, want string }{
+		{"time,temperature,rh", "2026-01-31T12:00:00Z,20.5,80", "1769860800 20.5 40"},
+		{"\ufeffrh;time;temperature", `80;"2026-01-31 12:00:00"; 20.5`, "1769860800 20.5 40"},
+		{"time\ttemperature", "1769860800.5\t-3e1", "1769860800.5 -30 NaN"},
+		{"time,temperature,rh", "1769860800,,nan", "1769860800 NaN NaN"},
+		{"time,temperature,rh", "1769860800", "1769860800 NaN NaN"},
+		{"time,temperature,rh", "yesterday,20,80", `time "yesterday"`},
+		{"time,temperature,rh", "9e99,20,80", `time "9e99"`},
+		{"rh,temperature,time", "80,20", "2 columns"},
+		{"date,temperature", "", `set time`},
+	} {
+		got := ""
+		h, err := readHeader(c.header, cfg)
+		if err == nil {
+			var r reading
+			if r, err = h.row(c.row); err == nil {
+				got = fmt.Sprint(float64(r.time.UnixNano())/1e9) + fmt.Sprintf(" %v %v", r.values[0], r.values[1])
+				got = strings.Replace(got, "1.7698608e+09", "1769860800", 1)
+				got = strings.Replace(got, "1.7698608005e+09", "1769860800.5", 1)
+			}
+		}
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%q, %q: %s, want %s", c.header, c.row, got, c.want)
+		}
+	}
+}
+
+// replayed returns the readings of a file and how long the source waited between them.
+func replayed(t *testing.T, text string, lines ...string) (got []reading, pauses []time.Duration, told string, err error) {
+	path := filepath.Join(t.TempDir(), "a.csv")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log, said := listen()
+	s := newSheet(config(t, append(lines, "source = replay "+path)...), log)
+	s.pause = func(_ context.Context, d time.Duration) error {
+		pauses = append(pauses, d)
+		return nil
+	}
+	out, ended := make(chan reading), make(chan error)
+	go func() { ended <- s.run(t.Context(), out) }()
+	for {
+		select {
+		case r := <-out:
+			got = append(got, r)
+		case err := <-ended:
+			return got, pauses, said.String(), err
+		}
+	}
+}
+
+func TestReplay(t *testing.T) {
+	text := "time,temperature\n0,1\n60,2\nnonsense,9\nmore,9\n180,3\n100,4\n"
+	got, pauses, told, err := replayed(t, text, "speed = 60")
+	if err != nil || len(got) != 4 || got[2].values[0] != 3 {
+		t.Fatalf("%v, error %v", got, err)
+	}
+	if fmt.Sprint(pauses) != "[1s 2s]" {
+		t.Errorf("pauses %v, want 1 s and 2 s", pauses)
+	}
+	if strings.Count(told, "cannot be read") != 1 {
+		t.Errorf("told %q, want bad rows told once", told)
+	}
+	if _, pauses, _, _ = replayed(t, text); len(pauses) != 0 {
+		t.Errorf("pauses %v at no speed, want none", pauses)
+	}
+}
+
+func TestFileWithoutChannel(t *testing.T) {
+	got, _, told, err := replayed(t, "time,hum\n0,1\n")
+	if err != nil || len(got) != 1 || !math.IsNaN(got[0].values[0]) || !strings.Contains(told, "channel=temperature") {
+		t.Errorf("%v, told %q, error %v", got, told, err)
+	}
+	if _, _, _, err := replayed(t, "temperature\n1\n"); err == nil || !strings.Contains(err.Error(), "set time") {
+		t.Errorf("%v, want what to set", err)
+	}
+}
+
+// A logger may begin a new file without a header.
+func TestHeaderIsKept(t *testing.T) {
+	s := newSheet(config(t), quiet)
+	for _, line := range []struct {
+		text      string
+		first, ok bool
+	}{{"time,temperature", true, false}, {"0,1", false, true}, {"60,2", true, true}, {"temperature,time", true, false}, {"3,120", false, true}} {
+		r, ok, err := s.parse(line.text, line.first)
+		if err != nil || ok != line.ok || ok && r.values[0] != float64(r.time.Unix()/60+1) {
+			t.Errorf("%q: %v %v %v", line.text, r, ok, err)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A columns says what a row of a CSV has where. Fields have no separators in them.
+type columns struct {
+	separator string
+	time      int
+	channels  []int // -1: the file has none
+	factors   []float64
+}
+
+var errNoTime = errors.New("no column with the time")
+
+// readHeader finds the columns by their names.
+func readHeader(line string, cfg *Config) (*columns, error) {
+	h := &columns{separator: ","}
+	if strings.Count(line, ";") > strings.Count(line, ",") {
+		h.separator = ";"
+	} else if !strings.Contains(line, ",") && strings.Contains(line, "\t") {
+		h.separator = "\t"
+	}
+	names := h.split(strings.TrimPrefix(line, "\ufeff"))
+	if h.time = slices.Index(names, cfg.TimeColumn); h.time < 0 {
+		return nil, fmt.Errorf("%w: the header has %q: set time to the one's name", errNoTime, names)
+	}
+	for _, c := range cfg.Channels {
+		h.channels = append(h.channels, slices.Index(names, c.From))
+		h.factors = append(h.factors, c.Factor)
+	}
+	return h, nil
+}
+
+func (h *columns) split(line string) []string {
+	parts := strings.Split(line, h.separator)
+	for i, p := range parts {
+		parts[i] = strings.Trim(strings.TrimSpace(p), `"`)
+	}
+	return parts
+}
+
+// row reads a row. What is no number is missing.
+func (h *columns) row(line string) (reading, error) {
+	parts := h.split(line)
+	if h.time >= len(parts) {
+		return reading{}, fmt.Errorf("%d columns, none with the time", len(parts))
+	}
+	at, err := parseTime(parts[h.time])
+	if err != nil {
+		return reading{}, err
+	}
+	r := reading{time: at, values: make([]float64, len(h.channels))}
+	for c, column := range h.channels {
+		r.values[c] = math.NaN()
+		if column >= 0 && column < len(parts) {
+			if v, err := strconv.ParseFloat(parts[column], 64); err == nil {
+				r.values[c] = v * h.factors[c]
+			}
+		}
+	}
+	return r, nil
+}
+
+// lastTime is what a 64-bit count of nanoseconds reaches, nearly.
+const lastTime = 9e9
+
+func parseTime(s string) (time.Time, error) {
+	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04:05"} {
+		if t, err := time.Parse(layout, s); err == nil && math.Abs(float64(t.Unix())) < lastTime {
+			return t, nil
+		}
+	}
+	if f, err := strconv.ParseFloat(s, 64); err == nil && math.Abs(f) < lastTime {
+		whole, part := math.Modf(f)
+		return time.Unix(int64(whole), int64(part*1e9)), nil
+	}
+	return time.Time{}, fmt.Errorf("time %q: write 2026-01-31T12:00:00Z, 2026-01-31 12:00:00 in UTC, or Unix seconds", s)
+}

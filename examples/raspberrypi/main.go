@@ -1,0 +1,90 @@
+// Command raspberrypi is an agent for devices with sensors: it reads them, keeps what it
+// read to itself, and trains a small network together with the other devices, by
+// losses alone, to forecast their next readings. By the forecasts it knows unusual
+// ones.
+//
+//	raspberrypi FILE [field=value...]        the agent; FILE is its configuration
+//	raspberrypi plan FILE [field=value...]   prints a plan for such devices' run
+//	raspberrypi fields                       lists the fields of FILE
+//
+// See README.md.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/wire"
+)
+
+// Exit codes, beside 0: the unit file does not start the agent again after exitUsage.
+const (
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	log := newLog(os.Stderr, toJournal())
+	if err := run(ctx, os.Args[1:], os.Stdout, log); err != nil {
+		log.Error("raspberrypi", "err", err)
+		stop()
+		os.Exit(exitCode(err))
+	}
+}
+
+var errUsage = errors.New("usage: raspberrypi [plan] FILE [field=value...], or raspberrypi fields")
+
+// exitCode tells what a person has to cure from what may pass.
+func exitCode(err error) int {
+	if errors.Is(err, errUsage) || errors.As(err, new(*FieldError)) || errors.As(err, new(*wire.PlanError)) ||
+		errors.Is(err, replica.ErrDim) || errors.Is(err, os.ErrNotExist) {
+		return exitUsage
+	}
+	return exitFailure
+}
+
+func run(ctx context.Context, args []string, out io.Writer, log *slog.Logger) error {
+	switch {
+	case len(args) == 1 && (args[0] == "-h" || args[0] == "--help" || args[0] == "help"):
+		_, err := fmt.Fprintln(out, errUsage)
+		return err
+	case len(args) == 1 && args[0] == "fields":
+		return printFields(out)
+	case len(args) >= 2 && args[0] == "plan":
+		cfg, err := readConfig(args[1], []string{"id=any", "state=any"})
+		if err != nil {
+			return err
+		}
+		p, err := makePlan(cfg, args[2:])
+		if err != nil {
+			return err
+		}
+		return writePlan(out, p)
+	case len(args) >= 1 && args[0] != "plan":
+		cfg, err := readConfig(args[0], args[1:])
+		if err != nil {
+			return err
+		}
+		return serve(ctx, cfg, log)
+	}
+	return errUsage
+}
+
+// printFields lists the fields of a configuration.
+func printFields(out io.Writer) error {
+	for _, f := range fields {
+		if _, err := fmt.Fprintf(out, "%-10s %-22s %s\n", f.name, f.fallback, f.meaning); err != nil {
+			return err
+		}
+	}
+	return nil
+}

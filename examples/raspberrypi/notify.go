@@ -1,0 +1,34 @@
+package main
+
+import (
+	"net"
+	"os"
+	"strconv"
+	"time"
+)
+
+// notify tells systemd a state, such as READY=1, as sd_notify(3) does. Without systemd
+// it does nothing.
+func notify(state string) error {
+	name := os.Getenv("NOTIFY_SOCKET")
+	if name == "" {
+		return nil
+	}
+	if name[0] == '@' { // an abstract socket
+		name = "\x00" + name[1:]
+	}
+	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: name, Net: "unixgram"})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	_, err = c.Write([]byte(state))
+	return err
+}
+
+// watchdog is how often systemd wants to hear from the agent, at half the time after
+// which it would be killed; false: it does not.
+func watchdog() (time.Duration, bool) {
+	us, err := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64)
+	return time.Duration(us) * time.Microsecond / 2, err == nil && us > 1
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/zofl/zofl/client"
+)
+
+// metrics are what an evaluation returns: mean square errors on the readings held out, in
+// units of Channel.Change, of the network, of the last reading, and of what came at this
+// time a week ago. The network is to be better than the other two.
+var metrics = []string{"mse", "mse_last", "mse_week"}
+
+var errNoExample = errors.New("no example: the window has too few readings yet")
+
+// An objective is the loss that Zofl asks for: how wrong the network is about readings
+// that the device has seen. Readings stay here; the loss is what leaves.
+type objective struct {
+	station *station
+	network *network
+	pace    time.Duration
+
+	drawn client.Batch // what batch is of
+	batch []example
+	free  []example // of earlier batches
+	begun time.Time // when the last record's work began
+	said  []float64 // by the network
+}
+
+var (
+	_ client.Objective = (*objective)(nil)
+	_ client.Evaluator = (*objective)(nil)
+	_ client.Sampler   = (*objective)(nil)
+)
+
+func newObjective(s *station) *objective {
+	return &objective{station: s, network: newNetwork(s.shape), pace: s.cfg.Pace, said: make([]float64, s.channels)}
+}
+
+// Dim is the number of parameters.
+func (o *objective) Dim() int { return o.network.dim() }
+
+// Samples is how many examples the device has: what a plan with weights=samples asks.
+func (o *objective) Samples() int { return max(1, o.station.examples()) }
+
+// Loss returns the mean loss on a minibatch, which is drawn when it is first asked for:
+// the window may move on before the last perturbation.
+func (o *objective) Loss(ctx context.Context, x []float32, b client.Batch) (float64, error) {
+	if b != o.drawn || len(o.batch) == 0 {
+		if err := o.wait(ctx, b.N); err != nil {
+			return 0, err
+		}
+		o.draw(b)
+	}
+	if len(o.batch) == 0 {
+		return 0, errNoExample
+	}
+	sum, n := 0.0, 0
+	for _, e := range o.batch {
+		o.network.forward(x, e.inputs, o.said)
+		for c, want := range e.changes {
+			if !isMissing(want) {
+				sum += softSquare(o.said[c] - float64(want))
+				n++
+			}
+		}
+	}
+	return sum / float64(n), nil
+}
+
+// softSquare is half the square of a small error and the size of a large one: an open
+// window must not outweigh a week.
+func softSquare(err float64) float64 { return math.Sqrt(1+err*err) - 1 }
+
+// wait keeps records apart: a device that is on all day has time.
+func (o *objective) wait(ctx context.Context, n uint64) error {
+	if n == o.drawn.N || o.pace == 0 {
+		return nil
+	}
+	t := time.NewTimer(o.pace - time.Since(o.begun))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		o.begun = time.Now()
+		return nil
+	}
+}
+
+// draw draws b.Size examples with a generator seeded by b.Seed, with replacement; all
+// there are if the size is 0.
+func (o *objective) draw(b client.Batch) {
+	s := o.station
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o.free, o.batch, o.drawn = append(o.free, o.batch...), o.batch[:0], b
+	if s.window.held == 0 {
+		return
+	}
+	from, to := s.trained()
+	if b.Size == 0 {
+		for slot := from; slot < to; slot++ {
+			o.add(slot)
+		}
+		return
+	}
+	random := rand.New(rand.NewPCG(b.Seed, 0))
+	for tries := 0; from < to && len(o.batch) < b.Size && tries < 8*b.Size; tries++ { // slots may be empty
+		o.add(from + random.Int64N(to-from))
+	}
+}
+
+// add adds the example of a slot, if there is one, to the batch.
+func (o *objective) add(slot int64) {
+	if len(o.free) == 0 {
+		o.free = append(o.free, o.station.newExample())
+	}
+	last := len(o.free) - 1
+	if e := o.free[last]; o.station.fill(slot, e) {
+		o.batch, o.free = append(o.batch, e), o.free[:last]
+	}
+}
+
+// Evaluate returns the metrics on the newest readings, which no loss was of yet.
+func (o *objective) Evaluate(_ context.Context, x []float32) ([]float64, int, error) {
+	s := o.station
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.window.held == 0 {
+		return nil, 0, errNoExample
+	}
+	var sums [3]float64
+	n, e := 0, s.newExample()
+	for _, slot, end := s.split(); slot < end; slot++ {
+		if !s.fill(slot, e) {
+			continue
+		}
+		o.network.forward(x, e.inputs, o.said)
+		for c, want := range e.changes {
+			if isMissing(want) {
+				continue
+			}
+			week := e.inputs[(c+1)*s.sights()-1]
+			for i, said := range []float64{o.said[c], 0, float64(week)} {
+				sums[i] += square(said - float64(want))
+			}
+			n++
+		}
+	}
+	if n == 0 {
+		return nil, 0, errNoExample
+	}
+	values := make([]float64, len(sums))
+	for i, sum := range sums {
+		values[i] = sum / float64(n)
+	}
+	return values, n, nil
+}
+
+func square(v float64) float64 { return v * v }

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/client"
+)
+
+func batchOf(size int) client.Batch { return client.Batch{N: 2, Size: size, Seed: 7} }
+
+func loss(t *testing.T, o *objective, x []float32, b client.Batch) float64 {
+	t.Helper()
+	v, err := o.Loss(t.Context(), x, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestBatchesAreDrawnAgain(t *testing.T) {
+	s := filled(t, 4)
+	o, again := newObjective(s), newObjective(s)
+	x := randomParams(s.shape, true, rand.New(rand.NewPCG(1, 0)))
+	b := batchOf(32)
+	first := loss(t, o, x, b)
+	if got := loss(t, again, x, b); got != first {
+		t.Errorf("the same batch has loss %v, then %v", first, got)
+	}
+	other := b
+	other.N, other.Seed = 3, 8
+	if got := loss(t, o, x, other); got == first {
+		t.Error("another seed draws the same batch")
+	}
+	if len(o.batch) != 32 {
+		t.Errorf("the batch has %d examples, want 32", len(o.batch))
+	}
+}
+
+// The window moves on while perturbations are evaluated; the batch must not.
+func TestBatchStaysForAllPerturbations(t *testing.T) {
+	s := filled(t, 4)
+	o, b := newObjective(s), batchOf(32)
+	x := randomParams(s.shape, true, rand.New(rand.NewPCG(1, 0)))
+	before := loss(t, o, x, b)
+	put(s, s.window.last+100, 3, 9, 27)
+	if after := loss(t, o, x, b); after != before {
+		t.Errorf("the loss went from %v to %v within a record", before, after)
+	}
+}
+
+func TestSizeZeroIsEverything(t *testing.T) {
+	s := filled(t, 4)
+	o := newObjective(s)
+	loss(t, o, make([]float32, o.Dim()), batchOf(0))
+	if from, to := s.trained(); len(o.batch) != int(to-from) {
+		t.Errorf("%d examples, want %d", len(o.batch), to-from)
+	}
+}
+
+func TestNoReadings(t *testing.T) {
+	o := newObjective(newStation(config(t)))
+	if _, err := o.Loss(t.Context(), make([]float32, o.Dim()), batchOf(8)); !errors.Is(err, errNoExample) {
+		t.Errorf("loss: %v, want errNoExample", err)
+	}
+	if _, _, err := o.Evaluate(t.Context(), make([]float32, o.Dim())); !errors.Is(err, errNoExample) {
+		t.Errorf("evaluation: %v, want errNoExample", err)
+	}
+}
+
+// A round that ends while the device rests costs the round only.
+func TestPaceEndsWithTheRound(t *testing.T) {
+	s := filled(t, 4, "pace = 10h")
+	o := newObjective(s)
+	o.begun = time.Now()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := o.Loss(ctx, make([]float32, o.Dim()), batchOf(8)); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want the round's end", err)
+	}
+}
+
+// TestLossFalls goes along exact differences of a small network: what the fleet does
+// with few.
+func TestLossFalls(t *testing.T) {
+	s := filled(t, 4, "lags = 3", "hidden = 2")
+	o := newObjective(s)
+	x := randomParams(s.shape, false, rand.New(rand.NewPCG(3, 0)))
+	b := batchOf(0)
+	begin := loss(t, o, x, b)
+	const mu, step = 1e-2, 0.2
+	for range 12 {
+		slope := make([]float64, len(x))
+		for i := range x {
+			keep := x[i]
+			x[i] = keep + mu
+			up := loss(t, o, x, b)
+			x[i] = keep - mu
+			slope[i], x[i] = (up-loss(t, o, x, b))/(2*mu), keep
+		}
+		for i := range x {
+			x[i] -= float32(step * slope[i])
+		}
+	}
+	end := loss(t, o, x, b)
+	if end > 0.9*begin {
+		t.Errorf("loss %v, after 12 steps %v: want a tenth less", begin, end)
+	}
+	values, samples, err := o.Evaluate(t.Context(), x)
+	if err != nil || samples == 0 || len(values) != len(metrics) || values[0] > 0.95*values[1] {
+		t.Errorf("held out %v of %d, error %v: want the network better than the last reading", values, samples, err)
+	}
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// makePlan returns the plan of a run for devices with this configuration: what a
+// coordinator begins. Settings are fields of the plan, such as members=5.
+func makePlan(cfg *Config, settings []string) (*wire.Plan, error) {
+	s := cfg.shape()
+	p, err := wire.Preset("decomfl-adam", cfg.Run, uint64(s.dim()))
+	if err != nil {
+		return nil, err
+	}
+	p.Segments, p.Metrics, p.EvalEvery = s.segments(), metrics, 100
+	p.Members, p.Target, p.Quorum = 3, 0, 0
+	p.Batch, p.Rounds, p.Deadline, p.MaxAttempts = 64, 3000, 5000, 1000
+	p.ServerStep = 1e-2
+	for _, set := range settings {
+		name, value, ok := strings.Cut(set, "=")
+		if !ok {
+			return nil, &wire.PlanError{Field: "set", Value: set, Remedy: "write it as field=value"}
+		}
+		if err := p.Set(name, value); err != nil {
+			return nil, err
+		}
+	}
+	complete(p)
+	return p, p.Validate()
+}
+
+// complete makes what the settings did not say of how many devices there are: a round
+// waits for all, and does with more than half.
+func complete(p *wire.Plan) {
+	for _, f := range []struct {
+		at    *uint32
+		value uint32
+	}{{&p.Target, p.Members}, {&p.Quorum, p.Members/2 + 1}, {&p.EvalCount, p.Members}} {
+		if *f.at == 0 {
+			*f.at = f.value
+		}
+	}
+}
+
+func writePlan(w io.Writer, p *wire.Plan) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(p)
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+// Inputs are the same on every device that read the same, whatever else it read.
+func TestNormalization(t *testing.T) {
+	lines := []string{"period = 6h", "lags = 3", "ahead = 2", "window = 64", "least = 1"}
+	a, b := newStation(config(t, lines...)), newStation(config(t, lines...))
+	put(a, 1000, 30, 22, 24, 22.5, 21, 20, 25) // slot 1006 is 25
+	put(b, 900, 5, 5, 5, 5)
+	put(b, 1000, 30, 22, 24, 22.5, 21, 20, 25)
+	got, other := make([]float32, a.inputs()), make([]float32, b.inputs())
+	if !a.see(1006, got) || !b.see(1006, other) || !slices.Equal(got, other) {
+		t.Fatalf("inputs %v and %v, want the same", got, other)
+	}
+	turn := 2 * math.Pi * float64(1006%4) / 4
+	want := []float32{
+		(25 - 20) / 5.0, // center, scale
+		8, 8,            // 5/0.5 and 4/0.5, limited
+		(21 - 24) / 0.5, 0, // yesterday, from 1002 to 1004; nothing is known of a week ago
+		float32(math.Sin(turn)), float32(math.Cos(turn)),
+	}
+	for i := range want {
+		if math.Abs(float64(got[i]-want[i])) > 1e-6 {
+			t.Errorf("input %d is %v, want %v", i, got[i], want[i])
+		}
+	}
+}
+
+func TestExamplesHaveWhatCameAhead(t *testing.T) {
+	s := newStation(config(t, "lags = 2", "ahead = 3", "window = 64", "least = 1"))
+	put(s, 1000, 20, 20.5, math.NaN(), 21, 19.5)
+	e := s.newExample()
+	for slot, want := range map[int64]float32{1000: 2, 1001: -2} {
+		if !s.fill(slot, e) || e.changes[0] != want {
+			t.Errorf("slot %d: change %v, want %v", slot, e.changes[0], want)
+		}
+	}
+	if s.fill(1002, e) || s.fill(999, e) {
+		t.Error("there is an example of a slot that nobody read")
+	}
+}
+
+// No reading that is held out is one that a loss knows of.
+func TestHeldOutIsNotTrainedOn(t *testing.T) {
+	s := filled(t, 4)
+	from, to := s.trained()
+	_, held, end := s.split()
+	if reach := to - 1 + int64(s.cfg.Ahead); reach >= held {
+		t.Errorf("training reaches to slot %d, held out begins with %d", reach, held)
+	}
+	if to <= from || end <= held {
+		t.Errorf("train on %d to %d, hold out %d to %d: want some of both", from, to, held, end)
+	}
+}
+
+// A device without one of the channels takes part with the others.
+func TestMissingChannel(t *testing.T) {
+	cfg := config(t, "channel = humidity center=50 scale=10", "window = 64", "least = 1")
+	s := newStation(cfg)
+	for i := range 40 {
+		s.add(reading{s.window.time(int64(i)), []float64{20 + float64(i%5), math.NaN()}})
+	}
+	o := newObjective(s)
+	loss, err := o.Loss(t.Context(), make([]float32, o.Dim()), batchOf(8))
+	if err != nil || math.IsNaN(loss) || loss == 0 {
+		t.Errorf("loss %v, error %v", loss, err)
+	}
+}

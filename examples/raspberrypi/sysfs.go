@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A sensor is a directory of sysfs as a source: of Linux's Industrial I/O, as
+// /sys/bus/iio/devices/iio:device0, or of its hardware monitors, as
+// /sys/class/hwmon/hwmon0. Channel.From is an attribute without its end: in_temp is
+// read from in_temp_input, or from in_temp_raw, and temp1 from temp1_input.
+type sensor struct {
+	cfg    *Config
+	log    *slog.Logger
+	behind func(time.Time) time.Duration
+	forget func()
+	now    func() time.Time
+	pause  func(ctx context.Context, d time.Duration) error
+	failed map[string]bool // channels that were told
+	late   bool            // a clock that is behind was told
+	misses int             // readings since, which it cost
+}
+
+// perSlot is how often a slot is read: means are less noisy, and one reading that
+// fails, as cheap sensors' do, costs nothing.
+const perSlot = 4
+
+// clockMisses is after how many readings a clock that is behind the window is believed.
+const clockMisses = 12 * perSlot
+
+func newSensor(cfg *Config, log *slog.Logger, s *station) *sensor {
+	return &sensor{
+		cfg: cfg, log: log, behind: s.behind, forget: s.forget,
+		now: time.Now, pause: sleep, failed: map[string]bool{},
+	}
+}
+
+// run is a source.
+func (s *sensor) run(ctx context.Context, out chan<- reading) error {
+	every := s.cfg.Period / perSlot
+	for {
+		if r := s.read(); s.clock(r.time) {
+			select {
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			case out <- r:
+			}
+		}
+		now := s.now()
+		if err := s.pause(ctx, now.Truncate(every).Add(every).Sub(now)); err != nil {
+			return err
+		}
+	}
+}
+
+// clock says whether a time can be believed. A Pi has no clock of its own and begins
+// in the past until the network tells it the time; if that lasts, it was the window
+// that was wrong.
+func (s *sensor) clock(t time.Time) bool {
+	d := s.behind(t)
+	if d <= 0 {
+		s.late, s.misses = false, 0
+		return true
+	}
+	if !s.late {
+		s.log.Warn("the clock is behind the readings: waiting for it", "behind", d)
+		s.late = true
+	}
+	s.misses++
+	if s.misses <= clockMisses {
+		return false
+	}
+	s.log.Warn("the clock stays behind the readings: forgetting them", "behind", d)
+	s.forget()
+	return true
+}
+
+// read reads all channels. One that fails is told once, until it can be read again.
+func (s *sensor) read() reading {
+	r := reading{time: s.now(), values: make([]float64, len(s.cfg.Channels))}
+	dir, err := s.dir()
+	for i := range s.cfg.Channels {
+		c := &s.cfg.Channels[i]
+		v, why := math.NaN(), err
+		if why == nil {
+			v, why = readAttribute(filepath.Join(dir, c.From))
+		}
+		r.values[i] = v * c.Factor
+		switch {
+		case why != nil && !s.failed[c.Name]:
+			s.log.Warn("a channel cannot be read", "channel", c.Name, "err", why)
+		case why == nil && s.failed[c.Name]:
+			s.log.Info("a channel can be read again", "channel", c.Name)
+		}
+		s.failed[c.Name] = why != nil
+	}
+	return r
+}
+
+// dir finds the directory: numbers of devices may change at a restart.
+func (s *sensor) dir() (string, error) {
+	if s.cfg.Name == "" {
+		return s.cfg.Source.Path, nil
+	}
+	dirs, err := filepath.Glob(s.cfg.Source.Path)
+	if err != nil {
+		return "", err
+	}
+	for _, dir := range dirs {
+		if b, err := os.ReadFile(filepath.Join(dir, "name")); err == nil && strings.TrimSpace(string(b)) == s.cfg.Name {
+			return dir, nil
+		}
+	}
+	return "", fmt.Errorf("none of the %d directories %s has the name %s", len(dirs), s.cfg.Source.Path, s.cfg.Name)
+}
+
+// readAttribute reads name_input, or (name_raw + name_offset) * name_scale, as the
+// kernel defines them. An offset and a scale that are missing are 0 and 1.
+func readAttribute(name string) (float64, error) {
+	v, err := readNumber(name + "_input")
+	if !errors.Is(err, fs.ErrNotExist) {
+		return v, err
+	}
+	v, err = readNumber(name + "_raw")
+	if errors.Is(err, fs.ErrNotExist) {
+		return v, fmt.Errorf("neither %s_input nor _raw: %w", name, fs.ErrNotExist)
+	}
+	if err != nil {
+		return v, err
+	}
+	offset, err := optional(name+"_offset", 0)
+	if err != nil {
+		return math.NaN(), err
+	}
+	scale, err := optional(name+"_scale", 1)
+	return (v + offset) * scale, err
+}
+
+func optional(name string, fallback float64) (float64, error) {
+	v, err := readNumber(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fallback, nil
+	}
+	return v, err
+}
+
+func readNumber(name string) (float64, error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return math.NaN(), err
+	}
+	v, err := strconv.ParseFloat(strings.TrimSpace(string(b)), 64)
+	if err != nil {
+		return math.NaN(), fmt.Errorf("%s: %w", name, err)
+	}
+	return v, nil
+}

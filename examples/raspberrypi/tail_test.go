@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var errDone = errors.New("done")
+
+// follow reads a file's lines. Each time that the reader waits, the next step happens;
+// after the last it ends.
+func follow(t *testing.T, path string, steps ...func()) (lines []string, firsts []bool, told string) {
+	t.Helper()
+	f := &tail{path: path, warn: func(text string) { told += text + "\n" }}
+	f.wait = func(context.Context) error {
+		if len(steps) == 0 {
+			return errDone
+		}
+		step := steps[0]
+		steps = steps[1:]
+		step()
+		return nil
+	}
+	defer f.close()
+	for {
+		line, first, err := f.line(t.Context())
+		if err != nil {
+			if !errors.Is(err, errDone) {
+				t.Fatal(err)
+			}
+			return lines, firsts, told
+		}
+		lines, firsts = append(lines, line), append(firsts, first)
+	}
+}
+
+func TestTail(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.csv")
+	write := func(flag int, text string) func() {
+		return func() {
+			f, err := os.OpenFile(path, flag|os.O_WRONLY|os.O_CREATE, 0o600)
+			if err == nil {
+				_, err = f.WriteString(text)
+				err = errors.Join(err, f.Close())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	grow := func(text string) func() { return write(os.O_APPEND, text) }
+	cut := func(text string) func() { return write(os.O_TRUNC, text) }
+	move := func() {
+		if err := os.Rename(path, path+".1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	moveAndBegin := func() { move(); grow("h2\nc\n")() }
+	for _, c := range []struct {
+		name  string
+		steps []func()
+		want  string // lines; those that begin a file have a *
+		told  string
+	}{
+		{"grows", []func(){grow("h\na\n"), grow("b\n")}, "*h a b", "no such file"},
+		{"line in parts", []func(){grow("h\na"), grow("a"), grow("a\r\n")}, "*h aaa", ""},
+		{"rotated", []func(){grow("h\na\n"), move, func() {}, grow("h2\nb\n")}, "*h a *h2 b", ""},
+		{"rotated at once", []func(){grow("h\na\n"), moveAndBegin}, "*h a *h2 c", ""},
+		{"grows while it is rotated", []func(){grow("h\na\n"), func() { grow("b\n")(); moveAndBegin() }}, "*h a b *h2 c", ""},
+		{"cut short", []func(){grow("h\naaaa\n"), cut("h2\nb\n")}, "*h aaaa *h2 b", ""},
+		{"cut within a line", []func(){grow("h\naaaa\nbb"), cut("h2\nb\n")}, "*h aaaa *h2 b", "within a line"},
+		{"endless line", []func(){grow("h\n" + strings.Repeat("x", lineMost+8192)), grow("\nb\n")}, "*h", "left out"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			os.Remove(path)
+			lines, firsts, told := follow(t, path, c.steps...)
+			for i, first := range firsts {
+				if first {
+					lines[i] = "*" + lines[i]
+				}
+			}
+			if got := strings.Join(lines, " "); got != c.want && !(c.name == "endless line" && strings.HasPrefix(got, "*h ") && len(got) < lineMost) {
+				t.Errorf("lines %.80q, want %q", got, c.want)
+			}
+			if !strings.Contains(told, c.told) {
+				t.Errorf("told %q, want %q", told, c.told)
+			}
+		})
+	}
+}
+
+func TestTailOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.csv")
+	if err := os.WriteFile(path, []byte("h\na\nb"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := &tail{path: path, once: true, warn: func(string) {}}
+	defer f.close()
+	var lines []string
+	for {
+		line, _, err := f.line(t.Context())
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, line)
+	}
+	if !slices.Equal(lines, []string{"h", "a", "b"}) {
+		t.Errorf("lines %q", lines)
+	}
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/examples/raspberrypi/house"
+)
+
+// watched runs a watch over readings by a model that says that nothing changes, and
+// returns what it told.
+func watchedBy(t *testing.T, s *station, each func(add func(reading))) (*watch, string) {
+	log, told := listen()
+	w := newWatch(s, log)
+	x := make([]float32, s.dim())
+	each(func(r reading) {
+		if slot, ended := s.add(r); ended {
+			w.see(slot, x, 1)
+		}
+	})
+	return w, told.String()
+}
+
+func TestAnomalyIsToldOnce(t *testing.T) {
+	s := newStation(config(t, "ahead = 2", "report = 1000h"))
+	_, told := watchedBy(t, s, func(add func(reading)) {
+		for i := range int64(200) {
+			v := 20 + 0.1*math.Sin(float64(i))
+			if i >= 150 && i < 155 {
+				v -= 3
+			}
+			add(reading{s.window.time(i), []float64{v}})
+		}
+	})
+	if strings.Count(told, "msg=unusual") != 1 || !strings.Contains(told, "at=1970-01-01T12:30:00.000Z reading=16.9") {
+		t.Errorf("want one anomaly, from 12:30 on; told:\n%s", told)
+	}
+	if strings.Count(told, "usual again") != 1 || !strings.Contains(told, "lasted=35m0s") { // 5 readings, and 2 after it
+		t.Errorf("want its end after 35 minutes; told:\n%s", told)
+	}
+}
+
+func TestNoAnomalyWithoutEnoughErrors(t *testing.T) {
+	s := newStation(config(t, "ahead = 2"))
+	_, told := watchedBy(t, s, func(add func(reading)) {
+		for i := range int64(leastErrors) {
+			add(reading{s.window.time(i), []float64{20 + float64(i%2)*40}})
+		}
+	})
+	if strings.Contains(told, "unusual") {
+		t.Errorf("told %s", told)
+	}
+}
+
+// The error of the last reading and that of a model that says so are the same, and are
+// the mean of what changed.
+func TestReport(t *testing.T) {
+	s := newStation(config(t, "ahead = 2", "report = 1h"))
+	_, told := watchedBy(t, s, func(add func(reading)) {
+		for i := range int64(40) {
+			add(reading{s.window.time(i), []float64{float64(i) / 4}})
+		}
+	})
+	if !strings.Contains(told, "error=0.5 error_of_last=0.5 record=1") {
+		t.Errorf("told %s", told)
+	}
+}
+
+// Nothing is said of what nobody forecast, and gaps are no anomalies.
+func TestGaps(t *testing.T) {
+	s := newStation(config(t, "ahead = 2"))
+	w, told := watchedBy(t, s, func(add func(reading)) {
+		for i := range int64(400) {
+			v := 20.0
+			if i%3 == 0 {
+				v = math.NaN()
+			}
+			add(reading{s.window.time(i * 5), []float64{v}})
+		}
+	})
+	if told != "" || len(w.channels[0].recent) > 0 {
+		t.Errorf("told %q", told)
+	}
+}
+
+// TestOpenWindowsAreFound counts the windows that were open in a house and that an
+// untrained model finds by the cold.
+func TestOpenWindowsAreFound(t *testing.T) {
+	home, s := newHome(21, 4), newStation(config(t, "report = 10000h"))
+	_, told := watchedBy(t, s, func(add func(reading)) {
+		for _, r := range home.readings {
+			add(reading{house.Time(r.Minute), []float64{r.Value}})
+		}
+	})
+	var flags []time.Time
+	for _, m := range regexp.MustCompile(`msg=unusual .* at=(\S+) `).FindAllStringSubmatch(told, -1) {
+		flags = append(flags, at(m[1]))
+	}
+	found := 0
+	for _, o := range home.trace.Opened {
+		from, to := house.Time(o[0]-house.Every), house.Time(o[1]+6*house.Every)
+		for _, f := range flags {
+			if !f.Before(from) && !f.After(to) {
+				found++
+				break
+			}
+		}
+	}
+	opened := len(home.trace.Opened)
+	t.Logf("%d of %d windows, %d flags in 21 days", found, opened, len(flags))
+	if opened < 5 || 3*found < 2*opened || len(flags) > 60 {
+		t.Errorf("found %d of %d windows with %d flags, want two thirds with 60 or fewer", found, opened, len(flags))
+	}
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"math"
+	"strings"
+
+	"github.com/zofl/zofl/client"
+)
+
+// A window's file is
+//
+//	"zofl window 1\n"  period: 8 bytes, ns   last slot: 8   slots: 4
+//	channels' names: 2 bytes for their length, joined by spaces
+//	readings: 4 bytes each, by slot, then channel
+//	CRC-32 of all that: 4
+//
+// little endian, and some 16 KiB a channel and 4,000 slots. It is written whole, in
+// place of the one before: see [client.OpenStore].
+const windowMagic = "zofl window 1\n"
+
+// item is the name of the file in its store: one for each period and channels, so that
+// a configuration that was wrong for a while does not cost what was read before.
+func (s *station) item() string {
+	b := windowOrder.AppendUint64(nil, uint64(s.window.period))
+	return fmt.Sprintf("window-%08x", crc32.ChecksumIEEE(append(b, s.names()...)))
+}
+
+var (
+	errDamaged  = errors.New("the file is torn or damaged")
+	errOther    = errors.New("the file is of other channels or another period")
+	windowOrder = binary.LittleEndian
+)
+
+// head is what a file begins with, up to its slots.
+func (s *station) head() []byte {
+	w := s.window
+	b := windowOrder.AppendUint64([]byte(windowMagic), uint64(w.period))
+	b = windowOrder.AppendUint64(b, uint64(w.last))
+	return windowOrder.AppendUint32(b, uint32(w.held))
+}
+
+func (s *station) names() string {
+	var names []string
+	for _, c := range s.cfg.Channels {
+		names = append(names, c.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+// encode returns the window as its file has it.
+func (s *station) encode() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b, names := s.head(), s.names()
+	b = append(windowOrder.AppendUint16(b, uint16(len(names))), names...)
+	if s.window.held > 0 {
+		for slot := s.window.first(); slot <= s.window.last; slot++ {
+			for _, v := range s.window.at(slot) {
+				b = windowOrder.AppendUint32(b, math.Float32bits(v))
+			}
+		}
+	}
+	return windowOrder.AppendUint32(b, crc32.ChecksumIEEE(b))
+}
+
+// decode takes the readings of a file. After an error there are none.
+func (s *station) decode(b []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.window.clear()
+	fixed := len(s.head())
+	if len(b) < fixed+6 || !bytes.HasPrefix(b, []byte(windowMagic)) ||
+		crc32.ChecksumIEEE(b[:len(b)-4]) != windowOrder.Uint32(b[len(b)-4:]) {
+		return errDamaged
+	}
+	h, b := b[len(windowMagic):fixed], b[fixed:len(b)-4]
+	period, last, held := windowOrder.Uint64(h), int64(windowOrder.Uint64(h[8:])), int64(windowOrder.Uint32(h[16:]))
+	names := int(windowOrder.Uint16(b))
+	if b = b[2:]; names > len(b) {
+		return errDamaged
+	}
+	if period != uint64(s.window.period) || string(b[:names]) != s.names() {
+		return errOther
+	}
+	if b = b[names:]; int64(len(b)) != 4*held*int64(s.channels) {
+		return errDamaged
+	}
+	s.take(last, held, b)
+	return nil
+}
+
+// take puts the readings of a file into the window, which may be shorter now.
+func (s *station) take(last, held int64, b []byte) {
+	values := make([]float32, s.channels)
+	for slot := last - held + 1; slot <= last; slot++ {
+		for c := range values {
+			values[c] = math.Float32frombits(windowOrder.Uint32(b))
+			b = b[4:]
+		}
+		s.window.put(slot, values)
+	}
+}
+
+// save keeps the window.
+func (s *station) save(store client.Store) error {
+	b := s.encode()
+	return store.Save(s.item(), func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
+}
+
+// load takes the window that an earlier process kept. Where there is none it returns
+// nil; one that cannot be used is set aside.
+func (s *station) load(store client.Store) error {
+	err := store.Load(s.item(), func(r *io.SectionReader) error {
+		if r.Size() > s.largest() {
+			return errOther
+		}
+		b := make([]byte, r.Size())
+		if _, err := io.ReadFull(r, b); err != nil {
+			return err
+		}
+		return s.decode(b)
+	})
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return errors.Join(fmt.Errorf("readings of before: %w", err), store.SetAside(s.item()))
+}
+
+// largest bounds the file: a window of the largest size there is.
+func (s *station) largest() int64 { return 1<<16 + 4<<20*int64(s.channels) }

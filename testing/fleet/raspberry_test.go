@@ -1,0 +1,217 @@
+//go:build linux && !race
+
+package fleet
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/testing/broker/servers"
+)
+
+const (
+	agents      = 3
+	agentRounds = 800
+)
+
+// An agent is a process of examples/raspberrypi, with a room's readings.
+type agent struct {
+	t    *testing.T
+	args []string
+	cmd  *exec.Cmd
+	said *locked
+	done chan error
+}
+
+// locked is what a process says, to be read while it does.
+type locked struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *locked) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *locked) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func (a *agent) start() {
+	a.t.Helper()
+	a.said, a.done = &locked{}, make(chan error, 1)
+	a.cmd = exec.Command(a.args[0], a.args[1:]...)
+	a.cmd.Stderr = a.said
+	a.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := a.cmd.Start(); err != nil {
+		a.t.Fatal(err)
+	}
+	go func(cmd *exec.Cmd, done chan error) { done <- cmd.Wait() }(a.cmd, a.done)
+}
+
+// end sends a signal, if any, and returns what came of the process and what it said.
+func (a *agent) end(s os.Signal) (string, error) {
+	a.t.Helper()
+	if s != nil {
+		if err := a.cmd.Process.Signal(s); err != nil {
+			a.t.Fatalf("%v: %v\n%s", s, err, a.said)
+		}
+	}
+	select {
+	case err := <-a.done:
+		return a.said.String(), err
+	case <-time.After(patience):
+		a.t.Fatalf("it does not end:\n%s", a.said)
+		return "", nil
+	}
+}
+
+// sensorRun builds the example, generates rooms, and returns the agent's program, the
+// rooms' directory and the plan.
+func sensorRun(t *testing.T) (program, rooms, plan string) {
+	t.Helper()
+	dir := t.TempDir()
+	program, rooms, plan = filepath.Join(dir, "sensor"), filepath.Join(dir, "rooms"), filepath.Join(dir, "plan.json")
+	must := func(name string, args ...string) []byte {
+		var errs bytes.Buffer
+		cmd := exec.Command(name, args...)
+		cmd.Stderr = &errs
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s %v: %v\n%s", name, args, err, errs.Bytes())
+		}
+		return out
+	}
+	must("go", "build", "-C", "../..", "-o", program, "./examples/raspberrypi")
+	must("go", "build", "-C", "../..", "-o", rooms+".bin", "./examples/raspberrypi/rooms")
+	must(rooms+".bin", rooms, "days=16", "speed=0", fmt.Sprintf("rooms=%d", agents))
+	text := must(program, "plan", filepath.Join(rooms, "room-1.conf"), fmt.Sprintf("members=%d", agents),
+		fmt.Sprintf("rounds=%d", agentRounds), "run_key="+strings.Repeat("7a", 32), "deadline=1000", "reannounce=250", "digest_every=16", "eval_every=50")
+	if err := os.WriteFile(plan, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return program, rooms, plan
+}
+
+// metricsOf notes the metrics that a coordinator's events have, and signals rounds.
+type metricsOf struct {
+	mu     sync.Mutex
+	values [][]any
+	rounds chan float64
+}
+
+func (m *metricsOf) see(_ *party, line map[string]any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if v, ok := line["metrics"].([]any); ok && len(v) == 3 {
+		m.values = append(m.values, v)
+	}
+	if r, ok := line["round"].(float64); ok {
+		select {
+		case m.rounds <- r:
+		default: // nobody waits for this one
+		}
+	}
+}
+
+// after waits until a round is over.
+func (m *metricsOf) after(t *testing.T, round float64) {
+	t.Helper()
+	for late := time.After(patience); ; {
+		select {
+		case r := <-m.rounds:
+			if r >= round {
+				return
+			}
+		case <-late:
+			t.Fatalf("round %v does not come", round)
+		}
+	}
+}
+
+var stoppedAt = regexp.MustCompile(`msg=stopped .*record=(\d+) digest=([0-9a-f]+)`)
+
+// TestKillRaspberry trains agents on the readings of three rooms. One is killed, another
+// is told to stop, and both come back; at the end all have the log's model, which
+// forecasts readings that were held out better than the last reading does.
+func TestKillRaspberry(t *testing.T) {
+	t.Parallel()
+	program, rooms, plan := sensorRun(t)
+	log := filepath.Join(t.TempDir(), "log")
+	address := fmt.Sprintf("127.0.0.1:%d", servers.FreePorts(t, 1)[0])
+	seen := &metricsOf{rounds: make(chan float64)}
+	lead := &party{t: t, name: "coordinator", args: []string{"serve", plan, "--store", log, "--listen", address, "--json"}, each: seen.see}
+	lead.begin()
+	var all []*agent
+	for i := range agents {
+		a := &agent{t: t, args: []string{program, filepath.Join(rooms, fmt.Sprintf("room-%d.conf", i+1)), "url=nats://" + address, "memory=16"}}
+		a.start()
+		t.Cleanup(func() { _ = a.cmd.Process.Kill() }) // it may have ended
+		all = append(all, a)
+	}
+	seen.after(t, 100)
+	if _, err := all[1].end(syscall.SIGKILL); err == nil {
+		t.Error("the agent ended by itself before it was killed")
+	}
+	all[1].start()
+	seen.after(t, 300)
+	said, err := all[2].end(syscall.SIGTERM)
+	if err != nil || !stoppedAt.MatchString(said) {
+		t.Errorf("the agent that was told to stop: %v\n%s", err, said)
+	}
+	if kept, err := filepath.Glob(filepath.Join(rooms, "room-3.state", "readings", "window-*")); err != nil || len(kept) != 1 {
+		t.Errorf("it left the windows %q, want one: %v", kept, err)
+	}
+	all[2].start()
+	agree(t, all, log, lead)
+	seen.judge(t)
+}
+
+// agree waits for the agents' ends and compares their models with the log's.
+func agree(t *testing.T, all []*agent, log string, lead *party) {
+	t.Helper()
+	var ends []string
+	for i, a := range all {
+		said, err := a.end(nil)
+		m := stoppedAt.FindStringSubmatch(said)
+		if err != nil || m == nil {
+			t.Fatalf("room %d: %v\n%s", i+1, err, said)
+		}
+		ends = append(ends, m[1]+" "+m[2])
+	}
+	lead.kill()
+	var v verdict
+	command(t, &v, "verify", "--json", "--store", log)
+	want := fmt.Sprintf("%d %s", v.Records, v.Digest)
+	if got := strings.Join(ends, ", "); got != strings.Join([]string{want, want, want}, ", ") || v.Rounds != agentRounds {
+		t.Errorf("agents ended with %s, the log with %s after %d rounds", got, want, v.Rounds)
+	}
+}
+
+// judge checks that the error on readings held out fell, below that of the last reading.
+func (m *metricsOf) judge(t *testing.T) {
+	t.Helper()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.values) < 2 {
+		t.Fatalf("%d evaluations", len(m.values))
+	}
+	first, last := m.values[0], m.values[len(m.values)-1]
+	t.Logf("mse %v, then %v; of the last reading %v, of a week ago %v", first[0], last[0], last[1], last[2])
+	if end := last[0].(float64); end > 0.9*first[0].(float64) || end > 0.7*last[1].(float64) {
+		t.Errorf("mse %v, then %v; of the last reading %v: want it to fall, and to 0.7 of that", first[0], end, last[1])
+	}
+}
