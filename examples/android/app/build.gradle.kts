@@ -1,0 +1,71 @@
+plugins {
+    alias(libs.plugins.android.application)
+    alias(libs.plugins.kotlin.compose)
+}
+
+android {
+    namespace = "org.zofl.android.app"
+    compileSdk = libs.versions.compileSdk.get().toInt()
+
+    defaultConfig {
+        applicationId = "org.zofl.android.digits"
+        minSdk = libs.versions.minSdk.get().toInt()
+        targetSdk = libs.versions.targetSdk.get().toInt()
+        versionCode = 1
+        versionName = "1.0"
+    }
+
+    buildFeatures {
+        compose = true
+    }
+
+    buildTypes {
+        release {
+            isMinifyEnabled = true
+            isShrinkResources = true
+            proguardFiles(getDefaultProguardFile("proguard-android-optimize.txt"), "proguard-rules.pro")
+        }
+    }
+
+    // With -Psplits, one native library an APK. An App Bundle splits by itself, and
+    // cannot be built with them: AGP then finds several files of shrunk resources.
+    splits {
+        abi {
+            isEnable = providers.gradleProperty("splits").isPresent
+            reset()
+            include("arm64-v8a", "armeabi-v7a", "x86_64")
+            isUniversalApk = false
+        }
+    }
+
+    packaging {
+        // Libraries stay uncompressed and page-aligned in the APK, and are mapped from there.
+        jniLibs.useLegacyPackaging = false
+    }
+
+    compileOptions {
+        sourceCompatibility = JavaVersion.toVersion(libs.versions.jvmTarget.get())
+        targetCompatibility = JavaVersion.toVersion(libs.versions.jvmTarget.get())
+    }
+
+    sourceSets {
+        named("main") {
+            // By what they need to compile: see README.md.
+            kotlin.directories += listOf("src/bridge/kotlin", "src/platform/kotlin")
+        }
+    }
+}
+
+dependencies {
+    implementation(project(":core"))
+    implementation(files("libs/zofl.aar")) // ../bind.sh makes it
+
+    implementation(libs.coroutines.android)
+    implementation(libs.work)
+    implementation(libs.activity.compose)
+    implementation(libs.lifecycle.viewmodel)
+    implementation(libs.lifecycle.runtime)
+    implementation(libs.compose.ui)
+    implementation(libs.compose.foundation)
+    implementation(libs.compose.material3)
+}

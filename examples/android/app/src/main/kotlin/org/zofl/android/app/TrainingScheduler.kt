@@ -1,0 +1,73 @@
+package org.zofl.android.app
+
+import android.content.Context
+import androidx.work.BackoffPolicy
+import androidx.work.Constraints
+import androidx.work.ExistingPeriodicWorkPolicy
+import androidx.work.ExistingWorkPolicy
+import androidx.work.NetworkType
+import androidx.work.OneTimeWorkRequestBuilder
+import androidx.work.PeriodicWorkRequestBuilder
+import androidx.work.WorkInfo
+import androidx.work.WorkManager
+import androidx.work.await
+import androidx.work.workDataOf
+import java.util.concurrent.TimeUnit
+import kotlin.random.Random
+import kotlinx.coroutines.flow.Flow
+import kotlinx.coroutines.flow.map
+import org.zofl.android.core.Limits
+
+/** Asks WorkManager for sessions: now and then while the phone charges, and at the user's word. */
+class TrainingScheduler(context: Context) {
+    private val work = WorkManager.getInstance(context)
+
+    /** Every hour or so, under [limits], until canceled. It survives process death and restarts. */
+    fun schedulePeriodic(limits: Limits) {
+        val request = PeriodicWorkRequestBuilder<TrainingWorker>(1, TimeUnit.HOURS)
+            .setConstraints(
+                Constraints.Builder()
+                    .setRequiredNetworkType(networkType(limits))
+                    .setRequiresCharging(limits.chargingOnly)
+                    .setRequiresBatteryNotLow(true)
+                    .build(),
+            )
+            .setInitialDelay(Random.nextLong(15), TimeUnit.MINUTES) // phones are not to come all at once
+            .setBackoffCriteria(BackoffPolicy.EXPONENTIAL, 5, TimeUnit.MINUTES)
+            .build()
+        work.enqueueUniquePeriodicWork(PERIODIC, ExistingPeriodicWorkPolicy.UPDATE, request)
+    }
+
+    /** At once, in the foreground, for a user who looks on. */
+    fun trainNow(limits: Limits) {
+        val request = OneTimeWorkRequestBuilder<TrainingWorker>()
+            .setConstraints(Constraints.Builder().setRequiredNetworkType(networkType(limits)).build())
+            .setInputData(workDataOf(BY_HAND to true))
+            .setBackoffCriteria(BackoffPolicy.EXPONENTIAL, 1, TimeUnit.MINUTES)
+            .build()
+        work.enqueueUniqueWork(NOW, ExistingWorkPolicy.KEEP, request)
+    }
+
+    /** Whether "train now" waits: for the network it needs, or for its next try. */
+    fun waiting(): Flow<Boolean> = work.getWorkInfosForUniqueWorkFlow(NOW)
+        .map { all -> all.any { it.state == WorkInfo.State.ENQUEUED } }
+
+    fun cancelPeriodic() {
+        work.cancelUniqueWork(PERIODIC)
+    }
+
+    /** Cancels all work. The sessions end a moment after it returns. */
+    suspend fun cancelAll() {
+        work.cancelUniqueWork(PERIODIC).await()
+        work.cancelUniqueWork(NOW).await()
+    }
+
+    private fun networkType(limits: Limits) =
+        if (limits.unmeteredOnly) NetworkType.UNMETERED else NetworkType.CONNECTED
+
+    companion object {
+        const val BY_HAND = "byHand"
+        private const val PERIODIC = "training"
+        private const val NOW = "training-now"
+    }
+}

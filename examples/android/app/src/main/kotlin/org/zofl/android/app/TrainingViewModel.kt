@@ -1,0 +1,84 @@
+package org.zofl.android.app
+
+import android.app.Application
+import androidx.lifecycle.AndroidViewModel
+import androidx.lifecycle.viewModelScope
+import java.io.IOException
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.NonCancellable
+import kotlinx.coroutines.flow.MutableStateFlow
+import kotlinx.coroutines.flow.SharingStarted
+import kotlinx.coroutines.flow.StateFlow
+import kotlinx.coroutines.flow.combine
+import kotlinx.coroutines.flow.emitAll
+import kotlinx.coroutines.flow.flow
+import kotlinx.coroutines.flow.flowOn
+import kotlinx.coroutines.flow.stateIn
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.sync.Mutex
+import kotlinx.coroutines.sync.withLock
+import kotlinx.coroutines.withContext
+import org.zofl.android.core.Progress
+import org.zofl.android.core.Settings
+import org.zofl.android.core.optIn
+
+/** What the screen shows. After process death [settings] still has the last report. */
+data class TrainingUi(
+    val settings: Settings = Settings(),
+    /** Of the session in course; null if there is none. */
+    val progress: Progress? = null,
+    /** See [TrainingScheduler.waiting]. */
+    val waiting: Boolean = false,
+    /** What went wrong with the last action; null for nothing. */
+    val problem: String? = null,
+)
+
+class TrainingViewModel(app: Application) : AndroidViewModel(app) {
+    private val parts get() = getApplication<Application>().parts
+    private val problem = MutableStateFlow<String?>(null)
+
+    val ui: StateFlow<TrainingUi> =
+        flow {
+            val p = parts
+            emitAll(combine(p.settings.settings, p.training.progress, p.scheduler.waiting(), problem, ::TrainingUi))
+        }
+            .flowOn(Dispatchers.IO) // the first reading of settings is of a file
+            .stateIn(viewModelScope, SharingStarted.WhileSubscribed(5_000), TrainingUi())
+
+    /** The switch: off cancels the session in course at once. */
+    fun optIn(on: Boolean) = act {
+        parts.settings.update { if (on) it.optIn() else it.copy(optedIn = false) }
+        if (on) parts.resume() else parts.stop()
+    }
+
+    /** Ends a session with the old ones. [credentials]: empty to leave those that are kept. */
+    fun connectTo(server: String, run: String, ca: String, credentials: String) = act {
+        parts.stop()
+        if (credentials.isNotBlank()) parts.vault.store(credentials.trim())
+        parts.settings.update { it.copy(server = server.trim(), run = run.trim(), ca = ca.trim(), halted = null) }
+        parts.resume()
+    }
+
+    fun trainNow() = act { parts.scheduler.trainNow(parts.settings.settings.value.limits) }
+
+    fun deleteMyData() = act { parts.deleteMyData() }
+
+    /** What the user asks for is done in that order, and to its end even if the screen is left. */
+    private fun act(what: suspend () -> Unit) {
+        viewModelScope.launch {
+            withContext(NonCancellable) {
+                problem.value = try {
+                    turn.withLock { withContext(Dispatchers.IO) { what() } }
+                    null
+                } catch (e: IOException) {
+                    e.message
+                }
+            }
+        }
+    }
+
+    private companion object {
+        /** The process's: a second screen may come before the first one's deletion is done. */
+        val turn = Mutex()
+    }
+}

@@ -1,0 +1,46 @@
+package org.zofl.android.platform
+
+import android.content.Context
+import android.net.ConnectivityManager
+import android.net.NetworkCapabilities
+import org.zofl.android.core.ConditionsHub
+import org.zofl.android.core.Network
+
+/**
+ * Tells [hub] which network the system would use, and whether it is metered. One
+ * that the system withholds from this app, in Doze or to save data, counts as none.
+ * For one [start] and one [stop].
+ */
+class NetworkWatcher(context: Context, private val hub: ConditionsHub) : ConnectivityManager.NetworkCallback() {
+    private val system = context.getSystemService(ConnectivityManager::class.java)
+    private var seen = Network()
+    private var blocked = false
+    private var stopped = false
+
+    fun start() = system.registerDefaultNetworkCallback(this)
+
+    fun stop() {
+        system.unregisterNetworkCallback(this)
+        tell { stopped = true } // a late callback says nothing more
+    }
+
+    override fun onCapabilitiesChanged(network: android.net.Network, capabilities: NetworkCapabilities) = tell {
+        seen = Network(
+            // A network behind a sign-in page is not validated: TLS would fail on it.
+            connected = capabilities.hasCapability(NetworkCapabilities.NET_CAPABILITY_VALIDATED),
+            metered = !capabilities.hasCapability(NetworkCapabilities.NET_CAPABILITY_NOT_METERED),
+            id = network.networkHandle,
+        )
+    }
+
+    /** Called from Android 10 on. */
+    override fun onBlockedStatusChanged(network: android.net.Network, blocked: Boolean) = tell { this.blocked = blocked }
+
+    override fun onLost(network: android.net.Network) = tell { seen = Network() }
+
+    @Synchronized
+    private fun tell(change: () -> Unit) {
+        change()
+        hub.network(if (blocked || stopped) Network() else seen)
+    }
+}

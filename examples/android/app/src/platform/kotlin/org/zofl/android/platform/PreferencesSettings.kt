@@ -1,0 +1,44 @@
+package org.zofl.android.platform
+
+import android.content.Context
+import android.content.SharedPreferences
+import kotlinx.coroutines.flow.MutableStateFlow
+import kotlinx.coroutines.flow.StateFlow
+import kotlinx.coroutines.flow.asStateFlow
+import org.zofl.android.core.Settings
+import org.zofl.android.core.SettingsStore
+import org.zofl.android.core.decodeSettings
+import org.zofl.android.core.encode
+
+/**
+ * Keeps settings in preferences. The first reading loads a small file: make it
+ * off the main thread. An update of the app is a reason to try again what was
+ * given up: [version] is the app's.
+ */
+class PreferencesSettings(context: Context, private val version: Long) : SettingsStore {
+    private val file: SharedPreferences = context.getSharedPreferences("training", Context.MODE_PRIVATE)
+    private val latest = MutableStateFlow(read())
+    override val settings: StateFlow<Settings> = latest.asStateFlow()
+
+    @Synchronized
+    override fun update(change: (Settings) -> Settings) {
+        val now = change(latest.value)
+        write(now, version)
+        latest.value = now
+    }
+
+    private fun read(): Settings {
+        val kept = decodeSettings { file.getString(it, null) }
+        if (file.getLong(VERSION, version) == version && file.contains(VERSION)) return kept
+        return kept.copy(halted = null).also { write(it, version) }
+    }
+
+    private fun write(now: Settings, version: Long) = file.edit().apply {
+        putLong(VERSION, version)
+        now.encode().forEach { (key, value) -> putString(key, value) }
+    }.apply()
+
+    private companion object {
+        const val VERSION = "version"
+    }
+}

@@ -1,0 +1,54 @@
+package org.zofl.android.core
+
+import java.io.File
+import java.io.FileOutputStream
+import java.io.IOException
+
+/** Writes a file that is either as it was or as it should be, also after a crash. */
+internal fun writeWhole(file: File, bytes: ByteArray) {
+    file.absoluteFile.parentFile?.mkdirs()
+    val fresh = File(file.path + ".new")
+    FileOutputStream(fresh).use {
+        it.write(bytes)
+        it.fd.sync()
+    }
+    if (!fresh.renameTo(file)) throw IOException("$fresh cannot be renamed to $file: free some storage")
+}
+
+/**
+ * Where checkpoints are kept, a folder a run, under [root]: the app's own files,
+ * out of backups. A copy of a device's state on a second phone would answer
+ * rounds as the same device.
+ */
+class StateFolder(private val root: File) {
+    fun of(run: String): File = File(root, run.map { if (it.isLetterOrDigit() || it in "-_") it else '_' }.joinToString(""))
+
+    /** Deletes the state of all runs. No client may be using it. */
+    fun delete() {
+        if (root.exists() && !root.deleteRecursively()) {
+            throw IOException("$root cannot be deleted whole: stop training and try again")
+        }
+    }
+}
+
+/** Keeps the trained model for predictions, apart from checkpoints: reading it takes no native code. */
+class ModelFile(private val file: File) {
+    fun store(model: Model) {
+        val bytes = java.nio.ByteBuffer.allocate(Long.SIZE_BYTES + Float.SIZE_BYTES * model.values.size)
+        bytes.putLong(model.record)
+        bytes.asFloatBuffer().put(model.values)
+        writeWhole(file, bytes.array())
+    }
+
+    /** The model, or null if none of [dim] parameters is kept. */
+    fun load(dim: Int): Model? {
+        if (file.length() != (Long.SIZE_BYTES + Float.SIZE_BYTES * dim).toLong()) return null
+        val bytes = java.nio.ByteBuffer.wrap(file.readBytes())
+        val record = bytes.getLong()
+        return Model(record, FloatArray(dim).also { bytes.asFloatBuffer().get(it) })
+    }
+
+    fun delete() {
+        if (file.exists() && !file.delete()) throw IOException("$file cannot be deleted: try again")
+    }
+}

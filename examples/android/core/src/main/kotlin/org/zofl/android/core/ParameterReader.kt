@@ -1,0 +1,27 @@
+package org.zofl.android.core
+
+import java.nio.ByteBuffer
+import java.nio.ByteOrder
+
+/**
+ * Copies a round's parameters into an array of the app's, block by block: a model
+ * of any size takes one block of bytes besides its own floats, and nothing is
+ * allocated after the first round. Not for two threads at once.
+ */
+class ParameterReader(dim: Int, block: Int = 4096) {
+    val values = FloatArray(dim)
+    private val bytes = ByteArray(4 * block)
+    private val floats = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer()
+
+    fun read(round: RoundView): FloatArray {
+        var offset = 0
+        while (offset < values.size) {
+            val n = round.read(offset, bytes)
+            check(n in 1..values.size - offset) { "read $n parameters at $offset of ${values.size}" }
+            floats.position(0)
+            floats.get(values, offset, n)
+            offset += n
+        }
+        return values
+    }
+}

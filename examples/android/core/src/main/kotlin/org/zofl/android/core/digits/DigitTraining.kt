@@ -1,0 +1,101 @@
+package org.zofl.android.core.digits
+
+import java.io.IOException
+import kotlin.time.Duration
+import kotlin.time.Duration.Companion.seconds
+import kotlinx.coroutines.flow.MutableStateFlow
+import kotlinx.coroutines.flow.StateFlow
+import kotlinx.coroutines.flow.asStateFlow
+import kotlinx.coroutines.flow.first
+import kotlinx.coroutines.withTimeoutOrNull
+import org.zofl.android.core.ConditionsHub
+import org.zofl.android.core.CredentialVault
+import org.zofl.android.core.DeviceConfig
+import org.zofl.android.core.DeviceOpener
+import org.zofl.android.core.Limits
+import org.zofl.android.core.Model
+import org.zofl.android.core.ModelFile
+import org.zofl.android.core.Outcome
+import org.zofl.android.core.Progress
+import org.zofl.android.core.Report
+import org.zofl.android.core.Settings
+import org.zofl.android.core.SettingsStore
+import org.zofl.android.core.StateFolder
+import org.zofl.android.core.TrainingSession
+import org.zofl.android.core.ZoflClient
+import org.zofl.android.core.ZoflException
+
+/** The app's training, of digits: one object a process. The platform's part is in its arguments. */
+class DigitTraining(
+    private val opener: DeviceOpener,
+    private val settings: SettingsStore,
+    private val hub: ConditionsHub,
+    private val vault: CredentialVault,
+    private val state: StateFolder,
+    private val models: ModelFile,
+    /** Allows a server on this machine without TLS: in debug builds. */
+    private val plaintext: Boolean,
+) {
+    private val current = MutableStateFlow<Progress?>(null)
+
+    /** Of the session in course; null if there is none. */
+    val progress: StateFlow<Progress?> = current.asStateFlow()
+
+    private val session = TrainingSession(
+        settings, hub.conditions, ::join, ::keep,
+        watch = ::watch,
+    )
+
+    /** What others wrote: nobody trains on it, so accuracy on it is honest. */
+    private val heldOut by lazy { DigitSet.writtenByMany(20, STRANGERS) }
+
+    /** See [TrainingSession.run]. Waits a moment for the system's first word on the network. */
+    suspend fun run(budget: Duration, attempt: Int, byHand: Boolean): Outcome {
+        withTimeoutOrNull(5.seconds) { hub.conditions.first { it.network.connected } }
+        return session.run(budget, attempt, byHand)
+    }
+
+    /** Waits until no session runs. */
+    suspend fun idle() = session.idle()
+
+    /** The model as of the last session; null before the first. Reads a file. */
+    fun model(): Model? = models.load(DigitClassifier.DIM)
+
+    private suspend fun join(now: Settings, limits: Limits): ZoflClient {
+        val mine = DigitSet.written(SAMPLES, person = now.device.hashCode().toLong())
+        val config = DeviceConfig(
+            run = now.run, device = now.device, dim = DigitClassifier.DIM, servers = listOf(now.server),
+            stateDir = state.of(now.run).path, ca = now.ca.ifBlank { null }, samples = mine.size,
+            plaintext = plaintext, limits = limits,
+        )
+        return ZoflClient.open(opener, config, vault.load(), DigitLoss(mine))
+    }
+
+    private suspend fun watch(client: ZoflClient) {
+        try {
+            client.progress.collect { current.value = it }
+        } finally {
+            current.value = null
+        }
+    }
+
+    private fun keep(model: Model?, last: Progress, outcome: Outcome) {
+        val report = Report(
+            record = model?.record ?: 0, round = last.round, loss = last.loss,
+            accuracy = model?.let { DigitClassifier().accuracy(it.values, heldOut) },
+            bytes = last.traffic.sent + last.traffic.received, outcome = outcome.reason,
+        )
+        settings.update { it.copy(report = report) }
+        try {
+            model?.let(models::store)
+        } catch (e: IOException) {
+            throw ZoflException.of("store", "the model cannot be kept: $e: free some storage")
+        }
+    }
+
+    companion object {
+        /** Digits that a phone trains on. */
+        const val SAMPLES = 600
+        private val STRANGERS = 1_000_000L..1_000_019L
+    }
+}

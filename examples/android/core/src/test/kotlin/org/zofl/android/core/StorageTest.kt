@@ -1,0 +1,143 @@
+package org.zofl.android.core
+
+import java.io.File
+import java.io.IOException
+import java.security.ProviderException
+import java.security.UnrecoverableKeyException
+import javax.crypto.KeyGenerator
+import javax.crypto.SecretKey
+import kotlin.test.Test
+import kotlin.test.assertContentEquals
+import kotlin.test.assertEquals
+import kotlin.test.assertFailsWith
+import kotlin.test.assertFalse
+import kotlin.test.assertNotEquals
+import kotlin.test.assertNull
+import kotlin.test.assertTrue
+import kotlinx.coroutines.test.runTest
+import org.junit.jupiter.api.io.TempDir
+
+class StorageTest {
+    @TempDir
+    lateinit var dir: File
+
+    private class MemoryKey : KeySource {
+        private var key: SecretKey? = null
+
+        override fun key() = key ?: KeyGenerator.getInstance("AES").apply { init(256) }.generateKey().also { key = it }
+
+        override fun forget() {
+            key = null
+        }
+    }
+
+    private val keys = MemoryKey()
+    private val file get() = File(dir, "credentials")
+    private val secret = "-----BEGIN NATS USER JWT-----"
+
+    @Test
+    fun `credentials come back and are not on the disk`() {
+        val vault = FileVault(file, GcmSeal(keys))
+        assertNull(vault.load())
+        vault.store(secret)
+        assertEquals(secret, FileVault(file, GcmSeal(keys)).load())
+        assertFalse(String(file.readBytes(), Charsets.ISO_8859_1).contains("NATS"))
+        val first = file.readBytes()
+        vault.store(secret)
+        assertFalse(first.contentEquals(file.readBytes()), "a nonce was used twice")
+        assertEquals(listOf("credentials"), dir.list()!!.toList())
+    }
+
+    @Test
+    fun `a lost key or a damaged file asks for credentials`() {
+        val vault = FileVault(file, GcmSeal(keys)).apply { store(secret) }
+        val whole = file.readBytes()
+        for (i in whole.indices) {
+            file.writeBytes(whole.copyOf().also { it[i] = (it[i] + 1).toByte() })
+            assertGone("byte $i was changed") { vault.load() }
+        }
+        for (n in whole.indices) {
+            file.writeBytes(whole.copyOf(n))
+            assertGone("$n bytes were left") { vault.load() }
+        }
+        file.writeBytes(whole)
+        assertEquals(secret, vault.load())
+        keys.forget()
+        assertGone("the key is gone") { vault.load() }
+        vault.store(secret)
+        assertEquals(secret, vault.load())
+    }
+
+    private fun assertGone(why: String, load: () -> String?) {
+        assertEquals("credentials", assertFailsWith<ZoflException.Access>(why) { load() }.code)
+    }
+
+    /** A Keystore whose entry is damaged: it fails until it is deleted, or for good. */
+    private inner class BrokenKey(private val failure: Exception, private val forGood: Boolean = false) : KeySource {
+        private var broken = true
+
+        override fun key(): SecretKey = if (broken) throw failure else keys.key()
+
+        override fun forget() {
+            broken = forGood
+        }
+    }
+
+    @Test
+    fun `a key that fails is made anew for new credentials`() {
+        for (failure in listOf(UnrecoverableKeyException("x"), ProviderException("x"))) {
+            FileVault(file, GcmSeal(keys)).store("old")
+            val vault = FileVault(file, GcmSeal(BrokenKey(failure)))
+            assertFailsWith<ZoflException.Storage> { vault.load() } // it may pass
+            vault.store(secret)
+            assertEquals(secret, vault.load())
+            val e = assertFailsWith<IOException> { FileVault(file, GcmSeal(BrokenKey(failure, forGood = true))).store("new") }
+            assertTrue("try again" in e.message!!, e.message)
+            assertEquals(secret, vault.load())
+        }
+    }
+
+    @Test
+    fun `a model comes back, of its size only`() {
+        val models = ModelFile(File(dir, "model"))
+        assertNull(models.load(3))
+        models.store(Model(7, floatArrayOf(1f, -0.5f, 3e-9f)))
+        assertEquals(7, models.load(3)!!.record)
+        assertContentEquals(floatArrayOf(1f, -0.5f, 3e-9f), models.load(3)!!.values)
+        assertNull(models.load(4))
+    }
+
+    @Test
+    fun `a run has a folder of its own, here`() {
+        val state = StateFolder(dir)
+        assertEquals(File(dir, "digits-1"), state.of("digits-1"))
+        assertEquals(dir, state.of("../../etc/x").parentFile)
+    }
+
+    @Test
+    fun `delete my data leaves nothing`() = runTest {
+        val settings = MemorySettings(Settings(server = "tls://h", run = "r").optIn())
+        val device = settings.settings.value.device
+        val vault = FileVault(file, GcmSeal(keys)).apply { store(secret) }
+        val state = StateFolder(File(dir, "state"))
+        File(state.of("r"), "deep").mkdirs()
+        val model = ModelFile(File(dir, "model")).apply { store(Model(1, floatArrayOf(1f))) }
+        var stopped = false
+        MyData(settings, vault, state, model) {
+            assertFalse(settings.settings.value.optedIn, "training could start again")
+            assertTrue(state.of("r").exists(), "deleted under a running client")
+            stopped = true
+        }.delete()
+        assertTrue(stopped)
+        assertEquals(emptyList(), dir.list()!!.toList())
+        assertEquals(Settings(), settings.settings.value)
+        assertNotEquals(device, settings.settings.value.optIn().device)
+    }
+
+    @Test
+    fun `a phone's name fits a run and stays`() {
+        val settings = Settings().optIn()
+        assertTrue(Regex("[A-Za-z0-9_-]{1,32}").matches(settings.device), settings.device)
+        assertEquals(settings.device, settings.copy(optedIn = false).optIn().device)
+    }
+}

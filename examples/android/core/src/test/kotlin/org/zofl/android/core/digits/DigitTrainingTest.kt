@@ -1,0 +1,106 @@
+package org.zofl.android.core.digits
+
+import java.io.File
+import kotlin.test.Test
+import kotlin.test.assertEquals
+import kotlin.test.assertIs
+import kotlin.test.assertNull
+import kotlin.test.assertTrue
+import kotlin.time.Duration.Companion.minutes
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.async
+import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.flow.first
+import kotlinx.coroutines.runBlocking
+import org.junit.jupiter.api.io.TempDir
+import org.zofl.android.core.ConditionsHub
+import org.zofl.android.core.Device
+import org.zofl.android.core.DeviceConfig
+import org.zofl.android.core.DeviceListener
+import org.zofl.android.core.DeviceOpener
+import org.zofl.android.core.DeviceState
+import org.zofl.android.core.FakeDevice
+import org.zofl.android.core.Loss
+import org.zofl.android.core.MemorySettings
+import org.zofl.android.core.MemoryVault
+import org.zofl.android.core.ModelFile
+import org.zofl.android.core.Network
+import org.zofl.android.core.Outcome
+import org.zofl.android.core.Power
+import org.zofl.android.core.Settings
+import org.zofl.android.core.StateFolder
+import org.zofl.android.core.Traffic
+import org.zofl.android.core.optIn
+
+class DigitTrainingTest {
+    @TempDir
+    lateinit var dir: File
+
+    private val device = FakeDevice(DigitClassifier.DIM)
+    private lateinit var config: DeviceConfig
+    private lateinit var listener: DeviceListener
+    private var credentials: String? = null
+    private val settings = MemorySettings(Settings(server = "tls://h:4222", run = "digits").optIn { "phone-1" })
+    private val hub = ConditionsHub().apply {
+        network(Network(connected = true, metered = false, id = 1))
+        power(Power(charging = true, percent = 90))
+    }
+    private val opener = object : DeviceOpener {
+        override fun open(config: DeviceConfig, credentials: String?, loss: Loss, listener: DeviceListener): Device {
+            this@DigitTrainingTest.config = config
+            this@DigitTrainingTest.credentials = credentials
+            this@DigitTrainingTest.listener = listener
+            return device
+        }
+    }
+
+    private fun training() = DigitTraining(
+        opener, settings, hub, MemoryVault("SU"), StateFolder(dir), ModelFile(File(dir, "model")), plaintext = false,
+    )
+
+    @Test
+    fun `a session joins as this phone, and leaves model and report`() = runBlocking<Unit> {
+        device.returns = true
+        device.record = 9
+        device.values = FloatArray(DigitClassifier.DIM)
+        device.traffic = Traffic(3, 4)
+        assertNull(training().model())
+        assertIs<Outcome.More>(training().run(9.minutes, 0, byHand = false))
+        assertEquals(
+            DeviceConfig(
+                run = "digits", device = "phone-1", dim = DigitClassifier.DIM, servers = listOf("tls://h:4222"),
+                stateDir = File(dir, "digits").path, samples = DigitTraining.SAMPLES,
+            ),
+            config,
+        )
+        assertEquals("SU", credentials)
+        assertEquals(9, training().model()!!.record) // as a new process reads it
+        val report = settings.settings.value.report!!
+        assertEquals(7, report.bytes)
+        assertTrue(report.accuracy!! in 0.02..0.25, "a model of zeros names ${report.accuracy} rightly")
+    }
+
+    @Test
+    fun `a full disk is tried again, and the report is there`() = runBlocking<Unit> {
+        File(dir, "model").apply { mkdirs(); File(this, "in the way").writeText("") }
+        device.returns = true
+        device.record = 9
+        device.values = FloatArray(DigitClassifier.DIM)
+        val training = training()
+        assertIs<Outcome.Retry>(training.run(9.minutes, 0, byHand = false))
+        assertEquals(9, settings.settings.value.report!!.record)
+        assertNull(training.progress.value)
+    }
+
+    @Test
+    fun `a screen sees the session, and its end`() = runBlocking<Unit> {
+        val training = training()
+        val work = async(Dispatchers.Default) { training.run(9.minutes, 0, byHand = false) }
+        device.running.await()
+        listener.onState(DeviceState.WORKING, "")
+        training.progress.first { it?.state == DeviceState.WORKING }
+        work.cancelAndJoin()
+        assertNull(training.progress.value)
+        assertEquals("interrupted", settings.settings.value.report!!.outcome)
+    }
+}

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Compiles the sources of app/ where there is no Android SDK, to find mistakes: no
+# app comes out. In the place of android.jar it takes Robolectric's, of the same
+# API level; androidx and the Compose compiler are those that the app is built with.
+#
+#   ./typecheck.sh [GOBIND.JAR]    default _hostjvm/gobind.jar, which hostjvm.sh makes
+#
+# What it cannot see: resources, the manifest, R8's work, calls that minSdk does
+# not have. MVN holds Maven's options, such as -o for no network.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+fail() { printf 'typecheck.sh: %s\n' "$*" >&2; exit 1; }
+need() { command -v "$1" >/dev/null || fail "$1 is missing: apt-get install -y $2"; }
+
+gobind=$(realpath "${1:-_hostjvm/gobind.jar}")
+[ -f "$gobind" ] || fail "there is no $gobind: run ./hostjvm.sh, or give one"
+need java default-jdk-headless
+need mvn maven
+need unzip unzip
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# shellcheck disable=SC2086 # options
+mvn -q -B ${MVN:-} -f app/pom.xml package -Dzofl.build="$work/maven"
+for aar in "$work"/maven/libs/*.aar; do
+	unzip -q -p "$aar" classes.jar >"${aar%.aar}.jar"
+done
+libs=$(printf '%s:' "$work"/maven/libs/*.jar)
+plugin=$(ls "$work"/maven/compiler/kotlin-compose-compiler-plugin-embeddable-*.jar)
+target=$(sed -n "s|.*<jvmTarget>\([0-9]*\)</jvmTarget>.*|\1|p" pom.xml)
+java -Xmx1g -cp "$(printf '%s:' "$work"/maven/compiler/*.jar)" org.jetbrains.kotlin.cli.jvm.K2JVMCompiler \
+	-Werror -no-stdlib -no-reflect -jvm-target "$target" -Xplugin="$plugin" \
+	-cp "$libs$gobind" -d "$work/out" core/src/main/kotlin app/src
+made=$(find "$work/out" -path '*/app/*.class' -o -path '*/bridge/*.class' -o -path '*/platform/*.class' | wc -l)
+[ "$made" -gt 20 ] || fail "only $made classes were compiled of app/: are its sources here?"
+printf 'typecheck.sh: %s classes of app/ compile\n' "$made"
