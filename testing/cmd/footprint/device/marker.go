@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/zofl/zofl/testing/cmd/footprint/mark"
+)
+
+// errDone ends a device after its last mark.
+var errDone = errors.New("all marks passed")
+
+// A marker says what the process came to at each mark. One goroutine has it.
+type marker struct {
+	marks   []int64 // that are to come
+	sites   bool
+	in      *bufio.Reader
+	out     *json.Encoder
+	done    func()
+	connect time.Duration
+	began   time.Time
+	before  map[string]mark.Site // at the first mark
+}
+
+func newMarker(s *settings, done func()) *marker {
+	return &marker{
+		marks: s.marks, sites: s.sites, done: done,
+		in: bufio.NewReader(os.Stdin), out: json.NewEncoder(os.Stdout),
+	}
+}
+
+// reached is told of each contribution, or of the latest.
+func (m *marker) reached(contributions int64) error {
+	if len(m.marks) == 0 || contributions < m.marks[0] {
+		return nil
+	}
+	since := time.Since(m.began)
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	now := mark.Mark{
+		Contributions: contributions, Connect: m.connect.Seconds(), Since: since.Seconds(),
+		Mallocs: stats.Mallocs, Bytes: stats.TotalAlloc, Live: stats.HeapAlloc, Collections: stats.NumGC,
+	}
+	if m.sites {
+		now.Sites = m.allocations()
+	}
+	if err := m.out.Encode(now); err != nil {
+		return err
+	}
+	if _, err := m.in.ReadString('\n'); err != nil {
+		return err
+	}
+	if m.marks = m.marks[1:]; len(m.marks) == 0 {
+		m.done()
+		return errDone
+	}
+	return nil
+}

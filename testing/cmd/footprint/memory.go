@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+const (
+	small, large = 1000, 1_000_000 // parameters
+	beside       = 12_000_000      // bytes that a device may have beside its vectors
+)
+
+// A mode is a kind of objective, and how many vectors of the model's size it takes.
+type mode struct {
+	face, name string
+	vectors    int64
+}
+
+var modes = []mode{
+	{"stream", "client, streaming", 1},
+	{"flat", "client, flat", 2},
+	{"mobile-block", "client/mobile, blocks", 1},
+	{"mobile", "client/mobile, simple", 2},
+}
+
+// Go lets garbage grow to what lives before it collects, or collects after two minutes.
+// Where rounds follow one another within milliseconds, as here, the first comes first. A
+// limit on what Go has in memory collects earlier, and gives back what was collected.
+const (
+	defaults = "GOGC=100"
+	goBeside = 6_000_000 // bytes beside the vectors of a device with a limit
+)
+
+func limit(m *mode, dim int) string {
+	return fmt.Sprintf("GOMEMLIMIT=%d", 4*int64(dim)*m.vectors+goBeside)
+}
+
+// memories looks at idle devices, and at those of many rounds.
+func memories(l *lab, o *options) (figures []figure, err error) {
+	for _, m := range modes {
+		idle, err := l.largest(trial{face: m.face, dim: small, marks: []int64{1}}, o.runs)
+		if err != nil {
+			return nil, err
+		}
+		figures = append(figures, idle[0].figure(&m, small, defaults))
+		for _, env := range []string{defaults, limit(&m, large)} {
+			marks := []int64{int64(o.rounds), int64(5 * o.rounds)}
+			looks, err := l.largest(trial{face: m.face, dim: large, marks: marks, env: []string{env}}, o.runs)
+			if err != nil {
+				return nil, err
+			}
+			for _, k := range looks {
+				figures = append(figures, k.figure(&m, large, env))
+			}
+		}
+	}
+	return figures, nil
+}
+
+// figure says the most that was resident.
+func (k *look) figure(m *mode, dim int, env string) figure {
+	f := figure{
+		What:  fmt.Sprintf("%s, d = %s, after round %d, %s", m.name, number(float64(dim)), k.Contributions, env),
+		Value: float64(k.peak), Unit: "bytes", Note: k.detail(),
+	}
+	if dim == large {
+		f.Most = float64(4*int64(dim)*m.vectors + beside)
+	}
+	return f
+}
+
+// detail is what else was seen.
+func (k *look) detail() string {
+	parts := []string{
+		"now " + number(float64(k.now)),
+		"anonymous " + number(float64(k.anon)), "of the program's file " + number(float64(k.file)),
+		"heap " + number(float64(k.Live)), number(float64(k.Collections)) + " collections",
+	}
+	return strings.Join(parts, ", ")
+}
+
+// largest returns the looks of the run whose peaks were the largest, mark by mark.
+func (l *lab) largest(t trial, runs int) (most []look, err error) {
+	for range runs {
+		looks, err := l.measure(t)
+		if err != nil {
+			return nil, err
+		}
+		if most == nil {
+			most = looks
+		}
+		for i, k := range looks {
+			if k.peak > most[i].peak {
+				most[i] = k
+			}
+		}
+	}
+	return most, nil
+}

@@ -1,0 +1,44 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"testing"
+)
+
+// The kernel says what parseStatus looks for.
+func TestMemoryOf(t *testing.T) {
+	if own, err := memoryOf(os.Getpid()); err != nil || own.peak < own.now || own.now < own.anon || own.anon == 0 {
+		t.Errorf("of this process: %+v, %v", own, err)
+	}
+}
+
+// A device holds a model of a million parameters once, or twice for a flat loss, and
+// little beside: its process stays a megabyte below what the README promises.
+func TestDeviceMemory(t *testing.T) {
+	l, err := newLab()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.close()
+	const margin = 1_000_000
+	for _, m := range modes {
+		t.Run(m.face, func(t *testing.T) {
+			looks, err := l.measure(trial{face: m.face, dim: large, marks: []int64{20, 40}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, k := range looks {
+				f := k.figure(&m, large, defaults)
+				t.Logf("%s: %s (%s)", f.What, number(f.Value), f.Note)
+				if f.Value > f.Most-margin {
+					t.Errorf("%s bytes resident, want at most %s less 1 MB", number(f.Value), number(f.Most))
+				}
+			}
+			if rounds := looks[1].Contributions - looks[0].Contributions; looks[1].Bytes-looks[0].Bytes > uint64(rounds)*16<<10 {
+				t.Errorf("%d bytes allocated in %d rounds, want at most 16 KiB a round", looks[1].Bytes-looks[0].Bytes, rounds)
+			}
+		})
+	}
+}

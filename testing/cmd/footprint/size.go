@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// sizeMost is what a program for a Pi is to have at most, in bytes.
+const sizeMost = 7_000_000
+
+// A target is a processor of a Pi.
+type target struct {
+	name string
+	env  []string
+	ld   string // linker flags where size counts
+}
+
+// On 32-bit ARM the linker rounds each part of a program up to 64 KiB, for kernels with
+// pages of that size; a Pi's have 4 KiB there.
+var targets = []target{
+	{"arm v6", []string{"GOOS=linux", "GOARCH=arm", "GOARM=6"}, " -R 0x1000"},
+	{"arm v7", []string{"GOOS=linux", "GOARCH=arm", "GOARM=7"}, " -R 0x1000"},
+	{"arm64", []string{"GOOS=linux", "GOARCH=arm64"}, ""},
+}
+
+// sparing flags inline only where vectors are worked on, and what is used there.
+var sparing = []string{
+	"-gcflags=all=-l", "-gcflags=math/...=", "-gcflags=encoding/binary=",
+	"-gcflags=github.com/zofl/zofl/prng=", "-gcflags=github.com/zofl/zofl/mathx/...=",
+	"-gcflags=github.com/zofl/zofl/client/replica=", "-gcflags=github.com/zofl/zofl/internal/...=",
+}
+
+// sizes builds the program for each target, as it is and for size.
+func sizes(l *lab, o *options) (figures []figure, err error) {
+	dir, err := root()
+	if err != nil {
+		return nil, err
+	}
+	for i := range targets {
+		t := &targets[i]
+		for _, small := range []bool{false, true} {
+			flags := flagsOf(t, small)
+			size, err := sizeOf(l, dir, o.program, flags, t)
+			if err != nil {
+				return nil, err
+			}
+			f := figure{What: o.program + ", linux/" + t.name, Value: float64(size), Unit: "bytes", Note: strings.Join(flags, " ")}
+			if small {
+				f.Most = sizeMost
+			}
+			figures = append(figures, f)
+		}
+	}
+	return figures, nil
+}
+
+// flagsOf are those of go build.
+func flagsOf(t *target, small bool) []string {
+	if !small {
+		return []string{"-trimpath", "-ldflags=-s -w"}
+	}
+	return append([]string{"-trimpath", "-ldflags=-s -w" + t.ld}, sparing...)
+}
+
+func sizeOf(l *lab, dir, program string, flags []string, t *target) (int64, error) {
+	path := filepath.Join(l.dir, "program")
+	args := append([]string{"build", "-C", dir, "-o", path}, flags...)
+	cmd := exec.Command("go", append(args, program)...)
+	cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0"), t.env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("%s for %s: %w\n%s", program, t.name, err, out)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}

@@ -1,0 +1,67 @@
+package mobile
+
+import (
+	"crypto/tls"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+
+	"github.com/zofl/zofl/testing/broker"
+)
+
+// An authority signs the certificates of a test's servers.
+type authority struct {
+	*broker.Authority
+	t *testing.T
+}
+
+func newAuthority(t *testing.T) *authority {
+	t.Helper()
+	a, err := broker.NewAuthority()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &authority{a, t}
+}
+
+// server is the configuration of a server of this machine.
+func (a *authority) server() *tls.Config { return a.serverUntil(time.Time{}) }
+
+// serverUntil is that of one whose certificate expires then; zero: much later.
+func (a *authority) serverUntil(end time.Time) *tls.Config {
+	a.t.Helper()
+	own, err := a.Server(end)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return own
+}
+
+// pem is the certificate as an app has it.
+func (a *authority) pem() string { return string(a.PEM()) }
+
+// A user is who may connect, by a key.
+type user struct {
+	public string
+	seed   string
+	key    nats.Option // of a Go client
+}
+
+func newUser(t *testing.T) user {
+	t.Helper()
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := pair.PublicKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed, err := pair.Seed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return user{public: public, seed: string(seed), key: nats.Nkey(public, pair.Sign)}
+}

@@ -1,0 +1,163 @@
+import java.io.File
+import kotlin.system.exitProcess
+import kotlin.time.Duration.Companion.seconds
+import kotlinx.coroutines.CoroutineScope
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.Job
+import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.flow.first
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.runBlocking
+import org.zofl.android.bridge.GoDevice
+import org.zofl.android.core.ConditionsHub
+import org.zofl.android.core.DeviceConfig
+import org.zofl.android.core.DeviceState
+import org.zofl.android.core.Limits
+import org.zofl.android.core.Loss
+import org.zofl.android.core.MemorySettings
+import org.zofl.android.core.MemoryVault
+import org.zofl.android.core.ModelFile
+import org.zofl.android.core.Network
+import org.zofl.android.core.Outcome
+import org.zofl.android.core.Power
+import org.zofl.android.core.Settings
+import org.zofl.android.core.StateFolder
+import org.zofl.android.core.ZoflClient
+import org.zofl.android.core.ZoflException
+import org.zofl.android.core.digits.DigitClassifier
+import org.zofl.android.core.digits.DigitLoss
+import org.zofl.android.core.digits.DigitSet
+import org.zofl.android.core.digits.DigitTraining
+import zofl.mobile.Mobile
+
+/**
+ * A phone without the phone: the Android example's core over the real library,
+ * with settings in arguments of name=value. It says what happens in JSON.
+ */
+private class Phone(private val arguments: Map<String, String>) {
+    private val name = arguments.getValue("device")
+    private val store = File(arguments.getValue("store"))
+    private val mine = DigitSet.written(600, name.hashCode().toLong())
+    private val strangers = DigitSet.writtenByMany(20, 5_000L..5_019L)
+    private val config = DeviceConfig(
+        run = arguments.getValue("run"), device = name, dim = DigitClassifier.DIM,
+        servers = listOf(arguments.getValue("url")), ca = arguments["ca"], stateDir = store.path,
+        samples = mine.size, limits = Limits(unmeteredOnly = false, chargingOnly = false, minBattery = 0),
+    )
+
+    private suspend fun open(loss: Loss = DigitLoss(mine)) =
+        ZoflClient.open(GoDevice, config, arguments["credentials"], loss)
+
+    private fun accuracy(client: ZoflClient): Double =
+        client.params()?.let { DigitClassifier().accuracy(it.values, strangers) } ?: 0.0
+
+    /** Begins as soon as it has contributed to [rounds] rounds, and ends in the midst of one. */
+    suspend fun cancelInMidRound(rounds: Long) {
+        val loss = DigitLoss(mine)
+        val asked = java.util.concurrent.Semaphore(0)
+        val client = open { round -> asked.release(); loss.loss(round) }
+        val run = start { client.run() }
+        client.progress.first { it.contributions >= rounds }
+        asked.drainPermits()
+        asked.acquireUninterruptibly() // a loss is being asked for
+        run.cancelAndJoin()
+        val p = client.progress.value
+        val next = open().apply { load() } // which takes the folder
+        say("canceled", "state" to client.state.name, "n" to (client.params()?.record ?: 0),
+            "next" to (next.params()?.record ?: 0), "contributions" to p.contributions)
+        next.close()
+        val code = try {
+            client.run()
+            ""
+        } catch (e: ZoflException.Stopped) {
+            e.code
+        }
+        say("finished", "code" to code)
+    }
+
+    /** Two clients want the folder: the second is refused while the first runs. */
+    suspend fun twoAtOnce() {
+        val first = open()
+        val run = start { first.run() }
+        first.progress.first { it.state == DeviceState.WAITING || it.state == DeviceState.WORKING }
+        val refused = try {
+            open().run()
+            ""
+        } catch (e: ZoflException.Occupied) {
+            e.code
+        }
+        run.cancelAndJoin()
+        val second = open()
+        second.load()
+        say("second", "refused" to refused, "n" to (second.params()?.record ?: 0))
+        second.close()
+    }
+
+    /** A worker's session within a budget, with all that the app puts around it. */
+    suspend fun session() {
+        val settings = MemorySettings(
+            Settings(
+                optedIn = true, server = config.servers.single(), run = config.run, ca = config.ca.orEmpty(),
+                device = name, limits = config.limits,
+            ),
+        )
+        val hub = ConditionsHub().apply {
+            network(Network(connected = true, metered = false, id = 1))
+            power(Power(charging = true, percent = 90))
+        }
+        val training = DigitTraining(
+            GoDevice, settings, hub, MemoryVault(arguments["credentials"]), StateFolder(store.parentFile),
+            ModelFile(File(store.parentFile, "model")), plaintext = false,
+        )
+        check(StateFolder(store.parentFile).of(config.run).path == store.path)
+        val outcome = training.run(1.seconds, attempt = 0, byHand = false)
+        say("session", "outcome" to outcome.javaClass.simpleName, "more" to (outcome is Outcome.More),
+            "record" to settings.settings.value.report!!.record, "kept" to (training.model()?.record ?: 0))
+    }
+
+    /** Goes on to the end of the run. */
+    suspend fun finish() {
+        val client = open()
+        client.load()
+        say("loaded", "n" to (client.params()?.record ?: 0), "accuracy" to accuracy(client))
+        client.run()
+        val p = client.progress.value
+        say("end", "n" to client.params()!!.record, "digest" to client.digest()!!, "ended" to client.ended,
+            "contributions" to p.contributions, "accuracy" to accuracy(client),
+            "sent" to p.traffic.sent, "received" to p.traffic.received)
+        client.close()
+    }
+}
+
+private fun start(what: suspend () -> Unit): Job = CoroutineScope(Dispatchers.Default).launch { what() }
+
+/** Every code that the library has belongs to a class that says what to do. */
+private fun codes() {
+    val unknown = Mobile::class.java.fields.filter { it.name.startsWith("Code") }.map { it.get(null) as String }
+        .filter { it !in setOf("fault", "panic") && ZoflException.of(it, "") is ZoflException.Internal }
+    val states = Mobile::class.java.fields.filter { it.name.startsWith("State") }
+        .filter { DeviceState.of((it.get(null) as Long).toInt()).name.replace("_", "") != it.name.removePrefix("State").uppercase() }
+    say("codes", "unknown" to unknown.joinToString(), "states" to states.joinToString { it.name })
+}
+
+@Synchronized
+private fun say(event: String, vararg values: Pair<String, Any>) {
+    println("{\"event\":\"$event\"" + values.joinToString("") { (k, v) -> ",\"$k\":" + if (v is String) "\"$v\"" else "$v" } + "}")
+    System.out.flush()
+}
+
+fun main(args: Array<String>) {
+    Thread.setDefaultUncaughtExceptionHandler { _, e ->
+        e.printStackTrace()
+        Runtime.getRuntime().halt(1) // Go's threads keep a JVM alive
+    }
+    val phone = Phone(args.associate { it.substringBefore('=') to it.substringAfter('=') })
+    runBlocking {
+        codes()
+        phone.cancelInMidRound(rounds = 20)
+        phone.twoAtOnce()
+        phone.session()
+        phone.finish()
+    }
+    exitProcess(0)
+}

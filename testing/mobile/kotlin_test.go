@@ -1,0 +1,107 @@
+package mobile
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/client"
+)
+
+// digitDim is the number of parameters of the Android example's classifier: ten
+// digits, 14x14 pixels and a bias.
+const digitDim = 10 * (14*14 + 1)
+
+// kotlin compiles the program of folder kotlin, with the Android example's core and
+// bridge, and starts it. MVN holds Maven's options, such as -o for no network.
+func kotlin(t *testing.T, settings map[string]any) *program {
+	t.Helper()
+	bind, err := filepath.Abs(bound(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := t.TempDir()
+	args := append(strings.Fields(os.Getenv("MVN")), "-q", "-B", "-f", "kotlin/pom.xml", "package",
+		"-Dzofl.build="+build, "-Dgobind.jar="+filepath.Join(bind, "gobind.jar"))
+	if out, err := exec.Command("mvn", args...).CombinedOutput(); err != nil {
+		t.Fatalf("mvn: %v\n%s", err, out)
+	}
+	path := filepath.Join(build, "classes") + ":" + filepath.Join(build, "libs", "*")
+	args = []string{"-Xmx256m", "-Djava.library.path=" + bind, "-cp", path, "DigitsKt"}
+	for k, v := range settings {
+		args = append(args, fmt.Sprintf("%s=%v", k, v))
+	}
+	return start(t, "DigitsKt", exec.Command("java", args...))
+}
+
+// bystander starts a device of this process to which all parameters are equal;
+// finished gives its client when the run has ended.
+func (l *lead) bystander() (finished func() *client.Client) {
+	l.t.Helper()
+	c, err := client.New(client.Config{
+		Conn: l.site.connect(l.run + "-bystander"), Run: l.run, ID: "bystander",
+		Objective: client.Func(l.dim, func(context.Context, []float32, client.Batch) (float64, error) { return 1, nil }),
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	l.all.Go(func() {
+		defer close(ended)
+		l.judge("bystander", c.Run(l.ctx))
+	})
+	return func() *client.Client {
+		<-ended
+		return c
+	}
+}
+
+// TestKotlin lets the Android example's own classes train digits: they are canceled in
+// the midst of a round, go on in a worker's session, and end with the bits of a Go
+// replica and a model that reads digits.
+func TestKotlin(t *testing.T) {
+	t.Parallel()
+	bound(t)
+	const rounds = 600
+	p := plan(t, "digits", digitDim, 2, 2, rounds)
+	p.Step, p.Perturbations, p.Steps, p.Batch = 0.1, 20, 1, 64
+	l := newSite(t).lead(p)
+	finished := l.bystander()
+	settings := l.device("phone", "block", map[string]any{"store": filepath.Join(t.TempDir(), l.run)})
+	phone := kotlin(t, settings)
+
+	if v := phone.next("codes"); v["unknown"] != "" || v["states"] != "" {
+		t.Errorf("codes and states that core does not know: %v", v)
+	}
+	canceled := phone.next("canceled")
+	contributed(t, canceled, 20)
+	n := canceled["n"].(float64)
+	if canceled["state"] != "STOPPED" || n < 20 || canceled["next"] != n {
+		t.Errorf("canceled with %v, want state STOPPED, and the next client where this one was", canceled)
+	}
+	if v := phone.next("finished"); v["code"] != "stopped" {
+		t.Errorf("run after cancellation: %v, want code stopped", v)
+	}
+	second := phone.next("second")
+	if second["refused"] != "locked" || second["n"].(float64) < n {
+		t.Errorf("two clients of a folder: %v, want the second locked out until the first was canceled", second)
+	}
+	session := phone.next("session")
+	if session["more"] != true || session["record"] != session["kept"] || session["record"].(float64) < n {
+		t.Errorf("a worker's session: %v, want its model kept and more to do", session)
+	}
+	loaded, end := phone.next("loaded"), phone.next("end")
+	phone.done()
+	l.agree(map[string]line{"phone": end}, []*client.Client{finished()})
+	if loaded["n"] != session["record"] || end["ended"] != true {
+		t.Errorf("loaded %v, ended with %v", loaded, end)
+	}
+	if a := end["accuracy"].(float64); a < 0.5 || a <= loaded["accuracy"].(float64) {
+		t.Errorf("accuracy %v, of %v before: want it to rise above 0.5", a, loaded["accuracy"])
+	}
+	t.Log(canceled, session, loaded, end)
+}

@@ -1,0 +1,184 @@
+package mobile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/wire"
+)
+
+// patience bounds every run of these tests; none waits for it to pass.
+const patience = 3 * time.Minute
+
+// A lead is a run's coordinator, over a log on disk.
+type lead struct {
+	t     *testing.T
+	run   string
+	dim   int
+	site  *site
+	log   coordinator.Log
+	round chan uint64 // rounds as they are done; what nobody reads is dropped
+
+	evaluation atomic.Pointer[coordinator.Evaluation] // the last that somebody reported for
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	all    sync.WaitGroup
+}
+
+// plan is of a run of n devices; each round waits for all of them, but quorum.
+func plan(t *testing.T, run string, dim int, n, quorum uint32, rounds uint64) *wire.Plan {
+	t.Helper()
+	p, err := wire.Preset("decomfl", run, uint64(dim))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Members, p.Target, p.Quorum, p.Rounds = n, n, quorum, rounds
+	p.Deadline, p.Reannounce, p.MaxAttempts, p.DigestEvery = 5000, 500, 1000, 16
+	p.Step, p.Perturbations = 0.05, 2
+	return p
+}
+
+var errFinished = errors.New("test is finished")
+
+// lead starts a coordinator, until the test ends.
+func (s *site) lead(p *wire.Plan) *lead {
+	s.t.Helper()
+	l, _ := s.told(p)
+	return l
+}
+
+// told starts a coordinator, until the test ends, and gives its events too; what nobody
+// reads of many is dropped.
+func (s *site) told(p *wire.Plan) (*lead, <-chan coordinator.Event) {
+	s.t.Helper()
+	l := &lead{t: s.t, run: p.Run, dim: int(p.Dim), site: s, round: make(chan uint64, 1)}
+	var err error
+	if l.log, err = coordinator.OpenFileLog(filepath.Join(s.t.TempDir(), "log")); err != nil {
+		s.t.Fatal(err)
+	}
+	events := make(chan coordinator.Event, 10_000)
+	l.ctx, l.cancel = context.WithCancelCause(context.Background())
+	c, err := coordinator.New(l.ctx, coordinator.Config{
+		Conn: s.connect("coordinator-" + p.Run), Plan: p, Log: l.log, Linger: patience,
+		Recorder: coordinator.RecorderFunc(func(e coordinator.Event) error {
+			select {
+			case events <- e:
+			default:
+			}
+			return l.record(e)
+		}),
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	l.all.Go(func() { l.judge("coordinator", c.Run(l.ctx)) })
+	s.t.Cleanup(func() {
+		l.cancel(errFinished)
+		l.all.Wait()
+		l.log.Close()
+	})
+	return l, events
+}
+
+func (l *lead) judge(who string, err error) {
+	if err != nil && !errors.Is(err, errFinished) {
+		l.t.Errorf("%s of %s: %v", who, l.run, err)
+	}
+}
+
+func (l *lead) record(e coordinator.Event) error {
+	if e.Kind == coordinator.RoundDone {
+		select {
+		case <-l.round:
+		default:
+		}
+		l.round <- e.Round
+	}
+	if e.Kind == coordinator.Evaluated && e.Evaluation.Count > 0 {
+		l.evaluation.Store(&e.Evaluation)
+	}
+	return nil
+}
+
+// after waits until a round is done.
+func (l *lead) after(round uint64) {
+	l.t.Helper()
+	late := time.After(patience)
+	for {
+		select {
+		case r := <-l.round:
+			if r >= round {
+				return
+			}
+		case <-late:
+			l.t.Fatalf("%s: round %d not done within %v", l.run, round, patience)
+		}
+	}
+}
+
+// companions starts n devices in this process; finished gives their clients when
+// the run has ended.
+func (l *lead) companions(n int) (finished func() []*client.Client) {
+	l.t.Helper()
+	clients := make([]*client.Client, n)
+	var ended sync.WaitGroup
+	for i := range clients {
+		id := fmt.Sprintf("go%d", i)
+		c, err := client.New(client.Config{
+			Conn: l.site.connect(l.run + "-" + id), Run: l.run, ID: id,
+			Objective: client.Func(l.dim, bowl(i)),
+		})
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		clients[i] = c
+		ended.Add(1)
+		l.all.Go(func() {
+			defer ended.Done()
+			l.judge(id, c.Run(l.ctx))
+		})
+	}
+	return func() []*client.Client {
+		ended.Wait()
+		return clients
+	}
+}
+
+// bowl is a quadratic whose minimum differs by device.
+func bowl(device int) func(context.Context, []float32, client.Batch) (float64, error) {
+	return func(_ context.Context, x []float32, _ client.Batch) (float64, error) {
+		sum := 0.0
+		for i, v := range x {
+			e := float64(v) - float64((i+device)%5)
+			sum += e * e
+		}
+		return sum / float64(len(x)), nil
+	}
+}
+
+// digest is of what the log says, and the index of its last record.
+func (l *lead) digest() (n uint64, digest string) {
+	l.t.Helper()
+	w := replica.New(replica.Config{Run: l.run})
+	err := l.log.Read(l.t.Context(), 1, func(n uint64, record []byte) bool {
+		err := w.Apply(record)
+		if err != nil {
+			l.t.Errorf("log, record %d: %v", n, err)
+		}
+		return err == nil
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return w.N(), fmt.Sprintf("%x", w.Digest())
+}

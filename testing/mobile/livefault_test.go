@@ -1,0 +1,224 @@
+package mobile
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/client/mobile"
+	"github.com/zofl/zofl/wire"
+)
+
+// roughPlan is of a run of a device that is fine and one that is not: rounds go on with
+// one.
+func roughPlan(t *testing.T, run string, dim int) *wire.Plan {
+	t.Helper()
+	p := plan(t, run, dim, 2, 1, 40)
+	p.Deadline = 400
+	return p
+}
+
+// A loss that does anything but return a number costs its own rounds: the client says
+// what it was, takes part in the others, and ends with the digest of the log.
+func TestLiveLossMisbehaves(t *testing.T) {
+	t.Parallel()
+	const dim, after = 100, 10 // calls until it misbehaves
+	s := newSite(t)
+	once := func(f func() (float64, error)) *loss {
+		return &loss{f: func(n int) (float64, error) {
+			if n == after {
+				return f()
+			}
+			return 0, nil
+		}}
+	}
+	for name, tt := range map[string]struct {
+		does func() (float64, error)
+		code string
+		says string
+	}{
+		"nan":    {func() (float64, error) { return math.NaN(), nil }, mobile.CodeLoss, "finite"},
+		"inf":    {func() (float64, error) { return math.Inf(1), nil }, mobile.CodeLoss, "finite"},
+		"huge":   {func() (float64, error) { return 1e20, nil }, mobile.CodeLoss, "max_scalar"},
+		"error":  {func() (float64, error) { return 0, errors.New("no camera") }, mobile.CodeLoss, "no camera"},
+		"panics": {func() (float64, error) { panic("no battery") }, mobile.CodeLoss, "no battery"},
+		"late": {func() (float64, error) { // by half a round: it is told of that, or of the next round
+			<-time.After(600 * time.Millisecond)
+			return 0, nil
+		}, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := s.lead(roughPlan(t, name, dim))
+			fine := s.phone(name, "fine", dim, func(c *mobile.Config) { c.SetObjective(slow(5 * time.Millisecond)) })
+			rough := s.phone(name, "rough", dim, func(c *mobile.Config) { c.SetObjective(once(tt.does)) })
+			for _, p := range []*phone{fine, rough} {
+				p.returned("")
+				l.agrees(p.Client, p.id)
+				p.alone()
+			}
+			said := strings.Join(rough.ear.said(tt.code), "\n")
+			if said == "" || !strings.Contains(said, tt.says) {
+				t.Errorf("told %q, want %q with code %q", rough.ear.all(), tt.says, tt.code)
+			}
+			if n := rough.Contributions(); n < after/3+1 || n >= fine.Contributions() {
+				t.Errorf("%d contributions, want some before and after it; the other device made %d", n, fine.Contributions())
+			}
+		})
+	}
+}
+
+// A loss that never returns keeps the device out of the rounds, but not from the model
+// or from its own end; once it returned nothing is left.
+func TestLiveLossHangs(t *testing.T) {
+	t.Parallel()
+	const dim = 100
+	s := newSite(t)
+	for _, stop := range []bool{false, true} {
+		name := map[bool]string{false: "hangs", true: "hangs-and-stopped"}[stop]
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := s.lead(roughPlan(t, name, dim))
+			hold := make(chan struct{})
+			fine := s.phone(name, "fine", dim, func(c *mobile.Config) { c.SetObjective(slow(5 * time.Millisecond)) })
+			hangs := s.phone(name, "hangs", dim, func(c *mobile.Config) {
+				c.SetObjective(&loss{f: func(int) (float64, error) { <-hold; return 0, nil }})
+			})
+			hangs.faulted(mobile.CodeBusy) // the round after it
+			if stop {
+				hangs.stopped()
+			} else {
+				hangs.returned("")
+				l.agrees(hangs.Client, "hangs")
+			}
+			if n := hangs.Contributions(); n != 0 {
+				t.Errorf("%d contributions of a loss that hangs", n)
+			}
+			if !stop { // without it every round would wait for it
+				fine.returned("")
+				l.agrees(fine.Client, "fine")
+			}
+			close(hold)
+			hangs.alone()
+		})
+	}
+}
+
+// Whatever a listener does, the run goes on, and Stop from inside of callbacks ends it.
+func TestLiveListenerMisbehaves(t *testing.T) {
+	t.Parallel()
+	const dim = 100
+	s := newSite(t)
+	l := s.lead(plan(t, "listens", dim, 3, 3, 20))
+	hold := make(chan struct{})
+	phones := map[string]*phone{}
+	for name, does := range map[string]func(){
+		"throws": func() { panic("no screen") },
+		"hangs":  func() { <-hold },
+		"fine":   nil,
+	} {
+		p := newPhone(t, s.settings("listens", name, dim))
+		p.ear.does = does
+		phones[name] = p
+		p.start()
+	}
+	for _, p := range phones {
+		p.returned("")
+		l.agrees(p.Client, p.id)
+		if p.Contributions() < 19 {
+			t.Errorf("%s: %d contributions to 20 rounds", p.id, p.Contributions())
+		}
+	}
+	close(hold)
+	for _, p := range phones {
+		p.alone()
+	}
+}
+
+// Stop may be called by the objective and by the listener: Run returns, and what they
+// had is released.
+func TestLiveStopInside(t *testing.T) {
+	t.Parallel()
+	const dim = 100
+	s := newSite(t)
+	s.lead(roughPlan(t, "stop", dim))
+	s.phone("stop", "other", dim, func(c *mobile.Config) { c.SetObjective(slow(5 * time.Millisecond)) })
+	var p *phone
+	cfg := s.settings("stop", "objective", dim)
+	began := make(chan struct{})
+	cfg.SetObjective(&loss{f: func(n int) (float64, error) {
+		if n == 5 {
+			<-began
+			p.Stop()
+			p.Stop()
+		}
+		return 0, nil
+	}})
+	p = newPhone(t, cfg)
+	p.start()
+	close(began)
+	p.returned("")
+	if p.State() != mobile.StateStopped || p.Run() == nil {
+		t.Errorf("state %s after Stop, and Run can run", mobile.StateName(p.State()))
+	}
+	p.alone()
+
+	heard := newPhone(t, s.settings("stop", "objective", dim)) // in the place of the one that stopped
+	heard.ear.does = func() {
+		if heard.Contributions() > 0 {
+			heard.Stop()
+		}
+	}
+	heard.start()
+	heard.returned("")
+	heard.alone()
+	if states := heard.ear.states; len(states) == 0 || states[len(states)-1] != mobile.StateStopped {
+		t.Errorf("the listener was told the states %v, want stopped at last", states)
+	}
+}
+
+// A device works as its Config and the app's news of network and power have it: it
+// declines, says why, and takes part as soon as it may.
+func TestLivePolicy(t *testing.T) {
+	t.Parallel()
+	const dim = 100
+	s := newSite(t)
+	s.lead(plan(t, "policy", dim, 2, 1, 1_000_000))
+	s.phone("policy", "other", dim, func(c *mobile.Config) { c.SetObjective(slow(5 * time.Millisecond)) })
+	p := newPhone(t, func() *mobile.Config {
+		c := s.settings("policy", "picky", dim)
+		c.UnmeteredOnly, c.MinBattery = true, 30
+		return c
+	}())
+	p.start()
+	declines := func(why string) {
+		t.Helper()
+		p.until("declining with "+why, func() bool {
+			return strings.Contains(strings.Join(p.ear.said(mobile.CodePolicy), "\n"), why)
+		})
+	}
+	contributes := func() {
+		t.Helper()
+		n := p.Contributions()
+		p.until("contributing", func() bool { return p.Contributions() > n+2 })
+	}
+	declines("SetNetwork")
+	p.SetNetwork(true, true)
+	declines("is metered")
+	if n := p.Contributions(); n != 0 {
+		t.Errorf("%d contributions on a metered network", n)
+	}
+	p.SetNetwork(true, false) // another network: it connects anew
+	declines("SetPower")
+	p.SetPower(false, 20)
+	declines("20 percent")
+	p.SetPower(true, 20)
+	contributes()
+	p.SetPower(false, 29)
+	declines("29 percent")
+	p.SetPower(false, 30)
+	contributes()
+	p.stopped()
+}

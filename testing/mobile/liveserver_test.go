@@ -1,0 +1,395 @@
+package mobile
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/zofl/zofl/client/mobile"
+)
+
+// TestLiveServers meets servers that it must not use, or cannot: the listener is told
+// which, Run goes on, since somebody may mend that, and Stop ends it at once.
+func TestLiveServers(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	gone := newSite(t)
+	gone.broker.Shutdown()
+	for name, tt := range map[string]struct {
+		edit func(t *testing.T, c *mobile.Config) error
+		url  string
+		code string
+	}{
+		"wrong CA":   {func(t *testing.T, c *mobile.Config) error { return c.SetCA(newAuthority(t).pem()) }, s.url, mobile.CodeTLS},
+		"wrong name": {nil, strings.Replace(s.url, "127.0.0.1", "localhost", 1), mobile.CodeTLS},
+		"wrong key": {func(t *testing.T, c *mobile.Config) error { return c.SetCredentials(newUser(t).seed) }, s.url,
+			mobile.CodeUnauthorized},
+		"no server":        {nil, gone.url, mobile.CodeOffline},
+		"no TLS":           {nil, newOpenSite(t).url, mobile.CodeTLS},
+		"no TLS, tls://":   {nil, "tls" + strings.TrimPrefix(newOpenSite(t).url, "nats"), mobile.CodeTLS},
+		"nkeys not wanted": {nil, (&site{t: t, authority: s.authority}).withoutKeys(), mobile.CodeUnauthorized},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			at := *s
+			at.t, at.url = t, tt.url
+			if tt.code == mobile.CodeTLS {
+				at.app = user{} // a server that asks for no key is not asked for TLS
+			}
+			cfg := at.settings("nowhere", "phone", 10)
+			if tt.edit != nil {
+				if err := tt.edit(t, cfg); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p := newPhone(t, cfg)
+			p.start()
+			p.faulted(tt.code)
+			if p.State() != mobile.StateOffline {
+				t.Errorf("state %s, want offline", mobile.StateName(p.State()))
+			}
+			p.stopped()
+			p.alone()
+			for _, f := range p.ear.all() {
+				if strings.Contains(f, "cancel") || strings.Contains(f, s.app.seed) {
+					t.Errorf("told %q", f)
+				}
+			}
+		})
+	}
+}
+
+// A server that comes late, and then refuses, is told of too.
+func TestLiveServersLate(t *testing.T) {
+	t.Parallel()
+	for code, edit := range map[string]func(c *mobile.Config) error{
+		mobile.CodeTLS:          func(c *mobile.Config) error { return c.SetCA(newAuthority(t).pem()) },
+		mobile.CodeUnauthorized: func(c *mobile.Config) error { return c.SetCredentials(newUser(t).seed) },
+	} {
+		t.Run(code, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			s.broker.Shutdown()
+			cfg := s.settings("nowhere", "phone", 10)
+			if err := edit(cfg); err != nil {
+				t.Fatal(err)
+			}
+			p := newPhone(t, cfg)
+			p.start()
+			p.faulted(mobile.CodeOffline)
+			s.start()
+			p.Reconnect()
+			p.faulted(code)
+			p.stopped()
+			p.alone()
+		})
+	}
+}
+
+// withoutKeys starts a broker that asks for no key, and returns its address.
+func (s *site) withoutKeys() string {
+	s.cfg.TLS = s.authority.server()
+	s.start()
+	return s.url
+}
+
+// An impostor is a server in the clear, that keeps what it is sent.
+type impostor struct {
+	t      *testing.T
+	listen net.Listener
+	talk   func(conn net.Conn, in *bufio.Reader)
+
+	mu   sync.Mutex // guards what follows
+	sent strings.Builder
+	all  sync.WaitGroup
+}
+
+// newImpostor starts one that greets with an INFO of some more fields, and talks.
+func newImpostor(t *testing.T, more string, talk func(conn net.Conn, in *bufio.Reader)) *impostor {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := &impostor{t: t, listen: l, talk: talk}
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			i.all.Go(func() { i.serve(conn, more) })
+		}
+	}()
+	t.Cleanup(func() { l.Close() })
+	return i
+}
+
+func (i *impostor) serve(conn net.Conn, more string) {
+	defer conn.Close()
+	fmt.Fprintf(conn, `INFO {"server_id":"X","version":"2.11.0","proto":1,"headers":true,"max_payload":65536,"nonce":"bm9uY2U"%s}`+"\r\n", more)
+	in := bufio.NewReader(io.TeeReader(conn, i))
+	if i.talk != nil {
+		i.talk(conn, in)
+	}
+	io.Copy(io.Discard, in)
+}
+
+// Write keeps what was sent.
+func (i *impostor) Write(b []byte) (int, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.sent.Write(b)
+}
+
+// got returns what it was sent, once its connections have ended.
+func (i *impostor) got() string {
+	i.listen.Close()
+	i.all.Wait()
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.sent.String()
+}
+
+// A server in the clear gets not a byte, and one that says that it has TLS and then
+// has none gets no more than a greeting of TLS: no names, no key.
+func TestLiveNothingInTheClear(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	secrets := []string{"CONNECT", "phone", "nowhere", s.app.public, s.app.seed, "bm9uY2U", "sig"}
+	for name, tt := range map[string]struct {
+		more, scheme string
+		bytes        bool
+	}{
+		"no TLS":            {"", "tls", false},
+		"no TLS, nats://":   {"", "nats", false},
+		"asks for keys":     {`,"auth_required":true`, "tls", false},
+		"says it has TLS":   {`,"tls_available":true`, "nats", true},
+		"says it wants TLS": {`,"tls_required":true`, "tls", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			i := newImpostor(t, tt.more, func(conn net.Conn, in *bufio.Reader) {
+				if tt.bytes {
+					in.ReadByte()
+					io.WriteString(conn, "PONG\r\n-ERR 'no'\r\n") // no TLS at all
+				}
+			})
+			at := *s
+			at.t, at.url = t, tt.scheme+"://"+i.listen.Addr().String()
+			p := newPhone(t, at.settings("nowhere", "phone", 10))
+			p.start()
+			p.faulted(mobile.CodeTLS)
+			p.stopped()
+			got := i.got()
+			if (got != "") != tt.bytes {
+				t.Errorf("the server got %q", got)
+			}
+			for _, secret := range secrets {
+				if strings.Contains(got, secret) {
+					t.Errorf("the server got %q: it has %q", got, secret)
+				}
+			}
+		})
+	}
+}
+
+// A server of this machine that sends a plaintext client to another is not followed.
+func TestLiveAdvertised(t *testing.T) {
+	t.Parallel()
+	i := newImpostor(t, `,"connect_urls":["192.0.2.1:4222"]`, func(conn net.Conn, in *bufio.Reader) {
+		in.ReadString('\n') // CONNECT
+		in.ReadString('\n') // PING
+		io.WriteString(conn, "PONG\r\n")
+		in.ReadString('\n') // it subscribes: now it has the other address
+		conn.Close()
+	})
+	s := &site{t: t, url: "nats://" + i.listen.Addr().String()}
+	p := s.phone("nowhere", "phone", 10)
+	p.faulted(mobile.CodeInsecure)
+	if said := p.ear.said(mobile.CodeInsecure)[0]; !strings.Contains(said, "192.0.2.1") {
+		t.Errorf("told %q", said)
+	}
+	p.stopped()
+	p.alone()
+}
+
+// What the server denies a user ends Run, and says what.
+func TestLivePermission(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]server.Permissions{
+		"replies":       {Publish: &server.SubjectPermission{Deny: []string{"zo.denied.p.>"}}},
+		"announcements": {Subscribe: &server.SubjectPermission{Deny: []string{"zo.denied.a.>"}}},
+		"an inbox":      {Subscribe: &server.SubjectPermission{Deny: []string{"_INBOX_phone.>"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := deniedSite(t, tt)
+			s.lead(plan(t, "denied", 10, 1, 1, 3))
+			p := s.phone("denied", "phone", 10)
+			p.returned(mobile.CodePermission)
+			if p.State() != mobile.StateIdle {
+				t.Errorf("state %s after Run", mobile.StateName(p.State()))
+			}
+			p.alone()
+		})
+	}
+}
+
+// deniedSite is a site whose app has permissions.
+func deniedSite(t *testing.T, denied server.Permissions) *site {
+	t.Helper()
+	s := &site{t: t, authority: newAuthority(t), app: newUser(t), ours: newUser(t)}
+	b := serve(t, &server.Options{
+		TLS: true, TLSConfig: s.authority.server(), TLSTimeout: 10,
+		Nkeys: []*server.NkeyUser{{Nkey: s.app.public, Permissions: &denied}, {Nkey: s.ours.public}},
+	})
+	s.url = b.ClientURL()
+	return s
+}
+
+// A plain run needs no TLS at an address of this machine, and none is tried, also where
+// a CA was set for other servers.
+func TestLivePlaintext(t *testing.T) {
+	t.Parallel()
+	b := serve(t, &server.Options{
+		Websocket: server.WebsocketOpts{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoTLS: true},
+	})
+	for _, address := range []string{b.ClientURL(), b.WebsocketURL()} {
+		for _, ca := range []bool{false, true} {
+			s := &site{t: t, url: b.ClientURL()}
+			run := fmt.Sprintf("plain-%s-%v", address[:2], ca)
+			l := s.lead(plan(t, run, 10, 1, 1, 5))
+			s.url = address
+			p := s.phone(run, "phone", 10, func(c *mobile.Config) {
+				if !ca {
+					return
+				}
+				if err := c.SetCA(newAuthority(t).pem()); err != nil {
+					t.Fatal(err)
+				}
+			})
+			p.returned("")
+			l.agrees(p.Client, "phone")
+		}
+	}
+}
+
+// The bytes that a client counts are those of its socket, TLS and all, over
+// reconnects.
+func TestLiveBytes(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	through := newRelay(t, strings.TrimPrefix(s.url, "tls://"))
+	l := s.lead(plan(t, "bytes", 1000, 1, 1, 300))
+	at := *s
+	at.url = "tls://" + through.listen.Addr().String()
+	p := at.phone("bytes", "phone", 1000)
+	p.until("some rounds", func() bool { return p.Contributions() > 20 })
+	p.Reconnect()
+	p.returned("")
+	l.agrees(p.Client, "phone")
+	through.all.Wait() // both sides have closed
+	up, down := through.up.Load(), through.down.Load()
+	if sent := p.BytesSent(); sent != up || sent < 300*20 {
+		t.Errorf("%d bytes sent, the relay took %d", sent, up)
+	}
+	// What came while it closed was not read.
+	if received := p.BytesReceived(); received > down || received < down-2000 || received < 300*20 {
+		t.Errorf("%d bytes received, the relay gave %d", received, down)
+	}
+	if n := through.dials.Load(); n != 2 {
+		t.Errorf("%d connections, want one and another", n)
+	}
+}
+
+// A relay passes connections on to a server and counts.
+type relay struct {
+	listen          net.Listener
+	up, down, dials atomic.Int64
+	all             sync.WaitGroup
+}
+
+func newRelay(t *testing.T, to string) *relay {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &relay{listen: l}
+	go func() {
+		for {
+			from, err := l.Accept()
+			if err != nil {
+				return
+			}
+			r.dials.Add(1)
+			server, err := net.Dial("tcp", to)
+			if err != nil {
+				from.Close()
+				continue
+			}
+			r.all.Go(func() { r.pass(server, from, &r.up) })
+			r.all.Go(func() { r.pass(from, server, &r.down) })
+		}
+	}()
+	t.Cleanup(func() { l.Close() })
+	return r
+}
+
+func (r *relay) pass(to, from net.Conn, n *atomic.Int64) {
+	defer to.Close()
+	buf := make([]byte, 32<<10)
+	for {
+		got, err := from.Read(buf)
+		n.Add(int64(got))
+		if err != nil {
+			return
+		}
+		if _, err := to.Write(buf[:got]); err != nil {
+			// The other side is gone: what comes still counts.
+			for err = nil; err == nil; n.Add(int64(got)) {
+				got, err = from.Read(buf)
+			}
+			return
+		}
+	}
+}
+
+// A server that went away during a run does not keep Stop waiting, nor does RunFor
+// outstay its time.
+func TestLiveServerGone(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.lead(plan(t, "gone", 100, 2, 2, 1_000_000))
+	phones := []*phone{s.phone("gone", "a", 100), s.phone("gone", "b", 100)}
+	for _, p := range phones {
+		p.until("some rounds", func() bool { return p.Contributions() > 5 })
+	}
+	s.broker.Shutdown()
+	for _, p := range phones {
+		p.until("offline", func() bool { return p.State() == mobile.StateOffline })
+		p.Reconnect()
+		p.stopped()
+		if n, err := p.Params(make([]byte, 400)); n == 0 || err != nil {
+			t.Errorf("the model after Stop: record %d, %v", n, err)
+		}
+		p.alone()
+	}
+	p := newPhone(t, s.settings("gone", "c", 100))
+	began := time.Now()
+	if err := p.RunFor(50); err != nil {
+		t.Error(err)
+	}
+	if d := time.Since(began); d > soon {
+		t.Errorf("RunFor(50) took %v", d)
+	}
+}

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Runs whole runs of client/mobile, with a broker and TLS, under emulated processors
+# of Raspberry Pis and phones; and compiles what apps link for all systems that they
+# have. check.sh all calls it.
+#
+#   testing/mobile/qemu.sh              all
+#   testing/mobile/qemu.sh pi-zero      one of pi-zero, pi, arm64 and android
+#
+# It needs qemu-user-static and, for Android's loader, libc6-arm64-cross.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+export GOWORK=off CGO_ENABLED=0
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { printf 'qemu.sh: %s\n' "$*" >&2; exit 1; }
+
+# need TOOL-OR-FILE PACKAGE: fails with the apt line where it is missing.
+need() {
+	[ -e "$1" ] || command -v "$1" >/dev/null || fail "$1 is missing: apt-get install -y $2"
+}
+
+# live NAME VAR=VALUE... -- EMULATOR: the runs there.
+live() {
+	local name=$1 env=()
+	shift
+	while [ "$1" != -- ]; do env+=("$1"); shift; done
+	shift
+	need "$1" qemu-user-static
+	printf '== live on %s\n' "$name"
+	env "${env[@]}" go -C testing test -exec "$*" -count=1 -timeout 5m -v \
+		-run '^TestLive(Slices|NothingInTheClear)?$' ./mobile >"$work/out" 2>&1 || { cat "$work/out"; fail "live on $name"; }
+	[ "$(grep -c '^--- PASS: TestLive' "$work/out")" = 3 ] || { cat "$work/out"; fail "live on $name: tests are missing"; }
+	grep -E '^(--- PASS|ok)' "$work/out"
+}
+
+# A Pi Zero has no instructions of arm v7, and dies of one.
+pi-zero() { live "arm v6" GOARCH=arm GOARM=6 -- qemu-arm-static -cpu arm1176; }
+pi() { live "arm v7" GOARCH=arm GOARM=7 -- qemu-arm-static; }
+arm64() { live arm64 GOARCH=arm64 -- qemu-aarch64-static; }
+
+# Executables for Android name its loader, which glibc's can stand in for; what it has
+# for temporary files is not here.
+android() {
+	local loader=/usr/aarch64-linux-gnu/lib/ld-linux-aarch64.so.1
+	need "$loader" libc6-arm64-cross
+	mkdir -p "$work/root/system/bin"
+	cp -L "$loader" "$work/root/system/bin/linker64"
+	live "android/arm64" GOOS=android GOARCH=arm64 TMPDIR="$work" -- qemu-aarch64-static -L "$work/root"
+}
+
+# libraries compiles the root module's packages, but programs, for a system: those for
+# phones are linked with C only.
+libraries() {
+	printf '== libraries for %s/%s\n' "$1" "$2"
+	go list -f '{{if ne .Name "main"}}{{.ImportPath}}{{end}}' ./... >"$work/packages"
+	[ "$(wc -l <"$work/packages")" -ge 8 ] || fail "the root module's packages are missing"
+	GOOS=$1 GOARCH=$2 xargs go build <"$work/packages"
+}
+
+if [ $# -gt 0 ]; then
+	declare -F "$1" >/dev/null || fail "$1 is none of pi-zero, pi, arm64 and android"
+	"$1"
+	exit
+fi
+for system in android/arm android/arm64 android/amd64 ios/arm64; do libraries "${system%/*}" "${system#*/}"; done
+pi-zero
+pi
+arm64
+android

@@ -1,0 +1,28 @@
+package mobile
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// serve starts a server with options that package broker has no words for, at an
+// address of this machine.
+func serve(t *testing.T, opts *server.Options) *server.Server {
+	t.Helper()
+	if opts.Host == "" {
+		opts.Host = "127.0.0.1"
+	}
+	opts.Port, opts.NoSigs, opts.NoLog = server.RANDOM_PORT, true, true
+	s, err := server.NewServer(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("the server is not ready")
+	}
+	return s
+}

@@ -1,0 +1,86 @@
+package mobile
+
+import (
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/testing/broker"
+)
+
+// A site is where runs are held: a broker at an address of its own, which can go
+// away and come back.
+type site struct {
+	t         *testing.T
+	authority *authority // nil: no TLS
+	app, ours user       // the app's user, and that of what runs in this process
+	cfg       broker.Config
+	broker    *broker.Broker
+	url       string
+}
+
+// newSite starts a broker that takes connections under TLS from users with a key.
+func newSite(t *testing.T) *site {
+	t.Helper()
+	s := &site{t: t, authority: newAuthority(t), app: newUser(t), ours: newUser(t)}
+	s.cfg = broker.Config{TLS: s.authority.server(), Nkeys: []string{s.app.public, s.ours.public}}
+	s.start()
+	return s
+}
+
+// newOpenSite starts a broker that asks for nothing.
+func newOpenSite(t *testing.T) *site {
+	t.Helper()
+	s := &site{t: t}
+	s.start()
+	return s
+}
+
+func (s *site) start() {
+	s.t.Helper()
+	b, err := broker.Run(s.cfg)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.broker, s.url = b, b.URL()
+	s.cfg.Listen = s.url[len(s.scheme())+len("://"):] // the next one has the same
+	s.t.Cleanup(b.Shutdown)
+}
+
+func (s *site) scheme() string {
+	if s.authority == nil {
+		return "nats"
+	}
+	return "tls"
+}
+
+// restart stops the broker and starts another one at its address.
+func (s *site) restart() {
+	s.t.Helper()
+	s.broker.Shutdown()
+	s.start()
+}
+
+// connect makes a connection of this process, which outlives the broker.
+func (s *site) connect(name string) *nats.Conn {
+	s.t.Helper()
+	opts := client.ConnectOptions(name)
+	if s.authority != nil {
+		opts = append(opts, s.authority.Trust(), s.ours.key)
+	}
+	nc, err := nats.Connect(s.url, opts...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(nc.Close)
+	return nc
+}
+
+// way says how an app gets here, as the programs in java take it.
+func (s *site) way() map[string]any {
+	if s.authority == nil {
+		return map[string]any{"url": s.url, "plaintext": true}
+	}
+	return map[string]any{"url": s.url, "ca": s.authority.pem(), "credentials": s.app.seed}
+}

@@ -1,0 +1,141 @@
+package mobile
+
+import (
+	"context"
+	"math/rand/v2"
+	"runtime/pprof"
+	"sync"
+	"testing"
+
+	"github.com/zofl/zofl/client/mobile"
+)
+
+// A storm has so many restarts of the broker, with rounds between them.
+const (
+	stormRestarts = 1
+	stormRounds   = 10
+)
+
+// TestLiveStorm calls everything from many threads, from inside of the loss and of the
+// listener too, while the broker comes and goes: nothing hangs or ends but by its
+// rules, and afterwards the client trains to the digest of the log.
+func TestLiveStorm(t *testing.T) {
+	t.Parallel()
+	const dim, rounds = 200, 1_000_000
+	s := newSite(t)
+	p := plan(t, "storm", dim, 2, 1, rounds)
+	p.Deadline, p.Reannounce = 200, 100
+	l := s.lead(p)
+	l.companions(1)
+	dir := t.TempDir()
+	for range 2 {
+		cfg := s.settings("storm", "phone", dim)
+		cfg.StateDir = dir
+		var p *phone
+		model, digest := make([]byte, 4*dim), make([]byte, 32)
+		asks := func(model, digest []byte) {
+			if _, err := p.Params(model); err != nil {
+				t.Errorf("Params: %v", err)
+			}
+			if _, err := p.Digest(digest); err != nil {
+				t.Errorf("Digest: %v", err)
+			}
+		}
+		cfg.SetObjective(&loss{f: func(n int) (float64, error) {
+			asks(model, digest)
+			if n%50 == 0 {
+				p.Reconnect()
+			}
+			return 0, nil
+		}})
+		p = newPhone(t, cfg)
+		heard := make([]byte, 4*dim)
+		p.ear.does = func() {
+			asks(heard, make([]byte, 32))
+			p.SetNetwork(true, p.Record()%7 == 0)
+		}
+		l.storm(p)
+		p.alone()
+	}
+	last := newPhone(t, func() *mobile.Config {
+		c := s.settings("storm", "phone", dim)
+		c.StateDir = dir // nobody has it
+		return c
+	}())
+	last.start()
+	last.until("some rounds", func() bool { return last.Contributions() > 5 })
+	last.stopped()
+	l.holds(l.replayTo(uint64(last.Record())), last.Client, "phone")
+}
+
+// storm runs a client and lets threads call all that it has.
+func (l *lead) storm(p *phone) {
+	ctx, cancel := context.WithCancel(l.t.Context())
+	defer cancel()
+	var all sync.WaitGroup
+	call := func(f func(r *rand.Rand)) {
+		all.Go(func() {
+			pprof.Do(ctx, pprof.Labels("phone", p.name()), func(context.Context) {
+				for r := rand.New(rand.NewPCG(1, 2)); ctx.Err() == nil; {
+					f(r)
+				}
+			})
+		})
+	}
+	for range 2 { // one of these runs, the others are told that it does
+		call(func(r *rand.Rand) { p.allows("RunFor", p.RunFor(1+r.Int64N(300))) })
+	}
+	call(func(*rand.Rand) { p.allows("Load", p.Load()) })
+	for range 4 {
+		call(func(r *rand.Rand) {
+			model, digest := make([]byte, 4*p.Dim()), make([]byte, 32)
+			p.allows("Params", first(p.Params(model)))
+			p.allows("Digest", first(p.Digest(digest)))
+			p.SetPower(r.IntN(2) == 0, r.IntN(101))
+			if r.IntN(100) == 0 {
+				p.SetNetwork(r.IntN(2) == 0, r.IntN(2) == 0)
+			}
+			if r.IntN(1000) == 0 {
+				p.Reconnect()
+			}
+			p.State()
+			p.Ended()
+			p.Loss()
+			p.BytesSent()
+			p.BytesReceived()
+		})
+	}
+	for range stormRestarts {
+		l.more(stormRounds)
+		l.site.restart()
+	}
+	l.more(stormRounds)
+	p.Stop() // in the middle of it
+	p.Stop()
+	cancel()
+	all.Wait()
+	if p.State() != mobile.StateStopped {
+		l.t.Errorf("state %s after Stop", mobile.StateName(p.State()))
+	}
+}
+
+// more waits for so many rounds more.
+func (l *lead) more(rounds uint64) {
+	l.t.Helper()
+	l.after(<-l.round + rounds)
+}
+
+func first(_ int64, err error) error { return err }
+
+// allows checks that an error is none, but that another call is under way, or that the
+// client was stopped.
+func (p *phone) allows(what string, err error) {
+	if err == nil {
+		return
+	}
+	switch mobile.ErrorCode(err.Error()) {
+	case mobile.CodeRunning, mobile.CodeStopped:
+	default:
+		p.t.Errorf("%s: %v", what, err)
+	}
+}
