@@ -9,20 +9,23 @@
 #                    processes that are killed, long absences, and the papers'
 #                    experiments in small. Under 8 minutes warm.
 #   ./check.sh all   also the golden vectors under qemu on arm64, arm v6 and v7,
-#                    riscv64 and s390x, their disassembly, and a run that mixes
-#                    architectures.
+#                    riscv64 and s390x, their disassembly, a run that mixes
+#                    architectures, whole runs of client/mobile on those of phones
+#                    and Raspberry Pis; and on this machine's JVM what gobind makes
+#                    of it: Java and Kotlin devices, and the Android example's core.
 set -euo pipefail
 cd "$(dirname "$0")"
 export GOWORK=off
 
-modules=(. internal/asm testing coordinator/zofl examples/pid)
+modules=(. internal/asm testing coordinator/zofl examples/pid examples/android)
 # Packages whose results must agree on every architecture.
 replicated=(./prng ./mathx ./client/replica)
 
-# Packages of arithmetic, which the race detector would make minutes of. Of the
-# experiments those that start goroutines of their own are raced below, and
-# testing/paper/run, which runs all the others.
-unraced='github.com/zofl/zofl/testing/paper
+# Packages of arithmetic, which the race detector would make minutes of; they run
+# without it below. Of the experiments those that start goroutines of their own are
+# raced, and testing/paper/run, which runs all the others.
+unraced='github.com/zofl/zofl/prng
+github.com/zofl/zofl/testing/paper
 github.com/zofl/zofl/testing/paper/blackbox
 github.com/zofl/zofl/testing/numerics'
 
@@ -99,11 +102,28 @@ unfused() {
 	done
 }
 
+# phones: client/mobile in Java and Kotlin, and the Android example, without Google's
+# SDK and without a network. What Maven takes from its cache .ci/setup put there.
+phones() {
+	local jvm=$PWD/examples/android/_hostjvm
+	export MVN=-o
+	step "the Android example"
+	mvn -o -q -B -f examples/android/pom.xml test
+	examples/android/hostjvm.sh
+	examples/android/typecheck.sh
+	step "Java and Kotlin devices"
+	mvn -o -q -B -f testing/mobile/shrink dependency:copy-dependencies -DoutputDirectory=_jars
+	ZOFL_QEMU=1 ZOFL_JVM=$jvm ZOFL_R8=$PWD/testing/mobile/shrink/_jars go -C testing test -count=1 ./mobile
+}
+
 need go golang
 need git git
 need gcc gcc
 if [ "${1:-}" = all ]; then
 	for a in arm aarch64 riscv64 s390x; do need "qemu-$a-static" qemu-user-static; done
+	need javac default-jdk-headless
+	need mvn maven
+	need unzip unzip
 fi
 
 if [ "$(go env GOHOSTARCH)" = amd64 ]; then
@@ -115,10 +135,13 @@ for dir in "${modules[@]}"; do check_module "$dir"; done
 go -C testing test -race -run 'TestLag|TestMemory' ./paper
 plain
 step "every length of the vector kernels, seeds, kills, absences and experiments without the race detector"
-go test ./mathx
-go -C testing test ./paper ./paper/blackbox ./numerics & # processes that are killed leave time for it
+go test ./prng ./mathx
+go -C testing test ./fleet -run TestKillRaspberry & # processes that are killed leave time for others
+sensors=$!
+go -C testing test ./paper ./paper/blackbox ./numerics &
 arithmetic=$!
-go -C testing test ./fleet ./fleet/simulation -run 'TestKill|TestAway|TestSeeds'
+go -C testing test ./fleet ./fleet/simulation -run 'TestKill|TestAway|TestSeeds' -skip TestKillRaspberry
+wait "$sensors"
 wait "$arithmetic"
 if [ "$(go env GOHOSTARCH)" = amd64 ]; then
 	golden 386 GOARCH=386
@@ -142,5 +165,7 @@ if [ "${1:-}" = all ]; then
 	unfused s390x GOARCH=s390x
 	step "devices of other architectures in one run"
 	ZOFL_QEMU=1 go -C testing test -count=1 -run 'TestMixedArchitectures' ./fleet
+	testing/mobile/qemu.sh
+	phones
 fi
 step "all passed"
