@@ -2,14 +2,17 @@
 // devices train one model that they can only evaluate. A device supplies the
 // loss at given parameters; directions to probe are regenerated from shared
 // seeds; what travels is a handful of scalars a round, whatever the size of
-// the model. The package itself holds no code.
+// the model, but for the methods that send vectors. The package itself holds no
+// code.
 //
 // # For an app on a device
 //
 //   - [github.com/zofl/zofl/client] runs the device: it probes the app's loss,
 //     replies over a NATS connection that the app owns, and hands out the
 //     current parameters.
-//   - [github.com/zofl/zofl/client/mobile] is the client's face for gomobile.
+//   - [github.com/zofl/zofl/client/mobile] is the client's face for gomobile:
+//     Java, Kotlin, Swift and Objective-C.
+//   - examples/raspberrypi is an agent for sensors, and examples/android an app.
 //
 // # For whoever runs a training
 //
@@ -25,13 +28,14 @@
 //
 //   - [github.com/zofl/zofl/wire] defines the bytes that travel and the log.
 //   - [github.com/zofl/zofl/prng] defines the directions.
-//   - [github.com/zofl/zofl/mathx] defines the order of rounding.
+//   - [github.com/zofl/zofl/mathx] defines the order of rounding; its package
+//     surrogate is a device's own numerics, which nobody replays.
 //   - [github.com/zofl/zofl/client/replica] is the model as a pure replay of
 //     the log.
 //   - [github.com/zofl/zofl/bus] has the few calls made of NATS, and a bus in
 //     memory for tests and simulation.
 //   - testing is a module of its own: brokers, fleets, models and the papers'
-//     experiments.
+//     experiments; examples/pid is another, a fleet that tunes its controllers.
 //
 // # Determinism
 //
