@@ -10,13 +10,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/testing/freeport"
 	"github.com/zofl/zofl/wire"
 )
 
 // TestPrivateRun: devices and a witness that have the run key train; the
 // coordinator, which has not, leads them; export needs it, and verify for digests.
 func TestPrivateRun(t *testing.T) {
-	dir, address := t.TempDir(), freeAddress(t)
+	dir, address := t.TempDir(), freeport.Address(t)
 	plan, key, log, url := filepath.Join(dir, "plan.json"), filepath.Join(dir, "key"), filepath.Join(dir, "log"), "nats://"+address
 	if _, err := zofl(t, "plan", "--run", "quiet", "--dim", "20", "--write", plan, "--secret", key, "--set", "members=2", "--set", "target=2",
 		"--set", "quorum=2", "--set", "rounds=5", "--set", "reannounce=100", "--set", "digest_every=1"); err != nil {

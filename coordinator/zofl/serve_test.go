@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
 	"github.com/zofl/zofl/testing/broker"
+	"github.com/zofl/zofl/testing/freeport"
 )
 
 // A buffer is written by one goroutine and read by another.
@@ -68,17 +68,6 @@ func background(t *testing.T, args ...string) *service {
 	return s
 }
 
-// freeAddress is an address on which nobody listens.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // A kitchen is a run of two devices and a coordinator with a broker of its own.
 type kitchen struct {
 	t         *testing.T
@@ -98,7 +87,7 @@ func newKitchen(t *testing.T, serve ...string) *kitchen {
 func newKitchenOf(t *testing.T, plan []string, serve ...string) *kitchen {
 	t.Helper()
 	dir := t.TempDir()
-	address := freeAddress(t)
+	address := freeport.Address(t)
 	k := &kitchen{t: t, dir: dir, url: "nats://" + address, plan: filepath.Join(dir, "plan.json"), log: filepath.Join(dir, "log")}
 	args := append([]string{"plan", "--run", "kitchen", "--dim", fmt.Sprint(kitchenDim), "--write", k.plan, "--set", "members=2", "--set", "target=2",
 		"--set", "quorum=1", "--set", "reannounce=100", "--set", "deadline=500", "--set", "max_attempts=1000", "--set", "digest_every=4"}, plan...)
@@ -274,7 +263,7 @@ func TestServeAndLogsRefuse(t *testing.T) {
 	}{
 		{[]string{"serve"}, []string{"--store"}},
 		{[]string{"serve", noPlan, "--store", dir}, []string{"none.json"}},
-		{[]string{"serve", "--store", dir, "--listen", freeAddress(t)}, []string{dir, "PLAN"}},
+		{[]string{"serve", "--store", dir, "--listen", freeport.Address(t)}, []string{dir, "PLAN"}},
 		{[]string{"serve", noPlan, noPlan}, []string{"2 files"}},
 		{[]string{"serve", "--store", dir, "--listen", "0.0.0.0:4222"}, []string{"0.0.0.0:4222", "loopback", "--url"}},
 		{[]string{"serve", "--store", dir, "--listen", "4222"}, []string{"--listen", "4222"}},
@@ -366,7 +355,7 @@ func TestExitCodes(t *testing.T) {
 // TestServeAwaitsItsBroker: a coordinator that is started before its broker
 // waits for it, and nothing is made for a run that has no plan.
 func TestServeAwaitsItsBroker(t *testing.T) {
-	address := freeAddress(t)
+	address := freeport.Address(t)
 	k := &kitchen{t: t, dir: t.TempDir(), url: "nats://" + address}
 	k.plan = filepath.Join(k.dir, "plan.json")
 	if _, err := zofl(t, "plan", "--run", "kitchen", "--dim", "3", "--write", k.plan); err != nil {

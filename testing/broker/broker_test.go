@@ -10,6 +10,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/zofl/zofl/testing/freeport"
 )
 
 // patience ends a test that hangs; no test waits for it to pass.
@@ -181,6 +183,9 @@ func TestJetStream(t *testing.T) {
 func TestShutdown(t *testing.T) {
 	for name, cfg := range kinds {
 		t.Run(name, func(t *testing.T) {
+			if !cfg.InProcess {
+				cfg.Listen = freeport.Address(t)
+			}
 			b := run(t, cfg)
 			closed := make(chan struct{})
 			dial(t, b, "client", nats.NoReconnect(),
@@ -194,7 +199,7 @@ func TestShutdown(t *testing.T) {
 			if cfg.InProcess {
 				return
 			}
-			l, err := net.Listen("tcp", strings.TrimPrefix(b.URL(), "nats://"))
+			l, err := net.Listen("tcp", cfg.Listen)
 			if err != nil {
 				t.Fatalf("port is not free: %v", err)
 			}

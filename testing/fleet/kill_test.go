@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/testing/broker/servers"
+	"github.com/zofl/zofl/testing/freeport"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -172,7 +173,7 @@ func (k *killRun) judge(log ...string) string {
 func embedded(t *testing.T, run string, target, quorum uint32) *killRun {
 	t.Helper()
 	k := &killRun{t: t, dir: t.TempDir(), rounds: killRounds, phases: 1}
-	address := fmt.Sprintf("127.0.0.1:%d", servers.FreePorts(t, 1)[0])
+	address := freeport.Address(t)
 	k.url = "nats://" + address
 	plan := killPlan(t, k.dir, run, target, quorum)
 	k.leads = []*party{newParty(t, "coordinator", "serve", plan, "--store", filepath.Join(k.dir, "log"), "--listen", address, "--json")}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zofl/zofl/testing/broker/servers"
+	"github.com/zofl/zofl/testing/freeport"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -58,7 +58,7 @@ func denseKillPlan(t *testing.T, dir string) string {
 func denseEmbedded(t *testing.T, due func(p *party, line map[string]any) bool) *denseKill {
 	t.Helper()
 	k := &denseKill{killRun: killRun{t: t, dir: t.TempDir(), rounds: denseRounds, phases: 2}}
-	address := fmt.Sprintf("127.0.0.1:%d", servers.FreePorts(t, 1)[0])
+	address := freeport.Address(t)
 	k.url = "nats://" + address
 	hit := make(chan *party)
 	watch := func(p *party, line map[string]any) {

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zofl/zofl/testing/broker/servers"
+	"github.com/zofl/zofl/testing/freeport"
 )
 
 const (
@@ -151,7 +151,7 @@ func TestKillRaspberry(t *testing.T) {
 	t.Parallel()
 	program, rooms, plan := sensorRun(t)
 	log := filepath.Join(t.TempDir(), "log")
-	address := fmt.Sprintf("127.0.0.1:%d", servers.FreePorts(t, 1)[0])
+	address := freeport.Address(t)
 	seen := &metricsOf{rounds: make(chan float64)}
 	lead := &party{t: t, name: "coordinator", args: []string{"serve", plan, "--store", log, "--listen", address, "--json"}, each: seen.see}
 	lead.begin()

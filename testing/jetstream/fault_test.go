@@ -15,6 +15,7 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/testing/broker"
 	"github.com/zofl/zofl/testing/broker/servers"
+	"github.com/zofl/zofl/testing/freeport"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -301,7 +302,7 @@ func hole(t *testing.T, p place, run string) {
 // A read ends with its context, even if no server answers.
 func TestReadEnds(t *testing.T) {
 	t.Parallel()
-	b, err := broker.Run(broker.Config{JetStream: t.TempDir()})
+	b, err := broker.Run(broker.Config{JetStream: t.TempDir(), Listen: freeport.Address(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/testing/broker"
+	"github.com/zofl/zofl/testing/freeport"
 )
 
 // A site is where runs are held: a broker at an address of its own, which can go
@@ -24,7 +25,7 @@ type site struct {
 func newSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{t: t, authority: newAuthority(t), app: newUser(t), ours: newUser(t)}
-	s.cfg = broker.Config{TLS: s.authority.server(), Nkeys: []string{s.app.public, s.ours.public}}
+	s.cfg = broker.Config{Listen: freeport.Address(t), TLS: s.authority.server(), Nkeys: []string{s.app.public, s.ours.public}}
 	s.start()
 	return s
 }
@@ -32,7 +33,7 @@ func newSite(t *testing.T) *site {
 // newOpenSite starts a broker that asks for nothing.
 func newOpenSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{t: t}
+	s := &site{t: t, cfg: broker.Config{Listen: freeport.Address(t)}}
 	s.start()
 	return s
 }
@@ -44,15 +45,7 @@ func (s *site) start() {
 		s.t.Fatal(err)
 	}
 	s.broker, s.url = b, b.URL()
-	s.cfg.Listen = s.url[len(s.scheme())+len("://"):] // the next one has the same
 	s.t.Cleanup(b.Shutdown)
-}
-
-func (s *site) scheme() string {
-	if s.authority == nil {
-		return "nats"
-	}
-	return "tls"
 }
 
 // restart stops the broker and starts another one at its address.

@@ -5,8 +5,6 @@ package servers
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +13,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/zofl/zofl/testing/freeport"
 )
 
 // A Cluster is servers that hold streams together.
@@ -25,7 +25,7 @@ type Cluster struct{ Servers []*Server }
 // when the test does; their logs are shown if it failed.
 func Start(t testing.TB, n int) *Cluster {
 	t.Helper()
-	ports := FreePorts(t, 2*n)
+	ports := freeport.Take(t, 2*n)
 	routes := make([]string, n)
 	for i := range n {
 		routes[i] = fmt.Sprintf(`"nats://127.0.0.1:%d"`, ports[n+i])
@@ -153,24 +153,4 @@ func (c *Cluster) leads(info *jetstream.ClusterInfo) (*Server, error) {
 		}
 	}
 	return nil, fmt.Errorf("it is %s, which is none of these servers", info.Leader)
-}
-
-// FreePorts returns ports that nobody uses now, and that no outgoing connection
-// gets while a server is down: they are below the range of those.
-func FreePorts(t testing.TB, n int) []int {
-	t.Helper()
-	var ports []int
-	for range 1000 {
-		port := 20000 + rand.IntN(12000)
-		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
-		if err != nil {
-			continue
-		}
-		defer l.Close() // all are held until all are found
-		if ports = append(ports, port); len(ports) == n {
-			return ports
-		}
-	}
-	t.Fatal("no free ports")
-	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/testing/broker"
+	"github.com/zofl/zofl/testing/freeport"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -209,7 +210,8 @@ func TestStatusJSON(t *testing.T) {
 // TestServeAfterAnAbsence: a coordinator that was deposed while its broker was
 // away leaves nobody behind who takes requests and does not answer them.
 func TestServeAfterAnAbsence(t *testing.T) {
-	b, err := broker.Run(broker.Config{})
+	cfg := broker.Config{Listen: freeport.Address(t)}
+	b, err := broker.Run(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +244,7 @@ func TestServeAfterAnAbsence(t *testing.T) {
 	b.Shutdown()
 	<-gone
 	_ = stop() // the connection is down
-	if b, err = broker.Run(broker.Config{Listen: strings.TrimPrefix(b.URL(), "nats://")}); err != nil {
+	if b, err = broker.Run(cfg); err != nil {
 		t.Fatal(err)
 	}
 	defer b.Shutdown()

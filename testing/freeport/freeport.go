@@ -1,0 +1,62 @@
+// Package freeport gives tests TCP ports for servers that stop and come back:
+//
+//	address := freeport.Address(t) // "127.0.0.1:23517"
+//
+// A port is the test's until it ends, also while nobody listens there. No other test
+// is given it, of this program or of one that runs beside it, and it is below the
+// range that the system takes the ports of outgoing connections from.
+package freeport
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"testing"
+)
+
+const (
+	first = 20000
+	count = 12000 // Linux's outgoing connections begin at 32768
+)
+
+// Take returns n ports of 127.0.0.1.
+func Take(t testing.TB, n int) []int {
+	t.Helper()
+	var ports []int
+	for range 1000 {
+		port := first + rand.IntN(count)
+		hold, err := reserve(port)
+		if err != nil {
+			continue
+		}
+		t.Cleanup(func() { hold.Close() })
+		if ports = append(ports, port); len(ports) == n {
+			return ports
+		}
+	}
+	t.Fatalf("of %d ports wanted %d are free between %d and %d", n, len(ports), first, first+count)
+	return nil
+}
+
+// Address returns "127.0.0.1" with a port.
+func Address(t testing.TB) string {
+	t.Helper()
+	return fmt.Sprint("127.0.0.1:", Take(t, 1)[0])
+}
+
+// reserve holds a TCP port that nobody listens at. What is held is the UDP port of the
+// same number, which no server of ours wants: the system gives it to one process, and
+// frees it when that ends, however it does.
+func reserve(port int) (net.PacketConn, error) {
+	address := fmt.Sprint("127.0.0.1:", port)
+	hold, err := net.ListenPacket("udp", address)
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		hold.Close()
+		return nil, err
+	}
+	return hold, l.Close()
+}
