@@ -74,7 +74,7 @@ func count(t *testing.T, text string) int {
 }
 
 func TestMemory(t *testing.T) {
-	r, err := memoryReport(t.Context(), &Env{}, 1<<15, 1<<18)
+	r, err := memoryReport(t.Context(), &Env{}, 1<<16, 1<<20) // a hundredth of d is 39 kB
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,9 @@ func (t *Traffic) add(line, subject string, frame []byte, times uint64) {
 type Totals struct {
 	Up    Traffic // contributions, and other replies; vectors in pieces, and requests for them
 	Down  Traffic // announcements; vectors in pieces, and answers to those that came
-	Other Traffic // joins and catch-ups, both ways: of clients that come together
+	// Other are joins and catch-ups, both ways, of clients that come together, and
+	// replies that were sent again: who joins while a round opens is asked twice.
+	Other Traffic
 }
 
 // A Meter is the coordinator's bus, and counts.
@@ -35,12 +37,15 @@ type Meter struct {
 	bus.Bus
 	clients uint64
 
-	mu     sync.Mutex // guards totals
+	mu     sync.Mutex // guards what follows
 	totals Totals
+	last   map[string]string // the last reply, by subject
 }
 
 // NewMeter returns a coordinator's bus that counts for so many clients.
-func NewMeter(b bus.Bus, clients int) *Meter { return &Meter{Bus: b, clients: uint64(clients)} }
+func NewMeter(b bus.Bus, clients int) *Meter {
+	return &Meter{Bus: b, clients: uint64(clients), last: make(map[string]string)}
+}
 
 // Totals returns what was counted so far.
 func (m *Meter) Totals() Totals {
@@ -106,6 +111,11 @@ func (m *Meter) arrived(msg *bus.Message) {
 		m.totals.Other.add("PUB", msg.Subject+" "+msg.Reply, msg.Data, 1)
 		return
 	}
+	if m.last[msg.Subject] == string(msg.Data) {
+		m.totals.Other.add("PUB", msg.Subject, msg.Data, 1)
+		return
+	}
+	m.last[msg.Subject] = string(msg.Data)
 	m.totals.Up.add("PUB", msg.Subject, msg.Data, 1)
 	if r, err := wire.DecodeReply(msg.Data); err == nil && r.Kind == wire.Contribution {
 		m.totals.Up.Scalars += uint64(r.Values.Len())
