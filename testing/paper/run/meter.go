@@ -25,8 +25,8 @@ func (t *Traffic) add(line, subject string, frame []byte, times uint64) {
 // Totals are what all clients sent and received, as each client's connection would
 // carry it: an announcement counts once for each.
 type Totals struct {
-	Up    Traffic // contributions, and other replies; vectors in pieces, and requests for them
-	Down  Traffic // announcements; vectors in pieces, and answers to those that came
+	Up   Traffic // contributions, and other replies; vectors in pieces, and requests for them
+	Down Traffic // announcements; vectors in pieces, and answers to those that came
 	// Other are joins and catch-ups, both ways, of clients that come together, and
 	// replies that were sent again: who joins while a round opens is asked twice.
 	Other Traffic
