@@ -52,7 +52,7 @@ func serve(ctx context.Context, cfg *Config, log *slog.Logger) error {
 	}
 	defer conn.Close()
 	a.client, err = client.New(client.Config{
-		Conn: conn, Run: cfg.Run, ID: cfg.ID, Store: states.model, Objective: a.objective,
+		Conn: conn, Run: cfg.Run, ID: cfg.ID, Store: states.model, Objective: a.objective, RunKey: cfg.RunKey,
 		Recorder: &recorder{log: log}, Logger: slog.New(warnings{log.Handler()}), Workers: 1,
 	})
 	if err != nil {

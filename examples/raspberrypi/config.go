@@ -14,6 +14,8 @@ import (
 type Config struct {
 	URL, Run, ID     string
 	CA, Creds        string
+	Secret           string // file
+	RunKey           []byte // what it has
 	Plaintext        bool
 	State            string
 	Source           Source
@@ -64,12 +66,12 @@ func (e *FieldError) Error() string {
 func readConfig(path string, settings []string) (*Config, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, &FieldError{"FILE", path, "name a configuration that this user can read: " + err.Error()}
 	}
 	defer file.Close()
 	lines, err := configLines(file)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, &FieldError{"FILE", path, "name a text file with lines field = value: " + err.Error()}
 	}
 	cfg, err := parseConfig(append(lines, settings...))
 	if err != nil {

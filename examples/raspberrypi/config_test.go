@@ -27,6 +27,16 @@ func TestConfigFile(t *testing.T) {
 	}
 }
 
+// textFile makes a file and returns its name.
+func textFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // Each error names the field, its value, and what to do.
 func TestConfigErrors(t *testing.T) {
 	for _, c := range []struct{ line, field, remedy string }{
@@ -36,6 +46,11 @@ func TestConfigErrors(t *testing.T) {
 		{"id = ä", "id", "no other device"},
 		{"ca = /nowhere", "ca", "can be read"},
 		{"creds = /nowhere", "creds", "can be read"},
+		{"secret = /nowhere", "secret", "can be read"},
+		{"secret = " + textFile(t, "too short"), "secret", "9 bytes"},
+		{"ca = " + textFile(t, "not PEM"), "ca", "no certificate"},
+		{"creds = " + textFile(t, "\n"), "creds", "is empty"},
+		{"url = http://127.0.0.1:4222", "url", "tls://"},
 		{"plaintext = maybe", "plaintext", "yes or no"},
 		{"url = nats://broker:4222", "url", "tls://"},
 		{"url = nats://127.0.0.1:1,nats://10.0.0.1:1", "url", "plaintext = yes"},
@@ -95,17 +110,29 @@ func TestConfigOfSystemd(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("STATE_DIRECTORY", "/var/lib/one:/var/lib/two")
 	t.Setenv("CREDENTIALS_DIRECTORY", dir)
-	for name, text := range map[string]string{"ca": "PEM", "creds": "\n"} {
+	key := strings.Repeat("k", runKeyLen)
+	for name, text := range map[string]string{"ca": "\n", "creds": "CREDS", "secret": key} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	cfg, err := parseConfig([]string{"id = a", "source = csv f", "channel = x", "url = nats://broker:4222"})
+	cfg, err := parseConfig([]string{"id = a", "source = csv f", "channel = x", "url = tls://broker:4222"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cfg.State != "/var/lib/one" || cfg.CA != filepath.Join(dir, "ca") || cfg.Creds != "" {
-		t.Errorf("state %q, ca %q, creds %q", cfg.State, cfg.CA, cfg.Creds)
+	if cfg.State != "/var/lib/one" || cfg.CA != "" || cfg.Creds != filepath.Join(dir, "creds") || string(cfg.RunKey) != key {
+		t.Errorf("state %q, ca %q, creds %q, run key %q", cfg.State, cfg.CA, cfg.Creds, cfg.RunKey)
+	}
+	// One that was lost is none, but where the configuration asks for it.
+	if err := os.WriteFile(filepath.Join(dir, "secret"), []byte("\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if cfg, err := parseConfig([]string{"id = a", "source = csv f", "channel = x"}); err != nil || cfg.RunKey != nil {
+		t.Errorf("a lost run key: %v", err)
+	}
+	var bad *FieldError
+	if _, err := parseConfig([]string{"id = a", "source = csv f", "channel = x", "secret = " + filepath.Join(dir, "secret")}); !errors.As(err, &bad) || bad.Field != "secret" {
+		t.Errorf("a lost run key that is asked for: %v", err)
 	}
 }
 
@@ -128,5 +155,24 @@ func TestHelp(t *testing.T) {
 		if err := run(t.Context(), []string{arg}, &out, nil); err != nil || !strings.Contains(out.String(), "plan") {
 			t.Errorf("%s: error %v and %q, want the usage", arg, err, out.String())
 		}
+	}
+}
+
+// A password that a URL has is not for the journal.
+func TestPasswordIsNotTold(t *testing.T) {
+	for _, url := range []string{"nats://user:hidden@broker", "nats://127.0.0.1,nats://hidden@broker", "nats://user:hid den@b", "http://hidden@broker"} {
+		_, err := parseConfig([]string{"id = a", "state = b", "source = csv f", "channel = x", "url = " + url})
+		if err == nil || strings.Contains(err.Error(), "hid") {
+			t.Errorf("%s: %v, want an error without the password", url, err)
+		}
+	}
+}
+
+// A plan is made where the devices' files and secrets are not.
+func TestPlanAnywhere(t *testing.T) {
+	path := textFile(t, "url = nats://broker\nca = /nowhere\ncreds = /nowhere\nsecret = /nowhere\nsource = sysfs /nowhere\nchannel = x\n")
+	var out strings.Builder
+	if err := run(t.Context(), []string{"plan", path}, &out, quiet); err != nil || !strings.Contains(out.String(), `"dim"`) {
+		t.Errorf("error %v, printed %.80s", err, out.String())
 	}
 }

@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"crypto/x509"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -92,21 +95,68 @@ func (c *Config) checkWindow() error {
 }
 
 // checkCredentials takes the files that systemd's LoadCredential= has, if they are there
-// and not blank.
+// and not blank, and looks into those that it can judge: a file that a power cut left
+// empty is not worth an attempt every few seconds.
 func (c *Config) checkCredentials() error {
-	dir := os.Getenv("CREDENTIALS_DIRECTORY")
-	for name, at := range map[string]*string{"ca": &c.CA, "creds": &c.Creds} {
-		if path := filepath.Join(dir, name); dir != "" && *at == "" {
-			if b, err := os.ReadFile(path); err == nil && len(bytes.TrimSpace(b)) > 0 {
-				*at = path
-			}
+	for _, f := range []struct {
+		name  string
+		at    *string
+		check func(b []byte) error
+	}{{"ca", &c.CA, checkAuthorities}, {"creds", &c.Creds, checkNotBlank}, {"secret", &c.Secret, c.takeRunKey}} {
+		if *f.at == "" {
+			*f.at = credential(f.name)
 		}
-		if *at != "" {
-			if _, err := os.ReadFile(*at); err != nil {
-				return &FieldError{name, *at, "name a file that can be read: " + err.Error()}
-			}
+		if *f.at == "" {
+			continue
+		}
+		b, err := os.ReadFile(*f.at)
+		if err != nil {
+			return &FieldError{f.name, *f.at, "name a file that can be read: " + err.Error()}
+		}
+		if err := f.check(b); err != nil {
+			return &FieldError{f.name, *f.at, err.Error()}
 		}
 	}
+	return nil
+}
+
+// credential returns the file of one of systemd's credentials, "" if there is none: the
+// unit has a line's end in the place of each that was not installed.
+func credential(name string) string {
+	dir := os.Getenv("CREDENTIALS_DIRECTORY")
+	if dir == "" {
+		return ""
+	}
+	path := filepath.Join(dir, name)
+	if b, err := os.ReadFile(path); err != nil || len(bytes.TrimSpace(b)) == 0 {
+		return ""
+	}
+	return path
+}
+
+func checkAuthorities(b []byte) error {
+	if !x509.NewCertPool().AppendCertsFromPEM(b) {
+		return errors.New("it has no certificate: name a PEM file with those of the broker's authorities")
+	}
+	return nil
+}
+
+func checkNotBlank(b []byte) error {
+	if len(bytes.TrimSpace(b)) == 0 {
+		return errors.New("it is empty: install the user's credentials again")
+	}
+	return nil
+}
+
+// runKeyLen is the bytes of a run key.
+const runKeyLen = 32
+
+// takeRunKey never says what the file has.
+func (c *Config) takeRunKey(b []byte) error {
+	if len(b) != runKeyLen {
+		return fmt.Errorf("it has %d bytes, and a run key has %d: name the file that zofl plan --secret made, as it is", len(b), runKeyLen)
+	}
+	c.RunKey = b
 	return nil
 }
 
@@ -114,15 +164,23 @@ func (c *Config) checkCredentials() error {
 func (c *Config) checkSecurity() error {
 	for _, server := range strings.Split(c.URL, ",") {
 		u, err := url.Parse(strings.TrimSpace(server))
-		if err != nil || u.Hostname() == "" {
-			return &FieldError{"url", c.URL, "write it as tls://HOST:PORT, or nats://127.0.0.1:4222 for a broker on this machine"}
+		if err != nil || u.Hostname() == "" || !schemes[u.Scheme] {
+			return &FieldError{"url", redact(c.URL), "write it as tls://HOST:PORT, or nats://127.0.0.1:4222 for a broker on this machine"}
 		}
 		if u.Scheme != "tls" && u.Scheme != "wss" && c.CA == "" && !c.Plaintext && !loopback(u.Hostname()) {
-			return &FieldError{"url", c.URL, "the broker is elsewhere and nothing is encrypted: write tls://, or set plaintext = yes where the network is yours alone"}
+			return &FieldError{"url", redact(c.URL), "the broker is elsewhere and nothing is encrypted: write tls://, or set plaintext = yes where the network is yours alone"}
 		}
 	}
 	return nil
 }
+
+// schemes are those that NATS has: it takes any other for one of them, without TLS.
+var schemes = map[string]bool{"nats": true, "tls": true, "ws": true, "wss": true}
+
+var userInfo = regexp.MustCompile(`//[^,]*@`)
+
+// redact keeps passwords and tokens from the journal.
+func redact(servers string) string { return userInfo.ReplaceAllString(servers, "//xxxxx@") }
 
 func loopback(host string) bool {
 	ip := net.ParseIP(host)

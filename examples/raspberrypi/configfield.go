@@ -25,6 +25,7 @@ var fields = []field{
 	{"id", "", "name of this device among the others, for ever; else the host's name", text(func(c *Config) *string { return &c.ID })},
 	{"ca", "", "file with the authorities that sign the broker's certificate (PEM); else the system's", text(func(c *Config) *string { return &c.CA })},
 	{"creds", "", "file with the user's NATS credentials", text(func(c *Config) *string { return &c.Creds })},
+	{"secret", "", "file with the run key of a private run: the 32 bytes that zofl plan --secret made; else the run is not private", text(func(c *Config) *string { return &c.Secret })},
 	{"plaintext", "no", "yes: talk to a broker elsewhere without TLS", yes(func(c *Config) *bool { return &c.Plaintext })},
 	{"state", "", "directory of what survives a power cut; else systemd's STATE_DIRECTORY", text(func(c *Config) *string { return &c.State })},
 	{"source", "", "csv FILE, which may grow; replay FILE, to its end; sysfs DIR, of iio or hwmon", setSource},

@@ -24,10 +24,12 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Exit codes, beside 0: the unit file does not start the agent again after exitUsage.
+// Exit codes, beside 0: the unit file does not start the agent again after exitUsage,
+// which is sysexits' EX_CONFIG. It is not 2: with that a Go program ends that panics, or
+// has no memory, and such a one is to be started again.
 const (
 	exitFailure = 1
-	exitUsage   = 2
+	exitUsage   = 78
 )
 
 func main() {
@@ -46,7 +48,7 @@ var errUsage = errors.New("usage: raspberrypi [plan] FILE [field=value...], or r
 // exitCode tells what a person has to cure from what may pass.
 func exitCode(err error) int {
 	if errors.Is(err, errUsage) || errors.As(err, new(*FieldError)) || errors.As(err, new(*wire.PlanError)) ||
-		errors.Is(err, replica.ErrDim) || errors.Is(err, os.ErrNotExist) {
+		errors.Is(err, replica.ErrDim) || errors.Is(err, wire.ErrRunKey) {
 		return exitUsage
 	}
 	return exitFailure
@@ -60,7 +62,7 @@ func run(ctx context.Context, args []string, out io.Writer, log *slog.Logger) er
 	case len(args) == 1 && args[0] == "fields":
 		return printFields(out)
 	case len(args) >= 2 && args[0] == "plan":
-		cfg, err := readConfig(args[1], []string{"id=any", "state=any"})
+		cfg, err := readConfig(args[1], anywhere)
 		if err != nil {
 			return err
 		}
@@ -78,6 +80,10 @@ func run(ctx context.Context, args []string, out io.Writer, log *slog.Logger) er
 	}
 	return errUsage
 }
+
+// anywhere are settings for a plan, which is made on any machine: there the devices'
+// names and files are not.
+var anywhere = []string{"id=any", "state=any", "ca=", "creds=", "secret=", "plaintext=yes"}
 
 // printFields lists the fields of a configuration.
 func printFields(out io.Writer) error {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -118,6 +121,26 @@ func TestClientsWarningsOnly(t *testing.T) {
 	log.Warn("rolling back")
 	if text := told.String(); strings.Contains(text, "joined") || !strings.Contains(text, "rolling back") {
 		t.Errorf("told %s", text)
+	}
+}
+
+// The unit does not start again what a person has to cure, and nothing else: a Go
+// program that panics ends with 2.
+func TestExitCodes(t *testing.T) {
+	b, err := os.ReadFile("zofl-sensor.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line := fmt.Sprintf("\nRestartPreventExitStatus=%d\n", exitUsage); !strings.Contains(string(b), line) || exitUsage <= 2 {
+		t.Errorf("the unit has no line %q, or that is a panic's", line)
+	}
+	for _, c := range []struct {
+		err  error
+		want int
+	}{{errDone, exitFailure}, {fs.ErrNotExist, exitFailure}, {wire.ErrRunKey, exitUsage}, {replica.ErrDim, exitUsage}, {errUsage, exitUsage}} {
+		if got := exitCode(fmt.Errorf("because of %w", c.err)); got != c.want {
+			t.Errorf("%v: exit code %d, want %d", c.err, got, c.want)
+		}
 	}
 }
 
