@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"time"
@@ -72,28 +71,41 @@ func (s *sheet) run(ctx context.Context, out chan<- reading) error {
 
 // parse reads a line. ok is false of one that has no reading.
 func (s *sheet) parse(line string, first bool) (r reading, ok bool, err error) {
-	if line == "" {
-		return r, false, nil
-	}
-	if first {
+	if first || s.columns == nil {
 		header, err := readHeader(line, s.cfg)
 		if err == nil {
 			s.columns = header
 			s.missing()
 			return r, false, nil
 		}
-		if s.columns == nil || !errors.Is(err, errNoTime) {
-			return r, false, err
+		if s.columns == nil {
+			return r, false, s.headless(err)
 		}
 		// A logger that was told to begin a new file may leave the header out.
 	}
 	r, err = s.columns.row(line)
 	if err != nil && !s.bad {
-		s.log.Warn("rows that cannot be read are left out", "file", s.cfg.Source.Path, "row", line, "err", err)
+		s.log.Warn("rows that cannot be read are left out", "file", s.cfg.Source.Path, "row", brief(line), "err", err)
 		s.bad = true
 	}
 	return r, err == nil, nil
 }
+
+// headless ends a replay. A file that grows may have a header yet: it may be torn, or
+// its logger may begin another.
+func (s *sheet) headless(err error) error {
+	if s.tail.once {
+		return err
+	}
+	if !s.bad {
+		s.log.Warn("the file does not begin with a header: waiting for one", "file", s.cfg.Source.Path, "err", err)
+		s.bad = true
+	}
+	return nil
+}
+
+// brief is the beginning of a line, which may be a damaged file's.
+func brief(line string) string { return line[:min(len(line), 80)] }
 
 // missing tells which channels the file does not have.
 func (s *sheet) missing() {

@@ -107,3 +107,31 @@ func TestHeaderIsKept(t *testing.T) {
 		}
 	}
 }
+
+// A file that grows may get its header late: it was torn, or has none until its logger
+// begins another. The agent goes on with its window until then.
+func TestHeaderIsWaitedFor(t *testing.T) {
+	log, told := listen()
+	s := newSheet(config(t), log)
+	for _, line := range []struct {
+		text      string
+		first, ok bool
+	}{{"0,1", true, false}, {"60,2", false, false}, {"time,temperature", false, false}, {"120,3", false, true}} {
+		if _, ok, err := s.parse(line.text, line.first); err != nil || ok != line.ok {
+			t.Errorf("%q: %v %v, want %v", line.text, ok, err, line.ok)
+		}
+	}
+	if strings.Count(told.String(), "header") != 2 { // in the message and in its error
+		t.Errorf("told %s, want it once", told)
+	}
+}
+
+// A damaged file does not fill the journal.
+func TestLongRowsAreToldBriefly(t *testing.T) {
+	for _, text := range []string{strings.Repeat("y", 60000), "time\n" + strings.Repeat("z", 60000)} {
+		_, _, told, err := replayed(t, text)
+		if len(told)+len(fmt.Sprint(err)) > 1000 {
+			t.Errorf("told %d bytes, and an error of %d", len(told), len(fmt.Sprint(err)))
+		}
+	}
+}

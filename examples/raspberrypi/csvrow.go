@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -18,8 +17,6 @@ type columns struct {
 	factors   []float64
 }
 
-var errNoTime = errors.New("no column with the time")
-
 // readHeader finds the columns by their names.
 func readHeader(line string, cfg *Config) (*columns, error) {
 	h := &columns{separator: ","}
@@ -30,7 +27,7 @@ func readHeader(line string, cfg *Config) (*columns, error) {
 	}
 	names := h.split(strings.TrimPrefix(line, "\ufeff"))
 	if h.time = slices.Index(names, cfg.TimeColumn); h.time < 0 {
-		return nil, fmt.Errorf("%w: the header has %q: set time to the one's name", errNoTime, names)
+		return nil, &FieldError{"time", cfg.TimeColumn, "the header has no such column but " + strconv.Quote(brief(line)) + ": set time to the name of the one with the time"}
 	}
 	for _, c := range cfg.Channels {
 		h.channels = append(h.channels, slices.Index(names, c.From))
@@ -82,5 +79,5 @@ func parseTime(s string) (time.Time, error) {
 		whole, part := math.Modf(f)
 		return time.Unix(int64(whole), int64(part*1e9)), nil
 	}
-	return time.Time{}, fmt.Errorf("time %q: write 2026-01-31T12:00:00Z, 2026-01-31 12:00:00 in UTC, or Unix seconds", s)
+	return time.Time{}, fmt.Errorf("time %q: write 2026-01-31T12:00:00Z, 2026-01-31 12:00:00 in UTC, or Unix seconds", brief(s))
 }

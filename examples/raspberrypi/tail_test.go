@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -69,6 +71,8 @@ func TestTail(t *testing.T) {
 		told  string
 	}{
 		{"grows", []func(){grow("h\na\n"), grow("b\n")}, "*h a b", "no such file"},
+		{"begins with empty lines", []func(){grow("\n\r\nh\n\na\n")}, "*h a", ""},
+		{"zeros of a power cut", []func(){grow("h\na\n"), grow(strings.Repeat("\x00", 5000) + "b\n\x00\x00\nc\n")}, "*h a b c", ""},
 		{"line in parts", []func(){grow("h\na"), grow("a"), grow("a\r\n")}, "*h aaa", ""},
 		{"rotated", []func(){grow("h\na\n"), move, func() {}, grow("h2\nb\n")}, "*h a *h2 b", ""},
 		{"rotated at once", []func(){grow("h\na\n"), moveAndBegin}, "*h a *h2 c", ""},
@@ -115,5 +119,57 @@ func TestTailOnce(t *testing.T) {
 	}
 	if !slices.Equal(lines, []string{"h", "a", "b"}) {
 		t.Errorf("lines %q", lines)
+	}
+}
+
+// What is no file ends the agent, as nothing but another configuration helps. A pipe
+// without a writer would not even let it end.
+func TestTailOfNoFile(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		path string
+		once bool
+	}{{dir, false}, {pipe, false}, {pipe, true}, {filepath.Join(dir, "none"), true}} {
+		f := &tail{path: c.path, once: c.once, warn: func(string) {}}
+		var bad *FieldError
+		if _, _, err := f.line(t.Context()); !errors.As(err, &bad) || bad.Field != "source" || bad.Value != c.path {
+			t.Errorf("%s: %v, want an error of the field source", c.path, err)
+		}
+	}
+}
+
+// A file that may not be read, or that fails while it is read, is told once.
+func TestTailWaitsForAFileThatFails(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.csv")
+	loop := path + ".link" // whoever opens it under the file's name fails
+	if err := errors.Join(os.WriteFile(path, []byte("h\na\n"), 0o600), os.Symlink(filepath.Base(path), loop)); err != nil {
+		t.Fatal(err)
+	}
+	swap := func(aside, to string) func() {
+		return func() {
+			if err := errors.Join(os.Rename(path, aside), os.Rename(to, path)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	nothing := func() {}
+	lines, firsts, told := follow(t, path, swap(path+".old", loop), nothing, nothing, swap(loop, path+".old"), nothing)
+	if got := strings.Join(lines, " "); got != "h a h a" || !firsts[2] {
+		t.Errorf("lines %q", got)
+	}
+	if strings.Count(told, "cannot be read") != 1 {
+		t.Errorf("told %q, want it once", told)
+	}
+}
+
+func TestHelpWithAFile(t *testing.T) {
+	for err, want := range map[error]string{os.ErrPermission: "/home", os.ErrNotExist: "/tmp", io.ErrNoProgress: ""} {
+		if got := help(fmt.Errorf("open x: %w", err)); !strings.Contains(got, want) || (want == "") != (got == "") {
+			t.Errorf("%v: %q, want %q", err, got, want)
+		}
 	}
 }
