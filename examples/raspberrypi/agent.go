@@ -83,7 +83,7 @@ func (a *agent) openSource() source {
 	if a.cfg.Source.Kind == "sysfs" {
 		return newSensor(a.cfg, a.log, a.station).run
 	}
-	return newSheet(a.cfg, a.log).run
+	return newSheet(a.cfg, a.log, a.station).run
 }
 
 // run reads, trains and watches. The window is kept at last, whatever happened.

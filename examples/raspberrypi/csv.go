@@ -17,13 +17,14 @@ type sheet struct {
 	log     *slog.Logger
 	tail    *tail
 	columns *columns
+	clock   *clock
 	pause   func(ctx context.Context, d time.Duration) error
 	last    time.Time // of the row before, of a replay
 	bad     bool      // a row that could not be read was told
 }
 
-func newSheet(cfg *Config, log *slog.Logger) *sheet {
-	s := &sheet{cfg: cfg, log: log, pause: sleep}
+func newSheet(cfg *Config, log *slog.Logger, station *station) *sheet {
+	s := &sheet{cfg: cfg, log: log, pause: sleep, clock: &clock{station: station, log: log}}
 	poll := min(max(cfg.Period/10, 100*time.Millisecond), 10*time.Second)
 	s.tail = &tail{
 		path: cfg.Source.Path, once: cfg.Source.Kind == "replay",
@@ -49,24 +50,40 @@ func sleep(ctx context.Context, d time.Duration) error {
 func (s *sheet) run(ctx context.Context, out chan<- reading) error {
 	defer s.tail.close()
 	for {
-		line, first, err := s.tail.line(ctx)
+		r, err := s.next(ctx)
 		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		r, ok, err := s.parse(line, first)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			continue
-		}
 		if err := s.send(ctx, out, r); err != nil {
 			return err
 		}
 	}
+}
+
+// next returns the next reading that can be believed.
+func (s *sheet) next(ctx context.Context) (reading, error) {
+	for {
+		line, first, err := s.tail.line(ctx)
+		if err != nil {
+			return reading{}, err
+		}
+		r, ok, err := s.parse(line, first)
+		if err != nil || ok && s.believe(r) {
+			return r, err
+		}
+	}
+}
+
+// believe says whether a row is to be taken. Those that were in the file before may be
+// older than the window, which had them: they are read again at each start.
+func (s *sheet) believe(r reading) bool {
+	if !s.tail.live && s.clock.station.behind(r.time) > 0 {
+		return true
+	}
+	return s.clock.believe(r.time)
 }
 
 // parse reads a line. ok is false of one that has no reading.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -50,7 +51,8 @@ func replayed(t *testing.T, text string, lines ...string) (got []reading, pauses
 		t.Fatal(err)
 	}
 	log, said := listen()
-	s := newSheet(config(t, append(lines, "source = replay "+path)...), log)
+	cfg := config(t, append(lines, "source = replay "+path)...)
+	s := newSheet(cfg, log, newStation(cfg))
 	s.pause = func(_ context.Context, d time.Duration) error {
 		pauses = append(pauses, d)
 		return nil
@@ -96,7 +98,7 @@ func TestFileWithoutChannel(t *testing.T) {
 
 // A logger may begin a new file without a header.
 func TestHeaderIsKept(t *testing.T) {
-	s := newSheet(config(t), quiet)
+	s := newSheet(config(t), quiet, newStation(config(t)))
 	for _, line := range []struct {
 		text      string
 		first, ok bool
@@ -112,7 +114,7 @@ func TestHeaderIsKept(t *testing.T) {
 // begins another. The agent goes on with its window until then.
 func TestHeaderIsWaitedFor(t *testing.T) {
 	log, told := listen()
-	s := newSheet(config(t), log)
+	s := newSheet(config(t), log, newStation(config(t)))
 	for _, line := range []struct {
 		text      string
 		first, ok bool
@@ -133,5 +135,80 @@ func TestLongRowsAreToldBriefly(t *testing.T) {
 		if len(told)+len(fmt.Sprint(err)) > 1000 {
 			t.Errorf("told %d bytes, and an error of %d", len(told), len(fmt.Sprint(err)))
 		}
+	}
+}
+
+// take gives a sheet's readings to a station, until the sheet's pause ends it.
+func take(t *testing.T, s *sheet, st *station) {
+	t.Helper()
+	for {
+		r, err := s.next(t.Context())
+		if errors.Is(err, errDone) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		st.add(r)
+	}
+}
+
+// A row with a time years ahead, as damaged ones have, must not make all others old. Where
+// it was the logger's clock, the window is right again after clockSlots slots.
+func TestRowsFromTheFuture(t *testing.T) {
+	path := textFile(t, "")
+	log, told := listen()
+	cfg := config(t, "source = csv "+path)
+	st := newStation(cfg)
+	s := newSheet(cfg, log, st)
+	now, step := at("2026-01-31T12:00:00Z"), 0
+	row := func(at time.Time) string { return fmt.Sprintf("%d,20\n", at.Unix()) }
+	rows := func(n int) (text string) {
+		for range n {
+			now = now.Add(cfg.Period)
+			text += row(now)
+		}
+		return text
+	}
+	far := now.AddDate(70, 0, 0)
+	steps := []string{"time,temperature\n" + rows(20), row(far) + rows(20), row(far) + row(far.Add(cfg.Period)) + row(far.Add(2*cfg.Period)), rows(clockSlots + 20)}
+	held := []int{19, 39, 1, 19}
+	s.pause = func(context.Context, time.Duration) error {
+		if step > 0 && st.window.held != held[step-1] {
+			t.Errorf("step %d: %d slots held, want %d", step, st.window.held, held[step-1])
+		}
+		if step == len(steps) {
+			return errDone
+		}
+		file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+		if err == nil {
+			_, err = file.WriteString(steps[step])
+			err = errors.Join(err, file.Close())
+		}
+		step++
+		return err
+	}
+	take(t, s, st)
+	if strings.Count(told.String(), "far ahead") != 2 || strings.Count(told.String(), "stays behind") != 1 {
+		t.Errorf("told %s", told)
+	}
+}
+
+// After a start a file is read again, which does not make the window forget.
+func TestFileIsReadAgain(t *testing.T) {
+	text := "time,temperature\n"
+	for i := range 100 {
+		text += fmt.Sprintf("%d,20\n", i*300)
+	}
+	path := textFile(t, text)
+	log, told := listen()
+	cfg := config(t, "source = csv "+path)
+	st := newStation(cfg)
+	put(st, 40, make([]float64, 30)...)
+	s := newSheet(cfg, log, st)
+	s.pause = func(context.Context, time.Duration) error { return errDone }
+	take(t, s, st)
+	if st.window.last != 98 || st.window.first() != 40 || told.Len() > 0 {
+		t.Errorf("slots %d to %d, told %s", st.window.first(), st.window.last, told)
 	}
 }

@@ -43,23 +43,30 @@ func (s *station) add(r reading) (slot int64, ended bool) {
 	return slot, means != nil && s.window.put(slot, means)
 }
 
-// behind says how long before the newest reading a time is; a clock that is not set
-// yet is.
+// behind says how long before the newest reading's slot a time is, at most 292 years; a
+// clock that is not set yet is. It is negative of times after it.
 func (s *station) behind(t time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.window.held == 0 {
+	newest := s.window.last
+	switch {
+	case s.window.held == 0 && !s.collect.begun:
 		return 0
+	case s.window.held == 0 || s.collect.begun && s.collect.slot > newest:
+		newest = s.collect.slot
 	}
-	return s.window.time(s.window.last).Sub(t)
+	return s.window.time(newest).Sub(t)
 }
 
-// forget forgets all readings.
-func (s *station) forget() {
+// rewind forgets the readings from a time's slot on.
+func (s *station) rewind(t time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.window.clear()
-	s.collect = newCollector(s.channels)
+	slot := s.window.slot(t)
+	if s.collect.slot > slot {
+		s.collect = newCollector(s.channels)
+	}
+	s.window.rewind(slot)
 }
 
 // An example is what the network sees at a slot, and the changes that came ahead
@@ -153,13 +160,30 @@ func (s *station) trained() (from, to int64) {
 	return train, held
 }
 
-// examples is how many slots there are to train on, readings or not.
+// examples is how many examples there are to train on. Slots of which a reading is
+// missing are none: a device whose sensor never answers has nothing to say.
 func (s *station) examples() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.window.held == 0 {
 		return 0
 	}
-	from, to := s.trained()
-	return int(to - from)
+	n := 0
+	for from, to := s.trained(); from < to; from++ {
+		if s.known(from) {
+			n++
+		}
+	}
+	return n
+}
+
+// known says whether fill makes an example of a slot. mu is held.
+func (s *station) known(slot int64) bool {
+	now, then := s.window.at(slot), s.window.at(slot+int64(s.cfg.Ahead))
+	for c := range min(len(now), len(then)) {
+		if !isMissing(now[c]) && !isMissing(then[c]) {
+			return true
+		}
+	}
+	return false
 }

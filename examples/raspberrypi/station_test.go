@@ -71,3 +71,34 @@ func TestMissingChannel(t *testing.T) {
 		t.Errorf("loss %v, error %v", loss, err)
 	}
 }
+
+// A device whose sensor never answered has slots and no examples: it must not join.
+func TestMissingReadingsAreNoExamples(t *testing.T) {
+	s := newStation(config(t, "window = 64", "least = 1", "lags = 2", "ahead = 2", "held_out = 0"))
+	for i := range 20 {
+		put(s, int64(i), math.NaN())
+	}
+	if n := s.examples(); n != 0 {
+		t.Errorf("%d examples of nothing", n)
+	}
+	put(s, 100, 1, math.NaN(), 2, 3, 4)
+	want, e := 0, s.newExample()
+	for slot, to := s.trained(); slot < to; slot++ {
+		if s.fill(slot, e) {
+			want++
+		}
+	}
+	if n := s.examples(); n != want || n == 0 {
+		t.Errorf("%d examples, want %d", n, want)
+	}
+}
+
+// A reading that a float32 cannot hold is missing: else each loss with it is NaN.
+func TestHugeReadings(t *testing.T) {
+	s := newStation(config(t, "window = 64", "least = 1", "lags = 3", "ahead = 2"))
+	put(s, 100, 20, 1e300, 1e300, -1e300, 20, 21, 20, 21)
+	o := newObjective(s)
+	if got := loss(t, o, make([]float32, o.Dim()), batchOf(0)); math.IsNaN(got) {
+		t.Error("the loss is NaN")
+	}
+}

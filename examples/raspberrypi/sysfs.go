@@ -21,25 +21,19 @@ import (
 type sensor struct {
 	cfg    *Config
 	log    *slog.Logger
-	behind func(time.Time) time.Duration
-	forget func()
+	clock  *clock
 	now    func() time.Time
 	pause  func(ctx context.Context, d time.Duration) error
 	failed map[string]bool // channels that were told
-	late   bool            // a clock that is behind was told
-	misses int             // readings since, which it cost
 }
 
 // perSlot is how often a slot is read: means are less noisy, and one reading that
 // fails, as cheap sensors' do, costs nothing.
 const perSlot = 4
 
-// clockMisses is after how many readings a clock that is behind the window is believed.
-const clockMisses = 12 * perSlot
-
 func newSensor(cfg *Config, log *slog.Logger, s *station) *sensor {
 	return &sensor{
-		cfg: cfg, log: log, behind: s.behind, forget: s.forget,
+		cfg: cfg, log: log, clock: &clock{station: s, log: log},
 		now: time.Now, pause: sleep, failed: map[string]bool{},
 	}
 }
@@ -48,7 +42,7 @@ func newSensor(cfg *Config, log *slog.Logger, s *station) *sensor {
 func (s *sensor) run(ctx context.Context, out chan<- reading) error {
 	every := s.cfg.Period / perSlot
 	for {
-		if r := s.read(); s.clock(r.time) {
+		if r := s.read(); s.clock.believe(r.time) {
 			select {
 			case <-ctx.Done():
 				return context.Cause(ctx)
@@ -60,28 +54,6 @@ func (s *sensor) run(ctx context.Context, out chan<- reading) error {
 			return err
 		}
 	}
-}
-
-// clock says whether a time can be believed. A Pi has no clock of its own and begins
-// in the past until the network tells it the time; if that lasts, it was the window
-// that was wrong.
-func (s *sensor) clock(t time.Time) bool {
-	d := s.behind(t)
-	if d <= 0 {
-		s.late, s.misses = false, 0
-		return true
-	}
-	if !s.late {
-		s.log.Warn("the clock is behind the readings: waiting for it", "behind", d)
-		s.late = true
-	}
-	s.misses++
-	if s.misses <= clockMisses {
-		return false
-	}
-	s.log.Warn("the clock stays behind the readings: forgetting them", "behind", d)
-	s.forget()
-	return true
 }
 
 // read reads all channels. One that fails is told once, until it can be read again.

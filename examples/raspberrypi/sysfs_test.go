@@ -99,17 +99,17 @@ func TestSensorByName(t *testing.T) {
 func TestClockBehind(t *testing.T) {
 	s, told := newTestSensor(t, device(t, map[string]string{"temperature_input": "7"}))
 	st := newStation(s.cfg)
-	s.behind, s.forget = st.behind, st.forget
+	s.clock.station = st
 	now := at("2026-01-31T12:00:00Z")
 	put(st, st.window.slot(now), 1, 2, 3)
-	s.now = func() time.Time { return now.Add(-time.Hour) }
-	taken := 0
+	begun, taken := now.Add(-24*time.Hour), 0
+	s.now = func() time.Time { return begun.Add(time.Duration(taken) * s.cfg.Period / perSlot) }
 	out := make(chan reading, 10)
 	s.pause = func(context.Context, time.Duration) error {
-		if taken++; taken > clockMisses+1 {
+		if taken++; taken > clockSlots*perSlot+1 {
 			return errDone
 		}
-		if taken == clockMisses && len(out) > 0 {
+		if taken == clockSlots*perSlot && len(out) > 0 {
 			t.Error("a reading of a clock that is behind was taken")
 		}
 		return nil
@@ -119,5 +119,27 @@ func TestClockBehind(t *testing.T) {
 	}
 	if len(out) == 0 || st.window.held != 0 || strings.Count(told.String(), "is behind") != 1 {
 		t.Errorf("%d readings, %d slots held, told %s", len(out), st.window.held, told)
+	}
+}
+
+// A clock that was ahead for a reading, and is right again within the slot, must not cost
+// the readings until that time comes.
+func TestClockAhead(t *testing.T) {
+	s, told := newTestSensor(t, device(t, map[string]string{"temperature_input": "7"}))
+	st := s.clock.station
+	now := at("2026-01-31T12:00:00Z")
+	put(st, st.window.slot(now)-50, make([]float64, 50)...)
+	take := func(t time.Time) {
+		if s.clock.believe(t) {
+			st.add(reading{t, []float64{7}})
+		}
+	}
+	take(now.Add(24 * time.Hour)) // begins a slot of tomorrow
+	for range clockSlots + 10 {
+		take(now)
+		now = now.Add(s.cfg.Period)
+	}
+	if last := st.window.slot(now) - 2; st.window.last != last || st.window.held < 50 {
+		t.Errorf("slots %d to %d, want those up to %d and the 50 before the clock went wrong; told %s", st.window.first(), st.window.last, last, told)
 	}
 }

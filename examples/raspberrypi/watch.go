@@ -24,6 +24,7 @@ type watch struct {
 	pending  []forecast // by slot mod their number
 	channels []watched
 	reported int64 // slot of the last report
+	newest   int64 // that was seen
 }
 
 // A forecast is what was said of a slot; NaN: nothing.
@@ -58,6 +59,10 @@ func newWatch(s *station, log *slog.Logger) *watch {
 func (w *watch) see(slot int64, x []float32, n uint64) {
 	s := w.station
 	s.mu.Lock()
+	if slot <= w.newest { // what came later was forgotten
+		w.restart(slot)
+	}
+	w.newest = slot
 	got := slices.Clone(s.window.at(slot))
 	known := n > 0 && s.see(slot, w.inputs)
 	at := s.window.time(slot)
@@ -69,6 +74,15 @@ func (w *watch) see(slot int64, x []float32, n uint64) {
 		w.forecast(slot, x, got)
 	}
 	w.reportIfDue(slot, at, n)
+}
+
+// restart begins the next report at a slot, and ends anomalies that a wrong clock dated
+// after it.
+func (w *watch) restart(slot int64) {
+	w.reported = slot
+	for c := range w.channels {
+		w.channels[c].since, w.channels[c].seen = 0, 0
+	}
 }
 
 func (w *watch) at(slot int64) *forecast {

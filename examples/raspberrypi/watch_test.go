@@ -115,3 +115,21 @@ func TestOpenWindowsAreFound(t *testing.T) {
 		t.Errorf("found %d of %d windows with %d flags, want two thirds with 60 or fewer", found, opened, len(flags))
 	}
 }
+
+// When a window forgets what a wrong clock dated ahead, reports go on from there.
+func TestReportsAfterTheClockWasWrong(t *testing.T) {
+	s := newStation(config(t, "ahead = 2", "report = 1h"))
+	log, told := listen()
+	w, x := newWatch(s, log), make([]float32, s.dim())
+	for _, from := range []int64{100_000, 10_000} {
+		s.rewind(s.window.time(from))
+		for i := range int64(40) {
+			if slot, ended := s.add(reading{s.window.time(from + i), []float64{20}}); ended {
+				w.see(slot, x, 1)
+			}
+		}
+	}
+	if n := strings.Count(told.String(), "msg=forecasts"); n != 6 {
+		t.Errorf("%d reports, want 3 before and 3 after: %s", n, told)
+	}
+}

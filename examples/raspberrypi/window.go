@@ -86,6 +86,14 @@ func (w *window) put(slot int64, values []float32) bool {
 // clear forgets all readings.
 func (w *window) clear() { w.held = 0 }
 
+// rewind forgets a slot and those after it.
+func (w *window) rewind(slot int64) {
+	if w.held == 0 || slot > w.last {
+		return
+	}
+	w.held, w.last = max(0, w.held-int(min(w.last-slot+1, int64(w.slots)))), slot-1
+}
+
 // A collector makes the mean of the readings that are taken in a slot. What it has is
 // a slot's when a reading comes that is of a later one.
 type collector struct {
@@ -106,6 +114,9 @@ func (c *collector) take(slot int64) (done int64, means []float32) {
 		means[i] = missing
 		if n > 0 {
 			means[i] = float32(c.sums[i] / float64(n))
+		}
+		if math.IsInf(float64(means[i]), 0) { // what a float32 cannot hold would be in each loss
+			means[i] = missing
 		}
 	}
 	clear(c.sums)

@@ -80,3 +80,19 @@ func TestCollectorMeans(t *testing.T) {
 		}
 	}
 }
+
+func TestWindowRewinds(t *testing.T) {
+	for _, c := range []struct{ slot, last, held int64 }{{110, 107, 8}, {108, 107, 8}, {107, 106, 7}, {103, 102, 3}, {100, 99, 0}, {-5, -6, 0}} {
+		w := newWindow(time.Minute, 8, 1)
+		for slot := int64(95); slot < 108; slot++ {
+			w.put(slot, []float32{float32(slot)})
+		}
+		w.rewind(c.slot)
+		if w.last != c.last || int64(w.held) != c.held {
+			t.Errorf("before slot %d: %d slots up to %d, want %d up to %d", c.slot, w.held, w.last, c.held, c.last)
+		}
+		if w.held > 0 && (w.at(w.first())[0] != 100 || w.at(c.slot) != nil) {
+			t.Errorf("before slot %d: begins with %v", c.slot, w.at(w.first()))
+		}
+	}
+}
