@@ -146,6 +146,9 @@ func (c *Client) discard(item string, fault error) error {
 // all. The error is [wire.ErrRunKey] for a checkpoint of a run with another key.
 func (c *Client) open() error {
 	k := &c.keeper
+	if shared, ok := k.store.(SharedStore); ok && shared.Changed() {
+		c.forgetStore()
+	}
 	if k.store == nil || k.opened {
 		return nil
 	}
@@ -156,6 +159,16 @@ func (c *Client) open() error {
 	}
 	k.opened = true
 	return nil
+}
+
+// forgetStore forgets what another client of this device may have replaced in the
+// store. The state stays until there is another: it is one of the log's.
+func (c *Client) forgetStore() {
+	c.keeper.kept, c.keeper.tried, c.keeper.opened = mark{}, 0, false
+	c.reply, c.declined, c.upload, c.variates = sent{}, sent{}, upload{}, variates{}
+	c.est.dense.of = wire.Hash{}
+	c.digests, c.repair, c.snapshots = digests{}, repair{}, snapshots{}
+	c.objects = objects{}
 }
 
 // openCheckpoint goes on from the state that an earlier process kept.

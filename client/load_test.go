@@ -82,6 +82,55 @@ func TestLoadFindsNothing(t *testing.T) {
 	})
 }
 
+// A sharedStore is one that another client of the device used.
+type sharedStore struct {
+	*memStore
+	changed bool
+}
+
+func (s *sharedStore) Changed() bool {
+	changed := s.changed
+	s.changed = false
+	return changed
+}
+
+// What another client of the device left in the store since counts, and not what this
+// one remembers: for Load, and for a Run, which does not take the other's checkpoint for
+// a damaged one.
+func TestLoadAfterAnother(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, store := newHost(t, testPlan(small)), newStore(t)
+		shared := &sharedStore{memStore: store}
+		one := h.newDevice("d0", bowlLoss(small, 1), func(c *client.Config) { c.Store = shared })
+		other := h.newDevice("d0", bowlLoss(small, 0), with(store))
+		kept := reply{}
+		for range 2 {
+			other.run()
+			h.round()
+			h.announce()
+			kept = h.one(wire.Contribution)
+			other.stop()
+			shared.changed = true
+			if err := one.Load(); err != nil {
+				t.Fatal(err)
+			}
+			h.agrees(one, h.last())
+		}
+		one.run()
+		h.announce()
+		if got := h.one(wire.Contribution); got.Loss != kept.Loss {
+			t.Errorf("sends a loss of %v for what the store has a contribution to, of %v", got.Loss, kept.Loss)
+		}
+		h.round()
+		h.announce()
+		h.agrees(one, h.last())
+		one.stop()
+		if len(store.aside) > 0 {
+			t.Errorf("%d items were set aside", len(store.aside))
+		}
+	})
+}
+
 // Load is refused while Run runs, and what the Recorder returns ends it; a later one
 // works.
 func TestLoadRefused(t *testing.T) {

@@ -29,5 +29,15 @@ type Store interface {
 	Close() error
 }
 
+// A SharedStore is a [Store] that is closed between the Runs of a client, so that
+// another client of the same device may use it meanwhile.
+type SharedStore interface {
+	Store
+
+	// Changed says whether another did since it was asked last; then what the store
+	// has counts, and not what this client remembers. Run and Load ask when they begin.
+	Changed() bool
+}
+
 // ErrStoreLocked: another process has the store open. Two devices need two.
 var ErrStoreLocked = errors.New("store is in use by another process")
