@@ -111,7 +111,6 @@ func TestConnectCodes(t *testing.T) {
 		{nats.ErrSecureConnWanted, CodeTLS},
 		{nats.ErrSecureConnRequired, CodeTLS},
 		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, CodeTLS},
-		{tls.AlertError(42), CodeTLS},
 		{tls.RecordHeaderError{Msg: "no TLS"}, CodeTLS},
 		{x509.HostnameError{Certificate: &x509.Certificate{}, Host: "h"}, CodeTLS},
 		{faultf(CodeInsecure, "no"), CodeInsecure},

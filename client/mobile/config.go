@@ -30,8 +30,10 @@ type Config struct {
 	// Dim is the model's number of parameters.
 	Dim int
 	// StateDir is a directory for the device's state, which is made if there is
-	// none: on Android below getNoBackupFilesDir(). What the device has survives
-	// there; "" keeps it in memory only. One client at a time may have it.
+	// none: on Android below getNoBackupFilesDir(), on iOS in the app's own container,
+	// as iOS ends apps that are suspended with a lock in an app group's. What the
+	// device has survives there; "" keeps it in memory only. One client at a time may
+	// have it, while Run or Load runs.
 	StateDir string
 	// Samples is how many samples the loss is over: this device's weight in runs with
 	// weights=samples; 0 is 1.
@@ -66,7 +68,8 @@ func NewConfig() *Config { return &Config{} }
 
 // AddServer adds a NATS server to try, "tls://host:4222" or "wss://host:443"; these
 // are the ports where none is said. "nats://" is the same as "tls://", unless
-// Plaintext is set. All servers of a Config are websockets, or none is.
+// Plaintext is set. All servers of a Config are websockets, or none is. No others are
+// connected to: of a cluster add all, or a name that stands for all.
 func (c *Config) AddServer(address string) (err error) {
 	defer guard(&err)
 	u, err := url.Parse(address)
@@ -79,14 +82,20 @@ func (c *Config) AddServer(address string) (err error) {
 		return faultf(CodeConfig, "AddServer: %q is none of tls://, wss:// and, with Plaintext, nats:// and ws://", u.Scheme)
 	}
 	if u.User != nil {
-		return faultf(CodeConfig, "AddServer: %s://%s comes with a user: give credentials by SetCredentials", u.Scheme, u.Host)
+		return faultf(CodeConfig, "AddServer: %s comes with a user: give credentials by SetCredentials", place(u))
+	}
+	if !websocket(u) && (u.RequestURI() != "/" || u.Fragment != "") {
+		return faultf(CodeConfig, "AddServer: %s comes with a path, which %s:// has none of: give %[1]s", place(u), u.Scheme)
 	}
 	if len(c.servers) > 0 && websocket(u) != websocket(c.servers[0]) {
-		return faultf(CodeConfig, "AddServer: %s and %s are not of a kind: give websockets (wss://) only, or none", c.servers[0], u)
+		return faultf(CodeConfig, "AddServer: %s and %s are not of a kind: give websockets (wss://) only, or none", place(c.servers[0]), place(u))
 	}
 	c.servers = append(c.servers, u)
 	return nil
 }
+
+// place is what may be said of an address: a path or a query may have a secret.
+func place(u *url.URL) string { return u.Scheme + "://" + u.Host }
 
 // withoutUser returns an address without what comes before an @, which is a secret.
 func withoutUser(address string) string {
@@ -105,7 +114,7 @@ func usablePort(port string) bool {
 func websocket(u *url.URL) bool { return u.Scheme == "ws" || u.Scheme == "wss" }
 
 // SetCA sets the certificates, as PEM text, of those that may sign the server's; without
-// it these are the system's.
+// it these are the system's, on Android with those that the user added.
 func (c *Config) SetCA(pem string) (err error) {
 	defer guard(&err)
 	roots := x509.NewCertPool()
@@ -206,9 +215,9 @@ func (c *Config) checkServer(u *url.URL) error {
 	switch {
 	case c.Plaintext && !loopback(u.Hostname()):
 		return faultf(CodeInsecure, "Plaintext is set and %s is not this machine: "+
-			"give an address such as 127.0.0.1, or tls:// and leave Plaintext out", u)
+			"give an address such as 127.0.0.1, or tls:// and leave Plaintext out", place(u))
 	case !c.Plaintext && u.Scheme == "ws":
-		return faultf(CodeInsecure, "%s has no TLS: give wss://, or set Plaintext for an address of this machine", u)
+		return faultf(CodeInsecure, "%s has no TLS: give wss://, or set Plaintext for an address of this machine", place(u))
 	}
 	return nil
 }

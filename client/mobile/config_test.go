@@ -86,6 +86,11 @@ func TestConfigRefuses(t *testing.T) {
 		"server with a user":    {server("tls://me:secret@h:4222"), CodeConfig, []string{"AddServer", "SetCredentials"}},
 		"server with a token":   {server("tls://secret@h:4222"), CodeConfig, []string{"AddServer", "tls://h:4222", "SetCredentials"}},
 		"server, bad password":  {server("tls://me:secret%zz@h:4222"), CodeConfig, []string{"AddServer", "@h:4222", "give"}},
+		"server, odd password":  {server("tls://me:12/secret@h:4222"), CodeConfig, []string{"AddServer", "tls://me:12", "path"}},
+		"server with a path":    {server("nats://h:4222/secret"), CodeConfig, []string{"AddServer", "give nats://h:4222"}},
+		"server with a query":   {server("tls://h?secret=1"), CodeConfig, []string{"AddServer", "give tls://h"}},
+		"a query in plaintext":  {only("ws://192.0.2.1/zofl?secret=1"), CodeInsecure, []string{"ws://192.0.2.1 "}},
+		"a query of two kinds":  {server("ws://127.0.0.1/?secret=1"), CodeConfig, []string{"ws://127.0.0.1 "}},
 		"server without port":   {server("tls://h:0"), CodeConfig, []string{"AddServer", "tls://h:0"}},
 		"server, large port":    {server("tls://h:65536"), CodeConfig, []string{"AddServer", "tls://h:65536"}},
 		"servers of two kinds":  {server("ws://127.0.0.1:80"), CodeConfig, []string{"AddServer", "nats://127.0.0.1:1", "ws://127.0.0.1:80", "wss://"}},
@@ -127,7 +132,7 @@ func TestConfigTakesServers(t *testing.T) {
 	for address, plaintext := range map[string]bool{
 		"nats://127.0.0.1:4222": true, "nats://localhost": true, "nats://[::1]:4222": true, "ws://127.0.0.1:8080": true,
 		"nats://127.3.2.1": true, "tls://127.0.0.1": true,
-		"tls://zofl.example.org:4222": false, "wss://zofl.example.org": false, "nats://zofl.example.org": false,
+		"tls://zofl.example.org:4222": false, "wss://zofl.example.org": false, "wss://zofl.example.org/nats?a=b": false, "tls://zofl.example.org/": false, "nats://zofl.example.org": false,
 	} {
 		cfg := config()
 		cfg.servers, cfg.Plaintext = nil, plaintext

@@ -108,6 +108,9 @@ func (c *Client) options(d *dialer) []nats.Option {
 	opts := append(client.ConnectOptions(c.settings.Device),
 		nats.SetCustomDialer(d),
 		nats.SkipHostLookup(), // the dialer looks up, and ends with ctx
+		// A greeting comes before TLS: anybody on the way could add a server of a name
+		// that he has a certificate for.
+		nats.IgnoreDiscoveredServers(),
 		nats.ConnectHandler(func(*nats.Conn) { c.online(d.ctx, true, nil) }),
 		nats.ReconnectHandler(func(*nats.Conn) { c.online(d.ctx, true, nil) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { c.online(d.ctx, false, err) }),

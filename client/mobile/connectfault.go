@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"net"
 
 	"github.com/nats-io/nats.go"
 )
@@ -45,9 +46,16 @@ func connectText(err error) string {
 func untrusted(err error) bool {
 	var (
 		certificate *tls.CertificateVerificationError
-		alert       tls.AlertError
 		plain       tls.RecordHeaderError
 		name        x509.HostnameError
 	)
-	return errors.As(err, &certificate) || errors.As(err, &alert) || errors.As(err, &plain) || errors.As(err, &name)
+	return errors.As(err, &certificate) || alerted(err) || errors.As(err, &plain) || errors.As(err, &name)
+}
+
+// alerted says whether a side ended TLS by an alert: a server that asks for a
+// certificate or speaks no version that this one takes. Of crypto/tls's error only what
+// it wraps its alert in is exported.
+func alerted(err error) bool {
+	op := (*net.OpError)(nil)
+	return errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error")
 }

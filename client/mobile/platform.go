@@ -1,6 +1,10 @@
 package mobile
 
-import "github.com/nats-io/nats.go"
+import (
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
 
 // SetNetwork says what network the device has: whether there is any, and whether its
 // bytes cost. Call it whenever that changes; another network than before begins with
@@ -38,13 +42,24 @@ func (c *Client) Reconnect() {
 	if d != nil && !online {
 		d.hangUp() // an attempt on the network that was
 	}
-	if nc != nil && c.anew.CompareAndSwap(false, true) {
-		go c.reconnect(nc) // it waits for that attempt
+	if nc == nil || !c.anew.CompareAndSwap(false, true) {
+		return
 	}
+	stuck := func() {}
+	if online {
+		stuck = d.hangUp
+	}
+	go c.reconnect(nc, stuck) // it waits for that attempt
 }
 
-func (c *Client) reconnect(nc *nats.Conn) {
+// flushWithin is how long a connection that is to be left may take for what it is
+// writing. On a network that is gone NATS would write for a minute.
+const flushWithin = time.Second
+
+// reconnect connects anew; stuck is called if that has to wait.
+func (c *Client) reconnect(nc *nats.Conn, stuck func()) {
 	defer contain()
 	defer c.anew.Store(false)
+	defer time.AfterFunc(flushWithin, stuck).Stop()
 	_ = nc.ForceReconnect() // fails on a closed connection only
 }

@@ -1,0 +1,170 @@
+package mobile
+
+import (
+	"bufio"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"testing"
+	"time"
+)
+
+// greet writes what a server of NATS says first.
+func greet(conn net.Conn, more string) {
+	fmt.Fprintf(conn, `INFO {"server_id":"X","version":"2.11.0","proto":1,"headers":true,"max_payload":67108864%s}`+"\r\n", more)
+}
+
+// connectedOnce waits until the first attempts of Run are over.
+func connectedOnce(c *Client) {
+	for {
+		c.mu.Lock()
+		over := c.nc != nil
+		c.mu.Unlock()
+		if over {
+			return
+		}
+		pause()
+	}
+}
+
+// A greeting comes before TLS, from whoever is on the way: the servers that it names
+// are not connected to, neither with TLS nor without.
+func TestOnlyServersOfTheConfig(t *testing.T) {
+	for _, scheme := range []string{"tls", "nats"} {
+		t.Run(scheme, func(t *testing.T) {
+			address, accepted := silent(t)
+			other, lured := silent(t)
+			cfg := config()
+			cfg.servers, cfg.Plaintext = nil, scheme == "nats"
+			if err := cfg.AddServer(scheme + "://" + address); err != nil {
+				t.Fatal(err)
+			}
+			c := made(t, cfg)
+			result := running(t, c)
+			conn := <-accepted
+			greet(conn, fmt.Sprintf(`,"tls_available":%v,"connect_urls":[%q]`, scheme == "tls", other))
+			conn.Read(make([]byte, 1)) // it has read the greeting
+			conn.Close()
+			connectedOnce(c)
+			c.Reconnect()
+			select {
+			case conn := <-accepted:
+				conn.Close()
+			case <-lured:
+				t.Error("connects to a server that a greeting named")
+			case <-time.After(patience):
+				t.Error("does not connect again")
+			}
+			c.Stop()
+			if err := ends(t, result); err != nil {
+				t.Error(err)
+			}
+			if len(lured) > 0 {
+				t.Error("connects to a server that a greeting named")
+			}
+		})
+	}
+}
+
+// A network that is gone while something is being written holds Reconnect up for a
+// second and not for NATS's minute.
+func TestReconnectWhileWriting(t *testing.T) {
+	address, accepted := silent(t)
+	cfg := config()
+	cfg.servers = nil
+	if err := cfg.AddServer("nats://" + address); err != nil {
+		t.Fatal(err)
+	}
+	c := made(t, cfg)
+	result := running(t, c)
+	conn := <-accepted
+	defer conn.Close()
+	greet(conn, "")
+	in := bufio.NewReader(conn)
+	in.ReadString('\n') // CONNECT
+	in.ReadString('\n') // PING
+	io.WriteString(conn, "PONG\r\n")
+	for !c.look().online {
+		pause()
+	}
+	c.mu.Lock()
+	nc := c.nc
+	c.mu.Unlock()
+	go nc.Publish("x", make([]byte, 64<<20))
+	if _, err := io.CopyN(io.Discard, in, 1<<20); err != nil { // and no more: it waits for this reader
+		t.Fatal(err)
+	}
+	prompt(t, "Reconnect", c.Reconnect)
+	select {
+	case again := <-accepted:
+		again.Close()
+	case <-time.After(patience):
+		t.Error("does not connect again")
+	}
+	c.Stop()
+	if err := ends(t, result); err != nil {
+		t.Error(err)
+	}
+}
+
+// Whatever ends a handshake of TLS is no matter of waiting for a network.
+func TestHandshakeCodes(t *testing.T) {
+	for name, server := range map[string]*tls.Config{
+		"another authority":        {},
+		"an old version":           {MaxVersion: tls.VersionTLS11},
+		"asks for a certificate":   {ClientAuth: tls.RequireAnyClientCert},
+		"asks for one, in TLS 1.2": {ClientAuth: tls.RequireAnyClientCert, MaxVersion: tls.VersionTLS12},
+	} {
+		t.Run(name, func(t *testing.T) {
+			certificate, leaf := selfSigned(t)
+			server.Certificates = []tls.Certificate{certificate}
+			roots := x509.NewCertPool()
+			if name != "another authority" {
+				roots.AddCert(leaf)
+			}
+			near, far := net.Pipe()
+			defer near.Close()
+			go func() {
+				conn := tls.Server(far, server)
+				conn.Handshake()
+				io.Copy(io.Discard, far)
+			}()
+			conn := tls.Client(near, &tls.Config{RootCAs: roots, ServerName: "localhost", MinVersion: tls.VersionTLS12})
+			err := conn.Handshake()
+			if err == nil {
+				_, err = conn.Read(make([]byte, 1))
+			}
+			if code := connectCode(fmt.Errorf("nats: %w", err)); code != CodeTLS {
+				t.Errorf("%v has code %q, want %q", err, code, CodeTLS)
+			}
+		})
+	}
+}
+
+// selfSigned is a certificate of localhost.
+func selfSigned(t *testing.T) (tls.Certificate, *x509.Certificate) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, leaf
+}
