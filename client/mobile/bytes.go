@@ -51,6 +51,19 @@ func getFloats(b []byte) []float32 {
 	return x
 }
 
+// copied returns parameters off, off+1, ..., count of them or as many as there are, or
+// nil where there is none or read fails.
+func copied(off, count, dim int, read func(x []float32, off int) error) []byte {
+	if off < 0 || off >= dim || count < 1 {
+		return nil
+	}
+	b := make([]byte, floatBytes*min(count, dim-off))
+	if _, err := readInto(b, off, dim, read); err != nil {
+		return nil
+	}
+	return b
+}
+
 // readInto writes parameters off, off+1, ... to dst, as many as fit and there are,
 // and returns how many. read is where they come from.
 //

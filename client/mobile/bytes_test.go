@@ -103,6 +103,26 @@ func TestReadIntoFails(t *testing.T) {
 	}
 }
 
+// A copy has the same bytes, as many as there are, and there is none of what cannot be
+// read.
+func TestCopied(t *testing.T) {
+	const dim = block + 5
+	x := numbers(dim)
+	read := func(to []float32, off int) error { copy(to, x[off:]); return nil }
+	for _, tt := range []struct{ off, count, want int }{
+		{0, dim, dim}, {0, 1, 1}, {0, math.MaxInt, dim}, {3, 2, 2}, {block, 100, 5}, {dim - 1, 1, 1},
+		{dim, 1, 0}, {-1, 1, 0}, {0, 0, 0}, {0, -1, 0}, {math.MaxInt, math.MaxInt, 0}, {math.MinInt, math.MinInt, 0},
+	} {
+		got := copied(tt.off, tt.count, dim, read)
+		if tt.want == 0 && got != nil || tt.want > 0 && !bytes.Equal(got, littleEndianOf(x[tt.off:tt.off+tt.want])) {
+			t.Errorf("%d from %d: %d bytes, want %d parameters", tt.count, tt.off, len(got), tt.want)
+		}
+	}
+	if got := copied(0, 3, dim, func([]float32, int) error { return errors.New("broken") }); got != nil {
+		t.Errorf("%d bytes of a source that is broken", len(got))
+	}
+}
+
 // A vector's bytes are its own memory, and back.
 func TestBytesOf(t *testing.T) {
 	if b := bytesOf(nil); len(b) != 0 {

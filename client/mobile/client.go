@@ -121,7 +121,8 @@ func (c *Client) Dim() int {
 // Params writes the model into dst, 4*Dim bytes of little-endian float32, and returns
 // the index of the record after which it is: 0 where there is no model yet, and
 // dst is as it was. Call it at any time, also while offline or stopped; before Run,
-// [Client.Load] gets what StateDir has. In Objective-C and Swift give NSMutableData.
+// [Client.Load] gets what StateDir has. In Objective-C give NSMutableData; in Swift
+// call [Client.Model].
 func (c *Client) Params(dst []byte) (record int64, err error) {
 	defer guard(&err)
 	if !c.made() {
@@ -143,12 +144,27 @@ func (c *Client) Params(dst []byte) (record int64, err error) {
 	return int64(n), coded(err)
 }
 
+// Model returns a copy of the model as Params has it, null where there is none. It is
+// for Swift, whose Data comes to Go as a copy, so that what Go writes is lost.
+func (c *Client) Model() (params []byte) {
+	defer contain()
+	if !c.made() {
+		return nil
+	}
+	b := make([]byte, floatBytes*c.settings.Dim)
+	if n, err := c.Params(b); n == 0 || err != nil {
+		return nil
+	}
+	return b
+}
+
 // digestBytes are those of a digest.
 const digestBytes = 32
 
 // Digest writes the digest of the device's state into dst, 32 bytes, and returns the
 // index of the record after which it is: devices at the same record have the same
-// digest. It is 0, and dst as it was, where there is none yet.
+// digest. It is 0, and dst as it was, where there is none yet. In Objective-C give
+// NSMutableData.
 func (c *Client) Digest(dst []byte) (record int64, err error) {
 	defer guard(&err)
 	if !c.made() {

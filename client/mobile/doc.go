@@ -15,7 +15,9 @@
 //		}
 //	}
 //	val client = Mobile.newClient(config)
-//	thread { client.run() }                               // until the run ends, or client.stop()
+//	thread {                                              // until the run ends, or client.stop()
+//		try { client.run() } catch (e: Exception) { log(Mobile.errorCode(e.message), e) }
+//	}
 //	client.params(weights)                                // the model, at any time
 //
 // In Java these are classes of zofl.mobile: Client, Config, and Mobile for functions and
@@ -35,7 +37,7 @@
 //
 // # Threads
 //
-// Any thread may call anything. The objective and the evaluator are called one at a
+// Any thread may call anything of a client; a Config is for one thread. The objective and the evaluator are called one at a
 // time by one thread, the listener by another; neither is the app's main thread, nor
 // always the same.
 //
@@ -44,7 +46,8 @@
 // In Java an array that a callback gets is the app's own copy; in Objective-C and
 // Swift it is the runtime's memory, to be read during the call only. An array that the
 // app hands in (ReadParams, Params, Digest) is written in place and never kept. So a
-// large model costs least in block mode.
+// large model costs least in block mode. Swift's Data cannot be written in place: there
+// Block and Model return copies.
 //
 // Whatever holds the client, the objective or the listener in the other language keeps
 // them alive in this one and the other way round, so call [Client.Stop] when a client

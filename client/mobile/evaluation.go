@@ -41,10 +41,21 @@ func (e *Evaluation) ReadParams(off int, dst []byte) (n int, err error) {
 	if e.x == nil {
 		return 0, coded(client.ErrRevoked)
 	}
-	return readInto(dst, off, len(e.x), func(to []float32, off int) error {
-		copy(to, e.x[off:])
-		return nil
-	})
+	return readInto(dst, off, len(e.x), e.read)
+}
+
+// Block is that of [Round], of the model as it is.
+func (e *Evaluation) Block(off, count int) (params []byte) {
+	defer contain()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return copied(off, count, len(e.x), e.read)
+}
+
+// read is called with mu held.
+func (e *Evaluation) read(to []float32, off int) error {
+	copy(to, e.x[off:])
+	return nil
 }
 
 // AddMetric adds the value of the plan's next metric, a mean over SetSamples'

@@ -105,6 +105,9 @@ func TestEvaluation(t *testing.T) {
 		if n, err := e.ReadParams(8, dst); n != 2 || err != nil || !bytes.Equal(dst[:8], littleEndianOf(x[8:])) {
 			t.Errorf("read %d, %v", n, err)
 		}
+		if got := e.Block(8, 3); !bytes.Equal(got, littleEndianOf(x[8:])) {
+			t.Errorf("a block has %x", got)
+		}
 		for _, bad := range []float64{math.NaN(), math.Inf(-1)} {
 			hasCode(t, "AddMetric", e.AddMetric(bad), CodeConfig)
 		}
@@ -119,8 +122,8 @@ func TestEvaluation(t *testing.T) {
 	hasCode(t, "ReadParams after it", err, CodeRevoked)
 	hasCode(t, "AddMetric after it", kept.AddMetric(1), CodeRevoked)
 	hasCode(t, "SetSamples after it", kept.SetSamples(1), CodeRevoked)
-	if kept.Dim() != 0 {
-		t.Errorf("dim %d after it", kept.Dim())
+	if kept.Dim() != 0 || kept.Block(0, 1) != nil {
+		t.Errorf("dim %d after it, a block %x", kept.Dim(), kept.Block(0, 1))
 	}
 	v.callbacks.release()
 	if _, _, err := v.Evaluate(t.Context(), x); err != errReleased {

@@ -44,8 +44,8 @@ func (r *Round) Cancelled() bool { return r == nil || r.ctx == nil || r.ctx.Err(
 // ReadParams writes parameters off, off+1, ... into dst as little-endian float32, as
 // many as fit and as there are, and returns how many. dst has a multiple of 4 bytes
 // and stays the app's. Offsets that are multiples of 4096 are the fastest; large
-// blocks cost fewer calls. In Objective-C and Swift give NSMutableData, as of NSData
-// a copy would be written to.
+// blocks cost fewer calls. In Objective-C give NSMutableData, as of NSData a copy would
+// be written to; in Swift call Block.
 //
 //	for (long off = 0; off < r.dim(); off += n) {
 //		n = r.readParams(off, block);
@@ -58,4 +58,15 @@ func (r *Round) ReadParams(off int, dst []byte) (n int, err error) {
 	}
 	n, err = readInto(dst, off, r.x.Dim(), r.x.Read)
 	return n, coded(err)
+}
+
+// Block returns a copy of parameters off, off+1, ..., count of them or as many as there
+// are, or null where there is none, or the round is over. It is for Swift, whose Data
+// comes to Go as a copy, so that what Go writes is lost; elsewhere ReadParams costs less.
+func (r *Round) Block(off, count int) (params []byte) {
+	defer contain()
+	if r == nil || r.x == nil {
+		return nil
+	}
+	return copied(off, count, r.x.Dim(), r.x.Read)
 }

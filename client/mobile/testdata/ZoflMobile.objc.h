@@ -57,6 +57,7 @@
 - (int64_t)last;
 - (BOOL)load:(NSError* _Nullable* _Nullable)error;
 - (double)loss;
+- (NSData* _Nullable)model;
 - (BOOL)params:(NSData* _Nullable)dst record:(int64_t* _Nullable)record error:(NSError* _Nullable* _Nullable)error;
 - (int64_t)queries;
 - (void)reconnect;
@@ -105,6 +106,7 @@
 - (nonnull instancetype)initWithRef:(_Nonnull id)ref;
 - (nonnull instancetype)init;
 - (BOOL)addMetric:(double)value error:(NSError* _Nullable* _Nullable)error;
+- (NSData* _Nullable)block:(long)off count:(long)count;
 - (BOOL)cancelled;
 - (long)dim;
 - (BOOL)readParams:(long)off dst:(NSData* _Nullable)dst n:(long* _Nullable)n error:(NSError* _Nullable* _Nullable)error;
@@ -119,6 +121,7 @@
 - (nonnull instancetype)init;
 - (int64_t)batchSeed;
 - (long)batchSize;
+- (NSData* _Nullable)block:(long)off count:(long)count;
 - (BOOL)cancelled;
 - (long)dim;
 - (BOOL)readParams:(long)off dst:(NSData* _Nullable)dst n:(long* _Nullable)n error:(NSError* _Nullable* _Nullable)error;
