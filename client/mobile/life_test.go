@@ -168,6 +168,30 @@ func TestStateDir(t *testing.T) {
 	hasCode(t, "Run where a file is", made(t, cfg).Run(), CodeStore)
 }
 
+// A directory tells its user whether there was another meanwhile.
+func TestStateDirChangesHands(t *testing.T) {
+	dir := t.TempDir()
+	var a, b shelf
+	for i, turn := range []struct {
+		s       *shelf
+		changed bool
+	}{{&a, true}, {&a, false}, {&b, true}, {&b, false}, {&a, true}, {&a, false}} {
+		turn.s.dir = dir
+		if err := turn.s.open(); err != nil {
+			t.Fatal(err)
+		}
+		if changed := turn.s.Changed(); changed != turn.changed {
+			t.Errorf("turn %d: changed: %v, want %v", i, changed, turn.changed)
+		}
+		if turn.s.Changed() {
+			t.Errorf("turn %d: changed twice", i)
+		}
+		if err := turn.s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Without a model there is nothing to give; what asks for it wrongly is told.
 func TestParams(t *testing.T) {
 	c := made(t, config())
@@ -178,6 +202,9 @@ func TestParams(t *testing.T) {
 	}
 	if n, err := c.Params(append(make([]byte, 1), dst...)[1:]); n != 0 || err != nil {
 		t.Errorf("Params before a run, unaligned: record %d, %v", n, err)
+	}
+	if model := c.Model(); model != nil {
+		t.Errorf("Model before a run: %x", model)
 	}
 	if n, err := c.Digest(digest); n != 0 || err != nil || digest[0] != 7 {
 		t.Errorf("Digest before a run: record %d, %v, first byte %d", n, err, digest[0])

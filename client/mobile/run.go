@@ -176,7 +176,8 @@ func (c *Client) close() {
 }
 
 // Load reads the state that StateDir has, so that Params has the model without a Run:
-// at the start of an app, or while it is offline. Errors have [CodeLocked],
+// at the start of an app, while it is offline, or after another client of the same
+// device, such as a background worker's, had the directory. Errors have [CodeLocked],
 // [CodeStore], [CodeRunKey] or [CodeRunning].
 func (c *Client) Load() (err error) {
 	defer guard(&err)

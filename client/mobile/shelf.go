@@ -1,6 +1,8 @@
 package mobile
 
 import (
+	"bytes"
+	"crypto/rand"
 	"errors"
 	"io"
 	"sync"
@@ -13,9 +15,13 @@ import (
 type shelf struct {
 	dir string
 
-	mu    sync.Mutex   // guards store
-	store client.Store // nil: closed
+	mu      sync.Mutex   // guards what follows
+	store   client.Store // nil: closed
+	name    []byte       // by which this shelf tells what it left from what others did
+	changed bool
 }
+
+var _ client.SharedStore = (*shelf)(nil)
 
 var errShelf = errors.New("the StateDir is closed")
 
@@ -28,7 +34,44 @@ func (s *shelf) open() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.store = store
+	if !s.ours() {
+		s.changed = true
+		s.sign()
+	}
 	return nil
+}
+
+// itemUser has the name of the shelf that used the directory last.
+const itemUser = "user"
+
+// ours says whether no other shelf used the directory since this one did.
+func (s *shelf) ours() bool {
+	found := make([]byte, 16)
+	err := s.store.Load(itemUser, func(r *io.SectionReader) error {
+		_, err := io.ReadFull(r, found)
+		return err
+	})
+	return err == nil && bytes.Equal(found, s.name)
+}
+
+// sign says that this shelf uses the directory. Where it cannot, the next time looks
+// like another's: that costs reading what there is.
+func (s *shelf) sign() {
+	s.name = make([]byte, 16)
+	rand.Read(s.name)
+	_ = s.store.Save(itemUser, func(w io.Writer) error {
+		_, err := w.Write(s.name)
+		return err
+	})
+}
+
+// Changed says whether another shelf used the directory since it was asked last.
+func (s *shelf) Changed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	changed := s.changed
+	s.changed = false
+	return changed
 }
 
 func storeCode(err error) string {
