@@ -62,13 +62,14 @@ func (l *lead) bystander() (finished func() *client.Client) {
 
 // TestKotlin lets the Android example's own classes train digits: they are canceled in
 // the midst of a round, go on in a worker's session, and end with the bits of a Go
-// replica and a model that reads digits.
+// replica and a model that reads digits, which they measured for the coordinator.
 func TestKotlin(t *testing.T) {
 	t.Parallel()
 	bound(t)
 	const rounds = 600
 	p := plan(t, "digits", digitDim, 2, 2, rounds)
 	p.Step, p.Perturbations, p.Steps, p.Batch = 0.1, 20, 1, 64
+	p.Metrics, p.EvalEvery, p.EvalCount = []string{"accuracy", "loss"}, 25, 2
 	l := newSite(t).lead(p)
 	finished := l.bystander()
 	settings := l.device("phone", "block", map[string]any{"store": filepath.Join(t.TempDir(), l.run)})
@@ -103,5 +104,8 @@ func TestKotlin(t *testing.T) {
 	if a := end["accuracy"].(float64); a < 0.5 || a <= loaded["accuracy"].(float64) {
 		t.Errorf("accuracy %v, of %v before: want it to rise above 0.5", a, loaded["accuracy"])
 	}
-	t.Log(canceled, session, loaded, end)
+	if v := l.evaluation.Load(); v == nil || v.Samples != 400 || v.Metrics[0] < 0.3 || v.Metrics[1] <= 0 || v.Metrics[1] > 2 {
+		t.Errorf("the coordinator has the metrics %+v, want those of a model that has learned, on 400 digits", v)
+	}
+	t.Log(canceled, session, loaded, end, l.evaluation.Load())
 }

@@ -25,6 +25,7 @@ import org.zofl.android.core.StateFolder
 import org.zofl.android.core.ZoflClient
 import org.zofl.android.core.ZoflException
 import org.zofl.android.core.digits.DigitClassifier
+import org.zofl.android.core.digits.DigitEvaluator
 import org.zofl.android.core.digits.DigitLoss
 import org.zofl.android.core.digits.DigitSet
 import org.zofl.android.core.digits.DigitTraining
@@ -46,7 +47,7 @@ private class Phone(private val arguments: Map<String, String>) {
     )
 
     private suspend fun open(loss: Loss = DigitLoss(mine)) =
-        ZoflClient.open(GoDevice, config, arguments["credentials"], loss)
+        ZoflClient.open(GoDevice, config, arguments["credentials"], loss, DigitEvaluator(strangers))
 
     private fun accuracy(client: ZoflClient): Double =
         client.params()?.let { DigitClassifier().accuracy(it.values, strangers) } ?: 0.0

@@ -5,12 +5,15 @@ import org.zofl.android.core.DeviceConfig
 import org.zofl.android.core.DeviceListener
 import org.zofl.android.core.DeviceOpener
 import org.zofl.android.core.DeviceState
+import org.zofl.android.core.EvaluationView
+import org.zofl.android.core.Evaluator
 import org.zofl.android.core.Loss
 import org.zofl.android.core.RoundView
 import org.zofl.android.core.Traffic
 import zofl.mobile.BlockObjective
 import zofl.mobile.Client
 import zofl.mobile.Config
+import zofl.mobile.Evaluation
 import zofl.mobile.Listener
 import zofl.mobile.Mobile
 import zofl.mobile.Round
@@ -45,7 +48,9 @@ class GoDevice private constructor(private val client: Client) : Device {
     override fun digest(into: ByteArray) = client.digest(into)
 
     companion object : DeviceOpener {
-        override fun open(config: DeviceConfig, credentials: String?, loss: Loss, listener: DeviceListener): Device {
+        override fun open(
+            config: DeviceConfig, credentials: String?, loss: Loss, evaluator: Evaluator?, listener: DeviceListener,
+        ): Device {
             val c = Mobile.newConfig()
             c.run = config.run
             c.device = config.device
@@ -61,6 +66,7 @@ class GoDevice private constructor(private val client: Client) : Device {
             config.ca?.let(c::setCA)
             credentials?.let(c::setCredentials)
             c.setBlockObjective(BlockLoss(loss))
+            evaluator?.let { c.setEvaluator(Measure(it)) }
             c.setListener(News(listener))
             return GoDevice(Mobile.newClient(c))
         }
@@ -80,6 +86,21 @@ private class GoRound(private val round: Round) : RoundView {
     override val cancelled get() = round.cancelled()
 
     override fun read(offset: Int, into: ByteArray) = round.readParams(offset.toLong(), into).toInt()
+}
+
+private class Measure(private val evaluator: Evaluator) : zofl.mobile.Evaluator {
+    override fun evaluate(e: Evaluation) = evaluator.evaluate(GoEvaluation(e))
+}
+
+private class GoEvaluation(private val evaluation: Evaluation) : EvaluationView {
+    override val dim get() = evaluation.dim().toInt()
+    override val cancelled get() = evaluation.cancelled()
+
+    override fun read(offset: Int, into: ByteArray) = evaluation.readParams(offset.toLong(), into).toInt()
+
+    override fun metric(value: Double) = evaluation.addMetric(value)
+
+    override fun samples(n: Int) = evaluation.setSamples(n.toLong())
 }
 
 /** An empty text may arrive as null. */

@@ -3,10 +3,15 @@ package org.zofl.android.app
 import android.app.Application
 import android.content.Context
 import android.content.pm.ApplicationInfo
+import android.util.Log
 import androidx.work.Configuration
 import java.io.File
+import java.io.IOException
 import kotlin.concurrent.thread
 import kotlin.time.Duration
+import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.sync.Mutex
+import kotlinx.coroutines.sync.withLock
 import org.zofl.android.bridge.GoDevice
 import org.zofl.android.core.ConditionsHub
 import org.zofl.android.core.CredentialVault
@@ -30,7 +35,7 @@ class DigitsApp : Application(), Configuration.Provider {
 
     override fun onCreate() {
         super.onCreate()
-        thread { parts.resume() } // it reads a file
+        thread { runBlocking { parts.begin() } } // it reads a file
     }
 
     override val workManagerConfiguration: Configuration get() = Configuration.Builder().build()
@@ -63,11 +68,32 @@ class Parts(private val context: Context) {
         }
     }
 
-    /** Schedules what is to be scheduled: after an update, which may mend what halted it, too. */
-    fun resume() {
-        val now = settings.settings.value
-        if (now.optedIn && now.halted == null) scheduler.schedulePeriodic(now.limits)
+    private val turn = Mutex()
+
+    /**
+     * Does what the user asks for in that order: a second screen may come before the
+     * first one's deletion is done. Not from a session, for whose end [stop] waits.
+     */
+    suspend fun inTurn(what: suspend () -> Unit) = turn.withLock { what() }
+
+    /** The start of the process: ends what the last one did not, and schedules what an update may have mended. */
+    suspend fun begin() = inTurn {
+        try {
+            myData.resume()
+        } catch (e: IOException) {
+            Log.w("Zofl", "data is left to delete", e) // the next process tries again
+        }
+        resume(changed = false)
     }
+
+    /** Schedules what is to be scheduled. [changed]: settings have. */
+    fun resume(changed: Boolean) {
+        val now = settings.settings.value
+        if (now.ready) scheduler.schedulePeriodic(now.limits, changed)
+    }
+
+    /** Schedules nothing more, until the user says otherwise: who just has is not overruled. */
+    suspend fun rest() = inTurn { if (!settings.settings.value.ready) scheduler.cancelPeriodic() }
 
     /** Ends all training, scheduled or not, and waits for its end. */
     suspend fun stop() {

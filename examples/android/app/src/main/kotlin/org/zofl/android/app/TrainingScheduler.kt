@@ -22,20 +22,27 @@ import org.zofl.android.core.Limits
 class TrainingScheduler(context: Context) {
     private val work = WorkManager.getInstance(context)
 
-    /** Every hour or so, under [limits], until canceled. It survives process death and restarts. */
-    fun schedulePeriodic(limits: Limits) {
+    /**
+     * Every hour or so, under [limits], until canceled. It survives process death and
+     * restarts. [changed]: the user has; otherwise what is scheduled stays. To update
+     * it at every start of the process would cancel the job that started the process. An
+     * update of the app that asks for other things here gives [PERIODIC] another name.
+     */
+    fun schedulePeriodic(limits: Limits, changed: Boolean) {
         val request = PeriodicWorkRequestBuilder<TrainingWorker>(1, TimeUnit.HOURS)
             .setConstraints(
                 Constraints.Builder()
                     .setRequiredNetworkType(networkType(limits))
                     .setRequiresCharging(limits.chargingOnly)
                     .setRequiresBatteryNotLow(true)
+                    .setRequiresStorageNotLow(true)
                     .build(),
             )
             .setInitialDelay(Random.nextLong(15), TimeUnit.MINUTES) // phones are not to come all at once
             .setBackoffCriteria(BackoffPolicy.EXPONENTIAL, 5, TimeUnit.MINUTES)
             .build()
-        work.enqueueUniquePeriodicWork(PERIODIC, ExistingPeriodicWorkPolicy.UPDATE, request)
+        val policy = if (changed) ExistingPeriodicWorkPolicy.UPDATE else ExistingPeriodicWorkPolicy.KEEP
+        work.enqueueUniquePeriodicWork(PERIODIC, policy, request)
     }
 
     /** At once, in the foreground, for a user who looks on. */

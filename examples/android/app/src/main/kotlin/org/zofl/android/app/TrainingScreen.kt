@@ -34,6 +34,8 @@ import androidx.compose.ui.semantics.semantics
 import androidx.compose.ui.text.input.KeyboardType
 import androidx.compose.ui.text.input.PasswordVisualTransformation
 import androidx.compose.ui.unit.dp
+import org.zofl.android.core.Report
+import org.zofl.android.core.digits.Score
 
 @Composable
 fun TrainingScreen(
@@ -54,9 +56,9 @@ fun TrainingScreen(
         OptIn(ui.settings.optedIn, onOptIn)
         ui.settings.halted?.let { Problem(stringResource(R.string.halted, it)) }
         ui.problem?.let { Problem(it) }
-        if (ui.waiting) Text(stringResource(R.string.waiting))
+        Outlook(ui)
         Status(ui)
-        Button(onTrainNow, enabled = ui.settings.optedIn && ui.progress == null && !ui.waiting) {
+        Button(onTrainNow, enabled = ui.settings.optedIn && ui.now.progress == null && !ui.now.waiting) {
             Text(stringResource(R.string.train_now))
         }
         Connection(ui, onConnect)
@@ -86,11 +88,26 @@ private fun Problem(text: String) {
     )
 }
 
+/** Why "train now" does not train. */
+@Composable
+private fun Outlook(ui: TrainingUi) {
+    val reason = ui.now.outcome?.reason
+    val text = when {
+        ui.now.waiting && reason != null -> stringResource(R.string.waiting_again, reason)
+        ui.now.waiting -> stringResource(R.string.waiting)
+        // The others are told by what halted it, and by the last session's report.
+        ui.now.progress == null && ui.settings.halted == null && reason != null && reason != ui.settings.report?.outcome ->
+            stringResource(R.string.not_trained, reason)
+        else -> return
+    }
+    Text(text, Modifier.semantics { liveRegion = LiveRegionMode.Polite })
+}
+
 /** State, round, loss and bytes: of the session in course, or what the last one came to. */
 @Composable
 private fun Status(ui: TrainingUi) {
     val report = ui.settings.report
-    val now = ui.progress
+    val now = ui.now.progress
     if (now != null) {
         Text(stringResource(R.string.state, stringResource(labelOf(now.state)), now.reason))
         Text(stringResource(R.string.round, now.round, now.contributions))
@@ -100,8 +117,11 @@ private fun Status(ui: TrainingUi) {
     } else if (report != null) {
         Text(stringResource(R.string.last_session, report.outcome, report.round, report.bytes))
     }
-    report?.accuracy?.let { Text(stringResource(R.string.accuracy, 100 * it)) }
+    val score = ui.now.score.takeIf { now != null } ?: report?.score()
+    score?.let { Text(stringResource(R.string.accuracy, 100 * it.accuracy, it.loss)) }
 }
+
+private fun Report.score(): Score? = accuracy?.let { a -> heldOutLoss?.let { Score(a, it) } }
 
 @Composable
 private fun Connection(ui: TrainingUi, onConnect: (String, String, String, String) -> Unit) {

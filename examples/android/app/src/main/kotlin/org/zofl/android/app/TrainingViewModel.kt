@@ -15,20 +15,30 @@ import kotlinx.coroutines.flow.flow
 import kotlinx.coroutines.flow.flowOn
 import kotlinx.coroutines.flow.stateIn
 import kotlinx.coroutines.launch
-import kotlinx.coroutines.sync.Mutex
-import kotlinx.coroutines.sync.withLock
 import kotlinx.coroutines.withContext
+import org.zofl.android.core.Outcome
 import org.zofl.android.core.Progress
 import org.zofl.android.core.Settings
+import org.zofl.android.core.digits.DigitTraining
+import org.zofl.android.core.digits.Score
 import org.zofl.android.core.optIn
+
+/** What this process knows of training. */
+data class TrainingNow(
+    /** Of the session in course; null if there is none. */
+    val progress: Progress? = null,
+    /** See [DigitTraining.score]. */
+    val score: Score? = null,
+    /** See [DigitTraining.outcome]. */
+    val outcome: Outcome? = null,
+    /** See [TrainingScheduler.waiting]. */
+    val waiting: Boolean = false,
+)
 
 /** What the screen shows. After process death [settings] still has the last report. */
 data class TrainingUi(
     val settings: Settings = Settings(),
-    /** Of the session in course; null if there is none. */
-    val progress: Progress? = null,
-    /** See [TrainingScheduler.waiting]. */
-    val waiting: Boolean = false,
+    val now: TrainingNow = TrainingNow(),
     /** What went wrong with the last action; null for nothing. */
     val problem: String? = null,
 )
@@ -40,15 +50,24 @@ class TrainingViewModel(app: Application) : AndroidViewModel(app) {
     val ui: StateFlow<TrainingUi> =
         flow {
             val p = parts
-            emitAll(combine(p.settings.settings, p.training.progress, p.scheduler.waiting(), problem, ::TrainingUi))
+            val now = combine(p.training.progress, p.training.score, p.training.outcome, p.scheduler.waiting(), ::TrainingNow)
+            emitAll(combine(p.settings.settings, now, problem, ::TrainingUi))
         }
             .flowOn(Dispatchers.IO) // the first reading of settings is of a file
             .stateIn(viewModelScope, SharingStarted.WhileSubscribed(5_000), TrainingUi())
 
     /** The switch: off cancels the session in course at once. */
     fun optIn(on: Boolean) = act {
-        parts.settings.update { if (on) it.optIn() else it.copy(optedIn = false) }
-        if (on) parts.resume() else parts.stop()
+        if (on) {
+            parts.settings.update { it.optIn() }
+            parts.resume(changed = true)
+        } else {
+            try {
+                parts.settings.update { it.copy(optedIn = false) }
+            } finally {
+                parts.stop()
+            }
+        }
     }
 
     /** Ends a session with the old ones. [credentials]: empty to leave those that are kept. */
@@ -56,29 +75,24 @@ class TrainingViewModel(app: Application) : AndroidViewModel(app) {
         parts.stop()
         if (credentials.isNotBlank()) parts.vault.store(credentials.trim())
         parts.settings.update { it.copy(server = server.trim(), run = run.trim(), ca = ca.trim(), halted = null) }
-        parts.resume()
+        parts.resume(changed = true)
     }
 
     fun trainNow() = act { parts.scheduler.trainNow(parts.settings.settings.value.limits) }
 
     fun deleteMyData() = act { parts.deleteMyData() }
 
-    /** What the user asks for is done in that order, and to its end even if the screen is left. */
+    /** What the user asks for is done in that order (see [Parts.inTurn]), and to its end even if the screen is left. */
     private fun act(what: suspend () -> Unit) {
         viewModelScope.launch {
             withContext(NonCancellable) {
                 problem.value = try {
-                    turn.withLock { withContext(Dispatchers.IO) { what() } }
+                    withContext(Dispatchers.IO) { parts.inTurn(what) }
                     null
                 } catch (e: IOException) {
                     e.message
                 }
             }
         }
-    }
-
-    private companion object {
-        /** The process's: a second screen may come before the first one's deletion is done. */
-        val turn = Mutex()
     }
 }

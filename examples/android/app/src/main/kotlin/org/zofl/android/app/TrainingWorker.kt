@@ -30,7 +30,7 @@ class TrainingWorker(context: Context, parameters: WorkerParameters) : Coroutine
             is Outcome.More -> Result.success()
             is Outcome.Retry -> Result.retry()
             is Outcome.Finished, is Outcome.Halted -> {
-                applicationContext.parts.scheduler.cancelPeriodic() // until the user says otherwise
+                applicationContext.parts.rest()
                 Result.success()
             }
         }

@@ -2,6 +2,7 @@ package org.zofl.android.platform
 
 import android.content.Context
 import android.content.SharedPreferences
+import java.io.IOException
 import kotlinx.coroutines.flow.MutableStateFlow
 import kotlinx.coroutines.flow.StateFlow
 import kotlinx.coroutines.flow.asStateFlow
@@ -12,7 +13,7 @@ import org.zofl.android.core.encode
 
 /**
  * Keeps settings in preferences. The first reading loads a small file: make it
- * off the main thread. An update of the app is a reason to try again what was
+ * off the main thread, and updates too. An update of the app is a reason to try again what was
  * given up: [version] is the app's.
  */
 class PreferencesSettings(context: Context, private val version: Long) : SettingsStore {
@@ -23,8 +24,8 @@ class PreferencesSettings(context: Context, private val version: Long) : Setting
     @Synchronized
     override fun update(change: (Settings) -> Settings) {
         val now = change(latest.value)
-        write(now, version)
-        latest.value = now
+        latest.value = now // a word to stop is heard in this process, whatever the disk says
+        if (!write(now, version)) throw IOException("settings cannot be kept: free some storage and try again")
     }
 
     private fun read(): Settings {
@@ -33,10 +34,11 @@ class PreferencesSettings(context: Context, private val version: Long) : Setting
         return kept.copy(halted = null).also { write(it, version) }
     }
 
-    private fun write(now: Settings, version: Long) = file.edit().apply {
+    /** Waits for the disk: who opts out and kills the app at once has opted out. */
+    private fun write(now: Settings, version: Long): Boolean = file.edit().apply {
         putLong(VERSION, version)
         now.encode().forEach { (key, value) -> putString(key, value) }
-    }.apply()
+    }.commit()
 
     private companion object {
         const val VERSION = "version"

@@ -18,6 +18,10 @@ class TrainingNotification(private val context: Context, private val title: Stri
             @Suppress("DEPRECATION") // there were no channels
             Notification.Builder(context)
         }
+        // Its "Stop" is there at once: the system may wait ten seconds with it otherwise.
+        if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.S) {
+            builder.setForegroundServiceBehavior(Notification.FOREGROUND_SERVICE_IMMEDIATE)
+        }
         return builder
             .setSmallIcon(android.R.drawable.stat_notify_sync)
             .setContentTitle(title)

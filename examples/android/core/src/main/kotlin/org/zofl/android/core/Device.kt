@@ -47,17 +47,8 @@ interface Device {
 /** Bytes at the socket since the device was opened, TLS included. */
 data class Traffic(val sent: Long = 0, val received: Long = 0)
 
-/** One question to the loss: valid until the answer is given. */
-interface RoundView {
-    /** The record that the round will become. */
-    val record: Long
-    val step: Int
-
-    /** Samples of the minibatch; 0 for all that the device has. */
-    val batchSize: Int
-
-    /** Names the minibatch: the same for every question that will be compared. */
-    val batchSeed: Long
+/** Parameters that a callback may read, until it returns. */
+interface ParameterView {
     val dim: Int
 
     /** Whether the answer is no longer wanted: return anything, soon. */
@@ -67,6 +58,19 @@ interface RoundView {
     fun read(offset: Int, into: ByteArray): Int
 }
 
+/** One question to the loss: valid until the answer is given. */
+interface RoundView : ParameterView {
+    /** The record that the round will become. */
+    val record: Long
+    val step: Int
+
+    /** Samples of the minibatch; 0 for all that the device has. */
+    val batchSize: Int
+
+    /** Names the minibatch: the same for every question that will be compared. */
+    val batchSeed: Long
+}
+
 /**
  * What an app implements: the loss at the parameters that [RoundView.read] gives.
  * It is called from native threads, and possibly again before a call that takes too
@@ -74,6 +78,25 @@ interface RoundView {
  */
 fun interface Loss {
     fun loss(round: RoundView): Double
+}
+
+/** One measurement of the model: valid until [Evaluator.evaluate] returns. */
+interface EvaluationView : ParameterView {
+    /** Adds the value of the plan's next metric, finite, a mean over [samples]' samples. */
+    fun metric(value: Double)
+
+    /** Says over how many samples the metrics are means, 1 at least. */
+    fun samples(n: Int)
+}
+
+/**
+ * What an app implements if its plan has metrics: measures the model on data that
+ * nobody trained on, for the coordinator's record. It is called from native threads,
+ * seldom, and not on every device. An exception reports nothing.
+ */
+fun interface Evaluator {
+    /** Gives each of the plan's metrics, in the plan's order, and their samples once. */
+    fun evaluate(evaluation: EvaluationView)
 }
 
 /** What the native library tells, from one thread; the latest news may replace earlier ones. */
@@ -87,6 +110,8 @@ interface DeviceListener {
 
 /** Makes devices: from the native library in the app, from memory in tests. */
 fun interface DeviceOpener {
-    /** [credentials]: the text of a creds file or an nkey seed; null for none. */
-    fun open(config: DeviceConfig, credentials: String?, loss: Loss, listener: DeviceListener): Device
+    /** [credentials]: the text of a creds file or an nkey seed; null for none. [evaluator]: null for none. */
+    fun open(
+        config: DeviceConfig, credentials: String?, loss: Loss, evaluator: Evaluator?, listener: DeviceListener,
+    ): Device
 }

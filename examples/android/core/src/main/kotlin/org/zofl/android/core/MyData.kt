@@ -1,5 +1,7 @@
 package org.zofl.android.core
 
+import java.io.IOException
+
 /**
  * "Delete my data": everything this app keeps about its user. What was sent has
  * gone into sums with others' numbers and cannot be called back.
@@ -12,13 +14,29 @@ class MyData(
     /** Ends all training, scheduled or not, and waits for its end. */
     private val stopTraining: suspend () -> Unit,
 ) {
-    /** Opts out, stops, then deletes; the name of the device goes too. Throws IOException if a file stays. */
+    /**
+     * Opts out, stops, then deletes; the name of the device goes too. Throws the
+     * first IOException if something stays, and has deleted the rest by then.
+     */
     suspend fun delete() {
-        settings.update { it.copy(optedIn = false) } // nothing starts again meanwhile
+        // Nothing starts again meanwhile, and a process that dies on the way is followed by resume.
+        failureOf { settings.update { it.copy(optedIn = false, deleting = true) } } // deleting makes room
         stopTraining()
-        vault.clear()
-        state.delete()
-        model.delete()
-        settings.update { Settings() }
+        val left = listOf(vault::clear, state::delete, model::delete).mapNotNull { failureOf(it) }
+        val reset = failureOf { settings.update { Settings(deleting = left.isNotEmpty()) } }
+        (left + listOfNotNull(reset)).firstOrNull()?.let { throw it }
     }
+
+    /** Ends a deletion that a process did not live to end. For the start of the next, before training. */
+    suspend fun resume() {
+        if (settings.settings.value.deleting) delete()
+    }
+
+    private inline fun failureOf(deletion: () -> Unit): IOException? =
+        try {
+            deletion()
+            null
+        } catch (e: IOException) {
+            e
+        }
 }

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer
 import java.nio.ByteOrder
 
 /**
- * Copies a round's parameters into an array of the app's, block by block: a model
+ * Copies a callback's parameters into an array of the app's, block by block: a model
  * of any size takes one block of bytes besides its own floats, and nothing is
  * allocated after the first round. Not for two threads at once.
  */
@@ -13,10 +13,10 @@ class ParameterReader(dim: Int, block: Int = 4096) {
     private val bytes = ByteArray(4 * block)
     private val floats = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer()
 
-    fun read(round: RoundView): FloatArray {
+    fun read(from: ParameterView): FloatArray {
         var offset = 0
         while (offset < values.size) {
-            val n = round.read(offset, bytes)
+            val n = from.read(offset, bytes)
             check(n in 1..values.size - offset) { "read $n parameters at $offset of ${values.size}" }
             floats.position(0)
             floats.get(values, offset, n)

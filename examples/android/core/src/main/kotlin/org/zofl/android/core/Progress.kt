@@ -14,6 +14,6 @@ data class Progress(
     /** Its last loss; null before the first. */
     val loss: Double? = null,
     val traffic: Traffic = Traffic(),
-    /** What last went wrong while it ran on; null if nothing did. */
+    /** What last went wrong while it ran on; null if nothing did, or it is over. */
     val fault: ZoflException? = null,
 )

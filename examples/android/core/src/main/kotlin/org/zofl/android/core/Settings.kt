@@ -19,7 +19,12 @@ data class Settings(
     /** Why training was given up until the user or an update changes something; null if it was not. */
     val halted: String? = null,
     val report: Report? = null,
-)
+    /** "Delete my data" was asked for and is not done. */
+    val deleting: Boolean = false,
+) {
+    /** Whether training is wanted at all, so that it makes sense to schedule it. The phone may still say no. */
+    val ready: Boolean get() = optedIn && halted == null && server.isNotBlank() && run.isNotBlank()
+}
 
 /** What a session came to, for the screen of a process that did not see it. */
 data class Report(
@@ -28,6 +33,8 @@ data class Report(
     val loss: Double?,
     /** Of the model on held-out digits, 0 to 1; null if there is no model yet. */
     val accuracy: Double?,
+    /** Its mean loss on them. */
+    val heldOutLoss: Double?,
     val bytes: Long,
     val outcome: String,
 )
@@ -36,6 +43,7 @@ data class Report(
 interface SettingsStore {
     val settings: StateFlow<Settings>
 
+    /** Returns when it is kept for good. Throws [java.io.IOException] if only this process will know. */
     fun update(change: (Settings) -> Settings)
 }
 
@@ -48,7 +56,7 @@ class MemorySettings(first: Settings = Settings()) : SettingsStore {
 
 /** The user switches it on: what stopped it before is forgotten, and the phone has a name in the run. */
 fun Settings.optIn(newName: () -> String = ::randomDeviceName): Settings =
-    copy(optedIn = true, halted = null, device = device.ifEmpty(newName))
+    copy(optedIn = true, halted = null, deleting = false, device = device.ifEmpty(newName))
 
 /** A name that says nothing about the phone or its owner. */
 fun randomDeviceName(): String = "phone-" + java.util.UUID.randomUUID().toString().replace("-", "").take(16)

@@ -15,8 +15,10 @@ fun Settings.encode(): Map<String, String?> = mapOf(
     "round" to report?.round?.toString(),
     "loss" to report?.loss?.toString(),
     "accuracy" to report?.accuracy?.toString(),
+    "heldOutLoss" to report?.heldOutLoss?.toString(),
     "bytes" to report?.bytes?.toString(),
     "outcome" to report?.outcome,
+    "deleting" to deleting.toString(),
 )
 
 /** The reverse of [encode]. What is missing or cannot be read is as in a new installation. */
@@ -40,9 +42,11 @@ fun decodeSettings(text: (String) -> String?): Settings {
                 round = text("round")?.toLongOrNull() ?: 0,
                 loss = text("loss")?.toDoubleOrNull(),
                 accuracy = text("accuracy")?.toDoubleOrNull(),
+                heldOutLoss = text("heldOutLoss")?.toDoubleOrNull(),
                 bytes = text("bytes")?.toLongOrNull() ?: 0,
                 outcome = outcome,
             )
         },
+        deleting = text("deleting").toBoolean(),
     )
 }

@@ -1,5 +1,6 @@
 package org.zofl.android.core
 
+import java.io.IOException
 import kotlin.time.Duration
 import kotlin.time.Duration.Companion.minutes
 import kotlinx.coroutines.NonCancellable
@@ -68,11 +69,18 @@ class TrainingSession(
             Decision.after(e, attempt)
         }
         if (outcome is Outcome.Halted || outcome is Outcome.Finished) {
-            // Who has switched it off meanwhile may switch it on again before this is written.
-            settings.update { if (it.optedIn) it.copy(halted = outcome.reason) else it }
+            halt(outcome.reason)
         }
         return outcome
     }
+
+    private fun halt(reason: String) =
+        try {
+            // Who has switched it off meanwhile may switch it on again before this is written.
+            settings.update { if (it.optedIn) it.copy(halted = reason) else it }
+        } catch (e: IOException) {
+            // This process knows; another one finds out again.
+        }
 
     private suspend fun trainOnce(now: Settings, limits: Limits, budget: Duration, attempt: Int): Outcome {
         val client = join(now, limits)

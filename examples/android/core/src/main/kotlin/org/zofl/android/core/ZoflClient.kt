@@ -79,11 +79,17 @@ class ZoflClient private constructor(private val news: News, private val device:
          * Makes a client on a thread of its own: it may read the disk. [credentials]
          * is the text of a creds file or an nkey seed.
          */
-        suspend fun open(opener: DeviceOpener, config: DeviceConfig, credentials: String?, loss: Loss): ZoflClient {
+        suspend fun open(opener: DeviceOpener, config: DeviceConfig, credentials: String?, loss: Loss): ZoflClient =
+            open(opener, config, credentials, loss, null)
+
+        /** The same, with what measures the model; null for nothing. */
+        suspend fun open(
+            opener: DeviceOpener, config: DeviceConfig, credentials: String?, loss: Loss, evaluator: Evaluator?,
+        ): ZoflClient {
             val news = News()
             val device = withContext(NonCancellable) {
                 onOwnThread("zofl-open", interrupt = {}) {
-                    translate { opener.open(config, credentials, loss, news) }
+                    translate { opener.open(config, credentials, loss, evaluator, news) }
                 }
             }
             news.source = device
@@ -108,7 +114,7 @@ private class News : DeviceListener {
     var source: Device? = null
 
     override fun onState(state: DeviceState, reason: String) =
-        latest.update { it.copy(state = state, reason = reason) }
+        latest.update { it.copy(state = state, reason = reason, fault = it.fault.unlessCured(state)) }
 
     override fun onProgress(record: Long, last: Long, round: Long, contributions: Long, loss: Double) {
         val traffic = source?.traffic ?: Traffic()
@@ -116,15 +122,25 @@ private class News : DeviceListener {
             it.copy(
                 record = record, last = last, round = round, contributions = contributions,
                 loss = loss.takeUnless(Double::isNaN), traffic = traffic,
+                // What went wrong before is history as soon as a round went right.
+                fault = it.fault.takeUnless { _ -> contributions > it.contributions },
             )
         }
     }
+
+    /** A server that could not be reached, or did not let this device in, has done so if the device is past it. */
+    private fun ZoflException?.unlessCured(state: DeviceState) =
+        takeUnless { (it is ZoflException.Connection || it is ZoflException.Access) && state in served }
 
     override fun onFault(code: String, message: String) =
         latest.update { it.copy(fault = ZoflException.of(code, message)) }
 
     fun traffic(now: Traffic) = latest.update { it.copy(traffic = now) }
 }
+
+/** States that a device has only with server and coordinator. */
+private val served =
+    setOf(DeviceState.CATCHING_UP, DeviceState.WAITING, DeviceState.WORKING, DeviceState.PAUSED, DeviceState.ENDED)
 
 /** Gives every error of the native library its class. */
 private inline fun <T> translate(call: () -> T): T =

@@ -1,5 +1,6 @@
 package org.zofl.android.core
 
+import java.io.IOException
 import java.nio.ByteBuffer
 import java.nio.ByteOrder
 import java.util.concurrent.CountDownLatch
@@ -90,7 +91,9 @@ class FakeOpener(val device: FakeDevice) : DeviceOpener {
     var thread = ""
     var error: Exception? = null
 
-    override fun open(config: DeviceConfig, credentials: String?, loss: Loss, listener: DeviceListener): Device {
+    override fun open(
+        config: DeviceConfig, credentials: String?, loss: Loss, evaluator: Evaluator?, listener: DeviceListener,
+    ): Device {
         error?.let { throw it }
         this.credentials = credentials
         thread = Thread.currentThread().name
@@ -102,5 +105,15 @@ class FakeOpener(val device: FakeDevice) : DeviceOpener {
 val plainConfig = DeviceConfig(
     run = "digits", device = "phone", dim = 2, servers = listOf("tls://127.0.0.1:4222"), stateDir = "",
 )
+
+/** Settings that no disk takes once [full] is set; this process knows them. */
+class FullSettings(private val memory: MemorySettings) : SettingsStore by memory {
+    var full = false
+
+    override fun update(change: (Settings) -> Settings) {
+        memory.update(change)
+        if (full) throw IOException("settings cannot be kept")
+    }
+}
 
 suspend fun open(device: FakeDevice) = ZoflClient.open(FakeOpener(device), plainConfig, null) { 0.0 }

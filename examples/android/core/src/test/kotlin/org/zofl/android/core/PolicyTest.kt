@@ -52,6 +52,15 @@ class PolicyTest {
     }
 
     @Test
+    fun `what is ready to be scheduled is what no waiting would cure otherwise`() {
+        assertEquals(true, willing.ready)
+        for (s in listOf(willing.copy(optedIn = false), willing.copy(run = ""), willing.copy(server = " "), willing.copy(halted = "x"))) {
+            assertEquals(false, s.ready, "$s")
+            assertEquals(false, assertIs<Permit.Denied>(Policy.mayTrain(s, s.limits, good)).patience)
+        }
+    }
+
+    @Test
     fun `by hand needs no charger but keeps the rest`() {
         val byHand = Policy.byHand(Limits())
         assertEquals(Limits(unmeteredOnly = true, chargingOnly = false, minBattery = 30), byHand)

@@ -134,6 +134,65 @@ class StorageTest {
         assertNotEquals(device, settings.settings.value.optIn().device)
     }
 
+    /** What "delete my data" is to delete, of an opted-in user. */
+    private inner class Kept(val settings: SettingsStore = MemorySettings(Settings(server = "tls://h", run = "r").optIn())) {
+        val state = StateFolder(File(dir, "state")).also { File(it.of("r"), "deep").mkdirs() }
+        val model = ModelFile(File(dir, "model")).apply { store(Model(1, floatArrayOf(1f))) }
+
+        fun myData(vault: CredentialVault, stop: suspend () -> Unit = {}) = MyData(settings, vault, state, model, stop)
+    }
+
+    @Test
+    fun `one that cannot be deleted does not keep the others`() = runTest {
+        val kept = Kept()
+        val stuck = object : CredentialVault by MemoryVault(secret) {
+            override fun clear() = throw IOException("the key store fails")
+        }
+        assertEquals("the key store fails", assertFailsWith<IOException> { kept.myData(stuck).delete() }.message)
+        assertEquals(emptyList(), dir.list()!!.toList())
+        assertEquals(Settings(deleting = true), kept.settings.settings.value)
+        val vault = MemoryVault(secret)
+        kept.myData(vault).resume() // the next process, whose key store works
+        assertNull(vault.load())
+        assertEquals(Settings(), kept.settings.settings.value)
+    }
+
+    @Test
+    fun `a process that dies on the way is followed by one that deletes`() = runTest {
+        val kept = Kept()
+        val vault = MemoryVault(secret)
+        assertFailsWith<IllegalStateException> { kept.myData(vault) { error("the process dies here") }.delete() }
+        assertEquals(secret, vault.load())
+        val next = decodeSettings(kept.settings.settings.value.encode()::get)
+        assertFalse(next.optedIn)
+        val reborn = Kept(MemorySettings(next))
+        reborn.myData(vault).resume()
+        assertNull(vault.load())
+        assertEquals(emptyList(), dir.list()!!.toList())
+        assertEquals(Settings(), reborn.settings.settings.value)
+    }
+
+    @Test
+    fun `nothing is deleted unasked`() = runTest {
+        val kept = Kept()
+        kept.myData(MemoryVault(secret)).resume()
+        assertEquals(1, kept.model.load(1)!!.record)
+        assertTrue(kept.settings.settings.value.optedIn)
+        assertFalse(Settings(deleting = true).optIn().deleting, "who comes back keeps what follows")
+    }
+
+    @Test
+    fun `a full disk does not keep what is to be deleted`() = runTest {
+        val full = FullSettings(MemorySettings(Settings(server = "tls://h", run = "r").optIn()))
+        val kept = Kept(full)
+        full.full = true
+        var stopped = false
+        assertFailsWith<IOException> { kept.myData(MemoryVault(secret)) { stopped = true }.delete() }
+        assertTrue(stopped)
+        assertEquals(emptyList(), dir.list()!!.toList())
+        assertEquals(Settings(), full.settings.value)
+    }
+
     @Test
     fun `a phone's name fits a run and stays`() {
         val settings = Settings().optIn()

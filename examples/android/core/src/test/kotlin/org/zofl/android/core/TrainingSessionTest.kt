@@ -16,7 +16,7 @@ import kotlinx.coroutines.flow.MutableStateFlow
 import kotlinx.coroutines.runBlocking
 
 class TrainingSessionTest {
-    private val settings = MemorySettings(Settings(optedIn = true, server = "tls://h:4222", run = "digits"))
+    private val settings = FullSettings(MemorySettings(Settings(optedIn = true, server = "tls://h:4222", run = "digits")))
     private val conditions = MutableStateFlow(
         Conditions(Network(connected = true, metered = false, id = 1), Power(charging = true, percent = 80)),
     )
@@ -130,6 +130,15 @@ class TrainingSessionTest {
         work.cancelAndJoin()
         assertTrue(device.returned)
         assertEquals(8, kept.single().first!!.record)
+    }
+
+    @Test
+    fun `a full disk does not hide what halted it`() = runBlocking<Unit> {
+        settings.full = true
+        device.error = Exception("upgrade: record kind 9 is unknown: update")
+        assertIs<Outcome.Halted>(session().run(9.minutes))
+        assertIs<Outcome.Halted>(kept.single().third)
+        assertEquals(false, settings.settings.value.ready)
     }
 
     @Test

@@ -86,6 +86,24 @@ class ZoflClientTest {
     }
 
     @Test
+    fun `what is over is no fault any more`() = runBlocking<Unit> {
+        val device = FakeDevice()
+        val client = open(device)
+        fun fault() = client.progress.value.fault?.code
+        device.listener.onFault("offline", "no server answers: look at the network")
+        device.listener.onState(DeviceState.JOINING, "")
+        assertEquals("offline", fault(), "nobody has answered yet")
+        device.listener.onState(DeviceState.WAITING, "")
+        assertNull(fault())
+        device.listener.onFault("loss", "loss is NaN: give a finite one")
+        device.listener.onState(DeviceState.WORKING, "")
+        device.listener.onProgress(4, 9, 3, 0, Double.NaN)
+        assertEquals("loss", fault(), "no round went right since")
+        device.listener.onProgress(5, 9, 4, 1, 1.5)
+        assertNull(fault())
+    }
+
+    @Test
     fun `bytes are counted to the end`() = runBlocking<Unit> {
         val device = FakeDevice().apply { returns = true }
         val client = open(device)

@@ -3,6 +3,9 @@ package org.zofl.android.core.digits
 import kotlin.math.exp
 import kotlin.math.ln
 
+/** What a model comes to on a set: the share that it names rightly, 0 to 1, and its mean loss in nats. */
+data class Score(val accuracy: Double, val loss: Double)
+
 /**
  * A linear classifier of digits, forward only: there is no gradient in this app.
  * Parameters are a row of pixels' weights a class, then the classes' biases:
@@ -40,6 +43,9 @@ class DigitClassifier {
         }
         return right.toDouble() / set.size
     }
+
+    /** How good [x] is on all of [set]. */
+    fun score(x: FloatArray, set: DigitSet) = Score(accuracy(x, set), loss(x, set, Minibatch().draw(0, 0, set.size)))
 
     private fun score(x: FloatArray, pixels: FloatArray, offset: Int) {
         require(x.size == DIM) { "${x.size} parameters: want $DIM" }

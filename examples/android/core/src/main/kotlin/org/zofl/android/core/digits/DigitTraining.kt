@@ -3,10 +3,12 @@ package org.zofl.android.core.digits
 import java.io.IOException
 import kotlin.time.Duration
 import kotlin.time.Duration.Companion.seconds
+import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.flow.MutableStateFlow
 import kotlinx.coroutines.flow.StateFlow
 import kotlinx.coroutines.flow.asStateFlow
 import kotlinx.coroutines.flow.first
+import kotlinx.coroutines.withContext
 import kotlinx.coroutines.withTimeoutOrNull
 import org.zofl.android.core.ConditionsHub
 import org.zofl.android.core.CredentialVault
@@ -41,6 +43,16 @@ class DigitTraining(
     /** Of the session in course; null if there is none. */
     val progress: StateFlow<Progress?> = current.asStateFlow()
 
+    private val measured = MutableStateFlow<Score?>(null)
+
+    /** The model's, as the coordinator last had it measured here in the latest session; null if it had not. */
+    val score: StateFlow<Score?> = measured.asStateFlow()
+
+    private val last = MutableStateFlow<Outcome?>(null)
+
+    /** What this process's last session came to, or why there was none; null while one runs. */
+    val outcome: StateFlow<Outcome?> = last.asStateFlow()
+
     private val session = TrainingSession(
         settings, hub.conditions, ::join, ::keep,
         watch = ::watch,
@@ -52,7 +64,8 @@ class DigitTraining(
     /** See [TrainingSession.run]. Waits a moment for the system's first word on the network. */
     suspend fun run(budget: Duration, attempt: Int, byHand: Boolean): Outcome {
         withTimeoutOrNull(5.seconds) { hub.conditions.first { it.network.connected } }
-        return session.run(budget, attempt, byHand)
+        last.value = null
+        return session.run(budget, attempt, byHand).also { last.value = it }
     }
 
     /** Waits until no session runs. */
@@ -68,7 +81,11 @@ class DigitTraining(
             stateDir = state.of(now.run).path, ca = now.ca.ifBlank { null }, samples = mine.size,
             plaintext = plaintext, limits = limits,
         )
-        return ZoflClient.open(opener, config, vault.load(), DigitLoss(mine))
+        val credentials = withContext(Dispatchers.IO) { vault.load() }
+        measured.value = null // of the session before
+        return ZoflClient.open(
+            opener, config, credentials, DigitLoss(mine), DigitEvaluator(heldOut) { measured.value = it },
+        )
     }
 
     private suspend fun watch(client: ZoflClient) {
@@ -79,14 +96,15 @@ class DigitTraining(
         }
     }
 
-    private fun keep(model: Model?, last: Progress, outcome: Outcome) {
+    private suspend fun keep(model: Model?, last: Progress, outcome: Outcome) = withContext(Dispatchers.IO) {
+        val score = model?.let { DigitClassifier().score(it.values, heldOut) }
         val report = Report(
             record = model?.record ?: 0, round = last.round, loss = last.loss,
-            accuracy = model?.let { DigitClassifier().accuracy(it.values, heldOut) },
+            accuracy = score?.accuracy, heldOutLoss = score?.loss,
             bytes = last.traffic.sent + last.traffic.received, outcome = outcome.reason,
         )
-        settings.update { it.copy(report = report) }
         try {
+            settings.update { it.copy(report = report) }
             model?.let(models::store)
         } catch (e: IOException) {
             throw ZoflException.of("store", "the model cannot be kept: $e: free some storage")

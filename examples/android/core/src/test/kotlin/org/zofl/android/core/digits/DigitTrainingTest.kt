@@ -1,6 +1,7 @@
 package org.zofl.android.core.digits
 
 import java.io.File
+import kotlin.math.ln
 import kotlin.test.Test
 import kotlin.test.assertEquals
 import kotlin.test.assertIs
@@ -19,7 +20,9 @@ import org.zofl.android.core.DeviceConfig
 import org.zofl.android.core.DeviceListener
 import org.zofl.android.core.DeviceOpener
 import org.zofl.android.core.DeviceState
+import org.zofl.android.core.Evaluator
 import org.zofl.android.core.FakeDevice
+import org.zofl.android.core.FullSettings
 import org.zofl.android.core.Loss
 import org.zofl.android.core.MemorySettings
 import org.zofl.android.core.MemoryVault
@@ -39,14 +42,19 @@ class DigitTrainingTest {
     private val device = FakeDevice(DigitClassifier.DIM)
     private lateinit var config: DeviceConfig
     private lateinit var listener: DeviceListener
+    private lateinit var evaluator: Evaluator
     private var credentials: String? = null
-    private val settings = MemorySettings(Settings(server = "tls://h:4222", run = "digits").optIn { "phone-1" })
+    private val settings =
+        FullSettings(MemorySettings(Settings(server = "tls://h:4222", run = "digits").optIn { "phone-1" }))
     private val hub = ConditionsHub().apply {
         network(Network(connected = true, metered = false, id = 1))
         power(Power(charging = true, percent = 90))
     }
     private val opener = object : DeviceOpener {
-        override fun open(config: DeviceConfig, credentials: String?, loss: Loss, listener: DeviceListener): Device {
+        override fun open(
+            config: DeviceConfig, credentials: String?, loss: Loss, evaluator: Evaluator?, listener: DeviceListener,
+        ): Device {
+            this@DigitTrainingTest.evaluator = evaluator!!
             this@DigitTrainingTest.config = config
             this@DigitTrainingTest.credentials = credentials
             this@DigitTrainingTest.listener = listener
@@ -78,6 +86,7 @@ class DigitTrainingTest {
         val report = settings.settings.value.report!!
         assertEquals(7, report.bytes)
         assertTrue(report.accuracy!! in 0.02..0.25, "a model of zeros names ${report.accuracy} rightly")
+        assertEquals(ln(10.0), report.heldOutLoss!!, 1e-6)
     }
 
     @Test
@@ -90,6 +99,36 @@ class DigitTrainingTest {
         assertIs<Outcome.Retry>(training.run(9.minutes, 0, byHand = false))
         assertEquals(9, settings.settings.value.report!!.record)
         assertNull(training.progress.value)
+    }
+
+    @Test
+    fun `settings that cannot be kept are a full disk`() = runBlocking<Unit> {
+        settings.full = true
+        device.returns = true
+        assertIs<Outcome.Retry>(training().run(9.minutes, 0, byHand = false))
+    }
+
+    @Test
+    fun `a screen hears why there was no session`() = runBlocking<Unit> {
+        hub.power(Power(charging = true, percent = 90, saver = true))
+        val training = training()
+        assertNull(training.outcome.value)
+        assertEquals(Outcome.Retry("power saving is on"), training.run(9.minutes, 0, byHand = true))
+        assertEquals(Outcome.Retry("power saving is on"), training.outcome.value)
+        assertNull(settings.settings.value.report)
+    }
+
+    @Test
+    fun `a screen sees what the coordinator has measured`() = runBlocking<Unit> {
+        device.returns = true
+        val training = training()
+        training.run(9.minutes, 0, byHand = false)
+        assertNull(training.score.value)
+        val asked = Measurement(FloatArray(DigitClassifier.DIM))
+        evaluator.evaluate(asked)
+        assertEquals(asked.metrics, training.score.value!!.let { listOf(it.accuracy, it.loss) })
+        training.run(9.minutes, 0, byHand = false)
+        assertNull(training.score.value, "measured in the session before")
     }
 
     @Test

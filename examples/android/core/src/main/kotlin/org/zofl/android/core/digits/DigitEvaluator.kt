@@ -1,0 +1,30 @@
+package org.zofl.android.core.digits
+
+import org.zofl.android.core.EvaluationView
+import org.zofl.android.core.Evaluator
+import org.zofl.android.core.ParameterReader
+
+/**
+ * Measures the model on [heldOut], which nobody trains on: for the coordinator's
+ * record if the plan has [METRICS], and for this phone's screen, which is [told].
+ */
+class DigitEvaluator(private val heldOut: DigitSet, private val told: (Score) -> Unit = {}) : Evaluator {
+    private val reader = ParameterReader(DigitClassifier.DIM)
+    private val classifier = DigitClassifier()
+
+    @Synchronized
+    override fun evaluate(evaluation: EvaluationView) {
+        val now = classifier.score(reader.read(evaluation), heldOut)
+        for (metric in METRICS) evaluation.metric(metric.of(now))
+        evaluation.samples(heldOut.size)
+        told(now)
+    }
+
+    /** [name] as the plan has it. */
+    class Metric(val name: String, val of: (Score) -> Double)
+
+    companion object {
+        /** What it gives, in that order: the plan says metrics=["accuracy","loss"]. */
+        val METRICS = listOf(Metric("accuracy", Score::accuracy), Metric("loss", Score::loss))
+    }
+}
