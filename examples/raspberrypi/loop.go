@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/zofl/zofl/bus"
 )
 
 // A loop is an agent that runs.
@@ -13,6 +16,9 @@ type loop struct {
 	read     chan error // the source ended
 	trained  chan error // the client did
 	joined   bool
+	refused  string    // why the client ended last
+	heard    time.Time // when the last reading came
+	silent   bool      // that none comes was told
 }
 
 // run returns when ctx ends, the source fails, or a replay and the run are over.
@@ -21,6 +27,7 @@ func (l *loop) run(ctx context.Context) error {
 	defer keep.Stop()
 	alive, stop := l.watchdog()
 	defer stop()
+	l.heard = time.Now()
 	l.tell("READY=1")
 	l.join(ctx)
 	if !l.joined {
@@ -31,11 +38,13 @@ func (l *loop) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case r := <-l.readings:
+			l.hear(time.Now())
 			if slot, ended := l.station.add(r); ended {
 				l.seen(slot)
 				l.join(ctx)
 			}
 		case <-keep.C:
+			l.miss(time.Now())
 			if err := l.station.save(l.windows); err != nil {
 				l.log.Warn("the window was not kept", "err", err)
 			}
@@ -47,9 +56,14 @@ func (l *loop) run(ctx context.Context) error {
 			}
 			l.log.Info("the source has ended", "examples", l.station.examples())
 		case err := <-l.trained:
-			if l.trained = nil; err != nil {
+			if err != nil && l.ends(err) {
 				return err
 			}
+			if err != nil {
+				l.refuse(err)
+				continue
+			}
+			l.trained = nil
 			l.log.Info("the run has ended: forecasting by its model")
 			if l.read != nil {
 				l.measured()
@@ -61,6 +75,38 @@ func (l *loop) run(ctx context.Context) error {
 	}
 	l.measured()
 	return nil
+}
+
+// ends says whether an error of the client ends the agent. Most are about the run's plan,
+// or what the broker lets the device do: they may be cured elsewhere, and devices must
+// not have to be visited for that. A replay has somebody who looks on.
+func (l *loop) ends(err error) bool {
+	return l.cfg.Source.Kind == "replay" || l.read == nil || errors.Is(err, bus.ErrClosed)
+}
+
+// refuse tells, once, why the device does not take part. It tries again with each slot.
+func (l *loop) refuse(err error) {
+	l.joined = false
+	if text := err.Error(); text != l.refused {
+		l.log.Error("not taking part: trying again with each period", "err", err)
+		l.refused = text
+	}
+}
+
+func (l *loop) hear(now time.Time) {
+	if l.silent {
+		l.log.Info("readings come again", "after", now.Sub(l.heard).Round(time.Second))
+	}
+	l.heard, l.silent = now, false
+}
+
+// miss tells, once, that no reading came for long: the sensor hangs, or whatever writes
+// the file stopped.
+func (l *loop) miss(now time.Time) {
+	if d := now.Sub(l.heard); !l.silent && l.read != nil && d > max(l.cfg.Keep, 3*l.cfg.Period) {
+		l.log.Warn("no reading comes: look at the source", "source", l.cfg.Source.Path, "for", d.Round(time.Second))
+		l.silent = true
+	}
 }
 
 // watchdog ticks when systemd wants to hear that the loop goes round.
@@ -80,7 +126,9 @@ func (l *loop) join(ctx context.Context) {
 		return
 	}
 	l.joined = true
-	l.log.Info("joining", "run", l.cfg.Run, "parameters", l.objective.Dim(), "examples", l.station.examples())
+	if l.refused == "" {
+		l.log.Info("joining", "run", l.cfg.Run, "parameters", l.objective.Dim(), "examples", l.station.examples())
+	}
 	trained := l.trained
 	go func() {
 		err := l.client.Run(ctx)
@@ -91,12 +139,10 @@ func (l *loop) join(ctx context.Context) {
 	}()
 }
 
-// await waits until nothing uses the stores any more.
+// await waits until nothing uses the stores any more. The source does not, and a sensor
+// that hangs, as some buses do, would keep the window from its file.
 func (l *loop) await() {
 	if l.joined && l.trained != nil {
 		<-l.trained
-	}
-	if l.read != nil {
-		<-l.read
 	}
 }

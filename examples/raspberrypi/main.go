@@ -33,7 +33,7 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), ends()...)
 	defer stop()
 	log := newLog(os.Stderr, toJournal())
 	if err := run(ctx, os.Args[1:], os.Stdout, log); err != nil {
@@ -41,6 +41,15 @@ func main() {
 		stop()
 		os.Exit(exitCode(err))
 	}
+}
+
+// ends are the signals that end an agent, so that it keeps its window. A terminal that
+// closes does, but not under nohup.
+func ends() []os.Signal {
+	if signal.Ignored(syscall.SIGHUP) {
+		return []os.Signal{os.Interrupt, syscall.SIGTERM}
+	}
+	return []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 }
 
 var errUsage = errors.New("usage: raspberrypi [plan] FILE [field=value...], or raspberrypi fields")

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/wire"
+)
+
+// newAgent returns an agent with a source and the readings of four days, on a bus where
+// nobody is.
+func newAgent(t *testing.T, log *slog.Logger, from source, lines ...string) *agent {
+	t.Helper()
+	s := filled(t, 4, lines...)
+	a := &agent{cfg: s.cfg, log: log, station: s, objective: newObjective(s), watch: newWatch(s, log), source: from}
+	a.params, a.windows = make([]float32, a.objective.Dim()), openStore(t, t.TempDir())
+	b := bus.NewMemory()
+	t.Cleanup(b.Close)
+	var err error
+	if a.client, err = client.New(client.Config{Bus: b, Run: s.cfg.Run, ID: s.cfg.ID, Objective: a.objective}); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// A sensor that hangs does not keep the agent from ending, nor the window from its file.
+func TestStopWhileASensorHangs(t *testing.T) {
+	hangs, goOn := make(chan struct{}), make(chan struct{})
+	defer close(goOn)
+	a := newAgent(t, quiet, func(context.Context, chan<- reading) error {
+		close(hangs)
+		<-goOn
+		return nil
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- a.run(ctx) }()
+	<-hangs
+	cancel()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("it waits for the sensor")
+	}
+	back := newStation(a.cfg)
+	if err := back.load(a.windows); err != nil || back.window.held == 0 {
+		t.Errorf("%d slots were kept: %v", back.window.held, err)
+	}
+}
+
+// What is wrong with a run may be cured where that is led. The device goes on reading and
+// tries again; a replay, and a broker's connection that was closed, end.
+func TestRunThatCannotBeJoined(t *testing.T) {
+	for _, c := range []struct {
+		source string
+		err    error
+		ends   bool
+	}{
+		{"csv none", wire.ErrRunKey, false}, {"sysfs none", bus.ErrPermission, false},
+		{"replay none", wire.ErrRunKey, true}, {"csv none", bus.ErrClosed, true},
+	} {
+		log, told := listen()
+		a := newAgent(t, log, nil, "source = "+c.source)
+		l := &loop{agent: a, readings: make(chan reading), read: make(chan error, 1), trained: make(chan error, 1)}
+		ctx, cancel := context.WithCancel(t.Context())
+		l.joined = true // as if it had been
+		ended := make(chan error, 1)
+		go func() { ended <- l.run(ctx) }()
+		for range 2 {
+			l.trained <- fmt.Errorf("plan: %w", c.err)
+			if c.ends {
+				break
+			}
+			l.readings <- reading{a.station.window.time(a.station.window.last), make([]float64, 1)} // old: no slot ends
+		}
+		if !c.ends {
+			cancel()
+		}
+		err := <-ended
+		cancel()
+		if errors.Is(err, c.err) != c.ends {
+			t.Errorf("%s, %v: ended with %v", c.source, c.err, err)
+		}
+		if n := strings.Count(told.String(), "not taking part"); !c.ends && (n != 1 || l.joined) {
+			t.Errorf("%s, %v: told %d times, joined: %v", c.source, c.err, n, l.joined)
+		}
+	}
+}
+
+// A source that falls silent is told once, and that it is there again.
+func TestSilence(t *testing.T) {
+	log, told := listen()
+	a := newAgent(t, log, nil)
+	begun := time.Now()
+	l := &loop{agent: a, read: make(chan error), heard: begun}
+	for _, minutes := range []time.Duration{10, 14, 16, 26, 36} {
+		l.miss(begun.Add(minutes * time.Minute))
+	}
+	l.hear(begun.Add(40 * time.Minute))
+	l.hear(begun.Add(45 * time.Minute))
+	if text := told.String(); strings.Count(text, "no reading comes") != 1 || !strings.Contains(text, "for=16m0s") || strings.Count(text, "come again") != 1 {
+		t.Errorf("told %s", text)
+	}
+}
+
+// A terminal that closes ends the agent as others do, but not under nohup.
+func TestSignals(t *testing.T) {
+	restore := func() { // it may be ignored already, where the test runs under nohup
+		c := make(chan os.Signal, 1)
+		signal.Notify(c, syscall.SIGHUP)
+		signal.Stop(c)
+	}
+	restore()
+	if !slices.Contains(ends(), os.Signal(syscall.SIGHUP)) {
+		t.Error("SIGHUP would end the agent without its window")
+	}
+	signal.Ignore(syscall.SIGHUP)
+	defer restore()
+	if slices.Contains(ends(), os.Signal(syscall.SIGHUP)) {
+		t.Error("SIGHUP is not ignored under nohup")
+	}
+}
