@@ -21,7 +21,8 @@ import (
 // that fails, a state that differs from the run's and a snapshot that was wrong
 // are none: see [Progress].Err.
 //
-// No goroutine outlives Run, except one whose callback has not returned.
+// No goroutine outlives Run, except one whose callback has not returned. Whoever recovers
+// a panic of Run may call it again: the client goes on from its last checkpoint.
 func (c *Client) Run(ctx context.Context) error {
 	if !c.start() {
 		return fmt.Errorf("client: %w", ErrRunning)
@@ -32,7 +33,22 @@ func (c *Client) Run(ctx context.Context) error {
 	if err := c.open(); err != nil {
 		return fmt.Errorf("client: %w", err)
 	}
-	defer c.keepAtEnd()
+	whole := false
+	defer func() {
+		if whole {
+			c.keepAtEnd()
+		} else {
+			c.forgetAll()
+		}
+	}()
+	err := c.takeParts(ctx)
+	whole = true
+	return err
+}
+
+// takeParts takes part until the run ends or an error that is final, and starts over
+// where the log is not its own.
+func (c *Client) takeParts(ctx context.Context) error {
 	for {
 		err := c.takePart(ctx)
 		switch {
@@ -76,6 +92,14 @@ func (c *Client) keepAtEnd() {
 	if err := c.keep(); err != nil {
 		c.cfg.Logger.Error("last checkpoint", "err", err)
 	}
+}
+
+// forgetAll forgets a state that a panic may have left half-way, so that it is neither
+// kept nor gone on from.
+func (c *Client) forgetAll() {
+	c.batch = batch{}
+	c.reset()
+	c.forgetStore()
 }
 
 func (c *Client) start() bool {
