@@ -4,6 +4,7 @@ import androidx.compose.foundation.layout.Arrangement
 import androidx.compose.foundation.layout.Column
 import androidx.compose.foundation.layout.Row
 import androidx.compose.foundation.layout.fillMaxWidth
+import androidx.compose.foundation.layout.heightIn
 import androidx.compose.foundation.layout.padding
 import androidx.compose.foundation.layout.safeDrawingPadding
 import androidx.compose.foundation.rememberScrollState
@@ -66,11 +67,11 @@ fun TrainingScreen(
     }
 }
 
-/** The whole row is the switch: a screen reader says its words with its state. */
+/** The whole row is the switch, as high as a finger needs: a screen reader says its words with its state. */
 @Composable
 private fun OptIn(on: Boolean, onOptIn: (Boolean) -> Unit) {
     Row(
-        Modifier.fillMaxWidth().toggleable(on, role = Role.Switch, onValueChange = onOptIn),
+        Modifier.fillMaxWidth().heightIn(min = 48.dp).toggleable(on, role = Role.Switch, onValueChange = onOptIn),
         verticalAlignment = Alignment.CenterVertically,
         horizontalArrangement = Arrangement.spacedBy(12.dp),
     ) {

@@ -3,6 +3,7 @@ package org.zofl.android.platform
 import android.content.Context
 import android.net.ConnectivityManager
 import android.net.NetworkCapabilities
+import android.util.Log
 import org.zofl.android.core.ConditionsHub
 import org.zofl.android.core.Network
 
@@ -16,11 +17,20 @@ class NetworkWatcher(context: Context, private val hub: ConditionsHub) : Connect
     private var seen = Network()
     private var blocked = false
     private var stopped = false
+    private var registered = false
 
-    fun start() = system.registerDefaultNetworkCallback(this)
+    fun start() =
+        try {
+            system.registerDefaultNetworkCallback(this)
+            registered = true
+        } catch (e: SecurityException) {
+            // Android 11 throws it now and then, permission or not, to a process that
+            // has just begun. No network is known then: the session tries again later.
+            Log.w("Zofl", "the network cannot be watched", e)
+        }
 
     fun stop() {
-        system.unregisterNetworkCallback(this)
+        if (registered) system.unregisterNetworkCallback(this)
         tell { stopped = true } // a late callback says nothing more
     }
 
