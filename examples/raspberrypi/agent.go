@@ -33,6 +33,7 @@ func serve(ctx context.Context, cfg *Config, log *slog.Logger) error {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(cfg.Memory * mebibyte)
 	}
+	base := log // the client says its id itself
 	log = log.With("id", cfg.ID)
 	a := &agent{cfg: cfg, log: log, station: newStation(cfg)}
 	a.objective, a.watch = newObjective(a.station), newWatch(a.station, log)
@@ -53,7 +54,7 @@ func serve(ctx context.Context, cfg *Config, log *slog.Logger) error {
 	defer conn.Close()
 	a.client, err = client.New(client.Config{
 		Conn: conn, Run: cfg.Run, ID: cfg.ID, Store: states.model, Objective: a.objective, RunKey: cfg.RunKey,
-		Recorder: &recorder{log: log}, Logger: slog.New(warnings{log.Handler()}), Workers: 1,
+		Recorder: &recorder{log: log}, Logger: slog.New(newWarnings(base.Handler())), Workers: 1,
 	})
 	if err != nil {
 		return err

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"log/slog"
+	"sync"
+	"time"
 
 	"github.com/zofl/zofl/client"
 )
@@ -12,11 +14,11 @@ const logEvery = 500
 
 // A recorder tells what an operator wants to know of a client, each once.
 type recorder struct {
-	log     *slog.Logger
-	state   client.State
-	begun   bool
-	refused string // the last reason to sit a round out
-	waits   bool   // for the broker or the coordinator, and that was told
+	log   *slog.Logger
+	state client.State
+	begun bool
+	waits bool              // for the broker or the coordinator, and that was told
+	went  map[string]uint64 // misfortunes that were told, and after which record
 }
 
 // Record implements [client.Recorder].
@@ -24,9 +26,8 @@ func (r *recorder) Record(p client.Progress) error {
 	r.waits = r.waits && p.State == client.Joining
 	switch {
 	case p.Declined != 0:
-		if text := p.Declined.String(); text != r.refused {
+		if text := p.Declined.String(); r.news(p, "declined: "+text) {
 			r.log.Warn("sitting a round out", "record", p.N+1, "reason", text, "err", p.Err)
-			r.refused = text
 		}
 	case p.State == client.Joining && p.Err != nil: // at each attempt
 		if !r.waits {
@@ -34,10 +35,9 @@ func (r *recorder) Record(p client.Progress) error {
 		}
 		r.waits = true
 		return nil
-	case p.Err != nil:
+	case p.Err != nil && r.news(p, p.Err.Error()):
 		r.log.Warn("going on", "record", p.N, "err", p.Err)
 	case p.Contributed:
-		r.refused = ""
 		if p.Round > 0 && p.Round%logEvery == 0 {
 			r.log.Info("training", "record", p.N, "round", p.Round, "loss", round(p.Loss))
 		}
@@ -50,16 +50,60 @@ func (r *recorder) Record(p client.Progress) error {
 	return nil
 }
 
-// warnings is a handler of what an operator has to know of the client: the rest its
-// recorder tells, once.
-type warnings struct{ slog.Handler }
+// news says whether a misfortune was not told within the last logEvery records. A device
+// that is slower than the others loses most rounds, and the journal is flash, too.
+func (r *recorder) news(p client.Progress, text string) bool {
+	if n, ok := r.went[text]; ok && p.N >= n && p.N-n < logEvery {
+		return false
+	}
+	if r.went == nil || len(r.went) >= 16 { // texts may have numbers
+		r.went = map[string]uint64{}
+	}
+	r.went[text] = p.N
+	return true
+}
+
+// warnEvery is how long a warning of the client is not repeated.
+const warnEvery = 10 * time.Minute
+
+// warnings is a handler of what an operator has to know of the client, each message now
+// and then: the rest its recorder tells.
+type warnings struct {
+	slog.Handler
+	told *told
+}
+
+type told struct {
+	mu sync.Mutex
+	at map[string]time.Time // by message
+}
+
+func newWarnings(h slog.Handler) warnings {
+	return warnings{h, &told{at: map[string]time.Time{}}}
+}
 
 func (w warnings) Enabled(ctx context.Context, l slog.Level) bool {
 	return l >= slog.LevelWarn && w.Handler.Enabled(ctx, l)
 }
 
-func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return warnings{w.Handler.WithAttrs(attrs)}
+func (w warnings) Handle(ctx context.Context, r slog.Record) error {
+	w.told.mu.Lock()
+	at, ok := w.told.at[r.Message]
+	again := ok && r.Time.Sub(at).Abs() < warnEvery
+	if !again {
+		w.told.at[r.Message] = r.Time
+	}
+	w.told.mu.Unlock()
+	if again {
+		return nil
+	}
+	return w.Handler.Handle(ctx, r)
 }
 
-func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }
+func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warnings{w.Handler.WithAttrs(attrs), w.told}
+}
+
+func (w warnings) WithGroup(name string) slog.Handler {
+	return warnings{w.Handler.WithGroup(name), w.told}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -114,13 +115,53 @@ func TestRecorderIsBrief(t *testing.T) {
 	}
 }
 
+// A device that is slower than the others loses rounds all day, which is told now and
+// then; something else is told in between.
+func TestRecorderIsBriefAboutLostRounds(t *testing.T) {
+	log, told := listen()
+	r := &recorder{log: log}
+	lost, full := errors.New("a later round"), errors.New("no space")
+	for n := uint64(1); n <= 3*logEvery; n++ {
+		for _, err := range []error{lost, full, fmt.Errorf("record %d", n/100)} {
+			if err := errors.Join(r.Record(client.Progress{State: client.Waiting, N: n, Err: err}), r.Record(client.Progress{State: client.Waiting, N: n, Contributed: true})); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, text := range []string{"later round", "no space"} {
+		if n := strings.Count(told.String(), text); n < 3 || n > 5 {
+			t.Errorf("%q is told %d times in %d records", text, n, 3*logEvery)
+		}
+	}
+}
+
 func TestClientsWarningsOnly(t *testing.T) {
 	log, told := listen()
-	log = slog.New(warnings{log.Handler()}).With("a", 1).WithGroup("g")
+	log = slog.New(newWarnings(log.Handler())).With("a", 1).WithGroup("g")
 	log.Info("joined")
 	log.Warn("rolling back")
 	if text := told.String(); strings.Contains(text, "joined") || !strings.Contains(text, "rolling back") {
 		t.Errorf("told %s", text)
+	}
+}
+
+// A round that is declined is tried five times a second, for as long as it is open.
+func TestClientsWarningsNowAndThen(t *testing.T) {
+	log, told := listen()
+	h := newWarnings(log.Handler())
+	at := time.Now()
+	for range 100 {
+		for _, text := range []string{"declined", "rolling back"} {
+			if err := h.WithAttrs([]slog.Attr{slog.Int("a", 1)}).Handle(t.Context(), slog.NewRecord(at, slog.LevelWarn, text, 0)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		at = at.Add(time.Minute)
+	}
+	for _, text := range []string{"declined", "rolling back"} {
+		if n := strings.Count(told.String(), text); n != 10 {
+			t.Errorf("%q is told %d times in 100 minutes, want 10", text, n)
+		}
 	}
 }
 
