@@ -39,12 +39,7 @@ var _ nats.CustomDialer = (*dialer)(nil)
 
 func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(d.ctx)
-	d.mu.Lock()
-	if d.latest != nil {
-		d.latest() // NATS leaves the socket of an attempt that failed open
-	}
-	d.latest = cancel
-	d.mu.Unlock()
+	d.replace(cancel) // NATS leaves the socket of an attempt that failed open
 	to := net.Dialer{Timeout: d.within, Control: d.allow}
 	conn, err := to.DialContext(ctx, network, address)
 	if err != nil {
@@ -70,7 +65,25 @@ func (d *dialer) allow(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// hangUp ends the latest socket, or the attempt to open it.
+// replace ends the latest socket, and has another one's end for hangUp.
+func (d *dialer) replace(cancel context.CancelFunc) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.latest != nil {
+		d.latest()
+	}
+	d.latest = cancel
+}
+
+// rest waits between two connections, until hangUp is called.
+func (d *dialer) rest(pause time.Duration) {
+	ctx, cancel := context.WithTimeout(d.ctx, pause)
+	defer cancel()
+	d.replace(cancel)
+	<-ctx.Done()
+}
+
+// hangUp ends the latest socket, the attempt to open it, or a rest.
 func (d *dialer) hangUp() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -74,7 +74,8 @@ func (c *Client) run(ctx context.Context) error {
 	return coded(err)
 }
 
-// connected connects, takes part, and closes the connection.
+// connected takes part over a connection, and over another where a server ended one for
+// good: NATS leaves a server for ever that tells it of an error which it does not know.
 func (c *Client) connected(ctx context.Context) error {
 	if err := c.inner.Load(); err != nil { // the app may want the model before there is a network
 		return err
@@ -82,19 +83,32 @@ func (c *Client) connected(ctx context.Context) error {
 	c.tellState("")
 	c.tellProgress()
 	d := &dialer{ctx: ctx, plaintext: c.settings.Plaintext, traffic: &c.traffic, within: dialWithin}
-	c.connect(nil, d)
 	defer c.connect(nil, nil)
+	for ended := 1; ; ended++ {
+		nc, err := c.over(ctx, d)
+		if !errors.Is(err, bus.ErrClosed) || ctx.Err() != nil {
+			return err
+		}
+		c.online(ctx, false, nc.LastError())
+		c.unreachable(nc.LastError())
+		d.rest(nc.Opts.CustomReconnectDelayCB(ended))
+	}
+}
+
+// over connects, takes part, and closes the connection.
+func (c *Client) over(ctx context.Context, d *dialer) (*nats.Conn, error) {
+	c.connect(nil, d)
 	opts := append(c.options(d), func(o *nats.Options) error {
 		o.Servers = c.settings.urls()
 		return nil
 	})
 	nc, err := nats.Connect("", opts...)
 	if err != nil {
-		return &fault{connectCode(err), err}
+		return nil, &fault{connectCode(err), err}
 	}
 	defer nc.Close()
 	c.connect(nc, d)
-	return c.inner.Run(ctx)
+	return nc, c.inner.Run(ctx)
 }
 
 // connect takes a connection into use, or the last one out of it. It does not ask the

@@ -11,7 +11,10 @@ import (
 	"io"
 	"math/big"
 	"net"
+	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -167,4 +170,72 @@ func selfSigned(t *testing.T) (tls.Certificate, *x509.Certificate) {
 		t.Fatal(err)
 	}
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, leaf
+}
+
+// welcome is what a server does until a client is connected.
+func welcome(conn net.Conn) *bufio.Reader {
+	greet(conn, "")
+	in := bufio.NewReader(conn)
+	in.ReadString('\n') // CONNECT
+	in.ReadString('\n') // PING
+	io.WriteString(conn, "PONG\r\n")
+	return in
+}
+
+// A server that ends a connection for a reason that NATS does not know, and never
+// comes back to, is connected to anew: it is no reason to end Run.
+func TestServerEndsConnection(t *testing.T) {
+	address, accepted := silent(t)
+	cfg := config()
+	cfg.servers = nil
+	if err := cfg.AddServer("nats://" + address); err != nil {
+		t.Fatal(err)
+	}
+	told := &listener{}
+	cfg.SetListener(told)
+	c := made(t, cfg)
+	result := running(t, c)
+	for range 3 {
+		select {
+		case conn := <-accepted:
+			defer conn.Close()
+			in := welcome(conn)
+			in.ReadString('\n') // it subscribes
+			io.WriteString(conn, "-ERR 'Too Much of Something'\r\n")
+			for late := time.Now().Add(patience); !slices.ContainsFunc(told.heard(), func(s string) bool {
+				return strings.HasPrefix(s, "fault offline: ") && strings.Contains(s, "Too Much of Something")
+			}); pause() {
+				if time.Now().After(late) {
+					t.Fatal("does not tell why")
+				}
+			}
+			c.Reconnect()
+		case err := <-result:
+			t.Fatalf("Run returned %v", err)
+		case <-time.After(patience):
+			t.Fatal("does not connect again")
+		}
+	}
+	c.Stop()
+	if err := ends(t, result); err != nil {
+		t.Error(err)
+	}
+}
+
+// A rest between two connections ends when it is asked to.
+func TestDialerRests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &dialer{ctx: t.Context()}
+		began := time.Now()
+		d.rest(time.Minute)
+		if rested := time.Since(began); rested != time.Minute {
+			t.Errorf("rested %v, want a minute", rested)
+		}
+		began = time.Now()
+		time.AfterFunc(time.Second, d.hangUp)
+		d.rest(time.Minute)
+		if rested := time.Since(began); rested != time.Second {
+			t.Errorf("rested %v, want the second until it was hung up", rested)
+		}
+	})
 }
