@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -153,8 +154,17 @@ func translate(err error) error {
 		return fmt.Errorf("%w (%w)", ErrOffline, err)
 	case errors.Is(err, nats.ErrBadSubject):
 		return ErrSubject
+	case broken(err):
+		return fmt.Errorf("%w (%w)", ErrOffline, err)
 	}
 	return err
+}
+
+// broken says whether an error is a socket's: a message that does not fit into the
+// connection's buffer is written at once.
+func broken(err error) bool {
+	socket := (*net.OpError)(nil)
+	return errors.As(err, &socket) || errors.Is(err, net.ErrClosed)
 }
 
 // errBroke: the connection broke while an answer was awaited. NATS says of that, too,

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/zofl/zofl/bus"
 )
 
 // greet writes what a server of NATS says first.
@@ -88,18 +90,15 @@ func TestReconnectWhileWriting(t *testing.T) {
 	result := running(t, c)
 	conn := <-accepted
 	defer conn.Close()
-	greet(conn, "")
-	in := bufio.NewReader(conn)
-	in.ReadString('\n') // CONNECT
-	in.ReadString('\n') // PING
-	io.WriteString(conn, "PONG\r\n")
+	in := welcome(conn)
 	for !c.look().online {
 		pause()
 	}
 	c.mu.Lock()
 	nc := c.nc
 	c.mu.Unlock()
-	go nc.Publish("x", make([]byte, 64<<20))
+	written := make(chan error, 1)
+	go func() { written <- bus.NATS(nc).Publish("x", make([]byte, 64<<20)) }()
 	if _, err := io.CopyN(io.Discard, in, 1<<20); err != nil { // and no more: it waits for this reader
 		t.Fatal(err)
 	}
@@ -110,6 +109,7 @@ func TestReconnectWhileWriting(t *testing.T) {
 	case <-time.After(patience):
 		t.Error("does not connect again")
 	}
+	hasCode(t, "what was being written", coded(<-written), CodeOffline)
 	c.Stop()
 	if err := ends(t, result); err != nil {
 		t.Error(err)

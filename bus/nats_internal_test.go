@@ -1,0 +1,38 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Whatever a connection fails with is an error that callers branch on, where there is
+// something to do about it, and still what it was.
+func TestTranslate(t *testing.T) {
+	socket := &net.OpError{Op: "write", Net: "tcp", Err: syscall.EPIPE}
+	for _, tt := range []struct{ err, want error }{
+		{nats.ErrNoResponders, ErrNoResponders},
+		{nats.ErrConnectionClosed, ErrClosed},
+		{nats.ErrDisconnected, ErrOffline},
+		{nats.ErrReconnectBufExceeded, ErrOffline},
+		{socket, ErrOffline},
+		{socket, syscall.EPIPE},
+		{net.ErrClosed, ErrOffline},
+		{nats.ErrBadSubject, ErrSubject},
+		{context.DeadlineExceeded, context.DeadlineExceeded},
+	} {
+		for _, err := range []error{tt.err, fmt.Errorf("nats: %w", tt.err)} {
+			if got := translate(err); !errors.Is(got, tt.want) {
+				t.Errorf("%v is %v, want %v", err, got, tt.want)
+			}
+		}
+	}
+	if got := translate(context.DeadlineExceeded); errors.Is(got, ErrOffline) {
+		t.Errorf("the end of a context is %v", got)
+	}
+}
