@@ -29,7 +29,7 @@ const (
 	CodeQuiet        = "quiet"        // no coordinator answers: the run has not begun, or nobody leads it now
 	CodeTLS          = "tls"          // the server's certificate is not trusted, or it has none
 	CodeUnauthorized = "unauthorized" // the server does not know this user
-	CodeLoss         = "loss"         // a callback failed, or its loss was not finite
+	CodeLoss         = "loss"         // the objective failed, or its loss was not finite
 	CodeTime         = "time"         // a round is too short for this device
 	CodeBusy         = "busy"         // an earlier callback has not returned
 	CodePolicy       = "policy"       // what the Config asks of power or network does not hold

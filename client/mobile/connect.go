@@ -40,7 +40,8 @@ var _ nats.CustomDialer = (*dialer)(nil)
 func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(d.ctx)
 	d.replace(cancel) // NATS leaves the socket of an attempt that failed open
-	to := net.Dialer{Timeout: d.within, Control: d.allow}
+	// TCP's probes would wake the radio every 15 s; NATS's pings do every 4 minutes.
+	to := net.Dialer{Timeout: d.within, Control: d.allow, KeepAlive: -1}
 	conn, err := to.DialContext(ctx, network, address)
 	if err != nil {
 		cancel()
