@@ -18,8 +18,9 @@ import (
 // are the chunks of dense transport and of catch-up, which are cut to fit.
 const DefaultMaxPayload = 64 << 10
 
-// readyWithin is how long a server may take to open its port.
-const readyWithin = 10 * time.Second
+// readyWithin is how long a server may take to open its port, and a connection to be
+// made: a bound for what hangs, not for a machine that has other things to do.
+const readyWithin = time.Minute
 
 // Config says how a broker can be reached and what it accepts. The zero value
 // is ready to use.

@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"net"
 	"sync/atomic"
-	"time"
 
 	"github.com/nats-io/nats.go"
 )
 
 // dialWithin is how long a TCP connection may take to be made. A custom dialer
 // is not told the nats.Timeout of its connection.
-const dialWithin = 10 * time.Second
+const dialWithin = readyWithin
 
 // Traffic counts the bytes that one connection writes to its socket and reads
 // from it: everything that the TCP connection carries, so greetings, PING and
@@ -59,7 +58,7 @@ func Dial(url, name string, more ...nats.Option) (*nats.Conn, *Traffic, error) {
 }
 
 func connect(url, name string, t *Traffic, opts []nats.Option) (*nats.Conn, *Traffic, error) {
-	nc, err := nats.Connect(url, append([]nats.Option{nats.Name(name)}, opts...)...)
+	nc, err := nats.Connect(url, append([]nats.Option{nats.Name(name), nats.Timeout(readyWithin)}, opts...)...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("broker: connect %q: %w", name, err)
 	}

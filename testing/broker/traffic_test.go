@@ -17,7 +17,7 @@ const pingPong = 6
 // PONG down.
 func flush(t *testing.T, nc *nats.Conn) {
 	t.Helper()
-	if err := nc.Flush(); err != nil {
+	if err := nc.FlushTimeout(patience); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -95,15 +95,24 @@ func TestTrafficOfConnecting(t *testing.T) {
 	for name, cfg := range kinds {
 		t.Run(name, func(t *testing.T) {
 			b := run(t, cfg)
-			_, short := dial(t, b, "x")
-			_, long := dial(t, b, "x"+strings.Repeat("y", 50))
-			if got := long.Up() - short.Up(); got != 50 {
+			// The least of three, as in cost.
+			least := func(name string) (up, down int64) {
+				up, down = 1<<62, 1<<62
+				for range 3 {
+					_, traffic := dial(t, b, name)
+					up, down = min(up, traffic.Up()), min(down, traffic.Down())
+				}
+				return up, down
+			}
+			up, down := least("x")
+			long, _ := least("x" + strings.Repeat("y", 50))
+			if got := long - up; got != 50 {
 				t.Errorf("a name longer by 50 bytes costs %d more", got)
 			}
-			if up := short.Up(); up < 100 || up > 400 {
+			if up < 100 || up > 400 {
 				t.Errorf("CONNECT and PING cost %d bytes", up)
 			}
-			if down := short.Down(); down < 200 || down > 2000 {
+			if down < 200 || down > 2000 {
 				t.Errorf("INFO and PONG cost %d bytes", down)
 			}
 		})

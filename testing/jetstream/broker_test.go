@@ -70,10 +70,11 @@ func (p place) connect(t testing.TB, more ...nats.Option) *nats.Conn {
 		nats.ReconnectJitter(10*time.Millisecond, 0), nats.Timeout(time.Second),
 		nats.PingInterval(time.Second), nats.MaxPingsOutstanding(2),
 	}, more...)
-	nc, err := nats.Connect(p.url, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var nc *nats.Conn
+	servers.Eventually(t, "a connection", func() (err error) {
+		nc, err = nats.Connect(p.url, opts...)
+		return err
+	})
 	t.Cleanup(nc.Close)
 	return nc
 }
@@ -81,15 +82,30 @@ func (p place) connect(t testing.TB, more ...nats.Option) *nats.Conn {
 // open opens the log of a run over a connection of its own.
 func (p place) open(t testing.TB, run string, more ...nats.Option) *coordinator.JetStreamLog {
 	t.Helper()
-	log, err := p.tryOpen(t, coordinator.JetStreamConfig{Conn: p.connect(t, more...), Run: run, LeaseTTL: leaseTTL, Name: t.Name()})
+	return p.openFor(t, run, longLease, more...)
+}
+
+// openFor opens one whose lease has that length, if it is the run's first.
+func (p place) openFor(t testing.TB, run string, lease time.Duration, more ...nats.Option) *coordinator.JetStreamLog {
+	t.Helper()
+	cfg := coordinator.JetStreamConfig{Conn: p.connect(t, more...), Run: run, LeaseTTL: lease, Name: t.Name()}
+	if lease == longLease { // these wait for servers that are slow; the others for those that are gone
+		cfg.Timeout = longLease
+	}
+	log, err := p.tryOpen(t, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return log
 }
 
-// leaseTTL is short, so that tests see leases run out.
-const leaseTTL = 2 * time.Second
+// patience bounds every wait; none waits for it to pass.
+const patience = 2 * time.Minute
+
+const (
+	leaseTTL  = 2 * time.Second  // for tests that see leases run out
+	longLease = 30 * time.Second // for others: a machine that stands still for a while loses none
+)
 
 func (p place) tryOpen(t testing.TB, cfg coordinator.JetStreamConfig) (*coordinator.JetStreamLog, error) {
 	if cfg.Replicas == 0 {
@@ -100,7 +116,7 @@ func (p place) tryOpen(t testing.TB, cfg coordinator.JetStreamConfig) (*coordina
 
 func begin(t *testing.T, log coordinator.Log) uint64 {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	epoch, err := log.Begin(ctx)
 	if err != nil {

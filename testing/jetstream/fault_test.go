@@ -32,7 +32,7 @@ func (p place) edit(t *testing.T, name string, f func(c *jetstream.StreamConfig)
 
 func (p place) stream(t *testing.T, name string) (jetstream.JetStream, jetstream.Stream) {
 	t.Helper()
-	js, err := jetstream.New(p.connect(t))
+	js, err := jetstream.New(p.connect(t), jetstream.WithDefaultTimeout(patience))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,6 +42,9 @@ func (p place) stream(t *testing.T, name string) (jetstream.JetStream, jetstream
 	}
 	return js, s
 }
+
+// atOnce is less than the 30 s for which a log tries again what may pass.
+const atOnce = 20 * time.Second
 
 // A stream that is full refuses records and says so; nothing is lost, and it
 // goes on when there is room.
@@ -60,7 +63,7 @@ func full(t *testing.T, p place, run string) {
 		}
 		c.add(record)
 	}
-	if err == nil || !strings.Contains(err.Error(), "max_bytes") || time.Since(began) > 10*time.Second {
+	if err == nil || !strings.Contains(err.Error(), "max_bytes") || time.Since(began) > atOnce {
 		t.Fatalf("after %v: got %v, want a full stream that says so at once", time.Since(began), err)
 	}
 	c.check(log)
@@ -112,7 +115,7 @@ func hostile(t *testing.T, p place, run string) {
 		closeLog(t, p.open(t, run))
 		nc := p.connect(t)
 		for _, m := range messages {
-			if _, err := nc.Request(wire.LogSubject(run), m, 5*time.Second); err != nil {
+			if _, err := nc.Request(wire.LogSubject(run), m, patience); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -126,7 +129,7 @@ func hostile(t *testing.T, p place, run string) {
 	c.appendTo(log, 2)
 	nc := p.connect(t)
 	for _, s := range []string{wire.LogSubject(run), wire.MembersSubject(run)} {
-		if _, err := nc.Request(s, []byte("no \x00 name"), 5*time.Second); err != nil {
+		if _, err := nc.Request(s, []byte("no \x00 name"), patience); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -144,7 +147,7 @@ func hostile(t *testing.T, p place, run string) {
 // A stream that somebody else made, and that could lose records, is refused
 // with the setting's name.
 func settings(t *testing.T, p place, run string) {
-	js, err := jetstream.New(p.connect(t))
+	js, err := jetstream.New(p.connect(t), jetstream.WithDefaultTimeout(patience))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,17 +324,28 @@ func TestReadEnds(t *testing.T) {
 func TestCheckSync(t *testing.T) {
 	t.Parallel()
 	c := servers.Start(t, 1)
-	names, err := coordinator.CheckSync(t.Context(), c.System(t))
-	if err != nil || len(names) != 1 || names[0] != c.Servers[0].Name {
-		t.Errorf("got %q, %v; want the one server", names, err)
-	}
+	system := c.System(t)
+	servers.Eventually(t, "an answer", func() error { // it waits a second for one
+		names, err := coordinator.CheckSync(t.Context(), system)
+		if err == nil && (len(names) != 1 || names[0] != c.Servers[0].Name) {
+			t.Fatalf("got %q; want the one server", names)
+		}
+		return err
+	})
 	if names, err := coordinator.CheckSync(t.Context(), c.Connect(t, "app")); err == nil {
 		t.Errorf("a connection to no system account got %q", names)
 	}
 	lazy := runLazy(t)
-	if _, err := coordinator.CheckSync(t.Context(), lazy); err == nil || !strings.Contains(err.Error(), "sync_interval: always") {
-		t.Errorf("a server that does not sync: got %v, want what to set", err)
-	}
+	servers.Eventually(t, "an answer that a server does not sync", func() error {
+		_, err := coordinator.CheckSync(t.Context(), lazy)
+		switch {
+		case err == nil:
+			t.Fatal("a server that does not sync passes")
+		case !strings.Contains(err.Error(), "sync_interval: always"):
+			return err
+		}
+		return nil
+	})
 }
 
 // runLazy runs a server as it is by default, and connects to its system account.
@@ -347,10 +361,10 @@ func runLazy(t *testing.T) *nats.Conn {
 	}
 	s.Start()
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(10 * time.Second) {
+	if !s.ReadyForConnections(patience) {
 		t.Fatal("the server is not ready")
 	}
-	nc, err := nats.Connect(s.ClientURL(), nats.UserInfo("system", "system"))
+	nc, err := nats.Connect(s.ClientURL(), nats.UserInfo("system", "system"), nats.Timeout(patience))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func holdLease(spec string, say func(report)) error {
 	if err := json.Unmarshal([]byte(spec), &h); err != nil {
 		return err
 	}
-	nc, err := nats.Connect(h.URL, nats.MaxReconnects(-1), nats.ReconnectBufSize(-1), nats.ReconnectWait(20*time.Millisecond))
+	nc, err := nats.Connect(h.URL, nats.Timeout(patience), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1), nats.ReconnectWait(20*time.Millisecond))
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func takeover(t *testing.T, p place, signal syscall.Signal) {
 	first := h.next()
 	h.signal(signal)
 	began := time.Now()
-	log := p.open(t, run)
+	log := p.openFor(t, run, leaseTTL)
 	second := begin(t, log)
 	t.Logf("took over after %v, with a lease of %v", time.Since(began), leaseTTL)
 	if first.Epoch == 0 || second <= first.Epoch {

@@ -32,7 +32,7 @@ func TestLeaderLost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := places["cluster"](t)
-			log := p.open(t, "lost")
+			log := p.openFor(t, "lost", leaseTTL)
 			begin(t, log)
 			w := write(t, log, newChain(t, "lost"))
 			for range *lostLeaders {
@@ -55,7 +55,7 @@ func TestStaleLeader(t *testing.T) {
 	p := places["cluster"](t)
 	c := newChain(t, "stale")
 	for range *lostLeaders {
-		first := p.open(t, "stale")
+		first := p.openFor(t, "stale", leaseTTL)
 		begin(t, first)
 		more := func(count int) {
 			for range count {

@@ -84,7 +84,7 @@ func objects(t *testing.T, p place, run string) {
 	}
 	has(t, second, later, true)
 	// Nothing is left of what was deleted.
-	js, err := jetstream.New(p.connect(t))
+	js, err := jetstream.New(p.connect(t), jetstream.WithDefaultTimeout(patience))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func objectsOfTwo(t *testing.T, p place, run string) {
 // usurp takes the lease of a run from who has it.
 func usurp(t *testing.T, p place, run string) {
 	t.Helper()
-	js, err := jetstream.New(p.connect(t))
+	js, err := jetstream.New(p.connect(t), jetstream.WithDefaultTimeout(patience))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func objectsDamaged(t *testing.T, p place, run string) {
 	log := p.open(t, run)
 	v := newVector(2, begin(t, log), 40_000)
 	put(t, log, v)
-	js, err := jetstream.New(p.connect(t))
+	js, err := jetstream.New(p.connect(t), jetstream.WithDefaultTimeout(patience))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func objectsDamaged(t *testing.T, p place, run string) {
 
 // A bucket that forgets is refused.
 func objectSettings(t *testing.T, p place, run string) {
-	js, err := jetstream.New(p.connect(t))
+	js, err := jetstream.New(p.connect(t), jetstream.WithDefaultTimeout(patience))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +288,7 @@ func (d *denseDevice) lead(p place, plan *wire.Plan) (log *coordinator.JetStream
 
 func (d *denseDevice) request(subject string, frame []byte) []byte {
 	d.t.Helper()
-	ctx, cancel := context.WithTimeout(d.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
 	defer cancel()
 	for {
 		once, cancel := context.WithTimeout(ctx, 2*time.Second)

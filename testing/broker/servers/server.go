@@ -15,7 +15,7 @@ import (
 )
 
 // patience bounds every wait for a server.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // A Server is one process. Its methods may be called from any goroutine.
 type Server struct {
