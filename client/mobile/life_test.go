@@ -13,7 +13,7 @@ import (
 )
 
 // patience bounds what a test waits for; none waits for it to pass.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 func made(t *testing.T, cfg *Config) *Client {
 	t.Helper()
