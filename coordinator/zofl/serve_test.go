@@ -19,6 +19,9 @@ import (
 	"github.com/zofl/zofl/testing/freeport"
 )
 
+// patience bounds what a test waits for; none waits for it to pass.
+const patience = 2 * time.Minute
+
 // A buffer is written by one goroutine and read by another.
 type buffer struct {
 	mu sync.Mutex
@@ -121,14 +124,14 @@ func (k *kitchen) ask(args ...string) (*operate.Status, error) {
 // reach asks until the log has record n.
 func (k *kitchen) reach(n uint64) *operate.Status {
 	k.t.Helper()
-	for began := time.Now(); time.Since(began) < 30*time.Second; {
+	for began := time.Now(); time.Since(began) < patience; {
 		if s, err := k.ask("status"); err == nil && s.N >= n {
 			return s
 		} else if err != nil && !errors.As(err, new(absentError)) {
 			k.t.Fatal(err)
 		}
 	}
-	k.t.Fatalf("no record %d in 30 s: %s", n, k.lead.out.String())
+	k.t.Fatalf("no record %d in %v: %s", n, patience, k.lead.out.String())
 	return nil
 }
 
@@ -229,8 +232,8 @@ func TestOperateARun(t *testing.T) {
 func waitFor(t *testing.T, s *service, text string) {
 	t.Helper()
 	for began := time.Now(); !strings.Contains(s.out.String(), text); {
-		if time.Since(began) > 30*time.Second {
-			t.Fatalf("%q was not printed in 30 s: %s", text, s.out.String())
+		if time.Since(began) > patience {
+			t.Fatalf("%q was not printed in %v: %s", text, patience, s.out.String())
 		}
 		time.Sleep(time.Millisecond)
 	}

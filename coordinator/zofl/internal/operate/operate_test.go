@@ -18,6 +18,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
+// patience bounds what a test waits for; none waits for it to pass.
+const patience = 2 * time.Minute
+
 // A lab is a run of one device whose coordinator is operated.
 type lab struct {
 	t      *testing.T
@@ -91,7 +94,7 @@ func (l *lab) serve() {
 }
 
 func (l *lab) ask(verb string, r Request) (*Status, error) {
-	ctx, cancel := context.WithTimeout(l.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(l.t.Context(), patience)
 	defer cancel()
 	return Ask(ctx, l.nc, "kitchen", verb, r)
 }
@@ -174,7 +177,7 @@ func TestOperateRefusesNoise(t *testing.T) {
 	l.serve()
 	l.reach(2)
 	for _, body := range []string{"{", "[]", `{"to": -1}`, strings.Repeat(" ", maxRequest+1)} {
-		m, err := l.nc.Request(wire.OperatorSubject("kitchen", VerbPause), []byte(body), 10*time.Second)
+		m, err := l.nc.Request(wire.OperatorSubject("kitchen", VerbPause), []byte(body), patience)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +220,7 @@ func TestServeAfterAnAbsence(t *testing.T) {
 	}
 	reconnected := make(chan struct{}, 1)
 	gone := make(chan struct{}, 1)
-	nc, err := nats.Connect(b.URL(), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1), nats.ReconnectWait(50*time.Millisecond),
+	nc, err := nats.Connect(b.URL(), nats.Timeout(patience), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1), nats.ReconnectWait(50*time.Millisecond),
 		nats.DisconnectErrHandler(func(*nats.Conn, error) { gone <- struct{}{} }),
 		nats.ReconnectHandler(func(*nats.Conn) { reconnected <- struct{}{} }))
 	if err != nil {
@@ -292,7 +295,7 @@ func TestChangePends(t *testing.T) {
 	}
 	join := (&wire.JoinRequest{}).Append(nil)
 	for {
-		if _, err := nc.Request(wire.JoinSubject("kitchen", "silent"), join, 10*time.Second); err == nil {
+		if _, err := nc.Request(wire.JoinSubject("kitchen", "silent"), join, patience); err == nil {
 			break
 		}
 	}
