@@ -34,7 +34,7 @@ func newOperatorSite(t *testing.T) (*site, *operator) {
 		t.Fatal(err)
 	}
 	o.server = serve(t, &server.Options{
-		TLS: true, TLSConfig: s.authority.server(), TLSTimeout: 10,
+		TLS: true, TLSConfig: s.authority.server(), TLSTimeout: patience.Seconds(),
 		TrustedKeys: []string{public(t, o.pair)}, AccountResolver: accounts,
 	})
 	s.url = o.server.ClientURL()
@@ -120,10 +120,11 @@ func TestLiveCredentialsLost(t *testing.T) {
 	fresh, freshSeed, _ := o.user(func(*jwt.UserClaims) {})
 	for name, tt := range map[string]struct {
 		edit   func(*jwt.UserClaims)
-		revoke bool // once it takes part
-		before bool // it never does
+		life   time.Duration // until it expires, or longer where that is too short to take part
+		revoke bool          // once it takes part
+		before bool          // it never does
 	}{
-		"expires":      {edit: func(c *jwt.UserClaims) { c.Expires = time.Now().Add(4 * time.Second).Unix() }},
+		"expires":      {life: 4 * time.Second},
 		"revoked":      {edit: func(*jwt.UserClaims) {}, revoke: true},
 		"expired":      {edit: func(c *jwt.UserClaims) { c.Expires = time.Now().Add(-time.Minute).Unix() }, before: true},
 		"others' user": {edit: func(c *jwt.UserClaims) { c.IssuerAccount = public(t, must(nkeys.CreateAccount())(t)) }, before: true},
@@ -134,13 +135,28 @@ func TestLiveCredentialsLost(t *testing.T) {
 			at.t = t
 			run := strings.ReplaceAll(strings.ReplaceAll(name, " ", "-"), "'", "")
 			at.lead(plan(t, run, 100, 1, 1, 1_000_000))
-			token, seed, user := o.user(tt.edit)
-			at.app.seed = o.file(token, seed)
 			dir := t.TempDir()
 			stored := func(c *mobile.Config) { c.StateDir = dir }
-			p := at.phone(run, "phone", 100, stored)
-			if !tt.before {
-				p.until("some rounds", func() bool { return p.Contributions() > 5 })
+			var p *phone
+			var token, seed, user string
+			for life := tt.life; ; life *= 2 {
+				edit := tt.edit
+				if tt.life > 0 {
+					edit = func(c *jwt.UserClaims) { c.Expires = time.Now().Add(life).Unix() }
+				}
+				token, seed, user = o.user(edit)
+				at.app.seed = o.file(token, seed)
+				p = at.phone(run, "phone", 100, stored)
+				if tt.before {
+					break
+				}
+				p.until("some rounds", func() bool {
+					return p.Contributions() > 5 || tt.life > 0 && len(p.ear.said(mobile.CodeUnauthorized)) > 0
+				})
+				if p.Contributions() > 5 {
+					break
+				}
+				p.stopped() // this machine was too slow for that life
 			}
 			if tt.revoke {
 				o.revoke(user)

@@ -53,7 +53,8 @@ func TestLive(t *testing.T) {
 // slice begins with what the last one had, and no round waits longer than for it.
 func TestLiveSlices(t *testing.T) {
 	t.Parallel()
-	const dim, rounds, slice = 1000, 100, 300
+	const dim, rounds = 1000, 100
+	slice := int64(300) // milliseconds
 	s := newSite(t)
 	l := s.lead(plan(t, "slices", dim, 2, 2, rounds))
 	finished := l.companions(1)
@@ -79,13 +80,17 @@ func TestLiveSlices(t *testing.T) {
 		if err := last.RunFor(slice); err != nil {
 			t.Fatal(err)
 		}
-		if d := time.Since(began); d > slice*time.Millisecond+soon {
+		if d := time.Since(began); d > time.Duration(slice)*time.Millisecond+soon {
 			t.Errorf("slice %d took %v", slices, d)
 		}
 		contributions += last.Contributions()
+		before := record
 		var err error
 		if record, err = last.Params(model); err != nil || record != last.Record() {
 			t.Errorf("slice %d ends after record %d, %v, and it told of %d", slices, record, err, last.Record())
+		}
+		if record == before {
+			slice *= 2 // too short for this machine to connect
 		}
 		if !last.Ended() {
 			last.Stop()

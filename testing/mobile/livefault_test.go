@@ -24,28 +24,20 @@ func roughPlan(t *testing.T, run string, dim int) *wire.Plan {
 // what it was, takes part in the others, and ends with the digest of the log.
 func TestLiveLossMisbehaves(t *testing.T) {
 	t.Parallel()
-	const dim, after = 100, 10 // calls until it misbehaves
+	const dim, after, each = 100, 10, 3 // calls until it misbehaves, and of a round
 	s := newSite(t)
-	once := func(f func() (float64, error)) *loss {
-		return &loss{f: func(n int) (float64, error) {
-			if n == after {
-				return f()
-			}
-			return 0, nil
-		}}
-	}
 	for name, tt := range map[string]struct {
-		does func() (float64, error)
+		does func(*lead) (float64, error)
 		code string
 		says string
 	}{
-		"nan":    {func() (float64, error) { return math.NaN(), nil }, mobile.CodeLoss, "finite"},
-		"inf":    {func() (float64, error) { return math.Inf(1), nil }, mobile.CodeLoss, "finite"},
-		"huge":   {func() (float64, error) { return 1e20, nil }, mobile.CodeLoss, "max_scalar"},
-		"error":  {func() (float64, error) { return 0, errors.New("no camera") }, mobile.CodeLoss, "no camera"},
-		"panics": {func() (float64, error) { panic("no battery") }, mobile.CodeLoss, "no battery"},
-		"late": {func() (float64, error) { // by half a round: it is told of that, or of the next round
-			<-time.After(600 * time.Millisecond)
+		"nan":    {func(*lead) (float64, error) { return math.NaN(), nil }, mobile.CodeLoss, "finite"},
+		"inf":    {func(*lead) (float64, error) { return math.Inf(1), nil }, mobile.CodeLoss, "finite"},
+		"huge":   {func(*lead) (float64, error) { return 1e20, nil }, mobile.CodeLoss, "max_scalar"},
+		"error":  {func(*lead) (float64, error) { return 0, errors.New("no camera") }, mobile.CodeLoss, "no camera"},
+		"panics": {func(*lead) (float64, error) { panic("no battery") }, mobile.CodeLoss, "no battery"},
+		"late": {func(l *lead) (float64, error) { // by a round: it is told of that, or of the next one
+			l.after(<-l.round + 2)
 			return 0, nil
 		}, "", ""},
 	} {
@@ -53,7 +45,19 @@ func TestLiveLossMisbehaves(t *testing.T) {
 			t.Parallel()
 			l := s.lead(roughPlan(t, name, dim))
 			fine := s.phone(name, "fine", dim, func(c *mobile.Config) { c.SetObjective(slow(5 * time.Millisecond)) })
-			rough := s.phone(name, "rough", dim, func(c *mobile.Config) { c.SetObjective(once(tt.does)) })
+			var rough *phone
+			made := make(chan struct{})
+			objective := &loss{f: func(n int) (float64, error) {
+				<-made
+				// A round that closed meanwhile is not told of: then it happens again, in
+				// another call of a round, of which there are not as many.
+				if n == after || n > after && (n-after)%(2*each+1) == 0 && len(rough.ear.said(tt.code)) == 0 {
+					return tt.does(l)
+				}
+				return 0, nil
+			}}
+			rough = s.phone(name, "rough", dim, func(c *mobile.Config) { c.SetObjective(objective) })
+			close(made)
 			for _, p := range []*phone{fine, rough} {
 				p.returned("")
 				l.agrees(p.Client, p.id)
@@ -63,8 +67,9 @@ func TestLiveLossMisbehaves(t *testing.T) {
 			if said == "" || !strings.Contains(said, tt.says) {
 				t.Errorf("told %q, want %q with code %q", rough.ear.all(), tt.says, tt.code)
 			}
-			if n := rough.Contributions(); n < after/3+1 || n >= fine.Contributions() {
-				t.Errorf("%d contributions, want some before and after it; the other device made %d", n, fine.Contributions())
+			n, calls := rough.Contributions(), objective.made()
+			if n < after/each+1 || each*n >= int64(calls) {
+				t.Errorf("%d contributions after %d calls, want some before and after it, and none with it", n, calls)
 			}
 		})
 	}
@@ -143,7 +148,9 @@ func TestLiveStopInside(t *testing.T) {
 	t.Parallel()
 	const dim = 100
 	s := newSite(t)
-	s.lead(roughPlan(t, "stop", dim))
+	forever := roughPlan(t, "stop", dim)
+	forever.Rounds = 1_000_000
+	s.lead(forever)
 	s.phone("stop", "other", dim, func(c *mobile.Config) { c.SetObjective(slow(5 * time.Millisecond)) })
 	var p *phone
 	cfg := s.settings("stop", "objective", dim)

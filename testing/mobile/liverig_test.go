@@ -17,8 +17,9 @@ import (
 	"github.com/zofl/zofl/client/replica"
 )
 
-// soon is how long Stop may take to end Run.
-const soon = time.Second
+// soon is how long Stop may take to end Run: less than the 20 s that an attempt to connect
+// may, and more than a machine stands still that has other things to do.
+const soon = 15 * time.Second
 
 // An ear is a listener that keeps what it hears.
 type ear struct {
@@ -192,7 +193,7 @@ func (p *phone) faulted(code string) {
 // alone checks that no goroutine outlives Run.
 func (p *phone) alone() {
 	p.t.Helper()
-	late := time.Now().Add(10 * time.Second)
+	late := time.Now().Add(patience)
 	for {
 		var b bytes.Buffer
 		if err := pprof.Lookup("goroutine").WriteTo(&b, 1); err != nil {
@@ -296,6 +297,13 @@ func (l *loss) Loss(params []byte) (float64, error) {
 		return f, err
 	}
 	return flatBowl(1).Loss(params)
+}
+
+// made is how many calls there were.
+func (l *loss) made() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.calls
 }
 
 // slow is a loss that takes a while, so that a run does.

@@ -1,6 +1,7 @@
 package mobile
 
 import (
+	"net"
 	"testing"
 	"time"
 
@@ -31,9 +32,12 @@ func TestLiveWays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if tt.host == "::1" && !hasIPv6() {
+				t.Skip("this machine has no address ::1")
+			}
 			s := &site{t: t, authority: newAuthority(t), app: newUser(t), ours: newUser(t)}
 			opts := &server.Options{
-				Host: tt.host, TLS: true, TLSConfig: s.authority.server(), TLSTimeout: 10,
+				Host: tt.host, TLS: true, TLSConfig: s.authority.server(), TLSTimeout: patience.Seconds(),
 				Nkeys:     []*server.NkeyUser{{Nkey: s.app.public}, {Nkey: s.ours.public}},
 				Websocket: server.WebsocketOpts{Host: tt.host, Port: server.RANDOM_PORT, TLSConfig: s.authority.server()},
 			}
@@ -66,11 +70,17 @@ func TestLiveWays(t *testing.T) {
 	}
 }
 
+// hasIPv6 says whether this machine has the address ::1, which containers may lack.
+func hasIPv6() bool {
+	l, err := net.Listen("tcp", "[::1]:0")
+	return err == nil && l.Close() == nil
+}
+
 // A certificate that is out of date is one that is not trusted.
 func TestLiveExpiredCertificate(t *testing.T) {
 	t.Parallel()
 	s := &site{t: t, authority: newAuthority(t)}
-	b := serve(t, &server.Options{TLS: true, TLSConfig: s.authority.serverUntil(time.Now().Add(-time.Minute)), TLSTimeout: 10})
+	b := serve(t, &server.Options{TLS: true, TLSConfig: s.authority.serverUntil(time.Now().Add(-time.Minute)), TLSTimeout: patience.Seconds()})
 	s.url = b.ClientURL()
 	p := s.phone("nowhere", "phone", 10)
 	p.faulted(mobile.CodeTLS)

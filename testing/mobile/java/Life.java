@@ -27,7 +27,7 @@ final class Life {
 
 	/** Waits for the end of run, and returns what it threw, "" if nothing. */
 	String end() throws InterruptedException {
-		thread.join(TimeUnit.SECONDS.toMillis(30));
+		thread.join(TimeUnit.MINUTES.toMillis(2));
 		return thread.isAlive() ? "run does not return" : error;
 	}
 }

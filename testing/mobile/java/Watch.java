@@ -9,9 +9,9 @@ import zofl.mobile.Listener;
 final class Watch implements Listener {
 	private final List<String[]> faults = new ArrayList<>(); // code, message
 
-	/** Returns when the condition holds; throws if it does not within a minute. */
+	/** Returns when the condition holds; throws if it does not within minutes. */
 	static void until(String what, BooleanSupplier condition) {
-		long late = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+		long late = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
 		while (!condition.getAsBoolean()) {
 			if (System.nanoTime() > late) {
 				throw new IllegalStateException("still no " + what);
