@@ -117,17 +117,17 @@ func (s *socket) Close() error {
 	return s.Conn.Close()
 }
 
-// options returns what a connection that ends with the dialer's context is made with.
-func (c *Client) options(d *dialer) []nats.Option {
+// options returns what a connection is made with, whose news counts until ctx ends.
+func (c *Client) options(ctx context.Context, d *dialer) []nats.Option {
 	opts := append(client.ConnectOptions(c.settings.Device),
 		nats.SetCustomDialer(d),
 		nats.SkipHostLookup(), // the dialer looks up, and ends with ctx
 		// A greeting comes before TLS: anybody on the way could add a server of a name
 		// that he has a certificate for.
 		nats.IgnoreDiscoveredServers(),
-		nats.ConnectHandler(func(*nats.Conn) { c.online(d.ctx, true, nil) }),
-		nats.ReconnectHandler(func(*nats.Conn) { c.online(d.ctx, true, nil) }),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { c.online(d.ctx, false, err) }),
+		nats.ConnectHandler(func(*nats.Conn) { c.online(ctx, true, nil) }),
+		nats.ReconnectHandler(func(*nats.Conn) { c.online(ctx, true, nil) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { c.online(ctx, false, err) }),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { c.unreachable(err) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { c.unreachable(err) }),
 		func(o *nats.Options) error {
@@ -150,12 +150,12 @@ func (c *Client) options(d *dialer) []nats.Option {
 	return opts
 }
 
-// online is told when the connection of a Run comes and goes; of an earlier one
-// it may be told late.
-func (c *Client) online(run context.Context, connected bool, err error) {
+// online is told when a connection comes and goes, until ctx ends; of an earlier one it
+// may be told late.
+func (c *Client) online(ctx context.Context, connected bool, err error) {
 	defer contain()
 	c.mu.Lock()
-	over := run.Err() != nil
+	over := ctx.Err() != nil
 	if !over {
 		c.seen.online = connected
 	}

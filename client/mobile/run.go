@@ -97,8 +97,10 @@ func (c *Client) connected(ctx context.Context) error {
 
 // over connects, takes part, and closes the connection.
 func (c *Client) over(ctx context.Context, d *dialer) (*nats.Conn, error) {
+	news, cancel := context.WithCancel(ctx)
+	defer cancel()
 	c.connect(nil, d)
-	opts := append(c.options(d), func(o *nats.Options) error {
+	opts := append(c.options(news, d), func(o *nats.Options) error {
 		o.Servers = c.settings.urls()
 		return nil
 	})

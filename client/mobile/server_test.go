@@ -17,6 +17,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/zofl/zofl/bus"
 )
 
@@ -195,12 +197,16 @@ func TestServerEndsConnection(t *testing.T) {
 	cfg.SetListener(told)
 	c := made(t, cfg)
 	result := running(t, c)
+	var ended *nats.Conn
 	for range 3 {
 		select {
 		case conn := <-accepted:
 			defer conn.Close()
 			in := welcome(conn)
 			in.ReadString('\n') // it subscribes
+			c.mu.Lock()
+			ended = c.nc
+			c.mu.Unlock()
 			io.WriteString(conn, "-ERR 'Too Much of Something'\r\n")
 			for late := time.Now().Add(patience); !slices.ContainsFunc(told.heard(), func(s string) bool {
 				return strings.HasPrefix(s, "fault offline: ") && strings.Contains(s, "Too Much of Something")
@@ -215,6 +221,16 @@ func TestServerEndsConnection(t *testing.T) {
 		case <-time.After(patience):
 			t.Fatal("does not connect again")
 		}
+	}
+	conn := <-accepted
+	defer conn.Close()
+	welcome(conn)
+	for !c.look().online {
+		pause()
+	}
+	ended.Opts.DisconnectedErrCB(ended, nil)
+	if !c.look().online {
+		t.Error("late news of a connection that ended are taken for those of the next")
 	}
 	c.Stop()
 	if err := ends(t, result); err != nil {
