@@ -19,7 +19,10 @@ sealed interface Outcome {
 
 /** Decides what follows a session. Pure: the table of [TrainingSession]. */
 object Decision {
-    /** Tries after which it is left to the next period. */
+    /**
+     * Tries after which it is left to the next period. WorkManager counts those too
+     * that the system interrupted, such as by taking the charger away.
+     */
     const val MAX_ATTEMPTS = 5
 
     /** Before anything is opened. [attempt] counts from 0. */
@@ -31,9 +34,8 @@ object Decision {
         is ZoflException.Settings -> Outcome.Halted("the settings do not fit: ${error.detail}")
         is ZoflException.Access -> Outcome.Halted("new credentials are needed: ${error.detail}")
         is ZoflException.Outdated -> Outcome.Halted("update this app: ${error.detail}")
-        is ZoflException.Storage ->
-            if (attempt < MAX_ATTEMPTS) Outcome.Retry(error.detail)
-            else Outcome.Halted("the storage fails: ${error.detail}")
+        // Never for good: space comes back, and the count tells little of the storage.
+        is ZoflException.Storage -> again("the storage fails: ${error.detail}", attempt)
         is ZoflException.Occupied -> again("another session runs", attempt)
         is ZoflException.Connection, is ZoflException.Stopped, is ZoflException.Round,
         is ZoflException.Internal -> again(error.detail, attempt)

@@ -21,7 +21,8 @@ class DecisionTest {
             assertIs<Outcome.Retry>(after(code), code)
         }
         assertIs<Outcome.More>(after("offline", Decision.MAX_ATTEMPTS))
-        assertIs<Outcome.Halted>(after("store", Decision.MAX_ATTEMPTS))
+        // The charger may have been taken away that often, and the disk be full for the first time.
+        assertIs<Outcome.More>(after("store", Decision.MAX_ATTEMPTS))
     }
 
     @Test
