@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -98,27 +97,43 @@ func (c *Config) checkWindow() error {
 // and not blank, and looks into those that it can judge: a file that a power cut left
 // empty is not worth an attempt every few seconds.
 func (c *Config) checkCredentials() error {
-	for _, f := range []struct {
-		name  string
-		at    *string
-		check func(b []byte) error
-	}{{"ca", &c.CA, checkAuthorities}, {"creds", &c.Creds, checkNotBlank}, {"secret", &c.Secret, c.takeRunKey}} {
-		if *f.at == "" {
-			*f.at = credential(f.name)
+	names := [...]string{"ca", "creds", "secret"}
+	for i, at := range [...]*string{&c.CA, &c.Creds, &c.Secret} {
+		if *at == "" {
+			*at = credential(names[i])
 		}
-		if *f.at == "" {
+		if *at == "" {
 			continue
 		}
-		b, err := os.ReadFile(*f.at)
-		if err != nil {
-			return &FieldError{f.name, *f.at, "name a file that can be read: " + err.Error()}
+		b, err := os.ReadFile(*at)
+		if err == nil {
+			err = c.checkCredential(names[i], b)
 		}
-		if err := f.check(b); err != nil {
-			return &FieldError{f.name, *f.at, err.Error()}
+		if err != nil {
+			return &FieldError{names[i], *at, "name a file that can be read: " + err.Error()}
 		}
 	}
 	return nil
 }
+
+// checkCredential looks into a file, of which it never says what it has, and takes the
+// run key of one.
+func (c *Config) checkCredential(name string, b []byte) error {
+	switch {
+	case name == "secret" && len(b) != runKeyLen:
+		return fmt.Errorf("it has %d bytes, and the run key that zofl plan --secret makes %d", len(b), runKeyLen)
+	case name == "secret":
+		c.RunKey = b
+	case len(bytes.TrimSpace(b)) == 0:
+		return errors.New("it is empty")
+	case name == "ca" && !x509.NewCertPool().AppendCertsFromPEM(b):
+		return errors.New("it has no certificate in PEM")
+	}
+	return nil
+}
+
+// runKeyLen is the bytes of a run key.
+const runKeyLen = 32
 
 // credential returns the file of one of systemd's credentials, "" if there is none: the
 // unit has a line's end in the place of each that was not installed.
@@ -132,32 +147,6 @@ func credential(name string) string {
 		return ""
 	}
 	return path
-}
-
-func checkAuthorities(b []byte) error {
-	if !x509.NewCertPool().AppendCertsFromPEM(b) {
-		return errors.New("it has no certificate: name a PEM file with those of the broker's authorities")
-	}
-	return nil
-}
-
-func checkNotBlank(b []byte) error {
-	if len(bytes.TrimSpace(b)) == 0 {
-		return errors.New("it is empty: install the user's credentials again")
-	}
-	return nil
-}
-
-// runKeyLen is the bytes of a run key.
-const runKeyLen = 32
-
-// takeRunKey never says what the file has.
-func (c *Config) takeRunKey(b []byte) error {
-	if len(b) != runKeyLen {
-		return fmt.Errorf("it has %d bytes, and a run key has %d: name the file that zofl plan --secret made, as it is", len(b), runKeyLen)
-	}
-	c.RunKey = b
-	return nil
 }
 
 // checkSecurity refuses to show a password or readings' losses to a network.
@@ -177,10 +166,16 @@ func (c *Config) checkSecurity() error {
 // schemes are those that NATS has: it takes any other for one of them, without TLS.
 var schemes = map[string]bool{"nats": true, "tls": true, "ws": true, "wss": true}
 
-var userInfo = regexp.MustCompile(`//[^,]*@`)
-
 // redact keeps passwords and tokens from the journal.
-func redact(servers string) string { return userInfo.ReplaceAllString(servers, "//xxxxx@") }
+func redact(servers string) string {
+	list := strings.Split(servers, ",")
+	for i, s := range list {
+		if at := strings.LastIndexByte(s, '@'); at >= 0 {
+			list[i] = "xxxxx" + s[at:]
+		}
+	}
+	return strings.Join(list, ",")
+}
 
 func loopback(host string) bool {
 	ip := net.ParseIP(host)

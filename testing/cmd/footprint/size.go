@@ -28,7 +28,7 @@ var targets = []target{
 
 // sparing flags inline only where vectors are worked on, and what is used there.
 var sparing = []string{
-	"-gcflags=all=-l", "-gcflags=math/...=", "-gcflags=encoding/binary=",
+	"-gcflags=all=-l", "-gcflags=math=", "-gcflags=math/bits=", "-gcflags=math/rand/...=", "-gcflags=encoding/binary=",
 	"-gcflags=github.com/zofl/zofl/prng=", "-gcflags=github.com/zofl/zofl/mathx/...=",
 	"-gcflags=github.com/zofl/zofl/client/replica=", "-gcflags=github.com/zofl/zofl/internal/...=",
 }
