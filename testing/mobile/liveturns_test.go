@@ -10,60 +10,45 @@ import (
 	"github.com/zofl/zofl/client/mobile"
 )
 
-// TestLiveTurns lets two clients of one device take turns with a directory, as a screen
-// and a background worker do: each begins with what the other left, and nothing of it
-// is taken for damaged.
+// TestLiveTurns lets clients of one device take turns with a directory, as a background
+// worker's and a screen's do: the screen's has what the last one left, also when it was
+// made before, goes on from there, and takes nothing of it for damaged.
 func TestLiveTurns(t *testing.T) {
 	t.Parallel()
-	const dim, rounds = 1000, 100
+	const dim, rounds = 1000, 500 // more than the workers come to
 	s := newSite(t)
 	l := s.lead(plan(t, "turns", dim, 1, 1, rounds))
 	dir := t.TempDir()
-	var turns [2]*phone
-	for i := range turns {
+	client := func(o mobile.BlockObjective) *phone {
 		cfg := s.settings("turns", "phone", dim)
 		cfg.StateDir = dir
-		cfg.SetObjective(slow(2 * time.Millisecond))
-		if i == 1 {
-			cfg.SetBlockObjective(&copying{})
-		}
-		turns[i] = newPhone(t, cfg)
+		cfg.SetBlockObjective(o)
+		return newPhone(t, cfg)
 	}
-	slice, record, began := int64(300), int64(0), time.Now() // milliseconds
-	for turn := 0; !turns[0].Ended() && !turns[1].Ended(); turn++ {
-		if time.Since(began) > patience {
-			t.Fatalf("no end after %d turns, at record %d", turn, record)
-		}
-		p := turns[turn%2]
-		if err := p.Load(); err != nil {
+	screen := client(&copying{})
+	for range 3 {
+		worker := client(&copying{takes: 3 * time.Millisecond})
+		worker.start()
+		worker.until("some rounds", func() bool { return worker.Contributions() > 4 })
+		worker.stopped()
+		if err := screen.Load(); err != nil {
 			t.Fatal(err)
 		}
-		model := make([]byte, 4*dim)
-		if n, err := p.Params(model); n != record || p.Record() != n || err != nil {
-			t.Fatalf("turn %d begins after record %d, %v, and tells of %d, want %d", turn, n, err, p.Record(), record)
+		want, got := make([]byte, 4*dim), make([]byte, 4*dim)
+		last, err := worker.Params(want)
+		n, fault := screen.Params(got)
+		if n != last || screen.Record() != n || !bytes.Equal(got, want) || err != nil || fault != nil {
+			t.Fatalf("the screen is at record %d, %v, and tells of %d, the worker at %d, %v", n, fault, screen.Record(), last, err)
 		}
-		if got := p.Model(); (got == nil) != (record == 0) || got != nil && !bytes.Equal(got, model) {
-			t.Fatalf("turn %d: Model gives other bytes than Params", turn)
+		if !bytes.Equal(screen.Model(), want) {
+			t.Error("Model gives other bytes than Params")
 		}
-		if err := p.RunFor(slice); err != nil {
-			t.Fatal(err)
-		}
-		if record == p.Record() {
-			slice *= 2 // too short for this machine to connect
-		}
-		record = p.Record()
 	}
-	for i, p := range turns {
-		if err := p.Load(); err != nil {
-			t.Fatal(err)
-		}
-		l.agrees(p.Client, p.id)
-		if p.Contributions() == 0 {
-			t.Errorf("client %d had no part in the run", i)
-		}
-		if said := p.ear.said(mobile.CodeStore); len(said) > 0 {
-			t.Errorf("client %d was told %q", i, said)
-		}
+	screen.start()
+	screen.returned("")
+	l.agrees(screen.Client, "screen")
+	if said := screen.ear.said(mobile.CodeStore); len(said) > 0 {
+		t.Errorf("the screen was told %q", said)
 	}
 	if bad, err := filepath.Glob(filepath.Join(dir, "*.bad")); len(bad) > 0 || err != nil {
 		t.Errorf("set aside: %q, %v", bad, err)
@@ -72,14 +57,17 @@ func TestLiveTurns(t *testing.T) {
 
 // A copying objective takes its parameters as copies, which are of the call only: it
 // fails where the last one's Round still gives some.
-type copying struct{ last *mobile.Round }
+type copying struct {
+	takes time.Duration // a loss, at least
+	last  *mobile.Round
+}
 
 func (c *copying) Loss(r *mobile.Round) (float64, error) {
 	if c.last != nil && c.last.Block(0, 1) != nil {
 		return 0, errors.New("a round that is over gives parameters")
 	}
 	c.last = r
-	<-time.After(2 * time.Millisecond) // so that the run takes a few turns
+	<-time.After(c.takes)
 	half := r.Dim() / 2
 	return flatBowl(1).Loss(append(r.Block(0, half), r.Block(half, r.Dim())...))
 }
