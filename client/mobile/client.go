@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/client"
 )
 
-// A Client is one device of a run. Any thread may call its methods; Run and RunFor
+// A Client is one device of a run. Any thread may call its methods; Run, RunFor and Load
 // block, so never call them on an app's main thread.
 //
 // Invariants:

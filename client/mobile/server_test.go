@@ -100,7 +100,7 @@ func TestReconnectWhileWriting(t *testing.T) {
 	nc := c.nc
 	c.mu.Unlock()
 	written := make(chan error, 1)
-	go func() { written <- bus.NATS(nc).Publish("x", make([]byte, 64<<20)) }()
+	go func() { written <- bus.NATS(nc).Publish("x", make([]byte, 16<<20)) }()
 	if _, err := io.CopyN(io.Discard, in, 1<<20); err != nil { // and no more: it waits for this reader
 		t.Fatal(err)
 	}
