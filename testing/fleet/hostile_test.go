@@ -41,12 +41,16 @@ func TestHostileFrames(t *testing.T) {
 		nc := l.connect("attacker")
 		attackers.Go(func() { sent[i] = flood(nc, subject, floods, stop) })
 	}
+	over := make(chan struct{}) // closed when the run is
+	nc := l.connect("attacker")
+	attackers.Go(func() { l.strike(nc, subjects[0], over) })
 
 	before := heap()
 	peak := make(chan uint64, 1)
 	go func() { peak <- watchHeap(stop) }()
 	conns := []*nats.Conn{l.connect("d0"), l.connect("d1"), l.connect("d2")}
 	clients := l.devices("target", conns, dim)
+	close(over)
 	attackers.Wait()
 	close(stop)
 	l.agree("target", clients)
@@ -96,6 +100,29 @@ func flood(nc *nats.Conn, subject string, n int, stop chan struct{}) (sent int) 
 		nc.FlushTimeout(time.Second)
 	}
 	return sent
+}
+
+// strike replies to each record, while it is under way, as if it followed another one,
+// until the run is over.
+func (l *lead) strike(nc *nats.Conn, subject string, over chan struct{}) {
+	other, last := wire.Genesis("another"), uint64(0)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-over:
+			return
+		case <-tick.C:
+		}
+		s := l.c.Status()
+		if s.N == last {
+			continue
+		}
+		last = s.N
+		r := wire.Reply{Kind: wire.Contribution, N: s.N + 1, Tip: other.Tip(), Weight: 1, Values: wire.AppendScalars(nil, make([]float32, 10)...)}
+		nc.Publish(subject, r.Append(nil))
+		nc.FlushTimeout(time.Second)
+	}
 }
 
 // foreign returns frames that are well formed and not for this run.
