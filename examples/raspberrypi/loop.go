@@ -56,10 +56,11 @@ func (l *loop) run(ctx context.Context) error {
 			}
 			l.log.Info("the source has ended", "examples", l.station.examples())
 		case err := <-l.trained:
-			if err != nil && l.ends(err) {
-				return err
-			}
 			if err != nil {
+				l.joined = false // and nobody is to be awaited
+				if l.ends(err) {
+					return err
+				}
 				l.refuse(err)
 				continue
 			}
@@ -86,7 +87,6 @@ func (l *loop) ends(err error) bool {
 
 // refuse tells, once, why the device does not take part. It tries again with each slot.
 func (l *loop) refuse(err error) {
-	l.joined = false
 	if text := err.Error(); text != l.refused {
 		l.log.Error("not taking part: trying again with each period", "err", err)
 		l.refused = text

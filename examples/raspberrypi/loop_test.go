@@ -79,7 +79,11 @@ func TestRunThatCannotBeJoined(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		l.joined = true // as if it had been
 		ended := make(chan error, 1)
-		go func() { ended <- l.run(ctx) }()
+		go func() {
+			err := l.run(ctx)
+			l.await() // as an agent does at its end
+			ended <- err
+		}()
 		for range 2 {
 			l.trained <- fmt.Errorf("plan: %w", c.err)
 			if c.ends {
@@ -90,7 +94,12 @@ func TestRunThatCannotBeJoined(t *testing.T) {
 		if !c.ends {
 			cancel()
 		}
-		err := <-ended
+		var err error
+		select {
+		case err = <-ended:
+		case <-time.After(time.Minute):
+			t.Fatalf("%s, %v: it does not end", c.source, c.err)
+		}
 		cancel()
 		if errors.Is(err, c.err) != c.ends {
 			t.Errorf("%s, %v: ended with %v", c.source, c.err, err)
