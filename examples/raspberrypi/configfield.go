@@ -20,7 +20,7 @@ type field struct {
 // fields are all there are. Those marked (run) are the model's, the same on all
 // devices of a run.
 var fields = []field{
-	{"url", "nats://127.0.0.1:4222", "broker; several with commas", text(func(c *Config) *string { return &c.URL })},
+	{"url", "nats://127.0.0.1:4222", "broker; all of a cluster, with commas", text(func(c *Config) *string { return &c.URL })},
 	{"run", "rooms", "name of the run (run)", text(func(c *Config) *string { return &c.Run })},
 	{"id", "", "name of this device among the others, for ever; else the host's name", text(func(c *Config) *string { return &c.ID })},
 	{"ca", "", "file with the authorities that sign the broker's certificate (PEM); else the system's", text(func(c *Config) *string { return &c.CA })},

@@ -14,6 +14,9 @@ import (
 func connect(cfg *Config, log *slog.Logger) (*nats.Conn, error) {
 	told := ""
 	opts := append(client.ConnectOptions(cfg.ID),
+		// A greeting comes before TLS: anybody on the way could add a broker of a name
+		// that he has a certificate for.
+		nats.IgnoreDiscoveredServers(),
 		nats.ConnectHandler(func(c *nats.Conn) { log.Info("connected", "broker", c.ConnectedUrlRedacted()) }),
 		nats.ReconnectHandler(func(c *nats.Conn) { log.Info("connected again", "broker", c.ConnectedUrlRedacted()) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
