@@ -17,6 +17,7 @@ type loop struct {
 	trained  chan error // the client did
 	joined   bool
 	refused  string    // why the client ended last
+	told     time.Time // when that was told
 	heard    time.Time // when the last reading came
 	silent   bool      // that none comes was told
 }
@@ -51,17 +52,24 @@ func (l *loop) run(ctx context.Context) error {
 		case <-alive:
 			l.tell("WATCHDOG=1")
 		case err := <-l.read:
+			if ctx.Err() != nil { // it was told to
+				return nil
+			}
 			if l.read = nil; err != nil {
 				return err
 			}
 			l.log.Info("the source has ended", "examples", l.station.examples())
 		case err := <-l.trained:
+			if ctx.Err() != nil { // it was told to
+				l.joined = false
+				return nil
+			}
 			if err != nil {
 				l.joined = false // and nobody is to be awaited
 				if l.ends(err) {
 					return err
 				}
-				l.refuse(err)
+				l.refuse(err, time.Now())
 				continue
 			}
 			l.trained = nil
@@ -85,11 +93,16 @@ func (l *loop) ends(err error) bool {
 	return l.cfg.Source.Kind == "replay" || l.read == nil || errors.Is(err, bus.ErrClosed)
 }
 
-// refuse tells, once, why the device does not take part. It tries again with each slot.
-func (l *loop) refuse(err error) {
-	if text := err.Error(); text != l.refused {
+// refusedEvery is how long it is not told again why the device does not take part: it may
+// have taken part since, and journals forget.
+const refusedEvery = 24 * time.Hour
+
+// refuse tells, now and then, why the device does not take part. It tries again with each
+// slot.
+func (l *loop) refuse(err error, now time.Time) {
+	if text := err.Error(); text != l.refused || now.Sub(l.told) >= refusedEvery {
 		l.log.Error("not taking part: trying again with each period", "err", err)
-		l.refused = text
+		l.refused, l.told = text, now
 	}
 }
 

@@ -110,6 +110,37 @@ func TestRunThatCannotBeJoined(t *testing.T) {
 	}
 }
 
+// Why a device does not take part is told once a day: in between it may have.
+func TestRefusalIsToldDaily(t *testing.T) {
+	log, told := listen()
+	l := &loop{agent: newAgent(t, log, nil)}
+	begun := time.Now()
+	for hours := range 49 {
+		l.refuse(wire.ErrRunKey, begun.Add(time.Duration(hours)*time.Hour))
+	}
+	if n := strings.Count(told.String(), "not taking part"); n != 3 {
+		t.Errorf("told %d times in 48 hours, want 3", n)
+	}
+}
+
+// A source and a client that end because they were told to are no failure, and no run's
+// end, whoever is heard first.
+func TestStopIsNoFailure(t *testing.T) {
+	for range 100 {
+		log, told := listen()
+		l := &loop{agent: newAgent(t, log, nil), read: make(chan error, 1), trained: make(chan error, 1), joined: true}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		l.read <- context.Cause(ctx)
+		l.trained <- nil
+		err := l.run(ctx)
+		l.await()
+		if text := told.String(); err != nil || strings.Contains(text, "ended") {
+			t.Fatalf("error %v, told %s", err, text)
+		}
+	}
+}
+
 // A source that falls silent is told once, and that it is there again.
 func TestSilence(t *testing.T) {
 	log, told := listen()
