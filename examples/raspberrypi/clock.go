@@ -11,37 +11,32 @@ import (
 type clock struct {
 	station *station
 	log     *slog.Logger
-	late    bool  // a time that is behind was told
-	slots   int   // of times that were behind, one after another
+	told    bool  // that a time does not fit
+	slots   int   // of times that do not, one after another
 	slot    int64 // the newest of them
-	far     bool  // the time before was far ahead
 }
 
-// clockSlots is after how many slots a clock that is behind the window is believed. Of
-// one that goes back an hour, as in autumn where it shows local time, there are as many
-// in periods of 5 minutes.
+// clockSlots is after how many slots a clock that does not fit the window is believed.
+// Of one that goes back an hour, as in autumn where it shows local time, there are as
+// many in periods of 5 minutes.
 const clockSlots = 12
 
-// believe says whether a reading of a time is to be taken. One so far ahead that the
-// window would be empty but for it needs another that is. One that is behind is not
-// taken; if such are all that come for clockSlots slots, it was the window that was
-// wrong, and what it has of that time and later is forgotten.
-func (c *clock) believe(t time.Time) bool {
+// believe says whether a reading of a time is to be taken. One that is behind is not, nor
+// one so far ahead that the window would be empty but for it. If such are all that come
+// for clockSlots slots, it was the window that was wrong: what it has of that time and
+// later is forgotten. again: the reading may be one that was taken before, so that it may
+// be behind.
+func (c *clock) believe(t time.Time, again bool) bool {
 	d := c.station.behind(t)
-	window := time.Duration(c.station.cfg.Window) * c.station.cfg.Period
-	if far := d < -window; far != c.far {
-		if c.far = far; far {
-			c.log.Warn("a reading is far ahead of the others: waiting for another", "at", t, "ahead", -d)
-			return false
-		}
-	}
-	if d <= c.station.cfg.Period { // clocks are set back a little now and then
-		c.late, c.slots = false, 0
+	behind := d > c.station.cfg.Period // clocks are set back a little now and then
+	ahead := d < -time.Duration(c.station.cfg.Window)*c.station.cfg.Period
+	if !ahead && (!behind || again) {
+		c.told, c.slots = false, 0
 		return true
 	}
-	if !c.late {
-		c.log.Warn("the clock is behind the readings: waiting for it", "behind", d)
-		c.late = true
+	if !c.told {
+		c.log.Warn("the clock does not fit the readings: waiting for it", "at", t, "newest", t.Add(d))
+		c.told = true
 	}
 	if slot := c.station.window.slot(t); c.slots == 0 || slot != c.slot {
 		c.slots, c.slot = c.slots+1, slot
@@ -49,8 +44,10 @@ func (c *clock) believe(t time.Time) bool {
 	if c.slots <= clockSlots {
 		return false
 	}
-	c.log.Warn("the clock stays behind the readings: forgetting those that came later", "behind", d)
-	c.station.rewind(t)
-	c.late, c.slots = false, 0
+	if behind {
+		c.log.Warn("the clock stays behind the readings: forgetting those that came later", "behind", d)
+		c.station.rewind(t)
+	}
+	c.told, c.slots = false, 0
 	return true
 }

@@ -71,19 +71,10 @@ func (s *sheet) next(ctx context.Context) (reading, error) {
 			return reading{}, err
 		}
 		r, ok, err := s.parse(line, first)
-		if err != nil || ok && s.believe(r) {
+		if err != nil || ok && s.clock.believe(r.time, !s.tail.live) {
 			return r, err
 		}
 	}
-}
-
-// believe says whether a row is to be taken. Those that were in the file before may be
-// older than the window, which had them: they are read again at each start.
-func (s *sheet) believe(r reading) bool {
-	if !s.tail.live && s.clock.station.behind(r.time) > 0 {
-		return true
-	}
-	return s.clock.believe(r.time)
 }
 
 // parse reads a line. ok is false of one that has no reading.

@@ -44,13 +44,14 @@ func (s *station) add(r reading) (slot int64, ended bool) {
 }
 
 // behind says how long before the newest reading's slot a time is, at most 292 years; a
-// clock that is not set yet is. It is negative of times after it.
+// clock that is not set yet is. It is negative of times after it, but 0 where the window
+// has nothing that they could be too far from: the network may just have told the time.
 func (s *station) behind(t time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	newest := s.window.last
 	switch {
-	case s.window.held == 0 && !s.collect.begun:
+	case s.window.held == 0 && (!s.collect.begun || s.window.slot(t) > s.collect.slot):
 		return 0
 	case s.window.held == 0 || s.collect.begun && s.collect.slot > newest:
 		newest = s.collect.slot

@@ -42,7 +42,7 @@ func newSensor(cfg *Config, log *slog.Logger, s *station) *sensor {
 func (s *sensor) run(ctx context.Context, out chan<- reading) error {
 	every := s.cfg.Period / perSlot
 	for {
-		if r := s.read(); s.clock.believe(r.time) {
+		if r := s.read(); s.clock.believe(r.time, false) {
 			select {
 			case <-ctx.Done():
 				return context.Cause(ctx)

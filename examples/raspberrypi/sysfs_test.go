@@ -117,7 +117,7 @@ func TestClockBehind(t *testing.T) {
 	if err := s.run(t.Context(), out); !errors.Is(err, errDone) {
 		t.Fatal(err)
 	}
-	if len(out) == 0 || st.window.held != 0 || strings.Count(told.String(), "is behind") != 1 {
+	if len(out) == 0 || st.window.held != 0 || strings.Count(told.String(), "does not fit") != 1 {
 		t.Errorf("%d readings, %d slots held, told %s", len(out), st.window.held, told)
 	}
 }
@@ -130,7 +130,7 @@ func TestClockAhead(t *testing.T) {
 	now := at("2026-01-31T12:00:00Z")
 	put(st, st.window.slot(now)-50, make([]float64, 50)...)
 	take := func(t time.Time) {
-		if s.clock.believe(t) {
+		if s.clock.believe(t, false) {
 			st.add(reading{t, []float64{7}})
 		}
 	}
@@ -141,5 +141,20 @@ func TestClockAhead(t *testing.T) {
 	}
 	if last := st.window.slot(now) - 2; st.window.last != last || st.window.held < 50 {
 		t.Errorf("slots %d to %d, want those up to %d and the 50 before the clock went wrong; told %s", st.window.first(), st.window.last, last, told)
+	}
+}
+
+// A Pi that is started for the first time begins in the past, and goes on at once when the
+// network tells it the time: it has nothing to lose.
+func TestFirstClock(t *testing.T) {
+	s, told := newTestSensor(t, device(t, map[string]string{"temperature_input": "7"}))
+	for _, said := range []string{"2024-03-01T00:00:00Z", "2026-01-31T12:00:00Z", "2026-01-31T12:01:00Z"} {
+		if !s.clock.believe(at(said), false) {
+			t.Errorf("the reading of %s was not taken", said)
+		}
+		s.clock.station.add(reading{at(said), []float64{7}})
+	}
+	if told.Len() > 0 {
+		t.Errorf("told %s", told)
 	}
 }
