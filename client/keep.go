@@ -162,13 +162,22 @@ func (c *Client) open() error {
 }
 
 // forgetStore forgets what another client of this device may have replaced in the
-// store. The state stays until there is another: it is one of the log's.
+// store. The state stays until there is another: it is one of the log's. So does a
+// contribution that the store did not take: this client alone knows what it sent.
 func (c *Client) forgetStore() {
-	c.keeper.kept, c.keeper.tried, c.keeper.opened = mark{}, 0, false
-	c.reply, c.declined, c.upload, c.variates = sent{}, sent{}, upload{}, variates{}
+	k := &c.keeper
+	k.kept, k.tried, k.opened = mark{}, 0, false
+	if !k.failing[itemReply] {
+		c.reply = sent{}
+	}
+	if !k.failing[itemUpload] {
+		c.upload = upload{}
+	}
+	c.declined, c.variates = sent{}, variates{}
 	c.est.dense.of = wire.Hash{}
 	c.digests, c.repair, c.snapshots = digests{}, repair{}, snapshots{}
 	c.objects = objects{}
+	c.serving.withdraw()
 }
 
 // openCheckpoint goes on from the state that an earlier process kept.

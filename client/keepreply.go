@@ -34,11 +34,12 @@ func (c *Client) keepReply() error {
 	return c.stored(itemReply, c.keepFile(itemReply, append(file, c.reply.frame...)))
 }
 
-// openReply takes the reply that an earlier process kept.
+// openReply takes the reply that an earlier process kept, unless this one sent a later
+// one, which the store did not take.
 func (c *Client) openReply() error {
 	return c.openFile(itemReply, replyMagic, replyFileMax, errReplyFile, func(held []byte) error {
 		s, err := parseReply(held)
-		if err == nil {
+		if err == nil && s.n > c.reply.n {
 			c.reply = s
 		}
 		return err

@@ -50,11 +50,12 @@ func (c *Client) keepUpload() error {
 	return c.stored(itemUpload, err)
 }
 
-// openUpload takes the vector that an earlier process kept.
+// openUpload takes the vector that an earlier process kept, unless this one sent a later
+// one, which the store did not take.
 func (c *Client) openUpload() error {
 	err := c.keeper.load(itemUpload, func(r *io.SectionReader) error {
 		u, err := c.parseUpload(r)
-		if err == nil {
+		if err == nil && u.n > c.upload.n {
 			c.upload = u
 		}
 		return err

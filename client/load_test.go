@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -128,6 +129,63 @@ func TestLoadAfterAnother(t *testing.T) {
 		if len(store.aside) > 0 {
 			t.Errorf("%d items were set aside", len(store.aside))
 		}
+	})
+}
+
+// What the store did not take nobody else has: a device whose disk is full sends the
+// contribution that it sent before, also after another client of it used the store, and
+// not one that the store has from earlier.
+func TestContributionNotKeptAfterAnother(t *testing.T) {
+	for _, plan := range []*wire.Plan{testPlan(small), densePlan(small)} {
+		bubble(t, func(t *testing.T) {
+			h, asked := newHost(t, plan), 0.0
+			shared := &sharedStore{memStore: newStore(t)}
+			fickle := client.Func(small, func(context.Context, []float32, client.Batch) (float64, error) {
+				asked++
+				return asked, nil
+			})
+			d := h.device("d0", fickle, func(c *client.Config) { c.Store = shared })
+			if plan.Transport == wire.DenseVectors {
+				h.denseRound()
+			} else {
+				h.round()
+			}
+			shared.full["reply"], shared.full["upload"] = errors.New("disk full"), errors.New("disk full")
+			h.announce()
+			first := h.contribution()
+			d.stop()
+			shared.changed = true
+			d.run()
+			h.restart()
+			h.announce()
+			if again := h.contribution(); again != first {
+				t.Errorf("%v: sends %v, and sent %v before", plan.Transport, again, first)
+			}
+			d.stop()
+		})
+	}
+}
+
+// A snapshot that another client of the store set aside is not offered.
+func TestSnapshotAfterAnother(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, shared := newHost(t, testPlan(small)), &sharedStore{memStore: newStore(t)}
+		d := h.device("w", nil, func(c *client.Config) { c.Store, c.Passive = shared, &client.Passive{SnapshotEvery: 2} })
+		h.commit()
+		h.announce()
+		if offer := h.ask(wire.SnapshotRequest{}); offer.N != 2 {
+			t.Fatalf("offers a snapshot after record %d, want 2", offer.N)
+		}
+		d.stop()
+		if err := shared.SetAside("snapshot"); err != nil {
+			t.Fatal(err)
+		}
+		shared.changed = true
+		d.run()
+		if offer := h.ask(wire.SnapshotRequest{}); offer.N != 0 {
+			t.Errorf("offers a snapshot after record %d, and there is none", offer.N)
+		}
+		d.stop()
 	})
 }
 

@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 
@@ -57,49 +58,97 @@ func TestRunAfterPanic(t *testing.T) {
 	})
 }
 
-// After a panic a device sends the reply that it sent before, whether it has a store or
-// not.
-func TestReplyAfterPanic(t *testing.T) {
-	for _, stored := range []bool{false, true} {
-		bubble(t, func(t *testing.T) {
-			h, asked := newHost(t, testPlan(small)), 0.0
-			fickle := client.Func(small, func(context.Context, []float32, client.Batch) (float64, error) {
-				asked++
-				return asked, nil
-			})
-			fragile := false
-			d := h.newDevice("d0", fickle, func(c *client.Config) {
-				if stored {
-					c.Store = newStore(t)
-				}
-				record := c.Recorder
-				c.Recorder = client.RecorderFunc(func(p client.Progress) error {
-					if fragile && p.Contributed {
-						panic("oh")
-					}
-					return record.Record(p)
-				})
-			})
-			h.commit()
-			fragile = true
-			panicked := make(chan any, 1)
-			go func() {
-				defer func() { panicked <- recover() }()
-				d.Run(context.Background())
-			}()
-			synctest.Wait()
-			h.announce()
-			if p := <-panicked; p != "oh" {
-				t.Fatalf("recovered %v", p)
-			}
-			first := h.one(wire.Contribution)
-			fragile = false
-			d.run()
-			h.announce()
-			if again := h.one(wire.Contribution); again.Loss != first.Loss {
-				t.Errorf("store %v: sends a loss of %v, and sent %v before", stored, again.Loss, first.Loss)
-			}
-			d.stop()
-		})
+// After a panic a device sends the contribution that it sent before, whether it has a
+// store or not, and where that did not take it.
+func TestContributionAfterPanic(t *testing.T) {
+	stores := map[string]func() client.Store{
+		"none": func() client.Store { return nil },
+		"one":  func() client.Store { return newStore(t) },
+		"full": func() client.Store {
+			s := newStore(t)
+			s.full["reply"], s.full["upload"] = errors.New("disk full"), errors.New("disk full")
+			return s
+		},
 	}
+	for name, store := range stores {
+		for _, plan := range []*wire.Plan{testPlan(small), densePlan(small)} {
+			bubble(t, func(t *testing.T) {
+				h, asked := newHost(t, plan), 0.0
+				fickle := client.Func(small, func(context.Context, []float32, client.Batch) (float64, error) {
+					asked++
+					return asked, nil
+				})
+				fragile := true
+				d := h.newDevice("d0", fickle, func(c *client.Config) {
+					c.Store = store()
+					record := c.Recorder
+					c.Recorder = client.RecorderFunc(func(p client.Progress) error {
+						if fragile && p.Contributed {
+							panic("oh")
+						}
+						return record.Record(p)
+					})
+				})
+				panicked := make(chan any, 1)
+				go func() {
+					defer func() { panicked <- recover() }()
+					d.Run(context.Background())
+				}()
+				synctest.Wait()
+				h.announce()
+				if p := <-panicked; p != "oh" {
+					t.Fatalf("recovered %v", p)
+				}
+				first := h.contribution()
+				fragile = false
+				d.run()
+				h.restart()
+				h.announce()
+				if again := h.contribution(); again != first {
+					t.Errorf("store: %s, %v: sends %v, and sent %v before", name, plan.Transport, again, first)
+				}
+				d.stop()
+			})
+		}
+	}
+}
+
+// contribution returns the loss that the only contribution came with.
+func (h *host) contribution() float32 {
+	h.t.Helper()
+	if h.plan.Transport == wire.DenseVectors {
+		return h.oneVector().Loss
+	}
+	return h.one(wire.Contribution).Loss
+}
+
+// A passive replica whose store panics serves and writes snapshots again after that.
+func TestSnapshotAfterPanic(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, store := newHost(t, testPlan(small)), newStore(t)
+		d := h.newDevice("w", nil, with(store), func(c *client.Config) { c.Passive = &client.Passive{SnapshotEvery: 2} })
+		store.saves = func(item string) {
+			if item == "snapshot" {
+				panic("oh")
+			}
+		}
+		panicked := make(chan any, 1)
+		go func() {
+			defer func() { panicked <- recover() }()
+			d.Run(context.Background())
+		}()
+		synctest.Wait()
+		h.commit()
+		h.announce()
+		if p := <-panicked; p != "oh" {
+			t.Fatalf("recovered %v", p)
+		}
+		store.saves = nil
+		d.run()
+		h.announce()
+		if offer := h.ask(wire.SnapshotRequest{}); offer.N != 2 {
+			t.Errorf("offers a snapshot after record %d, want 2", offer.N)
+		}
+		d.stop()
+	})
 }

@@ -97,12 +97,10 @@ func (c *Client) keepAtEnd() {
 // forgetAll forgets a state that a panic may have left half-way, so that it is neither
 // kept nor gone on from.
 func (c *Client) forgetAll() {
-	reply := c.reply
 	c.batch = batch{}
 	c.reset()
-	c.forgetStore()
-	if c.keeper.store == nil {
-		c.reply = reply // nobody else has it, and the round has one from this device
+	if c.keeper.store != nil { // else nobody has what this device contributed but itself
+		c.forgetStore()
 	}
 }
 

@@ -96,27 +96,32 @@ func (c *Client) openSnapshot() error {
 }
 
 // writeSnapshot puts the state in the place of the snapshot that is served.
-// Requests wait while it is written; before and after they get the one or the
-// other, by its number.
 func (c *Client) writeSnapshot() error {
-	k, size := &c.keeper, int64(0)
-	c.serving.stored = snapshotFile{}
+	size, err := c.replaceSnapshot()
+	if err == nil {
+		c.cfg.Logger.Info("snapshot", "record", c.replica.N(), "bytes", size)
+	}
+	return c.stored(itemSnapshot, err)
+}
+
+// replaceSnapshot does it. Requests wait while it is written; before and after they get
+// the one or the other, by its number.
+func (c *Client) replaceSnapshot() (size int64, err error) {
+	k, s := &c.keeper, &c.serving
+	s.stored = snapshotFile{}
 	k.mu.Lock()
-	err := k.store.Save(itemSnapshot, func(w io.Writer) error {
+	defer k.mu.Unlock()
+	err = k.store.Save(itemSnapshot, func(w io.Writer) error {
 		counted := &counter{w: w}
 		err := c.saveSnapshot(counted)
 		size = counted.n
 		return err
 	})
 	if err == nil {
-		c.serving.stored = snapshotFile{c.replica.N(), c.replica.Hash().Tip(), size}
-		c.serving.set(c.serving.stored)
+		s.stored = snapshotFile{c.replica.N(), c.replica.Hash().Tip(), size}
+		s.set(s.stored)
 	}
-	k.mu.Unlock()
-	if err == nil {
-		c.cfg.Logger.Info("snapshot", "record", c.replica.N(), "bytes", size)
-	}
-	return c.stored(itemSnapshot, err)
+	return size, err
 }
 
 // A counter counts what is written.

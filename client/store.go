@@ -7,7 +7,7 @@ import (
 
 // A Store keeps what a device needs after it was killed, as items of bytes by
 // name. [OpenStore] keeps them in a directory. One client uses it, from one
-// goroutine at a time.
+// goroutine at a time; clients that take turns need a [SharedStore].
 //
 // What it returns is what was saved, or nothing: whoever reads an item checks
 // it, and sets it aside if it cannot be used.
@@ -30,12 +30,14 @@ type Store interface {
 }
 
 // A SharedStore is a [Store] that is closed between the Runs of a client, so that
-// another client of the same device may use it meanwhile.
+// another client of the same device, with the same Run and ID, may use it meanwhile.
+// Whoever calls Run or Load opens it before and closes it after.
 type SharedStore interface {
 	Store
 
-	// Changed says whether another did since it was asked last; then what the store
-	// has counts, and not what this client remembers. Run and Load ask when they begin.
+	// Changed says whether another may have saved anything since it was asked last;
+	// then what the store has counts, and not what this client remembers. Run and Load
+	// ask when they begin.
 	Changed() bool
 }
 
