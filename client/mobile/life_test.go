@@ -2,6 +2,8 @@ package mobile
 
 import (
 	"errors"
+	"io"
+	"io/fs"
 	"math"
 	"runtime"
 	"slices"
@@ -168,15 +170,18 @@ func TestStateDir(t *testing.T) {
 	hasCode(t, "Run where a file is", made(t, cfg).Run(), CodeStore)
 }
 
-// A directory tells its user whether there was another meanwhile.
+// A directory tells its user whether another one saved something meanwhile.
 func TestStateDirChangesHands(t *testing.T) {
 	dir := t.TempDir()
-	var a, b shelf
+	a, b := &shelf{dir: dir}, &shelf{dir: dir}
 	for i, turn := range []struct {
-		s       *shelf
-		changed bool
-	}{{&a, true}, {&a, false}, {&b, true}, {&b, false}, {&a, true}, {&a, false}} {
-		turn.s.dir = dir
+		s              *shelf
+		changed, saves bool
+	}{
+		{s: a}, {s: b}, {s: a, saves: true}, {s: a, saves: true},
+		{s: b, changed: true}, {s: b}, {s: a}, // b read only
+		{s: a, saves: true}, {s: b, changed: true, saves: true}, {s: a, changed: true}, {s: a},
+	} {
 		if err := turn.s.open(); err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +191,55 @@ func TestStateDirChangesHands(t *testing.T) {
 		if turn.s.Changed() {
 			t.Errorf("turn %d: changed twice", i)
 		}
+		if turn.saves {
+			for range 2 {
+				if err := turn.s.Save("thing", nothing); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
 		if err := turn.s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func nothing(io.Writer) error { return nil }
+
+// A fullStore has no room for an item.
+type fullStore struct {
+	client.Store
+	item string
+}
+
+var errFull = errors.New("disk full")
+
+func (s fullStore) Save(item string, write func(io.Writer) error) error {
+	if item == s.item {
+		return errFull
+	}
+	return s.Store.Save(item, write)
+}
+
+// Nothing is saved where it cannot be said who did; and a full disk is not another
+// client, so that nothing is forgotten for it.
+func TestStateDirFull(t *testing.T) {
+	s := &shelf{dir: t.TempDir()}
+	for range 3 {
+		if err := s.open(); err != nil {
+			t.Fatal(err)
+		}
+		if s.Changed() {
+			t.Error("a full disk is taken for another client")
+		}
+		s.store = fullStore{s.store, itemUser}
+		if err := s.Save("thing", nothing); !errors.Is(err, errFull) {
+			t.Errorf("Save: %v, want %v", err, errFull)
+		}
+		if err := s.Load("thing", func(*io.SectionReader) error { return nil }); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("Load: %v: something is saved, and nobody says who did", err)
+		}
+		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,10 +1,10 @@
 package mobile
 
 import (
-	"bytes"
 	"crypto/rand"
 	"errors"
 	"io"
+	"io/fs"
 	"sync"
 
 	"github.com/zofl/zofl/client"
@@ -12,12 +12,16 @@ import (
 
 // A shelf is a Store that is open only while the client needs it, so that a client
 // which does not run holds no lock.
+//
+// Invariant: whoever saved anything in the directory signed before, with another name
+// each time that it was open.
 type shelf struct {
 	dir string
 
 	mu      sync.Mutex   // guards what follows
 	store   client.Store // nil: closed
-	name    []byte       // by which this shelf tells what it left from what others did
+	user    string       // who signed last, as far as this shelf knows; "": nobody
+	signed  bool         // that was this shelf, since it is open
 	changed bool
 }
 
@@ -33,39 +37,45 @@ func (s *shelf) open() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.store = store
-	if !s.ours() {
-		s.changed = true
-		s.sign()
-	}
+	s.store, s.signed = store, false
+	user, err := s.lastUser()
+	s.changed = s.changed || user != s.user || err != nil
+	s.user = user
 	return nil
 }
 
-// itemUser has the name of the shelf that used the directory last.
+// itemUser has the name of whoever saved something last.
 const itemUser = "user"
 
-// ours says whether no other shelf used the directory since this one did.
-func (s *shelf) ours() bool {
-	found := make([]byte, 16)
-	err := s.store.Load(itemUser, func(r *io.SectionReader) error {
-		_, err := io.ReadFull(r, found)
+func (s *shelf) lastUser() (name string, err error) {
+	err = s.store.Load(itemUser, func(r *io.SectionReader) error {
+		b, err := io.ReadAll(io.LimitReader(r, 64)) // rand.Text is shorter
+		name = string(b)
 		return err
 	})
-	return err == nil && bytes.Equal(found, s.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return name, err
 }
 
-// sign says that this shelf uses the directory. Where it cannot, the next time looks
-// like another's: that costs reading what there is.
-func (s *shelf) sign() {
-	s.name = make([]byte, 16)
-	rand.Read(s.name)
-	_ = s.store.Save(itemUser, func(w io.Writer) error {
-		_, err := w.Write(s.name)
+// sign says that this shelf saves something.
+func (s *shelf) sign() error {
+	if s.signed {
+		return nil
+	}
+	name := rand.Text()
+	err := s.store.Save(itemUser, func(w io.Writer) error {
+		_, err := io.WriteString(w, name)
 		return err
 	})
+	if err == nil {
+		s.user, s.signed = name, true
+	}
+	return err
 }
 
-// Changed says whether another shelf used the directory since it was asked last.
+// Changed says whether another shelf saved anything since it was asked last.
 func (s *shelf) Changed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +101,12 @@ func (s *shelf) use(f func(client.Store) error) error {
 }
 
 func (s *shelf) Save(item string, write func(io.Writer) error) error {
-	return s.use(func(store client.Store) error { return store.Save(item, write) })
+	return s.use(func(store client.Store) error {
+		if err := s.sign(); err != nil {
+			return err
+		}
+		return store.Save(item, write)
+	})
 }
 
 func (s *shelf) Load(item string, read func(*io.SectionReader) error) error {
