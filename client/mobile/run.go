@@ -95,12 +95,14 @@ func (c *Client) connected(ctx context.Context) error {
 	}
 }
 
-// over connects, takes part, and closes the connection.
+// over connects, takes part until the connection ends for good, and closes it.
 func (c *Client) over(ctx context.Context, d *dialer) (*nats.Conn, error) {
-	news, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
 	c.connect(nil, d)
-	opts := append(c.options(news, d), func(o *nats.Options) error {
+	// A client that waits for an announcement would not notice before it asks.
+	closed := nats.ClosedHandler(func(*nats.Conn) { end(bus.ErrClosed) })
+	opts := append(c.options(ctx, d), closed, func(o *nats.Options) error {
 		o.Servers = c.settings.urls()
 		return nil
 	})

@@ -320,11 +320,46 @@ func TestLiveBytes(t *testing.T) {
 	}
 }
 
+// A device that waits for an announcement notices at once that its connection has ended
+// for good, and makes another.
+func TestLiveConnectionEnds(t *testing.T) {
+	t.Parallel()
+	s := newOpenSite(t)
+	through := newRelay(t, strings.TrimPrefix(s.url, "nats://"))
+	two := plan(t, "ends", 100, 2, 2, 10)
+	two.Reannounce = uint32(time.Hour / time.Millisecond)
+	l := s.lead(two)
+	at := *s
+	at.url = "nats://" + through.listen.Addr().String()
+	p := at.phone("ends", "phone", 100)
+	p.until("waiting", func() bool { return p.State() == mobile.StateWaiting })
+	through.say(t, "-ERR 'Too Much of Something'\r\n")
+	p.until("told", func() bool {
+		said := p.ear.said(mobile.CodeOffline)
+		return len(said) > 0 && strings.Contains(said[0], "Too Much of Something")
+	})
+	p.until("connected again", func() bool { return through.dials.Load() > 1 && p.State() == mobile.StateWaiting })
+	other := s.phone("ends", "other", 100)
+	for _, p := range []*phone{p, other} {
+		p.returned("")
+		l.agrees(p.Client, p.id)
+	}
+}
+
 // A relay passes connections on to a server and counts.
 type relay struct {
 	listen          net.Listener
 	up, down, dials atomic.Int64
 	all             sync.WaitGroup
+	last            atomic.Pointer[net.Conn] // of a client
+}
+
+// say tells the last client something, as if the server did.
+func (r *relay) say(t *testing.T, line string) {
+	t.Helper()
+	if _, err := io.WriteString(*r.last.Load(), line); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func newRelay(t *testing.T, to string) *relay {
@@ -340,6 +375,7 @@ func newRelay(t *testing.T, to string) *relay {
 			if err != nil {
 				return
 			}
+			r.last.Store(&from)
 			r.dials.Add(1)
 			server, err := net.Dial("tcp", to)
 			if err != nil {
