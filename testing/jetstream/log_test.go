@@ -317,7 +317,7 @@ func renews(t *testing.T, p place, run string) error {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*leaseTTL)
 	defer cancel()
 	if epoch, err := b.Begin(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("two lead: epoch %d, %w", epoch, err)
+		return fmt.Errorf("two lead: epoch %d, %v", epoch, err)
 	}
 	if err := a.Append(t.Context(), 1, newChain(t, run).next(0.5)); err != nil {
 		return err

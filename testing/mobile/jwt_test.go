@@ -157,6 +157,9 @@ func TestLiveCredentialsLost(t *testing.T) {
 					break
 				}
 				p.stopped() // this machine was too slow for that life
+				if life > patience {
+					t.Fatalf("no part in rounds in %v of life, but told %q", life, p.ear.all())
+				}
 			}
 			if tt.revoke {
 				o.revoke(user)
