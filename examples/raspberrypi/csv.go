@@ -18,13 +18,14 @@ type sheet struct {
 	tail    *tail
 	columns *columns
 	clock   *clock
+	stride  int64 // see skip
 	pause   func(ctx context.Context, d time.Duration) error
 	last    time.Time // of the row before, of a replay
 	bad     bool      // a row that could not be read was told
 }
 
 func newSheet(cfg *Config, log *slog.Logger, station *station) *sheet {
-	s := &sheet{cfg: cfg, log: log, pause: sleep, clock: &clock{station: station, log: log}}
+	s := &sheet{cfg: cfg, log: log, pause: sleep, clock: &clock{station: station, log: log}, stride: stride}
 	poll := min(max(cfg.Period/10, 100*time.Millisecond), 10*time.Second)
 	s.tail = &tail{
 		path: cfg.Source.Path, once: cfg.Source.Kind == "replay",
@@ -70,7 +71,11 @@ func (s *sheet) next(ctx context.Context) (reading, error) {
 		if err != nil {
 			return reading{}, err
 		}
+		before := s.columns
 		r, ok, err := s.parse(line, first)
+		if s.columns != before && err == nil { // a header
+			err = s.skip(ctx)
+		}
 		if err != nil || ok && s.clock.believe(r.time, !s.tail.live) {
 			return r, err
 		}

@@ -59,6 +59,23 @@ func (s *station) behind(t time.Time) time.Duration {
 	return s.window.time(newest).Sub(t)
 }
 
+// cover says whether readings from one slot to another are all that the window needs: they
+// go on from what it has, or fill it, where what it has is forgotten if they do not reach
+// back to it. In either case with a day to spare, and with what a clock is waited for.
+func (s *station) cover(first, last int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w, spare := s.window, max(s.day, 2*clockSlots)
+	if w.held > 0 && first < w.last-spare {
+		return last >= w.last
+	}
+	full := last-first >= int64(w.slots)+spare
+	if full && w.last < first {
+		w.clear()
+	}
+	return full
+}
+
 // rewind forgets the readings from a time's slot on.
 func (s *station) rewind(t time.Time) {
 	s.mu.Lock()

@@ -155,6 +155,31 @@ func (t *tail) turn() (bool, error) {
 	return true, t.close()
 }
 
+// extent is where the next line begins and where the file ends.
+func (t *tail) extent() (from, to int64, err error) {
+	info, err := t.file.Stat()
+	if err != nil {
+		return 0, 0, err
+	}
+	return t.read - int64(len(t.rest)), info.Size(), nil
+}
+
+// seek goes on from another position.
+func (t *tail) seek(at int64) error {
+	t.read, t.rest = at, t.rest[:0]
+	_, err := t.file.Seek(at, io.SeekStart)
+	return err
+}
+
+// pass goes on from the line after another position, where a part of one may be.
+func (t *tail) pass(ctx context.Context, at int64) error {
+	err := t.seek(at)
+	if err == nil {
+		_, _, err = t.line(ctx)
+	}
+	return err
+}
+
 func (t *tail) close() error {
 	if t.file == nil {
 		return nil

@@ -62,8 +62,7 @@ func (w *window) cells(slot int64) []float32 {
 }
 
 // put adds the readings of a slot. One that is no newer than the newest changes
-// nothing, and put returns false: a file is read again from its beginning after a
-// restart.
+// nothing, and put returns false: of a file some is read again after a restart.
 func (w *window) put(slot int64, values []float32) bool {
 	if w.held > 0 && slot <= w.last {
 		return false
