@@ -32,12 +32,7 @@ func TestRunAfterPanic(t *testing.T) {
 		d.stop()
 		kept := string(store.items["checkpoint"])
 
-		panicked := make(chan any, 1)
-		go func() {
-			defer func() { panicked <- recover() }()
-			d.Run(context.Background())
-		}()
-		synctest.Wait()
+		panicked := d.panics()
 		h.round()
 		fragile = true
 		h.announce()
@@ -89,12 +84,7 @@ func TestContributionAfterPanic(t *testing.T) {
 						return record.Record(p)
 					})
 				})
-				panicked := make(chan any, 1)
-				go func() {
-					defer func() { panicked <- recover() }()
-					d.Run(context.Background())
-				}()
-				synctest.Wait()
+				panicked := d.panics()
 				h.announce()
 				if p := <-panicked; p != "oh" {
 					t.Fatalf("recovered %v", p)
@@ -111,6 +101,17 @@ func TestContributionAfterPanic(t *testing.T) {
 			})
 		}
 	}
+}
+
+// panics runs the client, until it panics with what panicked gives.
+func (d *device) panics() (panicked chan any) {
+	panicked = make(chan any, 1)
+	go func() {
+		defer func() { panicked <- recover() }()
+		d.Run(context.Background())
+	}()
+	synctest.Wait()
+	return panicked
 }
 
 // contribution returns the loss that the only contribution came with.
@@ -132,12 +133,7 @@ func TestSnapshotAfterPanic(t *testing.T) {
 				panic("oh")
 			}
 		}
-		panicked := make(chan any, 1)
-		go func() {
-			defer func() { panicked <- recover() }()
-			d.Run(context.Background())
-		}()
-		synctest.Wait()
+		panicked := d.panics()
 		h.commit()
 		h.announce()
 		if p := <-panicked; p != "oh" {
