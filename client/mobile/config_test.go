@@ -42,6 +42,17 @@ func config() *Config {
 	return cfg
 }
 
+// configAt is that with a server at an address of this machine.
+func configAt(t *testing.T, address string) *Config {
+	t.Helper()
+	cfg := config()
+	cfg.servers = nil
+	if err := cfg.AddServer("nats://" + address); err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
 // Everything that a Config can have wrong is refused by name, with the value and what
 // to give instead.
 func TestConfigRefuses(t *testing.T) {

@@ -188,11 +188,7 @@ func hungUp(t *testing.T, conn net.Conn) {
 // However often an app calls Reconnect, one waits for NATS.
 func TestReconnectsDoNotPile(t *testing.T) {
 	address, accepted := silent(t)
-	cfg := config()
-	cfg.servers = nil
-	if err := cfg.AddServer("nats://" + address); err != nil {
-		t.Fatal(err)
-	}
+	cfg := configAt(t, address)
 	c := made(t, cfg)
 	result := running(t, c)
 	(<-accepted).Close() // NATS's first attempt is not interrupted

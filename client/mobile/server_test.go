@@ -83,11 +83,7 @@ func TestOnlyServersOfTheConfig(t *testing.T) {
 // second and not for NATS's minute.
 func TestReconnectWhileWriting(t *testing.T) {
 	address, accepted := silent(t)
-	cfg := config()
-	cfg.servers = nil
-	if err := cfg.AddServer("nats://" + address); err != nil {
-		t.Fatal(err)
-	}
+	cfg := configAt(t, address)
 	c := made(t, cfg)
 	result := running(t, c)
 	conn := <-accepted
@@ -188,11 +184,7 @@ func welcome(conn net.Conn) *bufio.Reader {
 // comes back to, is connected to anew: it is no reason to end Run.
 func TestServerEndsConnection(t *testing.T) {
 	address, accepted := silent(t)
-	cfg := config()
-	cfg.servers = nil
-	if err := cfg.AddServer("nats://" + address); err != nil {
-		t.Fatal(err)
-	}
+	cfg := configAt(t, address)
 	told := &listener{}
 	cfg.SetListener(told)
 	c := made(t, cfg)
