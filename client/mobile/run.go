@@ -84,15 +84,30 @@ func (c *Client) connected(ctx context.Context) error {
 	c.tellProgress()
 	d := &dialer{ctx: ctx, plaintext: c.settings.Plaintext, traffic: &c.traffic, within: dialWithin}
 	defer c.connect(nil, nil)
-	for ended := 1; ; ended++ {
+	for ended := 0; ; {
+		began := time.Now()
 		nc, err := c.over(ctx, d)
 		if !errors.Is(err, bus.ErrClosed) || ctx.Err() != nil {
 			return err
 		}
 		c.online(ctx, false, nc.LastError())
 		c.unreachable(nc.LastError())
+		ended = inARow(ended, time.Since(began))
 		d.rest(nc.Opts.CustomReconnectDelayCB(ended))
 	}
+}
+
+// steady is how long a connection lasts that was a good one: as long as the longest
+// pause before an attempt.
+const steady = 5 * time.Minute
+
+// inARow counts a connection that ended for good after so many that did: after a good
+// one the pauses begin anew.
+func inARow(before int, lasted time.Duration) int {
+	if lasted >= steady {
+		return 1
+	}
+	return before + 1
 }
 
 // over connects, takes part until the connection ends for good, and closes it.

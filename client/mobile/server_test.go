@@ -230,6 +230,20 @@ func TestServerEndsConnection(t *testing.T) {
 	}
 }
 
+// Servers that end connections at once are asked less and less often; one that did so
+// after hours is asked as if it were the first time.
+func TestConnectionsEndInARow(t *testing.T) {
+	n := 0
+	for i, tt := range []struct {
+		lasted time.Duration
+		want   int
+	}{{time.Second, 1}, {time.Minute, 2}, {0, 3}, {3 * time.Hour, 1}, {time.Second, 2}} {
+		if n = inARow(n, tt.lasted); n != tt.want {
+			t.Errorf("connection %d, of %v: %d in a row, want %d", i, tt.lasted, n, tt.want)
+		}
+	}
+}
+
 // A rest between two connections ends when it is asked to.
 func TestDialerRests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
