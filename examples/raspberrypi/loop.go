@@ -143,13 +143,7 @@ func (l *loop) join(ctx context.Context) {
 		l.log.Info("joining", "run", l.cfg.Run, "parameters", l.objective.Dim(), "examples", l.station.examples())
 	}
 	trained := l.trained
-	go func() {
-		err := l.client.Run(ctx)
-		if ctx.Err() != nil {
-			err = nil // it was told to
-		}
-		trained <- err
-	}()
+	go func() { trained <- l.client.Run(ctx) }()
 }
 
 // await waits until nothing uses the stores any more. The source does not, and a sensor

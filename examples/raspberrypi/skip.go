@@ -17,13 +17,13 @@ const stride = 64 << 10
 // later time than one that is not, by a day or more. After a gap of a window a file is
 // read whole, until there is enough since then.
 func (s *sheet) skip(ctx context.Context) error {
-	rows, size, err := s.tail.extent()
-	if s.tail.once || err != nil { // to read on says what is wrong
+	if s.tail.once {
 		return nil
 	}
+	rows, size := s.tail.extent()
 	for n := s.stride; n < size-rows; n *= 2 {
 		if first, last, ok := s.try(ctx, size-n); ok && s.clock.station.cover(first, last) {
-			s.log.Info("reading the end of the file: the window needs no more", "file", s.cfg.Source.Path, "bytes", n)
+			s.log.Info("reading the end of the file: the window needs no more", "bytes", n)
 			return s.tail.pass(ctx, size-n)
 		}
 	}

@@ -155,13 +155,12 @@ func (t *tail) turn() (bool, error) {
 	return true, t.close()
 }
 
-// extent is where the next line begins and where the file ends.
-func (t *tail) extent() (from, to int64, err error) {
-	info, err := t.file.Stat()
-	if err != nil {
-		return 0, 0, err
+// extent is where the next line begins and where the file ends; 0: nobody knows.
+func (t *tail) extent() (from, to int64) {
+	if info, err := t.file.Stat(); err == nil {
+		to = info.Size()
 	}
-	return t.read - int64(len(t.rest)), info.Size(), nil
+	return t.read - int64(len(t.rest)), to
 }
 
 // seek goes on from another position.
