@@ -45,7 +45,8 @@ val Context.parts: Parts get() = (applicationContext as DigitsApp).parts
 
 /** Puts core and platform together. Nothing here decides. */
 class Parts(private val context: Context) {
-    val settings: SettingsStore by lazy { PreferencesSettings(context, versionOf(context)) }
+    private val preferences by lazy { PreferencesSettings(context, versionOf(context)) }
+    val settings: SettingsStore get() = preferences
     val scheduler by lazy { TrainingScheduler(context) }
 
     // No backup takes this folder: a second phone with this phone's state would
@@ -83,11 +84,26 @@ class Parts(private val context: Context) {
         } catch (e: IOException) {
             Log.w("Zofl", "data is left to delete", e) // the next process tries again
         }
-        resume(changed = false)
+        resume(changed = preferences.updated)
     }
 
-    /** Schedules what is to be scheduled. [changed]: settings have. */
-    fun resume(changed: Boolean) {
+    /** The user takes part from now on. */
+    suspend fun optIn() {
+        myData.optIn()
+        resume(changed = true)
+    }
+
+    /** Goes on with another server, run or credentials; null for those that are kept. Ends a session with the old ones. */
+    suspend fun connect(server: String, run: String, ca: String, credentials: String?) {
+        stop()
+        myData.resume()
+        credentials?.let(vault::store)
+        settings.update { it.copy(server = server, run = run, ca = ca, halted = null) }
+        resume(changed = true)
+    }
+
+    /** Schedules what is to be scheduled. [changed]: settings have, or the app. */
+    private fun resume(changed: Boolean) {
         val now = settings.settings.value
         if (now.ready) scheduler.schedulePeriodic(now.limits, changed)
     }

@@ -24,9 +24,9 @@ class TrainingScheduler(context: Context) {
 
     /**
      * Every hour or so, under [limits], until canceled. It survives process death and
-     * restarts. [changed]: the user has; otherwise what is scheduled stays. To update
-     * it at every start of the process would cancel the job that started the process. An
-     * update of the app that asks for other things here gives [PERIODIC] another name.
+     * restarts. [changed]: what is asked for here may have, by the user or by an update of
+     * the app; otherwise what is scheduled stays. To update it at every start of the process
+     * would cancel the job that started the process.
      */
     fun schedulePeriodic(limits: Limits, changed: Boolean) {
         val request = PeriodicWorkRequestBuilder<TrainingWorker>(1, TimeUnit.HOURS)

@@ -21,7 +21,6 @@ import org.zofl.android.core.Progress
 import org.zofl.android.core.Settings
 import org.zofl.android.core.digits.DigitTraining
 import org.zofl.android.core.digits.Score
-import org.zofl.android.core.optIn
 
 /** What this process knows of training. */
 data class TrainingNow(
@@ -59,8 +58,7 @@ class TrainingViewModel(app: Application) : AndroidViewModel(app) {
     /** The switch: off cancels the session in course at once. */
     fun optIn(on: Boolean) = act {
         if (on) {
-            parts.settings.update { it.optIn() }
-            parts.resume(changed = true)
+            parts.optIn()
         } else {
             try {
                 parts.settings.update { it.copy(optedIn = false) }
@@ -70,12 +68,9 @@ class TrainingViewModel(app: Application) : AndroidViewModel(app) {
         }
     }
 
-    /** Ends a session with the old ones. [credentials]: empty to leave those that are kept. */
+    /** See [Parts.connect]. [credentials]: empty to leave those that are kept. */
     fun connectTo(server: String, run: String, ca: String, credentials: String) = act {
-        parts.stop()
-        if (credentials.isNotBlank()) parts.vault.store(credentials.trim())
-        parts.settings.update { it.copy(server = server.trim(), run = run.trim(), ca = ca.trim(), halted = null) }
-        parts.resume(changed = true)
+        parts.connect(server.trim(), run.trim(), ca.trim(), credentials.trim().ifEmpty { null })
     }
 
     fun trainNow() = act { parts.scheduler.trainNow(parts.settings.settings.value.limits) }

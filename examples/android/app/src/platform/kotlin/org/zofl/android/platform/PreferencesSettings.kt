@@ -18,6 +18,9 @@ import org.zofl.android.core.encode
  */
 class PreferencesSettings(context: Context, private val version: Long) : SettingsStore {
     private val file: SharedPreferences = context.getSharedPreferences("training", Context.MODE_PRIVATE)
+
+    /** Whether this process is the first of another version of the app. */
+    val updated = file.getLong(VERSION, version) != version
     private val latest = MutableStateFlow(read())
     override val settings: StateFlow<Settings> = latest.asStateFlow()
 
@@ -30,7 +33,7 @@ class PreferencesSettings(context: Context, private val version: Long) : Setting
 
     private fun read(): Settings {
         val kept = decodeSettings { file.getString(it, null) }
-        if (file.getLong(VERSION, version) == version && file.contains(VERSION)) return kept
+        if (!updated && file.contains(VERSION)) return kept
         return kept.copy(halted = null).also { write(it, version) }
     }
 

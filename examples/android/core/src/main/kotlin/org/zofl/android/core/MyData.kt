@@ -27,9 +27,18 @@ class MyData(
         (left + listOfNotNull(reset)).firstOrNull()?.let { throw it }
     }
 
-    /** Ends a deletion that a process did not live to end. For the start of the next, before training. */
+    /**
+     * Ends a deletion that is not done. For the start of a process, before training,
+     * and for when the user comes back: what they give then must not go with the rest.
+     */
     suspend fun resume() {
         if (settings.settings.value.deleting) delete()
+    }
+
+    /** Opts in, as someone new if a deletion was not done. Throws IOException if something of it stays. */
+    suspend fun optIn() {
+        resume()
+        settings.update { it.optIn() }
     }
 
     private inline fun failureOf(deletion: () -> Unit): IOException? =

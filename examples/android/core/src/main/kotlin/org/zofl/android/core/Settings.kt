@@ -54,9 +54,9 @@ class MemorySettings(first: Settings = Settings()) : SettingsStore {
     override fun update(change: (Settings) -> Settings) = latest.update(change)
 }
 
-/** The user switches it on: what stopped it before is forgotten, and the phone has a name in the run. */
+/** The user switches it on (see [MyData.optIn]): what stopped it before is forgotten, and the phone has a name in the run. */
 fun Settings.optIn(newName: () -> String = ::randomDeviceName): Settings =
-    copy(optedIn = true, halted = null, deleting = false, device = device.ifEmpty(newName))
+    copy(optedIn = true, halted = null, device = device.ifEmpty(newName))
 
 /** A name that says nothing about the phone or its owner. */
 fun randomDeviceName(): String = "phone-" + java.util.UUID.randomUUID().toString().replace("-", "").take(16)

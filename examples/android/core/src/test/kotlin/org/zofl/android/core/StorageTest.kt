@@ -158,6 +158,26 @@ class StorageTest {
     }
 
     @Test
+    fun `who comes back is someone new`() = runTest {
+        val kept = Kept()
+        val before = kept.settings.settings.value.device
+        val vault = MemoryVault(secret)
+        var works = false
+        val stuck = object : CredentialVault by vault {
+            override fun clear() = if (works) vault.clear() else throw IOException("the key store fails")
+        }
+        val data = kept.myData(stuck)
+        assertFailsWith<IOException> { data.delete() }
+        assertFailsWith<IOException> { data.optIn() }
+        assertFalse(kept.settings.settings.value.optedIn, "with what was to be deleted")
+        works = true
+        data.optIn()
+        assertNull(vault.load())
+        val now = kept.settings.settings.value
+        assertTrue(now.optedIn && !now.deleting && now.device.isNotEmpty() && now.device != before)
+    }
+
+    @Test
     fun `a process that dies on the way is followed by one that deletes`() = runTest {
         val kept = Kept()
         val vault = MemoryVault(secret)
@@ -178,7 +198,6 @@ class StorageTest {
         kept.myData(MemoryVault(secret)).resume()
         assertEquals(1, kept.model.load(1)!!.record)
         assertTrue(kept.settings.settings.value.optedIn)
-        assertFalse(Settings(deleting = true).optIn().deleting, "who comes back keeps what follows")
     }
 
     @Test
