@@ -126,7 +126,7 @@ func TestRefusalIsToldDaily(t *testing.T) {
 // A source and a client that end because they were told to are no failure, and no run's
 // end, whoever is heard first.
 func TestStopIsNoFailure(t *testing.T) {
-	for range 100 {
+	for range 20 {
 		log, told := listen()
 		l := &loop{agent: newAgent(t, log, nil), read: make(chan error, 1), trained: make(chan error, 1), joined: true}
 		ctx, cancel := context.WithCancel(t.Context())
