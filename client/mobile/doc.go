@@ -37,9 +37,9 @@
 //
 // # Threads
 //
-// Any thread may call anything of a client; a Config is for one thread. The objective and the evaluator are called one at a
-// time by one thread, the listener by another; neither is the app's main thread, nor
-// always the same.
+// Any thread may call anything of a client; a Config is for one thread. The objective
+// and the evaluator are called one at a time by one thread, the listener by another;
+// neither is the app's main thread, nor always the same.
 //
 // # Memory across the border
 //
