@@ -36,6 +36,10 @@ const (
 // learns earlier that the network changed or the device woke up calls
 // ForceReconnect.
 //
+// A server names others of its cluster to try, in a greeting that comes before TLS.
+// Where any certificate of the system's roots is believed, whoever is on the way could
+// name one of his own: list all servers and add [nats.IgnoreDiscoveredServers].
+//
 // Answers come to _INBOX_<id>: permissions that let a device subscribe that,
 // and the announcements, keep it from hearing others'.
 func ConnectOptions(id string) []nats.Option {
