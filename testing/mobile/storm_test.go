@@ -3,6 +3,7 @@ package mobile
 import (
 	"context"
 	"math/rand/v2"
+	"runtime"
 	"runtime/pprof"
 	"sync"
 	"testing"
@@ -78,6 +79,7 @@ func (l *lead) storm(p *phone) {
 			pprof.Do(ctx, pprof.Labels("phone", p.name()), func(context.Context) {
 				for r := rand.New(rand.NewPCG(1, 2)); ctx.Err() == nil; {
 					f(r)
+					runtime.Gosched() // a core's time is the broker's and the coordinator's too
 				}
 			})
 		})
