@@ -103,15 +103,20 @@ func TestReplyIsKept(t *testing.T) {
 	}
 }
 
-// A reply that is not this device's, or damaged, is set aside and computed anew.
-func TestUnusableReply(t *testing.T) {
-	damage := map[string]func([]byte) []byte{
+// damages are what can become of a file's bytes.
+func damages() map[string]func([]byte) []byte {
+	return map[string]func([]byte) []byte{
 		"empty":     func([]byte) []byte { return nil },
 		"torn":      func(b []byte) []byte { return b[:len(b)-1] },
 		"head only": func(b []byte) []byte { return b[:20] },
 		"longer":    func(b []byte) []byte { return append(b, 0) },
 		"huge":      func(b []byte) []byte { return append(b, make([]byte, 1<<20)...) },
 	}
+}
+
+// A reply that is not this device's, or damaged, is set aside and computed anew.
+func TestUnusableReply(t *testing.T) {
+	damage := damages()
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, testPlan(small)), newStore(t)
 		d := h.device("d0", bowlLoss(small, 0), with(store))

@@ -73,13 +73,7 @@ func TestUploadIsKept(t *testing.T) {
 
 // An upload that is not this device's, or damaged, is set aside and made anew.
 func TestUnusableUpload(t *testing.T) {
-	damage := map[string]func([]byte) []byte{
-		"empty":     func([]byte) []byte { return nil },
-		"torn":      func(b []byte) []byte { return b[:len(b)-1] },
-		"head only": func(b []byte) []byte { return b[:20] },
-		"longer":    func(b []byte) []byte { return append(b, 0) },
-		"huge":      func(b []byte) []byte { return append(b, make([]byte, 1<<20)...) },
-	}
+	damage := damages()
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, densePlan(small)), newStore(t)
 		d := h.device("d0", bowlLoss(small, 0), with(store))
