@@ -116,8 +116,10 @@ func TestClientPackages(t *testing.T) {
 	sourceFiles(t, ".")
 	list := goList(t, ".", "-deps", "./client/...")
 	wantNoServer(t, list, module+"/client", module+"/client/replica", direct[0])
-	if name := module + "/coordinator"; slices.Contains(list, name) {
-		t.Errorf("client depends on %s", name)
+	for _, name := range []string{"/coordinator", "/wire/preset"} {
+		if slices.Contains(list, module+name) {
+			t.Errorf("client depends on %s%s: a device carries none of it", module, name)
+		}
 	}
 }
 

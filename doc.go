@@ -21,8 +21,8 @@
 //     server among its dependencies.
 //   - [github.com/zofl/zofl/coordinator] is the round engine inside it, for a
 //     program of one's own.
-//   - [github.com/zofl/zofl/wire] has the plan of a run and its presets: which
-//     paper's method, with which constants.
+//   - [github.com/zofl/zofl/wire] has the plan of a run, and its package preset
+//     makes one by the name of a paper's method, with the paper's constants.
 //
 // # For another implementation, or an audit
 //

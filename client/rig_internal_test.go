@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/mathx"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // A rig makes the rounds of a dense run by hand, without a network: its clients have
@@ -208,9 +209,9 @@ func newSlopes(d, device int, spread float64) *slopes {
 }
 
 // densePlan is that of a preset, edited, for d parameters.
-func densePlan(t testing.TB, preset string, d int, fields ...string) *wire.Plan {
+func densePlan(t testing.TB, name string, d int, fields ...string) *wire.Plan {
 	t.Helper()
-	p, err := wire.Preset(preset, "rig", uint64(d))
+	p, err := preset.New(name, "rig", uint64(d))
 	if err != nil {
 		t.Fatal(err)
 	}

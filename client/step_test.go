@@ -9,6 +9,7 @@ import (
 	"github.com/zofl/zofl/internal/parallel"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // A null is a loss that costs nothing but to look at all parameters: with as many
@@ -125,7 +126,7 @@ func newStepper(tb testing.TB, o Objective, workers int, edit func(*wire.Plan)) 
 	tb.Helper()
 	network := bus.NewMemory()
 	tb.Cleanup(network.Close)
-	p, err := wire.Preset("decomfl", "bench", uint64(o.Dim()))
+	p, err := preset.New("decomfl", "bench", uint64(o.Dim()))
 	if err != nil {
 		tb.Fatal(err)
 	}

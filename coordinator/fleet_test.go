@@ -11,12 +11,13 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // testPlan is a small plan of a dense roster: 2 members, both asked, 2 scalars.
 func testPlan(t testing.TB) *wire.Plan {
 	t.Helper()
-	p, err := wire.Preset("decomfl", "r", 4)
+	p, err := preset.New("decomfl", "r", 4)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // denseRounds makes a run of one device do rounds, or phases.
@@ -188,7 +189,7 @@ func TestRoundsWithoutTheirVectors(t *testing.T) {
 // A surrogate's rounds have two phases without control variates: what the run was
 // after each record has to follow, and so has a coordinator that goes on from there.
 func TestSurrogateRounds(t *testing.T) {
-	plan, err := wire.Preset("fzoos", "r", 6)
+	plan, err := preset.New("fzoos", "r", 6)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,7 @@
 // the plan, the frames, the subjects, the record and its hash chain, the
 // cohorts and the limits. It does no input or output.
 //
-// For most uses, start from a [Preset], fill in the model, call
+// For most uses, start from a preset (package wire/preset), fill in the model, call
 // [Plan.Validate], and hand the plan to a coordinator; a device receives it
 // with its first record. The frames are for the packages client and
 // coordinator, and for whoever ports Zofl to another language; SPEC.md gives

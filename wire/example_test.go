@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // A plan is made from a preset, changed, checked, and becomes record 1, whose
 // hash names the run's log from then on.
 func Example() {
-	plan, err := wire.Preset("decomfl", "mnist", 7850)
+	plan, err := preset.New("decomfl", "mnist", 7850)
 	if err != nil {
 		fmt.Println(err)
 		return

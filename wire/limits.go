@@ -60,7 +60,7 @@ const (
 	FullThreshold = 1 << 32
 )
 
-// Defaults of a plan's fields, applied by [Preset].
+// Defaults of a plan's fields, applied by package preset.
 const (
 	DefaultReannounce     = 5 * time.Second
 	DefaultAnnounceBudget = 512

@@ -4,7 +4,7 @@ import "math"
 
 // A Plan is everything that the parties of a run agree on before it starts:
 // record 1. Its fields are orthogonal; a method is a choice of them, and
-// [Preset] names the choices of the papers.
+// package preset names the choices of the papers.
 //
 // In files a plan is a flat JSON object keyed by the field names of [Fields];
 // what is missing keeps its zero, and what zero means stands with each field.

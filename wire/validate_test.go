@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // plan returns a plan that can run.
 func plan(t testing.TB) *wire.Plan {
 	t.Helper()
-	p, err := wire.Preset("decomfl", "mnist", 100)
+	p, err := preset.New("decomfl", "mnist", 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,29 +22,14 @@ func plan(t testing.TB) *wire.Plan {
 	return p
 }
 
-func TestPresetsValidate(t *testing.T) {
-	if len(wire.Presets()) == 0 {
-		t.Fatal("no presets")
+// planOf returns the plan of a preset, for run mnist over 100 parameters.
+func planOf(t testing.TB, name string) *wire.Plan {
+	t.Helper()
+	p, err := preset.New(name, "mnist", 100)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, info := range wire.Presets() {
-		p, err := wire.Preset(info.Name, "r1", 1000)
-		if err != nil {
-			t.Fatalf("%s: %v", info.Name, err)
-		}
-		if err := p.Validate(); err != nil {
-			t.Errorf("%s: %v", info.Name, err)
-		}
-		if info.Source == "" || info.Notes == "" || p.Preset != info.Name {
-			t.Errorf("%s: source %q, notes %q, preset %q", info.Name, info.Source, info.Notes, p.Preset)
-		}
-		other, _ := wire.Preset(info.Name, "r1", 1000)
-		if slices.Equal(p.RunKey, other.RunKey) {
-			t.Errorf("%s: two plans have one run key", info.Name)
-		}
-	}
-	if _, err := wire.Preset("nosuch", "r1", 1000); err == nil || !strings.Contains(err.Error(), "decomfl") {
-		t.Errorf("unknown preset: got %v, want the names of those there are", err)
-	}
+	return p
 }
 
 func TestVectorPlansValidate(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 func newTable(out io.Writer, header ...any) table.Writer {
@@ -23,9 +24,9 @@ func newTable(out io.Writer, header ...any) table.Writer {
 
 // explain prints where the plan comes from and what its fields say.
 func explain(out io.Writer, p *wire.Plan) error {
-	for _, preset := range wire.Presets() {
-		if preset.Name == p.Preset {
-			fmt.Fprintf(out, "%s: %s\n\n%s\n\n", preset.Name, preset.Source, preset.Notes)
+	for _, info := range preset.List() {
+		if info.Name == p.Preset {
+			fmt.Fprintf(out, "%s: %s\n\n%s\n\n", info.Name, info.Source, info.Notes)
 		}
 	}
 	values := map[string]json.RawMessage{}

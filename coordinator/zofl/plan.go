@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // planFlags are what `zofl plan` is asked.
@@ -54,7 +55,8 @@ rounds, but has no model: it cannot evaluate, export, snapshot or witness.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&f.preset, "preset", "decomfl", "method, where no FILE is given: "+presetNames())
+	fs.StringVar(&f.preset, "preset", "decomfl", "method, where no FILE is given: "+
+		strings.Join(preset.Names(), ", "))
 	fs.StringVar(&f.run, "run", "run", "name of the run, where no FILE is given")
 	fs.Uint64Var(&f.dim, "dim", 0, "number of parameters, where no FILE is given")
 	fs.StringArrayVar(&f.settings, "set", nil, "field=value, repeatable")
@@ -64,14 +66,6 @@ rounds, but has no model: it cannot evaluate, export, snapshot or witness.`,
 	fs.BoolVar(&f.asJSON, "json", false, "print plan and price as one JSON object")
 	fs.BoolVar(&f.fields, "fields", false, "list the fields that a plan has")
 	return cmd
-}
-
-func presetNames() string {
-	var names []string
-	for _, p := range wire.Presets() {
-		names = append(names, p.Name)
-	}
-	return strings.Join(names, ", ")
 }
 
 // plan returns the plan that the flags describe, checked.
@@ -104,7 +98,7 @@ func (f *planFlags) start(args []string) (*wire.Plan, error) {
 		if f.dim == 0 {
 			return nil, usageError{errors.New("give a plan FILE, or --dim for a new plan")}
 		}
-		return wire.Preset(f.preset, f.run, f.dim)
+		return preset.New(f.preset, f.run, f.dim)
 	case 1:
 		file, err := os.Open(args[0])
 		if err != nil {

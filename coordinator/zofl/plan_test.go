@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // readPlan runs `zofl plan --json` and returns the plan.
@@ -40,7 +41,7 @@ func TestPlanExplainsPresets(t *testing.T) {
 		"fzoos": {"81", "11000", "2", "1"}, "fedzo-dense": {"420", "1000000", "1", "1"},
 		"fedprox": {"210", "200", "1", "1"}, "scaffold-1": {"231", "240", "2", "1"}, "scaffold-2": {"210", "400", "1", "2"},
 	}
-	for _, info := range wire.Presets() {
+	for _, info := range preset.List() {
 		dim := "1000000"
 		if info.Name == "fzoos" { // whose features have as many elements each
 			dim = "1000"

@@ -15,6 +15,7 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 	"github.com/zofl/zofl/wire/wiretest"
 )
 
@@ -46,7 +47,7 @@ func pairName(pair wiretest.Pair) string {
 // planOfPair is a plan of 3 devices and 3 rounds, and its secret if it has one.
 func planOfPair(t *testing.T, pair wiretest.Pair) (p *wire.Plan, secret []byte) {
 	t.Helper()
-	p, err := wire.Preset("decomfl", "pair", 40)
+	p, err := preset.New("decomfl", "pair", 40)
 	if err != nil {
 		t.Fatal(err)
 	}

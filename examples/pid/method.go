@@ -7,6 +7,7 @@ import (
 
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // A Method is a preset of the library, and what the example changes of it.
@@ -38,7 +39,7 @@ var methods = []Method{
 // device has made as many experiments.
 func (m Method) Plan(n int, experiments uint64, seed uint64) (*wire.Plan, error) {
 	start := Vector(SIMC(Nominal))
-	p, err := wire.Preset(m.preset, m.preset, uint64(len(start)))
+	p, err := preset.New(m.preset, m.preset, uint64(len(start)))
 	if err != nil {
 		return nil, err
 	}

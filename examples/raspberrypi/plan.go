@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // makePlan returns the plan of a run for devices with this configuration: what a
 // coordinator begins. Settings are fields of the plan, such as members=5.
 func makePlan(cfg *Config, settings []string) (*wire.Plan, error) {
 	s := cfg.shape()
-	p, err := wire.Preset("decomfl-adam", cfg.Run, uint64(s.dim()))
+	p, err := preset.New("decomfl-adam", cfg.Run, uint64(s.dim()))
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/testing/broker"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // A denseRun is a run with vectors over a real broker and a log on disk.
@@ -34,13 +35,13 @@ type denseRun struct {
 }
 
 // densePlan is of two phases, of which not everybody has a part.
-func densePlan(t *testing.T, preset string) *wire.Plan {
+func densePlan(t *testing.T, method string) *wire.Plan {
 	t.Helper()
-	p, err := wire.Preset(preset, "dense", wire.MaxPiece/4+500) // two pieces
+	p, err := preset.New(method, "dense", wire.MaxPiece/4+500) // two pieces
 	if err != nil {
 		t.Fatal(err)
 	}
-	if preset == "fedzo-dense" {
+	if method == "fedzo-dense" {
 		p.Control = wire.ScaffoldPoint
 	} else {
 		p.Features, p.Window, p.Candidates, p.Active, p.Around = 20, 10, 4, 1, 1
@@ -268,15 +269,15 @@ func replay(t *testing.T, w *replica.Replica, log coordinator.Log) {
 // (a quarter of that under the race detector) of which two are kept, and all, a passive
 // replica too, end with the bits of the log. No device sends two vectors for a record.
 func TestDense(t *testing.T) {
-	for _, preset := range []string{"fedzo-dense", "fzoos"} {
-		t.Run(preset, func(t *testing.T) {
+	for _, method := range []string{"fedzo-dense", "fzoos"} {
+		t.Run(method, func(t *testing.T) {
 			b, err := broker.Run(broker.Config{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer b.Shutdown()
 			r := &denseRun{
-				t: t, plan: densePlan(t, preset), dir: t.TempDir(), broker: b, clients: map[string]*client.Client{},
+				t: t, plan: densePlan(t, method), dir: t.TempDir(), broker: b, clients: map[string]*client.Client{},
 				sent: map[string][wire.ObjectLen]byte{}, middle: make(chan uint64, 1000),
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), patience)

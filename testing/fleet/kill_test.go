@@ -16,6 +16,7 @@ import (
 	"github.com/zofl/zofl/testing/broker/servers"
 	"github.com/zofl/zofl/testing/freeport"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 var (
@@ -46,7 +47,7 @@ const (
 // killPlan writes the plan of a run; each round waits for target devices.
 func killPlan(t *testing.T, dir, run string, target, quorum uint32) string {
 	t.Helper()
-	p, err := wire.Preset("decomfl", run, killDim)
+	p, err := preset.New("decomfl", run, killDim)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/zofl/zofl/testing/freeport"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 const (
@@ -32,7 +33,7 @@ type denseKill struct {
 // vectors of many pieces.
 func denseKillPlan(t *testing.T, dir string) string {
 	t.Helper()
-	p, err := wire.Preset("fedzo-dense", "dense", denseDim)
+	p, err := preset.New("fedzo-dense", "dense", denseDim)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // options are what presets leave as they are, on a preset.
@@ -44,9 +45,9 @@ func init() { rand.Read(secret) }
 // that miss rounds, are stopped and come back, join late, and follow: all end with the
 // bits of the log, and the coordinator dropped nothing for its content.
 func TestMethods(t *testing.T) {
-	run := func(name, preset string, edit func(*wire.Plan)) {
+	run := func(name, method string, edit func(*wire.Plan)) {
 		t.Run(name, func(t *testing.T) {
-			p, err := wire.Preset(preset, "methods", 5000)
+			p, err := preset.New(method, "methods", 5000)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +66,7 @@ func TestMethods(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { newMethodRun(t, p).play() })
 		})
 	}
-	for _, info := range wire.Presets() {
+	for _, info := range preset.List() {
 		run(info.Name, info.Name, func(*wire.Plan) {})
 	}
 	for _, o := range options {

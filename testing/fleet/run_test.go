@@ -15,6 +15,7 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/testing/broker"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // patience bounds every run of these tests.
@@ -105,7 +106,7 @@ func (l *lead) witness(run string) *replica.Replica {
 // plan is a plan for n devices in which every round waits for all of them.
 func plan(t *testing.T, run string, dim uint64, n uint32, rounds uint64) *wire.Plan {
 	t.Helper()
-	p, err := wire.Preset("decomfl", run, dim)
+	p, err := preset.New("decomfl", run, dim)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // A vector of a record, and its name.
@@ -109,7 +110,7 @@ func objects(t *testing.T, p place, run string) {
 func newDenseChain(t *testing.T, run string, log *coordinator.JetStreamLog) vector {
 	t.Helper()
 	v := newVector(2, 9, 40)
-	plan, err := wire.Preset("decomfl", run, 10)
+	plan, err := preset.New("decomfl", run, 10)
 	if err == nil {
 		err = errors.Join(plan.Set("transport", "dense"), plan.Set("dense_keep", "2"))
 	}
@@ -232,7 +233,7 @@ func objectSettings(t *testing.T, p place, run string) {
 // A coordinator that takes over serves what the one before stored, and its device
 // begins the vector that was under way anew.
 func denseTakeover(t *testing.T, p place, run string) {
-	plan, err := wire.Preset("decomfl", run, 30_000)
+	plan, err := preset.New("decomfl", run, 30_000)
 	for _, f := range []string{"transport=dense", "dense_keep=2", "members=1", "target=1", "quorum=1", "deadline=600000", "reannounce=1000"} {
 		name, value, _ := strings.Cut(f, "=")
 		err = errors.Join(err, plan.Set(name, value))

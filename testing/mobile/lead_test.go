@@ -14,6 +14,7 @@ import (
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // patience bounds every run of these tests; none waits for it to pass.
@@ -38,7 +39,7 @@ type lead struct {
 // plan is of a run of n devices; each round waits for all of them, but quorum.
 func plan(t *testing.T, run string, dim int, n, quorum uint32, rounds uint64) *wire.Plan {
 	t.Helper()
-	p, err := wire.Preset("decomfl", run, uint64(dim))
+	p, err := preset.New("decomfl", run, uint64(dim))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 const presetPlans = 3 // of each preset
@@ -23,11 +24,11 @@ var (
 // preset, at sizes drawn at random, and compares the model after each record
 // with the reference.
 func TestPresetsAgainstReference(t *testing.T) {
-	for _, preset := range wire.Presets() {
+	for _, info := range preset.List() {
 		for seed := range uint64(presetPlans) {
-			t.Run(fmt.Sprint(preset.Name, "/", seed), func(t *testing.T) {
+			t.Run(fmt.Sprint(info.Name, "/", seed), func(t *testing.T) {
 				t.Parallel()
-				against(t, presetPlan(t, preset.Name, rand.New(rand.NewPCG(seed, 2))))
+				against(t, presetPlan(t, info.Name, rand.New(rand.NewPCG(seed, 2))))
 			})
 		}
 	}

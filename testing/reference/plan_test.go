@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 // presetPlan returns the plan of a preset, of a size that a test can run.
 func presetPlan(t *testing.T, name string, random *rand.Rand) *wire.Plan {
 	t.Helper()
-	p, err := wire.Preset(name, fmt.Sprintf("r%d", random.Uint32()), 1+random.Uint64N(100))
+	p, err := preset.New(name, fmt.Sprintf("r%d", random.Uint32()), 1+random.Uint64N(100))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/testing/broker"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // A lab is where devices are measured: a broker, and the program that they run.
@@ -94,7 +94,7 @@ var errFinished = errors.New("the measurement is over")
 // are DeComFL's with K = 1, P = 10.
 func (l *lab) lead(dim int) (run string, stop func() error, err error) {
 	run = fmt.Sprintf("run-%d", l.last.Add(1))
-	p, err := wire.Preset("decomfl", run, uint64(dim))
+	p, err := preset.New("decomfl", run, uint64(dim))
 	if err != nil {
 		return "", nil, err
 	}

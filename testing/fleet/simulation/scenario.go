@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // runName is the run of every simulation.
@@ -88,7 +89,7 @@ func pick[T any](rng *rand.Rand, of ...T) T { return of[rng.IntN(len(of))] }
 
 // drawPlan draws what the devices are to do.
 func (s *scenario) drawPlan(rng *rand.Rand) error {
-	p, err := wire.Preset("decomfl", runName, uint64(3+rng.IntN(7)))
+	p, err := preset.New("decomfl", runName, uint64(3+rng.IntN(7)))
 	if err != nil {
 		return err
 	}

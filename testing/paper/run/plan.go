@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // Plan returns a preset's plan for so many clients, of which asked take part in a
@@ -15,8 +16,8 @@ import (
 // closes early, and a deadline of an hour. Nobody but the harness evaluates.
 //
 // What is the preset's stays to be changed: estimator, update, schedules.
-func Plan(preset, name string, seed uint64, dim, clients, asked int) (*wire.Plan, error) {
-	p, err := wire.Preset(preset, fmt.Sprintf("%s-%d", name, seed), uint64(dim))
+func Plan(method, name string, seed uint64, dim, clients, asked int) (*wire.Plan, error) {
+	p, err := preset.New(method, fmt.Sprintf("%s-%d", name, seed), uint64(dim))
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // metrics are what a device of the demo measures, in this order.
@@ -16,7 +17,7 @@ var metrics = []string{"loss", "accuracy"}
 // plan returns the plan of a demo: the method's preset, the demo's choices, and
 // then the settings of whoever runs it.
 func plan(cfg Config, im *images) (*wire.Plan, error) {
-	p, err := wire.Preset(cfg.Method, "demo", uint64(im.train.Dim()))
+	p, err := preset.New(cfg.Method, "demo", uint64(im.train.Dim()))
 	if err != nil {
 		return nil, err
 	}

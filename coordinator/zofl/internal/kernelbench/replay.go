@@ -5,6 +5,7 @@ import (
 
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // replayRecords is the number S of records that are replayed at once.
@@ -69,7 +70,7 @@ type log struct {
 }
 
 func newLog(dim int) (*log, error) {
-	plan, err := wire.Preset("decomfl", runName, uint64(dim))
+	plan, err := preset.New("decomfl", runName, uint64(dim))
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/zofl/zofl/testing/broker"
 	"github.com/zofl/zofl/testing/freeport"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // patience bounds what a test waits for; none waits for it to pass.
@@ -53,7 +54,7 @@ func (l *lab) connect(name string) *nats.Conn {
 // serve runs a coordinator and its device until the test ends.
 func (l *lab) serve() {
 	l.t.Helper()
-	p, err := wire.Preset("decomfl", "kitchen", 3)
+	p, err := preset.New("decomfl", "kitchen", 3)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -231,7 +232,7 @@ func TestServeAfterAnAbsence(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer nc.Close()
-	p, err := wire.Preset("decomfl", "kitchen", 3)
+	p, err := preset.New("decomfl", "kitchen", 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +273,7 @@ func TestServeAfterAnAbsence(t *testing.T) {
 func TestChangePends(t *testing.T) {
 	l := newLab(t)
 	nc := l.connect("coordinator")
-	p, err := wire.Preset("decomfl", "kitchen", 3)
+	p, err := preset.New("decomfl", "kitchen", 3)
 	if err != nil {
 		t.Fatal(err)
 	}

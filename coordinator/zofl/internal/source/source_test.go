@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/testing/broker"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // A chain makes the records of a run.
@@ -23,7 +24,7 @@ type chain struct {
 
 func newChain(t *testing.T) *chain {
 	t.Helper()
-	p, err := wire.Preset("decomfl", "kitchen", 5)
+	p, err := preset.New("decomfl", "kitchen", 5)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // A denseChain makes the records of a run of surrogates, and their vectors.
@@ -23,7 +24,7 @@ type denseChain struct {
 
 func newDenseChain(t *testing.T) *denseChain {
 	t.Helper()
-	p, err := wire.Preset("fzoos", "kitchen", 5)
+	p, err := preset.New("fzoos", "kitchen", 5)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,10 @@
-package wire
+package preset
+
+import "github.com/zofl/zofl/wire"
 
 // beyondPresets are of no paper: combinations that experiments of this repository
 // found.
-var beyondPresets = []PresetInfo{{
+var beyondPresets = []Info{{
 	Name:   "decomfl-adam",
 	Source: "none; DeComFL with parts of others, found by the experiment beyond",
 	Notes: `DeComFL's shared directions and mean, K = 1, with four changes: forward
@@ -29,13 +31,13 @@ In a first search, one seed each, what did not help beside: directions guided by
 last moves (they lost), a seed pool, AMSGrad and Yogi (the same), larger P. K = 4 with
 momentum came to the same at equal queries with fewer messages.
 Memory: x, m and v, 3 d in every replica. Work: P directions a record.`,
-	apply: func(p *Plan) {
-		p.Sharing, p.Distribution, p.Difference = SharedDirections, Rademacher, Forward
+	apply: func(p *wire.Plan) {
+		p.Sharing, p.Distribution, p.Difference = wire.SharedDirections, wire.Rademacher, wire.Forward
 		p.Mu, p.Steps, p.Perturbations, p.Batch = 1e-3, 1, 19, 32
-		p.Rule, p.Step = SGD, 1e-3
-		p.ServerRule, p.ServerStep = ServerAdam, 2e-3
+		p.Rule, p.Step = wire.SGD, 1e-3
+		p.ServerRule, p.ServerStep = wire.ServerAdam, 2e-3
 		p.ServerBeta1, p.ServerBeta2, p.ServerEpsilon = 0.9, 0.99, 1e-12
-		p.Transport, p.Aggregator, p.Weights = Mean, WeightedMean, Equal
-		p.Precision, p.MaxScalar = Half, 65504
+		p.Transport, p.Aggregator, p.Weights = wire.Mean, wire.WeightedMean, wire.Equal
+		p.Precision, p.MaxScalar = wire.Half, 65504
 	},
 }}

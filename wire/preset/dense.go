@@ -1,7 +1,9 @@
-package wire
+package preset
+
+import "github.com/zofl/zofl/wire"
 
 // densePresets send whole vectors.
-var densePresets = []PresetInfo{
+var densePresets = []Info{
 	{
 		Name:   "fzoos",
 		Source: "FZooS (Shu et al. 2024): algorithm 2, (3)-(5), (8), appendices D and G",
@@ -28,10 +30,10 @@ mean of x is worse, by queries it does not count.
 A device that lost its points contributes nonetheless, from new ones.
 Bytes: 4 (d + M) up and down a round and device. Memory of a device: 3 window^2 and
 window (2d + M) numbers of 8 bytes, M d of 4.`,
-		apply: func(p *Plan) {
-			p.Sharing, p.Distribution, p.Difference = SharedDirections, Normal, Forward
+		apply: func(p *wire.Plan) {
+			p.Sharing, p.Distribution, p.Difference = wire.SharedDirections, wire.Normal, wire.Forward
 			p.Mu, p.Steps, p.Perturbations = 1e-3, 10, 1
-			p.Estimator, p.Features, p.LengthScale, p.Noise, p.Window = Surrogate, 10000, 1, 1e-6, 300
+			p.Estimator, p.Features, p.LengthScale, p.Noise, p.Window = wire.Surrogate, 10000, 1, 1e-6, 300
 			p.Active, p.Around, p.Candidates, p.Radius = 5, 20, 100, 0.01
 			denseAdam(p)
 		},
@@ -50,17 +52,17 @@ scaffold-2 one of twice the length. c is the mean over the contributors of the l
 such record, and c_i what the device found when it last took part.
 The mean is exact and rounded once. Memory: x and a local iterate, a move, what the
 rule keeps. A device that was away fetches the last vector, not the log's.`,
-		apply: func(p *Plan) {
-			p.Sharing, p.Distribution, p.Difference = PerClient, Sphere, Forward
+		apply: func(p *wire.Plan) {
+			p.Sharing, p.Distribution, p.Difference = wire.PerClient, wire.Sphere, wire.Forward
 			p.Mu, p.Steps, p.Perturbations, p.Batch = 1e-3, 20, 20, 25
-			p.Rule, p.Step = SGD, 1e-3
-			p.Transport, p.Aggregator, p.Weights, p.DenseKeep = DenseVectors, WeightedMean, Equal, DefaultDenseKeep
+			p.Rule, p.Step = wire.SGD, 1e-3
+			p.Transport, p.Aggregator, p.Weights, p.DenseKeep = wire.DenseVectors, wire.WeightedMean, wire.Equal, wire.DefaultDenseKeep
 		},
 	},
 }
 
 // denseAdam is what FZooS's appendix G has its methods step by.
-func denseAdam(p *Plan) {
-	p.Rule, p.Step, p.Beta, p.Beta2, p.Epsilon = LocalAdam, 0.01, 0.9, 0.999, 1e-8
-	p.Transport, p.Aggregator, p.Weights, p.DenseKeep = DenseVectors, WeightedMean, Equal, DefaultDenseKeep
+func denseAdam(p *wire.Plan) {
+	p.Rule, p.Step, p.Beta, p.Beta2, p.Epsilon = wire.LocalAdam, 0.01, 0.9, 0.999, 1e-8
+	p.Transport, p.Aggregator, p.Weights, p.DenseKeep = wire.DenseVectors, wire.WeightedMean, wire.Equal, wire.DefaultDenseKeep
 }

@@ -1,10 +1,12 @@
-package wire_test
+package preset_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // numbers are what a paper, or its code where the paper is silent, runs a method with;
@@ -67,9 +69,9 @@ func numbersOf(p *wire.Plan) numbers {
 }
 
 // planOf returns the plan of a preset, for run mnist over 100 parameters.
-func planOf(t testing.TB, preset string) *wire.Plan {
+func planOf(t testing.TB, name string) *wire.Plan {
 	t.Helper()
-	p, err := wire.Preset(preset, "mnist", 100)
+	p, err := preset.New(name, "mnist", 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,8 +80,8 @@ func planOf(t testing.TB, preset string) *wire.Plan {
 
 // TestPresetsAreThePapers holds every preset to the numbers of its paper.
 func TestPresetsAreThePapers(t *testing.T) {
-	for _, info := range wire.Presets() {
-		p, err := wire.Preset(info.Name, "r1", 1000)
+	for _, info := range preset.List() {
+		p, err := preset.New(info.Name, "r1", 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,10 +97,10 @@ func TestPresetsAreThePapers(t *testing.T) {
 			}
 		}
 	}
-	if len(wire.Presets()) != len(papers) {
-		t.Errorf("%d presets, %d papers", len(wire.Presets()), len(papers))
+	if len(preset.List()) != len(papers) {
+		t.Errorf("%d presets, %d papers", len(preset.List()), len(papers))
 	}
-	p, err := wire.Preset("zo-adafl", "r1", 1000)
+	p, err := preset.New("zo-adafl", "r1", 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +112,7 @@ func TestPresetsAreThePapers(t *testing.T) {
 
 // TestInverseSqrtIsThePapers: ZOFedHT's eta0/sqrt(r+1), its r from 0.
 func TestInverseSqrtIsThePapers(t *testing.T) {
-	p, err := wire.Preset("zofedht", "r1", 1000)
+	p, err := preset.New("zofedht", "r1", 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,8 +126,8 @@ func TestInverseSqrtIsThePapers(t *testing.T) {
 // TestRelayedPresetsFit: a record of theirs, at its longest, is within RelayLimit.
 func TestRelayedPresetsFit(t *testing.T) {
 	relayed := 0
-	for _, info := range wire.Presets() {
-		p, err := wire.Preset(info.Name, "r1", 1000)
+	for _, info := range preset.List() {
+		p, err := preset.New(info.Name, "r1", 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,5 +198,30 @@ func TestDensePresets(t *testing.T) {
 		if p := planOf(t, name); p.DenseKeep != wire.DefaultDenseKeep {
 			t.Errorf("%s keeps the vectors of %d records", name, p.DenseKeep)
 		}
+	}
+}
+
+func TestPresetsValidate(t *testing.T) {
+	if len(preset.List()) == 0 {
+		t.Fatal("no presets")
+	}
+	for _, info := range preset.List() {
+		p, err := preset.New(info.Name, "r1", 1000)
+		if err != nil {
+			t.Fatalf("%s: %v", info.Name, err)
+		}
+		if err := p.Validate(); err != nil {
+			t.Errorf("%s: %v", info.Name, err)
+		}
+		if info.Source == "" || info.Notes == "" || p.Preset != info.Name {
+			t.Errorf("%s: source %q, notes %q, preset %q", info.Name, info.Source, info.Notes, p.Preset)
+		}
+		other, _ := preset.New(info.Name, "r1", 1000)
+		if slices.Equal(p.RunKey, other.RunKey) {
+			t.Errorf("%s: two plans have one run key", info.Name)
+		}
+	}
+	if _, err := preset.New("nosuch", "r1", 1000); err == nil || !strings.Contains(err.Error(), "decomfl") {
+		t.Errorf("unknown preset: got %v, want the names of those there are", err)
 	}
 }

@@ -1,7 +1,9 @@
-package wire
+package preset
+
+import "github.com/zofl/zofl/wire"
 
 // relayPresets have directions of each client's own.
-var relayPresets = []PresetInfo{{
+var relayPresets = []Info{{
 	Name:   "fedzo",
 	Source: "FedZO (Fang et al. 2022): DeComFL (2)-(3), FZooS (7) and (87)",
 	Notes: `Every client has directions of its own, uniform on the unit sphere, and takes
@@ -22,10 +24,10 @@ momentum, weight decay and prox as well, which are linear.
 Memory: x, and for K > 1 a local iterate on a device; the paper moves d floats up and
 down a round. Work: a replica makes every contributor's directions, contributors*K*P
 a record, each read twice, for its length and for the step.`,
-	apply: func(p *Plan) {
-		p.Sharing, p.Distribution, p.Difference = PerClient, Sphere, Forward
+	apply: func(p *wire.Plan) {
+		p.Sharing, p.Distribution, p.Difference = wire.PerClient, wire.Sphere, wire.Forward
 		p.Mu, p.Steps, p.Perturbations, p.Batch = 1e-3, 20, 20, 25
-		p.Rule, p.Step = SGD, 1e-3
-		p.Transport, p.Aggregator, p.Weights = Relay, WeightedMean, Equal
+		p.Rule, p.Step = wire.SGD, 1e-3
+		p.Transport, p.Aggregator, p.Weights = wire.Relay, wire.WeightedMean, wire.Equal
 	},
 }}

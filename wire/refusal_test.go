@@ -1,10 +1,13 @@
-package wire
+package wire_test
 
 import (
 	"errors"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // A refusedPlan is settings over the preset decomfl, and the field that they are
@@ -88,27 +91,27 @@ var also = []struct{ field, settings string }{
 	{"target", "sharing=per-client transport=relay target=1000"},
 	{"target", "sharing=per-client transport=relay steps=50 target=80"},
 	{"target", "control=scaffold-2 target=2000"},
-	{"beta2", adam + "beta2=1"},
-	{"beta2", adam + "beta2=0"},
-	{"epsilon", adam + "epsilon=0"},
-	{"dim", dense + "control=scaffold-2 dim=8388609"},
-	{"perturbations", surrogate + `perturbation_schedule=[{"round":5,"perturbations":2}]`},
-	{"radius", surrogate + "candidates=0 active=0 around=0"},
+	{"beta2", overAdam + "beta2=1"},
+	{"beta2", overAdam + "beta2=0"},
+	{"epsilon", overAdam + "epsilon=0"},
+	{"dim", overDense + "control=scaffold-2 dim=8388609"},
+	{"perturbations", overSurrogate + `perturbation_schedule=[{"round":5,"perturbations":2}]`},
+	{"radius", overSurrogate + "candidates=0 active=0 around=0"},
 	{"radius", "radius=0.1"},
 	{"active", "active=1"},
 	{"around", "around=1"},
-	{"heterogeneity", surrogate + "heterogeneity=1"},
-	{"max_scalar", dense + `boxes=[{"low":0,"high":1},{"low":0,"high":1e7}] segments=[{"name":"a","len":60},{"name":"b","len":40}]`},
-	{"boxes", dense + `boxes=[{"low":1,"high":1}]`},
-	{"boxes", dense + `boxes=[{"low":0,"high":1e-13}]`},
-	{"boxes", dense + `boxes=[{"low":-1e12,"high":1e12}]`},
-	{"boxes", dense + `boxes=[{"low":0,"high":1},{"low":0,"high":1}]`},
+	{"heterogeneity", overSurrogate + "heterogeneity=1"},
+	{"max_scalar", overDense + `boxes=[{"low":0,"high":1},{"low":0,"high":1e7}] segments=[{"name":"a","len":60},{"name":"b","len":40}]`},
+	{"boxes", overDense + `boxes=[{"low":1,"high":1}]`},
+	{"boxes", overDense + `boxes=[{"low":0,"high":1e-13}]`},
+	{"boxes", overDense + `boxes=[{"low":-1e12,"high":1e12}]`},
+	{"boxes", overDense + `boxes=[{"low":0,"high":1},{"low":0,"high":1}]`},
 }
 
 // planWith is the plan of decomfl with settings.
-func planWith(t *testing.T, settings string) *Plan {
+func planWith(t *testing.T, settings string) *wire.Plan {
 	t.Helper()
-	p, err := Preset("decomfl", "r1", 100)
+	p, err := preset.New("decomfl", "r1", 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +129,7 @@ func planWith(t *testing.T, settings string) *Plan {
 func checkRefused(t *testing.T, field, settings string) {
 	t.Helper()
 	err := planWith(t, settings).Validate()
-	var fault *PlanError
+	var fault *wire.PlanError
 	if !errors.As(err, &fault) {
 		t.Errorf("%s: got %v, want it refused for %s", settings, err, field)
 		return
@@ -138,22 +141,17 @@ func checkRefused(t *testing.T, field, settings string) {
 
 // TestEveryRefusal: each row is the first that refuses the plan made for it.
 func TestEveryRefusal(t *testing.T) {
-	if len(refused) != len(refusals) {
-		t.Fatalf("%d plans for %d refusals", len(refused), len(refusals))
+	if len(refused) != len(wire.Refusals()) {
+		t.Fatalf("%d plans for %d refusals", len(refused), len(wire.Refusals()))
 	}
 	for i, test := range refused {
 		p := planWith(t, test.settings)
-		for j := range refusals {
-			if refusals[j].when(p) {
-				if i != j {
-					t.Errorf("%s: refused by row %d, %q, want row %d", test.settings, j, refusals[j].why, i)
-				}
-				break
-			}
+		if j := wire.Refused(p); i != j {
+			t.Errorf("%s: refused by row %d, want row %d", test.settings, j, i)
 		}
 		checkRefused(t, test.field, test.settings)
 		for _, remedy := range test.remedies {
-			checkRemedy(t, test.settings, remedy, refusals[i].why)
+			checkRemedy(t, test.settings, remedy, wire.Refusals()[i])
 		}
 	}
 	for _, test := range also {
@@ -186,12 +184,12 @@ func TestRefusalsAtTheEdge(t *testing.T) {
 		"server_rule=yogi server_step=1 server_epsilon=1e-8 server_v0=1",
 		"aggregator=trimmed-mean trim=0.49", "control=scaffold-1 weights=samples roster=open",
 		"control=scaffold-2 target=1000", "control=scaffold-1 steps=7 perturbations=1024",
-		dense + "dense_keep=2 dim=16777216 steps=65535 perturbations=65535", dense + "control=scaffold-2 dim=8388608",
-		dense + "sharing=per-client distribution=sphere control=scaffold-1 weights=samples", dense + "roster=open control=scaffold-2 weights=samples",
-		adam + `boxes=[{"low":0,"high":1e-12}] prox=1 steps=2 weight_decay=1`,
-		dense + `boxes=[{"low":-5,"high":5},{"low":0,"high":1e12}] max_scalar=1e12 segments=[{"name":"a","len":60},{"name":"b","len":40}]`,
-		surrogate + "window=2 features=65536 active=100 around=100", surrogate + "candidates=1 active=0 around=1",
-		surrogate + "rule=momentum beta=0.9 kernel=matern window_of=nearest correction=theory heterogeneity=1 correction_at=round roster=open",
+		overDense + "dense_keep=2 dim=16777216 steps=65535 perturbations=65535", overDense + "control=scaffold-2 dim=8388608",
+		overDense + "sharing=per-client distribution=sphere control=scaffold-1 weights=samples", overDense + "roster=open control=scaffold-2 weights=samples",
+		overAdam + `boxes=[{"low":0,"high":1e-12}] prox=1 steps=2 weight_decay=1`,
+		overDense + `boxes=[{"low":-5,"high":5},{"low":0,"high":1e12}] max_scalar=1e12 segments=[{"name":"a","len":60},{"name":"b","len":40}]`,
+		overSurrogate + "window=2 features=65536 active=100 around=100", overSurrogate + "candidates=1 active=0 around=1",
+		overSurrogate + "rule=momentum beta=0.9 kernel=matern window_of=nearest correction=theory heterogeneity=1 correction_at=round roster=open",
 	} {
 		if err := planWith(t, settings).Validate(); err != nil {
 			t.Errorf("%s: %v", settings, err)
@@ -203,11 +201,11 @@ func TestRefusalsAtTheEdge(t *testing.T) {
 // records of the largest plans that they allow.
 func TestWorstRecordsFit(t *testing.T) {
 	for settings, limit := range map[string]int{
-		"sharing=per-client transport=relay weights=samples members=16777216":                                     RelayLimit,
-		"sharing=per-client transport=relay weights=samples members=16777216 precision=half max_scalar=1 steps=7": RelayLimit,
-		"control=scaffold-2 members=16777216":                                                                     MaxRecord,
-		"control=scaffold-2 members=16777216 steps=20":                                                            MaxRecord,
-		"control=scaffold-2 members=16777216 precision=half max_scalar=1":                                         MaxRecord,
+		"sharing=per-client transport=relay weights=samples members=16777216":                                     wire.RelayLimit,
+		"sharing=per-client transport=relay weights=samples members=16777216 precision=half max_scalar=1 steps=7": wire.RelayLimit,
+		"control=scaffold-2 members=16777216":                                                                     wire.MaxRecord,
+		"control=scaffold-2 members=16777216 steps=20":                                                            wire.MaxRecord,
+		"control=scaffold-2 members=16777216 precision=half max_scalar=1":                                         wire.MaxRecord,
 	} {
 		p := planWith(t, settings)
 		p.Target = 10
@@ -215,7 +213,7 @@ func TestWorstRecordsFit(t *testing.T) {
 			p.Target++
 		}
 		p.Target--
-		got := p.Cost(CostInput{Round: 1 << 50}).Record
+		got := p.Cost(wire.CostInput{Round: 1 << 50}).Record
 		if got > limit || got < limit*3/4 {
 			t.Errorf("%s: %d contributors make %d bytes, limit %d", settings, p.Target, got, limit)
 		}

@@ -1,8 +1,10 @@
-package wire
+package preset
+
+import "github.com/zofl/zofl/wire"
 
 // correctedPresets are finite differences with what keeps devices with unlike
 // data from drifting apart.
-var correctedPresets = []PresetInfo{
+var correctedPresets = []Info{
 	{
 		Name:   "fedprox",
 		Source: "FedProx with finite differences: FZooS (7) and (89), appendix F",
@@ -13,7 +15,7 @@ Trap: the text below (6) prints x_r for x_0, (89) x_(r-1): it is the point where
 round began, not the last one. Scalars travel without the pull: replicas know it.
 Exact: the pull is linear, so the replay is the mean of the local models.
 Memory and work: those of a run without it.`,
-		apply: func(p *Plan) {
+		apply: func(p *wire.Plan) {
 			differences(p)
 			p.Prox = 1
 		},
@@ -32,9 +34,9 @@ their mean. Trap: with few perturbations the correction adds its own noise; the 
 finds type II ahead of type I for that, and type I behind no correction at all where
 devices are much alike.
 Memory: a correction of d more on a device. Work: P directions more a round.`,
-		apply: func(p *Plan) {
+		apply: func(p *wire.Plan) {
 			differences(p)
-			p.Control = ScaffoldPoint
+			p.Control = wire.ScaffoldPoint
 		},
 	},
 	{
@@ -52,19 +54,19 @@ Trap: weighting, robust aggregators and open rosters are refused, as c would no 
 be a mean that anybody knows.
 Memory: a sum of d more in every replica, a correction of d more on a device. Work: up
 to (contributors + 1)*K*P directions a record, 2*K*P where all contribute always.`,
-		apply: func(p *Plan) {
+		apply: func(p *wire.Plan) {
 			differences(p)
-			p.Control = ScaffoldMean
+			p.Control = wire.ScaffoldMean
 		},
 	},
 }
 
 // differences is FZooS's framework (algorithm 1) with finite differences.
-func differences(p *Plan) {
-	p.Sharing, p.Distribution, p.Difference = SharedDirections, Normal, Forward
+func differences(p *wire.Plan) {
+	p.Sharing, p.Distribution, p.Difference = wire.SharedDirections, wire.Normal, wire.Forward
 	p.Mu, p.Steps, p.Perturbations, p.Batch = 0.01, 10, 20, 0
-	p.Rule, p.Step = SGD, 0.01
-	p.Transport, p.Aggregator, p.Weights = Mean, WeightedMean, Equal
+	p.Rule, p.Step = wire.SGD, 0.01
+	p.Transport, p.Aggregator, p.Weights = wire.Mean, wire.WeightedMean, wire.Equal
 }
 
 const differenceNotes = `K steps x -= eta (Delta + correction), Delta the mean of P forward

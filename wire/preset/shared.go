@@ -1,8 +1,10 @@
-package wire
+package preset
+
+import "github.com/zofl/zofl/wire"
 
 // sharedPresets have shared directions and a mean: bytes and work of a record do
 // not grow with the fleet.
-var sharedPresets = []PresetInfo{
+var sharedPresets = []Info{
 	{
 		Name:   "decomfl",
 		Source: "DeComFL, Algorithms 3 and 4 (P > 1; 1 and 2 are P = 1)",
@@ -15,11 +17,11 @@ differences, torch momentum 0.9 and weight decay 1e-5, which the paper does not
 say: set difference=central rule=torch-momentum beta=0.9 weight_decay=1e-5.
 rule=momentum is equations (8)-(9); its (1-beta) makes steps 10 times smaller
 at beta = 0.9 than torch's momentum.`,
-		apply: func(p *Plan) {
-			p.Sharing, p.Distribution, p.Difference = SharedDirections, Normal, Forward
+		apply: func(p *wire.Plan) {
+			p.Sharing, p.Distribution, p.Difference = wire.SharedDirections, wire.Normal, wire.Forward
 			p.Mu, p.Steps, p.Perturbations, p.Batch = 1e-3, 1, 10, 32
-			p.Rule, p.Step = SGD, 1e-3
-			p.Transport, p.Aggregator, p.Weights = Mean, WeightedMean, Equal
+			p.Rule, p.Step = wire.SGD, 1e-3
+			p.Transport, p.Aggregator, p.Weights = wire.Mean, wire.WeightedMean, wire.Equal
 		},
 	},
 	{
@@ -35,11 +37,11 @@ that of weight_decay here, but without its exception for biases and norms.
 Trap: its code perturbs and restores x in place, in half precision, where what
 the rounding adds can exceed what a step moves; here x changes by records only.
 Memory: x, 1 d. Work: 1 direction a record.`,
-		apply: func(p *Plan) {
-			p.Sharing, p.Distribution, p.Difference = SharedDirections, Normal, Central
+		apply: func(p *wire.Plan) {
+			p.Sharing, p.Distribution, p.Difference = wire.SharedDirections, wire.Normal, wire.Central
 			p.Mu, p.Steps, p.Perturbations, p.Batch = 1e-3, 1, 1, 16
-			p.Rule, p.Step = SGD, 1e-6
-			p.Transport, p.Aggregator, p.Weights = Mean, WeightedMean, Equal
+			p.Rule, p.Step = wire.SGD, 1e-6
+			p.Transport, p.Aggregator, p.Weights = wire.Mean, wire.WeightedMean, wire.Equal
 			p.Members, p.Target, p.Quorum = 1, 1, 1
 		},
 	},
@@ -62,13 +64,13 @@ Exact: the mean of the local models, as local steps are SGD, and the server rule
 which sees nothing else. Adam at every local step could not travel as scalars.
 Memory: x, m, v and its maximum, 4 d in every replica, one more for K > 1.
 Work: K directions a record, each read twice, for its length and for the step.`,
-		apply: func(p *Plan) {
-			p.Sharing, p.Distribution, p.Difference = SharedDirections, Sphere, Forward
+		apply: func(p *wire.Plan) {
+			p.Sharing, p.Distribution, p.Difference = wire.SharedDirections, wire.Sphere, wire.Forward
 			p.Mu, p.Steps, p.Perturbations, p.Batch = 1e-3, 50, 1, 25
-			p.Rule, p.Step = SGD, 1e-3
-			p.ServerRule, p.ServerStep = ServerAMSGrad, 0.02
+			p.Rule, p.Step = wire.SGD, 1e-3
+			p.ServerRule, p.ServerStep = wire.ServerAMSGrad, 0.02
 			p.ServerBeta1, p.ServerBeta2, p.ServerEpsilon, p.ServerV0 = 0.9, 0.99, 1e-8, 1e-5
-			p.Transport, p.Aggregator, p.Weights = Mean, WeightedMean, Equal
+			p.Transport, p.Aggregator, p.Weights = wire.Mean, wire.WeightedMean, wire.Equal
 		},
 	},
 }

@@ -1,7 +1,9 @@
-package wire
+package preset
+
+import "github.com/zofl/zofl/wire"
 
 // subspacePresets are ZOFedHT and what its paper compares it with.
-var subspacePresets = []PresetInfo{
+var subspacePresets = []Info{
 	{Name: "zofedht", Source: "ZOFedHT, Algorithm 1 and equation (9)", Notes: subspaceNotes + relayedNotes, apply: zofedht},
 	{Name: "zofedht-shared", Source: "ZOFedHT, Algorithm 1, with shared directions", Notes: subspaceNotes + sharedNotes, apply: sharing(zofedht)},
 	{Name: "zofedavg-sgd", Source: "ZOFedHT section IV: ZOFedAvg-SGD", Notes: averageNotes + relayedNotes, apply: zofedavg},
@@ -11,31 +13,31 @@ var subspacePresets = []PresetInfo{
 }
 
 // zofedavg is ZOFedHT with a = 0.
-func zofedavg(p *Plan) {
-	p.Sharing, p.Distribution, p.Difference = PerClient, Normal, Central
+func zofedavg(p *wire.Plan) {
+	p.Sharing, p.Distribution, p.Difference = wire.PerClient, wire.Normal, wire.Central
 	p.Mu, p.Steps, p.Perturbations, p.Batch = 1e-4, 50, 1, 64
-	p.Rule, p.Step, p.StepDecay = SGD, 1, InverseSqrt
-	p.Transport, p.Aggregator, p.Weights = Relay, WeightedMean, Equal
+	p.Rule, p.Step, p.StepDecay = wire.SGD, 1, wire.InverseSqrt
+	p.Transport, p.Aggregator, p.Weights = wire.Relay, wire.WeightedMean, wire.Equal
 }
 
-func zofedht(p *Plan) {
+func zofedht(p *wire.Plan) {
 	zofedavg(p)
-	p.Distribution, p.SubspaceMoves, p.SubspaceShare = Subspace, 5, 0.5
+	p.Distribution, p.SubspaceMoves, p.SubspaceShare = wire.Subspace, 5, 0.5
 }
 
 // allData is a method on all of a device's data at every step.
-func allData(apply func(*Plan)) func(*Plan) {
-	return func(p *Plan) {
+func allData(apply func(*wire.Plan)) func(*wire.Plan) {
+	return func(p *wire.Plan) {
 		apply(p)
 		p.Batch = 0
 	}
 }
 
 // sharing is a method along directions that all devices share.
-func sharing(apply func(*Plan)) func(*Plan) {
-	return func(p *Plan) {
+func sharing(apply func(*wire.Plan)) func(*wire.Plan) {
+	return func(p *wire.Plan) {
 		apply(p)
-		p.Sharing, p.Transport = SharedDirections, Mean
+		p.Sharing, p.Transport = wire.SharedDirections, wire.Mean
 	}
 }
 

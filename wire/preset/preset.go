@@ -1,0 +1,71 @@
+// Package preset makes plans by the name of a method: a paper's algorithm with
+// its defaults, and notes on where they come from.
+//
+// It is for whoever writes a plan. A device receives its plan ready made and
+// does not link this package.
+package preset
+
+import (
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// Info describes a preset for people.
+type Info struct {
+	Name   string
+	Source string // paper, algorithm and equations
+	Notes  string // where the defaults come from, and the traps
+	apply  func(*wire.Plan)
+}
+
+// List returns all presets, sorted by name.
+func List() []Info {
+	list := slices.Concat(sharedPresets, relayPresets, subspacePresets,
+		correctedPresets, densePresets, beyondPresets)
+	slices.SortFunc(list, func(a, b Info) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// Names returns the names of all presets, sorted.
+func Names() []string {
+	var names []string
+	for _, info := range List() {
+		names = append(names, info.Name)
+	}
+	return names
+}
+
+// New returns a plan of the named method for a run over dim parameters, with a
+// fresh random run key. Every other field can still be changed before the run
+// starts. The plan asks 10 devices a round, closes a round at 10 contributors
+// or after 30 seconds, and needs at least 5; mezo has one device. An unknown
+// name is a [*wire.PlanError].
+func New(name, run string, dim uint64) (*wire.Plan, error) {
+	list := List()
+	at := slices.IndexFunc(list, func(info Info) bool { return info.Name == name })
+	if at < 0 {
+		return nil, &wire.PlanError{Field: "preset", Value: name,
+			Remedy: "choose one of " + strings.Join(Names(), ", ")}
+	}
+	key := make(wire.Bytes, 32)
+	if _, err := rand.Read(key); err != nil {
+		return nil, fmt.Errorf("plan: run_key: %w", err)
+	}
+	p := &wire.Plan{
+		Run: run, Preset: name, Scheme: prng.Scheme, RunKey: key, Dim: dim,
+		MaxWeight: wire.MaxWeight, MaxScalar: 1e6,
+		Members: 10, Target: 10, OverSample: 1, Quorum: 5,
+		Deadline: 30_000, MaxAttempts: wire.DefaultMaxAttempts,
+		Reannounce:     uint32(wire.DefaultReannounce / time.Millisecond),
+		AnnounceBudget: wire.DefaultAnnounceBudget, Shards: 1,
+		DigestEvery: wire.DefaultDigestEvery, Diverge: 1,
+	}
+	list[at].apply(p)
+	return p, nil
+}
