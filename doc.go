@@ -21,8 +21,9 @@
 //     server among its dependencies.
 //   - [github.com/zofl/zofl/coordinator] is the round engine inside it, for a
 //     program of one's own.
-//   - [github.com/zofl/zofl/wire] has the plan of a run, and its package preset
-//     makes one by the name of a paper's method, with the paper's constants.
+//   - [github.com/zofl/zofl/wire] has the plan of a run; its package preset
+//     makes one by the name of a paper's method, with the paper's constants, and
+//     plancheck explains why one cannot run.
 //
 // # For another implementation, or an audit
 //

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zofl/zofl/mathx"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/plancheck"
 )
 
 // A vector is what a dense round came to, and the name of it.
@@ -178,7 +179,7 @@ func newCore(ctx context.Context, plan *wire.Plan, log Log, epoch uint64) (*core
 			return nil, err
 		}
 	}
-	if err := c.plan.Validate(); err != nil {
+	if err := plancheck.Validate(&c.plan); err != nil {
 		return nil, err
 	}
 	if c.unkept = c.dense(); c.unkept {

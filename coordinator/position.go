@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/plancheck"
 )
 
 // ErrPlan: the log is of another plan than the configured one. Continue with
@@ -89,7 +90,7 @@ func (p *position) afterRound(r *wire.Record) (rounds uint64, next point, err er
 func changed(p *wire.Plan, change *wire.Change) (wire.Plan, error) {
 	plan := *p
 	change.Apply(&plan)
-	return plan, plan.Validate()
+	return plan, plancheck.Validate(&plan)
 }
 
 // replay returns the position after record last of a log, which it reads once.

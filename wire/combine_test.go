@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/plancheck"
 	"github.com/zofl/zofl/wire/wiretest"
 )
 
@@ -80,7 +81,7 @@ func short(choice string) string {
 
 // refusedField is the field for which a pair is refused, "" if it is not.
 func refusedField(t *testing.T, pair wiretest.Pair) string {
-	err := planOfPair(t, pair).Validate()
+	err := plancheck.Validate(planOfPair(t, pair))
 	if err == nil {
 		return ""
 	}

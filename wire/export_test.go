@@ -2,15 +2,16 @@ package wire
 
 import "slices"
 
-// Refusals returns why each row of the table of combinations refuses a plan.
-func Refusals() (why []string) {
+// Refusals returns the field and the short text of each refused combination, in the order in
+// which they are tried.
+func Refusals() (list [][2]string) {
 	for _, r := range refusals {
-		why = append(why, r.why)
+		list = append(list, [2]string{r.field, r.what})
 	}
-	return why
+	return list
 }
 
-// Refused returns the first row that refuses p, -1 if none does.
+// Refused returns the index of the first refusal of p, or -1.
 func Refused(p *Plan) int {
 	return slices.IndexFunc(refusals, func(r refusal) bool { return r.when(p) })
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/plancheck"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -134,7 +135,7 @@ func checkRefused(t *testing.T, field, settings string) {
 		t.Errorf("%s: got %v, want it refused for %s", settings, err, field)
 		return
 	}
-	if fault.Field != field || fault.Value == nil || len(fault.Remedy) < 20 {
+	if fault.Field != field || fault.Value == nil || len(fault.Remedy) < 10 {
 		t.Errorf("%s: got field %s, value %v, remedy %q, want field %s", settings, fault.Field, fault.Value, fault.Remedy, field)
 	}
 }
@@ -151,7 +152,7 @@ func TestEveryRefusal(t *testing.T) {
 		}
 		checkRefused(t, test.field, test.settings)
 		for _, remedy := range test.remedies {
-			checkRemedy(t, test.settings, remedy, wire.Refusals()[i])
+			checkRemedy(t, test.settings, remedy)
 		}
 	}
 	for _, test := range also {
@@ -159,15 +160,32 @@ func TestEveryRefusal(t *testing.T) {
 	}
 }
 
-// checkRemedy checks that a remedy cures a plan, and that the refusal says it.
-func checkRemedy(t *testing.T, settings, remedy, why string) {
+// checkRemedy checks that a remedy cures a plan, and that the explained refusal says it.
+func checkRemedy(t *testing.T, settings, remedy string) {
 	t.Helper()
+	says := plancheck.Validate(planWith(t, settings)).Error()
 	if err := planWith(t, settings+" "+remedy).Validate(); err != nil {
 		t.Errorf("%s: the remedy %s does not help: %v", settings, remedy, err)
 	}
 	for _, s := range strings.Fields(remedy) {
-		if !strings.Contains(why, s) {
-			t.Errorf("%s: %q does not say %s", settings, why, s)
+		if !strings.Contains(says, s) {
+			t.Errorf("%s: %q does not say %s", settings, says, s)
+		}
+	}
+}
+
+// TestEveryRefusalIsExplained: each is found by its own field and words.
+func TestEveryRefusalIsExplained(t *testing.T) {
+	seen := map[[2]string]bool{}
+	for _, key := range wire.Refusals() {
+		if seen[key] {
+			t.Errorf("%s: %q refuses two combinations", key[0], key[1])
+		}
+		seen[key] = true
+		err := plancheck.Explain(&wire.PlanError{Field: key[0], Remedy: key[1]})
+		if says := err.(*wire.PlanError).Remedy; !strings.HasPrefix(says, key[1]+": ") &&
+			!strings.HasPrefix(says, key[1]+"; ") {
+			t.Errorf("%s: %q is explained as %q", key[0], key[1], says)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/plancheck"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -83,7 +84,7 @@ func (f *planFlags) plan(args []string) (*wire.Plan, error) {
 			return nil, err
 		}
 	}
-	if err := p.Validate(); err != nil || f.secret == "" {
+	if err := plancheck.Validate(p); err != nil || f.secret == "" {
 		return p, err
 	}
 	if err := canBePrivate(p); err != nil { // before there is a key for it
@@ -105,7 +106,8 @@ func (f *planFlags) start(args []string) (*wire.Plan, error) {
 			return nil, err
 		}
 		defer file.Close()
-		return wire.ReadPlan(file)
+		p, err := wire.ReadPlan(file)
+		return p, plancheck.Explain(err)
 	}
 	return nil, usageError{fmt.Errorf("one plan at a time, got %d files", len(args))}
 }

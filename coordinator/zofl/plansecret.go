@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/plancheck"
 )
 
 // secretLen is the bytes of a run key.
@@ -47,7 +48,7 @@ func keepSecret(p *wire.Plan, name string) error {
 func canBePrivate(p *wire.Plan) error {
 	private := *p
 	private.RunKey, private.KeyCheck = nil, make(wire.Bytes, len(wire.KeyCheck(nil)))
-	return private.Validate()
+	return plancheck.Validate(&private)
 }
 
 // makeSecret writes a new key and never overwrites one.

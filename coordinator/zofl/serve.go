@@ -19,6 +19,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/testing/broker"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/plancheck"
 )
 
 // serveFlags are what `zofl serve` is asked.
@@ -103,7 +104,7 @@ func (f *serveFlags) read(args []string) error {
 		}
 		defer file.Close()
 		if f.plan, err = wire.ReadPlan(file); err != nil {
-			return asUsage(fmt.Errorf("%s: %w", args[0], err))
+			return asUsage(fmt.Errorf("%s: %w", args[0], plancheck.Explain(err)))
 		}
 		f.run = f.plan.Run
 	}

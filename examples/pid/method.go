@@ -7,6 +7,7 @@ import (
 
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/plancheck"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -50,7 +51,7 @@ func (m Method) Plan(n int, experiments uint64, seed uint64) (*wire.Plan, error)
 	p.RunKey = slices.Clone(key[:])
 	p.Members, p.Target, p.Quorum = uint32(n), uint32(n), uint32(n)
 	p.Rounds = (experiments + perRound(p) - 1) / perRound(p)
-	return p, p.Validate()
+	return p, plancheck.Validate(p)
 }
 
 // perRound is a device's experiments a round.

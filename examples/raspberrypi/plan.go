@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/plancheck"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -31,7 +32,7 @@ func makePlan(cfg *Config, settings []string) (*wire.Plan, error) {
 		}
 	}
 	complete(p)
-	return p, p.Validate()
+	return p, plancheck.Validate(p)
 }
 
 // complete makes what the settings did not say of how many devices there are: a round

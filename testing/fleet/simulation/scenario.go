@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/plancheck"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -120,7 +121,7 @@ func (s *scenario) drawPlan(rng *rand.Rand) error {
 		s.steps, p.Rounds = 4*s.steps, 4*p.Rounds
 	}
 	s.plan = p
-	if err := p.Validate(); err != nil {
+	if err := plancheck.Validate(p); err != nil {
 		return fmt.Errorf("scenario: %w", err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/plancheck"
 )
 
 // Config says what to train.
@@ -58,7 +59,7 @@ func Train(ctx context.Context, cfg Config) (*Result, error) {
 }
 
 func (c *Config) check() error {
-	if err := c.Plan.Validate(); err != nil {
+	if err := plancheck.Validate(c.Plan); err != nil {
 		return err
 	}
 	switch {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/plancheck"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -46,7 +47,7 @@ func plan(cfg Config, im *images) (*wire.Plan, error) {
 	if p.Dim != uint64(im.train.Dim()) {
 		return nil, &wire.PlanError{Field: "dim", Value: p.Dim, Remedy: fmt.Sprintf("the classifier has %d parameters: leave it", im.train.Dim())}
 	}
-	if err := p.Validate(); err != nil {
+	if err := plancheck.Validate(p); err != nil {
 		return p, err
 	}
 	return p, fits(p, cfg.Clients)
