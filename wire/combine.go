@@ -78,7 +78,7 @@ var seededRefusals = []refusal{
 
 	// Control variates.
 	{"control", func(p *Plan) bool {
-		return p.Control != NoControl && p.Sharing == PerClient && !p.dense()
+		return p.Control != NoControl && p.Sharing == PerClient && !p.SendsVectors()
 	},
 		"control variates need sharing=shared or transport=dense"},
 	{"control", func(p *Plan) bool {
@@ -86,11 +86,11 @@ var seededRefusals = []refusal{
 	},
 		"scaffold-2 excludes distribution=subspace"},
 	{"control", func(p *Plan) bool {
-		return p.Control == ScaffoldMean && p.Roster == OpenRoster && !p.dense()
+		return p.Control == ScaffoldMean && p.Roster == OpenRoster && !p.SendsVectors()
 	},
 		"scaffold-2 needs roster=dense or transport=dense"},
 	{"control", func(p *Plan) bool {
-		return p.Control == ScaffoldMean && p.Weights != Equal && !p.dense()
+		return p.Control == ScaffoldMean && p.Weights != Equal && !p.SendsVectors()
 	},
 		"scaffold-2 needs weights=equal or transport=dense"},
 	{"control", func(p *Plan) bool {
@@ -124,7 +124,7 @@ var seededRefusals = []refusal{
 
 	// Aggregation.
 	{"aggregator", func(p *Plan) bool {
-		return p.Transport == Relay && (p.Aggregator == Median || p.Aggregator == TrimmedMean)
+		return p.Transport.Relays() && (p.Aggregator == Median || p.Aggregator == TrimmedMean)
 	},
 		"transport=relay needs a mean"},
 	{"weights", func(p *Plan) bool {
@@ -157,7 +157,7 @@ func (p *Plan) combine() error {
 
 // checkRelay keeps records of transport=relay within RelayLimit.
 func (p *Plan) checkRelay() error {
-	if p.Transport != Relay {
+	if !p.Transport.Relays() {
 		return nil
 	}
 	if size := p.relayed(); size > RelayLimit {
@@ -211,12 +211,6 @@ func (p *Plan) scaled() bool {
 	}
 	return false
 }
-
-// hasMoment reports whether the rule keeps a first moment.
-func (v ServerRule) hasMoment() bool { return v.Moments() > 0 }
-
-// adaptive reports whether the rule keeps a second moment.
-func (v ServerRule) adaptive() bool { return v.Moments() > 1 }
 
 // text returns the value of a field in the form that plan files use.
 func (p *Plan) text(name string) any {

@@ -5,33 +5,33 @@ import "fmt"
 // denseOnlyRefusals are of choices that only transport=dense allows. They come first, so
 // that their message names transport=dense.
 var denseOnlyRefusals = []refusal{
-	{"rule", func(p *Plan) bool { return p.Rule == LocalAdam && !p.dense() },
+	{"rule", func(p *Plan) bool { return p.Rule == LocalAdam && !p.SendsVectors() },
 		"rule=adam needs transport=dense"},
-	{"boxes", func(p *Plan) bool { return len(p.Boxes) > 0 && !p.dense() },
+	{"boxes", func(p *Plan) bool { return len(p.Boxes) > 0 && !p.SendsVectors() },
 		"boxes need transport=dense"},
-	{"estimator", func(p *Plan) bool { return p.Estimator == Surrogate && !p.dense() },
+	{"estimator", func(p *Plan) bool { return p.Estimator == Surrogate && !p.SendsVectors() },
 		"estimator=surrogate needs transport=dense"},
 }
 
 // denseRefusals are of choices that transport=dense excludes, or that it needs.
 var denseRefusals = []refusal{
-	{"dense_keep", func(p *Plan) bool { return p.dense() && p.DenseKeep < 2 },
+	{"dense_keep", func(p *Plan) bool { return p.SendsVectors() && p.DenseKeep < 2 },
 		"transport=dense needs 2 or more"},
-	{"dense_keep", func(p *Plan) bool { return !p.dense() && p.DenseKeep > 0 },
+	{"dense_keep", func(p *Plan) bool { return !p.SendsVectors() && p.DenseKeep > 0 },
 		"only transport=dense has it"},
-	{"dim", func(p *Plan) bool { return p.dense() && p.Object(0) > MaxDense },
+	{"dim", func(p *Plan) bool { return p.SendsVectors() && p.Object(0) > MaxDense },
 		"transport=dense allows 16777216 numbers"},
-	{"transport", func(p *Plan) bool { return p.dense() && p.Private() },
+	{"transport", func(p *Plan) bool { return p.SendsVectors() && p.Private() },
 		"transport=dense cannot be private"},
-	{"transport", func(p *Plan) bool { return p.dense() && p.Pool > 0 },
+	{"transport", func(p *Plan) bool { return p.SendsVectors() && p.Pool > 0 },
 		"transport=dense excludes a pool"},
-	{"transport", func(p *Plan) bool { return p.dense() && p.Distribution == Subspace },
+	{"transport", func(p *Plan) bool { return p.SendsVectors() && p.Distribution == Subspace },
 		"transport=dense excludes distribution=subspace"},
-	{"server_rule", func(p *Plan) bool { return p.dense() && p.ServerRule != ServerMean },
+	{"server_rule", func(p *Plan) bool { return p.SendsVectors() && p.ServerRule != ServerMean },
 		"transport=dense needs server_rule=mean"},
-	{"aggregator", func(p *Plan) bool { return p.dense() && p.Aggregator != WeightedMean },
+	{"aggregator", func(p *Plan) bool { return p.SendsVectors() && p.Aggregator != WeightedMean },
 		"transport=dense needs aggregator=weighted-mean"},
-	{"precision", func(p *Plan) bool { return p.dense() && p.Precision != Single },
+	{"precision", func(p *Plan) bool { return p.SendsVectors() && p.Precision != Single },
 		"transport=dense needs precision=single"},
 
 	{"max_scalar", func(p *Plan) bool { return p.MaxScalar < p.farthest() },
@@ -104,8 +104,6 @@ var surrogateRefusals = []refusal{
 	},
 		"correction=theory needs G above 0, other corrections have none"},
 }
-
-func (p *Plan) dense() bool { return p.Transport == DenseVectors }
 
 // farthest returns the largest absolute value that boxes allow a parameter; 0 without boxes.
 func (p *Plan) farthest() float32 {

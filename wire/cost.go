@@ -76,7 +76,7 @@ func (p *Plan) Cost(in CostInput) Cost {
 		c.Queries += p.PhaseQueries(phase, s.perturbations)
 		c.Record += len(s.records[i])
 		c.Down.add(received(announce, s.announcement(i, 0)))
-		if p.dense() {
+		if p.SendsVectors() {
 			s.addVector(&c, i, id)
 		} else {
 			s.addScalars(&c, i, id)

@@ -14,7 +14,7 @@ func (p *Plan) replicated() uint64 {
 // local is the number of vectors that a device has besides while it works: where
 // there is more than one step its own iterate and momentum, and its correction.
 func (p *Plan) local() uint64 {
-	if p.dense() {
+	if p.SendsVectors() {
 		return p.localDense()
 	}
 	if p.Steps <= 1 {
@@ -42,7 +42,7 @@ func (p *Plan) momenta() uint64 {
 // began, for what looks back; the pull; the correction and its terms.
 func (p *Plan) scratch() uint64 {
 	n := uint64(1)
-	if p.dense() {
+	if p.SendsVectors() {
 		return n // what its steps look back at are vectors
 	}
 	if p.Prox != 0 || p.ServerRule != ServerMean || p.Distribution == Subspace || p.Pool > 0 {
@@ -83,7 +83,7 @@ const exactSumBytes = 48
 // held is the bytes in which a coordinator has the scalars of a round's
 // contributors, so many of each: sums, or float32 where it keeps them.
 func (p *Plan) held(scalars uint64) uint64 {
-	if p.Transport == Relay || p.Aggregator == Median || p.Aggregator == TrimmedMean {
+	if p.HoldsReplies() {
 		return 4 * scalars * uint64(p.Target)
 	}
 	return exactSumBytes * scalars

@@ -55,9 +55,9 @@ func (s *sample) body(phase uint8) *Round {
 		Terms: []Term{{Scalars: s.blob(s.scalars(phase))}},
 	}
 	switch {
-	case p.dense():
+	case p.SendsVectors():
 		r.Terms, r.Object = nil, make(Bytes, ObjectLen)
-	case p.Transport == Relay:
+	case p.Transport.Relays():
 		s.relay(r)
 	case phase == 2:
 		r.Terms = append(r.Terms, Term{Back: 1, Scalars: s.blob(s.variate(phase))})
@@ -77,7 +77,7 @@ func (s *sample) relay(r *Round) {
 	for _, slot := range s.slots() {
 		term.Source = slot + 1
 		r.Terms = append(r.Terms, term)
-		if s.plan.Weights == BySamples {
+		if s.plan.RelaysWeights() {
 			r.Weights = append(r.Weights, s.plan.MaxWeight)
 		}
 	}

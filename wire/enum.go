@@ -108,19 +108,6 @@ const (
 	InverseSqrt StepDecay = 1
 )
 
-// Transport is what travels in a record.
-type Transport uint8
-
-const (
-	// Mean: the mean of the contributors' scalars along shared directions.
-	Mean Transport = 0
-	// Relay: every contributor's scalars, along the directions of its slot.
-	Relay Transport = 1
-	// DenseVectors: the digest of a vector, the mean of the contributors', which
-	// travels beside the record; see [Plan.Object].
-	DenseVectors Transport = 2
-)
-
 // Aggregator is how scalars of several devices become one.
 type Aggregator uint8
 
@@ -155,43 +142,6 @@ const (
 	// FZooS (6) with the vectors below algorithm 2.
 	ScaffoldMean Control = 2
 )
-
-// ServerRule is what becomes of a round's mean move delta = x_K - x_0, which
-// points downhill. Its letters are Plan's Server fields: step a, beta1 b1,
-// beta2 b2, epsilon e.
-type ServerRule uint8
-
-const (
-	// ServerMean: x = x_0 + delta, the mean of the local models.
-	ServerMean ServerRule = 0
-	// ServerSGD: x = x_0 + a delta.
-	ServerSGD ServerRule = 1
-	// ServerMomentum: m = b1 m + delta, x = x_0 + a m.
-	ServerMomentum ServerRule = 2
-	// ServerAdam: m = b1 m + (1-b1) delta, v = b2 v + (1-b2) delta^2,
-	// x = x_0 + a m/sqrt(v + e); ZO-AdaFL (2)-(4).
-	ServerAdam ServerRule = 3
-	// ServerAMSGrad: as ServerAdam, with the largest v so far in (4); ZO-AdaFL,
-	// algorithm 1, line 16.
-	ServerAMSGrad ServerRule = 4
-	// ServerYogi: as ServerAdam with v -= (1-b2) delta^2 sign(v - delta^2).
-	ServerYogi ServerRule = 5
-	// ServerSign: x = x_0 + a sign(delta).
-	ServerSign ServerRule = 6
-)
-
-// Moments is how many vectors the rule keeps: m, v, the largest v.
-func (v ServerRule) Moments() int {
-	switch v {
-	case ServerMomentum:
-		return 1
-	case ServerAdam, ServerYogi:
-		return 2
-	case ServerAMSGrad:
-		return 3
-	}
-	return 0
-}
 
 // Precision is the width of the scalars that travel.
 type Precision uint8
@@ -238,10 +188,8 @@ var (
 	initialNames      = []string{"seeded", "given"}
 	fillNames         = []string{"zero", "uniform", "normal"}
 	stepDecayNames    = []string{"constant", "inverse-sqrt"}
-	transportNames    = []string{"mean", "relay", "dense"}
 	aggregatorNames   = []string{"weighted-mean", "median", "trimmed-mean", "clipped-mean"}
 	controlNames      = []string{"none", "scaffold-1", "scaffold-2"}
-	serverRuleNames   = []string{"mean", "sgd", "momentum", "adam", "amsgrad", "yogi", "sign"}
 	precisionNames    = []string{"single", "half"}
 	weightsNames      = []string{"equal", "samples"}
 	rosterNames       = []string{"dense", "open"}
@@ -255,10 +203,8 @@ func (v Rule) String() string         { return enumName(ruleNames, int(v)) }
 func (v Initial) String() string      { return enumName(initialNames, int(v)) }
 func (v Fill) String() string         { return enumName(fillNames, int(v)) }
 func (v StepDecay) String() string    { return enumName(stepDecayNames, int(v)) }
-func (v Transport) String() string    { return enumName(transportNames, int(v)) }
 func (v Aggregator) String() string   { return enumName(aggregatorNames, int(v)) }
 func (v Control) String() string      { return enumName(controlNames, int(v)) }
-func (v ServerRule) String() string   { return enumName(serverRuleNames, int(v)) }
 func (v Precision) String() string    { return enumName(precisionNames, int(v)) }
 func (v Weights) String() string      { return enumName(weightsNames, int(v)) }
 func (v Roster) String() string       { return enumName(rosterNames, int(v)) }

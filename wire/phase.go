@@ -51,33 +51,14 @@ func (p *Plan) stepQueries(perturbations uint32) uint64 {
 	return 2 * uint64(perturbations)
 }
 
-// Object returns the elements of the vector that devices send in a phase of a run
-// with [DenseVectors], and that the record's is the mean of, 0 for other transports:
-//
-//	phase 0: x; of ScaffoldMean 2d, x and then c_i, the mean of the device's estimates
-//	phase 1: of ScaffoldPoint c_i, the estimate at the round's first point; of Surrogate x
-//	phase 2: of ScaffoldPoint x; of Surrogate w, [Plan.Features]
-func (p *Plan) Object(phase uint8) uint64 {
-	switch {
-	case p.Transport != DenseVectors:
-		return 0
-	case p.Estimator == Surrogate && phase == 2:
-		return uint64(p.Features)
-	case p.Control == ScaffoldMean:
-		return 2 * p.Dim
-	}
-	return p.Dim
-}
-
 // Vectors returns how many vectors of d elements every replica has: x and what
 // the rules keep. Of [DenseVectors] a local rule's are the device's own.
 func (p *Plan) Vectors() int {
 	n := 1 + p.ServerRule.Moments() + 2*int(p.SubspaceMoves)
-	dense := p.Transport == DenseVectors
-	if p.Rule != SGD && !dense {
+	if p.Rule != SGD && !p.SendsVectors() {
 		n++
 	}
-	if p.Control == ScaffoldMean || p.Control != NoControl && dense {
+	if p.Control == ScaffoldMean || p.Control != NoControl && p.SendsVectors() {
 		n++
 	}
 	return n

@@ -139,7 +139,7 @@ func (p *Plan) checkSegments() error {
 }
 
 func (p *Plan) checkEstimator() error {
-	if p.dense() {
+	if p.SendsVectors() {
 		return nil // scalars stay at home
 	}
 	most := uint64(p.Steps) * uint64(p.MaxPerturbations())
