@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client/internal/seal"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
 )
@@ -85,7 +86,7 @@ func (c *Client) openSnapshot() error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
-	case errors.Is(err, replica.ErrState), errors.Is(err, errSealed):
+	case errors.Is(err, replica.ErrState), errors.Is(err, seal.ErrFile):
 		return c.discard(itemSnapshot, err)
 	case err != nil:
 		return c.stored(itemSnapshot, err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client/internal/seal"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
 )
@@ -99,7 +100,7 @@ func (c *Client) takeSnapshot(ctx context.Context, last uint64, live path) error
 		s.distrust = true // who may not ask replays
 	case err == nil, ctx.Err() != nil, fatal(err):
 		return err
-	case errors.Is(err, errSnapshot), errors.Is(err, replica.ErrState), errors.Is(err, errSealed):
+	case errors.Is(err, errSnapshot), errors.Is(err, replica.ErrState), errors.Is(err, seal.ErrFile):
 		s.download = nil
 		s.strikes++
 	case errors.Is(err, errNoSnapshot):
@@ -171,7 +172,7 @@ func (c *Client) newDownload(offer *wire.SnapshotReply, size uint64, record []by
 	if !c.seals() {
 		return d, nil
 	}
-	u, err := newUnsealer(d.loader, c.cfg.RunKey, offer.Size)
+	u, err := seal.NewOpener(d.loader, c.cfg.RunKey, offer.Size)
 	d.to = u
 	return d, err
 }

@@ -3,6 +3,7 @@ package client
 import (
 	"io"
 
+	"github.com/zofl/zofl/client/internal/seal"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -34,7 +35,7 @@ func (c *Client) saveSnapshot(w io.Writer) error {
 	if !c.seals() {
 		return c.replica.Save(w, c.history())
 	}
-	s, err := newSealer(w, c.cfg.RunKey)
+	s, err := seal.NewWriter(w, c.cfg.RunKey)
 	if err != nil {
 		return err
 	}
@@ -53,7 +54,7 @@ func (c *Client) content(r *io.SectionReader) io.Reader {
 	if !c.seals() {
 		return r
 	}
-	return newUnsealReader(r, c.cfg.RunKey, uint64(r.Size()))
+	return seal.NewReader(r, c.cfg.RunKey, uint64(r.Size()))
 }
 
 // contentSize returns the length of the state file in a snapshot of size bytes; false:
@@ -62,5 +63,5 @@ func (c *Client) contentSize(size uint64) (uint64, bool) {
 	if !c.seals() {
 		return size, true
 	}
-	return plainSize(size)
+	return seal.PlainSize(size)
 }

@@ -1,4 +1,4 @@
-package client
+package seal
 
 import (
 	"bytes"
@@ -16,11 +16,11 @@ import (
 
 var runKey = bytes.Repeat([]byte{5}, 32)
 
-// sealed returns a sealed file of a plain one, which is written in pieces.
+// sealed seals a plain file, written in pieces.
 func sealed(t testing.TB, plain []byte, piece int) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	s, err := newSealer(&b, runKey)
+	s, err := NewWriter(&b, runKey)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,10 +35,10 @@ func sealed(t testing.TB, plain []byte, piece int) []byte {
 	return b.Bytes()
 }
 
-// unsealed returns what comes of a file in pieces.
+// unsealed opens a sealed file, written in pieces.
 func unsealed(file, key []byte, size uint64, piece int) ([]byte, error) {
 	var b bytes.Buffer
-	u, err := newUnsealer(&b, key, size)
+	u, err := NewOpener(&b, key, size)
 	if err != nil {
 		return nil, err
 	}
@@ -60,57 +60,61 @@ func content(n int) []byte {
 	return b
 }
 
-// What was sealed comes out again, whatever the pieces, and is as long as the sizes
-// say; and a reader of the file gives the same.
+// A sealed file opens to what was sealed, in whatever pieces both are written, and has
+// the length that Size and PlainSize say. A Reader gives the same content.
 func TestSeal(t *testing.T) {
-	for _, n := range []int{1, 2, chunkLen - 1, chunkLen, chunkLen + 1, 2*chunkLen - 1, 2 * chunkLen, 3*chunkLen + 7} {
+	lengths := []int{
+		1, 2, chunkLen - 1, chunkLen, chunkLen + 1, 2*chunkLen - 1, 2 * chunkLen, 3*chunkLen + 7,
+	}
+	for _, n := range lengths {
 		plain := content(n)
 		for _, piece := range []int{1 << 20, chunkLen, sealedFull, 1000, 7} {
 			file := sealed(t, plain, piece)
-			if got := sealedSize(uint64(n)); got != uint64(len(file)) {
-				t.Errorf("%d bytes: sealed %d, sealedSize says %d", n, len(file), got)
+			if got := Size(uint64(n)); got != uint64(len(file)) {
+				t.Errorf("%d bytes: sealed %d, Size says %d", n, len(file), got)
 			}
-			if got, ok := plainSize(uint64(len(file))); got != uint64(n) || !ok {
-				t.Errorf("%d bytes: plainSize says %d, %v", n, got, ok)
+			if got, ok := PlainSize(uint64(len(file))); got != uint64(n) || !ok {
+				t.Errorf("%d bytes: PlainSize says %d, %v", n, got, ok)
 			}
 			if got, err := unsealed(file, runKey, uint64(len(file)), piece); !bytes.Equal(got, plain) || err != nil {
 				t.Errorf("%d bytes in pieces of %d: got %d, %v", n, piece, len(got), err)
 			}
-			r := newUnsealReader(bytes.NewReader(file), runKey, uint64(len(file)))
+			r := NewReader(bytes.NewReader(file), runKey, uint64(len(file)))
 			if got, err := io.ReadAll(r); !bytes.Equal(got, plain) || err != nil {
 				t.Errorf("%d bytes read: got %d, %v", n, len(got), err)
 			}
 		}
 	}
-	if a, b := sealed(t, content(5), 5), sealed(t, content(5), 5); bytes.Equal(a[:sealHead], b[:sealHead]) || bytes.Equal(a[sealHead:], b[sealHead:]) {
+	a, b := sealed(t, content(5), 5), sealed(t, content(5), 5)
+	if bytes.Equal(a[:headLen], b[:headLen]) || bytes.Equal(a[headLen:], b[headLen:]) {
 		t.Error("two files have one salt")
 	}
 }
 
-// No size is taken for that of a sealed file but those that files have.
+// PlainSize accepts exactly the lengths that sealed files have.
 func TestSealedSizes(t *testing.T) {
 	sizes := map[uint64]uint64{}
 	for n := uint64(1); n < 3*chunkLen; n++ {
-		sizes[sealedSize(n)] = n
+		sizes[Size(n)] = n
 	}
 	for size := range uint64(3 * chunkLen) {
-		got, ok := plainSize(size)
+		got, ok := PlainSize(size)
 		if want, is := sizes[size]; ok != is || is && got != want {
 			t.Fatalf("%d bytes: %d, %v, want %d, %v", size, got, ok, want, is)
 		}
 	}
 }
 
-// A changed bit anywhere, another key, chunks cut off, moved, repeated or of another
-// file are found out, and nothing of the chunk at fault comes out.
+// An Opener detects a changed bit, another key, and chunks that were cut off, moved,
+// repeated or taken from another file. It passes nothing of the faulty chunk on.
 func TestSealedDamage(t *testing.T) {
 	plain := content(3*chunkLen + 100)
 	file, other := sealed(t, plain, 1<<20), sealed(t, plain, 1<<20)
 	chunk := func(file []byte, i int) []byte {
-		return file[sealHead+i*sealedFull : min(len(file), sealHead+(i+1)*sealedFull)]
+		return file[headLen+i*sealedFull : min(len(file), headLen+(i+1)*sealedFull)]
 	}
 	join := func(parts ...[]byte) []byte { return slices.Concat(parts...) }
-	head := file[:sealHead]
+	head := file[:headLen]
 	tests := map[string][]byte{
 		"cut off behind a chunk": join(head, chunk(file, 0), chunk(file, 1)),
 		"a chunk left out":       join(head, chunk(file, 0), chunk(file, 2), chunk(file, 3)),
@@ -121,7 +125,7 @@ func TestSealedDamage(t *testing.T) {
 	}
 	for name, b := range tests {
 		got, err := unsealed(b, runKey, uint64(len(b)), 1000)
-		if !errors.Is(err, errSealed) || !bytes.Equal(got, plain[:len(got)]) || len(got)%chunkLen != 0 {
+		if !errors.Is(err, ErrFile) || !bytes.Equal(got, plain[:len(got)]) || len(got)%chunkLen != 0 {
 			t.Errorf("%s: %d bytes, %v", name, len(got), err)
 		}
 	}
@@ -129,22 +133,22 @@ func TestSealedDamage(t *testing.T) {
 		b := slices.Clone(file)
 		b[at] ^= 1
 		got, err := unsealed(b, runKey, uint64(len(b)), 5000)
-		if !errors.Is(err, errSealed) || !bytes.Equal(got, plain[:len(got)]) {
+		if !errors.Is(err, ErrFile) || !bytes.Equal(got, plain[:len(got)]) {
 			t.Errorf("byte %d: %d bytes, %v", at, len(got), err)
 		}
 	}
-	if _, err := unsealed(file, bytes.Repeat([]byte{6}, 32), uint64(len(file)), 1000); !errors.Is(err, errSealed) {
+	if _, err := unsealed(file, bytes.Repeat([]byte{6}, 32), uint64(len(file)), 1000); !errors.Is(err, ErrFile) {
 		t.Errorf("another key: %v", err)
 	}
-	if _, err := unsealed(append(slices.Clone(file), 0), runKey, uint64(len(file)), 1<<20); !errors.Is(err, errSealed) {
+	if _, err := unsealed(append(slices.Clone(file), 0), runKey, uint64(len(file)), 1<<20); !errors.Is(err, ErrFile) {
 		t.Errorf("a byte more: %v", err)
 	}
-	if _, err := newUnsealer(io.Discard, runKey, 12); !errors.Is(err, errSealed) {
+	if _, err := NewOpener(io.Discard, runKey, 12); !errors.Is(err, ErrFile) {
 		t.Errorf("12 bytes: %v", err)
 	}
 }
 
-// TestSealedAsWritten opens a file as SEALED.md says, with nothing of seal.go.
+// TestSealedAsWritten opens a file as SEALED.md says, with none of this package's code.
 func TestSealedAsWritten(t *testing.T) {
 	plain := content(16384 + 3)
 	file := sealed(t, plain, 999)
@@ -174,9 +178,9 @@ func TestSealedAsWritten(t *testing.T) {
 	}
 }
 
-// Sealing and opening take a chunk or two, whatever the length.
+// Sealing and opening hold a chunk or two, however long the file is.
 func TestSealDoesNotAllocate(t *testing.T) {
-	s, err := newSealer(io.Discard, runKey)
+	s, err := NewWriter(io.Discard, runKey)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +189,7 @@ func TestSealDoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations to seal", n)
 	}
 	file := sealed(t, content(100*chunkLen), 1<<20)
-	u, err := newUnsealer(io.Discard, runKey, uint64(len(file)))
+	u, err := NewOpener(io.Discard, runKey, uint64(len(file)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,10 +203,10 @@ func TestSealDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// BenchmarkSeal is what sealing costs beside writing.
+// BenchmarkSeal measures what sealing adds to writing.
 func BenchmarkSeal(b *testing.B) {
 	block := content(chunkLen)
-	s, err := newSealer(io.Discard, runKey)
+	s, err := NewWriter(io.Discard, runKey)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,0 +1,106 @@
+package seal
+
+import (
+	"bytes"
+	"crypto/cipher"
+	"fmt"
+	"io"
+)
+
+// An Opener takes a sealed file in pieces, through Write, and writes its content to
+// another writer. It passes a chunk on only once the whole chunk is authenticated, and
+// nothing after an error.
+type Opener struct {
+	w      io.Writer
+	runKey []byte
+	left   uint64 // bytes of the file still to come
+	cipher cipher.AEAD
+	number uint64
+	nonce  [12]byte
+	part   []byte // received bytes of the head or the next chunk
+	plain  []byte
+	err    error
+}
+
+// NewOpener returns an Opener of a sealed file of size bytes. The error is [ErrFile].
+func NewOpener(w io.Writer, runKey []byte, size uint64) (*Opener, error) {
+	if _, ok := PlainSize(size); !ok {
+		return nil, fmt.Errorf("%w: %d bytes", ErrFile, size)
+	}
+	return &Opener{
+		w: w, runKey: runKey, left: size,
+		part: make([]byte, 0, sealedFull), plain: make([]byte, 0, chunkLen),
+	}, nil
+}
+
+// Write implements io.Writer.
+func (u *Opener) Write(p []byte) (written int, err error) {
+	for written < len(p) && u.err == nil {
+		n := copy(u.part[len(u.part):u.next()], p[written:])
+		if n == 0 {
+			u.err = fmt.Errorf("%w: bytes after the end", ErrFile)
+			break
+		}
+		u.part = u.part[:len(u.part)+n]
+		written += n
+		if len(u.part) == u.next() {
+			u.left -= uint64(len(u.part))
+			u.err = u.open()
+			u.part = u.part[:0]
+		}
+	}
+	return written, u.err
+}
+
+// next returns the length of the next part: the head or a chunk.
+func (u *Opener) next() int {
+	if u.cipher == nil {
+		return headLen
+	}
+	return int(min(u.left, sealedFull))
+}
+
+// open opens the part, now that all of it came, and passes its content on.
+func (u *Opener) open() error {
+	if u.cipher == nil {
+		if string(u.part[:len(magic)]) != magic {
+			return fmt.Errorf("%w: it begins with %q, want %q", ErrFile, u.part[:len(magic)], magic)
+		}
+		u.cipher = chunkCipher(u.runKey, u.part[len(magic):])
+		return nil
+	}
+	plain, err := u.cipher.Open(u.plain[:0], chunkNonce(&u.nonce, u.number, u.left == 0), u.part, nil)
+	if err != nil {
+		return fmt.Errorf("%w: chunk %d", ErrFile, u.number)
+	}
+	u.number++
+	_, err = u.w.Write(plain)
+	return err
+}
+
+// A Reader reads the content of a sealed file.
+type Reader struct {
+	sealed io.Reader
+	to     *Opener
+	plain  bytes.Buffer
+	err    error
+}
+
+// NewReader returns a Reader of a sealed file of size bytes. Read returns [ErrFile] where
+// the file is none.
+func NewReader(sealed io.Reader, runKey []byte, size uint64) *Reader {
+	r := &Reader{sealed: sealed}
+	r.to, r.err = NewOpener(&r.plain, runKey, size)
+	return r
+}
+
+// Read implements io.Reader.
+func (r *Reader) Read(p []byte) (int, error) {
+	for r.plain.Len() == 0 && r.err == nil {
+		_, r.err = io.CopyN(r.to, r.sealed, sealedFull)
+	}
+	if r.plain.Len() > 0 {
+		return r.plain.Read(p)
+	}
+	return 0, r.err
+}

@@ -1,0 +1,122 @@
+// Package seal encrypts and authenticates a file chunk by chunk, so that whoever stores
+// or relays it learns only its length and cannot change it unnoticed. A private run's
+// snapshots are sealed under its run key; SEALED.md gives every byte of the format.
+package seal
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"io"
+)
+
+// A sealed file is magic, a random salt, and chunks of the plain file. Each chunk is
+// encrypted and authenticated under a key derived for this file.
+const (
+	magic      = "zofl sealed 1\n"
+	saltLen    = 16
+	headLen    = len(magic) + saltLen
+	chunkLen   = 16 << 10 // plain bytes of a chunk; the last has 1 to chunkLen
+	chunkTag   = 16       // bytes that sealing adds to a chunk
+	sealedFull = chunkLen + chunkTag
+)
+
+// ErrFile: a sealed file is damaged, or was sealed under another run key.
+var ErrFile = errors.New("bad sealed file: damaged, or sealed under another run key")
+
+// Size returns the length of the sealed form of a plain file of that length.
+func Size(plain uint64) uint64 {
+	return uint64(headLen) + plain + chunkTag*((plain+chunkLen-1)/chunkLen)
+}
+
+// PlainSize returns the length of a sealed file's content. ok is false where no sealed
+// file has the given length.
+func PlainSize(sealed uint64) (plain uint64, ok bool) {
+	if sealed < uint64(headLen) {
+		return 0, false
+	}
+	body := sealed - uint64(headLen)
+	plain = body - min(body, chunkTag*((body+sealedFull-1)/sealedFull))
+	return plain, plain > 0 && Size(plain) == sealed
+}
+
+// chunkCipher returns the cipher of the file with a given salt.
+func chunkCipher(runKey, salt []byte) cipher.AEAD {
+	h := hmac.New(sha256.New, runKey)
+	h.Write([]byte("zofl/1 snapshot\x00"))
+	h.Write(salt)
+	block, err := aes.NewCipher(h.Sum(nil))
+	if err != nil {
+		panic("seal: internal error: " + err.Error())
+	}
+	gcm, err := cipher.NewGCM(block)
+	if err != nil {
+		panic("seal: internal error: " + err.Error())
+	}
+	return gcm
+}
+
+// chunkNonce is LE64 of the chunk's number, then LE32 1 for the last chunk and 0 for
+// others. So the chunks of a file have different nonces, and nobody can move a chunk or
+// cut the file off.
+func chunkNonce(nonce *[12]byte, number uint64, last bool) []byte {
+	binary.LittleEndian.PutUint64(nonce[:], number)
+	if nonce[8] = 0; last {
+		nonce[8] = 1
+	}
+	return nonce[:]
+}
+
+// A Writer seals what is written to it. Close seals the last chunk.
+type Writer struct {
+	w      io.Writer
+	cipher cipher.AEAD
+	number uint64
+	nonce  [12]byte
+	plain  []byte // plain bytes of the next chunk
+	sealed []byte
+}
+
+// NewWriter returns a Writer after it wrote the head of a sealed file to w.
+func NewWriter(w io.Writer, runKey []byte) (*Writer, error) {
+	var head [headLen]byte
+	salt := head[copy(head[:], magic):]
+	rand.Read(salt) // never fails
+	if _, err := w.Write(head[:]); err != nil {
+		return nil, err
+	}
+	return &Writer{
+		w: w, cipher: chunkCipher(runKey, salt),
+		plain: make([]byte, 0, chunkLen), sealed: make([]byte, 0, sealedFull),
+	}, nil
+}
+
+// Write implements io.Writer.
+func (s *Writer) Write(p []byte) (written int, err error) {
+	for written < len(p) {
+		// A full chunk waits for the next byte, because it may be the last one.
+		if len(s.plain) == chunkLen {
+			if err := s.seal(false); err != nil {
+				return written, err
+			}
+		}
+		n := copy(s.plain[len(s.plain):chunkLen], p[written:])
+		s.plain = s.plain[:len(s.plain)+n]
+		written += n
+	}
+	return written, nil
+}
+
+// Close seals the remaining bytes as the last chunk. It does not close the underlying
+// writer.
+func (s *Writer) Close() error { return s.seal(true) }
+
+func (s *Writer) seal(last bool) error {
+	_, err := s.w.Write(s.cipher.Seal(s.sealed[:0], chunkNonce(&s.nonce, s.number, last), s.plain, nil))
+	s.number, s.plain = s.number+1, s.plain[:0]
+	return err
+}
