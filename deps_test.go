@@ -32,10 +32,11 @@ var allowed = map[string][]string{
 		module + "/prng/...", module + "/mathx/...", module + "/wire/...",
 		"github.com/vmihailenco/msgpack/v5/...",
 	},
-	"bus":           {module + "/bus/...", "github.com/nats-io/nats.go/..."},
-	"internal/disk": {module + "/internal/disk/..."},
-	"client":        shellImports("client"),
-	"coordinator":   shellImports("coordinator"),
+	"bus":               {module + "/bus/...", "github.com/nats-io/nats.go/..."},
+	"internal/disk":     {module + "/internal/disk/..."},
+	"internal/dirstore": {module + "/internal/disk/..."},
+	"client":            shellImports("client"),
+	"coordinator":       shellImports("coordinator"),
 }
 
 // shellImports is what client and coordinator may import: the packages below
@@ -44,7 +45,7 @@ func shellImports(own string) []string {
 	return []string{
 		module + "/prng/...", module + "/mathx/...", module + "/wire/...",
 		module + "/bus/...", module + "/internal/disk",
-		module + "/internal/parallel", module + "/" + own + "/...",
+		module + "/internal/dirstore", module + "/internal/parallel", module + "/" + own + "/...",
 		"github.com/nats-io/nats.go/...",
 	}
 }

@@ -1,8 +1,11 @@
 package client
 
 import (
-	"errors"
+	"fmt"
 	"io"
+
+	"github.com/zofl/zofl/internal/dirstore"
+	"github.com/zofl/zofl/internal/disk"
 )
 
 // A Store keeps what a device needs after it was killed, as items of bytes by
@@ -41,5 +44,19 @@ type SharedStore interface {
 	Changed() bool
 }
 
-// ErrStoreLocked: another process has the store open. Two devices need two.
-var ErrStoreLocked = errors.New("store is in use by another process")
+// ErrStoreLocked: another process has the store open. Two devices need two stores.
+var ErrStoreLocked = dirstore.ErrLocked
+
+// OpenStore opens the store in a folder of its own, and makes the folder if there is
+// none. Each item is a file of its name; one that was set aside has ".bad" added.
+// Saving needs room for the old and the new item.
+//
+// Names of items have 1 to 32 of a-z 0-9 - _. Errors match [ErrStoreLocked], or
+// are those of the file system.
+func OpenStore(dir string) (Store, error) {
+	s, err := dirstore.Open(disk.OS, dir)
+	if err != nil {
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	return s, nil
+}

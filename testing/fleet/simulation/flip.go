@@ -4,8 +4,8 @@ import (
 	"io"
 	"math"
 
-	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/internal/dirstore"
 )
 
 // flip changes a bit of the state that a device keeps while it is down, as a
@@ -35,7 +35,7 @@ func (w *world) flip(*party) bool {
 
 // rewrite flips a bit of a parameter in a party's checkpoint.
 func (w *world) rewrite(p *party) error {
-	store, err := client.OpenStoreOn(p.disk, storeDir)
+	store, err := dirstore.Open(p.disk, storeDir)
 	if err != nil {
 		return err
 	}

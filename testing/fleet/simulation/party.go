@@ -7,6 +7,7 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/internal/dirstore"
 	"github.com/zofl/zofl/internal/disk/disktest"
 )
 
@@ -173,7 +174,7 @@ func (d *device) live(p *process) error {
 		cfg.Objective, cfg.Horizon = d.objective, d.w.scenario.horizon
 	}
 	if d.w.scenario.stored {
-		store, err := client.OpenStoreOn(gate{d.party.disk, p}, storeDir)
+		store, err := dirstore.Open(gate{d.party.disk, p}, storeDir)
 		if err != nil {
 			return err
 		}

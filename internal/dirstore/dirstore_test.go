@@ -1,4 +1,4 @@
-package client_test
+package dirstore_test
 
 import (
 	"errors"
@@ -11,21 +11,21 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/internal/dirstore"
 	"github.com/zofl/zofl/internal/disk"
 	"github.com/zofl/zofl/internal/disk/disktest"
 )
 
-func openDir(t testing.TB, fsys disk.FS, dir string) client.Store {
+func openDir(t testing.TB, fsys disk.FS, dir string) *dirstore.Store {
 	t.Helper()
-	s, err := client.OpenStoreOn(fsys, dir)
+	s, err := dirstore.Open(fsys, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func saveText(s client.Store, item, text string) error {
+func saveText(s *dirstore.Store, item, text string) error {
 	return s.Save(item, func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err
@@ -33,7 +33,7 @@ func saveText(s client.Store, item, text string) error {
 }
 
 // textOf returns an item, and "" if there is none.
-func textOf(t testing.TB, s client.Store, item string) string {
+func textOf(t testing.TB, s *dirstore.Store, item string) string {
 	t.Helper()
 	var text []byte
 	err := s.Load(item, func(r *io.SectionReader) (err error) {
@@ -46,13 +46,11 @@ func textOf(t testing.TB, s client.Store, item string) string {
 	return string(text)
 }
 
-func TestDirStore(t *testing.T) {
+// What was saved is there when the store is opened again.
+func TestStore(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "store")
-	for i, open := range []func() (client.Store, error){
-		func() (client.Store, error) { return client.OpenStore(dir) },
-		func() (client.Store, error) { return client.OpenStoreOn(disk.OS, dir) },
-	} {
-		s, err := open()
+	for i := range 2 {
+		s, err := dirstore.Open(disk.OS, dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,8 +83,8 @@ func TestDirStore(t *testing.T) {
 func TestDirStoreIsLocked(t *testing.T) {
 	dir := t.TempDir()
 	s := openDir(t, disk.OS, dir)
-	_, err := client.OpenStore(dir)
-	if !errors.Is(err, client.ErrStoreLocked) || !strings.Contains(err.Error(), "folder of its own") {
+	_, err := dirstore.Open(disk.OS, dir)
+	if !errors.Is(err, dirstore.ErrLocked) || !strings.Contains(err.Error(), "folder of its own") {
 		t.Errorf("second open: %v, want ErrStoreLocked and what to do", err)
 	}
 	if err := s.Close(); err != nil {
@@ -195,7 +193,7 @@ func (y *diary) run(d *disktest.Disk) {
 		if i == 0 || i == 3 {
 			y.open(d)
 		}
-		s, err := client.OpenStoreOn(d, "a/store")
+		s, err := dirstore.Open(d, "a/store")
 		if err != nil {
 			y.errs = append(y.errs, err)
 			continue
@@ -214,7 +212,7 @@ func (y *diary) run(d *disktest.Disk) {
 
 // open opens the store and closes it.
 func (y *diary) open(d *disktest.Disk) {
-	s, err := client.OpenStoreOn(d, "a/store")
+	s, err := dirstore.Open(d, "a/store")
 	if err == nil {
 		err = s.Close()
 	}
