@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zofl/zofl/client/internal/shelf"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -35,7 +36,8 @@ func TestBatch(t *testing.T) {
 			c := newStepper(t, newNull(dim, 1, 1), 1, func(p *wire.Plan) { p.DigestEvery = tt.every }).c
 			if tt.snaps > 0 {
 				c.cfg.Passive = &Passive{SnapshotEvery: tt.snaps}
-				c.keeper.store = noStore{}
+				c.shelf = shelf.New(shelf.Config{Store: noStore{}, Logger: c.cfg.Logger})
+				c.server.shelf = c.shelf
 			}
 			live, last := c.course.path(131), uint64(131)
 			for i, record := range records {

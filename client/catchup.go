@@ -84,9 +84,9 @@ func (c *Client) startOver(checkpoint bool) error {
 	case fault == nil:
 	case errors.Is(fault, replica.ErrState):
 		c.keeper.kept = mark{}
-		fault = c.discard(itemCheckpoint, fault)
+		fault = c.shelf.Discard(itemCheckpoint, fault)
 	default:
-		fault = c.stored(itemCheckpoint, fault)
+		fault = c.shelf.Check(itemCheckpoint, fault)
 	}
 	if err == nil {
 		c.digestIfDue(c.replica.N())

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/zofl/zofl/client/internal/shelf"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
 )
@@ -48,10 +49,11 @@ type Client struct {
 	course    course
 	unproven  uint64 // record of the snapshot that the state began with, until a reference agrees; 0: none
 	keeper    keeper
+	shelf     *shelf.Shelf
 	digests   digests
 	repair    repair
 	snapshots snapshots
-	serving   serving
+	server    *snapshotServer
 	pace      pace
 	batch     batch
 	decoded   wire.Record // in a catch-up: the record looked at
@@ -81,7 +83,11 @@ func New(cfg Config) (*Client, error) {
 	c.streams, _ = cfg.Objective.(Streaming)
 	c.batched, _ = cfg.Objective.(Batched)
 	c.replica = c.blank()
-	c.keeper = keeper{store: cfg.Store, failing: map[string]bool{}}
+	c.shelf = shelf.New(shelf.Config{
+		Store: cfg.Store, Run: cfg.Run, ID: cfg.ID, Logger: cfg.Logger,
+		Report: func(err error) error { return c.record(Progress{State: c.state, Err: err}) },
+	})
+	c.server = &snapshotServer{shelf: c.shelf, bus: cfg.Bus, log: cfg.Logger}
 	return c, nil
 }
 
@@ -142,7 +148,7 @@ func (c *Client) record(p Progress) error {
 	c.last = max(c.last, c.replica.N())
 	p.N, p.Last, p.Round = c.replica.N(), c.last, c.replica.Rounds()
 	p.Phase = c.replica.Phase()
-	p.Queries, p.Refused = c.est.queries, c.inbox.refusals()
+	p.Queries, p.Refused = c.est.queries, c.inbox.refusals()+c.server.refusals()
 	if p.Err != nil {
 		p.Err = fmt.Errorf("client: %w", p.Err)
 	}

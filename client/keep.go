@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"sync"
 	"time"
 
+	"github.com/zofl/zofl/client/internal/shelf"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
 )
@@ -19,7 +19,6 @@ const (
 	itemReply      = "reply"      // the last contribution, to send again
 	itemUpload     = "upload"     // that of a dense run
 	itemVariates   = "variates"   // contributions that records counted, of scaffold-2
-	itemSnapshot   = "snapshot"   // of a passive replica: the state, for others
 	itemControl    = "control"    // of scaffold-2 with dense transport: c_i
 	itemTrajectory = "trajectory" // of a surrogate: the losses that it knows, and w_i
 )
@@ -27,7 +26,7 @@ const (
 // ErrStore: the [Store] could not be written or read, or held what could not be
 // used. The client goes on in memory, and tries again at the next occasion; see
 // [Progress].Err.
-var ErrStore = errors.New("store")
+var ErrStore = shelf.ErrStore
 
 // A mark is a place in the log.
 type mark struct {
@@ -37,36 +36,12 @@ type mark struct {
 
 // A keeper knows what the store holds.
 //
-// Invariants:
-//  1. kept, if not 0, is the record of the checkpoint in the store.
-//  2. failing has the items whose last use failed; that was told once.
+// Invariant: kept, if not 0, is the record of the checkpoint in the store.
 type keeper struct {
-	kept    mark
-	tried   uint64    // record of the last attempt to keep a checkpoint
-	at      time.Time // of that attempt, or when there was nothing to keep
-	failing map[string]bool
-	opened  bool // what an earlier process left was looked at
-
-	mu    sync.Mutex // one use of store at a time: Run's, and answers of a passive replica
-	store Store      // nil: nothing is kept
-}
-
-func (k *keeper) save(item string, write func(io.Writer) error) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.store.Save(item, write)
-}
-
-func (k *keeper) load(item string, read func(*io.SectionReader) error) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.store.Load(item, read)
-}
-
-func (k *keeper) setAside(item string) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.store.SetAside(item)
+	kept   mark
+	tried  uint64    // record of the last attempt to keep a checkpoint
+	at     time.Time // of that attempt, or when there was nothing to keep
+	opened bool      // what an earlier process left was looked at
 }
 
 // place returns the mark of the replica.
@@ -105,40 +80,16 @@ func (c *Client) keep() error {
 		return err
 	}
 	// The end of an unproven state is still to be replayed, and objects to be fetched.
-	if k.store == nil || here.n == 0 || k.kept == here || c.unproven > 0 && c.replica.Ended() != nil ||
+	if !c.shelf.Keeps() || here.n == 0 || k.kept == here || c.unproven > 0 && c.replica.Ended() != nil ||
 		len(c.replica.Missing()) > 0 {
 		return nil
 	}
 	k.tried = here.n
-	err := k.save(itemCheckpoint, func(w io.Writer) error { return c.replica.Save(w, c.history()) })
+	err := c.shelf.Save(itemCheckpoint, func(w io.Writer) error { return c.replica.Save(w, c.history()) })
 	if err == nil {
 		k.kept = here
 	}
-	return c.stored(itemCheckpoint, err)
-}
-
-// stored says once that the store failed with an item, until it works again.
-func (c *Client) stored(item string, err error) error {
-	k := &c.keeper
-	switch {
-	case err == nil && k.failing[item]:
-		delete(k.failing, item)
-		c.cfg.Logger.Info("the store works again", "item", item)
-	case err != nil && !k.failing[item]:
-		k.failing[item] = true
-		c.cfg.Logger.Error("the store failed, going on in memory", "item", item, "err", err)
-		return c.record(Progress{State: c.state, Err: fmt.Errorf("%w: %s: %w", ErrStore, item, err)})
-	}
-	return nil
-}
-
-// discard sets an item aside that cannot be used, and says so.
-func (c *Client) discard(item string, fault error) error {
-	if err := c.keeper.setAside(item); err != nil {
-		fault = fmt.Errorf("%w; setting it aside: %w", fault, err)
-	}
-	c.cfg.Logger.Error("set aside", "item", item, "err", fault)
-	return c.record(Progress{State: c.state, Err: fmt.Errorf("%w: %s set aside: %w", ErrStore, item, fault)})
+	return c.shelf.Check(itemCheckpoint, err)
 }
 
 // open takes what an earlier process left in the store: its checkpoint, its last
@@ -146,13 +97,13 @@ func (c *Client) discard(item string, fault error) error {
 // all. The error is [wire.ErrRunKey] for a checkpoint of a run with another key.
 func (c *Client) open() error {
 	k := &c.keeper
-	if shared, ok := k.store.(SharedStore); ok && shared.Changed() {
+	if shared, ok := c.cfg.Store.(SharedStore); ok && shared.Changed() {
 		c.forgetStore()
 	}
-	if k.store == nil || k.opened {
+	if !c.shelf.Keeps() || k.opened {
 		return nil
 	}
-	for _, item := range []func() error{c.openCheckpoint, c.openReply, c.openUpload, c.openVariates, c.openSnapshot} {
+	for _, item := range []func() error{c.openCheckpoint, c.openReply, c.openUpload, c.openVariates, c.loadSnapshot} {
 		if err := item(); err != nil {
 			return err
 		}
@@ -167,17 +118,17 @@ func (c *Client) open() error {
 func (c *Client) forgetStore() {
 	k := &c.keeper
 	k.kept, k.tried, k.opened = mark{}, 0, false
-	if !k.failing[itemReply] {
+	if !c.shelf.Failing(itemReply) {
 		c.reply = sent{}
 	}
-	if !k.failing[itemUpload] {
+	if !c.shelf.Failing(itemUpload) {
 		c.upload = upload{}
 	}
 	c.declined, c.variates = sent{}, variates{}
 	c.est.dense.of = wire.Hash{}
 	c.digests, c.repair, c.snapshots = digests{}, repair{}, snapshots{}
 	c.objects = objects{}
-	c.serving.withdraw()
+	c.server.withdraw()
 }
 
 // openCheckpoint goes on from the state that an earlier process kept.
@@ -189,9 +140,9 @@ func (c *Client) openCheckpoint() error {
 	case errors.Is(err, wire.ErrRunKey):
 		return fmt.Errorf("checkpoint: %w", c.keyed(err)) // a good one, for the right key
 	case errors.Is(err, replica.ErrState):
-		return c.discard(itemCheckpoint, err)
+		return c.shelf.Discard(itemCheckpoint, err)
 	case err != nil:
-		return c.stored(itemCheckpoint, err)
+		return c.shelf.Check(itemCheckpoint, err)
 	}
 	c.replace(r)
 	if err := c.checkPrivate(); err != nil {
@@ -207,7 +158,7 @@ func (c *Client) openCheckpoint() error {
 
 // loadCheckpoint returns the replica of the checkpoint in the store.
 func (c *Client) loadCheckpoint() (r *replica.Replica, h replica.History, err error) {
-	err = c.keeper.load(itemCheckpoint, func(file *io.SectionReader) error {
+	err = c.shelf.Load(itemCheckpoint, func(file *io.SectionReader) error {
 		r, h, err = replica.Load(c.replicaConfig(), file, file.Size())
 		return err
 	})

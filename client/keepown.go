@@ -31,18 +31,18 @@ type recalled struct {
 func (c *Client) keepOwn() error {
 	w := &c.est.dense
 	plan := c.replica.Plan()
-	if c.keeper.store == nil || plan == nil || w.of != wire.HashRecord(c.replica.First()) {
+	if !c.shelf.Keeps() || plan == nil || w.of != wire.HashRecord(c.replica.First()) {
 		return nil
 	}
 	if t := w.trajectory; t != nil && (t.fresh || w.own.fresh) {
-		err := c.keepNumbers(itemTrajectory, trajectoryMagic, w.of, func(to io.Writer) { writeTrajectory(to, t, &w.own) })
+		err := c.shelf.SaveStream(itemTrajectory, trajectoryMagic, w.of, func(to io.Writer) { writeTrajectory(to, t, &w.own) })
 		t.fresh, w.own.fresh = err != nil, err != nil
-		return c.stored(itemTrajectory, err)
+		return c.shelf.Check(itemTrajectory, err)
 	}
 	if w.own.fresh && plan.Control == wire.ScaffoldMean {
-		err := c.keepNumbers(itemControl, controlMagic, w.of, func(to io.Writer) { put(to, w.own.n, w.own.v) })
+		err := c.shelf.SaveStream(itemControl, controlMagic, w.of, func(to io.Writer) { put(to, w.own.n, w.own.v) })
 		w.own.fresh = err != nil
-		return c.stored(itemControl, err)
+		return c.shelf.Check(itemControl, err)
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func writeTrajectory(to io.Writer, t *trajectory, own *ownVector) {
 // openControl takes the control variate that an earlier process kept.
 func (c *Client) openControl(plan *wire.Plan) error {
 	w := &c.est.dense
-	return c.openNumbers(itemControl, controlMagic, w.of, errOwnFile, func(from io.Reader, size int64) error {
+	return c.shelf.LoadStream(itemControl, controlMagic, w.of, errOwnFile, func(from io.Reader, size int64) error {
 		if size != 8+4*int64(plan.Dim) {
 			return fmt.Errorf("%w: %d bytes", errOwnFile, size)
 		}
@@ -80,7 +80,7 @@ func (c *Client) openControl(plan *wire.Plan) error {
 // openTrajectory takes the points and w_i that an earlier process kept.
 func (c *Client) openTrajectory(plan *wire.Plan) error {
 	w := &c.est.dense
-	return c.openNumbers(itemTrajectory, trajectoryMagic, w.of, errOwnFile, func(from io.Reader, size int64) error {
+	return c.shelf.LoadStream(itemTrajectory, trajectoryMagic, w.of, errOwnFile, func(from io.Reader, size int64) error {
 		own, kept, err := readTrajectory(from, size, plan)
 		if err == nil {
 			w.own, w.trajectory.recalled = own, kept

@@ -19,7 +19,7 @@ func TestForeignControl(t *testing.T) {
 		r := newRig(t, p)
 		c := r.storing(0, newSlopes(5, 0, 1), t.TempDir())
 		of := wire.HashRecord(r.log[0])
-		if err := c.keepNumbers(itemControl, controlMagic, of, func(to io.Writer) { put(to, uint64(3), v) }); err != nil {
+		if err := c.shelf.SaveStream(itemControl, controlMagic, of, func(to io.Writer) { put(to, uint64(3), v) }); err != nil {
 			t.Fatal(err)
 		}
 		r.clients = []*Client{c}
@@ -101,7 +101,7 @@ func TestTrajectoryStoreFails(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := s.Load(item, func(*io.SectionReader) error { return nil }); got != nil || c.keeper.failing[item] {
+		if got := s.Load(item, func(*io.SectionReader) error { return nil }); got != nil || c.shelf.Failing(item) {
 			t.Errorf("%s: not kept when the store works again: %v", item, got)
 		}
 	}

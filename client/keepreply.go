@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/zofl/zofl/client/internal/shelf"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -17,7 +18,7 @@ var errReplyFile = errors.New("no reply of this device")
 const (
 	replyMagic   = "zofl reply 1\n"
 	replyHead    = 8
-	replyFileMax = len(replyMagic) + fileMost + replyHead + wire.MaxFrame
+	replyFileMax = len(replyMagic) + shelf.Overhead + replyHead + wire.MaxFrame
 )
 
 // keepReply makes the last contribution durable. It comes before the reply is
@@ -25,19 +26,19 @@ const (
 // to it, unless it has contributed to a later one since. A decline is not worth
 // the flash: it stands for its attempt only.
 func (c *Client) keepReply() error {
-	if c.keeper.store == nil || !c.reply.final {
+	if !c.shelf.Keeps() || !c.reply.final {
 		return nil
 	}
-	file := c.fileHead(replyMagic)
-	file = binary.LittleEndian.AppendUint32(file, math.Float32bits(c.reply.step))
-	file = binary.LittleEndian.AppendUint32(file, c.reply.p)
-	return c.stored(itemReply, c.keepFile(itemReply, append(file, c.reply.frame...)))
+	content := binary.LittleEndian.AppendUint32(nil, math.Float32bits(c.reply.step))
+	content = binary.LittleEndian.AppendUint32(content, c.reply.p)
+	content = append(content, c.reply.frame...)
+	return c.shelf.Check(itemReply, c.shelf.SaveFile(itemReply, replyMagic, content))
 }
 
 // openReply takes the reply that an earlier process kept, unless this one sent a later
 // one, which the store did not take.
 func (c *Client) openReply() error {
-	return c.openFile(itemReply, replyMagic, replyFileMax, errReplyFile, func(held []byte) error {
+	return c.shelf.LoadFile(itemReply, replyMagic, replyFileMax, errReplyFile, func(held []byte) error {
 		s, err := parseReply(held)
 		if err == nil && s.n > c.reply.n {
 			c.reply = s

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/zofl/zofl/client/internal/shelf"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -22,7 +23,7 @@ var errUploadFile = errors.New("no vector of this device")
 const (
 	uploadMagic   = "zofl upload 1\n"
 	uploadHead    = 12
-	uploadHeadMax = len(uploadMagic) + fileMost + uploadHead + 256
+	uploadHeadMax = len(uploadMagic) + shelf.Overhead + uploadHead + 256
 )
 
 // keepUpload makes the vector durable. It comes before the first piece is sent, so that
@@ -30,16 +31,16 @@ const (
 // would be mixed.
 func (c *Client) keepUpload() error {
 	u := &c.upload
-	if c.keeper.store == nil {
+	if !c.shelf.Keeps() {
 		return nil
 	}
-	head := c.fileHead(uploadMagic)
+	head := c.shelf.Head(uploadMagic)
 	frame := u.head.Append(nil)
 	head = binary.LittleEndian.AppendUint32(head, math.Float32bits(u.step))
 	head = binary.LittleEndian.AppendUint32(head, u.p)
 	head = append(binary.LittleEndian.AppendUint32(head, uint32(len(frame))), frame...)
 	sum := sha256.Sum256(head)
-	err := c.keeper.save(itemUpload, func(w io.Writer) error {
+	err := c.shelf.Save(itemUpload, func(w io.Writer) error {
 		for _, part := range [][]byte{head, sum[:], u.vector} {
 			if _, err := w.Write(part); err != nil {
 				return err
@@ -47,20 +48,20 @@ func (c *Client) keepUpload() error {
 		}
 		return nil
 	})
-	return c.stored(itemUpload, err)
+	return c.shelf.Check(itemUpload, err)
 }
 
 // openUpload takes the vector that an earlier process kept, unless this one sent a later
 // one, which the store did not take.
 func (c *Client) openUpload() error {
-	err := c.keeper.load(itemUpload, func(r *io.SectionReader) error {
+	err := c.shelf.Load(itemUpload, func(r *io.SectionReader) error {
 		u, err := c.parseUpload(r)
 		if err == nil && u.n > c.upload.n {
 			c.upload = u
 		}
 		return err
 	})
-	return c.opened(itemUpload, errUploadFile, err)
+	return c.shelf.Loaded(itemUpload, errUploadFile, err)
 }
 
 // parseUpload reads a file. It takes no more memory than the file has bytes, nor than the
@@ -90,7 +91,7 @@ func (c *Client) parseUpload(r *io.SectionReader) (upload, error) {
 // parseUploadHead returns what comes before the vector, how many bytes that is, and what
 // is wrong with it.
 func (c *Client) parseUploadHead(b []byte) (u upload, read int, fault string) {
-	own := c.fileHead(uploadMagic)
+	own := c.shelf.Head(uploadMagic)
 	if !bytes.HasPrefix(b, own) || len(b) < len(own)+uploadHead {
 		return u, 0, "it begins otherwise"
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/zofl/zofl/client/internal/shelf"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -16,7 +17,7 @@ var errVariatesFile = errors.New("no control variates of this device")
 const (
 	variatesMagic   = "zofl variates 1\n"
 	variateHead     = 8 + len(wire.Hash{}) + 4
-	variatesFileMax = len(variatesMagic) + fileMost + variatesKept*(variateHead+4*wire.MaxScalars)
+	variatesFileMax = len(variatesMagic) + shelf.Overhead + variatesKept*(variateHead+4*wire.MaxScalars)
 )
 
 // keepVariates makes this device's control variates durable, where they changed. It
@@ -24,12 +25,12 @@ const (
 // either the variate or the reply that it was made of.
 func (c *Client) keepVariates() error {
 	v := &c.variates
-	if c.keeper.store == nil || !v.unkept || c.replica.Plan().Control != wire.ScaffoldMean {
+	if !c.shelf.Keeps() || !v.unkept || c.replica.Plan().Control != wire.ScaffoldMean {
 		return nil
 	}
-	err := c.keepFile(itemVariates, appendVariates(c.fileHead(variatesMagic), v.list))
+	err := c.shelf.SaveFile(itemVariates, variatesMagic, appendVariates(nil, v.list))
 	v.unkept = err != nil
-	return c.stored(itemVariates, err)
+	return c.shelf.Check(itemVariates, err)
 }
 
 func appendVariates(file []byte, list []variate) []byte {
@@ -46,7 +47,7 @@ func appendVariates(file []byte, list []variate) []byte {
 // openVariates takes the control variates that an earlier process kept. Whether the
 // log still has their records is asked when one is wanted.
 func (c *Client) openVariates() error {
-	return c.openFile(itemVariates, variatesMagic, variatesFileMax, errVariatesFile, func(held []byte) error {
+	return c.shelf.LoadFile(itemVariates, variatesMagic, variatesFileMax, errVariatesFile, func(held []byte) error {
 		list, err := parseVariates(held)
 		if err == nil {
 			c.variates = variates{list: list}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+	"io"
 
+	"github.com/zofl/zofl/client/internal/seal"
+	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -37,10 +39,6 @@ type Passive struct {
 	// downloads the one there is, the next is left out, but not two in a row.
 	SnapshotEvery uint64
 }
-
-// snapshotInUse is how long after a piece of a snapshot was sent somebody is
-// taken to want the next.
-const snapshotInUse = 30 * time.Second
 
 // begin gets record 1, which a device gets when it joins, until a coordinator
 // answers.
@@ -110,7 +108,7 @@ func (c *Client) snapshotIfDue(last uint64) error {
 	if c.cfg.Passive == nil || c.cfg.Passive.SnapshotEvery == 0 {
 		return nil
 	}
-	every, n, s := c.cfg.Passive.SnapshotEvery, c.replica.N(), &c.serving
+	every, n, s := c.cfg.Passive.SnapshotEvery, c.replica.N(), c.server
 	if live := c.course.path(n); s.offer().n > 0 && !live.has(s.offer().n) {
 		s.withdraw() // a rollback undid it
 	}
@@ -130,7 +128,21 @@ func (c *Client) snapshotIfDue(last uint64) error {
 		s.set(f) // sealed anew it would not fit the pieces that somebody has of it
 		return nil
 	}
-	return c.writeSnapshot()
+	return s.write(n, c.replica.Hash().Tip(), c.saveSnapshot)
+}
+
+// loadSnapshot offers the snapshot that an earlier process wrote.
+func (c *Client) loadSnapshot() error {
+	if c.cfg.Passive == nil || c.cfg.Passive.SnapshotEvery == 0 {
+		return nil
+	}
+	return c.server.load(func(r io.Reader, size int64) (uint64, wire.Tip, error) {
+		head, err := replica.ReadHead(c.content(r, size))
+		if err == nil && head.Plan.Run != c.cfg.Run {
+			err = replica.ErrState
+		}
+		return head.N, head.Hash.Tip(), err
+	}, replica.ErrState, seal.ErrFile)
 }
 
 // checkPassive checks what goes with Passive.

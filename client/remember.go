@@ -33,7 +33,7 @@ func (c *Client) openOwn(plan *wire.Plan) error {
 		c.est.dense.trajectory = newTrajectory(c, plan)
 	}
 	switch {
-	case c.keeper.store == nil:
+	case !c.shelf.Keeps():
 	case surrogate:
 		return c.openTrajectory(plan)
 	case plan.Control == wire.ScaffoldMean:

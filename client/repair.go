@@ -110,7 +110,7 @@ func (c *Client) rebuild() (bool, error) {
 	}
 	if c.repair.stage == fromFirst && c.keeper.kept.n > 0 {
 		c.keeper.kept = mark{}
-		if err := c.discard(itemCheckpoint, ErrDiverged); err != nil {
+		if err := c.shelf.Discard(itemCheckpoint, ErrDiverged); err != nil {
 			return false, err
 		}
 	}

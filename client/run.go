@@ -99,7 +99,7 @@ func (c *Client) keepAtEnd() {
 func (c *Client) forgetAll() {
 	c.batch = batch{}
 	c.reset()
-	if c.keeper.store != nil { // else nobody has what this device contributed but itself
+	if c.shelf.Keeps() { // else nobody has what this device contributed but itself
 		c.forgetStore()
 	}
 }
@@ -130,7 +130,7 @@ func (c *Client) reset() {
 	c.evaluate, c.course = evaluation{}, course{}
 	c.digests, c.repair, c.snapshots = digests{}, repair{}, snapshots{}
 	c.objects = objects{}
-	c.serving.withdraw()
+	c.server.withdraw()
 }
 
 // takePart joins, listens and follows.
@@ -149,9 +149,9 @@ func (c *Client) takePart(ctx context.Context) error {
 	}
 	defer sub.Unsubscribe()
 	if p := c.cfg.Passive; p != nil && p.SnapshotEvery > 0 {
-		c.serving.setOpen(true)
-		defer c.closeServing()
-		sub, err := c.subscribe(ctx, wire.AllSnapshots(c.cfg.Run), c.serveSnapshot)
+		c.server.setOpen(true)
+		defer c.server.close()
+		sub, err := c.subscribe(ctx, wire.AllSnapshots(c.cfg.Run), c.server.answer)
 		if err != nil {
 			return fmt.Errorf("snapshots: %w", err)
 		}

@@ -18,8 +18,7 @@ const (
 	snapshotHead = 4 << 10 // more than a state file takes beside vectors and registers, as a rule
 	// snapshotHeadMost bounds what a state file may take beside them.
 	snapshotHeadMost = 3 << 20
-	snapshotPiece    = wire.MaxFrame - 128 // bytes of a file in a reply
-	snapshotPause    = time.Minute         // between questions of what there is
+	snapshotPause    = time.Minute // between questions of what there is
 	// snapshotStrikes is how many snapshots may turn out to be wrong before
 	// this client takes no more.
 	snapshotStrikes = 3
@@ -183,7 +182,7 @@ func (c *Client) receive(ctx context.Context, d *download) error {
 	for d.offset < d.size {
 		var piece wire.SnapshotReply
 		err := c.again(ctx, Progress{Snapshot: d.n, Received: d.offset, Size: d.size}, func() (err error) {
-			piece, err = c.askSnapshot(ctx, wire.SnapshotRequest{N: d.n, Offset: d.offset, MaxBytes: snapshotPiece})
+			piece, err = c.askSnapshot(ctx, wire.SnapshotRequest{N: d.n, Offset: d.offset, MaxBytes: wire.SnapshotPiece})
 			if err == nil && piece.N == 0 { // another replica that has it may be slower
 				err = fmt.Errorf("%w: that after record %d is gone", errNoSnapshot, d.n)
 			}

@@ -50,11 +50,11 @@ func (c *Client) saveSnapshot(w io.Writer) error {
 func (c *Client) seals() bool { return len(c.cfg.RunKey) > 0 }
 
 // content reads the state file that a snapshot holds.
-func (c *Client) content(r *io.SectionReader) io.Reader {
+func (c *Client) content(r io.Reader, size int64) io.Reader {
 	if !c.seals() {
 		return r
 	}
-	return seal.NewReader(r, c.cfg.RunKey, uint64(r.Size()))
+	return seal.NewReader(r, c.cfg.RunKey, uint64(size))
 }
 
 // contentSize returns the length of the state file in a snapshot of size bytes; false:

@@ -39,6 +39,9 @@ func DecodeSnapshotRequest(b []byte) (SnapshotRequest, error) {
 	return r, nil
 }
 
+// SnapshotPiece is the most bytes of a file that one reply brings.
+const SnapshotPiece = MaxFrame - 128
+
 // A SnapshotReply brings bytes of the file that is the state after record N,
 // Size bytes long (package client/replica has its format). N = 0: there is no
 // snapshot, or no longer the one that was asked for.

@@ -1,4 +1,4 @@
-package client
+package shelf
 
 import (
 	"bufio"
@@ -10,17 +10,17 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A file of numbers that a device found is as other files of its own, with the hash of
-// record 1, whose plan they are of, before what it holds. It is written and read piece by
-// piece.
+// A large file has the hash of record 1, whose plan its content is of, between the head
+// and the content. It is written and read piece by piece.
 
-// keepNumbers makes such a file durable.
-func (c *Client) keepNumbers(item, magic string, of wire.Hash, write func(w io.Writer)) error {
-	return c.keeper.save(item, func(file io.Writer) error {
+// SaveStream makes a large file durable. write need not check for errors. The result is
+// for [Shelf.Check].
+func (s *Shelf) SaveStream(item, magic string, plan wire.Hash, write func(io.Writer)) error {
+	return s.Save(item, func(file io.Writer) error {
 		sum := sha256.New()
 		w := bufio.NewWriter(io.MultiWriter(file, sum))
-		w.Write(c.fileHead(magic)) // w keeps the first error
-		w.Write(of[:])
+		w.Write(s.Head(magic)) // w keeps the first error
+		w.Write(plan[:])
 		write(w)
 		if err := w.Flush(); err != nil {
 			return err
@@ -30,11 +30,14 @@ func (c *Client) keepNumbers(item, magic string, of wire.Hash, write func(w io.W
 	})
 }
 
-// openNumbers hands to take what such a file holds, size bytes, if there is one. One that
-// is not this device's, is of another plan, or that take refuses with bad, is set aside.
-func (c *Client) openNumbers(item, magic string, of wire.Hash, bad error, take func(r io.Reader, size int64) error) error {
-	err := c.keeper.load(item, func(file *io.SectionReader) error {
-		head := append(c.fileHead(magic), of[:]...)
+// LoadStream hands take the content of a large file, size bytes, if there is one. It sets
+// aside a file that is not this client's, that is of another plan, or that take refuses
+// with bad. The error is the app's.
+func (s *Shelf) LoadStream(item, magic string, plan wire.Hash, bad error,
+	take func(r io.Reader, size int64) error,
+) error {
+	return s.Loaded(item, bad, s.Load(item, func(file *io.SectionReader) error {
+		head := append(s.Head(magic), plan[:]...)
 		size := file.Size() - int64(len(head)+sha256.Size)
 		got := make([]byte, len(head))
 		switch _, err := io.ReadFull(file, got); {
@@ -46,9 +49,9 @@ func (c *Client) openNumbers(item, magic string, of wire.Hash, bad error, take f
 		if err := checkSum(file, bad); err != nil {
 			return err
 		}
-		return take(bufio.NewReader(io.NewSectionReader(file, int64(len(head)), size)), size)
-	})
-	return c.opened(item, bad, err)
+		content := io.NewSectionReader(file, int64(len(head)), size)
+		return take(bufio.NewReader(content), size)
+	}))
 }
 
 // checkSum checks the sum at the end of a file.

@@ -1,0 +1,80 @@
+package shelf
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// A file of a client is a magic, the lengths of run and id in a byte each, run, id, the
+// content, and the SHA-256 of all that.
+
+// Overhead is the most bytes of a file besides its magic and its content.
+const Overhead = 2 + 2*wire.MaxName + sha256.Size
+
+// Head returns the bytes before the content of a file of this client.
+func (s *Shelf) Head(magic string) []byte {
+	b := append([]byte(magic), byte(len(s.cfg.Run)), byte(len(s.cfg.ID)))
+	return append(append(b, s.cfg.Run...), s.cfg.ID...)
+}
+
+// SaveFile makes a file durable. The result is for [Shelf.Check].
+func (s *Shelf) SaveFile(item, magic string, content []byte) error {
+	file := append(s.Head(magic), content...)
+	sum := sha256.Sum256(file)
+	file = append(file, sum[:]...)
+	return s.Save(item, func(w io.Writer) error {
+		_, err := w.Write(file)
+		return err
+	})
+}
+
+// LoadFile hands take the content of a file of at most so many bytes, if there is one. It
+// sets aside a file that is not this client's, or that take refuses with bad. The error is
+// the app's.
+func (s *Shelf) LoadFile(item, magic string, most int, bad error, take func([]byte) error) error {
+	return s.Loaded(item, bad, s.Load(item, func(r *io.SectionReader) error {
+		if r.Size() > int64(most) {
+			return fmt.Errorf("%w: %d bytes", bad, r.Size())
+		}
+		file := make([]byte, r.Size())
+		if _, err := io.ReadFull(r, file); err != nil {
+			return err
+		}
+		content, fault := s.content(magic, file)
+		if fault != "" {
+			return fmt.Errorf("%w: %s", bad, fault)
+		}
+		return take(content)
+	}))
+}
+
+// Loaded takes the result of reading an item that an earlier process may have left. It
+// sets aside an item that is bad. The error is the app's.
+func (s *Shelf) Loaded(item string, bad, err error) error {
+	switch {
+	case err == nil, errors.Is(err, fs.ErrNotExist):
+		return nil
+	case errors.Is(err, bad):
+		return s.Discard(item, err)
+	}
+	return s.Check(item, err)
+}
+
+// content returns the content of a file, or what is wrong with the rest of it.
+func (s *Shelf) content(magic string, file []byte) (content []byte, fault string) {
+	head := s.Head(magic)
+	if len(file) < len(head)+sha256.Size || !bytes.Equal(file[:len(head)], head) {
+		return nil, "it begins otherwise"
+	}
+	body, sum := file[:len(file)-sha256.Size], file[len(file)-sha256.Size:]
+	if got := sha256.Sum256(body); !bytes.Equal(got[:], sum) {
+		return nil, "the checksum is wrong"
+	}
+	return body[len(head):], ""
+}

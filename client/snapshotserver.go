@@ -1,0 +1,229 @@
+package client
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client/internal/shelf"
+	"github.com/zofl/zofl/wire"
+)
+
+// itemSnapshot is the state that a passive replica keeps for others.
+const itemSnapshot = "snapshot"
+
+// snapshotInUse is how long after a piece was sent the server expects somebody to ask for
+// the next one.
+const snapshotInUse = 30 * time.Second
+
+// A snapshotServer keeps the snapshot of a passive replica and serves it in pieces.
+//
+// Run's goroutine owns it. The bus calls answer on a goroutine of its own.
+//
+// Invariant: the item "snapshot" of the store is the file that offered describes, or
+// offered.n is 0.
+type snapshotServer struct {
+	shelf *shelf.Shelf
+	bus   bus.Bus
+	log   *slog.Logger
+
+	// Of Run's goroutine.
+	skipped bool         // the last snapshot that was due was not written
+	stored  snapshotFile // what the store has, offered or withdrawn
+
+	// Of answer.
+	piece []byte
+
+	mu      sync.Mutex // guards what follows; locked within a use of the shelf, never around one
+	offered snapshotFile
+	used    time.Time // when a piece of offered was sent last
+	open    bool      // Run runs
+	refused uint64    // requests that could not be answered
+}
+
+// A snapshotFile is a snapshot in the store.
+type snapshotFile struct {
+	n    uint64
+	tip  wire.Tip
+	size int64
+}
+
+func (s *snapshotServer) offer() snapshotFile {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.offered
+}
+
+func (s *snapshotServer) set(f snapshotFile) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.offered, s.used = f, time.Time{}
+}
+
+func (s *snapshotServer) withdraw() { s.set(snapshotFile{}) }
+
+// busy says whether somebody is downloading the snapshot.
+func (s *snapshotServer) busy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.used.IsZero() && time.Since(s.used) < snapshotInUse
+}
+
+// refusals returns how many requests could not be answered.
+func (s *snapshotServer) refusals() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refused
+}
+
+func (s *snapshotServer) setOpen(open bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open = open
+}
+
+// close ends serving. No request uses the store once it has returned.
+func (s *snapshotServer) close() {
+	s.shelf.Use(func(shelf.Store) error {
+		s.setOpen(false)
+		return nil
+	})
+}
+
+// load offers the snapshot that an earlier process wrote. read returns the record that a
+// snapshot is of. It sets aside a file that read refuses with one of bad.
+func (s *snapshotServer) load(
+	read func(io.Reader, int64) (uint64, wire.Tip, error), bad ...error,
+) error {
+	var found snapshotFile
+	err := s.shelf.Load(itemSnapshot, func(r *io.SectionReader) error {
+		n, tip, err := read(r, r.Size())
+		found = snapshotFile{n, tip, r.Size()}
+		return err
+	})
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case isAny(err, bad):
+		return s.shelf.Discard(itemSnapshot, err)
+	case err != nil:
+		return s.shelf.Check(itemSnapshot, err)
+	}
+	s.stored = found
+	s.set(found)
+	return nil
+}
+
+func isAny(err error, targets []error) bool {
+	for _, target := range targets {
+		if errors.Is(err, target) {
+			return true
+		}
+	}
+	return false
+}
+
+// write replaces the snapshot by the state after record n. Requests wait meanwhile; before
+// and after they get the one or the other, by its record.
+func (s *snapshotServer) write(n uint64, tip wire.Tip, save func(io.Writer) error) error {
+	s.stored = snapshotFile{}
+	counted := &counter{}
+	err := s.shelf.Use(func(store shelf.Store) error {
+		err := store.Save(itemSnapshot, func(w io.Writer) error {
+			counted.w, counted.n = w, 0
+			return save(counted)
+		})
+		if err == nil {
+			s.stored = snapshotFile{n, tip, counted.n}
+			s.set(s.stored)
+		}
+		return err
+	})
+	if err == nil {
+		s.log.Info("snapshot", "record", n, "bytes", counted.n)
+	}
+	return s.shelf.Check(itemSnapshot, err)
+}
+
+// A counter counts the bytes written through it.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// answer answers a request for a piece of the snapshot, on the bus's goroutine. It holds
+// one piece at a time.
+func (s *snapshotServer) answer(m bus.Message) {
+	request, err := wire.DecodeSnapshotRequest(m.Data)
+	if err != nil || !answerable(m.Reply) {
+		s.mu.Lock()
+		s.refused++
+		s.mu.Unlock()
+		return
+	}
+	var reply wire.SnapshotReply
+	err = s.shelf.Use(func(store shelf.Store) (err error) {
+		reply, err = s.pieceOf(store, &request)
+		return err
+	})
+	if err != nil {
+		s.log.Error("snapshot not read", "err", err)
+		reply = wire.SnapshotReply{}
+	}
+	if err := s.bus.Publish(m.Reply, reply.Append(nil)); err != nil {
+		s.log.Warn("snapshot not sent", "err", err)
+	}
+}
+
+// pieceOf reads the piece that a request asks for.
+func (s *snapshotServer) pieceOf(
+	store shelf.Store, request *wire.SnapshotRequest,
+) (wire.SnapshotReply, error) {
+	s.mu.Lock()
+	f, open := s.offered, s.open
+	s.mu.Unlock()
+	if !open || f.n == 0 || request.N != 0 && request.N != f.n {
+		return wire.SnapshotReply{}, nil
+	}
+	reply := wire.SnapshotReply{N: f.n, Tip: f.tip, Size: uint64(f.size), Offset: request.Offset}
+	left := uint64(f.size) - min(request.Offset, uint64(f.size))
+	n := min(request.MaxBytes, wire.SnapshotPiece, left)
+	if n == 0 {
+		return reply, nil
+	}
+	if s.piece == nil {
+		s.piece = make([]byte, wire.SnapshotPiece)
+	}
+	reply.Data = s.piece[:n]
+	err := store.Load(itemSnapshot, func(r *io.SectionReader) error {
+		_, err := r.ReadAt(reply.Data, int64(request.Offset))
+		if err == io.EOF && uint64(r.Size()) == request.Offset+n {
+			err = nil // the last piece
+		}
+		return err
+	})
+	if err != nil {
+		return wire.SnapshotReply{}, err
+	}
+	s.mu.Lock()
+	s.used = time.Now()
+	s.mu.Unlock()
+	return reply, nil
+}
+
+// answerable says whether a client may publish an answer to a subject that somebody else
+// chose: neither the run's own subjects nor the server's.
+func answerable(subject string) bool {
+	return subject != "" && !strings.HasPrefix(subject, "zo.") && !strings.HasPrefix(subject, "$")
+}
