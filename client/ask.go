@@ -42,7 +42,7 @@ func (e *estimation) flat(mu float32, p int) (f float64, err error) {
 	if err := e.enter(e.place.k, p, 1); err != nil {
 		return 0, err
 	}
-	f, err = e.c.cfg.Objective.Loss(e.ctx, probe, e.batch)
+	f, err = e.c.loss.Loss(e.ctx, probe, e.batch)
 	return f, e.leave(err)
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client/internal/shelf"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
 )
@@ -32,9 +33,10 @@ var (
 //     not returned may still touch is used until it does.
 type Client struct {
 	cfg     Config
-	dim     int       // 0: a passive replica's, which has the plan's
-	streams Streaming // nil for a flat objective
-	batched Batched   // nil for one that takes a point at a time
+	dim     int                 // 0: a passive replica's, which has the plan's
+	loss    objective.Flat      // nil for an objective without a flat loss
+	streams objective.Streaming // nil for an objective that does not stream
+	batched objective.Batched   // nil for one that takes a point at a time
 	inbox   *inbox
 	calls   caller
 
@@ -80,8 +82,9 @@ func New(cfg Config) (*Client, error) {
 		return nil, fmt.Errorf("client: %w", err)
 	}
 	c := &Client{cfg: cfg, dim: dim, inbox: newInbox(), random: newRandom(cfg.ID)}
-	c.streams, _ = cfg.Objective.(Streaming)
-	c.batched, _ = cfg.Objective.(Batched)
+	c.loss, _ = cfg.Objective.(objective.Flat)
+	c.streams, _ = cfg.Objective.(objective.Streaming)
+	c.batched, _ = cfg.Objective.(objective.Batched)
 	c.replica = c.blank()
 	c.shelf = shelf.New(shelf.Config{
 		Store: cfg.Store, Run: cfg.Run, ID: cfg.ID, Logger: cfg.Logger,

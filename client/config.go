@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -33,9 +34,10 @@ type Config struct {
 	// ID names this device among the others, for ever: letters, digits, '-'
 	// and '_', at most 32. Every byte of it is paid in every reply.
 	ID string
-	// Objective is the app's loss. What else it implements of [Streaming],
-	// [Batched], [Evaluator], [Sampler] and [Policy] is used. Nil with Passive.
-	Objective Objective
+	// Objective is the app's loss, for instance [objective.Func]. The client uses what
+	// else it implements: [objective.Evaluator], [objective.Sampler], [objective.Policy].
+	// Nil with Passive.
+	Objective objective.Objective
 	// Passive makes a client that follows the run without taking part; nil: it
 	// takes part.
 	Passive *Passive
@@ -124,6 +126,15 @@ func (c Config) withDefaults() (Config, int, error) {
 	return c, dim, nil
 }
 
+// evaluates says whether an objective has a loss, in any form.
+func evaluates(o objective.Objective) bool {
+	switch o.(type) {
+	case objective.Flat, objective.Streaming, objective.Batched:
+		return true
+	}
+	return false
+}
+
 func (c *Config) check() error {
 	switch {
 	case c.Bus == nil:
@@ -133,7 +144,9 @@ func (c *Config) check() error {
 	case wire.CheckName(c.ID) != nil:
 		return fmt.Errorf("ID: give each device a name of its own: %w", wire.CheckName(c.ID))
 	case c.Objective == nil && c.Passive == nil:
-		return errors.New("Objective is nil: give the loss, for instance client.Func(dim, loss), or Passive to follow without one")
+		return errors.New("Objective is nil: give the loss, for instance objective.Func(dim, loss), or Passive to follow without one")
+	case c.Objective != nil && !evaluates(c.Objective):
+		return fmt.Errorf("Objective is a %T without a loss: implement objective.Flat (Loss), objective.Streaming (LossAt) or objective.Batched (LossesAt)", c.Objective)
 	case len(c.RunKey) != 0 && len(c.RunKey) != runKeyLen:
 		return fmt.Errorf("RunKey has %d bytes: give the %d that the plan was made with, or nil for a run that is not private", len(c.RunKey), runKeyLen)
 	case c.Workers < 0:

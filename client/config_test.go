@@ -23,9 +23,10 @@ func TestConfigErrors(t *testing.T) {
 		{func(c *client.Config) { c.ID = "" }, []string{"ID:", "1..32"}},
 		{func(c *client.Config) { c.ID = "my phone" }, []string{"ID:", "A-Z a-z 0-9 - _"}},
 		{func(c *client.Config) { c.ID = strings.Repeat("x", 33) }, []string{"ID:", "33 characters"}},
-		{func(c *client.Config) { c.Objective = nil }, []string{"Objective is nil", "client.Func"}},
+		{func(c *client.Config) { c.Objective = nil }, []string{"Objective is nil", "objective.Func"}},
 		{func(c *client.Config) { c.Objective = bowlLoss(0, 0) }, []string{"Objective.Dim() = 0", "at least one"}},
 		{func(c *client.Config) { c.Objective = bowlLoss(-1, 0) }, []string{"Objective.Dim() = -1"}},
+		{func(c *client.Config) { c.Objective = lossless(3) }, []string{"client_test.lossless", "objective.Flat"}},
 		{func(c *client.Config) { c.Workers = -1 }, []string{"Workers = -1", "0 for one a core"}},
 		{func(c *client.Config) { c.RequestTimeout = -1 }, []string{"RequestTimeout = -1ns", "0 for 5 s"}},
 		{func(c *client.Config) { c.RetryMax = -1 }, []string{"RetryMax = -1ns", "0 for 30 s"}},
@@ -49,3 +50,8 @@ func TestConfigErrors(t *testing.T) {
 		t.Errorf("a good config: %v", err)
 	}
 }
+
+// lossless is an objective without a loss.
+type lossless int
+
+func (l lossless) Dim() int { return int(l) }

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 )
 
 // A device is a client that runs, and what it told its recorder.
@@ -24,7 +25,7 @@ type device struct {
 var errStopped = errors.New("stopped by the test")
 
 // newDevice makes a client of h and does not run it.
-func (h *host) newDevice(id string, o client.Objective, edits ...func(*client.Config)) *device {
+func (h *host) newDevice(id string, o objective.Objective, edits ...func(*client.Config)) *device {
 	h.t.Helper()
 	d := &device{t: h.t}
 	cfg := client.Config{Bus: h.bus, Run: runName, ID: id, Objective: o, Recorder: d}
@@ -39,7 +40,7 @@ func (h *host) newDevice(id string, o client.Objective, edits ...func(*client.Co
 }
 
 // device makes a client of h and runs it, until it waits.
-func (h *host) device(id string, o client.Objective, edits ...func(*client.Config)) *device {
+func (h *host) device(id string, o objective.Objective, edits ...func(*client.Config)) *device {
 	h.t.Helper()
 	d := h.newDevice(id, o, edits...)
 	d.run()

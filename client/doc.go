@@ -3,11 +3,11 @@
 // sends a few scalars a round.
 //
 // For most uses, give [New] a connection, the name of the run, an id of the
-// device and an [Objective], call [Client.Run] on a goroutine of its own, and
+// device and an [objective.Objective], call [Client.Run] on a goroutine of its own, and
 // take the model from [Client.Params] at any time. A loss over a flat vector
-// is [Func]; an engine that loads its weights block by block implements
-// [Streaming] and never needs a second copy of the model; one that can hold a block
-// of many models at a time implements [Batched] and reads each weight once a step.
+// is [objective.Func]; an engine that loads its weights block by block implements
+// [objective.Streaming] and never needs a second copy of the model; one that can hold a block
+// of many models at a time implements [objective.Batched] and reads each weight once a step.
 //
 // # Failure
 //
@@ -112,7 +112,7 @@
 // that is sent, as numbers and as bytes, and the bytes of what is fetched, which take
 // memory as they come. Checkpoints are
 // written without a copy. Each of [Config].Workers takes a block of 16 KiB; what a
-// [Streaming] or [Batched] objective reads to is its own: a block, or one for each of
+// [objective.Streaming] or [objective.Batched] objective reads to is its own: a block, or one for each of
 // the 2P or 1+P points of a step. A round allocates nothing of note once the first is
 // over.
 //

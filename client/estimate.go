@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
 )
@@ -61,13 +62,13 @@ type estimation struct {
 	query   // how the app is asked
 	task    // what the round asks for
 	plan    *wire.Plan
-	local   replica.Local // the iterate: the replica's own for K = 1
-	scalars []float32     // g[k*P+p], as they travel
-	vector  []float32     // of dense transport: what is sent, until the next estimation
-	losses  []float64     // batched: of the points of the step under way
-	loss    float64       // mean of the losses of step 0
-	place   place         // of the directions of the step under way
-	batch   Batch         // of the step under way
+	local   replica.Local   // the iterate: the replica's own for K = 1
+	scalars []float32       // g[k*P+p], as they travel
+	vector  []float32       // of dense transport: what is sent, until the next estimation
+	losses  []float64       // batched: of the points of the step under way
+	loss    float64         // mean of the losses of step 0
+	place   place           // of the directions of the step under way
+	batch   objective.Batch // of the step under way
 }
 
 // estimation returns that of a task. There is one at a time, and no job may be
@@ -148,8 +149,8 @@ func (e *estimation) correct() error {
 }
 
 // minibatch names that of local step k of record n.
-func (e *estimation) minibatch(n uint64, k int) Batch {
-	return Batch{
+func (e *estimation) minibatch(n uint64, k int) objective.Batch {
+	return objective.Batch{
 		N: n, Step: k, Size: int(e.plan.Batch),
 		Seed: wire.BatchSeed(e.plan.Run, e.c.cfg.ID, n, uint32(k)),
 	}

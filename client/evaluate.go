@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -36,7 +37,7 @@ func (c *Client) reportState(ctx context.Context, a *arrival) error {
 // drawn; after the run's last record too.
 func (c *Client) reportMetrics(ctx context.Context, a *arrival) error {
 	plan, n := c.replica.Plan(), c.replica.N()
-	evaluator, ok := c.cfg.Objective.(Evaluator)
+	evaluator, ok := c.cfg.Objective.(objective.Evaluator)
 	wanted := due(n, plan.EvalEvery) || plan.EvalEvery > 0 && c.replica.Ended() != nil
 	if !ok || !wanted || c.evaluate.evaluated == n ||
 		!a.Cohort.Evaluates(plan.Run, n, plan.EvalShare(a.Cohort), c.slot, c.cfg.ID) {
@@ -85,7 +86,7 @@ func (c *Client) evaluationContext(ctx context.Context) (context.Context, contex
 }
 
 // measure asks the app for the metrics of the state.
-func (c *Client) measure(ctx context.Context, evaluator Evaluator, plan *wire.Plan) (wire.Reply, error) {
+func (c *Client) measure(ctx context.Context, evaluator objective.Evaluator, plan *wire.Plan) (wire.Reply, error) {
 	ctx, cancel := c.evaluationContext(ctx)
 	defer cancel()
 	if !c.calls.idle(ctx, c.cfg.RequestTimeout) {

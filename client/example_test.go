@@ -10,6 +10,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -22,7 +23,7 @@ func Example() {
 
 	device, err := client.New(client.Config{
 		Bus: network, Run: "demo", ID: "phone-1",
-		Objective: client.Func(2, func(_ context.Context, x []float32, _ client.Batch) (float64, error) {
+		Objective: objective.Func(2, func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
 			a, b := float64(x[0])-3, float64(x[1])+1
 			return a*a + b*b, nil
 		}),
@@ -43,7 +44,7 @@ func Example() {
 
 // squares takes the loss sum (x_i - 3)^2 at all points. It holds a block of each
 // point, and never sees the whole model.
-func squares(_ context.Context, x *client.Points, _ client.Batch, losses []float64) error {
+func squares(_ context.Context, x *objective.Points, _ objective.Batch, losses []float64) error {
 	blocks := make([][4096]float32, x.Len()) // an engine keeps them
 	dst := make([][]float32, x.Len())
 	clear(losses)
@@ -77,7 +78,7 @@ func ExampleMany() {
 
 	device, err := client.New(client.Config{
 		Bus: network, Run: "demo", ID: "phone-1", Workers: 1,
-		Objective: client.Many(2, squares),
+		Objective: objective.Many(2, squares),
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -95,7 +96,7 @@ func ExampleMany() {
 
 // A device that may be killed: its connection and its store are the app's.
 func Example_phone() {
-	run := func(url, dir, id string, loss client.Objective) error {
+	run := func(url, dir, id string, loss objective.Objective) error {
 		store, err := client.OpenStore(dir)
 		if err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -26,7 +27,7 @@ type moody struct {
 
 	calls, inside atomic.Int32
 	metrics       func(ctx context.Context, x []float32) ([]float64, int, error)
-	mayWork       func(client.Work) bool
+	mayWork       func(objective.Work) bool
 	samples       func() int
 }
 
@@ -44,7 +45,7 @@ func (m *moody) enter() (leave func()) {
 
 func (m *moody) Dim() int { return m.dim }
 
-func (m *moody) Loss(ctx context.Context, x []float32, b client.Batch) (float64, error) {
+func (m *moody) Loss(ctx context.Context, x []float32, b objective.Batch) (float64, error) {
 	defer m.enter()()
 	if m.mood != nil {
 		if v, err := m.mood(ctx, x); v != 0 || err != nil {
@@ -62,7 +63,7 @@ func (m *moody) Evaluate(ctx context.Context, x []float32) ([]float64, int, erro
 	return m.metrics(ctx, x)
 }
 
-func (m *moody) MayWork(w client.Work) bool {
+func (m *moody) MayWork(w objective.Work) bool {
 	defer m.enter()()
 	return m.mayWork == nil || m.mayWork(w)
 }
@@ -135,7 +136,7 @@ func TestLossWritesIntoParameters(t *testing.T) {
 				return []float64{1}, 1, nil
 			}
 			clean := h.device("clean", bowlLoss(small, 0))
-			d := h.device("d0", client.Func(small, func(_ context.Context, x []float32, b client.Batch) (float64, error) {
+			d := h.device("d0", objective.Func(small, func(_ context.Context, x []float32, b objective.Batch) (float64, error) {
 				b.Seed = 0
 				v := bowl(x, 0, b)
 				scribble(x)
@@ -201,7 +202,7 @@ func TestHangingStream(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
 		release, late := make(chan struct{}), make(chan error, 1)
-		d := h.device("d0", client.Stream(small, func(_ context.Context, x *client.Point, _ client.Batch) (float64, error) {
+		d := h.device("d0", objective.Stream(small, func(_ context.Context, x *objective.Point, _ objective.Batch) (float64, error) {
 			<-release
 			late <- x.Read(make([]float32, small), 0)
 			return 0, nil
@@ -211,8 +212,8 @@ func TestHangingStream(t *testing.T) {
 		h.declines(wire.DeclineTime)
 		h.commit()
 		close(release)
-		if err := <-late; !errors.Is(err, client.ErrRevoked) {
-			t.Errorf("late read: got %v, want %v", err, client.ErrRevoked)
+		if err := <-late; !errors.Is(err, objective.ErrRevoked) {
+			t.Errorf("late read: got %v, want %v", err, objective.ErrRevoked)
 		}
 		d.stop()
 	})
@@ -245,15 +246,15 @@ func TestPolicyAndSamples(t *testing.T) {
 		h, o := newHost(t, p), newMoody(t)
 		d := h.device("d0", o)
 
-		var asked client.Work
-		o.mayWork = func(w client.Work) bool { asked = w; return false }
+		var asked objective.Work
+		o.mayWork = func(w objective.Work) bool { asked = w; return false }
 		h.announce()
 		h.declines(wire.DeclinePolicy)
-		if want := (client.Work{N: 2, Queries: 4, Left: 30 * time.Second}); asked != want {
+		if want := (objective.Work{N: 2, Queries: 4, Left: 30 * time.Second}); asked != want {
 			t.Errorf("asked for %+v, want %+v", asked, want)
 		}
 		h.commit()
-		o.mayWork = func(client.Work) bool { panic("no battery") }
+		o.mayWork = func(objective.Work) bool { panic("no battery") }
 		h.announce()
 		h.declines(wire.DeclinePolicy)
 		if p := d.now(); !strings.Contains(p.Err.Error(), "no battery") {

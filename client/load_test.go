@@ -7,6 +7,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -140,7 +141,7 @@ func TestContributionNotKeptAfterAnother(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			h, asked := newHost(t, plan), 0.0
 			shared := &sharedStore{memStore: newStore(t)}
-			fickle := client.Func(small, func(context.Context, []float32, client.Batch) (float64, error) {
+			fickle := objective.Func(small, func(context.Context, []float32, objective.Batch) (float64, error) {
 				asked++
 				return asked, nil
 			})

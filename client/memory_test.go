@@ -8,20 +8,21 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
 )
 
 // null is a loss that costs nothing.
-func null(dim int) client.Objective {
-	return client.Func(dim, func(_ context.Context, x []float32, _ client.Batch) (float64, error) {
+func null(dim int) objective.Objective {
+	return objective.Func(dim, func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
 		return float64(x[0]), nil
 	})
 }
 
 // nullStream reads all parameters into one block.
-func nullStream(dim int) client.Objective {
+func nullStream(dim int) objective.Objective {
 	block := make([]float32, 4096)
-	return client.Stream(dim, func(_ context.Context, x *client.Point, _ client.Batch) (float64, error) {
+	return objective.Stream(dim, func(_ context.Context, x *objective.Point, _ objective.Batch) (float64, error) {
 		for off := 0; off < dim; off += len(block) {
 			if err := x.Read(block[:min(len(block), dim-off)], off); err != nil {
 				return 0, err
@@ -48,7 +49,7 @@ func TestMemory(t *testing.T) {
 	const dim, slack = 1 << 20, 256 << 10 // bytes
 	flat, stream, batched := null(dim), nullStream(dim), newBowls(dim, 0)
 	blocks := [][]float32{make([]float32, 4096), make([]float32, 4096)}
-	batched.mood = func(x *client.Points, losses []float64) (err error) {
+	batched.mood = func(x *objective.Points, losses []float64) (err error) {
 		clear(losses)
 		for off := 0; off < dim && err == nil; off += 4096 {
 			err = x.Read(blocks, off)
@@ -60,7 +61,7 @@ func TestMemory(t *testing.T) {
 	scaffold2 := func(p *wire.Plan) { p.Control = wire.ScaffoldMean }
 	tests := []struct {
 		name      string
-		objective client.Objective
+		objective objective.Objective
 		steps     uint32
 		rule      wire.Rule
 		edit      func(*wire.Plan)
@@ -119,13 +120,13 @@ func TestMemory(t *testing.T) {
 // a record and probes K=1, P=10, central, 20 queries.
 func BenchmarkRound(b *testing.B) {
 	for _, dim := range []int{28_938, 1_206_590} {
-		for name, o := range map[string]client.Objective{"flat": null(dim), "stream": nullStream(dim)} {
+		for name, o := range map[string]objective.Objective{"flat": null(dim), "stream": nullStream(dim)} {
 			b.Run(fmt.Sprintf("%s/d=%d", name, dim), func(b *testing.B) { benchmarkRound(b, dim, o) })
 		}
 	}
 }
 
-func benchmarkRound(b *testing.B, dim int, o client.Objective) {
+func benchmarkRound(b *testing.B, dim int, o objective.Objective) {
 	p := testPlan(dim)
 	p.Difference, p.Perturbations = wire.Central, 10
 	h := newHost(b, p)

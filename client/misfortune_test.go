@@ -8,6 +8,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -200,7 +201,7 @@ func TestDeclineKeepsTheContribution(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, testPlan(small)), newStore(t)
 		calls, fail := 0.0, false
-		h.device("d0", client.Func(small, func(context.Context, []float32, client.Batch) (float64, error) {
+		h.device("d0", objective.Func(small, func(context.Context, []float32, objective.Batch) (float64, error) {
 			if fail {
 				return 0, errors.New("no")
 			}

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -69,7 +70,7 @@ func TestContributionAfterPanic(t *testing.T) {
 		for _, plan := range []*wire.Plan{testPlan(small), densePlan(small)} {
 			bubble(t, func(t *testing.T) {
 				h, asked := newHost(t, plan), 0.0
-				fickle := client.Func(small, func(context.Context, []float32, client.Batch) (float64, error) {
+				fickle := objective.Func(small, func(context.Context, []float32, objective.Batch) (float64, error) {
 					asked++
 					return asked, nil
 				})

@@ -12,7 +12,7 @@ import (
 )
 
 // Passive makes a client that follows a run without taking part: it has no
-// slot and no [Objective], and replays every record. An operator runs one or a
+// slot and no [objective.Objective], and replays every record. An operator runs one or a
 // few, on machines that are always there, for what it gives the others:
 //
 //   - It reports the digest of every state that is due (the plan's DigestEvery)

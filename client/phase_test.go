@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
@@ -38,8 +39,8 @@ func TestPhases(t *testing.T) {
 					h.plan.Difference, h.plan.Perturbations, h.plan.Steps = difference, 3, 4
 					h.plan = h.restarted(h.plan)
 					o := newMoody(t)
-					var work client.Work
-					o.mayWork = func(w client.Work) bool { work = w; return true }
+					var work objective.Work
+					o.mayWork = func(w objective.Work) bool { work = w; return true }
 					d := h.device("d0", o, with(store))
 					h.round()
 					h.round()
@@ -152,8 +153,8 @@ func TestRollbackBetweenPhases(t *testing.T) {
 func TestPhaseOfAnotherLog(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := corrected(t, wire.ScaffoldPoint), newMoody(t)
-		var work client.Work
-		o.mayWork = func(w client.Work) bool { work = w; return true }
+		var work objective.Work
+		o.mayWork = func(w objective.Work) bool { work = w; return true }
 		d := h.device("d0", o)
 		h.round()
 		h.round()
@@ -249,7 +250,7 @@ func TestMethodsByAnyObjective(t *testing.T) {
 	for _, tt := range methods {
 		t.Run(tt.name, func(t *testing.T) {
 			var frames [3][]string
-			for i, o := range []client.Objective{bowlLoss(dim, 1), bowlStream(dim, 1), newBowls(dim, 1)} {
+			for i, o := range []objective.Objective{bowlLoss(dim, 1), bowlStream(dim, 1), newBowls(dim, 1)} {
 				bubble(t, func(t *testing.T) {
 					p := testPlan(dim)
 					tt.edit(p)
@@ -289,7 +290,7 @@ func TestHalfMovesByWhatItSends(t *testing.T) {
 			g[i] = wire.Half.At(r.Values, i)
 		}
 		w.Advance(&at, 2, 0, g[:10], p.Step)
-		probe, b := make([]float32, small), client.Batch{Seed: wire.BatchSeed(runName, "d0", 2, 1)}
+		probe, b := make([]float32, small), objective.Batch{Seed: wire.BatchSeed(runName, "d0", 2, 1)}
 		for i, got := range g[10:] {
 			w.Probe(probe, at.X, 0, p.Mu, 2, 1, i, prng.Shared)
 			plus := bowl(probe, 3, b)

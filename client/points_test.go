@@ -15,14 +15,15 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
 )
 
 // A bowls is a bowl that takes all points of a step at once.
 type bowls struct {
-	client.Objective // its stream
-	device           int
-	mood             func(x *client.Points, losses []float64) error // nil: none
+	objective.Objective // its stream
+	device              int
+	mood                func(x *objective.Points, losses []float64) error // nil: none
 
 	others, calls int
 	lengths       []int // of the calls
@@ -32,17 +33,17 @@ func newBowls(dim, device int) *bowls {
 	return &bowls{Objective: bowlStream(dim, device), device: device}
 }
 
-func (o *bowls) Loss(context.Context, []float32, client.Batch) (float64, error) {
+func (o *bowls) Loss(context.Context, []float32, objective.Batch) (float64, error) {
 	o.others++
 	return 0, nil
 }
 
-func (o *bowls) LossAt(context.Context, *client.Point, client.Batch) (float64, error) {
+func (o *bowls) LossAt(context.Context, *objective.Point, objective.Batch) (float64, error) {
 	o.others++
 	return 0, nil
 }
 
-func (o *bowls) LossesAt(_ context.Context, x *client.Points, b client.Batch, losses []float64) error {
+func (o *bowls) LossesAt(_ context.Context, x *objective.Points, b objective.Batch, losses []float64) error {
 	o.calls++
 	o.lengths = append(o.lengths, len(losses))
 	if o.mood != nil {
@@ -106,7 +107,7 @@ func batchedEqualsFlat(t *testing.T, dim int, p *wire.Plan) {
 	var frames [3][]byte
 	var queries [3]uint64
 	batched := newBowls(dim, 1)
-	for i, o := range []client.Objective{bowlLoss(dim, 1), bowlStream(dim, 1), batched} {
+	for i, o := range []objective.Objective{bowlLoss(dim, 1), bowlStream(dim, 1), batched} {
 		bubble(t, func(t *testing.T) {
 			plan := *p
 			h := newHost(t, &plan)
@@ -142,8 +143,8 @@ func batchedEqualsFlat(t *testing.T, dim int, p *wire.Plan) {
 }
 
 // losing returns a mood that sets all losses to 0 but one.
-func losing(i int, loss float64) func(*client.Points, []float64) error {
-	return func(_ *client.Points, losses []float64) error {
+func losing(i int, loss float64) func(*objective.Points, []float64) error {
+	return func(_ *objective.Points, losses []float64) error {
 		clear(losses)
 		losses[i] = loss
 		return nil
@@ -155,15 +156,15 @@ func TestFaultyBatch(t *testing.T) {
 	errApp := errors.New("out of memory")
 	tests := []struct {
 		name string
-		mood func(*client.Points, []float64) error
+		mood func(*objective.Points, []float64) error
 		says string
 	}{
-		{"error", func(*client.Points, []float64) error { return errApp }, "losses at step 0: " + errApp.Error()},
+		{"error", func(*objective.Points, []float64) error { return errApp }, "losses at step 0: " + errApp.Error()},
 		{"NaN above", losing(4, math.NaN()), "NaN at step 0, perturbation 2"},
 		{"Inf below", losing(3, math.Inf(1)), "+Inf at step 0, perturbation 1"},
-		{"nothing set", func(*client.Points, []float64) error { return nil }, "NaN at step 0, perturbation 0"},
-		{"panic", func(*client.Points, []float64) error { panic("no such layer") }, "losses at step 0: panic: no such layer"},
-		{"exit", func(*client.Points, []float64) error { runtime.Goexit(); return nil }, "goroutine"},
+		{"nothing set", func(*objective.Points, []float64) error { return nil }, "NaN at step 0, perturbation 0"},
+		{"panic", func(*objective.Points, []float64) error { panic("no such layer") }, "losses at step 0: panic: no such layer"},
+		{"exit", func(*objective.Points, []float64) error { runtime.Goexit(); return nil }, "goroutine"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -173,8 +174,8 @@ func TestFaultyBatch(t *testing.T) {
 				h, o := newHost(t, p), newBowls(small, 0)
 				d := h.device("d0", o)
 				h.round()
-				var kept *client.Points
-				o.mood = func(x *client.Points, losses []float64) error {
+				var kept *objective.Points
+				o.mood = func(x *objective.Points, losses []float64) error {
 					kept = x
 					return tt.mood(x, losses)
 				}
@@ -184,8 +185,8 @@ func TestFaultyBatch(t *testing.T) {
 					if p := d.now(); p.Err == nil || !strings.Contains(p.Err.Error(), tt.says) {
 						t.Errorf("progress says %v, want %q", p.Err, tt.says)
 					}
-					if err := kept.Read(space(6, 1), 0); !errors.Is(err, client.ErrRevoked) {
-						t.Errorf("a read after the call: %v, want %v", err, client.ErrRevoked)
+					if err := kept.Read(space(6, 1), 0); !errors.Is(err, objective.ErrRevoked) {
+						t.Errorf("a read after the call: %v, want %v", err, objective.ErrRevoked)
 					}
 					h.commit() // of other devices
 				}
@@ -205,7 +206,7 @@ func TestHangingBatch(t *testing.T) {
 		p.Difference = wire.Central
 		h, o := newHost(t, p), newBowls(small, 0)
 		release, late := make(chan struct{}), make(chan error, 1)
-		o.mood = func(x *client.Points, _ []float64) error {
+		o.mood = func(x *objective.Points, _ []float64) error {
 			<-release
 			late <- x.Read(space(x.Len(), small), 0)
 			return nil
@@ -218,8 +219,8 @@ func TestHangingBatch(t *testing.T) {
 		h.announce()
 		h.declines(wire.DeclineBusy)
 		close(release)
-		if err := <-late; !errors.Is(err, client.ErrRevoked) {
-			t.Errorf("late read: got %v, want %v", err, client.ErrRevoked)
+		if err := <-late; !errors.Is(err, objective.ErrRevoked) {
+			t.Errorf("late read: got %v, want %v", err, objective.ErrRevoked)
 		}
 		synctest.Wait()
 		d.stop()
@@ -235,7 +236,7 @@ func TestPointsKeptByGoroutine(t *testing.T) {
 		p.Distribution, p.Difference, p.Steps, p.Perturbations = wire.Rademacher, wire.Forward, 2, 1
 		h, o := newHost(t, p), newBowls(dim, 0)
 		calls, ended := 0, make(chan error, 1)
-		keep := func(x *client.Points, want float32) {
+		keep := func(x *objective.Points, want float32) {
 			for got := [][]float32{nil, {0}}; ; {
 				if err := x.Read(got, 0); err != nil || got[1][0] != want {
 					ended <- err
@@ -243,7 +244,7 @@ func TestPointsKeptByGoroutine(t *testing.T) {
 				}
 			}
 		}
-		o.mood = func(x *client.Points, losses []float64) error {
+		o.mood = func(x *objective.Points, losses []float64) error {
 			first := space(2, 1)
 			if err := x.Read(first, 0); err != nil {
 				return err
@@ -256,8 +257,8 @@ func TestPointsKeptByGoroutine(t *testing.T) {
 		}
 		d := h.device("d0", o)
 		h.round()
-		if err := <-ended; !errors.Is(err, client.ErrRevoked) {
-			t.Errorf("a read after the call returned: got %v, want %v", err, client.ErrRevoked)
+		if err := <-ended; !errors.Is(err, objective.ErrRevoked) {
+			t.Errorf("a read after the call returned: got %v, want %v", err, objective.ErrRevoked)
 		}
 		d.stop()
 	})
@@ -266,7 +267,7 @@ func TestPointsKeptByGoroutine(t *testing.T) {
 // Reads of points stay within the model, and say what is wrong with them.
 func TestPoints(t *testing.T) {
 	const dim, length = 5000, 4
-	inside := func(t *testing.T, x *client.Points) {
+	inside := func(t *testing.T, x *objective.Points) {
 		if x.Dim() != dim || x.Len() != length {
 			t.Errorf("Dim() = %d, Len() = %d, want %d and %d", x.Dim(), x.Len(), dim, length)
 		}
@@ -299,7 +300,7 @@ func TestPoints(t *testing.T) {
 		p := testPlan(dim)
 		p.Difference, p.Perturbations = wire.Central, length/2
 		h, o := newHost(t, p), newBowls(dim, 0)
-		o.mood = func(x *client.Points, losses []float64) error {
+		o.mood = func(x *objective.Points, losses []float64) error {
 			clear(losses)
 			inside(t, x)
 			return nil
@@ -320,7 +321,7 @@ func TestPointsOfManyReaders(t *testing.T) {
 		p := testPlan(dim)
 		p.Perturbations = 3
 		h, o := newHost(t, p), newBowls(dim, 0)
-		o.mood = func(x *client.Points, losses []float64) error {
+		o.mood = func(x *objective.Points, losses []float64) error {
 			clear(losses)
 			want := space(x.Len(), dim)
 			if err := x.Read(want, 0); err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestAbandonedJobTouchesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		hangs := Func(3, func(context.Context, []float32, Batch) (float64, error) { <-release; return 0, nil })
+		hangs := objective.Func(3, func(context.Context, []float32, objective.Batch) (float64, error) { <-release; return 0, nil })
 		s := newStepper(t, hangs, 1, func(*wire.Plan) {})
 		late := errors.New("late")
 		ctx, cancel := context.WithCancelCause(s.ctx)
@@ -45,7 +46,7 @@ func TestContextEndsBetweenQueries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls, over := 0, errors.New("over")
 		ctx, cancel := context.WithCancelCause(context.Background())
-		s := newStepper(t, Func(3, func(context.Context, []float32, Batch) (float64, error) {
+		s := newStepper(t, objective.Func(3, func(context.Context, []float32, objective.Batch) (float64, error) {
 			if calls++; calls == 2 {
 				cancel(over)
 			}
@@ -70,12 +71,12 @@ func TestContextEndsBetweenQueries(t *testing.T) {
 
 // A slow is a batched loss that takes its time, or as long as its context.
 type slow struct {
-	Objective
+	objective.Objective
 	takes time.Duration
 	calls int
 }
 
-func (o *slow) LossesAt(ctx context.Context, _ *Points, _ Batch, losses []float64) error {
+func (o *slow) LossesAt(ctx context.Context, _ *objective.Points, _ objective.Batch, losses []float64) error {
 	o.calls++
 	clear(losses)
 	select {

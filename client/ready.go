@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -30,12 +31,12 @@ func (c *Client) ready(ctx context.Context, a *arrival, queries uint64) error {
 		c.est.doubt()
 		return fmt.Errorf("%w: %d queries take %v, %v are left", errSlow, queries, need, left)
 	}
-	return c.mayWork(ctx, Work{a.N, queries, left})
+	return c.mayWork(ctx, objective.Work{N: a.N, Queries: queries, Left: left})
 }
 
 // mayWork asks the app's policy.
-func (c *Client) mayWork(ctx context.Context, work Work) error {
-	policy, ok := c.cfg.Objective.(Policy)
+func (c *Client) mayWork(ctx context.Context, work objective.Work) error {
+	policy, ok := c.cfg.Objective.(objective.Policy)
 	if !ok {
 		return nil
 	}
@@ -70,7 +71,7 @@ func reasonOf(err error) wire.DeclineReason {
 
 // weight is this device's weight in the mean.
 func (c *Client) weight(ctx context.Context, plan *wire.Plan) (uint32, error) {
-	sampler, ok := c.cfg.Objective.(Sampler)
+	sampler, ok := c.cfg.Objective.(objective.Sampler)
 	if !ok || plan.Weights != wire.BySamples {
 		return 1, nil
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
@@ -12,7 +12,7 @@ import (
 
 // bowl is the mean of (x[i] - target[i])^2, whose target differs by device and
 // by minibatch.
-func bowl[T float32 | float64](x []T, device int, b client.Batch) float64 {
+func bowl[T float32 | float64](x []T, device int, b objective.Batch) float64 {
 	shift := float64(device) + float64(b.Seed%1000)/1000
 	sum := 0.0
 	for i, v := range x {
@@ -23,8 +23,8 @@ func bowl[T float32 | float64](x []T, device int, b client.Batch) float64 {
 }
 
 // bowlLoss is bowl as an objective.
-func bowlLoss(dim, device int) client.Objective {
-	return client.Func(dim, func(_ context.Context, x []float32, b client.Batch) (float64, error) {
+func bowlLoss(dim, device int) objective.Objective {
+	return objective.Func(dim, func(_ context.Context, x []float32, b objective.Batch) (float64, error) {
 		return bowl(x, device, b), nil
 	})
 }
@@ -55,7 +55,7 @@ func algorithm4(w *replica.Replica, n uint64, eta float64, perturbations int, id
 		steps = 1
 	}
 	for k := range steps {
-		b := client.Batch{Seed: wire.BatchSeed(plan.Run, id, n, uint32(k))}
+		b := objective.Batch{Seed: wire.BatchSeed(plan.Run, id, n, uint32(k))}
 		at := func(z []float64, side float64) float64 {
 			probe := make([]float64, len(x))
 			for i := range probe {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/zofl/zofl/client/objective"
 )
 
 // A device that was killed goes on from the points and the w_i of its store: it is asked
@@ -91,7 +93,7 @@ func farthest(a, b []float32) float64 {
 }
 
 // storing makes a client with a store in a directory, that has caught up.
-func (r *rig) storing(i int, o Objective, dir string) *Client {
+func (r *rig) storing(i int, o objective.Objective, dir string) *Client {
 	r.t.Helper()
 	s, err := OpenStore(dir)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/mathx"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
@@ -31,7 +32,7 @@ type rig struct {
 
 type rigBus struct{ bus.Bus }
 
-func newRig(t testing.TB, p *wire.Plan, objectives ...Objective) *rig {
+func newRig(t testing.TB, p *wire.Plan, objectives ...objective.Objective) *rig {
 	t.Helper()
 	r := &rig{t: t, plan: p}
 	if err := p.Validate(); err != nil {
@@ -45,7 +46,7 @@ func newRig(t testing.TB, p *wire.Plan, objectives ...Objective) *rig {
 }
 
 // client makes one that has caught up.
-func (r *rig) client(i int, o Objective, s Store) *Client {
+func (r *rig) client(i int, o objective.Objective, s Store) *Client {
 	r.t.Helper()
 	c, err := New(Config{
 		Bus: rigBus{}, Run: r.plan.Run, ID: fmt.Sprintf("d%d", i), Objective: o, Store: s,
@@ -172,7 +173,7 @@ type slopes struct {
 
 func (s *slopes) Dim() int { return len(s.curve) }
 
-func (s *slopes) Loss(_ context.Context, x []float32, _ Batch) (float64, error) {
+func (s *slopes) Loss(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
 	s.queries++
 	f := s.value(x)
 	for i, v := range x {

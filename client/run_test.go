@@ -11,6 +11,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
 )
@@ -87,7 +88,7 @@ func TestParamsMeanwhile(t *testing.T) {
 		const dim, rounds = 5000, 30
 		h := newHost(t, testPlan(dim))
 		var d *device
-		d = h.newDevice("d0", client.Func(dim, func(_ context.Context, x []float32, b client.Batch) (float64, error) {
+		d = h.newDevice("d0", objective.Func(dim, func(_ context.Context, x []float32, b objective.Batch) (float64, error) {
 			if n, err := d.Params(make([]float32, dim)); n != b.N-1 || err != nil {
 				t.Errorf("Params within the loss: %d, %v, want record %d", n, err, b.N-1)
 			}
@@ -172,7 +173,7 @@ func TestZerosWarning(t *testing.T) {
 		var log strings.Builder
 		h := newHost(t, testPlan(small))
 		flat := true
-		h.device("d0", client.Func(small, func(_ context.Context, x []float32, b client.Batch) (float64, error) {
+		h.device("d0", objective.Func(small, func(_ context.Context, x []float32, b objective.Batch) (float64, error) {
 			if flat {
 				return 1, nil
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/internal/parallel"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
@@ -20,8 +21,8 @@ type null struct {
 	threads []nullThread
 	look    func(worker, i int)
 
-	point  *Point // of the call under way
-	points *Points
+	point  *objective.Point // of the call under way
+	points *objective.Points
 }
 
 // A nullThread is where one thread reads to: a block of each point.
@@ -49,7 +50,7 @@ func newNull(dim, threads, points int) *null {
 
 func (o *null) Dim() int { return o.dim }
 
-func (o *null) Loss(_ context.Context, x []float32, _ Batch) (float64, error) {
+func (o *null) Loss(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
 	return float64(x[0]), nil
 }
 
@@ -80,7 +81,7 @@ func (o *null) block(worker, i int) {
 // A nullStream reads blocks of one point.
 type nullStream struct{ *null }
 
-func (o nullStream) LossAt(_ context.Context, x *Point, _ Batch) (float64, error) {
+func (o nullStream) LossAt(_ context.Context, x *objective.Point, _ objective.Batch) (float64, error) {
 	o.point, o.points = x, nil
 	o.all()
 	return o.threads[0].first[0], nil
@@ -91,7 +92,7 @@ func (o nullStream) LossAt(_ context.Context, x *Point, _ Batch) (float64, error
 // cores too.
 type nullBatched struct{ *null }
 
-func (o nullBatched) LossesAt(_ context.Context, x *Points, _ Batch, losses []float64) error {
+func (o nullBatched) LossesAt(_ context.Context, x *objective.Points, _ objective.Batch, losses []float64) error {
 	o.points = x
 	o.all()
 	copy(losses, o.threads[0].first)
@@ -104,11 +105,11 @@ const nullPoints = 20
 // nulls are the null losses by the way in which they see parameters.
 var nulls = []struct {
 	name string
-	make func(dim, threads int) Objective
+	make func(dim, threads int) objective.Objective
 }{
-	{"flat", func(dim, threads int) Objective { return newNull(dim, threads, 1) }},
-	{"stream", func(dim, threads int) Objective { return nullStream{newNull(dim, threads, 1)} }},
-	{"batched", func(dim, threads int) Objective { return nullBatched{newNull(dim, threads, nullPoints)} }},
+	{"flat", func(dim, threads int) objective.Objective { return newNull(dim, threads, 1) }},
+	{"stream", func(dim, threads int) objective.Objective { return nullStream{newNull(dim, threads, 1)} }},
+	{"batched", func(dim, threads int) objective.Objective { return nullBatched{newNull(dim, threads, nullPoints)} }},
 }
 
 // A stepper makes a device's steps, and the rounds' records in the place of a
@@ -122,7 +123,7 @@ type stepper struct {
 	frame  []byte
 }
 
-func newStepper(tb testing.TB, o Objective, workers int, edit func(*wire.Plan)) *stepper {
+func newStepper(tb testing.TB, o objective.Objective, workers int, edit func(*wire.Plan)) *stepper {
 	tb.Helper()
 	network := bus.NewMemory()
 	tb.Cleanup(network.Close)
@@ -181,7 +182,7 @@ func (s *stepper) step(tb testing.TB) {
 }
 
 // A step allocates nothing once it has its memory, whatever the objective. A
-// Point, or a Points, is never used twice, as an app may keep it: 256 of them are one
+// objective.Point, or a objective.Points, is never used twice, as an app may keep it: 256 of them are one
 // allocation.
 func TestStepDoesNotAllocate(t *testing.T) {
 	const dim, runs = 40 * prng.BlockLen, 50

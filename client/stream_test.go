@@ -10,12 +10,13 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
 )
 
 // bowlStream reads the parameters in pieces of odd sizes, last piece first.
-func bowlStream(dim, device int) client.Objective {
-	return client.Stream(dim, func(_ context.Context, x *client.Point, b client.Batch) (float64, error) {
+func bowlStream(dim, device int) objective.Objective {
+	return objective.Stream(dim, func(_ context.Context, x *objective.Point, b objective.Batch) (float64, error) {
 		flat := make([]float32, x.Dim())
 		for end, size := len(flat), 1; end > 0; size = size*3%4801 + 1 {
 			off := max(0, end-size)
@@ -47,7 +48,7 @@ func TestStreamingEqualsFlat(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var frames [2][]byte
-			for i, o := range []client.Objective{bowlLoss(dim, 1), bowlStream(dim, 1)} {
+			for i, o := range []objective.Objective{bowlLoss(dim, 1), bowlStream(dim, 1)} {
 				bubble(t, func(t *testing.T) {
 					p := testPlan(dim)
 					tt.edit(p)
@@ -73,9 +74,9 @@ func TestStreamingEqualsFlat(t *testing.T) {
 func TestPoint(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const dim = 5000
-		var kept []*client.Point
+		var kept []*objective.Point
 		h := newHost(t, testPlan(dim))
-		h.device("d0", client.Stream(dim, func(_ context.Context, x *client.Point, _ client.Batch) (float64, error) {
+		h.device("d0", objective.Stream(dim, func(_ context.Context, x *objective.Point, _ objective.Batch) (float64, error) {
 			if x.Dim() != dim {
 				t.Errorf("Dim() = %d, want %d", x.Dim(), dim)
 			}
@@ -88,16 +89,16 @@ func TestPoint(t *testing.T) {
 				t.Errorf("read of nothing at the end: %v", err)
 			}
 			for _, p := range kept {
-				if err := p.Read(make([]float32, 1), 0); !errors.Is(err, client.ErrRevoked) {
-					t.Errorf("read of an earlier call's point: got %v, want %v", err, client.ErrRevoked)
+				if err := p.Read(make([]float32, 1), 0); !errors.Is(err, objective.ErrRevoked) {
+					t.Errorf("read of an earlier call's point: got %v, want %v", err, objective.ErrRevoked)
 				}
 			}
 			kept = append(kept, x)
 			return 0, nil
 		}))
 		h.round()
-		if err := kept[len(kept)-1].Read(make([]float32, 1), 0); !errors.Is(err, client.ErrRevoked) {
-			t.Errorf("read after the round: got %v, want %v", err, client.ErrRevoked)
+		if err := kept[len(kept)-1].Read(make([]float32, 1), 0); !errors.Is(err, objective.ErrRevoked) {
+			t.Errorf("read after the round: got %v, want %v", err, objective.ErrRevoked)
 		}
 		if len(kept) != 3 {
 			t.Errorf("got %d calls, want 3", len(kept))
@@ -114,7 +115,7 @@ func TestPointKeptByGoroutine(t *testing.T) {
 		p.Distribution, p.Difference, p.Steps, p.Perturbations = wire.Rademacher, wire.Forward, 2, 1
 		h := newHost(t, p)
 		calls, ended := 0, make(chan error, 1)
-		keep := func(x *client.Point, want float32) {
+		keep := func(x *objective.Point, want float32) {
 			for got := []float32{0}; ; {
 				if err := x.Read(got, 0); err != nil || got[0] != want {
 					ended <- err
@@ -122,7 +123,7 @@ func TestPointKeptByGoroutine(t *testing.T) {
 				}
 			}
 		}
-		d := h.device("d0", client.Stream(dim, func(_ context.Context, x *client.Point, _ client.Batch) (float64, error) {
+		d := h.device("d0", objective.Stream(dim, func(_ context.Context, x *objective.Point, _ objective.Batch) (float64, error) {
 			first := []float32{0}
 			if err := x.Read(first, 0); err != nil {
 				return 0, err
@@ -133,18 +134,11 @@ func TestPointKeptByGoroutine(t *testing.T) {
 			return 1e3 * float64(first[0]), nil
 		}))
 		h.round()
-		if err := <-ended; !errors.Is(err, client.ErrRevoked) {
-			t.Errorf("a read after the call returned: got %v, want %v", err, client.ErrRevoked)
+		if err := <-ended; !errors.Is(err, objective.ErrRevoked) {
+			t.Errorf("a read after the call returned: got %v, want %v", err, objective.ErrRevoked)
 		}
 		d.stop()
 	})
-}
-
-// A stream's flat loss is never used, and says so.
-func TestStreamHasNoFlatLoss(t *testing.T) {
-	if _, err := bowlStream(1, 0).Loss(t.Context(), nil, client.Batch{}); err == nil {
-		t.Error("got no error")
-	}
 }
 
 // Several goroutines of the app read a point at once, some of them more than is
@@ -155,7 +149,7 @@ func TestPointOfManyReaders(t *testing.T) {
 		p := testPlan(dim)
 		p.Perturbations = 1
 		h := newHost(t, p)
-		d := h.device("d0", client.Stream(dim, func(_ context.Context, x *client.Point, _ client.Batch) (float64, error) {
+		d := h.device("d0", objective.Stream(dim, func(_ context.Context, x *objective.Point, _ objective.Batch) (float64, error) {
 			want := make([]float32, dim)
 			if err := x.Read(want, 0); err != nil {
 				return 0, err

@@ -13,7 +13,7 @@ import (
 // of w (3), and what the local steps of a round need. It takes memory with the first
 // such round. Coordinates are those of the boxes.
 //
-// Points are facts of the loss: they stay true whatever becomes of the log, and a record
+// objective.Points are facts of the loss: they stay true whatever becomes of the log, and a record
 // that is worked on again adds its points again.
 type trajectory struct {
 	frame    frame

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -18,7 +19,7 @@ func smallFZooS(t testing.TB, d int, fields string) *wire.Plan {
 }
 
 // three are devices with unlike minima, and where that of their mean is.
-func three(d int) (objectives []Objective, best []float32) {
+func three(d int) (objectives []objective.Objective, best []float32) {
 	curve, pull := make([]float64, d), make([]float64, d)
 	for i := range 3 {
 		s := newSlopes(d, i, 0.5)
@@ -36,7 +37,7 @@ func three(d int) (objectives []Objective, best []float32) {
 }
 
 // mean is the mean loss of devices at x.
-func meanLoss(objectives []Objective, x []float32) float64 {
+func meanLoss(objectives []objective.Objective, x []float32) float64 {
 	sum := 0.0
 	for _, o := range objectives {
 		sum += o.(*slopes).value(x)

@@ -43,7 +43,7 @@ func (e *estimation) lossAt(i, p int, x []float32) (f float64, err error) {
 		if err := e.enter(e.place.k, p, 1); err != nil {
 			return 0, err
 		}
-		f, err = e.c.cfg.Objective.Loss(e.ctx, probe, e.batch)
+		f, err = e.c.loss.Loss(e.ctx, probe, e.batch)
 		err = e.leave(err)
 	}
 	if err != nil {

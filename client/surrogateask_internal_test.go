@@ -8,12 +8,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/zofl/zofl/client/objective"
 )
 
 // streamed is an objective that reads its vector in two pieces.
 type streamed struct{ *slopes }
 
-func (o streamed) LossAt(ctx context.Context, x *Point, b Batch) (float64, error) {
+func (o streamed) LossAt(ctx context.Context, x *objective.Point, b objective.Batch) (float64, error) {
 	whole := make([]float32, x.Dim())
 	if err := errors.Join(x.Read(whole[:3], 0), x.Read(whole[3:], 3)); err != nil {
 		return 0, err
@@ -27,7 +29,7 @@ type batched struct {
 	calls []int
 }
 
-func (o *batched) LossesAt(ctx context.Context, x *Points, b Batch, losses []float64) error {
+func (o *batched) LossesAt(ctx context.Context, x *objective.Points, b objective.Batch, losses []float64) error {
 	o.calls = append(o.calls, x.Len())
 	whole := make([][]float32, x.Len())
 	for i := range whole {
@@ -85,7 +87,7 @@ func TestSurrogateNaN(t *testing.T) {
 				}
 				return 0
 			}
-			var objective Objective = o
+			var objective objective.Objective = o
 			if kind == "batched" {
 				objective = &batched{slopes: o}
 			}
@@ -108,7 +110,7 @@ func TestSurrogateNaN(t *testing.T) {
 	}
 }
 
-// Work ends soon after its round does, and goes on in the next.
+// objective.Work ends soon after its round does, and goes on in the next.
 func TestSurrogateCancelled(t *testing.T) {
 	o := newSlopes(5, 0, 1)
 	r := newRig(t, smallFZooS(t, 5, ""), o)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/mathx/surrogate"
 	"github.com/zofl/zofl/wire"
 )
@@ -16,10 +17,10 @@ import (
 type diary struct {
 	*slopes
 	x       [][]float32
-	batches []Batch
+	batches []objective.Batch
 }
 
-func (o *diary) Loss(ctx context.Context, x []float32, b Batch) (float64, error) {
+func (o *diary) Loss(ctx context.Context, x []float32, b objective.Batch) (float64, error) {
 	o.x, o.batches = append(o.x, slices.Clone(x)), append(o.batches, b)
 	return o.slopes.Loss(ctx, x, b)
 }
@@ -77,7 +78,7 @@ func TestActiveQueries(t *testing.T) {
 }
 
 // mostUncertain returns all candidates around a point, by falling uncertainty.
-func mostUncertain(known *surrogate.Process, center []float64, p *wire.Plan, b Batch) [][]float64 {
+func mostUncertain(known *surrogate.Process, center []float64, p *wire.Plan, b objective.Batch) [][]float64 {
 	random := rand.New(rand.NewPCG(b.Seed, candidateStream))
 	type candidate struct {
 		u []float64

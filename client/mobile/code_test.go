@@ -15,6 +15,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
 )
@@ -37,7 +38,7 @@ func TestCodes(t *testing.T) {
 		{client.ErrRunning, CodeRunning},
 		{client.ErrStoreLocked, CodeLocked},
 		{client.ErrStore, CodeStore},
-		{client.ErrRevoked, CodeRevoked},
+		{objective.ErrRevoked, CodeRevoked},
 		{client.ErrDiverged, CodeDiverged},
 		{client.ErrConfig, CodeConfig},
 		{faultf(CodeInsecure, "no"), CodeInsecure},

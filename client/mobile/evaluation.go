@@ -5,7 +5,7 @@ import (
 	"math"
 	"sync"
 
-	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 )
 
 // An Evaluator measures the model on held-out data: what the plan names as metrics,
@@ -39,7 +39,7 @@ func (e *Evaluation) ReadParams(off int, dst []byte) (n int, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.x == nil {
-		return 0, coded(client.ErrRevoked)
+		return 0, coded(objective.ErrRevoked)
 	}
 	return readInto(dst, off, len(e.x), e.read)
 }
@@ -68,7 +68,7 @@ func (e *Evaluation) AddMetric(value float64) (err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.x == nil {
-		return coded(client.ErrRevoked)
+		return coded(objective.ErrRevoked)
 	}
 	e.values = append(e.values, value)
 	return nil
@@ -84,7 +84,7 @@ func (e *Evaluation) SetSamples(n int) (err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.x == nil {
-		return coded(client.ErrRevoked)
+		return coded(objective.ErrRevoked)
 	}
 	e.samples = n
 	return nil

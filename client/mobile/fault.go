@@ -8,6 +8,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
 )
@@ -56,7 +57,7 @@ var marks = []struct {
 	{client.ErrRunning, CodeRunning},
 	{client.ErrStoreLocked, CodeLocked},
 	{client.ErrStore, CodeStore},
-	{client.ErrRevoked, CodeRevoked},
+	{objective.ErrRevoked, CodeRevoked},
 	{client.ErrDiverged, CodeDiverged},
 	{client.ErrConfig, CodeConfig},
 }

@@ -3,10 +3,9 @@ package mobile
 import (
 	"context"
 	"errors"
-	"math"
 	"sync"
 
-	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 )
 
 // An Objective is the app's loss in simple mode: the whole model at once.
@@ -88,16 +87,16 @@ type device struct {
 	policy  *policy
 }
 
-func (d *device) Dim() int                      { return d.dim }
-func (d *device) Samples() int                  { return max(1, d.samples) }
-func (d *device) MayWork(work client.Work) bool { return d.policy.blocked() == "" }
+func (d *device) Dim() int                         { return d.dim }
+func (d *device) Samples() int                     { return max(1, d.samples) }
+func (d *device) MayWork(work objective.Work) bool { return d.policy.blocked() == "" }
 
 // simple is an objective in simple mode.
 type simple struct{ *device }
 
-var _ client.Objective = simple{}
+var _ objective.Flat = simple{}
 
-func (s simple) Loss(_ context.Context, x []float32, _ client.Batch) (float64, error) {
+func (s simple) Loss(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
 	o := held(s.callbacks, func() Objective { return s.whole })
 	if o == nil {
 		return 0, errReleased
@@ -109,14 +108,9 @@ func (s simple) Loss(_ context.Context, x []float32, _ client.Batch) (float64, e
 // blocks is an objective in block mode.
 type blocks struct{ *device }
 
-var _ client.Streaming = blocks{}
+var _ objective.Streaming = blocks{}
 
-// Loss is never called: LossAt is.
-func (b blocks) Loss(context.Context, []float32, client.Batch) (float64, error) {
-	return math.NaN(), nil
-}
-
-func (b blocks) LossAt(ctx context.Context, x *client.Point, batch client.Batch) (float64, error) {
+func (b blocks) LossAt(ctx context.Context, x *objective.Point, batch objective.Batch) (float64, error) {
 	o := held(b.callbacks, func() BlockObjective { return b.byBlocks })
 	if o == nil {
 		return 0, errReleased
@@ -126,7 +120,7 @@ func (b blocks) LossAt(ctx context.Context, x *client.Point, batch client.Batch)
 }
 
 // objective returns the callbacks as the runtime takes them.
-func (d *device) objective() client.Objective {
+func (d *device) objective() objective.Objective {
 	e := evaluates{d.callbacks}
 	switch {
 	case d.whole != nil && d.evaluator != nil:

@@ -7,7 +7,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 )
 
 // An evaluator is a function.
@@ -35,16 +35,16 @@ func TestObjectives(t *testing.T) {
 			cfg.Samples = 7
 			tt.set(cfg)
 			o := made(t, cfg).device.objective()
-			if _, ok := o.(client.Streaming); ok != tt.streams {
+			if _, ok := o.(objective.Streaming); ok != tt.streams {
 				t.Errorf("streaming: %v, want %v", ok, tt.streams)
 			}
-			if _, ok := o.(client.Evaluator); ok != tt.evaluates {
+			if _, ok := o.(objective.Evaluator); ok != tt.evaluates {
 				t.Errorf("evaluates: %v, want %v", ok, tt.evaluates)
 			}
-			if p, ok := o.(client.Policy); !ok || !p.MayWork(client.Work{}) {
+			if p, ok := o.(objective.Policy); !ok || !p.MayWork(objective.Work{}) {
 				t.Error("has no policy that lets it work")
 			}
-			if s, ok := o.(client.Sampler); !ok || s.Samples() != 7 || o.Dim() != 10 {
+			if s, ok := o.(objective.Sampler); !ok || s.Samples() != 7 || o.Dim() != 10 {
 				t.Error("has other samples or parameters than the Config")
 			}
 		})
@@ -64,12 +64,12 @@ func TestSimpleLoss(t *testing.T) {
 		return 1.5, nil
 	}))
 	c := made(t, cfg)
-	o, x := c.device.objective(), numbers(10)
-	if f, err := o.Loss(t.Context(), x, client.Batch{}); f != 1.5 || err != nil || !bytes.Equal(got, littleEndianOf(x)) {
+	o, x := c.device.objective().(objective.Flat), numbers(10)
+	if f, err := o.Loss(t.Context(), x, objective.Batch{}); f != 1.5 || err != nil || !bytes.Equal(got, littleEndianOf(x)) {
 		t.Errorf("%v, %v, %x", f, err, got)
 	}
 	c.Stop()
-	if _, err := o.Loss(t.Context(), x, client.Batch{}); err != errReleased {
+	if _, err := o.Loss(t.Context(), x, objective.Batch{}); err != errReleased {
 		t.Errorf("after Stop: %v", err)
 	}
 }
@@ -81,7 +81,7 @@ func (f lossFunc) Loss(params []byte) (float64, error) { return f(params) }
 // A Round has the runtime's batch, and ends with its context.
 func TestRound(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	r := &Round{ctx: ctx, batch: client.Batch{N: 5, Step: 2, Size: 32, Seed: math.MaxUint64}}
+	r := &Round{ctx: ctx, batch: objective.Batch{N: 5, Step: 2, Size: 32, Seed: math.MaxUint64}}
 	if r.Record() != 5 || r.Step() != 2 || r.BatchSize() != 32 || r.BatchSeed() != -1 || r.Cancelled() {
 		t.Errorf("record %d, step %d, size %d, seed %d, cancelled %v",
 			r.Record(), r.Step(), r.BatchSize(), r.BatchSeed(), r.Cancelled())

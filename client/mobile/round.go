@@ -3,7 +3,7 @@ package mobile
 import (
 	"context"
 
-	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 )
 
 // A Round is one evaluation that a [BlockObjective] is asked for: parameters and a
@@ -11,8 +11,8 @@ import (
 // fails with "revoked: ".
 type Round struct {
 	ctx   context.Context
-	x     *client.Point
-	batch client.Batch
+	x     *objective.Point
+	batch objective.Batch
 }
 
 // Dim is the number of parameters.
@@ -54,7 +54,7 @@ func (r *Round) Cancelled() bool { return r == nil || r.ctx == nil || r.ctx.Err(
 func (r *Round) ReadParams(off int, dst []byte) (n int, err error) {
 	defer guard(&err)
 	if r == nil || r.x == nil {
-		return 0, coded(client.ErrRevoked)
+		return 0, coded(objective.ErrRevoked)
 	}
 	n, err = readInto(dst, off, r.x.Dim(), r.x.Read)
 	return n, coded(err)

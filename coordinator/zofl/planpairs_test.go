@@ -11,6 +11,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
@@ -141,7 +142,7 @@ func (w well) Dim() int { return int(w.dim) }
 
 func (w well) Samples() int { return 1 + int(w.lowest) }
 
-func (w well) Loss(_ context.Context, x []float32, _ client.Batch) (float64, error) {
+func (w well) Loss(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
 	sum := 0.0
 	for _, v := range x {
 		sum += float64(v-w.lowest) * float64(v-w.lowest)

@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/testing/broker"
 )
 
@@ -39,7 +40,7 @@ func newDevice(b *broker.Broker, run string, i int, plate Plate, seed uint64) (*
 	}
 	d.client, err = client.New(client.Config{
 		Conn: d.conn, Run: run, ID: id, Initial: start, Workers: 1,
-		Objective: client.Func(len(start), d.try),
+		Objective: objective.Func(len(start), d.try),
 		Recorder:  client.RecorderFunc(d.record),
 	})
 	if err != nil {
@@ -49,7 +50,7 @@ func newDevice(b *broker.Broker, run string, i int, plate Plate, seed uint64) (*
 }
 
 // try is the loss: an experiment on the plate. It is what a real device replaces.
-func (d *device) try(_ context.Context, x []float32, _ client.Batch) (float64, error) {
+func (d *device) try(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
 	g, err := GainsOf(x)
 	if err != nil {
 		return 0, err

@@ -20,7 +20,7 @@ type agent struct {
 	cfg       *Config
 	log       *slog.Logger
 	station   *station
-	objective *objective
+	objective *forecastLoss
 	watch     *watch
 	client    *client.Client
 	windows   client.Store
@@ -36,7 +36,7 @@ func serve(ctx context.Context, cfg *Config, log *slog.Logger) error {
 	base := log // the client says its id itself
 	log = log.With("id", cfg.ID)
 	a := &agent{cfg: cfg, log: log, station: newStation(cfg)}
-	a.objective, a.watch = newObjective(a.station), newWatch(a.station, log)
+	a.objective, a.watch = newLoss(a.station), newWatch(a.station, log)
 	a.params, a.source = make([]float32, a.objective.Dim()), a.openSource()
 	states, err := openStores(cfg.State)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 func newAgent(t *testing.T, log *slog.Logger, from source, lines ...string) *agent {
 	t.Helper()
 	s := filled(t, 4, lines...)
-	a := &agent{cfg: s.cfg, log: log, station: s, objective: newObjective(s), watch: newWatch(s, log), source: from}
+	a := &agent{cfg: s.cfg, log: log, station: s, objective: newLoss(s), watch: newWatch(s, log), source: from}
 	a.params, a.windows = make([]float32, a.objective.Dim()), openStore(t, t.TempDir())
 	b := bus.NewMemory()
 	t.Cleanup(b.Close)

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 )
 
 // metrics are what an evaluation returns: mean square errors on the readings held out, in
@@ -17,14 +17,14 @@ var metrics = []string{"mse", "mse_last", "mse_week"}
 
 var errNoExample = errors.New("no example: the window has too few readings yet")
 
-// An objective is the loss that Zofl asks for: how wrong the network is about readings
+// A forecastLoss is the loss that Zofl asks for: how wrong the network is about readings
 // that the device has seen. Readings stay here; the loss is what leaves.
-type objective struct {
+type forecastLoss struct {
 	station *station
 	network *network
 	pace    time.Duration
 
-	drawn client.Batch // what batch is of
+	drawn objective.Batch // what batch is of
 	batch []example
 	free  []example // of earlier batches
 	begun time.Time // when the last record's work began
@@ -32,24 +32,24 @@ type objective struct {
 }
 
 var (
-	_ client.Objective = (*objective)(nil)
-	_ client.Evaluator = (*objective)(nil)
-	_ client.Sampler   = (*objective)(nil)
+	_ objective.Flat      = (*forecastLoss)(nil)
+	_ objective.Evaluator = (*forecastLoss)(nil)
+	_ objective.Sampler   = (*forecastLoss)(nil)
 )
 
-func newObjective(s *station) *objective {
-	return &objective{station: s, network: newNetwork(s.shape), pace: s.cfg.Pace, said: make([]float64, s.channels)}
+func newLoss(s *station) *forecastLoss {
+	return &forecastLoss{station: s, network: newNetwork(s.shape), pace: s.cfg.Pace, said: make([]float64, s.channels)}
 }
 
 // Dim is the number of parameters.
-func (o *objective) Dim() int { return o.network.dim() }
+func (o *forecastLoss) Dim() int { return o.network.dim() }
 
 // Samples is how many examples the device has: what a plan with weights=samples asks.
-func (o *objective) Samples() int { return max(1, o.station.examples()) }
+func (o *forecastLoss) Samples() int { return max(1, o.station.examples()) }
 
 // Loss returns the mean loss on a minibatch, which is drawn when it is first asked for:
 // the window may move on before the last perturbation.
-func (o *objective) Loss(ctx context.Context, x []float32, b client.Batch) (float64, error) {
+func (o *forecastLoss) Loss(ctx context.Context, x []float32, b objective.Batch) (float64, error) {
 	if b != o.drawn || len(o.batch) == 0 {
 		if err := o.wait(ctx, b.N); err != nil {
 			return 0, err
@@ -77,7 +77,7 @@ func (o *objective) Loss(ctx context.Context, x []float32, b client.Batch) (floa
 func softSquare(err float64) float64 { return math.Sqrt(1+err*err) - 1 }
 
 // wait keeps records apart: a device that is on all day has time.
-func (o *objective) wait(ctx context.Context, n uint64) error {
+func (o *forecastLoss) wait(ctx context.Context, n uint64) error {
 	if n == o.drawn.N || o.pace == 0 {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (o *objective) wait(ctx context.Context, n uint64) error {
 
 // draw draws b.Size examples with a generator seeded by b.Seed, with replacement; all
 // there are if the size is 0.
-func (o *objective) draw(b client.Batch) {
+func (o *forecastLoss) draw(b objective.Batch) {
 	s := o.station
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,7 +116,7 @@ func (o *objective) draw(b client.Batch) {
 }
 
 // add adds the example of a slot, if there is one, to the batch.
-func (o *objective) add(slot int64) {
+func (o *forecastLoss) add(slot int64) {
 	if len(o.free) == 0 {
 		o.free = append(o.free, o.station.newExample())
 	}
@@ -127,7 +127,7 @@ func (o *objective) add(slot int64) {
 }
 
 // Evaluate returns the metrics on the newest readings, which no loss was of yet.
-func (o *objective) Evaluate(_ context.Context, x []float32) ([]float64, int, error) {
+func (o *forecastLoss) Evaluate(_ context.Context, x []float32) ([]float64, int, error) {
 	s := o.station
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 )
 
-func batchOf(size int) client.Batch { return client.Batch{N: 2, Size: size, Seed: 7} }
+func batchOf(size int) objective.Batch { return objective.Batch{N: 2, Size: size, Seed: 7} }
 
-func loss(t *testing.T, o *objective, x []float32, b client.Batch) float64 {
+func loss(t *testing.T, o *forecastLoss, x []float32, b objective.Batch) float64 {
 	t.Helper()
 	v, err := o.Loss(t.Context(), x, b)
 	if err != nil {
@@ -23,7 +23,7 @@ func loss(t *testing.T, o *objective, x []float32, b client.Batch) float64 {
 
 func TestBatchesAreDrawnAgain(t *testing.T) {
 	s := filled(t, 4)
-	o, again := newObjective(s), newObjective(s)
+	o, again := newLoss(s), newLoss(s)
 	x := randomParams(s.shape, true, rand.New(rand.NewPCG(1, 0)))
 	b := batchOf(32)
 	first := loss(t, o, x, b)
@@ -43,7 +43,7 @@ func TestBatchesAreDrawnAgain(t *testing.T) {
 // The window moves on while perturbations are evaluated; the batch must not.
 func TestBatchStaysForAllPerturbations(t *testing.T) {
 	s := filled(t, 4)
-	o, b := newObjective(s), batchOf(32)
+	o, b := newLoss(s), batchOf(32)
 	x := randomParams(s.shape, true, rand.New(rand.NewPCG(1, 0)))
 	before := loss(t, o, x, b)
 	put(s, s.window.last+100, 3, 9, 27)
@@ -54,7 +54,7 @@ func TestBatchStaysForAllPerturbations(t *testing.T) {
 
 func TestSizeZeroIsEverything(t *testing.T) {
 	s := filled(t, 4)
-	o := newObjective(s)
+	o := newLoss(s)
 	loss(t, o, make([]float32, o.Dim()), batchOf(0))
 	if from, to := s.trained(); len(o.batch) != int(to-from) {
 		t.Errorf("%d examples, want %d", len(o.batch), to-from)
@@ -62,7 +62,7 @@ func TestSizeZeroIsEverything(t *testing.T) {
 }
 
 func TestNoReadings(t *testing.T) {
-	o := newObjective(newStation(config(t)))
+	o := newLoss(newStation(config(t)))
 	if _, err := o.Loss(t.Context(), make([]float32, o.Dim()), batchOf(8)); !errors.Is(err, errNoExample) {
 		t.Errorf("loss: %v, want errNoExample", err)
 	}
@@ -74,7 +74,7 @@ func TestNoReadings(t *testing.T) {
 // A round that ends while the device rests costs the round only.
 func TestPaceEndsWithTheRound(t *testing.T) {
 	s := filled(t, 4, "pace = 10h")
-	o := newObjective(s)
+	o := newLoss(s)
 	o.begun = time.Now()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -87,7 +87,7 @@ func TestPaceEndsWithTheRound(t *testing.T) {
 // with few.
 func TestLossFalls(t *testing.T) {
 	s := filled(t, 4, "lags = 3", "hidden = 2")
-	o := newObjective(s)
+	o := newLoss(s)
 	x := randomParams(s.shape, false, rand.New(rand.NewPCG(3, 0)))
 	b := batchOf(0)
 	begin := loss(t, o, x, b)

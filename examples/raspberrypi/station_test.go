@@ -65,7 +65,7 @@ func TestMissingChannel(t *testing.T) {
 	for i := range 40 {
 		s.add(reading{s.window.time(int64(i)), []float64{20 + float64(i%5), math.NaN()}})
 	}
-	o := newObjective(s)
+	o := newLoss(s)
 	loss, err := o.Loss(t.Context(), make([]float32, o.Dim()), batchOf(8))
 	if err != nil || math.IsNaN(loss) || loss == 0 {
 		t.Errorf("loss %v, error %v", loss, err)
@@ -97,7 +97,7 @@ func TestMissingReadingsAreNoExamples(t *testing.T) {
 func TestHugeReadings(t *testing.T) {
 	s := newStation(config(t, "window = 64", "least = 1", "lags = 3", "ahead = 2"))
 	put(s, 100, 20, 1e300, 1e300, -1e300, 20, 21, 20, 21)
-	o := newObjective(s)
+	o := newLoss(s)
 	if got := loss(t, o, make([]float32, o.Dim()), batchOf(0)); math.IsNaN(got) {
 		t.Error("the loss is NaN")
 	}

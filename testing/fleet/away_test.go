@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/testing/broker"
@@ -130,7 +131,7 @@ func (a *away) comeBack(id, store string, horizon uint64) homecoming {
 	defer cancel()
 	c, err := client.New(client.Config{
 		Conn: nc, Run: "away", ID: id, Store: s, Horizon: horizon,
-		Objective: client.Func(*awayDim, bowl(1)),
+		Objective: objective.Func(*awayDim, bowl(1)),
 		Recorder: client.RecorderFunc(func(p client.Progress) error {
 			if p.N == last {
 				seconds = time.Since(began).Seconds()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/testing/broker"
@@ -168,7 +169,7 @@ func (r *denseRun) life(ctx context.Context, id string, slow time.Duration, dies
 	cfg := client.Config{
 		Bus: &watchedBus{bus.NATS(nc), id, r}, Run: r.plan.Run, ID: id, Store: store,
 		RequestTimeout: time.Second, RetryMax: 2 * time.Second,
-		Objective: client.Func(int(r.plan.Dim), func(ctx context.Context, x []float32, b client.Batch) (float64, error) {
+		Objective: objective.Func(int(r.plan.Dim), func(ctx context.Context, x []float32, b objective.Batch) (float64, error) {
 			if slow > 0 {
 				select {
 				case <-time.After(slow):

@@ -13,6 +13,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/wire"
@@ -160,7 +161,7 @@ func (r *methodRun) start(ctx context.Context, id string, edits ...func(*client.
 	}
 	cfg := client.Config{
 		Bus: r.bus, Run: r.plan.Run, ID: id, Store: store, Workers: 1,
-		Objective: client.Func(int(r.plan.Dim), bowl(len(id)+int(id[len(id)-1]))),
+		Objective: objective.Func(int(r.plan.Dim), bowl(len(id)+int(id[len(id)-1]))),
 	}
 	if r.plan.Private() {
 		cfg.RunKey = secret

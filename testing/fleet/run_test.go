@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/testing/broker"
@@ -125,7 +126,7 @@ func (l *lead) devices(run string, conns []*nats.Conn, dim int) []*client.Client
 	var all sync.WaitGroup
 	for i, nc := range conns {
 		c, err := client.New(client.Config{
-			Conn: nc, Run: run, ID: fmt.Sprintf("d%d", i), Objective: client.Func(dim, bowl(i)),
+			Conn: nc, Run: run, ID: fmt.Sprintf("d%d", i), Objective: objective.Func(dim, bowl(i)),
 		})
 		if err != nil {
 			l.t.Fatal(err)
@@ -142,8 +143,8 @@ func (l *lead) devices(run string, conns []*nats.Conn, dim int) []*client.Client
 }
 
 // bowl is a quadratic whose minimum differs by device.
-func bowl(device int) func(context.Context, []float32, client.Batch) (float64, error) {
-	return func(_ context.Context, x []float32, _ client.Batch) (float64, error) {
+func bowl(device int) func(context.Context, []float32, objective.Batch) (float64, error) {
+	return func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
 		sum := 0.0
 		for i, v := range x {
 			e := float64(v) - float64((i+device)%5)

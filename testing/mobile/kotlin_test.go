@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 )
 
 // digitDim is the number of parameters of the Android example's classifier: ten
@@ -44,7 +45,7 @@ func (l *lead) bystander() (finished func() *client.Client) {
 	l.t.Helper()
 	c, err := client.New(client.Config{
 		Conn: l.site.connect(l.run + "-bystander"), Run: l.run, ID: "bystander",
-		Objective: client.Func(l.dim, func(context.Context, []float32, client.Batch) (float64, error) { return 1, nil }),
+		Objective: objective.Func(l.dim, func(context.Context, []float32, objective.Batch) (float64, error) { return 1, nil }),
 	})
 	if err != nil {
 		l.t.Fatal(err)

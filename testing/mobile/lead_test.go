@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/wire"
@@ -137,7 +138,7 @@ func (l *lead) companions(n int) (finished func() []*client.Client) {
 		id := fmt.Sprintf("go%d", i)
 		c, err := client.New(client.Config{
 			Conn: l.site.connect(l.run + "-" + id), Run: l.run, ID: id,
-			Objective: client.Func(l.dim, bowl(i)),
+			Objective: objective.Func(l.dim, bowl(i)),
 		})
 		if err != nil {
 			l.t.Fatal(err)
@@ -156,8 +157,8 @@ func (l *lead) companions(n int) (finished func() []*client.Client) {
 }
 
 // bowl is a quadratic whose minimum differs by device.
-func bowl(device int) func(context.Context, []float32, client.Batch) (float64, error) {
-	return func(_ context.Context, x []float32, _ client.Batch) (float64, error) {
+func bowl(device int) func(context.Context, []float32, objective.Batch) (float64, error) {
+	return func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
 		sum := 0.0
 		for i, v := range x {
 			e := float64(v) - float64((i+device)%5)

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/mobile"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 )
 
@@ -262,7 +262,7 @@ func (device flatBowl) Loss(params []byte) (float64, error) {
 	for i := range x {
 		x[i] = math.Float32frombits(binary.LittleEndian.Uint32(params[4*i:]))
 	}
-	return bowl(int(device))(nil, x, client.Batch{})
+	return bowl(int(device))(nil, x, objective.Batch{})
 }
 
 // A blockBowl is the same in block mode, read in blocks of odd size.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
@@ -28,7 +29,7 @@ func absence(ctx context.Context, r *run.Result, dim int, missed uint64) (run.Tr
 	defer memory.Close()
 	a := &absentee{}
 	a.client, err = client.New(client.Config{
-		Bus: memory, Run: plan.Run, ID: "c0", Objective: client.Func(dim, constant),
+		Bus: memory, Run: plan.Run, ID: "c0", Objective: objective.Func(dim, constant),
 		Workers: 1, RetryMax: 100 * time.Millisecond, Recorder: client.RecorderFunc(a.record),
 	})
 	if err != nil {
@@ -47,7 +48,7 @@ func absence(ctx context.Context, r *run.Result, dim int, missed uint64) (run.Tr
 	return t.Other, nil
 }
 
-func constant(context.Context, []float32, client.Batch) (float64, error) { return 0, nil }
+func constant(context.Context, []float32, objective.Batch) (float64, error) { return 0, nil }
 
 // An absentee is a client that leaves when it has what it came for.
 type absentee struct {

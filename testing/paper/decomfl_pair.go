@@ -8,6 +8,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/wire"
 )
@@ -44,14 +45,14 @@ func pair(ctx context.Context, m memoryCase, p *wire.Plan) (*client.Client, *coo
 }
 
 // objective is the mean of squares.
-func (m memoryCase) objective(dim int) client.Objective {
+func (m memoryCase) objective(dim int) objective.Objective {
 	if !m.streaming {
-		return client.Func(dim, func(_ context.Context, x []float32, _ client.Batch) (float64, error) {
+		return objective.Func(dim, func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
 			return squares(x) / float64(dim), nil
 		})
 	}
 	block := make([]float32, 4096)
-	return client.Stream(dim, func(_ context.Context, x *client.Point, _ client.Batch) (float64, error) {
+	return objective.Stream(dim, func(_ context.Context, x *objective.Point, _ objective.Batch) (float64, error) {
 		sum := 0.0
 		for off := 0; off < dim; off += len(block) {
 			b := block[:min(len(block), dim-off)]

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/testing/paper/blackbox"
 	"github.com/zofl/zofl/testing/paper/run"
 )
@@ -39,7 +39,7 @@ func newLookout(q *blackbox.Quadratic) *lookout {
 }
 
 // asked is told every query. Clients call it at once, each for itself.
-func (l *lookout) asked(x []float32, samples []int, b client.Batch) {
+func (l *lookout) asked(x []float32, samples []int, b objective.Batch) {
 	i := samples[0]
 	was := &l.seen[i]
 	if was.x != nil && was.n == b.N && was.step == b.Step {

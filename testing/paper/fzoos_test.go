@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/testing/data"
 	"github.com/zofl/zofl/testing/paper/blackbox"
 	"github.com/zofl/zofl/testing/paper/run"
@@ -162,8 +162,8 @@ func TestLookout(t *testing.T) {
 	probe := make([]float32, fzoosDim)
 	walk := func(n uint64, eta float64) {
 		for step := range 3 {
-			l.asked(x, []int{2}, client.Batch{N: n, Step: step})
-			l.asked(probe, []int{2}, client.Batch{N: n, Step: step})
+			l.asked(x, []int{2}, objective.Batch{N: n, Step: step})
+			l.asked(probe, []int{2}, objective.Batch{N: n, Step: step})
 			q.MeanGradient(g, x)
 			for j := range x {
 				x[j] -= float32(eta * g[j])

@@ -12,6 +12,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/wire"
@@ -46,7 +47,7 @@ type (
 
 // device is a client's objective.
 type device struct {
-	client.Objective
+	objective.Flat
 	index int
 }
 
@@ -56,7 +57,7 @@ func (d device) Samples() int { return int(samples(d.index)) }
 // that no round has its quorum.
 func (r *run) objective(i int) device {
 	p := r.plan
-	return device{client.Func(int(p.Dim), func(_ context.Context, x []float32, b client.Batch) (float64, error) {
+	return device{objective.Func(int(p.Dim), func(_ context.Context, x []float32, b objective.Batch) (float64, error) {
 		if b.Size != int(p.Batch) || b.Seed != wire.BatchSeed(p.Run, id(i), b.N, uint32(b.Step)) {
 			return 0, fmt.Errorf("minibatch %+v", b)
 		}

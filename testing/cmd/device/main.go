@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 )
 
 // A Report is what a device prints at the end, as JSON.
@@ -57,7 +58,7 @@ func takePart(ctx context.Context, url, run, id string, dim int) (*Report, error
 	report := &Report{ID: id, Arch: runtime.GOARCH}
 	c, err := client.New(client.Config{
 		Conn: nc, Run: run, ID: id,
-		Objective: client.Func(dim, quadratic(id)),
+		Objective: objective.Func(dim, quadratic(id)),
 		Recorder: client.RecorderFunc(func(p client.Progress) error {
 			if p.Contributed {
 				report.Contributions++
@@ -78,11 +79,11 @@ func takePart(ctx context.Context, url, run, id string, dim int) (*Report, error
 
 // quadratic is the mean of (x_i - t_i)^2 over the parameters; t differs by
 // device.
-func quadratic(id string) func(context.Context, []float32, client.Batch) (float64, error) {
+func quadratic(id string) func(context.Context, []float32, objective.Batch) (float64, error) {
 	h := fnv.New32a()
 	h.Write([]byte(id))
 	shift := float64(h.Sum32()%1000) / 1000
-	return func(_ context.Context, x []float32, _ client.Batch) (float64, error) {
+	return func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
 		sum := 0.0
 		for i, v := range x {
 			e := float64(v) - shift - float64(i%7)

@@ -8,11 +8,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
 )
 
-// An objective is a device's loss, made so that a mean tells whose scalars are
+// A countingLoss is a device's loss, made so that a mean tells whose scalars are
 // in it: along perturbation p of step k of record n, device i has the slope
 // radix^i * scale(n, k, p), whatever the parameters. The mean times the sum of
 // its weights, in that radix, has a digit for each device: its weight, if it is
@@ -20,7 +20,7 @@ import (
 //
 // The loss at the base counts how often the device began to contribute, so that
 // a contribution that was computed twice has other bytes.
-type objective struct {
+type countingLoss struct {
 	w      *world
 	device int
 	began  int // contributions, over all lives of the device
@@ -34,11 +34,11 @@ type objective struct {
 
 var errLoss = errors.New("simulation: a loss that fails")
 
-// Dim implements [client.Objective].
-func (o *objective) Dim() int { return int(o.w.scenario.plan.Dim) }
+// Dim implements [objective.Objective].
+func (o *countingLoss) Dim() int { return int(o.w.scenario.plan.Dim) }
 
-// Loss implements [client.Objective].
-func (o *objective) Loss(ctx context.Context, x []float32, b client.Batch) (float64, error) {
+// Loss implements [objective.Flat].
+func (o *countingLoss) Loss(ctx context.Context, x []float32, b objective.Batch) (float64, error) {
 	switch {
 	case ctx != o.ctx || b.N != o.n:
 		o.ctx, o.n, o.step, o.calls = ctx, b.N, b.Step, 0
@@ -68,7 +68,7 @@ func (o *objective) Loss(ctx context.Context, x []float32, b client.Batch) (floa
 func scale(n uint64, k, p int) float64 { return float64(uint64(1) << ((n + uint64(k+p)) % 3)) }
 
 // luck is a generator of what happens in one call.
-func (o *objective) luck(of ...uint64) *rand.Rand {
+func (o *countingLoss) luck(of ...uint64) *rand.Rand {
 	seed := o.w.seed*31 + uint64(o.device)
 	for _, v := range of {
 		seed = seed*1_000_003 + v
@@ -80,7 +80,7 @@ func (o *objective) luck(of ...uint64) *rand.Rand {
 // nothing else happens at the end of it. Some calls heed no context, and those
 // that do return a moment after it ended: which of the two is first would
 // otherwise be the runtime's choice.
-func (o *objective) hesitate(ctx context.Context, luck *rand.Rand) error {
+func (o *countingLoss) hesitate(ctx context.Context, luck *rand.Rand) error {
 	if o.calm.Load() {
 		return nil
 	}
@@ -106,14 +106,14 @@ func (o *objective) hesitate(ctx context.Context, luck *rand.Rand) error {
 	}
 }
 
-// Evaluate implements [client.Evaluator]. It takes a moment, see hesitate.
-func (o *objective) Evaluate(ctx context.Context, _ []float32) ([]float64, int, error) {
+// Evaluate implements [objective.Evaluator]. It takes a moment, see hesitate.
+func (o *countingLoss) Evaluate(ctx context.Context, _ []float32) ([]float64, int, error) {
 	<-time.After(time.Duration(1+o.device) * time.Microsecond)
 	return []float64{float64(o.device)}, 3, ctx.Err()
 }
 
-// Samples implements [client.Sampler].
-func (o *objective) Samples() int { return int(o.w.scenario.weights[o.device]) }
+// Samples implements [objective.Sampler].
+func (o *countingLoss) Samples() int { return int(o.w.scenario.weights[o.device]) }
 
 // solve finds count devices whose weighted mean is mean.
 func (s *scenario) solve(mean float64, count int) ([]int, bool) {

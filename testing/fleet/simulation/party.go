@@ -117,7 +117,7 @@ type device struct {
 	party     *party
 	id        string
 	c         *client.Client // of this life; under the world's lock
-	objective *objective     // nil: it is passive
+	objective *countingLoss  // nil: it is passive
 	ended     bool           // it saw the end of the run
 	flipped   bool           // a bit of its checkpoint was wrong, and may be still
 	tainted   bool           // and so is its state

@@ -62,7 +62,7 @@ func newWorld(seed uint64, out io.Writer) (*world, error) {
 		w.add(&party{name: fmt.Sprintf("c%d", i), broker: &broker{w: w}})
 	}
 	for i := range w.scenario.devices {
-		d := &device{w: w, id: deviceName(i), objective: &objective{w: w, device: i}}
+		d := &device{w: w, id: deviceName(i), objective: &countingLoss{w: w, device: i}}
 		w.add(&party{name: d.id, device: d})
 	}
 	if w.scenario.witness {

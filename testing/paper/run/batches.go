@@ -1,7 +1,7 @@
 package run
 
 import (
-	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/testing/models"
 )
 
@@ -20,7 +20,7 @@ const (
 
 // A picker names the samples of a minibatch.
 type picker interface {
-	pick(b client.Batch) []int
+	pick(b objective.Batch) []int
 }
 
 // picker returns the order over a share of which so many minibatches were taken.
@@ -33,7 +33,7 @@ func (o Order) picker(share []int, taken uint64) picker {
 
 type draw struct{ *models.Batcher }
 
-func (d draw) pick(b client.Batch) []int { return d.Pick(b.Size, b.Seed) }
+func (d draw) pick(b objective.Batch) []int { return d.Pick(b.Size, b.Seed) }
 
 // A walk goes through a share.
 type walk struct {
@@ -46,7 +46,7 @@ type walk struct {
 // pick returns the present minibatch for the step that it is of, so that all
 // queries of a step and a round that is asked again see the same one, and the next
 // for any other step.
-func (w *walk) pick(b client.Batch) []int {
+func (w *walk) pick(b objective.Batch) []int {
 	if w.n != 0 && (b.N != w.n || b.Step != w.step) {
 		w.taken++
 	}

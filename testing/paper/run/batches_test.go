@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 )
 
 func TestWalk(t *testing.T) {
@@ -23,16 +23,16 @@ func TestWalk(t *testing.T) {
 	}
 	p := Walk.picker(share, 0)
 	for i, s := range steps {
-		if got := p.pick(client.Batch{N: s.n, Step: s.step, Size: 2, Seed: uint64(i)}); !slices.Equal(got, s.want) {
+		if got := p.pick(objective.Batch{N: s.n, Step: s.step, Size: 2, Seed: uint64(i)}); !slices.Equal(got, s.want) {
 			t.Errorf("%d: record %d, step %d: %v, want %v", i, s.n, s.step, got, s.want)
 		}
 	}
 	resumed := Walk.picker(share, 3) // after the records 4 and 9
-	if got := resumed.pick(client.Batch{N: 11, Size: 2}); !slices.Equal(got, []int{10, 11}) {
+	if got := resumed.pick(objective.Batch{N: 11, Size: 2}); !slices.Equal(got, []int{10, 11}) {
 		t.Errorf("a resumed walk goes on with %v", got)
 	}
 	for _, size := range []int{0, 5, 9} {
-		if got := p.pick(client.Batch{N: 12, Size: size}); !slices.Equal(got, share) {
+		if got := p.pick(objective.Batch{N: 12, Size: size}); !slices.Equal(got, share) {
 			t.Errorf("size %d: %v, want all", size, got)
 		}
 	}
@@ -40,9 +40,9 @@ func TestWalk(t *testing.T) {
 
 func TestDraws(t *testing.T) {
 	p := Draws.picker([]int{1, 2, 3, 4, 5, 6, 7, 8}, 5)
-	a := slices.Clone(p.pick(client.Batch{N: 2, Size: 3, Seed: 1}))
-	b := slices.Clone(p.pick(client.Batch{N: 3, Size: 3, Seed: 2}))
-	if again := p.pick(client.Batch{N: 9, Size: 3, Seed: 1}); !slices.Equal(a, again) || slices.Equal(a, b) {
+	a := slices.Clone(p.pick(objective.Batch{N: 2, Size: 3, Seed: 1}))
+	b := slices.Clone(p.pick(objective.Batch{N: 3, Size: 3, Seed: 2}))
+	if again := p.pick(objective.Batch{N: 9, Size: 3, Seed: 1}); !slices.Equal(a, again) || slices.Equal(a, b) {
 		t.Errorf("seeds 1, 2, 1 gave %v, %v, %v", a, b, again)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -39,7 +39,7 @@ func TestVectors(t *testing.T) {
 			asked.Add(1)
 			return loss(x, samples)
 		}
-		cfg.Task.Asked = func(x []float32, samples []int, b client.Batch) {
+		cfg.Task.Asked = func(x []float32, samples []int, b objective.Batch) {
 			if len(x) == cfg.Task.Dim && len(samples) > 0 && b.N > 0 {
 				told.Add(1)
 			}

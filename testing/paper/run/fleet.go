@@ -9,6 +9,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator"
 )
 
@@ -24,8 +25,8 @@ type device struct {
 
 func (d *device) Dim() int { return d.task.Dim }
 
-// Loss implements [client.Objective].
-func (d *device) Loss(_ context.Context, x []float32, b client.Batch) (float64, error) {
+// Loss implements [objective.Flat].
+func (d *device) Loss(_ context.Context, x []float32, b objective.Batch) (float64, error) {
 	samples := d.batches.pick(b)
 	if d.task.Asked != nil {
 		d.task.Asked(x, samples, b)

@@ -1,6 +1,6 @@
 package run
 
-import "github.com/zofl/zofl/client"
+import "github.com/zofl/zofl/client/objective"
 
 // A Task is what a fleet trains. Its functions are called by several goroutines at
 // a time.
@@ -11,7 +11,7 @@ type Task struct {
 	// are in samples.
 	Loss func(params []float32, samples []int) float64
 	// Asked is told what Loss is asked, and of which step, before it is; nil: nobody is.
-	Asked func(params []float32, samples []int, b client.Batch)
+	Asked func(params []float32, samples []int, b objective.Batch)
 	// Metrics names what Measure returns, in this order.
 	Metrics []string
 	// Measure measures a model on what no client trains on; nil: nothing does.

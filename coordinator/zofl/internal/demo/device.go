@@ -7,6 +7,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/testing/broker"
 	"github.com/zofl/zofl/testing/models"
 )
@@ -31,12 +32,12 @@ type loss struct {
 func (l *loss) Dim() int     { return l.train.Dim() }
 func (l *loss) Samples() int { return l.samples }
 
-// Loss implements [client.Objective].
-func (l *loss) Loss(_ context.Context, x []float32, b client.Batch) (float64, error) {
+// Loss implements [objective.Flat].
+func (l *loss) Loss(_ context.Context, x []float32, b objective.Batch) (float64, error) {
 	return l.train.Loss(x, l.batcher.Pick(b.Size, b.Seed)), nil
 }
 
-// Evaluate implements [client.Evaluator].
+// Evaluate implements [objective.Evaluator].
 func (l *loss) Evaluate(_ context.Context, x []float32) ([]float64, int, error) {
 	loss, accuracy := l.test.Evaluate(x, 1)
 	return []float64{loss, accuracy}, l.test.Len(), nil

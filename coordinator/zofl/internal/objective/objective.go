@@ -9,14 +9,14 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/testing/data"
 	"github.com/zofl/zofl/testing/models"
 	"github.com/zofl/zofl/wire"
 )
 
 // makers are the built-in objectives by name.
-var makers = map[string]func(id string, dim int) (client.Objective, error){
+var makers = map[string]func(id string, dim int) (objective.Flat, error){
 	"bowl":   bowl,
 	"digits": digits,
 }
@@ -33,7 +33,7 @@ func Names() string {
 
 // New returns a device's objective. dim is the number of parameters, for one
 // that has any number of them.
-func New(name, id string, dim int) (client.Objective, error) {
+func New(name, id string, dim int) (objective.Flat, error) {
 	maker, ok := makers[name]
 	if !ok {
 		return nil, &wire.PlanError{Field: "objective", Value: name, Remedy: "choose one of " + Names()}
@@ -49,12 +49,12 @@ func seed(id string) uint64 {
 }
 
 // bowl is the mean of (x_i - t_i)^2; t differs by device.
-func bowl(id string, dim int) (client.Objective, error) {
+func bowl(id string, dim int) (objective.Flat, error) {
 	if dim < 1 {
 		return nil, &wire.PlanError{Field: "dim", Value: dim, Remedy: "give the plan's number of parameters"}
 	}
 	shift := float64(seed(id)%1000) / 1000
-	return client.Func(dim, func(_ context.Context, x []float32, _ client.Batch) (float64, error) {
+	return objective.Func(dim, func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
 		sum := 0.0
 		for i, v := range x {
 			e := float64(v) - shift - float64(i%7)
@@ -78,7 +78,7 @@ type classifier struct {
 	batcher     *models.Batcher
 }
 
-func digits(id string, dim int) (client.Objective, error) {
+func digits(id string, dim int) (objective.Flat, error) {
 	train, test := data.Digits(trainDigits, seed(id)), data.Digits(testDigits, testSeed)
 	mean, std := test.Moments() // the same for all devices
 	all := make([]int, trainDigits)
@@ -95,12 +95,12 @@ func digits(id string, dim int) (client.Objective, error) {
 func (c *classifier) Dim() int     { return c.train.Dim() }
 func (c *classifier) Samples() int { return trainDigits }
 
-// Loss implements [client.Objective].
-func (c *classifier) Loss(_ context.Context, x []float32, b client.Batch) (float64, error) {
+// Loss implements [objective.Flat].
+func (c *classifier) Loss(_ context.Context, x []float32, b objective.Batch) (float64, error) {
 	return c.train.Loss(x, c.batcher.Pick(b.Size, b.Seed)), nil
 }
 
-// Evaluate implements [client.Evaluator], for plans whose metrics are loss and
+// Evaluate implements [objective.Evaluator], for plans whose metrics are loss and
 // accuracy.
 func (c *classifier) Evaluate(_ context.Context, x []float32) ([]float64, int, error) {
 	loss, accuracy := c.test.Evaluate(x, 1)

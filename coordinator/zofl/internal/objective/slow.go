@@ -4,11 +4,11 @@ import (
 	"context"
 	"time"
 
-	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 )
 
 // Slow returns an objective whose losses take at least d longer.
-func Slow(o client.Objective, d time.Duration) client.Objective {
+func Slow(o objective.Flat, d time.Duration) objective.Flat {
 	if d <= 0 {
 		return o
 	}
@@ -16,18 +16,18 @@ func Slow(o client.Objective, d time.Duration) client.Objective {
 }
 
 type slow struct {
-	client.Objective
+	objective.Flat
 	delay time.Duration
 }
 
-// Loss implements [client.Objective].
-func (s *slow) Loss(ctx context.Context, x []float32, b client.Batch) (float64, error) {
+// Loss implements [objective.Flat].
+func (s *slow) Loss(ctx context.Context, x []float32, b objective.Batch) (float64, error) {
 	t := time.NewTimer(s.delay)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
 		return 0, context.Cause(ctx)
 	case <-t.C:
-		return s.Objective.Loss(ctx, x, b)
+		return s.Flat.Loss(ctx, x, b)
 	}
 }

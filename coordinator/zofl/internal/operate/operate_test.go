@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/micro"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/testing/broker"
 	"github.com/zofl/zofl/testing/freeport"
@@ -74,7 +75,7 @@ func (l *lab) serve() {
 		l.t.Fatal(err)
 	}
 	d, err := client.New(client.Config{Conn: l.connect("d"), Run: "kitchen", ID: "d",
-		Objective: client.Func(3, func(_ context.Context, x []float32, _ client.Batch) (float64, error) {
+		Objective: objective.Func(3, func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
 			return float64(x[0]), nil
 		})})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 )
 
 // block is how many parameters a streaming loss has at a time.
@@ -25,7 +26,7 @@ func plain(ctx context.Context, s *settings, m *marker) error {
 	m.connect, m.began = time.Since(before), time.Now()
 	contributions := int64(0)
 	c, err := client.New(client.Config{
-		Conn: nc, Run: s.run, ID: s.id, Objective: objective(s),
+		Conn: nc, Run: s.run, ID: s.id, Objective: newObjective(s),
 		Recorder: client.RecorderFunc(func(p client.Progress) error {
 			if p.Err != nil {
 				fmt.Fprintln(os.Stderr, p.Err)
@@ -43,14 +44,14 @@ func plain(ctx context.Context, s *settings, m *marker) error {
 	return c.Run(ctx)
 }
 
-func objective(s *settings) client.Objective {
+func newObjective(s *settings) objective.Objective {
 	if s.face == "flat" {
-		return client.Func(s.dim, func(_ context.Context, x []float32, _ client.Batch) (float64, error) {
+		return objective.Func(s.dim, func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
 			return float64(x[0]), nil
 		})
 	}
 	weights := make([]float32, min(block, s.dim))
-	return client.Stream(s.dim, func(_ context.Context, x *client.Point, _ client.Batch) (float64, error) {
+	return objective.Stream(s.dim, func(_ context.Context, x *objective.Point, _ objective.Batch) (float64, error) {
 		for off := 0; off < s.dim; off += block {
 			if err := x.Read(weights[:min(block, s.dim-off)], off); err != nil {
 				return 0, err

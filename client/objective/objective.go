@@ -1,0 +1,168 @@
+// Package objective is what an app implements: the loss that a device evaluates, and what
+// else a device can say of itself.
+//
+// An [Objective] has one of three forms. A [Flat] loss takes the parameters as one vector;
+// [Func] makes one of a function. A [Streaming] loss reads the parameters block by block,
+// so that the runtime makes no copy of a perturbed model. A [Batched] loss evaluates all
+// points of a step in one pass over the weights. Where an objective has several forms, the
+// runtime uses Batched before Streaming before Flat.
+//
+// It may also implement [Evaluator], [Sampler] and [Policy]; the runtime finds these by
+// assertion.
+//
+// The runtime calls all methods from one goroutine at a time. A call that fails, panics or
+// does not return costs the device its contribution to that round, and nothing else.
+package objective
+
+import (
+	"context"
+	"time"
+)
+
+// An Objective is a model that the app can evaluate. It is also a [Flat], [Streaming] or
+// [Batched] one.
+type Objective interface {
+	// Dim is the number of parameters. It never changes.
+	Dim() int
+}
+
+// Flat is an [Objective] whose loss takes the parameters as one vector.
+type Flat interface {
+	Objective
+	// Loss returns the mean loss at parameters x, of Dim elements, on minibatch b.
+	// x is the runtime's buffer, valid until Loss returns; the runtime ignores what Loss
+	// writes to it. ctx ends when the round does: return early then, with any error.
+	Loss(ctx context.Context, x []float32, b Batch) (float64, error)
+}
+
+// Streaming is an [Objective] that reads parameters block by block, so that the runtime
+// makes no flat copy of a perturbed model.
+type Streaming interface {
+	Objective
+	// LossAt is as Loss of [Flat], at the parameters that x reads.
+	LossAt(ctx context.Context, x *Point, b Batch) (float64, error)
+}
+
+// Batched is an [Objective] that evaluates all points of a local step in one pass over the
+// model. That pays where loading weights costs more than computing with them: for models
+// that are larger than a cache or come from flash, and for engines that take a batch of
+// weights. The app loads each weight once for all points, and the runtime generates each
+// direction once for both sides of a difference. The price is memory: a block for each of
+// [Points.Len] points, where Streaming needs one block.
+//
+// An app that sums its loss layer by layer keeps a sum for each point:
+//
+//	clear(losses)
+//	for off := 0; off < x.Dim(); off += 4096 {
+//		if err := x.Read(blocks, off); err != nil {
+//			return err
+//		}
+//		for i := range losses {
+//			losses[i] += part(blocks[i], off)
+//		}
+//	}
+type Batched interface {
+	Objective
+	// LossesAt sets losses[i] to the mean loss at point i, for all Len points of x on
+	// minibatch b, under the terms of [Flat].Loss. x and losses are the runtime's, valid
+	// until LossesAt returns. The runtime sets losses to NaN first, so that it finds one
+	// that the app forgot. A call counts as Len queries.
+	LossesAt(ctx context.Context, x *Points, b Batch, losses []float64) error
+}
+
+// An Evaluator can also measure the model on held-out data. With a [Streaming] or
+// [Batched] objective that costs a copy of the parameters.
+type Evaluator interface {
+	// Evaluate returns the plan's metrics at x, in the plan's order, and the number of
+	// samples they are means over, which is their weight among devices. ctx ends after
+	// five minutes. It ends earlier where a round asks the device meanwhile: when half of
+	// that round's time is over. Return early then, with any error: until Evaluate
+	// returns, the device declines every round.
+	Evaluate(ctx context.Context, x []float32) (values []float64, samples int, err error)
+}
+
+// A Sampler knows how many local samples its loss is a mean over. Plans with
+// weights=samples use that as the device's weight; without a Sampler the weight is 1.
+type Sampler interface {
+	Samples() int
+}
+
+// A Policy says whether the device may work now: battery, charging, a metered network. A
+// device that may not declines the round, so that nobody waits for it.
+type Policy interface {
+	MayWork(Work) bool
+}
+
+// Work is what a round asks of the device.
+type Work struct {
+	N       uint64        // index of the record that the round makes
+	Queries uint64        // loss evaluations
+	Left    time.Duration // until the round closes
+}
+
+// A Batch names a minibatch. All perturbations of a local step use the same one, on both
+// sides of a difference. An app that draws Size samples with a generator seeded by Seed
+// alone draws the same minibatch each time.
+type Batch struct {
+	N    uint64 // index of the record that the round makes
+	Step int    // local step, from 0
+	Size int    // samples; 0: all of the device's data
+	Seed uint64 // differs by run, device, record and step
+}
+
+// Func makes a [Flat] objective of a loss over a flat vector of dim parameters.
+func Func(
+	dim int, loss func(ctx context.Context, x []float32, b Batch) (float64, error),
+) Flat {
+	return flatFunc{dim, loss}
+}
+
+type flatFunc struct {
+	dim  int
+	loss func(context.Context, []float32, Batch) (float64, error)
+}
+
+func (f flatFunc) Dim() int { return f.dim }
+
+func (f flatFunc) Loss(ctx context.Context, x []float32, b Batch) (float64, error) {
+	return f.loss(ctx, x, b)
+}
+
+// Stream makes a [Streaming] objective of a loss that reads dim parameters block by block.
+func Stream(
+	dim int, loss func(ctx context.Context, x *Point, b Batch) (float64, error),
+) Streaming {
+	return streamFunc{dim, loss}
+}
+
+type streamFunc struct {
+	dim  int
+	loss func(context.Context, *Point, Batch) (float64, error)
+}
+
+func (f streamFunc) Dim() int { return f.dim }
+
+func (f streamFunc) LossAt(ctx context.Context, x *Point, b Batch) (float64, error) {
+	return f.loss(ctx, x, b)
+}
+
+// Many makes a [Batched] objective of a function that sets the losses at all points of a step of
+// dim parameters at once; see [Batched].
+func Many(
+	dim int, losses func(ctx context.Context, x *Points, b Batch, losses []float64) error,
+) Batched {
+	return manyFunc{dim, losses}
+}
+
+type manyFunc struct {
+	dim    int
+	losses func(context.Context, *Points, Batch, []float64) error
+}
+
+func (f manyFunc) Dim() int { return f.dim }
+
+func (f manyFunc) LossesAt(
+	ctx context.Context, x *Points, b Batch, losses []float64,
+) error {
+	return f.losses(ctx, x, b, losses)
+}

@@ -1,0 +1,159 @@
+package objective
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrRevoked: the loss call that the runtime made a [Point] or [Points] for is over.
+var ErrRevoked = errors.New("objective: the loss call of this point is over")
+
+// A Source is what points read from. The runtime has one, in which a perturbed vector
+// exists only as it is read; an app needs none, see [NewPoint].
+//
+// A call is the number of one loss call. Once that call is over, reads return
+// [ErrRevoked]. Several goroutines may read at once.
+type Source interface {
+	// Dim is the number of parameters.
+	Dim() int
+	// Read writes parameters off, off+1, ... of the call's only point to dst. They are
+	// within Dim.
+	Read(call uint64, dst []float32, off int) error
+	// ReadAll writes n parameters from off on of every point i of the call to dst[i],
+	// unless that is nil. They are within Dim.
+	ReadAll(call uint64, dst [][]float32, off, n int) error
+}
+
+// A Point is a parameter vector that a [Streaming] loss reads: x + mu z, which exists only
+// as it is read. It is valid during the loss call that the runtime made it for; after
+// that Read returns [ErrRevoked].
+type Point struct {
+	source Source
+	call   uint64
+}
+
+// At returns the only point of a source's call.
+func At(s Source, call uint64) Point { return Point{s, call} }
+
+// NewPoint returns the point x, so that an app can test its own LossAt. It reads x itself,
+// not a copy, and is never revoked.
+func NewPoint(x []float32) *Point { return &Point{fixed{x}, 0} }
+
+// Dim is the number of parameters.
+func (p *Point) Dim() int { return p.source.Dim() }
+
+// Read writes parameters off, off+1, ..., off+len(dst)-1 to dst. It is fastest at offsets
+// that are multiples of 4096. Long reads use Config.Workers of the client. Several
+// goroutines of the app may read at once.
+//
+//	for i := range dst {
+//		dst[i] = x[off+i] + mu*z[off+i]
+//	}
+func (p *Point) Read(dst []float32, off int) error {
+	if err := within(p.source, off, len(dst)); err != nil {
+		return err
+	}
+	return p.source.Read(p.call, dst, off)
+}
+
+// Points are the parameter vectors at which a local step takes losses. With central
+// differences these are x + mu z_0, x - mu z_0, x + mu z_1, and so on; with forward ones
+// x, x + mu z_0, x + mu z_1, and so on. With a surrogate they are its local iterate, or
+// the queries around that. They exist only as they are read, under the terms of a
+// [Point].
+type Points struct {
+	source Source
+	call   uint64
+	length int
+}
+
+// AllAt returns the points of a source's call, so many.
+func AllAt(s Source, call uint64, length int) Points { return Points{s, call, length} }
+
+// NewPoints returns the points x, so that an app can test its own LossesAt. All have one
+// length. It reads x itself, not a copy, and is never revoked.
+func NewPoints(x ...[]float32) *Points { return &Points{fixed(x), 0, len(x)} }
+
+// Len is the number of points: 2P in a round of P perturbations with central differences,
+// 1+P with forward ones; with a surrogate 1, and then as many as it queries around the
+// iterate.
+func (p *Points) Len() int { return p.length }
+
+// Dim is the number of parameters.
+func (p *Points) Dim() int { return p.source.Dim() }
+
+// Read writes parameters off, off+1, ... of every point: dst[i][j] is parameter off+j of
+// point i. dst has [Points.Len] elements of one length; Read leaves out a dst[i] that is
+// nil. It generates each direction once and loads x once, however many blocks there are.
+// It is fastest at offsets and lengths that are multiples of 4096: to begin within a
+// block takes as long as to begin with it. Long reads use Config.Workers of the client.
+// Several goroutines of the app may read at once; it is fastest where each of them reads
+// block after block.
+//
+//	for i := range dst {
+//		for j := range dst[i] {
+//			dst[i][j] = x[off+j] + mu[i]*z[i][off+j]
+//		}
+//	}
+func (p *Points) Read(dst [][]float32, off int) error {
+	n, err := p.count(dst)
+	if err != nil {
+		return err
+	}
+	if err := within(p.source, off, n); err != nil {
+		return err
+	}
+	return p.source.ReadAll(p.call, dst, off, n)
+}
+
+// count returns how many parameters of each point dst takes.
+func (p *Points) count(dst [][]float32) (n int, err error) {
+	if len(dst) != p.length {
+		return 0, fmt.Errorf(
+			"objective: read of %d points of %d: give dst one element for each, nil to leave it out",
+			len(dst), p.length)
+	}
+	first := -1
+	for i, d := range dst {
+		switch {
+		case d == nil:
+		case first < 0:
+			first, n = i, len(d)
+		case len(d) != n:
+			return 0, fmt.Errorf(
+				"objective: read of %d parameters of point %d and %d of point %d: give all dst one length",
+				n, first, len(d), i)
+		}
+	}
+	return n, nil
+}
+
+// within checks a read of n parameters from off on.
+func within(s Source, off, n int) error {
+	if dim := s.Dim(); off < 0 || n > dim-off {
+		return fmt.Errorf("objective: read of parameters %d..%d of %d", off, off+n, dim)
+	}
+	return nil
+}
+
+// fixed is a source of vectors that exist. No call of it ends.
+type fixed [][]float32
+
+func (f fixed) Dim() int {
+	if len(f) == 0 {
+		return 0
+	}
+	return len(f[0])
+}
+
+func (f fixed) Read(_ uint64, dst []float32, off int) error {
+	copy(dst, f[0][off:])
+	return nil
+}
+
+func (f fixed) ReadAll(_ uint64, dst [][]float32, off, _ int) error {
+	for i, x := range f {
+		copy(dst[i], x[off:])
+	}
+	return nil
+}
