@@ -1,13 +1,17 @@
 package client
 
 import (
-	"bytes"
+	"context"
 	"io"
 	"testing"
 	"time"
 
+	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/internal/shelf"
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // A catch-up applies as many records at once as its pace makes short, and stops
@@ -31,9 +35,13 @@ func TestBatch(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newStepper(t, newNull(dim, 1, 1), 1, func(p *wire.Plan) { p.DigestEvery = tt.every })
-			records := s.log(t, 130)
-			c := newStepper(t, newNull(dim, 1, 1), 1, func(p *wire.Plan) { p.DigestEvery = tt.every }).c
+			plan := batchPlan(t, dim, perturbations, tt.every)
+			first, records := roundsOf(plan, 130)
+			want := replica.New(replica.Config{Run: plan.Run, Dim: plan.Dim})
+			if _, err := want.ApplyAll(append([][]byte{first}, records...)); err != nil {
+				t.Fatal(err)
+			}
+			c := follower(t, plan, first)
 			if tt.snaps > 0 {
 				c.cfg.Passive = &Passive{SnapshotEvery: tt.snaps}
 				c.shelf = shelf.New(shelf.Config{Store: noStore{}, Logger: c.cfg.Logger})
@@ -56,7 +64,7 @@ func TestBatch(t *testing.T) {
 			if err := c.applyBatch(last); err != nil || len(tt.batches) > 0 {
 				t.Errorf("%v, batches to %d are missing", err, tt.batches)
 			}
-			if c.replica.N() != last || c.replica.Digest() != s.c.replica.Digest() {
+			if c.replica.N() != last || c.replica.Digest() != want.Digest() {
 				t.Errorf("another state after record %d of %d", c.replica.N(), last)
 			}
 		})
@@ -68,12 +76,52 @@ type noStore struct{ Store }
 
 func (noStore) Save(string, func(io.Writer) error) error { return nil }
 
-// log makes so many rounds and returns their records.
-func (s *stepper) log(tb testing.TB, rounds int) [][]byte {
-	var records [][]byte
-	for range rounds {
-		s.step(tb)
-		records = append(records, bytes.Clone(s.frame))
+// batchPlan is that of a run whose states are compared every so many records.
+func batchPlan(t *testing.T, dim uint64, perturbations, every uint32) *wire.Plan {
+	t.Helper()
+	p, err := preset.New("decomfl", "bench", dim)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return records
+	p.RunKey, p.Perturbations, p.DigestEvery = make(wire.Bytes, 32), perturbations, every
+	return p
+}
+
+// roundsOf returns record 1 of a plan and so many rounds.
+func roundsOf(p *wire.Plan, rounds int) (first []byte, records [][]byte) {
+	first = (&wire.Record{
+		N: 1, Prev: wire.Genesis(p.Run), Kind: wire.KindPlan, Plan: p,
+	}).Append(nil)
+	prev := wire.HashRecord(first)
+	for i := range uint64(rounds) {
+		var scalars []float32
+		for j := range p.Perturbations {
+			scalars = append(scalars, float32(i%7)-float32(j))
+		}
+		record := wire.Record{N: i + 2, Prev: prev, Kind: wire.KindRound, Round: &wire.Round{
+			Round: i + 1, Step: p.Step, Perturbations: p.Perturbations, Contributors: 1,
+			Terms: []wire.Term{{Scalars: p.Precision.Append(nil, scalars...)}},
+		}}
+		b := record.Append(nil)
+		records, prev = append(records, b), wire.HashRecord(b)
+	}
+	return first, records
+}
+
+// follower returns a client that holds record 1.
+func follower(t *testing.T, p *wire.Plan, first []byte) *Client {
+	t.Helper()
+	network := bus.NewMemory()
+	t.Cleanup(network.Close)
+	o := objective.Func(int(p.Dim), func(context.Context, []float32, objective.Batch) (float64, error) {
+		return 0, nil
+	})
+	c, err := New(Config{Bus: network, Run: p.Run, ID: "d0", Objective: o, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.apply(first); err != nil {
+		t.Fatal(err)
+	}
+	return c
 }

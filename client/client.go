@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/zofl/zofl/client/internal/probe"
 	"github.com/zofl/zofl/client/internal/shelf"
-	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
 )
@@ -32,13 +32,10 @@ var (
 //  3. The app's callbacks run one at a time, and nothing that one which has
 //     not returned may still touch is used until it does.
 type Client struct {
-	cfg     Config
-	dim     int                 // 0: a passive replica's, which has the plan's
-	loss    objective.Flat      // nil for an objective without a flat loss
-	streams objective.Streaming // nil for an objective that does not stream
-	batched objective.Batched   // nil for one that takes a point at a time
-	inbox   *inbox
-	calls   caller
+	cfg    Config
+	dim    int // 0: a passive replica's, which has the plan's
+	inbox  *inbox
+	prober *probe.Prober
 
 	mu      sync.Mutex // guards replica against Params and Digest, and running
 	replica *replica.Replica
@@ -66,13 +63,12 @@ type Client struct {
 	reply     sent        // the last contribution
 	declined  sent        // the last decline
 	upload    upload      // the last contribution to a dense run
+	vector    []float32   // of the last task
 	objects   objects
 	allowed   bool // the server lets this device publish replies
 	variates  variates
-	est       estimator
 	evaluate  evaluation
 	random    *rand.Rand // pauses that devices must not make in step
-	zeros     int        // rounds in a row whose scalars were all zero
 }
 
 // New returns a client; nothing happens before Run. The error is [ErrConfig].
@@ -82,9 +78,9 @@ func New(cfg Config) (*Client, error) {
 		return nil, fmt.Errorf("client: %w", err)
 	}
 	c := &Client{cfg: cfg, dim: dim, inbox: newInbox(), random: newRandom(cfg.ID)}
-	c.loss, _ = cfg.Objective.(objective.Flat)
-	c.streams, _ = cfg.Objective.(objective.Streaming)
-	c.batched, _ = cfg.Objective.(objective.Batched)
+	c.prober = probe.New(probe.Config{
+		Objective: cfg.Objective, Dim: dim, ID: cfg.ID, Workers: cfg.Workers, Logger: cfg.Logger,
+	})
 	c.replica = c.blank()
 	c.shelf = shelf.New(shelf.Config{
 		Store: cfg.Store, Run: cfg.Run, ID: cfg.ID, Logger: cfg.Logger,
@@ -151,7 +147,7 @@ func (c *Client) record(p Progress) error {
 	c.last = max(c.last, c.replica.N())
 	p.N, p.Last, p.Round = c.replica.N(), c.last, c.replica.Rounds()
 	p.Phase = c.replica.Phase()
-	p.Queries, p.Refused = c.est.queries, c.inbox.refusals()+c.server.refusals()
+	p.Queries, p.Refused = c.prober.Queries(), c.inbox.refusals()+c.server.refusals()
 	if p.Err != nil {
 		p.Err = fmt.Errorf("client: %w", p.Err)
 	}

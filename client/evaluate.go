@@ -7,7 +7,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -37,14 +36,13 @@ func (c *Client) reportState(ctx context.Context, a *arrival) error {
 // drawn; after the run's last record too.
 func (c *Client) reportMetrics(ctx context.Context, a *arrival) error {
 	plan, n := c.replica.Plan(), c.replica.N()
-	evaluator, ok := c.cfg.Objective.(objective.Evaluator)
 	wanted := due(n, plan.EvalEvery) || plan.EvalEvery > 0 && c.replica.Ended() != nil
-	if !ok || !wanted || c.evaluate.evaluated == n ||
+	if !c.prober.Evaluates() || !wanted || c.evaluate.evaluated == n ||
 		!a.Cohort.Evaluates(plan.Run, n, plan.EvalShare(a.Cohort), c.slot, c.cfg.ID) {
 		return nil
 	}
 	c.evaluate.evaluated = n
-	reply, err := c.measure(ctx, evaluator, plan)
+	reply, err := c.measure(ctx, plan)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -57,12 +55,6 @@ func (c *Client) reportMetrics(ctx context.Context, a *arrival) error {
 }
 
 func due(n uint64, every uint32) bool { return every > 0 && n%uint64(every) == 0 }
-
-// measured is what an evaluator returns.
-type measured struct {
-	values  []float64
-	samples int
-}
 
 // evaluationContext returns a context that ends with ctx, after evaluateWithin,
 // or when a round that asks this device, and has no reply yet, has half of its
@@ -86,30 +78,22 @@ func (c *Client) evaluationContext(ctx context.Context) (context.Context, contex
 }
 
 // measure asks the app for the metrics of the state.
-func (c *Client) measure(ctx context.Context, evaluator objective.Evaluator, plan *wire.Plan) (wire.Reply, error) {
+func (c *Client) measure(ctx context.Context, plan *wire.Plan) (wire.Reply, error) {
 	ctx, cancel := c.evaluationContext(ctx)
 	defer cancel()
-	if !c.calls.idle(ctx, c.cfg.RequestTimeout) {
-		return wire.Reply{}, errBusy
-	}
-	probe := c.flat()
-	copy(probe, c.replica.Params())
-	got, err := call(ctx, &c.calls, func() (m measured, err error) {
-		m.values, m.samples, err = evaluator.Evaluate(ctx, probe)
-		return m, err
-	})
+	got, err := c.prober.Evaluate(ctx, c.replica.Params(), c.cfg.RequestTimeout)
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	if len(got.values) != len(plan.Metrics) || got.samples < 1 {
+	if len(got.Values) != len(plan.Metrics) || got.Samples < 1 {
 		return wire.Reply{}, fmt.Errorf("%d values of %d samples, the plan has the metrics %v",
-			len(got.values), got.samples, plan.Metrics)
+			len(got.Values), got.Samples, plan.Metrics)
 	}
 	reply := wire.Reply{
 		Kind: wire.Evaluation, N: c.replica.N(), Tip: c.replica.Hash().Tip(),
-		Weight: uint32(min(got.samples, wire.MaxWeight)),
+		Weight: uint32(min(got.Samples, wire.MaxWeight)),
 	}
-	for i, v := range got.values {
+	for i, v := range got.Values {
 		if !(math.Abs(v) <= math.MaxFloat32) {
 			return wire.Reply{}, fmt.Errorf("%s is %v", plan.Metrics[i], v)
 		}

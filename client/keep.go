@@ -19,8 +19,6 @@ const (
 	itemReply      = "reply"      // the last contribution, to send again
 	itemUpload     = "upload"     // that of a dense run
 	itemVariates   = "variates"   // contributions that records counted, of scaffold-2
-	itemControl    = "control"    // of scaffold-2 with dense transport: c_i
-	itemTrajectory = "trajectory" // of a surrogate: the losses that it knows, and w_i
 )
 
 // ErrStore: the [Store] could not be written or read, or held what could not be
@@ -60,10 +58,6 @@ func (c *Client) replicaConfig() replica.Config {
 // keepIfDue keeps a checkpoint CheckpointEvery records or CheckpointInterval
 // after the last attempt; within a catch-up only the time counts.
 func (c *Client) keepIfDue(within bool) error {
-	if err := c.est.dense.fault; err != nil {
-		c.est.dense.fault = nil
-		return err
-	}
 	k, n := &c.keeper, c.replica.N()
 	often := !within && (n >= k.tried+c.cfg.CheckpointEvery || n < k.tried)
 	if often || time.Since(k.at) >= c.cfg.CheckpointInterval {
@@ -76,7 +70,7 @@ func (c *Client) keepIfDue(within bool) error {
 func (c *Client) keep() error {
 	k, here := &c.keeper, c.place()
 	k.at = time.Now()
-	if err := c.keepOwn(); err != nil {
+	if err := c.keepMemory(); err != nil {
 		return err
 	}
 	// The end of an unproven state is still to be replayed, and objects to be fetched.
@@ -125,7 +119,7 @@ func (c *Client) forgetStore() {
 		c.upload = upload{}
 	}
 	c.declined, c.variates = sent{}, variates{}
-	c.est.dense.of = wire.Hash{}
+	c.prober.Memory().Forget()
 	c.digests, c.repair, c.snapshots = digests{}, repair{}, snapshots{}
 	c.objects = objects{}
 	c.server.withdraw()

@@ -28,7 +28,7 @@ func (c *Client) Run(ctx context.Context) error {
 		return fmt.Errorf("client: %w", ErrRunning)
 	}
 	defer c.stop()
-	defer c.calls.end()
+	defer c.prober.Close()
 	c.keeper.at = time.Now()
 	if err := c.open(); err != nil {
 		return fmt.Errorf("client: %w", err)

@@ -61,13 +61,13 @@ func (u *upload) reconsider() {
 func (u *upload) settled(a *arrival, tip wire.Tip) bool { return u.answers(a, tip) && u.over(a) }
 
 // dense says whether devices of this run send vectors.
-func (c *Client) dense() bool { return c.replica.Plan().Transport == wire.DenseVectors }
+func (c *Client) dense() bool { return c.replica.Plan().SendsVectors() }
 
 // offer makes the vector of an estimation this device's contribution, keeps it, and
 // sends it within the round.
 func (c *Client) offer(ctx, round context.Context, a *arrival, reply *wire.Reply) error {
 	u := &c.upload
-	vector := appendVector(u.vector[:0], c.est.last.vector)
+	vector := appendVector(u.vector[:0], c.vector)
 	*u = upload{
 		sent: sent{n: a.N, tip: reply.Tip, final: true, step: a.Step, p: a.Perturbations},
 		head: wire.Upload{
@@ -88,16 +88,6 @@ func appendVector(b []byte, v []float32) []byte {
 		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(e))
 	}
 	return b
-}
-
-// sendable says whether the coordinator can take a vector.
-func sendable(v []float32, plan *wire.Plan) error {
-	for i, e := range v {
-		if !(abs(e) <= plan.MaxScalar) {
-			return fmt.Errorf("%w: element %d of the vector is %v, max_scalar is %v", errTooLarge, i, e, plan.MaxScalar)
-		}
-	}
-	return nil
 }
 
 // resumeUpload goes on with the upload that answers an announcement, unless the coordinator

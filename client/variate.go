@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/zofl/zofl/wire"
@@ -86,7 +87,7 @@ func (v *variates) put(new variate) {
 // contributions.
 func (c *Client) see(r *wire.Record, record []byte) {
 	plan, v := c.replica.Plan(), &c.variates
-	if plan == nil || plan.Control == wire.NoControl || plan.Transport == wire.DenseVectors || c.cfg.Passive != nil {
+	if plan == nil || plan.Control == wire.NoControl || plan.SendsVectors() || c.cfg.Passive != nil {
 		return
 	}
 	if at, found := v.find(r.N); found {
@@ -162,7 +163,7 @@ func (c *Client) variate(ctx context.Context, n uint64) (wire.ControlVariate, er
 func (c *Client) sendable(e *variate) bool {
 	plan := c.replica.Plan()
 	for i := range plan.Precision.Len(e.scalars) {
-		if v := plan.Precision.At(e.scalars, i); !(abs(v) <= plan.MaxScalar) {
+		if v := plan.Precision.At(e.scalars, i); !(math.Abs(float64(v)) <= float64(plan.MaxScalar)) {
 			c.cfg.Logger.Warn("contributing without a control variate: it has a scalar above max_scalar",
 				"record", e.n, "scalar", v, "max_scalar", plan.MaxScalar)
 			return false

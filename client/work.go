@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/zofl/zofl/client/internal/probe"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -54,6 +55,11 @@ func (c *Client) work(ctx context.Context, a *arrival) error {
 		return c.resumeUpload(ctx, a)
 	}
 	t, err := c.task(ctx, a, plan)
+	if err == nil {
+		if err := c.remember(plan); err != nil {
+			return err
+		}
+	}
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -134,46 +140,71 @@ func (c *Client) roundContext(ctx context.Context, a *arrival) (context.Context,
 
 // contribute returns the reply to a round: a contribution, of a dense run without
 // its vector, or a decline and what was in the way.
-func (c *Client) contribute(ctx context.Context, a *arrival, t *task, plan *wire.Plan) (wire.Reply, error) {
-	if err := c.ready(ctx, a, t.queries(plan)); err != nil {
+func (c *Client) contribute(ctx context.Context, a *arrival, t *probe.Task, plan *wire.Plan) (wire.Reply, error) {
+	if err := c.prober.Ready(ctx, a.N, t.Queries(plan), a.closes); err != nil {
 		return declined(err), err
 	}
-	weight, err := c.weight(ctx, plan)
+	weight, err := c.prober.Weight(ctx, plan)
 	if err != nil {
 		return declined(err), err
 	}
-	e := c.estimation(t, plan)
-	if err := e.run(ctx); err != nil {
+	result, err := c.prober.Run(ctx, c.replica, *t)
+	if err != nil {
 		return declined(err), err
 	}
-	reply := wire.Reply{Kind: wire.Contribution, Weight: weight, Loss: float32(e.loss)}
-	if plan.Transport == wire.DenseVectors {
-		return reply, nil // the vector travels by itself
+	reply := wire.Reply{Kind: wire.Contribution, Weight: weight, Loss: float32(result.Loss)}
+	if plan.SendsVectors() {
+		c.vector = result.Vector // it travels by itself
+		return reply, nil
 	}
-	c.watchZeros(e.scalars)
-	reply.Values = plan.Precision.Append(make(wire.Scalars, 0, plan.Precision.Width()*len(e.scalars)), e.scalars...)
-	if e.own.N > 0 {
-		reply.Rest = e.own.Append(nil)
+	reply.Values = plan.Precision.Append(make(wire.Scalars, 0, plan.Precision.Width()*len(result.Scalars)), result.Scalars...)
+	if result.Control.N > 0 {
+		reply.Rest = result.Control.Append(nil)
 	}
 	return reply, nil
 }
 
-// zerosWorthAWarning is how many rounds without any slope are no accident.
-const zerosWorthAWarning = 3
+// declined makes the reply of a device that cannot contribute because of err.
+func declined(err error) wire.Reply {
+	return wire.Reply{Kind: wire.Decline, Reason: reasonOf(err)}
+}
 
-// watchZeros warns of an engine whose weights have steps larger than mu: the
-// loss then does not move at all.
-func (c *Client) watchZeros(g []float32) {
-	for _, v := range g {
-		if v != 0 {
-			c.zeros = 0
-			return
-		}
+func reasonOf(err error) wire.DeclineReason {
+	switch {
+	case errors.Is(err, errDeadline), errors.Is(err, probe.ErrSlow):
+		return wire.DeclineTime
+	case errors.Is(err, probe.ErrBusy):
+		return wire.DeclineBusy
+	case errors.Is(err, probe.ErrPolicy):
+		return wire.DeclinePolicy
+	case errors.Is(err, probe.ErrTooLarge):
+		return wire.DeclineTooLarge
 	}
-	if c.zeros++; c.zeros == zerosWorthAWarning {
-		c.cfg.Logger.Warn("the loss did not move in 3 rounds: does the engine round the weights " +
-			"to steps above mu? raise mu, or mu_scale of the segments it rounds; scalars below 3e-8 are 0 with precision=half")
+	return wire.DeclineLoss
+}
+
+// task returns the task of an announcement. It may have to ask the log what became of
+// this device's last contribution.
+func (c *Client) task(ctx context.Context, a *arrival, plan *wire.Plan) (probe.Task, error) {
+	t := c.prober.Task(c.replica, &a.Announcement, c.slot)
+	if !plan.SendsControl() || t.Phase == 1 {
+		return t, nil
 	}
+	own, err := c.variate(ctx, t.Missed.N)
+	t.Corrects(own)
+	return t, err
+}
+
+// possible says whether the plan can have made a round. With transport=dense scalars stay
+// on the device, so that there may be more of them than a reply has.
+func possible(a *arrival, plan *wire.Plan) error {
+	scalars := uint64(plan.Steps) * uint64(a.Perturbations)
+	many := scalars > wire.MaxScalars && !plan.SendsVectors()
+	if scalars < 1 || many || !(a.Step > 0) {
+		return fmt.Errorf("%w: %d steps of %d perturbations and size %v",
+			errUnusable, plan.Steps, a.Perturbations, a.Step)
+	}
+	return nil
 }
 
 // publish sends a reply, and says whether it could. Being offline is no error:

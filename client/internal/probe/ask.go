@@ -1,0 +1,107 @@
+package probe
+
+import (
+	"math"
+
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/wire"
+)
+
+// at returns the loss at x + mu z[p], which is point i of the step; mu = 0 is x itself.
+func (e *estimation) at(i int, mu float32, p int) (f float64, err error) {
+	switch pr := e.prober; {
+	case pr.batched != nil:
+		f = e.losses[i]
+	case pr.streams != nil:
+		f, err = e.askStream(pr.source.point(e.replica, e.local.X, mu, e.place, p), p)
+	default:
+		probe, z := pr.flat(), e.directions(p, p+1)
+		e.replica.Perturb(probe, e.local.X, 0, mu, &z[0])
+		f, err = e.askFlat(probe, p)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return f, e.finite(f, e.place.k, p)
+}
+
+// atVector returns the loss at a vector, query p of the step; it is point i of those that a
+// batched objective was asked for.
+func (e *estimation) atVector(x []float32, i, p int) (f float64, err error) {
+	switch pr := e.prober; {
+	case pr.batched != nil:
+		f = e.losses[i]
+	case pr.streams != nil:
+		f, err = e.askStream(pr.source.vector(x), p)
+	default:
+		probe := pr.flat()
+		copy(probe, x)
+		f, err = e.askFlat(probe, p)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return f, e.finite(f, e.place.k, p)
+}
+
+// askFlat asks for the loss at a vector.
+func (e *estimation) askFlat(x []float32, p int) (f float64, err error) {
+	if err := e.enter(e.place.k, p, 1); err != nil {
+		return 0, err
+	}
+	f, err = e.prober.loss.Loss(e.ctx, x, e.batch)
+	return f, e.leave(err)
+}
+
+// askStream asks for the loss at a point that the app reads.
+func (e *estimation) askStream(x *objective.Point, p int) (f float64, err error) {
+	if err := e.enter(e.place.k, p, 1); err != nil {
+		return 0, err
+	}
+	f, err = e.prober.streams.LossAt(e.ctx, x, e.batch)
+	return f, e.leave(err)
+}
+
+// askAll asks a batched objective for the losses at points, queries p, p+1, ... of the
+// step, in one call.
+func (e *estimation) askAll(x *objective.Points, p int) error {
+	losses := e.prober.buffers.losses[:0]
+	for range x.Len() {
+		losses = append(losses, math.NaN())
+	}
+	e.prober.buffers.losses, e.losses = losses, losses
+	if err := e.enter(e.place.k, p, x.Len()); err != nil {
+		return err
+	}
+	return e.leave(e.prober.batched.LossesAt(e.ctx, x, e.batch, losses))
+}
+
+// askStep asks a batched objective for the losses at all points of a step.
+func (e *estimation) askStep(perturbations int) error {
+	central := e.plan.Difference == wire.Central
+	step := replica.Points{X: e.local.X, Mu: e.plan.Mu, Central: central}
+	return e.askAll(e.prober.source.all(e.replica, step, e.place, perturbations), 0)
+}
+
+// directions returns the directions of some perturbations of the step, until it is called
+// again.
+func (e *estimation) directions(from, to int) []replica.Direction {
+	b := &e.prober.buffers
+	b.z = e.replica.Directions(b.z[:0], e.place.n, e.place.k, from, to, e.place.source)
+	return b.z
+}
+
+// measuredAtOnce directions have their lengths measured together.
+const measuredAtOnce = 64
+
+// measure has the workers measure the lengths of a step's directions, where these
+// are on a sphere: measured one by one they would keep a single worker busy.
+func (e *estimation) measure(perturbations int) {
+	if e.plan.Distribution != wire.Sphere {
+		return
+	}
+	for p := 0; p < perturbations; p += measuredAtOnce {
+		e.directions(p, min(p+measuredAtOnce, perturbations))
+	}
+}

@@ -1,0 +1,138 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+)
+
+var (
+	errPanic = errors.New("panic")
+	errExit  = errors.New("the callback ended its goroutine")
+)
+
+// A caller runs what calls the app, one job at a time, on a goroutine of its own,
+// so that a callback that never returns holds up nothing else. The goroutine
+// serves until end, or until a callback makes it useless; then the next job gets
+// another.
+type caller struct {
+	runner  *runner         // nil: none yet, or no longer
+	pending <-chan struct{} // closed when the last job that was given up has ended
+}
+
+// A runner is a goroutine that runs jobs.
+type runner struct {
+	jobs  chan func() error // closed: end after the job under way
+	ended chan error        // what came of a job
+	gone  chan struct{}     // closed when the goroutine has nothing left to do
+}
+
+func newRunner() *runner {
+	r := &runner{make(chan func() error), make(chan error, 1), make(chan struct{})}
+	go r.run()
+	return r
+}
+
+func (r *runner) run() {
+	defer close(r.gone)
+	for job := range r.jobs {
+		r.contain(job)
+	}
+}
+
+// contain runs a job, makes an error of a panic, and sends what came of it.
+func (r *runner) contain(job func() error) {
+	err := errExit
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v\n%s", errPanic, p, debug.Stack())
+		}
+		r.ended <- err
+	}()
+	err = job()
+}
+
+// run runs a job and waits for it until ctx ends. Then it asks abandon (nil says
+// yes) whether to leave the job behind: a job that is not in the app's code ends
+// by itself, and soon. One that was left stays pending: what it may still use must
+// not be touched before idle says so, and until then run fails with ErrBusy.
+func (c *caller) run(ctx context.Context, job func() error, abandon func() bool) error {
+	if !c.idle(ctx, 0) {
+		return ErrBusy
+	}
+	if c.runner == nil {
+		c.runner = newRunner()
+	}
+	c.runner.jobs <- job
+	select {
+	case err := <-c.runner.ended:
+		return c.settle(err)
+	case <-ctx.Done():
+	}
+	if abandon != nil && !abandon() {
+		return c.settle(<-c.runner.ended)
+	}
+	close(c.runner.jobs)
+	c.pending, c.runner = c.runner.gone, nil
+	return context.Cause(ctx)
+}
+
+// settle returns what came of a job; the goroutine may have ended with it.
+func (c *caller) settle(err error) error {
+	if err == errExit {
+		<-c.runner.gone
+		c.runner = nil
+	}
+	return err
+}
+
+// end ends the goroutine; one that runs a job that was given up ends with that.
+func (c *caller) end() {
+	if c.runner != nil {
+		close(c.runner.jobs)
+		<-c.runner.gone
+		c.runner = nil
+	}
+}
+
+// call runs fn as a job and returns what it does.
+func call[T any](ctx context.Context, c *caller, fn func() (T, error)) (T, error) {
+	var none T
+	value := new(T) // of a job that was given up too
+	err := c.run(ctx, func() (err error) {
+		*value, err = fn()
+		return err
+	}, nil)
+	if err != nil {
+		return none, err
+	}
+	return *value, nil
+}
+
+// idle says whether no job is pending; it waits for that until ctx ends, but no
+// longer than patience.
+func (c *caller) idle(ctx context.Context, patience time.Duration) bool {
+	if c.pending == nil {
+		return true
+	}
+	select {
+	case <-c.pending:
+		return true
+	default:
+	}
+	if patience <= 0 {
+		return false
+	}
+	t := time.NewTimer(patience)
+	defer t.Stop()
+	select {
+	case <-c.pending:
+		return true
+	case <-t.C:
+		return false
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,51 @@
+package probe
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// vectorToSend sets the vector that the device sends with transport=dense, of
+// [wire.Plan.Object] elements, and the loss that goes with it.
+func (e *estimation) vectorToSend() error {
+	b := &e.prober.buffers
+	e.vector = room(b.vector, int(e.plan.Object(e.Phase)))
+	b.vector = e.vector
+	own, err := e.phaseVector()
+	if err != nil {
+		return err
+	}
+	if err := sendable(e.vector, e.plan); err != nil {
+		return err // and the device does not remember it
+	}
+	if len(own) > 0 {
+		e.prober.memory.own.put(e.N, own)
+	}
+	return nil
+}
+
+// phaseVector does the work of a phase. own is the part of the vector that the device
+// remembers as its own: c_i or w_i.
+func (e *estimation) phaseVector() (own []float32, err error) {
+	switch surrogate := e.plan.Estimator == wire.Surrogate; {
+	case surrogate && e.Phase == 2:
+		return e.vector, e.queryAround()
+	case surrogate:
+		return nil, e.surrogateSteps()
+	case e.Phase == 1:
+		return e.vector, e.firstPoint()
+	}
+	return e.vector[e.prober.dim:], e.localSteps()
+}
+
+// sendable says whether the coordinator can take a vector.
+func sendable(v []float32, plan *wire.Plan) error {
+	for i, e := range v {
+		if !(abs(e) <= plan.MaxScalar) {
+			return fmt.Errorf("%w: element %d of the vector is %v, max_scalar is %v",
+				ErrTooLarge, i, e, plan.MaxScalar)
+		}
+	}
+	return nil
+}

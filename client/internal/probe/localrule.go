@@ -1,0 +1,97 @@
+package probe
+
+import (
+	"math"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// A localRule is the plan's rule for the local steps of a dense run, which no replica
+// repeats: a device's own, begun anew each round. Its products are in float64.
+type localRule[T float32 | float64] struct {
+	first, second []T // moments, where the rule has them
+	steps         int // made in this round
+}
+
+// begin is for a new round of d parameters.
+func (r *localRule[T]) begin(rule wire.Rule, d int) {
+	r.steps = 0
+	if rule != wire.SGD {
+		r.first = cleared(r.first, d)
+	}
+	if rule == wire.LocalAdam {
+		r.second = cleared(r.second, d)
+	}
+}
+
+// cleared returns n zeros, in the memory of v if it has as many.
+func cleared[T any](v []T, n int) []T {
+	if cap(v) < n {
+		return make([]T, n)
+	}
+	clear(v[:n])
+	return v[:n]
+}
+
+// move makes a local step from x, which it keeps in its boxes, along the gradient v,
+// which it overwrites: both are in the lengths that the sides have x in, v per box.
+//
+//	x[i] -= unit * eta * step * what the rule makes of v[i]
+func (r *localRule[T]) move(x, v []T, p *wire.Plan, eta float32, sides []side) {
+	r.turn(v, p)
+	at := 0
+	for _, s := range sides {
+		a := s.unit * s.step * float64(eta)
+		for ; at < s.end; at++ {
+			x[at] = T(min(max(float64(x[at])-a*float64(v[at]), s.low), s.high))
+		}
+	}
+}
+
+// turn makes of the gradient v what the rule steps along.
+//
+//	momentum        m = b m + (1-b) v                     m
+//	torch-momentum  m = b m + v                           m
+//	adam            m = b m + (1-b) v, s = b2 s + (1-b2) v^2
+//	                m/(1-b^t) / (sqrt(s/(1-b2^t)) + epsilon)
+func (r *localRule[T]) turn(v []T, p *wire.Plan) {
+	beta, beta2 := float64(p.Beta), float64(p.Beta2)
+	gain := 1 - beta
+	r.steps++
+	switch p.Rule {
+	case wire.Momentum, wire.TorchMomentum:
+		if p.Rule == wire.TorchMomentum {
+			gain = 1
+		}
+		for i, g := range v {
+			r.first[i] = T(beta*float64(r.first[i]) + gain*float64(g))
+			v[i] = r.first[i]
+		}
+	case wire.LocalAdam:
+		part := 1 / (1 - math.Pow(beta, float64(r.steps)))
+		part2 := 1 / (1 - math.Pow(beta2, float64(r.steps)))
+		for i, g := range v {
+			m := beta*float64(r.first[i]) + gain*float64(g)
+			s := beta2*float64(r.second[i]) + (1-beta2)*float64(g)*float64(g)
+			r.first[i], r.second[i] = T(m), T(s)
+			v[i] = T(m * part / (math.Sqrt(s*part2) + float64(p.Epsilon)))
+		}
+	}
+}
+
+// pull adds FedProx's pull to base and the weight decay to the gradient v at x.
+//
+//	v[i] += prox (x[i] - base[i])/unit + decay (x[i] - zero)/unit
+func pull[T float32 | float64](v, x, base []T, p *wire.Plan, sides []side) {
+	prox, decay := float64(p.Prox), float64(p.WeightDecay)
+	if prox == 0 && decay == 0 {
+		return
+	}
+	at := 0
+	for _, s := range sides {
+		for ; at < s.end; at++ {
+			here := float64(x[at])
+			v[at] += T((prox*(here-float64(base[at])) + decay*(here-s.zero)) / s.unit)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package probe
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// A localStepper is what local steps with finite differences need in a dense run,
+// besides the iterate, which is the vector that is sent.
+type localStepper struct {
+	rule       localRule[float32]
+	sides      []side
+	gradient   []float32
+	correction []float32 // c - c_i, empty without
+}
+
+// localSteps makes the K local steps of a round: x of the vector is x_K, and of
+// scaffold-2 the mean of the estimates, c_i, follows it.
+//
+//	for k := range K {
+//		v = (1/P) sum of g z
+//		c_i += v/K
+//		v += (c - c_i of last time) + prox (x - x_0) + decay x
+//		x = clip(x - eta * rule(v))
+//	}
+//
+// Where there are boxes this is in their coordinates.
+func (e *estimation) localSteps() error {
+	s, x, found := &e.prober.stepper, e.vector[:e.prober.dim], e.vector[e.prober.dim:]
+	s.sides = parameterSides(s.sides[:0], e.plan)
+	if err := e.setCorrection(); err != nil {
+		return err
+	}
+	s.rule.begin(e.plan.Rule, len(x))
+	base := e.local.X
+	copy(x, base)
+	clear(found)
+	e.local.X = x
+	for k := range e.Steps {
+		v, err := e.slope(e.N, k)
+		if err != nil {
+			return err
+		}
+		if k == 0 {
+			e.prober.watchZeros(e.prober.buffers.scalars)
+		}
+		for i := range found {
+			found[i] += v[i] / float32(e.Steps)
+		}
+		for i, c := range s.correction {
+			v[i] += c
+		}
+		pull(v, x, base, e.plan, s.sides)
+		s.rule.move(x, v, e.plan, e.StepSize, s.sides)
+	}
+	return nil
+}
+
+// slope estimates the gradient at the local iterate in local step k of record n.
+func (e *estimation) slope(n uint64, k int) ([]float32, error) {
+	s := &e.prober.stepper
+	g := room(e.prober.buffers.scalars, e.Perturbations)
+	e.prober.buffers.scalars = g
+	if err := e.step(n, k, g); err != nil {
+		return nil, err
+	}
+	s.gradient = room(s.gradient, e.prober.dim)
+	e.replica.Estimate(s.gradient, n, k, g, e.Source)
+	return s.gradient, nil
+}
+
+// firstPoint is phase 1 of scaffold-1: the vector is c_i, the estimate at the round's
+// first point.
+func (e *estimation) firstPoint() error {
+	v, err := e.slope(e.N, 0)
+	if err != nil {
+		return err
+	}
+	copy(e.vector, v)
+	return nil
+}
+
+// setCorrection sets what the device adds to its estimates, FZooS (91) and (93): none
+// without control variates, and none for a device that has no c_i, as nothing would
+// cancel c in the mean; nor the other way around, where a rollback took c away. Of
+// scaffold-1, a device that had no part in phase 1 finds now
+// what it would have found then: neither x nor the minibatch has changed.
+func (e *estimation) setCorrection() error {
+	s, own := &e.prober.stepper, &e.prober.memory.own
+	s.correction = s.correction[:0]
+	if e.plan.Control == wire.NoControl {
+		return nil
+	}
+	if point, _ := e.replica.Pending(); e.plan.Control == wire.ScaffoldPoint && own.n != point {
+		v, err := e.slope(point, 0)
+		if err != nil {
+			return fmt.Errorf("first phase, record %d: %w", point, err)
+		}
+		own.put(point, v)
+	}
+	all := e.replica.Control()
+	if own.n == 0 || e.plan.Control == wire.ScaffoldMean && allZero(all) {
+		return nil
+	}
+	s.correction = room(s.correction, e.prober.dim)
+	for i, c := range all {
+		s.correction[i] = c - own.v[i]
+	}
+	return nil
+}

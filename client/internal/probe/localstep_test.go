@@ -1,0 +1,240 @@
+package probe
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// A reference makes the local steps of a device of slot 0 from their definitions, in
+// float64 but for what the app sees.
+type reference struct {
+	plan                                *wire.Plan
+	f                                   *slopes
+	low, high, side, muScale, stepScale []float64
+	first, second                       []float64
+}
+
+func newReference(p *wire.Plan, f *slopes) *reference {
+	r := &reference{plan: p, f: f}
+	for s, segment := range p.Layout() {
+		low, high, side := math.Inf(-1), math.Inf(1), 1.0
+		if b, ok := p.BoxOf(s); ok {
+			low, high, side = float64(b.Low), float64(b.High), float64(b.High)-float64(b.Low)
+		}
+		for range segment.Len {
+			r.low, r.high, r.side = append(r.low, low), append(r.high, high), append(r.side, side)
+			r.muScale = append(r.muScale, float64(segment.MuScale))
+			r.stepScale = append(r.stepScale, float64(segment.StepScale))
+		}
+	}
+	return r
+}
+
+// gradient is the estimate at x of step k of record n, in coordinates.
+func (r *reference) gradient(x []float64, n uint64, k int) []float64 {
+	d, mu := len(x), float64(r.plan.Mu)
+	sum, z, probe := make([]float64, d), make([]float32, d), make([]float32, d)
+	for q := range int(r.plan.Perturbations) {
+		scale := 1.0
+		a := prng.Direction{
+			Key: prng.RecordKey(r.plan.RunKey, n), Step: uint16(k), Perturbation: uint16(q),
+			Domain: prng.Directions, Dist: r.plan.Distribution.Elements(),
+		}
+		if r.plan.Sharing == wire.PerClient {
+			a.Source = prng.Slot(0)
+		}
+		prng.Fill(z, a, 0)
+		if r.plan.Distribution == wire.Sphere {
+			scale = 1 / math.Sqrt(prng.SquaredNorm(a, uint64(d)))
+		}
+		at := func(mu float64) float64 {
+			for i := range probe {
+				probe[i] = float32(min(max(x[i]+mu*r.muScale[i]*r.side[i]*scale*float64(z[i]), r.low[i]), r.high[i]))
+			}
+			return r.f.value(probe)
+		}
+		g := (at(mu) - at(0)) / mu
+		if r.plan.Difference == wire.Central {
+			g = (at(mu) - at(-mu)) / (2 * mu)
+		}
+		if r.plan.Distribution == wire.Sphere {
+			g *= float64(d)
+		}
+		for i := range sum {
+			sum[i] += g * scale * float64(z[i]) / float64(r.plan.Perturbations)
+		}
+	}
+	return sum
+}
+
+// round returns x_K from x_0 for record n, and the mean of the estimates.
+func (r *reference) round(x0 []float32, n uint64, correction []float64) (x, own []float64) {
+	d, p := len(x0), r.plan
+	x, own, r.first, r.second = make([]float64, d), make([]float64, d), make([]float64, d), make([]float64, d)
+	for i, v := range x0 {
+		x[i] = float64(v)
+	}
+	for k := range int(p.Steps) {
+		v := r.gradient(x, n, k)
+		for i := range v {
+			own[i] += v[i] / float64(p.Steps)
+			v[i] += correction[i] + float64(p.Prox)*(x[i]-float64(x0[i]))/r.side[i] + float64(p.WeightDecay)*x[i]/r.side[i]
+			step := r.rule(i, k+1, v[i])
+			x[i] -= r.side[i] * r.stepScale[i] * float64(p.Step) * step
+			x[i] = min(max(x[i], r.low[i]), r.high[i])
+		}
+	}
+	return x, own
+}
+
+func (r *reference) rule(i, t int, v float64) float64 {
+	b1, b2 := float64(r.plan.Beta), float64(r.plan.Beta2)
+	switch r.plan.Rule {
+	case wire.Momentum:
+		r.first[i] = b1*r.first[i] + (1-b1)*v
+		return r.first[i]
+	case wire.TorchMomentum:
+		r.first[i] = b1*r.first[i] + v
+		return r.first[i]
+	case wire.LocalAdam:
+		r.first[i] = b1*r.first[i] + (1-b1)*v
+		r.second[i] = b2*r.second[i] + (1-b2)*v*v
+		m, s := r.first[i]/(1-math.Pow(b1, float64(t))), r.second[i]/(1-math.Pow(b2, float64(t)))
+		return m / (math.Sqrt(s) + float64(r.plan.Epsilon))
+	}
+	return v
+}
+
+const (
+	testDim   = 13
+	adamRule  = " rule=adam beta=0.9 beta2=0.99 epsilon=1e-6 step=0.02"
+	baseDense = "steps=4 perturbations=3 mu=0.0078125 step=0.05 rule=sgd"
+)
+
+// segmentsOf gives a plan two segments of unlike scales.
+func segmentsOf(p *wire.Plan) {
+	p.Segments = []wire.Segment{
+		{Name: "a", Len: 5, Fill: wire.NormalFill, Scale: 0.5, StepScale: 0.5},
+		{Name: "b", Len: testDim - 5, Fill: wire.NormalFill, Scale: 0.5, MuScale: 2},
+	}
+}
+
+func boxed(p *wire.Plan) { p.Boxes = []wire.Box{{Low: -1, High: 0.25}, {Low: -0.2, High: 3}} }
+
+// Local steps are those of the definitions: any rule, pull, decay, box, direction and
+// control variate.
+func TestDenseLocalSteps(t *testing.T) {
+	tests := []struct {
+		name   string
+		fields string
+		edit   func(*wire.Plan)
+	}{
+		{"sgd", "", nil},
+		{"one step", "steps=1", nil},
+		{"central", "difference=central", nil},
+		{"normal", "distribution=normal sharing=shared", nil},
+		{"rademacher", "distribution=rademacher", nil},
+		{"momentum", "rule=momentum beta=0.9", nil},
+		{"torch momentum", "rule=torch-momentum beta=0.5", nil},
+		{"adam", adamRule, nil},
+		{"prox and decay", "prox=0.3 weight_decay=0.1", nil},
+		{"scales", "", segmentsOf},
+		{"boxes", "step=0.2", boxed},
+		{"boxes, adam, prox and decay", adamRule + " step=0.1 prox=0.3 weight_decay=0.1", boxed},
+		{"boxes, momentum, central", "rule=momentum beta=0.9 difference=central", boxed},
+		{"scaffold-1", "control=scaffold-1", nil},
+		{"scaffold-2", "control=scaffold-2", nil},
+		{"scaffold-2, one step", "control=scaffold-2 steps=1", nil},
+		{"boxes, scaffold-1, adam", "control=scaffold-1" + adamRule, boxed},
+		{"boxes, scaffold-2, adam, prox", "control=scaffold-2 prox=0.2" + adamRule, boxed},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := densePlan(t, "fedzo-dense", testDim, strings.Fields(baseDense+" "+tt.fields)...)
+			segmentsOf(p)
+			if tt.edit != nil {
+				tt.edit(p)
+			}
+			if tt.name == "sgd" {
+				p.Segments = nil
+			}
+			localStepsAgree(t, p)
+		})
+	}
+}
+
+// localStepsAgree makes three rounds of two devices, and follows the first of them.
+func localStepsAgree(t *testing.T, p *wire.Plan) {
+	t.Helper()
+	f := newSlopes(testDim, 0, 1)
+	if len(p.Boxes) > 0 {
+		f.low, f.high = -1, 3
+	}
+	r := newRig(t, p, f, newSlopes(testDim, 1, 1))
+	ref := newReference(p, f)
+	correction, own := make([]float64, testDim), make([]float64, testDim)
+	for range 3 {
+		x0, n := append([]float32(nil), r.params()...), uint64(len(r.log))+1
+		var want []float64
+		switch {
+		case p.Control == wire.ScaffoldPoint:
+			point := make([]float64, testDim)
+			for i, v := range x0 {
+				point[i] = float64(v)
+			}
+			own = ref.gradient(point, n, 0)
+			near(t, "c_i", r.round()[0], own)
+			correct(correction, r.clients[0].replica.Control(), own)
+			want, _ = ref.round(x0, n+1, correction)
+		default:
+			want, own = ref.round(x0, n, correction)
+			if p.Control == wire.ScaffoldMean {
+				want = append(want, own...)
+			}
+		}
+		near(t, "vector", r.round()[0], want)
+		if p.Control == wire.ScaffoldMean {
+			correct(correction, r.clients[0].replica.Control(), own)
+		}
+	}
+	if f.outside > 0 {
+		t.Errorf("%d parameters of queries were outside of the boxes", f.outside)
+	}
+}
+
+// A loss that does not move is warned of.
+func TestDenseZeros(t *testing.T) {
+	f := newSlopes(5, 0, 1)
+	f.mood = func(int) float64 { return 7 }
+	r := newRig(t, densePlan(t, "fedzo-dense", 5, strings.Fields(baseDense)...), f)
+	for round := range 4 {
+		r.round()
+		if got, want := strings.Contains(r.warned.String(), "the loss did not move in 3 rounds"), round >= 2; got != want {
+			t.Errorf("round %d: logged %q", round+1, r.warned.String())
+		}
+	}
+}
+
+func correct(dst []float64, c []float32, own []float64) {
+	for i := range dst {
+		dst[i] = float64(c[i]) - own[i]
+	}
+}
+
+// near compares what was sent with what it should be: differences of float32 losses at
+// points of float32 leave an error of some 1e-5.
+func near(t *testing.T, what string, got []float32, want []float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s has %d elements, want %d", what, len(got), len(want))
+	}
+	for i := range want {
+		if math.Abs(float64(got[i])-want[i]) > 2e-4*(1+math.Abs(want[i])) {
+			t.Fatalf("%s: element %d is %v, want %v", what, i, got[i], want[i])
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// ErrMemory: stored numbers are none that this device found for this plan.
+var ErrMemory = errors.New("no numbers of this device and plan")
+
+// A stored memory has one of two forms. With a surrogate it is LE64 the record that w_i was
+// found for, LE32 its elements, LE32 the points, w_i, and for each point, oldest first, the
+// d parameters as float32 and the loss as float64. With scaffold-2 it is LE64 the record
+// that c_i was found for, and c_i, d float32. All is little-endian.
+
+// trajectoryHead is the bytes before w_i.
+const trajectoryHead = 8 + 4 + 4
+
+// storedPoints are the points of a trajectory as they are stored.
+type storedPoints struct {
+	x []float32 // of one after the other
+	y []float64
+}
+
+// Keeps says whether rounds of a plan leave anything worth storing.
+func Keeps(plan *wire.Plan) bool {
+	return plan.SendsVectors() &&
+		(plan.Estimator == wire.Surrogate || plan.Control == wire.ScaffoldMean)
+}
+
+// Unsaved says whether the memory changed since it was stored.
+func (m *Memory) Unsaved() bool {
+	return m.own.unsaved || m.trajectory != nil && m.trajectory.unsaved
+}
+
+// Saved notes that the memory is stored.
+func (m *Memory) Saved() {
+	m.own.unsaved = false
+	if m.trajectory != nil {
+		m.trajectory.unsaved = false
+	}
+}
+
+// Save writes the memory. The writer keeps the first error.
+func (m *Memory) Save(to io.Writer) {
+	if m.trajectory != nil {
+		writeTrajectory(to, m.trajectory, &m.own)
+		return
+	}
+	put(to, m.own.n, m.own.v)
+}
+
+// Load reads a stored memory of size bytes. The error matches [ErrMemory] where it is none
+// of the plan. It takes no more memory than size.
+func (m *Memory) Load(from io.Reader, size int64, plan *wire.Plan) (err error) {
+	var own ownVector
+	if m.trajectory != nil {
+		var points storedPoints
+		if own, points, err = readTrajectory(from, size, plan); err == nil {
+			m.trajectory.stored = points
+		}
+	} else {
+		own, err = readControl(from, size, plan)
+	}
+	if err == nil {
+		m.own = own
+	}
+	return err
+}
+
+func writeTrajectory(to io.Writer, t *trajectory, own *ownVector) {
+	points, d := t.process.Len(), len(t.u)
+	put(to, own.n, uint32(len(own.v)), uint32(points+len(t.stored.y)), own.v)
+	x := make([]float32, d)
+	for i := range points {
+		u, y := t.process.Point(i)
+		t.frame.parameters(x, u)
+		put(to, x, y)
+	}
+	for i, y := range t.stored.y {
+		put(to, t.stored.x[i*d:(i+1)*d], y)
+	}
+}
+
+func readControl(from io.Reader, size int64, plan *wire.Plan) (own ownVector, err error) {
+	if size != 8+4*int64(plan.Dim) {
+		return own, fmt.Errorf("%w: %d bytes", ErrMemory, size)
+	}
+	own.v = make([]float32, plan.Dim)
+	return own, get(from, &own.n, own.v)
+}
+
+func readTrajectory(
+	from io.Reader, size int64, plan *wire.Plan,
+) (own ownVector, points storedPoints, err error) {
+	var weights, count uint32
+	if size < trajectoryHead {
+		return own, points, fmt.Errorf("%w: %d bytes", ErrMemory, size)
+	}
+	if err := get(from, &own.n, &weights, &count); err != nil {
+		return own, points, err
+	}
+	d, wanted := int64(plan.Dim), uint32(0)
+	if own.n > 0 {
+		wanted = plan.Features
+	}
+	if weights != wanted || size != trajectoryHead+4*int64(weights)+int64(count)*(4*d+8) {
+		return own, points, fmt.Errorf("%w: %d weights and %d points in %d bytes",
+			ErrMemory, weights, count, size)
+	}
+	own.v = make([]float32, weights)
+	if err := get(from, own.v); err != nil {
+		return own, points, err
+	}
+	points = storedPoints{make([]float32, int64(count)*d), make([]float64, count)}
+	for i := range points.y {
+		if err := get(from, points.x[i*int(d):(i+1)*int(d)], &points.y[i]); err != nil {
+			return own, points, err
+		}
+	}
+	return own, points, nil
+}

@@ -1,0 +1,101 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/wire"
+)
+
+// Why a device declines a task, besides an error of the app's loss.
+var (
+	// ErrSlow: the loss is too slow for the time that is left.
+	ErrSlow = errors.New("the loss is too slow for the time left")
+	// ErrPolicy: the app's policy says no, or fails.
+	ErrPolicy = errors.New("the app's policy")
+	// ErrBusy: an earlier call of the app has not returned.
+	ErrBusy = errors.New("an earlier callback has not returned")
+	// ErrTooLarge: a scalar or an element of the vector is above the plan's MaxScalar.
+	ErrTooLarge = errors.New("a scalar is above the plan's max_scalar")
+)
+
+// Ready says whether the device can and may make so many queries for record n before the
+// round closes. The error is [ErrBusy], [ErrSlow] or [ErrPolicy].
+func (p *Prober) Ready(ctx context.Context, n, queries uint64, closes time.Time) error {
+	need, left := p.duration(queries), time.Until(closes)
+	// A callback of a round that was given up may be about to return: wait
+	// for it a little, unless it has shown to be slow.
+	patience := left / 4
+	if need > left {
+		patience = 0
+	}
+	if !p.calls.idle(ctx, patience) {
+		return ErrBusy
+	}
+	if left = time.Until(closes); need > left {
+		p.doubt()
+		return fmt.Errorf("%w: %d queries take %v, %v are left", ErrSlow, queries, need, left)
+	}
+	return p.mayWork(ctx, objective.Work{N: n, Queries: queries, Left: left})
+}
+
+// mayWork asks the app's policy.
+func (p *Prober) mayWork(ctx context.Context, work objective.Work) error {
+	policy, ok := p.cfg.Objective.(objective.Policy)
+	if !ok {
+		return nil
+	}
+	allowed, err := call(ctx, &p.calls, func() (bool, error) { return policy.MayWork(work), nil })
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrPolicy, err)
+	case !allowed:
+		return fmt.Errorf("%w says not now", ErrPolicy)
+	}
+	return nil
+}
+
+// Weight is this device's weight in the mean.
+func (p *Prober) Weight(ctx context.Context, plan *wire.Plan) (uint32, error) {
+	sampler, ok := p.cfg.Objective.(objective.Sampler)
+	if !ok || plan.Weights != wire.BySamples {
+		return 1, nil
+	}
+	n, err := call(ctx, &p.calls, func() (int, error) { return sampler.Samples(), nil })
+	if err != nil {
+		return 0, fmt.Errorf("samples: %w", err)
+	}
+	return uint32(max(1, min(uint64(max(n, 0)), uint64(plan.MaxWeight)))), nil
+}
+
+// A Metrics is what an evaluation measured.
+type Metrics struct {
+	Values  []float64 // in the plan's order
+	Samples int       // that they are means over
+}
+
+// Evaluates says whether the app can measure the model.
+func (p *Prober) Evaluates() bool {
+	_, ok := p.cfg.Objective.(objective.Evaluator)
+	return ok
+}
+
+// Evaluate has the app measure the model x. It waits no longer than patience for an
+// earlier callback, and returns [ErrBusy] then.
+func (p *Prober) Evaluate(
+	ctx context.Context, x []float32, patience time.Duration,
+) (Metrics, error) {
+	if !p.calls.idle(ctx, patience) {
+		return Metrics{}, ErrBusy
+	}
+	evaluator := p.cfg.Objective.(objective.Evaluator)
+	probe := p.flat()
+	copy(probe, x)
+	return call(ctx, &p.calls, func() (m Metrics, err error) {
+		m.Values, m.Samples, err = evaluator.Evaluate(ctx, probe)
+		return m, err
+	})
+}

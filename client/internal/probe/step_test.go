@@ -1,0 +1,281 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"testing"
+
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/internal/parallel"
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
+)
+
+// A null is a loss that costs nothing but to look at all parameters: with as many
+// threads as the device has workers, where they are worth waking.
+type null struct {
+	dim     int
+	team    *parallel.Team
+	threads []nullThread
+	look    func(worker, i int)
+
+	point  *objective.Point // of the call under way
+	points *objective.Points
+}
+
+// A nullThread is where one thread reads to: a block of each point.
+type nullThread struct {
+	blocks, dst [][]float32
+	first       []float64 // of the last block of each point
+}
+
+// newNull returns a null that looks at so many points at once.
+func newNull(dim, threads, points int) *null {
+	if dim*points < 64*prng.BlockLen {
+		threads = 1
+	}
+	o := &null{dim: dim, team: parallel.New(threads), threads: make([]nullThread, threads)}
+	for i := range o.threads {
+		t := &o.threads[i]
+		for range points {
+			t.blocks = append(t.blocks, make([]float32, prng.BlockLen))
+		}
+		t.dst, t.first = make([][]float32, points), make([]float64, points)
+	}
+	o.look = o.block
+	return o
+}
+
+func (o *null) Dim() int { return o.dim }
+
+func (o *null) Loss(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
+	return float64(x[0]), nil
+}
+
+// all looks at all blocks.
+func (o *null) all() { o.team.Do((o.dim+prng.BlockLen-1)/prng.BlockLen, o.look) }
+
+func (o *null) block(worker, i int) {
+	off, t := i*prng.BlockLen, &o.threads[worker]
+	n := min(prng.BlockLen, o.dim-off)
+	var err error
+	if o.points == nil {
+		err = o.point.Read(t.blocks[0][:n], off)
+	} else {
+		dst := t.dst[:o.points.Len()]
+		for i := range dst {
+			dst[i] = t.blocks[i][:n]
+		}
+		err = o.points.Read(dst, off)
+	}
+	if err != nil {
+		panic(err)
+	}
+	for i := range t.first {
+		t.first[i] = float64(t.blocks[i][0])
+	}
+}
+
+// A nullStream reads blocks of one point.
+type nullStream struct{ *null }
+
+func (o nullStream) LossAt(_ context.Context, x *objective.Point, _ objective.Batch) (float64, error) {
+	o.point, o.points = x, nil
+	o.all()
+	return o.threads[0].first[0], nil
+}
+
+// A nullBatched reads blocks of all points: one block at a time, as more of them
+// leave the cache that is a core's own (20 blocks are 320 KiB) and are slower on two
+// cores too.
+type nullBatched struct{ *null }
+
+func (o nullBatched) LossesAt(_ context.Context, x *objective.Points, _ objective.Batch, losses []float64) error {
+	o.points = x
+	o.all()
+	copy(losses, o.threads[0].first)
+	return nil
+}
+
+// nullPoints is the most points of a step: P = 10, central.
+const nullPoints = 20
+
+// nulls are the null losses by the way in which they see parameters.
+var nulls = []struct {
+	name string
+	make func(dim, threads int) objective.Objective
+}{
+	{"flat", func(dim, threads int) objective.Objective { return newNull(dim, threads, 1) }},
+	{"stream", func(dim, threads int) objective.Objective { return nullStream{newNull(dim, threads, 1)} }},
+	{"batched", func(dim, threads int) objective.Objective { return nullBatched{newNull(dim, threads, nullPoints)} }},
+}
+
+// A stepper makes a device's steps, and the rounds' records in the place of a
+// coordinator that has one device: K=1, P=10, central differences, SGD.
+type stepper struct {
+	c      *Prober
+	r      *replica.Replica
+	ctx    context.Context
+	a      wire.Announcement
+	record wire.Record
+	mean   wire.Scalars
+	frame  []byte
+}
+
+func newStepper(tb testing.TB, o objective.Objective, workers int, edit func(*wire.Plan)) *stepper {
+	tb.Helper()
+	p, err := preset.New("decomfl", "bench", uint64(o.Dim()))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	p.RunKey, p.Difference, p.Perturbations = make(wire.Bytes, 32), wire.Central, 10
+	edit(p)
+	c := New(Config{
+		Objective: o, Dim: o.Dim(), ID: "d0", Workers: workers,
+		Logger: slog.New(slog.DiscardHandler),
+	})
+	ctx, cancel := context.WithCancel(tb.Context())
+	tb.Cleanup(func() { cancel(); c.Close() })
+	r := replica.New(replica.Config{Run: p.Run, Dim: p.Dim, Workers: workers})
+	s := &stepper{c: c, r: r, ctx: ctx}
+	s.record = wire.Record{N: 1, Prev: wire.Genesis(p.Run), Kind: wire.KindPlan, Plan: p}
+	s.commit(tb)
+	s.a.Step, s.a.Perturbations = p.Step, p.Perturbations
+	s.record = wire.Record{Kind: wire.KindRound, Round: &wire.Round{
+		Step: p.Step, Perturbations: p.Perturbations, Contributors: 1, Terms: make([]wire.Term, 1),
+	}}
+	return s
+}
+
+// commit applies the record.
+func (s *stepper) commit(tb testing.TB) {
+	s.frame = s.record.Append(s.frame[:0])
+	if err := s.r.Apply(s.frame); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// task is that of the round that is open.
+func (s *stepper) task() Task {
+	s.a.N = s.r.N() + 1
+	return s.c.Task(s.r, &s.a, 0)
+}
+
+// run does the task of the round that is open.
+func (s *stepper) run(ctx context.Context) (Result, error) { return s.c.Run(ctx, s.r, s.task()) }
+
+// step estimates the scalars of a round and applies its record.
+func (s *stepper) step(tb testing.TB) {
+	result, err := s.run(s.ctx)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s.mean = s.r.Plan().Precision.Append(s.mean[:0], result.Scalars...)
+	s.record.N, s.record.Prev = s.a.N, s.r.Hash()
+	s.record.Round.Round = s.a.N - 1
+	s.record.Round.Terms[0].Scalars = s.mean
+	s.commit(tb)
+}
+
+// A step allocates nothing once it has its memory, whatever the objective. An
+// objective.Point, or objective.Points, is never used twice, as an app may keep it: 256 of them are one
+// allocation.
+func TestStepDoesNotAllocate(t *testing.T) {
+	const dim, runs = 40 * prng.BlockLen, 50
+	for _, o := range nulls {
+		for _, workers := range []int{1, 2} {
+			for _, steps := range []uint32{1, 2} {
+				for _, difference := range []wire.Difference{wire.Forward, wire.Central} {
+					s := newStepper(t, o.make(dim, workers), workers, func(p *wire.Plan) { p.Steps, p.Difference = steps, difference })
+					s.a.Perturbations = 2
+					s.record.Round.Perturbations = 2
+					if got := testing.AllocsPerRun(runs, func() { s.step(t) }); got != 0 {
+						t.Errorf("%s, %d workers, K = %d, %v: %v allocations", o.name, workers, steps, difference, got)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Nor does a step of another method, but for the lengths of spheres, which a replica
+// remembers.
+func TestMethodStepDoesNotAllocate(t *testing.T) {
+	const dim, runs = 9 * prng.BlockLen, 20
+	for name, edit := range map[string]func(s *stepper, p *wire.Plan){
+		"half": func(_ *stepper, p *wire.Plan) { p.Precision, p.MaxScalar = wire.Half, 65504 },
+		"per client": func(s *stepper, p *wire.Plan) {
+			p.Sharing, p.Transport = wire.PerClient, wire.Relay
+			s.record.Round.Terms[0].Source = prng.Slot(0)
+		},
+		"subspace": func(_ *stepper, p *wire.Plan) {
+			p.Distribution, p.SubspaceMoves, p.SubspaceShare = wire.Subspace, 2, 0.5
+		},
+		"fedprox, yogi": func(_ *stepper, p *wire.Plan) {
+			p.Prox, p.ServerRule, p.ServerStep, p.ServerEpsilon = 0.5, wire.ServerYogi, 0.1, 1e-3
+		},
+		"scaffold-2": func(s *stepper, p *wire.Plan) {
+			p.Control, s.record.Round.Population = wire.ScaffoldMean, 3
+		},
+	} {
+		for _, o := range nulls {
+			var round stepper
+			round.record.Round = &wire.Round{Terms: make([]wire.Term, 1)}
+			s := newStepper(t, o.make(dim, 2), 2, func(p *wire.Plan) { p.Steps = 2; edit(&round, p) })
+			r := s.record.Round
+			r.Population, r.Terms[0].Source = round.record.Round.Population, round.record.Round.Terms[0].Source
+			s.a.Perturbations, r.Perturbations = 2, 2
+			if got := testing.AllocsPerRun(runs, func() { s.step(t) }); got != 0 {
+				t.Errorf("%s, %s: %v allocations", name, o.name, got)
+			}
+		}
+	}
+}
+
+// BenchmarkQuery is what the way to the app and back costs, of one of 20 queries of
+// a model of one parameter.
+func BenchmarkQuery(b *testing.B) {
+	for _, o := range nulls {
+		b.Run(o.name, func(b *testing.B) {
+			s := newStepper(b, o.make(1, 1), 1, func(p *wire.Plan) { p.Distribution = wire.Rademacher })
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := s.run(s.ctx); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(20*b.N), "ns/query")
+		})
+	}
+}
+
+// BenchmarkStep is what a round costs a device beside its loss and its messages:
+// P=10, K=1, central: 20 probes, of which a flat objective sees all parameters at
+// once and the others every block, a batched one that of all probes, and the record
+// applied. seed-elements count
+// each direction once for each probe, however often it is generated, and once for the
+// record.
+func BenchmarkStep(b *testing.B) {
+	for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher} {
+		for _, dim := range []int{28_938, 1_206_590, 10_000_000} {
+			for _, o := range nulls {
+				for _, workers := range []int{1, 2} {
+					b.Run(fmt.Sprintf("%v/d=%d/%s/workers=%d", dist, dim, o.name, workers), func(b *testing.B) {
+						s := newStepper(b, o.make(dim, workers), workers, func(p *wire.Plan) { p.Distribution = dist })
+						s.step(b)
+						b.ReportAllocs()
+						for b.Loop() {
+							s.step(b)
+						}
+						seconds := b.Elapsed().Seconds() / float64(b.N)
+						b.ReportMetric(1e3*seconds, "ms/step")
+						b.ReportMetric(30*float64(dim)/seconds/1e6, "M-seed-elements/s")
+					})
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package probe
+
+import (
+	"context"
+	"time"
+
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/mathx/surrogate"
+	"github.com/zofl/zofl/wire"
+)
+
+// A trajectory is what a device knows of its loss in a run with estimator=surrogate: the
+// losses that it asked for, as points of a Gaussian process (FZooS (8)) and of the fit
+// of w (3), and what the local steps of a round need. It takes memory with the first
+// such round. Coordinates are those of the boxes.
+//
+// Points are facts of the loss: they stay true whatever becomes of the log, and a record
+// that is worked on again adds its points again.
+type trajectory struct {
+	frame    frame
+	process  *surrogate.Process
+	fit      *surrogate.Fit
+	features *surrogate.Features
+	stored   storedPoints // from the store, not yet among the points
+	unsaved  bool         // the store does not have all of it
+
+	rule       localRule[float64]
+	first, u   []float64 // x_0 and the local iterate
+	gradient   []float64
+	correction []float64 // gradient of what all say less that of what this device says
+	weights    []float64 // w - w_i, or w_i while it is made
+	choice     choice
+	x          [1][]float32 // the iterate as the app sees it
+	added      []float64    // a point that is added
+}
+
+func newTrajectory(r *replica.Replica, d, workers int) *trajectory {
+	p := r.Plan()
+	v, b := r.Features()
+	features := surrogate.NewFeatures(d, v, b, float64(p.LengthScale))
+	kernel := surrogate.SquaredExponential
+	if p.Kernel == wire.Matern {
+		kernel = surrogate.Matern52
+	}
+	t := &trajectory{
+		frame: frameOf(p),
+		process: surrogate.New(surrogate.Config{
+			Dim: d, Window: int(p.Window), LengthScale: float64(p.LengthScale), Noise: float64(p.Noise),
+			Kernel: kernel, Nearest: p.WindowOf == wire.NearestPoints, Workers: workers,
+		}),
+		fit:      surrogate.NewFit(features, int(p.Window), float64(p.Noise)),
+		features: features,
+		weights:  make([]float64, features.Len()),
+	}
+	for _, v := range []*[]float64{&t.first, &t.u, &t.gradient, &t.correction, &t.added} {
+		*v = make([]float64, d)
+	}
+	t.x[0] = make([]float32, d)
+	return t
+}
+
+// add adds a point.
+func (t *trajectory) add(x []float32, y float64) {
+	t.frame.coordinates(t.added, x)
+	t.process.Add(t.added, y)
+	t.fit.Add(t.added, y)
+	t.unsaved = true
+}
+
+// surrogateSteps is phase 1 of FZooS's Algorithm 2, lines 2-6, with the local rule of
+// the plan: the vector is x_K.
+//
+//	for t from 1 to K {
+//		query f at u, then where its gradient is least known around u
+//		g = gradient of the posterior mean at u + gamma (that of w - w_i)
+//		u = clip(u - eta * rule(g + prox (u - u_0) + decay u))
+//	}
+func (e *estimation) surrogateSteps() error {
+	t := e.prober.memory.trajectory
+	if err := e.begin(); err != nil {
+		return err
+	}
+	corrected := e.disagree()
+	t.rule.begin(e.plan.Rule, e.prober.dim)
+	for k := range int(e.plan.Steps) {
+		if err := e.explore(k, int(e.plan.Active)); err != nil {
+			return err
+		}
+		t.process.Gradient(t.gradient, t.u)
+		if corrected {
+			e.correctGradient(k + 1)
+		}
+		pull(t.gradient, t.u, t.first, e.plan, t.frame.inside)
+		t.rule.move(t.u, t.gradient, e.plan, e.StepSize, t.frame.inside)
+		if err := e.cancelled(); err != nil {
+			return err
+		}
+	}
+	t.frame.parameters(e.vector, t.u)
+	return nil
+}
+
+// queryAround is phase 2, lines 7 and 8: the vector is w_i, after queries at and around
+// the round's x.
+func (e *estimation) queryAround() error {
+	t := e.prober.memory.trajectory
+	if err := e.begin(); err != nil {
+		return err
+	}
+	if err := e.explore(0, int(e.plan.Around)); err != nil {
+		return err
+	}
+	t.fit.Weights(t.weights)
+	for j, w := range t.weights {
+		e.vector[j] = float32(w)
+	}
+	return nil
+}
+
+// begin sets the local iterate to the model, and adds what the store had.
+func (e *estimation) begin() error {
+	t := e.prober.memory.trajectory
+	e.unit = "query"
+	t.frame.coordinates(t.first, e.local.X)
+	copy(t.u, t.first)
+	err := t.restore(e.cancelled)
+	e.began = time.Now()
+	return err
+}
+
+// cancelled says whether the round is over.
+func (e *estimation) cancelled() error {
+	if e.ctx.Err() != nil {
+		return context.Cause(e.ctx)
+	}
+	return nil
+}
+
+// restore adds the points of the store until stop returns an error. The rest waits for the
+// next round.
+func (t *trajectory) restore(stop func() error) error {
+	r, d := &t.stored, len(t.u)
+	for len(r.y) > 0 {
+		if err := stop(); err != nil {
+			return err
+		}
+		unsaved := t.unsaved
+		t.add(r.x[:d], r.y[0])
+		t.unsaved = unsaved
+		r.x, r.y = r.x[d:], r.y[1:]
+	}
+	*r = storedPoints{}
+	return nil
+}

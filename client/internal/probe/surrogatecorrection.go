@@ -1,0 +1,95 @@
+package probe
+
+import (
+	"math"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// disagree sets the weights to w - w_i, where there is a correction to make: after the
+// first round, for a device that knows what it sent in its last.
+func (e *estimation) disagree() bool {
+	w, own, t := e.replica.Weights(), &e.prober.memory.own, e.prober.memory.trajectory
+	if e.plan.Correction == wire.CorrectionZero || own.n == 0 || allZero(w) {
+		return false
+	}
+	for j, v := range w {
+		t.weights[j] = float64(v) - float64(own.v[j])
+	}
+	if e.plan.CorrectionAt == wire.AtRound {
+		t.features.Gradient(t.correction, t.first, t.weights)
+	}
+	return true
+}
+
+// correctGradient adds FZooS (5)'s correction to the gradient of local step t, from 1.
+func (e *estimation) correctGradient(step int) {
+	t, at := e.prober.memory.trajectory, e.prober.memory.trajectory.first
+	if e.plan.CorrectionAt == wire.AtIterate {
+		at = t.u
+		t.features.Gradient(t.correction, at, t.weights)
+	}
+	gamma := e.gamma(step, at)
+	for i, v := range t.correction {
+		t.gradient[i] += gamma * v
+	}
+}
+
+// gamma is the part of the correction at v that local step t adds.
+func (e *estimation) gamma(step int, v []float64) float64 {
+	switch e.plan.Correction {
+	case wire.CorrectionOne:
+		return 1
+	case wire.CorrectionTheory:
+		return e.theory(v)
+	}
+	return 1 / float64(step)
+}
+
+// confidence is delta of Corollary E.1's omega.
+const confidence = 0.1
+
+// theory is gamma of FZooS's Corollary E.1,
+//
+//	G / (G + 2 (omega kappa - 4 omega iota k'(iota)^2 / (d + sigma^2 d/(rT)) + N epsilon))
+//
+// with omega = d + 2 (sqrt(d) + 1) ln(1/0.1), rT the points of this device, N the plan's
+// members and epsilon = 1/M; kappa and k' are of [kernelSlopes]. iota is the mean squared
+// distance from v to the points of this device: to those of all, which the paper has,
+// nobody knows it.
+func (e *estimation) theory(v []float64) float64 {
+	t, p := e.prober.memory.trajectory, e.plan
+	d, points := float64(len(v)), float64(t.process.Len())
+	iota := t.distance(v)
+	kappa, slope := kernelSlopes(p, iota)
+	omega := d + 2*(math.Sqrt(d)+1)*math.Log(1/confidence)
+	unknown := omega*kappa - 4*omega*iota*slope*slope/(d+float64(p.Noise)*d/points)
+	return float64(p.Heterogeneity) /
+		(float64(p.Heterogeneity) + 2*(max(unknown, 0)+float64(p.Members)/float64(p.Features)))
+}
+
+// kernelSlopes returns kappa, the variance of a derivative before anything is known, and
+// k', the slope of the kernel in the squared distance iota:
+//
+//	squared-exponential: 1/l^2, -exp(-iota/(2 l^2)) / (2 l^2)
+//	matern:              5/(3 l^2), -5 (1 + s) exp(-s) / (6 l^2), s = sqrt(5 iota)/l
+func kernelSlopes(p *wire.Plan, iota float64) (kappa, slope float64) {
+	l := float64(p.LengthScale)
+	if p.Kernel == wire.Matern {
+		s := math.Sqrt(5*iota) / l
+		return 5 / (3 * l * l), -5 * (1 + s) * math.Exp(-s) / (6 * l * l)
+	}
+	return 1 / (l * l), -math.Exp(-iota/(2*l*l)) / (2 * l * l)
+}
+
+// distance returns the mean squared distance from v to the points.
+func (t *trajectory) distance(v []float64) float64 {
+	sum := 0.0
+	for i := range t.process.Len() {
+		x, _ := t.process.Point(i)
+		for j, a := range x {
+			sum += (a - v[j]) * (a - v[j])
+		}
+	}
+	return sum / float64(t.process.Len())
+}

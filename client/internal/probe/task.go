@@ -1,0 +1,69 @@
+package probe
+
+import (
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// A Task is what a round asks of this device.
+type Task struct {
+	N             uint64 // index of the record that the round makes
+	Phase         uint8  // of the round
+	Steps         int    // K; 1 in a first phase
+	Perturbations int    // P
+	StepSize      float32
+	Source        uint32              // of the directions: shared, or this device's own
+	Control       wire.ControlVariate // this device's c_i; N = 0: none
+	Missed        MissedPhase         // N = 0: none
+}
+
+// A MissedPhase is a phase-1 record that this device did not contribute to, and whose
+// scalars phase 2 needs.
+type MissedPhase struct {
+	N             uint64 // index of the record
+	Perturbations int
+}
+
+// Queries is how many loss evaluations the task takes.
+func (t *Task) Queries(plan *wire.Plan) uint64 {
+	q := plan.PhaseQueries(t.Phase, uint32(t.Perturbations))
+	if t.Missed.N > 0 {
+		q += plan.PhaseQueries(1, uint32(t.Missed.Perturbations))
+	}
+	return q
+}
+
+// Corrects sets the device's control variate, if it has one; then the task needs no
+// scalars of an earlier phase.
+func (t *Task) Corrects(own wire.ControlVariate) {
+	if t.Control = own; own.N > 0 {
+		t.Missed = MissedPhase{}
+	}
+}
+
+// Task returns what an announcement asks of the device of a slot, whose model the replica
+// is. It lacks the control variate of scalars, see [Task.Corrects].
+func (p *Prober) Task(r *replica.Replica, a *wire.Announcement, slot uint32) Task {
+	plan := r.Plan()
+	t := Task{
+		N: a.N, Phase: r.Phase(), Steps: int(plan.Steps), Perturbations: int(a.Perturbations),
+		StepSize: a.Step, Source: prng.Shared,
+	}
+	if plan.Sharing == wire.PerClient {
+		t.Source = prng.Slot(slot)
+	}
+	if plan.Control != wire.ScaffoldPoint {
+		return t
+	}
+	point, perturbations := r.Pending()
+	switch {
+	case t.Phase == 1:
+		t.Steps = 1
+	case !plan.SendsVectors():
+		t.Missed = MissedPhase{point, perturbations}
+	case p.memory.own.n != point:
+		t.Missed = MissedPhase{point, t.Perturbations}
+	}
+	return t
+}

@@ -1,0 +1,223 @@
+package shelf_test
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/client/internal/shelf"
+	"github.com/zofl/zofl/internal/dirstore"
+	"github.com/zofl/zofl/internal/disk"
+	"github.com/zofl/zofl/wire"
+)
+
+// A frailStore fails while fault is not nil.
+type frailStore struct {
+	shelf.Store
+	fault error
+}
+
+func (s *frailStore) Save(item string, write func(io.Writer) error) error {
+	if s.fault == nil {
+		return s.Store.Save(item, write)
+	}
+	return cmp.Or(write(broken{s.fault}), s.fault)
+}
+
+func (s *frailStore) Load(item string, read func(*io.SectionReader) error) error {
+	if s.fault == nil {
+		return s.Store.Load(item, read)
+	}
+	return cmp.Or(read(io.NewSectionReader(broken{s.fault}, 0, 1000)), s.fault)
+}
+
+// broken is a file that can be neither written nor read.
+type broken struct{ fault error }
+
+func (b broken) Write([]byte) (int, error)         { return 0, b.fault }
+func (b broken) ReadAt([]byte, int64) (int, error) { return 0, b.fault }
+
+// A rig is a shelf, its store, and what the app was told.
+type rig struct {
+	*shelf.Shelf
+	store *frailStore
+	told  []error
+}
+
+func newRig(t *testing.T, run, id string) *rig {
+	t.Helper()
+	s, err := dirstore.Open(disk.OS, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	r := &rig{store: &frailStore{Store: s}}
+	r.Shelf = shelf.New(shelf.Config{
+		Store: r.store, Run: run, ID: id, Logger: slog.New(slog.DiscardHandler),
+		Report: func(err error) error { r.told = append(r.told, err); return nil },
+	})
+	return r
+}
+
+var (
+	errBad = errors.New("not ours")
+	plan   = wire.Hash{7}
+)
+
+const (
+	item  = "numbers"
+	magic = "test 1\n"
+)
+
+// saveStream saves text as a large file.
+func (r *rig) saveStream(text string) error {
+	return r.Check(item, r.SaveStream(item, magic, plan, func(to io.Writer) { io.WriteString(to, text) }))
+}
+
+// loadStream returns the content of a large file, and "" if there is none.
+func (r *rig) loadStream(t *testing.T, of wire.Hash) (text string) {
+	t.Helper()
+	if err := r.LoadStream(item, magic, of, errBad, func(from io.Reader, size int64) error {
+		b, err := io.ReadAll(from)
+		if int64(len(b)) != size {
+			t.Errorf("%d bytes, size says %d", len(b), size)
+		}
+		text = string(b)
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+	return text
+}
+
+// raw returns a stored file, put replaces it.
+func (r *rig) raw(t *testing.T) (b []byte) {
+	t.Helper()
+	if err := r.store.Store.Load(item, func(from *io.SectionReader) (err error) {
+		b, err = io.ReadAll(from)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func (r *rig) put(t *testing.T, file []byte) {
+	t.Helper()
+	if err := r.store.Store.Save(item, func(w io.Writer) error {
+		_, err := w.Write(file)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The app is told once that an item cannot be read or written. The shelf tries again each
+// time.
+func TestStoreFails(t *testing.T) {
+	r := newRig(t, "run", "d0")
+	r.store.fault = errors.New("no medium")
+	r.loadStream(t, plan)
+	for range 2 {
+		if err := r.saveStream("content"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(r.told) != 1 || !errors.Is(r.told[0], shelf.ErrStore) ||
+		!strings.Contains(r.told[0].Error(), item+": no medium") {
+		t.Errorf("told %v, want once that %s has no medium", r.told, item)
+	}
+	if !r.Failing(item) {
+		t.Error("the item counts as working")
+	}
+	r.store.fault = nil
+	if err := r.saveStream("content"); err != nil || r.Failing(item) {
+		t.Errorf("after the mend: %v, failing %v", err, r.Failing(item))
+	}
+	if got := r.loadStream(t, plan); got != "content" {
+		t.Errorf("got %q, want the content", got)
+	}
+}
+
+// What the app answers to a fault is the error of Check.
+func TestReportFails(t *testing.T) {
+	full := errors.New("disk full")
+	s := shelf.New(shelf.Config{
+		Logger: slog.New(slog.DiscardHandler), Report: func(error) error { return full },
+	})
+	if err := s.Check(item, errors.New("no medium")); err != full {
+		t.Errorf("got %v, want %v", err, full)
+	}
+}
+
+// A file that this client and plan cannot have written is set aside, and the app is told.
+func TestForeignStream(t *testing.T) {
+	r := newRig(t, "run", "d0")
+	if err := r.saveStream("some content"); err != nil {
+		t.Fatal(err)
+	}
+	good := r.raw(t)
+	flipped := bytes.Clone(good)
+	flipped[len(flipped)-40] ^= 4
+	for _, tt := range []struct {
+		name    string
+		run, id string
+		of      wire.Hash
+		file    []byte
+		bad     bool
+	}{
+		{"good", "run", "d0", plan, good, false},
+		{"cut", "run", "d0", plan, good[:len(good)-1], true},
+		{"short", "run", "d0", plan, good[:20], true},
+		{"empty", "run", "d0", plan, nil, true},
+		{"longer", "run", "d0", plan, append(bytes.Clone(good), 0), true},
+		{"flipped", "run", "d0", plan, flipped, true},
+		{"of another plan", "run", "d0", wire.Hash{8}, good, true},
+		{"of another run", "ruN", "d0", plan, good, true},
+		{"of another device", "run", "d1", plan, good, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRig(t, tt.run, tt.id)
+			r.put(t, tt.file)
+			got := r.loadStream(t, tt.of)
+			switch {
+			case !tt.bad && (got != "some content" || len(r.told) > 0):
+				t.Errorf("got %q, told %v", got, r.told)
+			case tt.bad && (got != "" || len(r.told) != 1 || !errors.Is(r.told[0], shelf.ErrStore)):
+				t.Errorf("got %q, told %v, want it set aside", got, r.told)
+			}
+			if err := r.saveStream("new"); err != nil || r.loadStream(t, plan) != "new" {
+				t.Errorf("nothing can be saved after that: %v", err)
+			}
+		})
+	}
+}
+
+// The same of a small file, also one that is too long.
+func TestForeignFile(t *testing.T) {
+	r := newRig(t, "run", "d0")
+	if err := r.SaveFile(item, magic, []byte("content")); err != nil {
+		t.Fatal(err)
+	}
+	good := r.raw(t)
+	for n := range len(good) + 1 {
+		r, file := newRig(t, "run", "d0"), bytes.Clone(good)
+		if n < len(good) {
+			file[n] ^= 1
+		}
+		r.put(t, file)
+		var got []byte
+		err := r.LoadFile(item, magic, len(good), errBad, func(b []byte) error { got = b; return nil })
+		if bad := n < len(good); err != nil || bad != (got == nil) || bad != (len(r.told) == 1) {
+			t.Fatalf("byte %d flipped: %v, got %q, told %v", n, err, got, r.told)
+		}
+	}
+	r.LoadFile(item, magic, len(good)-1, errBad, func([]byte) error { t.Error("it was taken"); return nil })
+	if len(r.told) != 1 {
+		t.Errorf("one byte too long: told %v", r.told)
+	}
+}
