@@ -3,11 +3,12 @@ package client
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
-	"time"
 
+	"github.com/zofl/zofl/client/internal/contribution"
+	"github.com/zofl/zofl/client/internal/follow"
 	"github.com/zofl/zofl/client/internal/probe"
+	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/client/internal/shelf"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
@@ -23,52 +24,45 @@ var (
 	ErrRunning = errors.New("already running")
 )
 
-// A Client is one device of a run, or a passive replica of it.
+// Faults that Run goes on with. They come in [Progress].Err.
+var (
+	// ErrDiverged: the state of this device differs from the reference that the
+	// run announced for it; the text says after which record, and what the device
+	// does about it.
+	ErrDiverged = follow.ErrDiverged
+	// ErrStore: the [Store] could not be written or read, or held what could not be
+	// used. The client goes on in memory, and tries again at the next occasion.
+	ErrStore = shelf.ErrStore
+)
+
+// A Client is one device of a run, or a passive replica of it. It conducts its parts: the
+// follower brings the model to the log's head, the prober evaluates the loss there, and the
+// outbox holds what was promised.
 //
-// Invariants:
-//  1. Only the goroutine of Run changes replica, and only under mu.
-//  2. What it holds is the replay of the log up to the replica's record, except
-//     while unproven is not 0: then a reference has yet to agree.
-//  3. The app's callbacks run one at a time, and nothing that one which has
-//     not returned may still touch is used until it does.
+// The goroutine of Run owns it, but for mu, running, and what its parts say of themselves.
+//
+// Invariant: the app's callbacks run one at a time, and while one hangs, nothing that it can
+// reach is used.
 type Client struct {
 	cfg    Config
-	dim    int // 0: a passive replica's, which has the plan's
+	pauses *retry.Pauses
+	link   *link
 	inbox  *inbox
-	prober *probe.Prober
 
-	mu      sync.Mutex // guards replica against Params and Digest, and running
-	replica *replica.Replica
+	follower *follow.Follower
+	prober   *probe.Prober
+	outbox   *contribution.Outbox
+	shelf    *shelf.Shelf
+	server   *snapshotServer
+	memory   memory
+
+	member    membership
+	evaluated uint64 // last record whose state was evaluated
+	state     State  // as the Recorder was told last
+	opened    bool   // what an earlier process left in the store was looked at
+
+	mu      sync.Mutex // guards running
 	running bool
-
-	// Owned by the goroutine of Run.
-	slot      uint32
-	joined    bool  // slot is known
-	state     State // as told last
-	course    course
-	unproven  uint64 // record of the snapshot that the state began with, until a reference agrees; 0: none
-	keeper    keeper
-	shelf     *shelf.Shelf
-	digests   digests
-	repair    repair
-	snapshots snapshots
-	server    *snapshotServer
-	pace      pace
-	batch     batch
-	decoded   wire.Record // in a catch-up: the record looked at
-	epoch     uint64      // of the last announcement that was followed
-	last      uint64      // last record of the log, as far as known
-	rejoinAt  time.Time   // when to ask for the slot again, zero: no need
-	ignored   int         // announcements in a row that were not followed
-	reply     sent        // the last contribution
-	declined  sent        // the last decline
-	upload    upload      // the last contribution to a dense run
-	vector    []float32   // of the last task
-	objects   objects
-	allowed   bool // the server lets this device publish replies
-	variates  variates
-	evaluate  evaluation
-	random    *rand.Rand // pauses that devices must not make in step
 }
 
 // New returns a client; nothing happens before Run. The error is [ErrConfig].
@@ -77,134 +71,72 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
-	c := &Client{cfg: cfg, dim: dim, inbox: newInbox(), random: newRandom(cfg.ID)}
+	c := &Client{
+		cfg: cfg, pauses: retry.NewPauses(cfg.ID, cfg.RetryMax), inbox: newInbox(),
+		link: newLink(&cfg),
+	}
+	c.shelf = shelf.New(shelf.Config{
+		Store: cfg.Store, Run: cfg.Run, ID: cfg.ID, Logger: cfg.Logger, Report: c.reportAside,
+	})
 	c.prober = probe.New(probe.Config{
 		Objective: cfg.Objective, Dim: dim, ID: cfg.ID, Workers: cfg.Workers, Logger: cfg.Logger,
 	})
-	c.replica = c.blank()
-	c.shelf = shelf.New(shelf.Config{
-		Store: cfg.Store, Run: cfg.Run, ID: cfg.ID, Logger: cfg.Logger,
-		Report: func(err error) error { return c.record(Progress{State: c.state, Err: err}) },
+	c.follower = c.newFollower(dim)
+	c.outbox = contribution.New(contribution.Config{
+		Shelf: c.shelf, Log: c.follower, Pauses: c.pauses, Logger: cfg.Logger,
+		Upload: c.link.upload, Report: c.reportUpload,
 	})
 	c.server = &snapshotServer{shelf: c.shelf, bus: cfg.Bus, log: cfg.Logger}
+	c.memory = memory{shelf: c.shelf, prober: c.prober}
 	return c, nil
 }
 
-func (c *Client) blank() *replica.Replica { return replica.New(c.replicaConfig()) }
+func (c *Client) newFollower(dim int) *follow.Follower {
+	cfg := follow.Config{
+		Run: c.cfg.Run,
+		Replica: replica.Config{
+			Run: c.cfg.Run, Dim: uint64(dim), Initial: c.cfg.Initial,
+			RunKey: c.cfg.RunKey, Workers: c.cfg.Workers,
+		},
+		Source: c.link, Shelf: c.shelf, Pauses: c.pauses, Logger: c.cfg.Logger,
+		Report: c.reportFollowing, Horizon: c.cfg.Horizon,
+		CheckpointEvery: c.cfg.CheckpointEvery, CheckpointInterval: c.cfg.CheckpointInterval,
+	}
+	if c.cfg.Passive != nil {
+		cfg.Witness = witness{c}
+	} else {
+		cfg.Observer = observer{c}
+	}
+	return follow.New(cfg)
+}
 
 // Params copies the model to dst, which has one element per parameter, and
-// returns the index of the record after which it is: in a dense run the last whose
+// returns the index of the record after which it is: with transport=dense the last whose
 // vectors came. Call it at any time, from any goroutine. Before record 1 there is no
-// model: n is 0 and dst unchanged. While a device starts over, because the log turned out not to be its own or
-// returns to an earlier state, n is smaller than it was.
+// model: n is 0 and dst unchanged. While a device starts over, because the log turned out
+// not to be its own or returns to an earlier state, n is smaller than it was.
 func (c *Client) Params(dst []float32) (n uint64, err error) {
-	if c.Dim() == 0 {
-		return 0, nil // a passive replica's that has no plan yet
+	if n, err = c.follower.Params(dst); err != nil {
+		err = fmt.Errorf("client: %w", err)
 	}
-	if dim := c.Dim(); len(dst) != dim {
-		return 0, fmt.Errorf("client: params: dst has %d elements, the model %d", len(dst), dim)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	copy(dst, c.replica.Params())
-	return c.replica.Whole(), nil
+	return n, err
 }
 
 // Dim returns the number of parameters: the objective's, of a passive replica the
 // plan's, 0 before it has that.
-func (c *Client) Dim() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return max(c.dim, len(c.replica.Params()))
-}
+func (c *Client) Dim() int { return c.follower.Dim() }
 
 // Digest returns the digest of the replica's state and the index of the record
 // after which it is: devices with the same index have the same digest. While the
-// vectors of a dense run's last record are on the way there is none: n is 0.
-func (c *Client) Digest() (n uint64, digest [32]byte) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.whole() {
-		return 0, digest
-	}
-	return c.replica.N(), c.replica.Digest()
-}
+// vectors of the last record are on the way there is none: n is 0.
+func (c *Client) Digest() (n uint64, digest [32]byte) { return c.follower.Digest() }
 
 // Record returns the index of the last record that the state has, and how many rounds
 // are among them; both are 0 before record 1.
-func (c *Client) Record() (n, rounds uint64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.replica.N(), c.replica.Rounds()
-}
+func (c *Client) Record() (n, rounds uint64) { return c.follower.Counts() }
 
-// errRecorder marks what the Recorder returned: it stops Run wherever it is.
-var errRecorder = errors.New("recorder")
+// An observer shows records to a device's outbox, which is made after the follower.
+type observer struct{ *Client }
 
-// record tells the Recorder where the client is.
-func (c *Client) record(p Progress) error {
-	c.state = p.State
-	c.last = max(c.last, c.replica.N())
-	p.N, p.Last, p.Round = c.replica.N(), c.last, c.replica.Rounds()
-	p.Phase = c.replica.Phase()
-	p.Queries, p.Refused = c.prober.Queries(), c.inbox.refusals()+c.server.refusals()
-	if p.Err != nil {
-		p.Err = fmt.Errorf("client: %w", p.Err)
-	}
-	if err := c.cfg.Recorder.Record(p); err != nil {
-		return fmt.Errorf("%w: %w", errRecorder, err)
-	}
-	return nil
-}
-
-// applyAll applies the next records.
-func (c *Client) applyAll(records [][]byte) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, err := c.replica.ApplyAll(records)
-	return err
-}
-
-// apply applies the next record.
-func (c *Client) apply(record []byte) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.replica.Apply(record)
-}
-
-// applyPlan applies record 1.
-func (c *Client) applyPlan(record []byte) error {
-	if err := c.apply(record); err != nil {
-		return fmt.Errorf("plan: %w", c.keyed(err))
-	}
-	if err := c.checkPrivate(); err != nil {
-		c.replace(c.blank())
-		return fmt.Errorf("plan: %w", err)
-	}
-	return nil
-}
-
-// keyed adds to a fault of the run key what to do about it.
-func (c *Client) keyed(err error) error {
-	if errors.Is(err, wire.ErrRunKey) {
-		return fmt.Errorf("%w: set Config.RunKey to the 32 bytes that the plan of run %q was made with", err, c.cfg.Run)
-	}
-	return err
-}
-
-// checkPrivate refuses a plan with a public run key where the app has a secret one: to
-// whoever made that plan the model would be no secret.
-func (c *Client) checkPrivate() error {
-	if c.seals() && !c.replica.Plan().Private() {
-		return fmt.Errorf("%w: this device has a secret one, and the plan's is public: leave Config.RunKey nil for a run that is not private",
-			wire.ErrRunKey)
-	}
-	return nil
-}
-
-// replace puts another replica in the place of the present one.
-func (c *Client) replace(r *replica.Replica) {
-	c.mu.Lock()
-	c.replica = r
-	c.mu.Unlock()
-}
+func (o observer) See(r *wire.Record, record []byte) { o.outbox.See(r, record) }
+func (o observer) Doubt()                            { o.outbox.Doubt() }

@@ -16,12 +16,6 @@ const evaluateWithin = 5 * time.Minute
 // errAsked: a round asks a device that evaluates.
 var errAsked = errors.New("a round asks this device")
 
-// evaluation remembers what was reported, so that a repeated announcement does
-// not repeat it.
-type evaluation struct {
-	evaluated uint64 // last record whose state was evaluated
-}
-
 // reportState sends what the plan asks about the state after record a.N-1, on
 // which the replica is. It comes after the contribution, so it is never in that
 // round's way.
@@ -32,29 +26,58 @@ func (c *Client) reportState(ctx context.Context, a *arrival) error {
 	return c.reportMetrics(ctx, a)
 }
 
+// reportDigest sends the state's digest from a device that takes part.
+func (c *Client) reportDigest(ctx context.Context, a *arrival) error {
+	if a.State != wire.Open || !c.asks(a, c.follower.Plan()) {
+		return nil
+	}
+	frame, reported := c.follower.Unreported(c.follower.N())
+	if frame == nil {
+		return nil
+	}
+	reported()
+	return c.send(ctx, frame)
+}
+
+// reportDigests sends the digests of all states that are new, of a passive
+// replica.
+func (c *Client) reportDigests(ctx context.Context) error {
+	for {
+		frame, reported := c.follower.Unreported(0)
+		if frame == nil {
+			return nil
+		}
+		sent, err := c.link.publish(ctx, c.follower.Plan().Shards, frame)
+		if err != nil || !sent {
+			return err // offline: the next announcement is another chance
+		}
+		reported()
+	}
+}
+
 // reportMetrics sends what the app measures, from the few devices that are
 // drawn; after the run's last record too.
 func (c *Client) reportMetrics(ctx context.Context, a *arrival) error {
-	plan, n := c.replica.Plan(), c.replica.N()
-	wanted := due(n, plan.EvalEvery) || plan.EvalEvery > 0 && c.replica.Ended() != nil
-	if !c.prober.Evaluates() || !wanted || c.evaluate.evaluated == n ||
-		!a.Cohort.Evaluates(plan.Run, n, plan.EvalShare(a.Cohort), c.slot, c.cfg.ID) {
+	r := c.follower.Replica()
+	plan, n := r.Plan(), r.N()
+	if every := uint64(plan.EvalEvery); every == 0 || n%every != 0 && r.Ended() == nil {
 		return nil
 	}
-	c.evaluate.evaluated = n
+	if !c.prober.Evaluates() || c.evaluated == n ||
+		!a.Cohort.Evaluates(plan.Run, n, plan.EvalShare(a.Cohort), c.member.slot, c.cfg.ID) {
+		return nil
+	}
+	c.evaluated = n
 	reply, err := c.measure(ctx, plan)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
 		c.cfg.Logger.Warn("evaluation failed", "record", n, "err", err)
-		return c.record(Progress{State: Waiting, Err: fmt.Errorf("evaluation: %w", err)})
+		return c.report(Progress{State: Waiting, Err: fmt.Errorf("evaluation: %w", err)})
 	}
-	_, err = c.publish(ctx, reply.Append(nil))
-	return err
+	return c.send(ctx, reply.Append(nil))
 }
-
-func due(n uint64, every uint32) bool { return every > 0 && n%uint64(every) == 0 }
 
 // evaluationContext returns a context that ends with ctx, after evaluateWithin,
 // or when a round that asks this device, and has no reply yet, has half of its
@@ -62,10 +85,9 @@ func due(n uint64, every uint32) bool { return every > 0 && n%uint64(every) == 0
 func (c *Client) evaluationContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := context.WithTimeoutCause(ctx, evaluateWithin, errDeadline)
 	ctx, cancel := context.WithCancelCause(ctx)
-	plan, tip := c.replica.Plan(), c.replica.Hash().Tip()
+	plan, tip := c.follower.Plan(), c.follower.Replica().Hash().Tip()
 	unwatch := c.inbox.watched(func(a *arrival) {
-		if a.State == wire.Open && !c.reply.answers(a, tip) && !c.declined.answers(a, tip) && !c.upload.settled(a, tip) &&
-			a.Cohort.Has(plan.Run, a.N, a.Attempt, c.slot, c.cfg.ID) {
+		if a.State == wire.Open && !c.outbox.Settled(&a.Announcement, tip) && c.asks(a, plan) {
 			half := time.AfterFunc(time.Until(a.closes)/2, func() { cancel(errAsked) })
 			context.AfterFunc(ctx, func() { half.Stop() })
 		}
@@ -81,7 +103,8 @@ func (c *Client) evaluationContext(ctx context.Context) (context.Context, contex
 func (c *Client) measure(ctx context.Context, plan *wire.Plan) (wire.Reply, error) {
 	ctx, cancel := c.evaluationContext(ctx)
 	defer cancel()
-	got, err := c.prober.Evaluate(ctx, c.replica.Params(), c.cfg.RequestTimeout)
+	r := c.follower.Replica()
+	got, err := c.prober.Evaluate(ctx, r.Params(), c.cfg.RequestTimeout)
 	if err != nil {
 		return wire.Reply{}, err
 	}
@@ -90,7 +113,7 @@ func (c *Client) measure(ctx context.Context, plan *wire.Plan) (wire.Reply, erro
 			len(got.Values), got.Samples, plan.Metrics)
 	}
 	reply := wire.Reply{
-		Kind: wire.Evaluation, N: c.replica.N(), Tip: c.replica.Hash().Tip(),
+		Kind: wire.Evaluation, N: r.N(), Tip: r.Hash().Tip(),
 		Weight: uint32(min(got.Samples, wire.MaxWeight)),
 	}
 	for i, v := range got.Values {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client/internal/follow"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -12,9 +13,11 @@ import (
 // oldest make room, their records come by catch-up.
 const inboxLen = 16
 
-// An arrival is an announcement and when its round closes.
+// An arrival is an announcement, the head that it shows, and when its round closes. One
+// without an announcement is a head that was asked for.
 type arrival struct {
 	wire.Announcement
+	head   follow.Head // Last = 0: it shows none
 	closes time.Time
 }
 
@@ -34,7 +37,9 @@ func newInbox() *inbox { return &inbox{arrived: make(chan struct{}, 1)} }
 func (in *inbox) receive(m bus.Message) {
 	announcement, err := wire.DecodeAnnouncement(m.Data)
 	left := time.Duration(announcement.Left) * time.Millisecond
-	a := arrival{announcement, time.Now().Add(left)}
+	head, _ := follow.HeadOf(&announcement)
+	a := arrival{announcement, head, time.Now().Add(left)}
+
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if err != nil {

@@ -8,16 +8,36 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client/internal/follow"
+	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/wire"
 )
+
+// A membership is what a device knows of its place in the run.
+type membership struct {
+	slot     uint32
+	joined   bool      // slot is known
+	rejoinAt time.Time // when to ask for the slot again; zero: no need
+}
+
+// rejoinDue says, once, that it is time to ask for the slot again: another coordinator
+// leads, which may have lost the members with its log's tail, and only silence would make
+// this device ask otherwise.
+func (m *membership) rejoinDue() bool {
+	due := !m.rejoinAt.IsZero() && !time.Now().Before(m.rejoinAt)
+	if due {
+		m.rejoinAt = time.Time{}
+	}
+	return due
+}
 
 // join asks for a slot and the plan until the coordinator answers, unless an
 // earlier Run has them.
 func (c *Client) join(ctx context.Context) error {
-	if c.joined {
+	if c.member.joined {
 		return nil
 	}
-	reply, err := insist(ctx, c, c.askToJoin)
+	reply, err := insist(ctx, c, c.link.join)
 	if err != nil {
 		return err
 	}
@@ -26,8 +46,10 @@ func (c *Client) join(ctx context.Context) error {
 
 // insist asks until a coordinator answers. The error is that of ctx, or one
 // that no waiting cures.
-func insist[T any](ctx context.Context, c *Client, ask func(context.Context) (T, error)) (T, error) {
-	pause := c.cfg.RetryMax / 32
+func insist[T any](
+	ctx context.Context, c *Client, ask func(context.Context) (T, error),
+) (T, error) {
+	pause := c.pauses.First()
 	for {
 		answer, err := ask(ctx)
 		switch {
@@ -35,53 +57,40 @@ func insist[T any](ctx context.Context, c *Client, ask func(context.Context) (T,
 			return answer, nil
 		case ctx.Err() != nil:
 			return answer, context.Cause(ctx)
-		case fatal(err):
+		case retry.Final(err):
 			return answer, err
 		}
 		c.cfg.Logger.Info("no coordinator yet", "err", err, "retry", pause)
-		if err := c.record(Progress{State: Joining, Err: err}); err != nil {
+		if err := c.report(Progress{State: Joining, Err: err}); err != nil {
 			return answer, err
 		}
 		// Full jitter, so that a fleet that lost its coordinator does not
 		// come back in step.
-		if err := sleep(ctx, c.jitter(pause)); err != nil {
+		if err := retry.Sleep(ctx, c.pauses.Jitter(pause)); err != nil {
 			return answer, err
 		}
-		pause = min(2*pause, c.cfg.RetryMax)
+		pause = c.pauses.Next(pause)
 	}
-}
-
-func (c *Client) askToJoin(ctx context.Context) (wire.JoinReply, error) {
-	frame := (&wire.JoinRequest{}).Append(nil)
-	b, err := c.request(ctx, wire.JoinSubject(c.cfg.Run, c.cfg.ID), frame)
-	if err != nil {
-		return wire.JoinReply{}, fmt.Errorf("join: %w", err)
-	}
-	reply, err := wire.DecodeJoinReply(b)
-	if err != nil {
-		return reply, fmt.Errorf("join: %w", err)
-	}
-	return reply, nil
 }
 
 // accept takes the slot and the plan. A refusal is final, and so is a plan
 // that this device cannot run. Another plan than the replica's is that of a log
-// that took the place of the replica's: [errNotOurs].
+// that took the place of the replica's: [follow.ErrNotOurs].
 func (c *Client) accept(reply *wire.JoinReply) error {
 	if reply.Status != wire.JoinOK {
 		return fmt.Errorf("%w: %v: %s", ErrRefused, reply.Status, reply.Reason)
 	}
 	switch {
-	case c.replica.N() == 0:
-		if err := c.applyPlan(reply.Plan); err != nil {
+	case c.follower.N() == 0:
+		if err := c.follower.Begin(reply.Plan); err != nil {
 			return err
 		}
-		c.digestIfDue(1)
-	case !bytes.Equal(reply.Plan, c.replica.First()):
-		return fmt.Errorf("%w: it begins with another plan", errNotOurs)
+	case !bytes.Equal(reply.Plan, c.follower.Replica().First()):
+		return fmt.Errorf("%w: it begins with another plan", follow.ErrNotOurs)
 	}
-	c.upload.reconsider()
-	c.slot, c.joined, c.last = reply.Slot, true, max(c.last, reply.Last)
+	c.outbox.Joined(reply.Slot)
+	c.follower.Heard(reply.Last)
+	c.member.slot, c.member.joined = reply.Slot, true
 	c.cfg.Logger.Info("joined", "slot", reply.Slot, "last", reply.Last)
 	return nil
 }
@@ -89,11 +98,11 @@ func (c *Client) accept(reply *wire.JoinReply) error {
 // stillEnded asks whether the run whose end is in the checkpoint is the one that
 // the coordinator has. No answer is no harm: there may be none any more.
 func (c *Client) stillEnded(ctx context.Context) error {
-	err := c.confirm(ctx)
+	err := c.follower.Confirm(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.Is(err, errNotOurs):
+	case errors.Is(err, follow.ErrNotOurs):
 		return err
 	case err != nil:
 		c.cfg.Logger.Info("the run has ended, and nobody says otherwise", "err", err)
@@ -107,11 +116,11 @@ func (c *Client) stillEnded(ctx context.Context) error {
 // since an earlier Run; and a coordinator that lost its log knows nobody, and
 // announces nothing until enough devices have joined. No answer is no harm.
 func (c *Client) askWhatIsOpen(ctx context.Context) error {
-	reply, err := c.askToJoin(ctx)
+	reply, err := c.link.join(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case fatal(err):
+	case retry.Final(err):
 		return err
 	case err != nil:
 		c.cfg.Logger.Info("no coordinator", "err", err)
@@ -124,33 +133,4 @@ func (c *Client) askWhatIsOpen(ctx context.Context) error {
 		c.inbox.receive(bus.Message{Data: reply.Announcement})
 	}
 	return nil
-}
-
-// request asks the coordinator, for at most RequestTimeout.
-func (c *Client) request(ctx context.Context, subject string, frame []byte) ([]byte, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, c.cfg.RequestTimeout, errNoAnswer)
-	defer cancel()
-	b, err := c.cfg.Bus.Request(ctx, subject, frame)
-	if err != nil && errors.Is(context.Cause(ctx), errNoAnswer) {
-		return nil, fmt.Errorf("%w in %v (%w)", errNoAnswer, c.cfg.RequestTimeout, err)
-	}
-	return b, err
-}
-
-var errNoAnswer = fmt.Errorf("%w: no answer", ErrQuiet)
-
-// jitter draws a pause below most.
-func (c *Client) jitter(most time.Duration) time.Duration {
-	return time.Duration(c.random.Int64N(int64(most)))
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return nil
-	}
 }

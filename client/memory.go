@@ -4,6 +4,8 @@ import (
 	"io"
 
 	"github.com/zofl/zofl/client/internal/probe"
+	"github.com/zofl/zofl/client/internal/shelf"
+	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -14,6 +16,13 @@ const (
 	controlMagic    = "zofl control 1\n"
 	trajectoryMagic = "zofl trajectory 1\n"
 )
+
+// A memory keeps in the store what a device with transport=dense found in earlier rounds.
+type memory struct {
+	shelf  *shelf.Shelf
+	prober *probe.Prober
+	tried  uint64 // attempt at a checkpoint that it was last saved with
+}
 
 // memoryItem is where the memory of a plan's rounds is stored; none: nowhere.
 func memoryItem(plan *wire.Plan) (item, magic string) {
@@ -26,42 +35,48 @@ func memoryItem(plan *wire.Plan) (item, magic string) {
 	return itemControl, controlMagic
 }
 
-// remember readies what a round with transport=dense needs of earlier ones: of this process, or of the
-// store. What is of another plan is forgotten, as its log was.
-func (c *Client) remember(plan *wire.Plan) error {
+// prepare readies the memory for a round: that of this process, or of the store. It forgets
+// what is of another plan, as its log was. lost says what the device lacks, once. The error
+// is the app's.
+func (m *memory) prepare(r *replica.Replica) (lost, err error) {
+	plan, numbers := r.Plan(), m.prober.Memory()
 	if !plan.SendsVectors() {
-		return nil
+		return nil, nil
 	}
-	m := c.prober.Memory()
-	if item, magic := memoryItem(plan); c.prober.Prepare(c.replica) && item != "" && c.shelf.Keeps() {
-		err := c.shelf.LoadStream(item, magic, m.Plan(), probe.ErrMemory, func(from io.Reader, size int64) error {
-			return m.Load(from, size, plan)
-		})
-		if err != nil {
-			return err
-		}
+	item, magic := memoryItem(plan)
+	if m.prober.Prepare(r) && item != "" && m.shelf.Keeps() {
+		load := func(from io.Reader, size int64) error { return numbers.Load(from, size, plan) }
+		err = m.shelf.LoadStream(item, magic, numbers.Plan(), probe.ErrMemory, load)
 	}
-	lost := c.prober.Lost(c.replica)
-	if lost == nil {
-		return nil
+	if err != nil {
+		return nil, err
 	}
-	c.cfg.Logger.Warn(lost.Error(), "record", c.replica.N()+1)
-	return c.record(Progress{State: c.state, Err: lost})
+	return m.prober.Lost(r), nil
 }
 
-// keepMemory makes durable what the device found in earlier rounds, where that changed.
-func (c *Client) keepMemory() error {
-	m, plan := c.prober.Memory(), c.replica.Plan()
-	if !c.shelf.Keeps() || plan == nil || !m.Unsaved() || m.Plan() != wire.HashRecord(c.replica.First()) {
+// save makes the memory durable, where it changed. The error is the app's.
+func (m *memory) save(r *replica.Replica) error {
+	numbers, plan := m.prober.Memory(), r.Plan()
+	if !m.shelf.Keeps() || plan == nil || !numbers.Unsaved() ||
+		numbers.Plan() != wire.HashRecord(r.First()) {
 		return nil
 	}
 	item, magic := memoryItem(plan)
 	if item == "" {
 		return nil
 	}
-	err := c.shelf.SaveStream(item, magic, m.Plan(), m.Save)
+	err := m.shelf.SaveStream(item, magic, numbers.Plan(), numbers.Save)
 	if err == nil {
-		m.Saved()
+		numbers.Saved()
 	}
-	return c.shelf.Check(item, err)
+	return m.shelf.Check(item, err)
+}
+
+// saveWith saves the memory once for each attempt at a checkpoint.
+func (m *memory) saveWith(attempt uint64, r *replica.Replica) error {
+	if m.tried == attempt {
+		return nil
+	}
+	m.tried = attempt
+	return m.save(r)
 }

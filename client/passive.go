@@ -3,9 +3,10 @@ package client
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
+	"github.com/zofl/zofl/client/internal/follow"
+	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/client/internal/seal"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
@@ -43,101 +44,115 @@ type Passive struct {
 // begin gets record 1, which a device gets when it joins, until a coordinator
 // answers.
 func (c *Client) begin(ctx context.Context) error {
-	if c.replica.N() > 0 {
+	if c.follower.N() > 0 {
 		return nil
 	}
-	reply, err := insist(ctx, c, func(ctx context.Context) (wire.CatchUpReply, error) {
-		reply, err := c.fetch(ctx, 1, wire.MaxFrame)
-		if err == nil && reply.Records.Len() == 0 {
-			err = fmt.Errorf("%w from 1 on", errNoRecords)
-		}
-		return reply, err
-	})
+	record, err := insist(ctx, c, c.follower.FetchPlan)
 	if err != nil {
 		return err
 	}
-	if err := c.applyPlan(first(reply.Records)); err != nil {
-		return err
-	}
-	c.last = max(c.last, reply.Last)
-	c.digestIfDue(1)
-	return nil
+	return c.follower.Begin(record)
 }
 
 // pull asks where the log is and goes there, announced or not; done says that
 // the run has ended. No answer is no harm.
 func (c *Client) pull(ctx context.Context) (done bool, err error) {
-	reply, err := c.fetch(ctx, c.replica.N(), 1)
+	head, err := c.follower.FetchHead(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return false, context.Cause(ctx)
-	case fatal(err):
+	case retry.Final(err), errors.Is(err, follow.ErrNotOurs):
 		return false, err
 	case err != nil:
 		c.cfg.Logger.Info("no coordinator", "err", err)
 		return false, nil
 	}
-	if record := first(reply.Records); record == nil || wire.HashRecord(record) != c.replica.Hash() {
-		return false, fmt.Errorf("%w, number %d", errNotOurs, c.replica.N())
-	}
-	a := arrival{Announcement: wire.Announcement{State: wire.Ended, N: reply.Last + 1, Epoch: c.epoch}}
-	return c.follow(ctx, []arrival{a})
+	return c.follow(ctx, []arrival{{head: head}})
 }
 
-// witness does what an announcement asks of a passive replica that holds record
-// N-1.
-func (c *Client) witness(ctx context.Context, a *arrival) error {
+// watch does what an announcement asks of a passive replica that is at its head.
+func (c *Client) watch(ctx context.Context, a *arrival) error {
 	p := Progress{State: Waiting}
 	if a.State == wire.Paused {
 		p = Progress{State: Paused, Reason: a.Reason}
 	}
-	if err := c.record(p); err != nil {
+	if err := c.report(p); err != nil {
 		return err
 	}
 	return c.reportDigests(ctx)
 }
 
-// snapshotDue says whether a snapshot may be due after record n.
-func (c *Client) snapshotDue(n uint64) bool {
-	return c.cfg.Passive != nil && c.cfg.Passive.SnapshotEvery > 0 && n%c.cfg.Passive.SnapshotEvery == 0
+// serves says whether this is a passive replica that serves snapshots.
+func (c *Client) serves() bool { return c.cfg.Passive != nil && c.cfg.Passive.SnapshotEvery > 0 }
+
+// A witness is a passive replica's interest in states: it writes snapshots of them.
+type witness struct{ *Client }
+
+// Wants implements [follow.Witness].
+func (w witness) Wants(n uint64) bool {
+	return w.serves() && n%w.cfg.Passive.SnapshotEvery == 0
 }
 
-// snapshotIfDue writes a snapshot after a record that was just applied: in a
-// replay up to record last, only after the last one that is due.
-func (c *Client) snapshotIfDue(last uint64) error {
-	if c.cfg.Passive == nil || c.cfg.Passive.SnapshotEvery == 0 {
+// See implements [follow.Witness]. In a replay up to record last it writes only the last
+// snapshot that is due.
+func (w witness) See(f *follow.Follower, last uint64) error {
+	if !w.serves() {
 		return nil
 	}
-	every, n, s := c.cfg.Passive.SnapshotEvery, c.replica.N(), c.server
-	if live := c.course.path(n); s.offer().n > 0 && !live.has(s.offer().n) {
+	every, n, s := w.cfg.Passive.SnapshotEvery, f.N(), w.server
+	if old := s.offer().n; old > 0 && !f.Live(old) {
 		s.withdraw() // a rollback undid it
 	}
-	if !c.whole() {
+	r := f.Replica()
+	if len(r.Missing()) > 0 {
 		return nil
 	}
-	ended := c.replica.Ended() != nil
-	if !ended && (!c.snapshotDue(n) || n+every <= last) {
+	ended := r.Ended() != nil
+	if !ended && (!w.Wants(n) || n+every <= last) {
 		return nil
 	}
-	if busy := s.busy(); busy && !s.skipped && !ended {
+	if s.busy() && !s.skipped && !ended {
 		s.skipped = true
 		return nil
 	}
 	s.skipped = false
-	if f := s.stored; c.seals() && f.n == n && f.tip == c.replica.Hash().Tip() {
+	tip := r.Hash().Tip()
+	if f := s.stored; w.seals() && f.n == n && f.tip == tip {
 		s.set(f) // sealed anew it would not fit the pieces that somebody has of it
 		return nil
 	}
-	return s.write(n, c.replica.Hash().Tip(), c.saveSnapshot)
+	return s.write(n, tip, w.saveSnapshot)
 }
+
+// saveSnapshot writes the state to w, sealed in a private run.
+func (c *Client) saveSnapshot(w io.Writer) error {
+	if !c.seals() {
+		return c.follower.Save(w)
+	}
+	s, err := seal.NewWriter(w, c.cfg.RunKey)
+	if err != nil {
+		return err
+	}
+	if err := c.follower.Save(s); err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// seals says whether snapshots are sealed: in a private run, which a client with a
+// run key is of.
+func (c *Client) seals() bool { return len(c.cfg.RunKey) > 0 }
 
 // loadSnapshot offers the snapshot that an earlier process wrote.
 func (c *Client) loadSnapshot() error {
-	if c.cfg.Passive == nil || c.cfg.Passive.SnapshotEvery == 0 {
+	if !c.serves() {
 		return nil
 	}
 	return c.server.load(func(r io.Reader, size int64) (uint64, wire.Tip, error) {
-		head, err := replica.ReadHead(c.content(r, size))
+		if c.seals() {
+			r = seal.NewReader(r, c.cfg.RunKey, uint64(size))
+		}
+		head, err := replica.ReadHead(r)
 		if err == nil && head.Plan.Run != c.cfg.Run {
 			err = replica.ErrState
 		}

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client/internal/follow"
+	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -29,7 +30,7 @@ func (c *Client) Run(ctx context.Context) error {
 	}
 	defer c.stop()
 	defer c.prober.Close()
-	c.keeper.at = time.Now()
+	c.follower.Start()
 	if err := c.open(); err != nil {
 		return fmt.Errorf("client: %w", err)
 	}
@@ -54,17 +55,17 @@ func (c *Client) takeParts(ctx context.Context) error {
 		switch {
 		case err == nil, ctx.Err() != nil && err == context.Cause(ctx):
 			return err
-		case !errors.Is(err, errNotOurs):
+		case !errors.Is(err, follow.ErrNotOurs):
 			return fmt.Errorf("client: %w", err)
 		}
-		c.cfg.Logger.Error("starting over", "record", c.replica.N(), "err", err)
-		if c.replica.N() < 2 { // again: two coordinators with two plans take turns
-			if err := sleep(ctx, c.jitter(c.cfg.RetryMax)); err != nil {
+		c.cfg.Logger.Error("starting over", "record", c.follower.N(), "err", err)
+		if c.follower.N() < 2 { // again: two coordinators with two plans take turns
+			if err := retry.Sleep(ctx, c.pauses.Jitter(c.cfg.RetryMax)); err != nil {
 				return err
 			}
 		}
 		c.reset()
-		if err := c.record(Progress{State: Joining, Err: err}); err != nil {
+		if err := c.report(Progress{State: Joining, Err: err}); err != nil {
 			return fmt.Errorf("client: %w", err)
 		}
 	}
@@ -88,16 +89,55 @@ func (c *Client) Load() error {
 // keepAtEnd keeps what Run came to. What cannot be kept was said; nobody is told
 // after Run.
 func (c *Client) keepAtEnd() {
-	c.snapshots.download = nil
-	if err := c.keep(); err != nil {
+	c.follower.Rest()
+	err := c.memory.save(c.follower.Replica())
+	if err == nil {
+		err = c.follower.Keep()
+	}
+	if err != nil {
 		c.cfg.Logger.Error("last checkpoint", "err", err)
 	}
+}
+
+// keepIfDue keeps a checkpoint, and what goes with it, when it is time.
+func (c *Client) keepIfDue() error {
+	if err := c.follower.KeepIfDue(); err != nil {
+		return err
+	}
+	return c.memory.saveWith(c.follower.Attempts(), c.follower.Replica())
+}
+
+// open takes what an earlier process left in the store. It sets aside what cannot be used;
+// the log has it all. The error is [wire.ErrRunKey] for a checkpoint of a run with another
+// key, or the app's.
+func (c *Client) open() error {
+	if shared, ok := c.cfg.Store.(SharedStore); ok && shared.Changed() {
+		c.forgetStore()
+	}
+	if !c.shelf.Keeps() || c.opened {
+		return nil
+	}
+	for _, open := range []func() error{c.follower.Open, c.outbox.Open, c.loadSnapshot} {
+		if err := open(); err != nil {
+			return err
+		}
+	}
+	c.opened = true
+	return nil
+}
+
+// forgetStore forgets what another client of this device may have replaced in the store.
+func (c *Client) forgetStore() {
+	c.opened = false
+	c.follower.Forget()
+	c.outbox.Forget()
+	c.prober.Memory().Forget()
+	c.server.withdraw()
 }
 
 // forgetAll forgets a state that a panic may have left half-way, so that it is neither
 // kept nor gone on from.
 func (c *Client) forgetAll() {
-	c.batch = batch{}
 	c.reset()
 	if c.shelf.Keeps() { // else nobody has what this device contributed but itself
 		c.forgetStore()
@@ -123,13 +163,8 @@ func (c *Client) stop() {
 // reset forgets the log, and what was reported of its states. The last reply
 // names the state that it was made from, so it stays true.
 func (c *Client) reset() {
-	c.replace(c.blank())
-	c.epoch, c.last, c.ignored = 0, 0, 0
-	c.joined, c.unproven = false, 0
-	c.keeper.kept, c.keeper.tried = mark{}, 0
-	c.evaluate, c.course = evaluation{}, course{}
-	c.digests, c.repair, c.snapshots = digests{}, repair{}, snapshots{}
-	c.objects = objects{}
+	c.follower.Reset()
+	c.member.joined, c.evaluated = false, 0
 	c.server.withdraw()
 }
 
@@ -138,20 +173,20 @@ func (c *Client) takePart(ctx context.Context) error {
 	if err := c.enter(ctx); err != nil {
 		return err
 	}
-	if c.replica.Ended() != nil && c.unproven == 0 && c.whole() {
-		return c.record(Progress{State: Ended})
+	if c.follower.Final() {
+		return c.report(Progress{State: Ended})
 	}
 	c.inbox.take() // what came before is not what is open
-	subject := wire.AnnounceSubject(c.cfg.Run, c.shard())
-	sub, err := c.subscribe(ctx, subject, c.inbox.receive)
+	subject := wire.AnnounceSubject(c.cfg.Run, wire.Shard(c.cfg.ID, c.follower.Plan().Shards))
+	sub, err := c.link.subscribe(ctx, subject, c.inbox.receive)
 	if err != nil {
 		return fmt.Errorf("announcements: %w", err)
 	}
 	defer sub.Unsubscribe()
-	if p := c.cfg.Passive; p != nil && p.SnapshotEvery > 0 {
+	if c.serves() {
 		c.server.setOpen(true)
 		defer c.server.close()
-		sub, err := c.subscribe(ctx, wire.AllSnapshots(c.cfg.Run), c.server.answer)
+		sub, err := c.link.subscribe(ctx, wire.AllSnapshots(c.cfg.Run), c.server.answer)
 		if err != nil {
 			return fmt.Errorf("snapshots: %w", err)
 		}
@@ -160,7 +195,7 @@ func (c *Client) takePart(ctx context.Context) error {
 	if done, err := c.look(ctx); done || err != nil {
 		return err
 	}
-	if err := c.record(Progress{State: Waiting}); err != nil {
+	if err := c.report(Progress{State: Waiting}); err != nil {
 		return err
 	}
 	return c.listen(ctx, subject)
@@ -170,25 +205,12 @@ func (c *Client) takePart(ctx context.Context) error {
 // its slot.
 func (c *Client) enter(ctx context.Context) error {
 	switch {
-	case c.replica.Ended() != nil && !c.joined:
+	case c.follower.Replica().Ended() != nil && !c.member.joined:
 		return c.stillEnded(ctx)
 	case c.cfg.Passive != nil:
 		return c.begin(ctx)
 	}
 	return c.join(ctx)
-}
-
-// subscribe subscribes and asks whether the server lets it.
-func (c *Client) subscribe(ctx context.Context, subject string, handle func(bus.Message)) (bus.Subscription, error) {
-	sub, err := c.cfg.Bus.Subscribe(subject, handle)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.check(ctx, subject); fatal(err) {
-		sub.Unsubscribe()
-		return nil, err
-	}
-	return sub, nil
 }
 
 // look asks where the run is, as what was announced before this client listened
@@ -199,11 +221,6 @@ func (c *Client) look(ctx context.Context) (done bool, err error) {
 	}
 	return false, c.askWhatIsOpen(ctx)
 }
-
-// ErrQuiet: nobody leads the run, as far as this device hears: no coordinator
-// answers, or none announced anything for a while. It comes in Progress.Err; Run goes
-// on asking.
-var ErrQuiet = errors.New("no word of a coordinator")
 
 // listen follows what arrives until the run ends.
 func (c *Client) listen(ctx context.Context, subject string) error {
@@ -217,23 +234,23 @@ func (c *Client) listen(ctx context.Context, subject string) error {
 			if done, err := c.follow(ctx, c.inbox.take()); done || err != nil {
 				return err
 			}
-			if c.rejoinDue() {
+			if c.member.rejoinDue() {
 				if done, err := c.look(ctx); done || err != nil {
 					return err
 				}
 			}
 		case <-quiet.C:
 			// A connection that was closed tells nobody, unless asked.
-			if err := c.check(ctx, subject); fatal(err) {
+			if err := c.link.check(ctx, subject); retry.Final(err) {
 				return fmt.Errorf("announcements: %w", err)
 			}
-			if err := c.record(Progress{State: Waiting, Err: fmt.Errorf("%w: nothing was announced for a while", ErrQuiet)}); err != nil {
+			if err := c.report(Progress{State: Waiting, Err: fmt.Errorf("%w: nothing was announced for a while", ErrQuiet)}); err != nil {
 				return err
 			}
 			if done, err := c.look(ctx); done || err != nil {
 				return err
 			}
-			if err := c.keepIfDue(false); err != nil {
+			if err := c.keepIfDue(); err != nil {
 				return err
 			}
 		}
@@ -241,46 +258,12 @@ func (c *Client) listen(ctx context.Context, subject string) error {
 	}
 }
 
-// rejoinDue says, once, that it is time to ask for the slot again: another
-// coordinator leads, which may have lost the members with its log's tail, and
-// only silence would make this device ask otherwise.
-func (c *Client) rejoinDue() bool {
-	due := !c.rejoinAt.IsZero() && !time.Now().Before(c.rejoinAt)
-	if due {
-		c.rejoinAt = time.Time{}
-	}
-	return due
-}
-
 // patience is how long nothing has to be announced to be worth a question. It
 // varies, so that the devices of a quiet run do not ask in step.
 func (c *Client) patience() time.Duration {
 	often := c.cfg.RequestTimeout
-	if plan := c.replica.Plan(); plan != nil {
+	if plan := c.follower.Plan(); plan != nil {
 		often = max(often, time.Duration(plan.Reannounce)*time.Millisecond)
 	}
-	return 3*often + c.jitter(often)
-}
-
-// check asks whether the server denies a subject that was just used. An error
-// that is not fatal says that it could not be asked.
-func (c *Client) check(ctx context.Context, subject string) error {
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.RequestTimeout)
-	defer cancel()
-	return bus.Check(ctx, c.cfg.Bus, subject)
-}
-
-// fatal says whether an error means that this device cannot go on with the
-// run, whatever comes next.
-func fatal(err error) bool {
-	for _, final := range []error{errRecorder, wire.ErrUpgrade, bus.ErrClosed, bus.ErrPermission} {
-		if errors.Is(err, final) {
-			return true
-		}
-	}
-	return false
-}
-
-func (c *Client) shard() uint32 {
-	return wire.Shard(c.cfg.ID, c.replica.Plan().Shards)
+	return 3*often + c.pauses.Jitter(often)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/client/internal/probe"
+	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -15,115 +16,124 @@ var (
 	errSuperseded = errors.New("a later round was announced")
 )
 
-// sent is the last reply to a round, kept to be sent again as it is.
-type sent struct {
-	n     uint64
-	tip   wire.Tip
-	frame []byte
-	final bool // a contribution; a decline stands for its attempt only
-	epoch uint64
-	tries uint32  // the attempt
-	step  float32 // what the announcement asked for
-	p     uint32
-}
+// errUnusable: an announcement asks for what the plan excludes.
+var errUnusable = errors.New("announcement of an impossible round")
 
-// answers says whether s is the reply to an announcement.
-func (s *sent) answers(a *arrival, tip wire.Tip) bool {
-	return s.n == a.N && s.tip == tip && s.step == a.Step && s.p == a.Perturbations && (s.final || s.epoch == a.Epoch && s.tries == a.Attempt)
-}
-
-// work contributes to the round of a, if it asks this device: it computes the
-// reply once and sends the same bytes however often it is asked, of a dense run
-// those that the coordinator does not have.
+// work contributes to the round of a, if it asks this device: it computes the reply once
+// and sends the same bytes however often it is asked, with transport=dense those that the
+// coordinator does not have.
 func (c *Client) work(ctx context.Context, a *arrival) error {
-	plan := c.replica.Plan()
-	if !a.Cohort.Has(plan.Run, a.N, a.Attempt, c.slot, c.cfg.ID) {
-		return c.record(Progress{State: Waiting})
+	r := c.follower.Replica()
+	plan, tip := r.Plan(), r.Hash().Tip()
+	if !c.asks(a, plan) {
+		return c.report(Progress{State: Waiting})
 	}
 	if err := possible(a, plan); err != nil {
 		c.inbox.refuse()
-		return c.record(Progress{State: Waiting, Err: err})
+		return c.report(Progress{State: Waiting, Err: err})
 	}
-	tip := c.replica.Hash().Tip()
-	for _, s := range []*sent{&c.reply, &c.declined} {
-		if s.answers(a, tip) {
-			_, err := c.publish(ctx, s.frame)
-			return err
-		}
-	}
-	if c.upload.answers(a, tip) {
-		return c.resumeUpload(ctx, a)
-	}
-	t, err := c.task(ctx, a, plan)
-	if err == nil {
-		if err := c.remember(plan); err != nil {
-			return err
-		}
-	}
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case fatal(err):
-		return err
-	case err != nil: // the next announcement brings another chance
-		return c.record(Progress{State: Waiting, Err: err})
-	}
-	if err := c.record(Progress{State: Working}); err != nil {
-		return err
+	if frame := c.outbox.Frame(&a.Announcement, tip); frame != nil {
+		return c.send(ctx, frame)
 	}
 	round, cancel := c.roundContext(ctx, a)
 	defer cancel()
-	reply, err := c.contribute(round, a, &t, plan)
+	if c.outbox.Uploads(&a.Announcement, tip) {
+		return c.deliver(ctx, round, a)
+	}
+	return c.answer(ctx, round, a)
+}
+
+// asks says whether an announcement asks this device.
+func (c *Client) asks(a *arrival, plan *wire.Plan) bool {
+	return a.Cohort.Has(plan.Run, a.N, a.Attempt, c.member.slot, c.cfg.ID)
+}
+
+// answer computes and sends the reply to a round that this device has none for yet.
+func (c *Client) answer(ctx, round context.Context, a *arrival) error {
+	r := c.follower.Replica()
+	lost, err := c.memory.prepare(r)
+	if err != nil {
+		return err
+	}
+	if lost != nil {
+		c.cfg.Logger.Warn(lost.Error(), "record", a.N)
+		if err := c.reportAside(lost); err != nil {
+			return err
+		}
+	}
+	t, err := c.task(ctx, a)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case retry.Final(err):
+		return err
+	case err != nil: // the next announcement brings another chance
+		return c.report(Progress{State: Waiting, Err: err})
+	}
+	if err := c.report(Progress{State: Working}); err != nil {
+		return err
+	}
+	reply, vector, err := c.contribute(round, a, &t)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(context.Cause(round), errSuperseded):
-		return c.record(Progress{State: Waiting, Err: errSuperseded})
+		return c.report(Progress{State: Waiting, Err: errSuperseded})
 	}
-	reply.N, reply.Tip = a.N, tip
-	if reply.Kind == wire.Contribution && c.dense() {
-		return c.offer(ctx, round, a, &reply)
+	reply.N, reply.Tip = a.N, r.Hash().Tip()
+	if vector != nil {
+		if err := c.outbox.PromiseVector(&a.Announcement, &reply, vector); err != nil {
+			return err
+		}
+		return c.deliver(ctx, round, a)
 	}
-	return c.answer(ctx, a, &reply, err)
+	return c.reply(ctx, a, &reply, err)
 }
 
-// answer sends a reply, and keeps it; fault is why a decline is one.
-func (c *Client) answer(ctx context.Context, a *arrival, reply *wire.Reply, fault error) error {
-	if reply.Kind == wire.Contribution {
-		// What the last one came to, before this takes its place.
-		if err := c.keepVariates(); err != nil {
-			return err
-		}
-	}
-	frame := reply.Append(nil)
-	if reply.Reason != wire.DeclineBusy { // busy is soon over
-		kept := &c.declined
-		if reply.Kind == wire.Contribution {
-			kept = &c.reply
-		}
-		*kept = sent{
-			n: a.N, tip: reply.Tip, frame: frame, final: reply.Kind == wire.Contribution,
-			epoch: a.Epoch, tries: a.Attempt, step: a.Step, p: a.Perturbations,
-		}
-	}
-	if reply.Kind == wire.Contribution {
-		if err := c.keepReply(); err != nil {
-			return err
-		}
-	}
-	if _, err := c.publish(ctx, frame); err != nil {
+// reply promises and sends a reply; fault is the reason for declining.
+func (c *Client) reply(ctx context.Context, a *arrival, r *wire.Reply, fault error) error {
+	frame, err := c.outbox.Promise(&a.Announcement, r)
+	if err != nil {
 		return err
 	}
-	if reply.Kind == wire.Decline {
-		c.cfg.Logger.Warn("declined", "record", a.N, "reason", reply.Reason, "err", fault)
-		return c.record(Progress{State: Waiting, Declined: reply.Reason, Err: fault})
+	if err := c.send(ctx, frame); err != nil {
+		return err
 	}
-	return c.record(Progress{State: Waiting, Contributed: true, Loss: float64(reply.Loss)})
+	if r.Kind == wire.Decline {
+		c.cfg.Logger.Warn("declined", "record", a.N, "reason", r.Reason, "err", fault)
+		return c.report(Progress{State: Waiting, Declined: r.Reason, Err: fault})
+	}
+	return c.report(Progress{State: Waiting, Contributed: true, Loss: float64(r.Loss)})
+}
+
+// send publishes a reply. Being offline is no error.
+func (c *Client) send(ctx context.Context, frame []byte) error {
+	_, err := c.link.publish(ctx, c.follower.Plan().Shards, frame)
+	return err
+}
+
+// deliver sends the promised vector within the round, and reports what came of it.
+func (c *Client) deliver(ctx, round context.Context, a *arrival) error {
+	loss, sent, err := c.outbox.Deliver(round, &a.Announcement)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case retry.Final(err):
+		return err
+	case err != nil: // the next announcement goes on
+		c.cfg.Logger.Warn("vector not sent", "record", a.N, "err", err)
+		return c.report(Progress{State: Waiting, Err: err})
+	case !sent:
+		return nil
+	}
+	return c.report(Progress{State: Waiting, Contributed: true, Loss: float64(loss)})
 }
 
 // roundContext returns a context that ends with ctx, when the round closes, or
 // when a later one is announced.
-func (c *Client) roundContext(ctx context.Context, a *arrival) (context.Context, context.CancelFunc) {
+func (c *Client) roundContext(
+	ctx context.Context, a *arrival,
+) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ctx, stop := context.WithDeadlineCause(ctx, a.closes, errDeadline)
 	unwatch := c.inbox.watched(func(later *arrival) {
@@ -138,30 +148,33 @@ func (c *Client) roundContext(ctx context.Context, a *arrival) (context.Context,
 	}
 }
 
-// contribute returns the reply to a round: a contribution, of a dense run without
-// its vector, or a decline and what was in the way.
-func (c *Client) contribute(ctx context.Context, a *arrival, t *probe.Task, plan *wire.Plan) (wire.Reply, error) {
+// contribute returns the reply to a round: a contribution, with its vector where devices
+// send vectors, or a decline and what was in the way.
+func (c *Client) contribute(
+	ctx context.Context, a *arrival, t *probe.Task,
+) (r wire.Reply, vector []float32, err error) {
+	plan := c.follower.Plan()
 	if err := c.prober.Ready(ctx, a.N, t.Queries(plan), a.closes); err != nil {
-		return declined(err), err
+		return declined(err), nil, err
 	}
 	weight, err := c.prober.Weight(ctx, plan)
 	if err != nil {
-		return declined(err), err
+		return declined(err), nil, err
 	}
-	result, err := c.prober.Run(ctx, c.replica, *t)
+	result, err := c.prober.Run(ctx, c.follower.Replica(), *t)
 	if err != nil {
-		return declined(err), err
+		return declined(err), nil, err
 	}
-	reply := wire.Reply{Kind: wire.Contribution, Weight: weight, Loss: float32(result.Loss)}
+	r = wire.Reply{Kind: wire.Contribution, Weight: weight, Loss: float32(result.Loss)}
 	if plan.SendsVectors() {
-		c.vector = result.Vector // it travels by itself
-		return reply, nil
+		return r, result.Vector, nil // which travels by itself
 	}
-	reply.Values = plan.Precision.Append(make(wire.Scalars, 0, plan.Precision.Width()*len(result.Scalars)), result.Scalars...)
+	r.Values = make(wire.Scalars, 0, plan.Precision.Width()*len(result.Scalars))
+	r.Values = plan.Precision.Append(r.Values, result.Scalars...)
 	if result.Control.N > 0 {
-		reply.Rest = result.Control.Append(nil)
+		r.Rest = result.Control.Append(nil)
 	}
-	return reply, nil
+	return r, nil, nil
 }
 
 // declined makes the reply of a device that cannot contribute because of err.
@@ -185,12 +198,12 @@ func reasonOf(err error) wire.DeclineReason {
 
 // task returns the task of an announcement. It may have to ask the log what became of
 // this device's last contribution.
-func (c *Client) task(ctx context.Context, a *arrival, plan *wire.Plan) (probe.Task, error) {
-	t := c.prober.Task(c.replica, &a.Announcement, c.slot)
-	if !plan.SendsControl() || t.Phase == 1 {
+func (c *Client) task(ctx context.Context, a *arrival) (probe.Task, error) {
+	t := c.prober.Task(c.follower.Replica(), &a.Announcement, c.member.slot)
+	if !c.follower.Plan().SendsControl() || t.Phase == 1 {
 		return t, nil
 	}
-	own, err := c.variate(ctx, t.Missed.N)
+	own, err := c.outbox.Control(ctx, t.Missed.N)
 	t.Corrects(own)
 	return t, err
 }
@@ -205,25 +218,4 @@ func possible(a *arrival, plan *wire.Plan) error {
 			errUnusable, plan.Steps, a.Perturbations, a.Step)
 	}
 	return nil
-}
-
-// publish sends a reply, and says whether it could. Being offline is no error:
-// the round is lost to this device, and the next announcement shows where the
-// run is.
-func (c *Client) publish(ctx context.Context, frame []byte) (sent bool, err error) {
-	subject := wire.ReplySubject(c.cfg.Run, c.shard(), c.cfg.ID)
-	err = c.cfg.Bus.Publish(subject, frame)
-	sent = err == nil
-	if err == nil && !c.allowed {
-		// The server denies a publish in silence: ask once.
-		err = c.check(ctx, subject)
-		c.allowed = err == nil
-	}
-	switch {
-	case fatal(err):
-		return false, fmt.Errorf("reply: %w", err)
-	case err != nil:
-		c.cfg.Logger.Warn("reply not sent", "err", err)
-	}
-	return sent, nil
 }

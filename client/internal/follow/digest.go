@@ -1,7 +1,6 @@
-package client
+package follow
 
 import (
-	"context"
 	"slices"
 
 	"github.com/zofl/zofl/wire"
@@ -47,9 +46,9 @@ func (d *digests) of(n uint64, tip wire.Tip) bool {
 }
 
 // heed takes the reference of an announcement that the log agrees with.
-func (d *digests) heed(a *arrival) {
-	r, ok := a.Reference()
-	if !ok || r == d.reference {
+func (d *digests) heed(h *Head) {
+	r := h.Reference
+	if r.N == 0 || r == d.reference {
 		return
 	}
 	d.reference, d.own = r, nil
@@ -64,50 +63,26 @@ func (d *digests) heed(a *arrival) {
 // applied, if the plan has them compared: not in the early part of a replay
 // that ends at record last, as nobody asks for those, and not of a state that lacks
 // vectors.
-func (c *Client) digestIfDue(last uint64) {
-	n, every := c.replica.N(), c.replica.Plan().DigestEvery
-	tip := c.replica.Hash().Tip()
-	if !due(n, every) || !c.whole() || n+statesKept*uint64(every) <= last && !c.digests.of(n, tip) {
+func (f *Follower) digestIfDue(last uint64) {
+	n, every := f.replica.N(), f.replica.Plan().DigestEvery
+	tip := f.replica.Hash().Tip()
+	if !due(n, every) || !f.whole() || n+statesKept*uint64(every) <= last && !f.digests.of(n, tip) {
 		return
 	}
-	digest := c.replica.Digest()
-	c.digests.add(stateDigest{n: n, tip: tip, digest: [8]byte(digest[:8])})
+	digest := f.replica.Digest()
+	f.digests.add(stateDigest{n: n, tip: tip, digest: [8]byte(digest[:8])})
 }
 
-// reportDigests sends the digests of all states that are new, of a passive
-// replica.
-func (c *Client) reportDigests(ctx context.Context) error {
-	for i := range c.digests.states {
-		s := &c.digests.states[i]
-		if s.reported {
+// Unreported returns the oldest digest of a state that is to be reported, as a frame, and
+// what notes that it was; nil: there is none. n is the only record of interest, 0: any.
+func (f *Follower) Unreported(n uint64) (frame []byte, reported func()) {
+	for i := range f.digests.states {
+		s := &f.digests.states[i]
+		if s.reported || n > 0 && s.n != n {
 			continue
 		}
-		sent, err := c.publish(ctx, digestReport(s))
-		if err != nil || !sent {
-			return err // offline: the next announcement is another chance
-		}
-		s.reported = true
+		report := wire.Reply{Kind: wire.DigestReport, N: s.n, Tip: s.tip, Digest: s.digest}
+		return report.Append(nil), func() { s.reported = true }
 	}
-	return nil
-}
-
-// reportDigest sends the state's digest from a device that takes part.
-func (c *Client) reportDigest(ctx context.Context, a *arrival) error {
-	plan, n := c.replica.Plan(), c.replica.N()
-	if a.State != wire.Open || !a.Cohort.Has(plan.Run, a.N, a.Attempt, c.slot, c.cfg.ID) {
-		return nil
-	}
-	for i := range c.digests.states {
-		if s := &c.digests.states[i]; s.n == n && !s.reported {
-			s.reported = true
-			_, err := c.publish(ctx, digestReport(s))
-			return err
-		}
-	}
-	return nil
-}
-
-func digestReport(s *stateDigest) []byte {
-	reply := wire.Reply{Kind: wire.DigestReport, N: s.n, Tip: s.tip, Digest: s.digest}
-	return reply.Append(nil)
+	return nil, nil
 }

@@ -355,19 +355,3 @@ func TestDenseUnusableVector(t *testing.T) {
 		h.agrees(d, h.last())
 	})
 }
-
-// Memory is taken as bytes come: a device that was promised a large vector has little
-// of it.
-func TestDenseMemoryAsBytesCome(t *testing.T) {
-	var p client.Part
-	for range 5 {
-		p.Take(make([]byte, wire.MaxPiece), 4*wire.MaxDense)
-		if p.Len() > p.Cap() || p.Cap() > 2*p.Len() {
-			t.Errorf("%d bytes in a buffer of %d", p.Len(), p.Cap())
-		}
-	}
-	p.Take(make([]byte, 10), 5*wire.MaxPiece+10)
-	if p.Cap() > 8*wire.MaxPiece {
-		t.Errorf("%d bytes in a buffer of %d", p.Len(), p.Cap())
-	}
-}

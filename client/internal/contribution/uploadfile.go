@@ -1,4 +1,4 @@
-package client
+package contribution
 
 import (
 	"bytes"
@@ -26,57 +26,57 @@ const (
 	uploadHeadMax = len(uploadMagic) + shelf.Overhead + uploadHead + 256
 )
 
-// keepUpload makes the vector durable. It comes before the first piece is sent, so that
-// this device sends no other for the same record, whatever happens to it: two of them
-// would be mixed.
-func (c *Client) keepUpload() error {
-	u := &c.upload
-	if !c.shelf.Keeps() {
+// saveUpload makes the vector durable. It comes before the first piece is sent, so that
+// this device sends no other for the same record, whatever happens to it: pieces of two
+// vectors would be mixed.
+func (o *Outbox) saveUpload() error {
+	s, u := o.cfg.Shelf, &o.upload
+	if !s.Keeps() {
 		return nil
 	}
-	head := c.shelf.Head(uploadMagic)
+	head := s.Head(uploadMagic)
 	frame := u.head.Append(nil)
 	head = binary.LittleEndian.AppendUint32(head, math.Float32bits(u.step))
 	head = binary.LittleEndian.AppendUint32(head, u.p)
 	head = append(binary.LittleEndian.AppendUint32(head, uint32(len(frame))), frame...)
 	sum := sha256.Sum256(head)
-	err := c.shelf.Save(itemUpload, func(w io.Writer) error {
+	return s.Check(itemUpload, s.Save(itemUpload, func(w io.Writer) error {
 		for _, part := range [][]byte{head, sum[:], u.vector} {
 			if _, err := w.Write(part); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
-	return c.shelf.Check(itemUpload, err)
+	}))
 }
 
-// openUpload takes the vector that an earlier process kept, unless this one sent a later
+// loadUpload takes the vector that an earlier process kept, unless this one sent a later
 // one, which the store did not take.
-func (c *Client) openUpload() error {
-	err := c.shelf.Load(itemUpload, func(r *io.SectionReader) error {
-		u, err := c.parseUpload(r)
-		if err == nil && u.n > c.upload.n {
-			c.upload = u
+func (o *Outbox) loadUpload() error {
+	s := o.cfg.Shelf
+	err := s.Load(itemUpload, func(r *io.SectionReader) error {
+		u, err := o.parseUpload(r)
+		if err == nil && u.n > o.upload.n {
+			o.upload = u
 		}
 		return err
 	})
-	return c.shelf.Loaded(itemUpload, errUploadFile, err)
+	return s.Loaded(itemUpload, errUploadFile, err)
 }
 
 // parseUpload reads a file. It takes no more memory than the file has bytes, nor than the
 // plan's largest vector, once there is a plan.
-func (c *Client) parseUpload(r *io.SectionReader) (upload, error) {
+func (o *Outbox) parseUpload(r *io.SectionReader) (upload, error) {
 	head := make([]byte, min(r.Size(), int64(uploadHeadMax)))
 	if _, err := io.ReadFull(r, head); err != nil {
 		return upload{}, err
 	}
-	u, read, fault := c.parseUploadHead(head)
+	u, read, fault := o.parseUploadHead(head)
 	if fault != "" {
 		return u, fmt.Errorf("%w: %s", errUploadFile, fault)
 	}
-	if rest := uint64(r.Size()) - uint64(read); rest != u.head.Size || rest > c.largestVector() {
-		return u, fmt.Errorf("%w: %d bytes, want %d, at most %d", errUploadFile, rest, u.head.Size, c.largestVector())
+	if rest := uint64(r.Size()) - uint64(read); rest != u.head.Size || rest > o.largestVector() {
+		return u, fmt.Errorf("%w: %d bytes, want %d, at most %d", errUploadFile, rest, u.head.Size, o.largestVector())
 	}
 	u.vector = make([]byte, u.head.Size)
 	if _, err := r.ReadAt(u.vector, int64(read)); err != nil && err != io.EOF {
@@ -90,8 +90,8 @@ func (c *Client) parseUpload(r *io.SectionReader) (upload, error) {
 
 // parseUploadHead returns what comes before the vector, how many bytes that is, and what
 // is wrong with it.
-func (c *Client) parseUploadHead(b []byte) (u upload, read int, fault string) {
-	own := c.shelf.Head(uploadMagic)
+func (o *Outbox) parseUploadHead(b []byte) (u upload, read int, fault string) {
+	own := o.cfg.Shelf.Head(uploadMagic)
 	if !bytes.HasPrefix(b, own) || len(b) < len(own)+uploadHead {
 		return u, 0, "it begins otherwise"
 	}
@@ -109,7 +109,7 @@ func (c *Client) parseUploadHead(b []byte) (u upload, read int, fault string) {
 	}
 	frame.Data, frame.Rest = nil, nil // they alias b
 	u.head = frame
-	u.sent = sent{
+	u.reply = reply{
 		n: frame.N, tip: frame.Tip, final: true,
 		step: math.Float32frombits(binary.LittleEndian.Uint32(at)), p: binary.LittleEndian.Uint32(at[4:]),
 	}
@@ -117,8 +117,8 @@ func (c *Client) parseUploadHead(b []byte) (u upload, read int, fault string) {
 }
 
 // largestVector is the most bytes that this device's vector can have.
-func (c *Client) largestVector() uint64 {
-	plan := c.replica.Plan()
+func (o *Outbox) largestVector() uint64 {
+	plan := o.cfg.Log.Plan()
 	if plan == nil {
 		return 4 * wire.MaxDense
 	}

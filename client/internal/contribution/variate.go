@@ -1,4 +1,4 @@
-package client
+package contribution
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// variatesKept is how many control variates a device remembers, for the runs that
+// variatesMost is how many control variates a device remembers, for the runs that
 // roll back.
-const variatesKept = 16
+const variatesMost = 16
 
 // A variate is what may serve as this device's control variate c_i: the scalars of a
 // contribution that the log has.
@@ -35,21 +35,12 @@ type variate struct {
 // that has none finds its scalars again.
 //
 // Invariants:
-//  1. list has at most variatesKept, newest first, of records that differ.
+//  1. list has at most variatesMost, newest first, of records that differ.
 //  2. What became of the contribution to record seen was looked at.
 type variates struct {
-	list   []variate
-	seen   uint64
-	unkept bool // list is not what the store has
-}
-
-// doubt is for a state that somebody else came to, maybe along another log: the records
-// on the way were not seen, and are to be asked for.
-func (v *variates) doubt() {
-	v.seen = 0
-	for i := range v.list {
-		v.list[i].sure = false
-	}
+	list    []variate
+	seen    uint64
+	unsaved bool // list is not what the store has
 }
 
 // find returns where the variate of record n is, or would be.
@@ -68,7 +59,7 @@ func (v *variates) find(n uint64) (at int, found bool) {
 // drop forgets the variate at an index.
 func (v *variates) drop(at int) {
 	v.list = slices.Delete(v.list, at, at+1)
-	v.unkept = true
+	v.unsaved = true
 }
 
 // put remembers one in its place.
@@ -79,15 +70,15 @@ func (v *variates) put(new variate) {
 	} else {
 		v.list = slices.Insert(v.list, at, new)
 	}
-	v.list = v.list[:min(len(v.list), variatesKept)]
-	v.unkept = true
+	v.list = v.list[:min(len(v.list), variatesMost)]
+	v.unsaved = true
 }
 
-// see looks what a record of the log, applied or passed over, says of this device's
+// See looks up what a record of the log, applied or passed over, says of this device's
 // contributions.
-func (c *Client) see(r *wire.Record, record []byte) {
-	plan, v := c.replica.Plan(), &c.variates
-	if plan == nil || plan.Control == wire.NoControl || plan.SendsVectors() || c.cfg.Passive != nil {
+func (o *Outbox) See(r *wire.Record, record []byte) {
+	plan, v := o.cfg.Log.Plan(), &o.variates
+	if plan == nil || !plan.SendsControl() {
 		return
 	}
 	if at, found := v.find(r.N); found {
@@ -97,60 +88,67 @@ func (c *Client) see(r *wire.Record, record []byte) {
 			v.drop(at)
 		}
 	}
-	if r.N != c.reply.n {
+	if r.N != o.reply.n {
 		return
 	}
 	v.seen = r.N
-	if at, found := v.find(r.N); !c.counted(r, plan) || found && v.list[at].sure {
+	if at, found := v.find(r.N); !o.counted(r, plan) || found && v.list[at].sure {
 		return
 	}
-	if reply, err := wire.DecodeReply(c.reply.frame); err == nil {
+	if reply, err := wire.DecodeReply(o.reply.frame); err == nil {
 		v.put(variate{r.N, wire.HashRecord(record), reply.Values, true})
 	}
 }
 
-// counted says whether a record has this device's last contribution in it, or, of a
-// first phase, may have.
-func (c *Client) counted(r *wire.Record, plan *wire.Plan) bool {
-	s := &c.reply
-	if !s.final || r.Kind != wire.KindRound || r.Prev.Tip() != s.tip || r.Round.Perturbations != s.p {
+// Doubt is for a state that somebody else came to, maybe along another log: the records
+// on the way were not seen, and are to be asked for.
+func (o *Outbox) Doubt() {
+	o.variates.seen = 0
+	for i := range o.variates.list {
+		o.variates.list[i].sure = false
+	}
+}
+
+// counted says whether a record has this device's last contribution in it, or, in a first
+// phase, may have.
+func (o *Outbox) counted(r *wire.Record, plan *wire.Plan) bool {
+	s := &o.reply
+	if !s.final || r.Kind != wire.KindRound || r.Prev.Tip() != s.tip ||
+		r.Round.Perturbations != s.p {
 		return false
 	}
 	if plan.Control == wire.ScaffoldPoint {
 		return r.Round.Phase == 1
 	}
-	_, counted := slices.BinarySearch(r.Round.Slots, c.slot)
+	_, counted := slices.BinarySearch(r.Round.Slots, o.slot)
 	return counted && r.Round.Step == s.step
 }
 
-// variate returns this device's control variate: that of record n, or for n = 0 the
-// newest that the state has in it. N = 0: there is none. What this process did not see
-// itself, because of a restart or a snapshot, it asks the log for.
-func (c *Client) variate(ctx context.Context, n uint64) (wire.ControlVariate, error) {
-	v, last := &c.variates, c.replica.N()
-	if c.reply.final && c.reply.n != v.seen && c.reply.n <= last && (n == 0 || n == c.reply.n) {
-		if err := c.askAbout(ctx, c.reply.n); err != nil {
+// Control returns this device's control variate: that of record n, or for n = 0 the newest
+// that the state has in it. N = 0: there is none. What this process did not see itself,
+// because of a restart or a snapshot, it asks the log for; the error says that it could
+// not.
+func (o *Outbox) Control(ctx context.Context, n uint64) (wire.ControlVariate, error) {
+	v, s, last := &o.variates, &o.reply, o.cfg.Log.N()
+	if s.final && s.n != v.seen && s.n <= last && (n == 0 || n == s.n) {
+		if err := o.askAbout(ctx, s.n); err != nil {
 			return wire.ControlVariate{}, err
 		}
 	}
-	if len(v.list) == 0 {
-		return wire.ControlVariate{}, nil
-	}
-	live := c.course.path(last)
 	for at := 0; at < len(v.list); {
 		e := &v.list[at]
-		if n > 0 && e.n != n || !live.has(e.n) {
+		if n > 0 && e.n != n || !o.cfg.Log.Live(e.n) {
 			at++
 			continue
 		}
 		if was := e.n; !e.sure {
-			if err := c.askAbout(ctx, was); err != nil {
+			if err := o.askAbout(ctx, was); err != nil {
 				return wire.ControlVariate{}, err
 			}
 			at, _ = v.find(was) // it may be gone
 			continue
 		}
-		if !c.sendable(e) {
+		if !o.sendable(e) {
 			break
 		}
 		return wire.ControlVariate{N: e.n, Scalars: e.scalars}, nil
@@ -160,11 +158,13 @@ func (c *Client) variate(ctx context.Context, n uint64) (wire.ControlVariate, er
 
 // sendable says whether a variate is within the plan's limit, which may have become
 // smaller: the coordinator would refuse the reply that it is in.
-func (c *Client) sendable(e *variate) bool {
-	plan := c.replica.Plan()
+func (o *Outbox) sendable(e *variate) bool {
+	plan := o.cfg.Log.Plan()
 	for i := range plan.Precision.Len(e.scalars) {
-		if v := plan.Precision.At(e.scalars, i); !(math.Abs(float64(v)) <= float64(plan.MaxScalar)) {
-			c.cfg.Logger.Warn("contributing without a control variate: it has a scalar above max_scalar",
+		v := plan.Precision.At(e.scalars, i)
+		if !(math.Abs(float64(v)) <= float64(plan.MaxScalar)) {
+			o.cfg.Logger.Warn(
+				"contributing without a control variate: it has a scalar above max_scalar",
 				"record", e.n, "scalar", v, "max_scalar", plan.MaxScalar)
 			return false
 		}
@@ -176,8 +176,8 @@ func (c *Client) sendable(e *variate) bool {
 var errUnsettled = errors.New("what the log has of this device's last contribution")
 
 // askAbout sees the log's record n.
-func (c *Client) askAbout(ctx context.Context, n uint64) error {
-	record, err := c.fetchOne(ctx, n)
+func (o *Outbox) askAbout(ctx context.Context, n uint64) error {
+	record, err := o.cfg.Log.Record(ctx, n)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUnsettled, err)
 	}
@@ -188,6 +188,6 @@ func (c *Client) askAbout(ctx context.Context, n uint64) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUnsettled, err)
 	}
-	c.see(&r, record)
+	o.See(&r, record)
 	return nil
 }

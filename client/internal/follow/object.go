@@ -1,4 +1,4 @@
-package client
+package follow
 
 import (
 	"context"
@@ -33,92 +33,92 @@ type part struct {
 }
 
 // whole says whether the state lacks no vector.
-func (c *Client) whole() bool { return len(c.replica.Missing()) == 0 }
+func (f *Follower) whole() bool { return len(f.replica.Missing()) == 0 }
 
-// settle makes the state after record a.N-1 whole, and compares it with the reference
-// there may be. Vectors between that record and the one that the state was whole
-// after are not asked for. false: it could not, which was told; the next
-// announcement brings another chance.
-func (c *Client) settle(ctx context.Context, a *arrival) (whole bool, err error) {
-	for !c.whole() {
-		err := c.complete(ctx, a)
+// Complete makes the state at the head whole, and compares it with the reference there may
+// be. It asks for no vectors between the head and the record that the state was whole
+// after. Where it cannot, it tells the app and says so; the next head brings another
+// chance.
+func (f *Follower) Complete(ctx context.Context, h *Head) (Standing, error) {
+	for !f.whole() {
+		err := f.complete(ctx, h)
 		if errors.Is(err, errGone) {
-			err = c.takeInstead(ctx, a, err)
+			err = f.takeInstead(ctx, h, err)
 		}
 		switch {
 		case ctx.Err() != nil:
-			return false, context.Cause(ctx)
-		case fatal(err), errors.Is(err, errNotOurs):
-			return false, err
+			return f.standing(h), context.Cause(ctx)
+		case err != nil && !passing(ctx, err):
+			return f.standing(h), err
 		case err != nil:
-			return false, c.incomplete(err)
+			return f.standing(h), f.incomplete(err)
 		}
 	}
-	return true, nil
+	return f.standing(h), nil
 }
 
 // takeInstead takes a snapshot in the place of a vector that is gone, and goes on from
 // there; without one the error is still that.
-func (c *Client) takeInstead(ctx context.Context, a *arrival, gone error) error {
-	if !c.mayTake(a.N - 1) {
+func (f *Follower) takeInstead(ctx context.Context, h *Head, gone error) error {
+	if !f.mayTake(h.Last) {
 		return gone
 	}
-	was := c.replica
-	if err := c.takeSnapshot(ctx, a.N-1, c.course.path(a.N-1)); err != nil {
+	was := f.replica
+	if err := f.takeSnapshot(ctx, h.Last, f.course.path(h.Last)); err != nil {
 		return err
 	}
-	if c.replica == was {
+	if f.replica == was {
 		return gone
 	}
-	return c.catchUp(ctx, a)
+	return f.catchUp(ctx, h)
 }
 
 // complete fetches what the state lacks and does what is due after it. A repair may
 // begin the state anew, which lacks vectors then.
-func (c *Client) complete(ctx context.Context, a *arrival) error {
-	if err := c.fetchObjects(ctx); err != nil {
+func (f *Follower) complete(ctx context.Context, h *Head) error {
+	if err := f.fetchObjects(ctx); err != nil {
 		return err
 	}
-	n := c.replica.N()
-	c.digestIfDue(n)
-	if err := c.snapshotIfDue(n); err != nil {
+	n := f.replica.N()
+	f.digestIfDue(n)
+	if err := f.witness(n); err != nil {
 		return err
 	}
-	if err := c.compare(ctx, a); err != nil {
+	if err := f.compare(ctx, h); err != nil {
 		return err
 	}
-	return c.prove(ctx, a)
+	return f.prove(ctx, h)
 }
 
 // incomplete tells what is in the way of a whole state; of a vector that nobody has any
 // more once.
-func (c *Client) incomplete(err error) error {
-	o := &c.objects
-	c.cfg.Logger.Warn("the state is not whole", "record", c.replica.N(), "whole", c.replica.Whole(), "err", err)
+func (f *Follower) incomplete(err error) error {
+	o := &f.objects
+	f.cfg.Logger.Warn("the state is not whole", "record", f.replica.N(), "whole", f.replica.Whole(), "err", err)
 	if errors.Is(err, errGone) || errors.Is(err, replica.ErrObject) {
-		first := c.replica.Missing()[0].Digest
+		first := f.replica.Missing()[0].Digest
 		if o.told == first {
 			return nil
 		}
 		o.told = first
 	}
-	return c.record(Progress{State: CatchingUp, Err: err})
+	return f.report(Progress{Err: err})
 }
 
 // fetchObjects fetches the vectors that the state lacks, and supplies them together, so
 // that parameters are of a whole state at any time.
-func (c *Client) fetchObjects(ctx context.Context) error {
-	o, missing := &c.objects, c.replica.Missing()
+func (f *Follower) fetchObjects(ctx context.Context) error {
+	o, missing := &f.objects, f.replica.Missing()
 	o.parts = slices.DeleteFunc(o.parts, func(p part) bool {
 		return !slices.ContainsFunc(missing, func(m replica.Object) bool { return m.Digest == p.Digest })
 	})
 	for _, m := range missing {
-		if err := c.fetchObject(ctx, o.part(m)); err != nil {
+		if err := f.fetchObject(ctx, o.part(m)); err != nil {
 			o.gone = errors.Is(err, errGone)
 			return err
 		}
 	}
-	return c.supply()
+	return f.supply()
 }
 
 // part returns the one of an object, begun if there is none.
@@ -134,15 +134,15 @@ func (o *objects) part(m replica.Object) *part {
 
 // fetchObject gets the rest of a vector, and asks more than once for a piece that does
 // not come.
-func (c *Client) fetchObject(ctx context.Context, p *part) error {
+func (f *Follower) fetchObject(ctx context.Context, p *part) error {
 	if p.bad != nil {
 		return p.bad
 	}
 	size := 4 * p.Elements
 	for uint64(len(p.data)) < size {
 		var piece wire.ObjectReply
-		err := c.again(ctx, Progress{Vector: p.N, Received: uint64(len(p.data)), Size: size}, func() (err error) {
-			piece, err = c.askObject(ctx, p)
+		err := f.again(ctx, Progress{Vector: p.N, Received: uint64(len(p.data)), Size: size}, func() (err error) {
+			piece, err = f.askObject(ctx, p)
 			return err
 		})
 		switch {
@@ -156,7 +156,7 @@ func (c *Client) fetchObject(ctx context.Context, p *part) error {
 		}
 		p.take(piece.Data, size)
 	}
-	return c.record(Progress{State: CatchingUp, Vector: p.N, Received: size, Size: size})
+	return f.report(Progress{Vector: p.N, Received: size, Size: size})
 }
 
 // take adds a piece. Memory doubles as bytes come, up to size, the vector's.
@@ -170,9 +170,9 @@ func (p *part) take(piece []byte, size uint64) {
 }
 
 // askObject asks for the next piece of a vector.
-func (c *Client) askObject(ctx context.Context, p *part) (wire.ObjectReply, error) {
+func (f *Follower) askObject(ctx context.Context, p *part) (wire.ObjectReply, error) {
 	request := wire.ObjectRequest{Digest: p.Digest, Offset: uint64(len(p.data)), MaxBytes: wire.MaxPiece}
-	b, err := c.request(ctx, wire.ObjectSubject(c.cfg.Run, c.cfg.ID), request.Append(nil))
+	b, err := f.cfg.Source.Object(ctx, request.Append(nil))
 	if err != nil {
 		return wire.ObjectReply{}, fmt.Errorf("vector of record %d: %w", p.N, err)
 	}
@@ -185,13 +185,13 @@ func (c *Client) askObject(ctx context.Context, p *part) (wire.ObjectReply, erro
 
 // supply gives the state the vectors that came. One that is not what its record names is
 // fetched anew the next time; one that is, and that no state can have, is not.
-func (c *Client) supply() error {
-	o := &c.objects
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (f *Follower) supply() error {
+	o := &f.objects
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for i := range o.parts {
 		p := &o.parts[i]
-		err := c.replica.Supply(p.Digest, p.data)
+		err := f.replica.Supply(p.Digest, p.data)
 		switch {
 		case err == nil:
 			continue

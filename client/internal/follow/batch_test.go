@@ -1,14 +1,11 @@
-package client
+package follow
 
 import (
-	"context"
-	"io"
+	"log/slog"
 	"testing"
 	"time"
 
-	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/internal/shelf"
-	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
@@ -41,40 +38,39 @@ func TestBatch(t *testing.T) {
 			if _, err := want.ApplyAll(append([][]byte{first}, records...)); err != nil {
 				t.Fatal(err)
 			}
-			c := follower(t, plan, first)
+			f := follower(t, plan, first)
 			if tt.snaps > 0 {
-				c.cfg.Passive = &Passive{SnapshotEvery: tt.snaps}
-				c.shelf = shelf.New(shelf.Config{Store: noStore{}, Logger: c.cfg.Logger})
-				c.server.shelf = c.shelf
+				f.cfg.Witness = every(tt.snaps)
 			}
-			live, last := c.course.path(131), uint64(131)
+			live, last := f.course.path(131), uint64(131)
 			for i, record := range records {
-				c.pace = tt.pace
-				was := c.replica.N()
-				if err := c.advance(uint64(i)+2, record, live, last); err != nil {
+				f.pace = tt.pace
+				was := f.replica.N()
+				if err := f.advance(uint64(i)+2, record, live, last); err != nil {
 					t.Fatal(err)
 				}
-				if n := c.replica.N(); n != was && len(tt.batches) > 0 {
+				if n := f.replica.N(); n != was && len(tt.batches) > 0 {
 					if n != tt.batches[0] {
 						t.Fatalf("a batch ends after record %d, want %d", n, tt.batches[0])
 					}
 					tt.batches = tt.batches[1:]
 				}
 			}
-			if err := c.applyBatch(last); err != nil || len(tt.batches) > 0 {
+			if err := f.applyBatch(last); err != nil || len(tt.batches) > 0 {
 				t.Errorf("%v, batches to %d are missing", err, tt.batches)
 			}
-			if c.replica.N() != last || c.replica.Digest() != want.Digest() {
-				t.Errorf("another state after record %d of %d", c.replica.N(), last)
+			if f.replica.N() != last || f.replica.Digest() != want.Digest() {
+				t.Errorf("another state after record %d of %d", f.replica.N(), last)
 			}
 		})
 	}
 }
 
-// noStore takes everything and has nothing.
-type noStore struct{ Store }
+// every is a witness that wants a state every so many records.
+type every uint64
 
-func (noStore) Save(string, func(io.Writer) error) error { return nil }
+func (e every) Wants(n uint64) bool         { return n%uint64(e) == 0 }
+func (e every) See(*Follower, uint64) error { return nil }
 
 // batchPlan is that of a run whose states are compared every so many records.
 func batchPlan(t *testing.T, dim uint64, perturbations, every uint32) *wire.Plan {
@@ -108,20 +104,16 @@ func roundsOf(p *wire.Plan, rounds int) (first []byte, records [][]byte) {
 	return first, records
 }
 
-// follower returns a client that holds record 1.
-func follower(t *testing.T, p *wire.Plan, first []byte) *Client {
+// follower returns one that holds record 1.
+func follower(t *testing.T, p *wire.Plan, first []byte) *Follower {
 	t.Helper()
-	network := bus.NewMemory()
-	t.Cleanup(network.Close)
-	o := objective.Func(int(p.Dim), func(context.Context, []float32, objective.Batch) (float64, error) {
-		return 0, nil
+	logger := slog.New(slog.DiscardHandler)
+	f := New(Config{
+		Run: p.Run, Replica: replica.Config{Run: p.Run, Dim: p.Dim, Workers: 1}, Logger: logger,
+		Shelf: shelf.New(shelf.Config{Logger: logger}),
 	})
-	c, err := New(Config{Bus: network, Run: p.Run, ID: "d0", Objective: o, Workers: 1})
-	if err != nil {
+	if err := f.Begin(first); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.apply(first); err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return f
 }

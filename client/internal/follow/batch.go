@@ -1,4 +1,4 @@
-package client
+package follow
 
 import (
 	"time"
@@ -25,36 +25,38 @@ type batch struct {
 // advance goes beyond the log's next record, number n: it applies one of the
 // path, sooner or later, and passes over others. After a record that is not what
 // the path was made with it only passes. The catch-up ends at record last.
-func (c *Client) advance(n uint64, record []byte, live path, last uint64) error {
-	r := &c.decoded
+func (f *Follower) advance(n uint64, record []byte, live path, last uint64) error {
+	r := &f.decoded
 	if err := r.Decode(record); err != nil {
 		return err
 	}
-	c.see(r, record)
-	surprise := r.To != c.course.to(n)
-	if !surprise && !c.course.scanning && live.has(n) {
-		c.course.passed = 0
-		return c.add(record, r, last)
+	if f.cfg.Observer != nil {
+		f.cfg.Observer.See(r, record)
 	}
-	if err := c.applyBatch(last); err != nil {
+	surprise := r.To != f.course.to(n)
+	if !surprise && !f.course.scanning && live.has(n) {
+		f.course.passed = 0
+		return f.add(record, r, last)
+	}
+	if err := f.applyBatch(last); err != nil {
 		return err
 	}
-	if err := c.replica.Pass(record); err != nil {
+	if err := f.replica.Pass(record); err != nil {
 		return err
 	}
-	c.course.passed = n
+	f.course.passed = n
 	if surprise {
-		c.cfg.Logger.Warn("rolling back", "record", n, "to", r.To)
-		c.course.note(n, r.To)
-		c.course.scanning = true
+		f.cfg.Logger.Warn("rolling back", "record", n, "to", r.To)
+		f.course.note(n, r.To)
+		f.course.scanning = true
 	}
 	return nil
 }
 
 // add adds a record to the batch, and applies that where it ends: at what is no
 // round, at a state that somebody may want to see, and when it is worth its time.
-func (c *Client) add(record []byte, r *wire.Record, last uint64) error {
-	b, plan, work := &c.batch, c.replica.Plan(), 0.0
+func (f *Follower) add(record []byte, r *wire.Record, last uint64) error {
+	b, plan, work := &f.batch, f.replica.Plan(), 0.0
 	if r.Kind == wire.KindRound && plan != nil {
 		work = elements(plan, r.Round)
 	}
@@ -63,29 +65,40 @@ func (c *Client) add(record []byte, r *wire.Record, last uint64) error {
 	if work > 0 {
 		b.rounds++
 	}
-	if work == 0 || len(b.records) == batchMost || c.pace.replays(b.work+work) > batchTime ||
-		due(r.N, plan.DigestEvery) || c.snapshotDue(r.N) {
-		return c.applyBatch(last)
+	if work == 0 || len(b.records) == batchMost || f.pace.replays(b.work+work) > batchTime ||
+		due(r.N, plan.DigestEvery) || f.cfg.Witness != nil && f.cfg.Witness.Wants(r.N) {
+		return f.applyBatch(last)
 	}
 	return nil
 }
 
 // applyBatch applies the batch, and does what is due after it.
-func (c *Client) applyBatch(last uint64) error {
-	b := &c.batch
+func (f *Follower) applyBatch(last uint64) error {
+	b := &f.batch
 	if len(b.records) == 0 {
 		return nil
 	}
 	began := time.Now()
-	err := c.applyAll(b.records)
+	err := f.applyAll(b.records)
 	if err == nil && b.work > 0 {
-		c.pace.apply(time.Since(began), b.rounds, b.work)
+		f.pace.apply(time.Since(began), b.rounds, b.work)
 	}
 	clear(b.records)
 	b.records, b.rounds, b.work = b.records[:0], 0, 0
 	if err != nil {
 		return err
 	}
-	c.digestIfDue(last)
-	return c.snapshotIfDue(last)
+	f.digestIfDue(last)
+	return f.witness(last)
 }
+
+// witness shows a state that the replica came to.
+func (f *Follower) witness(last uint64) error {
+	if f.cfg.Witness == nil {
+		return nil
+	}
+	return f.cfg.Witness.See(f, last)
+}
+
+// due says whether something that is done every so many records is due after record n.
+func due(n uint64, every uint32) bool { return every > 0 && n%uint64(every) == 0 }

@@ -1,4 +1,4 @@
-package client
+package follow
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/client/internal/seal"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
@@ -55,34 +56,34 @@ type download struct {
 // mayTake says whether a snapshot may help on the way to record last: whether
 // the device is beyond its horizon, or as good a snapshot as there can be is
 // much cheaper than the records.
-func (c *Client) mayTake(last uint64) bool {
-	s, n := &c.snapshots, c.replica.Whole()
-	if n > 0 && c.dense() && !c.objects.gone { // a vector is as long, and its record vouches for it
+func (f *Follower) mayTake(last uint64) bool {
+	s, n := &f.snapshots, f.replica.Whole()
+	if n > 0 && f.replica.Plan().SendsVectors() && !f.objects.gone { // a vector is as long, and its record vouches for it
 		return false
 	}
-	if c.cfg.Passive != nil || s.distrust || s.strikes >= snapshotStrikes || c.course.scanning ||
-		c.repair.stage != agreed || n == 0 || last <= n || time.Now().Before(s.notBefore) {
+	if f.cfg.Witness != nil || s.distrust || s.strikes >= snapshotStrikes || f.course.scanning ||
+		f.repair.stage != agreed || n == 0 || last <= n || time.Now().Before(s.notBefore) {
 		return false
 	}
 	if s.download != nil {
 		return true
 	}
-	return c.pays(c.snapshotSize(), last-n, 0)
+	return f.pays(f.snapshotSize(), last-n, 0)
 }
 
 // pays says whether a snapshot of so many bytes, which leaves some of the
 // missing records to replay, is the cheaper way.
-func (c *Client) pays(bytes, missing, left uint64) bool {
-	if c.objects.gone || c.cfg.Horizon > 0 && missing > c.cfg.Horizon {
+func (f *Follower) pays(bytes, missing, left uint64) bool {
+	if f.objects.gone || f.cfg.Horizon > 0 && missing > f.cfg.Horizon {
 		return true
 	}
-	plan := c.replica.Plan()
+	plan := f.replica.Plan()
 	if plan.DigestEvery == 0 { // nothing would ever prove it
 		return false
 	}
-	cost := plan.Cost(wire.CostInput{Round: c.replica.Rounds() + 1})
+	cost := plan.Cost(wire.CostInput{Round: f.replica.Rounds() + 1})
 	record := float64(cost.Record) / float64(cost.Records)
-	p := &c.pace
+	p := &f.pace
 	return better(p.snapshot(bytes, left, record), p.replay(missing, record))
 }
 
@@ -90,14 +91,14 @@ func (c *Client) pays(bytes, missing, left uint64) bool {
 // the way to record last. Whatever comes of it, the log is there to go on with:
 // errors are those that end Run. The state stays as it is, and readable, until
 // the other one is whole.
-func (c *Client) takeSnapshot(ctx context.Context, last uint64, live path) error {
-	s := &c.snapshots
-	err := c.fetchSnapshot(ctx, last, live)
+func (f *Follower) takeSnapshot(ctx context.Context, last uint64, live path) error {
+	s := &f.snapshots
+	err := f.fetchSnapshot(ctx, last, live)
 	s.notBefore = time.Now().Add(snapshotPause)
 	switch {
 	case errors.Is(err, bus.ErrPermission):
 		s.distrust = true // who may not ask replays
-	case err == nil, ctx.Err() != nil, fatal(err):
+	case err == nil, ctx.Err() != nil, retry.Final(err):
 		return err
 	case errors.Is(err, errSnapshot), errors.Is(err, replica.ErrState), errors.Is(err, seal.ErrFile):
 		s.download = nil
@@ -105,62 +106,62 @@ func (c *Client) takeSnapshot(ctx context.Context, last uint64, live path) error
 	case errors.Is(err, errNoSnapshot):
 		s.download = nil
 	}
-	c.cfg.Logger.Info("no snapshot, replaying", "record", c.replica.N(), "last", last, "err", err)
-	return c.record(Progress{State: CatchingUp, Err: err})
+	f.cfg.Logger.Info("no snapshot, replaying", "record", f.replica.N(), "last", last, "err", err)
+	return f.report(Progress{Err: err})
 }
 
-func (c *Client) fetchSnapshot(ctx context.Context, last uint64, live path) error {
-	s := &c.snapshots
-	if d := s.download; d != nil && (d.n <= c.replica.Whole() || d.n > last || !live.has(d.n)) {
+func (f *Follower) fetchSnapshot(ctx context.Context, last uint64, live path) error {
+	s := &f.snapshots
+	if d := s.download; d != nil && (d.n <= f.replica.Whole() || d.n > last || !live.has(d.n)) {
 		s.download = nil
 	}
 	if s.download == nil {
-		d, err := c.findSnapshot(ctx, last, live)
+		d, err := f.findSnapshot(ctx, last, live)
 		if err != nil {
 			return err
 		}
 		s.download = d
 	}
-	if err := c.receive(ctx, s.download); err != nil {
+	if err := f.receive(ctx, s.download); err != nil {
 		return err
 	}
 	d := s.download
 	s.download = nil
-	return c.adopt(d)
+	return f.adopt(d)
 }
 
 // findSnapshot asks what snapshot there is, and says whether it helps.
-func (c *Client) findSnapshot(ctx context.Context, last uint64, live path) (*download, error) {
-	offer, err := c.askSnapshot(ctx, wire.SnapshotRequest{})
+func (f *Follower) findSnapshot(ctx context.Context, last uint64, live path) (*download, error) {
+	offer, err := f.askSnapshot(ctx, wire.SnapshotRequest{})
 	if err != nil {
 		return nil, err
 	}
-	n := c.replica.Whole()
-	size, right := c.contentSize(offer.Size)
-	least, most := stateSize(c.replica.Plan())
+	n := f.replica.Whole()
+	size, right := f.contentSize(offer.Size)
+	least, most := stateSize(f.replica.Plan())
 	switch {
 	case offer.N == 0 || offer.N <= n || offer.N > last || !live.has(offer.N):
 		return nil, fmt.Errorf("%w: of the way from record %d to %d, the newest is of %d", errNoSnapshot, n, last, offer.N)
 	case !right || size < least || size > most+snapshotHeadMost:
 		return nil, fmt.Errorf("%w: %d bytes, its vectors have %d", errSnapshot, offer.Size, most)
-	case !c.pays(offer.Size, last-n, last-offer.N):
+	case !f.pays(offer.Size, last-n, last-offer.N):
 		return nil, fmt.Errorf("%w: that after record %d costs more than records up to %d", errNoSnapshot, offer.N, last)
 	}
-	record, err := c.fetchOne(ctx, offer.N)
+	record, err := f.Record(ctx, offer.N)
 	switch {
 	case err != nil:
 		return nil, err
 	case wire.HashRecord(record).Tip() != offer.Tip:
 		return nil, fmt.Errorf("%w: the log's record %d is another", errSnapshot, offer.N)
 	}
-	c.cfg.Logger.Info("taking a snapshot", "record", offer.N, "bytes", offer.Size, "from", n, "last", last)
-	return c.newDownload(&offer, size, record)
+	f.cfg.Logger.Info("taking a snapshot", "record", offer.N, "bytes", offer.Size, "from", n, "last", last)
+	return f.newDownload(&offer, size, record)
 }
 
 // newDownload begins a download of a snapshot of size bytes, sealed or not.
-func (c *Client) newDownload(offer *wire.SnapshotReply, size uint64, record []byte) (*download, error) {
-	cfg := c.replicaConfig()
-	if c.replica.Plan().Pool == 0 {
+func (f *Follower) newDownload(offer *wire.SnapshotReply, size uint64, record []byte) (*download, error) {
+	cfg := f.cfg.Replica
+	if f.replica.Plan().Pool == 0 {
 		cfg.Initial = nil // its plan is compared with ours
 	}
 	d := &download{
@@ -168,21 +169,21 @@ func (c *Client) newDownload(offer *wire.SnapshotReply, size uint64, record []by
 		loader: replica.NewLoader(cfg, int64(size)),
 	}
 	d.to = d.loader
-	if !c.seals() {
+	if !f.private() {
 		return d, nil
 	}
-	u, err := seal.NewOpener(d.loader, c.cfg.RunKey, offer.Size)
+	u, err := seal.NewOpener(d.loader, f.cfg.Replica.RunKey, offer.Size)
 	d.to = u
 	return d, err
 }
 
 // receive gets the rest of a download, and asks more than once for a piece that
 // does not come. What came stays, for another time.
-func (c *Client) receive(ctx context.Context, d *download) error {
+func (f *Follower) receive(ctx context.Context, d *download) error {
 	for d.offset < d.size {
 		var piece wire.SnapshotReply
-		err := c.again(ctx, Progress{Snapshot: d.n, Received: d.offset, Size: d.size}, func() (err error) {
-			piece, err = c.askSnapshot(ctx, wire.SnapshotRequest{N: d.n, Offset: d.offset, MaxBytes: wire.SnapshotPiece})
+		err := f.again(ctx, Progress{Snapshot: d.n, Received: d.offset, Size: d.size}, func() (err error) {
+			piece, err = f.askSnapshot(ctx, wire.SnapshotRequest{N: d.n, Offset: d.offset, MaxBytes: wire.SnapshotPiece})
 			if err == nil && piece.N == 0 { // another replica that has it may be slower
 				err = fmt.Errorf("%w: that after record %d is gone", errNoSnapshot, d.n)
 			}
@@ -199,17 +200,17 @@ func (c *Client) receive(ctx context.Context, d *download) error {
 		}
 		d.offset += uint64(len(piece.Data))
 	}
-	return c.record(Progress{State: CatchingUp, Snapshot: d.n, Received: d.offset, Size: d.size})
+	return f.report(Progress{Snapshot: d.n, Received: d.offset, Size: d.size})
 }
 
 // askSnapshot makes one request for a snapshot.
-func (c *Client) askSnapshot(ctx context.Context, request wire.SnapshotRequest) (wire.SnapshotReply, error) {
+func (f *Follower) askSnapshot(ctx context.Context, request wire.SnapshotRequest) (wire.SnapshotReply, error) {
 	began := time.Now()
-	b, err := c.request(ctx, wire.SnapshotSubject(c.cfg.Run, c.cfg.ID), request.Append(nil))
+	b, err := f.cfg.Source.Snapshot(ctx, request.Append(nil))
 	if err != nil {
 		return wire.SnapshotReply{}, fmt.Errorf("snapshot: %w", err)
 	}
-	c.pace.fetched(time.Since(began), len(b))
+	f.pace.fetched(time.Since(began), len(b))
 	reply, err := wire.DecodeSnapshotReply(b)
 	if err != nil {
 		return reply, fmt.Errorf("%w: %w", errSnapshot, err)
@@ -219,28 +220,30 @@ func (c *Client) askSnapshot(ctx context.Context, request wire.SnapshotRequest) 
 
 // adopt goes on with a snapshot that is whole, if it is of this run's log. Its
 // vectors are believed until a reference says otherwise.
-func (c *Client) adopt(d *download) error {
+func (f *Follower) adopt(d *download) error {
 	r, h, err := d.loader.Replica()
 	if err != nil {
 		return err
 	}
-	if err := c.examine(d, r); err != nil {
+	if err := f.examine(d, r); err != nil {
 		return err
 	}
-	c.course.merge(h.Rollbacks, min(c.replica.N(), r.N()), r.N())
-	c.replace(r)
-	c.objects = objects{}
-	c.variates.doubt()
-	c.unproven = r.N()
-	c.digests.forget()
-	c.digestIfDue(r.N())
-	c.cfg.Logger.Info("took a snapshot", "record", r.N())
+	f.course.merge(h.Rollbacks, min(f.replica.N(), r.N()), r.N())
+	f.replace(r)
+	f.objects = objects{}
+	if f.cfg.Observer != nil {
+		f.cfg.Observer.Doubt()
+	}
+	f.unproven = r.N()
+	f.digests.forget()
+	f.digestIfDue(r.N())
+	f.cfg.Logger.Info("took a snapshot", "record", r.N())
 	return nil
 }
 
 // examine compares a snapshot with the log and with the reference.
-func (c *Client) examine(d *download, r *replica.Replica) error {
-	if r.N() != d.n || r.Hash().Tip() != d.tip || !bytes.Equal(r.First(), c.replica.First()) {
+func (f *Follower) examine(d *download, r *replica.Replica) error {
+	if r.N() != d.n || r.Hash().Tip() != d.tip || !bytes.Equal(r.First(), f.replica.First()) {
 		return fmt.Errorf("%w: of record %d %v of a log that begins otherwise, or not as told", errSnapshot, r.N(), r.Hash())
 	}
 	in, err := wire.DecodeRecord(d.record)
@@ -251,8 +254,8 @@ func (c *Client) examine(d *download, r *replica.Replica) error {
 		return fmt.Errorf("%w: the log's record %d is another", errSnapshot, d.n)
 	}
 	digest := r.Digest()
-	if c.digests.of(r.N(), d.tip) && c.digests.reference.Digest != [8]byte(digest[:8]) {
-		return fmt.Errorf("%w: after record %d digest %x, the run's is %x", errSnapshot, d.n, digest[:8], c.digests.reference.Digest)
+	if f.digests.of(r.N(), d.tip) && f.digests.reference.Digest != [8]byte(digest[:8]) {
+		return fmt.Errorf("%w: after record %d digest %x, the run's is %x", errSnapshot, d.n, digest[:8], f.digests.reference.Digest)
 	}
 	return nil
 }

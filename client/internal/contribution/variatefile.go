@@ -1,4 +1,4 @@
-package client
+package contribution
 
 import (
 	"encoding/binary"
@@ -17,20 +17,20 @@ var errVariatesFile = errors.New("no control variates of this device")
 const (
 	variatesMagic   = "zofl variates 1\n"
 	variateHead     = 8 + len(wire.Hash{}) + 4
-	variatesFileMax = len(variatesMagic) + shelf.Overhead + variatesKept*(variateHead+4*wire.MaxScalars)
+	variatesFileMax = len(variatesMagic) + shelf.Overhead + variatesMost*(variateHead+4*wire.MaxScalars)
 )
 
-// keepVariates makes this device's control variates durable, where they changed. It
-// comes before the next reply takes the place of the last, so that there is always
-// either the variate or the reply that it was made of.
-func (c *Client) keepVariates() error {
-	v := &c.variates
-	if !c.shelf.Keeps() || !v.unkept || c.replica.Plan().Control != wire.ScaffoldMean {
+// saveVariates makes this device's control variates durable, where they changed. It comes
+// before the next reply takes the place of the last, so that there is always either the
+// variate or the reply that it was made of.
+func (o *Outbox) saveVariates() error {
+	v, s := &o.variates, o.cfg.Shelf
+	if !s.Keeps() || !v.unsaved || o.cfg.Log.Plan().Control != wire.ScaffoldMean {
 		return nil
 	}
-	err := c.shelf.SaveFile(itemVariates, variatesMagic, appendVariates(nil, v.list))
-	v.unkept = err != nil
-	return c.shelf.Check(itemVariates, err)
+	err := s.SaveFile(itemVariates, variatesMagic, appendVariates(nil, v.list))
+	v.unsaved = err != nil
+	return s.Check(itemVariates, err)
 }
 
 func appendVariates(file []byte, list []variate) []byte {
@@ -44,22 +44,24 @@ func appendVariates(file []byte, list []variate) []byte {
 	return file
 }
 
-// openVariates takes the control variates that an earlier process kept. Whether the
-// log still has their records is asked when one is wanted.
-func (c *Client) openVariates() error {
-	return c.shelf.LoadFile(itemVariates, variatesMagic, variatesFileMax, errVariatesFile, func(held []byte) error {
-		list, err := parseVariates(held)
+// loadVariates takes the control variates that an earlier process kept. Whether the log
+// still has their records is asked when one is wanted.
+func (o *Outbox) loadVariates() error {
+	take := func(content []byte) error {
+		list, err := parseVariates(content)
 		if err == nil {
-			c.variates = variates{list: list}
+			o.variates = variates{list: list}
 		}
 		return err
-	})
+	}
+	return o.cfg.Shelf.LoadFile(
+		itemVariates, variatesMagic, variatesFileMax, errVariatesFile, take)
 }
 
-func parseVariates(held []byte) ([]variate, error) {
+func parseVariates(content []byte) ([]variate, error) {
 	var list []variate
-	for b := held; len(b) > 0; {
-		if len(b) < variateHead || len(list) == variatesKept {
+	for b := content; len(b) > 0; {
+		if len(b) < variateHead || len(list) == variatesMost {
 			return nil, fmt.Errorf("%w: the lengths do not fit", errVariatesFile)
 		}
 		e := variate{n: binary.LittleEndian.Uint64(b)}

@@ -1,4 +1,4 @@
-package client
+package follow
 
 import (
 	"context"
@@ -36,19 +36,19 @@ const (
 
 // compare compares the state with the reference, and rebuilds it where they
 // differ; a is the announcement that the replica has reached.
-func (c *Client) compare(ctx context.Context, a *arrival) error {
-	for d := &c.digests; d.own != nil; {
+func (f *Follower) compare(ctx context.Context, h *Head) error {
+	for d := &f.digests; d.own != nil; {
 		if *d.own == d.reference.Digest {
-			return c.confirmed()
+			return f.confirmed()
 		}
-		if (c.repair.stage == disagrees || c.repair.stage == agreed) && c.repair.of == d.reference {
+		if (f.repair.stage == disagrees || f.repair.stage == agreed) && f.repair.of == d.reference {
 			return nil
 		}
-		rebuilds, err := c.rebuild()
+		rebuilds, err := f.rebuild()
 		if err != nil || !rebuilds {
 			return err
 		}
-		if err := c.catchUp(ctx, a); err != nil {
+		if err := f.catchUp(ctx, h); err != nil {
 			return err
 		}
 	}
@@ -56,92 +56,92 @@ func (c *Client) compare(ctx context.Context, a *arrival) error {
 }
 
 // confirmed notes that the reference agrees with this device's state.
-func (c *Client) confirmed() error {
-	was, reference := c.repair.stage, &c.digests.reference
-	c.repair.stage = agreed
-	if c.unproven > 0 && (reference.N > c.unproven || c.replica.Ended() != nil && c.replica.N() == c.unproven) {
-		c.cfg.Logger.Info("the snapshot was right", "record", c.unproven, "reference", reference.N)
-		c.unproven = 0
-		c.keeper.kept = mark{} // it says otherwise
+func (f *Follower) confirmed() error {
+	was, reference := f.repair.stage, &f.digests.reference
+	f.repair.stage = agreed
+	if f.unproven > 0 && (reference.N > f.unproven || f.replica.Ended() != nil && f.replica.N() == f.unproven) {
+		f.cfg.Logger.Info("the snapshot was right", "record", f.unproven, "reference", reference.N)
+		f.unproven = 0
+		f.checkpoints.kept = mark{} // it says otherwise
 	}
 	if was == agreed {
 		return nil
 	}
-	c.cfg.Logger.Info("the state is the run's again", "record", reference.N)
-	return c.keep()
+	f.cfg.Logger.Info("the state is the run's again", "record", reference.N)
+	return f.Keep()
 }
 
 // rebuild begins the next stage of a repair; false if there is none.
-func (c *Client) rebuild() (bool, error) {
-	reference, live := c.digests.reference, c.course.path(c.replica.N())
-	from, why := "record 1", c.repair.stage
+func (f *Follower) rebuild() (bool, error) {
+	reference, live := f.digests.reference, f.course.path(f.replica.N())
+	from, why := "record 1", f.repair.stage
 	switch {
-	case why == agreed && c.keeper.usable(live) && c.keeper.kept.n < reference.N && !c.fromSnapshot(c.keeper.kept.n):
-		c.repair.stage, from = fromCheckpoint, fmt.Sprintf("the checkpoint after record %d", c.keeper.kept.n)
+	case why == agreed && f.checkpoints.usable(live) && f.checkpoints.kept.n < reference.N && !f.fromSnapshot(f.checkpoints.kept.n):
+		f.repair.stage, from = fromCheckpoint, fmt.Sprintf("the checkpoint after record %d", f.checkpoints.kept.n)
 	case why < fromFirst:
-		c.repair.stage = fromFirst
+		f.repair.stage = fromFirst
 	default:
-		c.repair.stage = disagrees
+		f.repair.stage = disagrees
 	}
-	c.repair.of = reference
-	own := *c.digests.own
-	if c.repair.stage == disagrees {
-		c.cfg.Logger.Error("the state differs from the run's, also replayed from record 1: going on with it",
+	f.repair.of = reference
+	own := *f.digests.own
+	if f.repair.stage == disagrees {
+		f.cfg.Logger.Error("the state differs from the run's, also replayed from record 1: going on with it",
 			"record", reference.N, "digest", fmt.Sprintf("%x", own), "reference", fmt.Sprintf("%x", reference.Digest))
 		err := fmt.Errorf("%w: after record %d digest %x, reference %x, also replayed from record 1: going on with it",
 			ErrDiverged, reference.N, own, reference.Digest)
-		if err := c.record(Progress{State: c.state, Err: err}); err != nil {
+		if err := f.report(Progress{Aside: true, Err: err}); err != nil {
 			return false, err
 		}
 		if why == disagrees {
 			return false, nil // told before: checkpoints as ever
 		}
-		return false, c.keep()
+		return false, f.Keep()
 	}
-	c.cfg.Logger.Error("the state differs from the run's: rebuilding", "from", from,
+	f.cfg.Logger.Error("the state differs from the run's: rebuilding", "from", from,
 		"record", reference.N, "digest", fmt.Sprintf("%x", own), "reference", fmt.Sprintf("%x", reference.Digest))
-	if c.unproven > 0 {
-		c.snapshots.distrust = true
+	if f.unproven > 0 {
+		f.snapshots.distrust = true
 	}
 	err := fmt.Errorf("%w: after record %d digest %x, reference %x: rebuilding from %s",
 		ErrDiverged, reference.N, own, reference.Digest, from)
-	if err := c.record(Progress{State: CatchingUp, Err: err}); err != nil {
+	if err := f.report(Progress{Err: err}); err != nil {
 		return false, err
 	}
-	if c.repair.stage == fromFirst && c.keeper.kept.n > 0 {
-		c.keeper.kept = mark{}
-		if err := c.shelf.Discard(itemCheckpoint, ErrDiverged); err != nil {
+	if f.repair.stage == fromFirst && f.checkpoints.kept.n > 0 {
+		f.checkpoints.kept = mark{}
+		if err := f.cfg.Shelf.Discard(itemCheckpoint, ErrDiverged); err != nil {
 			return false, err
 		}
 	}
-	return true, c.startOver(c.repair.stage == fromCheckpoint)
+	return true, f.startOver(f.repair.stage == fromCheckpoint)
 }
 
 // fromSnapshot says whether the state after record n came of the snapshot that
 // nothing has proven yet.
-func (c *Client) fromSnapshot(n uint64) bool { return c.unproven > 0 && n >= c.unproven }
+func (f *Follower) fromSnapshot(n uint64) bool { return f.unproven > 0 && n >= f.unproven }
 
 // prove ends a run's last state only once it is proven: one that began with a
 // snapshot, and that no reference agreed with, is replayed from the log.
-func (c *Client) prove(ctx context.Context, a *arrival) error {
-	if c.unproven == 0 || c.replica.Ended() == nil {
+func (f *Follower) prove(ctx context.Context, h *Head) error {
+	if f.unproven == 0 || f.replica.Ended() == nil {
 		return nil
 	}
-	c.snapshots.distrust = true
-	err := fmt.Errorf("%w: the run ended and no reference proved the snapshot after record %d: replaying", errSnapshot, c.unproven)
-	c.cfg.Logger.Warn("replaying", "err", err)
-	if err := c.record(Progress{State: CatchingUp, Err: err}); err != nil {
+	f.snapshots.distrust = true
+	err := fmt.Errorf("%w: the run ended and no reference proved the snapshot after record %d: replaying", errSnapshot, f.unproven)
+	f.cfg.Logger.Warn("replaying", "err", err)
+	if err := f.report(Progress{Err: err}); err != nil {
 		return err
 	}
-	was, unproven := c.replica, c.unproven
-	if err := c.startOver(c.keeper.usable(c.course.path(a.N-1)) && !c.fromSnapshot(c.keeper.kept.n)); err != nil {
+	was, unproven := f.replica, f.unproven
+	if err := f.startOver(f.checkpoints.usable(f.course.path(h.Last)) && !f.fromSnapshot(f.checkpoints.kept.n)); err != nil {
 		return err
 	}
-	if err = c.catchUp(ctx, a); err != nil && c.replica.Ended() == nil && !errors.Is(err, errNotOurs) {
+	if err = f.catchUp(ctx, h); err != nil && f.replica.Ended() == nil && !errors.Is(err, ErrNotOurs) {
 		// Likely right is better than the first parameters, should nobody answer any more.
-		c.replace(was)
-		c.unproven, c.course.passed = unproven, 0
-		c.digests.forget()
+		f.replace(was)
+		f.unproven, f.course.passed = unproven, 0
+		f.digests.forget()
 	}
 	return err
 }

@@ -1,0 +1,66 @@
+package contribution
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/zofl/zofl/client/internal/shelf"
+	"github.com/zofl/zofl/wire"
+)
+
+// errReplyFile: the stored reply is none that this device wrote.
+var errReplyFile = errors.New("no reply of this device")
+
+// A reply file holds LE32 the bits of the step size and LE32 the perturbations that were
+// asked for, and the reply's frame.
+const (
+	replyMagic   = "zofl reply 1\n"
+	replyHead    = 8
+	replyFileMax = len(replyMagic) + shelf.Overhead + replyHead + wire.MaxFrame
+)
+
+// saveReply makes the last contribution durable. It comes before the reply is sent, so
+// that this device sends no other for the same record, whatever happens to it, unless it
+// has contributed to a later one since. A decline is not worth the flash: it stands for
+// its attempt only.
+func (o *Outbox) saveReply() error {
+	s, r := o.cfg.Shelf, &o.reply
+	if !s.Keeps() {
+		return nil
+	}
+	content := binary.LittleEndian.AppendUint32(nil, math.Float32bits(r.step))
+	content = binary.LittleEndian.AppendUint32(content, r.p)
+	content = append(content, r.frame...)
+	return s.Check(itemReply, s.SaveFile(itemReply, replyMagic, content))
+}
+
+// loadReply takes the reply that an earlier process kept, unless this one sent a later
+// one, which the store did not take.
+func (o *Outbox) loadReply() error {
+	take := func(content []byte) error {
+		r, err := parseReply(content)
+		if err == nil && r.n > o.reply.n {
+			o.reply = r
+		}
+		return err
+	}
+	return o.cfg.Shelf.LoadFile(itemReply, replyMagic, replyFileMax, errReplyFile, take)
+}
+
+func parseReply(content []byte) (reply, error) {
+	if len(content) < replyHead {
+		return reply{}, fmt.Errorf("%w: it ends early", errReplyFile)
+	}
+	frame := content[replyHead:]
+	r, err := wire.DecodeReply(frame)
+	if err != nil || r.Kind != wire.Contribution {
+		return reply{}, fmt.Errorf("%w: %v %v", errReplyFile, r.Kind, err)
+	}
+	return reply{
+		n: r.N, tip: r.Tip, frame: frame, final: true,
+		step: math.Float32frombits(binary.LittleEndian.Uint32(content)),
+		p:    binary.LittleEndian.Uint32(content[4:]),
+	}, nil
+}

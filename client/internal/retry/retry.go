@@ -1,0 +1,71 @@
+// Package retry says how long a device waits before it asks again, and which errors no
+// waiting cures.
+package retry
+
+import (
+	"context"
+	"errors"
+	"hash/fnv"
+	"math/rand/v2"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/wire"
+)
+
+// ErrRecorder marks what the app's Recorder returned. It stops Run wherever that is.
+var ErrRecorder = errors.New("recorder")
+
+// Final says whether an error means that this device cannot go on with the run, whatever
+// comes next.
+func Final(err error) bool {
+	for _, final := range []error{ErrRecorder, wire.ErrUpgrade, bus.ErrClosed, bus.ErrPermission} {
+		if errors.Is(err, final) {
+			return true
+		}
+	}
+	return false
+}
+
+// Pauses draws the pauses of one device, so that devices do not ask in step. One goroutine
+// uses it.
+type Pauses struct {
+	Max    time.Duration // of a pause between attempts
+	random *rand.Rand
+}
+
+// NewPauses returns the pauses of the device of an id.
+func NewPauses(id string, most time.Duration) *Pauses {
+	return &Pauses{Max: most, random: NewRandom(id)}
+}
+
+// First is the bound of the first pause. Each later bound is twice the last, up to Max.
+func (p *Pauses) First() time.Duration { return p.Max / 32 }
+
+// Next returns the bound that follows a bound.
+func (p *Pauses) Next(bound time.Duration) time.Duration { return min(2*bound, p.Max) }
+
+// Jitter draws a pause below most.
+func (p *Pauses) Jitter(most time.Duration) time.Duration {
+	return time.Duration(p.random.Int64N(int64(most)))
+}
+
+// Sleep waits for d, or until ctx ends, and then returns its cause.
+func Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}
+
+// NewRandom returns a generator for what devices must not do in step. It differs by id, and
+// is the same again under the same clock, so that a simulation repeats.
+func NewRandom(id string) *rand.Rand {
+	h := fnv.New64a()
+	h.Write([]byte(id))
+	return rand.New(rand.NewPCG(h.Sum64(), uint64(time.Now().UnixNano())))
+}

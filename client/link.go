@@ -1,0 +1,127 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client/internal/follow"
+	"github.com/zofl/zofl/client/internal/retry"
+	"github.com/zofl/zofl/wire"
+)
+
+// ErrQuiet: nobody leads the run, as far as this device hears: no coordinator
+// answers, or none announced anything for a while. It comes in Progress.Err; Run goes
+// on asking.
+var ErrQuiet = errors.New("no word of a coordinator")
+
+var errNoAnswer = fmt.Errorf("%w: no answer", ErrQuiet)
+
+// A link is this device's way to the coordinator: one method for each kind of request.
+// The goroutine of Run owns it.
+type link struct {
+	bus     bus.Bus
+	run, id string
+	timeout time.Duration // of a request
+	log     *slog.Logger
+	allowed bool // the server lets this device publish replies
+}
+
+var _ follow.Source = (*link)(nil)
+
+func newLink(cfg *Config) *link {
+	return &link{
+		bus: cfg.Bus, run: cfg.Run, id: cfg.ID, timeout: cfg.RequestTimeout, log: cfg.Logger,
+	}
+}
+
+// request asks the coordinator.
+func (l *link) request(ctx context.Context, subject string, frame []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, l.timeout, errNoAnswer)
+	defer cancel()
+	b, err := l.bus.Request(ctx, subject, frame)
+	if err != nil && errors.Is(context.Cause(ctx), errNoAnswer) {
+		return nil, fmt.Errorf("%w in %v (%w)", errNoAnswer, l.timeout, err)
+	}
+	return b, err
+}
+
+// Records implements [follow.Source].
+func (l *link) Records(ctx context.Context, frame []byte) ([]byte, error) {
+	return l.request(ctx, wire.CatchUpSubject(l.run, l.id), frame)
+}
+
+// Snapshot implements [follow.Source].
+func (l *link) Snapshot(ctx context.Context, frame []byte) ([]byte, error) {
+	return l.request(ctx, wire.SnapshotSubject(l.run, l.id), frame)
+}
+
+// Object implements [follow.Source].
+func (l *link) Object(ctx context.Context, frame []byte) ([]byte, error) {
+	return l.request(ctx, wire.ObjectSubject(l.run, l.id), frame)
+}
+
+// upload sends a piece of a vector.
+func (l *link) upload(ctx context.Context, frame []byte) ([]byte, error) {
+	return l.request(ctx, wire.UploadSubject(l.run, l.id), frame)
+}
+
+// join asks for a slot, the plan, and what is open.
+func (l *link) join(ctx context.Context) (wire.JoinReply, error) {
+	b, err := l.request(ctx, wire.JoinSubject(l.run, l.id), (&wire.JoinRequest{}).Append(nil))
+	if err != nil {
+		return wire.JoinReply{}, fmt.Errorf("join: %w", err)
+	}
+	reply, err := wire.DecodeJoinReply(b)
+	if err != nil {
+		return reply, fmt.Errorf("join: %w", err)
+	}
+	return reply, nil
+}
+
+// publish sends a reply, and says whether it could. Being offline is no error:
+// the round is lost to this device, and the next announcement shows where the
+// run is.
+func (l *link) publish(ctx context.Context, shards uint32, frame []byte) (sent bool, err error) {
+	subject := wire.ReplySubject(l.run, wire.Shard(l.id, shards), l.id)
+	err = l.bus.Publish(subject, frame)
+	sent = err == nil
+	if err == nil && !l.allowed {
+		// The server denies a publish in silence: ask once.
+		err = l.check(ctx, subject)
+		l.allowed = err == nil
+	}
+	switch {
+	case retry.Final(err):
+		return false, fmt.Errorf("reply: %w", err)
+	case err != nil:
+		l.log.Warn("reply not sent", "err", err)
+	}
+	return sent, nil
+}
+
+// subscribe subscribes and asks whether the server allows it.
+func (l *link) subscribe(
+	ctx context.Context, subject string, handle func(bus.Message),
+) (bus.Subscription, error) {
+	sub, err := l.bus.Subscribe(subject, handle)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.check(ctx, subject); retry.Final(err) {
+		sub.Unsubscribe()
+		return nil, err
+	}
+	return sub, nil
+}
+
+// check asks whether the server denies a subject that was just used. An error that is not
+// final says that it could not be asked.
+func (l *link) check(ctx context.Context, subject string) error {
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	defer cancel()
+	return bus.Check(ctx, l.bus, subject)
+}

@@ -1,0 +1,42 @@
+package client
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/client/internal/follow"
+	"github.com/zofl/zofl/client/internal/retry"
+)
+
+// report tells the Recorder where the client is. Its error ends Run.
+func (c *Client) report(p Progress) error {
+	c.state = p.State
+	r := c.follower.Replica()
+	p.N, p.Last, p.Round, p.Phase = r.N(), c.follower.Last(), r.Rounds(), r.Phase()
+	p.Queries, p.Refused = c.prober.Queries(), c.inbox.refusals()+c.server.refusals()
+	if p.Err != nil {
+		p.Err = fmt.Errorf("client: %w", p.Err)
+	}
+	if err := c.cfg.Recorder.Record(p); err != nil {
+		return fmt.Errorf("%w: %w", retry.ErrRecorder, err)
+	}
+	return nil
+}
+
+// reportAside reports a fault that changes nothing of what the client does.
+func (c *Client) reportAside(err error) error { return c.report(Progress{State: c.state, Err: err}) }
+
+// reportFollowing reports for the follower.
+func (c *Client) reportFollowing(p follow.Progress) error {
+	if p.Aside {
+		return c.reportAside(p.Err)
+	}
+	return c.report(Progress{
+		State: CatchingUp, Snapshot: p.Snapshot, Vector: p.Vector,
+		Received: p.Received, Size: p.Size, Err: p.Err,
+	})
+}
+
+// reportUpload reports for the outbox.
+func (c *Client) reportUpload(n, received, size uint64) error {
+	return c.report(Progress{State: Working, Vector: n, Received: received, Size: size})
+}
