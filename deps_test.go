@@ -36,7 +36,32 @@ var allowed = map[string][]string{
 	"internal/disk":     {module + "/internal/disk/..."},
 	"internal/dirstore": {module + "/internal/disk/..."},
 	"client":            shellImports("client"),
-	"coordinator":       shellImports("coordinator"),
+	"internal/seam":     {module + "/internal/disk", module + "/coordinator/runlog"},
+	"coordinator":       append(shellImports("coordinator"), module+"/internal/seam"),
+	// A log needs the contract, and what it stores to; neither a round nor another log.
+	"coordinator/runlog": {module + "/wire/...", module + "/coordinator/runlog"},
+	"coordinator/filelog": {
+		module + "/wire", module + "/coordinator/runlog", module + "/internal/disk", module + "/internal/seam",
+	},
+	"coordinator/jetlog":          {module + "/wire", module + "/coordinator/runlog", "github.com/nats-io/nats.go/..."},
+	"coordinator/internal/gather": {module + "/wire", module + "/mathx", module + "/prng"},
+	"coordinator/internal/serve":  {module + "/wire", module + "/bus", module + "/coordinator/runlog"},
+}
+
+// impure are packages that a deterministic one does not import.
+var impure = []string{"context", "crypto/rand", "math/rand", "math/rand/v2", "net", "os", "sync", "sync/atomic", "time"}
+
+// TestPure: what rounds are made of knows no clock, goroutine, chance or file.
+func TestPure(t *testing.T) {
+	for _, dir := range []string{"coordinator/internal/gather"} {
+		for _, file := range sourceFiles(t, dir) {
+			for _, name := range importsOf(t, file) {
+				if slices.Contains(impure, name) {
+					t.Errorf("%s imports %s", file, name)
+				}
+			}
+		}
+	}
 }
 
 // shellImports is what client and coordinator may import: the packages below
@@ -158,21 +183,30 @@ func TestAppModuleGraph(t *testing.T) {
 func TestImports(t *testing.T) {
 	for dir, may := range allowed {
 		for _, file := range sourceFiles(t, dir) {
-			parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, spec := range parsed.Imports {
-				name, err := strconv.Unquote(spec.Path.Value)
-				if err != nil {
-					t.Fatal(err)
-				}
+			for _, name := range importsOf(t, file) {
 				if !mayImport(may, name) {
 					t.Errorf("%s imports %s, want the standard library and %v", file, name, may)
 				}
 			}
 		}
 	}
+}
+
+// importsOf returns the paths that a file imports.
+func importsOf(t *testing.T, file string) (names []string) {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, spec := range parsed.Imports {
+		name, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 func mayImport(may []string, name string) bool {

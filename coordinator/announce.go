@@ -1,6 +1,9 @@
 package coordinator
 
-import "github.com/zofl/zofl/wire"
+import (
+	"github.com/zofl/zofl/coordinator/internal/serve"
+	"github.com/zofl/zofl/wire"
+)
 
 // announceRoom is what the records of an announcement may take in its frame.
 const announceRoom = wire.MaxFrame - wire.MaxHead
@@ -20,7 +23,7 @@ func (r *recent) add(record []byte) {
 func (r *recent) trim() {
 	first, size := len(*r), 0
 	for ; first > 0; first-- {
-		if size += len((*r)[first-1]) + binHead; size > announceRoom {
+		if size += len((*r)[first-1]) + serve.RecordHead; size > announceRoom {
 			break
 		}
 	}
@@ -35,7 +38,7 @@ func (r recent) within(fresh uint64, budget int) wire.Records {
 	room := announceRoom
 	first := len(r)
 	for ; first > 0; first-- {
-		size := len(r[first-1]) + binHead
+		size := len(r[first-1]) + serve.RecordHead
 		if n := uint64(len(r) - first); n > 0 && n >= fresh {
 			budget -= size
 		}
@@ -49,9 +52,6 @@ func (r recent) within(fresh uint64, budget int) wire.Records {
 	return records
 }
 
-// binHead is what a record takes in a frame beyond its bytes.
-const binHead = 3
-
 // announce says what the run is doing, and when to say it again. The first
 // announcement of a record brings the records that none brought before, which
 // is all that a device needs that keeps up; later ones follow because somebody
@@ -60,14 +60,14 @@ func (c *core) announce() {
 	a := c.head()
 	fresh, budget := a.N-c.announced, 0
 	if c.announced == 0 || c.announced == a.N {
-		fresh, budget = 1, int(c.plan.AnnounceBudget)
+		fresh, budget = 1, int(c.Plan.AnnounceBudget)
 	} else if a.N > c.refersTo {
 		a.Rest = nil
 	}
 	a.Records = c.recent.within(fresh, budget)
 	c.askEvaluators(a.Cohort)
 	c.announcing, c.announced = true, a.N
-	c.announceAt = c.now + uint64(c.plan.Reannounce)
+	c.announceAt = c.now + uint64(c.Plan.Reannounce)
 	c.emit(output{kind: outAnnounce, frame: a.Append(nil)})
 }
 
@@ -77,18 +77,18 @@ func (c *core) head() wire.Announcement {
 	a := wire.Announcement{
 		Rest:          c.reference.Append(nil),
 		State:         wire.Open,
-		N:             c.n + 1,
+		N:             c.N + 1,
 		Attempt:       c.round.attempt,
 		Epoch:         c.epoch,
 		Cohort:        c.round.cohort,
-		Step:          c.plan.StepAt(c.rounds + 1),
-		Perturbations: c.plan.PerturbationsAt(c.rounds + 1),
+		Step:          c.Plan.StepAt(c.Rounds + 1),
+		Perturbations: c.Plan.PerturbationsAt(c.Rounds + 1),
 	}
 	if c.reference.N == 0 {
 		a.Rest = nil
 	}
 	switch {
-	case c.ended != nil:
+	case c.End != nil:
 		a.State = wire.Ended
 	case c.halted():
 		a.State, a.Reason = wire.Paused, c.why()

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/internal/serve"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -56,8 +59,8 @@ func (b *slowBus) Check(ctx context.Context, subject string) error {
 func TestThousandsCatchUpAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const rate, asking = 12.5e6, 3000
-		log := &MemoryLog{}
-		appendAll(t, log, longChain(t, 2000, 600))
+		log := &runlog.Memory{}
+		chaintest.Append(t, log, chaintest.LongRecords(t, 2000, 600))
 		if err := log.AddMembers(t.Context(), ids(2)); err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +97,7 @@ func TestThousandsCatchUpAtOnce(t *testing.T) {
 		devices.Wait()
 		s := r.Status()
 		// An announcement waits for what is on the way, and no more.
-		if limit := time.Duration(float64(pace)/rate*1e9) + 10*time.Millisecond; b.most > limit {
+		if limit := time.Duration(float64(serve.Pace)/rate*1e9) + 10*time.Millisecond; b.most > limit {
 			t.Errorf("an announcement waited %v, want at most %v", b.most, limit)
 		}
 		if rounds < alone*8/10 {

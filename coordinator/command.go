@@ -1,6 +1,10 @@
 package coordinator
 
-import "github.com/zofl/zofl/wire"
+import (
+	"github.com/zofl/zofl/coordinator/internal/serve"
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/wire"
+)
 
 // What an operator may ask of a coordinator, from any goroutine. All of these
 // return before they are done; what they come to are events.
@@ -45,32 +49,32 @@ func (c *Coordinator) Status() Status {
 	for _, sub := range c.subs {
 		s.Counters.Overflow += uint64(sub.Dropped())
 	}
-	c.catchUps.count(&s.Counters)
-	if text := c.catchUps.failure.Load(); text != nil {
-		s.CatchUpError = *text
-	}
+	served := c.catchUps.Counts()
+	s.Counters.CatchUps, s.Counters.CatchUpBytes, s.Counters.CatchUpErrors = served.Served, served.Bytes, served.Failed
+	s.Counters.addDrops(served)
+	s.CatchUpError = c.catchUps.Failure()
 	if c.objects != nil {
-		c.objects.count(&s.Counters)
-		if text := c.objects.failure.Load(); text != nil {
-			s.ObjectError = *text
-		}
+		served = c.objects.Counts()
+		s.Counters.Objects, s.Counters.ObjectBytes, s.Counters.ObjectErrors = served.Served, served.Bytes, served.Failed
+		s.Counters.addDrops(served)
+		s.ObjectError = c.objects.Failure()
 	}
 	return s
 }
 
 // object returns the name of the vector with a digest, if the log keeps one.
-func (c *Coordinator) object(digest [wire.ObjectLen]byte) (ObjectName, bool) {
+func (c *Coordinator) object(digest [wire.ObjectLen]byte) (runlog.ObjectName, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.core.vectors.find(digest)
+	return c.core.Vector(digest)
 }
 
 // span returns the segment that has record n, and the log's last record.
-func (c *Coordinator) span(n uint64) (s span, last uint64) {
+func (c *Coordinator) span(n uint64) (s serve.Span, last uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if last = c.core.n; n <= last {
-		s = c.core.segments.find(n)
+	if last = c.core.N; n <= last {
+		s = c.core.segments.Find(n)
 	}
 	return s, last
 }

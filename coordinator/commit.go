@@ -8,12 +8,12 @@ import (
 
 // append hands the next record to the log; closed is told once it is stored.
 func (c *core) append(r *wire.Record, closed Event) {
-	r.N, r.Prev, r.Epoch = c.n+1, c.hash, c.epoch
+	r.N, r.Prev, r.Epoch = c.N+1, c.Hash, c.epoch
 	if r.N == 1 {
-		r.Prev = wire.Genesis(c.plan.Run)
+		r.Prev = wire.Genesis(c.Plan.Run)
 	}
 	c.pending, c.closed = r.Append(nil), closed
-	c.uploads.reset()
+	c.uploads.Reset()
 	c.handToLog()
 }
 
@@ -22,12 +22,12 @@ func (c *core) append(r *wire.Record, closed Event) {
 func (c *core) handToLog() {
 	c.phase = appending
 	c.announcing = c.announcing && c.trouble != ""
-	c.emit(output{kind: outAppend, n: c.n + 1, frame: c.pending, object: c.object})
+	c.emit(output{kind: outAppend, n: c.N + 1, frame: c.pending, object: c.object})
 }
 
 // appended handles that the log has record n.
 func (c *core) appended(n uint64) {
-	if c.phase != appending || n != c.n+1 {
+	if c.phase != appending || n != c.N+1 {
 		return
 	}
 	closed, fromQueue := c.closed, c.fromQueue
@@ -46,8 +46,8 @@ func (c *core) appended(n uint64) {
 
 // move takes the position past a record that the log has.
 func (c *core) move(record []byte) (wire.Record, error) {
-	prev := c.hash.Tip()
-	r, err := c.apply(record)
+	prev := c.Hash.Tip()
+	r, err := c.Apply(record)
 	if err != nil {
 		return r, err
 	}
@@ -55,7 +55,7 @@ func (c *core) move(record []byte) (wire.Record, error) {
 	c.remember(record)
 	c.phase, c.pending, c.object, c.closed, c.fromQueue = idle, nil, nil, Event{}, false
 	c.round.open = false
-	c.unkept = c.unkept || r.Kind == wire.KindRound && c.dense()
+	c.unkept = c.unkept || r.Kind == wire.KindRound && c.Dense()
 	if r.Kind == wire.KindRollback {
 		c.forget()
 	}
@@ -73,24 +73,24 @@ func (c *core) committed() {
 // keep deletes the vectors that are too old, after devices were told of the next
 // record.
 func (c *core) keep() {
-	if !c.unkept || c.n == 0 {
+	if !c.unkept || c.N == 0 {
 		return
 	}
 	c.unkept = false
-	c.emit(output{kind: outKeep, n: c.n, names: c.vectors.all()})
+	c.emit(output{kind: outKeep, n: c.N, names: c.Vectors()})
 }
 
 // proceed begins the next record if nothing is in its way.
 func (c *core) proceed() {
-	p := &c.plan
+	p := &c.Plan
 	switch {
 	case c.phase != idle:
 	case c.takeTurn():
-	case c.ended != nil || c.paused:
+	case c.End != nil || c.paused:
 		c.announceClosed()
 	case c.ending != nil:
 		c.appendEnd()
-	case p.Rounds > 0 && c.rounds >= p.Rounds:
+	case p.Rounds > 0 && c.Rounds >= p.Rounds:
 		c.end(wire.End{Reason: wire.EndRounds})
 	case c.waiting():
 	default:
@@ -101,17 +101,17 @@ func (c *core) proceed() {
 // waiting says whether round 1 still waits for members. A restarted
 // coordinator of an open roster does not: its devices joined the one before.
 func (c *core) waiting() bool {
-	if c.rounds > 0 || c.roster.open && (c.restarted || c.roster.waiting == nil) {
+	if c.Rounds > 0 || c.roster.open && (c.restarted || c.roster.waiting == nil) {
 		return false
 	}
-	return c.roster.joined() < int(c.plan.Members)
+	return c.roster.joined() < int(c.Plan.Members)
 }
 
 // end ends the run as soon as the log has what it was given. A pause does not
 // stop an end that somebody asked for, whichever came first, nor does a rollback:
 // it takes the place of one that followed from states.
 func (c *core) end(e wire.End) {
-	if c.ended != nil {
+	if c.End != nil {
 		return
 	}
 	if c.ending == nil || e.Reason == wire.EndRequested {
@@ -144,5 +144,5 @@ func (c *core) remember(record []byte) {
 		c.first = record
 	}
 	c.recent.add(record)
-	c.segments.add(len(record))
+	c.segments.Add(len(record))
 }

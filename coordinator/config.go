@@ -10,13 +10,16 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
 // Errors of New and Run.
 var (
-	// ErrConfig: a field of Config cannot be used; the text says which.
-	ErrConfig = errors.New("bad config")
+	// ErrConfig: a field of Config cannot be used; the text says which. It is
+	// [runlog.ErrConfig].
+	ErrConfig = runlog.ErrConfig
 	// ErrRunning: Run was called while it runs.
 	ErrRunning = errors.New("already running")
 )
@@ -35,7 +38,7 @@ type Config struct {
 	// Log stores the run: [OpenFileLog], or a [MemoryLog] for what need not
 	// survive. Nobody but coordinators may append to it. It stays the caller's
 	// to close.
-	Log Log
+	Log runlog.Log
 	// Recorder receives events; nil: nobody does.
 	Recorder Recorder
 	// Logger receives what an operator would want to know; nil: nobody does.
@@ -85,7 +88,7 @@ func (c Config) withDefaults() (Config, error) {
 	case c.Bus == nil:
 		return c, fmt.Errorf("%w: Conn is nil: connect with nats.Connect first", ErrConfig)
 	case c.Log == nil:
-		return c, fmt.Errorf("%w: Log is nil: open one with OpenFileLog, or give &MemoryLog{}", ErrConfig)
+		return c, fmt.Errorf("%w: Log is nil: open one with filelog.Open, or give &runlog.Memory{}", ErrConfig)
 	case c.Queue < 0:
 		return c, fmt.Errorf("%w: Queue = %d: give a positive number, or 0 for the default", ErrConfig, c.Queue)
 	case c.AppendTimeout < 0:
@@ -111,7 +114,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.AppendTimeout = cmp.Or(c.AppendTimeout, 10*time.Second)
 	c.CatchUpCache = cmp.Or(c.CatchUpCache, 16<<20)
 	c.CatchUpPatience = cmp.Or(c.CatchUpPatience, 2500*time.Millisecond)
-	c.UploadMemory = cmp.Or(c.UploadMemory, uploadMemory)
+	c.UploadMemory = cmp.Or(c.UploadMemory, gather.UploadMemory)
 	c.ObjectCache = cmp.Or(c.ObjectCache, 64<<20)
 	return c, nil
 }

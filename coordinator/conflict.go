@@ -3,6 +3,7 @@ package coordinator
 import (
 	"bytes"
 
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -10,7 +11,7 @@ import (
 // handed. Nothing but the log decides, so the core goes on from what is stored;
 // it makes way only for a coordinator that began after it.
 func (c *core) conflict(n uint64, stored []byte) {
-	if c.phase != appending || n != c.n+1 {
+	if c.phase != appending || n != c.N+1 {
 		return
 	}
 	if bytes.Equal(stored, c.pending) {
@@ -31,11 +32,11 @@ func (c *core) conflict(n uint64, stored []byte) {
 //
 // Errors match [ErrCorrupt], or [ErrPlan] if the record begins another run.
 func (c *core) adopt(stored []byte) error {
-	configured := c.plan
-	if c.n == 0 {
+	configured := c.Plan
+	if c.N == 0 {
 		r, err := wire.DecodeRecord(stored)
 		if err == nil && r.Kind == wire.KindPlan {
-			if err := samePlan(r.Plan, &configured); err != nil {
+			if err := runlog.SamePlan(r.Plan, &configured); err != nil {
 				return err
 			}
 		}
@@ -62,5 +63,5 @@ func (c *core) adopt(stored []byte) error {
 // depose ends this coordinator: it says and does nothing more.
 func (c *core) depose() {
 	c.deposed, c.announcing = true, false
-	c.emit(output{kind: outFail, err: ErrDeposed})
+	c.emit(output{kind: outFail, err: runlog.ErrDeposed})
 }

@@ -19,18 +19,18 @@ func TestControlsFillARecord(t *testing.T) {
 	c := newTestCore(t, plan, devices)
 	names := ids(devices)
 	reply := func(d int, control *wire.ControlVariate) {
-		r := wire.Reply{Kind: wire.Contribution, N: c.n + 1, Tip: c.hash.Tip(), Weight: 1, Loss: 1,
+		r := wire.Reply{Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(), Weight: 1, Loss: 1,
 			Values: make(wire.Scalars, 4*c.round.scalars)}
 		if control != nil {
 			r.Rest = control.Append(nil)
 		}
 		c.step(1, input{kind: inReply, id: names[d], frame: r.Append(nil)})
 	}
-	for c.n < 30 {
+	for c.N < 30 {
 		for d := range names {
 			reply(d, nil)
 		}
-		c.step(1, input{kind: inAppended, n: c.n + 1})
+		c.step(1, input{kind: inAppended, n: c.N + 1})
 	}
 	change := wire.Change{}
 	for field, value := range map[string]string{"perturbations": "1", "target": "50", "over_sample": "2"} {
@@ -40,7 +40,7 @@ func TestControlsFillARecord(t *testing.T) {
 	}
 	c.step(1, input{kind: inPause})
 	c.step(1, input{kind: inRequest, record: &wire.Record{Kind: wire.KindChange, Change: &change}})
-	c.step(1, input{kind: inAppended, n: c.n + 1})
+	c.step(1, input{kind: inAppended, n: c.N + 1})
 	c.step(1, input{kind: inResume})
 	for d := range names {
 		reply(d, &wire.ControlVariate{N: uint64(2 + d%20), Scalars: make(wire.Scalars, 4*2500)})
@@ -68,14 +68,14 @@ func TestHostileControls(t *testing.T) {
 		for d := range 2 {
 			c.step(1, input{kind: inReply, id: ids(2)[d], frame: contributionOf(c, 0, rand.New(rand.NewPCG(1, 1)))})
 		}
-		c.step(1, input{kind: inAppended, n: c.n + 1})
+		c.step(1, input{kind: inAppended, n: c.N + 1})
 	}
-	if c.n != 4 {
-		t.Fatalf("the log ends with record %d: %+v", c.n, c.counters)
+	if c.N != 4 {
+		t.Fatalf("the log ends with record %d: %+v", c.N, c.counters)
 	}
 	good := wire.AppendScalars(nil, 1, 2, 3)
 	send := func(rest []byte) {
-		r := wire.Reply{Kind: wire.Contribution, N: c.n + 1, Tip: c.hash.Tip(), Weight: 1, Values: good, Rest: rest}
+		r := wire.Reply{Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(), Weight: 1, Values: good, Rest: rest}
 		before := c.counters.WrongControl
 		c.step(1, input{kind: inReply, id: "d0", frame: r.Append(nil)})
 		if got := c.counters.WrongControl - before; got != 1 {
@@ -96,12 +96,12 @@ func TestHostileControls(t *testing.T) {
 	} {
 		send(v.Append(nil))
 	}
-	if c.sum.count != 0 || len(c.controls.groups) != 0 {
-		t.Errorf("%d were counted: %+v", c.sum.count, c.controls)
+	if c.sum.Count != 0 || c.controls.Count() != 0 {
+		t.Errorf("%d were counted: %+v", c.sum.Count, c.controls)
 	}
 	// What is no control variate is of a later version, and none.
 	for i, rest := range [][]byte{nil, {0xc1}} {
-		r := wire.Reply{Kind: wire.Contribution, N: c.n + 1, Tip: c.hash.Tip(), Weight: 1, Values: good, Rest: rest}
+		r := wire.Reply{Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(), Weight: 1, Values: good, Rest: rest}
 		c.step(1, input{kind: inReply, id: fmt.Sprintf("d%d", i), frame: r.Append(nil)})
 	}
 	if c.phase != appending {

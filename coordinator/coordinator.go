@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator/internal/serve"
+	"github.com/zofl/zofl/coordinator/runlog"
 )
 
 // A Coordinator runs one run.
@@ -24,9 +26,10 @@ type Coordinator struct {
 	began    time.Time
 	lost     <-chan struct{} // of the log that it began
 	arrivals chan arrival
-	catchUps *catchUps
-	objects  *objectServer // nil unless the run is dense
-	called   chan struct{} // has a token when commands is not empty
+	catchUps *serve.CatchUps
+	objects  *serve.Objects // nil unless the run is dense
+	vectors  runlog.Objects // likewise
+	called   chan struct{}  // has a token when commands is not empty
 	overflow atomic.Uint64
 	garbled  atomic.Uint64 // frames too long to queue
 	pieces   atomic.Int64  // bytes of vectors that wait for the core
@@ -59,12 +62,12 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
 	core.witnesses = cfg.Witnesses
-	core.uploads.most = cfg.UploadMemory
-	cfg.Logger = cfg.Logger.With("run", core.plan.Run)
+	core.uploads.Most = cfg.UploadMemory
+	cfg.Logger = cfg.Logger.With("run", core.Plan.Run)
 	c := &Coordinator{
 		cfg:      cfg,
-		run:      core.plan.Run,
-		shards:   core.plan.Shards,
+		run:      core.Plan.Run,
+		shards:   core.Plan.Shards,
 		linger:   cfg.Linger,
 		began:    time.Now(),
 		lost:     lost,
@@ -73,15 +76,15 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 		core:     core,
 	}
 	if c.linger == 0 {
-		c.linger = time.Duration(core.plan.Reannounce) * time.Millisecond * 3 / 2
+		c.linger = time.Duration(core.Plan.Reannounce) * time.Millisecond * 3 / 2
 	}
-	c.catchUps = newCatchUps(&cfg, c.span)
-	if core.dense() {
-		log, err := objectsOf(cfg.Log)
-		if err != nil {
+	serving := serve.Config{Bus: cfg.Bus, Logger: cfg.Logger, Patience: cfg.CatchUpPatience, Queue: cfg.Queue}
+	c.catchUps = serve.NewCatchUps(serving, cfg.Log, cfg.CatchUpCache, c.span)
+	if core.Dense() {
+		if c.vectors, err = runlog.ObjectsOf(cfg.Log); err != nil {
 			return nil, fmt.Errorf("coordinator: %w", err)
 		}
-		c.objects = newObjectServer(&cfg, log, c.object)
+		c.objects = serve.NewObjects(serving, c.vectors, cfg.ObjectCache, cfg.AppendTimeout, c.object)
 	}
 	return c, nil
 }
@@ -109,9 +112,9 @@ func (c *Coordinator) Run(ctx context.Context) error {
 	}
 	serving, quit := context.WithCancel(ctx)
 	var done sync.WaitGroup
-	done.Go(func() { c.catchUps.serve(serving) })
+	done.Go(func() { c.catchUps.Serve(serving) })
 	if c.objects != nil {
-		done.Go(func() { c.objects.serve(serving) })
+		done.Go(func() { c.objects.Serve(serving) })
 	}
 	defer done.Wait()
 	defer quit()

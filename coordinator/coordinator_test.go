@@ -11,14 +11,17 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator/filelog"
+	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
 func TestRunToItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		plan := testPlan(t)
+		plan := chaintest.Plan(t)
 		plan.Rounds, plan.Shards = 20, 3
-		log := &MemoryLog{}
+		log := &runlog.Memory{}
 		r := run(t, Config{Plan: plan, Log: log})
 		synctest.Wait()
 		devices := r.join(ids(2), contribute)
@@ -45,7 +48,7 @@ func TestRunToItsEnd(t *testing.T) {
 
 func TestPauseResumeEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		plan := testPlan(t)
+		plan := chaintest.Plan(t)
 		plan.Quorum = 2
 		r := run(t, Config{Plan: plan, Linger: time.Second})
 		synctest.Wait()
@@ -89,7 +92,7 @@ func TestPauseResumeEnd(t *testing.T) {
 
 func TestFinalEvaluation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		plan := testPlan(t)
+		plan := chaintest.Plan(t)
 		plan.Rounds, plan.EvalEvery, plan.EvalCount, plan.Metrics = 3, 10, 2, []string{"acc"}
 		r := run(t, Config{Plan: plan})
 		synctest.Wait()
@@ -112,12 +115,12 @@ func TestFinalEvaluation(t *testing.T) {
 
 func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		plan := testPlan(t)
+		plan := chaintest.Plan(t)
 		plan.Rounds = 4
 		dir := t.TempDir()
 		b := bus.NewMemory()
 		defer b.Close()
-		log := openLog(t, dir)
+		log := openFile(t, dir)
 		first := run(t, Config{Plan: plan, Log: log, Bus: b})
 		synctest.Wait()
 		first.bus = b
@@ -132,8 +135,10 @@ func TestRestart(t *testing.T) {
 		if err := <-first.done; !errors.Is(err, stop) {
 			t.Errorf("Run returned %v, want the cause of its context", err)
 		}
-		closeLog(t, log)
-		second := run(t, Config{Log: openLog(t, dir), Bus: b}) // the plan is the log's
+		if err := log.Close(); err != nil {
+			t.Fatal(err)
+		}
+		second := run(t, Config{Log: openFile(t, dir), Bus: b}) // the plan is the log's
 		if err := <-second.done; err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +150,7 @@ func TestRestart(t *testing.T) {
 
 // A failingLog fails while failing is set.
 type failingLog struct {
-	MemoryLog
+	runlog.Memory
 	failing atomic.Bool
 }
 
@@ -153,19 +158,19 @@ func (l *failingLog) Append(ctx context.Context, n uint64, record []byte) error 
 	if l.failing.Load() {
 		return errDisk
 	}
-	return l.MemoryLog.Append(ctx, n, record)
+	return l.Memory.Append(ctx, n, record)
 }
 
 func (l *failingLog) AddMembers(ctx context.Context, ids []string) error {
 	if l.failing.Load() {
 		return errDisk
 	}
-	return l.MemoryLog.AddMembers(ctx, ids)
+	return l.Memory.AddMembers(ctx, ids)
 }
 
 func TestLogFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		plan := testPlan(t)
+		plan := chaintest.Plan(t)
 		plan.Rounds = 1
 		log := &failingLog{}
 		r := run(t, Config{Plan: plan, Log: log})
@@ -199,7 +204,7 @@ func TestLogFails(t *testing.T) {
 
 func TestRunErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := run(t, Config{Plan: testPlan(t)})
+		r := run(t, Config{Plan: chaintest.Plan(t)})
 		synctest.Wait()
 		if err := r.Run(context.Background()); !errors.Is(err, ErrRunning) {
 			t.Errorf("Run while it runs: %v, want ErrRunning", err)
@@ -221,7 +226,7 @@ func TestRecorderStopsRun(t *testing.T) {
 		b := bus.NewMemory()
 		defer b.Close()
 		full := errors.New("no space for events")
-		c, err := New(t.Context(), Config{Plan: testPlan(t), Log: &MemoryLog{}, Bus: b,
+		c, err := New(t.Context(), Config{Plan: chaintest.Plan(t), Log: &runlog.Memory{}, Bus: b,
 			Recorder: RecorderFunc(func(Event) error { return full })})
 		if err != nil {
 			t.Fatal(err)
@@ -236,19 +241,19 @@ func TestRecorderStopsRun(t *testing.T) {
 func TestNewErrors(t *testing.T) {
 	b := bus.NewMemory()
 	defer b.Close()
-	started := &MemoryLog{}
-	appendAll(t, started, chain(t, 3))
+	started := &runlog.Memory{}
+	chaintest.Append(t, started, chaintest.Records(t, 3))
 	if err := started.AddMembers(t.Context(), []string{"a"}); err != nil {
 		t.Fatal(err)
 	}
-	bad, other, otherKey := testPlan(t), testPlan(t), testPlan(t)
+	bad, other, otherKey := chaintest.Plan(t), chaintest.Plan(t), chaintest.Plan(t)
 	bad.Target = 0
 	other.Step = 7
 	otherKey.RunKey[3]++
-	lost := &MemoryLog{}
-	appendAll(t, lost, chain(t, 3))
-	lostBetween := &MemoryLog{}
-	appendAll(t, lostBetween, betweenPhases(t))
+	lost := &runlog.Memory{}
+	chaintest.Append(t, lost, chaintest.Records(t, 3))
+	lostBetween := &runlog.Memory{}
+	chaintest.Append(t, lostBetween, betweenPhases(t))
 	var planError *wire.PlanError
 	for _, test := range []struct {
 		name string
@@ -256,27 +261,27 @@ func TestNewErrors(t *testing.T) {
 		want string
 		ok   func(error) bool
 	}{
-		{"no bus", Config{Plan: testPlan(t), Log: &MemoryLog{}}, "coordinator: bad config: Conn is nil: connect with nats.Connect first", is(ErrConfig)},
-		{"no log", Config{Plan: testPlan(t), Bus: b}, "", is(ErrConfig)},
-		{"no plan", Config{Log: &MemoryLog{}, Bus: b}, "", is(ErrConfig)},
-		{"negative queue", Config{Plan: testPlan(t), Log: &MemoryLog{}, Bus: b, Queue: -1}, "", is(ErrConfig)},
-		{"negative timeout", Config{Plan: testPlan(t), Log: &MemoryLog{}, Bus: b, AppendTimeout: -1}, "", is(ErrConfig)},
-		{"negative patience", Config{Plan: testPlan(t), Log: &MemoryLog{}, Bus: b, CatchUpPatience: -1}, "", is(ErrConfig)},
-		{"bad witness", Config{Plan: testPlan(t), Log: &MemoryLog{}, Bus: b, Witnesses: []string{"a", "b c"}}, "", is(ErrConfig)},
-		{"bad plan", Config{Plan: bad, Log: &MemoryLog{}, Bus: b}, "", func(err error) bool { return errors.As(err, &planError) }},
+		{"no bus", Config{Plan: chaintest.Plan(t), Log: &runlog.Memory{}}, "coordinator: bad config: Conn is nil: connect with nats.Connect first", is(runlog.ErrConfig)},
+		{"no log", Config{Plan: chaintest.Plan(t), Bus: b}, "", is(runlog.ErrConfig)},
+		{"no plan", Config{Log: &runlog.Memory{}, Bus: b}, "", is(runlog.ErrConfig)},
+		{"negative queue", Config{Plan: chaintest.Plan(t), Log: &runlog.Memory{}, Bus: b, Queue: -1}, "", is(runlog.ErrConfig)},
+		{"negative timeout", Config{Plan: chaintest.Plan(t), Log: &runlog.Memory{}, Bus: b, AppendTimeout: -1}, "", is(runlog.ErrConfig)},
+		{"negative patience", Config{Plan: chaintest.Plan(t), Log: &runlog.Memory{}, Bus: b, CatchUpPatience: -1}, "", is(runlog.ErrConfig)},
+		{"bad witness", Config{Plan: chaintest.Plan(t), Log: &runlog.Memory{}, Bus: b, Witnesses: []string{"a", "b c"}}, "", is(runlog.ErrConfig)},
+		{"bad plan", Config{Plan: bad, Log: &runlog.Memory{}, Bus: b}, "", func(err error) bool { return errors.As(err, &planError) }},
 		{"another plan", Config{Plan: other, Log: started, Bus: b},
-			"coordinator: plan differs from the log's: its step is 0.001, the configured one 7: leave the plan out to continue the log's run, or take another log", is(ErrPlan)},
+			"coordinator: plan differs from the log's: its step is 0.001, the configured one 7: leave the plan out to continue the log's run, or take another log", is(runlog.ErrPlan)},
 		{"another key", Config{Plan: otherKey, Log: started, Bus: b},
-			"coordinator: plan differs from the log's: it has another run_key: leave the plan out to continue the log's run, or take another log", is(ErrPlan)},
-		{"roster lost", Config{Log: lost, Bus: b}, "", is(ErrCorrupt)},
-		{"roster lost in round 1", Config{Log: lostBetween, Bus: b}, "", is(ErrCorrupt)},
+			"coordinator: plan differs from the log's: it has another run_key: leave the plan out to continue the log's run, or take another log", is(runlog.ErrPlan)},
+		{"roster lost", Config{Log: lost, Bus: b}, "", is(runlog.ErrCorrupt)},
+		{"roster lost in round 1", Config{Log: lostBetween, Bus: b}, "", is(runlog.ErrCorrupt)},
 	} {
 		_, err := New(t.Context(), test.cfg)
 		if err == nil || !test.ok(err) || test.want != "" && err.Error() != test.want {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
 	}
-	if _, err := New(t.Context(), Config{Plan: testPlan(t), Log: started, Bus: b}); err != nil {
+	if _, err := New(t.Context(), Config{Plan: chaintest.Plan(t), Log: started, Bus: b}); err != nil {
 		t.Errorf("the log's own plan: %v", err)
 	}
 }
@@ -293,3 +298,14 @@ func is(target error) func(error) bool {
 }
 
 func ptr[T any](v T) *T { return &v }
+
+// openFile opens a log in a directory until the test ends.
+func openFile(t testing.TB, dir string) *filelog.Log {
+	t.Helper()
+	f, err := filelog.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}

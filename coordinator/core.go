@@ -4,16 +4,13 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/serve"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/mathx"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/plancheck"
 )
-
-// A vector is what a dense round came to, and the name of it.
-type vector struct {
-	name ObjectName
-	data []byte
-}
 
 // An input is something that happened to a coordinator.
 type input struct {
@@ -60,8 +57,8 @@ type output struct {
 	event *Event // outEvent
 	err   error  // outFail
 
-	object *vector      // outAppend: what to store before
-	names  []ObjectName // outKeep
+	object *runlog.Object      // outAppend: what to store before
+	names  []runlog.ObjectName // outKeep
 }
 
 type outputKind uint8
@@ -100,11 +97,11 @@ const (
 //  6. Once deposed, it puts out nothing but that.
 //  7. object is what pending names a vector by, nil if it names none.
 type core struct {
-	position
+	runlog.Position
 	epoch    uint64 // of this coordinator
 	first    []byte // record 1
 	recent   recent
-	segments segments
+	segments serve.Segments
 	prev     wire.Tip // of record n-1
 
 	now        uint64 // milliseconds
@@ -119,27 +116,27 @@ type core struct {
 	retryAt    uint64    // failed: when pending is handed out again
 	ending     *wire.End // the run is to end as soon as it can
 	pending    []byte
-	object     *vector
+	object     *runlog.Object
 	closed     Event          // what to tell once pending is stored
 	queued     []*wire.Record // what operators asked for
 	fromQueue  bool           // pending is the first of queued
 
 	roster  roster
-	yield   yield
+	yield   gather.Yield
 	answers answers
 	late    answers // of the round before, for the yield of an open roster
-	uploads uploads
+	uploads gather.Uploads
 	unkept  bool // a vector was stored, and those that are too old are there
 
 	round    round
-	sum      tally          // of no scalars where all are kept
-	kept     kept           // where there is more to do than to add
-	controls controls       // control variates
-	values   []float32      // of the reply at hand
-	control  []float32      // its control variate
-	loss     mathx.ExactSum // of the same weights as sum
-	losses   []float32      // what it is the sum of
-	watch    lossWatch
+	sum      gather.Tally         // of no scalars where all are kept
+	kept     gather.Contributions // where there is more to do than to add
+	controls gather.Controls      // control variates
+	values   []float32            // of the reply at hand
+	control  []float32            // its control variate
+	loss     mathx.ExactSum       // of the same weights as sum
+	losses   []float32            // what it is the sum of
+	watch    gather.LossWatch
 	lastLoss float32
 
 	evaluation evaluation
@@ -159,31 +156,31 @@ type core struct {
 
 // newCore returns a core that continues a log, or begins one with plan. A nil
 // plan is the log's.
-func newCore(ctx context.Context, plan *wire.Plan, log Log, epoch uint64) (*core, error) {
-	c := &core{maxMembers: wire.MaxMembers, uploads: newUploads(uploadMemory)}
+func newCore(ctx context.Context, plan *wire.Plan, log runlog.Log, epoch uint64) (*core, error) {
+	c := &core{maxMembers: wire.MaxMembers, uploads: gather.NewUploads(gather.UploadMemory)}
 	var err error
-	if c.position, err = replay(ctx, log, log.Last(), c.remember); err != nil {
+	if c.Position, err = runlog.Replay(ctx, log, log.Last(), c.remember); err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	if c.epoch = epoch; epoch <= c.wrote {
-		return nil, fmt.Errorf("log: epoch %d: %w: record %d is of epoch %d", epoch, ErrCorrupt, c.n, c.wrote)
+	if c.epoch = epoch; epoch <= c.Wrote {
+		return nil, fmt.Errorf("log: epoch %d: %w: record %d is of epoch %d", epoch, runlog.ErrCorrupt, c.N, c.Wrote)
 	}
 	switch {
-	case c.n == 0 && plan == nil:
+	case c.N == 0 && plan == nil:
 		return nil, fmt.Errorf("the log is empty: %w: give Config.Plan", ErrConfig)
-	case c.n == 0:
-		c.plan = *plan
+	case c.N == 0:
+		c.Plan = *plan
 	default:
 		c.restarted = true
 		if err := c.checkPlan(plan); err != nil {
 			return nil, err
 		}
 	}
-	if err := plancheck.Validate(&c.plan); err != nil {
+	if err := plancheck.Validate(&c.Plan); err != nil {
 		return nil, err
 	}
-	if c.unkept = c.dense(); c.unkept {
-		if _, err := objectsOf(log); err != nil {
+	if c.unkept = c.Dense(); c.unkept {
+		if _, err := runlog.ObjectsOf(log); err != nil {
 			return nil, err
 		}
 	}
@@ -191,16 +188,16 @@ func newCore(ctx context.Context, plan *wire.Plan, log Log, epoch uint64) (*core
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	dense := c.plan.Roster == wire.Dense
-	if dense && (c.rounds > 0 || c.point.n > 0) && len(ids) == 0 {
-		return nil, fmt.Errorf("log: roster: %w: it is empty, and the log has rounds", ErrCorrupt)
+	dense := c.Plan.Roster == wire.Dense
+	if dense && (c.Rounds > 0 || c.Point.N > 0) && len(ids) == 0 {
+		return nil, fmt.Errorf("log: roster: %w: it is empty, and the log has rounds", runlog.ErrCorrupt)
 	}
 	if c.roster, err = newRoster(!dense, ids); err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
 	c.answers, c.late = newAnswers(dense), newAnswers(dense)
 	c.answers.grow(len(ids))
-	c.yield.population = uint64(c.plan.Members)
+	c.yield.Population = uint64(c.Plan.Members)
 	return c, nil
 }
 
@@ -213,7 +210,7 @@ func (c *core) checkPlan(plan *wire.Plan) error {
 	if err != nil {
 		return fmt.Errorf("log: record 1: %w", err)
 	}
-	return samePlan(r.Plan, plan)
+	return runlog.SamePlan(r.Plan, plan)
 }
 
 // start returns the first outputs. When Run was called again, timers go on, and
@@ -227,8 +224,8 @@ func (c *core) start(now uint64) []output {
 		c.handToLog()
 	case c.started:
 		c.tick()
-	case c.n == 0:
-		plan := c.plan
+	case c.N == 0:
+		plan := c.Plan
 		c.append(&wire.Record{Kind: wire.KindPlan, Plan: &plan}, Event{})
 	default:
 		c.committed()
@@ -264,7 +261,7 @@ func (c *core) step(now uint64, in input) []output {
 	case inPause:
 		c.pause(in.text)
 	case inResume:
-		c.resume()
+		c.Resume()
 	case inEnd:
 		c.end(wire.End{Reason: wire.EndRequested, Text: in.text})
 	case inRequest:
@@ -317,6 +314,6 @@ func (c *core) wake() (at uint64, ok bool) {
 func (c *core) emit(o output) { c.out = append(c.out, o) }
 
 func (c *core) emitEvent(e Event) {
-	e.N, e.Round = c.n, c.rounds
+	e.N, e.Round = c.N, c.Rounds
 	c.emit(output{kind: outEvent, event: &e})
 }

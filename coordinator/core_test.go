@@ -5,13 +5,16 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/internal/serve"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
 // newTestCore returns a core with n members and an open round 1.
 func newTestCore(t testing.TB, plan *wire.Plan, n int) *core {
 	t.Helper()
-	c, err := newCore(t.Context(), plan, &MemoryLog{}, 1)
+	c, err := newCore(t.Context(), plan, &runlog.Memory{}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +35,7 @@ func contributions(c *core, n int, values func(device int) []float32) [][]byte {
 	frames := make([][]byte, n)
 	for i := range frames {
 		r := wire.Reply{
-			Kind: wire.Contribution, N: c.n + 1, Tip: c.hash.Tip(), Weight: uint32(1 + i), Loss: float32(i) / 3,
+			Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(), Weight: uint32(1 + i), Loss: float32(i) / 3,
 			Values: wire.AppendScalars(nil, values(i)...),
 		}
 		frames[i] = r.Append(nil)
@@ -42,7 +45,7 @@ func contributions(c *core, n int, values func(device int) []float32) [][]byte {
 
 func TestRecordDoesNotDependOnOrder(t *testing.T) {
 	const devices = 12
-	plan := testPlan(t)
+	plan := chaintest.Plan(t)
 	plan.Members, plan.Target, plan.Perturbations = devices, devices, 5
 	plan.Weights, plan.MaxScalar = wire.BySamples, 1e20
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -74,7 +77,7 @@ func TestRecordDoesNotDependOnOrder(t *testing.T) {
 // An end that an operator asks for takes the place of one that followed from a
 // state, so that a rollback of that state does not drop it.
 func TestRequestedEndOutlivesRollback(t *testing.T) {
-	plan := testPlan(t)
+	plan := chaintest.Plan(t)
 	plan.EvalEvery, plan.EvalCount, plan.Metrics = 1, 2, []string{"acc"}
 	plan.StopMetric, plan.StopWhen, plan.StopValue = "acc", wire.Above, 0.5
 	c := newTestCore(t, plan, 2)
@@ -90,17 +93,17 @@ func TestRequestedEndOutlivesRollback(t *testing.T) {
 	}
 	c.step(3, input{kind: inRequest, record: &wire.Record{Kind: wire.KindRollback, To: 1}})
 	c.step(3, input{kind: inEnd, text: "enough"})
-	for n := uint64(2); n <= 4 && c.ended == nil; n++ {
+	for n := uint64(2); n <= 4 && c.End == nil; n++ {
 		c.step(n+2, input{kind: inAppended, n: n})
 	}
-	if c.ended == nil || c.ended.Reason != wire.EndRequested || c.ended.Text != "enough" {
-		t.Errorf("phase %d after record %d, ended %+v; want the end that was asked for", c.phase, c.n, c.ended)
+	if c.End == nil || c.End.Reason != wire.EndRequested || c.End.Text != "enough" {
+		t.Errorf("phase %d after record %d, ended %+v; want the end that was asked for", c.phase, c.N, c.End)
 	}
 }
 
 func TestReplyDoesNotAllocate(t *testing.T) {
 	const devices = 2000
-	plan := testPlan(t)
+	plan := chaintest.Plan(t)
 	// Nearly all are asked, so that the draw is made for each.
 	plan.Members, plan.Target, plan.Perturbations = devices, devices-1, 16
 	c := newTestCore(t, plan, devices)
@@ -121,7 +124,7 @@ func TestReplyDoesNotAllocate(t *testing.T) {
 	if got := testing.AllocsPerRun(1000, reply); got != 0 {
 		t.Errorf("%v allocations a reply, want 0", got)
 	}
-	if got, want := c.sum.count, uint32(i); got != want && got != want-1 {
+	if got, want := c.sum.Count, uint32(i); got != want && got != want-1 {
 		t.Errorf("%d contributions were counted of %d, one of which at most was not asked", got, want)
 	}
 	// The error of a frame that is none says what is wrong with it.
@@ -132,9 +135,9 @@ func TestReplyDoesNotAllocate(t *testing.T) {
 }
 
 func TestOpenRosterIsBounded(t *testing.T) {
-	plan := testPlan(t)
+	plan := chaintest.Plan(t)
 	plan.Roster, plan.Members, plan.Target = wire.OpenRoster, 4, 4
-	c, err := newCore(t.Context(), plan, &MemoryLog{}, 1)
+	c, err := newCore(t.Context(), plan, &runlog.Memory{}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +146,7 @@ func TestOpenRosterIsBounded(t *testing.T) {
 	for _, id := range ids(4) {
 		c.step(0, input{kind: inJoin, id: id, token: "t", frame: (&wire.JoinRequest{}).Append(nil)})
 	}
-	frame := (&wire.Reply{Kind: wire.Decline, N: 2, Tip: c.hash.Tip(), Reason: 1}).Append(nil)
+	frame := (&wire.Reply{Kind: wire.Decline, N: 2, Tip: c.Hash.Tip(), Reason: 1}).Append(nil)
 	for _, id := range ids(5000) {
 		c.step(1, input{kind: inReply, id: id, frame: frame})
 	}
@@ -158,12 +161,12 @@ func TestOpenRosterIsBounded(t *testing.T) {
 // TestFewOfRosterAreThere has a roster of which one device in ten answers.
 func TestFewOfRosterAreThere(t *testing.T) {
 	const members, there = 1000, 100
-	plan := testPlan(t)
+	plan := chaintest.Plan(t)
 	plan.Members, plan.Target, plan.Quorum, plan.MaxAttempts = members, 20, 20, 8
 	c := newTestCore(t, plan, members)
 	names := ids(members)
 	frames := contributions(c, there, func(int) []float32 { return []float32{1, 2} })
-	for now := uint64(1); c.n == 1 && c.phase == collecting && !c.paused; now = c.round.deadline {
+	for now := uint64(1); c.N == 1 && c.phase == collecting && !c.paused; now = c.round.deadline {
 		c.step(now, input{kind: inTick})
 		for i := 0; i < there && c.phase == collecting; i++ {
 			c.step(now, input{kind: inReply, id: names[i], frame: frames[i]})
@@ -180,7 +183,7 @@ func TestFewOfRosterAreThere(t *testing.T) {
 }
 
 func TestRosterFull(t *testing.T) {
-	plan := testPlan(t)
+	plan := chaintest.Plan(t)
 	c := newTestCore(t, plan, 2)
 	c.maxMembers = 2
 	out := c.step(1, input{kind: inJoin, id: "late", token: "t", frame: (&wire.JoinRequest{}).Append(nil)})
@@ -197,7 +200,7 @@ func TestRosterFull(t *testing.T) {
 }
 
 func TestJoinAnswersNoSubjectOfTheRun(t *testing.T) {
-	c := newTestCore(t, testPlan(t), 2)
+	c := newTestCore(t, chaintest.Plan(t), 2)
 	for _, token := range []string{"", "zo.r.a.0", "$JS.API.STREAM.DELETE.x"} {
 		out := c.step(1, input{kind: inJoin, id: "d0", token: token, frame: (&wire.JoinRequest{}).Append(nil)})
 		if len(out) != 0 {
@@ -232,7 +235,7 @@ func TestAnnouncementFitsAFrame(t *testing.T) {
 	for _, test := range []struct {
 		fresh        uint64
 		budget, want int
-	}{{0, 0, 1}, {1, 0, 1}, {2, 0, 2}, {9, 0, 4}, {1, 2 * (100 + binHead), 3}, {2, 100, 2}, {2, 103, 3}, {1, 5000, 4}} {
+	}{{0, 0, 1}, {1, 0, 1}, {2, 0, 2}, {9, 0, 4}, {1, 2 * (100 + serve.RecordHead), 3}, {2, 100, 2}, {2, 103, 3}, {1, 5000, 4}} {
 		if got := small.within(test.fresh, test.budget).Len(); got != test.want {
 			t.Errorf("%d fresh records, budget %d: %d are announced, want %d", test.fresh, test.budget, got, test.want)
 		}
@@ -246,7 +249,7 @@ func TestRecentIsBounded(t *testing.T) {
 	var r recent
 	for i := range 5000 {
 		r.add(make([]byte, 100))
-		if got, want := r.within(1, announceRoom).Len(), min(i+1, announceRoom/(100+binHead)); got != want {
+		if got, want := r.within(1, announceRoom).Len(), min(i+1, announceRoom/(100+serve.RecordHead)); got != want {
 			t.Fatalf("of %d records, %d are announced, want %d", i+1, got, want)
 		}
 	}
@@ -275,7 +278,7 @@ func TestRecentKeepsWhatIsFresh(t *testing.T) {
 
 func BenchmarkReply(b *testing.B) {
 	const devices = 4096
-	plan := testPlan(b)
+	plan := chaintest.Plan(b)
 	plan.Members, plan.Target, plan.Perturbations = devices, devices, 16
 	plan.Quorum = 1
 	c := newTestCore(b, plan, devices)
@@ -290,7 +293,7 @@ func BenchmarkReply(b *testing.B) {
 	for b.Loop() {
 		if i == devices-1 {
 			c.answers.reset()
-			c.sum.reset(16)
+			c.sum.Reset(16)
 			c.losses = c.losses[:0]
 			c.round.pending = devices
 			i = 0

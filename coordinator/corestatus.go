@@ -3,27 +3,27 @@ package coordinator
 // status returns a copy of what there is to know.
 func (c *core) status() Status {
 	s := Status{
-		Run:        c.plan.Run,
+		Run:        c.Plan.Run,
 		State:      c.state(),
 		Reason:     c.why(),
 		LogError:   c.trouble,
-		End:        c.ended,
-		N:          c.n,
-		Rounds:     c.rounds,
+		End:        c.End,
+		N:          c.N,
+		Rounds:     c.Rounds,
 		Epoch:      c.epoch,
 		Members:    uint32(c.roster.stored),
 		Loss:       c.lastLoss,
 		Evaluation: c.evaluated,
 		Counters:   c.counters,
-		Uploads:    uint32(c.uploads.order.Len()),
+		Uploads:    uint32(c.uploads.Count()),
 	}
-	s.Counters.Evicted = c.uploads.evicted
+	s.Counters.Evicted = c.uploads.Evicted
 	if c.roster.open {
-		s.Members = uint32(min(c.yield.population, 1<<32-1))
+		s.Members = uint32(min(c.yield.Population, 1<<32-1))
 	}
 	if c.phase == collecting {
 		s.Phase, s.Attempt = c.round.phase, c.round.attempt
-		s.Contributions = c.sum.count
+		s.Contributions = c.sum.Count
 		s.Declines = c.answers.declines
 		if !c.roster.open {
 			s.Asked = uint32(c.round.cohort.Sampled)
@@ -42,7 +42,7 @@ func (c *core) state() State {
 	switch {
 	case c.deposed:
 		return Deposed
-	case c.ended != nil:
+	case c.End != nil:
 		return Ended
 	case c.halted():
 		return Paused

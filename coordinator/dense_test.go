@@ -1,13 +1,14 @@
 package coordinator
 
 import (
+	"bytes"
 	"context"
-	"encoding/binary"
-	"math"
 	"math/big"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -27,29 +28,17 @@ type sender struct {
 	digest *[wire.ObjectLen]byte // nil: that of vector
 }
 
-func vectorOf(values ...float32) []byte { return wire.AppendScalars(nil, values...) }
-
-// randomVector has numbers of many sizes.
-func randomVector(rng *rand.Rand, n int) []byte {
-	var b []byte
-	for range n {
-		v := float32(rng.NormFloat64()) * float32(math.Ldexp(1, rng.IntN(60)-30))
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
-	}
-	return b
-}
-
 func senders(rng *rand.Rand, devices, elements int) []*sender {
 	list := make([]*sender, devices)
 	for i, id := range ids(devices) {
-		list[i] = &sender{id: id, vector: randomVector(rng, elements), weight: uint32(1 + i), loss: float32(i) / 3}
+		list[i] = &sender{id: id, vector: chaintest.RandomVector(rng, elements), weight: uint32(1 + i), loss: float32(i) / 3}
 	}
 	return list
 }
 
 // frame is the piece from offset on, of at most size bytes, for the open record.
 func (d *sender) frame(c *core, offset, size int) []byte {
-	u := wire.Upload{N: c.n + 1, Tip: c.hash.Tip(), Weight: d.weight, Loss: d.loss, Size: uint64(len(d.vector)), Offset: uint64(offset)}
+	u := wire.Upload{N: c.N + 1, Tip: c.Hash.Tip(), Weight: d.weight, Loss: d.loss, Size: uint64(len(d.vector)), Offset: uint64(offset)}
 	if u.Digest = wire.HashObject(d.vector); d.digest != nil {
 		u.Digest = *d.digest
 	}
@@ -90,7 +79,7 @@ func (d *sender) whole(t testing.TB, c *core, now uint64) []output {
 }
 
 // storeAll does what the core wants stored, and what follows from that.
-func storeAll(t testing.TB, c *core, log *MemoryLog, outputs []output) {
+func storeAll(t testing.TB, c *core, log *runlog.Memory, outputs []output) {
 	t.Helper()
 	if len(outputs) == 0 {
 		return
@@ -103,7 +92,7 @@ func storeAll(t testing.TB, c *core, log *MemoryLog, outputs []output) {
 		switch o.kind {
 		case outAppend:
 			if o.object != nil {
-				err = log.PutObject(t.Context(), o.object.name, o.object.data)
+				err = log.PutObject(t.Context(), o.object.Name, o.object.Data)
 			}
 			if err == nil {
 				err = log.Append(t.Context(), o.n, o.frame)
@@ -127,7 +116,7 @@ func storeAll(t testing.TB, c *core, log *MemoryLog, outputs []output) {
 }
 
 // restartDense returns another core on a log.
-func restartDense(t testing.TB, log *MemoryLog, plan *wire.Plan) *core {
+func restartDense(t testing.TB, log *runlog.Memory, plan *wire.Plan) *core {
 	t.Helper()
 	epoch, err := log.Begin(t.Context())
 	if err != nil {
@@ -142,9 +131,9 @@ func restartDense(t testing.TB, log *MemoryLog, plan *wire.Plan) *core {
 }
 
 // newDenseCore returns a core with an open round that all devices are asked for.
-func newDenseCore(t testing.TB, plan *wire.Plan) (*core, *MemoryLog) {
+func newDenseCore(t testing.TB, plan *wire.Plan) (*core, *runlog.Memory) {
 	t.Helper()
-	log := &MemoryLog{}
+	log := &runlog.Memory{}
 	c := restartDense(t, log, plan)
 	for _, id := range ids(int(plan.Members)) {
 		storeAll(t, c, log, c.step(0, joinOf(id)))
@@ -175,15 +164,25 @@ func exactMean(list []*sender, weighted bool) []float32 {
 }
 
 // lastRound returns the log's last record, a round, and its vector.
-func lastRound(t testing.TB, log *MemoryLog) (wire.Record, []byte) {
+func lastRound(t testing.TB, log *runlog.Memory) (wire.Record, []byte) {
 	t.Helper()
-	r, err := wire.DecodeRecord(log.records[len(log.records)-1])
+	r, err := wire.DecodeRecord(recordOf(t, log, log.Last()))
 	if err != nil || r.Kind != wire.KindRound {
 		t.Fatalf("the last record is a %v, %v", r.Kind, err)
 	}
-	data, err := log.Object(t.Context(), ObjectName{r.N, r.Epoch, [wire.ObjectLen]byte(r.Round.Object)})
+	data, err := log.Object(t.Context(), runlog.ObjectName{N: r.N, Epoch: r.Epoch, Digest: [wire.ObjectLen]byte(r.Round.Object)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r, data
+}
+
+// recordOf returns record n of a log.
+func recordOf(t testing.TB, log runlog.Log, n uint64) (record []byte) {
+	t.Helper()
+	err := log.Read(t.Context(), n, func(_ uint64, r []byte) bool { record = bytes.Clone(r); return false })
+	if err != nil || record == nil {
+		t.Fatalf("record %d: %d bytes, %v", n, len(record), err)
+	}
+	return record
 }

@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
 // vectorAt is what a device sends for record n.
 func vectorAt(d *device, n uint64, size uint64) []byte {
-	return randomVector(rand.New(rand.NewPCG(n, uint64(d.slot))), int(size))
+	return chaintest.RandomVector(rand.New(rand.NewPCG(n, uint64(d.slot))), int(size))
 }
 
 // uploadsOf returns an answer that sends a device's vector in pieces.
@@ -77,7 +79,7 @@ func fetch(t testing.TB, b bus.Bus, digest []byte, piece uint64) ([]byte, error)
 	}
 }
 
-func records(t testing.TB, log Log) (list []wire.Record) {
+func records(t testing.TB, log runlog.Log) (list []wire.Record) {
 	t.Helper()
 	err := log.Read(context.Background(), 1, func(_ uint64, record []byte) bool {
 		r, err := wire.DecodeRecord(bytes.Clone(record))
@@ -97,7 +99,7 @@ func TestDenseRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan := densePlan(t, 3)
 		plan.Dim, plan.Rounds = 5000, 8
-		log := openLog(t, t.TempDir())
+		log := openFile(t, t.TempDir())
 		r := run(t, Config{Plan: plan, Log: log, UploadMemory: 30_000, ObjectCache: -1, Linger: -1})
 		synctest.Wait()
 		devices := r.join(ids(3), uploadsOf(3000))
@@ -117,7 +119,7 @@ func TestDenseRun(t *testing.T) {
 				for _, d := range devices {
 					list = append(list, &sender{vector: vectorAt(d, uint64(i+2), 5000)})
 				}
-				want := vectorOf(exactMean(list, false)...)
+				want := chaintest.Vector(exactMean(list, false)...)
 				if i < 4 {
 					want = nil // it is no longer kept
 				}
@@ -184,41 +186,11 @@ func TestLingersForVectors(t *testing.T) {
 	}
 }
 
-// Vectors that were asked for last are in memory, as many as may be.
-func TestObjectCache(t *testing.T) {
-	log := &orderedLog{}
-	var names []ObjectName
-	for n := uint64(2); n < 6; n++ {
-		data := randomVector(rand.New(rand.NewPCG(n, n)), 25)
-		names = append(names, nameOf(n, 1, data))
-		if err := log.PutObject(t.Context(), names[n-2], data); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cfg, err := Config{Log: log, Bus: bus.NewMemory(), ObjectCache: 250}.withDefaults()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := newObjectServer(&cfg, log, func([wire.ObjectLen]byte) (ObjectName, bool) { return ObjectName{}, true })
-	for _, test := range []struct {
-		at    int
-		reads bool
-	}{{0, true}, {0, false}, {1, true}, {0, false}, {2, true}, {0, false}, {1, true}, {2, true}, {3, true}, {2, false}} {
-		log.set("")
-		if got, err := s.get(t.Context(), names[test.at]); err != nil || wire.HashObject(got) != names[test.at].Digest {
-			t.Fatalf("vector %d: %v", test.at, err)
-		}
-		if reads := len(log.set("")) > 0; reads != test.reads || s.size() > 250 {
-			t.Errorf("vector %d was read: %t, want %t; %d bytes are held", test.at, reads, test.reads, s.size())
-		}
-	}
-}
-
 // Pieces that wait take no more memory than they may.
 func TestPiecesThatWaitAreBounded(t *testing.T) {
 	b := bus.NewMemory()
 	defer b.Close()
-	c, err := New(t.Context(), Config{Plan: densePlan(t, 1), Log: &MemoryLog{}, Bus: b, UploadMemory: 200_000})
+	c, err := New(t.Context(), Config{Plan: densePlan(t, 1), Log: &runlog.Memory{}, Bus: b, UploadMemory: 200_000})
 	if err != nil {
 		t.Fatal(err)
 	}

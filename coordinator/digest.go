@@ -42,15 +42,15 @@ type digests struct {
 // beginDigests makes room for the digests of the state after the last record,
 // if devices report them.
 func (c *core) beginDigests() {
-	every := uint64(c.plan.DigestEvery)
-	if every == 0 || c.n%every != 0 {
+	every := uint64(c.Plan.DigestEvery)
+	if every == 0 || c.N%every != 0 {
 		return
 	}
 	if len(c.digests) == maxStates {
 		c.digests = slices.Delete(c.digests, 0, 1)
 	}
 	c.digests = append(c.digests, &digests{
-		n: c.n, tip: c.hash.Tip(),
+		n: c.N, tip: c.Hash.Tip(),
 		by: map[string]Digest{}, count: map[Digest]uint32{}, sizes: map[uint32]int{},
 	})
 }
@@ -60,7 +60,7 @@ func (c *core) beginDigests() {
 func (c *core) digestReport(id string, r *wire.Reply) {
 	at := slices.IndexFunc(c.digests, func(d *digests) bool { return d.n == r.N })
 	switch {
-	case at < 0 && r.N <= c.n:
+	case at < 0 && r.N <= c.N:
 		c.counters.Late++
 	case at < 0:
 		c.counters.OtherRecord++

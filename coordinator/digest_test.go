@@ -3,12 +3,13 @@ package coordinator
 import (
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/wire"
 )
 
 // reportDigest returns how many times one report was told.
 func (c *core) reportDigest(id string, value byte) (told int) {
-	r := wire.Reply{Kind: wire.DigestReport, N: c.n, Tip: c.hash.Tip(), Digest: [8]byte{value}}
+	r := wire.Reply{Kind: wire.DigestReport, N: c.N, Tip: c.Hash.Tip(), Digest: [8]byte{value}}
 	for _, o := range c.step(1, input{kind: inReply, id: id, frame: r.Append(nil)}) {
 		if o.kind == outEvent && o.event.Kind == DigestsDiffer {
 			told++
@@ -18,7 +19,7 @@ func (c *core) reportDigest(id string, value byte) (told int) {
 }
 
 func TestOneDeviceDoesNotFillDigests(t *testing.T) {
-	plan := testPlan(t)
+	plan := chaintest.Plan(t)
 	plan.DigestEvery, plan.Members, plan.Target = 1, 3, 3
 	c := newTestCore(t, plan, 3)
 	c.reportDigest("d0", 1)
@@ -43,7 +44,7 @@ func TestOneDeviceDoesNotFillDigests(t *testing.T) {
 }
 
 func TestDigestIsToldOnce(t *testing.T) {
-	plan := testPlan(t)
+	plan := chaintest.Plan(t)
 	plan.DigestEvery = 1
 	c := newTestCore(t, plan, 2)
 	c.reportDigest("d0", 1)
@@ -58,7 +59,7 @@ func TestDigestIsToldOnce(t *testing.T) {
 }
 
 func TestDigestsAreBounded(t *testing.T) {
-	plan := testPlan(t)
+	plan := chaintest.Plan(t)
 	plan.DigestEvery, plan.Members, plan.Target = 1, 3*maxValues, 2
 	c := newTestCore(t, plan, 3*maxValues)
 	for i, id := range ids(3 * maxValues) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -16,14 +17,14 @@ type evaluation struct {
 	asked   uint32
 	done    bool // it was reported
 	from    map[string]struct{}
-	sum     tally
+	sum     gather.Tally
 }
 
 // beginEvaluation reports the evaluation that was under way, if the last
 // record is one to evaluate after, and begins its own.
 func (c *core) beginEvaluation() {
-	every := uint64(c.plan.EvalEvery)
-	if every == 0 || c.n%every != 0 && c.ended == nil {
+	every := uint64(c.Plan.EvalEvery)
+	if every == 0 || c.N%every != 0 && c.End == nil {
 		return
 	}
 	c.finishEvaluation()
@@ -32,18 +33,18 @@ func (c *core) beginEvaluation() {
 		e.from = map[string]struct{}{}
 	}
 	clear(e.from)
-	e.n, e.tip, e.cohorts, e.done = c.n, c.hash.Tip(), e.cohorts[:0], false
-	e.sum.reset(len(c.plan.Metrics))
+	e.n, e.tip, e.cohorts, e.done = c.N, c.Hash.Tip(), e.cohorts[:0], false
+	e.sum.Reset(len(c.Plan.Metrics))
 }
 
 // askEvaluators notes the cohort of an announcement that brings the record.
 func (c *core) askEvaluators(cohort wire.Cohort) {
 	e := &c.evaluation
-	if e.n == 0 || e.n != c.n || slices.Contains(e.cohorts, cohort) {
+	if e.n == 0 || e.n != c.N || slices.Contains(e.cohorts, cohort) {
 		return
 	}
 	if len(e.cohorts) == 0 {
-		e.asked = c.plan.EvalCount
+		e.asked = c.Plan.EvalCount
 		if !c.roster.open {
 			e.asked = min(e.asked, cohort.Members)
 		}
@@ -64,19 +65,19 @@ func (c *core) evaluationReply(m member, r *wire.Reply) {
 		c.counters.WrongTip++
 	case again:
 		c.counters.Duplicate++
-	case !e.asks(&c.plan, m):
+	case !e.asks(&c.Plan, m):
 		c.counters.Unsampled++
-	case wire.Single.Len(r.Values) != len(c.plan.Metrics):
+	case wire.Single.Len(r.Values) != len(c.Plan.Metrics):
 		c.counters.WrongCount++
-	case !finite(read(&c.values, wire.Single, r.Values)):
+	case !gather.Finite(gather.Read(&c.values, wire.Single, r.Values)):
 		c.counters.NonFinite++
-	case c.roster.open && uint64(len(e.from)) > 4*uint64(c.plan.EvalCount)+64:
+	case c.roster.open && uint64(len(e.from)) > 4*uint64(c.Plan.EvalCount)+64:
 		c.counters.Overflow++
 	default:
 		c.counters.Evaluations++
 		e.from[m.id] = struct{}{}
-		e.sum.add(c.values, r.Weight)
-		if e.sum.count == e.asked {
+		e.sum.Add(c.values, r.Weight)
+		if e.sum.Count == e.asked {
 			c.finishEvaluation()
 		}
 	}
@@ -103,12 +104,12 @@ func (c *core) finishEvaluation() {
 // anything.
 func (c *core) reportEvaluation() bool {
 	e := &c.evaluation
-	if e.done || e.sum.count == 0 {
+	if e.done || e.sum.Count == 0 {
 		return false
 	}
 	e.done = true
 	c.evaluated = Evaluation{
-		N: e.n, Count: e.sum.count, Asked: e.asked, Samples: e.sum.weight, Metrics: e.sum.means(),
+		N: e.n, Count: e.sum.Count, Asked: e.asked, Samples: e.sum.Weight, Metrics: e.sum.Means(),
 	}
 	c.emitEvent(Event{Kind: Evaluated, Evaluation: c.evaluated})
 	return true
@@ -117,7 +118,7 @@ func (c *core) reportEvaluation() bool {
 // reached says how the last evaluation reached the plan's goal, "" if it did
 // not.
 func (c *core) reached() string {
-	p := &c.plan
+	p := &c.Plan
 	i := slices.Index(p.Metrics, p.StopMetric)
 	if i < 0 {
 		return ""

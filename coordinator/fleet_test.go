@@ -10,25 +10,9 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/preset"
 )
-
-// testPlan is a small plan of a dense roster: 2 members, both asked, 2 scalars.
-func testPlan(t testing.TB) *wire.Plan {
-	t.Helper()
-	p, err := preset.New("decomfl", "r", 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range p.RunKey {
-		p.RunKey[i] = byte(i)
-	}
-	p.Perturbations, p.Diverge = 2, 0
-	p.Members, p.Target, p.Quorum = 2, 2, 1
-	p.Deadline, p.Reannounce, p.DigestEvery = 10_000, 3_000, 0
-	return p
-}
 
 // A device is one that answers announcements by a function.
 type device struct {
@@ -166,7 +150,7 @@ func run(t testing.TB, cfg Config) *running {
 		t.Cleanup(r.bus.Close)
 	}
 	if cfg.Log == nil {
-		cfg.Log = &MemoryLog{}
+		cfg.Log = &runlog.Memory{}
 	}
 	cfg.Recorder = RecorderFunc(func(e Event) error {
 		r.mu.Lock()

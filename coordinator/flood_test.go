@@ -7,6 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/internal/serve"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -14,7 +17,7 @@ import (
 // reads, while rounds go on.
 func TestFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		plan := testPlan(t)
+		plan := chaintest.Plan(t)
 		plan.Rounds = 30
 		r := run(t, Config{Plan: plan})
 		synctest.Wait()
@@ -68,7 +71,7 @@ func TestFlood(t *testing.T) {
 func TestQueueOverflowIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		r := run(t, Config{Plan: testPlan(t), Queue: 4, Log: &gatedLog{gate: gate}})
+		r := run(t, Config{Plan: chaintest.Plan(t), Queue: 4, Log: &gatedLog{gate: gate}})
 		synctest.Wait() // Run waits for record 1
 		for range 10 {
 			if err := r.bus.Publish(wire.ReplySubject("r", 0, "d0"), []byte{1}); err != nil {
@@ -87,7 +90,7 @@ func TestQueueOverflowIsCounted(t *testing.T) {
 func TestLongFramesAreNotQueued(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		r := run(t, Config{Plan: testPlan(t), Queue: 4, Log: &gatedLog{gate: gate}})
+		r := run(t, Config{Plan: chaintest.Plan(t), Queue: 4, Log: &gatedLog{gate: gate}})
 		synctest.Wait() // Run waits for record 1
 		subjects := []string{wire.ReplySubject("r", 0, "d0"), wire.JoinSubject("r", "d0"), wire.CatchUpSubject("r", "d0")}
 		for range 10 {
@@ -111,20 +114,20 @@ func TestLongFramesAreNotQueued(t *testing.T) {
 
 // A gatedLog appends when its gate is open.
 type gatedLog struct {
-	MemoryLog
+	runlog.Memory
 	gate chan struct{}
 }
 
 func (l *gatedLog) Append(ctx context.Context, n uint64, record []byte) error {
 	<-l.gate
-	return l.MemoryLog.Append(ctx, n, record)
+	return l.Memory.Append(ctx, n, record)
 }
 
 func TestCatchUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log := &MemoryLog{}
-		records := chain(t, 900)
-		appendAll(t, log, records)
+		log := &runlog.Memory{}
+		records := chaintest.Records(t, 900)
+		chaintest.Append(t, log, records)
 		if err := log.AddMembers(t.Context(), ids(2)); err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +168,7 @@ func TestCatchUp(t *testing.T) {
 		for _, test := range []struct {
 			from, most uint64
 			want       int
-		}{{1, 0, 1}, {5, 10, 1}, {5, 400, (400 - catchUpHead) / (len(records[4]) + binHead)}, {900, 1 << 20, 1}, {901, 1 << 20, 0}} {
+		}{{1, 0, 1}, {5, 10, 1}, {5, 400, (400 - serve.CatchUpHead) / (len(records[4]) + serve.RecordHead)}, {900, 1 << 20, 1}, {901, 1 << 20, 0}} {
 			if got := ask(test.from, test.most).Records.Len(); got != test.want {
 				t.Errorf("catch-up from %d in %d bytes: %d records, want %d", test.from, test.most, got, test.want)
 			}

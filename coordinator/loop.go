@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -65,7 +66,7 @@ func (c *Coordinator) loop(ctx context.Context) error {
 // follow each other, until patience ends.
 func (c *Coordinator) lingerMore(patience time.Time) time.Duration {
 	pause := c.linger / 2
-	if c.objects == nil || time.Since(time.Unix(0, c.objects.last.Load())) >= pause {
+	if c.objects == nil || time.Since(c.objects.Last()) >= pause {
 		return 0
 	}
 	return min(pause, time.Until(patience))
@@ -75,7 +76,7 @@ func (c *Coordinator) lingerMore(patience time.Time) time.Duration {
 func (c *Coordinator) deadline() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return time.Duration(c.core.plan.Deadline) * time.Millisecond
+	return time.Duration(c.core.Plan.Deadline) * time.Millisecond
 }
 
 // stop does what was commanded before, and reports what is unreported.
@@ -92,7 +93,7 @@ func (c *Coordinator) depose(ctx context.Context) error {
 	if err := c.perform(ctx, c.step(input{kind: inDeposed})); err != nil {
 		return err
 	}
-	return ErrDeposed
+	return runlog.ErrDeposed
 }
 
 // isLost says whether another coordinator may lead.
@@ -128,7 +129,7 @@ func (c *Coordinator) next() (wait time.Duration, ended bool) {
 	if at, ok := c.core.wake(); ok {
 		wait = time.Until(c.began.Add(time.Duration(at) * time.Millisecond))
 	}
-	return wait, c.core.ended != nil
+	return wait, c.core.End != nil
 }
 
 // obey hands the commands to the core.

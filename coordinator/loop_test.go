@@ -7,16 +7,18 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
 // refusing returns a coordinator whose recorder refuses events of one kind,
 // while there is one.
-func refusing(t *testing.T, plan *wire.Plan) (c *Coordinator, log *MemoryLog, refused *EventKind) {
+func refusing(t *testing.T, plan *wire.Plan) (c *Coordinator, log *runlog.Memory, refused *EventKind) {
 	t.Helper()
 	b := bus.NewMemory()
 	t.Cleanup(b.Close)
-	log, refused = &MemoryLog{}, new(EventKind)
+	log, refused = &runlog.Memory{}, new(EventKind)
 	c, err := New(t.Context(), Config{Bus: b, Plan: plan, Log: log, Linger: 1, Recorder: RecorderFunc(func(e Event) error {
 		if e.Kind == *refused {
 			return errRefused
@@ -43,7 +45,7 @@ func (c *Coordinator) mustPerform(t *testing.T, queue []output) {
 }
 
 func TestRecordAfterRefusedEventIsStored(t *testing.T) {
-	plan := testPlan(t)
+	plan := chaintest.Plan(t)
 	plan.Rounds, plan.Target = 1, 2
 	c, log, refused := refusing(t, plan)
 	c.mustPerform(t, c.start())
@@ -57,7 +59,7 @@ func TestRecordAfterRefusedEventIsStored(t *testing.T) {
 		t.Fatalf("perform returned %v, want the recorder's error", err)
 	}
 	// The end follows the round whose event was refused.
-	if log.Last() != 3 || c.core.ended == nil {
+	if log.Last() != 3 || c.core.End == nil {
 		t.Fatalf("the log has %d records, phase %d, want the end to be record 3", log.Last(), c.core.phase)
 	}
 	*refused = 0
@@ -67,7 +69,7 @@ func TestRecordAfterRefusedEventIsStored(t *testing.T) {
 }
 
 func TestMemberAfterRefusedEventKeepsItsSlot(t *testing.T) {
-	c, log, refused := refusing(t, testPlan(t))
+	c, log, refused := refusing(t, chaintest.Plan(t))
 	c.mustPerform(t, c.start())
 	queue := slices.Clone(c.step(input{kind: inPause, text: "x"}))
 	queue = append(queue, c.step(joinOf("a"))...)
@@ -86,9 +88,9 @@ func TestMemberAfterRefusedEventKeepsItsSlot(t *testing.T) {
 
 func TestClosedBusLosesNoOutput(t *testing.T) {
 	b := bus.NewMemory()
-	log := &MemoryLog{}
+	log := &runlog.Memory{}
 	told := 0
-	c, err := New(t.Context(), Config{Bus: b, Plan: testPlan(t), Log: log, Recorder: RecorderFunc(func(Event) error {
+	c, err := New(t.Context(), Config{Bus: b, Plan: chaintest.Plan(t), Log: log, Recorder: RecorderFunc(func(Event) error {
 		told++
 		return nil
 	})})

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -33,7 +34,7 @@ var methods = []struct {
 // part in every round.
 func methodPlan(t testing.TB, fields []string, devices uint32) *wire.Plan {
 	t.Helper()
-	p := testPlan(t)
+	p := chaintest.Plan(t)
 	p.Members, p.Target, p.Perturbations = devices, devices, 3
 	for _, f := range fields {
 		name, value, _ := bytes.Cut([]byte(f), []byte("="))
@@ -57,17 +58,17 @@ func contributionOf(c *core, device int, rng *rand.Rand) []byte {
 			if rng.IntN(4) == 0 {
 				v = float32(math.Copysign(0, float64(v)))
 			}
-			s = c.plan.Precision.Append(s, v)
+			s = c.Plan.Precision.Append(s, v)
 		}
 		return s
 	}
 	r := wire.Reply{
-		Kind: wire.Contribution, N: c.n + 1, Tip: c.hash.Tip(), Weight: uint32(1 + device), Loss: float32(device) / 3,
+		Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(), Weight: uint32(1 + device), Loss: float32(device) / 3,
 		Values: scalars(c.round.scalars),
 	}
-	control := wire.ControlVariate{N: c.point.n}
-	if c.plan.Control == wire.ScaffoldMean && c.n > 1 && device%3 > 0 {
-		control.N = 2 + uint64(device)%min(c.n-1, 4)
+	control := wire.ControlVariate{N: c.Point.N}
+	if c.Plan.Control == wire.ScaffoldMean && c.N > 1 && device%3 > 0 {
+		control.N = 2 + uint64(device)%min(c.N-1, 4)
 	}
 	if control.N > 0 {
 		n, ok := c.controlScalars(control.N)
@@ -100,7 +101,7 @@ func TestMethodsDoNotDependOnOrder(t *testing.T) {
 						c.step(1, input{kind: inReply, id: ids(devices)[d], frame: frames[d]})
 					}
 					if c.phase != appending {
-						t.Fatalf("record %d did not close: %+v", c.n+1, c.counters)
+						t.Fatalf("record %d did not close: %+v", c.N+1, c.counters)
 					}
 					if trial == 0 {
 						want = append(want, c.pending)
@@ -108,7 +109,7 @@ func TestMethodsDoNotDependOnOrder(t *testing.T) {
 					if !bytes.Equal(c.pending, want[i]) {
 						t.Fatalf("trial %d: record %x, want %x", trial, c.pending, want[i])
 					}
-					c.step(1, input{kind: inAppended, n: c.n + 1})
+					c.step(1, input{kind: inAppended, n: c.N + 1})
 				}
 			}
 		})
@@ -139,11 +140,11 @@ func TestMethodsDoNotAllocate(t *testing.T) {
 					c.step(1, input{kind: inReply, id: names[i], frame: frames[i]}) // twice
 				}
 				runtime.ReadMemStats(&after)
-				if c.phase != collecting || int(c.sum.count) != devices-1 {
-					t.Fatalf("phase %d, %d counted of %d: %+v", c.phase, c.sum.count, devices-1, c.counters)
+				if c.phase != collecting || int(c.sum.Count) != devices-1 {
+					t.Fatalf("phase %d, %d counted of %d: %+v", c.phase, c.sum.Count, devices-1, c.counters)
 				}
 				c.step(1, input{kind: inReply, id: names[devices-1], frame: frames[devices-1]})
-				c.step(1, input{kind: inAppended, n: c.n + 1})
+				c.step(1, input{kind: inAppended, n: c.N + 1})
 				if round >= 5 {
 					least = min(least, after.Mallocs-before.Mallocs)
 				}
@@ -160,9 +161,9 @@ func TestWrongWidths(t *testing.T) {
 	for _, m := range methods {
 		plan := methodPlan(t, m.fields, 3)
 		c := newTestCore(t, plan, 3)
-		right := c.round.scalars * c.plan.Precision.Width()
+		right := c.round.scalars * c.Plan.Precision.Width()
 		send := func(size int) {
-			r := wire.Reply{Kind: wire.Contribution, N: 2, Tip: c.hash.Tip(), Weight: 1, Values: make(wire.Scalars, size)}
+			r := wire.Reply{Kind: wire.Contribution, N: 2, Tip: c.Hash.Tip(), Weight: 1, Values: make(wire.Scalars, size)}
 			c.step(1, input{kind: inReply, id: "d0", frame: r.Append(nil)})
 		}
 		refused := uint64(0)
@@ -172,10 +173,10 @@ func TestWrongWidths(t *testing.T) {
 				refused++
 			}
 		}
-		if c.counters.WrongCount != refused || c.sum.count != 0 {
+		if c.counters.WrongCount != refused || c.sum.Count != 0 {
 			t.Errorf("%s: %d replies of wrong length were refused, want %d", m.name, c.counters.WrongCount, refused)
 		}
-		if send(right); c.sum.count != 1 {
+		if send(right); c.sum.Count != 1 {
 			t.Errorf("%s: a reply of %d bytes was not counted: %+v", m.name, right, c.counters)
 		}
 	}

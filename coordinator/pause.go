@@ -1,6 +1,10 @@
 package coordinator
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/zofl/zofl/coordinator/runlog"
+)
 
 // A run opens no round while it is paused, by an operator or for want of
 // devices, or while its log is in trouble, or both. Only the first needs
@@ -21,7 +25,7 @@ func (c *core) why() string {
 // pause opens no more rounds; what the open one has stays, until a change takes
 // its place. It is too late for one when somebody asked for the end.
 func (c *core) pause(reason string) {
-	if c.paused || c.ended != nil || c.endRequested() {
+	if c.paused || c.End != nil || c.endRequested() {
 		return
 	}
 	c.paused, c.reason = true, reason
@@ -36,7 +40,7 @@ func (c *core) pause(reason string) {
 
 // resume goes on where pause stopped. A record that the log did not take is
 // handed to it at once.
-func (c *core) resume() {
+func (c *core) Resume() {
 	if c.phase == failed {
 		c.handToLog()
 	}
@@ -52,7 +56,7 @@ func (c *core) resume() {
 	switch {
 	case c.phase == collecting && c.ending != nil:
 		c.appendEnd()
-	case c.phase == collecting && c.sum.count >= c.plan.Target:
+	case c.phase == collecting && c.sum.Count >= c.Plan.Target:
 		c.commitRound()
 	case c.phase == collecting:
 		c.round.tries = 0
@@ -67,8 +71,8 @@ func (c *core) resume() {
 // cannot help, Run ends.
 func (c *core) appendFailed(n uint64, err error) {
 	switch {
-	case c.phase != appending || n != c.n+1:
-	case errors.Is(err, ErrCorrupt), errors.Is(err, ErrPlan):
+	case c.phase != appending || n != c.N+1:
+	case errors.Is(err, runlog.ErrCorrupt), errors.Is(err, runlog.ErrPlan):
 		c.giveUp(err)
 	default:
 		c.distress("the log does not take the record: " + err.Error())
@@ -85,7 +89,7 @@ func (c *core) giveUp(err error) {
 // distress halts the run until the log has the pending record.
 func (c *core) distress(text string) {
 	c.phase = failed
-	c.retryAt = c.now + uint64(c.plan.Reannounce)
+	c.retryAt = c.now + uint64(c.Plan.Reannounce)
 	if c.trouble == text {
 		return // everybody was told
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -39,7 +40,7 @@ func (c *Coordinator) perform(ctx context.Context, queue []output) error {
 		case outRespond:
 			err = c.publish(o.token, o.frame)
 		case outFail:
-			if err = o.err; errors.Is(err, ErrDeposed) {
+			if err = o.err; errors.Is(err, runlog.ErrDeposed) {
 				return err
 			}
 		case outEvent:
@@ -65,12 +66,12 @@ func (c *Coordinator) append(ctx context.Context, o output) []output {
 	}
 	in := input{kind: inAppended, n: o.n}
 	in.err = c.store(ctx, o)
-	var conflict *ConflictError
+	var conflict *runlog.ConflictError
 	switch {
 	case in.err == nil:
 	case errors.As(in.err, &conflict) && conflict.N == o.n:
 		in.kind, in.frame = inConflict, conflict.Record
-	case errors.Is(in.err, ErrDeposed):
+	case errors.Is(in.err, runlog.ErrDeposed):
 		in.kind = inDeposed
 	case ctx.Err() != nil || c.isLost():
 		return nil
@@ -83,11 +84,11 @@ func (c *Coordinator) append(ctx context.Context, o output) []output {
 // store stores a record, and before it the vector that it names.
 func (c *Coordinator) store(ctx context.Context, o output) error {
 	if o.object != nil {
-		limited, cancel := c.limitOf(ctx, len(o.object.data))
+		limited, cancel := c.limitOf(ctx, len(o.object.Data))
 		defer cancel()
-		err := c.objects.log.PutObject(limited, o.object.name, o.object.data)
+		err := c.vectors.PutObject(limited, o.object.Name, o.object.Data)
 		switch {
-		case errors.Is(err, ErrCorrupt): // the vector as it was stored, and not the log: it is stored again
+		case errors.Is(err, runlog.ErrCorrupt): // the vector as it was stored, and not the log: it is stored again
 			return fmt.Errorf("vector: %v", err)
 		case err != nil:
 			return fmt.Errorf("vector: %w", err)
@@ -106,7 +107,7 @@ func (c *Coordinator) keep(ctx context.Context, o output) {
 	}
 	limited, cancel := c.limit(ctx)
 	defer cancel()
-	if err := c.objects.log.KeepObjects(limited, o.n, o.names); err != nil {
+	if err := c.vectors.KeepObjects(limited, o.n, o.names); err != nil {
 		c.cfg.Logger.Warn("old vectors not deleted", "record", o.n, "err", err)
 	}
 }
@@ -122,7 +123,7 @@ func (c *Coordinator) addMembers(ctx context.Context, ids []string) []output {
 		c.cfg.Logger.Error("members not stored", "err", in.err)
 		in.kind = inStoreFailed
 	}
-	if errors.Is(in.err, ErrDeposed) {
+	if errors.Is(in.err, runlog.ErrDeposed) {
 		in.kind = inDeposed
 	}
 	return c.step(in)

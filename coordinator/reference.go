@@ -36,7 +36,7 @@ func (c *core) refer(d *digests, digest Digest, rank int) {
 	d.source, d.reference = source, digest
 	if d.n >= c.reference.N {
 		c.reference = wire.Reference{N: d.n, Tip: d.tip, Digest: digest}
-		c.refersTo = max(c.n, c.announced) + referRecords
+		c.refersTo = max(c.N, c.announced) + referRecords
 	}
 	if tell(&d.referred, digest) {
 		c.emitEvent(Event{Kind: Referred, Digests: d.reports()})

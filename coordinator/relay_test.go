@@ -20,9 +20,9 @@ func TestRelayNearItsLimit(t *testing.T) {
 	c := newTestCore(t, plan, 40)
 	names := ids(40)
 	for range 4 {
-		n := c.n + 1
+		n := c.N + 1
 		for d := range names {
-			r := wire.Reply{Kind: wire.Contribution, N: n, Tip: c.hash.Tip(), Weight: wire.MaxWeight - uint32(d), Loss: 1}
+			r := wire.Reply{Kind: wire.Contribution, N: n, Tip: c.Hash.Tip(), Weight: wire.MaxWeight - uint32(d), Loss: 1}
 			for p := range c.round.scalars {
 				r.Values = wire.AppendScalars(r.Values, float32(d)+float32(p)/1024)
 			}

@@ -1,9 +1,7 @@
 package coordinator
 
 import (
-	"math"
-	"slices"
-
+	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -57,7 +55,7 @@ func (c *core) contribution(m member, r *wire.Reply) {
 	weight := c.weightOf(r)
 	c.take(m, weight)
 	if control > 0 {
-		c.controls.add(control, c.control, weight)
+		c.controls.Add(control, c.control, weight)
 	}
 	c.counted(m, r)
 	c.answered(current && did == 0)
@@ -72,8 +70,8 @@ func (c *core) counted(m member, r *wire.Reply) {
 }
 
 func (c *core) weightOf(r *wire.Reply) uint32 {
-	if c.plan.Weights == wire.BySamples {
-		return min(r.Weight, c.plan.MaxWeight)
+	if c.Plan.Weights == wire.BySamples {
+		return min(r.Weight, c.Plan.MaxWeight)
 	}
 	return 1
 }
@@ -102,17 +100,17 @@ func (c *core) decline(m member, r *wire.Reply) {
 // asked; current, that the present attempt asks it.
 func (c *core) admit(m member, r *wire.Reply) (current, ok bool) {
 	switch {
-	case r.N <= c.n, r.N == c.n+1 && (c.phase == appending || c.phase == failed):
+	case r.N <= c.N, r.N == c.N+1 && (c.phase == appending || c.phase == failed):
 		c.counters.Late++
 		c.countLate(m, r)
 		return false, false
-	case r.N > c.n+1 || c.phase != collecting:
+	case r.N > c.N+1 || c.phase != collecting:
 		c.counters.OtherRecord++
 		return false, false
-	case r.Tip != c.hash.Tip():
+	case r.Tip != c.Hash.Tip():
 		c.counters.WrongTip++
 		return false, false
-	case r.Kind == wire.Contribution && c.sum.count >= c.plan.Target:
+	case r.Kind == wire.Contribution && c.sum.Count >= c.Plan.Target:
 		c.counters.Late++ // the round is closed as soon as the run is resumed
 		return false, false
 	}
@@ -128,7 +126,7 @@ func (c *core) admit(m member, r *wire.Reply) (current, ok bool) {
 
 // hasRoom bounds what an open roster makes the coordinator remember.
 func (c *core) hasRoom() bool {
-	if c.roster.open && uint64(len(c.answers.ids)+len(c.uploads.faults)) > 4*c.want()+1024 {
+	if c.roster.open && uint64(len(c.answers.ids)+c.uploads.Faulty()) > 4*c.want()+1024 {
 		c.counters.Overflow++
 		return false
 	}
@@ -138,68 +136,45 @@ func (c *core) hasRoom() bool {
 // countLate counts an answer that came after its round closed, for the yield of
 // an open roster.
 func (c *core) countLate(m member, r *wire.Reply) {
-	if !c.roster.open || c.phase != collecting || r.N != c.n || r.Tip != c.prev {
+	if !c.roster.open || c.phase != collecting || r.N != c.N || r.Tip != c.prev {
 		return
 	}
 	if c.late.of(m) == 0 && uint64(len(c.late.ids)) <= 4*c.want()+1024 {
 		c.late.set(m, declined)
-		c.yield.answers++
+		c.yield.Answers++
 	}
 }
 
 // judge reads a contribution's numbers to c.values. It returns the counter of
 // what is wrong with them, nil if nothing is.
 func (c *core) judge(r *wire.Reply) (fault *uint64) {
-	precision := c.plan.Precision
-	if c.dense() || precision.Len(r.Values) != c.round.scalars {
+	precision := c.Plan.Precision
+	if c.Dense() || precision.Len(r.Values) != c.round.scalars {
 		return &c.counters.WrongCount
 	}
-	switch largest := read(&c.values, precision, r.Values); {
-	case !finite(r.Loss), !finite(largest):
+	switch largest := gather.Read(&c.values, precision, r.Values); {
+	case !gather.Finite(r.Loss), !gather.Finite(largest):
 		return &c.counters.NonFinite
-	case largest > c.plan.MaxScalar:
+	case largest > c.Plan.MaxScalar:
 		return &c.counters.TooLarge
 	}
 	return nil
-}
-
-// read decodes scalars to the memory of dst and returns the largest |v|, where an
-// infinity is larger than all numbers, and a NaN larger than that.
-func read(dst *[]float32, precision wire.Precision, s wire.Scalars) (largest float32) {
-	values := slices.Grow((*dst)[:0], precision.Len(s))[:precision.Len(s)]
-	if precision == wire.Single {
-		for i := range values {
-			values[i] = s.At(i)
-		}
-	} else {
-		for i := range values {
-			values[i] = precision.At(s, i)
-		}
-	}
-	*dst = values
-	most := uint32(0) // bits without a sign ascend with what they stand for
-	for _, v := range values {
-		most = max(most, math.Float32bits(v)&^(1<<31))
-	}
-	return math.Float32frombits(most)
 }
 
 // answered closes the attempt when nothing more is to come that it waits for.
 func (c *core) answered(current bool) {
 	if c.roster.open {
 		if c.round.attempt == 0 {
-			c.yield.answers++
+			c.yield.Answers++
 		}
 	} else if current {
 		c.round.pending--
 	}
 	switch {
 	case c.paused:
-	case c.sum.count >= c.plan.Target:
+	case c.sum.Count >= c.Plan.Target:
 		c.commitRound()
 	case !c.roster.open && c.round.pending == 0:
 		c.closeAttempt()
 	}
 }
-
-func finite(v float32) bool { return v-v == 0 }

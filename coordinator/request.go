@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -50,22 +52,22 @@ func (c *Coordinator) request(r *wire.Record) error {
 func (c *core) allows(r *wire.Record) error {
 	switch {
 	case c.deposed:
-		return ErrDeposed
-	case c.ended != nil:
+		return runlog.ErrDeposed
+	case c.End != nil:
 		return ErrEnded
 	case r.Kind == wire.KindRollback && r.To == 0:
 		return errors.New("to record 0: the first record is 1, the run's beginning")
-	case r.Kind == wire.KindRollback && r.To > c.n:
-		return fmt.Errorf("to record %d: the log ends with record %d", r.To, c.n)
-	case r.Kind == wire.KindRollback && c.lacks(r.To) > 0:
+	case r.Kind == wire.KindRollback && r.To > c.N:
+		return fmt.Errorf("to record %d: the log ends with record %d", r.To, c.N)
+	case r.Kind == wire.KindRollback && c.Lacks(r.To) > 0:
 		return fmt.Errorf("to record %d: it needs the vector of record %d, which is gone: with dense_keep = %d the log "+
-			"keeps those of the last rounds only: choose a later record", r.To, c.lacks(r.To), c.plan.DenseKeep)
+			"keeps those of the last rounds only: choose a later record", r.To, c.Lacks(r.To), c.Plan.DenseKeep)
 	case r.Kind == wire.KindChange && len(r.Change.Fields) == 0:
 		return errors.New("it names no field")
-	case r.Kind == wire.KindChange && c.n == 0:
+	case r.Kind == wire.KindChange && c.N == 0:
 		return errors.New("the run has not begun")
 	case r.Kind == wire.KindChange:
-		_, err := changed(&c.plan, r.Change)
+		_, err := runlog.Changed(&c.Plan, r.Change)
 		return err
 	}
 	return nil
@@ -113,7 +115,7 @@ func changeEvent(change *wire.Change) Event {
 // forget drops what was learned of states that a rollback left: how the loss
 // went, what an evaluation of them came to, and an end that followed from that.
 func (c *core) forget() {
-	c.watch = lossWatch{}
+	c.watch = gather.LossWatch{}
 	c.reportEvaluation()
 	c.evaluation.n, c.evaluation.done = 0, true
 	if !c.endRequested() {

@@ -33,7 +33,7 @@ func (s *stage) recover(lost bool) {
 	for _, in := range s.sent {
 		r, err := wire.DecodeReply(in.frame)
 		s.check(err)
-		if r.N == s.core.n+1 && r.Tip == s.core.hash.Tip() {
+		if r.N == s.core.N+1 && r.Tip == s.core.Hash.Tip() {
 			s.step(in)
 		}
 	}

@@ -8,22 +8,24 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
 )
 
 // denseRounds makes a run of one device do rounds, or phases.
-func denseRounds(t testing.TB, c *core, log *MemoryLog, rounds int) {
+func denseRounds(t testing.TB, c *core, log *runlog.Memory, rounds int) {
 	t.Helper()
 	for range rounds {
-		rng := rand.New(rand.NewPCG(c.n, 1))
-		d := &sender{id: "d0", vector: randomVector(rng, c.round.scalars), weight: 1}
+		rng := rand.New(rand.NewPCG(c.N, 1))
+		d := &sender{id: "d0", vector: chaintest.RandomVector(rng, c.round.scalars), weight: 1}
 		storeAll(t, c, log, d.whole(t, c, c.now))
 	}
 }
 
 // denseLog is the log of a run of so many rounds, or phases.
-func denseLog(t testing.TB, plan *wire.Plan, rounds int) *MemoryLog {
+func denseLog(t testing.TB, plan *wire.Plan, rounds int) *runlog.Memory {
 	t.Helper()
 	c, log := newDenseCore(t, plan)
 	denseRounds(t, c, log, rounds)
@@ -31,16 +33,15 @@ func denseLog(t testing.TB, plan *wire.Plan, rounds int) *MemoryLog {
 }
 
 // held returns the records whose vectors a log has.
-func held(log *MemoryLog) (list []uint64) {
-	for name := range log.objects {
+func held(log *runlog.Memory) (list []uint64) {
+	for _, name := range log.ObjectNames() {
 		list = append(list, name.N)
 	}
-	slices.Sort(list)
 	return list
 }
 
 // request hands c a rollback or a change, as an operator's call does.
-func (c *core) ask(t testing.TB, log *MemoryLog, r *wire.Record) error {
+func (c *core) ask(t testing.TB, log *runlog.Memory, r *wire.Record) error {
 	t.Helper()
 	if err := c.allows(r); err != nil {
 		return err
@@ -56,11 +57,11 @@ func TestVectorsAreKept(t *testing.T) {
 	want := func(records ...uint64) {
 		t.Helper()
 		if got := held(log); !slices.Equal(got, records) {
-			t.Errorf("after record %d the log has vectors of records %v, want %v", c.n, got, records)
+			t.Errorf("after record %d the log has vectors of records %v, want %v", c.N, got, records)
 		}
 		again := restartDense(t, log, nil)
-		if got, want := fmt.Sprint(again.vectors), fmt.Sprint(c.vectors); got != want {
-			t.Errorf("after record %d another coordinator keeps %s, want %s", c.n, got, want)
+		if got, want := fmt.Sprint(again.Position), fmt.Sprint(c.Position); got != want {
+			t.Errorf("after record %d another coordinator keeps %s, want %s", c.N, got, want)
 		}
 		c.epoch = again.epoch // it goes on in place of that one
 	}
@@ -114,23 +115,23 @@ func TestVectorsOfTwoPhasesAreKept(t *testing.T) {
 	plan := densePlan(t, 1, "control=scaffold-1", "dense_keep=3")
 	c, log := newDenseCore(t, plan)
 	denseRounds(t, c, log, 7) // records 2..8
-	if got := held(log); !slices.Equal(got, []uint64{6, 7, 8}) || c.due() != 2 || c.rounds != 3 {
-		t.Fatalf("vectors of records %v, phase %d is due after %d rounds", got, c.due(), c.rounds)
+	if got := held(log); !slices.Equal(got, []uint64{6, 7, 8}) || c.Due() != 2 || c.Rounds != 3 {
+		t.Fatalf("vectors of records %v, phase %d is due after %d rounds", got, c.Due(), c.Rounds)
 	}
 	for to, missing := range map[uint64]uint64{6: 5, 5: 5, 2: 2} {
-		if got := c.lacks(to); got != missing {
+		if got := c.Lacks(to); got != missing {
 			t.Errorf("state %d lacks the vector of record %d, want %d", to, got, missing)
 		}
 	}
 	if err := c.ask(t, log, rollbackTo(7)); err != nil {
 		t.Fatal(err)
 	}
-	if c.due() != 1 || c.lacks(c.n) != 0 {
-		t.Errorf("phase %d is due, the state lacks %d", c.due(), c.lacks(c.n))
+	if c.Due() != 1 || c.Lacks(c.N) != 0 {
+		t.Errorf("phase %d is due, the state lacks %d", c.Due(), c.Lacks(c.N))
 	}
 	denseRounds(t, c, log, 2) // records 10, 11
-	if got := held(log); !slices.Equal(got, []uint64{7, 10, 11}) || c.rounds != 4 {
-		t.Errorf("vectors of records %v after %d rounds", got, c.rounds)
+	if got := held(log); !slices.Equal(got, []uint64{7, 10, 11}) || c.Rounds != 4 {
+		t.Errorf("vectors of records %v after %d rounds", got, c.Rounds)
 	}
 }
 
@@ -148,7 +149,7 @@ func TestTwoDensePhases(t *testing.T) {
 		if r.N != record || r.Round.Phase != phase || r.Round.Round != round || r.Round.Contributors != 3 {
 			t.Errorf("record %d: %+v, want phase %d of round %d", r.N, r.Round, phase, round)
 		}
-		if string(data) != string(vectorOf(exactMean(list, true)...)) {
+		if string(data) != string(chaintest.Vector(exactMean(list, true)...)) {
 			t.Errorf("record %d has another mean", record)
 		}
 		if len(r.Round.Slots)+len(r.Round.Terms)+len(r.Round.Weights)+int(r.Round.Population) > 0 {
@@ -167,10 +168,10 @@ func TestTwoDensePhases(t *testing.T) {
 
 // A record of a dense run without a vector, or of another one with it, is none.
 func TestRoundsWithoutTheirVectors(t *testing.T) {
-	dense, scalars := denseLog(t, densePlan(t, 1), 1), &MemoryLog{}
-	appendAll(t, scalars, chain(t, 2))
-	for name, log := range map[string]*MemoryLog{"dense": dense, "scalars": scalars} {
-		r, err := wire.DecodeRecord(log.records[1])
+	dense, scalars := denseLog(t, densePlan(t, 1), 1), &runlog.Memory{}
+	chaintest.Append(t, scalars, chaintest.Records(t, 2))
+	for name, log := range map[string]*runlog.Memory{"dense": dense, "scalars": scalars} {
+		r, err := wire.DecodeRecord(recordOf(t, log, 2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,8 +180,9 @@ func TestRoundsWithoutTheirVectors(t *testing.T) {
 		} else {
 			r.Round.Object = make(wire.Bytes, wire.ObjectLen)
 		}
-		bad := &MemoryLog{records: [][]byte{log.records[0], r.Append(nil)}}
-		if _, err := replay(t.Context(), bad, 2, func([]byte) {}); !errors.Is(err, ErrCorrupt) {
+		bad := &runlog.Memory{}
+		chaintest.Append(t, bad, [][]byte{recordOf(t, log, 1), r.Append(nil)})
+		if _, err := runlog.Replay(t.Context(), bad, 2, func([]byte) {}); !errors.Is(err, runlog.ErrCorrupt) {
 			t.Errorf("%s: %v, want ErrCorrupt", name, err)
 		}
 	}
@@ -209,19 +211,16 @@ func TestSurrogateRounds(t *testing.T) {
 		want[n] = [2]uint64{n/2 - (n+1)%2, n * ((n + 1) % 2)}
 	}
 	for n, w := range want {
-		_, rounds, at := c.history.at(n)
-		if rounds != w[0] || at.n != w[1] {
-			t.Errorf("after record %d: %d rounds, first phase %d, want %v", n, rounds, at.n, w)
+		_, rounds, at := c.At(n)
+		if rounds != w[0] || at.N != w[1] {
+			t.Errorf("after record %d: %d rounds, first phase %d, want %v", n, rounds, at.N, w)
 		}
-	}
-	if got := len(c.history.stretches); got != 1 {
-		t.Errorf("%d stretches of rounds that are all alike, want 1", got)
 	}
 	if err := c.ask(t, log, rollbackTo(6)); err != nil {
 		t.Fatal(err)
 	}
 	again := restartDense(t, log, nil)
-	if again.due() != 2 || again.rounds != 2 || again.point.n != 6 || c.due() != 2 || c.point != again.point {
-		t.Errorf("phase %d is due after %d rounds, first phase %d", again.due(), again.rounds, again.point.n)
+	if again.Due() != 2 || again.Rounds != 2 || again.Point.N != 6 || c.Due() != 2 || c.Point != again.Point {
+		t.Errorf("phase %d is due after %d rounds, first phase %d", again.Due(), again.Rounds, again.Point.N)
 	}
 }

@@ -3,6 +3,8 @@ package coordinator
 import (
 	"fmt"
 
+	"github.com/zofl/zofl/coordinator/internal/serve"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -42,7 +44,7 @@ func newRoster(open bool, ids []string) (roster, error) {
 	}
 	for slot, id := range ids {
 		if other, ok := r.slots[id]; ok {
-			return r, fmt.Errorf("roster: %w: %q has slots %d and %d", ErrCorrupt, id, other, slot)
+			return r, fmt.Errorf("roster: %w: %q has slots %d and %d", runlog.ErrCorrupt, id, other, slot)
 		}
 		r.slots[id] = uint32(slot)
 	}
@@ -69,17 +71,17 @@ func (r *roster) joined() int {
 
 // join handles a request to join.
 func (c *core) join(in input) {
-	if _, err := wire.DecodeJoinRequest(in.frame); err != nil || wire.CheckName(in.id) != nil || !answerable(in.token) {
+	if _, err := wire.DecodeJoinRequest(in.frame); err != nil || wire.CheckName(in.id) != nil || !serve.Answerable(in.token) {
 		c.counters.Malformed++
 		return
 	}
-	if c.n == 0 {
+	if c.N == 0 {
 		return // no plan to tell yet; the device asks again
 	}
 	c.counters.Joins++
 	r := &c.roster
 	if r.open {
-		if r.waiting != nil && len(r.waiting) < int(c.plan.Members) {
+		if r.waiting != nil && len(r.waiting) < int(c.Plan.Members) {
 			r.waiting[in.id] = struct{}{}
 		}
 		c.welcome(in.token, 0)
@@ -135,7 +137,7 @@ func (c *core) membersStored(count int, err error) {
 
 // proceedToFirst opens round 1 if it waited for the device that joined.
 func (c *core) proceedToFirst() {
-	if c.ended == nil && !c.paused {
+	if c.End == nil && !c.paused {
 		c.proceed()
 	}
 }
@@ -143,7 +145,7 @@ func (c *core) proceedToFirst() {
 // welcome tells a device its slot, and what is announced at present: it may
 // have begun to listen after that.
 func (c *core) welcome(token string, slot uint32) {
-	reply := wire.JoinReply{Status: wire.JoinOK, Slot: slot, Last: c.n, Plan: c.first}
+	reply := wire.JoinReply{Status: wire.JoinOK, Slot: slot, Last: c.N, Plan: c.first}
 	if c.announcing {
 		head := c.head()
 		reply.Announcement = head.Append(nil)
@@ -152,6 +154,6 @@ func (c *core) welcome(token string, slot uint32) {
 }
 
 func (c *core) refuse(token string, status wire.JoinStatus, reason string) {
-	reply := wire.JoinReply{Status: status, Last: c.n, Reason: reason}
+	reply := wire.JoinReply{Status: status, Last: c.N, Reason: reason}
 	c.emit(output{kind: outRespond, token: token, frame: reply.Append(nil)})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -37,14 +38,14 @@ func (c *core) openRound() {
 	c.answers, c.late = c.late, c.answers
 	c.answers.reset()
 	c.answers.grow(c.roster.stored)
-	number := c.rounds + 1
+	number := c.Rounds + 1
 	c.round = round{
 		open:          true,
 		opened:        c.now,
 		attempts:      c.round.attempts[:0],
-		phase:         c.due(),
-		step:          c.plan.StepAt(number),
-		perturbations: c.plan.PerturbationsAt(number),
+		phase:         c.Due(),
+		step:          c.Plan.StepAt(number),
+		perturbations: c.Plan.PerturbationsAt(number),
 	}
 	c.prepare()
 	c.openAttempt(0)
@@ -56,12 +57,12 @@ func (c *core) openAttempt(number uint32) {
 	r.attempt, r.cohort = number, c.cohort(number)
 	r.attempts = append(r.attempts, attempt{number, r.cohort})
 	r.tries++
-	r.deadline = c.now + uint64(c.plan.Deadline)
+	r.deadline = c.now + uint64(c.Plan.Deadline)
 	r.declines = [len(r.declines)]uint32{}
 	c.answers.forgive()
 	if c.roster.open {
 		if number == 0 {
-			c.yield.begin(r.cohort.Sampled)
+			c.yield.Begin(r.cohort.Sampled)
 		}
 	} else {
 		r.pending = uint32(r.cohort.Sampled)
@@ -82,16 +83,16 @@ func (c *core) openAttempt(number uint32) {
 // counting after Resume, and so does this.
 func (c *core) cohort(attempt uint32) wire.Cohort {
 	if c.roster.open {
-		return wire.Cohort{Sampled: c.yield.ask(c.want(), attempt)}
+		return wire.Cohort{Sampled: c.yield.Ask(c.want(), attempt)}
 	}
 	members := uint32(c.roster.stored)
-	asked := uint64(c.plan.Sampled(members)) << min(attempt, 32)
+	asked := uint64(c.Plan.Sampled(members)) << min(attempt, 32)
 	return wire.Cohort{Sampled: min(asked, uint64(members)), Members: members}
 }
 
 // want is how many answers of an open roster an attempt is made for.
 func (c *core) want() uint64 {
-	return uint64(c.plan.Sampled(math.MaxUint32))
+	return uint64(c.Plan.Sampled(math.MaxUint32))
 }
 
 // asked says whether an attempt asks a member.
@@ -99,16 +100,16 @@ func (c *core) asked(a attempt, m member) bool {
 	if a.cohort.Members > 0 && a.cohort.Sampled >= uint64(a.cohort.Members) {
 		return m.slot < a.cohort.Members
 	}
-	return a.cohort.Has(c.plan.Run, c.n+1, a.number, m.slot, m.id)
+	return a.cohort.Has(c.Plan.Run, c.N+1, a.number, m.slot, m.id)
 }
 
 // closeAttempt commits the round if it has its quorum, and otherwise asks
 // another cohort, until that was done too often.
 func (c *core) closeAttempt() {
 	switch {
-	case c.sum.count >= c.plan.Quorum:
+	case c.sum.Count >= c.Plan.Quorum:
 		c.commitRound()
-	case c.round.tries >= c.plan.MaxAttempts:
+	case c.round.tries >= c.Plan.MaxAttempts:
 		c.pause(c.shortfall())
 	default:
 		c.openAttempt(c.round.attempt + 1)
@@ -119,7 +120,7 @@ func (c *core) closeAttempt() {
 func (c *core) shortfall() string {
 	r := &c.round
 	text := fmt.Sprintf("record %d: %d contributed in %d attempts, quorum %d",
-		c.n+1, c.sum.count, r.tries, c.plan.Quorum)
+		c.N+1, c.sum.Count, r.tries, c.Plan.Quorum)
 	if !c.roster.open {
 		text += fmt.Sprintf("; %d of %d members asked", r.cohort.Sampled, r.cohort.Members)
 	}
@@ -140,8 +141,8 @@ func (c *core) shortfall() string {
 // commitRound makes the record of the round, or of its phase.
 func (c *core) commitRound() {
 	r := &c.round
-	loss := c.loss.Mean(c.sum.weight)
-	c.yield.early = r.attempt == 0 && c.now < r.deadline
+	loss := c.loss.Mean(c.sum.Weight)
+	c.yield.Early = r.attempt == 0 && c.now < r.deadline
 	kind := PhaseDone
 	if r.phase != 1 {
 		kind = RoundDone
@@ -150,7 +151,7 @@ func (c *core) commitRound() {
 	c.append(&wire.Record{Kind: wire.KindRound, Round: c.body()}, Event{
 		Kind:          kind,
 		Attempt:       r.attempt,
-		Contributors:  c.sum.count,
+		Contributors:  c.sum.Count,
 		Loss:          loss,
 		Seconds:       float64(c.now-r.opened) / 1000,
 		Step:          r.step,
@@ -163,8 +164,8 @@ func (c *core) commitRound() {
 // two.
 func (c *core) observe(loss float32) {
 	c.lastLoss = loss
-	c.watch.observe(float64(median(c.losses)))
-	if text := c.watch.diverged(float64(c.plan.Diverge)); text != "" && c.ending == nil {
+	c.watch.Observe(float64(gather.Median(c.losses)))
+	if text := c.watch.Diverged(float64(c.Plan.Diverge)); text != "" && c.ending == nil {
 		c.ending = &wire.End{Reason: wire.EndDiverged, Text: text}
 	}
 }

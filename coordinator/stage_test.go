@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -39,7 +41,7 @@ type stage struct {
 	t         *testing.T
 	core      *core
 	plan      *wire.Plan
-	log       *MemoryLog
+	log       *runlog.Memory
 	now       uint64
 	hold      bool
 	held      []output          // appends and members that wait
@@ -107,7 +109,7 @@ func (s *stage) command(args []string) {
 }
 
 func (s *stage) begin(fields []string) {
-	s.plan, s.log, s.witnesses, s.sent = testPlan(s.t), &MemoryLog{}, nil, nil
+	s.plan, s.log, s.witnesses, s.sent = chaintest.Plan(s.t), &runlog.Memory{}, nil, nil
 	s.last = input{kind: inTick} // what was asked of another run is not asked of this one
 	for _, f := range fields {
 		name, value, _ := strings.Cut(f, "=")
@@ -196,7 +198,7 @@ func (s *stage) store(o output, how string) input {
 	}
 	if how != "fail" {
 		err := s.log.Append(s.t.Context(), o.n, o.frame)
-		var conflict *ConflictError
+		var conflict *runlog.ConflictError
 		if errors.As(err, &conflict) {
 			return input{kind: inConflict, n: o.n, frame: conflict.Record}
 		}
@@ -224,15 +226,15 @@ func (s *stage) settle(name, how string) {
 // storeForeign stores the record after the core's last one.
 func (s *stage) storeForeign(args []string) {
 	_, keys := splitArgs(args)
-	r := wire.Record{N: s.core.n + 1, Prev: s.core.hash, Epoch: 1}
+	r := wire.Record{N: s.core.N + 1, Prev: s.core.Hash, Epoch: 1}
 	if v, ok := keys["epoch"]; ok {
 		r.Epoch = s.number(v)
 	}
 	switch args[0] {
 	case "round", "fork":
 		r.Kind = wire.KindRound
-		r.Round = &wire.Round{Round: s.core.rounds + 1, Step: 1, Perturbations: 2, Contributors: 1,
-			Phase: s.core.due(), Terms: []wire.Term{{Scalars: wire.AppendScalars(nil, 8, 9)}}}
+		r.Round = &wire.Round{Round: s.core.Rounds + 1, Step: 1, Perturbations: 2, Contributors: 1,
+			Phase: s.core.Due(), Terms: []wire.Term{{Scalars: wire.AppendScalars(nil, 8, 9)}}}
 		if args[0] == "fork" {
 			r.Prev[0]++
 		}
@@ -243,7 +245,7 @@ func (s *stage) storeForeign(args []string) {
 	case "change":
 		r.Kind, r.Change = wire.KindChange, s.change([]string{"step=7"})
 	case "plan":
-		r.Kind, r.Plan, r.Prev = wire.KindPlan, testPlan(s.t), wire.Genesis("r")
+		r.Kind, r.Plan, r.Prev = wire.KindPlan, chaintest.Plan(s.t), wire.Genesis("r")
 		for key, value := range keys {
 			if key != "epoch" {
 				s.check(r.Plan.Set(key, value))

@@ -80,7 +80,7 @@ func (s *stage) printRound(r *wire.Round) {
 	if len(r.Slots) > 0 || r.Population > 0 {
 		fmt.Fprintf(&s.out, " slots=%d of %d", r.Slots, r.Population)
 	}
-	precision := s.core.plan.Precision
+	precision := s.core.Plan.Precision
 	for _, t := range r.Terms {
 		var g []float32
 		for i := range precision.Len(t.Scalars) {
@@ -229,18 +229,18 @@ func (c *core) valid(last uint64) error {
 		}
 	}
 	switch {
-	case c.n != last && (c.pending == nil || c.n > last):
-		return fmt.Errorf("core is at record %d, the log at %d", c.n, last)
+	case c.N != last && (c.pending == nil || c.N > last):
+		return fmt.Errorf("core is at record %d, the log at %d", c.N, last)
 	case (c.pending != nil) != (c.phase == appending || c.phase == failed):
 		return fmt.Errorf("phase %d with %d pending bytes", c.phase, len(c.pending))
 	case c.phase == failed && c.trouble == "":
 		return fmt.Errorf("a failed append without trouble")
 	case c.trouble != "" && c.phase != failed && c.phase != appending:
 		return fmt.Errorf("trouble without a pending append: %s", c.trouble)
-	case c.segments.last != c.n:
-		return fmt.Errorf("core is at record %d, segments at %d", c.n, c.segments.last)
-	case c.phase == collecting && (entries != c.sum.count || entries != c.answers.contributions):
-		return fmt.Errorf("%d devices contributed, %d counted, %d summed", entries, c.answers.contributions, c.sum.count)
+	case c.segments.Last != c.N:
+		return fmt.Errorf("core is at record %d, segments at %d", c.N, c.segments.Last)
+	case c.phase == collecting && (entries != c.sum.Count || entries != c.answers.contributions):
+		return fmt.Errorf("%d devices contributed, %d counted, %d summed", entries, c.answers.contributions, c.sum.Count)
 	}
 	return nil
 }

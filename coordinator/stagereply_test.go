@@ -32,7 +32,7 @@ func (s *stage) send(name string, args []string) {
 	if v, ok := keys["some"]; ok {
 		ids = ids[:s.number(v)]
 	}
-	r := wire.Reply{N: s.core.n + 1, Tip: s.core.hash.Tip(), Weight: 1, Loss: 1}
+	r := wire.Reply{N: s.core.N + 1, Tip: s.core.Hash.Tip(), Weight: 1, Loss: 1}
 	switch name {
 	case "reply":
 		r.Kind = wire.Contribution
@@ -41,7 +41,7 @@ func (s *stage) send(name string, args []string) {
 	case "eval":
 		r.Kind, r.N, r.Tip = wire.Evaluation, s.core.evaluation.n, s.core.evaluation.tip
 	case "digest":
-		r.Kind, r.N = wire.DigestReport, s.core.n
+		r.Kind, r.N = wire.DigestReport, s.core.N
 	}
 	if v, ok := keys["n"]; ok {
 		r.N = s.number(v)
@@ -55,7 +55,7 @@ func (s *stage) send(name string, args []string) {
 
 // fill sets what keys name.
 func (s *stage) fill(r *wire.Reply, keys map[string]string) {
-	control := wire.ControlVariate{N: s.core.point.n}
+	control := wire.ControlVariate{N: s.core.Point.N}
 	defer func() {
 		if len(control.Scalars) > 0 {
 			r.Rest = control.Append(nil)
@@ -64,11 +64,11 @@ func (s *stage) fill(r *wire.Reply, keys map[string]string) {
 	for key, v := range keys {
 		switch key {
 		case "g":
-			r.Values = s.scalars(s.core.plan.Precision, v)
+			r.Values = s.scalars(s.core.Plan.Precision, v)
 		case "m":
 			r.Values = s.scalars(wire.Single, v)
 		case "c":
-			control.Scalars = s.scalars(s.core.plan.Precision, v)
+			control.Scalars = s.scalars(s.core.Plan.Precision, v)
 		case "cn":
 			control.N = s.number(v)
 		case "w":

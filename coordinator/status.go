@@ -1,6 +1,9 @@
 package coordinator
 
-import "github.com/zofl/zofl/wire"
+import (
+	"github.com/zofl/zofl/coordinator/internal/serve"
+	"github.com/zofl/zofl/wire"
+)
 
 // State says what a coordinator is doing.
 type State uint8
@@ -99,6 +102,13 @@ type Counters struct {
 	OtherRecord uint64 // about a record that nobody asked for
 	Overflow    uint64 // more than the coordinator's queues, or a record, hold
 	Stale       uint64 // catch-ups whose devices have given up waiting
+}
+
+// addDrops adds requests that a service did not answer.
+func (c *Counters) addDrops(served serve.Counts) {
+	c.Stale += served.Stale
+	c.Malformed += served.Garbled
+	c.Overflow += served.Overflow
 }
 
 // A Drop is replies and requests that were dropped for one cause.

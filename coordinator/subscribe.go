@@ -20,10 +20,10 @@ func (c *Coordinator) subscribe() error {
 	queues := []queue{
 		{wire.AllReplies(c.run), func(m bus.Message) { c.arrive(inReply, m) }},
 		{wire.AllJoins(c.run), func(m bus.Message) { c.arrive(inJoin, m) }},
-		{wire.AllCatchUps(c.run), c.catchUps.arrive},
+		{wire.AllCatchUps(c.run), c.catchUps.Arrive},
 	}
 	if c.objects != nil {
-		queues = append(queues, queue{wire.AllUploads(c.run), c.arriveUpload}, queue{wire.AllObjects(c.run), c.objects.arrive})
+		queues = append(queues, queue{wire.AllUploads(c.run), c.arriveUpload}, queue{wire.AllObjects(c.run), c.objects.Arrive})
 	}
 	for _, q := range queues {
 		sub, err := c.cfg.Bus.Subscribe(q.subject, q.arrive)

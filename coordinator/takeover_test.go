@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -45,9 +47,9 @@ func announcements(t *testing.T, b *bus.Memory) func() []wire.Announcement {
 // TestTakeover has a coordinator begin while another one leads.
 func TestTakeover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log, b := &MemoryLog{}, bus.NewMemory()
+		log, b := &runlog.Memory{}, bus.NewMemory()
 		defer b.Close()
-		plan := testPlan(t)
+		plan := chaintest.Plan(t)
 		plan.Rounds = 6
 		first := run(t, Config{Plan: plan, Log: log, Bus: b})
 		first.bus = b
@@ -60,16 +62,16 @@ func TestTakeover(t *testing.T) {
 		pass(time.Second)
 		announced := announcements(t, b)
 		second := run(t, Config{Log: log, Bus: b})
-		if err := <-first.done; !errors.Is(err, ErrDeposed) {
+		if err := <-first.done; !errors.Is(err, runlog.ErrDeposed) {
 			t.Errorf("the first one's Run returned %v, want ErrDeposed", err)
 		}
 		if s := first.Status(); s.State != Deposed {
 			t.Errorf("the first one is %v, want deposed", s.State)
 		}
-		if err := first.Run(t.Context()); !errors.Is(err, ErrDeposed) {
+		if err := first.Run(t.Context()); !errors.Is(err, runlog.ErrDeposed) {
 			t.Errorf("Run after it was deposed: %v, want ErrDeposed", err)
 		}
-		if err := first.Rollback(1); !errors.Is(err, ErrDeposed) {
+		if err := first.Rollback(1); !errors.Is(err, runlog.ErrDeposed) {
 			t.Errorf("Rollback after it was deposed: %v, want ErrDeposed", err)
 		}
 		if err := <-second.done; err != nil {
@@ -88,7 +90,7 @@ func TestTakeover(t *testing.T) {
 
 // A sharedLog is one that coordinators share without a lease: Lost never says
 // anything.
-type sharedLog struct{ MemoryLog }
+type sharedLog struct{ runlog.Memory }
 
 func (l *sharedLog) Lost() <-chan struct{} { return nil }
 
@@ -97,7 +99,7 @@ func TestTwoLeaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, b := &sharedLog{}, bus.NewMemory()
 		defer b.Close()
-		plan := testPlan(t)
+		plan := chaintest.Plan(t)
 		plan.Rounds = 3
 		low := run(t, Config{Plan: plan, Log: log, Bus: b})
 		low.bus = b
@@ -118,10 +120,10 @@ func TestTwoLeaders(t *testing.T) {
 		if log.Last() != 5 {
 			t.Fatalf("the log has %d records, want 5; %v", log.Last(), errs)
 		}
-		if _, err := replay(t.Context(), log, 5, func([]byte) {}); err != nil {
+		if _, err := runlog.Replay(t.Context(), log, 5, func([]byte) {}); err != nil {
 			t.Error(err)
 		}
-		if errs[0] != nil && !errors.Is(errs[0], ErrDeposed) || errs[1] != nil {
+		if errs[0] != nil && !errors.Is(errs[0], runlog.ErrDeposed) || errs[1] != nil {
 			t.Errorf("Run returned %v, want ErrDeposed or nil, and nil", errs)
 		}
 	})
@@ -129,17 +131,17 @@ func TestTwoLeaders(t *testing.T) {
 
 // A stuckLog does not answer until its context ends, while stuck is set.
 type stuckLog struct {
-	MemoryLog
+	runlog.Memory
 	stuck  atomic.Bool
 	stores atomic.Bool // before it does not answer
 }
 
 func (l *stuckLog) Append(ctx context.Context, n uint64, record []byte) error {
 	if !l.stuck.Load() {
-		return l.MemoryLog.Append(ctx, n, record)
+		return l.Memory.Append(ctx, n, record)
 	}
 	if l.stores.Load() {
-		if err := l.MemoryLog.Append(ctx, n, record); err != nil {
+		if err := l.Memory.Append(ctx, n, record); err != nil {
 			return err
 		}
 	}
@@ -149,7 +151,7 @@ func (l *stuckLog) Append(ctx context.Context, n uint64, record []byte) error {
 
 func TestAppendThatDoesNotAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		plan := testPlan(t)
+		plan := chaintest.Plan(t)
 		plan.Rounds = 2
 		log := &stuckLog{}
 		r := run(t, Config{Plan: plan, Log: log, AppendTimeout: time.Second})
@@ -179,7 +181,7 @@ func TestAppendThatDoesNotAnswer(t *testing.T) {
 func TestStopDuringAnAppend(t *testing.T) {
 	for _, stores := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			plan := testPlan(t)
+			plan := chaintest.Plan(t)
 			plan.Rounds = 1
 			log := &stuckLog{}
 			log.stores.Store(stores)
@@ -215,7 +217,7 @@ func TestStopDuringAnAppend(t *testing.T) {
 
 // A lateLog takes its time for an append. A deaf one heeds no context.
 type lateLog struct {
-	MemoryLog
+	runlog.Memory
 	takes time.Duration
 	deaf  bool
 }
@@ -226,7 +228,7 @@ func (l *lateLog) Append(ctx context.Context, n uint64, record []byte) error {
 	}
 	select {
 	case <-time.After(l.takes):
-		return l.MemoryLog.Append(ctx, n, record)
+		return l.Memory.Append(ctx, n, record)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -238,7 +240,7 @@ func TestStopObeysFirst(t *testing.T) {
 	for range 8 { // Run may have been about to obey
 		synctest.Test(t, func(t *testing.T) {
 			log := &lateLog{takes: 300 * time.Millisecond}
-			r := run(t, Config{Plan: testPlan(t), Log: log})
+			r := run(t, Config{Plan: chaintest.Plan(t), Log: log})
 			pass(100 * time.Millisecond)
 			r.End("enough")
 			r.cancel(context.Canceled)
@@ -260,7 +262,7 @@ func TestStopObeysFirst(t *testing.T) {
 func TestLostDuringAnAppend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &lateLog{takes: 300 * time.Millisecond, deaf: true}
-		r := run(t, Config{Plan: testPlan(t), Log: log})
+		r := run(t, Config{Plan: chaintest.Plan(t), Log: log})
 		pass(time.Second)
 		r.join(ids(2), contribute)
 		announced := announcements(t, r.bus)
@@ -271,7 +273,7 @@ func TestLostDuringAnAppend(t *testing.T) {
 		if _, err := log.Begin(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := <-r.done; !errors.Is(err, ErrDeposed) {
+		if err := <-r.done; !errors.Is(err, runlog.ErrDeposed) {
 			t.Errorf("Run returned %v, want ErrDeposed", err)
 		}
 		if a := announced(); len(a) != 0 || log.Last() != 2 {
@@ -282,25 +284,25 @@ func TestLostDuringAnAppend(t *testing.T) {
 
 // A forkedLog holds another record than the next one.
 type forkedLog struct {
-	MemoryLog
+	runlog.Memory
 	n      uint64
 	record []byte
 }
 
 func (l *forkedLog) Append(ctx context.Context, n uint64, record []byte) error {
 	if n == l.n {
-		return &ConflictError{N: n, Record: l.record}
+		return &runlog.ConflictError{N: n, Record: l.record}
 	}
-	return l.MemoryLog.Append(ctx, n, record)
+	return l.Memory.Append(ctx, n, record)
 }
 
 func TestLogThatForks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log := &forkedLog{n: 2, record: chain(t, 3)[2]}
-		r := run(t, Config{Plan: testPlan(t), Log: log})
+		log := &forkedLog{n: 2, record: chaintest.Records(t, 3)[2]}
+		r := run(t, Config{Plan: chaintest.Plan(t), Log: log})
 		synctest.Wait()
 		d := r.join(ids(2), contribute)
-		if err := <-r.done; !errors.Is(err, ErrCorrupt) {
+		if err := <-r.done; !errors.Is(err, runlog.ErrCorrupt) {
 			t.Errorf("Run returned %v, want ErrCorrupt", err)
 		}
 		synctest.Wait()
@@ -312,7 +314,7 @@ func TestLogThatForks(t *testing.T) {
 
 // A setBackLog lost its last record, or is of another run.
 type setBackLog struct {
-	MemoryLog
+	runlog.Memory
 	err error
 }
 
@@ -320,14 +322,14 @@ func (l *setBackLog) Append(ctx context.Context, n uint64, record []byte) error 
 	if n > 1 {
 		return fmt.Errorf("log: append: %w", l.err)
 	}
-	return l.MemoryLog.Append(ctx, n, record)
+	return l.Memory.Append(ctx, n, record)
 }
 
 // What repetition does not mend is not repeated: devices are told, and Run ends.
 func TestLogThatCannotContinue(t *testing.T) {
-	for _, hopeless := range []error{ErrCorrupt, ErrPlan} {
+	for _, hopeless := range []error{runlog.ErrCorrupt, runlog.ErrPlan} {
 		synctest.Test(t, func(t *testing.T) {
-			r := run(t, Config{Plan: testPlan(t), Log: &setBackLog{err: hopeless}})
+			r := run(t, Config{Plan: chaintest.Plan(t), Log: &setBackLog{err: hopeless}})
 			synctest.Wait()
 			d := r.join(ids(2), contribute)
 			select {
@@ -347,13 +349,13 @@ func TestLogThatCannotContinue(t *testing.T) {
 }
 
 // A rivalLog is one whose roster another coordinator fills.
-type rivalLog struct{ MemoryLog }
+type rivalLog struct{ runlog.Memory }
 
-func (l *rivalLog) AddMembers(context.Context, []string) error { return ErrDeposed }
+func (l *rivalLog) AddMembers(context.Context, []string) error { return runlog.ErrDeposed }
 
 func TestMembersOfAnotherCoordinator(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := run(t, Config{Plan: testPlan(t), Log: &rivalLog{}})
+		r := run(t, Config{Plan: chaintest.Plan(t), Log: &rivalLog{}})
 		synctest.Wait()
 		announced := announcements(t, r.bus)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -362,7 +364,7 @@ func TestMembersOfAnotherCoordinator(t *testing.T) {
 		if err == nil {
 			t.Error("a device was told of a slot")
 		}
-		if err := <-r.done; !errors.Is(err, ErrDeposed) {
+		if err := <-r.done; !errors.Is(err, runlog.ErrDeposed) {
 			t.Errorf("Run returned %v, want ErrDeposed", err)
 		}
 		if a := announced(); len(a) != 0 {
@@ -372,9 +374,9 @@ func TestMembersOfAnotherCoordinator(t *testing.T) {
 }
 
 func TestEpochs(t *testing.T) {
-	log, b := &MemoryLog{}, bus.NewMemory()
+	log, b := &runlog.Memory{}, bus.NewMemory()
 	defer b.Close()
-	appendAll(t, log, chain(t, 3))
+	chaintest.Append(t, log, chaintest.Records(t, 3))
 	if err := log.AddMembers(t.Context(), ids(1)); err != nil {
 		t.Fatal(err)
 	}
@@ -389,7 +391,7 @@ func TestEpochs(t *testing.T) {
 	if !slices.Equal(epochs, []uint64{2, 3, 4}) {
 		t.Errorf("three coordinators without a record have epochs %v, want 2 3 4", epochs)
 	}
-	if _, err := newCore(t.Context(), nil, log, 1); !errors.Is(err, ErrCorrupt) {
+	if _, err := newCore(t.Context(), nil, log, 1); !errors.Is(err, runlog.ErrCorrupt) {
 		t.Errorf("a log that begins an epoch again: %v, want ErrCorrupt", err)
 	}
 }

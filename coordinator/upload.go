@@ -1,15 +1,15 @@
 package coordinator
 
 import (
-	"math"
-
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/wire"
 )
 
 // upload handles a piece of a device's vector, and answers it.
 func (c *core) upload(in input) {
 	u, err := wire.DecodeUpload(in.frame)
-	if err != nil || !answerable(in.token) {
+	if err != nil || !serve.Answerable(in.token) {
 		c.counters.Malformed++
 		return
 	}
@@ -19,7 +19,7 @@ func (c *core) upload(in input) {
 	switch {
 	case !ok || c.witness(in.id):
 		c.counters.Unknown++
-	case !c.dense():
+	case !c.Dense():
 		c.counters.Malformed++
 	default:
 		answer, counted = c.piece(m, &u)
@@ -51,7 +51,7 @@ func (c *core) piece(m member, u *wire.Upload) (answer wire.UploadReply, then fu
 		*fault++
 		return refused, nothing
 	}
-	data, answer := c.uploads.add(m.id, u, c.now)
+	data, answer := c.uploads.Add(m.id, u, c.now)
 	switch {
 	case answer.State == wire.UploadBusy:
 		c.counters.Busy++
@@ -64,7 +64,7 @@ func (c *core) piece(m member, u *wire.Upload) (answer wire.UploadReply, then fu
 		return c.blame(m, fault), nothing
 	}
 	did := c.answers.of(m)
-	c.sum.addScalars(data, c.weightOf(&r))
+	c.sum.AddScalars(data, c.weightOf(&r))
 	c.counted(m, &r)
 	return taken, func() { c.answered(current && did == 0) }
 }
@@ -73,18 +73,18 @@ func (c *core) piece(m member, u *wire.Upload) (answer wire.UploadReply, then fu
 // name: a device asks again whose answer was lost.
 func (c *core) hasVector(m member, u *wire.Upload) bool {
 	open := c.phase == collecting || c.object != nil
-	return open && u.N == c.n+1 && u.Tip == c.hash.Tip() && c.answers.of(m)&contributed != 0
+	return open && u.N == c.N+1 && u.Tip == c.Hash.Tip() && c.answers.of(m)&contributed != 0
 }
 
 // judgeUpload returns the counter of what can be seen wrong with any piece of a
 // vector, nil if nothing is.
 func (c *core) judgeUpload(m member, u *wire.Upload) (fault *uint64) {
 	switch {
-	case c.uploads.faults[m.id] > mostFaults:
+	case c.uploads.Spent(m.id):
 		return &c.counters.Duplicate
 	case u.Size != 4*uint64(c.round.scalars):
 		return &c.counters.WrongCount
-	case !finite(u.Loss):
+	case !gather.Finite(u.Loss):
 		return &c.counters.NonFinite
 	}
 	return nil
@@ -95,10 +95,10 @@ func (c *core) judgeVector(u *wire.Upload, data []byte) (fault *uint64) {
 	if wire.HashObject(data) != u.Digest {
 		return &c.counters.WrongDigest
 	}
-	switch largest := largest(data); {
-	case !finite(largest):
+	switch largest := gather.Largest(data); {
+	case !gather.Finite(largest):
 		return &c.counters.NonFinite
-	case largest > c.plan.MaxScalar:
+	case largest > c.Plan.MaxScalar:
 		return &c.counters.TooLarge
 	}
 	return nil
@@ -107,22 +107,8 @@ func (c *core) judgeVector(u *wire.Upload, data []byte) (fault *uint64) {
 // blame answers a vector that is none. One that arrived damaged may come once more;
 // what a device sent as it meant to would be the same again.
 func (c *core) blame(m member, fault *uint64) wire.UploadReply {
-	if fault != &c.counters.WrongDigest {
-		c.uploads.faults[m.id] = mostFaults
+	if c.uploads.Blame(m.id, fault == &c.counters.WrongDigest) {
+		return wire.UploadReply{State: wire.UploadMore}
 	}
-	c.uploads.faults[m.id]++
-	if c.uploads.faults[m.id] > mostFaults {
-		return refused
-	}
-	return wire.UploadReply{State: wire.UploadMore}
-}
-
-// largest returns the largest |v| of a vector, where an infinity is larger than all
-// numbers, and a NaN larger than that.
-func largest(s wire.Scalars) float32 {
-	most := uint32(0) // bits without a sign ascend with what they stand for
-	for i := range len(s) / 4 {
-		most = max(most, math.Float32bits(s.At(i))&^(1<<31))
-	}
-	return math.Float32frombits(most)
+	return refused
 }

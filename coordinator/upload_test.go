@@ -6,6 +6,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -17,7 +20,7 @@ func TestDenseMeanDoesNotDependOnOrder(t *testing.T) {
 	plan.Dim = elements
 	rng := rand.New(rand.NewPCG(1, 2))
 	list := senders(rng, devices, elements)
-	want := vectorOf(exactMean(list, true)...)
+	want := chaintest.Vector(exactMean(list, true)...)
 	var first []byte
 	for trial := range 40 {
 		c, log := newDenseCore(t, plan)
@@ -27,10 +30,10 @@ func TestDenseMeanDoesNotDependOnOrder(t *testing.T) {
 			t.Fatalf("trial %d: the mean is not the exact one", trial)
 		}
 		if first == nil {
-			first = log.records[1]
+			first = recordOf(t, log, 2)
 		}
-		if !bytes.Equal(log.records[1], first) {
-			t.Fatalf("trial %d: record %x, want %x", trial, log.records[1], first)
+		if !bytes.Equal(recordOf(t, log, 2), first) {
+			t.Fatalf("trial %d: record %x, want %x", trial, recordOf(t, log, 2), first)
 		}
 		if len(r.Round.Terms)+len(r.Round.Slots)+int(r.Round.Population) > 0 || r.Round.Contributors != devices || r.Round.Phase != 0 {
 			t.Fatalf("round %+v, want a vector and how many contributed alone", r.Round)
@@ -39,9 +42,9 @@ func TestDenseMeanDoesNotDependOnOrder(t *testing.T) {
 }
 
 // sendInPieces sends vectors in pieces of all sizes, in any order among devices.
-func sendInPieces(t testing.TB, c *core, log *MemoryLog, list []*sender, rng *rand.Rand) {
+func sendInPieces(t testing.TB, c *core, log *runlog.Memory, list []*sender, rng *rand.Rand) {
 	t.Helper()
-	n := c.n
+	n := c.N
 	at := make([]int, len(list))
 	done := 0
 	for done < len(list) {
@@ -61,8 +64,8 @@ func sendInPieces(t testing.TB, c *core, log *MemoryLog, list []*sender, rng *ra
 		}
 		storeAll(t, c, log, out)
 	}
-	if c.n != n+1 || c.uploads.order.Len() != 0 || c.uploads.promised != 0 {
-		t.Fatalf("after record %d, with %d vectors under way, want a round", c.n, c.uploads.order.Len())
+	if c.N != n+1 || c.uploads.Count() != 0 || c.uploads.Promised != 0 {
+		t.Fatalf("after record %d, with %d vectors under way, want a round", c.N, c.uploads.Count())
 	}
 }
 
@@ -90,7 +93,7 @@ func TestUploadGoesOnWhereItIs(t *testing.T) {
 		t.Errorf("counters %+v, want 3 duplicates of one contribution", got)
 	}
 	storeAll(t, c, log, list[1].whole(t, c, 2))
-	if _, data := lastRound(t, log); !bytes.Equal(data, vectorOf(exactMean(list, false)...)) {
+	if _, data := lastRound(t, log); !bytes.Equal(data, chaintest.Vector(exactMean(list, false)...)) {
 		t.Error("the mean is not that of the two vectors")
 	}
 }
@@ -99,7 +102,7 @@ func TestUploadGoesOnWhereItIs(t *testing.T) {
 // the same while that goes on.
 func TestUploadIsAnsweredBeforeTheRecord(t *testing.T) {
 	c, _ := newDenseCore(t, densePlan(t, 1))
-	d := &sender{id: "d0", vector: vectorOf(1, 2, 3, 4), weight: 1}
+	d := &sender{id: "d0", vector: chaintest.Vector(1, 2, 3, 4), weight: 1}
 	if out := d.whole(t, c, 1); len(out) != 1 || out[0].kind != outAppend || out[0].object == nil {
 		t.Fatalf("outputs %+v, want the append and its vector", out)
 	}
@@ -123,7 +126,7 @@ func TestRestartInTheMiddleOfAVector(t *testing.T) {
 	list[0].piece(t, c, 1, 52, 48, wire.UploadMore, 0)
 	list[0].whole(t, c, 1)
 	storeAll(t, c, log, list[1].whole(t, c, 1))
-	if _, data := lastRound(t, log); !bytes.Equal(data, vectorOf(exactMean(list, false)...)) {
+	if _, data := lastRound(t, log); !bytes.Equal(data, chaintest.Vector(exactMean(list, false)...)) {
 		t.Error("the mean is not that of the two vectors")
 	}
 }
@@ -133,25 +136,25 @@ func TestAnotherVectorTakesThePlace(t *testing.T) {
 	plan := densePlan(t, 2)
 	c, log := newDenseCore(t, plan)
 	for i, change := range []func(d *sender){
-		func(d *sender) { d.vector = vectorOf(1, 2, 3, 5) },
+		func(d *sender) { d.vector = chaintest.Vector(1, 2, 3, 5) },
 		func(d *sender) { d.weight++ },
 		func(d *sender) { d.loss = 7 },
 	} {
-		d := &sender{id: "d0", vector: vectorOf(1, 2, 3, 4), weight: 1}
+		d := &sender{id: "d0", vector: chaintest.Vector(1, 2, 3, 4), weight: 1}
 		d.piece(t, c, 1, 0, 8, wire.UploadMore, 8)
 		change(d)
 		d.piece(t, c, 1, 8, 8, wire.UploadMore, 0)
-		if c.uploads.order.Len() != 1 || c.uploads.promised != 16+uploadRoom {
-			t.Fatalf("change %d: %d vectors, %d bytes", i, c.uploads.order.Len(), c.uploads.promised)
+		if c.uploads.Count() != 1 || c.uploads.Promised != 16+gather.UploadRoom {
+			t.Fatalf("change %d: %d vectors, %d bytes", i, c.uploads.Count(), c.uploads.Promised)
 		}
 	}
-	d := &sender{id: "d0", vector: vectorOf(1, 2, 3, 4), weight: 1}
+	d := &sender{id: "d0", vector: chaintest.Vector(1, 2, 3, 4), weight: 1}
 	d.piece(t, c, 1, 0, 8, wire.UploadMore, 8)
-	d.vector = vectorOf(5, 6, 7, 8)
+	d.vector = chaintest.Vector(5, 6, 7, 8)
 	d.whole(t, c, 1)
-	other := &sender{id: "d1", vector: vectorOf(7, 8, 9, 10), weight: 1}
+	other := &sender{id: "d1", vector: chaintest.Vector(7, 8, 9, 10), weight: 1}
 	storeAll(t, c, log, other.whole(t, c, 1))
-	if _, data := lastRound(t, log); !bytes.Equal(data, vectorOf(6, 7, 8, 9)) {
+	if _, data := lastRound(t, log); !bytes.Equal(data, chaintest.Vector(6, 7, 8, 9)) {
 		t.Errorf("mean %x", data)
 	}
 }
@@ -179,8 +182,8 @@ func TestUploadsAreRefused(t *testing.T) {
 	} {
 		c, _ := newDenseCore(t, densePlan(t, 2))
 		for again := range 2 {
-			b := vectorOf(test.values...)
-			u := wire.Upload{N: 2, Tip: c.hash.Tip(), Weight: 1, Size: uint64(len(b)), Digest: wire.HashObject(b), Data: b}
+			b := chaintest.Vector(test.values...)
+			u := wire.Upload{N: 2, Tip: c.Hash.Tip(), Weight: 1, Size: uint64(len(b)), Digest: wire.HashObject(b), Data: b}
 			if test.change != nil {
 				test.change(&u)
 			}
@@ -192,7 +195,7 @@ func TestUploadsAreRefused(t *testing.T) {
 				t.Errorf("%s: counters %+v", test.name, c.counters)
 			}
 		}
-		if c.sum.count != 0 || c.uploads.order.Len() != 0 {
+		if c.sum.Count != 0 || c.uploads.Count() != 0 {
 			t.Errorf("%s: it counts, or has a place", test.name)
 		}
 	}
@@ -215,20 +218,20 @@ func TestUploadOfADeviceThatIsNotAsked(t *testing.T) {
 // What is not of this transport is counted and nothing else.
 func TestDenseAndOthersDoNotMix(t *testing.T) {
 	dense, _ := newDenseCore(t, densePlan(t, 2))
-	reply := wire.Reply{Kind: wire.Contribution, N: 2, Tip: dense.hash.Tip(), Weight: 1, Values: vectorOf(1, 2, 3, 4)}
+	reply := wire.Reply{Kind: wire.Contribution, N: 2, Tip: dense.Hash.Tip(), Weight: 1, Values: chaintest.Vector(1, 2, 3, 4)}
 	dense.step(1, input{kind: inReply, id: "d0", frame: reply.Append(nil)})
-	if dense.counters.WrongCount != 1 || dense.sum.count != 0 {
+	if dense.counters.WrongCount != 1 || dense.sum.Count != 0 {
 		t.Errorf("scalars in a dense run: counters %+v", dense.counters)
 	}
-	decline := wire.Reply{Kind: wire.Decline, N: 2, Tip: dense.hash.Tip(), Reason: wire.DeclineBusy}
+	decline := wire.Reply{Kind: wire.Decline, N: 2, Tip: dense.Hash.Tip(), Reason: wire.DeclineBusy}
 	dense.step(1, input{kind: inReply, id: "d0", frame: decline.Append(nil)})
 	if dense.counters.Declines != 1 {
 		t.Errorf("a decline in a dense run: counters %+v", dense.counters)
 	}
-	other := newTestCore(t, testPlan(t), 2)
-	d := &sender{id: "d0", vector: vectorOf(1, 2), weight: 1}
+	other := newTestCore(t, chaintest.Plan(t), 2)
+	d := &sender{id: "d0", vector: chaintest.Vector(1, 2), weight: 1}
 	d.piece(t, other, 1, 0, 8, wire.UploadRefused, 0)
-	if other.counters.Malformed != 1 || other.sum.count != 0 {
+	if other.counters.Malformed != 1 || other.sum.Count != 0 {
 		t.Errorf("a vector in a run of scalars: counters %+v", other.counters)
 	}
 	for _, token := range []string{"", "zo.r.a.0", "$JS.API"} {
@@ -245,9 +248,9 @@ func TestDenseAndOthersDoNotMix(t *testing.T) {
 func TestDamagedVectorComesOnceMore(t *testing.T) {
 	for _, pieces := range []int{1, 2} {
 		c, log := newDenseCore(t, densePlan(t, 1))
-		d := &sender{id: "d0", vector: vectorOf(1, 2, 3, 4), weight: 1}
+		d := &sender{id: "d0", vector: chaintest.Vector(1, 2, 3, 4), weight: 1}
 		digest := wire.HashObject(d.vector)
-		damaged := &sender{id: "d0", vector: vectorOf(1, 2, 3, 5), weight: 1, digest: &digest}
+		damaged := &sender{id: "d0", vector: chaintest.Vector(1, 2, 3, 5), weight: 1, digest: &digest}
 		spoil := func(want wire.UploadState) {
 			t.Helper()
 			for at := 0; at < 16; at += 16 / pieces {
@@ -260,12 +263,12 @@ func TestDamagedVectorComesOnceMore(t *testing.T) {
 			}
 		}
 		spoil(wire.UploadMore)
-		if c.counters.WrongDigest != 1 || c.uploads.order.Len() > 0 {
+		if c.counters.WrongDigest != 1 || c.uploads.Count() > 0 {
 			t.Errorf("counters %+v", c.counters)
 		}
 		spoil(wire.UploadRefused)
 		d.piece(t, c, 1, 0, 16, wire.UploadRefused, 0) // it had its chance
-		if c.counters.WrongDigest != 2 || c.sum.count != 0 {
+		if c.counters.WrongDigest != 2 || c.sum.Count != 0 {
 			t.Errorf("counters %+v", c.counters)
 		}
 		c = restartDense(t, log, nil) // forgets
@@ -274,7 +277,7 @@ func TestDamagedVectorComesOnceMore(t *testing.T) {
 		if _, data := lastRound(t, log); !bytes.Equal(data, d.vector) {
 			t.Error("the vector that came whole is not the mean")
 		}
-		d.vector = vectorOf(4, 3, 2, 1)
+		d.vector = chaintest.Vector(4, 3, 2, 1)
 		damaged.digest = nil
 		storeAll(t, c, log, d.whole(t, c, 1)) // nothing is held against it
 	}

@@ -7,23 +7,16 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/wire"
 )
 
-// valid says which invariant of s does not hold.
-func (s *uploads) valid(t testing.TB) {
+// mustHold checks the invariants of the vectors that have arrived in part.
+func mustHold(t testing.TB, s *gather.Uploads) {
 	t.Helper()
-	promised, heard := 0, uint64(0)
-	for e := s.order.Front(); e != nil; e = e.Next() {
-		v := e.Value.(*upload)
-		promised += v.room()
-		if s.under[v.id] != e || v.heard < heard || len(v.data) >= v.size || cap(v.data) > min(2*len(v.data), v.size) {
-			t.Fatalf("vector %+v, cap %d", v, cap(v.data))
-		}
-		heard = v.heard
-	}
-	if len(s.under) != s.order.Len() || promised != s.promised || promised > s.most && len(s.under) > 1 {
-		t.Fatalf("%d and %d vectors of %d bytes, %d promised, %d may be", len(s.under), s.order.Len(), promised, s.promised, s.most)
+	if err := s.Check(); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -33,7 +26,7 @@ func TestUploadsWaitForAPlace(t *testing.T) {
 	plan := densePlan(t, devices)
 	plan.Dim = elements
 	c, log := newDenseCore(t, plan)
-	c.uploads.most = places * (4*elements + uploadRoom)
+	c.uploads.Most = places * (4*elements + gather.UploadRoom)
 	list := senders(rand.New(rand.NewPCG(1, 2)), devices, elements)
 	at := make([]int, devices)
 	waits := map[uint64]bool{}
@@ -43,7 +36,7 @@ func TestUploadsWaitForAPlace(t *testing.T) {
 				continue
 			}
 			r, out := sendFrame(t, c, 1, d.id, d.frame(c, at[i], 1000))
-			c.uploads.valid(t)
+			mustHold(t, &c.uploads)
 			switch r.State {
 			case wire.UploadMore:
 				at[i] = int(r.Offset)
@@ -58,25 +51,25 @@ func TestUploadsWaitForAPlace(t *testing.T) {
 			storeAll(t, c, log, out)
 		}
 	}
-	if _, data := lastRound(t, log); !bytes.Equal(data, vectorOf(exactMean(list, false)...)) {
+	if _, data := lastRound(t, log); !bytes.Equal(data, chaintest.Vector(exactMean(list, false)...)) {
 		t.Error("the mean is not that of all vectors")
 	}
-	if c.counters.Busy == 0 || len(waits) < 4 || c.uploads.evicted > 0 {
-		t.Errorf("counters %+v, %d evicted, waits %v; want devices to wait, not all alike", c.counters, c.uploads.evicted, waits)
+	if c.counters.Busy == 0 || len(waits) < 4 || c.uploads.Evicted > 0 {
+		t.Errorf("counters %+v, %d evicted, waits %v; want devices to wait, not all alike", c.counters, c.uploads.Evicted, waits)
 	}
 }
 
 // A vector that is larger than the memory has its place alone.
 func TestOneUploadAlways(t *testing.T) {
 	c, log := newDenseCore(t, densePlan(t, 2))
-	c.uploads.most = 1
+	c.uploads.Most = 1
 	list := senders(rand.New(rand.NewPCG(3, 4)), 2, 4)
 	list[0].piece(t, c, 1, 0, 8, wire.UploadMore, 8)
 	list[1].piece(t, c, 1, 0, 8, wire.UploadBusy, 0)
 	list[0].piece(t, c, 1, 8, 8, wire.UploadTaken, 0)
 	list[1].piece(t, c, 1, 0, 8, wire.UploadMore, 8)
 	storeAll(t, c, log, list[1].whole(t, c, 1)) // in one piece it needs none
-	c.uploads.valid(t)
+	mustHold(t, &c.uploads)
 }
 
 // A vector of which nothing comes for 10 s makes room for another, not before.
@@ -84,7 +77,7 @@ func TestIdleUploadGivesItsPlace(t *testing.T) {
 	plan := densePlan(t, 3)
 	plan.Dim, plan.Deadline = 1000, 1_000_000
 	c, _ := newDenseCore(t, plan)
-	c.uploads.most = 2 * (4000 + uploadRoom)
+	c.uploads.Most = 2 * (4000 + gather.UploadRoom)
 	list := senders(rand.New(rand.NewPCG(5, 6)), 3, 1000)
 	list[0].piece(t, c, 0, 0, 1500, wire.UploadMore, 1500)
 	list[1].piece(t, c, 5_000, 0, 1500, wire.UploadMore, 1500)
@@ -97,9 +90,9 @@ func TestIdleUploadGivesItsPlace(t *testing.T) {
 	list[0].piece(t, c, 19_999, 0, 1500, wire.UploadBusy, 0)
 	list[0].piece(t, c, 20_000, 0, 1500, wire.UploadMore, 1500)
 	list[2].piece(t, c, 20_001, 1500, 1500, wire.UploadBusy, 0)
-	c.uploads.valid(t)
-	if c.uploads.evicted != 2 || c.status().Counters.Evicted != 2 || c.counters.Busy != 4 {
-		t.Errorf("%d evicted, counters %+v", c.uploads.evicted, c.counters)
+	mustHold(t, &c.uploads)
+	if c.uploads.Evicted != 2 || c.status().Counters.Evicted != 2 || c.counters.Busy != 4 {
+		t.Errorf("%d evicted, counters %+v", c.uploads.Evicted, c.counters)
 	}
 }
 
@@ -117,9 +110,9 @@ func TestUploadsEndWithTheirRound(t *testing.T) {
 		list[0].whole(t, c, 1)
 		list[1].piece(t, c, 1, 0, 8, wire.UploadMore, 8)
 		old := list[1].frame(c, 8, 8)
-		c.uploads.faults["d0"] = 1
+		c.uploads.Blame("d0", true)
 		out := slices.Clone(end(c))
-		if c.phase != appending || len(c.uploads.under) > 0 || c.uploads.promised > 0 || len(c.uploads.faults) > 0 {
+		if c.phase != appending || c.uploads.Count() > 0 || c.uploads.Promised > 0 || c.uploads.Faulty() > 0 {
 			t.Errorf("%s: phase %d, %+v", name, c.phase, c.uploads)
 		}
 		for range 2 {
@@ -129,8 +122,8 @@ func TestUploadsEndWithTheirRound(t *testing.T) {
 			storeAll(t, c, log, out)
 			out = nil
 		}
-		if c.counters.Late != 2 || c.n != 2 {
-			t.Errorf("%s: after record %d: counters %+v", name, c.n, c.counters)
+		if c.counters.Late != 2 || c.N != 2 {
+			t.Errorf("%s: after record %d: counters %+v", name, c.N, c.counters)
 		}
 	}
 }
@@ -151,8 +144,8 @@ func TestUploadsOutliveAttempts(t *testing.T) {
 	list[1].piece(t, c, c.now, 0, 12, wire.UploadMore, 12)
 	c.step(c.now, input{kind: inResume})
 	storeAll(t, c, log, list[1].piece(t, c, c.now, 12, 4, wire.UploadTaken, 0))
-	if c.n != 2 {
-		t.Errorf("after record %d, want a round", c.n)
+	if c.N != 2 {
+		t.Errorf("after record %d, want a round", c.N)
 	}
 }
 
@@ -162,7 +155,7 @@ func TestUploadMemoryIsBounded(t *testing.T) {
 	plan := densePlan(t, devices)
 	plan.Dim = elements
 	c, log := newDenseCore(t, plan)
-	c.uploads.most = most
+	c.uploads.Most = most
 	d := senders(rand.New(rand.NewPCG(9, 9)), 1, elements)[0] // all send the same
 	digest := wire.HashObject(d.vector)
 	d.digest = &digest
@@ -183,7 +176,7 @@ func TestUploadMemoryIsBounded(t *testing.T) {
 		}
 		if pass%16 == 1 {
 			peak = max(peak, heap())
-			c.uploads.valid(t)
+			mustHold(t, &c.uploads)
 		}
 	}
 	if grown := int64(peak) - int64(before); grown > 2*most {
@@ -208,17 +201,17 @@ func heap() uint64 {
 func FuzzUpload(f *testing.F) {
 	plan := densePlan(f, 3, "quorum=3")
 	c, _ := newDenseCore(f, plan)
-	d := &sender{id: "d0", vector: vectorOf(1, 2, 3, 4), weight: 1}
+	d := &sender{id: "d0", vector: chaintest.Vector(1, 2, 3, 4), weight: 1}
 	for _, at := range []int{0, 4, 12, 16} {
 		f.Add(d.frame(c, at, 8), uint8(0), uint16(3))
 	}
 	f.Add([]byte{0xdd, 0xff, 0xff, 0xff, 0xff, 1, 1}, uint8(9), uint16(0))
 	f.Fuzz(func(t *testing.T, frame []byte, who uint8, more uint16) {
 		c, _ := newDenseCore(t, plan)
-		c.uploads.most = 600
+		c.uploads.Most = 600
 		id := ids(4)[who%4]
 		for now := range 3 {
-			good := &sender{id: "d1", vector: vectorOf(1, 2, 3, 4), weight: 1}
+			good := &sender{id: "d1", vector: chaintest.Vector(1, 2, 3, 4), weight: 1}
 			sendFrame(t, c, uint64(now)*20_000, good.id, good.frame(c, int(more%20), int(more/20%20)))
 			answers := 0
 			for _, o := range c.step(uint64(now)*20_000, input{kind: inUpload, id: id, token: "t", frame: frame}) {
@@ -230,10 +223,10 @@ func FuzzUpload(f *testing.F) {
 					t.Fatalf("answer %d is %+v, %v", answers, r, err)
 				}
 			}
-			c.uploads.valid(t)
+			mustHold(t, &c.uploads)
 		}
-		if c.sum.count > 2 || c.sum.count != c.answers.contributions {
-			t.Fatalf("%d vectors count, of %d devices", c.sum.count, c.answers.contributions)
+		if c.sum.Count > 2 || c.sum.Count != c.answers.contributions {
+			t.Fatalf("%d vectors count, of %d devices", c.sum.Count, c.answers.contributions)
 		}
 	})
 }
@@ -255,7 +248,7 @@ func BenchmarkUpload(b *testing.B) {
 	for b.Loop() {
 		if i == 999 {
 			c.answers.reset()
-			c.sum.reset(elements)
+			c.sum.Reset(elements)
 			c.losses = c.losses[:0]
 			c.round.pending = 1000
 			i = 0

@@ -11,16 +11,17 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
 // An orderedLog notes what is done to it, and fails where it is told to.
 type orderedLog struct {
-	MemoryLog
+	runlog.Memory
 	mu    sync.Mutex // guards what follows
 	calls []string
 	fail  string // the call that fails
-	puts  []ObjectName
+	puts  []runlog.ObjectName
 }
 
 func (l *orderedLog) call(name string) error {
@@ -31,7 +32,7 @@ func (l *orderedLog) call(name string) error {
 		return errDisk
 	}
 	if l.fail == name+", damaged" {
-		return fmt.Errorf("read back: %w", ErrCorrupt)
+		return fmt.Errorf("read back: %w", runlog.ErrCorrupt)
 	}
 	return nil
 }
@@ -44,7 +45,7 @@ func (l *orderedLog) set(fail string) (before []string) {
 }
 
 // tried returns the vectors that were put since it was asked last.
-func (l *orderedLog) tried() (names []ObjectName) {
+func (l *orderedLog) tried() (names []runlog.ObjectName) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	names, l.puts = l.puts, nil
@@ -55,31 +56,31 @@ func (l *orderedLog) Append(ctx context.Context, n uint64, record []byte) error 
 	if err := l.call("append"); err != nil {
 		return err
 	}
-	return l.MemoryLog.Append(ctx, n, record)
+	return l.Memory.Append(ctx, n, record)
 }
 
-func (l *orderedLog) PutObject(ctx context.Context, name ObjectName, data []byte) error {
+func (l *orderedLog) PutObject(ctx context.Context, name runlog.ObjectName, data []byte) error {
 	l.mu.Lock()
 	l.puts = append(l.puts, name)
 	l.mu.Unlock()
 	if err := l.call("put"); err != nil {
 		return err
 	}
-	return l.MemoryLog.PutObject(ctx, name, data)
+	return l.Memory.PutObject(ctx, name, data)
 }
 
-func (l *orderedLog) Object(ctx context.Context, name ObjectName) ([]byte, error) {
+func (l *orderedLog) Object(ctx context.Context, name runlog.ObjectName) ([]byte, error) {
 	if err := l.call("read"); err != nil {
 		return nil, err
 	}
-	return l.MemoryLog.Object(ctx, name)
+	return l.Memory.Object(ctx, name)
 }
 
-func (l *orderedLog) KeepObjects(ctx context.Context, n uint64, names []ObjectName) error {
+func (l *orderedLog) KeepObjects(ctx context.Context, n uint64, names []runlog.ObjectName) error {
 	if err := l.call("keep"); err != nil {
 		return err
 	}
-	return l.MemoryLog.KeepObjects(ctx, n, names)
+	return l.Memory.KeepObjects(ctx, n, names)
 }
 
 // The vector is stored before its record. Whichever of the two fails, the run
@@ -155,8 +156,8 @@ func TestVectorWithoutARecord(t *testing.T) {
 		log.set("append")
 		first.join(ids(2), uploadsOf(9))
 		pass(time.Minute)
-		if len(log.objects) != 1 || log.Last() != 1 {
-			t.Fatalf("%d vectors and %d records, want a vector without a record", len(log.objects), log.Last())
+		if len(log.ObjectNames()) != 1 || log.Last() != 1 {
+			t.Fatalf("%d vectors and %d records, want a vector without a record", len(log.ObjectNames()), log.Last())
 		}
 		left := log.tried()[0]
 		first.cancel(errors.New("power cut"))
@@ -168,13 +169,13 @@ func TestVectorWithoutARecord(t *testing.T) {
 		}
 		second.Pause("to look")
 		synctest.Wait()
-		if _, there := log.objects[left]; there {
+		if slices.Contains(log.ObjectNames(), left) {
 			t.Error("the vector that nobody names is still there")
 		}
 		all := records(t, log)
 		for _, record := range all[max(1, len(all)-4):] {
-			name := ObjectName{record.N, record.Epoch, [wire.ObjectLen]byte(record.Round.Object)}
-			if got, err := fetch(t, b, record.Round.Object, 1000); err != nil || len(got) != 16 || log.objects[name] == nil {
+			name := runlog.ObjectName{N: record.N, Epoch: record.Epoch, Digest: [wire.ObjectLen]byte(record.Round.Object)}
+			if got, err := fetch(t, b, record.Round.Object, 1000); err != nil || len(got) != 16 || !slices.Contains(log.ObjectNames(), name) {
 				t.Errorf("vector of record %d: %d bytes, %v", record.N, len(got), err)
 			}
 		}
@@ -187,9 +188,9 @@ func TestVectorWithoutARecord(t *testing.T) {
 // A vector that the log lost, or has damaged, is told to be gone, and counted; one that
 // cannot be read now is not answered.
 func TestVectorThatTheLogLost(t *testing.T) {
-	for _, fault := range []error{ErrNoObject, ErrCorrupt, context.DeadlineExceeded} {
+	for _, fault := range []error{runlog.ErrNoObject, runlog.ErrCorrupt, context.DeadlineExceeded} {
 		synctest.Test(t, func(t *testing.T) {
-			log := &unreadableLog{MemoryLog: denseLog(t, densePlan(t, 1), 3), fault: fault}
+			log := &unreadableLog{Memory: denseLog(t, densePlan(t, 1), 3), fault: fault}
 			r := run(t, Config{Log: log})
 			synctest.Wait()
 			got, err := fetch(t, r.bus, records(t, log)[3].Round.Object, 100)
@@ -205,8 +206,10 @@ func TestVectorThatTheLogLost(t *testing.T) {
 
 // An unreadableLog returns no vectors.
 type unreadableLog struct {
-	*MemoryLog
+	*runlog.Memory
 	fault error
 }
 
-func (l *unreadableLog) Object(context.Context, ObjectName) ([]byte, error) { return nil, l.fault }
+func (l *unreadableLog) Object(context.Context, runlog.ObjectName) ([]byte, error) {
+	return nil, l.fault
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -94,7 +95,7 @@ func (w *walk) stepRandomly() {
 	case p < 96:
 		w.hold = !w.hold
 	case p < 97:
-		w.command([]string{"rollback", strconv.FormatUint(1+w.rng.Uint64N(max(w.core.n, 1)), 10)})
+		w.command([]string{"rollback", strconv.FormatUint(1+w.rng.Uint64N(max(w.core.N, 1)), 10)})
 	case p < 98:
 		w.command([]string{"append", []string{"fail", "lost"}[w.rng.IntN(2)]})
 	case p < 99:
@@ -114,7 +115,7 @@ func (w *walk) stepRandomly() {
 
 // contribute sends what may be refused, and notes what is accepted.
 func (w *walk) contribute(id string) {
-	r := wire.Reply{Kind: wire.Contribution, N: w.core.n + 1, Tip: w.core.hash.Tip(), Loss: 1, Weight: 1 + w.rng.Uint32N(9)}
+	r := wire.Reply{Kind: wire.Contribution, N: w.core.N + 1, Tip: w.core.Hash.Tip(), Loss: 1, Weight: 1 + w.rng.Uint32N(9)}
 	var sent sentReply
 	count := w.core.round.scalars
 	if count == 0 {
@@ -134,7 +135,7 @@ func (w *walk) contribute(id string) {
 	}
 	w.addControl(&r, &sent)
 	sent.weight = 1
-	if w.core.plan.Weights == wire.BySamples {
+	if w.core.Plan.Weights == wire.BySamples {
 		sent.weight = int64(min(r.Weight, 7))
 	}
 	before := w.core.counters
@@ -162,21 +163,21 @@ func (w *walk) contribute(id string) {
 func (w *walk) scalars(n int, s *wire.Scalars) []float32 {
 	values := make([]float32, n)
 	for i := range values {
-		values[i] = w.core.plan.Precision.Round(float32(w.rng.NormFloat64() * 30))
+		values[i] = w.core.Plan.Precision.Round(float32(w.rng.NormFloat64() * 30))
 	}
-	*s = w.core.plan.Precision.Append(*s, values...)
+	*s = w.core.Plan.Precision.Append(*s, values...)
 	return values
 }
 
 // addControl adds a control variate, often of a record that can have none.
 func (w *walk) addControl(r *wire.Reply, sent *sentReply) {
 	c := w.core
-	if c.plan.Control == wire.NoControl || w.rng.IntN(5) == 0 || r.N < 3 {
+	if c.Plan.Control == wire.NoControl || w.rng.IntN(5) == 0 || r.N < 3 {
 		return
 	}
 	v := wire.ControlVariate{N: 1 + w.rng.Uint64N(r.N-1)}
-	if w.rng.IntN(3) > 0 && c.point.n > 0 {
-		v.N = c.point.n
+	if w.rng.IntN(3) > 0 && c.Point.N > 0 {
+		v.N = c.Point.N
 	}
 	sent.controlOf, sent.control = v.N, w.scalars(2, &v.Scalars)
 	r.Rest = v.Append(nil)
@@ -191,7 +192,7 @@ func (w *walk) checkRecord(n uint64) {
 		return
 	}
 	w.rounds++
-	p, err := replay(w.t.Context(), w.log, n, func([]byte) {})
+	p, err := runlog.Replay(w.t.Context(), w.log, n, func([]byte) {})
 	if err != nil {
 		w.t.Error(err)
 	}
@@ -205,7 +206,7 @@ func (w *walk) checkRecord(n uint64) {
 			w.t.Errorf("record %d counts a control variate of %s, of record %d, which is no round that is left", n, id, sent.controlOf)
 		}
 	}
-	want := (&slowRound{w: w, n: n, phase: r.Round.Phase, plan: &p.plan}).body()
+	want := (&slowRound{w: w, n: n, phase: r.Round.Phase, plan: &p.Plan}).body()
 	got := *r.Round
 	got.Round, got.Attempt, got.Step, got.Perturbations = 0, 0, 0, 0
 	// Devices may have joined since the record was made.

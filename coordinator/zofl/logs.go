@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zofl/zofl/client/replica"
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/filelog"
+	"github.com/zofl/zofl/coordinator/jetlog"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/wire"
 )
@@ -82,20 +84,20 @@ func (l *logChoice) model() (cfg replica.Config, err error) {
 }
 
 // openExisting opens a log on disk that is there already.
-func openExisting(dir string) (coordinator.Log, error) {
+func openExisting(dir string) (runlog.Log, error) {
 	if err := mustHaveLog(dir); err != nil {
 		return nil, err
 	}
-	log, err := coordinator.OpenFileLog(dir)
-	if errors.Is(err, coordinator.ErrLocked) {
+	log, err := filelog.Open(dir)
+	if errors.Is(err, runlog.ErrLocked) {
 		return nil, fmt.Errorf("%w: ask the coordinator instead, with --url and --run", err)
 	}
 	return log, classify(err)
 }
 
 // openJetStream opens the log of a run in a JetStream, which must be there.
-func openJetStream(ctx context.Context, nc *nats.Conn, run string) (coordinator.Log, error) {
-	log, err := coordinator.OpenJetStreamLog(ctx, coordinator.JetStreamConfig{Conn: nc, Run: run, Name: holder(), Existing: true})
+func openJetStream(ctx context.Context, nc *nats.Conn, run string) (runlog.Log, error) {
+	log, err := jetlog.Open(ctx, jetlog.Config{Conn: nc, Run: run, Name: holder(), Existing: true})
 	return log, classify(err)
 }
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/replica"
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/wire"
@@ -79,7 +79,7 @@ func exitCode(err error, interrupted bool) int {
 // as they are.
 func classify(err error) error {
 	var fault *wire.DecodeError
-	for _, damage := range []error{coordinator.ErrCorrupt, source.ErrBroken, replica.ErrFork, replica.ErrOrder, replica.ErrObject} {
+	for _, damage := range []error{runlog.ErrCorrupt, source.ErrBroken, replica.ErrFork, replica.ErrOrder, replica.ErrObject} {
 		if errors.Is(err, damage) {
 			return corruptError{err}
 		}
@@ -89,7 +89,7 @@ func classify(err error) error {
 		return usageError{fmt.Errorf("%w: give --secret the file that zofl plan --secret made", err)}
 	case errors.As(err, &fault):
 		return corruptError{err}
-	case errors.Is(err, coordinator.ErrNoLog), errors.Is(err, bus.ErrNoResponders), errors.Is(err, operate.ErrNobody):
+	case errors.Is(err, runlog.ErrNoLog), errors.Is(err, bus.ErrNoResponders), errors.Is(err, operate.ErrNobody):
 		return absentError{err}
 	}
 	return err

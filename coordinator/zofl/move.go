@@ -12,7 +12,9 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/filelog"
+	"github.com/zofl/zofl/coordinator/jetlog"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/wire"
 )
@@ -96,19 +98,19 @@ func move(ctx context.Context, nc *nats.Conn, run, from, to string, replicas int
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, dst.Close()) }()
-	for _, log := range []coordinator.Log{src, dst} {
+	for _, log := range []runlog.Log{src, dst} {
 		if err := unled(ctx, log, wait); err != nil {
 			return 0, err
 		}
 	}
 	bar := newCopyBar(os.Stderr, src.Last())
 	defer bar.finish()
-	return src.Last(), coordinator.CopyLog(ctx, dst, src, bar.copied)
+	return src.Last(), runlog.Copy(ctx, dst, src, bar.copied)
 }
 
 // isOf refuses a log of another run: a JetStream keeps for ever what it is
 // given.
-func isOf(ctx context.Context, log coordinator.Log, run string) error {
+func isOf(ctx context.Context, log runlog.Log, run string) error {
 	src := source.Stored(log, nil)
 	var err error
 	failed := src.Read(ctx, 1, func(_ uint64, record []byte) bool {
@@ -122,7 +124,7 @@ func isOf(ctx context.Context, log coordinator.Log, run string) error {
 }
 
 // unled takes the lead of a log, so that no coordinator adds to it meanwhile.
-func unled(ctx context.Context, log coordinator.Log, wait time.Duration) error {
+func unled(ctx context.Context, log runlog.Log, wait time.Duration) error {
 	within, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	_, err := log.Begin(within)
@@ -132,16 +134,16 @@ func unled(ctx context.Context, log coordinator.Log, wait time.Duration) error {
 	return err
 }
 
-func openSource(ctx context.Context, nc *nats.Conn, run, from string) (coordinator.Log, error) {
+func openSource(ctx context.Context, nc *nats.Conn, run, from string) (runlog.Log, error) {
 	if from == jetStreamName {
 		return openJetStream(ctx, nc, run)
 	}
 	return openExisting(from)
 }
 
-func openTarget(ctx context.Context, nc *nats.Conn, run, to string, replicas int) (coordinator.Log, error) {
+func openTarget(ctx context.Context, nc *nats.Conn, run, to string, replicas int) (runlog.Log, error) {
 	if to == jetStreamName {
-		return coordinator.OpenJetStreamLog(ctx, coordinator.JetStreamConfig{Conn: nc, Run: run, Replicas: replicas, Name: holder()})
+		return jetlog.Open(ctx, jetlog.Config{Conn: nc, Run: run, Replicas: replicas, Name: holder()})
 	}
-	return coordinator.OpenFileLog(to)
+	return filelog.Open(to)
 }

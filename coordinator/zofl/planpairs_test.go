@@ -14,6 +14,7 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
@@ -72,7 +73,7 @@ func runPair(t *testing.T, p *wire.Plan, secret []byte) {
 	defer cancel()
 	b := bus.NewMemory()
 	defer b.Close()
-	log := &coordinator.MemoryLog{}
+	log := &runlog.Memory{}
 	lead, err := coordinator.New(ctx, coordinator.Config{Bus: b, Plan: p, Log: log})
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +103,7 @@ func runPair(t *testing.T, p *wire.Plan, secret []byte) {
 }
 
 // replay is the state that the log makes, after 3 rounds that moved it.
-func replay(t *testing.T, p *wire.Plan, secret []byte, log coordinator.Log) *replica.Replica {
+func replay(t *testing.T, p *wire.Plan, secret []byte, log runlog.Log) *replica.Replica {
 	t.Helper()
 	r, err := source.Replay(t.Context(), source.Stored(log, nil), source.Config{Replica: replica.Config{RunKey: secret}})
 	if err != nil {

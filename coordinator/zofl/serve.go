@@ -16,6 +16,9 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/filelog"
+	"github.com/zofl/zofl/coordinator/jetlog"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/testing/broker"
 	"github.com/zofl/zofl/wire"
@@ -135,7 +138,7 @@ func (f *serveFlags) serve(cmd *cobra.Command) error {
 			Recorder: watch, Logger: logger,
 		})
 		switch {
-		case errors.Is(err, coordinator.ErrDeposed):
+		case errors.Is(err, runlog.ErrDeposed):
 			logger.Warn("standing by", "err", err)
 		case f.jetstream && away(ctx, err):
 			retrying(ctx, logger, err)
@@ -151,7 +154,7 @@ func away(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() != nil {
 		return false
 	}
-	for _, final := range []error{coordinator.ErrConfig, coordinator.ErrPlan, coordinator.ErrCorrupt, coordinator.ErrNoLog,
+	for _, final := range []error{coordinator.ErrConfig, runlog.ErrPlan, runlog.ErrCorrupt, runlog.ErrNoLog,
 		jetstream.ErrJetStreamNotEnabled, jetstream.ErrJetStreamNotEnabledForAccount, nats.ErrConnectionClosed, bus.ErrClosed} {
 		if errors.Is(err, final) {
 			return false
@@ -237,21 +240,21 @@ func loopback(address string) error {
 }
 
 // openLog opens the log. Without a plan there must be one to continue.
-func (f *serveFlags) openLog(ctx context.Context, nc *nats.Conn, logger *slog.Logger) (coordinator.Log, error) {
+func (f *serveFlags) openLog(ctx context.Context, nc *nats.Conn, logger *slog.Logger) (runlog.Log, error) {
 	if !f.jetstream {
 		if f.plan == nil {
 			if err := mustHaveLog(f.store); err != nil {
 				return nil, fmt.Errorf("%w: give the PLAN of a run to begin", err)
 			}
 		}
-		return coordinator.OpenFileLog(f.store)
+		return filelog.Open(f.store)
 	}
 	for {
-		log, err := coordinator.OpenJetStreamLog(ctx, coordinator.JetStreamConfig{
+		log, err := jetlog.Open(ctx, jetlog.Config{
 			Conn: nc, Run: f.run, Replicas: f.replicas, LeaseTTL: f.leaseTTL, Name: holder(), Existing: f.plan == nil,
 		})
 		switch {
-		case errors.Is(err, coordinator.ErrNoLog):
+		case errors.Is(err, runlog.ErrNoLog):
 			return nil, fmt.Errorf("%w: give the PLAN of a run to begin", err)
 		case !away(ctx, err):
 			return log, err

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/filelog"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/testing/broker"
 	"github.com/zofl/zofl/wire"
 )
@@ -32,7 +34,7 @@ func Tune(ctx context.Context, plan *wire.Plan, plates []Plate, seed uint64) (*O
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	log, err := coordinator.OpenFileLog(filepath.Join(dir, "log"))
+	log, err := filelog.Open(filepath.Join(dir, "log"))
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +72,7 @@ func (f *fleet) disconnect() {
 
 // lead runs the coordinator, and devices until all saw the end of the run or one
 // failed.
-func (f *fleet) lead(ctx context.Context, log coordinator.Log) error {
+func (f *fleet) lead(ctx context.Context, log runlog.Log) error {
 	nc, _, err := f.broker.Connect("coordinator")
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/testing/broker"
 	"github.com/zofl/zofl/wire"
 )
@@ -30,7 +31,7 @@ type away struct {
 	*lead
 	p    *wire.Plan
 	prev wire.Hash
-	mem  *coordinator.MemoryLog
+	mem  *runlog.Memory
 }
 
 // newAway returns a run with a plan and a round in its log, and members.
@@ -39,7 +40,7 @@ func newAway(t *testing.T, members int) *away {
 	p := plan(t, "away", uint64(*awayDim), uint32(members)+1, 0)
 	p.Quorum, p.Deadline, p.MaxAttempts = uint32(members)+1, 600_000, 1 // one device more than will answer
 	p.DigestEvery, p.Reannounce = 1000, 1000
-	a := &away{lead: &lead{t: t, events: make(chan coordinator.Event, 100_000)}, p: p, prev: wire.Genesis("away"), mem: &coordinator.MemoryLog{}}
+	a := &away{lead: &lead{t: t, events: make(chan coordinator.Event, 100_000)}, p: p, prev: wire.Genesis("away"), mem: &runlog.Memory{}}
 	a.append(wire.Record{Kind: wire.KindPlan, Plan: p})
 	ids := []string{"nobody"}
 	for i := range members {
@@ -186,7 +187,7 @@ func heapAfterGC() uint64 {
 }
 
 // follow applies what the log has more than a replica.
-func follow(t *testing.T, r *replica.Replica, log coordinator.Log) {
+func follow(t *testing.T, r *replica.Replica, log runlog.Log) {
 	t.Helper()
 	var failed error
 	err := log.Read(t.Context(), r.N()+1, func(_ uint64, record []byte) bool {

@@ -14,6 +14,8 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/filelog"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/testing/broker"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
@@ -63,7 +65,7 @@ func densePlan(t *testing.T, method string) *wire.Plan {
 // lead runs a coordinator over the log until stop is called, which returns its counters.
 func (r *denseRun) lead(p *wire.Plan) (stop func() coordinator.Counters) {
 	r.t.Helper()
-	log, err := coordinator.OpenFileLog(filepath.Join(r.dir, "log"))
+	log, err := filelog.Open(filepath.Join(r.dir, "log"))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -217,7 +219,7 @@ func (r *denseRun) until(ctx context.Context, record uint64) {
 // agree checks that all hold what the log says.
 func (r *denseRun) agree() {
 	r.t.Helper()
-	log, err := coordinator.OpenFileLog(filepath.Join(r.dir, "log"))
+	log, err := filelog.Open(filepath.Join(r.dir, "log"))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -235,7 +237,7 @@ func (r *denseRun) agree() {
 }
 
 // replay applies a log to a replica, and gives it the vectors that it lacks.
-func replay(t *testing.T, w *replica.Replica, log coordinator.Log) {
+func replay(t *testing.T, w *replica.Replica, log runlog.Log) {
 	t.Helper()
 	epochs := []uint64{0}
 	err := log.Read(context.Background(), w.N()+1, func(n uint64, record []byte) bool {
@@ -253,8 +255,8 @@ func replay(t *testing.T, w *replica.Replica, log coordinator.Log) {
 		t.Fatal(err)
 	}
 	for _, m := range w.Missing() {
-		name := coordinator.ObjectName{N: m.N, Epoch: epochs[m.N], Digest: m.Digest}
-		data, err := log.(coordinator.Objects).Object(context.Background(), name)
+		name := runlog.ObjectName{N: m.N, Epoch: epochs[m.N], Digest: m.Digest}
+		data, err := log.(runlog.Objects).Object(context.Background(), name)
 		if err == nil {
 			err = w.Supply(m.Digest, data)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
 )
@@ -80,7 +81,7 @@ type methodRun struct {
 	t    *testing.T
 	plan *wire.Plan
 	bus  *bus.Memory
-	log  *coordinator.MemoryLog
+	log  *runlog.Memory
 	lead *coordinator.Coordinator
 	all  sync.WaitGroup
 	dir  string
@@ -93,7 +94,7 @@ type methodRun struct {
 
 func newMethodRun(t *testing.T, p *wire.Plan) *methodRun {
 	r := &methodRun{
-		t: t, plan: p, bus: bus.NewMemory(), log: &coordinator.MemoryLog{}, dir: t.TempDir(),
+		t: t, plan: p, bus: bus.NewMemory(), log: &runlog.Memory{}, dir: t.TempDir(),
 		rounds: make(chan uint64, p.Rounds+1), clients: map[string]*client.Client{},
 	}
 	var err error

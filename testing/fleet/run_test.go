@@ -14,6 +14,8 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/filelog"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/testing/broker"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
@@ -26,7 +28,7 @@ const patience = 4 * time.Minute
 type lead struct {
 	t      *testing.T
 	broker *broker.Broker
-	log    coordinator.Log
+	log    runlog.Log
 	c      *coordinator.Coordinator
 	events chan coordinator.Event
 	ended  sync.WaitGroup
@@ -43,7 +45,7 @@ func startLead(t *testing.T, p *wire.Plan, cfg broker.Config) *lead {
 		t.Fatal(err)
 	}
 	t.Cleanup(l.broker.Shutdown)
-	if l.log, err = coordinator.OpenFileLog(t.TempDir() + "/log"); err != nil {
+	if l.log, err = filelog.Open(t.TempDir() + "/log"); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.log.Close() })

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 )
 
 // Appends, one at a time, each on the disk of its servers when it returns.
@@ -35,9 +35,9 @@ func BenchmarkRead(b *testing.B) {
 	everywhere(b, func(b *testing.B, p place) {
 		const records = 20000
 		log := p.open(b, "read")
-		memory := &coordinator.MemoryLog{}
+		memory := &runlog.Memory{}
 		newChain(b, "read").appendTo(memory, records)
-		if err := coordinator.CopyLog(b.Context(), log, memory, nil); err != nil {
+		if err := runlog.Copy(b.Context(), log, memory, nil); err != nil {
 			b.Fatal(err)
 		}
 		for b.Loop() {

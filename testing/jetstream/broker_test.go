@@ -13,7 +13,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/jetlog"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/testing/broker"
 	"github.com/zofl/zofl/testing/broker/servers"
 	"github.com/zofl/zofl/wire"
@@ -81,15 +82,15 @@ func (p place) connect(t testing.TB, more ...nats.Option) *nats.Conn {
 }
 
 // open opens the log of a run over a connection of its own.
-func (p place) open(t testing.TB, run string, more ...nats.Option) *coordinator.JetStreamLog {
+func (p place) open(t testing.TB, run string, more ...nats.Option) *jetlog.Log {
 	t.Helper()
 	return p.openFor(t, run, longLease, more...)
 }
 
 // openFor opens one whose lease has that length, if it is the run's first.
-func (p place) openFor(t testing.TB, run string, lease time.Duration, more ...nats.Option) *coordinator.JetStreamLog {
+func (p place) openFor(t testing.TB, run string, lease time.Duration, more ...nats.Option) *jetlog.Log {
 	t.Helper()
-	cfg := coordinator.JetStreamConfig{Conn: p.connect(t, more...), Run: run, LeaseTTL: lease, Name: t.Name()}
+	cfg := jetlog.Config{Conn: p.connect(t, more...), Run: run, LeaseTTL: lease, Name: t.Name()}
 	if lease == longLease { // these wait for servers that are slow; the others for those that are gone
 		cfg.Timeout = longLease
 	}
@@ -108,14 +109,14 @@ const (
 	longLease = 30 * time.Second // for others: a machine that stands still for a while loses none
 )
 
-func (p place) tryOpen(t testing.TB, cfg coordinator.JetStreamConfig) (*coordinator.JetStreamLog, error) {
+func (p place) tryOpen(t testing.TB, cfg jetlog.Config) (*jetlog.Log, error) {
 	if cfg.Replicas == 0 {
 		cfg.Replicas = p.replicas
 	}
-	return coordinator.OpenJetStreamLog(t.Context(), cfg)
+	return jetlog.Open(t.Context(), cfg)
 }
 
-func begin(t *testing.T, log coordinator.Log) uint64 {
+func begin(t *testing.T, log runlog.Log) uint64 {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -126,7 +127,7 @@ func begin(t *testing.T, log coordinator.Log) uint64 {
 	return epoch
 }
 
-func closeLog(t *testing.T, log coordinator.Log) {
+func closeLog(t *testing.T, log runlog.Log) {
 	t.Helper()
 	if err := log.Close(); err != nil {
 		t.Error(err)
@@ -170,7 +171,7 @@ func (c *chain) add(record []byte) []byte {
 }
 
 // appendTo appends count records to a log.
-func (c *chain) appendTo(log coordinator.Log, count int) {
+func (c *chain) appendTo(log runlog.Log, count int) {
 	c.t.Helper()
 	for range count {
 		record := c.add(c.next(0.5))
@@ -181,7 +182,7 @@ func (c *chain) appendTo(log coordinator.Log, count int) {
 }
 
 // check compares what a log holds with the chain.
-func (c *chain) check(log coordinator.Log) {
+func (c *chain) check(log runlog.Log) {
 	c.t.Helper()
 	if got := log.Last(); got != uint64(len(c.records)) {
 		c.t.Errorf("Last() = %d, want %d", got, len(c.records))

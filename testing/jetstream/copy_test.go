@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/filelog"
+	"github.com/zofl/zofl/coordinator/runlog"
 )
 
 // Copies go from a directory to a JetStream and back, are resumed, and are
@@ -29,7 +30,7 @@ func copies(t *testing.T, p place, run string) {
 	stream := p.open(t, run)
 	cut, stop := context.WithCancelCause(t.Context())
 	interrupted := errors.New("interrupted")
-	err := coordinator.CopyLog(cut, stream, file, func(n uint64) {
+	err := runlog.Copy(cut, stream, file, func(n uint64) {
 		if n == 25 {
 			stop(interrupted)
 		}
@@ -37,7 +38,7 @@ func copies(t *testing.T, p place, run string) {
 	if !errors.Is(err, interrupted) || stream.Last() != 25 {
 		t.Fatalf("got %v and %d records, want 25 and the interruption", err, stream.Last())
 	}
-	if err := coordinator.CopyLog(t.Context(), stream, file, nil); err != nil {
+	if err := runlog.Copy(t.Context(), stream, file, nil); err != nil {
 		t.Fatal(err)
 	}
 	c.check(stream)
@@ -51,7 +52,7 @@ func copies(t *testing.T, p place, run string) {
 	back := openFile(t)
 	seen := uint64(0)
 	for range 2 { // the second time there is nothing to do
-		if err := coordinator.CopyLog(t.Context(), back, stream, func(n uint64) { seen = n }); err != nil || seen != 45 {
+		if err := runlog.Copy(t.Context(), back, stream, func(n uint64) { seen = n }); err != nil || seen != 45 {
 			t.Fatalf("copied %d records back: %v", seen, err)
 		}
 	}
@@ -73,19 +74,19 @@ func copies(t *testing.T, p place, run string) {
 	if err := crowded.AddMembers(t.Context(), []string{"somebody"}); err != nil {
 		t.Fatal(err)
 	}
-	for name, logs := range map[string][2]coordinator.Log{
+	for name, logs := range map[string][2]runlog.Log{
 		"other records": {strange, stream}, "other members": {crowded, stream}, "more records": {stream, file},
 	} {
-		if err := coordinator.CopyLog(t.Context(), logs[0], logs[1], nil); !errors.Is(err, coordinator.ErrOtherLog) {
+		if err := runlog.Copy(t.Context(), logs[0], logs[1], nil); !errors.Is(err, runlog.ErrOther) {
 			t.Errorf("%s: got %v, want ErrOtherLog", name, err)
 		}
 	}
 	c.check(stream)
 }
 
-func openFile(t *testing.T) coordinator.Log {
+func openFile(t *testing.T) runlog.Log {
 	t.Helper()
-	log, err := coordinator.OpenFileLog(t.TempDir())
+	log, err := filelog.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/jetlog"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/testing/broker"
 	"github.com/zofl/zofl/testing/broker/servers"
 	"github.com/zofl/zofl/testing/freeport"
@@ -119,7 +121,7 @@ func hostile(t *testing.T, p place, run string) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := p.tryOpen(t, coordinator.JetStreamConfig{Conn: nc, Run: run}); !errors.Is(err, coordinator.ErrCorrupt) {
+		if _, err := p.tryOpen(t, jetlog.Config{Conn: nc, Run: run}); !errors.Is(err, runlog.ErrCorrupt) {
 			t.Errorf("content %d: got %v, want ErrCorrupt", i, err)
 		}
 	}
@@ -133,13 +135,13 @@ func hostile(t *testing.T, p place, run string) {
 			t.Fatal(err)
 		}
 	}
-	if err := log.Append(t.Context(), 3, c.next(1)); !errors.Is(err, coordinator.ErrCorrupt) {
+	if err := log.Append(t.Context(), 3, c.next(1)); !errors.Is(err, runlog.ErrCorrupt) {
 		t.Errorf("append over garbage: got %v, want ErrCorrupt", err)
 	}
-	if err := log.AddMembers(t.Context(), []string{"d"}); !errors.Is(err, coordinator.ErrDeposed) {
+	if err := log.AddMembers(t.Context(), []string{"d"}); !errors.Is(err, runlog.ErrDeposed) {
 		t.Errorf("members over garbage: got %v, want ErrDeposed", err)
 	}
-	if _, err := log.Begin(t.Context()); !errors.Is(err, coordinator.ErrCorrupt) {
+	if _, err := log.Begin(t.Context()); !errors.Is(err, runlog.ErrCorrupt) {
 		t.Errorf("begin over garbage: got %v, want ErrCorrupt", err)
 	}
 }
@@ -172,12 +174,12 @@ func settings(t *testing.T, p place, run string) {
 		if _, err := js.CreateStream(t.Context(), cfg); err != nil {
 			t.Fatal(err)
 		}
-		_, err := p.tryOpen(t, coordinator.JetStreamConfig{Conn: js.Conn(), Run: run, Replicas: 1})
+		_, err := p.tryOpen(t, jetlog.Config{Conn: js.Conn(), Run: run, Replicas: 1})
 		if field == "none" && err != nil || field != "none" && (!errors.Is(err, coordinator.ErrConfig) || !strings.Contains(err.Error(), field+" is ")) {
 			t.Errorf("%s: got %v", field, err)
 		}
 		if field == "none" {
-			_, err := p.tryOpen(t, coordinator.JetStreamConfig{Conn: js.Conn(), Run: run, Replicas: 3})
+			_, err := p.tryOpen(t, jetlog.Config{Conn: js.Conn(), Run: run, Replicas: 3})
 			if !errors.Is(err, coordinator.ErrConfig) || !strings.Contains(err.Error(), "num_replicas") {
 				t.Errorf("3 replicas of a stream with one: got %v", err)
 			}
@@ -192,7 +194,7 @@ func settings(t *testing.T, p place, run string) {
 // over.
 func setBack(t *testing.T, p place, run string) {
 	nc := p.connect(t)
-	log, err := p.tryOpen(t, coordinator.JetStreamConfig{Conn: nc, Run: run, LeaseTTL: leaseTTL})
+	log, err := p.tryOpen(t, jetlog.Config{Conn: nc, Run: run, LeaseTTL: leaseTTL})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,14 +221,14 @@ func setBack(t *testing.T, p place, run string) {
 		var err error
 		for end := time.Now().Add(time.Minute); ; {
 			err = log.Append(t.Context(), 6, record)
-			if errors.Is(err, coordinator.ErrCorrupt) || err == nil || time.Now().After(end) {
+			if errors.Is(err, runlog.ErrCorrupt) || err == nil || time.Now().After(end) {
 				break
 			}
 		}
-		if !errors.Is(err, coordinator.ErrCorrupt) {
+		if !errors.Is(err, runlog.ErrCorrupt) {
 			t.Errorf("%s: append: got %v, want ErrCorrupt", what, err)
 		}
-		if _, err := log.Begin(t.Context()); !errors.Is(err, coordinator.ErrCorrupt) {
+		if _, err := log.Begin(t.Context()); !errors.Is(err, runlog.ErrCorrupt) {
 			t.Errorf("%s: begin: got %v, want ErrCorrupt", what, err)
 		}
 		other := p.open(t, run)
@@ -292,12 +294,12 @@ func hole(t *testing.T, p place, run string) {
 	if err := s.DeleteMsg(t.Context(), 5); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := log.Begin(t.Context()); !errors.Is(err, coordinator.ErrCorrupt) {
+	if _, err := log.Begin(t.Context()); !errors.Is(err, runlog.ErrCorrupt) {
 		t.Errorf("begin: got %v, want ErrCorrupt", err)
 	}
 	last := uint64(0)
 	err = log.Read(t.Context(), 1, func(n uint64, _ []byte) bool { last = n; return true })
-	if !errors.Is(err, coordinator.ErrCorrupt) || last != 4 {
+	if !errors.Is(err, runlog.ErrCorrupt) || last != 4 {
 		t.Errorf("read up to record %d: %v; want 4 and ErrCorrupt", last, err)
 	}
 }
@@ -326,18 +328,18 @@ func TestCheckSync(t *testing.T) {
 	c := servers.Start(t, 1)
 	system := c.System(t)
 	servers.Eventually(t, "an answer", func() error { // it waits a second for one
-		names, err := coordinator.CheckSync(t.Context(), system)
+		names, err := jetlog.CheckSync(t.Context(), system)
 		if err == nil && (len(names) != 1 || names[0] != c.Servers[0].Name) {
 			t.Fatalf("got %q; want the one server", names)
 		}
 		return err
 	})
-	if names, err := coordinator.CheckSync(t.Context(), c.Connect(t, "app")); err == nil {
+	if names, err := jetlog.CheckSync(t.Context(), c.Connect(t, "app")); err == nil {
 		t.Errorf("a connection to no system account got %q", names)
 	}
 	lazy := runLazy(t)
 	servers.Eventually(t, "an answer that a server does not sync", func() error {
-		_, err := coordinator.CheckSync(t.Context(), lazy)
+		_, err := jetlog.CheckSync(t.Context(), lazy)
 		switch {
 		case err == nil:
 			t.Fatal("a server that does not sync passes")

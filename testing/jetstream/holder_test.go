@@ -14,7 +14,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/jetlog"
+	"github.com/zofl/zofl/coordinator/runlog"
 )
 
 // holderSpec is the environment variable that makes the test program a
@@ -55,7 +56,7 @@ func holdLease(spec string, say func(report)) error {
 		return err
 	}
 	ctx := context.Background()
-	log, err := coordinator.OpenJetStreamLog(ctx, coordinator.JetStreamConfig{
+	log, err := jetlog.Open(ctx, jetlog.Config{
 		Conn: nc, Run: h.Run, Replicas: h.Replicas, LeaseTTL: leaseTTL, Name: "the holder"})
 	if err != nil {
 		return err
@@ -73,7 +74,7 @@ func holdLease(spec string, say func(report)) error {
 	r := report{Lost: true, Error: "none"}
 	if err := log.Append(ctx, 2, c.next(2)); err != nil {
 		r.Error = err.Error()
-		if errors.Is(err, coordinator.ErrDeposed) {
+		if errors.Is(err, runlog.ErrDeposed) {
 			r.Is = "deposed"
 		}
 	}

@@ -8,7 +8,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/jetlog"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/testing/broker/servers"
 )
 
@@ -69,7 +70,7 @@ func TestStaleLeader(t *testing.T) {
 		leader := p.cluster.Leader(t, "ZO_stale_LOG")
 		there := place{url: leader.URL, replicas: p.replicas}
 		nc := there.connect(t, nats.IgnoreDiscoveredServers(), nats.PingInterval(time.Minute))
-		second, err := there.tryOpen(t, coordinator.JetStreamConfig{Conn: nc, Run: "stale", LeaseTTL: leaseTTL})
+		second, err := there.tryOpen(t, jetlog.Config{Conn: nc, Run: "stale", LeaseTTL: leaseTTL})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +122,7 @@ type writer struct {
 	done   chan struct{}
 }
 
-func write(t *testing.T, log coordinator.Log, c *chain) *writer {
+func write(t *testing.T, log runlog.Log, c *chain) *writer {
 	w := &writer{chain: c, stored: make(chan time.Time), quit: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(w.done)
@@ -142,17 +143,17 @@ func write(t *testing.T, log coordinator.Log, c *chain) *writer {
 
 // insist appends a record until it is stored. An election takes longer than the
 // short lease of these tests: that is lost, and taken again.
-func insist(ctx context.Context, log coordinator.Log, n uint64, record []byte) error {
+func insist(ctx context.Context, log runlog.Log, n uint64, record []byte) error {
 	for {
 		err := log.Append(ctx, n, record)
 		switch {
 		case err == nil:
 			return nil
-		case errors.Is(err, coordinator.ErrDeposed):
+		case errors.Is(err, runlog.ErrDeposed):
 			if _, err := log.Begin(ctx); err != nil {
 				return err
 			}
-		case errors.Is(err, coordinator.ErrCorrupt), errors.Is(err, coordinator.ErrOrder), ctx.Err() != nil:
+		case errors.Is(err, runlog.ErrCorrupt), errors.Is(err, runlog.ErrOrder), ctx.Err() != nil:
 			return err
 		}
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/jetlog"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -47,8 +48,8 @@ func TestLog(t *testing.T) {
 // What was appended is there for the next one that opens the log, and epochs
 // ascend, whether records were appended or not.
 func reopen(t *testing.T, p place, run string) {
-	_, err := p.tryOpen(t, coordinator.JetStreamConfig{Conn: p.connect(t), Run: run, Existing: true})
-	if !errors.Is(err, coordinator.ErrNoLog) {
+	_, err := p.tryOpen(t, jetlog.Config{Conn: p.connect(t), Run: run, Existing: true})
+	if !errors.Is(err, runlog.ErrNoLog) {
 		t.Errorf("opened a log that is not there: %v", err)
 	}
 	c := newChain(t, run)
@@ -82,7 +83,7 @@ func reopen(t *testing.T, p place, run string) {
 func otherRun(t *testing.T, p place, run string) {
 	log := p.open(t, run)
 	err := log.Append(t.Context(), 1, newChain(t, "kitchen").next(1))
-	if !errors.Is(err, coordinator.ErrPlan) || !strings.Contains(err.Error(), "kitchen") || !strings.Contains(err.Error(), run) {
+	if !errors.Is(err, runlog.ErrPlan) || !strings.Contains(err.Error(), "kitchen") || !strings.Contains(err.Error(), run) {
 		t.Errorf("got %v, want ErrPlan and the names of both runs", err)
 	}
 	c := newChain(t, run)
@@ -104,7 +105,7 @@ func existing(t *testing.T, p place, run string) {
 			t.Fatal(err)
 		}
 	}
-	log, err := p.tryOpen(t, coordinator.JetStreamConfig{Conn: p.connect(t), Run: run, LeaseTTL: longLease, Existing: true})
+	log, err := p.tryOpen(t, jetlog.Config{Conn: p.connect(t), Run: run, LeaseTTL: longLease, Existing: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +137,7 @@ func conflict(t *testing.T, p place, run string) {
 	c := newChain(t, run)
 	c.appendTo(a, 2)
 	for n, record := range c.records {
-		for _, log := range []coordinator.Log{a, b} { // b learns of both this way
+		for _, log := range []runlog.Log{a, b} { // b learns of both this way
 			if err := log.Append(t.Context(), uint64(n)+1, record); err != nil {
 				t.Errorf("the same record %d again: %v", n+1, err)
 			}
@@ -148,7 +149,7 @@ func conflict(t *testing.T, p place, run string) {
 	}
 	c.add(stored)
 	for range 2 { // the second time it is not the next one
-		var got *coordinator.ConflictError
+		var got *runlog.ConflictError
 		err := b.Append(t.Context(), 3, other)
 		if !errors.As(err, &got) || got.N != 3 || !bytes.Equal(got.Record, stored) {
 			t.Errorf("another record 3: got %v, want a conflict with what is stored", err)
@@ -156,10 +157,10 @@ func conflict(t *testing.T, p place, run string) {
 	}
 	c.check(b)
 	c.appendTo(b, 1)
-	if err := a.Append(t.Context(), 6, other); !errors.Is(err, coordinator.ErrOrder) {
+	if err := a.Append(t.Context(), 6, other); !errors.Is(err, runlog.ErrOrder) {
 		t.Errorf("record 6 after 4: got %v, want ErrOrder", err)
 	}
-	if err := a.Append(t.Context(), 4, other); !errors.Is(err, coordinator.ErrCorrupt) {
+	if err := a.Append(t.Context(), 4, other); !errors.Is(err, runlog.ErrCorrupt) {
 		t.Errorf("record 4 that follows no record 3: got %v, want ErrCorrupt", err)
 	}
 }
@@ -191,18 +192,18 @@ func members(t *testing.T, p place, run string) {
 	for i := range 5000 {
 		want = append(want, fmt.Sprintf("device_%d", i))
 	}
-	add := func(log coordinator.Log, ids []string) error { return log.AddMembers(t.Context(), ids) }
+	add := func(log runlog.Log, ids []string) error { return log.AddMembers(t.Context(), ids) }
 	if err := errors.Join(add(a, want[:1]), add(a, want[1:3]), add(a, want[3:])); err != nil {
 		t.Fatal(err)
 	}
-	if err := add(b, []string{"somebody_else"}); !errors.Is(err, coordinator.ErrDeposed) {
+	if err := add(b, []string{"somebody_else"}); !errors.Is(err, runlog.ErrDeposed) {
 		t.Errorf("slot 0 again: got %v, want ErrDeposed", err)
 	}
 	if err := add(a, []string{"two\nlines"}); err == nil {
 		t.Errorf("a name of two lines is a member")
 	}
-	for _, log := range []coordinator.Log{a, b, p.open(t, run)} {
-		if log == coordinator.Log(b) {
+	for _, log := range []runlog.Log{a, b, p.open(t, run)} {
+		if log == runlog.Log(b) {
 			begin(t, b)
 		}
 		if got, err := log.Members(); err != nil || !slices.Equal(got, want) {
@@ -220,7 +221,7 @@ func race(t *testing.T, p place, run string) {
 		who int
 		err error
 	}
-	logs := []*coordinator.JetStreamLog{p.open(t, run), p.open(t, run)}
+	logs := []*jetlog.Log{p.open(t, run), p.open(t, run)}
 	c := newChain(t, run)
 	won := []int{0, 0}
 	for n := uint64(1); n <= uint64(*raceRecords); n++ {
@@ -238,7 +239,7 @@ func race(t *testing.T, p place, run string) {
 		var stored []byte
 		for range logs {
 			r := <-results
-			var conflict *coordinator.ConflictError
+			var conflict *runlog.ConflictError
 			switch {
 			case r.err == nil && stored == nil:
 				won[r.who]++
@@ -268,8 +269,8 @@ func race(t *testing.T, p place, run string) {
 // One that stands by waits while the lease is renewed, leads when it is given
 // back, and sees all. The lease itself lasts longer than anybody waits here.
 func handOver(t *testing.T, p place, run string) {
-	open := func() *coordinator.JetStreamLog {
-		log, err := p.tryOpen(t, coordinator.JetStreamConfig{Conn: p.connect(t), Run: run, LeaseTTL: time.Hour})
+	open := func() *jetlog.Log {
+		log, err := p.tryOpen(t, jetlog.Config{Conn: p.connect(t), Run: run, LeaseTTL: time.Hour})
 		if err != nil {
 			t.Fatal(err)
 		}

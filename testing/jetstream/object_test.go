@@ -14,13 +14,15 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/jetlog"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
 )
 
 // A vector of a record, and its name.
 type vector struct {
-	name coordinator.ObjectName
+	name runlog.ObjectName
 	data []byte
 }
 
@@ -30,10 +32,10 @@ func newVector(n, epoch uint64, size int) vector {
 	for i := range data {
 		data[i] = byte(rng.Uint32()) & 0x3f // numbers that are finite, as float32
 	}
-	return vector{coordinator.ObjectName{N: n, Epoch: epoch, Digest: wire.HashObject(data)}, data}
+	return vector{runlog.ObjectName{N: n, Epoch: epoch, Digest: wire.HashObject(data)}, data}
 }
 
-func put(t *testing.T, log *coordinator.JetStreamLog, v vector) {
+func put(t *testing.T, log *jetlog.Log, v vector) {
 	t.Helper()
 	if err := log.PutObject(t.Context(), v.name, v.data); err != nil {
 		t.Fatal(err)
@@ -41,10 +43,10 @@ func put(t *testing.T, log *coordinator.JetStreamLog, v vector) {
 }
 
 // has fails the test unless a log has a vector, or has not.
-func has(t *testing.T, log *coordinator.JetStreamLog, v vector, want bool) {
+func has(t *testing.T, log *jetlog.Log, v vector, want bool) {
 	t.Helper()
 	got, err := log.Object(t.Context(), v.name)
-	if want && (err != nil || !bytes.Equal(got, v.data)) || !want && !errors.Is(err, coordinator.ErrNoObject) {
+	if want && (err != nil || !bytes.Equal(got, v.data)) || !want && !errors.Is(err, runlog.ErrNoObject) {
 		t.Errorf("vector of record %d: %d bytes, %v; want it there: %t", v.name.N, len(got), err, want)
 	}
 }
@@ -76,7 +78,7 @@ func objects(t *testing.T, p place, run string) {
 	later := newVector(7, begin(t, second), 100)
 	put(t, second, later)
 	for range 2 {
-		if err := second.KeepObjects(t.Context(), 6, []coordinator.ObjectName{all[1].name, all[3].name}); err != nil {
+		if err := second.KeepObjects(t.Context(), 6, []runlog.ObjectName{all[1].name, all[3].name}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -98,16 +100,16 @@ func objects(t *testing.T, p place, run string) {
 	}
 	file := openFile(t)
 	c := newDenseChain(t, run, second)
-	if err := coordinator.CopyLog(t.Context(), file, second, nil); err != nil {
+	if err := runlog.Copy(t.Context(), file, second, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := file.(coordinator.Objects).Object(t.Context(), c.name); err != nil || !bytes.Equal(got, c.data) {
+	if got, err := file.(runlog.Objects).Object(t.Context(), c.name); err != nil || !bytes.Equal(got, c.data) {
 		t.Errorf("the copy's vector: %d bytes, %v", len(got), err)
 	}
 }
 
 // newDenseChain appends a plan and a round with a vector.
-func newDenseChain(t *testing.T, run string, log *coordinator.JetStreamLog) vector {
+func newDenseChain(t *testing.T, run string, log *jetlog.Log) vector {
 	t.Helper()
 	v := newVector(2, 9, 40)
 	plan, err := preset.New("decomfl", run, 10)
@@ -144,7 +146,7 @@ func objectsOfTwo(t *testing.T, p place, run string) {
 	}
 	has(t, second, old, true)
 	has(t, second, taken, true)
-	if err := second.KeepObjects(t.Context(), 2, []coordinator.ObjectName{taken.name}); err != nil {
+	if err := second.KeepObjects(t.Context(), 2, []runlog.ObjectName{taken.name}); err != nil {
 		t.Fatal(err)
 	}
 	has(t, first, old, false)
@@ -154,7 +156,7 @@ func objectsOfTwo(t *testing.T, p place, run string) {
 	usurp(t, p, run)
 	<-lost
 	more := newVector(3, taken.name.Epoch, 4)
-	if err := second.PutObject(t.Context(), more.name, more.data); !errors.Is(err, coordinator.ErrDeposed) {
+	if err := second.PutObject(t.Context(), more.name, more.data); !errors.Is(err, runlog.ErrDeposed) {
 		t.Errorf("put by who was deposed: %v, want ErrDeposed", err)
 	}
 	has(t, first, more, false)
@@ -192,7 +194,7 @@ func objectsDamaged(t *testing.T, p place, run string) {
 	if _, err := store.PutBytes(t.Context(), v.name.String(), v.data[1:]); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := log.Object(t.Context(), v.name); !errors.Is(err, coordinator.ErrCorrupt) {
+	if _, err := log.Object(t.Context(), v.name); !errors.Is(err, runlog.ErrCorrupt) {
 		t.Errorf("other bytes: %v, want ErrCorrupt", err)
 	}
 	stream, err := js.Stream(t.Context(), "OBJ_ZO_"+run+"_OBJECTS")
@@ -275,7 +277,7 @@ type denseDevice struct {
 }
 
 // lead starts a coordinator and joins it.
-func (d *denseDevice) lead(p place, plan *wire.Plan) (log *coordinator.JetStreamLog, stop func()) {
+func (d *denseDevice) lead(p place, plan *wire.Plan) (log *jetlog.Log, stop func()) {
 	log = p.open(d.t, d.run)
 	c, err := coordinator.New(d.t.Context(), coordinator.Config{Conn: p.connect(d.t), Plan: plan, Log: log})
 	if err != nil {

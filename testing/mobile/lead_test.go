@@ -14,6 +14,8 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/filelog"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
 )
@@ -27,7 +29,7 @@ type lead struct {
 	run   string
 	dim   int
 	site  *site
-	log   coordinator.Log
+	log   runlog.Log
 	round chan uint64 // rounds as they are done; what nobody reads is dropped
 
 	evaluation atomic.Pointer[coordinator.Evaluation] // the last that somebody reported for
@@ -65,7 +67,7 @@ func (s *site) told(p *wire.Plan) (*lead, <-chan coordinator.Event) {
 	s.t.Helper()
 	l := &lead{t: s.t, run: p.Run, dim: int(p.Dim), site: s, round: make(chan uint64, 1)}
 	var err error
-	if l.log, err = coordinator.OpenFileLog(filepath.Join(s.t.TempDir(), "log")); err != nil {
+	if l.log, err = filelog.Open(filepath.Join(s.t.TempDir(), "log")); err != nil {
 		s.t.Fatal(err)
 	}
 	events := make(chan coordinator.Event, 10_000)

@@ -10,6 +10,7 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 )
@@ -66,7 +67,7 @@ func (a *absentee) record(p client.Progress) error {
 }
 
 // visit runs a coordinator on a log, and the client until it has record n.
-func (a *absentee) visit(ctx context.Context, memory *bus.Memory, log coordinator.Log, plan *wire.Plan, n uint64) (run.Totals, error) {
+func (a *absentee) visit(ctx context.Context, memory *bus.Memory, log runlog.Log, plan *wire.Plan, n uint64) (run.Totals, error) {
 	a.until = n
 	meter := run.NewMeter(memory, 1)
 	lead, err := coordinator.New(ctx, coordinator.Config{Bus: meter, Plan: plan, Log: log, Linger: -1})
@@ -103,7 +104,7 @@ func (a *absentee) visit(ctx context.Context, memory *bus.Memory, log coordinato
 }
 
 // firstPlan returns the plan of a log.
-func firstPlan(ctx context.Context, log coordinator.Log) (plan *wire.Plan, err error) {
+func firstPlan(ctx context.Context, log runlog.Log) (plan *wire.Plan, err error) {
 	fault := log.Read(ctx, 1, func(_ uint64, record []byte) bool {
 		var r wire.Record
 		r, err = wire.DecodeRecord(record)
@@ -114,8 +115,8 @@ func firstPlan(ctx context.Context, log coordinator.Log) (plan *wire.Plan, err e
 }
 
 // prefix returns a log of the first n records and all members.
-func prefix(ctx context.Context, log coordinator.Log, n uint64) (*coordinator.MemoryLog, error) {
-	first := &coordinator.MemoryLog{}
+func prefix(ctx context.Context, log runlog.Log, n uint64) (*runlog.Memory, error) {
+	first := &runlog.Memory{}
 	members, err := log.Members()
 	if err == nil {
 		err = first.AddMembers(ctx, members)

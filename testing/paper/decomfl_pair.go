@@ -10,6 +10,7 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -17,7 +18,7 @@ import (
 func pair(ctx context.Context, m memoryCase, p *wire.Plan) (*client.Client, *coordinator.Coordinator, error) {
 	memory := bus.NewMemory()
 	defer memory.Close()
-	lead, err := coordinator.New(ctx, coordinator.Config{Bus: memory, Plan: p, Log: &coordinator.MemoryLog{}, Linger: -1})
+	lead, err := coordinator.New(ctx, coordinator.Config{Bus: memory, Plan: p, Log: &runlog.Memory{}, Linger: -1})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -80,7 +81,7 @@ func produce(t *testing.T, p *wire.Plan) *run {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	memory, log := bus.NewMemory(), &coordinator.MemoryLog{}
+	memory, log := bus.NewMemory(), &runlog.Memory{}
 	defer memory.Close()
 	enroll(t, log) // or slots would be given as they come, and a plan be another each time
 	lead, err := coordinator.New(ctx, coordinator.Config{Bus: memory, Plan: p, Log: log, Linger: -1})
@@ -113,7 +114,7 @@ func produce(t *testing.T, p *wire.Plan) *run {
 var errDone = errors.New("done")
 
 // enroll gives client i slot i.
-func enroll(t *testing.T, log *coordinator.MemoryLog) {
+func enroll(t *testing.T, log *runlog.Memory) {
 	t.Helper()
 	var ids []string
 	for i := range clients {
@@ -144,7 +145,7 @@ func (r *run) join(t *testing.T, ctx context.Context, b bus.Bus, i int) [32]byte
 }
 
 // read takes the records, the vectors that they name and the roster of a log.
-func (r *run) read(t *testing.T, log *coordinator.MemoryLog) {
+func (r *run) read(t *testing.T, log *runlog.Memory) {
 	t.Helper()
 	err := log.Read(t.Context(), 1, func(_ uint64, record []byte) bool {
 		r.records = append(r.records, record)
@@ -169,7 +170,7 @@ func (r *run) read(t *testing.T, log *coordinator.MemoryLog) {
 }
 
 // take takes the vector that a record names, if it names one.
-func (r *run) take(t *testing.T, log *coordinator.MemoryLog, encoded []byte) {
+func (r *run) take(t *testing.T, log *runlog.Memory, encoded []byte) {
 	t.Helper()
 	record, err := wire.DecodeRecord(encoded)
 	if err != nil {
@@ -178,7 +179,7 @@ func (r *run) take(t *testing.T, log *coordinator.MemoryLog, encoded []byte) {
 	if record.Kind != wire.KindRound || len(record.Round.Object) == 0 {
 		return
 	}
-	name := coordinator.ObjectName{N: record.N, Epoch: record.Epoch, Digest: [wire.ObjectLen]byte(record.Round.Object)}
+	name := runlog.ObjectName{N: record.N, Epoch: record.Epoch, Digest: [wire.ObjectLen]byte(record.Round.Object)}
 	if r.objects[name.Digest], err = log.Object(t.Context(), name); err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/testing/broker"
 	"github.com/zofl/zofl/wire/preset"
 )
@@ -105,7 +106,7 @@ func (l *lab) lead(dim int) (run string, stop func() error, err error) {
 		return "", nil, err
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
-	c, err := coordinator.New(ctx, coordinator.Config{Conn: nc, Plan: p, Log: &coordinator.MemoryLog{}})
+	c, err := coordinator.New(ctx, coordinator.Config{Conn: nc, Plan: p, Log: &runlog.Memory{}})
 	if err != nil {
 		cancel(err)
 		nc.Close()

@@ -7,8 +7,10 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/internal/dirstore"
 	"github.com/zofl/zofl/internal/disk/disktest"
+	"github.com/zofl/zofl/internal/seam"
 )
 
 // A party is a coordinator or a device: a sequence of lives.
@@ -64,7 +66,7 @@ func (b *broker) live(p *process) error {
 		err = c.Run(p.ctx)
 		b.set(nil)
 		b.count(p, c)
-		if !errors.Is(err, coordinator.ErrDeposed) {
+		if !errors.Is(err, runlog.ErrDeposed) {
 			return err
 		}
 	}
@@ -86,9 +88,9 @@ func (b *broker) count(p *process, c *coordinator.Coordinator) {
 	}
 }
 
-func (b *broker) open(p *process) (coordinator.Log, error) {
+func (b *broker) open(p *process) (runlog.Log, error) {
 	if !b.w.scenario.shared {
-		return coordinator.OpenFileLogOn(gate{b.party.disk, p}, logDir)
+		return seam.FileLog(gate{b.party.disk, p}, logDir)
 	}
 	b.w.mu.Lock()
 	defer b.w.mu.Unlock()

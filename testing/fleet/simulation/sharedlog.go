@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 )
 
 // Errors of a shared log that leave it unknown what it holds.
@@ -26,8 +26,8 @@ type server struct {
 	records [][]byte
 	members []string
 	epoch   uint64
-	past    []map[coordinator.ObjectName][]byte // the vectors there were after each record
-	holder  *handle                             // who has the lease
+	past    []map[runlog.ObjectName][]byte // the vectors there were after each record
+	holder  *handle                        // who has the lease
 	waiting []*request
 }
 
@@ -37,8 +37,8 @@ type request struct {
 	kind    requestKind
 	n       uint64
 	record  []byte // or a vector
-	name    coordinator.ObjectName
-	names   []coordinator.ObjectName
+	name    runlog.ObjectName
+	names   []runlog.ObjectName
 	ids     []string
 	known   int // members that the process knew when it asked
 	number  int
@@ -83,7 +83,7 @@ type handle struct {
 	requests int
 }
 
-var _ coordinator.Log = (*handle)(nil)
+var _ runlog.Log = (*handle)(nil)
 
 func (s *server) open(p *process) *handle { return &handle{s: s, p: p} }
 
@@ -172,10 +172,10 @@ func (s *server) do(r *request) error {
 		return nil
 	case r.n <= last:
 		s.w.count("log conflict")
-		return &coordinator.ConflictError{N: r.n, Record: bytes.Clone(s.records[r.n-1])}
+		return &runlog.ConflictError{N: r.n, Record: bytes.Clone(s.records[r.n-1])}
 	case r.n > last+1:
 		s.w.count("log order")
-		return fmt.Errorf("simulation: record %d after %d: %w", r.n, last, coordinator.ErrOrder)
+		return fmt.Errorf("simulation: record %d after %d: %w", r.n, last, runlog.ErrOrder)
 	}
 	s.records = append(s.records, bytes.Clone(r.record))
 	s.past = append(s.past, maps.Clone(s.w.book.vectors.there))
@@ -189,14 +189,14 @@ func (s *server) admit(r *request) error {
 			return nil
 		}
 		s.w.count("members deposed")
-		return fmt.Errorf("simulation: %d members, not %d: %w", len(s.members), known, coordinator.ErrDeposed)
+		return fmt.Errorf("simulation: %d members, not %d: %w", len(s.members), known, runlog.ErrDeposed)
 	}
 	s.members = append(s.members, r.ids...)
 	s.w.book.members = slices.Clone(s.members)
 	return nil
 }
 
-// Begin implements [coordinator.Log].
+// Begin implements [runlog.Log].
 func (h *handle) Begin(ctx context.Context) (uint64, error) {
 	if err := h.ask(ctx, &request{kind: beginning}); err != nil {
 		return 0, err
@@ -206,19 +206,19 @@ func (h *handle) Begin(ctx context.Context) (uint64, error) {
 	return h.s.epoch, nil
 }
 
-// Lost implements [coordinator.Log].
+// Lost implements [runlog.Log].
 func (h *handle) Lost() <-chan struct{} {
 	h.s.w.mu.Lock()
 	defer h.s.w.mu.Unlock()
 	return h.lost
 }
 
-// Append implements [coordinator.Log].
+// Append implements [runlog.Log].
 func (h *handle) Append(ctx context.Context, n uint64, record []byte) error {
 	return h.ask(ctx, &request{kind: appending, n: n, record: bytes.Clone(record)})
 }
 
-// AddMembers implements [coordinator.Log].
+// AddMembers implements [runlog.Log].
 func (h *handle) AddMembers(ctx context.Context, ids []string) error {
 	err := h.ask(ctx, &request{kind: admitting, ids: slices.Clone(ids)})
 	if err == nil {
@@ -229,14 +229,14 @@ func (h *handle) AddMembers(ctx context.Context, ids []string) error {
 	return err
 }
 
-// Last implements [coordinator.Log].
+// Last implements [runlog.Log].
 func (h *handle) Last() uint64 {
 	h.s.w.mu.Lock()
 	defer h.s.w.mu.Unlock()
 	return uint64(len(h.s.records))
 }
 
-// Read implements [coordinator.Log].
+// Read implements [runlog.Log].
 func (h *handle) Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error {
 	h.s.w.mu.Lock()
 	records := h.s.records
@@ -252,14 +252,14 @@ func (h *handle) Read(ctx context.Context, from uint64, f func(n uint64, record 
 	return nil
 }
 
-// Members implements [coordinator.Log].
+// Members implements [runlog.Log].
 func (h *handle) Members() ([]string, error) {
 	h.s.w.mu.Lock()
 	defer h.s.w.mu.Unlock()
 	return slices.Clone(h.s.members), nil
 }
 
-// Close implements [coordinator.Log]: it gives the lease back.
+// Close implements [runlog.Log]: it gives the lease back.
 func (h *handle) Close() error {
 	h.s.w.mu.Lock()
 	defer h.s.w.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/replica"
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -19,8 +19,8 @@ import (
 // records name.
 type vectors struct {
 	sent  map[vectorID]*sentVector
-	there map[coordinator.ObjectName][]byte // what the log's store has
-	bytes map[[wire.ObjectLen]byte][]byte   // of all that it ever had
+	there map[runlog.ObjectName][]byte    // what the log's store has
+	bytes map[[wire.ObjectLen]byte][]byte // of all that it ever had
 }
 
 // A vectorID names a vector that a device sent: as its first piece does, without
@@ -44,7 +44,7 @@ type sentVector struct {
 
 func newVectors() vectors {
 	return vectors{
-		sent: map[vectorID]*sentVector{}, there: map[coordinator.ObjectName][]byte{}, bytes: map[[wire.ObjectLen]byte][]byte{},
+		sent: map[vectorID]*sentVector{}, there: map[runlog.ObjectName][]byte{}, bytes: map[[wire.ObjectLen]byte][]byte{},
 	}
 }
 
@@ -212,12 +212,12 @@ func floatsOf(data []byte) []float64 {
 }
 
 // nameOf is that of a round's vector.
-func nameOf(r *wire.Record) coordinator.ObjectName {
-	return coordinator.ObjectName{N: r.N, Epoch: r.Epoch, Digest: [wire.ObjectLen]byte(r.Round.Object)}
+func nameOf(r *wire.Record) runlog.ObjectName {
+	return runlog.ObjectName{N: r.N, Epoch: r.Epoch, Digest: [wire.ObjectLen]byte(r.Round.Object)}
 }
 
 // put notes that the log has a vector.
-func (b *book) put(p *process, name coordinator.ObjectName, data []byte) {
+func (b *book) put(p *process, name runlog.ObjectName, data []byte) {
 	b.w.note(p, "has %d bytes of record %d stored", len(data), name.N)
 	if wire.HashObject(data) != name.Digest {
 		b.w.find("means are exact", "%v stores a vector of record %d under another digest", p, name.N)
@@ -247,8 +247,8 @@ func (b *book) within(p *process) bool {
 }
 
 // keep notes that the log deletes the vectors of records up to n but these.
-func (b *book) keep(n uint64, names []coordinator.ObjectName) {
-	maps.DeleteFunc(b.vectors.there, func(name coordinator.ObjectName, _ []byte) bool {
+func (b *book) keep(n uint64, names []runlog.ObjectName) {
+	maps.DeleteFunc(b.vectors.there, func(name runlog.ObjectName, _ []byte) bool {
 		return name.N <= n && !slices.Contains(names, name)
 	})
 	if n == uint64(len(b.chain)) && !slices.Equal(names, b.kept()) {
@@ -268,12 +268,12 @@ func (b *book) lacking() {
 
 // kept returns the vectors that the log is to have after its last record: the last of
 // the state's path, and those that the last rollback left until a round follows it.
-func (b *book) kept() []coordinator.ObjectName {
+func (b *book) kept() []runlog.ObjectName {
 	plan := b.w.scenario.plan
 	if plan.Transport != wire.DenseVectors {
 		return nil
 	}
-	var path, left []coordinator.ObjectName
+	var path, left []runlog.ObjectName
 	for i := range b.chain {
 		switch r := &b.chain[i].record; r.Kind {
 		case wire.KindRound:
@@ -282,9 +282,9 @@ func (b *book) kept() []coordinator.ObjectName {
 		case wire.KindRollback:
 			live := b.left(r.To)
 			all := slices.Concat(path, left)
-			gone := func(o coordinator.ObjectName) bool { return !live[o.N] }
+			gone := func(o runlog.ObjectName) bool { return !live[o.N] }
 			path = slices.DeleteFunc(slices.Clone(all), gone)
-			left = slices.DeleteFunc(all, func(o coordinator.ObjectName) bool { return !gone(o) })
+			left = slices.DeleteFunc(all, func(o runlog.ObjectName) bool { return !gone(o) })
 			byRecord(path)
 		}
 	}
@@ -293,8 +293,8 @@ func (b *book) kept() []coordinator.ObjectName {
 	return path
 }
 
-func byRecord(names []coordinator.ObjectName) {
-	slices.SortFunc(names, func(a, b coordinator.ObjectName) int { return int(a.N) - int(b.N) })
+func byRecord(names []runlog.ObjectName) {
+	slices.SortFunc(names, func(a, b runlog.ObjectName) int { return int(a.N) - int(b.N) })
 }
 
 // complete gives a state the vectors that it lacks.

@@ -5,17 +5,17 @@ import (
 	"context"
 	"errors"
 
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 )
 
 // A watchedLog checks what a coordinator asks of its log, and what it gets.
 type watchedLog struct {
-	coordinator.Log
+	runlog.Log
 	p    *process
 	last uint64 // record that this coordinator knows to be in the log
 }
 
-// Begin implements [coordinator.Log].
+// Begin implements [runlog.Log].
 func (l *watchedLog) Begin(ctx context.Context) (uint64, error) {
 	epoch, err := l.Log.Begin(ctx)
 	if err != nil {
@@ -48,7 +48,7 @@ func (l *watchedLog) Begin(ctx context.Context) (uint64, error) {
 	return epoch, l.inspect(ctx)
 }
 
-// Append implements [coordinator.Log].
+// Append implements [runlog.Log].
 func (l *watchedLog) Append(ctx context.Context, n uint64, record []byte) error {
 	w := l.p.w
 	w.mu.Lock()
@@ -66,7 +66,7 @@ func (l *watchedLog) Append(ctx context.Context, n uint64, record []byte) error 
 	err := l.Log.Append(ctx, n, record)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var conflict *coordinator.ConflictError
+	var conflict *runlog.ConflictError
 	switch {
 	case err == nil && !w.scenario.shared && n == uint64(len(w.book.chain))+1:
 		w.book.commit(record)
@@ -79,7 +79,7 @@ func (l *watchedLog) Append(ctx context.Context, n uint64, record []byte) error 
 	return err
 }
 
-// AddMembers implements [coordinator.Log].
+// AddMembers implements [runlog.Log].
 func (l *watchedLog) AddMembers(ctx context.Context, ids []string) error {
 	err := l.Log.AddMembers(ctx, ids)
 	if w := l.p.w; err == nil && !w.scenario.shared {

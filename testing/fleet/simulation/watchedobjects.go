@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-var _ coordinator.Objects = (*watchedLog)(nil)
+var _ runlog.Objects = (*watchedLog)(nil)
 
-func (l *watchedLog) objects() coordinator.Objects { return l.Log.(coordinator.Objects) }
+func (l *watchedLog) objects() runlog.Objects { return l.Log.(runlog.Objects) }
 
-// PutObject implements [coordinator.Objects].
-func (l *watchedLog) PutObject(ctx context.Context, name coordinator.ObjectName, data []byte) error {
+// PutObject implements [runlog.Objects].
+func (l *watchedLog) PutObject(ctx context.Context, name runlog.ObjectName, data []byte) error {
 	err := l.objects().PutObject(ctx, name, data)
 	w := l.p.w
 	w.mu.Lock()
@@ -26,13 +26,13 @@ func (l *watchedLog) PutObject(ctx context.Context, name coordinator.ObjectName,
 	return err
 }
 
-// Object implements [coordinator.Objects].
-func (l *watchedLog) Object(ctx context.Context, name coordinator.ObjectName) ([]byte, error) {
+// Object implements [runlog.Objects].
+func (l *watchedLog) Object(ctx context.Context, name runlog.ObjectName) ([]byte, error) {
 	return l.objects().Object(ctx, name)
 }
 
-// KeepObjects implements [coordinator.Objects].
-func (l *watchedLog) KeepObjects(ctx context.Context, n uint64, names []coordinator.ObjectName) error {
+// KeepObjects implements [runlog.Objects].
+func (l *watchedLog) KeepObjects(ctx context.Context, n uint64, names []runlog.ObjectName) error {
 	err := l.objects().KeepObjects(ctx, n, names)
 	w := l.p.w
 	w.mu.Lock()
@@ -56,7 +56,7 @@ func (l *watchedLog) inspect(ctx context.Context) error {
 	for _, name := range names {
 		_, err := l.Object(ctx, name)
 		switch {
-		case errors.Is(err, coordinator.ErrNoObject), errors.Is(err, coordinator.ErrCorrupt):
+		case errors.Is(err, runlog.ErrNoObject), errors.Is(err, runlog.ErrCorrupt):
 			w.mu.Lock()
 			w.find("one vector for each record that is kept", "%v begins: %v", l.p, err)
 			w.mu.Unlock()
@@ -67,13 +67,13 @@ func (l *watchedLog) inspect(ctx context.Context) error {
 	return nil
 }
 
-// PutObject implements [coordinator.Objects].
-func (h *handle) PutObject(ctx context.Context, name coordinator.ObjectName, data []byte) error {
+// PutObject implements [runlog.Objects].
+func (h *handle) PutObject(ctx context.Context, name runlog.ObjectName, data []byte) error {
 	return h.ask(ctx, &request{kind: storing, n: name.N, name: name, record: append([]byte(nil), data...)})
 }
 
-// Object implements [coordinator.Objects].
-func (h *handle) Object(_ context.Context, name coordinator.ObjectName) ([]byte, error) {
+// Object implements [runlog.Objects].
+func (h *handle) Object(_ context.Context, name runlog.ObjectName) ([]byte, error) {
 	h.s.w.mu.Lock()
 	defer h.s.w.mu.Unlock()
 	if h.p.dead {
@@ -82,10 +82,10 @@ func (h *handle) Object(_ context.Context, name coordinator.ObjectName) ([]byte,
 	if data, ok := h.s.w.book.vectors.there[name]; ok {
 		return data, nil
 	}
-	return nil, coordinator.ErrNoObject
+	return nil, runlog.ErrNoObject
 }
 
-// KeepObjects implements [coordinator.Objects].
-func (h *handle) KeepObjects(ctx context.Context, n uint64, names []coordinator.ObjectName) error {
-	return h.ask(ctx, &request{kind: deleting, n: n, names: append([]coordinator.ObjectName(nil), names...)})
+// KeepObjects implements [runlog.Objects].
+func (h *handle) KeepObjects(ctx context.Context, n uint64, names []runlog.ObjectName) error {
+	return h.ask(ctx, &request{kind: deleting, n: n, names: append([]runlog.ObjectName(nil), names...)})
 }

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/internal/disk/disktest"
 )
 
@@ -242,7 +242,7 @@ func (w *world) judge(p *party, err error) {
 	w.note(nil, "%s returns: %v", p.name, err)
 	switch {
 	case errors.Is(err, errStopped):
-	case err != nil && p.faulty && !errors.Is(err, coordinator.ErrCorrupt):
+	case err != nil && p.faulty && !errors.Is(err, runlog.ErrCorrupt):
 		w.count("gave up with a disk that fails")
 	case err != nil:
 		w.find("nobody gives up", "%s: %v", p.name, err)

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/plancheck"
 )
@@ -36,7 +36,7 @@ type Result struct {
 	Totals Totals    // of this process
 	Params []float32 // after the last round
 	// Log has the records of a run without Config.Dir; nil with.
-	Log *coordinator.MemoryLog
+	Log *runlog.Memory
 }
 
 // errPaused: nothing in a simulation resumes a run.

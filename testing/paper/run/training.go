@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/filelog"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
 // A training is under way.
 type training struct {
 	cfg    *Config
-	log    coordinator.Log
+	log    runlog.Log
 	rows   *os.File // nil without Dir
 	curve  *Curve
 	watch  *watch
@@ -26,13 +28,13 @@ type training struct {
 }
 
 func (t *training) open(ctx context.Context) (err error) {
-	t.log = &coordinator.MemoryLog{}
+	t.log = &runlog.Memory{}
 	var rows io.Writer
 	if dir := t.cfg.Dir; dir != "" {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err
 		}
-		if t.log, err = coordinator.OpenFileLog(filepath.Join(dir, "log")); err != nil {
+		if t.log, err = filelog.Open(filepath.Join(dir, "log")); err != nil {
 			t.log = nil
 			return err
 		}
@@ -166,7 +168,7 @@ func (t *training) ended() bool {
 
 func (t *training) result() *Result {
 	r := &Result{Curve: t.curve, Params: t.watch.replica.Params()}
-	r.Log, _ = t.log.(*coordinator.MemoryLog)
+	r.Log, _ = t.log.(*runlog.Memory)
 	if t.fleet != nil {
 		r.Totals = t.fleet.meter.Totals()
 	}

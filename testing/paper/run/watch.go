@@ -8,7 +8,7 @@ import (
 	"math"
 
 	"github.com/zofl/zofl/client/replica"
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -22,7 +22,7 @@ const behind = 256
 // Invariant: curve has a point for each round up to its last, and rows has the same.
 type watch struct {
 	cfg     *Config
-	log     coordinator.Log
+	log     runlog.Log
 	replica *replica.Replica
 	curve   *Curve
 	rows    io.Writer // nil: nobody keeps them
@@ -30,7 +30,7 @@ type watch struct {
 	work    work // of the records that were applied
 }
 
-func newWatch(cfg *Config, log coordinator.Log, curve *Curve, rows io.Writer) *watch {
+func newWatch(cfg *Config, log runlog.Log, curve *Curve, rows io.Writer) *watch {
 	return &watch{
 		cfg: cfg, log: log, curve: curve, rows: rows, rounds: make(chan Point, behind),
 		replica: replica.New(replica.Config{Run: cfg.Plan.Run, Workers: 2}), work: newWork(cfg.Plan),
@@ -110,7 +110,7 @@ func (w *watch) read(ctx context.Context, round uint64, f func(*wire.Record) err
 // just applied.
 func (w *watch) supply(ctx context.Context, epoch uint64) error {
 	for _, o := range w.replica.Missing() {
-		data, err := w.log.(coordinator.Objects).Object(ctx, coordinator.ObjectName{N: o.N, Epoch: epoch, Digest: o.Digest})
+		data, err := w.log.(runlog.Objects).Object(ctx, runlog.ObjectName{N: o.N, Epoch: epoch, Digest: o.Digest})
 		if err == nil {
 			err = w.replica.Supply(o.Digest, data)
 		}

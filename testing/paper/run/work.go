@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -70,7 +70,7 @@ func (w *work) asked(r *wire.Record) []bool {
 }
 
 // taken returns how many minibatches each client has taken for the rounds of a log.
-func taken(ctx context.Context, log coordinator.Log, p *wire.Plan) ([]uint64, error) {
+func taken(ctx context.Context, log runlog.Log, p *wire.Plan) ([]uint64, error) {
 	w := newWork(p)
 	var failed error
 	err := log.Read(ctx, 1, func(_ uint64, record []byte) bool {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/filelog"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/testing/broker"
 	"github.com/zofl/zofl/wire"
 )
@@ -91,7 +93,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	log, err := coordinator.OpenFileLog(filepath.Join(dir, "log"))
+	log, err := filelog.Open(filepath.Join(dir, "log"))
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +109,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 }
 
 // train runs broker, coordinator and devices until the run has ended.
-func (r *run) train(ctx context.Context, log coordinator.Log) (err error) {
+func (r *run) train(ctx context.Context, log runlog.Log) (err error) {
 	if r.broker, err = broker.Run(broker.Config{}); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/testing/models"
 )
@@ -84,7 +85,7 @@ func (r *run) together(ctx context.Context, c *coordinator.Coordinator) error {
 var errDone = errors.New("demo: done")
 
 // result compares all replicas and measures the model.
-func (r *run) result(ctx context.Context, log coordinator.Log) (*Result, error) {
+func (r *run) result(ctx context.Context, log runlog.Log) (*Result, error) {
 	witness, err := source.Replay(ctx, source.Stored(log, nil), source.Config{})
 	if err != nil {
 		return nil, fmt.Errorf("demo: replay of the log: %w", err)

@@ -14,6 +14,7 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/testing/broker"
 	"github.com/zofl/zofl/testing/freeport"
 	"github.com/zofl/zofl/wire"
@@ -63,7 +64,7 @@ func (l *lab) serve() {
 	p.Members, p.Target, p.Quorum, p.Reannounce = 1, 1, 1, 50
 	nc := l.connect("coordinator")
 	watch := &Watch{}
-	c, err := coordinator.New(l.t.Context(), coordinator.Config{Conn: nc, Plan: p, Log: &coordinator.MemoryLog{}, Linger: -1, Recorder: watch})
+	c, err := coordinator.New(l.t.Context(), coordinator.Config{Conn: nc, Plan: p, Log: &runlog.Memory{}, Linger: -1, Recorder: watch})
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -240,7 +241,7 @@ func TestServeAfterAnAbsence(t *testing.T) {
 	p.RunKey = make(wire.Bytes, 32)
 	lead := func() (stop func() error) {
 		t.Helper()
-		c, err := coordinator.New(t.Context(), coordinator.Config{Conn: nc, Plan: p, Log: &coordinator.MemoryLog{}})
+		c, err := coordinator.New(t.Context(), coordinator.Config{Conn: nc, Plan: p, Log: &runlog.Memory{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -279,7 +280,7 @@ func TestChangePends(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.RunKey, p.Members, p.Target, p.Quorum, p.Deadline = make(wire.Bytes, 32), 1, 1, 1, 3_600_000
-	log := &coordinator.MemoryLog{}
+	log := &runlog.Memory{}
 	watch := &Watch{}
 	c, err := coordinator.New(t.Context(), coordinator.Config{Conn: nc, Plan: p, Log: log, Recorder: watch})
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -14,7 +14,7 @@ import (
 // state after the last one, and which vectors they name.
 type course struct {
 	counts  []bool
-	vectors []coordinator.ObjectName // of all rounds of a dense run, ascending by N
+	vectors []runlog.ObjectName // of all rounds of a dense run, ascending by N
 	kept    retained
 	plan    wire.Plan // as the first record has it
 	jumps   []jump
@@ -64,7 +64,7 @@ func (c *course) note(r *wire.Record) {
 		c.kept.back(r.N, r.To, path(r.To, c.jumps))
 		c.jumps = append(c.jumps, jump{r.N, r.To})
 	case r.Kind == wire.KindRound && len(r.Round.Object) == wire.ObjectLen:
-		name := coordinator.ObjectName{N: r.N, Epoch: r.Epoch, Digest: [wire.ObjectLen]byte(r.Round.Object)}
+		name := runlog.ObjectName{N: r.N, Epoch: r.Epoch, Digest: [wire.ObjectLen]byte(r.Round.Object)}
 		c.vectors = append(c.vectors, name)
 		c.kept.add(name)
 	}
@@ -89,16 +89,16 @@ func path(n uint64, jumps []jump) []bool {
 }
 
 // of returns the vector of record n.
-func (c *course) of(n uint64) coordinator.ObjectName {
-	i, _ := slices.BinarySearchFunc(c.vectors, coordinator.ObjectName{N: n}, byRecord)
+func (c *course) of(n uint64) runlog.ObjectName {
+	i, _ := slices.BinarySearchFunc(c.vectors, runlog.ObjectName{N: n}, byRecord)
 	return c.vectors[i]
 }
 
-func byRecord(a, b coordinator.ObjectName) int { return cmp.Compare(a.N, b.N) }
+func byRecord(a, b runlog.ObjectName) int { return cmp.Compare(a.N, b.N) }
 
 // needs returns the vectors that the state after the last record is made of: the last
 // of each phase.
-func (c *course) needs() (names []coordinator.ObjectName) {
+func (c *course) needs() (names []runlog.ObjectName) {
 	for _, o := range slices.Backward(c.vectors) {
 		if len(names) == c.plan.Phases() {
 			break

@@ -4,18 +4,18 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 )
 
 // stored are the records of a log.
 type stored struct {
-	log   coordinator.Log
+	log   runlog.Log
 	close func()
 }
 
 // Stored returns the records of a log, which it closes; then close is called,
 // unless it is nil.
-func Stored(log coordinator.Log, close func()) Source {
+func Stored(log runlog.Log, close func()) Source {
 	return &stored{log, close}
 }
 
@@ -25,8 +25,8 @@ func (s *stored) Read(ctx context.Context, from uint64, f func(n uint64, record 
 }
 
 // Vector implements [Source].
-func (s *stored) Vector(ctx context.Context, name coordinator.ObjectName) ([]byte, error) {
-	objects, ok := s.log.(coordinator.Objects)
+func (s *stored) Vector(ctx context.Context, name runlog.ObjectName) ([]byte, error) {
+	objects, ok := s.log.(runlog.Objects)
 	if !ok {
 		return nil, fmt.Errorf("vector of record %d: a %T stores none", name.N, s.log)
 	}

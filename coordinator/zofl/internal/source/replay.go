@@ -8,7 +8,7 @@ import (
 	"runtime"
 
 	"github.com/zofl/zofl/client/replica"
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -33,7 +33,7 @@ type Config struct {
 //
 // Where a vector cannot be had, Replay returns the replica without it, and an error: a
 // [*GoneError], if the log need not have it any more, or one that matches
-// [coordinator.ErrCorrupt].
+// [runlog.ErrCorrupt].
 func Replay(ctx context.Context, s Source, cfg Config) (*replica.Replica, error) {
 	course, err := readCourse(ctx, s, cfg.At)
 	if err != nil {
@@ -162,14 +162,14 @@ func (p *replaying) show(n uint64, counts bool) error {
 
 // lost says whether a vector cannot be had, however often it is asked for.
 func lost(err error) bool {
-	return errors.Is(err, coordinator.ErrNoObject) || errors.Is(err, coordinator.ErrCorrupt)
+	return errors.Is(err, runlog.ErrNoObject) || errors.Is(err, runlog.ErrCorrupt)
 }
 
 // end makes the last state whole.
 func (p *replaying) end() (*replica.Replica, error) {
 	name, err := p.complete()
 	switch {
-	case errors.Is(err, coordinator.ErrNoObject):
+	case errors.Is(err, runlog.ErrNoObject):
 		return p.r, gone(p.ctx, p.source, p.r.N(), name)
 	case err != nil && !lost(err):
 		return nil, err
@@ -194,7 +194,7 @@ func (p *replaying) fetch() error {
 
 // complete gives the state the vectors that it lacks, or returns the name of one that
 // cannot be had.
-func (p *replaying) complete() (name coordinator.ObjectName, err error) {
+func (p *replaying) complete() (name runlog.ObjectName, err error) {
 	for missing := p.r.Missing(); len(missing) > 0; missing = p.r.Missing() {
 		name = p.course.of(missing[0].N)
 		data, ok := p.vectors[name.Digest]

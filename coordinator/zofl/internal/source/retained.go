@@ -3,7 +3,7 @@ package source
 import (
 	"slices"
 
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -11,7 +11,7 @@ import (
 // records: the last of the state's path, and after a rollback, until a round follows,
 // those that it left, too.
 type retained struct {
-	path, left []coordinator.ObjectName
+	path, left []runlog.ObjectName
 	plan       wire.Plan // as changed so far
 	keeps      []keeping
 }
@@ -35,7 +35,7 @@ func (v *retained) change(n uint64, c *wire.Change) {
 }
 
 // add takes a round's vector, which displaces older ones.
-func (v *retained) add(name coordinator.ObjectName) {
+func (v *retained) add(name runlog.ObjectName) {
 	v.path, v.left = append(v.path, name), nil
 	v.path = v.path[max(0, len(v.path)-max(int(v.plan.DenseKeep), v.plan.Phases())):]
 }
@@ -62,10 +62,10 @@ func (v *retained) back(n, to uint64, counts []bool) {
 }
 
 // all returns what is kept, ascending by record.
-func (v *retained) all() []coordinator.ObjectName {
+func (v *retained) all() []runlog.ObjectName {
 	return slices.SortedFunc(slices.Values(slices.Concat(v.path, v.left)), byRecord)
 }
 
-func (v *retained) has(name coordinator.ObjectName) bool {
+func (v *retained) has(name runlog.ObjectName) bool {
 	return slices.Contains(v.path, name) || slices.Contains(v.left, name)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/bus"
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -22,9 +22,9 @@ type Source interface {
 	Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error
 
 	// Vector returns the vector that a record of a dense run names. The error matches
-	// [coordinator.ErrNoObject] if it is not there, or no longer, and
-	// [coordinator.ErrCorrupt] if it is not what its record says.
-	Vector(ctx context.Context, name coordinator.ObjectName) ([]byte, error)
+	// [runlog.ErrNoObject] if it is not there, or no longer, and
+	// [runlog.ErrCorrupt] if it is not what its record says.
+	Vector(ctx context.Context, name runlog.ObjectName) ([]byte, error)
 
 	Close() error
 }
@@ -100,10 +100,10 @@ func (l *live) ask(ctx context.Context, subject string, frame []byte) ([]byte, e
 }
 
 // Vector implements [Source]: a piece after the other.
-func (l *live) Vector(ctx context.Context, name coordinator.ObjectName) ([]byte, error) {
+func (l *live) Vector(ctx context.Context, name runlog.ObjectName) ([]byte, error) {
 	data, err := l.pieces(ctx, name.Digest)
 	if err == nil && wire.HashObject(data) != name.Digest {
-		err = fmt.Errorf("%w: its digest differs", coordinator.ErrCorrupt)
+		err = fmt.Errorf("%w: its digest differs", runlog.ErrCorrupt)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("vector of record %d: %w", name.N, err)
@@ -123,7 +123,7 @@ func (l *live) pieces(ctx context.Context, digest [wire.ObjectLen]byte) (data []
 		case err != nil:
 			return nil, err
 		case piece.Size == 0:
-			return nil, coordinator.ErrNoObject
+			return nil, runlog.ErrNoObject
 		case piece.Offset != request.Offset || len(piece.Data) == 0:
 			return nil, fmt.Errorf("%d bytes at %d, asked for those at %d", len(piece.Data), piece.Offset, request.Offset)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/testing/broker"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
@@ -53,9 +54,9 @@ func (c *chain) train(n int) {
 func (c *chain) rollback(to uint64) { c.add(wire.Record{Kind: wire.KindRollback, To: to}) }
 
 // log returns a log with the records.
-func (c *chain) log() *coordinator.MemoryLog {
+func (c *chain) log() *runlog.Memory {
 	c.t.Helper()
-	log := &coordinator.MemoryLog{}
+	log := &runlog.Memory{}
 	for i, r := range c.records {
 		if err := log.Append(c.t.Context(), uint64(i)+1, r); err != nil {
 			c.t.Fatal(err)

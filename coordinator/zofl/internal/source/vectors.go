@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 )
 
 // A GoneError says that the state after record N needs the vector of a record, which
-// the log has no longer. It matches [coordinator.ErrNoObject].
+// the log has no longer. It matches [runlog.ErrNoObject].
 type GoneError struct {
 	N, Record uint64
 	Keep      uint32 // dense_keep, as the run has it now
@@ -24,7 +24,7 @@ func (e *GoneError) Error() string {
 }
 
 // Is says that a vector is gone.
-func (e *GoneError) Is(target error) bool { return target == coordinator.ErrNoObject }
+func (e *GoneError) Is(target error) bool { return target == runlog.ErrNoObject }
 
 func texts(spans []Span) string {
 	var list []string
@@ -35,13 +35,13 @@ func texts(spans []Span) string {
 }
 
 // gone says why the state after record n cannot be had without a vector.
-func gone(ctx context.Context, s Source, n uint64, name coordinator.ObjectName) error {
+func gone(ctx context.Context, s Source, n uint64, name runlog.ObjectName) error {
 	all, err := readCourse(ctx, s, 0)
 	switch {
 	case err != nil:
 		return err
 	case all.kept.has(name):
-		return fmt.Errorf("vector of record %d: %w: the log should have it, and has it not", name.N, coordinator.ErrCorrupt)
+		return fmt.Errorf("vector of record %d: %w: the log should have it, and has it not", name.N, runlog.ErrCorrupt)
 	}
 	return &GoneError{n, name.N, all.kept.plan.DenseKeep, all.whole()}
 }
@@ -61,7 +61,7 @@ func CheckVectors(ctx context.Context, s Source, at uint64) (v Vectors, err erro
 	if err != nil {
 		return v, err
 	}
-	var missing []coordinator.ObjectName
+	var missing []runlog.ObjectName
 	for _, name := range c.kept.all() {
 		if at > 0 && name.N > at {
 			continue
@@ -70,9 +70,9 @@ func CheckVectors(ctx context.Context, s Source, at uint64) (v Vectors, err erro
 		switch {
 		case err == nil:
 			v.Right, v.Bytes = v.Right+1, v.Bytes+uint64(len(data))
-		case errors.Is(err, coordinator.ErrNoObject):
+		case errors.Is(err, runlog.ErrNoObject):
 			missing = append(missing, name)
-		case errors.Is(err, coordinator.ErrCorrupt):
+		case errors.Is(err, runlog.ErrCorrupt):
 			v.Damaged = append(v.Damaged, name.N)
 		default:
 			return v, err
@@ -86,12 +86,12 @@ func CheckVectors(ctx context.Context, s Source, at uint64) (v Vectors, err erro
 
 // settle finds out which vectors should still be there: a coordinator that leads
 // meanwhile deletes old ones.
-func (v *Vectors) settle(ctx context.Context, s Source, missing []coordinator.ObjectName) error {
+func (v *Vectors) settle(ctx context.Context, s Source, missing []runlog.ObjectName) error {
 	now, err := readCourse(ctx, s, 0)
 	if err != nil {
 		return err
 	}
-	missing = slices.DeleteFunc(missing, func(o coordinator.ObjectName) bool { return !now.kept.has(o) })
+	missing = slices.DeleteFunc(missing, func(o runlog.ObjectName) bool { return !now.kept.has(o) })
 	for _, o := range missing {
 		v.Missing = append(v.Missing, o.N)
 	}

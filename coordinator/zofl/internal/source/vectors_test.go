@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client/replica"
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
 )
@@ -18,8 +18,8 @@ import (
 // A denseChain makes the records of a run of surrogates, and their vectors.
 type denseChain struct {
 	*chain
-	log   *coordinator.MemoryLog
-	names []coordinator.ObjectName
+	log   *runlog.Memory
+	names []runlog.ObjectName
 }
 
 func newDenseChain(t *testing.T) *denseChain {
@@ -29,7 +29,7 @@ func newDenseChain(t *testing.T) *denseChain {
 		t.Fatal(err)
 	}
 	p.RunKey, p.Features, p.DenseKeep = make(wire.Bytes, 32), 7, 4
-	c := &denseChain{&chain{t: t, prev: wire.Genesis("kitchen")}, &coordinator.MemoryLog{}, nil}
+	c := &denseChain{&chain{t: t, prev: wire.Genesis("kitchen")}, &runlog.Memory{}, nil}
 	c.add(wire.Record{Kind: wire.KindPlan, Plan: p})
 	return c
 }
@@ -45,7 +45,7 @@ func (c *denseChain) phases(n int) {
 			binary.LittleEndian.PutUint32(data[i:], math.Float32bits(float32(len(c.records))))
 		}
 		digest := wire.HashObject(data)
-		name := coordinator.ObjectName{N: uint64(len(c.records)) + 1, Epoch: 1, Digest: digest}
+		name := runlog.ObjectName{N: uint64(len(c.records)) + 1, Epoch: 1, Digest: digest}
 		if err := c.log.PutObject(c.t.Context(), name, data); err != nil {
 			c.t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func (c *denseChain) phases(n int) {
 // source is the log with those vectors that keep says, by record.
 func (c *denseChain) source(keep func(n uint64) bool) Source {
 	c.t.Helper()
-	var kept []coordinator.ObjectName
+	var kept []runlog.ObjectName
 	for _, o := range c.names {
 		if keep(o.N) {
 			kept = append(kept, o)
@@ -116,15 +116,15 @@ func TestReplayGone(t *testing.T) {
 	src := c.source(func(n uint64) bool { return n >= 7 && n != 9 })
 	r, err := Replay(t.Context(), src, Config{At: 4})
 	var gone *GoneError
-	if !errors.As(err, &gone) || !errors.Is(err, coordinator.ErrNoObject) || gone.N != 4 || gone.Record != 3 || gone.Keep != 4 ||
+	if !errors.As(err, &gone) || !errors.Is(err, runlog.ErrNoObject) || gone.N != 4 || gone.Record != 3 || gone.Keep != 4 ||
 		fmt.Sprint(gone.Whole) != "[1 8-10]" || r.N() != 4 || len(r.Missing()) != 2 {
 		t.Errorf("record 4: %v, %+v", err, gone)
 	}
 	if r, err := Replay(t.Context(), src, Config{At: 8}); err != nil || r.Params()[0] != 7 {
 		t.Errorf("record 8: %v", err)
 	}
-	if r, err := Replay(t.Context(), src, Config{}); !errors.Is(err, coordinator.ErrCorrupt) || r == nil {
-		t.Errorf("a vector that is missing: %v, want %v", err, coordinator.ErrCorrupt)
+	if r, err := Replay(t.Context(), src, Config{}); !errors.Is(err, runlog.ErrCorrupt) || r == nil {
+		t.Errorf("a vector that is missing: %v, want %v", err, runlog.ErrCorrupt)
 	}
 	seen := 0
 	_, err = Replay(t.Context(), src, Config{At: 8, Every: 1, Each: func(n uint64, r *replica.Replica) error {
@@ -207,9 +207,9 @@ func (h *hurried) Read(ctx context.Context, from uint64, f func(n uint64, record
 	})
 }
 
-func (h *hurried) Vector(ctx context.Context, name coordinator.ObjectName) ([]byte, error) {
+func (h *hurried) Vector(ctx context.Context, name runlog.ObjectName) ([]byte, error) {
 	if h.reads > 1 && name.N < h.oldest {
-		return nil, coordinator.ErrNoObject
+		return nil, runlog.ErrNoObject
 	}
 	return h.Source.Vector(ctx, name)
 }

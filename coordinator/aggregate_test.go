@@ -1,0 +1,31 @@
+package coordinator
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// BenchmarkRecord makes the record of a round of 1000 contributors and 16 scalars.
+func BenchmarkRecord(b *testing.B) {
+	const devices, scalars = 1000, 16
+	for _, aggregator := range []string{"weighted-mean", "median", "trimmed-mean"} {
+		b.Run(aggregator, func(b *testing.B) {
+			plan := methodPlan(b, []string{"trim=0", "aggregator=weighted-mean"}, devices)
+			plan.Perturbations, plan.Quorum = scalars, 1
+			if err := plan.Set("aggregator", aggregator); err != nil {
+				b.Fatal(err)
+			}
+			if aggregator == "trimmed-mean" {
+				plan.Trim = 0.1
+			}
+			c := newTestCore(b, plan, devices)
+			rng := rand.New(rand.NewPCG(1, 1))
+			for d := range devices - 1 {
+				c.step(1, input{kind: inReply, id: c.roster.ids[d], frame: contributionOf(c, d, rng)})
+			}
+			for b.Loop() {
+				c.body()
+			}
+		})
+	}
+}

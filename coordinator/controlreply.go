@@ -1,0 +1,46 @@
+package coordinator
+
+import (
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/wire"
+)
+
+// controlOf reads the control variate of a contribution to c.control, and returns
+// its record, 0 if there is none; or the counter of what is wrong with it.
+func (c *core) controlOf(r *wire.Reply) (n uint64, fault *uint64) {
+	if c.Plan.Control == wire.NoControl || c.round.phase == 1 {
+		return 0, nil
+	}
+	wrong := &c.counters.WrongControl
+	v, ok := wire.ControlVariate{}, false
+	if len(r.Rest) > 0 {
+		v, ok = r.Control()
+	}
+	if !ok {
+		if c.round.phase == 2 {
+			return 0, wrong
+		}
+		return 0, nil // a device that has not contributed
+	}
+	precision := c.Plan.Precision
+	if want, ok := c.controlScalars(v.N); !ok || precision.Len(v.Scalars) != want {
+		return 0, wrong
+	}
+	if largest := gather.Read(&c.control, precision, v.Scalars); !(largest <= c.Plan.MaxScalar) {
+		return 0, wrong // a NaN is not below anything
+	}
+	if !c.controls.Fits(v.N, len(v.Scalars), &c.Plan, c.round.scalars) {
+		return 0, &c.counters.Overflow
+	}
+	return v.N, nil
+}
+
+// controlScalars returns how many scalars a control variate of record n has, if
+// one can be of it.
+func (c *core) controlScalars(n uint64) (scalars int, ok bool) {
+	if c.round.phase == 2 {
+		return int(c.Point.Perturbations), n == c.Point.N
+	}
+	perturbations, ok := c.Round(n)
+	return int(c.Plan.Steps) * int(perturbations), ok
+}

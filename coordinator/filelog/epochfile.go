@@ -1,0 +1,53 @@
+package filelog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/internal/disk"
+)
+
+// The file of the epoch is replaced as a whole. The number is there twice, so
+// that damage shows and a person can still write it.
+const epochFormat = "zofl epoch 1\n%d\n%[1]d\n"
+
+// maxEpochFile is more bytes than the file can have.
+const maxEpochFile = 64
+
+// readEpoch returns the epoch in a file, 0 if there is none: the log was
+// written by a version that had none, or nobody has begun.
+//
+// Damage is not mended by what the records say: a coordinator that began and
+// stored no record has left its epoch nowhere else.
+func readEpoch(fsys disk.FS, path string) (uint64, error) {
+	file, err := fsys.Open(path, os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	b := make([]byte, maxEpochFile)
+	n, err := readAt(file, b, 0)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return 0, err
+	}
+	var epoch uint64
+	got := string(b[:n])
+	if _, err := fmt.Sscanf(got, "zofl epoch 1\n%d\n", &epoch); err != nil || got != fmt.Sprintf(epochFormat, epoch) {
+		return 0, fmt.Errorf("epoch: %w: write a number into it that is larger than every epoch which "+
+			"this run's coordinators have shown, as three lines: %q", runlog.ErrCorrupt, fmt.Sprintf(epochFormat, 100))
+	}
+	return epoch, nil
+}
+
+func writeEpoch(fsys disk.FS, path string, epoch uint64) error {
+	return disk.Replace(fsys, path, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, epochFormat, epoch)
+		return err
+	})
+}

@@ -1,0 +1,264 @@
+package filelog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/internal/disk"
+	"github.com/zofl/zofl/internal/seam"
+)
+
+// A FileLog is a [Log] in a directory of its own: the files log (records, see
+// frame.go), roster (one id a line), epoch and lock, and of a run with
+// dense transport a folder objects, a file for each vector.
+//
+// What it returns nil for, and what it has read when it was opened, is on the
+// disk, not in the page cache alone: after a sync that failed, an append is
+// written again from its beginning.
+//
+// Invariant: offsets[n-1] is where the frame of record n begins, and size is
+// where the next one will.
+type Log struct {
+	fs     disk.FS
+	dir    string
+	lock   io.Closer
+	log    *tailFile
+	roster *rosterFile
+	epoch  uint64            // the largest that may be stored
+	stored runlog.ObjectName // the last vector
+	folder bool              // the one of vectors is there for certain
+
+	mu      sync.Mutex // guards what follows, for Last and Read
+	offsets []int64
+	size    int64
+	tail    runlog.Chain
+	led     uint64 // epoch of the last record
+}
+
+var _ runlog.Log = (*Log)(nil)
+
+// OpenFileLog opens the log in a directory, and makes both if there are none.
+// What a crash left of an append that never returned is cut off.
+//
+// Errors match [ErrLocked] or [ErrCorrupt], or are those of the file system.
+func Open(dir string) (*Log, error) { return openOn(disk.OS, dir) }
+
+func init() {
+	seam.FileLog = func(fsys disk.FS, dir string) (runlog.Log, error) {
+		log, err := openOn(fsys, dir)
+		if err != nil {
+			return nil, err
+		}
+		return log, nil
+	}
+}
+
+// openOn is [Open] on another file system; see package seam.
+func openOn(fsys disk.FS, dir string) (*Log, error) {
+	f := &Log{fs: fsys, dir: dir}
+	if err := f.open(); err != nil {
+		return nil, errors.Join(fmt.Errorf("filelog: %s: %w", dir, err), f.Close())
+	}
+	return f, nil
+}
+
+func (f *Log) open() error {
+	if err := disk.MakeDir(f.fs, f.dir); err != nil {
+		return err
+	}
+	var err error
+	if f.lock, err = f.fs.Lock(f.path("lock")); err != nil {
+		if errors.Is(err, disk.ErrLocked) {
+			err = fmt.Errorf("%w: %w", runlog.ErrLocked, err)
+		}
+		return err
+	}
+	if err := disk.RemoveUnfinished(f.fs, f.dir); err != nil {
+		return err
+	}
+	if f.log, err = openTail(f.fs, f.path("log"), logHead); err != nil {
+		return err
+	}
+	if err := f.scan(); err != nil {
+		return err
+	}
+	if f.roster, err = openRoster(f.fs, f.path("roster")); err != nil {
+		return err
+	}
+	if f.epoch, err = readEpoch(f.fs, f.path("epoch")); err != nil {
+		return err
+	}
+	if err := f.settleObjects(); err != nil {
+		return err
+	}
+	return f.fs.SyncDir(f.dir)
+}
+
+func (f *Log) path(name string) string { return filepath.Join(f.dir, name) }
+
+// scan reads the log from its beginning and cuts off a torn tail.
+func (f *Log) scan() error {
+	f.size = int64(len(logHead))
+	last := int64(0) // where begins what was written last
+	r := newFrameReader(f.log.file, f.size, f.log.size)
+	for {
+		record, err := r.next()
+		if record == nil && err == nil || errors.Is(err, errTorn) {
+			return f.log.settle(last, f.size)
+		}
+		if err != nil {
+			return fmt.Errorf("record %d at byte %d: %w", f.tail.N+1, f.size, err)
+		}
+		decoded, err := f.tail.Follow(record)
+		if err != nil {
+			return err
+		}
+		f.led = decoded.Epoch
+		last = f.size
+		f.offsets = append(f.offsets, f.size)
+		f.size = r.off
+	}
+}
+
+// Begin implements [Log].
+func (f *Log) Begin(context.Context) (epoch uint64, err error) {
+	f.mu.Lock()
+	epoch = max(f.epoch, f.led)
+	f.mu.Unlock()
+	if epoch == math.MaxUint64 {
+		return 0, fmt.Errorf("log: %w: there is no epoch after %d", runlog.ErrCorrupt, epoch)
+	}
+	epoch++
+	if err := f.keepEpoch(epoch); err != nil {
+		return 0, err
+	}
+	return epoch, nil
+}
+
+func (f *Log) keepEpoch(epoch uint64) error {
+	f.epoch = epoch
+	if err := writeEpoch(f.fs, f.path("epoch"), epoch); err != nil {
+		return fmt.Errorf("log: epoch: %w", err)
+	}
+	return nil
+}
+
+func (f *Log) LastEpoch(context.Context) (uint64, error) { return f.epoch, nil }
+
+// PassEpochs writes what may be stored already, too: it may not be.
+func (f *Log) PassEpochs(_ context.Context, last uint64) error {
+	if last == 0 {
+		return nil
+	}
+	return f.keepEpoch(max(f.epoch, last))
+}
+
+// Lost implements [Log]: its lock keeps others out.
+func (f *Log) Lost() <-chan struct{} { return nil }
+
+// Append implements [Log]: one write and one sync.
+func (f *Log) Append(ctx context.Context, n uint64, record []byte) error {
+	tail := f.tail
+	if n > 0 && n <= tail.N {
+		return f.compare(ctx, n, record)
+	}
+	if n != tail.N+1 {
+		return fmt.Errorf("log: append of record %d after %d: %w", n, tail.N, runlog.ErrOrder)
+	}
+	decoded, err := tail.Follow(record)
+	if err == nil {
+		err = f.log.append(appendFrame(nil, record))
+	}
+	if err != nil {
+		return fmt.Errorf("log: append: %w", err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tail, f.led = tail, decoded.Epoch
+	f.offsets = append(f.offsets, f.size)
+	f.size = f.log.size
+	return nil
+}
+
+// compare says what the append of a record that is there comes to.
+func (f *Log) compare(ctx context.Context, n uint64, record []byte) error {
+	var conflict *runlog.ConflictError
+	err := f.Read(ctx, n, func(n uint64, stored []byte) bool {
+		if !bytes.Equal(stored, record) {
+			conflict = &runlog.ConflictError{N: n, Record: bytes.Clone(stored)}
+		}
+		return false
+	})
+	if err == nil && conflict != nil {
+		return conflict
+	}
+	return err
+}
+
+// Last implements [Log].
+func (f *Log) Last() uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.tail.N
+}
+
+// Read implements [Log]; an Append that is under way does not delay it.
+func (f *Log) Read(ctx context.Context, from uint64, each func(n uint64, record []byte) bool) error {
+	f.mu.Lock()
+	offsets, size := f.offsets, f.size
+	f.mu.Unlock()
+	from = max(from, 1)
+	if from > uint64(len(offsets)) {
+		return nil
+	}
+	r := newFrameReader(f.log.file, offsets[from-1], size)
+	for n := from; ; n++ {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		record, err := r.next()
+		if errors.Is(err, errTorn) {
+			err = fmt.Errorf("%w: %w", runlog.ErrCorrupt, err)
+		}
+		if err != nil {
+			return fmt.Errorf("log: record %d: %w", n, err)
+		}
+		if record == nil || !each(n, record) {
+			return nil
+		}
+	}
+}
+
+// AddMembers implements [Log]: one write and one sync for each sector.
+func (f *Log) AddMembers(_ context.Context, ids []string) error {
+	if err := f.roster.add(ids); err != nil {
+		return fmt.Errorf("log: roster: %w", err)
+	}
+	return nil
+}
+
+// Members implements [Log].
+func (f *Log) Members() ([]string, error) { return slices.Clone(f.roster.ids), nil }
+
+// Close implements [Log].
+func (f *Log) Close() error {
+	var errs []error
+	if f.roster != nil {
+		errs = append(errs, f.roster.tail.file.Close())
+	}
+	if f.log != nil {
+		errs = append(errs, f.log.file.Close())
+	}
+	if f.lock != nil {
+		errs = append(errs, f.lock.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,127 @@
+package filelog
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/internal/disk"
+	"github.com/zofl/zofl/wire"
+)
+
+// The file of records begins with logHead. Each record follows as a frame of
+// three little-endian 32-bit words and its bytes:
+//
+//	length of the record, at least 1
+//	CRC-32C of the record
+//	CRC-32C of the 8 bytes before
+//	record
+const (
+	logHead   = "zofl log 1\n"
+	frameWord = 12
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// errTorn: the file ends within a frame, as an append that a crash cut short
+// leaves it.
+var errTorn = errors.New("torn")
+
+func appendFrame(b, record []byte) []byte {
+	start := len(b)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(record)))
+	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(record, castagnoli))
+	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli))
+	return append(b, record...)
+}
+
+// A frameReader reads frames from off up to end.
+type frameReader struct {
+	file   io.ReaderAt
+	off    int64
+	end    int64
+	buffer []byte // bytes of the file from off on
+	space  []byte
+}
+
+func newFrameReader(file io.ReaderAt, off, end int64) *frameReader {
+	space := make([]byte, min(2*wire.MaxFrame, end-off))
+	return &frameReader{file: file, off: off, end: end, space: space}
+}
+
+// next returns the next record, valid until the next call, nil at the end,
+// errTorn if all that remains is a torn frame, or ErrCorrupt.
+func (r *frameReader) next() ([]byte, error) {
+	if r.off == r.end {
+		return nil, nil
+	}
+	head, err := r.peek(frameWord)
+	if err != nil {
+		return nil, err
+	}
+	if len(head) < frameWord {
+		return nil, errTorn
+	}
+	length := int(binary.LittleEndian.Uint32(head))
+	sum := binary.LittleEndian.Uint32(head[4:])
+	if crc32.Checksum(head[:8], castagnoli) != binary.LittleEndian.Uint32(head[8:]) ||
+		length == 0 || length > wire.MaxRecord {
+		return nil, r.damaged(int(min(r.end-r.off, frameWord+wire.MaxRecord+1)), frameWord)
+	}
+	frame, err := r.peek(frameWord + length)
+	if err != nil {
+		return nil, err
+	}
+	if len(frame) < frameWord+length {
+		return nil, errTorn
+	}
+	if crc32.Checksum(frame[frameWord:], castagnoli) != sum {
+		return nil, r.damaged(frameWord+length, frameWord+length)
+	}
+	r.off += int64(len(frame))
+	r.buffer = r.buffer[len(frame):]
+	return frame[frameWord:], nil
+}
+
+// damaged judges a frame of at most n bytes, whose first bad bytes are not what
+// was written. If nothing follows the frame and the part of a sector that holds
+// some of them is all zeros, that sector was never written: the append did not
+// return. Otherwise bytes have changed since.
+func (r *frameReader) damaged(n, bad int) error {
+	corrupt := fmt.Errorf("%w: checksum differs", runlog.ErrCorrupt)
+	if r.off+int64(n) != r.end {
+		return corrupt
+	}
+	b, err := r.peek(n)
+	if err != nil {
+		return err
+	}
+	for at := 0; at < bad; {
+		next := min(at+int(disk.Sector-(r.off+int64(at))%disk.Sector), n)
+		if allZero(b[at:next]) {
+			return errTorn
+		}
+		at = next
+	}
+	return corrupt
+}
+
+// peek returns n bytes from off on, fewer if the end is nearer.
+func (r *frameReader) peek(n int) ([]byte, error) {
+	n = int(min(int64(n), r.end-r.off))
+	if len(r.buffer) < n {
+		want := min(int64(len(r.space)), r.end-r.off)
+		got, err := readAt(r.file, r.space[:want], r.off)
+		if err != nil {
+			return nil, err
+		}
+		if got < n {
+			return nil, fmt.Errorf("%w: the file has become shorter", runlog.ErrCorrupt)
+		}
+		r.buffer = r.space[:got]
+	}
+	return r.buffer[:n], nil
+}

@@ -1,0 +1,131 @@
+package filelog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/internal/disk"
+)
+
+// A tailFile is a file that grows at its end, and each time survives a power
+// cut.
+//
+// Invariants:
+//  1. The bytes before size are on the disk, whatever the page cache holds.
+//  2. Unless dirty, the file has no others.
+type tailFile struct {
+	file  disk.File
+	size  int64
+	dirty bool
+}
+
+// openTail opens a file that begins with head, and makes it if there is none
+// or if a crash left less than its head. Until settle, size is what can be
+// read, which need not be on the disk.
+func openTail(fsys disk.FS, path, head string) (*tailFile, error) {
+	file, err := fsys.Open(path, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, err
+	}
+	f := &tailFile{file: file}
+	if err := f.begin(head); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", filepath.Base(path), err), file.Close())
+	}
+	return f, nil
+}
+
+func (f *tailFile) begin(head string) error {
+	size, err := f.file.Size()
+	if err != nil {
+		return err
+	}
+	got := make([]byte, len(head)+1)
+	n, err := readAt(f.file, got, 0)
+	got = got[:n]
+	switch {
+	case err != nil:
+		return err
+	case strings.HasPrefix(string(got), head):
+		f.size = size
+		return nil
+	case strings.HasPrefix(head, string(got)), n <= len(head) && allZero(got):
+		f.dirty = true
+		return f.append([]byte(head))
+	}
+	return fmt.Errorf("%w: it does not begin with %q", runlog.ErrCorrupt, head)
+}
+
+// settle ends the file at size and makes invariant 1 hold. What precedes from
+// was on the disk before the rest was written; that may be in the page cache
+// alone, of a process that was killed before it synced or whose sync failed, so
+// it is written once more: a sync stores only what was written since the last.
+func (f *tailFile) settle(from, size int64) error {
+	b := make([]byte, size-from)
+	n, err := readAt(f.file, b, from)
+	if err == nil && n < len(b) {
+		err = fmt.Errorf("%w: the file has become shorter", runlog.ErrCorrupt)
+	}
+	if err != nil {
+		return err
+	}
+	f.dirty = true
+	if err := f.file.Truncate(size); err != nil {
+		return err
+	}
+	if _, err := f.file.WriteAt(b, from); err != nil {
+		return err
+	}
+	if err := f.file.Sync(); err != nil {
+		return err
+	}
+	f.size, f.dirty = size, false
+	return nil
+}
+
+// append writes b at the end and returns when it is on the disk. After an error
+// it may be there in part, and the next append begins by cutting that off: on
+// the disk, too, before anything takes its place, or a power cut could leave
+// the new bytes followed by old ones.
+func (f *tailFile) append(b []byte) error {
+	if f.dirty {
+		if err := f.file.Truncate(f.size); err != nil {
+			return err
+		}
+		if err := f.file.Sync(); err != nil {
+			return err
+		}
+	}
+	f.dirty = true
+	if _, err := f.file.WriteAt(b, f.size); err != nil {
+		return err
+	}
+	if err := f.file.Sync(); err != nil {
+		return err
+	}
+	f.dirty = false
+	f.size += int64(len(b))
+	return nil
+}
+
+// readAt fills b from off on, and returns less only where the file ends.
+func readAt(file io.ReaderAt, b []byte, off int64) (int, error) {
+	n, err := file.ReadAt(b, off)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return n, err
+}
+
+func allZero(b []byte) bool {
+	for _, v := range b {
+		if v != 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,71 @@
+package serve
+
+import (
+	"context"
+
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/wire"
+)
+
+// catchUps answers requests for records from the log.
+//
+// Beyond the queue it takes the memory of its cache, of one answer, and of the
+// records that a request from the middle of a segment asks for.
+type CatchUps struct {
+	*answerer
+	find  func(n uint64) (s Span, last uint64) // last < n: there is no record n yet
+	cache *segmentCache
+}
+
+// newCatchUps returns a service for the records of a log, of which it keeps about
+// cache bytes in memory.
+func NewCatchUps(cfg Config, log runlog.Log, cache int, find func(n uint64) (Span, uint64)) *CatchUps {
+	s := &CatchUps{find: find, cache: newSegmentCache(log, cache)}
+	s.answerer = newAnswerer(&cfg, "catch-up", s.reply)
+	return s
+}
+
+// reply appends the answer to a request.
+func (s *CatchUps) reply(ctx context.Context, data, frame []byte) ([]byte, error) {
+	request, err := wire.DecodeCatchUpRequest(data)
+	if err != nil {
+		return nil, errGarbled
+	}
+	reply, err := s.Records(ctx, request.From, request.MaxBytes)
+	if err != nil {
+		return nil, err
+	}
+	return reply.Append(frame), nil
+}
+
+// records returns the records from an index on, up to the end of its segment, as
+// far as they fit a reply of about most bytes; at least one, if there is one.
+func (s *CatchUps) Records(ctx context.Context, from, most uint64) (wire.CatchUpReply, error) {
+	at, last := s.find(from)
+	reply := wire.CatchUpReply{From: from, Last: last}
+	if from > last {
+		return reply, nil
+	}
+	held, err := s.cache.get(ctx, at)
+	if err != nil {
+		return reply, err
+	}
+	room := int(min(most, wire.MaxFrame)) - CatchUpHead
+	if from == at.First && held.size <= room {
+		reply.Records = held.records
+		return reply, nil
+	}
+	n := at.First
+	held.records.Each(func(record []byte) bool {
+		if n++; n <= from {
+			return true
+		}
+		room -= len(record) + RecordHead
+		if room < 0 && reply.Records.Len() > 0 {
+			return false
+		}
+		reply.Records.Add(record)
+		return true
+	})
+	return reply, nil
+}

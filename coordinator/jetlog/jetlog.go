@@ -1,0 +1,246 @@
+package jetlog
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/wire"
+)
+
+// Defaults of a [JetStreamConfig].
+const (
+	DefaultLeaseTTL = 10 * time.Second
+	DefaultTimeout  = 5 * time.Second
+)
+
+// minLeaseTTL is below what a broker's timers and a busy machine can keep.
+const minLeaseTTL = time.Second
+
+// A JetStreamConfig says where a log is and who opens it.
+type Config struct {
+	// Conn is the connection to the broker; it stays the caller's. It should
+	// reconnect for ever and, as for everything that is repeated until it is
+	// known to be stored, have no reconnect buffer (nats.ReconnectBufSize(-1)).
+	Conn *nats.Conn
+	// Run is the run's name.
+	Run string
+	// Replicas is how many servers hold the log: 1, 3 or 5; 0 means 1. It
+	// applies where the log is made; one that is there must have as many.
+	Replicas int
+	// LeaseTTL is how long a coordinator that fell silent still leads, at least
+	// one second; 0 means DefaultLeaseTTL. It applies where the log is made.
+	LeaseTTL time.Duration
+	// Timeout is how long a call waits for a broker that does not answer before
+	// its outcome is an unknown one; 0 means DefaultJetStreamTimeout.
+	Timeout time.Duration
+	// Name says who leads, for people who look at the lease.
+	Name string
+	// Existing refuses, with an error that matches [ErrNoLog], to make a log
+	// where there is none. Opening makes nothing then: what else a log consists
+	// of and lacks is made by Begin, or with the first members.
+	Existing bool
+}
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Replicas == 0 {
+		c.Replicas = 1
+	}
+	if c.LeaseTTL == 0 {
+		c.LeaseTTL = DefaultLeaseTTL
+	}
+	if c.Timeout == 0 {
+		c.Timeout = DefaultTimeout
+	}
+	switch {
+	case c.Conn == nil:
+		return c, fmt.Errorf("%w: Conn is nil", runlog.ErrConfig)
+	case c.Replicas < 1 || c.Replicas > 5:
+		return c, fmt.Errorf("%w: Replicas must be 1, 3 or 5, got %d", runlog.ErrConfig, c.Replicas)
+	case c.LeaseTTL < minLeaseTTL:
+		return c, fmt.Errorf("%w: LeaseTTL must be at least %v, got %v", runlog.ErrConfig, minLeaseTTL, c.LeaseTTL)
+	case c.Timeout < 0:
+		return c, fmt.Errorf("%w: Timeout must be positive, got %v", runlog.ErrConfig, c.Timeout)
+	}
+	if err := wire.CheckName(c.Run); err != nil {
+		return c, fmt.Errorf("%w: Run: %w", runlog.ErrConfig, err)
+	}
+	if got := c.Conn.MaxPayload(); got > 0 && got < wire.MaxFrame {
+		return c, fmt.Errorf("%w: the broker takes messages of %d bytes: set its max_payload to at least %d", runlog.ErrConfig, got, wire.MaxFrame)
+	}
+	return c, nil
+}
+
+// A JetStreamLog is a [Log] in a NATS JetStream, which several coordinators may
+// have open: one leads, the others wait in Begin. It has
+//
+//	stream ZO_<run>_LOG          record n is message n
+//	stream ZO_<run>_MEMBERS      ids of members, one a line
+//	bucket ZO_<run>_LEASE        who leads, as long as it says so
+//	bucket ZO_<run>_EPOCH        the last epoch
+//	objects ZO_<run>_OBJECTS     of a run with dense transport, the vectors
+//
+// # What the broker must be set to
+//
+// jetstream { sync_interval: always }, on every server. By default a server
+// acknowledges what it has not yet written to its disk, and does that every two
+// minutes. Devices apply a record that was acknowledged; if a power cut then
+// takes it away, they hold another history than the log. Clients cannot see this
+// setting: [CheckSync] asks the servers over a connection to their system
+// account. max_payload must be at least [wire.MaxFrame].
+//
+// # Safety
+//
+// A record is stored on the condition that the stream's last message is n-1. In
+// any doubt what the stream's leader holds as message n decides. So there is one
+// record n, whoever believes to lead; the lease only keeps coordinators from
+// doing work twice.
+//
+// Invariants:
+//  1. tail is the end of a chain of records that the stream was seen to hold;
+//     records.n is tail.n. Neither goes back.
+//  2. members are the ids in messages 1..roster.n of the second stream.
+type Log struct {
+	cfg     Config
+	js      jetstream.JetStream
+	records *ledger
+	roster  *ledger
+	lease   *lease
+	epochs  *counter
+	objects objectBucket
+
+	mu      sync.Mutex // guards what follows
+	tail    runlog.Chain
+	epoch   uint64 // of the last record
+	members []string
+	lost    chan struct{}
+}
+
+var _ runlog.Log = (*Log)(nil)
+
+// OpenJetStreamLog opens the log of a run, or makes it. All records are read
+// and verified. It does not lead: that is [JetStreamLog.Begin]'s.
+//
+// Errors match [ErrConfig], [ErrNoLog] or [ErrCorrupt], or are those of the
+// broker. While that has no leader for the log, the call waits for one.
+func Open(ctx context.Context, cfg Config) (*Log, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("jetlog: %w", err)
+	}
+	l := &Log{cfg: cfg, lost: make(chan struct{})}
+	err = l.open(ctx)
+	if err == nil {
+		err = l.refresh(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("jetlog: run %s: %w", cfg.Run, err)
+	}
+	return l, nil
+}
+
+// open finds what the log consists of, or makes it, unless it must not.
+func (l *Log) open(ctx context.Context) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if l.js, err = jetstream.New(l.cfg.Conn); err != nil {
+		return err
+	}
+	run := l.cfg.Run
+	l.records = l.ledger("ZO_"+run+"_LOG", wire.LogSubject(run), "records")
+	l.roster = l.ledger("ZO_"+run+"_MEMBERS", wire.MembersSubject(run), "members")
+	if err := l.records.open(ctx, l.cfg.Replicas, !l.cfg.Existing); err != nil {
+		return err
+	}
+	if !l.cfg.Existing {
+		return l.complete(ctx)
+	}
+	if err := l.roster.open(ctx, l.records.replicas, false); !errors.Is(err, runlog.ErrNoLog) {
+		return err
+	}
+	return nil // there are no members
+}
+
+// complete finds what the log consists of besides records, or makes it.
+func (l *Log) complete(ctx context.Context) error {
+	if l.epochs != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	replicas := l.records.replicas
+	if err := l.roster.open(ctx, replicas, true); err != nil {
+		return err
+	}
+	lease, err := openLease(ctx, l, replicas)
+	if err != nil {
+		return err
+	}
+	epochs, err := openCounter(ctx, l, replicas)
+	if err == nil {
+		l.lease, l.epochs = lease, epochs
+	}
+	return err
+}
+
+func (l *Log) ledger(name, subject, what string) *ledger {
+	return &ledger{nc: l.cfg.Conn, js: l.js, name: name, subject: subject, what: what, timeout: l.cfg.Timeout}
+}
+
+// claim is what the lease says.
+type claim struct {
+	Name string `json:"name"`
+	ID   string `json:"id"` // of this log, among all that have it open
+}
+
+func newClaim(name string) []byte {
+	b, err := json.Marshal(claim{name, rand.Text()})
+	if err != nil {
+		panic("coordinator: internal error: " + err.Error())
+	}
+	return b
+}
+
+// Last implements [Log].
+func (l *Log) Last() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.tail.N
+}
+
+// Members implements [Log].
+func (l *Log) Members() ([]string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]string(nil), l.members...), nil
+}
+
+// Lost implements [Log]. It is closed, too, if the lease could not be renewed
+// in time.
+func (l *Log) Lost() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lost
+}
+
+// Close implements [Log]. It gives the lease back, so that a coordinator that
+// stands by takes over at once.
+func (l *Log) Close() error {
+	if l.lease == nil {
+		return nil // it never led
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Timeout)
+	defer cancel()
+	if err := l.lease.release(ctx); err != nil {
+		return fmt.Errorf("log: lease: %w", err)
+	}
+	return nil
+}

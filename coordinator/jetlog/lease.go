@@ -1,0 +1,288 @@
+package jetlog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/zofl/zofl/coordinator/runlog"
+)
+
+// A register is the one key of a bucket, read from the stream's leader.
+type register struct {
+	nc     *nats.Conn
+	kv     jetstream.KeyValue
+	bucket string
+	key    string
+	ttl    time.Duration // of the bucket
+}
+
+// openRegister finds a bucket, or makes it.
+func openRegister(ctx context.Context, l *Log, cfg jetstream.KeyValueConfig, key string) (register, error) {
+	r := register{nc: l.cfg.Conn, bucket: cfg.Bucket, key: key}
+	err := patiently(ctx, func(ctx context.Context) (err error) {
+		r.kv, err = l.js.KeyValue(ctx, cfg.Bucket)
+		if errors.Is(err, jetstream.ErrBucketNotFound) {
+			r.kv, err = l.js.CreateKeyValue(ctx, cfg)
+			if errors.Is(err, jetstream.ErrBucketExists) {
+				r.kv, err = l.js.KeyValue(ctx, cfg.Bucket) // somebody made it just now
+			}
+		}
+		if err != nil {
+			return err
+		}
+		status, err := r.kv.Status(ctx)
+		if err == nil {
+			r.ttl = status.TTL()
+		}
+		return err
+	})
+	if err != nil {
+		return r, fmt.Errorf("bucket %s: %w", cfg.Bucket, err)
+	}
+	if (r.ttl == 0) != (cfg.TTL == 0) {
+		return r, fmt.Errorf("%w: bucket %s: its TTL is %v and must be %v: delete the bucket, it is made again",
+			runlog.ErrConfig, cfg.Bucket, r.ttl, cfg.TTL)
+	}
+	return r, nil
+}
+
+// entry returns the value and the revision to update it with; nil if there is
+// none.
+func (r *register) entry(ctx context.Context) (value []byte, rev uint64, err error) {
+	m, err := fromLeader(ctx, r.nc, "KV_"+r.bucket, getRequest{LastFor: "$KV." + r.bucket + "." + r.key})
+	if errors.Is(err, errNotStored) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(m.Header) > 0 {
+		header, err := nats.DecodeHeadersMsg(m.Header)
+		if err != nil {
+			return nil, 0, err
+		}
+		if header.Get("KV-Operation") != "" { // the value was deleted
+			return nil, m.Seq, nil
+		}
+	}
+	return m.Data, m.Seq, nil
+}
+
+// A lease says who leads. It lasts for the bucket's TTL after each renewal.
+//
+// Invariants:
+//  1. Between take and release one goroutine renews the lease, and only that
+//     one uses rev; it has ended when done is closed.
+type lease struct {
+	register
+	claim []byte
+
+	rev  uint64 // of our claim; 0 when it may be another's
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+func openLease(ctx context.Context, l *Log, replicas int) (*lease, error) {
+	r, err := openRegister(ctx, l, jetstream.KeyValueConfig{
+		Bucket: "ZO_" + l.cfg.Run + "_LEASE", TTL: l.cfg.LeaseTTL, Replicas: replicas, Description: "zofl: who coordinates a run",
+	}, "lease")
+	return &lease{register: r, claim: newClaim(l.cfg.Name)}, err
+}
+
+// take waits until nobody else has the lease, takes it and renews it from then
+// on. It closes lost if that does not succeed in time.
+func (l *lease) take(ctx context.Context, lost chan<- struct{}) error {
+	l.halt()
+	var updates <-chan jetstream.KeyValueEntry
+	for watching := false; ; {
+		until, err := l.try(ctx)
+		switch {
+		case err == nil:
+			l.start(until, lost)
+			return nil
+		case ctx.Err() != nil:
+			return errors.Join(context.Cause(ctx), err)
+		case !transient(err) && !errors.Is(err, errHeld):
+			return err
+		case !watching && errors.Is(err, errHeld): // and ask again: it may have been given back just now
+			var stop func()
+			updates, stop = l.watch(ctx)
+			defer stop()
+			watching = true
+			continue
+		}
+		if err := l.wait(ctx, updates); err != nil {
+			return err
+		}
+	}
+}
+
+// errHeld: somebody else has the lease.
+var errHeld = errors.New("held by another coordinator")
+
+// try takes the lease if it is free, and returns until when it holds for sure.
+func (l *lease) try(ctx context.Context) (until time.Time, err error) {
+	ctx, cancel := context.WithTimeout(ctx, l.ttl/2)
+	defer cancel()
+	held, rev, err := l.entry(ctx)
+	switch {
+	case err != nil:
+		return until, err
+	case held != nil && !bytes.Equal(held, l.claim):
+		return until, fmt.Errorf("%w: %s", errHeld, held)
+	}
+	until = time.Now().Add(l.ttl)
+	l.rev, err = l.kv.Update(ctx, l.key, l.claim, rev)
+	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
+		err = errHeld // by who was faster, or by us, if the answer to an update was lost
+	}
+	return until, err
+}
+
+// watch returns what happens to the lease from now on, so that a coordinator
+// that stands by learns at once that it was given back. Where that cannot be
+// watched, it is found out when the lease is next asked for.
+func (l *lease) watch(ctx context.Context) (updates <-chan jetstream.KeyValueEntry, stop func()) {
+	w, err := l.kv.Watch(ctx, l.key, jetstream.UpdatesOnly())
+	if err != nil {
+		return nil, func() {}
+	}
+	return w.Updates(), func() { _ = w.Stop() } // fails only where the connection is gone
+}
+
+// wait returns when it is worth while to ask for the lease again.
+func (l *lease) wait(ctx context.Context, updates <-chan jetstream.KeyValueEntry) error {
+	timer := time.NewTimer(l.ttl/20 + rand.N(l.ttl/20))
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-timer.C:
+			return nil
+		case e, ok := <-updates:
+			switch {
+			case !ok:
+				updates = nil
+			case e != nil && e.Operation() != jetstream.KeyValuePut:
+				return nil
+			}
+		}
+	}
+}
+
+func (l *lease) start(until time.Time, lost chan<- struct{}) {
+	ctx, stop := context.WithCancel(context.Background())
+	l.stop, l.done = stop, make(chan struct{})
+	go func() {
+		defer close(l.done)
+		if !l.renew(ctx, until) {
+			l.rev = 0
+			close(lost)
+		}
+	}()
+}
+
+// renew renews the lease until ctx ends; it returns false if it is lost.
+func (l *lease) renew(ctx context.Context, until time.Time) bool {
+	wait := l.ttl / 3
+	for pause(ctx, wait) {
+		now := time.Now()
+		if !now.Before(until) {
+			return false
+		}
+		once, cancel := context.WithTimeout(ctx, min(until.Sub(now), l.ttl/3))
+		rev, err := l.kv.Update(once, l.key, l.claim, l.rev)
+		if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
+			held, latest, unknown := l.entry(once)
+			if unknown == nil && !bytes.Equal(held, l.claim) {
+				cancel()
+				return false
+			}
+			if unknown == nil {
+				l.rev = latest // the answer to an earlier update was lost
+			}
+		}
+		cancel()
+		if err == nil {
+			l.rev, until, wait = rev, now.Add(l.ttl), l.ttl/3
+		} else {
+			wait = min(l.ttl/12, max(time.Until(until), 0))
+		}
+	}
+	return true
+}
+
+// halt ends the renewals.
+func (l *lease) halt() {
+	if l.stop != nil {
+		l.stop()
+		<-l.done
+		l.stop = nil
+	}
+}
+
+// release gives the lease back, if it is ours.
+func (l *lease) release(ctx context.Context) error {
+	l.halt()
+	if l.rev == 0 || l.nc.IsClosed() {
+		return nil // it runs out
+	}
+	err := l.kv.Delete(ctx, l.key, jetstream.LastRevision(l.rev))
+	l.rev = 0
+	if wrongLast(err) {
+		return nil // it is another's
+	}
+	return err
+}
+
+// A counter is the last epoch.
+type counter struct{ register }
+
+func openCounter(ctx context.Context, l *Log, replicas int) (*counter, error) {
+	r, err := openRegister(ctx, l, jetstream.KeyValueConfig{
+		Bucket: "ZO_" + l.cfg.Run + "_EPOCH", Replicas: replicas, Description: "zofl: last epoch of a run's coordinators",
+	}, "epoch")
+	return &counter{r}, err
+}
+
+// last returns the epoch, 0 if there was none, and the revision to update it
+// with.
+func (c *counter) last(ctx context.Context) (epoch, rev uint64, err error) {
+	value, rev, err := c.entry(ctx)
+	if err != nil || value == nil {
+		return 0, rev, err
+	}
+	if epoch, err = strconv.ParseUint(string(value), 10, 62); err != nil {
+		err = fmt.Errorf("%w: %w", runlog.ErrCorrupt, err)
+	}
+	return epoch, rev, err
+}
+
+// next counts to a value beyond least that nobody else gets.
+func (c *counter) next(ctx context.Context, least uint64) (epoch uint64, err error) {
+	for taken := true; taken; {
+		err = patiently(ctx, func(ctx context.Context) error {
+			last, rev, err := c.last(ctx)
+			if err != nil {
+				return err
+			}
+			epoch = max(last, least) + 1
+			_, err = c.kv.Update(ctx, c.key, strconv.AppendUint(nil, epoch, 10), rev)
+			return err
+		})
+		taken = errors.Is(err, jetstream.ErrKeyRevisionMismatch) && ctx.Err() == nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("bucket %s: %w", c.bucket, err)
+	}
+	return epoch, nil
+}

@@ -1,0 +1,319 @@
+package jetlog
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/zofl/zofl/coordinator/runlog"
+)
+
+const (
+	// patience is how long a log that is opened waits for its servers to elect
+	// a leader: an election takes up to 9 s, a start of all servers two.
+	patience = 30 * time.Second
+	// staleLeader is longer than a server that was cut off or stopped goes on
+	// believing that it leads a stream, and answers with what it has.
+	staleLeader = 20 * time.Second
+	// lately is shorter than servers hear nothing of a leader before they elect
+	// another one.
+	lately = 3 * time.Second
+	// secondLook is how much later, at most, a stream's state is asked for again.
+	secondLook = 400 * time.Millisecond
+	// steady is how long after an append the stream is taken to be the same.
+	steady = time.Second
+)
+
+var (
+	// errNotStored: the stream's leader has no such message.
+	errNotStored = errors.New("not stored")
+	// errAlone: the server that answers for a stream may no longer lead it.
+	errAlone = errors.New("the server that answers for the stream has heard from too few others lately to lead it")
+)
+
+// A ledger is a stream whose messages 1, 2, ... are all that was ever put there.
+//
+// Invariants:
+//  1. The stream was seen to hold messages 1..n, and sum is the hash of the
+//     last one.
+type ledger struct {
+	nc            *nats.Conn
+	js            jetstream.JetStream
+	name, subject string
+	what          string // it holds
+	timeout       time.Duration
+	replicas      int
+
+	n       uint64
+	sum     [sha256.Size]byte
+	seen    time.Time // when message n was last seen to be there
+	dials   uint64    // of the connection, then
+	missing time.Time // since when every answer was that it is not; zero: there
+}
+
+// advance notes that message n+1 is stored.
+func (l *ledger) advance(data []byte) {
+	l.n++
+	l.sum = sha256.Sum256(data)
+	l.saw()
+}
+
+func (l *ledger) saw() {
+	l.seen, l.dials, l.missing = time.Now(), l.nc.Stats().Reconnects, time.Time{}
+}
+
+// put stores data as message n+1, unless it is there already. It returns what
+// is there if that is something else. After an error that does not match
+// ErrCorrupt, it is unknown whether data is stored or may be yet.
+func (l *ledger) put(ctx context.Context, data []byte) (other []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	defer cancel()
+	var wait backoff
+	for {
+		refused := l.publish(ctx, data)
+		if refused == nil || errors.Is(refused, runlog.ErrCorrupt) {
+			return nil, refused
+		}
+		stored, err := l.get(ctx, l.n+1)
+		switch {
+		case err == nil && bytes.Equal(stored, data):
+			return nil, nil
+		case err == nil:
+			return stored, nil
+		case errors.Is(err, errNotStored) && hopeless(refused):
+			return nil, fmt.Errorf("message %d of stream %s: %w%s", l.n+1, l.name, refused, remedy(refused))
+		case errors.Is(err, errNotStored) && wrongLast(refused):
+			if err := l.check(ctx); errors.Is(err, runlog.ErrCorrupt) {
+				return nil, err
+			}
+		}
+		if !wait.sleep(ctx) {
+			return nil, fmt.Errorf("message %d of stream %s may be stored: %w", l.n+1, l.name, refused)
+		}
+	}
+}
+
+// publish hands data to the stream once; nil says that it is message n+1.
+func (l *ledger) publish(ctx context.Context, data []byte) error {
+	if !l.fresh() {
+		if err := l.check(ctx); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, l.attempt())
+	defer cancel()
+	// A Msg-Id would make a replicated stream answer that another message with
+	// that id is a success; see put for how a repeated message is recognized.
+	ack, err := l.js.Publish(ctx, l.subject, data, jetstream.WithExpectLastSequence(l.n),
+		jetstream.WithExpectStream(l.name), jetstream.WithRetryAttempts(0))
+	switch {
+	case err != nil:
+		return err
+	case ack.Sequence != l.n+1 || ack.Duplicate || ack.Stream != l.name:
+		return fmt.Errorf("acknowledged as message %d of %s (duplicate: %t)", ack.Sequence, ack.Stream, ack.Duplicate)
+	}
+	return nil
+}
+
+// attempt is how long one request waits for its answer.
+func (l *ledger) attempt() time.Duration { return l.timeout / 4 }
+
+// fresh says that the stream cannot have been replaced by a server that came
+// back with less since message n was seen: another one might then have stored
+// what message n+1 does not follow.
+func (l *ledger) fresh() bool {
+	return l.n == 0 || time.Since(l.seen) < steady && l.nc.Stats().Reconnects == l.dials
+}
+
+// check looks whether the stream still holds message n. The error matches
+// ErrCorrupt if it does not for certain.
+func (l *ledger) check(ctx context.Context) error {
+	if l.n == 0 {
+		return nil
+	}
+	stored, err := l.get(ctx, l.n)
+	switch {
+	case errors.Is(err, errNotStored):
+		return l.lose(ctx)
+	case err != nil:
+		return err
+	case sha256.Sum256(stored) != l.sum:
+		return fmt.Errorf("%w: message %d of stream %s is no longer what was stored: its servers were set back", runlog.ErrCorrupt, l.n, l.name)
+	}
+	l.saw()
+	return nil
+}
+
+// lose judges that the stream does not hold message n. One server is to be
+// believed; of several, one that has not yet heard that it no longer leads
+// might say so.
+func (l *ledger) lose(ctx context.Context) error {
+	if l.missing.IsZero() {
+		l.missing = time.Now()
+	}
+	if l.replicas > 1 && time.Since(l.missing) < staleLeader {
+		return fmt.Errorf("stream %s: its leader does not have message %d, which was stored", l.name, l.n)
+	}
+	s, err := l.info(ctx)
+	if err != nil {
+		return err
+	}
+	if s.LastSeq >= l.n {
+		return fmt.Errorf("stream %s: its leader did not have message %d, and has it now", l.name, l.n)
+	}
+	return fmt.Errorf("%w: stream %s lost message %d, which was stored: its servers were set back", runlog.ErrCorrupt, l.name, l.n)
+}
+
+// info returns what the stream's leader says of it. It asks until it is told by
+// a server that leads for certain: one that was stopped, or cut off, answers
+// with what it had until it hears that another one leads. Such a server has not
+// heard from the others lately; or it just reads what they sent before they
+// elected another one, which is why it is asked twice.
+func (l *ledger) info(ctx context.Context) (state jetstream.StreamState, err error) {
+	ask := func(ctx context.Context) error {
+		s, err := l.js.Stream(ctx, l.name)
+		if err != nil {
+			return err
+		}
+		info := s.CachedInfo()
+		state = info.State
+		if !leads(info) {
+			return errAlone
+		}
+		return nil
+	}
+	err = patiently(ctx, func(ctx context.Context) error {
+		err := ask(ctx)
+		if err == nil && l.replicas > 1 {
+			pause(ctx, secondLook)
+			err = ask(ctx)
+		}
+		return err
+	})
+	if err != nil {
+		return state, fmt.Errorf("stream %s: %w", l.name, err)
+	}
+	return state, nil
+}
+
+// leads says whether the server that answered has heard lately from so many
+// others that no majority can have elected another one without them.
+func leads(info *jetstream.StreamInfo) bool {
+	heard := 1 // itself
+	if info.Cluster != nil {
+		for _, r := range info.Cluster.Replicas {
+			if !r.Offline && r.Active > 0 && r.Active < lately { // 0: never
+				heard++
+			}
+		}
+	}
+	return heard > info.Config.Replicas/2
+}
+
+// state returns how many messages the stream has. The error matches ErrCorrupt
+// if they are not all that were put there.
+func (l *ledger) state(ctx context.Context) (last uint64, err error) {
+	s, err := l.info(ctx)
+	switch {
+	case err != nil:
+		return 0, err
+	case s.LastSeq > 0 && s.FirstSeq != 1, s.NumDeleted != 0, s.Msgs != s.LastSeq:
+		return 0, fmt.Errorf("%w: stream %s has %d of its messages 1..%d, the first one is %d: some were deleted",
+			runlog.ErrCorrupt, l.name, s.Msgs, s.LastSeq, s.FirstSeq)
+	case s.LastSeq < l.n:
+		return 0, l.lose(ctx)
+	}
+	return s.LastSeq, l.check(ctx)
+}
+
+// remedies are what helps against the refusals that only the operator of a
+// server can end. (nats.go has no names for most of these codes.)
+var remedies = map[jetstream.ErrorCode]string{
+	10023: "free resources of the servers",
+	10028: "raise the memory of the account",
+	10047: "raise the storage of the account, or of the servers",
+	10054: "raise the stream's max_msg_size",
+	10060: "remove the other stream that listens to the subject",
+	10077: "raise the stream's max_bytes, or free space on the servers' disks",
+	10109: "the stream is sealed for good: copy the log to a stream that zofl makes",
+}
+
+// remedy returns what helps, as a suffix.
+func remedy(err error) string {
+	var api *jetstream.APIError
+	if errors.As(err, &api) && remedies[api.ErrorCode] != "" {
+		return ": " + remedies[api.ErrorCode]
+	}
+	return ""
+}
+
+// hopeless says that it does not help to send a message again, now.
+func hopeless(err error) bool {
+	return remedy(err) != "" || errors.Is(err, nats.ErrMaxPayload) || errors.Is(err, nats.ErrConnectionClosed)
+}
+
+func wrongLast(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
+		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
+}
+
+// transient says that a call may succeed if it is made again: its servers are
+// electing a leader, or restart.
+func transient(err error) bool {
+	for _, t := range []error{
+		context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, jetstream.ErrNoStreamResponse, nats.ErrDisconnected,
+		nats.ErrReconnectBufExceeded, nats.ErrConnectionReconnecting, nats.ErrStaleConnection, nats.ErrNoServers, errAlone,
+	} {
+		if errors.Is(err, t) {
+			return true
+		}
+	}
+	var api *jetstream.APIError
+	return errors.As(err, &api) && api.Code == 503 &&
+		api.ErrorCode != jetstream.JSErrCodeJetStreamNotEnabled && api.ErrorCode != jetstream.JSErrCodeJetStreamNotEnabledForAccount
+}
+
+// apiTimeout is a server's own limit for what it answers.
+const apiTimeout = 5 * time.Second
+
+// patiently calls f again while its error is a transient one, until ctx ends.
+func patiently(ctx context.Context, f func(context.Context) error) error {
+	var wait backoff
+	for {
+		once, cancel := context.WithTimeout(ctx, apiTimeout)
+		err := f(once)
+		cancel()
+		if err == nil || !transient(err) || !wait.sleep(ctx) {
+			return err
+		}
+	}
+}
+
+// A backoff grows from 20 ms to a second, with jitter.
+type backoff time.Duration
+
+// sleep returns false if ctx ends before the wait does.
+func (b *backoff) sleep(ctx context.Context) bool {
+	*b = min(max(2*(*b), backoff(20*time.Millisecond)), backoff(time.Second))
+	return pause(ctx, time.Duration(*b))
+}
+
+// pause waits from half of d to d, and returns false if ctx ends first.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d/2 + rand.N(d/2+1))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}

@@ -1,0 +1,275 @@
+package jetlog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/wire"
+)
+
+// Begin implements [Log]: it waits until it has the lease, and reads what was
+// stored since the log was last read.
+//
+// Errors match [ErrCorrupt], or ctx has ended, or the connection is closed.
+func (l *Log) Begin(ctx context.Context) (epoch uint64, err error) {
+	if err := l.complete(ctx); err != nil {
+		return 0, fmt.Errorf("jetstream log of run %s: %w", l.cfg.Run, err)
+	}
+	l.objects.known = nil // others may have led
+	lost := make(chan struct{})
+	l.mu.Lock()
+	l.lost = lost
+	l.mu.Unlock()
+	if err := l.lease.take(ctx, lost); err != nil {
+		return 0, fmt.Errorf("jetstream log of run %s: lease: %w", l.cfg.Run, err)
+	}
+	if epoch, err = l.begin(ctx); err != nil {
+		err = fmt.Errorf("jetstream log of run %s: %w", l.cfg.Run, err)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.cfg.Timeout)
+		defer cancel()
+		return 0, errors.Join(err, l.lease.release(ctx))
+	}
+	return epoch, nil
+}
+
+func (l *Log) begin(ctx context.Context) (uint64, error) {
+	if err := l.refresh(ctx); err != nil {
+		return 0, err
+	}
+	l.mu.Lock()
+	least := l.epoch
+	l.mu.Unlock()
+	return l.epochs.next(ctx, least)
+}
+
+// LastEpoch returns 0, too, where nobody looked yet because the log was opened
+// to read it.
+func (l *Log) LastEpoch(ctx context.Context) (last uint64, err error) {
+	if l.epochs == nil {
+		return 0, nil
+	}
+	err = patiently(ctx, func(ctx context.Context) (err error) {
+		last, _, err = l.epochs.last(ctx)
+		return err
+	})
+	return last, err
+}
+
+func (l *Log) PassEpochs(ctx context.Context, last uint64) error {
+	if err := l.complete(ctx); err != nil {
+		return err
+	}
+	if got, err := l.LastEpoch(ctx); err != nil || got >= last {
+		return err
+	}
+	_, err := l.epochs.next(ctx, last)
+	return err
+}
+
+// refresh reads what the streams hold beyond what is known.
+func (l *Log) refresh(ctx context.Context) error {
+	last, err := l.settled(ctx, l.records)
+	if err != nil {
+		return err
+	}
+	var bad error
+	err = l.records.read(ctx, l.records.n+1, last, func(record []byte) bool {
+		bad = l.accept(record)
+		return bad == nil && ctx.Err() == nil
+	})
+	if err := errors.Join(bad, err, ctx.Err()); err != nil {
+		return err
+	}
+	if !l.roster.exists() {
+		return nil
+	}
+	if last, err = l.settled(ctx, l.roster); err != nil {
+		return err
+	}
+	err = l.roster.read(ctx, l.roster.n+1, last, func(batch []byte) bool {
+		bad = l.admit(batch)
+		return bad == nil && ctx.Err() == nil
+	})
+	return errors.Join(bad, err, ctx.Err())
+}
+
+// settled returns how many messages a stream has, once its leader has all that
+// were seen there.
+func (l *Log) settled(ctx context.Context, of *ledger) (uint64, error) {
+	var wait backoff
+	for {
+		last, err := of.state(ctx)
+		if err == nil || errors.Is(err, runlog.ErrCorrupt) || of.missing.IsZero() && !transient(err) || !wait.sleep(ctx) {
+			return last, err
+		}
+	}
+}
+
+// accept notes that the stream holds the next record.
+func (l *Log) accept(record []byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	tail := l.tail
+	r, err := tail.Follow(record)
+	switch {
+	case err != nil:
+		return fmt.Errorf("stream %s: %w", l.records.name, err)
+	case l.ofThisRun(&r) != nil:
+		return fmt.Errorf("stream %s: %w: %w", l.records.name, runlog.ErrCorrupt, l.ofThisRun(&r))
+	}
+	l.tail, l.epoch = tail, r.Epoch
+	l.records.advance(record)
+	return nil
+}
+
+// ofThisRun refuses a record 1 that begins another run than the log is for.
+func (l *Log) ofThisRun(r *wire.Record) error {
+	if r.N == 1 && r.Plan.Run != l.cfg.Run {
+		return fmt.Errorf("%w: record 1 begins run %s, the log is that of run %s", runlog.ErrPlan, r.Plan.Run, l.cfg.Run)
+	}
+	return nil
+}
+
+// admit notes that the stream holds the next batch of members.
+func (l *Log) admit(batch []byte) error {
+	ids := strings.Split(string(batch), "\n")
+	for _, id := range ids {
+		if err := wire.CheckName(id); err != nil {
+			return fmt.Errorf("stream %s: message %d: %w: %w", l.roster.name, l.roster.n+1, runlog.ErrCorrupt, err)
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.members = append(l.members, ids...)
+	l.roster.advance(batch)
+	return nil
+}
+
+// Append implements [Log]. A broker that refuses the record for good, because
+// its disk or the stream is full, is an error at once, of which the text says
+// what to do; it loses nothing, and the same bytes can be appended later. One
+// that does not answer is waited for, up to [JetStreamConfig.Timeout]. The error
+// matches [ErrDeposed] if the lease is lost, [ErrCorrupt] if the stream no
+// longer holds what it did, and [ErrPlan] if record 1 begins a run of another
+// name, which is not stored.
+func (l *Log) Append(ctx context.Context, n uint64, record []byte) error {
+	if err := l.append(ctx, n, record); err != nil {
+		return fmt.Errorf("log: append of record %d: %w", n, err)
+	}
+	return nil
+}
+
+func (l *Log) append(ctx context.Context, n uint64, record []byte) error {
+	l.mu.Lock()
+	tail, lost := l.tail, l.lost
+	l.mu.Unlock()
+	switch {
+	case runlog.IsLost(lost):
+		return runlog.ErrDeposed
+	case n == 0 || n > tail.N+1:
+		return fmt.Errorf("after %d: %w", tail.N, runlog.ErrOrder)
+	case n <= tail.N:
+		return l.compare(ctx, n, record)
+	}
+	r, err := tail.Follow(record)
+	if err != nil {
+		return err
+	}
+	if err := l.ofThisRun(&r); err != nil {
+		return err // before it is stored: nothing takes it out of the stream again
+	}
+	other, err := l.records.put(ctx, record)
+	switch {
+	case err != nil:
+		return err
+	case other == nil:
+		return l.accept(record)
+	}
+	if err := l.accept(other); err != nil {
+		return err
+	}
+	return &runlog.ConflictError{N: n, Record: other}
+}
+
+// compare says whether record n, which is stored, is this one.
+func (l *Log) compare(ctx context.Context, n uint64, record []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, l.cfg.Timeout)
+	defer cancel()
+	stored, err := l.records.get(ctx, n)
+	switch {
+	case err != nil:
+		return fmt.Errorf("it was stored before: %w", err)
+	case !bytes.Equal(stored, record):
+		return &runlog.ConflictError{N: n, Record: stored}
+	}
+	return nil
+}
+
+// Read implements [Log]. The records are verified to be a chain. It may be
+// called by several goroutines at once, and holds about a megabyte.
+func (l *Log) Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error {
+	l.mu.Lock()
+	tail := l.tail
+	l.mu.Unlock()
+	from = max(from, 1)
+	at := runlog.Chain{N: from - 1}
+	var bad error
+	err := l.records.read(ctx, from, tail.N, func(record []byte) bool {
+		if bad = at.Resume(record, from); bad == nil && at.N == tail.N && at.Hash != tail.Hash {
+			bad = fmt.Errorf("record %d: %w: it is no longer what was stored", at.N, runlog.ErrCorrupt)
+		}
+		return bad == nil && f(at.N, record)
+	})
+	if err := errors.Join(bad, err); err != nil {
+		return fmt.Errorf("log: %w", err)
+	}
+	return nil
+}
+
+// AddMembers implements [Log]. After an error that is not [ErrDeposed] the
+// members may be stored nevertheless; then the next call finds that another
+// coordinator gave the slots away, because nobody here knows of them.
+func (l *Log) AddMembers(ctx context.Context, ids []string) error {
+	for first := true; len(ids) > 0; first = false {
+		some := ids[:min(len(ids), runlog.MemberBatch)]
+		err := l.addBatch(ctx, some)
+		switch {
+		case err != nil && !first:
+			return fmt.Errorf("log: members: only some of them are stored: %w (%w)", runlog.ErrDeposed, err)
+		case err != nil:
+			return fmt.Errorf("log: members: %w", err)
+		}
+		ids = ids[len(some):]
+	}
+	return nil
+}
+
+func (l *Log) addBatch(ctx context.Context, ids []string) error {
+	for _, id := range ids {
+		if err := wire.CheckName(id); err != nil {
+			return err
+		}
+	}
+	l.mu.Lock()
+	lost := l.lost
+	l.mu.Unlock()
+	if runlog.IsLost(lost) {
+		return runlog.ErrDeposed
+	}
+	if err := l.complete(ctx); err != nil {
+		return err
+	}
+	batch := []byte(strings.Join(ids, "\n"))
+	other, err := l.roster.put(ctx, batch)
+	switch {
+	case err != nil:
+		return err
+	case other != nil:
+		return fmt.Errorf("%w: it gave slot %d and the following ones away", runlog.ErrDeposed, len(l.members))
+	}
+	return l.admit(batch)
+}

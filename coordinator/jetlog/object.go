@@ -1,0 +1,242 @@
+package jetlog
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/wire"
+)
+
+var _ runlog.Objects = (*Log)(nil)
+
+// An objectBucket is the vectors of a log, which a run makes with its first one.
+type objectBucket struct {
+	stored runlog.ObjectName            // the last that was put
+	known  map[runlog.ObjectName]string // what may be there, once it was listed
+
+	mu     sync.Mutex // guards what follows
+	store  jetstream.ObjectStore
+	stream jetstream.Stream // of store
+}
+
+func (l *Log) objectBucket() string { return "ZO_" + l.cfg.Run + "_OBJECTS" }
+
+// openObjects finds the bucket, or makes it. The error matches ErrNoObject if there
+// is none.
+func (l *Log) openObjects(ctx context.Context, create bool) (*objectBucket, error) {
+	b := &l.objects
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.store != nil {
+		return b, nil
+	}
+	bucket := l.objectBucket()
+	var store jetstream.ObjectStore
+	err := patiently(ctx, func(ctx context.Context) (err error) {
+		store, err = l.js.ObjectStore(ctx, bucket)
+		if errors.Is(err, jetstream.ErrBucketNotFound) && create {
+			store, err = l.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
+				Bucket: bucket, Replicas: l.records.replicas, Storage: jetstream.FileStorage,
+				Description: "zofl: vectors that a run's records name",
+			})
+			if errors.Is(err, jetstream.ErrBucketExists) {
+				store, err = l.js.ObjectStore(ctx, bucket) // somebody made it just now
+			}
+		}
+		if err == nil {
+			b.stream, err = l.js.Stream(ctx, "OBJ_"+bucket)
+		}
+		return err
+	})
+	switch {
+	case errors.Is(err, jetstream.ErrBucketNotFound):
+		return nil, runlog.ErrNoObject
+	case err != nil:
+		return nil, fmt.Errorf("bucket %s: %w", bucket, err)
+	}
+	if err := l.checkObjects(b.stream.CachedInfo().Config); err != nil {
+		return nil, err
+	}
+	b.store = store
+	return b, nil
+}
+
+// checkObjects refuses a bucket that could lose vectors.
+func (l *Log) checkObjects(c jetstream.StreamConfig) error {
+	for _, s := range []setting{
+		{"storage", c.Storage, c.Storage == jetstream.FileStorage, "file"},
+		{"num_replicas", c.Replicas, c.Replicas >= l.records.replicas, fmt.Sprint("at least ", l.records.replicas)},
+		{"max_age", c.MaxAge, c.MaxAge == 0, "0"},
+		{"discard", c.Discard, c.Discard == jetstream.DiscardNew, "new"},
+	} {
+		if !s.ok {
+			return fmt.Errorf("%w: stream %s: %s is %v and must be %s: correct it with `nats stream edit %s`",
+				runlog.ErrConfig, c.Name, s.field, s.got, s.want, c.Name)
+		}
+	}
+	return nil
+}
+
+// PutObject implements [Objects]. What was put is read back: the client sends the
+// pieces of an object again one by one, in another order, when a stream changes its
+// leader in between.
+func (l *Log) PutObject(ctx context.Context, name runlog.ObjectName, data []byte) error {
+	if err := l.putObject(ctx, name, data); err != nil {
+		return fmt.Errorf("log: vector of record %d: %w%s", name.N, err, remedy(err))
+	}
+	return nil
+}
+
+func (l *Log) putObject(ctx context.Context, name runlog.ObjectName, data []byte) error {
+	l.mu.Lock()
+	lost := l.lost
+	l.mu.Unlock()
+	if runlog.IsLost(lost) {
+		return runlog.ErrDeposed
+	}
+	b, err := l.openObjects(ctx, true)
+	if err != nil || b.stored == name {
+		return err
+	}
+	if b.known != nil {
+		b.known[name] = name.String() // whatever comes of it
+	}
+	meta := jetstream.ObjectMeta{Name: name.String(), Opts: &jetstream.ObjectMetaOptions{ChunkSize: wire.MaxPiece}}
+	if _, err := b.store.Put(ctx, meta, bytes.NewReader(data)); err != nil {
+		return err
+	}
+	if _, err := l.readObject(ctx, name); err != nil {
+		return fmt.Errorf("read back: %w", err)
+	}
+	b.stored = name
+	return nil
+}
+
+// Object implements [Objects].
+func (l *Log) Object(ctx context.Context, name runlog.ObjectName) ([]byte, error) {
+	data, err := l.readObject(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("log: vector of record %d: %w", name.N, err)
+	}
+	return data, nil
+}
+
+// errLags: the server that answered does not have yet what its leader has.
+var errLags = errors.New("a server that should have it has not, yet")
+
+// damagedReads is how often a vector that is not what it was is read: one of which
+// a server has some pieces only, yet, looks the same.
+const damagedReads = 5
+
+func (l *Log) readObject(ctx context.Context, name runlog.ObjectName) ([]byte, error) {
+	b, err := l.openObjects(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	var wait backoff
+	for damaged := 0; ; {
+		data, err := l.readOnce(ctx, b, name)
+		if errors.Is(err, jetstream.ErrDigestMismatch) {
+			damaged++
+			err = fmt.Errorf("%w: %w", runlog.ErrCorrupt, err)
+		} else if !errors.Is(err, errLags) {
+			return data, err
+		}
+		if damaged == damagedReads || l.records.replicas == 1 || !wait.sleep(ctx) {
+			return nil, err
+		}
+	}
+}
+
+func (l *Log) readOnce(ctx context.Context, b *objectBucket, name runlog.ObjectName) ([]byte, error) {
+	data, err := b.store.GetBytes(ctx, name.String())
+	switch {
+	case errors.Is(err, jetstream.ErrObjectNotFound):
+		return nil, l.missing(ctx, name)
+	case err != nil:
+		return nil, err
+	}
+	return data, name.Check(data)
+}
+
+// missing asks the bucket's leader for a vector that the server which answered does
+// not have: it may not have it yet. The error matches ErrNoObject if the leader has
+// none, either.
+func (l *Log) missing(ctx context.Context, name runlog.ObjectName) error {
+	bucket := l.objectBucket()
+	m, err := fromLeader(ctx, l.cfg.Conn, "OBJ_"+bucket, getRequest{LastFor: metaSubject(bucket, name)})
+	var info jetstream.ObjectInfo
+	switch {
+	case errors.Is(err, errNotStored):
+		return runlog.ErrNoObject
+	case err != nil:
+		return err
+	case json.Unmarshal(m.Data, &info) == nil && info.Deleted:
+		return runlog.ErrNoObject
+	}
+	return fmt.Errorf("bucket %s: %w", bucket, errLags)
+}
+
+// metaSubject is where a bucket keeps what it knows of an object.
+func metaSubject(bucket string, name runlog.ObjectName) string {
+	return "$O." + bucket + ".M." + base64.URLEncoding.EncodeToString([]byte(name.String()))
+}
+
+// KeepObjects implements [Objects]. It lists the bucket once after each Begin.
+func (l *Log) KeepObjects(ctx context.Context, n uint64, names []runlog.ObjectName) error {
+	b, err := l.openObjects(ctx, false)
+	if errors.Is(err, runlog.ErrNoObject) {
+		return nil
+	}
+	if err == nil && b.known == nil {
+		err = b.list(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("log: vectors: %w", err)
+	}
+	for name := range b.known {
+		if name.N > n || slices.Contains(names, name) {
+			continue
+		}
+		if err := l.deleteObject(ctx, b, name); err != nil {
+			return fmt.Errorf("log: vector of record %d: %w", name.N, err)
+		}
+		delete(b.known, name)
+	}
+	return nil
+}
+
+// list finds out what is there.
+func (b *objectBucket) list(ctx context.Context) error {
+	infos, err := b.store.List(ctx)
+	if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
+		return err
+	}
+	b.known = map[runlog.ObjectName]string{}
+	for _, info := range infos {
+		if name, ok := runlog.ParseObjectName(info.Name); ok {
+			b.known[name] = info.Name
+		}
+	}
+	return nil
+}
+
+// deleteObject deletes a vector, and the mark that a bucket leaves in its place.
+func (l *Log) deleteObject(ctx context.Context, b *objectBucket, name runlog.ObjectName) error {
+	if err := b.store.Delete(ctx, name.String()); err != nil {
+		if errors.Is(err, jetstream.ErrObjectNotFound) {
+			return nil
+		}
+		return err
+	}
+	return b.stream.Purge(ctx, jetstream.WithPurgeSubject(metaSubject(l.objectBucket(), name)))
+}

@@ -1,0 +1,207 @@
+package jetlog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/zofl/zofl/coordinator/runlog"
+)
+
+// A read asks for batches of at most batchMessages messages and about
+// batchBytes bytes: servers send a batch without waiting for who reads it.
+const (
+	batchMessages = 1024
+	batchBytes    = 1 << 20
+)
+
+// A getRequest is the body of a request for messages. (The field names are
+// those of the servers' API.)
+type getRequest struct {
+	Seq      uint64 `json:"seq,omitempty"`
+	LastFor  string `json:"last_by_subj,omitempty"`
+	Batch    int    `json:"batch,omitempty"`
+	MaxBytes int    `json:"max_bytes,omitempty"`
+}
+
+func (r getRequest) body() []byte {
+	b, err := json.Marshal(r)
+	if err != nil {
+		panic("coordinator: internal error: " + err.Error())
+	}
+	return b
+}
+
+// A storedMessage is a message as a stream's leader returns it.
+type storedMessage struct {
+	Seq    uint64 `json:"seq"`
+	Header []byte `json:"hdrs"`
+	Data   []byte `json:"data"`
+}
+
+// fromLeader asks the leader of a stream for a message. A direct get, which
+// nats.go makes of every other way to ask, may be answered by a server that
+// does not have the message yet. The error matches errNotStored if the leader
+// has none.
+func fromLeader(ctx context.Context, nc *nats.Conn, stream string, r getRequest) (storedMessage, error) {
+	m, err := nc.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+stream, r.body())
+	if err != nil {
+		return storedMessage{}, err
+	}
+	var reply struct {
+		Error   *jetstream.APIError `json:"error"`
+		Message *storedMessage      `json:"message"`
+	}
+	err = json.Unmarshal(m.Data, &reply)
+	switch {
+	case err != nil:
+		return storedMessage{}, fmt.Errorf("answer of stream %s: %w", stream, err)
+	case reply.Error != nil && reply.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound:
+		return storedMessage{}, errNotStored
+	case reply.Error != nil:
+		return storedMessage{}, reply.Error
+	case reply.Message == nil:
+		return storedMessage{}, fmt.Errorf("answer of stream %s has no message", stream)
+	}
+	return *reply.Message, nil
+}
+
+// get returns message seq as the stream's leader has it.
+func (l *ledger) get(ctx context.Context, seq uint64) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.attempt())
+	defer cancel()
+	m, err := fromLeader(ctx, l.nc, l.name, getRequest{Seq: seq})
+	if err == nil && m.Seq != seq {
+		err = fmt.Errorf("answer of stream %s is message %d, asked for %d", l.name, m.Seq, seq)
+	}
+	return m.Data, err
+}
+
+// read calls each with messages from..to until it returns false. Any server
+// that has the stream may send them; what it lacks is asked of the leader. The
+// error matches ErrCorrupt if that lacks it, too.
+func (l *ledger) read(ctx context.Context, from, to uint64, each func(data []byte) bool) error {
+	if from > to {
+		return nil
+	}
+	r := reader{ledger: l, ctx: ctx, inbox: l.nc.NewInbox(), next: from, to: to, each: each}
+	sub, err := l.nc.SubscribeSync(r.inbox + ".*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = sub.Unsubscribe() }() // fails only where the connection is gone
+	// NextMsg knows no context.
+	defer context.AfterFunc(ctx, func() { _ = sub.Unsubscribe() })()
+	r.sub = sub
+	return r.run()
+}
+
+// A reader reads messages next..to.
+type reader struct {
+	*ledger
+	ctx     context.Context
+	sub     *nats.Subscription
+	inbox   string // its requests' answers come to inbox.1, inbox.2, ...
+	asked   uint64
+	next    uint64
+	to      uint64
+	each    func(data []byte) bool
+	stopped bool
+}
+
+func (r *reader) run() error {
+	for r.next <= r.to && !r.stopped && r.ctx.Err() == nil {
+		next := r.next
+		// Whatever ended the batch, the leader knows better.
+		if err := r.batch(); r.next > next || r.stopped {
+			continue
+		} else if r.ctx.Err() != nil {
+			break
+		} else if errors.Is(err, nats.ErrConnectionClosed) {
+			return err
+		}
+		if err := r.single(); err != nil {
+			return err
+		}
+	}
+	return context.Cause(r.ctx)
+}
+
+// batch asks for the next messages and takes them in as long as they come in
+// order.
+func (r *reader) batch() error {
+	r.asked++
+	inbox := r.inbox + "." + strconv.FormatUint(r.asked, 10)
+	count := int(min(r.to-r.next+1, batchMessages))
+	body := getRequest{Seq: r.next, Batch: count, MaxBytes: batchBytes}.body()
+	if err := r.nc.PublishRequest("$JS.API.DIRECT.GET."+r.name, inbox, body); err != nil {
+		return err
+	}
+	for {
+		m, err := r.receive(inbox)
+		if err != nil {
+			return err
+		}
+		seq, _ := strconv.ParseUint(m.Header.Get(jetstream.SequenceHeader), 10, 64)
+		if m.Header.Get("Status") != "" || seq != r.next {
+			return nil // the end of the batch, or a hole
+		}
+		if r.take(m.Data); r.stopped || r.next > r.to {
+			return nil
+		}
+	}
+}
+
+// receive returns the next message that answers the last request; others are
+// of one that was given up.
+func (r *reader) receive(inbox string) (*nats.Msg, error) {
+	for {
+		m, err := r.sub.NextMsg(r.attempt())
+		if err != nil || m.Subject == inbox {
+			return m, err
+		}
+	}
+}
+
+func (r *reader) take(data []byte) {
+	r.next++
+	r.stopped = !r.each(data)
+}
+
+// single asks the leader for the next message, until it answers.
+func (r *reader) single() error {
+	ctx, cancel := context.WithTimeout(r.ctx, patience)
+	defer cancel()
+	var wait backoff
+	var missing error
+	for {
+		data, err := r.get(ctx, r.next)
+		switch {
+		case err == nil:
+			r.take(data)
+			return nil
+		case r.ctx.Err() != nil:
+			return context.Cause(r.ctx)
+		case errors.Is(err, errNotStored):
+			missing = fmt.Errorf("%w: stream %s has no message %d", runlog.ErrCorrupt, r.name, r.next)
+			// A leader that is no longer one may lack the last messages, but
+			// none before.
+			if _, err := r.get(ctx, r.to); r.replicas == 1 || err == nil && r.next < r.to {
+				return missing
+			}
+		case !transient(err):
+			return fmt.Errorf("stream %s: message %d: %w", r.name, r.next, err)
+		}
+		if !wait.sleep(ctx) {
+			if r.ctx.Err() != nil {
+				return context.Cause(r.ctx)
+			}
+			return errors.Join(missing, fmt.Errorf("stream %s: message %d: %w", r.name, r.next, err))
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package jetlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/wire"
+)
+
+// stream is how the stream of a ledger is made: it takes no message rather
+// than drop one.
+func (l *ledger) stream(replicas int) jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name: l.name, Subjects: []string{l.subject}, Description: "zofl: " + l.what + " of a run; must not lose any",
+		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, Storage: jetstream.FileStorage, Replicas: replicas,
+		MaxMsgs: -1, MaxBytes: -1, MaxMsgsPerSubject: -1, MaxConsumers: -1, MaxMsgSize: wire.MaxFrame,
+		DenyDelete: true, DenyPurge: true, AllowDirect: true,
+	}
+}
+
+// open finds the stream, or makes it.
+func (l *ledger) open(ctx context.Context, replicas int, create bool) error {
+	var s jetstream.Stream
+	err := patiently(ctx, func(ctx context.Context) (err error) {
+		s, err = l.js.Stream(ctx, l.name)
+		if errors.Is(err, jetstream.ErrStreamNotFound) && create {
+			s, err = l.js.CreateStream(ctx, l.stream(replicas))
+			if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+				s, err = l.js.Stream(ctx, l.name) // somebody made it just now
+			}
+		}
+		return err
+	})
+	switch {
+	case errors.Is(err, jetstream.ErrStreamNotFound):
+		return fmt.Errorf("stream %s: %w", l.name, runlog.ErrNoLog)
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled):
+		return fmt.Errorf("the broker has no JetStream: give it a jetstream block with a store_dir (%w)", err)
+	case err != nil:
+		return fmt.Errorf("stream %s: %w", l.name, err)
+	}
+	cfg := s.CachedInfo().Config
+	l.replicas = cfg.Replicas
+	return l.checkConfig(&cfg, replicas)
+}
+
+// A setting is one of a stream's that safety needs.
+type setting struct {
+	field string
+	got   any
+	ok    bool
+	want  string
+}
+
+// exists says whether the stream was found, or made.
+func (l *ledger) exists() bool { return l.replicas > 0 }
+
+// checkConfig refuses a stream that could lose, drop or change messages.
+func (l *ledger) checkConfig(c *jetstream.StreamConfig, replicas int) error {
+	for _, s := range []setting{
+		{"subjects", c.Subjects, slices.Equal(c.Subjects, []string{l.subject}), fmt.Sprint([]string{l.subject})},
+		{"storage", c.Storage, c.Storage == jetstream.FileStorage, "file"},
+		{"retention", c.Retention, c.Retention == jetstream.LimitsPolicy, "limits"},
+		{"discard", c.Discard, c.Discard == jetstream.DiscardNew, "new"},
+		{"num_replicas", c.Replicas, c.Replicas >= replicas, fmt.Sprint("at least ", replicas)},
+		{"deny_delete", c.DenyDelete, c.DenyDelete, "true"},
+		{"deny_purge", c.DenyPurge, c.DenyPurge, "true"},
+		{"allow_rollup_hdrs", c.AllowRollup, !c.AllowRollup, "false"},
+		{"max_age", c.MaxAge, c.MaxAge == 0, "0"},
+		{"max_msgs_per_subject", c.MaxMsgsPerSubject, c.MaxMsgsPerSubject <= 0, "-1"},
+		{"max_msg_size", c.MaxMsgSize, c.MaxMsgSize <= 0 || c.MaxMsgSize >= wire.MaxFrame, fmt.Sprint("at least ", wire.MaxFrame)},
+		{"no_ack", c.NoAck, !c.NoAck, "false"},
+		{"first_seq", c.FirstSeq, c.FirstSeq <= 1, "1"},
+		{"persist_mode", c.PersistMode, c.PersistMode == jetstream.DefaultPersistMode, "default"},
+		{"allow_msg_ttl", c.AllowMsgTTL, !c.AllowMsgTTL, "false"},
+		{"allow_msg_counter", c.AllowMsgCounter, !c.AllowMsgCounter, "false"},
+		{"mirror", c.Mirror, c.Mirror == nil, "none"},
+		{"sources", len(c.Sources), len(c.Sources) == 0, "none"},
+		{"subject_transform", c.SubjectTransform, c.SubjectTransform == nil, "none"},
+	} {
+		if !s.ok {
+			return fmt.Errorf("%w: stream %s: %s is %v and must be %s: correct it with `nats stream edit %s`, "+
+				"or copy the log to a stream that zofl makes", runlog.ErrConfig, l.name, s.field, s.got, s.want, l.name)
+		}
+	}
+	return nil
+}

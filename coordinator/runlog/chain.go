@@ -1,0 +1,47 @@
+package runlog
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// A link is the end of a chain of records.
+type Chain struct {
+	N    uint64
+	Hash wire.Hash
+}
+
+// follow reads the record that must come next and moves l to it.
+func (l *Chain) Follow(record []byte) (wire.Record, error) {
+	r, err := wire.DecodeRecord(record)
+	switch {
+	case err != nil:
+		return r, fmt.Errorf("record %d: %w: %w", l.N+1, ErrCorrupt, err)
+	case r.N != l.N+1:
+		return r, fmt.Errorf("record %d: %w: it says that it is record %d", l.N+1, ErrCorrupt, r.N)
+	}
+	prev := l.Hash
+	if r.N == 1 {
+		prev = wire.Genesis(r.Plan.Run)
+	}
+	if r.Prev != prev {
+		return r, fmt.Errorf("record %d: %w: it does not follow record %d", r.N, ErrCorrupt, l.N)
+	}
+	l.N, l.Hash = r.N, wire.HashRecord(record)
+	return r, nil
+}
+
+// resume is follow for a chain that is read from record first on: what that
+// one follows is what it says.
+func (l *Chain) Resume(record []byte, first uint64) error {
+	if l.N == first-1 && first > 1 {
+		r, err := wire.DecodeRecord(record)
+		if err != nil {
+			return fmt.Errorf("record %d: %w: %w", first, ErrCorrupt, err)
+		}
+		l.Hash = r.Prev
+	}
+	_, err := l.Follow(record)
+	return err
+}

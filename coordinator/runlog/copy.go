@@ -1,0 +1,190 @@
+package runlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// ErrOtherLog: a log holds something else than the beginning of another one.
+var ErrOther = errors.New("the log to copy to holds something else")
+
+// CopyLog makes dst hold the members and records of src, and verifies that it
+// does, and the vectors that the records name; src is not changed. dst is empty, or holds the beginning of src: a copy
+// that was interrupted goes on where it ended. progress, if it is not nil, is
+// called with the index of each record that dst holds.
+//
+// No coordinator may lead either log meanwhile: what it adds to src is left
+// behind. Begin on both before; then the error matches [ErrDeposed] if another
+// one may have led in between.
+//
+// Begin on dst returns larger epochs than any Begin on src did, where both are
+// logs of this package. For others it is larger than the last record's only.
+//
+// Errors match [ErrOtherLog], if dst holds something else; [ErrCorrupt];
+// [ErrDeposed]; or are those of the logs.
+func Copy(ctx context.Context, dst, src Log, progress func(n uint64)) error {
+	if progress == nil {
+		progress = func(uint64) {}
+	}
+	if err := copyLog(ctx, dst, src, progress); err != nil {
+		return fmt.Errorf("runlog: copy: %w", err)
+	}
+	return nil
+}
+
+func copyLog(ctx context.Context, dst, src Log, progress func(n uint64)) error {
+	ledDst, ledSrc := dst.Lost(), src.Lost()
+	if err := copyMembers(ctx, dst, src); err != nil {
+		return err
+	}
+	if err := copyObjects(ctx, dst, src); err != nil {
+		return fmt.Errorf("vectors: %w", err)
+	}
+	end, err := copyRecords(ctx, dst, src, progress)
+	if err != nil {
+		return err
+	}
+	if err := copyEpochs(ctx, dst, src); err != nil {
+		return fmt.Errorf("epochs: %w", err)
+	}
+	if err := verifyCopy(ctx, dst, src, end); err != nil {
+		return err
+	}
+	switch {
+	case IsLost(ledSrc):
+		return fmt.Errorf("the log to copy: %w: it may have added what is not copied: copy again", ErrDeposed)
+	case IsLost(ledDst):
+		return fmt.Errorf("the log to copy to: %w: it may have added to it: copy again", ErrDeposed)
+	}
+	return nil
+}
+
+// copyEpochs keeps epochs from going back: devices have heard those of the
+// coordinators that led src, also of one that appended nothing.
+func copyEpochs(ctx context.Context, dst, src Log) error {
+	from, known := src.(Epochs)
+	to, ok := dst.(Epochs)
+	if !known || !ok {
+		return nil
+	}
+	last, err := from.LastEpoch(ctx)
+	if err != nil {
+		return err
+	}
+	return to.PassEpochs(ctx, last)
+}
+
+// copyMembers comes first: records may name the slots of all of them.
+func copyMembers(ctx context.Context, dst, src Log) error {
+	want, got, err := bothMembers(dst, src)
+	if err != nil {
+		return err
+	}
+	if len(got) > len(want) || !slices.Equal(got, want[:len(got)]) {
+		return fmt.Errorf("members: %w: %d there, %d here, of which the first ones differ", ErrOther, len(got), len(want))
+	}
+	if err := prefixed(ctx, dst, src); err != nil {
+		return err
+	}
+	for some := range slices.Chunk(want[len(got):], MemberBatch) {
+		if err := dst.AddMembers(ctx, some); err != nil {
+			return fmt.Errorf("members: %w", err)
+		}
+	}
+	return nil
+}
+
+func bothMembers(dst, src Log) (want, got []string, err error) {
+	if want, err = src.Members(); err != nil {
+		return nil, nil, fmt.Errorf("members to copy: %w", err)
+	}
+	if got, err = dst.Members(); err != nil {
+		return nil, nil, fmt.Errorf("members: %w", err)
+	}
+	return want, got, nil
+}
+
+// prefixed refuses a dst that cannot be the beginning of src, before it is
+// changed.
+func prefixed(ctx context.Context, dst, src Log) error {
+	last := dst.Last()
+	if last > src.Last() {
+		return fmt.Errorf("%w: %d records, of the %d to copy", ErrOther, last, src.Last())
+	}
+	want, err := hashOf(ctx, src, last)
+	if err != nil {
+		return fmt.Errorf("record to copy: %w", err)
+	}
+	got, err := hashOf(ctx, dst, last)
+	if err != nil {
+		return err
+	}
+	if got != want {
+		return fmt.Errorf("%w: its record %d is not the one to copy", ErrOther, last)
+	}
+	return nil
+}
+
+// hashOf returns the hash of record n, and with it of all before; zero for n = 0.
+func hashOf(ctx context.Context, log Log, n uint64) (h wire.Hash, err error) {
+	if n == 0 {
+		return h, nil
+	}
+	err = log.Read(ctx, n, func(_ uint64, record []byte) bool {
+		h = wire.HashRecord(record)
+		return false
+	})
+	return h, err
+}
+
+// copyRecords appends to dst what it lacks, and returns the end of the chain.
+func copyRecords(ctx context.Context, dst, src Log, progress func(n uint64)) (end Chain, err error) {
+	have := dst.Last()
+	var bad error
+	err = src.Read(ctx, 1, func(n uint64, record []byte) bool {
+		if _, bad = end.Follow(record); bad != nil {
+			return false
+		}
+		if n > have {
+			bad = dst.Append(ctx, n, record)
+		}
+		var conflict *ConflictError
+		if errors.As(bad, &conflict) {
+			bad = fmt.Errorf("%w: somebody appends to it: %w", ErrOther, bad)
+		}
+		if bad == nil {
+			progress(n)
+		}
+		return bad == nil
+	})
+	return end, errors.Join(bad, err)
+}
+
+// verifyCopy reads dst and compares it with what was read from src.
+func verifyCopy(ctx context.Context, dst, src Log, want Chain) error {
+	var got Chain
+	var bad error
+	err := dst.Read(ctx, 1, func(_ uint64, record []byte) bool {
+		_, bad = got.Follow(record)
+		return bad == nil
+	})
+	if err := errors.Join(bad, err); err != nil {
+		return fmt.Errorf("verify: %w", err)
+	}
+	if got != want {
+		return fmt.Errorf("verify: %w: the copy ends with record %d, hash %x; it should with %d, %x",
+			ErrCorrupt, got.N, got.Hash, want.N, want.Hash)
+	}
+	members, copied, err := bothMembers(dst, src)
+	if err != nil {
+		return fmt.Errorf("verify: %w", err)
+	}
+	if !slices.Equal(members, copied) {
+		return fmt.Errorf("verify: %w: the copy has %d members, and they are not the %d of the log", ErrCorrupt, len(copied), len(members))
+	}
+	return nil
+}

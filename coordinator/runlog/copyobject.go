@@ -1,0 +1,58 @@
+package runlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// copyObjects copies the vectors that src's records name, before any record does in
+// dst. Those that src does not have are left out: its coordinators miss them, too.
+func copyObjects(ctx context.Context, dst, src Log) error {
+	dense, err := isDense(ctx, src)
+	if err != nil || !dense {
+		return err
+	}
+	from, err := ObjectsOf(src)
+	if err != nil {
+		return fmt.Errorf("the log to copy: %w", err)
+	}
+	to, err := ObjectsOf(dst)
+	if err != nil {
+		return fmt.Errorf("the log to copy to: %w", err)
+	}
+	end, err := Replay(ctx, src, src.Last(), func([]byte) {})
+	if err != nil {
+		return err
+	}
+	for _, name := range end.Vectors() {
+		if err := copyObject(ctx, to, from, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func copyObject(ctx context.Context, to, from Objects, name ObjectName) error {
+	data, err := from.Object(ctx, name)
+	if errors.Is(err, ErrNoObject) {
+		return nil
+	}
+	if err == nil {
+		err = to.PutObject(ctx, name, data)
+	}
+	return err
+}
+
+// isDense says whether record 1 of a log begins a run with vectors.
+func isDense(ctx context.Context, log Log) (dense bool, err error) {
+	err = log.Read(ctx, 1, func(_ uint64, record []byte) bool {
+		// Whatever else it is shows when it is copied.
+		r, bad := wire.DecodeRecord(record)
+		dense = bad == nil && r.Plan != nil && r.Plan.Transport == wire.DenseVectors
+		return false
+	})
+	return dense, err
+}

@@ -1,0 +1,152 @@
+package runlog
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/plancheck"
+)
+
+const continueOrNew = "leave the plan out to continue the log's run, or take another log"
+
+// A position is what a log comes to, as far as a coordinator cares: everything
+// that it knows of a run after a crash.
+type Position struct {
+	Chain
+	Wrote   uint64    // epoch of the last record
+	Plan    wire.Plan // with all changes so far
+	Rounds  uint64    // number of the last round
+	Point   Point     // of the round that has had its first phase only
+	End     *wire.End
+	history history     // what it was after each record
+	vectors vectorNames // that the log keeps
+}
+
+// A point is the first phase of a round of two, [wire.Plan.Phases].
+type Point struct {
+	N             uint64 // the record; 0: there is none
+	Perturbations uint32 // P, its scalars
+}
+
+// due is the phase that the next round's record has.
+func (p *Position) Due() uint8 { return p.Plan.Phase(p.Point.N) }
+
+// apply moves p past the next record. After an error p is what it was; the
+// error matches [ErrCorrupt].
+func (p *Position) Apply(record []byte) (wire.Record, error) {
+	end := p.Chain
+	r, err := end.Follow(record)
+	if err == nil && p.End != nil {
+		err = fmt.Errorf("record %d: %w: the run ended with record %d", r.N, ErrCorrupt, p.N)
+	}
+	if err != nil {
+		return r, err
+	}
+	plan, rounds, point := p.Plan, p.Rounds, p.Point
+	switch r.Kind {
+	case wire.KindPlan:
+		plan = *r.Plan
+	case wire.KindRound:
+		if rounds, point, err = p.afterRound(&r); err != nil {
+			return r, err
+		}
+	case wire.KindChange:
+		if plan, err = Changed(&p.Plan, r.Change); err != nil {
+			return r, fmt.Errorf("record %d: %w: %w", r.N, ErrCorrupt, err)
+		}
+	case wire.KindRollback:
+		plan, rounds, point = p.history.at(r.To)
+	}
+	p.Chain, p.Wrote, p.Plan, p.Rounds, p.Point, p.End = end, r.Epoch, plan, rounds, point, r.End
+	p.history.add(p, &r)
+	p.retain(&r)
+	return r, nil
+}
+
+// afterRound returns what a round's record makes of the rounds and the point.
+func (p *Position) afterRound(r *wire.Record) (rounds uint64, next Point, err error) {
+	switch due := p.Due(); {
+	case r.Round.Phase != due:
+		return 0, next, fmt.Errorf("record %d: %w: it is phase %d of a round, phase %d is due",
+			r.N, ErrCorrupt, r.Round.Phase, due)
+	case p.Dense() != (len(r.Round.Object) > 0):
+		return 0, next, fmt.Errorf("record %d: %w: it names a vector and the plan's transport is %v, or it names none",
+			r.N, ErrCorrupt, p.Plan.Transport)
+	case due == 1:
+		return p.Rounds, Point{r.N, r.Round.Perturbations}, nil
+	}
+	return r.Round.Round, next, nil
+}
+
+// changed returns the plan as a change makes it, if it can run.
+func Changed(p *wire.Plan, change *wire.Change) (wire.Plan, error) {
+	plan := *p
+	change.Apply(&plan)
+	return plan, plancheck.Validate(&plan)
+}
+
+// replay returns the position after record last of a log, which it reads once.
+func Replay(ctx context.Context, log Log, last uint64, each func(record []byte)) (Position, error) {
+	var p Position
+	var failed error
+	err := log.Read(ctx, 1, func(n uint64, record []byte) bool {
+		if n > last {
+			return false
+		}
+		if _, failed = p.Apply(record); failed == nil {
+			each(record)
+		}
+		return failed == nil
+	})
+	if err == nil {
+		err = failed
+	}
+	if err == nil && p.N != last {
+		err = fmt.Errorf("record %d: %w: missing", p.N+1, ErrCorrupt)
+	}
+	return p, err
+}
+
+// samePlan returns nil if the plans are equal, and otherwise an error that names
+// the first field that differs.
+func SamePlan(logged, configured *wire.Plan) error {
+	a, err := planValues(logged)
+	if err != nil {
+		return err
+	}
+	b, err := planValues(configured)
+	if err != nil {
+		return err
+	}
+	for _, f := range wire.Fields() {
+		switch {
+		case bytes.Equal(a[f.Name], b[f.Name]):
+		case f.Name == "run_key":
+			return fmt.Errorf("%w: it has another run_key: %s", ErrPlan, continueOrNew)
+		default:
+			return fmt.Errorf("%w: its %s is %s, the configured one %s: %s",
+				ErrPlan, f.Name, orUnset(a[f.Name]), orUnset(b[f.Name]), continueOrNew)
+		}
+	}
+	return nil
+}
+
+// planValues are the fields of a plan as a plan file has them.
+func planValues(p *wire.Plan) (map[string]json.RawMessage, error) {
+	b, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	var values map[string]json.RawMessage
+	return values, json.Unmarshal(b, &values)
+}
+
+func orUnset(v json.RawMessage) string {
+	if v == nil {
+		return "unset"
+	}
+	return string(v)
+}

@@ -1,0 +1,103 @@
+package runlog
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// A retained is the vectors that a log keeps. It follows from the records alone, so
+// that every coordinator of a log keeps, and deletes, the same.
+//
+// Invariants:
+//  1. path has the last vectors of the state's path, ascending by N, without gaps:
+//     at most DenseKeep, and at least one of each phase if there were any.
+//  2. left has those that the last rollback left, until a round follows it: another
+//     rollback may return there.
+type vectorNames struct {
+	path, left []ObjectName
+}
+
+// add notes a round's vector; keep is how many stay.
+func (v *vectorNames) add(name ObjectName, keep int) {
+	v.path, v.left = append(v.path, name), nil
+	v.path = v.path[max(0, len(v.path)-keep):]
+}
+
+// back follows a rollback to a state; has says whether that has record n in it.
+func (v *vectorNames) back(has func(n uint64) bool) {
+	all := v.all()
+	v.path, v.left = nil, nil
+	for _, o := range all {
+		if has(o.N) {
+			v.path = append(v.path, o)
+		} else {
+			v.left = append(v.left, o)
+		}
+	}
+}
+
+// all returns what is kept, ascending by N.
+func (v *vectorNames) all() []ObjectName {
+	all := slices.Concat(v.path, v.left)
+	slices.SortFunc(all, func(a, b ObjectName) int { return cmp.Compare(a.N, b.N) })
+	return all
+}
+
+func (v *vectorNames) has(n uint64) bool {
+	is := func(o ObjectName) bool { return o.N == n }
+	return slices.ContainsFunc(v.path, is) || slices.ContainsFunc(v.left, is)
+}
+
+// find returns the vector with a digest.
+func (v *vectorNames) find(digest [wire.ObjectLen]byte) (ObjectName, bool) {
+	for _, list := range [][]ObjectName{v.path, v.left} {
+		for _, o := range slices.Backward(list) {
+			if o.Digest == digest {
+				return o, true
+			}
+		}
+	}
+	return ObjectName{}, false
+}
+
+// dense says whether rounds come to vectors.
+func (p *Position) Dense() bool { return p.Plan.Transport == wire.DenseVectors }
+
+// retain notes what a record does to the vectors.
+func (p *Position) retain(r *wire.Record) {
+	switch {
+	case !p.Dense():
+	case r.Kind == wire.KindRound:
+		name := ObjectName{N: r.N, Epoch: r.Epoch, Digest: [wire.ObjectLen]byte(r.Round.Object)}
+		p.vectors.add(name, max(int(p.Plan.DenseKeep), p.Plan.Phases()))
+	case r.Kind == wire.KindRollback:
+		p.vectors.back(func(n uint64) bool {
+			_, ok := p.history.round(n, r.To)
+			return ok
+		})
+	}
+}
+
+// lacks returns a record whose vector is gone and makes the state after record n,
+// 0 if there is none: that state is the last vector of each phase.
+func (p *Position) Lacks(n uint64) uint64 {
+	if !p.Dense() {
+		return 0
+	}
+	for _, round := range p.history.last(n, p.Plan.Phases()) {
+		if !p.vectors.has(round) {
+			return round
+		}
+	}
+	return 0
+}
+
+// Vectors returns the names of the vectors that the log keeps, ascending by record.
+func (p *Position) Vectors() []ObjectName { return p.vectors.all() }
+
+// Vector returns the name of the vector with a digest, if the log keeps one.
+func (p *Position) Vector(digest [wire.ObjectLen]byte) (ObjectName, bool) {
+	return p.vectors.find(digest)
+}
