@@ -1,56 +1,8 @@
 package coordinator
 
 import (
-	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/wire"
 )
-
-// announceRoom is what the records of an announcement may take in its frame.
-const announceRoom = wire.MaxFrame - wire.MaxHead
-
-// recent holds the last records of a log: at least the last one, and those before
-// it whose bytes fit an announcement; at most some twice as many.
-type recent [][]byte
-
-func (r *recent) add(record []byte) {
-	if len(*r) == cap(*r) {
-		r.trim()
-	}
-	*r = append(*r, record)
-}
-
-// trim drops what no announcement brings, and makes room for as many again.
-func (r *recent) trim() {
-	first, size := len(*r), 0
-	for ; first > 0; first-- {
-		if size += len((*r)[first-1]) + serve.RecordHead; size > announceRoom {
-			break
-		}
-	}
-	kept := (*r)[first:]
-	*r = append(make(recent, 0, 2*len(kept)+8), kept...)
-}
-
-// within returns the last fresh records, at least one, and as many before them
-// as fit budget bytes; all of them fit a frame.
-func (r recent) within(fresh uint64, budget int) wire.Records {
-	var records wire.Records
-	room := announceRoom
-	first := len(r)
-	for ; first > 0; first-- {
-		size := len(r[first-1]) + serve.RecordHead
-		if n := uint64(len(r) - first); n > 0 && n >= fresh {
-			budget -= size
-		}
-		if room -= size; room < 0 || budget < 0 {
-			break
-		}
-	}
-	for _, record := range r[first:] {
-		records.Add(record)
-	}
-	return records
-}
 
 // announce says what the run is doing, and when to say it again. The first
 // announcement of a record brings the records that none brought before, which
@@ -64,7 +16,7 @@ func (c *core) announce() {
 	} else if a.N > c.refersTo {
 		a.Rest = nil
 	}
-	a.Records = c.recent.within(fresh, budget)
+	a.Records = c.recent.Within(fresh, budget)
 	c.askEvaluators(a.Cohort)
 	c.announcing, c.announced = true, a.N
 	c.announceAt = c.now + uint64(c.Plan.Reannounce)

@@ -55,7 +55,7 @@ func (c *core) move(record []byte) (wire.Record, error) {
 	c.remember(record)
 	c.phase, c.pending, c.object, c.closed, c.fromQueue = idle, nil, nil, Event{}, false
 	c.round.open = false
-	c.unkept = c.unkept || r.Kind == wire.KindRound && c.Dense()
+	c.unkept = c.unkept || r.Kind == wire.KindRound && c.transport.vectors()
 	if r.Kind == wire.KindRollback {
 		c.forget()
 	}
@@ -143,6 +143,6 @@ func (c *core) remember(record []byte) {
 	if c.first == nil {
 		c.first = record
 	}
-	c.recent.add(record)
+	c.recent.Add(record)
 	c.segments.Add(len(record))
 }

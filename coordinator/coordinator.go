@@ -80,7 +80,7 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 	}
 	serving := serve.Config{Bus: cfg.Bus, Logger: cfg.Logger, Patience: cfg.CatchUpPatience, Queue: cfg.Queue}
 	c.catchUps = serve.NewCatchUps(serving, cfg.Log, cfg.CatchUpCache, c.span)
-	if core.Dense() {
+	if core.transport.vectors() {
 		if c.vectors, err = runlog.ObjectsOf(cfg.Log); err != nil {
 			return nil, fmt.Errorf("coordinator: %w", err)
 		}

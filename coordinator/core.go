@@ -98,14 +98,15 @@ const (
 //  7. object is what pending names a vector by, nil if it names none.
 type core struct {
 	runlog.Position
-	epoch    uint64 // of this coordinator
-	first    []byte // record 1
-	recent   recent
-	segments serve.Segments
-	prev     wire.Tip // of record n-1
+	epoch     uint64 // of this coordinator
+	transport transport
+	first     []byte // record 1
+	recent    serve.Recent
+	segments  serve.Segments
+	prev      wire.Tip // of record n-1
 
 	now        uint64 // milliseconds
-	maxMembers int    // of a dense roster
+	maxMembers int    // of a listed roster
 	restarted  bool   // the log had records when this coordinator began
 	started    bool
 	deposed    bool
@@ -123,21 +124,22 @@ type core struct {
 
 	roster  roster
 	yield   gather.Yield
-	answers answers
-	late    answers // of the round before, for the yield of an open roster
+	answers gather.Answers
+	late    gather.Answers // of the round before, for the yield of an open roster
 	uploads gather.Uploads
 	unkept  bool // a vector was stored, and those that are too old are there
 
-	round    round
-	sum      gather.Tally         // of no scalars where all are kept
-	kept     gather.Contributions // where there is more to do than to add
-	controls gather.Controls      // control variates
-	values   []float32            // of the reply at hand
-	control  []float32            // its control variate
-	loss     mathx.ExactSum       // of the same weights as sum
-	losses   []float32            // what it is the sum of
-	watch    gather.LossWatch
-	lastLoss float32
+	round      round
+	aggregator gather.Aggregator    // of the open round
+	sum        gather.Tally         // of no scalars where all are kept
+	held       gather.Contributions // where there is more to do than to add
+	controls   gather.Controls      // control variates
+	values     []float32            // of the reply at hand
+	control    []float32            // its control variate
+	loss       mathx.ExactSum       // of the same weights as sum
+	losses     []float32            // what it is the sum of
+	watch      gather.LossWatch
+	lastLoss   float32
 
 	evaluation evaluation
 	evaluated  Evaluation
@@ -179,7 +181,8 @@ func newCore(ctx context.Context, plan *wire.Plan, log runlog.Log, epoch uint64)
 	if err := plancheck.Validate(&c.Plan); err != nil {
 		return nil, err
 	}
-	if c.unkept = c.Dense(); c.unkept {
+	c.transport = transportOf(&c.Plan)
+	if c.unkept = c.transport.vectors(); c.unkept {
 		if _, err := runlog.ObjectsOf(log); err != nil {
 			return nil, err
 		}
@@ -188,15 +191,15 @@ func newCore(ctx context.Context, plan *wire.Plan, log runlog.Log, epoch uint64)
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	dense := c.Plan.Roster == wire.Dense
-	if dense && (c.Rounds > 0 || c.Point.N > 0) && len(ids) == 0 {
+	listed := c.Plan.Roster == wire.Dense
+	if listed && (c.Rounds > 0 || c.Point.N > 0) && len(ids) == 0 {
 		return nil, fmt.Errorf("log: roster: %w: it is empty, and the log has rounds", runlog.ErrCorrupt)
 	}
-	if c.roster, err = newRoster(!dense, ids); err != nil {
+	if c.roster, err = newRoster(!listed, ids); err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	c.answers, c.late = newAnswers(dense), newAnswers(dense)
-	c.answers.grow(len(ids))
+	c.answers, c.late = gather.NewAnswers(listed), gather.NewAnswers(listed)
+	c.answers.Grow(len(ids))
 	c.yield.Population = uint64(c.Plan.Members)
 	return c, nil
 }

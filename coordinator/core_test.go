@@ -120,7 +120,7 @@ func TestReplyDoesNotAllocate(t *testing.T) {
 	for range 500 {
 		reply() // room for all slots
 	}
-	c.answers.given = append(make([]uint32, 0, devices), c.answers.given...)
+	c.answers.Given = append(make([]uint32, 0, devices), c.answers.Given...)
 	if got := testing.AllocsPerRun(1000, reply); got != 0 {
 		t.Errorf("%v allocations a reply, want 0", got)
 	}
@@ -150,7 +150,7 @@ func TestOpenRosterIsBounded(t *testing.T) {
 	for _, id := range ids(5000) {
 		c.step(1, input{kind: inReply, id: id, frame: frame})
 	}
-	if got, most := len(c.answers.ids), 4*4+1024+1; got > most {
+	if got, most := len(c.answers.IDs), 4*4+1024+1; got > most {
 		t.Errorf("%d ids are remembered, want at most %d", got, most)
 	}
 	if c.counters.Overflow == 0 {
@@ -210,12 +210,12 @@ func TestJoinAnswersNoSubjectOfTheRun(t *testing.T) {
 }
 
 func TestAnnouncementFitsAFrame(t *testing.T) {
-	var r recent
+	var r serve.Recent
 	for range 20 {
-		r.add(make([]byte, 9<<10))
+		r.Add(make([]byte, 9<<10))
 	}
-	r.add(make([]byte, wire.MaxRecord))
-	records := r.within(1, announceRoom)
+	r.Add(make([]byte, wire.MaxRecord))
+	records := r.Within(1, serve.AnnounceRoom)
 	head := wire.Announcement{N: 1 << 62, Attempt: 1 << 31, Epoch: 1 << 62, Left: 1 << 31,
 		Cohort: wire.Cohort{Sampled: wire.FullThreshold, Members: wire.MaxMembers}, Perturbations: 65535,
 		Reason: string(bytes.Repeat([]byte{'x'}, wire.MaxReason)), Step: 1,
@@ -228,32 +228,32 @@ func TestAnnouncementFitsAFrame(t *testing.T) {
 	if got := len(a.Append(nil)); got > wire.MaxFrame {
 		t.Errorf("the announcement has %d bytes, want at most %d", got, wire.MaxFrame)
 	}
-	if got := r.within(9, 0).Len(); got != 1 {
+	if got := r.Within(9, 0).Len(); got != 1 {
 		t.Errorf("%d records are announced after a long one, want the last one", got)
 	}
-	small := recent{make([]byte, 100), make([]byte, 100), make([]byte, 100), make([]byte, 100)}
+	small := serve.Recent{make([]byte, 100), make([]byte, 100), make([]byte, 100), make([]byte, 100)}
 	for _, test := range []struct {
 		fresh        uint64
 		budget, want int
 	}{{0, 0, 1}, {1, 0, 1}, {2, 0, 2}, {9, 0, 4}, {1, 2 * (100 + serve.RecordHead), 3}, {2, 100, 2}, {2, 103, 3}, {1, 5000, 4}} {
-		if got := small.within(test.fresh, test.budget).Len(); got != test.want {
+		if got := small.Within(test.fresh, test.budget).Len(); got != test.want {
 			t.Errorf("%d fresh records, budget %d: %d are announced, want %d", test.fresh, test.budget, got, test.want)
 		}
 	}
-	if got := (recent{}).within(1, 500).Len(); got != 0 {
+	if got := (serve.Recent{}).Within(1, 500).Len(); got != 0 {
 		t.Errorf("%d records of an empty log are announced", got)
 	}
 }
 
 func TestRecentIsBounded(t *testing.T) {
-	var r recent
+	var r serve.Recent
 	for i := range 5000 {
-		r.add(make([]byte, 100))
-		if got, want := r.within(1, announceRoom).Len(), min(i+1, announceRoom/(100+serve.RecordHead)); got != want {
+		r.Add(make([]byte, 100))
+		if got, want := r.Within(1, serve.AnnounceRoom).Len(), min(i+1, serve.AnnounceRoom/(100+serve.RecordHead)); got != want {
 			t.Fatalf("of %d records, %d are announced, want %d", i+1, got, want)
 		}
 	}
-	if got, most := len(r), 2*announceRoom/100+10; got > most {
+	if got, most := len(r), 2*serve.AnnounceRoom/100+10; got > most {
 		t.Errorf("%d records are remembered, want at most %d", got, most)
 	}
 }
@@ -262,15 +262,15 @@ func TestRecentIsBounded(t *testing.T) {
 // long the first is.
 func TestRecentKeepsWhatIsFresh(t *testing.T) {
 	for before := range 40 {
-		var r recent
+		var r serve.Recent
 		for range before {
-			r.add(make([]byte, 200))
+			r.Add(make([]byte, 200))
 		}
-		r.add(make([]byte, wire.MaxRecord))
+		r.Add(make([]byte, wire.MaxRecord))
 		for range 10 {
-			r.add(make([]byte, 100))
+			r.Add(make([]byte, 100))
 		}
-		if got := r.within(11, 0).Len(); got != 11 {
+		if got := r.Within(11, 0).Len(); got != 11 {
 			t.Errorf("%d records, a long one and 10 more: the last %d are announced, want 11", before, got)
 		}
 	}
@@ -292,7 +292,7 @@ func BenchmarkReply(b *testing.B) {
 	i := 0
 	for b.Loop() {
 		if i == devices-1 {
-			c.answers.reset()
+			c.answers.Reset()
 			c.sum.Reset(16)
 			c.losses = c.losses[:0]
 			c.round.pending = devices

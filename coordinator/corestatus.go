@@ -24,7 +24,7 @@ func (c *core) status() Status {
 	if c.phase == collecting {
 		s.Phase, s.Attempt = c.round.phase, c.round.attempt
 		s.Contributions = c.sum.Count
-		s.Declines = c.answers.declines
+		s.Declines = c.answers.Declines
 		if !c.roster.open {
 			s.Asked = uint32(c.round.cohort.Sampled)
 		}

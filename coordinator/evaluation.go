@@ -53,9 +53,9 @@ func (c *core) askEvaluators(cohort wire.Cohort) {
 }
 
 // evaluationReply adds a device's metrics.
-func (c *core) evaluationReply(m member, r *wire.Reply) {
+func (c *core) evaluationReply(m gather.Member, r *wire.Reply) {
 	e := &c.evaluation
-	_, again := e.from[m.id]
+	_, again := e.from[m.ID]
 	switch {
 	case r.N < e.n:
 		c.counters.Late++
@@ -75,7 +75,7 @@ func (c *core) evaluationReply(m member, r *wire.Reply) {
 		c.counters.Overflow++
 	default:
 		c.counters.Evaluations++
-		e.from[m.id] = struct{}{}
+		e.from[m.ID] = struct{}{}
 		e.sum.Add(c.values, r.Weight)
 		if e.sum.Count == e.asked {
 			c.finishEvaluation()
@@ -83,9 +83,9 @@ func (c *core) evaluationReply(m member, r *wire.Reply) {
 	}
 }
 
-func (e *evaluation) asks(p *wire.Plan, m member) bool {
+func (e *evaluation) asks(p *wire.Plan, m gather.Member) bool {
 	return slices.ContainsFunc(e.cohorts, func(cohort wire.Cohort) bool {
-		return cohort.Evaluates(p.Run, e.n, p.EvalShare(cohort), m.slot, m.id)
+		return cohort.Evaluates(p.Run, e.n, p.EvalShare(cohort), m.Slot, m.ID)
 	})
 }
 

@@ -33,13 +33,13 @@ func (c *core) reply(id string, frame []byte) {
 }
 
 // contribution adds a device's scalars to the open round.
-func (c *core) contribution(m member, r *wire.Reply) {
+func (c *core) contribution(m gather.Member, r *wire.Reply) {
 	current, ok := c.admit(m, r)
 	if !ok {
 		return
 	}
-	did := c.answers.of(m)
-	if did&contributed != 0 {
+	did := c.answers.Of(m)
+	if did&gather.Contributed != 0 {
 		c.counters.Duplicate++
 		return
 	}
@@ -62,8 +62,8 @@ func (c *core) contribution(m member, r *wire.Reply) {
 }
 
 // counted notes a contribution whose numbers were taken.
-func (c *core) counted(m member, r *wire.Reply) {
-	c.answers.set(m, contributed)
+func (c *core) counted(m gather.Member, r *wire.Reply) {
+	c.answers.Set(m, gather.Contributed)
 	c.counters.Contributions++
 	c.loss.Add(r.Loss, c.weightOf(r))
 	c.losses = append(c.losses, r.Loss)
@@ -77,16 +77,16 @@ func (c *core) weightOf(r *wire.Reply) uint32 {
 }
 
 // decline notes that a device will not contribute.
-func (c *core) decline(m member, r *wire.Reply) {
+func (c *core) decline(m gather.Member, r *wire.Reply) {
 	current, ok := c.admit(m, r)
 	if !ok {
 		return
 	}
-	if c.answers.of(m) != 0 {
+	if c.answers.Of(m) != 0 {
 		c.counters.Duplicate++
 		return
 	}
-	c.answers.set(m, declined)
+	c.answers.Set(m, gather.Declined)
 	c.counters.Declines++
 	if int(r.Reason) < len(c.round.declines) {
 		c.round.declines[r.Reason]++
@@ -98,7 +98,7 @@ func (c *core) decline(m member, r *wire.Reply) {
 
 // admit says whether a reply is about the open round, from a device that was
 // asked; current, that the present attempt asks it.
-func (c *core) admit(m member, r *wire.Reply) (current, ok bool) {
+func (c *core) admit(m gather.Member, r *wire.Reply) (current, ok bool) {
 	switch {
 	case r.N <= c.N, r.N == c.N+1 && (c.phase == appending || c.phase == failed):
 		c.counters.Late++
@@ -126,7 +126,7 @@ func (c *core) admit(m member, r *wire.Reply) (current, ok bool) {
 
 // hasRoom bounds what an open roster makes the coordinator remember.
 func (c *core) hasRoom() bool {
-	if c.roster.open && uint64(len(c.answers.ids)+c.uploads.Faulty()) > 4*c.want()+1024 {
+	if c.roster.open && uint64(len(c.answers.IDs)+c.uploads.Faulty()) > 4*c.want()+1024 {
 		c.counters.Overflow++
 		return false
 	}
@@ -135,12 +135,12 @@ func (c *core) hasRoom() bool {
 
 // countLate counts an answer that came after its round closed, for the yield of
 // an open roster.
-func (c *core) countLate(m member, r *wire.Reply) {
+func (c *core) countLate(m gather.Member, r *wire.Reply) {
 	if !c.roster.open || c.phase != collecting || r.N != c.N || r.Tip != c.prev {
 		return
 	}
-	if c.late.of(m) == 0 && uint64(len(c.late.ids)) <= 4*c.want()+1024 {
-		c.late.set(m, declined)
+	if c.late.Of(m) == 0 && uint64(len(c.late.IDs)) <= 4*c.want()+1024 {
+		c.late.Set(m, gather.Declined)
 		c.yield.Answers++
 	}
 }
@@ -149,7 +149,7 @@ func (c *core) countLate(m member, r *wire.Reply) {
 // what is wrong with them, nil if nothing is.
 func (c *core) judge(r *wire.Reply) (fault *uint64) {
 	precision := c.Plan.Precision
-	if c.Dense() || precision.Len(r.Values) != c.round.scalars {
+	if c.transport.vectors() || precision.Len(r.Values) != c.round.scalars {
 		return &c.counters.WrongCount
 	}
 	switch largest := gather.Read(&c.values, precision, r.Values); {

@@ -3,16 +3,11 @@ package coordinator
 import (
 	"fmt"
 
+	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
-
-// A member is a device as a reply names it; slot is 0 in an open roster.
-type member struct {
-	slot uint32
-	id   string
-}
 
 // A roster is who takes part.
 //
@@ -33,7 +28,7 @@ type roster struct {
 
 // asking is a device that waits for its slot.
 type asking struct {
-	member
+	gather.Member
 	token string
 }
 
@@ -52,12 +47,12 @@ func newRoster(open bool, ids []string) (roster, error) {
 }
 
 // find returns the member with an id.
-func (r *roster) find(id string) (member, bool) {
+func (r *roster) find(id string) (gather.Member, bool) {
 	if r.open {
-		return member{id: id}, wire.CheckName(id) == nil
+		return gather.Member{ID: id}, wire.CheckName(id) == nil
 	}
 	slot, ok := r.slots[id]
-	return member{slot, id}, ok && int(slot) < r.stored
+	return gather.Member{Slot: slot, ID: id}, ok && int(slot) < r.stored
 }
 
 // joined returns how many devices have joined; of an open roster, as many as
@@ -102,7 +97,7 @@ func (c *core) join(in input) {
 		r.slots[in.id] = slot
 		c.emit(output{kind: outMember, id: in.id})
 	}
-	r.asking = append(r.asking, asking{member{slot, in.id}, in.token})
+	r.asking = append(r.asking, asking{gather.Member{Slot: slot, ID: in.id}, in.token})
 }
 
 // membersStored handles that the log has the next members; err says that it
@@ -114,7 +109,7 @@ func (c *core) membersStored(count int, err error) {
 			r.stored++
 			c.emitEvent(Event{Kind: Joined, ID: id, Members: uint32(r.stored)})
 		}
-		c.answers.grow(r.stored)
+		c.answers.Grow(r.stored)
 	} else {
 		for _, id := range r.ids[r.stored:] {
 			delete(r.slots, id)
@@ -124,8 +119,8 @@ func (c *core) membersStored(count int, err error) {
 	still := r.asking[:0]
 	for _, a := range r.asking {
 		switch {
-		case int(a.slot) < r.stored:
-			c.welcome(a.token, a.slot)
+		case int(a.Slot) < r.stored:
+			c.welcome(a.token, a.Slot)
 		case err == nil:
 			still = append(still, a)
 		}

@@ -36,8 +36,8 @@ func (c *core) openRound() {
 	c.phase = collecting
 	c.roster.waiting = nil
 	c.answers, c.late = c.late, c.answers
-	c.answers.reset()
-	c.answers.grow(c.roster.stored)
+	c.answers.Reset()
+	c.answers.Grow(c.roster.stored)
 	number := c.Rounds + 1
 	c.round = round{
 		open:          true,
@@ -59,15 +59,15 @@ func (c *core) openAttempt(number uint32) {
 	r.tries++
 	r.deadline = c.now + uint64(c.Plan.Deadline)
 	r.declines = [len(r.declines)]uint32{}
-	c.answers.forgive()
+	c.answers.Forgive()
 	if c.roster.open {
 		if number == 0 {
 			c.yield.Begin(r.cohort.Sampled)
 		}
 	} else {
 		r.pending = uint32(r.cohort.Sampled)
-		for _, slot := range c.answers.given {
-			if c.asked(r.attempts[len(r.attempts)-1], member{slot, ""}) {
+		for _, slot := range c.answers.Given {
+			if c.asked(r.attempts[len(r.attempts)-1], gather.Member{Slot: slot}) {
 				r.pending--
 			}
 		}
@@ -96,11 +96,11 @@ func (c *core) want() uint64 {
 }
 
 // asked says whether an attempt asks a member.
-func (c *core) asked(a attempt, m member) bool {
+func (c *core) asked(a attempt, m gather.Member) bool {
 	if a.cohort.Members > 0 && a.cohort.Sampled >= uint64(a.cohort.Members) {
-		return m.slot < a.cohort.Members
+		return m.Slot < a.cohort.Members
 	}
-	return a.cohort.Has(c.Plan.Run, c.N+1, a.number, m.slot, m.id)
+	return a.cohort.Has(c.Plan.Run, c.N+1, a.number, m.Slot, m.ID)
 }
 
 // closeAttempt commits the round if it has its quorum, and otherwise asks
@@ -124,10 +124,10 @@ func (c *core) shortfall() string {
 	if !c.roster.open {
 		text += fmt.Sprintf("; %d of %d members asked", r.cohort.Sampled, r.cohort.Members)
 	}
-	if c.answers.declines == 0 {
+	if c.answers.Declines == 0 {
 		return text
 	}
-	text += fmt.Sprintf("; %d declined", c.answers.declines)
+	text += fmt.Sprintf("; %d declined", c.answers.Declines)
 	sep := ": "
 	for reason, count := range r.declines {
 		if count > 0 && reason > 0 {

@@ -23,7 +23,7 @@ func (s *slowRound) body() *wire.Round {
 	slots := map[uint32]sentReply{}
 	for _, id := range ids {
 		m, _ := s.w.core.roster.find(id)
-		slots[m.slot] = s.clipped(s.w.accepted[id])
+		slots[m.Slot] = s.clipped(s.w.accepted[id])
 	}
 	body := &wire.Round{Contributors: uint32(len(ids)), Phase: s.phase}
 	order := slices.Sorted(maps.Keys(slots))

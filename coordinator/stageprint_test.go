@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -218,13 +219,13 @@ func (s *stage) checkCore() {
 // valid says which invariant of [core] does not hold; last is the log's.
 func (c *core) valid(last uint64) error {
 	entries := uint32(0)
-	for _, bits := range c.answers.slots {
-		if bits&contributed != 0 {
+	for _, bits := range c.answers.Slots {
+		if bits&gather.Contributed != 0 {
 			entries++
 		}
 	}
-	for _, bits := range c.answers.ids {
-		if bits&contributed != 0 {
+	for _, bits := range c.answers.IDs {
+		if bits&gather.Contributed != 0 {
 			entries++
 		}
 	}
@@ -239,8 +240,8 @@ func (c *core) valid(last uint64) error {
 		return fmt.Errorf("trouble without a pending append: %s", c.trouble)
 	case c.segments.Last != c.N:
 		return fmt.Errorf("core is at record %d, segments at %d", c.N, c.segments.Last)
-	case c.phase == collecting && (entries != c.sum.Count || entries != c.answers.contributions):
-		return fmt.Errorf("%d devices contributed, %d counted, %d summed", entries, c.answers.contributions, c.sum.Count)
+	case c.phase == collecting && (entries != c.sum.Count || entries != c.answers.Contributions):
+		return fmt.Errorf("%d devices contributed, %d counted, %d summed", entries, c.answers.Contributions, c.sum.Count)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func (c *core) upload(in input) {
 	switch {
 	case !ok || c.witness(in.id):
 		c.counters.Unknown++
-	case !c.Dense():
+	case !c.transport.vectors():
 		c.counters.Malformed++
 	default:
 		answer, counted = c.piece(m, &u)
@@ -36,7 +36,7 @@ var (
 
 // piece takes a piece of a vector, and returns the answer to it and what follows
 // from that.
-func (c *core) piece(m member, u *wire.Upload) (answer wire.UploadReply, then func()) {
+func (c *core) piece(m gather.Member, u *wire.Upload) (answer wire.UploadReply, then func()) {
 	nothing := func() {}
 	if c.hasVector(m, u) {
 		c.counters.Duplicate++
@@ -51,7 +51,7 @@ func (c *core) piece(m member, u *wire.Upload) (answer wire.UploadReply, then fu
 		*fault++
 		return refused, nothing
 	}
-	data, answer := c.uploads.Add(m.id, u, c.now)
+	data, answer := c.uploads.Add(m.ID, u, c.now)
 	switch {
 	case answer.State == wire.UploadBusy:
 		c.counters.Busy++
@@ -63,7 +63,7 @@ func (c *core) piece(m member, u *wire.Upload) (answer wire.UploadReply, then fu
 		*fault++
 		return c.blame(m, fault), nothing
 	}
-	did := c.answers.of(m)
+	did := c.answers.Of(m)
 	c.sum.AddScalars(data, c.weightOf(&r))
 	c.counted(m, &r)
 	return taken, func() { c.answered(current && did == 0) }
@@ -71,16 +71,16 @@ func (c *core) piece(m member, u *wire.Upload) (answer wire.UploadReply, then fu
 
 // hasVector says whether the vector of a device is in what the open record will
 // name: a device asks again whose answer was lost.
-func (c *core) hasVector(m member, u *wire.Upload) bool {
+func (c *core) hasVector(m gather.Member, u *wire.Upload) bool {
 	open := c.phase == collecting || c.object != nil
-	return open && u.N == c.N+1 && u.Tip == c.Hash.Tip() && c.answers.of(m)&contributed != 0
+	return open && u.N == c.N+1 && u.Tip == c.Hash.Tip() && c.answers.Of(m)&gather.Contributed != 0
 }
 
 // judgeUpload returns the counter of what can be seen wrong with any piece of a
 // vector, nil if nothing is.
-func (c *core) judgeUpload(m member, u *wire.Upload) (fault *uint64) {
+func (c *core) judgeUpload(m gather.Member, u *wire.Upload) (fault *uint64) {
 	switch {
-	case c.uploads.Spent(m.id):
+	case c.uploads.Spent(m.ID):
 		return &c.counters.Duplicate
 	case u.Size != 4*uint64(c.round.scalars):
 		return &c.counters.WrongCount
@@ -106,8 +106,8 @@ func (c *core) judgeVector(u *wire.Upload, data []byte) (fault *uint64) {
 
 // blame answers a vector that is none. One that arrived damaged may come once more;
 // what a device sent as it meant to would be the same again.
-func (c *core) blame(m member, fault *uint64) wire.UploadReply {
-	if c.uploads.Blame(m.id, fault == &c.counters.WrongDigest) {
+func (c *core) blame(m gather.Member, fault *uint64) wire.UploadReply {
+	if c.uploads.Blame(m.ID, fault == &c.counters.WrongDigest) {
 		return wire.UploadReply{State: wire.UploadMore}
 	}
 	return refused

@@ -225,8 +225,8 @@ func FuzzUpload(f *testing.F) {
 			}
 			mustHold(t, &c.uploads)
 		}
-		if c.sum.Count > 2 || c.sum.Count != c.answers.contributions {
-			t.Fatalf("%d vectors count, of %d devices", c.sum.Count, c.answers.contributions)
+		if c.sum.Count > 2 || c.sum.Count != c.answers.Contributions {
+			t.Fatalf("%d vectors count, of %d devices", c.sum.Count, c.answers.Contributions)
 		}
 	})
 }
@@ -247,7 +247,7 @@ func BenchmarkUpload(b *testing.B) {
 	i := 0
 	for b.Loop() {
 		if i == 999 {
-			c.answers.reset()
+			c.answers.Reset()
 			c.sum.Reset(elements)
 			c.losses = c.losses[:0]
 			c.round.pending = 1000

@@ -51,7 +51,7 @@ func isDense(ctx context.Context, log Log) (dense bool, err error) {
 	err = log.Read(ctx, 1, func(_ uint64, record []byte) bool {
 		// Whatever else it is shows when it is copied.
 		r, bad := wire.DecodeRecord(record)
-		dense = bad == nil && r.Plan != nil && r.Plan.Transport == wire.DenseVectors
+		dense = bad == nil && r.Plan != nil && hasVectors(r.Plan)
 		return false
 	})
 	return dense, err

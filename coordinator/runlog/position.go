@@ -72,7 +72,7 @@ func (p *Position) afterRound(r *wire.Record) (rounds uint64, next Point, err er
 	case r.Round.Phase != due:
 		return 0, next, fmt.Errorf("record %d: %w: it is phase %d of a round, phase %d is due",
 			r.N, ErrCorrupt, r.Round.Phase, due)
-	case p.Dense() != (len(r.Round.Object) > 0):
+	case hasVectors(&p.Plan) != (len(r.Round.Object) > 0):
 		return 0, next, fmt.Errorf("record %d: %w: it names a vector and the plan's transport is %v, or it names none",
 			r.N, ErrCorrupt, p.Plan.Transport)
 	case due == 1:

@@ -62,13 +62,13 @@ func (v *vectorNames) find(digest [wire.ObjectLen]byte) (ObjectName, bool) {
 	return ObjectName{}, false
 }
 
-// dense says whether rounds come to vectors.
-func (p *Position) Dense() bool { return p.Plan.Transport == wire.DenseVectors }
+// hasVectors says whether the rounds of a plan make vectors, which its log stores.
+func hasVectors(plan *wire.Plan) bool { return plan.Transport == wire.DenseVectors }
 
 // retain notes what a record does to the vectors.
 func (p *Position) retain(r *wire.Record) {
 	switch {
-	case !p.Dense():
+	case !hasVectors(&p.Plan):
 	case r.Kind == wire.KindRound:
 		name := ObjectName{N: r.N, Epoch: r.Epoch, Digest: [wire.ObjectLen]byte(r.Round.Object)}
 		p.vectors.add(name, max(int(p.Plan.DenseKeep), p.Plan.Phases()))
@@ -83,7 +83,7 @@ func (p *Position) retain(r *wire.Record) {
 // lacks returns a record whose vector is gone and makes the state after record n,
 // 0 if there is none: that state is the last vector of each phase.
 func (p *Position) Lacks(n uint64) uint64 {
-	if !p.Dense() {
+	if !hasVectors(&p.Plan) {
 		return 0
 	}
 	for _, round := range p.history.last(n, p.Plan.Phases()) {

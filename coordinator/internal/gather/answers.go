@@ -1,0 +1,107 @@
+package gather
+
+import "slices"
+
+// A member is a device as a reply names it; slot is 0 in an open roster.
+type Member struct {
+	Slot uint32
+	ID   string
+}
+
+// What a device did about the open record.
+const (
+	Contributed = 1 << iota
+	Declined
+)
+
+// answers remembers what each device did about a record.
+//
+// Invariants:
+//  1. Of a dense roster, slots has an entry for each member, and given holds
+//     the slots whose entry is not 0. Of an open one, ids has the entries.
+//  2. contributions and declines count the entries with these bits.
+type Answers struct {
+	listed bool
+	Slots  []uint8
+	Given  []uint32
+	IDs    map[string]uint8
+
+	Contributions, Declines uint32
+}
+
+func NewAnswers(listed bool) Answers {
+	return Answers{listed: listed, IDs: map[string]uint8{}}
+}
+
+// grow makes room for members slots.
+func (a *Answers) Grow(members int) {
+	for len(a.Slots) < members {
+		a.Slots = append(a.Slots, 0)
+	}
+}
+
+func (a *Answers) Of(m Member) uint8 {
+	if a.listed {
+		return a.Slots[m.Slot]
+	}
+	return a.IDs[m.ID]
+}
+
+// set adds a bit that the member's entry does not have.
+func (a *Answers) Set(m Member, bit uint8) {
+	if a.listed {
+		if a.Slots[m.Slot] == 0 {
+			a.Given = append(a.Given, m.Slot)
+		}
+		a.Slots[m.Slot] |= bit
+	} else {
+		a.IDs[m.ID] |= bit
+	}
+	if bit == Contributed {
+		a.Contributions++
+	} else {
+		a.Declines++
+	}
+}
+
+// reset forgets everything.
+func (a *Answers) Reset() {
+	for _, s := range a.Given {
+		a.Slots[s] = 0
+	}
+	a.Given = a.Given[:0]
+	clear(a.IDs)
+	a.Contributions, a.Declines = 0, 0
+}
+
+// forgive forgets the declines.
+func (a *Answers) Forgive() {
+	kept := a.Given[:0]
+	for _, s := range a.Given {
+		if a.Slots[s] &^= Declined; a.Slots[s] != 0 {
+			kept = append(kept, s)
+		}
+	}
+	a.Given = kept
+	for id, bits := range a.IDs {
+		if bits &^= Declined; bits == 0 {
+			delete(a.IDs, id)
+		} else {
+			a.IDs[id] = bits
+		}
+	}
+	a.Declines = 0
+}
+
+// contributors returns the slots of who contributed, ascending; the roster is
+// dense.
+func (a *Answers) Contributors() []uint32 {
+	var slots []uint32
+	for _, slot := range a.Given {
+		if a.Slots[slot]&Contributed != 0 {
+			slots = append(slots, slot)
+		}
+	}
+	slices.Sort(slots)
+	return slots
+}

@@ -1,0 +1,52 @@
+package serve
+
+import (
+	"github.com/zofl/zofl/wire"
+)
+
+// announceRoom is what the records of an announcement may take in its frame.
+const AnnounceRoom = wire.MaxFrame - wire.MaxHead
+
+// recent holds the last records of a log: at least the last one, and those before
+// it whose bytes fit an announcement; at most some twice as many.
+type Recent [][]byte
+
+func (r *Recent) Add(record []byte) {
+	if len(*r) == cap(*r) {
+		r.trim()
+	}
+	*r = append(*r, record)
+}
+
+// trim drops what no announcement brings, and makes room for as many again.
+func (r *Recent) trim() {
+	first, size := len(*r), 0
+	for ; first > 0; first-- {
+		if size += len((*r)[first-1]) + RecordHead; size > AnnounceRoom {
+			break
+		}
+	}
+	kept := (*r)[first:]
+	*r = append(make(Recent, 0, 2*len(kept)+8), kept...)
+}
+
+// within returns the last fresh records, at least one, and as many before them
+// as fit budget bytes; all of them fit a frame.
+func (r Recent) Within(fresh uint64, budget int) wire.Records {
+	var records wire.Records
+	room := AnnounceRoom
+	first := len(r)
+	for ; first > 0; first-- {
+		size := len(r[first-1]) + RecordHead
+		if n := uint64(len(r) - first); n > 0 && n >= fresh {
+			budget -= size
+		}
+		if room -= size; room < 0 || budget < 0 {
+			break
+		}
+	}
+	for _, record := range r[first:] {
+		records.Add(record)
+	}
+	return records
+}
