@@ -2,6 +2,7 @@ package filelog
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/coordinator/runlog/logtest"
 	"github.com/zofl/zofl/internal/disk"
 	"github.com/zofl/zofl/wire"
 )
@@ -33,35 +35,32 @@ func closeLog(t testing.TB, f *Log) {
 	}
 }
 
+// TestLogs runs the tests that every log must pass.
 func TestLogs(t *testing.T) {
-	for name, open := range map[string]func(t *testing.T) runlog.Log{
-		"memory": func(*testing.T) runlog.Log { return &runlog.Memory{} },
-		"file":   func(t *testing.T) runlog.Log { return openLog(t, filepath.Join(t.TempDir(), "new", "run")) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			log, records := open(t), chaintest.Records(t, 700)
-			chaintest.Check(t, log, nil)
-			chaintest.Append(t, log, records)
-			chaintest.Check(t, log, records)
-			for _, n := range []uint64{0, 1, 700, 702} {
-				if err := log.Append(t.Context(), n, records[1]); !errors.Is(err, runlog.ErrOrder) {
-					t.Errorf("Append(%d): %v, want ErrOrder", n, err)
-				}
-			}
-			reads := 0
-			err := log.Read(t.Context(), 1, func(uint64, []byte) bool { reads++; return reads < 3 })
-			if err != nil || reads != 3 {
-				t.Errorf("%d reads, %v, want 3", reads, err)
-			}
-			for _, batch := range [][]string{{"a", "b"}, {"c"}} {
-				if err := log.AddMembers(t.Context(), batch); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if got, err := log.Members(); err != nil || !slices.Equal(got, []string{"a", "b", "c"}) {
-				t.Errorf("Members() = %v, %v", got, err)
-			}
-		})
+	logtest.Run(t, logtest.Config{Place: func(t testing.TB, _ string) logtest.Opener {
+		dir := filepath.Join(t.TempDir(), "new", "run")
+		return func(context.Context) (runlog.Log, error) { return asLog(Open(dir)) }
+	}})
+}
+
+// asLog is a log without a type of its own, which is nil after an error.
+func asLog(log *Log, err error) (runlog.Log, error) {
+	if err != nil {
+		return nil, err
+	}
+	return log, nil
+}
+
+// Many records are read as they were appended, from any one on.
+func TestManyRecords(t *testing.T) {
+	log, records := openLog(t, t.TempDir()), chaintest.Records(t, 700)
+	chaintest.Check(t, log, nil)
+	chaintest.Append(t, log, records)
+	chaintest.Check(t, log, records)
+	for _, n := range []uint64{0, 1, 700, 702} {
+		if err := log.Append(t.Context(), n, records[1]); !errors.Is(err, runlog.ErrOrder) {
+			t.Errorf("Append(%d): %v, want ErrOrder", n, err)
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/jetlog"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/coordinator/runlog/logtest"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -26,7 +27,7 @@ var scenarios = map[string]func(t *testing.T, p place, run string){
 	"full":    full, "largest": largest, "hostile": hostile, "settings": settings, "copies": copies, "setBack": setBack,
 	"hole": hole, "readers": readers, "otherRun": otherRun, "existing": existing,
 	"objects": objects, "objectsOfTwo": objectsOfTwo, "objectsDamaged": objectsDamaged, "objectSettings": objectSettings,
-	"denseTakeover": denseTakeover,
+	"denseTakeover": denseTakeover, "conformance": conformance,
 }
 
 func TestLog(t *testing.T) {
@@ -43,6 +44,21 @@ func TestLog(t *testing.T) {
 			}
 		})
 	}
+}
+
+// conformance runs the tests that every log must pass.
+func conformance(t *testing.T, p place, _ string) {
+	logtest.Run(t, logtest.Config{Parallel: true, Place: func(t testing.TB, run string) logtest.Opener {
+		return func(ctx context.Context) (runlog.Log, error) {
+			log, err := jetlog.Open(ctx, jetlog.Config{
+				Conn: p.connect(t), Run: run, Replicas: p.replicas, LeaseTTL: longLease, Timeout: longLease,
+			})
+			if err != nil {
+				return nil, err
+			}
+			return log, nil
+		}
+	}})
 }
 
 // What was appended is there for the next one that opens the log, and epochs

@@ -1,0 +1,135 @@
+package logtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/zofl/zofl/coordinator/runlog"
+)
+
+// Members have the order in which they were added.
+func checkMembers(s *scene) {
+	log, _ := s.led()
+	for _, batch := range [][]string{{"b", "a"}, {"d"}, {"c", "e", "f"}} {
+		s.ok(log.AddMembers(s.ctx, batch), "AddMembers")
+	}
+	s.members(log, "b", "a", "d", "c", "e", "f")
+	var many []string
+	for i := range runlog.MemberBatch + 10 {
+		many = append(many, fmt.Sprintf("device-%d", i))
+	}
+	s.ok(log.AddMembers(s.ctx, many[:runlog.MemberBatch]), "AddMembers of many")
+	s.ok(log.AddMembers(s.ctx, many[runlog.MemberBatch:]), "AddMembers of more")
+	s.members(log, append([]string{"b", "a", "d", "c", "e", "f"}, many...)...)
+}
+
+// What was stored is there when the log is opened again, and goes on.
+func checkReopen(s *scene) {
+	var records [][]byte
+	var ids []string
+	for life := range 4 {
+		log := s.log()
+		epoch := s.begin(log)
+		s.holds(log, records)
+		s.members(log, ids...)
+		records = append(records, s.append(log, epoch, 5)...)
+		id := fmt.Sprintf("m%d", life)
+		s.ok(log.AddMembers(s.ctx, []string{id}), "AddMembers")
+		ids = append(ids, id)
+		s.close(log)
+	}
+	log := s.log()
+	s.holds(log, records)
+	s.members(log, ids...)
+}
+
+// Each Begin returns a larger epoch, also one that no record followed.
+func checkBegin(s *scene) {
+	last := uint64(0)
+	for range 3 {
+		log := s.log()
+		for range 2 {
+			epoch := s.begin(log)
+			if epoch <= last {
+				s.failf("Begin() = %d after %d, want a larger one", epoch, last)
+			}
+			last = epoch
+			if lost := log.Lost(); lost != nil && runlog.IsLost(lost) {
+				s.failf("Lost is closed, and nobody else has begun")
+			}
+		}
+		s.close(log)
+	}
+}
+
+// Begin returns a larger epoch than the records have, whoever wrote them.
+func checkBeginAfterRecords(s *scene) {
+	log, epoch := s.led()
+	s.append(log, epoch, 1)
+	s.append(log, epoch+50, 2)
+	if again := s.begin(log); again <= epoch+50 {
+		s.failf("Begin() = %d after a record of epoch %d", again, epoch+50)
+	}
+	s.close(log)
+	if _, again := s.led(); again <= epoch+50 {
+		s.failf("Begin() of the log that was opened again = %d after a record of epoch %d", again, epoch+50)
+	}
+}
+
+// At most one coordinator leads: another cannot open the log, or waits in Begin until
+// the first one closes it, or the first one is told by Lost.
+func checkTakeOver(s *scene) {
+	first, epoch := s.led()
+	records := s.append(first, epoch, 3)
+	lost := first.Lost()
+	second, err := s.open(s.ctx)
+	if errors.Is(err, runlog.ErrLocked) {
+		s.close(first)
+		second, err = s.open(s.ctx)
+	}
+	s.ok(err, "open while another one has the log, or after it")
+	s.logs = append(s.logs, second)
+	next := s.begins(first, second, lost)
+	if next <= epoch {
+		s.failf("Begin() = %d of who takes over from epoch %d", next, epoch)
+	}
+	s.holds(second, records)
+	s.holds(second, append(records, s.append(second, next, 2)...))
+}
+
+// begins returns the epoch of second's Begin, which first may be in the way of.
+func (s *scene) begins(first, second runlog.Log, lost <-chan struct{}) uint64 {
+	type begun struct {
+		epoch uint64
+		err   error
+	}
+	done := make(chan begun, 1)
+	closed := true
+	for _, log := range s.logs {
+		closed = closed && log != first
+	}
+	ctx, cancel := context.WithCancel(s.ctx)
+	defer cancel()
+	go func() {
+		epoch, err := second.Begin(ctx)
+		done <- begun{epoch, err}
+	}()
+	if !closed {
+		select {
+		case b := <-done:
+			s.ok(b.err, "Begin while another one leads")
+			if lost == nil || !runlog.IsLost(lost) {
+				s.failf("two coordinators lead: Lost of the first one is not closed")
+			}
+			return b.epoch
+		case <-lost:
+		case <-time.After(time.Second): // it waits for the first one
+			s.close(first)
+		}
+	}
+	b := <-done
+	s.ok(b.err, "Begin after the other one")
+	return b.epoch
+}
