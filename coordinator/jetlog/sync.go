@@ -19,7 +19,9 @@ const answersWithin = time.Second
 // stores to its disk before it acknowledges it, as a [JetStreamLog] needs; the
 // error names those that do not. Servers tell that to their system account
 // only: connect as one of its users. Servers that do not answer are not checked;
-// names says who did.
+// names says who did. If none did, the error matches [nats.ErrNoResponders] where
+// nobody is asked, because the user is of another account, and [nats.ErrTimeout]
+// where servers may be starting.
 func CheckSync(ctx context.Context, system *nats.Conn) (names []string, err error) {
 	sub, err := system.SubscribeSync(system.NewInbox())
 	if err == nil {
@@ -30,9 +32,11 @@ func CheckSync(ctx context.Context, system *nats.Conn) (names []string, err erro
 		return nil, fmt.Errorf("jetlog: check sync: %w", err)
 	}
 	var late []string
+	var silent error
 	for {
 		name, always, err := nextSync(ctx, sub)
 		if errors.Is(err, errNoMore) {
+			silent = err
 			break
 		} else if err != nil {
 			return names, fmt.Errorf("jetlog: check sync: %w", err)
@@ -46,7 +50,8 @@ func CheckSync(ctx context.Context, system *nats.Conn) (names []string, err erro
 	slices.Sort(late)
 	switch {
 	case len(names) == 0:
-		return nil, errors.New("jetlog: check sync: no server with a JetStream answers: connect as a user of the system account")
+		return nil, fmt.Errorf("jetlog: check sync: no server with a JetStream answers: "+
+			"connect as a user of the system account (%w)", silent)
 	case late != nil:
 		return names, fmt.Errorf("jetlog: check sync: set jetstream { sync_interval: always } on server %s: "+
 			"it acknowledges records that a power cut can take away", strings.Join(late, ", "))
@@ -66,8 +71,10 @@ func nextSync(ctx context.Context, sub *nats.Subscription) (name string, always 
 		switch {
 		case ctx.Err() != nil:
 			return "", false, ctx.Err()
-		case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrNoResponders):
-			return "", false, errNoMore
+		case errors.Is(err, context.DeadlineExceeded):
+			return "", false, fmt.Errorf("%w: %w", errNoMore, nats.ErrTimeout)
+		case errors.Is(err, nats.ErrNoResponders):
+			return "", false, fmt.Errorf("%w: %w", errNoMore, err)
 		case err != nil:
 			return "", false, err
 		}

@@ -5,13 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
 	"github.com/zofl/zofl/client/replica"
-	"github.com/zofl/zofl/coordinator/filelog"
-	"github.com/zofl/zofl/coordinator/jetlog"
-	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/wire"
 )
@@ -42,7 +38,7 @@ func (l *logChoice) open(ctx context.Context) (source.Source, error) {
 	case l.store != "" && l.url != "":
 		return nil, usageError{errors.New("--store and --url name two logs: give one")}
 	case l.store != "":
-		log, err := openExisting(l.store)
+		log, err := openExisting(ctx, logSpec{place: l.store})
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +56,7 @@ func (l *logChoice) open(ctx context.Context) (source.Source, error) {
 	if !l.jetstream {
 		return source.Live(nc, l.run, "zofl"), nil
 	}
-	log, err := openJetStream(ctx, nc, l.run)
+	log, err := openExisting(ctx, logSpec{place: jetStreamName, nc: nc, run: l.run})
 	if err != nil {
 		nc.Close()
 		return nil, err
@@ -81,24 +77,6 @@ func (l *logChoice) model() (cfg replica.Config, err error) {
 		cfg.RunKey, err = readSecret(l.secret)
 	}
 	return cfg, err
-}
-
-// openExisting opens a log on disk that is there already.
-func openExisting(dir string) (runlog.Log, error) {
-	if err := mustHaveLog(dir); err != nil {
-		return nil, err
-	}
-	log, err := filelog.Open(dir)
-	if errors.Is(err, runlog.ErrLocked) {
-		return nil, fmt.Errorf("%w: ask the coordinator instead, with --url and --run", err)
-	}
-	return log, classify(err)
-}
-
-// openJetStream opens the log of a run in a JetStream, which must be there.
-func openJetStream(ctx context.Context, nc *nats.Conn, run string) (runlog.Log, error) {
-	log, err := jetlog.Open(ctx, jetlog.Config{Conn: nc, Run: run, Name: holder(), Existing: true})
-	return log, classify(err)
 }
 
 // checkRun refuses what cannot be the name of a run.

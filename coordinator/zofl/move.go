@@ -12,8 +12,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
-	"github.com/zofl/zofl/coordinator/filelog"
-	"github.com/zofl/zofl/coordinator/jetlog"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/wire"
@@ -85,7 +83,7 @@ const jetStreamName = "jetstream"
 
 // move copies a log and returns how many records it has.
 func move(ctx context.Context, nc *nats.Conn, run, from, to string, replicas int, wait time.Duration) (n uint64, err error) {
-	src, err := openSource(ctx, nc, run, from)
+	src, err := openExisting(ctx, logSpec{place: from, nc: nc, run: run})
 	if err != nil {
 		return 0, err
 	}
@@ -93,7 +91,7 @@ func move(ctx context.Context, nc *nats.Conn, run, from, to string, replicas int
 	if err := isOf(ctx, src, run); err != nil {
 		return 0, err
 	}
-	dst, err := openTarget(ctx, nc, run, to, replicas)
+	dst, err := openLog(ctx, logSpec{place: to, nc: nc, run: run, replicas: replicas})
 	if err != nil {
 		return 0, err
 	}
@@ -132,18 +130,4 @@ func unled(ctx context.Context, log runlog.Log, wait time.Duration) error {
 		return fmt.Errorf("a coordinator leads the run still, after %v: stop it first (%w)", wait, err)
 	}
 	return err
-}
-
-func openSource(ctx context.Context, nc *nats.Conn, run, from string) (runlog.Log, error) {
-	if from == jetStreamName {
-		return openJetStream(ctx, nc, run)
-	}
-	return openExisting(from)
-}
-
-func openTarget(ctx context.Context, nc *nats.Conn, run, to string, replicas int) (runlog.Log, error) {
-	if to == jetStreamName {
-		return jetlog.Open(ctx, jetlog.Config{Conn: nc, Run: run, Replicas: replicas, Name: holder()})
-	}
-	return filelog.Open(to)
 }

@@ -55,7 +55,7 @@ func TestMoveLog(t *testing.T) {
 		t.Errorf("moved %+v, got %+v", before, after)
 	}
 
-	k.lead = background(t, "serve", "--jetstream", "--url", k.url, "--run", "kitchen")
+	k.lead = background(t, "serve", "--jetstream", "--allow-unsynced", "--url", k.url, "--run", "kitchen")
 	k.reach(before.Records + 5)
 	_, err = zofl(t, append([]string{"log", "move", "--from", "jetstream", "--to", filepath.Join(k.dir, "led"), "--wait", "300ms"}, there...)...)
 	if err == nil || !strings.Contains(err.Error(), "stop it first") {

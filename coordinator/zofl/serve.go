@@ -16,8 +16,6 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator"
-	"github.com/zofl/zofl/coordinator/filelog"
-	"github.com/zofl/zofl/coordinator/jetlog"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/testing/broker"
@@ -36,6 +34,7 @@ type serveFlags struct {
 	linger             time.Duration
 	asJSON             bool
 	plan               *wire.Plan // nil continues the log's
+	sync               syncCheck
 }
 
 func serveCommand() *cobra.Command {
@@ -52,11 +51,17 @@ that several coordinators can share: one leads, the others stand by. Vectors of 
 dense run are beside it: in the directory's objects, or the bucket
 ZO_<run>_OBJECTS.
 
+With --jetstream and --url, serve asks the servers whether they write to their disks
+what they acknowledge (jetstream { sync_interval: always }) and refuses those that do
+not: devices apply a record once it is acknowledged, and a power cut must not take it
+away. Servers tell this to their system account only; --system-url or --system-creds
+name a user of it. --allow-unsynced serves without.
+
 What was committed survives any crash: start the same command again. Status goes
 to standard error; with --json events go to standard output, one a line.`,
 		Example: `  zofl plan --run kitchen --dim 7850 --set members=4 --set quorum=3 --write kitchen.json
   zofl serve kitchen.json --store kitchen.log
-  zofl serve kitchen.json --url nats://broker:4222 --jetstream --replicas 3`,
+  zofl serve kitchen.json --url nats://broker:4222 --jetstream --replicas 3 --system-creds system.creds`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.read(args); err != nil {
 				return err
@@ -65,6 +70,7 @@ to standard error; with --json events go to standard output, one a line.`,
 		},
 	}
 	f.connection.flags(cmd)
+	f.sync.flags(cmd)
 	fs := cmd.Flags()
 	fs.StringVar(&f.store, "store", "", "directory of the log, and of the embedded broker's JetStream")
 	fs.StringVar(&f.listen, "listen", "127.0.0.1:4222", "address of the embedded broker: loopback only")
@@ -121,6 +127,15 @@ func (f *serveFlags) read(args []string) error {
 func (f *serveFlags) serve(cmd *cobra.Command) error {
 	ctx := cmd.Context()
 	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	if f.jetstream && f.url != "" { // an embedded broker syncs
+		needed, err := f.sync.needed(logger)
+		if err == nil && needed {
+			err = f.sync.check(ctx, f.connection, f.replicas, logger)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	nc, hangUp, err := f.broker(logger)
 	if err != nil {
 		return err
@@ -140,7 +155,7 @@ func (f *serveFlags) serve(cmd *cobra.Command) error {
 		switch {
 		case errors.Is(err, runlog.ErrDeposed):
 			logger.Warn("standing by", "err", err)
-		case f.jetstream && away(ctx, err):
+		case kindOf(f.place()).remote && away(ctx, err):
 			retrying(ctx, logger, err)
 		default:
 			return asUsage(classify(err))
@@ -241,26 +256,30 @@ func loopback(address string) error {
 
 // openLog opens the log. Without a plan there must be one to continue.
 func (f *serveFlags) openLog(ctx context.Context, nc *nats.Conn, logger *slog.Logger) (runlog.Log, error) {
-	if !f.jetstream {
-		if f.plan == nil {
-			if err := mustHaveLog(f.store); err != nil {
-				return nil, fmt.Errorf("%w: give the PLAN of a run to begin", err)
-			}
+	spec := logSpec{place: f.place(), nc: nc, run: f.run, replicas: f.replicas, lease: f.leaseTTL, existing: f.plan == nil}
+	if f.plan == nil && !f.jetstream {
+		if err := mustHaveLog(f.store); err != nil {
+			return nil, fmt.Errorf("%w: give the PLAN of a run to begin", err)
 		}
-		return filelog.Open(f.store)
 	}
 	for {
-		log, err := jetlog.Open(ctx, jetlog.Config{
-			Conn: nc, Run: f.run, Replicas: f.replicas, LeaseTTL: f.leaseTTL, Name: holder(), Existing: f.plan == nil,
-		})
+		log, err := openLog(ctx, spec)
 		switch {
 		case errors.Is(err, runlog.ErrNoLog):
 			return nil, fmt.Errorf("%w: give the PLAN of a run to begin", err)
-		case !away(ctx, err):
+		case !kindOf(spec.place).remote || !away(ctx, err):
 			return log, err
 		}
 		retrying(ctx, logger, err)
 	}
+}
+
+// place is where the log is.
+func (f *serveFlags) place() string {
+	if f.jetstream {
+		return jetStreamName
+	}
+	return f.store
 }
 
 // holder names this process for the people who wonder who leads.

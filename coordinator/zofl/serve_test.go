@@ -271,6 +271,7 @@ func TestServeAndLogsRefuse(t *testing.T) {
 		{[]string{"serve", "--store", dir, "--listen", "0.0.0.0:4222"}, []string{"0.0.0.0:4222", "loopback", "--url"}},
 		{[]string{"serve", "--store", dir, "--listen", "4222"}, []string{"--listen", "4222"}},
 		{[]string{"serve", "--jetstream", "--url", "nats://127.0.0.1:1"}, []string{"--run"}},
+		{[]string{"serve", "--jetstream", "--run", "r", "--url", "nats://127.0.0.1:1"}, []string{"--system-url", "--allow-unsynced"}},
 		{[]string{"serve", "--jetstream", "--run", "r"}, []string{"--store"}},
 		{[]string{"serve", "--jetstream", "--run", "r", "--store", dir, "--replicas", "3"}, []string{"--replicas 3", "--url"}},
 		{[]string{"serve", "--jetstream", "--run", "r", "--store", dir, "--replicas", "2"}, []string{"--replicas 2"}},
@@ -364,7 +365,7 @@ func TestServeAwaitsItsBroker(t *testing.T) {
 	if _, err := zofl(t, "plan", "--run", "kitchen", "--dim", "3", "--write", k.plan); err != nil {
 		t.Fatal(err)
 	}
-	k.lead = background(t, "serve", k.plan, "--jetstream", "--url", k.url, "--lease", "1s")
+	k.lead = background(t, "serve", k.plan, "--jetstream", "--allow-unsynced", "--url", k.url, "--lease", "1s")
 	if _, err := k.ask("status"); !errors.As(err, new(absentError)) {
 		t.Errorf("without a broker: %v", err)
 	}
@@ -376,7 +377,7 @@ func TestServeAwaitsItsBroker(t *testing.T) {
 	if s := k.reach(1); s.State != "waiting" {
 		t.Errorf("status %+v, want it to wait for devices", s)
 	}
-	_, err = zofl(t, "serve", "--jetstream", "--url", k.url, "--run", "typo")
+	_, err = zofl(t, "serve", "--jetstream", "--allow-unsynced", "--url", k.url, "--run", "typo")
 	if !errors.As(err, new(absentError)) || !strings.Contains(err.Error(), "PLAN") {
 		t.Errorf("a run that there is not: %v, want an error that asks for its plan", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -199,7 +200,7 @@ func shared(t *testing.T, brokers *servers.Cluster, run string, target, quorum u
 	plan := killPlan(t, k.dir, run, target, quorum)
 	for i := range 2 {
 		k.leads = append(k.leads, newParty(t, fmt.Sprintf("coordinator %d", i), "serve", plan, "--url", k.url,
-			"--jetstream", "--replicas", fmt.Sprint(len(brokers.Servers)), "--lease", "2s", "--json"))
+			"--jetstream", "--system-url", strings.ReplaceAll(k.url, "nats://", "nats://system:system@"), "--replicas", fmt.Sprint(len(brokers.Servers)), "--lease", "2s", "--json"))
 	}
 	k.start(run)
 	return k

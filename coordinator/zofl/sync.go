@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+
+	"github.com/zofl/zofl/coordinator/jetlog"
+)
+
+// syncCheck is how `zofl serve --jetstream` makes sure that the broker's servers write
+// what they store to their disks before they acknowledge it.
+type syncCheck struct {
+	url, creds string // of a user of the system account
+	unsynced   bool   // serve without
+}
+
+func (s *syncCheck) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&s.url, "system-url", "", "with --jetstream: the broker again, as a user of its system account, "+
+		"which is asked whether each server syncs (jetstream { sync_interval: always }); default --url")
+	f.StringVar(&s.creds, "system-creds", "", "file with that user's JWT and nkey seed")
+	f.BoolVar(&s.unsynced, "allow-unsynced", false, "with --jetstream: serve though servers do not sync, or nobody "+
+		"can tell: a power cut can then take records that devices have applied")
+}
+
+// needed says whether the servers are to be asked.
+func (s *syncCheck) needed(logger *slog.Logger) (bool, error) {
+	switch {
+	case s.unsynced:
+		logger.Warn("not checked whether the servers sync: a power cut can take records that devices have applied")
+		return false, nil
+	case s.url == "" && s.creds == "":
+		return false, usageError{errors.New("--system-url and --system-creds are missing: only a user of the servers' " +
+			"system account can tell whether they sync what they acknowledge; give one of them, or --allow-unsynced")}
+	}
+	return true, nil
+}
+
+// syncTries is how often servers that do not answer are asked, with two seconds between
+// one time and the next: they may be starting.
+const syncTries = 15
+
+// check asks the servers, and waits for a broker that is away. way is how --url is
+// reached.
+func (s *syncCheck) check(ctx context.Context, way connection, replicas int, logger *slog.Logger) error {
+	way.creds, way.nkey = s.creds, ""
+	if s.url != "" {
+		way.url = s.url
+	}
+	nc, err := way.await("zofl serve: sync")
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	names, err := s.ask(ctx, nc, logger)
+	if err != nil {
+		return fmt.Errorf("%w; or give --allow-unsynced", err)
+	}
+	if len(names) < replicas {
+		logger.Warn("only some servers say that they sync", "servers", names, "replicas", replicas)
+	}
+	return nil
+}
+
+// ask asks until the servers answer, or have had time to.
+func (s *syncCheck) ask(ctx context.Context, nc *nats.Conn, logger *slog.Logger) (names []string, err error) {
+	for tries := 0; ; {
+		if nc.Status() != nats.CONNECTED {
+			err = errors.New("no connection yet")
+		} else if names, err = jetlog.CheckSync(ctx, nc); nc.Status() == nats.CONNECTED {
+			if tries++; !errors.Is(err, nats.ErrTimeout) || tries == syncTries {
+				return names, err
+			}
+		}
+		if retrying(ctx, logger, err); ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+}
