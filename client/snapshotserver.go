@@ -5,7 +5,6 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
 
@@ -166,7 +165,7 @@ func (c *counter) Write(p []byte) (int, error) {
 // one piece at a time.
 func (s *snapshotServer) answer(m bus.Message) {
 	request, err := wire.DecodeSnapshotRequest(m.Data)
-	if err != nil || !answerable(m.Reply) {
+	if err != nil || !wire.Answerable(m.Reply) {
 		s.mu.Lock()
 		s.refused++
 		s.mu.Unlock()
@@ -220,10 +219,4 @@ func (s *snapshotServer) pieceOf(
 	s.used = time.Now()
 	s.mu.Unlock()
 	return reply, nil
-}
-
-// answerable says whether a client may publish an answer to a subject that somebody else
-// chose: neither the run's own subjects nor the server's.
-func answerable(subject string) bool {
-	return subject != "" && !strings.HasPrefix(subject, "zo.") && !strings.HasPrefix(subject, "$")
 }

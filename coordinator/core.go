@@ -164,8 +164,8 @@ func newCore(ctx context.Context, plan *wire.Plan, log runlog.Log, epoch uint64)
 	if c.Position, err = runlog.Replay(ctx, log, log.Last(), c.remember); err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	if c.epoch = epoch; epoch <= c.Wrote {
-		return nil, fmt.Errorf("log: epoch %d: %w: record %d is of epoch %d", epoch, runlog.ErrCorrupt, c.N, c.Wrote)
+	if c.epoch = epoch; epoch <= c.LastEpoch {
+		return nil, fmt.Errorf("log: epoch %d: %w: record %d is of epoch %d", epoch, runlog.ErrCorrupt, c.N, c.LastEpoch)
 	}
 	switch {
 	case c.N == 0 && plan == nil:

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
-	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
@@ -66,7 +65,7 @@ func (r *roster) joined() int {
 
 // join handles a request to join.
 func (c *core) join(in input) {
-	if _, err := wire.DecodeJoinRequest(in.frame); err != nil || wire.CheckName(in.id) != nil || !serve.Answerable(in.token) {
+	if _, err := wire.DecodeJoinRequest(in.frame); err != nil || wire.CheckName(in.id) != nil || !wire.Answerable(in.token) {
 		c.counters.Malformed++
 		return
 	}

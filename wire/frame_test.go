@@ -256,6 +256,13 @@ func TestSubjects(t *testing.T) {
 			t.Errorf("%q is accepted as a token", name)
 		}
 	}
+	for subject, want := range map[string]bool{
+		"_INBOX.x": true, "zone.1": true, "zo": true, "": false, "zo.r1.h": false, "$JS.API.INFO": false,
+	} {
+		if wire.Answerable(subject) != want {
+			t.Errorf("%q: answerable %v, want %v", subject, !want, want)
+		}
+	}
 }
 
 // TestReference: a reference follows an announcement; anything else there is

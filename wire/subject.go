@@ -76,6 +76,12 @@ func SubjectID(subject string) string {
 	return subject[strings.LastIndexByte(subject, '.')+1:]
 }
 
+// Answerable says whether an answer may be published to a subject that the sender of a request
+// chose: not to a subject of a run, nor of the server.
+func Answerable(subject string) bool {
+	return subject != "" && !strings.HasPrefix(subject, "zo.") && !strings.HasPrefix(subject, "$")
+}
+
 // Shard is the shard of a device: SHA-256("zofl/1 shard\x00" + id), first four
 // bytes little-endian, modulo shards.
 func Shard(id string, shards uint32) uint32 {

@@ -6,13 +6,15 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A link is the end of a chain of records.
+// A Chain is the end of a chain of records: the index and the hash of the last one. The zero value
+// is the end of an empty chain.
 type Chain struct {
 	N    uint64
 	Hash wire.Hash
 }
 
-// follow reads the record that must come next and moves l to it.
+// Follow decodes the next record, checks that it follows, and moves to it. After an error, which
+// matches [ErrCorrupt], the chain has not moved.
 func (l *Chain) Follow(record []byte) (wire.Record, error) {
 	r, err := wire.DecodeRecord(record)
 	switch {
@@ -32,8 +34,8 @@ func (l *Chain) Follow(record []byte) (wire.Record, error) {
 	return r, nil
 }
 
-// resume is follow for a chain that is read from record first on: what that
-// one follows is what it says.
+// Resume is Follow for a chain that is read from record first on: it trusts the hash that this
+// record names as its predecessor's.
 func (l *Chain) Resume(record []byte, first uint64) error {
 	if l.N == first-1 && first > 1 {
 		r, err := wire.DecodeRecord(record)

@@ -9,23 +9,23 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// ErrOtherLog: a log holds something else than the beginning of another one.
+// ErrOther: the log to copy to holds something else than the beginning of the log to copy.
 var ErrOther = errors.New("the log to copy to holds something else")
 
-// CopyLog makes dst hold the members and records of src, and verifies that it
-// does, and the vectors that the records name; src is not changed. dst is empty, or holds the beginning of src: a copy
-// that was interrupted goes on where it ended. progress, if it is not nil, is
-// called with the index of each record that dst holds.
+// Copy makes dst hold the members and records of src, and the vectors that the records name, and
+// verifies the copy. It does not change src. dst is empty or holds the beginning of src: an
+// interrupted copy continues where it ended. progress, unless it is nil, is called with the index
+// of each record that dst holds.
 //
-// No coordinator may lead either log meanwhile: what it adds to src is left
-// behind. Begin on both before; then the error matches [ErrDeposed] if another
-// one may have led in between.
+// No coordinator may lead either log meanwhile, because Copy would miss the records that it adds.
+// Begin on both logs first; then the error matches [ErrDeposed] if another coordinator may have led
+// in between.
 //
-// Begin on dst returns larger epochs than any Begin on src did, where both are
-// logs of this package. For others it is larger than the last record's only.
+// Where both logs implement [Epochs], Begin on dst returns larger epochs than any Begin on src did.
+// Otherwise they are only larger than the last record's.
 //
-// Errors match [ErrOtherLog], if dst holds something else; [ErrCorrupt];
-// [ErrDeposed]; or are those of the logs.
+// Errors match [ErrOther], if dst holds something else; [ErrCorrupt]; [ErrDeposed]; or come from
+// the logs.
 func Copy(ctx context.Context, dst, src Log, progress func(n uint64)) error {
 	if progress == nil {
 		progress = func(uint64) {}
@@ -63,8 +63,8 @@ func copyLog(ctx context.Context, dst, src Log, progress func(n uint64)) error {
 	return nil
 }
 
-// copyEpochs keeps epochs from going back: devices have heard those of the
-// coordinators that led src, also of one that appended nothing.
+// copyEpochs keeps epochs from going back: devices know the epoch of every coordinator that led
+// src, even of one that appended nothing.
 func copyEpochs(ctx context.Context, dst, src Log) error {
 	from, known := src.(Epochs)
 	to, ok := dst.(Epochs)
@@ -78,7 +78,7 @@ func copyEpochs(ctx context.Context, dst, src Log) error {
 	return to.PassEpochs(ctx, last)
 }
 
-// copyMembers comes first: records may name the slots of all of them.
+// copyMembers runs first, because records name slots.
 func copyMembers(ctx context.Context, dst, src Log) error {
 	want, got, err := bothMembers(dst, src)
 	if err != nil {
@@ -108,8 +108,7 @@ func bothMembers(dst, src Log) (want, got []string, err error) {
 	return want, got, nil
 }
 
-// prefixed refuses a dst that cannot be the beginning of src, before it is
-// changed.
+// prefixed refuses a dst that is not the beginning of src, before anything is written to it.
 func prefixed(ctx context.Context, dst, src Log) error {
 	last := dst.Last()
 	if last > src.Last() {
@@ -129,7 +128,7 @@ func prefixed(ctx context.Context, dst, src Log) error {
 	return nil
 }
 
-// hashOf returns the hash of record n, and with it of all before; zero for n = 0.
+// hashOf returns the hash of record n, which covers all records before it; zero for n = 0.
 func hashOf(ctx context.Context, log Log, n uint64) (h wire.Hash, err error) {
 	if n == 0 {
 		return h, nil
@@ -141,7 +140,7 @@ func hashOf(ctx context.Context, log Log, n uint64) (h wire.Hash, err error) {
 	return h, err
 }
 
-// copyRecords appends to dst what it lacks, and returns the end of the chain.
+// copyRecords appends to dst the records that it lacks, and returns the end of the chain.
 func copyRecords(ctx context.Context, dst, src Log, progress func(n uint64)) (end Chain, err error) {
 	have := dst.Last()
 	var bad error
@@ -164,7 +163,7 @@ func copyRecords(ctx context.Context, dst, src Log, progress func(n uint64)) (en
 	return end, errors.Join(bad, err)
 }
 
-// verifyCopy reads dst and compares it with what was read from src.
+// verifyCopy reads dst back and compares it with what was read from src.
 func verifyCopy(ctx context.Context, dst, src Log, want Chain) error {
 	var got Chain
 	var bad error

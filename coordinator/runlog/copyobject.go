@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// copyObjects copies the vectors that src's records name, before any record does in
-// dst. Those that src does not have are left out: its coordinators miss them, too.
+// copyObjects copies the vectors that src's records name, before any record that names one. It
+// skips vectors that src has lost: its coordinators lack them, too.
 func copyObjects(ctx context.Context, dst, src Log) error {
 	dense, err := isDense(ctx, src)
 	if err != nil || !dense {
@@ -46,10 +46,10 @@ func copyObject(ctx context.Context, to, from Objects, name ObjectName) error {
 	return err
 }
 
-// isDense says whether record 1 of a log begins a run with vectors.
+// isDense says whether record 1 of a log begins a run whose rounds make vectors.
 func isDense(ctx context.Context, log Log) (dense bool, err error) {
 	err = log.Read(ctx, 1, func(_ uint64, record []byte) bool {
-		// Whatever else it is shows when it is copied.
+		// If record 1 is damaged, copying the records reports it.
 		r, bad := wire.DecodeRecord(record)
 		dense = bad == nil && r.Plan != nil && hasVectors(r.Plan)
 		return false

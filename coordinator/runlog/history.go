@@ -7,31 +7,30 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A history is what rollbacks and control variates need of a log: what it came to
-// after each record. It grows with the records that are no rounds and with
-// changes of P, not with the log.
+// A history answers what the run was after each record, for rollbacks and control variates. It
+// takes memory for every record that is not a round and for every change of P, not for every round.
 //
 // Invariants:
-//  1. A stretch is of the records from its n up to the next stretch's. All but the
-//     first are rounds, or by turns their first and second phases, with the same
-//     number of perturbations.
+//  1. A stretch covers the records from its n up to the next stretch's. All but the first of them
+//     are rounds with the same number of perturbations, or such rounds' first and second phases in
+//     turn.
 //  2. Stretches ascend by n; the first begins with record 1.
 type history struct {
-	plans     []wire.Plan // each as a record made it
+	plans     []wire.Plan // after each record that changed the plan
 	stretches []stretch
 }
 
 type stretch struct {
 	n             uint64
-	follows       uint64 // the record whose state n goes on from: n-1, or that of a rollback
+	follows       uint64 // the record that n goes on from: n-1, or the one that a rollback names
 	round         bool   // record n is a round, or a phase of one
 	rounds        uint64 // number of the last round after record n
 	point         Point  // after record n
-	perturbations uint32 // of the rounds in it
+	perturbations uint32 // of the stretch's rounds
 	plan          int    // index of the plan after record n
 }
 
-// add notes what p is after its last record, which is r.
+// add notes the state p after its last record r.
 func (h *history) add(p *Position, r *wire.Record) {
 	s := stretch{n: p.N, follows: p.N - 1, rounds: p.Rounds, point: p.Point}
 	switch r.Kind {
@@ -50,14 +49,14 @@ func (h *history) add(p *Position, r *wire.Record) {
 	h.stretches = append(h.stretches, s)
 }
 
-// extend says whether a round is as the last stretch goes on.
+// extend says whether a round continues the last stretch.
 func (h *history) extend(p *Position, perturbations uint32) bool {
 	s := &h.stretches[len(h.stretches)-1]
-	first := p.N == s.n+1 && !s.round // the stretch has no rounds yet
+	first := p.N == s.n+1 && !s.round // the stretch has no round yet
 	if !first && perturbations != s.perturbations {
 		return false
 	}
-	next := *s // that begins between two phases goes no further
+	next := *s // a stretch that begins between two phases is not extended
 	next.perturbations = perturbations
 	if rounds, point := h.after(&next, p.N); rounds != p.Rounds || point != p.Point {
 		return false
@@ -66,7 +65,7 @@ func (h *history) extend(p *Position, perturbations uint32) bool {
 	return true
 }
 
-// after returns the number of the last round and the point after record n of s.
+// after returns the number of the last round and the point after record n, which s covers.
 func (h *history) after(s *stretch, n uint64) (rounds uint64, at Point) {
 	i := n - s.n
 	switch {
@@ -80,15 +79,14 @@ func (h *history) after(s *stretch, n uint64) (rounds uint64, at Point) {
 	return s.rounds + i/2, Point{}
 }
 
-// at returns the plan, the number of the last round and the point after record n,
-// which is of the history.
+// at returns the plan, the number of the last round and the point after record n.
 func (h *history) at(n uint64) (plan wire.Plan, rounds uint64, at Point) {
 	s := &h.stretches[h.find(n)]
 	rounds, at = h.after(s, n)
 	return h.plans[s.plan], rounds, at
 }
 
-// find returns the index of the stretch that has record n, from 1.
+// find returns the index of the stretch that covers record n >= 1.
 func (h *history) find(n uint64) int {
 	i, found := slices.BinarySearchFunc(h.stretches, n, func(s stretch, n uint64) int { return cmp.Compare(s.n, n) })
 	if !found {
@@ -97,8 +95,8 @@ func (h *history) find(n uint64) int {
 	return i
 }
 
-// round returns the perturbations of record n if it is a round that the state
-// after record last has in it: one that no rollback undid.
+// round returns the perturbations of record n if it is a round on the path to record last, which no
+// rollback has undone.
 func (h *history) round(n, last uint64) (perturbations uint32, ok bool) {
 	for i := h.find(last); n > 0 && n <= last; {
 		s := &h.stretches[i]
@@ -114,8 +112,8 @@ func (h *history) round(n, last uint64) (perturbations uint32, ok bool) {
 	return 0, false
 }
 
-// last returns the last rounds, or phases of rounds, that the state after record n
-// has in it, the newest first: count of them, fewer if there are no more.
+// last returns the newest count rounds, or phases of rounds, on the path to record n, newest first;
+// fewer if there are no more.
 func (h *history) last(n uint64, count int) (rounds []uint64) {
 	for n > 0 && len(rounds) < count {
 		s := &h.stretches[h.find(n)]
@@ -130,10 +128,9 @@ func (h *history) last(n uint64, count int) (rounds []uint64) {
 	return rounds
 }
 
-// Round returns the perturbations of record n if it is a round that the state after
-// the last record has in it: one that no rollback undid.
+// Round returns the perturbations of record n if it is a round on the path to the last record,
+// which no rollback has undone.
 func (p *Position) Round(n uint64) (perturbations uint32, ok bool) { return p.history.round(n, p.N) }
 
-// At returns the plan, the number of the last round and the point after record n,
-// which is one of 1..N.
+// At returns the plan, the number of the last round and the point after record n, which is in 1..N.
 func (p *Position) At(n uint64) (plan wire.Plan, rounds uint64, at Point) { return p.history.at(n) }

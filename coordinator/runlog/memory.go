@@ -12,16 +12,15 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// MemoryLog is a [Log] for tests and simulations: it survives a coordinator,
-// not the process. Where coordinators share one, each that begins deposes the
-// one before, which may still append until it notices. The zero value is an
-// empty log.
+// A Memory is a [Log] for tests and simulations: it outlives a coordinator, but not the process.
+// Coordinators may share one. Each Begin deposes the coordinator before, which may still append
+// until it notices. The zero value is an empty log. Any goroutine may call any method.
 type Memory struct {
 	mu      sync.Mutex // guards what follows
 	records [][]byte
 	members []string
 	epoch   uint64
-	lost    chan struct{} // of the last Begin
+	lost    chan struct{} // made by the last Begin
 	objects map[ObjectName][]byte
 }
 
@@ -169,5 +168,5 @@ func (m *Memory) ObjectNames() []ObjectName {
 	return slices.SortedFunc(maps.Keys(m.objects), func(a, b ObjectName) int { return cmp.Compare(a.N, b.N) })
 }
 
-// Close implements [Log]; what is stored stays.
+// Close implements [Log]. It does nothing: the records stay.
 func (m *Memory) Close() error { return nil }

@@ -8,27 +8,27 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Objects stores the vectors that records of a run with [wire.DenseVectors] name.
-// The log of such a run must have it, beside [Log]; those of this package do.
-// Object may be called from any goroutine, the others from that of the log's Append.
+// Objects stores the vectors that records name in runs with transport=dense. The log of such a run
+// must implement it beside [Log]; every log of this module does. Any goroutine may call Object;
+// PutObject and KeepObjects are called by the goroutine that calls the log's Append.
 type Objects interface {
-	// PutObject stores a vector. When it returns nil, the vector survives a crash.
-	// It may be called again with the same, and after an error it is.
+	// PutObject stores a vector. When it returns nil, the vector survives a crash. It may be called
+	// again with the same vector; after an error, the coordinator does so.
 	PutObject(ctx context.Context, name ObjectName, data []byte) error
 
-	// Object returns a vector, which is whole: it matches the name's digest. The
-	// caller does not change it. Errors match [ErrNoObject] or [ErrCorrupt], and
-	// devices are told that there is no such vector, or may pass.
+	// Object returns a vector, which the caller must not change. It has checked the name's digest.
+	// If the error matches [ErrNoObject] or [ErrCorrupt], devices are told that the vector is gone;
+	// other errors may pass.
 	Object(ctx context.Context, name ObjectName) ([]byte, error)
 
-	// KeepObjects deletes the vectors of records 1..n but these. It never touches
-	// those of later records: a coordinator that was deposed, and does not know yet,
-	// must not delete what its successor is about to name.
+	// KeepObjects deletes the vectors of records 1..n except those named. It must leave the vectors
+	// of later records alone: a coordinator that does not yet know that it was deposed must not
+	// delete what its successor is about to name.
 	KeepObjects(ctx context.Context, n uint64, names []ObjectName) error
 }
 
-// An ObjectName names a vector by its record. No two coordinators write the same
-// name, so that one that failed half way harms none but its own.
+// An ObjectName names a vector by its record and its author's epoch. No two coordinators write the
+// same name, so one that fails halfway damages only its own.
 type ObjectName struct {
 	N      uint64 // the record
 	Epoch  uint64 // of the coordinator that wrote the record
@@ -41,18 +41,18 @@ type Object struct {
 	Data []byte
 }
 
-// NameOf returns the name of a vector of record n, which a coordinator of epoch wrote.
+// NameOf returns the name of the vector of record n, written by the coordinator of an epoch.
 func NameOf(n, epoch uint64, data []byte) ObjectName {
 	return ObjectName{N: n, Epoch: epoch, Digest: wire.HashObject(data)}
 }
 
-// ErrNoObject: the log has no such vector, or no longer.
+// ErrNoObject: the log does not have the vector, or no longer has it.
 var ErrNoObject = errors.New("no such vector")
 
-// String returns "<record>-<epoch>-<digest>", which fits file names and subjects.
+// String returns "<record>-<epoch>-<digest>". It is valid as a file name and in a subject.
 func (o ObjectName) String() string { return fmt.Sprintf("%d-%d-%x", o.N, o.Epoch, o.Digest) }
 
-// parseObjectName reads what String returns.
+// ParseObjectName reads what String returns; ok is false for anything else.
 func ParseObjectName(s string) (o ObjectName, ok bool) {
 	var digest []byte
 	if n, err := fmt.Sscanf(s, "%d-%d-%x", &o.N, &o.Epoch, &digest); n != 3 || err != nil || len(digest) != len(o.Digest) {
@@ -62,7 +62,8 @@ func ParseObjectName(s string) (o ObjectName, ok bool) {
 	return o, o.String() == s
 }
 
-// check returns nil if data is the vector that o names.
+// Check returns nil if data is the vector that o names, and otherwise an error that matches
+// [ErrCorrupt].
 func (o ObjectName) Check(data []byte) error {
 	if wire.HashObject(data) != o.Digest {
 		return fmt.Errorf("%w: its digest differs", ErrCorrupt)
@@ -70,7 +71,7 @@ func (o ObjectName) Check(data []byte) error {
 	return nil
 }
 
-// objectsOf returns the store of a log, which a plan may need.
+// ObjectsOf returns the vector store of a log. The error matches [ErrConfig] if it has none.
 func ObjectsOf(log Log) (Objects, error) {
 	o, ok := log.(Objects)
 	if !ok {

@@ -12,30 +12,29 @@ import (
 
 const continueOrNew = "leave the plan out to continue the log's run, or take another log"
 
-// A position is what a log comes to, as far as a coordinator cares: everything
-// that it knows of a run after a crash.
+// A Position is where a log stands: everything that a coordinator knows of a run after a crash. It
+// is computed from the records alone. One goroutine owns it.
 type Position struct {
 	Chain
-	Wrote   uint64    // epoch of the last record
-	Plan    wire.Plan // with all changes so far
-	Rounds  uint64    // number of the last round
-	Point   Point     // of the round that has had its first phase only
-	End     *wire.End
-	history history     // what it was after each record
-	vectors vectorNames // that the log keeps
+	LastEpoch uint64    // of the last record
+	Plan      wire.Plan // with all changes so far
+	Rounds    uint64    // the number of the last round
+	Point     Point     // of a round whose second phase is due
+	End       *wire.End
+	history   history     // the state after each record
+	vectors   vectorNames // that the log keeps
 }
 
-// A point is the first phase of a round of two, [wire.Plan.Phases].
+// A Point is the first phase of a round that has two, see [wire.Plan.Phases].
 type Point struct {
-	N             uint64 // the record; 0: there is none
-	Perturbations uint32 // P, its scalars
+	N             uint64 // its record; 0: the next record begins a round
+	Perturbations uint32 // P, the number of its scalars
 }
 
-// due is the phase that the next round's record has.
+// Due returns the phase of the next round record: 0, or 1 or 2 where rounds have two.
 func (p *Position) Due() uint8 { return p.Plan.Phase(p.Point.N) }
 
-// apply moves p past the next record. After an error p is what it was; the
-// error matches [ErrCorrupt].
+// Apply moves p past the next record. After an error, which matches [ErrCorrupt], p has not moved.
 func (p *Position) Apply(record []byte) (wire.Record, error) {
 	end := p.Chain
 	r, err := end.Follow(record)
@@ -60,13 +59,13 @@ func (p *Position) Apply(record []byte) (wire.Record, error) {
 	case wire.KindRollback:
 		plan, rounds, point = p.history.at(r.To)
 	}
-	p.Chain, p.Wrote, p.Plan, p.Rounds, p.Point, p.End = end, r.Epoch, plan, rounds, point, r.End
+	p.Chain, p.LastEpoch, p.Plan, p.Rounds, p.Point, p.End = end, r.Epoch, plan, rounds, point, r.End
 	p.history.add(p, &r)
 	p.retain(&r)
 	return r, nil
 }
 
-// afterRound returns what a round's record makes of the rounds and the point.
+// afterRound returns the number of the last round and the point after a round record.
 func (p *Position) afterRound(r *wire.Record) (rounds uint64, next Point, err error) {
 	switch due := p.Due(); {
 	case r.Round.Phase != due:
@@ -81,14 +80,15 @@ func (p *Position) afterRound(r *wire.Record) (rounds uint64, next Point, err er
 	return r.Round.Round, next, nil
 }
 
-// changed returns the plan as a change makes it, if it can run.
+// Changed returns the plan after a change, or why that plan is invalid.
 func Changed(p *wire.Plan, change *wire.Change) (wire.Plan, error) {
 	plan := *p
 	change.Apply(&plan)
 	return plan, plancheck.Validate(&plan)
 }
 
-// replay returns the position after record last of a log, which it reads once.
+// Replay reads records 1..last of a log once, calls each with every one, and returns the position
+// after them.
 func Replay(ctx context.Context, log Log, last uint64, each func(record []byte)) (Position, error) {
 	var p Position
 	var failed error
@@ -110,8 +110,8 @@ func Replay(ctx context.Context, log Log, last uint64, each func(record []byte))
 	return p, err
 }
 
-// samePlan returns nil if the plans are equal, and otherwise an error that names
-// the first field that differs.
+// SamePlan returns nil if the plans are equal, and otherwise an error that matches [ErrPlan] and
+// names the first field that differs.
 func SamePlan(logged, configured *wire.Plan) error {
 	a, err := planValues(logged)
 	if err != nil {
@@ -134,7 +134,7 @@ func SamePlan(logged, configured *wire.Plan) error {
 	return nil
 }
 
-// planValues are the fields of a plan as a plan file has them.
+// planValues returns the fields of a plan as a plan file spells them.
 func planValues(p *wire.Plan) (map[string]json.RawMessage, error) {
 	b, err := json.Marshal(p)
 	if err != nil {

@@ -7,25 +7,25 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A retained is the vectors that a log keeps. It follows from the records alone, so
-// that every coordinator of a log keeps, and deletes, the same.
+// vectorNames names the vectors that a log keeps. They follow from the records alone, so every
+// coordinator of a log keeps, and deletes, the same ones.
 //
 // Invariants:
-//  1. path has the last vectors of the state's path, ascending by N, without gaps:
-//     at most DenseKeep, and at least one of each phase if there were any.
-//  2. left has those that the last rollback left, until a round follows it: another
-//     rollback may return there.
+//  1. path has the newest vectors on the path to the last record, ascending by N, without gaps: at
+//     most DenseKeep, and at least one of each phase if there were any.
+//  2. left has the vectors that the last rollback left, until a round follows it: another rollback
+//     may return to them.
 type vectorNames struct {
 	path, left []ObjectName
 }
 
-// add notes a round's vector; keep is how many stay.
+// add notes a round's vector; the newest keep of them stay.
 func (v *vectorNames) add(name ObjectName, keep int) {
 	v.path, v.left = append(v.path, name), nil
 	v.path = v.path[max(0, len(v.path)-keep):]
 }
 
-// back follows a rollback to a state; has says whether that has record n in it.
+// back follows a rollback; has says whether record n is on the path that it returns to.
 func (v *vectorNames) back(has func(n uint64) bool) {
 	all := v.all()
 	v.path, v.left = nil, nil
@@ -38,7 +38,7 @@ func (v *vectorNames) back(has func(n uint64) bool) {
 	}
 }
 
-// all returns what is kept, ascending by N.
+// all returns all names, ascending by N.
 func (v *vectorNames) all() []ObjectName {
 	all := slices.Concat(v.path, v.left)
 	slices.SortFunc(all, func(a, b ObjectName) int { return cmp.Compare(a.N, b.N) })
@@ -50,7 +50,7 @@ func (v *vectorNames) has(n uint64) bool {
 	return slices.ContainsFunc(v.path, is) || slices.ContainsFunc(v.left, is)
 }
 
-// find returns the vector with a digest.
+// find returns the name with a digest.
 func (v *vectorNames) find(digest [wire.ObjectLen]byte) (ObjectName, bool) {
 	for _, list := range [][]ObjectName{v.path, v.left} {
 		for _, o := range slices.Backward(list) {
@@ -62,10 +62,10 @@ func (v *vectorNames) find(digest [wire.ObjectLen]byte) (ObjectName, bool) {
 	return ObjectName{}, false
 }
 
-// hasVectors says whether the rounds of a plan make vectors, which its log stores.
+// hasVectors says whether the rounds of a plan make vectors, which the log has to store.
 func hasVectors(plan *wire.Plan) bool { return plan.Transport == wire.DenseVectors }
 
-// retain notes what a record does to the vectors.
+// retain follows a record: a round adds a vector, a rollback returns to older ones.
 func (p *Position) retain(r *wire.Record) {
 	switch {
 	case !hasVectors(&p.Plan):
@@ -80,8 +80,8 @@ func (p *Position) retain(r *wire.Record) {
 	}
 }
 
-// lacks returns a record whose vector is gone and makes the state after record n,
-// 0 if there is none: that state is the last vector of each phase.
+// Lacks returns a record whose vector the state after record n needs and the log no longer keeps, 0
+// if there is none. That state consists of the last vector of each phase.
 func (p *Position) Lacks(n uint64) uint64 {
 	if !hasVectors(&p.Plan) {
 		return 0

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/wire"
 )
 
 const (
@@ -98,7 +98,7 @@ func (s *answerer) Serve(ctx context.Context) {
 // device asks again.
 func (s *answerer) answer(ctx context.Context, r waitingRequest) {
 	switch {
-	case !Answerable(r.msg.Reply):
+	case !wire.Answerable(r.msg.Reply):
 		s.garbled.Add(1)
 		return
 	case time.Since(r.at) > s.patience:
@@ -175,9 +175,3 @@ func (s *answerer) Failure() string {
 
 // Last returns when a request was answered last.
 func (s *answerer) Last() time.Time { return time.Unix(0, s.last.Load()) }
-
-// answerable says whether an answer may be published to a subject that a device
-// chose: neither the run's own subjects nor the server's.
-func Answerable(subject string) bool {
-	return subject != "" && !strings.HasPrefix(subject, "zo.") && !strings.HasPrefix(subject, "$")
-}
