@@ -11,18 +11,18 @@ import (
 	"github.com/zofl/zofl/internal/disk"
 )
 
-// The file of the epoch is replaced as a whole. The number is there twice, so
-// that damage shows and a person can still write it.
+// The epoch's file is replaced as a whole. It has the number twice, so that damage shows and a
+// person can still write the file.
 const epochFormat = "zofl epoch 1\n%d\n%[1]d\n"
 
-// maxEpochFile is more bytes than the file can have.
+// maxEpochFile is larger than any valid file.
 const maxEpochFile = 64
 
-// readEpoch returns the epoch in a file, 0 if there is none: the log was
-// written by a version that had none, or nobody has begun.
+// readEpoch returns the epoch in a file. It is 0 if there is no file: nobody has begun, or a
+// version without epochs wrote the log.
 //
-// Damage is not mended by what the records say: a coordinator that began and
-// stored no record has left its epoch nowhere else.
+// The records cannot replace a damaged file: if a coordinator began and stored no record, its epoch
+// is nowhere else.
 func readEpoch(fsys disk.FS, path string) (uint64, error) {
 	file, err := fsys.Open(path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -16,16 +16,18 @@ import (
 	"github.com/zofl/zofl/internal/seam"
 )
 
-// A FileLog is a [Log] in a directory of its own: the files log (records, see
-// frame.go), roster (one id a line), epoch and lock, and of a run with
-// dense transport a folder objects, a file for each vector.
+// A Log is a [runlog.Log] in a directory of its own. The directory has the files log (records, see
+// frame.go), roster (one id a line), epoch and lock, and with transport=dense the folder objects,
+// one file for each vector. The log is also a [runlog.Objects] and a [runlog.Epochs].
 //
-// What it returns nil for, and what it has read when it was opened, is on the
-// disk, not in the page cache alone: after a sync that failed, an append is
-// written again from its beginning.
+// Whatever a method has acknowledged, and whatever was read when the log was opened, is on the disk
+// and not just in the page cache. After a failed sync, an append is written again from its
+// beginning.
 //
-// Invariant: offsets[n-1] is where the frame of record n begins, and size is
-// where the next one will.
+// The goroutine that leads owns a Log. Any goroutine may call Last, Read, Lost and Object.
+//
+// Invariant: offsets[n-1] is where the frame of record n begins, and size is where the next frame
+// will begin.
 type Log struct {
 	fs     disk.FS
 	dir    string
@@ -33,22 +35,22 @@ type Log struct {
 	log    *tailFile
 	roster *rosterFile
 	epoch  uint64            // the largest that may be stored
-	stored runlog.ObjectName // the last vector
-	folder bool              // the one of vectors is there for certain
+	stored runlog.ObjectName // the vector that was put last
+	folder bool              // the folder of vectors is known to be there
 
 	mu      sync.Mutex // guards what follows, for Last and Read
 	offsets []int64
 	size    int64
 	tail    runlog.Chain
-	led     uint64 // epoch of the last record
+	led     uint64 // the last record's epoch
 }
 
 var _ runlog.Log = (*Log)(nil)
 
-// OpenFileLog opens the log in a directory, and makes both if there are none.
-// What a crash left of an append that never returned is cut off.
+// Open opens the log in a directory. It makes the directory and the log if there are none, and cuts
+// off the rest of an append that a crash interrupted.
 //
-// Errors match [ErrLocked] or [ErrCorrupt], or are those of the file system.
+// Errors match [runlog.ErrLocked] or [runlog.ErrCorrupt], or come from the file system.
 func Open(dir string) (*Log, error) { return openOn(disk.OS, dir) }
 
 func init() {
@@ -104,10 +106,10 @@ func (f *Log) open() error {
 
 func (f *Log) path(name string) string { return filepath.Join(f.dir, name) }
 
-// scan reads the log from its beginning and cuts off a torn tail.
+// scan reads the log from its beginning and cuts off a torn end.
 func (f *Log) scan() error {
 	f.size = int64(len(logHead))
-	last := int64(0) // where begins what was written last
+	last := int64(0) // where the last append begins
 	r := newFrameReader(f.log.file, f.size, f.log.size)
 	for {
 		record, err := r.next()
@@ -128,7 +130,7 @@ func (f *Log) scan() error {
 	}
 }
 
-// Begin implements [Log].
+// Begin implements [runlog.Log].
 func (f *Log) Begin(context.Context) (epoch uint64, err error) {
 	f.mu.Lock()
 	epoch = max(f.epoch, f.led)
@@ -153,7 +155,8 @@ func (f *Log) keepEpoch(epoch uint64) error {
 
 func (f *Log) LastEpoch(context.Context) (uint64, error) { return f.epoch, nil }
 
-// PassEpochs writes what may be stored already, too: it may not be.
+// PassEpochs implements [runlog.Epochs]. It writes an epoch again that may be stored, because it
+// may not be.
 func (f *Log) PassEpochs(_ context.Context, last uint64) error {
 	if last == 0 {
 		return nil
@@ -161,10 +164,10 @@ func (f *Log) PassEpochs(_ context.Context, last uint64) error {
 	return f.keepEpoch(max(f.epoch, last))
 }
 
-// Lost implements [Log]: its lock keeps others out.
+// Lost implements [runlog.Log]: nobody else can lead, because of the lock.
 func (f *Log) Lost() <-chan struct{} { return nil }
 
-// Append implements [Log]: one write and one sync.
+// Append implements [runlog.Log] with one write and one sync.
 func (f *Log) Append(ctx context.Context, n uint64, record []byte) error {
 	tail := f.tail
 	if n > 0 && n <= tail.N {
@@ -188,7 +191,7 @@ func (f *Log) Append(ctx context.Context, n uint64, record []byte) error {
 	return nil
 }
 
-// compare says what the append of a record that is there comes to.
+// compare decides the append of a record that the log already has.
 func (f *Log) compare(ctx context.Context, n uint64, record []byte) error {
 	var conflict *runlog.ConflictError
 	err := f.Read(ctx, n, func(n uint64, stored []byte) bool {
@@ -203,14 +206,14 @@ func (f *Log) compare(ctx context.Context, n uint64, record []byte) error {
 	return err
 }
 
-// Last implements [Log].
+// Last implements [runlog.Log].
 func (f *Log) Last() uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.tail.N
 }
 
-// Read implements [Log]; an Append that is under way does not delay it.
+// Read implements [runlog.Log]. A running Append does not delay it.
 func (f *Log) Read(ctx context.Context, from uint64, each func(n uint64, record []byte) bool) error {
 	f.mu.Lock()
 	offsets, size := f.offsets, f.size
@@ -237,7 +240,7 @@ func (f *Log) Read(ctx context.Context, from uint64, each func(n uint64, record 
 	}
 }
 
-// AddMembers implements [Log]: one write and one sync for each sector.
+// AddMembers implements [runlog.Log] with one write and one sync for each sector.
 func (f *Log) AddMembers(_ context.Context, ids []string) error {
 	if err := f.roster.add(ids); err != nil {
 		return fmt.Errorf("log: roster: %w", err)
@@ -245,10 +248,10 @@ func (f *Log) AddMembers(_ context.Context, ids []string) error {
 	return nil
 }
 
-// Members implements [Log].
+// Members implements [runlog.Log].
 func (f *Log) Members() ([]string, error) { return slices.Clone(f.roster.ids), nil }
 
-// Close implements [Log].
+// Close implements [runlog.Log].
 func (f *Log) Close() error {
 	var errs []error
 	if f.roster != nil {

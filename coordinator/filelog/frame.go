@@ -26,8 +26,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errTorn: the file ends within a frame, as an append that a crash cut short
-// leaves it.
+// errTorn: the file ends within a frame, as after an append that a crash cut short.
 var errTorn = errors.New("torn")
 
 func appendFrame(b, record []byte) []byte {
@@ -38,12 +37,12 @@ func appendFrame(b, record []byte) []byte {
 	return append(b, record...)
 }
 
-// A frameReader reads frames from off up to end.
+// A frameReader reads the frames between off and end.
 type frameReader struct {
 	file   io.ReaderAt
 	off    int64
 	end    int64
-	buffer []byte // bytes of the file from off on
+	buffer []byte // the file's bytes from off on
 	space  []byte
 }
 
@@ -52,8 +51,8 @@ func newFrameReader(file io.ReaderAt, off, end int64) *frameReader {
 	return &frameReader{file: file, off: off, end: end, space: space}
 }
 
-// next returns the next record, valid until the next call, nil at the end,
-// errTorn if all that remains is a torn frame, or ErrCorrupt.
+// next returns the next record, which is valid until the next call. It returns nil at the end,
+// errTorn if only a torn frame remains, and otherwise an error that matches ErrCorrupt.
 func (r *frameReader) next() ([]byte, error) {
 	if r.off == r.end {
 		return nil, nil
@@ -86,10 +85,10 @@ func (r *frameReader) next() ([]byte, error) {
 	return frame[frameWord:], nil
 }
 
-// damaged judges a frame of at most n bytes, whose first bad bytes are not what
-// was written. If nothing follows the frame and the part of a sector that holds
-// some of them is all zeros, that sector was never written: the append did not
-// return. Otherwise bytes have changed since.
+// damaged decides whether a damaged frame is torn or corrupt. The frame has at most n bytes, and
+// the damage is in the first bad of them. If nothing follows the frame, and the frame's part of a
+// damaged sector is all zeros, that sector was never written and the append never returned.
+// Otherwise stored bytes have changed.
 func (r *frameReader) damaged(n, bad int) error {
 	corrupt := fmt.Errorf("%w: checksum differs", runlog.ErrCorrupt)
 	if r.off+int64(n) != r.end {
@@ -109,7 +108,7 @@ func (r *frameReader) damaged(n, bad int) error {
 	return corrupt
 }
 
-// peek returns n bytes from off on, fewer if the end is nearer.
+// peek returns n bytes from off on, or fewer at the end.
 func (r *frameReader) peek(n int) ([]byte, error) {
 	n = int(min(int64(n), r.end-r.off))
 	if len(r.buffer) < n {

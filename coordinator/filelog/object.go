@@ -17,22 +17,22 @@ import (
 
 var _ runlog.Objects = (*Log)(nil)
 
-// object is the path of a vector.
+// object returns the path of a vector.
 func (f *Log) object(name runlog.ObjectName) string {
 	return filepath.Join(f.path("objects"), name.String())
 }
 
-// settleObjects removes what a crash left of vectors that were being written.
+// settleObjects removes the files of vectors that a crash left unfinished.
 func (f *Log) settleObjects() error {
 	err := disk.RemoveUnfinished(f.fs, f.path("objects"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // a run without vectors
+		return nil // no vector was ever put
 	}
 	return err
 }
 
-// PutObject implements [Objects]: a file in the folder objects. One that is there
-// is written anew, because it may not be on the disk yet.
+// PutObject implements [runlog.Objects] with a file in the folder objects. It rewrites a file that
+// is there, because that may not have reached the disk.
 func (f *Log) PutObject(_ context.Context, name runlog.ObjectName, data []byte) error {
 	if f.stored == name {
 		return nil
@@ -55,7 +55,7 @@ func (f *Log) PutObject(_ context.Context, name runlog.ObjectName, data []byte) 
 	return nil
 }
 
-// Object implements [Objects].
+// Object implements [runlog.Objects].
 func (f *Log) Object(_ context.Context, name runlog.ObjectName) ([]byte, error) {
 	data, err := f.readObject(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -88,7 +88,7 @@ func (f *Log) readObject(name runlog.ObjectName) (data []byte, err error) {
 	return data[:n], name.Check(data[:n])
 }
 
-// KeepObjects implements [Objects].
+// KeepObjects implements [runlog.Objects].
 func (f *Log) KeepObjects(_ context.Context, n uint64, names []runlog.ObjectName) error {
 	there, err := f.fs.ReadDir(f.path("objects"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,8 +10,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// rosterHead begins the file of members; each id follows on a line, in the
-// order of slots.
+// rosterHead begins the file of members. Each id follows on a line of its own, by slot.
 const rosterHead = "zofl roster 1\n"
 
 // A rosterFile is the file of members.
@@ -20,8 +19,7 @@ type rosterFile struct {
 	ids  []string
 }
 
-// openRoster reads a roster; the torn line of an append that a crash cut short
-// is cut off.
+// openRoster reads a roster, and cuts off a line that a crash left unfinished.
 func openRoster(fsys disk.FS, path string) (*rosterFile, error) {
 	tail, err := openTail(fsys, path, rosterHead)
 	if err != nil {
@@ -35,7 +33,7 @@ func openRoster(fsys disk.FS, path string) (*rosterFile, error) {
 	return r, nil
 }
 
-// read reads the lines and ends the file with the last whole one.
+// read reads the lines and ends the file after the last complete one.
 func (r *rosterFile) read() error {
 	b := make([]byte, r.tail.size)
 	n, err := readAt(r.tail.file, b, 0)
@@ -61,8 +59,8 @@ func (r *rosterFile) read() error {
 	return r.tail.settle(int64(last-last%disk.Sector), int64(end))
 }
 
-// add appends ids, sector by sector: lines have no checksum, and so a crash
-// always leaves the beginning of what was added, never an end without it.
+// add appends ids, one sector at a time. Lines have no checksum; this way a crash always leaves the
+// beginning of what was added, never a later part alone.
 func (r *rosterFile) add(ids []string) error {
 	if len(ids) == 0 {
 		return nil

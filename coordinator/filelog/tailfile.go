@@ -12,21 +12,20 @@ import (
 	"github.com/zofl/zofl/internal/disk"
 )
 
-// A tailFile is a file that grows at its end, and each time survives a power
-// cut.
+// A tailFile is a file that only grows at its end. Each append survives a power cut.
 //
 // Invariants:
 //  1. The bytes before size are on the disk, whatever the page cache holds.
-//  2. Unless dirty, the file has no others.
+//  2. Unless dirty, the file has no other bytes.
 type tailFile struct {
 	file  disk.File
 	size  int64
 	dirty bool
 }
 
-// openTail opens a file that begins with head, and makes it if there is none
-// or if a crash left less than its head. Until settle, size is what can be
-// read, which need not be on the disk.
+// openTail opens a file that begins with head. It makes the file if there is none, or if a crash
+// left only part of its head. Until settle, size counts what can be read, which may not be on the
+// disk.
 func openTail(fsys disk.FS, path, head string) (*tailFile, error) {
 	file, err := fsys.Open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -60,10 +59,9 @@ func (f *tailFile) begin(head string) error {
 	return fmt.Errorf("%w: it does not begin with %q", runlog.ErrCorrupt, head)
 }
 
-// settle ends the file at size and makes invariant 1 hold. What precedes from
-// was on the disk before the rest was written; that may be in the page cache
-// alone, of a process that was killed before it synced or whose sync failed, so
-// it is written once more: a sync stores only what was written since the last.
+// settle ends the file at size and establishes invariant 1. The bytes before from are on the disk
+// already. The rest may be in the page cache alone, if a process was killed before its sync or the
+// sync failed. So settle writes it again: a sync stores only what was written since the last one.
 func (f *tailFile) settle(from, size int64) error {
 	b := make([]byte, size-from)
 	n, err := readAt(f.file, b, from)
@@ -87,10 +85,9 @@ func (f *tailFile) settle(from, size int64) error {
 	return nil
 }
 
-// append writes b at the end and returns when it is on the disk. After an error
-// it may be there in part, and the next append begins by cutting that off: on
-// the disk, too, before anything takes its place, or a power cut could leave
-// the new bytes followed by old ones.
+// append writes b at the end and returns once it is on the disk. After an error b may be there in
+// part. The next append first cuts that part off and syncs: otherwise a power cut could leave the
+// new bytes followed by old ones.
 func (f *tailFile) append(b []byte) error {
 	if f.dirty {
 		if err := f.file.Truncate(f.size); err != nil {
@@ -112,7 +109,7 @@ func (f *tailFile) append(b []byte) error {
 	return nil
 }
 
-// readAt fills b from off on, and returns less only where the file ends.
+// readAt fills b from off on. It returns fewer bytes only at the end of the file.
 func readAt(file io.ReaderAt, b []byte, off int64) (int, error) {
 	n, err := file.ReadAt(b, off)
 	if errors.Is(err, io.EOF) {

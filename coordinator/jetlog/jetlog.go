@@ -79,7 +79,7 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// A JetStreamLog is a [Log] in a NATS JetStream, which several coordinators may
+// A JetStreamLog is a [runlog.Log] in a NATS JetStream, which several coordinators may
 // have open: one leads, the others wait in Begin. It has
 //
 //	stream ZO_<run>_LOG          record n is message n
@@ -209,21 +209,21 @@ func newClaim(name string) []byte {
 	return b
 }
 
-// Last implements [Log].
+// Last implements [runlog.Log].
 func (l *Log) Last() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.tail.N
 }
 
-// Members implements [Log].
+// Members implements [runlog.Log].
 func (l *Log) Members() ([]string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]string(nil), l.members...), nil
 }
 
-// Lost implements [Log]. It is closed, too, if the lease could not be renewed
+// Lost implements [runlog.Log]. It is closed, too, if the lease could not be renewed
 // in time.
 func (l *Log) Lost() <-chan struct{} {
 	l.mu.Lock()
@@ -231,7 +231,7 @@ func (l *Log) Lost() <-chan struct{} {
 	return l.lost
 }
 
-// Close implements [Log]. It gives the lease back, so that a coordinator that
+// Close implements [runlog.Log]. It gives the lease back, so that a coordinator that
 // stands by takes over at once.
 func (l *Log) Close() error {
 	if l.lease == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Begin implements [Log]: it waits until it has the lease, and reads what was
+// Begin implements [runlog.Log]: it waits until it has the lease, and reads what was
 // stored since the log was last read.
 //
 // Errors match [ErrCorrupt], or ctx has ended, or the connection is closed.
@@ -149,7 +149,7 @@ func (l *Log) admit(batch []byte) error {
 	return nil
 }
 
-// Append implements [Log]. A broker that refuses the record for good, because
+// Append implements [runlog.Log]. A broker that refuses the record for good, because
 // its disk or the stream is full, is an error at once, of which the text says
 // what to do; it loses nothing, and the same bytes can be appended later. One
 // that does not answer is waited for, up to [JetStreamConfig.Timeout]. The error
@@ -209,7 +209,7 @@ func (l *Log) compare(ctx context.Context, n uint64, record []byte) error {
 	return nil
 }
 
-// Read implements [Log]. The records are verified to be a chain. It may be
+// Read implements [runlog.Log]. The records are verified to be a chain. It may be
 // called by several goroutines at once, and holds about a megabyte.
 func (l *Log) Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error {
 	l.mu.Lock()
@@ -230,7 +230,7 @@ func (l *Log) Read(ctx context.Context, from uint64, f func(n uint64, record []b
 	return nil
 }
 
-// AddMembers implements [Log]. After an error that is not [ErrDeposed] the
+// AddMembers implements [runlog.Log]. After an error that is not [ErrDeposed] the
 // members may be stored nevertheless; then the next call finds that another
 // coordinator gave the slots away, because nobody here knows of them.
 func (l *Log) AddMembers(ctx context.Context, ids []string) error {

@@ -86,7 +86,7 @@ func (l *Log) checkObjects(c jetstream.StreamConfig) error {
 	return nil
 }
 
-// PutObject implements [Objects]. What was put is read back: the client sends the
+// PutObject implements [runlog.Objects]. What was put is read back: the client sends the
 // pieces of an object again one by one, in another order, when a stream changes its
 // leader in between.
 func (l *Log) PutObject(ctx context.Context, name runlog.ObjectName, data []byte) error {
@@ -121,7 +121,7 @@ func (l *Log) putObject(ctx context.Context, name runlog.ObjectName, data []byte
 	return nil
 }
 
-// Object implements [Objects].
+// Object implements [runlog.Objects].
 func (l *Log) Object(ctx context.Context, name runlog.ObjectName) ([]byte, error) {
 	data, err := l.readObject(ctx, name)
 	if err != nil {
@@ -191,7 +191,7 @@ func metaSubject(bucket string, name runlog.ObjectName) string {
 	return "$O." + bucket + ".M." + base64.URLEncoding.EncodeToString([]byte(name.String()))
 }
 
-// KeepObjects implements [Objects]. It lists the bucket once after each Begin.
+// KeepObjects implements [runlog.Objects]. It lists the bucket once after each Begin.
 func (l *Log) KeepObjects(ctx context.Context, n uint64, names []runlog.ObjectName) error {
 	b, err := l.openObjects(ctx, false)
 	if errors.Is(err, runlog.ErrNoObject) {

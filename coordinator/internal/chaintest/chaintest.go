@@ -1,3 +1,5 @@
+// Package chaintest makes the logs of small runs for tests. It imports no log, so that the
+// tests of every log can use it.
 package chaintest
 
 import (
@@ -13,7 +15,7 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-// testPlan is a small plan of a dense roster: 2 members, both asked, 2 scalars.
+// Plan returns a small plan with a listed roster: 2 members, both asked, 2 scalars.
 func Plan(t testing.TB) *wire.Plan {
 	t.Helper()
 	p, err := preset.New("decomfl", "r", 4)
@@ -29,7 +31,7 @@ func Plan(t testing.TB) *wire.Plan {
 	return p
 }
 
-// chain returns n encoded records of a run: a plan and rounds.
+// Records returns n encoded records of a run: a plan and rounds.
 func Records(t testing.TB, n int) [][]byte {
 	t.Helper()
 	prev := wire.Genesis("r")
@@ -47,7 +49,7 @@ func Records(t testing.TB, n int) [][]byte {
 	return records
 }
 
-// longChain returns n records of a log, rounds of about size bytes.
+// LongRecords returns n encoded records of a run, whose rounds have about size bytes.
 func LongRecords(t testing.TB, n, size int) [][]byte {
 	t.Helper()
 	prev := wire.Genesis("r")
@@ -66,13 +68,13 @@ func LongRecords(t testing.TB, n, size int) [][]byte {
 	return records
 }
 
-// An appender is what [appendAll] needs of a log.
+// An appender is what [Append] needs of a log.
 type appender interface {
 	Append(ctx context.Context, n uint64, record []byte) error
 	Last() uint64
 }
 
-// appendAll appends records to a log.
+// Append appends records to a log.
 func Append(t testing.TB, log appender, records [][]byte) {
 	t.Helper()
 	for _, r := range records {
@@ -82,13 +84,13 @@ func Append(t testing.TB, log appender, records [][]byte) {
 	}
 }
 
-// A logReader is what [checkLog] needs of a log.
+// A logReader is what [Check] needs of a log.
 type logReader interface {
 	Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error
 	Last() uint64
 }
 
-// checkLog compares what a log holds with records.
+// Check compares the contents of a log with records.
 func Check(t testing.TB, log logReader, want [][]byte) {
 	t.Helper()
 	if got := log.Last(); got != uint64(len(want)) {
@@ -114,7 +116,7 @@ func Check(t testing.TB, log logReader, want [][]byte) {
 
 func Vector(values ...float32) []byte { return wire.AppendScalars(nil, values...) }
 
-// randomVector has numbers of many sizes.
+// RandomVector returns n numbers of many magnitudes.
 func RandomVector(rng *rand.Rand, n int) []byte {
 	var b []byte
 	for range n {

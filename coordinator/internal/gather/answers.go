@@ -2,24 +2,24 @@ package gather
 
 import "slices"
 
-// A member is a device as a reply names it; slot is 0 in an open roster.
+// A Member is a device, as a reply names it. Slot is 0 on an open roster.
 type Member struct {
 	Slot uint32
 	ID   string
 }
 
-// What a device did about the open record.
+// What a device has done about the open record.
 const (
 	Contributed = 1 << iota
 	Declined
 )
 
-// answers remembers what each device did about a record.
+// Answers remember what each device has done about a record.
 //
 // Invariants:
-//  1. Of a dense roster, slots has an entry for each member, and given holds
-//     the slots whose entry is not 0. Of an open one, ids has the entries.
-//  2. contributions and declines count the entries with these bits.
+//  1. On a listed roster, Slots has an entry for each member, and Given has the slots whose entry
+//     is not 0. On an open roster, IDs has the entries.
+//  2. Contributions and Declines count the entries with these bits.
 type Answers struct {
 	listed bool
 	Slots  []uint8
@@ -33,7 +33,7 @@ func NewAnswers(listed bool) Answers {
 	return Answers{listed: listed, IDs: map[string]uint8{}}
 }
 
-// grow makes room for members slots.
+// Grow makes room for so many slots.
 func (a *Answers) Grow(members int) {
 	for len(a.Slots) < members {
 		a.Slots = append(a.Slots, 0)
@@ -47,7 +47,7 @@ func (a *Answers) Of(m Member) uint8 {
 	return a.IDs[m.ID]
 }
 
-// set adds a bit that the member's entry does not have.
+// Set sets a bit that the member's entry does not have.
 func (a *Answers) Set(m Member, bit uint8) {
 	if a.listed {
 		if a.Slots[m.Slot] == 0 {
@@ -64,7 +64,7 @@ func (a *Answers) Set(m Member, bit uint8) {
 	}
 }
 
-// reset forgets everything.
+// Reset forgets all answers.
 func (a *Answers) Reset() {
 	for _, s := range a.Given {
 		a.Slots[s] = 0
@@ -74,7 +74,7 @@ func (a *Answers) Reset() {
 	a.Contributions, a.Declines = 0, 0
 }
 
-// forgive forgets the declines.
+// Forgive forgets the declines.
 func (a *Answers) Forgive() {
 	kept := a.Given[:0]
 	for _, s := range a.Given {
@@ -93,8 +93,7 @@ func (a *Answers) Forgive() {
 	a.Declines = 0
 }
 
-// contributors returns the slots of who contributed, ascending; the roster is
-// dense.
+// Contributors returns the slots of the contributors, ascending, on a listed roster.
 func (a *Answers) Contributors() []uint32 {
 	var slots []uint32
 	for _, slot := range a.Given {

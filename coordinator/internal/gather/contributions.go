@@ -9,40 +9,40 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A kept is the contributions of a round as they came, where there is more to do
-// than to add them. It takes 4 bytes for each scalar of each contributor.
+// Contributions hold the replies of a round unsummed, for medians and relay. They take 4 bytes for
+// each scalar of each contributor.
 //
-// Invariant: contribution i of from has values[i*size:(i+1)*size].
+// Invariant: the contribution of index i has values[i*size:(i+1)*size].
 type Contributions struct {
 	size   int
 	values []float32
 	from   []contributor
-	column []float32 // one scalar of each
+	column []float32 // one scalar of every contribution
 }
 
-// A contributor is whose contribution has index at.
+// A contributor is the device whose contribution has index at.
 type contributor struct {
 	slot, weight uint32
 	at           int
 }
 
-// reset empties k and makes it one of lists of size scalars.
+// Reset forgets all contributions; the next ones have size scalars each.
 func (k *Contributions) Reset(size int) {
 	k.size, k.values, k.from = size, k.values[:0], k.from[:0]
 }
 
-// add keeps a copy of values.
+// Add copies values.
 func (k *Contributions) Add(slot uint32, values []float32, weight uint32) {
 	k.from = append(k.from, contributor{slot, weight, len(k.from)})
 	k.values = append(k.values, values...)
 }
 
-// sort puts contributors in the order of their slots, which are different ones.
+// Sort orders the contributors by slot. No two have the same.
 func (k *Contributions) Sort() {
 	slices.SortFunc(k.from, func(a, b contributor) int { return cmp.Compare(a.slot, b.slot) })
 }
 
-// terms returns each contribution along the directions of its slot.
+// Terms returns a term for each contribution, along the directions of its slot.
 func (k *Contributions) Terms(precision wire.Precision) []wire.Term {
 	terms := make([]wire.Term, len(k.from))
 	scalars := make(wire.Scalars, 0, len(k.values)*precision.Width())
@@ -54,7 +54,7 @@ func (k *Contributions) Terms(precision wire.Precision) []wire.Term {
 	return terms
 }
 
-// weights returns the weight of each term.
+// Weights returns the weight of each term.
 func (k *Contributions) Weights() []uint32 {
 	weights := make([]uint32, len(k.from))
 	for i, from := range k.from {
@@ -63,7 +63,7 @@ func (k *Contributions) Weights() []uint32 {
 	return weights
 }
 
-// combine makes one of each scalar's values, in whatever order they came.
+// Combine applies one to the values of each scalar. Their order is arbitrary.
 func (k *Contributions) Combine(one func(values []float32) float32) []float32 {
 	out := make([]float32, k.size)
 	for i := range out {
@@ -76,10 +76,10 @@ func (k *Contributions) Combine(one func(values []float32) float32) []float32 {
 	return out
 }
 
-// trimmedMean sorts values and returns the exact mean, rounded once, of all but
-// the trim part of them at either end, rounded down. The part is a product of
-// float32: 0.35 is not one, and yet of 20 it is 7. trim is below 0.5, so that at
-// least one is left: no product rounds up to half of the values.
+// TrimmedMean sorts values and returns the exact mean, rounded once, of what remains after
+// int(trim*len(values)) of them are cut off at either end. The product is a float32: 0.35 is not
+// exact in float32, and yet 0.35*20 gives 7. trim is below 0.5, so at least one value remains: no
+// such product rounds up to half of the values.
 func TrimmedMean(values []float32, trim float32) float32 {
 	slices.Sort(values)
 	cut := int(float32(trim * float32(len(values))))
@@ -91,8 +91,8 @@ func TrimmedMean(values []float32, trim float32) float32 {
 	return sum.Mean(uint64(len(rest)))
 }
 
-// clip shortens values, as one vector, to the length most: v *= most/|v| if |v|
-// is above it. The length is that of [mathx.Norm], the factor a float32.
+// Clip scales values, as one vector, down to the norm most: v *= most/|v| if |v| is larger. The
+// norm is that of [mathx.Norm]; the factor is a float32.
 func Clip(values []float32, most float32) {
 	norm := mathx.Norm(values)
 	if norm <= float64(most) {

@@ -9,23 +9,23 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A controls is the exact weighted sums of control variates, those along the
-// directions of one record together: the same bits in whatever order they came.
+// Controls are exact weighted sums of control variates, one group for each record along whose
+// directions they are. The bits do not depend on the order of arrival.
 //
-// Invariant: groups ascend by n; the sums of a group are sums[first:first+count],
-// and every sum is of one group.
+// Invariant: groups ascend by n. A group's sums are sums[first:first+count], and every sum belongs
+// to one group.
 type Controls struct {
 	groups []controlGroup
 	sums   []mathx.ExactSum
 }
 
-// A controlGroup is the control variates of record n.
+// A controlGroup is the control variates along the directions of record n.
 type controlGroup struct {
 	n            uint64
 	first, count int
 }
 
-// What a round takes in a record at most, besides the scalars of its terms.
+// Upper bounds of what a round takes in a record besides its scalars, in bytes.
 const (
 	roundRoom = 128 // without terms and slots
 	termRoom  = 16
@@ -34,13 +34,13 @@ const (
 
 func (t *Controls) Reset() { t.groups, t.sums = t.groups[:0], t.sums[:0] }
 
-// find returns where the group of record n is, or would be.
+// find returns the index of record n's group, or where it would be.
 func (t *Controls) find(n uint64) (at int, found bool) {
 	return slices.BinarySearchFunc(t.groups, n, func(g controlGroup, n uint64) int { return cmp.Compare(g.n, n) })
 }
 
-// add adds a control variate, which is finite and of as many scalars as those of
-// its record before.
+// Add adds a control variate. Its scalars are finite, and as many as those of earlier variates of
+// the same record.
 func (t *Controls) Add(n uint64, values []float32, weight uint32) {
 	at, found := t.find(n)
 	if !found {
@@ -55,9 +55,8 @@ func (t *Controls) Add(n uint64, values []float32, weight uint32) {
 	}
 }
 
-// terms appends to terms those of record n: the sums divided by the weight of all
-// contributors, with a control variate or without, rounded once to float32, and
-// then to the precision.
+// Terms appends the terms of record n: each sum divided by the weight of all contributors, whether
+// they sent a control variate or not, rounded once to float32, and then to the precision.
 func (t *Controls) Terms(terms []wire.Term, n, weight uint64, precision wire.Precision) []wire.Term {
 	for _, g := range slices.Backward(t.groups) {
 		var scalars wire.Scalars
@@ -69,18 +68,17 @@ func (t *Controls) Terms(terms []wire.Term, n, weight uint64, precision wire.Pre
 	return terms
 }
 
-// fits says whether a round's record has room for another control variate of record
-// n, which has size bytes, beside the round's mean, of scalars numbers. A plan is
-// valid only if there is for those of its target; but P may have been larger when
-// these were made.
+// Fits says whether the round's record has room for another control variate along record n, of size
+// bytes, beside the round's mean of so many scalars. A valid plan has room for one from every
+// target contributor, but P may have been larger when these were made.
 func (t *Controls) Fits(n uint64, size int, plan *wire.Plan, scalars int) bool {
 	if _, found := t.find(n); found {
 		return true
 	}
-	terms := 1 + len(t.groups) + 1 // the mean, those before, and this one
+	terms := 1 + len(t.groups) + 1 // the mean, the groups so far, and this one
 	bytes := (scalars+len(t.sums))*plan.Precision.Width() + size
 	return roundRoom+slotRoom*int(plan.Target)+termRoom*terms+bytes <= wire.MaxRecord
 }
 
-// count is how many older records have control variates.
+// Count returns how many records have control variates.
 func (t *Controls) Count() int { return len(t.groups) }

@@ -7,33 +7,32 @@ import (
 )
 
 const (
-	// smoothing is the weight of a new round in the smoothed loss.
+	// smoothing is the weight of a new level in the smoothed loss.
 	smoothing = 0.2
-	// window is how many rounds the loss is a median over.
+	// window is how many rounds' losses make a level.
 	window = 5
 )
 
-// A lossWatch says when training diverges. One device among three or more
-// neither makes it say so nor keeps it from that, whatever it reports. It starts
-// anew with each coordinator, because records hold no losses.
+// A LossWatch says when training diverges. Among three or more devices, one alone can neither
+// trigger nor prevent that, whatever it reports. Each coordinator starts a new watch, because
+// records hold no losses.
 //
-// The loss of a round is the median of what its contributors report, the lower
-// one of two, whatever their weights. The level after a round is the median of
-// the losses of the last 5 rounds, and nothing is judged before there are so
-// many. first is the first level, and spread twice the distance between the
-// lowest and the highest loss of these rounds, for objectives that begin near 0:
-// five losses do not show how far noise goes. Each later level moves the
-// smoothed loss, which begins at first, a fifth of the way to it; lowest is the
-// lowest that it was. The run has diverged when
+// The loss of a round is the median of its contributors' reports, the lower one of two, whatever
+// their weights. The level after a round is the median of the last 5 rounds' losses; before there
+// are 5, nothing is judged. first is the first level. spread is twice the distance between the
+// lowest and the highest of the first 5 losses; it serves objectives that begin near 0, and is
+// doubled because five losses do not show all of the noise. Each later level moves the smoothed
+// loss, which begins at first, a fifth of the way towards it. lowest is the lowest smoothed loss so
+// far. The run has diverged when
 //
 //	smoothed > first + diverge * max(|first|, first - lowest, spread)
 type LossWatch struct {
 	rounds                          int
-	last                            [window]float64 // losses, at rounds mod window
+	last                            [window]float64 // losses, at index rounds mod window
 	first, spread, smoothed, lowest float64
 }
 
-// observe takes the loss of a round.
+// Observe takes the loss of a round.
 func (w *LossWatch) Observe(loss float64) {
 	w.last[w.rounds%window] = loss
 	w.rounds++
@@ -51,12 +50,12 @@ func (w *LossWatch) Observe(loss float64) {
 	}
 }
 
-// limit is what the smoothed loss may reach.
+// limit is the largest smoothed loss of a run that has not diverged.
 func (w *LossWatch) limit(diverge float64) float64 {
 	return w.first + float64(diverge*max(math.Abs(w.first), w.first-w.lowest, w.spread))
 }
 
-// diverged says why the run has diverged, or "" if it has not.
+// Diverged says why the run has diverged, "" if it has not.
 func (w *LossWatch) Diverged(diverge float64) string {
 	if w.rounds < window || diverge == 0 || w.smoothed <= w.limit(diverge) {
 		return ""
@@ -65,7 +64,7 @@ func (w *LossWatch) Diverged(diverge float64) string {
 		w.smoothed, w.limit(diverge), w.first, w.lowest)
 }
 
-// median returns the median of losses, the lower one of two, and sorts them.
+// Median sorts losses and returns their median, the lower one of two.
 func Median(losses []float32) float32 {
 	slices.Sort(losses)
 	return losses[(len(losses)-1)/2]

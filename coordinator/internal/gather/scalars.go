@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// read decodes scalars to the memory of dst and returns the largest |v|, where an
-// infinity is larger than all numbers, and a NaN larger than that.
+// Read decodes scalars into the memory of dst and returns the largest |v|. An infinity counts as
+// larger than all numbers, and a NaN as larger than that.
 func Read(dst *[]float32, precision wire.Precision, s wire.Scalars) (largest float32) {
 	values := slices.Grow((*dst)[:0], precision.Len(s))[:precision.Len(s)]
 	if precision == wire.Single {
@@ -21,22 +21,22 @@ func Read(dst *[]float32, precision wire.Precision, s wire.Scalars) (largest flo
 		}
 	}
 	*dst = values
-	most := uint32(0) // bits without a sign ascend with what they stand for
+	most := uint32(0) // without their sign, bits ascend as the values do
 	for _, v := range values {
 		most = max(most, math.Float32bits(v)&^(1<<31))
 	}
 	return math.Float32frombits(most)
 }
 
-// largest returns the largest |v| of a vector, where an infinity is larger than all
-// numbers, and a NaN larger than that.
+// Largest returns the largest |v| of a vector. An infinity counts as larger than all numbers, and a
+// NaN as larger than that.
 func Largest(s wire.Scalars) float32 {
-	most := uint32(0) // bits without a sign ascend with what they stand for
+	most := uint32(0) // without their sign, bits ascend as the values do
 	for i := range len(s) / 4 {
 		most = max(most, math.Float32bits(s.At(i))&^(1<<31))
 	}
 	return math.Float32frombits(most)
 }
 
-// Finite says whether v is a number, and no infinity.
+// Finite says whether v is neither a NaN nor an infinity.
 func Finite(v float32) bool { return v-v == 0 }

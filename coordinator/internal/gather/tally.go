@@ -5,15 +5,15 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A tally is the exact weighted sum of lists of scalars: the same bits in
-// whatever order they came.
+// A Tally is an exact weighted sum of lists of scalars. Its bits do not depend on the order in
+// which they are added.
 type Tally struct {
 	sums   []mathx.ExactSum
 	Weight uint64
 	Count  uint32
 }
 
-// reset empties t and makes it one of lists of n scalars.
+// Reset empties t; the next lists have n scalars.
 func (t *Tally) Reset(n int) {
 	if cap(t.sums) < n {
 		t.sums = make([]mathx.ExactSum, n)
@@ -23,7 +23,7 @@ func (t *Tally) Reset(n int) {
 	t.Weight, t.Count = 0, 0
 }
 
-// add adds values, which are finite and at least as many as t has sums.
+// Add adds values, which are finite, and at least as many as t has sums.
 func (t *Tally) Add(values []float32, weight uint32) {
 	for i := range t.sums {
 		t.sums[i].Add(values[i], weight)
@@ -32,7 +32,7 @@ func (t *Tally) Add(values []float32, weight uint32) {
 	t.Count++
 }
 
-// addScalars adds the finite numbers of a vector.
+// AddScalars adds a vector of finite numbers.
 func (t *Tally) AddScalars(s wire.Scalars, weight uint32) {
 	for i := range t.sums {
 		t.sums[i].Add(s.At(i), weight)
@@ -41,7 +41,7 @@ func (t *Tally) AddScalars(s wire.Scalars, weight uint32) {
 	t.Count++
 }
 
-// means returns the mean of each scalar, rounded once to float32; none while t is empty.
+// Means returns the mean of each scalar, rounded once to float32; nil while t is empty.
 func (t *Tally) Means() []float32 {
 	if t.Weight == 0 {
 		return nil

@@ -8,46 +8,43 @@ import (
 )
 
 const (
-	// uploadMemory is the default of Config.UploadMemory.
+	// UploadMemory is the default of Config.UploadMemory.
 	UploadMemory = 64 << 20
-	// uploadRoom is what an unfinished vector takes besides its bytes.
+	// UploadRoom is the memory of an unfinished vector besides its bytes.
 	UploadRoom = 256
-	// uploadIdle is after how many milliseconds without a piece a vector gives its
-	// place to another one.
+	// uploadIdle is how long a vector keeps its place without a new piece, in milliseconds.
 	uploadIdle = 10_000
-	// leastPiece is how many bytes a piece has at least that counts for that.
+	// leastPiece is the size of the smallest piece that counts as new.
 	leastPiece = 1 << 10
-	// mostFaults is how many vectors of a device may arrive damaged in a round
-	// before no other one is taken.
+	// mostFaults is how many damaged vectors of a device are tolerated in a round before no further
+	// one is taken.
 	mostFaults = 1
 )
 
-// uploads is the vectors of the open round that have arrived in part. Each has a
-// place for all of it as soon as it begins, so that those that have one can be
-// finished: if places were of what has arrived, many could fill them together and
-// wait for each other.
+// Uploads are the vectors of the open round that have arrived in part. A vector reserves all its
+// memory when it begins, so every vector that has begun can be completed. If memory were taken as
+// pieces arrive, many vectors could exhaust it together and wait for each other.
 //
 // Invariants:
-//  1. under and order have the same vectors, those heard of longest ago in front.
-//  2. promised is what they take when they are whole: at most most, or there is
-//     one only.
-//  3. What is allocated for a vector is at most twice what has arrived.
+//  1. under and order have the same vectors. The one heard of longest ago is in front.
+//  2. Promised is their memory when complete. It is at most Most, unless there is only one.
+//  3. The memory allocated for a vector is at most twice what has arrived.
 type Uploads struct {
 	Most     int
 	Promised int
 	under    map[string]*list.Element // by id
 	order    *list.List               // of *upload
-	faults   map[string]int           // damaged vectors of a device
-	turned   uint64                   // how often there was no place
+	faults   map[string]int           // damaged vectors, by id
+	turned   uint64                   // how often there was no memory
 	Evicted  uint64
 }
 
-// An upload is what has arrived of a vector.
+// An upload is a vector that has arrived in part.
 type upload struct {
 	id     string
 	digest [wire.ObjectLen]byte
 	weight uint32
-	loss   uint32 // bits
+	loss   uint32 // its bits
 	size   int
 	data   []byte
 	heard  uint64
@@ -57,7 +54,7 @@ func NewUploads(most int) Uploads {
 	return Uploads{Most: most, under: map[string]*list.Element{}, order: list.New(), faults: map[string]int{}}
 }
 
-// reset forgets everything.
+// Reset forgets all vectors and faults.
 func (s *Uploads) Reset() {
 	clear(s.under)
 	clear(s.faults)
@@ -65,15 +62,15 @@ func (s *Uploads) Reset() {
 	s.Promised = 0
 }
 
-// add takes a piece of id's vector. It returns the vector if it is whole, and
-// otherwise what to answer.
+// Add takes a piece of id's vector. It returns the vector if that is complete, and otherwise the
+// answer to the device.
 func (s *Uploads) Add(id string, u *wire.Upload, now uint64) (whole []byte, answer wire.UploadReply) {
 	e := s.under[id]
 	if e != nil && !e.Value.(*upload).is(u) {
 		s.drop(e)
 		e = nil
 	}
-	if len(u.Data) == int(u.Size) { // which its offset is 0 of
+	if len(u.Data) == int(u.Size) { // so its offset is 0
 		if e != nil {
 			s.drop(e)
 		}
@@ -95,13 +92,13 @@ func (s *Uploads) Add(id string, u *wire.Upload, now uint64) (whole []byte, answ
 	return nil, wire.UploadReply{State: wire.UploadMore, Offset: uint64(len(v.data))}
 }
 
-// is says whether a piece is of v, and not of another vector in its place.
+// is says whether a piece belongs to v, and not to a vector that replaces it.
 func (v *upload) is(u *wire.Upload) bool {
 	return v.digest == u.Digest && v.weight == u.Weight && v.loss == math.Float32bits(u.Loss) && v.size == int(u.Size)
 }
 
-// begin gives a vector a place, if there is one or somebody left his; otherwise it
-// returns nil.
+// begin reserves the memory of a vector, that of idle ones if need be. It returns nil if there is
+// none.
 func (s *Uploads) begin(id string, u *wire.Upload, now uint64) *list.Element {
 	v := &upload{id: id, digest: u.Digest, weight: u.Weight, loss: math.Float32bits(u.Loss), size: int(u.Size), heard: now}
 	for s.order.Len() > 0 && s.Promised+v.room() > s.Most {
@@ -119,7 +116,7 @@ func (s *Uploads) begin(id string, u *wire.Upload, now uint64) *list.Element {
 
 func (v *upload) room() int { return v.size + UploadRoom }
 
-// busy says to ask again, not all at once.
+// busy asks the device to try again later, each after another delay.
 func (s *Uploads) busy() wire.UploadReply {
 	s.turned++
 	return wire.UploadReply{State: wire.UploadBusy, Wait: 500 + 250*(s.turned%8)}
@@ -144,18 +141,17 @@ func (s *Uploads) drop(e *list.Element) {
 	delete(s.under, v.id)
 }
 
-// count is how many vectors have arrived in part.
+// Count returns how many vectors have arrived in part.
 func (s *Uploads) Count() int { return s.order.Len() }
 
-// faulty is how many devices have sent vectors that are none.
+// Faulty returns how many devices have sent damaged vectors.
 func (s *Uploads) Faulty() int { return len(s.faults) }
 
-// spent says whether no other vector of a device is taken in this round.
+// Spent says whether no further vector of a device is taken in this round.
 func (s *Uploads) Spent(id string) bool { return s.faults[id] > mostFaults }
 
-// blame counts a vector that is none, and says whether its device may send it again:
-// what arrived damaged may come once more; what was sent so on purpose would be the
-// same.
+// Blame counts a vector that was rejected, and says whether its device may send it again. A damaged
+// one may be sent once more; one that the device meant to send would be the same again.
 func (s *Uploads) Blame(id string, damaged bool) (again bool) {
 	if !damaged {
 		s.faults[id] = mostFaults

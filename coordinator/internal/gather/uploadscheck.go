@@ -2,7 +2,7 @@ package gather
 
 import "fmt"
 
-// check returns which invariant of s does not hold; it is for tests.
+// Check returns which invariant of s does not hold. It is for tests.
 func (s *Uploads) Check() error {
 	promised, heard := 0, uint64(0)
 	for e := s.order.Front(); e != nil; e = e.Next() {

@@ -12,54 +12,57 @@ import (
 )
 
 const (
-	// maxRequest is the longest request that is queued.
+	// maxRequest is the length of the longest request that is queued.
 	maxRequest = 1 << 10
-	// pace is how many bytes of answers may be on the way to the broker.
+	// Pace is how many bytes of answers may be on their way to the broker.
 	Pace = 1 << 20
 )
 
-// A serveConfig is what a service needs.
+// A Config is what every service needs.
 type Config struct {
 	Bus    bus.Bus
 	Logger *slog.Logger
-	// Patience is how long a request may wait for its turn; a later one is dropped.
+	// Patience is how long a request may wait for its turn. A later one is dropped.
 	Patience time.Duration
 	// Queue bounds the requests that wait.
 	Queue int
 }
 
-// An answerer answers requests of one kind on a goroutine of its own: devices that
-// missed much do not slow rounds down. It waits for the broker after every MiB, so
-// that no announcement stands behind more than that.
+// An answerer answers requests of one kind, so that devices which missed much do not slow down
+// rounds. After every Pace bytes it waits for the broker, so that no announcement waits behind more
+// than that.
+//
+// The bus's goroutines call Arrive. One goroutine calls Serve, and owns frame and sent. Any
+// goroutine may call the other methods.
 type answerer struct {
 	bus      bus.Bus
 	logger   *slog.Logger
-	what     string // is asked for
+	what     string // what is asked for
 	patience time.Duration
 	requests chan waitingRequest
 
 	reply replier
 
 	frame []byte
-	sent  int // bytes since the broker was waited for
+	sent  int // bytes since the last wait for the broker
 
 	served, bytes, failed, stale, garbled, overflow atomic.Uint64
-	last                                            atomic.Int64 // when one was served, nanoseconds of Unix time
+	last                                            atomic.Int64 // when one was served, in nanoseconds of Unix time
 
 	failure atomic.Pointer[string]
 }
 
-// errGarbled: a request is none.
+// errGarbled: a message is not a request.
 var errGarbled = errors.New("not a request")
 
-// waitingRequest is a request and when it came.
+// A waitingRequest is a request and when it came.
 type waitingRequest struct {
 	msg bus.Message
 	at  time.Time
 }
 
-// A replier appends the answer to a request to frame. The error is errGarbled if
-// there was no such request, or why it cannot be answered now.
+// A replier appends the answer to a request to frame. It returns errGarbled if the message is not a
+// request, and otherwise why it cannot be answered now.
 type replier func(ctx context.Context, request, frame []byte) ([]byte, error)
 
 func newAnswerer(cfg *Config, what string, reply replier) *answerer {
@@ -69,7 +72,7 @@ func newAnswerer(cfg *Config, what string, reply replier) *answerer {
 	}
 }
 
-// arrive queues a request.
+// Arrive queues a request. It never waits.
 func (s *answerer) Arrive(m bus.Message) {
 	if len(m.Data) > maxRequest {
 		s.garbled.Add(1)
@@ -82,7 +85,7 @@ func (s *answerer) Arrive(m bus.Message) {
 	}
 }
 
-// serve answers requests until ctx ends.
+// Serve answers requests until ctx ends.
 func (s *answerer) Serve(ctx context.Context) {
 	for {
 		select {
@@ -94,8 +97,7 @@ func (s *answerer) Serve(ctx context.Context) {
 	}
 }
 
-// answer answers one request. Whatever goes wrong costs that one alone: its
-// device asks again.
+// answer answers one request. An error costs that request alone: its device asks again.
 func (s *answerer) answer(ctx context.Context, r waitingRequest) {
 	switch {
 	case !wire.Answerable(r.msg.Reply):
@@ -127,7 +129,7 @@ func (s *answerer) answer(ctx context.Context, r waitingRequest) {
 	s.bytes.Add(uint64(len(s.frame)))
 }
 
-// fail counts and tells why a request does not get what it asked for.
+// fail counts and logs why a request was not answered.
 func (s *answerer) fail(err error) {
 	s.failed.Add(1)
 	text := err.Error()
@@ -135,8 +137,8 @@ func (s *answerer) fail(err error) {
 	s.logger.Error(s.what, "err", err)
 }
 
-// wait keeps what is on the way to the broker below pace. That a subject is
-// denied, or the broker away, shows elsewhere.
+// wait keeps the answers on their way to the broker below Pace bytes. It ignores errors: that a
+// subject is denied or the broker is away shows elsewhere.
 func (s *answerer) wait(ctx context.Context, subject string) {
 	if s.sent+len(s.frame) > Pace {
 		if err := bus.Check(ctx, s.bus, subject); err != nil {
@@ -147,16 +149,16 @@ func (s *answerer) wait(ctx context.Context, subject string) {
 	s.sent += len(s.frame)
 }
 
-// serveCounts count what became of requests.
+// Counts count what became of requests.
 type Counts struct {
-	Served, Bytes uint64 // that were answered, and the bytes of the answers
-	Failed        uint64 // the log could not be read
-	Stale         uint64 // waited longer than Patience
-	Garbled       uint64 // not a request
-	Overflow      uint64 // more than the queue holds
+	Served, Bytes uint64 // requests that were answered, and the answers' bytes
+	Failed        uint64 // that failed because the log could not be read
+	Stale         uint64 // that waited longer than Patience
+	Garbled       uint64 // that are not requests
+	Overflow      uint64 // that the queue had no room for
 }
 
-// Counts returns what became of requests so far.
+// Counts returns what has become of requests so far.
 func (s *answerer) Counts() Counts {
 	return Counts{
 		Served: s.served.Load(), Bytes: s.bytes.Load(), Failed: s.failed.Load(),
@@ -164,8 +166,8 @@ func (s *answerer) Counts() Counts {
 	}
 }
 
-// Failure is why the last request failed that the log could not be read for; "" if
-// none did.
+// Failure returns why the log could not be read for the last request that failed so, "" if none
+// did.
 func (s *answerer) Failure() string {
 	if text := s.failure.Load(); text != nil {
 		return *text
@@ -173,5 +175,5 @@ func (s *answerer) Failure() string {
 	return ""
 }
 
-// Last returns when a request was answered last.
+// Last returns when a request was last answered.
 func (s *answerer) Last() time.Time { return time.Unix(0, s.last.Load()) }

@@ -7,18 +7,18 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// catchUps answers requests for records from the log.
+// CatchUps answers requests for records. Besides its queue it takes the memory of its cache, of one
+// answer, and of the records that a request from within a segment asks for.
 //
-// Beyond the queue it takes the memory of its cache, of one answer, and of the
-// records that a request from the middle of a segment asks for.
+// The goroutine of Serve owns cache.
 type CatchUps struct {
 	*answerer
 	find  func(n uint64) (s Span, last uint64) // last < n: there is no record n yet
 	cache *segmentCache
 }
 
-// newCatchUps returns a service for the records of a log, of which it keeps about
-// cache bytes in memory.
+// NewCatchUps returns a service for the records of a log. It keeps about cache bytes of them in
+// memory. find returns the segment of record n, and the last record; any goroutine may call it.
 func NewCatchUps(cfg Config, log runlog.Log, cache int, find func(n uint64) (Span, uint64)) *CatchUps {
 	s := &CatchUps{find: find, cache: newSegmentCache(log, cache)}
 	s.answerer = newAnswerer(&cfg, "catch-up", s.reply)
@@ -38,8 +38,8 @@ func (s *CatchUps) reply(ctx context.Context, data, frame []byte) ([]byte, error
 	return reply.Append(frame), nil
 }
 
-// records returns the records from an index on, up to the end of its segment, as
-// far as they fit a reply of about most bytes; at least one, if there is one.
+// Records returns the records from an index to the end of its segment, as many as fit a reply of
+// about most bytes, but at least one if there is one.
 func (s *CatchUps) Records(ctx context.Context, from, most uint64) (wire.CatchUpReply, error) {
 	at, last := s.find(from)
 	reply := wire.CatchUpReply{From: from, Last: last}

@@ -10,20 +10,23 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// An objectServer answers requests for pieces of the vectors that the log keeps.
-// Beyond the queue it takes the memory of its cache.
+// Objects answers requests for pieces of the vectors that the log keeps. Besides its queue it takes
+// the memory of its cache.
+//
+// The goroutine of Serve owns cache.
 type Objects struct {
 	*answerer
 	log     runlog.Objects
 	find    func(digest [wire.ObjectLen]byte) (runlog.ObjectName, bool)
 	timeout time.Duration // of a read
 
-	cache []runlog.Object // those that were asked for last, the last one at the end
-	most  int             // bytes of cache, unless it has one only
+	cache []runlog.Object // the vector asked for last is at the end
+	most  int             // bytes of cache, unless it has one vector only
 }
 
-// newObjectServer returns a service for the vectors of a log, of which it keeps about
-// cache bytes in memory. A read takes timeout at most.
+// NewObjects returns a service for the vectors of a log. It keeps about cache bytes of them in
+// memory. A read takes at most timeout. find returns the name of the vector with a digest, if the
+// log keeps one; any goroutine may call it.
 func NewObjects(cfg Config, log runlog.Objects, cache int, timeout time.Duration,
 	find func([wire.ObjectLen]byte) (runlog.ObjectName, bool)) *Objects {
 	s := &Objects{log: log, find: find, timeout: timeout, most: cache}
@@ -31,9 +34,9 @@ func NewObjects(cfg Config, log runlog.Objects, cache int, timeout time.Duration
 	return s
 }
 
-// reply appends the answer to a request. A vector that the log lost, or has damaged, is
-// told to be gone: so devices take a snapshot, wait for the next record or, of a run
-// that ended, go, and ask again with each announcement, should it be restored.
+// reply appends the answer to a request. If the log has lost or damaged a vector, devices are told
+// that it is gone. They then fetch a snapshot, or wait for the next record, or leave if the run has
+// ended; and they ask again after each announcement, in case it is restored.
 func (s *Objects) reply(ctx context.Context, data, frame []byte) ([]byte, error) {
 	request, err := wire.DecodeObjectRequest(data)
 	if err != nil {
@@ -68,7 +71,7 @@ func (s *Objects) get(ctx context.Context, name runlog.ObjectName) ([]byte, erro
 	data, err := s.log.Object(limited, name)
 	if errors.Is(err, runlog.ErrNoObject) {
 		if _, still := s.find(name.Digest); !still {
-			return nil, nil // it was deleted just now
+			return nil, nil // it was just deleted
 		}
 	}
 	if err != nil {

@@ -4,11 +4,11 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// announceRoom is what the records of an announcement may take in its frame.
+// AnnounceRoom is how many bytes an announcement's records may take.
 const AnnounceRoom = wire.MaxFrame - wire.MaxHead
 
-// recent holds the last records of a log: at least the last one, and those before
-// it whose bytes fit an announcement; at most some twice as many.
+// Recent holds the last records of a log: at least the last one and those before it that fit an
+// announcement, at most about twice as many.
 type Recent [][]byte
 
 func (r *Recent) Add(record []byte) {
@@ -18,7 +18,7 @@ func (r *Recent) Add(record []byte) {
 	*r = append(*r, record)
 }
 
-// trim drops what no announcement brings, and makes room for as many again.
+// trim drops records that no announcement can bring, and makes room for as many again.
 func (r *Recent) trim() {
 	first, size := len(*r), 0
 	for ; first > 0; first-- {
@@ -30,8 +30,8 @@ func (r *Recent) trim() {
 	*r = append(make(Recent, 0, 2*len(kept)+8), kept...)
 }
 
-// within returns the last fresh records, at least one, and as many before them
-// as fit budget bytes; all of them fit a frame.
+// Within returns the last fresh records, at least one, and before them as many as fit budget bytes.
+// All of them fit a frame.
 func (r Recent) Within(fresh uint64, budget int) wire.Records {
 	var records wire.Records
 	room := AnnounceRoom

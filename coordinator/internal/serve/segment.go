@@ -6,24 +6,22 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// catchUpHead is more than a catch-up reply takes without its records.
+// CatchUpHead is an upper bound of a catch-up reply's bytes without its records.
 const CatchUpHead = 64
 
-// binHead is what a record takes in a frame beyond its bytes.
+// RecordHead is what a record takes in a frame besides its bytes.
 const RecordHead = 3
 
-// segmentRoom is what the records of a segment may take in a reply.
+// segmentRoom is how many bytes of a reply a segment's records may take.
 const segmentRoom = wire.MaxFrame - CatchUpHead
 
-// segments are the parts that a log is caught up in: from record 1 on, each has
-// as many records as fit one reply. A border never moves once there is one, so
-// devices that are behind by different records soon ask for the same segments.
-// They take 8 bytes for each 64 KiB of log, or each record that is longer than half
-// of that.
+// Segments divide a log for catching up. Each has as many records, from record 1 on, as fit one
+// reply. A border never moves, so devices that are behind by different amounts soon ask for the
+// same segments. They take 8 bytes of memory for each 64 KiB of log, or for each record longer than
+// half of that.
 //
 // Invariants:
-//  1. first ascends; the segment with an index has the records from first[index]
-//     up to first[index+1], or up to last.
+//  1. first ascends. Segment i has the records from first[i] up to first[i+1], or up to Last.
 //  2. used is what the last segment's records take in a reply.
 type Segments struct {
 	first []uint64
@@ -31,7 +29,7 @@ type Segments struct {
 	used  int
 }
 
-// add notes the next record, by its length.
+// Add notes the next record's length.
 func (s *Segments) Add(length int) {
 	s.Last++
 	size := length + RecordHead
@@ -42,13 +40,13 @@ func (s *Segments) Add(length int) {
 	s.used += size
 }
 
-// span is a segment as it is now.
+// A Span is a segment as it is at present.
 type Span struct {
 	index       int
 	First, last uint64
 }
 
-// find returns the segment that has record n, which is of the log.
+// Find returns the segment of record n, which the log has.
 func (s *Segments) Find(n uint64) Span {
 	i := sort.Search(len(s.first), func(i int) bool { return s.first[i] > n }) - 1
 	at := Span{i, s.first[i], s.Last}
@@ -58,5 +56,5 @@ func (s *Segments) Find(n uint64) Span {
 	return at
 }
 
-// Count is how many segments there are.
+// Count returns how many segments there are.
 func (s *Segments) Count() int { return len(s.first) }

@@ -9,11 +9,11 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A segmentCache keeps the segments of a log that were asked for last.
+// A segmentCache keeps the most recently requested segments of a log. One goroutine owns it.
 //
 // Invariants:
-//  1. order has the elements of at, the one that was asked for last in front.
-//  2. size is the sum of theirs, and at most most, or there is one only.
+//  1. order has the elements of at, the most recently requested one in front.
+//  2. size is the sum of their sizes. It is at most most, unless there is only one.
 type segmentCache struct {
 	log        runlog.Log
 	most, size int
@@ -21,8 +21,7 @@ type segmentCache struct {
 	order      *list.List // of *heldSegment
 }
 
-// A heldSegment has the records first to last of a segment; of the log's last
-// one, others may follow.
+// A heldSegment has a segment's records up to last. The log's last segment may grow.
 type heldSegment struct {
 	index   int
 	last    uint64
@@ -34,8 +33,8 @@ func newSegmentCache(log runlog.Log, most int) *segmentCache {
 	return &segmentCache{log: log, most: most, at: map[int]*list.Element{}, order: list.New()}
 }
 
-// get returns the records of a segment, which are valid until the next call. It
-// reads what it does not have.
+// get returns the records of a segment, which are valid until the next call. It reads those that it
+// does not have.
 func (c *segmentCache) get(ctx context.Context, s Span) (*heldSegment, error) {
 	e, ok := c.at[s.index]
 	if !ok {
