@@ -82,7 +82,7 @@ func TestFileLogEpochFile(t *testing.T) {
 			continue
 		}
 		_, err := Open(dir)
-		if !errors.Is(err, runlog.ErrCorrupt) || !strings.Contains(err.Error(), "write a number into it") {
+		if !errors.Is(err, runlog.ErrCorrupt) || !strings.Contains(err.Error(), "write into it a number") {
 			t.Errorf("%q: %v, want ErrCorrupt and what to do", test.text, err)
 		}
 	}

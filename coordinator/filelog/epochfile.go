@@ -39,8 +39,8 @@ func readEpoch(fsys disk.FS, path string) (uint64, error) {
 	var epoch uint64
 	got := string(b[:n])
 	if _, err := fmt.Sscanf(got, "zofl epoch 1\n%d\n", &epoch); err != nil || got != fmt.Sprintf(epochFormat, epoch) {
-		return 0, fmt.Errorf("epoch: %w: write a number into it that is larger than every epoch which "+
-			"this run's coordinators have shown, as three lines: %q", runlog.ErrCorrupt, fmt.Sprintf(epochFormat, 100))
+		return 0, fmt.Errorf("epoch: %w: write into it a number larger than every epoch that this run's "+
+			"coordinators have shown, as three lines: %q", runlog.ErrCorrupt, fmt.Sprintf(epochFormat, 100))
 	}
 	return epoch, nil
 }

@@ -16,37 +16,37 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Defaults of a [JetStreamConfig].
+// Defaults of a [Config].
 const (
 	DefaultLeaseTTL = 10 * time.Second
 	DefaultTimeout  = 5 * time.Second
 )
 
-// minLeaseTTL is below what a broker's timers and a busy machine can keep.
+// minLeaseTTL is the shortest lease that a broker's timers and a busy machine can renew in time.
 const minLeaseTTL = time.Second
 
-// A JetStreamConfig says where a log is and who opens it.
+// A Config says where a log is and who opens it.
 type Config struct {
-	// Conn is the connection to the broker; it stays the caller's. It should
-	// reconnect for ever and, as for everything that is repeated until it is
-	// known to be stored, have no reconnect buffer (nats.ReconnectBufSize(-1)).
+	// Conn is the connection to the broker; it stays the caller's. It should reconnect for ever,
+	// and have no reconnect buffer (nats.ReconnectBufSize(-1)): the log itself repeats messages
+	// until it knows that they are stored.
 	Conn *nats.Conn
 	// Run is the run's name.
 	Run string
-	// Replicas is how many servers hold the log: 1, 3 or 5; 0 means 1. It
-	// applies where the log is made; one that is there must have as many.
+	// Replicas is how many servers hold the log: 1, 3 or 5; 0 means 1. It applies when the log is
+	// made; an existing log must have at least as many.
 	Replicas int
-	// LeaseTTL is how long a coordinator that fell silent still leads, at least
-	// one second; 0 means DefaultLeaseTTL. It applies where the log is made.
+	// LeaseTTL is how long a coordinator leads after it fell silent, at least one second; 0 means
+	// DefaultLeaseTTL. It applies when the log is made.
 	LeaseTTL time.Duration
-	// Timeout is how long a call waits for a broker that does not answer before
-	// its outcome is an unknown one; 0 means DefaultJetStreamTimeout.
+	// Timeout is how long a call waits for a broker that does not answer. After that its outcome is
+	// unknown. 0 means DefaultTimeout.
 	Timeout time.Duration
-	// Name says who leads, for people who look at the lease.
+	// Name tells people who look at the lease who leads.
 	Name string
-	// Existing refuses, with an error that matches [ErrNoLog], to make a log
-	// where there is none. Opening makes nothing then: what else a log consists
-	// of and lacks is made by Begin, or with the first members.
+	// Existing refuses to make a log where there is none; the error matches [runlog.ErrNoLog]. Open
+	// then makes nothing at all. Begin makes what is missing besides the records, or AddMembers
+	// does.
 	Existing bool
 }
 
@@ -79,34 +79,37 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// A JetStreamLog is a [runlog.Log] in a NATS JetStream, which several coordinators may
-// have open: one leads, the others wait in Begin. It has
+// A Log is a [runlog.Log] in NATS JetStream. Several coordinators may have it open: one leads, the
+// others wait in Begin. It is also a [runlog.Objects] and a [runlog.Epochs]. It consists of
 //
 //	stream ZO_<run>_LOG          record n is message n
 //	stream ZO_<run>_MEMBERS      ids of members, one a line
-//	bucket ZO_<run>_LEASE        who leads, as long as it says so
+//	bucket ZO_<run>_LEASE        who leads, while it renews its lease
 //	bucket ZO_<run>_EPOCH        the last epoch
-//	objects ZO_<run>_OBJECTS     of a run with dense transport, the vectors
+//	objects ZO_<run>_OBJECTS     with transport=dense, the vectors
 //
 // # What the broker must be set to
 //
-// jetstream { sync_interval: always }, on every server. By default a server
-// acknowledges what it has not yet written to its disk, and does that every two
-// minutes. Devices apply a record that was acknowledged; if a power cut then
-// takes it away, they hold another history than the log. Clients cannot see this
-// setting: [CheckSync] asks the servers over a connection to their system
-// account. max_payload must be at least [wire.MaxFrame].
+// jetstream { sync_interval: always }, on every server. By default a server acknowledges messages
+// at once and writes them to its disk every two minutes. Devices apply a record once it is
+// acknowledged. If a power cut then takes the record away, their history differs from the log's.
+// Ordinary connections cannot see this setting; [CheckSync] asks the servers over a connection to
+// their system account. max_payload must be at least [wire.MaxFrame].
 //
 // # Safety
 //
-// A record is stored on the condition that the stream's last message is n-1. In
-// any doubt what the stream's leader holds as message n decides. So there is one
-// record n, whoever believes to lead; the lease only keeps coordinators from
-// doing work twice.
+// A record is stored on the condition that the stream's last message is n-1. In any doubt, message
+// n of the stream's leader decides. So there is one record n, whoever believes to lead. The lease
+// only saves coordinators from doing work twice.
+//
+// # Goroutines
+//
+// The goroutine that leads owns a Log. Any goroutine may call Last, Read, Lost, Members and Object.
+// Between Begin and Close a goroutine renews the lease; see lease.
 //
 // Invariants:
-//  1. tail is the end of a chain of records that the stream was seen to hold;
-//     records.n is tail.n. Neither goes back.
+//  1. tail is the end of a chain of records that the stream was seen to hold, and records.n is
+//     tail.N. Neither goes back.
 //  2. members are the ids in messages 1..roster.n of the second stream.
 type Log struct {
 	cfg     Config
@@ -126,11 +129,11 @@ type Log struct {
 
 var _ runlog.Log = (*Log)(nil)
 
-// OpenJetStreamLog opens the log of a run, or makes it. All records are read
-// and verified. It does not lead: that is [JetStreamLog.Begin]'s.
+// Open opens the log of a run, or makes it. It reads and verifies all records. It does not lead;
+// [Log.Begin] does.
 //
-// Errors match [ErrConfig], [ErrNoLog] or [ErrCorrupt], or are those of the
-// broker. While that has no leader for the log, the call waits for one.
+// Errors match [runlog.ErrConfig], [runlog.ErrNoLog] or [runlog.ErrCorrupt], or come from the
+// broker. While the log has no leader among the servers, Open waits for one.
 func Open(ctx context.Context, cfg Config) (*Log, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -147,7 +150,7 @@ func Open(ctx context.Context, cfg Config) (*Log, error) {
 	return l, nil
 }
 
-// open finds what the log consists of, or makes it, unless it must not.
+// open finds the parts of the log, or makes them unless the log must exist.
 func (l *Log) open(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -169,7 +172,7 @@ func (l *Log) open(ctx context.Context) (err error) {
 	return nil // there are no members
 }
 
-// complete finds what the log consists of besides records, or makes it.
+// complete finds the parts of the log besides the records, or makes them.
 func (l *Log) complete(ctx context.Context) error {
 	if l.epochs != nil {
 		return nil
@@ -195,16 +198,16 @@ func (l *Log) ledger(name, subject, what string) *ledger {
 	return &ledger{nc: l.cfg.Conn, js: l.js, name: name, subject: subject, what: what, timeout: l.cfg.Timeout}
 }
 
-// claim is what the lease says.
+// A claim is the value of the lease.
 type claim struct {
 	Name string `json:"name"`
-	ID   string `json:"id"` // of this log, among all that have it open
+	ID   string `json:"id"` // tells apart all that have the log open
 }
 
 func newClaim(name string) []byte {
 	b, err := json.Marshal(claim{name, rand.Text()})
 	if err != nil {
-		panic("coordinator: internal error: " + err.Error())
+		panic("jetlog: internal error: " + err.Error())
 	}
 	return b
 }
@@ -223,16 +226,16 @@ func (l *Log) Members() ([]string, error) {
 	return append([]string(nil), l.members...), nil
 }
 
-// Lost implements [runlog.Log]. It is closed, too, if the lease could not be renewed
-// in time.
+// Lost implements [runlog.Log]. The channel is also closed if the lease could not be renewed in
+// time.
 func (l *Log) Lost() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lost
 }
 
-// Close implements [runlog.Log]. It gives the lease back, so that a coordinator that
-// stands by takes over at once.
+// Close implements [runlog.Log]. It gives the lease back, so that a waiting coordinator takes over
+// at once.
 func (l *Log) Close() error {
 	if l.lease == nil {
 		return nil // it never led

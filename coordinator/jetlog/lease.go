@@ -15,7 +15,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// A register is the one key of a bucket, read from the stream's leader.
+// A register is the only key of a bucket. It is read from the stream's leader.
 type register struct {
 	nc     *nats.Conn
 	kv     jetstream.KeyValue
@@ -32,7 +32,7 @@ func openRegister(ctx context.Context, l *Log, cfg jetstream.KeyValueConfig, key
 		if errors.Is(err, jetstream.ErrBucketNotFound) {
 			r.kv, err = l.js.CreateKeyValue(ctx, cfg)
 			if errors.Is(err, jetstream.ErrBucketExists) {
-				r.kv, err = l.js.KeyValue(ctx, cfg.Bucket) // somebody made it just now
+				r.kv, err = l.js.KeyValue(ctx, cfg.Bucket) // somebody has just made it
 			}
 		}
 		if err != nil {
@@ -54,8 +54,7 @@ func openRegister(ctx context.Context, l *Log, cfg jetstream.KeyValueConfig, key
 	return r, nil
 }
 
-// entry returns the value and the revision to update it with; nil if there is
-// none.
+// entry returns the value, nil if there is none, and the revision with which to update it.
 func (r *register) entry(ctx context.Context) (value []byte, rev uint64, err error) {
 	m, err := fromLeader(ctx, r.nc, "KV_"+r.bucket, getRequest{LastFor: "$KV." + r.bucket + "." + r.key})
 	if errors.Is(err, errNotStored) {
@@ -79,13 +78,13 @@ func (r *register) entry(ctx context.Context) (value []byte, rev uint64, err err
 // A lease says who leads. It lasts for the bucket's TTL after each renewal.
 //
 // Invariants:
-//  1. Between take and release one goroutine renews the lease, and only that
-//     one uses rev; it has ended when done is closed.
+//  1. Between take and release one goroutine renews the lease, and only it uses rev. It has ended
+//     when done is closed.
 type lease struct {
 	register
 	claim []byte
 
-	rev  uint64 // of our claim; 0 when it may be another's
+	rev  uint64 // of our claim; 0 when somebody else may hold the lease
 	stop context.CancelFunc
 	done chan struct{}
 }
@@ -97,8 +96,8 @@ func openLease(ctx context.Context, l *Log, replicas int) (*lease, error) {
 	return &lease{register: r, claim: newClaim(l.cfg.Name)}, err
 }
 
-// take waits until nobody else has the lease, takes it and renews it from then
-// on. It closes lost if that does not succeed in time.
+// take waits until nobody else has the lease, takes it and starts to renew it. It closes lost when
+// a renewal does not succeed in time.
 func (l *lease) take(ctx context.Context, lost chan<- struct{}) error {
 	l.halt()
 	var updates <-chan jetstream.KeyValueEntry
@@ -112,7 +111,7 @@ func (l *lease) take(ctx context.Context, lost chan<- struct{}) error {
 			return errors.Join(context.Cause(ctx), err)
 		case !transient(err) && !errors.Is(err, errHeld):
 			return err
-		case !watching && errors.Is(err, errHeld): // and ask again: it may have been given back just now
+		case !watching && errors.Is(err, errHeld): // and ask again: it may just have been given back
 			var stop func()
 			updates, stop = l.watch(ctx)
 			defer stop()
@@ -128,7 +127,7 @@ func (l *lease) take(ctx context.Context, lost chan<- struct{}) error {
 // errHeld: somebody else has the lease.
 var errHeld = errors.New("held by another coordinator")
 
-// try takes the lease if it is free, and returns until when it holds for sure.
+// try takes the lease if it is free, and returns until when it certainly holds.
 func (l *lease) try(ctx context.Context) (until time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.ttl/2)
 	defer cancel()
@@ -142,14 +141,13 @@ func (l *lease) try(ctx context.Context) (until time.Time, err error) {
 	until = time.Now().Add(l.ttl)
 	l.rev, err = l.kv.Update(ctx, l.key, l.claim, rev)
 	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
-		err = errHeld // by who was faster, or by us, if the answer to an update was lost
+		err = errHeld // by a faster one, or by us, if the answer to an update was lost
 	}
 	return until, err
 }
 
-// watch returns what happens to the lease from now on, so that a coordinator
-// that stands by learns at once that it was given back. Where that cannot be
-// watched, it is found out when the lease is next asked for.
+// watch returns changes of the lease from now on, so that a waiting coordinator learns at once that
+// it was given back. Without a watch, wait notices that when its timer fires.
 func (l *lease) watch(ctx context.Context) (updates <-chan jetstream.KeyValueEntry, stop func()) {
 	w, err := l.kv.Watch(ctx, l.key, jetstream.UpdatesOnly())
 	if err != nil {
@@ -158,7 +156,7 @@ func (l *lease) watch(ctx context.Context) (updates <-chan jetstream.KeyValueEnt
 	return w.Updates(), func() { _ = w.Stop() } // fails only where the connection is gone
 }
 
-// wait returns when it is worth while to ask for the lease again.
+// wait returns when it is worth asking for the lease again.
 func (l *lease) wait(ctx context.Context, updates <-chan jetstream.KeyValueEntry) error {
 	timer := time.NewTimer(l.ttl/20 + rand.N(l.ttl/20))
 	defer timer.Stop()
@@ -191,7 +189,7 @@ func (l *lease) start(until time.Time, lost chan<- struct{}) {
 	}()
 }
 
-// renew renews the lease until ctx ends; it returns false if it is lost.
+// renew renews the lease until ctx ends. It returns false if the lease is lost.
 func (l *lease) renew(ctx context.Context, until time.Time) bool {
 	wait := l.ttl / 3
 	for pause(ctx, wait) {
@@ -221,7 +219,7 @@ func (l *lease) renew(ctx context.Context, until time.Time) bool {
 	return true
 }
 
-// halt ends the renewals.
+// halt ends the renewals and waits for their goroutine.
 func (l *lease) halt() {
 	if l.stop != nil {
 		l.stop()
@@ -234,17 +232,17 @@ func (l *lease) halt() {
 func (l *lease) release(ctx context.Context) error {
 	l.halt()
 	if l.rev == 0 || l.nc.IsClosed() {
-		return nil // it runs out
+		return nil // it expires by itself
 	}
 	err := l.kv.Delete(ctx, l.key, jetstream.LastRevision(l.rev))
 	l.rev = 0
 	if wrongLast(err) {
-		return nil // it is another's
+		return nil // somebody else has it
 	}
 	return err
 }
 
-// A counter is the last epoch.
+// A counter holds the last epoch.
 type counter struct{ register }
 
 func openCounter(ctx context.Context, l *Log, replicas int) (*counter, error) {
@@ -254,8 +252,7 @@ func openCounter(ctx context.Context, l *Log, replicas int) (*counter, error) {
 	return &counter{r}, err
 }
 
-// last returns the epoch, 0 if there was none, and the revision to update it
-// with.
+// last returns the epoch, 0 if there was none, and the revision with which to update it.
 func (c *counter) last(ctx context.Context) (epoch, rev uint64, err error) {
 	value, rev, err := c.entry(ctx)
 	if err != nil || value == nil {
@@ -267,7 +264,7 @@ func (c *counter) last(ctx context.Context) (epoch, rev uint64, err error) {
 	return epoch, rev, err
 }
 
-// next counts to a value beyond least that nobody else gets.
+// next counts on to an epoch above least that nobody else gets.
 func (c *counter) next(ctx context.Context, least uint64) (epoch uint64, err error) {
 	for taken := true; taken; {
 		err = patiently(ctx, func(ctx context.Context) error {

@@ -16,18 +16,17 @@ import (
 )
 
 const (
-	// patience is how long a log that is opened waits for its servers to elect
-	// a leader: an election takes up to 9 s, a start of all servers two.
+	// patience is how long opening a log waits for its servers to elect a leader. An election takes
+	// up to 9 s; when all servers start there are two.
 	patience = 30 * time.Second
-	// staleLeader is longer than a server that was cut off or stopped goes on
-	// believing that it leads a stream, and answers with what it has.
+	// staleLeader is an upper bound of how long a server that was cut off or stopped still believes
+	// that it leads a stream, and answers from what it has.
 	staleLeader = 20 * time.Second
-	// lately is shorter than servers hear nothing of a leader before they elect
-	// another one.
+	// lately is shorter than the silence of a leader after which servers elect another.
 	lately = 3 * time.Second
-	// secondLook is how much later, at most, a stream's state is asked for again.
+	// secondLook is an upper bound of the pause before a stream's state is asked for again.
 	secondLook = 400 * time.Millisecond
-	// steady is how long after an append the stream is taken to be the same.
+	// steady is how long after an append the stream is assumed not to have been replaced.
 	steady = time.Second
 )
 
@@ -38,24 +37,24 @@ var (
 	errAlone = errors.New("the server that answers for the stream has heard from too few others lately to lead it")
 )
 
-// A ledger is a stream whose messages 1, 2, ... are all that was ever put there.
+// A ledger is a stream whose messages 1, 2, ... are all that was ever put there. The goroutine that
+// leads owns it; any goroutine may read.
 //
 // Invariants:
-//  1. The stream was seen to hold messages 1..n, and sum is the hash of the
-//     last one.
+//  1. The stream was seen to hold messages 1..n, and sum is the hash of message n.
 type ledger struct {
 	nc            *nats.Conn
 	js            jetstream.JetStream
 	name, subject string
-	what          string // it holds
+	what          string // what the stream holds, for people
 	timeout       time.Duration
 	replicas      int
 
 	n       uint64
 	sum     [sha256.Size]byte
 	seen    time.Time // when message n was last seen to be there
-	dials   uint64    // of the connection, then
-	missing time.Time // since when every answer was that it is not; zero: there
+	dials   uint64    // the connection's reconnects at that time
+	missing time.Time // since when every answer lacked it; zero: none did
 }
 
 // advance notes that message n+1 is stored.
@@ -69,9 +68,8 @@ func (l *ledger) saw() {
 	l.seen, l.dials, l.missing = time.Now(), l.nc.Stats().Reconnects, time.Time{}
 }
 
-// put stores data as message n+1, unless it is there already. It returns what
-// is there if that is something else. After an error that does not match
-// ErrCorrupt, it is unknown whether data is stored or may be yet.
+// put stores data as message n+1, unless it is there already. If something else is there, put
+// returns that. After an error that does not match ErrCorrupt, data may be stored, now or later.
 func (l *ledger) put(ctx context.Context, data []byte) (other []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
@@ -100,7 +98,7 @@ func (l *ledger) put(ctx context.Context, data []byte) (other []byte, err error)
 	}
 }
 
-// publish hands data to the stream once; nil says that it is message n+1.
+// publish sends data to the stream once. It returns nil if data is message n+1.
 func (l *ledger) publish(ctx context.Context, data []byte) error {
 	if !l.fresh() {
 		if err := l.check(ctx); err != nil {
@@ -109,8 +107,8 @@ func (l *ledger) publish(ctx context.Context, data []byte) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.attempt())
 	defer cancel()
-	// A Msg-Id would make a replicated stream answer that another message with
-	// that id is a success; see put for how a repeated message is recognized.
+	// There is no Msg-Id: a replicated stream would answer success for another message with the
+	// same id. put recognizes a repeated message itself.
 	ack, err := l.js.Publish(ctx, l.subject, data, jetstream.WithExpectLastSequence(l.n),
 		jetstream.WithExpectStream(l.name), jetstream.WithRetryAttempts(0))
 	switch {
@@ -125,15 +123,15 @@ func (l *ledger) publish(ctx context.Context, data []byte) error {
 // attempt is how long one request waits for its answer.
 func (l *ledger) attempt() time.Duration { return l.timeout / 4 }
 
-// fresh says that the stream cannot have been replaced by a server that came
-// back with less since message n was seen: another one might then have stored
-// what message n+1 does not follow.
+// fresh says that, since message n was seen, no server that has lost messages can have taken over
+// the stream. On such a server somebody might have stored another message n, which message n+1
+// would not follow.
 func (l *ledger) fresh() bool {
 	return l.n == 0 || time.Since(l.seen) < steady && l.nc.Stats().Reconnects == l.dials
 }
 
-// check looks whether the stream still holds message n. The error matches
-// ErrCorrupt if it does not for certain.
+// check asks whether the stream still holds message n. The error matches ErrCorrupt if it certainly
+// does not.
 func (l *ledger) check(ctx context.Context) error {
 	if l.n == 0 {
 		return nil
@@ -151,9 +149,8 @@ func (l *ledger) check(ctx context.Context) error {
 	return nil
 }
 
-// lose judges that the stream does not hold message n. One server is to be
-// believed; of several, one that has not yet heard that it no longer leads
-// might say so.
+// lose decides what it means that the stream's leader lacks message n. A single server is believed.
+// Of several, the one that answered may not yet know that it no longer leads.
 func (l *ledger) lose(ctx context.Context) error {
 	if l.missing.IsZero() {
 		l.missing = time.Now()
@@ -171,11 +168,10 @@ func (l *ledger) lose(ctx context.Context) error {
 	return fmt.Errorf("%w: stream %s lost message %d, which was stored: its servers were set back", runlog.ErrCorrupt, l.name, l.n)
 }
 
-// info returns what the stream's leader says of it. It asks until it is told by
-// a server that leads for certain: one that was stopped, or cut off, answers
-// with what it had until it hears that another one leads. Such a server has not
-// heard from the others lately; or it just reads what they sent before they
-// elected another one, which is why it is asked twice.
+// info returns the state of the stream from a server that certainly leads it. A server that was
+// stopped or cut off answers from what it has until it learns of a new leader. Such a server has
+// not heard from the others lately, so leads tells it apart. If it is just reading what they had
+// sent before the election, only a second question does.
 func (l *ledger) info(ctx context.Context) (state jetstream.StreamState, err error) {
 	ask := func(ctx context.Context) error {
 		s, err := l.js.Stream(ctx, l.name)
@@ -203,8 +199,8 @@ func (l *ledger) info(ctx context.Context) (state jetstream.StreamState, err err
 	return state, nil
 }
 
-// leads says whether the server that answered has heard lately from so many
-// others that no majority can have elected another one without them.
+// leads says whether the answering server has heard lately from so many others that no majority can
+// have elected a leader without them.
 func leads(info *jetstream.StreamInfo) bool {
 	heard := 1 // itself
 	if info.Cluster != nil {
@@ -217,8 +213,8 @@ func leads(info *jetstream.StreamInfo) bool {
 	return heard > info.Config.Replicas/2
 }
 
-// state returns how many messages the stream has. The error matches ErrCorrupt
-// if they are not all that were put there.
+// state returns how many messages the stream has. The error matches ErrCorrupt if messages are
+// missing.
 func (l *ledger) state(ctx context.Context) (last uint64, err error) {
 	s, err := l.info(ctx)
 	switch {
@@ -233,8 +229,8 @@ func (l *ledger) state(ctx context.Context) (last uint64, err error) {
 	return s.LastSeq, l.check(ctx)
 }
 
-// remedies are what helps against the refusals that only the operator of a
-// server can end. (nats.go has no names for most of these codes.)
+// remedies say what to do about refusals that only a server's operator can end. (nats.go has no
+// names for most of these codes.)
 var remedies = map[jetstream.ErrorCode]string{
 	10023: "free resources of the servers",
 	10028: "raise the memory of the account",
@@ -245,7 +241,7 @@ var remedies = map[jetstream.ErrorCode]string{
 	10109: "the stream is sealed for good: copy the log to a stream that zofl makes",
 }
 
-// remedy returns what helps, as a suffix.
+// remedy returns what to do about an error, as a suffix to its text.
 func remedy(err error) string {
 	var api *jetstream.APIError
 	if errors.As(err, &api) && remedies[api.ErrorCode] != "" {
@@ -254,7 +250,7 @@ func remedy(err error) string {
 	return ""
 }
 
-// hopeless says that it does not help to send a message again, now.
+// hopeless says that sending the message again will not help for now.
 func hopeless(err error) bool {
 	return remedy(err) != "" || errors.Is(err, nats.ErrMaxPayload) || errors.Is(err, nats.ErrConnectionClosed)
 }
@@ -265,8 +261,8 @@ func wrongLast(err error) bool {
 		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
 
-// transient says that a call may succeed if it is made again: its servers are
-// electing a leader, or restart.
+// transient says that the same call may succeed later: servers are restarting, or electing a
+// leader.
 func transient(err error) bool {
 	for _, t := range []error{
 		context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, jetstream.ErrNoStreamResponse, nats.ErrDisconnected,
@@ -281,10 +277,10 @@ func transient(err error) bool {
 		api.ErrorCode != jetstream.JSErrCodeJetStreamNotEnabled && api.ErrorCode != jetstream.JSErrCodeJetStreamNotEnabledForAccount
 }
 
-// apiTimeout is a server's own limit for what it answers.
+// apiTimeout is the servers' own limit for an answer.
 const apiTimeout = 5 * time.Second
 
-// patiently calls f again while its error is a transient one, until ctx ends.
+// patiently repeats f until its error is not transient, or ctx ends.
 func patiently(ctx context.Context, f func(context.Context) error) error {
 	var wait backoff
 	for {
@@ -300,13 +296,13 @@ func patiently(ctx context.Context, f func(context.Context) error) error {
 // A backoff grows from 20 ms to a second, with jitter.
 type backoff time.Duration
 
-// sleep returns false if ctx ends before the wait does.
+// sleep waits, and returns false if ctx ends first.
 func (b *backoff) sleep(ctx context.Context) bool {
 	*b = min(max(2*(*b), backoff(20*time.Millisecond)), backoff(time.Second))
 	return pause(ctx, time.Duration(*b))
 }
 
-// pause waits from half of d to d, and returns false if ctx ends first.
+// pause waits between d/2 and d, and returns false if ctx ends first.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d/2 + rand.N(d/2+1))
 	defer t.Stop()

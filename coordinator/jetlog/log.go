@@ -11,13 +11,13 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Begin implements [runlog.Log]: it waits until it has the lease, and reads what was
-// stored since the log was last read.
+// Begin implements [runlog.Log]. It waits for the lease, and reads what was stored since the log
+// was last read.
 //
-// Errors match [ErrCorrupt], or ctx has ended, or the connection is closed.
+// Errors match [runlog.ErrCorrupt], or are the cause of ctx, or come from a closed connection.
 func (l *Log) Begin(ctx context.Context) (epoch uint64, err error) {
 	if err := l.complete(ctx); err != nil {
-		return 0, fmt.Errorf("jetstream log of run %s: %w", l.cfg.Run, err)
+		return 0, fmt.Errorf("log of run %s: %w", l.cfg.Run, err)
 	}
 	l.objects.known = nil // others may have led
 	lost := make(chan struct{})
@@ -25,10 +25,10 @@ func (l *Log) Begin(ctx context.Context) (epoch uint64, err error) {
 	l.lost = lost
 	l.mu.Unlock()
 	if err := l.lease.take(ctx, lost); err != nil {
-		return 0, fmt.Errorf("jetstream log of run %s: lease: %w", l.cfg.Run, err)
+		return 0, fmt.Errorf("log of run %s: lease: %w", l.cfg.Run, err)
 	}
 	if epoch, err = l.begin(ctx); err != nil {
-		err = fmt.Errorf("jetstream log of run %s: %w", l.cfg.Run, err)
+		err = fmt.Errorf("log of run %s: %w", l.cfg.Run, err)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.cfg.Timeout)
 		defer cancel()
 		return 0, errors.Join(err, l.lease.release(ctx))
@@ -46,8 +46,7 @@ func (l *Log) begin(ctx context.Context) (uint64, error) {
 	return l.epochs.next(ctx, least)
 }
 
-// LastEpoch returns 0, too, where nobody looked yet because the log was opened
-// to read it.
+// LastEpoch implements [runlog.Epochs]. With [Config].Existing it returns 0 before the first Begin.
 func (l *Log) LastEpoch(ctx context.Context) (last uint64, err error) {
 	if l.epochs == nil {
 		return 0, nil
@@ -97,8 +96,8 @@ func (l *Log) refresh(ctx context.Context) error {
 	return errors.Join(bad, err, ctx.Err())
 }
 
-// settled returns how many messages a stream has, once its leader has all that
-// were seen there.
+// settled returns how many messages a stream has, once its leader has all messages that were seen
+// there.
 func (l *Log) settled(ctx context.Context, of *ledger) (uint64, error) {
 	var wait backoff
 	for {
@@ -126,7 +125,7 @@ func (l *Log) accept(record []byte) error {
 	return nil
 }
 
-// ofThisRun refuses a record 1 that begins another run than the log is for.
+// ofThisRun refuses a record 1 of another run than the log's.
 func (l *Log) ofThisRun(r *wire.Record) error {
 	if r.N == 1 && r.Plan.Run != l.cfg.Run {
 		return fmt.Errorf("%w: record 1 begins run %s, the log is that of run %s", runlog.ErrPlan, r.Plan.Run, l.cfg.Run)
@@ -149,13 +148,12 @@ func (l *Log) admit(batch []byte) error {
 	return nil
 }
 
-// Append implements [runlog.Log]. A broker that refuses the record for good, because
-// its disk or the stream is full, is an error at once, of which the text says
-// what to do; it loses nothing, and the same bytes can be appended later. One
-// that does not answer is waited for, up to [JetStreamConfig.Timeout]. The error
-// matches [ErrDeposed] if the lease is lost, [ErrCorrupt] if the stream no
-// longer holds what it did, and [ErrPlan] if record 1 begins a run of another
-// name, which is not stored.
+// Append implements [runlog.Log]. If the broker refuses the record, because its disk or the stream
+// is full, Append fails at once, and the error's text says what to do; the same bytes can be
+// appended later. If the broker does not answer, Append waits for up to [Config].Timeout. The error
+// matches [runlog.ErrDeposed] if the lease is lost, [runlog.ErrCorrupt] if the stream no longer
+// holds what it did, and [runlog.ErrPlan] if record 1 begins a run of another name, which is not
+// stored.
 func (l *Log) Append(ctx context.Context, n uint64, record []byte) error {
 	if err := l.append(ctx, n, record); err != nil {
 		return fmt.Errorf("log: append of record %d: %w", n, err)
@@ -180,7 +178,7 @@ func (l *Log) append(ctx context.Context, n uint64, record []byte) error {
 		return err
 	}
 	if err := l.ofThisRun(&r); err != nil {
-		return err // before it is stored: nothing takes it out of the stream again
+		return err // before it is stored: nothing removes it from the stream
 	}
 	other, err := l.records.put(ctx, record)
 	switch {
@@ -195,7 +193,7 @@ func (l *Log) append(ctx context.Context, n uint64, record []byte) error {
 	return &runlog.ConflictError{N: n, Record: other}
 }
 
-// compare says whether record n, which is stored, is this one.
+// compare decides the append of a record that the log already has.
 func (l *Log) compare(ctx context.Context, n uint64, record []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.Timeout)
 	defer cancel()
@@ -209,8 +207,7 @@ func (l *Log) compare(ctx context.Context, n uint64, record []byte) error {
 	return nil
 }
 
-// Read implements [runlog.Log]. The records are verified to be a chain. It may be
-// called by several goroutines at once, and holds about a megabyte.
+// Read implements [runlog.Log]. It verifies the chain, and holds about a megabyte.
 func (l *Log) Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error {
 	l.mu.Lock()
 	tail := l.tail
@@ -230,9 +227,9 @@ func (l *Log) Read(ctx context.Context, from uint64, f func(n uint64, record []b
 	return nil
 }
 
-// AddMembers implements [runlog.Log]. After an error that is not [ErrDeposed] the
-// members may be stored nevertheless; then the next call finds that another
-// coordinator gave the slots away, because nobody here knows of them.
+// AddMembers implements [runlog.Log]. After an error that does not match [runlog.ErrDeposed], the
+// members may be stored all the same. The next call then reports that another coordinator gave the
+// slots away, because this one does not know of them.
 func (l *Log) AddMembers(ctx context.Context, ids []string) error {
 	for first := true; len(ids) > 0; first = false {
 		some := ids[:min(len(ids), runlog.MemberBatch)]

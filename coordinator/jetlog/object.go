@@ -18,10 +18,10 @@ import (
 
 var _ runlog.Objects = (*Log)(nil)
 
-// An objectBucket is the vectors of a log, which a run makes with its first one.
+// An objectBucket holds the vectors of a log. A run makes it with its first vector.
 type objectBucket struct {
-	stored runlog.ObjectName            // the last that was put
-	known  map[runlog.ObjectName]string // what may be there, once it was listed
+	stored runlog.ObjectName            // the vector that was put last
+	known  map[runlog.ObjectName]string // vectors that may be there; nil until listed
 
 	mu     sync.Mutex // guards what follows
 	store  jetstream.ObjectStore
@@ -30,8 +30,8 @@ type objectBucket struct {
 
 func (l *Log) objectBucket() string { return "ZO_" + l.cfg.Run + "_OBJECTS" }
 
-// openObjects finds the bucket, or makes it. The error matches ErrNoObject if there
-// is none.
+// openObjects finds the bucket, or makes it if create is set. The error matches ErrNoObject if
+// there is none.
 func (l *Log) openObjects(ctx context.Context, create bool) (*objectBucket, error) {
 	b := &l.objects
 	b.mu.Lock()
@@ -49,7 +49,7 @@ func (l *Log) openObjects(ctx context.Context, create bool) (*objectBucket, erro
 				Description: "zofl: vectors that a run's records name",
 			})
 			if errors.Is(err, jetstream.ErrBucketExists) {
-				store, err = l.js.ObjectStore(ctx, bucket) // somebody made it just now
+				store, err = l.js.ObjectStore(ctx, bucket) // somebody has just made it
 			}
 		}
 		if err == nil {
@@ -86,9 +86,8 @@ func (l *Log) checkObjects(c jetstream.StreamConfig) error {
 	return nil
 }
 
-// PutObject implements [runlog.Objects]. What was put is read back: the client sends the
-// pieces of an object again one by one, in another order, when a stream changes its
-// leader in between.
+// PutObject implements [runlog.Objects]. It reads the vector back: when a stream changes its leader
+// meanwhile, the NATS client sends pieces again one by one, in another order.
 func (l *Log) PutObject(ctx context.Context, name runlog.ObjectName, data []byte) error {
 	if err := l.putObject(ctx, name, data); err != nil {
 		return fmt.Errorf("log: vector of record %d: %w%s", name.N, err, remedy(err))
@@ -108,7 +107,7 @@ func (l *Log) putObject(ctx context.Context, name runlog.ObjectName, data []byte
 		return err
 	}
 	if b.known != nil {
-		b.known[name] = name.String() // whatever comes of it
+		b.known[name] = name.String() // even if putting it fails
 	}
 	meta := jetstream.ObjectMeta{Name: name.String(), Opts: &jetstream.ObjectMetaOptions{ChunkSize: wire.MaxPiece}}
 	if _, err := b.store.Put(ctx, meta, bytes.NewReader(data)); err != nil {
@@ -130,11 +129,11 @@ func (l *Log) Object(ctx context.Context, name runlog.ObjectName) ([]byte, error
 	return data, nil
 }
 
-// errLags: the server that answered does not have yet what its leader has.
-var errLags = errors.New("a server that should have it has not, yet")
+// errLags: the server that answered does not yet have what its leader has.
+var errLags = errors.New("a server that should have it does not have it yet")
 
-// damagedReads is how often a vector that is not what it was is read: one of which
-// a server has some pieces only, yet, looks the same.
+// damagedReads is how often a damaged vector is read before it is reported: on a server that does
+// not yet have all pieces a vector looks damaged, too.
 const damagedReads = 5
 
 func (l *Log) readObject(ctx context.Context, name runlog.ObjectName) ([]byte, error) {
@@ -168,9 +167,8 @@ func (l *Log) readOnce(ctx context.Context, b *objectBucket, name runlog.ObjectN
 	return data, name.Check(data)
 }
 
-// missing asks the bucket's leader for a vector that the server which answered does
-// not have: it may not have it yet. The error matches ErrNoObject if the leader has
-// none, either.
+// missing asks the bucket's leader for a vector that another server does not have, perhaps only not
+// yet. The error matches ErrNoObject if the leader does not have it either.
 func (l *Log) missing(ctx context.Context, name runlog.ObjectName) error {
 	bucket := l.objectBucket()
 	m, err := fromLeader(ctx, l.cfg.Conn, "OBJ_"+bucket, getRequest{LastFor: metaSubject(bucket, name)})
@@ -186,7 +184,7 @@ func (l *Log) missing(ctx context.Context, name runlog.ObjectName) error {
 	return fmt.Errorf("bucket %s: %w", bucket, errLags)
 }
 
-// metaSubject is where a bucket keeps what it knows of an object.
+// metaSubject is the subject of a bucket's entry for an object.
 func metaSubject(bucket string, name runlog.ObjectName) string {
 	return "$O." + bucket + ".M." + base64.URLEncoding.EncodeToString([]byte(name.String()))
 }
@@ -215,7 +213,7 @@ func (l *Log) KeepObjects(ctx context.Context, n uint64, names []runlog.ObjectNa
 	return nil
 }
 
-// list finds out what is there.
+// list finds which vectors are there.
 func (b *objectBucket) list(ctx context.Context) error {
 	infos, err := b.store.List(ctx)
 	if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
@@ -230,7 +228,7 @@ func (b *objectBucket) list(ctx context.Context) error {
 	return nil
 }
 
-// deleteObject deletes a vector, and the mark that a bucket leaves in its place.
+// deleteObject deletes a vector, and the marker that the bucket leaves in its place.
 func (l *Log) deleteObject(ctx context.Context, b *objectBucket, name runlog.ObjectName) error {
 	if err := b.store.Delete(ctx, name.String()); err != nil {
 		if errors.Is(err, jetstream.ErrObjectNotFound) {

@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// A read asks for batches of at most batchMessages messages and about
-// batchBytes bytes: servers send a batch without waiting for who reads it.
+// A read asks for batches of at most batchMessages messages and about batchBytes bytes, because
+// servers send a batch without waiting for the reader.
 const (
 	batchMessages = 1024
 	batchBytes    = 1 << 20
@@ -32,7 +32,7 @@ type getRequest struct {
 func (r getRequest) body() []byte {
 	b, err := json.Marshal(r)
 	if err != nil {
-		panic("coordinator: internal error: " + err.Error())
+		panic("jetlog: internal error: " + err.Error())
 	}
 	return b
 }
@@ -44,10 +44,9 @@ type storedMessage struct {
 	Data   []byte `json:"data"`
 }
 
-// fromLeader asks the leader of a stream for a message. A direct get, which
-// nats.go makes of every other way to ask, may be answered by a server that
-// does not have the message yet. The error matches errNotStored if the leader
-// has none.
+// fromLeader asks the leader of a stream for a message. nats.go asks by a direct get instead, which
+// a server may answer that does not have the message yet. The error matches errNotStored if the
+// leader has none.
 func fromLeader(ctx context.Context, nc *nats.Conn, stream string, r getRequest) (storedMessage, error) {
 	m, err := nc.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+stream, r.body())
 	if err != nil {
@@ -71,7 +70,7 @@ func fromLeader(ctx context.Context, nc *nats.Conn, stream string, r getRequest)
 	return *reply.Message, nil
 }
 
-// get returns message seq as the stream's leader has it.
+// get returns message seq from the stream's leader.
 func (l *ledger) get(ctx context.Context, seq uint64) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.attempt())
 	defer cancel()
@@ -82,9 +81,9 @@ func (l *ledger) get(ctx context.Context, seq uint64) ([]byte, error) {
 	return m.Data, err
 }
 
-// read calls each with messages from..to until it returns false. Any server
-// that has the stream may send them; what it lacks is asked of the leader. The
-// error matches ErrCorrupt if that lacks it, too.
+// read calls each with messages from..to until it returns false. Any server that has the stream may
+// send them; the leader is asked for those that it lacks. The error matches ErrCorrupt if the
+// leader lacks one, too.
 func (l *ledger) read(ctx context.Context, from, to uint64, each func(data []byte) bool) error {
 	if from > to {
 		return nil
@@ -95,7 +94,7 @@ func (l *ledger) read(ctx context.Context, from, to uint64, each func(data []byt
 		return err
 	}
 	defer func() { _ = sub.Unsubscribe() }() // fails only where the connection is gone
-	// NextMsg knows no context.
+	// NextMsg takes no context.
 	defer context.AfterFunc(ctx, func() { _ = sub.Unsubscribe() })()
 	r.sub = sub
 	return r.run()
@@ -106,7 +105,7 @@ type reader struct {
 	*ledger
 	ctx     context.Context
 	sub     *nats.Subscription
-	inbox   string // its requests' answers come to inbox.1, inbox.2, ...
+	inbox   string // answers come to inbox.1, inbox.2, ...
 	asked   uint64
 	next    uint64
 	to      uint64
@@ -117,7 +116,7 @@ type reader struct {
 func (r *reader) run() error {
 	for r.next <= r.to && !r.stopped && r.ctx.Err() == nil {
 		next := r.next
-		// Whatever ended the batch, the leader knows better.
+		// Whatever ended the batch, ask the leader.
 		if err := r.batch(); r.next > next || r.stopped {
 			continue
 		} else if r.ctx.Err() != nil {
@@ -132,8 +131,7 @@ func (r *reader) run() error {
 	return context.Cause(r.ctx)
 }
 
-// batch asks for the next messages and takes them in as long as they come in
-// order.
+// batch asks for the next messages and takes them as long as they come in order.
 func (r *reader) batch() error {
 	r.asked++
 	inbox := r.inbox + "." + strconv.FormatUint(r.asked, 10)
@@ -149,7 +147,7 @@ func (r *reader) batch() error {
 		}
 		seq, _ := strconv.ParseUint(m.Header.Get(jetstream.SequenceHeader), 10, 64)
 		if m.Header.Get("Status") != "" || seq != r.next {
-			return nil // the end of the batch, or a hole
+			return nil // the end of the batch, or a gap
 		}
 		if r.take(m.Data); r.stopped || r.next > r.to {
 			return nil
@@ -157,8 +155,8 @@ func (r *reader) batch() error {
 	}
 }
 
-// receive returns the next message that answers the last request; others are
-// of one that was given up.
+// receive returns the next message that answers the last request, and drops answers to earlier
+// ones.
 func (r *reader) receive(inbox string) (*nats.Msg, error) {
 	for {
 		m, err := r.sub.NextMsg(r.attempt())
@@ -189,8 +187,7 @@ func (r *reader) single() error {
 			return context.Cause(r.ctx)
 		case errors.Is(err, errNotStored):
 			missing = fmt.Errorf("%w: stream %s has no message %d", runlog.ErrCorrupt, r.name, r.next)
-			// A leader that is no longer one may lack the last messages, but
-			// none before.
+			// A server that no longer leads may lack the last messages, but none before them.
 			if _, err := r.get(ctx, r.to); r.replicas == 1 || err == nil && r.next < r.to {
 				return missing
 			}

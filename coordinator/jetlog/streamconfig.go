@@ -12,8 +12,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// stream is how the stream of a ledger is made: it takes no message rather
-// than drop one.
+// stream returns the configuration of a ledger's stream. It refuses a message rather than drop one.
 func (l *ledger) stream(replicas int) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name: l.name, Subjects: []string{l.subject}, Description: "zofl: " + l.what + " of a run; must not lose any",
@@ -31,7 +30,7 @@ func (l *ledger) open(ctx context.Context, replicas int, create bool) error {
 		if errors.Is(err, jetstream.ErrStreamNotFound) && create {
 			s, err = l.js.CreateStream(ctx, l.stream(replicas))
 			if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
-				s, err = l.js.Stream(ctx, l.name) // somebody made it just now
+				s, err = l.js.Stream(ctx, l.name) // somebody has just made it
 			}
 		}
 		return err
@@ -49,7 +48,7 @@ func (l *ledger) open(ctx context.Context, replicas int, create bool) error {
 	return l.checkConfig(&cfg, replicas)
 }
 
-// A setting is one of a stream's that safety needs.
+// A setting is one that the stream's safety depends on.
 type setting struct {
 	field string
 	got   any
@@ -57,7 +56,7 @@ type setting struct {
 	want  string
 }
 
-// exists says whether the stream was found, or made.
+// exists says whether the stream was found or made.
 func (l *ledger) exists() bool { return l.replicas > 0 }
 
 // checkConfig refuses a stream that could lose, drop or change messages.

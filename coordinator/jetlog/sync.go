@@ -15,13 +15,12 @@ import (
 // answersWithin is how long CheckSync waits for one more server.
 const answersWithin = time.Second
 
-// CheckSync asks the servers of a cluster whether each of them writes what it
-// stores to its disk before it acknowledges it, as a [JetStreamLog] needs; the
-// error names those that do not. Servers tell that to their system account
-// only: connect as one of its users. Servers that do not answer are not checked;
-// names says who did. If none did, the error matches [nats.ErrNoResponders] where
-// nobody is asked, because the user is of another account, and [nats.ErrTimeout]
-// where servers may be starting.
+// CheckSync asks the servers of a cluster whether each of them writes messages to its disk before
+// it acknowledges them, as a [Log] needs. The error names those that do not. Servers tell this to
+// their system account only, so system must be a connection of one of its users. names are the
+// servers that answered; the others are not checked. If none answered, the error matches
+// [nats.ErrNoResponders] if the user is of another account, and [nats.ErrTimeout] if servers may
+// still be starting.
 func CheckSync(ctx context.Context, system *nats.Conn) (names []string, err error) {
 	sub, err := system.SubscribeSync(system.NewInbox())
 	if err == nil {

@@ -56,9 +56,9 @@ func copyLog(ctx context.Context, dst, src Log, progress func(n uint64)) error {
 	}
 	switch {
 	case IsLost(ledSrc):
-		return fmt.Errorf("the log to copy: %w: it may have added what is not copied: copy again", ErrDeposed)
+		return fmt.Errorf("the log to copy: %w: it may have added records that are not in the copy: copy again", ErrDeposed)
 	case IsLost(ledDst):
-		return fmt.Errorf("the log to copy to: %w: it may have added to it: copy again", ErrDeposed)
+		return fmt.Errorf("the log to copy to: %w: it may have added records to the copy: copy again", ErrDeposed)
 	}
 	return nil
 }
@@ -85,7 +85,7 @@ func copyMembers(ctx context.Context, dst, src Log) error {
 		return err
 	}
 	if len(got) > len(want) || !slices.Equal(got, want[:len(got)]) {
-		return fmt.Errorf("members: %w: %d there, %d here, of which the first ones differ", ErrOther, len(got), len(want))
+		return fmt.Errorf("members: %w: it has %d, the log to copy has %d, and they do not begin alike", ErrOther, len(got), len(want))
 	}
 	if err := prefixed(ctx, dst, src); err != nil {
 		return err
@@ -112,7 +112,7 @@ func bothMembers(dst, src Log) (want, got []string, err error) {
 func prefixed(ctx context.Context, dst, src Log) error {
 	last := dst.Last()
 	if last > src.Last() {
-		return fmt.Errorf("%w: %d records, of the %d to copy", ErrOther, last, src.Last())
+		return fmt.Errorf("%w: it has %d records, the log to copy %d", ErrOther, last, src.Last())
 	}
 	want, err := hashOf(ctx, src, last)
 	if err != nil {
