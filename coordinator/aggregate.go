@@ -21,7 +21,7 @@ func (c *core) prepare() {
 	c.losses = c.losses[:0]
 }
 
-// unsummed says whether contributions are held rather than added.
+// unsummed says whether contributions are held, and not just added.
 func (c *core) unsummed() bool { return c.transport.unsummed() || c.aggregator.Unsummed() }
 
 // take counts the contribution in c.values.

@@ -4,10 +4,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// announce says what the run is doing, and when to say it again. The first
-// announcement of a record brings the records that none brought before, which
-// is all that a device needs that keeps up; later ones follow because somebody
-// did not answer, and a restarted coordinator cannot know.
+// announce says what the run is doing, and schedules the repetition. The first announcement of a
+// record brings the records since the last announcement, which is all that a device needs if it
+// keeps up. Repetitions bring more records, because somebody did not answer. So does a restarted
+// coordinator, which cannot know who has answered.
 func (c *core) announce() {
 	a := c.head()
 	fresh, budget := a.N-c.announced, 0
@@ -23,8 +23,8 @@ func (c *core) announce() {
 	c.emit(output{kind: outAnnounce, frame: a.Append(nil)})
 }
 
-// head returns what there is to announce, without records: at most
-// [wire.MaxHead] bytes, with the reference if there is one.
+// head returns the announcement without records: at most [wire.MaxHead] bytes, with the reference
+// if there is one.
 func (c *core) head() wire.Announcement {
 	a := wire.Announcement{
 		Rest:          c.reference.Append(nil),
@@ -50,10 +50,10 @@ func (c *core) head() wire.Announcement {
 	return a
 }
 
-// announceClosed says that no round is open, and why.
+// announceClosed announces that no round is open, and why.
 func (c *core) announceClosed() {
 	if !c.round.open {
-		// Who evaluates is drawn among these; no attempt has this cohort.
+		// Evaluators are drawn from this cohort; no attempt has it.
 		c.round.attempt, c.round.cohort = 0, c.cohort(0)
 	}
 	c.announce()

@@ -6,22 +6,20 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// What an operator may ask of a coordinator, from any goroutine. All of these
-// return before they are done; what they come to are events.
+// Operators may call these methods from any goroutine. They return before the work is done; events
+// tell the outcome.
 
-// Pause opens no more rounds until Resume; devices are told why. What the open
-// round has collected is kept. A pause is not in the log: a coordinator that is
-// started again goes on. A run that has ended, or that End was called for, is not
-// paused any more.
+// Pause opens no more rounds until Resume, and tells devices the reason. The open round keeps what
+// it has collected. A pause is not in the log: a restarted coordinator goes on. It has no effect
+// once the run has ended or End was called.
 func (c *Coordinator) Pause(reason string) { c.command(input{kind: inPause, text: reason}) }
 
-// Resume goes on after a pause, whatever caused it: with another attempt at
-// the same record. A record that the log did not take is handed to it at once.
+// Resume goes on after a pause, whatever its cause, with another attempt at the same record. A
+// record that the log did not take is handed to it again at once.
 func (c *Coordinator) Resume() { c.command(input{kind: inResume}) }
 
-// End ends the run for good as soon as what the log was given is stored; text
-// says why. Nothing takes it back: neither a pause nor a rollback, before or
-// after it.
+// End ends the run for good once pending records are stored; text says why. Neither a pause nor a
+// rollback, before or after it, undoes it.
 func (c *Coordinator) End(text string) { c.command(input{kind: inEnd, text: text}) }
 
 func (c *Coordinator) command(in input) {
@@ -62,14 +60,15 @@ func (c *Coordinator) Status() Status {
 	return s
 }
 
-// object returns the name of the vector with a digest, if the log keeps one.
+// object returns the name of the vector with a digest, if the log keeps one. Any goroutine may call
+// it.
 func (c *Coordinator) object(digest [wire.ObjectLen]byte) (runlog.ObjectName, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.core.Vector(digest)
 }
 
-// span returns the segment that has record n, and the log's last record.
+// span returns the segment of record n, and the log's last record. Any goroutine may call it.
 func (c *Coordinator) span(n uint64) (s serve.Span, last uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// append hands the next record to the log; closed is told once it is stored.
+// append hands the next record to the log. closed is the event to emit once it is stored.
 func (c *core) append(r *wire.Record, closed Event) {
 	r.N, r.Prev, r.Epoch = c.N+1, c.Hash, c.epoch
 	if r.N == 1 {
@@ -17,15 +17,15 @@ func (c *core) append(r *wire.Record, closed Event) {
 	c.handToLog()
 }
 
-// handToLog gives the log the pending record, for the first time or again. While
-// it fails, devices are told so as before.
+// handToLog hands the pending record to the log, for the first time or again. While the log fails,
+// announcements keep saying so.
 func (c *core) handToLog() {
 	c.phase = appending
 	c.announcing = c.announcing && c.trouble != ""
 	c.emit(output{kind: outAppend, n: c.N + 1, frame: c.pending, object: c.object})
 }
 
-// appended handles that the log has record n.
+// appended handles that the log has stored record n.
 func (c *core) appended(n uint64) {
 	if c.phase != appending || n != c.N+1 {
 		return
@@ -44,7 +44,7 @@ func (c *core) appended(n uint64) {
 	c.committed()
 }
 
-// move takes the position past a record that the log has.
+// move moves the position past a record that the log has stored.
 func (c *core) move(record []byte) (wire.Record, error) {
 	prev := c.Hash.Tip()
 	r, err := c.Apply(record)
@@ -70,8 +70,7 @@ func (c *core) committed() {
 	c.keep()
 }
 
-// keep deletes the vectors that are too old, after devices were told of the next
-// record.
+// keep deletes vectors that are too old, after the next record was announced.
 func (c *core) keep() {
 	if !c.unkept || c.N == 0 {
 		return
@@ -80,7 +79,7 @@ func (c *core) keep() {
 	c.emit(output{kind: outKeep, n: c.N, names: c.Vectors()})
 }
 
-// proceed begins the next record if nothing is in its way.
+// proceed begins the next record if nothing prevents it.
 func (c *core) proceed() {
 	p := &c.Plan
 	switch {
@@ -98,8 +97,8 @@ func (c *core) proceed() {
 	}
 }
 
-// waiting says whether round 1 still waits for members. A restarted
-// coordinator of an open roster does not: its devices joined the one before.
+// waiting says whether round 1 still waits for members. A restarted coordinator of an open roster
+// does not: its devices joined its predecessor.
 func (c *core) waiting() bool {
 	if c.Rounds > 0 || c.roster.open && (c.restarted || c.roster.waiting == nil) {
 		return false
@@ -107,9 +106,9 @@ func (c *core) waiting() bool {
 	return c.roster.joined() < int(c.Plan.Members)
 }
 
-// end ends the run as soon as the log has what it was given. A pause does not
-// stop an end that somebody asked for, whichever came first, nor does a rollback:
-// it takes the place of one that followed from states.
+// end ends the run once pending records are stored. If somebody requested the end, neither a pause
+// nor a rollback stops it, whichever came first. A requested end replaces one that followed from
+// the run's state.
 func (c *core) end(e wire.End) {
 	if c.End != nil {
 		return
@@ -128,7 +127,7 @@ func (c *core) end(e wire.End) {
 	}
 }
 
-// endRequested says whether somebody asked for the end, which nothing undoes.
+// endRequested says whether somebody requested the end, which nothing undoes.
 func (c *core) endRequested() bool { return c.ending != nil && c.ending.Reason == wire.EndRequested }
 
 func (c *core) appendEnd() {
@@ -136,8 +135,7 @@ func (c *core) appendEnd() {
 	c.append(&wire.Record{Kind: wire.KindEnd, End: &e}, Event{Kind: RunEnded, End: e})
 }
 
-// remember keeps a copy of a record for announcements, and its place for those
-// who catch up.
+// remember keeps a copy of a record for announcements, and notes its segment.
 func (c *core) remember(record []byte) {
 	record = bytes.Clone(record)
 	if c.first == nil {

@@ -17,66 +17,62 @@ import (
 
 // Errors of New and Run.
 var (
-	// ErrConfig: a field of Config cannot be used; the text says which. It is
-	// [runlog.ErrConfig].
+	// ErrConfig: a field of Config is invalid; the text names it. It is [runlog.ErrConfig].
 	ErrConfig = runlog.ErrConfig
-	// ErrRunning: Run was called while it runs.
+	// ErrRunning: Run was called while it is running.
 	ErrRunning = errors.New("already running")
 )
 
-// Config is what a coordinator needs.
+// A Config says what a coordinator needs.
 type Config struct {
-	// Conn is the caller's connection; the coordinator never dials or closes
-	// it. Set nats.MaxReconnects(-1), or a broker that is away for long ends
-	// the run.
+	// Conn is the caller's connection; the coordinator never dials or closes it. Set
+	// nats.MaxReconnects(-1): otherwise a broker that is away for long ends the run.
 	Conn *nats.Conn
-	// Bus replaces Conn, for tests and simulations. One of the two is needed.
+	// Bus replaces Conn, for tests and simulations. Exactly one of the two is needed.
 	Bus bus.Bus
-	// Plan is what the run is to do. Nil continues the run of Log. With both,
-	// the plan must be that of record 1.
+	// Plan is the run's plan. Nil continues the run in Log. If both are given, Plan must equal
+	// record 1.
 	Plan *wire.Plan
-	// Log stores the run: [OpenFileLog], or a [MemoryLog] for what need not
-	// survive. Nobody but coordinators may append to it. It stays the caller's
-	// to close.
+	// Log stores the run: a filelog.Log, a jetlog.Log, or &runlog.Memory{} for a run that need not
+	// outlive the process. Only coordinators may append to it. The caller closes it.
 	Log runlog.Log
-	// Recorder receives events; nil: nobody does.
+	// Recorder receives events. May be nil.
 	Recorder Recorder
-	// Logger receives what an operator would want to know; nil: nobody does.
+	// Logger receives what an operator wants to know. May be nil.
 	Logger *slog.Logger
-	// Linger is how long Run goes on to announce the end, so that devices
-	// learn of it and send their last evaluations. 0 is 1.5 times the plan's
-	// Reannounce: the end is said twice. Negative is until ctx ends. In a dense
-	// run it takes up to the plan's Deadline longer, while devices fetch vectors.
+	// Linger is how long Run goes on announcing the end, so that devices learn of it and send their
+	// last evaluations. 0 is 1.5 times the plan's Reannounce: the end is announced twice. Negative
+	// is until ctx ends. With transport=dense, Run lingers up to the plan's Deadline longer while
+	// devices fetch vectors.
 	Linger time.Duration
-	// Witnesses are ids of passive replicas whose digests are the reference for
-	// everybody else's, the first before the second. They need no slot: without
-	// one, nothing but their digests is taken from them. None: a digest that
-	// three devices report, and more than any other one, is the reference.
+	// Witnesses are ids of passive replicas whose digests are the reference for all others; an
+	// earlier one overrules a later one. They need no slot: a witness without a slot can report
+	// digests and nothing else. Without witnesses, a digest is the reference if at least three
+	// devices report it, and more than any other.
 	Witnesses []string
-	// Queue bounds the replies, joins and pieces of vectors that wait to be handled,
-	// of at most wire.MaxFrame bytes each, and the requests for records and for
-	// vectors, of at most 1 KiB; what comes beyond is dropped and counted. 0 is 16384.
+	// Queue bounds two queues: replies, joins and pieces of vectors, of at most wire.MaxFrame bytes
+	// each; and requests for records and vectors, of at most 1 KiB each. Messages beyond it are
+	// dropped and counted. 0 is 16384.
 	Queue int
-	// AppendTimeout bounds each attempt to store a record, members or a vector, so
-	// that a log that does not answer pauses the run instead of silencing it, and
-	// to read a vector. To store one has a second more for each MiB. A log that
-	// heeds no context takes its time. 0 is 10 s.
+	// AppendTimeout bounds each attempt to store a record, members or a vector, and to read a
+	// vector. So a log that does not answer pauses the run instead of silencing it. Storing a
+	// vector may take a second longer for each MiB. A log that ignores its context is not bounded.
+	// 0 is 10 s.
 	AppendTimeout time.Duration
-	// CatchUpCache bounds the bytes of the log that are kept in memory for
-	// devices that catch up. 0 is 16 MiB, negative one segment of 64 KiB.
+	// CatchUpCache bounds the bytes of records kept in memory for devices that catch up. 0 is 16
+	// MiB, negative is one segment of 64 KiB.
 	CatchUpCache int
-	// CatchUpPatience is how long a request for records, or for a record's vector,
-	// may wait for its turn. It
-	// should be less than what devices wait for the answer, 5 s unless their
-	// app says otherwise: nobody reads a later one. 0 is 2.5 s.
+	// CatchUpPatience is how long a request for records, or for a record's vector, may wait for its
+	// turn. Keep it below the time that devices wait for the answer, 5 s by default: nobody reads a
+	// later one. 0 is 2.5 s.
 	CatchUpPatience time.Duration
-	// UploadMemory bounds the bytes of devices' vectors that have arrived in part,
-	// in runs with wire.DenseVectors; as many more may wait to be handled. A vector
-	// has its place as soon as it begins; devices that find none are told to ask
-	// again. There is always place for one. 0 is 64 MiB.
+	// UploadMemory bounds the bytes of devices' vectors that have arrived in part, with
+	// transport=dense; as many more may wait to be handled. A vector reserves its memory when it
+	// begins. Devices that find none are told to ask again. There is always memory for one vector.
+	// 0 is 64 MiB.
 	UploadMemory int
-	// ObjectCache bounds the bytes of records' vectors that are kept in memory for
-	// devices that ask for them. 0 is 64 MiB, negative one vector.
+	// ObjectCache bounds the bytes of records' vectors kept in memory for devices that ask for
+	// them. 0 is 64 MiB, negative is one vector.
 	ObjectCache int
 }
 

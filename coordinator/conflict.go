@@ -7,9 +7,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// conflict handles that the log has another record n than the one that it was
-// handed. Nothing but the log decides, so the core goes on from what is stored;
-// it makes way only for a coordinator that began after it.
+// conflict handles that the log already has another record n. The log decides, so the core goes on
+// from the stored record. It gives way only to a coordinator that began later.
 func (c *core) conflict(n uint64, stored []byte) {
 	if c.phase != appending || n != c.N+1 {
 		return
@@ -27,10 +26,10 @@ func (c *core) conflict(n uint64, stored []byte) {
 	}
 }
 
-// adopt takes a record of another coordinator for the one that was pending. What
-// was collected for that is lost, and an operator's request stays queued.
+// adopt takes over another coordinator's record in place of the pending one. The open round's
+// contributions are lost; an operator's request stays queued.
 //
-// Errors match [ErrCorrupt], or [ErrPlan] if the record begins another run.
+// Errors match [runlog.ErrCorrupt], or [runlog.ErrPlan] if the record begins another run.
 func (c *core) adopt(stored []byte) error {
 	configured := c.Plan
 	if c.N == 0 {
@@ -60,7 +59,7 @@ func (c *core) adopt(stored []byte) error {
 	return nil
 }
 
-// depose ends this coordinator: it says and does nothing more.
+// depose stops this core for good: it emits nothing more.
 func (c *core) depose() {
 	c.deposed, c.announcing = true, false
 	c.emit(output{kind: outFail, err: runlog.ErrDeposed})

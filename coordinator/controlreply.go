@@ -5,8 +5,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// controlOf reads the control variate of a contribution to c.control, and returns
-// its record, 0 if there is none; or the counter of what is wrong with it.
+// controlOf reads a contribution's control variate into c.control and returns its record, 0 if
+// there is none. fault is the counter of what is wrong with it.
 func (c *core) controlOf(r *wire.Reply) (n uint64, fault *uint64) {
 	if c.Plan.Control == wire.NoControl || c.round.phase == 1 {
 		return 0, nil
@@ -20,14 +20,14 @@ func (c *core) controlOf(r *wire.Reply) (n uint64, fault *uint64) {
 		if c.round.phase == 2 {
 			return 0, wrong
 		}
-		return 0, nil // a device that has not contributed
+		return 0, nil // the device has never contributed
 	}
 	precision := c.Plan.Precision
 	if want, ok := c.controlScalars(v.N); !ok || precision.Len(v.Scalars) != want {
 		return 0, wrong
 	}
 	if largest := gather.Read(&c.control, precision, v.Scalars); !(largest <= c.Plan.MaxScalar) {
-		return 0, wrong // a NaN is not below anything
+		return 0, wrong // a NaN compares false
 	}
 	if !c.controls.Fits(v.N, len(v.Scalars), &c.Plan, c.round.scalars) {
 		return 0, &c.counters.Overflow
@@ -35,8 +35,8 @@ func (c *core) controlOf(r *wire.Reply) (n uint64, fault *uint64) {
 	return v.N, nil
 }
 
-// controlScalars returns how many scalars a control variate of record n has, if
-// one can be of it.
+// controlScalars returns how many scalars a control variate along record n has; ok is false if none
+// can be along that record.
 func (c *core) controlScalars(n uint64) (scalars int, ok bool) {
 	if c.round.phase == 2 {
 		return int(c.Point.Perturbations), n == c.Point.N

@@ -12,27 +12,28 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// A Coordinator runs one run.
+// A Coordinator runs one run. Any goroutine may call its methods.
 //
 // Invariants:
 //  1. Only the goroutine of Run steps the core, and only under mu.
-//  2. Subscriptions do nothing but fill queues, and never wait.
+//  2. Subscriptions only fill queues, and never wait. The bus's goroutines run them.
 //  3. Once lost is closed, nothing is published.
+//  4. Run's goroutine and those of catchUps and objects end with Run.
 type Coordinator struct {
 	cfg      Config
 	run      string
 	shards   uint32
 	linger   time.Duration
 	began    time.Time
-	lost     <-chan struct{} // of the log that it began
+	lost     <-chan struct{} // closed when another coordinator may lead
 	arrivals chan arrival
 	catchUps *serve.CatchUps
-	objects  *serve.Objects // nil unless the run is dense
+	objects  *serve.Objects // nil unless transport=dense
 	vectors  runlog.Objects // likewise
-	called   chan struct{}  // has a token when commands is not empty
+	called   chan struct{}  // holds a token while commands is not empty
 	overflow atomic.Uint64
-	garbled  atomic.Uint64 // frames too long to queue
-	pieces   atomic.Int64  // bytes of vectors that wait for the core
+	garbled  atomic.Uint64 // frames that were too long to queue
+	pieces   atomic.Int64  // bytes of queued pieces of vectors
 
 	mu       sync.Mutex // guards what follows
 	core     *core
@@ -41,12 +42,11 @@ type Coordinator struct {
 	running  bool
 }
 
-// New returns a coordinator that begins the run of a plan, or continues the
-// one of a log, which it takes over: where coordinators share a log it waits
-// until no other one leads, or ctx ends. Nothing is sent before Run.
+// New returns a coordinator that begins the run of a plan, or takes over and continues the run in a
+// log. Where coordinators share a log, New waits until no other one leads, or until ctx ends. It
+// sends nothing before Run.
 //
-// Errors match [ErrConfig], [ErrPlan], [ErrCorrupt], or are a
-// [*wire.PlanError].
+// Errors match [ErrConfig], [runlog.ErrPlan] or [runlog.ErrCorrupt], or are a [*wire.PlanError].
 func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -89,19 +89,17 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 	return c, nil
 }
 
-// Run runs rounds until the run ended and Config.Linger has passed, and then
-// returns nil, or until ctx ends, and then returns its cause (nil if the run
-// has ended). A log that takes no record pauses the run and does not end it.
+// Run runs rounds. It returns nil when the run has ended and Config.Linger has passed. If ctx ends
+// first, it returns its cause, or nil if the run has ended. A log that takes no record pauses the
+// run and does not end it.
 //
-// Other errors match [ErrDeposed], as soon as another coordinator may lead the
-// run: nothing is published any more; [ErrCorrupt], if the log holds what cannot
-// follow what it held, or no longer holds that, and [ErrPlan], if it is of
-// another run, which devices are told as a pause; or are those of the bus when it is closed for good, and
-// whatever the Recorder returns.
+// Other errors match [runlog.ErrDeposed] as soon as another coordinator may lead, and nothing more
+// is published; [runlog.ErrCorrupt] if the log lost or changed records; [runlog.ErrPlan] if it
+// turns out to hold another run. Devices are told of the last two as a pause. Or they come from a
+// bus that is closed for good, or from the Recorder.
 //
-// No goroutine outlives Run, nor does it take long to stop: an append that is
-// under way has a second to come to its end. It can be called again after it
-// returned; a new Coordinator with the same log continues as well.
+// No goroutine outlives Run. Run stops soon: a pending append has one more second. It can be called
+// again after it returned; a new Coordinator on the same log continues as well.
 func (c *Coordinator) Run(ctx context.Context) error {
 	if !c.begin() {
 		return fmt.Errorf("coordinator: %w", ErrRunning)

@@ -12,11 +12,11 @@ import (
 	"github.com/zofl/zofl/wire/plancheck"
 )
 
-// An input is something that happened to a coordinator.
+// An input is something that happened.
 type input struct {
 	kind  inputKind
-	id    string // inReply, inUpload, inJoin: of the device, as its subject has it
-	frame []byte // inReply, inUpload, inJoin, inConflict: kept by nobody
+	id    string // inReply, inUpload, inJoin: the device, from the subject
+	frame []byte // inReply, inUpload, inJoin, inConflict: the core keeps no reference
 	token string // inUpload, inJoin: where the device waits for the answer
 	n     uint64 // inAppended, inAppendFailed, inConflict: the record
 	count int    // inStored, inStoreFailed: members
@@ -34,30 +34,30 @@ const (
 	inUpload
 	inJoin
 	inAppended
-	inAppendFailed // it may be stored, or not
-	inConflict     // another one is stored: frame
-	inStored       // the log has the next members
+	inAppendFailed // nobody knows whether it is stored
+	inConflict     // another record is stored: frame
+	inStored       // the log has stored the next members
 	inStoreFailed
 	inPause
 	inResume
 	inEnd
-	inRequest // an operator wants a record
+	inRequest // an operator requests a record
 	inDeposed // another coordinator may lead
-	inStop    // the coordinator stops: report what is unreported
+	inStop    // Run stops: emit what is unreported
 )
 
-// An output is something that the core wants done. Outputs are done in order;
-// what outAppend and outMember came to is an input.
+// An output is something to be done. Outputs are done in order. The outcomes of outAppend and
+// outMember are inputs.
 type output struct {
 	kind  outputKind
 	n     uint64 // outAppend, outKeep
-	frame []byte // outAnnounce, outAppend, outRespond: not changed later
+	frame []byte // outAnnounce, outAppend, outRespond: never changed later
 	token string // outRespond
 	id    string // outMember
 	event *Event // outEvent
 	err   error  // outFail
 
-	object *runlog.Object      // outAppend: what to store before
+	object *runlog.Object      // outAppend: to be stored before the record
 	names  []runlog.ObjectName // outKeep
 }
 
@@ -67,35 +67,34 @@ const (
 	outAnnounce outputKind = iota // publish to every shard
 	outAppend                     // append record n to the log
 	outMember                     // add a member to the log
-	outKeep                       // delete the vectors of records up to n but these
+	outKeep                       // delete the vectors of records 1..n except names
 	outRespond                    // answer a join or a piece of a vector
-	outEvent                      // tell the recorder
+	outEvent                      // report an event to the recorder
 	outFail                       // end Run with an error
 )
 
-// phase is where the next record is.
+// A phase is how far the next record is.
 type phase uint8
 
 const (
-	idle       phase = iota // it was not begun
-	collecting              // it is a round that collects replies
+	idle       phase = iota // not begun
+	collecting              // a round, which collects replies
 	appending               // its bytes were handed to the log
-	failed                  // it is unknown whether the log has its bytes
+	failed                  // nobody knows whether the log has its bytes
 )
 
-// A core is a coordinator without goroutine, clock or input and output.
+// A core is a coordinator without goroutine, clock, randomness or I/O. The goroutine of Run owns
+// it, under Coordinator.mu.
 //
 // Invariants:
-//  1. The position is that of the log: it moves only on inAppended and
-//     inConflict, by what is stored.
+//  1. The position is the log's. It moves only on inAppended and inConflict, by what is stored.
 //  2. No announcement has a record that is not in the log.
-//  3. In phases appending and failed, pending holds the bytes of record n+1,
-//     and no other bytes are handed out for it before it is known what the log
-//     holds there.
-//  4. Each member's contribution to record n+1 is in sum at most once.
-//  5. In phase failed trouble says why; only appending ends it.
-//  6. Once deposed, it puts out nothing but that.
-//  7. object is what pending names a vector by, nil if it names none.
+//  3. In phases appending and failed, pending has the bytes of record N+1. No other bytes are
+//     handed out for that record before it is known what the log holds there.
+//  4. Each member's contribution to record N+1 is in sum at most once.
+//  5. In phase failed, trouble says why. Only appending the record ends that phase.
+//  6. A deposed core emits nothing but that it is deposed.
+//  7. object is the vector that pending names, nil if it names none.
 type core struct {
 	runlog.Position
 	epoch     uint64 // of this coordinator
@@ -115,10 +114,10 @@ type core struct {
 	reason     string    // why it is paused
 	trouble    string    // why the log does not take pending; "" if it does
 	retryAt    uint64    // failed: when pending is handed out again
-	ending     *wire.End // the run is to end as soon as it can
+	ending     *wire.End // to be appended as soon as possible
 	pending    []byte
 	object     *runlog.Object
-	closed     Event          // what to tell once pending is stored
+	closed     Event          // to emit once pending is stored
 	queued     []*wire.Record // what operators asked for
 	fromQueue  bool           // pending is the first of queued
 
@@ -127,17 +126,17 @@ type core struct {
 	answers gather.Answers
 	late    gather.Answers // of the round before, for the yield of an open roster
 	uploads gather.Uploads
-	unkept  bool // a vector was stored, and those that are too old are there
+	unkept  bool // a vector was stored, and those too old are not yet deleted
 
 	round      round
-	aggregator gather.Aggregator    // of the open round
-	sum        gather.Tally         // of no scalars where all are kept
-	held       gather.Contributions // where there is more to do than to add
-	controls   gather.Controls      // control variates
-	values     []float32            // of the reply at hand
+	aggregator gather.Aggregator    // the open round's
+	sum        gather.Tally         // without scalars if all contributions are held
+	held       gather.Contributions // for medians and relay
+	controls   gather.Controls      // sums of control variates
+	values     []float32            // of the current reply
 	control    []float32            // its control variate
-	loss       mathx.ExactSum       // of the same weights as sum
-	losses     []float32            // what it is the sum of
+	loss       mathx.ExactSum       // with the weights of sum
+	losses     []float32            // that loss is the sum of
 	watch      gather.LossWatch
 	lastLoss   float32
 
@@ -146,7 +145,7 @@ type core struct {
 	witnesses  []string
 	digests    []*digests
 	reference  wire.Reference // the newest; N is 0 before the first
-	refersTo   uint64         // last record whose first announcement brings it
+	refersTo   uint64         // the last record whose first announcement brings it
 
 	announceAt uint64 // when announcing
 	announced  uint64 // record of the last announcement
@@ -156,8 +155,8 @@ type core struct {
 	out      []output
 }
 
-// newCore returns a core that continues a log, or begins one with plan. A nil
-// plan is the log's.
+// newCore returns a core that continues a log, or begins one with plan. If plan is nil, the log's
+// is used.
 func newCore(ctx context.Context, plan *wire.Plan, log runlog.Log, epoch uint64) (*core, error) {
 	c := &core{maxMembers: wire.MaxMembers, uploads: gather.NewUploads(gather.UploadMemory)}
 	var err error
@@ -216,8 +215,8 @@ func (c *core) checkPlan(plan *wire.Plan) error {
 	return runlog.SamePlan(r.Plan, plan)
 }
 
-// start returns the first outputs. When Run was called again, timers go on, and
-// so does an append that was interrupted.
+// start returns the first outputs. When Run is called again, timers go on, and so does an
+// interrupted append.
 func (c *core) start(now uint64) []output {
 	c.begin(now)
 	switch {
@@ -237,8 +236,7 @@ func (c *core) start(now uint64) []output {
 	return c.out
 }
 
-// step handles one input at a time that never decreases, and returns what is
-// to be done; the result is valid until the next step.
+// step handles one input. now never decreases. The outputs are valid until the next step.
 func (c *core) step(now uint64, in input) []output {
 	c.begin(now)
 	if c.deposed {
@@ -264,7 +262,7 @@ func (c *core) step(now uint64, in input) []output {
 	case inPause:
 		c.pause(in.text)
 	case inResume:
-		c.Resume()
+		c.resume()
 	case inEnd:
 		c.end(wire.End{Reason: wire.EndRequested, Text: in.text})
 	case inRequest:
@@ -292,7 +290,7 @@ func (c *core) tick() {
 	case c.phase == collecting && !c.paused && c.now >= c.round.deadline:
 		c.closeAttempt()
 	case c.phase == failed && c.now >= c.retryAt:
-		c.handToLog() // what it comes to is announced
+		c.handToLog() // announced with its outcome
 		return
 	}
 	if c.announcing && c.now >= c.announceAt {
@@ -300,7 +298,7 @@ func (c *core) tick() {
 	}
 }
 
-// wake returns when tick has something to do next.
+// wake returns when tick next has something to do.
 func (c *core) wake() (at uint64, ok bool) {
 	at, ok = c.announceAt, c.announcing
 	switch {

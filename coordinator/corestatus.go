@@ -1,6 +1,6 @@
 package coordinator
 
-// status returns a copy of what there is to know.
+// status returns a copy of the run's status.
 func (c *core) status() Status {
 	s := Status{
 		Run:        c.Plan.Run,

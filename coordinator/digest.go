@@ -7,22 +7,21 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Limits on what is remembered and told of digests: some 10 MiB per state, once
-// 65,536 devices have reported it.
+// Limits on the digests that are counted and reported: about 10 MiB for a state that 65,536 devices
+// have reported.
 const (
 	maxStates    = 4       // states whose digests are counted
 	maxReporters = 1 << 16 // devices per state
-	maxValues    = 8       // values per state that are told
-	maxDiffering = 16      // ids per state that are told
+	maxValues    = 8       // values per state that are reported
+	maxDiffering = 16      // ids per state that are reported
 )
 
 // digests counts what devices report of the state after one record.
 //
 // Invariants:
-//  1. count[v] is the number of entries of by that are v, none of them 0.
-//  2. sizes[n] is the number of values that n devices report, most the largest n
-//     there is.
-//  3. order has the keys of by, as they came.
+//  1. count[v] is the number of entries of by with value v, never 0.
+//  2. sizes[n] is the number of values that n devices report. most is the largest such n.
+//  3. order has the keys of by, in order of arrival.
 type digests struct {
 	n     uint64
 	tip   wire.Tip
@@ -31,16 +30,16 @@ type digests struct {
 	count map[Digest]uint32
 	sizes map[uint32]int
 	most  uint32
-	told  []Digest // values whose first report was told, at most maxValues
+	told  []Digest // values whose first report was an event, at most maxValues
 
 	reference Digest
-	source    string   // what made it the reference; "" for none
-	rank      int      // of the witness that did
-	referred  []Digest // values that were told as the reference, at most maxValues
+	source    string   // of the reference; "" for none
+	rank      int      // of the witness that is the source
+	referred  []Digest // values that an event named as the reference, at most maxValues
 }
 
-// beginDigests makes room for the digests of the state after the last record,
-// if devices report them.
+// beginDigests makes room for the digests of the state after the last record, if devices report
+// them.
 func (c *core) beginDigests() {
 	every := uint64(c.Plan.DigestEvery)
 	if every == 0 || c.N%every != 0 {
@@ -55,8 +54,7 @@ func (c *core) beginDigests() {
 	})
 }
 
-// digestReport counts a device's digest. A device that rebuilt its state may
-// report another one in place of its first.
+// digestReport counts a device's digest. A device that rebuilt its state may replace its digest.
 func (c *core) digestReport(id string, r *wire.Reply) {
 	at := slices.IndexFunc(c.digests, func(d *digests) bool { return d.n == r.N })
 	switch {
@@ -113,7 +111,7 @@ func (d *digests) leave(v Digest) {
 	}
 }
 
-// resize counts a value of to devices in place of one of from.
+// resize counts a value that to devices report in place of from.
 func (d *digests) resize(from, to uint32) {
 	if from > 0 {
 		if d.sizes[from]--; d.sizes[from] == 0 {
@@ -128,8 +126,8 @@ func (d *digests) resize(from, to uint32) {
 // leads says whether more devices report v than any other value.
 func (d *digests) leads(v Digest) bool { return d.count[v] == d.most && d.sizes[d.most] == 1 }
 
-// tell says whether to tell of a value: once, and of so many values that no
-// device that changes its mind fills the event log.
+// tell says whether to emit an event for a value: once each, and for so few values that a device
+// that keeps changing its digest does not flood the recorder.
 func tell(told *[]Digest, v Digest) bool {
 	if len(*told) == maxValues || slices.Contains(*told, v) {
 		return false
@@ -138,8 +136,8 @@ func tell(told *[]Digest, v Digest) bool {
 	return true
 }
 
-// reports returns what devices report now. No order of a map shows in it. It
-// looks no further than it has to: as a rule there are few values.
+// reports returns what devices report now. The result does not depend on map order. It stops as
+// early as it can, because there are usually few values.
 func (d *digests) reports() DigestReports {
 	now := DigestReports{N: d.n, Reporters: uint32(len(d.by)), Source: d.source}
 	if d.source != "" {

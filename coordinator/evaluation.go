@@ -8,20 +8,19 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// evaluation collects metrics of the state after one record, until the next
-// such record.
+// An evaluation collects metrics of the state after one record, until the next such record.
 type evaluation struct {
-	n       uint64 // 0: none is under way
+	n       uint64 // 0: there is none
 	tip     wire.Tip
-	cohorts []wire.Cohort // that announcements of record n+1 had
+	cohorts []wire.Cohort // of the announcements of record n+1
 	asked   uint32
 	done    bool // it was reported
 	from    map[string]struct{}
 	sum     gather.Tally
 }
 
-// beginEvaluation reports the evaluation that was under way, if the last
-// record is one to evaluate after, and begins its own.
+// beginEvaluation reports the current evaluation and begins the next one, if the last record is one
+// to evaluate after.
 func (c *core) beginEvaluation() {
 	every := uint64(c.Plan.EvalEvery)
 	if every == 0 || c.N%every != 0 && c.End == nil {
@@ -37,7 +36,7 @@ func (c *core) beginEvaluation() {
 	e.sum.Reset(len(c.Plan.Metrics))
 }
 
-// askEvaluators notes the cohort of an announcement that brings the record.
+// askEvaluators notes the cohort of an announcement that brings the record to evaluate after.
 func (c *core) askEvaluators(cohort wire.Cohort) {
 	e := &c.evaluation
 	if e.n == 0 || e.n != c.N || slices.Contains(e.cohorts, cohort) {
@@ -89,8 +88,7 @@ func (e *evaluation) asks(p *wire.Plan, m gather.Member) bool {
 	})
 }
 
-// finishEvaluation reports the evaluation once, and ends the run if it reached
-// its goal.
+// finishEvaluation reports the evaluation once, and ends the run if it reached its goal.
 func (c *core) finishEvaluation() {
 	if !c.reportEvaluation() {
 		return
@@ -100,8 +98,7 @@ func (c *core) finishEvaluation() {
 	}
 }
 
-// reportEvaluation tells what the evaluation came to, once, if it came to
-// anything.
+// reportEvaluation emits the evaluation, once, if any device answered, and says whether it did.
 func (c *core) reportEvaluation() bool {
 	e := &c.evaluation
 	if e.done || e.sum.Count == 0 {
@@ -115,8 +112,7 @@ func (c *core) reportEvaluation() bool {
 	return true
 }
 
-// reached says how the last evaluation reached the plan's goal, "" if it did
-// not.
+// reached says how the last evaluation reached the plan's goal, "" if it did not.
 func (c *core) reached() string {
 	p := &c.Plan
 	i := slices.Index(p.Metrics, p.StopMetric)

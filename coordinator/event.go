@@ -6,23 +6,23 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// EventKind says what happened.
+// An EventKind says what happened.
 type EventKind uint8
 
 const (
-	RoundDone     EventKind = 1  // record N was committed: a round
-	Evaluated     EventKind = 2  // Evaluation is complete, or another one is due
-	RunPaused     EventKind = 3  // no round is opened; Reason says why. Again when the log fails
+	RoundDone     EventKind = 1  // a round was committed as record N
+	Evaluated     EventKind = 2  // Evaluation is complete, or the next one is due
+	RunPaused     EventKind = 3  // no round is open; Reason says why. Repeated if the log fails
 	RunResumed    EventKind = 4  // by Resume, or because the log works again
-	RunEnded      EventKind = 5  // record N was committed: the end
-	DigestsDiffer EventKind = 6  // a device reported another digest of a state than others; once a digest
-	Joined        EventKind = 7  // ID joined a dense roster
-	Adopted       EventKind = 8  // another coordinator, of Epoch, had written record N, of kind Record
-	RolledBack    EventKind = 9  // record N was committed: the run is what it was after record To
-	Changed       EventKind = 10 // record N was committed: Fields of the plan have other values
-	Refused       EventKind = 11 // a record of kind Record that was asked for can no longer be; Reason says why
-	Referred      EventKind = 12 // Digests has a reference, or another one; once a digest
-	PhaseDone     EventKind = 13 // record N was committed: the first phase of a round of two; RoundDone follows
+	RunEnded      EventKind = 5  // the end was committed as record N
+	DigestsDiffer EventKind = 6  // devices report different digests of a state; once for each digest
+	Joined        EventKind = 7  // ID joined a listed roster
+	Adopted       EventKind = 8  // a coordinator of Epoch had written record N, of kind Record
+	RolledBack    EventKind = 9  // a rollback to record To was committed as record N
+	Changed       EventKind = 10 // a change of Fields of the plan was committed as record N
+	Refused       EventKind = 11 // a requested record of kind Record is no longer possible; Reason says why
+	Referred      EventKind = 12 // Digests has a reference, or another one; once for each digest
+	PhaseDone     EventKind = 13 // the first phase of a round of two was committed as record N
 )
 
 var eventNames = [...]string{"", "round", "evaluated", "paused", "resumed", "ended", "digests differ", "joined",
@@ -33,11 +33,11 @@ func (k EventKind) String() string { return eventNames[k] }
 // MarshalText writes the name.
 func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// An Event is something that a [Recorder] is told.
+// An Event is what a [Recorder] receives.
 type Event struct {
 	Kind  EventKind
 	N     uint64 // last record of the log
-	Round uint64 // last round in it
+	Round uint64 // the last round in the log
 
 	// RoundDone, PhaseDone.
 	Attempt       uint32
@@ -52,7 +52,7 @@ type Event struct {
 	Reason     string          // RunPaused, Refused
 	End        wire.End        // RunEnded
 	ID         string          // Joined
-	Members    uint32          // Joined: with this one
+	Members    uint32          // Joined: including this one
 	Record     wire.RecordKind // Adopted, Refused
 	Epoch      uint64          // Adopted
 	To         uint64          // RolledBack
@@ -63,23 +63,23 @@ type Event struct {
 type Evaluation struct {
 	N       uint64
 	Count   uint32    // devices that reported
-	Asked   uint32    // devices that were asked; of an open roster, expected
-	Samples uint64    // that the metrics are means over
+	Asked   uint32    // devices that were asked; on an open roster, an estimate
+	Samples uint64    // the weight of the means
 	Metrics []float32 // means weighted by samples, in the order of the plan's Metrics
 }
 
-// DigestReports counts what devices reported as the digest of the state after
-// record N. One value is as it should be.
+// DigestReports counts the digests that devices reported of the state after record N. Healthy
+// devices all report one.
 type DigestReports struct {
 	N         uint64
-	Reporters uint32        // devices
-	Values    []DigestCount // no two of one digest, the 8 of most devices first
+	Reporters uint32        // devices that reported
+	Values    []DigestCount // the 8 most frequent digests, most frequent first
 
-	// Reference is what the state's digest has to be. Source says who made it
-	// so: the id of a witness, or "plurality"; it is empty if there is none yet.
+	// Reference is the digest that the state must have. Source says where it is from: the id of a
+	// witness, or "plurality"; it is empty if there is none yet.
 	Reference Digest
 	Source    string
-	Differing uint32   // devices that report anything else
+	Differing uint32   // devices that report another digest
 	Differ    []string // the first 16 of them
 }
 
@@ -97,14 +97,14 @@ func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 // MarshalText writes d in hexadecimal.
 func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// A Recorder receives events in the order in which they happened, on the
-// goroutine of Run: return soon. An error stops Run, which returns it after it
-// has done what was under way; events of that are told to nobody.
+// A Recorder receives events in the order in which they happened, on the goroutine of Run: it must
+// return soon. If it returns an error, Run completes what is pending, without further events, and
+// returns the error.
 type Recorder interface {
 	Record(Event) error
 }
 
-// RecorderFunc makes a [Recorder] of a function.
+// A RecorderFunc is a function that implements [Recorder].
 type RecorderFunc func(Event) error
 
 func (f RecorderFunc) Record(e Event) error { return f(e) }

@@ -8,15 +8,15 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// maxBatch is how many arrivals the core takes before its outputs are done:
-// devices that join together share one write of the roster.
+// maxBatch is how many arrivals the core takes before its outputs are done. So devices that join
+// together share one write of the roster.
 const maxBatch = 256
 
-// stopGrace is how long an append may go on after Run was to stop: what a log
-// has almost stored is told to the recorder then, and not found by the next Run.
+// stopGrace is how long a pending append may go on after Run was told to stop. A record that is
+// almost stored is then reported now, and not found by the next Run.
 const stopGrace = time.Second
 
-// loop feeds the core and does what it says.
+// loop feeds the core and performs its outputs.
 func (c *Coordinator) loop(ctx context.Context) error {
 	if c.isLost() {
 		return c.depose(ctx)
@@ -61,9 +61,8 @@ func (c *Coordinator) loop(ctx context.Context) error {
 	}
 }
 
-// lingerMore returns how much longer devices are waited for that fetch the vector of
-// a dense run's last round, which no announcement brings: as long as their requests
-// follow each other, until patience ends.
+// lingerMore returns how much longer to wait for devices that fetch the vector of the last round,
+// which no announcement brings: as long as their requests follow each other, until patience ends.
 func (c *Coordinator) lingerMore(patience time.Time) time.Duration {
 	pause := c.linger / 2
 	if c.objects == nil || time.Since(c.objects.Last()) >= pause {
@@ -72,14 +71,14 @@ func (c *Coordinator) lingerMore(patience time.Time) time.Duration {
 	return min(pause, time.Until(patience))
 }
 
-// deadline is the plan's, the time that devices have for a round.
+// deadline is the plan's Deadline, the time that devices have for a round.
 func (c *Coordinator) deadline() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return time.Duration(c.core.Plan.Deadline) * time.Millisecond
 }
 
-// stop does what was commanded before, and reports what is unreported.
+// stop performs earlier commands, and reports what is unreported.
 func (c *Coordinator) stop(ctx context.Context, ended bool) error {
 	queue := append(c.obey(), c.step(input{kind: inStop})...)
 	if err := c.perform(ctx, queue); err != nil || ended {
@@ -120,8 +119,7 @@ func (c *Coordinator) step(in input) []output {
 	return append([]output(nil), c.core.step(c.now(), in)...)
 }
 
-// next returns how long the core has nothing to do by itself, and whether the
-// run has ended.
+// next returns how long the core has nothing to do, and whether the run has ended.
 func (c *Coordinator) next() (wait time.Duration, ended bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,7 +142,7 @@ func (c *Coordinator) obey() []output {
 	return queue
 }
 
-// take hands an arrival to the core, and those that wait behind it.
+// take hands an arrival to the core, and those queued behind it.
 func (c *Coordinator) take(a arrival) []output {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,15 +6,14 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// A run opens no round while it is paused, by an operator or for want of
-// devices, or while its log is in trouble, or both. Only the first needs
-// somebody to resume it. Neither is in the log: a coordinator that is started
-// again goes on.
+// A run opens no round while it is paused, or while its log is in trouble. An operator pauses a
+// run, or a lack of devices does; then somebody has to resume it. Trouble with the log ends by
+// itself. Neither is in the log, so a restarted coordinator goes on.
 
-// halted says whether no round is open, though the run has not ended.
+// halted says whether no round may be open though the run has not ended.
 func (c *core) halted() bool { return c.paused || c.trouble != "" }
 
-// why says why it is halted: as long as the log fails, nothing else counts.
+// why says why the run is halted. Trouble with the log comes first.
 func (c *core) why() string {
 	if c.trouble != "" {
 		return c.trouble
@@ -22,8 +21,8 @@ func (c *core) why() string {
 	return c.reason
 }
 
-// pause opens no more rounds; what the open one has stays, until a change takes
-// its place. It is too late for one when somebody asked for the end.
+// pause opens no more rounds. The open round keeps its contributions until a change takes its
+// place. A requested end cannot be paused.
 func (c *core) pause(reason string) {
 	if c.paused || c.End != nil || c.endRequested() {
 		return
@@ -31,16 +30,16 @@ func (c *core) pause(reason string) {
 	c.paused, c.reason = true, reason
 	c.emitEvent(Event{Kind: RunPaused, Reason: reason})
 	if c.phase == appending || c.phase == failed {
-		return // what that comes to is announced
+		return // its outcome is announced
 	}
 	if !c.takeTurn() {
 		c.announceClosed()
 	}
 }
 
-// resume goes on where pause stopped. A record that the log did not take is
-// handed to it at once.
-func (c *core) Resume() {
+// resume goes on where pause stopped. A record that the log did not take is handed to it again at
+// once.
+func (c *core) resume() {
 	if c.phase == failed {
 		c.handToLog()
 	}
@@ -49,7 +48,7 @@ func (c *core) Resume() {
 	}
 	c.paused, c.reason = false, ""
 	if c.trouble != "" {
-		return // told when the log has the record
+		return // told once the log has the record
 	}
 	c.announcing = false
 	c.emitEvent(Event{Kind: RunResumed})
@@ -66,9 +65,8 @@ func (c *core) Resume() {
 	}
 }
 
-// appendFailed handles that it is unknown whether the log has record n: the run
-// halts, and the same bytes are handed out again every Reannounce. Where that
-// cannot help, Run ends.
+// appendFailed handles that nobody knows whether the log has record n. The run halts, and the same
+// bytes are handed out again every Reannounce. If that cannot help, Run ends.
 func (c *core) appendFailed(n uint64, err error) {
 	switch {
 	case c.phase != appending || n != c.N+1:
@@ -79,8 +77,7 @@ func (c *core) appendFailed(n uint64, err error) {
 	}
 }
 
-// giveUp tells devices that the run halts, and ends Run: somebody has to repair
-// the log.
+// giveUp tells devices that the run halts, and ends Run: somebody has to repair the log.
 func (c *core) giveUp(err error) {
 	c.distress("the log cannot be continued: " + err.Error())
 	c.emit(output{kind: outFail, err: err})
@@ -98,8 +95,7 @@ func (c *core) distress(text string) {
 	c.announceClosed()
 }
 
-// recovered handles that the log works. Whoever paused the run has to resume
-// it.
+// recovered handles that the log works again. A pause stays until somebody resumes it.
 func (c *core) recovered() {
 	if c.trouble == "" {
 		return

@@ -12,10 +12,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// perform does outputs in order, and those that follow from them. After an
-// error it goes on, because the core counts on all of them: Run may be called
-// again. Only a Recorder that refused an event is told no others, and a core that
-// was deposed counts on nothing.
+// perform does outputs in order, and those that follow from them. After an error it goes on,
+// because the core counts on all outputs and Run may be called again. There are two exceptions: a
+// Recorder that refused an event receives no more, and a deposed core counts on nothing.
 func (c *Coordinator) perform(ctx context.Context, queue []output) error {
 	var failed error
 	var members []string
@@ -57,9 +56,9 @@ func (c *Coordinator) perform(ctx context.Context, queue []output) error {
 	return failed
 }
 
-// append hands a record to the log. When Run is to stop before that is known to
-// have come to anything, the core is told nothing: it neither pauses nor fails,
-// and hands out the same bytes when it is started again.
+// append hands a record to the log. If Run has to stop before the outcome is known, the core is
+// told nothing. So it neither pauses nor fails, and hands out the same bytes when it is started
+// again.
 func (c *Coordinator) append(ctx context.Context, o output) []output {
 	if c.isLost() {
 		return c.step(input{kind: inDeposed})
@@ -81,14 +80,14 @@ func (c *Coordinator) append(ctx context.Context, o output) []output {
 	return c.step(in)
 }
 
-// store stores a record, and before it the vector that it names.
+// store stores a record, and first the vector that it names.
 func (c *Coordinator) store(ctx context.Context, o output) error {
 	if o.object != nil {
 		limited, cancel := c.limitOf(ctx, len(o.object.Data))
 		defer cancel()
 		err := c.vectors.PutObject(limited, o.object.Name, o.object.Data)
 		switch {
-		case errors.Is(err, runlog.ErrCorrupt): // the vector as it was stored, and not the log: it is stored again
+		case errors.Is(err, runlog.ErrCorrupt): // the stored vector is damaged, and not the log: store it again
 			return fmt.Errorf("vector: %v", err)
 		case err != nil:
 			return fmt.Errorf("vector: %w", err)
@@ -99,8 +98,8 @@ func (c *Coordinator) store(ctx context.Context, o output) error {
 	return c.cfg.Log.Append(limited, o.n, o.frame)
 }
 
-// keep deletes vectors. What is left of them is deleted after the next record, or
-// by who continues the log.
+// keep deletes vectors. Those that it fails to delete are deleted after the next record, or by the
+// next coordinator.
 func (c *Coordinator) keep(ctx context.Context, o output) {
 	if c.isLost() {
 		return
@@ -129,13 +128,13 @@ func (c *Coordinator) addMembers(ctx context.Context, ids []string) []output {
 	return c.step(in)
 }
 
-// limit returns the context of a call to the log: it ends after
-// Config.AppendTimeout, when the log is lost, or stopGrace after ctx.
+// limit returns the context of a call to the log. It ends after Config.AppendTimeout, when the log
+// is lost, or stopGrace after ctx.
 func (c *Coordinator) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	return c.limitOf(ctx, 0)
 }
 
-// limitOf is limit with a second more for each MiB of a vector.
+// limitOf is limit with one more second for each MiB of a vector.
 func (c *Coordinator) limitOf(ctx context.Context, size int) (context.Context, context.CancelFunc) {
 	timeout := c.cfg.AppendTimeout + time.Duration(size)*time.Second>>20
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
@@ -166,8 +165,8 @@ func (c *Coordinator) announce(frame []byte) error {
 	return nil
 }
 
-// publish sends a frame. What cannot be sent now is said again later; only a
-// bus that is closed for good is an error.
+// publish sends a frame. A frame that cannot be sent now is repeated later anyway; only a bus that
+// is closed for good is an error.
 func (c *Coordinator) publish(subject string, frame []byte) error {
 	if c.isLost() {
 		return nil

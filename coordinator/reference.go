@@ -7,20 +7,20 @@ import (
 )
 
 const (
-	// plurality is how many devices have to report a digest, more than any other
-	// one, before it is the reference without a witness.
+	// plurality is how many devices must report a digest, and more than any other, before it is the
+	// reference without a witness.
 	plurality = 3
-	// referRecords is how many records bring a new reference in their first
-	// announcements; repetitions and answers to joins always bring it.
+	// referRecords is how many records bring a new reference in their first announcements.
+	// Repetitions and join answers always bring it.
 	referRecords = 4
 )
 
-// byPlurality is the source of a reference that is no witness's.
+// byPlurality is the source of a reference that no witness reported.
 const byPlurality = "plurality"
 
-// refer takes a digest that was just reported for the reference, if the first of
-// Config.Witnesses to have reported that state did, or if no witness has and it
-// leads. Reports that tie change nothing.
+// refer makes a digest that was just reported the reference of its state, if the first of
+// Config.Witnesses to have reported that state did so, or if no witness has and the digest leads. A
+// tie changes nothing.
 func (c *core) refer(d *digests, digest Digest, rank int) {
 	source := byPlurality
 	witnessed := d.source != "" && d.source != byPlurality
@@ -43,8 +43,8 @@ func (c *core) refer(d *digests, digest Digest, rank int) {
 	}
 }
 
-// witness says whether an id may report digests and do nothing else: it is one
-// of Config.Witnesses, and no member.
+// witness says whether an id may report digests and nothing else: it is one of Config.Witnesses,
+// and no member.
 func (c *core) witness(id string) bool {
 	if !slices.Contains(c.witnesses, id) {
 		return false

@@ -5,7 +5,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// reply handles what a device sent.
+// reply handles a device's reply.
 func (c *core) reply(id string, frame []byte) {
 	r, err := wire.DecodeReply(frame)
 	if err != nil {
@@ -96,8 +96,8 @@ func (c *core) decline(m gather.Member, r *wire.Reply) {
 	c.answered(current)
 }
 
-// admit says whether a reply is about the open round, from a device that was
-// asked; current, that the present attempt asks it.
+// admit says whether a reply is to the open round, from a device that was asked. current says
+// whether the current attempt asks it.
 func (c *core) admit(m gather.Member, r *wire.Reply) (current, ok bool) {
 	switch {
 	case r.N <= c.N, r.N == c.N+1 && (c.phase == appending || c.phase == failed):
@@ -111,7 +111,7 @@ func (c *core) admit(m gather.Member, r *wire.Reply) (current, ok bool) {
 		c.counters.WrongTip++
 		return false, false
 	case r.Kind == wire.Contribution && c.sum.Count >= c.Plan.Target:
-		c.counters.Late++ // the round is closed as soon as the run is resumed
+		c.counters.Late++ // the round closes when the run is resumed
 		return false, false
 	}
 	attempts := c.round.attempts
@@ -124,7 +124,7 @@ func (c *core) admit(m gather.Member, r *wire.Reply) (current, ok bool) {
 	return false, false
 }
 
-// hasRoom bounds what an open roster makes the coordinator remember.
+// hasRoom bounds the memory that an open roster can take.
 func (c *core) hasRoom() bool {
 	if c.roster.open && uint64(len(c.answers.IDs)+c.uploads.Faulty()) > 4*c.want()+1024 {
 		c.counters.Overflow++
@@ -133,8 +133,7 @@ func (c *core) hasRoom() bool {
 	return true
 }
 
-// countLate counts an answer that came after its round closed, for the yield of
-// an open roster.
+// countLate counts an answer that came after its round closed, for the yield of an open roster.
 func (c *core) countLate(m gather.Member, r *wire.Reply) {
 	if !c.roster.open || c.phase != collecting || r.N != c.N || r.Tip != c.prev {
 		return
@@ -145,8 +144,8 @@ func (c *core) countLate(m gather.Member, r *wire.Reply) {
 	}
 }
 
-// judge reads a contribution's numbers to c.values. It returns the counter of
-// what is wrong with them, nil if nothing is.
+// judge reads a contribution's numbers into c.values. fault is the counter of what is wrong with
+// them, nil if nothing is.
 func (c *core) judge(r *wire.Reply) (fault *uint64) {
 	precision := c.Plan.Precision
 	if c.transport.vectors() || precision.Len(r.Values) != c.round.scalars {
@@ -161,7 +160,7 @@ func (c *core) judge(r *wire.Reply) (fault *uint64) {
 	return nil
 }
 
-// answered closes the attempt when nothing more is to come that it waits for.
+// answered closes the attempt if it has nothing more to wait for.
 func (c *core) answered(current bool) {
 	if c.roster.open {
 		if c.round.attempt == 0 {

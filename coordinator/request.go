@@ -9,26 +9,25 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// ErrEnded: the run has ended, or is about to. Nothing can follow its end: to
-// go on from there, begin another run with its parameters.
+// ErrEnded: the run has ended, or is about to. Nothing can follow its end. To go on from there,
+// begin another run with its parameters.
 var ErrEnded = errors.New("the run has ended")
 
-// Rollback returns the run to what it was after record to: its parameters, its
-// plan and the number of its last round. Nothing is erased or used again: the
-// rollback is a record of its own, with the next index. The open round is
-// abandoned, and what devices contributed to it is late.
+// Rollback returns the run to its state after record to: its parameters, its plan and the number of
+// its last round. Nothing is erased: the rollback is a record with the next index. The open round
+// is abandoned, and contributions to it are late.
 //
-// It returns before the record is stored; the event RolledBack tells. Errors
-// match [ErrEnded] or [ErrDeposed], or say why there is no record to return to.
+// Rollback returns before the record is stored; the event RolledBack tells that it is. Errors match
+// [ErrEnded] or [runlog.ErrDeposed], or say why the run cannot return there.
 func (c *Coordinator) Rollback(to uint64) error {
 	return c.request(&wire.Record{Kind: wire.KindRollback, To: to})
 }
 
-// Change gives fields of the plan other values from the next record on. It waits
-// for the open round, or takes its place if the run is paused.
+// Change gives fields of the plan new values from the next record on. It waits for the open round,
+// or replaces it if the run is paused.
 //
-// It returns before the record is stored; the event Changed tells. Errors match
-// [ErrEnded] or [ErrDeposed], or are a [*wire.PlanError].
+// Change returns before the record is stored; the event Changed tells that it is. Errors match
+// [ErrEnded] or [runlog.ErrDeposed], or are a [*wire.PlanError].
 func (c *Coordinator) Change(change *wire.Change) error {
 	copied := *change
 	return c.request(&wire.Record{Kind: wire.KindChange, Change: &copied})
@@ -48,7 +47,7 @@ func (c *Coordinator) request(r *wire.Record) error {
 	return nil
 }
 
-// allows says why a record that an operator asks for cannot be the next one.
+// allows says why a requested record cannot be the next one, nil if it can.
 func (c *core) allows(r *wire.Record) error {
 	switch {
 	case c.deposed:
@@ -73,8 +72,8 @@ func (c *core) allows(r *wire.Record) error {
 	return nil
 }
 
-// request queues a record that an operator asks for. A rollback does not wait
-// for the open round, nor does anything while the run is paused.
+// request queues a record that an operator asked for. A rollback does not wait for the open round,
+// and neither does anything while the run is paused.
 func (c *core) request(r *wire.Record) {
 	c.queued = append(c.queued, r)
 	if c.phase == idle || c.phase == collecting && (c.paused || r.Kind == wire.KindRollback) {
@@ -82,8 +81,8 @@ func (c *core) request(r *wire.Record) {
 	}
 }
 
-// takeTurn hands the log the record that was asked for first, and says whether
-// there was one. What came to make no sense is refused.
+// takeTurn hands the first possible requested record to the log, and says whether there was one.
+// Requests that are no longer possible are refused.
 func (c *core) takeTurn() bool {
 	for len(c.queued) > 0 {
 		r := *c.queued[0]
@@ -112,8 +111,8 @@ func changeEvent(change *wire.Change) Event {
 	return e
 }
 
-// forget drops what was learned of states that a rollback left: how the loss
-// went, what an evaluation of them came to, and an end that followed from that.
+// forget drops what was learned on the path that a rollback left: the course of the loss, the
+// evaluation, and an end that followed from them.
 func (c *core) forget() {
 	c.watch = gather.LossWatch{}
 	c.reportEvaluation()

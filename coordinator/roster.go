@@ -11,22 +11,22 @@ import (
 // A roster is who takes part.
 //
 // Invariants:
-//  1. ids[slot] has that slot, for ever; slots is the inverse.
-//  2. Members with slots below stored are in the log, those from it on wait
-//     for it and are told nothing.
-//  3. Of an open roster, ids is empty and waiting has at most as many ids as
-//     round 1 waits for; it is nil once that round was opened.
+//  1. ids[slot] has that slot for ever. slots is the inverse.
+//  2. Members with slots below stored are in the log. The others wait for it and have not been
+//     told their slots.
+//  3. On an open roster, ids is empty. waiting has at most as many ids as round 1 waits for, and
+//     is nil once that round was opened.
 type roster struct {
-	open    bool
-	ids     []string
-	slots   map[string]uint32
-	stored  int
-	asking  []asking
-	waiting map[string]struct{}
+	open       bool
+	ids        []string
+	slots      map[string]uint32
+	stored     int
+	applicants []applicant
+	waiting    map[string]struct{}
 }
 
-// asking is a device that waits for its slot.
-type asking struct {
+// An applicant is a device that waits for its slot.
+type applicant struct {
 	gather.Member
 	token string
 }
@@ -54,8 +54,8 @@ func (r *roster) find(id string) (gather.Member, bool) {
 	return gather.Member{Slot: slot, ID: id}, ok && int(slot) < r.stored
 }
 
-// joined returns how many devices have joined; of an open roster, as many as
-// are worth counting.
+// joined returns how many devices have joined; on an open roster, at most as many as round 1 waits
+// for.
 func (r *roster) joined() int {
 	if r.open {
 		return len(r.waiting)
@@ -70,7 +70,7 @@ func (c *core) join(in input) {
 		return
 	}
 	if c.N == 0 {
-		return // no plan to tell yet; the device asks again
+		return // there is no plan to send yet; the device asks again
 	}
 	c.counters.Joins++
 	r := &c.roster
@@ -96,11 +96,10 @@ func (c *core) join(in input) {
 		r.slots[in.id] = slot
 		c.emit(output{kind: outMember, id: in.id})
 	}
-	r.asking = append(r.asking, asking{gather.Member{Slot: slot, ID: in.id}, in.token})
+	r.applicants = append(r.applicants, applicant{gather.Member{Slot: slot, ID: in.id}, in.token})
 }
 
-// membersStored handles that the log has the next members; err says that it
-// could not store them.
+// membersStored handles that the log has stored the next members, or could not.
 func (c *core) membersStored(count int, err error) {
 	r := &c.roster
 	if err == nil {
@@ -115,8 +114,8 @@ func (c *core) membersStored(count int, err error) {
 		}
 		r.ids = r.ids[:r.stored]
 	}
-	still := r.asking[:0]
-	for _, a := range r.asking {
+	still := r.applicants[:0]
+	for _, a := range r.applicants {
 		switch {
 		case int(a.Slot) < r.stored:
 			c.welcome(a.token, a.Slot)
@@ -125,7 +124,7 @@ func (c *core) membersStored(count int, err error) {
 		}
 		// A device whose slot could not be stored asks again.
 	}
-	r.asking = still
+	r.applicants = still
 	c.proceedToFirst()
 }
 
@@ -136,8 +135,7 @@ func (c *core) proceedToFirst() {
 	}
 }
 
-// welcome tells a device its slot, and what is announced at present: it may
-// have begun to listen after that.
+// welcome tells a device its slot and the current announcement, which it may have missed.
 func (c *core) welcome(token string, slot uint32) {
 	reply := wire.JoinReply{Status: wire.JoinOK, Slot: slot, Last: c.N, Plan: c.first}
 	if c.announcing {

@@ -8,22 +8,22 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A round is the state of record n+1 while it collects replies.
+// A round is the state of record N+1 while it collects replies.
 type round struct {
 	open     bool // it was announced
 	opened   uint64
-	deadline uint64 // of the attempt
+	deadline uint64 // of the current attempt
 	attempt  uint32
-	tries    uint32      // attempts since the run was resumed
-	cohort   wire.Cohort // of the attempt
-	attempts []attempt   // all, the present one last
-	pending  uint32      // devices of a dense cohort that did not answer
+	tries    uint32      // attempts since the last Resume
+	cohort   wire.Cohort // of the current attempt
+	attempts []attempt   // all attempts, the current one last
+	pending  uint32      // devices of a listed roster's cohort that have not answered
 
 	phase         uint8 // of its record, see wire.Round
 	step          float32
 	perturbations uint32
 	scalars       int       // of a contribution
-	declines      [8]uint32 // in the attempt, by reason; 0 for others
+	declines      [8]uint32 // in the current attempt, by reason; 0 for unknown reasons
 }
 
 type attempt struct {
@@ -51,7 +51,7 @@ func (c *core) openRound() {
 	c.openAttempt(0)
 }
 
-// openAttempt asks a cohort.
+// openAttempt asks a cohort for contributions.
 func (c *core) openAttempt(number uint32) {
 	r := &c.round
 	r.attempt, r.cohort = number, c.cohort(number)
@@ -78,9 +78,8 @@ func (c *core) openAttempt(number uint32) {
 	}
 }
 
-// cohort returns who an attempt asks: twice as many as the one before, so that
-// the devices that are there are found however few they are. Attempts go on
-// counting after Resume, and so does this.
+// cohort returns whom an attempt asks: twice as many devices as the one before, so that few present
+// devices are found, too. Attempts are counted on after Resume, and the cohort grows on.
 func (c *core) cohort(attempt uint32) wire.Cohort {
 	if c.roster.open {
 		return wire.Cohort{Sampled: c.yield.Ask(c.want(), attempt)}
@@ -90,7 +89,7 @@ func (c *core) cohort(attempt uint32) wire.Cohort {
 	return wire.Cohort{Sampled: min(asked, uint64(members)), Members: members}
 }
 
-// want is how many answers of an open roster an attempt is made for.
+// want is how many answers of an open roster an attempt aims at.
 func (c *core) want() uint64 {
 	return uint64(c.Plan.Sampled(math.MaxUint32))
 }
@@ -103,8 +102,8 @@ func (c *core) asked(a attempt, m gather.Member) bool {
 	return a.cohort.Has(c.Plan.Run, c.N+1, a.number, m.Slot, m.ID)
 }
 
-// closeAttempt commits the round if it has its quorum, and otherwise asks
-// another cohort, until that was done too often.
+// closeAttempt commits the round if it has its quorum. Otherwise it asks another cohort, or pauses
+// the run after MaxAttempts.
 func (c *core) closeAttempt() {
 	switch {
 	case c.sum.Count >= c.Plan.Quorum:
@@ -138,7 +137,7 @@ func (c *core) shortfall() string {
 	return text
 }
 
-// commitRound makes the record of the round, or of its phase.
+// commitRound hands the record of the round, or of its phase, to the log.
 func (c *core) commitRound() {
 	r := &c.round
 	loss := c.loss.Mean(c.sum.Weight)
@@ -159,9 +158,8 @@ func (c *core) commitRound() {
 	})
 }
 
-// observe notes the loss of a round. That of a first phase is left out: its devices
-// look where the second phase's first step looks, and the watch would take one round for
-// two.
+// observe notes the loss of a round. First phases are left out: their devices probe where the
+// second phase's first step does, and the watch would count one round twice.
 func (c *core) observe(loss float32) {
 	c.lastLoss = loss
 	c.watch.Observe(float64(gather.Median(c.losses)))

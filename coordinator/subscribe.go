@@ -5,7 +5,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// arrival is a message that waits for the core.
+// An arrival is a message that waits for the core.
 type arrival struct {
 	kind inputKind
 	msg  bus.Message
@@ -37,8 +37,8 @@ func (c *Coordinator) subscribe() error {
 	return nil
 }
 
-// arrive queues a message for the core. What is longer than a frame waits in no
-// queue, so that their memory is bounded.
+// arrive queues a message for the core. It drops messages longer than a frame, so that the queue's
+// memory is bounded.
 func (c *Coordinator) arrive(kind inputKind, m bus.Message) (queued bool) {
 	if len(m.Data) > wire.MaxFrame {
 		c.garbled.Add(1)
@@ -53,8 +53,8 @@ func (c *Coordinator) arrive(kind inputKind, m bus.Message) (queued bool) {
 	}
 }
 
-// arriveUpload queues a piece of a vector, as long as those that wait take no more
-// than those that have arrived may.
+// arriveUpload queues a piece of a vector, unless the queued pieces would take more memory than
+// Config.UploadMemory.
 func (c *Coordinator) arriveUpload(m bus.Message) {
 	size := int64(len(m.Data))
 	if c.pieces.Add(size) > int64(max(c.cfg.UploadMemory, wire.MaxFrame)) {
@@ -67,7 +67,7 @@ func (c *Coordinator) arriveUpload(m bus.Message) {
 	}
 }
 
-// left notes that an arrival waits no longer.
+// left notes that an arrival is no longer queued.
 func (c *Coordinator) left(a arrival) {
 	if a.kind == inUpload {
 		c.pieces.Add(-int64(len(a.msg.Data)))

@@ -6,16 +6,15 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A transport is what the plan's transport decides of a round: what a contribution
-// is, and what the round's record has of all. No change of a plan changes it, so
-// newCore chooses it once; nothing else in this package asks for the plan's.
+// A transport is what the plan's transport decides about a round: what a contribution is, and what
+// the record has of all contributions. No change of a plan changes it, so newCore chooses it once.
+// Nothing else in this package asks for the plan's transport.
 type transport interface {
-	// vectors says whether a contribution is a vector, which comes in pieces, and a
-	// record names one.
+	// vectors says whether a contribution is a vector, sent in pieces, and a record names one.
 	vectors() bool
-	// size is how many numbers a contribution to the open round has.
+	// size returns how many numbers a contribution to the open round has.
 	size(c *core) int
-	// unsummed says whether the record needs every contribution, and not their sum.
+	// unsummed says whether the record needs every contribution, and not just their sum.
 	unsummed() bool
 	// fill completes the record of the open round.
 	fill(c *core, body *wire.Round)
@@ -31,7 +30,7 @@ func transportOf(p *wire.Plan) transport {
 	return meanTransport{}
 }
 
-// scalarSize is K*P, in a first phase P: there devices probe and take no step.
+// scalarSize returns K*P, or P in a first phase, where devices probe and take no step.
 func scalarSize(c *core) int {
 	if c.round.phase == 1 {
 		return int(c.round.perturbations)
@@ -39,8 +38,8 @@ func scalarSize(c *core) int {
 	return int(c.Plan.Steps) * int(c.round.perturbations)
 }
 
-// meanTransport: a record has one term, which the aggregator makes of all
-// contributions, and terms of older records for their control variates.
+// meanTransport: a record has one term, the aggregate of all contributions, and terms of older
+// records for their control variates.
 type meanTransport struct{}
 
 func (meanTransport) vectors() bool    { return false }
@@ -48,7 +47,7 @@ func (meanTransport) size(c *core) int { return scalarSize(c) }
 func (meanTransport) unsummed() bool   { return false }
 
 func (meanTransport) fill(c *core, body *wire.Round) {
-	precision := c.Plan.Precision // a float32 is rounded to it
+	precision := c.Plan.Precision // each float32 is rounded to it
 	mean := precision.Append(nil, c.aggregator.Combine(&c.sum, &c.held)...)
 	body.Terms = []wire.Term{{Source: prng.Shared, Scalars: mean}}
 	body.Terms = c.controls.Terms(body.Terms, c.N+1, c.sum.Weight, precision)
@@ -73,8 +72,7 @@ func (relayTransport) fill(c *core, body *wire.Round) {
 	}
 }
 
-// denseTransport: a record has the digest of the mean of the contributors' vectors,
-// and no terms.
+// denseTransport: a record has the digest of the mean of the contributors' vectors, and no terms.
 type denseTransport struct{}
 
 func (denseTransport) vectors() bool    { return true }

@@ -25,7 +25,7 @@ func (c *core) upload(in input) {
 	}
 	answer.N = u.N
 	c.emit(output{kind: outRespond, token: in.token, frame: answer.Append(nil)})
-	counted() // it may close the round, and nobody need wait for that
+	counted() // may close the round, which the answer need not wait for
 }
 
 var (
@@ -33,8 +33,7 @@ var (
 	taken   = wire.UploadReply{State: wire.UploadTaken}
 )
 
-// piece takes a piece of a vector, and returns the answer to it and what follows
-// from that.
+// piece takes a piece of a vector. It returns the answer, and what to do after answering.
 func (c *core) piece(m gather.Member, u *wire.Upload) (answer wire.UploadReply, then func()) {
 	nothing := func() {}
 	if c.hasVector(m, u) {
@@ -68,15 +67,15 @@ func (c *core) piece(m gather.Member, u *wire.Upload) (answer wire.UploadReply, 
 	return taken, func() { c.answered(current && did == 0) }
 }
 
-// hasVector says whether the vector of a device is in what the open record will
-// name: a device asks again whose answer was lost.
+// hasVector says whether a device's vector is already counted in the record that is being made: a
+// device whose answer was lost asks again.
 func (c *core) hasVector(m gather.Member, u *wire.Upload) bool {
 	open := c.phase == collecting || c.object != nil
 	return open && u.N == c.N+1 && u.Tip == c.Hash.Tip() && c.answers.Of(m)&gather.Contributed != 0
 }
 
-// judgeUpload returns the counter of what can be seen wrong with any piece of a
-// vector, nil if nothing is.
+// judgeUpload returns the counter of what any piece shows to be wrong with its vector, nil if
+// nothing is.
 func (c *core) judgeUpload(m gather.Member, u *wire.Upload) (fault *uint64) {
 	switch {
 	case c.uploads.Spent(m.ID):
@@ -89,7 +88,7 @@ func (c *core) judgeUpload(m gather.Member, u *wire.Upload) (fault *uint64) {
 	return nil
 }
 
-// judgeVector returns the counter of what is wrong with a whole vector.
+// judgeVector returns the counter of what is wrong with a complete vector, nil if nothing is.
 func (c *core) judgeVector(u *wire.Upload, data []byte) (fault *uint64) {
 	if wire.HashObject(data) != u.Digest {
 		return &c.counters.WrongDigest
@@ -103,8 +102,8 @@ func (c *core) judgeVector(u *wire.Upload, data []byte) (fault *uint64) {
 	return nil
 }
 
-// blame answers a vector that is none. One that arrived damaged may come once more;
-// what a device sent as it meant to would be the same again.
+// blame answers a vector that was rejected. A damaged one may be sent once more; one that the
+// device meant to send would be the same again.
 func (c *core) blame(m gather.Member, fault *uint64) wire.UploadReply {
 	if c.uploads.Blame(m.ID, fault == &c.counters.WrongDigest) {
 		return wire.UploadReply{State: wire.UploadMore}

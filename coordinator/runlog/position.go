@@ -72,8 +72,8 @@ func (p *Position) afterRound(r *wire.Record) (rounds uint64, next Point, err er
 		return 0, next, fmt.Errorf("record %d: %w: it is phase %d of a round, phase %d is due",
 			r.N, ErrCorrupt, r.Round.Phase, due)
 	case hasVectors(&p.Plan) != (len(r.Round.Object) > 0):
-		return 0, next, fmt.Errorf("record %d: %w: it names a vector and the plan's transport is %v, or it names none",
-			r.N, ErrCorrupt, p.Plan.Transport)
+		return 0, next, fmt.Errorf("record %d: %w: with transport=%v it names %d bytes of a digest",
+			r.N, ErrCorrupt, p.Plan.Transport, len(r.Round.Object))
 	case due == 1:
 		return p.Rounds, Point{r.N, r.Round.Perturbations}, nil
 	}
