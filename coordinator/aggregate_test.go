@@ -21,7 +21,8 @@ func BenchmarkRecord(b *testing.B) {
 			c := newTestCore(b, plan, devices)
 			rng := rand.New(rand.NewPCG(1, 1))
 			for d := range devices - 1 {
-				c.step(1, input{kind: inReply, id: c.roster.ids[d], frame: contributionOf(c, d, rng)})
+				c.step(1, input{kind: inReply, id: c.roster.ids[d],
+					frame: contributionOf(c, d, rng)})
 			}
 			for b.Loop() {
 				c.body()

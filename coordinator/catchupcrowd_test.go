@@ -86,7 +86,8 @@ func TestThousandsCatchUpAtOnce(t *testing.T) {
 				request := wire.CatchUpRequest{From: 1 + uint64(i)%1900, MaxBytes: wire.MaxFrame}
 				ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 				defer cancel()
-				if _, err := b.Memory.Request(ctx, wire.CatchUpSubject("r", "x"), request.Append(nil)); err == nil {
+				if _, err := b.Memory.Request(ctx, wire.CatchUpSubject("r", "x"),
+					request.Append(nil)); err == nil {
 					served.Add(1)
 				}
 			})
@@ -97,7 +98,8 @@ func TestThousandsCatchUpAtOnce(t *testing.T) {
 		devices.Wait()
 		s := r.Status()
 		// An announcement waits for what is on the way, and no more.
-		if limit := time.Duration(float64(serve.Pace)/rate*1e9) + 10*time.Millisecond; b.most > limit {
+		if limit := time.Duration(float64(serve.Pace)/rate*1e9) +
+			10*time.Millisecond; b.most > limit {
 			t.Errorf("an announcement waited %v, want at most %v", b.most, limit)
 		}
 		if rounds < alone*8/10 {

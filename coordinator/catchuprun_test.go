@@ -39,9 +39,11 @@ func TestCatchUpOfAGrowingLog(t *testing.T) {
 		first := c.segments.Find(n).First
 		reply, err := s.Records(t.Context(), first, wire.MaxFrame)
 		if err != nil || uint64(reply.Records.Len()) != n-first+1 {
-			t.Fatalf("log of %d records, from %d: %d records, %v", n, first, reply.Records.Len(), err)
+			t.Fatalf("log of %d records, from %d: %d records, %v", n, first, reply.Records.Len(),
+				err)
 		}
-		if none, err := s.Records(t.Context(), n+1, wire.MaxFrame); err != nil || none.Records.Len() != 0 || none.Last != n {
+		if none, err := s.Records(t.Context(), n+1, wire.MaxFrame); err != nil ||
+			none.Records.Len() != 0 || none.Last != n {
 			t.Fatalf("log of %d records, from %d: %+v, %v", n, n+1, none, err)
 		}
 		chaintest.Append(t, log, records[n:n+1])
@@ -66,7 +68,8 @@ type tornLog struct {
 	short atomic.Bool
 }
 
-func (l *tornLog) Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error {
+func (l *tornLog) Read(ctx context.Context, from uint64,
+	f func(n uint64, record []byte) bool) error {
 	if l.torn.Load() {
 		return errDisk
 	}
@@ -100,7 +103,8 @@ func TestCatchUpOfALogThatFails(t *testing.T) {
 			t.Errorf("catch-up of a log that cannot be read: %v, want no answer", err)
 		}
 		s := r.Status()
-		if s.Counters.CatchUpErrors != 1 || s.CatchUpError != errDisk.Error() || s.Counters.CatchUps != 0 {
+		if s.Counters.CatchUpErrors != 1 || s.CatchUpError != errDisk.Error() ||
+			s.Counters.CatchUps != 0 {
 			t.Errorf("status %+v, want the error", s)
 		}
 		log.torn.Store(false)
@@ -123,7 +127,8 @@ type silentLog struct {
 	silent atomic.Bool
 }
 
-func (l *silentLog) Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error {
+func (l *silentLog) Read(ctx context.Context, from uint64,
+	f func(n uint64, record []byte) bool) error {
 	if l.silent.Load() {
 		<-ctx.Done()
 		return context.Cause(ctx)
@@ -155,7 +160,8 @@ func TestStopDuringCatchUp(t *testing.T) {
 			go func() {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
-				_, _ = r.bus.Request(ctx, wire.CatchUpSubject("r", "d0"), request.Append(nil)) // nobody answers
+				// nobody answers
+				_, _ = r.bus.Request(ctx, wire.CatchUpSubject("r", "d0"), request.Append(nil))
 			}()
 			synctest.Wait()
 			began := time.Now()

@@ -48,12 +48,14 @@ func (c *Coordinator) Status() Status {
 		s.Counters.Overflow += uint64(sub.Dropped())
 	}
 	served := c.catchUps.Counts()
-	s.Counters.CatchUps, s.Counters.CatchUpBytes, s.Counters.CatchUpErrors = served.Served, served.Bytes, served.Failed
+	s.Counters.CatchUps, s.Counters.CatchUpBytes = served.Served, served.Bytes
+	s.Counters.CatchUpErrors = served.Failed
 	s.Counters.addDrops(served)
 	s.CatchUpError = c.catchUps.Failure()
 	if c.objects != nil {
 		served = c.objects.Counts()
-		s.Counters.Objects, s.Counters.ObjectBytes, s.Counters.ObjectErrors = served.Served, served.Bytes, served.Failed
+		s.Counters.Objects, s.Counters.ObjectBytes = served.Served, served.Bytes
+		s.Counters.ObjectErrors = served.Failed
 		s.Counters.addDrops(served)
 		s.ObjectError = c.objects.Failure()
 	}

@@ -128,7 +128,9 @@ func (c *core) end(e wire.End) {
 }
 
 // endRequested says whether somebody requested the end, which nothing undoes.
-func (c *core) endRequested() bool { return c.ending != nil && c.ending.Reason == wire.EndRequested }
+func (c *core) endRequested() bool {
+	return c.ending != nil && c.ending.Reason == wire.EndRequested
+}
 
 func (c *core) appendEnd() {
 	e := *c.ending

@@ -84,16 +84,21 @@ func (c Config) withDefaults() (Config, error) {
 	case c.Bus == nil:
 		return c, fmt.Errorf("%w: Conn is nil: connect with nats.Connect first", ErrConfig)
 	case c.Log == nil:
-		return c, fmt.Errorf("%w: Log is nil: open one with filelog.Open, or give &runlog.Memory{}", ErrConfig)
+		return c, fmt.Errorf("%w: Log is nil: open one with filelog.Open, or give &runlog.Memory{}",
+			ErrConfig)
 	case c.Queue < 0:
-		return c, fmt.Errorf("%w: Queue = %d: give a positive number, or 0 for the default", ErrConfig, c.Queue)
+		return c, fmt.Errorf("%w: Queue = %d: give a positive number, or 0 for the default",
+			ErrConfig, c.Queue)
 	case c.AppendTimeout < 0:
-		return c, fmt.Errorf("%w: AppendTimeout = %v: give a positive duration, or 0 for 10 s", ErrConfig, c.AppendTimeout)
+		return c, fmt.Errorf("%w: AppendTimeout = %v: give a positive duration, or 0 for 10 s",
+			ErrConfig, c.AppendTimeout)
 	case c.CatchUpPatience < 0:
-		return c, fmt.Errorf("%w: CatchUpPatience = %v: give a positive duration, or 0 for 2.5 s", ErrConfig, c.CatchUpPatience)
+		return c, fmt.Errorf("%w: CatchUpPatience = %v: give a positive duration, or 0 for 2.5 s",
+			ErrConfig, c.CatchUpPatience)
 	}
 	if c.UploadMemory < 0 {
-		return c, fmt.Errorf("%w: UploadMemory = %d: give a positive number of bytes, or 0 for 64 MiB", ErrConfig, c.UploadMemory)
+		return c, fmt.Errorf("%w: UploadMemory = %d: give a positive number of bytes, or 0 for "+
+			"64 MiB", ErrConfig, c.UploadMemory)
 	}
 	for _, id := range c.Witnesses {
 		if err := wire.CheckName(id); err != nil {

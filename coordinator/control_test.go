@@ -33,7 +33,8 @@ func TestControlsFillARecord(t *testing.T) {
 		c.step(1, input{kind: inAppended, n: c.N + 1})
 	}
 	change := wire.Change{}
-	for field, value := range map[string]string{"perturbations": "1", "target": "50", "over_sample": "2"} {
+	for field, value := range map[string]string{"perturbations": "1", "target": "50",
+		"over_sample": "2"} {
 		if err := change.Set(field, value); err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +67,8 @@ func TestHostileControls(t *testing.T) {
 	c := newTestCore(t, plan, 2)
 	for range 3 {
 		for d := range 2 {
-			c.step(1, input{kind: inReply, id: ids(2)[d], frame: contributionOf(c, 0, rand.New(rand.NewPCG(1, 1)))})
+			c.step(1, input{kind: inReply, id: ids(2)[d],
+				frame: contributionOf(c, 0, rand.New(rand.NewPCG(1, 1)))})
 		}
 		c.step(1, input{kind: inAppended, n: c.N + 1})
 	}
@@ -75,7 +77,8 @@ func TestHostileControls(t *testing.T) {
 	}
 	good := wire.AppendScalars(nil, 1, 2, 3)
 	send := func(rest []byte) {
-		r := wire.Reply{Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(), Weight: 1, Values: good, Rest: rest}
+		r := wire.Reply{Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(), Weight: 1,
+			Values: good, Rest: rest}
 		before := c.counters.WrongControl
 		c.step(1, input{kind: inReply, id: "d0", frame: r.Append(nil)})
 		if got := c.counters.WrongControl - before; got != 1 {
@@ -101,7 +104,8 @@ func TestHostileControls(t *testing.T) {
 	}
 	// What is no control variate is of a later version, and none.
 	for i, rest := range [][]byte{nil, {0xc1}} {
-		r := wire.Reply{Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(), Weight: 1, Values: good, Rest: rest}
+		r := wire.Reply{Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(), Weight: 1,
+			Values: good, Rest: rest}
 		c.step(1, input{kind: inReply, id: fmt.Sprintf("d%d", i), frame: r.Append(nil)})
 	}
 	if c.phase != appending {

@@ -78,13 +78,15 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 	if c.linger == 0 {
 		c.linger = time.Duration(core.Plan.Reannounce) * time.Millisecond * 3 / 2
 	}
-	serving := serve.Config{Bus: cfg.Bus, Logger: cfg.Logger, Patience: cfg.CatchUpPatience, Queue: cfg.Queue}
+	serving := serve.Config{Bus: cfg.Bus, Logger: cfg.Logger, Patience: cfg.CatchUpPatience,
+		Queue: cfg.Queue}
 	c.catchUps = serve.NewCatchUps(serving, cfg.Log, cfg.CatchUpCache, c.span)
 	if core.transport.vectors() {
 		if c.vectors, err = runlog.ObjectsOf(cfg.Log); err != nil {
 			return nil, fmt.Errorf("coordinator: %w", err)
 		}
-		c.objects = serve.NewObjects(serving, c.vectors, cfg.ObjectCache, cfg.AppendTimeout, c.object)
+		c.objects = serve.NewObjects(serving, c.vectors, cfg.ObjectCache, cfg.AppendTimeout,
+			c.object)
 	}
 	return c, nil
 }

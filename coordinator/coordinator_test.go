@@ -35,7 +35,8 @@ func TestRunToItsEnd(t *testing.T) {
 			t.Errorf("%d rounds were recorded, want 20", got)
 		}
 		s := r.Status()
-		if s.State != Ended || s.End.Reason != wire.EndRounds || s.Counters.Dropped() != s.Counters.Duplicate+s.Counters.Late {
+		if s.State != Ended || s.End.Reason != wire.EndRounds ||
+			s.Counters.Dropped() != s.Counters.Duplicate+s.Counters.Late {
 			t.Errorf("status %+v", s)
 		}
 		for _, d := range devices {
@@ -107,7 +108,8 @@ func TestFinalEvaluation(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := r.Status().Evaluation
-		if e.N != 5 || e.Count != 2 || e.Samples != 3 || !slices.Equal(e.Metrics, []float32{2. / 3}) {
+		if e.N != 5 || e.Count != 2 || e.Samples != 3 ||
+			!slices.Equal(e.Metrics, []float32{2. / 3}) {
 			t.Errorf("evaluation %+v, want 2/3 after record 5", e)
 		}
 	})
@@ -178,7 +180,8 @@ func TestLogFails(t *testing.T) {
 		log.failing.Store(true)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		if _, err := r.bus.Request(ctx, wire.JoinSubject("r", "d0"), (&wire.JoinRequest{}).Append(nil)); err == nil {
+		if _, err := r.bus.Request(ctx, wire.JoinSubject("r", "d0"),
+			(&wire.JoinRequest{}).Append(nil)); err == nil {
 			t.Error("a device was told of a slot that is not stored")
 		}
 		log.failing.Store(false)
@@ -261,18 +264,28 @@ func TestNewErrors(t *testing.T) {
 		want string
 		ok   func(error) bool
 	}{
-		{"no bus", Config{Plan: chaintest.Plan(t), Log: &runlog.Memory{}}, "coordinator: bad config: Conn is nil: connect with nats.Connect first", is(runlog.ErrConfig)},
+		{"no bus", Config{Plan: chaintest.Plan(t), Log: &runlog.Memory{}},
+			"coordinator: bad config: Conn is nil: connect with nats.Connect first",
+			is(runlog.ErrConfig)},
 		{"no log", Config{Plan: chaintest.Plan(t), Bus: b}, "", is(runlog.ErrConfig)},
 		{"no plan", Config{Log: &runlog.Memory{}, Bus: b}, "", is(runlog.ErrConfig)},
-		{"negative queue", Config{Plan: chaintest.Plan(t), Log: &runlog.Memory{}, Bus: b, Queue: -1}, "", is(runlog.ErrConfig)},
-		{"negative timeout", Config{Plan: chaintest.Plan(t), Log: &runlog.Memory{}, Bus: b, AppendTimeout: -1}, "", is(runlog.ErrConfig)},
-		{"negative patience", Config{Plan: chaintest.Plan(t), Log: &runlog.Memory{}, Bus: b, CatchUpPatience: -1}, "", is(runlog.ErrConfig)},
-		{"bad witness", Config{Plan: chaintest.Plan(t), Log: &runlog.Memory{}, Bus: b, Witnesses: []string{"a", "b c"}}, "", is(runlog.ErrConfig)},
-		{"bad plan", Config{Plan: bad, Log: &runlog.Memory{}, Bus: b}, "", func(err error) bool { return errors.As(err, &planError) }},
+		{"negative queue", Config{Plan: chaintest.Plan(t), Log: &runlog.Memory{}, Bus: b,
+			Queue: -1}, "", is(runlog.ErrConfig)},
+		{"negative timeout", Config{Plan: chaintest.Plan(t), Log: &runlog.Memory{}, Bus: b,
+			AppendTimeout: -1}, "", is(runlog.ErrConfig)},
+		{"negative patience", Config{Plan: chaintest.Plan(t), Log: &runlog.Memory{}, Bus: b,
+			CatchUpPatience: -1}, "", is(runlog.ErrConfig)},
+		{"bad witness", Config{Plan: chaintest.Plan(t), Log: &runlog.Memory{}, Bus: b,
+			Witnesses: []string{"a", "b c"}}, "", is(runlog.ErrConfig)},
+		{"bad plan", Config{Plan: bad, Log: &runlog.Memory{}, Bus: b}, "",
+			func(err error) bool { return errors.As(err, &planError) }},
 		{"another plan", Config{Plan: other, Log: started, Bus: b},
-			"coordinator: plan differs from the log's: its step is 0.001, the configured one 7: leave the plan out to continue the log's run, or take another log", is(runlog.ErrPlan)},
+			"coordinator: plan differs from the log's: its step is 0.001, the configured one 7: " +
+				"leave the plan out to continue the log's run, or take another log",
+			is(runlog.ErrPlan)},
 		{"another key", Config{Plan: otherKey, Log: started, Bus: b},
-			"coordinator: plan differs from the log's: it has another run_key: leave the plan out to continue the log's run, or take another log", is(runlog.ErrPlan)},
+			"coordinator: plan differs from the log's: it has another run_key: leave the plan " +
+				"out to continue the log's run, or take another log", is(runlog.ErrPlan)},
 		{"roster lost", Config{Log: lost, Bus: b}, "", is(runlog.ErrCorrupt)},
 		{"roster lost in round 1", Config{Log: lostBetween, Bus: b}, "", is(runlog.ErrCorrupt)},
 	} {
@@ -281,7 +294,8 @@ func TestNewErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
 	}
-	if _, err := New(t.Context(), Config{Plan: chaintest.Plan(t), Log: started, Bus: b}); err != nil {
+	if _, err := New(t.Context(), Config{Plan: chaintest.Plan(t), Log: started,
+		Bus: b}); err != nil {
 		t.Errorf("the log's own plan: %v", err)
 	}
 }
@@ -289,7 +303,8 @@ func TestNewErrors(t *testing.T) {
 // betweenPhases is a log that ends with the first phase of round 1.
 func betweenPhases(t *testing.T) [][]byte {
 	c := newTestCore(t, methodPlan(t, []string{"control=scaffold-1"}, 1), 1)
-	c.step(1, input{kind: inReply, id: "d0", frame: contributionOf(c, 0, rand.New(rand.NewPCG(1, 1)))})
+	c.step(1, input{kind: inReply, id: "d0", frame: contributionOf(c, 0,
+		rand.New(rand.NewPCG(1, 1)))})
 	return [][]byte{c.first, c.pending}
 }
 

@@ -164,7 +164,8 @@ func newCore(ctx context.Context, plan *wire.Plan, log runlog.Log, epoch uint64)
 		return nil, fmt.Errorf("log: %w", err)
 	}
 	if c.epoch = epoch; epoch <= c.LastEpoch {
-		return nil, fmt.Errorf("log: epoch %d: %w: record %d is of epoch %d", epoch, runlog.ErrCorrupt, c.N, c.LastEpoch)
+		return nil, fmt.Errorf("log: epoch %d: %w: record %d is of epoch %d", epoch,
+			runlog.ErrCorrupt, c.N, c.LastEpoch)
 	}
 	switch {
 	case c.N == 0 && plan == nil:
@@ -192,7 +193,8 @@ func newCore(ctx context.Context, plan *wire.Plan, log runlog.Log, epoch uint64)
 	}
 	listed := c.Plan.Roster == wire.Dense
 	if listed && (c.Rounds > 0 || c.Point.N > 0) && len(ids) == 0 {
-		return nil, fmt.Errorf("log: roster: %w: it is empty, and the log has rounds", runlog.ErrCorrupt)
+		return nil, fmt.Errorf("log: roster: %w: it is empty, and the log has rounds",
+			runlog.ErrCorrupt)
 	}
 	if c.roster, err = newRoster(!listed, ids); err != nil {
 		return nil, fmt.Errorf("log: %w", err)

@@ -35,7 +35,8 @@ func contributions(c *core, n int, values func(device int) []float32) [][]byte {
 	frames := make([][]byte, n)
 	for i := range frames {
 		r := wire.Reply{
-			Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(), Weight: uint32(1 + i), Loss: float32(i) / 3,
+			Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(), Weight: uint32(1 + i),
+			Loss:   float32(i) / 3,
 			Values: wire.AppendScalars(nil, values(i)...),
 		}
 		frames[i] = r.Append(nil)
@@ -85,11 +86,13 @@ func TestRequestedEndOutlivesRollback(t *testing.T) {
 		c.step(1, input{kind: inReply, id: ids(2)[i], frame: frame})
 	}
 	for _, id := range ids(2) {
-		goal := wire.Reply{Kind: wire.Evaluation, N: 1, Tip: c.evaluation.tip, Weight: 1, Values: wire.AppendScalars(nil, 0.9)}
+		goal := wire.Reply{Kind: wire.Evaluation, N: 1, Tip: c.evaluation.tip, Weight: 1,
+			Values: wire.AppendScalars(nil, 0.9)}
 		c.step(2, input{kind: inReply, id: id, frame: goal.Append(nil)})
 	}
 	if c.phase != appending || c.ending == nil || c.ending.Reason != wire.EndMetric {
-		t.Fatalf("phase %d, ending %+v, want the goal to be reached while the log has a record", c.phase, c.ending)
+		t.Fatalf("phase %d, ending %+v, want the goal to be reached while the log has a record",
+			c.phase, c.ending)
 	}
 	c.step(3, input{kind: inRequest, record: &wire.Record{Kind: wire.KindRollback, To: 1}})
 	c.step(3, input{kind: inEnd, text: "enough"})
@@ -97,7 +100,8 @@ func TestRequestedEndOutlivesRollback(t *testing.T) {
 		c.step(n+2, input{kind: inAppended, n: n})
 	}
 	if c.End == nil || c.End.Reason != wire.EndRequested || c.End.Text != "enough" {
-		t.Errorf("phase %d after record %d, ended %+v; want the end that was asked for", c.phase, c.N, c.End)
+		t.Errorf("phase %d after record %d, ended %+v; want the end that was asked for", c.phase,
+			c.N, c.End)
 	}
 }
 
@@ -125,7 +129,8 @@ func TestReplyDoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations a reply, want 0", got)
 	}
 	if got, want := c.sum.Count, uint32(i); got != want && got != want-1 {
-		t.Errorf("%d contributions were counted of %d, one of which at most was not asked", got, want)
+		t.Errorf("%d contributions were counted of %d, one of which at most was not asked", got,
+			want)
 	}
 	// The error of a frame that is none says what is wrong with it.
 	refuse := func() { c.step(1, input{kind: inReply, id: names[0], frame: garbage}) }
@@ -175,7 +180,8 @@ func TestFewOfRosterAreThere(t *testing.T) {
 	if c.phase != appending || c.round.attempt > 4 {
 		t.Errorf("phase %d after attempt %d: %s; want a round", c.phase, c.round.attempt, c.reason)
 	}
-	for attempt, want := range map[uint32]uint64{0: 20, 5: 640, 6: members, 32: members, 1 << 31: members} {
+	for attempt, want := range map[uint32]uint64{0: 20, 5: 640, 6: members, 32: members,
+		1 << 31: members} {
 		if got := c.cohort(attempt); got != (wire.Cohort{Sampled: want, Members: members}) {
 			t.Errorf("attempt %d asks %+v, want %d of %d", attempt, got, want, members)
 		}
@@ -186,7 +192,8 @@ func TestRosterFull(t *testing.T) {
 	plan := chaintest.Plan(t)
 	c := newTestCore(t, plan, 2)
 	c.maxMembers = 2
-	out := c.step(1, input{kind: inJoin, id: "late", token: "t", frame: (&wire.JoinRequest{}).Append(nil)})
+	out := c.step(1, input{kind: inJoin, id: "late", token: "t",
+		frame: (&wire.JoinRequest{}).Append(nil)})
 	if len(out) != 1 || out[0].kind != outRespond {
 		t.Fatalf("outputs %v, want an answer", out)
 	}
@@ -202,7 +209,8 @@ func TestRosterFull(t *testing.T) {
 func TestJoinAnswersNoSubjectOfTheRun(t *testing.T) {
 	c := newTestCore(t, chaintest.Plan(t), 2)
 	for _, token := range []string{"", "zo.r.a.0", "$JS.API.STREAM.DELETE.x"} {
-		out := c.step(1, input{kind: inJoin, id: "d0", token: token, frame: (&wire.JoinRequest{}).Append(nil)})
+		out := c.step(1, input{kind: inJoin, id: "d0", token: token,
+			frame: (&wire.JoinRequest{}).Append(nil)})
 		if len(out) != 0 {
 			t.Errorf("a join to be answered at %q: outputs %v, want none", token, out)
 		}
@@ -217,8 +225,9 @@ func TestAnnouncementFitsAFrame(t *testing.T) {
 	r.Add(make([]byte, wire.MaxRecord))
 	records := r.Within(1, serve.AnnounceRoom)
 	head := wire.Announcement{N: 1 << 62, Attempt: 1 << 31, Epoch: 1 << 62, Left: 1 << 31,
-		Cohort: wire.Cohort{Sampled: wire.FullThreshold, Members: wire.MaxMembers}, Perturbations: 65535,
-		Reason: string(bytes.Repeat([]byte{'x'}, wire.MaxReason)), Step: 1,
+		Cohort:        wire.Cohort{Sampled: wire.FullThreshold, Members: wire.MaxMembers},
+		Perturbations: 65535,
+		Reason:        string(bytes.Repeat([]byte{'x'}, wire.MaxReason)), Step: 1,
 		Rest: (&wire.Reference{N: 1 << 62}).Append(nil)}
 	a := head
 	a.Records = records
@@ -231,13 +240,16 @@ func TestAnnouncementFitsAFrame(t *testing.T) {
 	if got := r.Within(9, 0).Len(); got != 1 {
 		t.Errorf("%d records are announced after a long one, want the last one", got)
 	}
-	small := serve.Recent{make([]byte, 100), make([]byte, 100), make([]byte, 100), make([]byte, 100)}
+	small := serve.Recent{make([]byte, 100), make([]byte, 100), make([]byte, 100),
+		make([]byte, 100)}
 	for _, test := range []struct {
 		fresh        uint64
 		budget, want int
-	}{{0, 0, 1}, {1, 0, 1}, {2, 0, 2}, {9, 0, 4}, {1, 2 * (100 + serve.RecordHead), 3}, {2, 100, 2}, {2, 103, 3}, {1, 5000, 4}} {
+	}{{0, 0, 1}, {1, 0, 1}, {2, 0, 2}, {9, 0, 4}, {1, 2 * (100 + serve.RecordHead), 3}, {2, 100, 2},
+		{2, 103, 3}, {1, 5000, 4}} {
 		if got := small.Within(test.fresh, test.budget).Len(); got != test.want {
-			t.Errorf("%d fresh records, budget %d: %d are announced, want %d", test.fresh, test.budget, got, test.want)
+			t.Errorf("%d fresh records, budget %d: %d are announced, want %d", test.fresh,
+				test.budget, got, test.want)
 		}
 	}
 	if got := (serve.Recent{}).Within(1, 500).Len(); got != 0 {
@@ -249,7 +261,8 @@ func TestRecentIsBounded(t *testing.T) {
 	var r serve.Recent
 	for i := range 5000 {
 		r.Add(make([]byte, 100))
-		if got, want := r.Within(1, serve.AnnounceRoom).Len(), min(i+1, serve.AnnounceRoom/(100+serve.RecordHead)); got != want {
+		if got, want := r.Within(1, serve.AnnounceRoom).Len(),
+			min(i+1, serve.AnnounceRoom/(100+serve.RecordHead)); got != want {
 			t.Fatalf("of %d records, %d are announced, want %d", i+1, got, want)
 		}
 	}
@@ -271,7 +284,8 @@ func TestRecentKeepsWhatIsFresh(t *testing.T) {
 			r.Add(make([]byte, 100))
 		}
 		if got := r.Within(11, 0).Len(); got != 11 {
-			t.Errorf("%d records, a long one and 10 more: the last %d are announced, want 11", before, got)
+			t.Errorf("%d records, a long one and 10 more: the last %d are announced, want 11",
+				before, got)
 		}
 	}
 }

@@ -31,14 +31,16 @@ type sender struct {
 func senders(rng *rand.Rand, devices, elements int) []*sender {
 	list := make([]*sender, devices)
 	for i, id := range ids(devices) {
-		list[i] = &sender{id: id, vector: chaintest.RandomVector(rng, elements), weight: uint32(1 + i), loss: float32(i) / 3}
+		list[i] = &sender{id: id, vector: chaintest.RandomVector(rng, elements),
+			weight: uint32(1 + i), loss: float32(i) / 3}
 	}
 	return list
 }
 
 // frame is the piece from offset on, of at most size bytes, for the open record.
 func (d *sender) frame(c *core, offset, size int) []byte {
-	u := wire.Upload{N: c.N + 1, Tip: c.Hash.Tip(), Weight: d.weight, Loss: d.loss, Size: uint64(len(d.vector)), Offset: uint64(offset)}
+	u := wire.Upload{N: c.N + 1, Tip: c.Hash.Tip(), Weight: d.weight, Loss: d.loss,
+		Size: uint64(len(d.vector)), Offset: uint64(offset)}
 	if u.Digest = wire.HashObject(d.vector); d.digest != nil {
 		u.Digest = *d.digest
 	}
@@ -49,7 +51,8 @@ func (d *sender) frame(c *core, offset, size int) []byte {
 
 // sendFrame hands the core a frame of an upload, and returns the answer and what else
 // is to be done.
-func sendFrame(t testing.TB, c *core, now uint64, id string, frame []byte) (wire.UploadReply, []output) {
+func sendFrame(t testing.TB, c *core, now uint64, id string, frame []byte) (wire.UploadReply,
+	[]output) {
 	t.Helper()
 	out := c.step(now, input{kind: inUpload, id: id, token: "_INBOX." + id, frame: frame})
 	if len(out) == 0 || out[0].kind != outRespond || out[0].token != "_INBOX."+id {
@@ -63,7 +66,8 @@ func sendFrame(t testing.TB, c *core, now uint64, id string, frame []byte) (wire
 }
 
 // piece sends a piece of d's vector, and wants an answer.
-func (d *sender) piece(t testing.TB, c *core, now uint64, offset, size int, want wire.UploadState, from int) []output {
+func (d *sender) piece(t testing.TB, c *core, now uint64, offset, size int, want wire.UploadState,
+	from int) []output {
 	t.Helper()
 	r, out := sendFrame(t, c, now, d.id, d.frame(c, offset, size))
 	if r.State != want || r.Offset != uint64(from) || (r.Wait > 0) != (want == wire.UploadBusy) {
@@ -170,7 +174,8 @@ func lastRound(t testing.TB, log *runlog.Memory) (wire.Record, []byte) {
 	if err != nil || r.Kind != wire.KindRound {
 		t.Fatalf("the last record is a %v, %v", r.Kind, err)
 	}
-	data, err := log.Object(t.Context(), runlog.ObjectName{N: r.N, Epoch: r.Epoch, Digest: [wire.ObjectLen]byte(r.Round.Object)})
+	data, err := log.Object(t.Context(), runlog.ObjectName{N: r.N, Epoch: r.Epoch,
+		Digest: [wire.ObjectLen]byte(r.Round.Object)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +185,11 @@ func lastRound(t testing.TB, log *runlog.Memory) (wire.Record, []byte) {
 // recordOf returns record n of a log.
 func recordOf(t testing.TB, log runlog.Log, n uint64) (record []byte) {
 	t.Helper()
-	err := log.Read(t.Context(), n, func(_ uint64, r []byte) bool { record = bytes.Clone(r); return false })
+	err := log.Read(t.Context(), n, func(_ uint64,
+		r []byte) bool {
+		record = bytes.Clone(r)
+		return false
+	})
 	if err != nil || record == nil {
 		t.Fatalf("record %d: %d bytes, %v", n, len(record), err)
 	}

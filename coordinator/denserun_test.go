@@ -28,7 +28,8 @@ func uploadsOf(piece int) func(*device, *wire.Announcement) {
 		<-time.After(100 * time.Millisecond) // of work
 		vector := vectorAt(d, a.N, d.plan.Object(d.plan.Phase(0)))
 		d.mu.Lock()
-		u := wire.Upload{N: a.N, Tip: d.tips[a.N-1], Weight: 1, Loss: 1, Size: uint64(len(vector)), Digest: wire.HashObject(vector)}
+		u := wire.Upload{N: a.N, Tip: d.tips[a.N-1], Weight: 1, Loss: 1, Size: uint64(len(vector)),
+			Digest: wire.HashObject(vector)}
 		d.mu.Unlock()
 		for range 1000 {
 			<-time.After(time.Millisecond) // on its way, beside others
@@ -62,7 +63,8 @@ func fetch(t testing.TB, b bus.Bus, digest []byte, piece uint64) ([]byte, error)
 	t.Helper()
 	var vector []byte
 	for {
-		q := wire.ObjectRequest{Digest: [wire.ObjectLen]byte(digest), Offset: uint64(len(vector)), MaxBytes: piece}
+		q := wire.ObjectRequest{Digest: [wire.ObjectLen]byte(digest), Offset: uint64(len(vector)),
+			MaxBytes: piece}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		frame, err := b.Request(ctx, wire.ObjectSubject("r", "d0"), q.Append(nil))
 		cancel()
@@ -105,7 +107,8 @@ func TestDenseRun(t *testing.T) {
 		devices := r.join(ids(3), uploadsOf(3000))
 		pass(time.Minute)
 		s := r.Status()
-		if s.Rounds != 8 || s.Counters.Busy == 0 || s.Counters.Contributions != 24 || s.Counters.UploadBytes < 8*3*20_000 {
+		if s.Rounds != 8 || s.Counters.Busy == 0 || s.Counters.Contributions != 24 ||
+			s.Counters.UploadBytes < 8*3*20_000 {
 			t.Fatalf("status %+v, want 8 rounds, and devices that wait for a place", s)
 		}
 		var objects [][]byte
@@ -124,14 +127,16 @@ func TestDenseRun(t *testing.T) {
 					want = nil // it is no longer kept
 				}
 				if err != nil || !bytes.Equal(got, want) {
-					t.Errorf("vector of record %d: %d bytes, %v; want %d", i+2, len(got), err, len(want))
+					t.Errorf("vector of record %d: %d bytes, %v; want %d", i+2, len(got), err,
+						len(want))
 				}
 			}
 		}
 		if got, err := fetch(t, r.bus, objects[7], 0); err != nil || len(got) > 0 {
 			t.Errorf("no bytes: %d, %v", len(got), err)
 		}
-		if s := r.Status(); s.Counters.Objects < 50 || s.Counters.ObjectBytes < 4*2*20_000 || s.Counters.ObjectErrors > 0 {
+		if s := r.Status(); s.Counters.Objects < 50 || s.Counters.ObjectBytes < 4*2*20_000 ||
+			s.Counters.ObjectErrors > 0 {
 			t.Errorf("counters %+v", s.Counters)
 		}
 		// What is no request is not answered.
@@ -180,7 +185,8 @@ func TestLingersForVectors(t *testing.T) {
 				}
 			}
 			if took := <-ended; took < tt.least || took > tt.most {
-				t.Errorf("%d requests: ended after %v, want %v to %v", tt.asks, took, tt.least, tt.most)
+				t.Errorf("%d requests: ended after %v, want %v to %v", tt.asks, took, tt.least,
+					tt.most)
 			}
 		})
 	}
@@ -190,11 +196,13 @@ func TestLingersForVectors(t *testing.T) {
 func TestPiecesThatWaitAreBounded(t *testing.T) {
 	b := bus.NewMemory()
 	defer b.Close()
-	c, err := New(t.Context(), Config{Plan: densePlan(t, 1), Log: &runlog.Memory{}, Bus: b, UploadMemory: 200_000})
+	c, err := New(t.Context(), Config{Plan: densePlan(t, 1), Log: &runlog.Memory{}, Bus: b,
+		UploadMemory: 200_000})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := bus.Message{Subject: wire.UploadSubject("r", "d0"), Reply: "_INBOX.1", Data: make([]byte, 60_000)}
+	m := bus.Message{Subject: wire.UploadSubject("r", "d0"), Reply: "_INBOX.1",
+		Data: make([]byte, 60_000)}
 	for range 10 {
 		c.arriveUpload(m)
 	}

@@ -159,7 +159,10 @@ func (d *digests) reports() DigestReports {
 			now.Differ = append(now.Differ, id)
 		}
 	}
-	slices.SortStableFunc(now.Values, func(a, b DigestCount) int { return cmp.Compare(b.Devices, a.Devices) })
+	slices.SortStableFunc(now.Values, func(a,
+		b DigestCount) int {
+		return cmp.Compare(b.Devices, a.Devices)
+	})
 	now.Values = slices.Clip(now.Values[:min(len(now.Values), maxValues)])
 	return now
 }

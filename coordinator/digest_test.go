@@ -28,7 +28,8 @@ func TestOneDeviceDoesNotFillDigests(t *testing.T) {
 		told += c.reportDigest("d1", byte(2+i%100)) // new values
 	}
 	if told == 0 || told > maxValues {
-		t.Errorf("a device that changes its mind was told of %d times, want 1 to %d", told, maxValues)
+		t.Errorf("a device that changes its mind was told of %d times, want 1 to %d", told,
+			maxValues)
 	}
 	// What others report still has room.
 	c.reportDigest("d1", 1)
@@ -66,13 +67,15 @@ func TestDigestsAreBounded(t *testing.T) {
 		c.reportDigest(id, byte(1+i))
 	}
 	if got := c.status().Digests[0]; len(got.Values) != maxValues || got.Reporters != 3*maxValues {
-		t.Errorf("%d values of %d devices are told, want %d of %d", len(got.Values), got.Reporters, maxValues, 3*maxValues)
+		t.Errorf("%d values of %d devices are told, want %d of %d", len(got.Values), got.Reporters,
+			maxValues, 3*maxValues)
 	}
 	// Those that are not told are counted, however many liars came first.
 	for _, id := range ids(3) {
 		c.reportDigest(id, 200)
 	}
-	if got := c.status().Digests[0]; got.Values[0] != (DigestCount{Digest{200}, 3}) || got.Reference != (Digest{200}) {
+	if got := c.status().Digests[0]; got.Values[0] != (DigestCount{Digest{200}, 3}) ||
+		got.Reference != (Digest{200}) {
 		t.Errorf("digests %+v, want three devices with c8, the reference", got)
 	}
 }

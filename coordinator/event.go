@@ -15,18 +15,19 @@ const (
 	RunPaused     EventKind = 3  // no round is open; Reason says why. Repeated if the log fails
 	RunResumed    EventKind = 4  // by Resume, or because the log works again
 	RunEnded      EventKind = 5  // the end was committed as record N
-	DigestsDiffer EventKind = 6  // devices report different digests of a state; once for each digest
+	DigestsDiffer EventKind = 6  // devices report different digests of a state; once a digest
 	Joined        EventKind = 7  // ID joined a listed roster
 	Adopted       EventKind = 8  // a coordinator of Epoch had written record N, of kind Record
 	RolledBack    EventKind = 9  // a rollback to record To was committed as record N
 	Changed       EventKind = 10 // a change of Fields of the plan was committed as record N
-	Refused       EventKind = 11 // a requested record of kind Record is no longer possible; Reason says why
+	Refused       EventKind = 11 // a requested record of kind Record was refused; see Reason
 	Referred      EventKind = 12 // Digests has a reference, or another one; once for each digest
 	PhaseDone     EventKind = 13 // the first phase of a round of two was committed as record N
 )
 
-var eventNames = [...]string{"", "round", "evaluated", "paused", "resumed", "ended", "digests differ", "joined",
-	"adopted", "rolled back", "changed", "refused", "reference", "phase"}
+var eventNames = [...]string{"", "round", "evaluated", "paused", "resumed", "ended",
+	"digests differ", "joined", "adopted", "rolled back", "changed", "refused", "reference",
+	"phase"}
 
 func (k EventKind) String() string { return eventNames[k] }
 

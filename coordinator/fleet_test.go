@@ -32,9 +32,11 @@ type device struct {
 
 // newDevice joins the run, subscribes its announcements, and joins again for
 // the one that is in force.
-func newDevice(t testing.TB, b bus.Bus, id string, answer func(*device, *wire.Announcement)) *device {
+func newDevice(t testing.TB, b bus.Bus, id string,
+	answer func(*device, *wire.Announcement)) *device {
 	t.Helper()
-	d := &device{t: t, bus: b, id: id, answer: answer, tips: map[uint64]wire.Tip{}, answering: make(chan struct{}, 1)}
+	d := &device{t: t, bus: b, id: id, answer: answer, tips: map[uint64]wire.Tip{},
+		answering: make(chan struct{}, 1)}
 	join := d.join()
 	record, err := wire.DecodeRecord(join.Plan)
 	if err != nil {
@@ -55,7 +57,8 @@ func newDevice(t testing.TB, b bus.Bus, id string, answer func(*device, *wire.An
 
 func (d *device) join() wire.JoinReply {
 	d.t.Helper()
-	frame, err := d.bus.Request(context.Background(), wire.JoinSubject("r", d.id), (&wire.JoinRequest{}).Append(nil))
+	frame, err := d.bus.Request(context.Background(), wire.JoinSubject("r", d.id),
+		(&wire.JoinRequest{}).Append(nil))
 	if err != nil {
 		d.t.Fatalf("join: %v", err)
 	}
@@ -98,7 +101,8 @@ func (d *device) send(r wire.Reply) {
 		r.Tip = d.tips[n]
 	}
 	d.mu.Unlock()
-	err := d.bus.Publish(wire.ReplySubject("r", wire.Shard(d.id, d.plan.Shards), d.id), r.Append(nil))
+	err := d.bus.Publish(wire.ReplySubject("r", wire.Shard(d.id, d.plan.Shards), d.id),
+		r.Append(nil))
 	if err != nil && !errors.Is(err, bus.ErrClosed) {
 		d.t.Error(err)
 	}

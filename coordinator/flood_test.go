@@ -35,7 +35,8 @@ func TestFlood(t *testing.T) {
 			append(noise, noise...),
 		}
 		subjects := []string{
-			wire.ReplySubject("r", 0, "d0"), wire.ReplySubject("r", 0, "stranger"), wire.ReplySubject("r", 7, "a*b"),
+			wire.ReplySubject("r", 0, "d0"), wire.ReplySubject("r", 0, "stranger"),
+			wire.ReplySubject("r", 7, "a*b"),
 			wire.JoinSubject("r", "x"), wire.CatchUpSubject("r", "x"),
 		}
 		sent := uint64(0)
@@ -92,7 +93,8 @@ func TestLongFramesAreNotQueued(t *testing.T) {
 		gate := make(chan struct{})
 		r := run(t, Config{Plan: chaintest.Plan(t), Queue: 4, Log: &gatedLog{gate: gate}})
 		synctest.Wait() // Run waits for record 1
-		subjects := []string{wire.ReplySubject("r", 0, "d0"), wire.JoinSubject("r", "d0"), wire.CatchUpSubject("r", "d0")}
+		subjects := []string{wire.ReplySubject("r", 0, "d0"), wire.JoinSubject("r", "d0"),
+			wire.CatchUpSubject("r", "d0")}
 		for range 10 {
 			for _, subject := range subjects {
 				if err := r.bus.Publish(subject, make([]byte, wire.MaxFrame+1)); err != nil {
@@ -141,7 +143,8 @@ func TestCatchUp(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if bound := max(int(min(most, wire.MaxFrame)), len(records[from%900])+1000); len(b) > bound {
+			if bound := max(int(min(most, wire.MaxFrame)),
+				len(records[from%900])+1000); len(b) > bound {
 				t.Errorf("catch-up from %d in %d bytes came in %d", from, most, len(b))
 			}
 			reply, err := wire.DecodeCatchUpReply(b)
@@ -168,9 +171,11 @@ func TestCatchUp(t *testing.T) {
 		for _, test := range []struct {
 			from, most uint64
 			want       int
-		}{{1, 0, 1}, {5, 10, 1}, {5, 400, (400 - serve.CatchUpHead) / (len(records[4]) + serve.RecordHead)}, {900, 1 << 20, 1}, {901, 1 << 20, 0}} {
+		}{{1, 0, 1}, {5, 10, 1}, {5, 400, (400 - serve.CatchUpHead) / (len(records[4]) +
+			serve.RecordHead)}, {900, 1 << 20, 1}, {901, 1 << 20, 0}} {
 			if got := ask(test.from, test.most).Records.Len(); got != test.want {
-				t.Errorf("catch-up from %d in %d bytes: %d records, want %d", test.from, test.most, got, test.want)
+				t.Errorf("catch-up from %d in %d bytes: %d records, want %d", test.from, test.most,
+					got, test.want)
 			}
 		}
 		if got := r.Status().Counters.CatchUps; got != uint64(requests)+5 {

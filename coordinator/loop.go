@@ -149,7 +149,8 @@ func (c *Coordinator) take(a arrival) []output {
 	var queue []output
 	for range maxBatch {
 		c.left(a)
-		in := input{kind: a.kind, id: wire.SubjectID(a.msg.Subject), frame: a.msg.Data, token: a.msg.Reply}
+		in := input{kind: a.kind, id: wire.SubjectID(a.msg.Subject), frame: a.msg.Data,
+			token: a.msg.Reply}
 		queue = append(queue, c.core.step(c.now(), in)...)
 		select {
 		case a = <-c.arrivals:

@@ -14,17 +14,20 @@ import (
 
 // refusing returns a coordinator whose recorder refuses events of one kind,
 // while there is one.
-func refusing(t *testing.T, plan *wire.Plan) (c *Coordinator, log *runlog.Memory, refused *EventKind) {
+func refusing(
+	t *testing.T, plan *wire.Plan,
+) (c *Coordinator, log *runlog.Memory, refused *EventKind) {
 	t.Helper()
 	b := bus.NewMemory()
 	t.Cleanup(b.Close)
 	log, refused = &runlog.Memory{}, new(EventKind)
-	c, err := New(t.Context(), Config{Bus: b, Plan: plan, Log: log, Linger: 1, Recorder: RecorderFunc(func(e Event) error {
-		if e.Kind == *refused {
-			return errRefused
-		}
-		return nil
-	})})
+	c, err := New(t.Context(), Config{Bus: b, Plan: plan, Log: log, Linger: 1,
+		Recorder: RecorderFunc(func(e Event) error {
+			if e.Kind == *refused {
+				return errRefused
+			}
+			return nil
+		})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,12 +58,14 @@ func TestRecordAfterRefusedEventIsStored(t *testing.T) {
 	frames := contributions(c.core, 2, func(int) []float32 { return []float32{1, 2} })
 	*refused = RoundDone
 	c.mustPerform(t, c.step(input{kind: inReply, id: "d0", frame: frames[0]}))
-	if err := c.perform(t.Context(), c.step(input{kind: inReply, id: "d1", frame: frames[1]})); !errors.Is(err, errRefused) {
+	if err := c.perform(t.Context(), c.step(input{kind: inReply, id: "d1",
+		frame: frames[1]})); !errors.Is(err, errRefused) {
 		t.Fatalf("perform returned %v, want the recorder's error", err)
 	}
 	// The end follows the round whose event was refused.
 	if log.Last() != 3 || c.core.End == nil {
-		t.Fatalf("the log has %d records, phase %d, want the end to be record 3", log.Last(), c.core.phase)
+		t.Fatalf("the log has %d records, phase %d, want the end to be record 3", log.Last(),
+			c.core.phase)
 	}
 	*refused = 0
 	if err := c.Run(context.Background()); err != nil || c.Status().State != Ended {
@@ -81,8 +86,10 @@ func TestMemberAfterRefusedEventKeepsItsSlot(t *testing.T) {
 	c.mustPerform(t, c.start())
 	c.mustPerform(t, c.step(joinOf("b")))
 	members, err := log.Members()
-	if err != nil || !slices.Equal(members, []string{"a", "b"}) || !slices.Equal(c.core.roster.ids, members) {
-		t.Errorf("the log has members %v, %v, the core %v, want a and b in both", members, err, c.core.roster.ids)
+	if err != nil || !slices.Equal(members, []string{"a", "b"}) ||
+		!slices.Equal(c.core.roster.ids, members) {
+		t.Errorf("the log has members %v, %v, the core %v, want a and b in both", members, err,
+			c.core.roster.ids)
 	}
 }
 
@@ -90,10 +97,11 @@ func TestClosedBusLosesNoOutput(t *testing.T) {
 	b := bus.NewMemory()
 	log := &runlog.Memory{}
 	told := 0
-	c, err := New(t.Context(), Config{Bus: b, Plan: chaintest.Plan(t), Log: log, Recorder: RecorderFunc(func(Event) error {
-		told++
-		return nil
-	})})
+	c, err := New(t.Context(), Config{Bus: b, Plan: chaintest.Plan(t), Log: log,
+		Recorder: RecorderFunc(func(Event) error {
+			told++
+			return nil
+		})})
 	if err != nil {
 		t.Fatal(err)
 	}

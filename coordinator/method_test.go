@@ -20,8 +20,10 @@ var methods = []struct {
 	{"mean", []string{"weights=samples"}},
 	{"half", []string{"precision=half", "max_scalar=60000", "weights=samples"}},
 	{"relay", []string{"sharing=per-client", "transport=relay", "weights=samples"}},
-	{"half relay", []string{"sharing=per-client", "transport=relay", "precision=half", "max_scalar=60000"}},
-	{"clipped relay", []string{"sharing=per-client", "transport=relay", "aggregator=clipped-mean", "clip=3"}},
+	{"half relay", []string{"sharing=per-client", "transport=relay", "precision=half",
+		"max_scalar=60000"}},
+	{"clipped relay", []string{"sharing=per-client", "transport=relay", "aggregator=clipped-mean",
+		"clip=3"}},
 	{"median", []string{"aggregator=median"}},
 	{"trimmed", []string{"aggregator=trimmed-mean", "trim=0.4"}},
 	{"clipped", []string{"aggregator=clipped-mean", "clip=3", "weights=samples"}},
@@ -63,7 +65,8 @@ func contributionOf(c *core, device int, rng *rand.Rand) []byte {
 		return s
 	}
 	r := wire.Reply{
-		Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(), Weight: uint32(1 + device), Loss: float32(device) / 3,
+		Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(), Weight: uint32(1 + device),
+		Loss:   float32(device) / 3,
 		Values: scalars(c.round.scalars),
 	}
 	control := wire.ControlVariate{N: c.Point.N}
@@ -141,7 +144,8 @@ func TestMethodsDoNotAllocate(t *testing.T) {
 				}
 				runtime.ReadMemStats(&after)
 				if c.phase != collecting || int(c.sum.Count) != devices-1 {
-					t.Fatalf("phase %d, %d counted of %d: %+v", c.phase, c.sum.Count, devices-1, c.counters)
+					t.Fatalf("phase %d, %d counted of %d: %+v", c.phase, c.sum.Count, devices-1,
+						c.counters)
 				}
 				c.step(1, input{kind: inReply, id: names[devices-1], frame: frames[devices-1]})
 				c.step(1, input{kind: inAppended, n: c.N + 1})
@@ -163,7 +167,8 @@ func TestWrongWidths(t *testing.T) {
 		c := newTestCore(t, plan, 3)
 		right := c.round.scalars * c.Plan.Precision.Width()
 		send := func(size int) {
-			r := wire.Reply{Kind: wire.Contribution, N: 2, Tip: c.Hash.Tip(), Weight: 1, Values: make(wire.Scalars, size)}
+			r := wire.Reply{Kind: wire.Contribution, N: 2, Tip: c.Hash.Tip(), Weight: 1,
+				Values: make(wire.Scalars, size)}
 			c.step(1, input{kind: inReply, id: "d0", frame: r.Append(nil)})
 		}
 		refused := uint64(0)
@@ -174,7 +179,8 @@ func TestWrongWidths(t *testing.T) {
 			}
 		}
 		if c.counters.WrongCount != refused || c.sum.Count != 0 {
-			t.Errorf("%s: %d replies of wrong length were refused, want %d", m.name, c.counters.WrongCount, refused)
+			t.Errorf("%s: %d replies of wrong length were refused, want %d", m.name,
+				c.counters.WrongCount, refused)
 		}
 		if send(right); c.sum.Count != 1 {
 			t.Errorf("%s: a reply of %d bytes was not counted: %+v", m.name, right, c.counters)

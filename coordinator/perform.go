@@ -87,7 +87,8 @@ func (c *Coordinator) store(ctx context.Context, o output) error {
 		defer cancel()
 		err := c.vectors.PutObject(limited, o.object.Name, o.object.Data)
 		switch {
-		case errors.Is(err, runlog.ErrCorrupt): // the stored vector is damaged, and not the log: store it again
+		// the stored vector is damaged, and not the log: store it again
+		case errors.Is(err, runlog.ErrCorrupt):
 			return fmt.Errorf("vector: %v", err)
 		case err != nil:
 			return fmt.Errorf("vector: %w", err)
@@ -186,7 +187,8 @@ func (c *Coordinator) log(e *Event) {
 		l.Debug(e.Kind.String(), "record", e.N, "round", e.Round, "attempt", e.Attempt,
 			"contributors", e.Contributors, "loss", e.Loss, "seconds", e.Seconds)
 	case Evaluated:
-		l.Info("evaluated", "record", e.Evaluation.N, "devices", e.Evaluation.Count, "metrics", e.Evaluation.Metrics)
+		l.Info("evaluated", "record", e.Evaluation.N, "devices", e.Evaluation.Count, "metrics",
+			e.Evaluation.Metrics)
 	case RunPaused:
 		l.Warn("paused", "record", e.N, "reason", e.Reason)
 	case RunResumed:
@@ -194,13 +196,15 @@ func (c *Coordinator) log(e *Event) {
 	case RunEnded:
 		l.Info("ended", "record", e.N, "reason", e.End.Reason.String(), "text", e.End.Text)
 	case DigestsDiffer:
-		l.Error("devices hold different states", "record", e.Digests.N, "digests", len(e.Digests.Values),
+		l.Error("devices hold different states", "record", e.Digests.N, "digests",
+			len(e.Digests.Values),
 			"reference", e.Digests.Source, "differ", e.Digests.Differ)
 	case Referred:
 		l.Info("reference", "record", e.Digests.N, "digest", e.Digests.Reference.String(),
 			"source", e.Digests.Source, "differing", e.Digests.Differing)
 	case Adopted:
-		l.Warn("adopted another coordinator's record", "record", e.N, "kind", e.Record.String(), "epoch", e.Epoch)
+		l.Warn("adopted another coordinator's record", "record", e.N, "kind", e.Record.String(),
+			"epoch", e.Epoch)
 	case RolledBack:
 		l.Warn("rolled back", "record", e.N, "to", e.To)
 	case Changed:

@@ -10,7 +10,8 @@ import (
 // TestRelayNearItsLimit has as many contributors as a relayed record takes.
 func TestRelayNearItsLimit(t *testing.T) {
 	const devices = 14
-	plan := methodPlan(t, []string{"sharing=per-client", "transport=relay", "weights=samples", "max_weight=1048576"}, devices)
+	plan := methodPlan(t, []string{"sharing=per-client", "transport=relay", "weights=samples",
+		"max_weight=1048576"}, devices)
 	plan.OverSample, plan.Quorum, plan.AnnounceBudget = 2, 14, 32<<10
 	for plan.Perturbations = 300; plan.Validate() != nil; plan.Perturbations-- {
 	}
@@ -22,7 +23,8 @@ func TestRelayNearItsLimit(t *testing.T) {
 	for range 4 {
 		n := c.N + 1
 		for d := range names {
-			r := wire.Reply{Kind: wire.Contribution, N: n, Tip: c.Hash.Tip(), Weight: wire.MaxWeight - uint32(d), Loss: 1}
+			r := wire.Reply{Kind: wire.Contribution, N: n, Tip: c.Hash.Tip(),
+				Weight: wire.MaxWeight - uint32(d), Loss: 1}
 			for p := range c.round.scalars {
 				r.Values = wire.AppendScalars(r.Values, float32(d)+float32(p)/1024)
 			}
@@ -47,7 +49,8 @@ func TestRelayNearItsLimit(t *testing.T) {
 			}
 		}
 	}
-	if got := c.counters; got.Contributions != 4*devices || got.Late+got.Unsampled != 4*(40-devices) {
+	if got := c.counters; got.Contributions != 4*devices ||
+		got.Late+got.Unsampled != 4*(40-devices) {
 		t.Errorf("counted %+v", got)
 	}
 }
@@ -56,14 +59,17 @@ func TestRelayNearItsLimit(t *testing.T) {
 func checkRelayed(t *testing.T, r *wire.Round, devices int) {
 	t.Helper()
 	if len(r.Terms) != devices || len(r.Weights) != devices || int(r.Contributors) != devices {
-		t.Fatalf("%d terms, %d weights, %d contributors, want %d", len(r.Terms), len(r.Weights), r.Contributors, devices)
+		t.Fatalf("%d terms, %d weights, %d contributors, want %d", len(r.Terms), len(r.Weights),
+			r.Contributors, devices)
 	}
 	for i, term := range r.Terms {
 		slot := term.Source - 1
 		last := term.Scalars.Len() - 1
-		if term.Back != 0 || term.Source != prng.Slot(slot) || r.Weights[i] != wire.MaxWeight-slot ||
+		if term.Back != 0 || term.Source != prng.Slot(slot) ||
+			r.Weights[i] != wire.MaxWeight-slot ||
 			term.Scalars.At(last) != float32(slot)+float32(last)/1024 {
-			t.Errorf("term %d is of slot %d, weight %d, ends with %v", i, slot, r.Weights[i], term.Scalars.At(last))
+			t.Errorf("term %d is of slot %d, weight %d, ends with %v", i, slot, r.Weights[i],
+				term.Scalars.At(last))
 		}
 	}
 }

@@ -59,8 +59,10 @@ func (c *core) allows(r *wire.Record) error {
 	case r.Kind == wire.KindRollback && r.To > c.N:
 		return fmt.Errorf("to record %d: the log ends with record %d", r.To, c.N)
 	case r.Kind == wire.KindRollback && c.Lacks(r.To) > 0:
-		return fmt.Errorf("to record %d: it needs the vector of record %d, which is gone: with dense_keep = %d the log "+
-			"keeps those of the last rounds only: choose a later record", r.To, c.Lacks(r.To), c.Plan.DenseKeep)
+		return fmt.Errorf("to record %d: it needs the vector of record %d, which is gone: with "+
+			"dense_keep = %d the log "+
+			"keeps those of the last rounds only: choose a later record", r.To, c.Lacks(r.To),
+			c.Plan.DenseKeep)
 	case r.Kind == wire.KindChange && len(r.Change.Fields) == 0:
 		return errors.New("it names no field")
 	case r.Kind == wire.KindChange && c.N == 0:

@@ -100,7 +100,8 @@ func TestRestartAtEveryPoint(t *testing.T) {
 			}
 			for i := range want {
 				if got[i] != want[i] {
-					t.Errorf("%s, crashes %d, run %d:\n%s", name, when, i, firstDifference(got[i], want[i]))
+					t.Errorf("%s, crashes %d, run %d:\n%s", name, when, i,
+						firstDifference(got[i], want[i]))
 				}
 			}
 		}

@@ -57,7 +57,8 @@ func TestVectorsAreKept(t *testing.T) {
 	want := func(records ...uint64) {
 		t.Helper()
 		if got := held(log); !slices.Equal(got, records) {
-			t.Errorf("after record %d the log has vectors of records %v, want %v", c.N, got, records)
+			t.Errorf("after record %d the log has vectors of records %v, want %v", c.N, got,
+				records)
 		}
 		again := restartDense(t, log, nil)
 		if got, want := fmt.Sprint(again.Position), fmt.Sprint(c.Position); got != want {
@@ -71,7 +72,9 @@ func TestVectorsAreKept(t *testing.T) {
 	want(6, 7, 8, 9)
 
 	for to := uint64(2); to <= 5; to++ {
-		if err := c.ask(t, log, rollbackTo(to)); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("vector of record %d", to)) || !strings.Contains(err.Error(), "dense_keep = 4") {
+		if err := c.ask(t, log, rollbackTo(to)); err == nil ||
+			!strings.Contains(err.Error(), fmt.Sprintf("vector of record %d", to)) ||
+			!strings.Contains(err.Error(), "dense_keep = 4") {
 			t.Errorf("rollback to record %d: %v, want that its vector is gone", to, err)
 		}
 	}
@@ -89,7 +92,8 @@ func TestVectorsAreKept(t *testing.T) {
 	denseRounds(t, c, log, 1)
 	want(6, 7, 13)
 	for to, missing := range map[uint64]uint64{8: 8, 9: 9, 11: 9} {
-		if err := c.ask(t, log, rollbackTo(to)); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("vector of record %d", missing)) {
+		if err := c.ask(t, log, rollbackTo(to)); err == nil ||
+			!strings.Contains(err.Error(), fmt.Sprintf("vector of record %d", missing)) {
 			t.Errorf("rollback to record %d of the branch that was left: %v", to, err)
 		}
 	}
@@ -103,7 +107,8 @@ func TestVectorsAreKept(t *testing.T) {
 	denseRounds(t, c, log, 1)
 	want(16)
 	keep := &wire.Change{}
-	if err := errors.Join(keep.Set("dense_keep", "2"), c.ask(t, log, &wire.Record{Kind: wire.KindChange, Change: keep})); err != nil {
+	if err := errors.Join(keep.Set("dense_keep", "2"),
+		c.ask(t, log, &wire.Record{Kind: wire.KindChange, Change: keep})); err != nil {
 		t.Fatal(err)
 	}
 	denseRounds(t, c, log, 3) // the change comes after the first of them
@@ -146,7 +151,8 @@ func TestTwoDensePhases(t *testing.T) {
 		}
 		r, data := lastRound(t, log)
 		phase, round := uint8(1+record%2), record/2
-		if r.N != record || r.Round.Phase != phase || r.Round.Round != round || r.Round.Contributors != 3 {
+		if r.N != record || r.Round.Phase != phase || r.Round.Round != round ||
+			r.Round.Contributors != 3 {
 			t.Errorf("record %d: %+v, want phase %d of round %d", r.N, r.Round, phase, round)
 		}
 		if string(data) != string(chaintest.Vector(exactMean(list, true)...)) {
@@ -182,7 +188,8 @@ func TestRoundsWithoutTheirVectors(t *testing.T) {
 		}
 		bad := &runlog.Memory{}
 		chaintest.Append(t, bad, [][]byte{recordOf(t, log, 1), r.Append(nil)})
-		if _, err := runlog.Replay(t.Context(), bad, 2, func([]byte) {}); !errors.Is(err, runlog.ErrCorrupt) {
+		if _, err := runlog.Replay(t.Context(), bad, 2, func([]byte) {}); !errors.Is(err,
+			runlog.ErrCorrupt) {
 			t.Errorf("%s: %v, want ErrCorrupt", name, err)
 		}
 	}
@@ -196,7 +203,8 @@ func TestSurrogateRounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	plan.RunKey = make(wire.Bytes, 32)
-	plan.Members, plan.Target, plan.Quorum, plan.DenseKeep, plan.Diverge, plan.MaxScalar = 1, 1, 1, 4, 0, 1e20
+	plan.Members, plan.Target, plan.Quorum, plan.DenseKeep, plan.Diverge, plan.MaxScalar = 1, 1, 1,
+		4, 0, 1e20
 	c, log := newDenseCore(t, plan)
 	want := map[uint64][2]uint64{1: {0, 0}} // by record: rounds done, and the first phase
 	for n := uint64(2); n < 9; n++ {
@@ -205,7 +213,8 @@ func TestSurrogateRounds(t *testing.T) {
 			elements = int(plan.Features)
 		}
 		if c.round.scalars != elements || c.round.phase != uint8(1+n%2) {
-			t.Fatalf("record %d is phase %d with %d elements, want %d", n, c.round.phase, c.round.scalars, elements)
+			t.Fatalf("record %d is phase %d with %d elements, want %d", n, c.round.phase,
+				c.round.scalars, elements)
 		}
 		denseRounds(t, c, log, 1)
 		want[n] = [2]uint64{n/2 - (n+1)%2, n * ((n + 1) % 2)}
@@ -220,7 +229,9 @@ func TestSurrogateRounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := restartDense(t, log, nil)
-	if again.Due() != 2 || again.Rounds != 2 || again.Point.N != 6 || c.Due() != 2 || c.Point != again.Point {
-		t.Errorf("phase %d is due after %d rounds, first phase %d", again.Due(), again.Rounds, again.Point.N)
+	if again.Due() != 2 || again.Rounds != 2 || again.Point.N != 6 || c.Due() != 2 ||
+		c.Point != again.Point {
+		t.Errorf("phase %d is due after %d rounds, first phase %d", again.Due(), again.Rounds,
+			again.Point.N)
 	}
 }

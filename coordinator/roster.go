@@ -38,7 +38,8 @@ func newRoster(open bool, ids []string) (roster, error) {
 	}
 	for slot, id := range ids {
 		if other, ok := r.slots[id]; ok {
-			return r, fmt.Errorf("roster: %w: %q has slots %d and %d", runlog.ErrCorrupt, id, other, slot)
+			return r, fmt.Errorf("roster: %w: %q has slots %d and %d", runlog.ErrCorrupt, id, other,
+				slot)
 		}
 		r.slots[id] = uint32(slot)
 	}
@@ -65,7 +66,8 @@ func (r *roster) joined() int {
 
 // join handles a request to join.
 func (c *core) join(in input) {
-	if _, err := wire.DecodeJoinRequest(in.frame); err != nil || wire.CheckName(in.id) != nil || !wire.Answerable(in.token) {
+	if _, err := wire.DecodeJoinRequest(in.frame); err != nil || wire.CheckName(in.id) != nil ||
+		!wire.Answerable(in.token) {
 		c.counters.Malformed++
 		return
 	}
@@ -88,7 +90,8 @@ func (c *core) join(in input) {
 		c.welcome(in.token, slot)
 		return
 	case !ok && len(r.ids) >= c.maxMembers:
-		c.refuse(in.token, wire.JoinFull, fmt.Sprintf("the roster has its %d members", c.maxMembers))
+		c.refuse(in.token, wire.JoinFull, fmt.Sprintf("the roster has its %d members",
+			c.maxMembers))
 		return
 	case !ok:
 		slot = uint32(len(r.ids))

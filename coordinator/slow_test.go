@@ -29,7 +29,8 @@ func (s *slowRound) body() *wire.Round {
 	order := slices.Sorted(maps.Keys(slots))
 	if s.plan.Transport == wire.Relay {
 		for _, slot := range order {
-			body.Terms = append(body.Terms, wire.Term{Source: slot + 1, Scalars: s.plan.Precision.Append(nil, slots[slot].values...)})
+			body.Terms = append(body.Terms, wire.Term{Source: slot + 1,
+				Scalars: s.plan.Precision.Append(nil, slots[slot].values...)})
 			if s.plan.Weights == wire.BySamples {
 				body.Weights = append(body.Weights, uint32(slots[slot].weight))
 			}

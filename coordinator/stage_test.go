@@ -77,7 +77,8 @@ func (s *stage) command(args []string) {
 		s.witnesses, s.core.witnesses = args, args
 	case "join":
 		for _, id := range args {
-			s.step(input{kind: inJoin, id: id, token: "to." + id, frame: (&wire.JoinRequest{}).Append(nil)})
+			s.step(input{kind: inJoin, id: id, token: "to." + id,
+				frame: (&wire.JoinRequest{}).Append(nil)})
 		}
 	case "reply", "decline", "eval", "digest":
 		s.send(name, args)

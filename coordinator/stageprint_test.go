@@ -43,7 +43,8 @@ func (s *stage) print(o output) {
 }
 
 func (s *stage) printAnnouncement(a *wire.Announcement) {
-	fmt.Fprintf(&s.out, "  announce %v n=%d attempt=%d epoch=%d left=%d cohort=%d/%d step=%g p=%d records=%d %s%s\n",
+	fmt.Fprintf(&s.out, "  announce %v n=%d attempt=%d epoch=%d left=%d cohort=%d/%d step=%g "+
+		"p=%d records=%d %s%s\n",
 		a.State, a.N, a.Attempt, a.Epoch, a.Left, a.Cohort.Sampled, a.Cohort.Members, a.Step,
 		a.Perturbations, a.Records.Len(), a.Reason, referenceText(a))
 }
@@ -105,10 +106,12 @@ func (s *stage) printEvent(e *Event) {
 	fmt.Fprintf(&s.out, "  event %v n=%d round=%d", e.Kind, e.N, e.Round)
 	switch e.Kind {
 	case RoundDone, PhaseDone:
-		fmt.Fprintf(&s.out, " attempt=%d contributors=%d loss=%g seconds=%g", e.Attempt, e.Contributors, e.Loss, e.Seconds)
+		fmt.Fprintf(&s.out, " attempt=%d contributors=%d loss=%g seconds=%g", e.Attempt,
+			e.Contributors, e.Loss, e.Seconds)
 	case Evaluated:
 		v := e.Evaluation
-		fmt.Fprintf(&s.out, " of=%d count=%d/%d samples=%d metrics=%v", v.N, v.Count, v.Asked, v.Samples, v.Metrics)
+		fmt.Fprintf(&s.out, " of=%d count=%d/%d samples=%d metrics=%v", v.N, v.Count, v.Asked,
+			v.Samples, v.Metrics)
 	case RunPaused:
 		fmt.Fprintf(&s.out, " %s", e.Reason)
 	case RunEnded:
@@ -164,8 +167,10 @@ func (s *stage) printCounters() {
 
 func (s *stage) printStatus() {
 	v := s.core.status()
-	fmt.Fprintf(&s.out, "  %v n=%d rounds=%d epoch=%d members=%d attempt=%d asked=%d contributions=%d declines=%d loss=%g %s\n",
-		v.State, v.N, v.Rounds, v.Epoch, v.Members, v.Attempt, v.Asked, v.Contributions, v.Declines, v.Loss, v.Reason)
+	fmt.Fprintf(&s.out, "  %v n=%d rounds=%d epoch=%d members=%d attempt=%d asked=%d "+
+		"contributions=%d declines=%d loss=%g %s\n",
+		v.State, v.N, v.Rounds, v.Epoch, v.Members, v.Attempt, v.Asked, v.Contributions, v.Declines,
+		v.Loss, v.Reason)
 	if v.Phase > 0 {
 		fmt.Fprintf(&s.out, "  phase %d\n", v.Phase)
 	}
@@ -202,7 +207,11 @@ func (s *stage) checkOutput(o output) {
 // stored returns record n of the log.
 func (s *stage) stored(n uint64) []byte {
 	var got []byte
-	s.check(s.log.Read(s.t.Context(), n, func(_ uint64, record []byte) bool { got = record; return false }))
+	s.check(s.log.Read(s.t.Context(), n, func(_ uint64,
+		record []byte) bool {
+		got = record
+		return false
+	}))
 	return got
 }
 
@@ -241,7 +250,8 @@ func (c *core) valid(last uint64) error {
 	case c.segments.Last != c.N:
 		return fmt.Errorf("core is at record %d, segments at %d", c.N, c.segments.Last)
 	case c.phase == collecting && (entries != c.sum.Count || entries != c.answers.Contributions):
-		return fmt.Errorf("%d devices contributed, %d counted, %d summed", entries, c.answers.Contributions, c.sum.Count)
+		return fmt.Errorf("%d devices contributed, %d counted, %d summed", entries,
+			c.answers.Contributions, c.sum.Count)
 	}
 	return nil
 }

@@ -120,7 +120,8 @@ type Drop struct {
 // Drops returns all causes, in the order of the counters.
 func (c Counters) Drops() []Drop {
 	return []Drop{
-		{"late", c.Late}, {"duplicate", c.Duplicate}, {"unsampled", c.Unsampled}, {"unknown", c.Unknown},
+		{"late", c.Late}, {"duplicate", c.Duplicate}, {"unsampled", c.Unsampled},
+		{"unknown", c.Unknown},
 		{"malformed", c.Malformed}, {"non-finite", c.NonFinite}, {"too large", c.TooLarge},
 		{"wrong count", c.WrongCount}, {"wrong control", c.WrongControl},
 		{"wrong digest", c.WrongDigest}, {"wrong tip", c.WrongTip},

@@ -15,7 +15,8 @@ func TestStatusAndEventsEncode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"State":"deposed"`, `"Reference":{"N":3,"Digest":"ab00000000000000"}`} {
+	for _, want := range []string{`"State":"deposed"`,
+		`"Reference":{"N":3,"Digest":"ab00000000000000"}`} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("status %s, want %s in it", b, want)
 		}
@@ -25,7 +26,8 @@ func TestStatusAndEventsEncode(t *testing.T) {
 			t.Errorf("kind %d has no name", kind)
 		}
 	}
-	if b, err = json.Marshal(Event{Kind: RolledBack}); err != nil || !strings.Contains(string(b), `"Kind":"rolled back"`) {
+	if b, err = json.Marshal(Event{Kind: RolledBack}); err != nil ||
+		!strings.Contains(string(b), `"Kind":"rolled back"`) {
 		t.Errorf("event %s, %v, want its kind by name", b, err)
 	}
 }

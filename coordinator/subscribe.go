@@ -23,7 +23,8 @@ func (c *Coordinator) subscribe() error {
 		{wire.AllCatchUps(c.run), c.catchUps.Arrive},
 	}
 	if c.objects != nil {
-		queues = append(queues, queue{wire.AllUploads(c.run), c.arriveUpload}, queue{wire.AllObjects(c.run), c.objects.Arrive})
+		queues = append(queues, queue{wire.AllUploads(c.run), c.arriveUpload},
+			queue{wire.AllObjects(c.run), c.objects.Arrive})
 	}
 	for _, q := range queues {
 		sub, err := c.cfg.Bus.Subscribe(q.subject, q.arrive)

@@ -79,7 +79,8 @@ func TestTakeover(t *testing.T) {
 		}
 		for _, a := range announced() {
 			if a.Epoch != 2 {
-				t.Errorf("the first one announced %v of record %d after it was deposed", a.State, a.N)
+				t.Errorf("the first one announced %v of record %d after it was deposed", a.State,
+					a.N)
 			}
 		}
 		if s := second.Status(); s.Rounds != 6 || s.Epoch != 2 || s.Counters.Adopted != 0 {
@@ -202,7 +203,8 @@ func TestStopDuringAnAppend(t *testing.T) {
 				t.Errorf("Run took %v to stop, want at most %v", took, stopGrace)
 			}
 			if a := announced(); len(a) != 0 || r.count(RunPaused) != 0 {
-				t.Errorf("%d announcements and %d pauses on stop, want none", len(a), r.count(RunPaused))
+				t.Errorf("%d announcements and %d pauses on stop, want none", len(a),
+					r.count(RunPaused))
 			}
 			log.stuck.Store(false)
 			if err := r.Run(t.Context()); err != nil {

@@ -35,7 +35,8 @@ func TestDenseMeanDoesNotDependOnOrder(t *testing.T) {
 		if !bytes.Equal(recordOf(t, log, 2), first) {
 			t.Fatalf("trial %d: record %x, want %x", trial, recordOf(t, log, 2), first)
 		}
-		if len(r.Round.Terms)+len(r.Round.Slots)+int(r.Round.Population) > 0 || r.Round.Contributors != devices || r.Round.Phase != 0 {
+		if len(r.Round.Terms)+len(r.Round.Slots)+int(r.Round.Population) > 0 ||
+			r.Round.Contributors != devices || r.Round.Phase != 0 {
 			t.Fatalf("round %+v, want a vector and how many contributed alone", r.Round)
 		}
 	}
@@ -59,7 +60,8 @@ func sendInPieces(t testing.TB, c *core, log *runlog.Memory, list []*sender, rng
 		if at[i] == len(d.vector) {
 			done++
 		}
-		if whole := at[i] == len(d.vector); whole != (r.State == wire.UploadTaken) || !whole && r.Offset != uint64(at[i]) {
+		if whole := at[i] == len(d.vector); whole != (r.State == wire.UploadTaken) || !whole &&
+			r.Offset != uint64(at[i]) {
 			t.Fatalf("%s has sent %d of %d bytes: answer %+v", d.id, at[i], len(d.vector), r)
 		}
 		storeAll(t, c, log, out)
@@ -93,7 +95,8 @@ func TestUploadGoesOnWhereItIs(t *testing.T) {
 		t.Errorf("counters %+v, want 3 duplicates of one contribution", got)
 	}
 	storeAll(t, c, log, list[1].whole(t, c, 2))
-	if _, data := lastRound(t, log); !bytes.Equal(data, chaintest.Vector(exactMean(list, false)...)) {
+	if _, data := lastRound(t, log); !bytes.Equal(data,
+		chaintest.Vector(exactMean(list, false)...)) {
 		t.Error("the mean is not that of the two vectors")
 	}
 }
@@ -126,7 +129,8 @@ func TestRestartInTheMiddleOfAVector(t *testing.T) {
 	list[0].piece(t, c, 1, 52, 48, wire.UploadMore, 0)
 	list[0].whole(t, c, 1)
 	storeAll(t, c, log, list[1].whole(t, c, 1))
-	if _, data := lastRound(t, log); !bytes.Equal(data, chaintest.Vector(exactMean(list, false)...)) {
+	if _, data := lastRound(t, log); !bytes.Equal(data,
+		chaintest.Vector(exactMean(list, false)...)) {
 		t.Error("the mean is not that of the two vectors")
 	}
 }
@@ -170,20 +174,29 @@ func TestUploadsAreRefused(t *testing.T) {
 		counter func(c *Counters) *uint64
 	}{
 		{"stranger", "who", good, nil, func(c *Counters) *uint64 { return &c.Unknown }},
-		{"late", "d0", good, func(u *wire.Upload) { u.N-- }, func(c *Counters) *uint64 { return &c.Late }},
-		{"early", "d0", good, func(u *wire.Upload) { u.N++ }, func(c *Counters) *uint64 { return &c.OtherRecord }},
-		{"other state", "d0", good, func(u *wire.Upload) { u.Tip[0]++ }, func(c *Counters) *uint64 { return &c.WrongTip }},
+		{"late", "d0", good, func(u *wire.Upload) { u.N-- },
+			func(c *Counters) *uint64 { return &c.Late }},
+		{"early", "d0", good, func(u *wire.Upload) { u.N++ },
+			func(c *Counters) *uint64 { return &c.OtherRecord }},
+		{"other state", "d0", good, func(u *wire.Upload) { u.Tip[0]++ },
+			func(c *Counters) *uint64 { return &c.WrongTip }},
 		{"too short", "d0", good[:3], nil, func(c *Counters) *uint64 { return &c.WrongCount }},
-		{"too long", "d0", append(good, 5), nil, func(c *Counters) *uint64 { return &c.WrongCount }},
-		{"NaN", "d0", []float32{1, nan, 3, 4}, nil, func(c *Counters) *uint64 { return &c.NonFinite }},
-		{"infinity", "d0", []float32{1, 2, 3, inf}, nil, func(c *Counters) *uint64 { return &c.NonFinite }},
-		{"too large", "d0", []float32{1, 2, -2e20, 4}, nil, func(c *Counters) *uint64 { return &c.TooLarge }},
-		{"no loss", "d0", good, func(u *wire.Upload) { u.Loss = nan }, func(c *Counters) *uint64 { return &c.NonFinite }},
+		{"too long", "d0", append(good, 5), nil,
+			func(c *Counters) *uint64 { return &c.WrongCount }},
+		{"NaN", "d0", []float32{1, nan, 3, 4}, nil,
+			func(c *Counters) *uint64 { return &c.NonFinite }},
+		{"infinity", "d0", []float32{1, 2, 3, inf}, nil,
+			func(c *Counters) *uint64 { return &c.NonFinite }},
+		{"too large", "d0", []float32{1, 2, -2e20, 4}, nil,
+			func(c *Counters) *uint64 { return &c.TooLarge }},
+		{"no loss", "d0", good, func(u *wire.Upload) { u.Loss = nan },
+			func(c *Counters) *uint64 { return &c.NonFinite }},
 	} {
 		c, _ := newDenseCore(t, densePlan(t, 2))
 		for again := range 2 {
 			b := chaintest.Vector(test.values...)
-			u := wire.Upload{N: 2, Tip: c.Hash.Tip(), Weight: 1, Size: uint64(len(b)), Digest: wire.HashObject(b), Data: b}
+			u := wire.Upload{N: 2, Tip: c.Hash.Tip(), Weight: 1, Size: uint64(len(b)),
+				Digest: wire.HashObject(b), Data: b}
 			if test.change != nil {
 				test.change(&u)
 			}
@@ -191,7 +204,8 @@ func TestUploadsAreRefused(t *testing.T) {
 			if r.State != wire.UploadRefused || r.N != u.N || len(out) > 0 {
 				t.Errorf("%s: answer %+v, then %v", test.name, r, out)
 			}
-			if got := *test.counter(&c.counters); got == 0 || c.counters.Dropped() != uint64(again+1) {
+			if got := *test.counter(&c.counters); got == 0 ||
+				c.counters.Dropped() != uint64(again+1) {
 				t.Errorf("%s: counters %+v", test.name, c.counters)
 			}
 		}
@@ -210,7 +224,8 @@ func TestUploadOfADeviceThatIsNotAsked(t *testing.T) {
 		r, _ := sendFrame(t, c, 1, d.id, d.frame(c, 0, 16))
 		counted[r.State]++
 	}
-	if counted[wire.UploadTaken] != 4 || counted[wire.UploadRefused] != 4 || c.counters.Unsampled+c.counters.Late != 4 || c.counters.Unsampled == 0 {
+	if counted[wire.UploadTaken] != 4 || counted[wire.UploadRefused] != 4 ||
+		c.counters.Unsampled+c.counters.Late != 4 || c.counters.Unsampled == 0 {
 		t.Errorf("answers %v, counters %+v, want 4 taken and 4 refused", counted, c.counters)
 	}
 }
@@ -218,7 +233,8 @@ func TestUploadOfADeviceThatIsNotAsked(t *testing.T) {
 // What is not of this transport is counted and nothing else.
 func TestDenseAndOthersDoNotMix(t *testing.T) {
 	dense, _ := newDenseCore(t, densePlan(t, 2))
-	reply := wire.Reply{Kind: wire.Contribution, N: 2, Tip: dense.Hash.Tip(), Weight: 1, Values: chaintest.Vector(1, 2, 3, 4)}
+	reply := wire.Reply{Kind: wire.Contribution, N: 2, Tip: dense.Hash.Tip(), Weight: 1,
+		Values: chaintest.Vector(1, 2, 3, 4)}
 	dense.step(1, input{kind: inReply, id: "d0", frame: reply.Append(nil)})
 	if dense.counters.WrongCount != 1 || dense.sum.Count != 0 {
 		t.Errorf("scalars in a dense run: counters %+v", dense.counters)
@@ -235,11 +251,13 @@ func TestDenseAndOthersDoNotMix(t *testing.T) {
 		t.Errorf("a vector in a run of scalars: counters %+v", other.counters)
 	}
 	for _, token := range []string{"", "zo.r.a.0", "$JS.API"} {
-		if out := dense.step(1, input{kind: inUpload, id: "d0", token: token, frame: d.frame(dense, 0, 8)}); len(out) != 0 {
+		if out := dense.step(1, input{kind: inUpload, id: "d0", token: token,
+			frame: d.frame(dense, 0, 8)}); len(out) != 0 {
 			t.Errorf("a vector to be answered at %q: %v", token, out)
 		}
 	}
-	if out := dense.step(1, input{kind: inUpload, id: "d0", token: "t", frame: []byte{1}}); len(out) != 0 || dense.counters.Malformed != 4 {
+	if out := dense.step(1, input{kind: inUpload, id: "d0", token: "t",
+		frame: []byte{1}}); len(out) != 0 || dense.counters.Malformed != 4 {
 		t.Errorf("no frame at all: %v, counters %+v", out, dense.counters)
 	}
 }
@@ -250,7 +268,8 @@ func TestDamagedVectorComesOnceMore(t *testing.T) {
 		c, log := newDenseCore(t, densePlan(t, 1))
 		d := &sender{id: "d0", vector: chaintest.Vector(1, 2, 3, 4), weight: 1}
 		digest := wire.HashObject(d.vector)
-		damaged := &sender{id: "d0", vector: chaintest.Vector(1, 2, 3, 5), weight: 1, digest: &digest}
+		damaged := &sender{id: "d0", vector: chaintest.Vector(1, 2, 3, 5), weight: 1,
+			digest: &digest}
 		spoil := func(want wire.UploadState) {
 			t.Helper()
 			for at := 0; at < 16; at += 16 / pieces {

@@ -51,11 +51,13 @@ func TestUploadsWaitForAPlace(t *testing.T) {
 			storeAll(t, c, log, out)
 		}
 	}
-	if _, data := lastRound(t, log); !bytes.Equal(data, chaintest.Vector(exactMean(list, false)...)) {
+	if _, data := lastRound(t, log); !bytes.Equal(data,
+		chaintest.Vector(exactMean(list, false)...)) {
 		t.Error("the mean is not that of all vectors")
 	}
 	if c.counters.Busy == 0 || len(waits) < 4 || c.uploads.Evicted > 0 {
-		t.Errorf("counters %+v, %d evicted, waits %v; want devices to wait, not all alike", c.counters, c.uploads.Evicted, waits)
+		t.Errorf("counters %+v, %d evicted, waits %v; want devices to wait, not all alike",
+			c.counters, c.uploads.Evicted, waits)
 	}
 }
 
@@ -102,8 +104,11 @@ func TestUploadsEndWithTheirRound(t *testing.T) {
 	plan.Quorum = 1
 	for name, end := range map[string]func(c *core) []output{
 		"deadline": func(c *core) []output { return c.step(c.round.deadline, input{kind: inTick}) },
-		"rollback": func(c *core) []output { return c.step(1, input{kind: inRequest, record: rollbackTo(1)}) },
-		"end":      func(c *core) []output { return c.step(1, input{kind: inEnd}) },
+		"rollback": func(c *core) []output {
+			return c.step(1,
+				input{kind: inRequest, record: rollbackTo(1)})
+		},
+		"end": func(c *core) []output { return c.step(1, input{kind: inEnd}) },
 	} {
 		c, log := newDenseCore(t, plan)
 		list := senders(rand.New(rand.NewPCG(7, 8)), 2, 4)
@@ -112,11 +117,13 @@ func TestUploadsEndWithTheirRound(t *testing.T) {
 		old := list[1].frame(c, 8, 8)
 		c.uploads.Blame("d0", true)
 		out := slices.Clone(end(c))
-		if c.phase != appending || c.uploads.Count() > 0 || c.uploads.Promised > 0 || c.uploads.Faulty() > 0 {
+		if c.phase != appending || c.uploads.Count() > 0 || c.uploads.Promised > 0 ||
+			c.uploads.Faulty() > 0 {
 			t.Errorf("%s: phase %d, %+v", name, c.phase, c.uploads)
 		}
 		for range 2 {
-			if r, more := sendFrame(t, c, c.now, "d1", old); r.State != wire.UploadRefused || len(more) > 0 {
+			if r, more := sendFrame(t, c, c.now, "d1", old); r.State != wire.UploadRefused ||
+				len(more) > 0 {
 				t.Errorf("%s: answer %+v, want that it is too late", name, r)
 			}
 			storeAll(t, c, log, out)
@@ -212,14 +219,17 @@ func FuzzUpload(f *testing.F) {
 		id := ids(4)[who%4]
 		for now := range 3 {
 			good := &sender{id: "d1", vector: chaintest.Vector(1, 2, 3, 4), weight: 1}
-			sendFrame(t, c, uint64(now)*20_000, good.id, good.frame(c, int(more%20), int(more/20%20)))
+			sendFrame(t, c, uint64(now)*20_000, good.id,
+				good.frame(c, int(more%20), int(more/20%20)))
 			answers := 0
-			for _, o := range c.step(uint64(now)*20_000, input{kind: inUpload, id: id, token: "t", frame: frame}) {
+			for _, o := range c.step(uint64(now)*20_000,
+				input{kind: inUpload, id: id, token: "t", frame: frame}) {
 				if o.kind != outRespond {
 					continue
 				}
 				answers++
-				if r, err := wire.DecodeUploadReply(o.frame); err != nil || r.State == 0 || answers > 1 {
+				if r, err := wire.DecodeUploadReply(o.frame); err != nil || r.State == 0 ||
+					answers > 1 {
 					t.Fatalf("answer %d is %+v, %v", answers, r, err)
 				}
 			}

@@ -98,7 +98,8 @@ func TestVectorIsStoredBeforeItsRecord(t *testing.T) {
 		r.Pause("to look")
 		synctest.Wait()
 		calls := log.set("")
-		put, appended := slices.Index(calls, "put"), 1+slices.Index(calls[1:], "append") // the first is the plan's
+		// the first is the plan's
+		put, appended := slices.Index(calls, "put"), 1+slices.Index(calls[1:], "append")
 		if put < 0 || appended < put || calls[appended+1] != "keep" {
 			t.Errorf("calls %v, want put, append, keep", calls)
 		}
@@ -118,7 +119,8 @@ func TestVectorIsStoredBeforeItsRecord(t *testing.T) {
 			tried := log.tried()
 			for _, name := range tried {
 				if name != tried[0] {
-					t.Errorf("%s fails: another vector was tried, %v after %v", failing, name, tried[0])
+					t.Errorf("%s fails: another vector was tried, %v after %v", failing, name,
+						tried[0])
 				}
 			}
 			pass(10 * time.Second)
@@ -128,8 +130,10 @@ func TestVectorIsStoredBeforeItsRecord(t *testing.T) {
 			r.Pause("to look")
 			synctest.Wait()
 			record := records(t, log)[tried[0].N-1]
-			if got := [wire.ObjectLen]byte(record.Round.Object); len(tried) < 3 || got != tried[0].Digest || record.Epoch != tried[0].Epoch {
-				t.Errorf("%s failed %d times: record %d names another vector", failing, len(tried), record.N)
+			if got := [wire.ObjectLen]byte(record.Round.Object); len(tried) < 3 ||
+				got != tried[0].Digest || record.Epoch != tried[0].Epoch {
+				t.Errorf("%s failed %d times: record %d names another vector", failing, len(tried),
+					record.N)
 			}
 		}
 		// That old vectors cannot be deleted stops nothing.
@@ -157,7 +161,8 @@ func TestVectorWithoutARecord(t *testing.T) {
 		first.join(ids(2), uploadsOf(9))
 		pass(time.Minute)
 		if len(log.ObjectNames()) != 1 || log.Last() != 1 {
-			t.Fatalf("%d vectors and %d records, want a vector without a record", len(log.ObjectNames()), log.Last())
+			t.Fatalf("%d vectors and %d records, want a vector without a record",
+				len(log.ObjectNames()), log.Last())
 		}
 		left := log.tried()[0]
 		first.cancel(errors.New("power cut"))
@@ -174,12 +179,15 @@ func TestVectorWithoutARecord(t *testing.T) {
 		}
 		all := records(t, log)
 		for _, record := range all[max(1, len(all)-4):] {
-			name := runlog.ObjectName{N: record.N, Epoch: record.Epoch, Digest: [wire.ObjectLen]byte(record.Round.Object)}
-			if got, err := fetch(t, b, record.Round.Object, 1000); err != nil || len(got) != 16 || !slices.Contains(log.ObjectNames(), name) {
+			name := runlog.ObjectName{N: record.N, Epoch: record.Epoch,
+				Digest: [wire.ObjectLen]byte(record.Round.Object)}
+			if got, err := fetch(t, b, record.Round.Object, 1000); err != nil || len(got) != 16 ||
+				!slices.Contains(log.ObjectNames(), name) {
 				t.Errorf("vector of record %d: %d bytes, %v", record.N, len(got), err)
 			}
 		}
-		if first := all[1]; [wire.ObjectLen]byte(first.Round.Object) != left.Digest || first.Epoch == left.Epoch {
+		if first := all[1]; [wire.ObjectLen]byte(first.Round.Object) != left.Digest ||
+			first.Epoch == left.Epoch {
 			t.Error("the same contributions came to another vector")
 		}
 	})

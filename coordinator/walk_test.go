@@ -35,8 +35,10 @@ func TestRandomWalks(t *testing.T) {
 			for seed := range uint64(60) {
 				w := &walk{rng: rand.New(rand.NewPCG(seed, 7))}
 				w.t = t
-				w.begin(slices.Concat([]string{"members=5", "target=3", "over_sample=1.4", "quorum=2", "deadline=50",
-					"reannounce=20", "max_attempts=2", "max_weight=7", "max_scalar=100"}, withoutMaxScalar(m.fields)))
+				w.begin(slices.Concat([]string{"members=5", "target=3", "over_sample=1.4",
+					"quorum=2", "deadline=50",
+					"reannounce=20", "max_attempts=2", "max_weight=7", "max_scalar=100"},
+					withoutMaxScalar(m.fields)))
 				w.forget()
 				for range 250 {
 					w.stepRandomly()
@@ -54,7 +56,8 @@ func TestRandomWalks(t *testing.T) {
 }
 
 func withoutMaxScalar(fields []string) []string {
-	return slices.DeleteFunc(slices.Clone(fields), func(f string) bool { return strings.HasPrefix(f, "max_scalar=") })
+	return slices.DeleteFunc(slices.Clone(fields),
+		func(f string) bool { return strings.HasPrefix(f, "max_scalar=") })
 }
 
 // crash begins another coordinator, after what was handed to the log was stored,
@@ -115,7 +118,8 @@ func (w *walk) stepRandomly() {
 
 // contribute sends what may be refused, and notes what is accepted.
 func (w *walk) contribute(id string) {
-	r := wire.Reply{Kind: wire.Contribution, N: w.core.N + 1, Tip: w.core.Hash.Tip(), Loss: 1, Weight: 1 + w.rng.Uint32N(9)}
+	r := wire.Reply{Kind: wire.Contribution, N: w.core.N + 1, Tip: w.core.Hash.Tip(), Loss: 1,
+		Weight: 1 + w.rng.Uint32N(9)}
 	var sent sentReply
 	count := w.core.round.scalars
 	if count == 0 {
@@ -197,13 +201,15 @@ func (w *walk) checkRecord(n uint64) {
 		w.t.Error(err)
 	}
 	if int(r.Round.Contributors) != len(w.accepted) || len(w.accepted) < 2 || len(w.accepted) > 3 {
-		w.t.Errorf("record %d: %d contributors, %d were accepted, quorum 2, target 3", n, r.Round.Contributors, len(w.accepted))
+		w.t.Errorf("record %d: %d contributors, %d were accepted, quorum 2, target 3", n,
+			r.Round.Contributors, len(w.accepted))
 		return
 	}
 	rounds := w.roundsBefore(n)
 	for id, sent := range w.accepted {
 		if sent.controlOf > 0 && !rounds[sent.controlOf] && r.Round.Phase != 1 {
-			w.t.Errorf("record %d counts a control variate of %s, of record %d, which is no round that is left", n, id, sent.controlOf)
+			w.t.Errorf("record %d counts a control variate of %s, of record %d, which is no "+
+				"round that is left", n, id, sent.controlOf)
 		}
 	}
 	want := (&slowRound{w: w, n: n, phase: r.Round.Phase, plan: &p.Plan}).body()

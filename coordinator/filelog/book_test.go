@@ -65,11 +65,13 @@ func (l *fileBook) begin() {
 
 // next returns a record that follows: a plan, or a round with so many bytes.
 func (l *fileBook) next(size int) []byte {
-	r := wire.Record{N: uint64(len(l.records)) + 1, Epoch: max(l.epoch, 1), Kind: wire.KindPlan, Plan: chaintest.Plan(l.t)}
+	r := wire.Record{N: uint64(len(l.records)) + 1, Epoch: max(l.epoch, 1), Kind: wire.KindPlan,
+		Plan: chaintest.Plan(l.t)}
 	r.Prev = wire.Genesis(r.Plan.Run)
 	if r.N > 1 {
 		r.Kind, r.Plan, r.Prev = wire.KindRound, nil, wire.HashRecord(l.records[r.N-2])
-		r.Round = &wire.Round{Step: 1, Terms: []wire.Term{{Scalars: bytes.Repeat([]byte{byte(size), 1}, size/2)}}}
+		r.Round = &wire.Round{Step: 1, Terms: []wire.Term{{Scalars: bytes.Repeat([]byte{byte(size),
+			1}, size/2)}}}
 	}
 	return r.Append(nil)
 }
@@ -106,22 +108,32 @@ func (l *fileBook) check(f *Log) error {
 	if err != nil {
 		return err
 	}
-	if f.Last() != uint64(len(got)) || len(got) < len(l.records) || !slices.EqualFunc(got[:len(l.records)], l.records, bytes.Equal) {
-		return fmt.Errorf("%d records, Last() = %d, want %d as they were appended", len(got), f.Last(), len(l.records))
+	if f.Last() != uint64(len(got)) || len(got) < len(l.records) ||
+		!slices.EqualFunc(got[:len(l.records)], l.records, bytes.Equal) {
+		return fmt.Errorf("%d records, Last() = %d, want %d as they were appended", len(got),
+			f.Last(), len(l.records))
 	}
 	for _, record := range got[len(l.records):] {
-		if !slices.ContainsFunc(l.tried, func(tried []byte) bool { return bytes.Equal(tried, record) }) {
+		if !slices.ContainsFunc(l.tried, func(tried []byte) bool {
+			return bytes.Equal(tried,
+				record)
+		}) {
 			return fmt.Errorf("record %d was never appended", len(got))
 		}
 	}
 	members, err := f.Members()
-	if err != nil || len(members) < len(l.members) || !slices.Equal(members[:len(l.members)], l.members) {
+	if err != nil || len(members) < len(l.members) ||
+		!slices.Equal(members[:len(l.members)], l.members) {
 		return fmt.Errorf("members %v, %v, want %v", members, err, l.members)
 	}
 	rest := members[len(l.members):]
-	from := func(batch []string) bool { return len(rest) <= len(batch) && slices.Equal(rest, batch[:len(rest)]) }
+	from := func(batch []string) bool {
+		return len(rest) <= len(batch) &&
+			slices.Equal(rest, batch[:len(rest)])
+	}
 	if len(rest) > 0 && !slices.ContainsFunc(l.batches, from) {
-		return fmt.Errorf("members %v after %v, want the beginning of one of %v", rest, l.members, l.batches)
+		return fmt.Errorf("members %v after %v, want the beginning of one of %v", rest, l.members,
+			l.batches)
 	}
 	return nil
 }

@@ -25,7 +25,8 @@ func TestCopyLog(t *testing.T) {
 		next := uint64(1)
 		err := runlog.Copy(t.Context(), dst, src, func(n uint64) {
 			if n != next || dst.Last() < n {
-				t.Errorf("progress(%d) with %d records copied, want progress(%d)", n, dst.Last(), next)
+				t.Errorf("progress(%d) with %d records copied, want progress(%d)", n, dst.Last(),
+					next)
 			}
 			next++
 		})
@@ -64,7 +65,8 @@ func TestCopyLogKeepsEpochs(t *testing.T) {
 		}
 		for _, to := range []runlog.Log{openLog(t, dir), memory} {
 			if got, err := to.Begin(t.Context()); err != nil || got <= last {
-				t.Errorf("%T to %T: Begin of the copy = %d, %v; want more than %d", src, to, got, err, last)
+				t.Errorf("%T to %T: Begin of the copy = %d, %v; want more than %d", src, to, got,
+					err, last)
 			}
 		}
 	}

@@ -25,7 +25,8 @@ func begin(t testing.TB, log runlog.Log, want uint64) {
 func ofEpoch(t testing.TB, epoch uint64) [][]byte {
 	t.Helper()
 	records := chaintest.Records(t, 1)
-	second := wire.Record{N: 2, Epoch: epoch, Kind: wire.KindRound, Prev: wire.HashRecord(records[0]),
+	second := wire.Record{N: 2, Epoch: epoch, Kind: wire.KindRound,
+		Prev:  wire.HashRecord(records[0]),
 		Round: &wire.Round{Step: 1, Terms: []wire.Term{{Scalars: make([]byte, 4)}}}}
 	return append(records, second.Append(nil))
 }
@@ -82,7 +83,8 @@ func TestFileLogEpochFile(t *testing.T) {
 			continue
 		}
 		_, err := Open(dir)
-		if !errors.Is(err, runlog.ErrCorrupt) || !strings.Contains(err.Error(), "write into it a number") {
+		if !errors.Is(err, runlog.ErrCorrupt) ||
+			!strings.Contains(err.Error(), "write into it a number") {
 			t.Errorf("%q: %v, want ErrCorrupt and what to do", test.text, err)
 		}
 	}

@@ -38,9 +38,11 @@ func readEpoch(fsys disk.FS, path string) (uint64, error) {
 	}
 	var epoch uint64
 	got := string(b[:n])
-	if _, err := fmt.Sscanf(got, "zofl epoch 1\n%d\n", &epoch); err != nil || got != fmt.Sprintf(epochFormat, epoch) {
-		return 0, fmt.Errorf("epoch: %w: write into it a number larger than every epoch that this run's "+
-			"coordinators have shown, as three lines: %q", runlog.ErrCorrupt, fmt.Sprintf(epochFormat, 100))
+	if _, err := fmt.Sscanf(got, "zofl epoch 1\n%d\n", &epoch); err != nil ||
+		got != fmt.Sprintf(epochFormat, epoch) {
+		return 0, fmt.Errorf("epoch: %w: write into it a number larger than every epoch that "+
+			"this run's coordinators have shown, as three lines: %q", runlog.ErrCorrupt,
+			fmt.Sprintf(epochFormat, 100))
 	}
 	return epoch, nil
 }

@@ -214,7 +214,8 @@ func (f *Log) Last() uint64 {
 }
 
 // Read implements [runlog.Log]. A running Append does not delay it.
-func (f *Log) Read(ctx context.Context, from uint64, each func(n uint64, record []byte) bool) error {
+func (f *Log) Read(ctx context.Context, from uint64,
+	each func(n uint64, record []byte) bool) error {
 	f.mu.Lock()
 	offsets, size := f.offsets, f.size
 	f.mu.Unlock()

@@ -77,7 +77,8 @@ func TestFileLogReopens(t *testing.T) {
 	}
 	f := openLog(t, dir)
 	chaintest.Check(t, f, records)
-	if got, err := f.Members(); err != nil || !slices.Equal(got, []string{"m0", "m1", "m2", "m3", "m4", "m5"}) {
+	if got, err := f.Members(); err != nil ||
+		!slices.Equal(got, []string{"m0", "m1", "m2", "m3", "m4", "m5"}) {
 		t.Errorf("Members() = %v, %v", got, err)
 	}
 }
@@ -182,8 +183,9 @@ func TestFileLogKeepsWhatFollowsALostSector(t *testing.T) {
 // longRecord follows records and has 4000 bytes of scalars.
 func longRecord(records [][]byte, scalar byte) []byte {
 	r := wire.Record{N: uint64(len(records)) + 1, Epoch: 1, Kind: wire.KindRound,
-		Prev:  wire.HashRecord(records[len(records)-1]),
-		Round: &wire.Round{Step: 1, Terms: []wire.Term{{Scalars: bytes.Repeat([]byte{scalar}, 4000)}}}}
+		Prev: wire.HashRecord(records[len(records)-1]),
+		Round: &wire.Round{Step: 1, Terms: []wire.Term{{Scalars: bytes.Repeat([]byte{scalar},
+			4000)}}}}
 	return r.Append(nil)
 }
 
@@ -213,7 +215,8 @@ func TestFileLogRefusesCorruption(t *testing.T) {
 			b[at] ^= 0x10
 			writeFile(t, path, b)
 			_, err := Open(filepath.Dir(path))
-			if want := fmt.Sprintf("record %d at byte %d:", i+1, start); !errors.Is(err, runlog.ErrCorrupt) ||
+			if want := fmt.Sprintf("record %d at byte %d:", i+1, start); !errors.Is(err,
+				runlog.ErrCorrupt) ||
 				!strings.Contains(err.Error(), want) {
 				t.Fatalf("byte %d changed: %v, want ErrCorrupt and %q", at, err, want)
 			}
@@ -221,10 +224,11 @@ func TestFileLogRefusesCorruption(t *testing.T) {
 		start = end
 	}
 	for name, b := range map[string][]byte{
-		"a record twice":   append(bytes.Clone(whole), appendFrame(nil, records[4])...),
-		"a record missing": append(whole[:len(whole)-len(appendFrame(nil, records[4]))-len(appendFrame(nil, records[3]))], appendFrame(nil, records[4])...),
-		"another head":     []byte("zofl log 2\n"),
-		"a head of zeros":  make([]byte, 40),
+		"a record twice": append(bytes.Clone(whole), appendFrame(nil, records[4])...),
+		"a record missing": append(whole[:len(whole)-len(appendFrame(nil,
+			records[4]))-len(appendFrame(nil, records[3]))], appendFrame(nil, records[4])...),
+		"another head":    []byte("zofl log 2\n"),
+		"a head of zeros": make([]byte, 40),
 	} {
 		writeFile(t, path, b)
 		if _, err := Open(filepath.Dir(path)); !errors.Is(err, runlog.ErrCorrupt) {
@@ -289,8 +293,9 @@ func BenchmarkFileLogAppend(b *testing.B) {
 	first := chaintest.Records(b, 1)
 	chaintest.Append(b, f, first)
 	prev := wire.HashRecord(first[0])
-	record := wire.Record{Epoch: 1, Kind: wire.KindRound, Round: &wire.Round{Step: 1, Perturbations: 10,
-		Terms: []wire.Term{{Scalars: make([]byte, 40)}}}}
+	record := wire.Record{Epoch: 1, Kind: wire.KindRound,
+		Round: &wire.Round{Step: 1, Perturbations: 10,
+			Terms: []wire.Term{{Scalars: make([]byte, 40)}}}}
 	for b.Loop() {
 		record.N, record.Prev = f.Last()+1, prev
 		encoded := record.Append(nil)

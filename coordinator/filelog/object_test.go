@@ -24,8 +24,10 @@ func TestObjectsThatChanged(t *testing.T) {
 	if err := log.PutObject(t.Context(), name, good); err != nil {
 		t.Fatal(err)
 	}
-	for _, bad := range [][]byte{nil, good[:8], append(slices.Clone(good), 0), chaintest.Vector(1, 2, 4)} {
-		if err := os.WriteFile(filepath.Join(dir, "objects", name.String()), bad, 0o600); err != nil {
+	for _, bad := range [][]byte{nil, good[:8], append(slices.Clone(good), 0),
+		chaintest.Vector(1, 2, 4)} {
+		if err := os.WriteFile(filepath.Join(dir, "objects", name.String()), bad,
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := log.Object(t.Context(), name); !isDamaged(err) {
@@ -40,7 +42,8 @@ func isDamaged(err error) bool {
 
 // bookObjects puts three vectors and deletes the first, on a disk that fails; stored
 // are those that are there for certain.
-func bookObjects(t testing.TB, d *disktest.Disk, vectors [][]byte, stored map[runlog.ObjectName]bool) (errs []error) {
+func bookObjects(t testing.TB, d *disktest.Disk, vectors [][]byte,
+	stored map[runlog.ObjectName]bool) (errs []error) {
 	clear(stored)
 	log, err := openOn(d, bookDir)
 	if err != nil {
@@ -65,7 +68,8 @@ func bookObjects(t testing.TB, d *disktest.Disk, vectors [][]byte, stored map[ru
 // What was put survives a power cut at any moment, whole, and what it left
 // unfinished is gone once the log is opened.
 func TestObjectsSurviveCrashes(t *testing.T) {
-	vectors := [][]byte{chaintest.Vector(1, 2), chaintest.RandomVector(rand.New(rand.NewPCG(1, 1)), 300), chaintest.Vector(5)}
+	vectors := [][]byte{chaintest.Vector(1, 2),
+		chaintest.RandomVector(rand.New(rand.NewPCG(1, 1)), 300), chaintest.Vector(5)}
 	stored := map[runlog.ObjectName]bool{}
 	check := func(d *disktest.Disk) {
 		log, err := openOn(d, bookDir)
@@ -76,10 +80,12 @@ func TestObjectsSurviveCrashes(t *testing.T) {
 		for i, b := range vectors {
 			name := runlog.NameOf(uint64(i+2), 1, b)
 			got, err := log.Object(t.Context(), name)
-			if err == nil && bytes.Equal(got, b) || errors.Is(err, runlog.ErrNoObject) && !stored[name] {
+			if err == nil && bytes.Equal(got, b) || errors.Is(err, runlog.ErrNoObject) &&
+				!stored[name] {
 				continue
 			}
-			t.Errorf("vector of record %d, stored %t: %d bytes, %v\n%s", name.N, stored[name], len(got), err, d.Trace())
+			t.Errorf("vector of record %d, stored %t: %d bytes, %v\n%s", name.N, stored[name],
+				len(got), err, d.Trace())
 		}
 		files, err := d.ReadDir(bookDir + "/objects")
 		if err != nil {
@@ -95,7 +101,8 @@ func TestObjectsSurviveCrashes(t *testing.T) {
 		check(d)
 	}
 	var errs []error
-	for d := range disktest.Faults(syscall.EIO, func(d *disktest.Disk) { errs = bookObjects(t, d, vectors, stored) }) {
+	for d := range disktest.Faults(syscall.EIO,
+		func(d *disktest.Disk) { errs = bookObjects(t, d, vectors, stored) }) {
 		if d.Failing() != (errors.Join(errs...) == nil) {
 			t.Errorf("%v\n%s", errs, d.Trace())
 		}

@@ -53,7 +53,8 @@ func TestFileLogPowerCuts(t *testing.T) {
 		}
 	}
 	if len(l.records) != 6 || len(l.members) != 44 || l.epoch != 3 {
-		t.Errorf("%d records, %d members, epoch %d, want 6, 44 and 3", len(l.records), len(l.members), l.epoch)
+		t.Errorf("%d records, %d members, epoch %d, want 6, 44 and 3", len(l.records),
+			len(l.members), l.epoch)
 	}
 	if states < 3000 {
 		t.Errorf("%d states, want thousands", states)
@@ -109,11 +110,15 @@ func TestFileLogFaults(t *testing.T) {
 	for _, fault := range []error{syscall.EIO, syscall.ENOSPC} {
 		for d := range disktest.Faults(fault, l.short) {
 			needless := strings.Contains(d.Trace(), "mkdir "+bookDir+": "+fault.Error())
-			told := slices.ContainsFunc(l.errs, func(err error) bool { return errors.Is(err, fault) })
+			told := slices.ContainsFunc(l.errs,
+				func(err error) bool { return errors.Is(err, fault) })
 			if told == d.Failing() && !needless {
 				t.Errorf("errors %v\n%s", l.errs, d.Trace())
 			}
-			if slices.ContainsFunc(l.errs, func(err error) bool { return errors.Is(err, runlog.ErrCorrupt) }) {
+			if slices.ContainsFunc(l.errs, func(err error) bool {
+				return errors.Is(err,
+					runlog.ErrCorrupt)
+			}) {
 				t.Errorf("an operation failed and nothing else: %v", l.errs)
 			}
 			for state := range d.States() {
@@ -140,7 +145,8 @@ func TestFileLogFull(t *testing.T) {
 		record := l.next(200)
 		l.append(record)
 		l.add("a-member-that-is-long", "b-member-that-is-long", "c-member-that-is-long")
-		if len(l.errs) != 2 || !errors.Is(l.errs[0], syscall.ENOSPC) || !errors.Is(l.errs[1], syscall.ENOSPC) ||
+		if len(l.errs) != 2 || !errors.Is(l.errs[0], syscall.ENOSPC) ||
+			!errors.Is(l.errs[1], syscall.ENOSPC) ||
 			!strings.HasPrefix(l.errs[0].Error(), "log: append: write "+bookDir+"/log: ") {
 			t.Fatalf("%d bytes free: %v, want ENOSPC twice and where", room, l.errs)
 		}

@@ -34,7 +34,8 @@ func TestFileLogConflict(t *testing.T) {
 		t.Errorf("another record 2: %v, want what is there", err)
 	}
 	d.FailReads(syscall.EIO)
-	if err := f.Append(t.Context(), 2, records[2]); !errors.Is(err, syscall.EIO) || errors.Is(err, runlog.ErrOrder) {
+	if err := f.Append(t.Context(), 2, records[2]); !errors.Is(err, syscall.EIO) ||
+		errors.Is(err, runlog.ErrOrder) {
 		t.Errorf("record 2 cannot be read: %v, want EIO", err)
 	}
 }
@@ -54,7 +55,8 @@ func TestFileLogReadErrors(t *testing.T) {
 	}
 	d.Kill()
 	d.FailReads(syscall.EIO)
-	if _, err := openOn(d, "log"); !errors.Is(err, syscall.EIO) || errors.Is(err, runlog.ErrCorrupt) {
+	if _, err := openOn(d, "log"); !errors.Is(err, syscall.EIO) ||
+		errors.Is(err, runlog.ErrCorrupt) {
 		t.Errorf("open: %v, want EIO", err)
 	}
 }
@@ -66,7 +68,8 @@ func TestFileLogBecomesShorter(t *testing.T) {
 	if err := os.Truncate(path, int64(len(whole))-5); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Read(t.Context(), 1, func(uint64, []byte) bool { return true }); !errors.Is(err, runlog.ErrCorrupt) {
+	if err := f.Read(t.Context(), 1, func(uint64, []byte) bool { return true }); !errors.Is(err,
+		runlog.ErrCorrupt) {
 		t.Errorf("Read: %v, want ErrCorrupt", err)
 	}
 	tail := tailFile{file: f.log.file}
@@ -84,7 +87,8 @@ func TestFileLogLosesASectorWhileOpen(t *testing.T) {
 	f := openLog(t, filepath.Dir(path))
 	clear(whole[1024 : 1024+disk.Sector])
 	writeFile(t, path, whole)
-	if err := f.Read(t.Context(), 3, func(uint64, []byte) bool { return true }); !errors.Is(err, runlog.ErrCorrupt) {
+	if err := f.Read(t.Context(), 3, func(uint64, []byte) bool { return true }); !errors.Is(err,
+		runlog.ErrCorrupt) {
 		t.Errorf("Read: %v, want ErrCorrupt", err)
 	}
 }
@@ -171,7 +175,10 @@ func BenchmarkFileLogRead(b *testing.B) {
 	}
 	f.size = f.log.size
 	for b.Loop() {
-		if err := f.Read(b.Context(), 5000, func(n uint64, _ []byte) bool { return n < 5100 }); err != nil {
+		if err := f.Read(b.Context(), 5000, func(n uint64,
+			_ []byte) bool {
+			return n < 5100
+		}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -66,7 +66,8 @@ func (c Config) withDefaults() (Config, error) {
 	case c.Replicas < 1 || c.Replicas > 5:
 		return c, fmt.Errorf("%w: Replicas must be 1, 3 or 5, got %d", runlog.ErrConfig, c.Replicas)
 	case c.LeaseTTL < minLeaseTTL:
-		return c, fmt.Errorf("%w: LeaseTTL must be at least %v, got %v", runlog.ErrConfig, minLeaseTTL, c.LeaseTTL)
+		return c, fmt.Errorf("%w: LeaseTTL must be at least %v, got %v", runlog.ErrConfig,
+			minLeaseTTL, c.LeaseTTL)
 	case c.Timeout < 0:
 		return c, fmt.Errorf("%w: Timeout must be positive, got %v", runlog.ErrConfig, c.Timeout)
 	}
@@ -74,7 +75,8 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("%w: Run: %w", runlog.ErrConfig, err)
 	}
 	if got := c.Conn.MaxPayload(); got > 0 && got < wire.MaxFrame {
-		return c, fmt.Errorf("%w: the broker takes messages of %d bytes: set its max_payload to at least %d", runlog.ErrConfig, got, wire.MaxFrame)
+		return c, fmt.Errorf("%w: the broker takes messages of %d bytes: set its max_payload to "+
+			"at least %d", runlog.ErrConfig, got, wire.MaxFrame)
 	}
 	return c, nil
 }
@@ -195,7 +197,8 @@ func (l *Log) complete(ctx context.Context) error {
 }
 
 func (l *Log) ledger(name, subject, what string) *ledger {
-	return &ledger{nc: l.cfg.Conn, js: l.js, name: name, subject: subject, what: what, timeout: l.cfg.Timeout}
+	return &ledger{nc: l.cfg.Conn, js: l.js, name: name, subject: subject, what: what,
+		timeout: l.cfg.Timeout}
 }
 
 // A claim is the value of the lease.

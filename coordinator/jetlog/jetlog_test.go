@@ -21,7 +21,8 @@ func TestJetStreamConfig(t *testing.T) {
 	nc := &nats.Conn{} // it is looked at, not used
 	good := Config{Conn: nc, Run: "r"}
 	got, err := good.withDefaults()
-	if err != nil || got.Replicas != 1 || got.LeaseTTL != 10*time.Second || got.Timeout != 5*time.Second {
+	if err != nil || got.Replicas != 1 || got.LeaseTTL != 10*time.Second ||
+		got.Timeout != 5*time.Second {
 		t.Errorf("got %+v, %v; want the defaults", got, err)
 	}
 	for field, spoil := range map[string]func(c *Config){
@@ -33,7 +34,8 @@ func TestJetStreamConfig(t *testing.T) {
 	} {
 		cfg := good
 		spoil(&cfg)
-		if _, err := Open(t.Context(), cfg); !errors.Is(err, runlog.ErrConfig) || !strings.Contains(err.Error(), field) {
+		if _, err := Open(t.Context(), cfg); !errors.Is(err, runlog.ErrConfig) ||
+			!strings.Contains(err.Error(), field) {
 			t.Errorf("%s: got %v, want ErrConfig and the field", field, err)
 		}
 	}
@@ -85,13 +87,15 @@ func TestResume(t *testing.T) {
 		}
 		for _, bad := range [][]byte{nil, {0xc1}, records[0]} {
 			broken := runlog.Chain{N: uint64(from) - 1}
-			if err := broken.Resume(bad, uint64(from)); from > 1 && !errors.Is(err, runlog.ErrCorrupt) {
+			if err := broken.Resume(bad, uint64(from)); from > 1 &&
+				!errors.Is(err, runlog.ErrCorrupt) {
 				t.Errorf("from %d: %x: got %v, want ErrCorrupt", from, bad, err)
 			}
 		}
 	}
 	swapped := runlog.Chain{N: 1}
-	if err := errors.Join(swapped.Resume(records[1], 2), swapped.Resume(records[3], 2)); !errors.Is(err, runlog.ErrCorrupt) {
+	if err := errors.Join(swapped.Resume(records[1], 2),
+		swapped.Resume(records[3], 2)); !errors.Is(err, runlog.ErrCorrupt) {
 		t.Errorf("record 4 after 2: got %v, want ErrCorrupt", err)
 	}
 }
@@ -128,12 +132,16 @@ func TestLeads(t *testing.T) {
 		"was stopped":     {3, []time.Duration{5 * time.Second, 5 * time.Second}, false},
 		"heard nobody":    {3, []time.Duration{0, 0}, false},
 		"others are gone": {3, []time.Duration{-time.Second, -time.Second}, false},
-		"one of four":     {5, []time.Duration{time.Second, time.Hour, time.Hour, time.Hour}, false},
-		"two of four":     {5, []time.Duration{time.Second, time.Second, time.Hour, time.Hour}, true},
+		"one of four": {5, []time.Duration{time.Second, time.Hour, time.Hour, time.Hour},
+			false},
+		"two of four": {5, []time.Duration{time.Second, time.Second, time.Hour, time.Hour},
+			true},
 	} {
-		info := &jetstream.StreamInfo{Config: jetstream.StreamConfig{Replicas: tt.replicas}, Cluster: &jetstream.ClusterInfo{}}
+		info := &jetstream.StreamInfo{Config: jetstream.StreamConfig{Replicas: tt.replicas},
+			Cluster: &jetstream.ClusterInfo{}}
 		for _, ago := range tt.heard {
-			info.Cluster.Replicas = append(info.Cluster.Replicas, &jetstream.PeerInfo{Active: max(ago, -ago), Offline: ago < 0})
+			info.Cluster.Replicas = append(info.Cluster.Replicas,
+				&jetstream.PeerInfo{Active: max(ago, -ago), Offline: ago < 0})
 		}
 		if got := leads(info); got != tt.want {
 			t.Errorf("%s: got %t", name, got)

@@ -25,7 +25,9 @@ type register struct {
 }
 
 // openRegister finds a bucket, or makes it.
-func openRegister(ctx context.Context, l *Log, cfg jetstream.KeyValueConfig, key string) (register, error) {
+func openRegister(
+	ctx context.Context, l *Log, cfg jetstream.KeyValueConfig, key string,
+) (register, error) {
 	r := register{nc: l.cfg.Conn, bucket: cfg.Bucket, key: key}
 	err := patiently(ctx, func(ctx context.Context) (err error) {
 		r.kv, err = l.js.KeyValue(ctx, cfg.Bucket)
@@ -48,7 +50,8 @@ func openRegister(ctx context.Context, l *Log, cfg jetstream.KeyValueConfig, key
 		return r, fmt.Errorf("bucket %s: %w", cfg.Bucket, err)
 	}
 	if (r.ttl == 0) != (cfg.TTL == 0) {
-		return r, fmt.Errorf("%w: bucket %s: its TTL is %v and must be %v: delete the bucket, it is made again",
+		return r, fmt.Errorf("%w: bucket %s: its TTL is %v and must be %v: delete the bucket, it "+
+			"is made again",
 			runlog.ErrConfig, cfg.Bucket, r.ttl, cfg.TTL)
 	}
 	return r, nil
@@ -56,7 +59,8 @@ func openRegister(ctx context.Context, l *Log, cfg jetstream.KeyValueConfig, key
 
 // entry returns the value, nil if there is none, and the revision with which to update it.
 func (r *register) entry(ctx context.Context) (value []byte, rev uint64, err error) {
-	m, err := fromLeader(ctx, r.nc, "KV_"+r.bucket, getRequest{LastFor: "$KV." + r.bucket + "." + r.key})
+	m, err := fromLeader(ctx, r.nc, "KV_"+r.bucket,
+		getRequest{LastFor: "$KV." + r.bucket + "." + r.key})
 	if errors.Is(err, errNotStored) {
 		return nil, 0, nil
 	}
@@ -91,7 +95,8 @@ type lease struct {
 
 func openLease(ctx context.Context, l *Log, replicas int) (*lease, error) {
 	r, err := openRegister(ctx, l, jetstream.KeyValueConfig{
-		Bucket: "ZO_" + l.cfg.Run + "_LEASE", TTL: l.cfg.LeaseTTL, Replicas: replicas, Description: "zofl: who coordinates a run",
+		Bucket: "ZO_" + l.cfg.Run + "_LEASE", TTL: l.cfg.LeaseTTL, Replicas: replicas,
+		Description: "zofl: who coordinates a run",
 	}, "lease")
 	return &lease{register: r, claim: newClaim(l.cfg.Name)}, err
 }
@@ -111,7 +116,8 @@ func (l *lease) take(ctx context.Context, lost chan<- struct{}) error {
 			return errors.Join(context.Cause(ctx), err)
 		case !transient(err) && !errors.Is(err, errHeld):
 			return err
-		case !watching && errors.Is(err, errHeld): // and ask again: it may just have been given back
+		// and ask again: it may just have been given back
+		case !watching && errors.Is(err, errHeld):
 			var stop func()
 			updates, stop = l.watch(ctx)
 			defer stop()
@@ -247,7 +253,8 @@ type counter struct{ register }
 
 func openCounter(ctx context.Context, l *Log, replicas int) (*counter, error) {
 	r, err := openRegister(ctx, l, jetstream.KeyValueConfig{
-		Bucket: "ZO_" + l.cfg.Run + "_EPOCH", Replicas: replicas, Description: "zofl: last epoch of a run's coordinators",
+		Bucket: "ZO_" + l.cfg.Run + "_EPOCH", Replicas: replicas,
+		Description: "zofl: last epoch of a run's coordinators",
 	}, "epoch")
 	return &counter{r}, err
 }

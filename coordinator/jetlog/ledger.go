@@ -34,7 +34,8 @@ var (
 	// errNotStored: the stream's leader has no such message.
 	errNotStored = errors.New("not stored")
 	// errAlone: the server that answers for a stream may no longer lead it.
-	errAlone = errors.New("the server that answers for the stream has heard from too few others lately to lead it")
+	errAlone = errors.New("the server that answers for the stream has heard from too few others " +
+		"lately to lead it")
 )
 
 // A ledger is a stream whose messages 1, 2, ... are all that was ever put there. The goroutine that
@@ -86,14 +87,16 @@ func (l *ledger) put(ctx context.Context, data []byte) (other []byte, err error)
 		case err == nil:
 			return stored, nil
 		case errors.Is(err, errNotStored) && hopeless(refused):
-			return nil, fmt.Errorf("message %d of stream %s: %w%s", l.n+1, l.name, refused, remedy(refused))
+			return nil, fmt.Errorf("message %d of stream %s: %w%s", l.n+1, l.name, refused,
+				remedy(refused))
 		case errors.Is(err, errNotStored) && wrongLast(refused):
 			if err := l.check(ctx); errors.Is(err, runlog.ErrCorrupt) {
 				return nil, err
 			}
 		}
 		if !wait.sleep(ctx) {
-			return nil, fmt.Errorf("message %d of stream %s may be stored: %w", l.n+1, l.name, refused)
+			return nil, fmt.Errorf("message %d of stream %s may be stored: %w", l.n+1, l.name,
+				refused)
 		}
 	}
 }
@@ -115,7 +118,8 @@ func (l *ledger) publish(ctx context.Context, data []byte) error {
 	case err != nil:
 		return err
 	case ack.Sequence != l.n+1 || ack.Duplicate || ack.Stream != l.name:
-		return fmt.Errorf("acknowledged as message %d of %s (duplicate: %t)", ack.Sequence, ack.Stream, ack.Duplicate)
+		return fmt.Errorf("acknowledged as message %d of %s (duplicate: %t)", ack.Sequence,
+			ack.Stream, ack.Duplicate)
 	}
 	return nil
 }
@@ -143,7 +147,8 @@ func (l *ledger) check(ctx context.Context) error {
 	case err != nil:
 		return err
 	case sha256.Sum256(stored) != l.sum:
-		return fmt.Errorf("%w: message %d of stream %s is no longer what was stored: its servers were set back", runlog.ErrCorrupt, l.n, l.name)
+		return fmt.Errorf("%w: message %d of stream %s is no longer what was stored: its servers "+
+			"were set back", runlog.ErrCorrupt, l.n, l.name)
 	}
 	l.saw()
 	return nil
@@ -156,16 +161,19 @@ func (l *ledger) lose(ctx context.Context) error {
 		l.missing = time.Now()
 	}
 	if l.replicas > 1 && time.Since(l.missing) < staleLeader {
-		return fmt.Errorf("stream %s: its leader does not have message %d, which was stored", l.name, l.n)
+		return fmt.Errorf("stream %s: its leader does not have message %d, which was stored",
+			l.name, l.n)
 	}
 	s, err := l.info(ctx)
 	if err != nil {
 		return err
 	}
 	if s.LastSeq >= l.n {
-		return fmt.Errorf("stream %s: its leader did not have message %d, and has it now", l.name, l.n)
+		return fmt.Errorf("stream %s: its leader did not have message %d, and has it now", l.name,
+			l.n)
 	}
-	return fmt.Errorf("%w: stream %s lost message %d, which was stored: its servers were set back", runlog.ErrCorrupt, l.name, l.n)
+	return fmt.Errorf("%w: stream %s lost message %d, which was stored: its servers were set back",
+		runlog.ErrCorrupt, l.name, l.n)
 }
 
 // info returns the state of the stream from a server that certainly leads it. A server that was
@@ -221,7 +229,8 @@ func (l *ledger) state(ctx context.Context) (last uint64, err error) {
 	case err != nil:
 		return 0, err
 	case s.LastSeq > 0 && s.FirstSeq != 1, s.NumDeleted != 0, s.Msgs != s.LastSeq:
-		return 0, fmt.Errorf("%w: stream %s has %d of its messages 1..%d, the first one is %d: some were deleted",
+		return 0, fmt.Errorf("%w: stream %s has %d of its messages 1..%d, the first one is %d: "+
+			"some were deleted",
 			runlog.ErrCorrupt, l.name, s.Msgs, s.LastSeq, s.FirstSeq)
 	case s.LastSeq < l.n:
 		return 0, l.lose(ctx)
@@ -252,7 +261,8 @@ func remedy(err error) string {
 
 // hopeless says that sending the message again will not help for now.
 func hopeless(err error) bool {
-	return remedy(err) != "" || errors.Is(err, nats.ErrMaxPayload) || errors.Is(err, nats.ErrConnectionClosed)
+	return remedy(err) != "" || errors.Is(err, nats.ErrMaxPayload) || errors.Is(err,
+		nats.ErrConnectionClosed)
 }
 
 func wrongLast(err error) bool {
@@ -265,8 +275,10 @@ func wrongLast(err error) bool {
 // leader.
 func transient(err error) bool {
 	for _, t := range []error{
-		context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, jetstream.ErrNoStreamResponse, nats.ErrDisconnected,
-		nats.ErrReconnectBufExceeded, nats.ErrConnectionReconnecting, nats.ErrStaleConnection, nats.ErrNoServers, errAlone,
+		context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders,
+		jetstream.ErrNoStreamResponse, nats.ErrDisconnected,
+		nats.ErrReconnectBufExceeded, nats.ErrConnectionReconnecting, nats.ErrStaleConnection,
+		nats.ErrNoServers, errAlone,
 	} {
 		if errors.Is(err, t) {
 			return true
@@ -274,7 +286,8 @@ func transient(err error) bool {
 	}
 	var api *jetstream.APIError
 	return errors.As(err, &api) && api.Code == 503 &&
-		api.ErrorCode != jetstream.JSErrCodeJetStreamNotEnabled && api.ErrorCode != jetstream.JSErrCodeJetStreamNotEnabledForAccount
+		api.ErrorCode != jetstream.JSErrCodeJetStreamNotEnabled &&
+		api.ErrorCode != jetstream.JSErrCodeJetStreamNotEnabledForAccount
 }
 
 // apiTimeout is the servers' own limit for an answer.

@@ -102,7 +102,8 @@ func (l *Log) settled(ctx context.Context, of *ledger) (uint64, error) {
 	var wait backoff
 	for {
 		last, err := of.state(ctx)
-		if err == nil || errors.Is(err, runlog.ErrCorrupt) || of.missing.IsZero() && !transient(err) || !wait.sleep(ctx) {
+		if err == nil || errors.Is(err, runlog.ErrCorrupt) || of.missing.IsZero() &&
+			!transient(err) || !wait.sleep(ctx) {
 			return last, err
 		}
 	}
@@ -128,7 +129,8 @@ func (l *Log) accept(record []byte) error {
 // ofThisRun refuses a record 1 of another run than the log's.
 func (l *Log) ofThisRun(r *wire.Record) error {
 	if r.N == 1 && r.Plan.Run != l.cfg.Run {
-		return fmt.Errorf("%w: record 1 begins run %s, the log is that of run %s", runlog.ErrPlan, r.Plan.Run, l.cfg.Run)
+		return fmt.Errorf("%w: record 1 begins run %s, the log is that of run %s", runlog.ErrPlan,
+			r.Plan.Run, l.cfg.Run)
 	}
 	return nil
 }
@@ -138,7 +140,8 @@ func (l *Log) admit(batch []byte) error {
 	ids := strings.Split(string(batch), "\n")
 	for _, id := range ids {
 		if err := wire.CheckName(id); err != nil {
-			return fmt.Errorf("stream %s: message %d: %w: %w", l.roster.name, l.roster.n+1, runlog.ErrCorrupt, err)
+			return fmt.Errorf("stream %s: message %d: %w: %w", l.roster.name, l.roster.n+1,
+				runlog.ErrCorrupt, err)
 		}
 	}
 	l.mu.Lock()
@@ -217,7 +220,8 @@ func (l *Log) Read(ctx context.Context, from uint64, f func(n uint64, record []b
 	var bad error
 	err := l.records.read(ctx, from, tail.N, func(record []byte) bool {
 		if bad = at.Resume(record, from); bad == nil && at.N == tail.N && at.Hash != tail.Hash {
-			bad = fmt.Errorf("record %d: %w: it is no longer what was stored", at.N, runlog.ErrCorrupt)
+			bad = fmt.Errorf("record %d: %w: it is no longer what was stored", at.N,
+				runlog.ErrCorrupt)
 		}
 		return bad == nil && f(at.N, record)
 	})
@@ -236,7 +240,8 @@ func (l *Log) AddMembers(ctx context.Context, ids []string) error {
 		err := l.addBatch(ctx, some)
 		switch {
 		case err != nil && !first:
-			return fmt.Errorf("log: members: only some of them are stored: %w (%w)", runlog.ErrDeposed, err)
+			return fmt.Errorf("log: members: only some of them are stored: %w (%w)",
+				runlog.ErrDeposed, err)
 		case err != nil:
 			return fmt.Errorf("log: members: %w", err)
 		}
@@ -266,7 +271,8 @@ func (l *Log) addBatch(ctx context.Context, ids []string) error {
 	case err != nil:
 		return err
 	case other != nil:
-		return fmt.Errorf("%w: it gave slot %d and the following ones away", runlog.ErrDeposed, len(l.members))
+		return fmt.Errorf("%w: it gave slot %d and the following ones away", runlog.ErrDeposed,
+			len(l.members))
 	}
 	return l.admit(batch)
 }

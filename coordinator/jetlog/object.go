@@ -74,12 +74,14 @@ func (l *Log) openObjects(ctx context.Context, create bool) (*objectBucket, erro
 func (l *Log) checkObjects(c jetstream.StreamConfig) error {
 	for _, s := range []setting{
 		{"storage", c.Storage, c.Storage == jetstream.FileStorage, "file"},
-		{"num_replicas", c.Replicas, c.Replicas >= l.records.replicas, fmt.Sprint("at least ", l.records.replicas)},
+		{"num_replicas", c.Replicas, c.Replicas >= l.records.replicas,
+			fmt.Sprint("at least ", l.records.replicas)},
 		{"max_age", c.MaxAge, c.MaxAge == 0, "0"},
 		{"discard", c.Discard, c.Discard == jetstream.DiscardNew, "new"},
 	} {
 		if !s.ok {
-			return fmt.Errorf("%w: stream %s: %s is %v and must be %s: correct it with `nats stream edit %s`",
+			return fmt.Errorf("%w: stream %s: %s is %v and must be %s: correct it with `nats "+
+				"stream edit %s`",
 				runlog.ErrConfig, c.Name, s.field, s.got, s.want, c.Name)
 		}
 	}
@@ -109,7 +111,8 @@ func (l *Log) putObject(ctx context.Context, name runlog.ObjectName, data []byte
 	if b.known != nil {
 		b.known[name] = name.String() // even if putting it fails
 	}
-	meta := jetstream.ObjectMeta{Name: name.String(), Opts: &jetstream.ObjectMetaOptions{ChunkSize: wire.MaxPiece}}
+	meta := jetstream.ObjectMeta{Name: name.String(),
+		Opts: &jetstream.ObjectMetaOptions{ChunkSize: wire.MaxPiece}}
 	if _, err := b.store.Put(ctx, meta, bytes.NewReader(data)); err != nil {
 		return err
 	}
@@ -156,7 +159,8 @@ func (l *Log) readObject(ctx context.Context, name runlog.ObjectName) ([]byte, e
 	}
 }
 
-func (l *Log) readOnce(ctx context.Context, b *objectBucket, name runlog.ObjectName) ([]byte, error) {
+func (l *Log) readOnce(ctx context.Context, b *objectBucket, name runlog.ObjectName) ([]byte,
+	error) {
 	data, err := b.store.GetBytes(ctx, name.String())
 	switch {
 	case errors.Is(err, jetstream.ErrObjectNotFound):
@@ -171,7 +175,8 @@ func (l *Log) readOnce(ctx context.Context, b *objectBucket, name runlog.ObjectN
 // yet. The error matches ErrNoObject if the leader does not have it either.
 func (l *Log) missing(ctx context.Context, name runlog.ObjectName) error {
 	bucket := l.objectBucket()
-	m, err := fromLeader(ctx, l.cfg.Conn, "OBJ_"+bucket, getRequest{LastFor: metaSubject(bucket, name)})
+	m, err := fromLeader(ctx, l.cfg.Conn, "OBJ_"+bucket,
+		getRequest{LastFor: metaSubject(bucket, name)})
 	var info jetstream.ObjectInfo
 	switch {
 	case errors.Is(err, errNotStored):

@@ -47,7 +47,9 @@ type storedMessage struct {
 // fromLeader asks the leader of a stream for a message. nats.go asks by a direct get instead, which
 // a server may answer that does not have the message yet. The error matches errNotStored if the
 // leader has none.
-func fromLeader(ctx context.Context, nc *nats.Conn, stream string, r getRequest) (storedMessage, error) {
+func fromLeader(
+	ctx context.Context, nc *nats.Conn, stream string, r getRequest,
+) (storedMessage, error) {
 	m, err := nc.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+stream, r.body())
 	if err != nil {
 		return storedMessage{}, err
@@ -186,7 +188,8 @@ func (r *reader) single() error {
 		case r.ctx.Err() != nil:
 			return context.Cause(r.ctx)
 		case errors.Is(err, errNotStored):
-			missing = fmt.Errorf("%w: stream %s has no message %d", runlog.ErrCorrupt, r.name, r.next)
+			missing = fmt.Errorf("%w: stream %s has no message %d", runlog.ErrCorrupt, r.name,
+				r.next)
 			// A server that no longer leads may lack the last messages, but none before them.
 			if _, err := r.get(ctx, r.to); r.replicas == 1 || err == nil && r.next < r.to {
 				return missing
@@ -198,7 +201,8 @@ func (r *reader) single() error {
 			if r.ctx.Err() != nil {
 				return context.Cause(r.ctx)
 			}
-			return errors.Join(missing, fmt.Errorf("stream %s: message %d: %w", r.name, r.next, err))
+			return errors.Join(missing, fmt.Errorf("stream %s: message %d: %w", r.name, r.next,
+				err))
 		}
 	}
 }

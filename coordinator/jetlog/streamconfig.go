@@ -15,9 +15,12 @@ import (
 // stream returns the configuration of a ledger's stream. It refuses a message rather than drop one.
 func (l *ledger) stream(replicas int) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
-		Name: l.name, Subjects: []string{l.subject}, Description: "zofl: " + l.what + " of a run; must not lose any",
-		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, Storage: jetstream.FileStorage, Replicas: replicas,
-		MaxMsgs: -1, MaxBytes: -1, MaxMsgsPerSubject: -1, MaxConsumers: -1, MaxMsgSize: wire.MaxFrame,
+		Name: l.name, Subjects: []string{l.subject}, Description: "zofl: " + l.what +
+			" of a run; must not lose any",
+		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew,
+		Storage: jetstream.FileStorage, Replicas: replicas,
+		MaxMsgs: -1, MaxBytes: -1, MaxMsgsPerSubject: -1, MaxConsumers: -1,
+		MaxMsgSize: wire.MaxFrame,
 		DenyDelete: true, DenyPurge: true, AllowDirect: true,
 	}
 }
@@ -39,7 +42,8 @@ func (l *ledger) open(ctx context.Context, replicas int, create bool) error {
 	case errors.Is(err, jetstream.ErrStreamNotFound):
 		return fmt.Errorf("stream %s: %w", l.name, runlog.ErrNoLog)
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled):
-		return fmt.Errorf("the broker has no JetStream: give it a jetstream block with a store_dir (%w)", err)
+		return fmt.Errorf("the broker has no JetStream: give it a jetstream block with a "+
+			"store_dir (%w)", err)
 	case err != nil:
 		return fmt.Errorf("stream %s: %w", l.name, err)
 	}
@@ -62,7 +66,8 @@ func (l *ledger) exists() bool { return l.replicas > 0 }
 // checkConfig refuses a stream that could lose, drop or change messages.
 func (l *ledger) checkConfig(c *jetstream.StreamConfig, replicas int) error {
 	for _, s := range []setting{
-		{"subjects", c.Subjects, slices.Equal(c.Subjects, []string{l.subject}), fmt.Sprint([]string{l.subject})},
+		{"subjects", c.Subjects, slices.Equal(c.Subjects, []string{l.subject}),
+			fmt.Sprint([]string{l.subject})},
 		{"storage", c.Storage, c.Storage == jetstream.FileStorage, "file"},
 		{"retention", c.Retention, c.Retention == jetstream.LimitsPolicy, "limits"},
 		{"discard", c.Discard, c.Discard == jetstream.DiscardNew, "new"},
@@ -72,7 +77,8 @@ func (l *ledger) checkConfig(c *jetstream.StreamConfig, replicas int) error {
 		{"allow_rollup_hdrs", c.AllowRollup, !c.AllowRollup, "false"},
 		{"max_age", c.MaxAge, c.MaxAge == 0, "0"},
 		{"max_msgs_per_subject", c.MaxMsgsPerSubject, c.MaxMsgsPerSubject <= 0, "-1"},
-		{"max_msg_size", c.MaxMsgSize, c.MaxMsgSize <= 0 || c.MaxMsgSize >= wire.MaxFrame, fmt.Sprint("at least ", wire.MaxFrame)},
+		{"max_msg_size", c.MaxMsgSize, c.MaxMsgSize <= 0 || c.MaxMsgSize >= wire.MaxFrame,
+			fmt.Sprint("at least ", wire.MaxFrame)},
 		{"no_ack", c.NoAck, !c.NoAck, "false"},
 		{"first_seq", c.FirstSeq, c.FirstSeq <= 1, "1"},
 		{"persist_mode", c.PersistMode, c.PersistMode == jetstream.DefaultPersistMode, "default"},
@@ -83,8 +89,10 @@ func (l *ledger) checkConfig(c *jetstream.StreamConfig, replicas int) error {
 		{"subject_transform", c.SubjectTransform, c.SubjectTransform == nil, "none"},
 	} {
 		if !s.ok {
-			return fmt.Errorf("%w: stream %s: %s is %v and must be %s: correct it with `nats stream edit %s`, "+
-				"or copy the log to a stream that zofl makes", runlog.ErrConfig, l.name, s.field, s.got, s.want, l.name)
+			return fmt.Errorf("%w: stream %s: %s is %v and must be %s: correct it with `nats "+
+				"stream edit %s`, "+
+				"or copy the log to a stream that zofl makes", runlog.ErrConfig, l.name, s.field,
+				s.got, s.want, l.name)
 		}
 	}
 	return nil

@@ -52,7 +52,8 @@ func CheckSync(ctx context.Context, system *nats.Conn) (names []string, err erro
 		return nil, fmt.Errorf("jetlog: check sync: no server with a JetStream answers: "+
 			"connect as a user of the system account (%w)", silent)
 	case late != nil:
-		return names, fmt.Errorf("jetlog: check sync: set jetstream { sync_interval: always } on server %s: "+
+		return names, fmt.Errorf("jetlog: check sync: set jetstream { sync_interval: always } on "+
+			"server %s: "+
 			"it acknowledges records that a power cut can take away", strings.Join(late, ", "))
 	}
 	return names, nil

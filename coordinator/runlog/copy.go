@@ -56,9 +56,11 @@ func copyLog(ctx context.Context, dst, src Log, progress func(n uint64)) error {
 	}
 	switch {
 	case IsLost(ledSrc):
-		return fmt.Errorf("the log to copy: %w: it may have added records that are not in the copy: copy again", ErrDeposed)
+		return fmt.Errorf("the log to copy: %w: it may have added records that are not in the "+
+			"copy: copy again", ErrDeposed)
 	case IsLost(ledDst):
-		return fmt.Errorf("the log to copy to: %w: it may have added records to the copy: copy again", ErrDeposed)
+		return fmt.Errorf("the log to copy to: %w: it may have added records to the copy: copy "+
+			"again", ErrDeposed)
 	}
 	return nil
 }
@@ -85,7 +87,8 @@ func copyMembers(ctx context.Context, dst, src Log) error {
 		return err
 	}
 	if len(got) > len(want) || !slices.Equal(got, want[:len(got)]) {
-		return fmt.Errorf("members: %w: it has %d, the log to copy has %d, and they do not begin alike", ErrOther, len(got), len(want))
+		return fmt.Errorf("members: %w: it has %d, the log to copy has %d, and they do not begin "+
+			"alike", ErrOther, len(got), len(want))
 	}
 	if err := prefixed(ctx, dst, src); err != nil {
 		return err
@@ -141,7 +144,9 @@ func hashOf(ctx context.Context, log Log, n uint64) (h wire.Hash, err error) {
 }
 
 // copyRecords appends to dst the records that it lacks, and returns the end of the chain.
-func copyRecords(ctx context.Context, dst, src Log, progress func(n uint64)) (end Chain, err error) {
+func copyRecords(
+	ctx context.Context, dst, src Log, progress func(n uint64),
+) (end Chain, err error) {
 	have := dst.Last()
 	var bad error
 	err = src.Read(ctx, 1, func(n uint64, record []byte) bool {
@@ -175,7 +180,8 @@ func verifyCopy(ctx context.Context, dst, src Log, want Chain) error {
 		return fmt.Errorf("verify: %w", err)
 	}
 	if got != want {
-		return fmt.Errorf("verify: %w: the copy ends with record %d, hash %x; it should with %d, %x",
+		return fmt.Errorf("verify: %w: the copy ends with record %d, hash %x; it should with %d, "+
+			"%x",
 			ErrCorrupt, got.N, got.Hash, want.N, want.Hash)
 	}
 	members, copied, err := bothMembers(dst, src)
@@ -183,7 +189,8 @@ func verifyCopy(ctx context.Context, dst, src Log, want Chain) error {
 		return fmt.Errorf("verify: %w", err)
 	}
 	if !slices.Equal(members, copied) {
-		return fmt.Errorf("verify: %w: the copy has %d members, and they are not the %d of the log", ErrCorrupt, len(copied), len(members))
+		return fmt.Errorf("verify: %w: the copy has %d members, and they are not the %d of the log",
+			ErrCorrupt, len(copied), len(members))
 	}
 	return nil
 }

@@ -25,7 +25,8 @@ func TestCopyLogResumes(t *testing.T) {
 		t.Errorf("got %d records and %v, want 7 and the interruption", dst.Last(), err)
 	}
 	full := errors.New("full")
-	if err := Copy(t.Context(), fullLog{dst, 12, full}, src, nil); !errors.Is(err, full) || dst.Last() != 12 {
+	if err := Copy(t.Context(), fullLog{dst, 12, full}, src, nil); !errors.Is(err, full) ||
+		dst.Last() != 12 {
 		t.Errorf("got %d records and %v, want 12 and that it is full", dst.Last(), err)
 	}
 	if err := Copy(t.Context(), dst, src, nil); err != nil {
@@ -56,12 +57,14 @@ func TestCopyLogRefuses(t *testing.T) {
 		dst, src *Memory
 		want     error
 	}{
-		"more records":   {&Memory{records: records}, &Memory{records: records[:4]}, ErrOther},
-		"other records":  {&Memory{records: other[:2]}, &Memory{records: records}, ErrOther},
-		"more members":   {&Memory{members: []string{"a"}}, &Memory{records: records}, ErrOther},
-		"other members":  {&Memory{members: []string{"a"}}, &Memory{members: []string{"b", "a"}}, ErrOther},
+		"more records":  {&Memory{records: records}, &Memory{records: records[:4]}, ErrOther},
+		"other records": {&Memory{records: other[:2]}, &Memory{records: records}, ErrOther},
+		"more members":  {&Memory{members: []string{"a"}}, &Memory{records: records}, ErrOther},
+		"other members": {&Memory{members: []string{"a"}}, &Memory{members: []string{"b", "a"}},
+			ErrOther},
 		"corrupt source": {&Memory{}, &Memory{records: other}, ErrCorrupt},
-		"corrupt copy":   {&Memory{records: [][]byte{other[1], records[1]}}, &Memory{records: records}, ErrCorrupt},
+		"corrupt copy": {&Memory{records: [][]byte{other[1], records[1]}},
+			&Memory{records: records}, ErrCorrupt},
 	} {
 		had := len(tt.dst.records)
 		if err := Copy(t.Context(), tt.dst, tt.src, nil); !errors.Is(err, tt.want) {
@@ -72,7 +75,8 @@ func TestCopyLogRefuses(t *testing.T) {
 		}
 	}
 	lossy := fullLog{&Memory{}, 3, nil} // says that it stored what it did not
-	if err := Copy(t.Context(), lossy, &Memory{records: records}, nil); !errors.Is(err, ErrCorrupt) {
+	if err := Copy(t.Context(), lossy, &Memory{records: records}, nil); !errors.Is(err,
+		ErrCorrupt) {
 		t.Errorf("a copy that lost records: got %v, want ErrCorrupt", err)
 	}
 }

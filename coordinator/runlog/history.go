@@ -88,7 +88,8 @@ func (h *history) at(n uint64) (plan wire.Plan, rounds uint64, at Point) {
 
 // find returns the index of the stretch that covers record n >= 1.
 func (h *history) find(n uint64) int {
-	i, found := slices.BinarySearchFunc(h.stretches, n, func(s stretch, n uint64) int { return cmp.Compare(s.n, n) })
+	i, found := slices.BinarySearchFunc(h.stretches, n,
+		func(s stretch, n uint64) int { return cmp.Compare(s.n, n) })
 	if !found {
 		i--
 	}
@@ -130,7 +131,9 @@ func (h *history) last(n uint64, count int) (rounds []uint64) {
 
 // Round returns the perturbations of record n if it is a round on the path to the last record,
 // which no rollback has undone.
-func (p *Position) Round(n uint64) (perturbations uint32, ok bool) { return p.history.round(n, p.N) }
+func (p *Position) Round(n uint64) (perturbations uint32, ok bool) {
+	return p.history.round(n, p.N)
+}
 
 // At returns the plan, the number of the last round and the point after record n, which is in 1..N.
 func (p *Position) At(n uint64) (plan wire.Plan, rounds uint64, at Point) { return p.history.at(n) }

@@ -93,7 +93,8 @@ func (m *Memory) Last() uint64 {
 }
 
 // Read implements [Log].
-func (m *Memory) Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error {
+func (m *Memory) Read(ctx context.Context, from uint64,
+	f func(n uint64, record []byte) bool) error {
 	m.mu.Lock()
 	records := m.records
 	m.mu.Unlock()
@@ -165,7 +166,8 @@ func (m *Memory) KeepObjects(_ context.Context, n uint64, names []ObjectName) er
 func (m *Memory) ObjectNames() []ObjectName {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.SortedFunc(maps.Keys(m.objects), func(a, b ObjectName) int { return cmp.Compare(a.N, b.N) })
+	return slices.SortedFunc(maps.Keys(m.objects),
+		func(a, b ObjectName) int { return cmp.Compare(a.N, b.N) })
 }
 
 // Close implements [Log]. It does nothing: the records stay.

@@ -55,7 +55,8 @@ func (o ObjectName) String() string { return fmt.Sprintf("%d-%d-%x", o.N, o.Epoc
 // ParseObjectName reads what String returns; ok is false for anything else.
 func ParseObjectName(s string) (o ObjectName, ok bool) {
 	var digest []byte
-	if n, err := fmt.Sscanf(s, "%d-%d-%x", &o.N, &o.Epoch, &digest); n != 3 || err != nil || len(digest) != len(o.Digest) {
+	if n, err := fmt.Sscanf(s, "%d-%d-%x", &o.N, &o.Epoch, &digest); n != 3 || err != nil ||
+		len(digest) != len(o.Digest) {
 		return o, false
 	}
 	copy(o.Digest[:], digest)
@@ -75,8 +76,10 @@ func (o ObjectName) Check(data []byte) error {
 func ObjectsOf(log Log) (Objects, error) {
 	o, ok := log.(Objects)
 	if !ok {
-		return nil, fmt.Errorf("%w: Log is a %T, which stores no vectors, and the plan's transport is dense: "+
-			"give a log that is also an Objects, as those of packages filelog and jetlog and runlog.Memory are", ErrConfig, log)
+		return nil, fmt.Errorf("%w: Log is a %T, which stores no vectors, and the plan's "+
+			"transport is dense: "+
+			"give a log that is also an Objects, as those of packages filelog and jetlog and "+
+			"runlog.Memory are", ErrConfig, log)
 	}
 	return o, nil
 }

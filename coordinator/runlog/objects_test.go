@@ -14,7 +14,8 @@ func TestObjectNames(t *testing.T) {
 		t.Errorf("%v, %t", got, ok)
 	}
 	s := want.String()
-	for _, bad := range []string{"", "x", s[:len(s)-1], s + "0", "0" + s, s + ".zofl-new", "-" + s, "lock"} {
+	for _, bad := range []string{"", "x", s[:len(s)-1], s + "0", "0" + s, s + ".zofl-new", "-" + s,
+		"lock"} {
 		if got, ok := ParseObjectName(bad); ok {
 			t.Errorf("%q is read as %v", bad, got)
 		}

@@ -59,7 +59,8 @@ func (p *Position) Apply(record []byte) (wire.Record, error) {
 	case wire.KindRollback:
 		plan, rounds, point = p.history.at(r.To)
 	}
-	p.Chain, p.LastEpoch, p.Plan, p.Rounds, p.Point, p.End = end, r.Epoch, plan, rounds, point, r.End
+	p.Chain, p.LastEpoch, p.Plan, p.Rounds, p.Point, p.End = end, r.Epoch, plan, rounds, point,
+		r.End
 	p.history.add(p, &r)
 	p.retain(&r)
 	return r, nil

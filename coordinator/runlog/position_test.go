@@ -38,15 +38,18 @@ func TestReplayChangesAndRollbacks(t *testing.T) {
 	const step = 18 // the field's number
 	change := wire.Change{Fields: []uint64{step}, Values: wire.Plan{Step: 9}}
 	add(wire.Record{Kind: wire.KindChange, Change: &change})
-	add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{Round: 3, Step: 9, Terms: []wire.Term{{}}}})
+	add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{Round: 3, Step: 9,
+		Terms: []wire.Term{{}}}})
 	add(wire.Record{Kind: wire.KindRollback, To: 2})
-	add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{Round: 2, Step: 1, Terms: []wire.Term{{}}}})
+	add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{Round: 2, Step: 1,
+		Terms: []wire.Term{{}}}})
 	for _, test := range []struct {
 		last, rounds uint64
 		step         float32
 	}{{3, 2, 0.001}, {4, 2, 9}, {5, 3, 9}, {6, 1, 0.001}, {7, 2, 0.001}} {
 		got, err := Replay(t.Context(), log, test.last, func([]byte) {})
-		if err != nil || got.Rounds != test.rounds || got.Plan.Step != test.step || got.N != test.last {
+		if err != nil || got.Rounds != test.rounds || got.Plan.Step != test.step ||
+			got.N != test.last {
 			t.Errorf("after record %d: n=%d rounds=%d step=%v, %v, want rounds=%d step=%v",
 				test.last, got.N, got.Rounds, got.Plan.Step, err, test.rounds, test.step)
 		}
@@ -127,14 +130,16 @@ func (h *historian) addAny() {
 	case 1:
 		to := 1 + h.rng.Uint64N(h.p.N)
 		h.add(wire.Record{Kind: wire.KindRollback, To: to})
-		if got, want := h.after[h.p.N-1], h.after[to-1]; got.rounds != want.rounds || got.point != want.point || got.mu != want.mu {
+		if got, want := h.after[h.p.N-1], h.after[to-1]; got.rounds != want.rounds ||
+			got.point != want.point || got.mu != want.mu {
 			h.t.Fatalf("record %d, to %d: %+v, want %+v", h.p.N, to, got, want)
 		}
 	case 2:
 		h.perturbations++ // another P
 		fallthrough
 	default:
-		round := wire.Round{Phase: h.p.Due(), Round: h.p.Rounds + 1, Perturbations: 1 + h.perturbations%3, Step: 1, Terms: []wire.Term{{}}}
+		round := wire.Round{Phase: h.p.Due(), Round: h.p.Rounds + 1, Perturbations: 1 +
+			h.perturbations%3, Step: 1, Terms: []wire.Term{{}}}
 		h.add(wire.Record{Kind: wire.KindRound, Round: &round})
 	}
 }
@@ -142,13 +147,16 @@ func (h *historian) addAny() {
 func (h *historian) check() {
 	for i, want := range h.after {
 		n := uint64(i) + 1
-		if plan, rounds, point := h.p.history.at(n); rounds != want.rounds || plan.Mu != want.mu || point != want.point {
-			h.t.Fatalf("after record %d: round %d, mu %v, %+v, want %+v", n, rounds, plan.Mu, point, want)
+		if plan, rounds, point := h.p.history.at(n); rounds != want.rounds || plan.Mu != want.mu ||
+			point != want.point {
+			h.t.Fatalf("after record %d: round %d, mu %v, %+v, want %+v", n, rounds, plan.Mu, point,
+				want)
 		}
 		for m := range n + 3 {
 			perturbations, ok := want.path[m]
 			if got, round := h.p.history.round(m, n); round != ok || ok && got != perturbations {
-				h.t.Fatalf("after record %d: record %d is a round: %v, P = %d; want %v, %d", n, m, round, got, ok, perturbations)
+				h.t.Fatalf("after record %d: record %d is a round: %v, P = %d; want %v, %d", n, m,
+					round, got, ok, perturbations)
 			}
 		}
 	}
@@ -176,20 +184,25 @@ func TestPhasesTakeTurns(t *testing.T) {
 			t.Fatal(err)
 		}
 		var p Position
-		_, err := p.Apply((&wire.Record{N: 1, Prev: wire.Genesis("r"), Epoch: 1, Kind: wire.KindPlan, Plan: plan}).Append(nil))
+		_, err := p.Apply((&wire.Record{N: 1, Prev: wire.Genesis("r"), Epoch: 1,
+			Kind: wire.KindPlan, Plan: plan}).Append(nil))
 		for i, phase := range test.phases {
 			if err != nil {
 				t.Fatalf("%s, phases %d: %v before the last", test.control, test.phases, err)
 			}
 			before := p.N
 			r := wire.Record{N: p.N + 1, Prev: p.Hash, Epoch: 1, Kind: wire.KindRound,
-				Round: &wire.Round{Round: p.Rounds + 1, Phase: phase, Step: 1, Terms: []wire.Term{{}}}}
-			if _, err = p.Apply(r.Append(nil)); err != nil && (p.N != before || i < len(test.phases)-1) {
-				t.Errorf("%s, phases %d: the position is after record %d: %v", test.control, test.phases, p.N, err)
+				Round: &wire.Round{Round: p.Rounds + 1, Phase: phase, Step: 1,
+					Terms: []wire.Term{{}}}}
+			if _, err = p.Apply(r.Append(nil)); err != nil &&
+				(p.N != before || i < len(test.phases)-1) {
+				t.Errorf("%s, phases %d: the position is after record %d: %v", test.control,
+					test.phases, p.N, err)
 			}
 		}
 		if errors.Is(err, ErrCorrupt) != test.fails || err != nil && !test.fails {
-			t.Errorf("%s, phases %d: %v, want corrupt: %v", test.control, test.phases, err, test.fails)
+			t.Errorf("%s, phases %d: %v, want corrupt: %v", test.control, test.phases, err,
+				test.fails)
 		}
 	}
 }
@@ -211,7 +224,8 @@ type countedLog struct {
 	reads int
 }
 
-func (l *countedLog) Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error {
+func (l *countedLog) Read(ctx context.Context, from uint64,
+	f func(n uint64, record []byte) bool) error {
 	if l.reads++; l.reads > 1000 {
 		return errors.New("too many reads")
 	}
@@ -223,12 +237,14 @@ func TestReplayReadsTheLogOnce(t *testing.T) {
 	chaintest.Append(t, log, chaintest.Records(t, 3)) // rounds 1 and 2
 	p, add := continueLog(t, log)
 	for range 30 { // each to the one before
-		add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{Round: 3, Step: 1, Terms: []wire.Term{{}}}})
+		add(wire.Record{Kind: wire.KindRound,
+			Round: &wire.Round{Round: 3, Step: 1, Terms: []wire.Term{{}}}})
 		add(wire.Record{Kind: wire.KindRollback, To: p.N - 1})
 	}
 	log.reads = 0
 	got, err := Replay(t.Context(), log, p.N, func([]byte) {})
 	if err != nil || log.reads != 1 || got.Rounds != 2 || got.N != 63 {
-		t.Errorf("n=%d rounds=%d after %d reads, %v, want 63, 2, 1 read", got.N, got.Rounds, log.reads, err)
+		t.Errorf("n=%d rounds=%d after %d reads, %v, want 63, 2, 1 read", got.N, got.Rounds,
+			log.reads, err)
 	}
 }

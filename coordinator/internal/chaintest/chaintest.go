@@ -109,7 +109,8 @@ func Check(t testing.TB, log logReader, want [][]byte) {
 		})
 		rest := want[min(max(from, 1)-1, len(want)):]
 		if err != nil || !slices.EqualFunc(got, rest, bytes.Equal) {
-			t.Errorf("Read(%d): %d records, %v, want %d as they were appended", from, len(got), err, len(rest))
+			t.Errorf("Read(%d): %d records, %v, want %d as they were appended", from, len(got), err,
+				len(rest))
 		}
 	}
 }

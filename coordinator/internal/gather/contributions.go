@@ -49,7 +49,8 @@ func (k *Contributions) Terms(precision wire.Precision) []wire.Term {
 	for i, from := range k.from {
 		first := len(scalars)
 		scalars = precision.Append(scalars, k.values[from.at*k.size:(from.at+1)*k.size]...)
-		terms[i] = wire.Term{Source: prng.Slot(from.slot), Scalars: scalars[first:len(scalars):len(scalars)]}
+		terms[i] = wire.Term{Source: prng.Slot(from.slot),
+			Scalars: scalars[first:len(scalars):len(scalars)]}
 	}
 	return terms
 }

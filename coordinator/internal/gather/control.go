@@ -36,7 +36,8 @@ func (t *Controls) Reset() { t.groups, t.sums = t.groups[:0], t.sums[:0] }
 
 // find returns the index of record n's group, or where it would be.
 func (t *Controls) find(n uint64) (at int, found bool) {
-	return slices.BinarySearchFunc(t.groups, n, func(g controlGroup, n uint64) int { return cmp.Compare(g.n, n) })
+	return slices.BinarySearchFunc(t.groups, n,
+		func(g controlGroup, n uint64) int { return cmp.Compare(g.n, n) })
 }
 
 // Add adds a control variate. Its scalars are finite, and as many as those of earlier variates of
@@ -57,7 +58,8 @@ func (t *Controls) Add(n uint64, values []float32, weight uint32) {
 
 // Terms appends the terms of record n: each sum divided by the weight of all contributors, whether
 // they sent a control variate or not, rounded once to float32, and then to the precision.
-func (t *Controls) Terms(terms []wire.Term, n, weight uint64, precision wire.Precision) []wire.Term {
+func (t *Controls) Terms(terms []wire.Term, n, weight uint64,
+	precision wire.Precision) []wire.Term {
 	for _, g := range slices.Backward(t.groups) {
 		var scalars wire.Scalars
 		for i := range t.sums[g.first : g.first+g.count] {

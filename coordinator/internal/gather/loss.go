@@ -60,7 +60,8 @@ func (w *LossWatch) Diverged(diverge float64) string {
 	if w.rounds < window || diverge == 0 || w.smoothed <= w.limit(diverge) {
 		return ""
 	}
-	return fmt.Sprintf("the smoothed median loss %.6g is above %.6g: it began at %.6g and was %.6g at best",
+	return fmt.Sprintf("the smoothed median loss %.6g is above %.6g: it began at %.6g and was "+
+		"%.6g at best",
 		w.smoothed, w.limit(diverge), w.first, w.lowest)
 }
 

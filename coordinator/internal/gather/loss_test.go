@@ -22,10 +22,13 @@ func TestLossWatch(t *testing.T) {
 		{"two that are absurd", 1, []float64{1, 1, 1, 1, 1, huge, 1, huge, 1, 1}, false},
 		{"too early to say", 1, []float64{1, 9, 90, 900}, false},
 		{"growth", 1, []float64{1, 1, 1, 1, 1, 9, 9, 9}, true},
-		{"from near 0", 1, []float64{0.001, -0.4, 0.3, 0.5, -0.2, 0.4, 0.5, 0.3, 0.4, 0.5, 0.4}, false},
+		{"from near 0", 1, []float64{0.001, -0.4, 0.3, 0.5, -0.2, 0.4, 0.5, 0.3, 0.4, 0.5, 0.4},
+			false},
 		{"from 0", 1, []float64{0, 0.1, -0.1, 0.1, 0, 5, 5, 5}, true},
-		{"as much as was gained", 1, slices.Concat(repeat(0.1, 5), repeat(-9, 40), repeat(9, 40)), false},
-		{"more than was gained", 1, slices.Concat(repeat(0.1, 5), repeat(-9, 40), repeat(11, 40)), true},
+		{"as much as was gained", 1, slices.Concat(repeat(0.1, 5), repeat(-9, 40), repeat(9, 40)),
+			false},
+		{"more than was gained", 1, slices.Concat(repeat(0.1, 5), repeat(-9, 40), repeat(11, 40)),
+			true},
 		{"negative losses", 0.5, slices.Concat(repeat(-4, 5), repeat(2, 9)), true},
 	} {
 		var w LossWatch
@@ -63,7 +66,8 @@ func TestMedian(t *testing.T) {
 	for _, test := range []struct {
 		losses []float32
 		want   float32
-	}{{[]float32{3}, 3}, {[]float32{9, 1}, 1}, {[]float32{9, 1, 5}, 5}, {[]float32{4, 3, 2, 1}, 2}} {
+	}{{[]float32{3}, 3}, {[]float32{9, 1}, 1}, {[]float32{9, 1, 5}, 5},
+		{[]float32{4, 3, 2, 1}, 2}} {
 		if got := Median(slices.Clone(test.losses)); got != test.want {
 			t.Errorf("median of %v is %v, want %v", test.losses, got, test.want)
 		}

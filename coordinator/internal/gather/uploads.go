@@ -51,7 +51,8 @@ type upload struct {
 }
 
 func NewUploads(most int) Uploads {
-	return Uploads{Most: most, under: map[string]*list.Element{}, order: list.New(), faults: map[string]int{}}
+	return Uploads{Most: most, under: map[string]*list.Element{}, order: list.New(),
+		faults: map[string]int{}}
 }
 
 // Reset forgets all vectors and faults.
@@ -64,7 +65,9 @@ func (s *Uploads) Reset() {
 
 // Add takes a piece of id's vector. It returns the vector if that is complete, and otherwise the
 // answer to the device.
-func (s *Uploads) Add(id string, u *wire.Upload, now uint64) (whole []byte, answer wire.UploadReply) {
+func (s *Uploads) Add(
+	id string, u *wire.Upload, now uint64,
+) (whole []byte, answer wire.UploadReply) {
 	e := s.under[id]
 	if e != nil && !e.Value.(*upload).is(u) {
 		s.drop(e)
@@ -94,13 +97,15 @@ func (s *Uploads) Add(id string, u *wire.Upload, now uint64) (whole []byte, answ
 
 // is says whether a piece belongs to v, and not to a vector that replaces it.
 func (v *upload) is(u *wire.Upload) bool {
-	return v.digest == u.Digest && v.weight == u.Weight && v.loss == math.Float32bits(u.Loss) && v.size == int(u.Size)
+	return v.digest == u.Digest && v.weight == u.Weight && v.size == int(u.Size) &&
+		v.loss == math.Float32bits(u.Loss)
 }
 
 // begin reserves the memory of a vector, that of idle ones if need be. It returns nil if there is
 // none.
 func (s *Uploads) begin(id string, u *wire.Upload, now uint64) *list.Element {
-	v := &upload{id: id, digest: u.Digest, weight: u.Weight, loss: math.Float32bits(u.Loss), size: int(u.Size), heard: now}
+	v := &upload{id: id, digest: u.Digest, weight: u.Weight, loss: math.Float32bits(u.Loss),
+		size: int(u.Size), heard: now}
 	for s.order.Len() > 0 && s.Promised+v.room() > s.Most {
 		oldest := s.order.Front()
 		if now-oldest.Value.(*upload).heard < uploadIdle {

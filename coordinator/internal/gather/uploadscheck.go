@@ -14,7 +14,8 @@ func (s *Uploads) Check() error {
 		}
 		heard = v.heard
 	}
-	if len(s.under) != s.order.Len() || promised != s.Promised || promised > s.Most && len(s.under) > 1 {
+	if len(s.under) != s.order.Len() || promised != s.Promised ||
+		promised > s.Most && len(s.under) > 1 {
 		return fmt.Errorf("%d and %d vectors of %d bytes, %d promised, %d may be",
 			len(s.under), s.order.Len(), promised, s.Promised, s.Most)
 	}

@@ -47,7 +47,8 @@ type answerer struct {
 	sent  int // bytes since the last wait for the broker
 
 	served, bytes, failed, stale, garbled, overflow atomic.Uint64
-	last                                            atomic.Int64 // when one was served, in nanoseconds of Unix time
+	// when one was served, in nanoseconds of Unix time
+	last atomic.Int64
 
 	failure atomic.Pointer[string]
 }

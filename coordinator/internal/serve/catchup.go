@@ -19,7 +19,8 @@ type CatchUps struct {
 
 // NewCatchUps returns a service for the records of a log. It keeps about cache bytes of them in
 // memory. find returns the segment of record n, and the last record; any goroutine may call it.
-func NewCatchUps(cfg Config, log runlog.Log, cache int, find func(n uint64) (Span, uint64)) *CatchUps {
+func NewCatchUps(cfg Config, log runlog.Log, cache int,
+	find func(n uint64) (Span, uint64)) *CatchUps {
 	s := &CatchUps{find: find, cache: newSegmentCache(log, cache)}
 	s.answerer = newAnswerer(&cfg, "catch-up", s.reply)
 	return s

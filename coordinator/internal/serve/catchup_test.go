@@ -24,7 +24,8 @@ type readCounter struct {
 	reads int
 }
 
-func (l *readCounter) Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error {
+func (l *readCounter) Read(ctx context.Context, from uint64,
+	f func(n uint64, record []byte) bool) error {
 	l.reads++
 	return l.Memory.Read(ctx, from, f)
 }
@@ -33,7 +34,11 @@ func (l *readCounter) Read(ctx context.Context, from uint64, f func(n uint64, re
 func newTestCatchUps(t testing.TB, log runlog.Log, b bus.Bus, cache int) *CatchUps {
 	t.Helper()
 	var s Segments
-	err := log.Read(t.Context(), 1, func(_ uint64, record []byte) bool { s.Add(len(record)); return true })
+	err := log.Read(t.Context(), 1, func(_ uint64,
+		record []byte) bool {
+		s.Add(len(record))
+		return true
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +82,8 @@ func TestSegmentBordersNeverMove(t *testing.T) {
 			}
 			size += lengths[i-1] + RecordHead
 		}
-		if at.First != n || size > segmentRoom && at.last > at.First || at.last < s.Last && size+lengths[at.last]+RecordHead <= segmentRoom {
+		if at.First != n || size > segmentRoom && at.last > at.First || at.last < s.Last &&
+			size+lengths[at.last]+RecordHead <= segmentRoom {
 			t.Fatalf("segment %+v has %d bytes, the next record %d", at, size, lengths[at.last])
 		}
 		n = at.last + 1
@@ -131,7 +137,8 @@ func TestCatchUpCacheIsBounded(t *testing.T) {
 			size += e.Value.(*heldSegment).size
 		}
 		if size != s.cache.size || size > most || len(s.cache.at) != s.cache.order.Len() {
-			t.Fatalf("the cache has %d bytes in %d segments, says %d of %d", size, s.cache.order.Len(), s.cache.size, most)
+			t.Fatalf("the cache has %d bytes in %d segments, says %d of %d", size,
+				s.cache.order.Len(), s.cache.size, most)
 		}
 	}
 	// The segment that was asked for last is the last to go.
@@ -146,7 +153,8 @@ func TestCatchUpCacheIsBounded(t *testing.T) {
 		if log.reads > before+1 {
 			t.Errorf("one segment was read %d times", log.reads-before)
 		}
-		if _, err := s.Records(t.Context(), 1, wire.MaxFrame); err != nil || s.cache.order.Len() != 1 {
+		if _, err := s.Records(t.Context(), 1, wire.MaxFrame); err != nil ||
+			s.cache.order.Len() != 1 {
 			t.Errorf("%d segments are cached, %v; want 1", s.cache.order.Len(), err)
 		}
 	}
@@ -191,7 +199,8 @@ func BenchmarkCatchUpSegments(b *testing.B) {
 		for next := uint64(1); next <= 20_000; {
 			request := wire.CatchUpRequest{From: next, MaxBytes: wire.MaxFrame}
 			at, _ := s.find(next)
-			s.answer(b.Context(), waitingRequest{bus.Message{Reply: "_INBOX.x", Data: request.Append(nil)}, time.Now()})
+			s.answer(b.Context(), waitingRequest{bus.Message{Reply: "_INBOX.x",
+				Data: request.Append(nil)}, time.Now()})
 			served += int(at.last + 1 - next)
 			next = at.last + 1
 		}

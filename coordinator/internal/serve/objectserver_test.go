@@ -34,17 +34,21 @@ func TestObjectCache(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := NewObjects(testConfig(bus.NewMemory()), log, 250, time.Minute, func([wire.ObjectLen]byte) (runlog.ObjectName, bool) { return runlog.ObjectName{}, true })
+	s := NewObjects(testConfig(bus.NewMemory()), log, 250, time.Minute,
+		func([wire.ObjectLen]byte) (runlog.ObjectName, bool) { return runlog.ObjectName{}, true })
 	for _, test := range []struct {
 		at    int
 		reads bool
-	}{{0, true}, {0, false}, {1, true}, {0, false}, {2, true}, {0, false}, {1, true}, {2, true}, {3, true}, {2, false}} {
+	}{{0, true}, {0, false}, {1, true}, {0, false}, {2, true}, {0, false}, {1, true}, {2, true},
+		{3, true}, {2, false}} {
 		log.reads = 0
-		if got, err := s.get(t.Context(), names[test.at]); err != nil || wire.HashObject(got) != names[test.at].Digest {
+		if got, err := s.get(t.Context(), names[test.at]); err != nil ||
+			wire.HashObject(got) != names[test.at].Digest {
 			t.Fatalf("vector %d: %v", test.at, err)
 		}
 		if reads := log.reads > 0; reads != test.reads || s.size() > 250 {
-			t.Errorf("vector %d was read: %t, want %t; %d bytes are held", test.at, reads, test.reads, s.size())
+			t.Errorf("vector %d was read: %t, want %t; %d bytes are held", test.at, reads,
+				test.reads, s.size())
 		}
 	}
 }

@@ -140,14 +140,19 @@ var faults = []struct {
 			f.last = func() uint64 { return max(f.Memory.Last(), 1) - 1 }
 			f.read = func(ctx context.Context, from uint64, each func(uint64, []byte) bool) error {
 				last := f.last()
-				return f.Memory.Read(ctx, from, func(n uint64, r []byte) bool { return n <= last && each(n, r) })
+				return f.Memory.Read(ctx, from,
+					func(n uint64, r []byte) bool { return n <= last && each(n, r) })
 			}
 		}
 	}, []string{"Reopen"}},
 	{"reads records in the wrong order", func(f *faulty, _ int) {
 		f.read = func(ctx context.Context, from uint64, each func(uint64, []byte) bool) error {
 			var records [][]byte
-			err := f.Memory.Read(ctx, from, func(_ uint64, r []byte) bool { records = append(records, r); return true })
+			err := f.Memory.Read(ctx, from, func(_ uint64,
+				r []byte) bool {
+				records = append(records, r)
+				return true
+			})
 			first := max(from, 1)
 			for i := range records {
 				if !each(first+uint64(i), records[len(records)-1-i]) {
@@ -164,7 +169,11 @@ var faults = []struct {
 	}, []string{"Append"}},
 	{"reads on when it was told to stop", func(f *faulty, _ int) {
 		f.read = func(ctx context.Context, from uint64, each func(uint64, []byte) bool) error {
-			return f.Memory.Read(ctx, from, func(n uint64, r []byte) bool { each(n, r); return true })
+			return f.Memory.Read(ctx, from, func(n uint64,
+				r []byte) bool {
+				each(n, r)
+				return true
+			})
 		}
 	}, []string{"Read"}},
 	{"ignores the end of a context", func(f *faulty, _ int) {
@@ -230,7 +239,10 @@ var faults = []struct {
 			return nil
 		}
 		f.read = func(ctx context.Context, from uint64, each func(uint64, []byte) bool) error {
-			return f.Memory.Read(ctx, from, func(n uint64, _ []byte) bool { return each(n, records[n-1]) })
+			return f.Memory.Read(ctx, from, func(n uint64,
+				_ []byte) bool {
+				return each(n, records[n-1])
+			})
 		}
 	}, []string{"Ownership"}},
 	{"refuses long records", func(f *faulty, _ int) {

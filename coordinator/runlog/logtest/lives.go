@@ -74,7 +74,8 @@ func checkBeginAfterRecords(s *scene) {
 	}
 	s.close(log)
 	if _, again := s.led(); again <= epoch+50 {
-		s.failf("Begin() of the log that was opened again = %d after a record of epoch %d", again, epoch+50)
+		s.failf("Begin() of the log that was opened again = %d after a record of epoch %d", again,
+			epoch+50)
 	}
 }
 

@@ -25,7 +25,8 @@ func vectors(epoch uint64, count int) (list []runlog.Object) {
 		for j := range data {
 			data[j] = byte(rng.Uint32())
 		}
-		list = append(list, runlog.Object{Name: runlog.NameOf(uint64(i)+2, epoch, data), Data: data})
+		list = append(list, runlog.Object{Name: runlog.NameOf(uint64(i)+2, epoch, data),
+			Data: data})
 	}
 	return list
 }
@@ -37,9 +38,11 @@ func (s *scene) has(log runlog.Objects, v runlog.Object, want bool) {
 	case want && err != nil:
 		s.failf("vector of record %d: %w", v.Name.N, err)
 	case want && !bytes.Equal(data, v.Data):
-		s.failf("vector of record %d: %d bytes are not what was put, %d bytes", v.Name.N, len(data), len(v.Data))
+		s.failf("vector of record %d: %d bytes are not what was put, %d bytes", v.Name.N, len(data),
+			len(v.Data))
 	case !want && !errors.Is(err, runlog.ErrNoObject):
-		s.failf("vector of record %d, which is not there: %d bytes, %v, want ErrNoObject", v.Name.N, len(data), err)
+		s.failf("vector of record %d, which is not there: %d bytes, %v, want ErrNoObject", v.Name.N,
+			len(data), err)
 	}
 }
 

@@ -63,7 +63,8 @@ func checkConflict(s *scene) {
 		case !errors.As(err, &conflict):
 			s.failf("Append of another record %d: %v, want a *runlog.ConflictError", n, err)
 		case conflict.N != n || !bytes.Equal(conflict.Record, stored):
-			s.failf("Append of another record %d: the error has record %d, %d bytes; want %d, %d bytes",
+			s.failf("Append of another record %d: the error has record %d, %d bytes; want %d, %d "+
+				"bytes",
 				n, conflict.N, len(conflict.Record), n, len(stored))
 		}
 	}

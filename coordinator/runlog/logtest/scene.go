@@ -92,7 +92,8 @@ func (s *scene) next(epoch uint64, scalars ...float32) []byte {
 		r.Kind, r.Plan = wire.KindPlan, plan
 	} else {
 		terms := []wire.Term{{Scalars: wire.AppendScalars(nil, append(scalars, float32(s.n))...)}}
-		r.Round = &wire.Round{Round: s.n - 1, Step: 1, Perturbations: 1, Contributors: 1, Terms: terms}
+		r.Round = &wire.Round{Round: s.n - 1, Step: 1, Perturbations: 1, Contributors: 1,
+			Terms: terms}
 	}
 	b := r.Append(nil)
 	s.prev = wire.HashRecord(b)
