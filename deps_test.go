@@ -38,6 +38,22 @@ var allowed = map[string][]string{
 	"client":            shellImports("client"),
 	"internal/seam":     {module + "/internal/disk", module + "/coordinator/runlog"},
 	"coordinator":       append(shellImports("coordinator"), module+"/internal/seam"),
+	// What a client is made of: the prober sees no network and no store, the follower and
+	// the outbox do not see the app's loss.
+	"client/objective": {},
+	"client/internal/probe": {
+		module + "/prng", module + "/mathx/...", module + "/wire",
+		module + "/client/objective", module + "/client/replica",
+	},
+	"client/internal/follow": {
+		module + "/wire", module + "/client/replica", module + "/client/internal/retry",
+		module + "/client/internal/seal", module + "/client/internal/shelf", module + "/bus",
+	},
+	"client/internal/contribution": {
+		module + "/wire", module + "/client/internal/retry", module + "/client/internal/shelf",
+	},
+	"client/internal/shelf": {module + "/wire"},
+	"client/internal/seal":  {},
 	// A log needs the contract, and what it stores to; neither a round nor another log.
 	"coordinator/runlog": {module + "/wire/...", module + "/coordinator/runlog"},
 	"coordinator/filelog": {

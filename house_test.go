@@ -1,0 +1,137 @@
+package zofl_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What a reader can hold at once. A package that outgrows it has two subjects.
+const (
+	mostLines  = 2500 // of code in a package, without tests, comments and blank lines
+	mostNames  = 45   // exported by a package
+	mostFields = 18   // of client.Client
+)
+
+// These are over a limit, and why.
+const (
+	wirePackage  = "wire"          // a name for each frame, field and choice, which refer to each other
+	errorsForApp = "client/mobile" // a code for each of 26 errors, as gobind has no error values
+)
+
+// packageFiles returns the source files of this module by their folders.
+func packageFiles(t *testing.T) map[string][]string {
+	t.Helper()
+	files := map[string][]string{}
+	for _, file := range sourceFiles(t, ".") {
+		dir := filepath.Dir(file)
+		files[dir] = append(files[dir], file)
+	}
+	if len(files) < 30 {
+		t.Fatalf("%d packages, want all of this module", len(files))
+	}
+	return files
+}
+
+func TestPackageSizes(t *testing.T) {
+	for dir, files := range packageFiles(t) {
+		lines, names := 0, 0
+		for _, file := range files {
+			lines += codeLines(t, file)
+			names += exportedNames(parse(t, file))
+		}
+		if dir == wirePackage {
+			continue
+		}
+		if lines > mostLines {
+			t.Errorf("%s has %d lines of code, want at most %d: split it", dir, lines, mostLines)
+		}
+		if names > mostNames && dir != errorsForApp {
+			t.Errorf("%s exports %d names, want at most %d", dir, names, mostNames)
+		}
+	}
+}
+
+// A client conducts its parts and keeps no state of theirs.
+func TestClientFields(t *testing.T) {
+	fields := 0
+	ast.Inspect(parse(t, "client/client.go"), func(n ast.Node) bool {
+		if spec, ok := n.(*ast.TypeSpec); ok && spec.Name.Name == "Client" {
+			for _, field := range spec.Type.(*ast.StructType).Fields.List {
+				fields += max(1, len(field.Names))
+			}
+		}
+		return true
+	})
+	if fields == 0 || fields > mostFields {
+		t.Errorf("client.Client has %d fields, want 1 to %d", fields, mostFields)
+	}
+}
+
+func parse(t *testing.T, file string) *ast.File {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
+
+// codeLines counts the lines of a file that have more than a comment.
+func codeLines(t *testing.T, file string) int {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, lines := token.NewFileSet(), map[int]bool{}
+	var s scanner.Scanner
+	s.Init(set.AddFile(file, -1, len(text)), text, nil, 0)
+	for {
+		at, tok, literal := s.Scan()
+		if tok == token.EOF {
+			return len(lines)
+		}
+		if tok == token.SEMICOLON && literal == "\n" {
+			continue // that a line end stands for
+		}
+		first := set.Position(at).Line
+		for i := range 1 + strings.Count(literal, "\n") {
+			lines[first+i] = true
+		}
+	}
+}
+
+// exportedNames counts what a file declares at its top for others.
+func exportedNames(file *ast.File) (names int) {
+	count := func(ids ...*ast.Ident) {
+		for _, id := range ids {
+			if id.IsExported() {
+				names++
+			}
+		}
+	}
+	for _, decl := range file.Decls {
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil {
+				count(d.Name)
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch s := spec.(type) {
+				case *ast.TypeSpec:
+					count(s.Name)
+				case *ast.ValueSpec:
+					count(s.Names...)
+				}
+			}
+		}
+	}
+	return names
+}
