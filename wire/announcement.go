@@ -13,14 +13,14 @@ const (
 
 func (s State) String() string { return enumName([]string{"open", "paused", "ended"}, int(s)) }
 
-// An Announcement opens record N, and brings the records before it. The first
-// of an N brings those that none before it brought, as a rule N-1 alone: a
-// device that keeps up needs nothing else. Those
-// that follow, because replies are missing, bring as many earlier ones as fit
-// the plan's AnnounceBudget.
+// An Announcement opens record N and carries records before it. The first
+// announcement of an N carries the records that no earlier announcement did,
+// usually just N-1, which is all that a device that keeps up needs. It is
+// repeated while replies are missing; a repetition carries as many earlier
+// records as fit the plan's AnnounceBudget.
 type Announcement struct {
 	State   State
-	N       uint64 // the record that is being made
+	N       uint64 // the record being made
 	Attempt uint32 // from 0; each attempt samples another cohort
 	Epoch   uint64 // of the coordinator; devices ignore lower ones
 	Left    uint64 // milliseconds until the round closes
@@ -31,7 +31,7 @@ type Announcement struct {
 
 	Reason  string  // Paused: why; cut to MaxReason bytes
 	Records Records // ascending, the last is N-1
-	Rest    []byte  // what later versions add
+	Rest    []byte  // fields of later versions
 }
 
 // Append appends the encoding of a to b: the array [version, state, n,
@@ -81,7 +81,7 @@ func DecodeAnnouncement(b []byte) (Announcement, error) {
 	return a, nil
 }
 
-// newReader returns a reader of a frame that may not exceed MaxFrame.
+// newReader returns a reader of a frame of at most MaxFrame bytes.
 func newReader(frame string, b []byte) *reader {
 	r := &reader{frame: frame, b: b}
 	if len(b) > MaxFrame {
@@ -90,8 +90,8 @@ func newReader(frame string, b []byte) *reader {
 	return r
 }
 
-// Records are encoded records as they travel together: an array of byte
-// strings, checked for its form when it is decoded.
+// Records is a list of encoded records inside a frame: an array of byte
+// strings, whose form was checked when it was decoded.
 type Records struct {
 	n   int
 	raw []byte // the elements, without the array's head
@@ -106,7 +106,7 @@ func (r *Records) Add(record []byte) {
 // Len returns the number of records.
 func (r Records) Len() int { return r.n }
 
-// Size returns the number of bytes that r takes in a frame.
+// Size returns the number of bytes of r in a frame.
 func (r Records) Size() int { return len(r.append(nil)) }
 
 // Each calls f with each record, until f returns false. The bytes alias the
@@ -124,7 +124,7 @@ func (r Records) append(b []byte) []byte {
 	return append(appendArray(b, r.n), r.raw...)
 }
 
-// records reads the form of records and leaves them where they are.
+// records checks the form of a list of records and returns it without copying.
 func (d *reader) records() Records {
 	n := d.array("records", MaxFrame, 2)
 	start := d.b

@@ -2,27 +2,28 @@ package wire
 
 import "slices"
 
-// A Change gives fields of the plan other values: the body of a KindChange
-// record. Its encoding is the map of a plan, but of the fields that it names,
+// A Change is the body of a KindChange record: it gives fields of the plan new
+// values. Its encoding is a plan's map, of exactly the fields that it names,
 // zero or not. Build one with [Change.Set].
 //
 // Invariants:
 //  1. Fields are the numbers of changeable fields, ascending, at least one.
-//  2. Values holds what they become.
+//  2. Values holds the new values.
 type Change struct {
 	Fields []uint64
 	Values Plan
 }
 
-// Set adds the field with a name, or replaces its value; text is as for
-// [Plan.Set]. The error is a [*PlanError].
+// Set adds the named field, or replaces its value; text is as for [Plan.Set].
+// The error is a [*PlanError].
 func (c *Change) Set(name, text string) error {
 	f, err := findField(name, text)
 	if err != nil {
 		return err
 	}
 	if !f.Changeable {
-		return &PlanError{name, text, "this field is fixed for the whole run: start another run"}
+		return &PlanError{name, text, "this field is fixed for the whole run: " +
+			"start another run"}
 	}
 	if err := f.set(&c.Values, text); err != nil {
 		return err
@@ -33,8 +34,8 @@ func (c *Change) Set(name, text string) error {
 	return nil
 }
 
-// Apply sets the fields of p that c names. The result may not be a plan that
-// can run: [Plan.Validate] it.
+// Apply sets the fields of p that c names. The result may be a plan that cannot
+// run: check it with [Plan.Validate].
 func (c *Change) Apply(p *Plan) {
 	for _, number := range c.Fields {
 		f := fieldByNumber(number)
@@ -50,8 +51,8 @@ func (c *Change) append(b []byte) []byte {
 	return b
 }
 
-// change reads a change. A field that cannot be changed here may be in a later
-// version, so it needs an upgrade like one that is not known.
+// change reads a change. A field that this version cannot change may be
+// changeable in a later one, so it is ErrUpgrade, like an unknown field.
 func (d *reader) change() *Change {
 	c := &Change{}
 	d.keys("body", func(key uint64) bool {

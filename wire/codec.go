@@ -9,8 +9,8 @@ import (
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 )
 
-// The subset of msgpack that frames use: unsigned integers, float32, bin,
-// str, arrays and maps, each in its shortest form.
+// Frames use a subset of msgpack: unsigned integers, float32, bin, str, arrays
+// and maps, each in its shortest form.
 
 func appendUint(b []byte, v uint64) []byte {
 	switch {
@@ -29,7 +29,7 @@ func appendUint(b []byte, v uint64) []byte {
 // signBit is the float32 -0.
 const signBit = 1 << 31
 
-// appendFinite writes a number that [reader.finite] reads: -0 as 0.
+// appendFinite writes a number for [reader.finite], with -0 as 0.
 func appendFinite(b []byte, v float32) []byte {
 	if v == 0 {
 		v = 0
@@ -41,8 +41,8 @@ func appendFloat(b []byte, v float32) []byte {
 	return binary.BigEndian.AppendUint32(append(b, msgpcode.Float), math.Float32bits(v))
 }
 
-// appendLength writes the head of something n long: the fix form if it fits,
-// then the 8-bit form (where the type has one), 16 and 32 bits.
+// appendLength writes the head of a value of length n in the shortest form: fix
+// if it fits, then 8 bits (if the type has that form), 16 bits, 32 bits.
 func appendLength(b []byte, n int, fix byte, fixMax int, c8, c16, c32 byte) []byte {
 	switch {
 	case n <= fixMax:
@@ -69,12 +69,13 @@ func appendBin(b, p []byte) []byte {
 }
 
 func appendString(b []byte, s string) []byte {
-	b = appendLength(b, len(s), msgpcode.FixedStrLow, 31, msgpcode.Str8, msgpcode.Str16, msgpcode.Str32)
+	b = appendLength(b, len(s), msgpcode.FixedStrLow, 31,
+		msgpcode.Str8, msgpcode.Str16, msgpcode.Str32)
 	return append(b, s...)
 }
 
-// appendText writes a text for people, such as an error's, in a form that a
-// decoder accepts whatever it holds: valid UTF-8, cut to MaxReason bytes.
+// appendText writes a text for people, such as an error, so that a decoder
+// accepts it: made valid UTF-8, and cut to MaxReason bytes.
 func appendText(b []byte, s string) []byte {
 	s = strings.ToValidUTF8(s, "?")
 	if len(s) > MaxReason {
@@ -87,9 +88,9 @@ func appendText(b []byte, s string) []byte {
 	return appendString(b, s)
 }
 
-// Scalars are numbers as they travel. How wide they are is the plan's
-// [Precision]; Len and At are those of [Single]: float32, little-endian, one after the
-// other.
+// Scalars are encoded scalars, little-endian, one after the other, as wide as the
+// plan's [Precision] says. Len and At read [Single] precision, float32; use the
+// methods of Precision for any.
 type Scalars []byte
 
 // Len returns the number of scalars.
@@ -100,7 +101,7 @@ func (s Scalars) At(i int) float32 {
 	return math.Float32frombits(binary.LittleEndian.Uint32(s[4*i:]))
 }
 
-// AppendScalars appends v to dst as they travel.
+// AppendScalars appends v to dst in [Single] precision.
 func AppendScalars(dst Scalars, v ...float32) Scalars {
 	for _, x := range v {
 		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(x))

@@ -8,32 +8,33 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// A Cohort says who is asked, in two integers that anybody can check.
+// A Cohort is the set of devices asked in an attempt, as two integers from which
+// anybody can compute it.
 //
-// Dense roster (Members > 0): slot s is in if and only if pi(s) < Sampled, pi
-// being a permutation of 0..Members-1, so exactly Sampled devices are in.
-// Open roster (Members = 0): a device is in if and only if a 32-bit hash of its
-// id is below Sampled; [FullThreshold] is everybody.
+// With roster=dense, where devices have slots (Members > 0), slot s is in if and only
+// if pi(s) < Sampled, where pi is a permutation of 0..Members-1; so exactly Sampled
+// devices are in. With roster=open (Members = 0), a device is in if and only if a
+// 32-bit hash of its id is below Sampled; [FullThreshold] means all devices.
 type Cohort struct {
 	Sampled uint64
 	Members uint32
 }
 
-// Purposes of a draw, so that evaluations do not always fall to the devices
-// that also contribute.
+// Purposes of a draw. Different ones keep evaluations from falling always to the
+// devices that also contribute.
 const (
 	drawRound = "round"
 	drawEval  = "eval"
 )
 
-// Has says whether a device is asked in an attempt of record n.
+// Has reports whether a device is asked in an attempt of record n.
 func (c Cohort) Has(run string, n uint64, attempt uint32, slot uint32, id string) bool {
 	return c.has(drawRound, run, n, attempt, slot, id)
 }
 
-// EvalShare is the count that [Cohort.Evaluates] takes: EvalCount devices of a
-// dense roster; of an open one, the threshold at which as large a share of the
-// devices evaluates as EvalCount is of those that c asks.
+// EvalShare returns the count for [Cohort.Evaluates]: with slots EvalCount; with an
+// open roster the threshold at which EvalCount devices evaluate if c.Sampled is the
+// threshold at which Target times OverSample devices are asked.
 func (p *Plan) EvalShare(c Cohort) uint64 {
 	if c.Members > 0 {
 		return uint64(p.EvalCount)
@@ -42,9 +43,8 @@ func (p *Plan) EvalShare(c Cohort) uint64 {
 	return min(share, FullThreshold)
 }
 
-// Evaluates says whether a device is among those that evaluate the state after
-// record n; c is the cohort of the announcement that brings record n, count
-// the plan's EvalShare of it.
+// Evaluates reports whether a device evaluates the state after record n. c is the
+// cohort of the announcement that carries record n, and count is its EvalShare.
 func (c Cohort) Evaluates(run string, n uint64, count uint64, slot uint32, id string) bool {
 	return Cohort{count, c.Members}.has(drawEval, run, n, 0, slot, id)
 }
@@ -74,10 +74,10 @@ const feistelRounds = 12
 
 // permute applies a pseudo-random permutation of 0..members-1 to slot: a
 // Feistel network of 12 rounds over the smallest even number of bits that holds
-// members-1, walked until it lands inside. Round i maps the halves (l, r) to
-// (r, l XOR low bits of Philox({r, i, 0, 0}, key)[0]).
+// members-1, applied again until the result is below members. Round i maps the
+// halves (l, r) to (r, l XOR low bits of Philox({r, i, 0, 0}, key)[0]).
 //
-// On halves of one to three bits four rounds are far from uniform: of 5 slots
+// With halves of one to three bits, four rounds are far from uniform: of 5 slots
 // drawn 2 at a time, one pair came up 1.7 times as often as it should.
 func permute(slot, members uint32, key prng.Key) uint32 {
 	half := (bits.Len32(members-1) + 1) / 2

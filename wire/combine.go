@@ -145,7 +145,7 @@ var seededRefusals = []refusal{
 		"precision=half reaches to 65504"},
 }
 
-// combine refuses combinations of fields that cannot run.
+// combine returns the first refusal of p.
 func (p *Plan) combine() error {
 	for i := range refusals {
 		if r := &refusals[i]; r.when(p) {

@@ -2,12 +2,12 @@ package wire
 
 import "math"
 
-// A ControlVariate is what a device took for its own slope when it looked
-// before: scalars along the directions of a record. With [ScaffoldPoint] these
-// are the P scalars of the round's first phase, with [ScaffoldMean] all of the
-// device's last contribution that a record counted.
+// A ControlVariate is a device's earlier estimate of its own gradient, as scalars
+// along the directions of a record. With [ScaffoldPoint] these are the P scalars of
+// the round's first phase; with [ScaffoldMean] they are all scalars of the device's
+// last contribution that a record counted.
 type ControlVariate struct {
-	N       uint64 // the record; 0: the device has none
+	N       uint64 // that record; 0: the device has no control variate
 	Scalars Scalars
 }
 
@@ -17,10 +17,9 @@ func (v *ControlVariate) Append(b []byte) []byte {
 	return appendBin(b, v.Scalars)
 }
 
-// Control returns the control variate that follows the array of a contribution,
-// if one does; Rest of a reply that brings one begins with its encoding. It
-// aliases Rest. What else follows, or stands in its place, is of later versions
-// and no fault.
+// Control returns the control variate with which Rest of a contribution begins, if it
+// has one. It aliases Rest. Anything else there belongs to a later version and is no
+// error.
 func (r *Reply) Control() (v ControlVariate, ok bool) {
 	d := reader{frame: "control", b: r.Rest}
 	d.tuple("control", 2)

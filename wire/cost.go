@@ -7,70 +7,86 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// CostInput says which round of a plan is counted, and for whom.
+// CostInput says which round to price, and for which device.
 type CostInput struct {
-	// Round is the round counted, from 1; numbers take more bytes later in a
-	// run. 0 means 1.
+	// Round is the round to price, from 1; later rounds have longer numbers. 0 means 1.
 	Round uint64
-	// IDLen is the length of a device's id in bytes, which its subjects carry.
-	// 0 means MaxName.
+	// IDLen is the length in bytes of the device's id, which is in its subjects. 0
+	// means MaxName.
 	IDLen int
 }
 
-// Traffic is what one message takes: Payload is the frame, Socket the frame
-// and NATS's line around it. TLS, TCP and IP come on top.
+// Traffic is a number of bytes: Payload counts frames, Socket frames and the lines
+// that NATS puts around them. TLS, TCP and IP are not counted.
 type Traffic struct {
 	Payload, Socket int
 }
 
-// A Cost is what a plan asks of the parties in one round. A round is [Plan.Phases]
-// records with an announcement and a contribution each: what is counted is their sum.
+// A Cost is the cost of one round to a device, the coordinator and the log. A round is
+// [Plan.Phases] records, each with an announcement and a contribution; the cost is
+// their sum.
 type Cost struct {
 	Perturbations uint32 // P of the round
 	Queries       uint64 // loss evaluations of a device
-	Scalars       uint64 // that a device sends: K*P, and those of control variates; of DenseVectors the elements
 
-	Records int     // of a round, 1 or 2
-	Down    Traffic // announcements, one a record; of DenseVectors also answers to pieces, and the record's vector
-	Repeat  Traffic // one more each Plan.Reannounce that it stays open, and each later attempt
-	Up      Traffic // contributions; of DenseVectors in pieces of MaxPiece, and requests for those of the record's vector
-	Record  int     // bytes that the log grows by, at most, and a device that was away fetches
+	// Scalars is the number of scalars that a device sends: K*P, and those of control
+	// variates; with DenseVectors the number of elements.
+	Scalars uint64
 
-	// Vectors are the vectors of d float32 that every replica has: x, and what the
-	// plan's rules keep besides. Local are those that a device with a streaming
-	// loss has on top while it works, a vector of float64 being two; with a flat loss
-	// it is one more, but for [Surrogate].
+	Records int // of a round, 1 or 2
+
+	// Down counts one announcement a record; with DenseVectors also answers to the
+	// pieces of an upload, and the record's vector.
+	Down Traffic
+	// Repeat counts one more announcement: there is one each Plan.Reannounce while the
+	// round is open, and one for each later attempt.
+	Repeat Traffic
+	// Up counts contributions; with DenseVectors in pieces of MaxPiece bytes, and with
+	// the requests for pieces of the record's vector.
+	Up Traffic
+	// Record is the largest number of bytes that the round adds to the log, and that a
+	// device which was away fetches.
+	Record int
+
+	// Vectors counts the vectors of d float32 that every replica has: x, and those
+	// of the plan's rules. Local counts those that a device with a streaming loss needs
+	// on top while it works, where a vector of float64 counts twice; a flat loss
+	// needs one more, except with [Surrogate].
 	Vectors, Local uint64
 
-	// Memory of a device in bytes: these vectors, the coefficients of a seed pool, and
-	// the scratch of one block or a few, which each further worker
-	// (client.Config.Workers) has of its own; of DenseVectors a vector on its way, and of
-	// [Surrogate] all that it knows. Besides there are 4 bytes a scalar and what the app
-	// takes: its model, and the blocks that it reads to, one or, of a batched objective,
-	// one for each point of a step: 2P, or 1+P with forward differences.
+	// Flat and Streaming are the memory of a device in bytes: these vectors, the
+	// coefficients of a seed pool, and the scratch blocks of one worker, of which each
+	// further one (client.Config.Workers) needs its own; with DenseVectors also a vector
+	// in transit, and with [Surrogate] the surrogate's data. Not counted are 4 bytes a
+	// scalar, and the app's own memory: its model, and the blocks that it reads into,
+	// one, or with a batched objective one for each point of a step (2P, or 1+P with
+	// forward differences).
 	Flat      uint64 // the loss takes a flat vector
-	Streaming uint64 // the loss reads block by block, one point or all of a step
+	Streaming uint64 // the loss reads block by block, one point or all points of a step
 
-	// Coordinator is the coordinator's memory for the scalars of an open round, in
-	// bytes, at most. It has no model. A mean takes no more for more devices but
-	// their slots; median, trimmed mean and relay hold every contribution,
-	// [ScaffoldMean] a sum for each record that control variates are of. Of
-	// DenseVectors they are those of the larger phase, with the vectors that have come
-	// in part: coordinator.Config.UploadMemory bounds them, here by its default.
+	// Coordinator is the largest memory in bytes of the coordinator for the contributions
+	// of an open round; it has no model. With a mean, more devices cost only their
+	// slots. Median, trimmed mean and relay hold every contribution, and [ScaffoldMean]
+	// a sum for each record along whose directions control variates lie. With
+	// DenseVectors it is the larger phase's sum, and the partly uploaded vectors, which
+	// the default of coordinator.Config.UploadMemory bounds.
 	Coordinator uint64
 }
 
-// Cost returns what the plan costs in a round, for a device that keeps up and
-// attempts that suffice. Frames are built and measured; numbers that only the
-// run knows, such as weights and the time left, are as long as the plan lets
-// them be, and control variates are of as many records as can be.
+// Cost returns the cost of a round for a device that keeps up, if the first attempt
+// succeeds. It builds frames and measures them. Numbers that only the run knows, such
+// as weights and the time left, are as long as the plan allows, and control variates
+// lie along directions of as many records as possible.
 func (p *Plan) Cost(in CostInput) Cost {
 	length := in.IDLen
 	if length == 0 {
 		length = MaxName
 	}
 	s := sampleOf(p, max(in.Round, 1))
-	c := Cost{Perturbations: s.perturbations, Records: len(s.records), Vectors: p.replicated(), Local: p.local()}
+	c := Cost{
+		Perturbations: s.perturbations, Records: len(s.records),
+		Vectors: p.replicated(), Local: p.local(),
+	}
 	announce, id := AnnounceSubject(p.Run, p.lastShard()), strings.Repeat("x", length)
 	for i, phase := range s.phases {
 		c.Queries += p.PhaseQueries(phase, s.perturbations)
@@ -83,21 +99,22 @@ func (p *Plan) Cost(in CostInput) Cost {
 		}
 	}
 	c.Repeat = received(announce, s.announcement(len(s.phases)-1, p.AnnounceBudget))
-	c.Streaming = 4*(c.Vectors+c.Local)*p.Dim + 4*prng.BlockLen*p.scratch() + p.pooled() + p.onItsWay() + p.learned()
+	c.Streaming = 4*(c.Vectors+c.Local)*p.Dim + 4*prng.BlockLen*p.scratch() +
+		p.poolBytes() + p.transitBytes() + p.surrogateBytes()
 	c.Flat = c.Streaming
-	if p.Estimator != Surrogate { // whose points are vectors anyway
+	if p.Estimator != Surrogate { // its points are flat vectors anyway
 		c.Flat += 4 * p.Dim
 	}
 	return c
 }
 
-// addScalars adds a contribution of scalars to the round's record i.
+// addScalars adds the cost of a contribution of scalars to the round's record i.
 func (s *sample) addScalars(c *Cost, i int, id string) {
 	p := s.plan
 	own, variate := s.scalars(s.phases[i]), s.variate(s.phases[i])
 	c.Scalars += own + variate
 	c.Up.add(sent(ReplySubject(p.Run, p.lastShard(), id), s.reply(i)))
-	c.Coordinator += p.held(own) + p.heldVariates(variate)
+	c.Coordinator += p.scalarBytes(own) + p.controlBytes(variate)
 }
 
 func (t *Traffic) add(u Traffic) {
@@ -105,22 +122,24 @@ func (t *Traffic) add(u Traffic) {
 	t.Socket += u.Socket
 }
 
-// lastShard has the longest subject.
+// lastShard returns the shard with the longest subject.
 func (p *Plan) lastShard() uint32 { return max(p.Shards, 1) - 1 }
 
-// sent is what a client of NATS writes to publish a frame: PUB <subject>
-// <length>\r\n, the frame, \r\n.
+// sent is the traffic of publishing a frame: PUB <subject> <length>\r\n, the frame,
+// \r\n.
 func sent(subject string, frame []byte) Traffic {
-	return Traffic{len(frame), len("PUB "+subject+" "+strconv.Itoa(len(frame))+"\r\n") + len(frame) + len("\r\n")}
+	line := "PUB " + subject + " " + strconv.Itoa(len(frame)) + "\r\n"
+	return Traffic{len(frame), len(line) + len(frame) + len("\r\n")}
 }
 
-// requested is what a client of NATS writes to ask for an answer: PUB <subject> <inbox>
-// <length>\r\n, the frame, \r\n.
+// requested is the traffic of a request: PUB <subject> <inbox> <length>\r\n, the
+// frame, \r\n.
 func requested(subject string, frame []byte) Traffic { return sent(subject+" "+inbox, frame) }
 
-// received is what a client of NATS reads of a frame: MSG <subject> <sid>
-// <length>\r\n, the frame, \r\n. A device has few subscriptions, so their
-// numbers have one digit.
+// received is the traffic of receiving a frame: MSG <subject> <sid> <length>\r\n, the
+// frame, \r\n. A device has few subscriptions, so a subscription's number has one
+// digit.
 func received(subject string, frame []byte) Traffic {
-	return Traffic{len(frame), len("MSG "+subject+" 1 "+strconv.Itoa(len(frame))+"\r\n") + len(frame) + len("\r\n")}
+	line := "MSG " + subject + " 1 " + strconv.Itoa(len(frame)) + "\r\n"
+	return Traffic{len(frame), len(line) + len(frame) + len("\r\n")}
 }

@@ -1,12 +1,12 @@
 package wire
 
-// localDense is the number of vectors of d float32 that a device's own steps take, in a
-// run with DenseVectors: the iterate, which is what it sends; the estimate; the rule's;
-// c - c_i and c_i, and of ScaffoldMean the c_i to come.
+// localDense returns the number of vectors of d float32 that a device's local steps take
+// with DenseVectors: the iterate, which it sends; the estimate; the rule's; with control
+// variates c - c_i and c_i; with ScaffoldMean also the next c_i.
 func (p *Plan) localDense() uint64 {
 	if p.Estimator == Surrogate {
-		// In float64 the iterate, where the round began, the gradient, its correction, a
-		// point that is added, and the rule's; as float32 a point and what is sent.
+		// In float64 the iterate, the round's first point, the gradient, its correction,
+		// a point to be added, and the rule's; in float32 a point and the vector to send.
 		return 2*(5+p.momenta()) + 2
 	}
 	n := 2 + p.momenta()
@@ -19,19 +19,22 @@ func (p *Plan) localDense() uint64 {
 	return n
 }
 
-// largestObject is the elements of the longest vector that a device sends.
+// largestObject returns the elements of the longest vector that a device sends.
 func (p *Plan) largestObject() uint64 { return max(p.Object(0), p.Object(1), p.Object(2)) }
 
-// onItsWay is the bytes of a vector that a device sends or fetches.
-func (p *Plan) onItsWay() uint64 { return 4 * p.largestObject() }
+// transitBytes returns the bytes of a vector that a device is sending or fetching.
+func (p *Plan) transitBytes() uint64 { return 4 * p.largestObject() }
 
-// learned is the bytes of what a surrogate knows, as mathx/surrogate has it, M features
-// and n points of d coordinates. Three pairs of triangles: of the process its matrix and
-// factor, for its uncertainty the inverse and the inner products, and those of the fit of
-// w. The points, twice; all that NearestPoints chooses from. The features at each
-// point, their v and b, and w: of all devices, of this one, their difference. The
-// candidates that are judged together, and those to be asked for.
-func (p *Plan) learned() uint64 {
+// surrogateBytes returns the bytes of a surrogate as package mathx/surrogate stores it,
+// with M features and n points of d coordinates. It counts
+//
+//   - three pairs of triangles: matrix and factor of the process; inverse and inner
+//     products, for its uncertainty; and those of the fit of w;
+//   - the points, twice, and all points that NearestPoints chooses from;
+//   - the features at each point, their v and b, and three w: the fleet's, this device's,
+//     and their difference;
+//   - the candidates that are judged together, and the points to be queried.
+func (p *Plan) surrogateBytes() uint64 {
 	if p.Estimator != Surrogate {
 		return 0
 	}
@@ -47,23 +50,23 @@ func (p *Plan) learned() uint64 {
 	return 8*numbers + 4*(m*d+2*m) + 4*d*uint64(max(p.Active, p.Around))
 }
 
-// uploadMemory is the default of coordinator.Config.UploadMemory, which this package
-// does not import: the largest vector.
+// uploadMemory is the default of coordinator.Config.UploadMemory: the largest vector.
+// This package does not import the coordinator.
 const uploadMemory = 4 * MaxDense
 
-// heldVector is the bytes in which a coordinator has vectors of so many elements, at
-// most MaxDense: their sum, and those that have come in part.
-func (p *Plan) heldVector(elements uint64) uint64 {
+// vectorBytes returns the coordinator's bytes for contributed vectors of so many
+// elements, at most MaxDense: their sum, and the partly uploaded ones.
+func (p *Plan) vectorBytes(elements uint64) uint64 {
 	return exactSumBytes*elements + min(uint64(p.Target)*4*elements, uploadMemory)
 }
 
-// addVector adds a vector on its way to the round's record i, and the record's on its
-// way back.
+// addVector adds the cost of uploading a vector for the round's record i, and of
+// downloading the record's vector.
 func (s *sample) addVector(c *Cost, i int, id string) {
 	p := s.plan
 	elements := p.Object(s.phases[i])
 	c.Scalars += elements
-	c.Coordinator = max(c.Coordinator, p.heldVector(elements))
+	c.Coordinator = max(c.Coordinator, p.vectorBytes(elements))
 	u := Upload{N: s.n(i), Weight: 1, Size: 4 * elements}
 	if p.Weights == BySamples {
 		u.Weight = p.MaxWeight
@@ -92,5 +95,5 @@ func pieces(size uint64, piece func(offset, size uint64)) {
 	}
 }
 
-// inbox is as long as the subjects on which nats.go takes answers.
+// inbox is as long as the subjects on which nats.go receives answers.
 const inbox = "_INBOX.1234567890123456789012.12345678"

@@ -1,8 +1,8 @@
 package wire
 
-// replicated is the number of vectors of d float32 that every replica has: its
-// state, and the parameters that a pool begins with, where they cannot be made
-// from seeds.
+// replicated returns the number of vectors of d float32 that every replica has: its
+// state, and with a pool the initial parameters, if they cannot be regenerated from
+// seeds.
 func (p *Plan) replicated() uint64 {
 	n := uint64(p.Vectors())
 	if p.Pool > 0 && p.Initial == Given {
@@ -11,8 +11,8 @@ func (p *Plan) replicated() uint64 {
 	return n
 }
 
-// local is the number of vectors that a device has besides while it works: where
-// there is more than one step its own iterate and momentum, and its correction.
+// local returns the number of further vectors that a device has while it works: with
+// more than one step its own iterate, momentum and correction.
 func (p *Plan) local() uint64 {
 	if p.SendsVectors() {
 		return p.localDense()
@@ -27,7 +27,7 @@ func (p *Plan) local() uint64 {
 	return n
 }
 
-// momenta is the number of vectors of the local rule.
+// momenta returns the number of vectors of the local rule.
 func (p *Plan) momenta() uint64 {
 	switch p.Rule {
 	case Momentum, TorchMomentum:
@@ -38,12 +38,13 @@ func (p *Plan) momenta() uint64 {
 	return 0
 }
 
-// scratch is the blocks that a worker writes to: the estimate; where a round
-// began, for what looks back; the pull; the correction and its terms.
+// scratch returns the number of blocks that a worker writes to: the estimate; the
+// round's first point, if something refers to it; the proximal pull; the correction and
+// its terms.
 func (p *Plan) scratch() uint64 {
 	n := uint64(1)
 	if p.SendsVectors() {
-		return n // what its steps look back at are vectors
+		return n // its steps keep all others as whole vectors
 	}
 	if p.Prox != 0 || p.ServerRule != ServerMean || p.Distribution == Subspace || p.Pool > 0 {
 		n++
@@ -57,10 +58,10 @@ func (p *Plan) scratch() uint64 {
 	return n
 }
 
-// pooled is the bytes of a pool, float64 for each of its directions and for the
-// first parameters: a coefficient of x, one of the momentum, a step's, where the
-// round began, for prox, and the norm of a sphere's direction.
-func (p *Plan) pooled() uint64 {
+// poolBytes returns the bytes of a pool: for each of its directions and for the initial
+// parameters a float64 coefficient of x, of the step and of the momentum, with prox of
+// the round's first point; with Sphere also the norm of each direction.
+func (p *Plan) poolBytes() uint64 {
 	if p.Pool == 0 {
 		return 0
 	}
@@ -80,18 +81,18 @@ func (p *Plan) pooled() uint64 {
 // import.
 const exactSumBytes = 48
 
-// held is the bytes in which a coordinator has the scalars of a round's
-// contributors, so many of each: sums, or float32 where it keeps them.
-func (p *Plan) held(scalars uint64) uint64 {
+// scalarBytes returns the coordinator's bytes for contributions of so many scalars each:
+// sums, or where it holds replies all their float32.
+func (p *Plan) scalarBytes(scalars uint64) uint64 {
 	if p.HoldsReplies() {
 		return 4 * scalars * uint64(p.Target)
 	}
 	return exactSumBytes * scalars
 }
 
-// heldVariates is the bytes of sums of control variates: one sum for each record
-// that they are of, which of ScaffoldPoint is one.
-func (p *Plan) heldVariates(scalars uint64) uint64 {
+// controlBytes returns the coordinator's bytes for control variates: one sum for each
+// record along whose directions they lie, which with ScaffoldPoint is one record.
+func (p *Plan) controlBytes(scalars uint64) uint64 {
 	if p.Control == ScaffoldMean {
 		return exactSumBytes * scalars * uint64(p.Target)
 	}

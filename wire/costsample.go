@@ -1,6 +1,6 @@
 package wire
 
-// A sample has the records of one round, with numbers as long as they get.
+// A sample is a round's records with the longest numbers that the plan allows.
 type sample struct {
 	plan          *Plan
 	round         uint64
@@ -10,7 +10,9 @@ type sample struct {
 }
 
 func sampleOf(p *Plan, round uint64) *sample {
-	s := &sample{plan: p, round: round, perturbations: p.PerturbationsAt(round), phases: []uint8{0}}
+	s := &sample{
+		plan: p, round: round, perturbations: p.PerturbationsAt(round), phases: []uint8{0},
+	}
 	if p.Phases() == 2 {
 		s.phases = []uint8{1, 2}
 	}
@@ -21,10 +23,10 @@ func sampleOf(p *Plan, round uint64) *sample {
 	return s
 }
 
-// n is the index of the round's record i, in a log of the plan and rounds.
+// n returns the index of the round's record i, in a log of the plan and rounds only.
 func (s *sample) n(i int) uint64 { return 2 + uint64(len(s.phases))*(s.round-1) + uint64(i) }
 
-// scalars is how many a contribution of a phase has, without its control variate.
+// scalars returns the number of scalars of a contribution, without its control variate.
 func (s *sample) scalars(phase uint8) uint64 {
 	if phase == 1 {
 		return uint64(s.perturbations)
@@ -32,7 +34,7 @@ func (s *sample) scalars(phase uint8) uint64 {
 	return uint64(s.plan.Steps) * uint64(s.perturbations)
 }
 
-// variate is how many scalars a contribution's control variate has.
+// variate returns the number of scalars of a contribution's control variate.
 func (s *sample) variate(phase uint8) uint64 {
 	switch {
 	case phase == 2:
@@ -47,11 +49,12 @@ func (s *sample) blob(scalars uint64) Scalars {
 	return make(Scalars, uint64(s.plan.Precision.Width())*scalars)
 }
 
-// body is the round with every contributor, as many as the plan asks for.
+// body returns the round's record with Target contributors.
 func (s *sample) body(phase uint8) *Round {
 	p := s.plan
 	r := &Round{
-		Round: s.round, Step: p.StepAt(s.round), Perturbations: s.perturbations, Contributors: p.Target, Phase: phase,
+		Round: s.round, Step: p.StepAt(s.round), Perturbations: s.perturbations,
+		Contributors: p.Target, Phase: phase,
 		Terms: []Term{{Scalars: s.blob(s.scalars(phase))}},
 	}
 	switch {
@@ -70,7 +73,7 @@ func (s *sample) body(phase uint8) *Round {
 	return r
 }
 
-// relay makes r's terms those of each contributor.
+// relay gives r a term for each contributor.
 func (s *sample) relay(r *Round) {
 	term := r.Terms[0]
 	r.Terms = nil
@@ -83,7 +86,7 @@ func (s *sample) relay(r *Round) {
 	}
 }
 
-// slots are those of the contributors: the largest there are.
+// slots returns the contributors' slots, the largest that exist.
 func (s *sample) slots() []uint32 {
 	n := min(s.plan.Target, MaxTerms)
 	slots := make([]uint32, n)
@@ -93,13 +96,14 @@ func (s *sample) slots() []uint32 {
 	return slots
 }
 
-// announcement opens the round's record i and brings the last record, and those
-// before it that fit budget. The last record of record 2 is the plan; of others
-// it is as long as this round's.
+// announcement returns the announcement that opens the round's record i. It carries the
+// previous record, and earlier ones that fit budget. Before record 2 that is the plan;
+// before others it is a record as long as this round's.
 func (s *sample) announcement(i int, budget uint32) []byte {
 	p := s.plan
 	a := Announcement{
-		N: s.n(i), Epoch: 1, Left: uint64(p.Deadline), Step: p.StepAt(s.round), Perturbations: s.perturbations,
+		N: s.n(i), Epoch: 1, Left: uint64(p.Deadline),
+		Step: p.StepAt(s.round), Perturbations: s.perturbations,
 		Cohort: Cohort{Sampled: uint64(p.Sampled(p.Members)), Members: p.Members},
 	}
 	if p.Roster == OpenRoster {
@@ -109,7 +113,7 @@ func (s *sample) announcement(i int, budget uint32) []byte {
 		a.Records.Add((&Record{N: 1, Epoch: 1, Kind: KindPlan, Plan: p}).Append(nil))
 		return a.Append(nil)
 	}
-	const head = 3 // that the length of a record counts as
+	const head = 3 // bytes of the length before a record
 	left, last := int(budget), uint64(i)+uint64(len(s.records))-1
 	for back := range a.N - 1 {
 		record := s.records[(last+back)%uint64(len(s.records))]
@@ -124,7 +128,7 @@ func (s *sample) announcement(i int, budget uint32) []byte {
 	return a.Append(nil)
 }
 
-// reply is a device's contribution to the round's record i.
+// reply returns a device's contribution to the round's record i.
 func (s *sample) reply(i int) []byte {
 	phase := s.phases[i]
 	r := Reply{Kind: Contribution, N: s.n(i), Weight: 1, Values: s.blob(s.scalars(phase))}

@@ -2,23 +2,30 @@
 // the plan, the frames, the subjects, the record and its hash chain, the
 // cohorts and the limits. It does no input or output.
 //
-// For most uses, start from a preset (package wire/preset), fill in the model, call
-// [Plan.Validate], and hand the plan to a coordinator; a device receives it
-// with its first record. The frames are for the packages client and
-// coordinator, and for whoever ports Zofl to another language; SPEC.md gives
-// them byte by byte, testdata holds vectors.
+// For most uses, start from a preset (package wire/preset), fill in the model,
+// check it with package wire/plancheck, and hand the plan to a coordinator; a
+// device receives it with its first record. The frames are for the packages
+// client and coordinator, and for ports of Zofl to other languages; the wire
+// specification gives them byte by byte, and testdata holds vectors.
 //
 // # Frames
 //
-// A frame is a msgpack array that is written and read by hand, in shortest
-// forms only, so that what decodes re-encodes to the same bytes. Every length
-// is checked against the bytes that remain before anything is allocated;
-// nothing that comes from a network panics.
+// A frame is a msgpack array, written and read by hand in shortest forms only,
+// so that what decodes re-encodes to the same bytes. Every length is checked
+// against the bytes that remain before anything is allocated, and no bytes
+// from a network can cause a panic.
+//
+// Of the msgpack library this package uses the type codes (msgpcode) and
+// nothing else; its tests compare frames with those of the whole library. The
+// library's decoder would accept longer forms than the shortest, and it
+// allocates what a hostile length claims, so it never sees bytes of a network.
+// Its encoder would write the same bytes as the functions here, which hot
+// frames need anyway, and would add 200 kB to every device.
 //
 // # Compatibility
 //
 // Plans and records never grow: an unknown version, kind or field is an error
 // that matches [ErrUpgrade], because a replica that guesses would diverge.
-// All other frames may grow at their end: bytes after the fields known here are
+// All other frames may grow at their end: bytes after the known fields are
 // kept verbatim in Rest.
 package wire

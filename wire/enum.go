@@ -7,21 +7,21 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// The plan's choices. On the wire each is its number, in files its name.
-// Numbers of choices to come are in SPEC.md.
+// The plan's choices. On the wire a choice is its number, in files its name.
+// The wire specification reserves numbers for future choices.
 
 // Sharing says whether all devices probe the same directions.
 type Sharing uint8
 
 const (
-	// SharedDirections: every device probes the directions of the record, so
-	// that scalars can be averaged.
+	// SharedDirections: all devices probe the directions of the record, so that
+	// their scalars can be averaged.
 	SharedDirections Sharing = 0
-	// PerClient: every device probes directions of its own slot.
+	// PerClient: each device probes directions derived from its slot.
 	PerClient Sharing = 1
 )
 
-// Distribution is that of a direction z.
+// Distribution is the distribution of a direction z.
 type Distribution uint8
 
 const (
@@ -29,17 +29,17 @@ const (
 	Normal = Distribution(prng.Normal)
 	// Rademacher: elements are +1 or -1.
 	Rademacher = Distribution(prng.Rademacher)
-	// Sphere: uniform on the unit sphere, z/|z| of a normal z; an estimate is
+	// Sphere: uniform on the unit sphere, z/|z| for a normal z. The estimate is
 	// d times the scalar, so that its mean is the gradient. ZO-AdaFL (5).
 	Sphere Distribution = 3
-	// Subspace: v = sqrt(1-a) v1 + sqrt(a) Q v2 with standard normal v1 of d
-	// and v2 of tau elements, the columns of Q a basis of the last tau moves;
-	// v1 alone before there are tau moves. ZOFedHT (9), a is
-	// Plan.SubspaceShare, tau Plan.SubspaceMoves.
+	// Subspace: v = sqrt(1-a) v1 + sqrt(a) Q v2, with standard normal v1 of d
+	// and v2 of tau elements; the columns of Q are a basis of the last tau moves.
+	// Before there are tau moves it is v1 alone. ZOFedHT (9), where a is
+	// Plan.SubspaceShare and tau Plan.SubspaceMoves.
 	Subspace Distribution = 4
 )
 
-// Elements is the distribution of the numbers that a direction is made of.
+// Elements returns the distribution of the random numbers that make up a direction.
 func (v Distribution) Elements() prng.Distribution {
 	if v == Rademacher {
 		return prng.Rademacher
@@ -57,8 +57,8 @@ const (
 	Central Difference = 2
 )
 
-// Rule is how a local step's estimate v = (1/P) sum_p g_p z_p moves the iterate.
-// A round makes K such steps, and then [ServerRule] has its say.
+// Rule is how a local step moves the iterate by its estimate v = (1/P) sum_p g_p z_p.
+// A round makes K such steps; then [ServerRule] applies their sum.
 type Rule uint8
 
 const (
@@ -66,28 +66,28 @@ const (
 	SGD Rule = 1
 	// Momentum: m = beta m + (1-beta) v, x -= eta m; DeComFL (8)-(9).
 	Momentum Rule = 2
-	// TorchMomentum: m = beta m + v, x -= eta m; what torch.optim.SGD does
-	// with dampening 0. Steps are 1/(1-beta) times those of Momentum.
+	// TorchMomentum: m = beta m + v, x -= eta m, as torch.optim.SGD does with
+	// dampening 0. Steps are 1/(1-beta) times those of Momentum.
 	TorchMomentum Rule = 3
 	// LocalAdam: m = b1 m + (1-b1) v, s = b2 s + (1-b2) v^2,
-	// x -= eta m' / (sqrt(s') + e) with m' = m/(1-b1^t) and s' = s/(1-b2^t) of
-	// the round's step t = 1, 2, ...; b1, b2, e are Plan's Beta, Beta2 and
-	// Epsilon. Of DenseVectors only: a mean of such moves follows from no mean of
-	// scalars.
+	// x -= eta m' / (sqrt(s') + e) with m' = m/(1-b1^t) and s' = s/(1-b2^t) at
+	// step t = 1, 2, ... of the round; b1, b2, e are Plan's Beta, Beta2 and
+	// Epsilon. Only with DenseVectors: the mean of such moves is no function of
+	// mean scalars.
 	LocalAdam Rule = 4
 )
 
-// Initial says where the parameters of record 1 come from.
+// Initial says where the initial parameters come from.
 type Initial uint8
 
 const (
-	// Seeded: from the plan's segments; zero where there are none.
+	// Seeded: from the Fill of each of the plan's segments; zero without segments.
 	Seeded Initial = 0
-	// Given: by the app; every device checks them against InitialDigest.
+	// Given: from the app; every device checks them against InitialDigest.
 	Given Initial = 1
 )
 
-// Fill says how a segment is seeded.
+// Fill says how the initial parameters of a segment are drawn.
 type Fill uint8
 
 const (
@@ -98,8 +98,8 @@ const (
 	NormalFill Fill = 2
 )
 
-// StepDecay is the schedule of the step size between the points of
-// StepSchedule; r is the round, from 1.
+// StepDecay is how the step size decays with the round r, counted from 1, between
+// the points of StepSchedule.
 type StepDecay uint8
 
 const (
@@ -108,42 +108,42 @@ const (
 	InverseSqrt StepDecay = 1
 )
 
-// Aggregator is how scalars of several devices become one.
+// Aggregator is how the contributions of several devices become one.
 type Aggregator uint8
 
 const (
 	// WeightedMean: exact, rounded once.
 	WeightedMean Aggregator = 0
-	// Median: of each scalar over the contributors; of an even number the mean
-	// of the middle two.
+	// Median: the median of each scalar over the contributors; of an even number
+	// the mean of the middle two.
 	Median Aggregator = 1
-	// TrimmedMean: the mean of each scalar without the Plan.Trim part of the
-	// contributors at either end, rounded down: of fewer than 1/Trim it is their
-	// mean, and nothing is cut off.
+	// TrimmedMean: the mean of each scalar without its largest and smallest values.
+	// At either end the share Plan.Trim of the contributors is cut off, rounded down,
+	// so with fewer than 1/Trim contributors nothing is.
 	TrimmedMean Aggregator = 2
-	// ClippedMean: the weighted mean of contributions whose scalars, as one
-	// vector, are shortened to the length Plan.Clip. That bounds no weight:
-	// Plan.MaxWeight does.
+	// ClippedMean: the weighted mean of contributions, each shortened to the length
+	// Plan.Clip as one vector of its scalars. It does not bound weights; Plan.MaxWeight
+	// does.
 	ClippedMean Aggregator = 3
 )
 
-// Control is a correction that each local step adds to its estimate: c - c_i,
-// what the fleet and what this device found when they looked before, so that
-// devices with unlike data do not drift apart. FZooS (6) and appendix F.
+// Control is a correction c - c_i that each local step adds to its estimate, so that
+// devices with different data do not drift apart: c_i is an earlier estimate of device
+// i, and c that of the fleet. FZooS (6) and appendix F.
 type Control uint8
 
 const (
 	NoControl Control = 0
-	// ScaffoldPoint: c_i is device i's estimate at the round's first point, taken
-	// in a phase of its own; SCAFFOLD type I, FZooS (91).
+	// ScaffoldPoint: c_i is device i's estimate at the round's first point, made in
+	// a phase of its own. SCAFFOLD type I, FZooS (91).
 	ScaffoldPoint Control = 1
-	// ScaffoldMean: c_i is the mean of device i's estimates over the steps of
-	// its last contribution, c their mean over all devices; SCAFFOLD type II,
+	// ScaffoldMean: c_i is the mean of device i's estimates over the steps of its
+	// last contribution, and c the mean of c_i over all devices. SCAFFOLD type II,
 	// FZooS (6) with the vectors below algorithm 2.
 	ScaffoldMean Control = 2
 )
 
-// Precision is the width of the scalars that travel.
+// Precision is the width of scalars in frames.
 type Precision uint8
 
 const (
@@ -158,16 +158,16 @@ type Weights uint8
 
 const (
 	Equal     Weights = 0 // 1/|C_r|, as in DeComFL
-	BySamples Weights = 1 // by the samples each device says it used
+	BySamples Weights = 1 // by the samples that each device claims
 )
 
-// Roster is who may take part.
+// Roster is the list of devices that take part.
 type Roster uint8
 
 const (
-	// Dense: devices have slots; a cohort has exactly as many as it should.
+	// Dense: devices are listed and have slots; a cohort has an exact size.
 	Dense Roster = 0
-	// OpenRoster: no slots; devices select themselves by a threshold.
+	// OpenRoster: devices are not listed and select themselves by a threshold.
 	OpenRoster Roster = 1
 )
 
@@ -179,7 +179,7 @@ const (
 	Below StopWhen = 1
 )
 
-// names of each choice, by number; "" is no choice.
+// Names of each choice, by number; "" is not a choice.
 var (
 	sharingNames      = []string{"shared", "per-client"}
 	distributionNames = []string{"", "normal", "rademacher", "sphere", "subspace"}

@@ -1,41 +1,43 @@
 package wire
 
-// Estimator is how a device learns the slope of its loss.
+// Estimator is how a device estimates the gradient of its loss.
 type Estimator uint8
 
 const (
 	// Differences: finite differences along directions.
 	Differences Estimator = 0
-	// Surrogate: the gradient of the posterior mean of a Gaussian process that knows
-	// the losses asked for so far, with a correction by what all devices' say;
-	// FZooS, algorithm 2. A round is two phases: x, then w.
+	// Surrogate: a Gaussian process is fitted to the losses measured so far; the
+	// estimate is the gradient of its posterior mean, corrected by the surrogates of
+	// all devices. FZooS, algorithm 2. A round has two phases: x, then w.
 	Surrogate Estimator = 1
 )
 
-// Kernel is the covariance of a surrogate's loss at points r apart.
+// Kernel is a surrogate's covariance of the losses at two points at distance r.
 type Kernel uint8
 
 const (
 	// SquaredExponential: exp(-r^2 / (2 l^2)); FZooS, appendix D.
 	SquaredExponential Kernel = 0
-	// Matern: (1 + s + s^2/3) exp(-s), s = sqrt(5) r / l; of FZooS's published code,
-	// which fits l anew each time. The features stay those of SquaredExponential.
+	// Matern: (1 + s + s^2/3) exp(-s), s = sqrt(5) r / l. FZooS's published code uses
+	// it, and fits l each time, which Zofl does not. The random features remain those of
+	// SquaredExponential.
 	Matern Kernel = 1
 )
 
-// WindowOf says which losses a surrogate knows.
+// WindowOf says which losses a surrogate uses.
 type WindowOf uint8
 
 const (
-	// Latest: the last Plan.Window.
+	// Latest: the last Plan.Window losses.
 	Latest WindowOf = 0
-	// NearestPoints: of the last 4 Plan.Window the Plan.Window nearest to where the
-	// gradient is asked for; of FZooS's published code. Each step refits.
+	// NearestPoints: of the last 4*Plan.Window losses, the Plan.Window whose points are
+	// nearest to where the gradient is evaluated, as in FZooS's published code. Each
+	// step fits again.
 	NearestPoints WindowOf = 1
 )
 
-// Correction is gamma in FZooS (5), the part of the correction that local step t,
-// from 1, adds.
+// Correction is gamma in FZooS (5), the factor on the correction that local step t,
+// counted from 1, adds.
 type Correction uint8
 
 const (
@@ -45,17 +47,17 @@ const (
 	CorrectionOne Correction = 1
 	// CorrectionZero: none.
 	CorrectionZero Correction = 2
-	// CorrectionTheory: corollary E.1, G being Plan.Heterogeneity.
+	// CorrectionTheory: corollary E.1, where G is Plan.Heterogeneity.
 	CorrectionTheory Correction = 3
 )
 
-// CorrectionAt is where FZooS (5) takes the correction's gradients.
+// CorrectionAt is where the gradients of the correction in FZooS (5) are evaluated.
 type CorrectionAt uint8
 
 const (
 	// AtIterate: at the local iterate; the adaptive vector of FZooS.
 	AtIterate CorrectionAt = 0
-	// AtRound: at the point where the round began, as SCAFFOLD does.
+	// AtRound: at the round's first point, as SCAFFOLD does.
 	AtRound CorrectionAt = 1
 )
 

@@ -5,19 +5,18 @@ import (
 	"fmt"
 )
 
-// What can be wrong with bytes. A [DecodeError] wraps one of these.
+// Faults of frames. A [DecodeError] wraps one of these.
 var (
-	// ErrUpgrade: a version, kind or field that this build does not know.
-	// A replica must stop: update the program, then continue from the log.
+	// ErrUpgrade: this build does not know a version, kind or field. A replica must
+	// stop: update the program, then continue from the log.
 	ErrUpgrade = errors.New("unknown to this version, upgrade")
 	// ErrTruncated: the frame ends before its fields do.
 	ErrTruncated = errors.New("truncated")
-	// ErrForm: another msgpack type than the field has, or not the shortest
-	// form of it.
+	// ErrForm: not the msgpack type of the field, or not its shortest form.
 	ErrForm = errors.New("not the expected msgpack form")
-	// ErrLimit: a length or number beyond the limits of this package.
+	// ErrLimit: a length or number exceeds the limits of this package.
 	ErrLimit = errors.New("over the limit")
-	// ErrValue: well formed, but not a value that the field can have.
+	// ErrValue: well formed, but no value that the field can have.
 	ErrValue = errors.New("bad value")
 )
 

@@ -15,7 +15,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	copy(plan.RunKey, "a random key; fixed here to print") // Preset drew one
+	copy(plan.RunKey, "a random key; fixed here to print") // in place of a random one
 
 	plan.Mu = 0
 	fmt.Println(plan.Validate())
@@ -35,7 +35,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(decoded.Plan.Rule, decoded.Plan.Difference, decoded.Plan.Queries(decoded.Plan.Perturbations))
+	p := decoded.Plan
+	fmt.Println(p.Rule, p.Difference, p.Queries(p.Perturbations))
 	// Output:
 	// plan: mu = 0: probe distance in parameter units: choose 1e-18..1e+18
 	// <nil>

@@ -2,8 +2,8 @@ package wire
 
 import "math"
 
-// JoinStatus is the coordinator's answer to a join. A device takes a status
-// that it does not know as a refusal.
+// JoinStatus is the coordinator's answer to a join. A device treats an unknown status
+// as a refusal.
 type JoinStatus uint8
 
 const (
@@ -33,16 +33,16 @@ func DecodeJoinRequest(b []byte) (JoinRequest, error) {
 	return JoinRequest{Rest: d.rest()}, d.err
 }
 
-// A JoinReply gives a device its slot and record 1, the plan. A device that
-// was refused gets neither, and Reason says what to do.
+// A JoinReply gives a device its slot and record 1, the plan. A refused device gets
+// neither, and Reason says what to do.
 type JoinReply struct {
 	Status JoinStatus
-	Slot   uint32 // dense rosters; an open one has no slots
+	Slot   uint32 // 0 with an open roster, which has no slots
 	Last   uint64 // the log's last record
 	Plan   []byte // record 1, encoded
 	Reason string
-	// Announcement is the one in force, encoded, without records; empty before
-	// the first. A device that listens already and then joins misses none.
+	// Announcement is the current one, encoded, without records; empty before the
+	// first. A device that subscribes before it joins misses none.
 	Announcement []byte
 	Rest         []byte
 }
@@ -80,8 +80,8 @@ func DecodeJoinReply(b []byte) (JoinReply, error) {
 	return r, nil
 }
 
-// A CatchUpRequest asks for records from From on, in a reply of about at most
-// MaxBytes.
+// A CatchUpRequest asks for the records from From on, in a reply of roughly MaxBytes
+// at most.
 type CatchUpRequest struct {
 	From     uint64
 	MaxBytes uint64
@@ -113,8 +113,8 @@ func DecodeCatchUpRequest(b []byte) (CatchUpRequest, error) {
 	return r, nil
 }
 
-// A CatchUpReply brings records From, From+1, ...: as many as fit, none if the
-// log ends before From.
+// A CatchUpReply carries the records From, From+1, ...: as many as fit, and none if
+// the log ends before From.
 type CatchUpReply struct {
 	From    uint64
 	Last    uint64 // the log's last record

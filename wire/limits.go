@@ -4,20 +4,19 @@ import "time"
 
 // Versions that this package writes and reads.
 const (
-	// FrameVersion leads every announcement, reply, join and catch-up.
+	// FrameVersion is the first field of every frame but a record.
 	FrameVersion = 1
-	// RecordVersion leads every record.
+	// RecordVersion is the first field of every record.
 	RecordVersion = 1
 )
 
-// Limits. A decoder refuses what passes them, whatever the plan says.
+// Limits. A decoder refuses what exceeds them, whatever the plan says.
 const (
 	// MaxFrame is the longest frame in bytes; give brokers this max_payload.
 	MaxFrame = 64 << 10
 	// MaxHead is the longest announcement in bytes without its records.
 	MaxHead = 1 << 10
-	// MaxRecord is the longest record in bytes, so that one always fits a
-	// frame.
+	// MaxRecord is the longest record in bytes. One always fits in a frame.
 	MaxRecord = 60 << 10
 	// MaxScalars bounds K*P, the scalars of one contribution.
 	MaxScalars = 14 << 10
@@ -39,28 +38,29 @@ const (
 	MaxDim = 1 << 41
 	// MaxWeight is the largest weight of one contribution.
 	MaxWeight = 1 << 20
-	// MaxMembers is the largest dense roster.
+	// MaxMembers bounds the slots of a roster.
 	MaxMembers = 1 << 24
-	// RelayLimit bounds a record that relays every contributor's scalars.
+	// RelayLimit bounds in bytes a record with the scalars of every contributor.
 	RelayLimit = 16 << 10
 	// MaxSubspace bounds tau, the moves that span a subspace.
 	MaxSubspace = 64
-	// MaxPool bounds the directions of a pool: its coefficients fit a frame.
+	// MaxPool bounds the directions of a pool.
 	MaxPool = 1 << 16
 	// MaxDense bounds the elements of a vector that devices send.
 	MaxDense = 1 << 24
 	// MaxFeatures bounds M, the random features of a surrogate.
 	MaxFeatures = 1 << 16
-	// MaxWindow bounds the losses that a surrogate knows: its matrix has the square
-	// of that.
+	// MaxWindow bounds the losses that a surrogate uses; its matrix has the square of
+	// that many elements.
 	MaxWindow = 1 << 13
-	// MaxPiece is the most bytes of a vector in a frame.
+	// MaxPiece bounds the bytes of a vector in one frame.
 	MaxPiece = 60 << 10
-	// FullThreshold is the open roster's cohort of everybody.
+	// FullThreshold is the value of Cohort.Sampled that asks all devices of an open
+	// roster.
 	FullThreshold = 1 << 32
 )
 
-// Defaults of a plan's fields, applied by package preset.
+// Defaults of a plan's fields, which package preset applies.
 const (
 	DefaultReannounce     = 5 * time.Second
 	DefaultAnnounceBudget = 512

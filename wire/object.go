@@ -2,8 +2,8 @@ package wire
 
 import "math"
 
-// An ObjectRequest asks for bytes of a record's vector from Offset on, about at
-// most MaxBytes of them.
+// An ObjectRequest asks for the bytes of a record's vector from Offset on, roughly
+// MaxBytes of them at most.
 type ObjectRequest struct {
 	Digest   [ObjectLen]byte // [Round.Object]
 	Offset   uint64
@@ -34,8 +34,8 @@ func DecodeObjectRequest(b []byte) (ObjectRequest, error) {
 	return r, nil
 }
 
-// An ObjectReply brings bytes of a vector that has Size of them. Size = 0: there
-// is no such vector, or no longer.
+// An ObjectReply carries bytes of a vector of Size bytes. Size = 0: there is no such
+// vector, or no longer.
 type ObjectReply struct {
 	Size   uint64
 	Offset uint64

@@ -1,6 +1,6 @@
 package wire
 
-// Phases is how many records a round of the plan is, 1 or 2.
+// Phases returns the number of records that make up a round of the plan, 1 or 2.
 func (p *Plan) Phases() int {
 	if p.Control == ScaffoldPoint || p.Estimator == Surrogate {
 		return 2
@@ -8,8 +8,8 @@ func (p *Plan) Phases() int {
 	return 1
 }
 
-// Phase returns that of the round's record that follows, [Round.Phase]: point is the
-// record of a first phase whose second is still to come, 0 if there is none.
+// Phase returns the [Round.Phase] of the next record. If the last round's record was a
+// first phase, whose second is still to come, point is its index; otherwise it is 0.
 func (p *Plan) Phase(point uint64) uint8 {
 	switch {
 	case p.Phases() == 1:
@@ -21,16 +21,16 @@ func (p *Plan) Phase(point uint64) uint8 {
 }
 
 // Queries returns the loss evaluations of one device for K local steps with P
-// perturbations: K(P+1) forward, 2KP central; of [Surrogate] K(1+Active).
+// perturbations: K(P+1) with Forward, 2KP with Central, K(1+Active) with [Surrogate].
 // [Plan.PhaseQueries] has those of each phase.
 func (p *Plan) Queries(perturbations uint32) uint64 {
 	return uint64(p.Steps) * p.stepQueries(perturbations)
 }
 
-// PhaseQueries returns the loss evaluations of one device for a record of a
-// phase, [Round.Phase]. Of [ScaffoldPoint] phase 1 looks once, at the round's first
-// point; of [Surrogate] phase 2 looks at and around the round's x. All others are
-// the local steps.
+// PhaseQueries returns the loss evaluations of one device for a record of a phase,
+// [Round.Phase]. With [ScaffoldPoint], phase 1 makes one estimate, at the round's first
+// point. With [Surrogate], phase 2 evaluates the loss at and around the round's x. All
+// other phases make the local steps.
 func (p *Plan) PhaseQueries(phase uint8, perturbations uint32) uint64 {
 	switch {
 	case p.Estimator == Surrogate && phase == 2:
@@ -51,8 +51,9 @@ func (p *Plan) stepQueries(perturbations uint32) uint64 {
 	return 2 * uint64(perturbations)
 }
 
-// Vectors returns how many vectors of d elements every replica has: x and what
-// the rules keep. Of [DenseVectors] a local rule's are the device's own.
+// Vectors returns the number of vectors of d elements that every replica has: x, and
+// those that the rules keep. With [DenseVectors] those of the local rule are the
+// device's own and do not count.
 func (p *Plan) Vectors() int {
 	n := 1 + p.ServerRule.Moments() + 2*int(p.SubspaceMoves)
 	if p.Rule != SGD && !p.SendsVectors() {
@@ -64,7 +65,7 @@ func (p *Plan) Vectors() int {
 	return n
 }
 
-// BoxOf returns the box of a segment of [Plan.Layout]; false: it has none.
+// BoxOf returns the box of a segment of [Plan.Layout], by index, and whether it has one.
 func (p *Plan) BoxOf(segment int) (Box, bool) {
 	switch len(p.Boxes) {
 	case 0:

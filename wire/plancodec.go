@@ -6,8 +6,8 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// A plan's encoding is a map from field numbers to values, ascending, of the
-// fields that are not zero.
+// The encoding of a plan is a map from field numbers to values, in ascending order, of
+// the fields that are not zero.
 
 func (p *Plan) append(b []byte) []byte {
 	n := 0
@@ -144,15 +144,14 @@ func appendValue(b []byte, at any) []byte {
 	return b
 }
 
-// append writes a segment: the array [name, len, fill, scale, mu scale, step
-// scale].
+// append appends a segment: the array [name, len, fill, scale, mu scale, step scale].
 func (s *Segment) append(b []byte) []byte {
 	b = appendString(appendArray(b, 6), s.Name)
 	b = appendUint(appendUint(b, s.Len), uint64(s.Fill))
 	return appendFinite(appendFinite(appendFinite(b, s.Scale), s.MuScale), s.StepScale)
 }
 
-// value reads the value of field f to where at points.
+// value reads the value of field f into *at.
 func (d *reader) value(f *Field, at any) {
 	switch v := at.(type) {
 	case *string:
@@ -187,7 +186,8 @@ func (d *reader) value(f *Field, at any) {
 		*v = make([]PerturbationPoint, d.array(f.Name, MaxPoints, 3))
 		for i := range *v {
 			d.tuple(f.Name, 2)
-			(*v)[i] = PerturbationPoint{d.uint(f.Name, math.MaxInt64), uint32(d.uint(f.Name, math.MaxUint16))}
+			round, n := d.uint(f.Name, math.MaxInt64), d.uint(f.Name, math.MaxUint16)
+			(*v)[i] = PerturbationPoint{round, uint32(n)}
 		}
 	case *[]Box:
 		*v = make([]Box, d.array(f.Name, MaxSegments, 11))
@@ -198,7 +198,7 @@ func (d *reader) value(f *Field, at any) {
 	}
 }
 
-// choice reads the number of a choice; one without a name needs an upgrade.
+// choice reads the number of a choice; an unknown one is ErrUpgrade.
 func (d *reader) choice(f *Field) uint8 {
 	v := d.uint(f.Name, math.MaxUint8)
 	if v >= uint64(len(f.names)) {

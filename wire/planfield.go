@@ -24,27 +24,26 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A Field is one field of a plan: its number in a record, its name in files,
-// messages and flags.
+// A Field describes one field of a plan.
 type Field struct {
-	Number     uint64
-	Name       string
+	Number     uint64 // in a record
+	Name       string // in files, messages and flags
 	Doc        string
 	Changeable bool // by a change record
 	at         func(*Plan) any
-	names      []string // of a choice
-	min, max   float64  // of a number; max 0: any
+	names      []string // of a choice, by number
+	min, max   float64  // of a number; max 0: no limits
 }
 
 // Fields lists the fields of a plan by ascending number, from 1 without gaps.
 func Fields() []Field { return slices.Clone(planFields) }
 
-// Choices returns the names that a choice has by its number, "" for a number
-// that is none; nil for a field that is no choice.
+// Choices returns the names of a choice by number, with "" for unused numbers; nil for
+// a field that is not a choice.
 func (f Field) Choices() []string { return slices.Clone(f.names) }
 
-// Form says what form a value of the field has: "choice", "text", "hex",
-// "whole number", "number" or "list".
+// Form returns the form of the field's values: "choice", "text", "hex", "whole
+// number", "number" or "list".
 func (f Field) Form() string {
 	switch f.at(&Plan{}).(type) {
 	case *uint8:
@@ -61,8 +60,8 @@ func (f Field) Form() string {
 	return "list"
 }
 
-// Range says which values the field can have on its own, "" if there is no
-// short way to say it: "1..65535", "one of forward, central".
+// Range returns the values that the field allows on its own, such as "1..65535" or
+// "one of forward, central"; "" if they have no short form.
 func (f Field) Range() string {
 	switch {
 	case f.names != nil:
@@ -83,93 +82,173 @@ func decimal(v float64) string {
 
 const (
 	anyUint32 = math.MaxUint32
-	// maxRound keeps the numbers of rounds exact in a float64.
+	// maxRound is the largest round number; a float64 represents it exactly.
 	maxRound = 1 << 53
 )
 
-// planFields is the one place that ties a field's number, name, limits and
-// place together: codec, files, flags and validation all walk it.
+// planFields is the one place that has a field's number, name, limits and location.
+// Codec, files, flags and validation all use it.
 var planFields = []Field{
-	{1, "run", "name of the run, a token of its subjects", false, func(p *Plan) any { return &p.Run }, nil, 0, 0},
-	{2, "preset", "preset it was made from", false, func(p *Plan) any { return &p.Preset }, nil, 0, 0},
-	{3, "scheme", "scheme of directions", false, func(p *Plan) any { return &p.Scheme }, nil, 1, 1},
-	{4, "run_key", "32 bytes that directions derive from", false, func(p *Plan) any { return &p.RunKey }, nil, 0, 0},
-	{5, "dim", "number of parameters", false, func(p *Plan) any { return &p.Dim }, nil, 1, MaxDim},
-	{6, "segments", "partition of the parameters", false, func(p *Plan) any { return &p.Segments }, nil, 0, 0},
-	{7, "initial", "where the first parameters come from", false, func(p *Plan) any { return (*uint8)(&p.Initial) }, initialNames, 0, 0},
-	{8, "initial_digest", "digest of given parameters", false, func(p *Plan) any { return &p.InitialDigest }, nil, 0, 0},
-	{9, "sharing", "who probes which directions", false, func(p *Plan) any { return (*uint8)(&p.Sharing) }, sharingNames, 0, 0},
-	{10, "distribution", "of a direction's elements", false, func(p *Plan) any { return (*uint8)(&p.Distribution) }, distributionNames, 0, 0},
-	{11, "difference", "finite difference", false, func(p *Plan) any { return (*uint8)(&p.Difference) }, differenceNames, 0, 0},
-	{12, "mu", "probe distance in parameter units", true, func(p *Plan) any { return &p.Mu }, nil, 1e-18, 1e18},
-	{13, "steps", "K, local steps a round", false, func(p *Plan) any { return &p.Steps }, nil, 1, math.MaxUint16},
-	{14, "perturbations", "P, directions a step", true, func(p *Plan) any { return &p.Perturbations }, nil, 1, math.MaxUint16},
-	{15, "rule", "how an estimate moves the state", false, func(p *Plan) any { return (*uint8)(&p.Rule) }, ruleNames, 0, 0},
-	{16, "beta", "momentum factor", true, func(p *Plan) any { return &p.Beta }, nil, 0, 1},
-	{17, "weight_decay", "decay added to the estimate", true, func(p *Plan) any { return &p.WeightDecay }, nil, 0, 1e6},
-	{18, "step", "eta, step size", true, func(p *Plan) any { return &p.Step }, nil, 1e-18, 1e18},
-	{19, "step_decay", "schedule of the step size", true, func(p *Plan) any { return (*uint8)(&p.StepDecay) }, stepDecayNames, 0, 0},
-	{20, "step_schedule", "factors on the step size", true, func(p *Plan) any { return &p.StepSchedule }, nil, 0, 0},
-	{21, "perturbation_schedule", "P from rounds on", true, func(p *Plan) any { return &p.PerturbationSchedule }, nil, 0, 0},
-	{22, "transport", "what a record carries", false, func(p *Plan) any { return (*uint8)(&p.Transport) }, transportNames, 0, 0},
-	{23, "aggregator", "how scalars become one", false, func(p *Plan) any { return (*uint8)(&p.Aggregator) }, aggregatorNames, 0, 0},
-	{24, "weights", "of the mean", false, func(p *Plan) any { return (*uint8)(&p.Weights) }, weightsNames, 0, 0},
-	{25, "max_weight", "cap on a device's weight", true, func(p *Plan) any { return &p.MaxWeight }, nil, 1, MaxWeight},
-	{26, "max_scalar", "largest |g|, or element of a vector, accepted", true, func(p *Plan) any { return &p.MaxScalar }, nil, 1e-18, 1e30},
-	{27, "roster", "who may take part", false, func(p *Plan) any { return (*uint8)(&p.Roster) }, rosterNames, 0, 0},
-	{28, "members", "devices that round 1 waits for", true, func(p *Plan) any { return &p.Members }, nil, 1, MaxMembers},
-	{29, "target", "contributors that close a round", true, func(p *Plan) any { return &p.Target }, nil, 1, MaxMembers},
-	{30, "over_sample", "devices asked over the target", true, func(p *Plan) any { return &p.OverSample }, nil, 1, 100},
-	{31, "quorum", "contributors that a round needs", true, func(p *Plan) any { return &p.Quorum }, nil, 1, MaxMembers},
-	{32, "deadline", "milliseconds of an attempt", true, func(p *Plan) any { return &p.Deadline }, nil, 1, anyUint32},
-	{33, "max_attempts", "attempts before a run pauses", true, func(p *Plan) any { return &p.MaxAttempts }, nil, 1, 1000},
-	{34, "reannounce", "milliseconds between announcements", true, func(p *Plan) any { return &p.Reannounce }, nil, 1, anyUint32},
-	{35, "announce_budget", "bytes of earlier records in a repeated announcement", true, func(p *Plan) any { return &p.AnnounceBudget }, nil, 0, 32 << 10},
-	{36, "shards", "announcement subjects", false, func(p *Plan) any { return &p.Shards }, nil, 1, 1296},
-	{37, "batch", "samples a minibatch, 0 for all", true, func(p *Plan) any { return &p.Batch }, nil, 0, anyUint32},
-	{38, "eval_every", "records between evaluations, 0 for never", true, func(p *Plan) any { return &p.EvalEvery }, nil, 0, anyUint32},
-	{39, "eval_count", "devices that evaluate", true, func(p *Plan) any { return &p.EvalCount }, nil, 0, MaxMembers},
-	{40, "metrics", "what an evaluation returns", false, func(p *Plan) any { return &p.Metrics }, nil, 0, 0},
-	{41, "digest_every", "records between digests, 0 for never", true, func(p *Plan) any { return &p.DigestEvery }, nil, 0, anyUint32},
-	{42, "rounds", "rounds of the run, 0 for no limit", true, func(p *Plan) any { return &p.Rounds }, nil, 0, maxRound},
-	{43, "stop_metric", "metric that ends the run", true, func(p *Plan) any { return &p.StopMetric }, nil, 0, 0},
-	{44, "stop_when", "side of stop_value", true, func(p *Plan) any { return (*uint8)(&p.StopWhen) }, stopWhenNames, 0, 0},
-	{45, "stop_value", "metric's value that ends the run", true, func(p *Plan) any { return &p.StopValue }, nil, 0, 0},
-	{46, "diverge", "growth of the loss, in first losses, that ends the run, 0 for never", true, func(p *Plan) any { return &p.Diverge }, nil, 0, 1e6},
-	{47, "key_check", "proof of the app's secret run key, where run_key is not public", false, func(p *Plan) any { return &p.KeyCheck }, nil, 0, 0},
-	{48, "subspace_moves", "tau, moves that span the subspace", false, func(p *Plan) any { return &p.SubspaceMoves }, nil, 0, MaxSubspace},
-	{49, "subspace_share", "alpha, part of the variance in the subspace", true, func(p *Plan) any { return &p.SubspaceShare }, nil, 0, 1},
-	{50, "pool", "number of fixed directions, 0 for no pool", false, func(p *Plan) any { return &p.Pool }, nil, 0, MaxPool},
-	{51, "rebase", "rounds between rebases of a pool", false, func(p *Plan) any { return &p.Rebase }, nil, 0, anyUint32},
-	{52, "prox", "gamma, pull to the round's first point", true, func(p *Plan) any { return &p.Prox }, nil, 0, 1e6},
-	{53, "control", "control variates", false, func(p *Plan) any { return (*uint8)(&p.Control) }, controlNames, 0, 0},
-	{54, "server_rule", "what becomes of a round's mean move", false, func(p *Plan) any { return (*uint8)(&p.ServerRule) }, serverRuleNames, 0, 0},
-	{55, "server_step", "alpha, step size of the server rule", true, func(p *Plan) any { return &p.ServerStep }, nil, 0, 1e18},
-	{56, "server_beta1", "what the first moment keeps of itself", true, func(p *Plan) any { return &p.ServerBeta1 }, nil, 0, 1},
-	{57, "server_beta2", "what the second moment keeps of itself", true, func(p *Plan) any { return &p.ServerBeta2 }, nil, 0, 1},
-	{58, "server_epsilon", "added to the second moment, under the root", true, func(p *Plan) any { return &p.ServerEpsilon }, nil, 0, 1e6},
-	{59, "server_v0", "what the second moment begins with", false, func(p *Plan) any { return &p.ServerV0 }, nil, 0, 1e6},
-	{60, "precision", "width of the scalars that travel", false, func(p *Plan) any { return (*uint8)(&p.Precision) }, precisionNames, 0, 0},
-	{61, "trim", "part of the contributors cut off at either end", true, func(p *Plan) any { return &p.Trim }, nil, 0, 0.5},
-	{62, "clip", "largest length of a device's scalars", true, func(p *Plan) any { return &p.Clip }, nil, 0, 1e30},
-	{63, "dense_keep", "records whose vectors are kept", true, func(p *Plan) any { return &p.DenseKeep }, nil, 0, anyUint32},
-	{64, "boxes", "low and high of each segment's parameters, or of all", false, func(p *Plan) any { return &p.Boxes }, nil, 0, 0},
-	{65, "beta2", "what adam's second moment keeps of itself", true, func(p *Plan) any { return &p.Beta2 }, nil, 0, 1},
-	{66, "epsilon", "added to the root of adam's second moment", true, func(p *Plan) any { return &p.Epsilon }, nil, 0, 1e6},
-	{67, "estimator", "how a device learns the slope of its loss", false, func(p *Plan) any { return (*uint8)(&p.Estimator) }, estimatorNames, 0, 0},
-	{68, "features", "M, random features of a surrogate", false, func(p *Plan) any { return &p.Features }, nil, 0, MaxFeatures},
-	{69, "kernel", "of a surrogate", false, func(p *Plan) any { return (*uint8)(&p.Kernel) }, kernelNames, 0, 0},
-	{70, "length_scale", "l of a surrogate's kernel", false, func(p *Plan) any { return &p.LengthScale }, nil, 0, 1e6},
-	{71, "noise", "sigma^2 of a loss, of losses scaled to a variance of 1", false, func(p *Plan) any { return &p.Noise }, nil, 0, 1e6},
-	{72, "window", "n, losses that a surrogate knows", false, func(p *Plan) any { return &p.Window }, nil, 0, MaxWindow},
-	{73, "window_of", "which losses these are", false, func(p *Plan) any { return (*uint8)(&p.WindowOf) }, windowOfNames, 0, 0},
-	{74, "active", "queries around each local iterate", true, func(p *Plan) any { return &p.Active }, nil, 0, 4096},
-	{75, "around", "queries around a round's x", true, func(p *Plan) any { return &p.Around }, nil, 0, 4096},
-	{76, "candidates", "points of which those queries are the most uncertain", true, func(p *Plan) any { return &p.Candidates }, nil, 0, 1 << 16},
-	{77, "radius", "half the side of the cube of candidates", true, func(p *Plan) any { return &p.Radius }, nil, 0, 1e6},
-	{78, "correction", "gamma, part of the correction that a local step adds", true, func(p *Plan) any { return (*uint8)(&p.Correction) }, correctionNames, 0, 0},
-	{79, "correction_at", "where the correction is taken", true, func(p *Plan) any { return (*uint8)(&p.CorrectionAt) }, correctionAtNames, 0, 0},
-	{80, "heterogeneity", "G of correction=theory", true, func(p *Plan) any { return &p.Heterogeneity }, nil, 0, 1e30},
+	{1, "run", "name of the run, a token of its subjects", false,
+		func(p *Plan) any { return &p.Run }, nil, 0, 0},
+	{2, "preset", "preset that the plan was made from", false,
+		func(p *Plan) any { return &p.Preset }, nil, 0, 0},
+	{3, "scheme", "version of the direction generator", false,
+		func(p *Plan) any { return &p.Scheme }, nil, 1, 1},
+	{4, "run_key", "32 bytes from which directions derive", false,
+		func(p *Plan) any { return &p.RunKey }, nil, 0, 0},
+	{5, "dim", "number of parameters", false,
+		func(p *Plan) any { return &p.Dim }, nil, 1, MaxDim},
+	{6, "segments", "partition of the parameters", false,
+		func(p *Plan) any { return &p.Segments }, nil, 0, 0},
+	{7, "initial", "where the first parameters come from", false,
+		func(p *Plan) any { return (*uint8)(&p.Initial) }, initialNames, 0, 0},
+	{8, "initial_digest", "digest of the given parameters", false,
+		func(p *Plan) any { return &p.InitialDigest }, nil, 0, 0},
+	{9, "sharing", "whether all devices probe the same directions", false,
+		func(p *Plan) any { return (*uint8)(&p.Sharing) }, sharingNames, 0, 0},
+	{10, "distribution", "distribution of a direction", false,
+		func(p *Plan) any { return (*uint8)(&p.Distribution) }, distributionNames, 0, 0},
+	{11, "difference", "finite difference", false,
+		func(p *Plan) any { return (*uint8)(&p.Difference) }, differenceNames, 0, 0},
+	{12, "mu", "probe distance in parameter units", true,
+		func(p *Plan) any { return &p.Mu }, nil, 1e-18, 1e18},
+	{13, "steps", "K, local steps a round", false,
+		func(p *Plan) any { return &p.Steps }, nil, 1, math.MaxUint16},
+	{14, "perturbations", "P, directions a step", true,
+		func(p *Plan) any { return &p.Perturbations }, nil, 1, math.MaxUint16},
+	{15, "rule", "how a local step uses its estimate", false,
+		func(p *Plan) any { return (*uint8)(&p.Rule) }, ruleNames, 0, 0},
+	{16, "beta", "momentum factor", true,
+		func(p *Plan) any { return &p.Beta }, nil, 0, 1},
+	{17, "weight_decay", "weight decay, added to the estimate", true,
+		func(p *Plan) any { return &p.WeightDecay }, nil, 0, 1e6},
+	{18, "step", "eta, step size", true,
+		func(p *Plan) any { return &p.Step }, nil, 1e-18, 1e18},
+	{19, "step_decay", "schedule of the step size", true,
+		func(p *Plan) any { return (*uint8)(&p.StepDecay) }, stepDecayNames, 0, 0},
+	{20, "step_schedule", "factors on the step size, from given rounds on", true,
+		func(p *Plan) any { return &p.StepSchedule }, nil, 0, 0},
+	{21, "perturbation_schedule", "P, from given rounds on", true,
+		func(p *Plan) any { return &p.PerturbationSchedule }, nil, 0, 0},
+	{22, "transport", "what devices send and a record carries", false,
+		func(p *Plan) any { return (*uint8)(&p.Transport) }, transportNames, 0, 0},
+	{23, "aggregator", "how contributions become one", false,
+		func(p *Plan) any { return (*uint8)(&p.Aggregator) }, aggregatorNames, 0, 0},
+	{24, "weights", "contributors' weights in the mean", false,
+		func(p *Plan) any { return (*uint8)(&p.Weights) }, weightsNames, 0, 0},
+	{25, "max_weight", "cap on a device's weight", true,
+		func(p *Plan) any { return &p.MaxWeight }, nil, 1, MaxWeight},
+	{26, "max_scalar", "largest |g|, or element of a vector, accepted", true,
+		func(p *Plan) any { return &p.MaxScalar }, nil, 1e-18, 1e30},
+	{27, "roster", "listed devices with slots, or open to all", false,
+		func(p *Plan) any { return (*uint8)(&p.Roster) }, rosterNames, 0, 0},
+	{28, "members", "devices that round 1 waits for", true,
+		func(p *Plan) any { return &p.Members }, nil, 1, MaxMembers},
+	{29, "target", "contributors that close a round", true,
+		func(p *Plan) any { return &p.Target }, nil, 1, MaxMembers},
+	{30, "over_sample", "devices asked, as a factor on target", true,
+		func(p *Plan) any { return &p.OverSample }, nil, 1, 100},
+	{31, "quorum", "contributors that a round needs", true,
+		func(p *Plan) any { return &p.Quorum }, nil, 1, MaxMembers},
+	{32, "deadline", "longest time of an attempt, in milliseconds", true,
+		func(p *Plan) any { return &p.Deadline }, nil, 1, anyUint32},
+	{33, "max_attempts", "attempts of a record before the run pauses", true,
+		func(p *Plan) any { return &p.MaxAttempts }, nil, 1, 1000},
+	{34, "reannounce", "milliseconds between announcements", true,
+		func(p *Plan) any { return &p.Reannounce }, nil, 1, anyUint32},
+	{35, "announce_budget", "bytes of earlier records in a repeated announcement", true,
+		func(p *Plan) any { return &p.AnnounceBudget }, nil, 0, 32 << 10},
+	{36, "shards", "number of announcement subjects", false,
+		func(p *Plan) any { return &p.Shards }, nil, 1, 1296},
+	{37, "batch", "samples a minibatch, 0 for all", true,
+		func(p *Plan) any { return &p.Batch }, nil, 0, anyUint32},
+	{38, "eval_every", "records between evaluations, 0 for never", true,
+		func(p *Plan) any { return &p.EvalEvery }, nil, 0, anyUint32},
+	{39, "eval_count", "devices that evaluate", true,
+		func(p *Plan) any { return &p.EvalCount }, nil, 0, MaxMembers},
+	{40, "metrics", "what an evaluation returns, in order", false,
+		func(p *Plan) any { return &p.Metrics }, nil, 0, 0},
+	{41, "digest_every", "records between digests, 0 for never", true,
+		func(p *Plan) any { return &p.DigestEvery }, nil, 0, anyUint32},
+	{42, "rounds", "number of rounds of the run, 0 for no limit", true,
+		func(p *Plan) any { return &p.Rounds }, nil, 0, maxRound},
+	{43, "stop_metric", "metric that ends the run", true,
+		func(p *Plan) any { return &p.StopMetric }, nil, 0, 0},
+	{44, "stop_when", "side of stop_value", true,
+		func(p *Plan) any { return (*uint8)(&p.StopWhen) }, stopWhenNames, 0, 0},
+	{45, "stop_value", "value of stop_metric that ends the run", true,
+		func(p *Plan) any { return &p.StopValue }, nil, 0, 0},
+	{46, "diverge", "the run ends when the loss exceeds this times the first, 0 for never", true,
+		func(p *Plan) any { return &p.Diverge }, nil, 0, 1e6},
+	{47, "key_check", "check of the app's secret run key, where run_key is empty", false,
+		func(p *Plan) any { return &p.KeyCheck }, nil, 0, 0},
+	{48, "subspace_moves", "tau, moves that span the subspace", false,
+		func(p *Plan) any { return &p.SubspaceMoves }, nil, 0, MaxSubspace},
+	{49, "subspace_share", "alpha, share of the variance in the subspace", true,
+		func(p *Plan) any { return &p.SubspaceShare }, nil, 0, 1},
+	{50, "pool", "number of fixed directions, 0 for no pool", false,
+		func(p *Plan) any { return &p.Pool }, nil, 0, MaxPool},
+	{51, "rebase", "rounds between rebases of a pool", false,
+		func(p *Plan) any { return &p.Rebase }, nil, 0, anyUint32},
+	{52, "prox", "gamma, pull to the round's first point", true,
+		func(p *Plan) any { return &p.Prox }, nil, 0, 1e6},
+	{53, "control", "control variates", false,
+		func(p *Plan) any { return (*uint8)(&p.Control) }, controlNames, 0, 0},
+	{54, "server_rule", "how the model takes a round's mean move", false,
+		func(p *Plan) any { return (*uint8)(&p.ServerRule) }, serverRuleNames, 0, 0},
+	{55, "server_step", "alpha, step size of the server rule", true,
+		func(p *Plan) any { return &p.ServerStep }, nil, 0, 1e18},
+	{56, "server_beta1", "decay factor of the first moment", true,
+		func(p *Plan) any { return &p.ServerBeta1 }, nil, 0, 1},
+	{57, "server_beta2", "decay factor of the second moment", true,
+		func(p *Plan) any { return &p.ServerBeta2 }, nil, 0, 1},
+	{58, "server_epsilon", "added to the second moment, under the root", true,
+		func(p *Plan) any { return &p.ServerEpsilon }, nil, 0, 1e6},
+	{59, "server_v0", "initial value of the second moment", false,
+		func(p *Plan) any { return &p.ServerV0 }, nil, 0, 1e6},
+	{60, "precision", "width of scalars in frames", false,
+		func(p *Plan) any { return (*uint8)(&p.Precision) }, precisionNames, 0, 0},
+	{61, "trim", "share of the contributors cut off at either end", true,
+		func(p *Plan) any { return &p.Trim }, nil, 0, 0.5},
+	{62, "clip", "largest length of a device's scalars, as one vector", true,
+		func(p *Plan) any { return &p.Clip }, nil, 0, 1e30},
+	{63, "dense_keep", "records whose vectors are kept", true,
+		func(p *Plan) any { return &p.DenseKeep }, nil, 0, anyUint32},
+	{64, "boxes", "low and high of each segment's parameters, or of all", false,
+		func(p *Plan) any { return &p.Boxes }, nil, 0, 0},
+	{65, "beta2", "decay factor of adam's second moment", true,
+		func(p *Plan) any { return &p.Beta2 }, nil, 0, 1},
+	{66, "epsilon", "added to the root of adam's second moment", true,
+		func(p *Plan) any { return &p.Epsilon }, nil, 0, 1e6},
+	{67, "estimator", "how a device estimates the gradient of its loss", false,
+		func(p *Plan) any { return (*uint8)(&p.Estimator) }, estimatorNames, 0, 0},
+	{68, "features", "M, random features of a surrogate", false,
+		func(p *Plan) any { return &p.Features }, nil, 0, MaxFeatures},
+	{69, "kernel", "covariance of a surrogate", false,
+		func(p *Plan) any { return (*uint8)(&p.Kernel) }, kernelNames, 0, 0},
+	{70, "length_scale", "l, length scale of a surrogate's kernel", false,
+		func(p *Plan) any { return &p.LengthScale }, nil, 0, 1e6},
+	{71, "noise", "sigma^2, noise of a loss; losses are scaled to a variance of 1", false,
+		func(p *Plan) any { return &p.Noise }, nil, 0, 1e6},
+	{72, "window", "n, losses that a surrogate uses", false,
+		func(p *Plan) any { return &p.Window }, nil, 0, MaxWindow},
+	{73, "window_of", "which losses a surrogate uses", false,
+		func(p *Plan) any { return (*uint8)(&p.WindowOf) }, windowOfNames, 0, 0},
+	{74, "active", "queries around each local iterate", true,
+		func(p *Plan) any { return &p.Active }, nil, 0, 4096},
+	{75, "around", "queries around a round's x", true,
+		func(p *Plan) any { return &p.Around }, nil, 0, 4096},
+	{76, "candidates", "points from which the most uncertain are queried", true,
+		func(p *Plan) any { return &p.Candidates }, nil, 0, 1 << 16},
+	{77, "radius", "half the side of the cube of candidates", true,
+		func(p *Plan) any { return &p.Radius }, nil, 0, 1e6},
+	{78, "correction", "gamma, factor on a local step's correction", true,
+		func(p *Plan) any { return (*uint8)(&p.Correction) }, correctionNames, 0, 0},
+	{79, "correction_at", "where the correction is evaluated", true,
+		func(p *Plan) any { return (*uint8)(&p.CorrectionAt) }, correctionAtNames, 0, 0},
+	{80, "heterogeneity", "G of correction=theory", true,
+		func(p *Plan) any { return &p.Heterogeneity }, nil, 0, 1e30},
 }
 
 // fieldByNumber returns the field with a number, or nil.
@@ -180,12 +259,13 @@ func fieldByNumber(number uint64) *Field {
 	return &planFields[number-1]
 }
 
-// findField returns the field with a name, or a PlanError about value.
+// findField returns the named field, or a PlanError about value.
 func findField(name, value string) (*Field, error) {
 	for i := range planFields {
 		if planFields[i].Name == name {
 			return &planFields[i], nil
 		}
 	}
-	return nil, &PlanError{name, value, "no field has this name; `zofl plan --fields` lists them"}
+	return nil, &PlanError{name, value,
+		"no field has this name; `zofl plan --fields` lists them"}
 }

@@ -15,12 +15,14 @@ func (p Plan) MarshalJSON() ([]byte, error) {
 	return marshalFields(&p, func(f *Field) bool { return !isZero(f.at(&p)) })
 }
 
-// MarshalJSON writes the fields that c names, zero or not, as a plan has them.
+// MarshalJSON writes the fields that c names, zero or not, in the form of a plan.
 func (c Change) MarshalJSON() ([]byte, error) {
-	return marshalFields(&c.Values, func(f *Field) bool { return slices.Contains(c.Fields, f.Number) })
+	return marshalFields(&c.Values, func(f *Field) bool {
+		return slices.Contains(c.Fields, f.Number)
+	})
 }
 
-// marshalFields writes the fields of p that has picks, in the order of [Fields].
+// marshalFields writes the fields of p for which has is true, in the order of [Fields].
 func marshalFields(p *Plan, has func(f *Field) bool) ([]byte, error) {
 	b := []byte{'{'}
 	for i := range planFields {
@@ -45,8 +47,8 @@ func marshalFields(p *Plan, has func(f *Field) bool) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// UnmarshalJSON sets the fields that b names and leaves the others. Unknown
-// names, repeated ones and values of another form are a [*PlanError].
+// UnmarshalJSON sets the fields that b names and leaves the others as they are. An
+// unknown or repeated name, or a value in the wrong form, is a [*PlanError].
 func (p *Plan) UnmarshalJSON(b []byte) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
@@ -58,7 +60,7 @@ func (p *Plan) UnmarshalJSON(b []byte) error {
 		if err != nil {
 			return err
 		}
-		name := key.(string) // the keys of an object are strings
+		name := key.(string) // keys of a JSON object are strings
 		var value json.RawMessage
 		if err := d.Decode(&value); err != nil {
 			return err
@@ -78,8 +80,8 @@ func (p *Plan) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// setJSON gives f its value in a file: text, choices and hexadecimal digits
-// are in quotes there.
+// setJSON sets f to its value in a file, where text, choices and hexadecimal digits
+// are in quotes.
 func (f *Field) setJSON(p *Plan, value json.RawMessage) error {
 	switch f.at(p).(type) {
 	case *uint8, *string, *Bytes:
@@ -92,9 +94,9 @@ func (f *Field) setJSON(p *Plan, value json.RawMessage) error {
 	return f.set(p, string(value))
 }
 
-// Set gives the field with a name the value that text stands for: a name for
-// a choice, JSON for lists, hexadecimal digits for bytes, a number otherwise.
-// The error is a [*PlanError]; it has changed nothing.
+// Set sets the named field to the value of text: a name for a choice, JSON for a list,
+// hexadecimal digits for bytes, and a number otherwise. After an error, which is a
+// [*PlanError], the plan is unchanged.
 func (p *Plan) Set(name, text string) error {
 	f, err := findField(name, text)
 	if err != nil {
@@ -113,7 +115,7 @@ func (f *Field) set(p *Plan, text string) error {
 	return nil
 }
 
-// parse reads text to where at points; its error is the remedy.
+// parse reads text into *at; its error is the remedy of a PlanError.
 func (f *Field) parse(at any, text string) error {
 	switch v := at.(type) {
 	case *uint8:
@@ -164,8 +166,8 @@ func parseList(list any, text string) error {
 	return nil
 }
 
-// ReadPlan reads a plan file and validates it. The file is a JSON object keyed
-// by the field names of [Fields].
+// ReadPlan reads a plan file and validates it. The file is a JSON object keyed by the
+// field names of [Fields]. Its [*PlanError] can be explained by package plancheck.
 func ReadPlan(r io.Reader) (*Plan, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxPlanFile))
 	if err != nil {

@@ -32,7 +32,7 @@ func (v Precision) At(s Scalars, i int) float32 {
 	return s.At(i)
 }
 
-// Append appends values to dst as they travel, each rounded to nearest even.
+// Append appends values to dst, each rounded to nearest even.
 func (v Precision) Append(dst Scalars, values ...float32) Scalars {
 	if v != Half {
 		return AppendScalars(dst, values...)
@@ -43,7 +43,7 @@ func (v Precision) Append(dst Scalars, values ...float32) Scalars {
 	return dst
 }
 
-// Round returns x as whoever receives it reads it.
+// Round returns x as its receiver reads it.
 func (v Precision) Round(x float32) float32 {
 	if v == Half {
 		return fromHalf(toHalf(x))
@@ -51,8 +51,8 @@ func (v Precision) Round(x float32) float32 {
 	return x
 }
 
-// toHalf rounds to the nearest binary16, ties to even; what is above 65504 by
-// half a step or more is infinite, and every NaN is 7e00 and its sign.
+// toHalf rounds to the nearest binary16, ties to even. Values above 65504 by half a
+// step or more become infinite; a NaN becomes 7e00 with its sign.
 func toHalf(x float32) uint16 {
 	bits := math.Float32bits(x)
 	sign, abs := uint16(bits>>16)&0x8000, bits&^(1<<31)
@@ -62,10 +62,10 @@ func toHalf(x float32) uint16 {
 	case abs >= 0x477ff000: // 65520, halfway to 65536
 		return sign | 0x7c00
 	case abs < 0x38800000: // below 2^-14: a multiple of 2^-24
-		// Adding 0.5, whose steps are 2^-24, rounds as it has to.
+		// Floats near 0.5 are 2^-24 apart, so adding 0.5 rounds correctly.
 		return sign | uint16(math.Float32bits(math.Float32frombits(abs)+0.5)-math.Float32bits(0.5))
 	}
-	abs += 0xfff + abs>>13&1 // to even
+	abs += 0xfff + abs>>13&1 // rounds to even
 	return sign | uint16((abs-(127-15)<<23)>>13)
 }
 

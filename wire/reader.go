@@ -7,11 +7,11 @@ import (
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 )
 
-// A reader walks one frame. The first fault sticks: later reads return zero,
-// and err names the field that was being read.
+// A reader walks one frame. After the first fault all reads return zero, and err
+// names the field that was being read.
 type reader struct {
 	frame string
-	b     []byte // what remains
+	b     []byte // the bytes that remain
 	err   error
 }
 
@@ -84,8 +84,8 @@ func (r *reader) float(field string) float32 {
 	return math.Float32frombits(uint32(r.bigEndian(field, 4)))
 }
 
-// finite reads a float32 that is neither NaN nor infinite, nor -0, which would
-// be a second form of 0.
+// finite reads a float32, but no NaN, infinity, or -0, which would be a second form
+// of 0.
 func (r *reader) finite(field string) float32 {
 	v := r.float(field)
 	if v-v != 0 || math.Float32bits(v) == signBit {
@@ -95,7 +95,7 @@ func (r *reader) finite(field string) float32 {
 	return v
 }
 
-// length reads the head that appendLength writes.
+// length reads what appendLength writes.
 func (r *reader) length(field string, max int, fix byte, fixMax int, c8, c16, c32 byte) int {
 	head := byte(r.bigEndian(field, 1))
 	v, least := uint64(0), uint64(0)
@@ -129,8 +129,9 @@ func (r *reader) length(field string, max int, fix byte, fixMax int, c8, c16, c3
 	return int(v)
 }
 
-// array reads the head of an array of at most max elements; every element
-// takes at least least bytes, so a longer one is truncated for sure.
+// array reads the head of an array of at most max elements. Every element takes at
+// least least bytes, so an array that claims more than the bytes that remain is
+// truncated.
 func (r *reader) array(field string, max, least int) int {
 	n := r.length(field, max, msgpcode.FixedArrayLow, 15, 0, msgpcode.Array16, msgpcode.Array32)
 	if n > len(r.b)/least {
@@ -140,27 +141,27 @@ func (r *reader) array(field string, max, least int) int {
 	return n
 }
 
-// tuple reads the head of an array of exactly n.
+// tuple reads the head of an array of exactly n elements.
 func (r *reader) tuple(field string, n int) {
 	if got := r.array(field, maxFields, 1); r.err == nil && got != n {
 		r.fail(field, ErrForm)
 	}
 }
 
-// maxFields bounds the fields of a frame, of later versions too.
+// maxFields bounds the fields of a frame of any version.
 const maxFields = math.MaxUint16
 
-// head reads the head of a frame of n fields, and the first of them: the
-// version, which is judged before the number of fields, as another version may
-// have another.
+// head reads the head of a frame of n fields and its first field, the version. It
+// checks the version before the number of fields, since that may differ in another
+// version.
 func (r *reader) head(version uint64, n int) {
 	if got := r.versioned(version); r.err == nil && got != n {
 		r.fail(r.frame, ErrForm)
 	}
 }
 
-// versioned reads the head of a frame and its version, and returns the number
-// of its fields.
+// versioned reads the head of a frame and its version, and returns its number of
+// fields.
 func (r *reader) versioned(version uint64) int {
 	n := r.array(r.frame, maxFields, 1)
 	if r.err == nil && n == 0 {
@@ -181,7 +182,7 @@ func (r *reader) mapLen(field string, max int) int {
 	return n
 }
 
-// bin reads a byte string of at most max bytes. It aliases the frame.
+// bin reads a byte string of at most max bytes. The result aliases the frame.
 func (r *reader) bin(field string, max int) []byte {
 	n := r.length(field, max, 0, -1, msgpcode.Bin8, msgpcode.Bin16, msgpcode.Bin32)
 	return r.take(field, n)
@@ -198,7 +199,8 @@ func (r *reader) bytes(field string, dst []byte) {
 
 // string reads valid UTF-8 of at most max bytes.
 func (r *reader) string(field string, max int) string {
-	n := r.length(field, max, msgpcode.FixedStrLow, 31, msgpcode.Str8, msgpcode.Str16, msgpcode.Str32)
+	n := r.length(field, max, msgpcode.FixedStrLow, 31,
+		msgpcode.Str8, msgpcode.Str16, msgpcode.Str32)
 	p := r.take(field, n)
 	if !utf8.Valid(p) {
 		r.fail(field, ErrValue)
@@ -207,7 +209,7 @@ func (r *reader) string(field string, max int) string {
 	return string(p)
 }
 
-// known reads the number of a choice; one above last needs an upgrade.
+// known reads the number of a choice; one above last is ErrUpgrade.
 func (r *reader) known(field string, last uint64) uint64 {
 	v := r.uint(field, math.MaxUint8)
 	if v > last {
@@ -224,7 +226,7 @@ func (r *reader) positive(field string, v uint64) {
 	}
 }
 
-// rest returns what follows the known fields, or nil.
+// rest returns the bytes after the known fields, or nil.
 func (r *reader) rest() []byte {
 	if len(r.b) == 0 {
 		return nil
@@ -239,8 +241,7 @@ func (r *reader) end() {
 	}
 }
 
-// scalars reads a blob of at most max scalars, of either width. It aliases the
-// frame.
+// scalars reads at most max scalars of either width. The result aliases the frame.
 func (r *reader) scalars(field string, max int) Scalars {
 	p := r.bin(field, 4*max)
 	if len(p)%2 != 0 {
@@ -250,8 +251,7 @@ func (r *reader) scalars(field string, max int) Scalars {
 	return Scalars(p)
 }
 
-// floats reads a blob of at most max scalars of 4 bytes each. It aliases the
-// frame.
+// floats reads at most max scalars of 4 bytes each. The result aliases the frame.
 func (r *reader) floats(field string, max int) Scalars {
 	s := r.scalars(field, max)
 	if len(s)%4 != 0 {

@@ -6,11 +6,11 @@ import "math"
 type RecordKind uint8
 
 const (
-	// KindPlan is record 1, and only that: the plan of the run.
+	// KindPlan has the plan of the run: record 1, and no other.
 	KindPlan RecordKind = 1
-	// KindRound is one round's averaged scalars.
+	// KindRound has the aggregated contributions of a round, or of a phase.
 	KindRound RecordKind = 2
-	// KindChange gives fields of the plan other values from here on.
+	// KindChange gives fields of the plan new values from here on.
 	KindChange RecordKind = 3
 	// KindRollback returns to the state after an earlier record.
 	KindRollback RecordKind = 4
@@ -41,30 +41,30 @@ type Record struct {
 	End    *End    // KindEnd
 }
 
-// A Round is what a round came to. A replica needs nothing else: it evaluates
-// no schedule and knows no roster.
+// A Round is the result of a round. A replica needs nothing else: it evaluates no
+// schedule and knows no roster.
 type Round struct {
-	Round         uint64  // for people: rounds count from 1 without gaps
-	Attempt       uint32  // that closed it, from 0
-	Step          float32 // eta, the step size it was made with
-	Perturbations uint32  // P, the directions per step it was made with
-	Contributors  uint32  // how many devices' scalars went in
-	Slots         []uint32
+	Round         uint64   // for people: rounds count from 1 without gaps
+	Attempt       uint32   // the attempt that closed the round, from 0
+	Step          float32  // eta, the step size of the round
+	Perturbations uint32   // P, the directions of each step
+	Contributors  uint32   // number of devices whose contributions counted
+	Slots         []uint32 // of the contributors, if the record has to name them
 	Terms         []Term
 
-	Phase      uint8    // 0: the whole round; of a plan with two phases 1, then 2
-	Weights    []uint32 // Relay by samples: of each term
-	Population uint32   // ScaffoldMean: devices of the run, from here on
+	Phase      uint8    // 0: the whole round; with two phases 1, then 2
+	Weights    []uint32 // of each term, if Plan.RelaysWeights
+	Population uint32   // with ScaffoldMean: devices of the run, from here on
 
-	// Object is the digest of the vector that the round came to, [HashObject]; empty
-	// but for DenseVectors, whose rounds have no terms.
+	// Object is the digest, [HashObject], of the round's mean vector with DenseVectors,
+	// whose rounds have no terms; empty otherwise.
 	Object Bytes
 }
 
-// A Term is scalars along the directions of one record: Scalars[k*P+p] belongs
-// to step k and perturbation p of record n-Back, along shared directions
-// (Source 0) or those of slot Source-1. Most rounds have a single term,
-// {0, 0, the mean}. Terms ascend by (Back, Source).
+// A Term has scalars along the directions of one record: Scalars[k*P+p] belongs to
+// step k and perturbation p of record n-Back, along shared directions (Source 0) or
+// those of slot Source-1. Most rounds have a single term, {0, 0, the mean}. Terms
+// ascend by (Back, Source).
 type Term struct {
 	Back    uint64
 	Source  uint32
@@ -75,8 +75,8 @@ type Term struct {
 type EndReason uint8
 
 const (
-	EndRequested EndReason = 1 // somebody ended it
-	EndRounds    EndReason = 2 // Plan.Rounds are done
+	EndRequested EndReason = 1 // an operator ended it
+	EndRounds    EndReason = 2 // Plan.Rounds rounds are done
 	EndMetric    EndReason = 3 // Plan.StopMetric reached Plan.StopValue
 	EndDiverged  EndReason = 4 // the loss left the bounds of Plan.Diverge
 )
@@ -91,7 +91,7 @@ type End struct {
 	Text   string // for people; cut to MaxReason bytes
 }
 
-// Keys of the maps that are the bodies of records.
+// Keys of the maps in records' bodies.
 const (
 	keyRound = iota + 1
 	keyAttempt
@@ -100,7 +100,7 @@ const (
 	keyContributors
 	keySlots
 	keyTerms
-	_ // 8 was kept for a name of the object: its digest is its name
+	_ // 8 was reserved for a name of the object; its digest names it
 	keyObject
 	keyPhase
 	keyWeights
@@ -113,8 +113,8 @@ const (
 	keyText   = 2
 )
 
-// Append appends the encoding of r to b: the array [version, kind, n, prev,
-// epoch, body], body being a map of what is not zero, by ascending key. r must
+// Append appends the encoding of r to b: the array [version, kind, n, prev, epoch,
+// body], where body is a map of the fields that are not zero, by ascending key. r must
 // satisfy the invariants of [Record].
 func (r *Record) Append(b []byte) []byte {
 	b = appendArray(b, 6)
@@ -137,18 +137,18 @@ func (r *Record) Append(b []byte) []byte {
 	panic("wire: internal error: record of no kind")
 }
 
-// DecodeRecord reads one record; whatever it accepts, [Record.Append] encodes
-// to the same bytes. The scalars of the result alias b. A plan is read, not
-// judged: [Plan.Validate] does that.
+// DecodeRecord reads one record. [Record.Append] encodes what it accepts to the same
+// bytes. The scalars of the result alias b. It does not check that a plan can run:
+// [Plan.Validate] does.
 func DecodeRecord(b []byte) (Record, error) {
 	var r Record
 	err := r.Decode(b)
 	return r, err
 }
 
-// Decode sets r to the record that [DecodeRecord] reads. It writes a round to
-// the memory of r.Round and its Slots, Terms, Weights and Object, so that whoever
-// reads many allocates for the first. After an error r is empty but for that memory.
+// Decode sets r to the record that [DecodeRecord] reads. It reuses the memory of
+// r.Round and its Slots, Terms, Weights and Object, so that reading many records
+// allocates only for the first. After an error r is empty except for that memory.
 func (r *Record) Decode(b []byte) error {
 	d := &reader{frame: "record", b: b}
 	if len(b) > MaxRecord {
@@ -172,7 +172,7 @@ func (r *Record) Decode(b []byte) error {
 	return d.err
 }
 
-// body reads what r.Kind names; round is memory for it, or nil.
+// body reads the body of r.Kind; round is memory for it, or nil.
 func (d *reader) body(r *Record, round *Round) {
 	if d.err != nil {
 		return
@@ -201,8 +201,7 @@ func (d *reader) body(r *Record, round *Round) {
 	}
 }
 
-// keys reads a map with ascending keys; read returns false for a key that it
-// does not know.
+// keys reads a map with ascending keys; read returns false for an unknown key.
 func (d *reader) keys(field string, read func(key uint64) bool) {
 	last := uint64(0)
 	for range d.mapLen(field, math.MaxUint8) {
@@ -220,7 +219,7 @@ func (d *reader) keys(field string, read func(key uint64) bool) {
 	}
 }
 
-// nonzero refuses a zero that the canonical form would have left out.
+// nonzero refuses a zero, which the canonical form leaves out.
 func (d *reader) nonzero(field string, v uint64) uint64 {
 	if v == 0 {
 		d.fail(field, ErrForm)

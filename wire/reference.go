@@ -2,9 +2,9 @@ package wire
 
 import "math"
 
-// A Reference is what a run takes for the digest of the state after record N,
-// by a witness or by what most devices report: whoever holds another state
-// there has to rebuild it.
+// A Reference is the digest that the run trusts for the state after record N, from a
+// witness or from most devices' reports. A device whose state after N has another
+// digest must rebuild it.
 type Reference struct {
 	N      uint64
 	Tip    Tip     // of record N
@@ -18,9 +18,8 @@ func (r *Reference) Append(b []byte) []byte {
 	return appendBin(b, r.Digest[:])
 }
 
-// Reference returns the reference that follows a's array, if one does; Rest of
-// an announcement that brings one begins with its encoding. What else follows,
-// or stands in its place, is of later versions and no fault.
+// Reference returns the reference with which Rest of an announcement begins, if it has
+// one. Anything else there belongs to a later version and is no error.
 func (a *Announcement) Reference() (r Reference, ok bool) {
 	d := reader{frame: "reference", b: a.Rest}
 	d.tuple("reference", 3)

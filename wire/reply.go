@@ -10,7 +10,7 @@ const (
 	Contribution ReplyKind = 1
 	// Evaluation: metrics of the state after record N.
 	Evaluation ReplyKind = 2
-	// Decline: the device will not contribute to record N; do not wait.
+	// Decline: the device will not contribute to record N; do not wait for it.
 	Decline ReplyKind = 3
 	// DigestReport: the digest of the device's state after record N.
 	DigestReport ReplyKind = 4
@@ -20,7 +20,8 @@ func (k ReplyKind) String() string {
 	return enumName([]string{"", "contribution", "evaluation", "decline", "digest"}, int(k))
 }
 
-// fields is how many fields a reply has: version, kind, n, tip, and its own.
+// fields returns the number of fields of a reply: version, kind, n, tip, and those of
+// its kind.
 func (k ReplyKind) fields() int {
 	switch k {
 	case Contribution:
@@ -31,31 +32,33 @@ func (k ReplyKind) fields() int {
 	return 4 + 1
 }
 
-// DeclineReason says why a device sits a round out. Later versions may send
-// others.
+// DeclineReason says why a device declines a round. Later versions may send others.
 type DeclineReason uint8
 
 const (
 	DeclinePolicy   DeclineReason = 1 // the app's policy says not now
-	DeclineTime     DeclineReason = 2 // it cannot make the deadline
+	DeclineTime     DeclineReason = 2 // it cannot meet the deadline
 	DeclineLoss     DeclineReason = 3 // the loss failed, or was not finite
 	DeclineBusy     DeclineReason = 4 // an earlier loss call has not returned
 	DeclineTooLarge DeclineReason = 5 // a scalar was above Plan.MaxScalar
 )
 
 func (r DeclineReason) String() string {
-	return enumName([]string{"", "policy", "time", "loss failed", "busy", "scalar too large"}, int(r))
+	names := []string{"", "policy", "time", "loss failed", "busy", "scalar too large"}
+	return enumName(names, int(r))
 }
 
-// A Reply is what a device sends about record N, keyed by (N, Tip), not by
-// attempt or epoch: what a device computes depends on N and the log before it
-// only, so a reply to an earlier attempt counts.
+// A Reply is a device's message about record N. It is keyed by (N, Tip), not by
+// attempt or epoch: a device's computation depends only on N and the log before it, so
+// a reply to an earlier attempt counts.
 //
-// Contribution: Tip is that of record N-1; Weight counts samples; Loss is the
-// device's own mean training loss, for people; Values are g[k*P+p].
-// Evaluation: Tip is that of record N; Weight counts samples; Loss is unused;
-// Values are the plan's metrics in order, of [Single] precision. Decline: Reason. DigestReport: Tip is
-// that of record N, Digest the first 8 bytes of the state's digest.
+//   - Contribution: Tip is that of record N-1; Weight counts samples; Loss is the
+//     device's own mean training loss, for people; Values are g[k*P+p].
+//   - Evaluation: Tip is that of record N; Weight counts samples; Loss is unused;
+//     Values are the plan's metrics in order, in [Single] precision.
+//   - Decline: Tip is that of record N-1; Reason says why.
+//   - DigestReport: Tip is that of record N; Digest is the first 8 bytes of the state's
+//     digest.
 type Reply struct {
 	Kind   ReplyKind
 	N      uint64
@@ -65,11 +68,11 @@ type Reply struct {
 	Values Scalars
 	Reason DeclineReason
 	Digest [8]byte
-	Rest   []byte // what later versions add
+	Rest   []byte // fields of later versions
 }
 
-// Append appends the encoding of r to b without allocating if b has room: an
-// array [version, kind, n, tip, ...] by kind, then Rest.
+// Append appends the encoding of r to b: an array [version, kind, n, tip, ...], whose
+// further fields depend on the kind, then Rest. It does not allocate if b has room.
 func (r *Reply) Append(b []byte) []byte {
 	b = appendArray(b, r.Kind.fields())
 	b = append(b, FrameVersion, byte(r.Kind))
@@ -91,8 +94,8 @@ func (r *Reply) Append(b []byte) []byte {
 	return append(b, r.Rest...)
 }
 
-// DecodeReply reads a reply without allocating; Values and Rest alias b. It
-// accepts any float bits: who uses them checks them.
+// DecodeReply reads a reply without allocating; Values and Rest alias b. It accepts
+// any float bits, which the caller must check.
 func DecodeReply(b []byte) (Reply, error) {
 	d := reader{frame: "reply", b: b}
 	if len(b) > MaxFrame {

@@ -3,10 +3,12 @@ package wire
 import "math"
 
 func (r *Round) append(b []byte) []byte {
-	n := 2 // step and terms are always there
-	for _, v := range []uint64{r.Round, uint64(r.Attempt), uint64(r.Perturbations),
-		uint64(r.Contributors), uint64(len(r.Slots)), uint64(r.Phase), uint64(len(r.Weights)), uint64(r.Population),
-		uint64(len(r.Object))} {
+	n := 2 // step and terms are always present
+	for _, v := range []uint64{
+		r.Round, uint64(r.Attempt), uint64(r.Perturbations), uint64(r.Contributors),
+		uint64(len(r.Slots)), uint64(r.Phase), uint64(len(r.Weights)), uint64(r.Population),
+		uint64(len(r.Object)),
+	} {
 		if v != 0 {
 			n++
 		}
@@ -49,7 +51,7 @@ func appendField(b []byte, key byte, v uint64) []byte {
 	return appendUint(append(b, key), v)
 }
 
-// round reads the round of record n into r, or into a new one for nil.
+// round reads the round of record n into r, or into a new Round if r is nil.
 func (d *reader) round(n uint64, r *Round) *Round {
 	if r == nil {
 		r = &Round{}
@@ -96,7 +98,7 @@ func (d *reader) round(n uint64, r *Round) *Round {
 	return r
 }
 
-// slots reads the contributors' slots, ascending, to the memory of slots.
+// slots reads the contributors' slots, which ascend, into the memory of slots.
 func (d *reader) slots(slots []uint32) []uint32 {
 	slots = room(slots, d.array("slots", MaxSlots, 1))
 	d.nonzero("slots", uint64(len(slots)))
@@ -109,7 +111,7 @@ func (d *reader) slots(slots []uint32) []uint32 {
 	return slots
 }
 
-// weights reads the weights of terms to the memory of weights.
+// weights reads the weights of terms into the memory of weights.
 func (d *reader) weights(weights []uint32) []uint32 {
 	weights = room(weights, d.array("weights", MaxTerms, 1))
 	d.nonzero("weights", uint64(len(weights)))
@@ -127,8 +129,8 @@ func room[E any](s []E, n int) []E {
 	return make([]E, n)
 }
 
-// terms reads the terms of record n, ascending by (Back, Source), to the memory
-// of terms if they fit. Record 1 is the plan, so Back reaches to record 2 at most.
+// terms reads the terms of record n, which ascend by (Back, Source), into the memory
+// of terms if they fit. Record 1 is the plan, so n-Back is at least 2.
 func (d *reader) terms(n uint64, terms []Term) []Term {
 	terms = room(terms, d.array("terms", MaxTerms, 5))
 	for i := range terms {

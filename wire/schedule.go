@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// StepAt returns eta of a round, from 1: Step, times the factor of the last
-// point of StepSchedule at or before the round, decayed by StepDecay. Only a
-// coordinator evaluates it; the record carries the result.
+// StepAt returns eta of a round, counted from 1: Step, times the factor of the last
+// point of StepSchedule at or before the round, decayed by StepDecay. Only the
+// coordinator evaluates it; the record has the result.
 func (p *Plan) StepAt(round uint64) float32 {
 	eta := float64(p.Step)
 	for _, s := range p.StepSchedule {
@@ -22,7 +22,7 @@ func (p *Plan) StepAt(round uint64) float32 {
 	return float32(eta)
 }
 
-// PerturbationsAt returns P of a round, from 1.
+// PerturbationsAt returns P of a round, counted from 1.
 func (p *Plan) PerturbationsAt(round uint64) uint32 {
 	n := p.Perturbations
 	for _, s := range p.PerturbationSchedule {
@@ -33,10 +33,10 @@ func (p *Plan) PerturbationsAt(round uint64) uint32 {
 	return n
 }
 
-// BatchSeed names the minibatch of a device's local step of record n: the
-// first 8 bytes, little-endian, of SHA-256("zofl/1 batch\x00" + run + "\x00" +
-// id + "\x00" + LE64(n) + LE32(step)). It is the same for all perturbations of
-// the step and for both sides of a difference.
+// BatchSeed returns the seed of the minibatch of a device's local step for record n:
+// the first 8 bytes, little-endian, of SHA-256("zofl/1 batch\x00" + run + "\x00" + id +
+// "\x00" + LE64(n) + LE32(step)). It is the same for all perturbations of the step and
+// for both sides of a difference.
 func BatchSeed(run, id string, n uint64, step uint32) uint64 {
 	const longest = len("zofl/1 batch\x00") + 2*(MaxName+1) + 8 + 4
 	b := append(make([]byte, 0, longest), "zofl/1 batch\x00"...)

@@ -1,8 +1,8 @@
 package wire
 
-// ServerRule is what becomes of a round's mean move delta = x_K - x_0, which
-// points downhill. Its letters are Plan's Server fields: step a, beta1 b1,
-// beta2 b2, epsilon e.
+// ServerRule is how the model takes a round's mean move delta = x_K - x_0, which
+// points downhill. Its letters are fields of Plan: a is ServerStep, b1 ServerBeta1, b2
+// ServerBeta2, e ServerEpsilon.
 type ServerRule uint8
 
 const (
@@ -15,16 +15,16 @@ const (
 	// ServerAdam: m = b1 m + (1-b1) delta, v = b2 v + (1-b2) delta^2,
 	// x = x_0 + a m/sqrt(v + e); ZO-AdaFL (2)-(4).
 	ServerAdam ServerRule = 3
-	// ServerAMSGrad: as ServerAdam, with the largest v so far in (4); ZO-AdaFL,
+	// ServerAMSGrad: like ServerAdam, with the largest v so far in (4); ZO-AdaFL,
 	// algorithm 1, line 16.
 	ServerAMSGrad ServerRule = 4
-	// ServerYogi: as ServerAdam with v -= (1-b2) delta^2 sign(v - delta^2).
+	// ServerYogi: like ServerAdam, with v -= (1-b2) delta^2 sign(v - delta^2).
 	ServerYogi ServerRule = 5
 	// ServerSign: x = x_0 + a sign(delta).
 	ServerSign ServerRule = 6
 )
 
-// Moments is how many vectors the rule keeps: m, v, the largest v.
+// Moments returns the number of vectors that the rule keeps: m, v, the largest v.
 func (v ServerRule) Moments() int {
 	switch v {
 	case ServerMomentum:

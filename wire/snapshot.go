@@ -2,10 +2,9 @@ package wire
 
 import "math"
 
-// A SnapshotRequest asks whoever holds a snapshot of the run's state for a
-// piece of it: of that after record N, or of the newest for N = 0, from byte
-// Offset on, in a reply of about at most MaxBytes. MaxBytes = 0 asks what there
-// is.
+// A SnapshotRequest asks for a piece of a snapshot of the state after record N, or of
+// the newest snapshot if N is 0: the bytes from Offset on, in a reply of roughly
+// MaxBytes at most. With MaxBytes = 0 it only asks which snapshot there is.
 type SnapshotRequest struct {
 	N        uint64
 	Offset   uint64
@@ -39,12 +38,12 @@ func DecodeSnapshotRequest(b []byte) (SnapshotRequest, error) {
 	return r, nil
 }
 
-// SnapshotPiece is the most bytes of a file that one reply brings.
+// SnapshotPiece is the largest number of bytes of a file in one reply.
 const SnapshotPiece = MaxFrame - 128
 
-// A SnapshotReply brings bytes of the file that is the state after record N,
-// Size bytes long (package client/replica has its format). N = 0: there is no
-// snapshot, or no longer the one that was asked for.
+// A SnapshotReply carries bytes of the file of the state after record N, which has Size
+// bytes; package client/replica defines its format. N = 0: there is no snapshot, or
+// the one asked for is gone.
 type SnapshotReply struct {
 	N      uint64
 	Tip    Tip // of record N

@@ -2,10 +2,10 @@ package wire
 
 import "math"
 
-// An Upload is a piece of a device's contribution to record N of a run with
-// [DenseVectors]: bytes of its vector, float32 little-endian, from Offset on. Each
-// piece has all that a [Contribution] has besides, so that whoever leads the run
-// can take the vector from its beginning or go on in the middle.
+// An Upload is a piece of a device's contribution to record N with [DenseVectors]: the
+// bytes of its vector, float32 little-endian, from Offset on. Every piece has all
+// other fields of a [Contribution], so that any coordinator, also one that has just
+// started, can receive the vector from its beginning or continue in the middle.
 type Upload struct {
 	N      uint64
 	Tip    Tip    // of record N-1
@@ -15,7 +15,7 @@ type Upload struct {
 	Digest [ObjectLen]byte
 	Offset uint64
 	Data   []byte
-	Rest   []byte // what later versions add
+	Rest   []byte // fields of later versions
 }
 
 // Append appends the encoding of u to b: the array [version, n, tip, weight, loss,
@@ -60,19 +60,19 @@ func DecodeUpload(b []byte) (Upload, error) {
 	return u, nil
 }
 
-// UploadState says what became of an [Upload].
+// UploadState is the coordinator's answer to an [Upload].
 type UploadState uint8
 
 const (
 	// UploadMore: the coordinator wants the vector from Offset on.
 	UploadMore UploadState = 1
-	// UploadTaken: it has the vector, and counts it.
+	// UploadTaken: the coordinator has the whole vector and counts it.
 	UploadTaken UploadState = 2
-	// UploadBusy: it holds as many unfinished vectors as it may; ask again after
-	// Wait milliseconds.
+	// UploadBusy: the coordinator has no memory for another unfinished vector; ask
+	// again after Wait milliseconds.
 	UploadBusy UploadState = 3
-	// UploadRefused: it does not want the vector: the record is not open, this
-	// device is not asked, or the numbers are none that it takes.
+	// UploadRefused: the coordinator does not want the vector. The record is not open,
+	// the device is not asked, or the vector has numbers that are not accepted.
 	UploadRefused UploadState = 4
 )
 
@@ -84,7 +84,7 @@ func (s UploadState) String() string {
 type UploadReply struct {
 	N      uint64
 	State  UploadState
-	Offset uint64 // UploadMore: bytes that the coordinator has
+	Offset uint64 // UploadMore: bytes that the coordinator already has
 	Wait   uint64 // UploadBusy: milliseconds
 	Rest   []byte
 }

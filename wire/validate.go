@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Validate returns nil for a plan that can run, or a [*PlanError] that names
-// the first field that cannot stand, its value, and the remedy.
+// Validate returns nil for a plan that can run. Otherwise it returns a [*PlanError]
+// about the first field at fault, which package plancheck can explain.
 func (p *Plan) Validate() error {
 	for i := range planFields {
 		if err := planFields[i].check(p); err != nil {
@@ -15,7 +15,8 @@ func (p *Plan) Validate() error {
 		}
 	}
 	for _, check := range []func() error{
-		p.checkNames, p.checkModel, p.checkSegments, p.checkBoxes, p.checkEstimator, p.combine, p.checkSchedules, p.checkRounds, p.checkStop,
+		p.checkNames, p.checkModel, p.checkSegments, p.checkBoxes, p.checkEstimator,
+		p.combine, p.checkSchedules, p.checkRounds, p.checkStop,
 	} {
 		if err := check(); err != nil {
 			return err
@@ -24,7 +25,7 @@ func (p *Plan) Validate() error {
 	return nil
 }
 
-// check tests a number against its range and a choice against its names.
+// check refuses a number outside its range, and a choice without a name.
 func (f *Field) check(p *Plan) error {
 	var value any
 	good := true
@@ -48,10 +49,10 @@ func (f *Field) check(p *Plan) error {
 	return &PlanError{f.Name, value, f.Doc + ": " + remedy}
 }
 
-// has compares in float64, in which the limits of whole numbers are exact.
+// has compares in float64, which represents the limits of whole numbers exactly.
 func (f *Field) has(v float64) bool { return f.max == 0 || v >= f.min && v <= f.max }
 
-// hasFloat compares in float32, so that the limits as written are allowed.
+// hasFloat compares in float32, so that a limit, rounded to float32, is allowed.
 func (f *Field) hasFloat(v float32) bool {
 	return v-v == 0 && (f.max == 0 || v >= float32(f.min) && v <= float32(f.max))
 }
@@ -80,21 +81,26 @@ func (p *Plan) checkNames() error {
 func (p *Plan) checkModel() error {
 	switch {
 	case p.Private() && len(p.RunKey) > 0:
-		return &PlanError{"key_check", p.KeyCheck, "a run key is public or a secret: leave run_key empty, or this"}
+		return &PlanError{"key_check", p.KeyCheck,
+			"a run key is either public or a secret: leave run_key or key_check empty"}
 	case p.Private() && len(p.KeyCheck) != 32:
-		return &PlanError{"key_check", p.KeyCheck, "give the 32 bytes that wire.KeyCheck makes of the app's secret"}
+		return &PlanError{"key_check", p.KeyCheck,
+			"give the 32 bytes that wire.KeyCheck computes from the app's secret"}
 	case !p.Private() && len(p.RunKey) != 32:
-		return &PlanError{"run_key", "", "give 32 bytes, 64 hexadecimal digits; a preset draws them"}
+		return &PlanError{"run_key", "",
+			"give 32 bytes as 64 hexadecimal digits; a preset draws them"}
 	case p.Initial == Given && len(p.InitialDigest) != 32:
-		return &PlanError{"initial_digest", p.InitialDigest, "give the 32-byte digest of the parameters; replica.InitialDigest computes it"}
+		return &PlanError{"initial_digest", p.InitialDigest, "give the 32-byte digest of " +
+			"the parameters; replica.InitialDigest computes it"}
 	case p.Initial != Given && len(p.InitialDigest) > 0:
-		return &PlanError{"initial_digest", p.InitialDigest, "leave it empty, or set initial to given"}
+		return &PlanError{"initial_digest", p.InitialDigest,
+			"leave it empty, or set initial=given"}
 	}
 	return nil
 }
 
-// Factors are bounded so that no product of mu or the step size with them and
-// a decay is 0 or infinite.
+// Factors are bounded so that their product with mu or the step size, and with a
+// decay, is never 0 or infinite.
 const (
 	minFactor float32 = 1e-6
 	maxFactor float32 = 1e6
@@ -113,34 +119,42 @@ func (p *Plan) checkSegments() error {
 		field := "segments." + s.Name
 		switch {
 		case CheckName(s.Name) != nil || seen[s.Name]:
-			return &PlanError{"segments", s.Name, "give each segment a name of its own: letters, digits, - and _"}
+			return &PlanError{"segments", s.Name,
+				"give each segment a name of its own, of letters, digits, - and _"}
 		case s.Len == 0 || s.Len > MaxDim:
-			return &PlanError{field + ".len", s.Len, "give the number of its parameters, 1 or more"}
+			return &PlanError{field + ".len", s.Len,
+				"give the number of its parameters, 1 or more"}
 		case int(s.Fill) >= len(fillNames):
 			return &PlanError{field + ".fill", s.Fill, "choose one of " + enumList(fillNames)}
 		case s.Fill != Zero && !(s.Scale > 0 && s.Scale <= maxScale):
-			return &PlanError{field + ".scale", s.Scale, fmt.Sprintf("give the scale of the fill, above 0, at most %g", maxScale)}
+			return &PlanError{field + ".scale", s.Scale,
+				fmt.Sprintf("give the scale of the fill, above 0 and at most %g", maxScale)}
 		case s.Fill == Zero && s.Scale != 0:
-			return &PlanError{field + ".scale", s.Scale, "a zero fill has no scale: remove it or set fill"}
+			return &PlanError{field + ".scale", s.Scale,
+				"a zero fill has no scale: remove the scale, or set fill"}
 		case s.MuScale != 0 && !isFactor(s.MuScale):
-			return &PlanError{field + ".mu_scale", s.MuScale, "give a factor on mu, " + factors + ", or none"}
+			return &PlanError{field + ".mu_scale", s.MuScale,
+				"give a factor on mu, " + factors + ", or none"}
 		case s.StepScale != 0 && !isFactor(s.StepScale):
-			return &PlanError{field + ".step_scale", s.StepScale, "give a factor on the step size, " + factors + ", or none"}
+			return &PlanError{field + ".step_scale", s.StepScale,
+				"give a factor on the step size, " + factors + ", or none"}
 		case p.Initial == Given && s.Fill != Zero:
-			return &PlanError{field + ".fill", s.Fill, "parameters are given: remove the fill or set initial to seeded"}
+			return &PlanError{field + ".fill", s.Fill,
+				"the parameters are given: remove the fill, or set initial=seeded"}
 		}
 		seen[s.Name] = true
 		sum += s.Len
 	}
 	if len(p.Segments) > 0 && sum != p.Dim {
-		return &PlanError{"segments", sum, fmt.Sprintf("make their lengths add up to dim, %d", p.Dim)}
+		return &PlanError{"segments", sum,
+			fmt.Sprintf("their lengths must add up to dim, which is %d", p.Dim)}
 	}
 	return nil
 }
 
 func (p *Plan) checkEstimator() error {
 	if p.SendsVectors() {
-		return nil // scalars stay at home
+		return nil // devices send no scalars
 	}
 	most := uint64(p.Steps) * uint64(p.MaxPerturbations())
 	limit := uint64(MaxScalars)
@@ -149,7 +163,8 @@ func (p *Plan) checkEstimator() error {
 	}
 	if most > limit {
 		return &PlanError{"perturbations", p.MaxPerturbations(),
-			fmt.Sprintf("with %d steps a reply would have %d scalars: keep steps*perturbations at most %d", p.Steps, most, limit)}
+			fmt.Sprintf("with %d steps a reply would have %d scalars: "+
+				"keep steps*perturbations at most %d", p.Steps, most, limit)}
 	}
 	return p.checkControl()
 }
@@ -164,14 +179,17 @@ func (p *Plan) checkSchedules() error {
 	last := uint64(0)
 	for _, s := range p.StepSchedule {
 		if s.Round <= last || s.Round > maxRound || !isFactor(s.Factor) {
-			return &PlanError{"step_schedule", s, "let rounds ascend from 1 and factors be " + factors}
+			return &PlanError{"step_schedule", s,
+				"rounds must ascend from 1, and factors must be " + factors}
 		}
 		last = s.Round
 	}
 	last = 0
 	for _, s := range p.PerturbationSchedule {
-		if s.Round <= last || s.Round > maxRound || s.Perturbations == 0 || s.Perturbations > math.MaxUint16 {
-			return &PlanError{"perturbation_schedule", s, "let rounds ascend from 1 and perturbations be 1..65535"}
+		if s.Round <= last || s.Round > maxRound ||
+			s.Perturbations == 0 || s.Perturbations > math.MaxUint16 {
+			return &PlanError{"perturbation_schedule", s,
+				"rounds must ascend from 1, and perturbations must be 1..65535"}
 		}
 		last = s.Round
 	}
@@ -181,9 +199,11 @@ func (p *Plan) checkSchedules() error {
 func (p *Plan) checkRounds() error {
 	switch {
 	case p.Quorum > p.Target:
-		return &PlanError{"quorum", p.Quorum, fmt.Sprintf("a round closes at its target of %d: choose at most that", p.Target)}
+		return &PlanError{"quorum", p.Quorum,
+			fmt.Sprintf("a round closes at its target of %d: choose at most that", p.Target)}
 	case p.Members < p.Quorum:
-		return &PlanError{"members", p.Members, fmt.Sprintf("wait for at least the quorum of %d devices", p.Quorum)}
+		return &PlanError{"members", p.Members,
+			fmt.Sprintf("round 1 must wait for at least the quorum of %d devices", p.Quorum)}
 	}
 	return nil
 }
@@ -191,13 +211,17 @@ func (p *Plan) checkRounds() error {
 func (p *Plan) checkStop() error {
 	switch {
 	case p.EvalEvery > 0 && p.EvalCount == 0:
-		return &PlanError{"eval_count", p.EvalCount, "say how many devices evaluate, or set eval_every to 0"}
+		return &PlanError{"eval_count", p.EvalCount,
+			"say how many devices evaluate, or set eval_every=0"}
 	case p.EvalEvery > 0 && len(p.Metrics) == 0:
-		return &PlanError{"metrics", p.Metrics, "name what an evaluation returns, or set eval_every to 0"}
+		return &PlanError{"metrics", p.Metrics,
+			"name what an evaluation returns, or set eval_every=0"}
 	case p.StopMetric != "" && !slices.Contains(p.Metrics, p.StopMetric):
-		return &PlanError{"stop_metric", p.StopMetric, fmt.Sprintf("choose one of the metrics %v", p.Metrics)}
+		return &PlanError{"stop_metric", p.StopMetric,
+			fmt.Sprintf("choose one of the metrics %v", p.Metrics)}
 	case p.StopMetric != "" && p.EvalEvery == 0:
-		return &PlanError{"eval_every", p.EvalEvery, "a stop metric needs evaluations: set it to a number of records"}
+		return &PlanError{"eval_every", p.EvalEvery,
+			"stop_metric needs evaluations: say after how many records they come"}
 	}
 	return nil
 }
