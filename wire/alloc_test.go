@@ -12,7 +12,8 @@ import (
 )
 
 func TestReplyDoesNotAllocate(t *testing.T) {
-	for _, name := range []string{"reply-contribution", "reply-contribution-large", "reply-evaluation", "reply-decline", "reply-digest"} {
+	for _, name := range []string{"reply-contribution", "reply-contribution-large",
+		"reply-evaluation", "reply-decline", "reply-digest"} {
 		frame := vector(t, name)
 		var reply wire.Reply
 		decode := func() {
@@ -49,7 +50,8 @@ func TestUploadDoesNotAllocate(t *testing.T) {
 			t.Errorf("%s: encoding into a buffer with room allocates %v times", name, got)
 		}
 	}
-	answer, room := wire.UploadReply{N: 10, State: wire.UploadMore, Offset: 4096}, make([]byte, 0, 64)
+	answer, room := wire.UploadReply{N: 10, State: wire.UploadMore, Offset: 4096},
+		make([]byte, 0, 64)
 	if got := testing.AllocsPerRun(100, func() { room = answer.Append(room[:0]) }); got != 0 {
 		t.Errorf("an answer allocates %v times", got)
 	}
@@ -58,13 +60,15 @@ func TestUploadDoesNotAllocate(t *testing.T) {
 // A reader of many records allocates for the first round only, and what one
 // record had is not left in the next.
 func TestRoundsDoNotAllocate(t *testing.T) {
-	end := (&wire.Record{N: 7, Kind: wire.KindEnd, End: &wire.End{Reason: wire.EndRequested}}).Append(nil)
+	end := (&wire.Record{N: 7, Kind: wire.KindEnd,
+		End: &wire.End{Reason: wire.EndRequested}}).Append(nil)
 	relay, weighted := vector(t, "record-round-relay"), vector(t, "record-round-relay-weights")
 	scaffold, mean := vector(t, "record-round-scaffold-2"), vector(t, "record-round")
 	first, most := vector(t, "record-round-phase-1"), vector(t, "record-round-most")
 	dense := vector(t, "record-round-dense-phase-2")
 	var r wire.Record
-	for _, record := range [][]byte{mean, weighted, relay, weighted[:len(weighted)-1], scaffold, dense, first, mean, end, dense[:len(dense)-4], relay, most, dense, mean} {
+	for _, record := range [][]byte{mean, weighted, relay, weighted[:len(weighted)-1], scaffold,
+		dense, first, mean, end, dense[:len(dense)-4], relay, most, dense, mean} {
 		want, wantErr := wire.DecodeRecord(record)
 		err := r.Decode(record)
 		if fmt.Sprint(err) != fmt.Sprint(wantErr) {
@@ -82,7 +86,8 @@ func TestRoundsDoNotAllocate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, record := range map[string][]byte{"relay": relay, "with weights": weighted, "scaffold-2": scaffold, "mean": mean, "phase 1": first, "dense": dense} {
+	for name, record := range map[string][]byte{"relay": relay, "with weights": weighted,
+		"scaffold-2": scaffold, "mean": mean, "phase 1": first, "dense": dense} {
 		if got := testing.AllocsPerRun(100, func() { r.Decode(record) }); got != 0 {
 			t.Errorf("%s: a round allocates %v times", name, got)
 		}
@@ -133,7 +138,8 @@ func longFrames() []wiretest.Vector {
 	terms := fill(wiretest.Wide(0xdc, 4096), 4096, wiretest.Array(u(0), u(0), wiretest.Bin()))
 	slots := fill(wiretest.Wide(0xdc, 16384), 16384, u(0))
 	weights := fill(wiretest.Wide(0xdc, 4096), 4096, u(1))
-	segment := wiretest.Array(wiretest.Str(""), u(0), u(0), wiretest.Float(0), wiretest.Float(0), wiretest.Float(0))
+	segment := wiretest.Array(wiretest.Str(""), u(0), u(0), wiretest.Float(0), wiretest.Float(0),
+		wiretest.Float(0))
 	box := wiretest.Array(wiretest.Float(0), wiretest.Float(1))
 	// As many as a head can claim if each were a single byte.
 	fewTerms := fill(wiretest.Wide(0xdc, 4096), 820, wiretest.Array(u(0), u(0), wiretest.Bin()))
@@ -141,15 +147,23 @@ func longFrames() []wiretest.Vector {
 	records := fill(wiretest.Wide(0xdc, 30000), 30000, wiretest.Bin())
 	return []wiretest.Vector{
 		{Name: "terms", Frame: "record", Bytes: body(2, wiretest.Map(u(3), step, u(7), terms))},
-		{Name: "few terms", Frame: "record", Bytes: body(2, wiretest.Map(u(3), step, u(7), fewTerms))},
+		{Name: "few terms", Frame: "record",
+			Bytes: body(2, wiretest.Map(u(3), step, u(7), fewTerms))},
 		{Name: "few segments", Frame: "record", Bytes: body(1, wiretest.Map(u(6), fewSegments))},
 		{Name: "slots", Frame: "record", Bytes: body(2, wiretest.Map(u(3), step, u(6), slots))},
-		{Name: "weights", Frame: "record", Bytes: body(2, wiretest.Map(u(3), step, u(7), wiretest.Array(), u(11), weights))},
-		{Name: "segments", Frame: "record", Bytes: body(1, wiretest.Map(u(6), fill(wiretest.Wide(0xdc, 512), 512, segment)))},
-		{Name: "boxes", Frame: "record", Bytes: body(1, wiretest.Map(u(64), fill(wiretest.Wide(0xdc, 512), 512, box)))},
-		{Name: "few boxes", Frame: "record", Bytes: body(1, wiretest.Map(u(64), fill(wiretest.Wide(0xdc, 512), 47, box)))},
-		{Name: "metrics", Frame: "record", Bytes: body(1, wiretest.Map(u(40), fill(wiretest.Wide(0xdc, 16), 16, wiretest.Str(""))))},
-		{Name: "records", Frame: "catch-up-reply", Bytes: wiretest.Array(u(1), u(1), u(1), records)},
+		{Name: "weights", Frame: "record",
+			Bytes: body(2, wiretest.Map(u(3), step, u(7), wiretest.Array(), u(11), weights))},
+		{Name: "segments", Frame: "record",
+			Bytes: body(1, wiretest.Map(u(6), fill(wiretest.Wide(0xdc, 512), 512, segment)))},
+		{Name: "boxes", Frame: "record",
+			Bytes: body(1, wiretest.Map(u(64), fill(wiretest.Wide(0xdc, 512), 512, box)))},
+		{Name: "few boxes", Frame: "record",
+			Bytes: body(1, wiretest.Map(u(64), fill(wiretest.Wide(0xdc, 512), 47, box)))},
+		{Name: "metrics", Frame: "record",
+			Bytes: body(1,
+				wiretest.Map(u(40), fill(wiretest.Wide(0xdc, 16), 16, wiretest.Str(""))))},
+		{Name: "records", Frame: "catch-up-reply",
+			Bytes: wiretest.Array(u(1), u(1), u(1), records)},
 		{Name: "long", Frame: "reply", Bytes: make([]byte, wire.MaxFrame+1)},
 		{Name: "long upload", Frame: "upload", Bytes: make([]byte, wire.MaxFrame+1)},
 		{Name: "long object reply", Frame: "object-reply", Bytes: make([]byte, wire.MaxFrame+1)},

@@ -10,7 +10,8 @@ func TestPermuteIsAPermutation(t *testing.T) {
 			for slot := range members {
 				to := permute(slot, members, key)
 				if to >= members || seen[to] {
-					t.Fatalf("members %d, n %d: slot %d goes to %d, outside or taken", members, n, slot, to)
+					t.Fatalf("members %d, n %d: slot %d goes to %d, outside or taken", members, n,
+						slot, to)
 				}
 				seen[to] = true
 			}

@@ -28,8 +28,10 @@ func count(in []bool) (n int) {
 
 func TestCohortHasExactlySampled(t *testing.T) {
 	for _, members := range []uint32{1, 2, 3, 4, 5, 31, 32, 33, 1000} {
-		for _, sampled := range []uint64{0, 1, 2, uint64(members) / 2, uint64(members), uint64(members) + 7} {
-			got, want := count(cohortOf(wire.Cohort{Sampled: sampled, Members: members}, 17, 0)), min(int(sampled), int(members))
+		for _, sampled := range []uint64{0, 1, 2, uint64(members) / 2, uint64(members),
+			uint64(members) + 7} {
+			got, want := count(cohortOf(wire.Cohort{Sampled: sampled, Members: members}, 17, 0)),
+				min(int(sampled), int(members))
 			if got != want {
 				t.Errorf("%d of %d: got %d", sampled, members, got)
 			}
@@ -63,7 +65,8 @@ func TestCohortsDiffer(t *testing.T) {
 // five standard deviations of a chi-square.
 func TestCohortsAreFair(t *testing.T) {
 	const draws = 2000
-	for _, c := range []wire.Cohort{{Sampled: 1, Members: 2}, {Sampled: 1, Members: 3}, {Sampled: 2, Members: 5}, {Sampled: 3, Members: 10}, {Sampled: 12, Members: 33}} {
+	for _, c := range []wire.Cohort{{Sampled: 1, Members: 2}, {Sampled: 1, Members: 3},
+		{Sampled: 2, Members: 5}, {Sampled: 3, Members: 10}, {Sampled: 12, Members: 33}} {
 		m := float64(c.Members)
 		p := float64(c.Sampled) / m
 		times, pairs := make([]float64, c.Members), 0.0
@@ -154,7 +157,8 @@ func TestSampled(t *testing.T) {
 	for _, test := range tests {
 		p := wire.Plan{Target: test.target, OverSample: test.overSample}
 		if got := p.Sampled(test.members); got != test.want {
-			t.Errorf("target %d, over_sample %v, members %d: got %d, want %d", test.target, test.overSample, test.members, got, test.want)
+			t.Errorf("target %d, over_sample %v, members %d: got %d, want %d", test.target,
+				test.overSample, test.members, got, test.want)
 		}
 	}
 }

@@ -17,9 +17,11 @@ const pairsFile = "testdata/pairs.txt"
 
 // fieldMarks are what a cell of the table has for the field that is refused.
 var fieldMarks = map[string]string{
-	"": ".", "transport": "t", "roster": "r", "pool": "p", "control": "c", "aggregator": "a", "weights": "w", "prox": "x",
-	"rule": "l", "server_rule": "v", "precision": "h", "sharing": "s", "boxes": "b", "estimator": "e",
-	"kernel": "k", "window_of": "n", "correction": "g", "correction_at": "i",
+	"": ".", "transport": "t", "roster": "r", "pool": "p", "control": "c", "aggregator": "a",
+	"weights": "w", "prox": "x",
+	"rule": "l", "server_rule": "v", "precision": "h", "sharing": "s", "boxes": "b",
+	"estimator": "e",
+	"kernel":    "k", "window_of": "n", "correction": "g", "correction_at": "i",
 }
 
 // planOfPair is the plan that two choices make.
@@ -90,7 +92,8 @@ func refusedField(t *testing.T, pair wiretest.Pair) string {
 		t.Fatalf("%s with %s: %v", pair.A, pair.B, err)
 	}
 	if fieldMarks[fault.Field] == "" || fault.Value == nil || !strings.Contains(fault.Remedy, "=") {
-		t.Errorf("%s with %s: field %s, value %v, remedy %q", pair.A, pair.B, fault.Field, fault.Value, fault.Remedy)
+		t.Errorf("%s with %s: field %s, value %v, remedy %q", pair.A, pair.B, fault.Field,
+			fault.Value, fault.Remedy)
 	}
 	return fault.Field
 }
@@ -108,7 +111,8 @@ func TestPairs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s is not what plans say: go test ./wire -run TestPairs -update, then read the difference\n%s", pairsFile, got)
+		t.Errorf("%s is not what plans say: go test ./wire -run TestPairs -update, then read the "+
+			"difference\n%s", pairsFile, got)
 	}
 }
 

@@ -14,18 +14,21 @@ import (
 func TestControl(t *testing.T) {
 	want := wire.ControlVariate{N: 7, Scalars: wire.AppendScalars(nil, 1, -2)}
 	for _, rest := range [][]byte{want.Append(nil), append(want.Append(nil), 0xa1, 'x')} {
-		r, err := wire.DecodeReply((&wire.Reply{Kind: wire.Contribution, N: 9, Weight: 1, Rest: rest}).Append(nil))
+		r, err := wire.DecodeReply(
+			(&wire.Reply{Kind: wire.Contribution, N: 9, Weight: 1, Rest: rest}).Append(nil))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, ok := r.Control(); !ok || got.N != want.N || !bytes.Equal(got.Scalars, want.Scalars) {
+		if got, ok := r.Control(); !ok || got.N != want.N ||
+			!bytes.Equal(got.Scalars, want.Scalars) {
 			t.Errorf("rest %x: got %+v, %v, want %+v", rest, got, ok, want)
 		}
 	}
 	whole := want.Append(nil)
 	own := wire.ControlVariate{N: 9, Scalars: want.Scalars}
 	odd := wire.ControlVariate{N: 7, Scalars: wire.Scalars{1}}
-	none := [][]byte{nil, {7}, {0xa1, 'x'}, (&wire.ControlVariate{}).Append(nil), own.Append(nil), odd.Append(nil), {0xdd, 0xff, 0xff, 0xff, 0xff}}
+	none := [][]byte{nil, {7}, {0xa1, 'x'}, (&wire.ControlVariate{}).Append(nil), own.Append(nil),
+		odd.Append(nil), {0xdd, 0xff, 0xff, 0xff, 0xff}}
 	for n := range whole {
 		none = append(none, whole[:n])
 	}

@@ -13,19 +13,25 @@ import (
 // record 8 is the last, record 9 is open.
 func TestCostIsTheFrames(t *testing.T) {
 	p := plan(t)
-	reply := (&wire.Reply{Kind: wire.Contribution, N: 9, Weight: 1, Values: make(wire.Scalars, 40)}).Append(nil)
+	reply := (&wire.Reply{Kind: wire.Contribution, N: 9, Weight: 1,
+		Values: make(wire.Scalars, 40)}).Append(nil)
 	record := (&wire.Record{N: 9, Epoch: 1, Kind: wire.KindRound, Round: &wire.Round{
-		Round: 8, Step: 1e-3, Perturbations: 10, Contributors: 10, Terms: []wire.Term{{Scalars: make(wire.Scalars, 40)}},
+		Round: 8, Step: 1e-3, Perturbations: 10, Contributors: 10,
+		Terms: []wire.Term{{Scalars: make(wire.Scalars, 40)}},
 	}}).Append(nil)
-	a := wire.Announcement{N: 9, Epoch: 1, Left: 30000, Cohort: wire.Cohort{Sampled: 10, Members: 10}, Step: 1e-3, Perturbations: 10}
+	a := wire.Announcement{N: 9, Epoch: 1, Left: 30000,
+		Cohort: wire.Cohort{Sampled: 10, Members: 10}, Step: 1e-3, Perturbations: 10}
 	a.Records.Add(record)
 	announcement := a.Append(nil)
 
 	got := p.Cost(wire.CostInput{Round: 8, IDLen: 8})
 	want := wire.Cost{
 		Perturbations: 10, Queries: 11, Scalars: 10,
-		Up:     wire.Traffic{Payload: len(reply), Socket: len(fmt.Sprintf("PUB zo.mnist.p.0.12345678 %d\r\n%s\r\n", len(reply), reply))},
-		Down:   wire.Traffic{Payload: len(announcement), Socket: len(fmt.Sprintf("MSG zo.mnist.a.0 1 %d\r\n%s\r\n", len(announcement), announcement))},
+		Up: wire.Traffic{Payload: len(reply),
+			Socket: len(fmt.Sprintf("PUB zo.mnist.p.0.12345678 %d\r\n%s\r\n", len(reply), reply))},
+		Down: wire.Traffic{Payload: len(announcement),
+			Socket: len(
+				fmt.Sprintf("MSG zo.mnist.a.0 1 %d\r\n%s\r\n", len(announcement), announcement))},
 		Repeat: got.Repeat, // see TestCostFillsTheBudget
 		Record: len(record), Records: 1, Vectors: 1,
 		Flat: 4 * (2*100 + 4096), Streaming: 4 * (100 + 4096),
@@ -45,12 +51,15 @@ func TestCostFillsTheBudget(t *testing.T) {
 		t.Errorf("a budget of 512 adds %d bytes, want %d", got, want)
 	}
 	planRecord := (&wire.Record{N: 1, Epoch: 1, Kind: wire.KindPlan, Plan: p}).Append(nil)
-	first, second := p.Cost(wire.CostInput{}).Repeat.Payload, p.Cost(wire.CostInput{Round: 2}).Repeat.Payload
-	if got, want := first-len(planRecord), bare.Down.Payload-bare.Record; got > want || got < want-2 {
+	first, second := p.Cost(wire.CostInput{}).Repeat.Payload,
+		p.Cost(wire.CostInput{Round: 2}).Repeat.Payload
+	if got, want := first-len(planRecord),
+		bare.Down.Payload-bare.Record; got > want || got < want-2 {
 		t.Errorf("round 1: %d bytes besides the plan, later %d besides the record", got, want)
 	}
 	if second >= least {
-		t.Errorf("round 2 brings %d bytes, but there are two records before it; later it is %d", second, least)
+		t.Errorf("round 2 brings %d bytes, but there are two records before it; later it is %d",
+			second, least)
 	}
 }
 
@@ -62,7 +71,8 @@ func TestCostFollowsTheSchedule(t *testing.T) {
 		t.Errorf("got %+v, then %+v", early, late)
 	}
 	p.Roster, p.Shards = wire.OpenRoster, 1296
-	if open := p.Cost(wire.CostInput{Round: 49}); open.Down.Payload <= early.Down.Payload-2 || open.Up.Socket != early.Up.Socket+1 {
+	if open := p.Cost(wire.CostInput{Round: 49}); open.Down.Payload <= early.Down.Payload-2 ||
+		open.Up.Socket != early.Up.Socket+1 {
 		t.Errorf("an open roster with two-digit shards: got %+v, dense %+v", open, early)
 	}
 }
@@ -84,6 +94,7 @@ func TestCostOfWeights(t *testing.T) {
 	equal := p.Cost(wire.CostInput{}).Up.Payload
 	p.Weights = wire.BySamples
 	if got := p.Cost(wire.CostInput{}).Up.Payload; got != equal+4 {
-		t.Errorf("a contribution weighted by samples takes %d bytes, want 4 more than %d", got, equal)
+		t.Errorf("a contribution weighted by samples takes %d bytes, want 4 more than %d", got,
+			equal)
 	}
 }

@@ -22,7 +22,8 @@ func (s *socket) ask(subject string, frame, answer []byte) {
 
 func (s *socket) hear(announcement []byte) {
 	s.down.Payload += len(announcement)
-	s.down.Socket += len(fmt.Sprintf("MSG zo.mnist.a.0 1 %d\r\n%s\r\n", len(announcement), announcement))
+	s.down.Socket += len(
+		fmt.Sprintf("MSG zo.mnist.a.0 1 %d\r\n%s\r\n", len(announcement), announcement))
 }
 
 // exchange is a vector up to record n, in pieces of the lengths given, and the record's
@@ -33,7 +34,8 @@ func (s *socket) exchange(n uint64, weight uint32, lengths ...int) {
 		size += length
 	}
 	for i, length := range lengths {
-		piece := wire.Upload{N: n, Weight: weight, Loss: 1, Size: uint64(size), Offset: uint64(at), Data: make([]byte, length)}
+		piece := wire.Upload{N: n, Weight: weight, Loss: 1, Size: uint64(size), Offset: uint64(at),
+			Data: make([]byte, length)}
 		answer := wire.UploadReply{N: n, State: wire.UploadMore, Offset: uint64(at + length)}
 		if i == len(lengths)-1 {
 			answer = wire.UploadReply{N: n, State: wire.UploadTaken}
@@ -48,8 +50,10 @@ func (s *socket) exchange(n uint64, weight uint32, lengths ...int) {
 
 // denseRecord is record n of a round of a dense run.
 func denseRecord(p *wire.Plan, n, round uint64, phase uint8) wire.Record {
-	return wire.Record{N: n, Epoch: 1, Kind: wire.KindRound, Round: &wire.Round{Round: round, Step: p.Step,
-		Perturbations: p.Perturbations, Contributors: p.Target, Phase: phase, Object: make(wire.Bytes, wire.ObjectLen)}}
+	return wire.Record{N: n, Epoch: 1, Kind: wire.KindRound,
+		Round: &wire.Round{Round: round, Step: p.Step,
+			Perturbations: p.Perturbations, Contributors: p.Target, Phase: phase,
+			Object: make(wire.Bytes, wire.ObjectLen)}}
 }
 
 // TestCostOfOneVector: a vector in three pieces, up and down, and a record of its
@@ -67,9 +71,11 @@ func TestCostOfOneVector(t *testing.T) {
 	s.exchange(9, 500, 61440, 61440, 160000-2*61440)
 	got := p.Cost(wire.CostInput{Round: 8, IDLen: 8})
 	if got.Up != s.up || got.Down != s.down || got.Record != len(record.Append(nil)) {
-		t.Errorf("got up %+v, down %+v, a record of %d, want %+v, %+v, %d", got.Up, got.Down, got.Record, s.up, s.down, len(record.Append(nil)))
+		t.Errorf("got up %+v, down %+v, a record of %d, want %+v, %+v, %d", got.Up, got.Down,
+			got.Record, s.up, s.down, len(record.Append(nil)))
 	}
-	if got.Scalars != 40000 || got.Queries != 20*21 || got.Records != 1 || got.Coordinator != 48*40000+10*160000 {
+	if got.Scalars != 40000 || got.Queries != 20*21 || got.Records != 1 ||
+		got.Coordinator != 48*40000+10*160000 {
 		t.Errorf("got %+v", got)
 	}
 	p.Target, p.Members = 1000, 1000
@@ -100,14 +106,17 @@ func TestCostOfTwoVectors(t *testing.T) {
 	s.exchange(16, 1, 400)
 	s.exchange(17, 1, 40000)
 	got := p.Cost(wire.CostInput{Round: 8, IDLen: 8})
-	if got.Up != s.up || got.Down != s.down || got.Records != 2 || got.Record != len(one.Append(nil))+len(two.Append(nil)) {
-		t.Errorf("got up %+v, down %+v, records of %d, want %+v, %+v", got.Up, got.Down, got.Record, s.up, s.down)
+	if got.Up != s.up || got.Down != s.down || got.Records != 2 ||
+		got.Record != len(one.Append(nil))+len(two.Append(nil)) {
+		t.Errorf("got up %+v, down %+v, records of %d, want %+v, %+v", got.Up, got.Down, got.Record,
+			s.up, s.down)
 	}
 	if want := uint64(10*6 + 1 + p.Around); got.Queries != want || got.Scalars != 100+10000 {
 		t.Errorf("%d queries and %d elements, want %d and 10100", got.Queries, got.Scalars, want)
 	}
 	if want := uint64(48*10000 + 10*4*10000); got.Coordinator != want {
-		t.Errorf("the coordinator has %d bytes, want %d: of the larger phase", got.Coordinator, want)
+		t.Errorf("the coordinator has %d bytes, want %d: of the larger phase", got.Coordinator,
+			want)
 	}
 }
 
@@ -124,7 +133,8 @@ func TestCostOfSurrogate(t *testing.T) {
 		vectors  = 4*(1+2*7+2)*300 + 4*4096
 	)
 	got := p.Cost(wire.CostInput{})
-	if want := uint64(matrices + points + features + queries + onItsWay + vectors); got.Streaming != want || got.Flat != want {
+	if want := uint64(matrices + points + features + queries + onItsWay +
+		vectors); got.Streaming != want || got.Flat != want {
 		t.Errorf("got %d and %d bytes, want %d", got.Streaming, got.Flat, want)
 	}
 	if got.Vectors != 1 || got.Local != 16 {
@@ -132,7 +142,8 @@ func TestCostOfSurrogate(t *testing.T) {
 	}
 	p.WindowOf, p.Rule, p.Beta, p.Candidates = wire.NearestPoints, wire.SGD, 0, 0
 	most := got.Streaming
-	if got, want := p.Cost(wire.CostInput{}).Streaming, most+8*4*1000*301-8*32*300-4*4*300; got != want {
+	if got, want := p.Cost(wire.CostInput{}).Streaming,
+		most+8*4*1000*301-8*32*300-4*4*300; got != want {
 		t.Errorf("the nearest of 4000 points, sgd, no candidates: got %d bytes, want %d", got, want)
 	}
 }
@@ -146,13 +157,21 @@ func TestPhases(t *testing.T) {
 		elements [3]uint64 // by phase
 		queries  [3]uint64 // of P = 20
 	}{
-		{"mean", wire.Plan{Dim: 100, Steps: 10, Difference: wire.Forward}, 1, [3]uint64{}, [3]uint64{210, 210, 210}},
-		{"dense", wire.Plan{Dim: 100, Steps: 10, Difference: wire.Central, Transport: wire.DenseVectors}, 1, [3]uint64{100, 100, 100}, [3]uint64{400, 400, 400}},
-		{"dense scaffold-1", wire.Plan{Dim: 100, Steps: 10, Difference: wire.Forward, Transport: wire.DenseVectors, Control: wire.ScaffoldPoint},
+		{"mean", wire.Plan{Dim: 100, Steps: 10, Difference: wire.Forward}, 1, [3]uint64{},
+			[3]uint64{210, 210, 210}},
+		{"dense", wire.Plan{Dim: 100, Steps: 10, Difference: wire.Central,
+			Transport: wire.DenseVectors}, 1, [3]uint64{100, 100, 100}, [3]uint64{400, 400, 400}},
+		{"dense scaffold-1",
+			wire.Plan{Dim: 100, Steps: 10, Difference: wire.Forward, Transport: wire.DenseVectors,
+				Control: wire.ScaffoldPoint},
 			2, [3]uint64{100, 100, 100}, [3]uint64{210, 21, 210}},
-		{"dense scaffold-2", wire.Plan{Dim: 100, Steps: 10, Difference: wire.Forward, Transport: wire.DenseVectors, Control: wire.ScaffoldMean},
+		{"dense scaffold-2",
+			wire.Plan{Dim: 100, Steps: 10, Difference: wire.Forward, Transport: wire.DenseVectors,
+				Control: wire.ScaffoldMean},
 			1, [3]uint64{200, 200, 200}, [3]uint64{210, 210, 210}},
-		{"surrogate", wire.Plan{Dim: 100, Steps: 10, Transport: wire.DenseVectors, Estimator: wire.Surrogate, Features: 7, Active: 5, Around: 3},
+		{"surrogate",
+			wire.Plan{Dim: 100, Steps: 10, Transport: wire.DenseVectors, Estimator: wire.Surrogate,
+				Features: 7, Active: 5, Around: 3},
 			2, [3]uint64{100, 100, 7}, [3]uint64{60, 60, 4}},
 	}
 	for _, test := range tests {
@@ -160,12 +179,16 @@ func TestPhases(t *testing.T) {
 		if p.Phases() != test.phases {
 			t.Errorf("%s: %d phases, want %d", test.name, p.Phases(), test.phases)
 		}
-		if begin, then := p.Phase(0), p.Phase(7); begin != uint8(test.phases-1) || then != uint8(2*(test.phases-1)) {
+		if begin, then := p.Phase(0),
+			p.Phase(7); begin != uint8(test.phases-1) || then != uint8(2*(test.phases-1)) {
 			t.Errorf("%s: phase %d, and %d after record 7", test.name, begin, then)
 		}
 		for phase := range uint8(3) {
-			if elements, queries := p.Object(phase), p.PhaseQueries(phase, 20); elements != test.elements[phase] || queries != test.queries[phase] {
-				t.Errorf("%s, phase %d: %d elements and %d queries, want %d and %d", test.name, phase, elements, queries, test.elements[phase], test.queries[phase])
+			if elements, queries := p.Object(phase),
+				p.PhaseQueries(phase, 20); elements != test.elements[phase] ||
+				queries != test.queries[phase] {
+				t.Errorf("%s, phase %d: %d elements and %d queries, want %d and %d", test.name,
+					phase, elements, queries, test.elements[phase], test.queries[phase])
 			}
 		}
 	}
@@ -181,7 +204,8 @@ func TestBoxOf(t *testing.T) {
 	}{{nil, wire.Box{}, false}, {[]wire.Box{a}, a, true}, {[]wire.Box{a, b}, b, true}} {
 		p := wire.Plan{Boxes: test.boxes}
 		if got, has := p.BoxOf(1); got != test.want || has != test.has {
-			t.Errorf("%v: got %v, %v for segment 1, want %v, %v", test.boxes, got, has, test.want, test.has)
+			t.Errorf("%v: got %v, %v for segment 1, want %v, %v", test.boxes, got, has, test.want,
+				test.has)
 		}
 	}
 }

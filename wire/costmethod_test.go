@@ -26,22 +26,35 @@ func TestCostOfVectors(t *testing.T) {
 		{"momentum, K = 1", wire.Plan{Rule: wire.Momentum, Steps: 1}, 2, 0, 1, 0},
 		{"torch momentum", wire.Plan{Rule: wire.TorchMomentum, Steps: 5}, 2, 2, 1, 0},
 		{"prox", wire.Plan{Rule: wire.SGD, Steps: 5, Prox: 1}, 1, 1, 3, 0},
-		{"scaffold-1, K = 1", wire.Plan{Rule: wire.SGD, Steps: 1, Control: wire.ScaffoldPoint}, 1, 0, 3, 0},
-		{"scaffold-1", wire.Plan{Rule: wire.SGD, Steps: 5, Control: wire.ScaffoldPoint}, 1, 2, 3, 0},
+		{"scaffold-1, K = 1", wire.Plan{Rule: wire.SGD, Steps: 1, Control: wire.ScaffoldPoint}, 1,
+			0, 3, 0},
+		{"scaffold-1", wire.Plan{Rule: wire.SGD, Steps: 5, Control: wire.ScaffoldPoint}, 1, 2, 3,
+			0},
 		{"scaffold-2", wire.Plan{Rule: wire.SGD, Steps: 5, Control: wire.ScaffoldMean}, 2, 2, 3, 0},
 		{"server sgd", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerSGD}, 1, 1, 2, 0},
-		{"server sign", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerSign}, 1, 1, 2, 0},
-		{"server momentum", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerMomentum}, 2, 1, 2, 0},
+		{"server sign", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerSign}, 1, 1, 2,
+			0},
+		{"server momentum", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerMomentum}, 2,
+			1, 2, 0},
 		{"adam", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerAdam}, 3, 1, 2, 0},
 		{"yogi", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerYogi}, 3, 1, 2, 0},
-		{"amsgrad", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerAMSGrad}, 4, 1, 2, 0},
-		{"subspace", wire.Plan{Rule: wire.SGD, Steps: 5, Distribution: wire.Subspace, SubspaceMoves: 5}, 11, 1, 2, 0},
-		{"everything", wire.Plan{Rule: wire.Momentum, Steps: 5, Distribution: wire.Subspace, SubspaceMoves: 3,
-			Prox: 1, Control: wire.ScaffoldPoint, ServerRule: wire.ServerAMSGrad}, 11, 3, 5, 0},
+		{"amsgrad", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerAMSGrad}, 4, 1, 2,
+			0},
+		{"subspace",
+			wire.Plan{Rule: wire.SGD, Steps: 5, Distribution: wire.Subspace, SubspaceMoves: 5}, 11,
+			1, 2, 0},
+		{"everything",
+			wire.Plan{Rule: wire.Momentum, Steps: 5, Distribution: wire.Subspace, SubspaceMoves: 3,
+				Prox: 1, Control: wire.ScaffoldPoint, ServerRule: wire.ServerAMSGrad}, 11, 3, 5, 0},
 		{"pool", wire.Plan{Rule: wire.SGD, Steps: 1, Pool: n}, 1, 0, 2, 2 * 8 * (n + 1)},
-		{"pool with momentum", wire.Plan{Rule: wire.Momentum, Steps: 1, Pool: n}, 2, 0, 2, 3 * 8 * (n + 1)},
-		{"pool on the sphere", wire.Plan{Rule: wire.SGD, Steps: 1, Pool: n, Distribution: wire.Sphere}, 1, 0, 2, 2*8*(n+1) + 8*n},
-		{"pool of given", wire.Plan{Rule: wire.SGD, Steps: 5, Pool: n, Prox: 1, Initial: wire.Given}, 2, 1, 3, 3 * 8 * (n + 1)},
+		{"pool with momentum", wire.Plan{Rule: wire.Momentum, Steps: 1, Pool: n}, 2, 0, 2,
+			3 * 8 * (n + 1)},
+		{"pool on the sphere",
+			wire.Plan{Rule: wire.SGD, Steps: 1, Pool: n, Distribution: wire.Sphere}, 1, 0, 2,
+			2*8*(n+1) + 8*n},
+		{"pool of given",
+			wire.Plan{Rule: wire.SGD, Steps: 5, Pool: n, Prox: 1, Initial: wire.Given}, 2, 1, 3,
+			3 * 8 * (n + 1)},
 	}
 	dense := wire.Plan{Transport: wire.DenseVectors, Steps: 5}
 	with := func(change func(*wire.Plan)) wire.Plan {
@@ -52,20 +65,27 @@ func TestCostOfVectors(t *testing.T) {
 	const vector = 4 * d // on its way
 	tests = append(tests, []vectorCost{
 		{"dense", with(func(p *wire.Plan) { p.Rule, p.Steps = wire.SGD, 1 }), 1, 2, 1, vector},
-		{"dense momentum with prox", with(func(p *wire.Plan) { p.Rule, p.Prox = wire.Momentum, 1 }), 1, 3, 1, vector},
+		{"dense momentum with prox", with(func(p *wire.Plan) { p.Rule, p.Prox = wire.Momentum, 1 }),
+			1, 3, 1, vector},
 		{"dense adam", with(func(p *wire.Plan) { p.Rule = wire.LocalAdam }), 1, 4, 1, vector},
-		{"dense scaffold-1", with(func(p *wire.Plan) { p.Rule, p.Control = wire.SGD, wire.ScaffoldPoint }), 2, 4, 1, vector},
-		{"dense scaffold-2", with(func(p *wire.Plan) { p.Rule, p.Control = wire.LocalAdam, wire.ScaffoldMean }), 2, 7, 1, 2 * vector},
+		{"dense scaffold-1",
+			with(func(p *wire.Plan) { p.Rule, p.Control = wire.SGD, wire.ScaffoldPoint }), 2, 4, 1,
+			vector},
+		{"dense scaffold-2",
+			with(func(p *wire.Plan) { p.Rule, p.Control = wire.LocalAdam, wire.ScaffoldMean }), 2,
+			7, 1, 2 * vector},
 	}...)
 	for _, test := range tests {
 		test.plan.Dim = d
 		got := test.plan.Cost(wire.CostInput{})
 		if got.Vectors != test.vectors || got.Local != test.local {
-			t.Errorf("%s: got %d and %d vectors, want %d and %d", test.name, got.Vectors, got.Local, test.vectors, test.local)
+			t.Errorf("%s: got %d and %d vectors, want %d and %d", test.name, got.Vectors, got.Local,
+				test.vectors, test.local)
 		}
 		streaming := 4*((test.vectors+test.local)*d+test.blocks*block) + test.bytes
 		if got.Streaming != streaming || got.Flat != streaming+4*d {
-			t.Errorf("%s: got %d and %d bytes, want %d and %d", test.name, got.Streaming, got.Flat, streaming, streaming+4*d)
+			t.Errorf("%s: got %d and %d bytes, want %d and %d", test.name, got.Streaming, got.Flat,
+				streaming, streaming+4*d)
 		}
 	}
 }
@@ -85,8 +105,10 @@ func checkCost(t *testing.T, p *wire.Plan, round uint64, queries, scalars uint64
 		t.Fatal(err)
 	}
 	got := p.Cost(wire.CostInput{Round: round, IDLen: 8})
-	want := wire.Cost{Perturbations: p.Perturbations, Queries: queries, Scalars: scalars, Records: len(f.records),
-		Repeat: got.Repeat, Vectors: got.Vectors, Local: got.Local, Flat: got.Flat, Streaming: got.Streaming, Coordinator: got.Coordinator}
+	want := wire.Cost{Perturbations: p.Perturbations, Queries: queries, Scalars: scalars,
+		Records: len(f.records),
+		Repeat:  got.Repeat, Vectors: got.Vectors, Local: got.Local, Flat: got.Flat,
+		Streaming: got.Streaming, Coordinator: got.Coordinator}
 	for _, r := range f.records {
 		b := r.Append(nil)
 		if _, err := wire.DecodeRecord(b); err != nil {
@@ -114,7 +136,9 @@ func checkCost(t *testing.T, p *wire.Plan, round uint64, queries, scalars uint64
 
 // announce is the announcement of record n, bringing the last one.
 func announce(p *wire.Plan, n uint64, last wire.Record) wire.Announcement {
-	a := wire.Announcement{N: n, Epoch: 1, Left: 30000, Cohort: wire.Cohort{Sampled: 10, Members: p.Members}, Step: p.Step, Perturbations: p.Perturbations}
+	a := wire.Announcement{N: n, Epoch: 1, Left: 30000,
+		Cohort: wire.Cohort{Sampled: 10, Members: p.Members}, Step: p.Step,
+		Perturbations: p.Perturbations}
 	a.Records.Add(last.Append(nil))
 	return a
 }
@@ -122,17 +146,20 @@ func announce(p *wire.Plan, n uint64, last wire.Record) wire.Announcement {
 // TestCostOfRelay: every contributor's scalars, half as long, with their weights.
 func TestCostOfRelay(t *testing.T) {
 	p := planOf(t, "fedzo")
-	p.Members, p.Precision, p.MaxScalar, p.Weights, p.MaxWeight = 300, wire.Half, 1000, wire.BySamples, 500
+	p.Members, p.Precision, p.MaxScalar, p.Weights, p.MaxWeight = 300, wire.Half, 1000,
+		wire.BySamples, 500
 	const scalars = 20 * 20
 	round := &wire.Round{Round: 8, Step: 1e-3, Perturbations: 20, Contributors: 10}
 	for slot := range uint32(10) {
-		round.Terms = append(round.Terms, wire.Term{Source: 291 + slot, Scalars: make(wire.Scalars, 2*scalars)})
+		round.Terms = append(round.Terms,
+			wire.Term{Source: 291 + slot, Scalars: make(wire.Scalars, 2*scalars)})
 		round.Weights = append(round.Weights, 500)
 	}
 	record := wire.Record{N: 9, Epoch: 1, Kind: wire.KindRound, Round: round}
 	checkCost(t, p, 8, 20*21, scalars, roundFrames{
 		[]wire.Announcement{announce(p, 9, record)},
-		[]wire.Reply{{Kind: wire.Contribution, N: 9, Weight: 500, Values: make(wire.Scalars, 2*scalars)}},
+		[]wire.Reply{
+			{Kind: wire.Contribution, N: 9, Weight: 500, Values: make(wire.Scalars, 2*scalars)}},
 		[]wire.Record{record},
 	})
 	if got, want := p.Cost(wire.CostInput{}).Coordinator, uint64(4*scalars*10); got != want {
@@ -147,7 +174,8 @@ func TestCostOfTwoPhases(t *testing.T) {
 	first, second := body, body
 	first.Phase, second.Phase = 1, 2
 	first.Terms = []wire.Term{{Scalars: make(wire.Scalars, 4*20)}}
-	second.Terms = []wire.Term{{Scalars: make(wire.Scalars, 4*200)}, {Back: 1, Scalars: make(wire.Scalars, 4*20)}}
+	second.Terms = []wire.Term{{Scalars: make(wire.Scalars, 4*200)},
+		{Back: 1, Scalars: make(wire.Scalars, 4*20)}}
 	one := wire.Record{N: 16, Epoch: 1, Kind: wire.KindRound, Round: &first}
 	two := wire.Record{N: 17, Epoch: 1, Kind: wire.KindRound, Round: &second}
 	variate := wire.ControlVariate{N: 16, Scalars: make(wire.Scalars, 4*20)}
@@ -155,7 +183,8 @@ func TestCostOfTwoPhases(t *testing.T) {
 		[]wire.Announcement{announce(p, 16, two), announce(p, 17, one)},
 		[]wire.Reply{
 			{Kind: wire.Contribution, N: 16, Weight: 1, Values: make(wire.Scalars, 4*20)},
-			{Kind: wire.Contribution, N: 17, Weight: 1, Values: make(wire.Scalars, 4*200), Rest: variate.Append(nil)},
+			{Kind: wire.Contribution, N: 17, Weight: 1, Values: make(wire.Scalars, 4*200),
+				Rest: variate.Append(nil)},
 		},
 		[]wire.Record{one, two},
 	})
@@ -174,25 +203,32 @@ func TestCostOfControlVariates(t *testing.T) {
 	p := planOf(t, "scaffold-2")
 	p.Members = 100
 	for round, older := range map[uint64]uint64{1: 0, 2: 1, 8: 7, 1000: 10} {
-		body := &wire.Round{Round: round, Step: 0.01, Perturbations: 20, Contributors: 10, Population: 100,
-			Slots: []uint32{90, 91, 92, 93, 94, 95, 96, 97, 98, 99}, Terms: []wire.Term{{Scalars: make(wire.Scalars, 800)}}}
+		body := &wire.Round{Round: round, Step: 0.01, Perturbations: 20, Contributors: 10,
+			Population: 100,
+			Slots:      []uint32{90, 91, 92, 93, 94, 95, 96, 97, 98, 99},
+			Terms:      []wire.Term{{Scalars: make(wire.Scalars, 800)}}}
 		for i := range older {
-			body.Terms = append(body.Terms, wire.Term{Back: round - older + i, Scalars: make(wire.Scalars, 800)})
+			body.Terms = append(body.Terms,
+				wire.Term{Back: round - older + i, Scalars: make(wire.Scalars, 800)})
 		}
 		record := wire.Record{N: round + 1, Epoch: 1, Kind: wire.KindRound, Round: body}
 		last := record
-		reply := wire.Reply{Kind: wire.Contribution, N: round + 1, Weight: 1, Values: make(wire.Scalars, 800)}
+		reply := wire.Reply{Kind: wire.Contribution, N: round + 1, Weight: 1,
+			Values: make(wire.Scalars, 800)}
 		scalars := uint64(200)
 		if round == 1 {
 			last = wire.Record{N: 1, Epoch: 1, Kind: wire.KindPlan, Plan: p}
 		} else {
-			reply.Rest = (&wire.ControlVariate{N: round, Scalars: make(wire.Scalars, 800)}).Append(nil)
+			reply.Rest = (&wire.ControlVariate{N: round, Scalars: make(wire.Scalars, 800)}).Append(
+				nil)
 			scalars = 400
 		}
 		checkCost(t, p, round, 10*21, scalars, roundFrames{
-			[]wire.Announcement{announce(p, round+1, last)}, []wire.Reply{reply}, []wire.Record{record}})
+			[]wire.Announcement{announce(p, round+1, last)}, []wire.Reply{reply},
+			[]wire.Record{record}})
 	}
-	if got, want := p.Cost(wire.CostInput{Round: 2}).Coordinator, uint64(48*200*(1+10)); got != want {
+	if got, want := p.Cost(wire.CostInput{Round: 2}).Coordinator,
+		uint64(48*200*(1+10)); got != want {
 		t.Errorf("the coordinator has %d bytes, want %d", got, want)
 	}
 }
@@ -200,7 +236,8 @@ func TestCostOfControlVariates(t *testing.T) {
 // TestCostOfAggregators: what needs all contributions at once holds them.
 func TestCostOfAggregators(t *testing.T) {
 	for aggregator, want := range map[wire.Aggregator]uint64{
-		wire.WeightedMean: 48 * 10, wire.ClippedMean: 48 * 10, wire.Median: 4 * 10 * 10, wire.TrimmedMean: 4 * 10 * 10,
+		wire.WeightedMean: 48 * 10, wire.ClippedMean: 48 * 10, wire.Median: 4 * 10 * 10,
+		wire.TrimmedMean: 4 * 10 * 10,
 	} {
 		p := plan(t)
 		p.Aggregator = aggregator

@@ -67,7 +67,8 @@ func (s *sample) body(phase uint8) *Round {
 	case p.Control == ScaffoldMean:
 		r.Slots, r.Population = s.slots(), max(p.Members, p.Target)
 		for older := min(s.round-1, uint64(len(r.Slots))); older > 0; older-- {
-			r.Terms = append(r.Terms, Term{Back: s.round - older, Scalars: s.blob(s.variate(phase))})
+			r.Terms = append(r.Terms,
+				Term{Back: s.round - older, Scalars: s.blob(s.variate(phase))})
 		}
 	}
 	return r

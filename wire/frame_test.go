@@ -14,29 +14,37 @@ import (
 // TestTextsAreReadable: whatever an error's text holds, the frame that brings
 // it can be read.
 func TestTextsAreReadable(t *testing.T) {
-	texts := []string{"", "why", strings.Repeat("x", wire.MaxReason), strings.Repeat("x", wire.MaxReason+1),
-		strings.Repeat("x", wire.MaxReason-1) + "é", strings.Repeat("日", 1000), "\xff\xfe", strings.Repeat("\xe6x", 5000)}
+	texts := []string{"", "why", strings.Repeat("x", wire.MaxReason),
+		strings.Repeat("x", wire.MaxReason+1),
+		strings.Repeat("x", wire.MaxReason-1) + "é", strings.Repeat("日", 1000), "\xff\xfe",
+		strings.Repeat("\xe6x", 5000)}
 	for _, text := range texts {
-		a, err := wire.DecodeAnnouncement((&wire.Announcement{State: wire.Paused, N: 2, Reason: text}).Append(nil))
+		a, err := wire.DecodeAnnouncement(
+			(&wire.Announcement{State: wire.Paused, N: 2, Reason: text}).Append(nil))
 		if err != nil {
 			t.Errorf("announcement with %.20q: %v", text, err)
 		}
-		j, err := wire.DecodeJoinReply((&wire.JoinReply{Status: wire.JoinDenied, Reason: text}).Append(nil))
+		j, err := wire.DecodeJoinReply(
+			(&wire.JoinReply{Status: wire.JoinDenied, Reason: text}).Append(nil))
 		if err != nil {
 			t.Errorf("join reply with %.20q: %v", text, err)
 		}
-		r, err := wire.DecodeRecord((&wire.Record{N: 2, Kind: wire.KindEnd, End: &wire.End{Reason: 1, Text: text}}).Append(nil))
+		r, err := wire.DecodeRecord(
+			(&wire.Record{N: 2, Kind: wire.KindEnd, End: &wire.End{Reason: 1, Text: text}}).Append(
+				nil))
 		if err != nil {
 			t.Fatalf("end with %.20q: %v", text, err)
 		}
 		for _, got := range []string{a.Reason, j.Reason, r.End.Text} {
-			if short := utf8.ValidString(text) && len(text) <= wire.MaxReason; short && got != text {
+			if short := utf8.ValidString(text) && len(text) <= wire.MaxReason; short &&
+				got != text {
 				t.Errorf("got %q, want %q", got, text)
 			}
 			if utf8.ValidString(text) && !strings.HasPrefix(text, got) {
 				t.Errorf("%q is not a start of %.20q", got, text)
 			}
-			if len(got) > wire.MaxReason || len(text) >= wire.MaxReason && len(got) < wire.MaxReason-2 {
+			if len(got) > wire.MaxReason ||
+				len(text) >= wire.MaxReason && len(got) < wire.MaxReason-2 {
 				t.Errorf("%.20q: got %d bytes", text, len(got))
 			}
 		}
@@ -45,11 +53,13 @@ func TestTextsAreReadable(t *testing.T) {
 
 func TestRecordsEach(t *testing.T) {
 	var r wire.Records
-	want := [][]byte{vector(t, "record-end"), vector(t, "record-plan-full"), vector(t, "record-round")}
+	want := [][]byte{vector(t, "record-end"), vector(t, "record-plan-full"),
+		vector(t, "record-round")}
 	for _, b := range want {
 		r.Add(b)
 	}
-	reply, err := wire.DecodeCatchUpReply((&wire.CatchUpReply{From: 1, Last: 3, Records: r}).Append(nil))
+	reply, err := wire.DecodeCatchUpReply(
+		(&wire.CatchUpReply{From: 1, Last: 3, Records: r}).Append(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,12 +106,20 @@ func TestLargestRecordFitsEveryFrame(t *testing.T) {
 	r.Add(make([]byte, wire.MaxRecord))
 	largest := uint64(1<<63 - 1)
 	frames := map[string][]byte{
-		"announcement": (&wire.Announcement{State: wire.Paused, N: largest, Attempt: 1<<32 - 1, Epoch: largest, Left: 1<<32 - 1,
-			Cohort: wire.Cohort{Sampled: wire.FullThreshold, Members: wire.MaxMembers}, Step: 1, Perturbations: 1 << 15,
-			Reason: strings.Repeat("x", wire.MaxReason), Records: r}).Append(nil),
-		"catch-up reply": (&wire.CatchUpReply{From: largest, Last: largest, Records: r}).Append(nil),
-		"join reply": (&wire.JoinReply{Slot: wire.MaxMembers - 1, Last: largest, Plan: make([]byte, wire.MaxRecord),
-			Reason: strings.Repeat("x", wire.MaxReason), Announcement: make([]byte, wire.MaxHead)}).Append(nil),
+		"announcement": (&wire.Announcement{
+			State: wire.Paused, N: largest, Attempt: 1<<32 - 1, Epoch: largest, Left: 1<<32 - 1,
+			Cohort: wire.Cohort{Sampled: wire.FullThreshold, Members: wire.MaxMembers},
+			Step:   1, Perturbations: 1 << 15,
+			Reason: strings.Repeat("x", wire.MaxReason), Records: r,
+		}).Append(nil),
+		"catch-up reply": (&wire.CatchUpReply{
+			From: largest, Last: largest, Records: r,
+		}).Append(nil),
+		"join reply": (&wire.JoinReply{
+			Slot: wire.MaxMembers - 1, Last: largest, Plan: make([]byte, wire.MaxRecord),
+			Reason:       strings.Repeat("x", wire.MaxReason),
+			Announcement: make([]byte, wire.MaxHead),
+		}).Append(nil),
 	}
 	if _, err := wire.DecodeAnnouncement(frames["announcement"]); err != nil {
 		t.Error(err)
@@ -116,7 +134,8 @@ func TestLargestRecordFitsEveryFrame(t *testing.T) {
 // TestLargestContributionFits: MaxScalars in a reply, and in a record.
 func TestLargestContributionFits(t *testing.T) {
 	scalars := wire.AppendScalars(nil, make([]float32, wire.MaxScalars)...)
-	reply := (&wire.Reply{Kind: wire.Contribution, N: 1 << 62, Weight: wire.MaxWeight, Values: scalars}).Append(nil)
+	reply := (&wire.Reply{Kind: wire.Contribution, N: 1 << 62, Weight: wire.MaxWeight,
+		Values: scalars}).Append(nil)
 	if _, err := wire.DecodeReply(reply); err != nil {
 		t.Errorf("reply of %d bytes: %v", len(reply), err)
 	}
@@ -138,9 +157,11 @@ func TestLargestPieceFits(t *testing.T) {
 	const size = 4 * wire.MaxDense
 	for length, want := range map[int]error{wire.MaxPiece: nil, wire.MaxPiece + 1: wire.ErrLimit} {
 		data, offset := make([]byte, length), uint64(size-length)
-		u := wire.Upload{N: 1<<63 - 1, Weight: wire.MaxWeight, Size: size, Offset: offset, Data: data}
+		u := wire.Upload{N: 1<<63 - 1, Weight: wire.MaxWeight, Size: size, Offset: offset,
+			Data: data}
 		r := wire.ObjectReply{Size: size, Offset: offset, Data: data}
-		for name, frame := range map[string][]byte{"upload": u.Append(nil), "object-reply": r.Append(nil)} {
+		for name, frame := range map[string][]byte{"upload": u.Append(nil),
+			"object-reply": r.Append(nil)} {
 			again, err := frames[name](frame)
 			if !errors.Is(err, want) || want == nil && !bytes.Equal(again, frame) {
 				t.Errorf("%s of %d bytes: got %v, want %v", name, length, err, want)
@@ -163,11 +184,14 @@ func TestPiecesMakeTheVector(t *testing.T) {
 		var up, down []byte
 		for at := 0; at < len(vector); at += piece {
 			data := vector[at:min(at+piece, len(vector))]
-			u, err := wire.DecodeUpload((&wire.Upload{N: 9, Weight: 1, Size: uint64(len(vector)), Digest: digest, Offset: uint64(at), Data: data}).Append(nil))
+			u, err := wire.DecodeUpload(
+				(&wire.Upload{N: 9, Weight: 1, Size: uint64(len(vector)), Digest: digest,
+					Offset: uint64(at), Data: data}).Append(nil))
 			if err != nil || u.Offset != uint64(len(up)) || u.Digest != digest {
 				t.Fatalf("byte %d: got %+v, %v", at, u, err)
 			}
-			r, err := wire.DecodeObjectReply((&wire.ObjectReply{Size: u.Size, Offset: u.Offset, Data: u.Data}).Append(nil))
+			r, err := wire.DecodeObjectReply(
+				(&wire.ObjectReply{Size: u.Size, Offset: u.Offset, Data: u.Data}).Append(nil))
 			if err != nil || r.Offset != u.Offset || r.Size != u.Size {
 				t.Fatalf("byte %d: got %+v, %v", at, r, err)
 			}
@@ -204,12 +228,18 @@ func TestNames(t *testing.T) {
 		want string
 	}{
 		{err, "wire: reply: kind: unknown to this version, upgrade"},
-		{wire.KindRollback, "rollback"}, {wire.RecordKind(9), "unknown(9)"}, {wire.RecordKind(0), "unknown(0)"},
-		{wire.EndDiverged, "diverged"}, {wire.Contribution, "contribution"}, {wire.DeclineBusy, "busy"},
-		{wire.DeclineReason(200), "unknown(200)"}, {wire.JoinFull, "roster full"}, {wire.Paused, "paused"},
-		{wire.Central, "central"}, {wire.TorchMomentum, "torch-momentum"}, {wire.NormalFill, "normal"}, {wire.Fill(9), "unknown(9)"},
-		{wire.UploadBusy, "busy"}, {wire.UploadState(0), "unknown(0)"}, {wire.DenseVectors, "dense"}, {wire.LocalAdam, "adam"},
-		{wire.Surrogate, "surrogate"}, {wire.Matern, "matern"}, {wire.NearestPoints, "nearest"}, {wire.CorrectionTheory, "theory"},
+		{wire.KindRollback, "rollback"}, {wire.RecordKind(9), "unknown(9)"},
+		{wire.RecordKind(0), "unknown(0)"},
+		{wire.EndDiverged, "diverged"}, {wire.Contribution, "contribution"},
+		{wire.DeclineBusy, "busy"},
+		{wire.DeclineReason(200), "unknown(200)"}, {wire.JoinFull, "roster full"},
+		{wire.Paused, "paused"},
+		{wire.Central, "central"}, {wire.TorchMomentum, "torch-momentum"},
+		{wire.NormalFill, "normal"}, {wire.Fill(9), "unknown(9)"},
+		{wire.UploadBusy, "busy"}, {wire.UploadState(0), "unknown(0)"},
+		{wire.DenseVectors, "dense"}, {wire.LocalAdam, "adam"},
+		{wire.Surrogate, "surrogate"}, {wire.Matern, "matern"}, {wire.NearestPoints, "nearest"},
+		{wire.CorrectionTheory, "theory"},
 		{wire.AtRound, "round"}, {wire.Estimator(2), "unknown(2)"},
 	}
 	for _, test := range tests {
@@ -251,7 +281,8 @@ func TestSubjects(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	for _, name := range []string{"", "a.b", "a*", ">", "a b", "é", "a\n", strings.Repeat("x", wire.MaxName+1)} {
+	for _, name := range []string{"", "a.b", "a*", ">", "a b", "é", "a\n",
+		strings.Repeat("x", wire.MaxName+1)} {
 		if wire.CheckName(name) == nil {
 			t.Errorf("%q is accepted as a token", name)
 		}
@@ -279,7 +310,8 @@ func TestReference(t *testing.T) {
 		}
 	}
 	whole := want.Append(nil)
-	none := [][]byte{nil, {7}, {0xa1, 'x'}, (&wire.Reference{}).Append(nil), {0xdd, 0xff, 0xff, 0xff, 0xff}}
+	none := [][]byte{nil, {7}, {0xa1, 'x'}, (&wire.Reference{}).Append(nil),
+		{0xdd, 0xff, 0xff, 0xff, 0xff}}
 	for n := range whole {
 		none = append(none, whole[:n])
 	}

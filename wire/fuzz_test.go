@@ -107,7 +107,8 @@ func FuzzPlanJSON(f *testing.F) {
 		if err := r.Plan.Validate(); err != nil {
 			t.Fatalf("valid in a file, not in a record: %v", err)
 		}
-		if other := (&wire.Record{N: 1, Kind: wire.KindPlan, Plan: &q}).Append(nil); !bytes.Equal(other, record) {
+		if other := (&wire.Record{N: 1, Kind: wire.KindPlan, Plan: &q}).Append(nil); !bytes.Equal(
+			other, record) {
 			t.Errorf("another plan after writing and reading\n%s\n%s", file, again)
 		}
 	})

@@ -14,7 +14,8 @@ const goldenFile = "testdata/golden.txt"
 // goldens are lines "what = value" for ports to check themselves against.
 func goldens(t *testing.T) string {
 	var b strings.Builder
-	b.WriteString("# Values that every implementation must get; SPEC.md says how. Hexadecimal or decimal.\n")
+	b.WriteString("# Values that every implementation must get; SPEC.md says how. Hexadecimal or " +
+		"decimal.\n")
 	line := func(value any, format string, args ...any) {
 		fmt.Fprintf(&b, "%s = %v\n", fmt.Sprintf(format, args...), value)
 	}
@@ -30,10 +31,14 @@ func goldens(t *testing.T) string {
 		line(wire.Shard("phone-1", shards), "shard phone-1 %d", shards)
 	}
 	line(wire.ReplySubject("mnist", 1295, "phone-1"), "subject reply mnist 1295 phone-1")
-	line(fmt.Sprintf("%016x", wire.BatchSeed("mnist", "phone-1", 2, 0)), "batch-seed mnist phone-1 2 0")
-	line(fmt.Sprintf("%016x", wire.BatchSeed("mnist", "phone-1", 1<<40, 65535)), "batch-seed mnist phone-1 %d 65535", uint64(1)<<40)
-	for _, c := range []wire.Cohort{{Sampled: 1, Members: 2}, {Sampled: 3, Members: 10}, {Sampled: 8, Members: 33}} {
-		line(slots(c, func(s uint32) bool { return c.Has("mnist", 2, 1, s, "") }), "cohort mnist 2 1 %d %d", c.Sampled, c.Members)
+	line(fmt.Sprintf("%016x", wire.BatchSeed("mnist", "phone-1", 2, 0)),
+		"batch-seed mnist phone-1 2 0")
+	line(fmt.Sprintf("%016x", wire.BatchSeed("mnist", "phone-1", 1<<40, 65535)),
+		"batch-seed mnist phone-1 %d 65535", uint64(1)<<40)
+	for _, c := range []wire.Cohort{{Sampled: 1, Members: 2}, {Sampled: 3, Members: 10},
+		{Sampled: 8, Members: 33}} {
+		line(slots(c, func(s uint32) bool { return c.Has("mnist", 2, 1, s, "") }),
+			"cohort mnist 2 1 %d %d", c.Sampled, c.Members)
 		line(slots(c, func(s uint32) bool { return c.Evaluates("mnist", 64, c.Sampled, s, "") }),
 			"evaluators mnist 64 %d %d", c.Sampled, c.Members)
 	}
@@ -46,7 +51,8 @@ func goldens(t *testing.T) string {
 	}
 	line(strings.Join(in, " "), "open mnist 2 1 %d of phone-0..phone-19", open.Sampled)
 	for _, scalars := range [][]float32{{0}, {0.5, -1.25, 3}} {
-		line(fmt.Sprintf("%x", wire.HashObject(wire.AppendScalars(nil, scalars...))), "object %v", scalars)
+		line(fmt.Sprintf("%x", wire.HashObject(wire.AppendScalars(nil, scalars...))), "object %v",
+			scalars)
 	}
 	return b.String()
 }
@@ -83,9 +89,11 @@ func TestChain(t *testing.T) {
 	log := func(epoch uint64) []wire.Hash {
 		prev, hashes := wire.Genesis("run"), []wire.Hash{}
 		for n := uint64(1); n <= 4; n++ {
-			r := wire.Record{N: n, Prev: prev, Epoch: 1, Kind: wire.KindEnd, End: &wire.End{Reason: wire.EndRounds}}
+			r := wire.Record{N: n, Prev: prev, Epoch: 1, Kind: wire.KindEnd,
+				End: &wire.End{Reason: wire.EndRounds}}
 			if n == 1 {
-				r = wire.Record{N: 1, Prev: prev, Epoch: epoch, Kind: wire.KindPlan, Plan: &wire.Plan{Run: "run"}}
+				r = wire.Record{N: 1, Prev: prev, Epoch: epoch, Kind: wire.KindPlan,
+					Plan: &wire.Plan{Run: "run"}}
 			}
 			prev = wire.HashRecord(r.Append(nil))
 			hashes = append(hashes, prev)

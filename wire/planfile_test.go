@@ -38,7 +38,8 @@ func TestPlanJSONRoundTrip(t *testing.T) {
 	full := fullPlan(t)
 	full.StopValue = -1.1754944e-38 // the least normal float32
 	filled := plan(t)
-	filled.Segments = []wire.Segment{{Name: "w", Len: 60, Fill: wire.UniformFill, Scale: 0.1}, {Name: "b", Len: 40, StepScale: 2}}
+	filled.Segments = []wire.Segment{{Name: "w", Len: 60, Fill: wire.UniformFill, Scale: 0.1},
+		{Name: "b", Len: 40, StepScale: 2}}
 	for _, p := range []*wire.Plan{plan(t), full, filled, {}} {
 		b, err := json.Marshal(p)
 		if err != nil {
@@ -121,7 +122,8 @@ func TestReadPlan(t *testing.T) {
 		`{`: "plan: unexpected", `{"mu":true}`: "plan: mu = true: ", `{}`: "plan: scheme = 0: ",
 	}
 	for file, want := range faults {
-		if _, err := wire.ReadPlan(strings.NewReader(file)); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := wire.ReadPlan(strings.NewReader(file)); err == nil ||
+			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", file, err, want)
 		}
 	}
@@ -142,7 +144,8 @@ func TestSet(t *testing.T) {
 		{"segments", `[{"name":"a","len":100,"fill":"normal","scale":0.1}]`, func(p *wire.Plan) {
 			p.Segments = []wire.Segment{{Name: "a", Len: 100, Fill: wire.NormalFill, Scale: 0.1}}
 		}},
-		{"step_schedule", `[{"round":5,"factor":0.5}]`, func(p *wire.Plan) { p.StepSchedule = []wire.StepPoint{{5, 0.5}} }},
+		{"step_schedule", `[{"round":5,"factor":0.5}]`,
+			func(p *wire.Plan) { p.StepSchedule = []wire.StepPoint{{5, 0.5}} }},
 	}
 	for _, test := range tests {
 		got, want := plan(t), plan(t)
@@ -151,7 +154,8 @@ func TestSet(t *testing.T) {
 			t.Errorf("%s=%s: got %+v, %v\nwant %+v", test.name, test.text, got, err, want)
 		}
 	}
-	for _, bad := range [][2]string{{"mu", "1e-3 garbage"}, {"mu", ""}, {"rule", "nosuch"}, {"nosuch", "1"}, {"steps", "0x10"},
+	for _, bad := range [][2]string{{"mu", "1e-3 garbage"}, {"mu", ""}, {"rule", "nosuch"},
+		{"nosuch", "1"}, {"steps", "0x10"},
 		{"metrics", `["loss"] []`}, {"metrics", `{}`}, {"run_key", "0"}} {
 		got := plan(t)
 		err := got.Set(bad[0], bad[1])
@@ -168,7 +172,8 @@ func TestSet(t *testing.T) {
 // another plan may hold.
 func TestSetDoesNotShare(t *testing.T) {
 	old := plan(t)
-	if err := old.Set("segments", `[{"name":"a","len":100,"scale":1,"fill":"normal"}]`); err != nil {
+	if err := old.Set("segments",
+		`[{"name":"a","len":100,"scale":1,"fill":"normal"}]`); err != nil {
 		t.Fatal(err)
 	}
 	p := *old
@@ -185,7 +190,8 @@ func TestSetDoesNotShare(t *testing.T) {
 
 func TestChangeSetAndApply(t *testing.T) {
 	c := &wire.Change{}
-	for _, s := range [][2]string{{"deadline", "1000"}, {"mu", "0.5"}, {"weight_decay", "0"}, {"mu", "0.25"}} {
+	for _, s := range [][2]string{{"deadline", "1000"}, {"mu", "0.5"}, {"weight_decay", "0"},
+		{"mu", "0.25"}} {
 		if err := c.Set(s[0], s[1]); err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +201,8 @@ func TestChangeSetAndApply(t *testing.T) {
 			t.Errorf("%s can be changed to x", bad)
 		}
 	}
-	if b, err := json.Marshal(c); err != nil || string(b) != `{"mu":0.25,"weight_decay":0,"deadline":1000}` {
+	if b, err := json.Marshal(c); err != nil ||
+		string(b) != `{"mu":0.25,"weight_decay":0,"deadline":1000}` {
 		t.Errorf("JSON %s, %v, want the three fields, zero or not", b, err)
 	}
 	record := (&wire.Record{N: 2, Kind: wire.KindChange, Change: c}).Append(nil)
@@ -222,14 +229,16 @@ func TestChangeCarriesEveryField(t *testing.T) {
 		}
 		for _, values := range []*wire.Plan{full, {}} {
 			c := &wire.Change{Fields: []uint64{f.Number}, Values: *values}
-			r, err := wire.DecodeRecord((&wire.Record{N: 2, Kind: wire.KindChange, Change: c}).Append(nil))
+			r, err := wire.DecodeRecord(
+				(&wire.Record{N: 2, Kind: wire.KindChange, Change: c}).Append(nil))
 			if err != nil {
 				t.Fatalf("%s: %v", f.Name, err)
 			}
 			got, want := *full, *full
 			r.Change.Apply(&got)
 			c.Apply(&want)
-			a, b := (&wire.Record{N: 1, Kind: wire.KindPlan, Plan: &got}).Append(nil), (&wire.Record{N: 1, Kind: wire.KindPlan, Plan: &want}).Append(nil)
+			a, b := (&wire.Record{N: 1, Kind: wire.KindPlan, Plan: &got}).Append(nil),
+				(&wire.Record{N: 1, Kind: wire.KindPlan, Plan: &want}).Append(nil)
 			if string(a) != string(b) {
 				t.Errorf("%s: got %+v\nwant %+v", f.Name, got, want)
 			}
@@ -246,7 +255,8 @@ func TestMinusZero(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if math.Signbit(float64(r.Plan.WeightDecay)) || math.Signbit(float64(r.Plan.Segments[0].MuScale)) {
+	if math.Signbit(float64(r.Plan.WeightDecay)) ||
+		math.Signbit(float64(r.Plan.Segments[0].MuScale)) {
 		t.Errorf("got -0: %+v", r.Plan)
 	}
 }

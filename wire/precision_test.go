@@ -90,9 +90,11 @@ func TestHalfRoundsToNearestEven(t *testing.T) {
 					want := nearest(x)
 					b := wire.Half.Append(nil, x)
 					if got := uint16(b[0]) | uint16(b[1])<<8; got != want {
-						t.Fatalf("%08x = %v: got %04x, want %04x", math.Float32bits(x), x, got, want)
+						t.Fatalf("%08x = %v: got %04x, want %04x", math.Float32bits(x), x, got,
+							want)
 					}
-					if got := wire.Half.Round(x); math.Float32bits(got) != math.Float32bits(wire.Half.At(b, 0)) {
+					if got := wire.Half.Round(x); math.Float32bits(got) != math.Float32bits(
+						wire.Half.At(b, 0)) {
 						t.Fatalf("%v is rounded to %v, and read as %v", x, got, wire.Half.At(b, 0))
 					}
 					tried++
@@ -125,16 +127,20 @@ func TestPrecisions(t *testing.T) {
 		wire.Half:   {0.5, -1.25, 0.0010004044, float32(math.Inf(-1)), float32(math.Inf(1))},
 	} {
 		s := precision.Append(nil, values...)
-		if precision.Len(s) != len(values) || len(s) != precision.Width()*len(values) || precision.Len(s[:len(s)-1]) != -1 {
-			t.Errorf("%v: %d bytes are %d scalars, one less %d", precision, len(s), precision.Len(s), precision.Len(s[:len(s)-1]))
+		if precision.Len(s) != len(values) || len(s) != precision.Width()*len(values) ||
+			precision.Len(s[:len(s)-1]) != -1 {
+			t.Errorf("%v: %d bytes are %d scalars, one less %d", precision, len(s),
+				precision.Len(s), precision.Len(s[:len(s)-1]))
 		}
 		for i, v := range want {
 			if got := precision.At(s, i); got != v || precision.Round(values[i]) != v {
-				t.Errorf("%v: scalar %d: got %v, rounded %v, want %v", precision, i, got, precision.Round(values[i]), v)
+				t.Errorf("%v: scalar %d: got %v, rounded %v, want %v", precision, i, got,
+					precision.Round(values[i]), v)
 			}
 		}
 	}
-	if wire.Half.Len(wire.Scalars{1, 2, 3, 4, 5, 6}) != 3 || wire.Single.Len(wire.Scalars{1, 2, 3, 4, 5, 6}) != -1 {
+	if wire.Half.Len(wire.Scalars{1, 2, 3, 4, 5, 6}) != 3 ||
+		wire.Single.Len(wire.Scalars{1, 2, 3, 4, 5, 6}) != -1 {
 		t.Error("6 bytes are 3 halves and no float32s")
 	}
 	if got := wire.AppendScalars(nil, 1); !bytes.Equal(got, wire.Single.Append(nil, 1)) {

@@ -48,7 +48,8 @@ var refusedSeeded = rows([][2]string{
 	{"pool", "pool=4096 rebase=64 distribution=subspace subspace_moves=5 subspace_share=0.5"},
 	{"pool", "pool=4096 rebase=64 server_rule=sign server_step=0.1"},
 	{"pool", "pool=4096 rebase=64 control=scaffold-1"},
-	{"pool", `pool=4096 rebase=64 weight_decay=1e-3 segments=[{"name":"a","len":100,"step_scale":2}]`},
+	{"pool", `pool=4096 rebase=64 weight_decay=1e-3 ` +
+		`segments=[{"name":"a","len":100,"step_scale":2}]`},
 
 	{"beta", "beta=0.9"},
 	{"beta", "rule=momentum"},
@@ -102,7 +103,9 @@ var also = []struct{ field, settings string }{
 	{"active", "active=1"},
 	{"around", "around=1"},
 	{"heterogeneity", overSurrogate + "heterogeneity=1"},
-	{"max_scalar", overDense + `boxes=[{"low":0,"high":1},{"low":0,"high":1e7}] segments=[{"name":"a","len":60},{"name":"b","len":40}]`},
+	{"max_scalar", overDense +
+		`boxes=[{"low":0,"high":1},{"low":0,"high":1e7}] ` +
+		`segments=[{"name":"a","len":60},{"name":"b","len":40}]`},
 	{"boxes", overDense + `boxes=[{"low":1,"high":1}]`},
 	{"boxes", overDense + `boxes=[{"low":0,"high":1e-13}]`},
 	{"boxes", overDense + `boxes=[{"low":-1e12,"high":1e12}]`},
@@ -136,7 +139,8 @@ func checkRefused(t *testing.T, field, settings string) {
 		return
 	}
 	if fault.Field != field || fault.Value == nil || len(fault.Remedy) < 10 {
-		t.Errorf("%s: got field %s, value %v, remedy %q, want field %s", settings, fault.Field, fault.Value, fault.Remedy, field)
+		t.Errorf("%s: got field %s, value %v, remedy %q, want field %s", settings, fault.Field,
+			fault.Value, fault.Remedy, field)
 	}
 }
 
@@ -194,7 +198,8 @@ func TestEveryRefusalIsExplained(t *testing.T) {
 func TestRefusalsAtTheEdge(t *testing.T) {
 	for _, settings := range []string{
 		"sharing=per-client transport=relay steps=50 perturbations=1 target=70",
-		"sharing=per-client transport=relay steps=50 perturbations=1 target=130 precision=half max_scalar=65504",
+		"sharing=per-client transport=relay steps=50 perturbations=1 target=130 precision=half " +
+			"max_scalar=65504",
 		"distribution=subspace subspace_moves=64 subspace_share=0.999",
 		"pool=2 rebase=1", "pool=65536 rebase=1 weight_decay=1e-3 prox=1 steps=2",
 		`pool=9 rebase=1 rule=momentum beta=0.9 segments=[{"name":"a","len":100,"step_scale":2}]`,
@@ -202,12 +207,18 @@ func TestRefusalsAtTheEdge(t *testing.T) {
 		"server_rule=yogi server_step=1 server_epsilon=1e-8 server_v0=1",
 		"aggregator=trimmed-mean trim=0.49", "control=scaffold-1 weights=samples roster=open",
 		"control=scaffold-2 target=1000", "control=scaffold-1 steps=7 perturbations=1024",
-		overDense + "dense_keep=2 dim=16777216 steps=65535 perturbations=65535", overDense + "control=scaffold-2 dim=8388608",
-		overDense + "sharing=per-client distribution=sphere control=scaffold-1 weights=samples", overDense + "roster=open control=scaffold-2 weights=samples",
+		overDense + "dense_keep=2 dim=16777216 steps=65535 perturbations=65535",
+		overDense + "control=scaffold-2 dim=8388608",
+		overDense + "sharing=per-client distribution=sphere control=scaffold-1 weights=samples",
+		overDense + "roster=open control=scaffold-2 weights=samples",
 		overAdam + `boxes=[{"low":0,"high":1e-12}] prox=1 steps=2 weight_decay=1`,
-		overDense + `boxes=[{"low":-5,"high":5},{"low":0,"high":1e12}] max_scalar=1e12 segments=[{"name":"a","len":60},{"name":"b","len":40}]`,
-		overSurrogate + "window=2 features=65536 active=100 around=100", overSurrogate + "candidates=1 active=0 around=1",
-		overSurrogate + "rule=momentum beta=0.9 kernel=matern window_of=nearest correction=theory heterogeneity=1 correction_at=round roster=open",
+		overDense + `boxes=[{"low":-5,"high":5},{"low":0,"high":1e12}] max_scalar=1e12 ` +
+			`segments=[{"name":"a","len":60},{"name":"b","len":40}]`,
+		overSurrogate + "window=2 features=65536 active=100 around=100",
+		overSurrogate + "candidates=1 active=0 around=1",
+		overSurrogate +
+			"rule=momentum beta=0.9 kernel=matern window_of=nearest correction=theory " +
+			"heterogeneity=1 correction_at=round roster=open",
 	} {
 		if err := planWith(t, settings).Validate(); err != nil {
 			t.Errorf("%s: %v", settings, err)
@@ -219,11 +230,12 @@ func TestRefusalsAtTheEdge(t *testing.T) {
 // records of the largest plans that they allow.
 func TestWorstRecordsFit(t *testing.T) {
 	for settings, limit := range map[string]int{
-		"sharing=per-client transport=relay weights=samples members=16777216":                                     wire.RelayLimit,
-		"sharing=per-client transport=relay weights=samples members=16777216 precision=half max_scalar=1 steps=7": wire.RelayLimit,
-		"control=scaffold-2 members=16777216":                                                                     wire.MaxRecord,
-		"control=scaffold-2 members=16777216 steps=20":                                                            wire.MaxRecord,
-		"control=scaffold-2 members=16777216 precision=half max_scalar=1":                                         wire.MaxRecord,
+		"sharing=per-client transport=relay weights=samples members=16777216": wire.RelayLimit,
+		"sharing=per-client transport=relay weights=samples members=16777216 precision=half " +
+			"max_scalar=1 steps=7": wire.RelayLimit,
+		"control=scaffold-2 members=16777216":                             wire.MaxRecord,
+		"control=scaffold-2 members=16777216 steps=20":                    wire.MaxRecord,
+		"control=scaffold-2 members=16777216 precision=half max_scalar=1": wire.MaxRecord,
 	} {
 		p := planWith(t, settings)
 		p.Target = 10

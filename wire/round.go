@@ -67,9 +67,11 @@ func (d *reader) round(n uint64, r *Round) *Round {
 		case keyStep:
 			r.Step, step = d.finite("step"), true
 		case keyPerturbations:
-			r.Perturbations = uint32(d.nonzero("perturbations", d.uint("perturbations", math.MaxUint16)))
+			r.Perturbations = uint32(
+				d.nonzero("perturbations", d.uint("perturbations", math.MaxUint16)))
 		case keyContributors:
-			r.Contributors = uint32(d.nonzero("contributors", d.uint("contributors", math.MaxUint32)))
+			r.Contributors = uint32(
+				d.nonzero("contributors", d.uint("contributors", math.MaxUint32)))
 		case keySlots:
 			r.Slots = d.slots(r.Slots)
 		case keyTerms:

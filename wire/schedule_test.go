@@ -22,7 +22,8 @@ func TestStepAt(t *testing.T) {
 		{"factors do not multiply", wire.Plan{Step: 0.1, StepSchedule: points}, 100, 0.025},
 		{"inverse root", wire.Plan{Step: 0.1, StepDecay: wire.InverseSqrt}, 4, 0.05},
 		{"inverse root of round 0", wire.Plan{Step: 0.1, StepDecay: wire.InverseSqrt}, 0, 0.1},
-		{"both", wire.Plan{Step: 0.1, StepDecay: wire.InverseSqrt, StepSchedule: points}, 100, 0.0025},
+		{"both", wire.Plan{Step: 0.1, StepDecay: wire.InverseSqrt, StepSchedule: points}, 100,
+			0.0025},
 	}
 	for _, test := range tests {
 		if got := test.plan.StepAt(test.round); got != test.want {
@@ -32,7 +33,9 @@ func TestStepAt(t *testing.T) {
 }
 
 func TestPerturbationsAt(t *testing.T) {
-	p := wire.Plan{Perturbations: 5, PerturbationSchedule: []wire.PerturbationPoint{{Round: 3, Perturbations: 20}, {Round: 7, Perturbations: 10}}}
+	p := wire.Plan{Perturbations: 5,
+		PerturbationSchedule: []wire.PerturbationPoint{{Round: 3, Perturbations: 20},
+			{Round: 7, Perturbations: 10}}}
 	for round, want := range map[uint64]uint32{1: 5, 2: 5, 3: 20, 6: 20, 7: 10, 1 << 53: 10} {
 		if got := p.PerturbationsAt(round); got != want {
 			t.Errorf("round %d: got %d, want %d", round, got, want)
@@ -59,9 +62,12 @@ func TestLayout(t *testing.T) {
 	if len(got) != 1 || got[0] != (wire.Segment{Name: "all", Len: 9, MuScale: 1, StepScale: 1}) {
 		t.Errorf("no segments: got %+v", got)
 	}
-	p := &wire.Plan{Dim: 9, Segments: []wire.Segment{{Name: "a", Len: 4, MuScale: 2}, {Name: "b", Len: 5, StepScale: 3}}}
+	p := &wire.Plan{Dim: 9,
+		Segments: []wire.Segment{{Name: "a", Len: 4, MuScale: 2},
+			{Name: "b", Len: 5, StepScale: 3}}}
 	got = p.Layout()
-	if len(got) != 2 || got[0].MuScale != 2 || got[0].StepScale != 1 || got[1].MuScale != 1 || got[1].StepScale != 3 {
+	if len(got) != 2 || got[0].MuScale != 2 || got[0].StepScale != 1 || got[1].MuScale != 1 ||
+		got[1].StepScale != 3 {
 		t.Errorf("two segments: got %+v", got)
 	}
 	if p.Segments[0].StepScale != 0 {

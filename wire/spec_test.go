@@ -29,8 +29,10 @@ func fieldTable(*testing.T) string {
 		if f.Form() == "choice" {
 			limits = ""
 		}
-		form := map[string]string{"text": "str", "hex": "bin", "whole number": "uint", "number": "finite float", "list": "array", "choice": "choice"}
-		fmt.Fprintf(&b, "| %d | `%s` | %s | %s | %s | %s |\n", f.Number, f.Name, form[f.Form()], limits, change, strings.ReplaceAll(f.Doc, "|", `\|`))
+		form := map[string]string{"text": "str", "hex": "bin", "whole number": "uint",
+			"number": "finite float", "list": "array", "choice": "choice"}
+		fmt.Fprintf(&b, "| %d | `%s` | %s | %s | %s | %s |\n", f.Number, f.Name, form[f.Form()],
+			limits, change, strings.ReplaceAll(f.Doc, "|", `\|`))
 	}
 	return b.String()
 }
@@ -52,7 +54,8 @@ func choiceTable(*testing.T) string {
 			row("`"+f.Name+"`", f.Choices())
 		}
 	}
-	row("fill of a segment", []string{wire.Zero.String(), wire.UniformFill.String(), wire.NormalFill.String()})
+	row("fill of a segment",
+		[]string{wire.Zero.String(), wire.UniformFill.String(), wire.NormalFill.String()})
 	return b.String()
 }
 
@@ -65,7 +68,8 @@ func limitTable(*testing.T) string {
 	}{
 		{wire.MaxFrame, "bytes of a frame: give brokers this max_payload"},
 		{wire.MaxRecord, "bytes of a record"},
-		{wire.RelayLimit, "bytes of a record that relays, which a plan keeps and a reader does not check"},
+		{wire.RelayLimit,
+			"bytes of a record that relays, which a plan keeps and a reader does not check"},
 		{wire.MaxScalars, "scalars of a contribution or a term: K*P"},
 		{wire.MaxTerms, "terms of a round"},
 		{wire.MaxSlots, "slots of a round"},
@@ -101,8 +105,10 @@ func byteTable(t *testing.T) string {
 	return fmt.Sprintf("| message | payload | socket |\n|---|---|---|\n"+
 		"| announcement | %d | %d |\n| the same repeated, `announce_budget` 512 | %d | %d |\n"+
 		"| contribution | %d | %d |\n| record in the log | %d | |\n"+
-		"| `fzoos`, d = 300, M = 10000: all that a device sends in a round | %d | %d |\n| all that it receives | %d | %d |\n",
-		c.Down.Payload, c.Down.Socket, c.Repeat.Payload, c.Repeat.Socket, c.Up.Payload, c.Up.Socket, c.Record,
+		"| `fzoos`, d = 300, M = 10000: all that a device sends in a round | %d | %d |\n| all "+
+		"that it receives | %d | %d |\n",
+		c.Down.Payload, c.Down.Socket, c.Repeat.Payload, c.Repeat.Socket, c.Up.Payload, c.Up.Socket,
+		c.Record,
 		f.Up.Payload, f.Up.Socket, f.Down.Payload, f.Down.Socket)
 }
 
@@ -129,7 +135,8 @@ func TestSpecTables(t *testing.T) {
 		return
 	}
 	if spec != string(file) {
-		t.Errorf("SPEC.md is not what the code says: go test ./wire -run TestSpecTables -update, then read the difference")
+		t.Errorf("SPEC.md is not what the code says: go test ./wire -run TestSpecTables -update, " +
+			"then read the difference")
 	}
 }
 

@@ -174,7 +174,8 @@ func (p *Plan) checkSchedules() error {
 		return &PlanError{"step_schedule", n, fmt.Sprintf("keep at most %d points", MaxPoints)}
 	}
 	if n := len(p.PerturbationSchedule); n > MaxPoints {
-		return &PlanError{"perturbation_schedule", n, fmt.Sprintf("keep at most %d points", MaxPoints)}
+		return &PlanError{"perturbation_schedule", n,
+			fmt.Sprintf("keep at most %d points", MaxPoints)}
 	}
 	last := uint64(0)
 	for _, s := range p.StepSchedule {

@@ -33,7 +33,8 @@ func planOf(t testing.TB, name string) *wire.Plan {
 }
 
 func TestVectorPlansValidate(t *testing.T) {
-	for _, name := range []string{"record-plan", "record-plan-full", "record-plan-relay", "record-plan-pool", "record-plan-control",
+	for _, name := range []string{"record-plan", "record-plan-full", "record-plan-relay",
+		"record-plan-pool", "record-plan-control",
 		"record-plan-dense", "record-plan-fzoos"} {
 		r, err := wire.DecodeRecord(vector(t, name))
 		if err != nil {
@@ -63,7 +64,9 @@ var invalid = []struct {
 	{"dim", func(p *wire.Plan) { p.Dim = wire.MaxDim + 1 }},
 	{"segments", func(p *wire.Plan) { p.Segments = make([]wire.Segment, wire.MaxSegments+1) }},
 	{"segments", func(p *wire.Plan) { p.Segments = []wire.Segment{{Name: "", Len: 100}} }},
-	{"segments", func(p *wire.Plan) { p.Segments = []wire.Segment{{Name: "a", Len: 50}, {Name: "a", Len: 50}} }},
+	{"segments", func(p *wire.Plan) {
+		p.Segments = []wire.Segment{{Name: "a", Len: 50}, {Name: "a", Len: 50}}
+	}},
 	{"segments", func(p *wire.Plan) { p.Segments = []wire.Segment{{Name: "a", Len: 99}} }},
 	{"segments.a.len", segment(func(s *wire.Segment) { s.Len = 0 })},
 	{"segments.a.len", segment(func(s *wire.Segment) { s.Len = wire.MaxDim + 1 })},
@@ -93,7 +96,8 @@ var invalid = []struct {
 	{"perturbations", func(p *wire.Plan) { p.Perturbations = 0 }},
 	{"perturbations", func(p *wire.Plan) { p.Steps, p.Perturbations = 1000, 15 }}, // 15000 scalars
 	{"perturbations", func(p *wire.Plan) {
-		p.Steps, p.PerturbationSchedule = 1000, []wire.PerturbationPoint{{Round: 5, Perturbations: 15}}
+		p.Steps, p.PerturbationSchedule = 1000,
+			[]wire.PerturbationPoint{{Round: 5, Perturbations: 15}}
 	}},
 	{"rule", func(p *wire.Plan) { p.Rule = 0 }},
 	{"rule", func(p *wire.Plan) { p.Rule = 99 }},
@@ -106,20 +110,31 @@ var invalid = []struct {
 	{"step", func(p *wire.Plan) { p.Step = 0 }},
 	{"step", func(p *wire.Plan) { p.Step = nan }},
 	{"step_decay", func(p *wire.Plan) { p.StepDecay = 9 }},
-	{"step_schedule", func(p *wire.Plan) { p.StepSchedule = make([]wire.StepPoint, wire.MaxPoints+1) }},
+	{"step_schedule",
+		func(p *wire.Plan) { p.StepSchedule = make([]wire.StepPoint, wire.MaxPoints+1) }},
 	{"step_schedule", func(p *wire.Plan) { p.StepSchedule = []wire.StepPoint{{0, 1}} }},
 	{"step_schedule", func(p *wire.Plan) { p.StepSchedule = []wire.StepPoint{{5, 1}, {5, 1}} }},
 	{"step_schedule", func(p *wire.Plan) { p.StepSchedule = []wire.StepPoint{{5, nan}} }},
-	{"step_schedule", func(p *wire.Plan) { p.StepSchedule = []wire.StepPoint{{math.MaxUint64, 1}} }},
-	{"perturbation_schedule", func(p *wire.Plan) { p.PerturbationSchedule = make([]wire.PerturbationPoint, wire.MaxPoints+1) }},
-	{"perturbation_schedule", func(p *wire.Plan) { p.PerturbationSchedule = []wire.PerturbationPoint{{5, 0}} }},
-	{"perturbation_schedule", func(p *wire.Plan) { p.PerturbationSchedule = []wire.PerturbationPoint{{6, 1}, {5, 1}} }},
-	{"perturbation_schedule", func(p *wire.Plan) { p.PerturbationSchedule = []wire.PerturbationPoint{{math.MaxUint64, 1}} }},
+	{"step_schedule",
+		func(p *wire.Plan) { p.StepSchedule = []wire.StepPoint{{math.MaxUint64, 1}} }},
+	{"perturbation_schedule",
+		func(p *wire.Plan) {
+			p.PerturbationSchedule = make([]wire.PerturbationPoint, wire.MaxPoints+1)
+		}},
+	{"perturbation_schedule",
+		func(p *wire.Plan) { p.PerturbationSchedule = []wire.PerturbationPoint{{5, 0}} }},
+	{"perturbation_schedule",
+		func(p *wire.Plan) { p.PerturbationSchedule = []wire.PerturbationPoint{{6, 1}, {5, 1}} }},
+	{"perturbation_schedule",
+		func(p *wire.Plan) {
+			p.PerturbationSchedule = []wire.PerturbationPoint{{math.MaxUint64, 1}}
+		}},
 	{"transport", func(p *wire.Plan) { p.Transport = 3 }},
 	{"dense_keep", func(p *wire.Plan) { p.Transport = wire.DenseVectors }},
 	{"boxes", dense(func(p *wire.Plan) { p.Boxes = []wire.Box{{Low: 1, High: 0}} })},
 	{"boxes", dense(func(p *wire.Plan) { p.Boxes = []wire.Box{{Low: nan, High: 0}} })},
-	{"boxes", dense(func(p *wire.Plan) { p.Boxes = []wire.Box{{Low: 0, High: float32(math.Inf(1))}} })},
+	{"boxes", dense(
+		func(p *wire.Plan) { p.Boxes = []wire.Box{{Low: 0, High: float32(math.Inf(1))}} })},
 	{"boxes", dense(func(p *wire.Plan) { p.Boxes = make([]wire.Box, 2) })}, // of no segments
 	{"beta2", dense(func(p *wire.Plan) { p.Beta2 = nan })},
 	{"epsilon", dense(func(p *wire.Plan) { p.Epsilon = -1 })},
@@ -155,7 +170,10 @@ var invalid = []struct {
 	{"server_v0", func(p *wire.Plan) { p.ServerV0 = -1 }},
 	{"trim", func(p *wire.Plan) { p.Trim = 0.6 }},
 	{"clip", func(p *wire.Plan) { p.Clip = float32(math.Inf(1)) }},
-	{"perturbations", func(p *wire.Plan) { p.Control, p.Perturbations = wire.ScaffoldPoint, wire.MaxScalars/2+1 }},
+	{"perturbations",
+		func(p *wire.Plan) {
+			p.Control, p.Perturbations = wire.ScaffoldPoint, wire.MaxScalars/2+1
+		}},
 	{"target", func(p *wire.Plan) { p.Control, p.Target = wire.ScaffoldMean, 2000 }},
 	{"weights", func(p *wire.Plan) { p.Weights = 2 }},
 	{"max_weight", func(p *wire.Plan) { p.MaxWeight = 0 }},
@@ -220,8 +238,10 @@ func TestValidateNamesTheFault(t *testing.T) {
 			t.Errorf("row %d, %s: got %v, want a *PlanError", i, test.field, err)
 			continue
 		}
-		if fault.Field != test.field || fault.Value == nil || len(fault.Remedy) < 10 || !strings.Contains(err.Error(), test.field+" = ") {
-			t.Errorf("row %d, %s: got field %q, value %v, remedy %q", i, test.field, fault.Field, fault.Value, fault.Remedy)
+		if fault.Field != test.field || fault.Value == nil || len(fault.Remedy) < 10 ||
+			!strings.Contains(err.Error(), test.field+" = ") {
+			t.Errorf("row %d, %s: got field %q, value %v, remedy %q", i, test.field, fault.Field,
+				fault.Value, fault.Remedy)
 		}
 		tested[test.field] = true
 	}
@@ -237,7 +257,8 @@ func TestValidateNamesTheFault(t *testing.T) {
 // TestValidAtTheEdge: the limits as they are written are allowed.
 func TestValidAtTheEdge(t *testing.T) {
 	edges := map[string]func(*wire.Plan){
-		"segment":    segment(func(s *wire.Segment) { s.MuScale, s.StepScale, s.Scale = 1e-6, 1e6, 1e6 }),
+		"segment": segment(
+			func(s *wire.Segment) { s.MuScale, s.StepScale, s.Scale = 1e-6, 1e6, 1e6 }),
 		"mu least":   func(p *wire.Plan) { p.Mu = 1e-18 },
 		"mu most":    func(p *wire.Plan) { p.Mu = 1e18 },
 		"step least": func(p *wire.Plan) { p.Step = 1e-18 },
@@ -245,7 +266,9 @@ func TestValidAtTheEdge(t *testing.T) {
 		"rounds":     func(p *wire.Plan) { p.Rounds = 1 << 53 },
 		"dim":        func(p *wire.Plan) { p.Dim = wire.MaxDim },
 		"all":        func(p *wire.Plan) { p.Batch, p.DigestEvery = 0, 0 },
-		"largest":    func(p *wire.Plan) { p.Batch, p.DigestEvery = math.MaxUint32, math.MaxUint32 },
+		"largest": func(p *wire.Plan) {
+			p.Batch, p.DigestEvery = math.MaxUint32, math.MaxUint32
+		},
 		"stop value": func(p *wire.Plan) { p.StopValue = -math.MaxFloat32 },
 	}
 	for name, change := range edges {
@@ -263,7 +286,8 @@ func TestNoStepIsLost(t *testing.T) {
 	for _, step := range []float32{1e-18, 1e18} {
 		for _, factor := range []float32{1e-6, 1e6} {
 			p := plan(t)
-			p.Step, p.StepDecay, p.StepSchedule = step, wire.InverseSqrt, []wire.StepPoint{{Round: 2, Factor: factor}}
+			p.Step, p.StepDecay, p.StepSchedule = step, wire.InverseSqrt,
+				[]wire.StepPoint{{Round: 2, Factor: factor}}
 			if err := p.Validate(); err != nil {
 				t.Fatal(err)
 			}

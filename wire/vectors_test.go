@@ -95,10 +95,14 @@ func TestVectorFiles(t *testing.T) {
 	if *update {
 		writeVectors(t, made)
 	}
-	slices.SortFunc(made, func(a, b wiretest.Vector) int { return strings.Compare(a.Name+".txt", b.Name+".txt") })
+	slices.SortFunc(made,
+		func(a, b wiretest.Vector) int { return strings.Compare(a.Name+".txt", b.Name+".txt") })
 	for i, v := range loadVectors(t) {
-		if got, want := v.Format(), made[i].Format(); v.Name != made[i].Name || !bytes.Equal(got, want) {
-			t.Fatalf("file %s holds\n%s\nthe kit makes %s\n%s\ngo test ./wire -run TestVectorFiles -update", v.Name, got, made[i].Name, want)
+		if got, want := v.Format(),
+			made[i].Format(); v.Name != made[i].Name || !bytes.Equal(got, want) {
+			t.Fatalf(
+				"file %s holds\n%s\nthe kit makes %s\n%s\ngo test ./wire -run TestVectorFiles "+
+					"-update", v.Name, got, made[i].Name, want)
 		}
 	}
 }
@@ -112,7 +116,8 @@ func writeVectors(t *testing.T, vectors []wiretest.Vector) {
 		t.Fatal(err)
 	}
 	for _, v := range vectors {
-		if err := os.WriteFile(filepath.Join(vectorDir, v.Name+".txt"), v.Format(), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(vectorDir, v.Name+".txt"), v.Format(),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -182,8 +187,10 @@ func TestVectors(t *testing.T) {
 			if !errors.As(err, &fault) {
 				t.Fatalf("got error of type %T, want a *DecodeError", err)
 			}
-			if frame := strings.ReplaceAll(v.Frame, "-", " "); strings.ReplaceAll(fault.Frame, "-", " ") != frame || fault.Field == "" {
-				t.Errorf("got a fault of frame %q, field %q, want frame %q", fault.Frame, fault.Field, frame)
+			if frame := strings.ReplaceAll(v.Frame, "-", " "); strings.ReplaceAll(fault.Frame, "-",
+				" ") != frame || fault.Field == "" {
+				t.Errorf("got a fault of frame %q, field %q, want frame %q", fault.Frame,
+					fault.Field, frame)
 			}
 		})
 	}
@@ -194,7 +201,8 @@ func TestVectors(t *testing.T) {
 func TestEveryPrefixIsTruncated(t *testing.T) {
 	followed := []string{"announcement-reference", "reply-contribution-control"}
 	for _, v := range loadVectors(t) {
-		if v.Expect != "ok" || strings.HasSuffix(v.Name, "-rest") || slices.Contains(followed, v.Name) {
+		if v.Expect != "ok" || strings.HasSuffix(v.Name, "-rest") ||
+			slices.Contains(followed, v.Name) {
 			continue
 		}
 		for n := range v.Bytes {

@@ -57,8 +57,8 @@ var denseReasons = []reason{
 	{
 		field: "transport",
 		what:  "transport=dense excludes distribution=subspace",
-		why: "the last moves span the subspace, and a device that catches up from the last vector " +
-			"saw none of them",
+		why: "the last moves span the subspace, " +
+			"and a device that catches up from the last vector saw none of them",
 		do: "set distribution=normal subspace_moves=0 subspace_share=0, or dense_keep=0 " +
 			"transport=mean (transport=relay if sharing=per-client)",
 	},

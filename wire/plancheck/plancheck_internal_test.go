@@ -35,7 +35,8 @@ func TestNoReasonIsStale(t *testing.T) {
 // TestExplain: errors that need no reason stay as they are.
 func TestExplain(t *testing.T) {
 	for _, err := range []error{
-		nil, errors.New("other"), &wire.PlanError{Field: "dim", Value: 0, Remedy: "choose 1 or more"},
+		nil, errors.New("other"),
+		&wire.PlanError{Field: "dim", Value: 0, Remedy: "choose 1 or more"},
 	} {
 		if got := Explain(err); got != err {
 			t.Errorf("got %v, want %v", got, err)

@@ -12,15 +12,16 @@ var scalarReasons = []reason{
 	{
 		field: "transport",
 		what:  "transport=relay needs sharing=per-client",
-		why: "with shared directions a replica uses only the mean of the scalars, and a record of " +
-			"means does not grow with the fleet",
+		why: "with shared directions a replica uses only the mean of the scalars, " +
+			"and a record of means does not grow with the fleet",
 		do: "set transport=mean, or sharing=per-client",
 	},
 	{
 		field: "roster",
 		what:  "sharing=per-client needs roster=dense",
-		why:   "a device's own directions derive from its slot, and an open roster assigns no slots",
-		do:    "set roster=dense, or sharing=shared with transport=mean or transport=dense",
+		why: "a device's own directions derive from its slot, " +
+			"and an open roster assigns no slots",
+		do: "set roster=dense, or sharing=shared with transport=mean or transport=dense",
 	},
 	{
 		field: "subspace_moves",

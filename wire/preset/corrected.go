@@ -2,19 +2,20 @@ package preset
 
 import "github.com/zofl/zofl/wire"
 
-// correctedPresets are finite differences with what keeps devices with unlike
-// data from drifting apart.
+// correctedPresets are finite differences with corrections that keep devices with
+// different data from drifting apart.
 var correctedPresets = []Info{
 	{
 		Name:   "fedprox",
 		Source: "FedProx with finite differences: FZooS (7) and (89), appendix F",
-		Notes: differenceNotes + `Each step adds gamma (x_k - x_0), gamma = prox, the pull to the
-round's first point. gamma is a constant that the paper does not give: its code has 1,
-at a step of 0.01 a tenth of the way back over 10 steps.
-Trap: the text below (6) prints x_r for x_0, (89) x_(r-1): it is the point where the
-round began, not the last one. Scalars travel without the pull: replicas know it.
+		Notes: differenceNotes + `Each step adds gamma (x_k - x_0), gamma = prox: a pull
+towards the round's first point. The paper gives no value for gamma; its code has 1,
+which at a step of 0.01 goes a tenth of the way back over 10 steps.
+Trap: the text below (6) prints x_r for x_0, and (89) x_(r-1). It is the point where the
+round began, not the last iterate. Scalars are sent without the pull, which replicas
+compute themselves.
 Exact: the pull is linear, so the replay is the mean of the local models.
-Memory and work: those of a run without it.`,
+Memory and work: the same as without prox.`,
 		apply: func(p *wire.Plan) {
 			differences(p)
 			p.Prox = 1
@@ -23,17 +24,19 @@ Memory and work: those of a run without it.`,
 	{
 		Name:   "scaffold-1",
 		Source: "SCAFFOLD type I with finite differences: FZooS (7) and (91), appendix F",
-		Notes: differenceNotes + `Each step adds c - c_i: c_i is the device's own estimate at the
-round's first point, c the mean of all. So a round is two phases and two records: P
-more queries (and one more for f(x)), another message up and down, then the K steps.
-The paper's c is over all N clients, here over the contributors of the first phase.
-Exact, also if others contribute to the second phase than to the first: the
-corrections of those who contribute do not cancel then, so each sends the c_i that it
-used (who had no part in the first phase finds it in the second) and the record brings
-their mean. Trap: with few perturbations the correction adds its own noise; the paper
-finds type II ahead of type I for that, and type I behind no correction at all where
-devices are much alike.
-Memory: a correction of d more on a device. Work: P directions more a round.`,
+		Notes: differenceNotes + `Each step adds c - c_i, where c_i is the device's own estimate at the
+round's first point and c the mean of all c_i. A round therefore has two phases and two
+records: first P more queries (and one for f(x)) and another message up and down, then
+the K steps. In the paper c is the mean over all N clients, here over the contributors
+of the first phase.
+Exact, even if the second phase has other contributors than the first: then the
+corrections of the contributors do not cancel, so each device also sends the c_i that it
+used, and the record has their mean. A device that took no part in the first phase
+computes its c_i in the second.
+Trap: with few perturbations the correction adds noise of its own. For this reason the
+paper finds type II better than type I, and, where devices are much alike, type I worse
+than no correction.
+Memory: a correction, d more on a device. Work: P directions more a round.`,
 		apply: func(p *wire.Plan) {
 			differences(p)
 			p.Control = wire.ScaffoldPoint
@@ -42,18 +45,18 @@ Memory: a correction of d more on a device. Work: P directions more a round.`,
 	{
 		Name:   "scaffold-2",
 		Source: "SCAFFOLD type II with finite differences: FZooS (7) and (93), appendix F",
-		Notes: differenceNotes + `Each step adds c - c_i: c_i is the mean of the device's estimates
-over the K steps of its last contribution that a record counted, c the mean of all
-devices'. The paper's are those of the round before, which under partial
-participation most devices sat out, so c_i may be old, as in SCAFFOLD itself. A device
-that never contributed has c_i = 0 and counts in c as that.
+		Notes: differenceNotes + `Each step adds c - c_i, where c_i is the mean of the device's
+estimates over the K steps of its last contribution that a record counted, and c the
+mean of c_i over all devices. The paper uses the estimates of the previous round, in
+which, under partial participation, most devices took no part; so c_i may be old, as in
+SCAFFOLD itself. A device that never contributed has c_i = 0, which counts in c.
 Exact, also under partial participation: every replica keeps the sum of the control
-variates; each c_i is scalars along older directions, which the record brings, grouped
-by record: its bytes grow up to contributors + 1 times the mean's.
-Trap: weighting, robust aggregators and open rosters are refused, as c would no longer
-be a mean that anybody knows.
-Memory: a sum of d more in every replica, a correction of d more on a device. Work: up
-to (contributors + 1)*K*P directions a record, 2*K*P where all contribute always.`,
+variates. Each c_i consists of scalars along older directions, which the record has,
+grouped by record; so a record has up to contributors + 1 times the bytes of a mean.
+Trap: sample weights, robust aggregators and open rosters are refused, because c would
+not be a mean that anybody can compute.
+Memory: a sum, d more in every replica, and a correction, d more on a device. Work: up
+to (contributors + 1)*K*P directions a record, or 2*K*P if all contribute every time.`,
 		apply: func(p *wire.Plan) {
 			differences(p)
 			p.Control = wire.ScaffoldMean
@@ -61,7 +64,7 @@ to (contributors + 1)*K*P directions a record, 2*K*P where all contribute always
 	},
 }
 
-// differences is FZooS's framework (algorithm 1) with finite differences.
+// differences sets FZooS's framework (algorithm 1) with finite differences.
 func differences(p *wire.Plan) {
 	p.Sharing, p.Distribution, p.Difference = wire.SharedDirections, wire.Normal, wire.Forward
 	p.Mu, p.Steps, p.Perturbations, p.Batch = 0.01, 10, 20, 0
@@ -69,10 +72,10 @@ func differences(p *wire.Plan) {
 	p.Transport, p.Aggregator, p.Weights = wire.Mean, wire.WeightedMean, wire.Equal
 }
 
-const differenceNotes = `K steps x -= eta (Delta + correction), Delta the mean of P forward
+const differenceNotes = `K steps x -= eta (Delta + correction), where Delta is the mean of P forward
 differences along normal directions (7), on all data (batch 0: the paper's objectives
-have no samples). Defaults are appendix G's: K = T = 10, step 0.01; it does not give P
-and mu, its code has 20 and 0.01. That code makes the directions orthonormal and takes
-Adam for the local steps; here they are normal and shared, and the steps are algorithm
-1's, as Adam at every step could not travel as scalars.
+have no samples). Defaults are appendix G's: K = T = 10, step 0.01. The appendix gives
+neither P nor mu; the paper's code has 20 and 0.01. That code makes the directions
+orthonormal and steps with Adam. Here directions are normal and shared, and the steps
+are algorithm 1's, because Adam at every step cannot be replayed from mean scalars.
 `

@@ -27,28 +27,41 @@ type numbers struct {
 }
 
 var papers = map[string]numbers{
-	"decomfl":             {distribution: wire.Normal, difference: wire.Forward, k: 1, p: 10, batch: 32, mu: 1e-3, step: 1e-3},
-	"mezo":                {distribution: wire.Normal, difference: wire.Central, k: 1, p: 1, batch: 16, mu: 1e-3, step: 1e-6},
-	"zo-adafl":            {distribution: wire.Sphere, difference: wire.Forward, k: 50, p: 1, batch: 25, mu: 1e-3, step: 1e-3, server: wire.ServerAMSGrad},
-	"fedzo":               {sharing: wire.PerClient, transport: wire.Relay, distribution: wire.Sphere, difference: wire.Forward, k: 20, p: 20, batch: 25, mu: 1e-3, step: 1e-3},
+	"decomfl": {distribution: wire.Normal, difference: wire.Forward, k: 1, p: 10,
+		batch: 32, mu: 1e-3, step: 1e-3},
+	"mezo": {distribution: wire.Normal, difference: wire.Central, k: 1, p: 1,
+		batch: 16, mu: 1e-3, step: 1e-6},
+	"zo-adafl": {distribution: wire.Sphere, difference: wire.Forward, k: 50, p: 1,
+		batch: 25, mu: 1e-3, step: 1e-3, server: wire.ServerAMSGrad},
+	"fedzo": {sharing: wire.PerClient, transport: wire.Relay,
+		distribution: wire.Sphere, difference: wire.Forward, k: 20, p: 20, batch: 25, mu: 1e-3,
+		step: 1e-3},
 	"zofedht":             trajectory(wire.PerClient, wire.Subspace, 64),
 	"zofedht-shared":      trajectory(wire.SharedDirections, wire.Subspace, 64),
 	"zofedavg-sgd":        trajectory(wire.PerClient, wire.Normal, 64),
 	"zofedavg-sgd-shared": trajectory(wire.SharedDirections, wire.Normal, 64),
 	"zofedavg-gd":         trajectory(wire.PerClient, wire.Normal, 0),
 	"zofedavg-gd-shared":  trajectory(wire.SharedDirections, wire.Normal, 0),
-	"fedprox":             {distribution: wire.Normal, difference: wire.Forward, k: 10, p: 20, mu: 0.01, step: 0.01, prox: 1},
-	"scaffold-1":          {distribution: wire.Normal, difference: wire.Forward, k: 10, p: 20, mu: 0.01, step: 0.01, control: wire.ScaffoldPoint},
-	"decomfl-adam":        {distribution: wire.Rademacher, difference: wire.Forward, k: 1, p: 19, batch: 32, mu: 1e-3, step: 1e-3, server: wire.ServerAdam},
-	"scaffold-2":          {distribution: wire.Normal, difference: wire.Forward, k: 10, p: 20, mu: 0.01, step: 0.01, control: wire.ScaffoldMean},
-	"fedzo-dense":         {sharing: wire.PerClient, transport: wire.DenseVectors, distribution: wire.Sphere, difference: wire.Forward, k: 20, p: 20, batch: 25, mu: 1e-3, step: 1e-3},
+	"fedprox": {distribution: wire.Normal, difference: wire.Forward, k: 10, p: 20,
+		mu: 0.01, step: 0.01, prox: 1},
+	"scaffold-1": {distribution: wire.Normal, difference: wire.Forward, k: 10, p: 20,
+		mu: 0.01, step: 0.01, control: wire.ScaffoldPoint},
+	"decomfl-adam": {distribution: wire.Rademacher, difference: wire.Forward, k: 1, p: 19,
+		batch: 32, mu: 1e-3, step: 1e-3, server: wire.ServerAdam},
+	"scaffold-2": {distribution: wire.Normal, difference: wire.Forward, k: 10, p: 20,
+		mu: 0.01, step: 0.01, control: wire.ScaffoldMean},
+	"fedzo-dense": {sharing: wire.PerClient, transport: wire.DenseVectors,
+		distribution: wire.Sphere, difference: wire.Forward, k: 20, p: 20, batch: 25, mu: 1e-3,
+		step: 1e-3},
 	// T of G.1's quadratic; the directions that it probes are none.
-	"fzoos": {transport: wire.DenseVectors, distribution: wire.Normal, difference: wire.Forward, k: 10, p: 1, mu: 1e-3, step: 0.01, rule: wire.LocalAdam},
+	"fzoos": {transport: wire.DenseVectors, distribution: wire.Normal, difference: wire.Forward,
+		k: 10, p: 1, mu: 1e-3, step: 0.01, rule: wire.LocalAdam},
 }
 
 // trajectory is section IV of the ZOFedHT paper.
 func trajectory(sharing wire.Sharing, distribution wire.Distribution, batch uint32) numbers {
-	n := numbers{sharing: sharing, distribution: distribution, difference: wire.Central, k: 50, p: 1,
+	n := numbers{sharing: sharing, distribution: distribution, difference: wire.Central, k: 50,
+		p:     1,
 		batch: batch, mu: 1e-4, step: 1, decay: wire.InverseSqrt}
 	if sharing == wire.PerClient {
 		n.transport = wire.Relay
@@ -64,8 +77,10 @@ func numbersOf(p *wire.Plan) numbers {
 	if rule == wire.SGD {
 		rule = 0
 	}
-	return numbers{p.Sharing, p.Distribution, p.Difference, p.Transport, p.Steps, p.Perturbations, p.Batch,
-		p.Mu, p.Step, p.StepDecay, p.SubspaceMoves, p.SubspaceShare, p.Prox, p.Control, p.ServerRule, rule}
+	return numbers{p.Sharing, p.Distribution, p.Difference, p.Transport, p.Steps, p.Perturbations,
+		p.Batch,
+		p.Mu, p.Step, p.StepDecay, p.SubspaceMoves, p.SubspaceShare, p.Prox, p.Control,
+		p.ServerRule, rule}
 }
 
 // planOf returns the plan of a preset, for run mnist over 100 parameters.
@@ -88,7 +103,8 @@ func TestPresetsAreThePapers(t *testing.T) {
 		if want, known := papers[info.Name]; !known || numbersOf(p) != want {
 			t.Errorf("%s:\ngot  %+v\nwant %+v", info.Name, numbersOf(p), want)
 		}
-		if p.Aggregator != wire.WeightedMean || p.Weights != wire.Equal || p.WeightDecay != 0 || p.Pool != 0 {
+		if p.Aggregator != wire.WeightedMean || p.Weights != wire.Equal || p.WeightDecay != 0 ||
+			p.Pool != 0 {
 			t.Errorf("%s has more than its paper: %+v", info.Name, p)
 		}
 		for line := range strings.Lines(info.Notes) {
@@ -106,7 +122,8 @@ func TestPresetsAreThePapers(t *testing.T) {
 	}
 	got := [5]float32{p.ServerStep, p.ServerBeta1, p.ServerBeta2, p.ServerEpsilon, p.ServerV0}
 	if want := [5]float32{0.02, 0.9, 0.99, 1e-8, 1e-5}; got != want {
-		t.Errorf("zo-adafl: alpha, beta1, beta2, epsilon, v0 = %v, want section 5.2's %v", got, want)
+		t.Errorf("zo-adafl: alpha, beta1, beta2, epsilon, v0 = %v, want section 5.2's %v", got,
+			want)
 	}
 }
 
@@ -139,7 +156,8 @@ func TestRelayedPresetsFit(t *testing.T) {
 		if err := p.Validate(); err != nil {
 			t.Errorf("%s: %v", info.Name, err)
 		}
-		if got := p.Cost(wire.CostInput{Round: 1 << 40}).Record; got > wire.RelayLimit || got < int(4*p.Target*p.Steps*p.Perturbations) {
+		if got := p.Cost(wire.CostInput{Round: 1 << 40}).Record; got > wire.RelayLimit ||
+			got < int(4*p.Target*p.Steps*p.Perturbations) {
 			t.Errorf("%s: a record of %d bytes", info.Name, got)
 		}
 	}
@@ -155,14 +173,19 @@ func TestDecomflAdamCosts(t *testing.T) {
 	plain.Difference = wire.Central
 	got, want := own.Cost(wire.CostInput{}), plain.Cost(wire.CostInput{})
 	if got.Queries != want.Queries || got.Perturbations != 19 {
-		t.Errorf("%d queries for P = %d, want %d for 19", got.Queries, got.Perturbations, want.Queries)
+		t.Errorf("%d queries for P = %d, want %d for 19", got.Queries, got.Perturbations,
+			want.Queries)
 	}
 	if got.Up.Socket > want.Up.Socket || got.Record > want.Record {
-		t.Errorf("%d bytes up and a record of %d, want no more than %d and %d", got.Up.Socket, got.Record, want.Up.Socket, want.Record)
+		t.Errorf("%d bytes up and a record of %d, want no more than %d and %d", got.Up.Socket,
+			got.Record, want.Up.Socket, want.Record)
 	}
-	settings := [5]float32{own.ServerStep, own.ServerBeta1, own.ServerBeta2, own.ServerEpsilon, own.ServerV0}
-	if settings != [5]float32{2e-3, 0.9, 0.99, 1e-12, 0} || own.Precision != wire.Half || own.MaxScalar != 65504 {
-		t.Errorf("alpha, beta1, beta2, epsilon, v0 = %v, %v up to %v", settings, own.Precision, own.MaxScalar)
+	settings := [5]float32{own.ServerStep, own.ServerBeta1, own.ServerBeta2, own.ServerEpsilon,
+		own.ServerV0}
+	if settings != [5]float32{2e-3, 0.9, 0.99, 1e-12, 0} || own.Precision != wire.Half ||
+		own.MaxScalar != 65504 {
+		t.Errorf("alpha, beta1, beta2, epsilon, v0 = %v, %v up to %v", settings, own.Precision,
+			own.MaxScalar)
 	}
 }
 
@@ -171,21 +194,28 @@ func TestDecomflAdamCosts(t *testing.T) {
 // paper says is named in the notes.
 func TestDensePresets(t *testing.T) {
 	p := planOf(t, "fzoos")
-	got := [8]float32{float32(p.Features), p.LengthScale, p.Noise, float32(p.Active), float32(p.Candidates), p.Radius, p.Beta2, p.Epsilon}
+	got := [8]float32{float32(p.Features), p.LengthScale, p.Noise, float32(p.Active),
+		float32(p.Candidates), p.Radius, p.Beta2, p.Epsilon}
 	if want := [8]float32{10000, 1, 1e-6, 5, 100, 0.01, 0.999, 1e-8}; got != want {
-		t.Errorf("M, l, sigma^2, active, candidates, radius, beta2, epsilon = %v, want appendix G's %v", got, want)
+		t.Errorf("M, l, sigma^2, active, candidates, radius, beta2, epsilon = %v, want appendix "+
+			"G's %v", got, want)
 	}
-	if p.Kernel != wire.SquaredExponential || p.WindowOf != wire.Latest || p.Correction != wire.CorrectionInverse || p.CorrectionAt != wire.AtIterate {
-		t.Errorf("%v kernel, %v window, %v correction at the %v", p.Kernel, p.WindowOf, p.Correction, p.CorrectionAt)
+	if p.Kernel != wire.SquaredExponential || p.WindowOf != wire.Latest ||
+		p.Correction != wire.CorrectionInverse || p.CorrectionAt != wire.AtIterate {
+		t.Errorf("%v kernel, %v window, %v correction at the %v", p.Kernel, p.WindowOf,
+			p.Correction, p.CorrectionAt)
 	}
 	dense, relayed := planOf(t, "fedzo-dense"), planOf(t, "fedzo")
-	if dense.Queries(dense.Perturbations) != relayed.Queries(relayed.Perturbations) || dense.Estimator != wire.Differences {
+	if dense.Queries(dense.Perturbations) != relayed.Queries(relayed.Perturbations) ||
+		dense.Estimator != wire.Differences {
 		t.Error("fedzo-dense is another method than fedzo")
 	}
 	// The baselines of FZooS: Adam 0.01 and Q = 20, and what it corrects them by.
-	for _, more := range [][2]string{{"prox", "1"}, {"control", "scaffold-1"}, {"control", "scaffold-2"}} {
+	for _, more := range [][2]string{{"prox", "1"}, {"control", "scaffold-1"},
+		{"control", "scaffold-2"}} {
 		p := planOf(t, "fedzo-dense")
-		for _, s := range [][2]string{{"rule", "adam"}, {"beta", "0.9"}, {"beta2", "0.999"}, {"epsilon", "1e-8"}, {"step", "0.01"}, {"boxes", `[{"low":-10,"high":10}]`}, more} {
+		for _, s := range [][2]string{{"rule", "adam"}, {"beta", "0.9"}, {"beta2", "0.999"},
+			{"epsilon", "1e-8"}, {"step", "0.01"}, {"boxes", `[{"low":-10,"high":10}]`}, more} {
 			if err := p.Set(s[0], s[1]); err != nil {
 				t.Fatal(err)
 			}
@@ -214,14 +244,16 @@ func TestPresetsValidate(t *testing.T) {
 			t.Errorf("%s: %v", info.Name, err)
 		}
 		if info.Source == "" || info.Notes == "" || p.Preset != info.Name {
-			t.Errorf("%s: source %q, notes %q, preset %q", info.Name, info.Source, info.Notes, p.Preset)
+			t.Errorf("%s: source %q, notes %q, preset %q", info.Name, info.Source, info.Notes,
+				p.Preset)
 		}
 		other, _ := preset.New(info.Name, "r1", 1000)
 		if slices.Equal(p.RunKey, other.RunKey) {
 			t.Errorf("%s: two plans have one run key", info.Name)
 		}
 	}
-	if _, err := preset.New("nosuch", "r1", 1000); err == nil || !strings.Contains(err.Error(), "decomfl") {
+	if _, err := preset.New("nosuch", "r1", 1000); err == nil ||
+		!strings.Contains(err.Error(), "decomfl") {
 		t.Errorf("unknown preset: got %v, want the names of those there are", err)
 	}
 }

@@ -2,28 +2,28 @@ package preset
 
 import "github.com/zofl/zofl/wire"
 
-// relayPresets have directions of each client's own.
+// relayPresets have directions that differ between clients.
 var relayPresets = []Info{{
 	Name:   "fedzo",
 	Source: "FedZO (Fang et al. 2022): DeComFL (2)-(3), FZooS (7) and (87)",
-	Notes: `Every client has directions of its own, uniform on the unit sphere, and takes
-K steps x -= eta (d/P) sum_p g_p u_p with the forward difference (3); the server
-takes the mean of the local models (2c). The scalar that travels is g, without d.
+	Notes: `Every client has its own directions, uniform on the unit sphere, and makes K steps
+x -= eta (d/P) sum_p g_p u_p with the forward difference (3); the server takes the mean
+of the local models (2c). The scalar that is sent is g, without the factor d.
 DeComFL's (3) prints no d because its z may be normal; FZooS (7) prints none either;
-on the sphere the estimate needs it (FedZO's code has d/(mu b2)). A record relays
-the scalars of every contributor, so every device can see them: about
-contributors*K*P*4 bytes. Defaults are of the published code (run_localep,
+on the sphere the estimate needs it (FedZO's code has d/(mu b2)). A record has the
+scalars of every contributor, so every device can see them: about
+contributors*K*P*4 bytes. Defaults are the published code's (run_localep,
 run_participate): 10 clients, all of them in a round, H = K = 20, b2 = P = 20,
-b1 = batch 25, step 1e-3, mu 1e-3. With 10 contributors that is 16 KiB a record,
-just within the limit of a relay: more of any of them wants precision=half with
-max_scalar=65504, which takes half.
-The published MNIST softmax numbers are not in that code. Its data-size weights are
-commented out: weights=samples has them.
-Exact: replaying each contributor's scalars is the mean of the local models, with
-momentum, weight decay and prox as well, which are linear.
-Memory: x, and for K > 1 a local iterate on a device; the paper moves d floats up and
-down a round. Work: a replica makes every contributor's directions, contributors*K*P
-a record, each read twice, for its length and for the step.`,
+b1 = batch 25, step 1e-3, mu 1e-3. With 10 contributors that makes records of 16 KiB,
+just within the limit of transport=relay. If you raise any of them, set precision=half
+max_scalar=65504, which halves the records.
+The settings of the published MNIST softmax results are not in that code. Its data-size
+weights are commented out; weights=samples enables them.
+Exact: replaying each contributor's scalars gives the mean of the local models, also
+with momentum, weight decay and prox, which are linear.
+Memory: x, and for K > 1 a local iterate on a device; the paper sends d floats up and
+down a round. Work: a replica generates every contributor's directions,
+contributors*K*P a record, each twice: once for its length and once for the step.`,
 	apply: func(p *wire.Plan) {
 		p.Sharing, p.Distribution, p.Difference = wire.PerClient, wire.Sphere, wire.Forward
 		p.Mu, p.Steps, p.Perturbations, p.Batch = 1e-3, 20, 20, 25

@@ -12,11 +12,14 @@ var object = Bin(Seq(0xd0, 32)...)
 func denseRounds(s *set) {
 	step := Float(1e-3)
 	body := func(more ...Value) Value {
-		head := []Value{Uint(1), Uint(8), Uint(3), step, Uint(4), Uint(1), Uint(5), Uint(2), Uint(7), Array()}
+		head := []Value{Uint(1), Uint(8), Uint(3), step, Uint(4), Uint(1), Uint(5), Uint(2),
+			Uint(7), Array()}
 		return round9(append(head, more...)...)
 	}
-	s.add("round-dense", "ok", "no terms, the digest of the contributors' mean vector", body(Uint(9), object))
-	s.add("round-dense-phase-2", "ok", "fzoos: the digest of the mean of w", body(Uint(9), object, Uint(10), Uint(2)))
+	s.add("round-dense", "ok", "no terms, the digest of the contributors' mean vector",
+		body(Uint(9), object))
+	s.add("round-dense-phase-2", "ok", "fzoos: the digest of the mean of w",
+		body(Uint(9), object, Uint(10), Uint(2)))
 
 	fault := func(name, expect, comment string, v Value) {
 		s.add("round-object-"+name, expect, comment, body(Uint(9), v))
@@ -35,21 +38,28 @@ func box(low, high float32) Value { return Array(Float(low), Float(high)) }
 
 // adamFields are those of dense transport with local Adam in a box.
 func adamFields(preset string) []field {
-	return []field{{2, Str(preset)}, {13, Uint(10)}, {15, Uint(4)}, {16, Float(0.9)}, {18, Float(0.01)}, {22, Uint(2)},
+	return []field{{2, Str(preset)}, {13, Uint(10)}, {15, Uint(4)}, {16, Float(0.9)},
+		{18, Float(0.01)}, {22, Uint(2)},
 		{63, Uint(16)}, {64, Array(box(-1, 1))}, {65, Float(0.999)}, {66, Float(1e-8)}}
 }
 
 // densePlans adds the plans of dense transport, and their faults.
 func densePlans(s *set) {
 	add := func(name, expect, comment string, fields ...field) {
-		s.add("plan-"+name, expect, comment, recordOf(kindPlan, 1, planMap(merge(small(), fields))).value())
+		s.add("plan-"+name, expect, comment,
+			recordOf(kindPlan, 1, planMap(merge(small(), fields))).value())
 	}
-	add("dense", "ok", "FedZO with local Adam and scaffold-1, whole vectors, in a box: a plan that can run",
-		slices.Concat(adamFields("fedzo-dense"), []field{{9, Uint(1)}, {10, Uint(3)}, {14, Uint(20)}, {53, Uint(1)}})...)
-	add("fzoos", "ok", "FZooS, a surrogate with a correction by corollary E.1: a plan that can run", slices.Concat(adamFields("fzoos"), []field{
-		{5, Uint(300)}, {14, Uint(1)}, {67, Uint(1)}, {68, Uint(10000)}, {70, Float(1)}, {71, Float(1e-6)}, {72, Uint(1000)}, {74, Uint(5)},
-		{75, Uint(5)}, {76, Uint(100)}, {77, Float(0.01)}, {78, Uint(3)}, {80, Float(0.5)}})...)
-	s.add("plan-all-80", "ok", "no field is zero: read, though what is set excludes each other", recordOf(kindPlan, 1, planMap(all80())).value())
+	add("dense", "ok",
+		"FedZO with local Adam and scaffold-1, whole vectors, in a box: a plan that can run",
+		slices.Concat(adamFields("fedzo-dense"),
+			[]field{{9, Uint(1)}, {10, Uint(3)}, {14, Uint(20)}, {53, Uint(1)}})...)
+	add("fzoos", "ok", "FZooS, a surrogate with a correction by corollary E.1: a plan that can run",
+		slices.Concat(adamFields("fzoos"), []field{
+			{5, Uint(300)}, {14, Uint(1)}, {67, Uint(1)}, {68, Uint(10000)}, {70, Float(1)},
+			{71, Float(1e-6)}, {72, Uint(1000)}, {74, Uint(5)},
+			{75, Uint(5)}, {76, Uint(100)}, {77, Float(0.01)}, {78, Uint(3)}, {80, Float(0.5)}})...)
+	s.add("plan-all-80", "ok", "no field is zero: read, though what is set excludes each other",
+		recordOf(kindPlan, 1, planMap(all80())).value())
 
 	add("estimator-new", "upgrade", "an unknown estimator", field{67, Uint(2)})
 	add("kernel-new", "upgrade", "an unknown kernel", field{69, Uint(2)})
@@ -57,8 +67,10 @@ func densePlans(s *set) {
 	add("correction-new", "upgrade", "an unknown length of the correction", field{78, Uint(4)})
 	add("correction-at-new", "upgrade", "an unknown place of the correction", field{79, Uint(2)})
 	add("boxes-empty", "form", "an empty list written out", field{64, Array()})
-	add("box-of-three", "form", "a box of three", field{64, Array(Array(Float(0), Float(1), Float(2)))})
-	add("box-integer", "form", "an integer for an end of a box", field{64, Array(Array(Uint(0), Float(1), Float(2)))})
+	add("box-of-three", "form", "a box of three",
+		field{64, Array(Array(Float(0), Float(1), Float(2)))})
+	add("box-integer", "form", "an integer for an end of a box",
+		field{64, Array(Array(Uint(0), Float(1), Float(2)))})
 	add("box-nan", "value", "not a number", field{64, Array(box(0, float32(math.NaN())))})
 	add("box-inf", "value", "infinite", field{64, Array(box(float32(math.Inf(-1)), 0))})
 	add("boxes-bomb", "limit", "2^32-1 boxes", field{64, arrayBomb})
@@ -68,8 +80,10 @@ func densePlans(s *set) {
 // all80 is a plan in which none of the fields 1 to 80 is zero.
 func all80() []field {
 	return merge(all(), []field{
-		{63, Uint(16)}, {64, Array(box(-1, 1), box(0, 10))}, {65, Float(0.999)}, {66, Float(1e-8)}, {67, Uint(1)}, {68, Uint(10000)},
-		{69, Uint(1)}, {70, Float(0.5)}, {71, Float(1e-6)}, {72, Uint(1000)}, {73, Uint(1)}, {74, Uint(5)}, {75, Uint(20)}, {76, Uint(100)},
+		{63, Uint(16)}, {64, Array(box(-1, 1), box(0, 10))}, {65, Float(0.999)}, {66, Float(1e-8)},
+		{67, Uint(1)}, {68, Uint(10000)},
+		{69, Uint(1)}, {70, Float(0.5)}, {71, Float(1e-6)}, {72, Uint(1000)}, {73, Uint(1)},
+		{74, Uint(5)}, {75, Uint(20)}, {76, Uint(100)},
 		{77, Float(0.01)}, {78, Uint(3)}, {79, Uint(1)}, {80, Float(0.25)},
 	})
 }
@@ -78,11 +92,13 @@ func all80() []field {
 // reply version, n, state, offset, wait.
 func uploads() []Vector {
 	s := &set{frame: "upload"}
-	fields := []Value{Uint(1), Uint(10), Bin(Seq(0xa0, 8)...), Uint(600), Float(2.25), Uint(4100), object, Uint(4096), Bin(1, 2, 3, 4)}
+	fields := []Value{Uint(1), Uint(10), Bin(Seq(0xa0, 8)...), Uint(600), Float(2.25), Uint(4100),
+		object, Uint(4096), Bin(1, 2, 3, 4)}
 	s.add("piece", "ok", "the last 4 of 4100 bytes, to record 10", Array(fields...))
 	s.add("whole", "ok", "a vector of two numbers in one piece",
 		Array(slices.Concat(fields[:5], []Value{Uint(8), object, Uint(0), Floats(0.5, -1.25)})...))
-	s.add("not-finite", "ok", "floats are bits here; a coordinator judges them", with(fields, 4, Float(float32(math.NaN()))))
+	s.add("not-finite", "ok", "floats are bits here; a coordinator judges them",
+		with(fields, 4, Float(float32(math.NaN()))))
 	s.add("no-data", "ok", "a question how far it is", with(fields, 8, Bin()))
 	s.common(fields)
 	s.add("tip-short", "form", "7 bytes", with(fields, 2, Bin(Seq(0xa0, 7)...)))
@@ -94,13 +110,15 @@ func uploads() []Vector {
 	s.add("weight-zero", "value", "no sample", with(fields, 3, Uint(0)))
 	s.add("size-zero", "value", "a vector of nothing", with(fields, 5, Uint(0)))
 	s.add("size-odd", "value", "4101 bytes are no float32s", with(fields, 5, Uint(4101)))
-	s.add("data-beyond", "value", "more bytes than the vector has", with(fields, 8, Bin(1, 2, 3, 4, 5)))
+	s.add("data-beyond", "value", "more bytes than the vector has",
+		with(fields, 8, Bin(1, 2, 3, 4, 5)))
 	s.add("offset-beyond", "value", "bytes from beyond the vector", with(fields, 7, Uint(5000)))
 	s.add("n-over", "limit", "record 2^63", with(fields, 1, Uint(1<<63)))
 	s.add("weight-over", "limit", "2^20+1 samples", with(fields, 3, Uint(1<<20+1)))
 	s.add("size-over", "limit", "2^24+1 numbers", with(fields, 5, Uint(4<<24+4)))
 	s.add("offset-over", "limit", "beyond the largest vector", with(fields, 7, Uint(4<<24+1)))
-	s.add("data-long", "limit", "a piece of 61441 bytes, judged by its length", with(fields, 8, Wide(0xc5, 61441)))
+	s.add("data-long", "limit", "a piece of 61441 bytes, judged by its length",
+		with(fields, 8, Wide(0xc5, 61441)))
 	s.add("data-bomb", "limit", "2^32-1 bytes", with(fields, 8, binBomb))
 	s.add("data-cut", "truncated", "data longer than the frame", with(fields, 8, Wide(0xc4, 40)))
 	return slices.Concat(s.list, uploadReplies())
@@ -132,7 +150,8 @@ func objects() []Vector {
 	request.add("piece", "ok", "from byte 4096 on", Array(fields...))
 	request.common(fields)
 	request.add("digest-short", "form", "31 bytes", with(fields, 1, Bin(Seq(0xd0, 31)...)))
-	request.add("digest-string", "form", "a digest as a string", with(fields, 1, Str(string(Seq(0x20, 32)))))
+	request.add("digest-string", "form", "a digest as a string",
+		with(fields, 1, Str(string(Seq(0x20, 32)))))
 	request.add("offset-over", "limit", "beyond the largest vector", with(fields, 2, Uint(4<<24+1)))
 	request.add("bytes-over", "limit", "2^32 bytes", with(fields, 3, Uint(1<<32)))
 	request.add("cut", "truncated", "ends within the digest", Array(fields...)[:20])
@@ -144,7 +163,8 @@ func objects() []Vector {
 	s.common(fields)
 	s.add("size-over", "limit", "2^24+1 numbers", with(fields, 1, Uint(4<<24+4)))
 	s.add("offset-over", "limit", "beyond the largest vector", with(fields, 2, Uint(4<<24+1)))
-	s.add("data-beyond", "value", "more bytes than the vector has", with(fields, 3, Bin(1, 2, 3, 4, 5)))
+	s.add("data-beyond", "value", "more bytes than the vector has",
+		with(fields, 3, Bin(1, 2, 3, 4, 5)))
 	s.add("offset-beyond", "value", "bytes from beyond the vector", with(fields, 2, Uint(5000)))
 	s.add("data-bomb", "limit", "2^32-1 bytes", with(fields, 3, binBomb))
 	s.add("data-cut", "truncated", "data longer than the frame", with(fields, 3, Wide(0xc4, 40)))

@@ -17,16 +17,20 @@ func with(fields []Value, i int, v Value) Value {
 // growth.
 func (s *set) common(fields []Value) {
 	frame := Array(fields...)
-	s.add("rest", "ok", "fields of a later version after those of this one", slices.Concat(frame, Str("later"), Uint(7)))
+	s.add("rest", "ok", "fields of a later version after those of this one",
+		slices.Concat(frame, Str("later"), Uint(7)))
 	s.add("empty", "truncated", "no bytes", nil)
 	s.add("map", "form", "a map in place of the array", Map(Uint(1), Uint(1)))
 	s.add("fields-none", "form", "an array of nothing", Array())
-	s.add("fields-more", "form", "what later versions add comes after the array, not in it", Array(append(slices.Clone(fields), Uint(7))...))
+	s.add("fields-more", "form", "what later versions add comes after the array, not in it",
+		Array(append(slices.Clone(fields), Uint(7))...))
 	s.add("version-2", "upgrade", "another version", with(fields, 0, Uint(2)))
-	s.add("version-2-more", "upgrade", "another version with a field more: the version is judged first",
+	s.add("version-2-more", "upgrade",
+		"another version with a field more: the version is judged first",
 		Array(append(append([]Value{Uint(2)}, fields[1:]...), Uint(7))...))
 	s.add("version-wide", "form", "8 bits for version 1", with(fields, 0, Wide(0xcc, 1)))
-	s.add("bomb", "limit", "an array of 2^32-1 fields in 7 bytes", append(append(Value{}, arrayBomb...), 1, 1))
+	s.add("bomb", "limit", "an array of 2^32-1 fields in 7 bytes",
+		append(append(Value{}, arrayBomb...), 1, 1))
 }
 
 // announcements has announcements: version, state, n, attempt, epoch, left,
@@ -34,36 +38,49 @@ func (s *set) common(fields []Value) {
 func announcements() []Vector {
 	s := &set{frame: "announcement"}
 	last := round9(Uint(3), Float(1e-3), Uint(7), Array(term(0, 0, 0.5)))
-	fields := []Value{Uint(1), Uint(0), Uint(10), Uint(1), Uint(3), Uint(29500), Uint(12), Uint(100),
+	fields := []Value{Uint(1), Uint(0), Uint(10), Uint(1), Uint(3), Uint(29500), Uint(12),
+		Uint(100),
 		Float(1e-3), Uint(10), Str(""), Array(Bin(last...))}
-	s.add("open", "ok", "record 10 is open: 12 of 100 devices, 29.5 s left, record 9 within", Array(fields...))
-	s.add("two-records", "ok", "two records", with(fields, 11, Array(Bin(end().value()...), Bin(last...))))
-	s.add("first", "ok", "record 1 is open: no records yet", Array(Uint(1), Uint(0), Uint(1), Uint(0), Uint(0), Uint(0), Uint(0),
-		Uint(0), Float(0), Uint(0), Str(""), Array()))
-	s.add("paused", "ok", "paused, and why", Array(Uint(1), Uint(1), Uint(10), Uint(2), Uint(3), Uint(0), Uint(0), Uint(0),
-		Float(0), Uint(0), Str("3 attempts without a quorum of 5"), Array(Bin(last...))))
-	s.add("ended", "ok", "ended, with the end", Array(Uint(1), Uint(2), Uint(10), Uint(0), Uint(3), Uint(0), Uint(0), Uint(0),
-		Float(0), Uint(0), Str(""), Array(Bin(end().value()...))))
-	s.add("everybody", "ok", "an open roster, everybody asked", Array(Uint(1), Uint(0), Uint(10), Uint(0), Uint(3), Uint(1),
-		Uint(1<<32), Uint(0), Float(1e-3), Uint(10), Str(""), Array(Bin(last...))))
+	s.add("open", "ok", "record 10 is open: 12 of 100 devices, 29.5 s left, record 9 within",
+		Array(fields...))
+	s.add("two-records", "ok", "two records",
+		with(fields, 11, Array(Bin(end().value()...), Bin(last...))))
+	s.add("first", "ok", "record 1 is open: no records yet",
+		Array(Uint(1), Uint(0), Uint(1), Uint(0), Uint(0), Uint(0), Uint(0),
+			Uint(0), Float(0), Uint(0), Str(""), Array()))
+	s.add("paused", "ok", "paused, and why",
+		Array(Uint(1), Uint(1), Uint(10), Uint(2), Uint(3), Uint(0), Uint(0), Uint(0),
+			Float(0), Uint(0), Str("3 attempts without a quorum of 5"), Array(Bin(last...))))
+	s.add("ended", "ok", "ended, with the end",
+		Array(Uint(1), Uint(2), Uint(10), Uint(0), Uint(3), Uint(0), Uint(0), Uint(0),
+			Float(0), Uint(0), Str(""), Array(Bin(end().value()...))))
+	s.add("everybody", "ok", "an open roster, everybody asked",
+		Array(Uint(1), Uint(0), Uint(10), Uint(0), Uint(3), Uint(1),
+			Uint(1<<32), Uint(0), Float(1e-3), Uint(10), Str(""), Array(Bin(last...))))
 	s.common(fields)
 	reference := Array(Uint(64), Bin(Seq(0xa0, 8)...), Bin(Seq(0xb0, 8)...))
-	s.add("reference", "ok", "the digest of the state after record 64, as the run has it", slices.Concat(Array(fields...), reference))
-	s.add("reference-rest", "ok", "the same, and fields of a later version", slices.Concat(Array(fields...), reference, Uint(7)))
+	s.add("reference", "ok", "the digest of the state after record 64, as the run has it",
+		slices.Concat(Array(fields...), reference))
+	s.add("reference-rest", "ok", "the same, and fields of a later version",
+		slices.Concat(Array(fields...), reference, Uint(7)))
 	s.add("state-new", "upgrade", "an unknown state", with(fields, 1, Uint(3)))
 	s.add("n-zero", "value", "no record", with(fields, 2, Uint(0)))
 	s.add("step-nan", "value", "not a number", with(fields, 8, Float(float32(math.NaN()))))
 	s.add("reason-utf8", "value", "not UTF-8", with(fields, 10, Str("\xf0\x28\x8c\x28")))
 	s.add("reason-long", "limit", "257 bytes", with(fields, 10, Str(strings.Repeat("x", 257))))
 	s.add("left-over", "limit", "2^32 milliseconds", with(fields, 5, Uint(1<<32)))
-	s.add("sampled-over", "limit", "above the threshold of everybody", with(fields, 6, Uint(1<<32+1)))
+	s.add("sampled-over", "limit", "above the threshold of everybody",
+		with(fields, 6, Uint(1<<32+1)))
 	s.add("members-over", "limit", "2^24+1 members", with(fields, 7, Uint(1<<24+1)))
 	s.add("records-bomb", "limit", "2^32-1 records", with(fields, 11, arrayBomb))
 	s.add("record-bomb", "limit", "a record of 2^32-1 bytes", with(fields, 11, Array(binBomb)))
-	s.add("records-many", "truncated", "30000 records in no bytes", with(fields, 11, Wide(0xdc, 30000)))
-	s.add("record-cut", "truncated", "a record longer than the frame", with(fields, 11, Array(Wide(0xc4, 40))))
+	s.add("records-many", "truncated", "30000 records in no bytes",
+		with(fields, 11, Wide(0xdc, 30000)))
+	s.add("record-cut", "truncated", "a record longer than the frame",
+		with(fields, 11, Array(Wide(0xc4, 40))))
 	s.add("record-string", "form", "a record as a string", with(fields, 11, Array(Str("record"))))
-	s.add("record-wide", "form", "16-bit length for a short record", with(fields, 11, Array(append(Wide(0xc5, 25), end().value()...))))
+	s.add("record-wide", "form", "16-bit length for a short record",
+		with(fields, 11, Array(append(Wide(0xc5, 25), end().value()...))))
 	return s.list
 }
 
@@ -71,30 +88,41 @@ func announcements() []Vector {
 func replies() []Vector {
 	s := &set{frame: "reply"}
 	tip := Bin(Seq(0xa0, 8)...)
-	contribution := []Value{Uint(1), Uint(1), Uint(10), tip, Uint(600), Float(2.25), Floats(scalars10...)}
+	contribution := []Value{Uint(1), Uint(1), Uint(10), tip, Uint(600), Float(2.25),
+		Floats(scalars10...)}
 	evaluation := []Value{Uint(1), Uint(2), Uint(50), tip, Uint(10000), Floats(0.25, 0.93)}
 	decline := []Value{Uint(1), Uint(3), Uint(10), tip, Uint(2)}
 	digest := []Value{Uint(1), Uint(4), Uint(64), tip, Bin(Seq(0xb0, 8)...)}
-	s.add("contribution", "ok", "the scalars of K = 1 and P = 10: what most replies are", Array(contribution...))
+	s.add("contribution", "ok", "the scalars of K = 1 and P = 10: what most replies are",
+		Array(contribution...))
 	s.add("contribution-not-finite", "ok", "floats are bits here; a coordinator judges them",
-		Array(Uint(1), Uint(1), Uint(10), tip, Uint(1), Float(float32(math.NaN())), Floats(float32(math.Inf(1)))))
-	s.add("contribution-empty", "ok", "no scalars: a coordinator judges their number", with(contribution, 6, Floats()))
+		Array(Uint(1), Uint(1), Uint(10), tip, Uint(1), Float(float32(math.NaN())),
+			Floats(float32(math.Inf(1)))))
+	s.add("contribution-empty", "ok", "no scalars: a coordinator judges their number",
+		with(contribution, 6, Floats()))
 	s.add("contribution-large", "ok", "300 scalars and wide integers",
-		Array(Uint(1), Uint(1), Uint(1<<40), tip, Uint(1<<20), Float(2.25), Floats(make([]float32, 300)...)))
-	s.add("contribution-half", "ok", "the same scalars in half precision", with(contribution, 6, halves10))
+		Array(Uint(1), Uint(1), Uint(1<<40), tip, Uint(1<<20), Float(2.25),
+			Floats(make([]float32, 300)...)))
+	s.add("contribution-half", "ok", "the same scalars in half precision",
+		with(contribution, 6, halves10))
 	control := slices.Concat(Array(contribution...), Array(Uint(7), Floats(1, 2)))
-	s.add("contribution-control", "ok", "and then a control variate: two scalars along record 7", control)
-	s.add("contribution-control-rest", "ok", "the same, and fields of a later version", slices.Concat(control, Uint(7)))
+	s.add("contribution-control", "ok", "and then a control variate: two scalars along record 7",
+		control)
+	s.add("contribution-control-rest", "ok", "the same, and fields of a later version",
+		slices.Concat(control, Uint(7)))
 	s.add("evaluation", "ok", "two metrics over 10000 samples", Array(evaluation...))
 	s.add("decline", "ok", "no time", Array(decline...))
-	s.add("decline-new", "ok", "a reason of a later version is only a number", with(decline, 4, Uint(200)))
+	s.add("decline-new", "ok", "a reason of a later version is only a number",
+		with(decline, 4, Uint(200)))
 	s.add("digest", "ok", "digest after record 64", Array(digest...))
 	s.common(contribution)
 	s.add("tip-short", "form", "7 bytes", with(contribution, 3, Bin(Seq(0xa0, 7)...)))
 	s.add("n-wide", "form", "16 bits for record 10", with(contribution, 2, Wide(0xcd, 10)))
 	s.add("scalars-odd", "form", "5 bytes", with(contribution, 6, Bin(1, 2, 3, 4, 5)))
-	s.add("scalars-wide", "form", "16-bit length for 4 bytes", with(contribution, 6, append(Wide(0xc5, 4), 1, 2, 3, 4)))
-	s.add("decline-of-seven", "form", "the number of fields of a contribution", Array(append(slices.Clone(decline), Uint(1), Uint(1))...))
+	s.add("scalars-wide", "form", "16-bit length for 4 bytes",
+		with(contribution, 6, append(Wide(0xc5, 4), 1, 2, 3, 4)))
+	s.add("decline-of-seven", "form", "the number of fields of a contribution",
+		Array(append(slices.Clone(decline), Uint(1), Uint(1))...))
 	s.add("digest-long", "form", "9 bytes", with(digest, 4, Bin(Seq(0, 9)...)))
 	s.add("n-zero", "value", "no record", with(contribution, 2, Uint(0)))
 	s.add("kind-nothing", "value", "kind 0", with(decline, 1, Uint(0)))
@@ -103,9 +131,12 @@ func replies() []Vector {
 	s.add("weight-over", "limit", "2^20+1 samples", with(contribution, 4, Uint(1<<20+1)))
 	s.add("n-over", "limit", "record 2^63", with(contribution, 2, Uint(1<<63)))
 	s.add("scalars-bomb", "limit", "2^32-1 bytes of scalars", with(contribution, 6, binBomb))
-	s.add("metrics-half", "form", "6 bytes: metrics are never of half precision", with(evaluation, 5, Halves(1, 2, 3)))
-	s.add("metrics-many", "limit", "17 metrics", with(evaluation, 5, Floats(make([]float32, 17)...)))
-	s.add("scalars-cut", "truncated", "48 bytes announced, 4 there", with(contribution, 6, append(Wide(0xc4, 48), 1, 2, 3, 4)))
+	s.add("metrics-half", "form", "6 bytes: metrics are never of half precision",
+		with(evaluation, 5, Halves(1, 2, 3)))
+	s.add("metrics-many", "limit", "17 metrics",
+		with(evaluation, 5, Floats(make([]float32, 17)...)))
+	s.add("scalars-cut", "truncated", "48 bytes announced, 4 there",
+		with(contribution, 6, append(Wide(0xc4, 48), 1, 2, 3, 4)))
 	s.add("tip-cut", "truncated", "ends within the tip", Array(contribution...)[:9])
 	s.add("kind-new", "upgrade", "an unknown kind", with(decline, 1, Uint(5)))
 	return s.list
@@ -126,21 +157,26 @@ func joins() []Vector {
 
 	s := &set{frame: "join-reply"}
 	plan := recordOf(kindPlan, 1, smallPlan()).value()
-	fields := []Value{Uint(1), Uint(0), Uint(41), Uint(9), Bin(plan...), Str(""), Bin(openHead()...)}
+	fields := []Value{Uint(1), Uint(0), Uint(41), Uint(9), Bin(plan...), Str(""),
+		Bin(openHead()...)}
 	s.add("member", "ok", "slot 41, with the plan", Array(fields...))
-	s.add("full", "ok", "refused: no slot is free", Array(Uint(1), Uint(1), Uint(0), Uint(9), Bin(), Str("all 100 slots are taken"), Bin()))
-	s.add("status-new", "ok", "a status of a later version is a refusal", Array(Uint(1), Uint(200), Uint(0), Uint(9), Bin(), Str("no"), Bin()))
+	s.add("full", "ok", "refused: no slot is free",
+		Array(Uint(1), Uint(1), Uint(0), Uint(9), Bin(), Str("all 100 slots are taken"), Bin()))
+	s.add("status-new", "ok", "a status of a later version is a refusal",
+		Array(Uint(1), Uint(200), Uint(0), Uint(9), Bin(), Str("no"), Bin()))
 	s.common(fields)
 	s.add("slot-over", "limit", "slot 2^24", with(fields, 2, Uint(1<<24)))
 	s.add("status-over", "limit", "status 256", with(fields, 1, Uint(256)))
 	s.add("plan-bomb", "limit", "a plan of 2^32-1 bytes", with(fields, 4, binBomb))
-	s.add("plan-cut", "truncated", "a plan longer than the frame", with(fields, 4, Wide(0xc5, 4000)))
+	s.add("plan-cut", "truncated", "a plan longer than the frame",
+		with(fields, 4, Wide(0xc5, 4000)))
 	s.add("plan-string", "form", "a plan as a string", with(fields, 4, Str("plan")))
 	s.add("reason-long", "limit", "257 bytes", with(fields, 5, Str(strings.Repeat("x", 257))))
 	s.add("reason-utf8", "value", "not UTF-8", with(fields, 5, Str("\xff")))
 	s.add("announcement-none", "ok", "nothing was announced yet", with(fields, 6, Bin()))
 	s.add("announcement-bomb", "limit", "an announcement of 2^32-1 bytes", with(fields, 6, binBomb))
-	s.add("announcement-long", "limit", "an announcement of 1025 bytes", with(fields, 6, Bin(make([]byte, 1025)...)))
+	s.add("announcement-long", "limit", "an announcement of 1025 bytes",
+		with(fields, 6, Bin(make([]byte, 1025)...)))
 	return append(request.list, s.list...)
 }
 
@@ -160,12 +196,14 @@ func catchUps() []Vector {
 	round := round9(Uint(3), Float(1e-3), Uint(7), Array(term(0, 0, 0.5)))
 	fields = []Value{Uint(1), Uint(9), Uint(12), Array(Bin(round...))}
 	s.add("one", "ok", "record 9 of 12", Array(fields...))
-	s.add("none", "ok", "the log ends before the record asked for", Array(Uint(1), Uint(13), Uint(12), Array()))
+	s.add("none", "ok", "the log ends before the record asked for",
+		Array(Uint(1), Uint(13), Uint(12), Array()))
 	s.common(fields)
 	s.add("from-zero", "value", "no record", with(fields, 1, Uint(0)))
 	s.add("last-over", "limit", "record 2^63", with(fields, 2, Uint(1<<63)))
 	s.add("records-bomb", "limit", "2^32-1 records", with(fields, 3, arrayBomb))
-	s.add("records-many", "truncated", "30000 records in no bytes", with(fields, 3, Wide(0xdc, 30000)))
+	s.add("records-many", "truncated", "30000 records in no bytes",
+		with(fields, 3, Wide(0xdc, 30000)))
 	s.add("records-map", "form", "records as a map", with(fields, 3, Map()))
 	return append(request.list, s.list...)
 }
@@ -183,14 +221,18 @@ func snapshots() []Vector {
 	request.add("bytes-over", "limit", "2^32 bytes", with(fields, 3, Uint(1<<32)))
 
 	s := &set{frame: "snapshot-reply"}
-	fields = []Value{Uint(1), Uint(64), Bin(Seq(0xa0, 8)...), Uint(4100), Uint(4096), Bin(1, 2, 3, 4)}
+	fields = []Value{Uint(1), Uint(64), Bin(Seq(0xa0, 8)...), Uint(4100), Uint(4096),
+		Bin(1, 2, 3, 4)}
 	s.add("piece", "ok", "the last 4 bytes", Array(fields...))
-	s.add("offer", "ok", "what there is, without bytes", Array(fields[0], fields[1], fields[2], fields[3], Uint(0), Bin()))
-	s.add("none", "ok", "no snapshot", Array(Uint(1), Uint(0), Bin(make([]byte, 8)...), Uint(0), Uint(0), Bin()))
+	s.add("offer", "ok", "what there is, without bytes",
+		Array(fields[0], fields[1], fields[2], fields[3], Uint(0), Bin()))
+	s.add("none", "ok", "no snapshot",
+		Array(Uint(1), Uint(0), Bin(make([]byte, 8)...), Uint(0), Uint(0), Bin()))
 	s.common(fields)
 	s.add("tip-short", "form", "7 bytes", with(fields, 2, Bin(Seq(0xa0, 7)...)))
 	s.add("size-over", "limit", "2^63 bytes", with(fields, 3, Uint(1<<63)))
-	s.add("data-beyond", "value", "more bytes than the file has", with(fields, 5, Bin(1, 2, 3, 4, 5)))
+	s.add("data-beyond", "value", "more bytes than the file has",
+		with(fields, 5, Bin(1, 2, 3, 4, 5)))
 	s.add("offset-beyond", "value", "bytes from beyond the file", with(fields, 4, Uint(5000)))
 	s.add("data-bomb", "limit", "2^32-1 bytes", with(fields, 5, binBomb))
 	s.add("data-cut", "truncated", "data longer than the frame", with(fields, 5, Wide(0xc4, 40)))

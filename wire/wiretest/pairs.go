@@ -16,16 +16,19 @@ type Pair struct {
 var choices = [][]string{
 	{"sharing=shared", "sharing=per-client"},
 	{"transport=mean", "transport=relay", "transport=dense"},
-	{"distribution=normal", "distribution=rademacher", "distribution=sphere", "distribution=subspace"},
+	{"distribution=normal", "distribution=rademacher", "distribution=sphere",
+		"distribution=subspace"},
 	{"difference=forward", "difference=central"},
 	{"steps=1", "steps=3"},
 	{"rule=sgd", "rule=momentum", "rule=torch-momentum", "rule=adam"},
 	{"weight_decay=0", "weight_decay=0.01"},
 	{"prox=0", "prox=1"},
 	{"control=none", "control=scaffold-1", "control=scaffold-2"},
-	{"server_rule=mean", "server_rule=sgd", "server_rule=momentum", "server_rule=adam", "server_rule=amsgrad",
+	{"server_rule=mean", "server_rule=sgd", "server_rule=momentum", "server_rule=adam",
+		"server_rule=amsgrad",
 		"server_rule=yogi", "server_rule=sign"},
-	{"aggregator=weighted-mean", "aggregator=median", "aggregator=trimmed-mean", "aggregator=clipped-mean"},
+	{"aggregator=weighted-mean", "aggregator=median", "aggregator=trimmed-mean",
+		"aggregator=clipped-mean"},
 	{"weights=equal", "weights=samples"},
 	{"roster=dense", "roster=open"},
 	{"precision=single", "precision=half"},
@@ -61,15 +64,16 @@ var needs = map[string][]string{
 	"pool=64":                 {"rebase=4"},
 	secret:                    {"run_key="},
 	"transport=dense":         dense,
-	"rule=adam":               slices.Concat(dense, []string{"beta=0.9", "beta2=0.999", "epsilon=1e-8"}),
-	boxed:                     dense,
-	"estimator=surrogate":     surrogate,
-	"kernel=matern":           surrogate,
-	"window_of=nearest":       surrogate,
-	"correction=one":          surrogate,
-	"correction=zero":         surrogate,
-	"correction=theory":       slices.Concat(surrogate, []string{"heterogeneity=1"}),
-	"correction_at=round":     surrogate,
+	"rule=adam": slices.Concat(dense,
+		[]string{"beta=0.9", "beta2=0.999", "epsilon=1e-8"}),
+	boxed:                 dense,
+	"estimator=surrogate": surrogate,
+	"kernel=matern":       surrogate,
+	"window_of=nearest":   surrogate,
+	"correction=one":      surrogate,
+	"correction=zero":     surrogate,
+	"correction=theory":   slices.Concat(surrogate, []string{"heterogeneity=1"}),
+	"correction_at=round": surrogate,
 }
 
 // boxed keeps all parameters in one box.
@@ -78,10 +82,13 @@ const boxed = `boxes=[{"low":-2,"high":2}]`
 var dense = []string{"transport=dense", "dense_keep=2"}
 
 // surrogate is a small one.
-var surrogate = slices.Concat(dense, []string{"perturbations=1", "estimator=surrogate", "features=32", "length_scale=1", "noise=1e-6",
-	"window=12", "active=1", "around=2", "candidates=4", "radius=0.1"})
+var surrogate = slices.Concat(dense,
+	[]string{"perturbations=1", "estimator=surrogate", "features=32", "length_scale=1",
+		"noise=1e-6",
+		"window=12", "active=1", "around=2", "candidates=4", "radius=0.1"})
 
-var adaptive = []string{"server_step=0.02", "server_beta1=0.9", "server_beta2=0.99", "server_epsilon=1e-8", "server_v0=1e-5"}
+var adaptive = []string{"server_step=0.02", "server_beta1=0.9", "server_beta2=0.99",
+	"server_epsilon=1e-8", "server_v0=1e-5"}
 
 // Choices are the values of every orthogonal field, in the order of Pairs.
 func Choices() []string { return slices.Concat(choices...) }

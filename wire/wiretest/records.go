@@ -43,13 +43,16 @@ func records() []Vector {
 	s.add("empty", "truncated", "no bytes", nil)
 	s.add("truncated-prev", "truncated", "ends within prev", end().value()[:12])
 	s.add("truncated-body", "truncated", "ends before the body", end().value()[:23])
-	s.add("truncated-value", "truncated", "ends within the body, before the value of its key", end().value()[:25])
+	s.add("truncated-value", "truncated", "ends within the body, before the value of its key",
+		end().value()[:25])
 
 	s.add("map", "form", "a map in place of the array", Map(Uint(1), Uint(1)))
-	s.add("head-wide", "form", "16-bit array head for 6 fields", append(Wide(0xdc, 6), end().value()[1:]...))
+	s.add("head-wide", "form", "16-bit array head for 6 fields",
+		append(Wide(0xdc, 6), end().value()[1:]...))
 	s.add("fields-none", "form", "an array of nothing", Array())
 	s.add("fields-five", "form", "no body", append(Value{0x95}, end().value()[1:23]...))
-	s.add("fields-seven", "form", "a field more than version 1 has", append(Value{0x97}, append(end().value()[1:], 0)...))
+	s.add("fields-seven", "form", "a field more than version 1 has",
+		append(Value{0x97}, append(end().value()[1:], 0)...))
 	s.add("trailing", "form", "a byte after the record", append(end().value(), 0))
 	s.each("form", "not the form that the field has", map[string]func(*record){
 		"version-wide":  func(r *record) { r.version = Wide(0xcc, 1) },
@@ -78,7 +81,8 @@ func records() []Vector {
 		"prev-bomb":  func(r *record) { r.prev = binBomb },
 		"body-bomb":  func(r *record) { r.body = mapBomb },
 	})
-	s.add("bomb", "limit", "an array of 2^32-1 fields in 7 bytes", append(append(Value{}, arrayBomb...), 1, 1))
+	s.add("bomb", "limit", "an array of 2^32-1 fields in 7 bytes",
+		append(append(Value{}, arrayBomb...), 1, 1))
 
 	s.each("value", "not a value that the field can have", map[string]func(*record){
 		"n-zero":       func(r *record) { r.n = Uint(0) },
@@ -92,7 +96,8 @@ func records() []Vector {
 		"kind-6":    func(r *record) { r.kind = Uint(6) },
 		"key-new":   func(r *record) { r.body = Map(Uint(1), Uint(1), Uint(3), Uint(1)) },
 	})
-	s.add("version-2-longer", "upgrade", "a later version with a field more: the version is judged first",
+	s.add("version-2-longer", "upgrade",
+		"a later version with a field more: the version is judged first",
 		append(Value{0x97, 2}, append(end().value()[2:], 0)...))
 	return s.list
 }

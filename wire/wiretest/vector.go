@@ -19,8 +19,10 @@ type Vector struct {
 }
 
 // Frames are the kinds of frames.
-var Frames = []string{"record", "announcement", "reply", "join-request", "join-reply", "catch-up-request", "catch-up-reply",
-	"snapshot-request", "snapshot-reply", "upload", "upload-reply", "object-request", "object-reply"}
+var Frames = []string{"record", "announcement", "reply", "join-request", "join-reply",
+	"catch-up-request", "catch-up-reply",
+	"snapshot-request", "snapshot-reply", "upload", "upload-reply", "object-request",
+	"object-reply"}
 
 // Expectations: ok, or the error of package wire that a reader must give.
 var Expectations = []string{"ok", "truncated", "form", "limit", "value", "upgrade"}

@@ -7,7 +7,8 @@ const Count = 448
 
 // Vectors makes every vector.
 func Vectors() []Vector {
-	return slices.Concat(records(), rounds(), bodies(), plans(), announcements(), replies(), joins(), catchUps(), snapshots(), uploads(), objects())
+	return slices.Concat(records(), rounds(), bodies(), plans(), announcements(), replies(),
+		joins(), catchUps(), snapshots(), uploads(), objects())
 }
 
 // A set collects the vectors of one kind of frame.
