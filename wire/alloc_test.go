@@ -32,7 +32,7 @@ func TestReplyDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// A coordinator reads a piece of a vector and answers it without allocating.
+// A coordinator decodes a piece of a vector and encodes the answer without allocating.
 func TestUploadDoesNotAllocate(t *testing.T) {
 	for _, name := range []string{"upload-piece", "upload-whole", "upload-rest"} {
 		frame, room := vector(t, name), make([]byte, 0, 256)
@@ -57,8 +57,8 @@ func TestUploadDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// A reader of many records allocates for the first round only, and what one
-// record had is not left in the next.
+// A reader of many records allocates for the first round only, and nothing of one
+// record remains in the next.
 func TestRoundsDoNotAllocate(t *testing.T) {
 	end := (&wire.Record{N: 7, Kind: wire.KindEnd,
 		End: &wire.End{Reason: wire.EndRequested}}).Append(nil)
@@ -98,9 +98,9 @@ func TestRoundsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// TestHostileFramesAllocateLittle: whatever a frame claims, reading it takes a
-// small multiple of its length. The constant is a decode error, or a plan, and
-// the runtime's own doings.
+// TestHostileFramesAllocateLittle: whatever a frame claims, decoding it allocates a
+// small multiple of its length. The constant allows for a decode error, or a plan, and
+// for the runtime.
 func TestHostileFramesAllocateLittle(t *testing.T) {
 	const perByte, constant = 10, 1024
 	for _, v := range append(loadVectors(t), longFrames()...) {
@@ -108,7 +108,7 @@ func TestHostileFramesAllocateLittle(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		for range runs {
-			frames[v.Frame](v.Bytes) // the error is TestVectors' matter
+			frames[v.Frame](v.Bytes) // TestVectors checks the error
 		}
 		runtime.ReadMemStats(&after)
 		got := (after.TotalAlloc - before.TotalAlloc) / runs
@@ -118,7 +118,7 @@ func TestHostileFramesAllocateLittle(t *testing.T) {
 	}
 }
 
-// longFrames make as much as they can of each byte.
+// longFrames allocate as much as possible for each of their bytes.
 func longFrames() []wiretest.Vector {
 	body := func(kind uint64, body wiretest.Value) []byte {
 		n := uint64(9)
@@ -141,7 +141,7 @@ func longFrames() []wiretest.Vector {
 	segment := wiretest.Array(wiretest.Str(""), u(0), u(0), wiretest.Float(0), wiretest.Float(0),
 		wiretest.Float(0))
 	box := wiretest.Array(wiretest.Float(0), wiretest.Float(1))
-	// As many as a head can claim if each were a single byte.
+	// As many elements as a head can claim if each were a single byte.
 	fewTerms := fill(wiretest.Wide(0xdc, 4096), 820, wiretest.Array(u(0), u(0), wiretest.Bin()))
 	fewSegments := fill(wiretest.Wide(0xdc, 512), 27, segment)
 	records := fill(wiretest.Wide(0xdc, 30000), 30000, wiretest.Bin())

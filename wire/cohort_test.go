@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// cohortOf returns which slots an attempt asks.
+// cohortOf returns the slots that an attempt asks.
 func cohortOf(c wire.Cohort, n uint64, attempt uint32) []bool {
 	in := make([]bool, c.Members)
 	for slot := range in {
@@ -60,9 +60,9 @@ func TestCohortsDiffer(t *testing.T) {
 	}
 }
 
-// TestCohortsAreFair counts how often each slot, and each pair of neighbors, is
-// asked over many records. The keys are fixed, so the test is too; the bound is
-// five standard deviations of a chi-square.
+// TestCohortsAreFair counts how often each slot, and each pair of neighbors, is asked
+// over many records. Keys are fixed, so the test is deterministic; the bound is five
+// standard deviations of a chi-square.
 func TestCohortsAreFair(t *testing.T) {
 	const draws = 2000
 	for _, c := range []wire.Cohort{{Sampled: 1, Members: 2}, {Sampled: 1, Members: 3},
@@ -81,8 +81,8 @@ func TestCohortsAreFair(t *testing.T) {
 				}
 			}
 		}
-		// A cohort is drawn without replacement, so the counts are bound by
-		// one sum: (m-1)/m of the sum of squares is chi-square of m-1.
+		// A cohort is drawn without replacement, so the counts have a fixed sum:
+		// (m-1)/m of the sum of squares is chi-square with m-1 degrees of freedom.
 		square := 0.0
 		for _, got := range times {
 			square += (got - draws*p) * (got - draws*p) / (draws * p * (1 - p)) * (m - 1) / m

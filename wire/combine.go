@@ -163,8 +163,8 @@ func (p *Plan) checkRelay() error {
 	if size := p.relayed(); size > RelayLimit {
 		return &PlanError{"target", p.Target, fmt.Sprintf(
 			"relaying %d scalars of each contributor makes records of %d bytes, "+
-				"and the limit is %d; lower target, steps or perturbations, or set precision=half, "+
-				"sharing=shared transport=mean, or transport=dense",
+				"and the limit is %d; lower target, steps or perturbations, "+
+				"or set precision=half, sharing=shared transport=mean, or transport=dense",
 			p.Steps*p.MaxPerturbations(), size, RelayLimit)}
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 
 const pairsFile = "testdata/pairs.txt"
 
-// fieldMarks are what a cell of the table has for the field that is refused.
+// fieldMarks are the cells of the table for each refused field.
 var fieldMarks = map[string]string{
 	"": ".", "transport": "t", "roster": "r", "pool": "p", "control": "c", "aggregator": "a",
 	"weights": "w", "prox": "x",
@@ -24,7 +24,7 @@ var fieldMarks = map[string]string{
 	"kernel":    "k", "window_of": "n", "correction": "g", "correction_at": "i",
 }
 
-// planOfPair is the plan that two choices make.
+// planOfPair returns a plan with the two choices of a pair.
 func planOfPair(t *testing.T, pair wiretest.Pair) *wire.Plan {
 	t.Helper()
 	p := planOf(t, "decomfl")
@@ -37,17 +37,20 @@ func planOfPair(t *testing.T, pair wiretest.Pair) *wire.Plan {
 	return p
 }
 
-// pairTable is a triangle: a row for each choice, a column for each before it.
-func pairTable(t *testing.T) string {
-	var b strings.Builder
-	b.WriteString(`# What goes with what. A cell is what becomes of a plan with the choices of its row and its
+const pairHeader = "# What goes with what. " +
+	"A cell is what becomes of a plan with the choices of its row and its" + `
 # column, all else as in the preset decomfl with 3 steps, and the numbers that they need
 # (sharing=per-client needs transport=relay, and the other way round; rule=adam, boxes and
 # estimator=surrogate need transport=dense, the last four fields estimator=surrogate):
 #   .  it can run      -  two values of one field
 #   t r p c a w x  it is refused: transport, roster, pool, control, aggregator, weights, prox
-#   l v h s b e k n g i  rule, server_rule, precision, sharing, boxes, estimator, kernel, window_of, correction, correction_at
-`)
+` + "#   l v h s b e k n g i  rule, server_rule, precision, sharing, boxes, " +
+	"estimator, kernel, window_of, correction, correction_at\n"
+
+// pairTable returns a triangle: a row for each choice, a column for each before it.
+func pairTable(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString(pairHeader)
 	verdicts := map[[2]string]string{}
 	for _, pair := range wiretest.Pairs() {
 		verdicts[[2]string{pair.A, pair.B}] = fieldMarks[refusedField(t, pair)]
@@ -72,7 +75,7 @@ func pairTable(t *testing.T) string {
 	return b.String()
 }
 
-// short leaves out values that are long.
+// short leaves out long values.
 func short(choice string) string {
 	name, _, _ := strings.Cut(choice, "=")
 	if len(choice) > 26 {
@@ -81,7 +84,7 @@ func short(choice string) string {
 	return choice
 }
 
-// refusedField is the field for which a pair is refused, "" if it is not.
+// refusedField returns the field for which a pair is refused, "" if it can run.
 func refusedField(t *testing.T, pair wiretest.Pair) string {
 	err := plancheck.Validate(planOfPair(t, pair))
 	if err == nil {
@@ -98,7 +101,7 @@ func refusedField(t *testing.T, pair wiretest.Pair) string {
 	return fault.Field
 }
 
-// TestPairs holds the verdict on every two choices to the table.
+// TestPairs compares which pairs of choices can run with the table.
 func TestPairs(t *testing.T) {
 	got := pairTable(t)
 	if *update {
@@ -118,7 +121,7 @@ func TestPairs(t *testing.T) {
 
 // TestPairsHaveEveryChoice: no value of an orthogonal field is left out.
 func TestPairsHaveEveryChoice(t *testing.T) {
-	dependent := []string{"initial", "step_decay", "stop_when"} // they go with everything
+	dependent := []string{"initial", "step_decay", "stop_when"} // they exclude nothing
 	named := wiretest.Choices()
 	for _, f := range wire.Fields() {
 		if slices.Contains(dependent, f.Name) {

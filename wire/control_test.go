@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// TestControl: a control variate follows a contribution; anything else there is
-// of a later version.
+// TestControl: a control variate may follow a contribution; anything else there belongs
+// to a later version.
 func TestControl(t *testing.T) {
 	want := wire.ControlVariate{N: 7, Scalars: wire.AppendScalars(nil, 1, -2)}
 	for _, rest := range [][]byte{want.Append(nil), append(want.Append(nil), 0xa1, 'x')} {
@@ -44,8 +44,8 @@ func TestControl(t *testing.T) {
 	}
 }
 
-// TestKey: a public plan has its key; a private one takes the secret that it was
-// made with, and no other.
+// TestKey: a public plan has its key; a private one accepts the secret that it was made
+// with, and no other.
 func TestKey(t *testing.T) {
 	secret, other := slices.Repeat([]byte{1}, 32), slices.Repeat([]byte{2}, 32)
 	public, private := plan(t), plan(t)
@@ -67,7 +67,7 @@ func TestKey(t *testing.T) {
 			t.Errorf("secret %x: got %x, %v", wrong, got, err)
 		}
 	}
-	// HMAC-SHA256 of Python's hmac.
+	// HMAC-SHA256 computed by Python's hmac.
 	const want = "a09864990eb63a08"
 	if got := wire.KeyCheck(secret).String(); got[:16] != want {
 		t.Errorf("key check of 01..01 is %s", got)

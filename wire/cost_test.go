@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// TestCostIsTheFrames compares with frames built here, from a run at round 8:
-// record 8 is the last, record 9 is open.
+// TestCostIsTheFrames compares costs with frames built here, for a run at round 8:
+// record 8 is the last, and record 9 is open.
 func TestCostIsTheFrames(t *testing.T) {
 	p := plan(t)
 	reply := (&wire.Reply{Kind: wire.Contribution, N: 9, Weight: 1,
@@ -46,7 +46,7 @@ func TestCostFillsTheBudget(t *testing.T) {
 	p := plan(t)
 	bare := p.Cost(wire.CostInput{Round: 100})
 	least := bare.Repeat.Payload
-	// A record counts its bytes and 3, and takes its bytes and 2.
+	// A record is budgeted with 3 bytes more than its own, and takes 2 more.
 	if got, want := least-bare.Down.Payload, 512/(bare.Record+3)*(bare.Record+2); got != want {
 		t.Errorf("a budget of 512 adds %d bytes, want %d", got, want)
 	}
@@ -77,7 +77,7 @@ func TestCostFollowsTheSchedule(t *testing.T) {
 	}
 }
 
-// TestReplyBudget holds the figures that SPEC.md states: a reply of K = 1 and
+// TestReplyBudget checks the figures in the specification: a reply with K = 1 and
 // P = 10 early in a run.
 func TestReplyBudget(t *testing.T) {
 	p := plan(t)
@@ -88,7 +88,7 @@ func TestReplyBudget(t *testing.T) {
 	}
 }
 
-// TestCostOfWeights: only a mean that weighs by samples has long weights.
+// TestCostOfWeights: only a mean weighted by samples has long weights.
 func TestCostOfWeights(t *testing.T) {
 	p := plan(t)
 	equal := p.Cost(wire.CostInput{}).Up.Payload

@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A socket counts what a device writes and reads by NATS's lines, as they are.
+// A socket counts the bytes that a device writes and reads, with NATS's lines.
 type socket struct{ up, down wire.Traffic }
 
 // answers has as many characters as nats.go's: an inbox of 22 and a request of 8.
@@ -26,8 +26,8 @@ func (s *socket) hear(announcement []byte) {
 		fmt.Sprintf("MSG zo.mnist.a.0 1 %d\r\n%s\r\n", len(announcement), announcement))
 }
 
-// exchange is a vector up to record n, in pieces of the lengths given, and the record's
-// down, in the same.
+// exchange uploads a vector for record n in pieces of the given lengths, and downloads
+// the record's vector in the same pieces.
 func (s *socket) exchange(n uint64, weight uint32, lengths ...int) {
 	size, at := 0, 0
 	for _, length := range lengths {
@@ -48,7 +48,7 @@ func (s *socket) exchange(n uint64, weight uint32, lengths ...int) {
 	}
 }
 
-// denseRecord is record n of a round of a dense run.
+// denseRecord returns record n of a round with transport=dense.
 func denseRecord(p *wire.Plan, n, round uint64, phase uint8) wire.Record {
 	return wire.Record{N: n, Epoch: 1, Kind: wire.KindRound,
 		Round: &wire.Round{Round: round, Step: p.Step,
@@ -56,8 +56,8 @@ func denseRecord(p *wire.Plan, n, round uint64, phase uint8) wire.Record {
 			Object: make(wire.Bytes, wire.ObjectLen)}}
 }
 
-// TestCostOfOneVector: a vector in three pieces, up and down, and a record of its
-// digest alone.
+// TestCostOfOneVector: a vector in three pieces, up and down, and a record that has only
+// its digest.
 func TestCostOfOneVector(t *testing.T) {
 	p := planOf(t, "fedzo-dense")
 	p.Dim, p.Weights, p.MaxWeight, p.Target = 40000, wire.BySamples, 500, 10
@@ -148,7 +148,7 @@ func TestCostOfSurrogate(t *testing.T) {
 	}
 }
 
-// TestPhases: what becomes of a round, by the plan.
+// TestPhases checks phases, vectors and queries of various plans.
 func TestPhases(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -194,7 +194,7 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// TestBoxOf: one box is of all segments.
+// TestBoxOf: a single box is that of all segments.
 func TestBoxOf(t *testing.T) {
 	a, b := wire.Box{Low: 0, High: 1}, wire.Box{Low: -5, High: 5}
 	for _, test := range []struct {

@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A vectorCost is the vectors of a plan, of every replica and of a device besides, its
-// blocks, and other bytes: of a pool, or of a vector that travels.
+// A vectorCost has the vectors of a plan, those of every replica and the further ones of
+// a device; its blocks; and other bytes, of a pool or of a vector in transit.
 type vectorCost struct {
 	name                   string
 	plan                   wire.Plan
@@ -16,8 +16,8 @@ type vectorCost struct {
 	bytes                  uint64
 }
 
-// TestCostOfVectors: vectors that every replica has, those that a device has
-// besides while it works on a streaming loss, blocks of scratch, and other bytes.
+// TestCostOfVectors counts vectors that every replica has, further ones of a device that
+// works on a streaming loss, scratch blocks, and other bytes.
 func TestCostOfVectors(t *testing.T) {
 	const d, block, n = 1 << 20, 4096, 4096
 	tests := []vectorCost{
@@ -62,7 +62,7 @@ func TestCostOfVectors(t *testing.T) {
 		change(&p)
 		return p
 	}
-	const vector = 4 * d // on its way
+	const vector = 4 * d // in transit
 	tests = append(tests, []vectorCost{
 		{"dense", with(func(p *wire.Plan) { p.Rule, p.Steps = wire.SGD, 1 }), 1, 2, 1, vector},
 		{"dense momentum with prox", with(func(p *wire.Plan) { p.Rule, p.Prox = wire.Momentum, 1 }),
@@ -90,15 +90,15 @@ func TestCostOfVectors(t *testing.T) {
 	}
 }
 
-// roundFrames are those of a device in a round: what it reads and what it sends.
+// roundFrames are the frames that a device reads and sends in a round.
 type roundFrames struct {
 	announcements []wire.Announcement
 	replies       []wire.Reply
 	records       []wire.Record
 }
 
-// checkCost compares with frames built by hand, of a plan over 100 parameters for ids
-// of 8 bytes.
+// checkCost compares the cost of a plan over 100 parameters, for an id of 8 bytes, with
+// frames built by hand.
 func checkCost(t *testing.T, p *wire.Plan, round uint64, queries, scalars uint64, f roundFrames) {
 	t.Helper()
 	if err := p.Validate(); err != nil {
@@ -134,7 +134,7 @@ func checkCost(t *testing.T, p *wire.Plan, round uint64, queries, scalars uint64
 	}
 }
 
-// announce is the announcement of record n, bringing the last one.
+// announce returns the announcement of record n, with the last record.
 func announce(p *wire.Plan, n uint64, last wire.Record) wire.Announcement {
 	a := wire.Announcement{N: n, Epoch: 1, Left: 30000,
 		Cohort: wire.Cohort{Sampled: 10, Members: p.Members}, Step: p.Step,
@@ -143,7 +143,8 @@ func announce(p *wire.Plan, n uint64, last wire.Record) wire.Announcement {
 	return a
 }
 
-// TestCostOfRelay: every contributor's scalars, half as long, with their weights.
+// TestCostOfRelay: a record has every contributor's scalars, of half precision, and
+// weights.
 func TestCostOfRelay(t *testing.T) {
 	p := planOf(t, "fedzo")
 	p.Members, p.Precision, p.MaxScalar, p.Weights, p.MaxWeight = 300, wire.Half, 1000,
@@ -167,7 +168,8 @@ func TestCostOfRelay(t *testing.T) {
 	}
 }
 
-// TestCostOfTwoPhases: scaffold-1 looks once more, and every message is twice.
+// TestCostOfTwoPhases: with scaffold-1 there is one estimate more, and twice as many
+// messages.
 func TestCostOfTwoPhases(t *testing.T) {
 	p := planOf(t, "scaffold-1")
 	body := wire.Round{Round: 8, Step: 0.01, Perturbations: 20, Contributors: 10}
@@ -197,8 +199,8 @@ func TestCostOfTwoPhases(t *testing.T) {
 	}
 }
 
-// TestCostOfControlVariates: at worst every contributor's is of another record;
-// in a run's first rounds there are fewer.
+// TestCostOfControlVariates: at worst each contributor's control variate lies along
+// directions of another record; in a run's first rounds there are fewer.
 func TestCostOfControlVariates(t *testing.T) {
 	p := planOf(t, "scaffold-2")
 	p.Members = 100
@@ -233,7 +235,7 @@ func TestCostOfControlVariates(t *testing.T) {
 	}
 }
 
-// TestCostOfAggregators: what needs all contributions at once holds them.
+// TestCostOfAggregators: an aggregator that needs all contributions at once holds them.
 func TestCostOfAggregators(t *testing.T) {
 	for aggregator, want := range map[wire.Aggregator]uint64{
 		wire.WeightedMean: 48 * 10, wire.ClippedMean: 48 * 10, wire.Median: 4 * 10 * 10,
@@ -247,7 +249,7 @@ func TestCostOfAggregators(t *testing.T) {
 	}
 }
 
-// TestPhaseQueries: the first phase is one look, the rest is all local steps.
+// TestPhaseQueries: the first phase makes one estimate, the other phases all local steps.
 func TestPhaseQueries(t *testing.T) {
 	p := planOf(t, "scaffold-1")
 	for phase, want := range map[uint8]uint64{0: 210, 1: 21, 2: 210} {

@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-// A plan is made from a preset, changed, checked, and becomes record 1, whose
-// hash names the run's log from then on.
+// A plan starts from a preset, is changed and checked, and becomes record 1, whose
+// hash identifies the run's log from then on.
 func Example() {
 	plan, err := preset.New("decomfl", "mnist", 7850)
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// TestTextsAreReadable: whatever an error's text holds, the frame that brings
-// it can be read.
+// TestTextsAreReadable: whatever bytes an error's text has, its frame can be decoded.
 func TestTextsAreReadable(t *testing.T) {
 	texts := []string{"", "why", strings.Repeat("x", wire.MaxReason),
 		strings.Repeat("x", wire.MaxReason+1),
@@ -84,8 +83,8 @@ func TestRecordsEach(t *testing.T) {
 	}
 }
 
-// TestAliasesDoNotOverwrite: appending to a part of a decoded frame leaves the
-// rest of the frame alone.
+// TestAliasesDoNotOverwrite: appending to a part of a decoded frame does not change the
+// rest of the frame.
 func TestAliasesDoNotOverwrite(t *testing.T) {
 	frame := vector(t, "reply-rest")
 	r, err := wire.DecodeReply(frame)
@@ -99,8 +98,7 @@ func TestAliasesDoNotOverwrite(t *testing.T) {
 	}
 }
 
-// TestLargestRecordFitsEveryFrame: MaxRecord leaves room for what a frame has
-// besides.
+// TestLargestRecordFitsEveryFrame: MaxRecord leaves room for a frame's other fields.
 func TestLargestRecordFitsEveryFrame(t *testing.T) {
 	var r wire.Records
 	r.Add(make([]byte, wire.MaxRecord))
@@ -131,7 +129,7 @@ func TestLargestRecordFitsEveryFrame(t *testing.T) {
 	}
 }
 
-// TestLargestContributionFits: MaxScalars in a reply, and in a record.
+// TestLargestContributionFits: MaxScalars scalars fit in a reply and in a record.
 func TestLargestContributionFits(t *testing.T) {
 	scalars := wire.AppendScalars(nil, make([]float32, wire.MaxScalars)...)
 	reply := (&wire.Reply{Kind: wire.Contribution, N: 1 << 62, Weight: wire.MaxWeight,
@@ -151,8 +149,8 @@ func TestLargestContributionFits(t *testing.T) {
 	}
 }
 
-// TestLargestPieceFits: MaxPiece leaves room for what a frame has besides, and one byte
-// more is refused.
+// TestLargestPieceFits: MaxPiece leaves room for a frame's other fields, and one byte more
+// is refused.
 func TestLargestPieceFits(t *testing.T) {
 	const size = 4 * wire.MaxDense
 	for length, want := range map[int]error{wire.MaxPiece: nil, wire.MaxPiece + 1: wire.ErrLimit} {
@@ -173,7 +171,7 @@ func TestLargestPieceFits(t *testing.T) {
 	}
 }
 
-// TestPiecesMakeTheVector: a vector survives the way up and down, whatever its pieces.
+// TestPiecesMakeTheVector: a vector survives upload and download in pieces of any length.
 func TestPiecesMakeTheVector(t *testing.T) {
 	vector := make([]byte, 4*999)
 	for i := range vector {
@@ -220,7 +218,7 @@ func TestScalars(t *testing.T) {
 	}
 }
 
-// TestNames: what people read, also of numbers that this version lacks.
+// TestNames checks the texts for people, also for numbers unknown to this version.
 func TestNames(t *testing.T) {
 	_, err := wire.DecodeReply(vector(t, "reply-kind-new"))
 	tests := []struct {
@@ -296,8 +294,8 @@ func TestSubjects(t *testing.T) {
 	}
 }
 
-// TestReference: a reference follows an announcement; anything else there is
-// of a later version.
+// TestReference: a reference may follow an announcement; anything else there belongs to
+// a later version.
 func TestReference(t *testing.T) {
 	want := wire.Reference{N: 64, Tip: wire.Tip{1, 2}, Digest: [8]byte{3, 4}}
 	for _, rest := range [][]byte{want.Append(nil), append(want.Append(nil), 0xa1, 'x')} {

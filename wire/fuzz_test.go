@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// fuzz holds a decoder to: no panic; an error is a *DecodeError; what it
-// accepts encodes to the same bytes. The seeds are the vectors of every frame.
+// fuzz checks that a decoder does not panic, that its error is a *DecodeError, and that
+// what it accepts encodes to the same bytes. The seeds are the vectors of every frame.
 func fuzz(f *testing.F, frame string) {
 	for _, v := range loadVectors(f) {
 		f.Add(v.Bytes)
@@ -42,8 +42,8 @@ func FuzzUploadReply(f *testing.F)     { fuzz(f, "upload-reply") }
 func FuzzObjectRequest(f *testing.F)   { fuzz(f, "object-request") }
 func FuzzObjectReply(f *testing.F)     { fuzz(f, "object-reply") }
 
-// FuzzControl: what is read as a control variate is what begins the rest, and of a
-// record before the reply's.
+// FuzzControl: a decoded control variate encodes to the beginning of Rest, and its record
+// is before the reply's.
 func FuzzControl(f *testing.F) {
 	for _, b := range vectorsOf(f, "reply", "ok") {
 		r, err := wire.DecodeReply(b)
@@ -61,8 +61,8 @@ func FuzzControl(f *testing.F) {
 	})
 }
 
-// FuzzPlanJSON: a file that is accepted survives being written and read, and
-// the record of a valid plan too.
+// FuzzPlanJSON: an accepted plan file survives being written and read, and so does the
+// record of a valid plan.
 func FuzzPlanJSON(f *testing.F) {
 	seeds := 0
 	for _, b := range vectorsOf(f, "record", "ok") {

@@ -11,7 +11,7 @@ import (
 
 const goldenFile = "testdata/golden.txt"
 
-// goldens are lines "what = value" for ports to check themselves against.
+// goldens returns lines "what = value", with which ports can check themselves.
 func goldens(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("# Values that every implementation must get; SPEC.md says how. Hexadecimal or " +
@@ -83,8 +83,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestChain: the hash of a record depends on every byte of it and, through
-// Prev, of all before it.
+// TestChain: the hash of a record depends on each of its bytes and, through Prev, on
+// each byte of all records before it.
 func TestChain(t *testing.T) {
 	log := func(epoch uint64) []wire.Hash {
 		prev, hashes := wire.Genesis("run"), []wire.Hash{}

@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// The library that reads and writes any msgpack is the oracle here. It never
-// sees bytes of a network: see the package documentation.
+// These tests compare frames with the msgpack library. Outside tests it never sees
+// bytes of a network: see the package documentation.
 
 func TestLibraryReadsOurFrames(t *testing.T) {
 	prev, tip, object := wire.Hash{1, 2, 3}, wire.Tip{4, 5, 6}, [wire.ObjectLen]byte{7, 8, 9}
@@ -109,7 +109,7 @@ func TestWeReadTheLibrarysFrames(t *testing.T) {
 	}
 }
 
-// TestLibraryAgreesOnEveryInteger compares the forms at the edges of each.
+// TestLibraryAgreesOnEveryInteger compares integers at the limits of each form.
 func TestLibraryAgreesOnEveryInteger(t *testing.T) {
 	for _, v := range []uint64{0, 1, 127, 128, 255, 256, 65535, 65536, math.MaxUint32,
 		math.MaxUint32 + 1, math.MaxInt64} {

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// fullPlan has no field zero; it is none that can run.
+// fullPlan returns a plan without zero fields, which cannot run.
 func fullPlan(t testing.TB) *wire.Plan {
 	t.Helper()
 	r, err := wire.DecodeRecord(vector(t, "record-plan-all-80"))
@@ -21,7 +21,7 @@ func fullPlan(t testing.TB) *wire.Plan {
 	return r.Plan
 }
 
-// TestFullPlanIsFull: the plan of the tests sets every field there is.
+// TestFullPlanIsFull: fullPlan sets every field that exists.
 func TestFullPlanIsFull(t *testing.T) {
 	b, err := json.Marshal(fullPlan(t))
 	if err != nil {
@@ -36,7 +36,7 @@ func TestFullPlanIsFull(t *testing.T) {
 
 func TestPlanJSONRoundTrip(t *testing.T) {
 	full := fullPlan(t)
-	full.StopValue = -1.1754944e-38 // the least normal float32
+	full.StopValue = -1.1754944e-38 // the smallest normal float32
 	filled := plan(t)
 	filled.Segments = []wire.Segment{{Name: "w", Len: 60, Fill: wire.UniformFill, Scale: 0.1},
 		{Name: "b", Len: 40, StepScale: 2}}
@@ -168,8 +168,8 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestSetDoesNotShare: a list that is set replaces the old one, whose array
-// another plan may hold.
+// TestSetDoesNotShare: Set replaces a list, and does not write to the old one, which
+// another plan may share.
 func TestSetDoesNotShare(t *testing.T) {
 	old := plan(t)
 	if err := old.Set("segments",
@@ -219,8 +219,8 @@ func TestChangeSetAndApply(t *testing.T) {
 	}
 }
 
-// TestChangeCarriesEveryField: each changeable field survives the wire, also
-// as a zero.
+// TestChangeCarriesEveryField: each changeable field survives encoding, also with value
+// zero.
 func TestChangeCarriesEveryField(t *testing.T) {
 	full := fullPlan(t)
 	for _, f := range wire.Fields() {
@@ -246,7 +246,7 @@ func TestChangeCarriesEveryField(t *testing.T) {
 	}
 }
 
-// TestMinusZero: a plan has no -0 on the wire, so that 0 has one form.
+// TestMinusZero: an encoded plan has no -0, so that 0 has one form.
 func TestMinusZero(t *testing.T) {
 	p := plan(t)
 	p.WeightDecay = float32(math.Copysign(0, -1))

@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// halfOf is the float64 that a binary16 stands for.
+// halfOf returns the value of a binary16.
 func halfOf(h uint16) float64 {
 	sign, exponent, fraction := 1-2*float64(h>>15), int(h>>10&31), float64(h&1023)
 	switch {
@@ -22,8 +22,8 @@ func halfOf(h uint16) float64 {
 	return sign * math.Ldexp(1024+fraction, exponent-25)
 }
 
-// nearest is the binary16 nearest to x, of two the even one: a search among all,
-// in float64, where the differences are exact. 65536 stands for infinity.
+// nearest returns the binary16 nearest to x, of two the even one. It searches all of
+// them in float64, where the differences are exact. 65536 stands for infinity.
 func nearest(x float32) uint16 {
 	if x != x {
 		return uint16(math.Float32bits(x)>>31)<<15 | 0x7e00
@@ -54,8 +54,8 @@ func nearest(x float32) uint16 {
 	return sign | uint16(low)
 }
 
-// TestEveryHalf: all 65,536 are read as what they stand for, and written as they
-// were; NaNs but for their payload.
+// TestEveryHalf: all 65,536 halves have the right value, and encode to the same bits,
+// except for the payload of NaNs.
 func TestEveryHalf(t *testing.T) {
 	for h := range 1 << 16 {
 		bits := []byte{byte(h), byte(h >> 8)}
@@ -76,14 +76,14 @@ func TestEveryHalf(t *testing.T) {
 	}
 }
 
-// TestHalfRoundsToNearestEven: float32s of every exponent, with every pattern of
-// the bits that decide, against the search.
+// TestHalfRoundsToNearestEven compares with the search float32s of every exponent, with
+// every pattern of the bits that decide.
 func TestHalfRoundsToNearestEven(t *testing.T) {
 	tried := 0
 	for exponent := range uint32(256) {
 		for fraction := range uint32(1 << 10) {
-			// What a half keeps, then the bits below: nothing, just above nothing, just
-			// below half, half, just above, all.
+			// The bits that a half keeps, then those below: zero, just above zero, just
+			// below one half, one half, just above it, and all ones.
 			for _, below := range []uint32{0, 1, 0xfff, 0x1000, 0x1001, 0x1fff} {
 				for sign := range uint32(2) {
 					x := math.Float32frombits(sign<<31 | exponent<<23 | fraction<<13 | below)
@@ -102,7 +102,7 @@ func TestHalfRoundsToNearestEven(t *testing.T) {
 			}
 		}
 	}
-	// Ties of what is below the smallest normal half lie elsewhere.
+	// Ties below the smallest normal half lie elsewhere.
 	for i := range uint32(1 << 12) {
 		for _, near := range []int32{-1, 0, 1} {
 			x := float32(i) * 0x1p-25
@@ -119,7 +119,7 @@ func TestHalfRoundsToNearestEven(t *testing.T) {
 	}
 }
 
-// TestPrecisions: widths, lengths, and that float32 is as it is.
+// TestPrecisions checks widths and lengths, and that Single leaves a float32 as it is.
 func TestPrecisions(t *testing.T) {
 	values := []float32{0.5, -1.25, 1e-3, float32(math.Inf(-1)), 70000}
 	for precision, want := range map[wire.Precision][]float32{

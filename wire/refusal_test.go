@@ -11,18 +11,18 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-// A refusedPlan is settings over the preset decomfl, and the field that they are
-// refused for. Of the remedies each, set besides, makes a plan that can run, and stands
-// in what the refusal says.
+// A refusedPlan has settings over the preset decomfl, and the field for which they are
+// refused. Each of the remedies, added to the settings, makes a plan that can run, and
+// the explained refusal names it.
 type refusedPlan struct {
 	field, settings string
 	remedies        []string
 }
 
-// refused has a plan for each row of refusals, in their order.
+// refused has a plan for each row of refusals, in the same order.
 var refused = slices.Concat(refusedDenseOnly, refusedSeeded, refusedDense, refusedSurrogate)
 
-// rows makes plans without remedies.
+// rows returns refused plans without remedies.
 func rows(list ...[2]string) []refusedPlan {
 	var out []refusedPlan
 	for _, r := range list {
@@ -76,7 +76,7 @@ var refusedSeeded = rows([][2]string{
 	{"max_scalar", "precision=half"},
 }...)
 
-// also are other plans that a row refuses.
+// also has further refused plans.
 var also = []struct{ field, settings string }{
 	{"subspace_share", "distribution=subspace subspace_moves=5 subspace_share=1"},
 	{"beta", "rule=momentum beta=1"},
@@ -112,7 +112,7 @@ var also = []struct{ field, settings string }{
 	{"boxes", overDense + `boxes=[{"low":0,"high":1},{"low":0,"high":1}]`},
 }
 
-// planWith is the plan of decomfl with settings.
+// planWith returns the plan of decomfl with settings.
 func planWith(t *testing.T, settings string) *wire.Plan {
 	t.Helper()
 	p, err := preset.New("decomfl", "r1", 100)
@@ -128,8 +128,7 @@ func planWith(t *testing.T, settings string) *wire.Plan {
 	return p
 }
 
-// checkRefused checks that a plan is refused for a field, with its value and what
-// to do.
+// checkRefused checks that a plan is refused for a field, with its value and a text.
 func checkRefused(t *testing.T, field, settings string) {
 	t.Helper()
 	err := planWith(t, settings).Validate()
@@ -144,7 +143,7 @@ func checkRefused(t *testing.T, field, settings string) {
 	}
 }
 
-// TestEveryRefusal: each row is the first that refuses the plan made for it.
+// TestEveryRefusal: for each row there is a plan that it refuses before all other rows.
 func TestEveryRefusal(t *testing.T) {
 	if len(refused) != len(wire.Refusals()) {
 		t.Fatalf("%d plans for %d refusals", len(refused), len(wire.Refusals()))
@@ -194,7 +193,7 @@ func TestEveryRefusalIsExplained(t *testing.T) {
 	}
 }
 
-// TestRefusalsAtTheEdge: plans next to those that are refused run.
+// TestRefusalsAtTheEdge: plans just within the limits can run.
 func TestRefusalsAtTheEdge(t *testing.T) {
 	for _, settings := range []string{
 		"sharing=per-client transport=relay steps=50 perturbations=1 target=70",
@@ -226,8 +225,8 @@ func TestRefusalsAtTheEdge(t *testing.T) {
 	}
 }
 
-// TestWorstRecordsFit: the limits of relays and control variates hold for the
-// records of the largest plans that they allow.
+// TestWorstRecordsFit: records of the largest plans that transport=relay and scaffold-2
+// allow are within their limits.
 func TestWorstRecordsFit(t *testing.T) {
 	for settings, limit := range map[string]int{
 		"sharing=per-client transport=relay weights=samples members=16777216": wire.RelayLimit,

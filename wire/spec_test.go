@@ -13,7 +13,7 @@ import (
 
 const specFile = "SPEC.md"
 
-// generated are the parts of SPEC.md that are made from the code.
+// generated are the parts of the specification that are generated from the code.
 var generated = map[string]func(*testing.T) string{
 	"fields": fieldTable, "choices": choiceTable, "limits": limitTable, "bytes": byteTable,
 }
@@ -73,7 +73,7 @@ func limitTable(*testing.T) string {
 		{wire.MaxScalars, "scalars of a contribution or a term: K*P"},
 		{wire.MaxTerms, "terms of a round"},
 		{wire.MaxSlots, "slots of a round"},
-		{wire.MaxMembers, "members of a dense roster; slots are below it"},
+		{wire.MaxMembers, "members of a roster with slots; slots are below it"},
 		{wire.FullThreshold, "sampled"},
 		{wire.MaxWeight, "weight"},
 		{wire.MaxName, "bytes of a run, an id, a segment's or a metric's name"},
@@ -87,7 +87,7 @@ func limitTable(*testing.T) string {
 		{wire.MaxDense, "elements of a vector that devices send"},
 		{wire.MaxPiece, "bytes of a vector in a frame"},
 		{wire.MaxFeatures, "random features"},
-		{wire.MaxWindow, "losses that a surrogate knows"},
+		{wire.MaxWindow, "losses that a surrogate uses"},
 		{64, "bytes of a plan's bin"},
 		{255, "keys of a map"},
 	} {
@@ -112,7 +112,7 @@ func byteTable(t *testing.T) string {
 		f.Up.Payload, f.Up.Socket, f.Down.Payload, f.Down.Socket)
 }
 
-// TestSpecTables holds the tables of SPEC.md to the code.
+// TestSpecTables compares the generated tables of the specification with the code.
 func TestSpecTables(t *testing.T) {
 	file, err := os.ReadFile(specFile)
 	if err != nil {
@@ -142,7 +142,7 @@ func TestSpecTables(t *testing.T) {
 
 var specFrame = regexp.MustCompile("(?s)<!-- frame: (\\S+) -->\n```\n(.*?)```")
 
-// TestSpecFrames holds the frames that SPEC.md takes apart to their vectors.
+// TestSpecFrames compares the frames in the specification with their vectors.
 func TestSpecFrames(t *testing.T) {
 	file, err := os.ReadFile(specFile)
 	if err != nil {
@@ -155,7 +155,7 @@ func TestSpecFrames(t *testing.T) {
 	for _, m := range shown {
 		var digits strings.Builder
 		for line := range strings.Lines(m[2]) {
-			bytes, _, _ := strings.Cut(line, "  ") // the rest is in words
+			bytes, _, _ := strings.Cut(line, "  ") // words follow
 			digits.WriteString(strings.Join(strings.Fields(bytes), ""))
 		}
 		if got, want := digits.String(), hex.EncodeToString(vector(t, m[1])); got != want {

@@ -48,7 +48,7 @@ func TestVectorPlansValidate(t *testing.T) {
 
 var nan = float32(math.NaN())
 
-// invalid is one fault a row, in a plan that can run otherwise.
+// invalid has one fault a row, in a plan that could run otherwise.
 var invalid = []struct {
 	field string
 	spoil func(*wire.Plan)
@@ -208,7 +208,7 @@ var invalid = []struct {
 	{"diverge", func(p *wire.Plan) { p.Diverge = -1 }},
 }
 
-// segment gives the plan one segment of everything, changed.
+// segment gives the plan a single segment, changed.
 func segment(change func(*wire.Segment)) func(*wire.Plan) {
 	return func(p *wire.Plan) {
 		p.Segments = []wire.Segment{{Name: "a", Len: p.Dim, Fill: wire.NormalFill, Scale: 0.1}}
@@ -216,7 +216,7 @@ func segment(change func(*wire.Segment)) func(*wire.Plan) {
 	}
 }
 
-// dense gives the plan vectors that travel whole, changed.
+// dense gives the plan transport=dense, and changes it.
 func dense(change func(*wire.Plan)) func(*wire.Plan) {
 	return func(p *wire.Plan) {
 		p.Transport, p.DenseKeep = wire.DenseVectors, 2
@@ -245,8 +245,8 @@ func TestValidateNamesTheFault(t *testing.T) {
 		}
 		tested[test.field] = true
 	}
-	// Any value of these is one that a plan can have.
-	free := []string{"batch", "digest_every", "rebase"} // of rebase see refused
+	// These may have any value.
+	free := []string{"batch", "digest_every", "rebase"} // refused has rebase
 	for _, f := range wire.Fields() {
 		if !tested[f.Name] && !slices.Contains(free, f.Name) {
 			t.Errorf("no row breaks %s", f.Name)
@@ -254,7 +254,7 @@ func TestValidateNamesTheFault(t *testing.T) {
 	}
 }
 
-// TestValidAtTheEdge: the limits as they are written are allowed.
+// TestValidAtTheEdge: values at their limits are allowed.
 func TestValidAtTheEdge(t *testing.T) {
 	edges := map[string]func(*wire.Plan){
 		"segment": segment(
@@ -280,8 +280,8 @@ func TestValidAtTheEdge(t *testing.T) {
 	}
 }
 
-// TestNoStepIsLost: no plan that can run comes to a step size of 0 or infinity,
-// with which no replica would apply its rounds.
+// TestNoStepIsLost: in no plan that can run does the step size become 0 or infinite,
+// which no replica would apply.
 func TestNoStepIsLost(t *testing.T) {
 	for _, step := range []float32{1e-18, 1e18} {
 		for _, factor := range []float32{1e-6, 1e6} {

@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the files of testdata instead of 
 
 const vectorDir = "testdata/vectors"
 
-// frames decode a frame of each kind and return what it re-encodes to.
+// frames has a function for each frame that decodes it and returns its encoding.
 var frames = map[string]func([]byte) ([]byte, error){
 	"record": func(b []byte) ([]byte, error) {
 		v, err := wire.DecodeRecord(b)
@@ -86,7 +86,7 @@ var sentinels = map[string]error{
 	"limit": wire.ErrLimit, "value": wire.ErrValue, "upgrade": wire.ErrUpgrade,
 }
 
-// TestVectorFiles holds the files to the kit that makes them.
+// TestVectorFiles compares the files with the code that generates them.
 func TestVectorFiles(t *testing.T) {
 	made := wiretest.Vectors()
 	if len(made) != wiretest.Count {
@@ -135,8 +135,8 @@ func loadVectors(t testing.TB) []wiretest.Vector {
 	return vectors
 }
 
-// vectorsOf returns the bytes of the vectors of a frame, of those that a
-// decoder must accept if expect is "ok".
+// vectorsOf returns the bytes of a frame's vectors with the given expectation, or of all if
+// it is "".
 func vectorsOf(t testing.TB, frame, expect string) [][]byte {
 	t.Helper()
 	var list [][]byte
@@ -163,8 +163,8 @@ func vector(t testing.TB, name string) []byte {
 	return nil
 }
 
-// TestVectors: a decoder finds the fault that a vector has, and no other; what
-// it accepts encodes to the same bytes.
+// TestVectors: a decoder finds the fault of each vector, and no other; what it accepts
+// encodes to the same bytes.
 func TestVectors(t *testing.T) {
 	for _, v := range loadVectors(t) {
 		t.Run(v.Name, func(t *testing.T) {
@@ -196,8 +196,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestEveryPrefixIsTruncated: a frame cut anywhere is truncated, not something
-// else; only a cut in what follows its array goes unseen.
+// TestEveryPrefixIsTruncated: a frame cut anywhere is ErrTruncated; only a cut after its
+// array goes unnoticed.
 func TestEveryPrefixIsTruncated(t *testing.T) {
 	followed := []string{"announcement-reference", "reply-contribution-control"}
 	for _, v := range loadVectors(t) {

@@ -24,11 +24,11 @@ Memory and work: the same as without prox.`,
 	{
 		Name:   "scaffold-1",
 		Source: "SCAFFOLD type I with finite differences: FZooS (7) and (91), appendix F",
-		Notes: differenceNotes + `Each step adds c - c_i, where c_i is the device's own estimate at the
-round's first point and c the mean of all c_i. A round therefore has two phases and two
-records: first P more queries (and one for f(x)) and another message up and down, then
-the K steps. In the paper c is the mean over all N clients, here over the contributors
-of the first phase.
+		Notes: differenceNotes + `Each step adds c - c_i, where c_i is the device's own
+estimate at the round's first point and c the mean of all c_i. A round therefore has two
+phases and two records: first P more queries (and one for f(x)) and another message up
+and down, then the K steps. In the paper c is the mean over all N clients, here over the
+contributors of the first phase.
 Exact, even if the second phase has other contributors than the first: then the
 corrections of the contributors do not cancel, so each device also sends the c_i that it
 used, and the record has their mean. A device that took no part in the first phase

@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-// numbers are what a paper, or its code where the paper is silent, runs a method with;
-// of decomfl-adam, which no paper has, what the experiment beyond did.
+// numbers are the settings of a method in its paper, or in the paper's code where the
+// paper is silent; for decomfl-adam, which is in no paper, those of experiment beyond.
 type numbers struct {
 	sharing      wire.Sharing
 	distribution wire.Distribution
@@ -53,12 +53,12 @@ var papers = map[string]numbers{
 	"fedzo-dense": {sharing: wire.PerClient, transport: wire.DenseVectors,
 		distribution: wire.Sphere, difference: wire.Forward, k: 20, p: 20, batch: 25, mu: 1e-3,
 		step: 1e-3},
-	// T of G.1's quadratic; the directions that it probes are none.
+	// T is that of G.1's quadratic; fzoos probes no directions.
 	"fzoos": {transport: wire.DenseVectors, distribution: wire.Normal, difference: wire.Forward,
 		k: 10, p: 1, mu: 1e-3, step: 0.01, rule: wire.LocalAdam},
 }
 
-// trajectory is section IV of the ZOFedHT paper.
+// trajectory returns the numbers of section IV of the ZOFedHT paper.
 func trajectory(sharing wire.Sharing, distribution wire.Distribution, batch uint32) numbers {
 	n := numbers{sharing: sharing, distribution: distribution, difference: wire.Central, k: 50,
 		p:     1,
@@ -93,7 +93,7 @@ func planOf(t testing.TB, name string) *wire.Plan {
 	return p
 }
 
-// TestPresetsAreThePapers holds every preset to the numbers of its paper.
+// TestPresetsAreThePapers compares every preset with the numbers of its paper.
 func TestPresetsAreThePapers(t *testing.T) {
 	for _, info := range preset.List() {
 		p, err := preset.New(info.Name, "r1", 1000)
@@ -127,7 +127,7 @@ func TestPresetsAreThePapers(t *testing.T) {
 	}
 }
 
-// TestInverseSqrtIsThePapers: ZOFedHT's eta0/sqrt(r+1), its r from 0.
+// TestInverseSqrtIsThePapers: it is ZOFedHT's eta0/sqrt(r+1), whose r starts from 0.
 func TestInverseSqrtIsThePapers(t *testing.T) {
 	p, err := preset.New("zofedht", "r1", 1000)
 	if err != nil {
@@ -140,7 +140,8 @@ func TestInverseSqrtIsThePapers(t *testing.T) {
 	}
 }
 
-// TestRelayedPresetsFit: a record of theirs, at its longest, is within RelayLimit.
+// TestRelayedPresetsFit: the longest records of presets with transport=relay are within
+// RelayLimit.
 func TestRelayedPresetsFit(t *testing.T) {
 	relayed := 0
 	for _, info := range preset.List() {
@@ -166,8 +167,8 @@ func TestRelayedPresetsFit(t *testing.T) {
 	}
 }
 
-// TestDecomflAdamCosts: decomfl-adam takes the queries and bytes of DeComFL as its
-// authors run it, with P = 10 and central differences.
+// TestDecomflAdamCosts: decomfl-adam costs the same queries and bytes as DeComFL in its
+// authors' settings, with P = 10 and central differences.
 func TestDecomflAdamCosts(t *testing.T) {
 	own, plain := planOf(t, "decomfl-adam"), planOf(t, "decomfl")
 	plain.Difference = wire.Central
@@ -189,9 +190,9 @@ func TestDecomflAdamCosts(t *testing.T) {
 	}
 }
 
-// TestDensePresets: fzoos has the numbers of appendix G, "General Settings", of Adam
-// those that its paper has (Kingma and Ba, algorithm 1), and 1e-6 of its code; what no
-// paper says is named in the notes.
+// TestDensePresets: fzoos has the numbers of appendix G, "General Settings", for Adam
+// those of Adam's paper (Kingma and Ba, algorithm 1), and 1e-6 from its code; the notes
+// name what no paper says.
 func TestDensePresets(t *testing.T) {
 	p := planOf(t, "fzoos")
 	got := [8]float32{float32(p.Features), p.LengthScale, p.Noise, float32(p.Active),
@@ -210,7 +211,7 @@ func TestDensePresets(t *testing.T) {
 		dense.Estimator != wire.Differences {
 		t.Error("fedzo-dense is another method than fedzo")
 	}
-	// The baselines of FZooS: Adam 0.01 and Q = 20, and what it corrects them by.
+	// FZooS's baselines: Adam 0.01, Q = 20, and their corrections.
 	for _, more := range [][2]string{{"prox", "1"}, {"control", "scaffold-1"},
 		{"control", "scaffold-2"}} {
 		p := planOf(t, "fedzo-dense")

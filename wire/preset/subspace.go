@@ -73,8 +73,8 @@ Defaults are section IV's: mu 1e-4, K = 50, batch 64. It tunes eta0 in
 device.
 `
 
-const allDataNotes = `Every step uses all of the device's data (batch 0), so a query costs a whole pass over
-them: compare runs by samples as well as by queries.
+const allDataNotes = `Every step uses all of the device's data (batch 0), so a query costs
+a whole pass over them: compare runs by samples as well as by queries.
 `
 
 const relayedNotes = `Clients have their own directions, and a record has the scalars of all of

@@ -33,10 +33,10 @@ func denseRounds(s *set) {
 	fault("cut", "truncated", "a digest longer than the record", Wide(0xc4, 32))
 }
 
-// box is the array of a range.
+// box returns the array of a box.
 func box(low, high float32) Value { return Array(Float(low), Float(high)) }
 
-// adamFields are those of dense transport with local Adam in a box.
+// adamFields returns the fields of a plan with transport=dense, rule=adam and a box.
 func adamFields(preset string) []field {
 	return []field{{2, Str(preset)}, {13, Uint(10)}, {15, Uint(4)}, {16, Float(0.9)},
 		{18, Float(0.01)}, {22, Uint(2)},
@@ -77,7 +77,7 @@ func densePlans(s *set) {
 	add("boxes-many", "truncated", "512 boxes in a short record", field{64, Wide(0xdc, 512)})
 }
 
-// all80 is a plan in which none of the fields 1 to 80 is zero.
+// all80 returns a plan in which none of the fields 1 to 80 is zero.
 func all80() []field {
 	return merge(all(), []field{
 		{63, Uint(16)}, {64, Array(box(-1, 1), box(0, 10))}, {65, Float(0.999)}, {66, Float(1e-8)},
@@ -88,8 +88,8 @@ func all80() []field {
 	})
 }
 
-// uploads has uploads: version, n, tip, weight, loss, size, digest, offset, data;
-// reply version, n, state, offset, wait.
+// uploads returns the vectors of uploads: version, n, tip, weight, loss, size, digest,
+// offset, data. Reply: version, n, state, offset, wait.
 func uploads() []Vector {
 	s := &set{frame: "upload"}
 	fields := []Value{Uint(1), Uint(10), Bin(Seq(0xa0, 8)...), Uint(600), Float(2.25), Uint(4100),
@@ -142,8 +142,8 @@ func uploadReplies() []Vector {
 	return s.list
 }
 
-// objects has objects: request version, digest, offset, max bytes; reply version,
-// size, offset, data.
+// objects returns the vectors of objects. Request: version, digest, offset, max bytes.
+// Reply: version, size, offset, data.
 func objects() []Vector {
 	request := &set{frame: "object-request"}
 	fields := []Value{Uint(1), object, Uint(4096), Uint(61440)}

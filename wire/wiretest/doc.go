@@ -1,8 +1,8 @@
-// Package wiretest makes and reads the vectors of package wire: one frame a
+// Package wiretest generates and reads the vectors of package wire: one frame a
 // file, each with at most one fault.
 //
-// It is for the tests of whoever reads frames. [Load] gives the vectors of
-// wire/testdata/vectors, for tables and as seeds for fuzzing. Its kit of
-// [Value] functions writes msgpack without package wire, so that it can write
-// what wire refuses to, and so that wire is not tested against itself.
+// It is for tests of code that reads frames. [Load] returns the vectors of
+// wire/testdata/vectors, for tables and as seeds for fuzzing. The [Value]
+// functions write msgpack without package wire, so that they can write frames
+// that wire would not, and so that wire is not tested against itself.
 package wiretest

@@ -13,8 +13,8 @@ func with(fields []Value, i int, v Value) Value {
 	return Array(fields...)
 }
 
-// common adds the faults that every frame but a record can have, and its
-// growth.
+// common adds the faults that every frame but a record can have, and fields of a later
+// version.
 func (s *set) common(fields []Value) {
 	frame := Array(fields...)
 	s.add("rest", "ok", "fields of a later version after those of this one",
@@ -33,8 +33,8 @@ func (s *set) common(fields []Value) {
 		append(append(Value{}, arrayBomb...), 1, 1))
 }
 
-// announcements has announcements: version, state, n, attempt, epoch, left,
-// sampled, members, step, perturbations, reason, records.
+// announcements returns the vectors of announcements: version, state, n, attempt, epoch,
+// left, sampled, members, step, perturbations, reason, records.
 func announcements() []Vector {
 	s := &set{frame: "announcement"}
 	last := round9(Uint(3), Float(1e-3), Uint(7), Array(term(0, 0, 0.5)))
@@ -84,7 +84,8 @@ func announcements() []Vector {
 	return s.list
 }
 
-// replies has replies: version, kind, n, tip, then what the kind has.
+// replies returns the vectors of replies: version, kind, n, tip, then the fields of the
+// kind.
 func replies() []Vector {
 	s := &set{frame: "reply"}
 	tip := Bin(Seq(0xa0, 8)...)
@@ -148,8 +149,8 @@ func openHead() Value {
 		Float(1e-3), Uint(10), Str(""), Array())
 }
 
-// joins has joins: request version; reply version, status, slot, last, plan,
-// reason, announcement.
+// joins returns the vectors of joins. Request: version. Reply: version, status, slot,
+// last, plan, reason, announcement.
 func joins() []Vector {
 	request := &set{frame: "join-request"}
 	request.add("least", "ok", "all that this version has", Array(Uint(1)))
@@ -180,8 +181,8 @@ func joins() []Vector {
 	return append(request.list, s.list...)
 }
 
-// catchUps has catch-ups: request version, from, max bytes; reply version,
-// from, last, records.
+// catchUps returns the vectors of catch-ups. Request: version, from, max bytes. Reply:
+// version, from, last, records.
 func catchUps() []Vector {
 	request := &set{frame: "catch-up-request"}
 	fields := []Value{Uint(1), Uint(5), Uint(65536)}
@@ -208,8 +209,8 @@ func catchUps() []Vector {
 	return append(request.list, s.list...)
 }
 
-// snapshots has snapshots: request version, n, offset, max bytes; reply
-// version, n, tip, size, offset, data.
+// snapshots returns the vectors of snapshots. Request: version, n, offset, max bytes.
+// Reply: version, n, tip, size, offset, data.
 func snapshots() []Vector {
 	request := &set{frame: "snapshot-request"}
 	fields := []Value{Uint(1), Uint(64), Uint(4096), Uint(65536)}

@@ -4,7 +4,7 @@ package wiretest
 var halves10 = Halves(0x3800, 0xbd00, 0x4200, 0x2c00, 0xc780, 0x4000, 0x1419, 0xae66, 0x5140,
 	0xbc00)
 
-// methodRounds adds the rounds of methods that have more than a mean, and their
+// methodRounds adds the rounds of methods whose records have more than a mean, and their
 // faults.
 func methodRounds(s *set) {
 	step, one := Float(1e-3), Array(term(0, 0, 0.5))
@@ -85,7 +85,7 @@ func methodPlans(s *set) {
 	add("pool-over", "limit", "2^32 directions", field{50, Uint(1 << 32)})
 }
 
-// all is a plan in which none of the fields 1 to 62 is zero.
+// all returns a plan in which none of the fields 1 to 62 is zero.
 func all() []field {
 	return merge(full(), []field{
 		{9, Uint(1)}, {22, Uint(1)}, {23, Uint(2)}, {47, Bin(Seq(0xc0, 32)...)}, {48, Uint(5)},

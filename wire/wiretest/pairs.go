@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A Pair is two choices of a plan, with the numbers that they need: settings of
+// A Pair is two choices of a plan with the numbers that they need, as settings for
 // Plan.Set over a plan of the preset decomfl, in order.
 type Pair struct {
 	A, B     string // field=value
@@ -42,10 +42,10 @@ var choices = [][]string{
 	{"correction_at=iterate", "correction_at=round"},
 }
 
-// secret stands for a run key that is not public.
+// secret stands for a secret run key.
 var secret = "key_check=" + strings.Repeat("c0", 32)
 
-// needs are the numbers and the choice that a choice does not go without.
+// needs are the numbers and choices without which a choice is refused.
 var needs = map[string][]string{
 	"sharing=per-client":      {"transport=relay"},
 	"transport=relay":         {"sharing=per-client"},
@@ -81,7 +81,7 @@ const boxed = `boxes=[{"low":-2,"high":2}]`
 
 var dense = []string{"transport=dense", "dense_keep=2"}
 
-// surrogate is a small one.
+// surrogate has the settings of a small surrogate.
 var surrogate = slices.Concat(dense,
 	[]string{"perturbations=1", "estimator=surrogate", "features=32", "length_scale=1",
 		"noise=1e-6",
@@ -90,10 +90,10 @@ var surrogate = slices.Concat(dense,
 var adaptive = []string{"server_step=0.02", "server_beta1=0.9", "server_beta2=0.99",
 	"server_epsilon=1e-8", "server_v0=1e-5"}
 
-// Choices are the values of every orthogonal field, in the order of Pairs.
+// Choices returns the values of every orthogonal field, in the order of Pairs.
 func Choices() []string { return slices.Concat(choices...) }
 
-// Pairs has every two values of different fields, the one listed first as B.
+// Pairs returns every two values of different fields, the one listed first as B.
 func Pairs() []Pair {
 	var list []Pair
 	for i, field := range choices {
@@ -106,9 +106,9 @@ func Pairs() []Pair {
 	return list
 }
 
-// settings are those of two choices: what they need first, so that it does not
-// change either. What the later one needs stands where both need a transport: per-client
-// directions can be relayed, or be a dense run's.
+// settings returns the settings of two choices. Their needs come first, so that they
+// change neither choice. If both need a transport, the later choice's applies:
+// sharing=per-client goes with transport=relay and transport=dense.
 func settings(a, b string) []string {
 	list := []string{"steps=3", "perturbations=2"}
 	list = append(list, needs[b]...)

@@ -20,7 +20,7 @@ func planMap(fields []field) Value {
 	return Map(v...)
 }
 
-// small is a plan that can run: DeComFL over 7850 parameters.
+// small returns a plan that can run: DeComFL over 7850 parameters.
 func small() []field {
 	return []field{
 		{1, Str("mnist")}, {2, Str("decomfl")}, {3, Uint(1)}, {4, Bin(Seq(0x40, 32)...)},
@@ -35,13 +35,13 @@ func small() []field {
 
 func smallPlan() Value { return planMap(small()) }
 
-// segment is a segment's array.
+// segment returns a segment's array.
 func segment(name string, length, fill uint64, scales ...float32) Value {
 	return Array(Str(name), Uint(length), Uint(fill), Float(scales[0]), Float(scales[1]),
 		Float(scales[2]))
 }
 
-// full is a plan in which every field is set that a run of DeComFL can set.
+// full returns a plan with every field set that a run of DeComFL can set.
 func full() []field {
 	return []field{
 		{1, Str("full")}, {2, Str("decomfl")}, {3, Uint(1)}, {4, Bin(Seq(0x40, 32)...)},
@@ -60,13 +60,13 @@ func full() []field {
 	}
 }
 
-// smallWith is the small plan with one field replaced or added.
+// smallWith returns the small plan with one field replaced or added.
 func smallWith(f field) Value {
 	return recordOf(kindPlan, 1, planMap(merge(small(), []field{f}))).value()
 }
 
-// merge returns fields with those of changes replaced, added, or left out if
-// their value is nil.
+// merge returns fields with those of changes replaced or added, or left out if their
+// value is nil.
 func merge(fields, changes []field) []field {
 	for _, f := range changes {
 		at, found := slices.BinarySearchFunc(fields, f.number,

@@ -11,22 +11,22 @@ const (
 	kindEnd
 )
 
-// A record has its six fields, any of which may be wrong.
+// A record has six fields, any of which may be wrong.
 type record struct{ version, kind, n, prev, epoch, body Value }
 
 func (r record) value() Value {
 	return Array(r.version, r.kind, r.n, r.prev, r.epoch, r.body)
 }
 
-// recordOf is record n of a kind with a body.
+// recordOf returns record n of a kind with a body.
 func recordOf(kind, n uint64, body Value) record {
 	return record{Uint(1), Uint(kind), Uint(n), Bin(Seq(0, 16)...), Uint(3), body}
 }
 
-// end is the shortest record there is.
+// end returns the shortest possible record.
 func end() record { return recordOf(kindEnd, 9, Map(Uint(1), Uint(1))) }
 
-// endWith is an end with one thing changed.
+// endWith returns an end with one thing changed.
 func endWith(change func(*record)) Value {
 	r := end()
 	change(&r)

@@ -2,18 +2,18 @@ package wiretest
 
 import "math"
 
-// term is scalars along the directions of the record back before this one.
+// term returns scalars along the directions of the record that is back before this one.
 func term(back, source uint64, scalars ...float32) Value {
 	return Array(Uint(back), Uint(source), Floats(scalars...))
 }
 
-// round9 is record 9 with the body of a round.
+// round9 returns record 9 with the body of a round.
 func round9(body ...Value) Value { return recordOf(kindRound, 9, Map(body...)).value() }
 
 // scalars10 are ten scalars, the mean of a round of P = 10.
 var scalars10 = []float32{0.5, -1.25, 3, 0.0625, -7.5, 2, 1e-3, -0.1, 42, -1}
 
-// rounds has the records of rounds. A body's keys are 1 round, 2 attempt,
+// rounds returns the records of rounds. A body's keys are 1 round, 2 attempt,
 // 3 step, 4 perturbations, 5 contributors, 6 slots, 7 terms, 9 object, 10 phase,
 // 11 weights, 12 population.
 func rounds() []Vector {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A Value is an encoded msgpack value, or whatever stands in its place.
+// A Value is an encoded msgpack value, or the bytes of a fault in its place.
 type Value []byte
 
 // Uint is an unsigned integer in its shortest form.
@@ -24,8 +24,8 @@ func Uint(v uint64) Value {
 	return Wide(0xcf, v)
 }
 
-// Wide is a head byte and a number in as many bytes as that head has: an
-// integer or a length that may fit a shorter form.
+// Wide is a head byte and a number in as many bytes as that head calls for: an integer
+// or a length that may fit a shorter form.
 func Wide(head byte, v uint64) Value {
 	b := binary.BigEndian.AppendUint64(nil, v)
 	return append(Value{head}, b[8-width(head):]...)
@@ -68,8 +68,8 @@ func Map(v ...Value) Value {
 	return slices.Concat(append([]Value{length(len(v)/2, 0x80, 16, 0, 0xde, 0xdf)}, v...)...)
 }
 
-// length is the shortest head of something n long: fix|n below fixEnd, then 8
-// bits where there is such a form, 16 and 32.
+// length is the shortest head of a value of length n: fix|n below fixEnd, then 8 bits if
+// there is such a form, 16 and 32.
 func length(n int, fix byte, fixEnd int, c8, c16, c32 byte) Value {
 	switch {
 	case n < fixEnd:
@@ -82,7 +82,7 @@ func length(n int, fix byte, fixEnd int, c8, c16, c32 byte) Value {
 	return Wide(c32, uint64(n))
 }
 
-// Floats are scalars as they travel: a byte string of little-endian float32.
+// Floats are scalars of single precision: a byte string of little-endian float32.
 func Floats(v ...float32) Value {
 	var p []byte
 	for _, x := range v {

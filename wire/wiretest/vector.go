@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A Vector is one frame, and what a reader must make of it.
+// A Vector is one frame, and the result that a reader must report.
 type Vector struct {
 	Name    string // of its file, without .txt
 	Frame   string // one of Frames
@@ -68,8 +68,8 @@ func Parse(name string, file []byte) (Vector, error) {
 	return v, nil
 }
 
-// Load reads the vectors of a folder, ordered by name. It is an error if there
-// are not Count of them, so that no test passes for want of files.
+// Load reads the vectors of a folder, ordered by name. A number other than Count is an
+// error, so that no test passes because files are missing.
 func Load(dir string) ([]Vector, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
 	if err != nil {

@@ -5,7 +5,7 @@ import "slices"
 // Count is the number of vectors.
 const Count = 448
 
-// Vectors makes every vector.
+// Vectors generates all vectors.
 func Vectors() []Vector {
 	return slices.Concat(records(), rounds(), bodies(), plans(), announcements(), replies(),
 		joins(), catchUps(), snapshots(), uploads(), objects())
