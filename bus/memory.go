@@ -9,11 +9,10 @@ import (
 	"sync"
 )
 
-// Memory is a Bus inside one process, with the semantics of one NATS
-// connection: a message reaches every matching subscription, the publisher's
-// own included. Handlers never run on the goroutine of the publisher, so a
-// handler may publish and request. All subscriptions see the same order of
-// messages.
+// Memory is a Bus inside one process, with the semantics of one NATS connection: a
+// message reaches every matching subscription, including the publisher's own. Handlers
+// never run on the goroutine of the publisher, so a handler may publish and request.
+// All subscriptions receive messages in the same order.
 type Memory struct {
 	done    chan struct{} // closed by Close
 	running sync.WaitGroup
@@ -60,7 +59,7 @@ func (m *Memory) Publish(subject string, data []byte) error {
 	return nil
 }
 
-// deliver hands a message to all that listen and returns their number. The
+// deliver queues a message for all matching subscriptions and returns their number. The
 // caller holds mu.
 func (m *Memory) deliver(msg Message) int {
 	n := 0
@@ -147,7 +146,7 @@ func (m *Memory) Request(ctx context.Context, subject string, data []byte) ([]by
 	return nil, failed("request", subject, err)
 }
 
-// ask publishes a request and returns the inbox where its answer will be.
+// ask publishes a request and returns the inbox that will receive its answer.
 func (m *Memory) ask(subject string, data []byte) (string, chan []byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -173,18 +172,18 @@ func (m *Memory) hangUp(inbox string) {
 	delete(m.inboxes, inbox)
 }
 
-// DenyPublish makes the bus swallow messages to the subjects that a pattern
-// covers, as a NATS server does for a user without the permission: Publish
-// still returns nil, a Request waits for its context, Check reports it.
+// DenyPublish makes the bus drop messages to the subjects that a pattern covers, as a
+// NATS server does for a user without permission: Publish still returns nil, a Request
+// waits for its context, and Check reports the denial.
 func (m *Memory) DenyPublish(pattern string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.denied.publish = append(m.denied.publish, pattern)
 }
 
-// DenySubscribe makes later subscriptions to the subjects that a pattern
-// covers receive nothing, as a NATS server does: Subscribe still returns nil,
-// Check reports it.
+// DenySubscribe makes later subscriptions to the subjects that a pattern covers receive
+// nothing, as a NATS server does: Subscribe still returns nil, and Check reports the
+// denial.
 func (m *Memory) DenySubscribe(pattern string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -218,8 +217,8 @@ func (m *Memory) Check(ctx context.Context, subject string) error {
 	return nil
 }
 
-// Close ends all subscriptions and requests and waits until no handler runs;
-// it must not be called from one. Calls after it return ErrClosed.
+// Close ends all subscriptions and requests and waits until no handler runs; a handler
+// must not call it. Later calls return ErrClosed.
 func (m *Memory) Close() {
 	m.mu.Lock()
 	if !m.closed {

@@ -2,8 +2,8 @@ package bus
 
 import "sync"
 
-// MemoryPending is how many messages a subscription of Memory holds for a slow
-// handler before it drops any.
+// MemoryPending is the number of messages that a subscription of Memory holds for a
+// slow handler before it drops any.
 const MemoryPending = 1 << 16
 
 // memorySubscription is a queue and the goroutine that empties it.
@@ -14,8 +14,8 @@ type memorySubscription struct {
 
 	mu      sync.Mutex // guards the fields below
 	changed *sync.Cond // signals a message or the end
-	queue   []Message  // what waits
-	pending int        // len(queue) and what the goroutine took but has not handled
+	queue   []Message  // waiting messages
+	pending int        // len(queue) and messages taken by the goroutine but not handled
 	dropped int
 	stopped bool
 }
@@ -40,8 +40,8 @@ func (s *memorySubscription) push(msg Message) {
 	}
 }
 
-// run handles messages until the subscription stops. It takes all that wait at
-// once and leaves an emptied slice in their place, so that nothing is moved.
+// run handles messages until the subscription stops. It takes all waiting messages at
+// once and leaves an emptied slice in their place, so that nothing is copied.
 func (s *memorySubscription) run() {
 	var batch []Message
 	for {
@@ -59,8 +59,8 @@ func (s *memorySubscription) run() {
 	}
 }
 
-// take waits for messages and swaps them for an empty slice. It returns none
-// once the subscription stopped.
+// take waits for messages and swaps them for an empty slice. It returns none after the
+// subscription stopped.
 func (s *memorySubscription) take(empty []Message) []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()

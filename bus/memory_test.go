@@ -20,7 +20,8 @@ func TestMemory(t *testing.T) {
 	})
 }
 
-func subscribe(t *testing.T, m *bus.Memory, subject string, handle func(bus.Message)) bus.Subscription {
+func subscribe(t *testing.T, m *bus.Memory, subject string,
+	handle func(bus.Message)) bus.Subscription {
 	t.Helper()
 	sub, err := m.Subscribe(subject, handle)
 	if err != nil {
@@ -29,8 +30,8 @@ func subscribe(t *testing.T, m *bus.Memory, subject string, handle func(bus.Mess
 	return sub
 }
 
-// A handler that does not return leaves room for MemoryPending messages; the
-// next ones are dropped and counted, and the others stay in order.
+// While a handler does not return, MemoryPending messages wait in order; further ones
+// are dropped and counted.
 func TestMemoryDropsBeyondPending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := bus.NewMemory()
@@ -175,7 +176,9 @@ func BenchmarkMemoryFanOut(b *testing.B) {
 			defer m.Close()
 			heard := make(chan struct{}, n)
 			for range n {
-				if _, err := m.Subscribe("zo.r.a.0", func(bus.Message) { heard <- struct{}{} }); err != nil {
+				if _,
+					err := m.Subscribe("zo.r.a.0",
+					func(bus.Message) { heard <- struct{}{} }); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -12,9 +12,9 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// A NATS subscription holds up to PendingMessages messages and PendingBytes
-// bytes for a slow handler before it drops any: one reply from each of a
-// million devices. Nothing is reserved.
+// A NATS subscription holds up to PendingMessages messages and PendingBytes bytes for a
+// slow handler before it drops any: enough for one reply from each of a million
+// devices. No memory is reserved.
 const (
 	PendingMessages = 1 << 20
 	PendingBytes    = 256 << 20
@@ -23,16 +23,15 @@ const (
 // checkTimeout bounds a Check whose context has no deadline.
 const checkTimeout = 5 * time.Second
 
-// NATS returns a Bus over a connection, which stays the caller's: it is never
-// dialed, closed or drained here, and its handlers are not touched.
+// NATS returns a Bus over a connection, which still belongs to the caller: this package
+// never dials, closes or drains it, and does not change its handlers.
 //
-// Publish hands the message to the connection's buffer; its flusher sends it
-// without being asked. Request uses the connection's one inbox subscription;
-// where a user may not subscribe to _INBOX.>, connect with
-// nats.CustomInboxPrefix, or every request runs into its deadline. While
-// disconnected, a publish waits in the reconnect buffer if the connection has
-// one; nats.ReconnectBufSize(-1) gives ErrOffline instead of stale messages
-// later.
+// Publish writes the message to the connection's buffer, which the connection flushes by
+// itself. Request uses the connection's one inbox subscription. For a user who may not
+// subscribe to _INBOX.>, connect with nats.CustomInboxPrefix; otherwise every request
+// runs into its deadline. While disconnected, a published message waits in the
+// connection's reconnect buffer, if it has one; with nats.ReconnectBufSize(-1) the
+// result is ErrOffline, and no stale message is sent later.
 func NATS(nc *nats.Conn) Bus {
 	return &natsBus{nc: nc, before: nc.LastError()}
 }
@@ -40,8 +39,8 @@ func NATS(nc *nats.Conn) Bus {
 type natsBus struct {
 	nc *nats.Conn
 
-	// before is the connection's last error when the bus was made: a denial
-	// that this bus did not cause.
+	// before is the connection's last error when the bus was created, which this bus did
+	// not cause.
 	before error
 }
 
@@ -97,8 +96,8 @@ func (b *natsBus) Check(ctx context.Context, subject string) error {
 		ctx, cancel = context.WithTimeout(ctx, checkTimeout)
 		defer cancel()
 	}
-	// The server answers in order: once the flush returns, the connection has
-	// read every denial of what was sent before.
+	// The server answers in order: when the flush returns, the connection has read every
+	// denial of earlier messages.
 	if err := b.nc.FlushWithContext(ctx); err != nil {
 		return failed("check", subject, b.translate(err))
 	}
@@ -108,8 +107,8 @@ func (b *natsBus) Check(ctx context.Context, subject string) error {
 	return nil
 }
 
-// denied returns the connection's last error if it is the server's denial of
-// the subject, since this bus was made.
+// denied returns the connection's last error if it is a denial of the subject that the
+// server sent after this bus was created.
 func (b *natsBus) denied(subject string) error {
 	err := b.nc.LastError()
 	if err == b.before || !errors.Is(err, nats.ErrPermissionViolation) {
@@ -121,9 +120,9 @@ func (b *natsBus) denied(subject string) error {
 	return err
 }
 
-// inboxDenied returns the connection's last error if it is the server's denial
-// of the inbox subscription. That is made once in the life of a connection,
-// perhaps before this bus.
+// inboxDenied returns the connection's last error if it is the server's denial of the
+// inbox subscription. A connection subscribes to its inbox once, perhaps before this bus
+// was created.
 func (b *natsBus) inboxDenied() error {
 	err := b.nc.LastError()
 	inbox := strings.TrimSuffix(nats.InboxPrefix, ".")
@@ -137,8 +136,8 @@ func (b *natsBus) inboxDenied() error {
 	return err
 }
 
-// translate puts this package's error in front of the connection's where a
-// caller branches on it.
+// translate wraps the connection's error in this package's error if callers branch on
+// it.
 func translate(err error) error {
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
@@ -147,7 +146,7 @@ func translate(err error) error {
 		errors.Is(err, nats.ErrConnectionDraining),
 		errors.Is(err, nats.ErrInvalidConnection):
 		return fmt.Errorf("%w (%w)", ErrClosed, err)
-	case errors.Is(err, nats.ErrReconnectBufExceeded): // its text speaks of a buffer that was full
+	case errors.Is(err, nats.ErrReconnectBufExceeded): // its text says that a buffer is full
 		return ErrOffline
 	case errors.Is(err, nats.ErrDisconnected),
 		errors.Is(err, nats.ErrConnectionReconnecting):
@@ -160,15 +159,15 @@ func translate(err error) error {
 	return err
 }
 
-// broken says whether an error is a socket's: a message that does not fit into the
-// connection's buffer is written at once.
+// broken reports whether an error comes from the socket: a message that does not fit
+// into the connection's buffer is written at once.
 func broken(err error) bool {
 	socket := (*net.OpError)(nil)
 	return errors.As(err, &socket) || errors.Is(err, net.ErrClosed)
 }
 
-// errBroke: the connection broke while an answer was awaited. NATS says of that, too,
-// that the connection is closed, although it connects again.
+// errBroke: the connection broke while a request waited for its answer. nats.go reports
+// a closed connection then, too, although it connects again.
 var errBroke = fmt.Errorf("%w: the connection broke before the answer", ErrOffline)
 
 func (b *natsBus) translate(err error) error {
@@ -184,7 +183,7 @@ func failed(call, subject string, err error) error {
 
 type natsSubscription struct {
 	sub     *nats.Subscription
-	dropped atomic.Int64 // last count read, for when the connection knows no more
+	dropped atomic.Int64 // last count read, for when the connection is closed
 }
 
 func (s *natsSubscription) Unsubscribe() error {

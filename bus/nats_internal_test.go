@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Whatever a connection fails with is an error that callers branch on, where there is
-// something to do about it, and still what it was.
+// An error of a connection matches an error on which callers branch, if they can do
+// something about it, and still matches itself.
 func TestTranslate(t *testing.T) {
 	socket := &net.OpError{Op: "write", Net: "tcp", Err: syscall.EPIPE}
 	for _, tt := range []struct{ err, want error }{

@@ -23,8 +23,8 @@ func wellFormedPattern(subject string) bool {
 	return true
 }
 
-// isPattern reports whether the subject has a wildcard. A * or > inside a
-// longer token is a letter like any other.
+// isPattern reports whether the subject has a wildcard. A * or > inside a longer token
+// is an ordinary character.
 func isPattern(subject string) bool {
 	for more := true; more; {
 		var token string

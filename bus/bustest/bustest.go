@@ -1,5 +1,5 @@
-// Package bustest holds the tests that every bus must pass: bus.Memory, and
-// the NATS bus over a real server. It is for implementers of bus.Bus.
+// Package bustest has the tests that every bus must pass: bus.Memory, the NATS bus over
+// a real server, and any other implementation of bus.Bus.
 package bustest
 
 import (
@@ -17,9 +17,9 @@ import (
 // patience bounds the wait for a message that must arrive.
 const patience = 10 * time.Second
 
-// Run tests the buses that open returns: one for each subtest, that receives
-// its own messages and nobody else's. Run closes none of them; open leaves
-// that to the cleanup of its subtest, so that no bus hears the next one.
+// Run tests the buses that open returns: one for each subtest, which must receive its
+// own messages and no others. Run does not close them; open must register that with
+// the cleanup of the subtest, so that no bus receives messages of the next.
 func Run(t *testing.T, open func(t *testing.T) bus.Bus) {
 	tests := []struct {
 		name string
@@ -61,7 +61,8 @@ func subscribe(t *testing.T, b bus.Bus, subject string) (bus.Subscription, <-cha
 	return sub, received
 }
 
-func subscribeFunc(t *testing.T, b bus.Bus, subject string, handle func(bus.Message)) bus.Subscription {
+func subscribeFunc(t *testing.T, b bus.Bus, subject string,
+	handle func(bus.Message)) bus.Subscription {
 	t.Helper()
 	sub, err := b.Subscribe(subject, handle)
 	if err != nil {
@@ -89,7 +90,7 @@ func wantData(t *testing.T, from <-chan bus.Message, want string) {
 	}
 }
 
-// request asks with patience.
+// request makes a request with a timeout of patience.
 func request(b bus.Bus, subject, data string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -128,7 +129,7 @@ func testWildcards(t *testing.T, b bus.Bus) {
 		for _, subject := range append(tests.no, tests.yes...) {
 			publish(t, b, subject, "")
 		}
-		// What does not match was published first, so it would arrive first.
+		// Messages that do not match were published first, so they would arrive first.
 		for _, want := range tests.yes {
 			if got := receive(t, received).Subject; got != want {
 				t.Errorf("%s: got %s, want %s", pattern, got, want)
@@ -194,7 +195,7 @@ func testHandlerUsesBus(t *testing.T, b bus.Bus) {
 	wantData(t, received, "through")
 }
 
-// answer publishes from a handler, where Fatal may not be called.
+// answer publishes from a handler, which may not call Fatal.
 func answer(t *testing.T, b bus.Bus, subject string, data []byte) {
 	if err := b.Publish(subject, data); err != nil {
 		t.Errorf("got %v, want no error", err)
@@ -266,7 +267,7 @@ func testRequest(t *testing.T, b bus.Bus) {
 }
 
 func testFirstAnswer(t *testing.T, b bus.Bus) {
-	var late sync.WaitGroup // second answers, which may be under way when the first has come
+	var late sync.WaitGroup // second answers, which may come after the first
 	late.Add(10)
 	defer late.Wait()
 	subscribeFunc(t, b, "t.ask", func(m bus.Message) {
@@ -350,8 +351,8 @@ func testCheck(t *testing.T, b bus.Bus) {
 	}
 }
 
-// testConcurrent is for the race detector, and for the handlers of one
-// subscription never to overlap.
+// testConcurrent is for the race detector; it also checks that handlers of one
+// subscription never overlap.
 func testConcurrent(t *testing.T, b bus.Bus) {
 	const publishers, each = 8, 200
 	var running, overlaps, calls atomic.Int32
