@@ -1,7 +1,7 @@
 package mathx
 
-// Adaptive holds the coefficients of [AdaptiveStep], [AdamStep] and [YogiStep],
-// by their names in ZO-AdaFL. Its section 5.2 has Alpha 0.02, Beta1 0.9, Beta2 0.99 and Epsilon
+// Adaptive has the coefficients of [AdaptiveStep], [AdamStep] and [YogiStep], named as
+// in ZO-AdaFL, whose section 5.2 has Alpha 0.02, Beta1 0.9, Beta2 0.99 and Epsilon
 // 1e-8.
 type Adaptive struct {
 	// Alpha is the global step size, alpha_t.
@@ -13,11 +13,10 @@ type Adaptive struct {
 	Epsilon float32
 }
 
-// AdaptiveStep makes a global update of ZO-AdaFL (Algorithm 1, lines 14 to 16,
-// the rule of AMSGrad) along delta, the mean move of a round's clients (line
-// 13): m and v are the moments of equations (2) and (3), vhat the greatest v so
-// far, and x takes the step of equation (4), from vhat. delta is a move, not a
-// gradient, so x goes along it.
+// AdaptiveStep makes a global update of ZO-AdaFL (Algorithm 1, lines 14 to 16, the rule
+// of AMSGrad) along delta, the mean move of a round's clients (line 13). m and v are the
+// moments of equations (2) and (3), vhat is the largest v so far, and x takes the step of
+// equation (4) with vhat. delta is a move, not a gradient, so x moves along it.
 //
 //	gain1, gain2 := 1-c.Beta1, 1-c.Beta2
 //	for i, d := range delta {
@@ -30,13 +29,12 @@ type Adaptive struct {
 //		x[i] += float32(c.Alpha * (m[i] / root))
 //	}
 //
-// The root is the float32 nearest to the exact one, and so is the quotient. The
-// comparison decides what vhat becomes: it stays if either is NaN and does not
-// take a zero of another sign.
+// The root is the float32 nearest to the exact root, and so is the quotient. By the
+// comparison vhat stays as it is if either is NaN, or if v[i] is a zero of the other sign.
 //
-// Moments are not corrected for where they begin, which is the caller's to
-// choose: m at 0; v and vhat at 0 by line 1 of the algorithm, at 1e-5 in the
-// paper's section 5.2. It panics if the lengths differ.
+// Moments are not corrected for their initial values, which the caller chooses: m starts
+// at 0; v and vhat start at 0 in line 1 of the algorithm, and at 1e-5 in the paper's
+// section 5.2. It panics if the lengths differ.
 func AdaptiveStep(x, m, v, vhat []float32, c Adaptive, delta []float32) {
 	n := len(x)
 	if len(m) != n || len(v) != n || len(vhat) != n || len(delta) != n {
@@ -45,9 +43,9 @@ func AdaptiveStep(x, m, v, vhat []float32, c Adaptive, delta []float32) {
 	adaptiveStep(x, m, v, vhat, &c, delta)
 }
 
-// AdamStep makes a global update of ZO-AdaFL without its line 15, equations (2)
-// to (4), which is FedAdam with epsilon under the root: [AdaptiveStep] whose
-// step is from v itself. It needs one vector less, and v may fall again.
+// AdamStep makes a global update of ZO-AdaFL without its line 15, equations (2) to (4),
+// which is FedAdam with epsilon under the root. It is [AdaptiveStep] with a step from v
+// itself, so it needs one vector less, and v may decrease again.
 //
 //	gain1, gain2 := 1-c.Beta1, 1-c.Beta2
 //	for i, d := range delta {
@@ -57,7 +55,7 @@ func AdaptiveStep(x, m, v, vhat []float32, c Adaptive, delta []float32) {
 //		x[i] += float32(c.Alpha * (m[i] / root))
 //	}
 //
-// Rounding and beginnings are those of AdaptiveStep. It panics if the lengths
+// Rounding and initial values are those of AdaptiveStep. It panics if the lengths
 // differ.
 func AdamStep(x, m, v []float32, c Adaptive, delta []float32) {
 	n := len(x)
@@ -67,10 +65,10 @@ func AdamStep(x, m, v []float32, c Adaptive, delta []float32) {
 	adamStep(x, m, v, &c, delta)
 }
 
-// YogiStep is [AdamStep] with the second moment of FedYogi (Reddi et al.,
-// Adaptive Federated Optimization, Algorithm 2), which moves by (1-Beta2) of the
-// square whatever the distance: v -= (1-beta2) * d^2 * sign(v - d^2). Epsilon
-// is under the root, where that paper adds it to the root.
+// YogiStep is [AdamStep] with the second moment of FedYogi (Reddi et al., Adaptive
+// Federated Optimization, Algorithm 2), which always moves by (1-Beta2) times the square,
+// whatever their distance: v -= (1-beta2) * d^2 * sign(v - d^2). Epsilon is under the
+// root, while that paper adds it to the root.
 //
 //	gain1, gain2 := 1-c.Beta1, 1-c.Beta2
 //	for i, d := range delta {
@@ -85,9 +83,9 @@ func AdamStep(x, m, v []float32, c Adaptive, delta []float32) {
 //		x[i] += float32(c.Alpha * (m[i] / root))
 //	}
 //
-// v stays where it equals the square, and where either is NaN; then m and x
-// become NaN. Rounding and beginnings are those of AdaptiveStep. It panics if
-// the lengths differ.
+// v stays as it is if it equals the square, or if either is NaN; with NaN, m and x become
+// NaN. Rounding and initial values are those of AdaptiveStep. It panics if the lengths
+// differ.
 func YogiStep(x, m, v []float32, c Adaptive, delta []float32) {
 	n := len(x)
 	if len(m) != n || len(v) != n || len(delta) != n {

@@ -2,8 +2,8 @@ package mathx
 
 import "math"
 
-// These loops take one element at a time: they wait for the root and the
-// division, not for the index.
+// These loops take one element at a time, because the root and the division dominate,
+// not the index.
 
 func adaptiveStepGeneric(x, m, v, vhat []float32, c *Adaptive, delta []float32) {
 	m, v, vhat, delta = m[:len(x)], v[:len(x)], vhat[:len(x)], delta[:len(x)]
@@ -37,8 +37,8 @@ func adamStepGeneric(x, m, v []float32, c *Adaptive, delta []float32) {
 	}
 }
 
-// yogiStepGeneric takes the sign of v - d^2 from its bits and branches on what is
-// rare only: no predictor could guess which is greater.
+// yogiStepGeneric takes the sign of v - d^2 from its bits, and branches only on rare
+// cases: which one is larger is unpredictable.
 func yogiStepGeneric(x, m, v []float32, c *Adaptive, delta []float32) {
 	m, v, delta = m[:len(x)], v[:len(x)], delta[:len(x)]
 	alpha, beta1, beta2, epsilon := c.Alpha, c.Beta1, c.Beta2, c.Epsilon

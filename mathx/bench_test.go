@@ -11,8 +11,8 @@ import (
 
 var sink float64 // keeps a benchmarked result alive
 
-// benchCases are the operations on n elements, with values that stay what they
-// are in size, and the bytes that an element reads and writes.
+// benchCases are the operations on n elements, with values that neither grow nor vanish,
+// and the bytes read and written for each element.
 func benchCases(n int) []benchCase {
 	g := lcg(4)
 	var v [5][]float32
@@ -57,8 +57,8 @@ type benchCase struct {
 
 var benchLengths = []int{64, 4096, 65536, 1 << 20}
 
-// BenchmarkVectors reports elements a second at every level; its MB/s count
-// what is read and what is written.
+// BenchmarkVectors reports elements a second at every level; its MB/s count bytes read
+// and written.
 func BenchmarkVectors(b *testing.B) {
 	for _, n := range benchLengths {
 		for _, c := range benchCases(n) {
@@ -76,8 +76,8 @@ func BenchmarkVectors(b *testing.B) {
 	}
 }
 
-// BenchmarkRatio reports how many times faster the best level is than Go code,
-// the median over rounds that time one and then the other.
+// BenchmarkRatio reports how many times faster the best level is than Go code: the median
+// over repetitions that time one and then the other.
 func BenchmarkRatio(b *testing.B) {
 	for _, n := range benchLengths {
 		for _, c := range benchCases(n) {
@@ -85,7 +85,8 @@ func BenchmarkRatio(b *testing.B) {
 				var ratios []float64
 				for b.Loop() {
 					generic := elapsed(isa.Generic, n, c.call)
-					ratios = append(ratios, float64(generic)/float64(elapsed(isa.Best(), n, c.call)))
+					ratios = append(ratios,
+						float64(generic)/float64(elapsed(isa.Best(), n, c.call)))
 				}
 				slices.Sort(ratios)
 				b.ReportMetric(ratios[len(ratios)/2], "x")
@@ -95,7 +96,7 @@ func BenchmarkRatio(b *testing.B) {
 	}
 }
 
-// elapsed times about a million elements with a level.
+// elapsed times about a million elements at a level.
 func elapsed(l isa.Level, n int, call func()) time.Duration {
 	defer isa.Use(isa.Use(l))
 	call()

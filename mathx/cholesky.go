@@ -2,14 +2,13 @@ package mathx
 
 import "math"
 
-// droppedPivot is the share of the largest squared norm that a column must have
-// left, once those before it are projected out, to count.
+// droppedPivot is the share of the largest squared norm that must remain of a column
+// after projecting out the columns before it; otherwise the column is dropped.
 const droppedPivot = 1e-10
 
-// Cholesky sets r to the upper triangular R of A = QR, both in the layout of
-// [GramLen], from the Gram matrix of A's columns: R^T R = A^T A, with a diagonal
-// above zero. It returns the rank, the number of columns that it keeps. r may be
-// gram.
+// Cholesky sets r to the upper triangular R of A = QR, given the Gram matrix of A's
+// columns: R^T R = A^T A, with a positive diagonal. Both have the layout of [GramLen], and
+// r may be gram. It returns the rank, which is the number of columns that it keeps.
 //
 //	largest := the largest diagonal element of G
 //	for j := range columns {
@@ -32,13 +31,12 @@ const droppedPivot = 1e-10
 //		}
 //	}
 //
-// The pivot is what is left of a column's squared norm without its projections
-// on the kept columns before it. A column with no more than 1e-10 of the largest
-// squared norm left, a hundred-thousandth in length, is dropped: its column and
-// row of R are zeros. A column of zeros is, and the later of two equal ones, but
-// also an independent one that is that much shorter than the longest. If an
-// element of G is NaN or infinite, as when a column diverged, all are dropped.
-// What is left of R is finite.
+// The pivot is a column's squared norm without its projections on the kept columns
+// before it. If it is at most 1e-10 of the largest squared norm, which is a
+// hundred-thousandth in length, the column is dropped: its column and row of R are zeros.
+// Dropped are columns of zeros, the later of two equal columns, and also independent
+// columns that are so much shorter than the longest. If an element of G is NaN or
+// infinite, as when a column diverged, all columns are dropped. So R is always finite.
 //
 // It panics if the lengths differ, or are no GramLen of at most [MaxColumns].
 func Cholesky(r, gram []float64) (rank int) {
@@ -66,8 +64,8 @@ func Cholesky(r, gram []float64) (rank int) {
 	return rank
 }
 
-// eliminate turns a column of the Gram matrix, but for its diagonal element,
-// into that of R, given the columns before it, and returns the pivot.
+// eliminate turns a column of the Gram matrix, except for its diagonal element, into the
+// column of R, given the columns before it, and returns the pivot.
 func eliminate(column, r []float64) (pivot float64) {
 	j := len(column) - 1
 	pivot = column[j]

@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/internal/isa/isatest"
 )
 
-// naiveCholesky is Cholesky by another algorithm, which takes each kept row's
-// products off all that is left: the order for an element is the same.
+// naiveCholesky is Cholesky by another algorithm, which subtracts each kept row's products
+// from all remaining elements. For each element the order is the same.
 func naiveCholesky(gram []float64, n int) (r []float64, rank int) {
 	var g [MaxColumns][MaxColumns]float64
 	largest := 0.0
@@ -50,8 +50,8 @@ func naiveCholesky(gram []float64, n int) (r []float64, rank int) {
 	return r, rank
 }
 
-// checkCholesky compares with the naive version and checks what Cholesky says of
-// any result, and returns it.
+// checkCholesky compares Cholesky with the naive version, checks what its doc promises of
+// any result, and returns the result.
 func checkCholesky(t *testing.T, gram []float64, n int) (r []float64, rank int) {
 	t.Helper()
 	r = make([]float64, len(gram))
@@ -104,7 +104,7 @@ func TestCholeskyMatchesNaive(t *testing.T) {
 	}
 }
 
-// A case is columns, and which of them are kept.
+// A case has columns, and says which of them are kept.
 var dropCases = []struct {
 	name    string
 	columns [][]float32
@@ -154,8 +154,7 @@ func testCholeskyDrops(t *testing.T) {
 	}
 }
 
-// checkBasis checks that Q has zeros for dropped columns and is orthonormal
-// otherwise.
+// checkBasis checks that the columns of Q are zeros if dropped, and orthonormal otherwise.
 func checkBasis(t *testing.T, columns [][]float32, r []float64) {
 	t.Helper()
 	q := orthonormalized(columns, r)
@@ -189,7 +188,8 @@ func TestCholeskyPanics(t *testing.T) {
 	}{
 		{3, 1, badLength}, {1, 3, badLength}, {2, 2, badLength},
 		{GramLen(64) - 1, GramLen(64) - 1, badLength},
-		{GramLen(65), GramLen(65), tooManyColumns}, {GramLen(64) + 1, GramLen(64) + 1, tooManyColumns},
+		{GramLen(65), GramLen(65), tooManyColumns},
+		{GramLen(64) + 1, GramLen(64) + 1, tooManyColumns},
 	} {
 		t.Run(fmt.Sprint(c.r, " ", c.gram), func(t *testing.T) {
 			wantPanic(t, c.want, func() { Cholesky(make([]float64, c.r), make([]float64, c.gram)) })
@@ -197,7 +197,7 @@ func TestCholeskyPanics(t *testing.T) {
 	}
 }
 
-// Any numbers, as of a triangle that is no Gram matrix, give a finite R.
+// Any numbers, even those of a triangle that is no Gram matrix, give a finite R.
 func FuzzCholesky(f *testing.F) {
 	g := lcg(13)
 	for _, n := range []int{1, 2, 3, 5} {

@@ -1,8 +1,8 @@
 package mathx
 
-// Dot returns the inner product of a and b in float64, in the order of
-// [SumSquares]: ascending within blocks of 4096 elements, then the sums of the
-// blocks, ascending. A product of two float32 is exact.
+// Dot returns the inner product of a and b in float64, added in the order of
+// [SumSquares]: ascending within blocks of 4096 elements, then the sums of the blocks,
+// ascending. A product of two float32 is exact.
 //
 //	for k := 0; k < len(a); k += 4096 {
 //		var t float64
@@ -12,9 +12,9 @@ package mathx
 //		s += t
 //	}
 //
-// Dot(a, a) is SumSquares(a). A caller that sees one block at a time gets the
-// same bits by adding Dot of each; for many products of the same vectors there
-// is [Gram]. It panics if the lengths differ.
+// Dot(a, a) is SumSquares(a). A caller that has one block at a time gets the same bits by
+// adding the Dot of each block. For many products of the same vectors use [Gram]. It
+// panics if the lengths differ.
 func Dot(a, b []float32) float64 {
 	if len(b) != len(a) {
 		panic(badLength)
@@ -60,5 +60,5 @@ func dotFourBlocksGeneric(a, b *[4 * block]float32, sums *[4]float64) {
 	*sums = [4]float64{t0, t1, t2, t3}
 }
 
-// exact returns a*b, which float64 holds exactly.
+// exact returns a*b, which is exact in float64.
 func exact(a, b float32) float64 { return float64(float64(a) * float64(b)) }

@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/internal/isa/isatest"
 )
 
-// naiveDot is Dot, and the sum of that of its blocks.
+// naiveDot returns Dot, and the sum of Dot over the blocks.
 func naiveDot(a, b []float32) (whole, streamed float64) {
 	sums := make([]float64, len(a)/block+1)
 	for i, v := range a {
@@ -22,7 +22,9 @@ func naiveDot(a, b []float32) (whole, streamed float64) {
 	return whole, streamed
 }
 
-var dotLengths = []int{0, 1, 2, 5, 4095, 4096, 4097, 8193, 16383, 16384, 16385, 20000, 32768, 50000}
+var dotLengths = []int{
+	0, 1, 2, 5, 4095, 4096, 4097, 8193, 16383, 16384, 16385, 20000, 32768, 50000,
+}
 
 func TestDot(t *testing.T) {
 	isatest.Each(t, func(t *testing.T) {
@@ -43,7 +45,7 @@ func TestDot(t *testing.T) {
 	})
 }
 
-// In a block, and in each lane of those summed at once, the order shows.
+// The order matters within a block, and in each lane of blocks that are summed at once.
 func TestDotOfSpecialValues(t *testing.T) {
 	isatest.Each(t, func(t *testing.T) {
 		for _, special := range specials() {

@@ -10,22 +10,22 @@ const (
 	zeroWeights = "mathx: ExactSum mean over a total weight of zero"
 )
 
-// ExactSum is the sum of any number of weighted float32 values, held without
-// rounding, so that it depends neither on the order of the additions nor on
-// how they were grouped into partial sums. The zero value is an empty sum. A
-// copy is an independent sum, and two sums are == when their values are equal.
+// ExactSum is a sum of weighted float32 values without rounding, so it depends neither
+// on the order of the additions nor on their grouping into partial sums. The zero value
+// is an empty sum. A copy is an independent sum, and two sums are == if their values are
+// equal.
 //
-// A finite float32 is an integer below 2^277 in units of 2^-149, its weighted
-// value one below 2^309; six words hold more than 2^70 of them. So there is no
-// overflow to look for.
+// In units of 2^-149, a finite float32 is an integer below 2^277, and its weighted value
+// one below 2^309. Six words hold the sum of more than 2^70 of them, so no overflow is
+// possible.
 type ExactSum struct {
 	// w is the sum in units of 2^-149, two's complement, least significant
 	// word first.
 	w [6]uint64
 }
 
-// Add adds weight * x. It panics if x is NaN or infinite: callers reject such
-// values when they read them.
+// Add adds weight * x. It panics if x is NaN or infinite; callers reject such values when
+// they decode them.
 func (s *ExactSum) Add(x float32, weight uint32) {
 	b := math.Float32bits(x)
 	exp := b >> 23 & 0xff
@@ -57,8 +57,8 @@ func (s *ExactSum) Add(x float32, weight uint32) {
 	}
 }
 
-// carry adds the rest of a sign extension, words of the given value from word
-// i up, and the carry c into them. It ends where the two cancel.
+// carry adds the rest of a sign extension, words of the given value from word i up, and
+// the carry c. It stops when the two cancel.
 func (s *ExactSum) carry(i uint32, ones, c uint64) {
 	for ; i < uint32(len(s.w)) && c != ones&1; i++ {
 		s.w[i], c = bits.Add64(s.w[i], ones, c)
@@ -76,10 +76,10 @@ func (s *ExactSum) Merge(o *ExactSum) {
 // Reset makes s an empty sum.
 func (s *ExactSum) Reset() { *s = ExactSum{} }
 
-// Mean returns the sum divided by totalWeight, rounded once, to nearest even.
-// A sum of zero gives +0; a quotient too small for float32 gives a zero of its
-// sign, one too large an infinity, which no mean over the weights that were
-// added can reach. It panics if totalWeight is 0.
+// Mean returns the sum divided by totalWeight, rounded once, to nearest even. A sum of
+// zero gives +0. A quotient too small for float32 gives a zero of its sign. One too large
+// gives an infinity, which cannot happen if totalWeight is the sum of the weights that
+// were added. It panics if totalWeight is 0.
 func (s *ExactSum) Mean(totalWeight uint64) float32 {
 	if totalWeight == 0 {
 		panic(zeroWeights)

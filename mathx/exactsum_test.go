@@ -21,7 +21,7 @@ func sumOf(terms []term) (s ExactSum) {
 	return s
 }
 
-// wantMean is the mean of terms over total, by rational arithmetic.
+// wantMean returns the mean of terms over total, by rational arithmetic.
 func wantMean(terms []term, total uint64) float32 {
 	sum := new(big.Rat)
 	for _, a := range terms {
@@ -43,8 +43,8 @@ func checkMean(t *testing.T, terms []term, total uint64) {
 	}
 }
 
-// randomFinite draws a finite float32: any bits, or with one of the exponents
-// at the edges of a range.
+// randomFinite draws a finite float32 of any bits, or with an exponent at the edge of a
+// range.
 func randomFinite(r *rand.Rand) float32 {
 	bits := r.Uint32()
 	switch r.IntN(4) {
@@ -138,8 +138,8 @@ func TestExactSumEdges(t *testing.T) {
 	}
 }
 
-// The same terms in any order, in any partial sums, merged in any order, are
-// the same sum.
+// The same terms in any order, in any partial sums merged in any order, give the same
+// sum.
 func TestExactSumOrderAndGrouping(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 50 {
@@ -167,7 +167,7 @@ func TestExactSumOrderAndGrouping(t *testing.T) {
 	}
 }
 
-// 2^60 additions cannot be made one by one, but sums can be doubled.
+// 2^60 additions would take too long, but a sum can be doubled 60 times.
 func TestExactSumHasRoom(t *testing.T) {
 	for _, x := range []float32{math.MaxFloat32, -math.MaxFloat32} {
 		var s ExactSum
@@ -237,7 +237,8 @@ func TestExactSumAllocates(t *testing.T) {
 func FuzzExactSum(f *testing.F) {
 	f.Add([]byte{}, uint64(1))
 	f.Add([]byte("\x00\x00\x80\x3f\x01\x00\x00\x00\x01\x00\x00\x80\x03\x00\x00\x00"), uint64(3))
-	f.Add([]byte("\xff\xff\x7f\x7f\xff\xff\xff\xff\x01\x00\x00\x00\x01\x00\x00\x00"), uint64(math.MaxUint64))
+	f.Add([]byte("\xff\xff\x7f\x7f\xff\xff\xff\xff\x01\x00\x00\x00\x01\x00\x00\x00"),
+		uint64(math.MaxUint64))
 	f.Fuzz(func(t *testing.T, data []byte, total uint64) {
 		var terms []term
 		for ; len(data) >= 8; data = data[8:] {
@@ -245,7 +246,8 @@ func FuzzExactSum(f *testing.F) {
 			if bits>>23&0xff == 0xff {
 				bits &^= 1 << 30
 			}
-			terms = append(terms, term{math.Float32frombits(bits), binary.LittleEndian.Uint32(data[4:])})
+			terms = append(terms,
+				term{math.Float32frombits(bits), binary.LittleEndian.Uint32(data[4:])})
 		}
 		checkMean(t, terms, max(total, 1))
 		var s, half ExactSum
@@ -263,7 +265,7 @@ func FuzzExactSum(f *testing.F) {
 	})
 }
 
-// A coordinator adds K*P scalars a reply; the figure is one reply of 64.
+// A coordinator adds K*P scalars for each reply; this is one reply of 64.
 func BenchmarkExactSumAdd(b *testing.B) {
 	r := rand.New(rand.NewPCG(3, 3))
 	x := make([]float32, 1<<16)

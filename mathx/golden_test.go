@@ -16,8 +16,8 @@ import (
 
 const goldenCount = 86
 
-// lcg is Knuth's 64-bit linear congruential generator: integers only, so that
-// the inputs are the same everywhere and easy to make in another language.
+// lcg is Knuth's 64-bit linear congruential generator. It uses only integers, so that
+// inputs are the same everywhere, and easy to generate in another language.
 type lcg uint64
 
 func (g *lcg) next() uint32 {
@@ -25,8 +25,8 @@ func (g *lcg) next() uint32 {
 	return uint32(*g >> 32)
 }
 
-// float32 returns a value whose biased exponent is exp to exp+15, with 23
-// random bits behind it.
+// float32 returns a value with a biased exponent of exp to exp+15 and 23 random bits of
+// fraction.
 func (g *lcg) float32(exp uint32) float32 {
 	u := g.next()
 	return math.Float32frombits(u&(1<<31) | (exp+u>>23&15)<<23 | u&(1<<23-1))
@@ -40,7 +40,7 @@ func (g *lcg) vector(n int, exp uint32) []float32 {
 	return x
 }
 
-// fraction returns a value of [0.5,1).
+// fraction returns a value in [0.5,1).
 func (g *lcg) fraction() float32 {
 	return math.Float32frombits(126<<23 | g.next()&(1<<23-1))
 }
@@ -126,7 +126,7 @@ func goldenResult(op string, n int, seed uint64, exp uint32) []byte {
 	return bytesOf(dst)
 }
 
-// goldenMoments has the state of a rule with two moments after one step.
+// goldenMoments returns the state of a rule with two moments after one step.
 func goldenMoments(g *lcg, n int, exp uint32,
 	step func(x, m, v []float32, c Adaptive, delta []float32)) []byte {
 	c := Adaptive{Alpha: g.float32(110), Beta1: g.fraction(), Beta2: g.fraction()}
@@ -139,8 +139,8 @@ func goldenMoments(g *lcg, n int, exp uint32,
 	return slices.Concat(bytesOf(x), bytesOf(m), bytesOf(v))
 }
 
-// goldenQR has the Gram matrix, R and Q of seven columns, of which the third
-// is the first again and the sixth is zeros.
+// goldenQR returns the Gram matrix, R and Q of seven columns; the third equals the first,
+// and the sixth is zeros.
 func goldenQR(g *lcg, n int, exp uint32) []byte {
 	columns := g.columns(7, n, exp)
 	copy(columns[2], columns[0])

@@ -1,19 +1,18 @@
 package mathx
 
-// MaxColumns is how many columns [Gram], [Cholesky] and [Orthonormalize] take at
-// most.
+// MaxColumns is the largest number of columns that [Gram], [Cholesky] and
+// [Orthonormalize] accept.
 const MaxColumns = 64
 
 const tooManyColumns = "mathx: more than 64 columns"
 
-// GramLen returns the length of the upper triangle of a matrix of so many
-// columns, which [Gram] and [Cholesky] hold column by column: the element of
-// row i and column j >= i is at GramLen(j)+i. So the triangle of the first
-// columns is a prefix.
+// GramLen returns the length of the upper triangle of a square matrix with that many
+// columns. [Gram] and [Cholesky] store it column by column: the element of row i and
+// column j >= i is at GramLen(j)+i. So the triangle of the first columns is a prefix.
 func GramLen(columns int) int { return columns * (columns + 1) / 2 }
 
-// Gram sets dst to the upper triangle of A^T A in float64, A being the matrix of
-// these columns: each element is [Dot] of two of them.
+// Gram sets dst to the upper triangle of A^T A in float64, where A is the matrix of the
+// columns: each element is the [Dot] of two of them.
 //
 //	for j := range columns {
 //		for i := range j + 1 {
@@ -21,11 +20,11 @@ func GramLen(columns int) int { return columns * (columns + 1) / 2 }
 //		}
 //	}
 //
-// A caller that sees one block of 4096 elements at a time gets the same bits by
-// [AddGram] of each block's, from zero and in ascending order; blocks can be
-// computed in any order and place. No element of finite columns overflows. It
-// panics if the lengths of columns differ, that of dst is not GramLen, or there
-// are more columns than MaxColumns.
+// A caller that has one block of 4096 elements at a time gets the same bits by adding the
+// blocks' triangles with [AddGram], starting from zero, in ascending order; it can compute
+// the triangles in any order. For finite columns no element overflows. It panics if the
+// lengths of columns differ, that of dst is not GramLen, or there are more columns than
+// MaxColumns.
 func Gram(dst []float64, columns [][]float32) {
 	checkColumns(dst, columns)
 	clear(dst)
@@ -38,7 +37,7 @@ func Gram(dst []float64, columns [][]float32) {
 	}
 }
 
-// AddGram adds the triangle of a block to the sum over those before it.
+// AddGram adds the triangle of a block to the sum over earlier blocks.
 //
 //	for i := range dst {
 //		dst[i] += part[i]
@@ -54,20 +53,19 @@ func AddGram(dst, part []float64) {
 	}
 }
 
-// A gramBlock is work space for the Gram matrix of a block, in tiles of four
-// rows and four columns: an addition waits for the one before it, but not for
+// A gramBlock is work space for the Gram matrix of a block. It works on tiles of four
+// rows and four columns, because an addition depends on the one before it, but not on
 // those of other elements.
 //
 // Invariants:
-//  1. Columns that fill up the last four are zeros.
-//  2. A chunk that is not whole is filled up with zeros, whose products change
-//     no sum: none is -0.
+//  1. Padding columns, up to a multiple of four, are zeros.
+//  2. A partial chunk is padded with zeros, whose products change no sum: no sum is -0.
 type gramBlock struct {
 	wide [MaxColumns / 4][4][chunk]float64 // the columns' elements
-	sums [gramTiles][4][4]float64          // of the tile of i and j >= i at GramLen(j)+i, transposed
+	sums [gramTiles][4][4]float64          // tile (i, j >= i) at GramLen(j)+i, transposed
 }
 
-// gramTiles is how many tiles the triangle of MaxColumns takes.
+// gramTiles is the number of tiles of MaxColumns columns.
 const gramTiles = MaxColumns / 4 * (MaxColumns/4 + 1) / 2
 
 // add adds the inner products within a block to dst.
@@ -91,8 +89,8 @@ func (g *gramBlock) add(dst []float64, columns [][]float32, at, end int) {
 	}
 }
 
-// addTileGeneric adds to element (j,i) of sums the inner product of x[j] and
-// y[i], ascending, for so many j.
+// addTileGeneric adds to element (j,i) of sums the inner product of x[j] and y[i], in
+// ascending order, for the first rows j.
 func addTileGeneric(sums *[4][4]float64, x, y *[4][chunk]float64, rows int) {
 	for j := range rows {
 		s := &sums[j]
@@ -107,8 +105,8 @@ func addTileGeneric(sums *[4][4]float64, x, y *[4][chunk]float64, rows int) {
 	}
 }
 
-// checkColumns panics unless the triangle is one of these columns, which are of
-// one length.
+// checkColumns panics unless the columns have the same length, and the triangle has the
+// length for their number.
 func checkColumns(triangle []float64, columns [][]float32) {
 	if len(columns) > MaxColumns {
 		panic(tooManyColumns)

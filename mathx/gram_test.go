@@ -6,7 +6,7 @@ import (
 	"github.com/zofl/zofl/internal/isa/isatest"
 )
 
-// columns returns so many columns of n elements.
+// columns returns columns of n elements.
 func (g *lcg) columns(count, n int, exp uint32) [][]float32 {
 	c := make([][]float32, count)
 	for j := range c {
@@ -34,7 +34,8 @@ func TestGramIsDot(t *testing.T) {
 				for i := range j + 1 {
 					want := Dot(columns[i], columns[j])
 					if got := dst[GramLen(j)+i]; got != want {
-						t.Errorf("%d columns of %d: (%d,%d) is %v, want %v", c.columns, c.n, i, j, got, want)
+						t.Errorf("%d columns of %d: (%d,%d) is %v, want %v", c.columns, c.n, i, j,
+							got, want)
 					}
 				}
 			}
@@ -42,7 +43,7 @@ func TestGramIsDot(t *testing.T) {
 	})
 }
 
-// Blocks that are computed apart, last first, have the same sum.
+// Blocks computed separately, the last one first, have the same sum.
 func TestAddGram(t *testing.T) { isatest.Each(t, testAddGram) }
 
 func testAddGram(t *testing.T) {
@@ -68,7 +69,7 @@ func testAddGram(t *testing.T) {
 	}
 }
 
-// What dst held does not matter, and nothing is written beyond it.
+// The old content of dst does not matter, and nothing is written beyond dst.
 func TestGramSetsItsTriangle(t *testing.T) {
 	g := lcg(9)
 	columns := g.columns(6, 50, 110)
@@ -89,7 +90,9 @@ func TestGramSetsItsTriangle(t *testing.T) {
 }
 
 func TestGramPanics(t *testing.T) {
-	pair := func(a, b int) [][]float32 { return [][]float32{make([]float32, a), make([]float32, b)} }
+	pair := func(a, b int) [][]float32 {
+		return [][]float32{make([]float32, a), make([]float32, b)}
+	}
 	for _, c := range []struct {
 		name, want string
 		call       func()

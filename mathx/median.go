@@ -4,16 +4,16 @@ import "slices"
 
 const noValues = "mathx: MedianOf no values"
 
-// MedianOf returns the middle one of the values, which are finite, or the mean of
-// the two in the middle, and sorts them.
+// MedianOf returns the median of the values, which must be finite: the middle one, or the
+// mean of the two in the middle. It sorts the values.
 //
 //	slices.Sort(values)
 //	a, b := values[(n-1)/2], values[n/2]
 //	m := float32((float64(a) + float64(b)) / 2)
 //
-// A result of zero is +0, so that it does not depend on the order of the values:
-// -0 and +0 are equal, and which of them comes first is not specified. Nothing
-// overflows. It panics if there are no values.
+// A zero result is +0. Otherwise it would depend on the order of the values, since -0 and
+// +0 are equal, and sorting does not specify which comes first. Nothing overflows. It
+// panics if there are no values.
 func MedianOf(values []float32) float32 {
 	n := len(values)
 	if n == 0 {

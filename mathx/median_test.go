@@ -34,8 +34,8 @@ func TestMedianOf(t *testing.T) {
 	wantPanic(t, noValues, func() { MedianOf(nil) })
 }
 
-// ranked returns the values that have i others at most below them, and
-// len-1-i at most above: one, but for equal ones. It sorts nothing.
+// ranked returns the values with at most i values below them and at most len-1-i above:
+// one value, unless several are equal. It sorts nothing.
 func ranked(values []float32, i int) float32 {
 	for _, v := range values {
 		below, above := 0, 0
@@ -53,8 +53,8 @@ func ranked(values []float32, i int) float32 {
 	panic("no such value")
 }
 
-// The median does not depend on the order, and is between the two in the middle,
-// no further from their mean than rounding takes it.
+// The median does not depend on the order. It is between the two values in the middle,
+// and differs from their mean only by rounding.
 func FuzzMedianOf(f *testing.F) {
 	g := lcg(17)
 	for n := range 8 {
@@ -76,7 +76,8 @@ func FuzzMedianOf(f *testing.F) {
 			return
 		}
 		low, high := ranked(values, (n-1)/2), ranked(values, n/2)
-		mean := new(big.Float).SetPrec(400).Add(big.NewFloat(float64(low)), big.NewFloat(float64(high)))
+		mean := new(big.Float).SetPrec(400).Add(big.NewFloat(float64(low)),
+			big.NewFloat(float64(high)))
 		mean.Quo(mean, big.NewFloat(2))
 		got := MedianOf(values)
 		if math.Float32bits(got) != math.Float32bits(MedianOf(reversed)) {
@@ -86,7 +87,8 @@ func FuzzMedianOf(f *testing.F) {
 		if got != nearest && got != math.Nextafter32(nearest, got) {
 			t.Fatalf("median of %v is %v, want %v", values, got, nearest)
 		}
-		if n%2 == 1 && got != low || got < low || got > high || got == 0 && math.Signbit(float64(got)) {
+		if n%2 == 1 && got != low || got < low || got > high ||
+			got == 0 && math.Signbit(float64(got)) {
 			t.Fatalf("median of %v is %v, want one of [%v,%v], no -0", values, got, low, high)
 		}
 	})

@@ -2,5 +2,5 @@
 
 package mathx
 
-// stride is between the lengths that are tried.
+// stride is the distance between the lengths that tests try.
 const stride = 1

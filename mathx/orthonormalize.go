@@ -1,9 +1,8 @@
 package mathx
 
-// Orthonormalize sets dst to the columns of Q = A R^-1, given those of A and R
-// by [Cholesky]; dst[j] may be columns[j]. Elements are independent, so that
-// stretches of the columns give the same bits as the whole. In float64, and
-// rounded to float32 once:
+// Orthonormalize sets dst to the columns of Q = A R^-1, given the columns of A, and R from
+// [Cholesky]; dst[j] may be columns[j]. Elements are independent, so processing the
+// columns in parts gives the same bits. It computes in float64 and rounds once to float32:
 //
 //	for e := range dst[0] {
 //		for j := range columns {
@@ -20,11 +19,11 @@ package mathx
 //		}
 //	}
 //
-// A dropped column becomes zeros; the others are orthonormal and span what they
-// did. Elements of Q^T Q differ from the identity's by the rounding to float32 and
-// by some 1e-16 times the square of the condition number of the kept columns:
-// 1e-8 if they are well apart, a few 1e-5 if most are about to be dropped. It
-// panics as [Gram] does.
+// A dropped column becomes zeros; the others become orthonormal and keep their span.
+// Elements of Q^T Q differ from those of the identity by the rounding to float32, and by
+// some 1e-16 times the square of the condition number of the kept columns: by 1e-8 if
+// the columns are well separated, by a few 1e-5 if most are close to being dropped. It
+// panics in the same cases as [Gram].
 func Orthonormalize(dst, columns [][]float32, r []float64) {
 	checkColumns(r, columns)
 	checkColumns(r, dst)
@@ -40,7 +39,7 @@ func Orthonormalize(dst, columns [][]float32, r []float64) {
 		for j := range columns {
 			column := r[GramLen(j):GramLen(j+1)]
 			if column[j] == 0 {
-				clear(dst[j][at:end]) // and q[j] is zeros, which change nothing
+				clear(dst[j][at:end]) // q[j] is zeros, which change no other column
 				continue
 			}
 			widen(&q[j], columns[j][at:end])
@@ -50,8 +49,8 @@ func Orthonormalize(dst, columns [][]float32, r []float64) {
 	}
 }
 
-// substituteGeneric takes the columns of Q before it off t, a column of A, given
-// its column of R, and divides by the diagonal element.
+// substituteGeneric subtracts from t, a column of A, its components along the earlier
+// columns of Q, given its column of R, and divides by the diagonal element.
 func substituteGeneric(t *[chunk]float64, q *[MaxColumns][chunk]float64, r []float64) {
 	last := len(r) - 1
 	for i, c := range r[:last] {

@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/internal/isa/isatest"
 )
 
-// naiveOrthonormalize is the loop of Orthonormalize's doc for one element.
+// naiveOrthonormalize is the loop in the doc of Orthonormalize, for one element.
 func naiveOrthonormalize(columns [][]float32, r []float64, e int) []float32 {
 	q, dst := make([]float64, len(columns)), make([]float32, len(columns))
 	for j := range columns {
@@ -26,12 +26,16 @@ func naiveOrthonormalize(columns [][]float32, r []float64, e int) []float32 {
 	return dst
 }
 
-func TestOrthonormalizeMatchesNaive(t *testing.T) { isatest.Each(t, testOrthonormalizeMatchesNaive) }
+func TestOrthonormalizeMatchesNaive(
+	t *testing.T) {
+	isatest.Each(t, testOrthonormalizeMatchesNaive)
+}
 
 func testOrthonormalizeMatchesNaive(t *testing.T) {
 	g := lcg(12)
 	for _, c := range []struct{ columns, n int }{
-		{0, 0}, {1, 0}, {1, 1}, {2, 31}, {3, 32}, {5, 33}, {9, 1000}, {MaxColumns, 100}, {MaxColumns, 40},
+		{0, 0}, {1, 0}, {1, 1}, {2, 31}, {3, 32}, {5, 33}, {9, 1000}, {MaxColumns, 100},
+		{MaxColumns, 40},
 	} {
 		columns := g.columns(c.columns, c.n, 110)
 		r := gramOf(columns)
@@ -51,7 +55,8 @@ func testOrthonormalizeMatchesNaive(t *testing.T) {
 		Orthonormalize(columns, columns, r)
 		for j := range columns {
 			if i := firstDifference(q[j], want[j]); i >= 0 {
-				t.Errorf("%d columns of %d: Q[%d][%d] is %v, want %v", c.columns, c.n, i, j, q[j][i], want[j][i])
+				t.Errorf("%d columns of %d: Q[%d][%d] is %v, want %v", c.columns, c.n, i, j,
+					q[j][i], want[j][i])
 			}
 			if firstDifference(columns[j], want[j]) >= 0 || !intact[j]() {
 				t.Errorf("%d columns of %d: column %d is not the same in place", c.columns, c.n, j)
@@ -60,7 +65,7 @@ func testOrthonormalizeMatchesNaive(t *testing.T) {
 	}
 }
 
-// Before it is rounded to float32, too: there, one bit of float64 hardly shows.
+// This compares the float64 results, because one bit of float64 rarely changes a float32.
 func TestSubstitute(t *testing.T) { isatest.Each(t, testSubstitute) }
 
 func testSubstitute(t *testing.T) {
@@ -131,8 +136,8 @@ func testSubspaceDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// BenchmarkOrthonormalize reports products with an element of R, and divisions by
-// one, a second at every level, each for one coordinate.
+// BenchmarkOrthonormalize reports, at every level, how many products with an element of R
+// and divisions by one it makes a second.
 func BenchmarkOrthonormalize(b *testing.B) {
 	eachCount(b, func(b *testing.B, columns [][]float32) {
 		r := gramOf(columns)
@@ -144,7 +149,7 @@ func BenchmarkOrthonormalize(b *testing.B) {
 	})
 }
 
-// eachCount runs a benchmark on a block of some columns.
+// eachCount runs a benchmark on a block, for several numbers of columns.
 func eachCount(b *testing.B, run func(b *testing.B, columns [][]float32)) {
 	for _, count := range []int{1, 5, 16, MaxColumns} {
 		for _, l := range isa.Levels()[:min(2, len(isa.Levels()))] {

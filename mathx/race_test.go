@@ -2,7 +2,7 @@
 
 package mathx
 
-// stride is between the lengths that are tried: nothing here is concurrent, and the
-// race detector makes a test of all of them take ten times as long. Without it
-// check.sh tries all.
+// stride is the distance between the lengths that tests try. Nothing here is concurrent,
+// and under the race detector a test of all lengths would take ten times as long. Without
+// the race detector, check.sh tries all lengths.
 const stride = 13

@@ -2,8 +2,8 @@ package mathx
 
 import "math"
 
-// An operation has its vectors and coefficients in the order of its function's
-// parameters. Its last vector is only read.
+// An operation has its vectors and coefficients in the order of its function's parameters.
+// It only reads the last vector.
 type operation struct {
 	name       string
 	vectors    int
@@ -35,8 +35,8 @@ var operations = []operation{
 	{"Sub", 3, func(v [][]float32, c []float32) { Sub(v[0], v[1], v[2]) }, naiveSub},
 }
 
-// inputs returns n elements for each vector of the operation, and coefficients;
-// second moments are not below zero.
+// inputs returns n elements for each vector of the operation, and coefficients; second
+// moments are not negative.
 func (o operation) inputs(g *lcg, n int) (vectors [][]float32, c []float32) {
 	for j := range o.vectors {
 		v := g.vector(n, 120)
@@ -48,7 +48,7 @@ func (o operation) inputs(g *lcg, n int) (vectors [][]float32, c []float32) {
 	return vectors, []float32{g.float32(110), g.fraction(), g.fraction(), g.fraction()}
 }
 
-// want returns what the naive version makes of the vectors.
+// want returns the naive version's results for the vectors.
 func (o operation) want(vectors [][]float32, c []float32) [][]float32 {
 	v := make([][]float32, o.vectors)
 	for j := range v {
@@ -58,9 +58,9 @@ func (o operation) want(vectors [][]float32, c []float32) [][]float32 {
 	return v
 }
 
-// The naive versions go through float64, in which a product of two float32 is
-// exact and which rounds a sum, a quotient and a root to the same float32;
-// nothing is left to fuse.
+// The naive versions compute in float64, where a product of two float32 is exact, and where
+// a sum, a quotient and a root round to the same float32. So the compiler has nothing to
+// fuse.
 
 func product(a, b float32) float32 { return float32(float64(a) * float64(b)) }
 

@@ -2,9 +2,8 @@ package mathx
 
 import "math"
 
-// SignStep moves each element of x by alpha in the direction of delta, the
-// mean move of a round's clients: a server's form of signSGD. It keeps no
-// state.
+// SignStep moves each element of x by alpha in the direction of delta, the mean move of a
+// round's clients: the server form of signSGD. It keeps no state.
 //
 //	for i, d := range delta {
 //		switch {
@@ -17,9 +16,9 @@ import "math"
 //		}
 //	}
 //
-// Where delta is a zero, of either sign, x stays to the bit. Where it is NaN x
-// becomes NaN, as with every other rule: what diverged is not to look sound.
-// It panics if the lengths differ.
+// Where delta is a zero of either sign, the bits of x stay the same. Where delta is NaN, x
+// becomes NaN, as with every other rule, so that divergence shows. It panics if the
+// lengths differ.
 func SignStep(x []float32, alpha float32, delta []float32) {
 	if len(delta) != len(x) {
 		panic(badLength)
@@ -27,7 +26,7 @@ func SignStep(x []float32, alpha float32, delta []float32) {
 	signStep(x, alpha, delta)
 }
 
-// signStepGeneric branches on what is rare only: no predictor could guess signs.
+// signStepGeneric branches only on rare cases: signs are unpredictable.
 func signStepGeneric(x []float32, alpha float32, delta []float32) {
 	delta = delta[:len(x)]
 	for i, d := range delta {

@@ -22,7 +22,7 @@ func narrow(dst []float32, x *[chunk]float64) {
 
 func addTile(sums *[4][4]float64, x, y *[4][chunk]float64, rows int) {
 	if isa.Current() >= isa.AVX2 {
-		addTileAVX2(sums, x, y) // rows beyond are never read
+		addTileAVX2(sums, x, y) // the rows beyond are never read
 	} else {
 		addTileGeneric(sums, x, y, rows)
 	}

@@ -2,9 +2,9 @@ package mathx
 
 import "math"
 
-// block is the length of a stretch whose squares are summed before the sums
-// of stretches are: the block of the direction scheme, so that a norm can be
-// taken while directions are made block by block.
+// block is the length of the stretches whose squares are summed first, before the sums of
+// stretches are added. It is the block of the direction generator, so that a norm can be
+// computed while a direction is generated block by block.
 const block = 4096
 
 // SumSquares returns the sum of squares of x in float64: ascending within
@@ -18,9 +18,9 @@ const block = 4096
 //		s += t
 //	}
 //
-// A caller that sees one block at a time gets the same bits by adding
-// SumSquares of each. It is faster to see four: an addition waits for the one
-// before it, but not for those of other blocks.
+// A caller that has one block at a time gets the same bits by adding the SumSquares of
+// each. Four blocks at a time are faster, since an addition waits for the one before it,
+// but not for those of other blocks.
 func SumSquares(x []float32) float64 {
 	var s float64
 	for ; len(x) >= 4*block; x = x[4*block:] {
@@ -37,8 +37,8 @@ func SumSquares(x []float32) float64 {
 	return s + sumBlock(x)
 }
 
-// Norm returns the Euclidean length of the values: the root, which is exactly
-// rounded, of [SumSquares]. No square of a finite value overflows or vanishes.
+// Norm returns the Euclidean length of the values: the correctly rounded root of
+// [SumSquares]. No square of a finite value overflows or underflows.
 //
 //	return math.Sqrt(SumSquares(values))
 func Norm(values []float32) float64 { return math.Sqrt(SumSquares(values)) }
@@ -66,7 +66,7 @@ func sumFourBlocksGeneric(x *[4 * block]float32, sums *[4]float64) {
 	*sums = [4]float64{t0, t1, t2, t3}
 }
 
-// square returns v*v, which float64 holds exactly.
+// square returns v*v, which is exact in float64.
 func square(v float32) float64 {
 	w := float64(v)
 	return float64(w * w)

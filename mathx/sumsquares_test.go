@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/internal/isa/isatest"
 )
 
-// naiveSumSquares is SumSquares, and the sum of its blocks one by one. math.Pow
-// is exact here: a square has 48 bits.
+// naiveSumSquares returns SumSquares, and the sum of SumSquares over the blocks. math.Pow
+// is exact here, since a square has 48 bits.
 func naiveSumSquares(x []float32) (whole, streamed float64) {
 	sums := make([]float64, len(x)/block+1)
 	for i, v := range x {
@@ -38,7 +38,7 @@ func TestSumSquares(t *testing.T) {
 	})
 }
 
-// In a block, and in each lane of those summed at once, the order shows.
+// The order matters within a block, and in each lane of blocks that are summed at once.
 func TestSumSquaresOfSpecialValues(t *testing.T) {
 	isatest.Each(t, func(t *testing.T) {
 		for _, special := range specials() {

@@ -18,7 +18,7 @@ func Axpy(dst []float32, a float32, x []float32) {
 	axpy(dst, a, x)
 }
 
-// Descend makes a gradient step from x along v, of step size eta.
+// Descend makes a gradient step of x along v with step size eta.
 //
 //	for i := range x {
 //		x[i] -= float32(eta * v[i])
@@ -47,9 +47,9 @@ func Momentum(m []float32, beta, gain float32, v []float32) {
 	momentum(m, beta, gain, v)
 }
 
-// MomentumStep is [Momentum] of m along v and then [Descend] of x along m, with
-// the same bits, in one pass over memory. Parts of a vector whose step sizes
-// differ take a call each.
+// MomentumStep is [Momentum] of m along v, followed by [Descend] of x along m, with the
+// same bits, in one pass over memory. Parts of a vector with different step sizes need a
+// call each.
 //
 //	for i := range x {
 //		m[i] = float32(beta*m[i]) + float32(gain*v[i])

@@ -4,8 +4,8 @@ package mathx
 
 import "github.com/zofl/zofl/internal/isa"
 
-// whole returns how many of n elements the assembly does, a multiple of 8; the
-// Go code does the rest.
+// whole returns how many of n elements the assembly processes, a multiple of 8; Go code
+// processes the rest.
 func whole(n int) int {
 	if isa.Current() < isa.AVX2 {
 		return 0

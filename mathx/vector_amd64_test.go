@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/internal/isa/isatest"
 )
 
-// TestWhole fails where a level with assembly falls back on Go code.
+// TestWhole fails if a level with assembly falls back to Go code.
 func TestWhole(t *testing.T) {
 	isatest.Each(t, func(t *testing.T) {
 		for n := range 40 {

@@ -32,4 +32,6 @@ func subtract(dst, a, b []float32) { subtractGeneric(dst, a, b) }
 
 func sumFourBlocks(x *[4 * block]float32, sums *[4]float64) { sumFourBlocksGeneric(x, sums) }
 
-func dotFourBlocks(a, b *[4 * block]float32, sums *[4]float64) { dotFourBlocksGeneric(a, b, sums) }
+func dotFourBlocks(a, b *[4 * block]float32, sums *[4]float64) {
+	dotFourBlocksGeneric(a, b, sums)
+}

@@ -9,8 +9,8 @@ import (
 
 const guard = 12345
 
-// guarded returns a copy of x at the given offset between guard values, and a
-// check that they still stand.
+// guarded returns a copy of x at the given offset between guard values, and a check that
+// the guards are unchanged.
 func guarded(x []float32, offset int) (inner []float32, intact func() bool) {
 	all := make([]float32, offset+len(x)+20)
 	for i := range all {
@@ -28,8 +28,8 @@ func guarded(x []float32, offset int) (inner []float32, intact func() bool) {
 	}
 }
 
-// check runs an operation on copies of the vectors, the first of which begins
-// at the offset and the others at other ones, and compares with what is wanted.
+// check runs an operation on copies of the vectors, the first at the given offset and the
+// others at different ones, and compares the results.
 func (o operation) check(t *testing.T, vectors, want [][]float32, c []float32, offset int) {
 	t.Helper()
 	got := make([][]float32, o.vectors)
@@ -66,8 +66,7 @@ func TestVectorsMatchNaive(t *testing.T) {
 	}
 }
 
-// specials are values whose results a kernel might round, flush, order or
-// propagate in another way.
+// specials are values that a kernel might round, flush, order or propagate differently.
 func specials() []float32 {
 	inf := float32(math.Inf(1))
 	x := []float32{float32(math.NaN())}
@@ -80,8 +79,7 @@ func specials() []float32 {
 	return x
 }
 
-// Every pair of special values occurs in two vectors that meet, beside every
-// coefficient that is one.
+// Every pair of special values occurs in every two vectors, with every special coefficient.
 func TestVectorsOfSpecialValues(t *testing.T) {
 	s := specials()
 	n := len(s)
@@ -90,7 +88,7 @@ func TestVectorsOfSpecialValues(t *testing.T) {
 		for j := range vectors {
 			vectors[j] = make([]float32, n*n)
 			for i := range vectors[j] {
-				// Neighbors run through all pairs; the others are shifted.
+				// Consecutive vectors run through all pairs; the others are shifted.
 				vectors[j][i] = s[(i/n*(j%2)+i%n*(1-j%2)+j/2*5)%n]
 			}
 		}
@@ -133,8 +131,8 @@ func TestVectorsInPlace(t *testing.T) {
 	}
 }
 
-// firstDifference returns the first index at which the bits differ, or -1. One
-// NaN is as good as another.
+// firstDifference returns the first index at which the bits differ, or -1. All NaNs are
+// equal.
 func firstDifference(x, y []float32) int {
 	for i := range x {
 		if math.Float32bits(x[i]) != math.Float32bits(y[i]) && (x[i] == x[i] || y[i] == y[i]) {

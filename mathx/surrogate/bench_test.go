@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/mathx/surrogate"
 )
 
-// The size that FZooS is meant for: appendix G of the paper with a window.
+// The size for which FZooS is meant: that of the paper's appendix G, with a window.
 const (
 	benchWindow     = 1000
 	benchDim        = 300
@@ -18,7 +18,7 @@ const (
 	benchNoise      = 1e-6
 )
 
-// A bench is a client in the middle of a run, with a full window.
+// A bench is the state of a client in the middle of a run, with a full window.
 type bench struct {
 	cloud      *cloud
 	points     [][]float64 // the latest benchWindow
@@ -50,7 +50,7 @@ func newBench() *bench {
 	return b
 }
 
-// move is a step of Adam, 0.01 in each coordinate, and the queries there.
+// move makes a step of Adam, 0.01 in each coordinate, and adds the queries there.
 func (b *bench) move() {
 	for i := range b.cloud.center {
 		b.cloud.center[i] += 0.01 * float64(2*b.cloud.IntN(2)-1)
@@ -69,7 +69,7 @@ func (b *bench) arrive() {
 	b.fit.Add(x, quadratic(x))
 }
 
-// surrogate is what an iteration asks for.
+// surrogate has the operations of an iteration.
 func (b *bench) surrogate() (gradient, uncertainty, w []float64) {
 	x := b.cloud.center
 	uncertainty, gradient = make([]float64, benchCandidates), make([]float64, benchDim)
@@ -90,10 +90,9 @@ func addCorrection(f *surrogate.Features, gradient, x, global, own []float64) {
 	}
 }
 
-// BenchmarkIteration is a local iteration of FZooS at n=1000, d=300, M=10,000:
-// six points arrive, a hundred candidates are weighed, the gradient is asked for
-// and corrected. The weights are asked for every time, which a client does once a
-// round.
+// BenchmarkIteration is a local iteration of FZooS at n=1000, d=300, M=10,000: it adds six
+// points, judges a hundred candidates, and computes the gradient and its correction. It
+// also computes the weights, which a client does only once a round.
 func BenchmarkIteration(b *testing.B) {
 	s := newBench()
 	for b.Loop() {
@@ -102,7 +101,7 @@ func BenchmarkIteration(b *testing.B) {
 	}
 }
 
-// BenchmarkRefit is the same with all of it made anew from the points.
+// BenchmarkRefit is the same, with everything computed from the points each time.
 func BenchmarkRefit(b *testing.B) {
 	s := newBench()
 	for b.Loop() {
@@ -111,7 +110,7 @@ func BenchmarkRefit(b *testing.B) {
 	}
 }
 
-// BenchmarkRatio times one after the other, and fails if their answers differ.
+// BenchmarkRatio times both, one after the other, and fails if their answers differ.
 func BenchmarkRatio(b *testing.B) {
 	s := newBench()
 	var ratios, own, dense []float64

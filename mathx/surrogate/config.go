@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Config says what a [Process] is conditioned on.
+// Config has the settings of a [Process].
 type Config struct {
 	// Dim is d, the coordinates of a point.
 	Dim int
@@ -13,31 +13,32 @@ type Config struct {
 	// Window is n, the most points that the process is conditioned on.
 	Window int
 
-	// LengthScale is l, in units of x: about how far a value tells of others.
+	// LengthScale is l, in units of x: about how far a value informs about others.
 	LengthScale float64
 
-	// Noise is sigma^2, the variance of a value's noise as a share of the
-	// kernel's, so of values normalized to a variance of 1. FZooS uses 1e-6.
+	// Noise is sigma^2, the variance of a value's noise relative to the kernel's; that
+	// is, for values normalized to a variance of 1. FZooS uses 1e-6.
 	Noise float64
 
 	// Kernel is the covariance; the zero value is the paper's.
 	Kernel Kernel
 
-	// Nearest conditions on the Window points nearest to the last argument of
-	// [Process.Center], of the History latest, instead of on the latest. Each
-	// choice is a fit from nothing, as in the official code: n^2 d/2 + n^3/6.
+	// Nearest conditions the process on those Window of the History latest points that
+	// are nearest to the last argument of [Process.Center], instead of on the latest
+	// Window. Each choice is a new fit, as in the official code: n^2 d/2 + n^3/6.
 	Nearest bool
 
-	// History is how many points Nearest keeps, at least Window. 0 means 4*Window.
+	// History is the number of points that Nearest keeps, at least Window. 0 means
+	// 4*Window.
 	History int
 
-	// Workers is how many goroutines share the candidates of
+	// Workers is the number of goroutines that share the candidates of
 	// [Process.Uncertainty]. 0 means 1. Answers do not depend on it.
 	Workers int
 }
 
-// withDefaults returns a copy with defaults in place of zeros. It panics on what
-// makes no sense.
+// withDefaults returns a copy with defaults for zeros. It panics if a setting makes no
+// sense.
 func (c Config) withDefaults() Config {
 	if c.History == 0 {
 		c.History = 4 * c.Window
@@ -57,7 +58,8 @@ func (c Config) withDefaults() Config {
 
 func (c Config) check(field string, ok bool, value any, want string) {
 	if !ok {
-		panic(fmt.Sprintf("surrogate: internal error: Config.%s is %v, want %s", field, value, want))
+		panic(fmt.Sprintf("surrogate: internal error: Config.%s is %v, want %s", field, value,
+			want))
 	}
 }
 

@@ -1,10 +1,9 @@
-// Package surrogate holds the local numerics of FZooS: a Gaussian process whose
-// posterior mean has a gradient in closed form, how sure that gradient is, and
-// the random Fourier features by which clients share it.
+// Package surrogate has the local numerics of FZooS: a Gaussian process, the gradient of
+// its posterior mean in closed form, the uncertainty of that gradient, and the random
+// Fourier features by which clients share it.
 //
-// What a client computes here is its own: no replica repeats it. So it is
-// float64, may use the functions of math, and may have other last bits on
-// another architecture.
+// A client's results here are its own; no replica repeats them. So they are float64, may
+// use package math, and may differ in the last bits between architectures.
 //
 // # Gaussian process
 //
@@ -15,37 +14,36 @@
 //	gradient     J(x)^T A^-1 (y - m)           J(x) is n*d, row i the gradient of k(x, x_i) over x
 //	covariance   c_0 I - J(x)^T A^-1 J(x)   c_0 is 1/l^2, or 5/(3 l^2)
 //
-// where m, the prior mean, is the mean of the window's values: far from all
-// points the surrogate is flat. Dividing the values by their standard deviation or
-// range, and multiplying the answer again, would change nothing, for (8) is linear
-// in y and sigma^2 in units of the kernel, which is 1 at distance 0. So all of a
-// normalization is in m. Of the constants tried on the paper's quadratics (the
-// ends and the middle of the range, the latest value, generalized least squares)
-// only the mean was among the best at short and long windows alike.
+// where the prior mean m is the mean of the window's values; far from all points the
+// surrogate is flat. Dividing the values by their standard deviation or range, and
+// multiplying the answer by it, would change nothing: (8) is linear in y, and sigma^2 is
+// in units of the kernel, which is 1 at distance 0. So the only normalization is m. Of the
+// constants tried for m on the paper's quadratics (the ends and the middle of the range,
+// the latest value, generalized least squares) only the mean was among the best with both
+// short and long windows.
 //
 // # Random features
 //
-// [Features] maps x to phi(x) = sqrt(2/M) cos(V x + b), so that
-// phi(x)^T phi(x') is about k(x, x') of [SquaredExponential]. A [Fit] gives
-// equation (3), w = Phi (Phi^T Phi + sigma^2 I)^-1 (y - m), and
-// [Features.Gradient] the surrogate's gradient from any w: a client's, or the
-// mean of all. Appendix D of the paper prints 2/sqrt(M), which would make the
-// kernel 2 at distance 0.
+// [Features] maps x to phi(x) = sqrt(2/M) cos(V x + b), so that phi(x)^T phi(x')
+// approximates k(x, x') of [SquaredExponential]. A [Fit] computes equation (3),
+// w = Phi (Phi^T Phi + sigma^2 I)^-1 (y - m), and [Features.Gradient] the gradient of the
+// surrogate from any w: that of a client, or the mean of all. Appendix D of the paper
+// prints 2/sqrt(M), with which the kernel would be 2 at distance 0.
 //
 // # Costs
 //
 // Multiplications, with n points, d coordinates and M features:
 //
-//	Process.Add           3 n^2 + n d       5 n^2 where Uncertainty is asked for
+//	Process.Add           3 n^2 + n d       5 n^2 if Uncertainty is used
 //	Process.Gradient      2 n d             n^2 more after an Add
 //	Process.Uncertainty   n^2 + n d         for each candidate
 //	Process.Covariance    n^2 d / 2 + n d^2
 //	Features.Map          M d
 //	Features.Gradient     2 M d
 //	Fit.Add               M d
-//	Fit.Weights           n M, and n M + 3 n^2 for each point since the last
+//	Fit.Weights           n M, and n M + 3 n^2 for each point since the last call
 //
-// Once in so many points as the window has, the factor of A is made afresh, at
-// n^3/6. Memory is 8 bytes times n^2 + n d for the factor, its matrix and the
-// points, as much again for Uncertainty, and 8 bytes times n M + n^2 for a Fit.
+// Once for every n points, the factor of A is computed from scratch, with n^3/6. Memory is
+// 8 bytes times n^2 + n d for the factor, its matrix and the points, as much again for
+// Uncertainty, and 8 bytes times n M + n^2 for a Fit.
 package surrogate

@@ -6,12 +6,12 @@ import (
 	"github.com/zofl/zofl/mathx/surrogate"
 )
 
-// The gradient of a function that can only be evaluated, from values that were
-// asked for anyway.
+// The gradient of a function that can only be evaluated, from values measured so far.
 func ExampleProcess() {
 	f := func(x []float64) float64 { return 3 + x[0]*x[0] - 2*x[1] }
 	p := surrogate.New(surrogate.Config{Dim: 2, Window: 8, LengthScale: 2, Noise: 1e-9})
-	for _, x := range [][]float64{{1, 1}, {1.2, 1}, {1, 1.2}, {0.8, 1.1}, {1.1, 0.8}, {0.9, 0.9}, {1.2, 1.2}} {
+	for _, x := range [][]float64{{1, 1}, {1.2, 1}, {1, 1.2}, {0.8, 1.1}, {1.1, 0.8}, {0.9, 0.9},
+		{1.2, 1.2}} {
 		p.Add(x, f(x))
 	}
 	at, gradient := []float64{1, 1}, make([]float64, 2)

@@ -2,12 +2,12 @@ package surrogate
 
 import "math"
 
-// A factor is the lower triangle L of A = L L^T, for points in the order of
-// their age: the oldest leaves at the top, the latest comes at the bottom.
+// A factor is the lower triangle L of A = L L^T, for points in the order of their age:
+// the oldest point is removed at the top, and the latest is added at the bottom.
 type factor struct {
 	l triangle
 	n int       // rows
-	x []float64 // scratch of drop: the column that leaves
+	x []float64 // scratch of drop: the removed column
 	c []float64 // its rotations
 	s []float64
 }
@@ -21,9 +21,9 @@ func newFactor(window int) factor {
 	}
 }
 
-// append adds a row: a has the elements of A left of the diagonal, which is
-// pivot. It returns false, with the factor as before, if less than least
-// remains of the pivot.
+// append adds a row: a has the elements of A left of the diagonal, and pivot is the
+// diagonal element. If less than least remains of the pivot, it returns false and leaves
+// the factor unchanged.
 //
 //	L[n][:n] = L^-1 a
 //	L[n][n] = sqrt(pivot - |L[n][:n]|^2)
@@ -56,10 +56,9 @@ func (f *factor) solveUpper(z []float64, n int) {
 	}
 }
 
-// drop removes the first row and column of A: with l the first column of L, the
-// rows below become the factor of L L^T + l l^T, by one rotation a column. Rows
-// are of the packed triangle, so that row i+1 without its first element is right
-// behind row i.
+// drop removes the first row and column of A: with l the first column of L, the rows
+// below become the factor of L L^T + l l^T, by one rotation for each column. In the packed
+// triangle, row i+1 without its first element directly follows row i.
 func (f *factor) drop() {
 	f.n--
 	for i := range f.n {
@@ -91,8 +90,8 @@ func (f *factor) rotate(i, start int) {
 	to[i] = r
 }
 
-// rotateFour does the first i columns of rows i to i+3 at once, for in a row each
-// column waits for the one before.
+// rotateFour processes the first i columns of rows i to i+3 at once, since within a row
+// each column depends on the one before.
 func (f *factor) rotateFour(i int) {
 	c, s := f.c[:i], f.s[:i]
 	r1, r2, r3 := f.l.row(i + 1)[:i+1], f.l.row(i + 2)[:i+1], f.l.row(i + 3)[:i+1]

@@ -2,9 +2,9 @@ package surrogate
 
 import "math"
 
-// Features are random Fourier features of [SquaredExponential],
-// sqrt(2/M) cos(v_j x + b_j): their inner products are about the kernel, with an
-// error that falls as 1/sqrt(M). They can be used by any number of goroutines.
+// Features are random Fourier features of [SquaredExponential], sqrt(2/M) cos(v_j x + b_j).
+// Their inner products approximate the kernel, with an error that falls as 1/sqrt(M). Any
+// number of goroutines may use them.
 type Features struct {
 	dim     int
 	v       []float32
@@ -13,11 +13,10 @@ type Features struct {
 	height  float64 // sqrt(2/M)
 }
 
-// NewFeatures returns M = len(b) features of points with dim coordinates. v has
-// M*dim standard normal numbers, of which row j is v_j times lengthScale, and b
-// has numbers in [0, 2 pi). Those who exchange weights need the same v and b.
-// Both are kept, not copied. It panics if v has another length, which is an
-// internal error of the caller.
+// NewFeatures returns M = len(b) features of points with dim coordinates. v has M*dim
+// standard normal numbers, where row j is v_j times lengthScale, and b has numbers in
+// [0, 2 pi). Clients that exchange weights need the same v and b. NewFeatures keeps both
+// without copying. It panics if v has another length, which is a bug of the caller.
 func NewFeatures(dim int, v []float32, b []float64, lengthScale float64) *Features {
 	if len(v) != len(b)*dim {
 		panic("surrogate: internal error: v of features is not M*dim long")
@@ -40,8 +39,8 @@ func (f *Features) Map(dst, x []float64) {
 	}
 }
 
-// Value returns phi(x)^T w: with w of [Fit.Weights] the posterior mean at x, less
-// the mean of the window's values, in units of y.
+// Value returns phi(x)^T w. With w from [Fit.Weights] that is the posterior mean at x
+// minus the mean of the window's values, in units of y.
 func (f *Features) Value(x, w []float64) float64 {
 	sum := 0.0
 	for j, b := range f.b {
@@ -50,9 +49,9 @@ func (f *Features) Value(x, w []float64) float64 {
 	return f.height * sum
 }
 
-// Gradient sets dst, of dim elements, to nabla phi(x)^T w: with the weights of a
-// fit, or their mean over clients, the gradient of the surrogate at x in units of
-// y over x; with the difference of two weights, the difference of gradients.
+// Gradient sets dst, of dim elements, to nabla phi(x)^T w. With the weights of a fit, or
+// their mean over clients, that is the gradient of the surrogate at x, in units of y over
+// x; with the difference of two weights, it is the difference of their gradients.
 //
 //	for j := range M {
 //		dst -= sqrt(2/M) * w[j] * sin(v_j x + b_j) * v_j

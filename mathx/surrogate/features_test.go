@@ -50,7 +50,7 @@ func TestFeaturesAreTheKernel(t *testing.T) {
 	}
 }
 
-// slope is that of the least squares line.
+// slope returns the slope of the least squares line.
 func slope(x, y []float64) float64 {
 	var mx, my, xy, xx float64
 	for i := range x {
@@ -68,7 +68,8 @@ func TestFeaturesByDefinition(t *testing.T) {
 	for _, dim := range []int{1, 3, 4, 9} {
 		r := rand.New(rand.NewPCG(1, uint64(dim)))
 		const m = 6
-		v, b, w, x := make([]float32, m*dim), make([]float64, m), make([]float64, m), make([]float64, dim)
+		v, b, w, x := make([]float32, m*dim), make([]float64, m), make([]float64, m),
+			make([]float64, dim)
 		for i := range v {
 			v[i] = float32(r.NormFloat64())
 		}
@@ -88,7 +89,8 @@ func TestFeaturesByDefinition(t *testing.T) {
 			want[j] = math.Sqrt(2./m) * math.Cos(phase)
 			wantValue += want[j] * w[j]
 			for i := range x {
-				wantGradient[i] -= math.Sqrt(2./m) * w[j] * math.Sin(phase) * float64(v[j*dim+i]) / 2
+				wantGradient[i] -= math.Sqrt(2./m) * w[j] * math.Sin(phase) * float64(
+					v[j*dim+i]) / 2
 			}
 		}
 		got, gradient := make([]float64, m), make([]float64, dim)

@@ -1,12 +1,12 @@
 package surrogate
 
-// stripe is how many features of all points are multiplied at a time: two points'
-// stay in the nearest cache.
+// stripe is the number of features of all points that are multiplied at a time: those of
+// two points fit the first-level cache.
 const stripe = 1024
 
-// A Fit keeps what (3) needs for the points of a window: Phi, Phi^T Phi and the
-// factor of Phi^T Phi + sigma^2 I. It is for one goroutine at a time. In the
-// steady state no method allocates.
+// A Fit has the matrices of (3) for the points of a window: Phi, Phi^T Phi and the factor
+// of Phi^T Phi + sigma^2 I. Only one goroutine may use it at a time. In the steady state
+// no method allocates.
 //
 // Points and values must be finite, as for a [Process].
 type Fit struct {
@@ -15,9 +15,8 @@ type Fit struct {
 	phi []float64 // Window*M: phi of a point, by slot
 }
 
-// NewFit returns a fit without points. window is n, the most points; noise is
-// sigma^2 as in [Config]. It panics on what makes no sense, which is an internal
-// error of the caller.
+// NewFit returns a fit without points. window is n, the largest number of points; noise is
+// sigma^2 as in [Config]. It panics if they make no sense, which is a bug of the caller.
 func NewFit(f *Features, window int, noise float64) *Fit {
 	Config{Dim: f.dim, Window: window, LengthScale: 1, Noise: noise}.withDefaults()
 	return &Fit{f: f, sys: newSystem(window, noise), phi: make([]float64, window*f.Len())}
@@ -26,19 +25,19 @@ func NewFit(f *Features, window int, noise float64) *Fit {
 // Len returns the number of points.
 func (t *Fit) Len() int { return t.sys.n }
 
-// Jitter returns what was added to the diagonal beyond the noise, as of the last
-// Weights: see [Process.Jitter].
+// Jitter returns the number that the last Weights added to the diagonal, beyond the
+// noise: see [Process.Jitter].
 func (t *Fit) Jitter() float64 { return t.sys.jitter }
 
-// Add appends a point with its value; the oldest one leaves a full window. It
-// costs M d; the rest waits for Weights, which is faster for many points at once.
+// Add appends a point with its value, and removes the oldest from a full window. It costs
+// M d; Weights does the rest, which is faster for many points at once.
 func (t *Fit) Add(x []float64, y float64) {
 	t.f.Map(t.point(t.sys.push(y)), x)
 }
 
-// Weights sets w, of M elements, to (3), in units of y: [Features.Gradient] of it
-// is the gradient of the surrogate, [Features.Value] its value less m, the mean
-// of the window's values. It is 0 without points.
+// Weights sets w, of M elements, to (3), in units of y. [Features.Gradient] of w is the
+// gradient of the surrogate, and [Features.Value] its value minus m, the mean of the
+// window's values. Without points w is 0.
 //
 //	w = Phi (Phi^T Phi + sigma^2 I)^-1 (y - m)
 func (t *Fit) Weights(w []float64) {
@@ -60,8 +59,8 @@ func (t *Fit) point(slot int) []float64 {
 	return t.phi[slot*m : (slot+1)*m : (slot+1)*m]
 }
 
-// multiply fills the pending points' rows of Phi^T Phi, stripe by stripe, so that
-// Phi is read once for all of them.
+// multiply computes the rows of Phi^T Phi for the pending points, stripe by stripe, so
+// that it reads Phi once for all of them.
 func (t *Fit) multiply() {
 	s := &t.sys
 	for i := s.n - s.pending; i < s.n; i++ {
@@ -77,8 +76,8 @@ func (t *Fit) multiply() {
 	}
 }
 
-// multiplyPair adds one stripe to the rows of points i and k, which may be one,
-// for all points up to k.
+// multiplyPair adds one stripe to the rows of points i and k, which may be the same
+// point, for all points up to k.
 func (t *Fit) multiplyPair(i, k, from, to int) {
 	s := &t.sys
 	a, b := s.slot(i), s.slot(k)

@@ -6,8 +6,8 @@ import (
 	"github.com/zofl/zofl/mathx/surrogate"
 )
 
-// ridge solves (Phi Phi^T + noise I) w = Phi (y - m), the primal problem of M
-// unknowns, by elimination.
+// ridge solves (Phi Phi^T + noise I) w = Phi (y - m), the primal problem with M unknowns,
+// by elimination.
 func ridge(f *surrogate.Features, points [][]float64, noise float64) []float64 {
 	m, mean := f.Len(), 0.0
 	for _, x := range points {
@@ -52,8 +52,8 @@ func eliminate(a [][]float64) []float64 {
 	return w
 }
 
-// Points come one by one and many at a time; weights are asked for at each
-// length of the window and of what is pending.
+// Points are added one by one and many at a time; weights are computed at each length of
+// the window, with each number of pending points.
 func TestWeightsAreTheRidgeSolution(t *testing.T) {
 	const m, dim, window, noise = 50, 3, 70, 1e-3
 	f, c := newFeatures(40, m, dim, 1), newCloud(40, dim, 1)
@@ -77,7 +77,7 @@ func TestWeightsAreTheRidgeSolution(t *testing.T) {
 	}
 }
 
-// With many features the surrogate is the process's.
+// With many features the surrogate approximates the process.
 func TestWeightsApproachTheProcess(t *testing.T) {
 	const dim, window, noise = 4, 30, 1e-2
 	c := newCloud(41, dim, 0.5)

@@ -1,12 +1,11 @@
 package surrogate
 
-// An inverse is A^-1 and the inner products of the points, by slot: with them the
-// trace of (8) costs a candidate n^2, where the factor alone would need n^2 d.
+// An inverse has A^-1 and the inner products of the points, by slot. With them the trace
+// of (8) costs n^2 for each candidate; with the factor alone it would cost n^2 d.
 //
-// It is made when it is first asked for, follows every point from then on, and
-// is given up when the factor is made afresh, once in so many points as the
-// window has: so its rounding errors do not add up, and who asks no more pays no
-// more.
+// It is built at the first query and updated with every point from then on. It is
+// discarded when the factor is computed from scratch, once for every n points. So its
+// rounding errors do not accumulate, and without queries it costs nothing.
 type inverse struct {
 	live bool
 	a    triangle // A^-1
@@ -29,9 +28,8 @@ func newInverse(window, dim int) *inverse {
 	}
 }
 
-// build makes all of it for the points of a process. The center is the latest
-// point, near which a process is asked, so that little of the inner products
-// cancels.
+// build computes the inverse for the points of a process. The center is the latest point,
+// because queries are near it, so that little cancels in the inner products.
 func (v *inverse) build(p *Process) {
 	v.invert(&p.sys)
 	if n := p.sys.n; n > 0 {
@@ -43,8 +41,8 @@ func (v *inverse) build(p *Process) {
 	v.live = true
 }
 
-// invert makes A^-1 from the factor, one row after the other: by age, in the
-// place of gram, and then by slot.
+// invert computes A^-1 from the factor, row by row: first by age, in the memory of gram,
+// and then by slot.
 func (v *inverse) invert(s *system) {
 	for m := range s.n {
 		w := v.v[:m]
@@ -65,8 +63,8 @@ func (v *inverse) invert(s *system) {
 	}
 }
 
-// column sets v.v to A^-1 a, for the m points before point m, where a is point
-// m's row of A. It returns what remains of its pivot, 1/A^-1[m][m].
+// column sets v.v to A^-1 a, for the m points before point m, where a is the row of point
+// m in A. It returns the rest of its pivot, 1/A^-1[m][m].
 func (v *inverse) column(s *system, m int) (pivot float64) {
 	row := s.l.l.row(m)
 	copy(v.v, row[:m])
@@ -74,7 +72,7 @@ func (v *inverse) column(s *system, m int) (pivot float64) {
 	return row[m] * row[m]
 }
 
-// append gives A^-1 the row of the latest point: with w of column,
+// append gives A^-1 the row of the latest point: with w from column,
 //
 //	A^-1 + w w^T/pivot   -w/pivot
 //	-w^T/pivot            1/pivot
@@ -93,8 +91,8 @@ func (v *inverse) append(s *system) {
 	v.a.set(slot, slot, 1/pivot)
 }
 
-// drop takes the point of a slot out of the others' A^-1, b - w w^T/a with
-// (a, w) its row; append then fills that row.
+// drop removes the point of a slot from A^-1 of the others: b - w w^T/a, where (a, w) is
+// its row. append then fills that row.
 func (v *inverse) drop(slot, n int) {
 	for j := range n {
 		v.w[j] = v.a.at(slot, j)
@@ -111,7 +109,7 @@ func (v *inverse) rankOne(c float64, n int) {
 	}
 }
 
-// place sets the point of a slot, and its inner products with n slots.
+// place stores a point in a slot, and its inner products with n slots.
 func (v *inverse) place(slot, n int, x []float64) {
 	d := len(v.center)
 	own := v.x[slot*d : (slot+1)*d]

@@ -2,13 +2,13 @@ package surrogate
 
 import "math"
 
-// A Kernel is a covariance of values that depends on the distance r of the
-// points, and is 1 where they coincide.
+// A Kernel is the covariance of two values as a function of the distance r of their
+// points; it is 1 for r = 0.
 type Kernel uint8
 
 const (
-	// SquaredExponential is exp(-r^2/(2 l^2)), the kernel of the paper and the
-	// one that [Features] stand for.
+	// SquaredExponential is exp(-r^2/(2 l^2)), the kernel of the paper, which [Features]
+	// approximate.
 	SquaredExponential Kernel = iota
 
 	// Matern52 is (1 + a r + (a r)^2/3) exp(-a r) with a = sqrt(5)/l, the kernel

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A history is the latest points, in a ring.
+// A history has the latest points, in a ring.
 type history struct {
 	n, head int
 	x       []float64
@@ -43,8 +43,8 @@ func (h *history) add(x []float64, y float64) {
 	h.y[(h.head+h.n-1)%len(h.y)] = y
 }
 
-// nearest returns the points nearest to x, at most so many, oldest first. Of
-// points at one distance the later are preferred.
+// nearest returns at most that many points, those nearest to x, oldest first. Of points at
+// the same distance it prefers the later ones.
 func (h *history) nearest(x []float64, most int) []ranked {
 	h.ranked = h.ranked[:0]
 	for i := range h.n {
@@ -61,11 +61,10 @@ func (h *history) nearest(x []float64, most int) []ranked {
 	return h.ranked
 }
 
-// Center conditions a process with Nearest on the Window points nearest to x of
-// all that it keeps: call it where the gradient is asked for next. Without
-// Nearest it does nothing. It is a fit from nothing, n^2 d/2 + n^3/6, unless the
-// points are those that the process is conditioned on already, as they are until
-// there are more than Window.
+// Center conditions a process with Nearest on the Window points nearest to x, of all that
+// it keeps. Call it with the point at which the gradient is needed next. Without Nearest
+// it does nothing. It makes a new fit, at n^2 d/2 + n^3/6, unless the process is already
+// conditioned on these points, which is so until there are more than Window.
 func (p *Process) Center(x []float64) {
 	if p.past == nil {
 		return
@@ -85,7 +84,7 @@ func (p *Process) Center(x []float64) {
 	p.sys.settle()
 }
 
-// conditionedOn says whether the points in the window are these, in this order.
+// conditionedOn reports whether the points in the window are these, in this order.
 func (p *Process) conditionedOn(chosen []ranked, first int) bool {
 	if len(chosen) != p.sys.n {
 		return false

@@ -8,7 +8,8 @@ import (
 	"github.com/zofl/zofl/mathx/surrogate"
 )
 
-// nearestOf is the plain way: of the latest points, those nearest to x, by age.
+// nearestOf returns, in the plain way, those of the latest points that are nearest to x,
+// by age.
 func nearestOf(points [][]float64, x []float64, keep, most int) [][]float64 {
 	points = points[max(0, len(points)-keep):]
 	order := make([]int, len(points))
@@ -29,7 +30,8 @@ func nearestOf(points [][]float64, x []float64, keep, most int) [][]float64 {
 
 func TestNearestIsAFreshProcess(t *testing.T) {
 	eachKernel(t, func(t *testing.T, k surrogate.Kernel) {
-		cfg := surrogate.Config{Dim: 3, Window: 12, LengthScale: 1, Noise: 1e-5, Kernel: k, Nearest: true, History: 40}
+		cfg := surrogate.Config{Dim: 3, Window: 12, LengthScale: 1, Noise: 1e-5, Kernel: k,
+			Nearest: true, History: 40}
 		plain := cfg
 		plain.Nearest = false
 		p, c := surrogate.New(cfg), newCloud(30, 3, 1)
@@ -53,7 +55,7 @@ func TestNearestIsAFreshProcess(t *testing.T) {
 	})
 }
 
-// Points that come after a choice join it, as a window.
+// Points added after a choice join the chosen ones, as in a window.
 func TestAddAfterCenter(t *testing.T) {
 	cfg := surrogate.Config{Dim: 2, Window: 5, LengthScale: 1, Noise: 1e-5, Nearest: true}
 	plain := cfg
@@ -83,7 +85,7 @@ func TestCenterOfTheLatestDoesNothing(t *testing.T) {
 	}
 }
 
-// Of values at one point the later counts.
+// Of two values at one point the later counts.
 func TestNearestOfEquals(t *testing.T) {
 	p := surrogate.New(surrogate.Config{Dim: 1, Window: 1, LengthScale: 1, Nearest: true})
 	for y, x := range []float64{5, 0, 0, 5} {

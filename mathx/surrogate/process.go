@@ -1,12 +1,12 @@
 package surrogate
 
-// A Process is a Gaussian process conditioned on a window of points, and the
-// process of its gradient: (2) and (8) of FZooS. It is for one goroutine at a
-// time. In the steady state no method allocates.
+// A Process is a Gaussian process conditioned on a window of points, and the process of
+// its gradient: (2) and (8) of FZooS. Only one goroutine may use it at a time. In the
+// steady state no method allocates.
 //
-// Coordinates and values must be finite, and squared distances, too: a caller
-// refuses others. Then no answer is NaN; a point or value that is not finite
-// makes answers NaN while it is in the window, but no method panics or hangs.
+// Coordinates, values and squared distances must be finite; callers refuse others. Then no
+// answer is NaN. A point or value that is not finite makes answers NaN while it is in the
+// window, but no method panics or hangs.
 type Process struct {
 	cfg   Config
 	shape shape
@@ -15,15 +15,15 @@ type Process struct {
 	id    []int     // which point is in a slot, by slot, counted from 0
 	added int       // points ever added
 
-	past *history // nil: the latest points
-	inv  *inverse // nil until Uncertainty was asked for, as is team
+	past *history // nil: conditioned on the latest points
+	inv  *inverse // nil before the first Uncertainty, as is team
 	team *team
 
 	columns []float64 // scratch of Covariance
 }
 
-// New returns a process without points. It panics if cfg makes no sense, which is
-// an internal error of the caller, who checked the settings that it comes from.
+// New returns a process without points. It panics if cfg makes no sense, which is a bug of
+// the caller, who must check settings before.
 func New(cfg Config) *Process {
 	cfg = cfg.withDefaults()
 	p := &Process{
@@ -39,8 +39,7 @@ func New(cfg Config) *Process {
 	return p
 }
 
-// Len returns the number of points that are kept: at most Window, or History with
-// Nearest.
+// Len returns the number of stored points: at most Window, or History with Nearest.
 func (p *Process) Len() int {
 	if p.past != nil {
 		return p.past.n
@@ -48,8 +47,8 @@ func (p *Process) Len() int {
 	return p.sys.n
 }
 
-// Point returns point i, oldest first, i < [Process.Len]. Adding all of them to a
-// new process in this order restores this one, but for the choice of
+// Point returns point i < [Process.Len], oldest first. Adding all of them in this order to
+// a new process gives a process equal to this one, except for the choice of
 // [Process.Center]. The caller must not change x, nor use it after the next Add.
 func (p *Process) Point(i int) (x []float64, y float64) {
 	if p.past != nil {
@@ -59,9 +58,9 @@ func (p *Process) Point(i int) (x []float64, y float64) {
 	return p.point(slot), p.sys.y[slot]
 }
 
-// Add appends a point of Dim coordinates with its value, and copies x; the oldest
-// one leaves a full window. With Nearest the point joins those that Center chose,
-// until Center chooses again.
+// Add appends a copy of a point of Dim coordinates with its value, and removes the oldest
+// from a full window. With Nearest the point joins those that Center chose, until Center
+// chooses again.
 func (p *Process) Add(x []float64, y float64) {
 	if p.past != nil {
 		p.past.add(x, y)
@@ -71,7 +70,7 @@ func (p *Process) Add(x []float64, y float64) {
 	p.settle()
 }
 
-// settle brings the factor and, while it is in use, the inverse up to date.
+// settle brings the factor up to date, and the inverse if it is in use.
 func (p *Process) settle() {
 	inv, n := p.inv, p.sys.n
 	if inv == nil || !inv.live {
@@ -79,7 +78,7 @@ func (p *Process) settle() {
 		return
 	}
 	slot := p.sys.slot(n - 1)
-	left := p.sys.l.n == n // the window is full: another point was in this slot
+	left := p.sys.l.n == n // the window was full, so another point was in this slot
 	if p.sys.settle() {
 		inv.live = false
 		return
@@ -91,7 +90,7 @@ func (p *Process) settle() {
 	inv.place(slot, n, p.point(slot))
 }
 
-// insert puts point number id in its slot, with its row of the kernel matrix.
+// insert stores point number id in its slot, and computes its row of the kernel matrix.
 func (p *Process) insert(x []float64, y float64, id int) {
 	slot := p.sys.push(y)
 	own := p.point(slot)
@@ -109,12 +108,12 @@ func (p *Process) point(slot int) []float64 {
 	return p.x[slot*d : (slot+1)*d : (slot+1)*d]
 }
 
-// Jitter returns what was added to the diagonal beyond Noise so that the factor
-// exists: 0 as a rule, more where points coincide and Noise is next to nothing.
+// Jitter returns the number that was added to the diagonal, beyond Noise, so that the
+// factor exists: usually 0, but more if points coincide and Noise is tiny.
 func (p *Process) Jitter() float64 { return p.sys.jitter }
 
-// Mean returns the posterior mean at x, in units of y; 0 without points. Far from
-// all points it is the mean of the window's values.
+// Mean returns the posterior mean at x, in units of y; 0 without points. Far from all
+// points it is the mean of the window's values.
 //
 //	m + k(x)^T A^-1 (y - m)
 func (p *Process) Mean(x []float64) float64 {
@@ -129,8 +128,8 @@ func (p *Process) Mean(x []float64) float64 {
 	return p.sys.mean + p.sys.scale*sum
 }
 
-// Variance returns the posterior variance of the value at x, in units of the
-// kernel: 1 without points, and at a point no more than Noise.
+// Variance returns the posterior variance of the value at x, in units of the kernel: 1
+// without points, and at most Noise at a point.
 //
 //	k(x, x) - k(x)^T A^-1 k(x)
 func (p *Process) Variance(x []float64) float64 {

@@ -12,7 +12,7 @@ import (
 
 var kernels = []surrogate.Kernel{surrogate.SquaredExponential, surrogate.Matern52}
 
-// A cloud makes points around others, as a trajectory has them.
+// A cloud draws points around others, like those of a trajectory.
 type cloud struct {
 	*rand.Rand
 	center []float64
@@ -27,7 +27,7 @@ func newCloud(seed uint64, dim int, radius float64) *cloud {
 	return c
 }
 
-// point returns one within radius of the center in every coordinate.
+// point returns a point within radius of the center in every coordinate.
 func (c *cloud) point() []float64 {
 	x := slices.Clone(c.center)
 	for i := range x {
@@ -36,8 +36,8 @@ func (c *cloud) point() []float64 {
 	return x
 }
 
-// quadratic has its minimum, -0.25, at 0.475 in each coordinate, as the paper's
-// in [0, 1].
+// quadratic has its minimum, -0.25, at 0.475 in each coordinate, like the paper's scaled to
+// [0, 1].
 func quadratic(x []float64) float64 {
 	sum := 0.0
 	for _, v := range x {
@@ -47,7 +47,7 @@ func quadratic(x []float64) float64 {
 	return sum / float64(10*len(x))
 }
 
-// fill adds so many points of a cloud.
+// fill adds points of a cloud.
 func fill(p *surrogate.Process, c *cloud, n int) {
 	for range n {
 		x := c.point()
@@ -71,7 +71,7 @@ func difference(a, b []float64) []float64 {
 	return d
 }
 
-// near fails a test unless got is within tolerance of want's length.
+// near fails a test unless got differs from want by at most tolerance times want's length.
 func near(t *testing.T, what string, got, want []float64, tolerance float64) {
 	t.Helper()
 	if e := norm(difference(got, want)); !(e <= tolerance*norm(want)) {
@@ -86,12 +86,13 @@ func eachKernel(t *testing.T, test func(*testing.T, surrogate.Kernel)) {
 	}
 }
 
-// Central differences of step h are off by h^2 of a third derivative and by
-// 1e-16/h of the mean.
+// Central differences with step h have an error of h^2 times a third derivative, and of
+// 1e-16/h times the mean.
 func TestGradientIsThatOfMean(t *testing.T) {
 	eachKernel(t, func(t *testing.T, k surrogate.Kernel) {
 		const d, h = 7, 1e-4
-		p := surrogate.New(surrogate.Config{Dim: d, Window: 40, LengthScale: 0.7, Noise: 1e-4, Kernel: k})
+		p := surrogate.New(
+			surrogate.Config{Dim: d, Window: 40, LengthScale: 0.7, Noise: 1e-4, Kernel: k})
 		c := newCloud(1, d, 0.5)
 		fill(p, c, 60)
 		got, want := make([]float64, d), make([]float64, d)
@@ -113,7 +114,8 @@ func TestGradientIsThatOfMean(t *testing.T) {
 
 func TestInterpolation(t *testing.T) {
 	eachKernel(t, func(t *testing.T, k surrogate.Kernel) {
-		p := surrogate.New(surrogate.Config{Dim: 5, Window: 30, LengthScale: 0.5, Noise: 1e-12, Kernel: k})
+		p := surrogate.New(
+			surrogate.Config{Dim: 5, Window: 30, LengthScale: 0.5, Noise: 1e-12, Kernel: k})
 		fill(p, newCloud(2, 5, 0.5), 45)
 		for i := range p.Len() {
 			x, y := p.Point(i)
@@ -130,7 +132,7 @@ func TestInterpolation(t *testing.T) {
 	})
 }
 
-// A value's variance at its point is at most the noise.
+// The variance of a value at its own point is at most the noise.
 func TestVarianceAtData(t *testing.T) {
 	for _, noise := range []float64{1e-2, 1e-4, 1e-6, 1e-8} {
 		p := surrogate.New(surrogate.Config{Dim: 3, Window: 20, LengthScale: 1, Noise: noise})
@@ -156,7 +158,8 @@ func TestWithoutPoints(t *testing.T) {
 		x, got := []float64{1, 2, 3}, []float64{9, 9, 9}
 		p.Gradient(got, x)
 		if norm(got) != 0 || p.Mean(x) != 0 || p.Variance(x) != 1 {
-			t.Errorf("got gradient %v, mean %v, variance %v, want 0, 0, 1", got, p.Mean(x), p.Variance(x))
+			t.Errorf("got gradient %v, mean %v, variance %v, want 0, 0, 1", got, p.Mean(x),
+				p.Variance(x))
 		}
 		p.Uncertainty(got[:1], [][]float64{x})
 		if math.Abs(got[0]-want) > 1e-12 {
@@ -165,7 +168,7 @@ func TestWithoutPoints(t *testing.T) {
 	}
 }
 
-// One value, or equal ones, say nothing of the gradient.
+// One value, or equal values, give a gradient of 0.
 func TestEqualValues(t *testing.T) {
 	for _, n := range []int{1, 5} {
 		p := surrogate.New(surrogate.Config{Dim: 2, Window: 9, LengthScale: 1, Noise: 1e-6})
@@ -181,7 +184,7 @@ func TestEqualValues(t *testing.T) {
 	}
 }
 
-// What is large in units of y is large in the answer, and an offset is none.
+// Scaling the values scales the answers, and an offset does not change them.
 func TestUnitsOfY(t *testing.T) {
 	cfg := surrogate.Config{Dim: 4, Window: 20, LengthScale: 1, Noise: 1e-6}
 	a, b := surrogate.New(cfg), surrogate.New(cfg)

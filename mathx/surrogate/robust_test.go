@@ -8,7 +8,8 @@ import (
 	"github.com/zofl/zofl/mathx/surrogate"
 )
 
-// A mix of points that coincide, nearly do, are far, and of values of all sizes.
+// A mix of points that coincide, nearly coincide or are far apart, and of values of all
+// sizes.
 func wild(r *rand.Rand, dim int, before []float64) (x []float64, y float64) {
 	x = make([]float64, dim)
 	distance := []float64{0, 1e-12, 1e-8, 1e-4, 1e-1, 1, 1e3, 1e100}[r.IntN(8)]
@@ -25,8 +26,8 @@ func wild(r *rand.Rand, dim int, before []float64) (x []float64, y float64) {
 	return x, y
 }
 
-// play adds wild points, and asks now and then; it fails on NaN, and on an
-// uncertainty out of its range.
+// play adds wild points and queries the process now and then. It fails on NaN, and on an
+// uncertainty outside its range.
 func play(t *testing.T, seed uint64, cfg surrogate.Config) {
 	r := rand.New(rand.NewPCG(seed, 5))
 	p := surrogate.New(cfg)
@@ -67,7 +68,8 @@ func configs(noise float64) (all []surrogate.Config) {
 		for _, nearest := range []bool{false, true} {
 			for _, dim := range []int{1, 2, 5} {
 				all = append(all, surrogate.Config{
-					Dim: dim, Window: 11, LengthScale: 0.9, Noise: noise, Kernel: k, Nearest: nearest, Workers: 2,
+					Dim: dim, Window: 11, LengthScale: 0.9, Noise: noise, Kernel: k,
+					Nearest: nearest, Workers: 2,
 				})
 			}
 		}
@@ -97,8 +99,8 @@ func FuzzProcess(f *testing.F) {
 	})
 }
 
-// Without noise a point that comes twice needs jitter, which goes once the
-// window has turned over.
+// Without noise, a point that is added twice needs jitter, which disappears after a whole
+// window of other points.
 func TestJitter(t *testing.T) {
 	p := surrogate.New(surrogate.Config{Dim: 2, Window: 10, LengthScale: 1})
 	c := newCloud(50, 2, 2)
@@ -121,8 +123,8 @@ func TestJitter(t *testing.T) {
 	}
 }
 
-// What is not finite is for the caller to refuse: it ends nothing, and is
-// forgotten with its point.
+// The caller must refuse numbers that are not finite. If it does not, nothing panics, and
+// their effect ends when the point leaves the window.
 func TestNotFinite(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
 		cfg := surrogate.Config{Dim: 2, Window: 6, LengthScale: 1, Noise: 1e-6}
@@ -188,11 +190,13 @@ func TestConfigThatMakesNoSense(t *testing.T) {
 
 func TestAllocations(t *testing.T) {
 	for _, nearest := range []bool{false, true} {
-		cfg := surrogate.Config{Dim: 6, Window: 40, LengthScale: 1, Noise: 1e-6, Nearest: nearest, Workers: 2}
+		cfg := surrogate.Config{Dim: 6, Window: 40, LengthScale: 1, Noise: 1e-6, Nearest: nearest,
+			Workers: 2}
 		p, c := surrogate.New(cfg), newCloud(52, 6, 0.5)
 		f := newFeatures(52, 64, 6, 1)
 		fit, w := surrogate.NewFit(f, 40, 1e-6), make([]float64, 64)
-		g, cov, xs, u := make([]float64, 6), make([]float64, 36), queries(c, 20), make([]float64, 20)
+		g, cov, xs, u := make([]float64, 6), make([]float64, 36), queries(c, 20),
+			make([]float64, 20)
 		i := 0
 		step := func() {
 			x := xs[i%len(xs)]

@@ -1,22 +1,22 @@
 package surrogate
 
 const (
-	firstJitter = 1e-10 // of a kernel that is 1 at distance 0
-	rounding    = 1e-16 // of one addition
+	firstJitter = 1e-10 // relative to the kernel at distance 0, which is 1
+	rounding    = 1e-16 // relative error of one addition
 	refactorAt  = 32    // see settle
 )
 
 // A system is A a = y - m for a window of points, A = K + (sigma^2 + jitter) I.
 //
-// A point keeps its slot while it is in the window; the latest takes the slot of
-// the oldest. Matrices by slot need no moving when points come and go; the
-// factor's rows are by age.
+// A point keeps its slot while it is in the window; a new point takes the slot of the
+// oldest. So matrices ordered by slot need no moving when points come and go. The rows of
+// the factor are ordered by age.
 //
 // Invariants:
 //  1. Slots 0 to n-1 are in use; point i, oldest first, is in slot(i).
-//  2. The last n-pending rows of the factor are points 0 to n-pending-1; rows
-//     before them are of points that left.
-//  3. gram, among points of the factor that are still there, is K.
+//  2. The last n-pending rows of the factor belong to points 0 to n-pending-1; rows
+//     before them belong to removed points.
+//  3. gram is K for the points of the factor that were not removed.
 type system struct {
 	window int
 	noise  float64
@@ -24,8 +24,8 @@ type system struct {
 
 	n       int
 	head    int // slot of the oldest
-	pending int // latest points that the factor lacks
-	since   int // points since the factor was made afresh
+	pending int // latest points that are not in the factor
+	since   int // points since the factor was computed from scratch
 
 	y    []float64 // by slot
 	gram triangle  // K, by slot
@@ -50,7 +50,7 @@ func newSystem(window int, noise float64) system {
 	}
 }
 
-// slot returns where point i is, oldest first.
+// slot returns the slot of point i, oldest first.
 func (s *system) slot(i int) int {
 	if i += s.head; i >= s.window {
 		i -= s.window
@@ -58,8 +58,8 @@ func (s *system) slot(i int) int {
 	return i
 }
 
-// push returns the slot of a new point; the caller sets its row of gram before
-// it calls settle.
+// push returns the slot of a new point. The caller must set its row of gram before it
+// calls settle.
 func (s *system) push(y float64) (slot int) {
 	slot = s.n
 	if s.n < s.window {
@@ -74,17 +74,17 @@ func (s *system) push(y float64) (slot int) {
 	return slot
 }
 
-// addGram adds v to an element of gram if it is wanted.
+// addGram adds v to an element of gram if it is needed.
 func (s *system) addGram(a, b int, v float64, wanted bool) {
 	if wanted {
 		s.gram.set(a, b, s.gram.at(a, b)+v)
 	}
 }
 
-// settle brings the factor up to date, and returns whether it was made afresh.
-// That costs n^3/6, a point that comes and goes 3 n^2/2 of slower operations: by
-// measurement it pays from n/32 points. It is done anyway once the window has
-// turned over, so that rounding errors do not add up and jitter does not stay.
+// settle brings the factor up to date, and reports whether it computed it from scratch.
+// That costs n^3/6. Replacing a point costs 3 n^2/2 slower operations, so by measurement
+// the new factor is faster from n/32 points on. It is also computed after a whole window
+// of new points, so that rounding errors do not accumulate and jitter does not remain.
 func (s *system) settle() (afresh bool) {
 	if s.pending == 0 {
 		return false
@@ -99,7 +99,7 @@ func (s *system) settle() (afresh bool) {
 	return afresh
 }
 
-// update drops the rows of points that left and appends the pending ones.
+// update drops the rows of removed points and appends the pending ones.
 func (s *system) update() bool {
 	for gone := s.l.n - (s.n - s.pending); gone > 0; gone-- {
 		s.l.drop()
@@ -112,7 +112,7 @@ func (s *system) update() bool {
 	return true
 }
 
-// refactor makes the factor afresh, with as much jitter as it needs.
+// refactor computes the factor from scratch, with as much jitter as it needs.
 func (s *system) refactor() {
 	s.since = 0
 	for s.jitter = 0; !s.tryFactor(); s.jitter = max(firstJitter, 10*s.jitter) {
@@ -129,10 +129,10 @@ func (s *system) tryFactor() bool {
 	return true
 }
 
-// appendRow appends point i to the factor of those before it. What remains of a
-// pivot is at least sigma^2 + jitter, so if half of that does not, rounding has
-// taken it. An element that is not finite counts as 0, so that some jitter is
-// always enough.
+// appendRow appends point i to the factor of the points before it. Without rounding, at
+// least sigma^2 + jitter remains of a pivot; if less than half of that does, rounding has
+// destroyed it. An element that is not finite counts as 0, so that some jitter is always
+// enough.
 func (s *system) appendRow(i int) bool {
 	slot := s.slot(i)
 	for j := range i {
@@ -151,8 +151,8 @@ func (s *system) appendRow(i int) bool {
 	return s.l.append(s.z[:i], pivot+extra, least)
 }
 
-// solve brings the weights up to date, for values in [-1, 1]: so only answers in
-// units of y overflow, if those cannot hold them.
+// solve brings the weights up to date, for values scaled to [-1, 1], so that only an
+// answer in units of y can overflow.
 func (s *system) solve() {
 	if s.solved {
 		return
@@ -177,8 +177,8 @@ func (s *system) solve() {
 	}
 }
 
-// valueRange returns the middle of the window's values, and half their range, or
-// 1 if that is 0.
+// valueRange returns the middle of the window's values and half their range, or 1 if that
+// is 0.
 func (s *system) valueRange() (middle, half float64) {
 	if s.n == 0 {
 		return 0, 1

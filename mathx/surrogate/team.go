@@ -2,11 +2,12 @@ package surrogate
 
 import "sync"
 
-// group is how many candidates are compared with a row of A^-1 while it is near.
+// group is the number of candidates that are processed with a row of A^-1 while it is in
+// cache.
 const group = 8
 
-// A team shares the groups of candidates out among goroutines that end with the
-// call. Which does which makes no difference.
+// A team distributes the groups of candidates among goroutines that end with the call. The
+// distribution does not change results.
 type team struct {
 	desks []desk
 	wg    sync.WaitGroup
@@ -25,7 +26,7 @@ func newTeam(p *Process) *team {
 	return t
 }
 
-// run gives each worker as many groups as the next.
+// run gives all workers equal numbers of groups.
 func (t *team) run(dst []float64, xs [][]float64) {
 	groups := (len(xs) + group - 1) / group
 	workers := min(len(t.desks), groups)
@@ -41,17 +42,17 @@ func (t *team) run(dst []float64, xs [][]float64) {
 	t.wg.Wait()
 }
 
-// A desk is what one worker needs.
+// A desk is the work space of one worker.
 type desk struct {
 	p     *Process
-	start func() // made once, as a go statement of a func() allocates nothing
+	start func() // created once: a go statement with a func() does not allocate
 	dst   []float64
 	xs    [][]float64
 
 	x []float64        // a candidate minus center
 	u [group][]float64 // slopes, by slot
 	q [group][]float64 // inner products of the candidate and the points
-	r [group]float64   // the candidate's with itself
+	r [group]float64   // inner product of the candidate with itself
 }
 
 func newDesk(p *Process) desk {
@@ -79,7 +80,7 @@ func (d *desk) work() {
 	d.dst, d.xs = nil, nil
 }
 
-// prepare fills u, q and r of a candidate.
+// prepare computes u, q and r of a candidate.
 func (d *desk) prepare(i int, x []float64) {
 	inv, n := d.p.inv, d.p.sys.n
 	for j, c := range inv.center {

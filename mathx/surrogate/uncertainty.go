@@ -1,17 +1,17 @@
 package surrogate
 
-// Uncertainty sets dst[i] to the trace of (8)'s covariance of the gradient at
-// xs[i]: how much of c_0*Dim, what it is without points, is not known yet, in
-// units of the kernel over squared x. It is from 0 to c_0*Dim.
+// Uncertainty sets dst[i] to the trace of the covariance (8) of the gradient at xs[i], in
+// units of the kernel over squared x. It is between 0 and c_0*Dim, which it is without
+// points.
 //
 //	c_0 Dim - sum over i, j of A^-1[i][j] u_i u_j (x - x_i)^T (x - x_j)
 //
-// where u_i (x_i - x) is row i of J(x). What a candidate gets does not depend on
-// the others. The first call, and one in so many points as the window has, makes
-// A^-1, at n^3/3 and n^2 d/2.
+// where u_i (x_i - x) is row i of J(x). The result of a candidate does not depend on the
+// others. The first call, and one call for every n points added, computes A^-1, at
+// n^3/3 + n^2 d/2.
 //
-// Rounding leaves an error of about 1e-16/Noise of c_0*Dim where many points
-// nearly coincide; [Process.Covariance] is the way around A^-1.
+// If many points nearly coincide, rounding causes an error of about 1e-16/Noise times
+// c_0*Dim; [Process.Covariance] avoids A^-1.
 func (p *Process) Uncertainty(dst []float64, xs [][]float64) {
 	dst = dst[:len(xs)]
 	if len(xs) == 0 {
@@ -44,7 +44,7 @@ func (d *desk) traces(known []float64) {
 	}
 }
 
-// rows adds rows i and i+1 up to the diagonal, and what mirrors them.
+// rows adds rows i and i+1 up to the diagonal, and their mirror images.
 func (d *desk) rows(known []float64, i, c0, c1 int) {
 	inv := d.p.inv
 	f := form{
@@ -81,8 +81,8 @@ func (d *desk) lastRow(c, i int) (sum float64) {
 	return sum
 }
 
-// A form is two rows of A^-1 and of the points' inner products, with two
-// candidates' slopes and products.
+// A form has two rows of A^-1 and of the points' inner products, and the slopes and
+// products of two candidates.
 type form struct {
 	a0, a1, g0, g1, u0, u1, q0, q1 []float64
 	r00, r01, r10, r11             float64 // r - q_i of row and candidate

@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/mathx/surrogate"
 )
 
-// traceOf returns the trace of Covariance, made from the factor alone.
+// traceOf returns the trace of Covariance, which uses only the factor.
 func traceOf(p *surrogate.Process, dim int, x []float64) (trace float64) {
 	c := make([]float64, dim*dim)
 	p.Covariance(c, x)
@@ -17,9 +17,9 @@ func traceOf(p *surrogate.Process, dim int, x []float64) (trace float64) {
 	return trace
 }
 
-// Both ways agree: by the factor, and by the inverse after it has followed half
-// a window of points. What cancels is of the size of the prior trace times what
-// A^-1 magnifies, at most 1/noise.
+// The factor and the inverse give the same result, also after the inverse was updated with
+// half a window of points. The terms that cancel are as large as the prior trace times the
+// norm of A^-1, at most 1/noise.
 func TestUncertaintyIsTheTrace(t *testing.T) {
 	for _, c := range []struct {
 		kernel surrogate.Kernel
@@ -61,14 +61,15 @@ func TestUncertaintyIsTheTrace(t *testing.T) {
 	}
 }
 
-// The gradient is known where points surround x: what remains falls with more of
-// them, and to nothing with the noise.
+// The gradient is certain where points surround x: the uncertainty falls with more points,
+// and with the noise to 0.
 func TestUncertaintyFalls(t *testing.T) {
 	eachKernel(t, func(t *testing.T, k surrogate.Kernel) {
 		const d = 3
 		last := math.Inf(1)
 		for _, noise := range []float64{1e-4, 1e-6, 1e-8} {
-			p := surrogate.New(surrogate.Config{Dim: d, Window: 100, LengthScale: 1, Noise: noise, Kernel: k})
+			p := surrogate.New(
+				surrogate.Config{Dim: d, Window: 100, LengthScale: 1, Noise: noise, Kernel: k})
 			c := newCloud(21, d, 0.02)
 			before := make([]float64, 1)
 			for range 5 {
@@ -76,7 +77,8 @@ func TestUncertaintyFalls(t *testing.T) {
 				got := make([]float64, 1)
 				p.Uncertainty(got, [][]float64{c.center})
 				if before[0] > 0 && !(got[0] < before[0]) {
-					t.Errorf("noise %g: got %g with %d points after %g, want less", noise, got[0], p.Len(), before[0])
+					t.Errorf("noise %g: got %g with %d points after %g, want less", noise, got[0],
+						p.Len(), before[0])
 				}
 				before = got
 			}
@@ -92,7 +94,8 @@ func TestUncertaintyFalls(t *testing.T) {
 func TestCovarianceIsSemidefinite(t *testing.T) {
 	eachKernel(t, func(t *testing.T, k surrogate.Kernel) {
 		const d = 6
-		p := surrogate.New(surrogate.Config{Dim: d, Window: 80, LengthScale: 1, Noise: 1e-6, Kernel: k})
+		p := surrogate.New(
+			surrogate.Config{Dim: d, Window: 80, LengthScale: 1, Noise: 1e-6, Kernel: k})
 		c := newCloud(22, d, 0.1)
 		fill(p, c, 100)
 		cov := make([]float64, d*d)
@@ -115,7 +118,7 @@ func TestCovarianceIsSemidefinite(t *testing.T) {
 	})
 }
 
-// Candidates far from all points are told from those among them.
+// Candidates far from all points are more uncertain than those among them.
 func TestUncertaintyOfFarPoints(t *testing.T) {
 	p := surrogate.New(surrogate.Config{Dim: 4, Window: 50, LengthScale: 1, Noise: 1e-6})
 	c := newCloud(23, 4, 0.05)

@@ -1,7 +1,7 @@
 package surrogate
 
-// dot returns the inner product of a and b, which is as long as a or longer.
-// Four sums, because one addition waits for the other.
+// dot returns the inner product of a and b, which is as long as a or longer. It uses four
+// sums, because each addition depends on the one before.
 func dot(a, b []float64) float64 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 float64
@@ -49,8 +49,8 @@ func squaredDistance(a, b []float64) float64 {
 	return s0 + s1
 }
 
-// dots2x2 returns the inner products of a0 and a1 with b0 and b1, all of the
-// length of a0 or longer: four values read for four products.
+// dots2x2 returns the inner products of a0 and a1 with b0 and b1, all as long as a0 or
+// longer. It reads four values for four products.
 func dots2x2(a0, a1, b0, b1 []float64) (s00, s01, s10, s11 float64) {
 	n := len(a0)
 	a1, b0, b1 = a1[:n], b0[:n], b1[:n]

@@ -9,8 +9,9 @@ import (
 	"github.com/zofl/zofl/mathx/surrogate"
 )
 
-// answers returns all that a process says at some points.
-func answers(p *surrogate.Process, dim int, xs [][]float64) (mean, gradient, uncertainty []float64) {
+// answers returns all answers of a process at some points.
+func answers(p *surrogate.Process, dim int, xs [][]float64) (mean, gradient,
+	uncertainty []float64) {
 	uncertainty = make([]float64, len(xs))
 	p.Uncertainty(uncertainty, xs)
 	for _, x := range xs {
@@ -31,7 +32,8 @@ func queries(c *cloud, n int) [][]float64 {
 }
 
 // sameAs compares a process with a fresh one of the same points.
-func sameAs(t *testing.T, p *surrogate.Process, cfg surrogate.Config, points [][]float64, c *cloud) {
+func sameAs(t *testing.T, p *surrogate.Process, cfg surrogate.Config, points [][]float64,
+	c *cloud) {
 	t.Helper()
 	fresh := surrogate.New(cfg)
 	for _, x := range points {
@@ -45,13 +47,14 @@ func sameAs(t *testing.T, p *surrogate.Process, cfg surrogate.Config, points [][
 	near(t, "uncertainty", uncertainty, wantUncertainty, 1e-8)
 }
 
-// The window has every length modulo 4, and is asked at every age of the
-// factor; the first questions come before it is full.
+// The window has every length modulo 4, and is queried at every age of the factor; the
+// first queries come before it is full.
 func TestWindowIsAFreshProcess(t *testing.T) {
 	for window := 1; window <= 13; window += 3 {
 		for _, k := range kernels {
 			t.Run(fmt.Sprint(window, k), func(t *testing.T) {
-				cfg := surrogate.Config{Dim: 3, Window: window, LengthScale: 1, Noise: 1e-4, Kernel: k}
+				cfg := surrogate.Config{Dim: 3, Window: window, LengthScale: 1, Noise: 1e-4,
+					Kernel: k}
 				p, c := surrogate.New(cfg), newCloud(uint64(window), 3, 1)
 				var points [][]float64
 				for range 4 * window {
@@ -90,7 +93,7 @@ func TestLongWindow(t *testing.T) {
 	}
 }
 
-// Neither the order of questions nor workers change an answer.
+// Neither the order of queries nor the number of workers changes an answer.
 func TestOrderOfQueries(t *testing.T) {
 	cfg := surrogate.Config{Dim: 6, Window: 31, LengthScale: 1, Noise: 1e-6}
 	const n = 29
@@ -118,14 +121,15 @@ func TestOrderOfQueries(t *testing.T) {
 			}
 			for i, got := range [][]float64{mean, gradient, uncertainty} {
 				if !slices.Equal(got, want[i]) {
-					t.Errorf("workers %d, reversed %v: got %v, want %v", workers, reversed, got, want[i])
+					t.Errorf("workers %d, reversed %v: got %v, want %v", workers, reversed, got,
+						want[i])
 				}
 			}
 		}
 	}
 }
 
-// byPoint reverses the order of points with so many numbers each.
+// byPoint reverses the order of points with that many numbers each.
 func byPoint(v []float64, each int) []float64 {
 	var r [][]float64
 	for part := range slices.Chunk(v, each) {
@@ -135,7 +139,7 @@ func byPoint(v []float64, each int) []float64 {
 	return slices.Concat(r...)
 }
 
-// Answers stay as they are when a kept trajectory is put back.
+// Answers stay the same when a stored trajectory is restored.
 func TestPointsRestore(t *testing.T) {
 	for _, nearest := range []bool{false, true} {
 		cfg := surrogate.Config{Dim: 3, Window: 10, LengthScale: 1, Noise: 1e-5, Nearest: nearest}
@@ -148,8 +152,10 @@ func TestPointsRestore(t *testing.T) {
 		x := c.point()
 		p.Center(x)
 		q.Center(x)
-		if got, want := q.Mean(x), p.Mean(x); q.Len() != p.Len() || math.Abs(got-want) > 1e-9*math.Abs(want) {
-			t.Errorf("nearest %v: got %d points and mean %v, want %d and %v", nearest, q.Len(), got, p.Len(), want)
+		if got, want := q.Mean(x),
+			p.Mean(x); q.Len() != p.Len() || math.Abs(got-want) > 1e-9*math.Abs(want) {
+			t.Errorf("nearest %v: got %d points and mean %v, want %d and %v", nearest, q.Len(), got,
+				p.Len(), want)
 		}
 	}
 }

@@ -54,10 +54,10 @@ Memory: x, 1 d. Work: 1 direction a record.`,
 		Notes: `Directions u on the unit sphere, the same for all clients (in equation (5) u has
 indices for round and step, but none for the client); forward difference times d; K
 steps (6). Then, once a round, on the mean move Delta: m and v (2)-(3), the largest v so
-far, and x += alpha m/sqrt(v + epsilon) (4). That maximum is line 16, which the
-paper calls an option; server_rule=adam is (4) without it. The scalar that is sent is
-the difference quotient, without d. Defaults are section 5.2's: alpha 0.02, eta 1e-3,
-beta1 0.9, beta2 0.99, epsilon 1e-8; of its K in {10, 50, 100} Fig. 2b's, 50.
+far, and x += alpha m/sqrt(v + epsilon) (4) with that maximum for v: line 16, which the
+paper calls an option. server_rule=adam is (4) without the maximum. The scalar that is
+sent is the difference quotient, without d. Defaults are section 5.2's: alpha 0.02, eta
+1e-3, beta1 0.9, beta2 0.99, epsilon 1e-8; of its K in {10, 50, 100} Fig. 2b's, 50.
 Trap: v and its maximum start at 0 in Algorithm 1, line 1, and at 1e-5 in section
 5.2. All numbers here are section 5.2's, so v is too; server_v0=0 is line 1. Starting
 from 0, the first moves of elements with |Delta| below 1e-3 are 20 to 30 times as long.
