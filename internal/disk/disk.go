@@ -1,11 +1,10 @@
-// Package disk is the part of a file system that outlives a power cut: what
-// the file log of a coordinator and the store of a device are written against,
-// so that their tests can cut the power (package disktest).
+// Package disk defines the file system that the file log of a coordinator and the
+// store of a device use, so that their tests can cut the power (package disktest).
 //
-// What it takes for granted: bytes that were there before the last Sync of a
-// file that returned nil are kept, and so is what SyncDir returned nil for; a
-// sector of 512 bytes holds what it held or what was written to it. Nothing is
-// taken for granted of what was not synced.
+// They rely on this: bytes written before a Sync that returned nil survive a power
+// cut, and so do names of a folder whose SyncDir returned nil; a sector of 512
+// bytes has either its old or its new content. They rely on nothing that was not
+// synced.
 package disk
 
 import (
@@ -13,28 +12,28 @@ import (
 	"io"
 )
 
-// Sector is the number of bytes that a power cut leaves as a whole: as they
-// were, or as they were to be.
+// Sector is the number of bytes that a power cut leaves entirely old or entirely
+// new.
 const Sector = 512
 
-// An FS is a file system. Errors match those of package io/fs where these say
-// what is meant: [fs.ErrExist], [fs.ErrNotExist], [fs.ErrPermission]. Folders
-// are made for their owner alone, and so are files.
+// An FS is a file system. Its errors match [fs.ErrExist], [fs.ErrNotExist] and
+// [fs.ErrPermission] where these apply. Only their owner can access new folders and
+// files.
 type FS interface {
-	// Mkdir makes one folder in a folder that exists.
+	// Mkdir makes a folder in an existing folder.
 	Mkdir(path string) error
-	// Open opens a file; flag is as that of [os.OpenFile].
+	// Open opens a file; flag is that of [os.OpenFile].
 	Open(path string, flag int) (File, error)
-	// Rename renames a file within its folder, in place of another one if there
-	// is one.
+	// Rename renames a file within its folder, and replaces a file that has the new
+	// name.
 	Rename(from, to string) error
 	Remove(path string) error
 	// ReadDir returns the sorted names in a folder.
 	ReadDir(path string) ([]string, error)
-	// SyncDir returns when the names in a folder survive a power cut.
+	// SyncDir returns nil when the names in a folder survive a power cut.
 	SyncDir(path string) error
-	// Lock locks a file, and makes it if there is none, until the lock is closed
-	// or the process ends. The error matches [ErrLocked] if it is locked already.
+	// Lock locks a file until the lock is closed or the process ends, and creates
+	// the file if needed. The error matches [ErrLocked] if it is already locked.
 	Lock(path string) (io.Closer, error)
 }
 
@@ -43,16 +42,16 @@ type File interface {
 	io.ReaderAt
 	io.WriterAt
 	Truncate(size int64) error
-	// Sync returns when what the file holds survives a power cut. After an error
-	// what was written since the Sync before may be on the disk, in part or
-	// not at all, and later Syncs may leave it so, although it can be read:
-	// whoever wants it there writes it again.
+	// Sync returns nil when the file's content survives a power cut. After an error,
+	// the bytes written since the previous Sync may be on the disk in part or not at
+	// all, and later Syncs may not store them either, although they can be read. To
+	// store them, write them again.
 	Sync() error
 	Size() (int64, error)
 	io.Closer
 }
 
-// ErrLocked: the file is locked, by this process or another one.
+// ErrLocked: the file is locked, by this process or another.
 var ErrLocked = errors.New("locked")
 
 // OS is the file system of the operating system.

@@ -16,8 +16,8 @@ import (
 	"github.com/zofl/zofl/internal/disk/disktest"
 )
 
-// both calls f with the operating system's and the tests' file system, and a
-// folder there.
+// both calls f with the operating system's file system and that of the tests, and a
+// folder in each.
 func both(t *testing.T, f func(t *testing.T, fsys disk.FS, dir string)) {
 	t.Run("system", func(t *testing.T) { f(t, disk.OS, t.TempDir()) })
 	t.Run("disktest", func(t *testing.T) { f(t, disktest.New(), "/") })
@@ -77,7 +77,8 @@ func TestReplaceKeepsTheOldAfterAnError(t *testing.T) {
 	both(t, func(t *testing.T, fsys disk.FS, dir string) {
 		path := filepath.Join(dir, "x")
 		must(t, disk.Replace(fsys, path, text("old")))
-		err := disk.Replace(fsys, path, func(w io.Writer) error { return errors.Join(text("new")(w), ours) })
+		err := disk.Replace(fsys, path,
+			func(w io.Writer) error { return errors.Join(text("new")(w), ours) })
 		if got := content(t, fsys, path); !errors.Is(err, ours) || got != "old" {
 			t.Errorf("%v, then %q", err, got)
 		}
@@ -87,8 +88,8 @@ func TestReplaceKeepsTheOldAfterAnError(t *testing.T) {
 	})
 }
 
-// What another Replace left may be another name of the old file: it is not
-// written to.
+// The file that an interrupted Replace left may be another name of the old file, so it
+// is not written to.
 func TestReplaceAfterACrash(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x")
@@ -109,7 +110,8 @@ func TestReplaceRemovesWhatItCannotRename(t *testing.T) {
 	d := disktest.New()
 	must(t, disk.Replace(d, "x", text("old")))
 	d.Fail(4, 1, syscall.EIO) // after open, write, sync and close
-	if err := disk.Replace(d, "x", text("new")); !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), "rename") {
+	if err := disk.Replace(d, "x", text("new")); !errors.Is(err, syscall.EIO) ||
+		!strings.Contains(err.Error(), "rename") {
 		t.Errorf("%v, want EIO of rename", err)
 	}
 	if got := names(t, d, "/"); !slices.Equal(got, []string{"x"}) || content(t, d, "x") != "old" {
@@ -117,7 +119,8 @@ func TestReplaceRemovesWhatItCannotRename(t *testing.T) {
 	}
 }
 
-// Whatever fails, the file is whole, and new after nil; the next call works.
+// Whatever fails, the file is complete, and new if the result was nil; the next call
+// works.
 func TestReplaceFaults(t *testing.T) {
 	var errs []error
 	run := func(d *disktest.Disk) {
@@ -125,7 +128,8 @@ func TestReplaceFaults(t *testing.T) {
 	}
 	for _, fault := range []error{syscall.EIO, syscall.ENOSPC} {
 		for d := range disktest.Faults(fault, run) {
-			failed := slices.ContainsFunc(errs, func(err error) bool { return errors.Is(err, fault) })
+			failed := slices.ContainsFunc(errs,
+				func(err error) bool { return errors.Is(err, fault) })
 			if failed == d.Failing() && errs[0] == nil && errs[1] == nil {
 				t.Errorf("an operation failed and no call: %v\n%s", errs, d.Trace())
 			}
@@ -134,7 +138,9 @@ func TestReplaceFaults(t *testing.T) {
 				if slices.Contains(names(t, state, "/"), "x") {
 					got = content(t, state, "x")
 				}
-				if got != "new" && (errs[1] == nil || got != "old" && errs[0] == nil || got != "old" && got != "") {
+				if got != "new" &&
+					(errs[1] == nil || got != "old" && errs[0] == nil ||
+						got != "old" && got != "") {
 					t.Errorf("errors %v, then %q\n%s", errs, got, state.Trace())
 				}
 				must(t, disk.RemoveUnfinished(state, "/"))
@@ -189,11 +195,12 @@ func TestMakeDir(t *testing.T) {
 	})
 }
 
-// A folder that was made is there after a power cut, even if the process that
-// made it was killed before it synced its name.
+// A folder survives a power cut even if the process that first made it was killed before
+// it synced its name.
 func TestMakeDirSurvives(t *testing.T) {
 	made := false
-	for d := range disktest.Crashes(func(d *disktest.Disk) { made = disk.MakeDir(d, "a/b/c") == nil }) {
+	for d := range disktest.Crashes(
+		func(d *disktest.Disk) { made = disk.MakeDir(d, "a/b/c") == nil }) {
 		if _, err := d.ReadDir("a/b/c"); made && err != nil {
 			t.Errorf("MakeDir returned nil, and then: %v\n%s", err, d.Trace())
 		}
@@ -206,7 +213,8 @@ func TestMakeDirSurvives(t *testing.T) {
 		must(t, disk.MakeDir(d, "a/b/c"))
 		for state := range d.States() {
 			if _, err := state.ReadDir("a/b/c"); err != nil {
-				t.Errorf("killed after %d changes, then MakeDir returned nil, and then: %v", changes, err)
+				t.Errorf("killed after %d changes, then MakeDir returned nil, and then: %v",
+					changes, err)
 			}
 		}
 	}
@@ -214,7 +222,8 @@ func TestMakeDirSurvives(t *testing.T) {
 
 func TestMakeDirFaults(t *testing.T) {
 	var err error
-	for d := range disktest.Faults(syscall.EIO, func(d *disktest.Disk) { err = disk.MakeDir(d, "a/b") }) {
+	for d := range disktest.Faults(syscall.EIO,
+		func(d *disktest.Disk) { err = disk.MakeDir(d, "a/b") }) {
 		if d.Failing() != (err == nil) {
 			t.Errorf("%v\n%s", err, d.Trace())
 		}
@@ -249,7 +258,8 @@ func TestLock(t *testing.T) {
 		held, err = fsys.Lock(path)
 		must(t, err)
 		must(t, held.Close())
-		if _, err := fsys.Lock(filepath.Join(dir, "missing", "lock")); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := fsys.Lock(filepath.Join(dir, "missing", "lock")); !errors.Is(err,
+			fs.ErrNotExist) {
 			t.Errorf("Lock in no folder: %v, want ErrNotExist", err)
 		}
 	})
@@ -269,7 +279,8 @@ func TestSystem(t *testing.T) {
 		t.Errorf("Size of a closed file: %v", err)
 	}
 	must(t, disk.OS.Remove(filepath.Join(dir, "a", "x")))
-	if _, err := disk.OS.Open(filepath.Join(dir, "a", "x"), os.O_RDWR); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := disk.OS.Open(filepath.Join(dir, "a", "x"), os.O_RDWR); !errors.Is(err,
+		fs.ErrNotExist) {
 		t.Errorf("Open of no file: %v", err)
 	}
 	if _, err := disk.OS.ReadDir(filepath.Join(dir, "b")); !errors.Is(err, fs.ErrNotExist) {

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// MakeDir makes a folder and those above it that are missing. When it returns
-// nil, their names survive a power cut.
+// MakeDir makes a folder and all missing folders above it. When it returns nil, their
+// names survive a power cut.
 func MakeDir(fsys FS, path string) error {
 	parent := filepath.Dir(path)
 	err := fsys.Mkdir(path)
@@ -30,9 +30,9 @@ func MakeDir(fsys FS, path string) error {
 	return fsys.SyncDir(parent)
 }
 
-// syncName makes the name of a folder survive that was there: a process that was
-// killed may have made it and no more. Where the folder above cannot be opened,
-// it is not ours, and neither did we make what it holds.
+// syncName makes the name of an existing folder survive a power cut: a process may have
+// been killed after it made the folder. If the folder above cannot be opened, it belongs
+// to somebody else, and so does the creation of the folder.
 func syncName(fsys FS, path string) error {
 	err := fsys.SyncDir(filepath.Dir(path))
 	if errors.Is(err, fs.ErrPermission) {

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// lock takes an exclusive lock that the kernel gives back when the process
-// ends, however it does.
+// lock takes an exclusive lock, which the kernel releases when the process ends for any
+// reason.
 func lock(path string) (io.Closer, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -26,8 +26,8 @@ func lock(path string) (io.Closer, error) {
 	return file, nil
 }
 
-// syncDir does what it can where a file system has no sync of folders, which
-// it says by EINVAL or ENOTSUP.
+// syncDir ignores EINVAL and ENOTSUP, with which a file system says that it cannot sync
+// folders.
 func syncDir(path string) error {
 	dir, err := os.Open(path)
 	if err != nil {

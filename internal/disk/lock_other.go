@@ -10,8 +10,8 @@ import (
 	"os"
 )
 
-// lock makes a file that must not exist yet. A crash leaves it behind; somebody
-// who knows that no process uses the folder removes it.
+// lock makes a file that must not exist yet. A crash leaves it behind; then somebody has
+// to make sure that no process uses the folder, and remove it.
 func lock(path string) (io.Closer, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -29,5 +29,5 @@ func (f lockFile) Close() error {
 	return errors.Join(f.File.Close(), os.Remove(f.Name()))
 }
 
-// syncDir does nothing where folders cannot be synced.
+// syncDir does nothing, because folders cannot be synced here.
 func syncDir(string) error { return nil }

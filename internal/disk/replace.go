@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// unfinished ends the name of a file that is to take the place of another one.
+// unfinished is the suffix of a file that will replace another one.
 const unfinished = ".zofl-new"
 
-// writeSize is how many bytes of a new file are written at once.
+// writeSize is the number of bytes of a new file that are written at once.
 const writeSize = 64 << 10
 
-// Replace makes what write writes the contents of a file, or leaves that as it
-// was. When it returns nil the new contents survive a power cut. After an
-// error, or a crash, they are the old ones or the new ones, whole; the old ones
-// unless the error came after all was written.
+// Replace replaces the content of a file with what write writes. When it returns nil, the
+// new content survives a power cut. After an error or a crash the content is either the
+// old or the new one, and complete; it is the old one unless the error came after
+// everything was written.
 //
 // The file system needs room for both.
 func Replace(fsys FS, path string, write func(io.Writer) error) error {
@@ -33,7 +33,7 @@ func Replace(fsys FS, path string, write func(io.Writer) error) error {
 	return fsys.SyncDir(filepath.Dir(path))
 }
 
-// writeNew writes a file that is whole and on the disk, or is not there.
+// writeNew writes a file completely to the disk, or removes it.
 func writeNew(fsys FS, path string, write func(io.Writer) error) error {
 	file, err := create(fsys, path)
 	if err != nil {
@@ -52,8 +52,8 @@ func writeNew(fsys FS, path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// create makes a new file: one that is there could be another name of the file
-// that is to be replaced, as some file systems leave a rename at a crash.
+// create makes a new file. It does not reuse an existing one, which could be another name
+// of the file to be replaced: some file systems leave a rename so after a crash.
 func create(fsys FS, path string) (File, error) {
 	const flag = os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	file, err := fsys.Open(path, flag)
@@ -66,7 +66,7 @@ func create(fsys FS, path string) (File, error) {
 	return file, err
 }
 
-// RemoveUnfinished removes from a folder what crashes left of Replace.
+// RemoveUnfinished removes the files that an interrupted Replace left in a folder.
 func RemoveUnfinished(fsys FS, dir string) error {
 	names, err := fsys.ReadDir(dir)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package isa says which instruction sets the kernels of this module use.
+// Package isa selects the instruction set that the kernels of this module use.
 //
-// The bits of a result never depend on it: it is for speed alone, and for tests
-// and benchmarks that want one kernel rather than another.
+// It affects only speed, never the bits of a result. Tests and benchmarks use it to
+// select a kernel.
 package isa
 
 import (
@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 )
 
-// A Level is an instruction set. Those of amd64 are ordered: each has those
-// before it.
+// A Level is an instruction set. Those of amd64 are ordered: each includes those before
+// it.
 type Level int32
 
 const (
@@ -35,7 +35,7 @@ func (l Level) String() string {
 	return names[l]
 }
 
-// Parse returns the level of a name.
+// Parse returns the level with a name.
 func Parse(name string) (Level, error) {
 	for l, n := range names {
 		if n == name {
@@ -52,19 +52,18 @@ var (
 
 func init() { current.Store(int32(Best())) }
 
-// Levels returns what this machine and its operating system have, from Generic
-// to [Best]. The caller must not change it.
+// Levels returns the levels of this machine and its operating system, from Generic to
+// [Best]. The caller must not change the slice.
 func Levels() []Level { return levels }
 
-// Best returns the fastest level that there is; Generic in a build with the tag
-// purego.
+// Best returns the fastest level of this machine; Generic in a build with the tag purego.
 func Best() Level { return levels[len(levels)-1] }
 
-// Current returns the level in use, Best unless [Use] said otherwise.
+// Current returns the level in use: Best, unless [Use] selected another.
 func Current() Level { return Level(current.Load()) }
 
-// Use has all kernels use a level from now on, and returns what they used
-// before. It panics if the machine does not have it.
+// Use selects the level of all kernels from now on, and returns the previous one. It
+// panics if the machine does not have it.
 func Use(l Level) (before Level) {
 	if !slices.Contains(levels, l) {
 		panic(fmt.Sprintf("isa: this machine has no %v, only %v", l, levels))

@@ -40,7 +40,7 @@ func TestUse(t *testing.T) {
 	Use(NEON + 1)
 }
 
-// TestMachine compares with what Linux says of the machine.
+// TestMachine compares the levels with those that Linux reports.
 func TestMachine(t *testing.T) {
 	info, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package parallel shares independent pieces of work out among a few goroutines
-// that end with the call.
+// Package parallel distributes independent pieces of work among a few goroutines that
+// end with the call.
 package parallel
 
 import (
@@ -7,29 +7,31 @@ import (
 	"sync/atomic"
 )
 
-// A Team runs pieces of work on up to so many goroutines, of which the caller's
-// is one. It makes no promise about which piece runs where or when, so pieces
-// must not depend on each other. Its methods are called by one goroutine at a
-// time, and not by a piece of work. A nil Team is a team of one.
+// A Team runs pieces of work on up to Workers goroutines, one of which is the caller's. It
+// does not promise which piece runs where or when, so pieces must not depend on each
+// other. Only one goroutine may call its methods at a time, and no piece of work may. A nil
+// Team has one worker.
 //
 // Invariants:
 //  1. No goroutine outlives the call that it was started for.
 //  2. After its first call a Team allocates nothing.
 type Team struct {
-	helpers []func() // the work of workers 1, 2, ...: made once, as a go statement of a func() allocates nothing
-	idler   func()   // see Do
+	// helpers run workers 1, 2, ... They are created once, because a go statement with
+	// a func() does not allocate.
+	helpers []func()
+	idler   func() // see Do
 	ended   sync.WaitGroup
 
-	// Of the call under way.
+	// State of the current call.
 	body func(worker, i int)
 	n    int64
-	next atomic.Int64 // first piece that nobody took
+	next atomic.Int64 // first piece that no worker took
 
 	mu    sync.Mutex // guards fault
 	fault any        // of the first piece that panicked
 }
 
-// New returns a team of so many workers; less than 2 are the caller alone.
+// New returns a team with that many workers; with fewer than 2, the caller works alone.
 func New(workers int) *Team {
 	t := &Team{}
 	t.idler = t.ended.Done
@@ -42,7 +44,7 @@ func New(workers int) *Team {
 	return t
 }
 
-// Workers returns how many goroutines work at most.
+// Workers returns the largest number of goroutines that work at a time.
 func (t *Team) Workers() int {
 	if t == nil {
 		return 1
@@ -50,17 +52,17 @@ func (t *Team) Workers() int {
 	return 1 + len(t.helpers)
 }
 
-// Do calls body(worker, i) once for each i in [0, n) and returns when all calls
-// have. Calls at the same time have different workers, in [0, Workers()); the
-// caller's is 0. Whoever is free takes the next i. Do keeps body until it
-// returns; one that captures nothing of the call allocates nothing.
+// Do calls body(worker, i) once for each i in [0, n) and returns when all calls have
+// returned. Concurrent calls have different workers in [0, Workers()); the caller is
+// worker 0. A free worker takes the next i. Do keeps body until it returns; a body that
+// captures nothing of the call does not allocate.
 //
 //	for i := range n {
 //		body(worker, i)
 //	}
 //
-// If calls panic, Do panics with the value of one of them once no other runs;
-// pieces that nobody took by then are left out.
+// If calls panic, Do panics with the value of one of them, when no other call runs any
+// more; pieces that no worker had taken by then are omitted.
 func (t *Team) Do(n int, body func(worker, i int)) {
 	helpers := min(t.Workers(), n) - 1
 	if helpers < 1 {
@@ -76,14 +78,14 @@ func (t *Team) Do(n int, body func(worker, i int)) {
 	for _, help := range t.helpers[:helpers] {
 		go help()
 	}
-	// The scheduler keeps what was started last for this thread: others take it
-	// only after a sleep (runtime.runqgrab), which cost 30 us as measured. So let
-	// that be something that does nothing.
+	// The scheduler reserves the goroutine started last for this thread; other threads
+	// take it only after a sleep (runtime.runqgrab), which was measured as 30 us. So let
+	// the last goroutine be one that does nothing.
 	go t.idler()
 	t.work(0)
 }
 
-// work takes pieces until there are none.
+// work takes pieces until none are left.
 func (t *Team) work(worker int) {
 	defer t.catch()
 	for i := t.next.Add(1) - 1; i < t.n; i = t.next.Add(1) - 1 {
@@ -91,7 +93,7 @@ func (t *Team) work(worker int) {
 	}
 }
 
-// catch keeps a panic for end, and leaves no work to the others.
+// catch saves a panic for end, and leaves no pieces to the other workers.
 func (t *Team) catch() {
 	p := recover()
 	if p == nil {
@@ -105,7 +107,7 @@ func (t *Team) catch() {
 	}
 }
 
-// end waits for the helpers and raises what a piece panicked with.
+// end waits for the helpers and panics with the value with which a piece panicked.
 func (t *Team) end() {
 	t.ended.Wait()
 	fault := t.fault

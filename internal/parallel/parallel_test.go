@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 )
 
-// Every piece runs once, by a worker that does nothing else meanwhile.
+// Every piece runs once, on a worker that runs nothing else at that time.
 func TestDo(t *testing.T) {
 	for _, workers := range []int{-1, 0, 1, 2, 3, 8} {
 		team := New(workers)
@@ -35,7 +35,7 @@ func TestDo(t *testing.T) {
 	}
 }
 
-// A team has its workers at once: pieces that wait for each other end.
+// All workers of a team run at once, so pieces that wait for each other end.
 func TestTogether(t *testing.T) {
 	const workers = 3
 	var all sync.WaitGroup
@@ -55,8 +55,8 @@ func TestNilTeam(t *testing.T) {
 	}
 }
 
-// What a piece panics with comes to the caller, wherever it ran, when nothing
-// runs any more; the team is of use afterwards.
+// A panic of a piece on any worker reaches the caller after all pieces have ended, and the
+// team is usable afterwards.
 func TestPanic(t *testing.T) {
 	broken := errors.New("broken")
 	for _, workers := range []int{1, 2, 4} {
@@ -77,7 +77,8 @@ func TestPanic(t *testing.T) {
 				})
 			})
 			if got != broken || inside.Load() != 0 {
-				t.Errorf("%d workers: caught %v while %d run, want %v and none", workers, got, inside.Load(), broken)
+				t.Errorf("%d workers: caught %v while %d run, want %v and none", workers, got,
+					inside.Load(), broken)
 			}
 		}
 		ran := atomic.Int32{}
@@ -94,7 +95,7 @@ func caught(f func()) (p any) {
 	return nil
 }
 
-// A bubble ends only when its goroutines have: none outlives Do.
+// A bubble ends only after its goroutines: none outlives Do.
 func TestNoGoroutineOutlivesDo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		New(4).Do(100, func(int, int) {})
@@ -112,7 +113,7 @@ func TestDoDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// BenchmarkDo is what a call costs beside its work.
+// BenchmarkDo measures the cost of a call beside its work.
 func BenchmarkDo(b *testing.B) {
 	for _, workers := range []int{1, 2} {
 		b.Run(fmt.Sprint("workers=", workers), func(b *testing.B) {

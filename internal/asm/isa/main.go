@@ -1,4 +1,4 @@
-// Command isa writes the assembly of package isa.
+// Command isa generates the assembly of package isa.
 package main
 
 import (

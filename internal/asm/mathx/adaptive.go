@@ -6,7 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// adaptiveStep: the moments of delta, the greatest second one, and
+// adaptiveStep: the moments of delta, the largest second moment so far, and
 // x += alpha * (m / sqrt(vhat+epsilon)).
 func adaptiveStep(c constants, at operands) {
 	m, v := moments(c, at)
@@ -37,7 +37,7 @@ func moments(c constants, at operands) (m, v reg.VecVirtual) {
 	return m, v
 }
 
-// yogiStep: m as in moments, v a gain2-th of the square nearer to it, and
+// yogiStep: m as in moments, v closer to the square by gain2 times the square, and
 // x += alpha * (m / sqrt(v+epsilon)).
 func yogiStep(c constants, at operands) {
 	delta, v := load(at["delta"]), load(at["v"])
@@ -46,7 +46,7 @@ func yogiStep(c constants, at operands) {
 	VMOVUPS(m, at["m"])
 	VMULPS(delta, delta, delta)
 	change, moved, where := product(c["gain2"], delta), YMM(), YMM()
-	// Both comparisons are of v before it changes; neither holds for a NaN.
+	// Both comparisons use v before it changes; neither is true for a NaN.
 	below := YMM()
 	VCMPPS(Imm(17), delta, v, below) // v < square
 	VCMPPS(Imm(30), delta, v, where) // v > square

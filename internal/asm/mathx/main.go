@@ -1,8 +1,7 @@
-// Command mathx writes the assembly of package mathx.
+// Command mathx generates the assembly of package mathx.
 //
-// Each kernel is the loop in its Go function's doc, eight elements at a time:
-// the same operations, each of which rounds once. No instruction fuses a
-// product and a sum.
+// Each kernel is the loop in its Go function's doc, eight elements at a time, with the
+// same operations, each of which rounds once. No instruction fuses a product and a sum.
 package main
 
 import . "github.com/mmcloughlin/avo/build"
@@ -60,7 +59,7 @@ func main() {
 	Generate()
 }
 
-// twoMoments is the pass of a rule whose state is m and v.
+// twoMoments returns the pass of a rule with state m and v.
 func twoMoments(name string, step func(constants, operands)) pass {
 	return pass{
 		name: name,

@@ -6,26 +6,26 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// width is how many float32 a vector register holds.
+// width is the number of float32 in a vector register.
 const width = 8
 
-// A pass is a kernel that goes over vectors once, element by element. The
-// length of the first is theirs; it is a multiple of width.
+// A pass is a kernel that processes vectors once, element by element. All have the length
+// of the first, which is a multiple of width.
 type pass struct {
 	name, signature string
 	vectors         []string // the slices among the parameters
-	scalars         []string // the float32 among them
-	unroll          int      // vector registers in a round of the long loop
+	scalars         []string // the float32 among the parameters
+	unroll          int      // vector registers in an iteration of the long loop
 	step            func(constants, operands)
 }
 
-// pointers has the address of what is left of each vector.
+// pointers has the address of the rest of each vector.
 type pointers map[string]reg.Register
 
 // constants has each scalar in all elements of a register.
 type constants map[string]reg.Register
 
-// operands says where the elements of a step are in each vector.
+// operands has the location of a step's elements in each vector.
 type operands map[string]Mem
 
 func (p pass) write() {
@@ -47,7 +47,7 @@ func (p pass) write() {
 	RET()
 }
 
-// loop makes rounds of so many steps while n elements are enough for one.
+// loop makes iterations of that many steps while n elements suffice for one.
 func (p pass) loop(label string, steps int, n reg.Register, base pointers, c constants) {
 	JMP(LabelRef(label + "Test"))
 	Label(label)

@@ -9,7 +9,7 @@ import (
 // blockBytes is a block of 4096 elements; four are summed at once.
 const blockBytes = 4 * 4096
 
-// squares writes the kernel that sums the squares of four blocks.
+// squares generates the kernel that sums the squares of four blocks.
 func squares() {
 	TEXT("sumFourBlocksAVX2", NOSPLIT, "func(x *[16384]float32, sums *[4]float64)")
 	Pragma("noescape")
@@ -22,7 +22,7 @@ func squares() {
 	})
 }
 
-// dots writes the kernel that sums the products of four blocks of two vectors.
+// dots generates the kernel that sums the products of four blocks of two vectors.
 func dots() {
 	TEXT("dotFourBlocksAVX2", NOSPLIT, "func(a, b *[16384]float32, sums *[4]float64)")
 	Pragma("noescape")
@@ -35,9 +35,8 @@ func dots() {
 	})
 }
 
-// sumProducts is the loop over blocks of vectors: an element of the sums belongs
-// to a block and takes its products, of which row returns four consecutive ones,
-// in their order.
+// sumProducts generates the loop over blocks of vectors. Each element of the sums belongs
+// to one block and adds its products in order; row returns four consecutive products.
 func sumProducts(vectors []reg.Register, row func(at int) reg.VecVirtual) {
 	sums := Load(Param("sums"), GP64())
 	left := GP64()
@@ -46,7 +45,8 @@ func sumProducts(vectors []reg.Register, row func(at int) reg.VecVirtual) {
 	VXORPD(sum, sum, sum)
 	Label("loop")
 	for i := range 2 {
-		for _, products := range transposed(func(b int) reg.VecVirtual { return row(b*blockBytes + 16*i) }) {
+		for _, products := range transposed(
+			func(b int) reg.VecVirtual { return row(b*blockBytes + 16*i) }) {
 			VADDPD(products, sum, sum)
 		}
 	}
@@ -67,8 +67,8 @@ func doubles(x reg.Register, at int) reg.VecVirtual {
 	return v
 }
 
-// transposed returns four vectors of four elements each by element: the first
-// of each vector, the second of each, and so on.
+// transposed returns the transpose of four vectors of four elements: the first elements,
+// the second elements, and so on.
 func transposed(vector func(i int) reg.VecVirtual) [4]reg.VecVirtual {
 	var row [4]reg.VecVirtual
 	for i := range row {

@@ -6,8 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// chunk is how many elements of a column are in flight, and doubleBytes what
-// they take in float64.
+// chunk is the number of elements of a column that are processed at a time, and
+// doubleBytes their size in float64.
 const (
 	chunk       = 32
 	doubleBytes = 8 * chunk
@@ -20,7 +20,7 @@ func begin(name, signature, doc string) {
 	Doc(name + "AVX2 is " + name + "Generic" + doc + ".")
 }
 
-// subspace writes the kernels of the Gram matrix and of R^-1.
+// subspace generates the kernels of the Gram matrix and of R^-1.
 func subspace() {
 	widen()
 	narrow()
@@ -50,8 +50,8 @@ func narrow() {
 	RET()
 }
 
-// addTile keeps a row of the tile in a register; each of its elements takes its
-// products in their order.
+// addTile keeps a row of the tile in a register; each of its elements adds its products in
+// order.
 func addTile() {
 	begin("addTile", "func(sums *[4][4]float64, x, y *[4][32]float64)", " for four rows")
 	sums := Load(Param("sums"), GP64())
@@ -87,7 +87,7 @@ func addTile() {
 	RET()
 }
 
-// substitute keeps the chunk in registers while it takes off the columns before.
+// substitute keeps the chunk in registers while it subtracts the earlier columns.
 func substitute() {
 	begin("substitute", "func(t, q *[32]float64, r []float64)", "")
 	t, q := Load(Param("t"), GP64()), Load(Param("q"), GP64())

@@ -69,7 +69,7 @@ func (m *avx512) normals(w []reg.VecVirtual, table reg.Register) (z []reg.VecVir
 
 func (m *avx512) gather(k, table reg.Register) reg.VecVirtual {
 	pairs, mask := ZMM(), K()
-	VPXORQ(pairs, pairs, pairs) // or it would wait for what was there
+	VPXORQ(pairs, pairs, pairs) // breaks the dependency on the old value
 	KXNORW(mask, mask, mask)
 	VPGATHERDQ(Mem{Base: table, Index: k, Scale: 8}, mask, pairs)
 	return pairs

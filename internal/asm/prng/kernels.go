@@ -6,7 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// ahead is how many bytes a kernel asks for before it needs them.
+// ahead is the distance in bytes at which a kernel prefetches.
 const ahead = 2048
 
 func fill(m machine) {
@@ -22,7 +22,8 @@ func fill(m machine) {
 }
 
 func perturb(m machine) {
-	begin("perturb"+m.name(), "dst, x *float32, rows int, a float32, l "+lanesType+", table "+pairsType,
+	begin("perturb"+m.name(),
+		"dst, x *float32, rows int, a float32, l "+lanesType+", table "+pairsType,
 		"sets dst to x plus a times the next rows of normals.")
 	dst, x := Load(Param("dst"), GP64()), Load(Param("x"), GP64())
 	a := m.broadcast("a")
@@ -39,7 +40,8 @@ func perturb(m machine) {
 }
 
 func perturbPair(m machine) {
-	begin("perturbPair"+m.name(), "plus, minus, x *float32, rows int, a float32, l "+lanesType+", table "+pairsType,
+	begin("perturbPair"+m.name(),
+		"plus, minus, x *float32, rows int, a float32, l "+lanesType+", table "+pairsType,
 		"sets plus and minus to x plus and minus a times the next rows of normals.")
 	plus, minus := Load(Param("plus"), GP64()), Load(Param("minus"), GP64())
 	x := Load(Param("x"), GP64())
@@ -74,7 +76,8 @@ func begin(name, params, doc string) {
 
 // eachRow is the loop over the rows of a kernel.
 func eachRow(m machine, body func(w []reg.VecVirtual, table reg.Register)) {
-	rows, l, table := Load(Param("rows"), GP64()), Load(Param("l"), GP64()), Load(Param("table"), GP64())
+	rows, l, table := Load(Param("rows"), GP64()), Load(Param("l"), GP64()),
+		Load(Param("table"), GP64())
 	m.constants()
 	s := loadState(m, l)
 	TESTQ(rows, rows)

@@ -7,8 +7,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// A machine writes the steps of a kernel for one width of vector register. A
-// row is 16 elements: an output of each of the eight lanes.
+// A machine generates the steps of a kernel for one width of vector registers. A row has
+// 16 elements: an output of each of the eight lanes.
 type machine interface {
 	name() string
 	vector() reg.VecVirtual
@@ -17,7 +17,7 @@ type machine interface {
 	broadcast(param string) reg.VecVirtual
 	// constants sets the registers that row and normals need.
 	constants()
-	// row leaves the next output of the lanes in w and steps their states.
+	// row sets w to the next output of the lanes and advances their states.
 	row(s *state) (w []reg.VecVirtual)
 	// normals turns a row of words into normals.
 	normals(w []reg.VecVirtual, table reg.Register) (z []reg.VecVirtual)
@@ -27,10 +27,10 @@ type machine interface {
 	seed() *state
 }
 
-// A state is the lanes' s0 and s1, each over as many vectors as it takes.
+// A state has the lanes' s0 and s1, each in as many vectors as needed.
 type state struct{ s0, s1 []reg.VecVirtual }
 
-// vectors is how many vectors a row takes, and s0, and s1.
+// vectors returns the number of vectors of a row, of s0 and of s1.
 func vectors(m machine) int { return 64 / m.width() }
 
 func loadState(m machine, p reg.Register) *state {
@@ -66,7 +66,7 @@ func move(m machine, from, to Op) {
 	}
 }
 
-// address is where a parameter is.
+// address returns the location of a parameter.
 func address(param string) Mem {
 	basic, err := Param(param).Resolve()
 	if err != nil {
@@ -75,7 +75,7 @@ func address(param string) Mem {
 	return basic.Addr
 }
 
-// once declares read-only data of n elements the first time it is asked for.
+// once declares read-only data of n elements at its first use.
 func once(data **Mem, name string, n int, element func(i int) Constant) Mem {
 	if *data == nil {
 		m := GLOBL(name, attr.RODATA|attr.NOPTR)
@@ -89,8 +89,8 @@ func once(data **Mem, name string, n int, element func(i int) Constant) Mem {
 	return **data
 }
 
-// local is n bytes of the frame that begin with a line of the cache, as a load
-// waits long for a store that lies across two.
+// local returns n bytes of the frame that start at a cache line, since a load waits long
+// for a store that spans two lines.
 func local(n int) Mem {
 	base := GP64()
 	LEAQ(AllocLocal(n+64).Offset(63), base)

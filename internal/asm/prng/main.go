@@ -1,5 +1,5 @@
-// Command prng writes the assembly of package prng: the kernels of SPEC.md for
-// vectors of the eight lanes.
+// Command prng generates the assembly of package prng: the kernels of its specification
+// for vectors of the eight lanes.
 //
 // Register names follow the specification: s0 and s1 are the lanes' states, w
 // the words, f the words as floats, c1 and c0 the coefficients of f's segment.
@@ -8,7 +8,7 @@ package main
 
 import . "github.com/mmcloughlin/avo/build"
 
-// Types of parameters, as package prng has them.
+// Types of parameters, as in package prng.
 const (
 	lanesType = "*[2][8]uint64"
 	pairsType = "*[32768][2]float32"

@@ -6,7 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Philox4x32-10, SPEC.md, section 2.
+// Philox4x32-10, section 2 of the specification of prng.
 const (
 	philoxRounds = 10
 	philoxM0     = 0xD2511F53
@@ -15,20 +15,20 @@ const (
 	philoxW1     = 0xBB67AE85
 )
 
-// addressParams are those of a block: first is 8*block.
+// addressParams are the parameters of a block's address; first is 8*block.
 const addressParams = "key uint64, first, position, source, domain uint32"
 
 func seed(m machine) {
-	begin("seed"+m.name(), "l "+lanesType+", "+addressParams, "sets l to the states at the start of a block.")
+	begin("seed"+m.name(), "l "+lanesType+", "+addressParams,
+		"sets l to the states at the start of a block.")
 	s := m.seed()
 	storeState(m, s, Load(Param("l"), GP64()))
 	VZEROUPPER()
 	RET()
 }
 
-// A philox is the generator over vectors of 64-bit elements, of which it uses
-// the low halves: what products leave in the high ones goes nowhere but to high
-// halves.
+// A philox is the generator on vectors of 64-bit elements, of which it uses the low
+// halves. The high halves of products never affect low halves.
 type philox struct {
 	m0, m1, w0, w1 reg.VecVirtual
 	k0, k1         reg.VecVirtual
@@ -59,8 +59,8 @@ func (p *philox) rounds(m machine) {
 	}
 }
 
-// newPhilox sets the registers of a generator; the counters' first words are
-// those of the lanes.
+// newPhilox sets the registers of a generator; the first words of the counters are those
+// of the lanes.
 func newPhilox(m machine, xor func(ops ...Op)) *philox {
 	p := &philox{xor: xor}
 	p.m0, p.m1 = constant(m, philoxM0), constant(m, philoxM1)

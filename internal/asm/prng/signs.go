@@ -7,7 +7,8 @@ import (
 )
 
 func loadSigns(m machine) {
-	begin("loadSigns"+m.name(), "s "+signsType+", "+addressParams, "sets s to the signs of a block.")
+	begin("loadSigns"+m.name(), "s "+signsType+", "+addressParams,
+		"sets s to the signs of a block.")
 	state := m.seed()
 	s := Load(Param("s"), GP64())
 	for r := range 8 {
@@ -19,15 +20,15 @@ func loadSigns(m machine) {
 	RET()
 }
 
-// A signer writes a, or -a where the next sign is 1.
+// A signer generates code that yields a, or -a where the next sign is 1.
 type signer interface {
-	// load takes the signs of the next 32 elements.
+	// load loads the signs of the next 32 elements.
 	load(s reg.Register)
 	// set sets v to the values of its i-th vector of elements.
 	set(i int, v reg.VecVirtual)
 }
 
-// signer256 shifts each sign to the top of its element, to negate a with it.
+// signer256 shifts each sign to the top of its element, to negate a.
 type signer256 struct {
 	a, sign, bits reg.VecVirtual
 	shifts        [4]reg.VecVirtual
@@ -47,7 +48,7 @@ func (m *avx2) signer() signer {
 
 var shiftCountsData *Mem
 
-// shiftCounts are by how much bit i of 32 must be shifted to be the sign.
+// shiftCounts are the shifts that move bit i of 32 to the sign bit.
 func shiftCounts() Mem {
 	return once(&shiftCountsData, "shiftCounts", 32, func(i int) Constant { return U32(31 - i) })
 }

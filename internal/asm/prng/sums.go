@@ -6,8 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// setSums doubles the sums five times: t[i+n] = t[i] - a, t[i] += a, n being the
-// number of sums so far.
+// setSums doubles the sums five times: t[i+n] = t[i] - a, t[i] += a, where n is the number
+// of sums so far.
 func setSums() {
 	begin("setSumsAVX2", "sums *[256]float32, a *[5]float32",
 		"makes 256 sums of the first 8, adding plus or minus five more coefficients.")
@@ -37,7 +37,7 @@ func addSums() {
 	indices := local(256)
 	dst, quads := Load(Param("dst"), GP64()), Load(Param("quads"), GP64())
 	sums, s := Load(Param("sums"), GP64()), Load(Param("s"), GP64())
-	all := YMM() // bits; a copy is a mask, and costs less than a comparison
+	all := YMM() // all bits; copying it as a mask costs less than a comparison
 	VPCMPEQD(all, all, all)
 	TESTQ(quads, quads)
 	JZ(LabelRef("done"))
@@ -90,9 +90,8 @@ func swap(lo, hi, mask reg.VecVirtual, shift uint64) {
 	VPXOR(t, lo, lo)
 }
 
-// interleave puts the bytes, which are indices, into the order of the elements:
-// vector 4h+q has elements 16q to 16q+15 of word h in its low half and those of
-// word h+2 in its high half.
+// interleave orders the bytes, which are indices, like the elements: vector 4h+q has
+// elements 16q to 16q+15 of word h in its low half and those of word h+2 in its high half.
 func interleave(w [8]reg.VecVirtual) (v [8]reg.VecVirtual) {
 	var low, high [4]reg.VecVirtual // bytes of two terms, of words 0 2 and 1 3
 	for i := range low {
@@ -128,7 +127,7 @@ func addSelected(dst, sums reg.Register, indices Mem, all reg.VecVirtual) {
 	for i := range 32 {
 		k, v, mask := YMM(), YMM(), YMM()
 		VPMOVZXBD(indices.Offset(8*i), k)
-		VPXOR(v, v, v) // or it would wait for what was there
+		VPXOR(v, v, v) // breaks the dependency on the old value
 		VMOVDQA(all, mask)
 		VGATHERDPS(mask, Mem{Base: sums, Index: k, Scale: 4}, v)
 		VADDPS(Mem{Base: dst, Disp: 32 * i}, v, v)

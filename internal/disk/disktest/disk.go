@@ -18,10 +18,10 @@ import (
 // A Disk is a file system in memory. Paths begin at its root, with or without
 // a slash. Its methods may be called from any goroutine.
 type Disk struct {
-	mu         sync.Mutex // guards what follows
+	mu         sync.Mutex // guards the fields below
 	root       *node
 	locks      map[*node]bool
-	life       int // of the process that uses it: each crash begins another one
+	life       int // number of the process that uses the disk; a crash starts another
 	faults     faults
 	trace      [kept]operation
 	operations int
@@ -34,11 +34,12 @@ func New() *Disk {
 	return &Disk{root: &node{folder: newFolder()}, locks: map[*node]bool{}}
 }
 
-// find returns the folder that a path is in, its last name, and what has it:
-// nil if nothing.
+// find returns the folder of a path, the last name of the path, and the node with that
+// name, or nil.
 func (d *Disk) find(path string) (in *folder, name string, n *node, err error) {
 	in, n = d.root.folder, d.root
-	parts := strings.FieldsFunc(filepath.ToSlash(filepath.Clean(path)), func(r rune) bool { return r == '/' })
+	parts := strings.FieldsFunc(filepath.ToSlash(filepath.Clean(path)),
+		func(r rune) bool { return r == '/' })
 	for i, part := range parts {
 		if part == "." {
 			continue
@@ -100,7 +101,8 @@ func (d *Disk) open(op, path string, flag int) (*node, error) {
 		err = syscall.EISDIR
 	}
 	cut := n != nil && flag&os.O_TRUNC != 0
-	if fault := d.begin(operation{name: op, path: path}, err == nil && (n == nil || cut)); fault != nil {
+	if fault := d.begin(operation{name: op, path: path},
+		err == nil && (n == nil || cut)); fault != nil {
 		err = fault
 	}
 	if err != nil {
@@ -130,7 +132,8 @@ func (d *Disk) Rename(from, to string) error {
 	case in != target:
 		err = fmt.Errorf("disktest: %s and %s are not in one folder", from, to)
 	}
-	if fault := d.begin(operation{name: "rename", path: from + " " + to}, err == nil); fault != nil {
+	if fault := d.begin(operation{name: "rename", path: from + " " + to},
+		err == nil); fault != nil {
 		err = fault
 	}
 	if err != nil {

@@ -35,7 +35,7 @@ func write(t testing.TB, f disk.File, off int64, text string) {
 	must(t, err)
 }
 
-// durable returns a disk with an empty file x that a power cut leaves alone.
+// durable returns a disk with an empty file x that survives a power cut.
 func durable(t testing.TB, text string) (*Disk, disk.File) {
 	t.Helper()
 	d := New()
@@ -46,7 +46,7 @@ func durable(t testing.TB, text string) (*Disk, disk.File) {
 	return d, f
 }
 
-// show returns all files of a disk, runs of one character shortened.
+// show returns all files of a disk, with runs of one character shortened.
 func show(t testing.TB, d *Disk) string {
 	t.Helper()
 	names, err := d.ReadDir("/")
@@ -176,13 +176,14 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// Sectors are kept, missing or zeros by themselves.
+// Each sector is kept, missing or zeros independently of the others.
 func TestStatesOfSectors(t *testing.T) {
 	d, f := durable(t, "a")
 	write(t, f, 1, strings.Repeat("b", 511)+strings.Repeat("c", 512)+"d")
 	got := states(t, d)
 	for _, want := range []string{
-		"x=a", "x=a0*511", "x=a0*1023", "x=a0*1023d", "x=ab*511", "x=ab*5110*512d", "x=a0*511c*512d",
+		"x=a", "x=a0*511", "x=a0*1023", "x=a0*1023d", "x=ab*511", "x=ab*5110*512d",
+		"x=a0*511c*512d",
 		"x=ab*511c*512", "x=ab*511c*5120", "x=ab*511c*512d", "x=ab*510", "x=ab*511c*511",
 	} {
 		if !slices.Contains(got, want) {
@@ -191,8 +192,8 @@ func TestStatesOfSectors(t *testing.T) {
 	}
 }
 
-// Where there are too many combinations, all ends and all single decisions are
-// still among the states.
+// With too many combinations for all, the states still have all ends of a file and all
+// single decisions.
 func TestStatesOfManySectors(t *testing.T) {
 	d, f := durable(t, "")
 	const sectors = 24
@@ -207,7 +208,8 @@ func TestStatesOfManySectors(t *testing.T) {
 		from, to := i*disk.Sector, (i+1)*disk.Sector
 		alone := []byte(strings.Repeat("b", to))
 		clear(alone[:from])
-		for _, want := range []string{holed(from, to), "x=" + short(string(alone)), fmt.Sprintf("x=b*%d", to-1)} {
+		for _, want := range []string{holed(from, to), "x=" + short(string(alone)),
+			fmt.Sprintf("x=b*%d", to-1)} {
 			if !slices.Contains(got, want) && to < sectors*disk.Sector {
 				t.Errorf("no state %q among %d", want, len(got))
 			}
@@ -218,7 +220,7 @@ func TestStatesOfManySectors(t *testing.T) {
 	}
 }
 
-// An unsynced folder takes with it what it holds.
+// If an unsynced folder is lost, so is its content.
 func TestFolders(t *testing.T) {
 	d := New()
 	must(t, d.Mkdir("a"))
@@ -235,7 +237,7 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// Crash draws every state, none else, and the same ones of a seed.
+// Crash draws every state and no other, and the same ones for the same seed.
 func TestCrash(t *testing.T) {
 	begin := func() *Disk {
 		d, f := durable(t, "a")

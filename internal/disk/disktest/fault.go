@@ -6,28 +6,28 @@ import (
 	"strings"
 )
 
-// ErrPowerOff is what every call returns while the power is off, and every
-// call of an open file or lock from before a crash.
+// ErrPowerOff is returned by every call while the power is off, and by every call of a
+// file or lock that was opened before a crash.
 var ErrPowerOff = errors.New("disktest: the power is off")
 
-// faults is what is to go wrong.
+// faults are the failures to come.
 type faults struct {
 	off     bool
 	cut     bool // the power goes off after left more changes
 	left    int
-	err     error // what count operations return after skip more of them
+	err     error // returned by count operations, after skip more
 	skip    int
 	count   int
 	read    error
-	limited bool // the files together have at most limit bytes
+	limited bool // all files together have at most limit bytes
 	limit   int64
 }
 
-// CutAfter lets n more changes be made; then the power is off: every call
-// fails and has no effect, until the disk is reopened in a state of
-// [Disk.States], by [Disk.Crash], or by [Disk.Kill].
+// CutAfter allows n more changes; then the power is off, and every call fails without
+// effect until the disk is reopened: as one of [Disk.States], by [Disk.Crash], or by
+// [Disk.Kill].
 //
-// A change is a call that alters what a power cut may leave: a creation,
+// A change is a call that changes the possible states after a power cut: a creation,
 // Rename, Remove, WriteAt, Truncate, Sync or SyncDir.
 func (d *Disk) CutAfter(n int) {
 	d.mu.Lock()
@@ -35,45 +35,45 @@ func (d *Disk) CutAfter(n int) {
 	d.faults.cut, d.faults.left = true, n
 }
 
-// Off says whether the power is off.
+// Off reports whether the power is off.
 func (d *Disk) Off() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.faults.off
 }
 
-// Fail makes count operations fail with err, after skip more that do not. A
-// WriteAt that fails has written the first half; what was to be synced when Sync
-// failed is on the disk or not; the others have no effect.
+// Fail makes count operations fail with err, after skip more that succeed. A failed
+// WriteAt has written its first half; after a failed Sync its bytes are on the disk or
+// not; other failed operations have no effect.
 func (d *Disk) Fail(skip, count int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.faults.skip, d.faults.count, d.faults.err = skip, count, err
 }
 
-// Failing says whether operations are left that will fail.
+// Failing reports whether further operations will fail.
 func (d *Disk) Failing() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.faults.count > 0
 }
 
-// FailReads makes every ReadAt fail with err, or none if it is nil.
+// FailReads makes every ReadAt fail with err, or none if err is nil.
 func (d *Disk) FailReads(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.faults.read = err
 }
 
-// Limit makes files longer only while they have no more than so many bytes
-// together; beyond it, a WriteAt writes what fits and returns ENOSPC.
+// Limit limits the bytes of all files together. A WriteAt beyond it writes the part that
+// fits and returns ENOSPC.
 func (d *Disk) Limit(bytes int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.faults.limited, d.faults.limit = true, bytes
 }
 
-// Used returns how many bytes the files have together.
+// Used returns the number of bytes of all files together.
 func (d *Disk) Used() int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -98,7 +98,7 @@ type operation struct {
 	err        error
 }
 
-// kept is how many operations a trace has.
+// kept is the number of operations in a trace.
 const kept = 128
 
 // Trace returns the last 128 operations, one a line.
@@ -120,7 +120,7 @@ func (d *Disk) Trace() string {
 	return b.String()
 }
 
-// begin counts an operation and returns the error that it is to have.
+// begin counts an operation and returns the error with which it must fail, or nil.
 func (d *Disk) begin(o operation, change bool) error {
 	o.err = d.fault(change)
 	d.record(o)

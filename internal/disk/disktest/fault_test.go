@@ -23,7 +23,8 @@ func TestPowerOff(t *testing.T) {
 	_, opened := d.Open("x", os.O_RDONLY)
 	_, listed := d.ReadDir("/")
 	_, locked := d.Lock("x")
-	for i, err := range []error{wrote, read, sized, opened, listed, locked, f.Sync(), f.Truncate(0), f.Close(),
+	for i, err := range []error{wrote, read, sized, opened, listed, locked, f.Sync(), f.Truncate(0),
+		f.Close(),
 		d.Mkdir("y"), d.Rename("x", "y"), d.Remove("x"), d.SyncDir("/")} {
 		if !errors.Is(err, ErrPowerOff) {
 			t.Errorf("call %d: %v, want ErrPowerOff", i, err)
@@ -102,9 +103,12 @@ func TestMisuse(t *testing.T) {
 	_, below := d.Open("x/y", os.O_RDWR)
 	for _, test := range []struct{ got, want error }{
 		{readOnly, syscall.EBADF}, {reader.Truncate(0), syscall.EINVAL}, {negative, syscall.EINVAL},
-		{isDir, syscall.EISDIR}, {exclusive, fs.ErrExist}, {missing, fs.ErrNotExist}, {below, syscall.ENOTDIR},
-		{d.Mkdir("x"), fs.ErrExist}, {d.Mkdir("q/r"), fs.ErrNotExist}, {d.Remove("dir"), syscall.ENOTEMPTY},
-		{d.Remove("z"), fs.ErrNotExist}, {d.Rename("z", "y"), fs.ErrNotExist}, {closed.Sync(), fs.ErrClosed},
+		{isDir, syscall.EISDIR}, {exclusive, fs.ErrExist}, {missing, fs.ErrNotExist},
+		{below, syscall.ENOTDIR},
+		{d.Mkdir("x"), fs.ErrExist}, {d.Mkdir("q/r"), fs.ErrNotExist},
+		{d.Remove("dir"), syscall.ENOTEMPTY},
+		{d.Remove("z"), fs.ErrNotExist}, {d.Rename("z", "y"), fs.ErrNotExist},
+		{closed.Sync(), fs.ErrClosed},
 		{d.SyncDir("x"), syscall.ENOTDIR}, {d.SyncDir("z"), fs.ErrNotExist},
 	} {
 		if !errors.Is(test.got, test.want) {

@@ -14,18 +14,18 @@ type change struct {
 	fate     fate
 }
 
-// fate is what syncing did to a change.
+// fate is the effect of syncing on a change.
 type fate uint8
 
 const (
 	waits   fate = iota // for a Sync
 	unknown             // a Sync failed: stored or not, and no later Sync stores it
-	stored              // but after one that is unknown
+	stored              // by a Sync, but after a change of unknown fate
 )
 
 func (c *change) end() int64 { return c.off + int64(len(c.data)) }
 
-// apply returns b with the change made.
+// apply returns b with the change applied.
 func (c *change) apply(b []byte) []byte {
 	if c.truncate {
 		return resize(b, c.off)
@@ -48,9 +48,9 @@ func resize(b []byte, size int64) []byte {
 	return b
 }
 
-// A file is what programs read and what the disk has of it.
+// A file has the bytes that programs read and those that the disk has.
 //
-// Invariant: data is durable with all changes made.
+// Invariant: data is durable with all changes applied.
 type file struct {
 	data    []byte
 	durable []byte
@@ -80,7 +80,7 @@ func (f *file) sync() {
 	}
 }
 
-// syncFailed leaves the changes to chance.
+// syncFailed gives the changes an unknown fate.
 func (f *file) syncFailed() {
 	for i := range f.changes {
 		if f.changes[i].fate == waits {
@@ -97,7 +97,8 @@ func (f *file) forget() {
 			if later.truncate {
 				return later.fate == stored && later.off <= c.off
 			}
-			return later.fate == stored && !c.truncate && later.off <= c.off && later.end() >= c.end()
+			return later.fate == stored && !c.truncate && later.off <= c.off &&
+				later.end() >= c.end()
 		}
 		if c.fate != unknown || !slices.ContainsFunc(f.changes[i+1:], over) {
 			kept = append(kept, c)
@@ -106,8 +107,8 @@ func (f *file) forget() {
 	f.changes = kept
 }
 
-// settle decides what a power cut leaves. The number of decisions and of their
-// options does not depend on them; option 0 keeps everything.
+// settle decides what a power cut leaves of the file. The numbers of decisions and of their
+// options do not depend on earlier decisions; option 0 keeps everything.
 func (f *file) settle(pick func(options int) int) {
 	if len(f.changes) == 0 {
 		return
@@ -131,7 +132,7 @@ func (f *file) settle(pick func(options int) int) {
 	f.data, f.changes = slices.Clone(f.durable), nil
 }
 
-// ends returns how many bytes are durable and how many there are at most.
+// ends returns the number of durable bytes and the largest possible length.
 func (f *file) ends() (floor, top int64) {
 	floor = int64(len(f.durable))
 	for _, c := range f.changes {
@@ -146,7 +147,7 @@ func (f *file) ends() (floor, top int64) {
 	return floor, top
 }
 
-// settleWrite makes those sectors of a write that are kept.
+// settleWrite applies those sectors of a write that are kept.
 func settleWrite(b []byte, c change, floor int64, pick func(int) int) []byte {
 	for off := c.off; off < c.end(); {
 		next := min(off-off%disk.Sector+disk.Sector, c.end())
@@ -168,12 +169,12 @@ func settleWrite(b []byte, c change, floor int64, pick func(int) int) []byte {
 	return b
 }
 
-// allCuts is up to how many bytes a file may end at each of them; a longer one
-// ends near either end or at the border of a sector, or a byte from it.
+// allCuts is the number of undurable bytes up to which a file may end at any of them. With
+// more, it ends near either end, or at most a byte from the border of a sector.
 const allCuts = 256
 
-// cutsBetween returns where a file may end that has floor durable bytes, the
-// shortest cut first.
+// cutsBetween returns the possible ends of a file with floor durable bytes, the shortest
+// cut first.
 func cutsBetween(floor, top int64) []int64 {
 	var cuts []int64
 	for at := top - 1; at >= floor; at-- {

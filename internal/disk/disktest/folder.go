@@ -24,9 +24,9 @@ func (r *rename) apply(names map[string]*node) {
 	}
 }
 
-// A folder is the names that programs see and those that the disk has.
+// A folder has the names that programs see and those that the disk has.
 //
-// Invariant: names is durable with all changes made.
+// Invariant: names is durable with all changes applied.
 type folder struct {
 	names   map[string]*node
 	durable map[string]*node
@@ -66,7 +66,7 @@ func (f *folder) settle(pick func(options int) int) {
 	f.names, f.changes = maps.Clone(f.durable), nil
 }
 
-// A copier copies a tree; a node that has two names stays one.
+// A copier copies a tree; a node with two names stays one node.
 type copier map[*node]*node
 
 func (c copier) node(n *node) *node {

@@ -19,7 +19,8 @@ type handle struct {
 	closed bool
 }
 
-// begin begins an operation. A usable handle may still be at fault.
+// begin starts an operation and returns its fault, if any; the handle may be usable even
+// so.
 func (h *handle) begin(o operation, change bool) (fault, unusable error) {
 	switch {
 	case h.life != h.disk.life:
@@ -88,7 +89,7 @@ func (h *handle) WriteAt(b []byte, off int64) (int, error) {
 
 func (h *handle) writable() bool { return h.flag&(os.O_WRONLY|os.O_RDWR) != 0 }
 
-// room returns how many bytes a write may have.
+// room returns the number of bytes that a write may write.
 func (h *handle) room(off int64) int64 {
 	d := h.disk
 	if !d.faults.limited {

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// settle decides what a power cut leaves of all that there is below n, in an
-// order that does not depend on the decisions.
+// settle decides what a power cut leaves of everything below n, in an order that does not
+// depend on the decisions.
 func settle(n *node, pick func(options int) int) {
 	seen := map[*node]bool{}
 	var visit func(n *node)
@@ -32,7 +32,7 @@ func settle(n *node, pick func(options int) int) {
 	visit(n)
 }
 
-// children returns all that may have a name after a power cut.
+// children returns all nodes that may have a name after a power cut.
 func (f *folder) children() []*node {
 	var all []*node
 	for _, names := range []map[string]*node{f.durable, f.names} {
@@ -48,18 +48,18 @@ func (f *folder) children() []*node {
 
 // Limits of [Disk.States].
 const (
-	// Exhaustive is up to how many combinations of decisions all are made.
+	// Exhaustive is the number of combinations of decisions up to which all are tried.
 	Exhaustive = 2048
-	// Sampled is how many are drawn beyond that.
+	// Sampled is the number of combinations drawn if there are more.
 	Sampled = 512
 )
 
-// States returns every state that a power cut now could leave, each as a disk
-// of its own without faults, and no state twice.
+// States returns every state that a power cut now could leave, each once, as a separate
+// disk without faults.
 //
-// Where there are more than [Exhaustive] combinations of what the package's
-// text lists, it makes these: all kept and all lost; each of the two but for one
-// decision; and [Sampled] drawn with a fixed seed.
+// If there are more than [Exhaustive] combinations of the decisions in the package's
+// doc, it returns only these: all kept and all lost; each of these two with one decision
+// changed; and [Sampled] drawn with a fixed seed.
 func (d *Disk) States() iter.Seq[*Disk] {
 	return func(yield func(*Disk) bool) {
 		seen := map[[sha256.Size]byte]bool{}
@@ -77,7 +77,7 @@ func (d *Disk) States() iter.Seq[*Disk] {
 	}
 }
 
-// decisions returns how many options each decision of a power cut has.
+// decisions returns the number of options of each decision.
 func (d *Disk) decisions() []int {
 	var options []int
 	d.mu.Lock()
@@ -104,8 +104,8 @@ func (d *Disk) settled(decisions []int) *Disk {
 	return state
 }
 
-// combinations enumerates decisions with these numbers of options. What it
-// yields is valid until the next.
+// combinations enumerates decisions with these numbers of options. A slice that it yields
+// is valid until the next.
 func combinations(options []int) iter.Seq[[]int] {
 	product := 1
 	for _, n := range options {
@@ -126,7 +126,7 @@ func combinations(options []int) iter.Seq[[]int] {
 	}
 }
 
-// selection is what [Disk.States] promises where all would be too many.
+// selection enumerates the combinations that [Disk.States] promises if there are too many.
 func selection(options []int) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		decisions := make([]int, len(options))
@@ -159,8 +159,8 @@ func fill(decisions []int, v int) {
 	}
 }
 
-// draw draws an option; where there are many, which is where a file may end,
-// it keeps everything half of the time.
+// draw draws an option. If there are many, which is so for the end of a file, it keeps
+// everything with probability 1/2.
 func draw(r *rand.Rand, options int) int {
 	if options > 3 && r.IntN(2) == 0 {
 		return 0
@@ -168,9 +168,9 @@ func draw(r *rand.Rand, options int) int {
 	return r.IntN(options)
 }
 
-// Crash cuts the power and puts it on again: d is left in one of the states
-// that [Disk.States] speaks of, without faults. All is kept a quarter of the
-// time, all is lost as often, and otherwise each decision is drawn by itself.
+// Crash cuts the power and restores it: d is then in one of the states of [Disk.States],
+// without faults. With probability 1/4 everything is kept, with 1/4 everything is lost, and
+// otherwise each decision is drawn independently.
 func (d *Disk) Crash(r *rand.Rand) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -185,8 +185,8 @@ func (d *Disk) Crash(r *rand.Rand) {
 	d.restart()
 }
 
-// Kill ends the process: what it wrote stays, and can still be lost by a power
-// cut; its locks and open files are gone, and there are no faults.
+// Kill ends the process: what it wrote remains, and a power cut can still lose it; its
+// locks and open files are gone, and there are no faults.
 func (d *Disk) Kill() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -200,7 +200,7 @@ func (d *Disk) restart() {
 	d.faults = faults{}
 }
 
-// Fingerprint is a hash of all names and all bytes as programs see them.
+// Fingerprint returns a hash of all names and all bytes as programs see them.
 func (d *Disk) Fingerprint() [sha256.Size]byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()

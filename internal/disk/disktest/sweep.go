@@ -2,10 +2,9 @@ package disktest
 
 import "iter"
 
-// Crashes calls run with an empty disk again and again, with the power going
-// off after no change, after one, and so on until run makes no more, and each
-// time yields every state that this may leave. Run must do the same each time,
-// as far as the disk lets it.
+// Crashes calls run repeatedly with an empty disk, whose power goes off after no change,
+// after one, and so on until run makes no more changes. Each time it yields every state
+// that this may leave. Run must do the same each time, as far as the disk allows.
 func Crashes(run func(*Disk)) iter.Seq[*Disk] {
 	return func(yield func(*Disk) bool) {
 		for n := 0; ; n++ {
@@ -24,9 +23,9 @@ func Crashes(run func(*Disk)) iter.Seq[*Disk] {
 	}
 }
 
-// Faults calls run with an empty disk again and again, of which the first
-// operation fails with err, then the second and so on, and last none, and each
-// time yields the disk as run has left it.
+// Faults calls run repeatedly with an empty disk. First the first operation fails with
+// err, then the second, and so on, and at last none. Each time it yields the disk after
+// run.
 func Faults(err error, run func(*Disk)) iter.Seq[*Disk] {
 	return func(yield func(*Disk) bool) {
 		for n := 0; ; n++ {

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/internal/disk"
 )
 
-// A saver replaces the file x by text; nil means that text survives.
+// A saver replaces the content of file x by text; after nil, text survives a power cut.
 type saver func(d *Disk, text string) error
 
 func put(d *Disk, path, text string, flag int, sync bool) error {
@@ -29,8 +29,8 @@ func put(d *Disk, path, text string, flag int, sync bool) error {
 	return f.Close()
 }
 
-// survives says whether x is old or new, and new once that was promised,
-// whenever the power goes off.
+// survives reports whether x is always old or new, and new if that was promised, whenever
+// the power goes off.
 func survives(t *testing.T, save saver) bool {
 	const first, second = "the first", "the second"
 	acknowledged := ""
@@ -50,14 +50,15 @@ func survives(t *testing.T, save saver) bool {
 			got = content(t, d, "x")
 		}
 		allowed := map[string][]string{"": {"", first}, first: {first, second}, second: {second}}
-		if got != allowed[acknowledged][0] && got != allowed[acknowledged][len(allowed[acknowledged])-1] {
+		if got != allowed[acknowledged][0] &&
+			got != allowed[acknowledged][len(allowed[acknowledged])-1] {
 			return false
 		}
 	}
 	return true
 }
 
-// The sweep finds out who forgets something, and nobody else.
+// The sweep detects savers that omit a step, and no others.
 func TestCrashesFindsWhoForgets(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -115,7 +116,7 @@ func TestCrashesFindsWhoForgets(t *testing.T) {
 	}
 }
 
-// Who syncs again after a failed Sync, and writes nothing again, is found out.
+// A saver that only syncs again after a failed Sync, without writing again, is detected.
 func TestFaultsFindsWhoTrustsTheCache(t *testing.T) {
 	for name, again := range map[string]bool{"syncs again": false, "writes again": true} {
 		t.Run(name, func(t *testing.T) {
@@ -155,13 +156,13 @@ func TestFaultsFailsEachOperation(t *testing.T) {
 			t.Errorf("run %d: Failing() = %v", runs, d.Failing())
 		}
 	}
-	// Open, WriteAt, Sync and Close, and then none.
+	// Open, WriteAt, Sync and Close, and finally none.
 	if runs != 5 || failures != 4 {
 		t.Errorf("%d runs, %d failures, want 5 and 4", runs, failures)
 	}
 }
 
-// A crash of a coordinator's disk: 100 KB of log, an append under way.
+// A crash of a coordinator's disk with 100 KB of log, during an append.
 func BenchmarkCrash(b *testing.B) {
 	d := New()
 	f := open(b, d, "log")

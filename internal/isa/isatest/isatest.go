@@ -9,15 +9,13 @@ import (
 	"github.com/zofl/zofl/internal/isa"
 )
 
-// Intended is the environment variable that names the instruction set which a
-// run of the tests must have come to. check.sh sets it, so that a machine
-// without the set, or a build that lost the assembly, fails instead of testing
-// less in silence.
+// Intended is the environment variable with the name of the instruction set that a run
+// of the tests must use. check.sh sets it, so that on a machine without the instruction
+// set, or in a build without the assembly, tests fail and do not silently test less.
 const Intended = "ZOFL_ISA"
 
-// Each runs test as a subtest for each level that the machine has, while all
-// kernels use that level, and fails if the one that the environment intends was
-// not among them.
+// Each runs test as a subtest for each level of the machine, with all kernels at that
+// level. It fails if the level that the environment variable names was not among them.
 func Each(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	want := isa.Generic
@@ -28,7 +26,8 @@ func Each(t *testing.T, test func(t *testing.T)) {
 		}
 	}
 	if has := isa.Levels(); !slices.Contains(has, want) {
-		t.Errorf("this build and machine have %v, the run is meant to test %v: set %s=%v to test less",
+		t.Errorf("this build and machine have %v, the run is meant to test %v: set %s=%v to test "+
+			"less",
 			has, want, Intended, isa.Best())
 	}
 	for _, level := range isa.Levels() {
