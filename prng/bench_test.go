@@ -29,7 +29,7 @@ func bench(b *testing.B, seeds int, f func(dst []float32)) {
 	}
 }
 
-// BenchmarkNormFloat64 is the yardstick of the others: the standard library's way to do Axpy.
+// BenchmarkNormFloat64 is the baseline of the others: Axpy with the standard library.
 func BenchmarkNormFloat64(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	bench(b, 1, func(dst []float32) { axpyNormFloat64(dst, r) })
@@ -55,7 +55,9 @@ func BenchmarkAxpyRademacher(b *testing.B) {
 
 func BenchmarkPerturbNormal(b *testing.B) {
 	x := make([]float32, benchLengths[len(benchLengths)-1])
-	bench(b, 1, func(dst []float32) { Perturb(dst, x[:len(dst)], 0.001, Direction{Dist: Normal}, 0) })
+	bench(b, 1, func(dst []float32) {
+		Perturb(dst, x[:len(dst)], 0.001, Direction{Dist: Normal}, 0)
+	})
 }
 
 func BenchmarkUniform(b *testing.B) {
@@ -76,11 +78,11 @@ func BenchmarkSquaredNorm(b *testing.B) {
 	bench(b, 1, func(dst []float32) { SquaredNorm(Direction{Dist: Normal}, uint64(len(dst))) })
 }
 
-// ratioLen is the length of BenchmarkRatio's vectors, which a second-level cache holds.
+// ratioLen is the length of BenchmarkRatio's vectors, which fit a second-level cache.
 const ratioLen = 65536
 
-// BenchmarkRatio reports how many times faster than the NormFloat64 loop the kernels are with
-// each instruction set, in seed-elements a second. PerturbPair's are the elements of its one
+// BenchmarkRatio reports how many times faster the kernels are than the NormFloat64 loop, with
+// each instruction set, in seed-elements a second. PerturbPair counts the elements of its one
 // direction, though it writes two vectors.
 func BenchmarkRatio(b *testing.B) {
 	dst, minus, x := make([]float32, ratioLen), make([]float32, ratioLen), make([]float32, ratioLen)
@@ -110,8 +112,8 @@ func BenchmarkRatio(b *testing.B) {
 	}
 }
 
-// ratio reports the median over rounds that alternate the NormFloat64 loop and f, which holds on
-// a machine that others use too.
+// ratio reports the median over repetitions that alternate the NormFloat64 loop and f, so that
+// it is stable on a machine with other load.
 func ratio(b *testing.B, seeds float64, f func()) {
 	r, x := rand.New(rand.NewPCG(1, 2)), make([]float32, ratioLen)
 	var ratios []float64

@@ -34,7 +34,7 @@ func TestSquaredNormMatchesPlain(t *testing.T) {
 	}
 }
 
-// The generic kernels must be right where assembly hides them, too.
+// The generic kernels must also be right on machines that use assembly instead.
 func TestGenericKernelsMatchReference(t *testing.T) {
 	const block = 21
 	const a = float32(-0.0123)

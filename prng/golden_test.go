@@ -23,8 +23,7 @@ const (
 	goldenVectors = 47
 )
 
-// vector is a paragraph of the file: fields in the order in which they stand there. SPEC.md says
-// what they mean.
+// vector is a paragraph of the file: its fields in order. The specification says what they mean.
 type vector struct {
 	names, values []string
 }
@@ -173,8 +172,8 @@ func coefficients(t *testing.T, v *vector) []float32 {
 	return all
 }
 
-// elements returns the vector that v asks for. The operations that start from one start from the
-// uniforms of domain 2 with key 1 at the same block.
+// elements returns the result of v. Operations on a given vector start from the uniforms of
+// domain 2 with key 1 at the same block.
 func elements(t *testing.T, v *vector) []float32 {
 	z, block, a := direction(t, v), uint32(v.number(t, "block", 32)), coefficients(t, v)
 	x := make([]float32, v.number(t, "length", 20))
@@ -199,7 +198,7 @@ func elements(t *testing.T, v *vector) []float32 {
 }
 
 // sumTerms returns a term for each letter of pattern, n for normal and r for Rademacher, along
-// z with its perturbation counted up.
+// z with ascending perturbations.
 func sumTerms(z Direction, a []float32, pattern string) []Term {
 	var all []Term
 	for i, letter := range pattern {

@@ -19,7 +19,7 @@ func Fill(dst []float32, z Direction, block uint32) {
 	}
 }
 
-// Uniform sets dst to uniform numbers in [-1, 1], w being the word that makes element
+// Uniform sets dst to uniform numbers in [-1, 1], where w is the word of element
 // block*BlockLen + i of a normal z. It ignores z.Dist.
 //
 //	for i := range dst {
@@ -44,7 +44,7 @@ func Axpy(dst []float32, a float32, z Direction, block uint32) {
 	perturb(dst, dst, a, &z, block)
 }
 
-// Perturb sets dst to x plus a multiple of a part of z. dst may be x; it must not overlap x
+// Perturb sets dst to x plus a multiple of a part of z. dst may be x, but must not overlap it
 // otherwise. It panics if the lengths differ.
 //
 //	for i := range dst {
@@ -71,7 +71,7 @@ func perturb(dst, x []float32, a float32, z *Direction, block uint32) {
 	}
 }
 
-// PerturbPair makes both probes of a central difference and generates z once. plus or minus may
+// PerturbPair computes both points of a central difference and generates z once. plus or minus may
 // be x; otherwise the three must not overlap. It panics if the lengths differ.
 //
 //	for i := range x {

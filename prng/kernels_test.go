@@ -37,12 +37,13 @@ func checkSame(t *testing.T, name string, got, want []float32) {
 	t.Helper()
 	for i := range want {
 		if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
-			t.Fatalf("%s, length %d, element %d: got %v, want %v", name, len(want), i, got[i], want[i])
+			t.Fatalf("%s, length %d, element %d: got %v, want %v", name, len(want), i, got[i],
+				want[i])
 		}
 	}
 }
 
-// lengths are all short ones and those about the borders of rows, chunks, blocks and tiles.
+// lengths are all short ones, and those near multiples of rows, chunks, blocks and tiles.
 func lengths() []int {
 	var all []int
 	for n := range 1026 {
@@ -210,7 +211,8 @@ func TestCallerBugsPanic(t *testing.T) {
 		{"axpy distribution", unknownDistribution, func() { Axpy(x, 1, Direction{Dist: 3}, 0) }},
 		{"pair length", lengthMismatch, func() { PerturbPair(x, x[1:], x, 1, z, 0) }},
 		{"pair block", blockOutOfRange, func() { PerturbPair(x, x, x, 1, z, MaxBlocks-1) }},
-		{"pair distribution", unknownDistribution, func() { PerturbPair(x, x, x, 1, Direction{}, 0) }},
+		{"pair distribution", unknownDistribution,
+			func() { PerturbPair(x, x, x, 1, Direction{}, 0) }},
 		{"sum distribution", unknownDistribution, func() { Sum(x, []Term{{}}, 0) }},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 // Key selects one of 2^64 families of directions, usually that of one record.
 type Key uint64
 
-// A Keyring makes the keys of a run's records. It is used by one goroutine at a time, and its
+// A Keyring derives the keys of a run's records. Only one goroutine may use it at a time. Its
 // methods do not allocate.
 type Keyring struct {
 	mac     hash.Hash

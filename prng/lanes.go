@@ -24,7 +24,7 @@ func Philox(counter [4]uint32, key Key) [4]uint32 {
 	return [4]uint32{c0, c1, c2, c3}
 }
 
-// lanesPerBlock generators share a block, so that vector units can run them side by side.
+// lanesPerBlock generators share a block, so that vector units can run them in parallel.
 const lanesPerBlock = 8
 
 // lanes holds the states of a block's xoroshiro128++ generators: s0 of all lanes, then s1.
@@ -40,9 +40,9 @@ func (l *lanes) seedGeneric(z *Direction, block uint32) {
 	}
 }
 
-// philoxTwo returns Philox of counter (c0, c1, c2, c3) and of the one after, the low words of
-// each, then the high ones. Two go through the rounds together, because one alone waits for its
-// multiplications; two rounds a turn spare the moves that one would end with.
+// philoxTwo returns Philox of counter (c0, c1, c2, c3) and of the next counter, first the low
+// words of each, then the high ones. It computes two at once because one alone waits for its
+// multiplications, and two rounds per iteration because a single round would end with moves.
 func philoxTwo(c0, c1, c2, c3 uint32, key Key) (s0, s1, u0, u1 uint64) {
 	a0, a1, a2, a3 := c0, c1, c2, c3
 	b0, b1, b2, b3 := c0+1, c1, c2, c3

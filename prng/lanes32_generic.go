@@ -2,7 +2,7 @@
 
 package prng
 
-// halves is the state of a lane, s0 and s1, in halves: x the low, y the high ones.
+// halves is the state of a lane, s0 and s1, in halves: x has the low ones, y the high ones.
 type halves struct{ x0, y0, x1, y1 uint32 }
 
 func (l *lanes) halves(i int) halves {
@@ -26,10 +26,11 @@ func (s halves) next() halves {
 	return s
 }
 
-// after32 is after in halves, every one of which takes as few instructions as xor with a shift
-// allows: the compiler would make 64-bit shifts first.
+// after32 is after in halves. Each half takes the fewest instructions that xor with a shift
+// allows, while the compiler would compute 64-bit shifts first.
 func after32(x0, y0, x, y uint32) (_, _, _, _ uint32) {
-	return x ^ x<<21 ^ y0<<17 ^ x0>>15, y ^ y<<21 ^ x>>11 ^ x0<<17 ^ y0>>15, x<<28 | y>>4, y<<28 | x>>4
+	return x ^ x<<21 ^ y0<<17 ^ x0>>15, y ^ y<<21 ^ x>>11 ^ x0<<17 ^ y0>>15, x<<28 | y>>4,
+		y<<28 | x>>4
 }
 
 // loadLane sets every eighth word of s, from word i on, to the next outputs of a lane.

@@ -1,11 +1,12 @@
 package prng
 
-// normBlocks is the number of blocks whose squares are added side by side: the order of additions
-// within a block is fixed, so one sum alone waits for each of its additions.
+// normBlocks is the number of blocks whose squares are added in parallel. The order of additions
+// within a block is fixed, so a single sum would wait for each of its additions.
 const normBlocks = 4
 
-// SquaredNorm returns the sum of squares of the first d elements of z: in float64, ascending
-// within each block, then the sums of the blocks ascending. It panics if d passes the last block.
+// SquaredNorm returns the sum of squares of the first d elements of z in float64: ascending
+// within each block, then the sums of the blocks, ascending. It panics if d exceeds the last
+// block.
 func SquaredNorm(z Direction, d uint64) float64 {
 	if d > MaxBlocks*BlockLen {
 		panic(blockOutOfRange)
@@ -21,7 +22,7 @@ func SquaredNorm(z Direction, d uint64) float64 {
 			return total + squaresOfBlock(&z, block, int(n))
 		}
 		for _, sum := range squaresOfBlocks(&z, block, int(n)) {
-			total += sum // of a block that does not exist: 0, which changes nothing
+			total += sum // 0 for a block that does not exist
 		}
 		d -= n
 	}
@@ -42,8 +43,8 @@ func squaresOfBlock(z *Direction, block uint32, n int) (sum float64) {
 	return sum
 }
 
-// squaresOfBlocks returns the sums of squares of normBlocks blocks, of which the first n elements
-// count. A chunk of each takes its turn; what lies beyond n is 0, and so leaves the sums alone.
+// squaresOfBlocks returns the sums of squares of the first n elements of normBlocks blocks. It
+// processes a chunk of each in turn; elements beyond n are 0 and do not change the sums.
 func squaresOfBlocks(z *Direction, block uint32, n int) (sums [normBlocks]float64) {
 	var states [normBlocks]lanes
 	for j := range states {

@@ -4,13 +4,13 @@ package prng
 
 import "math"
 
-// The kernels of normals and uniforms for 32-bit processors. Registers are few there, so one
-// lane runs at a time. Its state advances behind the test that ends the loop, in a basic block
-// of its own: the compiler orders instructions within a block only, and would compute the next
-// state first and spill the present one.
+// The kernels of normals and uniforms for 32-bit processors. Registers are few there, so one lane
+// runs at a time. Its state advances after the test that ends the loop, in a basic block of its
+// own. The compiler orders instructions only within a block, and otherwise would compute the next
+// state first and spill the current one.
 
-// normalTable holds c1 and c0 by the top bits of f. Pairs rather than two arrays: floats are not
-// loaded with an index here, so that each array would need an address.
+// normalTable has c1 and c0 by the top bits of f. It has pairs, not two arrays: floats are not
+// loaded with an index here, so each array would need an address register.
 type normalTable [tableLen]struct{ c1, c0 float32 }
 
 var table = new(normalTable)
@@ -46,7 +46,7 @@ func uniformChunk(dst *[chunkLen]float32, l *lanes) {
 	}
 }
 
-// evens cuts an index to those that start a pair of elements, and so proves it within bounds.
+// evens masks an index to one that starts a pair of elements, which proves it within bounds.
 const evens = chunkLen - 2
 
 // fill sets two elements of each row of 16, from element i on, to the next normals of a lane.

@@ -4,13 +4,13 @@ package prng
 
 import "math"
 
-// The kernels of normals and uniforms for 64-bit processors. They run two lanes side by side:
-// one alone waits for its own results. What a loop changes it gets and returns by value, so that
-// all of it is in registers, the table's addresses too: those of globals are made anew at every
-// use.
+// The kernels of normals and uniforms for 64-bit processors. They run two lanes in parallel,
+// since one alone waits for its own results. A loop takes and returns by value what it changes,
+// so that all of it stays in registers. So do the table's addresses, since those of globals are
+// loaded again at every use.
 
-// normalTable points to the coefficients by the top bits of f. Two arrays rather than one of
-// pairs, because Go folds such an index into the instruction that loads.
+// normalTable points to the coefficients by the top bits of f. It has two arrays, not one of
+// pairs, because Go folds such an index into the load instruction.
 type normalTable struct{ c1, c0 *[tableLen]float32 }
 
 var table = normalTable{&arrays.c1, &arrays.c0}
@@ -29,8 +29,7 @@ func (t normalTable) normal(f float32) float32 {
 	return float32(t.c1[k]*f) + t.c0[k]
 }
 
-// fours reaches from the first to the last element that two lanes make in a chunk: four of each
-// row of 16.
+// fours spans the elements that two lanes generate in a chunk: four of each row of 16.
 type fours [chunkLen - 12]float32
 
 func fillChunk(dst *[chunkLen]float32, l *lanes) {
@@ -83,7 +82,7 @@ func (t normalTable) perturb(dst, x *fours, a float32, l twoLanes) twoLanes {
 		v := output(l.s0, l.s1) | odd
 		w := output(l.u0, l.u1) | odd
 		d, x := (*[4]float32)(dst[i:]), (*[4]float32)(x[i:])
-		x0, x1, x2, x3 := x[0], x[1], x[2], x[3] // first, to be loaded in pairs
+		x0, x1, x2, x3 := x[0], x[1], x[2], x[3] // early, so that they are loaded in pairs
 		x0 += float32(a * t.normal(float32(int32(v))))
 		x1 += float32(a * t.normal(float32(int32(v>>32))))
 		x2 += float32(a * t.normal(float32(int32(w))))

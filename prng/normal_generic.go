@@ -1,14 +1,14 @@
 package prng
 
-// chunkLen is the number of elements that the normal and uniform kernels make at a time, 64 rows
-// of 16: few enough that a level-1 cache of 16 KiB keeps them over the passes of the eight lanes.
+// chunkLen is the number of elements that the normal and uniform kernels generate at a time, 64
+// rows of 16. They stay in a level-1 cache of 16 KiB during the passes of the eight lanes.
 const chunkLen = 1024
 
 // odd is or'ed to the two words of an output to make both odd.
 const odd = 1<<32 | 1
 
-// fillChunk, perturbChunk, perturbPairChunk and uniformChunk make the next elements of the lanes;
-// there is a form for 64-bit and one for 32-bit processors.
+// fillChunk, perturbChunk, perturbPairChunk and uniformChunk generate the next elements of the
+// lanes; there is one form for 64-bit and one for 32-bit processors.
 
 // fillBlockGeneric sets dst to the first len(dst) normals of a block of z.
 func fillBlockGeneric(dst []float32, z *Direction, block uint32) {
@@ -45,7 +45,8 @@ func perturbPairBlockGeneric(plus, minus, x []float32, a float32, z *Direction, 
 	var l lanes
 	l.seedGeneric(z, block)
 	for ; len(x) >= chunkLen; plus, minus, x = plus[chunkLen:], minus[chunkLen:], x[chunkLen:] {
-		perturbPairChunk((*[chunkLen]float32)(plus), (*[chunkLen]float32)(minus), (*[chunkLen]float32)(x), a, &l)
+		perturbPairChunk((*[chunkLen]float32)(plus), (*[chunkLen]float32)(minus),
+			(*[chunkLen]float32)(x), a, &l)
 	}
 	if len(x) > 0 {
 		var last, below [chunkLen]float32

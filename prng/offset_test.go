@@ -6,9 +6,8 @@ import (
 	"github.com/zofl/zofl/internal/isa/isatest"
 )
 
-// TestOffsets has every operation on vectors that begin at any element of a
-// vector register, at every length up to more than a chunk and across the
-// borders of blocks.
+// TestOffsets runs every operation on vectors that start at any element of a vector register,
+// with every length up to more than a chunk, and across the borders of blocks.
 func TestOffsets(t *testing.T) { isatest.Each(t, testOffsets) }
 
 func testOffsets(t *testing.T) {
@@ -48,8 +47,8 @@ func testOffsets(t *testing.T) {
 	}
 }
 
-// An offset is a destination between guards, so many elements from where an
-// allocation begins.
+// An offset is a destination between guards, at a number of elements from the start of an
+// allocation.
 type offset struct {
 	t     *testing.T
 	n     int

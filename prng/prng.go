@@ -2,7 +2,8 @@ package prng
 
 import "math"
 
-// Scheme is the number of the published scheme (SPEC.md) that this package implements.
+// Scheme is the number of the published scheme that this package implements; see its
+// specification.
 const Scheme = 1
 
 // BlockLen is the number of elements in a block, the unit of random access.
@@ -19,13 +20,13 @@ const (
 	unknownDistribution = "prng: unknown distribution"
 )
 
-// Distribution is the law of a direction's elements.
+// Distribution is the distribution of a direction's elements.
 type Distribution uint8
 
 const (
 	// Normal is the standard normal distribution, one 32-bit word an element.
 	Normal Distribution = 1
-	// Rademacher is +1 or -1 with equal odds, one bit an element.
+	// Rademacher is +1 or -1 with equal probability, one bit an element.
 	Rademacher Distribution = 2
 )
 
@@ -56,8 +57,8 @@ func Slot(s uint32) uint32 {
 	return s + 1
 }
 
-// Direction is the address of a random vector. It is a value: it holds no state, and using it
-// changes nothing.
+// Direction is the address of a random vector. It is a value without state; using it does not
+// change it.
 type Direction struct {
 	Key          Key
 	Step         uint16 // local step within the record
@@ -67,14 +68,14 @@ type Direction struct {
 	Dist         Distribution
 }
 
-// checkBlocks panics if elements [block*BlockLen, block*BlockLen+n) pass the last block.
+// checkBlocks panics if elements [block*BlockLen, block*BlockLen+n) exceed the last block.
 func checkBlocks(block uint32, n int) {
 	if uint64(block)+(uint64(n)+BlockLen-1)/BlockLen > MaxBlocks {
 		panic(blockOutOfRange)
 	}
 }
 
-// checkDist panics if no kernel makes d.
+// checkDist panics if no kernel generates d.
 func checkDist(d Distribution) {
 	if d != Normal && d != Rademacher {
 		panic(unknownDistribution)

@@ -20,14 +20,16 @@ func TestPhiloxKnownAnswers(t *testing.T) {
 			[4]uint32{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
 	} {
 		if got := Philox(test.counter, test.key); got != test.want {
-			t.Errorf("Philox(%08x, %016x): got %08x, want %08x", test.counter, test.key, got, test.want)
+			t.Errorf("Philox(%08x, %016x): got %08x, want %08x", test.counter, test.key, got,
+				test.want)
 		}
 	}
 }
 
 func TestXoroshiroKnownAnswers(t *testing.T) {
 	s0, s1 := uint64(1), uint64(2)
-	for i, want := range []uint64{393217, 669327710093319, 1732421326133921491, 11394790081659126983} {
+	for i, want := range []uint64{393217, 669327710093319, 1732421326133921491,
+		11394790081659126983} {
 		var got uint64
 		if got, s0, s1 = next(s0, s1); got != want {
 			t.Errorf("output %d: got %d, want %d", i, got, want)
@@ -45,15 +47,18 @@ func TestRecordKey(t *testing.T) {
 		{"", 0, 0x848892ba0a1875f3},
 		{"public seed", 1, 0x9603e8944fae28cc},
 		{"public seed", 1<<64 - 1, 0xa4270fb865e37857},
-		{"a run key that is longer than the sixty-four bytes of a block of SHA-256", 258, 0x53000fb6ed237254},
+		{"a run key that is longer than the sixty-four bytes of a block of SHA-256", 258,
+			0x53000fb6ed237254},
 	} {
 		keys := NewKeyring([]byte(test.runKey))
-		keys.Key(test.n + 1) // leaves nothing behind
+		keys.Key(test.n + 1) // must not affect later keys
 		if got := keys.Key(test.n); got != test.want {
-			t.Errorf("keyring of %q, record %d: got %#x, want %#x", test.runKey, test.n, uint64(got), uint64(test.want))
+			t.Errorf("keyring of %q, record %d: got %#x, want %#x", test.runKey, test.n,
+				uint64(got), uint64(test.want))
 		}
 		if got := RecordKey([]byte(test.runKey), test.n); got != test.want {
-			t.Errorf("RecordKey(%q, %d): got %#016x, want %#016x", test.runKey, test.n, got, test.want)
+			t.Errorf("RecordKey(%q, %d): got %#016x, want %#016x", test.runKey, test.n, got,
+				test.want)
 		}
 	}
 }

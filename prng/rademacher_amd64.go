@@ -12,9 +12,11 @@ func (s *signs) load(z *Direction, block uint32) {
 	position := uint32(z.Step)<<16 | uint32(z.Perturbation)
 	switch level := isa.Current(); {
 	case level >= isa.AVX512:
-		loadSignsAVX512((*[signWords]uint64)(s), uint64(z.Key), 8*block, position, z.Source, uint32(z.Domain))
+		loadSignsAVX512((*[signWords]uint64)(s), uint64(z.Key), 8*block, position, z.Source,
+			uint32(z.Domain))
 	case level >= isa.AVX2:
-		loadSignsAVX2((*[signWords]uint64)(s), uint64(z.Key), 8*block, position, z.Source, uint32(z.Domain))
+		loadSignsAVX2((*[signWords]uint64)(s), uint64(z.Key), 8*block, position, z.Source,
+			uint32(z.Domain))
 	default:
 		s.loadGeneric(z, block)
 	}

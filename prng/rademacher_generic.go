@@ -57,7 +57,8 @@ func (s *signs) perturbPairGeneric(plus, minus, x []float32, a float32) {
 	v.set(a)
 	i := 0
 	for ; len(x) >= 64; i++ {
-		v.perturbPair((*[64]float32)(plus), (*[64]float32)(minus), (*[64]float32)(x), s[i%signWords])
+		v.perturbPair((*[64]float32)(plus), (*[64]float32)(minus), (*[64]float32)(x),
+			s[i%signWords])
 		plus, minus, x = plus[64:], minus[64:], x[64:]
 	}
 	if len(x) > 0 {

@@ -2,12 +2,13 @@ package prng
 
 import "math"
 
-// The reference form of scheme 1: one element at a time, as SPEC.md says it.
+// The reference form of scheme 1: one element at a time, as in the specification.
 
 // refOutput returns output r of a lane of a block of z.
 func refOutput(z Direction, block uint32, lane, r int) uint64 {
 	w := Philox([4]uint32{
-		8*block + uint32(lane), uint32(z.Step)<<16 | uint32(z.Perturbation), z.Source, uint32(z.Domain),
+		8*block + uint32(lane), uint32(z.Step)<<16 | uint32(z.Perturbation), z.Source,
+		uint32(z.Domain),
 	}, z.Key)
 	s0, s1 := uint64(w[0])|uint64(w[1])<<32, uint64(w[2])|uint64(w[3])<<32
 	rotl := func(x uint64, k int) uint64 { return x<<k | x>>(64-k) }

@@ -2,9 +2,9 @@ package prng
 
 import "math"
 
-// SphereScale returns the coefficient that applies a*z/|z|, the direction on the unit sphere, as a
-// multiple of z: float32(float64(a) / sqrt(squaredNorm)). It is 0 for a squared norm of 0, where
-// there is no direction.
+// SphereScale returns the coefficient of z that applies a*z/|z|, a times the direction on the
+// unit sphere: float32(float64(a) / sqrt(squaredNorm)). It is 0 for a squared norm of 0, for
+// which there is no direction.
 func SphereScale(a float32, squaredNorm float64) float32 {
 	if squaredNorm == 0 {
 		return 0
