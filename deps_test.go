@@ -21,8 +21,8 @@ var direct = []string{
 	"github.com/vmihailenco/msgpack/v5",
 }
 
-// allowed says what a package may import beside the standard library. A name
-// that ends in /... stands for the packages below it, too.
+// allowed has the packages that a package may import beside the standard library. A
+// name that ends in /... includes the packages below it.
 var allowed = map[string][]string{
 	"prng":              {module + "/internal/isa"},
 	"mathx":             {module + "/internal/isa"},
@@ -80,8 +80,8 @@ func TestPure(t *testing.T) {
 	}
 }
 
-// shellImports is what client and coordinator may import: the packages below
-// them, themselves, never each other, and no disk but a real one.
+// shellImports returns the packages that client and coordinator may import: shared ones
+// and those below themselves, but never each other, and no simulated disk.
 func shellImports(own string) []string {
 	return []string{
 		module + "/prng/...", module + "/mathx/...", module + "/wire/...",
@@ -91,8 +91,8 @@ func shellImports(own string) []string {
 	}
 }
 
-// readTracked reads the files that decide the answers of the go command, so
-// that the test cache, which cannot see inside that command, knows of them.
+// readTracked reads the files on which the go command's answers depend, so that the test
+// cache, which does not see what that command reads, depends on them too.
 func readTracked(t *testing.T) (gomod, gosum string) {
 	t.Helper()
 	var text [2]string
@@ -106,8 +106,8 @@ func readTracked(t *testing.T) (gomod, gosum string) {
 	return text[0], text[1]
 }
 
-// goList runs go list in a folder, without a workspace, and returns the lines
-// of its output.
+// goList runs go list in a folder, without a workspace, and returns the lines of its
+// output.
 func goList(t *testing.T, dir string, args ...string) []string {
 	t.Helper()
 	cmd := exec.Command("go", append([]string{"list"}, args...)...)
@@ -122,8 +122,8 @@ func goList(t *testing.T, dir string, args ...string) []string {
 	return strings.Split(strings.TrimSpace(string(out)), "\n")
 }
 
-// wantNoServer checks a list of modules or packages as go list prints it: it
-// names what it must, and no broker.
+// wantNoServer checks that a list of modules or packages from go list has the names in
+// must, and no broker.
 func wantNoServer(t *testing.T, list []string, must ...string) {
 	t.Helper()
 	for _, name := range must {
@@ -165,12 +165,12 @@ func TestClientPackages(t *testing.T) {
 	}
 }
 
-// An app sees only what it imports: no broker, and nothing that the nested
-// modules require.
+// An app depends only on what it imports: on no broker, and on nothing that only the
+// nested modules require.
 func TestAppModuleGraph(t *testing.T) {
 	gomod, gosum := readTracked(t)
 	sourceFiles(t, "client")
-	goList(t, ".", "-m", "all") // leaves in the module cache all that an app needs
+	goList(t, ".", "-m", "all") // downloads all modules that an app needs
 	t.Setenv("GOPROXY", "off")
 	root, err := filepath.Abs(".")
 	if err != nil {
@@ -194,8 +194,7 @@ func TestAppModuleGraph(t *testing.T) {
 	wantNoServer(t, goList(t, app, "-mod=mod", "-deps", "."), module+"/client", direct[0])
 }
 
-// Every file counts here, whatever its build constraints; only tests may
-// import more.
+// All files count here, whatever their build constraints; only tests may import more.
 func TestImports(t *testing.T) {
 	for dir, may := range allowed {
 		for _, file := range sourceFiles(t, dir) {
@@ -236,9 +235,9 @@ func mayImport(may []string, name string) bool {
 	})
 }
 
-// sourceFiles returns the Go files of a folder of this module, without tests
-// and nested modules, and reads them, for the test cache. A folder without any
-// fails the test.
+// sourceFiles returns the Go files of a folder of this module, without tests and nested
+// modules, and reads them, so that the test cache depends on them. A folder without Go
+// files fails the test.
 func sourceFiles(t *testing.T, dir string) []string {
 	t.Helper()
 	var files []string
@@ -265,8 +264,7 @@ func sourceFiles(t *testing.T, dir string) []string {
 	return files
 }
 
-// skipFolder returns fs.SkipDir for a folder below dir that the go command
-// leaves out of the module.
+// skipFolder returns fs.SkipDir for a folder below dir that does not belong to the module.
 func skipFolder(dir, path, name string) error {
 	if path == dir {
 		return nil

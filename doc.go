@@ -1,26 +1,25 @@
 // Package zofl is the root of Zofl, zeroth-order federated learning: many
 // devices train one model that they can only evaluate. A device supplies the
-// loss at given parameters; directions to probe are regenerated from shared
-// seeds; what travels is a handful of scalars a round, whatever the size of
-// the model, but for the methods that send vectors. The package itself holds no
-// code.
+// loss at given parameters. Devices regenerate the directions to probe from
+// shared seeds, so they send a few scalars a round, whatever the size of the
+// model, except in methods that send vectors. The package itself has no code.
 //
 // # For an app on a device
 //
 //   - [github.com/zofl/zofl/client] runs the device: it probes the app's loss,
 //     replies over a NATS connection that the app owns, and hands out the
 //     current parameters.
-//   - [github.com/zofl/zofl/client/mobile] is the client's face for gomobile:
-//     Java, Kotlin, Swift and Objective-C.
+//   - [github.com/zofl/zofl/client/mobile] is the client for gomobile: Java,
+//     Kotlin, Swift and Objective-C.
 //   - examples/raspberrypi is an agent for sensors, and examples/android an app.
 //
-// # For whoever runs a training
+// # For operators of a run
 //
 //   - coordinator/zofl is the program: a coordinator with an embedded broker
 //     and a command line. It is a module of its own, so that no app has a
 //     server among its dependencies.
-//   - [github.com/zofl/zofl/coordinator] is the round engine inside it, for a
-//     program of one's own.
+//   - [github.com/zofl/zofl/coordinator] is the round engine inside it, for
+//     programs of your own.
 //   - [github.com/zofl/zofl/wire] has the plan of a run; its package preset
 //     makes one by the name of a paper's method, with the paper's constants, and
 //     plancheck explains why one cannot run.
@@ -30,11 +29,11 @@
 //   - [github.com/zofl/zofl/wire] defines the bytes that travel and the log.
 //   - [github.com/zofl/zofl/prng] defines the directions.
 //   - [github.com/zofl/zofl/mathx] defines the order of rounding; its package
-//     surrogate is a device's own numerics, which nobody replays.
-//   - [github.com/zofl/zofl/client/replica] is the model as a pure replay of
+//     surrogate has a device's own numerics, which no replica repeats.
+//   - [github.com/zofl/zofl/client/replica] computes the model by replaying
 //     the log.
-//   - [github.com/zofl/zofl/bus] has the few calls made of NATS, and a bus in
-//     memory for tests and simulation.
+//   - [github.com/zofl/zofl/bus] has the few operations of NATS that Zofl uses,
+//     and a bus in memory for tests and simulation.
 //   - testing is a module of its own: brokers, fleets, models and the papers'
 //     experiments; examples/pid is another, a fleet that tunes its controllers.
 //
