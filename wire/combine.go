@@ -15,11 +15,11 @@ type refusal struct {
 }
 
 // refusals are judged in order, after every field was found within its own limits.
-var refusals = slices.Concat(denseOnlyRefusals, seededRefusals, denseRefusals, surrogateRefusals)
+var refusals = slices.Concat(denseOnlyRefusals, scalarRefusals, denseRefusals, surrogateRefusals)
 
-// seededRefusals are of plans whose devices send scalars along seeded directions, and of
+// scalarRefusals are of plans whose devices send scalars along seeded directions, and of
 // what holds for all transports.
-var seededRefusals = []refusal{
+var scalarRefusals = []refusal{
 	// Directions and transport.
 	{"transport", func(p *Plan) bool { return p.Sharing == PerClient && p.Transport == Mean },
 		"transport=mean needs sharing=shared"},

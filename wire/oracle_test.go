@@ -15,7 +15,7 @@ import (
 // These tests compare frames with the msgpack library. Outside tests it never sees
 // bytes of a network: see the package documentation.
 
-func TestLibraryReadsOurFrames(t *testing.T) {
+func TestLibraryDecodesFrames(t *testing.T) {
 	prev, tip, object := wire.Hash{1, 2, 3}, wire.Tip{4, 5, 6}, [wire.ObjectLen]byte{7, 8, 9}
 	scalars := wire.AppendScalars(nil, 1, -2)
 	round := wire.Record{N: 300, Prev: prev, Epoch: 70000, Kind: wire.KindRound, Round: &wire.Round{
@@ -86,7 +86,7 @@ func TestLibraryReadsOurFrames(t *testing.T) {
 	}
 }
 
-func TestWeReadTheLibrarysFrames(t *testing.T) {
+func TestDecodesLibraryFrames(t *testing.T) {
 	var b bytes.Buffer
 	e := msgpack.NewEncoder(&b)
 	e.UseCompactInts(true)

@@ -280,9 +280,9 @@ func TestValidAtTheEdge(t *testing.T) {
 	}
 }
 
-// TestNoStepIsLost: in no plan that can run does the step size become 0 or infinite,
+// TestStepSizesStayFinite: in no plan that can run does the step size become 0 or infinite,
 // which no replica would apply.
-func TestNoStepIsLost(t *testing.T) {
+func TestStepSizesStayFinite(t *testing.T) {
 	for _, step := range []float32{1e-18, 1e18} {
 		for _, factor := range []float32{1e-6, 1e6} {
 			p := plan(t)

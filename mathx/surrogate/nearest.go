@@ -7,23 +7,23 @@ import (
 
 // A history has the latest points, in a ring.
 type history struct {
-	n, head int
-	x       []float64
-	y       []float64
-	ranked  []ranked
+	n, head   int
+	x         []float64
+	y         []float64
+	neighbors []neighbor
 }
 
-// A ranked is point i, oldest first, with its squared distance.
-type ranked struct {
+// A neighbor is point i, oldest first, with its squared distance from x.
+type neighbor struct {
 	i       int
 	squared float64
 }
 
 func newHistory(size, dim int) *history {
 	return &history{
-		x:      make([]float64, size*dim),
-		y:      make([]float64, size),
-		ranked: make([]ranked, 0, size),
+		x:         make([]float64, size*dim),
+		y:         make([]float64, size),
+		neighbors: make([]neighbor, 0, size),
 	}
 }
 
@@ -45,20 +45,20 @@ func (h *history) add(x []float64, y float64) {
 
 // nearest returns at most that many points, those nearest to x, oldest first. Of points at
 // the same distance it prefers the later ones.
-func (h *history) nearest(x []float64, most int) []ranked {
-	h.ranked = h.ranked[:0]
+func (h *history) nearest(x []float64, most int) []neighbor {
+	h.neighbors = h.neighbors[:0]
 	for i := range h.n {
 		xi, _ := h.point(i)
-		h.ranked = append(h.ranked, ranked{i, squaredDistance(xi, x)})
+		h.neighbors = append(h.neighbors, neighbor{i, squaredDistance(xi, x)})
 	}
 	if h.n > most {
-		slices.SortFunc(h.ranked, func(a, b ranked) int {
+		slices.SortFunc(h.neighbors, func(a, b neighbor) int {
 			return cmp.Or(cmp.Compare(a.squared, b.squared), cmp.Compare(b.i, a.i))
 		})
-		h.ranked = h.ranked[:most]
-		slices.SortFunc(h.ranked, func(a, b ranked) int { return cmp.Compare(a.i, b.i) })
+		h.neighbors = h.neighbors[:most]
+		slices.SortFunc(h.neighbors, func(a, b neighbor) int { return cmp.Compare(a.i, b.i) })
 	}
-	return h.ranked
+	return h.neighbors
 }
 
 // Center conditions a process with Nearest on the Window points nearest to x, of all that
@@ -85,7 +85,7 @@ func (p *Process) Center(x []float64) {
 }
 
 // conditionedOn reports whether the points in the window are these, in this order.
-func (p *Process) conditionedOn(chosen []ranked, first int) bool {
+func (p *Process) conditionedOn(chosen []neighbor, first int) bool {
 	if len(chosen) != p.sys.n {
 		return false
 	}

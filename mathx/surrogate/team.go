@@ -9,14 +9,14 @@ const group = 8
 // A team distributes the groups of candidates among goroutines that end with the call. The
 // distribution does not change results.
 type team struct {
-	desks []desk
-	wg    sync.WaitGroup
+	workspaces []workspace
+	wg         sync.WaitGroup
 }
 
 func newTeam(p *Process) *team {
-	t := &team{desks: make([]desk, p.cfg.Workers)}
-	for i := range t.desks {
-		d := &t.desks[i]
+	t := &team{workspaces: make([]workspace, p.cfg.Workers)}
+	for i := range t.workspaces {
+		d := &t.workspaces[i]
 		*d = newDesk(p)
 		d.start = func() {
 			defer t.wg.Done()
@@ -26,24 +26,24 @@ func newTeam(p *Process) *team {
 	return t
 }
 
-// run gives all workers equal numbers of groups.
+// run distributes the groups evenly among the workers.
 func (t *team) run(dst []float64, xs [][]float64) {
 	groups := (len(xs) + group - 1) / group
-	workers := min(len(t.desks), groups)
+	workers := min(len(t.workspaces), groups)
 	for i := range workers {
 		from, to := i*groups/workers*group, min(len(xs), (i+1)*groups/workers*group)
-		t.desks[i].dst, t.desks[i].xs = dst[from:to], xs[from:to]
+		t.workspaces[i].dst, t.workspaces[i].xs = dst[from:to], xs[from:to]
 	}
 	t.wg.Add(workers - 1)
 	for i := 1; i < workers; i++ {
-		go t.desks[i].start()
+		go t.workspaces[i].start()
 	}
-	t.desks[0].work()
+	t.workspaces[0].work()
 	t.wg.Wait()
 }
 
-// A desk is the work space of one worker.
-type desk struct {
+// A workspace is the memory of one worker.
+type workspace struct {
 	p     *Process
 	start func() // created once: a go statement with a func() does not allocate
 	dst   []float64
@@ -55,8 +55,8 @@ type desk struct {
 	r [group]float64   // inner product of the candidate with itself
 }
 
-func newDesk(p *Process) desk {
-	d := desk{p: p, x: make([]float64, p.cfg.Dim)}
+func newDesk(p *Process) workspace {
+	d := workspace{p: p, x: make([]float64, p.cfg.Dim)}
 	for i := range d.u {
 		d.u[i] = make([]float64, p.cfg.Window)
 		d.q[i] = make([]float64, p.cfg.Window)
@@ -64,7 +64,7 @@ func newDesk(p *Process) desk {
 	return d
 }
 
-func (d *desk) work() {
+func (d *workspace) work() {
 	prior := d.p.shape.slope0 * float64(d.p.cfg.Dim)
 	for xs, dst := d.xs, d.dst; len(xs) > 0; {
 		n := min(group, len(xs))
@@ -81,7 +81,7 @@ func (d *desk) work() {
 }
 
 // prepare computes u, q and r of a candidate.
-func (d *desk) prepare(i int, x []float64) {
+func (d *workspace) prepare(i int, x []float64) {
 	inv, n := d.p.inv, d.p.sys.n
 	for j, c := range inv.center {
 		d.x[j] = x[j] - c

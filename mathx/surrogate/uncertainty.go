@@ -29,7 +29,7 @@ func (p *Process) Uncertainty(dst []float64, xs [][]float64) {
 
 // traces sets known[c] to candidate c's sum over i, j of
 // A^-1[i][j] u_i u_j (x - x_i)^T (x - x_j), two rows and two candidates at a time.
-func (d *desk) traces(known []float64) {
+func (d *workspace) traces(known []float64) {
 	clear(known)
 	n := d.p.sys.n
 	for i := 0; i+1 < n; i += 2 {
@@ -45,7 +45,7 @@ func (d *desk) traces(known []float64) {
 }
 
 // rows adds rows i and i+1 up to the diagonal, and their mirror images.
-func (d *desk) rows(known []float64, i, c0, c1 int) {
+func (d *workspace) rows(known []float64, i, c0, c1 int) {
 	inv := d.p.inv
 	f := form{
 		a0: inv.a.row(i)[:i], a1: inv.a.row(i + 1)[:i],
@@ -62,19 +62,19 @@ func (d *desk) rows(known []float64, i, c0, c1 int) {
 }
 
 // corner returns the elements of rows and columns i and i+1.
-func (d *desk) corner(c, i int) float64 {
+func (d *workspace) corner(c, i int) float64 {
 	return d.element(c, i, i) + d.element(c, i+1, i+1) + 2*d.element(c, i+1, i)
 }
 
 // element returns A^-1[i][j] u_i u_j (x - x_i)^T (x - x_j), j <= i.
-func (d *desk) element(c, i, j int) float64 {
+func (d *workspace) element(c, i, j int) float64 {
 	u, q := d.u[c], d.q[c]
 	inner := d.p.inv.gram.row(i)[j] - q[j] + (d.r[c] - q[i])
 	return d.p.inv.a.row(i)[j] * u[i] * u[j] * inner
 }
 
 // lastRow returns the sum of the elements left of the diagonal.
-func (d *desk) lastRow(c, i int) (sum float64) {
+func (d *workspace) lastRow(c, i int) (sum float64) {
 	for j := range i {
 		sum += d.element(c, i, j)
 	}

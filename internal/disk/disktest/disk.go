@@ -23,7 +23,7 @@ type Disk struct {
 	locks      map[*node]bool
 	life       int // number of the process that uses the disk; a crash starts another
 	faults     faults
-	trace      [kept]operation
+	trace      [traceLen]operation
 	operations int
 }
 

@@ -98,16 +98,16 @@ type operation struct {
 	err        error
 }
 
-// kept is the number of operations in a trace.
-const kept = 128
+// traceLen is the number of operations in a trace.
+const traceLen = 128
 
 // Trace returns the last 128 operations, one a line.
 func (d *Disk) Trace() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var b strings.Builder
-	for i := max(0, d.operations-kept); i < d.operations; i++ {
-		o := d.trace[i%kept]
+	for i := max(0, d.operations-traceLen); i < d.operations; i++ {
+		o := d.trace[i%traceLen]
 		fmt.Fprintf(&b, "%4d %s %s", i+1, o.name, o.path)
 		if o.size != 0 || o.off != 0 {
 			fmt.Fprintf(&b, " %d at %d", o.size, o.off)
@@ -128,7 +128,7 @@ func (d *Disk) begin(o operation, change bool) error {
 }
 
 func (d *Disk) record(o operation) {
-	d.trace[d.operations%kept] = o
+	d.trace[d.operations%traceLen] = o
 	d.operations++
 }
 

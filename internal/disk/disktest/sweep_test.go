@@ -59,7 +59,7 @@ func survives(t *testing.T, save saver) bool {
 }
 
 // The sweep detects savers that omit a step, and no others.
-func TestCrashesFindsWhoForgets(t *testing.T) {
+func TestCrashesDetectsOmittedSteps(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		save saver
@@ -117,7 +117,7 @@ func TestCrashesFindsWhoForgets(t *testing.T) {
 }
 
 // A saver that only syncs again after a failed Sync, without writing again, is detected.
-func TestFaultsFindsWhoTrustsTheCache(t *testing.T) {
+func TestFaultsDetectsTrustInTheCache(t *testing.T) {
 	for name, again := range map[string]bool{"syncs again": false, "writes again": true} {
 		t.Run(name, func(t *testing.T) {
 			lost := false
