@@ -6,8 +6,7 @@ package mathx
 type Adaptive struct {
 	// Alpha is the global step size, alpha_t.
 	Alpha float32
-	// Beta1 and Beta2, in [0,1), are what the first and the second moment keep
-	// of themselves.
+	// Beta1 and Beta2, in [0,1), are the decay factors of the first and the second moment.
 	Beta1, Beta2 float32
 	// Epsilon, above zero, is added to the second moment, under the root.
 	Epsilon float32

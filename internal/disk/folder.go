@@ -32,7 +32,7 @@ func MakeDir(fsys FS, path string) error {
 
 // syncName makes the name of an existing folder survive a power cut: a process may have
 // been killed after it made the folder. If the folder above cannot be opened, it belongs
-// to somebody else, and so does the creation of the folder.
+// to another user, who also made this folder.
 func syncName(fsys FS, path string) error {
 	err := fsys.SyncDir(filepath.Dir(path))
 	if errors.Is(err, fs.ErrPermission) {

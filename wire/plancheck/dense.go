@@ -1,6 +1,6 @@
 package plancheck
 
-// denseReasons are of transport=dense: what needs it, and what it excludes.
+// denseReasons explain refusals of choices that need transport=dense, or that it excludes.
 var denseReasons = []reason{
 	{
 		field: "rule",

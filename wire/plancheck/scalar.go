@@ -1,6 +1,7 @@
 package plancheck
 
-// scalarReasons are of plans whose scalars travel, and of what holds for all transports.
+// scalarReasons explain refusals of plans whose devices send scalars, and those for all
+// transports.
 var scalarReasons = []reason{
 	{
 		field: "transport",

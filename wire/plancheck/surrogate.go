@@ -1,6 +1,6 @@
 package plancheck
 
-// surrogateReasons are of estimator=surrogate.
+// surrogateReasons explain refusals that concern estimator=surrogate.
 var surrogateReasons = []reason{
 	{
 		field: "control",
