@@ -286,7 +286,8 @@ func TestSubjects(t *testing.T) {
 		}
 	}
 	for subject, want := range map[string]bool{
-		"_INBOX.x": true, "zone.1": true, "zo": true, "": false, "zo.r1.h": false, "$JS.API.INFO": false,
+		"_INBOX.x": true, "zone.1": true, "zo": true, "": false, "zo.r1.h": false,
+		"$JS.API.INFO": false,
 	} {
 		if wire.Answerable(subject) != want {
 			t.Errorf("%q: answerable %v, want %v", subject, !want, want)
