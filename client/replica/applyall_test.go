@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// history returns the records of a run with all that can follow each other: long
-// stretches of rounds, other P, changes, a rollback, the end.
+// history returns the records of a run in which every kind follows others: long stretches
+// of rounds, another P, changes, a rollback, the end.
 func history(t *testing.T, p *wire.Plan) [][]byte {
 	t.Helper()
 	c, random, n := newChain(p.Run), lcg(5), uint64(0)
@@ -36,10 +36,11 @@ func history(t *testing.T, p *wire.Plan) [][]byte {
 	records = append(records, c.add(wire.Record{Kind: wire.KindRollback, To: c.n}))
 	rounds(2, p.Perturbations)
 	rounds(2, p.Perturbations+8)
-	return append(records, c.add(wire.Record{Kind: wire.KindEnd, End: &wire.End{Reason: wire.EndRequested}}))
+	return append(records,
+		c.add(wire.Record{Kind: wire.KindEnd, End: &wire.End{Reason: wire.EndRequested}}))
 }
 
-// variants are plans over all that a step depends on.
+// variants calls f with plans that cover everything a step depends on.
 func variants(f func(name string, p *wire.Plan)) {
 	for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher} {
 		for _, rule := range []wire.Rule{wire.SGD, wire.Momentum, wire.TorchMomentum} {
@@ -59,8 +60,8 @@ func variants(f func(name string, p *wire.Plan)) {
 	}
 }
 
-// ApplyAll is Apply of one record after another, for any number of workers and
-// however the records are divided among calls.
+// ApplyAll has the result of applying one record after another, for any number of workers
+// and however the records are divided among calls.
 func TestApplyAll(t *testing.T) {
 	variants(func(name string, p *wire.Plan) {
 		t.Run(name, func(t *testing.T) {
@@ -86,26 +87,28 @@ func TestApplyAll(t *testing.T) {
 	})
 }
 
-// A round with more terms than wait for each other is applied alone.
+// A round with more terms than may be pending is applied alone.
 func TestApplyAllOfManyTerms(t *testing.T) {
 	p := basePlan()
 	p.Dim, p.Steps = 10, 3
 	c, random := newChain(p.Run), lcg(6)
 	records := [][]byte{c.plan(p)}
 	for i, perturbations := range []uint32{5, maxTerms/3 - 5, 1, maxTerms, 2, maxTerms / 3, 1} {
-		records = append(records, c.round(uint64(i+1), 0.01, perturbations, random.scalars(3*int(perturbations))))
+		records = append(records,
+			c.round(uint64(i+1), 0.01, perturbations, random.scalars(3*int(perturbations))))
 	}
 	one, all := New(Config{Run: p.Run}), New(Config{Run: p.Run})
 	for _, record := range records {
 		mustApply(t, one, record)
 	}
-	if n, err := all.ApplyAll(records); n != len(records) || err != nil || stateOf(all) != stateOf(one) {
+	if n, err := all.ApplyAll(records); n != len(records) || err != nil ||
+		stateOf(all) != stateOf(one) {
 		t.Errorf("%d applied, %v: %+v, want %+v", n, err, stateOf(all), stateOf(one))
 	}
 }
 
-// A record at fault ends ApplyAll with Apply's error and the state before it,
-// from which both go on.
+// A faulty record ends ApplyAll with Apply's error and the state before that record; both
+// can continue from there.
 func TestApplyAllStopsAtFault(t *testing.T) {
 	p := smallPlan()
 	p.Dim, p.Steps, p.Perturbations = 5000, 2, 3
@@ -113,10 +116,11 @@ func TestApplyAllStopsAtFault(t *testing.T) {
 	forged := newChain("golden")
 	forged.n = 8
 	bad := map[string][]byte{
-		"cut off":            good[8][:len(good[8])-1],
-		"out of order":       good[1],
-		"fork":               forged.round(8, 1, 1, wire.AppendScalars(nil, 1, 2)),
-		"rollback elsewhere": nil, "step 0": nil, "bad change": nil, // made below, of the chain there
+		"cut off":      good[8][:len(good[8])-1],
+		"out of order": good[1],
+		"fork":         forged.round(8, 1, 1, wire.AppendScalars(nil, 1, 2)),
+		// set below, to follow the record before it
+		"rollback elsewhere": nil, "step 0": nil, "bad change": nil,
 	}
 	for at := 2; at < 12; at++ {
 		one := New(Config{Run: p.Run})
@@ -137,7 +141,7 @@ func TestApplyAllStopsAtFault(t *testing.T) {
 		for name, record := range bad {
 			want := one.Apply(record)
 			if want == nil || stateOf(one) != before {
-				t.Fatalf("%s after %d records: Apply took it", name, at)
+				t.Fatalf("%s after %d records: Apply accepted it", name, at)
 			}
 			all := New(Config{Run: p.Run, Workers: 2})
 			applied, err := all.ApplyAll(slices.Concat(good[:at], [][]byte{record}, good[at:]))
@@ -148,13 +152,13 @@ func TestApplyAllStopsAtFault(t *testing.T) {
 				t.Errorf("%s after %d records: %+v, want %+v", name, at, stateOf(all), before)
 			}
 			if n, err := all.ApplyAll(good[at:]); n != len(good)-at || err != nil {
-				t.Errorf("%s after %d records: going on applies %d and says %v", name, at, n, err)
+				t.Errorf("%s after %d records: continuing applies %d records: %v", name, at, n, err)
 			}
 		}
 	}
 }
 
-// Once they have their memory, operations allocate nothing.
+// After warming up, operations allocate nothing.
 func TestOperationsDoNotAllocate(t *testing.T) {
 	const perturbations, runs = 9, 20
 	for _, workers := range []int{1, 2, 3} {
@@ -162,7 +166,7 @@ func TestOperationsDoNotAllocate(t *testing.T) {
 			p := basePlan()
 			p.Dim, p.Rule, p.Beta = 9000, wire.TorchMomentum, 0.9
 			if p.Segments = segments; segments == nil {
-				p.Dim = workFor + 4096 // enough to be shared out
+				p.Dim = workFor + 4096 // enough to share out
 			}
 			r, c := New(Config{Run: p.Run, Workers: workers}), newChain(p.Run)
 			mustApply(t, r, c.plan(p))
@@ -180,7 +184,8 @@ func TestOperationsDoNotAllocate(t *testing.T) {
 				n := r.N() + 1
 				r.Probe(plus, x, 0, 1, n, 0, 1, prng.Shared)
 				r.Probe(plus[7:], x, 7, 1, n, 0, 2, prng.Shared)
-				points.Z = append(points.Z[:0], r.Direction(n, 0, 3, prng.Shared), r.Direction(n, 0, 4, prng.Shared))
+				points.Z = append(points.Z[:0], r.Direction(n, 0, 3, prng.Shared),
+					r.Direction(n, 0, 4, prng.Shared))
 				r.PerturbAll(dst, 1, len(dst[0]), points)
 				r.Advance(local, n, 0, g, 0.1)
 				if err := r.Apply(records[0]); err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Clip moves elements off, off+1, ... of a vector of parameters into their boxes, those
-// outside to the nearest end; NaNs stay. Without boxes it does nothing.
+// Clip moves elements off, off+1, ... of a parameter vector into their boxes: an element
+// outside its box gets the nearer bound, NaNs stay. Without boxes Clip does nothing.
 //
 //	for i := range dst:
 //		dst[i] = min(max(dst[i], low), high)
@@ -17,7 +17,7 @@ func (r *Replica) Clip(dst []float32, off int) {
 	}
 }
 
-// clipSpans is Clip to the boxes of spans.
+// clipSpans clips dst, which starts at element off of the model, to the boxes of spans.
 func clipSpans(dst []float32, off int, spans []span) {
 	for i := spanOf(spans, off); len(dst) > 0; i++ {
 		s := &spans[i]
@@ -29,8 +29,8 @@ func clipSpans(dst []float32, off int, spans []span) {
 	}
 }
 
-// box brings seeded parameters into their boxes, and refuses given ones that are not:
-// whoever gave them can.
+// box clips seeded parameters to their boxes. Given parameters outside a box are refused
+// instead, because the app that gave them can correct them.
 func box(p *wire.Plan, x []float32) error {
 	if len(p.Boxes) == 0 {
 		return nil
@@ -48,7 +48,8 @@ func checkBoxed(x []float32, spans []span) error {
 	for _, s := range spans {
 		for ; at < s.end; at++ {
 			if !(x[at] >= s.low && x[at] <= s.high) {
-				return fmt.Errorf("%w: parameter %d is %v, its box is [%v, %v]: give a start inside the plan's boxes",
+				return fmt.Errorf("%w: parameter %d is %v, its box is [%v, %v]: give a start "+
+					"inside the plan's boxes",
 					ErrInitial, at, x[at], s.low, s.high)
 			}
 		}

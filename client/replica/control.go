@@ -8,38 +8,40 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Control variates: FZooS (6), each local step adds c - c_i to its estimate.
+// Control variates (FZooS (6)): each local step adds c - c_i to its estimate.
 //
-// ScaffoldPoint, (91): c and c_i are along the P directions of the record of phase 1,
-// so that what is replicated is P scalars, and a correction P terms.
+// ScaffoldPoint, (91): c and c_i are combinations of the P directions of the phase-1
+// record. Replicas therefore store P scalars, and a correction has P terms.
 //
-// ScaffoldMean: S is the sum over all devices of c_i, c = S/N. A record moves x along
-// c less the mean of its contributors' c_i, whose terms it has, and then
+// ScaffoldMean: S is the sum of c_i over all devices, and c = S/N. A record carries the
+// terms of its contributors' c_i. It moves x along c minus the mean of these c_i, then
+// updates S:
 //
 //	S += m (mean over the steps of the mean estimate - mean of the contributors' c_i)
 //
-// for m contributors: each took what it found for its c_i.
+// for m contributors, because each contributor takes its new estimate as its c_i.
 
-// Dense, either: c is a vector that records replace, c_i the device's own.
+// With transport=dense, in both variants, records replace the vector c, and each device
+// keeps its own c_i.
 
-// pending is the phase that another follows.
+// pending is a phase-1 record that still waits for phase 2.
 type pending struct {
-	n       uint64    // its record; 0: none
-	scalars []float32 // means; none of a dense run
+	n       uint64    // index of the phase-1 record; 0: none
+	scalars []float32 // its mean scalars; empty with transport=dense
 }
 
-// Phase returns the phase of the round that follows: 0, or of control=scaffold-1 and
-// of estimator=surrogate 1 or 2.
+// Phase returns the phase of the next round: 1 or 2 with control=scaffold-1 or
+// estimator=surrogate, otherwise 0.
 func (r *Replica) Phase() uint8 { return r.plan.Phase(r.pending.n) }
 
-// Pending returns the record of phase 1 that phase 2 follows and its P, of a dense run
-// 0; zeros if that is not what follows.
+// Pending returns the index and P of the phase-1 record if phase 2 is next, else zeros.
+// With transport=dense P is 0.
 func (r *Replica) Pending() (n uint64, perturbations int) {
 	return r.pending.n, len(r.pending.scalars)
 }
 
-// point keeps what the record of phase 1 has.
-func (r *Replica) point(n uint64, round *wire.Round) {
+// setPending stores the scalars of a phase-1 record.
+func (r *Replica) setPending(n uint64, round *wire.Round) {
 	r.pending.n, r.pending.scalars = n, r.pending.scalars[:0]
 	t := round.Terms[0].Scalars
 	for i := range r.plan.Precision.Len(t) {
@@ -47,7 +49,8 @@ func (r *Replica) point(n uint64, round *wire.Round) {
 	}
 }
 
-// olderFits says whether a term along an older record's directions can be of record n.
+// olderFits reports whether record n may contain t, a term along an older record's
+// directions.
 func (r *Replica) olderFits(n uint64, t wire.Term, scalars int) bool {
 	switch {
 	case t.Source != prng.Shared || t.Back == 0 || scalars <= 0:
@@ -58,7 +61,7 @@ func (r *Replica) olderFits(n uint64, t wire.Term, scalars int) bool {
 	return r.plan.Control == wire.ScaffoldMean && scalars%int(r.plan.Steps) == 0
 }
 
-// olderPerturbations is P of the record that a term's directions are of.
+// olderPerturbations returns P of the older record whose directions t uses.
 func (r *Replica) olderPerturbations(t wire.Term) int {
 	scalars := r.plan.Precision.Len(t.Scalars)
 	if r.plan.Control == wire.ScaffoldPoint {
@@ -67,7 +70,7 @@ func (r *Replica) olderPerturbations(t wire.Term) int {
 	return scalars / int(r.plan.Steps)
 }
 
-// addOlder adds the terms of a round's correction, which all its steps have.
+// addOlder adds the terms of a round's correction, which apply to all of its steps.
 func (r *Replica) addOlder(mv *move, n uint64, round *wire.Round) {
 	before := len(r.terms)
 	for _, t := range round.Terms[min(1, len(round.Terms)):] {
@@ -85,7 +88,7 @@ func (r *Replica) addOlder(mv *move, n uint64, round *wire.Round) {
 	}
 }
 
-// inverse is 1/N, and 0 before the first round.
+// inverse returns 1/N, or 0 before the first round.
 func inverse(population uint32) float32 {
 	if population == 0 {
 		return 0
@@ -93,8 +96,8 @@ func inverse(population uint32) float32 {
 	return 1 / float32(population)
 }
 
-// addVariate adds the terms of a control variate of record n. ScaffoldPoint:
-// (c_p - s_p)/P, the correction itself. ScaffoldMean: s/(K P), which is c_i.
+// addVariate adds the terms of a control variate of record n. With ScaffoldPoint these are
+// the correction itself, (c_p - s_p)/P. With ScaffoldMean they are c_i, s/(K P).
 func (r *Replica) addVariate(n uint64, scalars wire.Scalars) {
 	count := r.plan.Precision.Len(scalars)
 	p := count
@@ -106,15 +109,16 @@ func (r *Replica) addVariate(n uint64, scalars wire.Scalars) {
 		if r.plan.Control == wire.ScaffoldPoint {
 			s = r.pending.scalars[i] - s
 		}
-		r.addTerm(s/float32(count), r.aimed(n, i/p, i%p, prng.Shared), i == 0)
+		r.addTerm(s/float32(count), r.tempDirection(n, i/p, i%p, prng.Shared), i == 0)
 	}
 }
 
-// Correct sets dst, of d elements, to c - c_i for the round that follows, own being
-// the device's control variate: of control=scaffold-1 its scalars of the record that
-// [Replica.Pending] names, of scaffold-2 those of its last contribution that counted,
-// or none. The error is a wire.ErrValue where that cannot be, such as in a dense run,
-// whose devices have c_i themselves and c of [Replica.Control].
+// Correct sets dst, of d elements, to c - c_i for the next round; own is the device's
+// control variate. With control=scaffold-1 own holds the device's scalars for the record
+// that [Replica.Pending] names. With scaffold-2 it holds the scalars of the device's last
+// contribution that counted, or none. The error matches wire.ErrValue if own does not fit,
+// and always with transport=dense: there a device subtracts its own c_i from
+// [Replica.Control].
 func (r *Replica) Correct(dst []float32, own wire.ControlVariate) error {
 	if len(dst) != len(r.x) {
 		panic(lengthMismatch)
@@ -122,43 +126,48 @@ func (r *Replica) Correct(dst []float32, own wire.ControlVariate) error {
 	count := r.plan.Precision.Len(own.Scalars)
 	switch {
 	case r.dense():
-		return fmt.Errorf("replica: control variate of a dense run: %w: subtract it from Control", wire.ErrValue)
-	case r.plan.Control == wire.ScaffoldPoint && r.Phase() == 2 && own.N == r.pending.n && count == len(r.pending.scalars):
+		return fmt.Errorf("replica: Correct with transport=dense: %w: subtract c_i from Control instead",
+			wire.ErrValue)
+	case r.plan.Control == wire.ScaffoldPoint && r.Phase() == 2 && own.N == r.pending.n &&
+		count == len(r.pending.scalars):
 	case r.plan.Control == wire.ScaffoldMean && r.hasVariate(own.N, count):
 	default:
-		return fmt.Errorf("replica: control variate of %d scalars of record %d: %w", count, own.N, wire.ErrValue)
+		return fmt.Errorf("replica: control variate of %d scalars of record %d: %w",
+			count, own.N, wire.ErrValue)
 	}
-	mv := move{inverse: inverse(r.population), spanned: r.spanned()}
+	mv := move{inverse: inverse(r.population), hasBasis: r.hasBasis()}
 	r.addVariate(own.N, own.Scalars)
 	mv.older = len(r.terms)
-	r.equip()
-	r.correcting, r.correction = mv, dst
+	r.allocateScratch()
+	r.correctionMove, r.correction = mv, dst
 	r.teamFor(r.plan.Dim*uint64(max(1, mv.older))).Do(blocksOf(len(dst)), r.correctTask)
-	r.correcting, r.correction = move{}, nil
-	r.terms, r.spans = r.terms[:0], r.spans[:0]
+	r.correctionMove, r.correction = move{}, nil
+	r.terms, r.coefs = r.terms[:0], r.coefs[:0]
 	return nil
 }
 
-// hasVariate says whether a contribution to record n can have had so many scalars;
-// none are of no record, or of any.
+// hasVariate reports whether a contribution to record n can have that many scalars. No
+// scalars fit any n up to the last record, 0 included.
 func (r *Replica) hasVariate(n uint64, scalars int) bool {
 	if scalars == 0 {
 		return n <= r.n
 	}
-	return n >= 2 && n <= r.n && scalars > 0 && scalars <= wire.MaxScalars && scalars%int(r.plan.Steps) == 0
+	return n >= 2 && n <= r.n && scalars > 0 && scalars <= wire.MaxScalars &&
+		scalars%int(r.plan.Steps) == 0
 }
 
 func (r *Replica) correctBlock(worker, i int) {
 	dst := block(r.correction, i*prng.BlockLen)
 	s := r.scratch[worker].of(len(dst))
-	r.correct(dst, s.older, block(r.control, i*prng.BlockLen), &r.correcting, r.terms, r.spans, i)
+	r.correct(dst, s.older, block(r.control, i*prng.BlockLen), &r.correctionMove, r.terms, r.coefs, i)
 }
 
-// correct sets dst to a block of c less the mean of c_i, and older to the latter
-// where S needs it: control is S.
-func (r *Replica) correct(dst, older, control []float32, mv *move, terms []prng.Term, spans []float32, i int) {
+// correct sets dst to a block of c minus the mean of c_i. With ScaffoldMean it also sets
+// older to the mean of c_i; control is the block of S.
+func (r *Replica) correct(dst, older, control []float32, mv *move, terms []prng.Term,
+	coefs []float32, i int) {
 	if r.plan.Control == wire.ScaffoldPoint {
-		r.sum(dst, terms[:mv.older], spans, mv.spanned, i)
+		r.sum(dst, terms[:mv.older], coefs, mv.hasBasis, i)
 		return
 	}
 	clear(older)

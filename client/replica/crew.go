@@ -8,57 +8,58 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A crew is what a replica's operations work with. What comes of a block depends
-// neither on the worker that takes it nor on when it does, so bits are the same for
-// any number of workers.
+// A crew is the worker team and scratch memory of a replica's operations. The result for a
+// block depends neither on which worker computes it nor on when, so the bits are the same
+// for any number of workers.
 type crew struct {
-	busy sync.Mutex // held by the probe that has the team; moves have it to themselves
+	busy sync.Mutex // held by the probe that uses the team; a move never runs beside a probe
 	team *parallel.Team
 
-	// What is shared out.
-	shared probe
-	spread spread
+	// The operation that the team is working on.
+	probeJob  probe
+	spreadJob spread
 
-	aiming              Direction   // that a term or Probe is along
-	moves               []move      // that wait; none but within Apply and ApplyAll
-	terms               []prng.Term // of the moves, one after another
-	spans               []float32   // their coefficients in the subspace: of each step those of all columns
-	scratch             []scratch   // of each worker
-	equipped, needsBase bool
+	tempZ                 Direction   // of the term or probe being made
+	moves                 []move      // pending moves; empty outside Apply, ApplyAll and Advance
+	terms                 []prng.Term // of the pending moves, in order
+	coefs                 []float32   // their subspace coefficients: for each step one per column
+	scratch               []scratch   // one per worker
+	hasScratch, needsBase bool
 
-	wanted []norm // that are being measured
+	wanted []norm // squared norms to be measured
 	norms  map[prng.Direction]float64
 
-	correcting move // whose correction is made
-	correction []float32
+	correctionMove move // whose correction is being computed
+	correction     []float32
 
-	estimate []float32 // that is made
+	estimate []float32 // destination of Estimate
 
 	columns [][]float32 // of the trail, newest first
 	grams   []float64   // of its blocks
 
-	// Tasks of the team: made once, because a new one allocates.
-	moveTask, probeTask, spreadTask, normTask, gramTask, basisTask, correctTask, expandTask, estimateTask func(worker, i int)
+	// Tasks of the team, created once because a new method value allocates.
+	moveTask, probeTask, spreadTask, normTask, gramTask, basisTask, correctTask, expandTask,
+	estimateTask func(worker, i int)
 }
 
-// recruit makes the team and its tasks.
-func (r *Replica) recruit() {
+// makeTeam creates the team and its tasks.
+func (r *Replica) makeTeam() {
 	r.team = parallel.New(r.cfg.Workers)
 	r.moveTask, r.probeTask, r.spreadTask, r.normTask = r.moveBlock, r.probeOne, r.spreadOne, r.normOne
-	r.gramTask, r.basisTask, r.correctTask, r.expandTask = r.gramBlock, r.basisBlock, r.correctBlock, r.expandBlock
+	r.gramTask, r.basisTask, r.correctTask, r.expandTask = r.gramBlock, r.basisBlock,
+		r.correctBlock, r.expandBlock
 	r.estimateTask = r.estimateBlock
 }
 
-// workFor is how much work, in elements of normals, makes it worth to wake another
-// thread, which takes some 10 us, or 30 us on a virtual machine.
+// workFor is the least work, in normal elements, for which waking another thread pays off:
+// that takes about 10 us, on a virtual machine 30 us.
 const workFor = 32 * prng.BlockLen
 
-// signsFor elements of a Rademacher direction take about as long as one of a
-// normal.
+// signsFor Rademacher elements take about as long as one normal element.
 const signsFor = 8
 
-// teamFor returns the team for so many elements of directions; nil: it is not
-// worth one.
+// teamFor returns the team for this many direction elements, or nil if they are too few to
+// share out.
 func (r *Replica) teamFor(elements uint64) *parallel.Team {
 	if r.plan.Distribution == wire.Rademacher {
 		elements /= signsFor

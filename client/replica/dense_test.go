@@ -12,15 +12,15 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// denseNames are the hostile plans of dense runs.
+// denseNames are the hostilePlans with transport=dense.
 var denseNames = []string{"dense", "dense1", "dense2", "surrogate"}
 
-// vectorsOf are copies of all that objects replace.
+// vectorsOf returns copies of all vectors that objects replace.
 func vectorsOf(r *Replica) [][]float32 {
 	return [][]float32{slices.Clone(r.Params()), slices.Clone(r.Control()), slices.Clone(r.Weights())}
 }
 
-// decoded is an object's elements.
+// decoded returns the elements of an object.
 func decoded(data []byte) (v []float32) {
 	for word := range slices.Chunk(data, 4) {
 		v = append(v, math.Float32frombits(binary.LittleEndian.Uint32(word)))
@@ -28,8 +28,9 @@ func decoded(data []byte) (v []float32) {
 	return v
 }
 
-// A replica that gets no object until the end lacks the last of each kind, whatever the
-// number of records, and with those, in either order, is the one that got all.
+// A replica that gets no object until the end lacks only the last of each kind, however
+// many records it applied. With these, in either order, it equals one that got every
+// object.
 func TestDenseCatchUp(t *testing.T) {
 	for _, name := range denseNames {
 		s := hostileScript(t, name, 5)
@@ -65,15 +66,16 @@ func TestDenseCatchUp(t *testing.T) {
 				if late.Whole() != late.N() || stateOf(late) != stateOf(one) {
 					t.Errorf("%s: %+v, whole at %d, want %+v", name, stateOf(late), late.Whole(), stateOf(one))
 				}
-				if again, _, err := load(s.cfg, fileOf(t, late, History{})); err != nil || again.Whole() != late.N() {
-					t.Errorf("%s: a file of record %d is read with %v", name, late.N(), err)
+				if again, _, err := load(s.cfg, fileOf(t, late, History{})); err != nil ||
+					again.Whole() != late.N() {
+					t.Errorf("%s: the file of record %d loads with %v", name, late.N(), err)
 				}
 			}
 		}
 	}
 }
 
-// What objects replace is what they have, and only when they come.
+// A vector that an object replaces has the object's elements, and only once it arrived.
 func TestDenseReplaces(t *testing.T) {
 	for _, name := range denseNames {
 		s := hostileScript(t, name, 4)
@@ -105,7 +107,7 @@ func TestDenseReplaces(t *testing.T) {
 	}
 }
 
-// lastPhase is that of the round just applied.
+// lastPhase returns the phase of the round just applied.
 func (r *Replica) lastPhase() int {
 	switch {
 	case r.plan.Phases() == 1:
@@ -116,8 +118,8 @@ func (r *Replica) lastPhase() int {
 	return 2
 }
 
-// Whole is the record that the state is of while objects come one by one, and goes on
-// as soon as what is held fits together.
+// Whole names the record whose state is complete while objects arrive one by one, and
+// advances as soon as the parts fit together.
 func TestDenseWhole(t *testing.T) {
 	s := hostileScript(t, "surrogate", 6) // plan 1, x 2, w 3, x 4, change 5, w 6, x 7, w 8, ...
 	r := after(t, s, 3)
@@ -136,19 +138,19 @@ func TestDenseWhole(t *testing.T) {
 	steps := []struct {
 		apply int    // records
 		bring uint64 // then this object
-		whole uint64
+		whole uint64 // Whole after both
 	}{
 		{1, 0, 3}, {1, 0, 3}, {1, 0, 3}, // x 4, change 5, w 6
 		{0, 4, 5}, // x 4 with w 3, until record 6
 		{0, 6, 6},
 		{2, 0, 6}, // x 7, w 8
-		{0, 8, 6}, // w 8 with x 4: of no record
-		{1, 0, 6}, // x 9 in the place of x 7
+		{0, 8, 6}, // w 8 with x 4: the state of no record
+		{1, 0, 6}, // x 9 instead of x 7
 		{1, 0, 6}, // w 10
-		{0, 9, 9}, // x 9 with w 8: of record 9
+		{0, 9, 9}, // x 9 with w 8: the state of record 9
 		{0, 10, 10},
 		{4, 0, 10},  // x 11, w 12, x 13, w 14
-		{0, 13, 10}, // x 13 with w 10: of no record
+		{0, 13, 10}, // x 13 with w 10: the state of no record
 		{0, 14, 14},
 	}
 	for i, step := range steps {
@@ -164,7 +166,7 @@ func TestDenseWhole(t *testing.T) {
 	}
 }
 
-// A dense run forgets the norms of its directions as others do.
+// With transport=dense, norms are forgotten as with other transports.
 func TestDenseForgets(t *testing.T) {
 	s := hostileScript(t, "dense", 1)
 	r := after(t, s, 1)
@@ -176,7 +178,7 @@ func TestDenseForgets(t *testing.T) {
 	}
 }
 
-// How many registers a dense run's state can have.
+// canHave knows how many registers a state can have with transport=dense.
 func TestDenseRegisters(t *testing.T) {
 	for _, tt := range []struct {
 		plan      string
@@ -191,7 +193,7 @@ func TestDenseRegisters(t *testing.T) {
 	}
 }
 
-// Bytes that are not a missing object change nothing.
+// Bytes that are no missing object change nothing.
 func TestSupplyRefuses(t *testing.T) {
 	s := hostileScript(t, "surrogate", 3)
 	r := after(t, s, 3)
@@ -241,7 +243,7 @@ func TestSupplyRefuses(t *testing.T) {
 	}
 }
 
-// Objects whose record a hostile coordinator made: of numbers that no mean has.
+// A hostile coordinator can name an object whose elements no mean can have.
 func TestSupplyRefusesNumbers(t *testing.T) {
 	for _, bad := range []uint32{0x7f800000, 0xff800000, 0x7fc00000, 0xffc12345, 0x7f800001} {
 		for _, at := range []int{0, 49} {
@@ -254,38 +256,43 @@ func TestSupplyRefusesNumbers(t *testing.T) {
 				Round: 2, Step: 1, Perturbations: 1, Contributors: 1, Object: digest[:],
 			}}))
 			before := stateOf(r)
-			if err := r.Supply(digest, data); !errors.Is(err, ErrObject) || stateOf(r) != before || r.Missing() == nil {
+			if err := r.Supply(digest, data); !errors.Is(err, ErrObject) || stateOf(r) != before ||
+				r.Missing() == nil {
 				t.Errorf("%x at %d: got %v, want %v", bad, at, err, ErrObject)
 			}
 		}
 	}
 }
 
-// A digest of zeros is one like others.
+// A digest of zeros is treated like any other.
 func TestSupplyOfZeros(t *testing.T) {
 	s := hostileScript(t, "dense", 0)
-	s.add(wire.Round{Round: 1, Step: 1, Perturbations: 1, Contributors: 1, Object: make(wire.Bytes, wire.ObjectLen)})
+	s.add(wire.Round{Round: 1, Step: 1, Perturbations: 1, Contributors: 1,
+		Object: make(wire.Bytes, wire.ObjectLen)})
 	r := New(s.cfg)
 	for _, record := range s.records {
 		mustApply(t, r, record)
 	}
 	for _, n := range []int{0, 3, 4, 199, 200, 201} {
-		if err := r.Supply([wire.ObjectLen]byte{}, make([]byte, n)); !errors.Is(err, ErrObject) || r.Missing() == nil {
+		if err := r.Supply([wire.ObjectLen]byte{}, make([]byte, n)); !errors.Is(err, ErrObject) ||
+			r.Missing() == nil {
 			t.Errorf("%d bytes: got %v, want %v", n, err, ErrObject)
 		}
 	}
 }
 
-// One object of two records serves both where it fits, and one of the wrong length is
-// never taken.
+// An object that two records name serves both if its length fits both, and is never
+// accepted where it does not.
 func TestSupplyOfTwo(t *testing.T) {
 	for _, features := range []string{"50", "7"} {
-		p := planOf(t, `{"dim":50,"transport":"dense","dense_keep":4,"estimator":"surrogate","features":`+features+
+		p := planOf(t, `{"dim":50,"transport":"dense","dense_keep":4,"estimator":"surrogate",`+
+			`"features":`+features+
 			`,"length_scale":1,"noise":1e-6,"window":9,"active":1,"candidates":2,"radius":0.1}`)
 		s := newScript(p)
 		object := s.object(50)
 		for phase := uint8(1); phase <= 2; phase++ {
-			s.add(wire.Round{Round: 1, Step: 1, Perturbations: 1, Contributors: 1, Phase: phase, Object: object})
+			s.add(wire.Round{Round: 1, Step: 1, Perturbations: 1, Contributors: 1,
+				Phase: phase, Object: object})
 		}
 		r := New(s.cfg)
 		for _, record := range s.records {
@@ -296,13 +303,16 @@ func TestSupplyOfTwo(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := decoded(s.objects[digest]); !slices.Equal(r.Params(), want) ||
-			slices.Equal(r.Weights(), want) != (features == "50") || (r.Missing() == nil) != (features == "50") {
-			t.Errorf("%s features: x of %d, w of %d, missing %v", features, len(r.Params()), len(r.Weights()), r.Missing())
+			slices.Equal(r.Weights(), want) != (features == "50") ||
+			(r.Missing() == nil) != (features == "50") {
+			t.Errorf("%s features: x of %d, w of %d, missing %v",
+				features, len(r.Params()), len(r.Weights()), r.Missing())
 		}
 	}
 }
 
-// A dense run's device has its own control variate, rule and steps.
+// With transport=dense a device has its own control variate, rule and steps, so Correct and
+// Advance refuse.
 func TestDenseRefusesSteps(t *testing.T) {
 	for _, name := range denseNames {
 		s := hostileScript(t, name, 2)
@@ -322,7 +332,8 @@ func TestDenseRefusesSteps(t *testing.T) {
 			r.Advance(&Local{X: make([]float32, 50)}, r.N()+1, 0, []float32{1}, 1)
 		}()
 	}
-	if r := after(t, hostileScript(t, "variates", 1), 2); r.Control() != nil || r.Missing() != nil || r.Whole() != 2 {
-		t.Error("a run of scalars has a dense run's control, objects or Whole")
+	if r := after(t, hostileScript(t, "variates", 1), 2); r.Control() != nil ||
+		r.Missing() != nil || r.Whole() != 2 {
+		t.Error("with transport=mean: got a Control, missing objects or another Whole")
 	}
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// These stand for every NaN, whose payload is the hardware's choice.
+// These stand for every NaN, because the hardware chooses a NaN's payload.
 const (
 	canonicalNaN   = 0x7fc00000
 	canonicalNaN64 = 0x7ff8000000000000
 )
 
-// bits32 are the bits of v, of any NaN the canonical ones.
+// bits32 returns the bits of v; for any NaN these are the canonical ones.
 func bits32(v float32) uint32 {
 	if v != v {
 		return canonicalNaN
@@ -28,7 +28,7 @@ func bits32(v float32) uint32 {
 	return math.Float32bits(v)
 }
 
-// bits64 is bits32 of a float64.
+// bits64 is bits32 for a float64.
 func bits64(v float64) uint64 {
 	if v != v {
 		return canonicalNaN64
@@ -36,20 +36,19 @@ func bits64(v float64) uint64 {
 	return math.Float64bits(v)
 }
 
-// Digest returns the digest of the whole state, every vector of it. Besides
-// Config.Workers it needs nothing that changes, so it may be called while
-// another goroutine probes.
+// Digest returns the digest of the whole state. It reads only the state and Config.Workers,
+// so it may run while another goroutine probes.
 //
-// It is [Digest] of the vectors in the order of STATE.md, but if the plan can have
-// registers these are hashed after them, and of a private run it is keyed: nobody
-// without the run key can test a guess at the state. While an object is missing it is
-// of no state that another replica has.
+// It is the package function [Digest] of the vectors in the order of STATE.md. If the plan
+// can have registers, they are hashed after the vectors. In a run with a private key the
+// digest is keyed, so that nobody without the run key can test a guess at the state. While
+// an object is missing, the digest matches no other replica's.
 func (r *Replica) Digest() [32]byte {
 	return r.seal(hashVectors(r.cfg.Workers, r.vectors()...))
 }
 
-// seal ends a digest: with the registers, if the plan has any, and in a private run
-// as HMAC-SHA256(run key, "zofl/1 digest\x00" + digest).
+// seal finishes a digest: it adds the registers, if the plan has any, and in a private run
+// returns HMAC-SHA256(run key, "zofl/1 digest\x00" + digest).
 func (r *Replica) seal(root hash.Hash) [32]byte {
 	if hasRegisters(&r.plan) {
 		root.Write(appendRegisters(nil, r.registers()))
@@ -64,10 +63,10 @@ func (r *Replica) seal(root hash.Hash) [32]byte {
 	return [32]byte(sum)
 }
 
-// Digest returns the digest of vectors of one length d: SHA-256 of
-// "zofl/1 state\x00", LE64(d), LE32(number of vectors), then, vector after
-// vector, the SHA-256 of each block of 4096 elements (the last may be
-// shorter), an element being its 4 bytes little-endian, any NaN 0x7fc00000.
+// Digest returns the digest of vectors of equal length d. It is the SHA-256 of "zofl/1
+// state\x00", LE64(d), LE32(number of vectors) and then, for one vector after another, the
+// SHA-256 of each block of 4096 elements (the last may be shorter). An element is 4 bytes,
+// little-endian; any NaN is 0x7fc00000.
 func Digest(vectors ...[]float32) [32]byte { return [32]byte(hashVectors(1, vectors...).Sum(nil)) }
 
 func hashVectors(workers int, vectors ...[]float32) hash.Hash {
@@ -79,7 +78,7 @@ func hashVectors(workers int, vectors ...[]float32) hash.Hash {
 	return root
 }
 
-// Leaves are hashed a row at a time; a worker is worth its while for a few.
+// Leaves are hashed one row at a time. A worker needs a few leaves to be worth waking.
 const (
 	leavesPerRow    = 64
 	leavesPerWorker = 8
@@ -88,9 +87,9 @@ const (
 // leaves hashes the blocks of a vector.
 type leaves struct {
 	team   *parallel.Team
-	blocks [][4 * prng.BlockLen]byte // of each worker
+	blocks [][4 * prng.BlockLen]byte // one per worker
 	row    [leavesPerRow][sumLen]byte
-	v      []float32 // what is left, from the row on
+	v      []float32 // the rest of the vector, from this row on
 }
 
 func newLeaves(workers int) *leaves {
@@ -116,7 +115,7 @@ func (h *leaves) leaf(worker, i int) {
 	h.row[i] = sha256.Sum256(b[:4*n])
 }
 
-// digestRoot returns the hash that takes the hashes of the blocks.
+// digestRoot returns the hash that the block hashes are written to.
 func digestRoot(dim uint64, vectors int) hash.Hash {
 	root := sha256.New()
 	head := binary.LittleEndian.AppendUint64([]byte("zofl/1 state\x00"), dim)
@@ -124,7 +123,7 @@ func digestRoot(dim uint64, vectors int) hash.Hash {
 	return root
 }
 
-// putBlock writes the elements of v that make a block, and returns how many.
+// putBlock writes the first block of v, and returns its number of elements.
 func putBlock(block []byte, v []float32) int {
 	n := min(prng.BlockLen, len(v))
 	for i, x := range v[:n] {
@@ -133,7 +132,7 @@ func putBlock(block []byte, v []float32) int {
 	return n
 }
 
-// InitialDigest returns what a plan's InitialDigest must be for parameters x.
+// InitialDigest returns the InitialDigest of a plan that starts from parameters x.
 func InitialDigest(x []float32) wire.Bytes {
 	d := Digest(x)
 	return d[:]

@@ -8,18 +8,18 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A Direction is z of a local step: what it is made of, and what its distribution
-// makes of that. It is a value, good until the next record.
+// A Direction is the vector z of one perturbation, with the values that its distribution
+// needs besides. It is a value, valid until the next record is applied.
 type Direction struct {
-	z    prng.Direction
-	kind wire.Distribution
-	norm float64 // of a sphere: squared norm of z
-	root float32 // of a subspace: sqrt(1-alpha)
-	span [wire.MaxSubspace]float32
-	tau  int // elements of span: sqrt(alpha) v2[j], of each column of the basis
+	z     prng.Direction
+	kind  wire.Distribution
+	norm  float64 // sphere: squared norm of z
+	root  float32 // subspace: sqrt(1-alpha)
+	coefs [wire.MaxSubspace]float32
+	tau   int // used elements of span: sqrt(alpha) v2[j] for column j of the basis
 }
 
-// along returns what z is multiplied by to go a along the direction.
+// along returns the factor that z gets in a step of length a along the direction.
 func (d *Direction) along(a float32) float32 {
 	switch {
 	case d.kind == wire.Sphere:
@@ -30,8 +30,8 @@ func (d *Direction) along(a float32) float32 {
 	return a
 }
 
-// slope returns the factor of the estimate g*z: d of a sphere, whose mean is only
-// 1/d of the gradient otherwise.
+// slope returns the factor of the estimate g*z. A sphere's is multiplied by d, because the
+// mean of its estimates is only 1/d of the gradient.
 func (r *Replica) slope(g float32) float32 {
 	if r.plan.Distribution == wire.Sphere {
 		return float32(g * float32(r.plan.Dim))
@@ -39,42 +39,43 @@ func (r *Replica) slope(g float32) float32 {
 	return g
 }
 
-// Direction returns z of record n, local step k, perturbation p: that of all
-// devices for prng.Shared, of a slot's own for prng.Slot. A sphere's takes a pass
-// over it the first time.
+// Direction returns z of record n, local step k, perturbation p. Source is prng.Shared for
+// the directions of all devices, prng.Slot for those of one slot. The first call for a
+// sphere's direction generates it once more, to measure its norm.
 func (r *Replica) Direction(n uint64, k, p int, source uint32) (d Direction) {
-	r.aim(&d, n, k, p, source)
+	r.setDirection(&d, n, k, p, source)
 	return d
 }
 
-// aimed is Direction in memory that the next one takes: a Direction is some 300 bytes.
-func (r *Replica) aimed(n uint64, k, p int, source uint32) *Direction {
-	r.aim(&r.aiming, n, k, p, source)
-	return &r.aiming
+// tempDirection is Direction in memory that the next call reuses: a Direction is some 300 bytes.
+func (r *Replica) tempDirection(n uint64, k, p int, source uint32) *Direction {
+	r.setDirection(&r.tempZ, n, k, p, source)
+	return &r.tempZ
 }
 
-// aim sets all of d but elements of span beyond tau.
-func (r *Replica) aim(d *Direction, n uint64, k, p int, source uint32) {
+// setDirection sets all of d except the elements of span beyond tau.
+func (r *Replica) setDirection(d *Direction, n uint64, k, p int, source uint32) {
 	d.z, d.kind, d.tau = r.address(n, k, p, source), r.plan.Distribution, 0
 	switch {
 	case d.kind == wire.Sphere:
 		d.norm = r.squaredNorm(d.z)
-	case d.kind == wire.Subspace && r.spanned():
+	case d.kind == wire.Subspace && r.hasBasis():
 		d.tau = len(r.basis)
 		d.root = root(1 - float64(r.plan.SubspaceShare))
 		r.coordinates(d)
 	}
 }
 
-// Directions appends z of perturbations [from, to) of local step k to dst. Passes
-// that spheres take are shared out to Config.Workers.
-func (r *Replica) Directions(dst []Direction, n uint64, k, from, to int, source uint32) []Direction {
+// Directions appends z of perturbations [from, to) of local step k to dst. Config.Workers
+// share the passes that measure the norms of a sphere's directions.
+func (r *Replica) Directions(dst []Direction, n uint64, k, from, to int,
+	source uint32) []Direction {
 	if r.plan.Distribution == wire.Sphere {
 		r.wanted = r.wanted[:0]
 		for p := from; p < to; p++ {
-			r.want(r.address(n, k, p, source))
+			r.wantNorm(r.address(n, k, p, source))
 		}
-		r.measure()
+		r.measureNorms()
 	}
 	for p := from; p < to; p++ {
 		dst = append(dst, r.Direction(n, k, p, source))
@@ -82,7 +83,7 @@ func (r *Replica) Directions(dst []Direction, n uint64, k, from, to int, source 
 	return dst
 }
 
-// address returns what names z of record n, local step k, perturbation p.
+// address returns the address of z of record n, local step k, perturbation p.
 func (r *Replica) address(n uint64, k, p int, source uint32) prng.Direction {
 	z := prng.Direction{
 		Key:          r.recordKey(n),
@@ -93,12 +94,12 @@ func (r *Replica) address(n uint64, k, p int, source uint32) prng.Direction {
 		Dist:         r.plan.Distribution.Elements(),
 	}
 	if r.plan.Pool > 0 {
-		return r.pooled(poolIndex(&z, r.plan.Pool))
+		return r.poolDirection(poolIndex(&z, r.plan.Pool))
 	}
 	return z
 }
 
-// recordKey keeps the keys of two records, for those whose terms are of both.
+// recordKey returns the key of record n, and remembers the last one.
 func (r *Replica) recordKey(n uint64) prng.Key {
 	if r.keyN != n {
 		r.keyN, r.key = n, r.keys.Key(n)
@@ -110,10 +111,10 @@ func (r *Replica) recordKey(n uint64) prng.Key {
 func (r *Replica) coordinates(d *Direction) {
 	z := d.z
 	z.Domain = prng.Subspace
-	v2 := d.span[:d.tau]
+	v2 := d.coefs[:d.tau]
 	prng.Fill(v2, z, 0)
 	mathx.Scale(v2, root(float64(r.plan.SubspaceShare)), v2)
 }
 
-// root is that of a part of the variance.
+// root returns the standard deviation for this part of the variance.
 func root(part float64) float32 { return float32(math.Sqrt(part)) }

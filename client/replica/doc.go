@@ -1,23 +1,21 @@
 // Package replica is the model of a Zofl run as a pure replay of its log:
 // state(n) = Apply(state(n-1), record n).
 //
-// The client keeps one; so does whoever wants the model without taking part.
-// It starts no goroutine that outlives a call, reads no clock and does no input
-// or output.
+// A client keeps one, and so does anyone who wants the model without taking part. A replica
+// starts no goroutine that outlives a call, reads no clock and does no input or output.
 //
 // # Determinism
 //
-// Replicas that applied the same records have the same bits on every CPU and
-// operating system: every product is rounded before it is added, sums have one
-// written order, and nothing calls a function whose last bit is a matter of
-// taste. Elements do not depend on each other, so it does not matter either how
-// many goroutines share them out ([Config].Workers). [Replica.Digest] says it in
-// 32 bytes.
+// Replicas that applied the same records have the same bits on every CPU and operating
+// system. Every product is rounded before it is added, every sum has one written order, and
+// no function is called whose last bit may differ between machines. Elements do not depend
+// on each other, so the number of goroutines ([Config].Workers) does not matter either.
+// [Replica.Digest] condenses the state to 32 bytes.
 //
 // # A round
 //
-// All in float32, for each element i, unless it says otherwise; what a plan does not
-// have is left out, not added as 0. S is the segment's step scale.
+// These are the operations on each element i, in float32 unless stated otherwise. A term
+// that the plan does not have is left out, not added as 0. S is the segment's step scale.
 //
 //	base := x[i]
 //	for k := range K {
@@ -38,11 +36,11 @@
 //
 // # Terms
 //
-// A term is a*z. Those of a step ascend by slot, then by perturbation. With shared
-// directions a = g/P. Relayed, a = float32(float64(g*w)/float64(W*P)), w being the
-// contributor's weight, W the sum of them, 1 each without weights. A sum begins at 0
-// and adds float32(a*z[i]), eight signs at a time as [prng.Sum] says, and then what is
-// in the subspace.
+// A term is a*z. The terms of a step ascend by slot, then by perturbation. With shared
+// directions a = g/P. With transport=relay, a = float32(float64(g*w)/float64(W*P)): w is
+// the contributor's weight and W the sum of the weights; without weights each is 1. A sum
+// begins at 0 and adds float32(a*z[i]), eight signs at a time as [prng.Sum] says. The part
+// in the subspace is added last.
 //
 //	sphere:    a' = float32(a*d), then float32(float64(a') / sqrt(|z|^2)) times z
 //	subspace:  float32(a * root(1-alpha)) times z, and when all are added
@@ -52,11 +50,11 @@
 //	           }
 //	pool:      z is one of N fixed directions: see poolIndex
 //
-// |z|^2 is in float64, as prng's SPEC.md has it; root is of float64 and rounded to
-// float32; z2 is the direction of domain Subspace. Before there are tau moves z is
-// alone. A probe adds one term to x[i] as a sum does, a being float32(mu*M) with the
-// segment's mu scale M, and of a sphere a' being a. Within a box M is float32(M*W), W being
-// float32(High-Low), and what comes of it is clipped to the box.
+// |z|^2 is computed in float64 as prng's SPEC.md says. root is computed in float64 and
+// rounded to float32. z2 is the direction of domain Subspace. Before there are tau moves, z
+// is used alone. A probe adds one term to x[i] as a sum does, with a = float32(mu*M), M
+// being the segment's mu scale; for a sphere a' = a. Within a box M is float32(M*W), W
+// being float32(High-Low), and the result is clipped to the box.
 //
 // After each tau rounds the basis becomes Q of the trail, newest first: [mathx.Gram],
 // [mathx.Cholesky], [mathx.Orthonormalize].
@@ -79,42 +77,43 @@
 //
 // # Seed pool
 //
-// Besides x and m, which move as above, there are coefficients in float64, a of N+1
-// and b likewise, the last being those of x0. A step adds its float32 terms g/P, of a
-// sphere times d, to v by direction in the order of the terms, and for each s
+// Besides x and m, which move as above, the state has float64 coefficients: a and b of N+1
+// elements each, of which the last belongs to x0. A step adds its float32 terms g/P (for a
+// sphere times d) to v, each at the index of its direction, in the order of the terms. Then
+// for each s
 //
 //	v[s] += prox*(a[s]-a0[s]);  v[s] += decay*a[s]
 //	b[s] = beta*b[s] + gain*v[s]
 //	a[s] -= eta*b[s]                                        // rule sgd: v[s]
 //
-// each product rounded. After each E rounds, in float32, s ascending,
+// each product rounded. After every E rounds, in float32 and by ascending s,
 //
 //	x[i] = float32(float32(a[N])*x0[i]) + float32(S * sum(float32(a[s])*z_s))
 //	m[i] = float32(float32(b[N])*x0[i]) + sum(float32(b[s])*z_s)
 //
 // # Dense transport
 //
-// A round has no terms but the digest of an object, a vector that travels beside it and
-// replaces others, so that nothing is computed:
+// A round has no terms. It has the digest of an object: a vector that travels beside the
+// record and replaces vectors of the state, so nothing is computed:
 //
 //	phase 0:  x; of scaffold-2 x, then c
 //	phase 1:  of scaffold-1 c; of a surrogate x
 //	phase 2:  of scaffold-1 x; of a surrogate w
 //
-// Records apply without their objects, and a state lacks the last of each kind alone,
-// which makes it whole whatever came before:
+// Records apply without their objects. The state then lacks only the last object of each
+// kind, and supplying these makes it whole, whatever came before:
 //
 //	applied, err := r.ApplyAll(records)
 //	for _, o := range r.Missing() {
 //		err := r.Supply(o.Digest, fetch(o))
 //	}
 //
-// A device steps along [Replica.Estimate] or a surrogate of its own, within the plan's
-// boxes: see [Replica.Clip].
+// A device steps along [Replica.Estimate] or its own surrogate, within the plan's boxes:
+// see [Replica.Clip].
 //
 // # What methods cost
 //
-// Beyond x, K*P directions and as many scalars a record, of 4 bytes or 2 as halves:
+// Beyond x, and K*P directions and K*P scalars a record (4 bytes each, or 2 as halves):
 //
 //	momentum       1 d
 //	server rules   momentum 1 d; adam, yogi 2 d; amsgrad 3 d; sgd, sign none
@@ -137,17 +136,17 @@
 // A device has [Local] besides: 1 d for K > 1, 1 d with momentum, 1 d with control.
 // [Replica.Correct] makes as many directions as the device's own variate has scalars.
 //
-// # Exactness
-//
-// Replaying mean scalars is the mean of the devices' own models for sgd, both momenta,
-// decay, prox and control variates, which are linear, but for rounding: a mean of
-// scalars is rounded once, a mean of models would be elsewhere. With a single
-// contributor the device's model has the replica's bits, without a server rule and but
-// for rounds after which a pool rebases. Besides:
-//   - Adaptive server rules and sign act once a round, on the mean move. That is the
-//     method; to average models that each made K steps of Adam would be another.
-//   - Under median, trimmed or clipped means the recursion on what they come to is the
-//     definition: no mean of models has it.
+// Replaying mean scalars equals averaging the devices' own models for sgd, both momenta,
+// decay, prox and control variates, because these are linear. The two differ only in
+// rounding: one rounds the mean of scalars, the other the mean of models. With a single
+// contributor the device's model has the replica's bits, unless there is a server rule or
+// the round is one after which a pool rebases. Besides:
+//   - Adaptive server rules and sign act once a round, on the mean move. That is how these
+//     methods are defined; averaging models that each made K steps of Adam is a different
+//     method.
+//   - With a median, trimmed or clipped mean, the recursion on the aggregated scalars is
+//     the definition: it equals no mean of models.
 //   - c_i of scaffold-2 is 0 until a device's first contribution that counts.
-//   - Between rebases x of a pool is its coefficients' but for rounding.
+//   - Between rebases, x of a pool equals the sum over its coefficients only up to
+//     rounding.
 package replica

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// An estimate is the mean of g z by the written order, of every distribution and any
+// An estimate is the mean of g z in the written order, for every distribution and any
 // number of workers.
 func TestEstimate(t *testing.T) {
 	for _, g := range readGolden(t) {
@@ -35,13 +35,13 @@ func TestEstimate(t *testing.T) {
 			}
 			r.Estimate(got, r.N()+1, 1, scalars[:count], prng.Slot(2))
 			if !sameBits(got, want) {
-				t.Errorf("%s: the estimate of %d scalars is another", g.name, count)
+				t.Errorf("%s: the estimate of %d scalars differs from the written order", g.name, count)
 			}
 		}
 	}
 }
 
-// Any number of workers makes the estimate of one, and it is what Advance goes along.
+// Any number of workers gives the same estimate, which is the direction of Advance.
 func TestEstimateIsAdvance(t *testing.T) {
 	for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher, wire.Sphere} {
 		p := basePlan()
@@ -62,7 +62,7 @@ func TestEstimateIsAdvance(t *testing.T) {
 	}
 }
 
-// An estimate is of the whole model.
+// Estimate requires a vector of the whole model.
 func TestEstimatePanics(t *testing.T) {
 	r, _ := begun(t, smallPlan(), 0)
 	defer func() {
@@ -73,16 +73,19 @@ func TestEstimatePanics(t *testing.T) {
 	r.Estimate(make([]float32, 9), 2, 0, []float32{1}, prng.Shared)
 }
 
-// Features are those of the addresses, whoever draws them, and look as they should.
+// Features depend on the addresses alone, and have the right distribution.
 func TestFeatures(t *testing.T) {
 	const features, dim = 2000, 50
-	p := planOf(t, `{"dim":50,"transport":"dense","dense_keep":4,"estimator":"surrogate","features":2000,"length_scale":1,"noise":1e-6,"window":9,"active":1,"candidates":2,"radius":0.1}`)
+	p := planOf(t, `{"dim":50,"transport":"dense","dense_keep":4,"estimator":"surrogate",`+
+		`"features":2000,"length_scale":1,"noise":1e-6,"window":9,"active":1,"candidates":2,`+
+		`"radius":0.1}`)
 	s := newScript(p)
 	s.round(1)
 	v, b := after(t, s, 1).Features()
 	again, phases := after(t, s, 3).Features()
-	if !slices.Equal(v, again) || !slices.Equal(b, phases) || len(v) != features*dim || len(b) != features {
-		t.Fatalf("%d and %d numbers, after two records others", len(v), len(b))
+	if !slices.Equal(v, again) || !slices.Equal(b, phases) || len(v) != features*dim ||
+		len(b) != features {
+		t.Fatalf("%d and %d numbers, or others after two records", len(v), len(b))
 	}
 	z := prng.Direction{Key: prng.RecordKey(p.RunKey, 0), Domain: 4, Dist: prng.Normal}
 	want, u := make([]float32, features*dim), make([]float32, features)
@@ -101,22 +104,24 @@ func TestFeatures(t *testing.T) {
 		squares += phase
 	}
 	if math.Abs(sum/features) > 0.1 || math.Abs(squares/features-math.Pi) > 0.2 {
-		t.Errorf("phases have the mean %v and mean cosine %v, want pi and 0", squares/features, sum/features)
+		t.Errorf("phases: mean %v, mean cosine %v, want about pi and 0", squares/features, sum/features)
 	}
 	if v, b := after(t, hostileScript(t, "dense", 0), 1).Features(); len(v) != 0 || len(b) != 0 {
 		t.Errorf("%d and %d numbers without a surrogate", len(v), len(b))
 	}
 }
 
-// boxedPlan has a box for each of a few segments.
+// boxedPlan returns a plan with five segments, each with its own box.
 func boxedPlan(t testing.TB) *wire.Plan {
-	return planOf(t, `{"dim":9000,"segments":[{"name":"a","len":1},{"name":"b","len":4094,"fill":"normal","scale":1,"mu_scale":2},`+
+	return planOf(t, `{"dim":9000,"segments":[{"name":"a","len":1},{"name":"b","len":4094,`+
+		`"fill":"normal","scale":1,"mu_scale":2},`+
 		`{"name":"c","len":2},{"name":"d","len":4200},{"name":"e","len":703,"mu_scale":4}],`+
-		`"boxes":[{"low":-1,"high":1},{"low":-0.5,"high":0.5},{"low":0,"high":8},{"low":1,"high":9},{"low":-2,"high":-1}],`+
+		`"boxes":[{"low":-1,"high":1},{"low":-0.5,"high":0.5},{"low":0,"high":8},{"low":1,`+
+		`"high":9},{"low":-2,"high":-1}],`+
 		`"transport":"dense","dense_keep":4}`)
 }
 
-// Clip brings each element into its own box, wherever it begins and ends.
+// Clip brings each element into its own box, wherever the range begins and ends.
 func TestClip(t *testing.T) {
 	p := boxedPlan(t)
 	r, f := New(Config{Run: p.Run}), &naive{p: p}
@@ -135,7 +140,7 @@ func TestClip(t *testing.T) {
 				want[i] = f.boxed(i, x[i])
 			}
 			if !sameBits(got, want) {
-				t.Errorf("%d at %d are not in their boxes, or others changed", n, off)
+				t.Errorf("%d elements at %d are outside their boxes, or others changed", n, off)
 			}
 		}
 	}
@@ -146,14 +151,15 @@ func TestClip(t *testing.T) {
 	}
 }
 
-// A seeded start is clipped, a given one outside is refused.
+// A seeded start is clipped; a given start outside its box is refused.
 func TestBoxedStart(t *testing.T) {
 	p := boxedPlan(t)
 	r := New(Config{Run: p.Run})
 	mustApply(t, r, newChain(p.Run).plan(p))
 	clipped := 0
 	for i, v := range r.Params() {
-		box, _ := p.BoxOf(min(i, 1) + min(max(i-4094, 0), 1) + min(max(i-4096, 0), 1) + min(max(i-8296, 0), 1))
+		box, _ := p.BoxOf(min(i, 1) + min(max(i-4094, 0), 1) + min(max(i-4096, 0), 1) +
+			min(max(i-8296, 0), 1))
 		if v < box.Low || v > box.High {
 			t.Fatalf("parameter %d is %v, outside %v", i, v, box)
 		}
@@ -162,7 +168,7 @@ func TestBoxedStart(t *testing.T) {
 		}
 	}
 	if clipped < 1000 || clipped > 3000 { // 62 % of normals are beyond half a sigma
-		t.Errorf("%d of 4094 normals are at an end of their box", clipped)
+		t.Errorf("%d of 4094 normals are clipped, want 1000 to 3000", clipped)
 	}
 	p.Segments, p.Boxes, p.Dim = nil, []wire.Box{{Low: -1, High: 1}}, 3
 	for name, tt := range map[string]struct {
@@ -182,8 +188,8 @@ func TestBoxedStart(t *testing.T) {
 	}
 }
 
-// Points are inside the boxes, mu in their coordinates, also where x is at an end or
-// outside.
+// Points lie inside the boxes, with mu in the coordinates of the boxes, even if x is at or
+// beyond a bound.
 func TestBoxedPoints(t *testing.T) {
 	for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher, wire.Sphere} {
 		p := boxedPlan(t)
@@ -202,17 +208,19 @@ func TestBoxedPoints(t *testing.T) {
 			for _, off := range []int{0, 1, 4095, 4097} {
 				n := len(f.x) - off
 				one, two, three := make([]float32, n), make([]float32, n), make([]float32, n)
-				r.PerturbAll([][]float32{nil, nil, one, two}, off, n, &Points{X: f.x, Mu: mu, Z: z, Central: true})
+				r.PerturbAll([][]float32{nil, nil, one, two}, off, n,
+					&Points{X: f.x, Mu: mu, Z: z, Central: true})
 				if !sameBits(one, plus[off:]) || !sameBits(two, minus[off:]) {
-					t.Errorf("%v, %d workers: the pair at %d is another", dist, workers, off)
+					t.Errorf("%v, %d workers: the pair at %d differs from the written order", dist, workers, off)
 				}
 				r.PerturbAll([][]float32{three, nil, one}, off, n, &Points{X: f.x, Mu: mu, Z: z})
 				if !sameBits(one, plus[off:]) || !sameBits(three, same[off:]) {
-					t.Errorf("%v, %d workers: the forward points at %d are others", dist, workers, off)
+					t.Errorf("%v, %d workers: the forward points at %d differ from the "+
+						"written order", dist, workers, off)
 				}
 				r.Perturb(one, f.x, off, 0, &z[1])
 				if !sameBits(one, same[off:]) {
-					t.Errorf("%v, %d workers: x itself at %d is another", dist, workers, off)
+					t.Errorf("%v, %d workers: x itself at %d differs from the written order", dist, workers, off)
 				}
 			}
 		}

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// goldenStates are state files of format 2, by name, and after how many records.
+// goldenStates are the state files of format 2: the plan, and the number of records
+// applied.
 var goldenStates = map[string]struct {
 	plan    string
 	records int
@@ -14,13 +15,13 @@ var goldenStates = map[string]struct {
 	"point":    {"point", 4},    // between the phases of a round
 	"variates": {"variates", 4}, // N and S
 	"pool":     {"pool", 5},     // after a rebase: no vectors
-	"signs":    {"signs", 3},    // and before one
+	"signs":    {"signs", 3},    // before a rebase
 	"private":  {"private", 6},  // a keyed digest, a basis
 	"dense":    {"dense1", 4},   // between the phases: a control variate
 	"weights":  {"surrogate", 2},
 }
 
-// Every version reads the bytes of format 2, and writes them, on every machine.
+// Every version reads and writes the bytes of format 2, on every machine.
 func TestGoldenState2(t *testing.T) {
 	for name, g := range goldenStates {
 		s := hostileScript(t, g.plan, 4)
@@ -47,7 +48,7 @@ func TestGoldenState2(t *testing.T) {
 			s.apply(t, again, b)
 		}
 		if stateOf(again) != stateOf(r) {
-			t.Errorf("%s: going on gives %+v, want %+v", path, stateOf(again), stateOf(r))
+			t.Errorf("%s: after the remaining records %+v, want %+v", path, stateOf(again), stateOf(r))
 		}
 	}
 }

@@ -15,24 +15,25 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-var update = flag.Bool("update", false, "write testdata/golden.txt anew; every replica ever made disagrees with it")
+var update = flag.Bool("update", false,
+	"rewrite testdata/golden.txt; no earlier replica agrees with the new file")
 
 // goldenRuns is how many runs testdata/golden.txt holds.
 const goldenRuns = 48
 
 const goldenFile = "testdata/golden.txt"
 
-// A golden run is a plan (the settings of its JSON over base), the rounds that
-// are replayed, and the digest that every replica must have after them.
+// A golden run is a plan (JSON settings over basePlan), a number of rounds, and the digest
+// that every replica must have after them.
 type golden struct {
 	name, settings string
 	rounds         int
 	digest         string
 }
 
-// TestGoldenReplay replays recorded runs and compares digests, with those of the file
-// and with those of the written order, one element at a time. It is what the gates for
-// other architectures run.
+// TestGoldenReplay replays the recorded runs. It compares the digests with those of the
+// file and with those of the naive replica, which works one element at a time. The gates
+// for other architectures run this test.
 func TestGoldenReplay(t *testing.T) {
 	runs := readGolden(t)
 	if len(runs) != goldenRuns {
@@ -48,7 +49,8 @@ func TestGoldenReplay(t *testing.T) {
 		if got != g.digest && !*update {
 			t.Errorf("%s: digest %s, want %s", g.name, got, g.digest)
 		}
-		fmt.Fprintf(&out, "run: %s\nplan: %s\nrounds: %d\ndigest: %s\n\n", g.name, g.settings, g.rounds, naive)
+		fmt.Fprintf(&out, "run: %s\nplan: %s\nrounds: %d\ndigest: %s\n\n",
+			g.name, g.settings, g.rounds, naive)
 	}
 	if *update {
 		if err := os.WriteFile(goldenFile, out.Bytes(), 0o644); err != nil {
@@ -62,7 +64,7 @@ func digestOf(r *Replica) []byte {
 	return d[:]
 }
 
-// readGolden reads blocks of "key: value" lines that a blank line ends.
+// readGolden reads blocks of "key: value" lines, each ended by a blank line.
 func readGolden(t *testing.T) []golden {
 	t.Helper()
 	f, err := os.Open(goldenFile)
@@ -89,8 +91,8 @@ func readGolden(t *testing.T) []golden {
 	return runs
 }
 
-// replay applies the records of a golden run; with each record goes on what between
-// makes of the replica.
+// replay applies the records of a golden run. Before each record but the first, between may
+// replace the replica.
 func replay(t *testing.T, g golden, between func(Config, *Replica) *Replica) *Replica {
 	t.Helper()
 	s := scriptOf(t, g)
@@ -148,7 +150,7 @@ func (c *chain) round(n uint64, step float32, p uint32, scalars wire.Scalars) []
 	}})
 }
 
-// lcg is Knuth's MMIX generator: a few numbers that no library can change.
+// lcg is Knuth's MMIX generator, so that no library change alters the numbers.
 type lcg uint64
 
 func (g *lcg) float() float32 {
@@ -158,7 +160,7 @@ func (g *lcg) float() float32 {
 
 func (g *lcg) scalars(n int) wire.Scalars { return g.travel(wire.Single, n) }
 
-// travel returns scalars of a precision.
+// travel returns n scalars of a precision.
 func (g *lcg) travel(precision wire.Precision, n int) (s wire.Scalars) {
 	for range n {
 		s = precision.Append(s, g.float())
@@ -172,7 +174,7 @@ func (g *lcg) below(n uint32) uint32 {
 	return uint32(uint64(*g>>32) * uint64(n) >> 32)
 }
 
-// TestDigestIsSensitive makes sure that the golden digests see one bit.
+// TestDigestIsSensitive checks that a digest depends on every bit, NaN payloads aside.
 func TestDigestIsSensitive(t *testing.T) {
 	x := make([]float32, 5000)
 	before := Digest(x)

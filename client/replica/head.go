@@ -12,15 +12,15 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A Head is what a state file says before the vectors.
+// A Head is the part of a state file that precedes the vectors.
 type Head struct {
-	N       uint64    // record after which the state is
+	N       uint64    // last record applied
 	Hash    wire.Hash // of record N
 	Epoch   uint64    // of record N
 	Rounds  uint64
 	First   []byte     // record 1
-	Plan    *wire.Plan // as changed up to record N
-	Ended   *wire.End  // nil: the run goes on
+	Plan    *wire.Plan // with the changes up to record N
+	Ended   *wire.End  // nil while the run goes on
 	Vectors int        // of Plan.Dim float32 each
 	History
 	registers []uint64
@@ -31,8 +31,8 @@ func (h *Head) size(headLen int) int64 {
 	return int64(prefixLen+headLen+2*sumLen) + 4*int64(h.Vectors)*int64(h.Plan.Dim)
 }
 
-// ReadHead reads the head of a state file and checks it, and nothing after it.
-// It reads at most a few MiB. The error matches [ErrState], or is r's.
+// ReadHead reads and checks the head of a state file, at most a few MiB, and nothing after
+// it. The error matches [ErrState], or is r's.
 func ReadHead(r io.Reader) (Head, error) {
 	prefix := make([]byte, prefixLen)
 	if err := readAll(r, prefix); err != nil {
@@ -42,7 +42,7 @@ func ReadHead(r io.Reader) (Head, error) {
 	if err != nil {
 		return Head{}, err
 	}
-	var rest bytes.Buffer // grows with what is there
+	var rest bytes.Buffer // grows with the bytes that arrive, not with the length claimed
 	if _, err := io.CopyN(&rest, r, int64(n+sumLen)); err != nil {
 		return Head{}, truncated(err)
 	}
@@ -54,7 +54,7 @@ func readAll(r io.Reader, p []byte) error {
 	return truncated(err)
 }
 
-// truncated makes an ErrState of the end of a file that goes on.
+// truncated turns an unexpected end of file into an ErrState.
 func truncated(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return badState("it ends in the head")
@@ -66,7 +66,7 @@ func badState(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrState}, args...)...)
 }
 
-// headLen returns the length that a prefix says.
+// headLen returns the length of the head that the prefix announces.
 func headLen(prefix []byte) (int, error) {
 	if magic := string(prefix[:len(stateMagic)]); magic != stateMagic && magic != stateMagic2 {
 		return 0, badState("it begins with %q, not %q", magic, stateMagic)
@@ -78,7 +78,7 @@ func headLen(prefix []byte) (int, error) {
 	return int(n), nil
 }
 
-// parseHead reads all that precedes the vectors.
+// parseHead decodes and checks everything that precedes the vectors.
 func parseHead(b []byte) (Head, error) {
 	body, sum := b[:len(b)-sumLen], b[len(b)-sumLen:]
 	if got := sha256.Sum256(body); !bytes.Equal(got[:], sum) {
@@ -114,7 +114,8 @@ func parseHead(b []byte) (Head, error) {
 		want = 0
 	}
 	if dim != h.Plan.Dim || h.Vectors != want {
-		return Head{}, badState("%d vectors of %d parameters, the plan has %d of %d", h.Vectors, dim, want, h.Plan.Dim)
+		return Head{}, badState("%d vectors of %d parameters, the plan has %d of %d",
+			h.Vectors, dim, want, h.Plan.Dim)
 	}
 	return h, h.check()
 }
@@ -154,7 +155,7 @@ func decodeKind(b []byte, kind wire.RecordKind) (wire.Record, error) {
 	return r, err
 }
 
-// check says whether the head can be that of a state.
+// check reports an error unless the head can belong to a state.
 func (h *Head) check() error {
 	switch {
 	case h.N == 0 || max(h.N, h.Epoch, h.Rounds, h.Snapshot) > math.MaxInt64:
@@ -172,13 +173,12 @@ func (h *Head) check() error {
 	return nil
 }
 
-// rebased is as of a [Replica].
+// rebased is like that of a [Replica].
 func (h *Head) rebased() bool {
 	return h.Plan.Pool > 0 && h.Rounds > 0 && h.Rounds%uint64(h.Plan.Rebase) == 0
 }
 
-// A headReader reads the fields of a head; short says that there was less than
-// asked for.
+// A headReader reads the fields of a head. It sets short when the bytes run out.
 type headReader struct {
 	b     []byte
 	short bool
@@ -207,7 +207,7 @@ func (d *headReader) uint32() uint32 {
 	return 0
 }
 
-// bytes reads a length and as many bytes, which alias the head.
+// bytes reads a length and that many bytes, which alias the head.
 func (d *headReader) bytes() []byte { return d.take(int(min(d.uint32(), maxHead+1))) }
 
 func (d *headReader) rollbacks() []Rollback {

@@ -12,27 +12,38 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// hostilePlans are one of each kind of record.
+// hostilePlans has a plan for each kind of record.
 var hostilePlans = map[string]string{
-	"mean":      `{"dim":50,"steps":2,"perturbations":3}`,
-	"relay":     `{"dim":50,"steps":2,"perturbations":3,"sharing":"per-client","transport":"relay"}`,
-	"samples":   `{"dim":50,"steps":2,"sharing":"per-client","transport":"relay","weights":"samples","distribution":"sphere"}`,
-	"point":     `{"dim":50,"steps":2,"perturbations":3,"control":"scaffold-1","precision":"half","max_scalar":6e4}`,
-	"variates":  `{"dim":50,"steps":2,"perturbations":3,"control":"scaffold-2","distribution":"rademacher"}`,
-	"subspace":  `{"dim":50,"distribution":"subspace","subspace_moves":2,"subspace_share":0.5,"server_rule":"yogi","server_step":0.02,"server_beta1":0.9,"server_beta2":0.99,"server_epsilon":1e-8}`,
-	"pool":      `{"dim":50,"steps":2,"perturbations":2,"pool":9,"rebase":2,"rule":"momentum","beta":0.5,"prox":1}`,
-	"signs":     `{"dim":50,"perturbations":9,"pool":9,"rebase":3,"distribution":"rademacher"}`,
-	"private":   `{"dim":50,"steps":2,"control":"scaffold-1","distribution":"subspace","subspace_moves":2,"subspace_share":0.5,"key_check":"00"}`,
-	"amsgrad":   `{"dim":50,"distribution":"sphere","server_rule":"amsgrad","server_step":0.02,"server_beta1":0.9,"server_beta2":0.99,"server_epsilon":1e-8}`,
-	"server":    `{"dim":50,"precision":"half","max_scalar":6e4,"server_rule":"sign","server_step":0.02}`,
-	"dense":     `{"dim":50,"transport":"dense","dense_keep":4,"distribution":"sphere","sharing":"per-client"}`,
-	"dense1":    `{"dim":50,"transport":"dense","dense_keep":4,"control":"scaffold-1"}`,
-	"dense2":    `{"dim":50,"transport":"dense","dense_keep":4,"control":"scaffold-2"}`,
-	"surrogate": `{"dim":50,"transport":"dense","dense_keep":4,"estimator":"surrogate","features":7,"length_scale":1,"noise":1e-6,"window":9,"active":1,"candidates":2,"radius":0.1}`,
+	"mean":  `{"dim":50,"steps":2,"perturbations":3}`,
+	"relay": `{"dim":50,"steps":2,"perturbations":3,"sharing":"per-client","transport":"relay"}`,
+	"samples": `{"dim":50,"steps":2,"sharing":"per-client","transport":"relay",` +
+		`"weights":"samples","distribution":"sphere"}`,
+	"point": `{"dim":50,"steps":2,"perturbations":3,"control":"scaffold-1",` +
+		`"precision":"half","max_scalar":6e4}`,
+	"variates": `{"dim":50,"steps":2,"perturbations":3,"control":"scaffold-2",` +
+		`"distribution":"rademacher"}`,
+	"subspace": `{"dim":50,"distribution":"subspace","subspace_moves":2,"subspace_share":0.5,` +
+		`"server_rule":"yogi","server_step":0.02,"server_beta1":0.9,"server_beta2":0.99,` +
+		`"server_epsilon":1e-8}`,
+	"pool": `{"dim":50,"steps":2,"perturbations":2,"pool":9,"rebase":2,"rule":"momentum",` +
+		`"beta":0.5,"prox":1}`,
+	"signs": `{"dim":50,"perturbations":9,"pool":9,"rebase":3,"distribution":"rademacher"}`,
+	"private": `{"dim":50,"steps":2,"control":"scaffold-1","distribution":"subspace",` +
+		`"subspace_moves":2,"subspace_share":0.5,"key_check":"00"}`,
+	"amsgrad": `{"dim":50,"distribution":"sphere","server_rule":"amsgrad","server_step":0.02,` +
+		`"server_beta1":0.9,"server_beta2":0.99,"server_epsilon":1e-8}`,
+	"server": `{"dim":50,"precision":"half","max_scalar":6e4,"server_rule":"sign",` +
+		`"server_step":0.02}`,
+	"dense": `{"dim":50,"transport":"dense","dense_keep":4,"distribution":"sphere",` +
+		`"sharing":"per-client"}`,
+	"dense1": `{"dim":50,"transport":"dense","dense_keep":4,"control":"scaffold-1"}`,
+	"dense2": `{"dim":50,"transport":"dense","dense_keep":4,"control":"scaffold-2"}`,
+	"surrogate": `{"dim":50,"transport":"dense","dense_keep":4,"estimator":"surrogate",` +
+		`"features":7,"length_scale":1,"noise":1e-6,"window":9,"active":1,"candidates":2,"radius":0.1}`,
 	"tauOfMany": `{"dim":3,"distribution":"subspace","subspace_moves":64,"subspace_share":0.5}`,
 }
 
-// hostileScript is a run of one of these plans, of a few rounds.
+// hostileScript returns a run of one of these plans with a few rounds.
 func hostileScript(t testing.TB, name string, rounds int) *script {
 	t.Helper()
 	p := planOf(t, hostilePlans[name])
@@ -57,7 +68,7 @@ func after(t testing.TB, s *script, records int) *Replica {
 	return r
 }
 
-// Rounds that a plan cannot have made are refused by name, and change nothing.
+// A round that the plan cannot have made is refused with its reason, and changes nothing.
 func TestHostileRounds(t *testing.T) {
 	one := func(n int) wire.Scalars { return wire.AppendScalars(nil, make([]float32, n)...) }
 	tests := []struct {
@@ -68,7 +79,9 @@ func TestHostileRounds(t *testing.T) {
 		{"mean", "phase 2", func(r *wire.Round) { r.Phase = 2 }},
 		{"mean", "weights", func(r *wire.Round) { r.Weights = []uint32{1} }},
 		{"mean", "population", func(r *wire.Round) { r.Population = 9 }},
-		{"mean", "older term", func(r *wire.Round) { r.Terms = append(r.Terms, wire.Term{Back: 1, Scalars: one(6)}) }},
+		{"mean", "an older term", func(r *wire.Round) {
+			r.Terms = append(r.Terms, wire.Term{Back: 1, Scalars: one(6)})
+		}},
 		{"mean", "more P than scalars", func(r *wire.Round) { r.Perturbations = math.MaxUint16 }},
 		{"relay", "a weight", func(r *wire.Round) { r.Weights = []uint32{1} }},
 		{"relay", "shared term", func(r *wire.Round) { r.Terms[0].Source = prng.Shared }},
@@ -80,15 +93,27 @@ func TestHostileRounds(t *testing.T) {
 		{"samples", "a weight more", func(r *wire.Round) { r.Weights = append(r.Weights, 1) }},
 		{"point", "phase 0", func(r *wire.Round) { r.Phase = 0 }},
 		{"point", "phase 2 first", func(r *wire.Round) { r.Phase = 2 }},
-		{"point", "correction in phase 1", func(r *wire.Round) { r.Terms = append(r.Terms, wire.Term{Back: 1, Scalars: r.Terms[0].Scalars}) }},
+		{"point", "correction in phase 1", func(r *wire.Round) {
+			r.Terms = append(r.Terms, wire.Term{Back: 1, Scalars: r.Terms[0].Scalars})
+		}},
 		{"point", "half of a half", func(r *wire.Round) { r.Terms[0].Scalars = r.Terms[0].Scalars[:4] }},
 		{"variates", "no contributors", func(r *wire.Round) { r.Contributors = 0 }},
 		{"variates", "no population", func(r *wire.Round) { r.Population = 0 }},
-		{"variates", "population below contributors", func(r *wire.Round) { r.Contributors, r.Population = 4, 3 }},
-		{"variates", "a slot's variate", func(r *wire.Round) { r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Source: 1, Scalars: one(6)}) }},
-		{"variates", "a variate without scalars", func(r *wire.Round) { r.Terms = append(r.Terms[:1], wire.Term{Back: 1}) }},
-		{"variates", "a variate of half a step", func(r *wire.Round) { r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Scalars: one(3)}) }},
-		{"variates", "a variate of the present", func(r *wire.Round) { r.Terms = append(r.Terms[:1], wire.Term{Source: 1, Scalars: one(6)}) }},
+		{"variates", "population below contributors", func(r *wire.Round) {
+			r.Contributors, r.Population = 4, 3
+		}},
+		{"variates", "a slot's variate", func(r *wire.Round) {
+			r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Source: 1, Scalars: one(6)})
+		}},
+		{"variates", "a variate without scalars", func(r *wire.Round) {
+			r.Terms = append(r.Terms[:1], wire.Term{Back: 1})
+		}},
+		{"variates", "a variate of half a step", func(r *wire.Round) {
+			r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Scalars: one(3)})
+		}},
+		{"variates", "a variate of the present", func(r *wire.Round) {
+			r.Terms = append(r.Terms[:1], wire.Term{Source: 1, Scalars: one(6)})
+		}},
 		{"mean", "an object", func(r *wire.Round) { r.Object = make(wire.Bytes, wire.ObjectLen) }},
 		{"point", "an object", func(r *wire.Round) { r.Object = make(wire.Bytes, wire.ObjectLen) }},
 		{"dense", "no object", func(r *wire.Round) { r.Object = nil }},
@@ -130,7 +155,7 @@ func TestHostileRounds(t *testing.T) {
 	}
 }
 
-// Phase 2 is of the phase 1 before it, and of as many scalars.
+// Phase 2 must follow its phase 1 and have as many scalars.
 func TestHostilePhases(t *testing.T) {
 	s := hostileScript(t, "point", 1)
 	s.round(2) // with a change between its phases
@@ -141,7 +166,9 @@ func TestHostilePhases(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, edit := range map[string]func(r *wire.Round){
-		"phase 1 again":   func(r *wire.Round) { r.Phase, r.Terms = 1, []wire.Term{{Scalars: r.Terms[1].Scalars}} },
+		"phase 1 again": func(r *wire.Round) {
+			r.Phase, r.Terms = 1, []wire.Term{{Scalars: r.Terms[1].Scalars}}
+		},
 		"phase 0":         func(r *wire.Round) { r.Phase = 0 },
 		"no correction":   func(r *wire.Round) { r.Terms = r.Terms[:1] },
 		"the change":      func(r *wire.Round) { r.Terms[1].Back = 1 },
@@ -163,7 +190,7 @@ func TestHostilePhases(t *testing.T) {
 	mustApply(t, r, s.records[r.N()])
 }
 
-// Corrections that cannot be are errors and write nothing.
+// A correction that cannot exist is an error and writes nothing.
 func TestHostileCorrections(t *testing.T) {
 	for _, tt := range []struct {
 		plan    string
@@ -187,20 +214,21 @@ func TestHostileCorrections(t *testing.T) {
 		dst := []float32{50: 0}[:50]
 		dst[7] = 7
 		if err := r.Correct(dst, tt.own); !errors.Is(err, wire.ErrValue) || dst[7] != 7 {
-			t.Errorf("%s, %d bytes of record %d: got %v, want %v", tt.plan, len(tt.own.Scalars), tt.own.N, err, wire.ErrValue)
+			t.Errorf("%s, %d bytes of record %d: got %v, want %v",
+				tt.plan, len(tt.own.Scalars), tt.own.N, err, wire.ErrValue)
 		}
 	}
 }
 
-// Scalars that no device can have found make NaNs of the state, of one form in digest
-// and file, and a basis of zeros.
+// Scalars that no device can have computed fill the state with NaNs. These have one form in
+// digest and file, and the basis becomes zero.
 func TestHostileScalars(t *testing.T) {
 	nan := math.Float32frombits(0xffc54321)
 	for name := range hostilePlans {
 		for _, bad := range []float32{nan, float32(math.Inf(-1)), math.MaxFloat32, 1e-45} {
 			s := hostileScript(t, name, 1)
 			if s.plan.Transport == wire.DenseVectors {
-				continue // it has none
+				continue // it has no scalars
 			}
 			r := after(t, s, len(s.records))
 			for n := uint64(2); n < 8; n++ {
@@ -234,8 +262,8 @@ func TestHostileScalars(t *testing.T) {
 	}
 }
 
-// FuzzRound: whatever a body says, a replica takes it or is as it was, and what it
-// took can be saved.
+// FuzzRound: a replica either refuses a record and does not change, or accepts it and can
+// then be saved.
 func FuzzRound(f *testing.F) {
 	var names []string
 	for name := range hostilePlans {
@@ -263,13 +291,14 @@ func FuzzRound(f *testing.F) {
 		switch {
 		case err == nil:
 			for _, o := range r.Missing() {
-				r.Supply(o.Digest, s.objects[o.Digest]) // if it is one of the script
+				r.Supply(o.Digest, s.objects[o.Digest]) // if the script has it
 			}
 			if missing := r.Missing(); missing != nil {
 				if err := r.Save(io.Discard, History{}); !errors.Is(err, ErrObject) {
 					t.Fatalf("saved without an object: got %v, want %v", err, ErrObject)
 				}
-			} else if again, _, err := load(s.cfg, fileOf(t, r, History{})); err != nil || stateOf(again) != stateOf(r) {
+			} else if again, _, err := load(s.cfg, fileOf(t, r, History{})); err != nil ||
+				stateOf(again) != stateOf(r) {
 				t.Fatalf("saved and loaded: %v", err)
 			}
 			if r.Ended() == nil {
@@ -283,6 +312,6 @@ func FuzzRound(f *testing.F) {
 	})
 }
 
-// bodyAt is where the body of a record begins: after the head of the array, version,
-// kind, n below 128, the hash and epoch 1.
+// bodyAt is where the body of a record begins: after the array's head, version, kind, n
+// below 128, the hash and epoch 1.
 const bodyAt = 1 + 1 + 1 + 1 + 2 + 16 + 1

@@ -12,13 +12,15 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Registers of a NaN have one form, whatever bits the machine gave it.
+// A NaN in the registers has one form, whatever bits the machine gave it.
 func TestRegistersOfNaN(t *testing.T) {
 	for name, set := range map[string]func(r *Replica, payload uint64){
 		"pool": func(r *Replica, payload uint64) {
 			r.pool.a[3], r.pool.b[2] = math.Float64frombits(payload), math.Float64frombits(payload+1)
 		},
-		"point": func(r *Replica, payload uint64) { r.pending.scalars[1] = math.Float32frombits(uint32(payload >> 32)) },
+		"point": func(r *Replica, payload uint64) {
+			r.pending.scalars[1] = math.Float32frombits(uint32(payload >> 32))
+		},
 	} {
 		s := hostileScript(t, name, 2)
 		a, b := after(t, s, 2), after(t, s, 2)
@@ -30,10 +32,10 @@ func TestRegistersOfNaN(t *testing.T) {
 	}
 }
 
-// headTail is where the registers of a file without rollbacks begin in its head.
+// headTail is the offset, from the end of the head, of the registers.
 func headTail(r *Replica) int { return -4 - 8*len(r.registers()) }
 
-// A head with registers is judged before memory is made for what it claims.
+// A head with registers is checked before memory is allocated for its claims.
 func TestHostileRegisters(t *testing.T) {
 	le := binary.LittleEndian
 	for _, tt := range []struct {
@@ -66,14 +68,17 @@ func TestHostileRegisters(t *testing.T) {
 	} {
 		s := hostileScript(t, tt.plan, 3)
 		r := after(t, s, tt.records)
-		file := resum(fileOf(t, r, History{}), func(head []byte) { tt.edit(head[len(head)+headTail(r):]) })
-		if _, _, err := load(s.cfg, file); !errors.Is(err, ErrState) || strings.Contains(err.Error(), "digest") {
+		file := resum(fileOf(t, r, History{}), func(head []byte) {
+			tt.edit(head[len(head)+headTail(r):])
+		})
+		if _, _, err := load(s.cfg, file); !errors.Is(err, ErrState) ||
+			strings.Contains(err.Error(), "digest") {
 			t.Errorf("%s, %s: got %v, want %v of the head", tt.plan, tt.name, err, ErrState)
 		}
 	}
 }
 
-// A file's format is that of its plan.
+// A file's format follows from its plan.
 func TestFormatOfPlan(t *testing.T) {
 	for _, name := range []string{"mean", "pool", "point"} {
 		s := hostileScript(t, name, 1)
@@ -88,7 +93,7 @@ func TestFormatOfPlan(t *testing.T) {
 	}
 }
 
-// A small file does not get a large model, however many it says that it has.
+// A small file never makes the loader allocate a large model, whatever it claims.
 func TestHostilePoolHead(t *testing.T) {
 	p := planOf(t, `{"dim":40,"pool":65536,"rebase":1}`)
 	s := newScript(p)
@@ -101,9 +106,12 @@ func TestHostilePoolHead(t *testing.T) {
 	grown := append([]byte(nil), file[:prefixLen+60]...)
 	grown = binary.LittleEndian.AppendUint32(grown, uint32(len(first)))
 	grown = append(append(grown, first...), file[prefixLen+64+old:]...)
-	binary.LittleEndian.PutUint32(grown[len(stateMagic):], binary.LittleEndian.Uint32(file[len(stateMagic):])+uint32(len(first)-old))
+	binary.LittleEndian.PutUint32(grown[len(stateMagic):],
+		binary.LittleEndian.Uint32(file[len(stateMagic):])+uint32(len(first)-old))
 	grown = resum(grown, func(head []byte) { binary.LittleEndian.PutUint64(head[48:], p.Dim) })
-	few := resum(small, func(head []byte) { binary.LittleEndian.PutUint32(head[len(head)-4-8*65537:], 0) })
+	few := resum(small, func(head []byte) {
+		binary.LittleEndian.PutUint32(head[len(head)-4-8*65537:], 0)
+	})
 	var before, then runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for _, file := range [][]byte{grown, few} {
@@ -120,10 +128,11 @@ func TestHostilePoolHead(t *testing.T) {
 	}
 }
 
-// FuzzRegisters: a head with registers, its checksum right, is refused by name or
-// taken, and then it is the one that is written.
+// FuzzRegisters: a head with registers and a correct checksum is either refused with
+// ErrState, or saved again with the same bytes.
 func FuzzRegisters(f *testing.F) {
-	for _, name := range []string{"pool", "signs", "point", "variates", "private", "dense1", "dense2", "surrogate"} {
+	for _, name := range []string{"pool", "signs", "point", "variates", "private", "dense1",
+		"dense2", "surrogate"} {
 		for n := 1; n < 4; n++ {
 			r := after(f, hostileScript(f, name, 3), n)
 			file := fileOf(f, r, History{})
@@ -134,7 +143,8 @@ func FuzzRegisters(f *testing.F) {
 	cfg := Config{Run: "golden", Dim: 50, RunKey: secret}
 	f.Fuzz(func(t *testing.T, head, rest []byte) {
 		file := binary.LittleEndian.AppendUint32([]byte(stateMagic2), uint32(len(head)))
-		file = resum(append(append(append(file, head...), make([]byte, sumLen)...), rest...), func([]byte) {})
+		file = resum(append(append(append(file, head...), make([]byte, sumLen)...), rest...),
+			func([]byte) {})
 		r, h, err := load(cfg, file)
 		if err != nil {
 			if !errors.Is(err, ErrState) {

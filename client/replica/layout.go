@@ -12,16 +12,16 @@ import (
 // maxDim keeps 4*d within an int, on 32-bit devices too.
 const maxDim = math.MaxInt / 8
 
-// A span is a run of parameters with the same factors on mu and eta and the same box,
-// up to the start of the next. Mu is in the coordinates of the box.
+// A span is a run of parameters that have the same factors on mu and eta and the same box.
+// It starts where the previous span ends. Mu is in the coordinates of the box.
 type span struct {
 	end       int
 	mu, step  float32
 	low, high float32
 }
 
-// layout returns the plan's segments as spans; neighbors that differ in nothing are
-// one.
+// layout returns the plan's segments as spans. Neighbors that do not differ become one
+// span.
 func layout(p *wire.Plan) []span {
 	var spans []span
 	at := 0
@@ -41,22 +41,24 @@ func layout(p *wire.Plan) []span {
 	return spans
 }
 
-// joins says whether the next span is more of s.
+// joins reports whether next continues s.
 func (s span) joins(next span) bool {
 	next.end = s.end
 	return s == next
 }
 
-// spanAt returns the index of the span that element i is in.
+// spanAt returns the index of the span that contains element i.
 func (r *Replica) spanAt(i int) int { return spanOf(r.segments, i) }
 
 func spanOf(spans []span, i int) int {
-	at, _ := slices.BinarySearchFunc(spans, i+1, func(s span, end int) int { return cmp.Compare(s.end, end) })
+	at, _ := slices.BinarySearchFunc(spans, i+1, func(s span, end int) int {
+		return cmp.Compare(s.end, end)
+	})
 	return at
 }
 
-// initial returns the parameters of record 1: a copy of the given ones, or the
-// plan's seeded segments, clipped to their boxes.
+// initial returns the parameters of record 1, inside their boxes: a copy of the given ones,
+// or those that the plan's segments seed.
 func initial(p *wire.Plan, runKey []byte, given []float32) ([]float32, error) {
 	x := make([]float32, p.Dim)
 	if p.Initial == wire.Given {
@@ -74,9 +76,9 @@ func initial(p *wire.Plan, runKey []byte, given []float32) ([]float32, error) {
 	return x, box(p, x)
 }
 
-// seed fills a segment that starts at element at of the model. Element i of the
-// model is scale times element i of the direction of domain Initial under the
-// key of record 0, whatever the segments are.
+// seed fills a segment that starts at element at of the model. Element i of the model is
+// scale times element i of the direction of domain Initial under the key of record 0,
+// independent of how the model is divided into segments.
 func seed(x []float32, at int, key prng.Key, s *wire.Segment) {
 	if s.Fill == wire.Zero {
 		return

@@ -10,14 +10,14 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Load reads a state file of size bytes and returns its replica. It takes the
-// memory of the replica and a little more, and that only after the head was
-// checked against cfg and against size. A pool's file without vectors does not
-// vouch for its d by its size, so it needs Config.Dim, or [ErrDim].
+// Load reads a state file of size bytes and returns its replica. It allocates little more
+// than the replica, and only after it checked the head against cfg and size. The size of a
+// pool's file without vectors does not confirm d, so for such a file Config.Dim is
+// required; without it the error is [ErrDim].
 //
-// Errors match [ErrState], and besides [ErrDim] or [ErrInitial] where the file
-// is of another model than cfg's; others are r's. Config.Initial is compared
-// with the plan's digest unless it is nil.
+// Errors match [ErrState], and also [ErrDim] or [ErrInitial] if the file belongs to another
+// model than cfg's; others are r's. Config.Initial, unless nil, is compared with the plan's
+// digest.
 func Load(cfg Config, r io.Reader, size int64) (*Replica, History, error) {
 	l := NewLoader(cfg, size)
 	if _, err := io.Copy(l, r); err != nil {
@@ -26,24 +26,24 @@ func Load(cfg Config, r io.Reader, size int64) (*Replica, History, error) {
 	return l.Replica()
 }
 
-// A Loader makes a replica of a state file that arrives in pieces.
+// A Loader builds a replica from a state file that arrives in pieces.
 //
 // Invariants:
-//  1. It holds no more than the head, cut off at 4 MiB, before that was found
-//     right and of cfg and size; then the replica.
-//  2. After an error it takes nothing more.
+//  1. Until the head was checked against cfg and size, it holds no more than the head,
+//     whose length is limitedWriter to 4 MiB; after that, the replica.
+//  2. After an error it accepts nothing more.
 type Loader struct {
 	cfg  Config
 	size int64
 	err  error
 
-	buffer []byte // what came of the next part that has to be whole
-	need   int    // its length
-	next   func(part []byte) error
+	buffer []byte                  // bytes so far of the next part that must be whole
+	need   int                     // length of that part
+	next   func(part []byte) error // called with the part once it is whole
 
 	r       *Replica
 	history History
-	rest    [][]float32 // elements that did not come yet
+	rest    [][]float32 // elements still to come
 }
 
 // NewLoader returns a loader of a file of size bytes.
@@ -70,7 +70,7 @@ func (l *Loader) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// collect adds to the part that has to be whole, and hands it on once it is.
+// collect adds to the part that must be whole, and calls next once it is.
 func (l *Loader) collect(p []byte) []byte {
 	if l.need == 0 {
 		l.err = badState("bytes after the end")
@@ -86,7 +86,7 @@ func (l *Loader) collect(p []byte) []byte {
 	return p[n:]
 }
 
-// prefix learns how long the head is.
+// prefix reads the length of the head.
 func (l *Loader) prefix(part []byte) error {
 	n, err := headLen(part)
 	if err != nil {
@@ -99,7 +99,7 @@ func (l *Loader) prefix(part []byte) error {
 	return nil
 }
 
-// head checks the head and makes room for the vectors.
+// head checks the head and allocates the vectors.
 func (l *Loader) head(part []byte) error {
 	h, err := parseHead(part)
 	if err != nil {
@@ -114,9 +114,10 @@ func (l *Loader) head(part []byte) error {
 		return fmt.Errorf("%w: %w", ErrState, err)
 	}
 	l.r = &Replica{
-		cfg: l.cfg, n: h.N, hash: h.Hash, epoch: h.Epoch, rounds: h.Rounds, first: h.First, ended: h.Ended,
+		cfg: l.cfg, n: h.N, hash: h.Hash, epoch: h.Epoch, rounds: h.Rounds,
+		first: h.First, ended: h.Ended,
 	}
-	l.r.recruit()
+	l.r.makeTeam()
 	l.r.allocate(h.Plan, runKey, make([]float32, h.Plan.Dim))
 	if !l.r.restore(h.registers) {
 		return badState("registers that its plan cannot have")
@@ -134,14 +135,15 @@ func (l *Loader) head(part []byte) error {
 	return nil
 }
 
-// fits says whether the file is of the run, the model and the length that this
-// loader is for.
+// fits reports an error unless the file has the run, the model and the length that this
+// loader expects.
 func (l *Loader) fits(h *Head, headLen int) error {
 	switch p := h.Plan; {
 	case p.Run != l.cfg.Run:
 		return fmt.Errorf("%w: %w", ErrState, (&Replica{cfg: l.cfg}).otherRun(p))
 	case l.cfg.Dim == 0 && h.Vectors == 0:
-		return fmt.Errorf("%w: %w: a file without vectors has %d, which nothing vouches for: give Config.Dim", ErrState, ErrDim, p.Dim)
+		return fmt.Errorf("%w: %w: a file without vectors has %d, which nothing vouches for: "+
+			"give Config.Dim", ErrState, ErrDim, p.Dim)
 	case l.cfg.Dim != 0 && p.Dim != l.cfg.Dim:
 		return fmt.Errorf("%w: %w: the file has %d, this model %d", ErrState, ErrDim, p.Dim, l.cfg.Dim)
 	case p.Dim > maxDim:
@@ -149,7 +151,8 @@ func (l *Loader) fits(h *Head, headLen int) error {
 	case h.size(headLen) != l.size:
 		return badState("%d bytes, want %d", l.size, h.size(headLen))
 	case p.Pool > 0 && p.Initial == wire.Given && l.cfg.Initial == nil:
-		return fmt.Errorf("%w: %w: a pool's coefficients are of the given parameters: give Config.Initial", ErrState, ErrInitial)
+		return fmt.Errorf("%w: %w: a pool's coefficients are of the given parameters: give "+
+			"Config.Initial", ErrState, ErrInitial)
 	case len(p.InitialDigest) > 0 && l.cfg.Initial != nil:
 		if err := checkGiven(p, l.cfg.Initial); err != nil {
 			return fmt.Errorf("%w: %w", ErrState, err)
@@ -158,13 +161,13 @@ func (l *Loader) fits(h *Head, headLen int) error {
 	return nil
 }
 
-// element takes one that came in parts.
+// element takes an element whose bytes came in parts.
 func (l *Loader) element(part []byte) error {
 	_, err := l.elements(part)
 	return err
 }
 
-// elements takes the vectors' next elements and returns what it left of p.
+// elements takes the next elements of the vectors and returns the rest of p.
 func (l *Loader) elements(p []byte) ([]byte, error) {
 	v := l.rest[0]
 	n := min(len(p)/4, len(v))
@@ -183,7 +186,7 @@ func (l *Loader) elements(p []byte) ([]byte, error) {
 	return p[4*n:], nil
 }
 
-// digest compares what was loaded with the file's last bytes.
+// digest compares the digest of the loaded state with the end of the file.
 func (l *Loader) digest(part []byte) error {
 	if got := l.r.Digest(); !bytes.Equal(got[:], part) {
 		return badState("the digest of its vectors is %x, it says %x", got[:8], part[:8])
@@ -192,8 +195,7 @@ func (l *Loader) digest(part []byte) error {
 	return nil
 }
 
-// Replica returns the replica of the whole file; [ErrState] if it did not come
-// to its end.
+// Replica returns the replica once the whole file was written, before that [ErrState].
 func (l *Loader) Replica() (*Replica, History, error) {
 	switch {
 	case l.err != nil:

@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// eventfulScript is a golden run with changes, a rollback, and its end.
+// eventfulScript returns a golden run with changes, a rollback and an end.
 func eventfulScript(t testing.TB, g golden) *script {
 	t.Helper()
 	s := newScript(planOf(t, g.settings))
@@ -28,22 +28,23 @@ func eventfulScript(t testing.TB, g golden) *script {
 			s.records = append(s.records, s.chain.add(wire.Record{Kind: wire.KindRollback, To: s.chain.n}))
 		}
 	}
-	s.records = append(s.records, s.chain.add(wire.Record{Kind: wire.KindEnd, End: &wire.End{Reason: wire.EndRequested}}))
+	s.records = append(s.records,
+		s.chain.add(wire.Record{Kind: wire.KindEnd, End: &wire.End{Reason: wire.EndRequested}}))
 	return s
 }
 
-// changeable says whether eventfulScript's changes make a plan that can run.
+// changeable reports whether the plan is valid after eventfulScript's changes.
 func changeable(p *wire.Plan) bool {
 	q := *p
 	q.WeightDecay = 1
 	return q.Validate() == nil
 }
 
-// ApplyAll of any division of the records is Apply of each, for every method.
+// However the records are divided, ApplyAll equals Apply of each, for every method.
 func TestMethodsApplyAll(t *testing.T) {
 	for _, g := range readGolden(t) {
 		if p := planOf(t, g.settings); !changeable(p) {
-			continue // step scales of a pool
+			continue // a pool with step scales
 		}
 		s := eventfulScript(t, g)
 		one := New(s.cfg)
@@ -65,7 +66,7 @@ func TestMethodsApplyAll(t *testing.T) {
 	}
 }
 
-// Every instruction set has the golden bits.
+// Every instruction set gives the golden bits.
 func TestMethodsInstructions(t *testing.T) {
 	isatest.Each(t, func(t *testing.T) {
 		for _, g := range readGolden(t) {
@@ -77,7 +78,7 @@ func TestMethodsInstructions(t *testing.T) {
 	})
 }
 
-// Any number of workers has the bits of one, where there is work for them.
+// Any number of workers gives the bits of one, on models large enough to share out.
 func TestMethodsWorkers(t *testing.T) {
 	for _, g := range readGolden(t) {
 		p := planOf(t, g.settings)
@@ -85,7 +86,7 @@ func TestMethodsWorkers(t *testing.T) {
 			continue
 		}
 		p.Dim = workFor + 4099
-		p.InitialDigest, p.Features = nil, min(p.Features, 100) // of so many parameters each
+		p.InitialDigest, p.Features = nil, min(p.Features, 100) // they fit another number of parameters
 		s := newScript(p)
 		for n := range uint64(min(g.rounds, int(p.SubspaceMoves)+2)) {
 			s.round(n + 1)
@@ -108,14 +109,14 @@ func TestMethodsWorkers(t *testing.T) {
 	}
 }
 
-// A device is one contributor, slot 3, who makes every local step itself.
+// A device is the only contributor, slot 3. It makes every local step itself.
 type device struct {
 	r     *Replica
 	local Local
 	own   wire.ControlVariate
 }
 
-// work makes the steps of a record with these scalars.
+// work makes the local steps of a record with these scalars.
 func (d *device) work(scalars wire.Scalars, eta float32) {
 	r, p := d.r, d.r.Plan()
 	d.local.X, d.local.M = slices.Clone(r.Params()), slices.Clone(r.Momentum())
@@ -135,12 +136,13 @@ func (d *device) work(scalars wire.Scalars, eta float32) {
 	}
 }
 
-// A device that contributes alone ends its steps with the bits of the record, whatever
-// its weight, unless a server rule or a rebase follows.
+// A device that contributes alone ends its steps with the bits that the record gives,
+// whatever its weight, unless a server rule or a rebase follows.
 func TestMethodsDevice(t *testing.T) {
 	for _, g := range readGolden(t) {
 		p := planOf(t, g.settings)
-		if p.ServerRule != wire.ServerMean || p.Pool > 0 && p.Rebase == 1 || p.Transport == wire.DenseVectors {
+		if p.ServerRule != wire.ServerMean || p.Pool > 0 && p.Rebase == 1 ||
+			p.Transport == wire.DenseVectors {
 			continue
 		}
 		s := newScript(p)
@@ -150,7 +152,8 @@ func TestMethodsDevice(t *testing.T) {
 			d.local.Source = prng.Slot(3)
 		}
 		for n := range uint64(g.rounds) {
-			round := wire.Round{Round: n + 1, Step: p.StepAt(n + 1), Perturbations: p.PerturbationsAt(n + 1), Contributors: 1}
+			round := wire.Round{Round: n + 1, Step: p.StepAt(n + 1),
+				Perturbations: p.PerturbationsAt(n + 1), Contributors: 1}
 			if p.Control == wire.ScaffoldMean {
 				round.Population = 2 + uint32(n)
 			}
@@ -160,13 +163,16 @@ func TestMethodsDevice(t *testing.T) {
 				first.Terms = []wire.Term{{Scalars: s.random.travel(p.Precision, int(round.Perturbations))}}
 				s.add(first)
 				mustApply(t, d.r, s.records[len(s.records)-1])
-				d.own = wire.ControlVariate{N: d.r.N(), Scalars: s.random.travel(p.Precision, int(round.Perturbations))}
+				d.own = wire.ControlVariate{N: d.r.N(),
+					Scalars: s.random.travel(p.Precision, int(round.Perturbations))}
 			}
-			term := wire.Term{Source: d.local.Source, Scalars: s.random.travel(p.Precision, int(p.Steps*round.Perturbations))}
+			term := wire.Term{Source: d.local.Source,
+				Scalars: s.random.travel(p.Precision, int(p.Steps*round.Perturbations))}
 			d.work(term.Scalars, round.Step)
 			round.Terms = []wire.Term{term}
 			if len(d.own.Scalars) > 0 {
-				round.Terms = append(round.Terms, wire.Term{Back: d.r.N() + 1 - d.own.N, Scalars: d.own.Scalars})
+				round.Terms = append(round.Terms,
+					wire.Term{Back: d.r.N() + 1 - d.own.N, Scalars: d.own.Scalars})
 			}
 			if p.Weights == wire.BySamples {
 				round.Weights = []uint32{777_777}
@@ -187,13 +193,13 @@ func TestMethodsDevice(t *testing.T) {
 	}
 }
 
-// sameBits is equality of bits, all NaNs being one.
+// sameBits compares bits, all NaNs being equal.
 func sameBits(a, b []float32) bool {
 	return slices.EqualFunc(a, b, func(v, w float32) bool { return bits32(v) == bits32(w) })
 }
 
-// A probe is x + mu S z by the written order, wherever it begins, along directions of
-// every kind; so are all points of a step.
+// A probe is x + mu S z in the written order, wherever it begins and along every kind of
+// direction. The same holds for all points of a step.
 func TestMethodsProbe(t *testing.T) {
 	for _, g := range readGolden(t) {
 		s := scriptOf(t, g)
@@ -214,18 +220,19 @@ func TestMethodsProbe(t *testing.T) {
 			got := make([]float32, dim-off)
 			r.Perturb(got, f.x, off, -mu, &z[1])
 			if !sameBits(got, minus[off:]) {
-				t.Errorf("%s: the probe at %d is another", g.name, off)
+				t.Errorf("%s: the probe at %d differs from the written order", g.name, off)
 			}
 			other := make([]float32, dim-off)
-			r.PerturbAll([][]float32{nil, nil, got, other}, off, dim-off, &Points{X: f.x, Mu: mu, Z: z, Central: true})
+			r.PerturbAll([][]float32{nil, nil, got, other}, off, dim-off,
+				&Points{X: f.x, Mu: mu, Z: z, Central: true})
 			if !sameBits(got, plus[off:]) || !sameBits(other, minus[off:]) {
-				t.Errorf("%s: the points at %d are others", g.name, off)
+				t.Errorf("%s: the points at %d differ from the written order", g.name, off)
 			}
 		}
 	}
 }
 
-// probe is x + mu S z.
+// probe returns x + mu S z.
 func (f *naive) probe(mu float32, n uint64, k, q int, source uint32) []float32 {
 	x, t := slices.Clone(f.x), f.term(1, n, k, q, source)
 	for i := range x {
@@ -237,11 +244,11 @@ func (f *naive) probe(mu float32, n uint64, k, q int, source uint32) []float32 {
 		switch {
 		case f.p.Distribution == wire.Sphere:
 			along = float32(float64(a) / math.Sqrt(squares(t.z)))
-		case t.span != nil:
+		case t.coefs != nil:
 			along = a * float32(math.Sqrt(1-float64(f.p.SubspaceShare)))
 		}
 		x[i] += float32(along * t.z[i])
-		for c, v := range t.span {
+		for c, v := range t.coefs {
 			b := a * v
 			x[i] += float32(b * f.basis[c][i])
 		}
@@ -250,7 +257,7 @@ func (f *naive) probe(mu float32, n uint64, k, q int, source uint32) []float32 {
 	return x
 }
 
-// segment is that of element i.
+// segment returns the segment of element i.
 func (f *naive) segment(i int) wire.Segment {
 	for _, s := range f.p.Layout() {
 		if i < int(s.Len) {
@@ -261,7 +268,7 @@ func (f *naive) segment(i int) wire.Segment {
 	panic("no segment")
 }
 
-// A pool's file after a rebase is its numbers; others have vectors too.
+// A pool's file holds only its coefficients after a rebase, and vectors too at other times.
 func TestPoolFile(t *testing.T) {
 	p := planOf(t, `{"dim":5000,"pool":7,"rebase":2,"rule":"momentum","beta":0.5}`)
 	s := newScript(p)
@@ -284,12 +291,14 @@ func TestPoolFile(t *testing.T) {
 	if _, _, err := load(Config{Run: p.Run}, file); !errors.Is(err, ErrDim) {
 		t.Errorf("a file without vectors and no Dim: got %v, want %v", err, ErrDim)
 	}
-	if again, _, err := load(Config{Run: p.Run, Dim: 5000}, file); err != nil || stateOf(again) != stateOf(r) {
+	if again, _, err := load(Config{Run: p.Run, Dim: 5000}, file); err != nil ||
+		stateOf(again) != stateOf(r) {
 		t.Errorf("got %v, want the state", err)
 	}
 }
 
-// A pool of a given start needs it to be read without vectors.
+// Without vectors, the file of a pool with a given start loads only if Config.Initial is
+// set.
 func TestPoolFileOfGiven(t *testing.T) {
 	s := newScript(planOf(t, `{"dim":50,"pool":7,"rebase":1,"initial":"given"}`))
 	s.round(1)
@@ -297,12 +306,13 @@ func TestPoolFileOfGiven(t *testing.T) {
 	for _, b := range s.records {
 		mustApply(t, r, b)
 	}
-	if _, _, err := load(Config{Run: "golden", Dim: 50}, fileOf(t, r, History{})); !errors.Is(err, ErrInitial) {
+	if _, _, err := load(Config{Run: "golden", Dim: 50},
+		fileOf(t, r, History{})); !errors.Is(err, ErrInitial) {
 		t.Errorf("got %v, want %v", err, ErrInitial)
 	}
 }
 
-// A private run's state needs the run key, and its digest is not that of the vectors.
+// A private run's state needs the run key, and its digest is keyed.
 func TestPrivate(t *testing.T) {
 	p := basePlan()
 	p.Dim, p.RunKey, p.KeyCheck = 5000, nil, wire.KeyCheck(secret)
@@ -313,14 +323,16 @@ func TestPrivate(t *testing.T) {
 		mustApply(t, r, b)
 	}
 	if r.Digest() == Digest(r.Params()) {
-		t.Error("the digest of a private run is that of anyone")
+		t.Error("the digest of a private run is not keyed")
 	}
 	file := fileOf(t, r, History{})
 	for _, key := range [][]byte{nil, []byte("another"), slices.Repeat([]byte{8}, 32)} {
-		if _, _, err := load(Config{Run: p.Run, RunKey: key}, file); !errors.Is(err, ErrState) || !errors.Is(err, wire.ErrRunKey) {
+		if _, _, err := load(Config{Run: p.Run, RunKey: key}, file); !errors.Is(err, ErrState) ||
+			!errors.Is(err, wire.ErrRunKey) {
 			t.Errorf("key %x: got %v, want %v", key, err, wire.ErrRunKey)
 		}
-		if err := New(Config{Run: p.Run, RunKey: key}).Apply(s.records[0]); !errors.Is(err, wire.ErrRunKey) {
+		if err := New(Config{Run: p.Run,
+			RunKey: key}).Apply(s.records[0]); !errors.Is(err, wire.ErrRunKey) {
 			t.Errorf("key %x: record 1: got %v, want %v", key, err, wire.ErrRunKey)
 		}
 	}

@@ -6,35 +6,33 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A move is the recursion of DeComFL's Algorithm 4, lines 3-10, for one round: that
-// many local steps of as many terms each. Its terms begin with those of the
-// correction.
+// A move is one round of DeComFL's Algorithm 4, lines 3-10: a number of local steps, each
+// with the same number of terms. The terms of the correction come first.
 type move struct {
 	steps, terms int
 	eta          float32
 	round        uint64
-	spanned      bool // directions have a part in the subspace
+	hasBasis     bool // directions have a part in the subspace
 
 	older                 int     // terms of the correction
 	inverse, contributors float32 // ScaffoldMean: 1/N before the round, and m
-	local                 *Local  // of a device's own step; nil: of a record
+	local                 *Local  // of a device's own step; nil for a record
 }
 
-// A Local is a device's own model within a round.
+// A Local is a device's own model during a round.
 type Local struct {
-	X, M       []float32 // iterate and momentum; M is empty for a rule without one
-	Correction []float32 // c - c_i as Correct sets it; empty for control=none
+	X, M       []float32 // iterate and momentum; M is empty if the rule has none
+	Correction []float32 // c - c_i as Correct sets it; empty with control=none
 	Source     uint32    // of its directions
 }
 
-// Advance moves a local iterate by local step k of record n along the scalars g of
-// its perturbations, as the device itself estimated and rounded them: DeComFL,
-// Algorithm 4, line 21, or (8)-(9), with FedProx's pull to Params (FZooS (89)) and the
-// correction (6) where the plan has them. Of shared directions with the mean
-// scalars it is what Apply does.
+// Advance moves a local iterate by local step k of record n, along the scalars g that the
+// device itself estimated and rounded: DeComFL, Algorithm 4, line 21, or (8)-(9), with
+// FedProx's pull to Params (FZooS (89)) and the correction (6) if the plan has them. With
+// shared directions and the mean scalars it does what Apply does.
 //
-// It panics unless X, M and Correction have the lengths that the plan gives them, and
-// in a dense run, whose devices step by themselves along [Replica.Estimate].
+// It panics unless X, M and Correction have the lengths that the plan gives them, and with
+// transport=dense, where devices step along [Replica.Estimate].
 func (r *Replica) Advance(l *Local, n uint64, k int, g []float32, eta float32) {
 	switch {
 	case r.dense():
@@ -43,13 +41,14 @@ func (r *Replica) Advance(l *Local, n uint64, k int, g []float32, eta float32) {
 		panic(lengthMismatch)
 	}
 	for i, v := range g {
-		r.addTerm(v/float32(len(g)), r.aimed(n, k, i, l.Source), i == 0)
+		r.addTerm(v/float32(len(g)), r.tempDirection(n, k, i, l.Source), i == 0)
 	}
-	r.moves = append(r.moves, move{steps: 1, terms: len(g), eta: eta, spanned: r.spanned(), local: l})
+	r.moves = append(r.moves,
+		move{steps: 1, terms: len(g), eta: eta, hasBasis: r.hasBasis(), local: l})
 	r.move(l.X)
 }
 
-// owns says whether a device's own model has the vectors of the plan.
+// owns reports whether a device's own model has the vectors of the plan.
 func (r *Replica) owns(l *Local) bool {
 	corrected := len(l.Correction) == len(r.x)
 	if r.plan.Control == wire.NoControl {
@@ -58,22 +57,22 @@ func (r *Replica) owns(l *Local) bool {
 	return corrected && len(l.X) == len(r.x) && len(l.M) == len(r.m)
 }
 
-// flush makes the moves that wait.
+// flush applies the pending moves to the state.
 func (r *Replica) flush() {
 	if len(r.moves) > 0 {
 		r.move(r.x)
 	}
 }
 
-// move makes the moves that wait on x: all of them on one block, which stays in a
-// cache meanwhile, then on the next, as elements do not depend on each other.
+// move applies the pending moves to x, block by block: elements do not depend on each
+// other, so all moves run on one block while it is in the cache.
 func (r *Replica) move(x []float32) {
-	r.equip()
+	r.allocateScratch()
 	r.teamFor(uint64(len(x))*uint64(len(r.terms))).Do(blocksOf(len(x)), r.moveTask)
-	r.moves, r.terms, r.spans = r.moves[:0], r.terms[:0], r.spans[:0]
+	r.moves, r.terms, r.coefs = r.moves[:0], r.terms[:0], r.coefs[:0]
 }
 
-// moveBlock makes the moves on one block.
+// moveBlock applies the pending moves to one block.
 func (r *Replica) moveBlock(worker, i int) {
 	at := i * prng.BlockLen
 	b := parts{
@@ -81,22 +80,22 @@ func (r *Replica) moveBlock(worker, i int) {
 		moment: block(r.moment, at), second: block(r.second, at), peak: block(r.peak, at),
 	}
 	b.scratch = r.scratch[worker].of(len(b.x))
-	terms, spans := r.terms, r.spans
+	terms, coefs := r.terms, r.coefs
 	for j := range r.moves {
 		mv := &r.moves[j]
 		if l := mv.local; l != nil {
 			b.base, b.x, b.m, b.correction = b.x, block(l.X, at), block(l.M, at), block(l.Correction, at)
-			r.step(&b, terms[:mv.terms], spans, mv)
+			r.step(&b, terms[:mv.terms], coefs, mv)
 			return
 		}
-		r.moveRound(&b, mv, terms, spans)
+		r.moveRound(&b, mv, terms, coefs)
 		terms = terms[mv.older+mv.steps*mv.terms:]
-		spans = spans[r.spansOf(mv):]
+		coefs = coefs[r.coefsOf(mv):]
 	}
 }
 
-// spansOf is how many elements of spans a move has.
-func (r *Replica) spansOf(mv *move) int {
+// coefsOf returns how many elements of coefs a move has.
+func (r *Replica) coefsOf(mv *move) int {
 	steps := mv.steps
 	if mv.older > 0 {
 		steps++
@@ -104,18 +103,18 @@ func (r *Replica) spansOf(mv *move) int {
 	return steps * len(r.basis)
 }
 
-// parts are one block of the state, and scratch.
+// parts holds one block of the state, and scratch.
 type parts struct {
 	i                    int
 	x, m, control        []float32
 	moment, second, peak []float32
-	base                 []float32 // x where the round began
-	correction           []float32 // c less the mean of the contributors' c_i
+	base                 []float32 // x at the start of the round
+	correction           []float32 // c minus the mean of the contributors' c_i
 	scratch
 }
 
-// moveRound makes a round's local steps and what follows from its whole move.
-func (r *Replica) moveRound(b *parts, mv *move, terms []prng.Term, spans []float32) {
+// moveRound makes a round's local steps and then what its total move determines.
+func (r *Replica) moveRound(b *parts, mv *move, terms []prng.Term, coefs []float32) {
 	tau := len(r.basis)
 	if r.needsBase {
 		copy(b.start, b.x)
@@ -123,30 +122,30 @@ func (r *Replica) moveRound(b *parts, mv *move, terms []prng.Term, spans []float
 	}
 	if r.plan.Control != wire.NoControl {
 		b.correction = b.corrected
-		r.correct(b.corrected, b.older, b.control, mv, terms, spans, b.i)
+		r.correct(b.corrected, b.older, b.control, mv, terms, coefs, b.i)
 		if terms = terms[mv.older:]; mv.older > 0 {
-			spans = spans[tau:]
+			coefs = coefs[tau:]
 		}
 	}
 	for range mv.steps {
-		r.step(b, terms[:mv.terms], spans, mv)
-		terms, spans = terms[mv.terms:], spans[tau:]
+		r.step(b, terms[:mv.terms], coefs, mv)
+		terms, coefs = terms[mv.terms:], coefs[tau:]
 	}
 	if mv.contributors > 0 {
 		mathx.Axpy(b.control, -mv.contributors, b.older)
 	}
-	r.serve(b)
+	r.applyServerRule(b)
 	if tau > 0 {
 		trail := block(r.trail[(mv.round-1)%uint64(tau)], b.i*prng.BlockLen)
 		mathx.Sub(trail, b.x, b.base)
 	}
 }
 
-// step is one local step: v = sum of terms + correction + prox (x - base) + decay x,
+// step makes one local step: v = sum of terms + correction + prox (x - base) + decay x,
 // then the rule.
-func (r *Replica) step(b *parts, terms []prng.Term, spans []float32, mv *move) {
+func (r *Replica) step(b *parts, terms []prng.Term, coefs []float32, mv *move) {
 	v := b.v
-	r.sum(v, terms, spans, mv.spanned, b.i)
+	r.sum(v, terms, coefs, mv.hasBasis, b.i)
 	if mv.contributors > 0 {
 		mathx.Axpy(b.control, mv.contributors/float32(mv.steps), v)
 	}
@@ -173,19 +172,20 @@ func (r *Replica) step(b *parts, terms []prng.Term, spans []float32, mv *move) {
 	})
 }
 
-// sum sets v to block i of a sum of terms, and of their part in the subspace.
-func (r *Replica) sum(v []float32, terms []prng.Term, spans []float32, spanned bool, i int) {
+// sum sets v to block i of a sum of terms, including their part in the subspace.
+func (r *Replica) sum(v []float32, terms []prng.Term, coefs []float32, hasBasis bool, i int) {
 	clear(v)
 	prng.Sum(v, terms, uint32(i))
-	if !spanned || len(terms) == 0 {
+	if !hasBasis || len(terms) == 0 {
 		return
 	}
 	for j, q := range r.basis {
-		mathx.Axpy(v, spans[j], block(q, i*prng.BlockLen))
+		mathx.Axpy(v, coefs[j], block(q, i*prng.BlockLen))
 	}
 }
 
-// eachSpan calls f with the part lo:hi of the n elements from at on that each span has.
+// eachSpan calls f(lo, hi, span) for each span that overlaps the n elements from at on; lo
+// and hi count from at.
 func (r *Replica) eachSpan(at, n int, f func(lo, hi int, s span)) {
 	for i, lo := r.spanAt(at), 0; lo < n; i++ {
 		hi := min(r.segments[i].end-at, n)

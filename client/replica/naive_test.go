@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A naive replica is the written order of rounding and nothing else: whole vectors,
-// one element at a time, of the package's code only what Fill says of an element.
+// A naive replica follows the written order of rounding, on whole vectors and one element
+// at a time. Of the package's code it uses only prng.Fill's elements.
 type naive struct {
 	p      *wire.Plan
 	runKey []byte
@@ -31,7 +31,7 @@ type naive struct {
 	objects              map[[wire.ObjectLen]byte][]byte
 }
 
-// naiveReplay returns the digest after a golden run.
+// naiveReplay returns the naive replica's digest after a golden run.
 func naiveReplay(t testing.TB, g golden) []byte {
 	t.Helper()
 	s := scriptOf(t, g)
@@ -115,7 +115,7 @@ func (f *naive) first(given []float32) []float32 {
 	return x
 }
 
-// box is that of element i.
+// box returns the box of element i.
 func (f *naive) box(i int) (wire.Box, bool) {
 	if len(f.p.Boxes) < 2 {
 		return append(f.p.Boxes, wire.Box{})[0], len(f.p.Boxes) == 1
@@ -129,7 +129,7 @@ func (f *naive) box(i int) (wire.Box, bool) {
 	panic("no box")
 }
 
-// boxed is v as element i can have it.
+// boxed returns v clipped to the box of element i.
 func (f *naive) boxed(i int, v float32) float32 {
 	switch b, ok := f.box(i); {
 	case ok && v < b.Low:
@@ -140,7 +140,7 @@ func (f *naive) boxed(i int, v float32) float32 {
 	return v
 }
 
-// scale is what a segment multiplies the step size by.
+// scale returns the step scale of element i.
 func (f *naive) scale(i int) float32 {
 	for _, s := range f.p.Segments {
 		if i < int(s.Len) {
@@ -154,21 +154,22 @@ func (f *naive) scale(i int) float32 {
 	return 1
 }
 
-// A naiveTerm is one direction's part of a sum: along multiplies z, a the subspace.
+// A naiveTerm is one direction's part of a sum: along multiplies z, a multiplies span.
 type naiveTerm struct {
 	z        []float32
 	along, a float32
-	span     []float32
+	coefs    []float32
 }
 
-// term is a times the direction of record n, local step k, perturbation q.
+// term returns a times the direction of record n, local step k, perturbation q.
 func (f *naive) term(a float32, n uint64, k, q int, source uint32) naiveTerm {
-	d := prng.Direction{Key: prng.RecordKey(f.runKey, n), Step: uint16(k), Perturbation: uint16(q), Source: source, Dist: prng.Normal}
+	d := prng.Direction{Key: prng.RecordKey(f.runKey, n), Step: uint16(k), Perturbation: uint16(q),
+		Source: source, Dist: prng.Normal}
 	if f.p.Distribution == wire.Rademacher {
 		d.Dist = prng.Rademacher
 	}
 	if f.p.Pool > 0 {
-		d = f.pooled(f.index(n, k, q))
+		d = f.poolDirection(f.index(n, k, q))
 	}
 	t := naiveTerm{z: make([]float32, f.p.Dim), along: a, a: a}
 	prng.Fill(t.z, d, 0)
@@ -176,35 +177,38 @@ func (f *naive) term(a float32, n uint64, k, q int, source uint32) naiveTerm {
 	case f.p.Distribution == wire.Sphere:
 		t.a = a * float32(f.p.Dim)
 		t.along = float32(float64(t.a) / math.Sqrt(squares(t.z)))
-	case f.spanned():
+	case f.hasBasis():
 		t.along = a * float32(math.Sqrt(1-float64(f.p.SubspaceShare)))
 		d.Domain = prng.Subspace
-		t.span = make([]float32, len(f.basis))
-		prng.Fill(t.span, d, 0)
-		for j := range t.span {
-			t.span[j] = float32(math.Sqrt(float64(f.p.SubspaceShare))) * t.span[j]
+		t.coefs = make([]float32, len(f.basis))
+		prng.Fill(t.coefs, d, 0)
+		for j := range t.coefs {
+			t.coefs[j] = float32(math.Sqrt(float64(f.p.SubspaceShare))) * t.coefs[j]
 		}
 	}
 	return t
 }
 
-func (f *naive) spanned() bool { return len(f.basis) > 0 && f.rounds >= uint64(len(f.basis)) }
+func (f *naive) hasBasis() bool { return len(f.basis) > 0 && f.rounds >= uint64(len(f.basis)) }
 
-// index is the direction of the pool in the place of another.
+// index returns which direction of the pool replaces that of record n, step k, perturbation
+// q.
 func (f *naive) index(n uint64, k, q int) uint32 {
-	w := prng.Philox([4]uint32{uint32(k)<<16 + uint32(q), 0, 0, 0x706f6f6c}, prng.RecordKey(f.runKey, n))[0]
+	w := prng.Philox([4]uint32{uint32(k)<<16 + uint32(q), 0, 0, 0x706f6f6c},
+		prng.RecordKey(f.runKey, n))[0]
 	return uint32(uint64(w) * uint64(f.p.Pool) / (1 << 32))
 }
 
-func (f *naive) pooled(s uint32) prng.Direction {
-	d := prng.Direction{Key: prng.RecordKey(f.runKey, 0), Step: uint16(s / 65536), Perturbation: uint16(s % 65536), Domain: 3, Dist: prng.Normal}
+func (f *naive) poolDirection(s uint32) prng.Direction {
+	d := prng.Direction{Key: prng.RecordKey(f.runKey, 0), Step: uint16(s / 65536),
+		Perturbation: uint16(s % 65536), Domain: 3, Dist: prng.Normal}
 	if f.p.Distribution == wire.Rademacher {
 		d.Dist = prng.Rademacher
 	}
 	return d
 }
 
-// squares is a sum in float64: ascending within blocks, then the blocks.
+// squares returns the squared norm in float64: ascending within blocks, then over blocks.
 func squares(z []float32) float64 { return inner(z, z) }
 
 func inner(a, b []float32) (s float64) {
@@ -218,7 +222,7 @@ func inner(a, b []float32) (s float64) {
 	return s
 }
 
-// sum is element i of terms, in order, eight signs together.
+// sum returns element i of the sum of terms, in order, eight signs together.
 func (f *naive) sum(terms []naiveTerm, i int) (v float32) {
 	for j := 0; j < len(terms); {
 		group := 1
@@ -232,13 +236,13 @@ func (f *naive) sum(terms []naiveTerm, i int) (v float32) {
 		v += s
 		j += group
 	}
-	if len(terms) == 0 || terms[0].span == nil {
+	if len(terms) == 0 || terms[0].coefs == nil {
 		return v
 	}
 	for c := range f.basis {
 		var a float32
 		for _, t := range terms {
-			a += float32(t.a * t.span[c])
+			a += float32(t.a * t.coefs[c])
 		}
 		v += float32(a * f.basis[c][i])
 	}

@@ -56,7 +56,7 @@ func (f *naive) round(n uint64, r *wire.Round) {
 	f.finish(base)
 }
 
-// dense applies a round that an object is beside.
+// dense applies a round that names an object.
 func (f *naive) dense(n uint64, r *wire.Round) {
 	var v []float32
 	for word := range slices.Chunk(f.objects[[wire.ObjectLen]byte(r.Object)], 4) {
@@ -83,7 +83,7 @@ func (f *naive) dense(n uint64, r *wire.Round) {
 	}
 }
 
-// older is the sum that a correction is made of.
+// older returns the terms of a round's correction.
 func (f *naive) older(n uint64, r *wire.Round) (terms []naiveTerm) {
 	for _, t := range r.Terms {
 		if t.Back == 0 {
@@ -104,7 +104,7 @@ func (f *naive) older(n uint64, r *wire.Round) (terms []naiveTerm) {
 	return terms
 }
 
-// terms are those of local step k.
+// terms returns the terms of local step k.
 func (f *naive) terms(n uint64, k int, r *wire.Round) (terms []naiveTerm) {
 	p := int(r.Perturbations)
 	if f.p.Transport == wire.Mean {
@@ -134,7 +134,7 @@ func (f *naive) terms(n uint64, k int, r *wire.Round) (terms []naiveTerm) {
 	return terms
 }
 
-// step is a local step of element i along v.
+// step makes a local step of element i along v.
 func (f *naive) step(i int, v, correction, base float32, r *wire.Round) {
 	p := f.p
 	if p.Control == wire.ScaffoldMean {
@@ -162,7 +162,7 @@ func (f *naive) step(i int, v, correction, base float32, r *wire.Round) {
 	f.x[i] -= float32(eta * v)
 }
 
-// serve is the server rule of element i.
+// serve applies the server rule to element i.
 func (f *naive) serve(i int, base float32) {
 	p, d := f.p, f.x[i]-base
 	switch p.ServerRule {
@@ -199,7 +199,7 @@ func (f *naive) serve(i int, base float32) {
 	}
 }
 
-// finish counts a round, and makes the basis or x anew where that is due.
+// finish counts a round, and recomputes the basis or x when due.
 func (f *naive) finish(base []float32) {
 	tau := uint64(len(f.trail))
 	if tau > 0 {
@@ -216,7 +216,7 @@ func (f *naive) finish(base []float32) {
 	}
 }
 
-// factor makes the basis: Gram matrix, Cholesky, substitution.
+// factor computes the basis: Gram matrix, Cholesky, substitution.
 func (f *naive) factor() {
 	columns := slices.Clone(f.trail)
 	slices.Reverse(columns) // newest first
@@ -264,7 +264,7 @@ func (f *naive) factor() {
 	}
 }
 
-// coefficients makes a round's steps on those of a pool.
+// coefficients makes a round's steps on the coefficients of a pool.
 func (f *naive) coefficients(n uint64, r *wire.Round) {
 	p, start := int(r.Perturbations), slices.Clone(f.a)
 	for k := range int(f.p.Steps) {
@@ -303,7 +303,7 @@ func (f *naive) coefficient(s int, v, start float64, eta float32) {
 	f.a[s] -= float64(float64(eta) * v)
 }
 
-// expand makes x and m of the coefficients.
+// expand computes x and m from the coefficients.
 func (f *naive) expand() {
 	n := len(f.a) - 1
 	combine := func(c []float64) []naiveTerm {
@@ -311,7 +311,7 @@ func (f *naive) expand() {
 		for s := range terms {
 			t := &terms[s]
 			t.z, t.along = make([]float32, f.p.Dim), float32(c[s])
-			prng.Fill(t.z, f.pooled(uint32(s)), 0)
+			prng.Fill(t.z, f.poolDirection(uint32(s)), 0)
 			if f.p.Distribution == wire.Sphere {
 				t.along = float32(float64(t.along) / math.Sqrt(squares(t.z)))
 			}

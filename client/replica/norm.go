@@ -2,18 +2,18 @@ package replica
 
 import "github.com/zofl/zofl/prng"
 
-// A norm is of a direction.
+// A norm is the squared norm of a direction.
 type norm struct {
 	z       prng.Direction
 	squared float64
 }
 
-// manyNorms are forgotten before the next round, as most directions are never
-// met again.
+// manyNorms is the number of norms beyond which all are forgotten before the next round:
+// most directions never occur again.
 const manyNorms = 4096
 
-// forget makes room for the norms of a round.
-func (r *Replica) forget() {
+// trimNorms makes room for the norms of a round.
+func (r *Replica) trimNorms() {
 	if len(r.norms) > manyNorms {
 		clear(r.norms)
 	}
@@ -21,7 +21,7 @@ func (r *Replica) forget() {
 
 // squaredNorm returns the squared norm of z, which it remembers.
 func (r *Replica) squaredNorm(z prng.Direction) float64 {
-	if squared, ok := r.measured(&z); ok {
+	if squared, ok := r.knownNorm(&z); ok {
 		return squared
 	}
 	squared := prng.SquaredNorm(z, r.plan.Dim)
@@ -29,8 +29,8 @@ func (r *Replica) squaredNorm(z prng.Direction) float64 {
 	return squared
 }
 
-// measured returns a squared norm that is remembered; those of a pool always are.
-func (r *Replica) measured(z *prng.Direction) (squared float64, ok bool) {
+// knownNorm returns a remembered squared norm. Those of a pool are never forgotten.
+func (r *Replica) knownNorm(z *prng.Direction) (squared float64, ok bool) {
 	if r.pool != nil {
 		squared = r.pool.norms[poolPlace(z)]
 		return squared, squared > 0
@@ -50,15 +50,15 @@ func (r *Replica) remember(z *prng.Direction, squared float64) {
 	r.norms[*z] = squared
 }
 
-// want notes a direction whose norm is not known, for measure.
-func (r *Replica) want(z prng.Direction) {
-	if _, ok := r.measured(&z); !ok {
+// wantNorm adds z to the norms that measureNorms computes, unless its norm is known.
+func (r *Replica) wantNorm(z prng.Direction) {
+	if _, ok := r.knownNorm(&z); !ok {
 		r.wanted = append(r.wanted, norm{z: z})
 	}
 }
 
-// measure learns the norms that are wanted.
-func (r *Replica) measure() {
+// measureNorms computes the norms that are wanted.
+func (r *Replica) measureNorms() {
 	r.teamFor(r.plan.Dim*uint64(len(r.wanted))).Do(len(r.wanted), r.normTask)
 	for i := range r.wanted {
 		r.remember(&r.wanted[i].z, r.wanted[i].squared)
@@ -66,7 +66,7 @@ func (r *Replica) measure() {
 	r.wanted = r.wanted[:0]
 }
 
-// normOne measures one.
+// normOne computes one of them.
 func (r *Replica) normOne(_, i int) {
 	r.wanted[i].squared = prng.SquaredNorm(r.wanted[i].z, r.plan.Dim)
 }

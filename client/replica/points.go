@@ -2,14 +2,13 @@ package replica
 
 import "github.com/zofl/zofl/prng"
 
-// Points are the parameter vectors at which one local step takes losses. Of
-// central differences these are, for each direction in turn, x + mu*S z and
-// x - mu*S z; of forward ones x itself, then x + mu*S z for each. S is as in
-// [Replica.Probe].
+// Points are the parameter vectors at which one local step evaluates the loss. With central
+// differences these are x + mu*S z and x - mu*S z for each direction in turn; with forward
+// differences x itself and then x + mu*S z for each direction. [Replica.Probe] explains S.
 type Points struct {
 	X       []float32   // the whole iterate
 	Mu      float32     // above 0
-	Z       []Direction // that [Replica.Directions] returned
+	Z       []Direction // as [Replica.Directions] returned them
 	Central bool
 }
 
@@ -21,11 +20,11 @@ func (p *Points) Len() int {
 	return 1 + len(p.Z)
 }
 
-// PerturbAll writes elements off, off+1, ..., off+n-1 of all points: dst[i], of n
-// elements, gets those of point i, and a nil dst[i] is left out. They have the bits
-// that Probe gives. Each direction is generated once, and of x no block is read
-// before all points of the one before it are written, so that x comes from memory
-// once. Where several goroutines may call it is said at [Replica.Perturb].
+// PerturbAll writes elements off, off+1, ..., off+n-1 of all points. dst[i], of n elements,
+// receives those of point i; a nil dst[i] is left out. The bits are those that Probe gives.
+// Each direction is generated once. All points of a block are written before the next block
+// of x is read, so x comes from memory only once. [Replica.Perturb] says what may run at
+// the same time.
 //
 //	for each block:
 //		for i := range dst:
@@ -37,7 +36,7 @@ func (r *Replica) PerturbAll(dst [][]float32, off, n int, points *Points) {
 		return
 	}
 	if points.Central {
-		wanted = (wanted + 1) / 2 // about as many directions
+		wanted = (wanted + 1) / 2 // about the number of directions
 	}
 	team := r.teamFor(uint64(n) * uint64(wanted))
 	if team == nil || !r.busy.TryLock() {
@@ -51,17 +50,17 @@ func (r *Replica) PerturbAll(dst [][]float32, off, n int, points *Points) {
 	if s.split = pieces < blocksForAll*team.Workers(); s.split {
 		pieces *= s.groups()
 	}
-	r.spread = s
+	r.spreadJob = s
 	team.Do(pieces, r.spreadTask)
-	r.spread = spread{} // what it wrote to is the app's
+	r.spreadJob = spread{} // the destinations belong to the app
 }
 
-// blocksForAll blocks for each worker are shared out whole: each then reads its part
-// of x alone, and none waits long for the last.
+// blocksForAll is the number of blocks per worker from which on blocks are shared out
+// whole: each worker then reads only its part of x, and none waits long for the last.
 const blocksForAll = 4
 
-// A spread is elements [start, end) of points, written to dst. Its groups are the
-// points that one generation makes: a direction's, and x itself.
+// A spread is the work of PerturbAll: elements [start, end) of points, written to dst. Its
+// groups are the points that come of generating one direction, and x itself.
 type spread struct {
 	points     *Points
 	dst        [][]float32
@@ -69,8 +68,8 @@ type spread struct {
 	split      bool // workers share the groups of a block
 }
 
-// check returns how many points are not left out. It panics unless dst is as
-// PerturbAll wants it.
+// check returns how many points are not left out. It panics unless dst has the lengths that
+// PerturbAll requires.
 func (s *spread) check() (wanted int) {
 	wrong := len(s.dst) != s.points.Len()
 	for _, d := range s.dst {
@@ -85,7 +84,7 @@ func (s *spread) check() (wanted int) {
 	return wanted
 }
 
-// blocks is how many blocks of the model it is of.
+// blocks returns how many blocks of the model the range touches.
 func (s *spread) blocks() int {
 	return (s.end+prng.BlockLen-1)/prng.BlockLen - s.start/prng.BlockLen
 }
@@ -97,8 +96,8 @@ func (s *spread) groups() int {
 	return 1 + len(s.points.Z)
 }
 
-// aim makes p the probe of a group; false: all of it is left out.
-func (s *spread) aim(p *probe, group int) bool {
+// setGroup makes p the probe of a group. It returns false if all of the group is left out.
+func (s *spread) setGroup(p *probe, group int) bool {
 	p.minus, p.mu = nil, s.points.Mu
 	switch {
 	case s.points.Central:
@@ -114,9 +113,9 @@ func (s *spread) aim(p *probe, group int) bool {
 	return p.plus != nil
 }
 
-// spreadOne makes one piece of what is shared out.
+// spreadOne makes one piece of the shared spread.
 func (r *Replica) spreadOne(_, piece int) {
-	s := &r.spread
+	s := &r.spreadJob
 	if groups := s.groups(); s.split {
 		r.spreadBlock(s, piece/groups, piece%groups, piece%groups+1)
 	} else {
@@ -131,7 +130,7 @@ func (r *Replica) spreadBlock(s *spread, block, from, to int) {
 	p := probe{start: s.start, end: s.end, x: s.points.X}
 	for group := from; group < to; group++ {
 		switch {
-		case !s.aim(&p, group):
+		case !s.setGroup(&p, group):
 		case p.mu == 0:
 			copy(p.plus[start-p.start:end-p.start], p.x[start:end])
 			r.Clip(p.plus[start-p.start:end-p.start], start)

@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// pointsAt returns the points of perturbations 0 to 2 of a step of r, at an iterate
-// with values that are easily lost.
+// pointsAt returns the points of perturbations 0 to 2 of a step of r, at an iterate with
+// values that are easily lost: -0 and 1e30.
 func pointsAt(r *Replica, central bool) *Points {
 	x := slices.Clone(r.Params())
 	x[1], x[2] = float32(math.Copysign(0, -1)), 1e30
@@ -22,7 +22,7 @@ func pointsAt(r *Replica, central bool) *Points {
 	return p
 }
 
-// whole returns all of each point, as one probe after another makes it.
+// whole returns every element of each point, computed by one Probe after another.
 func (p *Points) whole(r *Replica) (all [][]float32) {
 	add := func(mu float32, i int) {
 		v := make([]float32, len(p.X))
@@ -40,8 +40,9 @@ func (p *Points) whole(r *Replica) (all [][]float32) {
 	return all
 }
 
-// checkAll compares elements off, ..., off+n-1 of the points, those left out aside.
-func checkAll(t *testing.T, r *Replica, p *Points, want [][]float32, off, n int, leaveOut func(i int) bool) {
+// checkAll compares elements off, ..., off+n-1 of the points that are not left out.
+func checkAll(t *testing.T, r *Replica, p *Points, want [][]float32, off, n int,
+	leaveOut func(i int) bool) {
 	t.Helper()
 	guarded, dst := make([][]float32, p.Len()), make([][]float32, p.Len())
 	for i := range dst {
@@ -62,8 +63,8 @@ func checkAll(t *testing.T, r *Replica, p *Points, want [][]float32, off, n int,
 	}
 }
 
-// All points are what one probe after another makes, wherever they begin and end
-// and whichever are left out.
+// All points equal those of one Probe after another, wherever they begin and end and
+// whichever are left out.
 func TestPerturbAll(t *testing.T) {
 	const dim = 9000
 	for name, segments := range layouts {
@@ -95,7 +96,7 @@ func TestPerturbAll(t *testing.T) {
 	}
 }
 
-// Any number of workers makes the points of one, of few blocks and of many.
+// Any number of workers gives the same points, for few blocks and for many.
 func TestPerturbAllWorkers(t *testing.T) {
 	for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher} {
 		for _, central := range []bool{false, true} {
@@ -113,7 +114,7 @@ func TestPerturbAllWorkers(t *testing.T) {
 	}
 }
 
-// A block of many points is shared out by perturbation.
+// A single block with many points is shared out by perturbation.
 func TestPerturbAllOfOneBlock(t *testing.T) {
 	const perturbations = 2 * workFor / prng.BlockLen
 	plan := basePlan()
@@ -130,7 +131,7 @@ func TestPerturbAllOfOneBlock(t *testing.T) {
 	}
 }
 
-// A caller's bug is a panic.
+// PerturbAll panics if dst has the wrong lengths.
 func TestPerturbAllPanics(t *testing.T) {
 	r, _ := begun(t, smallPlan(), 2)
 	p := pointsAt(r, true)

@@ -6,20 +6,20 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A pool is x and m as sums over N fixed directions and the first parameters:
+// A pool is x and m as sums over N fixed directions and the initial parameters:
 //
 //	x = a[N] x0 + S sum_s a[s] z_s,  m = b[N] x0 + sum_s b[s] z_s
 //
 // with S the step scales of the segments. Records change it in the order of the log, in
-// float64, each product rounded before it is added. x and m move as without a pool,
-// and after each E rounds they are computed anew from this.
+// float64, each product rounded before it is added. x and m move as without a pool, and
+// every E rounds they are computed anew from the coefficients.
 type pool struct {
 	a, b  []float64      // N+1 each; b is empty for a rule without momentum
-	v     []float64      // estimate of a step
-	start []float64      // a where the round began, for prox
-	given []float32      // x0 where the app gives it
-	seeds []wire.Segment // and where it does not
-	norms []float64      // squared, of a sphere's directions; 0: not measured yet
+	v     []float64      // gradient estimate of a step
+	start []float64      // a at the start of the round, for prox
+	given []float32      // x0 if the app gives it
+	seeds []wire.Segment // the segments that seed x0 otherwise
+	norms []float64      // squared, for a sphere's directions; 0: not measured yet
 }
 
 func newPool(p *wire.Plan) *pool {
@@ -35,20 +35,20 @@ func newPool(p *wire.Plan) *pool {
 	return c
 }
 
-// poolIndex returns which direction of a pool of n takes the place of z: the first
-// word of Philox4x32-10 of the counter (step<<16 | perturbation, 0, 0, "pool") under
-// the key of z's record, times n, its upper half.
+// poolIndex returns which direction of a pool of n replaces z: the upper half of n times
+// the first word of Philox4x32-10 on the counter (step<<16 | perturbation, 0, 0, "pool")
+// under the key of z's record.
 func poolIndex(z *prng.Direction, n uint32) uint32 {
 	const pool = 0x706f6f6c
 	word := prng.Philox([4]uint32{uint32(z.Step)<<16 | uint32(z.Perturbation), 0, 0, pool}, z.Key)[0]
 	return uint32(uint64(word) * uint64(n) >> 32)
 }
 
-// poolPlace is s of a direction that pooled returned.
+// poolPlace returns s of a direction that poolDirection returned.
 func poolPlace(z *prng.Direction) uint32 { return uint32(z.Step)<<16 | uint32(z.Perturbation) }
 
-// pooled returns direction s of the pool.
-func (r *Replica) pooled(s uint32) prng.Direction {
+// poolDirection returns direction s of the pool.
+func (r *Replica) poolDirection(s uint32) prng.Direction {
 	return prng.Direction{
 		Key:          r.poolKey,
 		Step:         uint16(s >> 16),
@@ -58,9 +58,10 @@ func (r *Replica) pooled(s uint32) prng.Direction {
 	}
 }
 
-// addPooled makes a round's steps on the coefficients; scalar(k*P+p) is the mean of
+// addPooled makes a round's steps on the coefficients. scalar(k*P+p) is the mean scalar of
 // step k, perturbation p.
-func (r *Replica) addPooled(n uint64, steps, perturbations int, eta float32, scalar func(i int) float32) {
+func (r *Replica) addPooled(n uint64, steps, perturbations int, eta float32,
+	scalar func(i int) float32) {
 	c, p := r.pool, &r.plan
 	if p.Prox != 0 {
 		c.start = append(c.start[:0], c.a...)
@@ -69,13 +70,14 @@ func (r *Replica) addPooled(n uint64, steps, perturbations int, eta float32, sca
 		clear(c.v)
 		for q := range perturbations {
 			z := prng.Direction{Key: r.recordKey(n), Step: uint16(k), Perturbation: uint16(q)}
-			c.v[poolIndex(&z, p.Pool)] += float64(r.slope(scalar(k*perturbations+q) / float32(perturbations)))
+			c.v[poolIndex(&z, p.Pool)] += float64(
+				r.slope(scalar(k*perturbations+q) / float32(perturbations)))
 		}
 		c.step(p, eta)
 	}
 }
 
-// step is one local step of the coefficients: Advance of one.
+// step makes one local step on the coefficients, as Advance does on a model.
 func (c *pool) step(p *wire.Plan, eta float32) {
 	prox, decay, beta, rate := float64(p.Prox), float64(p.WeightDecay), float64(p.Beta), float64(eta)
 	gain := 1.0
@@ -97,7 +99,7 @@ func (c *pool) step(p *wire.Plan, eta float32) {
 	}
 }
 
-// rebase computes x and m anew where a round was the last of E.
+// rebase computes x and m anew after every E-th round.
 func (r *Replica) rebase() {
 	if r.pool == nil || r.rounds%uint64(r.plan.Rebase) != 0 {
 		return
@@ -108,21 +110,21 @@ func (r *Replica) rebase() {
 
 // expand computes x and m from the coefficients.
 func (r *Replica) expand() {
-	r.equip()
+	r.allocateScratch()
 	r.measurePool()
 	r.teamFor(r.plan.Dim*uint64(r.plan.Pool)).Do(blocksOf(len(r.x)), r.expandTask)
 }
 
-// measurePool learns the norms of all of a sphere's directions.
+// measurePool computes the norms of all directions of a sphere's pool.
 func (r *Replica) measurePool() {
 	if r.plan.Distribution != wire.Sphere {
 		return
 	}
 	r.wanted = r.wanted[:0]
 	for s := range r.plan.Pool {
-		r.want(r.pooled(s))
+		r.wantNorm(r.poolDirection(s))
 	}
-	r.measure()
+	r.measureNorms()
 }
 
 func (r *Replica) expandBlock(worker, i int) {
@@ -153,16 +155,16 @@ func (r *Replica) combine(v []float32, coefficients []float64, i int) {
 			if len(r.pool.norms) > 0 {
 				a = prng.SphereScale(a, r.pool.norms[s+j])
 			}
-			part[j] = prng.Term{A: a, Z: r.pooled(uint32(s + j))}
+			part[j] = prng.Term{A: a, Z: r.poolDirection(uint32(s + j))}
 		}
 		prng.Sum(v, part, uint32(i))
 	}
 }
 
-// poolTerms are summed at a time: a multiple of the groups of signs.
+// poolTerms is how many terms are summed at a time: a multiple of the groups of signs.
 const poolTerms = 64
 
-// firstBlock sets dst to block i of the first parameters.
+// firstBlock sets dst to block i of the initial parameters.
 func (r *Replica) firstBlock(dst []float32, i int) {
 	at := i * prng.BlockLen
 	if r.plan.Initial == wire.Given {

@@ -7,21 +7,21 @@ import (
 
 const (
 	lengthMismatch = "replica: length mismatch"
-	denseStep      = "replica: Advance of a dense run: it has Estimate"
+	denseStep      = "replica: Advance with transport=dense: step along Estimate instead"
 )
 
-// Probe writes elements off, off+1, ... of x + mu*S z to dst, for z of record
-// n, local step k, perturbation p, source; S scales each segment by its MuScale and, as
-// mu is in the coordinates of a box, by the box's High-Low. What passes an end of the
-// box is at that end. x is the whole iterate and stays as it is; dst may not overlap it.
-// A negative mu gives the other side of a central difference; mu = 0 is x itself.
+// Probe writes elements off, off+1, ... of x + mu*S z to dst, for z of record n, local step
+// k, perturbation p, source. S scales each segment by its MuScale and, as mu is in the
+// coordinates of a box, by the box's High-Low. The result is clipped to the box. x is the
+// whole iterate and is not changed; dst may not overlap it. A negative mu gives the other
+// side of a central difference; mu = 0 gives x itself.
 func (r *Replica) Probe(dst, x []float32, off int, mu float32, n uint64, k, p int, source uint32) {
-	r.Perturb(dst, x, off, mu, r.aimed(n, k, p, source))
+	r.Perturb(dst, x, off, mu, r.tempDirection(n, k, p, source))
 }
 
-// Perturb is Probe along a direction that [Replica.Direction] returned. Several
-// goroutines may call it and PerturbAll at once, while nothing else but Digest is
-// called; one of them at a time has the workers.
+// Perturb is Probe along a direction that [Replica.Direction] returned. Several goroutines
+// may call it and PerturbAll at once, as long as nothing but Digest is called beside them.
+// Only one of them at a time has the workers.
 func (r *Replica) Perturb(dst, x []float32, off int, mu float32, z *Direction) {
 	if mu == 0 {
 		copy(dst, x[off:])
@@ -31,8 +31,8 @@ func (r *Replica) Perturb(dst, x []float32, off int, mu float32, z *Direction) {
 	r.probe(probe{start: off, end: off + len(dst), x: x, plus: dst, mu: mu, z: z})
 }
 
-// A probe is elements [start, end) of one side of a difference, or of both:
-// element start is plus[0], and minus[0] if there is a minus.
+// A probe is elements [start, end) of one side of a difference, or of both. plus[0], and
+// minus[0] if there is a minus, is element start.
 type probe struct {
 	start, end  int
 	x           []float32
@@ -41,8 +41,8 @@ type probe struct {
 	z           *Direction
 }
 
-// probeTile is how many elements a worker probes at a time, in whole blocks of the
-// model but for the ends: it takes longer than to share them out.
+// probeTile is how many elements a worker probes at a time, in whole blocks of the model
+// except at the ends. That takes longer than sharing the tiles out.
 const probeTile = 4 * prng.BlockLen
 
 func (r *Replica) probe(p probe) {
@@ -52,20 +52,20 @@ func (r *Replica) probe(p probe) {
 		return
 	}
 	defer r.busy.Unlock()
-	r.shared = p
+	r.probeJob = p
 	team.Do((p.end+probeTile-1)/probeTile-p.start/probeTile, r.probeTask)
-	r.shared = probe{} // what it wrote to is the app's
+	r.probeJob = probe{} // the destinations belong to the app
 }
 
-// probeOne probes one tile of the probe that is shared out.
+// probeOne probes one tile of the probeJob probe.
 func (r *Replica) probeOne(_, tile int) {
-	p := &r.shared
+	p := &r.probeJob
 	start := (p.start/probeTile + tile) * probeTile
 	r.probeRange(p, max(p.start, start), min(p.end, start+probeTile))
 }
 
-// probeRange probes elements [at, end): those of whole blocks in one span as they
-// are generated, the others by way of a block of z.
+// probeRange probes elements [at, end). Whole blocks within one span are probed while they
+// are generated; the others go through a buffer of z.
 func (r *Replica) probeRange(p *probe, at, end int) {
 	defer r.clipProbe(p, at, end)
 	for at < end {
@@ -92,21 +92,21 @@ func (r *Replica) clipProbe(p *probe, at, end int) {
 	}
 }
 
-// probeBlocks probes elements [at, to), from the start of a block on, all with one
-// factor.
+// probeBlocks probes elements [at, to), which start a block and share one factor.
 func (r *Replica) probeBlocks(p *probe, at, to int, a float32) {
 	if p.z.tau == 0 {
 		p.blocks(at, to, a)
 		return
 	}
-	for ; at < to; at += prng.BlockLen { // so that what one column wrote is in a cache for the next
+	// Block by block, so that the output is still in the cache when the next column is added.
+	for ; at < to; at += prng.BlockLen {
 		end := min(to, at+prng.BlockLen)
 		p.blocks(at, end, a)
-		r.probeSpan(p, at, end, a)
+		r.probeSubspace(p, at, end, a)
 	}
 }
 
-// blocks probes elements [at, to) along what z is made of.
+// blocks probes elements [at, to) along z alone, without the subspace.
 func (p *probe) blocks(at, to int, a float32) {
 	block := uint32(at / prng.BlockLen)
 	a = p.z.along(a)
@@ -138,14 +138,14 @@ func (r *Replica) probePart(p *probe, at, to int) {
 				minus[i] = x[i] - float32(a*v)
 			}
 		}
-		r.probeSpan(p, at, hi, mu)
+		r.probeSubspace(p, at, hi, mu)
 		at = hi
 	}
 }
 
-// probeSpan adds what a direction has in the subspace to elements [at, to).
-func (r *Replica) probeSpan(p *probe, at, to int, a float32) {
-	for j, v := range p.z.span[:p.z.tau] {
+// probeSubspace adds the direction's part in the subspace to elements [at, to).
+func (r *Replica) probeSubspace(p *probe, at, to int, a float32) {
+	for j, v := range p.z.coefs[:p.z.tau] {
 		q, av := r.basis[j][at:to], float32(a*v)
 		mathx.Axpy(p.plus[at-p.start:to-p.start], av, q)
 		if p.minus != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// direction returns the whole of z of record n, step k, perturbation p.
+// direction returns all of z of record n, step k, perturbation p.
 func direction(r *Replica, n uint64, k, p int) []float32 {
 	z := make([]float32, len(r.Params()))
 	prng.Fill(z, prng.Direction{
@@ -25,12 +25,14 @@ func direction(r *Replica, n uint64, k, p int) []float32 {
 var layouts = map[string][]wire.Segment{
 	"one": nil,
 	"several": {
-		{Name: "a", Len: 1, MuScale: 3}, {Name: "b", Len: 4094, StepScale: 2}, {Name: "c", Len: 2, MuScale: 0.5},
-		{Name: "d", Len: 4200, Fill: wire.NormalFill, Scale: 1}, {Name: "e", Len: 703, MuScale: 7, StepScale: 0.25},
+		{Name: "a", Len: 1, MuScale: 3}, {Name: "b", Len: 4094, StepScale: 2},
+		{Name: "c", Len: 2, MuScale: 0.5},
+		{Name: "d", Len: 4200, Fill: wire.NormalFill, Scale: 1},
+		{Name: "e", Len: 703, MuScale: 7, StepScale: 0.25},
 	},
 }
 
-// Probe is x + mu S z wherever it begins and ends, and leaves x alone.
+// Probe gives x + mu S z wherever the range begins and ends, and does not change x.
 func TestProbe(t *testing.T) {
 	const dim = 9000
 	for name, segments := range layouts {
@@ -61,10 +63,10 @@ func TestProbe(t *testing.T) {
 					guarded[0], guarded[length+1] = 42, 42
 					r.Probe(guarded[1:length+1], x, off, mu, n, k, pert, prng.Shared)
 					if !slices.Equal(guarded[1:length+1], want[off:off+length]) {
-						t.Errorf("%s, %v: %d at %d differ from x + mu S z", name, dist, length, off)
+						t.Errorf("%s, %v: %d elements at %d differ from x + mu S z", name, dist, length, off)
 					}
 					if guarded[0] != 42 || guarded[length+1] != 42 {
-						t.Errorf("%s, %v: %d at %d: wrote outside of dst", name, dist, length, off)
+						t.Errorf("%s, %v: %d elements at %d: wrote outside of dst", name, dist, length, off)
 					}
 				}
 			}
@@ -75,14 +77,15 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// Advance by every step with the record's scalars is what Apply does.
+// Advance by every step with the record's scalars equals Apply.
 func TestAdvanceIsApply(t *testing.T) {
 	for name, segments := range layouts {
 		for _, rule := range []wire.Rule{wire.SGD, wire.Momentum, wire.TorchMomentum} {
 			for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher} {
 				t.Run(fmt.Sprint(name, rule, dist), func(t *testing.T) {
 					p := basePlan()
-					p.Dim, p.Segments, p.Steps, p.Rule, p.WeightDecay, p.Distribution = 9000, segments, 3, rule, 0.01, dist
+					p.Dim, p.Segments, p.Steps, p.Rule, p.WeightDecay, p.Distribution = 9000,
+						segments, 3, rule, 0.01, dist
 					if rule != wire.SGD {
 						p.Beta = 0.9
 					}
@@ -110,11 +113,12 @@ func TestAdvanceIsApply(t *testing.T) {
 	}
 }
 
-// One step by hand: the order of rounding that the package promises.
+// One step computed by hand, in the order of rounding that the package promises.
 func TestStepByHand(t *testing.T) {
 	p := basePlan()
 	p.Dim, p.WeightDecay = 5000, 0.5
-	p.Segments = []wire.Segment{{Name: "a", Len: 4999, Fill: wire.UniformFill, Scale: 1}, {Name: "b", Len: 1, StepScale: 4}}
+	p.Segments = []wire.Segment{{Name: "a", Len: 4999, Fill: wire.UniformFill, Scale: 1},
+		{Name: "b", Len: 1, StepScale: 4}}
 	r, c := begun(t, p, 0)
 	x := slices.Clone(r.Params())
 	mustApply(t, r, c.round(1, 0.25, 2, wire.AppendScalars(nil, 3, -5)))
@@ -132,12 +136,13 @@ func TestStepByHand(t *testing.T) {
 	}
 }
 
-// Seeded parameters do not depend on how segments divide them.
+// Seeded parameters do not depend on how the model is divided into segments.
 func TestSeededSegments(t *testing.T) {
 	fill := func(lengths ...uint64) []float32 {
 		p := basePlan()
 		for i, n := range lengths {
-			p.Segments = append(p.Segments, wire.Segment{Name: fmt.Sprint("s", i), Len: n, Fill: wire.NormalFill, Scale: 2})
+			p.Segments = append(p.Segments,
+				wire.Segment{Name: fmt.Sprint("s", i), Len: n, Fill: wire.NormalFill, Scale: 2})
 		}
 		p.Dim = 9000
 		r, _ := begun(t, p, 0)
@@ -148,7 +153,8 @@ func TestSeededSegments(t *testing.T) {
 		t.Error("five segments have other parameters than one")
 	}
 	z := make([]float32, 9000)
-	prng.Fill(z, prng.Direction{Key: prng.RecordKey(basePlan().RunKey, 0), Domain: prng.Initial, Dist: prng.Normal}, 0)
+	prng.Fill(z, prng.Direction{Key: prng.RecordKey(basePlan().RunKey, 0), Domain: prng.Initial,
+		Dist: prng.Normal}, 0)
 	for i := range z {
 		if whole[i] != 2*z[i] {
 			t.Fatalf("x[%d] = %v, want %v", i, whole[i], 2*z[i])
@@ -177,7 +183,8 @@ func TestDigestAsWritten(t *testing.T) {
 		leaves = append(leaves, sum(b)...)
 	}
 	root := []byte("zofl/1 state\x00\x02\x10\x00\x00\x00\x00\x00\x00\x02\x00\x00\x00")
-	if got, want := Digest(x, x), sum(slices.Concat(root, leaves, leaves)); !slices.Equal(got[:], want) {
+	if got, want := Digest(x, x),
+		sum(slices.Concat(root, leaves, leaves)); !slices.Equal(got[:], want) {
 		t.Errorf("got %x, want %x", got, want)
 	}
 }

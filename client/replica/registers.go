@@ -8,16 +8,17 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// hasRegisters says whether a plan's state has any, at one time or other.
+// hasRegisters reports whether the plan's state has registers at any time.
 func hasRegisters(p *wire.Plan) bool {
 	return p.Control != wire.NoControl || p.Pool > 0 || p.Estimator == wire.Surrogate
 }
 
-// registers are the numbers that make the state besides its vectors, in the order of
-// its digest: of a Surrogate the record of phase 1 or 0, then the bits of w; of
-// ScaffoldMean N unless it is dense; of ScaffoldPoint between its phases the record of
-// the first, then the bits of its scalars; of a pool the bits of a, then of b. A NaN
-// has the canonical bits.
+// registers returns the numbers of the state that are in no vector, in the order of its
+// digest, any NaN canonical:
+//   - Surrogate: the pending phase-1 record or 0, then the bits of w.
+//   - ScaffoldMean: N, except with transport=dense.
+//   - ScaffoldPoint between its phases: the phase-1 record, then the bits of its scalars.
+//   - Pool: the bits of a, then those of b.
 func (r *Replica) registers() []uint64 {
 	switch {
 	case r.plan.Estimator == wire.Surrogate:
@@ -47,7 +48,7 @@ func appendBits(list []uint64, v []float32) []uint64 {
 	return list
 }
 
-// canHave says whether a plan's state can have so many registers.
+// canHave reports whether a plan's state can have that many registers.
 func canHave(p *wire.Plan, registers int) bool {
 	dense := p.Transport == wire.DenseVectors
 	switch {
@@ -67,8 +68,8 @@ func canHave(p *wire.Plan, registers int) bool {
 	return registers == 0
 }
 
-// restore sets what registers returned, of which the plan can have so many; false for
-// values that it cannot have.
+// restore sets the registers to list, whose length canHave accepted. It returns false for
+// values that the plan cannot have.
 func (r *Replica) restore(list []uint64) bool {
 	switch {
 	case r.plan.Estimator == wire.Surrogate:
@@ -93,7 +94,7 @@ func (r *Replica) restore(list []uint64) bool {
 	return true
 }
 
-// copyFloats sets dst to the numbers of as many bits, and returns how many.
+// copyFloats sets dst from bits, and returns how many it set.
 func copyFloats(dst []float64, bits []uint64) int {
 	for i := range dst {
 		dst[i] = math.Float64frombits(bits[i])

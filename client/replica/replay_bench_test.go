@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// BenchmarkReplay applies records of P=10, one by one and many at once.
+// BenchmarkReplay applies records of P=10, one at a time and many at once.
 func BenchmarkReplay(b *testing.B) {
 	for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher} {
 		for _, dim := range []uint64{28_938, 10_000_000} {

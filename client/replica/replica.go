@@ -13,92 +13,89 @@ import (
 var (
 	// ErrOrder: the record is not the next one. Fetch those between.
 	ErrOrder = errors.New("replica: record out of order")
-	// ErrFork: the record does not follow the record that this replica
-	// applied last. One of the two logs is not the run's: start again from
-	// record 1.
+	// ErrFork: the record does not follow the last record that this replica applied. One of
+	// the two logs is not the run's: start again from record 1.
 	ErrFork = errors.New("replica: record does not follow this log")
 	// ErrDim: the plan is for another number of parameters.
 	ErrDim = errors.New("replica: wrong number of parameters")
-	// ErrInitial: the given parameters are not those that the plan names, or one is
-	// outside its box.
+	// ErrInitial: the given parameters are not those that the plan names, or one is outside
+	// its box.
 	ErrInitial = errors.New("replica: wrong initial parameters")
 	// ErrEnded: the run has ended, no record can follow.
 	ErrEnded = errors.New("replica: run has ended")
-	// ErrRollback: the record returns to an earlier state. Replay the log up
-	// to the record's To into a new replica, [Replica.Pass] the records
-	// between the two, then apply the record.
+	// ErrRollback: the record returns to an earlier state. Replay the log up to the
+	// record's To into a new replica, [Replica.Pass] the records between the two, then
+	// apply the record.
 	ErrRollback = errors.New("replica: rollback")
 )
 
-// Config says what a replica is of.
+// Config says which run and model a replica belongs to.
 type Config struct {
 	// Run is the name of the run; its first record must belong to it.
 	Run string
 	// Dim is the number of parameters that the plan must have; 0 accepts any.
 	Dim uint64
-	// Initial are the parameters of a plan whose Initial is given. They are
-	// copied when record 1 is applied, and refused with [ErrInitial] if one is outside
-	// its box; seeded ones are clipped. Unused, and may be nil, for others.
+	// Initial are the parameters for a plan whose Initial is given; unused, and possibly
+	// nil, for other plans. They are copied when record 1 is applied, and refused with
+	// [ErrInitial] if one is outside its box (seeded parameters are clipped instead).
 	Initial []float32
-	// RunKey is the secret of a run whose plan has no public run key: 32 bytes,
-	// the same for all its devices. Unused for others.
+	// RunKey is the secret of a run whose plan has no public run key: 32 bytes, the same
+	// for all its devices. Unused for others.
 	RunKey []byte
-	// Workers is how many goroutines Apply, Advance, Probe and Digest of a large
-	// model may use; 0 and 1: the caller's only. The bits are the same for any
-	// number. Each takes a few blocks of memory.
+	// Workers is how many goroutines Apply, Advance, Probe and Digest may use for a large
+	// model; with 0 or 1 only the caller's. The bits are the same for any number. Each
+	// worker takes a few blocks of memory.
 	Workers int
 }
 
 // A Replica is the state of a run after some record.
 //
 // Invariants:
-//  1. The state is a function of the records applied, and of Config.Initial
-//     where the plan asks for it, alone.
-//  2. A method that returns an error has changed nothing; of ApplyAll's records
-//     those before the one at fault.
-//  3. A vector is empty unless the plan's rules have it; [wire.Plan.Vectors] are
-//     not.
-//  4. Every record that was applied or passed over names the hash of the one
-//     before it in the log.
+//  1. The state depends only on the records applied and, if the plan asks for it, on
+//     Config.Initial.
+//  2. A method that returns an error has changed nothing. ApplyAll has applied the records
+//     before the faulty one.
+//  3. A vector is empty unless the plan has it; [wire.Plan.Vectors] counts the others.
+//  4. Every record that was applied or passed names the hash of the record before it in
+//     the log.
 type Replica struct {
 	cfg    Config
 	n      uint64
 	hash   wire.Hash
-	passed link      // of the log that was passed over since n
+	passed link      // last record passed since n
 	first  []byte    // record 1
 	plan   wire.Plan // with all changes so far
 	rounds uint64    // rounds applied
 	epoch  uint64
 	ended  *wire.End
 
-	// The state: vectors of d elements, and what registers has.
+	// The state: vectors of d elements, and the values that registers returns.
 	x, m                 []float32
 	control              []float32   // ScaffoldMean: S
 	moment, second, peak []float32   // of the server rule: m, v, the largest v
 	basis, trail         [][]float32 // Subspace: Q, and the last moves
 	population           uint32      // ScaffoldMean: N
-	pending              pending     // of two phases
+	pending              pending     // ScaffoldPoint, Surrogate: phase 1
 	pool                 *pool
 
-	// DenseVectors: control is c, of either control.
-	w     []float32 // Surrogate
-	held  [kinds]holding
-	whole uint64
+	// With transport=dense, control is c of either control.
+	w       []float32 // Surrogate
+	objects [kinds]objectState
+	whole   uint64
 
 	segments []span
 	runKey   []byte
 	keys     *prng.Keyring
-	keyN     uint64 // record that key is of, 0 for none
+	keyN     uint64 // record whose key is cached; 0: none
 	key      prng.Key
 	poolKey  prng.Key
 
 	// Scratch.
 	crew
-	record wire.Record // that is being applied
+	record wire.Record // the record being applied
 }
 
-// A link is a place in the log beyond the state: the last record passed over,
-// or none for n = 0.
+// A link is a place in the log beyond the state: the last record passed, or none if n is 0.
 type link struct {
 	n    uint64
 	hash wire.Hash
@@ -107,7 +104,7 @@ type link struct {
 // New returns a replica of a run before its first record.
 func New(cfg Config) *Replica {
 	r := &Replica{cfg: cfg, hash: wire.Genesis(cfg.Run)}
-	r.recruit()
+	r.makeTeam()
 	return r
 }
 
@@ -139,19 +136,19 @@ func (r *Replica) Plan() *wire.Plan {
 // change it.
 func (r *Replica) First() []byte { return r.first }
 
-// Params returns the d parameters after the last record, or, while an object is
-// missing, what they were before it: see [Replica.Whole]. They are the replica's own:
-// valid until the next Apply or Supply, and not to be changed.
+// Params returns the d parameters after the last record or, while an object is missing,
+// those that [Replica.Whole] describes. They belong to the replica: they are valid until
+// the next Apply or Supply, and must not be changed.
 func (r *Replica) Params() []float32 { return r.x }
 
-// Momentum returns the momentum vector after the last record, empty for a rule
-// without one and for a dense run, whose devices keep their own, under the same terms
-// as Params.
+// Momentum returns the momentum vector after the last record, valid as long as Params. It
+// is empty for a rule without momentum, and with transport=dense, where devices keep their
+// own.
 func (r *Replica) Momentum() []float32 { return r.m }
 
-// Apply applies the next record of the log, as encoded. Once it has applied a
-// round of so many terms, it allocates nothing for others. After a round of a dense run
-// its object is missing: [Replica.Supply] brings it, or that of a later round does.
+// Apply applies the next record of the log, as encoded. Once it has applied a round with as
+// many terms, it allocates nothing for further rounds. With transport=dense, the object of
+// the round is missing afterwards: [Replica.Supply] it, or that of a later round.
 //
 // Errors: [ErrOrder], [ErrFork], [ErrEnded], [ErrRollback]; of record 1 also
 // [ErrDim], [ErrInitial], wire.ErrRunKey and a *wire.PlanError; wire.ErrUpgrade and the other
@@ -164,9 +161,9 @@ func (r *Replica) Apply(record []byte) error {
 	return nil
 }
 
-// ApplyAll applies the next records of the log, and comes to the same bits as
-// Apply of one after another. It is faster where many follow each other, because
-// a block of the vectors stays in the cache for all rounds of a stretch.
+// ApplyAll applies the next records of the log. The result has the bits of applying one
+// after another. It is faster for many records, because a block of the vectors stays in the
+// cache for many rounds.
 //
 //	for ; applied < len(records); applied++ {
 //		if err := r.Apply(records[applied]); err != nil {
@@ -174,8 +171,7 @@ func (r *Replica) Apply(record []byte) error {
 //		}
 //	}
 //
-// After an error, which is Apply's, the state is that after the records that were
-// applied before it.
+// After an error, which is Apply's, the state is that after the records applied before it.
 func (r *Replica) ApplyAll(records [][]byte) (applied int, err error) {
 	for applied < len(records) && err == nil {
 		if err = r.add(records[applied]); err == nil {
@@ -186,8 +182,7 @@ func (r *Replica) ApplyAll(records [][]byte) (applied int, err error) {
 	return applied, err
 }
 
-// add applies a record, but for what a round does to the vectors: that waits for
-// flush.
+// add applies a record, except for what a round does to the vectors: flush does that.
 func (r *Replica) add(record []byte) error {
 	rec := &r.record
 	if err := rec.Decode(record); err != nil {
@@ -218,9 +213,9 @@ func (r *Replica) add(record []byte) error {
 	return nil
 }
 
-// Pass checks that a record is the log's next one and goes past it without
-// applying it: the state, N and Hash stay. A rollback to N joins the state to
-// the log again; record N+1, passed or applied, gives up what was passed.
+// Pass checks that a record is the log's next one and skips it: the state, N and Hash do
+// not change. A rollback to N joins the state to the log again. Record N+1, passed or
+// applied, discards what was passed before.
 //
 // Errors: [ErrOrder], [ErrFork], [ErrEnded], and those of a *wire.DecodeError.
 func (r *Replica) Pass(record []byte) error {
@@ -235,7 +230,7 @@ func (r *Replica) Pass(record []byte) error {
 	return nil
 }
 
-// continues says whether rec is the next record of the log.
+// continues reports an error unless rec is the next record of the log.
 func (r *Replica) continues(rec *wire.Record) error {
 	at := link{r.n, r.hash}
 	if r.passed.n != 0 && rec.N != r.n+1 {
@@ -254,7 +249,7 @@ func (r *Replica) continues(rec *wire.Record) error {
 	return nil
 }
 
-// follows says whether rec can be applied now.
+// follows reports an error unless rec can be applied now.
 func (r *Replica) follows(rec *wire.Record) error {
 	if err := r.continues(rec); err != nil {
 		return err
@@ -263,7 +258,7 @@ func (r *Replica) follows(rec *wire.Record) error {
 	case rec.Kind == wire.KindRollback && rec.To != r.n:
 		return fmt.Errorf("%w: from record %d to %d", ErrRollback, rec.N, rec.To)
 	case rec.Kind != wire.KindRollback && rec.N != r.n+1:
-		return fmt.Errorf("%w: the state is that of record %d, records up to %d were passed over",
+		return fmt.Errorf("%w: the state is that of record %d, records up to %d were passed",
 			ErrOrder, r.n, r.passed.n)
 	}
 	return nil
@@ -307,6 +302,6 @@ func (r *Replica) change(c *wire.Change) error {
 	if err := p.Validate(); err != nil {
 		return err
 	}
-	r.plan, r.equipped = p, false
+	r.plan, r.hasScratch = p, false
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A state is all of a replica that its methods show.
+// A state is everything that a replica's methods return.
 type state struct {
 	n, rounds, epoch uint64
 	hash             wire.Hash
@@ -50,7 +50,7 @@ func begun(t *testing.T, p *wire.Plan, rounds int) (*Replica, *chain) {
 	return r, c
 }
 
-// simple is a round of one scalar.
+// simple returns a round of one scalar.
 func (c *chain) simple(n uint64) []byte {
 	return c.round(n, 0.5, 1, wire.AppendScalars(nil, float32(n)))
 }
@@ -78,7 +78,7 @@ func TestApplyRefuses(t *testing.T) {
 	refuses(t, r, skipped, ErrOrder)
 	at := third
 	at.n--
-	refuses(t, r, at.simple(3), ErrOrder) // the place of the last one
+	refuses(t, r, at.simple(3), ErrOrder) // the place of the last record
 	at = third
 	at.n = 1
 	refuses(t, r, at.simple(2), ErrOrder)
@@ -103,7 +103,8 @@ func TestApplyRefuses(t *testing.T) {
 
 	mustApply(t, r, next)
 	mustApply(t, r, skipped)
-	mustApply(t, r, c.add(wire.Record{Kind: wire.KindEnd, End: &wire.End{Reason: wire.EndRequested, Text: "enough"}}))
+	mustApply(t, r, c.add(wire.Record{Kind: wire.KindEnd,
+		End: &wire.End{Reason: wire.EndRequested, Text: "enough"}}))
 	if e := r.Ended(); e == nil || e.Text != "enough" {
 		t.Errorf("ended with %+v, want enough", e)
 	}
@@ -117,7 +118,8 @@ func TestApplyRefuses(t *testing.T) {
 func TestMalformedRounds(t *testing.T) {
 	r, c := begun(t, smallPlan(), 1)
 	one := wire.AppendScalars(nil, 1)
-	good := wire.Round{Round: 2, Step: 1, Perturbations: 1, Contributors: 1, Terms: []wire.Term{{Scalars: one}}}
+	good := wire.Round{Round: 2, Step: 1, Perturbations: 1, Contributors: 1,
+		Terms: []wire.Term{{Scalars: one}}}
 	tests := []struct {
 		name string
 		edit func(*wire.Round)
@@ -125,12 +127,18 @@ func TestMalformedRounds(t *testing.T) {
 		{"step 0", func(r *wire.Round) { r.Step = 0 }},
 		{"step -1", func(r *wire.Round) { r.Step = -1 }},
 		{"no perturbations", func(r *wire.Round) { r.Perturbations = 0 }},
-		{"no perturbations, no scalars", func(r *wire.Round) { r.Perturbations, r.Terms = 0, []wire.Term{{}} }},
+		{"no perturbations, no scalars", func(r *wire.Round) {
+			r.Perturbations, r.Terms = 0, []wire.Term{{}}
+		}},
 		{"no terms", func(r *wire.Round) { r.Terms = nil }},
-		{"two terms", func(r *wire.Round) { r.Terms = append(r.Terms, wire.Term{Source: 1, Scalars: one}) }},
+		{"two terms", func(r *wire.Round) {
+			r.Terms = append(r.Terms, wire.Term{Source: 1, Scalars: one})
+		}},
 		{"a device's term", func(r *wire.Round) { r.Terms = []wire.Term{{Source: 1, Scalars: one}} }},
 		{"an older term", func(r *wire.Round) { r.Terms = []wire.Term{{Back: 1, Scalars: one}} }},
-		{"too many scalars", func(r *wire.Round) { r.Terms = []wire.Term{{Scalars: wire.AppendScalars(one, 1)}} }},
+		{"too many scalars", func(r *wire.Round) {
+			r.Terms = []wire.Term{{Scalars: wire.AppendScalars(one, 1)}}
+		}},
 		{"too few scalars", func(r *wire.Round) { r.Perturbations = 2 }},
 	}
 	for _, tt := range tests {
@@ -153,10 +161,14 @@ func TestPlanRefused(t *testing.T) {
 		says   string
 	}{
 		{"dim", Config{Dim: 11}, func(*wire.Plan) {}, ErrDim, "the plan has 10, this model 11"},
-		{"no given parameters", Config{}, func(p *wire.Plan) { p.Initial, p.InitialDigest = wire.Given, InitialDigest(given) },
+		{"no given parameters", Config{}, func(p *wire.Plan) {
+			p.Initial, p.InitialDigest = wire.Given, InitialDigest(given)
+		},
 			ErrInitial, "starts from 10 given parameters, this device gives 0"},
 		{"other given parameters", Config{Initial: make([]float32, 10)},
-			func(p *wire.Plan) { p.Initial, p.InitialDigest = wire.Given, InitialDigest(given) }, ErrInitial, "load the file"},
+			func(p *wire.Plan) {
+				p.Initial, p.InitialDigest = wire.Given, InitialDigest(given)
+			}, ErrInitial, "load the file"},
 		{"invalid", Config{}, func(p *wire.Plan) { p.Mu = 0 }, nil, "mu = 0"},
 		{"another run", Config{Run: "else"}, func(*wire.Plan) {}, nil, `this replica is of run "else"`},
 	}
@@ -171,7 +183,8 @@ func TestPlanRefused(t *testing.T) {
 			before := stateOf(r)
 			err := r.Apply(newChain(p.Run).plan(p))
 			var plan *wire.PlanError
-			if tt.want != nil && !errors.Is(err, tt.want) || tt.want == nil && !errors.As(err, &plan) || !strings.Contains(err.Error(), tt.says) {
+			if tt.want != nil && !errors.Is(err, tt.want) || tt.want == nil &&
+				!errors.As(err, &plan) || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("got %v, want %v that says %q", err, tt.want, tt.says)
 			}
 			if stateOf(r) != before || r.Params() != nil {
@@ -194,13 +207,13 @@ func TestGivenIsCopied(t *testing.T) {
 	}
 }
 
-// The first record of a run of another name does not fit, even if its plan
-// says otherwise.
+// A first record whose hash is of another run's name is refused, even if its plan names
+// this run.
 func TestForeignFirstRecord(t *testing.T) {
 	refuses(t, New(Config{Run: "golden"}), newChain("else").plan(smallPlan()), ErrFork)
 }
 
-// A replica keeps nothing of a record's bytes.
+// A replica does not alias a record's bytes.
 func TestApplyKeepsNothing(t *testing.T) {
 	a, c := begun(t, smallPlan(), 0)
 	b := New(Config{Run: "golden"})
@@ -217,8 +230,8 @@ func TestApplyKeepsNothing(t *testing.T) {
 	}
 }
 
-// A change takes effect with the next round, is refused whole if its result
-// cannot run, and is part of the plan from then on.
+// A change takes effect with the next round and is part of the plan from then on. It is
+// refused as a whole if the resulting plan is invalid.
 func TestChange(t *testing.T) {
 	r, c := begun(t, smallPlan(), 1)
 	change := func(settings ...string) []byte {
@@ -256,7 +269,7 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// Passing can be given up, to pass from the start or to apply what follows.
+// Passing can be given up: to pass again from the start, or to apply the records.
 func TestPassGivenUp(t *testing.T) {
 	r, c := begun(t, smallPlan(), 2)
 	records := [][]byte{c.simple(3), c.simple(4)}
@@ -276,8 +289,8 @@ func TestPassGivenUp(t *testing.T) {
 	}
 }
 
-// A rollback joins the state of an earlier record to the log: what lies between
-// is passed over, and every link is checked.
+// A rollback joins the state of an earlier record to the log again. The records between are
+// passed, and every hash is checked.
 func TestRollback(t *testing.T) {
 	r, c := begun(t, smallPlan(), 2) // at record 3
 	third := stateOf(r)
@@ -302,11 +315,11 @@ func TestRollback(t *testing.T) {
 	if err := r.Pass([]byte{1}); err == nil {
 		t.Error("Pass of garbage: got no error")
 	}
-	refuses(t, r, records[1], ErrOrder) // it was passed over
+	refuses(t, r, records[1], ErrOrder) // it was passed
 	refuses(t, r, forged, ErrFork)
 	at := *c
 	at.n, at.prev = 5, wire.HashRecord(records[1])
-	refuses(t, r, at.simple(5), ErrOrder) // goes on from record 5, the state is of 3
+	refuses(t, r, at.simple(5), ErrOrder) // continues from record 5, but the state is that of 3
 	at.n, at.prev = 5, wire.HashRecord(records[1])
 	refuses(t, r, at.add(wire.Record{Kind: wire.KindRollback, To: 2}), ErrRollback)
 
@@ -321,7 +334,8 @@ func TestRollback(t *testing.T) {
 	// To the present state, with nothing between.
 	before := stateOf(r)
 	mustApply(t, r, c.add(wire.Record{Kind: wire.KindRollback, To: r.N()}))
-	if got := stateOf(r); got.digest != before.digest || got.n != before.n+1 || got.rounds != before.rounds {
+	if got := stateOf(r); got.digest != before.digest || got.n != before.n+1 ||
+		got.rounds != before.rounds {
 		t.Errorf("after a rollback to the present %+v, before %+v", got, before)
 	}
 	mustApply(t, r, c.simple(4))

@@ -7,14 +7,14 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Rounds wait for each other up to these numbers, so that the vectors pass
-// through the cache once for many of them.
+// A block of the vectors passes through the cache once for all pending rounds. These limit
+// how many may be pending.
 const (
 	maxMoves = 64
 	maxTerms = 4096 // unless one round alone has more
 )
 
-// addRound lets a round wait for flush, unless this plan cannot have made it.
+// addRound makes a round pending, unless the plan cannot have made it.
 func (r *Replica) addRound(n uint64, round *wire.Round) error {
 	defer clear(round.Terms) // they alias the record
 	if err := r.checkRound(n, round); err != nil {
@@ -25,7 +25,7 @@ func (r *Replica) addRound(n uint64, round *wire.Round) error {
 		return nil
 	}
 	if r.Phase() == 1 {
-		r.point(n, round)
+		r.setPending(n, round)
 		return nil
 	}
 	steps := int(r.plan.Steps)
@@ -38,16 +38,16 @@ func (r *Replica) addRound(n uint64, round *wire.Round) error {
 	}
 	r.measureRound(n, round)
 	r.addMove(n, round, steps)
-	r.forget()
+	r.trimNorms()
 	r.rounds = round.Round
-	r.turned()
+	r.updateBasis()
 	r.rebase()
 	return nil
 }
 
-// addMove lets the K local steps of a round wait.
+// addMove makes the K local steps of a round pending.
 func (r *Replica) addMove(n uint64, round *wire.Round, steps int) {
-	mv := move{steps: steps, eta: round.Step, spanned: r.spanned(), round: round.Round}
+	mv := move{steps: steps, eta: round.Step, hasBasis: r.hasBasis(), round: round.Round}
 	r.addOlder(&mv, n, round)
 	p := int(round.Perturbations)
 	if r.plan.Transport == wire.Relay {
@@ -57,18 +57,21 @@ func (r *Replica) addMove(n uint64, round *wire.Round, steps int) {
 		mv.terms = p
 		scalars := round.Terms[0].Scalars
 		for i := range steps * p {
-			r.addTerm(r.plan.Precision.At(scalars, i)/float32(p), r.aimed(n, i/p, i%p, prng.Shared), i%p == 0)
+			r.addTerm(r.plan.Precision.At(scalars, i)/float32(p),
+				r.tempDirection(n, i/p, i%p, prng.Shared), i%p == 0)
 		}
 		if r.pool != nil {
-			r.addPooled(n, steps, p, round.Step, func(i int) float32 { return r.plan.Precision.At(scalars, i) })
+			r.addPooled(n, steps, p, round.Step, func(i int) float32 {
+				return r.plan.Precision.At(scalars, i)
+			})
 		}
 	}
 	r.moves = append(r.moves, mv)
 }
 
 // addRelayed adds every contributor's terms: those of a step ascend by slot, then by
-// perturbation. A scalar counts as g w/(W P), w being the weight of its contributor
-// and W their sum, computed in float64 and rounded once.
+// perturbation. A scalar counts as g w/(W P), computed in float64 and rounded once; w is
+// the weight of its contributor and W the sum of the weights.
 func (r *Replica) addRelayed(n uint64, round *wire.Round, steps int) {
 	p := int(round.Perturbations)
 	total := uint64(len(round.Terms))
@@ -88,13 +91,13 @@ func (r *Replica) addRelayed(n uint64, round *wire.Round, steps int) {
 			for q := range p {
 				g := float64(r.plan.Precision.At(round.Terms[i].Scalars, k*p+q))
 				a := float32(float64(g*weight) / whole)
-				r.addTerm(a, r.aimed(n, k, q, round.Terms[i].Source), i == 0 && q == 0)
+				r.addTerm(a, r.tempDirection(n, k, q, round.Terms[i].Source), i == 0 && q == 0)
 			}
 		}
 	}
 }
 
-// addTerm adds a z to the terms that wait; first, that it begins a step.
+// addTerm adds a z to the pending terms. first says that it begins a step.
 func (r *Replica) addTerm(a float32, z *Direction, first bool) {
 	a = r.slope(a)
 	r.terms = append(r.terms, prng.Term{A: z.along(a), Z: z.z})
@@ -102,17 +105,17 @@ func (r *Replica) addTerm(a float32, z *Direction, first bool) {
 		return
 	}
 	if first {
-		r.spans = append(r.spans, zeroSpan[:len(r.basis)]...)
+		r.coefs = append(r.coefs, zeroCoefs[:len(r.basis)]...)
 	}
-	sum := r.spans[len(r.spans)-len(r.basis):]
-	for j, v := range z.span[:z.tau] {
+	sum := r.coefs[len(r.coefs)-len(r.basis):]
+	for j, v := range z.coefs[:z.tau] {
 		sum[j] += float32(a * v)
 	}
 }
 
-var zeroSpan [wire.MaxSubspace]float32
+var zeroCoefs [wire.MaxSubspace]float32
 
-// measureRound learns the norms of a round's spheres at once.
+// measureRound computes the norms of all of a round's sphere directions at once.
 func (r *Replica) measureRound(n uint64, round *wire.Round) {
 	if r.plan.Distribution != wire.Sphere {
 		return
@@ -121,7 +124,7 @@ func (r *Replica) measureRound(n uint64, round *wire.Round) {
 	for _, t := range round.Terms {
 		r.wantTerm(n-t.Back, t, int(round.Perturbations))
 	}
-	r.measure()
+	r.measureNorms()
 }
 
 // wantTerm wants the norms of a term's directions.
@@ -131,11 +134,11 @@ func (r *Replica) wantTerm(n uint64, t wire.Term, perturbations int) {
 		p = r.olderPerturbations(t)
 	}
 	for i := range r.plan.Precision.Len(t.Scalars) {
-		r.want(r.address(n, i/p, i%p, t.Source))
+		r.wantNorm(r.address(n, i/p, i%p, t.Source))
 	}
 }
 
-// checkRound refuses a round that this plan cannot have made.
+// checkRound refuses a round that the plan cannot have made.
 func (r *Replica) checkRound(n uint64, round *wire.Round) error {
 	switch {
 	case !(round.Step > 0):
@@ -158,7 +161,7 @@ func (r *Replica) checkRound(n uint64, round *wire.Round) error {
 	return r.checkParts(round)
 }
 
-// checkTerms says whether the terms are those of the plan's transport and control.
+// checkTerms refuses terms that do not fit the plan's transport and control.
 func (r *Replica) checkTerms(n uint64, round *wire.Round) error {
 	want := int(r.plan.Steps) * int(round.Perturbations)
 	if round.Phase == 1 {
@@ -169,12 +172,14 @@ func (r *Replica) checkTerms(n uint64, round *wire.Round) error {
 		own := relayed || i == 0 // of this round's directions
 		switch scalars := r.plan.Precision.Len(t.Scalars); {
 		case own && t.Back != 0, own && relayed != (t.Source != prng.Shared):
-			return fmt.Errorf("term %d along %d records back, source %d: %w", i, t.Back, t.Source, wire.ErrValue)
+			return fmt.Errorf("term %d along %d records back, source %d: %w",
+				i, t.Back, t.Source, wire.ErrValue)
 		case own && scalars != want:
 			return fmt.Errorf("%d scalars for %d steps of %d perturbations: %w",
 				scalars, r.plan.Steps, round.Perturbations, wire.ErrValue)
 		case !own && !r.olderFits(n, t, scalars):
-			return fmt.Errorf("term %d of %d scalars along %d records back, source %d: %w", i, scalars, t.Back, t.Source, wire.ErrValue)
+			return fmt.Errorf("term %d of %d scalars along %d records back, source %d: %w",
+				i, scalars, t.Back, t.Source, wire.ErrValue)
 		}
 	}
 	if len(round.Terms) == 0 || len(round.Terms) > 1 && !relayed && r.plan.Control == wire.NoControl ||
@@ -184,15 +189,18 @@ func (r *Replica) checkTerms(n uint64, round *wire.Round) error {
 	return nil
 }
 
-// checkParts checks what only some plans' rounds have.
+// checkParts checks the fields that only some plans' rounds have.
 func (r *Replica) checkParts(round *wire.Round) error {
 	weighted := r.plan.Transport == wire.Relay && r.plan.Weights != wire.Equal
 	corrected := r.plan.Control == wire.ScaffoldMean
 	switch {
 	case weighted && len(round.Weights) != len(round.Terms), !weighted && len(round.Weights) > 0:
-		return fmt.Errorf("%d weights of %d terms: %w", len(round.Weights), len(round.Terms), wire.ErrValue)
-	case corrected && (round.Contributors == 0 || round.Population < round.Contributors), !corrected && round.Population > 0:
-		return fmt.Errorf("%d contributors of a population of %d: %w", round.Contributors, round.Population, wire.ErrValue)
+		return fmt.Errorf("%d weights for %d terms: %w",
+			len(round.Weights), len(round.Terms), wire.ErrValue)
+	case corrected && (round.Contributors == 0 || round.Population < round.Contributors),
+		!corrected && round.Population > 0:
+		return fmt.Errorf("%d contributors in a population of %d: %w",
+			round.Contributors, round.Population, wire.ErrValue)
 	}
 	return nil
 }

@@ -5,23 +5,23 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// scratch are blocks that a worker writes to.
+// scratch is the memory for the blocks that a worker computes.
 type scratch struct {
 	v, start, drift, corrected, older []float32
 }
 
-// of returns s for blocks of n elements.
+// of returns s cut to blocks of n elements.
 func (s *scratch) of(n int) scratch {
 	cut := func(b []float32) []float32 { return b[:min(n, len(b))] }
 	return scratch{cut(s.v), cut(s.start), cut(s.drift), cut(s.corrected), cut(s.older)}
 }
 
-// equip makes the scratch that the plan's moves take, for each worker.
-func (r *Replica) equip() {
-	if r.equipped {
+// allocateScratch allocates, for each worker, the scratch that the plan's moves need.
+func (r *Replica) allocateScratch() {
+	if r.hasScratch {
 		return
 	}
-	r.equipped = true
+	r.hasScratch = true
 	p := &r.plan
 	r.scratch = make([]scratch, r.team.Workers())
 	n := min(prng.BlockLen, len(r.x))

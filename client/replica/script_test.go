@@ -15,8 +15,8 @@ import (
 // secret is the run key of private runs.
 var secret = bytes.Repeat([]byte{9}, 32)
 
-// A script is a run's records, of every kind that its plan has, with scalars of a
-// generator of its own.
+// A script is the records of a run, of every kind that its plan has. Its scalars come from
+// the script's own generator.
 type script struct {
 	cfg     Config
 	plan    *wire.Plan
@@ -24,11 +24,11 @@ type script struct {
 	chain   *chain
 	random  lcg
 	last    map[uint32]uint64 // ScaffoldMean: the last record of each slot
-	counts  map[uint64]int    // and the scalars of each record
+	counts  map[uint64]int    // ScaffoldMean: the number of scalars of each record
 	objects map[[wire.ObjectLen]byte][]byte
 }
 
-// planOf returns the settings of a golden run over base.
+// planOf returns basePlan with the settings of a golden run.
 func planOf(t testing.TB, settings string) *wire.Plan {
 	t.Helper()
 	p := basePlan()
@@ -50,9 +50,10 @@ func scriptOf(t testing.TB, g golden) *script {
 	return s
 }
 
-// newScript begins a run.
+// newScript begins a run with its plan record.
 func newScript(p *wire.Plan) *script {
-	s := &script{plan: p, chain: newChain(p.Run), random: 1, last: map[uint32]uint64{}, counts: map[uint64]int{}}
+	s := &script{plan: p, chain: newChain(p.Run), random: 1, last: map[uint32]uint64{},
+		counts: map[uint64]int{}}
 	s.objects = map[[wire.ObjectLen]byte][]byte{}
 	given := make([]float32, p.Dim)
 	for i := range given {
@@ -86,7 +87,9 @@ func (s *script) change(field, value string) {
 func (s *script) round(n uint64) {
 	p := s.plan
 	perturbations := p.PerturbationsAt(n)
-	scalars := func(steps uint32) wire.Scalars { return s.random.travel(p.Precision, int(steps*perturbations)) }
+	scalars := func(steps uint32) wire.Scalars {
+		return s.random.travel(p.Precision, int(steps*perturbations))
+	}
 	r := wire.Round{Round: n, Step: p.StepAt(n), Perturbations: perturbations, Contributors: 1}
 	switch {
 	case p.Transport == wire.DenseVectors:
@@ -112,7 +115,7 @@ func (s *script) round(n uint64) {
 	s.add(r)
 }
 
-// dense adds the records of a round that objects are beside.
+// dense adds the records of a round, and makes their objects.
 func (s *script) dense(r wire.Round) {
 	for i := range s.plan.Phases() {
 		if r.Phase = uint8(i); s.plan.Phases() == 2 {
@@ -137,14 +140,14 @@ func (s *script) object(elements uint64) wire.Bytes {
 	return digest[:]
 }
 
-// apply applies a record, and brings what it names.
+// apply applies a record and supplies its object.
 func (s *script) apply(t testing.TB, r *Replica, record []byte) {
 	t.Helper()
 	mustApply(t, r, record)
 	s.supply(t, r)
 }
 
-// supply brings all that is missing.
+// supply supplies everything that is missing.
 func (s *script) supply(t testing.TB, r *Replica) {
 	t.Helper()
 	for _, o := range r.Missing() {
@@ -168,8 +171,8 @@ func (s *script) relay(r *wire.Round, scalars func(uint32) wire.Scalars) {
 	}
 }
 
-// variates gives a round a few contributors of a growing fleet, and the terms of those
-// that contributed before.
+// variates gives a round a few contributors of a growing fleet, and the terms of those that
+// contributed before.
 func (s *script) variates(r *wire.Round) {
 	n := s.chain.n + 1
 	r.Population, r.Contributors = uint32(r.Round)+2, 1+s.random.below(3)
@@ -184,7 +187,8 @@ func (s *script) variates(r *wire.Round) {
 	slices.Sort(older)
 	slices.Reverse(older) // by ascending Back
 	for _, before := range older {
-		r.Terms = append(r.Terms, wire.Term{Back: n - before, Scalars: s.random.travel(s.plan.Precision, s.counts[before])})
+		r.Terms = append(r.Terms,
+			wire.Term{Back: n - before, Scalars: s.random.travel(s.plan.Precision, s.counts[before])})
 	}
 	s.counts[n] = int(s.plan.Steps * r.Perturbations)
 }

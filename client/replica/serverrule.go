@@ -5,8 +5,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// serve makes the server rule of a block's move x - base.
-func (r *Replica) serve(b *parts) {
+// applyServerRule applies the server rule to a block's move x - base.
+func (r *Replica) applyServerRule(b *parts) {
 	p := &r.plan
 	if p.ServerRule == wire.ServerMean {
 		return
@@ -14,7 +14,8 @@ func (r *Replica) serve(b *parts) {
 	delta := b.v
 	mathx.Sub(delta, b.x, b.base)
 	copy(b.x, b.base)
-	c := mathx.Adaptive{Alpha: p.ServerStep, Beta1: p.ServerBeta1, Beta2: p.ServerBeta2, Epsilon: p.ServerEpsilon}
+	c := mathx.Adaptive{Alpha: p.ServerStep, Beta1: p.ServerBeta1, Beta2: p.ServerBeta2,
+		Epsilon: p.ServerEpsilon}
 	switch p.ServerRule {
 	case wire.ServerSGD:
 		mathx.Axpy(b.x, p.ServerStep, delta)

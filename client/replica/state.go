@@ -12,49 +12,48 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// ErrState: the bytes are not the state file of a replica that [Config]
-// describes; the text says what is wrong. Nothing else can be taken from them:
-// set the file aside and replay the log.
+// ErrState: the bytes are not a state file of the replica that [Config] describes; the text
+// says what is wrong. Nothing in them can be used: set the file aside and replay the log.
 var ErrState = errors.New("replica: bad state file")
 
-// A Rollback is a rollback record and the record that it returns to.
+// A Rollback is a rollback record N and the record To that it returns to.
 type Rollback struct{ N, To uint64 }
 
-// History is what the owner of a replica knows of the way to its state, and
-// needs to go on from it.
+// History is what the owner of a replica knows about the log beyond the state, and needs in
+// order to continue.
 type History struct {
-	// Rollbacks are those that are known of the log, ascending.
+	// Rollbacks are the known rollbacks of the log, ascending.
 	Rollbacks []Rollback
-	// Snapshot is the record after which the state was taken from somebody
-	// else's file, until something proved that right; 0: the state was replayed
-	// from record 1, or is proven.
+	// Snapshot is the record of the state that was taken from somebody else's file, as long
+	// as nothing has proved that file right. It is 0 if the state was replayed from record
+	// 1 or is proved.
 	Snapshot uint64
 }
 
-// A state file is its magic, LE32 the length of the head, the head, the SHA-256 of
-// all that, the vectors, the digest of the state. STATE.md has every byte.
+// A state file is its magic, LE32 of the head's length, the head, the SHA-256 of all that,
+// the vectors, and the digest of the state. STATE.md specifies every byte.
 const (
-	stateMagic  = "zofl state 1\n" // of a plan without registers, older than they are
-	stateMagic2 = "zofl state 2\n" // of one that can have some
+	stateMagic  = "zofl state 1\n" // of a plan without registers
+	stateMagic2 = "zofl state 2\n" // of a plan that can have registers
 	prefixLen   = len(stateMagic) + 4
 	sumLen      = sha256.Size
-	// maxHead bounds what is read before anything of it was checked.
+	// maxHead limits what is read before anything is checked.
 	maxHead = 4 << 20
-	// maxRollbacks is how many rollbacks a head can have. Of more the last are
-	// kept; who needs an earlier one finds it in the log again.
+	// maxRollbacks is how many rollbacks a head can have. If there are more, the last ones
+	// are saved; earlier ones can be found in the log.
 	maxRollbacks = 1 << 16
 )
 
-// Save writes the state to w as a state file, from which [Load] makes a replica
-// that goes on with the same bits. It allocates a block, whatever the model's
-// size. The error is w's, [ErrOrder] before record 1, or [ErrObject] while an object is
-// missing.
+// Save writes the state to w as a state file, from which [Load] makes a replica that
+// continues with the same bits. It allocates a block, whatever the model's size. The error
+// is w's, [ErrOrder] before record 1, or [ErrObject] while an object is missing.
 func (r *Replica) Save(w io.Writer, h History) error {
 	if r.n == 0 {
 		return fmt.Errorf("%w: there is no state before record 1", ErrOrder)
 	}
 	if missing := r.Missing(); missing != nil {
-		return fmt.Errorf("%w: the state lacks the object of record %d: supply it, or save later", ErrObject, missing[0].N)
+		return fmt.Errorf("%w: the state lacks the object of record %d: supply it, or save later",
+			ErrObject, missing[0].N)
 	}
 	head := r.appendHead(appendPrefix(nil, hasRegisters(&r.plan)), h)
 	binary.LittleEndian.PutUint32(head[len(stateMagic):], uint32(len(head)-prefixLen))
@@ -70,7 +69,8 @@ func (r *Replica) Save(w io.Writer, h History) error {
 	return err
 }
 
-// saveVectors writes the vectors, unless a file has none, and returns the digest.
+// saveVectors writes the vectors, unless they follow from the registers, and returns the
+// digest.
 func (r *Replica) saveVectors(w io.Writer) (digest [32]byte, err error) {
 	if r.rebased() {
 		return r.Digest(), nil
@@ -85,8 +85,8 @@ func (r *Replica) saveVectors(w io.Writer) (digest [32]byte, err error) {
 	return r.seal(root), nil
 }
 
-// rebased says whether the vectors follow from the registers alone, so that a file
-// has none: after the last round of E of a pool.
+// rebased reports whether the vectors follow from the registers alone, so that a file has
+// none: after every E-th round of a pool.
 func (r *Replica) rebased() bool {
 	return r.pool != nil && r.rounds > 0 && r.rounds%uint64(r.plan.Rebase) == 0
 }
@@ -107,7 +107,7 @@ func saveVector(w io.Writer, root hash.Hash, v []float32) error {
 	return nil
 }
 
-// appendPrefix appends what precedes the head, with a length of 0.
+// appendPrefix appends what precedes the head, with a length of 0 to be filled in.
 func appendPrefix(b []byte, registers bool) []byte {
 	magic := stateMagic
 	if registers {
@@ -147,9 +147,8 @@ func appendBytes(b, p []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(b, uint32(len(p))), p...)
 }
 
-// changes returns the record of one change that makes the plan of record 1 what
-// it is now: its place n, its prev and epoch 0. It is empty where all is as it
-// was.
+// changes returns one change record that turns the plan of record 1 into the present one,
+// with n = the last record, prev and epoch 0. It is empty if nothing changed.
 func (r *Replica) changes() []byte {
 	first, err := wire.DecodeRecord(r.first)
 	if err != nil {
@@ -157,7 +156,8 @@ func (r *Replica) changes() []byte {
 	}
 	var fields []uint64
 	for _, f := range wire.Fields() {
-		if f.Changeable && string(encodeField(f.Number, first.Plan)) != string(encodeField(f.Number, &r.plan)) {
+		if f.Changeable &&
+			string(encodeField(f.Number, first.Plan)) != string(encodeField(f.Number, &r.plan)) {
 			fields = append(fields, f.Number)
 		}
 	}
@@ -170,11 +170,12 @@ func (r *Replica) changes() []byte {
 func encodeField(number uint64, p *wire.Plan) []byte { return encodeChange(2, []uint64{number}, p) }
 
 func encodeChange(n uint64, fields []uint64, p *wire.Plan) []byte {
-	change := wire.Record{N: n, Kind: wire.KindChange, Change: &wire.Change{Fields: fields, Values: *p}}
+	change := wire.Record{N: n, Kind: wire.KindChange,
+		Change: &wire.Change{Fields: fields, Values: *p}}
 	return change.Append(nil)
 }
 
-// end returns the record of the run's end, its prev and epoch 0; empty before.
+// end returns the record of the run's end, with prev and epoch 0; empty before the end.
 func (r *Replica) end() []byte {
 	if r.ended == nil {
 		return nil

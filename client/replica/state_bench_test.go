@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// BenchmarkState is a checkpoint of a model of 1.2 million parameters with
-// momentum, to and from memory.
+// BenchmarkState saves and loads a model of 1.2 million parameters with momentum, in
+// memory.
 func BenchmarkState(b *testing.B) {
 	p := basePlan()
 	p.Dim, p.Rule, p.Beta = 1_206_590, wire.Momentum, 0.9

@@ -35,8 +35,8 @@ func load(cfg Config, file []byte) (*Replica, History, error) {
 	return Load(cfg, bytes.NewReader(file), int64(len(file)))
 }
 
-// A replica that is written and read between all records ends with the bits of
-// one that was not, whatever the plan.
+// A replica that is saved and loaded between any two records ends with the bits of one that
+// was not, whatever the plan.
 func TestGoldenStateGoesOn(t *testing.T) {
 	for _, g := range readGolden(t) {
 		r := replay(t, g, func(cfg Config, r *Replica) *Replica {
@@ -55,7 +55,7 @@ func TestGoldenStateGoesOn(t *testing.T) {
 	}
 }
 
-// eventful is a replica to which everything happened that a state file tells.
+// eventful returns a replica with everything that a state file can record.
 func eventful(t testing.TB) (*Replica, *chain, History) {
 	t.Helper()
 	p := smallPlan()
@@ -69,7 +69,8 @@ func eventful(t testing.TB) (*Replica, *chain, History) {
 	apply(c.plan(p))
 	apply(c.simple(1))
 	var change wire.Change
-	for _, field := range [][2]string{{"beta", "0.25"}, {"quorum", "1"}, {"step_schedule", `[{"round":3,"factor":0.5}]`}} {
+	for _, field := range [][2]string{{"beta", "0.25"}, {"quorum", "1"},
+		{"step_schedule", `[{"round":3,"factor":0.5}]`}} {
 		if err := change.Set(field[0], field[1]); err != nil {
 			t.Fatal(err)
 		}
@@ -84,17 +85,18 @@ func eventful(t testing.TB) (*Replica, *chain, History) {
 	return r, c, History{Rollbacks: []Rollback{{5, 3}, {9, 2}}, Snapshot: 4}
 }
 
-// ended is eventful, with its end.
+// ended is eventful after its end.
 func ended(t testing.TB) (*Replica, History) {
 	t.Helper()
 	r, c, h := eventful(t)
-	if err := r.Apply(c.add(wire.Record{Kind: wire.KindEnd, End: &wire.End{Reason: wire.EndRequested, Text: "enough"}})); err != nil {
+	if err := r.Apply(c.add(wire.Record{Kind: wire.KindEnd,
+		End: &wire.End{Reason: wire.EndRequested, Text: "enough"}})); err != nil {
 		t.Fatal(err)
 	}
 	return r, h
 }
 
-// Every version reads the bytes of this one, and writes them, on every machine.
+// Every version reads and writes the bytes of this file, on every machine.
 func TestGoldenState(t *testing.T) {
 	r, h := ended(t)
 	got := fileOf(t, r, h)
@@ -114,22 +116,25 @@ func TestGoldenState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if stateOf(again) != stateOf(r) || !reflect.DeepEqual(history, h) || again.Ended().Text != "enough" || again.Plan().Beta != 0.25 {
+	if stateOf(again) != stateOf(r) || !reflect.DeepEqual(history, h) ||
+		again.Ended().Text != "enough" || again.Plan().Beta != 0.25 {
 		t.Errorf("got %+v and %+v, want %+v and %+v", stateOf(again), history, stateOf(r), h)
 	}
 	head, err := ReadHead(bytes.NewReader(want))
-	if err != nil || head.N != r.N() || head.Hash != r.Hash() || head.Ended == nil || head.Plan.Dim != 10 || head.Vectors != 2 ||
+	if err != nil || head.N != r.N() || head.Hash != r.Hash() || head.Ended == nil ||
+		head.Plan.Dim != 10 || head.Vectors != 2 ||
 		!reflect.DeepEqual(head.History, h) {
 		t.Errorf("head %+v, %v", head, err)
 	}
 }
 
-// Loading takes pieces of any length, and tells of what the reader says.
+// Load accepts pieces of any length, and passes on the reader's error.
 func TestLoadInPieces(t *testing.T) {
 	r, _, h := eventful(t)
 	file := fileOf(t, r, h)
 	for _, reader := range []io.Reader{
-		iotest.OneByteReader(bytes.NewReader(file)), iotest.HalfReader(bytes.NewReader(file)), iotest.DataErrReader(bytes.NewReader(file)),
+		iotest.OneByteReader(bytes.NewReader(file)), iotest.HalfReader(bytes.NewReader(file)),
+		iotest.DataErrReader(bytes.NewReader(file)),
 	} {
 		got, history, err := Load(Config{Run: "golden"}, struct{ io.Reader }{reader}, int64(len(file)))
 		if err != nil || stateOf(got) != stateOf(r) || !reflect.DeepEqual(history, h) {
@@ -138,22 +143,25 @@ func TestLoadInPieces(t *testing.T) {
 	}
 	broken := errors.New("broken")
 	reader := io.MultiReader(bytes.NewReader(file[:len(file)-40]), iotest.ErrReader(broken))
-	if _, _, err := Load(Config{Run: "golden"}, reader, int64(len(file))); !errors.Is(err, broken) || errors.Is(err, ErrState) {
+	if _, _, err := Load(Config{Run: "golden"}, reader,
+		int64(len(file))); !errors.Is(err, broken) || errors.Is(err, ErrState) {
 		t.Errorf("got %v, want %v", err, broken)
 	}
-	if _, err := ReadHead(io.MultiReader(bytes.NewReader(file[:30]), iotest.ErrReader(broken))); !errors.Is(err, broken) {
+	if _, err := ReadHead(io.MultiReader(bytes.NewReader(file[:30]),
+		iotest.ErrReader(broken))); !errors.Is(err, broken) {
 		t.Errorf("head: got %v, want %v", err, broken)
 	}
 }
 
-// A file that lost bytes, gained some, or has one other bit, is refused.
+// A file that lost bytes, gained bytes or has one other bit is refused.
 func TestDamagedState(t *testing.T) {
 	r, h := ended(t)
 	file := fileOf(t, r, h)
 	refuse := func(what string, file []byte, size int) {
 		t.Helper()
 		for _, size := range []int{size, len(file)} {
-			if _, _, err := Load(Config{Run: "golden"}, bytes.NewReader(file), int64(size)); !errors.Is(err, ErrState) {
+			if _, _, err := Load(Config{Run: "golden"}, bytes.NewReader(file),
+				int64(size)); !errors.Is(err, ErrState) {
 				t.Fatalf("%s, size %d: got %v, want %v", what, size, err, ErrState)
 			}
 		}
@@ -175,7 +183,7 @@ func TestDamagedState(t *testing.T) {
 	}
 }
 
-// A file of another run or model is refused, and says why.
+// A file of another run or model is refused with the reason.
 func TestForeignState(t *testing.T) {
 	r, _, h := eventful(t)
 	file := fileOf(t, r, h)
@@ -194,10 +202,12 @@ func TestForeignState(t *testing.T) {
 		{"run", Config{Run: "else"}, file, ErrState, `of run "else"`},
 		{"dim", Config{Run: "golden", Dim: 11}, file, ErrDim, "the file has 10, this model 11"},
 		{"initial", Config{Run: "golden", Initial: []float32{1, 2, 4}}, givenFile, ErrInitial, "digest"},
-		{"initial of another length", Config{Run: "golden", Initial: []float32{1}}, givenFile, ErrInitial, "gives 1"},
+		{"initial of another length", Config{Run: "golden", Initial: []float32{1}}, givenFile,
+			ErrInitial, "gives 1"},
 	} {
 		_, _, err := load(tt.cfg, tt.file)
-		if !errors.Is(err, ErrState) || !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.says) {
+		if !errors.Is(err, ErrState) || !errors.Is(err, tt.want) ||
+			!strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: got %v, want %v that says %q", tt.name, err, tt.want, tt.says)
 		}
 	}
@@ -206,7 +216,7 @@ func TestForeignState(t *testing.T) {
 	}
 }
 
-// What a head claims is not believed before the length of the file is.
+// The loader does not believe the head before it checked the length of the file.
 func TestHostileHead(t *testing.T) {
 	p := basePlan()
 	p.Dim = 1 << 30
@@ -224,16 +234,17 @@ func TestHostileHead(t *testing.T) {
 		}
 	}
 	exact := int64(len(file)) - 4 + 4<<30
-	if _, _, err := Load(Config{Run: p.Run, Dim: 5}, bytes.NewReader(file), exact); !errors.Is(err, ErrDim) {
+	if _, _, err := Load(Config{Run: p.Run, Dim: 5}, bytes.NewReader(file),
+		exact); !errors.Is(err, ErrDim) {
 		t.Errorf("got %v, want %v", err, ErrDim)
 	}
 	runtime.ReadMemStats(&after)
 	if grown := after.TotalAlloc - before.TotalAlloc; grown > 1<<20 {
-		t.Errorf("%d bytes allocated for a model that is not there", grown)
+		t.Errorf("%d bytes allocated for a model that the file does not contain", grown)
 	}
 }
 
-// resum edits the head of a file and makes its checksum right.
+// resum edits the head of a file and corrects its checksum.
 func resum(file []byte, edit func(head []byte)) []byte {
 	file = slices.Clone(file)
 	end := prefixLen + int(binary.LittleEndian.Uint32(file[len(stateMagic):]))
@@ -243,7 +254,7 @@ func resum(file []byte, edit func(head []byte)) []byte {
 	return file
 }
 
-// A head whose checksum is right is still judged.
+// A head with a correct checksum is still validated.
 func TestWrongHead(t *testing.T) {
 	r, _, h := eventful(t)
 	file := fileOf(t, r, h)
@@ -261,8 +272,10 @@ func TestWrongHead(t *testing.T) {
 		"another run":      put(first+4+25, 'G'),
 		"rollback forward": func(head []byte) { head[len(head)-8] = 77 },
 		"rollback to 0":    func(head []byte) { head[len(head)-8] = 0 },
-		"rollbacks twice":  func(head []byte) { copy(head[len(head)-16:], head[len(head)-32:len(head)-16]) },
-		"many rollbacks":   put(len(file)-2*32-80-16*2-17-4, 200),
+		"rollbacks twice": func(head []byte) {
+			copy(head[len(head)-16:], head[len(head)-32:len(head)-16])
+		},
+		"many rollbacks": put(len(file)-2*32-80-16*2-17-4, 200),
 	} {
 		if _, _, err := load(Config{Run: "golden"}, resum(file, edit)); !errors.Is(err, ErrState) {
 			t.Errorf("%s: got %v, want %v", name, err, ErrState)
@@ -277,26 +290,26 @@ func TestSaveFails(t *testing.T) {
 	r, _, h := eventful(t)
 	full := errors.New("disk full")
 	for n := range 4 {
-		if err := r.Save(&limited{n, full}, h); n < 4 && !errors.Is(err, full) {
+		if err := r.Save(&limitedWriter{n, full}, h); n < 4 && !errors.Is(err, full) {
 			t.Errorf("write %d fails: got %v, want %v", n, err, full)
 		}
 	}
 }
 
-// A limited writer takes so many writes.
-type limited struct {
+// A limitedWriter accepts a number of writes, then fails.
+type limitedWriter struct {
 	left int
 	err  error
 }
 
-func (l *limited) Write(p []byte) (int, error) {
+func (l *limitedWriter) Write(p []byte) (int, error) {
 	if l.left--; l.left < 0 {
 		return 0, l.err
 	}
 	return len(p), nil
 }
 
-// More rollbacks than a head has room for are cut to the last ones.
+// If there are more rollbacks than a head can have, the last ones are saved.
 func TestManyRollbacks(t *testing.T) {
 	r, _, h := eventful(t)
 	h.Rollbacks = nil
@@ -309,7 +322,7 @@ func TestManyRollbacks(t *testing.T) {
 	}
 }
 
-// FuzzLoad: whatever is loaded is what is written, byte by byte.
+// FuzzLoad: whatever loads is saved again as the same bytes.
 func FuzzLoad(f *testing.F) {
 	r, h := ended(f)
 	file := fileOf(f, r, h)
@@ -319,8 +332,7 @@ func FuzzLoad(f *testing.F) {
 	c.simple(1)
 	f.Add(fileOf(f, r, History{})[prefixLen:])
 	f.Fuzz(func(t *testing.T, data []byte) {
-		// The checksum and digest are mended where there is room for them, so
-		// that more than those is tested.
+		// Correct the checksum where there is room for it, so that the fuzzer gets past it.
 		file := append([]byte(stateMagic), 0, 0, 0, 0)
 		if tail := 2*sumLen + 4*10*2; len(data) > tail {
 			binary.LittleEndian.PutUint32(file[len(stateMagic):], uint32(len(data)-tail))
@@ -342,7 +354,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// Loading and saving take no memory but the replica's.
+// Loading and saving allocate little more than the replica.
 func TestStateMemory(t *testing.T) {
 	p := basePlan()
 	p.Dim, p.Rule, p.Beta = 1<<20, wire.Momentum, 0.5

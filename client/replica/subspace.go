@@ -6,17 +6,17 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// ZOFedHT's subspace: Algorithm 1, lines 5-11. The trail holds the last tau moves,
-// that of round i in column (i-1) mod tau; each tau rounds the basis becomes
-// QR([newest, ..., oldest]).
+// ZOFedHT's subspace: Algorithm 1, lines 5-11. The trail holds the last tau moves: that of
+// round i is column (i-1) mod tau. Every tau rounds the basis becomes QR([newest, ...,
+// oldest]).
 
-// spanned says whether there were enough moves for a basis: before, C = I.
-func (r *Replica) spanned() bool {
+// hasBasis reports whether there were enough moves for a basis. Before that C = I.
+func (r *Replica) hasBasis() bool {
 	return len(r.basis) > 0 && r.rounds >= uint64(len(r.basis))
 }
 
-// turned makes the basis anew where a round was the last of tau.
-func (r *Replica) turned() {
+// updateBasis computes a new basis after every tau-th round.
+func (r *Replica) updateBasis() {
 	tau := len(r.trail)
 	if tau == 0 || r.rounds%uint64(tau) != 0 {
 		return
@@ -49,7 +49,8 @@ func (r *Replica) gramBlock(_, i int) {
 
 func (r *Replica) basisBlock(_, i int) {
 	var from, to [wire.MaxSubspace][]float32
-	mathx.Orthonormalize(blocksAt(&to, r.basis, i), blocksAt(&from, r.columns, i), r.grams[:mathx.GramLen(len(r.columns))])
+	mathx.Orthonormalize(blocksAt(&to, r.basis, i), blocksAt(&from, r.columns, i),
+		r.grams[:mathx.GramLen(len(r.columns))])
 }
 
 // blocksAt returns block i of every vector, in the memory of dst.

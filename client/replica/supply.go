@@ -8,15 +8,15 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Supply gives the state an object that it lacks, float32 little-endian, in any order.
-// It keeps nothing of data.
+// Supply gives the state an object that it lacks, float32 little-endian, in any order. It
+// does not keep data.
 //
-// The error matches [ErrObject], and nothing has changed: no such object is missing,
-// or the bytes have another length, another digest, or a NaN or an infinity.
+// The error matches [ErrObject], and nothing has changed: no such object is missing, or the
+// bytes have another length, another digest, or a NaN or an infinity.
 func (r *Replica) Supply(digest [wire.ObjectLen]byte, data []byte) error {
 	wanted, fits, got := 0, 0, [wire.ObjectLen]byte{}
-	for i := range r.held {
-		if h := &r.held[i]; h.isWanted(digest) {
+	for i := range r.objects {
+		if h := &r.objects[i]; h.isWanted(digest) {
 			if wanted++; h.fits(data) {
 				fits++
 			}
@@ -31,8 +31,8 @@ func (r *Replica) Supply(digest [wire.ObjectLen]byte, data []byte) error {
 	if err := checkFinite(data); err != nil {
 		return err
 	}
-	for i := range r.held {
-		if h := &r.held[i]; h.isWanted(digest) && h.fits(data) {
+	for i := range r.objects {
+		if h := &r.objects[i]; h.isWanted(digest) && h.fits(data) {
 			r.replace(i, data)
 		}
 	}
@@ -40,39 +40,43 @@ func (r *Replica) Supply(digest [wire.ObjectLen]byte, data []byte) error {
 	return nil
 }
 
-func (h *holding) isWanted(digest [wire.ObjectLen]byte) bool {
+func (h *objectState) isWanted(digest [wire.ObjectLen]byte) bool {
 	return h.want.N > 0 && h.want.Digest == digest
 }
 
-func (h *holding) fits(data []byte) bool { return uint64(len(data)) == 4*h.want.Elements }
+func (h *objectState) fits(data []byte) bool { return uint64(len(data)) == 4*h.want.Elements }
 
-// wrongObject says what is wrong with size bytes for a digest.
+// wrongObject explains why size bytes do not serve for a digest.
 func wrongObject(wanted, fits, size int, digest [wire.ObjectLen]byte) error {
 	switch {
 	case wanted == 0:
-		return fmt.Errorf("%w: no object of digest %x is missing: ask Missing which are", ErrObject, digest[:8])
+		return fmt.Errorf("%w: no object of digest %x is missing: call Missing for those that are",
+			ErrObject, digest[:8])
 	case fits == 0:
-		return fmt.Errorf("%w: %d bytes for digest %x, which Missing says the length of: fetch it again", ErrObject, size, digest[:8])
+		return fmt.Errorf("%w: %d bytes for digest %x, another length than Missing says: "+
+			"fetch it again", ErrObject, size, digest[:8])
 	}
-	return fmt.Errorf("%w: %d bytes of another digest than %x: fetch it again", ErrObject, size, digest[:8])
+	return fmt.Errorf("%w: the digest of %d bytes is not %x: fetch it again",
+		ErrObject, size, digest[:8])
 }
 
-// checkFinite refuses elements that no mean of what devices send can have.
+// checkFinite refuses elements that cannot be the mean of what devices send.
 func checkFinite(data []byte) error {
 	const exponent = 0x7f800000
 	for i := 0; i < len(data); i += 4 {
 		if bits := binary.LittleEndian.Uint32(data[i:]); bits&exponent == exponent {
-			return fmt.Errorf("%w: element %d is %v: whoever made the record is at fault, roll back to one before it",
+			return fmt.Errorf("%w: element %d is %v: the coordinator that made the record is "+
+				"at fault, roll back to an earlier one",
 				ErrObject, i/4, math.Float32frombits(bits))
 		}
 	}
 	return nil
 }
 
-// replace sets what a kind of object replaces.
+// replace sets the vectors that a kind of object replaces.
 func (r *Replica) replace(kind int, data []byte) {
-	h := &r.held[kind]
-	*h = holding{of: h.want.N}
+	h := &r.objects[kind]
+	*h = objectState{from: h.want.N}
 	dst := [][]float32{r.x, nil}
 	switch {
 	case kind == ofParams && r.plan.Control == wire.ScaffoldMean:

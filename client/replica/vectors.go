@@ -34,7 +34,7 @@ func (r *Replica) allocate(p *wire.Plan, runKey []byte, x []float32) {
 	}
 }
 
-// vectors are those that make the state, in the order of its digest: x, m, S or c, the
+// vectors returns the vectors of the state in the order of its digest: x, m, S or c, the
 // server rule's m, v and largest v, the basis, the trail.
 func (r *Replica) vectors() [][]float32 {
 	vectors := [][]float32{r.x}

@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// bigPlan is of as many parameters as are worth a team for one direction.
+// bigPlan has just enough parameters to share out the work for one direction.
 func bigPlan(dist wire.Distribution, several bool) *wire.Plan {
 	p, big := basePlan(), uint64(workFor+3*prng.BlockLen+17)
 	if dist == wire.Rademacher {
@@ -17,7 +17,8 @@ func bigPlan(dist wire.Distribution, several bool) *wire.Plan {
 	}
 	p.Dim, p.Distribution, p.Rule, p.Beta, p.WeightDecay = big, dist, wire.Momentum, 0.9, 0.01
 	if several {
-		p.Segments = append(slices.Clone(layouts["several"]), wire.Segment{Name: "z", Len: big - 9000, MuScale: 0.25, StepScale: 3})
+		p.Segments = append(slices.Clone(layouts["several"]),
+			wire.Segment{Name: "z", Len: big - 9000, MuScale: 0.25, StepScale: 3})
 	}
 	return p
 }
@@ -55,7 +56,7 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// mu = 0 is the iterate itself.
+// Probe with mu = 0 gives the iterate itself.
 func TestProbeOfNothing(t *testing.T) {
 	r, _ := begun(t, smallPlan(), 2)
 	got := make([]float32, 4)
