@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// maxBudget is the most that RunFor counts.
+// maxBudget is the longest time that RunFor accepts.
 const maxBudget = 10 * 365 * 24 * time.Hour
 
-// lookEvery is how often a budget is compared with the clock on the wall: timers stand
-// still while a device sleeps.
+// lookEvery is how often a budget is compared with the wall clock: timers stand still while
+// a device sleeps.
 const lookEvery = 10 * time.Second
 
-// wall is the time of day, without the monotonic clock's.
+// wall returns the time of day without the monotonic clock.
 var wall = func() time.Time { return time.Now().Round(0) }
 
-// budget returns a context that ends with errBudget after d, by the clock on the
-// wall too.
+// budget returns a context that ends with errBudget once d has passed, on the wall clock
+// too.
 func (c *Client) budget(d time.Duration) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	until := wall().Add(d)

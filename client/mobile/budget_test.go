@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// asleep replaces the clock on the wall by one that is ahead by what the test says
-// that the device slept.
+// asleep replaces the wall clock by one that is ahead by the time that the device slept;
+// the test sets that time.
 func asleep(t *testing.T) *atomic.Int64 {
 	slept := new(atomic.Int64)
 	before := wall
@@ -19,7 +19,7 @@ func asleep(t *testing.T) *atomic.Int64 {
 	return slept
 }
 
-// ended says whether the budget is up.
+// ended reports whether the budget is used up.
 func ended(t *testing.T, ctx context.Context) bool {
 	t.Helper()
 	synctest.Wait()
@@ -29,7 +29,7 @@ func ended(t *testing.T, ctx context.Context) bool {
 	return ctx.Err() != nil
 }
 
-// A budget ends when its time is up, and not before.
+// A budget ends when its time is up, not before.
 func TestBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := made(t, config())
@@ -46,8 +46,8 @@ func TestBudget(t *testing.T) {
 	})
 }
 
-// While a device sleeps timers stand still: the clock on the wall is looked at every
-// few seconds, and at once when the app says that the device woke up.
+// Timers stand still while a device sleeps. So the wall clock is read every few seconds,
+// and at once when the app says that the device woke up.
 func TestBudgetAfterSleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slept := asleep(t)
@@ -60,7 +60,7 @@ func TestBudgetAfterSleep(t *testing.T) {
 			c := made(t, config())
 			ctx, cancel := c.budget(10 * time.Minute)
 			time.Sleep(time.Second)
-			c.Reconnect() // no reason to end
+			c.Reconnect() // no reason to end the budget
 			if ended(t, ctx) {
 				t.Errorf("%s: the budget ended too early", name)
 			}
@@ -77,7 +77,7 @@ func TestBudgetAfterSleep(t *testing.T) {
 	})
 }
 
-// A clock that is set back gives no time: the timer counts too.
+// Setting the clock back gains no time, because the timer counts too.
 func TestBudgetClockSetBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slept := asleep(t)
@@ -92,7 +92,7 @@ func TestBudgetClockSetBack(t *testing.T) {
 	})
 }
 
-// Run takes any budget, and what is none is refused by name.
+// RunFor accepts any positive time, however long, and refuses others with the reason.
 func TestRunForRefuses(t *testing.T) {
 	c := made(t, config())
 	for _, ms := range []int64{0, -1, math.MinInt64} {
@@ -102,7 +102,7 @@ func TestRunForRefuses(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		c := made(t, config())
-		c.settings.servers = nil // none is dialed: an address would leave the bubble
+		c.settings.servers = nil // dial no server: that would leave the bubble
 		ctx, cancel := c.budget(maxBudget)
 		time.Sleep(24 * time.Hour)
 		if ended(t, ctx) {

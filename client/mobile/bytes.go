@@ -6,12 +6,12 @@ import (
 	"unsafe"
 )
 
-// Parameters cross the border as little-endian float32. That is how they lie in the
-// memory of all phones, so they cross without a loop where the bytes are aligned.
+// Parameters cross the language border as little-endian float32. All phones store them so
+// in memory, so no conversion is needed where the bytes are aligned.
 
 const floatBytes = 4
 
-// block is how many parameters are converted at once where they are not.
+// block is how many parameters are converted at a time where they are not.
 const block = 4096
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
@@ -29,7 +29,8 @@ func bytesOf(x []float32) []byte {
 	return b
 }
 
-// floatsOf returns the memory of b as floats, or nil where it cannot be.
+// floatsOf returns the memory of b as floats, or nil if it is not aligned or not
+// little-endian.
 func floatsOf(b []byte) []float32 {
 	if !littleEndian || len(b) < floatBytes || uintptr(unsafe.Pointer(&b[0]))%floatBytes != 0 {
 		return nil
@@ -51,9 +52,9 @@ func getFloats(b []byte) []float32 {
 	return x
 }
 
-// copied returns parameters off, off+1, ..., count of them or as many as there are, or
-// nil where there is none or read fails.
-func copied(off, count, dim int, read func(x []float32, off int) error) []byte {
+// copyOf returns a copy of parameters off, off+1, ...: count of them or as many as there
+// are. It returns nil if there are none or read fails.
+func copyOf(off, count, dim int, read func(x []float32, off int) error) []byte {
 	if off < 0 || off >= dim || count < 1 {
 		return nil
 	}
@@ -64,15 +65,16 @@ func copied(off, count, dim int, read func(x []float32, off int) error) []byte {
 	return b
 }
 
-// readInto writes parameters off, off+1, ... to dst, as many as fit and there are,
-// and returns how many. read is where they come from.
+// readInto writes parameters off, off+1, ... to dst, as many as fit and exist, and returns
+// how many. It gets them from read.
 //
 //	for i := range min(len(dst)/4, dim-off) {
 //		dst[4*i:4*i+4] = x[off+i]
 //	}
 func readInto(dst []byte, off, dim int, read func(x []float32, off int) error) (int, error) {
 	if len(dst)%floatBytes != 0 {
-		return 0, faultf(CodeConfig, "dst has %d bytes: give a multiple of 4, a parameter takes 4", len(dst))
+		return 0, faultf(CodeConfig, "dst has %d bytes: give a multiple of 4, a parameter takes 4",
+			len(dst))
 	}
 	if off < 0 || off > dim {
 		return 0, faultf(CodeConfig, "off = %d: parameters are numbered from 0 to %d", off, dim-1)

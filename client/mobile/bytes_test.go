@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// numbers are d parameters, with what floats have of odd ones.
+// numbers returns d parameters, odd floats among them.
 func numbers(d int) []float32 {
 	r := rand.New(rand.NewPCG(1, uint64(d)))
 	x := make([]float32, d)
@@ -21,7 +21,7 @@ func numbers(d int) []float32 {
 	return x
 }
 
-// littleEndianOf is what bytes of x have to be.
+// littleEndianOf returns the bytes that x must have.
 func littleEndianOf(x []float32) []byte {
 	b := []byte{}
 	for _, v := range x {
@@ -30,8 +30,8 @@ func littleEndianOf(x []float32) []byte {
 	return b
 }
 
-// shifted is n bytes that begin shift bytes after an aligned address, and the
-// memory that they are of.
+// shifted returns n bytes that begin shift bytes after an aligned address, and the memory
+// around them.
 func shifted(n, shift int) (dst, memory []byte) {
 	floats := make([]float32, n/floatBytes+3)
 	for i := range floats {
@@ -41,8 +41,8 @@ func shifted(n, shift int) (dst, memory []byte) {
 	return memory[shift : shift+n : shift+n], memory
 }
 
-// Parameters are read as encoding/binary writes them, wherever dst lies and however
-// much of the model fits, and nothing beside dst is written.
+// Parameters are read as encoding/binary would write them, wherever dst lies and however
+// much of the model fits. No byte outside dst changes.
 func TestReadInto(t *testing.T) {
 	const dim = 2*block + 5
 	x := numbers(dim)
@@ -60,7 +60,7 @@ func TestReadInto(t *testing.T) {
 					}
 					copy(before[shift:], want[floatBytes*off:floatBytes*(off+n)])
 					if !bytes.Equal(memory, before) {
-						t.Error("dst has other bytes than encoding/binary writes, or what is beside it changed")
+						t.Error("dst differs from what encoding/binary writes, or bytes outside it changed")
 					}
 				})
 			}
@@ -68,7 +68,7 @@ func TestReadInto(t *testing.T) {
 	}
 }
 
-// What is wrong with a read is told with its value.
+// A read that cannot succeed is refused with the wrong value.
 func TestReadIntoRefuses(t *testing.T) {
 	read := func([]float32, int) error { t.Error("read"); return nil }
 	for _, tt := range []struct {
@@ -78,9 +78,11 @@ func TestReadIntoRefuses(t *testing.T) {
 		{7, 0, "config: dst has 7 bytes: give a multiple of 4, a parameter takes 4"},
 		{8, -1, "config: off = -1: parameters are numbered from 0 to 9"},
 		{8, 11, "config: off = 11: parameters are numbered from 0 to 9"},
-		{8, math.MaxInt, fmt.Sprintf("config: off = %d: parameters are numbered from 0 to 9", math.MaxInt)},
+		{8, math.MaxInt, fmt.Sprintf("config: off = %d: parameters are numbered from 0 to 9",
+			math.MaxInt)},
 	} {
-		if n, err := readInto(make([]byte, tt.bytes), tt.off, 10, read); n != 0 || err == nil || err.Error() != tt.want {
+		if n, err := readInto(make([]byte, tt.bytes), tt.off, 10, read); n != 0 || err == nil ||
+			err.Error() != tt.want {
 			t.Errorf("%d bytes from %d: %d, %v, want %q", tt.bytes, tt.off, n, err, tt.want)
 		}
 	}
@@ -103,27 +105,29 @@ func TestReadIntoFails(t *testing.T) {
 	}
 }
 
-// A copy has the same bytes, as many as there are, and there is none of what cannot be
-// read.
+// A copy has the same bytes, as many as exist. What cannot be read gives no copy.
 func TestCopied(t *testing.T) {
 	const dim = block + 5
 	x := numbers(dim)
 	read := func(to []float32, off int) error { copy(to, x[off:]); return nil }
 	for _, tt := range []struct{ off, count, want int }{
 		{0, dim, dim}, {0, 1, 1}, {0, math.MaxInt, dim}, {3, 2, 2}, {block, 100, 5}, {dim - 1, 1, 1},
-		{dim, 1, 0}, {-1, 1, 0}, {0, 0, 0}, {0, -1, 0}, {math.MaxInt, math.MaxInt, 0}, {math.MinInt, math.MinInt, 0},
+		{dim, 1, 0}, {-1, 1, 0}, {0, 0, 0}, {0, -1, 0}, {math.MaxInt, math.MaxInt, 0},
+		{math.MinInt, math.MinInt, 0},
 	} {
-		got := copied(tt.off, tt.count, dim, read)
-		if tt.want == 0 && got != nil || tt.want > 0 && !bytes.Equal(got, littleEndianOf(x[tt.off:tt.off+tt.want])) {
+		got := copyOf(tt.off, tt.count, dim, read)
+		if tt.want == 0 && got != nil ||
+			tt.want > 0 && !bytes.Equal(got, littleEndianOf(x[tt.off:tt.off+tt.want])) {
 			t.Errorf("%d from %d: %d bytes, want %d parameters", tt.count, tt.off, len(got), tt.want)
 		}
 	}
-	if got := copied(0, 3, dim, func([]float32, int) error { return errors.New("broken") }); got != nil {
-		t.Errorf("%d bytes of a source that is broken", len(got))
+	if got := copyOf(0, 3, dim,
+		func([]float32, int) error { return errors.New("broken") }); got != nil {
+		t.Errorf("got %d bytes from a source that fails", len(got))
 	}
 }
 
-// A vector's bytes are its own memory, and back.
+// bytesOf shares the memory of a vector, and getFloats inverts it.
 func TestBytesOf(t *testing.T) {
 	if b := bytesOf(nil); len(b) != 0 {
 		t.Errorf("no parameters have %d bytes", len(b))
@@ -141,7 +145,7 @@ func TestBytesOf(t *testing.T) {
 	for shift := range floatBytes {
 		dst, _ := shifted(8, shift)
 		if aligned := floatsOf(dst) != nil; aligned != (littleEndian && shift == 0) {
-			t.Errorf("shifted by %d: taken for aligned: %v", shift, aligned)
+			t.Errorf("shifted by %d: aligned: %v", shift, aligned)
 		}
 	}
 }

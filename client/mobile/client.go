@@ -11,36 +11,36 @@ import (
 	"github.com/zofl/zofl/client"
 )
 
-// A Client is one device of a run. Any thread may call its methods; Run, RunFor and Load
+// A Client is one device of a run. Any thread may call its methods. Run, RunFor and Load
 // block, so never call them on an app's main thread.
 //
 // Invariants:
-//  1. Nothing of the app is called with mu held.
-//  2. A connection, the lock of StateDir and goroutines exist only while Run does; one
-//     whose callback has not returned may outlive it.
-//  3. Once Stop was called and Run has returned the client holds no object of the app.
+//  1. No code of the app is called with mu held.
+//  2. A connection, the lock of StateDir and goroutines exist only while Run runs. A
+//     goroutine whose callback has not returned may outlive it.
+//  3. After Stop was called and Run has returned, the client holds no object of the app.
 type Client struct {
-	settings Config // without callbacks and listener
-	inner    *client.Client
-	device   device
-	policy   policy
-	link     link
-	shelf    *shelf // nil: memory only
-	events   events
-	traffic  traffic
-	anew     atomic.Bool // a Reconnect is under way
+	settings      Config // without callbacks and listener
+	inner         *client.Client
+	device        device
+	policy        policy
+	link          link
+	shelf         *shelf // nil: memory only
+	events        events
+	traffic       traffic
+	reconnectBusy atomic.Bool // a Reconnect is running
 
 	mu      sync.Mutex // guards what follows
 	cancel  context.CancelCauseFunc
-	nc      *nats.Conn // of Run, nil: none
-	dialer  *dialer    // of Run, nil: none
+	nc      *nats.Conn // of Run; nil: none
+	dialer  *dialer    // of Run; nil: none
 	wake    chan struct{}
 	stopped bool
-	seen    seen
+	status  status
 }
 
-// seen is what the client came to, for whoever asks.
-type seen struct {
+// status is the client's latest progress, for the methods that report it.
+type status struct {
 	online        bool
 	state         client.State
 	record, last  uint64
@@ -50,9 +50,9 @@ type seen struct {
 	loss          float64
 }
 
-// NewClient returns a client of a Config; nothing happens before [Client.Run]. The
-// objective, evaluator and listener are the client's from then on. Errors have
-// [CodeConfig] or [CodeInsecure].
+// NewClient returns a client for a Config; nothing happens before [Client.Run]. From then
+// on the objective, evaluator and listener belong to the client. Errors have [CodeConfig]
+// or [CodeInsecure].
 func NewClient(cfg *Config) (c *Client, err error) {
 	defer guard(&err)
 	if err := cfg.check(); err != nil {
@@ -60,10 +60,11 @@ func NewClient(cfg *Config) (c *Client, err error) {
 	}
 	c = &Client{
 		settings: cfg.values(),
-		policy:   policy{unmeteredOnly: cfg.UnmeteredOnly, chargingOnly: cfg.ChargingOnly, minBattery: cfg.MinBattery},
-		events:   events{listener: cfg.listener},
-		wake:     make(chan struct{}, 1),
-		seen:     seen{loss: math.NaN()},
+		policy: policy{unmeteredOnly: cfg.UnmeteredOnly, chargingOnly: cfg.ChargingOnly,
+			minBattery: cfg.MinBattery},
+		events: events{listener: cfg.listener},
+		wake:   make(chan struct{}, 1),
+		status: status{loss: math.NaN()},
 	}
 	c.link.failed = c.fail
 	c.device = device{dim: cfg.Dim, samples: cfg.Samples, policy: &c.policy}
@@ -85,17 +86,16 @@ func NewClient(cfg *Config) (c *Client, err error) {
 	return c, nil
 }
 
-// made says whether a client was made by NewClient: bindings have constructors of
-// their own.
-func (c *Client) made() bool { return c != nil && c.inner != nil }
+// isMade reports whether NewClient made the client: bindings have constructors of their own.
+func (c *Client) isMade() bool { return c != nil && c.inner != nil }
 
-// Stop ends Run, and the client for good: the objective, the evaluator and the
-// listener are released as soon as Run has returned and no call of theirs is under
-// way. It returns at once, can be called from anywhere, a callback included, and
-// again. The model stays: see Params.
+// Stop ends Run, and the client for good: it releases the objective, the evaluator and the
+// listener as soon as Run has returned and none of them is being called. It returns at
+// once, and may be called from anywhere, even from a callback, and more than once. The
+// model stays available: see Params.
 func (c *Client) Stop() {
 	defer contain()
-	if !c.made() {
+	if !c.isMade() {
 		return
 	}
 	c.mu.Lock()
@@ -112,24 +112,25 @@ func (c *Client) Stop() {
 
 // Dim is the number of parameters.
 func (c *Client) Dim() int {
-	if !c.made() {
+	if !c.isMade() {
 		return 0
 	}
 	return c.settings.Dim
 }
 
-// Params writes the model into dst, 4*Dim bytes of little-endian float32, and returns
-// the index of the record after which it is: 0 where there is no model yet, and
-// dst is as it was. Call it at any time, also while offline or stopped; before Run,
-// [Client.Load] gets what StateDir has. In Objective-C give NSMutableData; in Swift
+// Params writes the model into dst, 4*Dim bytes of little-endian float32. It returns the
+// index of the record after which this is the model; 0 means that there is no model yet,
+// and dst did not change. Call it at any time, even while offline or after Stop. Before
+// Run, [Client.Load] reads what StateDir has. In Objective-C pass NSMutableData; in Swift
 // call [Client.Model].
 func (c *Client) Params(dst []byte) (record int64, err error) {
 	defer guard(&err)
-	if !c.made() {
+	if !c.isMade() {
 		return 0, errUnmade
 	}
 	if len(dst) != floatBytes*c.settings.Dim {
-		return 0, faultf(CodeConfig, "dst has %d bytes, the model %d", len(dst), floatBytes*c.settings.Dim)
+		return 0, faultf(CodeConfig, "dst has %d bytes, the model %d",
+			len(dst), floatBytes*c.settings.Dim)
 	}
 	x := floatsOf(dst)
 	if x == nil {
@@ -144,11 +145,11 @@ func (c *Client) Params(dst []byte) (record int64, err error) {
 	return int64(n), coded(err)
 }
 
-// Model returns a copy of the model as Params has it, null where there is none. It is
-// for Swift, whose Data comes to Go as a copy, so that what Go writes is lost.
+// Model returns a copy of the model that Params writes, or null if there is none. It is for
+// Swift, which passes Go a copy of its Data, so that what Go writes there is lost.
 func (c *Client) Model() (params []byte) {
 	defer contain()
-	if !c.made() {
+	if !c.isMade() {
 		return nil
 	}
 	b := make([]byte, floatBytes*c.settings.Dim)
@@ -158,16 +159,16 @@ func (c *Client) Model() (params []byte) {
 	return b
 }
 
-// digestBytes are those of a digest.
+// digestBytes is the length of a digest.
 const digestBytes = 32
 
-// Digest writes the digest of the device's state into dst, 32 bytes, and returns the
-// index of the record after which it is: devices at the same record have the same
-// digest. It is 0, and dst as it was, where there is none yet. In Objective-C give
-// NSMutableData.
+// Digest writes the digest of the device's state into dst, 32 bytes, and returns the index
+// of the record after which this is the state: devices at the same record have the same
+// digest. It returns 0, and does not change dst, if there is no state yet. In Objective-C
+// pass NSMutableData.
 func (c *Client) Digest(dst []byte) (record int64, err error) {
 	defer guard(&err)
-	if !c.made() {
+	if !c.isMade() {
 		return 0, errUnmade
 	}
 	if len(dst) != digestBytes {

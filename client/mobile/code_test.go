@@ -20,8 +20,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Every error on which somebody can do something has its code, however it is wrapped,
-// and no message speaks of this library's packages.
+// Every error about which somebody can do something has its code, however it is wrapped. No
+// message mentions this library's packages.
 func TestCodes(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
@@ -61,7 +61,7 @@ func TestCodes(t *testing.T) {
 				t.Errorf("%v, wrapped %d times: %q, want code %q", tt.err, depth, text, tt.code)
 			}
 			if strings.Contains(text, "client: ") || strings.HasPrefix(text, tt.code+": "+tt.code+": ") {
-				t.Errorf("%v, wrapped %d times: the app reads %q", tt.err, depth, text)
+				t.Errorf("%v, wrapped %d times: the app gets %q", tt.err, depth, text)
 			}
 			if !errors.Is(got, tt.err) {
 				t.Errorf("%q is no longer %v", text, tt.err)
@@ -72,14 +72,16 @@ func TestCodes(t *testing.T) {
 		}
 	}
 	if coded(nil) != nil {
-		t.Error("no error has a code")
+		t.Error("nil got a code")
 	}
 }
 
-// A message without a code of this package has none.
+// A message that does not begin with a code of this package has none.
 func TestErrorCode(t *testing.T) {
 	for message, want := range map[string]string{
-		"": "", "config": "", "config:": "", "config:x": "", "Config: x": "", "nonsense: x": "", "java.lang.Error: config: x": "",
+		"": "", "config": "", "config:": "", "config:x": "", "Config: x": "", "nonsense: x": "",
+		"java.lang.Error: config: x": "",
+
 		"config: x": CodeConfig, "offline: nats: timeout": CodeOffline, "diverged: ": CodeDiverged,
 	} {
 		if got := ErrorCode(message); got != want {
@@ -88,7 +90,7 @@ func TestErrorCode(t *testing.T) {
 	}
 	for code := range codes {
 		if ErrorCode(code+": text") != code {
-			t.Errorf("%q is not taken for a code", code)
+			t.Errorf("%q is not recognized as a code", code)
 		}
 	}
 	if len(codes) != 26 {
@@ -96,8 +98,8 @@ func TestErrorCode(t *testing.T) {
 	}
 }
 
-// What a connection fails with tells an app apart from what it can do: wait, or have
-// somebody look at certificates or users.
+// The code of a failed connection tells an app what to do: wait, or have somebody check
+// certificates or users.
 func TestConnectCodes(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
@@ -129,7 +131,7 @@ func TestConnectCodes(t *testing.T) {
 	}
 }
 
-// Every reason to decline that there is has a code.
+// Every reason to decline a round has a code.
 func TestDeclineCodes(t *testing.T) {
 	for reason := wire.DeclinePolicy; reason <= wire.DeclineTooLarge; reason++ {
 		if !codes[declines[reason]] {
@@ -138,7 +140,7 @@ func TestDeclineCodes(t *testing.T) {
 	}
 }
 
-// A panic is an error that says where, and nothing else is touched.
+// A panic becomes an error that says where it happened.
 func TestGuard(t *testing.T) {
 	fails := func(f func()) (err error) {
 		defer guard(&err)
@@ -150,26 +152,29 @@ func TestGuard(t *testing.T) {
 	}
 	var nothing *Config
 	for name, f := range map[string]func(){
-		"a text": func() { panic("oh") }, "an error": func() { panic(io.EOF) }, "a nil": func() { _ = nothing.Run },
+		"a text": func() { panic("oh") }, "an error": func() { panic(io.EOF) },
+		"a nil": func() { _ = nothing.Run },
 	} {
 		err := fails(f)
-		if err == nil || ErrorCode(err.Error()) != CodePanic || !strings.Contains(err.Error(), "code_test.go") {
-			t.Errorf("%s: %v, want code %q and where", name, err, CodePanic)
+		if err == nil || ErrorCode(err.Error()) != CodePanic ||
+			!strings.Contains(err.Error(), "code_test.go") {
+			t.Errorf("%s: %v, want code %q and the place", name, err, CodePanic)
 		}
 	}
 }
 
-// Texts from a server are UTF-8 when the app gets them.
+// The app gets texts from a server as valid UTF-8.
 func TestTextsAreUTF8(t *testing.T) {
 	told := &listener{}
 	c := Client{events: events{listener: told}}
 	c.tellFault(CodeOffline, "no\xff")
 	c.tellState("why\xff")
 	c.events.settle(patience)
-	texts := append(told.heard(), faultf(CodeFault, "%s", "bad\xff").Error(), coded(errors.New("bad\xff")).Error())
+	texts := append(told.heard(), faultf(CodeFault, "%s", "bad\xff").Error(),
+		coded(errors.New("bad\xff")).Error())
 	for _, text := range texts {
 		if !utf8.ValidString(text) || !strings.Contains(text, "\uFFFD") {
-			t.Errorf("%q is not UTF-8 with a mark", text)
+			t.Errorf("%q is not UTF-8 with a replacement character", text)
 		}
 	}
 	if len(texts) != 4 {

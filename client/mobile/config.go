@@ -17,39 +17,38 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A Config says what a [Client] is to do. The fields are settings that may be seen,
-// as a binding's toString shows them; what is secret, and what the client calls, is
-// set by methods. A Config makes one client.
+// A Config says what a [Client] is to do. The fields are settings that are not secret: a
+// binding's toString shows them. Secrets and callbacks are set by methods. A Config makes
+// one client.
 type Config struct {
-	// Run is the name of the run, as the coordinator's plan has it.
+	// Run is the name of the run, as in the coordinator's plan.
 	Run string
-	// Device names this device among the others, for ever: letters, digits, '-' and
-	// '_', at most 32. Draw it once and keep it; a phone's own ids are none of a
-	// run's business.
+	// Device names this device for the whole run: at most 32 letters, digits, '-' and '_',
+	// different from every other device's. Draw a random name once and keep it; a run must
+	// not learn the phone's own ids.
 	Device string
 	// Dim is the model's number of parameters.
 	Dim int
-	// StateDir is a directory for the device's state, which is made if there is
-	// none: on Android below getNoBackupFilesDir(), on iOS in the app's own container,
-	// as iOS ends apps that are suspended with a lock in an app group's. What the
-	// device has survives there; "" keeps it in memory only. One client at a time may
-	// have it, while Run or Load runs.
+	// StateDir is the directory for the device's state; it is created if it does not exist.
+	// On Android choose one below getNoBackupFilesDir(). On iOS choose one in the app's own
+	// container: iOS kills suspended apps that hold a lock in an app group's. The device's
+	// state survives there; "" keeps it in memory only. Only one client at a time may use
+	// the directory, while its Run or Load runs.
 	StateDir string
-	// Samples is how many samples the loss is over: this device's weight in runs with
-	// weights=samples; 0 is 1.
+	// Samples is the number of samples that the loss is computed on: this device's weight
+	// in runs with weights=samples. 0 means 1.
 	Samples int
-	// Workers is how many threads may make directions at once; 0: one a core, which
-	// is also the most. The model has the same bits for any number.
+	// Workers is how many threads may generate directions at once, at most one per core; 0
+	// means one per core. The model has the same bits for any number.
 	Workers int
-	// Plaintext allows connections without TLS to addresses of this machine's
-	// loopback interface, such as those that adb reverse makes, and refuses all
-	// other addresses.
+	// Plaintext allows connections without TLS, but only to the loopback addresses of this
+	// machine, such as those that adb reverse makes.
 	Plaintext bool
 
-	// UnmeteredOnly, ChargingOnly and MinBattery (percent; does not count while
-	// charging) say when the device sits rounds out. [Client.SetNetwork] and
-	// [Client.SetPower] say how it is; until they do, what is asked for here does
-	// not hold.
+	// UnmeteredOnly, ChargingOnly and MinBattery say when the device declines rounds.
+	// MinBattery is a percentage, ignored while charging. [Client.SetNetwork] and
+	// [Client.SetPower] report the device's condition; until they are called, what is
+	// required here counts as not met.
 	UnmeteredOnly bool
 	ChargingOnly  bool
 	MinBattery    int
@@ -66,38 +65,43 @@ type Config struct {
 // NewConfig returns a Config in which nothing is set.
 func NewConfig() *Config { return &Config{} }
 
-// AddServer adds a NATS server to try, "tls://host:4222" or "wss://host:443"; these
-// are the ports where none is said. "nats://" is the same as "tls://", unless
-// Plaintext is set. All servers of a Config are websockets, or none is. No others are
-// connected to: of a cluster add all, or a name that stands for all.
+// AddServer adds a NATS server to try: "tls://host:4222" or "wss://host:443", which are the
+// default ports. Unless Plaintext is set, "nats://" means "tls://". Either all servers of a
+// Config are websockets, or none is. The client connects to no other servers: for a cluster
+// add all of them, or a name that resolves to all.
 func (c *Config) AddServer(address string) (err error) {
 	defer guard(&err)
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || !usablePort(u.Port()) {
-		return faultf(CodeConfig, "AddServer: %q is no address: give one such as tls://zofl.example.org:4222", withoutUser(address))
+		return faultf(CodeConfig, "AddServer: %q is not an address: give one such as "+
+			"tls://zofl.example.org:4222", withoutUser(address))
 	}
 	switch u.Scheme {
 	case "tls", "nats", "ws", "wss":
 	default:
-		return faultf(CodeConfig, "AddServer: %q is none of tls://, wss:// and, with Plaintext, nats:// and ws://", u.Scheme)
+		return faultf(CodeConfig,
+			"AddServer: %q is none of tls://, wss:// and, with Plaintext, nats:// and ws://", u.Scheme)
 	}
 	if u.User != nil {
-		return faultf(CodeConfig, "AddServer: %s comes with a user: give credentials by SetCredentials", place(u))
+		return faultf(CodeConfig,
+			"AddServer: %s contains a user: give credentials with SetCredentials", place(u))
 	}
 	if !websocket(u) && (u.RequestURI() != "/" || u.Fragment != "") {
-		return faultf(CodeConfig, "AddServer: %s comes with a path, which %s:// has none of: give %[1]s", place(u), u.Scheme)
+		return faultf(CodeConfig,
+			"AddServer: %s comes with a path, which %s:// has none of: give %[1]s", place(u), u.Scheme)
 	}
 	if len(c.servers) > 0 && websocket(u) != websocket(c.servers[0]) {
-		return faultf(CodeConfig, "AddServer: %s and %s are not of a kind: give websockets (wss://) only, or none", place(c.servers[0]), place(u))
+		return faultf(CodeConfig, "AddServer: %s and %s are of different kinds: give "+
+			"websockets (wss://) only, or none", place(c.servers[0]), place(u))
 	}
 	c.servers = append(c.servers, u)
 	return nil
 }
 
-// place is what may be said of an address: a path or a query may have a secret.
+// place returns the part of an address that may be shown: path and query may hold a secret.
 func place(u *url.URL) string { return u.Scheme + "://" + u.Host }
 
-// withoutUser returns an address without what comes before an @, which is a secret.
+// withoutUser returns an address without what precedes an @, which may be a secret.
 func withoutUser(address string) string {
 	if at := strings.LastIndexByte(address, '@'); at >= 0 {
 		return "..." + address[at:]
@@ -105,7 +109,7 @@ func withoutUser(address string) string {
 	return address
 }
 
-// usablePort says whether the port of an address, "" where it has none, can be dialed.
+// usablePort reports whether the port of an address, "" if it has none, can be dialed.
 func usablePort(port string) bool {
 	n, err := strconv.ParseUint(port, 10, 16)
 	return port == "" || err == nil && n > 0
@@ -113,20 +117,21 @@ func usablePort(port string) bool {
 
 func websocket(u *url.URL) bool { return u.Scheme == "ws" || u.Scheme == "wss" }
 
-// SetCA sets the certificates, as PEM text, of those that may sign the server's; without
-// it these are the system's, on Android with those that the user added.
+// SetCA sets the authorities that may sign the server's certificate, as PEM text. Without
+// it these are the system's; on Android they include those that the user added.
 func (c *Config) SetCA(pem string) (err error) {
 	defer guard(&err)
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM([]byte(pem)) {
-		return faultf(CodeConfig, "SetCA: %d bytes have no certificate: give PEM text (-----BEGIN CERTIFICATE-----)", len(pem))
+		return faultf(CodeConfig,
+			"SetCA: %d bytes have no certificate: give PEM text (-----BEGIN CERTIFICATE-----)", len(pem))
 	}
 	c.roots = roots
 	return nil
 }
 
-// SetCredentials sets the device's credentials: the text of a NATS credentials file,
-// or the seed of a user's nkey (SU...).
+// SetCredentials sets the device's credentials: the text of a NATS credentials file, or the
+// seed of a user's nkey (SU...).
 func (c *Config) SetCredentials(text string) (err error) {
 	defer guard(&err)
 	option, err := credentials(text)
@@ -136,31 +141,31 @@ func (c *Config) SetCredentials(text string) (err error) {
 	return err
 }
 
-// SetObjective sets the loss in simple mode.
+// SetObjective sets the loss in simple mode. It replaces SetBlockObjective's.
 func (c *Config) SetObjective(objective Objective) {
 	c.callbacks.mu.Lock()
 	defer c.callbacks.mu.Unlock()
 	c.callbacks.whole, c.callbacks.byBlocks = objective, nil
 }
 
-// SetBlockObjective sets the loss in block mode, in the place of SetObjective's.
+// SetBlockObjective sets the loss in block mode. It replaces SetObjective's.
 func (c *Config) SetBlockObjective(objective BlockObjective) {
 	c.callbacks.mu.Lock()
 	defer c.callbacks.mu.Unlock()
 	c.callbacks.whole, c.callbacks.byBlocks = nil, objective
 }
 
-// SetEvaluator sets what measures the model; nil: nobody does.
+// SetEvaluator sets the evaluator of the model; nil: none.
 func (c *Config) SetEvaluator(evaluator Evaluator) {
 	c.callbacks.mu.Lock()
 	defer c.callbacks.mu.Unlock()
 	c.callbacks.evaluator = evaluator
 }
 
-// SetListener sets who is told of progress; nil: nobody is.
+// SetListener sets the listener for progress; nil: none.
 func (c *Config) SetListener(listener Listener) { c.listener = listener }
 
-// SetInitial sets the first parameters of a plan that has them given: 4 bytes a
+// SetInitial sets the initial parameters for a plan that leaves them to the app: 4 bytes a
 // parameter, little-endian float32. They are copied.
 func (c *Config) SetInitial(params []byte) (err error) {
 	defer guard(&err)
@@ -171,7 +176,7 @@ func (c *Config) SetInitial(params []byte) (err error) {
 	return nil
 }
 
-// SetRunKey sets the 32 secret bytes of a private run. They are copied.
+// SetRunKey sets the secret run key of a private run, 32 bytes. They are copied.
 func (c *Config) SetRunKey(key []byte) (err error) {
 	defer guard(&err)
 	if len(key) == 0 {
@@ -181,27 +186,32 @@ func (c *Config) SetRunKey(key []byte) (err error) {
 	return nil
 }
 
-// check returns what is wrong with what the runtime does not look at.
+// check reports errors in the settings that package client does not check.
 func (c *Config) check() error {
 	switch {
 	case c == nil:
 		return faultf(CodeConfig, "Config is null: make one with NewConfig")
 	case c.callbacks.whole == nil && c.callbacks.byBlocks == nil:
-		return faultf(CodeConfig, "no objective: call SetObjective or SetBlockObjective; a Config makes one client")
+		return faultf(CodeConfig,
+			"no objective: call SetObjective or SetBlockObjective; a Config makes one client")
 	case wire.CheckName(c.Device) != nil:
-		return faultf(CodeConfig, "Device: give each device a name of its own: %v", wire.CheckName(c.Device))
+		return faultf(CodeConfig, "Device: give each device a name of its own: %v",
+			wire.CheckName(c.Device))
 	case c.Dim < 1:
 		return faultf(CodeConfig, "Dim = %d: give the model's number of parameters", c.Dim)
 	case uint64(c.Dim) > min(wire.MaxDim, math.MaxInt/floatBytes):
-		return faultf(CodeConfig, "Dim = %d: give at most %d parameters", c.Dim, uint64(min(wire.MaxDim, math.MaxInt/floatBytes)))
+		return faultf(CodeConfig, "Dim = %d: give at most %d parameters",
+			c.Dim, uint64(min(wire.MaxDim, math.MaxInt/floatBytes)))
 	case c.initial != nil && len(c.initial) != c.Dim:
-		return faultf(CodeConfig, "SetInitial: %d parameters, and Dim = %d: give Dim of them", len(c.initial), c.Dim)
+		return faultf(CodeConfig, "SetInitial: %d parameters, and Dim = %d: give Dim of them",
+			len(c.initial), c.Dim)
 	case c.Samples < 0:
 		return faultf(CodeConfig, "Samples = %d: give the number of samples, or 0", c.Samples)
 	case c.MinBattery < 0 || c.MinBattery > 100:
 		return faultf(CodeConfig, "MinBattery = %d: give 0 to 100 percent", c.MinBattery)
 	case len(c.servers) == 0:
-		return faultf(CodeConfig, "no server: call AddServer, for instance with tls://zofl.example.org:4222")
+		return faultf(CodeConfig,
+			"no server: call AddServer, for instance with tls://zofl.example.org:4222")
 	}
 	for _, u := range c.servers {
 		if err := c.checkServer(u); err != nil {
@@ -217,15 +227,16 @@ func (c *Config) checkServer(u *url.URL) error {
 		return faultf(CodeInsecure, "Plaintext is set and %s is not this machine: "+
 			"give an address such as 127.0.0.1, or tls:// and leave Plaintext out", place(u))
 	case !c.Plaintext && u.Scheme == "ws":
-		return faultf(CodeInsecure, "%s has no TLS: give wss://, or set Plaintext for an address of this machine", place(u))
+		return faultf(CodeInsecure,
+			"%s has no TLS: give wss://, or set Plaintext for an address of this machine", place(u))
 	}
 	return nil
 }
 
-// workers is how many goroutines may work at once, as package client takes it.
+// workers returns the number of goroutines, as package client takes it.
 func (c *Config) workers() int { return min(c.Workers, runtime.NumCPU()) }
 
-// values returns the settings without what a client calls.
+// values returns the settings without the callbacks.
 func (c *Config) values() Config {
 	return Config{
 		Run: c.Run, Device: c.Device, Dim: c.Dim, StateDir: c.StateDir, Plaintext: c.Plaintext,
@@ -233,15 +244,16 @@ func (c *Config) values() Config {
 	}
 }
 
-// loopback says whether a host is this machine by its name.
+// loopback reports whether a host's name alone says that it is this machine.
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// overTLS says whether an address of the servers asks for TLS.
+// overTLS reports whether any server address asks for TLS.
 func (c *Config) overTLS() bool {
-	return slices.ContainsFunc(c.servers, func(u *url.URL) bool { return u.Scheme == "tls" || u.Scheme == "wss" })
+	return slices.ContainsFunc(c.servers,
+		func(u *url.URL) bool { return u.Scheme == "tls" || u.Scheme == "wss" })
 }
 
 // urls returns the servers as nats.Connect takes them.
@@ -253,7 +265,8 @@ func (c *Config) urls() []string {
 	return list
 }
 
-// String shows what may be seen.
+// String shows the settings that are not secret.
 func (c *Config) String() string {
-	return fmt.Sprintf("Config{Run: %s, Device: %s, Dim: %d, StateDir: %s}", c.Run, c.Device, c.Dim, c.StateDir)
+	return fmt.Sprintf("Config{Run: %s, Device: %s, Dim: %d, StateDir: %s}",
+		c.Run, c.Device, c.Dim, c.StateDir)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// bowl is a loss in simple mode.
+// bowl is a loss in simple mode: the squared norm.
 type bowl struct{}
 
 func (bowl) Loss(params []byte) (float64, error) {
@@ -20,7 +20,7 @@ func (bowl) Loss(params []byte) (float64, error) {
 	return sum, nil
 }
 
-// blockBowl is one in block mode.
+// blockBowl is the same loss in block mode.
 type blockBowl struct{}
 
 func (blockBowl) Loss(r *Round) (float64, error) {
@@ -31,7 +31,7 @@ func (blockBowl) Loss(r *Round) (float64, error) {
 	return bowl{}.Loss(b)
 }
 
-// config has what a client needs, and a server that is not there.
+// config returns a Config with all that a client needs, and a server that does not exist.
 func config() *Config {
 	cfg := NewConfig()
 	cfg.Run, cfg.Device, cfg.Dim, cfg.Plaintext = "digits", "phone-7", 10, true
@@ -42,7 +42,7 @@ func config() *Config {
 	return cfg
 }
 
-// configAt is that with a server at an address of this machine.
+// configAt returns config with a server at an address of this machine.
 func configAt(t *testing.T, address string) *Config {
 	t.Helper()
 	cfg := config()
@@ -53,8 +53,7 @@ func configAt(t *testing.T, address string) *Config {
 	return cfg
 }
 
-// Everything that a Config can have wrong is refused by name, with the value and what
-// to give instead.
+// Every mistake in a Config is refused with the field, the value and the remedy.
 func TestConfigRefuses(t *testing.T) {
 	server := func(address string) func(*Config) error {
 		return func(c *Config) error { return c.AddServer(address) }
@@ -67,51 +66,84 @@ func TestConfigRefuses(t *testing.T) {
 		code string
 		says []string
 	}{
-		"no objective":  {func(c *Config) error { c.SetObjective(nil); return nil }, CodeConfig, []string{"objective", "SetObjective"}},
-		"no dim":        {func(c *Config) error { c.Dim = 0; return nil }, CodeConfig, []string{"Dim = 0", "give"}},
-		"negative dim":  {func(c *Config) error { c.Dim = -1; return nil }, CodeConfig, []string{"Dim = -1", "give"}},
-		"huge dim":      {func(c *Config) error { c.Dim = math.MaxInt/4 + 1; return nil }, CodeConfig, []string{"Dim = ", "give at most"}},
-		"no run":        {func(c *Config) error { c.Run = ""; return nil }, CodeConfig, []string{"Run"}},
-		"bad run":       {func(c *Config) error { c.Run = "a b"; return nil }, CodeConfig, []string{"Run", `a b`}},
-		"bad device":    {func(c *Config) error { c.Device = "a.b"; return nil }, CodeConfig, []string{"Device", "a.b"}},
-		"long device":   {func(c *Config) error { c.Device = strings.Repeat("d", 33); return nil }, CodeConfig, []string{"Device", "32"}},
-		"samples":       {func(c *Config) error { c.Samples = -2; return nil }, CodeConfig, []string{"Samples = -2", "give"}},
-		"workers":       {func(c *Config) error { c.Workers = -2; return nil }, CodeConfig, []string{"Workers = -2", "give"}},
-		"battery":       {func(c *Config) error { c.MinBattery = 101; return nil }, CodeConfig, []string{"MinBattery = 101", "0 to 100"}},
-		"empty battery": {func(c *Config) error { c.MinBattery = -1; return nil }, CodeConfig, []string{"MinBattery = -1", "0 to 100"}},
-		"no server":     {func(c *Config) error { c.servers = nil; return nil }, CodeConfig, []string{"server", "AddServer"}},
+		"no objective": {func(c *Config) error { c.SetObjective(nil); return nil }, CodeConfig,
+			[]string{"objective", "SetObjective"}},
+		"no dim": {func(c *Config) error { c.Dim = 0; return nil }, CodeConfig,
+			[]string{"Dim = 0", "give"}},
+		"negative dim": {func(c *Config) error { c.Dim = -1; return nil }, CodeConfig,
+			[]string{"Dim = -1", "give"}},
+		"huge dim": {func(c *Config) error { c.Dim = math.MaxInt/4 + 1; return nil },
+			CodeConfig, []string{"Dim = ", "give at most"}},
+		"no run": {func(c *Config) error { c.Run = ""; return nil }, CodeConfig, []string{"Run"}},
+		"bad run": {func(c *Config) error { c.Run = "a b"; return nil }, CodeConfig,
+			[]string{"Run", `a b`}},
+		"bad device": {func(c *Config) error { c.Device = "a.b"; return nil }, CodeConfig,
+			[]string{"Device", "a.b"}},
+		"long device": {func(c *Config) error { c.Device = strings.Repeat("d", 33); return nil },
+			CodeConfig, []string{"Device", "32"}},
+		"samples": {func(c *Config) error { c.Samples = -2; return nil }, CodeConfig,
+			[]string{"Samples = -2", "give"}},
+		"workers": {func(c *Config) error { c.Workers = -2; return nil }, CodeConfig,
+			[]string{"Workers = -2", "give"}},
+		"battery": {func(c *Config) error { c.MinBattery = 101; return nil }, CodeConfig,
+			[]string{"MinBattery = 101", "0 to 100"}},
+		"empty battery": {func(c *Config) error { c.MinBattery = -1; return nil }, CodeConfig,
+			[]string{"MinBattery = -1", "0 to 100"}},
+		"no server": {func(c *Config) error { c.servers = nil; return nil }, CodeConfig,
+			[]string{"server", "AddServer"}},
 		"initial": {func(c *Config) error { return c.SetInitial(make([]byte, 44)) }, CodeConfig,
 			[]string{"SetInitial", "11", "Dim = 10"}},
-		"initial of 41 bytes": {func(c *Config) error { return c.SetInitial(make([]byte, 41)) }, CodeConfig,
+		"initial of 41 bytes": {
+			func(c *Config) error { return c.SetInitial(make([]byte, 41)) }, CodeConfig,
 			[]string{"SetInitial", "41 bytes", "give 4"}},
-		"empty initial": {func(c *Config) error { return c.SetInitial(nil) }, CodeConfig, []string{"SetInitial", "0 bytes"}},
+		"empty initial": {func(c *Config) error { return c.SetInitial(nil) }, CodeConfig,
+			[]string{"SetInitial", "0 bytes"}},
 		"short run key": {func(c *Config) error { return c.SetRunKey(make([]byte, 31)) }, CodeConfig,
 			[]string{"RunKey", "31 bytes", "32"}},
-		"empty run key": {func(c *Config) error { return c.SetRunKey(nil) }, CodeConfig, []string{"SetRunKey", "32"}},
+		"empty run key": {func(c *Config) error { return c.SetRunKey(nil) }, CodeConfig,
+			[]string{"SetRunKey", "32"}},
 		"CA": {func(c *Config) error { return c.SetCA("no certificate") }, CodeConfig,
 			[]string{"SetCA", "14 bytes", "BEGIN CERTIFICATE"}},
-		"server without a host": {server("tls://"), CodeConfig, []string{"AddServer", `"tls://"`, "give"}},
-		"server without scheme": {server("zofl.example.org"), CodeConfig, []string{"AddServer", "zofl.example.org", "tls://"}},
-		"server by http":        {server("http://zofl.example.org"), CodeConfig, []string{"AddServer", `"http"`, "tls://"}},
-		"server garbage":        {server("tls://[::1"), CodeConfig, []string{"AddServer", "tls://[::1"}},
-		"server with a user":    {server("tls://me:secret@h:4222"), CodeConfig, []string{"AddServer", "SetCredentials"}},
-		"server with a token":   {server("tls://secret@h:4222"), CodeConfig, []string{"AddServer", "tls://h:4222", "SetCredentials"}},
-		"server, bad password":  {server("tls://me:secret%zz@h:4222"), CodeConfig, []string{"AddServer", "@h:4222", "give"}},
-		"server, odd password":  {server("tls://me:12/secret@h:4222"), CodeConfig, []string{"AddServer", "tls://me:12", "path"}},
-		"server with a path":    {server("nats://h:4222/secret"), CodeConfig, []string{"AddServer", "give nats://h:4222"}},
-		"server with a query":   {server("tls://h?secret=1"), CodeConfig, []string{"AddServer", "give tls://h"}},
-		"a query in plaintext":  {only("ws://192.0.2.1/zofl?secret=1"), CodeInsecure, []string{"ws://192.0.2.1 "}},
-		"a query of two kinds":  {server("ws://127.0.0.1/?secret=1"), CodeConfig, []string{"ws://127.0.0.1 "}},
-		"server without port":   {server("tls://h:0"), CodeConfig, []string{"AddServer", "tls://h:0"}},
-		"server, large port":    {server("tls://h:65536"), CodeConfig, []string{"AddServer", "tls://h:65536"}},
-		"servers of two kinds":  {server("ws://127.0.0.1:80"), CodeConfig, []string{"AddServer", "nats://127.0.0.1:1", "ws://127.0.0.1:80", "wss://"}},
-		"plaintext to a host":   {server("nats://zofl.example.org"), CodeInsecure, []string{"zofl.example.org", "Plaintext", "127.0.0.1"}},
-		"plaintext to an IP":    {server("nats://192.0.2.1:4222"), CodeInsecure, []string{"192.0.2.1", "127.0.0.1"}},
-		"plaintext websocket":   {only("ws://192.0.2.1:4222"), CodeInsecure, []string{"192.0.2.1"}},
-		"plaintext to any":      {server("nats://0.0.0.0:4222"), CodeInsecure, []string{"0.0.0.0"}},
+		"server without a host": {server("tls://"), CodeConfig,
+			[]string{"AddServer", `"tls://"`, "give"}},
+		"server without scheme": {server("zofl.example.org"), CodeConfig,
+			[]string{"AddServer", "zofl.example.org", "tls://"}},
+		"server by http": {server("http://zofl.example.org"), CodeConfig,
+			[]string{"AddServer", `"http"`, "tls://"}},
+		"server garbage": {server("tls://[::1"), CodeConfig, []string{"AddServer", "tls://[::1"}},
+		"server with a user": {server("tls://me:secret@h:4222"), CodeConfig,
+			[]string{"AddServer", "SetCredentials"}},
+		"server with a token": {server("tls://secret@h:4222"), CodeConfig,
+			[]string{"AddServer", "tls://h:4222", "SetCredentials"}},
+		"server, bad password": {server("tls://me:secret%zz@h:4222"), CodeConfig,
+			[]string{"AddServer", "@h:4222", "give"}},
+		"server, odd password": {server("tls://me:12/secret@h:4222"), CodeConfig,
+			[]string{"AddServer", "tls://me:12", "path"}},
+		"server with a path": {server("nats://h:4222/secret"), CodeConfig,
+			[]string{"AddServer", "give nats://h:4222"}},
+		"server with a query": {server("tls://h?secret=1"), CodeConfig,
+			[]string{"AddServer", "give tls://h"}},
+		"a query in plaintext": {only("ws://192.0.2.1/zofl?secret=1"), CodeInsecure,
+			[]string{"ws://192.0.2.1 "}},
+		"a query of two kinds": {server("ws://127.0.0.1/?secret=1"), CodeConfig,
+			[]string{"ws://127.0.0.1 "}},
+		"server without port": {server("tls://h:0"), CodeConfig, []string{"AddServer", "tls://h:0"}},
+		"server, large port": {server("tls://h:65536"), CodeConfig,
+			[]string{"AddServer", "tls://h:65536"}},
+		"servers of two kinds": {server("ws://127.0.0.1:80"), CodeConfig,
+			[]string{"AddServer", "nats://127.0.0.1:1", "ws://127.0.0.1:80", "wss://"}},
+		"plaintext to a host": {server("nats://zofl.example.org"), CodeInsecure,
+			[]string{"zofl.example.org", "Plaintext", "127.0.0.1"}},
+		"plaintext to an IP": {server("nats://192.0.2.1:4222"), CodeInsecure,
+			[]string{"192.0.2.1", "127.0.0.1"}},
+		"plaintext websocket": {only("ws://192.0.2.1:4222"), CodeInsecure, []string{"192.0.2.1"}},
+		"plaintext to any":    {server("nats://0.0.0.0:4222"), CodeInsecure, []string{"0.0.0.0"}},
 		"plaintext to a subdomain": {server("nats://localhost.example.org"), CodeInsecure,
 			[]string{"localhost.example.org"}},
-		"ws without Plaintext": {func(c *Config) error { c.Plaintext = false; return only("ws://127.0.0.1:80")(c) }, CodeInsecure,
+		"ws without Plaintext": {func(c *Config) error {
+			c.Plaintext = false
+			return only("ws://127.0.0.1:80")(c)
+		}, CodeInsecure,
 			[]string{"ws://127.0.0.1:80", "wss://", "Plaintext"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -138,12 +170,15 @@ func TestConfigRefuses(t *testing.T) {
 	}
 }
 
-// These are addresses of this machine, or TLS to any.
+// Addresses of this machine are accepted with Plaintext, any others with TLS.
 func TestConfigTakesServers(t *testing.T) {
 	for address, plaintext := range map[string]bool{
-		"nats://127.0.0.1:4222": true, "nats://localhost": true, "nats://[::1]:4222": true, "ws://127.0.0.1:8080": true,
-		"nats://127.3.2.1": true, "tls://127.0.0.1": true,
-		"tls://zofl.example.org:4222": false, "wss://zofl.example.org": false, "wss://zofl.example.org/nats?a=b": false, "tls://zofl.example.org/": false, "nats://zofl.example.org": false,
+		"nats://127.0.0.1:4222": true, "nats://localhost": true, "nats://[::1]:4222": true,
+		"ws://127.0.0.1:8080": true,
+		"nats://127.3.2.1":    true, "tls://127.0.0.1": true,
+		"tls://zofl.example.org:4222": false, "wss://zofl.example.org": false,
+		"wss://zofl.example.org/nats?a=b": false, "tls://zofl.example.org/": false,
+		"nats://zofl.example.org": false,
 	} {
 		cfg := config()
 		cfg.servers, cfg.Plaintext = nil, plaintext
@@ -156,17 +191,17 @@ func TestConfigTakesServers(t *testing.T) {
 	}
 }
 
-// A Config that is refused keeps what the app gave, and can be used again; one that
-// was taken has given it away.
+// A Config that is refused keeps the app's objects and can be used again. One that made a
+// client has handed them over.
 func TestCallbacksMove(t *testing.T) {
 	cfg := config()
 	cfg.SetEvaluator(evaluator(func(*Evaluation) error { return nil }))
 	cfg.SetListener(&listener{})
 	for _, bad := range []func(){
 		func() { cfg.Dim = 0 },      // refused by this package
-		func() { cfg.Run = "a b" },  // by package client
-		func() { cfg.Workers = -1 }, // by package client
-		func() { cfg.Samples = -1 }, // by this package
+		func() { cfg.Run = "a b" },  // refused by package client
+		func() { cfg.Workers = -1 }, // refused by package client
+		func() { cfg.Samples = -1 }, // refused by this package
 		func() { cfg.runKey = nil; cfg.runKey = make([]byte, 3) },
 	} {
 		bad()
@@ -186,18 +221,19 @@ func TestCallbacksMove(t *testing.T) {
 		t.Error("the Config still has callbacks")
 	}
 	if c.device.whole == nil || c.device.evaluator == nil || c.events.listener == nil {
-		t.Error("the client has none")
+		t.Error("the client has no callbacks")
 	}
-	if _, err := NewClient(cfg); err == nil || !strings.Contains(err.Error(), "a Config makes one client") {
+	if _, err := NewClient(cfg); err == nil ||
+		!strings.Contains(err.Error(), "a Config makes one client") {
 		t.Errorf("a second client: %v", err)
 	}
 	c.Stop()
 	if c.device.whole != nil || c.device.evaluator != nil || c.events.listener != nil {
-		t.Error("a client that was stopped still has callbacks")
+		t.Error("the client still has callbacks after Stop")
 	}
 }
 
-// More threads than cores are as many as cores: each takes memory.
+// More threads than cores count as one per core, because each takes memory.
 func TestConfigBoundsWorkers(t *testing.T) {
 	cfg := config()
 	cfg.Workers = 1000 * runtime.NumCPU()
@@ -208,20 +244,20 @@ func TestConfigBoundsWorkers(t *testing.T) {
 	made(t, cfg).Stop()
 }
 
-// The modes exclude each other: the last one counts.
+// The two modes exclude each other: the last objective set counts.
 func TestOneObjective(t *testing.T) {
 	cfg := config()
 	cfg.SetBlockObjective(blockBowl{})
 	if cfg.callbacks.whole != nil || cfg.callbacks.byBlocks == nil {
-		t.Error("SetBlockObjective left the other one")
+		t.Error("SetBlockObjective did not replace SetObjective's")
 	}
 	cfg.SetObjective(bowl{})
 	if cfg.callbacks.whole == nil || cfg.callbacks.byBlocks != nil {
-		t.Error("SetObjective left the other one")
+		t.Error("SetObjective did not replace SetBlockObjective's")
 	}
 }
 
-// What is given as bytes is copied, and the run's sizes are the runtime's.
+// The Config copies the bytes that it gets, and Device may be as long as documented.
 func TestConfigCopies(t *testing.T) {
 	cfg, key, initial := config(), make([]byte, 32), littleEndianOf([]float32{1, 2, 3})
 	if err := cfg.SetRunKey(key); err != nil {
@@ -231,8 +267,9 @@ func TestConfigCopies(t *testing.T) {
 		t.Fatal(err)
 	}
 	key[0], initial[0] = 1, 1
-	if cfg.runKey[0] != 0 || cfg.initial[0] != 1 || math.Float32bits(cfg.initial[1]) != math.Float32bits(2) {
-		t.Error("the Config has the app's memory")
+	if cfg.runKey[0] != 0 || cfg.initial[0] != 1 ||
+		math.Float32bits(cfg.initial[1]) != math.Float32bits(2) {
+		t.Error("the Config shares the app's memory")
 	}
 	if err := wire.CheckName(strings.Repeat("d", 32)); err != nil {
 		t.Errorf("the documented 32 letters of Device: %v", err)

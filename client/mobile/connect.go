@@ -19,17 +19,17 @@ import (
 // traffic counts bytes at the socket, TLS included.
 type traffic struct{ sent, received atomic.Int64 }
 
-// dialWithin is how long a socket may take to open: NATS tells a custom dialer no
-// timeout.
+// dialWithin is how long a socket may take to open: NATS gives a custom dialer no timeout.
 const dialWithin = 20 * time.Second
 
-// A dialer opens sockets that end with ctx, one at a time. Without TLS it opens none
-// to another machine, whatever a name or another server made of the address.
+// A dialer opens one socket at a time; a socket ends with ctx. If plaintext is set, it
+// opens none to another machine, whatever a name resolves to and whatever address a server
+// sends.
 type dialer struct {
 	ctx       context.Context
 	plaintext bool
 	traffic   *traffic
-	within    time.Duration // for a socket to open, and for NATS to begin
+	within    time.Duration // limit for opening a socket, and for the handshakes after it
 
 	mu     sync.Mutex // guards latest
 	latest context.CancelFunc
@@ -39,15 +39,15 @@ var _ nats.CustomDialer = (*dialer)(nil)
 
 func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(d.ctx)
-	d.replace(cancel) // NATS leaves the socket of an attempt that failed open
-	// TCP's probes would wake the radio every 15 s; NATS's pings do every 4 minutes.
+	d.replace(cancel) // NATS leaves open the socket of a failed attempt
+	// TCP's probes would wake the radio every 15 s, NATS's pings only every 4 minutes.
 	to := net.Dialer{Timeout: d.within, Control: d.allow, KeepAlive: -1}
 	conn, err := to.DialContext(ctx, network, address)
 	if err != nil {
 		cancel()
 		return nil, err
 	}
-	// NATS sets a deadline of its own, but not for the TLS of wss://.
+	// NATS sets a deadline of its own, but not for the TLS handshake of wss://.
 	if err := conn.SetDeadline(time.Now().Add(d.within)); err != nil {
 		cancel()
 		conn.Close()
@@ -57,16 +57,17 @@ func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	return &socket{conn, d.traffic, func() { unwatch(); cancel() }}, nil
 }
 
-// allow is asked before a socket connects, with the address that a name has.
+// allow runs before a socket connects, with the address that the name resolved to.
 func (d *dialer) allow(_, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if d.plaintext && (err != nil || !to.Addr().Unmap().IsLoopback()) {
-		return faultf(CodeInsecure, "Plaintext is set and %s is another machine: it is for this machine's loopback addresses only", address)
+		return faultf(CodeInsecure,
+			"Plaintext is set and %s is another machine: give tls://, or a loopback address", address)
 	}
 	return nil
 }
 
-// replace ends the latest socket, and has another one's end for hangUp.
+// replace ends the latest socket or rest, and remembers how to end the next one.
 func (d *dialer) replace(cancel context.CancelFunc) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -84,7 +85,7 @@ func (d *dialer) rest(pause time.Duration) {
 	<-ctx.Done()
 }
 
-// hangUp ends the latest socket, the attempt to open it, or a rest.
+// hangUp ends the latest socket, the attempt to open it, or the rest.
 func (d *dialer) hangUp() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -93,7 +94,7 @@ func (d *dialer) hangUp() {
 	}
 }
 
-// A socket counts what goes through it.
+// A socket counts the bytes that pass through it.
 type socket struct {
 	net.Conn
 	traffic *traffic
@@ -117,13 +118,13 @@ func (s *socket) Close() error {
 	return s.Conn.Close()
 }
 
-// options returns what a connection is made with, whose news counts until ctx ends.
+// options returns the options of a connection. Its handlers count until ctx ends.
 func (c *Client) options(ctx context.Context, d *dialer) []nats.Option {
 	opts := append(client.ConnectOptions(c.settings.Device),
 		nats.SetCustomDialer(d),
-		nats.SkipHostLookup(), // the dialer looks up, and ends with ctx
-		// A greeting comes before TLS: anybody on the way could add a server of a name
-		// that he has a certificate for.
+		nats.SkipHostLookup(), // the dialer resolves names, and stops with ctx
+		// A server's greeting comes before TLS, so an attacker in the middle can inject a
+		// server whose name he has a certificate for.
 		nats.IgnoreDiscoveredServers(),
 		nats.ConnectHandler(func(*nats.Conn) { c.online(ctx, true, nil) }),
 		nats.ReconnectHandler(func(*nats.Conn) { c.online(ctx, true, nil) }),
@@ -132,14 +133,19 @@ func (c *Client) options(ctx context.Context, d *dialer) []nats.Option {
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { c.unreachable(err) }),
 		func(o *nats.Options) error {
 			delay := o.CustomReconnectDelayCB
-			o.CustomReconnectDelayCB = func(attempt int) time.Duration { c.tellLast(); return delay(attempt) }
+			o.CustomReconnectDelayCB = func(attempt int) time.Duration {
+				c.tellLast()
+				return delay(attempt)
+			}
 			return nil
 		},
 	)
 	if !c.settings.Plaintext {
-		opts = append(opts, nats.Secure(&tls.Config{RootCAs: c.settings.roots, MinVersion: tls.VersionTLS12}))
+		opts = append(opts,
+			nats.Secure(&tls.Config{RootCAs: c.settings.roots, MinVersion: tls.VersionTLS12}))
 	} else if c.settings.roots != nil && c.settings.overTLS() {
-		opts = append(opts, func(o *nats.Options) error { // of what else would be in the clear, NATS lets nats:// be
+		// Not nats.Secure, which would demand TLS of nats:// addresses too.
+		opts = append(opts, func(o *nats.Options) error {
 			o.TLSConfig = &tls.Config{RootCAs: c.settings.roots, MinVersion: tls.VersionTLS12}
 			return nil
 		})
@@ -150,14 +156,14 @@ func (c *Client) options(ctx context.Context, d *dialer) []nats.Option {
 	return opts
 }
 
-// online is told when a connection comes and goes, until ctx ends; of an earlier one it
-// may be told late.
+// online records that a connection opened or closed. It ignores calls after ctx ended,
+// because NATS may report on an earlier connection late.
 func (c *Client) online(ctx context.Context, connected bool, err error) {
 	defer contain()
 	c.mu.Lock()
 	over := ctx.Err() != nil
 	if !over {
-		c.seen.online = connected
+		c.status.online = connected
 	}
 	c.mu.Unlock()
 	if over {
@@ -170,8 +176,8 @@ func (c *Client) online(ctx context.Context, connected bool, err error) {
 	c.tellState(reason)
 }
 
-// tellLast tells what the last attempt came to, between attempts: of a server that was
-// reached and then refused, in TLS or as a user, NATS tells no handler.
+// tellLast reports the last failed attempt before the next one: NATS calls no handler when
+// a server was reached and then failed in TLS or refused the user.
 func (c *Client) tellLast() {
 	defer contain()
 	c.mu.Lock()
@@ -182,10 +188,10 @@ func (c *Client) tellLast() {
 	}
 }
 
-// unreachable is told why there is no connection, or what the server denies.
+// unreachable reports why there is no connection, or what the server denies.
 func (c *Client) unreachable(err error) {
 	defer contain()
-	// What this package closed or gave up is no fault.
+	// What this package closed or canceled is not a fault.
 	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, net.ErrClosed) {
 		c.tellFault(connectCode(err), connectText(err))
 	}

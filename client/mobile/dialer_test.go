@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// silent is a server that takes connections and says nothing.
+// silent is a server that accepts connections and sends nothing.
 func silent(t *testing.T) (address string, accepted chan net.Conn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -33,8 +33,8 @@ func silent(t *testing.T) (address string, accepted chan net.Conn) {
 	return l.Addr().String(), accepted
 }
 
-// Without TLS nothing leaves this machine, whatever the name: not a packet, so these
-// tests of addresses for documentation need no network.
+// With Plaintext nothing leaves this machine, whatever the address, not even a packet. So
+// this test, which uses documentation addresses, needs no network.
 func TestDialerRefusesPlaintext(t *testing.T) {
 	d := &dialer{ctx: t.Context(), plaintext: true, traffic: &traffic{}, within: dialWithin}
 	for _, address := range []string{"192.0.2.1:4222", "[2001:db8::1]:4222", "198.51.100.7:1"} {
@@ -82,15 +82,15 @@ func TestDialerCounts(t *testing.T) {
 	late := time.AfterFunc(patience, func() { other.Close() })
 	cancel()
 	if _, err := conn.Read(buf); err == nil || !late.Stop() {
-		t.Errorf("the socket outlives its context: %v", err)
+		t.Errorf("the socket outlived its context: %v", err)
 	}
 	if _, err := d.Dial("tcp", address); err == nil {
-		t.Error("dialed after the context's end")
+		t.Error("dialed after its context ended")
 	}
 }
 
-// The socket of an attempt is gone before the next, whoever forgot to close it: a
-// server that refuses a device for a week costs it one socket.
+// The socket of a failed attempt is closed before the next attempt, even if NATS does not
+// close it. So a server that refuses a device for a week costs one socket.
 func TestDialerKeepsOneSocket(t *testing.T) {
 	address, accepted := silent(t)
 	d := &dialer{ctx: t.Context(), traffic: &traffic{}, within: dialWithin}
@@ -110,8 +110,8 @@ func TestDialerKeepsOneSocket(t *testing.T) {
 	hungUp(t, last)
 }
 
-// A server of websockets that takes connections and says nothing is given up, as one
-// of NATS is: NATS waits for its TLS for ever.
+// A websocket server that accepts connections and sends nothing is given up, like a NATS
+// server: without the deadline NATS would wait forever for its TLS.
 func TestDialerSetsDeadline(t *testing.T) {
 	address, accepted := silent(t)
 	d := &dialer{ctx: t.Context(), traffic: &traffic{}, within: time.Millisecond}
@@ -123,13 +123,13 @@ func TestDialerSetsDeadline(t *testing.T) {
 	late := time.AfterFunc(patience, func() { conn.Close() })
 	defer late.Stop()
 	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("reading ended with %v, want that its time was up", err)
+		t.Errorf("Read: got %v, want its deadline", err)
 	}
 }
 
-// A server that takes connections and says nothing keeps nobody: neither Stop nor
-// Reconnect waits for it, also where there are several such servers, and all else
-// answers at once.
+// A server that accepts connections and sends nothing blocks no one. Neither Stop nor
+// Reconnect waits for it, even if there are several such servers, and all other methods
+// return at once.
 func TestSilentServers(t *testing.T) {
 	for _, servers := range []int{1, 3} {
 		cfg := config()
@@ -167,25 +167,25 @@ func TestSilentServers(t *testing.T) {
 		}
 		for _, said := range told.heard() {
 			if strings.Contains(said, "cancel") || strings.Contains(said, "closed network") {
-				t.Errorf("told of %q, which is no fault", said)
+				t.Errorf("told of %q, which is not a fault", said)
 			}
 		}
 	}
 }
 
-// hungUp fails the test unless the other side closes a connection soon: well before an
-// attempt to connect is given up.
+// hungUp fails the test unless the other side closes the connection well before a
+// connection attempt would time out.
 func hungUp(t *testing.T, conn net.Conn) {
 	t.Helper()
 	if err := conn.SetReadDeadline(time.Now().Add(soon)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := conn.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Error("the attempt goes on")
+		t.Error("the attempt continues")
 	}
 }
 
-// However often an app calls Reconnect, one waits for NATS.
+// However often an app calls Reconnect, only one call waits for NATS.
 func TestReconnectsDoNotPile(t *testing.T) {
 	address, accepted := silent(t)
 	cfg := configAt(t, address)
@@ -204,14 +204,14 @@ func TestReconnectsDoNotPile(t *testing.T) {
 	c.Reconnect()
 	defer (<-accepted).Close() // another attempt holds NATS's lock
 	c.mu.Lock()
-	c.seen.online = true // as before NATS told of a loss
+	c.status.online = true // as before NATS reported a loss
 	c.mu.Unlock()
 	before := runtime.NumGoroutine()
 	for range 100 {
 		c.Reconnect()
 	}
 	if n := runtime.NumGoroutine() - before; n > 10 {
-		t.Errorf("%d goroutines more after 100 calls", n)
+		t.Errorf("%d more goroutines after 100 calls", n)
 	}
 	c.Stop()
 	if err := ends(t, result); err != nil {
@@ -219,18 +219,19 @@ func TestReconnectsDoNotPile(t *testing.T) {
 	}
 }
 
-// nameServer is asked for names that the system does not know by itself.
+// nameServer is the address that resolves names which the system does not know.
 var nameServer atomic.Value
 
 func init() {
 	nameServer.Store("127.0.0.1:1")
-	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, network, nameServer.Load().(string))
-	}}
+	net.DefaultResolver = &net.Resolver{PreferGo: true,
+		Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, network, nameServer.Load().(string))
+		}}
 }
 
-// A name server that says nothing keeps nobody either.
+// A name server that does not answer blocks no one either.
 func TestSilentNameServer(t *testing.T) {
 	l, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -259,7 +260,7 @@ func TestSilentNameServer(t *testing.T) {
 	}
 }
 
-// What the connection of an earlier Run tells late changes nothing.
+// Late news of an earlier Run's connection changes nothing.
 func TestLateHandlers(t *testing.T) {
 	told := &listener{}
 	cfg := config()
@@ -267,24 +268,23 @@ func TestLateHandlers(t *testing.T) {
 	c := made(t, cfg)
 	run, cancel := context.WithCancel(t.Context())
 	c.online(run, true, nil)
-	if !c.look().online {
-		t.Error("a connection came, and it is not online")
+	if !c.latest().online {
+		t.Error("not online after a connection opened")
 	}
 	cancel()
 	c.events.settle(patience)
 	told.heard()
 	c.online(run, false, net.ErrClosed)
 	c.events.settle(patience)
-	if said := told.heard(); !c.look().online || len(said) != 0 {
-		t.Errorf("online: %v, told %q of a Run that is over", c.look().online, said)
+	if said := told.heard(); !c.latest().online || len(said) != 0 {
+		t.Errorf("online: %v, told %q of a Run that is over", c.latest().online, said)
 	}
 }
 
-// soon is well before an attempt to connect is given up, and later than a machine that
-// has other things to do comes to it.
+// soon is well before a connection attempt times out, and long enough for a busy machine.
 const soon = 3 * dialWithin / 4
 
-// prompt fails the test unless f returns without waiting for an attempt to connect.
+// prompt fails the test unless f returns without waiting for a connection attempt.
 func prompt(t *testing.T, what string, f func()) {
 	t.Helper()
 	done := make(chan struct{})

@@ -8,20 +8,20 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// An Evaluator measures the model on held-out data: what the plan names as metrics,
-// every so many records on a few devices, never in a round's way.
+// An Evaluator measures the model on held-out data: the metrics that the plan names. It is
+// called on a few devices every few records, and never delays a round.
 type Evaluator interface {
-	// Evaluate calls e.AddMetric for each of the plan's metrics in the plan's order,
-	// and e.SetSamples once. An error reports nothing.
+	// Evaluate calls e.AddMetric for each of the plan's metrics, in the plan's order, and
+	// e.SetSamples once. If it returns an error, nothing is reported.
 	Evaluate(e *Evaluation) error
 }
 
-// An Evaluation is one call of an [Evaluator], and valid during that.
+// An Evaluation is one call of an [Evaluator], and valid during that call.
 type Evaluation struct {
 	ctx context.Context
 
 	mu      sync.Mutex // guards what follows
-	x       []float32  // nil: it is over
+	x       []float32  // nil: the call is over
 	values  []float64
 	samples int
 }
@@ -33,7 +33,7 @@ func (e *Evaluation) Dim() int {
 	return len(e.x)
 }
 
-// ReadParams is that of [Round], of the model as it is.
+// ReadParams is like [Round]'s, for the current model.
 func (e *Evaluation) ReadParams(off int, dst []byte) (n int, err error) {
 	defer guard(&err)
 	e.mu.Lock()
@@ -44,12 +44,12 @@ func (e *Evaluation) ReadParams(off int, dst []byte) (n int, err error) {
 	return readInto(dst, off, len(e.x), e.read)
 }
 
-// Block is that of [Round], of the model as it is.
+// Block is like [Round]'s, for the current model.
 func (e *Evaluation) Block(off, count int) (params []byte) {
 	defer contain()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return copied(off, count, len(e.x), e.read)
+	return copyOf(off, count, len(e.x), e.read)
 }
 
 // read is called with mu held.
@@ -58,8 +58,8 @@ func (e *Evaluation) read(to []float32, off int) error {
 	return nil
 }
 
-// AddMetric adds the value of the plan's next metric, a mean over SetSamples'
-// samples.
+// AddMetric adds the value of the plan's next metric: the mean over the samples that
+// SetSamples counts.
 func (e *Evaluation) AddMetric(value float64) (err error) {
 	defer guard(&err)
 	if math.IsNaN(value) || math.IsInf(value, 0) {
@@ -74,8 +74,8 @@ func (e *Evaluation) AddMetric(value float64) (err error) {
 	return nil
 }
 
-// SetSamples says how many samples the metrics are means over: this device's weight
-// among those that report.
+// SetSamples sets how many samples the metrics are means over, which is this device's
+// weight among the devices that report.
 func (e *Evaluation) SetSamples(n int) (err error) {
 	defer guard(&err)
 	if n < 1 {
@@ -90,10 +90,10 @@ func (e *Evaluation) SetSamples(n int) (err error) {
 	return nil
 }
 
-// Cancelled says whether a round needs the device: return soon.
+// Cancelled says whether a round needs the device: then return soon.
 func (e *Evaluation) Cancelled() bool { return e == nil || e.ctx == nil || e.ctx.Err() != nil }
 
-// end makes the evaluation useless, and returns what it came to.
+// end invalidates the evaluation, and returns its result.
 func (e *Evaluation) end() (values []float64, samples int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -101,10 +101,11 @@ func (e *Evaluation) end() (values []float64, samples int) {
 	return e.values, e.samples
 }
 
-// evaluates lets the runtime call an Evaluator.
-type evaluates struct{ callbacks *callbacks }
+// evaluatorAdapter adapts an Evaluator to package client.
+type evaluatorAdapter struct{ callbacks *callbacks }
 
-func (v evaluates) Evaluate(ctx context.Context, x []float32) (values []float64, samples int, err error) {
+func (v evaluatorAdapter) Evaluate(ctx context.Context, x []float32) (values []float64,
+	samples int, err error) {
 	evaluator := held(v.callbacks, func() Evaluator { return v.callbacks.evaluator })
 	if evaluator == nil {
 		return nil, 0, errReleased

@@ -6,53 +6,52 @@ import (
 	"time"
 )
 
-// A Listener is told how a client fares. It is called by one thread at a time, of
-// which none is the app's main thread, and gets the latest of each kind, of faults of
-// each code: what came meanwhile is left out. What it throws or returns changes nothing.
+// A Listener is told about a client's progress. One thread at a time calls it, never the
+// app's main thread. It gets only the latest event of each kind; for faults each code is a
+// kind. What it throws or returns has no effect.
 type Listener interface {
-	// OnState says that the state changed (see [StateIdle] and the others), and why
-	// where somebody decided it.
+	// OnState says that the state changed (to [StateIdle] or another), and the reason if
+	// somebody decided it.
 	OnState(state int, reason string) error
 
-	// OnProgress says how far the device is: the record that its model is after, the
-	// last that the run has, rounds, this device's contributions since NewClient, and
-	// its mean training loss in the last of them, NaN before the first.
+	// OnProgress reports the record that the model is at, the run's last record, the
+	// rounds, this device's contributions since NewClient, and its mean training loss in
+	// the last of them (NaN before the first).
 	OnProgress(record, last, round, contributions int64, loss float64) error
 
-	// OnFault says what went wrong and passed, or is waited out: code is one of
-	// [CodeConfig] and the others.
+	// OnFault reports a fault that is over or that the client waits out. code is
+	// [CodeConfig] or another.
 	OnFault(code, message string) error
 }
 
-// events hands a Listener what it is told, on a goroutine that lives while there is
-// something to tell.
+// events calls a Listener, on a goroutine that exists only while events are queued.
 //
 // Invariants:
 //  1. At most one goroutine calls the listener.
 //  2. No lock is held during a call.
 //  3. Without a listener the queue is empty.
 type events struct {
-	mu       sync.Mutex    // guards what follows
-	listener Listener      // nil: nobody listens
-	queue    []event       // one of a kind, the one that waits longest first
-	busy     chan struct{} // closed when the goroutine has ended, nil: none
+	mu       sync.Mutex    // guards the fields below
+	listener Listener      // nil: none
+	queue    []event       // at most one event of a kind, the longest waiting first
+	busy     chan struct{} // closed when the goroutine ends; nil: there is none
 }
 
-// An event is something to tell the listener.
+// An event is one call of the listener.
 type event struct {
 	kind string
 	tell func(Listener) error
 }
 
-// Kinds of events. Of faults each code is a kind, so that what follows from a fault
-// does not hide it.
+// Kinds of events. Each code of a fault is a kind of its own, so that a fault does not hide
+// the one that caused it.
 const (
 	aState    = "state"
 	aProgress = "progress"
 	aFault    = "fault "
 )
 
-// post tells the listener, in the place of what it was not told yet of that kind.
+// post queues a call of the listener. It replaces a queued call of the same kind.
 func (e *events) post(kind string, tell func(Listener) error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -70,7 +69,7 @@ func (e *events) post(kind string, tell func(Listener) error) {
 	}
 }
 
-// deliver calls the listener until there is nothing to tell.
+// deliver calls the listener until the queue is empty.
 func (e *events) deliver(done chan struct{}) {
 	defer close(done)
 	for {
@@ -82,8 +81,7 @@ func (e *events) deliver(done chan struct{}) {
 	}
 }
 
-// next takes what is to be told: the kind that waits longest, so that none keeps the
-// others waiting.
+// next returns the kind that has waited longest, so that no kind starves the others.
 func (e *events) next() (Listener, func(Listener) error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -98,10 +96,10 @@ func (e *events) next() (Listener, func(Listener) error) {
 
 func callListener(l Listener, tell func(Listener) error) {
 	defer contain()
-	_ = tell(l) // its errors are its own
+	_ = tell(l) // its errors are the listener's own business
 }
 
-// settle waits until all is told, but no longer than patience.
+// settle waits until the queue is empty, but no longer than patience.
 func (e *events) settle(patience time.Duration) {
 	e.mu.Lock()
 	busy := e.busy
@@ -117,7 +115,7 @@ func (e *events) settle(patience time.Duration) {
 	}
 }
 
-// release forgets the listener; a call under way goes on.
+// release drops the listener. A call in progress continues.
 func (e *events) release() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

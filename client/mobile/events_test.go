@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// A listener keeps what it is told, and does what a test wants meanwhile.
+// A listener records its calls, and runs a test's code during each.
 type listener struct {
 	does   func(said string) error // nil: nothing
 	inside atomic.Int32
 
 	mu   sync.Mutex // guards what follows
 	said []string
-	most int32 // calls at once
+	most int32 // most calls at the same time
 }
 
 func (l *listener) tell(format string, args ...any) error {
@@ -42,9 +42,11 @@ func (l *listener) OnProgress(record, last, round, contributions int64, loss flo
 	return l.tell("progress %d/%d %d %d %v", record, last, round, contributions, loss)
 }
 
-func (l *listener) OnFault(code, message string) error { return l.tell("fault %s: %s", code, message) }
+func (l *listener) OnFault(code, message string) error {
+	return l.tell("fault %s: %s", code, message)
+}
 
-// heard returns what was said since the last call.
+// heard returns the calls since it was last called.
 func (l *listener) heard() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,7 +55,7 @@ func (l *listener) heard() []string {
 	return said
 }
 
-// state, progress and fault are what tests post.
+// state, progress and faulty return calls for tests to post.
 func state(n int) func(Listener) error {
 	return func(l Listener) error { return l.OnState(n, "") }
 }
@@ -66,14 +68,14 @@ func faulty(n int) func(Listener) error {
 	return func(l Listener) error { return l.OnFault(CodeLoss, fmt.Sprint(n)) }
 }
 
-// A listener that is slow is told the latest of each kind, once.
+// A slow listener gets the latest event of each kind, once.
 func TestEventsCoalesce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
 		l := &listener{does: func(string) error { <-hold; return nil }}
 		e := events{listener: l}
 		e.post(aState, state(StateJoining))
-		synctest.Wait() // it is in the call
+		synctest.Wait() // the listener is in the call
 		for n := range 100 {
 			e.post(aProgress, progress(n))
 			e.post(aFault, faulty(n))
@@ -85,7 +87,7 @@ func TestEventsCoalesce(t *testing.T) {
 		if said := l.heard(); !slices.Equal(said, want) {
 			t.Errorf("told %q, want %q", said, want)
 		}
-		e.post(aProgress, progress(100)) // the goroutine had ended
+		e.post(aProgress, progress(100)) // the goroutine has ended
 		synctest.Wait()
 		if said := l.heard(); len(said) != 1 {
 			t.Errorf("told %q after a pause, want one progress", said)
@@ -93,7 +95,7 @@ func TestEventsCoalesce(t *testing.T) {
 	})
 }
 
-// Faults without end leave the other kinds their turn.
+// Endless faults do not starve the other kinds.
 func TestEventsAreFair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var e events
@@ -112,21 +114,21 @@ func TestEventsAreFair(t *testing.T) {
 		said := l.heard()
 		for _, want := range []string{"state waiting ", "progress 1/0 0 0 0"} {
 			if at := slices.Index(said, want); at < 0 || at > 4 {
-				t.Errorf("%q was told as number %d of %q", want, at, said)
+				t.Errorf("%q is at %d of %q, want at most 4", want, at, said)
 			}
 		}
 	})
 }
 
-// What follows from a fault does not take its place: a certificate that is not trusted
-// is also why the client is offline.
+// A fault does not replace the one that caused it: if a certificate is not trusted, the
+// client is also offline, and both are reported.
 func TestEventsKeepCauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
 		l := &listener{does: func(string) error { <-hold; return nil }}
 		c := Client{events: events{listener: l}}
 		c.tellState("")
-		synctest.Wait() // it is in the call
+		synctest.Wait() // the listener is in the call
 		c.tellFault(CodeTLS, "unknown authority")
 		for n := range 10 {
 			c.tellFault(CodeOffline, fmt.Sprint(n))
@@ -140,10 +142,10 @@ func TestEventsKeepCauses(t *testing.T) {
 	})
 }
 
-// What a listener throws or returns ends nothing, and no two calls run at once.
+// What a listener throws or returns has no effect, and no two calls run at once.
 func TestEventsGoOn(t *testing.T) {
 	l := &listener{does: func(said string) error {
-		runtime.Gosched() // another call has time to begin
+		runtime.Gosched() // gives another call time to begin
 		if said[0] == 'f' {
 			panic(said)
 		}
@@ -171,11 +173,12 @@ func TestEventsGoOn(t *testing.T) {
 	e.settle(time.Minute)
 	said := l.heard()
 	if len(said) < 3 || said[len(said)-1] != "progress 7/0 0 0 0" || l.most != 1 {
-		t.Errorf("told %d times, the last %q, %d at once, want progress at last and one at a time", len(said), said[max(0, len(said)-1):], l.most)
+		t.Errorf("%d calls, the last %q, %d at once, want the progress last and one at a time",
+			len(said), said[max(0, len(said)-1):], l.most)
 	}
 }
 
-// Whoever settles waits for a listener that is slow, but not for one that hangs.
+// settle waits for a slow listener, but not for one that hangs.
 func TestEventsSettle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var e events
@@ -193,7 +196,7 @@ func TestEventsSettle(t *testing.T) {
 		e.post(aState, state(StateOffline))
 		e.settle(time.Minute)
 		if d := time.Since(began); d != time.Second {
-			t.Errorf("settled after %v, want the listener's second", d)
+			t.Errorf("settled after %v, want 1s", d)
 		}
 		e.post(aFault, faulty(1))
 		began = time.Now()
@@ -205,7 +208,7 @@ func TestEventsSettle(t *testing.T) {
 	})
 }
 
-// Once released nobody is told, also of what waited; a call under way goes on.
+// After release nobody is called, not even for queued events. A call in progress continues.
 func TestEventsRelease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
@@ -219,10 +222,10 @@ func TestEventsRelease(t *testing.T) {
 		close(hold)
 		synctest.Wait()
 		if said := l.heard(); len(said) != 1 {
-			t.Errorf("told %q, want what was under way only", said)
+			t.Errorf("told %q, want only the call in progress", said)
 		}
 		if e.listener != nil || e.busy != nil {
-			t.Error("something is held")
+			t.Error("the listener or a goroutine is still held")
 		}
 	})
 }

@@ -23,14 +23,14 @@ func (f *fault) Error() string {
 	return f.code + ": " + strings.TrimPrefix(printable(message(f.err)), f.code+": ")
 }
 
-// printable makes UTF-8 of a text that may come from a server: Objective-C makes null
-// of any other.
+// printable turns a text that may come from a server into valid UTF-8: Objective-C turns
+// any other into null.
 func printable(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 func (f *fault) Unwrap() error { return f.err }
 
-// message is the text of an error without the package that it came from, of which
-// an app knows nothing.
+// message returns the text of an error without the name of the package that made it, which
+// means nothing to an app.
 func message(err error) string {
 	parts := strings.Split(err.Error(), ": ")
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "client" }), ": ")
@@ -40,7 +40,7 @@ func faultf(code, format string, args ...any) error {
 	return &fault{code, fmt.Errorf(format, args...)}
 }
 
-// marks are the errors of other packages and their codes, the narrower first.
+// marks maps errors of other packages to codes, the more specific first.
 var marks = []struct {
 	err  error
 	code string
@@ -86,7 +86,7 @@ func coded(err error) error {
 	return &fault{codeOf(err), err}
 }
 
-// declines are the codes of the reasons to sit a round out.
+// declines maps the reasons for declining a round to codes.
 var declines = map[wire.DeclineReason]string{
 	wire.DeclinePolicy: CodePolicy, wire.DeclineTime: CodeTime, wire.DeclineLoss: CodeLoss,
 	wire.DeclineBusy: CodeBusy, wire.DeclineTooLarge: CodeLoss,

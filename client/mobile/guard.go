@@ -2,15 +2,15 @@ package mobile
 
 import "runtime/debug"
 
-// guard makes an error of a panic; deferred by all that the app calls.
+// guard turns a panic into an error. Every method that the app calls defers it.
 func guard(err *error) {
 	if p := recover(); p != nil {
 		*err = panicked(p)
 	}
 }
 
-// contain lets a panic end here: for calls without an error result, which return
-// their zero value then.
+// contain swallows a panic. Methods without an error result defer it and return their zero
+// value.
 func contain() { _ = recover() }
 
 func panicked(p any) error { return faultf(CodePanic, "%v\n%s", p, debug.Stack()) }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A socket that waits sends nothing by itself: Go's probes would wake the radio every 15
-// seconds, and NATS's pings find a connection dead.
+// An idle socket sends nothing. Go's keep-alive probes would wake the radio every 15
+// seconds; NATS's pings detect a dead connection.
 func TestDialerLeavesRadioAsleep(t *testing.T) {
 	address, _ := silent(t)
 	d := &dialer{ctx: t.Context(), traffic: &traffic{}, within: dialWithin}

@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/client"
 )
 
-// patience bounds what a test waits for; none waits for it to pass.
+// patience is the time limit of every wait. No test takes that long unless it fails.
 const patience = 2 * time.Minute
 
 func made(t *testing.T, cfg *Config) *Client {
@@ -26,7 +26,8 @@ func made(t *testing.T, cfg *Config) *Client {
 	return c
 }
 
-// running runs a client whose server is not there, and returns when it does.
+// running starts Run on a client whose server does not exist, and returns once it has
+// begun.
 func running(t *testing.T, c *Client) (result chan error) {
 	t.Helper()
 	result = make(chan error, 1)
@@ -41,17 +42,17 @@ func running(t *testing.T, c *Client) (result chan error) {
 	return result
 }
 
-// pause lets others run.
+// pause lets other goroutines run.
 func pause() { runtime.Gosched() }
 
-// ends returns what Run returned.
+// ends returns the result of Run.
 func ends(t *testing.T, result chan error) error {
 	t.Helper()
 	select {
 	case err := <-result:
 		return err
 	case <-time.After(patience):
-		t.Fatal("Run goes on")
+		t.Fatalf("Run has not returned after %v", patience)
 		return nil
 	}
 }
@@ -63,7 +64,7 @@ func hasCode(t *testing.T, what string, err error, code string) {
 	}
 }
 
-// Stop can be called at any time, from anywhere, and again; Run is over after it.
+// Stop can be called at any time, from anywhere, and repeatedly. It ends Run.
 func TestStop(t *testing.T) {
 	t.Run("before Run", func(t *testing.T) {
 		c := made(t, config())
@@ -92,7 +93,7 @@ func TestStop(t *testing.T) {
 		}
 		hasCode(t, "Run", c.Run(), CodeStopped)
 		if c.device.whole != nil || c.State() != StateStopped {
-			t.Errorf("state %d, want stopped and nothing held", c.State())
+			t.Errorf("state %d, want stopped, and no objective", c.State())
 		}
 	})
 	t.Run("by the listener", func(t *testing.T) {
@@ -106,12 +107,12 @@ func TestStop(t *testing.T) {
 			t.Errorf("Run returned %v", err)
 		}
 		if said := told.heard(); !slices.Contains(said, "state stopped ") {
-			t.Errorf("told %q, want that it stopped", said)
+			t.Errorf("told %q, want the state stopped", said)
 		}
 	})
 }
 
-// One Run at a time; another may follow a RunFor.
+// Only one Run at a time; another may follow a RunFor.
 func TestOneRun(t *testing.T) {
 	c := made(t, config())
 	result := running(t, c)
@@ -136,7 +137,7 @@ func TestOneRun(t *testing.T) {
 	}
 }
 
-// A directory has one client at a time, which lets go of it after each Run.
+// Only one client at a time uses a directory, and it unlocks it after each Run.
 func TestStateDir(t *testing.T) {
 	dir := t.TempDir()
 	clients := [2]*Client{}
@@ -170,7 +171,7 @@ func TestStateDir(t *testing.T) {
 	hasCode(t, "Run where a file is", made(t, cfg).Run(), CodeStore)
 }
 
-// A directory tells its user whether another one saved something meanwhile.
+// Changed says whether another client saved something in the directory since.
 func TestStateDirChangesHands(t *testing.T) {
 	dir := t.TempDir()
 	a, b := &shelf{dir: dir}, &shelf{dir: dir}
@@ -179,7 +180,7 @@ func TestStateDirChangesHands(t *testing.T) {
 		changed, saves bool
 	}{
 		{s: a}, {s: b}, {s: a, saves: true}, {s: a, saves: true},
-		{s: b, changed: true}, {s: b}, {s: a}, // b read only
+		{s: b, changed: true}, {s: b}, {s: a}, // b only read
 		{s: a, saves: true}, {s: b, changed: true, saves: true}, {s: a, changed: true}, {s: a},
 	} {
 		if err := turn.s.open(); err != nil {
@@ -189,7 +190,7 @@ func TestStateDirChangesHands(t *testing.T) {
 			t.Errorf("turn %d: changed: %v, want %v", i, changed, turn.changed)
 		}
 		if turn.s.Changed() {
-			t.Errorf("turn %d: changed twice", i)
+			t.Errorf("turn %d: Changed twice in a row", i)
 		}
 		if turn.saves {
 			for range 2 {
@@ -206,7 +207,7 @@ func TestStateDirChangesHands(t *testing.T) {
 
 func nothing(io.Writer) error { return nil }
 
-// A fullStore has no room for an item.
+// A fullStore has no room for one item.
 type fullStore struct {
 	client.Store
 	item string
@@ -221,8 +222,8 @@ func (s fullStore) Save(item string, write func(io.Writer) error) error {
 	return s.Store.Save(item, write)
 }
 
-// Nothing is saved where it cannot be said who did; and a full disk is not another
-// client, so that nothing is forgotten for it.
+// Without a signature nothing is saved. A full disk does not look like another client, so
+// the client forgets nothing because of it.
 func TestStateDirFull(t *testing.T) {
 	s := &shelf{dir: t.TempDir()}
 	for range 3 {
@@ -230,14 +231,15 @@ func TestStateDirFull(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s.Changed() {
-			t.Error("a full disk is taken for another client")
+			t.Error("a full disk looks like another client")
 		}
 		s.store = fullStore{s.store, itemUser}
 		if err := s.Save("thing", nothing); !errors.Is(err, errFull) {
 			t.Errorf("Save: %v, want %v", err, errFull)
 		}
-		if err := s.Load("thing", func(*io.SectionReader) error { return nil }); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("Load: %v: something is saved, and nobody says who did", err)
+		if err := s.Load("thing",
+			func(*io.SectionReader) error { return nil }); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("Load: %v: something was saved without a signature", err)
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
@@ -245,7 +247,7 @@ func TestStateDirFull(t *testing.T) {
 	}
 }
 
-// Without a model there is nothing to give; what asks for it wrongly is told.
+// Without a model, Params, Model and Digest give none. Wrong lengths are refused.
 func TestParams(t *testing.T) {
 	c := made(t, config())
 	dst, digest := make([]byte, 40), make([]byte, 32)
@@ -269,11 +271,12 @@ func TestParams(t *testing.T) {
 		hasCode(t, "Digest", err, CodeConfig)
 	}
 	if c.Dim() != 10 || !math.IsNaN(c.Loss()) || c.Contributions() != 0 || c.Queries() != 0 {
-		t.Errorf("dim %d, loss %v, %d contributions, %d queries", c.Dim(), c.Loss(), c.Contributions(), c.Queries())
+		t.Errorf("dim %d, loss %v, %d contributions, %d queries",
+			c.Dim(), c.Loss(), c.Contributions(), c.Queries())
 	}
 }
 
-// A handler that panics ends Run with that, not the process.
+// A handler that panics ends Run with an error instead of ending the process.
 func TestHandlerPanics(t *testing.T) {
 	c := made(t, config())
 	result := running(t, c)
@@ -286,7 +289,7 @@ func TestHandlerPanics(t *testing.T) {
 	c.fail(errors.New("late")) // Run is over
 }
 
-// States have names, and all that the runtime has are known.
+// Every state has a name, and every state of package client has a state here.
 func TestStateNames(t *testing.T) {
 	for s := StateIdle; s <= StateStopped; s++ {
 		if StateName(s) == "" {
@@ -294,16 +297,16 @@ func TestStateNames(t *testing.T) {
 		}
 	}
 	if StateName(-1) != "" || StateName(StateStopped+1) != "" {
-		t.Error("what is no state has a name")
+		t.Error("a number that is no state has a name")
 	}
 	for of, s := range states {
 		if StateName(s) == "" || s == StateIdle {
-			t.Errorf("the runtime's state %d is %d", of, s)
+			t.Errorf("state %d of package client is %d", of, s)
 		}
 	}
 }
 
-// However Stop, the end of a Run and a listener meet, what the app gave is released.
+// However Stop, the end of a Run and a listener coincide, the app's objects are released.
 func TestStopMeetsTheEnd(t *testing.T) {
 	for i := range 100 {
 		cfg := config()
@@ -322,8 +325,9 @@ func TestStopMeetsTheEnd(t *testing.T) {
 		all.Go(c.Reconnect)
 		all.Go(func() { c.SetPower(true, 50); c.State(); c.BytesSent() })
 		all.Wait()
-		if c.device.whole != nil || c.events.listener != nil || c.cancel != nil || c.State() != StateStopped {
-			t.Fatalf("state %s, and something is held", StateName(c.State()))
+		if c.device.whole != nil || c.events.listener != nil || c.cancel != nil ||
+			c.State() != StateStopped {
+			t.Fatalf("state %s, want stopped and nothing held", StateName(c.State()))
 		}
 	}
 }

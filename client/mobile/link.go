@@ -7,10 +7,10 @@ import (
 	"github.com/zofl/zofl/bus"
 )
 
-// A link is a Bus over the connection of the present Run, of which there is another
-// each time. Without one it is offline.
+// A link is a Bus over the connection of the current Run. Each Run has its own connection;
+// without one the link is offline.
 type link struct {
-	failed func(err error) // told what a handler panicked with
+	failed func(err error) // called with a handler's panic
 
 	mu  sync.Mutex // guards bus
 	bus bus.Bus    // nil: no connection
@@ -49,8 +49,8 @@ func (l *link) Request(ctx context.Context, subject string, data []byte) ([]byte
 	return b.Request(ctx, subject, data)
 }
 
-// Subscribe is that of the connection, but that a handler which panics ends Run and
-// not the process: its goroutine is the connection's.
+// Subscribe subscribes on the current connection. A handler that panics ends Run instead of
+// the process; its goroutine belongs to the connection.
 func (l *link) Subscribe(subject string, handle func(bus.Message)) (bus.Subscription, error) {
 	b, err := l.now()
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// An nkey is base32 text of a prefix, 32 bytes and their CRC-16; a user's seed has
-// two bytes of prefix, which spell "SU".
+// An nkey is a prefix, 32 bytes and their CRC-16, in base32. The prefix of a user's seed
+// has two bytes, which encode as "SU".
 const (
 	seedPrefix = 18 << 3 // 'S'
 	userPrefix = 20 << 3 // 'U'
@@ -20,9 +20,9 @@ const (
 
 var nkeyText = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// credentials returns the option for a text that is a NATS credentials file or the
-// seed of a user's nkey. It takes out what it knows: NATS's own reader gives the server
-// a text that it does not know, which may be a secret, as the user's token.
+// credentials returns the option for the text of a NATS credentials file or the seed of a
+// user's nkey. It extracts the parts itself: NATS's reader sends a text that it does not
+// recognize, possibly a secret, to the server as the user's token.
 func credentials(text string) (nats.Option, error) {
 	token, seed := "", ""
 	for line := range strings.Lines(text) {
@@ -36,11 +36,11 @@ func credentials(text string) (nats.Option, error) {
 	file := strings.Contains(text, "-----BEGIN")
 	switch {
 	case seed == "" && token == "" && !file:
-		return nil, badCredentials("they are neither a file nor a seed")
+		return nil, badCredentials("the text is neither a credentials file nor a seed")
 	case seed == "":
-		return nil, badCredentials("they have no seed")
+		return nil, badCredentials("the text has no seed")
 	case token == "" && file:
-		return nil, badCredentials("they have no JWT")
+		return nil, badCredentials("the text has no JWT")
 	}
 	public, sign, err := parseSeed(seed)
 	if err != nil {
@@ -52,18 +52,19 @@ func credentials(text string) (nats.Option, error) {
 	return nats.UserJWT(func() (string, error) { return token, nil }, sign), nil
 }
 
-// badCredentials never has the text, which is a secret.
+// badCredentials never contains the text, which is a secret.
 func badCredentials(why string) error {
-	return faultf(CodeCredentials, "%s: give the text of a NATS credentials file (-----BEGIN NATS USER JWT-----), "+
-		"or a user's nkey seed (SU...)", why)
+	return faultf(CodeCredentials,
+		"%s: give the text of a NATS credentials file (-----BEGIN NATS USER JWT-----), "+
+			"or a user's nkey seed (SU...)", why)
 }
 
-// parseSeed returns the public key of the seed of a user's nkey, and what signs with
-// it.
+// parseSeed returns the public key of the seed of a user's nkey, and a function that signs
+// with the private key.
 func parseSeed(text string) (public string, sign nats.SignatureHandler, err error) {
 	raw, err := nkeyText.DecodeString(text)
 	if err != nil {
-		return "", nil, badCredentials("the nkey seed is no base32 text")
+		return "", nil, badCredentials("the nkey seed is not base32")
 	}
 	const body = 2 + ed25519.SeedSize
 	if len(raw) != seedBytes || binary.LittleEndian.Uint16(raw[body:]) != crc16(raw[:body]) {
@@ -80,7 +81,7 @@ func parseSeed(text string) (public string, sign nats.SignatureHandler, err erro
 	}, nil
 }
 
-// crc16 is that of XMODEM: polynomial 0x1021, from 0.
+// crc16 computes the XMODEM CRC-16: polynomial 0x1021, initial value 0.
 func crc16(b []byte) uint16 {
 	crc := uint16(0)
 	for _, v := range b {

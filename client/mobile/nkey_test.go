@@ -8,7 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Of the seed of bytes 0, 1, ... 31, as github.com/nats-io/nkeys has them.
+// Keys of the seed of bytes 0, 1, ... 31, as github.com/nats-io/nkeys makes them.
 const (
 	userSeed     = "SUAAAAICAMCAKBQHBAEQUCYMBUHA6EARCIJRIFIWC4MBSGQ3DQOR4H776Y"
 	accountSeed  = "SAAAAAICAMCAKBQHBAEQUCYMBUHA6EARCIJRIFIWC4MBSGQ3DQOR4HYMHI"
@@ -20,7 +20,7 @@ const (
 	token = "eyJ0eXAiOiJKV1QifQ.eyJzdWIiOiJVQSJ9.c2lnbmF0dXJl"
 )
 
-// credsFile is as nsc writes it.
+// credsFile returns a credentials file as nsc writes it.
 func credsFile(jwt, seed string) string {
 	return "-----BEGIN NATS USER JWT-----\n" + jwt + "\n------END NATS USER JWT------\n\n" +
 		"************************* IMPORTANT *************************\n" +
@@ -30,7 +30,7 @@ func credsFile(jwt, seed string) string {
 		"*************************************************************\n"
 }
 
-// Credentials that can be used sign a nonce, and name the key or carry the token.
+// Usable credentials sign a nonce, and name the key or carry the token.
 func TestCredentials(t *testing.T) {
 	for name, tt := range map[string]struct{ text, key, jwt string }{
 		"a seed":              {userSeed, userKey, ""},
@@ -63,8 +63,8 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// A text that is no user's credentials is refused, and never shown: all that is not
-// recognized might be a secret, and must not go to a server as a token either.
+// A text that is not a user's credentials is refused and never shown. Whatever is not
+// recognized may be a secret, so it must not go to a server as a token either.
 func TestBadCredentials(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing":                "",
@@ -96,8 +96,9 @@ func TestBadCredentials(t *testing.T) {
 				t.Errorf("%v: code %q, want %q", err, code, CodeCredentials)
 			}
 			for _, secret := range strings.Fields(text) {
-				if len(secret) > 8 && !strings.HasPrefix(secret, "-") && strings.Contains(strings.ToUpper(err.Error()), strings.ToUpper(secret)) {
-					t.Errorf("%q has %q of the text", err, secret)
+				if len(secret) > 8 && !strings.HasPrefix(secret, "-") &&
+					strings.Contains(strings.ToUpper(err.Error()), strings.ToUpper(secret)) {
+					t.Errorf("%q shows %q of the text", err, secret)
 				}
 			}
 			if !strings.Contains(err.Error(), "give") {
@@ -107,7 +108,7 @@ func TestBadCredentials(t *testing.T) {
 	}
 }
 
-// What a Config or an option shows has no secret.
+// Neither a Config nor an option shows a secret.
 func TestSecretsAreNotShown(t *testing.T) {
 	cfg := config()
 	if err := cfg.SetCredentials(userSeed); err != nil {
@@ -116,7 +117,8 @@ func TestSecretsAreNotShown(t *testing.T) {
 	if err := cfg.SetRunKey([]byte(strings.Repeat("k", 32))); err != nil {
 		t.Fatal(err)
 	}
-	if s := cfg.String(); strings.Contains(s, userSeed) || strings.Contains(s, "kkkk") || !strings.Contains(s, "digits") {
+	if s := cfg.String(); strings.Contains(s, userSeed) || strings.Contains(s, "kkkk") ||
+		!strings.Contains(s, "digits") {
 		t.Errorf("String shows %q", s)
 	}
 }

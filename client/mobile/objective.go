@@ -8,30 +8,30 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// An Objective is the app's loss in simple mode: the whole model at once.
+// An Objective is the app's loss in simple mode: it gets the whole model at once.
 type Objective interface {
 	// Loss returns the mean loss on this device's data at parameters params: Dim
-	// little-endian float32, to be read only, valid during the call. In Java
-	// wrap them once a call:
+	// little-endian float32, read-only and valid during the call. In Java wrap them once a
+	// call:
 	//
 	//	FloatBuffer x = ByteBuffer.wrap(params).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
 	//
-	// It is called by one thread at a time, not always the same. An error, an
-	// exception, NaN or a hang cost the round that it was asked for.
+	// One thread at a time calls it, not always the same. An error, an exception, NaN or a
+	// hang costs only the round that the loss was for.
 	Loss(params []byte) (float64, error)
 }
 
-// A BlockObjective is the app's loss in block mode: it takes the parameters from a
-// [Round], into its engine's own buffers, and knows the minibatch that is meant.
+// A BlockObjective is the app's loss in block mode: it reads the parameters from a [Round]
+// into its engine's own buffers, and knows the minibatch.
 type BlockObjective interface {
-	// Loss returns the mean loss at the parameters of r on r's minibatch, on the
-	// terms of Objective's.
+	// Loss returns the mean loss at the parameters of r on r's minibatch. Threads and
+	// errors are as for Objective.
 	Loss(r *Round) (float64, error)
 }
 
 var errReleased = errors.New("the client was stopped")
 
-// callbacks are what the app gave, until it is released.
+// callbacks are the app's objects, until they are released.
 type callbacks struct {
 	mu        sync.Mutex
 	whole     Objective // one of these two is not nil
@@ -39,14 +39,14 @@ type callbacks struct {
 	evaluator Evaluator
 }
 
-// release forgets the app's objects; one that is in a call stays until that returns.
+// release drops the app's objects. One that is being called stays until it returns.
 func (c *callbacks) release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.whole, c.byBlocks, c.evaluator = nil, nil, nil
 }
 
-// moved returns the callbacks and forgets them here.
+// moved returns the callbacks and drops them here.
 func (c *callbacks) moved() *callbacks {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,14 +55,14 @@ func (c *callbacks) moved() *callbacks {
 	return to
 }
 
-// take is the way back of moved.
+// take undoes moved.
 func (c *callbacks) take(from *callbacks) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.whole, c.byBlocks, c.evaluator = from.whole, from.byBlocks, from.evaluator
 }
 
-// held returns one of the callbacks.
+// held returns one of the callbacks, which may be nil.
 func held[T any](c *callbacks, which func() T) T {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,7 +71,7 @@ func held[T any](c *callbacks, which func() T) T {
 
 var errSilent = errors.New("an exception without a message")
 
-// said gives a text to what an app threw without one.
+// said adds a text to an exception that the app threw without one.
 func said(err error) error {
 	if err != nil && err.Error() == "" {
 		return errSilent
@@ -79,7 +79,7 @@ func said(err error) error {
 	return err
 }
 
-// A device is what both objectives have for the runtime, beside their losses.
+// A device is what both kinds of objective have in common.
 type device struct {
 	*callbacks
 	dim     int
@@ -119,21 +119,21 @@ func (b blocks) LossAt(ctx context.Context, x *objective.Point, batch objective.
 	return loss, said(err)
 }
 
-// objective returns the callbacks as the runtime takes them.
+// objective returns the callbacks as package client takes them.
 func (d *device) objective() objective.Objective {
-	e := evaluates{d.callbacks}
+	e := evaluatorAdapter{d.callbacks}
 	switch {
 	case d.whole != nil && d.evaluator != nil:
 		return struct {
 			simple
-			evaluates
+			evaluatorAdapter
 		}{simple{d}, e}
 	case d.whole != nil:
 		return simple{d}
 	case d.evaluator != nil:
 		return struct {
 			blocks
-			evaluates
+			evaluatorAdapter
 		}{blocks{d}, e}
 	}
 	return blocks{d}

@@ -10,13 +10,13 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// An evaluator is a function.
+// An evaluator is a function that implements Evaluator.
 type evaluator func(*Evaluation) error
 
 func (f evaluator) Evaluate(e *Evaluation) error { return f(e) }
 
-// The runtime sees exactly what the app gave: a policy and samples always, blocks in
-// block mode, an evaluator where there is one.
+// Package client gets exactly what the app set: always a policy and samples, streaming in
+// block mode, and an evaluator if there is one.
 func TestObjectives(t *testing.T) {
 	for name, tt := range map[string]struct {
 		set                func(*Config)
@@ -42,10 +42,10 @@ func TestObjectives(t *testing.T) {
 				t.Errorf("evaluates: %v, want %v", ok, tt.evaluates)
 			}
 			if p, ok := o.(objective.Policy); !ok || !p.MayWork(objective.Work{}) {
-				t.Error("has no policy that lets it work")
+				t.Error("the objective has no policy that lets it work")
 			}
 			if s, ok := o.(objective.Sampler); !ok || s.Samples() != 7 || o.Dim() != 10 {
-				t.Error("has other samples or parameters than the Config")
+				t.Error("the objective has another number of samples or parameters than the Config")
 			}
 		})
 	}
@@ -54,8 +54,7 @@ func TestObjectives(t *testing.T) {
 	}
 }
 
-// A loss in simple mode gets the parameters' bytes; one that was released is not
-// called.
+// A loss in simple mode gets the bytes of the parameters. After release it is not called.
 func TestSimpleLoss(t *testing.T) {
 	cfg := config()
 	got := []byte{}
@@ -65,7 +64,8 @@ func TestSimpleLoss(t *testing.T) {
 	}))
 	c := made(t, cfg)
 	o, x := c.device.objective().(objective.Flat), numbers(10)
-	if f, err := o.Loss(t.Context(), x, objective.Batch{}); f != 1.5 || err != nil || !bytes.Equal(got, littleEndianOf(x)) {
+	if f, err := o.Loss(t.Context(), x, objective.Batch{}); f != 1.5 || err != nil ||
+		!bytes.Equal(got, littleEndianOf(x)) {
 		t.Errorf("%v, %v, %x", f, err, got)
 	}
 	c.Stop()
@@ -78,31 +78,33 @@ type lossFunc func([]byte) (float64, error)
 
 func (f lossFunc) Loss(params []byte) (float64, error) { return f(params) }
 
-// A Round has the runtime's batch, and ends with its context.
+// A Round has the batch of package client, and ends with its context.
 func TestRound(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r := &Round{ctx: ctx, batch: objective.Batch{N: 5, Step: 2, Size: 32, Seed: math.MaxUint64}}
-	if r.Record() != 5 || r.Step() != 2 || r.BatchSize() != 32 || r.BatchSeed() != -1 || r.Cancelled() {
+	if r.Record() != 5 || r.Step() != 2 || r.BatchSize() != 32 ||
+		r.BatchSeed() != -1 || r.Cancelled() {
 		t.Errorf("record %d, step %d, size %d, seed %d, cancelled %v",
 			r.Record(), r.Step(), r.BatchSize(), r.BatchSeed(), r.Cancelled())
 	}
 	cancel()
 	if !r.Cancelled() {
-		t.Error("the round is over, and not cancelled")
+		t.Error("the round is over but not cancelled")
 	}
 }
 
-// An Evaluation gives the model and takes the metrics during its call only.
+// An Evaluation gives the model and accepts metrics only during its call.
 func TestEvaluation(t *testing.T) {
 	x := numbers(10)
-	var kept *Evaluation
+	var stale *Evaluation
 	dst := make([]byte, 12)
-	v := evaluates{&callbacks{evaluator: evaluator(func(e *Evaluation) error {
-		kept = e
+	v := evaluatorAdapter{&callbacks{evaluator: evaluator(func(e *Evaluation) error {
+		stale = e
 		if e.Dim() != 10 || e.Cancelled() {
 			t.Errorf("dim %d, cancelled %v", e.Dim(), e.Cancelled())
 		}
-		if n, err := e.ReadParams(8, dst); n != 2 || err != nil || !bytes.Equal(dst[:8], littleEndianOf(x[8:])) {
+		if n, err := e.ReadParams(8, dst); n != 2 || err != nil ||
+			!bytes.Equal(dst[:8], littleEndianOf(x[8:])) {
 			t.Errorf("read %d, %v", n, err)
 		}
 		if got := e.Block(8, 3); !bytes.Equal(got, littleEndianOf(x[8:])) {
@@ -118,12 +120,12 @@ func TestEvaluation(t *testing.T) {
 	if len(values) != 2 || values[0] != 0.5 || values[1] != -2 || samples != 100 || err != nil {
 		t.Errorf("%v of %d samples, %v", values, samples, err)
 	}
-	_, err = kept.ReadParams(0, dst)
+	_, err = stale.ReadParams(0, dst)
 	hasCode(t, "ReadParams after it", err, CodeRevoked)
-	hasCode(t, "AddMetric after it", kept.AddMetric(1), CodeRevoked)
-	hasCode(t, "SetSamples after it", kept.SetSamples(1), CodeRevoked)
-	if kept.Dim() != 0 || kept.Block(0, 1) != nil {
-		t.Errorf("dim %d after it, a block %x", kept.Dim(), kept.Block(0, 1))
+	hasCode(t, "AddMetric after it", stale.AddMetric(1), CodeRevoked)
+	hasCode(t, "SetSamples after it", stale.SetSamples(1), CodeRevoked)
+	if stale.Dim() != 0 || stale.Block(0, 1) != nil {
+		t.Errorf("dim %d after it, a block %x", stale.Dim(), stale.Block(0, 1))
 	}
 	v.callbacks.release()
 	if _, _, err := v.Evaluate(t.Context(), x); err != errReleased {
@@ -131,18 +133,18 @@ func TestEvaluation(t *testing.T) {
 	}
 }
 
-// What an evaluator throws revokes the parameters too: whoever kept them must not read
-// what the runtime goes on to use.
+// A panic of an evaluator revokes the parameters too: package client continues to use them,
+// so nobody may read them any more.
 func TestEvaluationPanics(t *testing.T) {
-	var kept *Evaluation
-	v := evaluates{&callbacks{evaluator: evaluator(func(e *Evaluation) error {
-		kept = e
+	var stale *Evaluation
+	v := evaluatorAdapter{&callbacks{evaluator: evaluator(func(e *Evaluation) error {
+		stale = e
 		panic("oh")
 	})}}
 	func() {
 		defer func() { recover() }()
 		v.Evaluate(t.Context(), numbers(10))
 	}()
-	_, err := kept.ReadParams(0, make([]byte, 4))
+	_, err := stale.ReadParams(0, make([]byte, 4))
 	hasCode(t, "ReadParams after it", err, CodeRevoked)
 }

@@ -6,30 +6,30 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// SetNetwork says what network the device has: whether there is any, and whether its
-// bytes cost. Call it whenever that changes; another network than before begins with
-// a [Client.Reconnect].
+// SetNetwork reports the device's network: whether it is connected, and whether it is
+// metered. Call it whenever that changes. A change to another network triggers a
+// [Client.Reconnect].
 func (c *Client) SetNetwork(connected, metered bool) {
 	defer contain()
-	if c.made() && c.policy.setNetwork(connected, metered) {
+	if c.isMade() && c.policy.setNetwork(connected, metered) {
 		c.Reconnect()
 	}
 }
 
-// SetPower says whether the device is charging, and how full its battery is, in
-// percent; negative: unknown. Call it whenever that changes.
+// SetPower reports whether the device is charging, and how full its battery is in percent;
+// negative means unknown. Call it whenever that changes.
 func (c *Client) SetPower(charging bool, percent int) {
 	defer contain()
-	if c.made() {
+	if c.isMade() {
 		c.policy.setPower(charging, percent)
 	}
 }
 
-// Reconnect connects anew, at once: the connection that there is may be dead without
-// having noticed. Call it when the device woke up.
+// Reconnect opens a new connection at once, because the present one may be dead without
+// noticing. Call it when the device wakes up.
 func (c *Client) Reconnect() {
 	defer contain()
-	if !c.made() {
+	if !c.isMade() {
 		return
 	}
 	select {
@@ -37,29 +37,29 @@ func (c *Client) Reconnect() {
 	default:
 	}
 	c.mu.Lock()
-	nc, d, online := c.nc, c.dialer, c.seen.online
+	nc, d, online := c.nc, c.dialer, c.status.online
 	c.mu.Unlock()
 	if d != nil && !online {
-		d.hangUp() // an attempt on the network that was
+		d.hangUp() // an attempt on the previous network
 	}
-	if nc == nil || !c.anew.CompareAndSwap(false, true) {
+	if nc == nil || !c.reconnectBusy.CompareAndSwap(false, true) {
 		return
 	}
 	stuck := func() {}
 	if online {
 		stuck = d.hangUp
 	}
-	go c.reconnect(nc, stuck) // it waits for that attempt
+	go c.reconnect(nc, stuck) // ForceReconnect waits for that attempt
 }
 
-// flushWithin is how long a connection that is to be left may take for what it is
-// writing. On a network that is gone NATS would write for a minute.
+// flushWithin is how long a connection that is being left may take to finish its writes. On
+// a network that is gone NATS would try for a minute.
 const flushWithin = time.Second
 
-// reconnect connects anew; stuck is called if that has to wait.
+// reconnect opens a new connection. It calls stuck if that takes longer than flushWithin.
 func (c *Client) reconnect(nc *nats.Conn, stuck func()) {
 	defer contain()
-	defer c.anew.Store(false)
+	defer c.reconnectBusy.Store(false)
 	defer time.AfterFunc(flushWithin, stuck).Stop()
 	_ = nc.ForceReconnect() // fails on a closed connection only
 }

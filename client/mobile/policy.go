@@ -5,28 +5,28 @@ import (
 	"sync"
 )
 
-// A policy says whether the device may work, by what the Config asks and what the app
-// said of the device since.
+// A policy decides whether the device may work, from the Config's requirements and from
+// what the app last reported about the device.
 type policy struct {
 	unmeteredOnly, chargingOnly bool
-	minBattery                  int // percent, 0: any
+	minBattery                  int // percent; 0: any
 
 	mu      sync.Mutex // guards what follows
 	network network
 	power   power
 }
 
-// What the app said of the device; known is false until it did.
+// What the app reported about the device; known is false until it did.
 type (
 	network struct{ known, connected, metered bool }
 	power   struct {
 		known, charging bool
-		percent         int // of a full battery, negative: unknown
+		percent         int // of a full battery; negative: unknown
 	}
 )
 
-// blocked returns why the device may not work now, "" where it may. What was asked
-// for and is not known does not hold.
+// blocked returns why the device may not work now, or "" if it may. A requirement is not
+// met as long as the app has not reported on it.
 func (p *policy) blocked() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -47,7 +47,7 @@ func (p *policy) blocked() string {
 	return ""
 }
 
-// setNetwork says whether the device may have another network than before.
+// setNetwork reports whether the device may be on another network than before.
 func (p *policy) setNetwork(connected, metered bool) (changed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

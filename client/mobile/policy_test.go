@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A device works where all that was asked for is known to hold.
+// A device works if every requirement is known to be met.
 func TestPolicy(t *testing.T) {
 	type (
 		net = network
@@ -16,17 +16,19 @@ func TestPolicy(t *testing.T) {
 		policy *policy
 		says   string // "": it may work
 	}{
-		"nothing asked":             {&policy{}, ""},
-		"nothing asked, all bad":    {&policy{network: costly, power: pow{true, false, 0}}, ""},
-		"unmetered, unknown":        {&policy{unmeteredOnly: true}, "SetNetwork"},
-		"unmetered, metered":        {&policy{unmeteredOnly: true, network: costly}, "UnmeteredOnly"},
-		"unmetered, free":           {&policy{unmeteredOnly: true, network: free}, ""},
-		"charging, unknown":         {&policy{chargingOnly: true}, "SetPower"},
-		"charging, not":             {&policy{chargingOnly: true, power: pow{true, false, 100}}, "ChargingOnly"},
-		"charging, charging":        {&policy{chargingOnly: true, power: pow{true, true, 3}}, ""},
-		"battery, unknown":          {&policy{minBattery: 20}, "SetPower"},
-		"battery, charge unknown":   {&policy{minBattery: 20, power: pow{true, false, -1}}, "not known"},
-		"battery, low":              {&policy{minBattery: 20, power: pow{true, false, 19}}, "MinBattery = 20 and the battery has 19"},
+		"nothing asked":          {&policy{}, ""},
+		"nothing asked, all bad": {&policy{network: costly, power: pow{true, false, 0}}, ""},
+		"unmetered, unknown":     {&policy{unmeteredOnly: true}, "SetNetwork"},
+		"unmetered, metered":     {&policy{unmeteredOnly: true, network: costly}, "UnmeteredOnly"},
+		"unmetered, free":        {&policy{unmeteredOnly: true, network: free}, ""},
+		"charging, unknown":      {&policy{chargingOnly: true}, "SetPower"},
+		"charging, not": {
+			&policy{chargingOnly: true, power: pow{true, false, 100}}, "ChargingOnly"},
+		"charging, charging":      {&policy{chargingOnly: true, power: pow{true, true, 3}}, ""},
+		"battery, unknown":        {&policy{minBattery: 20}, "SetPower"},
+		"battery, charge unknown": {&policy{minBattery: 20, power: pow{true, false, -1}}, "not known"},
+		"battery, low": {&policy{minBattery: 20, power: pow{true, false, 19}},
+			"MinBattery = 20 and the battery has 19"},
 		"battery, enough":           {&policy{minBattery: 20, power: pow{true, false, 20}}, ""},
 		"battery, low but charging": {&policy{minBattery: 20, power: pow{true, true, 3}}, ""},
 		"battery, charging unknown": {&policy{minBattery: 20, power: pow{true, true, -1}}, ""},
@@ -45,8 +47,8 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// Another network than before is worth a new connection; the first that is told, the
-// same one and none are not.
+// Only a change to another network is worth a new connection: not the first report, nor the
+// same network again, nor none.
 func TestNetworkChanges(t *testing.T) {
 	var p policy
 	for i, step := range []struct{ connected, metered, want bool }{

@@ -6,9 +6,9 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// A Round is one evaluation that a [BlockObjective] is asked for: parameters and a
-// minibatch. It is valid during the call that it was made for; from then on ReadParams
-// fails with "revoked: ".
+// A Round is one loss that a [BlockObjective] is asked for: parameters and a minibatch. It
+// is valid during the call that it is passed to; after that ReadParams fails with "revoked:
+// ".
 type Round struct {
 	ctx   context.Context
 	x     *objective.Point
@@ -23,29 +23,29 @@ func (r *Round) Dim() int {
 	return r.x.Dim()
 }
 
-// Record is the index of the record that is being made.
+// Record is the index of the record that this round will make.
 func (r *Round) Record() int64 { return int64(r.batch.N) }
 
 // Step is the local step, from 0.
 func (r *Round) Step() int { return r.batch.Step }
 
-// BatchSize is the number of samples that the loss shall be the mean over; 0 is all
-// of this device's data.
+// BatchSize is the number of samples that the loss is the mean of; 0 means all of this
+// device's data.
 func (r *Round) BatchSize() int { return r.batch.Size }
 
-// BatchSeed seeds the draw of these samples: all evaluations of a step have the same
-// one, and must be on the same samples. It is 64 bits, as a signed number.
+// BatchSeed is the seed for drawing these samples. All evaluations of a step have the same
+// seed and must use the same samples. It is 64 bits, as a signed number.
 func (r *Round) BatchSeed() int64 { return int64(r.batch.Seed) }
 
-// Cancelled says whether the round is over: whatever Loss returns now is lost, so
-// it may as well return.
+// Cancelled says whether the round is over: Loss may return early, because its result is
+// discarded.
 func (r *Round) Cancelled() bool { return r == nil || r.ctx == nil || r.ctx.Err() != nil }
 
-// ReadParams writes parameters off, off+1, ... into dst as little-endian float32, as
-// many as fit and as there are, and returns how many. dst has a multiple of 4 bytes
-// and stays the app's. Offsets that are multiples of 4096 are the fastest; large
-// blocks cost fewer calls. In Objective-C give NSMutableData, as of NSData a copy would
-// be written to; in Swift call Block.
+// ReadParams writes parameters off, off+1, ... into dst as little-endian float32, as many
+// as fit and exist, and returns how many. The length of dst is a multiple of 4 bytes; dst
+// stays the app's. Offsets that are multiples of 4096 are the fastest, and large blocks
+// need fewer calls. In Objective-C pass NSMutableData, because Go gets a copy of an NSData;
+// in Swift call Block.
 //
 //	for (long off = 0; off < r.dim(); off += n) {
 //		n = r.readParams(off, block);
@@ -60,13 +60,13 @@ func (r *Round) ReadParams(off int, dst []byte) (n int, err error) {
 	return n, coded(err)
 }
 
-// Block returns a copy of parameters off, off+1, ..., count of them or as many as there
-// are, or null where there is none, or the round is over. It is for Swift, whose Data
-// comes to Go as a copy, so that what Go writes is lost; elsewhere ReadParams costs less.
+// Block returns a copy of parameters off, off+1, ...: count of them or as many as exist. It
+// returns null if there are none or the round is over. It is for Swift, which passes Go a
+// copy of its Data, so that what Go writes there is lost. Elsewhere ReadParams costs less.
 func (r *Round) Block(off, count int) (params []byte) {
 	defer contain()
 	if r == nil || r.x == nil {
 		return nil
 	}
-	return copied(off, count, r.x.Dim(), r.x.Read)
+	return copyOf(off, count, r.x.Dim(), r.x.Read)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/bus"
 )
 
-// Why a Run ends that nobody need hear of.
+// Reasons why a Run ends without an error.
 var (
 	errStopped = errors.New("stopped")
 	errBudget  = errors.New("the time is up")
@@ -19,29 +19,29 @@ var (
 
 var errUnmade = faultf(CodeConfig, "make the client with NewClient")
 
-// listenerPatience is how long Run waits at its end for a Listener.
+// listenerPatience is how long Run waits at its end for the Listener.
 const listenerPatience = 2 * time.Second
 
-// Run takes part until the run ends or [Client.Stop] is called, and returns nil then.
-// Being offline is no error. Those that it returns are what no waiting cures:
-// [CodePermission], [CodeRefused], [CodeDim], [CodeInitial], [CodePlan], [CodeRunKey],
-// [CodeUpgrade], [CodeLocked], [CodeStore], [CodeStopped], [CodeRunning], [CodePanic].
+// Run takes part until the run ends or [Client.Stop] is called, and then returns nil. Being
+// offline is not an error. Run returns errors that waiting cannot cure: [CodePermission],
+// [CodeRefused], [CodeDim], [CodeInitial], [CodePlan], [CodeRunKey], [CodeUpgrade],
+// [CodeLocked], [CodeStore], [CodeStopped], [CodeRunning], [CodePanic].
 func (c *Client) Run() (err error) {
 	defer guard(&err)
-	if !c.made() {
+	if !c.isMade() {
 		return errUnmade
 	}
 	return c.run(context.Background())
 }
 
-// RunFor is Run for so many milliseconds: then it keeps the state in StateDir, closes
-// the connection and returns nil; another call goes on. Time that the device sleeps
-// counts. Leave a few seconds of what the system grants. Whether the run is over says
-// [Client.Ended].
+// RunFor is Run for a number of milliseconds. After that it saves the state in StateDir,
+// closes the connection and returns nil; call it again to continue. Time that the device
+// sleeps counts. Use a few seconds less than the system grants. [Client.Ended] says whether
+// the run is over.
 func (c *Client) RunFor(milliseconds int64) (err error) {
 	defer guard(&err)
 	switch {
-	case !c.made():
+	case !c.isMade():
 		return errUnmade
 	case milliseconds < 1:
 		return faultf(CodeConfig, "milliseconds = %d: give at least 1", milliseconds)
@@ -59,12 +59,12 @@ func (c *Client) run(ctx context.Context) error {
 	if err := c.start(cancel); err != nil {
 		return err
 	}
-	defer c.ran()
+	defer c.finishRun()
 	if err := c.open(); err != nil {
 		return err
 	}
 	defer c.close()
-	err := c.connected(ctx)
+	err := c.takePartInTurns(ctx)
 	switch cause := context.Cause(ctx); {
 	case err == nil, cause == errStopped, cause == errBudget:
 		return nil
@@ -74,9 +74,9 @@ func (c *Client) run(ctx context.Context) error {
 	return coded(err)
 }
 
-// connected takes part over a connection, and over another where a server ended one for
-// good: NATS leaves a server for ever that tells it of an error which it does not know.
-func (c *Client) connected(ctx context.Context) error {
+// takePartInTurns takes part over one connection after another: NATS gives up a server for good
+// if it gets an error from it that it does not know.
+func (c *Client) takePartInTurns(ctx context.Context) error {
 	if err := c.inner.Load(); err != nil { // the app may want the model before there is a network
 		return err
 	}
@@ -86,7 +86,7 @@ func (c *Client) connected(ctx context.Context) error {
 	defer c.connect(nil, nil)
 	for ended := 0; ; {
 		began := time.Now()
-		nc, err := c.over(ctx, d)
+		nc, err := c.takePart(ctx, d)
 		if !errors.Is(err, bus.ErrClosed) || ctx.Err() != nil {
 			return err
 		}
@@ -97,12 +97,12 @@ func (c *Client) connected(ctx context.Context) error {
 	}
 }
 
-// steady is how long a connection lasts that was a good one: as long as the longest
-// pause before an attempt.
+// steady is how long a connection must last to count as good: the longest pause before an
+// attempt.
 const steady = 5 * time.Minute
 
-// inARow counts a connection that ended for good after so many that did: after a good
-// one the pauses begin anew.
+// inARow returns how many connections in a row have ended for good. A good connection
+// starts the count, and so the pauses, again.
 func inARow(before int, lasted time.Duration) int {
 	if lasted >= steady {
 		return 1
@@ -110,12 +110,12 @@ func inARow(before int, lasted time.Duration) int {
 	return before + 1
 }
 
-// over connects, takes part until the connection ends for good, and closes it.
-func (c *Client) over(ctx context.Context, d *dialer) (*nats.Conn, error) {
+// takePart connects, takes part until the connection ends for good, and closes it.
+func (c *Client) takePart(ctx context.Context, d *dialer) (*nats.Conn, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	c.connect(nil, d)
-	// A client that waits for an announcement would not notice before it asks.
+	// A client that waits for an announcement would not notice until its next request.
 	closed := nats.ClosedHandler(func(*nats.Conn) { end(bus.ErrClosed) })
 	opts := append(c.options(ctx, d), closed, func(o *nats.Options) error {
 		o.Servers = c.settings.urls()
@@ -130,8 +130,8 @@ func (c *Client) over(ctx context.Context, d *dialer) (*nats.Conn, error) {
 	return nc, c.inner.Run(ctx)
 }
 
-// connect takes a connection into use, or the last one out of it. It does not ask the
-// connection anything: that waits for an attempt to connect that is under way.
+// connect sets the current connection, or nil for none. It makes no call to the connection,
+// because that would wait for an attempt to connect.
 func (c *Client) connect(nc *nats.Conn, d *dialer) {
 	if nc == nil {
 		c.link.set(nil)
@@ -142,30 +142,30 @@ func (c *Client) connect(nc *nats.Conn, d *dialer) {
 	defer c.mu.Unlock()
 	c.nc, c.dialer = nc, d
 	if nc == nil {
-		c.seen.online = false
+		c.status.online = false
 	}
 }
 
-// start takes the client for one Run.
+// start reserves the client for one Run.
 func (c *Client) start(cancel context.CancelCauseFunc) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case c.stopped:
-		return faultf(CodeStopped, "Stop was called: make another client")
+		return faultf(CodeStopped, "Stop was called: make a new client")
 	case c.cancel != nil:
-		return faultf(CodeRunning, "Run has not returned: one at a time")
+		return faultf(CodeRunning, "Run is still running: wait until it returns")
 	}
 	c.cancel = cancel
 	return nil
 }
 
-// ran ends what start began.
-func (c *Client) ran() {
-	n, rounds := c.inner.Record() // the last may have come untold, and Load tells of none
+// finishRun ends what start began.
+func (c *Client) finishRun() {
+	n, rounds := c.inner.Record() // the last record may be unreported, and Load reports none
 	c.mu.Lock()
 	c.cancel = nil
-	c.seen.record, c.seen.round, c.seen.last = n, rounds, max(c.seen.last, n)
+	c.status.record, c.status.round, c.status.last = n, rounds, max(c.status.last, n)
 	stopped := c.stopped
 	c.mu.Unlock()
 	c.tellState("")
@@ -176,8 +176,8 @@ func (c *Client) ran() {
 	}
 }
 
-// finish releases what is the app's. Bindings hold an object of the app's for as long
-// as its Go value lives, so that is collected now.
+// finish releases the app's objects. A binding holds such an object until its Go value is
+// collected, so collect now.
 func (c *Client) finish() {
 	c.events.release()
 	c.device.release()
@@ -194,7 +194,7 @@ func (c *Client) fail(err error) {
 	}
 }
 
-// open takes the StateDir, until close is called.
+// open opens the StateDir, until close is called.
 func (c *Client) open() error {
 	if c.shelf == nil {
 		return nil
@@ -204,23 +204,23 @@ func (c *Client) open() error {
 
 func (c *Client) close() {
 	if c.shelf != nil {
-		_ = c.shelf.Close() // nothing waits to be written
+		_ = c.shelf.Close() // no write is pending
 	}
 }
 
-// Load reads the state that StateDir has, so that Params has the model without a Run:
-// at the start of an app, while it is offline, or after another client of the same
-// device, such as a background worker's, had the directory. Errors have [CodeLocked],
-// [CodeStore], [CodeRunKey] or [CodeRunning].
+// Load reads the state in StateDir, so that Params has the model without a Run: when the
+// app starts, while it is offline, or after another client of the same device, such as a
+// background worker's, has used the directory. Errors have [CodeLocked], [CodeStore],
+// [CodeRunKey] or [CodeRunning].
 func (c *Client) Load() (err error) {
 	defer guard(&err)
-	if !c.made() {
+	if !c.isMade() {
 		return errUnmade
 	}
 	if err := c.start(func(error) {}); err != nil {
 		return err
 	}
-	defer c.ran()
+	defer c.finishRun()
 	if err := c.open(); err != nil {
 		return err
 	}

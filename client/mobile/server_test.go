@@ -22,12 +22,13 @@ import (
 	"github.com/zofl/zofl/bus"
 )
 
-// greet writes what a server of NATS says first.
+// greet writes the first message of a NATS server.
 func greet(conn net.Conn, more string) {
-	fmt.Fprintf(conn, `INFO {"server_id":"X","version":"2.11.0","proto":1,"headers":true,"max_payload":67108864%s}`+"\r\n", more)
+	fmt.Fprintf(conn, `INFO {"server_id":"X","version":"2.11.0","proto":1,"headers":true,`+
+		`"max_payload":67108864%s}`+"\r\n", more)
 }
 
-// connectedOnce waits until the first attempts of Run are over.
+// connectedOnce waits until Run's first connection attempts are over.
 func connectedOnce(c *Client) {
 	for {
 		c.mu.Lock()
@@ -40,8 +41,8 @@ func connectedOnce(c *Client) {
 	}
 }
 
-// A greeting comes before TLS, from whoever is on the way: the servers that it names
-// are not connected to, neither with TLS nor without.
+// A greeting comes before TLS, so an attacker in the middle can write it. The client does
+// not connect to the servers that it names, with or without TLS.
 func TestOnlyServersOfTheConfig(t *testing.T) {
 	for _, scheme := range []string{"tls", "nats"} {
 		t.Run(scheme, func(t *testing.T) {
@@ -56,7 +57,7 @@ func TestOnlyServersOfTheConfig(t *testing.T) {
 			result := running(t, c)
 			conn := <-accepted
 			greet(conn, fmt.Sprintf(`,"tls_available":%v,"connect_urls":[%q]`, scheme == "tls", other))
-			conn.Read(make([]byte, 1)) // it has read the greeting
+			conn.Read(make([]byte, 1)) // the client has read the greeting
 			conn.Close()
 			connectedOnce(c)
 			c.Reconnect()
@@ -64,23 +65,23 @@ func TestOnlyServersOfTheConfig(t *testing.T) {
 			case conn := <-accepted:
 				conn.Close()
 			case <-lured:
-				t.Error("connects to a server that a greeting named")
+				t.Error("connected to a server that a greeting named")
 			case <-time.After(patience):
-				t.Error("does not connect again")
+				t.Error("did not connect again")
 			}
 			c.Stop()
 			if err := ends(t, result); err != nil {
 				t.Error(err)
 			}
 			if len(lured) > 0 {
-				t.Error("connects to a server that a greeting named")
+				t.Error("connected to a server that a greeting named")
 			}
 		})
 	}
 }
 
-// A network that is gone while something is being written holds Reconnect up for a
-// second and not for NATS's minute.
+// If the network is gone while something is being written, Reconnect is delayed by a second
+// and not by NATS's minute.
 func TestReconnectWhileWriting(t *testing.T) {
 	address, accepted := silent(t)
 	cfg := configAt(t, address)
@@ -89,7 +90,7 @@ func TestReconnectWhileWriting(t *testing.T) {
 	conn := <-accepted
 	defer conn.Close()
 	in := welcome(conn)
-	for !c.look().online {
+	for !c.latest().online {
 		pause()
 	}
 	c.mu.Lock()
@@ -97,7 +98,8 @@ func TestReconnectWhileWriting(t *testing.T) {
 	c.mu.Unlock()
 	written := make(chan error, 1)
 	go func() { written <- bus.NATS(nc).Publish("x", make([]byte, 16<<20)) }()
-	if _, err := io.CopyN(io.Discard, in, 1<<20); err != nil { // and no more: it waits for this reader
+	// no more: the write waits for this reader
+	if _, err := io.CopyN(io.Discard, in, 1<<20); err != nil {
 		t.Fatal(err)
 	}
 	prompt(t, "Reconnect", c.Reconnect)
@@ -105,7 +107,7 @@ func TestReconnectWhileWriting(t *testing.T) {
 	case again := <-accepted:
 		again.Close()
 	case <-time.After(patience):
-		t.Error("does not connect again")
+		t.Error("did not connect again")
 	}
 	hasCode(t, "what was being written", coded(<-written), CodeOffline)
 	c.Stop()
@@ -114,7 +116,7 @@ func TestReconnectWhileWriting(t *testing.T) {
 	}
 }
 
-// Whatever ends a handshake of TLS is no matter of waiting for a network.
+// Whatever ends a TLS handshake is not cured by waiting for a network.
 func TestHandshakeCodes(t *testing.T) {
 	for name, server := range map[string]*tls.Config{
 		"another authority":        {},
@@ -136,7 +138,8 @@ func TestHandshakeCodes(t *testing.T) {
 				conn.Handshake()
 				io.Copy(io.Discard, far)
 			}()
-			conn := tls.Client(near, &tls.Config{RootCAs: roots, ServerName: "localhost", MinVersion: tls.VersionTLS12})
+			conn := tls.Client(near,
+				&tls.Config{RootCAs: roots, ServerName: "localhost", MinVersion: tls.VersionTLS12})
 			err := conn.Handshake()
 			if err == nil {
 				_, err = conn.Read(make([]byte, 1))
@@ -148,7 +151,7 @@ func TestHandshakeCodes(t *testing.T) {
 	}
 }
 
-// selfSigned is a certificate of localhost.
+// selfSigned returns a certificate for localhost.
 func selfSigned(t *testing.T) (tls.Certificate, *x509.Certificate) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -170,7 +173,7 @@ func selfSigned(t *testing.T) (tls.Certificate, *x509.Certificate) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, leaf
 }
 
-// welcome is what a server does until a client is connected.
+// welcome does what a server does until a client is connected.
 func welcome(conn net.Conn) *bufio.Reader {
 	greet(conn, "")
 	in := bufio.NewReader(conn)
@@ -180,8 +183,8 @@ func welcome(conn net.Conn) *bufio.Reader {
 	return in
 }
 
-// A server that ends a connection for a reason that NATS does not know, and never
-// comes back to, is connected to anew: it is no reason to end Run.
+// A server may end a connection with an error that NATS does not know; NATS never returns
+// to it then. The client connects again instead of ending Run.
 func TestServerEndsConnection(t *testing.T) {
 	address, accepted := silent(t)
 	cfg := configAt(t, address)
@@ -195,7 +198,7 @@ func TestServerEndsConnection(t *testing.T) {
 		case conn := <-accepted:
 			defer conn.Close()
 			in := welcome(conn)
-			in.ReadString('\n') // it subscribes
+			in.ReadString('\n') // SUB
 			c.mu.Lock()
 			ended = c.nc
 			c.mu.Unlock()
@@ -204,25 +207,25 @@ func TestServerEndsConnection(t *testing.T) {
 				return strings.HasPrefix(s, "fault offline: ") && strings.Contains(s, "Too Much of Something")
 			}); pause() {
 				if time.Now().After(late) {
-					t.Fatal("does not tell why")
+					t.Fatal("no fault with the server's reason")
 				}
 			}
 			c.Reconnect()
 		case err := <-result:
 			t.Fatalf("Run returned %v", err)
 		case <-time.After(patience):
-			t.Fatal("does not connect again")
+			t.Fatal("did not connect again")
 		}
 	}
 	conn := <-accepted
 	defer conn.Close()
 	welcome(conn)
-	for !c.look().online {
+	for !c.latest().online {
 		pause()
 	}
 	ended.Opts.DisconnectedErrCB(ended, nil)
-	if !c.look().online {
-		t.Error("late news of a connection that ended are taken for those of the next")
+	if !c.latest().online {
+		t.Error("late news of an ended connection counts for the next one")
 	}
 	c.Stop()
 	if err := ends(t, result); err != nil {
@@ -230,8 +233,8 @@ func TestServerEndsConnection(t *testing.T) {
 	}
 }
 
-// Servers that end connections at once are asked less and less often; one that did so
-// after hours is asked as if it were the first time.
+// If servers end connections at once, the pauses grow. A connection that lasted for hours
+// starts the count again.
 func TestConnectionsEndInARow(t *testing.T) {
 	n := 0
 	for i, tt := range []struct {
@@ -244,7 +247,7 @@ func TestConnectionsEndInARow(t *testing.T) {
 	}
 }
 
-// A rest between two connections ends when it is asked to.
+// A rest between two connections ends when hangUp is called.
 func TestDialerRests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &dialer{ctx: t.Context()}

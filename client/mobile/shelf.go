@@ -10,18 +10,18 @@ import (
 	"github.com/zofl/zofl/client"
 )
 
-// A shelf is a Store that is open only while the client needs it, so that a client
-// which does not run holds no lock.
+// A shelf is a Store that is open only while the client needs it, so that a client that
+// does not run holds no lock.
 //
-// Invariant: whoever saved anything in the directory signed before, with another name
-// each time that it was open.
+// Invariant: whoever saves anything in the directory signs first, with a new name each time
+// it opens the directory.
 type shelf struct {
 	dir string
 
 	mu      sync.Mutex   // guards what follows
 	store   client.Store // nil: closed
-	user    string       // who signed last, as far as this shelf knows; "": nobody
-	signed  bool         // that was this shelf, since it is open
+	user    string       // the last signature that this shelf knows of; "": none
+	signed  bool         // this shelf has signed since it was opened
 	changed bool
 }
 
@@ -44,7 +44,7 @@ func (s *shelf) open() error {
 	return nil
 }
 
-// itemUser has the name of whoever saved something last.
+// itemUser holds the signature of whoever saved last.
 const itemUser = "user"
 
 func (s *shelf) lastUser() (name string, err error) {
@@ -59,7 +59,7 @@ func (s *shelf) lastUser() (name string, err error) {
 	return name, err
 }
 
-// sign says that this shelf saves something.
+// sign signs, unless this shelf has done so since it was opened.
 func (s *shelf) sign() error {
 	if s.signed {
 		return nil
@@ -75,7 +75,7 @@ func (s *shelf) sign() error {
 	return err
 }
 
-// Changed says whether another shelf saved anything since it was asked last.
+// Changed reports whether another shelf has saved anything since the last call.
 func (s *shelf) Changed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,15 +7,15 @@ import (
 	"github.com/zofl/zofl/client"
 )
 
-// collectEvery is how many contributions a phone's garbage is left for: some 200 kB.
-// Go by itself leaves as much as lives, which is the model: a program sets GOMEMLIMIT
-// against that, and a library of an app cannot be told one.
+// collectEvery is how many contributions may leave garbage before it is collected: about
+// 200 kB. By default Go lets garbage grow to the size of the live memory, which is the
+// model. A program would set GOMEMLIMIT; a library in an app cannot.
 const collectEvery = 64
 
-// record takes the runtime's progress, on the goroutine of Run.
+// record takes a report of progress, on the goroutine of Run.
 func (c *Client) record(p client.Progress) error {
 	c.mu.Lock()
-	before, s := c.seen, &c.seen
+	before, s := c.status, &c.status
 	s.state, s.record, s.last, s.round, s.queries = p.State, p.N, p.Last, p.Round, p.Queries
 	if p.Contributed {
 		s.contributions++
@@ -39,7 +39,7 @@ func (c *Client) record(p client.Progress) error {
 	return nil
 }
 
-// tellDecline tells why a round was sat out.
+// tellDecline reports why a round was declined.
 func (c *Client) tellDecline(p client.Progress) {
 	code, text := declines[p.Declined], ""
 	switch {
@@ -63,7 +63,7 @@ func (c *Client) tellState(reason string) {
 
 func (c *Client) tellProgress() {
 	c.events.post(aProgress, func(l Listener) error {
-		s := c.look()
+		s := c.latest()
 		return l.OnProgress(int64(s.record), int64(s.last), int64(s.round), s.contributions, s.loss)
 	})
 }
@@ -73,58 +73,58 @@ func (c *Client) tellFault(code, text string) {
 	c.events.post(aFault+code, func(l Listener) error { return l.OnFault(code, text) })
 }
 
-// look returns what the client came to.
-func (c *Client) look() seen {
-	if !c.made() {
-		return seen{loss: math.NaN()}
+// latest returns the client's latest progress.
+func (c *Client) latest() status {
+	if !c.isMade() {
+		return status{loss: math.NaN()}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.seen
+	return c.status
 }
 
-// State is one of [StateIdle] and the others.
+// State returns [StateIdle] or another state.
 func (c *Client) State() int {
-	if !c.made() {
+	if !c.isMade() {
 		return StateIdle
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.seen.state == client.Ended:
+	case c.status.state == client.Ended:
 		return StateEnded
 	case c.stopped:
 		return StateStopped
 	case c.cancel == nil:
 		return StateIdle
-	case !c.seen.online:
+	case !c.status.online:
 		return StateOffline
 	}
-	return states[c.seen.state]
+	return states[c.status.state]
 }
 
 // Ended says whether the run is over.
 func (c *Client) Ended() bool { return c.State() == StateEnded }
 
-// Record is the index of the record that the model is after, 0 before the first.
-func (c *Client) Record() int64 { return int64(c.look().record) }
+// Record is the index of the record that the model is at, 0 before the first.
+func (c *Client) Record() int64 { return int64(c.latest().record) }
 
-// Last is the run's last record, as far as known.
-func (c *Client) Last() int64 { return int64(c.look().last) }
+// Last is the index of the run's last record, as far as known.
+func (c *Client) Last() int64 { return int64(c.latest().last) }
 
-// Round is the number of the last round that the model has.
-func (c *Client) Round() int64 { return int64(c.look().round) }
+// Round is the number of the last round in the model.
+func (c *Client) Round() int64 { return int64(c.latest().round) }
 
 // Contributions is how many rounds this device contributed to since NewClient.
-func (c *Client) Contributions() int64 { return c.look().contributions }
+func (c *Client) Contributions() int64 { return c.latest().contributions }
 
-// Queries is how many losses it was asked for since NewClient.
-func (c *Client) Queries() int64 { return int64(c.look().queries) }
+// Queries is how many losses this device was asked for since NewClient.
+func (c *Client) Queries() int64 { return int64(c.latest().queries) }
 
-// Loss is the mean training loss of its last contribution, NaN before the first.
-func (c *Client) Loss() float64 { return c.look().loss }
+// Loss is the mean training loss of this device's last contribution, NaN before the first.
+func (c *Client) Loss() float64 { return c.latest().loss }
 
-// BytesSent is what went out of the socket since NewClient, TLS included.
+// BytesSent is how many bytes went out of the socket since NewClient, TLS included.
 func (c *Client) BytesSent() int64 {
 	if c == nil {
 		return 0
@@ -132,7 +132,7 @@ func (c *Client) BytesSent() int64 {
 	return c.traffic.sent.Load()
 }
 
-// BytesReceived is what came into the socket since NewClient, TLS included.
+// BytesReceived is how many bytes came into the socket since NewClient, TLS included.
 func (c *Client) BytesReceived() int64 {
 	if c == nil {
 		return 0

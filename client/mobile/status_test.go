@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/client"
 )
 
-// Garbage is collected every so many contributions, and for nothing else that is told.
+// Garbage is collected after every collectEvery contributions, and after nothing else.
 func TestCollects(t *testing.T) {
 	forced := func() uint32 {
 		var m runtime.MemStats
@@ -18,7 +18,8 @@ func TestCollects(t *testing.T) {
 	before := forced()
 	for n := 1; n <= 3*collectEvery; n++ {
 		for _, contributed := range []bool{false, true} {
-			if err := c.record(client.Progress{State: client.Waiting, Contributed: contributed}); err != nil {
+			if err := c.record(client.Progress{State: client.Waiting,
+				Contributed: contributed}); err != nil {
 				t.Fatal(err)
 			}
 		}

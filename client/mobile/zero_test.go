@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Bindings have constructors of their own, and apps pass null: whatever is called on
-// what nobody made comes back, and says so where it can.
+// Bindings have constructors of their own, and apps pass null. So every method returns on
+// an object that NewClient did not make, with an error if it can.
 func TestZeroValues(t *testing.T) {
 	for _, v := range []any{&Client{}, &Config{}, &Round{}, &Evaluation{}} {
 		of := reflect.TypeOf(v)
@@ -40,16 +40,17 @@ func callWithZeros(t *testing.T, f reflect.Value) {
 			continue
 		}
 		if code := ErrorCode(err.Error()); code == "" || code == CodePanic || code == CodeFault {
-			t.Errorf("says %q: its code is %q", err, code)
+			t.Errorf("got %q with code %q, want a code that says what is wrong", err, code)
 		}
 	}
 }
 
-// What nobody made is idle, and has nothing.
+// A client that NewClient did not make is idle and has no model.
 func TestUnmadeClient(t *testing.T) {
 	c := &Client{}
 	if c.State() != StateIdle || c.Ended() || c.Dim() != 0 || c.Record() != 0 || c.Loss() == c.Loss() {
-		t.Errorf("state %d, %v, dim %d, record %d, loss %v", c.State(), c.Ended(), c.Dim(), c.Record(), c.Loss())
+		t.Errorf("state %d, %v, dim %d, record %d, loss %v",
+			c.State(), c.Ended(), c.Dim(), c.Record(), c.Loss())
 	}
 	for name, err := range map[string]error{"Run": c.Run(), "RunFor": c.RunFor(1), "Load": c.Load()} {
 		if err == nil || err.Error() != "config: make the client with NewClient" {
