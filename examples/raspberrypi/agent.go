@@ -14,8 +14,8 @@ import (
 
 const mebibyte = 1 << 20
 
-// An agent is a device: a source of readings, the station that keeps them, the client
-// that trains, and the watch that uses the model.
+// An agent is a device: a source of readings, the station that stores them, the client that
+// trains the model, and the watch that uses it.
 type agent struct {
 	cfg       *Config
 	log       *slog.Logger
@@ -28,12 +28,12 @@ type agent struct {
 	params    []float32
 }
 
-// serve runs an agent until ctx ends, or a replay and the run have.
+// serve runs an agent until ctx ends, or until both a replay and the run have ended.
 func serve(ctx context.Context, cfg *Config, log *slog.Logger) error {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(cfg.Memory * mebibyte)
 	}
-	base := log // the client says its id itself
+	base := log // the client adds its id itself
 	log = log.With("id", cfg.ID)
 	a := &agent{cfg: cfg, log: log, station: newStation(cfg)}
 	a.objective, a.watch = newLoss(a.station), newWatch(a.station, log)
@@ -45,7 +45,7 @@ func serve(ctx context.Context, cfg *Config, log *slog.Logger) error {
 	defer states.close()
 	a.windows = states.window
 	if err := a.station.load(a.windows); err != nil {
-		log.Warn("beginning a new window", "err", err)
+		log.Warn("starting with an empty window", "err", err)
 	}
 	conn, err := connect(cfg, log)
 	if err != nil {
@@ -53,7 +53,8 @@ func serve(ctx context.Context, cfg *Config, log *slog.Logger) error {
 	}
 	defer conn.Close()
 	a.client, err = client.New(client.Config{
-		Conn: conn, Run: cfg.Run, ID: cfg.ID, Store: states.model, Objective: a.objective, RunKey: cfg.RunKey,
+		Conn: conn, Run: cfg.Run, ID: cfg.ID, Store: states.model, Objective: a.objective,
+		RunKey:   cfg.RunKey,
 		Recorder: &recorder{log: log}, Logger: slog.New(newWarnings(base.Handler())), Workers: 1,
 	})
 	if err != nil {
@@ -62,7 +63,7 @@ func serve(ctx context.Context, cfg *Config, log *slog.Logger) error {
 	return a.run(ctx)
 }
 
-// stores are the directories below the state's: the client's, and the window's.
+// stores are the client's and the window's directories, both below the state directory.
 type stores struct{ model, window client.Store }
 
 func openStores(dir string) (s stores, err error) {
@@ -78,7 +79,8 @@ func openStores(dir string) (s stores, err error) {
 	return s, nil
 }
 
-func (s stores) close() { _ = errors.Join(s.model.Close(), s.window.Close()) } // locks end with the process anyway
+// close ignores errors: the locks end with the process anyway.
+func (s stores) close() { _ = errors.Join(s.model.Close(), s.window.Close()) }
 
 func (a *agent) openSource() source {
 	if a.cfg.Source.Kind == "sysfs" {
@@ -87,11 +89,12 @@ func (a *agent) openSource() source {
 	return newSheet(a.cfg, a.log, a.station).run
 }
 
-// run reads, trains and watches. The window is kept at last, whatever happened.
+// run reads, trains and watches. It always saves the window at the end.
 func (a *agent) run(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	l := &loop{agent: a, readings: make(chan reading), read: make(chan error, 1), trained: make(chan error, 1)}
-	go func() { l.read <- a.source(ctx, l.readings) }()
+	l := &loop{agent: a, readings: make(chan reading), sourceDone: make(chan error, 1),
+		clientDone: make(chan error, 1)}
+	go func() { l.sourceDone <- a.source(ctx, l.readings) }()
 	err = l.run(ctx)
 	a.tell("STOPPING=1")
 	cancel()
@@ -102,15 +105,15 @@ func (a *agent) run(ctx context.Context) (err error) {
 	return err
 }
 
-// tell tells systemd. That it does not hear is not worth an end.
+// tell reports a state to systemd. A failure to do so is no reason to end.
 func (a *agent) tell(state string) {
 	if err := notify(state); err != nil {
-		a.log.Warn("systemd was not told", "state", state, "err", err)
+		a.log.Warn("cannot notify systemd", "state", state, "err", err)
 	}
 }
 
-// seen hands a slot that ended to the watch, with the newest model.
-func (a *agent) seen(slot int64) {
+// observe passes a slot that ended to the watch, with the newest model.
+func (a *agent) observe(slot int64) {
 	n, err := a.client.Params(a.params)
 	if err != nil {
 		a.log.Warn("no model", "err", err)
@@ -119,8 +122,8 @@ func (a *agent) seen(slot int64) {
 	a.watch.see(slot, a.params, n)
 }
 
-// measured tells how the model does on the readings that were held out.
-func (a *agent) measured() {
+// logMetrics logs the model's metrics on the held-out readings.
+func (a *agent) logMetrics() {
 	n, err := a.client.Params(a.params)
 	if err != nil || n == 0 {
 		return
@@ -128,7 +131,7 @@ func (a *agent) measured() {
 	// The client's goroutine has ended, so nobody else uses the objective.
 	values, samples, err := a.objective.Evaluate(context.Background(), a.params)
 	if err != nil {
-		a.log.Warn("not measured", "err", err)
+		a.log.Warn("cannot evaluate the model", "err", err)
 		return
 	}
 	attrs := []any{"readings", samples, "record", n}

@@ -5,27 +5,28 @@ import (
 	"time"
 )
 
-// A clock says which readings' times can be believed. A Pi has no clock of its own: it
-// begins in the past until the network tells it the time; and a logger's clock, or a
-// damaged row, may say a time that is years ahead, after which nothing would be new.
+// A clock decides which readings' times to trust. A Pi has no battery-backed clock: it
+// starts in the past until the network tells it the time. A logger's clock or a damaged row
+// may give a time that is years ahead; if that were trusted, every later reading would look
+// old.
 type clock struct {
 	station *station
 	log     *slog.Logger
-	told    bool  // that a time does not fit
-	slots   int   // of times that do not, one after another
-	slot    int64 // the newest of them
+	told    bool  // a time that does not fit was logged
+	slots   int   // consecutive slots whose times do not fit
+	slot    int64 // the newest of these slots
 }
 
-// clockSlots is after how many slots a clock that does not fit the window is believed.
-// Of one that goes back an hour, as in autumn where it shows local time, there are as
-// many in periods of 5 minutes.
+// clockSlots is the number of slots after which a clock that does not fit the window is
+// trusted. With 5-minute periods, 12 slots also cover a logger's clock that shows local
+// time and goes back an hour in autumn.
 const clockSlots = 12
 
-// believe says whether a reading of a time is to be taken. One that is behind is not, nor
-// one so far ahead that the window would be empty but for it. If such are all that come
-// for clockSlots slots, it was the window that was wrong: what it has of that time and
-// later is forgotten. again: the reading may be one that was taken before, so that it may
-// be behind.
+// believe decides whether to take a reading with this time. It refuses a time that is
+// behind the newest reading, and one so far ahead that the window would keep nothing else.
+// But if only such times come for more than clockSlots slots, the window was wrong: then it
+// drops the readings from that time on. With again set the reading may have been taken
+// before, so it may be behind.
 func (c *clock) believe(t time.Time, again bool) bool {
 	d := c.station.behind(t)
 	behind := d > c.station.cfg.Period // clocks are set back a little now and then
@@ -35,7 +36,8 @@ func (c *clock) believe(t time.Time, again bool) bool {
 		return true
 	}
 	if !c.told {
-		c.log.Warn("the clock does not fit the readings: waiting for it", "at", t, "newest", t.Add(d))
+		c.log.Warn("the clock does not fit the readings: waiting until it does", "at", t,
+			"newest", t.Add(d))
 		c.told = true
 	}
 	if slot := c.station.window.slot(t); c.slots == 0 || slot != c.slot {
@@ -45,7 +47,7 @@ func (c *clock) believe(t time.Time, again bool) bool {
 		return false
 	}
 	if behind {
-		c.log.Warn("the clock stays behind the readings: forgetting those that came later", "behind", d)
+		c.log.Warn("the clock stays behind the readings: dropping the later ones", "behind", d)
 		c.station.rewind(t)
 	}
 	c.told, c.slots = false, 0

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// A Config is what the agent's file says: see fields for what each means.
+// A Config is the content of the agent's file. The fields variable explains each field.
 type Config struct {
 	URL, Run, ID     string
 	CA, Creds        string
-	Secret           string // file
-	RunKey           []byte // what it has
+	Secret           string // file with the run key
+	RunKey           []byte // content of Secret
 	Plaintext        bool
 	State            string
 	Source           Source
@@ -38,19 +38,19 @@ type Source struct {
 	Kind, Path string // Kind: csv, replay, sysfs
 }
 
-// A Channel is one thing that a sensor measures. Name, Center, Scale and Change are
-// the run's: the same numbers mean the same on every device.
+// A Channel is one quantity that a sensor measures. Name, Center, Scale and Change belong
+// to the run: the same numbers must mean the same on every device.
 type Channel struct {
 	Name   string
-	Center float32 // what is usual
-	Scale  float32 // how far from it is far
-	Change float32 // what is much to change by, ahead of time
-	Noise  float32 // the smallest error that may be an anomaly's
+	Center float32 // a usual value
+	Scale  float32 // a large deviation from Center
+	Change float32 // a large change within a forecast
+	Noise  float32 // the smallest error that may count as an anomaly
 	From   string  // column of a CSV, or attribute of sysfs
-	Factor float64 // from what the source has to units
+	Factor float64 // converts the source's numbers to the channel's unit
 }
 
-// shape is the model's.
+// shape returns the shape of the model.
 func (c *Config) shape() shape { return shape{len(c.Channels), c.Lags, c.Hidden} }
 
 // A FieldError says that a field of the configuration cannot be used.
@@ -62,11 +62,12 @@ func (e *FieldError) Error() string {
 	return fmt.Sprintf("%s = %s: %s", e.Field, e.Value, e.Remedy)
 }
 
-// readConfig reads a file, and then settings of the form field=value.
+// readConfig reads a file, then applies settings of the form field=value.
 func readConfig(path string, settings []string) (*Config, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, &FieldError{"FILE", path, "name a configuration that this user can read: " + err.Error()}
+		return nil, &FieldError{"FILE", path,
+			"name a configuration that this user can read: " + err.Error()}
 	}
 	defer file.Close()
 	lines, err := configLines(file)
@@ -80,7 +81,7 @@ func readConfig(path string, settings []string) (*Config, error) {
 	return cfg, nil
 }
 
-// configLines returns the lines that say something.
+// configLines returns the lines that are neither empty nor comments.
 func configLines(r io.Reader) (lines []string, err error) {
 	scan := bufio.NewScanner(r)
 	for scan.Scan() {
@@ -92,8 +93,8 @@ func configLines(r io.Reader) (lines []string, err error) {
 	return lines, scan.Err()
 }
 
-// parseConfig makes a configuration of lines "field = value". A later one is the one
-// that counts, but for channels, of which each line is one more.
+// parseConfig makes a configuration from lines "field = value". If a field is repeated the
+// last line counts, except for channels: each line adds one.
 func parseConfig(lines []string) (*Config, error) {
 	c := &Config{}
 	for _, f := range fields {
@@ -111,7 +112,7 @@ func parseConfig(lines []string) (*Config, error) {
 	return c, c.check()
 }
 
-// set reads one line.
+// set applies one line.
 func (c *Config) set(line string) error {
 	name, value, ok := strings.Cut(line, "=")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)

@@ -11,7 +11,8 @@ import (
 
 func TestConfigFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.conf")
-	text := "# a comment\n\nid = kitchen\nstate=/var/x\n source = sysfs /sys/bus/iio/devices/iio:device0\n" +
+	text := "# a comment\n\nid = kitchen\nstate=/var/x\n source = sysfs " +
+		"/sys/bus/iio/devices/iio:device0\n" +
 		"channel = temperature center=20 scale=5 from=in_temp factor=0.001\nahead = 3\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -20,14 +21,17 @@ func TestConfigFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ch := Channel{Name: "temperature", Center: 20, Scale: 5, Change: 0.5, Noise: 0.05, From: "in_temp", Factor: 0.001}
-	if cfg.ID != "kitchen" || cfg.Ahead != 4 || cfg.Pace != 2*time.Second || cfg.Period != 5*time.Minute ||
-		cfg.Source != (Source{"sysfs", "/sys/bus/iio/devices/iio:device0"}) || len(cfg.Channels) != 1 || cfg.Channels[0] != ch {
+	ch := Channel{Name: "temperature", Center: 20, Scale: 5, Change: 0.5, Noise: 0.05,
+		From: "in_temp", Factor: 0.001}
+	if cfg.ID != "kitchen" || cfg.Ahead != 4 || cfg.Pace != 2*time.Second ||
+		cfg.Period != 5*time.Minute ||
+		cfg.Source != (Source{"sysfs", "/sys/bus/iio/devices/iio:device0"}) ||
+		len(cfg.Channels) != 1 || cfg.Channels[0] != ch {
 		t.Errorf("read %+v", cfg)
 	}
 }
 
-// textFile makes a file and returns its name.
+// textFile creates a file with a text and returns its name.
 func textFile(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
@@ -37,7 +41,7 @@ func textFile(t *testing.T, text string) string {
 	return path
 }
 
-// Each error names the field, its value, and what to do.
+// Each error names the field, its value and the remedy.
 func TestConfigErrors(t *testing.T) {
 	for _, c := range []struct{ line, field, remedy string }{
 		{"nonsense", "line", "field = value"},
@@ -78,10 +82,13 @@ func TestConfigErrors(t *testing.T) {
 		{"memory = 1", "memory", "8 to"},
 		{"speed = -1", "speed", "number from 0"},
 	} {
-		_, err := parseConfig([]string{"id = a", "state = b", "source = csv f", "channel = temperature", c.line})
+		_, err := parseConfig([]string{"id = a", "state = b", "source = csv f",
+			"channel = temperature", c.line})
 		var bad *FieldError
 		_, value, _ := strings.Cut(c.line, "=")
-		if !errors.As(err, &bad) || bad.Field != c.field || !strings.Contains(bad.Remedy, c.remedy) || !strings.Contains(err.Error(), strings.TrimSpace(value)) {
+		if !errors.As(err, &bad) || bad.Field != c.field ||
+			!strings.Contains(bad.Remedy, c.remedy) ||
+			!strings.Contains(err.Error(), strings.TrimSpace(value)) {
 			t.Errorf("%s: %v, want field %s, the value, and %q", c.line, err, c.field, c.remedy)
 		}
 		if exitCode(err) != exitUsage {
@@ -105,7 +112,7 @@ func TestConfigMissing(t *testing.T) {
 	}
 }
 
-// What systemd says is taken where the file does not say.
+// What systemd provides is used where the file does not set it.
 func TestConfigOfSystemd(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("STATE_DIRECTORY", "/var/lib/one:/var/lib/two")
@@ -116,22 +123,26 @@ func TestConfigOfSystemd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cfg, err := parseConfig([]string{"id = a", "source = csv f", "channel = x", "url = tls://broker:4222"})
+	cfg, err := parseConfig([]string{"id = a", "source = csv f", "channel = x",
+		"url = tls://broker:4222"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cfg.State != "/var/lib/one" || cfg.CA != "" || cfg.Creds != filepath.Join(dir, "creds") || string(cfg.RunKey) != key {
+	if cfg.State != "/var/lib/one" || cfg.CA != "" || cfg.Creds != filepath.Join(dir, "creds") ||
+		string(cfg.RunKey) != key {
 		t.Errorf("state %q, ca %q, creds %q, run key %q", cfg.State, cfg.CA, cfg.Creds, cfg.RunKey)
 	}
-	// One that was lost is none, but where the configuration asks for it.
+	// A run key that was lost counts as none, unless the configuration names it.
 	if err := os.WriteFile(filepath.Join(dir, "secret"), []byte("\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if cfg, err := parseConfig([]string{"id = a", "source = csv f", "channel = x"}); err != nil || cfg.RunKey != nil {
+	if cfg, err := parseConfig([]string{"id = a", "source = csv f", "channel = x"}); err != nil ||
+		cfg.RunKey != nil {
 		t.Errorf("a lost run key: %v", err)
 	}
 	var bad *FieldError
-	if _, err := parseConfig([]string{"id = a", "source = csv f", "channel = x", "secret = " + filepath.Join(dir, "secret")}); !errors.As(err, &bad) || bad.Field != "secret" {
+	if _, err := parseConfig([]string{"id = a", "source = csv f", "channel = x", "secret = " +
+		filepath.Join(dir, "secret")}); !errors.As(err, &bad) || bad.Field != "secret" {
 		t.Errorf("a lost run key that is asked for: %v", err)
 	}
 }
@@ -152,27 +163,32 @@ func TestReadmeListsEveryField(t *testing.T) {
 func TestHelp(t *testing.T) {
 	for _, arg := range []string{"-h", "--help", "help"} {
 		var out strings.Builder
-		if err := run(t.Context(), []string{arg}, &out, nil); err != nil || !strings.Contains(out.String(), "plan") {
+		if err := run(t.Context(), []string{arg}, &out, nil); err != nil ||
+			!strings.Contains(out.String(), "plan") {
 			t.Errorf("%s: error %v and %q, want the usage", arg, err, out.String())
 		}
 	}
 }
 
-// A password that a URL has is not for the journal.
+// A password in a URL is never logged.
 func TestPasswordIsNotTold(t *testing.T) {
-	for _, url := range []string{"nats://user:hidden@broker", "nats://127.0.0.1,nats://hidden@broker", "nats://user:hid den@b", "http://hidden@broker"} {
-		_, err := parseConfig([]string{"id = a", "state = b", "source = csv f", "channel = x", "url = " + url})
+	for _, url := range []string{"nats://user:hidden@broker",
+		"nats://127.0.0.1,nats://hidden@broker", "nats://user:hid den@b", "http://hidden@broker"} {
+		_, err := parseConfig([]string{"id = a", "state = b", "source = csv f",
+			"channel = x", "url = " + url})
 		if err == nil || strings.Contains(err.Error(), "hid") {
-			t.Errorf("%s: %v, want an error without the password", url, err)
+			t.Errorf("%s: got %v, want an error without the password", url, err)
 		}
 	}
 }
 
-// A plan is made where the devices' files and secrets are not.
+// A plan can be made on a machine that has neither the devices' files nor their secrets.
 func TestPlanAnywhere(t *testing.T) {
-	path := textFile(t, "url = nats://broker\nca = /nowhere\ncreds = /nowhere\nsecret = /nowhere\nsource = sysfs /nowhere\nchannel = x\n")
+	path := textFile(t, "url = nats://broker\nca = /nowhere\ncreds = /nowhere\nsecret = "+
+		"/nowhere\nsource = sysfs /nowhere\nchannel = x\n")
 	var out strings.Builder
-	if err := run(t.Context(), []string{"plan", path}, &out, quiet); err != nil || !strings.Contains(out.String(), `"dim"`) {
+	if err := run(t.Context(), []string{"plan", path}, &out, quiet); err != nil ||
+		!strings.Contains(out.String(), `"dim"`) {
 		t.Errorf("error %v, printed %.80s", err, out.String())
 	}
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// check completes a configuration by what the system says, and looks at what one field
-// has to do with another.
+// check fills in what the system knows, and checks fields against each other.
 func (c *Config) check() error {
-	for _, step := range []func() error{c.checkNames, c.checkState, c.checkSource, c.checkWindow, c.checkCredentials, c.checkSecurity} {
+	for _, step := range []func() error{c.checkNames, c.checkState, c.checkSource, c.checkWindow,
+		c.checkCredentials, c.checkSecurity} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -26,8 +26,9 @@ func (c *Config) check() error {
 	return nil
 }
 
-// everyHost are names that more than one host has.
-var everyHost = map[string]bool{"raspberrypi": true, "localhost": true, "raspberry": true, "debian": true}
+// everyHost are names that many hosts have.
+var everyHost = map[string]bool{"raspberrypi": true, "localhost": true,
+	"raspberry": true, "debian": true}
 
 func (c *Config) checkNames() error {
 	if err := wire.CheckName(c.Run); err != nil {
@@ -40,7 +41,8 @@ func (c *Config) checkNames() error {
 		}
 		c.ID, _, _ = strings.Cut(host, ".")
 		if everyHost[c.ID] {
-			return &FieldError{"id", c.ID, "that is the name of many hosts: set id to one that no other device has"}
+			return &FieldError{"id", c.ID,
+				"many hosts have that name: set id to one that no other device has"}
 		}
 	}
 	if err := wire.CheckName(c.ID); err != nil {
@@ -50,11 +52,12 @@ func (c *Config) checkNames() error {
 }
 
 func (c *Config) checkState() error {
-	if c.State == "" { // systemd may name several, with colons
+	if c.State == "" { // systemd may list several, separated by colons
 		c.State, _, _ = strings.Cut(os.Getenv("STATE_DIRECTORY"), ":")
 	}
 	if c.State == "" {
-		return &FieldError{"state", "", "name a directory that survives a restart; under systemd StateDirectory= does"}
+		return &FieldError{"state", "",
+			"name a directory that survives a restart; under systemd StateDirectory= does"}
 	}
 	return nil
 }
@@ -64,13 +67,15 @@ func (c *Config) checkSource() error {
 		return &FieldError{"source", "", "write csv FILE, replay FILE or sysfs DIR"}
 	}
 	if len(c.Channels) == 0 {
-		return &FieldError{"channel", "", "write one for each thing that is measured, such as channel = temperature center=20 scale=5"}
+		return &FieldError{"channel", "",
+			"write one for each quantity measured, such as channel = temperature center=20 scale=5"}
 	}
 	if c.Name != "" && c.Source.Kind != "sysfs" {
 		return &FieldError{"sensor", c.Name, "it is for source = sysfs DIR: leave it out"}
 	}
 	if _, err := filepath.Match(c.Source.Path, ""); c.Name != "" && err != nil {
-		return &FieldError{"source", c.Source.Path, "with sensor it is a pattern, such as /sys/bus/iio/devices/iio:device*"}
+		return &FieldError{"source", c.Source.Path,
+			"with sensor it is a pattern, such as /sys/bus/iio/devices/iio:device*"}
 	}
 	return nil
 }
@@ -78,7 +83,8 @@ func (c *Config) checkSource() error {
 func (c *Config) checkWindow() error {
 	const day = 24 * time.Hour
 	if c.Period > day || day%c.Period != 0 {
-		return &FieldError{"period", c.Period.String(), "give a part of a day, such as 1m, 5m or 1h: the network compares with yesterday"}
+		return &FieldError{"period", c.Period.String(), "give one that divides a day, such as " +
+			"1m, 5m or 1h: it must be a part of a day to compare with yesterday"}
 	}
 	if time.Duration(c.Ahead)*c.Period > day {
 		return &FieldError{"ahead", fmt.Sprint(c.Ahead), "that is more than a day: give fewer periods"}
@@ -86,16 +92,18 @@ func (c *Config) checkWindow() error {
 	most := int(float64(c.Window-c.Lags-c.Ahead)*(1-c.HeldOut)) - c.Ahead - 1
 	switch {
 	case most < 1:
-		return &FieldError{"window", fmt.Sprint(c.Window), "too few to learn from: give several times lags + 2 ahead"}
+		return &FieldError{"window", fmt.Sprint(c.Window),
+			"too few slots to learn from: give several times lags + 2 ahead"}
 	case c.Least > most:
-		return &FieldError{"least", fmt.Sprint(c.Least), fmt.Sprintf("the window has %d to train on when it is full: give that or fewer", most)}
+		return &FieldError{"least", fmt.Sprint(c.Least),
+			fmt.Sprintf("the window has %d examples when it is full: give at most that", most)}
 	}
 	return nil
 }
 
-// checkCredentials takes the files that systemd's LoadCredential= has, if they are there
-// and not blank, and looks into those that it can judge: a file that a power cut left
-// empty is not worth an attempt every few seconds.
+// checkCredentials uses the files of systemd's LoadCredential= if they exist and are not
+// blank, and checks the content that it can judge: if a power cut left a file empty, an
+// attempt to connect every few seconds would be useless.
 func (c *Config) checkCredentials() error {
 	names := [...]string{"ca", "creds", "secret"}
 	for i, at := range [...]*string{&c.CA, &c.Creds, &c.Secret} {
@@ -116,12 +124,13 @@ func (c *Config) checkCredentials() error {
 	return nil
 }
 
-// checkCredential looks into a file, of which it never says what it has, and takes the
-// run key of one.
+// checkCredential checks a file, without ever showing its content, and takes the run key
+// from the file that has it.
 func (c *Config) checkCredential(name string, b []byte) error {
 	switch {
 	case name == "secret" && len(b) != runKeyLen:
-		return fmt.Errorf("it has %d bytes, and the run key that zofl plan --secret makes %d", len(b), runKeyLen)
+		return fmt.Errorf("it has %d bytes, but a run key from zofl plan --secret has %d",
+			len(b), runKeyLen)
 	case name == "secret":
 		c.RunKey = b
 	case len(bytes.TrimSpace(b)) == 0:
@@ -132,11 +141,11 @@ func (c *Config) checkCredential(name string, b []byte) error {
 	return nil
 }
 
-// runKeyLen is the bytes of a run key.
+// runKeyLen is the number of bytes of a run key.
 const runKeyLen = 32
 
-// credential returns the file of one of systemd's credentials, "" if there is none: the
-// unit has a line's end in the place of each that was not installed.
+// credential returns the file of a systemd credential, or "" if there is none: the unit
+// sets each credential that is not installed to a line feed.
 func credential(name string) string {
 	dir := os.Getenv("CREDENTIALS_DIRECTORY")
 	if dir == "" {
@@ -149,24 +158,28 @@ func credential(name string) string {
 	return path
 }
 
-// checkSecurity refuses to show a password or readings' losses to a network.
+// checkSecurity refuses to send a password or the losses over a network in the clear.
 func (c *Config) checkSecurity() error {
 	for _, server := range strings.Split(c.URL, ",") {
 		u, err := url.Parse(strings.TrimSpace(server))
 		if err != nil || u.Hostname() == "" || !schemes[u.Scheme] {
-			return &FieldError{"url", redact(c.URL), "write it as tls://HOST:PORT, or nats://127.0.0.1:4222 for a broker on this machine"}
+			return &FieldError{"url", redact(c.URL),
+				"write it as tls://HOST:PORT, or nats://127.0.0.1:4222 for a broker on this machine"}
 		}
-		if u.Scheme != "tls" && u.Scheme != "wss" && c.CA == "" && !c.Plaintext && !loopback(u.Hostname()) {
-			return &FieldError{"url", redact(c.URL), "the broker is elsewhere and nothing is encrypted: write tls://, or set plaintext = yes where the network is yours alone"}
+		if u.Scheme != "tls" && u.Scheme != "wss" && c.CA == "" && !c.Plaintext &&
+			!loopback(u.Hostname()) {
+			return &FieldError{"url", redact(c.URL), "the broker is on another machine and the " +
+				"connection is not encrypted: write tls://, or set plaintext = yes if the " +
+				"network is yours alone"}
 		}
 	}
 	return nil
 }
 
-// schemes are those that NATS has: it takes any other for one of them, without TLS.
+// schemes are those that NATS knows. It would treat any other as one of them, without TLS.
 var schemes = map[string]bool{"nats": true, "tls": true, "ws": true, "wss": true}
 
-// redact keeps passwords and tokens from the journal.
+// redact removes passwords and tokens, for the journal.
 func redact(servers string) string {
 	list := strings.Split(servers, ",")
 	for i, s := range list {

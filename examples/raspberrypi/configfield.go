@@ -9,42 +9,67 @@ import (
 	"time"
 )
 
-// A field is one of the configuration.
+// A field is one field of the configuration.
 type field struct {
 	name     string
-	fallback string // what it is where the file does not say; empty: the zero, or what its meaning says
+	fallback string // value if the file does not set it; empty: zero, or what meaning says
 	meaning  string
 	set      func(c *Config, value string) error
 }
 
-// fields are all there are. Those marked (run) are the model's, the same on all
-// devices of a run.
+// fields lists all fields. Those marked (run) determine the model, so they are the same on
+// all devices of a run.
 var fields = []field{
-	{"url", "nats://127.0.0.1:4222", "broker; all of a cluster, with commas", text(func(c *Config) *string { return &c.URL })},
+	{"url", "nats://127.0.0.1:4222", "broker; for a cluster all, separated by commas",
+		text(func(c *Config) *string { return &c.URL })},
 	{"run", "rooms", "name of the run (run)", text(func(c *Config) *string { return &c.Run })},
-	{"id", "", "name of this device among the others, for ever; else the host's name", text(func(c *Config) *string { return &c.ID })},
-	{"ca", "", "file with the authorities that sign the broker's certificate (PEM); else the system's", text(func(c *Config) *string { return &c.CA })},
-	{"creds", "", "file with the user's NATS credentials", text(func(c *Config) *string { return &c.Creds })},
-	{"secret", "", "file with the run key of a private run: the 32 bytes that zofl plan --secret made; else the run is not private", text(func(c *Config) *string { return &c.Secret })},
-	{"plaintext", "no", "yes: talk to a broker elsewhere without TLS", yes(func(c *Config) *bool { return &c.Plaintext })},
-	{"state", "", "directory of what survives a power cut; else systemd's STATE_DIRECTORY", text(func(c *Config) *string { return &c.State })},
-	{"source", "", "csv FILE, which may grow; replay FILE, to its end; sysfs DIR, of iio or hwmon", setSource},
-	{"channel", "", "NAME and options, one line for each, in the same order everywhere (run)", addChannel},
-	{"period", "5m", "of the window's slots, whose readings are means; a part of a day (run)", duration(time.Second, func(c *Config) *time.Duration { return &c.Period })},
-	{"lags", "12", "slots that a forecast looks at (run)", number(1, 1000, func(c *Config) *int { return &c.Lags })},
-	{"ahead", "6", "slots that a forecast looks ahead (run)", number(1, 1000, func(c *Config) *int { return &c.Ahead })},
-	{"hidden", "16", "units of the hidden layer (run)", number(1, 1000, func(c *Config) *int { return &c.Hidden })},
-	{"window", "4032", "slots that are kept: two weeks of 5 min", number(8, 1<<20, func(c *Config) *int { return &c.Window })},
-	{"least", "288", "slots to train on before the device joins", number(1, 1<<20, func(c *Config) *int { return &c.Least })},
-	{"held_out", "0.2", "part of the window that is for measuring only, the newest", real(0, 0.9, func(c *Config) *float64 { return &c.HeldOut })},
-	{"pace", "0s", "pause before a round's work, so that a device is not always busy; less than the plan's deadline", duration(0, func(c *Config) *time.Duration { return &c.Pace })},
-	{"keep", "10m", "between saves of the window; the disk is flash", duration(time.Second, func(c *Config) *time.Duration { return &c.Keep })},
-	{"report", "24h", "of readings, between reports of how good forecasts were", duration(time.Second, func(c *Config) *time.Duration { return &c.Report })},
-	{"anomaly", "8", "deviations of recent errors that are an anomaly", real(1, 1e6, func(c *Config) *float64 { return &c.Anomaly })},
-	{"memory", "32", "MiB that the agent tries to stay within; GOMEMLIMIT goes before", whole(8, 1<<20, func(c *Config) *int64 { return &c.Memory })},
-	{"speed", "0", "of a replay: how many times faster than it was; 0: at once", real(0, 1e9, func(c *Config) *float64 { return &c.Speed })},
-	{"time", "time", "column of a CSV with the time, of the form 2026-01-31T12:00:00Z, 2026-01-31 12:00:00 (UTC), or Unix seconds", text(func(c *Config) *string { return &c.TimeColumn })},
-	{"sensor", "", "of sysfs: DIR is a pattern, of which the directory counts whose file name says this", text(func(c *Config) *string { return &c.Name })},
+	{"id", "", "name of this device, unlike any other's, for the whole run; default: the " +
+		"host's name", text(func(c *Config) *string { return &c.ID })},
+	{"ca", "", "PEM file of the authorities that sign the broker's certificate; default: " +
+		"the system's", text(func(c *Config) *string { return &c.CA })},
+	{"creds", "", "file with the user's NATS credentials",
+		text(func(c *Config) *string { return &c.Creds })},
+	{"secret", "", "file with the run key of a private run: the 32 bytes that zofl plan " +
+		"--secret made; default: the run is not private",
+		text(func(c *Config) *string { return &c.Secret })},
+	{"plaintext", "no", "yes: connect to a broker on another machine without TLS",
+		yes(func(c *Config) *bool { return &c.Plaintext })},
+	{"state", "", "directory for the state that survives a power cut; default: systemd's " +
+		"STATE_DIRECTORY", text(func(c *Config) *string { return &c.State })},
+	{"source", "", "csv FILE, which may grow; replay FILE, once to its end; sysfs DIR, of " +
+		"iio or hwmon", setSource},
+	{"channel", "", "NAME and options, one line for each channel, in the same order on all " +
+		"devices (run)", addChannel},
+	{"period", "5m", "length of a slot, for which readings are averaged; it must divide " +
+		"a day (run)", duration(time.Second, func(c *Config) *time.Duration { return &c.Period })},
+	{"lags", "12", "past slots that a forecast uses (run)",
+		number(1, 1000, func(c *Config) *int { return &c.Lags })},
+	{"ahead", "6", "slots from the last reading to its forecast (run)",
+		number(1, 1000, func(c *Config) *int { return &c.Ahead })},
+	{"hidden", "16", "units of the hidden layer (run)",
+		number(1, 1000, func(c *Config) *int { return &c.Hidden })},
+	{"window", "4032", "slots kept: two weeks of 5 min",
+		number(8, 1<<20, func(c *Config) *int { return &c.Window })},
+	{"least", "288", "examples needed before the device joins",
+		number(1, 1<<20, func(c *Config) *int { return &c.Least })},
+	{"held_out", "0.2", "newest part of the window, used to measure and never to train",
+		real(0, 0.9, func(c *Config) *float64 { return &c.HeldOut })},
+	{"pace", "0s", "pause before the work of a round, to keep a device mostly idle; less than " +
+		"the plan's deadline", duration(0, func(c *Config) *time.Duration { return &c.Pace })},
+	{"keep", "10m", "time between saves of the window, long enough to spare flash",
+		duration(time.Second, func(c *Config) *time.Duration { return &c.Keep })},
+	{"report", "24h", "span of readings between reports on the forecasts' errors",
+		duration(time.Second, func(c *Config) *time.Duration { return &c.Report })},
+	{"anomaly", "8", "an error is an anomaly from this many standard deviations of recent errors",
+		real(1, 1e6, func(c *Config) *float64 { return &c.Anomaly })},
+	{"memory", "32", "MiB of memory that the agent tries to stay below; GOMEMLIMIT overrides it",
+		whole(8, 1<<20, func(c *Config) *int64 { return &c.Memory })},
+	{"speed", "0", "of a replay, as a multiple of real time; 0: without pauses",
+		real(0, 1e9, func(c *Config) *float64 { return &c.Speed })},
+	{"time", "time", "column of a CSV with the time, as 2026-01-31T12:00:00Z, 2026-01-31 " +
+		"12:00:00 (UTC), or Unix seconds", text(func(c *Config) *string { return &c.TimeColumn })},
+	{"sensor", "", "for sysfs: DIR is a pattern, and means the directory whose file called " +
+		"name has this text", text(func(c *Config) *string { return &c.Name })},
 }
 
 func text(at func(*Config) *string) func(*Config, string) error {
@@ -57,7 +82,7 @@ func text(at func(*Config) *string) func(*Config, string) error {
 func yes(at func(*Config) *bool) func(*Config, string) error {
 	return func(c *Config, v string) error {
 		if v != "yes" && v != "no" {
-			return errors.New("say yes or no")
+			return errors.New("write yes or no")
 		}
 		*at(c) = v == "yes"
 		return nil
@@ -118,7 +143,7 @@ func setSource(c *Config, v string) error {
 	return nil
 }
 
-// addChannel adds "NAME center=20 scale=5 change=0.5 ...".
+// addChannel adds a channel from "NAME center=20 scale=5 change=0.5 ...".
 func addChannel(c *Config, v string) error {
 	words := strings.Fields(v)
 	if len(words) == 0 {
@@ -139,7 +164,7 @@ func addChannel(c *Config, v string) error {
 	}
 	for _, other := range c.Channels {
 		if other.Name == ch.Name {
-			return errors.New("this channel is there already: name each once")
+			return errors.New("this channel exists already: name each once")
 		}
 	}
 	c.Channels = append(c.Channels, ch)
@@ -151,16 +176,19 @@ func (ch *Channel) set(name, value string) error {
 		ch.From = value
 		return nil
 	}
-	to := map[string]*float32{"center": &ch.Center, "scale": &ch.Scale, "change": &ch.Change, "noise": &ch.Noise}[name]
+	to := map[string]*float32{"center": &ch.Center, "scale": &ch.Scale, "change": &ch.Change,
+		"noise": &ch.Noise}[name]
 	f, err := strconv.ParseFloat(value, 64)
 	positive := name == "scale" || name == "change" || name == "noise"
 	switch {
 	case to == nil && name != "factor":
-		return fmt.Errorf("%s=%s is no option of a channel: choose center, scale, change, noise, from or factor", name, value)
+		return fmt.Errorf("%s=%s is no option of a channel: choose center, scale, change, "+
+			"noise, from or factor", name, value)
 	case err != nil || math.Abs(f) > 1e12 || math.IsNaN(f):
-		return fmt.Errorf("%s=%s is no number: write one, such as 0.5", name, value)
+		return fmt.Errorf("%s=%s is no number: give one, such as 0.5", name, value)
 	case positive && f < 1e-12:
-		return fmt.Errorf("%s=%s is not above 0: give what is much in the channel's units", name, value)
+		return fmt.Errorf("%s=%s is not above 0: give a large deviation in the channel's unit",
+			name, value)
 	case name == "factor":
 		ch.Factor = f
 	default:

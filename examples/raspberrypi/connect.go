@@ -10,22 +10,26 @@ import (
 	"github.com/zofl/zofl/client"
 )
 
-// connect connects, or goes on trying: a device outlives its network.
+// connect connects, or keeps trying: a device outlives network failures.
 func connect(cfg *Config, log *slog.Logger) (*nats.Conn, error) {
 	told := ""
 	opts := append(client.ConnectOptions(cfg.ID),
-		// A greeting comes before TLS: anybody on the way could add a broker of a name
-		// that he has a certificate for.
+		// A greeting comes before TLS, so an attacker in the middle can inject a broker
+		// whose name he has a certificate for.
 		nats.IgnoreDiscoveredServers(),
-		nats.ConnectHandler(func(c *nats.Conn) { log.Info("connected", "broker", c.ConnectedUrlRedacted()) }),
-		nats.ReconnectHandler(func(c *nats.Conn) { log.Info("connected again", "broker", c.ConnectedUrlRedacted()) }),
+		nats.ConnectHandler(func(c *nats.Conn) {
+			log.Info("connected", "broker", c.ConnectedUrlRedacted())
+		}),
+		nats.ReconnectHandler(func(c *nats.Conn) {
+			log.Info("connected again", "broker", c.ConnectedUrlRedacted())
+		}),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
 				log.Warn("not connected", "err", err)
 			}
 		}),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) {
-			if text := err.Error(); text != told { // not at each attempt
+			if text := err.Error(); text != told { // once, not at each attempt
 				log.Warn("the broker cannot be reached: trying again", "err", err)
 				told = text
 			}

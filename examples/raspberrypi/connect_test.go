@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// advertise greets one connection as a broker that knows of another, and answers its
+// advertise greets one connection as a broker that names another broker, and answers its
 // pings.
 func advertise(l net.Listener, other string) {
 	c, err := l.Accept()
@@ -17,7 +17,8 @@ func advertise(l net.Listener, other string) {
 		return
 	}
 	defer c.Close()
-	fmt.Fprintf(c, `INFO {"server_id":"x","version":"2.12.0","proto":1,"max_payload":65536,"connect_urls":[%q]}`+"\r\n", other)
+	fmt.Fprintf(c, `INFO {"server_id":"x","version":"2.12.0","proto":1,"max_payload":65536,`+
+		`"connect_urls":[%q]}`+"\r\n", other)
 	for lines := bufio.NewScanner(c); lines.Scan(); {
 		if strings.HasPrefix(lines.Text(), "PING") {
 			fmt.Fprint(c, "PONG\r\n")
@@ -25,8 +26,8 @@ func advertise(l net.Listener, other string) {
 	}
 }
 
-// A greeting comes before TLS, so whoever is on the way can write it: the brokers are
-// those of the configuration.
+// A greeting comes before TLS, so an attacker in the middle can write it. The agent uses
+// only the brokers of the configuration.
 func TestConnectToNoOther(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -34,7 +35,8 @@ func TestConnectToNoOther(t *testing.T) {
 	}
 	defer l.Close()
 	go advertise(l, "broker.example.com:4222")
-	nc, err := connect(&Config{URL: "nats://" + l.Addr().String(), ID: "a"}, slog.New(slog.DiscardHandler))
+	nc, err := connect(&Config{URL: "nats://" + l.Addr().String(), ID: "a"},
+		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,6 +45,6 @@ func TestConnectToNoOther(t *testing.T) {
 		t.Fatalf("not connected: %v", nc.LastError())
 	}
 	if others := nc.DiscoveredServers(); len(others) > 0 {
-		t.Errorf("would connect to %q, which only the greeting names", others)
+		t.Errorf("also uses %q, which only the greeting names", others)
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// A source sends readings until ctx ends, and returns its cause, or until there will
-// be none any more, and returns nil.
+// A source sends readings. It returns the cause of ctx when ctx ends, or nil when there
+// will be no more readings.
 type source func(ctx context.Context, out chan<- reading) error
 
-// A sheet is a CSV as a source.
+// A sheet is a CSV file as a source.
 type sheet struct {
 	cfg     *Config
 	log     *slog.Logger
@@ -20,12 +20,13 @@ type sheet struct {
 	clock   *clock
 	stride  int64 // see skip
 	pause   func(ctx context.Context, d time.Duration) error
-	last    time.Time // of the row before, of a replay
-	bad     bool      // a row that could not be read was told
+	last    time.Time // time of the previous row, for a replay
+	bad     bool      // a row that could not be read was logged
 }
 
 func newSheet(cfg *Config, log *slog.Logger, station *station) *sheet {
-	s := &sheet{cfg: cfg, log: log, pause: sleep, clock: &clock{station: station, log: log}, stride: stride}
+	s := &sheet{cfg: cfg, log: log, pause: sleep,
+		clock: &clock{station: station, log: log}, stride: stride}
 	poll := min(max(cfg.Period/10, 100*time.Millisecond), 10*time.Second)
 	s.tail = &tail{
 		path: cfg.Source.Path, once: cfg.Source.Kind == "replay",
@@ -35,7 +36,7 @@ func newSheet(cfg *Config, log *slog.Logger, station *station) *sheet {
 	return s
 }
 
-// sleep waits, or returns the cause of ctx.
+// sleep waits for d, or returns the cause of ctx.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -47,7 +48,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// run is a source.
+// run implements source.
 func (s *sheet) run(ctx context.Context, out chan<- reading) error {
 	defer s.tail.close()
 	for {
@@ -64,7 +65,7 @@ func (s *sheet) run(ctx context.Context, out chan<- reading) error {
 	}
 }
 
-// next returns the next reading that can be believed.
+// next returns the next reading whose time the clock believes.
 func (s *sheet) next(ctx context.Context) (reading, error) {
 	for {
 		line, first, err := s.tail.line(ctx)
@@ -73,7 +74,7 @@ func (s *sheet) next(ctx context.Context) (reading, error) {
 		}
 		before := s.columns
 		r, ok, err := s.parse(line, first)
-		if s.columns != before && err == nil { // a header
+		if s.columns != before && err == nil { // a new header
 			err = s.skip(ctx)
 		}
 		if err != nil || ok && s.clock.believe(r.time, !s.tail.live) {
@@ -82,7 +83,7 @@ func (s *sheet) next(ctx context.Context) (reading, error) {
 	}
 }
 
-// parse reads a line. ok is false of one that has no reading.
+// parse reads a line. ok is false if the line has no reading.
 func (s *sheet) parse(line string, first bool) (r reading, ok bool, err error) {
 	if first || s.columns == nil {
 		header, err := readHeader(line, s.cfg)
@@ -94,42 +95,45 @@ func (s *sheet) parse(line string, first bool) (r reading, ok bool, err error) {
 		if s.columns == nil {
 			return r, false, s.headless(err)
 		}
-		// A logger that was told to begin a new file may leave the header out.
+		// A logger that begins a new file may omit the header: keep the old columns.
 	}
 	r, err = s.columns.row(line)
 	if err != nil && !s.bad {
-		s.log.Warn("rows that cannot be read are left out", "file", s.cfg.Source.Path, "row", brief(line), "err", err)
+		s.log.Warn("skipping rows that cannot be read", "file", s.cfg.Source.Path,
+			"row", brief(line), "err", err)
 		s.bad = true
 	}
 	return r, err == nil, nil
 }
 
-// headless ends a replay. A file that grows may have a header yet: it may be torn, or
-// its logger may begin another.
+// headless ends a replay. A growing file may still get a header: the present one may be
+// torn, or its logger may begin another file.
 func (s *sheet) headless(err error) error {
 	if s.tail.once {
 		return err
 	}
 	if !s.bad {
-		s.log.Warn("the file does not begin with a header: waiting for one", "file", s.cfg.Source.Path, "err", err)
+		s.log.Warn("the file does not begin with a header: waiting for one",
+			"file", s.cfg.Source.Path, "err", err)
 		s.bad = true
 	}
 	return nil
 }
 
-// brief is the beginning of a line, which may be a damaged file's.
+// brief returns the beginning of a line: a damaged file may have very long ones.
 func brief(line string) string { return line[:min(len(line), 80)] }
 
-// missing tells which channels the file does not have.
+// missing logs the channels that the file does not have.
 func (s *sheet) missing() {
 	for c, column := range s.columns.channels {
 		if column < 0 {
-			s.log.Warn("the file does not have a channel", "file", s.cfg.Source.Path, "channel", s.cfg.Channels[c].Name, "column", s.cfg.Channels[c].From)
+			s.log.Warn("the file does not have a channel", "file", s.cfg.Source.Path,
+				"channel", s.cfg.Channels[c].Name, "column", s.cfg.Channels[c].From)
 		}
 	}
 }
 
-// send sends a reading when it is its time.
+// send sends a reading, for a replay when its time has come.
 func (s *sheet) send(ctx context.Context, out chan<- reading, r reading) error {
 	if s.tail.once && s.cfg.Speed > 0 && !s.last.IsZero() {
 		if d := r.time.Sub(s.last); d > 0 {

@@ -30,7 +30,8 @@ func TestRows(t *testing.T) {
 		if err == nil {
 			var r reading
 			if r, err = h.row(c.row); err == nil {
-				got = fmt.Sprint(float64(r.time.UnixNano())/1e9) + fmt.Sprintf(" %v %v", r.values[0], r.values[1])
+				got = fmt.Sprint(float64(r.time.UnixNano())/1e9) + fmt.Sprintf(" %v %v",
+					r.values[0], r.values[1])
 				got = strings.Replace(got, "1.7698608e+09", "1769860800", 1)
 				got = strings.Replace(got, "1.7698608005e+09", "1769860800.5", 1)
 			}
@@ -44,8 +45,10 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// replayed returns the readings of a file and how long the source waited between them.
-func replayed(t *testing.T, text string, lines ...string) (got []reading, pauses []time.Duration, told string, err error) {
+// replayed returns the readings of a file, and the pauses that the source made between
+// them.
+func replayed(t *testing.T, text string, lines ...string) (got []reading, pauses []time.Duration,
+	told string, err error) {
 	path := filepath.Join(t.TempDir(), "a.csv")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -79,20 +82,22 @@ func TestReplay(t *testing.T) {
 		t.Errorf("pauses %v, want 1 s and 2 s", pauses)
 	}
 	if strings.Count(told, "cannot be read") != 1 {
-		t.Errorf("told %q, want bad rows told once", told)
+		t.Errorf("logged %q, want bad rows logged once", told)
 	}
 	if _, pauses, _, _ = replayed(t, text); len(pauses) != 0 {
-		t.Errorf("pauses %v at no speed, want none", pauses)
+		t.Errorf("pauses %v with speed 0, want none", pauses)
 	}
 }
 
 func TestFileWithoutChannel(t *testing.T) {
 	got, _, told, err := replayed(t, "time,hum\n0,1\n")
-	if err != nil || len(got) != 1 || !math.IsNaN(got[0].values[0]) || !strings.Contains(told, "channel=temperature") {
+	if err != nil || len(got) != 1 || !math.IsNaN(got[0].values[0]) ||
+		!strings.Contains(told, "channel=temperature") {
 		t.Errorf("%v, told %q, error %v", got, told, err)
 	}
-	if _, _, _, err := replayed(t, "temperature\n1\n"); err == nil || !strings.Contains(err.Error(), "set time") {
-		t.Errorf("%v, want what to set", err)
+	if _, _, _, err := replayed(t, "temperature\n1\n"); err == nil ||
+		!strings.Contains(err.Error(), "set time") {
+		t.Errorf("%v, want an error that says what to set", err)
 	}
 }
 
@@ -102,7 +107,8 @@ func TestHeaderIsKept(t *testing.T) {
 	for _, line := range []struct {
 		text      string
 		first, ok bool
-	}{{"time,temperature", true, false}, {"0,1", false, true}, {"60,2", true, true}, {"temperature,time", true, false}, {"3,120", false, true}} {
+	}{{"time,temperature", true, false}, {"0,1", false, true}, {"60,2", true, true},
+		{"temperature,time", true, false}, {"3,120", false, true}} {
 		r, ok, err := s.parse(line.text, line.first)
 		if err != nil || ok != line.ok || ok && r.values[0] != float64(r.time.Unix()/60+1) {
 			t.Errorf("%q: %v %v %v", line.text, r, ok, err)
@@ -110,21 +116,22 @@ func TestHeaderIsKept(t *testing.T) {
 	}
 }
 
-// A file that grows may get its header late: it was torn, or has none until its logger
-// begins another. The agent goes on with its window until then.
+// A growing file may get its header late: it was torn, or its logger has yet to begin
+// another file. Until then the agent continues with its window.
 func TestHeaderIsWaitedFor(t *testing.T) {
 	log, told := listen()
 	s := newSheet(config(t), log, newStation(config(t)))
 	for _, line := range []struct {
 		text      string
 		first, ok bool
-	}{{"0,1", true, false}, {"60,2", false, false}, {"time,temperature", false, false}, {"120,3", false, true}} {
+	}{{"0,1", true, false}, {"60,2", false, false}, {"time,temperature", false, false},
+		{"120,3", false, true}} {
 		if _, ok, err := s.parse(line.text, line.first); err != nil || ok != line.ok {
 			t.Errorf("%q: %v %v, want %v", line.text, ok, err, line.ok)
 		}
 	}
 	if strings.Count(told.String(), "header") != 2 { // in the message and in its error
-		t.Errorf("told %s, want it once", told)
+		t.Errorf("logged %s, want it once", told)
 	}
 }
 
@@ -133,12 +140,12 @@ func TestLongRowsAreToldBriefly(t *testing.T) {
 	for _, text := range []string{strings.Repeat("y", 60000), "time\n" + strings.Repeat("z", 60000)} {
 		_, _, told, err := replayed(t, text)
 		if len(told)+len(fmt.Sprint(err)) > 1000 {
-			t.Errorf("told %d bytes, and an error of %d", len(told), len(fmt.Sprint(err)))
+			t.Errorf("logged %d bytes, and an error of %d", len(told), len(fmt.Sprint(err)))
 		}
 	}
 }
 
-// take gives a sheet's readings to a station, until the sheet's pause ends it.
+// take passes a sheet's readings to a station, until the sheet's pause ends it.
 func take(t *testing.T, s *sheet, st *station) {
 	t.Helper()
 	for {
@@ -153,9 +160,9 @@ func take(t *testing.T, s *sheet, st *station) {
 	}
 }
 
-// Rows with times years ahead, as damaged ones and a clock's battery make them, must not
-// make all others old, nor empty the window. Where it was the logger's clock for long, the
-// window is right again after clockSlots slots.
+// Damaged rows, or a clock with an empty battery, give times that are years ahead. They
+// must not make all other rows old, nor empty the window. If the logger's clock was wrong
+// for long, the window is right again after clockSlots slots.
 func TestRowsFromTheFuture(t *testing.T) {
 	path := textFile(t, "")
 	log, told := listen()
@@ -177,7 +184,8 @@ func TestRowsFromTheFuture(t *testing.T) {
 		}
 		return text
 	}
-	steps := []string{"time,temperature\n" + rows(20), far(1) + rows(20), far(clockSlots) + rows(20), far(clockSlots + 2), rows(clockSlots + 20)}
+	steps := []string{"time,temperature\n" + rows(20), far(1) + rows(20),
+		far(clockSlots) + rows(20), far(clockSlots + 2), rows(clockSlots + 20)}
 	held := []int{19, 39, 59, 1, 19}
 	s.pause = func(context.Context, time.Duration) error {
 		if step > 0 && st.window.held != held[step-1] {
@@ -195,12 +203,13 @@ func TestRowsFromTheFuture(t *testing.T) {
 		return err
 	}
 	take(t, s, st)
-	if strings.Count(told.String(), "does not fit") != 4 || strings.Count(told.String(), "stays behind") != 1 {
+	if strings.Count(told.String(), "does not fit") != 4 ||
+		strings.Count(told.String(), "stays behind") != 1 {
 		t.Errorf("told %s", told)
 	}
 }
 
-// After a start a file is read again, which does not make the window forget.
+// After a restart a file is read again. The window keeps what it has.
 func TestFileIsReadAgain(t *testing.T) {
 	text := "time,temperature\n"
 	for i := range 100 {

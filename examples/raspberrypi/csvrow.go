@@ -9,15 +9,16 @@ import (
 	"time"
 )
 
-// A columns says what a row of a CSV has where. Fields have no separators in them.
+// A columns says where a CSV row has the time and the channels. Fields contain no
+// separators.
 type columns struct {
 	separator string
 	time      int
-	channels  []int // -1: the file has none
+	channels  []int // -1: the file does not have the channel
 	factors   []float64
 }
 
-// readHeader finds the columns by their names.
+// readHeader finds the columns by name.
 func readHeader(line string, cfg *Config) (*columns, error) {
 	h := &columns{separator: ","}
 	if strings.Count(line, ";") > strings.Count(line, ",") {
@@ -27,7 +28,8 @@ func readHeader(line string, cfg *Config) (*columns, error) {
 	}
 	names := h.split(strings.TrimPrefix(line, "\ufeff"))
 	if h.time = slices.Index(names, cfg.TimeColumn); h.time < 0 {
-		return nil, &FieldError{"time", cfg.TimeColumn, "the header has no such column but " + strconv.Quote(brief(line)) + ": set time to the name of the one with the time"}
+		return nil, &FieldError{"time", cfg.TimeColumn, "the header has no such column: " +
+			strconv.Quote(brief(line)) + ": set time to the name of the one with the time"}
 	}
 	for _, c := range cfg.Channels {
 		h.channels = append(h.channels, slices.Index(names, c.From))
@@ -44,7 +46,7 @@ func (h *columns) split(line string) []string {
 	return parts
 }
 
-// row reads a row. What is no number is missing.
+// row reads a row. A value that is not a number is missing.
 func (h *columns) row(line string) (reading, error) {
 	parts := h.split(line)
 	if h.time >= len(parts) {
@@ -66,7 +68,7 @@ func (h *columns) row(line string) (reading, error) {
 	return r, nil
 }
 
-// lastTime is what a 64-bit count of nanoseconds reaches, nearly.
+// lastTime, in Unix seconds, is about as far as 64 bits of nanoseconds reach.
 const lastTime = 9e9
 
 func parseTime(s string) (time.Time, error) {
@@ -79,5 +81,7 @@ func parseTime(s string) (time.Time, error) {
 		whole, part := math.Modf(f)
 		return time.Unix(int64(whole), int64(part*1e9)), nil
 	}
-	return time.Time{}, fmt.Errorf("time %q: write 2026-01-31T12:00:00Z, 2026-01-31 12:00:00 in UTC, or Unix seconds", brief(s))
+	return time.Time{},
+		fmt.Errorf("time %q: write 2026-01-31T12:00:00Z, 2026-01-31 12:00:00 in UTC, or "+
+			"Unix seconds", brief(s))
 }

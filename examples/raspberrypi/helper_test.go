@@ -12,11 +12,12 @@ import (
 	"github.com/zofl/zofl/examples/raspberrypi/house"
 )
 
-// config returns a configuration of lines over a small one of a single channel.
+// config returns a small configuration of one channel with these lines added.
 func config(t *testing.T, lines ...string) *Config {
 	t.Helper()
 	all := append([]string{
-		"id = a", "state = " + t.TempDir(), "channel = temperature center=20 scale=5 change=0.5", "source = csv none",
+		"id = a", "state = " + t.TempDir(), "channel = temperature center=20 scale=5 change=0.5",
+		"source = csv none",
 	}, lines...)
 	cfg, err := parseConfig(all)
 	if err != nil {
@@ -27,21 +28,22 @@ func config(t *testing.T, lines ...string) *Config {
 
 var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 
-// listen returns a log, and what was said to it.
+// listen returns a log and its output.
 func listen() (*slog.Logger, *strings.Builder) {
 	b := &strings.Builder{}
 	return slog.New(slog.NewTextHandler(b, nil)), b
 }
 
-// put fills a station with readings from a slot on, a period apart.
+// put adds readings from a slot on, a period apart.
 func put(s *station, first int64, values ...float64) {
 	for i, v := range values {
 		s.add(reading{s.window.time(first + int64(i)), []float64{v}})
 	}
-	s.add(reading{s.window.time(first + int64(len(values))), []float64{math.NaN()}}) // ends the last slot
+	// ends the last slot
+	s.add(reading{s.window.time(first + int64(len(values))), []float64{math.NaN()}})
 }
 
-// A home is a room of some days, and what was read there.
+// A home is a room over some days, and its readings.
 type home struct {
 	trace    house.Trace
 	readings []house.Reading

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// newLog returns a log for people at a terminal, or for journald, which knows the time
-// itself and takes the priority from a line's beginning.
+// newLog returns a log for a terminal, or for journald, which adds the time itself and
+// reads the priority from the start of a line.
 func newLog(w io.Writer, journal bool) *slog.Logger {
 	if !journal {
 		return slog.New(slog.NewTextHandler(w, nil))
@@ -23,14 +23,14 @@ func newLog(w io.Writer, journal bool) *slog.Logger {
 	}))
 }
 
-// toJournal says whether what is written to standard error goes to journald: it gives
-// a service a socket and says so. A shell may have the variable without.
+// toJournal reports whether standard error goes to journald, which gives a service a socket
+// and sets JOURNAL_STREAM. A shell may inherit the variable without the socket.
 func toJournal() bool {
 	info, err := os.Stderr.Stat()
 	return err == nil && os.Getenv("JOURNAL_STREAM") != "" && info.Mode()&os.ModeSocket != 0
 }
 
-// priority puts syslog's priority before each line, which begins with its level.
+// priority puts the syslog priority before each line, according to its level.
 type priority struct{ w io.Writer }
 
 var priorities = []struct{ level, prefix []byte }{

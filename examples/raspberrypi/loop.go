@@ -9,120 +9,125 @@ import (
 	"github.com/zofl/zofl/bus"
 )
 
-// A loop is an agent that runs.
+// A loop is a running agent.
 type loop struct {
 	*agent
-	readings chan reading
-	read     chan error // the source ended
-	trained  chan error // the client did
-	joined   bool
-	refused  string    // why the client ended last
-	told     time.Time // when that was told
-	heard    time.Time // when the last reading came
-	silent   bool      // that none comes was told
+	readings    chan reading
+	sourceDone  chan error // result of the source
+	clientDone  chan error // result of the client
+	joined      bool
+	refusal     string    // the client's last error
+	refusalTime time.Time // when it was logged
+	lastReading time.Time // when the last reading came
+	silent      bool      // the lack of readings was logged
 }
 
-// run returns when ctx ends, the source fails, or a replay and the run are over.
+// run returns when ctx ends, when the source fails, or when a replay and the run are over.
 func (l *loop) run(ctx context.Context) error {
 	keep := time.NewTicker(l.cfg.Keep)
 	defer keep.Stop()
 	alive, stop := l.watchdog()
 	defer stop()
-	l.heard = time.Now()
+	l.lastReading = time.Now()
 	l.tell("READY=1")
 	l.join(ctx)
 	if !l.joined {
-		l.log.Info("reading: there is too little to join with", "examples", l.station.examples(), "least", l.cfg.Least)
+		l.log.Info("collecting readings: too few examples to join",
+			"examples", l.station.examples(), "least", l.cfg.Least)
 	}
-	for l.read != nil || l.joined && l.trained != nil {
+	for l.sourceDone != nil || l.joined && l.clientDone != nil {
 		select {
 		case <-ctx.Done():
 			return nil
 		case r := <-l.readings:
 			l.hear(time.Now())
 			if slot, ended := l.station.add(r); ended {
-				l.seen(slot)
+				l.observe(slot)
 				l.join(ctx)
 			}
 		case <-keep.C:
 			l.miss(time.Now())
 			if err := l.station.save(l.windows); err != nil {
-				l.log.Warn("the window was not kept", "err", err)
+				l.log.Warn("the window was not saved", "err", err)
 			}
 		case <-alive:
 			l.tell("WATCHDOG=1")
-		case err := <-l.read:
-			if ctx.Err() != nil { // it was told to
+		case err := <-l.sourceDone:
+			if ctx.Err() != nil { // it was stopped
 				return nil
 			}
-			if l.read = nil; err != nil {
+			if l.sourceDone = nil; err != nil {
 				return err
 			}
 			l.log.Info("the source has ended", "examples", l.station.examples())
-		case err := <-l.trained:
-			if ctx.Err() != nil { // it was told to
+		case err := <-l.clientDone:
+			if ctx.Err() != nil { // it was stopped
 				l.joined = false
 				return nil
 			}
 			if err != nil {
-				l.joined = false // and nobody is to be awaited
+				l.joined = false // and await has nothing to wait for
 				if l.ends(err) {
 					return err
 				}
 				l.refuse(err, time.Now())
 				continue
 			}
-			l.trained = nil
-			l.log.Info("the run has ended: forecasting by its model")
-			if l.read != nil {
-				l.measured()
+			l.clientDone = nil
+			l.log.Info("the run has ended: forecasting with its model")
+			if l.sourceDone != nil {
+				l.logMetrics()
 			}
 		}
 	}
 	if !l.joined {
-		return fmt.Errorf("the source ended with %d examples, and the device joins with %d: set least, or window", l.station.examples(), l.cfg.Least)
+		return fmt.Errorf("the source ended with %d examples, but the device joins with %d: "+
+			"set least or window", l.station.examples(), l.cfg.Least)
 	}
-	l.measured()
+	l.logMetrics()
 	return nil
 }
 
-// ends says whether an error of the client ends the agent. Most are about the run's plan,
-// or what the broker lets the device do: they may be cured elsewhere, and devices must
-// not have to be visited for that. A replay has somebody who looks on.
+// ends decides whether an error of the client ends the agent. Most errors concern the run's
+// plan or the broker's permissions. These can be cured elsewhere, and nobody should have to
+// visit the devices for that, so the agent continues. A replay has somebody who is
+// watching.
 func (l *loop) ends(err error) bool {
-	return l.cfg.Source.Kind == "replay" || l.read == nil || errors.Is(err, bus.ErrClosed)
+	return l.cfg.Source.Kind == "replay" || l.sourceDone == nil || errors.Is(err, bus.ErrClosed)
 }
 
-// refusedEvery is how long it is not told again why the device does not take part: it may
-// have taken part since, and journals forget.
+// refusedEvery is how often the reason for not taking part is logged again: the device may
+// have taken part in between, and journals rotate.
 const refusedEvery = 24 * time.Hour
 
-// refuse tells, now and then, why the device does not take part. It tries again with each
+// refuse logs, now and then, why the device does not take part. It tries again after each
 // slot.
 func (l *loop) refuse(err error, now time.Time) {
-	if text := err.Error(); text != l.refused || now.Sub(l.told) >= refusedEvery {
+	if text := err.Error(); text != l.refusal || now.Sub(l.refusalTime) >= refusedEvery {
 		l.log.Error("not taking part: trying again with each period", "err", err)
-		l.refused, l.told = text, now
+		l.refusal, l.refusalTime = text, now
 	}
 }
 
 func (l *loop) hear(now time.Time) {
 	if l.silent {
-		l.log.Info("readings come again", "after", now.Sub(l.heard).Round(time.Second))
+		l.log.Info("readings are coming again", "after", now.Sub(l.lastReading).Round(time.Second))
 	}
-	l.heard, l.silent = now, false
+	l.lastReading, l.silent = now, false
 }
 
-// miss tells, once, that no reading came for long: the sensor hangs, or whatever writes
-// the file stopped.
+// miss logs, once, that no reading came for a long time: the sensor hangs, or the logger
+// that writes the file stopped.
 func (l *loop) miss(now time.Time) {
-	if d := now.Sub(l.heard); !l.silent && l.read != nil && d > max(l.cfg.Keep, 3*l.cfg.Period) {
-		l.log.Warn("no reading comes: look at the source", "source", l.cfg.Source.Path, "for", d.Round(time.Second))
+	if d := now.Sub(l.lastReading); !l.silent && l.sourceDone != nil &&
+		d > max(l.cfg.Keep, 3*l.cfg.Period) {
+		l.log.Warn("no readings are coming: check the source", "source", l.cfg.Source.Path,
+			"for", d.Round(time.Second))
 		l.silent = true
 	}
 }
 
-// watchdog ticks when systemd wants to hear that the loop goes round.
+// watchdog ticks when systemd expects a sign of life.
 func (l *loop) watchdog() (<-chan time.Time, func()) {
 	every, ok := watchdog()
 	if !ok {
@@ -132,24 +137,25 @@ func (l *loop) watchdog() (<-chan time.Time, func()) {
 	return t.C, t.Stop
 }
 
-// join takes part, once there is enough to learn from: a device that has nothing to
-// say would hold the others up.
+// join takes part once there are enough examples: a device without any would delay the
+// others.
 func (l *loop) join(ctx context.Context) {
 	if l.joined || l.station.examples() < l.cfg.Least {
 		return
 	}
 	l.joined = true
-	if l.refused == "" {
-		l.log.Info("joining", "run", l.cfg.Run, "parameters", l.objective.Dim(), "examples", l.station.examples())
+	if l.refusal == "" {
+		l.log.Info("joining", "run", l.cfg.Run, "parameters", l.objective.Dim(),
+			"examples", l.station.examples())
 	}
-	trained := l.trained
+	trained := l.clientDone
 	go func() { trained <- l.client.Run(ctx) }()
 }
 
-// await waits until nothing uses the stores any more. The source does not, and a sensor
-// that hangs, as some buses do, would keep the window from its file.
+// await waits until nothing uses the stores. It does not wait for the source, which uses
+// none: a hanging sensor, as on some buses, must not keep the window from being saved.
 func (l *loop) await() {
-	if l.joined && l.trained != nil {
-		<-l.trained
+	if l.joined && l.clientDone != nil {
+		<-l.clientDone
 	}
 }

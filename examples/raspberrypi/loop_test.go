@@ -18,23 +18,25 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// newAgent returns an agent with a source and the readings of four days, on a bus where
-// nobody is.
+// newAgent returns an agent with a source and the readings of four days, on a bus without a
+// coordinator.
 func newAgent(t *testing.T, log *slog.Logger, from source, lines ...string) *agent {
 	t.Helper()
 	s := filled(t, 4, lines...)
-	a := &agent{cfg: s.cfg, log: log, station: s, objective: newLoss(s), watch: newWatch(s, log), source: from}
+	a := &agent{cfg: s.cfg, log: log, station: s, objective: newLoss(s),
+		watch: newWatch(s, log), source: from}
 	a.params, a.windows = make([]float32, a.objective.Dim()), openStore(t, t.TempDir())
 	b := bus.NewMemory()
 	t.Cleanup(b.Close)
 	var err error
-	if a.client, err = client.New(client.Config{Bus: b, Run: s.cfg.Run, ID: s.cfg.ID, Objective: a.objective}); err != nil {
+	if a.client, err = client.New(client.Config{Bus: b, Run: s.cfg.Run, ID: s.cfg.ID,
+		Objective: a.objective}); err != nil {
 		t.Fatal(err)
 	}
 	return a
 }
 
-// A sensor that hangs does not keep the agent from ending, nor the window from its file.
+// A hanging sensor keeps neither the agent from ending nor the window from being saved.
 func TestStopWhileASensorHangs(t *testing.T) {
 	hangs, goOn := make(chan struct{}), make(chan struct{})
 	defer close(goOn)
@@ -54,16 +56,16 @@ func TestStopWhileASensorHangs(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(time.Minute):
-		t.Fatal("it waits for the sensor")
+		t.Fatal("run waits for the sensor")
 	}
 	back := newStation(a.cfg)
 	if err := back.load(a.windows); err != nil || back.window.held == 0 {
-		t.Errorf("%d slots were kept: %v", back.window.held, err)
+		t.Errorf("%d slots were saved: %v", back.window.held, err)
 	}
 }
 
-// What is wrong with a run may be cured where that is led. The device goes on reading and
-// tries again; a replay, and a broker's connection that was closed, end.
+// A problem of the run may be cured at the coordinator, so the device continues to read and
+// tries again. A replay ends instead, and so does a closed connection.
 func TestRunThatCannotBeJoined(t *testing.T) {
 	for _, c := range []struct {
 		source string
@@ -75,9 +77,10 @@ func TestRunThatCannotBeJoined(t *testing.T) {
 	} {
 		log, told := listen()
 		a := newAgent(t, log, nil, "source = "+c.source)
-		l := &loop{agent: a, readings: make(chan reading), read: make(chan error, 1), trained: make(chan error, 1)}
+		l := &loop{agent: a, readings: make(chan reading), sourceDone: make(chan error, 1),
+			clientDone: make(chan error, 1)}
 		ctx, cancel := context.WithCancel(t.Context())
-		l.joined = true // as if it had been
+		l.joined = true // as if it had joined
 		ended := make(chan error, 1)
 		go func() {
 			err := l.run(ctx)
@@ -85,11 +88,12 @@ func TestRunThatCannotBeJoined(t *testing.T) {
 			ended <- err
 		}()
 		for range 2 {
-			l.trained <- fmt.Errorf("plan: %w", c.err)
+			l.clientDone <- fmt.Errorf("plan: %w", c.err)
 			if c.ends {
 				break
 			}
-			l.readings <- reading{a.station.window.time(a.station.window.last), make([]float64, 1)} // old: no slot ends
+			// an old time, so no slot ends
+			l.readings <- reading{a.station.window.time(a.station.window.last), make([]float64, 1)}
 		}
 		if !c.ends {
 			cancel()
@@ -98,19 +102,20 @@ func TestRunThatCannotBeJoined(t *testing.T) {
 		select {
 		case err = <-ended:
 		case <-time.After(time.Minute):
-			t.Fatalf("%s, %v: it does not end", c.source, c.err)
+			t.Fatalf("%s, %v: run does not end", c.source, c.err)
 		}
 		cancel()
 		if errors.Is(err, c.err) != c.ends {
 			t.Errorf("%s, %v: ended with %v", c.source, c.err, err)
 		}
 		if n := strings.Count(told.String(), "not taking part"); !c.ends && (n != 1 || l.joined) {
-			t.Errorf("%s, %v: told %d times, joined: %v", c.source, c.err, n, l.joined)
+			t.Errorf("%s, %v: logged %d times, joined: %v", c.source, c.err, n, l.joined)
 		}
 	}
 }
 
-// Why a device does not take part is told once a day: in between it may have.
+// The reason for not taking part is logged once a day: the device may have taken part in
+// between.
 func TestRefusalIsToldDaily(t *testing.T) {
 	log, told := listen()
 	l := &loop{agent: newAgent(t, log, nil)}
@@ -119,20 +124,21 @@ func TestRefusalIsToldDaily(t *testing.T) {
 		l.refuse(wire.ErrRunKey, begun.Add(time.Duration(hours)*time.Hour))
 	}
 	if n := strings.Count(told.String(), "not taking part"); n != 3 {
-		t.Errorf("told %d times in 48 hours, want 3", n)
+		t.Errorf("logged %d times in 48 hours, want 3", n)
 	}
 }
 
-// A source and a client that end because they were told to are no failure, and no run's
-// end, whoever is heard first.
+// A source and a client that end because they were stopped have not failed, and their run
+// has not ended, whichever result arrives first.
 func TestStopIsNoFailure(t *testing.T) {
 	for range 20 {
 		log, told := listen()
-		l := &loop{agent: newAgent(t, log, nil), read: make(chan error, 1), trained: make(chan error, 1), joined: true}
+		l := &loop{agent: newAgent(t, log, nil), sourceDone: make(chan error, 1),
+			clientDone: make(chan error, 1), joined: true}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		l.read <- context.Cause(ctx)
-		l.trained <- nil
+		l.sourceDone <- context.Cause(ctx)
+		l.clientDone <- nil
 		err := l.run(ctx)
 		l.await()
 		if text := told.String(); err != nil || strings.Contains(text, "ended") {
@@ -141,32 +147,33 @@ func TestStopIsNoFailure(t *testing.T) {
 	}
 }
 
-// A source that falls silent is told once, and that it is there again.
+// A source that falls silent is logged once, and once more when it is back.
 func TestSilence(t *testing.T) {
 	log, told := listen()
 	a := newAgent(t, log, nil)
 	begun := time.Now()
-	l := &loop{agent: a, read: make(chan error), heard: begun}
+	l := &loop{agent: a, sourceDone: make(chan error), lastReading: begun}
 	for _, minutes := range []time.Duration{10, 14, 16, 26, 36} {
 		l.miss(begun.Add(minutes * time.Minute))
 	}
 	l.hear(begun.Add(40 * time.Minute))
 	l.hear(begun.Add(45 * time.Minute))
-	if text := told.String(); strings.Count(text, "no reading comes") != 1 || !strings.Contains(text, "for=16m0s") || strings.Count(text, "come again") != 1 {
+	if text := told.String(); strings.Count(text, "no readings are coming") != 1 ||
+		!strings.Contains(text, "for=16m0s") || strings.Count(text, "coming again") != 1 {
 		t.Errorf("told %s", text)
 	}
 }
 
-// A terminal that closes ends the agent as others do, but not under nohup.
+// Closing the terminal ends the agent, except under nohup.
 func TestSignals(t *testing.T) {
-	restore := func() { // it may be ignored already, where the test runs under nohup
+	restore := func() { // it may be ignored already if the test runs under nohup
 		c := make(chan os.Signal, 1)
 		signal.Notify(c, syscall.SIGHUP)
 		signal.Stop(c)
 	}
 	restore()
 	if !slices.Contains(ends(), os.Signal(syscall.SIGHUP)) {
-		t.Error("SIGHUP would end the agent without its window")
+		t.Error("SIGHUP would end the agent before it saves its window")
 	}
 	signal.Ignore(syscall.SIGHUP)
 	defer restore()

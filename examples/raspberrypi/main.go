@@ -1,7 +1,7 @@
-// Command raspberrypi is an agent for devices with sensors: it reads them, keeps what it
-// read to itself, and trains a small network together with the other devices, by
-// losses alone, to forecast their next readings. By the forecasts it knows unusual
-// ones.
+// Command raspberrypi is an agent for devices with sensors. It reads them and keeps the
+// readings to itself. Together with the other devices it trains a small network, sharing
+// losses alone, to forecast the next readings. Readings far from their forecasts are
+// reported as unusual.
 //
 //	raspberrypi FILE [field=value...]        the agent; FILE is its configuration
 //	raspberrypi plan FILE [field=value...]   prints a plan for such devices' run
@@ -24,9 +24,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Exit codes, beside 0: the unit file does not start the agent again after exitUsage,
-// which is sysexits' EX_CONFIG. It is not 2: with that a Go program ends that panics, or
-// has no memory, and such a one is to be started again.
+// Exit codes besides 0. The unit file does not restart the agent after exitUsage, which is
+// EX_CONFIG of sysexits. It is not 2, because a Go program that panics or runs out of
+// memory exits with 2 and should be restarted.
 const (
 	exitFailure = 1
 	exitUsage   = 78
@@ -43,8 +43,8 @@ func main() {
 	}
 }
 
-// ends are the signals that end an agent, so that it keeps its window. A terminal that
-// closes does, but not under nohup.
+// ends returns the signals that end the agent, after which it saves its window. Closing the
+// terminal is one of them, except under nohup.
 func ends() []os.Signal {
 	if signal.Ignored(syscall.SIGHUP) {
 		return []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -54,9 +54,10 @@ func ends() []os.Signal {
 
 var errUsage = errors.New("usage: raspberrypi [plan] FILE [field=value...], or raspberrypi fields")
 
-// exitCode tells what a person has to cure from what may pass.
+// exitCode distinguishes what a person has to fix from what may pass by itself.
 func exitCode(err error) int {
-	if errors.Is(err, errUsage) || errors.As(err, new(*FieldError)) || errors.As(err, new(*wire.PlanError)) ||
+	if errors.Is(err, errUsage) || errors.As(err, new(*FieldError)) ||
+		errors.As(err, new(*wire.PlanError)) ||
 		errors.Is(err, replica.ErrDim) || errors.Is(err, wire.ErrRunKey) {
 		return exitUsage
 	}
@@ -90,8 +91,8 @@ func run(ctx context.Context, args []string, out io.Writer, log *slog.Logger) er
 	return errUsage
 }
 
-// anywhere are settings for a plan, which is made on any machine: there the devices'
-// names and files are not.
+// anywhere are settings for making a plan on any machine, where the names and files of the
+// devices do not exist.
 var anywhere = []string{"id=any", "state=any", "ca=", "creds=", "secret=", "plaintext=yes"}
 
 // printFields lists the fields of a configuration.

@@ -6,45 +6,44 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A shape is what every device of a run must have alike: it is the model's.
+// A shape describes the model. It must be the same on every device of a run.
 //
-// The network sees, of each channel, the last reading, how far the lags-1 readings
-// before it were from it, what came at this time of yesterday and a week ago, and the
-// time of day. It says how far from the last reading the one will be that comes ahead periods
-// later:
+// For each channel the network sees the last reading, the differences of the lags-1
+// readings before it, and the change that followed at this time yesterday and a week ago;
+// also the time of day. It forecasts how much the reading will change within ahead periods:
 //
 //	change = Skip u + Out tanh(Hidden u + Bias) + OutBias
 //
-// Skip, Out and OutBias are 0 at first: a network that has learned nothing says that
-// nothing changes.
+// Skip, Out and OutBias are 0 at first, so an untrained network forecasts no change.
 type shape struct {
 	channels, lags, hidden int
 }
 
-// sights is how many inputs a channel has.
+// sights returns how many inputs a channel has.
 func (s shape) sights() int { return s.lags + len(habitDays) }
 
-// inputs is the length of u.
+// inputs returns the length of u.
 func (s shape) inputs() int { return s.channels*s.sights() + 2 }
 
-// dim is the number of parameters.
+// dim returns the number of parameters.
 func (s shape) dim() int {
 	return s.channels*s.inputs() + s.hidden*(s.inputs()+1) + s.channels*(s.hidden+1)
 }
 
-// segments are the layers in the order of the parameters, as a plan has them.
+// segments returns the layers in the order of the parameters, for the plan.
 func (s shape) segments() []wire.Segment {
 	in, hidden, out := uint64(s.inputs()), uint64(s.hidden), uint64(s.channels)
 	return []wire.Segment{
 		{Name: "skip", Len: out * in},
-		{Name: "hidden", Len: hidden * in, Fill: wire.UniformFill, Scale: float32(1 / math.Sqrt(float64(in)))},
+		{Name: "hidden", Len: hidden * in, Fill: wire.UniformFill,
+			Scale: float32(1 / math.Sqrt(float64(in)))},
 		{Name: "bias", Len: hidden},
 		{Name: "out", Len: out * hidden},
 		{Name: "outbias", Len: out},
 	}
 }
 
-// A network evaluates models of a shape. It is used by one goroutine at a time.
+// A network evaluates models of a shape. Only one goroutine at a time may use it.
 type network struct {
 	shape
 	units []float64 // of the hidden layer
@@ -52,7 +51,7 @@ type network struct {
 
 func newNetwork(s shape) *network { return &network{s, make([]float64, s.hidden)} }
 
-// forward sets change[c] to what parameters x say of inputs u:
+// forward sets change[c] to the forecast of parameters x for inputs u:
 //
 //	unit[i] = tanh(bias[i] + sum_j hidden[i][j] u[j])
 //	change[c] = outbias[c] + sum_j skip[c][j] u[j] + sum_i out[c][i] unit[i]
@@ -74,8 +73,8 @@ func (n *network) forward(x, u []float32, change []float64) {
 	}
 }
 
-// dot returns the sum of a[i] b[i]. No other device has to come to the same bits: a
-// loss is a device's own.
+// dot returns the sum of a[i] b[i]. Its bits may differ between devices, because a loss is
+// the device's own.
 func dot(a, b []float32) float64 {
 	var sum float32
 	for i, v := range a {

@@ -18,8 +18,8 @@ func TestSegmentsAreTheParameters(t *testing.T) {
 	}
 }
 
-// random returns parameters as a run's plan begins with them, and as many of the layers
-// that begin with 0 as asked.
+// randomParams returns initial parameters as a run's plan draws them. With all set, the
+// layers that begin at 0 are drawn too.
 func randomParams(s shape, all bool, random *rand.Rand) []float32 {
 	var x []float32
 	for _, g := range s.segments() {
@@ -64,7 +64,7 @@ func TestForwardIsTheFormula(t *testing.T) {
 	}
 }
 
-// A network that has learned nothing says that nothing changes.
+// An untrained network forecasts no change.
 func TestUntrainedIsTheLastReading(t *testing.T) {
 	s := shape{1, 12, 16}
 	random := rand.New(rand.NewPCG(2, 0))
@@ -74,6 +74,6 @@ func TestUntrainedIsTheLastReading(t *testing.T) {
 	}
 	got := []float64{1}
 	if newNetwork(s).forward(x, u, got); got[0] != 0 {
-		t.Errorf("it says a change of %v, want 0", got[0])
+		t.Errorf("forecasts a change of %v, want 0", got[0])
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// notify tells systemd a state, such as READY=1, as sd_notify(3) does. Without systemd
-// it does nothing.
+// notify sends systemd a state, such as READY=1, as sd_notify(3) does. Without systemd it
+// does nothing.
 func notify(state string) error {
 	name := os.Getenv("NOTIFY_SOCKET")
 	if name == "" {
@@ -26,8 +26,8 @@ func notify(state string) error {
 	return err
 }
 
-// watchdog is how often systemd wants to hear from the agent, at half the time after
-// which it would be killed; false: it does not.
+// watchdog returns how often to notify systemd: half the time after which it kills a silent
+// service. It returns false if systemd expects no notifications.
 func watchdog() (time.Duration, bool) {
 	us, err := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64)
 	return time.Duration(us) * time.Microsecond / 2, err == nil && us > 1

@@ -10,25 +10,25 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// metrics are what an evaluation returns: mean square errors on the readings held out, in
-// units of Channel.Change, of the network, of the last reading, and of what came at this
-// time a week ago. The network is to be better than the other two.
+// metrics are what an evaluation returns: mean square errors on the held-out readings, in
+// units of Channel.Change, of the network, of the last reading as a forecast, and of the
+// change a week ago as a forecast. The network should be better than the other two.
 var metrics = []string{"mse", "mse_last", "mse_week"}
 
 var errNoExample = errors.New("no example: the window has too few readings yet")
 
-// A forecastLoss is the loss that Zofl asks for: how wrong the network is about readings
-// that the device has seen. Readings stay here; the loss is what leaves.
+// A forecastLoss is the loss that Zofl asks for: the network's error on readings that the
+// device has seen. The readings stay here; only the loss leaves the device.
 type forecastLoss struct {
 	station *station
 	network *network
 	pace    time.Duration
 
-	drawn objective.Batch // what batch is of
-	batch []example
-	free  []example // of earlier batches
-	begun time.Time // when the last record's work began
-	said  []float64 // by the network
+	current objective.Batch // the minibatch that batch holds
+	batch   []example       // its examples
+	free    []example       // examples to reuse
+	start   time.Time       // when the work on the last record began
+	out     []float64       // the network's latest forecast
 }
 
 var (
@@ -38,19 +38,21 @@ var (
 )
 
 func newLoss(s *station) *forecastLoss {
-	return &forecastLoss{station: s, network: newNetwork(s.shape), pace: s.cfg.Pace, said: make([]float64, s.channels)}
+	return &forecastLoss{station: s, network: newNetwork(s.shape), pace: s.cfg.Pace,
+		out: make([]float64, s.channels)}
 }
 
-// Dim is the number of parameters.
+// Dim returns the number of parameters.
 func (o *forecastLoss) Dim() int { return o.network.dim() }
 
-// Samples is how many examples the device has: what a plan with weights=samples asks.
+// Samples returns how many examples the device has, its weight in plans with
+// weights=samples.
 func (o *forecastLoss) Samples() int { return max(1, o.station.examples()) }
 
-// Loss returns the mean loss on a minibatch, which is drawn when it is first asked for:
-// the window may move on before the last perturbation.
+// Loss returns the mean loss on a minibatch. The minibatch is drawn at its first use and
+// then kept, because the window may move on before the last perturbation.
 func (o *forecastLoss) Loss(ctx context.Context, x []float32, b objective.Batch) (float64, error) {
-	if b != o.drawn || len(o.batch) == 0 {
+	if b != o.current || len(o.batch) == 0 {
 		if err := o.wait(ctx, b.N); err != nil {
 			return 0, err
 		}
@@ -61,10 +63,10 @@ func (o *forecastLoss) Loss(ctx context.Context, x []float32, b objective.Batch)
 	}
 	sum, n := 0.0, 0
 	for _, e := range o.batch {
-		o.network.forward(x, e.inputs, o.said)
+		o.network.forward(x, e.inputs, o.out)
 		for c, want := range e.changes {
 			if !isMissing(want) {
-				sum += softSquare(o.said[c] - float64(want))
+				sum += softSquare(o.out[c] - float64(want))
 				n++
 			}
 		}
@@ -72,37 +74,38 @@ func (o *forecastLoss) Loss(ctx context.Context, x []float32, b objective.Batch)
 	return sum / float64(n), nil
 }
 
-// softSquare is half the square of a small error and the size of a large one: an open
-// window must not outweigh a week.
+// softSquare is half the square of a small error and about the size of a large one, so that
+// one open window does not outweigh a week.
 func softSquare(err float64) float64 { return math.Sqrt(1+err*err) - 1 }
 
-// wait keeps records apart: a device that is on all day has time.
+// wait waits until pace has passed since the last record, as a device that is always on
+// can.
 func (o *forecastLoss) wait(ctx context.Context, n uint64) error {
-	if n == o.drawn.N || o.pace == 0 {
+	if n == o.current.N || o.pace == 0 {
 		return nil
 	}
-	t := time.NewTimer(o.pace - time.Since(o.begun))
+	t := time.NewTimer(o.pace - time.Since(o.start))
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-t.C:
-		o.begun = time.Now()
+		o.start = time.Now()
 		return nil
 	}
 }
 
-// draw draws b.Size examples with a generator seeded by b.Seed, with replacement; all
-// there are if the size is 0.
+// draw draws b.Size examples with replacement, with a generator seeded by b.Seed. If the
+// size is 0 it takes all examples.
 func (o *forecastLoss) draw(b objective.Batch) {
 	s := o.station
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o.free, o.batch, o.drawn = append(o.free, o.batch...), o.batch[:0], b
+	o.free, o.batch, o.current = append(o.free, o.batch...), o.batch[:0], b
 	if s.window.held == 0 {
 		return
 	}
-	from, to := s.trained()
+	from, to := s.trainingSlots()
 	if b.Size == 0 {
 		for slot := from; slot < to; slot++ {
 			o.add(slot)
@@ -110,12 +113,13 @@ func (o *forecastLoss) draw(b objective.Batch) {
 		return
 	}
 	random := rand.New(rand.NewPCG(b.Seed, 0))
-	for tries := 0; from < to && len(o.batch) < b.Size && tries < 8*b.Size; tries++ { // slots may be empty
+	// slots may be empty
+	for tries := 0; from < to && len(o.batch) < b.Size && tries < 8*b.Size; tries++ {
 		o.add(from + random.Int64N(to-from))
 	}
 }
 
-// add adds the example of a slot, if there is one, to the batch.
+// add adds the example of a slot, if it has one, to the batch.
 func (o *forecastLoss) add(slot int64) {
 	if len(o.free) == 0 {
 		o.free = append(o.free, o.station.newExample())
@@ -126,7 +130,7 @@ func (o *forecastLoss) add(slot int64) {
 	}
 }
 
-// Evaluate returns the metrics on the newest readings, which no loss was of yet.
+// Evaluate returns the metrics on the newest readings, which no loss has used yet.
 func (o *forecastLoss) Evaluate(_ context.Context, x []float32) ([]float64, int, error) {
 	s := o.station
 	s.mu.Lock()
@@ -140,13 +144,13 @@ func (o *forecastLoss) Evaluate(_ context.Context, x []float32) ([]float64, int,
 		if !s.fill(slot, e) {
 			continue
 		}
-		o.network.forward(x, e.inputs, o.said)
+		o.network.forward(x, e.inputs, o.out)
 		for c, want := range e.changes {
 			if isMissing(want) {
 				continue
 			}
 			week := e.inputs[(c+1)*s.sights()-1]
-			for i, said := range []float64{o.said[c], 0, float64(week)} {
+			for i, said := range []float64{o.out[c], 0, float64(week)} {
 				sums[i] += square(said - float64(want))
 			}
 			n++

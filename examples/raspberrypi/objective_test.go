@@ -40,7 +40,7 @@ func TestBatchesAreDrawnAgain(t *testing.T) {
 	}
 }
 
-// The window moves on while perturbations are evaluated; the batch must not.
+// The window moves on while perturbations are evaluated; the minibatch does not.
 func TestBatchStaysForAllPerturbations(t *testing.T) {
 	s := filled(t, 4)
 	o, b := newLoss(s), batchOf(32)
@@ -56,14 +56,15 @@ func TestSizeZeroIsEverything(t *testing.T) {
 	s := filled(t, 4)
 	o := newLoss(s)
 	loss(t, o, make([]float32, o.Dim()), batchOf(0))
-	if from, to := s.trained(); len(o.batch) != int(to-from) {
+	if from, to := s.trainingSlots(); len(o.batch) != int(to-from) {
 		t.Errorf("%d examples, want %d", len(o.batch), to-from)
 	}
 }
 
 func TestNoReadings(t *testing.T) {
 	o := newLoss(newStation(config(t)))
-	if _, err := o.Loss(t.Context(), make([]float32, o.Dim()), batchOf(8)); !errors.Is(err, errNoExample) {
+	if _, err := o.Loss(t.Context(), make([]float32, o.Dim()),
+		batchOf(8)); !errors.Is(err, errNoExample) {
 		t.Errorf("loss: %v, want errNoExample", err)
 	}
 	if _, _, err := o.Evaluate(t.Context(), make([]float32, o.Dim())); !errors.Is(err, errNoExample) {
@@ -71,20 +72,19 @@ func TestNoReadings(t *testing.T) {
 	}
 }
 
-// A round that ends while the device rests costs the round only.
+// A round that ends while the device pauses costs only that round.
 func TestPaceEndsWithTheRound(t *testing.T) {
 	s := filled(t, 4, "pace = 10h")
 	o := newLoss(s)
-	o.begun = time.Now()
+	o.start = time.Now()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := o.Loss(ctx, make([]float32, o.Dim()), batchOf(8)); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v, want the round's end", err)
+		t.Errorf("got %v, want the round's end", err)
 	}
 }
 
-// TestLossFalls goes along exact differences of a small network: what the fleet does
-// with few.
+// TestLossFalls descends along exact differences of a small network, as a small fleet does.
 func TestLossFalls(t *testing.T) {
 	s := filled(t, 4, "lags = 3", "hidden = 2")
 	o := newLoss(s)
@@ -111,6 +111,7 @@ func TestLossFalls(t *testing.T) {
 	}
 	values, samples, err := o.Evaluate(t.Context(), x)
 	if err != nil || samples == 0 || len(values) != len(metrics) || values[0] > 0.95*values[1] {
-		t.Errorf("held out %v of %d, error %v: want the network better than the last reading", values, samples, err)
+		t.Errorf("held out %v of %d, error %v: want the network better than the last reading",
+			values, samples, err)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-// makePlan returns the plan of a run for devices with this configuration: what a
-// coordinator begins. Settings are fields of the plan, such as members=5.
+// makePlan returns a plan for devices with this configuration, with which a coordinator
+// begins a run. Settings are fields of the plan, such as members=5.
 func makePlan(cfg *Config, settings []string) (*wire.Plan, error) {
 	s := cfg.shape()
 	p, err := preset.New("decomfl-adam", cfg.Run, uint64(s.dim()))
@@ -35,8 +35,8 @@ func makePlan(cfg *Config, settings []string) (*wire.Plan, error) {
 	return p, plancheck.Validate(p)
 }
 
-// complete makes what the settings did not say of how many devices there are: a round
-// waits for all, and does with more than half.
+// complete derives from members what the settings left out: a round waits for all devices,
+// and succeeds with more than half.
 func complete(p *wire.Plan) {
 	for _, f := range []struct {
 		at    *uint32

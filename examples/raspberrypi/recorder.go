@@ -9,16 +9,16 @@ import (
 	"github.com/zofl/zofl/client"
 )
 
-// logEvery is how many rounds there are from one line about them to the next.
+// logEvery is the number of rounds between two lines about rounds.
 const logEvery = 500
 
-// A recorder tells what an operator wants to know of a client, each once.
+// A recorder logs what an operator wants to know about a client, each event once.
 type recorder struct {
 	log   *slog.Logger
 	state client.State
 	begun bool
-	waits bool              // for the broker or the coordinator, and that was told
-	went  map[string]uint64 // misfortunes that were told, and after which record
+	waits bool              // it waits for the broker or the coordinator, and logged that
+	went  map[string]uint64 // last record at which each problem was logged
 }
 
 // Record implements [client.Recorder].
@@ -27,7 +27,7 @@ func (r *recorder) Record(p client.Progress) error {
 	switch {
 	case p.Declined != 0:
 		if text := p.Declined.String(); r.news(p, "declined: "+text) {
-			r.log.Warn("sitting a round out", "record", p.N+1, "reason", text, "err", p.Err)
+			r.log.Warn("declining a round", "record", p.N+1, "reason", text, "err", p.Err)
 		}
 	case p.State == client.Joining && p.Err != nil: // at each attempt
 		if !r.waits {
@@ -36,13 +36,14 @@ func (r *recorder) Record(p client.Progress) error {
 		r.waits = true
 		return nil
 	case p.Err != nil && r.news(p, p.Err.Error()):
-		r.log.Warn("going on", "record", p.N, "err", p.Err)
+		r.log.Warn("continuing after an error", "record", p.N, "err", p.Err)
 	case p.Contributed:
 		if p.Round > 0 && p.Round%logEvery == 0 {
 			r.log.Info("training", "record", p.N, "round", p.Round, "loss", round(p.Loss))
 		}
 	}
-	if r.begun && p.State == r.state || p.State == client.Working || p.State == client.Waiting && r.state == client.Working {
+	if r.begun && p.State == r.state || p.State == client.Working || p.State == client.Waiting &&
+		r.state == client.Working {
 		return nil
 	}
 	r.begun, r.state = true, p.State
@@ -50,13 +51,13 @@ func (r *recorder) Record(p client.Progress) error {
 	return nil
 }
 
-// news says whether a misfortune was not told within the last logEvery records. A device
-// that is slower than the others loses most rounds, and the journal is flash, too.
+// news reports whether a problem was not logged within the last logEvery records. A device
+// that is slower than the others loses most rounds, and the journal is on flash too.
 func (r *recorder) news(p client.Progress, text string) bool {
 	if n, ok := r.went[text]; ok && p.N >= n && p.N-n < logEvery {
 		return false
 	}
-	if r.went == nil || len(r.went) >= 16 { // texts may have numbers
+	if r.went == nil || len(r.went) >= 16 { // texts may contain numbers, so the map could grow
 		r.went = map[string]uint64{}
 	}
 	r.went[text] = p.N
@@ -66,20 +67,20 @@ func (r *recorder) news(p client.Progress, text string) bool {
 // warnEvery is how long a warning of the client is not repeated.
 const warnEvery = 10 * time.Minute
 
-// warnings is a handler of what an operator has to know of the client, each message now
-// and then: the rest its recorder tells.
+// warnings is a handler for the client's warnings. It passes each message on only now and
+// then; the recorder logs the rest of what an operator needs.
 type warnings struct {
 	slog.Handler
-	told *told
+	history *history
 }
 
-type told struct {
+type history struct {
 	mu sync.Mutex
 	at map[string]time.Time // by message
 }
 
 func newWarnings(h slog.Handler) warnings {
-	return warnings{h, &told{at: map[string]time.Time{}}}
+	return warnings{h, &history{at: map[string]time.Time{}}}
 }
 
 func (w warnings) Enabled(ctx context.Context, l slog.Level) bool {
@@ -87,13 +88,13 @@ func (w warnings) Enabled(ctx context.Context, l slog.Level) bool {
 }
 
 func (w warnings) Handle(ctx context.Context, r slog.Record) error {
-	w.told.mu.Lock()
-	at, ok := w.told.at[r.Message]
+	w.history.mu.Lock()
+	at, ok := w.history.at[r.Message]
 	again := ok && r.Time.Sub(at).Abs() < warnEvery
 	if !again {
-		w.told.at[r.Message] = r.Time
+		w.history.at[r.Message] = r.Time
 	}
-	w.told.mu.Unlock()
+	w.history.mu.Unlock()
 	if again {
 		return nil
 	}
@@ -101,9 +102,9 @@ func (w warnings) Handle(ctx context.Context, r slog.Record) error {
 }
 
 func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return warnings{w.Handler.WithAttrs(attrs), w.told}
+	return warnings{w.Handler.WithAttrs(attrs), w.history}
 }
 
 func (w warnings) WithGroup(name string) slog.Handler {
-	return warnings{w.Handler.WithGroup(name), w.told}
+	return warnings{w.Handler.WithGroup(name), w.history}
 }

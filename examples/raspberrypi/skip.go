@@ -6,16 +6,17 @@ import (
 	"log/slog"
 )
 
-// stride is how much of a file's end is tried first.
+// stride is how many bytes of a file's end are tried first.
 const stride = 64 << 10
 
-// skip leaves out what the window cannot need of a file that grows, of which the header
-// has been read: a file of years costs no more at a start than its end. It tries ends of
-// the file, each twice as long as the one before, as if there were nothing before them,
-// until one is enough. So rows may be of any length and at any times, broken ones too. The
-// window becomes what it would of the whole file, but where a row that is left out has a
-// later time than one that is not, by a day or more. After a gap of a window a file is
-// read whole, until there is enough since then.
+// skip skips the part of a growing file that the window cannot need, after the header was
+// read: starting with a file of years reads only its end. It tries ends of the file, each
+// twice as long as the previous one, as if nothing preceded them, until one suffices. So
+// rows may have any length and any times, and some may be broken.
+//
+// The window becomes what the whole file would make it, with one exception: a skipped row
+// whose time is later, by a day or more, than that of a row that is read. If the file has a
+// gap of a window's length, it is read whole until there is enough after the gap.
 func (s *sheet) skip(ctx context.Context) error {
 	if s.tail.once {
 		return nil
@@ -23,15 +24,15 @@ func (s *sheet) skip(ctx context.Context) error {
 	rows, size := s.tail.extent()
 	for n := s.stride; n < size-rows; n *= 2 {
 		if first, last, ok := s.try(ctx, size-n); ok && s.clock.station.cover(first, last) {
-			s.log.Info("reading the end of the file: the window needs no more", "bytes", n)
+			s.log.Info("reading only the end of the file: the window needs no more", "bytes", n)
 			return s.tail.pass(ctx, size-n)
 		}
 	}
 	return s.tail.seek(rows)
 }
 
-// try returns the first and last slot that a new agent would come to know by the rows after
-// a position, since the last gap of a window.
+// try returns the first and last slot that a new agent would have from the rows after a
+// position, counted from the last gap of a window's length.
 func (s *sheet) try(ctx context.Context, from int64) (first, last int64, ok bool) {
 	trial, log := newStation(s.cfg), slog.New(slog.DiscardHandler)
 	end := &sheet{

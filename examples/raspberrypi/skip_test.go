@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A logbook is a CSV that a logger writes of a sensor whose clock and power are bad.
+// A logbook is a CSV whose logger has a bad clock and bad power.
 type logbook struct {
 	text   strings.Builder
 	random *rand.Rand
@@ -20,11 +20,11 @@ type logbook struct {
 func newLogbook(seed uint64) *logbook {
 	b := &logbook{random: rand.New(rand.NewPCG(seed, 0)), now: at("2020-01-01T00:00:00Z")}
 	b.text.WriteString("time,temperature\n")
-	b.rows(b.now.Add(-3*time.Hour), 3) // what is first is believed
+	b.rows(b.now.Add(-3*time.Hour), 3) // the first times are believed
 	return b
 }
 
-// add writes some rows, and sometimes what befalls a logger.
+// add writes some rows, and sometimes a mishap.
 func (b *logbook) add() {
 	for range b.random.IntN(200) {
 		b.row(b.now)
@@ -32,22 +32,23 @@ func (b *logbook) add() {
 	}
 	hour := time.Hour
 	switch b.random.IntN(14) {
-	case 0: // a gap, which may be longer than the window
+	case 0: // a gap, possibly longer than the window
 		b.now = b.now.Add(time.Duration(b.random.IntN(200)) * hour)
 		for range clockSlots + 2 { // until the new time is believed
 			b.row(b.now)
 			b.now = b.now.Add(hour)
 		}
-	case 1: // another time zone, or its clock of an hour ago
+	case 1: // another time zone, or a clock an hour back
 		b.now = b.now.Add(-time.Duration(b.random.IntN(23)) * hour)
-	case 2: // no clock
+	case 2: // a clock that is not set
 		b.rows(time.Unix(0, 0), b.random.IntN(100))
-	case 3: // a clock whose battery is flat
+	case 3: // a clock with an empty battery
 		b.rows(b.now.AddDate(70, 0, 0), b.random.IntN(clockSlots))
-	case 4: // a row that was damaged
+	case 4: // a damaged row
 		b.rows(b.now.AddDate(b.random.IntN(90)-45, 0, 0), 1)
-	case 5: // and ones that cannot be read
-		b.text.WriteString([]string{"\n\n", "\x00\x00\n", "time,temperature\n", "9,9,9,9\n", "more\r\n", "2020-"}[b.random.IntN(6)])
+	case 5: // rows that cannot be read
+		b.text.WriteString([]string{"\n\n", "\x00\x00\n", "time,temperature\n", "9,9,9,9\n",
+			"more\r\n", "2020-"}[b.random.IntN(6)])
 	case 6:
 		b.text.WriteString(strings.Repeat("x", b.random.IntN(lineMost)))
 	}
@@ -57,7 +58,7 @@ func (b *logbook) row(at time.Time) {
 	fmt.Fprintf(&b.text, "%s,%.*f\n", at.Format(time.RFC3339), b.random.IntN(9), b.random.Float64()*30)
 }
 
-// rows writes some of another clock, which does not stay.
+// rows writes rows with another clock, only for a while.
 func (b *logbook) rows(at time.Time, n int) {
 	for i := range n {
 		b.row(at.Add(time.Duration(i) * time.Hour))
@@ -65,8 +66,8 @@ func (b *logbook) rows(at time.Time, n int) {
 	b.row(b.now)
 }
 
-// start returns what an agent would read a file with, beginning with the window that
-// another has kept; nil: none.
+// start returns the sheet with which an agent would read a file, given the window that an
+// earlier agent saved; nil: none.
 func start(t *testing.T, text string, kept *station, lines ...string) *sheet {
 	t.Helper()
 	cfg := config(t, append(lines, "source = csv "+textFile(t, text))...)
@@ -82,8 +83,8 @@ func start(t *testing.T, text string, kept *station, lines ...string) *sheet {
 	return s
 }
 
-// What a start reads of a file makes the same window as the whole file, whatever befell its
-// logger, and whatever the agent had kept.
+// Reading only the end of a file gives the same window as reading the whole file, whatever
+// happened to its logger and whatever the agent had saved.
 func TestStartIsAsOfTheWholeFile(t *testing.T) {
 	end := func(text string, kept *station, stride int) *station {
 		s := start(t, text, kept, "period = 1h", "window = 64", "lags = 3", "ahead = 2", "least = 1")
@@ -108,8 +109,8 @@ func TestStartIsAsOfTheWholeFile(t *testing.T) {
 	}
 }
 
-// A start reads no more of a file of years than it needs, nor less of a short one; a
-// replay reads all.
+// An agent reads no more of a file of years than it needs, and enough of a short one. A
+// replay reads everything.
 func TestStartReadsTheEnd(t *testing.T) {
 	file := func(days int) string {
 		b := newLogbook(1)
@@ -127,7 +128,8 @@ func TestStartReadsTheEnd(t *testing.T) {
 		kept       *station
 		most       int
 	}{
-		{"a new agent", years, nil, 400_000}, {"an agent that goes on", years, whole.clock.station, stride},
+		{"a new agent", years, nil, 400_000},
+		{"an agent that goes on", years, whole.clock.station, stride},
 		{"a short file", week, nil, len(week)},
 	} {
 		s := start(t, c.text, c.kept)

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// inputLimit bounds an input and a target, in the units of a channel's change and
-// scale: a sensor that answers nonsense once must not answer for a week.
+// inputLimit limits inputs and targets, in units of a channel's scale or change: one
+// nonsense value from a sensor must not distort a week.
 const inputLimit = 8
 
-// A station is a device's readings, and examples made of them.
+// A station holds a device's readings, and makes examples from them.
 type station struct {
 	cfg *Config
 	shape
-	day int64 // slots
+	day int64 // slots a day
 
 	mu      sync.Mutex // guards the fields below
 	window  *window
@@ -29,13 +29,13 @@ func newStation(cfg *Config) *station {
 	}
 }
 
-// A reading is what was read at a time, of each channel; NaN: nothing.
+// A reading has the value of each channel at a time; NaN: none.
 type reading struct {
 	time   time.Time
 	values []float64
 }
 
-// add adds a reading. Where that ends a slot which is new it says which.
+// add adds a reading. If that ends a slot that is new, it returns the slot.
 func (s *station) add(r reading) (slot int64, ended bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,9 +43,9 @@ func (s *station) add(r reading) (slot int64, ended bool) {
 	return slot, means != nil && s.window.put(slot, means)
 }
 
-// behind says how long before the newest reading's slot a time is, at most 292 years; a
-// clock that is not set yet is. It is negative of times after it, but 0 where the window
-// has nothing that they could be too far from: the network may just have told the time.
+// behind returns how long a time is before the newest reading's slot, at most 292 years;
+// that happens with a clock that is not set. It is negative for later times. It is 0 if the
+// window has no reading to compare with: the network may just have told the time.
 func (s *station) behind(t time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,9 +59,10 @@ func (s *station) behind(t time.Time) time.Duration {
 	return s.window.time(newest).Sub(t)
 }
 
-// cover says whether readings from one slot to another are all that the window needs: they
-// go on from what it has, or fill it, where what it has is forgotten if they do not reach
-// back to it. In either case with a day to spare, and with what a clock is waited for.
+// cover reports whether readings from slot first to slot last are all that the window
+// needs: either they continue what it has, or they fill it. If they fill it without
+// reaching back to what it has, that is dropped. Both require a day, or what a clock is
+// waited for, to spare.
 func (s *station) cover(first, last int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +77,7 @@ func (s *station) cover(first, last int64) bool {
 	return full
 }
 
-// rewind forgets the readings from a time's slot on.
+// rewind drops the readings from a time's slot on.
 func (s *station) rewind(t time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,8 +88,8 @@ func (s *station) rewind(t time.Time) {
 	s.window.rewind(slot)
 }
 
-// An example is what the network sees at a slot, and the changes that came ahead
-// slots later, in units of Channel.Change; missing: nobody knows.
+// An example is what the network sees at a slot, and the changes within the following ahead
+// slots, in units of Channel.Change; missing if unknown.
 type example struct {
 	inputs, changes []float32
 }
@@ -97,8 +98,8 @@ func (s *station) newExample() example {
 	return example{make([]float32, s.inputs()), make([]float32, s.channels)}
 }
 
-// see sets inputs to what the network sees at a slot, and says whether it sees
-// anything of it. A reading that is missing is like the last one. mu is held.
+// see sets inputs to what the network sees at a slot, and reports whether there is any
+// reading. A missing earlier reading counts as equal to the last one. mu is held.
 func (s *station) see(slot int64, inputs []float32) bool {
 	now, any := s.window.at(slot), false
 	for c := range s.channels {
@@ -124,12 +125,12 @@ func (s *station) see(slot int64, inputs []float32) bool {
 	return any
 }
 
-// habitDays are how many days ago it was as it will be, perhaps: what comes at a time is
-// a device's own habit, which a model of all devices cannot know.
+// habitDays are the days ago whose changes are inputs: what happens at a time of day is a
+// device's own habit, which a model of all devices cannot know.
 var habitDays = [...]int64{1, 7}
 
-// habit is the change, in units, that came ahead after a slot; 0: nobody knows. mu is
-// held.
+// habit returns the change, in the channel's unit, within ahead slots after a slot; 0 if it
+// is unknown. mu is held.
 func (s *station) habit(slot int64, c int) float32 {
 	now, then := s.window.at(slot), s.window.at(slot+int64(s.cfg.Ahead))
 	if now == nil || then == nil || isMissing(now[c]) || isMissing(then[c]) {
@@ -140,7 +141,7 @@ func (s *station) habit(slot int64, c int) float32 {
 
 func limit(v float32) float32 { return min(max(v, -inputLimit), inputLimit) }
 
-// fill makes the example of a slot, and says whether there is one. mu is held.
+// fill makes the example of a slot, and reports whether there is one. mu is held.
 func (s *station) fill(slot int64, e example) bool {
 	now, then := s.window.at(slot), s.window.at(slot+int64(s.cfg.Ahead))
 	if now == nil || then == nil {
@@ -157,9 +158,9 @@ func (s *station) fill(slot int64, e example) bool {
 	return any && s.see(slot, e.inputs)
 }
 
-// split returns the first slot of the examples to train on, the first of those that
-// are held out, and the end of them. The held-out ones are the newest, and nothing that is trained
-// on reaches into them. mu is held.
+// split returns the first slot to train on, the first held-out slot and the end of the
+// held-out slots. These are the newest, and no training example reaches into them. mu is
+// held.
 func (s *station) split() (train, held, end int64) {
 	ahead := int64(s.cfg.Ahead)
 	train = s.window.first() + int64(s.lags) - 1
@@ -168,9 +169,9 @@ func (s *station) split() (train, held, end int64) {
 	return train, held, end
 }
 
-// trained is the end of the slots to train on: what they forecast is no held-out
-// slot's reading.
-func (s *station) trained() (from, to int64) {
+// trainingSlots returns the range of slots to train on: it ends early enough that no training
+// target is a held-out reading.
+func (s *station) trainingSlots() (from, to int64) {
 	train, held, end := s.split()
 	if held < end {
 		held = max(train, held-int64(s.cfg.Ahead))
@@ -178,8 +179,8 @@ func (s *station) trained() (from, to int64) {
 	return train, held
 }
 
-// examples is how many examples there are to train on. Slots of which a reading is
-// missing are none: a device whose sensor never answers has nothing to say.
+// examples returns how many examples there are to train on. A slot with a missing reading
+// is no example, so a device whose sensor never answers has none.
 func (s *station) examples() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,7 +188,7 @@ func (s *station) examples() int {
 		return 0
 	}
 	n := 0
-	for from, to := s.trained(); from < to; from++ {
+	for from, to := s.trainingSlots(); from < to; from++ {
 		if s.known(from) {
 			n++
 		}
@@ -195,7 +196,7 @@ func (s *station) examples() int {
 	return n
 }
 
-// known says whether fill makes an example of a slot. mu is held.
+// known reports whether fill makes an example of a slot. mu is held.
 func (s *station) known(slot int64) bool {
 	now, then := s.window.at(slot), s.window.at(slot+int64(s.cfg.Ahead))
 	for c := range min(len(now), len(then)) {

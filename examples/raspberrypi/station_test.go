@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// Inputs are the same on every device that read the same, whatever else it read.
+// Inputs are the same on every device that had the same readings, whatever preceded them.
 func TestNormalization(t *testing.T) {
 	lines := []string{"period = 6h", "lags = 3", "ahead = 2", "window = 64", "least = 1"}
 	a, b := newStation(config(t, lines...)), newStation(config(t, lines...))
-	put(a, 1000, 30, 22, 24, 22.5, 21, 20, 25) // slot 1006 is 25
+	put(a, 1000, 30, 22, 24, 22.5, 21, 20, 25) // slot 1006 has 25
 	put(b, 900, 5, 5, 5, 5)
 	put(b, 1000, 30, 22, 24, 22.5, 21, 20, 25)
 	got, other := make([]float32, a.inputs()), make([]float32, b.inputs())
@@ -21,7 +21,7 @@ func TestNormalization(t *testing.T) {
 	want := []float32{
 		(25 - 20) / 5.0, // center, scale
 		8, 8,            // 5/0.5 and 4/0.5, limited
-		(21 - 24) / 0.5, 0, // yesterday, from 1002 to 1004; nothing is known of a week ago
+		(21 - 24) / 0.5, 0, // yesterday, from 1002 to 1004; a week ago is unknown
 		float32(math.Sin(turn)), float32(math.Cos(turn)),
 	}
 	for i := range want {
@@ -41,14 +41,14 @@ func TestExamplesHaveWhatCameAhead(t *testing.T) {
 		}
 	}
 	if s.fill(1002, e) || s.fill(999, e) {
-		t.Error("there is an example of a slot that nobody read")
+		t.Error("got an example for a slot without readings")
 	}
 }
 
-// No reading that is held out is one that a loss knows of.
+// No training example knows a held-out reading.
 func TestHeldOutIsNotTrainedOn(t *testing.T) {
 	s := filled(t, 4)
-	from, to := s.trained()
+	from, to := s.trainingSlots()
 	_, held, end := s.split()
 	if reach := to - 1 + int64(s.cfg.Ahead); reach >= held {
 		t.Errorf("training reaches to slot %d, held out begins with %d", reach, held)
@@ -58,7 +58,7 @@ func TestHeldOutIsNotTrainedOn(t *testing.T) {
 	}
 }
 
-// A device without one of the channels takes part with the others.
+// A device that lacks a channel takes part with the others.
 func TestMissingChannel(t *testing.T) {
 	cfg := config(t, "channel = humidity center=50 scale=10", "window = 64", "least = 1")
 	s := newStation(cfg)
@@ -72,18 +72,18 @@ func TestMissingChannel(t *testing.T) {
 	}
 }
 
-// A device whose sensor never answered has slots and no examples: it must not join.
+// A device whose sensor never answered has slots but no examples, so it does not join.
 func TestMissingReadingsAreNoExamples(t *testing.T) {
 	s := newStation(config(t, "window = 64", "least = 1", "lags = 2", "ahead = 2", "held_out = 0"))
 	for i := range 20 {
 		put(s, int64(i), math.NaN())
 	}
 	if n := s.examples(); n != 0 {
-		t.Errorf("%d examples of nothing", n)
+		t.Errorf("got %d examples without readings", n)
 	}
 	put(s, 100, 1, math.NaN(), 2, 3, 4)
 	want, e := 0, s.newExample()
-	for slot, to := s.trained(); slot < to; slot++ {
+	for slot, to := s.trainingSlots(); slot < to; slot++ {
 		if s.fill(slot, e) {
 			want++
 		}
@@ -93,7 +93,8 @@ func TestMissingReadingsAreNoExamples(t *testing.T) {
 	}
 }
 
-// A reading that a float32 cannot hold is missing: else each loss with it is NaN.
+// A reading that does not fit a float32 is missing; otherwise every loss with it would be
+// NaN.
 func TestHugeReadings(t *testing.T) {
 	s := newStation(config(t, "window = 64", "least = 1", "lags = 3", "ahead = 2"))
 	put(s, 100, 20, 1e300, 1e300, -1e300, 20, 21, 20, 21)

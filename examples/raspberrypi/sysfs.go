@@ -14,31 +14,31 @@ import (
 	"time"
 )
 
-// A sensor is a directory of sysfs as a source: of Linux's Industrial I/O, as
-// /sys/bus/iio/devices/iio:device0, or of its hardware monitors, as
-// /sys/class/hwmon/hwmon0. Channel.From is an attribute without its end: in_temp is
-// read from in_temp_input, or from in_temp_raw, and temp1 from temp1_input.
+// A sensor is a directory of sysfs as a source. It belongs to Linux's Industrial I/O, such
+// as /sys/bus/iio/devices/iio:device0, or to a hardware monitor, such as
+// /sys/class/hwmon/hwmon0. Channel.From is an attribute without its suffix: in_temp is read
+// from in_temp_input or in_temp_raw, and temp1 from temp1_input.
 type sensor struct {
-	cfg    *Config
-	log    *slog.Logger
-	clock  *clock
-	now    func() time.Time
-	pause  func(ctx context.Context, d time.Duration) error
-	failed map[string]bool // channels that were told
+	cfg      *Config
+	log      *slog.Logger
+	clock    *clock
+	now      func() time.Time
+	pause    func(ctx context.Context, d time.Duration) error
+	failures map[string]bool // channels whose failure was logged
 }
 
-// perSlot is how often a slot is read: means are less noisy, and one reading that
-// fails, as cheap sensors' do, costs nothing.
+// perSlot is how often a slot is read: a mean has less noise, and a single failed reading,
+// common with cheap sensors, costs nothing.
 const perSlot = 4
 
 func newSensor(cfg *Config, log *slog.Logger, s *station) *sensor {
 	return &sensor{
 		cfg: cfg, log: log, clock: &clock{station: s, log: log},
-		now: time.Now, pause: sleep, failed: map[string]bool{},
+		now: time.Now, pause: sleep, failures: map[string]bool{},
 	}
 }
 
-// run is a source.
+// run implements source.
 func (s *sensor) run(ctx context.Context, out chan<- reading) error {
 	every := s.cfg.Period / perSlot
 	for {
@@ -56,7 +56,7 @@ func (s *sensor) run(ctx context.Context, out chan<- reading) error {
 	}
 }
 
-// read reads all channels. One that fails is told once, until it can be read again.
+// read reads all channels. It logs a failing channel once, and again when it recovers.
 func (s *sensor) read() reading {
 	r := reading{time: s.now(), values: make([]float64, len(s.cfg.Channels))}
 	dir, err := s.dir()
@@ -68,17 +68,17 @@ func (s *sensor) read() reading {
 		}
 		r.values[i] = v * c.Factor
 		switch {
-		case why != nil && !s.failed[c.Name]:
+		case why != nil && !s.failures[c.Name]:
 			s.log.Warn("a channel cannot be read", "channel", c.Name, "err", why)
-		case why == nil && s.failed[c.Name]:
+		case why == nil && s.failures[c.Name]:
 			s.log.Info("a channel can be read again", "channel", c.Name)
 		}
-		s.failed[c.Name] = why != nil
+		s.failures[c.Name] = why != nil
 	}
 	return r
 }
 
-// dir finds the directory: numbers of devices may change at a restart.
+// dir finds the directory: the numbers of devices may change at a restart.
 func (s *sensor) dir() (string, error) {
 	if s.cfg.Name == "" {
 		return s.cfg.Source.Path, nil
@@ -88,15 +88,17 @@ func (s *sensor) dir() (string, error) {
 		return "", err
 	}
 	for _, dir := range dirs {
-		if b, err := os.ReadFile(filepath.Join(dir, "name")); err == nil && strings.TrimSpace(string(b)) == s.cfg.Name {
+		if b, err := os.ReadFile(filepath.Join(dir, "name")); err == nil &&
+			strings.TrimSpace(string(b)) == s.cfg.Name {
 			return dir, nil
 		}
 	}
-	return "", fmt.Errorf("none of the %d directories %s has the name %s", len(dirs), s.cfg.Source.Path, s.cfg.Name)
+	return "", fmt.Errorf("none of the %d directories %s has the name %s",
+		len(dirs), s.cfg.Source.Path, s.cfg.Name)
 }
 
-// readAttribute reads name_input, or (name_raw + name_offset) * name_scale, as the
-// kernel defines them. An offset and a scale that are missing are 0 and 1.
+// readAttribute reads name_input, or (name_raw + name_offset) * name_scale, as the kernel
+// defines them. A missing offset is 0, a missing scale 1.
 func readAttribute(name string) (float64, error) {
 	v, err := readNumber(name + "_input")
 	if !errors.Is(err, fs.ErrNotExist) {

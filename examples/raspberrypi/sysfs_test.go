@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// device makes a directory as the kernel has it. A file whose text is a slash is a
-// directory, so that reading it fails as a sensor's does.
+// device creates a directory like the kernel's. A file whose text is a slash becomes a
+// directory, so that reading it fails like a broken sensor.
 func device(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -49,7 +49,8 @@ func TestAttributes(t *testing.T) {
 		"temp1_input": "-12500",
 	})
 	for name, want := range map[string]float64{
-		"in_temp": 21375, "in_humidityrelative": (1000 - 200) * 0.0625, "in_pressure": 77, "temp1": -12500,
+		"in_temp": 21375, "in_humidityrelative": (1000 - 200) * 0.0625,
+		"in_pressure": 77, "temp1": -12500,
 		"in_bad": math.NaN(), "in_broken": math.NaN(), "in_io": math.NaN(), "in_none": math.NaN(),
 	} {
 		got, err := readAttribute(filepath.Join(dir, name))
@@ -59,10 +60,11 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
-// A sensor that fails is told once, and does not take the others along.
+// A failing sensor is logged once, and does not affect the others.
 func TestSensorFailsAndComesBack(t *testing.T) {
 	dir := device(t, map[string]string{"in_temp_input": "/", "in_pressure_input": "101.3"})
-	s, told := newTestSensor(t, dir, "channel = pressure center=101 from=in_pressure factor=10", "channel = other from=in_none")
+	s, told := newTestSensor(t, dir, "channel = pressure center=101 from=in_pressure factor=10",
+		"channel = other from=in_none")
 	s.cfg.Channels[0].From, s.cfg.Channels[0].Factor = "in_temp", 0.001
 	for range 3 {
 		r := s.read()
@@ -71,31 +73,32 @@ func TestSensorFailsAndComesBack(t *testing.T) {
 		}
 	}
 	if n := strings.Count(told.String(), "cannot be read"); n != 2 {
-		t.Errorf("two channels failed three times, told %d times: %s", n, told)
+		t.Errorf("two channels failed three times, logged %d times: %s", n, told)
 	}
 	path := filepath.Join(dir, "in_temp_input")
 	if err := errors.Join(os.Remove(path), os.WriteFile(path, []byte("20000"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	if r := s.read(); r.values[0] != 20 || !strings.Contains(told.String(), "can be read again") {
-		t.Errorf("read %v after it came back, told %s", r.values, told)
+		t.Errorf("read %v after it recovered, logged %s", r.values, told)
 	}
 }
 
 func TestSensorByName(t *testing.T) {
-	dir := device(t, map[string]string{"iio:device0/name": "adc", "iio:device3/name": "bme280", "iio:device3/temperature_input": "7"})
+	dir := device(t, map[string]string{"iio:device0/name": "adc", "iio:device3/name": "bme280",
+		"iio:device3/temperature_input": "7"})
 	s, _ := newTestSensor(t, dir+"/iio:device*", "sensor = bme280")
 	if r := s.read(); r.values[0] != 7 {
 		t.Errorf("read %v, want the bme280's", r.values)
 	}
 	s.cfg.Name = "none"
 	if _, err := s.dir(); err == nil || !strings.Contains(err.Error(), "none of the 2") {
-		t.Errorf("%v, want that none has the name", err)
+		t.Errorf("got %v, want that none has the name", err)
 	}
 }
 
-// A Pi without a clock begins in the past: no reading is taken until it knows the time,
-// or it is clear that it was the window that was wrong.
+// A Pi without a clock starts in the past. No reading is taken until the time is set, or
+// until it is clear that the window was wrong.
 func TestClockBehind(t *testing.T) {
 	s, told := newTestSensor(t, device(t, map[string]string{"temperature_input": "7"}))
 	st := newStation(s.cfg)
@@ -110,7 +113,7 @@ func TestClockBehind(t *testing.T) {
 			return errDone
 		}
 		if taken == clockSlots*perSlot && len(out) > 0 {
-			t.Error("a reading of a clock that is behind was taken")
+			t.Error("took a reading from a clock that is behind")
 		}
 		return nil
 	}
@@ -122,8 +125,8 @@ func TestClockBehind(t *testing.T) {
 	}
 }
 
-// A clock that was ahead for a reading, and is right again within the slot, must not cost
-// the readings until that time comes.
+// If a clock was ahead for one reading and is right again within the slot, the readings
+// until that later time are not lost.
 func TestClockAhead(t *testing.T) {
 	s, told := newTestSensor(t, device(t, map[string]string{"temperature_input": "7"}))
 	st := s.clock.station
@@ -140,15 +143,17 @@ func TestClockAhead(t *testing.T) {
 		now = now.Add(s.cfg.Period)
 	}
 	if last := st.window.slot(now) - 2; st.window.last != last || st.window.held < 50 {
-		t.Errorf("slots %d to %d, want those up to %d and the 50 before the clock went wrong; told %s", st.window.first(), st.window.last, last, told)
+		t.Errorf("slots %d to %d, want those up to %d and the 50 before the clock went "+
+			"wrong; told %s", st.window.first(), st.window.last, last, told)
 	}
 }
 
-// A Pi that is started for the first time begins in the past, and goes on at once when the
-// network tells it the time: it has nothing to lose.
+// A Pi that starts for the first time begins in the past, and continues at once when the
+// network sets the time: it has nothing to lose.
 func TestFirstClock(t *testing.T) {
 	s, told := newTestSensor(t, device(t, map[string]string{"temperature_input": "7"}))
-	for _, said := range []string{"2024-03-01T00:00:00Z", "2026-01-31T12:00:00Z", "2026-01-31T12:01:00Z"} {
+	for _, said := range []string{"2024-03-01T00:00:00Z", "2026-01-31T12:00:00Z",
+		"2026-01-31T12:01:00Z"} {
 		if !s.clock.believe(at(said), false) {
 			t.Errorf("the reading of %s was not taken", said)
 		}

@@ -73,7 +73,8 @@ func TestPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Dim != uint64(cfg.shape().dim()) || p.Members != 5 || p.Target != 5 || p.Quorum != 3 || p.EvalCount != 5 || p.Rounds != 10 {
+	if p.Dim != uint64(cfg.shape().dim()) || p.Members != 5 || p.Target != 5 || p.Quorum != 3 ||
+		p.EvalCount != 5 || p.Rounds != 10 {
 		t.Errorf("plan %+v", p)
 	}
 	var b bytes.Buffer
@@ -93,7 +94,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// A recorder tells a thing that goes on once.
+// A recorder logs a lasting condition once.
 func TestRecorderIsBrief(t *testing.T) {
 	log, told := listen()
 	r := &recorder{log: log}
@@ -101,36 +102,39 @@ func TestRecorderIsBrief(t *testing.T) {
 		for _, p := range []client.Progress{
 			{State: client.Joining, Err: errDone}, {State: client.Joining, Err: errDone},
 			{State: client.Waiting}, {State: client.Working}, {State: client.Waiting},
-			{State: client.Waiting, Declined: wire.DeclinePolicy, Err: errDone}, {State: client.Waiting, Declined: wire.DeclinePolicy, Err: errDone},
+			{State: client.Waiting, Declined: wire.DeclinePolicy, Err: errDone},
+			{State: client.Waiting, Declined: wire.DeclinePolicy, Err: errDone},
 		} {
 			if err := r.Record(p); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	for text, want := range map[string]int{"waiting for the run": 3, "sitting a round out": 1, "state=waiting": 1, "state=working": 0} {
+	for text, want := range map[string]int{"waiting for the run": 3, "declining a round": 1,
+		"state=waiting": 1, "state=working": 0} {
 		if got := strings.Count(told.String(), text); got != want {
-			t.Errorf("%q is told %d times, want %d:\n%s", text, got, want, told)
+			t.Errorf("%q is logged %d times, want %d:\n%s", text, got, want, told)
 		}
 	}
 }
 
-// A device that is slower than the others loses rounds all day, which is told now and
-// then; something else is told in between.
+// A device that is slower than the others loses rounds all day, which is logged only now
+// and then. Other problems are logged in between.
 func TestRecorderIsBriefAboutLostRounds(t *testing.T) {
 	log, told := listen()
 	r := &recorder{log: log}
 	lost, full := errors.New("a later round"), errors.New("no space")
 	for n := uint64(1); n <= 3*logEvery; n++ {
 		for _, err := range []error{lost, full, fmt.Errorf("record %d", n/100)} {
-			if err := errors.Join(r.Record(client.Progress{State: client.Waiting, N: n, Err: err}), r.Record(client.Progress{State: client.Waiting, N: n, Contributed: true})); err != nil {
+			if err := errors.Join(r.Record(client.Progress{State: client.Waiting, N: n, Err: err}),
+				r.Record(client.Progress{State: client.Waiting, N: n, Contributed: true})); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	for _, text := range []string{"later round", "no space"} {
 		if n := strings.Count(told.String(), text); n < 3 || n > 5 {
-			t.Errorf("%q is told %d times in %d records", text, n, 3*logEvery)
+			t.Errorf("%q is logged %d times in %d records", text, n, 3*logEvery)
 		}
 	}
 }
@@ -140,19 +144,21 @@ func TestClientsWarningsOnly(t *testing.T) {
 	log = slog.New(newWarnings(log.Handler())).With("a", 1).WithGroup("g")
 	log.Info("joined")
 	log.Warn("rolling back")
-	if text := told.String(); strings.Contains(text, "joined") || !strings.Contains(text, "rolling back") {
+	if text := told.String(); strings.Contains(text, "joined") ||
+		!strings.Contains(text, "rolling back") {
 		t.Errorf("told %s", text)
 	}
 }
 
-// A round that is declined is tried five times a second, for as long as it is open.
+// A round that is declined is tried five times a second, as long as it is open.
 func TestClientsWarningsNowAndThen(t *testing.T) {
 	log, told := listen()
 	h := newWarnings(log.Handler())
 	at := time.Now()
 	for range 100 {
 		for _, text := range []string{"declined", "rolling back"} {
-			if err := h.WithAttrs([]slog.Attr{slog.Int("a", 1)}).Handle(t.Context(), slog.NewRecord(at, slog.LevelWarn, text, 0)); err != nil {
+			if err := h.WithAttrs([]slog.Attr{slog.Int("a", 1)}).Handle(t.Context(),
+				slog.NewRecord(at, slog.LevelWarn, text, 0)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -160,32 +166,34 @@ func TestClientsWarningsNowAndThen(t *testing.T) {
 	}
 	for _, text := range []string{"declined", "rolling back"} {
 		if n := strings.Count(told.String(), text); n != 10 {
-			t.Errorf("%q is told %d times in 100 minutes, want 10", text, n)
+			t.Errorf("%q is logged %d times in 100 minutes, want 10", text, n)
 		}
 	}
 }
 
-// The unit does not start again what a person has to cure, and nothing else: a Go
-// program that panics ends with 2.
+// The unit does not restart the agent after a fault that a person has to fix, and after
+// nothing else: a Go program that panics exits with 2.
 func TestExitCodes(t *testing.T) {
 	b, err := os.ReadFile("zofl-sensor.service")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if line := fmt.Sprintf("\nRestartPreventExitStatus=%d\n", exitUsage); !strings.Contains(string(b), line) || exitUsage <= 2 {
+	if line := fmt.Sprintf("\nRestartPreventExitStatus=%d\n",
+		exitUsage); !strings.Contains(string(b), line) || exitUsage <= 2 {
 		t.Errorf("the unit has no line %q, or that is a panic's", line)
 	}
 	for _, c := range []struct {
 		err  error
 		want int
-	}{{errDone, exitFailure}, {fs.ErrNotExist, exitFailure}, {wire.ErrRunKey, exitUsage}, {replica.ErrDim, exitUsage}, {errUsage, exitUsage}} {
+	}{{errDone, exitFailure}, {fs.ErrNotExist, exitFailure}, {wire.ErrRunKey, exitUsage},
+		{replica.ErrDim, exitUsage}, {errUsage, exitUsage}} {
 		if got := exitCode(fmt.Errorf("because of %w", c.err)); got != c.want {
 			t.Errorf("%v: exit code %d, want %d", c.err, got, c.want)
 		}
 	}
 }
 
-// The unit is one that systemd understands, where there is a systemd to ask.
+// systemd accepts the unit, if there is a systemd to ask.
 func TestUnit(t *testing.T) {
 	tool, err := exec.LookPath("systemd-analyze")
 	if err != nil {
@@ -212,7 +220,8 @@ func TestUnit(t *testing.T) {
 
 func TestArguments(t *testing.T) {
 	var b bytes.Buffer
-	if err := run(t.Context(), []string{"fields"}, &b, quiet); err != nil || !strings.Contains(b.String(), "held_out") {
+	if err := run(t.Context(), []string{"fields"}, &b, quiet); err != nil ||
+		!strings.Contains(b.String(), "held_out") {
 		t.Errorf("fields: %v %s", err, b.String())
 	}
 	for _, args := range [][]string{{}, {"plan"}, {"/nowhere.conf"}, {"plan", "/nowhere.conf"}} {

@@ -8,29 +8,29 @@ import (
 	"os"
 )
 
-// lineMost is the longest line that a file may have.
+// lineMost is the longest line allowed in a file.
 const lineMost = 64 << 10
 
-// A tail reads the lines of a file that grows. A file that was renamed and begun anew
-// is read to its end, and then the new one from its beginning; so is one that was cut
-// short. One that cannot be opened or read is told once, and waited for: a logger, a USB
-// stick or a server may be late. Empty lines do not count, nor do the zeros that a power
-// cut leaves in a file.
+// A tail reads the lines of a growing file. If the file was renamed and begun anew, or cut
+// short, it reads the old file to its end and then the new one from its beginning. If the
+// file cannot be opened or read, it logs that once and waits: a logger, a USB stick or a
+// server may be late. It skips empty lines, and the zeros that a power cut leaves in a
+// file.
 type tail struct {
 	path   string
-	once   bool // end where the file does, and do not wait
+	once   bool // stop at the end of the file instead of waiting
 	wait   func(ctx context.Context) error
 	warn   func(text string)
 	file   *os.File
-	read   int64  // bytes of file
-	rest   []byte // of a line that has not ended
-	turned bool   // the next line is a file's first
-	live   bool   // the end of the file was reached once: what is read is new
-	told   string // why the file cannot be read
+	read   int64  // bytes of the file read so far
+	rest   []byte // beginning of a line that has not ended
+	turned bool   // the next line is the first of its file
+	live   bool   // the end of the file was reached: what follows is new
+	told   string // logged reason why the file cannot be read
 }
 
-// line returns the next line, without its end, and whether it is the first of a file.
-// It waits for one; io.EOF is the end of a file that is read once.
+// line returns the next line, without its line end, and whether it is the first of its
+// file. It waits for one. io.EOF is the end of a file that is read once.
 func (t *tail) line(ctx context.Context) (line string, first bool, err error) {
 	for {
 		if i := bytes.IndexByte(t.rest, '\n'); i >= 0 {
@@ -60,32 +60,32 @@ func (t *tail) more(ctx context.Context) error {
 		return err
 	}
 	if text := err.Error(); text != t.told {
-		t.warn("waiting for the file, which cannot be read: " + text + help(err))
+		t.warn("waiting for a file that cannot be read: " + text + help(err))
 		t.told = text
 	}
-	_ = t.close() // the error is told
+	_ = t.close() // the error was logged
 	return t.wait(ctx)
 }
 
-// help says what to do about a file that cannot be read, where that is known.
+// help returns advice about a file that cannot be read, if there is any.
 func help(err error) string {
 	switch {
 	case errors.Is(err, os.ErrPermission):
-		return ": let every user read it, outside of /home, which a service does not see"
+		return ": make it readable for every user, outside of /home, which a service does not see"
 	case errors.Is(err, os.ErrNotExist):
 		return ": is it in /tmp? A service has one of its own"
 	}
 	return ""
 }
 
-// grow reads more of the file and says whether there is: of this one, or of another
-// that has its name. io.EOF is the end of a file that is read once.
+// grow reads more of the file, or of another file that has its name now. It reports whether
+// there was more. io.EOF is the end of a file that is read once.
 func (t *tail) grow() (bool, error) {
 	if err := t.open(); err != nil {
 		return false, err
 	}
 	if len(t.rest) > lineMost {
-		t.warn("a line without an end was left out")
+		t.warn("skipped a line without an end")
 		t.rest = t.rest[:0]
 	}
 	var b [4096]byte
@@ -107,8 +107,8 @@ func (t *tail) grow() (bool, error) {
 	return t.turn()
 }
 
-// open opens the file, which has to be one: another thing, such as a pipe, may hold the
-// agent up for ever.
+// open opens the file. It must be a regular one: something else, such as a pipe, could
+// block the agent forever.
 func (t *tail) open() error {
 	if t.file != nil {
 		return nil
@@ -120,7 +120,8 @@ func (t *tail) open() error {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return &FieldError{"source", t.path, "it is no file but " + info.Mode().String() + ": name a CSV file, which may grow"}
+		return &FieldError{"source", t.path, "it is not a regular file but " +
+			info.Mode().String() + ": name a CSV file, which may grow"}
 	}
 	file, err := os.Open(t.path)
 	if err != nil {
@@ -130,14 +131,14 @@ func (t *tail) open() error {
 	return nil
 }
 
-// turn looks, at the end of the file, whether another has its name, or whether it was
+// turn checks, at the end of the file, whether another file has its name or whether it was
 // cut short.
 func (t *tail) turn() (bool, error) {
 	mine, err := t.file.Stat()
 	if err != nil {
 		return false, err
 	}
-	if mine.Size() > t.read { // it grew in between
+	if mine.Size() > t.read { // it grew meanwhile
 		return true, nil
 	}
 	named, err := os.Stat(t.path)
@@ -150,12 +151,12 @@ func (t *tail) turn() (bool, error) {
 		return false, nil
 	}
 	if len(t.rest) > 0 {
-		t.warn("the file ended within a line, which was left out")
+		t.warn("the file ended within a line, which was skipped")
 	}
 	return true, t.close()
 }
 
-// extent is where the next line begins and where the file ends; 0: nobody knows.
+// extent returns where the next line begins and where the file ends; 0: unknown.
 func (t *tail) extent() (from, to int64) {
 	if info, err := t.file.Stat(); err == nil {
 		to = info.Size()
@@ -163,14 +164,14 @@ func (t *tail) extent() (from, to int64) {
 	return t.read - int64(len(t.rest)), to
 }
 
-// seek goes on from another position.
+// seek continues from another position.
 func (t *tail) seek(at int64) error {
 	t.read, t.rest = at, t.rest[:0]
 	_, err := t.file.Seek(at, io.SeekStart)
 	return err
 }
 
-// pass goes on from the line after another position, where a part of one may be.
+// pass continues from the first line that begins after another position.
 func (t *tail) pass(ctx context.Context, at int64) error {
 	err := t.seek(at)
 	if err == nil {

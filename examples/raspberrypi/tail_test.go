@@ -15,9 +15,10 @@ import (
 
 var errDone = errors.New("done")
 
-// follow reads a file's lines. Each time that the reader waits, the next step happens;
-// after the last it ends.
-func follow(t *testing.T, path string, steps ...func()) (lines []string, firsts []bool, told string) {
+// follow reads a file's lines. Each time the reader waits, the next step runs; after the
+// last step the reader ends.
+func follow(t *testing.T, path string, steps ...func()) (lines []string,
+	firsts []bool, told string) {
 	t.Helper()
 	f := &tail{path: path, warn: func(text string) { told += text + "\n" }}
 	f.wait = func(context.Context) error {
@@ -67,19 +68,24 @@ func TestTail(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		steps []func()
-		want  string // lines; those that begin a file have a *
+		want  string // lines; a * marks the first of a file
 		told  string
 	}{
 		{"grows", []func(){grow("h\na\n"), grow("b\n")}, "*h a b", "no such file"},
 		{"begins with empty lines", []func(){grow("\n\r\nh\n\na\n")}, "*h a", ""},
-		{"zeros of a power cut", []func(){grow("h\na\n"), grow(strings.Repeat("\x00", 5000) + "b\n\x00\x00\nc\n")}, "*h a b c", ""},
+		{"zeros of a power cut",
+			[]func(){grow("h\na\n"), grow(strings.Repeat("\x00", 5000) + "b\n\x00\x00\nc\n")},
+			"*h a b c", ""},
 		{"line in parts", []func(){grow("h\na"), grow("a"), grow("a\r\n")}, "*h aaa", ""},
 		{"rotated", []func(){grow("h\na\n"), move, func() {}, grow("h2\nb\n")}, "*h a *h2 b", ""},
 		{"rotated at once", []func(){grow("h\na\n"), moveAndBegin}, "*h a *h2 c", ""},
-		{"grows while it is rotated", []func(){grow("h\na\n"), func() { grow("b\n")(); moveAndBegin() }}, "*h a b *h2 c", ""},
+		{"grows while it is rotated",
+			[]func(){grow("h\na\n"), func() { grow("b\n")(); moveAndBegin() }}, "*h a b *h2 c", ""},
 		{"cut short", []func(){grow("h\naaaa\n"), cut("h2\nb\n")}, "*h aaaa *h2 b", ""},
-		{"cut within a line", []func(){grow("h\naaaa\nbb"), cut("h2\nb\n")}, "*h aaaa *h2 b", "within a line"},
-		{"endless line", []func(){grow("h\n" + strings.Repeat("x", lineMost+8192)), grow("\nb\n")}, "*h", "left out"},
+		{"cut within a line", []func(){grow("h\naaaa\nbb"), cut("h2\nb\n")},
+			"*h aaaa *h2 b", "within a line"},
+		{"endless line", []func(){grow("h\n" + strings.Repeat("x", lineMost+8192)), grow("\nb\n")},
+			"*h", "skipped"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			os.Remove(path)
@@ -89,7 +95,8 @@ func TestTail(t *testing.T) {
 					lines[i] = "*" + lines[i]
 				}
 			}
-			if got := strings.Join(lines, " "); got != c.want && !(c.name == "endless line" && strings.HasPrefix(got, "*h ") && len(got) < lineMost) {
+			if got := strings.Join(lines, " "); got != c.want &&
+				!(c.name == "endless line" && strings.HasPrefix(got, "*h ") && len(got) < lineMost) {
 				t.Errorf("lines %.80q, want %q", got, c.want)
 			}
 			if !strings.Contains(told, c.told) {
@@ -122,8 +129,8 @@ func TestTailOnce(t *testing.T) {
 	}
 }
 
-// What is no file ends the agent, as nothing but another configuration helps. A pipe
-// without a writer would not even let it end.
+// Something other than a regular file ends the agent, because only another configuration
+// helps. With a pipe without a writer the agent could not even end.
 func TestTailOfNoFile(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")
@@ -136,17 +143,19 @@ func TestTailOfNoFile(t *testing.T) {
 	}{{dir, false}, {pipe, false}, {pipe, true}, {filepath.Join(dir, "none"), true}} {
 		f := &tail{path: c.path, once: c.once, warn: func(string) {}}
 		var bad *FieldError
-		if _, _, err := f.line(t.Context()); !errors.As(err, &bad) || bad.Field != "source" || bad.Value != c.path {
+		if _, _, err := f.line(t.Context()); !errors.As(err, &bad) || bad.Field != "source" ||
+			bad.Value != c.path {
 			t.Errorf("%s: %v, want an error of the field source", c.path, err)
 		}
 	}
 }
 
-// A file that may not be read, or that fails while it is read, is told once.
+// A file that is not permitted, or fails while it is read, is logged once.
 func TestTailWaitsForAFileThatFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.csv")
-	loop := path + ".link" // whoever opens it under the file's name fails
-	if err := errors.Join(os.WriteFile(path, []byte("h\na\n"), 0o600), os.Symlink(filepath.Base(path), loop)); err != nil {
+	loop := path + ".link" // opening it under the file's name fails
+	if err := errors.Join(os.WriteFile(path, []byte("h\na\n"), 0o600),
+		os.Symlink(filepath.Base(path), loop)); err != nil {
 		t.Fatal(err)
 	}
 	swap := func(aside, to string) func() {
@@ -157,18 +166,21 @@ func TestTailWaitsForAFileThatFails(t *testing.T) {
 		}
 	}
 	nothing := func() {}
-	lines, firsts, told := follow(t, path, swap(path+".old", loop), nothing, nothing, swap(loop, path+".old"), nothing)
+	lines, firsts, told := follow(t, path, swap(path+".old", loop), nothing, nothing,
+		swap(loop, path+".old"), nothing)
 	if got := strings.Join(lines, " "); got != "h a h a" || !firsts[2] {
 		t.Errorf("lines %q", got)
 	}
 	if strings.Count(told, "cannot be read") != 1 {
-		t.Errorf("told %q, want it once", told)
+		t.Errorf("logged %q, want it once", told)
 	}
 }
 
 func TestHelpWithAFile(t *testing.T) {
-	for err, want := range map[error]string{os.ErrPermission: "/home", os.ErrNotExist: "/tmp", io.ErrNoProgress: ""} {
-		if got := help(fmt.Errorf("open x: %w", err)); !strings.Contains(got, want) || (want == "") != (got == "") {
+	for err, want := range map[error]string{os.ErrPermission: "/home", os.ErrNotExist: "/tmp",
+		io.ErrNoProgress: ""} {
+		if got := help(fmt.Errorf("open x: %w", err)); !strings.Contains(got, want) ||
+			(want == "") != (got == "") {
 			t.Errorf("%v: %q, want %q", err, got, want)
 		}
 	}

@@ -9,44 +9,45 @@ import (
 )
 
 const (
-	recentErrors = 288 // what is usual: a day of 5 min
-	leastErrors  = 48  // before anything is unusual
+	recentErrors = 288 // errors that define what is usual: a day of 5 min
+	leastErrors  = 48  // errors needed before anything can be unusual
 )
 
-// A watch uses the model: it forecasts the readings to come, says how good forecasts
-// were, and which readings are far from theirs.
+// A watch uses the model: it forecasts readings, reports the errors of its forecasts, and
+// reports readings that are far from their forecasts.
 type watch struct {
 	station  *station
 	network  *network
 	log      *slog.Logger
 	inputs   []float32
-	said     []float64
-	pending  []forecast // by slot mod their number
-	channels []watched
+	out      []float64
+	pending  []forecast // slot modulo their number
+	channels []channelErrors
 	reported int64 // slot of the last report
-	newest   int64 // that was seen
+	newest   int64 // newest slot that was seen
 }
 
-// A forecast is what was said of a slot; NaN: nothing.
+// A forecast is a forecast for a slot; NaN: none.
 type forecast struct {
 	slot   int64
-	values []float64 // in units
-	last   []float64 // reading that it was made at
+	values []float64 // in the channel's unit
+	last   []float64 // the reading from which it was made
 }
 
-// watched is what a watch knows of a channel.
-type watched struct {
-	recent      []float64 // sizes of errors, oldest first
-	sum, last   float64   // of errors' sizes since the last report; of the last reading's
+// channelErrors is the error statistics of a channel.
+type channelErrors struct {
+	recent []float64 // absolute errors, oldest first
+	// absolute errors since the last report: of forecasts, of the last reading as a forecast
+	sum, last   float64
 	n           int
-	since, seen int64 // first slot and newest slot of an anomaly that goes on; 0: there is none
+	since, seen int64 // first and newest slot of the current anomaly; 0: none
 }
 
 func newWatch(s *station, log *slog.Logger) *watch {
 	w := &watch{
 		station: s, network: newNetwork(s.shape), log: log,
-		inputs: make([]float32, s.inputs()), said: make([]float64, s.channels),
-		pending: make([]forecast, s.cfg.Ahead+1), channels: make([]watched, s.channels),
+		inputs: make([]float32, s.inputs()), out: make([]float64, s.channels),
+		pending: make([]forecast, s.cfg.Ahead+1), channels: make([]channelErrors, s.channels),
 	}
 	for i := range w.pending {
 		w.pending[i] = forecast{math.MinInt64, make([]float64, s.channels), make([]float64, s.channels)}
@@ -54,12 +55,12 @@ func newWatch(s *station, log *slog.Logger) *watch {
 	return w
 }
 
-// see compares a slot that ended with what was forecast of it, and forecasts another
-// by the model after record n; n = 0: there is none yet.
+// see compares a slot that ended with its forecast, and makes another forecast with the
+// model after record n; n = 0: there is no model yet.
 func (w *watch) see(slot int64, x []float32, n uint64) {
 	s := w.station
 	s.mu.Lock()
-	if slot <= w.newest { // what came later was forgotten
+	if slot <= w.newest { // later slots were dropped
 		w.restart(slot)
 	}
 	w.newest = slot
@@ -93,19 +94,19 @@ func (w *watch) at(slot int64) *forecast {
 	return &w.pending[i]
 }
 
-// forecast notes what the model says at a slot of the one ahead.
+// forecast stores the model's forecast, made at a slot, for the slot ahead of it.
 func (w *watch) forecast(slot int64, x []float32, now []float32) {
-	w.network.forward(x, w.inputs, w.said)
+	w.network.forward(x, w.inputs, w.out)
 	ahead := slot + int64(w.station.cfg.Ahead)
 	f := w.at(ahead)
 	f.slot = ahead
 	for c := range f.values {
-		f.last[c] = float64(now[c]) // NaN where it is missing
-		f.values[c] = f.last[c] + w.said[c]*float64(w.station.cfg.Channels[c].Change)
+		f.last[c] = float64(now[c]) // NaN if it is missing
+		f.values[c] = f.last[c] + w.out[c]*float64(w.station.cfg.Channels[c].Change)
 	}
 }
 
-// judge compares a forecast with what came.
+// judge compares a forecast with the readings.
 func (w *watch) judge(f *forecast, got []float32, at time.Time) {
 	for c := range w.channels {
 		err := math.Abs(float64(got[c]) - f.values[c])
@@ -121,10 +122,10 @@ func (w *watch) judge(f *forecast, got []float32, at time.Time) {
 	}
 }
 
-// judgeOne tells an anomaly when it begins and when it is over: when no error was large
-// for twice as long as a forecast reaches. What is forecast while it lasts is wrong once
-// more when it is over.
-func (w *watch) judgeOne(k *watched, ch *Channel, err float64, f *forecast, c int, got float32, at time.Time) {
+// judgeOne logs an anomaly when it begins and when it is over: when no error was large for
+// twice the reach of a forecast. Forecasts made during an anomaly are wrong again after it.
+func (w *watch) judgeOne(k *channelErrors, ch *Channel, err float64, f *forecast, c int,
+	got float32, at time.Time) {
 	if len(k.recent) < leastErrors {
 		return
 	}
@@ -133,7 +134,8 @@ func (w *watch) judgeOne(k *watched, ch *Channel, err float64, f *forecast, c in
 	case err > w.station.cfg.Anomaly*usual:
 		if k.since == 0 {
 			k.since = f.slot
-			w.log.Warn("unusual", "channel", ch.Name, "at", at, "reading", round(float64(got)), "forecast", round(f.values[c]), "deviations", round(err/usual))
+			w.log.Warn("unusual", "channel", ch.Name, "at", at, "reading", round(float64(got)),
+				"forecast", round(f.values[c]), "deviations", round(err/usual))
 		}
 		k.seen = f.slot
 	case k.since != 0 && f.slot-k.seen > 2*int64(w.station.cfg.Ahead):
@@ -143,15 +145,15 @@ func (w *watch) judgeOne(k *watched, ch *Channel, err float64, f *forecast, c in
 	}
 }
 
-// deviation returns the standard deviation that normal errors of these sizes have, by
-// their median: 1.4826 times it. Anomalies among them do not move it.
+// deviation returns the standard deviation of normal errors with these absolute values,
+// estimated as 1.4826 times their median. A few anomalies among them do not change it.
 func deviation(sizes []float64) float64 {
 	sorted := slices.Sorted(slices.Values(sizes))
 	return 1.4826 * sorted[len(sorted)/2]
 }
 
-// reportIfDue says how good forecasts were since the last report, beside those that
-// nothing changes.
+// reportIfDue reports the errors of forecasts since the last report, beside those of the
+// forecast that nothing changes.
 func (w *watch) reportIfDue(slot int64, at time.Time, n uint64) {
 	every := max(1, int64(w.station.cfg.Report/w.station.cfg.Period))
 	if w.reported == 0 {
@@ -176,5 +178,5 @@ func (w *watch) report(at time.Time, n uint64) {
 	}
 }
 
-// round writes four digits, for people.
+// round formats a number with four digits, for people.
 func round(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }

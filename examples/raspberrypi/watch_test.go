@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/examples/raspberrypi/house"
 )
 
-// watched runs a watch over readings by a model that says that nothing changes, and
-// returns what it told.
+// watchedBy runs a watch over readings, with a model that forecasts no change, and returns
+// the log.
 func watchedBy(t *testing.T, s *station, each func(add func(reading))) (*watch, string) {
 	log, told := listen()
 	w := newWatch(s, log)
@@ -35,11 +35,13 @@ func TestAnomalyIsToldOnce(t *testing.T) {
 			add(reading{s.window.time(i), []float64{v}})
 		}
 	})
-	if strings.Count(told, "msg=unusual") != 1 || !strings.Contains(told, "at=1970-01-01T12:30:00.000Z reading=16.9") {
-		t.Errorf("want one anomaly, from 12:30 on; told:\n%s", told)
+	if strings.Count(told, "msg=unusual") != 1 ||
+		!strings.Contains(told, "at=1970-01-01T12:30:00.000Z reading=16.9") {
+		t.Errorf("want one anomaly, from 12:30 on; logged:\n%s", told)
 	}
-	if strings.Count(told, "usual again") != 1 || !strings.Contains(told, "lasted=35m0s") { // 5 readings, and 2 after it
-		t.Errorf("want its end after 35 minutes; told:\n%s", told)
+	// 5 readings, and 2 after it
+	if strings.Count(told, "usual again") != 1 || !strings.Contains(told, "lasted=35m0s") {
+		t.Errorf("want its end after 35 minutes; logged:\n%s", told)
 	}
 }
 
@@ -55,8 +57,8 @@ func TestNoAnomalyWithoutEnoughErrors(t *testing.T) {
 	}
 }
 
-// The error of the last reading and that of a model that says so are the same, and are
-// the mean of what changed.
+// The error of a model that forecasts no change equals that of the last reading: the mean
+// change.
 func TestReport(t *testing.T) {
 	s := newStation(config(t, "ahead = 2", "report = 1h"))
 	_, told := watchedBy(t, s, func(add func(reading)) {
@@ -69,7 +71,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// Nothing is said of what nobody forecast, and gaps are no anomalies.
+// Nothing is logged for slots without a forecast, and gaps are no anomalies.
 func TestGaps(t *testing.T) {
 	s := newStation(config(t, "ahead = 2"))
 	w, told := watchedBy(t, s, func(add func(reading)) {
@@ -86,8 +88,8 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// TestOpenWindowsAreFound counts the windows that were open in a house and that an
-// untrained model finds by the cold.
+// TestOpenWindowsAreFound counts the open windows of a house that an untrained model
+// notices by the cold.
 func TestOpenWindowsAreFound(t *testing.T) {
 	home, s := newHome(21, 4), newStation(config(t, "report = 10000h"))
 	_, told := watchedBy(t, s, func(add func(reading)) {
@@ -112,11 +114,12 @@ func TestOpenWindowsAreFound(t *testing.T) {
 	opened := len(home.trace.Opened)
 	t.Logf("%d of %d windows, %d flags in 21 days", found, opened, len(flags))
 	if opened < 5 || 3*found < 2*opened || len(flags) > 60 {
-		t.Errorf("found %d of %d windows with %d flags, want two thirds with 60 or fewer", found, opened, len(flags))
+		t.Errorf("found %d of %d windows with %d flags, want two thirds with 60 or fewer",
+			found, opened, len(flags))
 	}
 }
 
-// When a window forgets what a wrong clock dated ahead, reports go on from there.
+// When the window drops what a wrong clock dated ahead, reports continue from there.
 func TestReportsAfterTheClockWasWrong(t *testing.T) {
 	s := newStation(config(t, "ahead = 2", "report = 1h"))
 	log, told := listen()

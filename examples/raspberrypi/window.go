@@ -5,31 +5,33 @@ import (
 	"time"
 )
 
-// missing stands for a reading that there is not: a sensor failed, or nobody looked.
+// missing marks a reading that does not exist: a sensor failed, or the agent was not
+// running.
 var missing = float32(math.NaN())
 
 func isMissing(v float32) bool { return v != v }
 
-// A window holds the readings of the last slots, and never more: a slot is a period of
-// the clock, and its reading of each channel the mean of those taken in it. It is what
-// the device knows, and leaves it for its own disk only.
+// A window holds the readings of the last slots, up to a fixed number. A slot is a period
+// of the clock; its reading of a channel is the mean of those taken in it. The window is
+// what the device knows, and it never leaves the device.
 //
-// Slots in between that have no reading are missing ones, so that how far back a slot
-// is says how long ago it was.
+// Slots without readings in between are stored as missing, so that the distance between two
+// slots is also their distance in time.
 type window struct {
 	period   time.Duration
 	channels int
 	values   []float32 // [slot mod slots][channel]
-	slots    int       // that it can hold
+	slots    int       // capacity
 	last     int64     // newest slot
-	held     int       // slots up to the newest, none at first
+	held     int       // slots held up to the newest; 0 at first
 }
 
 func newWindow(period time.Duration, slots, channels int) *window {
-	return &window{period: period, channels: channels, values: make([]float32, slots*channels), slots: slots}
+	return &window{period: period, channels: channels,
+		values: make([]float32, slots*channels), slots: slots}
 }
 
-// slot returns the one that a time is in.
+// slot returns the slot of a time.
 func (w *window) slot(t time.Time) int64 {
 	ns, period := t.UnixNano(), int64(w.period)
 	s := ns / period
@@ -39,13 +41,13 @@ func (w *window) slot(t time.Time) int64 {
 	return s
 }
 
-// time is when a slot begins.
+// time returns when a slot begins.
 func (w *window) time(slot int64) time.Time { return time.Unix(0, slot*int64(w.period)).UTC() }
 
-// first is the oldest slot that is held.
+// first returns the oldest slot held.
 func (w *window) first() int64 { return w.last - int64(w.held) + 1 }
 
-// at returns the readings of a slot, nil if it is not held.
+// at returns the readings of a slot, or nil if it is not held.
 func (w *window) at(slot int64) []float32 {
 	if w.held == 0 || slot > w.last || slot < w.first() {
 		return nil
@@ -61,8 +63,8 @@ func (w *window) cells(slot int64) []float32 {
 	return w.values[i*w.channels : (i+1)*w.channels]
 }
 
-// put adds the readings of a slot. One that is no newer than the newest changes
-// nothing, and put returns false: of a file some is read again after a restart.
+// put adds the readings of a slot. If the slot is not newer than the newest, put changes
+// nothing and returns false: after a restart part of a file is read again.
 func (w *window) put(slot int64, values []float32) bool {
 	if w.held > 0 && slot <= w.last {
 		return false
@@ -82,10 +84,10 @@ func (w *window) put(slot int64, values []float32) bool {
 	return true
 }
 
-// clear forgets all readings.
+// clear drops all readings.
 func (w *window) clear() { w.held = 0 }
 
-// rewind forgets a slot and those after it.
+// rewind drops a slot and those after it.
 func (w *window) rewind(slot int64) {
 	if w.held == 0 || slot > w.last {
 		return
@@ -93,8 +95,8 @@ func (w *window) rewind(slot int64) {
 	w.held, w.last = max(0, w.held-int(min(w.last-slot+1, int64(w.slots)))), slot-1
 }
 
-// A collector makes the mean of the readings that are taken in a slot. What it has is
-// a slot's when a reading comes that is of a later one.
+// A collector averages the readings of a slot. A slot is complete when a reading of a later
+// slot arrives.
 type collector struct {
 	slot   int64
 	begun  bool
@@ -106,7 +108,7 @@ func newCollector(channels int) *collector {
 	return &collector{sums: make([]float64, channels), counts: make([]int, channels)}
 }
 
-// take returns the means, and begins another slot.
+// take returns the means and begins another slot.
 func (c *collector) take(slot int64) (done int64, means []float32) {
 	done, means = c.slot, make([]float32, len(c.sums))
 	for i, n := range c.counts {
@@ -114,7 +116,7 @@ func (c *collector) take(slot int64) (done int64, means []float32) {
 		if n > 0 {
 			means[i] = float32(c.sums[i] / float64(n))
 		}
-		if math.IsInf(float64(means[i]), 0) { // what a float32 cannot hold would be in each loss
+		if math.IsInf(float64(means[i]), 0) { // an infinite input would spoil every loss
 			means[i] = missing
 		}
 	}
@@ -124,8 +126,8 @@ func (c *collector) take(slot int64) (done int64, means []float32) {
 	return done, means
 }
 
-// add counts readings of a slot. Where that ends another slot it returns its means.
-// Readings of an earlier slot are lost.
+// add adds readings to a slot. If that completes another slot, it returns the means of that
+// slot. Readings of an earlier slot are dropped.
 func (c *collector) add(slot int64, values []float64) (done int64, means []float32) {
 	if !c.begun {
 		c.slot, c.begun = slot, true

@@ -21,12 +21,12 @@ import (
 //	readings: 4 bytes each, by slot, then channel
 //	CRC-32 of all that: 4
 //
-// little endian, and some 16 KiB a channel and 4,000 slots. It is written whole, in
-// place of the one before: see [client.OpenStore].
+// little-endian, about 16 KiB for each channel of 4,000 slots. It is always replaced as a
+// whole: see [client.OpenStore].
 const windowMagic = "zofl window 1\n"
 
-// item is the name of the file in its store: one for each period and channels, so that
-// a configuration that was wrong for a while does not cost what was read before.
+// item returns the name of the file in its store. Each period and set of channels has its
+// own file, so that a temporarily wrong configuration does not cost the earlier readings.
 func (s *station) item() string {
 	b := windowOrder.AppendUint64(nil, uint64(s.window.period))
 	return fmt.Sprintf("window-%08x", crc32.ChecksumIEEE(append(b, s.names()...)))
@@ -38,7 +38,7 @@ var (
 	windowOrder = binary.LittleEndian
 )
 
-// head is what a file begins with, up to its slots.
+// head returns the beginning of the file, up to the number of slots.
 func (s *station) head() []byte {
 	w := s.window
 	b := windowOrder.AppendUint64([]byte(windowMagic), uint64(w.period))
@@ -54,7 +54,7 @@ func (s *station) names() string {
 	return strings.Join(names, " ")
 }
 
-// encode returns the window as its file has it.
+// encode returns the window in the form of its file.
 func (s *station) encode() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,7 +70,7 @@ func (s *station) encode() []byte {
 	return windowOrder.AppendUint32(b, crc32.ChecksumIEEE(b))
 }
 
-// decode takes the readings of a file. After an error there are none.
+// decode reads the readings of a file. After an error the window is empty.
 func (s *station) decode(b []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +81,8 @@ func (s *station) decode(b []byte) error {
 		return errDamaged
 	}
 	h, b := b[len(windowMagic):fixed], b[fixed:len(b)-4]
-	period, last, held := windowOrder.Uint64(h), int64(windowOrder.Uint64(h[8:])), int64(windowOrder.Uint32(h[16:]))
+	period, last, held := windowOrder.Uint64(h), int64(windowOrder.Uint64(h[8:])),
+		int64(windowOrder.Uint32(h[16:]))
 	names := int(windowOrder.Uint16(b))
 	if b = b[2:]; names > len(b) {
 		return errDamaged
@@ -96,7 +97,7 @@ func (s *station) decode(b []byte) error {
 	return nil
 }
 
-// take puts the readings of a file into the window, which may be shorter now.
+// take puts the readings of a file into the window, which may have become shorter.
 func (s *station) take(last, held int64, b []byte) {
 	values := make([]float32, s.channels)
 	for slot := last - held + 1; slot <= last; slot++ {
@@ -108,7 +109,7 @@ func (s *station) take(last, held int64, b []byte) {
 	}
 }
 
-// save keeps the window.
+// save saves the window.
 func (s *station) save(store client.Store) error {
 	b := s.encode()
 	return store.Save(s.item(), func(w io.Writer) error {
@@ -117,8 +118,8 @@ func (s *station) save(store client.Store) error {
 	})
 }
 
-// load takes the window that an earlier process kept. Where there is none it returns
-// nil; one that cannot be used is set aside.
+// load loads the window that an earlier process saved. It returns nil if there is none, and
+// sets aside one that cannot be used.
 func (s *station) load(store client.Store) error {
 	err := store.Load(s.item(), func(r *io.SectionReader) error {
 		if r.Size() > s.largest() {
@@ -133,8 +134,8 @@ func (s *station) load(store client.Store) error {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return errors.Join(fmt.Errorf("readings of before: %w", err), store.SetAside(s.item()))
+	return errors.Join(fmt.Errorf("earlier readings: %w", err), store.SetAside(s.item()))
 }
 
-// largest bounds the file: a window of the largest size there is.
+// largest limits the file: a window of the largest size that can be configured.
 func (s *station) largest() int64 { return 1<<16 + 4<<20*int64(s.channels) }

@@ -35,20 +35,22 @@ func TestWindowSurvives(t *testing.T) {
 	if err := back.load(store); err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(back.encode(), s.encode()) || back.window.at(1010)[0] != 4 || !isMissing(back.window.at(1005)[0]) {
+	if !bytes.Equal(back.encode(), s.encode()) || back.window.at(1010)[0] != 4 ||
+		!isMissing(back.window.at(1005)[0]) {
 		t.Error("the window changed on its way through the file")
 	}
 	if slot, ended := back.add(reading{back.window.time(1002), []float64{9}}); ended || slot != 0 {
-		t.Error("a reading that the window has was taken again")
+		t.Error("a reading that the window has was added again")
 	}
 }
 
-// A file that a power cut or bad flash left is set aside, whatever is wrong with it.
+// A file that a power cut or bad flash damaged is set aside, however it was damaged.
 func TestTornWindowBeginsAnew(t *testing.T) {
 	s := newStation(config(t, "window = 40", "least = 1", "lags = 2", "ahead = 2"))
 	put(s, 1000, 1, 2, 3)
 	whole := s.encode()
-	files := map[string][]byte{"empty": {}, "other": bytes.Replace(whole, []byte("temperature"), []byte("temperaturf"), 1)}
+	files := map[string][]byte{"empty": {},
+		"other": bytes.Replace(whole, []byte("temperature"), []byte("temperaturf"), 1)}
 	for n := 1; n < len(whole); n += 7 {
 		files["torn"+string(rune('a'+n%26))] = whole[:n]
 	}
@@ -88,8 +90,8 @@ func TestWindowOfAnotherConfiguration(t *testing.T) {
 	}
 }
 
-// A device that was started with a wrong configuration has its readings again with the
-// right one.
+// A device that was started with a wrong configuration has its readings back with the right
+// one.
 func TestWindowSurvivesAnotherConfiguration(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	common := []string{"window = 40", "least = 1", "lags = 2", "ahead = 2"}
@@ -100,7 +102,8 @@ func TestWindowSurvivesAnotherConfiguration(t *testing.T) {
 	}
 	for _, line := range []string{"period = 1m", "channel = humidity"} {
 		other := newStation(config(t, append(common, line)...))
-		if err := errors.Join(other.load(store), other.save(store)); err != nil || other.window.held != 0 {
+		if err := errors.Join(other.load(store), other.save(store)); err != nil ||
+			other.window.held != 0 {
 			t.Errorf("%s: error %v and %d slots, want none and none", line, err, other.window.held)
 		}
 	}

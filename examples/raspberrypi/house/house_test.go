@@ -17,11 +17,11 @@ func TestSeedsRepeat(t *testing.T) {
 	_, b := live(1, 3)
 	_, c := live(2, 3)
 	if !reflect.DeepEqual(a, b) || reflect.DeepEqual(a.Air, c.Air) {
-		t.Error("a seed does not make a room")
+		t.Error("the same seed gives two different rooms")
 	}
 }
 
-// Rooms stay warm, and cool down where a window is open for long.
+// Rooms stay warm, and cool down while a window is open for long.
 func TestRoomsAreLivedIn(t *testing.T) {
 	cold, opened := 0, 0
 	for seed := range uint64(20) {
@@ -40,6 +40,6 @@ func TestRoomsAreLivedIn(t *testing.T) {
 		}
 	}
 	if opened < 100 || 10*cold < 8*opened {
-		t.Errorf("%d of %d windows make it cold, want 8 of 10", cold, opened)
+		t.Errorf("%d of %d windows cool the room, want 8 of 10", cold, opened)
 	}
 }

@@ -1,5 +1,6 @@
-// Package house simulates the rooms of a house: what a thermometer in each reads, and
-// when a window was open. It is data to try an agent with, the same for a seed.
+// Package house simulates the rooms of a house: what a thermometer in each room reads, and
+// when a window was open. It provides data to try an agent with. A seed always gives the
+// same data.
 package house
 
 import (
@@ -8,28 +9,28 @@ import (
 	"time"
 )
 
-// Every is how many minutes are between the readings that Trace.Read makes.
+// Every is the number of minutes between the readings that Trace.Read makes.
 const Every = 5
 
-// Began is when minute 0 was, a Monday.
+// Began is the time of minute 0, a Monday.
 var Began = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 
-// A Room is two heat capacities, air and walls, between a radiator and the weather.
-// Powers are in W, capacities in J/K, resistances in K/W.
+// A Room has two heat capacities, air and walls, between a radiator and the weather. Powers
+// are in W, capacities in J/K, resistances in K/W.
 type Room struct {
-	Air, Walls      float64 // capacities
+	Air, Walls      float64 // heat capacities
 	Inner, Outer    float64 // resistances: air to walls, walls to outside
-	Leak, Open      float64 // air to outside: window closed, open
-	Glass           float64 // W of a full sun
+	Leak, Open      float64 // resistances, air to outside: window closed, open
+	Glass           float64 // W in full sun
 	Radiator        float64 // W
-	RadiatorMinutes float64 // until it is warm
-	Day, Night      float64 // degrees C that the valve keeps
+	RadiatorMinutes float64 // time constant of the radiator
+	Day, Night      float64 // degrees C that the valve aims at
 	Wake, Sleep     int     // hours, on working days
-	Habit           float64 // people, when they are in
-	Noise           float64 // of the thermometer, degrees C
+	Habit           float64 // number of people, when they are in
+	Noise           float64 // of the thermometer, standard deviation in degrees C
 }
 
-// NewRoom draws a room: all are alike, and none is like another.
+// NewRoom draws a room. All rooms are similar; no two are the same.
 func NewRoom(random *rand.Rand) Room {
 	about := func(v, part float64) float64 { return v * (1 + part*(2*random.Float64()-1)) }
 	return Room{
@@ -43,19 +44,19 @@ func NewRoom(random *rand.Rand) Room {
 	}
 }
 
-// A Trace is what a room did, minute by minute.
+// A Trace is the history of a room, minute by minute.
 type Trace struct {
 	Air    []float64 // degrees C
-	Opened [][2]int  // minutes from and to which the window was open
+	Opened [][2]int  // from and to which minute the window was open
 }
 
-// A Reading is what a thermometer says at a minute, degrees C.
+// A Reading is what a thermometer shows at a minute, in degrees C.
 type Reading struct {
 	Minute int
 	Value  float64
 }
 
-// Read reads a trace with a thermometer, which has noise and knows hundredths.
+// Read reads a trace with a thermometer that has noise and a resolution of 0.01 degrees.
 func (t Trace) Read(noise float64, random *rand.Rand) []Reading {
 	var list []Reading
 	for i := 0; i < len(t.Air); i += Every {
@@ -65,18 +66,18 @@ func (t Trace) Read(noise float64, random *rand.Rand) []Reading {
 	return list
 }
 
-// Time is when a minute was.
+// Time returns the time of a minute.
 func Time(minute int) time.Time { return Began.Add(time.Duration(minute) * time.Minute) }
 
-// state is a room's, as it goes.
+// state is the state of a room during the simulation.
 type state struct {
 	air, walls, radiator float64
 	people               float64
-	open                 int // minutes that the window stays so
-	wake, sleep          int // minutes of this day
+	open                 int // minutes for which the window stays open
+	wake, sleep          int // minutes of the current day
 }
 
-// Live simulates a room under a weather.
+// Live simulates a room under the weather.
 func (r Room) Live(w Weather, random *rand.Rand) Trace {
 	s := state{air: r.Night + 1, walls: r.Night}
 	t := Trace{Air: make([]float64, len(w.Outside))}
@@ -91,14 +92,14 @@ func (r Room) Live(w Weather, random *rand.Rand) Trace {
 	return t
 }
 
-// opens says whether somebody opens the window: once in two days, by day.
+// opens decides whether somebody opens the window: once in two days on average, by day.
 func (r Room) opens(i int, random *rand.Rand) bool {
 	hour := i / 60 % 24
-	const chance = 1 / (2.0 * 15 * 60) // a minute
+	const chance = 1 / (2.0 * 15 * 60) // per minute
 	return random.Float64() < chance && hour >= 7 && hour < 22 && i > minutesPerDay
 }
 
-// programme sets when the valve keeps it warm: at weekends later.
+// programme sets the day's heating times: later at weekends.
 func (r Room) programme(s *state, i int) {
 	late := 0
 	if i/minutesPerDay%7 >= 5 { // minute 0 is a Monday's
@@ -107,7 +108,7 @@ func (r Room) programme(s *state, i int) {
 	s.wake, s.sleep = r.Wake*60+late, r.Sleep*60+late/2
 }
 
-// minute moves a room on: Euler's steps are short beside its time constants.
+// minute advances a room by Euler steps, which are short compared with its time constants.
 func (r Room) minute(s *state, i int, w Weather, random *rand.Rand) {
 	if i%minutesPerDay == 0 {
 		r.programme(s, i)
@@ -126,12 +127,13 @@ func (r Room) minute(s *state, i int, w Weather, random *rand.Rand) {
 		s.open--
 	}
 	toWalls := (s.air - s.walls) / r.Inner
-	s.air += 60 / r.Air * (s.radiator + 90*s.people + 0.4*r.Glass*w.Sun[i] - toWalls - leak*(s.air-w.Outside[i]))
+	s.air += 60 / r.Air * (s.radiator + 90*s.people +
+		0.4*r.Glass*w.Sun[i] - toWalls - leak*(s.air-w.Outside[i]))
 	s.walls += 60 / r.Walls * (toWalls + 0.6*r.Glass*w.Sun[i] - (s.walls-w.Outside[i])/r.Outer)
 }
 
-// valve returns how far the radiator's valve is open, which follows the air: shut where
-// it is as warm as is wanted, and open where it is a degree colder.
+// valve returns how far the radiator's valve is open: fully if the air is half a degree
+// below the target, shut if it is half a degree above.
 func (r Room) valve(s *state, minute int) float64 {
 	want := r.Night
 	if minute >= s.wake && minute < s.sleep {

@@ -7,17 +7,17 @@ import (
 
 const (
 	minutesPerDay = 24 * 60
-	latitudeSun   = 0.6 // of a full sun at noon, in early spring
+	latitudeSun   = 0.6 // part of a full sun at noon, in early spring
 )
 
-// Weather is what all rooms have in common, minute by minute.
+// Weather is the same for all rooms, minute by minute.
 type Weather struct {
 	Outside []float64 // degrees C
 	Sun     []float64 // part of a full sun
 }
 
-// NewWeather draws days of early spring: a daily wave, on fronts that pass in days, under
-// clouds that pass in hours.
+// NewWeather draws days of early spring: a daily wave, plus fronts that pass within days,
+// under clouds that pass within hours.
 func NewWeather(days int, random *rand.Rand) Weather {
 	n := days * minutesPerDay
 	w := Weather{make([]float64, n), make([]float64, n)}
@@ -33,7 +33,8 @@ func NewWeather(days int, random *rand.Rand) Weather {
 	return w
 }
 
-// A drift is noise with a memory: of a standard deviation, forgotten in minutes.
+// A drift is noise with a memory: sigma is its standard deviation, minutes its time
+// constant.
 type drift struct {
 	sigma, minutes, value float64
 }

@@ -1,11 +1,11 @@
-// Command rooms writes what thermometers in the rooms of a house would have read, and
-// the configuration of an agent for each: data for a walk-through, and for tests.
+// Command rooms writes simulated thermometer readings for the rooms of a house, and an
+// agent's configuration for each room. The data are for a walk-through and for tests.
 //
 //	rooms DIR [rooms=3] [days=28] [seed=1] [speed=43200]
 //
-// It writes room-1.csv and room-1.conf, room-2.csv and so on, and windows.csv with the
-// times at which a window was open, which no agent sees. The same arguments give the
-// same readings.
+// It writes room-1.csv and room-1.conf, room-2.csv and so on. It also writes windows.csv,
+// which no agent sees, with the times at which a window was open. The same arguments give
+// the same readings.
 package main
 
 import (
@@ -15,12 +15,12 @@ import (
 	"strings"
 )
 
-// Options are the arguments.
+// Options are the command's arguments.
 type Options struct {
 	Dir         string
 	Rooms, Days int
 	Seed        uint64
-	Speed       float64 // of the replay that configurations ask for; 0: at once
+	Speed       float64 // speed of the replay in the configurations; 0: without pauses
 }
 
 func main() {
@@ -38,7 +38,8 @@ func main() {
 func parse(args []string) (Options, error) {
 	o := Options{Rooms: 3, Days: 28, Seed: 1, Speed: 43200}
 	if len(args) == 0 || strings.Contains(args[0], "=") {
-		return o, fmt.Errorf("usage: rooms DIR [rooms=%d] [days=%d] [seed=%d] [speed=%v]", o.Rooms, o.Days, o.Seed, o.Speed)
+		return o, fmt.Errorf("usage: rooms DIR [rooms=%d] [days=%d] [seed=%d] [speed=%v]",
+			o.Rooms, o.Days, o.Seed, o.Speed)
 	}
 	o.Dir = args[0]
 	for _, arg := range args[1:] {
@@ -66,7 +67,8 @@ func (o *Options) set(arg string) (err error) {
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s: give a number", arg)
-	case o.Rooms < 1 || o.Rooms > 1000 || o.Days < 1 || o.Days > 3650 || !(o.Speed >= 0 && o.Speed <= 1e9):
+	case o.Rooms < 1 || o.Rooms > 1000 || o.Days < 1 || o.Days > 3650 ||
+		!(o.Speed >= 0 && o.Speed <= 1e9):
 		return fmt.Errorf("%s: give 1 to 1000 rooms, 1 to 3650 days, a speed of 0 to 1e9", arg)
 	}
 	return nil

@@ -57,7 +57,7 @@ func configuration(w io.Writer, o Options, name string) {
 	if err != nil {
 		dir = o.Dir
 	}
-	fmt.Fprintf(w, `# An agent for readings that were generated.
+	fmt.Fprintf(w, `# An agent for simulated readings.
 url = nats://127.0.0.1:4222
 run = rooms
 id = %s
