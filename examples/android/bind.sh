@@ -3,18 +3,17 @@
 #
 #   ./bind.sh [OUT.aar]    default app/libs/zofl.aar, with its sources beside it
 #
-# It needs what Google does not let others ship: the SDK, with a platform, in
-# ANDROID_HOME, and in it the NDK r28 or newer (or elsewhere, in ANDROID_NDK_HOME):
+# It needs software that only Google may distribute: the SDK with a platform, in
+# ANDROID_HOME, and the NDK r28 or newer, there or in ANDROID_NDK_HOME:
 #
 #   sdkmanager "platforms;android-36" "ndk;28.2.13676358"
 #
-# TARGET says for which processors. Each has a library of some 9 MB, 3.6 MB where it is
-# compressed, of which a phone gets one from Play. The default is
-# android/arm64,android/arm,android/amd64.
+# TARGET lists the processors, by default android/arm64,android/arm,android/amd64. Each has a
+# library of about 9 MB, 3.6 MB compressed; a phone gets only its own from Play.
 #
-# What comes out is looked at: native libraries have to be aligned to pages of 16 KiB,
-# which Play asks for; nothing that client/mobile exports may be left out; the rules
-# that keep R8 from removing what native code calls have to be in it.
+# The script checks the result: native libraries must be aligned to pages of 16 KiB, as Play
+# requires; everything that client/mobile exports must be bound; the AAR must contain the
+# rules that keep R8 from removing what native code calls.
 set -euo pipefail
 cd "$(dirname "$0")"
 export GOWORK=off
@@ -22,13 +21,13 @@ export GOWORK=off
 out=${1:-app/libs/zofl.aar}
 [[ $out == *.aar ]] || { printf 'bind.sh: OUT is "%s": give a name that ends in .aar\n' "$out" >&2; exit 1; }
 target=${TARGET:-android/arm64,android/arm,android/amd64}
-min_ndk=28 # of revisions before, libraries of the NDK itself are not aligned
+min_ndk=28 # in earlier revisions the NDK's own libraries are not aligned
 min_api=24 # minSdk of the app
 
 fail() { printf 'bind.sh: %s\n' "$*" >&2; exit 1; }
 need() { command -v "$1" >/dev/null || fail "$1 is missing: install $2"; }
 
-# ndk prints the folder of the NDK that gomobile will take.
+# ndk prints the folder of the NDK that gomobile will use.
 ndk() {
 	if [ -n "${ANDROID_NDK_HOME:-}" ]; then
 		echo "$ANDROID_NDK_HOME"
@@ -38,7 +37,7 @@ ndk() {
 }
 
 [ -n "${ANDROID_HOME:-}" ] || fail "ANDROID_HOME is not set: install Google's SDK (https://developer.android.com/studio#command-line-tools-only), set it to the SDK's folder, and run sdkmanager \"platforms;android-36\" \"ndk;28.2.13676358\""
-[ -d "$ANDROID_HOME" ] || fail "ANDROID_HOME is $ANDROID_HOME, which is no folder: set it to the SDK's"
+[ -d "$ANDROID_HOME" ] || fail "ANDROID_HOME is $ANDROID_HOME, which is not a folder: set it to the SDK's"
 ls "$ANDROID_HOME"/platforms/android-*/android.jar >/dev/null 2>&1 ||
 	fail "$ANDROID_HOME has no platform: run sdkmanager \"platforms;android-36\""
 ndk=$(ndk)
@@ -54,7 +53,7 @@ need go "Go (https://go.dev/dl)"
 need javac "a JDK of 17 or newer"
 need unzip unzip
 
-# aligned LIBRARY: each of its segments is aligned to 16 KiB, or more.
+# aligned LIBRARY: succeeds if each of its segments is aligned to 16 KiB or more.
 aligned() {
 	local align
 	for align in $("$readelf" -lW "$1" | awk '$1 == "LOAD" { print $NF }'); do
@@ -65,9 +64,9 @@ aligned() {
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# gomobile calls gobind by its name.
+# gomobile finds gobind through PATH.
 go build -o "$work/bin/" golang.org/x/mobile/cmd/gomobile golang.org/x/mobile/cmd/gobind
-made=$work/zofl.aar # out only has what was looked at
+made=$work/zofl.aar # out gets only a checked result
 PATH=$work/bin:$PATH gomobile bind -target="$target" -androidapi "$min_api" -javapkg=zofl -trimpath \
 	-ldflags "-s -w '-extldflags=-Wl,-z,max-page-size=16384'" -o "$made" github.com/zofl/zofl/client/mobile
 

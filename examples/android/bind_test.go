@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// bind runs bind.sh with an SDK, and returns its exit code and what it complains of.
+// bind runs bind.sh with an SDK. It returns the exit code and the output.
 func bind(t *testing.T, sdk string) (int, string) {
 	t.Helper()
 	cmd := exec.Command("./bind.sh", filepath.Join(t.TempDir(), "zofl.aar"))
@@ -22,7 +22,7 @@ func bind(t *testing.T, sdk string) (int, string) {
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
-// write makes a file, and the folders above it.
+// write creates a file, and the folders above it.
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
@@ -33,21 +33,23 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// TestBindSays: whoever lacks a part of Google's SDK is told which, and how to get it.
+// TestBindSays: if a part of Google's SDK is missing, bind.sh says which and how to get it.
 func TestBindSays(t *testing.T) {
 	platform := map[string]string{"platforms/android-36/android.jar": ""}
 	with := func(revision string) map[string]string {
 		return map[string]string{
-			"platforms/android-36/android.jar":       "",
-			"ndk/" + revision + "/source.properties": "Pkg.Desc = Android NDK\nPkg.Revision = " + revision + "\n",
+			"platforms/android-36/android.jar": "",
+			"ndk/" + revision +
+				"/source.properties": "Pkg.Desc = Android NDK\nPkg.Revision = " + revision + "\n",
 		}
 	}
 	for name, c := range map[string]struct {
 		files map[string]string // of the SDK; nil: ANDROID_HOME is not set
 		says  []string
 	}{
-		"no SDK":      {nil, []string{"ANDROID_HOME is not set", "sdkmanager"}},
-		"no platform": {map[string]string{"x": ""}, []string{"no platform", `sdkmanager "platforms;android-36"`}},
+		"no SDK": {nil, []string{"ANDROID_HOME is not set", "sdkmanager"}},
+		"no platform": {map[string]string{"x": ""},
+			[]string{"no platform", `sdkmanager "platforms;android-36"`}},
 		"no NDK":      {platform, []string{"no NDK", `sdkmanager "ndk;28.`}},
 		"an old NDK":  {with("27.3.13750724"), []string{"27.3.13750724", "r28 or newer", "16 KiB"}},
 		"half an NDK": {with("28.2.13676358"), []string{"llvm-readelf"}},

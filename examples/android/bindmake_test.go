@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// An archive is a zip's files by their names.
+// An archive is the files of a zip by name.
 type archive map[string]string
 
 func (a archive) write(t *testing.T, path string) {
@@ -36,7 +36,8 @@ func (a archive) write(t *testing.T, path string) {
 	}
 }
 
-// segments is what llvm-readelf -lW prints of a library whose segments have an alignment.
+// segments returns what llvm-readelf -lW prints for a library whose segments have an
+// alignment.
 func segments(align string) string {
 	return `Program Headers:
   Type           Offset   VirtAddr           PhysAddr           FileSiz  MemSiz   Flg Align
@@ -46,15 +47,16 @@ func segments(align string) string {
 `
 }
 
-// A maker is a machine whose SDK is a stand-in: go builds a gomobile that copies made
-// and notes its arguments, llvm-readelf prints a library's text.
+// A maker is a machine with a fake SDK: its go installs a gomobile that copies a prepared
+// archive and records its arguments, and its llvm-readelf prints a library's text.
 type maker struct {
 	sdk, tools, out string
 }
 
 func newMaker(t *testing.T, aar, sources archive) maker {
 	t.Helper()
-	m := maker{sdk: t.TempDir(), tools: t.TempDir(), out: filepath.Join(t.TempDir(), "libs", "zofl.aar")}
+	m := maker{sdk: t.TempDir(), tools: t.TempDir(),
+		out: filepath.Join(t.TempDir(), "libs", "zofl.aar")}
 	write(t, filepath.Join(m.sdk, "platforms/android-36/android.jar"), "")
 	ndk := filepath.Join(m.sdk, "ndk/28.2.13676358")
 	write(t, filepath.Join(ndk, "source.properties"), "Pkg.Revision = 28.2.13676358\n")
@@ -70,7 +72,7 @@ cp "$MAKER/made-sources.jar" "${2%.aar}-sources.jar"`)
 	return m
 }
 
-// program makes a shell script.
+// program creates a shell script.
 func program(t *testing.T, path, script string) {
 	t.Helper()
 	write(t, path, "#!/bin/sh\nset -e\n"+script+"\n")
@@ -79,18 +81,19 @@ func program(t *testing.T, path, script string) {
 	}
 }
 
-// bind runs bind.sh there, and returns what it says and gomobile's arguments.
+// bind runs bind.sh there. It returns the output and gomobile's arguments.
 func (m maker) bind(t *testing.T) (said string, arguments []string, err error) {
 	t.Helper()
 	cmd := exec.Command("./bind.sh", m.out)
-	cmd.Env = append(os.Environ(), "ANDROID_HOME="+m.sdk, "ANDROID_NDK_HOME=", "TARGET=", "MAKER="+m.tools,
+	cmd.Env = append(os.Environ(), "ANDROID_HOME="+m.sdk, "ANDROID_NDK_HOME=",
+		"TARGET=", "MAKER="+m.tools,
 		"PATH="+m.tools+":"+os.Getenv("PATH"))
 	out, err := cmd.CombinedOutput()
 	text, _ := os.ReadFile(filepath.Join(m.tools, "arguments"))
 	return string(out), strings.Split(strings.TrimSpace(string(text)), "\n"), err
 }
 
-// good is what gomobile makes if all is well; of 32 bits, pages of 4 KiB are enough.
+// good returns what gomobile makes if all is well. Pages of 4 KiB suffice for 32 bits.
 func good() (aar, sources archive) {
 	return archive{
 		"proguard.txt":                "-keep class go.** { *; }\n-keep class zofl.** { *; }\n",
@@ -100,8 +103,8 @@ func good() (aar, sources archive) {
 	}, archive{"zofl/mobile/Client.java": "package zofl.mobile;\n"}
 }
 
-// TestBindMakes: what is as it should be becomes the app's, bound in the way that the
-// app expects.
+// TestBindMakes: a good archive becomes the app's, bound with the options that the app
+// expects.
 func TestBindMakes(t *testing.T) {
 	aar, sources := good()
 	m := newMaker(t, aar, sources)
@@ -136,18 +139,30 @@ func TestBindMakes(t *testing.T) {
 	}
 }
 
-// TestBindRefuses: what would fail in users' hands does not become the app's.
+// TestBindRefuses: an archive that would fail in users' hands does not become the app's.
 func TestBindRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(aar, sources archive)
 		says  string
 	}{
-		"arm64 of small pages": {func(aar, _ archive) { aar["jni/arm64-v8a/libgojni.so"] = segments("0x1000") }, "arm64-v8a: libgojni.so is not aligned"},
-		"amd64 of small pages": {func(aar, _ archive) { aar["jni/x86_64/libgojni.so"] = segments("0x2000") }, "x86_64: libgojni.so is not aligned"},
-		"no library":           {func(aar, _ archive) { aar["jni/x86_64/libgojni.so"] = "no segments" }, "x86_64: libgojni.so is not aligned"},
-		"R8 removes the app's": {func(aar, _ archive) { aar["proguard.txt"] = "-keep class go.** { *; }\n" }, "no rule that keeps classes of zofl"},
-		"R8 removes Go's":      {func(aar, _ archive) { aar["proguard.txt"] = "-keep class zofl.** { *; }\n" }, "no rule that keeps classes of go"},
-		"something is skipped": {func(_, sources archive) { sources["zofl/mobile/Client.java"] = "// skipped method\n" }, "gobind skips"},
+		"arm64 of small pages": {func(aar, _ archive) {
+			aar["jni/arm64-v8a/libgojni.so"] = segments("0x1000")
+		}, "arm64-v8a: libgojni.so is not aligned"},
+		"amd64 of small pages": {func(aar, _ archive) {
+			aar["jni/x86_64/libgojni.so"] = segments("0x2000")
+		}, "x86_64: libgojni.so is not aligned"},
+		"no library": {func(aar, _ archive) {
+			aar["jni/x86_64/libgojni.so"] = "no segments"
+		}, "x86_64: libgojni.so is not aligned"},
+		"R8 removes the app's": {func(aar, _ archive) {
+			aar["proguard.txt"] = "-keep class go.** { *; }\n"
+		}, "no rule that keeps classes of zofl"},
+		"R8 removes Go's": {func(aar, _ archive) {
+			aar["proguard.txt"] = "-keep class zofl.** { *; }\n"
+		}, "no rule that keeps classes of go"},
+		"something is skipped": {func(_, sources archive) {
+			sources["zofl/mobile/Client.java"] = "// skipped method\n"
+		}, "gobind skips"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			aar, sources := good()

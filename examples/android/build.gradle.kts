@@ -1,5 +1,5 @@
-// Named here, so that all modules have the same Kotlin. AGP 9 compiles Kotlin by
-// itself: the app needs no Kotlin plugin of its own.
+// Declared here so that all modules use the same Kotlin. AGP 9 compiles Kotlin itself, so
+// the app needs no Kotlin plugin.
 plugins {
     alias(libs.plugins.android.application) apply false
     alias(libs.plugins.kotlin.jvm) apply false

@@ -15,11 +15,11 @@ import (
 
 var update = flag.Bool("update", false, "write the golden header instead of comparing with it")
 
-// golden is the API as Objective-C and Swift have it, without its documentation.
+// golden is the API of Objective-C and Swift, without its documentation.
 const golden = "../../client/mobile/testdata/ZoflMobile.objc.h"
 
-// generate binds client/mobile for Java and Objective-C, once for all tests, and
-// returns the folder.
+// generate binds client/mobile for Java and Objective-C, once for all tests, and returns
+// the folder.
 var generate = sync.OnceValues(func() (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "zofl-gobind-"); err != nil {
 		return "", err
@@ -33,7 +33,7 @@ var generate = sync.OnceValues(func() (dir string, err error) {
 	return dir, nil
 })
 
-var made string // the folder, once there is one
+var made string // the folder, once it exists
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -52,8 +52,8 @@ func generated(t *testing.T) string {
 	return dir
 }
 
-// TestHeader compares what iOS apps get with the golden header: a change of it is a
-// change that breaks them, or one that they want to hear of.
+// TestHeader compares the API that iOS apps get with the golden header: any change either
+// breaks these apps or is news to them.
 func TestHeader(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(generated(t), "src/gobind", filepath.Base(golden)))
 	if err != nil {
@@ -73,12 +73,13 @@ func TestHeader(t *testing.T) {
 		t.Fatal(err)
 	}
 	if header != string(want) {
-		t.Errorf("the API of client/mobile changed. If it should have: go -C examples/android test -run TestHeader -update .\n%s",
+		t.Errorf("the API of client/mobile changed. If it should have: go -C examples/android "+
+			"test -run TestHeader -update .\n%s",
 			difference(t, golden, header))
 	}
 }
 
-// withoutComments leaves out /** ... */, which are lines of their own.
+// withoutComments removes /** ... */ comments, which have lines of their own.
 func withoutComments(header string) string {
 	var b strings.Builder
 	inside := false
@@ -93,16 +94,16 @@ func withoutComments(header string) string {
 	return b.String()
 }
 
-// difference is what diff says of a file and a text.
+// difference returns the output of diff for a file and a text.
 func difference(t *testing.T, path, text string) string {
 	t.Helper()
 	cmd := exec.Command("diff", "-u", path, "-")
 	cmd.Stdin = strings.NewReader(text)
-	out, _ := cmd.Output() // it fails where they differ
+	out, _ := cmd.Output() // it fails if they differ
 	return string(out)
 }
 
-// TestNothingSkipped checks that Java has all that client/mobile exports.
+// TestNothingSkipped checks that Java gets everything that client/mobile exports.
 func TestNothingSkipped(t *testing.T) {
 	files := 0
 	err := filepath.WalkDir(generated(t), func(path string, d fs.DirEntry, err error) error {

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Binds client/mobile for the Java of this machine, without Google's SDK or NDK:
-# the classes and the native library that bind.sh makes for Android, to test with.
+# Binds client/mobile for this machine's Java, without Google's SDK or NDK: the same
+# classes and native library that bind.sh makes for Android, for tests.
 #
 #   ./hostjvm.sh [OUT [PACKAGE...]]
 #
-# OUT is a folder here, named _something, by default _hostjvm. Packages are bound
-# beside client/mobile: an app can have one library of gomobile's, with all it binds.
-# The script makes OUT/gobind.jar (classes), OUT/libgojni.so (Go) and OUT/java
-# (sources). Use them:
+# OUT is a folder in this one, named _something, by default _hostjvm. PACKAGEs are bound
+# together with client/mobile, because an app can have only one library of gomobile's. The
+# script makes OUT/gobind.jar (classes), OUT/libgojni.so (Go) and OUT/java (sources). Use
+# them:
 #
 #   java -Djava.library.path=OUT -cp OUT/gobind.jar:YOURS Main
 #
-# Main must end with System.exit: Go's threads keep a JVM alive. It fails where
-# gobind skips a declaration, as that would be missing for an app. Tests with it:
+# Main must end with System.exit, because Go's threads keep a JVM alive. The script fails if
+# gobind skips a declaration, which an app would then lack. Tests use the result so:
 #
 #   ZOFL_JVM=$PWD/OUT go -C ../../testing test ./mobile
 set -euo pipefail
@@ -20,20 +20,20 @@ cd "$(dirname "$0")"
 export GOWORK=off
 
 fail() { printf 'hostjvm.sh: %s\n' "$*" >&2; exit 1; }
-# need TOOL PACKAGE: fails with the apt line where the tool is missing.
+# need TOOL PACKAGE: fails with the apt-get command if the tool is missing.
 need() { command -v "$1" >/dev/null || fail "$1 is missing: apt-get install -y $2"; }
 
 out=${1:-_hostjvm}
 shift $(($# > 0))
 [[ $out == _* && $out != */* ]] ||
-	fail "OUT is \"$out\": give a folder of this one whose name begins with _, which Go and git ignore"
+	fail "OUT is \"$out\": give a folder in this one whose name begins with _, so that Go and git ignore it"
 need go golang
 need gcc "gcc libc6-dev"
 need javac default-jdk-headless
 home=${JAVA_HOME:-$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")}
 [ -f "$home/include/jni.h" ] || fail "$home has no include/jni.h: apt-get install -y default-jdk-headless, or set JAVA_HOME to a JDK"
 
-# stubs: the two things of Android that gobind's output names.
+# stubs: the two Android declarations that gobind's output uses.
 stubs() {
 	mkdir -p "$out/stub/android" "$out/java/android/content"
 	cat >"$out/stub/android/log.h" <<-'EOF'
@@ -54,7 +54,7 @@ stubs() {
 	echo 'package android.content; public abstract class Context {}' >"$out/java/android/content/Context.java"
 }
 
-# generate PACKAGE...: Java, C and Go.
+# generate PACKAGE...: makes the Java, C and Go code.
 generate() {
 	go tool gobind -lang=java,go -javapkg=zofl -outdir="$out" github.com/zofl/zofl/client/mobile "$@"
 	if grep -rn skipped "$out/java"; then
@@ -62,8 +62,8 @@ generate() {
 	fi
 }
 
-# port makes of Android's C what this machine compiles: file names that are not
-# for GOOS=android, no liblog, and AttachCurrentThread as the JDK declares it.
+# port makes the C code for Android compile on this machine: it changes file names that are
+# for GOOS=android only, drops liblog, and calls AttachCurrentThread as the JDK declares it.
 port() {
 	local f
 	for f in "$glue"/*_android.c "$glue"/*_android.go; do mv "$f" "${f/_android./_jvm.}"; done

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Compiles the sources of app/ where there is no Android SDK, to find mistakes: no
-# app comes out. In the place of android.jar it takes Robolectric's, of the same
-# API level; androidx and the Compose compiler are those that the app is built with.
+# Compiles the sources of app/ without an Android SDK, to find mistakes; it makes no app.
+# Instead of android.jar it uses Robolectric's jar of the same API level. androidx and the
+# Compose compiler are those that the app is built with.
 #
 #   ./typecheck.sh [GOBIND.JAR]    default _hostjvm/gobind.jar, which hostjvm.sh makes
 #
-# What it cannot see: resources, the manifest, R8's work, calls that minSdk does
-# not have. MVN holds Maven's options, such as -o for no network.
+# It does not check resources, the manifest, R8's work, or calls that minSdk lacks. MVN
+# holds options for Maven, such as -o for offline.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -14,7 +14,7 @@ fail() { printf 'typecheck.sh: %s\n' "$*" >&2; exit 1; }
 need() { command -v "$1" >/dev/null || fail "$1 is missing: apt-get install -y $2"; }
 
 gobind=$(realpath "${1:-_hostjvm/gobind.jar}")
-[ -f "$gobind" ] || fail "there is no $gobind: run ./hostjvm.sh, or give one"
+[ -f "$gobind" ] || fail "$gobind does not exist: run ./hostjvm.sh, or give another"
 need java default-jdk-headless
 need mvn maven
 need unzip unzip
@@ -33,5 +33,5 @@ java -Xmx1g -cp "$(printf '%s:' "$work"/maven/compiler/*.jar)" org.jetbrains.kot
 	-Werror -no-stdlib -no-reflect -jvm-target "$target" -Xplugin="$plugin" \
 	-cp "$libs$gobind" -d "$work/out" core/src/main/kotlin app/src
 made=$(find "$work/out" -path '*/app/*.class' -o -path '*/bridge/*.class' -o -path '*/platform/*.class' | wc -l)
-[ "$made" -gt 20 ] || fail "only $made classes were compiled of app/: are its sources here?"
+[ "$made" -gt 20 ] || fail "only $made classes of app/ were compiled: are its sources here?"
 printf 'typecheck.sh: %s classes of app/ compile\n' "$made"

@@ -1,17 +1,17 @@
 package main
 
-// Gains are those of a PID controller with two degrees of freedom.
+// Gains are the gains of a PID controller with two degrees of freedom.
 type Gains struct {
-	Kp     float64 // 1/K, power by error
+	Kp     float64 // 1/K, power per error
 	Ti     float64 // s, integral time
 	Td     float64 // s, derivative time
 	Tf     float64 // s, filter of the derivative
-	Weight float64 // of the set point in the proportional part
-	Ahead  float64 // 1/K, power by set point, before there is any error
-	Tt     float64 // s, until the integral follows a heater that is at its limit
+	Weight float64 // weight of the set point in the proportional part
+	Ahead  float64 // 1/K, power per set point, applied before there is any error
+	Tt     float64 // s, time in which the integral follows a heater at its limit
 }
 
-// A controller holds what it remembers from one reading to the next.
+// A controller holds the state from one reading to the next.
 type controller struct {
 	gains    Gains
 	integral float64
@@ -20,13 +20,13 @@ type controller struct {
 	begun    bool
 }
 
-// power returns the heater's for a set point and a reading, both in K:
+// power returns the heater's power for a set point and a reading, both in K:
 //
 //	v = Kp (Weight r - y) + I - Kp Td s + Ahead r
 //	u = v between 0 and 1
 //	I += Period (Kp/Ti (r - y) + (u - v)/Tt)
 //
-// with s the slope of the readings behind a filter of Tf.
+// with s the slope of the readings after a filter of Tf.
 func (c *controller) power(r, y float64) float64 {
 	g := &c.gains
 	if c.begun {
@@ -39,12 +39,12 @@ func (c *controller) power(r, y float64) float64 {
 	return u
 }
 
-// SIMC returns the gains of Skogestad's rules (2003) for a plate, the closed loop as
-// fast as its dead time. They know of no set point weight, nothing ahead, and no
-// heater at its limit.
+// SIMC returns the gains of Skogestad's rules (2003) for a plate, with a closed loop as
+// fast as its dead time. The rules know no set point weight, no feedforward and no heater
+// at its limit.
 func SIMC(p Plate) Gains {
 	kp := p.Lag / (p.Gain * 2 * p.Dead)
 	ti, td := min(p.Lag, 8*p.Dead), p.Sensor
-	both := 1 + td/ti // of a controller in series to one in parallel
+	both := 1 + td/ti // converts a controller in series to one in parallel
 	return Gains{Kp: kp * both, Ti: ti * both, Td: td / both, Tf: td / 10, Weight: 1, Tt: ti}
 }

@@ -12,19 +12,19 @@ import (
 	"github.com/zofl/zofl/testing/broker"
 )
 
-// A device is a plate with its computer: what an app would have around a client.
+// A device is a plate with its computer: what an app builds around a client.
 type device struct {
 	plate   Plate
-	random  *rand.Rand // the noise of its readings, another one in each experiment
+	random  *rand.Rand // noise of the readings, different in each experiment
 	conn    *nats.Conn
 	traffic *broker.Traffic
 	client  *client.Client
 
 	experiments uint64
-	points      []Point // where the fleet was after each round
+	points      []Point // the fleet's parameters after each round
 }
 
-// A Point is where a run was after a round.
+// A Point is the parameters of a run after a round.
 type Point struct {
 	Round uint64
 	X     []float32
@@ -49,7 +49,7 @@ func newDevice(b *broker.Broker, run string, i int, plate Plate, seed uint64) (*
 	return d, err
 }
 
-// try is the loss: an experiment on the plate. It is what a real device replaces.
+// try is the loss: one experiment on the plate. A real device replaces it.
 func (d *device) try(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
 	g, err := GainsOf(x)
 	if err != nil {
@@ -59,16 +59,17 @@ func (d *device) try(_ context.Context, x []float32, _ objective.Batch) (float64
 	return Loss(d.plate.Run(g, d.random)), nil
 }
 
-// record notes where the fleet is after each round, on the goroutine of the client.
-// A device in the field would sit out a round whose experiment failed; here it is a
-// mistake, which ends the run.
+// record stores the fleet's parameters after each round, on the client's goroutine. A
+// device in the field would decline a round whose experiment failed; here that is a bug and
+// ends the run.
 func (d *device) record(p client.Progress) error {
 	if p.Declined != 0 {
 		return p.Err
 	}
 	x := make([]float32, len(knobs))
 	n, err := d.client.Params(x)
-	if err != nil || n == 0 || n != p.N || len(d.points) > 0 && d.points[len(d.points)-1].Round == p.Round {
+	if err != nil || n == 0 || n != p.N ||
+		len(d.points) > 0 && d.points[len(d.points)-1].Round == p.Round {
 		return err
 	}
 	d.points = append(d.points, Point{p.Round, x})

@@ -22,7 +22,7 @@ const (
 	height = 11 * vg.Centimeter
 )
 
-// format is "png" or "svg", by a file's name; empty: another one.
+// format returns "png" or "svg" according to a file's name, or "" for any other.
 func format(file string) string {
 	switch f := strings.ToLower(filepath.Ext(file)); f {
 	case ".png", ".svg":
@@ -31,8 +31,8 @@ func format(file string) string {
 	return ""
 }
 
-// WritePlot draws the losses by experiments, and the devices' experiments with the
-// first gains and those that the first method came to.
+// WritePlot draws the losses against the experiments, and each device's experiment with the
+// first gains and with the final gains of the first method.
 func (r *Report) WritePlot(file string) error {
 	left, err := r.lossPlot()
 	if err != nil {
@@ -46,8 +46,9 @@ func (r *Report) WritePlot(file string) error {
 	if format(file) == "png" {
 		canvas = vgimg.PngCanvas{Canvas: vgimg.New(width, height)}
 	}
-	panels := draw.Tiles{Rows: 1, Cols: 2, PadX: vg.Centimeter, PadTop: vg.Centimeter / 4, PadBottom: vg.Centimeter / 4,
-		PadLeft: vg.Centimeter / 4, PadRight: vg.Centimeter / 2}
+	panels := draw.Tiles{Rows: 1, Cols: 2, PadX: vg.Centimeter, PadTop: vg.Centimeter / 4,
+		PadBottom: vg.Centimeter / 4,
+		PadLeft:   vg.Centimeter / 4, PadRight: vg.Centimeter / 2}
 	area := draw.New(canvas)
 	left.Draw(panels.At(area, 0, 0))
 	right.Draw(panels.At(area, 1, 0))
@@ -89,7 +90,7 @@ func (r *Run) curve() plotter.XYs {
 	return points
 }
 
-// stepPlot has a line for each device, before and after.
+// stepPlot has two lines for each device: before and after tuning.
 func (r *Report) stepPlot() (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = "Devices", "s", "K above the room"

@@ -16,8 +16,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A fleet is a broker, a coordinator and devices, which in the field are as many
-// machines. Only the distance is missing.
+// A fleet is a broker, a coordinator and devices in one process. In the field each would be
+// a machine of its own.
 type fleet struct {
 	plan    *wire.Plan
 	broker  *broker.Broker
@@ -25,7 +25,7 @@ type fleet struct {
 	joined  chan struct{}
 }
 
-// Tune leads a run of a plan with a device for each plate, until the plan is done.
+// Tune leads a run of a plan, with a device for each plate, until the plan is done.
 func Tune(ctx context.Context, plan *wire.Plan, plates []Plate, seed uint64) (*Outcome, error) {
 	began := time.Now()
 	f := &fleet{plan: plan, joined: make(chan struct{}, len(plates))}
@@ -70,8 +70,8 @@ func (f *fleet) disconnect() {
 	}
 }
 
-// lead runs the coordinator, and devices until all saw the end of the run or one
-// failed.
+// lead runs the coordinator and the devices, until all devices saw the end of the run or
+// one failed.
 func (f *fleet) lead(ctx context.Context, log runlog.Log) error {
 	nc, _, err := f.broker.Connect("coordinator")
 	if err != nil {
@@ -80,7 +80,7 @@ func (f *fleet) lead(ctx context.Context, log runlog.Log) error {
 	defer nc.Close()
 	c, err := coordinator.New(ctx, coordinator.Config{
 		Conn: nc, Plan: f.plan, Log: log, Recorder: coordinator.RecorderFunc(f.record),
-		Linger: time.Minute, // ended earlier, when the devices have
+		Linger: time.Minute, // ended earlier, once the devices have ended
 	})
 	if err != nil {
 		return err
@@ -103,9 +103,10 @@ func (f *fleet) lead(ctx context.Context, log runlog.Log) error {
 
 var errDone = errors.New("done")
 
-// start lets devices join one after the other: slots, and what is drawn for them, are
-// the same in every run of a seed.
-func (f *fleet) start(ctx context.Context, devices *sync.WaitGroup, cancel context.CancelCauseFunc) {
+// start lets the devices join one after another, so that their slots, and the random
+// numbers that depend on them, are the same in every run of a seed.
+func (f *fleet) start(ctx context.Context, devices *sync.WaitGroup,
+	cancel context.CancelCauseFunc) {
 	for _, d := range f.devices {
 		devices.Go(func() {
 			if err := d.client.Run(ctx); err != nil {
@@ -120,7 +121,7 @@ func (f *fleet) start(ctx context.Context, devices *sync.WaitGroup, cancel conte
 	}
 }
 
-// record follows the coordinator.
+// record follows the coordinator's events.
 func (f *fleet) record(e coordinator.Event) error {
 	switch e.Kind {
 	case coordinator.Joined:

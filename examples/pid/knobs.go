@@ -7,17 +7,17 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A knob is a parameter that the fleet tunes: a segment of the plan, and its box.
+// A knob is a parameter that the fleet tunes: a segment of the plan with its box.
 type knob struct {
 	name string
 	of   func(*Gains) *float64
 	log  bool    // the parameter is the gain's logarithm to base 2
-	low  float64 // of the gain, or, of a logarithm, times what SIMC has
+	low  float64 // of the gain; with log, as a multiple of SIMC's gain
 	high float64
 }
 
-// Knobs are the parameters in their order. Boxes are what is safe to try on a plate:
-// up to 4 times what the rules say where they say anything.
+// Knobs are the parameters in their order. The boxes are what is safe to try on a plate: up
+// to 4 times SIMC's value, for the gains that SIMC sets.
 var knobs = []knob{
 	{"kp", func(g *Gains) *float64 { return &g.Kp }, true, 0.25, 4},
 	{"ti", func(g *Gains) *float64 { return &g.Ti }, true, 0.25, 4},
@@ -28,7 +28,7 @@ var knobs = []knob{
 	{"tt", func(g *Gains) *float64 { return &g.Tt }, true, 0.25, 4},
 }
 
-// Vector returns the parameters of gains.
+// Vector returns the parameters for gains.
 func Vector(g Gains) []float32 {
 	x := make([]float32, len(knobs))
 	for i, k := range knobs {
@@ -41,12 +41,13 @@ func Vector(g Gains) []float32 {
 	return x
 }
 
-// GainsOf returns the gains of parameters. An error says that one is outside of its
-// box: what a device was not built for it does not try, whoever asks.
+// GainsOf returns the gains for parameters. It returns an error if one is outside its box:
+// a device never tries what it was not built for, whoever asks.
 func GainsOf(x []float32) (g Gains, err error) {
 	for i, box := range Boxes() {
 		if !(x[i] >= box.Low && x[i] <= box.High) {
-			return g, fmt.Errorf("%s is %v, outside of its box %v to %v: set the plan's boxes", knobs[i].name, x[i], box.Low, box.High)
+			return g, fmt.Errorf("%s is %v, outside its box %v to %v: set the plan's boxes",
+				knobs[i].name, x[i], box.Low, box.High)
 		}
 		v := float64(x[i])
 		if knobs[i].log {

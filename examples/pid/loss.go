@@ -5,15 +5,15 @@ import (
 	"math/rand/v2"
 )
 
-// What a K of overshoot and a full turn of the heater a second cost, in K of mean
-// error.
+// The cost of 1 K of overshoot, and of moving the heater through its range once a second,
+// in K of mean error.
 const (
 	overshootCost = 0.2
 	effortCost    = 5.0
 )
 
-// Loss judges an experiment by what a device can read itself, in K: the mean error,
-// a part of the overshoot before the pot, and what the heater was turned up and down.
+// Loss judges an experiment by what a device can measure itself, in K: the mean error, a
+// part of the overshoot before the pot, and the total movement of the heater.
 func Loss(t Trace) float64 {
 	far, over, turned := 0.0, 0.0, 0.0
 	for i, y := range t.Read {
@@ -28,9 +28,9 @@ func Loss(t Trace) float64 {
 	return far/float64(len(t.Read)) + overshootCost*over + effortCost*turned/Duration
 }
 
-// FleetLoss is the mean loss of plates with the same gains, over the same readings each
-// time it is asked. It is how a simulation judges a method; a fleet in the field would
-// need many experiments on every device.
+// FleetLoss returns the mean loss of plates with the same gains, with the same noise each
+// time. A simulation can judge a method so; a fleet in the field would need many
+// experiments on every device.
 func FleetLoss(plates []Plate, g Gains) float64 {
 	const draws = 8
 	sum := 0.0

@@ -1,12 +1,12 @@
 // Command pid tunes the controllers of a fleet of hot plates by experiments alone.
 //
-// Every device has a plate of its own, a little different from all others, and one
-// set of gains is to suit them all. A device can run an experiment (heat up, take a
-// cold pot) and say how well it went, and nothing else: a black box with seven knobs,
-// ten minutes for each answer. FZooS and FedZO tune them over NATS from what the
-// rules of the trade say of the data sheet's plate, and the program shows both.
+// Every device has its own plate, slightly different from the others, and one set of gains
+// has to suit them all. A device can run an experiment (heat up, take a cold pot) and
+// report how well it went, nothing more: it is a black box with seven knobs that takes ten
+// minutes for each answer. FZooS and FedZO tune the gains over NATS, starting from the
+// textbook rules for the data sheet's plate. The program compares the two.
 //
-// Everything but the plates is what a fleet in the field would run; see README.md.
+// Everything except the plates is what a fleet in the field would run; see README.md.
 package main
 
 import (
@@ -21,16 +21,16 @@ import (
 // Options are the flags.
 type Options struct {
 	Devices int
-	Rounds  uint64 // of FZooS; FedZO has as many experiments
+	Rounds  uint64 // of FZooS; FedZO gets as many experiments
 	Seed    uint64
-	Out     string // file of the plot, empty: none
+	Out     string // file of the plot; empty: none
 }
 
 func main() {
 	var o Options
 	flag.IntVar(&o.Devices, "devices", 10, "hot plates")
-	flag.Uint64Var(&o.Rounds, "rounds", 12, "rounds of FZooS; FedZO has as many experiments")
-	flag.Uint64Var(&o.Seed, "seed", 1, "of the plates, their readings, and all that is drawn")
+	flag.Uint64Var(&o.Rounds, "rounds", 12, "rounds of FZooS; FedZO gets as many experiments")
+	flag.Uint64Var(&o.Seed, "seed", 1, "seed of the plates, their readings and the directions")
 	flag.StringVar(&o.Out, "out", "pid.png", "file of the plot, .png or .svg; empty: none")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -52,7 +52,7 @@ func run(ctx context.Context, o Options, w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if experiments == 0 { // the first method, which the others have to keep to
+		if experiments == 0 { // the first method sets the budget for the others
 			plan.Rounds = o.Rounds
 			experiments = o.Rounds * perRound(plan)
 		}

@@ -11,22 +11,22 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-// A Method is a preset of the library, and what the example changes of it.
+// A Method is a preset of the library and the example's changes to it.
 type Method struct {
 	Name   string
 	preset string
 	change func(*wire.Plan)
 }
 
-// methods are compared at the same number of experiments a device. Lengths are in boxes:
-// 0.1 is a tenth of one.
+// methods are compared at the same number of experiments per device. Lengths are in units
+// of the boxes: 0.1 is a tenth of a box.
 var methods = []Method{
 	{"FZooS", "fzoos", func(p *wire.Plan) {
 		// 3 steps of 1 + 2 experiments, then 1 + 3: 13 a round. The preset's 10 steps
 		// of 6 are for losses that cost less than ten minutes.
 		p.Steps, p.Active, p.Around, p.Radius = 3, 2, 3, 0.1
 		p.Step = 0.05
-		p.LengthScale, p.Noise = 0.7, 1e-3 // readings are noisy, so are losses
+		p.LengthScale, p.Noise = 0.7, 1e-3 // readings are noisy, so losses are too
 		p.Features, p.Window = 1000, 400
 	}},
 	{"FedZO", "fedzo-dense", func(p *wire.Plan) {
@@ -36,8 +36,8 @@ var methods = []Method{
 	}},
 }
 
-// Plan returns the plan of a run of n devices, that ends with the round in which a
-// device has made as many experiments.
+// Plan returns the plan of a run of n devices, which ends with the round in which each
+// device has made this many experiments.
 func (m Method) Plan(n int, experiments uint64, seed uint64) (*wire.Plan, error) {
 	start := Vector(SIMC(Nominal))
 	p, err := preset.New(m.preset, m.preset, uint64(len(start)))
@@ -54,7 +54,7 @@ func (m Method) Plan(n int, experiments uint64, seed uint64) (*wire.Plan, error)
 	return p, plancheck.Validate(p)
 }
 
-// perRound is a device's experiments a round.
+// perRound returns the number of experiments of a device in a round.
 func perRound(p *wire.Plan) uint64 {
 	return p.Cost(wire.CostInput{}).Queries
 }

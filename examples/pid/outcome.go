@@ -6,23 +6,24 @@ import (
 	"time"
 )
 
-// An Outcome is what a run came to.
+// An Outcome is the result of a run.
 type Outcome struct {
 	Points      []Point // after round 0, 1, ...
-	PerRound    uint64  // experiments of a device
-	Experiments uint64  // of a device, all rounds
-	Up, Down    float64 // bytes of a device and round at its socket
+	PerRound    uint64  // experiments per device
+	Experiments uint64  // per device, in all rounds
+	Up, Down    float64 // bytes per device and round at its socket
 	Digests     [][32]byte
 	Seconds     float64
 }
 
-// outcome compares the devices. An error says that they do not have the same model.
+// outcome compares the devices. It returns an error if their models differ.
 func (f *fleet) outcome(took time.Duration) (*Outcome, error) {
 	o := &Outcome{PerRound: perRound(f.plan), Seconds: took.Seconds()}
 	for i, d := range f.devices {
 		n, digest := d.client.Digest()
 		if o.Digests = append(o.Digests, digest); digest != o.Digests[0] {
-			return nil, fmt.Errorf("plate-%d has another model after record %d than plate-0: please report this", i, n)
+			return nil, fmt.Errorf("plate-%d has another model after record %d than plate-0: "+
+				"please report this", i, n)
 		}
 		o.Experiments = max(o.Experiments, d.experiments)
 		o.Up += float64(d.traffic.Up())
@@ -30,13 +31,14 @@ func (f *fleet) outcome(took time.Duration) (*Outcome, error) {
 	}
 	share := float64(f.plan.Rounds) * float64(len(f.devices))
 	o.Up, o.Down = o.Up/share, o.Down/share
-	// A device that was offline for a round did not see it, another one did.
-	longest := slices.MaxFunc(f.devices, func(a, b *device) int { return len(a.points) - len(b.points) })
+	// A device that was offline for a round did not see it; another one did.
+	longest := slices.MaxFunc(f.devices,
+		func(a, b *device) int { return len(a.points) - len(b.points) })
 	o.Points = longest.points
 	return o, nil
 }
 
-// Final returns the gains that the run ended with.
+// Final returns the gains at the end of the run.
 func (o *Outcome) Final() (Gains, error) { return GainsOf(o.Points[len(o.Points)-1].X) }
 
 // Losses returns the fleet's mean loss at each point, see [FleetLoss].

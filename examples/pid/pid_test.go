@@ -28,13 +28,15 @@ func TestFleetImproves(t *testing.T) {
 	for _, m := range methods {
 		t.Run(m.Name, func(t *testing.T) {
 			o := tune(t, m, plates, 60)
-			losses, err := o.Losses(plates) // an error where a point is outside of a box
+			losses, err := o.Losses(plates) // fails if a point is outside a box
 			if err != nil {
 				t.Fatal(err)
 			}
 			first, last := losses[0], losses[len(losses)-1]
-			if rounds := (60 + o.PerRound - 1) / o.PerRound; uint64(len(losses)) != rounds+1 || o.Experiments != rounds*o.PerRound {
-				t.Errorf("%d points and %d experiments, want those of %d rounds of %d", len(losses), o.Experiments, rounds, o.PerRound)
+			if rounds := (60 + o.PerRound - 1) / o.PerRound; uint64(len(losses)) != rounds+1 ||
+				o.Experiments != rounds*o.PerRound {
+				t.Errorf("%d points and %d experiments, want those of %d rounds of %d",
+					len(losses), o.Experiments, rounds, o.PerRound)
 			}
 			if !(last < 0.85*first) {
 				t.Errorf("loss %.2f after %.2f, want 15 %% less: %.2f", last, first, losses)
@@ -46,7 +48,7 @@ func TestFleetImproves(t *testing.T) {
 	}
 }
 
-// A run is the same again: nothing hangs on which device was faster.
+// The same seed gives the same run, whichever device was faster.
 func TestRepeats(t *testing.T) {
 	plates := Plates(3, 2)
 	a, b := tune(t, methods[0], plates, 26), tune(t, methods[0], plates, 26)
@@ -55,7 +57,7 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// A device tries nothing outside of its boxes, whatever the plan says.
+// A device tries nothing outside its boxes, whatever the plan says.
 func TestRefusesOutside(t *testing.T) {
 	for i, box := range Boxes() {
 		for _, v := range []float32{box.Low - 0.01, box.High + 0.01, float32(math.NaN())} {
@@ -74,8 +76,10 @@ func TestRefusesOutside(t *testing.T) {
 		plan.Boxes[i] = wire.Box{Low: -20, High: 20}
 	}
 	plan.Radius = 1
-	if o, err := Tune(t.Context(), plan, Plates(1, 1), 1); err == nil || !strings.Contains(err.Error(), "outside of its box") {
-		t.Errorf("a plan with boxes that are not the device's: %v, error %v, want that of a box", o, err)
+	if o, err := Tune(t.Context(), plan, Plates(1, 1), 1); err == nil ||
+		!strings.Contains(err.Error(), "outside its box") {
+		t.Errorf("a plan with other boxes than the device's: got %v, error %v, want an error "+
+			"about a box", o, err)
 	}
 }
 

@@ -5,13 +5,13 @@ import (
 	"math/rand/v2"
 )
 
-// A Plate is a hot plate: a heater under a metal block, with a sensor in it. Its
-// temperatures are in K above the room's.
+// A Plate is a hot plate: a heater under a metal block with a sensor in it. Temperatures
+// are in K above the room's.
 //
 //	Lag    dT/dt = Gain u(t - Dead) - load - T    the block
 //	Sensor dy/dt = T - y                          what its sensor feels
 type Plate struct {
-	Gain   float64 // K that full power comes to
+	Gain   float64 // K reached at full power
 	Lag    float64 // s
 	Dead   float64 // s until the block feels the heater
 	Sensor float64 // s
@@ -21,20 +21,21 @@ type Plate struct {
 // Nominal is the plate of the data sheet.
 var Nominal = Plate{Gain: 300, Lag: 90, Dead: 10, Sensor: 8, Noise: 0.1}
 
-// Plates returns n plates as they left the factory and were mounted: what differs by
-// 20 % from one to the next is mains and contact, mass, and where the sensor sits.
+// Plates returns n plates as manufactured and mounted. They differ by about 20 % in mains
+// voltage and contact, in mass, and in where the sensor sits.
 func Plates(n int, seed uint64) []Plate {
 	random := rand.New(rand.NewPCG(seed, 1))
 	vary := func(v float64) float64 { return v * math.Exp(0.2*random.NormFloat64()) }
 	plates := make([]Plate, n)
 	for i := range plates {
-		plates[i] = Plate{vary(Nominal.Gain), vary(Nominal.Lag), vary(Nominal.Dead), vary(Nominal.Sensor), Nominal.Noise}
+		plates[i] = Plate{vary(Nominal.Gain), vary(Nominal.Lag), vary(Nominal.Dead),
+			vary(Nominal.Sensor), Nominal.Noise}
 	}
 	return plates
 }
 
-// An experiment heats a cold plate to SetPoint and, when half of its time is over,
-// puts a cold pot on it, which takes as much heat as Pot K.
+// An experiment heats a cold plate to SetPoint. Halfway through it puts a cold pot on the
+// plate, which draws as much heat as Pot K.
 const (
 	SetPoint = 60.0  // K
 	Pot      = 30.0  // K
@@ -42,14 +43,14 @@ const (
 	Period   = 0.5   // s between readings
 )
 
-// A Trace is an experiment, a value for each reading.
+// A Trace is the record of an experiment, with a value for each reading.
 type Trace struct {
 	Read  []float64 // K
 	Power []float64 // 0 to 1
 }
 
 // Run makes an experiment with a controller of gains g. random draws the noise of the
-// readings; nil: there is none, which only a simulation can have.
+// readings; with nil there is none, which only a simulation can do.
 func (p Plate) Run(g Gains, random *rand.Rand) Trace {
 	steps := int(Duration / Period)
 	t := Trace{make([]float64, steps), make([]float64, steps)}

@@ -6,13 +6,13 @@ import (
 	"text/tabwriter"
 )
 
-// A Report is what the methods came to on the same plates.
+// A Report has the results of the methods on the same plates.
 type Report struct {
 	Plates []Plate
 	Runs   []Run
 }
 
-// A Run is one method's.
+// A Run is the result of one method.
 type Run struct {
 	Name    string
 	Outcome *Outcome
@@ -33,7 +33,7 @@ func (r *Report) add(name string, o *Outcome) error {
 	return nil
 }
 
-// Print writes the losses by experiments, what they cost, and the gains.
+// Print writes the losses against the experiments, what they cost, and the gains.
 func (r *Report) Print(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, run := range r.Runs {
@@ -43,18 +43,19 @@ func (r *Report) Print(w io.Writer) {
 		for i, p := range o.Points {
 			g, err := GainsOf(p.X)
 			if err != nil {
-				panic("pid: internal error: " + err.Error()) // Losses had them
+				panic("pid: internal error: " + err.Error()) // Losses converted the same points before
 			}
 			fmt.Fprintf(t, "%d\t%d\t%.2f\t%.2f\t\n", p.Round, p.Round*o.PerRound, run.Losses[i], r.worst(g))
 		}
 		t.Flush()
-		fmt.Fprintf(w, "a device: %d experiments, %.0f bytes up and %.0f down a round; all models %x; %.1f s\n\n",
+		fmt.Fprintf(w, "a device: %d experiments, %.0f bytes up and %.0f down a round; all "+
+			"models %x; %.1f s\n\n",
 			o.Experiments, o.Up, o.Down, o.Digests[0][:8], o.Seconds)
 	}
 	r.printGains(w)
 }
 
-// worst is the largest loss of a device.
+// worst returns the largest loss of any device.
 func (r *Report) worst(g Gains) (worst float64) {
 	for i := range r.Plates {
 		worst = max(worst, FleetLoss(r.Plates[i:i+1], g))
@@ -62,7 +63,7 @@ func (r *Report) worst(g Gains) (worst float64) {
 	return worst
 }
 
-// printGains compares them: a row for each knob.
+// printGains prints a row of gains for each knob.
 func (r *Report) printGains(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	start := SIMC(Nominal)

@@ -27,8 +27,8 @@ android {
         }
     }
 
-    // With -Psplits, one native library an APK. An App Bundle splits by itself, and
-    // cannot be built with them: AGP then finds several files of shrunk resources.
+    // With -Psplits each APK has one native library. An App Bundle is split by Play and
+    // cannot be built with -Psplits: AGP then finds several files of shrunk resources.
     splits {
         abi {
             isEnable = providers.gradleProperty("splits").isPresent
@@ -39,7 +39,7 @@ android {
     }
 
     packaging {
-        // Libraries stay uncompressed and page-aligned in the APK, and are mapped from there.
+        // Libraries stay uncompressed and page-aligned in the APK, so that the system maps them from it.
         jniLibs.useLegacyPackaging = false
     }
 
@@ -50,7 +50,7 @@ android {
 
     sourceSets {
         named("main") {
-            // By what they need to compile: see README.md.
+            // Separate folders, by what their files need to compile: see README.md.
             kotlin.directories += listOf("src/bridge/kotlin", "src/platform/kotlin")
         }
     }

@@ -4,7 +4,7 @@ plugins {
     alias(libs.plugins.kotlin.jvm)
 }
 
-// No toolchain: Android Studio's JDK is a newer one, and compiles for this.
+// No toolchain: Android Studio's JDK is newer and can compile for this version.
 java {
     sourceCompatibility = JavaVersion.toVersion(libs.versions.jvmTarget.get())
     targetCompatibility = JavaVersion.toVersion(libs.versions.jvmTarget.get())

@@ -1,5 +1,5 @@
-// Package crossing measures what calls between Go and an app cost, without anything
-// that Zofl does in between. It is bound for ../../../testing/mobile/bench.sh only.
+// Package crossing measures the cost of calls between Go and an app, without anything that
+// Zofl does in between. Only ../../../testing/mobile/bench.sh binds it.
 package crossing
 
 import (
@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/client/mobile"
 )
 
-// Whole calls an objective in simple mode so many times, with so many bytes of
-// parameters, and returns the nanoseconds of all.
+// Whole calls an objective in simple mode the given number of times, with that many bytes
+// of parameters, and returns the total in nanoseconds.
 func Whole(objective mobile.Objective, bytes, calls int) (int64, error) {
 	params := make([]byte, bytes)
 	began := time.Now()
@@ -21,14 +21,14 @@ func Whole(objective mobile.Objective, bytes, calls int) (int64, error) {
 	return time.Since(began).Nanoseconds(), nil
 }
 
-// A Source hands out parameters as a Round does, but makes no directions.
+// A Source hands out parameters as a Round does, but generates no directions.
 type Source struct{ params []byte }
 
-// NewSource returns a source of so many bytes.
+// NewSource returns a source of that many bytes.
 func NewSource(bytes int) *Source { return &Source{make([]byte, bytes)} }
 
-// Read copies bytes from off on into dst.
+// Read copies bytes into dst, starting at off.
 func (s *Source) Read(off int, dst []byte) { copy(dst, s.params[off:]) }
 
-// Nothing is a call that does nothing.
+// Nothing does nothing.
 func (s *Source) Nothing() {}

@@ -19,9 +19,9 @@ import zofl.mobile.Mobile
 import zofl.mobile.Round
 
 /**
- * The native library as a [Device]: the only file of the app that names the
- * binding's classes. It has nothing of Android in it, so the tests of this
- * repository run it with the same library built for the JVM.
+ * The native library as a [Device]. Only this file of the app names the binding's
+ * classes. It uses nothing of Android, so the tests of this repository run it with
+ * the same library built for the JVM.
  */
 class GoDevice private constructor(private val client: Client) : Device {
     override val dim get() = client.dim().toInt()
@@ -103,7 +103,7 @@ private class GoEvaluation(private val evaluation: Evaluation) : EvaluationView 
     override fun samples(n: Int) = evaluation.setSamples(n.toLong())
 }
 
-/** An empty text may arrive as null. */
+/** Passes news on. An empty text may arrive as null. */
 private class News(private val listener: DeviceListener) : Listener {
     override fun onState(state: Long, reason: String?) =
         listener.onState(DeviceState.of(state.toInt()), reason.orEmpty())

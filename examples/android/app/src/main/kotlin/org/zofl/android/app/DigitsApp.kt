@@ -29,13 +29,13 @@ import org.zofl.android.platform.NetworkWatcher
 import org.zofl.android.platform.PowerWatcher
 import org.zofl.android.platform.PreferencesSettings
 
-/** The process: what a worker and the screen share. It may be made for either alone. */
+/** The process, shared by a worker and the screen. It may be started for either of them alone. */
 class DigitsApp : Application(), Configuration.Provider {
     val parts by lazy { Parts(this) }
 
     override fun onCreate() {
         super.onCreate()
-        thread { runBlocking { parts.begin() } } // it reads a file
+        thread { runBlocking { parts.begin() } } // this reads a file
     }
 
     override val workManagerConfiguration: Configuration get() = Configuration.Builder().build()
@@ -43,14 +43,14 @@ class DigitsApp : Application(), Configuration.Provider {
 
 val Context.parts: Parts get() = (applicationContext as DigitsApp).parts
 
-/** Puts core and platform together. Nothing here decides. */
+/** Connects core and platform. It makes no decisions. */
 class Parts(private val context: Context) {
     private val preferences by lazy { PreferencesSettings(context, versionOf(context)) }
     val settings: SettingsStore get() = preferences
     val scheduler by lazy { TrainingScheduler(context) }
 
-    // No backup takes this folder: a second phone with this phone's state would
-    // answer as this phone.
+    // Backups leave this folder out: a second phone with this phone's state would
+    // answer in its name.
     private val folder = File(context.noBackupFilesDir, "zofl")
     private val state = StateFolder(File(folder, "state"))
     private val models = ModelFile(File(folder, "model"))
@@ -72,28 +72,28 @@ class Parts(private val context: Context) {
     private val turn = Mutex()
 
     /**
-     * Does what the user asks for in that order: a second screen may come before the
-     * first one's deletion is done. Not from a session, for whose end [stop] waits.
+     * Runs the user's actions one after another: a second screen may open before the
+     * first one's deletion is done. Never call it from a session: [stop] waits for its end.
      */
     suspend fun inTurn(what: suspend () -> Unit) = turn.withLock { what() }
 
-    /** The start of the process: ends what the last one did not, and schedules what an update may have mended. */
+    /** Starts the process: finishes a deletion that is not done, and after an update schedules training again. */
     suspend fun begin() = inTurn {
         try {
             myData.resume()
         } catch (e: IOException) {
-            Log.w("Zofl", "data is left to delete", e) // the next process tries again
+            Log.w("Zofl", "data remains to be deleted", e) // the next process tries again
         }
         resume(changed = preferences.updated)
     }
 
-    /** The user takes part from now on. */
+    /** Opts the user in. */
     suspend fun optIn() {
         myData.optIn()
         resume(changed = true)
     }
 
-    /** Goes on with another server, run or credentials; null for those that are kept. Ends a session with the old ones. */
+    /** Switches to another server, run or credentials (null keeps the old ones). Ends the current session. */
     suspend fun connect(server: String, run: String, ca: String, credentials: String?) {
         stop()
         myData.resume()
@@ -102,22 +102,22 @@ class Parts(private val context: Context) {
         resume(changed = true)
     }
 
-    /** Schedules what is to be scheduled. [changed]: settings have, or the app. */
+    /** Schedules training if it is wanted. [changed]: the settings or the app have changed. */
     private fun resume(changed: Boolean) {
         val now = settings.settings.value
         if (now.ready) scheduler.schedulePeriodic(now.limits, changed)
     }
 
-    /** Schedules nothing more, until the user says otherwise: who just has is not overruled. */
+    /** Stops scheduling, unless the user has just switched training on again. */
     suspend fun rest() = inTurn { if (!settings.settings.value.ready) scheduler.cancelPeriodic() }
 
-    /** Ends all training, scheduled or not, and waits for its end. */
+    /** Ends all training, scheduled or not, and waits until it has ended. */
     suspend fun stop() {
         scheduler.cancelAll()
         training.idle()
     }
 
-    /** Trains while the watchers look at the system. */
+    /** Trains while the watchers observe the system. */
     suspend fun train(budget: Duration, attempt: Int, byHand: Boolean): Outcome =
         watch.during { training.run(budget, attempt, byHand) }
 
@@ -128,6 +128,6 @@ private fun debuggable(context: Context) = context.applicationInfo.flags and App
 
 private fun versionOf(context: Context): Long {
     val info = context.packageManager.getPackageInfo(context.packageName, 0)
-    @Suppress("DEPRECATION") // longVersionCode is of Android 9
+    @Suppress("DEPRECATION") // longVersionCode exists from Android 9 on
     return info.versionCode.toLong()
 }

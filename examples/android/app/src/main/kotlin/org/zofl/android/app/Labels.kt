@@ -2,7 +2,7 @@ package org.zofl.android.app
 
 import org.zofl.android.core.DeviceState
 
-/** The words for a state. */
+/** The label of a state. */
 fun labelOf(state: DeviceState): Int = when (state) {
     DeviceState.IDLE -> R.string.state_idle
     DeviceState.OFFLINE -> R.string.state_offline

@@ -20,7 +20,7 @@ import androidx.lifecycle.compose.collectAsStateWithLifecycle
 class MainActivity : ComponentActivity() {
     private val model: TrainingViewModel by viewModels()
 
-    // Training goes on without the notification if the user says no.
+    // If the user refuses, training runs without the notification.
     private val notifications = registerForActivityResult(ActivityResultContracts.RequestPermission()) {
         model.trainNow()
     }

@@ -18,15 +18,15 @@ import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.map
 import org.zofl.android.core.Limits
 
-/** Asks WorkManager for sessions: now and then while the phone charges, and at the user's word. */
+/** Asks WorkManager for sessions: regularly while the phone charges, and when the user asks. */
 class TrainingScheduler(context: Context) {
     private val work = WorkManager.getInstance(context)
 
     /**
-     * Every hour or so, under [limits], until canceled. It survives process death and
-     * restarts. [changed]: what is asked for here may have, by the user or by an update of
-     * the app; otherwise what is scheduled stays. To update it at every start of the process
-     * would cancel the job that started the process.
+     * Schedules a session about every hour, under [limits], until canceled. The schedule
+     * survives process death and restarts. [changed]: the user or an update of the app may
+     * have changed the request, so replace it. Otherwise the old one stays: replacing it at
+     * every start of the process would cancel the job that started the process.
      */
     fun schedulePeriodic(limits: Limits, changed: Boolean) {
         val request = PeriodicWorkRequestBuilder<TrainingWorker>(1, TimeUnit.HOURS)
@@ -38,14 +38,14 @@ class TrainingScheduler(context: Context) {
                     .setRequiresStorageNotLow(true)
                     .build(),
             )
-            .setInitialDelay(Random.nextLong(15), TimeUnit.MINUTES) // phones are not to come all at once
+            .setInitialDelay(Random.nextLong(15), TimeUnit.MINUTES) // so that phones do not all come at once
             .setBackoffCriteria(BackoffPolicy.EXPONENTIAL, 5, TimeUnit.MINUTES)
             .build()
         val policy = if (changed) ExistingPeriodicWorkPolicy.UPDATE else ExistingPeriodicWorkPolicy.KEEP
         work.enqueueUniquePeriodicWork(PERIODIC, policy, request)
     }
 
-    /** At once, in the foreground, for a user who looks on. */
+    /** Starts a session at once, in the foreground, because the user is watching. */
     fun trainNow(limits: Limits) {
         val request = OneTimeWorkRequestBuilder<TrainingWorker>()
             .setConstraints(Constraints.Builder().setRequiredNetworkType(networkType(limits)).build())
@@ -55,7 +55,7 @@ class TrainingScheduler(context: Context) {
         work.enqueueUniqueWork(NOW, ExistingWorkPolicy.KEEP, request)
     }
 
-    /** Whether "train now" waits: for the network it needs, or for its next try. */
+    /** Whether "train now" waits for its network or for its next attempt. */
     fun waiting(): Flow<Boolean> = work.getWorkInfosForUniqueWorkFlow(NOW)
         .map { all -> all.any { it.state == WorkInfo.State.ENQUEUED } }
 
@@ -63,7 +63,7 @@ class TrainingScheduler(context: Context) {
         work.cancelUniqueWork(PERIODIC)
     }
 
-    /** Cancels all work. The sessions end a moment after it returns. */
+    /** Cancels all work. The sessions end a moment after this returns. */
     suspend fun cancelAll() {
         work.cancelUniqueWork(PERIODIC).await()
         work.cancelUniqueWork(NOW).await()

@@ -67,7 +67,7 @@ fun TrainingScreen(
     }
 }
 
-/** The whole row is the switch, as high as a finger needs: a screen reader says its words with its state. */
+/** The whole row is the switch, high enough for a finger, so a screen reader reads its text with its state. */
 @Composable
 private fun OptIn(on: Boolean, onOptIn: (Boolean) -> Unit) {
     Row(
@@ -80,7 +80,7 @@ private fun OptIn(on: Boolean, onOptIn: (Boolean) -> Unit) {
     }
 }
 
-/** Read out when it appears. */
+/** A problem, which a screen reader reads out when it appears. */
 @Composable
 private fun Problem(text: String) {
     Text(
@@ -89,14 +89,14 @@ private fun Problem(text: String) {
     )
 }
 
-/** Why "train now" does not train. */
+/** The reason why "train now" does not train. */
 @Composable
 private fun Outlook(ui: TrainingUi) {
     val reason = ui.now.outcome?.reason
     val text = when {
         ui.now.waiting && reason != null -> stringResource(R.string.waiting_again, reason)
         ui.now.waiting -> stringResource(R.string.waiting)
-        // The others are told by what halted it, and by the last session's report.
+        // Other reasons are shown as what halted training, or in the last session's report.
         ui.now.progress == null && ui.settings.halted == null && reason != null && reason != ui.settings.report?.outcome ->
             stringResource(R.string.not_trained, reason)
         else -> return
@@ -104,7 +104,7 @@ private fun Outlook(ui: TrainingUi) {
     Text(text, Modifier.semantics { liveRegion = LiveRegionMode.Polite })
 }
 
-/** State, round, loss and bytes: of the session in course, or what the last one came to. */
+/** State, round, loss and bytes of the current session, or the report of the last one. */
 @Composable
 private fun Status(ui: TrainingUi) {
     val report = ui.settings.report
@@ -126,8 +126,8 @@ private fun Report.score(): Score? = accuracy?.let { a -> heldOutLoss?.let { Sco
 
 @Composable
 private fun Connection(ui: TrainingUi, onConnect: (String, String, String, String) -> Unit) {
-    // What is being typed survives rotation, but for credentials: they are not to
-    // be written down anywhere.
+    // Typed text survives rotation, except credentials, which must not be stored
+    // anywhere.
     var server by rememberSaveable(ui.settings.server) { mutableStateOf(ui.settings.server) }
     var run by rememberSaveable(ui.settings.run) { mutableStateOf(ui.settings.run) }
     var ca by rememberSaveable(ui.settings.ca) { mutableStateOf(ui.settings.ca) }
@@ -145,7 +145,7 @@ private fun Connection(ui: TrainingUi, onConnect: (String, String, String, Strin
     OutlinedTextField(
         credentials, { credentials = it }, wide, label = { Text(stringResource(R.string.credentials)) }, maxLines = 3,
         visualTransformation = PasswordVisualTransformation(),
-        // Keyboards learn no password.
+        // Keyboards do not learn passwords.
         keyboardOptions = KeyboardOptions(autoCorrectEnabled = false, keyboardType = KeyboardType.Password),
     )
     Button({ onConnect(server, run, ca, credentials); credentials = "" }) { Text(stringResource(R.string.save)) }

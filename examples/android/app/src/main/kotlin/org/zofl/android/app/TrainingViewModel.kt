@@ -22,9 +22,9 @@ import org.zofl.android.core.Settings
 import org.zofl.android.core.digits.DigitTraining
 import org.zofl.android.core.digits.Score
 
-/** What this process knows of training. */
+/** The state of training in this process. */
 data class TrainingNow(
-    /** Of the session in course; null if there is none. */
+    /** Progress of the current session; null if there is none. */
     val progress: Progress? = null,
     /** See [DigitTraining.score]. */
     val score: Score? = null,
@@ -34,11 +34,11 @@ data class TrainingNow(
     val waiting: Boolean = false,
 )
 
-/** What the screen shows. After process death [settings] still has the last report. */
+/** The content of the screen. After process death [settings] still has the last report. */
 data class TrainingUi(
     val settings: Settings = Settings(),
     val now: TrainingNow = TrainingNow(),
-    /** What went wrong with the last action; null for nothing. */
+    /** The problem of the last action; null for none. */
     val problem: String? = null,
 )
 
@@ -52,10 +52,10 @@ class TrainingViewModel(app: Application) : AndroidViewModel(app) {
             val now = combine(p.training.progress, p.training.score, p.training.outcome, p.scheduler.waiting(), ::TrainingNow)
             emitAll(combine(p.settings.settings, now, problem, ::TrainingUi))
         }
-            .flowOn(Dispatchers.IO) // the first reading of settings is of a file
+            .flowOn(Dispatchers.IO) // the first read of settings reads a file
             .stateIn(viewModelScope, SharingStarted.WhileSubscribed(5_000), TrainingUi())
 
-    /** The switch: off cancels the session in course at once. */
+    /** The switch. Switching off cancels the current session at once. */
     fun optIn(on: Boolean) = act {
         if (on) {
             parts.optIn()
@@ -68,7 +68,7 @@ class TrainingViewModel(app: Application) : AndroidViewModel(app) {
         }
     }
 
-    /** See [Parts.connect]. [credentials]: empty to leave those that are kept. */
+    /** See [Parts.connect]. [credentials]: empty to keep the old ones. */
     fun connectTo(server: String, run: String, ca: String, credentials: String) = act {
         parts.connect(server.trim(), run.trim(), ca.trim(), credentials.trim().ifEmpty { null })
     }
@@ -77,7 +77,7 @@ class TrainingViewModel(app: Application) : AndroidViewModel(app) {
 
     fun deleteMyData() = act { parts.deleteMyData() }
 
-    /** What the user asks for is done in that order (see [Parts.inTurn]), and to its end even if the screen is left. */
+    /** Runs the user's actions in order (see [Parts.inTurn]), each to its end even if the user leaves the screen. */
     private fun act(what: suspend () -> Unit) {
         viewModelScope.launch {
             withContext(NonCancellable) {

@@ -15,9 +15,9 @@ import org.zofl.android.core.Outcome
 import org.zofl.android.platform.TrainingNotification
 
 /**
- * One session of training. The system ends background work after ten minutes:
- * the budget is below that, so the library stops by itself and in peace. If the
- * system stops it earlier, for an unplugged charger say, the coroutine is
+ * One session of training. The system ends background work after ten minutes. The
+ * budget is shorter, so that the library stops by itself in time. If the system stops
+ * the work earlier, for instance because the charger was unplugged, the coroutine is
  * canceled, which stops the library and waits for its checkpoint.
  */
 class TrainingWorker(context: Context, parameters: WorkerParameters) : CoroutineWorker(context, parameters) {
@@ -36,13 +36,13 @@ class TrainingWorker(context: Context, parameters: WorkerParameters) : Coroutine
         }
     }
 
-    /** Whether the system allowed it: not to an app in the background, such as at a second try. */
+    /** Whether the system allowed the foreground: not for an app in the background, as at a second attempt. */
     private suspend fun goToForeground(): Boolean =
         try {
             setForeground(getForegroundInfo())
             true
         } catch (e: IllegalStateException) {
-            Log.w(TAG, "no foreground", e)
+            Log.w(TAG, "the system refuses the foreground", e)
             false
         }
 
@@ -69,8 +69,8 @@ class TrainingWorker(context: Context, parameters: WorkerParameters) : Coroutine
         val BACKGROUND_BUDGET = 9.minutes
 
         /**
-         * Android 15 allows a data-sync service six hours a day, and Android 16 counts
-         * it against the quota of jobs; a user who waits wants an end.
+         * Android 15 allows a data-sync service six hours a day, and Android 16 counts it
+         * against the job quota. A user who waits also wants it to end.
          */
         val FOREGROUND_BUDGET = 30.minutes
     }

@@ -8,8 +8,8 @@ import javax.crypto.SecretKey
 import org.zofl.android.core.KeySource
 
 /**
- * An AES key that never leaves the Android Keystore. It is bound to this
- * installation: a backup or a copied disk has the sealed file and no key.
+ * An AES key that never leaves the Android Keystore. It belongs to this installation:
+ * a backup or a copied disk has the sealed file but not the key.
  */
 class KeystoreKey(private val alias: String = "zofl-credentials") : KeySource {
     private val store: KeyStore by lazy { KeyStore.getInstance(PROVIDER).apply { load(null) } }
@@ -22,7 +22,7 @@ class KeystoreKey(private val alias: String = "zofl-credentials") : KeySource {
             .setBlockModes(KeyProperties.BLOCK_MODE_GCM)
             .setEncryptionPaddings(KeyProperties.ENCRYPTION_PADDING_NONE)
             .setKeySize(256)
-            .build() // no user authentication: training happens while nobody looks
+            .build() // no user authentication: training runs while nobody uses the phone
         return KeyGenerator.getInstance(KeyProperties.KEY_ALGORITHM_AES, PROVIDER).apply { init(spec) }.generateKey()
     }
 

@@ -8,9 +8,9 @@ import org.zofl.android.core.ConditionsHub
 import org.zofl.android.core.Network
 
 /**
- * Tells [hub] which network the system would use, and whether it is metered. One
- * that the system withholds from this app, in Doze or to save data, counts as none.
- * For one [start] and one [stop].
+ * Reports to [hub] which network the system would use, and whether it is metered. A
+ * network that the system withholds from this app, in Doze or to save data, counts as
+ * none. Call [start] and [stop] once each.
  */
 class NetworkWatcher(context: Context, private val hub: ConditionsHub) : ConnectivityManager.NetworkCallback() {
     private val system = context.getSystemService(ConnectivityManager::class.java)
@@ -24,14 +24,14 @@ class NetworkWatcher(context: Context, private val hub: ConditionsHub) : Connect
             system.registerDefaultNetworkCallback(this)
             registered = true
         } catch (e: SecurityException) {
-            // Android 11 throws it now and then, permission or not, to a process that
-            // has just begun. No network is known then: the session tries again later.
+            // Android 11 sometimes throws this in a process that has just started, despite
+            // the permission. Then no network is known, and the session tries again later.
             Log.w("Zofl", "the network cannot be watched", e)
         }
 
     fun stop() {
         if (registered) system.unregisterNetworkCallback(this)
-        tell { stopped = true } // a late callback says nothing more
+        tell { stopped = true } // a late callback changes nothing
     }
 
     override fun onCapabilitiesChanged(network: android.net.Network, capabilities: NetworkCapabilities) = tell {

@@ -11,7 +11,7 @@ import java.util.concurrent.Executor
 import org.zofl.android.core.ConditionsHub
 import org.zofl.android.core.Power
 
-/** Tells [hub] of battery, power saving, Doze and heat. Receives on the main thread; starts on any. */
+/** Reports battery, power saving, Doze and heat to [hub]. It receives on the main thread; [start] may run on any. */
 class PowerWatcher(private val context: Context, private val hub: ConditionsHub) : BroadcastReceiver() {
     private val power = context.getSystemService(PowerManager::class.java)
     private var battery = Power()
@@ -22,7 +22,7 @@ class PowerWatcher(private val context: Context, private val hub: ConditionsHub)
             addAction(PowerManager.ACTION_POWER_SAVE_MODE_CHANGED)
             addAction(PowerManager.ACTION_DEVICE_IDLE_MODE_CHANGED)
         }
-        // Only the system sends these, and the battery's is sticky: it comes at once.
+        // Only the system sends these. The battery's is sticky: it arrives at once.
         val sticky = context.registerReceiver(this, filter)
         tell(sticky?.let(::read))
         if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.Q) {

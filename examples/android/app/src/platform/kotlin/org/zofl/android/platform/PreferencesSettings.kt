@@ -12,14 +12,14 @@ import org.zofl.android.core.decodeSettings
 import org.zofl.android.core.encode
 
 /**
- * Keeps settings in preferences. The first reading loads a small file: make it
- * off the main thread, and updates too. An update of the app is a reason to try again what was
- * given up: [version] is the app's.
+ * Stores settings in preferences. The first read loads a small file, so make it, and
+ * all updates, off the main thread. [version] is the app's: after an update of the app,
+ * training that was given up is tried again.
  */
 class PreferencesSettings(context: Context, private val version: Long) : SettingsStore {
     private val file: SharedPreferences = context.getSharedPreferences("training", Context.MODE_PRIVATE)
 
-    /** Whether this process is the first of another version of the app. */
+    /** Whether this process is the first of a new version of the app. */
     val updated = file.getLong(VERSION, version) != version
     private val latest = MutableStateFlow(read())
     override val settings: StateFlow<Settings> = latest.asStateFlow()
@@ -27,8 +27,8 @@ class PreferencesSettings(context: Context, private val version: Long) : Setting
     @Synchronized
     override fun update(change: (Settings) -> Settings) {
         val now = change(latest.value)
-        latest.value = now // a word to stop is heard in this process, whatever the disk says
-        if (!write(now, version)) throw IOException("settings cannot be kept: free some storage and try again")
+        latest.value = now // an order to stop takes effect in this process even if the disk fails
+        if (!write(now, version)) throw IOException("settings cannot be saved: free some storage and try again")
     }
 
     private fun read(): Settings {
@@ -37,7 +37,7 @@ class PreferencesSettings(context: Context, private val version: Long) : Setting
         return kept.copy(halted = null).also { write(it, version) }
     }
 
-    /** Waits for the disk: who opts out and kills the app at once has opted out. */
+    /** Waits for the disk, so that a user who opts out and kills the app at once has opted out. */
     private fun write(now: Settings, version: Long): Boolean = file.edit().apply {
         putLong(VERSION, version)
         now.encode().forEach { (key, value) -> putString(key, value) }

@@ -7,7 +7,7 @@ import android.app.PendingIntent
 import android.content.Context
 import android.os.Build
 
-/** What the status bar shows while the user's "train now" runs in the foreground. */
+/** The notification shown while the user's "train now" runs in the foreground. */
 class TrainingNotification(private val context: Context, private val title: String, private val cancelLabel: String) {
     /** [open] shows the app, [cancel] ends the training. */
     fun build(text: String, open: PendingIntent, cancel: PendingIntent): Notification {
@@ -15,10 +15,10 @@ class TrainingNotification(private val context: Context, private val title: Stri
             channel()
             Notification.Builder(context, CHANNEL)
         } else {
-            @Suppress("DEPRECATION") // there were no channels
+            @Suppress("DEPRECATION") // there were no channels before Android 8
             Notification.Builder(context)
         }
-        // Its "Stop" is there at once: the system may wait ten seconds with it otherwise.
+        // Show it and its "Stop" at once: otherwise the system may wait ten seconds.
         if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.S) {
             builder.setForegroundServiceBehavior(Notification.FOREGROUND_SERVICE_IMMEDIATE)
         }

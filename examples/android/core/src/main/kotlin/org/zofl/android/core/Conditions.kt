@@ -9,23 +9,23 @@ import kotlinx.coroutines.flow.update
 data class Network(
     val connected: Boolean = false,
     val metered: Boolean = true,
-    /** Differs between networks: another one means another connection. 0 for none. */
+    /** Differs between networks; a new network needs a new connection. 0 for none. */
     val id: Long = 0,
 )
 
 /** The battery and what the system asks of apps. */
 data class Power(
     val charging: Boolean = false,
-    /** Of the battery, 0 to 100. */
+    /** Charge of the battery, 0 to 100. */
     val percent: Int = 0,
     /** The user has asked for power saving. */
     val saver: Boolean = false,
 )
 
-/** How warm the phone is, in the system's steps: PowerManager.THERMAL_STATUS_NONE and on. */
+/** How warm the phone is, in the system's steps, from PowerManager.THERMAL_STATUS_NONE on. */
 enum class Thermal { NONE, LIGHT, MODERATE, SEVERE, CRITICAL, EMERGENCY, SHUTDOWN }
 
-/** What the phone's state says about training now. Before the first word from the system: nothing does. */
+/** The phone's state, as far as it matters for training. The defaults, before the system's first report, forbid it. */
 data class Conditions(
     val network: Network = Network(),
     val power: Power = Power(),
@@ -34,7 +34,7 @@ data class Conditions(
     val dozing: Boolean = false,
 )
 
-/** Where the app's watchers of the system meet. Any thread. */
+/** Collects the reports of the app's watchers. Thread-safe. */
 class ConditionsHub {
     private val latest = MutableStateFlow(Conditions())
     val conditions: StateFlow<Conditions> = latest.asStateFlow()
@@ -43,7 +43,7 @@ class ConditionsHub {
 
     fun power(now: Power) = latest.update { it.copy(power = now) }
 
-    /** [status] as PowerManager tells it; what it may add later counts as the warmest known. */
+    /** [status] is PowerManager's; a status that it may add later counts as the warmest. */
     fun thermal(status: Int) {
         val steps = Thermal.entries
         latest.update { it.copy(thermal = steps[status.coerceIn(0, steps.size - 1)]) }

@@ -7,11 +7,11 @@ import java.security.InvalidKeyException
 import java.security.ProviderException
 import javax.crypto.AEADBadTagException
 
-/** Keeps the text that lets this phone in: a creds file or an nkey seed. Any thread. */
+/** Stores this phone's credentials: the text of a creds file or an nkey seed. Thread-safe. */
 interface CredentialVault {
     /**
-     * The text, or null if none is kept. What cannot be read throws [ZoflException]:
-     * of code `credentials` if it never can be again, of `store` if trying again may help.
+     * The text, or null if none is stored. Throws [ZoflException] if it cannot be read:
+     * with code `credentials` if it never can be again, `store` if trying again may help.
      */
     fun load(): String?
 
@@ -38,9 +38,9 @@ class MemoryVault(private var text: String? = null) : CredentialVault {
 }
 
 /**
- * Keeps the text in a file, sealed by a key that the file does not hold. If the
- * key is gone or the file is damaged the user is asked for credentials again; new
- * ones are sealed by a new key if the old one fails.
+ * Stores the text in a file, sealed with a key that is kept elsewhere. If the key is gone
+ * or the file is damaged, the user has to enter credentials again. If the old key fails,
+ * a new key seals the new ones.
  */
 class FileVault(private val file: File, private val seal: GcmSeal) : CredentialVault {
     @Synchronized
@@ -50,15 +50,15 @@ class FileVault(private val file: File, private val seal: GcmSeal) : CredentialV
             seal.open(file.readBytes()).decodeToString()
         } catch (e: AEADBadTagException) {
             throw gone()
-        } catch (e: InvalidKeyException) { // such as invalidated for ever
+        } catch (e: InvalidKeyException) { // such as a key that was invalidated
             throw gone()
         } catch (e: Exception) {
             if (!isOfKeys(e) && e !is IOException) throw e
-            throw ZoflException.of("store", "credentials cannot be read: $e: enter them again if it stays so")
+            throw ZoflException.of("store", "credentials cannot be read: $e: enter them again if this persists")
         }
     }
 
-    private fun gone() = ZoflException.of("credentials", "those kept cannot be opened any more: enter them again")
+    private fun gone() = ZoflException.of("credentials", "the stored ones cannot be opened any more: enter them again")
 
     @Synchronized
     override fun store(text: String) {
@@ -67,7 +67,7 @@ class FileVault(private val file: File, private val seal: GcmSeal) : CredentialV
             seal.seal(plain)
         } catch (e: Exception) {
             if (!isOfKeys(e)) throw e
-            withKey { seal.forget(); seal.seal(plain) } // what it sealed before is lost already
+            withKey { seal.forget(); seal.seal(plain) } // what it sealed before is lost anyway
         }
         writeWhole(file, sealed)
     }
@@ -79,7 +79,7 @@ class FileVault(private val file: File, private val seal: GcmSeal) : CredentialV
     }
 }
 
-/** Phones differ in how they say that a key fails. */
+/** Phones differ in the exception for a key that fails. */
 private fun isOfKeys(e: Exception) = e is GeneralSecurityException || e is ProviderException
 
 private inline fun <T> withKey(use: () -> T): T =

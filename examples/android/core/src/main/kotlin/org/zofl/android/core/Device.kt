@@ -1,40 +1,40 @@
 package org.zofl.android.core
 
 /**
- * One phone's part in a run, as the native library offers it. The app talks to
- * this interface only, so that everything above it is tested without native code.
+ * One phone's part in a run, as the native library offers it. The app uses only this
+ * interface, so that everything above it can be tested without native code.
  *
- * The binding's own classes are wrapped by `org.zofl.android.bridge.GoDevice`. Every
- * function may be called from any thread. What fails throws an exception whose
- * message begins with a code: see [ZoflException.of].
+ * `org.zofl.android.bridge.GoDevice` wraps the binding's classes. Every function may be
+ * called from any thread. A function that fails throws an exception whose message begins
+ * with a code: see [ZoflException.of].
  */
 interface Device {
-    /** Parameters of the model. */
+    /** Number of parameters. */
     val dim: Int
     val state: DeviceState
 
-    /** Whether the coordinator has ended the run: there is nothing left to do. */
+    /** Whether the coordinator has ended the run. */
     val ended: Boolean
     val traffic: Traffic
 
-    /** Blocks until the run ends, [stop], or an error that no waiting cures. */
+    /** Blocks until the run ends, [stop] is called, or an error occurs that waiting cannot cure. */
     fun run()
 
-    /** The same, and returns after [milliseconds] with its state on disk. */
+    /** Like [run], but returns after [milliseconds] with its state on disk. */
     fun runFor(milliseconds: Long)
 
-    /** Reads the state that is kept on disk, so that [params] has it before [run]. */
+    /** Reads the state on disk, so that [params] has the model before [run]. */
     fun load()
 
-    /** Ends it for good. Returns at once; [run] returns soon after. */
+    /** Ends the device for good. Returns at once; [run] returns soon after. */
     fun stop()
 
-    /** Gives up the connection and makes a new one: after Doze, or on a new network. */
+    /** Drops the connection and opens a new one: after Doze, or on a new network. */
     fun reconnect()
 
     fun setNetwork(connected: Boolean, metered: Boolean)
 
-    /** [percent] of the battery, 0 to 100. */
+    /** [percent]: charge of the battery, 0 to 100. */
     fun setPower(charging: Boolean, percent: Int)
 
     /** Writes the model, little-endian float32, `4 * dim` bytes; returns its record, 0 for none yet. */
@@ -51,30 +51,30 @@ data class Traffic(val sent: Long = 0, val received: Long = 0)
 interface ParameterView {
     val dim: Int
 
-    /** Whether the answer is no longer wanted: return anything, soon. */
+    /** Whether the result is no longer needed: return anything, soon. */
     val cancelled: Boolean
 
     /** Writes parameters from [offset] into [into], little-endian float32; returns how many. */
     fun read(offset: Int, into: ByteArray): Int
 }
 
-/** One question to the loss: valid until the answer is given. */
+/** One call of the loss: valid until it returns. */
 interface RoundView : ParameterView {
-    /** The record that the round will become. */
+    /** The record that this round will make. */
     val record: Long
     val step: Int
 
-    /** Samples of the minibatch; 0 for all that the device has. */
+    /** Number of samples in the minibatch; 0 for all of the device's samples. */
     val batchSize: Int
 
-    /** Names the minibatch: the same for every question that will be compared. */
+    /** Seed of the minibatch: the same for all losses that are compared with each other. */
     val batchSeed: Long
 }
 
 /**
- * What an app implements: the loss at the parameters that [RoundView.read] gives.
- * It is called from native threads, and possibly again before a call that takes too
- * long has returned. An exception or NaN costs this round's contribution, nothing more.
+ * What an app implements: the loss at the parameters that [RoundView.read] gives. Native
+ * threads call it, possibly again before a slow call has returned. An exception or NaN
+ * costs only this round's contribution.
  */
 fun interface Loss {
     fun loss(round: RoundView): Double
@@ -82,33 +82,33 @@ fun interface Loss {
 
 /** One measurement of the model: valid until [Evaluator.evaluate] returns. */
 interface EvaluationView : ParameterView {
-    /** Adds the value of the plan's next metric, finite, a mean over [samples]' samples. */
+    /** Adds the value of the plan's next metric: finite, the mean over the samples that [samples] counts. */
     fun metric(value: Double)
 
-    /** Says over how many samples the metrics are means, 1 at least. */
+    /** Sets how many samples the metrics are means over, at least 1. */
     fun samples(n: Int)
 }
 
 /**
- * What an app implements if its plan has metrics: measures the model on data that
- * nobody trained on, for the coordinator's record. It is called from native threads,
- * seldom, and not on every device. An exception reports nothing.
+ * What an app implements if its plan has metrics: it measures the model on data that
+ * nobody trains on, for the coordinator. Native threads call it rarely, and not on every
+ * device. After an exception nothing is reported.
  */
 fun interface Evaluator {
-    /** Gives each of the plan's metrics, in the plan's order, and their samples once. */
+    /** Calls metric for each of the plan's metrics, in the plan's order, and samples once. */
     fun evaluate(evaluation: EvaluationView)
 }
 
-/** What the native library tells, from one thread; the latest news may replace earlier ones. */
+/** Gets the native library's news, from one thread; later news may replace earlier ones. */
 interface DeviceListener {
     fun onState(state: DeviceState, reason: String)
 
-    /** [loss] is this device's last, NaN before the first. */
+    /** [loss] is this device's last loss, NaN before the first. */
     fun onProgress(record: Long, last: Long, round: Long, contributions: Long, loss: Double)
     fun onFault(code: String, message: String)
 }
 
-/** Makes devices: from the native library in the app, from memory in tests. */
+/** Opens devices: of the native library in the app, fakes in tests. */
 fun interface DeviceOpener {
     /** [credentials]: the text of a creds file or an nkey seed; null for none. [evaluator]: null for none. */
     fun open(

@@ -13,7 +13,7 @@ enum class DeviceState(val code: Int) {
     STOPPED(8);
 
     companion object {
-        /** A code that this version does not know reads as [IDLE]: an older app keeps working. */
+        /** A code that this version does not know becomes [IDLE], so that an older app keeps working. */
         fun of(code: Int): DeviceState = entries.firstOrNull { it.code == code } ?: IDLE
     }
 }

@@ -3,9 +3,9 @@ package org.zofl.android.core
 import kotlinx.coroutines.flow.Flow
 
 /**
- * Tells [client] of the phone's state until canceled: native code cannot ask
- * Android. A connection that outlived Doze or belongs to another network looks
- * alive for minutes, so it is made anew.
+ * Reports the phone's state to [client] until canceled, because native code cannot ask
+ * Android. A connection from before Doze, or of another network, looks alive for minutes,
+ * so it is replaced.
  */
 suspend fun feed(conditions: Flow<Conditions>, client: ZoflClient): Nothing {
     var before: Conditions? = null
@@ -15,7 +15,7 @@ suspend fun feed(conditions: Flow<Conditions>, client: ZoflClient): Nothing {
         if (needsReconnect(before, now)) client.reconnect()
         before = now
     }
-    error("the flow of conditions ended: give one that does not")
+    error("the flow of conditions ended: give one that never does")
 }
 
 internal fun needsReconnect(before: Conditions?, now: Conditions): Boolean = when {

@@ -4,7 +4,7 @@ import java.io.File
 import java.io.FileOutputStream
 import java.io.IOException
 
-/** Writes a file that is either as it was or as it should be, also after a crash. */
+/** Replaces a file atomically: after a crash it has either the old or the new content. */
 internal fun writeWhole(file: File, bytes: ByteArray) {
     file.absoluteFile.parentFile?.mkdirs()
     val fresh = File(file.path + ".new")
@@ -16,8 +16,8 @@ internal fun writeWhole(file: File, bytes: ByteArray) {
 }
 
 /**
- * Where checkpoints are kept, a folder a run, under [root]: the app's own files,
- * out of backups. A copy of a device's state on a second phone would answer
+ * The checkpoints' folder, with a folder for each run, under [root]: in the app's own
+ * files, outside backups. A second phone with a copy of a device's state would answer
  * rounds as the same device.
  */
 class StateFolder(private val root: File) {
@@ -26,12 +26,12 @@ class StateFolder(private val root: File) {
     /** Deletes the state of all runs. No client may be using it. */
     fun delete() {
         if (root.exists() && !root.deleteRecursively()) {
-            throw IOException("$root cannot be deleted whole: stop training and try again")
+            throw IOException("$root cannot be deleted completely: stop training and try again")
         }
     }
 }
 
-/** Keeps the trained model for predictions, apart from checkpoints: reading it takes no native code. */
+/** Stores the trained model for predictions, apart from checkpoints: reading it needs no native code. */
 class ModelFile(private val file: File) {
     fun store(model: Model) {
         val bytes = java.nio.ByteBuffer.allocate(Long.SIZE_BYTES + Float.SIZE_BYTES * model.values.size)
@@ -40,7 +40,7 @@ class ModelFile(private val file: File) {
         writeWhole(file, bytes.array())
     }
 
-    /** The model, or null if none of [dim] parameters is kept. */
+    /** The model, or null if none with [dim] parameters is stored. */
     fun load(dim: Int): Model? {
         if (file.length() != (Long.SIZE_BYTES + Float.SIZE_BYTES * dim).toLong()) return null
         val bytes = java.nio.ByteBuffer.wrap(file.readBytes())

@@ -6,17 +6,17 @@ import javax.crypto.Cipher
 import javax.crypto.SecretKey
 import javax.crypto.spec.GCMParameterSpec
 
-/** Where the key of a [GcmSeal] lives: Android's Keystore in the app. */
+/** Holds the key of a [GcmSeal]: Android's Keystore in the app. */
 interface KeySource {
-    /** The key, made if there is none. */
+    /** The key, generated if there is none. */
     fun key(): SecretKey
 
     fun forget()
 }
 
 /**
- * Seals bytes with AES in GCM: version, nonce, ciphertext with tag. The nonce is
- * the cipher's own, as the Keystore allows no other.
+ * Seals bytes with AES-GCM: version, nonce, ciphertext with tag. The cipher chooses the
+ * nonce, because the Keystore allows no other.
  */
 class GcmSeal(private val keys: KeySource) {
     fun seal(plain: ByteArray): ByteArray {
@@ -25,7 +25,7 @@ class GcmSeal(private val keys: KeySource) {
         return byteArrayOf(VERSION) + cipher.iv + cipher.doFinal(plain)
     }
 
-    /** Throws [GeneralSecurityException] for what this key did not seal. */
+    /** Throws [GeneralSecurityException] for bytes that this key did not seal. */
     fun open(sealed: ByteArray): ByteArray {
         if (sealed.size < 1 + NONCE + TAG_BITS / 8 || sealed[0] != VERSION) {
             throw AEADBadTagException("${sealed.size} bytes are not sealed by this version")

@@ -3,24 +3,24 @@ package org.zofl.android.core
 import java.io.IOException
 
 /**
- * "Delete my data": everything this app keeps about its user. What was sent has
- * gone into sums with others' numbers and cannot be called back.
+ * "Delete my data": everything this app stores about its user. Numbers that were sent
+ * are part of sums with others' numbers and cannot be withdrawn.
  */
 class MyData(
     private val settings: SettingsStore,
     private val vault: CredentialVault,
     private val state: StateFolder,
     private val model: ModelFile,
-    /** Ends all training, scheduled or not, and waits for its end. */
+    /** Ends all training, scheduled or not, and waits until it has ended. */
     private val stopTraining: suspend () -> Unit,
 ) {
     /**
-     * Opts out, stops, then deletes; the name of the device goes too. Throws the
-     * first IOException if something stays, and has deleted the rest by then.
+     * Opts out, stops training, then deletes everything, the device's name too. If
+     * something cannot be deleted it deletes the rest, then throws the first IOException.
      */
     suspend fun delete() {
-        // Nothing starts again meanwhile, and a process that dies on the way is followed by resume.
-        failureOf { settings.update { it.copy(optedIn = false, deleting = true) } } // deleting makes room
+        // So nothing starts again meanwhile, and resume finishes the job if the process dies.
+        failureOf { settings.update { it.copy(optedIn = false, deleting = true) } } // a full disk: deleting makes room
         stopTraining()
         val left = listOf(vault::clear, state::delete, model::delete).mapNotNull { failureOf(it) }
         val reset = failureOf { settings.update { Settings(deleting = left.isNotEmpty()) } }
@@ -28,14 +28,14 @@ class MyData(
     }
 
     /**
-     * Ends a deletion that is not done. For the start of a process, before training,
-     * and for when the user comes back: what they give then must not go with the rest.
+     * Finishes a deletion that is not done. Call it when a process starts, before training,
+     * and when the user returns, so that new data is not deleted with the old.
      */
     suspend fun resume() {
         if (settings.settings.value.deleting) delete()
     }
 
-    /** Opts in, as someone new if a deletion was not done. Throws IOException if something of it stays. */
+    /** Opts in, after finishing a deletion that is not done. Throws IOException if that fails. */
     suspend fun optIn() {
         resume()
         settings.update { it.optIn() }

@@ -1,40 +1,40 @@
 package org.zofl.android.core
 
-/** What a session of training came to, as a background worker has to answer for it. */
+/** The result of a training session, by what a background worker should do next. */
 sealed interface Outcome {
     val reason: String
 
     /** The run has ended: there is nothing left to schedule. */
     data class Finished(override val reason: String = "the run has ended") : Outcome
 
-    /** The budget is spent, the state on disk: go on at the next period. */
+    /** The budget is spent and the state is on disk: continue at the next period. */
     data class More(override val reason: String = "to be continued") : Outcome
 
-    /** Something that passes: again after a pause that grows. */
+    /** A temporary problem: try again after a growing pause. */
     data class Retry(override val reason: String) : Outcome
 
-    /** Something that only the user or an update changes: not again before. */
+    /** A problem that only the user or an update can cure: do not try again before. */
     data class Halted(override val reason: String) : Outcome
 }
 
-/** Decides what follows a session. Pure: the table of [TrainingSession]. */
+/** Decides what follows a session, as a pure function, for [TrainingSession]. */
 object Decision {
     /**
-     * Tries after which it is left to the next period. WorkManager counts those too
-     * that the system interrupted, such as by taking the charger away.
+     * Attempts after which it waits for the next period. WorkManager also counts attempts
+     * that the system interrupted, for instance because the charger was unplugged.
      */
     const val MAX_ATTEMPTS = 5
 
-    /** Before anything is opened. [attempt] counts from 0. */
+    /** When the policy denies a session. [attempt] counts from 0. */
     fun denied(denial: Permit.Denied, attempt: Int): Outcome =
         if (denial.patience) again(denial.reason, attempt) else Outcome.Halted(denial.reason)
 
-    /** After the native library threw. */
+    /** After the native library has thrown. */
     fun after(error: ZoflException, attempt: Int): Outcome = when (error) {
         is ZoflException.Settings -> Outcome.Halted("the settings do not fit: ${error.detail}")
         is ZoflException.Access -> Outcome.Halted("new credentials are needed: ${error.detail}")
         is ZoflException.Outdated -> Outcome.Halted("update this app: ${error.detail}")
-        // Never for good: space comes back, and the count tells little of the storage.
+        // Never give up: space may come back, and the count says little about the storage.
         is ZoflException.Storage -> again("the storage fails: ${error.detail}", attempt)
         is ZoflException.Occupied -> again("another session runs", attempt)
         is ZoflException.Connection, is ZoflException.Stopped, is ZoflException.Round,
@@ -42,9 +42,9 @@ object Decision {
     }
 
     /**
-     * After it returned by itself. A server that cannot be reached, or does not
-     * know this user, is a fault and no error: the library waits for it to change.
-     * So is a run of which nobody has heard, as when its name is mistyped.
+     * After it has returned by itself. If the server cannot be reached or does not know
+     * this user, the library reports a fault and waits instead of throwing. The same goes
+     * for a run without a coordinator, for instance because its name is mistyped.
      */
     fun after(last: Progress, ended: Boolean, attempt: Int): Outcome {
         val fault = last.fault

@@ -9,12 +9,11 @@ import kotlinx.coroutines.ensureActive
 import kotlinx.coroutines.withContext
 
 /**
- * Runs [body], which blocks, on a thread of its own, so that minutes in native
- * code take none of the few threads that coroutines share.
+ * Runs [body], which blocks, on its own thread, so that minutes in native code do not
+ * occupy the few threads that coroutines share.
  *
- * A native call cannot be interrupted. Cancellation calls [interrupt], which must
- * make [body] return, and waits until it has: whoever cancels and joins knows that
- * nothing of it runs any more.
+ * A native call cannot be interrupted. Cancellation calls [interrupt], which must make
+ * [body] return, and waits until it has. So after cancel and join nothing of it runs.
  */
 internal suspend fun <T> onOwnThread(name: String, interrupt: () -> Unit, body: () -> T): T {
     currentCoroutineContext().ensureActive()

@@ -4,9 +4,9 @@ import java.nio.ByteBuffer
 import java.nio.ByteOrder
 
 /**
- * Copies a callback's parameters into an array of the app's, block by block: a model
- * of any size takes one block of bytes besides its own floats, and nothing is
- * allocated after the first round. Not for two threads at once.
+ * Copies a callback's parameters into an array of the app, block by block. Besides the
+ * floats this takes one block of bytes, whatever the model's size, and allocates nothing
+ * after construction. Not thread-safe.
  */
 class ParameterReader(dim: Int, block: Int = 4096) {
     val values = FloatArray(dim)

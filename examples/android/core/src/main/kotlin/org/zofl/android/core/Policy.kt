@@ -4,7 +4,7 @@ package org.zofl.android.core
 data class Limits(
     val unmeteredOnly: Boolean = true,
     val chargingOnly: Boolean = true,
-    /** Percent of the battery below which nothing is done; does not count while charging. */
+    /** Charge in percent below which the phone does not train, unless it is charging. */
     val minBattery: Int = 30,
 )
 
@@ -12,20 +12,20 @@ data class Limits(
 sealed interface Permit {
     data object Granted : Permit
 
-    /** [reason] in words for the screen; [patience]: waiting helps. */
+    /** [reason]: text for the screen. [patience]: whether waiting helps. */
     data class Denied(val reason: String, val patience: Boolean = true) : Permit
 }
 
 /**
- * Decides whether to train. WorkManager starts work under much the same
- * constraints, but a phone is unplugged, warms up and changes networks while the
- * work goes on, and "train now" has no constraints but these.
+ * Decides whether to train. WorkManager starts work under similar constraints, but a
+ * phone may be unplugged, warm up or change networks during the work, and "train now"
+ * has no other constraints than these.
  */
 object Policy {
-    /** Phones throttle from here on: training would take longer and be felt in the hand. */
+    /** From this step on phones throttle: training takes longer, and the user feels the heat. */
     private val tooWarm = Thermal.MODERATE
 
-    /** The limits of training that the user has asked for just now: the charger may be far. */
+    /** The limits for training that the user has just asked for: it needs no charger. */
     fun byHand(limits: Limits) = limits.copy(chargingOnly = false)
 
     fun mayTrain(settings: Settings, limits: Limits, now: Conditions): Permit = when {

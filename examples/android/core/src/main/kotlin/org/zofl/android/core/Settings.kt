@@ -5,45 +5,45 @@ import kotlinx.coroutines.flow.StateFlow
 import kotlinx.coroutines.flow.asStateFlow
 import kotlinx.coroutines.flow.update
 
-/** What the user has chosen and what the last session came to. No secrets: see [CredentialVault]. */
+/** The user's choices and the result of the last session. No secrets: see [CredentialVault]. */
 data class Settings(
-    /** The user's word that this phone takes part. Nothing is sent before. */
+    /** Whether the user lets this phone take part. Before that nothing is sent. */
     val optedIn: Boolean = false,
     val server: String = "",
     val run: String = "",
     /** PEM; empty for the system's authorities. */
     val ca: String = "",
-    /** This phone's name in the run: random, and forgotten with the user's data. */
+    /** This phone's name in the run: random, and deleted with the user's data. */
     val device: String = "",
     val limits: Limits = Limits(),
-    /** Why training was given up until the user or an update changes something; null if it was not. */
+    /** Why training has stopped until the user or an update changes something; null if it has not. */
     val halted: String? = null,
     val report: Report? = null,
-    /** "Delete my data" was asked for and is not done. */
+    /** The user asked for "Delete my data", and it is not done. */
     val deleting: Boolean = false,
 ) {
-    /** Whether training is wanted at all, so that it makes sense to schedule it. The phone may still say no. */
+    /** Whether training should be scheduled. The policy may still deny a session. */
     val ready: Boolean get() = optedIn && halted == null && server.isNotBlank() && run.isNotBlank()
 }
 
-/** What a session came to, for the screen of a process that did not see it. */
+/** The result of a session, for a later process's screen. */
 data class Report(
     val record: Long,
     val round: Long,
     val loss: Double?,
-    /** Of the model on held-out digits, 0 to 1; null if there is no model yet. */
+    /** Accuracy of the model on held-out digits, 0 to 1; null if there is no model yet. */
     val accuracy: Double?,
-    /** Its mean loss on them. */
+    /** Mean loss of the model on held-out digits. */
     val heldOutLoss: Double?,
     val bytes: Long,
     val outcome: String,
 )
 
-/** Keeps [Settings]: preferences in the app, memory in tests. Any thread. */
+/** Stores [Settings]: in preferences in the app, in memory in tests. Thread-safe. */
 interface SettingsStore {
     val settings: StateFlow<Settings>
 
-    /** Returns when it is kept for good. Throws [java.io.IOException] if only this process will know. */
+    /** Returns once the change is stored. Throws [java.io.IOException] if only this process has it. */
     fun update(change: (Settings) -> Settings)
 }
 
@@ -54,7 +54,7 @@ class MemorySettings(first: Settings = Settings()) : SettingsStore {
     override fun update(change: (Settings) -> Settings) = latest.update(change)
 }
 
-/** The user switches it on (see [MyData.optIn]): what stopped it before is forgotten, and the phone has a name in the run. */
+/** The settings after the user opts in (see [MyData.optIn]): nothing is halted, and the phone has a name in the run. */
 fun Settings.optIn(newName: () -> String = ::randomDeviceName): Settings =
     copy(optedIn = true, halted = null, device = device.ifEmpty(newName))
 

@@ -1,6 +1,6 @@
 package org.zofl.android.core
 
-/** Settings as named texts, null for what is not there: for preferences and their like. */
+/** Settings as named texts, for preferences; null for a missing value. */
 fun Settings.encode(): Map<String, String?> = mapOf(
     "optedIn" to optedIn.toString(),
     "server" to server,
@@ -21,7 +21,7 @@ fun Settings.encode(): Map<String, String?> = mapOf(
     "deleting" to deleting.toString(),
 )
 
-/** The reverse of [encode]. What is missing or cannot be read is as in a new installation. */
+/** The inverse of [encode]. A missing or unreadable value is as in a new installation. */
 fun decodeSettings(text: (String) -> String?): Settings {
     val fresh = Settings()
     return Settings(

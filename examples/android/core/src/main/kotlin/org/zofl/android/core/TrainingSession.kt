@@ -21,33 +21,33 @@ import kotlinx.coroutines.sync.withLock
 import kotlinx.coroutines.withContext
 
 /**
- * One stretch of training: what a background worker or "train now" runs. It asks
- * the policy, opens a client, trains within a budget, tells the client of the
- * phone's state, and stops as soon as the policy says no. There is one session at
- * a time: a second one is told to come back.
+ * One session of training, run by a background worker or "train now". It asks the policy,
+ * opens a client, trains within a budget, reports the phone's state to the client, and
+ * stops as soon as the policy denies it. Only one session runs at a time: a second one
+ * returns and is tried again later.
  *
- * [join] opens a client; [keep] takes the model and the report when training is
- * over, however it ended, canceled too. Both throw [ZoflException].
+ * [join] opens a client. [keep] stores the model and the report after training, however it
+ * ended, even by cancellation. Both throw [ZoflException].
  */
 class TrainingSession(
     private val settings: SettingsStore,
     private val conditions: StateFlow<Conditions>,
     private val join: suspend (Settings, Limits) -> ZoflClient,
     private val keep: suspend (Model?, Progress, Outcome) -> Unit,
-    /** How long to look for the server: the radio is dear, and the budget is short. */
+    /** How long to look for the server: the radio costs power, and the budget is short. */
     private val patience: Duration = 2.minutes,
-    /** Hears of every client, for a screen. */
+    /** Gets every client, for a screen. */
     private val watch: suspend (ZoflClient) -> Unit = {},
 ) {
     private val busy = Mutex()
 
     /**
-     * Trains for [budget] at most. [attempt] counts failed tries from 0. [byHand]:
-     * the user has asked for it just now. Cancellation ends it within moments, the
-     * state on disk; what it throws is only that.
+     * Trains for at most [budget]. [attempt] counts failed attempts from 0. [byHand]: the
+     * user has just asked for it. Cancellation ends it within moments, with the state on
+     * disk. It throws nothing but the CancellationException.
      */
     suspend fun run(budget: Duration, attempt: Int = 0, byHand: Boolean = false): Outcome {
-        if (!busy.tryLock()) return Decision.after(ZoflException.of("running", "a session is in course"), attempt)
+        if (!busy.tryLock()) return Decision.after(ZoflException.of("running", "a session is running"), attempt)
         try {
             return alone(budget, attempt, byHand)
         } finally {
@@ -76,10 +76,10 @@ class TrainingSession(
 
     private fun halt(reason: String) =
         try {
-            // Who has switched it off meanwhile may switch it on again before this is written.
+            // Not if the user has opted out meanwhile: a new opt-in must not start halted.
             settings.update { if (it.optedIn) it.copy(halted = reason) else it }
         } catch (e: IOException) {
-            // This process knows; another one finds out again.
+            // This process has it; another one will find out again.
         }
 
     private suspend fun trainOnce(now: Settings, limits: Limits, budget: Duration, attempt: Int): Outcome {
@@ -96,7 +96,7 @@ class TrainingSession(
         return outcome
     }
 
-    /** Races training against what may end it early. The loser is canceled and waited for. */
+    /** Trains until the budget is spent, the policy denies it or no server answers; then cancels the rest. */
     private suspend fun train(client: ZoflClient, limits: Limits, budget: Duration, attempt: Int): Outcome =
         coroutineScope {
             launch { feed(conditions, client) }
@@ -113,7 +113,7 @@ class TrainingSession(
             outcome
         }
 
-    /** Waits until the policy says no. */
+    /** Waits until the policy denies training. */
     private suspend fun denial(limits: Limits): Permit.Denied =
         combine(settings.settings, conditions) { s, c -> Policy.mayTrain(s, limits, c) }
             .first { it is Permit.Denied } as Permit.Denied

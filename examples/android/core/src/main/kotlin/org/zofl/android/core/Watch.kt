@@ -1,9 +1,9 @@
 package org.zofl.android.core
 
 /**
- * Watches the system for as long as somebody needs it. Sessions may overlap for a
- * moment, the second to be told to come back: its end must not blind the first.
- * [start] begins to watch; closing what it gives ends that.
+ * Watches the system as long as anybody needs it. Sessions may overlap for a moment, until
+ * the second is turned away; its end must not stop the watch of the first. [start] begins
+ * to watch, and closing its result ends the watch.
  */
 class Watch(private val start: () -> AutoCloseable) {
     private var users = 0

@@ -12,15 +12,15 @@ import kotlinx.coroutines.flow.asStateFlow
 import kotlinx.coroutines.flow.update
 import kotlinx.coroutines.withContext
 
-/** The trained model at a record: `values` is the caller's to keep. */
+/** The trained model at a record. The caller owns `values`. */
 class Model(val record: Long, val values: FloatArray)
 
 /**
- * A device with suspending functions. It is made by [open] and used for one
- * stretch: cancel [run] or [runFor], or [close] it, and it is finished.
+ * A device with suspending functions. [open] makes it, for one session: it is finished
+ * once [run] or [runFor] is canceled, or [close] is called.
  *
- * Cancellation stops the native library and waits for it, so the state on disk is
- * free for the next client when the canceled coroutine has been joined.
+ * Cancellation stops the native library and waits for it. So once the canceled coroutine
+ * has been joined, the next client can use the state on disk.
  */
 class ZoflClient private constructor(private val news: News, private val device: Device) : AutoCloseable {
     /** The latest state, round and loss. */
@@ -30,16 +30,16 @@ class ZoflClient private constructor(private val news: News, private val device:
     val ended: Boolean get() = device.ended
     val dim: Int get() = device.dim
 
-    /** The state now; [progress] may tell of it a moment later. */
+    /** The current state; [progress] may have it a moment later. */
     val state: DeviceState get() = device.state
 
-    /** Trains until the run ends. Throws [ZoflException] for what no waiting cures. */
+    /** Trains until the run ends. Throws [ZoflException] for errors that waiting cannot cure. */
     suspend fun run() = blocking { device.run() }
 
-    /** Trains for [budget] at most and returns with its state on disk. */
+    /** Trains for at most [budget] and returns with its state on disk. */
     suspend fun runFor(budget: Duration) = blocking { device.runFor(budget.inWholeMilliseconds) }
 
-    /** Reads what is kept on disk, so that [params] works without a connection. */
+    /** Reads the state on disk, so that [params] works without a connection. */
     suspend fun load() = blocking { device.load() }
 
     private suspend fun blocking(call: () -> Unit) =
@@ -49,7 +49,7 @@ class ZoflClient private constructor(private val news: News, private val device:
             news.traffic(device.traffic)
         }
 
-    /** The model now, or null before the first record was applied. */
+    /** The current model, or null before the first record was applied. */
     fun params(): Model? = translate {
         val bytes = ByteArray(4 * device.dim)
         val record = device.params(bytes)
@@ -59,7 +59,7 @@ class ZoflClient private constructor(private val news: News, private val device:
         Model(record, values)
     }
 
-    /** The model's digest in hexadecimal, which all devices share at a record; null before the first. */
+    /** The state's digest in hexadecimal, the same on all devices at the same record; null before the first. */
     fun digest(): String? = translate {
         val bytes = ByteArray(32)
         if (device.digest(bytes) == 0L) null else bytes.joinToString("") { "%02x".format(it) }
@@ -71,18 +71,18 @@ class ZoflClient private constructor(private val news: News, private val device:
 
     fun reconnect() = device.reconnect()
 
-    /** Finishes the client without waiting; a [run] in course returns soon. */
+    /** Finishes the client without waiting; a current [run] returns soon. */
     override fun close() = device.stop()
 
     companion object {
         /**
-         * Makes a client on a thread of its own: it may read the disk. [credentials]
-         * is the text of a creds file or an nkey seed.
+         * Makes a client, on its own thread because that may read the disk. [credentials] is
+         * the text of a creds file or an nkey seed.
          */
         suspend fun open(opener: DeviceOpener, config: DeviceConfig, credentials: String?, loss: Loss): ZoflClient =
             open(opener, config, credentials, loss, null)
 
-        /** The same, with what measures the model; null for nothing. */
+        /** The same, with an evaluator of the model; null for none. */
         suspend fun open(
             opener: DeviceOpener, config: DeviceConfig, credentials: String?, loss: Loss, evaluator: Evaluator?,
         ): ZoflClient {
@@ -97,7 +97,7 @@ class ZoflClient private constructor(private val news: News, private val device:
                 try {
                     currentCoroutineContext().ensureActive()
                 } catch (e: Throwable) {
-                    it.close() // nobody will have it
+                    it.close() // nobody will get it
                     throw e
                 }
             }
@@ -105,7 +105,7 @@ class ZoflClient private constructor(private val news: News, private val device:
     }
 }
 
-/** What the native library tells, as the latest state of it. */
+/** Turns the native library's news into the latest [Progress]. */
 private class News : DeviceListener {
     private val latest = MutableStateFlow(Progress())
     val progress = latest.asStateFlow()
@@ -122,13 +122,13 @@ private class News : DeviceListener {
             it.copy(
                 record = record, last = last, round = round, contributions = contributions,
                 loss = loss.takeUnless(Double::isNaN), traffic = traffic,
-                // What went wrong before is history as soon as a round went right.
+                // A fault is over as soon as a round succeeds.
                 fault = it.fault.takeUnless { _ -> contributions > it.contributions },
             )
         }
     }
 
-    /** A server that could not be reached, or did not let this device in, has done so if the device is past it. */
+    /** Drops a fault of connection or access once the device is in a state that needs both. */
     private fun ZoflException?.unlessCured(state: DeviceState) =
         takeUnless { (it is ZoflException.Connection || it is ZoflException.Access) && state in served }
 
@@ -142,7 +142,7 @@ private class News : DeviceListener {
 private val served =
     setOf(DeviceState.CATCHING_UP, DeviceState.WAITING, DeviceState.WORKING, DeviceState.PAUSED, DeviceState.ENDED)
 
-/** Gives every error of the native library its class. */
+/** Turns every error of the native library into a [ZoflException]. */
 private inline fun <T> translate(call: () -> T): T =
     try {
         call()

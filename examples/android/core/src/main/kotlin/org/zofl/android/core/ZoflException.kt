@@ -1,41 +1,41 @@
 package org.zofl.android.core
 
 /**
- * An error of the native library, by what an app can do about it. [code] is the
- * word its message begins with, [detail] the rest: field, value and remedy.
+ * An error of the native library, classified by what an app can do about it. [code] is the
+ * first word of its message, [detail] the rest: field, value and remedy.
  */
 sealed class ZoflException(val code: String, val detail: String) : Exception("$code: $detail") {
-    /** A setting cannot be used, or does not fit the run: the developer or operator mends it. */
+    /** A setting cannot be used or does not fit the run: the developer or operator must correct it. */
     class Settings(code: String, detail: String) : ZoflException(code, detail)
 
     /** The server does not let this device in: new credentials are needed. */
     class Access(code: String, detail: String) : ZoflException(code, detail)
 
-    /** Server or coordinator cannot be reached, or the server not prove who it is: captive portals do that too. */
+    /** Server or coordinator cannot be reached, or the server's identity is not proved, as behind a captive portal. */
     class Connection(code: String, detail: String) : ZoflException(code, detail)
 
     /** The run is newer than this app. */
     class Outdated(code: String, detail: String) : ZoflException(code, detail)
 
-    /** Another run of this app holds the state, or this one runs already. */
+    /** Another client uses the state, or this one is running already. */
     class Occupied(code: String, detail: String) : ZoflException(code, detail)
 
-    /** The device was stopped: open another. */
+    /** The device was stopped: open a new one. */
     class Stopped(code: String, detail: String) : ZoflException(code, detail)
 
-    /** The disk failed: full, or damaged. */
+    /** The disk is full or damaged. */
     class Storage(code: String, detail: String) : ZoflException(code, detail)
 
-    /** A round was passed over. Nothing to do; many of the same kind want a look. */
+    /** A round was declined or lost. Nothing to do, but look into many of the same kind. */
     class Round(code: String, detail: String) : ZoflException(code, detail)
 
-    /** A defect, or a code that this version does not know. */
+    /** A bug, or a code that this version does not know. */
     class Internal(code: String, detail: String) : ZoflException(code, detail)
 
     companion object {
         private val shape = Regex("^([a-z]+): (.*)$", RegexOption.DOT_MATCHES_ALL)
 
-        /** The exception for what a call threw. */
+        /** The exception for what a native call threw. */
         fun of(cause: Throwable): ZoflException {
             if (cause is ZoflException) return cause
             val message = cause.message ?: cause.toString()
@@ -44,7 +44,7 @@ sealed class ZoflException(val code: String, val detail: String) : Exception("$c
             return made.also { it.initCause(cause) }
         }
 
-        /** The exception for a code and what was said with it. */
+        /** The exception for a code and its message. */
         fun of(code: String, detail: String): ZoflException = when (code) {
             "config", "insecure", "dim", "initial", "plan" -> Settings(code, detail)
             "credentials", "unauthorized", "permission", "refused", "runkey" -> Access(code, detail)

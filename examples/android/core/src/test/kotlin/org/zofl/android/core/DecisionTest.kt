@@ -8,7 +8,7 @@ class DecisionTest {
     private fun after(code: String, attempt: Int = 0) = Decision.after(ZoflException.of(code, "x"), attempt)
 
     @Test
-    fun `what only the user changes halts`() {
+    fun `a problem that only the user can cure halts`() {
         for (code in listOf("config", "insecure", "dim", "initial", "plan", "credentials", "unauthorized",
             "permission", "refused", "runkey", "upgrade")) {
             assertIs<Outcome.Halted>(after(code), code)
@@ -16,12 +16,12 @@ class DecisionTest {
     }
 
     @Test
-    fun `what passes is tried again, a few times`() {
+    fun `a temporary problem is tried again a few times`() {
         for (code in listOf("offline", "tls", "running", "locked", "stopped", "store", "panic", "fault", "time", "new")) {
             assertIs<Outcome.Retry>(after(code), code)
         }
         assertIs<Outcome.More>(after("offline", Decision.MAX_ATTEMPTS))
-        // The charger may have been taken away that often, and the disk be full for the first time.
+        // The charger may have been unplugged that often, with the disk full for the first time.
         assertIs<Outcome.More>(after("store", Decision.MAX_ATTEMPTS))
     }
 
@@ -33,14 +33,14 @@ class DecisionTest {
     }
 
     @Test
-    fun `a return is judged by where it ended`() {
+    fun `a return is judged by the state it ended in`() {
         val fault = ZoflException.of("unauthorized", "user is unknown")
         val offline = Progress(DeviceState.OFFLINE, fault = fault)
         assertIs<Outcome.Finished>(Decision.after(offline, ended = true, attempt = 0))
         assertIs<Outcome.Halted>(Decision.after(offline, ended = false, attempt = 0))
         val unheard = Progress(DeviceState.JOINING, fault = ZoflException.of("quiet", "no coordinator answers"))
         assertEquals(Outcome.Retry("no coordinator answers"), Decision.after(unheard, ended = false, attempt = 0))
-        // A fault that it got over.
+        // A fault that is over.
         assertIs<Outcome.More>(Decision.after(Progress(DeviceState.WAITING, fault = fault), ended = false, attempt = 0))
         assertIs<Outcome.More>(Decision.after(Progress(DeviceState.OFFLINE), ended = false, attempt = 0))
     }

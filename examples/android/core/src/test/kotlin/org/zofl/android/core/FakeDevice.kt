@@ -16,7 +16,7 @@ class FakeDevice(override val dim: Int = 2) : Device {
     val lingering = CountDownLatch(1)
     var lingers = false
 
-    /** What run throws; it returns normally without. */
+    /** What run throws; null to return normally. */
     var error: Exception? = null
 
     /** Whether run returns by itself, as at the end of a run or budget. */
@@ -48,7 +48,7 @@ class FakeDevice(override val dim: Int = 2) : Device {
             try {
                 return latch.await()
             } catch (e: InterruptedException) {
-                calls.add("interrupted") // native code does not notice
+                calls.add("interrupted") // native code ignores it
             }
         }
     }
@@ -85,7 +85,7 @@ class FakeDevice(override val dim: Int = 2) : Device {
     }
 }
 
-/** Opens [device], and remembers what it was opened with. */
+/** Opens [device], and records the arguments. */
 class FakeOpener(val device: FakeDevice) : DeviceOpener {
     var credentials: String? = null
     var thread = ""
@@ -106,13 +106,13 @@ val plainConfig = DeviceConfig(
     run = "digits", device = "phone", dim = 2, servers = listOf("tls://127.0.0.1:4222"), stateDir = "",
 )
 
-/** Settings that no disk takes once [full] is set; this process knows them. */
+/** Settings that cannot be stored once [full] is set; only this process has them. */
 class FullSettings(private val memory: MemorySettings) : SettingsStore by memory {
     var full = false
 
     override fun update(change: (Settings) -> Settings) {
         memory.update(change)
-        if (full) throw IOException("settings cannot be kept")
+        if (full) throw IOException("settings cannot be saved")
     }
 }
 

@@ -14,7 +14,7 @@ class FeedTest {
     private val mobile = Network(connected = true, metered = true, id = 2)
 
     @Test
-    fun `the device hears of changes and reconnects where it must`() = runTest {
+    fun `the device gets changes and reconnects when needed`() = runTest {
         val device = FakeDevice()
         val client = open(device)
         val conditions = MutableStateFlow(Conditions(wifi, Power(true, 80)))

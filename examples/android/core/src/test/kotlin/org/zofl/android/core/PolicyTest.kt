@@ -40,10 +40,10 @@ class PolicyTest {
         assertEquals(null, denial(now = good.copy(power = Power(charging = true, percent = 3))))
 
     @Test
-    fun `a little warmth is no reason`() = assertEquals(null, denial(now = good.copy(thermal = Thermal.LIGHT)))
+    fun `a little warmth denies nothing`() = assertEquals(null, denial(now = good.copy(thermal = Thermal.LIGHT)))
 
     @Test
-    fun `only what passes is worth waiting for`() {
+    fun `only temporary problems are worth waiting for`() {
         for (s in listOf(willing.copy(optedIn = false), willing.copy(run = ""), willing.copy(halted = "x"))) {
             assertEquals(false, assertIs<Permit.Denied>(Policy.mayTrain(s, s.limits, good)).patience)
         }
@@ -52,7 +52,7 @@ class PolicyTest {
     }
 
     @Test
-    fun `what is ready to be scheduled is what no waiting would cure otherwise`() {
+    fun `training that is not ready is denied without patience`() {
         assertEquals(true, willing.ready)
         for (s in listOf(willing.copy(optedIn = false), willing.copy(run = ""), willing.copy(server = " "), willing.copy(halted = "x"))) {
             assertEquals(false, s.ready, "$s")
@@ -67,11 +67,11 @@ class PolicyTest {
     }
 
     @Test
-    fun `before the first word of the system nothing is granted`() =
+    fun `before the system's first report nothing is granted`() =
         assertEquals("no network", denial(now = Conditions()))
 
     @Test
-    fun `the hub merges what watchers say`() {
+    fun `the hub merges the watchers' reports`() {
         val hub = ConditionsHub()
         hub.network(good.network)
         hub.power(good.power)

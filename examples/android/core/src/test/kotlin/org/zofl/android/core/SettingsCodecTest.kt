@@ -11,14 +11,14 @@ class SettingsCodecTest {
     )
 
     @Test
-    fun `settings come back`() {
+    fun `settings survive a round trip`() {
         for (s in listOf(all, Settings(), all.copy(halted = null, report = null), all.copy(report = all.report!!.copy(loss = null)))) {
             assertEquals(s, decodeSettings(s.encode()::get))
         }
     }
 
     @Test
-    fun `what cannot be read is as new`() {
+    fun `unreadable settings get their defaults`() {
         assertEquals(Settings(), decodeSettings { null })
         assertEquals(Settings().limits, decodeSettings { if (it == "minBattery") "many" else null }.limits)
     }

@@ -36,7 +36,7 @@ class StorageTest {
     private val secret = "-----BEGIN NATS USER JWT-----"
 
     @Test
-    fun `credentials come back and are not on the disk`() {
+    fun `credentials can be loaded and are not readable on disk`() {
         val vault = FileVault(file, GcmSeal(keys))
         assertNull(vault.load())
         vault.store(secret)
@@ -49,7 +49,7 @@ class StorageTest {
     }
 
     @Test
-    fun `a lost key or a damaged file asks for credentials`() {
+    fun `after a lost key or a damaged file credentials are needed`() {
         val vault = FileVault(file, GcmSeal(keys)).apply { store(secret) }
         val whole = file.readBytes()
         for (i in whole.indices) {
@@ -84,11 +84,11 @@ class StorageTest {
     }
 
     @Test
-    fun `a key that fails is made anew for new credentials`() {
+    fun `new credentials replace a key that fails`() {
         for (failure in listOf(UnrecoverableKeyException("x"), ProviderException("x"))) {
             FileVault(file, GcmSeal(keys)).store("old")
             val vault = FileVault(file, GcmSeal(BrokenKey(failure)))
-            assertFailsWith<ZoflException.Storage> { vault.load() } // it may pass
+            assertFailsWith<ZoflException.Storage> { vault.load() } // it may be temporary
             vault.store(secret)
             assertEquals(secret, vault.load())
             val e = assertFailsWith<IOException> { FileVault(file, GcmSeal(BrokenKey(failure, forGood = true))).store("new") }
@@ -98,7 +98,7 @@ class StorageTest {
     }
 
     @Test
-    fun `a model comes back, of its size only`() {
+    fun `a model can be loaded, with its size only`() {
         val models = ModelFile(File(dir, "model"))
         assertNull(models.load(3))
         models.store(Model(7, floatArrayOf(1f, -0.5f, 3e-9f)))
@@ -108,7 +108,7 @@ class StorageTest {
     }
 
     @Test
-    fun `a run has a folder of its own, here`() {
+    fun `each run has its own folder below the root`() {
         val state = StateFolder(dir)
         assertEquals(File(dir, "digits-1"), state.of("digits-1"))
         assertEquals(dir, state.of("../../etc/x").parentFile)
@@ -134,8 +134,8 @@ class StorageTest {
         assertNotEquals(device, settings.settings.value.optIn().device)
     }
 
-    /** What "delete my data" is to delete, of an opted-in user. */
-    private inner class Kept(val settings: SettingsStore = MemorySettings(Settings(server = "tls://h", run = "r").optIn())) {
+    /** Everything that "delete my data" must delete, for a user who opted in. */
+    private inner class UserData(val settings: SettingsStore = MemorySettings(Settings(server = "tls://h", run = "r").optIn())) {
         val state = StateFolder(File(dir, "state")).also { File(it.of("r"), "deep").mkdirs() }
         val model = ModelFile(File(dir, "model")).apply { store(Model(1, floatArrayOf(1f))) }
 
@@ -143,8 +143,8 @@ class StorageTest {
     }
 
     @Test
-    fun `one that cannot be deleted does not keep the others`() = runTest {
-        val kept = Kept()
+    fun `a failure to delete one thing does not stop the others`() = runTest {
+        val kept = UserData()
         val stuck = object : CredentialVault by MemoryVault(secret) {
             override fun clear() = throw IOException("the key store fails")
         }
@@ -152,14 +152,14 @@ class StorageTest {
         assertEquals(emptyList(), dir.list()!!.toList())
         assertEquals(Settings(deleting = true), kept.settings.settings.value)
         val vault = MemoryVault(secret)
-        kept.myData(vault).resume() // the next process, whose key store works
+        kept.myData(vault).resume() // the next process, with a working key store
         assertNull(vault.load())
         assertEquals(Settings(), kept.settings.settings.value)
     }
 
     @Test
-    fun `who comes back is someone new`() = runTest {
-        val kept = Kept()
+    fun `a user who returns gets a new name`() = runTest {
+        val kept = UserData()
         val before = kept.settings.settings.value.device
         val vault = MemoryVault(secret)
         var works = false
@@ -178,14 +178,14 @@ class StorageTest {
     }
 
     @Test
-    fun `a process that dies on the way is followed by one that deletes`() = runTest {
-        val kept = Kept()
+    fun `the next process finishes a deletion`() = runTest {
+        val kept = UserData()
         val vault = MemoryVault(secret)
         assertFailsWith<IllegalStateException> { kept.myData(vault) { error("the process dies here") }.delete() }
         assertEquals(secret, vault.load())
         val next = decodeSettings(kept.settings.settings.value.encode()::get)
         assertFalse(next.optedIn)
-        val reborn = Kept(MemorySettings(next))
+        val reborn = UserData(MemorySettings(next))
         reborn.myData(vault).resume()
         assertNull(vault.load())
         assertEquals(emptyList(), dir.list()!!.toList())
@@ -193,17 +193,17 @@ class StorageTest {
     }
 
     @Test
-    fun `nothing is deleted unasked`() = runTest {
-        val kept = Kept()
+    fun `nothing is deleted without being asked`() = runTest {
+        val kept = UserData()
         kept.myData(MemoryVault(secret)).resume()
         assertEquals(1, kept.model.load(1)!!.record)
         assertTrue(kept.settings.settings.value.optedIn)
     }
 
     @Test
-    fun `a full disk does not keep what is to be deleted`() = runTest {
+    fun `a full disk does not prevent deletion`() = runTest {
         val full = FullSettings(MemorySettings(Settings(server = "tls://h", run = "r").optIn()))
-        val kept = Kept(full)
+        val kept = UserData(full)
         full.full = true
         var stopped = false
         assertFailsWith<IOException> { kept.myData(MemoryVault(secret)) { stopped = true }.delete() }

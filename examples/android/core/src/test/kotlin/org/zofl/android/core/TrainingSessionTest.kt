@@ -33,7 +33,7 @@ class TrainingSessionTest {
     )
 
     @Test
-    fun `a budget that is spent goes on another time`() = runBlocking<Unit> {
+    fun `a spent budget continues another time`() = runBlocking<Unit> {
         device.returns = true
         device.record = 5
         device.values = floatArrayOf(1f, 2f)
@@ -53,7 +53,7 @@ class TrainingSessionTest {
     }
 
     @Test
-    fun `what is not allowed opens nothing`() = runBlocking<Unit> {
+    fun `a denied session opens no client`() = runBlocking<Unit> {
         settings.update { it.copy(optedIn = false) }
         assertIs<Outcome.Halted>(session().run(9.minutes))
         assertTrue(device.calls.isEmpty())
@@ -61,7 +61,7 @@ class TrainingSessionTest {
     }
 
     @Test
-    fun `unplugging ends it, and waits`() = runBlocking<Unit> {
+    fun `unplugging ends a session, to be tried again`() = runBlocking<Unit> {
         val result = async(Dispatchers.Default) { session().run(9.minutes) }
         device.running.await()
         conditions.value = conditions.value.copy(power = Power(charging = false, percent = 80))
@@ -70,7 +70,7 @@ class TrainingSessionTest {
     }
 
     @Test
-    fun `by hand it goes on without a charger`() = runBlocking<Unit> {
+    fun `by hand it runs without a charger`() = runBlocking<Unit> {
         conditions.value = conditions.value.copy(power = Power(charging = false, percent = 80))
         device.returns = true
         assertIs<Outcome.More>(session().run(9.minutes, byHand = true))
@@ -78,7 +78,7 @@ class TrainingSessionTest {
     }
 
     @Test
-    fun `opting out ends it for good`() = runBlocking<Unit> {
+    fun `opting out ends training for good`() = runBlocking<Unit> {
         val result = async(Dispatchers.Default) { session().run(9.minutes) }
         device.running.await()
         settings.update { it.copy(optedIn = false) }
@@ -88,7 +88,7 @@ class TrainingSessionTest {
     }
 
     @Test
-    fun `a server that nobody reaches does not use up the budget`() = runBlocking<Unit> {
+    fun `an unreachable server does not use up the budget`() = runBlocking<Unit> {
         val result = async(Dispatchers.Default) { session(patience = 1.milliseconds).run(9.minutes) }
         device.running.await()
         device.listener.onFault("offline", "no server answers: look at the network")
@@ -110,7 +110,7 @@ class TrainingSessionTest {
     }
 
     @Test
-    fun `an error keeps the model and is decided on`() = runBlocking<Unit> {
+    fun `an error saves the model and decides the outcome`() = runBlocking<Unit> {
         device.error = Exception("upgrade: record kind 9 is unknown: update")
         device.record = 3
         device.values = floatArrayOf(1f, 2f)
@@ -122,7 +122,7 @@ class TrainingSessionTest {
     }
 
     @Test
-    fun `the system's stop keeps the model`() = runBlocking<Unit> {
+    fun `a stop by the system saves the model`() = runBlocking<Unit> {
         device.record = 8
         device.values = floatArrayOf(1f, 2f)
         val work = async(Dispatchers.Default) { session().run(9.minutes) }
@@ -133,7 +133,7 @@ class TrainingSessionTest {
     }
 
     @Test
-    fun `a full disk does not hide what halted it`() = runBlocking<Unit> {
+    fun `a full disk does not hide the reason for halting`() = runBlocking<Unit> {
         settings.full = true
         device.error = Exception("upgrade: record kind 9 is unknown: update")
         assertIs<Outcome.Halted>(session().run(9.minutes))
@@ -142,7 +142,7 @@ class TrainingSessionTest {
     }
 
     @Test
-    fun `there is one session at a time`() = runBlocking<Unit> {
+    fun `only one session runs at a time`() = runBlocking<Unit> {
         val shared = session()
         val first = async(Dispatchers.Default) { shared.run(9.minutes) }
         device.running.await()

@@ -16,7 +16,7 @@ class WatchTest {
     }
 
     @Test
-    fun `the end of a second session leaves the first its eyes`() = runBlocking<Unit> {
+    fun `the end of a second session does not stop the first one's watch`() = runBlocking<Unit> {
         val end = CompletableDeferred<Unit>()
         val first = async(start = CoroutineStart.UNDISPATCHED) { watch.during { end.await() } }
         assertEquals(7, watch.during { 7 })
@@ -27,14 +27,14 @@ class WatchTest {
     }
 
     @Test
-    fun `it ends with what fails, and begins again`() = runBlocking<Unit> {
+    fun `the watch ends with a body that fails, and can begin again`() = runBlocking<Unit> {
         assertFailsWith<IllegalStateException> { watch.during { error("x") } }
         watch.during { }
         assertEquals(listOf("start", "stop", "start", "stop"), calls)
     }
 
     @Test
-    fun `what could not begin is not in use`() = runBlocking<Unit> {
+    fun `a watch that failed to begin is not in use`() = runBlocking<Unit> {
         var broken = true
         val fragile = Watch { if (broken) error("too many callbacks") else AutoCloseable { calls += "stop" } }
         assertFailsWith<IllegalStateException> { fragile.during { } }

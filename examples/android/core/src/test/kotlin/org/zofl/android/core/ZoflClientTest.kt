@@ -42,7 +42,7 @@ class ZoflClientTest {
     }
 
     @Test
-    fun `native code has a thread of its own and gets the budget`() = runBlocking<Unit> {
+    fun `native code has its own thread and gets the budget`() = runBlocking<Unit> {
         val device = FakeDevice().apply { returns = true }
         open(device).runFor(9.seconds)
         assertEquals("runFor 9000 on zofl", device.calls.first())
@@ -86,7 +86,7 @@ class ZoflClientTest {
     }
 
     @Test
-    fun `what is over is no fault any more`() = runBlocking<Unit> {
+    fun `a fault that is over is dropped`() = runBlocking<Unit> {
         val device = FakeDevice()
         val client = open(device)
         fun fault() = client.progress.value.fault?.code

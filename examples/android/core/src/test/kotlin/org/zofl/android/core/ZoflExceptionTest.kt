@@ -56,7 +56,7 @@ class ZoflExceptionTest {
     }
 
     @Test
-    fun `a translated error stays`() {
+    fun `a translated error is not changed again`() {
         val e = ZoflException.of("tls", "x")
         assertSame(e, ZoflException.of(e))
     }

@@ -3,16 +3,16 @@ package org.zofl.android.core.digits
 import kotlin.math.exp
 import kotlin.math.ln
 
-/** What a model comes to on a set: the share that it names rightly, 0 to 1, and its mean loss in nats. */
+/** The quality of a model on a set: its accuracy, 0 to 1, and its mean loss in nats. */
 data class Score(val accuracy: Double, val loss: Double)
 
 /**
- * A linear classifier of digits, forward only: there is no gradient in this app.
- * Parameters are a row of pixels' weights a class, then the classes' biases:
+ * A linear classifier of digits, without a gradient: Zofl needs none. The parameters are a
+ * row of pixel weights for each class, then the biases of the classes:
  *
  *     score[c] = x[DIM - CLASSES + c] + sum over p of x[c*PIXELS + p] * pixel[p]
  *
- * Not for two threads at once.
+ * Not thread-safe.
  */
 class DigitClassifier {
     private val scores = FloatArray(CLASSES)
@@ -27,7 +27,7 @@ class DigitClassifier {
         return sum / batch.size
     }
 
-    /** The digit that [x] sees in the pixels at [offset]. */
+    /** The digit that model [x] reads in the pixels at [offset]. */
     fun predict(x: FloatArray, pixels: FloatArray, offset: Int = 0): Int {
         score(x, pixels, offset)
         var best = 0
@@ -35,7 +35,7 @@ class DigitClassifier {
         return best
     }
 
-    /** The share of [set] that [x] names rightly, 0 to 1. */
+    /** The share of [set] that model [x] classifies correctly, 0 to 1. */
     fun accuracy(x: FloatArray, set: DigitSet): Double {
         var right = 0
         for (i in 0 until set.size) {
@@ -44,7 +44,7 @@ class DigitClassifier {
         return right.toDouble() / set.size
     }
 
-    /** How good [x] is on all of [set]. */
+    /** Accuracy and loss of [x] on all of [set]. */
     fun score(x: FloatArray, set: DigitSet) = Score(accuracy(x, set), loss(x, set, Minibatch().draw(0, 0, set.size)))
 
     private fun score(x: FloatArray, pixels: FloatArray, offset: Int) {
@@ -57,7 +57,7 @@ class DigitClassifier {
         }
     }
 
-    /** log of the sum of exp(scores), taken from the largest so that nothing overflows. */
+    /** log of the sum of exp(scores), relative to the largest so that nothing overflows. */
     private fun logSum(): Double {
         var top = scores[0]
         for (s in scores) if (s > top) top = s
@@ -69,7 +69,7 @@ class DigitClassifier {
     companion object {
         const val CLASSES = 10
 
-        /** Parameters of the model. */
+        /** Number of parameters. */
         const val DIM = CLASSES * (Handwriting.PIXELS + 1)
     }
 }

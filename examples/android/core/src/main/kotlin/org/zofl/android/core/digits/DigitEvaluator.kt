@@ -5,8 +5,8 @@ import org.zofl.android.core.Evaluator
 import org.zofl.android.core.ParameterReader
 
 /**
- * Measures the model on [heldOut], which nobody trains on: for the coordinator's
- * record if the plan has [METRICS], and for this phone's screen, which is [told].
+ * Measures the model on [heldOut], which nobody trains on: for the coordinator if the plan
+ * has [METRICS], and for this phone's screen, through [told].
  */
 class DigitEvaluator(private val heldOut: DigitSet, private val told: (Score) -> Unit = {}) : Evaluator {
     private val reader = ParameterReader(DigitClassifier.DIM)
@@ -20,11 +20,11 @@ class DigitEvaluator(private val heldOut: DigitSet, private val told: (Score) ->
         told(now)
     }
 
-    /** [name] as the plan has it. */
+    /** A metric; [name] is its name in the plan. */
     class Metric(val name: String, val of: (Score) -> Double)
 
     companion object {
-        /** What it gives, in that order: the plan says metrics=["accuracy","loss"]. */
+        /** The metrics in the order of the plan, which has metrics=["accuracy","loss"]. */
         val METRICS = listOf(Metric("accuracy", Score::accuracy), Metric("loss", Score::loss))
     }
 }

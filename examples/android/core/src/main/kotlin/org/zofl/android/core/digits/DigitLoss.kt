@@ -5,9 +5,9 @@ import org.zofl.android.core.ParameterReader
 import org.zofl.android.core.RoundView
 
 /**
- * All that Zofl learns of the user's digits: one number, how badly given
- * parameters do on them. A question may come before a late one was answered: each
- * takes a desk, which is kept for the next.
+ * All that Zofl learns about the user's digits: one number, the loss of given parameters
+ * on them. A call may come before a slow one has returned, so each call has its own
+ * buffers, a desk, which is reused later.
  */
 class DigitLoss(private val set: DigitSet) : Loss {
     private class Desk {

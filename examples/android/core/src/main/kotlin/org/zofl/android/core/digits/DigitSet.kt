@@ -1,17 +1,17 @@
 package org.zofl.android.core.digits
 
-/** Images of digits and what they show. It never leaves the phone. */
+/** Images of digits and their labels. They never leave the phone. */
 class DigitSet(val pixels: FloatArray, val labels: ByteArray) {
     init {
         require(pixels.size == labels.size * Handwriting.PIXELS) {
-            "${pixels.size} pixels for ${labels.size} labels: give ${Handwriting.PIXELS} a label"
+            "${pixels.size} pixels for ${labels.size} labels: give ${Handwriting.PIXELS} for each label"
         }
     }
 
     val size: Int get() = labels.size
 
     companion object {
-        /** [n] digits in the hand of [person], the same every time. */
+        /** [n] digits in the handwriting of [person], always the same. */
         fun written(n: Int, person: Long): DigitSet {
             val hand = Handwriting(person)
             val set = DigitSet(FloatArray(n * Handwriting.PIXELS), ByteArray(n))
@@ -22,7 +22,7 @@ class DigitSet(val pixels: FloatArray, val labels: ByteArray) {
             return set
         }
 
-        /** [n] digits of each of many people: what nobody trained on, to test with. */
+        /** [n] digits of each of many people on whose digits nobody trains, for testing. */
         fun writtenByMany(n: Int, people: LongRange): DigitSet {
             val sets = people.map { written(n, it) }
             val pixels = FloatArray(sets.sumOf { it.pixels.size })

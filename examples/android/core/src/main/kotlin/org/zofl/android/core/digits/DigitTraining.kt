@@ -27,7 +27,7 @@ import org.zofl.android.core.TrainingSession
 import org.zofl.android.core.ZoflClient
 import org.zofl.android.core.ZoflException
 
-/** The app's training, of digits: one object a process. The platform's part is in its arguments. */
+/** The app's training on digits: one object per process. Its arguments contain everything of the platform. */
 class DigitTraining(
     private val opener: DeviceOpener,
     private val settings: SettingsStore,
@@ -40,17 +40,17 @@ class DigitTraining(
 ) {
     private val current = MutableStateFlow<Progress?>(null)
 
-    /** Of the session in course; null if there is none. */
+    /** Progress of the current session; null if there is none. */
     val progress: StateFlow<Progress?> = current.asStateFlow()
 
     private val measured = MutableStateFlow<Score?>(null)
 
-    /** The model's, as the coordinator last had it measured here in the latest session; null if it had not. */
+    /** The model's score, when the coordinator last asked for it in the latest session; null if it did not. */
     val score: StateFlow<Score?> = measured.asStateFlow()
 
     private val last = MutableStateFlow<Outcome?>(null)
 
-    /** What this process's last session came to, or why there was none; null while one runs. */
+    /** The result of this process's last session, or why there was none; null while one runs. */
     val outcome: StateFlow<Outcome?> = last.asStateFlow()
 
     private val session = TrainingSession(
@@ -58,10 +58,10 @@ class DigitTraining(
         watch = ::watch,
     )
 
-    /** What others wrote: nobody trains on it, so accuracy on it is honest. */
+    /** Digits of other people. Nobody trains on them, so accuracy on them is honest. */
     private val heldOut by lazy { DigitSet.writtenByMany(20, STRANGERS) }
 
-    /** See [TrainingSession.run]. Waits a moment for the system's first word on the network. */
+    /** See [TrainingSession.run]. Waits a moment for the system's first report on the network. */
     suspend fun run(budget: Duration, attempt: Int, byHand: Boolean): Outcome {
         withTimeoutOrNull(5.seconds) { hub.conditions.first { it.network.connected } }
         last.value = null
@@ -71,7 +71,7 @@ class DigitTraining(
     /** Waits until no session runs. */
     suspend fun idle() = session.idle()
 
-    /** The model as of the last session; null before the first. Reads a file. */
+    /** The model after the last session; null before the first. Reads a file. */
     fun model(): Model? = models.load(DigitClassifier.DIM)
 
     private suspend fun join(now: Settings, limits: Limits): ZoflClient {
@@ -82,7 +82,7 @@ class DigitTraining(
             plaintext = plaintext, limits = limits,
         )
         val credentials = withContext(Dispatchers.IO) { vault.load() }
-        measured.value = null // of the session before
+        measured.value = null // it belongs to the previous session
         return ZoflClient.open(
             opener, config, credentials, DigitLoss(mine), DigitEvaluator(heldOut) { measured.value = it },
         )
@@ -107,12 +107,12 @@ class DigitTraining(
             settings.update { it.copy(report = report) }
             model?.let(models::store)
         } catch (e: IOException) {
-            throw ZoflException.of("store", "the model cannot be kept: $e: free some storage")
+            throw ZoflException.of("store", "the model cannot be saved: $e: free some storage")
         }
     }
 
     companion object {
-        /** Digits that a phone trains on. */
+        /** Number of digits that a phone trains on. */
         const val SAMPLES = 600
         private val STRANGERS = 1_000_000L..1_000_019L
     }

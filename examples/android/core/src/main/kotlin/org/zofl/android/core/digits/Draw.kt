@@ -1,6 +1,6 @@
 package org.zofl.android.core.digits
 
-/** Random numbers that a seed repeats on every phone: SplitMix64. */
+/** Random numbers that are the same on every phone for a seed: SplitMix64. */
 internal class Draw(private var state: Long) {
     fun long(): Long {
         state += -0x61c8864680b583eb
@@ -10,12 +10,12 @@ internal class Draw(private var state: Long) {
         return z xor (z ushr 31)
     }
 
-    /** In 0 until [n]; the bias of n/2^32 does not matter here. */
+    /** Uniform in 0 until [n]; the bias of n/2^32 does not matter here. */
     fun int(n: Int): Int = ((long() ushr 32) * n ushr 32).toInt()
 
     /** Uniform in [lo, hi). */
     fun uniform(lo: Double, hi: Double): Double = lo + (hi - lo) * ((long() ushr 11) * (1.0 / (1L shl 53)))
 
-    /** About 0, within [limit]: the mean of three uniform ones. */
+    /** Around 0, within [limit]: the mean of three uniform numbers. */
     fun bell(limit: Double): Double = (uniform(-limit, limit) + uniform(-limit, limit) + uniform(-limit, limit)) / 3
 }

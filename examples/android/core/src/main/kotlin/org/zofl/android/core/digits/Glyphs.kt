@@ -8,7 +8,7 @@ import kotlin.math.sin
 /** A point in a digit's unit box: x to the right, y down. */
 internal data class Point(val x: Double, val y: Double)
 
-/** What a pen draws without being lifted: straight pieces between points. */
+/** What a pen draws without being lifted: straight lines between points. */
 internal typealias Stroke = List<Point>
 
 private fun line(vararg xy: Double): Stroke = List(xy.size / 2) { Point(xy[2 * it], xy[2 * it + 1]) }

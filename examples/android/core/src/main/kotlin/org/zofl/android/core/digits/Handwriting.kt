@@ -5,9 +5,9 @@ import kotlin.math.max
 import kotlin.math.min
 
 /**
- * One person's hand: it slants, squeezes and presses in its own way, which is what
- * makes phones' data differ. It stands for digits that a user would write and
- * label; an app of your own has real ones. The same [person] writes the same.
+ * One person's handwriting, with its own slant, width and pressure, so that phones have
+ * different data. It replaces the digits that a user would write and label; your own app
+ * has real data. The same [person] always writes the same digits.
  */
 class Handwriting(person: Long) {
     private val draw = Draw(person)
@@ -28,7 +28,7 @@ class Handwriting(person: Long) {
 
     fun digit(): Int = draw.int(glyphs.size)
 
-    /** Where this digit stands: from its unit box to pixels. */
+    /** The placement of a digit: from its unit box to pixels. */
     private inner class Place {
         private val height = draw.uniform(.68, .85) * SIDE
         private val breadth = height * width * draw.uniform(.85, 1.1)

@@ -1,21 +1,21 @@
 package org.zofl.android.core.digits
 
 /**
- * The samples that a round's seed names. Losses are compared with each other, so
- * the same seed must name the same samples: nothing else may decide.
+ * The samples that a round's seed determines. Losses are compared with each other, so the
+ * same seed must always give the same samples.
  */
 class Minibatch {
     private var indices = IntArray(0)
 
-    /** How many [indices] hold. */
+    /** How many of [indices] are used. */
     var size = 0
         private set
 
     operator fun get(i: Int): Int = indices[i]
 
     /**
-     * Draws [count] of [total] samples, with replacement; 0, or as many as there
-     * are, takes each once.
+     * Draws [count] of [total] samples, with replacement. With 0, or [total] or more, it
+     * takes each sample once.
      */
     fun draw(count: Int, seed: Long, total: Int): Minibatch {
         val all = count <= 0 || count >= total

@@ -9,7 +9,7 @@ import kotlin.test.assertFailsWith
 import kotlin.test.assertTrue
 import org.zofl.android.core.EvaluationView
 
-/** An evaluation of [x], and what it is told. */
+/** An evaluation of [x], with its results. */
 class Measurement(private val x: FloatArray) : EvaluationView {
     val metrics = mutableListOf<Double>()
     var samples = 0
@@ -37,14 +37,14 @@ class DigitEvaluatorTest {
     private val x = Draw(1).let { draw -> FloatArray(DigitClassifier.DIM) { draw.uniform(-.5, .5).toFloat() } }
 
     @Test
-    fun `it measures what the model comes to on digits of others`() {
+    fun `it measures the model on other people's digits`() {
         val told = mutableListOf<Score>()
         val evaluator = DigitEvaluator(strangers, told::add)
         val want = Score(
             accuracy = DigitClassifier().accuracy(x, strangers),
             loss = DigitClassifier().loss(x, strangers, Minibatch().draw(0, 0, strangers.size)),
         )
-        repeat(2) { // once for every question
+        repeat(2) { // with fresh and reused buffers
             val asked = Measurement(x)
             evaluator.evaluate(asked)
             assertEquals(listOf(want.accuracy, want.loss), asked.metrics)
@@ -54,14 +54,14 @@ class DigitEvaluatorTest {
     }
 
     @Test
-    fun `a model of another size is an error and no number`() {
+    fun `a model of another size is an error`() {
         val asked = Measurement(FloatArray(3))
         assertFailsWith<IllegalStateException> { DigitEvaluator(strangers).evaluate(asked) }
         assertTrue(asked.metrics.isEmpty())
     }
 
     @Test
-    fun `the plan of the README asks for what it gives`() {
+    fun `the plan in the README names its metrics`() {
         val readme = generateSequence(File("").absoluteFile) { it.parentFile }.map { File(it, "README.md") }
             .first { it.exists() && "zofl plan" in it.readText() }.readText()
         val names = DigitEvaluator.METRICS.joinToString(",") { "\"${it.name}\"" }

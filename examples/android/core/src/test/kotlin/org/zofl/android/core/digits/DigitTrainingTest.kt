@@ -67,7 +67,7 @@ class DigitTrainingTest {
     )
 
     @Test
-    fun `a session joins as this phone, and leaves model and report`() = runBlocking<Unit> {
+    fun `a session joins as this phone, and saves model and report`() = runBlocking<Unit> {
         device.returns = true
         device.record = 9
         device.values = FloatArray(DigitClassifier.DIM)
@@ -82,7 +82,7 @@ class DigitTrainingTest {
             config,
         )
         assertEquals("SU", credentials)
-        assertEquals(9, training().model()!!.record) // as a new process reads it
+        assertEquals(9, training().model()!!.record) // as a new process would read it
         val report = settings.settings.value.report!!
         assertEquals(7, report.bytes)
         assertTrue(report.accuracy!! in 0.02..0.25, "a model of zeros names ${report.accuracy} rightly")
@@ -90,7 +90,7 @@ class DigitTrainingTest {
     }
 
     @Test
-    fun `a full disk is tried again, and the report is there`() = runBlocking<Unit> {
+    fun `a full disk is tried again, with a report`() = runBlocking<Unit> {
         File(dir, "model").apply { mkdirs(); File(this, "in the way").writeText("") }
         device.returns = true
         device.record = 9
@@ -102,14 +102,14 @@ class DigitTrainingTest {
     }
 
     @Test
-    fun `settings that cannot be kept are a full disk`() = runBlocking<Unit> {
+    fun `settings that cannot be saved mean a full disk`() = runBlocking<Unit> {
         settings.full = true
         device.returns = true
         assertIs<Outcome.Retry>(training().run(9.minutes, 0, byHand = false))
     }
 
     @Test
-    fun `a screen hears why there was no session`() = runBlocking<Unit> {
+    fun `a screen gets the reason why there was no session`() = runBlocking<Unit> {
         hub.power(Power(charging = true, percent = 90, saver = true))
         val training = training()
         assertNull(training.outcome.value)
@@ -119,7 +119,7 @@ class DigitTrainingTest {
     }
 
     @Test
-    fun `a screen sees what the coordinator has measured`() = runBlocking<Unit> {
+    fun `a screen sees the score that the coordinator asked for`() = runBlocking<Unit> {
         device.returns = true
         val training = training()
         training.run(9.minutes, 0, byHand = false)
@@ -132,7 +132,7 @@ class DigitTrainingTest {
     }
 
     @Test
-    fun `a screen sees the session, and its end`() = runBlocking<Unit> {
+    fun `a screen sees the session and its end`() = runBlocking<Unit> {
         val training = training()
         val work = async(Dispatchers.Default) { training.run(9.minutes, 0, byHand = false) }
         device.running.await()

@@ -38,7 +38,7 @@ class DigitsTest {
     private val some = FloatArray(DigitClassifier.DIM) { ((it * 37 % 101) - 50) * 0.004f }
 
     @Test
-    fun `a person writes the same again, another differently`() {
+    fun `a person always writes the same, another person differently`() {
         assertContentEquals(set.pixels, DigitSet.written(200, 1).pixels)
         assertTrue(!set.pixels.contentEquals(DigitSet.written(200, 2).pixels))
         assertEquals((0..9).toSet(), set.labels.map { it.toInt() }.toSet())
@@ -54,7 +54,7 @@ class DigitsTest {
     }
 
     @Test
-    fun `parameters arrive by blocks`() {
+    fun `parameters arrive in blocks`() {
         val round = Fixed(FloatArray(10_001) { it.toFloat() })
         val reader = ParameterReader(10_001, block = 1000)
         assertContentEquals(round.x, reader.read(round))
@@ -65,7 +65,7 @@ class DigitsTest {
     }
 
     @Test
-    fun `a seed names a minibatch`() {
+    fun `a seed determines a minibatch`() {
         val a = Minibatch().draw(32, 5, 200)
         val first = List(a.size) { a[it] }
         assertEquals(32, first.size)
@@ -76,11 +76,11 @@ class DigitsTest {
     }
 
     @Test
-    fun `the loss of nothing learned is that of a guess`() {
+    fun `the loss of an untrained model is that of a guess`() {
         assertEquals(ln(10.0), DigitLoss(set).loss(Fixed(zero)), 1e-6)
     }
 
-    /** The formula of the class's comment, in doubles, without care for overflow. */
+    /** The formula of the class's comment, in doubles, ignoring overflow. */
     private fun plainLoss(x: FloatArray): Double = (0 until set.size).sumOf { i ->
         val scores = DoubleArray(10) { c ->
             x[DigitClassifier.DIM - 10 + c] + (0 until Handwriting.PIXELS).sumOf {
@@ -97,7 +97,7 @@ class DigitsTest {
     }
 
     @Test
-    fun `the same question has the same answer, from any thread`() {
+    fun `the same call has the same result, from any thread`() {
         val loss = DigitLoss(set)
         val want = loss.loss(Fixed(some, 32, 9))
         val answers = java.util.concurrent.ConcurrentLinkedQueue<Double>()
@@ -108,7 +108,7 @@ class DigitsTest {
     }
 
     @Test
-    fun `losses alone teach it`() {
+    fun `it learns from losses alone`() {
         // Two-point estimates along random directions, as rounds do, without the network.
         val loss = DigitLoss(set)
         val x = zero.copyOf()
