@@ -9,22 +9,22 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A book is what a simulation knows to be true: what the log holds, what states
-// that makes, and what was sent. It checks what must always hold as soon as it
-// learns of anything. All of it is under the world's lock.
+// A book is what a simulation knows to be true: the records of the log, the states that
+// they make, and the messages sent. It checks the invariants as soon as it learns of
+// anything. The world's lock guards all of it.
 type book struct {
 	w      *world
-	chain  []entry          // what the log holds
-	truth  *replica.Replica // of a prefix of it, nil: of none
-	epoch  uint64           // the largest that was begun
+	chain  []entry          // the records of the log
+	truth  *replica.Replica // replica of a prefix of the log; nil: of none
+	epoch  uint64           // the largest epoch begun
 	gone   uint64           // the largest index that the log ever lost
 	begun  map[uint64]*process
-	states map[uint64][]state // after record n, in all logs that there were
+	states map[uint64][]state // after record n, in all versions of the log
 	tips   map[uint64][]wire.Tip
 
-	made     map[answer]map[uint64]bool // to the coordinators of which epochs contributions came
-	standing map[string]reply           // by device
-	members  []string                   // that a log has taken, by slot
+	made     map[answer]map[uint64]bool // epochs of the coordinators that each contribution reached
+	standing map[string]reply           // last reply of each device
+	members  []string                   // admitted to the log, by slot
 	lenient  bool                       // the log lost a change, see lost
 	vectors  vectors
 }
@@ -36,21 +36,21 @@ type entry struct {
 	hash   wire.Hash
 }
 
-// A state is what a replica holds after a record.
+// A state is a replica's state after a record.
 type state struct {
 	digest [32]byte
 	tip    wire.Tip
 	params []float32
 }
 
-// An answer names a contribution.
+// An answer identifies a contribution.
 type answer struct {
 	device string
 	n      uint64
 	tip    wire.Tip
 }
 
-// A reply is the last contribution of a device, as long as it sends no other.
+// A reply is the last contribution of a device, until it sends another.
 type reply struct {
 	answer
 	frame []byte
@@ -64,7 +64,7 @@ func newBook(w *world) *book {
 	}
 }
 
-// begin notes that a coordinator has an epoch.
+// begin records that a coordinator has an epoch.
 func (b *book) begin(p *process, epoch uint64) {
 	b.w.note(p, "begins epoch %d after record %d", epoch, len(b.chain))
 	if epoch <= b.epoch {
@@ -79,7 +79,7 @@ func (b *book) begin(p *process, epoch uint64) {
 	b.begun[epoch] = p
 }
 
-// commit notes that the log holds another record.
+// commit records that the log has another record.
 func (b *book) commit(record []byte) {
 	n := uint64(len(b.chain)) + 1
 	r, err := wire.DecodeRecord(record)
@@ -111,7 +111,7 @@ func (b *book) commit(record []byte) {
 	}
 }
 
-// grow notes the state after the last record.
+// grow records the state after the last record.
 func (b *book) grow(n uint64) {
 	r, err := b.truth, error(nil)
 	if r != nil && r.N() == n-1 && b.chain[n-1].record.Kind != wire.KindRollback {
@@ -154,7 +154,7 @@ func (b *book) replay(n uint64) (*replica.Replica, error) {
 	return r, b.complete(r)
 }
 
-// plan returns the plan by which record n+1 is made.
+// plan returns the plan under which record n+1 is made.
 func (b *book) plan() *wire.Plan {
 	if b.truth == nil || b.truth.N() != uint64(len(b.chain)) {
 		r, err := b.replay(uint64(len(b.chain)))
@@ -167,12 +167,13 @@ func (b *book) plan() *wire.Plan {
 	return b.truth.Plan()
 }
 
-// round checks that a round has the mean of contributions that were made, and
-// delivered to its author, each once.
+// round checks that a round is the mean of contributions that devices made and that reached
+// its author, each once.
 func (b *book) round(r *wire.Record) {
 	plan := b.plan()
 	if r.Round.Contributors < plan.Quorum {
-		b.w.find("quorum", "record %d has %d contributors, the quorum is %d", r.N, r.Round.Contributors, plan.Quorum)
+		b.w.find("quorum", "record %d has %d contributors, the quorum is %d",
+			r.N, r.Round.Contributors, plan.Quorum)
 	}
 	if plan.Transport == wire.DenseVectors {
 		b.mean(r, plan)
@@ -187,17 +188,19 @@ func (b *book) round(r *wire.Record) {
 		a := answer{deviceName(d), r.N, b.chain[r.N-2].hash.Tip()}
 		switch made := b.made[a]; {
 		case made == nil:
-			b.w.find("what is counted was sent", "record %d counts %s, which did not contribute", r.N, a.device)
+			b.w.find("what is counted was sent",
+				"record %d counts %s, which did not contribute", r.N, a.device)
 		case !made[r.Epoch]:
-			b.w.find("what is counted was sent", "record %d of epoch %d counts %s, whose contribution never reached its author",
+			b.w.find("what is counted was sent",
+				"record %d of epoch %d counts %s, whose contribution never reached its author",
 				r.N, r.Epoch, a.device)
 		}
 	}
 }
 
-// lost notes that the log ends after record n from now on. With a change, the
-// step size or P may be another one after a record that is the same to a device: an
-// announcement in an answer to a join names no record to know it by.
+// lost records that the log now ends after record n. If a change was lost, the step size or
+// P may differ after a record that looks the same to a device: an announcement in the
+// answer to a join names no record that would reveal it.
 func (b *book) lost(n uint64) {
 	for _, e := range b.chain[n:] {
 		b.lenient = b.lenient || e.record.Kind == wire.KindChange
@@ -206,8 +209,8 @@ func (b *book) lost(n uint64) {
 	b.chain, b.truth = b.chain[:n], nil
 }
 
-// reread compares what a coordinator finds with what its log has taken. What it
-// finds beyond that is an append that nobody knew the outcome of.
+// reread compares what a coordinator reads with what its log accepted. Records beyond that
+// are an append whose outcome nobody knew.
 func (b *book) reread(records [][]byte, members []string) {
 	for i, record := range records {
 		switch {
@@ -227,27 +230,30 @@ func (b *book) reread(records [][]byte, members []string) {
 	b.members = slices.Clone(members)
 }
 
-// had says whether a log made a state after record n.
+// had reports whether any version of the log made this state after record n.
 func (b *book) had(n uint64, digest [32]byte) bool {
 	return slices.ContainsFunc(b.states[n], func(s state) bool { return s.digest == digest })
 }
 
-// holds checks that a replica's state is one that a log had.
+// holds checks that some version of the log had a replica's state.
 func (b *book) holds(name string, n uint64, digest [32]byte) {
 	if n > 0 && !b.had(n, digest) {
-		b.w.find("replicas hold the log's states", "%s: after record %d its digest is %x", name, n, digest[:8])
+		b.w.find("replicas hold the log's states", "%s: after record %d its digest is %x",
+			name, n, digest[:8])
 	}
 }
 
-// models checks that parameters are those of a state that a log had.
+// models checks that parameters belong to a state that some version of the log had.
 func (b *book) models(name string, n uint64, params []float32) {
-	if n == 0 || slices.ContainsFunc(b.states[n], func(s state) bool { return slices.Equal(s.params, params) }) {
+	if n == 0 || slices.ContainsFunc(b.states[n],
+		func(s state) bool { return slices.Equal(s.params, params) }) {
 		return
 	}
-	b.w.find("replicas hold the log's states", "%s: after record %d its parameters are %v", name, n, params)
+	b.w.find("replicas hold the log's states",
+		"%s: after record %d its parameters are %v", name, n, params)
 }
 
-// ended says whether the log's last record ends the run.
+// ended reports whether the log's last record ends the run.
 func (b *book) ended() bool {
 	return len(b.chain) > 0 && b.chain[len(b.chain)-1].record.Kind == wire.KindEnd
 }

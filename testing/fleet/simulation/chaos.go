@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/coordinator"
 )
 
-// chaos does one thing.
+// chaos makes one thing happen.
 func (w *world) chaos() {
 	if frozen := w.frozen(); frozen != nil {
 		w.thaw(frozen)
@@ -26,15 +26,16 @@ func (w *world) chaos() {
 		return
 	}
 	if moved {
-		w.settle() // whoever got something acts on it before time passes
+		w.settle() // recipients act on what they got before time passes
 	}
 	if frozen := w.frozen(); frozen == nil {
-		w.pass(pick(w.rng, time.Millisecond, 100*time.Millisecond, time.Second, 7*time.Second, 40*time.Second))
+		w.pass(pick(w.rng, time.Millisecond, 100*time.Millisecond, time.Second,
+			7*time.Second, 40*time.Second))
 	}
 }
 
-// revive starts the first party whose absence is over, and says whether there was
-// one: one at a time, so that it is clear who listens when another one asks.
+// revive restarts the first party whose absence is over, and reports whether there was one.
+// It restarts one at a time, so that it is determined who listens when another one asks.
 func (w *world) revive() bool {
 	for _, p := range w.parties {
 		if p.p == nil && !time.Now().Before(p.away) && (p.device == nil || !p.device.ended) {
@@ -45,8 +46,7 @@ func (w *world) revive() bool {
 	return false
 }
 
-// move lets something that waits come to pass, and says whether there was
-// anything.
+// move lets something that waits happen, and reports whether there was anything.
 func (w *world) move() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -79,13 +79,13 @@ func (w *world) ready() []*packet {
 	return ready
 }
 
-// queues says whether a packet waits for the loop of a coordinator.
+// queues reports whether a packet would wait for a coordinator's loop.
 func (w *world) queues(k *packet) bool {
 	kind, _ := w.kind(&k.Message)
 	return k.sub != nil && (kind == replying || kind == joining || kind == uploading)
 }
 
-// carry delivers a packet, or what is wrong with the network happens to it.
+// carry delivers a packet, or applies a fault of the network to it.
 func (w *world) carry(k *packet) {
 	luck := w.rng.Float64()
 	s := w.scenario
@@ -143,9 +143,9 @@ func (w *world) deliver(k *packet) {
 
 func (w *world) broker(p *process) *broker { return w.parties[p.order].broker }
 
-// frozen returns the request of a coordinator that has messages waiting behind
-// it. No time may pass then: its loop would find these and a timer at once, and
-// take whichever the runtime picks.
+// frozen returns the request of a coordinator that has messages waiting behind it. No time
+// may pass then: its loop would find these and a timer at once, and the runtime would
+// choose.
 func (w *world) frozen() *request {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -161,8 +161,8 @@ func (w *world) frozen() *request {
 	return nil
 }
 
-// thaw goes on while a coordinator is frozen: more waits behind its request, or
-// that is answered.
+// thaw continues while a coordinator is frozen: it queues more behind the request, or
+// answers it.
 func (w *world) thaw(r *request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -181,10 +181,10 @@ func (w *world) thaw(r *request) {
 	w.answer(r)
 }
 
-// pass lets time pass, until something happens or for as long as d.
+// pass lets time pass until something happens, at most d.
 func (w *world) pass(d time.Duration) {
 	select {
-	case <-w.activity: // of what the scheduler knows
+	case <-w.activity: // something that the scheduler knows of
 	default:
 	}
 	w.mu.Lock()
@@ -208,11 +208,12 @@ func (w *world) pass(d time.Duration) {
 	}
 }
 
-// pause is what an operator of these runs says.
+// pause is the reason that an operator of these runs gives.
 const pause = "an operator's pause"
 
 // finalPatience bounds the virtual time from the last fault to the end of the
-// run on every device.
+// finalPatience limits the virtual time from the last fault to the end of the run on every
+// device.
 const (
 	finalPatience = time.Hour
 	finalSteps    = 30_000
@@ -246,8 +247,8 @@ func (w *world) heal() {
 	}
 }
 
-// finale runs on without faults until the run has ended on every device, with
-// the states of the log.
+// finale runs on without faults until the run has ended on every device with the states of
+// the log.
 func (w *world) finale() {
 	began := time.Now()
 	for range finalSteps {
@@ -268,14 +269,15 @@ func (w *world) finale() {
 	if !w.done() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.find("the run ends", "it has not, %v after the last fault: record %d", time.Since(began), len(w.book.chain))
+		w.find("the run ends", "it has not, %v after the last fault: record %d",
+			time.Since(began), len(w.book.chain))
 		return
 	}
 	w.agree()
 }
 
-// resume is an operator who looks at the run every now and then, and says
-// whether that was needed.
+// resume plays an operator who looks at the run now and then. It reports whether that was
+// needed.
 func (w *world) resume() bool {
 	if time.Since(w.looked) < 5*time.Second {
 		return false
@@ -292,9 +294,9 @@ func (w *world) resume() bool {
 		status := c.Status()
 		switch {
 		case status.State == coordinator.Paused && status.LogError == "" && status.N < last:
-			// One that was deposed wrote a record before it noticed. The one that
-			// leads finds it when it appends, which it cannot for want of devices
-			// that have ended with that record.
+			// A deposed coordinator wrote a record before it noticed. The one that leads
+			// would find the record when it appends. It cannot append, because the devices
+			// ended with that record and none is left.
 			w.mu.Lock()
 			w.count("left behind by a stale leader")
 			w.mu.Unlock()

@@ -2,26 +2,29 @@ package simulation
 
 import "testing"
 
-// covered is what has to occur in the default seeds, so that the simulator
-// cannot come to try less than it says. What is rare is left to longer runs.
+// covered lists what must occur within the default seeds, so that the simulator does not
+// silently try less. Rare events are left to longer runs.
 var covered = []string{
 	"announce open", "announce paused", "announce ended", "catch-up", "burst", "reply again",
-	"record plan", "record round", "record change", "record rollback", "record end", "end rounds", "end requested",
+	"record plan", "record round", "record change", "record rollback", "record end",
+	"end rounds", "end requested",
 	"drop", "double", "delay", "power cut", "crash now",
 	"crash before publish", "crash before request", "crash before subscribe", "crash before append",
 	"crash before write", "crash before sync", "crash before rename", "crash before open",
-	"log refuses", "log loses the ack", "log stalls", "log timeout", "log conflict", "members deposed", "event adopted",
+	"log refuses", "log loses the ack", "log stalls", "log timeout", "log conflict",
+	"members deposed", "event adopted",
 	"found in the log", "on from a checkpoint", "device says: store", "snapshot piece", "reference",
 	"relay single", "relay half", "median single", "median half",
 	"event phase", "second phase", "control variate", "control variate of old",
 	"second phase of another P", "control variate of another P",
-	"dense none differences", "dense none surrogate", "dense scaffold-1 differences", "dense scaffold-2 differences",
+	"dense none differences", "dense none surrogate", "dense scaffold-1 differences",
+	"dense scaffold-2 differences",
 	"piece", "object piece", "upload busy", "upload refused", "upload resumed by another life",
 	"vector gone", "vector without its record", "crash before append, after its vector",
 	"rid of a wrong bit", "declined busy", "declined time", "declined loss failed",
 }
 
-// covers fails the test for what did not occur.
+// covers fails the test for whatever did not occur.
 func (s *search) covers(t *testing.T) {
 	t.Helper()
 	for _, what := range covered {

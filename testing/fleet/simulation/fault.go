@@ -9,11 +9,11 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A fault is something that goes wrong, or that an operator does.
+// A fault is something that goes wrong, or something that an operator does.
 type fault struct {
 	name string
-	fits func(*scenario) bool      // nil: all
-	do   func(*world, *party) bool // to a party; false: nothing to be done
+	fits func(*scenario) bool      // nil: it fits all scenarios
+	do   func(*world, *party) bool // applies it to a party; false: it was not possible
 }
 
 var faults = []fault{
@@ -37,8 +37,7 @@ var faults = []fault{
 	{"lose the tail", func(s *scenario) bool { return s.shared }, (*world).loseTail},
 }
 
-// strike does one of the scenario's faults to some party, and says whether it
-// could.
+// strike applies one of the scenario's faults to some party, and reports whether it could.
 func (w *world) strike() bool {
 	if len(w.scenario.faults) == 0 {
 		return false
@@ -69,14 +68,15 @@ func (w *world) crash(p *party) bool {
 	return true
 }
 
-// crashBetween makes the coordinators that are up crash when they have stored a vector,
-// and are to store the record that names it.
+// crashBetween makes the running coordinators crash once they have stored a vector, before
+// they store the record that names it.
 func (w *world) crashBetween(*party) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	some := false
 	for _, p := range w.parties {
-		if p.broker != nil && p.p != nil && !p.p.between && w.scenario.plan.Transport == wire.DenseVectors {
+		if p.broker != nil && p.p != nil && !p.p.between &&
+			w.scenario.plan.Transport == wire.DenseVectors {
 			p.p.between, some = true, true
 			w.note(nil, "%s is to crash between a vector and its record", p.name)
 		}
@@ -98,7 +98,7 @@ func (w *world) crashUploading(*party) bool {
 	return false
 }
 
-// retire stops a party in good order.
+// retire stops a party in an orderly way.
 func (w *world) retire(p *party) bool {
 	if p.p == nil || p.broker != nil && w.waits(p.p) {
 		return false
@@ -142,7 +142,7 @@ func (w *world) mend(*party) bool {
 	return false
 }
 
-// failDisk has the next operations of a party's disk fail.
+// failDisk makes the next operations of a party's disk fail.
 func (w *world) failDisk(p *party) bool {
 	if p.p == nil {
 		return false
@@ -156,7 +156,7 @@ func (w *world) failDisk(p *party) bool {
 	return true
 }
 
-// fillDisk leaves a party's disk little room, until it is started again.
+// fillDisk leaves little room on a party's disk until the party is restarted.
 func (w *world) fillDisk(p *party) bool {
 	if p.p == nil {
 		return false
@@ -170,7 +170,7 @@ func (w *world) fillDisk(p *party) bool {
 	return true
 }
 
-// leading returns the coordinator of a party, if it takes commands now.
+// leading returns the coordinator of a party if it accepts commands now.
 func (w *world) leading(p *party) *coordinator.Coordinator {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -180,12 +180,12 @@ func (w *world) leading(p *party) *coordinator.Coordinator {
 	return p.broker.c
 }
 
-// command has an operator do something with the coordinator that leads.
+// command makes an operator command the coordinator that leads.
 func (w *world) command(text string, do func(*coordinator.Coordinator) error) bool {
 	for _, p := range w.parties {
 		if c := w.leading(p); c != nil {
 			w.mu.Lock()
-			w.note(nil, "an operator asks %s: %s", p.name, text) // before it acts on it
+			w.note(nil, "an operator asks %s: %s", p.name, text) // before it acts on the command
 			w.mu.Unlock()
 			err := do(c)
 			if err == nil {
@@ -237,7 +237,7 @@ func (w *world) endRun(*party) bool {
 	return w.command("end", func(c *coordinator.Coordinator) error { c.End("enough"); return nil })
 }
 
-// expire takes the lease from a coordinator, or has one notice that it lost it.
+// expire takes the lease from a coordinator, or makes one notice that it lost it.
 func (w *world) expire(*party) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -246,7 +246,8 @@ func (w *world) expire(*party) bool {
 		if w.parties[i].p == nil || h == nil || h.lost == nil || h.deposed {
 			continue
 		}
-		if r := w.server.busy(h.p); r != nil && (!r.at.Equal(time.Now()) || w.parties[i].broker.queued > 0) {
+		if r := w.server.busy(h.p); r != nil &&
+			(!r.at.Equal(time.Now()) || w.parties[i].broker.queued > 0) {
 			continue // a timer may be due as well, see frozen
 		}
 		w.note(nil, "%v loses the lease", h.p)
@@ -256,8 +257,8 @@ func (w *world) expire(*party) bool {
 	return false
 }
 
-// usurp gives the lease to another coordinator, which the one that leads does
-// not notice: both lead.
+// usurp gives the lease to another coordinator without the leading one noticing, so that
+// both lead.
 func (w *world) usurp(*party) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -271,12 +272,12 @@ func (w *world) usurp(*party) bool {
 	return false
 }
 
-// loseTail has the log's server crash without its last records.
+// loseTail makes the log's server crash without its last records.
 func (w *world) loseTail(*party) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	last := len(w.server.records)
-	// A device that saw the end is gone for good, and would keep what is lost.
+	// A device that saw the end never returns, so it would keep the state of lost records.
 	if last < 2 || w.book.ended() || w.anyBusy() || w.rng.IntN(2) == 0 {
 		return false
 	}
@@ -292,5 +293,6 @@ func (w *world) loseTail(*party) bool {
 }
 
 func (w *world) anyBusy() bool {
-	return slices.ContainsFunc(w.server.waiting, func(r *request) bool { return !r.given && r.kind != beginning })
+	return slices.ContainsFunc(w.server.waiting,
+		func(r *request) bool { return !r.given && r.kind != beginning })
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/zofl/zofl/internal/dirstore"
 )
 
-// flip changes a bit of the state that a device keeps while it is down, as a
-// bad memory would have before it was written: the file says that it is right.
-// Nobody but the run can tell, by its reference. One device of a seed has such a
-// state, so that the others make a plurality.
+// flip changes a bit of the state in the checkpoint of a device that is down, as bad memory
+// would have done before the write, so the file's digest is right. Only the run can find
+// that out, by its reference. Only one device of a seed has such a state, so that the
+// others are a plurality.
 func (w *world) flip(*party) bool {
 	var down *party
 	for _, p := range w.parties {

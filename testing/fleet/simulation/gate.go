@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/internal/disk/disktest"
 )
 
-// A gate is a party's disk as one life of the party sees it: every operation
-// may be the one that the life crashes at.
+// A gate is a party's disk in one life of the party. Any of its operations may be the one
+// at which that life crashes.
 type gate struct {
 	*disktest.Disk
 	p *process

@@ -12,17 +12,16 @@ import (
 	"github.com/zofl/zofl/bus"
 )
 
-// A network carries messages. Each that is sent waits, once for each of those
-// that listen at that time, until the scheduler picks it. All of it is under the
-// world's lock.
+// A network carries messages. Each message waits, once for each listener at the time of
+// sending, until the scheduler chooses it. The world's lock guards all of it.
 type network struct {
 	subscriptions []*subscription
 	inboxes       map[string]*inbox
-	pending       []*packet      // in order, after arrange
+	pending       []*packet      // in order after arrange
 	cuts          map[string]cut // by party
 }
 
-// A cut is what is wrong with a party's connection.
+// A cut is the fault of a party's connection.
 type cut int
 
 const (
@@ -35,14 +34,14 @@ const (
 type packet struct {
 	bus.Message
 	from   *process
-	number int // among those of from to the subject
-	copied int // how often it was doubled
+	number int // among the messages of from to the subject
+	copied int // how often it was duplicated
 	until  time.Time
-	sub    *subscription // one of these two
+	sub    *subscription // either this or inbox is set
 	inbox  *inbox
 }
 
-// to is who listens.
+// to returns the listener.
 func (k *packet) to() *process {
 	if k.sub != nil {
 		return k.sub.p
@@ -50,8 +49,7 @@ func (k *packet) to() *process {
 	return k.inbox.p
 }
 
-// compare puts packets into an order that does not depend on how goroutines
-// took turns.
+// compare orders packets independently of how goroutines took turns.
 func (k *packet) compare(o *packet) int {
 	return cmp.Or(cmp.Compare(k.Subject, o.Subject), cmp.Compare(k.from.order, o.from.order),
 		cmp.Compare(k.from.life, o.from.life), cmp.Compare(k.number, o.number),
@@ -62,7 +60,7 @@ type subscription struct {
 	p       *process
 	pattern string
 	handle  func(bus.Message)
-	busy    bool // handle runs
+	busy    bool // handle is running
 	closed  bool
 }
 
@@ -73,11 +71,12 @@ type inbox struct {
 	answer  chan []byte
 }
 
-// arrange puts what was sent into its order, and drops what nobody waits for.
-// Until then whoever listened in this step counts as one who does: who is first,
-// one that asks or one that stops listening, is the runtime's choice.
+// arrange puts sent messages into order, and drops those whose listener is gone. Until then
+// everybody who listened in this step counts as listening: whether one party asks before
+// another stops listening is the runtime's choice.
 func (n *network) arrange() {
-	n.subscriptions = slices.DeleteFunc(n.subscriptions, func(s *subscription) bool { return s.closed || s.p.dead })
+	n.subscriptions = slices.DeleteFunc(n.subscriptions,
+		func(s *subscription) bool { return s.closed || s.p.dead })
 	n.pending = slices.DeleteFunc(n.pending, func(k *packet) bool {
 		if k.to().dead {
 			return true
@@ -90,7 +89,7 @@ func (n *network) arrange() {
 	slices.SortStableFunc(n.pending, (*packet).compare)
 }
 
-// send puts a message on its way to all that listen and returns their number.
+// send puts a message on its way to all listeners and returns their number.
 func (n *network) send(from *process, m bus.Message) int {
 	if n.cuts[from.party] != whole {
 		return 1 // nobody tells it that nobody listens
@@ -118,13 +117,13 @@ func (n *network) send(from *process, m bus.Message) int {
 	return heard
 }
 
-// sever cuts a party's connection: what was on the way to it is lost.
+// sever cuts a party's connection. Packets on the way to it are lost.
 func (n *network) sever(party string, how cut) {
 	n.cuts[party] = how
 	n.pending = slices.DeleteFunc(n.pending, func(k *packet) bool { return k.to().party == party })
 }
 
-// matches says whether a pattern covers a subject; * is any one token.
+// matches reports whether a pattern covers a subject; * matches any one token.
 func matches(pattern, subject string) bool {
 	for {
 		want, more, wants := strings.Cut(pattern, ".")
@@ -145,8 +144,8 @@ func failed(call, subject string, err error) error {
 	return fmt.Errorf("simulation: %s %q: %w", call, subject, err)
 }
 
-// reach says whether a process can use the network for an operation; it is
-// called with the world's lock.
+// reach returns an error unless the process can use the network for an operation. The
+// caller holds the world's lock.
 func (p *process) reach(operation string) error {
 	switch {
 	case !p.may(operation):
@@ -194,7 +193,7 @@ func (s *subscription) Unsubscribe() error {
 	return nil
 }
 
-// Dropped implements [bus.Subscription]: nobody is too slow here.
+// Dropped implements [bus.Subscription]: no subscriber is too slow here.
 func (s *subscription) Dropped() int { return 0 }
 
 // Request implements [bus.Bus].

@@ -12,24 +12,23 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A countingLoss is a device's loss, made so that a mean tells whose scalars are
-// in it: along perturbation p of step k of record n, device i has the slope
-// radix^i * scale(n, k, p), whatever the parameters. The mean times the sum of
-// its weights, in that radix, has a digit for each device: its weight, if it is
-// counted, or 0.
+// A countingLoss is a device's loss, designed so that a mean shows whose scalars it contains.
+// Along perturbation p of step k of record n, device i has the slope radix^i * scale(n, k,
+// p), whatever the parameters. So the mean times the sum of its weights, in that radix, has
+// one digit for each device: its weight if it was counted, otherwise 0.
 //
-// The loss at the base counts how often the device began to contribute, so that
-// a contribution that was computed twice has other bytes.
+// The loss at the base counts how often the device began to contribute, so that a
+// contribution that was computed twice has other bytes.
 type countingLoss struct {
 	w      *world
 	device int
-	began  int // contributions, over all lives of the device
+	began  int // contributions begun in all lives of the device
 	calm   atomic.Bool
 
-	ctx   context.Context // of the round under way
+	ctx   context.Context // of the open round
 	n     uint64
 	step  int
-	calls int // in this step
+	calls int // calls in this step
 }
 
 var errLoss = errors.New("simulation: a loss that fails")
@@ -64,10 +63,10 @@ func (o *countingLoss) Loss(ctx context.Context, x []float32, b objective.Batch)
 	return base + float64(side*mu*slope), nil
 }
 
-// scale makes scalars of one contribution differ.
+// scale makes the scalars of a contribution different from each other.
 func scale(n uint64, k, p int) float64 { return float64(uint64(1) << ((n + uint64(k+p)) % 3)) }
 
-// luck is a generator of what happens in one call.
+// luck returns the random generator of one call.
 func (o *countingLoss) luck(of ...uint64) *rand.Rand {
 	seed := o.w.seed*31 + uint64(o.device)
 	for _, v := range of {
@@ -76,10 +75,9 @@ func (o *countingLoss) luck(of ...uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 7))
 }
 
-// hesitate takes time, or fails. No two devices take the same time, so that
-// nothing else happens at the end of it. Some calls heed no context, and those
-// that do return a moment after it ended: which of the two is first would
-// otherwise be the runtime's choice.
+// hesitate takes time, or fails. No two devices take the same time, so that nothing else
+// happens at its end. Some calls ignore their context. Those that heed it return a moment
+// after it ended, because otherwise the runtime would choose which of the two is first.
 func (o *countingLoss) hesitate(ctx context.Context, luck *rand.Rand) error {
 	if o.calm.Load() {
 		return nil
@@ -90,7 +88,8 @@ func (o *countingLoss) hesitate(ctx context.Context, luck *rand.Rand) error {
 	if luck.Float64() >= o.w.scenario.slow {
 		return nil
 	}
-	d := time.Duration(luck.IntN(3000))*time.Millisecond + time.Duration(1000*o.device+luck.IntN(1000))*time.Nanosecond
+	d := time.Duration(luck.IntN(3000))*time.Millisecond +
+		time.Duration(1000*o.device+luck.IntN(1000))*time.Nanosecond
 	t := time.NewTimer(d)
 	defer t.Stop()
 	if luck.IntN(8) == 0 {

@@ -13,37 +13,36 @@ import (
 	"github.com/zofl/zofl/internal/seam"
 )
 
-// A party is a coordinator or a device: a sequence of lives.
+// A party is a coordinator or a device, as a sequence of lives.
 type party struct {
 	name   string
 	order  int
 	lives  int
-	p      *process  // nil while it is down
-	away   time.Time // when it starts again
+	p      *process  // nil while the party is down
+	away   time.Time // when it restarts
 	disk   *disktest.Disk
 	faulty bool    // its disk failed in this life
-	device *device // one of these two
+	device *device // either this or broker is set
 	broker *broker
 }
 
-// storeDir is where a device keeps its store on its disk, logDir where a
-// coordinator keeps its log.
+// storeDir is where a device has its store on its disk, logDir where a coordinator has its
+// log.
 const (
 	storeDir = "store"
 	logDir   = "log"
 )
 
-// A broker is the party that runs a coordinator; of those of a shared log one
-// leads.
+// A broker is the party that runs a coordinator. If several share a log, one of them leads.
 type broker struct {
 	w      *world
 	party  *party
-	c      *coordinator.Coordinator // nil until it leads; under the world's lock
-	handle *handle                  // of this life; under the world's lock
-	queued int                      // replies and joins that wait behind its log
+	c      *coordinator.Coordinator // nil until it leads; guarded by the world's lock
+	handle *handle                  // of this life; guarded by the world's lock
+	queued int                      // replies and joins waiting behind its log
 }
 
-// live is one life of a coordinator: whenever another one leads, it stands by.
+// live is one life of a coordinator: while another one leads, it stands by.
 func (b *broker) live(p *process) error {
 	log, err := b.open(p)
 	if err != nil {
@@ -52,12 +51,13 @@ func (b *broker) live(p *process) error {
 	defer log.Close()
 	linger := b.w.scenario.linger
 	if b.w.calm {
-		linger = -1 // until the last device has learned of the end
+		linger = -1 // until the last device has seen the end
 	}
 	for {
 		c, err := coordinator.New(p.ctx, coordinator.Config{
 			Bus: p, Plan: b.w.scenario.plan, Log: &watchedLog{Log: log, p: p}, Linger: linger,
-			Queue: 64, UploadMemory: b.w.scenario.uploads, Witnesses: []string{witnessName}, Recorder: coordinator.RecorderFunc(func(e coordinator.Event) error { return b.record(p, &e) }),
+			Queue: 64, UploadMemory: b.w.scenario.uploads, Witnesses: []string{witnessName},
+			Recorder: coordinator.RecorderFunc(func(e coordinator.Event) error { return b.record(p, &e) }),
 		})
 		if err != nil {
 			return err
@@ -78,7 +78,7 @@ func (b *broker) set(c *coordinator.Coordinator) {
 	b.c = c
 }
 
-// count checks what a coordinator counted: no device lies.
+// count checks a coordinator's counters: no device sends wrong frames.
 func (b *broker) count(p *process, c *coordinator.Coordinator) {
 	counters := c.Status().Counters
 	b.w.mu.Lock()
@@ -105,30 +105,30 @@ func (b *broker) record(p *process, e *coordinator.Event) error {
 		return errDead
 	}
 	b.w.count("event " + e.Kind.String())
-	b.w.note(p, "event: %v n=%d attempt=%d contributors=%d %s", e.Kind, e.N, e.Attempt, e.Contributors, e.Reason)
+	b.w.note(p, "event: %v n=%d attempt=%d contributors=%d %s",
+		e.Kind, e.N, e.Attempt, e.Contributors, e.Reason)
 	return nil
 }
 
 // witnessName is the id of the passive replica.
 const witnessName = "w"
 
-// A device is a party that holds a replica: one that contributes, or a passive
-// one.
+// A device is a party with a replica, contributing or passive.
 type device struct {
 	w         *world
 	party     *party
 	id        string
-	c         *client.Client // of this life; under the world's lock
-	objective *countingLoss  // nil: it is passive
+	c         *client.Client // of this life; guarded by the world's lock
+	objective *countingLoss  // nil: passive
 	ended     bool           // it saw the end of the run
-	flipped   bool           // a bit of its checkpoint was wrong, and may be still
-	tainted   bool           // and so is its state
-	checked   uint64         // record of the state that was checked last
+	flipped   bool           // a bit of its checkpoint was wrong, and may still be
+	tainted   bool           // so is its state
+	checked   uint64         // record of the last state checked
 	params    []float32
 }
 
-// check checks what the replica holds: its parameters after each step, and the
-// whole state after each record. The caller holds the world's lock.
+// check checks the replica: its parameters after each step, and the whole state after each
+// record. The caller holds the world's lock.
 func (d *device) check() {
 	if d.objective != nil {
 		if d.params == nil {
@@ -155,7 +155,7 @@ func (d *device) check() {
 		return
 	}
 	was := d.tainted
-	d.tainted = n > 1 && !d.w.book.had(n, digest) // again, if it goes back to its checkpoint
+	d.tainted = n > 1 && !d.w.book.had(n, digest) // again, if it returns to its checkpoint
 	if was && !d.tainted && n > 1 {
 		d.w.count("rid of a wrong bit")
 		d.w.note(nil, "%s holds a state of the log again", d.id)
@@ -166,7 +166,7 @@ func (d *device) check() {
 func (d *device) live(p *process) error {
 	cfg := client.Config{
 		Bus: p, Run: runName, ID: d.id,
-		// No round ends just then: which of the two is first would be the runtime's choice.
+		// Odd timeouts, so that no round ends at the same moment: the runtime would choose.
 		RequestTimeout: 5*time.Second + time.Duration(13+d.party.order)*time.Microsecond,
 		Recorder:       client.RecorderFunc(func(g client.Progress) error { return d.record(p, &g) }),
 	}

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Plants faults in a copy of the production code, one at a time, and fails
-# unless the simulator finds each of them, and nothing without any.
+# Plants bugs in a copy of the production code, one at a time. Fails unless the simulator
+# finds each of them, and finds nothing in the original.
 #
-#   planted.sh          all of them, within 2,000 seeds each
-#   planted.sh NAME     one of them
+#   planted.sh          all bugs, each within 2,000 seeds
+#   planted.sh NAME     one bug
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 export GOWORK=off
@@ -18,7 +18,7 @@ fail() { printf 'planted.sh: %s\n' "$*" >&2; exit 1; }
 
 simulate() { go -C "$work/testing" test ./fleet/simulation -count=1 -run 'TestSeeds$' -seeds "$seeds" >"$work/out" 2>&1; }
 
-# plant NAME FILE OLD NEW: replaces OLD, which FILE must have exactly once.
+# plant NAME FILE OLD NEW: replaces OLD, which must occur in FILE exactly once.
 plant() {
 	local name=$1 file=$2 found
 	[ -z "$only" ] || [ "$only" = "$name" ] || return 0

@@ -7,34 +7,33 @@ import (
 	"runtime/debug"
 )
 
-// errDead is what everything returns to a process that has crashed.
+// errDead is what every operation returns to a process that has crashed.
 var errDead = errors.New("simulation: this process has crashed")
 
-// errStopped is why the context of a process ends that is stopped in good order.
+// errStopped ends the context of a process that is stopped in an orderly way.
 var errStopped = errors.New("simulation: stopped")
 
-// A process is one life of a party, from its start to its end or crash. From a
-// crash on nothing that it does has an effect, so whatever it had not done then
-// it never did.
+// A process is one life of a party, from its start to its end or crash. After a crash
+// nothing that it does has an effect, as if it had never done it.
 type process struct {
 	w      *world
 	party  string
-	order  int // of the party among all
+	order  int // position of the party among all
 	life   int // of the party, from 1
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	ended  chan struct{} // closed when its goroutine has returned
-	err    error         // what came of it, once ended
+	err    error         // its result, once ended
 
-	// Under the world's lock.
-	fuse    int // operations until it crashes; negative: as many as it likes
+	// Guarded by the world's lock:
+	fuse    int // operations until it crashes; negative: none planned
 	dead    bool
-	between bool // it crashes when it has stored a vector
+	between bool // it crashes once it has stored a vector
 	inboxes int
 	numbers map[string]int // messages sent, by subject
 }
 
-// start begins a life of a party, which is run. A panic is a finding.
+// start begins a life of a party by calling run. A panic is a finding.
 func (w *world) start(party string, order, life int, run func(*process) error) *process {
 	p := &process{w: w, party: party, order: order, life: life, fuse: -1,
 		ended: make(chan struct{}), numbers: map[string]int{}}
@@ -54,8 +53,8 @@ func (w *world) start(party string, order, life int, run func(*process) error) *
 	return p
 }
 
-// may counts an operation and says whether the process is still alive to do it.
-// The caller holds the world's lock.
+// may counts an operation and reports whether the process is still alive to do it. The
+// caller holds the world's lock.
 func (p *process) may(operation string) bool {
 	if p.dead {
 		return false
@@ -73,7 +72,7 @@ func (p *process) may(operation string) bool {
 	return true
 }
 
-// over says whether the process has ended by itself.
+// over reports whether the process has ended by itself.
 func (p *process) over() bool {
 	select {
 	case <-p.ended:
@@ -83,8 +82,8 @@ func (p *process) over() bool {
 	}
 }
 
-// finish ends a process and waits until it has. A dead one is out of play and
-// does nothing on the way; another stops in good order.
+// finish ends a process and waits for it. A crashed one has no effect any more; any other
+// stops in an orderly way.
 func (p *process) finish() {
 	p.cancel(errStopped)
 	<-p.ended

@@ -13,39 +13,39 @@ import (
 // runName is the run of every simulation.
 const runName = "sim"
 
-// mu is the probe distance: a power of two, so that a loss of mu*v is a slope
-// of exactly v.
+// mu is the probe distance: a power of two, so that a loss of mu*v gives a slope of exactly
+// v.
 const mu = 1.0 / 1024
 
-// A scenario is what a seed draws before anything happens: who takes part, in
-// what, and what goes wrong how often.
+// A scenario is what a seed draws before anything happens: the parties, the plan, and how
+// often things go wrong.
 type scenario struct {
 	plan         *wire.Plan
 	devices      int
 	coordinators int
 	weights      []uint32 // of the devices
 	radix        float64  // device i contributes radix^i, see objective
-	late         int      // the last devices start in the middle of the run
-	witness      bool     // a passive replica says what digests have to be
+	late         int      // number of devices that start in the middle of the run
+	witness      bool     // a passive replica provides reference digests
 	shared       bool     // the log is a server's, not a file
 	stored       bool     // devices have disks
 	checkpoints  uint64   // records between their checkpoints
 	snapshots    uint64   // records between snapshots of the witness; 0: none
-	horizon      uint64   // records that devices replay at most
+	horizon      uint64   // most records that devices replay
 	linger       time.Duration
-	steps        int // things that happen before all is healed
+	steps        int // scheduler's steps before everything is healed
 	slow         float64
 	decline      float64
-	piece        int // bytes of a vector in a frame at most; 0: as production has it
-	uploads      int // bytes that vectors may take which have arrived in part; 0: as production has it
+	piece        int // most bytes of a vector in a frame; 0: the production limit
+	uploads      int // most bytes of vectors that have arrived in part; 0: the production limit
 
-	drop, double, delay float64 // per message
-	logFault            float64 // per operation of a shared log
-	fault               float64 // per step
+	drop, double, delay float64 // probability per message
+	logFault            float64 // probability per operation of a shared log
+	fault               float64 // probability per step
 	faults              []fault // the kinds that this seed has
 }
 
-// drawScenario makes the scenario of a seed.
+// drawScenario draws the scenario of a seed.
 func drawScenario(rng *rand.Rand) (*scenario, error) {
 	s := &scenario{
 		devices:      3 + rng.IntN(4),
@@ -78,7 +78,7 @@ func drawScenario(rng *rand.Rand) (*scenario, error) {
 	s.logFault = pick(rng, 0, 0.05, 0.3)
 	s.fault = pick(rng, 0.01, 0.03, 0.1)
 	for _, f := range faults {
-		// Every seed lacks some kinds, so that the others go further.
+		// Every seed lacks some kinds, so that the others have more effect.
 		if rng.IntN(3) > 0 && (f.fits == nil || f.fits(s)) {
 			s.faults = append(s.faults, f)
 		}
@@ -88,7 +88,7 @@ func drawScenario(rng *rand.Rand) (*scenario, error) {
 
 func pick[T any](rng *rand.Rand, of ...T) T { return of[rng.IntN(len(of))] }
 
-// drawPlan draws what the devices are to do.
+// drawPlan draws the plan.
 func (s *scenario) drawPlan(rng *rand.Rand) error {
 	p, err := preset.New("decomfl", runName, uint64(3+rng.IntN(7)))
 	if err != nil {
@@ -127,9 +127,8 @@ func (s *scenario) drawPlan(rng *rand.Rand) error {
 	return nil
 }
 
-// drawMethod draws how contributions become a record. Halves have 11 bits, which
-// is enough for the slopes of two devices, unless there are too many or they have
-// weights.
+// drawMethod draws how contributions become a record. Halves have 11 bits, enough for the
+// slopes of two devices unless there are too many devices or they have weights.
 func (s *scenario) drawMethod(p *wire.Plan, rng *rand.Rand) {
 	equal := p.Weights == wire.Equal
 	half := equal && s.devices <= 6 && rng.IntN(2) == 0
@@ -158,8 +157,8 @@ func (s *scenario) drawMethod(p *wire.Plan, rng *rand.Rand) {
 	}
 }
 
-// drawRounds draws who is asked, and for how long. Those that are late do not
-// keep the run from starting.
+// drawRounds draws the cohort and the deadlines. Devices that start late do not keep the
+// run from starting.
 func (s *scenario) drawRounds(p *wire.Plan, rng *rand.Rand) {
 	present := s.devices - s.late
 	p.Members = uint32(1 + rng.IntN(present))
@@ -173,8 +172,8 @@ func (s *scenario) drawRounds(p *wire.Plan, rng *rand.Rand) {
 	p.Shards = pick[uint32](rng, 1, 1, 3)
 }
 
-// drawWeights gives devices weights, and makes room for them between the
-// contributions of two devices.
+// drawWeights gives devices weights, and makes room for these between the contributions of
+// two devices.
 func (s *scenario) drawWeights(p *wire.Plan, rng *rand.Rand) {
 	s.weights = make([]uint32, s.devices)
 	weighted := s.devices <= 5 && rng.IntN(3) == 0

@@ -6,8 +6,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// drawDense has devices send vectors, in pieces so short that even these small models
-// take several.
+// drawDense makes devices send vectors, in pieces so short that even these small models
+// need several.
 func (s *scenario) drawDense(p *wire.Plan, rng *rand.Rand) {
 	p.Transport, p.DenseKeep = wire.DenseVectors, pick[uint32](rng, 2, 2, 3, 16)
 	p.Precision, p.Aggregator, p.MaxScalar = wire.Single, wire.WeightedMean, 1e12
@@ -16,7 +16,7 @@ func (s *scenario) drawDense(p *wire.Plan, rng *rand.Rand) {
 		p.Sharing = pick(rng, wire.SharedDirections, wire.PerClient)
 	}
 	p.Control = pick(rng, wire.NoControl, wire.NoControl, wire.ScaffoldPoint, wire.ScaffoldMean)
-	if rng.IntN(4) == 0 { // epsilon is near the slopes, so that each device moves another way
+	if rng.IntN(4) == 0 { // epsilon is near the slopes, so that the moves of the devices differ
 		p.Rule, p.Beta, p.Beta2, p.Epsilon = wire.LocalAdam, 0.5, 0.9, 100
 	}
 	if rng.IntN(4) == 0 {
@@ -28,9 +28,11 @@ func (s *scenario) drawDense(p *wire.Plan, rng *rand.Rand) {
 	s.piece, s.uploads = pick(rng, 0, 4, 8, 16, 20), pick(rng, 0, 0, 1, 600)
 }
 
-// drawSurrogate has devices step along a surrogate of their losses.
+// drawSurrogate makes devices step along a surrogate of their losses.
 func drawSurrogate(p *wire.Plan, rng *rand.Rand) {
-	p.Estimator, p.Control, p.Sharing, p.Distribution = wire.Surrogate, wire.NoControl, wire.SharedDirections, wire.Normal
+	p.Estimator, p.Control, p.Sharing, p.Distribution = wire.Surrogate, wire.NoControl,
+		wire.SharedDirections, wire.Normal
 	p.Perturbations, p.Features, p.LengthScale, p.Noise = 1, 4, 1, 1e-2
-	p.Window, p.Active, p.Around, p.Candidates, p.Radius = uint32(3+rng.IntN(4)), uint32(rng.IntN(3)), uint32(1+rng.IntN(2)), 3, 0.1
+	p.Window, p.Active, p.Around, p.Candidates, p.Radius = uint32(3+rng.IntN(4)),
+		uint32(rng.IntN(3)), uint32(1+rng.IntN(2)), 3, 0.1
 }

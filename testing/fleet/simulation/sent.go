@@ -31,11 +31,11 @@ func (b *book) sent(p *process, m *bus.Message) {
 	}
 }
 
-// named checks that record n is in the log at this moment, which ends nowhere
-// before it.
+// named checks that the log contains record n at this moment.
 func (b *book) named(p *process, what string, n uint64) {
 	if n > uint64(len(b.chain)) {
-		b.w.find("nothing is told before it is committed", "%v: %s names record %d, the log has %d", p, what, n, len(b.chain))
+		b.w.find("nothing is told before it is committed", "%v: %s names record %d, the log has %d",
+			p, what, n, len(b.chain))
 	}
 }
 
@@ -43,7 +43,8 @@ func (b *book) named(p *process, what string, n uint64) {
 func (b *book) carried(p *process, what string, n uint64, records wire.Records) {
 	records.Each(func(record []byte) bool {
 		if b.named(p, what, n); n <= uint64(len(b.chain)) && !bytes.Equal(b.chain[n-1].bytes, record) {
-			b.w.find("nothing is told before it is committed", "%v: %s has another record %d than the log", p, what, n)
+			b.w.find("nothing is told before it is committed",
+				"%v: %s has another record %d than the log", p, what, n)
 		}
 		n++
 		return true
@@ -67,13 +68,14 @@ func (b *book) announced(p *process, frame []byte) {
 	}
 }
 
-// referred checks a reference: at most one device holds a wrong state.
+// referred checks a reference digest. At most one device has a wrong state.
 func (b *book) referred(p *process, r wire.Reference) {
 	b.w.count("reference")
 	if !slices.ContainsFunc(b.states[r.N], func(s state) bool {
 		return s.tip == r.Tip && [8]byte(s.digest[:8]) == r.Digest
 	}) {
-		b.w.find("references are true", "%v: the reference for record %d is of no state that the run had", p, r.N)
+		b.w.find("references are true",
+			"%v: the reference for record %d is of no state that the run had", p, r.N)
 	}
 }
 
@@ -85,7 +87,8 @@ func (b *book) welcomed(p *process, frame []byte) {
 	}
 	b.named(p, "a join reply", r.Last)
 	if r.Status == wire.JoinOK && (len(b.chain) == 0 || !bytes.Equal(r.Plan, b.chain[0].bytes)) {
-		b.w.find("nothing is told before it is committed", "%v: a join reply has another plan than the log", p)
+		b.w.find("nothing is told before it is committed",
+			"%v: a join reply has another plan than the log", p)
 	}
 	if len(r.Announcement) > 0 {
 		b.announced(p, r.Announcement)
@@ -103,8 +106,8 @@ func (b *book) told(p *process, frame []byte) {
 	b.w.count("catch-up")
 }
 
-// replied checks what a device sends: about a state that a log had, and the
-// same bytes for as long as it sends nothing else.
+// replied checks what a device sends: it belongs to a state that a log had, and has the
+// same bytes until the device sends something else.
 func (b *book) replied(p *process, id string, frame []byte) {
 	r, err := wire.DecodeReply(frame)
 	if err != nil {
@@ -121,13 +124,13 @@ func (b *book) replied(p *process, id string, frame []byte) {
 	stands, had := b.standing[id]
 	switch {
 	case r.Kind == wire.Decline && had && stands.answer != a:
-		delete(b.standing, id) // it takes the place of what was sent before
+		delete(b.standing, id) // it replaces what was sent before
 	case r.Kind == wire.Contribution:
 		b.contributed(p, a, frame)
 	}
 }
 
-// follows checks that what a device sends is about a state that a log had.
+// follows checks that what a device sends belongs to a state that a log had.
 func (b *book) follows(p *process, n uint64, tip wire.Tip) {
 	if !slices.Contains(b.tips[n], tip) {
 		b.w.find("devices follow a log", "%v: a reply about record %d of no log", p, n)
@@ -140,7 +143,8 @@ func (b *book) contributed(p *process, a answer, frame []byte) {
 	if stands, had := b.standing[a.device]; had && stands.answer == a {
 		b.w.count("reply again")
 		if !bytes.Equal(stands.frame, frame) && b.binding(a) {
-			b.w.find("a reply is repeated as it is", "%v: record %d: %x, before %x", p, a.n, frame, stands.frame)
+			b.w.find("a reply is repeated as it is", "%v: record %d: %x, before %x",
+				p, a.n, frame, stands.frame)
 		}
 	}
 	b.standing[a.device] = reply{a, bytes.Clone(frame)}
@@ -149,15 +153,15 @@ func (b *book) contributed(p *process, a answer, frame []byte) {
 	}
 }
 
-// binding says whether a contribution can only be repeated as it is: one that can
-// still be counted. And a device that went on from a record that is lost may have
-// prepared a later reply, which took the place of this one without being sent.
+// binding reports whether a contribution may only be repeated unchanged, because it can
+// still be counted. Exception: a device that continued from a lost record may have prepared
+// a later reply, which replaced this one without being sent.
 func (b *book) binding(a answer) bool {
 	last := uint64(len(b.chain))
 	return !b.lenient && a.n > b.gone && a.n == last+1 && b.chain[last-1].hash.Tip() == a.tip
 }
 
-// delivered notes that a reply reaches a coordinator.
+// delivered records that a reply reaches a coordinator.
 func (b *book) delivered(to *process, m *bus.Message) {
 	if kind, _ := b.w.kind(m); kind == uploading {
 		b.cameUpload(to, m)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// lose cuts the log after record keep, with the vectors that it had then. Nobody leads
-// after it.
+// lose cuts the log after record keep, together with the vectors of that time. After that
+// nobody leads.
 func (s *server) lose(keep int) {
 	s.records = s.records[:keep:keep]
 	s.w.book.vectors.there = maps.Clone(s.past[keep-1])
@@ -21,8 +21,7 @@ func (s *server) lose(keep int) {
 	s.waiting = slices.DeleteFunc(s.waiting, func(r *request) bool { return r.given })
 }
 
-// arrange puts requests into an order that does not depend on how goroutines
-// took turns.
+// arrange orders requests independently of how goroutines took turns.
 func (s *server) arrange() {
 	slices.SortStableFunc(s.waiting, func(a, b *request) int {
 		if a.h.p.order != b.h.p.order {
@@ -35,7 +34,7 @@ func (s *server) arrange() {
 	})
 }
 
-// leave drops what a process waited for, or leaves it to come to pass.
+// leave drops the requests of a process, or leaves them to be done later.
 func (s *server) leave(p *process) {
 	s.waiting = slices.DeleteFunc(s.waiting, func(r *request) bool {
 		return r.h.p == p && (r.kind == beginning || s.w.calm || s.w.rng.IntN(2) == 0)
@@ -50,7 +49,7 @@ func (s *server) leave(p *process) {
 	}
 }
 
-// ready returns the requests that can come to pass.
+// ready returns the requests that can be done.
 func (s *server) ready() []*request {
 	var ready []*request
 	for _, r := range s.waiting {
@@ -64,8 +63,7 @@ func (s *server) ready() []*request {
 	return ready
 }
 
-// answer lets a request come to pass, or what is wrong with the log happens to
-// it.
+// answer does a request, or applies a fault of the log to it.
 func (w *world) answer(r *request) {
 	s := w.server
 	if r.kind == beginning {
@@ -81,7 +79,7 @@ func (w *world) answer(r *request) {
 		s.forget(r)
 		r.reply(errUnavailable)
 		return
-	case luck < 2*rate: // done, and denied
+	case luck < 2*rate: // done, but reported as failed
 		w.count("log loses the ack")
 		w.note(nil, "the log does and denies: %v", r)
 		s.forget(r)
@@ -100,7 +98,7 @@ func (w *world) answer(r *request) {
 	r.reply(err)
 }
 
-// reply tells the process what came of its request.
+// reply gives the process the result of its request.
 func (r *request) reply(err error) {
 	if !r.given {
 		r.done <- err

@@ -12,31 +12,30 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// Errors of a shared log that leave it unknown what it holds.
+// Errors of a shared log after which its content is unknown.
 var (
 	errUnavailable = errors.New("simulation: the log is not available")
 	errLostAck     = errors.New("simulation: the log's answer was lost")
 )
 
-// A server is a log that coordinators share. What they ask of it waits until
-// the scheduler picks it, and may be picked after they gave up waiting. All of
-// it is under the world's lock.
+// A server is a log that coordinators share. A request waits until the scheduler chooses
+// it, possibly after its process gave up waiting. The world's lock guards all of it.
 type server struct {
 	w       *world
 	records [][]byte
 	members []string
 	epoch   uint64
-	past    []map[runlog.ObjectName][]byte // the vectors there were after each record
-	holder  *handle                        // who has the lease
+	past    []map[runlog.ObjectName][]byte // the vectors stored after each record
+	holder  *handle                        // has the lease
 	waiting []*request
 }
 
-// A request is something that a process waits for the log to do.
+// A request is an operation of the log that a process waits for.
 type request struct {
 	h       *handle
 	kind    requestKind
 	n       uint64
-	record  []byte // or a vector
+	record  []byte // a record, or a vector
 	name    runlog.ObjectName
 	names   []runlog.ObjectName
 	ids     []string
@@ -44,7 +43,7 @@ type request struct {
 	number  int
 	at      time.Time
 	given   bool      // nobody waits for it any more
-	stalled time.Time // not done before
+	stalled time.Time // not done before this time
 	done    chan error
 }
 
@@ -73,7 +72,7 @@ func (r *request) String() string {
 	return text
 }
 
-// A handle is a process's end of a shared log.
+// A handle is a process's connection to a shared log.
 type handle struct {
 	s        *server
 	p        *process
@@ -87,7 +86,7 @@ var _ runlog.Log = (*handle)(nil)
 
 func (s *server) open(p *process) *handle { return &handle{s: s, p: p} }
 
-// ask hands a request to the scheduler and waits for what comes of it.
+// ask gives a request to the scheduler and waits for the result.
 func (h *handle) ask(ctx context.Context, r *request) error {
 	w := h.s.w
 	w.mu.Lock()
@@ -132,7 +131,7 @@ func (s *server) busy(p *process) *request {
 	return nil
 }
 
-// grant lets a coordinator lead. The one that led before may not know it yet.
+// grant lets a coordinator lead. The previous one may not know it yet.
 func (s *server) grant(r *request) {
 	h := r.h
 	s.forget(r)
@@ -154,7 +153,7 @@ func (h *handle) depose() {
 	}
 }
 
-// do does what a request asks, and returns what its process is to be told.
+// do performs a request and returns the result for its process.
 func (s *server) do(r *request) error {
 	switch r.kind {
 	case admitting:
@@ -189,7 +188,8 @@ func (s *server) admit(r *request) error {
 			return nil
 		}
 		s.w.count("members deposed")
-		return fmt.Errorf("simulation: %d members, not %d: %w", len(s.members), known, runlog.ErrDeposed)
+		return fmt.Errorf("simulation: %d members, not %d: %w",
+			len(s.members), known, runlog.ErrDeposed)
 	}
 	s.members = append(s.members, r.ids...)
 	s.w.book.members = slices.Clone(s.members)
@@ -237,7 +237,8 @@ func (h *handle) Last() uint64 {
 }
 
 // Read implements [runlog.Log].
-func (h *handle) Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error {
+func (h *handle) Read(ctx context.Context, from uint64,
+	f func(n uint64, record []byte) bool) error {
 	h.s.w.mu.Lock()
 	records := h.s.records
 	h.s.w.mu.Unlock()

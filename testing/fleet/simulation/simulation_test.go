@@ -22,7 +22,7 @@ var (
 	only  = flag.Uint64("seed", 1, "the seed of TestSeed")
 )
 
-// simulate runs a seed, and writes its transcript to out if that is not nil.
+// simulate runs a seed, and writes its transcript to out unless that is nil.
 func simulate(t *testing.T, seed uint64, out io.Writer) (counts map[string]int, found *finding) {
 	t.Helper()
 	defer func() {
@@ -41,7 +41,7 @@ func simulate(t *testing.T, seed uint64, out io.Writer) (counts map[string]int, 
 	return counts, found
 }
 
-// TestSeed prints what happens with one seed.
+// TestSeed prints the transcript of one seed.
 func TestSeed(t *testing.T) {
 	var transcript bytes.Buffer
 	_, found := simulate(t, *only, &transcript)
@@ -51,8 +51,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// TestSeeds runs seeds on all cores, up to the first finding, whose transcript
-// it prints.
+// TestSeeds runs seeds on all cores until the first finding, and prints its transcript.
 func TestSeeds(t *testing.T) {
 	s := search{counts: map[string]int{}, began: time.Now()}
 	s.next.Store(*first)
@@ -77,13 +76,14 @@ func TestSeeds(t *testing.T) {
 	var transcript bytes.Buffer
 	_, again := simulate(t, s.found.seed, &transcript)
 	t.Logf("\n%s", transcript.Bytes())
-	t.Errorf("%v\nagain: go -C testing test ./fleet/simulation -run 'TestSeed$' -v -seed %d", s.found, s.found.seed)
+	t.Errorf("%v\nagain: go -C testing test ./fleet/simulation -run 'TestSeed$' -v -seed %d",
+		s.found, s.found.seed)
 	if again == nil || *again != *s.found {
-		t.Errorf("the same seed came to something else: %v", again)
+		t.Errorf("the same seed had another result: %v", again)
 	}
 }
 
-// A search is a run over seeds.
+// A search runs seeds and stops at the first finding.
 type search struct {
 	began time.Time
 	next  atomic.Uint64
@@ -118,7 +118,7 @@ func (s *search) work(t *testing.T) {
 	}
 }
 
-// TestSameSeedSameTranscript holds the simulator to what it lives from.
+// TestSameSeedSameTranscript checks that the simulator is deterministic.
 func TestSameSeedSameTranscript(t *testing.T) {
 	for seed := range uint64(repeatedSeeds) {
 		var before [32]byte
@@ -138,7 +138,7 @@ func TestSameSeedSameTranscript(t *testing.T) {
 	}
 }
 
-// difference shows where two transcripts part.
+// difference shows where two transcripts diverge.
 func difference(a, b []byte) string {
 	as, bs := bytes.Split(a, []byte("\n")), bytes.Split(b, []byte("\n"))
 	for i := range min(len(as), len(bs)) {

@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// contributors returns the devices whose contributions a round's terms were made
-// of, each once; of medians, those that the median is of.
+// contributors returns the devices whose contributions a round's terms contain, each once.
+// For medians these are the devices that the median is taken over.
 func (b *book) contributors(r *wire.Record, plan *wire.Plan) ([]int, error) {
 	switch {
 	case plan.Transport == wire.Relay:
@@ -30,11 +30,12 @@ func (b *book) contributors(r *wire.Record, plan *wire.Plan) ([]int, error) {
 	return counted, b.variates(r, plan, counted)
 }
 
-// term reads the devices that each scalar of a term counts, which have to be the
-// same ones; one makes them of a scalar divided by its scale.
-func (b *book) term(r *wire.Record, plan *wire.Plan, t *wire.Term, one func(v float64) ([]int, bool)) ([]int, error) {
+// term returns the devices that a term's scalars count; all scalars must count the same.
+// one finds the devices of a scalar that was divided by its scale.
+func (b *book) term(r *wire.Record, plan *wire.Plan, t *wire.Term,
+	one func(v float64) ([]int, bool)) ([]int, error) {
 	if t.Back > r.N-2 || t.Back > 0 && b.chain[r.N-t.Back-1].record.Kind != wire.KindRound {
-		return nil, fmt.Errorf("a term is of record %d, which is no round", r.N-t.Back)
+		return nil, fmt.Errorf("a term refers to record %d, which is not a round", r.N-t.Back)
 	}
 	of := r
 	if t.Back > 0 {
@@ -45,7 +46,8 @@ func (b *book) term(r *wire.Record, plan *wire.Plan, t *wire.Term, one func(v fl
 		steps = 1
 	}
 	if got := plan.Precision.Len(t.Scalars); got != steps*perturbations {
-		return nil, fmt.Errorf("a term of record %d has %d scalars, want %d*%d", of.N, got, steps, perturbations)
+		return nil, fmt.Errorf("a term of record %d has %d scalars, want %d*%d",
+			of.N, got, steps, perturbations)
 	}
 	var counted []int
 	for i := range steps * perturbations {
@@ -62,36 +64,41 @@ func (b *book) term(r *wire.Record, plan *wire.Plan, t *wire.Term, one func(v fl
 	return counted, nil
 }
 
-// relayed reads a round that has each contributor's scalars.
+// relayed checks a round that has each contributor's scalars, and returns the contributors.
 func (b *book) relayed(r *wire.Record, plan *wire.Plan) (counted []int, err error) {
 	s := b.w.scenario
 	b.w.count("relay " + plan.Precision.String())
 	if len(r.Round.Terms) != int(r.Round.Contributors) || len(r.Round.Terms) > int(plan.Target) {
-		return nil, fmt.Errorf("%d terms of %d contributors, target %d", len(r.Round.Terms), r.Round.Contributors, plan.Target)
+		return nil, fmt.Errorf("%d terms of %d contributors, target %d",
+			len(r.Round.Terms), r.Round.Contributors, plan.Target)
 	}
 	for i := range r.Round.Terms {
 		t := &r.Round.Terms[i]
 		if t.Back > 0 || t.Source == 0 || int(t.Source) > len(b.members) {
-			return nil, fmt.Errorf("term %d is of record %d, source %d, of %d members", i, r.N-t.Back, t.Source, len(b.members))
+			return nil, fmt.Errorf("term %d is of record %d, source %d, of %d members",
+				i, r.N-t.Back, t.Source, len(b.members))
 		}
 		d := 0
 		for d < s.devices-1 && deviceName(d) != b.members[t.Source-1] {
 			d++
 		}
-		one, err := b.term(r, plan, t, func(v float64) ([]int, bool) { return []int{d}, v == math.Pow(s.radix, float64(d)) })
+		one, err := b.term(r, plan, t,
+			func(v float64) ([]int, bool) { return []int{d}, v == math.Pow(s.radix, float64(d)) })
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", b.members[t.Source-1], err)
 		}
-		if weighted := plan.Weights == wire.BySamples; weighted != (len(r.Round.Weights) > i) || weighted && r.Round.Weights[i] != s.weights[d] {
-			return nil, fmt.Errorf("weights %d, that of %s is %d", r.Round.Weights, deviceName(d), s.weights[d])
+		if weighted := plan.Weights == wire.BySamples; weighted != (len(r.Round.Weights) > i) ||
+			weighted && r.Round.Weights[i] != s.weights[d] {
+			return nil, fmt.Errorf("weights %d, that of %s is %d",
+				r.Round.Weights, deviceName(d), s.weights[d])
 		}
 		counted = append(counted, one...)
 	}
 	return counted, nil
 }
 
-// middle reads a round of medians: the slope of one device, or the mean of two,
-// that can have as many on either side.
+// middle checks a round of medians: each is the slope of one device, or the mean of two,
+// with possibly as many devices on either side.
 func (b *book) middle(r *wire.Record, plan *wire.Plan) ([]int, error) {
 	s, count := b.w.scenario, int(r.Round.Contributors)
 	b.w.count("median " + plan.Precision.String())
@@ -105,19 +112,20 @@ func (b *book) middle(r *wire.Record, plan *wire.Plan) ([]int, error) {
 	})
 }
 
-// secondPhase checks that a second phase corrects by what the same devices found
-// in the first.
+// secondPhase checks that phase 2 corrects by the contributions of the same devices to
+// phase 1.
 func (b *book) secondPhase(r *wire.Record, plan *wire.Plan, counted []int) error {
 	if len(r.Round.Terms) != 2 {
 		return fmt.Errorf("it has %d terms, want 2", len(r.Round.Terms))
 	}
 	t := &r.Round.Terms[1]
-	found, err := b.term(r, plan, t, func(v float64) ([]int, bool) { return b.w.scenario.solve(v, int(r.Round.Contributors)) })
+	found, err := b.term(r, plan, t,
+		func(v float64) ([]int, bool) { return b.w.scenario.solve(v, int(r.Round.Contributors)) })
 	switch {
 	case err != nil:
 		return err
 	case b.chain[r.N-t.Back-1].record.Round.Phase != 1:
-		return fmt.Errorf("it corrects by record %d, which is no first phase", r.N-t.Back)
+		return fmt.Errorf("it corrects by record %d, which is not of phase 1", r.N-t.Back)
 	case !slices.Equal(found, counted):
 		return fmt.Errorf("it counts %v, and control variates of %v", counted, found)
 	}
@@ -128,8 +136,8 @@ func (b *book) secondPhase(r *wire.Record, plan *wire.Plan, counted []int) error
 	return nil
 }
 
-// variates checks that a round corrects by contributions of its contributors that
-// rounds which are left counted.
+// variates checks that a round corrects by earlier contributions of its contributors, which
+// were counted by rounds that no rollback undid.
 func (b *book) variates(r *wire.Record, plan *wire.Plan, counted []int) error {
 	if got := b.holders(r.Round.Slots); !slices.Equal(got, counted) {
 		return fmt.Errorf("it counts %v, its slots name %v", counted, got)
@@ -141,18 +149,22 @@ func (b *book) variates(r *wire.Record, plan *wire.Plan, counted []int) error {
 	for i := range r.Round.Terms[1:] {
 		t := &r.Round.Terms[1+i]
 		n := r.N - t.Back
-		found, err := b.term(r, plan, t, func(v float64) ([]int, bool) { return b.w.scenario.part(v, len(counted)) })
+		found, err := b.term(r, plan, t,
+			func(v float64) ([]int, bool) { return b.w.scenario.part(v, len(counted)) })
 		if err != nil {
 			return err
 		}
 		for _, d := range found {
 			switch round := b.chain[n-1].record.Round; {
 			case !left[n]:
-				return fmt.Errorf("%s brings a control variate of record %d, which was rolled back", deviceName(d), n)
+				return fmt.Errorf("%s brings a control variate of record %d, which was rolled back",
+					deviceName(d), n)
 			case !slices.Contains(b.holders(round.Slots), d):
-				return fmt.Errorf("%s brings a control variate of record %d, which did not count it", deviceName(d), n)
+				return fmt.Errorf("%s brings a control variate of record %d, which did "+
+					"not count it", deviceName(d), n)
 			case of[d] > 0 || !slices.Contains(counted, d):
-				return fmt.Errorf("%s brings control variates of records %d and %d, or did not contribute", deviceName(d), of[d], n)
+				return fmt.Errorf("%s brings control variates of records %d and %d, or did not "+
+					"contribute", deviceName(d), of[d], n)
 			}
 			of[d] = n
 			b.noteVariate(r.Round, t, b.chain[n-1].record.Round)
@@ -172,8 +184,7 @@ func (b *book) noteVariate(r *wire.Round, t *wire.Term, of *wire.Round) {
 	}
 }
 
-// part finds the devices whose slopes add up to v times count, in a run without
-// weights.
+// part finds the devices whose slopes add up to v times count, in a run without weights.
 func (s *scenario) part(v float64, count int) ([]int, bool) {
 	sum := math.Round(v * float64(count))
 	for n := 1; n <= count; n++ {
@@ -196,7 +207,7 @@ func (b *book) holders(slots []uint32) (devices []int) {
 	return devices
 }
 
-// left returns the records that no rollback up to record n undid.
+// left returns the records up to n that no rollback undid.
 func (b *book) left(n uint64) map[uint64]bool {
 	left := map[uint64]bool{}
 	for n > 0 {

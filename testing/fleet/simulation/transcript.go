@@ -12,10 +12,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A transcript is what happened, a line each. Lines of one step are put into
-// the order of their time and parties: parties act at once.
+// A transcript is the history, one event a line. The lines of one step are ordered by time
+// and party, because parties act at once.
 type transcript struct {
-	out   io.Writer // nil: nobody reads it
+	out   io.Writer // nil: the lines are discarded
 	began time.Time
 	step  int
 	lines []line
@@ -23,12 +23,12 @@ type transcript struct {
 
 type line struct {
 	at    time.Time
-	order int // of the party; -1 for the scheduler
+	order int // position of the party; -1 for the scheduler
 	text  string
 }
 
-// note adds a line about a process, or the scheduler for nil. The caller holds
-// the world's lock. What a crashed process does is no part of it.
+// note adds a line about a process, or about the scheduler if p is nil. The caller holds
+// the world's lock. Actions of a crashed process are not recorded.
 func (w *world) note(p *process, format string, args ...any) {
 	t := &w.script
 	if t.out == nil || p != nil && p.dead && !strings.HasPrefix(format, "crashes") {
@@ -54,12 +54,13 @@ func (t *transcript) flush() {
 		if l.order < 0 {
 			indent = ""
 		}
-		fmt.Fprintf(t.out, "%4d %11v %s%s\n", t.step, l.at.Sub(t.began).Round(time.Microsecond), indent, l.text)
+		fmt.Fprintf(t.out, "%4d %11v %s%s\n",
+			t.step, l.at.Sub(t.began).Round(time.Microsecond), indent, l.text)
 	}
 	t.lines = t.lines[:0]
 }
 
-// describe prints a message in words, when it is printed.
+// describe formats a message as text when it is printed.
 type describe struct {
 	w *world
 	m *bus.Message
@@ -99,7 +100,7 @@ func (d describe) String() string {
 	return fmt.Sprintf("%d bytes", len(d.m.Data))
 }
 
-// describeVector prints what has to do with a vector.
+// describeVector describes a frame about a vector.
 func describeVector(kind frameKind, data []byte) string {
 	switch kind {
 	case uploading:
@@ -143,7 +144,7 @@ func floats(s wire.Scalars) []float32 {
 	return values
 }
 
-// frameKind is what a message is about.
+// frameKind is the kind of a message.
 type frameKind int
 
 const (
@@ -151,19 +152,19 @@ const (
 	announcing
 	replying
 	joining
-	asking // for records
+	asking // requests records
 	welcoming
-	telling // records
+	telling // sends records
 	fetching
-	handing   // a piece of a snapshot
-	uploading // a piece of a device's vector
-	taking    // it
-	wanting   // a piece of a record's vector
-	bringing  // it
+	handing   // sends a piece of a snapshot
+	uploading // sends a piece of a device's vector
+	taking    // answers uploading
+	wanting   // requests a piece of a record's vector
+	bringing  // sends a piece of a record's vector
 )
 
-// kind says what a message is about, and of whom: answers go to inboxes, which
-// know what was asked there. The caller holds the world's lock.
+// kind returns the kind of a message and whom it concerns. An answer goes to an inbox,
+// which knows the request. The caller holds the world's lock.
 func (w *world) kind(m *bus.Message) (frameKind, string) {
 	subject, answer := m.Subject, false
 	if in := w.net.inboxes[subject]; in != nil {

@@ -15,47 +15,48 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// vectors are what a book knows of a dense run: what devices sent, and what the
-// records name.
+// vectors is what a book knows with transport=dense: the vectors that devices sent, and
+// those that records name.
 type vectors struct {
 	sent  map[vectorID]*sentVector
-	there map[runlog.ObjectName][]byte    // what the log's store has
-	bytes map[[wire.ObjectLen]byte][]byte // of all that it ever had
+	there map[runlog.ObjectName][]byte    // in the log's store
+	bytes map[[wire.ObjectLen]byte][]byte // all that were ever stored
 }
 
-// A vectorID names a vector that a device sent: as its first piece does, without
-// where the piece begins.
+// A vectorID identifies a vector that a device sent: its first piece's head without the
+// offset.
 type vectorID struct {
 	answer
 	head string
 }
 
-// A sentVector is a device's vector as far as it was sent, and to whom it came.
+// A sentVector is a device's vector as far as it was sent, and its recipients.
 type sentVector struct {
 	head   wire.Upload
 	data   []byte
 	known  []bool
-	life   *process // that sent the last piece
-	end    uint64   // of that piece
+	life   *process // process that sent the last piece
+	end    uint64   // end of that piece
 	came   map[*process][]bool
-	epochs map[uint64]bool // coordinators that all of it came to
+	epochs map[uint64]bool // epochs of the coordinators that all of it reached
 	values []float64
 }
 
 func newVectors() vectors {
 	return vectors{
-		sent: map[vectorID]*sentVector{}, there: map[runlog.ObjectName][]byte{}, bytes: map[[wire.ObjectLen]byte][]byte{},
+		sent: map[vectorID]*sentVector{}, there: map[runlog.ObjectName][]byte{},
+		bytes: map[[wire.ObjectLen]byte][]byte{},
 	}
 }
 
-// headOf is an upload without its piece.
+// headOf returns an upload without its piece.
 func headOf(u wire.Upload) []byte {
 	u.Offset, u.Data, u.Rest = 0, nil, nil
 	return u.Append(nil)
 }
 
-// uploaded checks a piece that a device sends: it is about a state that a log had, of
-// the vector that the device sent before, and of its bytes.
+// uploaded checks a piece that a device sends: it belongs to a state that a log had and to
+// the vector that the device sent before, and has the same bytes.
 func (b *book) uploaded(p *process, id string, frame []byte) {
 	u, err := wire.DecodeUpload(frame)
 	if err != nil {
@@ -83,19 +84,21 @@ func (b *book) uploaded(p *process, id string, frame []byte) {
 	for i, c := range u.Data {
 		at := int(u.Offset) + i
 		if v.known[at] && v.data[at] != c {
-			b.w.find("a vector is sent as it is", "%v: record %d: byte %d is %d, before %d", p, u.N, at, c, v.data[at])
+			b.w.find("a vector is sent as it is", "%v: record %d: byte %d is %d, before %d",
+				p, u.N, at, c, v.data[at])
 		}
 		v.data[at], v.known[at] = c, true
 	}
 	if v.values == nil && !slices.Contains(v.known, false) {
 		if wire.HashObject(v.data) != u.Digest {
-			b.w.find("a vector is sent as it is", "%v: record %d: what it sent has another digest than it says", p, u.N)
+			b.w.find("a vector is sent as it is",
+				"%v: record %d: what it sent has another digest than it says", p, u.N)
 		}
 		v.values = floatsOf(v.data)
 	}
 }
 
-// cameUpload notes that a piece reaches a coordinator.
+// cameUpload records that a piece reaches a coordinator.
 func (b *book) cameUpload(to *process, m *bus.Message) {
 	u, err := wire.DecodeUpload(m.Data)
 	if err != nil {
@@ -119,14 +122,15 @@ func (b *book) cameUpload(to *process, m *bus.Message) {
 	}
 }
 
-// mean checks that a dense round's vector was stored before the record, and is the
-// exact mean of as many devices' vectors as the record says, each once, that came
-// to its author.
+// mean checks the vector of a round with transport=dense: it was stored before the record,
+// and is the exact mean of as many devices' vectors as the record says, each once, that
+// reached its author.
 func (b *book) mean(r *wire.Record, plan *wire.Plan) {
 	name := nameOf(r)
 	object, ok := b.vectors.there[name]
 	if !ok {
-		b.w.find("a vector is stored before its record", "record %d names %v, which the log does not have", r.N, name)
+		b.w.find("a vector is stored before its record",
+			"record %d names %v, which the log does not have", r.N, name)
 		return
 	}
 	b.w.count("dense " + plan.Control.String() + " " + plan.Estimator.String())
@@ -148,12 +152,13 @@ func (b *book) mean(r *wire.Record, plan *wire.Plan) {
 		}
 	}
 	if !b.solves(floatsOf(object), devices, int(r.Round.Contributors), nil) {
-		b.w.find("means are exact", "record %d of epoch %d names a vector that is no mean of %d of %d devices' vectors",
+		b.w.find("means are exact",
+			"record %d of epoch %d names a vector that is no mean of %d of %d devices' vectors",
 			r.N, r.Epoch, r.Round.Contributors, len(devices))
 	}
 }
 
-// solves says whether a mean is that of those taken and so many more of the devices.
+// solves reports whether a mean is that of the vectors in taken and of more other devices.
 func (b *book) solves(mean []float64, devices [][]*sentVector, more int, taken []*sentVector) bool {
 	if more == 0 {
 		return b.isMean(mean, taken)
@@ -169,7 +174,7 @@ func (b *book) solves(mean []float64, devices [][]*sentVector, more int, taken [
 	return b.solves(mean, devices[1:], more, taken)
 }
 
-// isMean says whether a mean is the weighted one of vectors, rounded once.
+// isMean reports whether mean is the weighted mean of vectors, rounded once.
 func (b *book) isMean(mean []float64, of []*sentVector) bool {
 	total := int64(0)
 	weights := make([]int64, len(of))
@@ -187,7 +192,7 @@ func (b *book) isMean(mean []float64, of []*sentVector) bool {
 			size += float64(weights[i]) * math.Abs(v.values[at]) / float64(total)
 		}
 		if math.Abs(near-want) > 1e-6*size {
-			return false // as far as float64 tells
+			return false // as far as float64 can tell
 		}
 	}
 	for at, want := range mean {
@@ -211,12 +216,12 @@ func floatsOf(data []byte) []float64 {
 	return values
 }
 
-// nameOf is that of a round's vector.
+// nameOf returns the name of a round's vector.
 func nameOf(r *wire.Record) runlog.ObjectName {
 	return runlog.ObjectName{N: r.N, Epoch: r.Epoch, Digest: [wire.ObjectLen]byte(r.Round.Object)}
 }
 
-// put notes that the log has a vector.
+// put records that the log has a vector.
 func (b *book) put(p *process, name runlog.ObjectName, data []byte) {
 	b.w.note(p, "has %d bytes of record %d stored", len(data), name.N)
 	if wire.HashObject(data) != name.Digest {
@@ -226,7 +231,7 @@ func (b *book) put(p *process, name runlog.ObjectName, data []byte) {
 	b.vectors.bytes[name.Digest] = b.vectors.there[name]
 }
 
-// vectorOf says whether the log has a vector of record n.
+// vectorOf reports whether the log has a vector of record n.
 func (b *book) vectorOf(n uint64) bool {
 	for name := range b.vectors.there {
 		if name.N == n {
@@ -236,7 +241,7 @@ func (b *book) vectorOf(n uint64) bool {
 	return false
 }
 
-// within says whether a process has sent a part of a vector for the next record.
+// within reports whether a process has sent a part of a vector for the next record.
 func (b *book) within(p *process) bool {
 	for _, v := range b.vectors.sent {
 		if v.life == p && v.head.N == uint64(len(b.chain))+1 && v.end > 0 && v.end < v.head.Size {
@@ -246,28 +251,30 @@ func (b *book) within(p *process) bool {
 	return false
 }
 
-// keep notes that the log deletes the vectors of records up to n but these.
+// keep records that the log deletes the vectors of records up to n except these.
 func (b *book) keep(n uint64, names []runlog.ObjectName) {
 	maps.DeleteFunc(b.vectors.there, func(name runlog.ObjectName, _ []byte) bool {
 		return name.N <= n && !slices.Contains(names, name)
 	})
 	if n == uint64(len(b.chain)) && !slices.Equal(names, b.kept()) {
-		b.w.find("one vector for each record that is kept", "after record %d %v are kept, want %v", n, names, b.kept())
+		b.w.find("one vector for each record that is kept", "after record %d %v are kept, want %v",
+			n, names, b.kept())
 	}
 	b.lacking()
 }
 
-// lacking checks that the log has a vector for each record that is kept.
+// lacking checks that the log has a vector for each record whose vector must be kept.
 func (b *book) lacking() {
 	for _, name := range b.kept() {
 		if _, ok := b.vectors.there[name]; !ok {
-			b.w.find("one vector for each record that is kept", "after record %d there is none of record %d", len(b.chain), name.N)
+			b.w.find("one vector for each record that is kept",
+				"after record %d there is none of record %d", len(b.chain), name.N)
 		}
 	}
 }
 
-// kept returns the vectors that the log is to have after its last record: the last of
-// the state's path, and those that the last rollback left until a round follows it.
+// kept returns the vectors that the log must have after its last record: the latest on the
+// path to the state, and those that the last rollback left, until a round follows it.
 func (b *book) kept() []runlog.ObjectName {
 	plan := b.w.scenario.plan
 	if plan.Transport != wire.DenseVectors {
@@ -297,7 +304,7 @@ func byRecord(names []runlog.ObjectName) {
 	slices.SortFunc(names, func(a, b runlog.ObjectName) int { return int(a.N) - int(b.N) })
 }
 
-// complete gives a state the vectors that it lacks.
+// complete supplies a state with the vectors that it lacks.
 func (b *book) complete(r *replica.Replica) error {
 	for _, o := range r.Missing() {
 		if err := r.Supply(o.Digest, b.vectors.bytes[o.Digest]); err != nil {
@@ -307,7 +314,7 @@ func (b *book) complete(r *replica.Replica) error {
 	return nil
 }
 
-// shorten cuts the pieces that a process sends or asks for, as if frames were short.
+// shorten cuts the pieces that a process sends or requests, as if frames were short.
 func (s *scenario) shorten(kind frameKind, data []byte) []byte {
 	switch {
 	case s.piece == 0:

@@ -8,11 +8,11 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// A watchedLog checks what a coordinator asks of its log, and what it gets.
+// A watchedLog checks what a coordinator asks of its log, and the results.
 type watchedLog struct {
 	runlog.Log
 	p    *process
-	last uint64 // record that this coordinator knows to be in the log
+	last uint64 // last record that this coordinator knows of
 }
 
 // Begin implements [runlog.Log].
@@ -60,7 +60,8 @@ func (l *watchedLog) Append(ctx context.Context, n uint64, record []byte) error 
 		return errDead
 	}
 	if n <= l.last && !l.p.dead {
-		w.find("one record per index", "%v: another record %d, after it knew record %d in the log", l.p, n, l.last)
+		w.find("one record per index", "%v: another record %d, after it knew record %d in the log",
+			l.p, n, l.last)
 	}
 	w.mu.Unlock()
 	err := l.Log.Append(ctx, n, record)

@@ -12,7 +12,8 @@ var _ runlog.Objects = (*watchedLog)(nil)
 func (l *watchedLog) objects() runlog.Objects { return l.Log.(runlog.Objects) }
 
 // PutObject implements [runlog.Objects].
-func (l *watchedLog) PutObject(ctx context.Context, name runlog.ObjectName, data []byte) error {
+func (l *watchedLog) PutObject(ctx context.Context, name runlog.ObjectName,
+	data []byte) error {
 	err := l.objects().PutObject(ctx, name, data)
 	w := l.p.w
 	w.mu.Lock()
@@ -32,7 +33,8 @@ func (l *watchedLog) Object(ctx context.Context, name runlog.ObjectName) ([]byte
 }
 
 // KeepObjects implements [runlog.Objects].
-func (l *watchedLog) KeepObjects(ctx context.Context, n uint64, names []runlog.ObjectName) error {
+func (l *watchedLog) KeepObjects(ctx context.Context, n uint64,
+	names []runlog.ObjectName) error {
 	err := l.objects().KeepObjects(ctx, n, names)
 	w := l.p.w
 	w.mu.Lock()
@@ -46,8 +48,8 @@ func (l *watchedLog) KeepObjects(ctx context.Context, n uint64, names []runlog.O
 	return err
 }
 
-// inspect checks that a log that is begun has the vectors of the records that are
-// kept, whole. The caller does not hold the world's lock.
+// inspect checks that a log that is begun has the complete vectors of all records whose
+// vectors must be kept. The caller does not hold the world's lock.
 func (l *watchedLog) inspect(ctx context.Context) error {
 	w := l.p.w
 	w.mu.Lock()
@@ -69,7 +71,8 @@ func (l *watchedLog) inspect(ctx context.Context) error {
 
 // PutObject implements [runlog.Objects].
 func (h *handle) PutObject(ctx context.Context, name runlog.ObjectName, data []byte) error {
-	return h.ask(ctx, &request{kind: storing, n: name.N, name: name, record: append([]byte(nil), data...)})
+	return h.ask(ctx, &request{kind: storing, n: name.N, name: name,
+		record: append([]byte(nil), data...)})
 }
 
 // Object implements [runlog.Objects].
@@ -87,5 +90,6 @@ func (h *handle) Object(_ context.Context, name runlog.ObjectName) ([]byte, erro
 
 // KeepObjects implements [runlog.Objects].
 func (h *handle) KeepObjects(ctx context.Context, n uint64, names []runlog.ObjectName) error {
-	return h.ask(ctx, &request{kind: deleting, n: n, names: append([]runlog.ObjectName(nil), names...)})
+	return h.ask(ctx, &request{kind: deleting, n: n,
+		names: append([]runlog.ObjectName(nil), names...)})
 }

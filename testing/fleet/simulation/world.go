@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/internal/disk/disktest"
 )
 
-// A finding is an invariant that did not hold.
+// A finding is a violated invariant.
 type finding struct {
 	seed      uint64
 	step      int
@@ -29,7 +29,7 @@ func (f *finding) Error() string {
 // A world is one simulation.
 type world struct {
 	seed     uint64
-	rng      *rand.Rand // of the scheduler's choices
+	rng      *rand.Rand // for the scheduler's choices
 	scenario *scenario
 	parties  []*party // coordinators, then devices
 	activity chan struct{}
@@ -42,10 +42,10 @@ type world struct {
 	server  *server
 	script  transcript
 	counts  map[string]int
-	finding *finding // the first
+	finding *finding // the first finding
 }
 
-// newWorld returns the world of a seed; out gets its transcript, if not nil.
+// newWorld returns the world of a seed. out, if not nil, gets the transcript.
 func newWorld(seed uint64, out io.Writer) (*world, error) {
 	w := &world{
 		seed: seed, rng: rand.New(rand.NewPCG(seed, 0x5eed)), activity: make(chan struct{}, 1),
@@ -82,7 +82,7 @@ func (w *world) add(p *party) {
 	w.parties = append(w.parties, p)
 }
 
-// find notes a finding, unless there is one. The caller holds the lock.
+// find records a finding, unless there is one already. The caller holds the lock.
 func (w *world) find(invariant, format string, args ...any) {
 	if w.finding == nil {
 		w.finding = &finding{w.seed, w.script.step, invariant, fmt.Sprintf(format, args...)}
@@ -101,15 +101,17 @@ func (w *world) signal() {
 	}
 }
 
-// run simulates until the run has ended everywhere, or to the first finding.
+// run simulates until the run has ended everywhere, or until the first finding.
 func (w *world) run() {
 	w.mu.Lock()
-	w.note(nil, "seed %d: %d devices, %d coordinators, members=%d target=%d quorum=%d rounds=%d", w.seed,
+	w.note(nil, "seed %d: %d devices, %d coordinators, members=%d target=%d quorum=%d rounds=%d",
+		w.seed,
 		w.scenario.devices, w.scenario.coordinators, w.scenario.plan.Members, w.scenario.plan.Target,
 		w.scenario.plan.Quorum, w.scenario.plan.Rounds)
 	w.mu.Unlock()
 	for _, p := range w.parties {
-		if d := p.device; d != nil && d.objective != nil && d.objective.device >= w.scenario.devices-w.scenario.late {
+		if d := p.device; d != nil && d.objective != nil &&
+			d.objective.device >= w.scenario.devices-w.scenario.late {
 			p.away = time.Now().Add(time.Duration(1+w.rng.IntN(60)) * time.Second)
 		}
 	}
@@ -126,21 +128,22 @@ func (w *world) run() {
 	w.stop()
 }
 
-// sound says whether nothing was found.
+// sound reports whether there is no finding.
 func (w *world) sound() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.finding == nil
 }
 
-// done says whether there is nothing more to do: a finding, or the end.
+// done reports whether there is nothing more to do: a finding, or the end.
 func (w *world) done() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.finding != nil {
 		return true
 	}
-	return w.book.ended() && !slices.ContainsFunc(w.parties, func(p *party) bool { return p.device != nil && !p.device.ended })
+	return w.book.ended() &&
+		!slices.ContainsFunc(w.parties, func(p *party) bool { return p.device != nil && !p.device.ended })
 }
 
 // launch begins a life of a party.
@@ -160,8 +163,7 @@ func (p *party) live(life *process) error {
 	return p.device.live(life)
 }
 
-// settle waits until everybody has done what there was to do, buries the dead
-// and checks the living.
+// settle waits until everybody has reacted, removes the dead and checks the living.
 func (w *world) settle() {
 	for {
 		synctest.Wait()
@@ -186,8 +188,7 @@ func (w *world) settle() {
 	w.script.step++
 }
 
-// bury ends the life of a party that crashed or returned, and says whether it
-// did.
+// bury ends the life of a party that crashed or returned, and reports whether it did.
 func (w *world) bury(p *party) bool {
 	life := p.p
 	if life == nil {
@@ -206,7 +207,7 @@ func (w *world) bury(p *party) bool {
 	w.server.leave(life)
 	p.away = time.Now().Add(w.absence())
 	if p.faulty || !w.scenario.stored {
-		// What it sent last may not be on its disk.
+		// The reply that it sent last may not be on its disk.
 		delete(w.book.standing, p.name)
 	}
 	w.reopen(p, dead)
@@ -229,15 +230,16 @@ func (w *world) reopen(p *party, dead bool) {
 	}
 }
 
-// absence is how long a party stays down.
+// absence returns how long a party stays down.
 func (w *world) absence() time.Duration {
 	if w.calm {
 		return 0
 	}
-	return pick(w.rng, 0, time.Second, 10*time.Second, 2*time.Minute) + time.Duration(w.rng.IntN(1000))*time.Millisecond
+	return pick(w.rng, 0, time.Second, 10*time.Second, 2*time.Minute) +
+		time.Duration(w.rng.IntN(1000))*time.Millisecond
 }
 
-// judge looks at why a party returned that had not crashed.
+// judge checks the error of a party that returned without a crash.
 func (w *world) judge(p *party, err error) {
 	w.note(nil, "%s returns: %v", p.name, err)
 	switch {
@@ -253,11 +255,10 @@ func (w *world) judge(p *party, err error) {
 	}
 }
 
-// lastCalls is more than any loss takes that heeds no context.
+// lastCalls is longer than any loss that ignores its context.
 const lastCalls = 10 * time.Second
 
-// stop ends all parties. Whatever goroutine is left after it is a leak, which
-// the bubble reports.
+// stop ends all parties. A goroutine that remains is a leak, which the bubble reports.
 func (w *world) stop() {
 	for _, p := range w.parties {
 		if p.p != nil {
