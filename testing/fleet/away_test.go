@@ -20,14 +20,15 @@ import (
 )
 
 var (
-	awayDim    = flag.Int("away.dim", 200, "parameters of the model in the TestAway tests")
-	awayFleet  = flag.Int("away.fleet", 200/slower, "devices that come back at once in TestAwayTogether")
+	awayDim   = flag.Int("away.dim", 200, "parameters of the model in the TestAway tests")
+	awayFleet = flag.Int("away.fleet", 200/slower,
+		"devices that come back at once in TestAwayTogether")
 	awayBehind = flag.Int("away.behind", 1000, "records that they are behind")
 )
 
-// An away is a run whose coordinator nobody answers any more: its log has
-// grown by rounds while devices were away.
-type away struct {
+// An awayRun is a run with a plan in its log and no coordinator at first. The log grows by
+// rounds while devices are away.
+type awayRun struct {
 	*lead
 	p    *wire.Plan
 	prev wire.Hash
@@ -35,12 +36,14 @@ type away struct {
 }
 
 // newAway returns a run with a plan and a round in its log, and members.
-func newAway(t *testing.T, members int) *away {
+func newAway(t *testing.T, members int) *awayRun {
 	t.Helper()
 	p := plan(t, "away", uint64(*awayDim), uint32(members)+1, 0)
-	p.Quorum, p.Deadline, p.MaxAttempts = uint32(members)+1, 600_000, 1 // one device more than will answer
+	// one device more than will answer
+	p.Quorum, p.Deadline, p.MaxAttempts = uint32(members)+1, 600_000, 1
 	p.DigestEvery, p.Reannounce = 1000, 1000
-	a := &away{lead: &lead{t: t, events: make(chan coordinator.Event, 100_000)}, p: p, prev: wire.Genesis("away"), mem: &runlog.Memory{}}
+	a := &awayRun{lead: &lead{t: t, events: make(chan coordinator.Event, 100_000)}, p: p,
+		prev: wire.Genesis("away"), mem: &runlog.Memory{}}
 	a.append(wire.Record{Kind: wire.KindPlan, Plan: p})
 	ids := []string{"nobody"}
 	for i := range members {
@@ -59,7 +62,7 @@ func newAway(t *testing.T, members int) *away {
 	return a
 }
 
-func (a *away) append(r wire.Record) {
+func (a *awayRun) append(r wire.Record) {
 	a.t.Helper()
 	r.N, r.Prev, r.Epoch = a.mem.Last()+1, a.prev, 1
 	b := r.Append(nil)
@@ -70,7 +73,7 @@ func (a *away) append(r wire.Record) {
 }
 
 // train appends rounds as if devices had run them.
-func (a *away) train(rounds int) {
+func (a *awayRun) train(rounds int) {
 	a.t.Helper()
 	g := make([]float32, a.p.Perturbations)
 	for range rounds {
@@ -85,9 +88,10 @@ func (a *away) train(rounds int) {
 }
 
 // serve runs a coordinator over the log until stop is called.
-func (a *away) serve() (stop func()) {
+func (a *awayRun) serve() (stop func()) {
 	a.t.Helper()
-	c, err := coordinator.New(a.t.Context(), coordinator.Config{Conn: a.connect("coordinator"), Log: a.mem})
+	c, err := coordinator.New(a.t.Context(),
+		coordinator.Config{Conn: a.connect("coordinator"), Log: a.mem})
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -102,7 +106,7 @@ func (a *away) serve() (stop func()) {
 	}
 }
 
-// A homecoming is what a device's return took.
+// A homecoming is what the return of a device cost.
 type homecoming struct {
 	seconds  float64
 	up, down int64
@@ -110,9 +114,8 @@ type homecoming struct {
 	digest   [32]byte
 }
 
-// comeBack runs a device with a store until it has the log's last record, and
-// leaves again.
-func (a *away) comeBack(id, store string, horizon uint64) homecoming {
+// comeBack runs a device with a store until it has the log's last record, then stops it.
+func (a *awayRun) comeBack(id, store string, horizon uint64) homecoming {
 	a.t.Helper()
 	s, err := client.OpenStore(store)
 	if err != nil {
@@ -153,13 +156,13 @@ func (a *away) comeBack(id, store string, horizon uint64) homecoming {
 	return h
 }
 
-// TestAway: a device that was away for 1, 1,000 and 100,000 records (less under
-// the race detector) returns to the bits of a replay of the log.
+// TestAway: a device that was away for 1, 1,000 and 100,000 records (fewer under the race
+// detector) returns to the bits of a replay of the log.
 func TestAway(t *testing.T) {
 	a := newAway(t, 1)
 	store := filepath.Join(t.TempDir(), "d0")
 	stop := a.serve()
-	a.comeBack("d0", store, 0) // and leaves
+	a.comeBack("d0", store, 0) // and leaves again
 	stop()
 	witness := a.witness("away")
 	for _, behind := range []int{1, 1000, 100_000 / slower} {
@@ -174,10 +177,13 @@ func TestAway(t *testing.T) {
 		stop()
 		follow(t, witness, a.mem)
 		if h.n != witness.N() || h.digest != witness.Digest() {
-			t.Errorf("%d records behind: digest %x after record %d, the log's is %x after %d", behind, h.digest, h.n, witness.Digest(), witness.N())
+			t.Errorf("%d records behind: digest %x after record %d, want the log's %x after %d",
+				behind, h.digest, h.n, witness.Digest(), witness.N())
 		}
-		t.Logf("%d records behind, d = %d: %.3f s, %.0f records/s, %d bytes up, %d down (%.1f a record), heap +%d KiB",
-			behind, *awayDim, h.seconds, float64(behind)/h.seconds, h.up, h.down, float64(h.down)/float64(behind), grown>>10)
+		t.Logf("%d records behind, d = %d: %.3f s, %.0f records/s, %d bytes up, %d down (%.1f "+
+			"a record), heap +%d KiB",
+			behind, *awayDim, h.seconds, float64(behind)/h.seconds, h.up, h.down,
+			float64(h.down)/float64(behind), grown>>10)
 	}
 }
 
@@ -186,7 +192,7 @@ func heapAfterGC() uint64 {
 	return heap()
 }
 
-// follow applies what the log has more than a replica.
+// follow applies the records that the log has beyond a replica.
 func follow(t *testing.T, r *replica.Replica, log runlog.Log) {
 	t.Helper()
 	var failed error
@@ -217,16 +223,18 @@ func TestAwayTogether(t *testing.T) {
 	down, slowest := int64(0), 0.0
 	for i, h := range back {
 		if h.n != w.N() || h.digest != w.Digest() {
-			t.Errorf("device %d: digest %x after record %d, the log's is %x after %d", i, h.digest, h.n, w.Digest(), w.N())
+			t.Errorf("device %d: digest %x after record %d, want the log's %x after %d",
+				i, h.digest, h.n, w.Digest(), w.N())
 		}
 		down, slowest = down+h.down, max(slowest, h.seconds)
 	}
-	t.Logf("%d devices, %d records behind, d = %d: all back after %.2f s, the slowest took %.2f s; %.0f records/s in all, %d bytes down a device",
+	t.Logf("%d devices, %d records behind, d = %d: all back after %.2f s, the slowest took "+
+		"%.2f s; %.0f records/s in all, %d bytes down a device",
 		fleet, behind, *awayDim, seconds, slowest, float64(fleet*behind)/seconds, down/int64(fleet))
 }
 
-// together has devices come back at once.
-func (a *away) together(fleet int, dir string) []homecoming {
+// together makes many devices come back at once.
+func (a *awayRun) together(fleet int, dir string) []homecoming {
 	back := make([]homecoming, fleet)
 	var all sync.WaitGroup
 	for i := range back {

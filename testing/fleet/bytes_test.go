@@ -9,9 +9,9 @@ import (
 	"github.com/zofl/zofl/testing/broker"
 )
 
-// TestBytesPerRound counts what a device's socket carries in a round at K=1,
-// P=10, with everything: greetings, join, protocol lines, the end. The scalars
-// and seeds alone are 120 bytes as DeComFL counts them (3*K*P*4).
+// TestBytesPerRound counts everything that a device's socket carries in a round with K=1
+// and P=10: greetings, join, protocol lines, the end. DeComFL counts 120 bytes for the
+// scalars and seeds alone (3*K*P*4).
 func TestBytesPerRound(t *testing.T) {
 	const most, rounds, n, dim = 240, 400, 4, 50
 	p := plan(t, "demo", dim, n, rounds)

@@ -21,7 +21,7 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-// A denseRun is a run with vectors over a real broker and a log on disk.
+// A denseRun is a run with transport=dense, a real broker and a log on disk.
 type denseRun struct {
 	t      *testing.T
 	plan   *wire.Plan
@@ -31,13 +31,14 @@ type denseRun struct {
 
 	mu      sync.Mutex // guards what follows
 	clients map[string]*client.Client
-	sent    map[string][wire.ObjectLen]byte // digest by device, record and what it follows
+	sent    map[string][wire.ObjectLen]byte // digest by device, record and preceding hash
 	last    uint64                          // record of the last piece
 	middle  chan uint64                     // records of pieces that do not begin a vector
-	resumed int                             // vectors begun again or gone on with by another process
+	resumed int                             // vectors that a new process began again or continued
 }
 
-// densePlan is of two phases, of which not everybody has a part.
+// densePlan returns a plan of two phases, in which not every device takes part in each
+// phase.
 func densePlan(t *testing.T, method string) *wire.Plan {
 	t.Helper()
 	p, err := preset.New(method, "dense", wire.MaxPiece/4+500) // two pieces
@@ -73,7 +74,8 @@ func (r *denseRun) lead(p *wire.Plan) (stop func() coordinator.Counters) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	c, err := coordinator.New(r.t.Context(), coordinator.Config{Conn: nc, Plan: p, Log: log, Linger: patience, Witnesses: []string{"w"}})
+	c, err := coordinator.New(r.t.Context(),
+		coordinator.Config{Conn: nc, Plan: p, Log: log, Linger: patience, Witnesses: []string{"w"}})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -93,7 +95,7 @@ func (r *denseRun) lead(p *wire.Plan) (stop func() coordinator.Counters) {
 	}
 }
 
-// A watched bus sees the pieces that a device sends.
+// A watchedBus sees the pieces that a device sends.
 type watchedBus struct {
 	bus.Bus
 	id  string
@@ -111,7 +113,7 @@ func (b *watchedBus) Request(ctx context.Context, subject string, data []byte) (
 	return b.Bus.Request(ctx, subject, data)
 }
 
-// saw checks that a device sends one vector only for a record.
+// saw checks that a device sends only one vector for a record.
 func (r *denseRun) saw(id string, u *wire.Upload) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -133,8 +135,8 @@ func (r *denseRun) saw(id string, u *wire.Upload) {
 
 var errKilled = errors.New("killed")
 
-// device runs one to the end of the run, through deaths in the middle of uploads to as
-// many records.
+// device runs a device to the end of the run. It dies in the middle of uploads, once for
+// each of the records deaths.
 func (r *denseRun) device(ctx context.Context, id string, slow time.Duration, deaths ...uint64) {
 	r.all.Go(func() {
 		for {
@@ -154,8 +156,8 @@ func (r *denseRun) device(ctx context.Context, id string, slow time.Duration, de
 	})
 }
 
-// life runs a device until it dies in the middle of the first upload from record dies
-// on, 0: never.
+// life runs a device until it dies in the middle of its first upload from record dies on;
+// 0: never.
 func (r *denseRun) life(ctx context.Context, id string, slow time.Duration, dies uint64) error {
 	store, err := client.OpenStore(filepath.Join(r.dir, id))
 	if err != nil {
@@ -171,16 +173,17 @@ func (r *denseRun) life(ctx context.Context, id string, slow time.Duration, dies
 	cfg := client.Config{
 		Bus: &watchedBus{bus.NATS(nc), id, r}, Run: r.plan.Run, ID: id, Store: store,
 		RequestTimeout: time.Second, RetryMax: 2 * time.Second,
-		Objective: objective.Func(int(r.plan.Dim), func(ctx context.Context, x []float32, b objective.Batch) (float64, error) {
-			if slow > 0 {
-				select {
-				case <-time.After(slow):
-				case <-ctx.Done():
-					return 0, ctx.Err()
+		Objective: objective.Func(int(r.plan.Dim),
+			func(ctx context.Context, x []float32, b objective.Batch) (float64, error) {
+				if slow > 0 {
+					select {
+					case <-time.After(slow):
+					case <-ctx.Done():
+						return 0, ctx.Err()
+					}
 				}
-			}
-			return loss(ctx, x, b)
-		}),
+				return loss(ctx, x, b)
+			}),
 		Recorder: client.RecorderFunc(func(p client.Progress) error {
 			if dies > 0 && p.State == client.Working && p.Vector >= dies && p.Received > 0 {
 				return errKilled
@@ -201,7 +204,7 @@ func (r *denseRun) life(ctx context.Context, id string, slow time.Duration, dies
 	return c.Run(ctx)
 }
 
-// until waits for a piece in the middle of a vector for a record, or a later one.
+// until waits for a piece in the middle of a vector for the record, or for a later one.
 func (r *denseRun) until(ctx context.Context, record uint64) {
 	r.t.Helper()
 	for {
@@ -216,7 +219,7 @@ func (r *denseRun) until(ctx context.Context, record uint64) {
 	}
 }
 
-// agree checks that all hold what the log says.
+// agree checks that all devices hold the state of the log.
 func (r *denseRun) agree() {
 	r.t.Helper()
 	log, err := filelog.Open(filepath.Join(r.dir, "log"))
@@ -231,12 +234,13 @@ func (r *denseRun) agree() {
 	}
 	for id, c := range r.clients {
 		if n, digest := c.Digest(); n != w.N() || digest != w.Digest() {
-			r.t.Errorf("%s: digest %x after record %d, the log's is %x after %d", id, digest[:8], n, w.Digest(), w.N())
+			r.t.Errorf("%s: digest %x after record %d, want the log's %x after %d",
+				id, digest[:8], n, w.Digest(), w.N())
 		}
 	}
 }
 
-// replay applies a log to a replica, and gives it the vectors that it lacks.
+// replay applies a log to a replica, and supplies the vectors that it lacks.
 func replay(t *testing.T, w *replica.Replica, log runlog.Log) {
 	t.Helper()
 	epochs := []uint64{0}
@@ -266,11 +270,11 @@ func replay(t *testing.T, w *replica.Replica, log runlog.Log) {
 	}
 }
 
-// TestDense runs two phases of vectors over a real broker: not everybody has a part in
-// each record, one device is slow, one is killed in the middle of uploads, the
-// coordinator is restarted in the middle of others, one device joins after 100 records
-// (a quarter of that under the race detector) of which two are kept, and all, a passive
-// replica too, end with the bits of the log. No device sends two vectors for a record.
+// TestDense runs two phases of vectors over a real broker. Not every device takes part in
+// each record. One device is slow; one is killed in the middle of uploads; the coordinator
+// is restarted in the middle of others; one device joins after 100 records (a quarter of
+// that under the race detector), of which two are kept. All of them, and a passive replica,
+// end with the bits of the log. No device sends two vectors for a record.
 func TestDense(t *testing.T) {
 	for _, method := range []string{"fedzo-dense", "fzoos"} {
 		t.Run(method, func(t *testing.T) {
@@ -280,8 +284,9 @@ func TestDense(t *testing.T) {
 			}
 			defer b.Shutdown()
 			r := &denseRun{
-				t: t, plan: densePlan(t, method), dir: t.TempDir(), broker: b, clients: map[string]*client.Client{},
-				sent: map[string][wire.ObjectLen]byte{}, middle: make(chan uint64, 1000),
+				t: t, plan: densePlan(t, method), dir: t.TempDir(), broker: b,
+				clients: map[string]*client.Client{},
+				sent:    map[string][wire.ObjectLen]byte{}, middle: make(chan uint64, 1000),
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer r.all.Wait()
@@ -305,7 +310,7 @@ func TestDense(t *testing.T) {
 				t.Errorf("the coordinator dropped vectors: %+v", c)
 			}
 			if r.agree(); r.resumed < 3 {
-				t.Errorf("%d vectors were gone on with: too few to show anything", r.resumed)
+				t.Errorf("%d vectors were resumed: too few to show anything", r.resumed)
 			}
 		})
 	}

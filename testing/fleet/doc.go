@@ -1,3 +1,3 @@
-// Package fleet tests whole runs: a real broker, a coordinator, and devices in
-// this process or in processes of their own, also of other architectures.
+// Package fleet tests whole runs: a real broker, a coordinator, and devices in this process
+// or in their own processes, some of them of other architectures.
 package fleet

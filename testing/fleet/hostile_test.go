@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// bombs are frames that claim far more than they carry.
+// bombs are frames that claim far more data than they contain.
 var bombs = [][]byte{
 	{0xdd, 0xff, 0xff, 0xff, 0xff, 0x01, 0x01},                   // an array of 2^32-1
 	{0x97, 0x01, 0x01, 0x02, 0xc6, 0xff, 0xff, 0xff, 0xff},       // a byte string of 4 GiB
@@ -22,16 +22,16 @@ var bombs = [][]byte{
 	{},
 }
 
-// TestHostileFrames sends a run what it must refuse while honest devices train:
-// nothing is lost, everything is counted, memory stays flat.
+// TestHostileFrames sends a run frames that it must refuse while honest devices train. No
+// contribution is lost, every frame is counted, and memory does not grow.
 func TestHostileFrames(t *testing.T) {
 	const rounds, n, dim, floods = 60, 3, 200, 300
 	p := plan(t, "target", dim, n, rounds)
-	// A broker that lets large frames through, so that they reach us.
+	// This broker lets large frames through, so that they reach the coordinator.
 	l := startLead(t, p, broker.Config{MaxPayload: 2 << 20})
 	stop := make(chan struct{})
 	var attackers sync.WaitGroup
-	// A member's id in the subject, so that nothing is refused for that alone.
+	// The subject has a member's id, so that frames are not refused for that alone.
 	subjects := []string{
 		wire.ReplySubject("target", 0, "d1"), wire.JoinSubject("target", "x"),
 		wire.CatchUpSubject("target", "d1"), wire.AnnounceSubject("target", 0),
@@ -41,7 +41,7 @@ func TestHostileFrames(t *testing.T) {
 		nc := l.connect("attacker")
 		attackers.Go(func() { sent[i] = flood(nc, subject, floods, stop) })
 	}
-	over := make(chan struct{}) // closed when the run is
+	over := make(chan struct{}) // closed when the run is over
 	nc := l.connect("attacker")
 	attackers.Go(func() { l.strike(nc, subjects[0], over) })
 
@@ -58,9 +58,9 @@ func TestHostileFrames(t *testing.T) {
 		t.Errorf("%d rounds, want %d", w.Rounds(), rounds)
 	}
 
-	// 1 MiB frames are held by connections while they pass, a few at a time.
+	// Connections hold 1 MiB frames while these pass, a few at a time.
 	if most := before + 256<<20; <-peak > most {
-		t.Errorf("heap grew from %d to beyond %d bytes", before, most)
+		t.Errorf("heap grew from %d bytes to more than %d", before, most)
 	}
 	checkCounters(t, l.c.Status().Counters, sent)
 }
@@ -73,12 +73,12 @@ func checkCounters(t *testing.T, c coordinator.Counters, sent []int) {
 		t.Errorf("not every kind of hostile frame was counted: %+v", c)
 	}
 	if got := c.Dropped(); got < uint64(sent[0]) {
-		t.Errorf("%d hostile replies were sent, %d frames dropped", sent[0], got)
+		t.Errorf("sent %d hostile replies, %d frames were dropped", sent[0], got)
 	}
 }
 
-// flood publishes n times round: bombs, random bytes up to 1 MiB, and well
-// formed frames of another run, version and record.
+// flood publishes n times bombs, random bytes up to 1 MiB, and well-formed frames of
+// another run, version and record.
 func flood(nc *nats.Conn, subject string, n int, stop chan struct{}) (sent int) {
 	random := rand.New(rand.NewPCG(1, uint64(len(subject))))
 	noise := make([]byte, 1<<20)
@@ -102,8 +102,8 @@ func flood(nc *nats.Conn, subject string, n int, stop chan struct{}) (sent int) 
 	return sent
 }
 
-// strike replies to each record, while it is under way, as if it followed another one,
-// until the run is over.
+// strike replies to each record while it is open, as if it followed another record, until
+// the run is over.
 func (l *lead) strike(nc *nats.Conn, subject string, over chan struct{}) {
 	other, last := wire.Genesis("another"), uint64(0)
 	tick := time.NewTicker(time.Millisecond)
@@ -119,27 +119,31 @@ func (l *lead) strike(nc *nats.Conn, subject string, over chan struct{}) {
 			continue
 		}
 		last = s.N
-		r := wire.Reply{Kind: wire.Contribution, N: s.N + 1, Tip: other.Tip(), Weight: 1, Values: wire.AppendScalars(nil, make([]float32, 10)...)}
+		r := wire.Reply{Kind: wire.Contribution, N: s.N + 1, Tip: other.Tip(), Weight: 1,
+			Values: wire.AppendScalars(nil, make([]float32, 10)...)}
 		nc.Publish(subject, r.Append(nil))
 		nc.FlushTimeout(time.Second)
 	}
 }
 
-// foreign returns frames that are well formed and not for this run.
+// foreign returns frames that are well formed but not for this run.
 func foreign() [][]byte {
 	other := wire.Genesis("another")
 	scalars := wire.AppendScalars(nil, make([]float32, 10)...)
 	reply := wire.Reply{Kind: wire.Contribution, N: 5, Tip: other.Tip(), Weight: 1, Values: scalars}
-	later := wire.Reply{Kind: wire.Contribution, N: 1 << 40, Tip: other.Tip(), Weight: 1, Values: scalars}
+	later := wire.Reply{Kind: wire.Contribution, N: 1 << 40, Tip: other.Tip(),
+		Weight: 1, Values: scalars}
 	version := reply.Append(nil)
 	version[1] = 99
-	end := wire.Record{Kind: wire.KindEnd, N: 3, Prev: other, Epoch: 9, End: &wire.End{Reason: wire.EndRequested}}
+	end := wire.Record{Kind: wire.KindEnd, N: 3, Prev: other, Epoch: 9,
+		End: &wire.End{Reason: wire.EndRequested}}
 	a := wire.Announcement{
-		State: wire.Ended, N: 4, Epoch: 1 << 30, Step: 1, Perturbations: 1, Cohort: wire.Cohort{Sampled: 1, Members: 1},
+		State: wire.Ended, N: 4, Epoch: 1 << 30, Step: 1, Perturbations: 1,
+		Cohort: wire.Cohort{Sampled: 1, Members: 1},
 	}
 	a.Records.Add(end.Append(nil))
 	wrongTips := [][]byte{}
-	for n := range uint64(40) { // some of them are the record under way
+	for n := range uint64(40) { // some are for the open record
 		r := reply
 		r.N = n + 2
 		wrongTips = append(wrongTips, r.Append(nil))

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -22,7 +21,8 @@ import (
 
 var (
 	killSeed = flag.Uint64("kill.seed", 1, "of the moments at which the TestKill tests kill")
-	killAll  = flag.Bool("kill.all", false, "also rounds that close at a quorum, over brokers of their own")
+	killAll  = flag.Bool("kill.all", false,
+		"also rounds that close at a quorum, over brokers of their own")
 )
 
 // A killRun is a run of real processes.
@@ -35,7 +35,7 @@ type killRun struct {
 	devices []*party
 	rounds  uint64
 	phases  uint64
-	killed  int // processes of the program
+	killed  int // killed processes of the program
 	broken  int // brokers killed or paused
 }
 
@@ -52,7 +52,7 @@ func killPlan(t *testing.T, dir, run string, target, quorum uint32) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.RunKey = make(wire.Bytes, 32) // the same in every run that is compared
+	p.RunKey = make(wire.Bytes, 32) // the same in all runs that are compared
 	p.Members, p.Target, p.Quorum, p.Rounds = killDevices, target, quorum, killRounds
 	p.Perturbations, p.Step, p.MaxAttempts, p.OverSample = 2, 0.05, 1000, 1
 	p.Deadline, p.Reannounce, p.DigestEvery = 1000, 250, 16
@@ -71,17 +71,19 @@ func killPlan(t *testing.T, dir, run string, target, quorum uint32) string {
 func (k *killRun) start(run string) {
 	for i := range killDevices {
 		id := fmt.Sprintf("d%d", i)
-		k.devices = append(k.devices, newParty(k.t, id, "client", "--url", k.url, "--run", run, "--id", id, "--json",
-			"--objective", "bowl", "--dim", fmt.Sprint(killDim), "--delay", "5ms", "--store", filepath.Join(k.dir, id)))
+		k.devices = append(k.devices,
+			newParty(k.t, id, "client", "--url", k.url, "--run", run, "--id", id, "--json",
+				"--objective", "bowl", "--dim", fmt.Sprint(killDim), "--delay", "5ms", "--store",
+				filepath.Join(k.dir, id)))
 	}
 }
 
-// killsFor is how long processes are killed: on a slow machine a round that waits
-// for everybody may never find everybody alive.
+// killsFor is how long processes are killed: on a slow machine a round that waits for all
+// devices may never find them all alive.
 const killsFor = patience / 3
 
-// disturb kills one process after the other and starts it again, until all
-// devices have seen the end of the run.
+// disturb kills processes one after another and restarts them, until all devices have seen
+// the end of the run.
 func (k *killRun) disturb(rng *rand.Rand, kills bool, others ...func()) {
 	began := time.Now()
 	for !k.over() {
@@ -93,7 +95,8 @@ func (k *killRun) disturb(rng *rand.Rand, kills bool, others ...func()) {
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}
-		time.Sleep(time.Duration(rng.IntN(300)) * time.Millisecond) // the moment of the next kill is what the seed draws
+		// the seed determines the moment of the next kill
+		time.Sleep(time.Duration(rng.IntN(300)) * time.Millisecond)
 		if i := rng.IntN(len(k.leads) + len(k.devices) + len(others)); i < len(k.leads) {
 			k.hit(rng, k.leads[i])
 		} else if i -= len(k.leads); i < len(k.devices) {
@@ -104,7 +107,7 @@ func (k *killRun) disturb(rng *rand.Rand, kills bool, others ...func()) {
 	}
 }
 
-// supervise starts processes that gave up again, and says so: none should.
+// supervise restarts processes that gave up, and logs it: none should.
 func (k *killRun) supervise() {
 	for _, p := range append(k.leads[:len(k.leads):len(k.leads)], k.devices...) {
 		if code, text := p.gaveUp(); code != 0 {
@@ -114,7 +117,7 @@ func (k *killRun) supervise() {
 	}
 }
 
-// hit kills a party that runs and starts it again after a while.
+// hit kills a running party and restarts it after a while.
 func (k *killRun) hit(rng *rand.Rand, p *party) {
 	if p.kill() {
 		k.killed++
@@ -123,7 +126,7 @@ func (k *killRun) hit(rng *rand.Rand, p *party) {
 	}
 }
 
-// over says whether all devices have seen the end.
+// over reports whether all devices have seen the end.
 func (k *killRun) over() bool {
 	for _, d := range k.devices {
 		if !d.ended() {
@@ -133,7 +136,7 @@ func (k *killRun) over() bool {
 	return true
 }
 
-// where says where everybody is.
+// where describes the progress of all parties.
 func (k *killRun) where() string {
 	text := ""
 	for _, d := range k.devices {
@@ -142,7 +145,7 @@ func (k *killRun) where() string {
 	return text
 }
 
-// verdict is what `zofl verify` prints.
+// verdict is the output of `zofl verify`.
 type verdict struct {
 	Records uint64 `json:"records"`
 	Rounds  uint64 `json:"rounds"`
@@ -151,39 +154,42 @@ type verdict struct {
 	Ended   string `json:"ended"`
 }
 
-// judge checks that the log is whole and that every device ended with what it
-// says, and returns the digest.
+// judge checks that the log is complete and that every device ended with its state. It
+// returns the digest.
 func (k *killRun) judge(log ...string) string {
 	k.t.Helper()
 	var v verdict
 	command(k.t, &v, append([]string{"verify", "--json"}, log...)...)
 	if v.Rounds != k.rounds || v.Records != k.rounds*k.phases+2 || v.Ended != "rounds" {
-		k.t.Errorf("the log has %d records and %d rounds, ended %q; want a plan, %d rounds of %d records and an end",
+		k.t.Errorf("the log has %d records and %d rounds, ended %q; want a plan, %d rounds of "+
+			"%d records and an end",
 			v.Records, v.Rounds, v.Ended, k.rounds, k.phases)
 	}
 	for _, d := range k.devices {
 		r := d.report()
 		if r["digest"] != v.Digest || r["n"] != float64(v.Records) {
-			k.t.Errorf("%s ended with %v, the log says record %d, digest %s", d.name, r, v.Records, v.Digest)
+			k.t.Errorf("%s ended with %v, want the log's record %d, digest %s",
+				d.name, r, v.Records, v.Digest)
 		}
 	}
 	k.t.Logf("%d processes killed, %d brokers killed or paused, epoch %d", k.killed, k.broken, v.Epoch)
 	return v.Digest
 }
 
-// embedded runs a coordinator with a broker of its own and its log on disk.
+// embedded runs a coordinator with its own embedded broker and its log on disk.
 func embedded(t *testing.T, run string, target, quorum uint32) *killRun {
 	t.Helper()
 	k := &killRun{t: t, dir: t.TempDir(), rounds: killRounds, phases: 1}
 	address := freeport.Address(t)
 	k.url = "nats://" + address
 	plan := killPlan(t, k.dir, run, target, quorum)
-	k.leads = []*party{newParty(t, "coordinator", "serve", plan, "--store", filepath.Join(k.dir, "log"), "--listen", address, "--json")}
+	k.leads = []*party{newParty(t, "coordinator", "serve", plan, "--store",
+		filepath.Join(k.dir, "log"), "--listen", address, "--json")}
 	k.start(run)
 	return k
 }
 
-// finish stops the coordinator and judges.
+// finish stops the coordinator and judges the run.
 func (k *killRun) finish() string {
 	k.t.Helper()
 	for _, l := range k.leads {
@@ -192,21 +198,23 @@ func (k *killRun) finish() string {
 	return k.judge("--store", filepath.Join(k.dir, "log"))
 }
 
-// shared runs two coordinators, of which one leads, over brokers of their own
-// and a log in their JetStream.
+// shared runs two coordinators, one of which leads, over external brokers with the log in
+// their JetStream.
 func shared(t *testing.T, brokers *servers.Cluster, run string, target, quorum uint32) *killRun {
 	t.Helper()
 	k := &killRun{t: t, dir: t.TempDir(), url: brokers.URL(), rounds: killRounds, phases: 1}
 	plan := killPlan(t, k.dir, run, target, quorum)
 	for i := range 2 {
-		k.leads = append(k.leads, newParty(t, fmt.Sprintf("coordinator %d", i), "serve", plan, "--url", k.url,
-			"--jetstream", "--system-url", strings.ReplaceAll(k.url, "nats://", "nats://system:system@"), "--replicas", fmt.Sprint(len(brokers.Servers)), "--lease", "2s", "--json"))
+		k.leads = append(k.leads,
+			newParty(t, fmt.Sprintf("coordinator %d", i), "serve", plan, "--url", k.url,
+				"--jetstream", "--replicas", fmt.Sprint(len(brokers.Servers)), "--lease", "2s", "--json"))
 	}
 	k.start(run)
 	return k
 }
 
-// disturbBrokers kills and pauses servers, the leader of the log among them.
+// disturbBrokers returns functions that kill and pause servers, among them the log's
+// leader.
 func (k *killRun) disturbBrokers(brokers *servers.Cluster, run string, rng *rand.Rand) []func() {
 	some := func() *servers.Server { return brokers.Servers[rng.IntN(len(brokers.Servers))] }
 	if len(brokers.Servers) > 1 {
@@ -229,8 +237,8 @@ func (k *killRun) disturbBrokers(brokers *servers.Cluster, run string, rng *rand
 	return []func(){kill, pause}
 }
 
-// calm is the digest of a run of which each round waits for its whole cohort,
-// and to which nothing happens.
+// calm returns the digest of an undisturbed run, in which each round waits for its whole
+// cohort.
 func calm(t *testing.T) string {
 	t.Helper()
 	undisturbed.mu.Lock()
@@ -248,25 +256,25 @@ var undisturbed struct {
 	digest string
 }
 
-// must checks that enough happened to show something.
+// must checks that enough was disturbed for the test to mean something.
 func (k *killRun) must(kills, broken int) {
 	k.t.Helper()
 	if k.killed < kills || k.broken < broken {
-		k.t.Errorf("%d processes and %d brokers were disturbed: too few to show anything", k.killed, k.broken)
+		k.t.Errorf("%d processes and %d brokers were disturbed: too few to show anything",
+			k.killed, k.broken)
 	}
 }
 
 func killer(more uint64) *rand.Rand { return rand.New(rand.NewPCG(*killSeed, more)) }
 
-// TestKillEmbedded kills everybody at random moments. Where each round waits
-// for its whole cohort, the run ends with the bits of one that nothing happened
-// to.
+// TestKillEmbedded kills processes at random moments. If each round waits for its whole
+// cohort, the result is bit-identical to that of an undisturbed run.
 func TestKillEmbedded(t *testing.T) {
 	t.Parallel()
 	whole := embedded(t, "whole", killDevices, killDevices)
 	whole.disturb(killer(0), true)
 	if got, want := whole.finish(), calm(t); got != want {
-		t.Errorf("the disturbed run ended with digest %s, the calm one with %s", got, want)
+		t.Errorf("the disturbed run ended with digest %s, want the undisturbed run's %s", got, want)
 	}
 	whole.must(10, 0)
 
@@ -276,12 +284,12 @@ func TestKillEmbedded(t *testing.T) {
 	quorum.must(10, 0)
 }
 
-// TestKillServer: the same with a broker in a process of its own, which is
-// killed and paused too, and two coordinators.
+// TestKillServer does the same with two coordinators and an external broker, which is
+// killed and paused too.
 func TestKillServer(t *testing.T) { killBrokers(t, 1) }
 
-// TestKillCluster: the same with three brokers, of which the leader of the log
-// is killed and paused.
+// TestKillCluster does the same with three brokers; the log's leader among them is killed
+// and paused.
 func TestKillCluster(t *testing.T) { killBrokers(t, 3) }
 
 func killBrokers(t *testing.T, n int) {
@@ -303,7 +311,7 @@ func killBrokers(t *testing.T, n int) {
 		got := k.judge("--url", k.url, "--run", c.run, "--jetstream")
 		if c.run == "whole" {
 			if want := calm(t); got != want {
-				t.Errorf("the disturbed run ended with digest %s, the calm one with %s", got, want)
+				t.Errorf("the disturbed run ended with digest %s, want the undisturbed run's %s", got, want)
 			}
 		}
 		k.must(10, 2)

@@ -26,11 +26,11 @@ const (
 // A denseKill is a run of real processes that send vectors.
 type denseKill struct {
 	killRun
-	within, between int // killed within an upload, between the phases of a round
+	within, between int // kills within an upload, and between the phases of a round
 }
 
-// denseKillPlan writes the plan of a run of two phases in which every device sends
-// vectors of many pieces.
+// denseKillPlan writes the plan of a run of two phases, in which every device sends vectors
+// of many pieces.
 func denseKillPlan(t *testing.T, dir string) string {
 	t.Helper()
 	p, err := preset.New("fedzo-dense", "dense", denseDim)
@@ -38,7 +38,7 @@ func denseKillPlan(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	p.RunKey = make(wire.Bytes, 32)
-	p.Sharing, p.Distribution = wire.SharedDirections, wire.Normal // slots are as devices come
+	p.Sharing, p.Distribution = wire.SharedDirections, wire.Normal // slots are in the order of joining
 	p.Control, p.DenseKeep = wire.ScaffoldPoint, 2
 	p.Members, p.Target, p.Quorum, p.Rounds = denseDevices, denseDevices, denseDevices, denseRounds
 	p.Steps, p.Perturbations, p.Step, p.Batch = 2, 1, 1e-4, 0
@@ -54,8 +54,8 @@ func denseKillPlan(t *testing.T, dir string) string {
 	return path
 }
 
-// denseEmbedded starts a coordinator with a broker of its own, and the devices. due
-// says of each line that one of them prints whether the process is to be killed then.
+// denseEmbedded starts a coordinator with an embedded broker, and the devices. due decides,
+// for each line that a process prints, whether to kill that process.
 func denseEmbedded(t *testing.T, due func(p *party, line map[string]any) bool) *denseKill {
 	t.Helper()
 	k := &denseKill{killRun: killRun{t: t, dir: t.TempDir(), rounds: denseRounds, phases: 2}}
@@ -72,17 +72,20 @@ func denseEmbedded(t *testing.T, due func(p *party, line map[string]any) bool) *
 		p.begin()
 		return p
 	}
-	k.leads = []*party{start("coordinator", "serve", denseKillPlan(t, k.dir), "--store", filepath.Join(k.dir, "log"), "--listen", address, "--json")}
+	k.leads = []*party{start("coordinator", "serve", denseKillPlan(t, k.dir), "--store",
+		filepath.Join(k.dir, "log"), "--listen", address, "--json")}
 	for i := range denseDevices {
 		id := fmt.Sprintf("d%d", i)
-		k.devices = append(k.devices, start(id, "client", "--url", k.url, "--run", "dense", "--id", id, "--json",
-			"--objective", "bowl", "--dim", fmt.Sprint(denseDim), "--store", filepath.Join(k.dir, id)))
+		k.devices = append(k.devices,
+			start(id, "client", "--url", k.url, "--run", "dense", "--id", id, "--json",
+				"--objective", "bowl", "--dim", fmt.Sprint(denseDim), "--store", filepath.Join(k.dir, id)))
 	}
 	k.untilOver(hit)
 	return k
 }
 
-// untilOver kills what is due and starts it again, until all devices have seen the end.
+// untilOver kills the processes that are due and restarts them, until all devices have seen
+// the end.
 func (k *denseKill) untilOver(hit <-chan *party) {
 	k.t.Helper()
 	patient := time.NewTimer(patience)
@@ -105,8 +108,7 @@ func (k *denseKill) untilOver(hit <-chan *party) {
 	}
 }
 
-// note counts in the middle of what a process was killed, which is in the last line
-// that it printed.
+// note records what a killed process was doing, according to the last line that it printed.
 func (k *denseKill) note(line map[string]any) {
 	if line["event"] == "phase" {
 		k.between++
@@ -116,22 +118,22 @@ func (k *denseKill) note(line map[string]any) {
 	}
 }
 
-// within says whether a device has sent a part of its vector.
+// within reports whether a device has sent a part of its vector.
 func within(line map[string]any) bool {
 	received, _ := line["received"].(float64)
 	size, _ := line["size"].(float64)
 	return line["event"] == "working" && received > 0 && received < size
 }
 
-// TestKillDense kills devices in the middle of their uploads, and the coordinator
-// between the phases of a round: the run ends with the bits of one that nothing
-// happened to.
+// TestKillDense kills devices in the middle of their uploads, and the coordinator between
+// the phases of a round. The result is bit-identical to an undisturbed run.
 func TestKillDense(t *testing.T) {
 	t.Parallel()
 	want := denseEmbedded(t, func(*party, map[string]any) bool { return false }).finish()
 
 	var mu sync.Mutex
-	killed, left := map[string]bool{}, map[bool]int{true: 6, false: 3} // of devices, and of coordinators
+	// of devices, and of coordinators
+	killed, left := map[string]bool{}, map[bool]int{true: 6, false: 3}
 	k := denseEmbedded(t, func(p *party, line map[string]any) bool {
 		mu.Lock()
 		defer mu.Unlock()
@@ -144,10 +146,11 @@ func TestKillDense(t *testing.T) {
 		return true
 	})
 	if got := k.finish(); got != want {
-		t.Errorf("the disturbed run ended with digest %s, the calm one with %s", got, want)
+		t.Errorf("the disturbed run ended with digest %s, want the undisturbed run's %s", got, want)
 	}
 	t.Logf("%d killed within an upload, %d between phases", k.within, k.between)
 	if k.within < 2 || k.between < 1 {
-		t.Errorf("%d were killed within an upload, %d between phases, of %d: too few to show anything", k.within, k.between, k.killed)
+		t.Errorf("%d were killed within an upload, %d between phases, of %d: too few to "+
+			"show anything", k.within, k.between, k.killed)
 	}
 }

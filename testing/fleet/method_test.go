@@ -21,17 +21,20 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-// options are what presets leave as they are, on a preset.
+// options are settings on top of presets that no preset has.
 var options = []struct {
 	name, preset string
 	edit         func(*wire.Plan)
 }{
-	{"half", "decomfl", func(p *wire.Plan) { p.Precision, p.MaxScalar, p.Steps = wire.Half, 65504, 2 }},
+	{"half", "decomfl",
+		func(p *wire.Plan) { p.Precision, p.MaxScalar, p.Steps = wire.Half, 65504, 2 }},
 	{"pool", "decomfl", func(p *wire.Plan) { p.Pool, p.Rebase, p.Steps = 16, 4, 2 }},
 	{"median", "decomfl", func(p *wire.Plan) { p.Aggregator, p.Steps = wire.Median, 2 }},
 	{"private", "decomfl", func(p *wire.Plan) { p.RunKey, p.KeyCheck = nil, wire.KeyCheck(secret) }},
-	{"private, scaffold-2", "scaffold-2", func(p *wire.Plan) { p.RunKey, p.KeyCheck = nil, wire.KeyCheck(secret) }},
-	{"scaffold-1, half", "scaffold-1", func(p *wire.Plan) { p.Precision, p.MaxScalar = wire.Half, 65504 }},
+	{"private, scaffold-2", "scaffold-2",
+		func(p *wire.Plan) { p.RunKey, p.KeyCheck = nil, wire.KeyCheck(secret) }},
+	{"scaffold-1, half", "scaffold-1",
+		func(p *wire.Plan) { p.Precision, p.MaxScalar = wire.Half, 65504 }},
 	{"scaffold-2, momentum, amsgrad", "scaffold-2", func(p *wire.Plan) {
 		p.Rule, p.Beta = wire.Momentum, 0.9
 		p.ServerRule, p.ServerStep, p.ServerBeta1, p.ServerBeta2 = wire.ServerAMSGrad, 0.01, 0.9, 0.99
@@ -43,9 +46,9 @@ var secret = make([]byte, 32)
 
 func init() { rand.Read(secret) }
 
-// TestMethods runs every preset and every option over the coordinator, with devices
-// that miss rounds, are stopped and come back, join late, and follow: all end with the
-// bits of the log, and the coordinator dropped nothing for its content.
+// TestMethods runs every preset and every option through the coordinator, with devices that
+// miss rounds, stop and come back, join late, and follow passively. All end with the bits
+// of the log, and the coordinator drops nothing because of its content.
 func TestMethods(t *testing.T) {
 	run := func(name, method string, edit func(*wire.Plan)) {
 		t.Run(name, func(t *testing.T) {
@@ -55,7 +58,7 @@ func TestMethods(t *testing.T) {
 			}
 			p.Steps, p.Perturbations = min(p.Steps, 3), min(p.Perturbations, 4)
 			p.Step, p.Mu, p.Rounds, p.DigestEvery, p.Diverge = 1e-3, 1e-3, 30, 4, 0
-			if p.Estimator == wire.Surrogate { // whose numerics are tested elsewhere
+			if p.Estimator == wire.Surrogate { // whose numerics have tests of their own
 				p.Features, p.Window, p.Candidates, p.Active, p.Around = 20, 10, 5, 2, 2
 			}
 			if p.Members > 1 {
@@ -86,7 +89,7 @@ type methodRun struct {
 	all  sync.WaitGroup
 	dir  string
 
-	rounds chan uint64 // that are done
+	rounds chan uint64 // rounds that are done
 
 	mu      sync.Mutex // guards clients
 	clients map[string]*client.Client
@@ -116,7 +119,7 @@ func newMethodRun(t *testing.T, p *wire.Plan) *methodRun {
 	return r
 }
 
-// play runs it to its end.
+// play runs it to the end.
 func (r *methodRun) play() {
 	defer r.bus.Close()
 	ctx, cancel := context.WithTimeout(r.t.Context(), 24*time.Hour)
@@ -126,11 +129,13 @@ func (r *methodRun) play() {
 			r.t.Errorf("coordinator: %v", err)
 		}
 	})
-	r.start(ctx, "w", func(c *client.Config) { c.Passive, c.Objective = &client.Passive{SnapshotEvery: 8}, nil })
+	r.start(ctx, "w", func(c *client.Config) {
+		c.Passive, c.Objective = &client.Passive{SnapshotEvery: 8}, nil
+	})
 	for i := 1; i < int(r.plan.Members); i++ {
 		r.start(ctx, fmt.Sprint("d", i))
 	}
-	for _, away := range []uint64{5, 6, 7, 12, 29} { // stopped after so many rounds, for one
+	for _, away := range []uint64{5, 6, 7, 12, 29} { // one of them stops after these rounds
 		stop := r.start(ctx, "d0")
 		for done := range r.rounds {
 			if done >= away {
@@ -139,14 +144,15 @@ func (r *methodRun) play() {
 		}
 		stop()
 		if r.plan.Members > 1 {
-			<-r.rounds // without it
+			<-r.rounds // a round without it
 		}
 	}
 	r.start(ctx, "d0")
 	r.start(ctx, "late", func(c *client.Config) { c.Horizon = 10 })
 	r.all.Wait()
 	r.agree()
-	if c := r.lead.Status().Counters; c.WrongControl+c.WrongCount+c.NonFinite+c.TooLarge+c.Malformed+c.WrongTip > 0 {
+	if c := r.lead.Status().Counters; c.WrongControl+c.WrongCount+c.NonFinite+c.TooLarge+
+		c.Malformed+c.WrongTip > 0 {
 		r.t.Errorf("the coordinator dropped replies: %+v", c)
 	}
 }
@@ -154,7 +160,8 @@ func (r *methodRun) play() {
 var errAway = errors.New("away")
 
 // start runs a client until stop, or the end of the run.
-func (r *methodRun) start(ctx context.Context, id string, edits ...func(*client.Config)) (stop func()) {
+func (r *methodRun) start(ctx context.Context, id string,
+	edits ...func(*client.Config)) (stop func()) {
 	r.t.Helper()
 	store, err := client.OpenStore(filepath.Join(r.dir, id))
 	if err != nil {
@@ -192,7 +199,7 @@ func (r *methodRun) start(ctx context.Context, id string, edits ...func(*client.
 	}
 }
 
-// agree checks that all hold what the log says.
+// agree checks that all devices hold the state of the log.
 func (r *methodRun) agree() {
 	w := replica.New(replica.Config{Run: r.plan.Run, RunKey: secret})
 	replay(r.t, w, r.log)
@@ -201,7 +208,8 @@ func (r *methodRun) agree() {
 	}
 	for id, c := range r.clients {
 		if n, digest := c.Digest(); n != w.N() || digest != w.Digest() {
-			r.t.Errorf("%s: digest %x after record %d, the log's is %x after %d", id, digest[:8], n, w.Digest(), w.N())
+			r.t.Errorf("%s: digest %x after record %d, want the log's %x after %d",
+				id, digest[:8], n, w.Digest(), w.N())
 		}
 	}
 }

@@ -21,7 +21,7 @@ type target struct {
 	exec []string // emulator and its flags
 }
 
-// natives run without an emulator on the machines that this is tested on.
+// natives run without an emulator on the machines that run these tests.
 var natives = map[string][]target{
 	"amd64": {
 		{name: "amd64", env: []string{"GOARCH=amd64"}},
@@ -31,14 +31,15 @@ var natives = map[string][]target{
 }
 
 var emulated = []target{
-	{name: "armv6", env: []string{"GOARCH=arm", "GOARM=6"}, exec: []string{"qemu-arm-static", "-cpu", "arm1176"}},
+	{name: "armv6", env: []string{"GOARCH=arm", "GOARM=6"},
+		exec: []string{"qemu-arm-static", "-cpu", "arm1176"}},
 	{name: "armv7", env: []string{"GOARCH=arm", "GOARM=7"}, exec: []string{"qemu-arm-static"}},
 	{name: "arm64", env: []string{"GOARCH=arm64"}, exec: []string{"qemu-aarch64-static"}},
 	{name: "riscv64", env: []string{"GOARCH=riscv64"}, exec: []string{"qemu-riscv64-static"}},
 	{name: "s390x", env: []string{"GOARCH=s390x"}, exec: []string{"qemu-s390x-static"}},
 }
 
-// report is what a device prints; see cmd/device.
+// report is the output of a device; see cmd/device.
 type report struct {
 	ID            string `json:"id"`
 	Arch          string `json:"arch"`
@@ -47,9 +48,9 @@ type report struct {
 	Contributions int    `json:"contributions"`
 }
 
-// TestMixedArchitectures lets processes of different architectures train one
-// model over a real broker; all must end with the bits of the log's replay.
-// With ZOFL_QEMU set, emulated processors join.
+// TestMixedArchitectures trains one model with processes of different architectures over a
+// real broker. All must end with the bits of a replay of the log. With ZOFL_QEMU set,
+// emulated processors join.
 func TestMixedArchitectures(t *testing.T) {
 	targets := natives[runtime.GOARCH]
 	if os.Getenv("ZOFL_QEMU") != "" {

@@ -24,7 +24,8 @@ var buildZofl = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "zofl")
-	out, err := exec.Command("go", "build", "-C", "../../coordinator/zofl", "-o", path, ".").CombinedOutput()
+	out, err := exec.Command("go", "build", "-C", "../../coordinator/zofl", "-o", path,
+		".").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}
@@ -48,8 +49,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// A party is a process of the program that can be killed at any moment and
-// started again.
+// A party is a process of the program that can be killed and restarted at any moment.
 type party struct {
 	t    *testing.T
 	name string
@@ -59,12 +59,12 @@ type party struct {
 	cmd   *exec.Cmd
 	done  chan struct{} // closed when the process has ended
 	code  int
-	last  map[string]any // JSON of the last line that it printed
+	last  map[string]any // JSON of the last line printed
 	kills int
 	tail  bytes.Buffer // standard error since the last start
 
-	// each gets every line that the process prints, nil: nobody does. The process waits
-	// for it.
+	// each, if not nil, is called with every line that the process prints. The process
+	// waits for it.
 	each func(p *party, line map[string]any)
 }
 
@@ -74,7 +74,7 @@ func newParty(t *testing.T, name string, args ...string) *party {
 	return p
 }
 
-// begin starts a party, until the test ends.
+// begin starts a party, which runs until the test ends.
 func (p *party) begin() {
 	p.start()
 	p.t.Cleanup(func() {
@@ -106,7 +106,7 @@ func (p *party) start() {
 	go p.follow(cmd, out, p.done)
 }
 
-// follow reads what a process prints until it ends.
+// follow reads the output of a process until it ends.
 func (p *party) follow(cmd *exec.Cmd, out io.Reader, done chan struct{}) {
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
@@ -128,7 +128,7 @@ func (p *party) follow(cmd *exec.Cmd, out io.Reader, done chan struct{}) {
 	close(done)
 }
 
-// kill sends SIGKILL and waits for the end. It says whether the process ran.
+// kill sends SIGKILL and waits for the end. It reports whether the process was running.
 func (p *party) kill() bool {
 	p.mu.Lock()
 	cmd, done := p.cmd, p.done
@@ -138,7 +138,7 @@ func (p *party) kill() bool {
 		return false
 	default:
 	}
-	_ = cmd.Process.Kill() // it may have ended just now
+	_ = cmd.Process.Kill() // it may just have ended
 	<-done
 	p.mu.Lock()
 	p.kills++
@@ -146,7 +146,7 @@ func (p *party) kill() bool {
 	return true
 }
 
-// ended says whether the process ended by itself, and well.
+// ended reports whether the process ended by itself without an error.
 func (p *party) ended() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -158,8 +158,8 @@ func (p *party) ended() bool {
 	}
 }
 
-// gaveUp returns the exit code of a process that ended by itself, and badly, and
-// what it said; 0 of all others.
+// gaveUp returns the exit code and the output of a process that ended by itself with an
+// error; 0 for any other.
 func (p *party) gaveUp() (code int, text []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -171,7 +171,7 @@ func (p *party) gaveUp() (code int, text []byte) {
 	}
 }
 
-// report is the last JSON that the process printed.
+// report returns the last JSON that the process printed.
 func (p *party) report() map[string]any {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -193,7 +193,7 @@ func command(t *testing.T, v any, args ...string) {
 	}
 }
 
-// memory returns the most resident memory that the process had, in KiB.
+// memory returns the peak resident memory of the process in KiB.
 func (p *party) memory() int {
 	p.t.Helper()
 	p.mu.Lock()

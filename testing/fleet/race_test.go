@@ -2,6 +2,6 @@
 
 package fleet
 
-// slower is by how much the race detector slows replays down, about. Real
-// processes are not under it: TestKill and TestAwayMemory run without.
+// slower is about the factor by which the race detector slows replays down. Separate
+// processes run without it: TestKill and TestAwayMemory need no factor.
 const slower = 20

@@ -23,28 +23,28 @@ const (
 	agentRounds = 800
 )
 
-// An agent is a process of examples/raspberrypi, with a room's readings.
+// An agent is a process of examples/raspberrypi with the readings of a room.
 type agent struct {
 	t    *testing.T
 	args []string
 	cmd  *exec.Cmd
-	said *locked
+	said *lockedBuffer
 	done chan error
 }
 
-// locked is what a process says, to be read while it does.
-type locked struct {
+// A lockedBuffer holds the output of a process, to be read while it runs.
+type lockedBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (l *locked) Write(b []byte) (int, error) {
+func (l *lockedBuffer) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.Write(b)
 }
 
-func (l *locked) String() string {
+func (l *lockedBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.String()
@@ -52,7 +52,7 @@ func (l *locked) String() string {
 
 func (a *agent) start() {
 	a.t.Helper()
-	a.said, a.done = &locked{}, make(chan error, 1)
+	a.said, a.done = &lockedBuffer{}, make(chan error, 1)
 	a.cmd = exec.Command(a.args[0], a.args[1:]...)
 	a.cmd.Stderr = a.said
 	a.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -62,7 +62,7 @@ func (a *agent) start() {
 	go func(cmd *exec.Cmd, done chan error) { done <- cmd.Wait() }(a.cmd, a.done)
 }
 
-// end sends a signal, if any, and returns what came of the process and what it said.
+// end sends a signal, if any, waits for the process, and returns its output and error.
 func (a *agent) end(s os.Signal) (string, error) {
 	a.t.Helper()
 	if s != nil {
@@ -74,17 +74,18 @@ func (a *agent) end(s os.Signal) (string, error) {
 	case err := <-a.done:
 		return a.said.String(), err
 	case <-time.After(patience):
-		a.t.Fatalf("it does not end:\n%s", a.said)
+		a.t.Fatalf("the agent has not ended:\n%s", a.said)
 		return "", nil
 	}
 }
 
-// sensorRun builds the example, generates rooms, and returns the agent's program, the
+// sensorRun builds the example and generates rooms. It returns the agent's program, the
 // rooms' directory and the plan.
 func sensorRun(t *testing.T) (program, rooms, plan string) {
 	t.Helper()
 	dir := t.TempDir()
-	program, rooms, plan = filepath.Join(dir, "sensor"), filepath.Join(dir, "rooms"), filepath.Join(dir, "plan.json")
+	program, rooms, plan = filepath.Join(dir, "sensor"), filepath.Join(dir, "rooms"),
+		filepath.Join(dir, "plan.json")
 	must := func(name string, args ...string) []byte {
 		var errs bytes.Buffer
 		cmd := exec.Command(name, args...)
@@ -98,15 +99,17 @@ func sensorRun(t *testing.T) (program, rooms, plan string) {
 	must("go", "build", "-C", "../..", "-o", program, "./examples/raspberrypi")
 	must("go", "build", "-C", "../..", "-o", rooms+".bin", "./examples/raspberrypi/rooms")
 	must(rooms+".bin", rooms, "days=16", "speed=0", fmt.Sprintf("rooms=%d", agents))
-	text := must(program, "plan", filepath.Join(rooms, "room-1.conf"), fmt.Sprintf("members=%d", agents),
-		fmt.Sprintf("rounds=%d", agentRounds), "run_key="+strings.Repeat("7a", 32), "deadline=1000", "reannounce=250", "digest_every=16", "eval_every=50")
+	text := must(program, "plan", filepath.Join(rooms, "room-1.conf"),
+		fmt.Sprintf("members=%d", agents),
+		fmt.Sprintf("rounds=%d", agentRounds), "run_key="+strings.Repeat("7a", 32), "deadline=1000",
+		"reannounce=250", "digest_every=16", "eval_every=50")
 	if err := os.WriteFile(plan, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return program, rooms, plan
 }
 
-// metricsOf notes the metrics that a coordinator's events have, and signals rounds.
+// metricsOf records the metrics in a coordinator's events, and signals rounds.
 type metricsOf struct {
 	mu     sync.Mutex
 	values [][]any
@@ -122,7 +125,7 @@ func (m *metricsOf) see(_ *party, line map[string]any) {
 	if r, ok := line["round"].(float64); ok {
 		select {
 		case m.rounds <- r:
-		default: // nobody waits for this one
+		default: // nobody is waiting for this one
 		}
 	}
 }
@@ -137,27 +140,29 @@ func (m *metricsOf) after(t *testing.T, round float64) {
 				return
 			}
 		case <-late:
-			t.Fatalf("round %v does not come", round)
+			t.Fatalf("round %v has not come", round)
 		}
 	}
 }
 
 var stoppedAt = regexp.MustCompile(`msg=stopped .*record=(\d+) digest=([0-9a-f]+)`)
 
-// TestKillRaspberry trains agents on the readings of three rooms. One is killed, another
-// is told to stop, and both come back; at the end all have the log's model, which
-// forecasts readings that were held out better than the last reading does.
+// TestKillRaspberry trains agents on the readings of three rooms. One agent is killed,
+// another is told to stop, and both come back. At the end all have the model of the log,
+// which forecasts held-out readings better than the last reading does.
 func TestKillRaspberry(t *testing.T) {
 	t.Parallel()
 	program, rooms, plan := sensorRun(t)
 	log := filepath.Join(t.TempDir(), "log")
 	address := freeport.Address(t)
 	seen := &metricsOf{rounds: make(chan float64)}
-	lead := &party{t: t, name: "coordinator", args: []string{"serve", plan, "--store", log, "--listen", address, "--json"}, each: seen.see}
+	lead := &party{t: t, name: "coordinator",
+		args: []string{"serve", plan, "--store", log, "--listen", address, "--json"}, each: seen.see}
 	lead.begin()
 	var all []*agent
 	for i := range agents {
-		a := &agent{t: t, args: []string{program, filepath.Join(rooms, fmt.Sprintf("room-%d.conf", i+1)), "url=nats://" + address, "memory=16"}}
+		a := &agent{t: t, args: []string{program,
+			filepath.Join(rooms, fmt.Sprintf("room-%d.conf", i+1)), "url=nats://" + address, "memory=16"}}
 		a.start()
 		t.Cleanup(func() { _ = a.cmd.Process.Kill() }) // it may have ended
 		all = append(all, a)
@@ -170,17 +175,18 @@ func TestKillRaspberry(t *testing.T) {
 	seen.after(t, 300)
 	said, err := all[2].end(syscall.SIGTERM)
 	if err != nil || !stoppedAt.MatchString(said) {
-		t.Errorf("the agent that was told to stop: %v\n%s", err, said)
+		t.Errorf("the stopped agent: %v\n%s", err, said)
 	}
-	if kept, err := filepath.Glob(filepath.Join(rooms, "room-3.state", "readings", "window-*")); err != nil || len(kept) != 1 {
-		t.Errorf("it left the windows %q, want one: %v", kept, err)
+	if kept, err := filepath.Glob(filepath.Join(rooms, "room-3.state", "readings",
+		"window-*")); err != nil || len(kept) != 1 {
+		t.Errorf("got the windows %q, want one: %v", kept, err)
 	}
 	all[2].start()
 	agree(t, all, log, lead)
 	seen.judge(t)
 }
 
-// agree waits for the agents' ends and compares their models with the log's.
+// agree waits for the agents to end and compares their models with the log's.
 func agree(t *testing.T, all []*agent, log string, lead *party) {
 	t.Helper()
 	var ends []string
@@ -196,12 +202,13 @@ func agree(t *testing.T, all []*agent, log string, lead *party) {
 	var v verdict
 	command(t, &v, "verify", "--json", "--store", log)
 	want := fmt.Sprintf("%d %s", v.Records, v.Digest)
-	if got := strings.Join(ends, ", "); got != strings.Join([]string{want, want, want}, ", ") || v.Rounds != agentRounds {
-		t.Errorf("agents ended with %s, the log with %s after %d rounds", got, want, v.Rounds)
+	if got := strings.Join(ends, ", "); got != strings.Join([]string{want, want, want}, ", ") ||
+		v.Rounds != agentRounds {
+		t.Errorf("agents ended with %s, want the log's %s after %d rounds", got, want, v.Rounds)
 	}
 }
 
-// judge checks that the error on readings held out fell, below that of the last reading.
+// judge checks that the error on held-out readings fell, to below that of the last reading.
 func (m *metricsOf) judge(t *testing.T) {
 	t.Helper()
 	m.mu.Lock()
@@ -210,8 +217,10 @@ func (m *metricsOf) judge(t *testing.T) {
 		t.Fatalf("%d evaluations", len(m.values))
 	}
 	first, last := m.values[0], m.values[len(m.values)-1]
-	t.Logf("mse %v, then %v; of the last reading %v, of a week ago %v", first[0], last[0], last[1], last[2])
+	t.Logf("mse %v, then %v; of the last reading %v, of a week ago %v",
+		first[0], last[0], last[1], last[2])
 	if end := last[0].(float64); end > 0.9*first[0].(float64) || end > 0.7*last[1].(float64) {
-		t.Errorf("mse %v, then %v; of the last reading %v: want it to fall, and to 0.7 of that", first[0], end, last[1])
+		t.Errorf("mse %v, then %v; of the last reading %v: want it to fall, and to 0.7 of that",
+			first[0], end, last[1])
 	}
 }

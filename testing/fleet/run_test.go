@@ -21,10 +21,10 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-// patience bounds every run of these tests.
+// patience is the time limit of every run of these tests.
 const patience = 4 * time.Minute
 
-// A lead is a broker and a coordinator over a log on disk.
+// A lead is a broker and a coordinator with its log on disk.
 type lead struct {
 	t      *testing.T
 	broker *broker.Broker
@@ -70,7 +70,7 @@ func startLead(t *testing.T, p *wire.Plan, cfg broker.Config) *lead {
 
 var errFinished = errors.New("test is finished")
 
-// finish stops the coordinator and checks how it went.
+// finish stops the coordinator and checks its result.
 func (l *lead) finish() {
 	l.stop(errFinished)
 	l.ended.Wait()
@@ -106,7 +106,7 @@ func (l *lead) witness(run string) *replica.Replica {
 	return w
 }
 
-// plan is a plan for n devices in which every round waits for all of them.
+// plan returns a plan for n devices in which every round waits for all of them.
 func plan(t *testing.T, run string, dim uint64, n uint32, rounds uint64) *wire.Plan {
 	t.Helper()
 	p, err := preset.New("decomfl", run, dim)
@@ -118,8 +118,8 @@ func plan(t *testing.T, run string, dim uint64, n uint32, rounds uint64) *wire.P
 	return p
 }
 
-// devices runs one client per connection in this process and returns them when
-// the run has ended.
+// devices runs one client per connection in this process. It returns them after the end of
+// the run.
 func (l *lead) devices(run string, conns []*nats.Conn, dim int) []*client.Client {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -144,7 +144,7 @@ func (l *lead) devices(run string, conns []*nats.Conn, dim int) []*client.Client
 	return clients
 }
 
-// bowl is a quadratic whose minimum differs by device.
+// bowl is a quadratic with a different minimum for each device.
 func bowl(device int) func(context.Context, []float32, objective.Batch) (float64, error) {
 	return func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
 		sum := 0.0
@@ -156,13 +156,14 @@ func bowl(device int) func(context.Context, []float32, objective.Batch) (float64
 	}
 }
 
-// agree checks that all clients hold what the log says.
+// agree checks that all clients hold the state of the log.
 func (l *lead) agree(run string, clients []*client.Client) {
 	l.t.Helper()
 	w := l.witness(run)
 	for i, c := range clients {
 		if n, digest := c.Digest(); n != w.N() || digest != w.Digest() {
-			l.t.Errorf("device %d: digest %x after record %d, the log's is %x after %d", i, digest, n, w.Digest(), w.N())
+			l.t.Errorf("device %d: digest %x after record %d, want the log's %x after %d",
+				i, digest, n, w.Digest(), w.N())
 		}
 	}
 }

@@ -8,9 +8,8 @@ import (
 	"github.com/zofl/zofl/client"
 )
 
-// TestAwaySnapshot: a device that was away for long takes the snapshot of a
-// witness where that is cheaper than the records, and ends with the bits of a
-// replay.
+// TestAwaySnapshot: a device that was away for long takes the snapshot of a witness if that
+// is cheaper than the records, and ends with the bits of a replay.
 func TestAwaySnapshot(t *testing.T) {
 	const behind = 20_000 / slower
 	a := newAway(t, 1)
@@ -23,18 +22,20 @@ func TestAwaySnapshot(t *testing.T) {
 	a.follow("w", filepath.Join(dir, "w"))
 	h := a.comeBack("d0", filepath.Join(dir, "d0"), 500)
 	if w := a.witness("away"); h.n != w.N() || h.digest != w.Digest() {
-		t.Errorf("digest %x after record %d, the log's is %x after %d", h.digest, h.n, w.Digest(), w.N())
+		t.Errorf("digest %x after record %d, want the log's %x after %d",
+			h.digest, h.n, w.Digest(), w.N())
 	}
 	records := int64(90 * behind)
-	t.Logf("%d records behind, d = %d, with a snapshot: %.3f s, %d bytes down; the records are about %d", behind, *awayDim, h.seconds, h.down, records)
+	t.Logf("%d records behind, d = %d, with a snapshot: %.3f s, %d bytes down; the records "+
+		"are about %d", behind, *awayDim, h.seconds, h.down, records)
 	if h.down > records/2 {
 		t.Errorf("%d bytes came down: no snapshot was taken", h.down)
 	}
 }
 
-// follow runs a passive replica with snapshots until the test ends, and returns
-// when it has the log's last record.
-func (a *away) follow(id, store string) {
+// follow runs a passive replica with snapshots until the test ends. It returns once the
+// replica has the log's last record.
+func (a *awayRun) follow(id, store string) {
 	a.t.Helper()
 	s, err := client.OpenStore(store)
 	if err != nil {
