@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/mathx"
 )
 
-// A matrix has its columns as a replica keeps them.
+// A matrix is a list of columns, as in a replica.
 type matrix [][]float32
 
 // randomMatrix has independent normal elements.
@@ -26,8 +26,8 @@ func randomMatrix(seed uint64, rows, columns int) matrix {
 	return a
 }
 
-// near returns columns each of which is the one before it and a random vector of
-// that relative length: as moves are that a slow momentum makes.
+// near returns columns each of which is the previous one plus a random vector of that
+// relative length, like moves with a slow momentum.
 func near(seed uint64, rows, columns int, distance float32) matrix {
 	a := randomMatrix(seed, rows, columns)
 	for j := 1; j < columns; j++ {
@@ -46,7 +46,7 @@ func scaled(a matrix, factor func(j int) float32) matrix {
 	return a
 }
 
-// dense returns the kept columns for gonum.
+// dense returns the columns in keep for gonum.
 func (a matrix) dense(keep []bool) *mat.Dense {
 	var kept matrix
 	for j := range a {
@@ -63,8 +63,7 @@ func (a matrix) dense(keep []bool) *mat.Dense {
 	return m
 }
 
-// A factorization is what a replica computes of a matrix, a block of 4096 rows
-// after the other.
+// A factorization is what a replica computes for a matrix, in blocks of 4096 rows.
 type factorization struct {
 	gram, r []float64
 	q       matrix
@@ -109,7 +108,7 @@ func (a matrix) stretch(at, end int) matrix {
 	return s
 }
 
-// orthogonality is the greatest element of |Q^T Q - I|.
+// orthogonality returns the largest element of |Q^T Q - I|.
 func orthogonality(q *mat.Dense) float64 {
 	var p mat.Dense
 	p.Mul(q.T(), q)
@@ -127,8 +126,8 @@ func orthogonality(q *mat.Dense) float64 {
 	return worst
 }
 
-// basis returns gonum's orthonormal basis of the columns of a: the left singular
-// vectors, as its QR makes all of the square Q.
+// basis returns gonum's orthonormal basis of the columns of a: the left singular vectors,
+// because gonum's QR computes all of the square Q.
 func basis(t *testing.T, a *mat.Dense) *mat.Dense {
 	t.Helper()
 	var svd mat.SVD
@@ -140,7 +139,7 @@ func basis(t *testing.T, a *mat.Dense) *mat.Dense {
 	return &u
 }
 
-// outside is the greatest length of a column of q outside the span of the
+// outside returns the largest length of the part of a column of q outside the span of the
 // orthonormal basis.
 func outside(basis, q *mat.Dense) float64 {
 	var inside, rest mat.Dense

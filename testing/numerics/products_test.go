@@ -19,8 +19,8 @@ func widened(x []float32) []float64 {
 	return w
 }
 
-// 1e-13 of the sum of magnitudes: a block's order has at most 4096 roundings of
-// 1e-16 each, which hardly ever agree.
+// The tolerance is 1e-13 of the sum of magnitudes: a block's sum has at most 4096 roundings
+// of 1e-16 each, which rarely have the same sign.
 func TestProducts(t *testing.T) {
 	for _, n := range []int{0, 1, 100, 4096, 70000, 1 << 20} {
 		a := randomMatrix(uint64(40+n), n, 2)
@@ -35,7 +35,7 @@ func TestProducts(t *testing.T) {
 	}
 }
 
-// gonum's empirical quantile of a half is the lower one in the middle.
+// gonum's empirical quantile of one half is the lower of the middle two.
 func TestMedianOf(t *testing.T) {
 	for n := 1; n < 200; n++ {
 		values := slices.Clone(randomMatrix(uint64(n), n, 1)[0])

@@ -10,11 +10,11 @@ import (
 	"github.com/zofl/zofl/mathx"
 )
 
-// What float32 can hold of unit columns: 2^-24 of an element, 2^-25 of a column.
+// rounding is what float32 gives for unit columns: 2^-24 per element, 2^-25 per column.
 const rounding = 1e-7
 
-// A case is held to the greatest element of Q^T Q - I, and to rounding in all
-// else: the spans of A and Q, and A - QR in the length of a column of A.
+// Each case has a limit for the largest element of Q^T Q - I. For the spans of A and Q, and
+// for A - QR relative to a column of A, the limit is rounding.
 var qrCases = []struct {
 	name       string
 	a          matrix
@@ -29,8 +29,8 @@ var qrCases = []struct {
 	{"small elements", scaled(randomMatrix(6, 5000, 5), even(1e-37)), 5, rounding},
 	{"large elements", scaled(randomMatrix(7, 5000, 5), even(1e37)), 5, rounding},
 	{"lengths down to 2e-5", scaled(randomMatrix(8, 5000, 5), falling), 5, rounding},
-	// What is left of a column of the Gram matrix has lost the square of the
-	// distance of its digits.
+	// The remainder of a column of the Gram matrix loses digits by the square of the
+	// distance.
 	{"near by 1e-2", near(9, 20000, 5, 1e-2), 5, rounding},
 	{"near by 1e-3", near(10, 20000, 5, 1e-3), 5, rounding},
 	{"near by 1e-4", near(11, 20000, 5, 1e-4), 5, 5e-6},
@@ -60,7 +60,7 @@ func TestQR(t *testing.T) {
 	}
 }
 
-// residual is the greatest length of a column of A - QR, in that of A's.
+// residual returns the largest length of a column of A - QR, relative to that of A.
 func residual(a, q *mat.Dense, f factorization) float64 {
 	var p mat.Dense
 	p.Mul(q, f.upper())
@@ -73,7 +73,7 @@ func residual(a, q *mat.Dense, f factorization) float64 {
 	return worst
 }
 
-// upper returns R of the kept columns.
+// upper returns R of the columns in keep.
 func (f factorization) upper() *mat.TriDense {
 	var kept []int
 	for j, keep := range f.keep {
@@ -90,7 +90,7 @@ func (f factorization) upper() *mat.TriDense {
 	return r
 }
 
-// The Gram matrix and R are gonum's.
+// The Gram matrix and R equal gonum's.
 func TestGramAndCholesky(t *testing.T) {
 	for _, columns := range []int{1, 2, 5, 13, 64} {
 		a := randomMatrix(uint64(20+columns), 10000, columns)
@@ -134,16 +134,17 @@ func gramOf(a matrix) *mat.SymDense {
 	return g
 }
 
-// Columns that depend on others are dropped, and what is left spans the same:
-// gonum's singular values agree on how many there are.
+// Dependent columns are dropped, and the others span the same space: gonum's singular
+// values give the same rank.
 func TestDependentColumns(t *testing.T) {
 	a := randomMatrix(30, 6000, 9)
-	copy(a[3], a[1])              // again
+	copy(a[3], a[1])              // a copy
 	clear(a[0])                   // no move
-	mathx.Scale(a[5], -0.5, a[2]) // back
+	mathx.Scale(a[5], -0.5, a[2]) // a multiple
 	mathx.Sub(a[8], a[4], a[7])   // rounded to float32, so 1e-8 off the span
 	f := factor(a)
-	if want := []bool{false, true, true, false, true, false, true, true, false}; !slices.Equal(f.keep, want) {
+	if want := []bool{false, true, true, false, true, false, true, true,
+		false}; !slices.Equal(f.keep, want) {
 		t.Fatalf("kept %v, want %v", f.keep, want)
 	}
 	all := make([]bool, len(a))

@@ -11,11 +11,11 @@ import (
 	"github.com/zofl/zofl/mathx/surrogate"
 )
 
-// An oracle is a Gaussian process by its definition, in dense matrices.
+// An oracle is a Gaussian process by its definition, with dense matrices.
 type oracle struct {
 	cfg    surrogate.Config
 	points [][]float64
-	y      []float64 // less their mean
+	y      []float64 // minus their mean
 	mean   float64
 	factor mat.Cholesky
 }
@@ -49,7 +49,7 @@ func (o *oracle) kernel(x, y []float64) float64 {
 	return math.Exp(-r * r / 2)
 }
 
-// slope is the derivative of the kernel over the squared distance, times -2.
+// slope returns -2 times the derivative of the kernel with respect to the squared distance.
 func (o *oracle) slope(x, y []float64) float64 {
 	l := o.cfg.LengthScale
 	r := distance(x, y) / l
@@ -65,7 +65,7 @@ func distance(x, y []float64) float64 {
 	return mat.Norm(d, 2)
 }
 
-// jacobian has the gradient of the kernel with each point over x as a row.
+// jacobian has the gradient over x of the kernel with each point as a row.
 func (o *oracle) jacobian(x []float64) *mat.Dense {
 	j := mat.NewDense(len(o.points), len(x), nil)
 	for i, p := range o.points {
@@ -82,7 +82,7 @@ func (o *oracle) weights(t *testing.T) *mat.VecDense {
 	return &a
 }
 
-// conditioned fails a test on an error, but for the warning of an ill-conditioned
+// conditioned fails a test on an error, except gonum's warning about an ill-conditioned
 // matrix.
 func conditioned(t *testing.T, err error) {
 	if _, warned := err.(mat.Condition); err != nil && !warned {
@@ -116,7 +116,7 @@ func (o *oracle) covariance(t *testing.T, x []float64) []float64 {
 	return c.RawMatrix().Data
 }
 
-// off returns the length of got - want as a share of want's.
+// off returns the length of got - want relative to want's.
 func off(got, want []float64) float64 {
 	w := mat.NewVecDense(len(want), want)
 	var d mat.VecDense
@@ -124,8 +124,8 @@ func off(got, want []float64) float64 {
 	return mat.Norm(&d, 2) / mat.Norm(w, 2)
 }
 
-// trajectory returns points that wander, as the iterates of a run and the
-// queries around them, and noisy values of a quadratic.
+// trajectory returns points that wander, like the iterates of a run and the queries around
+// them, with noisy values of a quadratic.
 func trajectory(r *rand.Rand, n, dim int, step float64) (points [][]float64, y []float64) {
 	at := make([]float64, dim)
 	for i := range n {
@@ -142,8 +142,8 @@ func trajectory(r *rand.Rand, n, dim int, step float64) (points [][]float64, y [
 	return points, y
 }
 
-// The process has seen twice as many points as its window has. With noise s2
-// both are right to about 1e-16/s2 times n.
+// The process has seen twice as many points as fit its window. With noise s2 both results
+// are accurate to about 1e-16/s2 times n.
 func TestProcessAgainstGonum(t *testing.T) {
 	for _, k := range []surrogate.Kernel{surrogate.SquaredExponential, surrogate.Matern52} {
 		for _, c := range []struct {

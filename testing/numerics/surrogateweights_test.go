@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/mathx/surrogate"
 )
 
-// Weights against (3) with a dense Phi.
+// The weights are compared with (3) for a dense Phi.
 func TestWeightsAgainstGonum(t *testing.T) {
 	for _, c := range []struct {
 		n, dim, features int

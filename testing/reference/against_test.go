@@ -13,16 +13,16 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-const presetPlans = 3 // of each preset
+const presetPlans = 3 // for each preset
 
 var (
 	combinations      = flag.Uint64("combinations", 128, "random plans to compare beside the presets")
-	denseCombinations = flag.Uint64("combinations.dense", 64, "random plans besides whose devices send vectors")
+	denseCombinations = flag.Uint64("combinations.dense", 64,
+		"random plans besides whose devices send vectors")
 )
 
-// TestPresetsAgainstReference runs production clients and coordinator on each
-// preset, at sizes drawn at random, and compares the model after each record
-// with the reference.
+// TestPresetsAgainstReference runs production clients and a coordinator on each preset, at
+// random sizes, and compares the model after each record with the reference.
 func TestPresetsAgainstReference(t *testing.T) {
 	for _, info := range preset.List() {
 		for seed := range uint64(presetPlans) {
@@ -34,7 +34,7 @@ func TestPresetsAgainstReference(t *testing.T) {
 	}
 }
 
-// TestCombinationsAgainstReference does so with fields combined at random.
+// TestCombinationsAgainstReference does the same with random combinations of fields.
 func TestCombinationsAgainstReference(t *testing.T) {
 	for seed := range *combinations {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestCombinationsAgainstReference(t *testing.T) {
 	}
 }
 
-// TestDenseCombinationsAgainstReference does so with what vectors go with.
+// TestDenseCombinationsAgainstReference does the same with transport=dense.
 func TestDenseCombinationsAgainstReference(t *testing.T) {
 	for seed := range *denseCombinations {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -54,8 +54,8 @@ func TestDenseCombinationsAgainstReference(t *testing.T) {
 	}
 }
 
-// TestHalvesAgainstReference takes long steps in one dimension, where a client that
-// moves along scalars that nobody else reads comes to other ones.
+// TestHalvesAgainstReference takes long steps in one dimension. There a client that moves
+// along its unrounded scalars, which nobody else reads, would compute other scalars.
 func TestHalvesAgainstReference(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -82,13 +82,13 @@ func against(t *testing.T, p *wire.Plan) {
 	r.follow(t)
 }
 
-// replica returns one before record 1.
+// replica returns the configuration of a replica of the run.
 func (r *run) replica(workers int) replica.Config {
 	return replica.Config{Run: r.plan.Run, Dim: r.plan.Dim, RunKey: secret, Workers: workers}
 }
 
-// agree says whether all replicas have the same bits: those of the clients that
-// contributed, of the one that joined when all was over, and of replays of the log.
+// agree checks that all replicas have the same bits: those of the contributing clients, of
+// the client that joined after the end, and of replays of the log.
 func (r *run) agree(t *testing.T) {
 	t.Helper()
 	for _, workers := range []int{1, 3} {
@@ -99,14 +99,14 @@ func (r *run) agree(t *testing.T) {
 		r.complete(t, fresh)
 		for i, digest := range r.digests {
 			if digest != fresh.Digest() {
-				t.Fatalf("the digest of client %d is not that of a replay with %d workers\nplan: %+v", i, workers, r.plan)
+				t.Fatalf("client %d has another digest than a replay with %d workers\nplan: %+v",
+					i, workers, r.plan)
 			}
 		}
 	}
 }
 
-// restore saves the state after each record, and applies the rest of the log to
-// what was saved.
+// restore saves the state after each record, loads it, and applies the rest of the log.
 func (r *run) restore(t *testing.T) {
 	t.Helper()
 	at := replica.New(r.replica(1))
@@ -128,7 +128,7 @@ func (r *run) restore(t *testing.T) {
 		}
 		r.complete(t, restored)
 		if restored.Digest() != r.digests[0] {
-			t.Fatalf("restored after record %d it comes to other bits\nplan: %+v", i+1, r.plan)
+			t.Fatalf("a state restored after record %d ends with other bits\nplan: %+v", i+1, r.plan)
 		}
 	}
 }
@@ -178,7 +178,7 @@ func (r *run) follow(t *testing.T) {
 	}
 }
 
-// schedule sets what a plan has for a round, counted from 1.
+// schedule sets what the plan schedules for a round, counted from 1.
 func schedule(p *wire.Plan, r *Round, number uint64) {
 	r.R, r.P, r.Eta = int(number-1), int(p.Perturbations), float64(p.Step)
 	for _, point := range p.StepSchedule {
@@ -196,31 +196,34 @@ func schedule(p *wire.Plan, r *Round, number uint64) {
 	}
 }
 
-// check compares what a record says of its round.
+// check compares the fields of a record with its round.
 func (r *run) check(t *testing.T, want *Round, got *wire.Round) {
 	t.Helper()
-	if int(got.Contributors) != len(want.Clients) || got.Contributors != r.plan.Target || int(got.Perturbations) != want.P ||
+	if int(got.Contributors) != len(want.Clients) || got.Contributors != r.plan.Target ||
+		int(got.Perturbations) != want.P ||
 		math.Abs(float64(got.Step)-want.Eta) > 1e-6*want.Eta {
-		t.Fatalf("round %d has %d contributors, P = %d and eta = %v, want %d, %d and %v\nplan: %+v", got.Round,
+		t.Fatalf("round %d has %d contributors, P = %d and eta = %v, want %d, %d and %v\nplan: %+v",
+			got.Round,
 			got.Contributors, got.Perturbations, got.Step, len(want.Clients), want.P, want.Eta, r.plan)
 	}
 }
 
-// Tolerances are the largest difference of a parameter next to the longest way of any
-// from the start. Points x + mu z are float32, which costs a scalar about
-// 2^-24 |x| / mu of itself, some 1e-6 here, and the rounds of a run add up. A scalar
-// that travels as a half is rounded by up to 2^-11: where both sides round the same it
-// makes no difference, but what is near the middle of two halves may become either;
-// and the sum that scaffold-2 keeps adds what was rounded, the reference what was not.
+// The tolerances are the largest difference of a parameter, relative to the longest way of
+// any parameter from the start. Points x + mu z are float32, which gives a scalar a
+// relative error of about 2^-24 |x| / mu, here 1e-6, and the errors of the rounds add up. A
+// scalar that travels as a half is rounded by up to 2^-11. That makes no difference if both
+// sides round the same way, but a value near the middle of two halves may become either.
+// And the sum that scaffold-2 keeps adds the rounded scalars, where the reference adds the
+// exact ones.
 const (
 	single = 2e-5
 	half   = 2e-3
-	// ulps is what the iterates of a run lose next to the parameter itself: half an
-	// ulp, 2^-25, a local step.
+	// ulps is what the iterates of a run lose relative to the parameter itself: half an
+	// ulp, 2^-25, per local step.
 	ulps = 0x1p-21
 )
 
-// gain is how many times what is lost in a move comes out of the server rule.
+// gain is the factor by which the server rule amplifies an error in a move.
 func (r *run) gain() float64 {
 	p := r.plan
 	alpha := float64(p.ServerStep)
@@ -235,7 +238,8 @@ func (r *run) gain() float64 {
 	return max(1, alpha/math.Sqrt(float64(p.ServerEpsilon)))
 }
 
-func (r *run) compare(t *testing.T, n uint64, got []float64, s *State, start []float64, tolerance float64) {
+func (r *run) compare(t *testing.T, n uint64, got []float64, s *State, start []float64,
+	tolerance float64) {
 	t.Helper()
 	way, worst := 0.0, 0.0
 	for i, want := range s.X {
@@ -250,19 +254,20 @@ func (r *run) compare(t *testing.T, n uint64, got []float64, s *State, start []f
 		worst = max(worst, diff/way)
 		parameter := max(math.Abs(want-r.origin[i]), math.Abs(start[i]-r.origin[i]))
 		if !(diff <= tolerance*way+ulps*r.gain()*parameter) {
-			t.Fatalf("after record %d parameter %d is %v, the reference has %v; it began at %v, the longest way of any was %v\nplan: %+v",
+			t.Fatalf("after record %d parameter %d is %v, the reference has %v; it began at "+
+				"%v, the longest way of any was %v\nplan: %+v",
 				n, i, got[i], want, start[i], way, r.plan)
 		}
 	}
 	t.Logf("record %d: %.2g of %.2g, at most %v", n, worst, way, tolerance)
 }
 
-// doubt notes elements whose next value hangs on the sign of what may be rounding:
-// of the move, or for Yogi of what the second moment and its square differ by.
+// doubt records elements whose next value depends on the sign of what may be rounding: of
+// the move, or for Yogi of the difference between the second moment and the square.
 func (r *run) doubt(s *State, second []float64, tolerance float64) {
 	rule := r.plan.ServerRule
 	if rule == wire.ServerSign {
-		clear(r.doubts) // it keeps nothing
+		clear(r.doubts) // doubts are not kept from round to round
 	}
 	longest := 0.0
 	for _, d := range s.Delta {
@@ -278,8 +283,8 @@ func (r *run) doubt(s *State, second []float64, tolerance float64) {
 	}
 }
 
-// jump is what an element in doubt may be off: there and back by the sign's step, or
-// what a fraction of the second moment makes of the way.
+// jump is how far an element in doubt may be off: the sign's step there and back, or the
+// effect that a fraction of the second moment has on the way.
 func (r *run) jump(way float64) float64 {
 	if r.plan.ServerRule == wire.ServerSign {
 		return 2.001 * float64(r.plan.ServerStep)

@@ -10,15 +10,15 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A walk is a reference of FZooS that asks for the losses that production asked for.
+// A walk is a reference of FZooS that uses the queries of production.
 type walk struct {
 	*run
 	t      *testing.T
 	frame  *frame
 	f      *FZooS
 	s      *FZooSState
-	around int     // queries of a step beside the one at the iterate
-	way    float64 // the longest of any coordinate from the start
+	around int     // queries of a step besides the one at the iterate
+	way    float64 // the longest way of any coordinate from the start
 	start  []float64
 }
 
@@ -60,8 +60,9 @@ func fzoosOf(at *replica.Replica, frame *frame) *FZooS {
 	l, noise := float64(p.LengthScale), float64(p.Noise)
 	f := &FZooS{
 		Posterior: Posterior{Matern: p.Kernel == wire.Matern, L: l, Noise: noise},
-		Dim:       int(p.Dim), K: int(p.Steps), Window: int(p.Window), Nearest: p.WindowOf == wire.NearestPoints,
-		Domain: frame.domain, Local: localOf(p), AtRound: p.CorrectionAt == wire.AtRound,
+		Dim:       int(p.Dim), K: int(p.Steps), Window: int(p.Window),
+		Nearest: p.WindowOf == wire.NearestPoints,
+		Domain:  frame.domain, Local: localOf(p), AtRound: p.CorrectionAt == wire.AtRound,
 		Decay: float64(p.WeightDecay), Prox: float64(p.Prox), Origin: frame.origin,
 		StepScale: frame.step, Travel: func(v float64) float64 { return float64(float32(v)) },
 	}
@@ -81,8 +82,8 @@ func fzoosOf(at *replica.Replica, frame *frame) *FZooS {
 	return f
 }
 
-// phase makes a phase of a round and compares what it comes to. The next one goes on
-// from the means that the clients received, so that what they round does not add up.
+// phase makes a phase of a round and compares the results. The next phase continues from
+// the means that the clients received, so that their rounding errors do not add up.
 func (w *walk) phase(r *Round, phase uint8, at *replica.Replica) {
 	w.t.Helper()
 	first := phase == 1
@@ -103,7 +104,7 @@ func (w *walk) phase(r *Round, phase uint8, at *replica.Replica) {
 	if first {
 		w.s.X = w.frame.coordinates(at.Params())
 		off := w.same("x", r.N, w.s.X, sum, w.slack)
-		w.t.Logf("record %d: x is off by %.2g of what it may be", r.N, off)
+		w.t.Logf("record %d: x is off by %.2g of its tolerance", r.N, off)
 		return
 	}
 	w.s.W = widen(at.Weights())
@@ -112,40 +113,44 @@ func (w *walk) phase(r *Round, phase uint8, at *replica.Replica) {
 		longest = max(longest, math.Abs(v))
 	}
 	off := w.same("w", r.N, w.s.W, sum, func(int, float64) float64 { return single * longest })
-	w.t.Logf("record %d: w is off by %.2g of what it may be", r.N, off)
+	w.t.Logf("record %d: w is off by %.2g of its tolerance", r.N, off)
 }
 
 // slack is how far coordinate i may be from u: see [single]. Both sides have the same
-// points and values in float64, and lose some 1e-16 n/noise of a gradient, 3e-9; what
-// production rounds is the means that travel, by 2^-25. Most runs are within a
-// hundredth of it: the rest is for surrogates that are steep, and steps that are long.
+// points and values in float64, and lose about 1e-16 n/noise of a gradient, 3e-9.
+// Production also rounds the means that travel, by 2^-25. Most runs stay within a hundredth
+// of the slack; the rest is for steep surrogates and long steps.
 func (w *walk) slack(i int, u float64) float64 {
 	w.way = max(w.way, math.Abs(u-w.start[i]))
-	return single*w.way + ulps*max(math.Abs(u-w.frame.origin[i]), math.Abs(w.start[i]-w.frame.origin[i]))
+	return single*w.way +
+		ulps*max(math.Abs(u-w.frame.origin[i]), math.Abs(w.start[i]-w.frame.origin[i]))
 }
 
-func (w *walk) same(what string, n uint64, got, want []float64, slack func(i int, v float64) float64) (worst float64) {
+func (w *walk) same(what string, n uint64, got, want []float64,
+	slack func(i int, v float64) float64) (worst float64) {
 	w.t.Helper()
 	for i, v := range want {
 		most := slack(i, v)
 		worst = max(worst, math.Abs(got[i]-v)/most)
 		if !(math.Abs(got[i]-v) <= most) {
-			w.t.Fatalf("record %d: %s has element %d = %v, the reference %v, which is %.2g away, at most %.2g\nplan: %+v",
+			w.t.Fatalf("record %d: %s has element %d = %v, the reference %v, which is %.2g "+
+				"away, at most %.2g\nplan: %+v",
 				n, what, i, got[i], v, got[i]-v, most, w.plan)
 		}
 	}
 	return worst
 }
 
-// asked returns what production asked for in the place of the reference's x, if it
-// asked there.
+// asked returns the queries that production made at the reference's x, if it made any
+// there.
 func (w *walk) asked(client int, at At, x []float64) (points [][]float64, y []float64) {
 	w.t.Helper()
 	for _, q := range w.queries[query{client, at}] {
 		points, y = append(points, w.frame.coordinates(q.x)), append(y, q.y)
 	}
 	if len(points) != 1+w.around {
-		w.t.Fatalf("client %d asked for %d losses at %+v, want %d\nplan: %+v", client, len(points), at, 1+w.around, w.plan)
+		w.t.Fatalf("client %d asked for %d losses at %+v, want %d\nplan: %+v",
+			client, len(points), at, 1+w.around, w.plan)
 	}
 	w.same("the iterate", at.N, points[0], x, w.slack)
 	for _, u := range points[1:] {
@@ -153,14 +158,15 @@ func (w *walk) asked(client int, at At, x []float64) (points [][]float64, y []fl
 			return float64(w.plan.Radius) + w.slack(i, v)
 		})
 	}
-	if client == int(at.N)%clients && w.around > 0 { // which takes long
+	if client == int(at.N)%clients && w.around > 0 { // this takes long
 		w.chosen(client, at, points, y[0])
 	}
 	return points, y
 }
 
-// chosen says whether the queries around an iterate are where the gradient is known
-// least: in this order, and the last of them known less than most points around.
+// chosen checks that the queries around an iterate are at points where the gradient is most
+// uncertain: in descending order, and the last of them more uncertain than most points
+// around.
 func (w *walk) chosen(client int, at At, points [][]float64, y float64) {
 	w.t.Helper()
 	d := Queries{X: points[:1], Y: []float64{y}}
@@ -168,12 +174,14 @@ func (w *walk) chosen(client int, at At, points [][]float64, y float64) {
 		d = Queries{append(slices.Clone(known.X), points[0]), append(slices.Clone(known.Y), y)}
 	}
 	p := w.f.condition(&d, points[0])
-	off := 1e-6 * p.slope(0) * float64(len(points[0])) // rounding, of what is known without points
+	// rounding error of a gradient known without any points
+	off := 1e-6 * p.slope(0) * float64(len(points[0]))
 	last := math.Inf(1)
 	for _, u := range points[1:] {
 		unsure := p.Uncertainty(u)
 		if !(unsure <= last+off) {
-			w.t.Fatalf("client %d at %+v: uncertainty %v is asked for after %v\nplan: %+v", client, at, unsure, last, w.plan)
+			w.t.Fatalf("client %d at %+v: a query of uncertainty %v follows one of %v\nplan: %+v",
+				client, at, unsure, last, w.plan)
 		}
 		last = unsure
 	}
@@ -189,6 +197,7 @@ func (w *walk) chosen(client int, at At, points [][]float64, y float64) {
 		}
 	}
 	if less > others*6/10 {
-		w.t.Fatalf("client %d at %+v: of %d points around, %d are known less than what it asked for\nplan: %+v", client, at, others, less, w.plan)
+		w.t.Fatalf("client %d at %+v: of %d points around, %d are more uncertain than its "+
+			"queries\nplan: %+v", client, at, others, less, w.plan)
 	}
 }

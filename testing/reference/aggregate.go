@@ -5,13 +5,14 @@ import (
 	"slices"
 )
 
-// Replayed says that what the replicas apply is not the mean of what the clients
-// did: an aggregate other than a mean, or a mean that was rounded to travel.
+// Replayed reports whether the replay defines the method, because replicas do not apply the
+// mean of the clients' moves: the aggregate is not a mean, or the mean was rounded to
+// travel.
 func (f *Fleet) Replayed() bool {
 	return f.Aggregate != nil || f.Travel != nil && !f.Relayed
 }
 
-// aggregate makes one g[k][p] of the contributors'.
+// aggregate computes one g[k][p] from the contributors' scalars.
 func (f *Fleet) aggregate(r *Round, scalars [][][]float64) [][]float64 {
 	out := make([][]float64, f.K)
 	for k := range out {
@@ -33,7 +34,7 @@ func (f *Fleet) aggregate(r *Round, scalars [][][]float64) [][]float64 {
 	return out
 }
 
-// travel makes scalars what they are to those that receive them.
+// travel rounds scalars to what recipients get.
 func (f *Fleet) travel(g []float64) {
 	for p := range g {
 		if f.Travel != nil {
@@ -42,7 +43,7 @@ func (f *Fleet) travel(g []float64) {
 	}
 }
 
-// shorten returns a client's scalars at most Clip long, as a relayed record has
+// shorten returns a client's scalars clipped to the length Clip, as a relayed record has
 // them.
 func (f *Fleet) shorten(g [][]float64) [][]float64 {
 	g = shorten(g, f.Clip)
@@ -54,7 +55,7 @@ func (f *Fleet) shorten(g [][]float64) [][]float64 {
 	return g
 }
 
-// shorten returns scalars of at most a length, as one vector.
+// shorten returns scalars clipped to a length, as one vector.
 func shorten(g [][]float64, most float64) [][]float64 {
 	long := length(g)
 	if long <= most {
@@ -68,14 +69,14 @@ func shorten(g [][]float64, most float64) [][]float64 {
 	return out
 }
 
-// Median returns the middle of g; of an even number the mean of the middle two.
+// Median returns the median of g: for an even number the mean of the middle two.
 func Median(g []float64) float64 {
 	s := slices.Sorted(slices.Values(g))
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// TrimmedMean returns the mean of g without the part trim at either end, rounded
-// down to whole numbers.
+// TrimmedMean returns the mean of g without the part trim at either end, rounded down to
+// whole numbers of elements.
 func TrimmedMean(g []float64, trim float64) float64 {
 	s := slices.Sorted(slices.Values(g))
 	cut := int(trim * float64(len(s)))
@@ -87,7 +88,7 @@ func TrimmedMean(g []float64, trim float64) float64 {
 	return sum / float64(len(s))
 }
 
-// length is that of scalars as one vector.
+// length returns the length of scalars as one vector.
 func length(g [][]float64) float64 {
 	sum := 0.0
 	for _, step := range g {

@@ -1,20 +1,20 @@
 package reference
 
-// DeComFL is Algorithms 3 and 4 of the DeComFL paper, with the momentum of its
-// equations (8) and (9), and torch's. Algorithms 1 and 2 are the case P = 1.
+// DeComFL is Algorithms 3 and 4 of the DeComFL paper, with the momentum of its equations
+// (8) and (9), or torch's. Algorithms 1 and 2 are the case P = 1.
 type DeComFL struct {
 	Problem
 	K, P    int
 	Mu, Eta float64
 	Central bool // (f(x + mu z) - f(x - mu z)) / (2 mu) instead of (3)
-	// Beta is the momentum factor; 0 is plain SGD. Torch leaves out the
-	// factor (1 - beta) of (8).
+	// Beta is the momentum factor; 0 is plain SGD. Torch omits the factor (1 - beta) of
+	// (8).
 	Beta  float64
 	Torch bool
 	Decay float64 // weight decay, added to the gradient estimate
 }
 
-// An Iterate is what a client keeps between rounds: x and the momentum.
+// An Iterate is a client's state between rounds: x and the momentum.
 type Iterate struct{ X, M []float64 }
 
 // Clone returns a copy of s: the snapshot before a local update.
@@ -28,8 +28,8 @@ func (d *DeComFL) RebuildModel(s Iterate, n uint64, g [][]float64) {
 	}
 }
 
-// LocalUpdate is procedure 2 of Algorithm 4: it returns the scalars of a client
-// and where its local model came to; s stays as it is, which is line 23.
+// LocalUpdate is procedure 2 of Algorithm 4: it returns the scalars of a client and its
+// final local model. It does not change s, which is line 23.
 func (d *DeComFL) LocalUpdate(s Iterate, client int, n uint64) (g [][]float64, end Iterate) {
 	local := s.Clone()
 	for k := range d.K {
@@ -55,7 +55,7 @@ func (d *DeComFL) scalar(client int, at At, x, z []float64) float64 {
 func (d *DeComFL) step(s Iterate, n uint64, k int, g []float64) {
 	v := make([]float64, d.Dim)
 	for p := range d.P {
-		z := d.Direction(0, At{n, k}, p) // of any client: it is shared
+		z := d.Direction(0, At{n, k}, p) // the same for any client, because it is shared
 		for i := range v {
 			v[i] += g[p] * z[i] / float64(d.P)
 		}
@@ -74,9 +74,8 @@ func (d *DeComFL) step(s Iterate, n uint64, k int, g []float64) {
 	}
 }
 
-// Round is one round of Algorithm 3 over the sampled clients: it moves s and
-// returns the mean of the clients' local models, which equals s.X because all
-// of this is linear.
+// Round is one round of Algorithm 3 over the sampled clients. It moves s and returns the
+// mean of the clients' local models, which equals s.X because everything is linear.
 func (d *DeComFL) Round(s Iterate, n uint64, sampled []int) (meanModel []float64) {
 	mean := make([][]float64, d.K)
 	for k := range mean {

@@ -1,17 +1,17 @@
 package reference
 
-// A Federated is Algorithm 1 of FZooS with the estimates of its appendix F, as its
-// appendix G runs them: clients send their models, which are averaged; each steps by
-// an optimizer of its own, begun anew each round, within a domain.
+// A Federated is Algorithm 1 of FZooS with the estimates of its appendix F, run as in its
+// appendix G: clients send their models, which are averaged. Each client steps within a
+// domain by its own optimizer, which starts anew in each round.
 //
 //	(87)  Delta_i(x)
 //	(89)  Delta_i(x) + Gamma (x - x_{r-1})
 //	(91)  Delta_i(x) + mean of Delta_j(x_{r-1}) - Delta_i(x_{r-1})
 //	(93)  Delta_i(x) + mean of g_j - g_i, g_j the mean of client j's Delta of its last round
 //
-// Where not all take part in each round, which the appendix does not have, means are
-// over those that do, g_i is of the last round that client i took part in, and one
-// that never did has no correction.
+// The appendix has no partial participation. With it, means are over the participating
+// clients, g_i belongs to the last round that client i took part in, and a client that
+// never did has no correction.
 type Federated struct {
 	Problem
 	K, P    int
@@ -32,14 +32,14 @@ const (
 	Form93 Form = 93
 )
 
-// A FederatedState is what is kept between rounds.
+// A FederatedState is the state between rounds.
 type FederatedState struct {
 	X   []float64
 	G   []float64         // (93): the mean over the last round's clients
 	Own map[int][]float64 // (93): g_i
 }
 
-// Round makes a round of the clients in second, record n; those in first made the
+// Round makes a round of the clients in second, in record n. Those in first made the
 // corrections of (91), in record n-1.
 func (f *Federated) Round(s *FederatedState, n uint64, first, second []int) {
 	at0 := func(client int) []float64 { return f.delta(client, At{n - 1, 0}, s.X) }
@@ -67,8 +67,9 @@ func (f *Federated) Round(s *FederatedState, n uint64, first, second []int) {
 	}
 }
 
-// localUpdates returns where a client's K steps come to, and the mean of its Delta.
-func (f *Federated) localUpdates(client int, n uint64, start, correction []float64) (x, g []float64) {
+// localUpdates returns a client's x after its K steps, and the mean of its Delta.
+func (f *Federated) localUpdates(client int, n uint64, start,
+	correction []float64) (x, g []float64) {
 	x, g = clone(start), make([]float64, f.Dim)
 	local := f.Local
 	local.Begin(f.Dim)
@@ -84,7 +85,7 @@ func (f *Federated) localUpdates(client int, n uint64, start, correction []float
 	return x, g
 }
 
-// delta is (7) of points in the domain.
+// delta is (7) for points in the domain.
 func (f *Federated) delta(client int, at At, x []float64) []float64 {
 	inside := f.Problem.within(f.Domain)
 	return inside.fd(client, at, x, f.Mu, f.P)

@@ -1,7 +1,6 @@
 package reference
 
-// FedProx is FZooS (89) in the framework of its Algorithm 1: each local step
-// goes against
+// FedProx is FZooS (89) in the framework of its Algorithm 1: each local step moves against
 //
 //	Delta_i(x_{r,t-1}) + gamma (x_{r,t-1} - x_{r-1})
 type FedProx struct {
@@ -25,8 +24,8 @@ func (f *FedProx) Round(x []float64, n uint64, sampled []int) []float64 {
 	return mean(locals...)
 }
 
-// MeZO is one client's ZO-SGD along one direction a step, by central
-// differences: Algorithm 1 of MeZO.
+// MeZO is one client's ZO-SGD along one direction a step, with central differences:
+// Algorithm 1 of MeZO.
 type MeZO struct {
 	Problem
 	Mu, Eta float64

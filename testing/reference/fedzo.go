@@ -1,8 +1,8 @@
 package reference
 
-// FedZO is the recursion (2a)-(2c) of the DeComFL paper with the estimator of
-// FedZO itself, FZooS (87): in each local step of a client the mean over P
-// directions of its own, uniform on the unit sphere, of
+// FedZO is the recursion (2a)-(2c) of the DeComFL paper with FedZO's own estimator, FZooS
+// (87): each local step of a client uses the mean, over P directions of its own that are
+// uniform on the unit sphere, of
 //
 //	d/mu (f_i(x + mu z) - f_i(x)) z
 //
@@ -13,7 +13,7 @@ type FedZO struct {
 	Mu, Eta float64
 }
 
-// LocalUpdate is (2a) and (2b): where a client's K steps from x come to.
+// LocalUpdate is (2a) and (2b): it returns the result of a client's K steps from x.
 func (f *FedZO) LocalUpdate(x []float64, client int, n uint64) []float64 {
 	local := clone(x)
 	for k := range f.K {

@@ -1,21 +1,20 @@
 package reference
 
-// A Fleet is all of the papers' methods with their parts as fields to be
-// combined, and the options that none of the papers has. Every client keeps a
-// local model of its own, and what is averaged are the local models, as the
-// papers do: that replaying averaged scalars comes to the same is what the
-// comparison with production shows. Only where the scalars that travel are not
-// the clients' own ([Fleet.Replayed]) does the replay define the method.
+// A Fleet has the parts of all the papers' methods as fields that can be combined, and the
+// options that no paper has. Every client has its own local model, and the local models are
+// averaged, as in the papers. The comparison with production shows that replaying averaged
+// scalars gives the same result. The replay defines the method only if the scalars that
+// travel are not the clients' own ([Fleet.Replayed]).
 type Fleet struct {
 	Problem
 	Clients int // N
 	K       int
 	Mu      float64
 	Central bool
-	// Gain is the factor between scalars and estimates: Dim for directions on
-	// the unit sphere, else 1.
+	// Gain is the factor between scalars and estimates: Dim for directions on the unit
+	// sphere, otherwise 1.
 	Gain float64
-	// MuScale and StepScale are factors on mu and eta, by element; nil: 1.
+	// MuScale and StepScale are factors on mu and eta for each element; nil: 1.
 	MuScale, StepScale []float64
 
 	Beta        float64 // DeComFL (8)-(9); 0 is none
@@ -28,21 +27,21 @@ type Fleet struct {
 	Alpha       float64
 	Coordinates func(client int, at At, p int) []float64
 
-	// Travel is what becomes of a scalar that travels; nil: nothing.
+	// Travel rounds a scalar that travels; nil: no rounding.
 	Travel func(g float64) float64
-	// Clip is the largest length of a client's scalars; 0: any.
+	// Clip is the largest length of a client's scalars; 0: no limit.
 	Clip float64
-	// Aggregate makes one scalar of the clients'; nil: the weighted mean.
+	// Aggregate combines the clients' scalars into one; nil: the weighted mean.
 	Aggregate func(g []float64) float64
-	// Relayed scalars travel one by one, not their mean.
+	// Relayed: each client's scalars travel, not their mean.
 	Relayed bool
 
-	// Dense models travel whole. What clients step by, Local, begins anew each round
-	// then, in the place of Beta and Torch, and c is the mean over the last round's
-	// contributors, of whom one that has no c_i makes no correction: see [Federated].
+	// Dense: whole models travel. Then clients step by Local, which starts anew each round,
+	// instead of Beta and Torch. c is the mean over the last round's contributors. A client
+	// without a c_i makes no correction: see [Federated].
 	Dense  bool
 	Local  Optimizer
-	Domain *Domain   // nil: all of it
+	Domain *Domain   // nil: unbounded
 	Origin []float64 // where Decay pulls to; nil: 0
 }
 
@@ -55,18 +54,18 @@ const (
 	TypeII
 )
 
-// A State is what is kept between rounds.
+// A State is the state between rounds.
 type State struct {
 	X, M    []float64 // model and local momentum
 	Server  Moments
-	Delta   []float64   // of the last round, the mean move of its clients
-	Moves   [][]float64 // of the model, the newest first
+	Delta   []float64   // mean move of the clients in the last round
+	Moves   [][]float64 // moves of the model, newest first
 	Q       [][]float64 // nil: none yet
-	Control [][]float64 // c_i; Dense: nil before there is one
+	Control [][]float64 // c_i; with Dense nil before the first
 	C       []float64   // Dense: c
 }
 
-// NewState returns that of round 0 at x.
+// NewState returns the state of round 0 at x.
 func (f *Fleet) NewState(x []float64) *State {
 	s := &State{X: clone(x), M: make([]float64, f.Dim), Server: NewMoments(f.Dim, f.Server.V0)}
 	for range f.Clients {
@@ -79,7 +78,7 @@ func (f *Fleet) NewState(x []float64) *State {
 	return s
 }
 
-// A Round says what a round is made with.
+// A Round has the parameters of a round.
 type Round struct {
 	R       int    // from 0
 	N       uint64 // its record
@@ -87,10 +86,10 @@ type Round struct {
 	Eta     float64
 	Clients []int     // contributors
 	Weights []float64 // of the contributors; nil: equal
-	Point   *Round    // TypeI: the phase before, of which N, Clients and Weights count
+	Point   *Round    // TypeI: the phase before, of which N, Clients and Weights are used
 }
 
-// weight is the part of contributor j in the mean.
+// weight returns the weight of contributor j in the mean.
 func (r *Round) weight(j int) float64 {
 	if r.Weights == nil {
 		return 1 / float64(len(r.Clients))
@@ -102,7 +101,7 @@ func (r *Round) weight(j int) float64 {
 	return r.Weights[j] / sum
 }
 
-// Round makes a round: it moves s.
+// Round makes a round, which moves s.
 func (f *Fleet) Round(s *State, r *Round) {
 	if f.Tau > 0 && r.R >= f.Tau && r.R%f.Tau == 0 {
 		s.Q = QR(s.Moves)
@@ -163,13 +162,14 @@ func (f *Fleet) corrections(s *State, r *Round) (each [][]float64, middle []floa
 	return each, middle
 }
 
-// points is corrections of TypeI, from estimates at the round's first point on
-// the first minibatch of the phase before.
+// points returns the corrections of TypeI, from estimates at the round's first point on the
+// first minibatch of the phase before.
 func (f *Fleet) points(s *State, r *Round) (each [][]float64, middle []float64) {
 	at := At{r.Point.N, 0}
 	at0 := func(client int) []float64 { return f.scalars(s, client, at, s.X, r.P) }
 	if f.Dense {
-		return f.vectors(s, r, func(client int) []float64 { return f.estimate(s, client, at, at0(client)) }), nil
+		return f.vectors(s, r,
+			func(client int) []float64 { return f.estimate(s, client, at, at0(client)) }), nil
 	}
 	c, own := make([]float64, r.P), make([]float64, r.P)
 	for j, client := range r.Point.Clients {
@@ -184,7 +184,7 @@ func (f *Fleet) points(s *State, r *Round) (each [][]float64, middle []float64) 
 	return each, f.estimate(s, r.Clients[0], at, along(c, -1, own))
 }
 
-// vectors is points of estimates that travel whole.
+// vectors is points for estimates that travel whole.
 func (f *Fleet) vectors(s *State, r *Round, at0 func(client int) []float64) (each [][]float64) {
 	c := make([]float64, f.Dim)
 	for j, client := range r.Point.Clients {
@@ -196,7 +196,7 @@ func (f *Fleet) vectors(s *State, r *Round, at0 func(client int) []float64) (eac
 	return each
 }
 
-// average is the mean of a client's estimates over the steps of a round.
+// average returns the mean of a client's estimates over the steps of a round.
 func (f *Fleet) average(s *State, r *Round, client int, g [][]float64) []float64 {
 	var steps [][]float64
 	for k := range g {
@@ -205,8 +205,9 @@ func (f *Fleet) average(s *State, r *Round, client int, g [][]float64) []float64
 	return mean(steps...)
 }
 
-// local returns a client's scalars g[k][p] and where its K steps come to.
-func (f *Fleet) local(s *State, r *Round, client int, correction []float64) (g [][]float64, end Iterate) {
+// local returns a client's scalars g[k][p] and its model after K steps.
+func (f *Fleet) local(s *State, r *Round, client int,
+	correction []float64) (g [][]float64, end Iterate) {
 	end = f.walk(s, r, client, correction, func(k int, x []float64) []float64 {
 		g = append(g, f.scalars(s, client, At{r.N, k}, x, r.P))
 		return g[k]
@@ -214,13 +215,15 @@ func (f *Fleet) local(s *State, r *Round, client int, correction []float64) (g [
 	return g, end
 }
 
-// replay returns where scalars g[k][p] come to along a client's directions.
-func (f *Fleet) replay(s *State, r *Round, client int, g [][]float64, correction []float64) Iterate {
+// replay returns the model that scalars g[k][p] give along a client's directions.
+func (f *Fleet) replay(s *State, r *Round, client int, g [][]float64,
+	correction []float64) Iterate {
 	return f.walk(s, r, client, correction, func(k int, _ []float64) []float64 { return g[k] })
 }
 
 // walk makes K local steps along the scalars that g returns for step k at x.
-func (f *Fleet) walk(s *State, r *Round, client int, correction []float64, g func(k int, x []float64) []float64) Iterate {
+func (f *Fleet) walk(s *State, r *Round, client int, correction []float64,
+	g func(k int, x []float64) []float64) Iterate {
 	local, own := Iterate{clone(s.X), clone(s.M)}, f.Local
 	own.Begin(f.Dim)
 	for k := range f.K {

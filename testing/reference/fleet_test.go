@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Sizes of the problems on which a fleet is held to the papers' algorithms.
+// Sizes of the problems on which fleets are compared with the papers' algorithms.
 const (
 	dim, tau           = 23, 3
 	steps, directions  = 3, 4
@@ -13,13 +13,13 @@ const (
 	rounds, population = 9, 5
 )
 
-// sampled is an uneven choice of clients.
+// sampled returns an uneven choice of clients.
 func sampled(r int) []int {
 	return [][]int{{0, 3}, {1}, {4, 2, 0}, {0, 1, 2, 3, 4}}[r%4]
 }
 
-// TestFleetIsThePapers runs the papers' algorithms and the fleets that they are,
-// round by round.
+// TestFleetIsThePapers runs the papers' algorithms and the equivalent fleets, round by
+// round.
 func TestFleetIsThePapers(t *testing.T) {
 	own, shared := randomProblem(dim, false), randomProblem(dim, true)
 	start := normals(dim, 0, At{}, 0, 3)
@@ -30,7 +30,8 @@ func TestFleetIsThePapers(t *testing.T) {
 		"decomfl": func() (Fleet, func(int, uint64) []float64) {
 			f := plain(shared)
 			f.Central, f.Beta, f.Decay = true, 0.9, 0.1
-			d := DeComFL{Problem: shared, K: steps, P: directions, Mu: mu, Eta: eta, Central: true, Beta: 0.9, Decay: 0.1}
+			d := DeComFL{Problem: shared, K: steps, P: directions, Mu: mu, Eta: eta, Central: true,
+				Beta: 0.9, Decay: 0.1}
 			s := Iterate{clone(start), make([]float64, dim)}
 			return f, func(r int, n uint64) []float64 { return d.Round(s, n, sampled(r)) }
 		},
@@ -57,7 +58,10 @@ func TestFleetIsThePapers(t *testing.T) {
 		"zofedht": func() (Fleet, func(int, uint64) []float64) {
 			f := plain(own)
 			f.Central, f.Tau, f.Alpha = true, tau, 0.5
-			f.Coordinates = func(client int, at At, p int) []float64 { return normals(tau, client, at, p, 2) }
+			f.Coordinates = func(client int, at At,
+				p int) []float64 {
+				return normals(tau, client, at, p, 2)
+			}
 			ht := ZOFedHT{own, steps, directions, mu, eta, tau, 0.5, f.Coordinates}
 			s := &Trajectory{X: clone(start)}
 			return f, func(r int, n uint64) []float64 { ht.Round(s, r, n, sampled(r)); return s.X }
@@ -72,7 +76,10 @@ func TestFleetIsThePapers(t *testing.T) {
 			f, x := plain(shared), start
 			f.Control = TypeI
 			one := Scaffold1{shared, steps, directions, mu, eta}
-			return f, func(r int, n uint64) []float64 { x = one.Round(x, n-1, sampled(r+1), sampled(r)); return x }
+			return f, func(r int, n uint64) []float64 {
+				x = one.Round(x, n-1, sampled(r+1), sampled(r))
+				return x
+			}
 		},
 		"scaffold-2": func() (Fleet, func(int, uint64) []float64) {
 			f, x := plain(shared), start
@@ -104,19 +111,19 @@ func TestFleetIsThePapers(t *testing.T) {
 				compare(t, name, s.X, paper(r, n), exact)
 			}
 			if math.Abs(s.X[0]-start[0]) < 1e-3 {
-				t.Error("it did not move")
+				t.Error("the model did not move")
 			}
 		})
 	}
 }
 
-// TestReplayOfMeans compares the mean of local models with the replay of mean
-// scalars, for everything that is linear and shared: there one is the other.
+// TestReplayOfMeans compares the mean of local models with the replay of mean scalars, for
+// everything that is linear and shared: there the two are equal.
 func TestReplayOfMeans(t *testing.T) {
 	f := Fleet{Problem: randomProblem(dim, true), Clients: population, K: steps, Mu: mu, Gain: 1,
 		Beta: 0.8, Decay: 0.1, Prox: 0.3, Control: TypeII}
 	replayed := f
-	replayed.Travel = func(g float64) float64 { return g } // as if something happened to it
+	replayed.Travel = func(g float64) float64 { return g } // as if it were rounded
 	a, b := f.NewState(normals(dim, 0, At{}, 0, 3)), f.NewState(normals(dim, 0, At{}, 0, 3))
 	for r := range rounds {
 		round := &Round{R: r, N: uint64(r + 2), P: directions, Eta: eta, Clients: sampled(r)}
@@ -128,8 +135,8 @@ func TestReplayOfMeans(t *testing.T) {
 	}
 }
 
-// TestClipByHand: of slopes 1 and 3 the second client's scalar is cut to 2, and
-// where it is relayed in whole numbers, so is what is left of 2.5.
+// TestClipByHand: of slopes 1 and 3, the second client's scalar is clipped to 2. If scalars
+// travel as whole numbers, 2.5 is rounded after clipping.
 func TestClipByHand(t *testing.T) {
 	whole := func(g float64) float64 { return math.Round(g) }
 	for _, c := range []struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// fleetOf returns the fleet that a plan describes, and what it has that is the
-// plan's. Client i has slots[i].
+// fleetOf returns the fleet that a plan describes, and its directions and precision. Client
+// i has slots[i].
 func fleetOf(p *wire.Plan, slots []uint32) (*Fleet, *planned) {
 	d := &planned{p: p, slots: slots, key: p.RunKey}
 	if p.Private() {
@@ -17,12 +17,15 @@ func fleetOf(p *wire.Plan, slots []uint32) (*Fleet, *planned) {
 	}
 	f := &Fleet{
 		Problem: Problem{Dim: int(p.Dim), Loss: loss, Direction: d.of},
-		Clients: clients, K: int(p.Steps), Mu: float64(p.Mu), Central: p.Difference == wire.Central, Gain: 1,
-		Beta: float64(p.Beta), Torch: p.Rule == wire.TorchMomentum, Decay: float64(p.WeightDecay), Prox: float64(p.Prox),
+		Clients: clients, K: int(p.Steps), Mu: float64(p.Mu),
+		Central: p.Difference == wire.Central, Gain: 1,
+		Beta: float64(p.Beta), Torch: p.Rule == wire.TorchMomentum, Decay: float64(p.WeightDecay),
+		Prox:    float64(p.Prox),
 		Control: Control(p.Control),
 		Server: Server{
 			Rule: Rule(p.ServerRule), Alpha: float64(p.ServerStep),
-			Beta1: float64(p.ServerBeta1), Beta2: float64(p.ServerBeta2), Epsilon: float64(p.ServerEpsilon), V0: float64(p.ServerV0),
+			Beta1: float64(p.ServerBeta1), Beta2: float64(p.ServerBeta2),
+			Epsilon: float64(p.ServerEpsilon), V0: float64(p.ServerV0),
 		},
 		Tau: int(p.SubspaceMoves), Alpha: float64(p.SubspaceShare), Coordinates: d.coordinates,
 		Clip: float64(p.Clip), Relayed: p.Transport == wire.Relay,
@@ -50,22 +53,21 @@ func fleetOf(p *wire.Plan, slots []uint32) (*Fleet, *planned) {
 	return f, d
 }
 
-// planned has the directions of a plan, by production's addresses, and its
-// precision.
+// planned has the directions of a plan, by production's addresses, and its precision.
 type planned struct {
 	p     *wire.Plan
 	slots []uint32
 	key   []byte
 
-	longest  float64 // of the scalars that traveled
-	doubtful bool    // one of them may have become another half
+	longest  float64 // longest scalar that traveled
+	doubtful bool    // a scalar may have been rounded to the other half
 }
 
-// doubt is how much of the longest scalar any may be off. The halves of small ones
-// are as close to each other.
+// doubt is how much any scalar may be off, relative to the longest. The halves of small
+// scalars are as close to each other.
 const doubt = 4e-6
 
-// halves is what a half makes of a scalar.
+// halves rounds a scalar to a half.
 func (d *planned) halves(g float64) float64 {
 	d.longest = max(d.longest, math.Abs(g))
 	off := doubt * d.longest
@@ -91,7 +93,7 @@ func (d *planned) address(client int, at At, q int) prng.Direction {
 	return z
 }
 
-// of is v1 of a subspace, and z of others.
+// of returns v1 of a subspace, and z of other distributions.
 func (d *planned) of(client int, at At, q int) []float64 {
 	z := fill(d.address(client, at, q), int(d.p.Dim))
 	if d.p.Distribution == wire.Sphere {
@@ -100,7 +102,7 @@ func (d *planned) of(client int, at At, q int) []float64 {
 	return z
 }
 
-// coordinates is v2.
+// coordinates returns v2.
 func (d *planned) coordinates(client int, at At, q int) []float64 {
 	z := d.address(client, at, q)
 	z.Domain = prng.Subspace
@@ -121,13 +123,14 @@ func widen(x []float32) []float64 {
 	return out
 }
 
-// contributors returns the clients that a plan asks for record n, and their
-// weights: of those whose slots are named, if any are.
+// contributors returns the clients that a plan asks for record n and their weights,
+// restricted to the named slots if there are any.
 func contributors(p *wire.Plan, slots []uint32, n uint64, named []uint32) *Round {
 	cohort := wire.Cohort{Sampled: uint64(p.Sampled(clients)), Members: clients}
 	r := &Round{N: n}
 	for i := range clients {
-		if !cohort.Has(p.Run, n, 0, slots[i], id(i)) || named != nil && !slices.Contains(named, slots[i]) {
+		if !cohort.Has(p.Run, n, 0, slots[i], id(i)) ||
+			named != nil && !slices.Contains(named, slots[i]) {
 			continue
 		}
 		r.Clients = append(r.Clients, i)
@@ -138,7 +141,7 @@ func contributors(p *wire.Plan, slots []uint32, n uint64, named []uint32) *Round
 	return r
 }
 
-// named returns the slots that a record has.
+// named returns the slots in a record.
 func named(p *wire.Plan, r *wire.Round) (slots []uint32) {
 	if p.Transport != wire.Relay {
 		return r.Slots
@@ -149,5 +152,5 @@ func named(p *wire.Plan, r *wire.Round) (slots []uint32) {
 	return slots
 }
 
-// samples is how many a client says it has.
+// samples returns the number of samples that a client reports.
 func samples(client int) uint32 { return uint32(1 + 3*client) }

@@ -6,12 +6,12 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A frame is the domain that a plan's boxes make: FZooS takes each to [0, 1]. Without
-// boxes coordinates are parameters.
+// A frame is the coordinates that a plan's boxes define: FZooS maps each box to [0, 1].
+// Without boxes, coordinates are parameters.
 type frame struct {
 	low, side []float64 // of each parameter's box
 	domain    *Domain   // nil: no boxes
-	origin    []float64 // coordinates where parameters are 0
+	origin    []float64 // coordinates at which parameters are 0
 	step      []float64 // factors on the step size
 }
 
@@ -32,7 +32,7 @@ func frameOf(p *wire.Plan) *frame {
 	return f
 }
 
-// coordinates are those of parameters.
+// coordinates returns the coordinates of parameters.
 func (f *frame) coordinates(x []float32) []float64 {
 	u := widen(x)
 	for i := range u {
@@ -41,7 +41,7 @@ func (f *frame) coordinates(x []float32) []float64 {
 	return u
 }
 
-// parameters are those at coordinates.
+// parameters returns the parameters at coordinates.
 func (f *frame) parameters(u []float64) []float64 {
 	x := clone(f.low)
 	add(x, 1, scaled(u, f.side))
@@ -51,13 +51,17 @@ func (f *frame) parameters(u []float64) []float64 {
 // in puts a fleet into the domain.
 func (f *frame) in(fleet *Fleet) {
 	outside := fleet.Loss
-	fleet.Loss = func(client int, at At, u []float64) float64 { return outside(client, at, f.parameters(u)) }
+	fleet.Loss = func(client int, at At,
+		u []float64) float64 {
+		return outside(client, at, f.parameters(u))
+	}
 	fleet.Domain, fleet.Origin = f.domain, f.origin
 }
 
-// localOf is what clients of a dense plan step by.
+// localOf returns the optimizer of the clients of a dense plan.
 func localOf(p *wire.Plan) Optimizer {
 	return Optimizer{
-		Kind: Kind(p.Rule - wire.SGD), Beta: float64(p.Beta), Beta2: float64(p.Beta2), Epsilon: float64(p.Epsilon),
+		Kind: Kind(p.Rule - wire.SGD), Beta: float64(p.Beta), Beta2: float64(p.Beta2),
+		Epsilon: float64(p.Epsilon),
 	}
 }

@@ -6,53 +6,52 @@ import (
 	"slices"
 )
 
-// FZooS is Algorithm 2 of FZooS, with the window, the optimizer and the options that
-// its appendix and its published code have. Which points are queried is not its
-// business: a [Query] says.
+// FZooS is Algorithm 2 of FZooS, with the window, the optimizer and the options of its
+// appendix and its published code. A [Query] chooses the points that are queried.
 type FZooS struct {
 	Posterior // without points
 	Random
 	Dim, K  int
 	Eta     float64
-	Window  int     // the latest points that count
-	Nearest bool    // the nearest of the latest 4 Window count, of the published code
-	Domain  *Domain // nil: all of it
+	Window  int     // number of the latest points that count
+	Nearest bool    // of the latest 4 Window, the nearest count, as in the published code
+	Domain  *Domain // nil: unbounded
 	Local   Optimizer
 	// Gamma is the correction length of step t, from 1, at x; nil: no correction.
 	Gamma func(t int, x []float64, trajectory [][]float64) float64
-	// AtRound takes the correction's gradients at x_{r-1}, as SCAFFOLD does.
+	// AtRound uses the correction's gradients at x_{r-1}, as SCAFFOLD does.
 	AtRound bool
-	// Travel is what becomes of a number that travels, of which a client remembers
-	// what was sent; nil: nothing.
+	// Travel rounds a number that travels; a client remembers the rounded one. nil: no
+	// rounding.
 	Travel      func(float64) float64
 	Decay, Prox float64
 	Origin      []float64 // where decay pulls to
 	StepScale   []float64 // factors on eta, by element
 }
 
-// A Query returns what a client asks for in step k of record n at its x, x itself
-// first, then around it.
+// A Query returns the queries of a client in step k of record n at its x: x itself first,
+// then points around it.
 type Query func(client int, at At, x []float64) (points [][]float64, y []float64)
 
-// An FZooSState is what is kept between rounds.
+// An FZooSState is the state between rounds.
 type FZooSState struct {
-	X, W []float64         // W nil: before the first w
+	X, W []float64         // W is nil before the first w
 	Own  map[int][]float64 // w_i of the last round that client i took part in
 	D    map[int]*Queries
 }
 
-// Queries are all that a client asked for.
+// Queries are all queries of a client.
 type Queries struct {
 	X [][]float64
 	Y []float64
 }
 
-// NewState returns that of round 0 at x.
+// NewState returns the state of round 0 at x.
 func (f *FZooS) NewState(x []float64) *FZooSState {
 	return &FZooSState{X: clone(x), Own: map[int][]float64{}, D: map[int]*Queries{}}
 }
 
-// Iterate is lines 2-6 of a client: x_{r,T}.
+// Iterate is lines 2-6 for a client: x_{r,T}.
 func (f *FZooS) Iterate(s *FZooSState, client int, n uint64, query Query) []float64 {
 	x, local := f.Domain.Project(s.X), f.Local
 	start := x
@@ -68,7 +67,7 @@ func (f *FZooS) Iterate(s *FZooSState, client int, n uint64, query Query) []floa
 	return x
 }
 
-// correct adds to the gradient of step t what (5) adds.
+// correct adds the correction of (5) to the gradient of step t.
 func (f *FZooS) correct(s *FZooSState, client, t int, g, x, start []float64) {
 	own := s.Own[client]
 	if own == nil || s.W == nil || f.Gamma == nil {
@@ -81,7 +80,7 @@ func (f *FZooS) correct(s *FZooSState, client, t int, g, x, start []float64) {
 	add(g, f.Gamma(t, x, all), f.Random.Gradient(x, along(s.W, -1, own)))
 }
 
-// Weigh is lines 7 and 8 of a client: w_{r,T}, after queries around x_r.
+// Weigh is lines 7 and 8 for a client: w_{r,T}, after queries around x_r.
 func (f *FZooS) Weigh(s *FZooSState, client int, n uint64, query Query) []float64 {
 	f.learn(s, client, At{n, 0}, f.Domain.Project(s.X), query)
 	points, y := s.D[client].latest(f.Window)
@@ -90,7 +89,7 @@ func (f *FZooS) Weigh(s *FZooSState, client int, n uint64, query Query) []float6
 	return w
 }
 
-// travel returns v as it travels.
+// travel returns v as recipients get it.
 func (f *FZooS) travel(v []float64) []float64 {
 	out := clone(v)
 	for i := range out {
@@ -101,7 +100,7 @@ func (f *FZooS) travel(v []float64) []float64 {
 	return out
 }
 
-// learn adds a step's queries to a client's trajectory, and returns what that says at x.
+// learn adds a step's queries to a client's trajectory, and returns the posterior at x.
 func (f *FZooS) learn(s *FZooSState, client int, at At, x []float64, query Query) Posterior {
 	d := s.D[client]
 	if d == nil {
@@ -144,7 +143,7 @@ func (f *FZooS) condition(d *Queries, x []float64) Posterior {
 	return p
 }
 
-// kept is how many points of a trajectory may count.
+// kept returns how many points of a trajectory may count.
 func (f *FZooS) kept() int {
 	if f.Nearest {
 		return 4 * f.Window
@@ -164,10 +163,10 @@ func Inverse(t int, _ []float64, _ [][]float64) float64 { return 1 / float64(t) 
 // Always is SCAFFOLD's correction length.
 func Always(int, []float64, [][]float64) float64 { return 1 }
 
-// Theory returns the correction length of Corollary E.1, of G, N clients, and M
-// features whose error is 1/M; delta is 0.1. The mean squared distance iota is to this
-// client's points: to everybody's, which the corollary has, no client knows it. Of p the
-// kernel and the noise count: kappa is -2 k'(0) and k'(iota) the slope in iota.
+// Theory returns the correction length of Corollary E.1, for G, N clients, and M features
+// with error 1/M; delta is 0.1. The mean squared distance iota is to this client's points;
+// the corollary uses everybody's points, which no client knows. Of p only the kernel and
+// the noise count: kappa is -2 k'(0), and k'(iota) is the slope in iota.
 func Theory(g float64, p Posterior, n, m int) func(int, []float64, [][]float64) float64 {
 	return func(_ int, x []float64, trajectory [][]float64) float64 {
 		d, iota := float64(len(x)), 0.0

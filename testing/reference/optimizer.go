@@ -2,33 +2,34 @@ package reference
 
 import "math"
 
-// An Optimizer is what a client steps along within a round, begun anew with each.
-// The zero value is plain SGD.
+// An Optimizer makes a client's steps within a round; it starts anew in each round. The
+// zero value is plain SGD.
 type Optimizer struct {
 	Kind        Kind
 	Beta, Beta2 float64
-	Epsilon     float64 // of Adam, beside the root
+	Epsilon     float64 // Adam's epsilon, added to the root
 
 	t    int
 	m, v []float64
 }
 
-// Kind is that of an optimizer.
+// Kind is the kind of an optimizer.
 type Kind int
 
 const (
 	GradientDescent Kind = iota
 	HeavyBall            // DeComFL (8)-(9): m = beta m + (1-beta) g
-	TorchHeavyBall       // without the factor (1-beta)
+	TorchHeavyBall       // omits the factor (1-beta)
 	AdamKingma           // Adam, algorithm 1 of Kingma and Ba
 )
 
-// Begin is for a new round.
+// Begin starts a new round.
 func (o *Optimizer) Begin(dim int) {
 	o.t, o.m, o.v = 0, make([]float64, dim), make([]float64, dim)
 }
 
-// Step returns what x moves against, times the step size, after the next gradient.
+// Step returns the direction that x moves against, to be multiplied by the step size, for
+// the next gradient.
 func (o *Optimizer) Step(g []float64) []float64 {
 	o.t++
 	out := clone(g)
@@ -52,7 +53,7 @@ func (o *Optimizer) Step(g []float64) []float64 {
 	return out
 }
 
-// A Domain is where x may be: FZooS's is [0, 1]^d, nil all of it.
+// A Domain is the set that x is confined to: [0, 1]^d for FZooS, everything if nil.
 type Domain struct{ Low, High []float64 }
 
 // Unit returns [0, 1]^d.
@@ -75,8 +76,8 @@ func (d *Domain) Project(x []float64) []float64 {
 	return out
 }
 
-// within returns b with losses at the nearest points of a domain: nothing is asked
-// for outside of it.
+// within returns b with losses at the nearest points of a domain: the loss is never
+// evaluated outside it.
 func (b Problem) within(d *Domain) Problem {
 	loss := b.Loss
 	b.Loss = func(client int, at At, x []float64) float64 { return loss(client, at, d.Project(x)) }

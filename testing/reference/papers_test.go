@@ -7,8 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestByHand compares rounds of each method on a line with what they come to by
-// hand.
+// TestByHand compares rounds of each method on a line with results computed by hand.
 func TestByHand(t *testing.T) {
 	const k, mu, eta = 3, 1e-3, 0.1
 	all, start := []int{0, 1}, []float64{5}
@@ -25,14 +24,15 @@ func TestByHand(t *testing.T) {
 	x := ada.Round(start, s, 2, all)
 	m, v := 0.1*-0.6, 0.99e-5+0.01*0.36
 	is("zo-adafl", x, 5+0.5*m/math.Sqrt(v+1e-8))
-	s.VHat[0] = 9 // the largest so far stays
+	s.VHat[0] = 9 // the largest so far is kept
 	is("zo-adafl, second round", ada.Round(x, s, 3, all), x[0]+0.5*(0.9*m-0.06)/math.Sqrt(9+1e-8))
 
 	prox := FedProx{line(1, 3), k, 2, mu, eta, 0.5}
 	is("fedprox", prox.Round(start, 2, all), 5-2*(1-math.Pow(1-0.1*0.5, 3))/0.5)
 
 	one := Scaffold1{line(1, 3, 8), k, 2, mu, eta}
-	is("scaffold-1", one.Round(start, 2, []int{0, 2}, []int{0, 1}), 5-3*0.1*4.5) // c = 4.5; no client drifts
+	// c = 4.5; no client drifts
+	is("scaffold-1", one.Round(start, 2, []int{0, 2}, []int{0, 1}), 5-3*0.1*4.5)
 
 	two := Scaffold2{line(1, 3), k, 2, mu, eta, [][]float64{{0}, {0}}}
 	x = two.Round(start, 2, []int{0})
@@ -94,8 +94,7 @@ func TestAggregates(t *testing.T) {
 	}
 }
 
-// TestQR compares with LAPACK's, its signs turned, and looks at columns that
-// depend on others.
+// TestQR compares with LAPACK's QR, with adjusted signs, and checks dependent columns.
 func TestQR(t *testing.T) {
 	const d, tau = 20, 4
 	columns, a := make([][]float64, tau), mat.NewDense(d, tau, nil)
@@ -116,7 +115,7 @@ func TestQR(t *testing.T) {
 		compare(t, "column", got, want, exact)
 	}
 
-	// The second column is dropped; the last one is just far enough.
+	// The second column is dropped; the last one is just far enough from the span.
 	got := QR([][]float64{{3, 4, 0}, {3, 4, 4e-5}, {0, 5, 0}, {3, 4, 6e-5}})
 	for j, want := range [][]float64{{0.6, 0.8, 0}, {0, 0, 0}, {-0.8, 0.6, 0}, {0, 0, 1}} {
 		compare(t, "dependent column", got[j], want, exact)

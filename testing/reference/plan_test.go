@@ -13,11 +13,11 @@ import (
 
 const (
 	clients = 6
-	// blocks is a dimension of two blocks of directions, the second one cut.
+	// blocks is a dimension of two blocks of directions, the second one partial.
 	blocks = 4096 + 111
 )
 
-// presetPlan returns the plan of a preset, of a size that a test can run.
+// presetPlan returns the plan of a preset, at a size that a test can run.
 func presetPlan(t *testing.T, name string, random *rand.Rand) *wire.Plan {
 	t.Helper()
 	p, err := preset.New(name, fmt.Sprintf("r%d", random.Uint32()), 1+random.Uint64N(100))
@@ -40,7 +40,7 @@ func presetPlan(t *testing.T, name string, random *rand.Rand) *wire.Plan {
 	}
 	p.Quorum = p.Target
 	if p.Transport == wire.DenseVectors {
-		p.DenseKeep = 1000 // all, to be looked at afterwards
+		p.DenseKeep = 1000 // keep all, to be checked afterwards
 	}
 	if p.Estimator == wire.Surrogate {
 		shrink(p)
@@ -49,13 +49,13 @@ func presetPlan(t *testing.T, name string, random *rand.Rand) *wire.Plan {
 	return p
 }
 
-// shrink makes a surrogate one that a test can refit at every step, and that forgets.
+// shrink makes a surrogate small enough to refit at every step, with a window that drops
+// points.
 func shrink(p *wire.Plan) {
 	p.Features, p.Window, p.Candidates, p.Active, p.Around, p.Radius = 48, 25, 30, 3, 4, 0.05
 }
 
-// size sets mu and eta to what the bowl of these tests bears, with the dimension
-// that p has.
+// size sets mu and eta to values that suit the bowl of these tests, for the dimension of p.
 func size(p *wire.Plan) {
 	p.Mu, p.Step = 1e-2, float32(1/float64(p.Dim+1))
 	if p.Distribution == wire.Sphere {
@@ -63,7 +63,7 @@ func size(p *wire.Plan) {
 	}
 	if p.Rule == wire.LocalAdam {
 		p.Step = 0.02
-		if p.Preset == "" { // or the sign of what may be rounding would count
+		if p.Preset == "" { // otherwise the sign of a rounding error would count
 			p.Epsilon = 0.05 * float32(math.Sqrt(float64(p.Dim)))
 		}
 	}
@@ -82,8 +82,7 @@ func size(p *wire.Plan) {
 	}
 }
 
-// combination returns a random plan that may run, with fields that no preset
-// combines.
+// combination returns a random valid plan, with combinations of fields that no preset has.
 func combination(t *testing.T, random *rand.Rand) *wire.Plan {
 	t.Helper()
 	for range 10000 {
@@ -95,18 +94,18 @@ func combination(t *testing.T, random *rand.Rand) *wire.Plan {
 			return p
 		}
 	}
-	t.Fatal("no combination may run")
+	t.Fatal("no random combination is valid")
 	return nil
 }
 
-// draw sets fields at random, without a look at what they make together.
+// draw sets fields at random, without regard to each other.
 func draw(p *wire.Plan, random *rand.Rand) {
 	one := func(n uint) bool { return random.UintN(n) == 0 }
 	p.Dim = 1 + random.Uint64N(100)
 	switch random.UintN(8) {
 	case 0:
 		p.Dim, p.Rounds = blocks, 5
-	case 1, 2: // fewer than moves of a subspace, and steps that are felt
+	case 1, 2: // shorter than a subspace's moves, and with steps large enough to matter
 		p.Dim = 1 + random.Uint64N(4)
 	}
 	p.Steps, p.Perturbations = 1+random.Uint32N(4), 1+random.Uint32N(10)
@@ -156,7 +155,8 @@ func drawUpdate(p *wire.Plan, random *rand.Rand, one func(uint) bool) {
 		p.StepSchedule = []wire.StepPoint{{Round: 3, Factor: 0.5}, {Round: 6, Factor: 0.25}}
 	}
 	if one(4) {
-		p.PerturbationSchedule = []wire.PerturbationPoint{{Round: 2, Perturbations: 1 + random.Uint32N(6)}, {Round: 5, Perturbations: 3}}
+		p.PerturbationSchedule = []wire.PerturbationPoint{
+			{Round: 2, Perturbations: 1 + random.Uint32N(6)}, {Round: 5, Perturbations: 3}}
 	}
 }
 
@@ -193,18 +193,19 @@ func drawAggregation(p *wire.Plan, random *rand.Rand, one func(uint) bool) {
 	case wire.TrimmedMean:
 		p.Trim = []float32{0.2, 0.35, 0.45}[random.UintN(3)]
 	case wire.ClippedMean:
-		p.Clip = 0.5 + random.Float32() // of what scalars have at the start: see size
+		p.Clip = 0.5 + random.Float32() // of the length of scalars at the start: see size
 	}
 }
 
-// theme sets what goes with little else, so that it is not always refused.
+// theme sets fields that combine with little else, so that they are not always refused.
 func theme(p *wire.Plan, random *rand.Rand) {
 	shared := func() { p.Sharing, p.Transport = wire.SharedDirections, wire.Mean }
 	switch random.UintN(6) {
 	case 0:
 		shared()
 		p.Pool, p.Rebase = 2+random.Uint32N(40), 1+random.Uint32N(5)
-		p.ServerRule, p.ServerStep, p.ServerBeta1, p.ServerBeta2, p.ServerEpsilon, p.ServerV0 = 0, 0, 0, 0, 0, 0
+		p.ServerRule, p.ServerStep, p.ServerBeta1, p.ServerBeta2, p.ServerEpsilon, p.ServerV0 = 0,
+			0, 0, 0, 0, 0
 	case 1:
 		shared()
 		p.Control, p.Aggregator, p.Trim, p.Clip = wire.ScaffoldPoint, wire.WeightedMean, 0, 0
@@ -219,7 +220,7 @@ func theme(p *wire.Plan, random *rand.Rand) {
 	}
 }
 
-// denseCombination returns a random plan whose devices send vectors.
+// denseCombination returns a random plan with transport=dense.
 func denseCombination(t *testing.T, random *rand.Rand) *wire.Plan {
 	t.Helper()
 	for range 10000 {
@@ -231,11 +232,11 @@ func denseCombination(t *testing.T, random *rand.Rand) *wire.Plan {
 			return p
 		}
 	}
-	t.Fatal("no combination may run")
+	t.Fatal("no random combination is valid")
 	return nil
 }
 
-// drawDense sets fields that vectors go with.
+// drawDense sets fields that combine with transport=dense.
 func drawDense(p *wire.Plan, random *rand.Rand, one func(uint) bool) {
 	p.Dim = 1 + random.Uint64N(40)
 	p.Steps = 1 + random.Uint32N(4)
@@ -247,7 +248,8 @@ func drawDense(p *wire.Plan, random *rand.Rand, one func(uint) bool) {
 			p.Dim, p.Rounds = blocks, 4
 		}
 		p.Perturbations = 1 + random.Uint32N(6)
-		p.Distribution, p.Difference = wire.Distribution(1+random.UintN(3)), wire.Difference(1+random.UintN(2))
+		p.Distribution, p.Difference = wire.Distribution(1+random.UintN(3)),
+			wire.Difference(1+random.UintN(2))
 		p.Sharing = wire.Sharing(random.UintN(2))
 		p.Control = wire.Control(random.UintN(3))
 	}
@@ -271,7 +273,7 @@ func drawDense(p *wire.Plan, random *rand.Rand, one func(uint) bool) {
 	}
 }
 
-// drawSurrogate sets what only surrogates have.
+// drawSurrogate sets the fields of a surrogate.
 func drawSurrogate(p *wire.Plan, random *rand.Rand) {
 	p.Kernel, p.WindowOf = wire.Kernel(random.UintN(2)), wire.WindowOf(random.UintN(2))
 	p.Correction, p.CorrectionAt = wire.Correction(random.UintN(4)), wire.CorrectionAt(random.UintN(2))
@@ -286,7 +288,7 @@ func drawSurrogate(p *wire.Plan, random *rand.Rand) {
 	}
 }
 
-// drawBoxes bounds the parameters, some where the losses are lower outside.
+// drawBoxes bounds the parameters; some losses are lower outside the boxes.
 func drawBoxes(p *wire.Plan, random *rand.Rand) {
 	for range max(1, len(p.Segments)) {
 		low := -0.5 * random.Float32()
@@ -294,7 +296,7 @@ func drawBoxes(p *wire.Plan, random *rand.Rand) {
 	}
 }
 
-// drawSegments cuts the model in three unlike parts.
+// drawSegments divides the model into three different parts.
 func drawSegments(p *wire.Plan, random *rand.Rand) {
 	if p.Dim < 3 {
 		return
@@ -311,18 +313,22 @@ func drawSegments(p *wire.Plan, random *rand.Rand) {
 	}
 }
 
-// TestDenseCombinationsHaveEverything: as [TestCombinationsHaveEverything].
+// TestDenseCombinationsHaveEverything is like [TestCombinationsHaveEverything].
 func TestDenseCombinationsHaveEverything(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range *denseCombinations {
 		p := denseCombination(t, rand.New(rand.NewPCG(seed, 5)))
-		for _, v := range []any{p.Estimator, p.Sharing, p.Distribution, p.Difference, p.Rule, p.Control, p.Weights,
+		for _, v := range []any{p.Estimator, p.Sharing, p.Distribution, p.Difference, p.Rule,
+			p.Control, p.Weights,
 			p.Kernel, p.WindowOf, p.Correction, p.CorrectionAt} {
 			seen[fmt.Sprintf("%T %v", v, v)]++
 		}
-		for name, has := range map[string]bool{"boxes": len(p.Boxes) == 1, "boxes of segments": len(p.Boxes) > 1,
-			"prox": p.Prox > 0, "decay": p.WeightDecay > 0, "blocks": p.Dim == blocks, "partial": p.Target < clients,
-			"schedule of P": len(p.PerturbationSchedule) > 0, "no queries around": p.Estimator == wire.Surrogate && p.Active == 0,
+		for name, has := range map[string]bool{"boxes": len(p.Boxes) == 1,
+			"boxes of segments": len(p.Boxes) > 1,
+			"prox":              p.Prox > 0, "decay": p.WeightDecay > 0, "blocks": p.Dim == blocks,
+			"partial":            p.Target < clients,
+			"schedule of P":      len(p.PerturbationSchedule) > 0,
+			"no queries around":  p.Estimator == wire.Surrogate && p.Active == 0,
 			"partial scaffold-1": p.Control == wire.ScaffoldPoint && p.Target < clients,
 			"partial scaffold-2": p.Control == wire.ScaffoldMean && p.Target < clients} {
 			if has {
@@ -331,7 +337,8 @@ func TestDenseCombinationsHaveEverything(t *testing.T) {
 		}
 	}
 	t.Log(seen)
-	for _, name := range []string{"boxes", "boxes of segments", "prox", "decay", "blocks", "partial", "schedule of P",
+	for _, name := range []string{"boxes", "boxes of segments", "prox", "decay", "blocks",
+		"partial", "schedule of P",
 		"no queries around", "partial scaffold-1", "partial scaffold-2"} {
 		if seen[name] == 0 {
 			t.Errorf("no plan has %s", name)
@@ -343,7 +350,8 @@ func TestDenseCombinationsHaveEverything(t *testing.T) {
 	}
 }
 
-// TestCombinationsHaveEverything: a choice that is never drawn is never compared.
+// TestCombinationsHaveEverything: every choice must be drawn, or it would never be
+// compared.
 func TestCombinationsHaveEverything(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range *combinations {
@@ -352,16 +360,20 @@ func TestCombinationsHaveEverything(t *testing.T) {
 			p.ServerRule, p.Transport, p.Precision, p.Aggregator, p.Weights} {
 			seen[fmt.Sprintf("%T %v", v, v)]++
 		}
-		for name, has := range map[string]bool{"pool": p.Pool > 0, "private": p.Private(), "segments": len(p.Segments) > 0,
-			"prox": p.Prox > 0, "decay": p.WeightDecay > 0, "blocks": p.Dim == blocks, "schedule of P": len(p.PerturbationSchedule) > 0,
-			"partial": p.Target < clients, "pool with momentum": p.Pool > 0 && p.Beta > 0, "pool of spheres": p.Pool > 0 && p.Distribution == wire.Sphere} {
+		for name, has := range map[string]bool{"pool": p.Pool > 0, "private": p.Private(),
+			"segments": len(p.Segments) > 0,
+			"prox":     p.Prox > 0, "decay": p.WeightDecay > 0, "blocks": p.Dim == blocks,
+			"schedule of P": len(p.PerturbationSchedule) > 0,
+			"partial":       p.Target < clients, "pool with momentum": p.Pool > 0 &&
+				p.Beta > 0, "pool of spheres": p.Pool > 0 && p.Distribution == wire.Sphere} {
 			if has {
 				seen[name]++
 			}
 		}
 	}
 	t.Log(seen)
-	for kind, choices := range map[string]int{"Sharing": 2, "Distribution": 4, "Difference": 2, "Rule": 3, "StepDecay": 2,
+	for kind, choices := range map[string]int{"Sharing": 2, "Distribution": 4, "Difference": 2,
+		"Rule": 3, "StepDecay": 2,
 		"Control": 3, "ServerRule": 7, "Transport": 2, "Precision": 2, "Aggregator": 4, "Weights": 2} {
 		n := 0
 		for name := range seen {
@@ -373,7 +385,8 @@ func TestCombinationsHaveEverything(t *testing.T) {
 			t.Errorf("%d choices of %s, want %d", n, kind, choices)
 		}
 	}
-	for _, name := range []string{"pool", "private", "segments", "prox", "decay", "blocks", "schedule of P", "partial",
+	for _, name := range []string{"pool", "private", "segments", "prox", "decay", "blocks",
+		"schedule of P", "partial",
 		"pool with momentum", "pool of spheres"} {
 		if seen[name] == 0 {
 			t.Errorf("no plan has %s", name)

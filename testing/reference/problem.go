@@ -1,11 +1,12 @@
-// Package reference writes the papers' algorithms down once more, straight
-// from their pseudo-code, with dense float64 vectors and no regard for speed or
-// bytes, so that the production code can be held against them.
+// Package reference implements the papers' algorithms a second time, straight from their
+// pseudo-code, with dense float64 vectors and without regard to speed or bytes, as a check
+// on the production code.
 //
-// Each paper has a type of its own, which has the paper's inputs and no more:
-// [DeComFL], [FedZO], [ZOAdaFL], [ZOFedHT], [FedProx], [Scaffold1], [Scaffold2],
-// [MeZO], and of models that travel whole [Federated] and [FZooS]. A [Fleet] has all
-// but the last as fields to be combined, with the options that no paper has; tests
+// Each paper has its own type, with the paper's inputs and no more: [DeComFL], [FedZO],
+// [ZOAdaFL], [ZOFedHT], [FedProx], [Scaffold1], [Scaffold2], [MeZO], and for models that
+// travel whole [Federated] and [FZooS]. A [Fleet] has all of them but FZooS as fields that
+// can be combined, with the options that no paper has. Tests compare it with each paper's
+// type, and production with it and with FZooS.
 // hold it to each paper's type, and production to it and to FZooS.
 package reference
 
@@ -18,11 +19,11 @@ type At struct {
 // A Problem is what an algorithm runs on.
 type Problem struct {
 	Dim int
-	// Loss is f_i(x; xi) of a client, xi being its minibatch of a step: the same
-	// for all perturbations and both sides of a difference.
+	// Loss is f_i(x; xi) of a client. Its minibatch xi of a step is the same for all
+	// perturbations and both sides of a difference.
 	Loss func(client int, at At, x []float64) float64
-	// Direction is z of a client's step and perturbation p, from 0. Where
-	// directions are shared, it does not depend on the client.
+	// Direction is z of a client's step and perturbation p, from 0. Shared directions do
+	// not depend on the client.
 	Direction func(client int, at At, p int) []float64
 }
 
@@ -36,8 +37,8 @@ func (b *Problem) central(client int, at At, x, z []float64, mu float64) float64
 	return (b.Loss(client, at, along(x, mu, z)) - b.Loss(client, at, along(x, -mu, z))) / (2 * mu)
 }
 
-// fd is the finite difference method of FZooS (7) with P directions: the mean
-// of forward differences times their directions.
+// fd is the finite difference method of FZooS (7) with P directions: the mean of forward
+// differences times their directions.
 func (b *Problem) fd(client int, at At, x []float64, mu float64, perturbations int) []float64 {
 	v := make([]float64, b.Dim)
 	for p := range perturbations {
@@ -61,7 +62,7 @@ func add(x []float64, a float64, z []float64) {
 	}
 }
 
-// mean returns the mean of vectors of one length.
+// mean returns the mean of vectors of equal length.
 func mean(vectors ...[]float64) []float64 {
 	out := make([]float64, len(vectors[0]))
 	for _, v := range vectors {

@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// exact is the tolerance, relative to 1 + |value|, between two float64
-// computations of one model.
+// exact is the tolerance, relative to 1 + |value|, between two float64 computations of the
+// same model.
 const exact = 1e-9
 
-// loss of a client: a smooth bowl, not a quadratic, so that forward and
-// central differences disagree, and another one on each minibatch.
+// loss is a client's loss: a smooth bowl that is not quadratic, so that forward and central
+// differences differ, and different for each minibatch.
 func loss(client int, at At, x []float64) float64 {
 	sum, shift := 0.0, 0.3*math.Sin(float64(at.N)+2*float64(at.K))
 	for i, v := range x {
@@ -21,7 +21,7 @@ func loss(client int, at At, x []float64) float64 {
 	return sum / 10
 }
 
-// randomProblem has normal directions, the clients' own or shared.
+// randomProblem has normal directions, shared or each client's own.
 func randomProblem(dim int, shared bool) Problem {
 	return Problem{Dim: dim, Loss: loss, Direction: func(client int, at At, p int) []float64 {
 		if shared {
@@ -40,7 +40,7 @@ func normals(n, client int, at At, p int, salt uint64) []float64 {
 	return z
 }
 
-// unit makes directions of b unit vectors.
+// unit normalizes the directions of b.
 func unit(b Problem) Problem {
 	direction := b.Direction
 	b.Direction = func(client int, at At, p int) []float64 {
@@ -50,8 +50,8 @@ func unit(b Problem) Problem {
 	return b
 }
 
-// line is f_i(x) = slope_i x in one dimension, along directions of +1 and -1: all
-// estimates are the slope, and a round of any method can be had by hand.
+// line is f_i(x) = slope_i x in one dimension, with directions +1 and -1. All estimates
+// equal the slope, so a round of any method can be computed by hand.
 func line(slopes ...float64) Problem {
 	return Problem{
 		Dim:  1,

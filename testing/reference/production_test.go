@@ -19,22 +19,23 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A run is what production made of a plan.
+// A run is the result of a plan in production.
 type run struct {
 	plan    *wire.Plan
 	records [][]byte
-	slots   []uint32 // by client
+	slots   []uint32 // of each client
 	digests [][32]byte
 	doubts  map[int]bool // elements that may differ: see doubt
-	origin  []float64    // coordinates where parameters are 0
+	origin  []float64    // coordinates at which parameters are 0
 
-	objects map[[wire.ObjectLen]byte][]byte // of dense runs
+	objects map[[wire.ObjectLen]byte][]byte // with transport=dense
 
 	mu      sync.Mutex          // guards queries
-	queries map[query][]queried // of runs with a surrogate
+	queries map[query][]queried // with a surrogate
 }
 
-// A query names what a client was asked for, and queried is a loss that it returned.
+// A query identifies where a client's loss was evaluated; queried is a loss that it
+// returned.
 type (
 	query struct {
 		client int
@@ -54,36 +55,37 @@ type device struct {
 
 func (d device) Samples() int { return int(samples(d.index)) }
 
-// objective is that of client i. A minibatch that is not the plan's is an error, so
-// that no round has its quorum.
+// objective returns the objective of client i. It fails for a minibatch that is not the
+// plan's, so that the round misses its quorum.
 func (r *run) objective(i int) device {
 	p := r.plan
-	return device{objective.Func(int(p.Dim), func(_ context.Context, x []float32, b objective.Batch) (float64, error) {
-		if b.Size != int(p.Batch) || b.Seed != wire.BatchSeed(p.Run, id(i), b.N, uint32(b.Step)) {
-			return 0, fmt.Errorf("minibatch %+v", b)
-		}
-		at := At{b.N, b.Step}
-		y := loss(i, at, widen(x))
-		if p.Estimator == wire.Surrogate {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.queries[query{i, at}] = append(r.queries[query{i, at}], queried{slices.Clone(x), y})
-		}
-		return y, nil
-	}), i}
+	return device{objective.Func(int(p.Dim),
+		func(_ context.Context, x []float32, b objective.Batch) (float64, error) {
+			if b.Size != int(p.Batch) || b.Seed != wire.BatchSeed(p.Run, id(i), b.N, uint32(b.Step)) {
+				return 0, fmt.Errorf("minibatch %+v", b)
+			}
+			at := At{b.N, b.Step}
+			y := loss(i, at, widen(x))
+			if p.Estimator == wire.Surrogate {
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				r.queries[query{i, at}] = append(r.queries[query{i, at}], queried{slices.Clone(x), y})
+			}
+			return y, nil
+		}), i}
 }
 
 func id(i int) string { return fmt.Sprint("c", i) }
 
-// produce runs a plan over the in-memory bus, and lets a device join when all is
-// over, the last of run.digests.
+// produce runs a plan over the in-memory bus. After the end another device joins; its
+// digest is the last of run.digests.
 func produce(t *testing.T, p *wire.Plan) *run {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	memory, log := bus.NewMemory(), &runlog.Memory{}
 	defer memory.Close()
-	enroll(t, log) // or slots would be given as they come, and a plan be another each time
+	enroll(t, log) // otherwise slots would depend on timing, and each run would differ
 	lead, err := coordinator.New(ctx, coordinator.Config{Bus: memory, Plan: p, Log: log, Linger: -1})
 	if err != nil {
 		t.Fatalf("%v\nplan: %+v", err, p)
@@ -128,7 +130,8 @@ func enroll(t *testing.T, log *runlog.Memory) {
 // join runs a client to the end and returns the digest of its state.
 func (r *run) join(t *testing.T, ctx context.Context, b bus.Bus, i int) [32]byte {
 	p := r.plan
-	cfg := client.Config{Bus: b, Run: p.Run, ID: id(i), RetryMax: time.Second, Objective: r.objective(i)}
+	cfg := client.Config{Bus: b, Run: p.Run, ID: id(i), RetryMax: time.Second,
+		Objective: r.objective(i)}
 	if p.Private() {
 		cfg.RunKey = secret
 	}
@@ -144,7 +147,7 @@ func (r *run) join(t *testing.T, ctx context.Context, b bus.Bus, i int) [32]byte
 	return digest
 }
 
-// read takes the records, the vectors that they name and the roster of a log.
+// read reads the records, the vectors that they name, and the roster of a log.
 func (r *run) read(t *testing.T, log *runlog.Memory) {
 	t.Helper()
 	err := log.Read(t.Context(), 1, func(_ uint64, record []byte) bool {
@@ -169,7 +172,7 @@ func (r *run) read(t *testing.T, log *runlog.Memory) {
 	}
 }
 
-// take takes the vector that a record names, if it names one.
+// take reads the vector that a record names, if any.
 func (r *run) take(t *testing.T, log *runlog.Memory, encoded []byte) {
 	t.Helper()
 	record, err := wire.DecodeRecord(encoded)
@@ -179,13 +182,14 @@ func (r *run) take(t *testing.T, log *runlog.Memory, encoded []byte) {
 	if record.Kind != wire.KindRound || len(record.Round.Object) == 0 {
 		return
 	}
-	name := runlog.ObjectName{N: record.N, Epoch: record.Epoch, Digest: [wire.ObjectLen]byte(record.Round.Object)}
+	name := runlog.ObjectName{N: record.N, Epoch: record.Epoch,
+		Digest: [wire.ObjectLen]byte(record.Round.Object)}
 	if r.objects[name.Digest], err = log.Object(t.Context(), name); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// complete gives a state the vectors that it lacks.
+// complete supplies a state with the vectors that it lacks.
 func (r *run) complete(t *testing.T, at *replica.Replica) {
 	t.Helper()
 	for _, o := range at.Missing() {

@@ -1,21 +1,21 @@
 package reference
 
-// Scaffold1 is SCAFFOLD with its corrections of type I, FZooS (91): each local
-// step of client i goes against
+// Scaffold1 is SCAFFOLD with corrections of type I, FZooS (91): each local step of client i
+// moves against
 //
 //	Delta_i(x_{r,t-1}) + mean_j Delta_j(x_{r-1}) - Delta_i(x_{r-1})
 //
-// The estimates at x_{r-1} are made in a phase of its own, whose record has
-// directions and minibatches of its own; a client that takes part in the second
-// phase makes its own estimate then, the same whether it was asked before.
+// The estimates at x_{r-1} are made in a separate phase, whose record has its own
+// directions and minibatches. A client that takes part in the second phase computes its own
+// estimate then, whether or not it took part in the first.
 type Scaffold1 struct {
 	Problem
 	K, P    int
 	Mu, Eta float64
 }
 
-// Round returns the mean of the local models of the clients of the second phase,
-// record n+1, corrected by what those of the first, record n, found.
+// Round returns the mean of the local models of the clients of the second phase, record
+// n+1, corrected by the estimates of those of the first, record n.
 func (s *Scaffold1) Round(x []float64, n uint64, first, second []int) []float64 {
 	var points [][]float64
 	for _, client := range first {
@@ -36,11 +36,10 @@ func (s *Scaffold1) Round(x []float64, n uint64, first, second []int) []float64 
 	return mean(locals...)
 }
 
-// Scaffold2 is SCAFFOLD with its corrections of type II, FZooS (93): c - c_i, c_i
-// being the mean of client i's estimates over the steps of its last round. Where
-// not all take part in each round it is Algorithm 1 of Karimireddy et al.: c_i
-// stays until the client takes part again, and c is the mean over all of them,
-// of those too that never did and have 0.
+// Scaffold2 is SCAFFOLD with corrections of type II, FZooS (93): c - c_i, where c_i is the
+// mean of client i's estimates over the steps of its last round. With partial participation
+// it is Algorithm 1 of Karimireddy et al.: c_i stays until the client takes part again, and
+// c is the mean over all clients, including those that never took part, whose c_i is 0.
 type Scaffold2 struct {
 	Problem
 	K, P    int
@@ -48,8 +47,7 @@ type Scaffold2 struct {
 	C       [][]float64 // c_i of each of the N clients
 }
 
-// Round returns the mean of the local models and replaces the sampled clients'
-// c_i.
+// Round returns the mean of the local models and replaces the sampled clients' c_i.
 func (s *Scaffold2) Round(x []float64, n uint64, sampled []int) []float64 {
 	c := mean(s.C...)
 	var locals [][]float64

@@ -2,12 +2,11 @@ package reference
 
 import "math"
 
-// A Server is the rule of a global step, on the mean move delta of a round's
-// clients.
+// A Server is the rule of a global step on delta, the mean move of a round's clients.
 type Server struct {
 	Rule                         Rule
 	Alpha, Beta1, Beta2, Epsilon float64
-	V0                           float64 // of v and vhat
+	V0                           float64 // initial v and vhat
 }
 
 // Rule is a kind of global step.
@@ -23,7 +22,7 @@ const (
 	Sign                 // x + alpha sign(delta)
 )
 
-// Step returns x after a global step, element by element, and moves s.
+// Step returns x after a global step, computed element by element, and moves s.
 func (r *Server) Step(x []float64, s Moments, delta []float64) []float64 {
 	out := clone(x)
 	for i, d := range delta {
@@ -44,7 +43,7 @@ func (r *Server) Step(x []float64, s Moments, delta []float64) []float64 {
 	return out
 }
 
-// adaptive is the step of element i by a rule with a second moment.
+// adaptive returns the step of element i for a rule with a second moment.
 func (r *Server) adaptive(s Moments, i int, d float64) float64 {
 	s.M[i] = r.Beta1*s.M[i] + (1-r.Beta1)*d
 	if r.Rule == Yogi {

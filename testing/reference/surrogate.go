@@ -8,8 +8,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// A Posterior is a Gaussian process conditioned on points, by its definition: (2) and
-// (8) of FZooS with K + sigma^2 I factored from nothing. Values count less their mean.
+// A Posterior is a Gaussian process conditioned on points, by its definition: (2) and (8)
+// of FZooS, with K + sigma^2 I factored from scratch. The mean of the values is subtracted
+// first.
 type Posterior struct {
 	Matern   bool // (1 + s + s^2/3) exp(-s), s = sqrt(5) r/l, else exp(-r^2/(2 l^2))
 	L, Noise float64
@@ -17,21 +18,23 @@ type Posterior struct {
 	Y        []float64
 }
 
-// Gradient is the gradient of the posterior mean at x: (8).
+// Gradient returns the gradient of the posterior mean at x: (8).
 func (p *Posterior) Gradient(x []float64) []float64 {
 	g := make([]float64, len(x))
 	if len(p.X) == 0 {
 		return g
 	}
 	var a mat.VecDense
-	p.solve(func(c *mat.Cholesky) error { return c.SolveVecTo(&a, mat.NewVecDense(len(p.Y), centered(p.Y))) })
+	p.solve(func(c *mat.Cholesky) error {
+		return c.SolveVecTo(&a, mat.NewVecDense(len(p.Y), centered(p.Y)))
+	})
 	for i, row := range p.jacobian(x) {
 		add(g, a.AtVec(i), row)
 	}
 	return g
 }
 
-// Uncertainty is the trace of the covariance of the gradient at x: (8).
+// Uncertainty returns the trace of the covariance of the gradient at x: (8).
 func (p *Posterior) Uncertainty(x []float64) float64 {
 	rows := p.jacobian(x)
 	j := mat.NewDense(len(rows), len(x), slices.Concat(rows...))
@@ -41,7 +44,7 @@ func (p *Posterior) Uncertainty(x []float64) float64 {
 	return p.slope(0)*float64(len(x)) - mat.Sum(&solved)
 }
 
-// jacobian has the gradient over x of k(x, x_i) as row i.
+// jacobian returns the gradient over x of k(x, x_i) as row i.
 func (p *Posterior) jacobian(x []float64) (rows [][]float64) {
 	for _, xi := range p.X {
 		away := along(xi, -1, x)
@@ -52,7 +55,7 @@ func (p *Posterior) jacobian(x []float64) (rows [][]float64) {
 	return rows
 }
 
-// kernel is k at distance r.
+// kernel returns k at distance r.
 func (p *Posterior) kernel(r float64) float64 {
 	if p.Matern {
 		s := math.Sqrt(5) * r / p.L
@@ -61,7 +64,7 @@ func (p *Posterior) kernel(r float64) float64 {
 	return math.Exp(-r * r / (2 * p.L * p.L))
 }
 
-// slope is -1/r times the derivative of k at distance r.
+// slope returns -1/r times the derivative of k at distance r.
 func (p *Posterior) slope(r float64) float64 {
 	if p.Matern {
 		s := math.Sqrt(5) * r / p.L
@@ -89,7 +92,8 @@ func factored(n int, noise float64, k func(i, j int) float64, by func(*mat.Chole
 	}
 	var c mat.Cholesky
 	if !c.Factorize(a) {
-		panic(fmt.Sprintf("reference: K + %g I of %d points is not positive definite: give more noise", noise, n))
+		panic(fmt.Sprintf("reference: K + %g I of %d points is not positive definite: give "+
+			"more noise", noise, n))
 	}
 	if err := by(&c); err != nil {
 		if _, warned := err.(mat.Condition); !warned {
@@ -98,7 +102,7 @@ func factored(n int, noise float64, k func(i, j int) float64, by func(*mat.Chole
 	}
 }
 
-// centered returns y less its mean.
+// centered returns y minus its mean.
 func centered(y []float64) []float64 {
 	out, m := clone(y), 0.0
 	for _, v := range y {
@@ -110,14 +114,14 @@ func centered(y []float64) []float64 {
 	return out
 }
 
-// Random features of FZooS, appendix D: sqrt(2/M) cos(v_j x / l + b_j).
+// Random is the random features of FZooS, appendix D: sqrt(2/M) cos(v_j x / l + b_j).
 type Random struct {
 	V [][]float64 // rows of standard normals
 	B []float64   // in [0, 2 pi]
 	L float64
 }
 
-// Features is phi(x).
+// Features returns phi(x).
 func (f *Random) Features(x []float64) []float64 {
 	phi := make([]float64, len(f.B))
 	for j, b := range f.B {
@@ -126,7 +130,7 @@ func (f *Random) Features(x []float64) []float64 {
 	return phi
 }
 
-// Gradient is that of phi(x)^T w over x.
+// Gradient returns the gradient of phi(x)^T w over x.
 func (f *Random) Gradient(x, w []float64) []float64 {
 	g := make([]float64, len(x))
 	for j, b := range f.B {
@@ -136,7 +140,7 @@ func (f *Random) Gradient(x, w []float64) []float64 {
 	return g
 }
 
-// Weights is w of (3).
+// Weights returns w of (3).
 func (f *Random) Weights(points [][]float64, y []float64, noise float64) []float64 {
 	var phi [][]float64
 	for _, x := range points {

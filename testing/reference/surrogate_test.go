@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPosteriorByHand: of points at 0 and 1 with values 0 and 2, and of no noise, the
-// mean goes through both, and its slope is that of its differences.
+// TestPosteriorByHand: with points at 0 and 1, values 0 and 2 and no noise, the mean passes
+// through both points, and its gradient equals its finite differences.
 func TestPosteriorByHand(t *testing.T) {
 	for _, matern := range []bool{false, true} {
 		p := Posterior{Matern: matern, L: 0.7, X: [][]float64{{0}, {1}}, Y: []float64{0, 2}}
@@ -20,7 +20,7 @@ func TestPosteriorByHand(t *testing.T) {
 			slope := (mean(x+h) - mean(x-h)) / (2 * h)
 			compare(t, "gradient", p.Gradient([]float64{x}), []float64{slope}, 1e-8)
 		}
-		// Covariance by hand, of the derivatives of k over x at both points.
+		// The covariance by hand, from the derivatives of k over x at both points.
 		const x = 0.3
 		a, b := -p.slope(x)*x, p.slope(1-x)*(1-x)
 		want := p.slope(0) - (a*a-2*k*a*b+b*b)/(1-k*k)
@@ -31,8 +31,8 @@ func TestPosteriorByHand(t *testing.T) {
 	}
 }
 
-// TestRandomFeatures: inner products of many features are the kernel, w of (3) is the
-// posterior of that kernel, and its gradient that of its differences.
+// TestRandomFeatures: inner products of many features approximate the kernel, w of (3)
+// gives the posterior of that kernel, and its gradient equals its finite differences.
 func TestRandomFeatures(t *testing.T) {
 	const d, m, noise = 3, 20_000, 1e-2
 	f := Random{L: 1.3}
@@ -46,7 +46,8 @@ func TestRandomFeatures(t *testing.T) {
 	}
 	x := normals(d, 1, At{}, 9, 12)
 	away := along(x, -1, p.X[0])
-	compare(t, "kernel", []float64{dot(f.Features(x), f.Features(p.X[0]))}, []float64{p.kernel(math.Sqrt(dot(away, away)))}, 0.02)
+	compare(t, "kernel", []float64{dot(f.Features(x), f.Features(p.X[0]))},
+		[]float64{p.kernel(math.Sqrt(dot(away, away)))}, 0.02)
 	w := f.Weights(p.X, p.Y, noise)
 	compare(t, "gradient of the posterior", f.Gradient(x, w), p.Gradient(x), 0.05)
 	for i := range x {
@@ -58,12 +59,13 @@ func TestRandomFeatures(t *testing.T) {
 	}
 }
 
-// TestFZooSByHand: one client, whose surrogate is of one point, is flat and stays;
-// with a second point it goes along the slope between them, and with w of others away
-// from its own by what gamma says.
+// TestFZooSByHand: with one client and one point the surrogate is flat and x stays. With a
+// second point x moves along the slope between the two, and with another w it moves away
+// from that by what gamma says.
 func TestFZooSByHand(t *testing.T) {
 	f := &FZooS{
-		Posterior: Posterior{L: 1}, Dim: 1, K: 1, Eta: 0.1, Window: 2, Gamma: Always, Origin: []float64{0},
+		Posterior: Posterior{L: 1}, Dim: 1, K: 1, Eta: 0.1, Window: 2, Gamma: Always,
+		Origin: []float64{0},
 		Random: Random{V: [][]float64{{1}}, B: []float64{math.Pi}, L: 1},
 	}
 	next := []float64{3, 4}
@@ -76,15 +78,17 @@ func TestFZooSByHand(t *testing.T) {
 	compare(t, "flat", f.Iterate(s, 0, 2, ask), []float64{0}, exact)
 	s.X = []float64{1}
 	k := math.Exp(-0.5)
-	slope := 0.5 / (1 - k) * k // of weights -+1/2/(1-k), at the second point
+	slope := 0.5 / (1 - k) * k // weights -+1/2/(1-k), at the second point
 	s.W, s.Own[0] = []float64{3}, []float64{1}
 	correction := -math.Sqrt2 * 2 * math.Sin(1+math.Pi)
-	compare(t, "along the slope", f.Iterate(s, 0, 4, ask), []float64{1 - 0.1*(slope+correction)}, exact)
+	compare(t, "along the slope", f.Iterate(s, 0, 4, ask),
+		[]float64{1 - 0.1*(slope+correction)}, exact)
 	if len(s.D[0].X) != 2 {
 		t.Errorf("%d points, want 2", len(s.D[0].X))
 	}
 	f.Nearest, f.Window = true, 1
-	if p := f.condition(&Queries{X: [][]float64{{0}, {5}, {2}}, Y: []float64{1, 2, 3}}, []float64{4}); len(p.X) != 1 || p.X[0][0] != 5 {
+	if p := f.condition(&Queries{X: [][]float64{{0}, {5}, {2}}, Y: []float64{1, 2, 3}},
+		[]float64{4}); len(p.X) != 1 || p.X[0][0] != 5 {
 		t.Errorf("nearest to 4 is %v, want 5", p.X)
 	}
 }
@@ -94,7 +98,8 @@ func TestTheory(t *testing.T) {
 	gamma := Theory(10, Posterior{L: 2, Noise: 1e-6}, 5, 100)
 	x := []float64{1, 2, 3, 4}
 	omega := 4 + 6*math.Log(10)
-	compare(t, "gamma", []float64{gamma(1, x, [][]float64{x})}, []float64{10 / (10 + 2*(omega/4+0.05))}, exact)
+	compare(t, "gamma", []float64{gamma(1, x, [][]float64{x})},
+		[]float64{10 / (10 + 2*(omega/4+0.05))}, exact)
 	if far := gamma(1, x, [][]float64{{3, 2, 3, 4}}); !(far > gamma(1, x, [][]float64{x})) {
 		t.Error("gamma does not depend on the distance")
 	}

@@ -2,16 +2,15 @@ package reference
 
 import "math"
 
-// ZOAdaFL is Algorithm 1 of ZO-AdaFL: the local steps of [FedZO] along unit
-// vectors u_{t,k} that all clients share (equation (5) has no client's index), and
-// a global step of AMSGrad on the mean move. Line 1 has v_0 = 0, section 5.2
-// v_0 = vhat_0 = 1e-5.
+// ZOAdaFL is Algorithm 1 of ZO-AdaFL: the local steps of [FedZO] along unit vectors u_{t,k}
+// that all clients share (equation (5) has no client index), and a global step of AMSGrad
+// on the mean move. v_0 is 0 in line 1, and v_0 = vhat_0 = 1e-5 in section 5.2.
 type ZOAdaFL struct {
 	FedZO
 	Alpha, Beta1, Beta2, Epsilon float64
 }
 
-// Moments are the first and second moment of the global steps.
+// Moments are the first and second moments of the global steps.
 type Moments struct{ M, V, VHat []float64 }
 
 // NewMoments is line 1.

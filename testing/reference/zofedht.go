@@ -2,10 +2,10 @@ package reference
 
 import "math"
 
-// ZOFedHT is Algorithm 1 of the ZOFedHT paper, its directions sampled as in
-// section III-B: v = sqrt(1-alpha) v1 + sqrt(alpha) Q v2. Direction is v1 of n
-// elements. With Alpha = 0 it is its baselines: ZOFedAvg-SGD where Loss is of
-// minibatches, ZOFedAvg-GD where it is of all of a client's data.
+// ZOFedHT is Algorithm 1 of the ZOFedHT paper, with directions sampled as in section III-B:
+// v = sqrt(1-alpha) v1 + sqrt(alpha) Q v2. Direction is v1, of n elements. With Alpha = 0
+// it is the paper's baselines: ZOFedAvg-SGD if Loss is over minibatches, ZOFedAvg-GD if it
+// is over all of a client's data.
 type ZOFedHT struct {
 	Problem
 	K, P    int // the paper has P = 1
@@ -16,15 +16,15 @@ type ZOFedHT struct {
 	Coordinates func(client int, at At, p int) []float64
 }
 
-// A Trajectory is what the server keeps between rounds.
+// A Trajectory is the server's state between rounds.
 type Trajectory struct {
 	X     []float64
 	Moves [][]float64 // Delta_{r-1}, Delta_{r-2}, ...: at most Tau
 	Q     [][]float64 // columns; nil: C = I
 }
 
-// Round is lines 3-21 for round r, from 0, whose record is n. Its step size is
-// eta_r = Eta / sqrt(r+1), that of the paper's experiments.
+// Round is lines 3-21 for round r, from 0, whose record is n. The step size is eta_r = Eta
+// / sqrt(r+1), as in the paper's experiments.
 func (h *ZOFedHT) Round(s *Trajectory, r int, n uint64, sampled []int) {
 	if h.Alpha > 0 && r >= h.Tau && r%h.Tau == 0 {
 		s.Q = QR(s.Moves) // lines 5-6
@@ -68,11 +68,11 @@ func combine(alpha float64, v1 []float64, q [][]float64, v2 []float64) []float64
 	return v
 }
 
-// QR returns the columns of Q of the thin factorization whose R has a positive
-// diagonal. A column within 1e-5 of the span of those before it, next to the
-// longest, is dropped: its column of Q is 0.
+// QR returns the columns of Q of the thin factorization whose R has a positive diagonal. A
+// column is dropped, so that its column of Q is 0, if its distance from the span of the
+// previous ones is within 1e-5 of the longest column.
 //
-// It is Gram-Schmidt made twice, which is as orthogonal as Householder's.
+// It is Gram-Schmidt done twice, which is as orthogonal as Householder's method.
 func QR(columns [][]float64) [][]float64 {
 	longest := 0.0
 	for _, a := range columns {
