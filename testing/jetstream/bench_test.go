@@ -8,7 +8,8 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// Appends, one at a time, each on the disk of its servers when it returns.
+// BenchmarkAppend appends records one at a time. Each is on its servers' disks when Append
+// returns.
 func BenchmarkAppend(b *testing.B) {
 	everywhere(b, func(b *testing.B, p place) {
 		log := p.open(b, "append")
@@ -30,7 +31,7 @@ func BenchmarkAppend(b *testing.B) {
 	})
 }
 
-// Reads of a whole log, verified.
+// BenchmarkRead reads and verifies a whole log.
 func BenchmarkRead(b *testing.B) {
 	everywhere(b, func(b *testing.B, p place) {
 		const records = 20000
@@ -42,7 +43,8 @@ func BenchmarkRead(b *testing.B) {
 		}
 		for b.Loop() {
 			got := 0
-			if err := log.Read(b.Context(), 1, func(uint64, []byte) bool { got++; return true }); err != nil || got != records {
+			if err := log.Read(b.Context(), 1,
+				func(uint64, []byte) bool { got++; return true }); err != nil || got != records {
 				b.Fatalf("read %d records: %v", got, err)
 			}
 		}

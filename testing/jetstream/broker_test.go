@@ -31,18 +31,18 @@ func TestMain(m *testing.M) {
 	if spec := os.Getenv(holderSpec); spec != "" {
 		os.Exit(hold(spec))
 	}
-	// These tests mostly wait, for elections and leases.
+	// These tests mostly wait for elections and leases.
 	if err := flag.Set("test.parallel", "16"); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())
 }
 
-// A place is brokers that a log can be in.
+// A place is a set of brokers that can store a log.
 type place struct {
 	url      string
 	replicas int
-	cluster  *servers.Cluster // nil: the broker is in this program
+	cluster  *servers.Cluster // nil: the broker is in this process
 }
 
 // places are the ways to run brokers.
@@ -81,16 +81,18 @@ func (p place) connect(t testing.TB, more ...nats.Option) *nats.Conn {
 	return nc
 }
 
-// open opens the log of a run over a connection of its own.
+// open opens the log of a run over a new connection.
 func (p place) open(t testing.TB, run string, more ...nats.Option) *jetlog.Log {
 	t.Helper()
 	return p.openFor(t, run, longLease, more...)
 }
 
-// openFor opens one whose lease has that length, if it is the run's first.
-func (p place) openFor(t testing.TB, run string, lease time.Duration, more ...nats.Option) *jetlog.Log {
+// openFor opens a log, with this lease if it is the run's first.
+func (p place) openFor(t testing.TB, run string, lease time.Duration,
+	more ...nats.Option) *jetlog.Log {
 	t.Helper()
-	cfg := jetlog.Config{Conn: p.connect(t, more...), Run: run, LeaseTTL: lease, Name: t.Name()}
+	cfg := jetlog.Config{Conn: p.connect(t, more...), Run: run,
+		LeaseTTL: lease, Name: t.Name()}
 	if lease == longLease { // these wait for servers that are slow; the others for those that are gone
 		cfg.Timeout = longLease
 	}
@@ -101,15 +103,17 @@ func (p place) openFor(t testing.TB, run string, lease time.Duration, more ...na
 	return log
 }
 
-// patience bounds every wait; none waits for it to pass.
+// patience is the time limit of every wait. No test takes that long unless it fails.
 const patience = 2 * time.Minute
 
 const (
-	leaseTTL  = 2 * time.Second  // for tests that see leases run out
-	longLease = 30 * time.Second // for others: a machine that stands still for a while loses none
+	leaseTTL = 2 * time.Second // for tests in which leases expire
+	// for the others, so that a machine that stalls for a while loses none
+	longLease = 30 * time.Second
 )
 
-func (p place) tryOpen(t testing.TB, cfg jetlog.Config) (*jetlog.Log, error) {
+func (p place) tryOpen(t testing.TB,
+	cfg jetlog.Config) (*jetlog.Log, error) {
 	if cfg.Replicas == 0 {
 		cfg.Replicas = p.replicas
 	}
@@ -144,8 +148,7 @@ type chain struct {
 
 func newChain(t testing.TB, run string) *chain { return &chain{t: t, run: run, epoch: 1} }
 
-// next returns a record that follows the last one; step makes it differ from
-// others that do.
+// next returns a record that follows the last one. Different steps give different records.
 func (c *chain) next(step float32) []byte {
 	n := uint64(len(c.records)) + 1
 	r := wire.Record{N: n, Epoch: c.epoch, Prev: wire.Genesis(c.run)}
@@ -181,7 +184,7 @@ func (c *chain) appendTo(log runlog.Log, count int) {
 	}
 }
 
-// check compares what a log holds with the chain.
+// check compares the content of a log with the chain.
 func (c *chain) check(log runlog.Log) {
 	c.t.Helper()
 	if got := log.Last(); got != uint64(len(c.records)) {
@@ -191,7 +194,7 @@ func (c *chain) check(log runlog.Log) {
 		at := max(from, 1)
 		err := log.Read(c.t.Context(), uint64(from), func(n uint64, record []byte) bool {
 			if n != uint64(at) || at > len(c.records) || !bytes.Equal(record, c.records[at-1]) {
-				c.t.Errorf("Read(%d) came to record %d, %x; want record %d", from, n, record, at)
+				c.t.Errorf("Read(%d): got record %d, %x; want record %d", from, n, record, at)
 				return false
 			}
 			at++
@@ -208,10 +211,10 @@ func (c *chain) check(log runlog.Log) {
 
 // A scissors cuts connections between a message and its acknowledgment.
 type scissors struct {
-	mark   []byte // of the messages
+	mark   []byte // in the messages to cut after
 	armed  atomic.Bool
 	cuts   atomic.Int64
-	before bool // cut before the message, too
+	before bool // cut before the message as well
 }
 
 func (s *scissors) Dial(network, address string) (net.Conn, error) {

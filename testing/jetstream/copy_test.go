@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// Copies go from a directory to a JetStream and back, are resumed, and are
-// refused where they would mix two logs.
+// copies checks that a log can be copied from a directory to a JetStream and back, that an
+// interrupted copy is resumed, and that a copy that would mix two logs is refused.
 func copies(t *testing.T, p place, run string) {
 	file := openFile(t)
 	c := newChain(t, run)
@@ -45,20 +45,21 @@ func copies(t *testing.T, p place, run string) {
 	c.check(p.open(t, run))
 	taken := begin(t, stream)
 	if taken <= led {
-		t.Errorf("epoch %d of the copy, after %d", taken, led)
+		t.Errorf("the copy begins with epoch %d, want one after %d", taken, led)
 	}
 	c.appendTo(stream, 5)
 
 	back := openFile(t)
 	seen := uint64(0)
 	for range 2 { // the second time there is nothing to do
-		if err := runlog.Copy(t.Context(), back, stream, func(n uint64) { seen = n }); err != nil || seen != 45 {
+		if err := runlog.Copy(t.Context(), back, stream,
+			func(n uint64) { seen = n }); err != nil || seen != 45 {
 			t.Fatalf("copied %d records back: %v", seen, err)
 		}
 	}
 	c.check(back)
 	if got := begin(t, back); got <= taken {
-		t.Errorf("epoch %d of the copy back, after %d", got, taken)
+		t.Errorf("the copy back begins with epoch %d, want one after %d", got, taken)
 	}
 	if got, err := back.Members(); err != nil || fmt.Sprint(got) != fmt.Sprint(ids) {
 		t.Errorf("got %d members (%v), want %d", len(got), err, len(ids))
@@ -75,9 +76,11 @@ func copies(t *testing.T, p place, run string) {
 		t.Fatal(err)
 	}
 	for name, logs := range map[string][2]runlog.Log{
-		"other records": {strange, stream}, "other members": {crowded, stream}, "more records": {stream, file},
+		"other records": {strange, stream}, "other members": {crowded, stream},
+		"more records": {stream, file},
 	} {
-		if err := runlog.Copy(t.Context(), logs[0], logs[1], nil); !errors.Is(err, runlog.ErrOther) {
+		if err := runlog.Copy(t.Context(), logs[0], logs[1],
+			nil); !errors.Is(err, runlog.ErrOther) {
 			t.Errorf("%s: got %v, want ErrOtherLog", name, err)
 		}
 	}

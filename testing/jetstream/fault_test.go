@@ -45,11 +45,11 @@ func (p place) stream(t *testing.T, name string) (jetstream.JetStream, jetstream
 	return js, s
 }
 
-// atOnce is less than the 30 s for which a log tries again what may pass.
+// atOnce is less than the 30 s during which a log retries after a temporary error.
 const atOnce = 20 * time.Second
 
-// A stream that is full refuses records and says so; nothing is lost, and it
-// goes on when there is room.
+// full checks that a full stream refuses records with that reason, that nothing is lost,
+// and that the log continues once there is room.
 func full(t *testing.T, p place, run string) {
 	log := p.open(t, run)
 	c := newChain(t, run)
@@ -75,7 +75,7 @@ func full(t *testing.T, p place, run string) {
 	c.check(p.open(t, run))
 }
 
-// The largest record can be stored, read and read back.
+// largest checks that the largest record can be stored, read and read back.
 func largest(t *testing.T, p place, run string) {
 	log := p.open(t, run)
 	c := newChain(t, run)
@@ -98,8 +98,8 @@ func largest(t *testing.T, p place, run string) {
 	c.check(log)
 }
 
-// What a stream holds is not trusted: whatever is no record that follows is an
-// error, not a panic.
+// hostile checks that the content of a stream is not trusted: whatever is not the next
+// record is an error, not a panic.
 func hostile(t *testing.T, p place, run string) {
 	good := newChain(t, "other")
 	for range 3 {
@@ -121,12 +121,13 @@ func hostile(t *testing.T, p place, run string) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := p.tryOpen(t, jetlog.Config{Conn: nc, Run: run}); !errors.Is(err, runlog.ErrCorrupt) {
+		if _, err := p.tryOpen(t,
+			jetlog.Config{Conn: nc, Run: run}); !errors.Is(err, runlog.ErrCorrupt) {
 			t.Errorf("content %d: got %v, want ErrCorrupt", i, err)
 		}
 	}
 
-	log := p.open(t, run) // one that is open already
+	log := p.open(t, run) // a log that is already open
 	c := newChain(t, run)
 	c.appendTo(log, 2)
 	nc := p.connect(t)
@@ -146,8 +147,8 @@ func hostile(t *testing.T, p place, run string) {
 	}
 }
 
-// A stream that somebody else made, and that could lose records, is refused
-// with the setting's name.
+// settings checks that a stream which somebody else made and which could lose records is
+// refused, with the name of the setting.
 func settings(t *testing.T, p place, run string) {
 	js, err := jetstream.New(p.connect(t), jetstream.WithDefaultTimeout(patience))
 	if err != nil {
@@ -161,21 +162,29 @@ func settings(t *testing.T, p place, run string) {
 		"max_age":              func(c *jetstream.StreamConfig) { c.MaxAge = time.Hour },
 		"max_msgs_per_subject": func(c *jetstream.StreamConfig) { c.MaxMsgsPerSubject = 1 },
 		"max_msg_size":         func(c *jetstream.StreamConfig) { c.MaxMsgSize = 100 },
-		"retention":            func(c *jetstream.StreamConfig) { c.Retention = jetstream.InterestPolicy },
-		"first_seq":            func(c *jetstream.StreamConfig) { c.FirstSeq = 10 },
-		"subjects":             func(c *jetstream.StreamConfig) { c.Subjects = append(c.Subjects, "zo."+run+".more") },
-		"none":                 func(c *jetstream.StreamConfig) {},
+		"retention": func(c *jetstream.StreamConfig) {
+			c.Retention = jetstream.InterestPolicy
+		},
+		"first_seq": func(c *jetstream.StreamConfig) { c.FirstSeq = 10 },
+		"subjects": func(c *jetstream.StreamConfig) {
+			c.Subjects = append(c.Subjects,
+				"zo."+run+".more")
+		},
+		"none": func(c *jetstream.StreamConfig) {},
 	} {
 		cfg := jetstream.StreamConfig{
-			Name: "ZO_" + run + "_LOG", Subjects: []string{wire.LogSubject(run)}, Storage: jetstream.FileStorage,
-			Discard: jetstream.DiscardNew, DenyDelete: true, DenyPurge: true, MaxBytes: 1 << 20, AllowDirect: true,
+			Name: "ZO_" + run + "_LOG", Subjects: []string{wire.LogSubject(run)},
+			Storage: jetstream.FileStorage,
+			Discard: jetstream.DiscardNew, DenyDelete: true, DenyPurge: true, MaxBytes: 1 << 20,
+			AllowDirect: true,
 		}
 		spoil(&cfg)
 		if _, err := js.CreateStream(t.Context(), cfg); err != nil {
 			t.Fatal(err)
 		}
 		_, err := p.tryOpen(t, jetlog.Config{Conn: js.Conn(), Run: run, Replicas: 1})
-		if field == "none" && err != nil || field != "none" && (!errors.Is(err, coordinator.ErrConfig) || !strings.Contains(err.Error(), field+" is ")) {
+		if field == "none" && err != nil || field != "none" &&
+			(!errors.Is(err, coordinator.ErrConfig) || !strings.Contains(err.Error(), field+" is ")) {
 			t.Errorf("%s: got %v", field, err)
 		}
 		if field == "none" {
@@ -190,8 +199,8 @@ func settings(t *testing.T, p place, run string) {
 	}
 }
 
-// A stream that was set back, as when its servers lost a tail, is never written
-// over.
+// setBack checks that a stream which was set back, as when its servers lost the tail, is
+// never overwritten.
 func setBack(t *testing.T, p place, run string) {
 	nc := p.connect(t)
 	log, err := p.tryOpen(t, jetlog.Config{Conn: nc, Run: run, LeaseTTL: leaseTTL})
@@ -232,7 +241,8 @@ func setBack(t *testing.T, p place, run string) {
 			t.Errorf("%s: begin: got %v, want ErrCorrupt", what, err)
 		}
 		other := p.open(t, run)
-		if err := other.Read(t.Context(), 1, func(_ uint64, r []byte) bool { stored = append(stored, r); return true }); err != nil {
+		if err := other.Read(t.Context(), 1,
+			func(_ uint64, r []byte) bool { stored = append(stored, r); return true }); err != nil {
 			t.Error(err)
 		}
 		for _, r := range stored {
@@ -244,13 +254,13 @@ func setBack(t *testing.T, p place, run string) {
 	remake(c.records[:3])
 	corrupt("two records lost")
 
-	// Two others took their places, so that the next number is free.
+	// Two other records take their places, so that the next number is free.
 	lost := newChain(t, run)
 	lost.records = c.records[:3:3]
 	lost.add(lost.next(7))
 	lost.add(lost.next(7))
 	remake(lost.records)
-	// Servers that come back close the connection; the log looks back then.
+	// Servers that come back close the connection; then the log checks the past.
 	before := nc.Stats().Reconnects
 	if err := nc.ForceReconnect(); err != nil {
 		t.Fatal(err)
@@ -264,7 +274,7 @@ func setBack(t *testing.T, p place, run string) {
 	corrupt("two records replaced")
 }
 
-// A record that is missing in the middle is found by whoever reads it.
+// hole checks that any reader finds a record that is missing in the middle.
 func hole(t *testing.T, p place, run string) {
 	log := p.open(t, run)
 	c := newChain(t, run)
@@ -290,7 +300,7 @@ func hole(t *testing.T, p place, run string) {
 			t.Fatal(err)
 		}
 	}
-	c.check(log) // the same bytes are as good
+	c.check(log) // the same bytes are fine
 	if err := s.DeleteMsg(t.Context(), 5); err != nil {
 		t.Fatal(err)
 	}
@@ -322,12 +332,12 @@ func TestReadEnds(t *testing.T) {
 	}
 }
 
-// Servers tell their system account whether they sync.
+// Servers report to their system account whether they sync.
 func TestCheckSync(t *testing.T) {
 	t.Parallel()
 	c := servers.Start(t, 1)
 	system := c.System(t)
-	servers.Eventually(t, "an answer", func() error { // it waits a second for one
+	servers.Eventually(t, "an answer", func() error { // each attempt waits a second for an answer
 		names, err := jetlog.CheckSync(t.Context(), system)
 		if err == nil && (len(names) != 1 || names[0] != c.Servers[0].Name) {
 			t.Fatalf("got %q; want the one server", names)
@@ -342,7 +352,7 @@ func TestCheckSync(t *testing.T) {
 		_, err := jetlog.CheckSync(t.Context(), lazy)
 		switch {
 		case err == nil:
-			t.Fatal("a server that does not sync passes")
+			t.Fatal("a server that does not sync was accepted")
 		case !strings.Contains(err.Error(), "sync_interval: always"):
 			return err
 		}
@@ -350,10 +360,11 @@ func TestCheckSync(t *testing.T) {
 	})
 }
 
-// runLazy runs a server as it is by default, and connects to its system account.
+// runLazy runs a server with default settings, and connects to its system account.
 func runLazy(t *testing.T) *nats.Conn {
 	t.Helper()
-	opts := &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir()}
+	opts := &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,
+		JetStream: true, StoreDir: t.TempDir()}
 	sys := server.NewAccount("SYS")
 	opts.Accounts, opts.SystemAccount = []*server.Account{sys}, "SYS"
 	opts.Users = []*server.User{{Username: "system", Password: "system", Account: sys}}

@@ -18,23 +18,23 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// holderSpec is the environment variable that makes the test program a
-// coordinator's log in a process of its own, which can be killed and stopped.
+// holderSpec is the environment variable that turns the test program into a process that
+// holds a coordinator's log, and that can be killed and stopped.
 const holderSpec = "ZOFL_TEST_HOLDER"
 
-// A holding says what such a process does: it leads, says so, appends record 1
-// and waits until it has lost the lease; then it appends record 2.
+// A holding is what such a process does: it leads, reports that, appends record 1 and waits
+// until it has lost the lease. Then it appends record 2.
 type holding struct {
 	URL, Run string
 	Replicas int
 }
 
-// A report is what it prints, one a line.
+// A report is the output of the process, one a line.
 type report struct {
-	Epoch uint64 // it leads
+	Epoch uint64 // the process leads with this epoch
 	Lost  bool
-	Error string // of what it did at last
-	Is    string // which of the package's errors that is
+	Error string // the last error
+	Is    string // the package's error that it matches
 }
 
 func hold(spec string) int {
@@ -51,7 +51,8 @@ func holdLease(spec string, say func(report)) error {
 	if err := json.Unmarshal([]byte(spec), &h); err != nil {
 		return err
 	}
-	nc, err := nats.Connect(h.URL, nats.Timeout(patience), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1), nats.ReconnectWait(20*time.Millisecond))
+	nc, err := nats.Connect(h.URL, nats.Timeout(patience), nats.MaxReconnects(-1),
+		nats.ReconnectBufSize(-1), nats.ReconnectWait(20*time.Millisecond))
 	if err != nil {
 		return err
 	}
@@ -79,7 +80,7 @@ func holdLease(spec string, say func(report)) error {
 		}
 	}
 	say(r)
-	if epoch, err = log.Begin(ctx); err != nil { // stands by
+	if epoch, err = log.Begin(ctx); err != nil { // stands by until then
 		return err
 	}
 	say(report{Epoch: epoch})
@@ -112,14 +113,14 @@ func startHolder(t *testing.T, p place, run string) *holder {
 	h.lines = bufio.NewScanner(out)
 	t.Cleanup(func() {
 		h.signal(syscall.SIGKILL)
-		_ = h.cmd.Wait() // killed is how it ends, mostly
+		_ = h.cmd.Wait() // usually a kill
 	})
 	return h
 }
 
 func (h *holder) signal(s syscall.Signal) { _ = h.cmd.Process.Signal(s) } // it may have ended
 
-// next returns what the process says next.
+// next returns the next report of the process.
 func (h *holder) next() (r report) {
 	h.t.Helper()
 	if !h.lines.Scan() {
@@ -131,8 +132,8 @@ func (h *holder) next() (r report) {
 	return r
 }
 
-// The lease of a coordinator that was killed, or stopped, runs out. One that
-// goes on learns that it lost it, appends nothing, and can stand by.
+// The lease of a coordinator that was killed or stopped expires. A stopped one that
+// continues learns that it lost the lease, appends nothing, and can stand by.
 func TestTakeover(t *testing.T) {
 	t.Parallel()
 	for name, start := range places {
@@ -156,7 +157,7 @@ func takeover(t *testing.T, p place, signal syscall.Signal) {
 	second := begin(t, log)
 	t.Logf("took over after %v, with a lease of %v", time.Since(began), leaseTTL)
 	if first.Epoch == 0 || second <= first.Epoch {
-		t.Errorf("epoch %d after %d", second, first.Epoch)
+		t.Errorf("took over with epoch %d, want one after %d", second, first.Epoch)
 	}
 	c := newChain(t, run)
 	c.add(c.next(1))
@@ -164,7 +165,7 @@ func takeover(t *testing.T, p place, signal syscall.Signal) {
 	if signal == syscall.SIGSTOP {
 		h.signal(syscall.SIGCONT)
 		if r := h.next(); !r.Lost || r.Is != "deposed" {
-			t.Errorf("the former holder says %+v, want that it is deposed", r)
+			t.Errorf("the former holder reports %+v, want that it is deposed", r)
 		}
 		closeLog(t, log)
 		if r := h.next(); r.Epoch <= second {

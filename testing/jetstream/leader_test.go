@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/testing/broker/servers"
 )
 
-// Records are appended while servers are killed and stopped: what was
-// acknowledged is there, once.
+// Records are appended while servers are killed and stopped. Every acknowledged record is
+// stored, exactly once.
 func TestLeaderLost(t *testing.T) {
 	t.Parallel()
 	faults := map[string]func(t *testing.T, s *servers.Server, recovered func()){
@@ -49,8 +49,8 @@ func TestLeaderLost(t *testing.T) {
 	}
 }
 
-// A coordinator that begins asks a server that led the log, was stopped while
-// another one took records, and has not yet heard of that: it is not believed.
+// A server led the log and was stopped while another accepted records. If it has not heard
+// of that, its answers to a coordinator that begins are not trusted.
 func TestStaleLeader(t *testing.T) {
 	t.Parallel()
 	p := places["cluster"](t)
@@ -70,7 +70,8 @@ func TestStaleLeader(t *testing.T) {
 		leader := p.cluster.Leader(t, "ZO_stale_LOG")
 		there := place{url: leader.URL, replicas: p.replicas}
 		nc := there.connect(t, nats.IgnoreDiscoveredServers(), nats.PingInterval(time.Minute))
-		second, err := there.tryOpen(t, jetlog.Config{Conn: nc, Run: "stale", LeaseTTL: leaseTTL})
+		second, err := there.tryOpen(t,
+			jetlog.Config{Conn: nc, Run: "stale", LeaseTTL: leaseTTL})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +98,7 @@ func TestStaleLeader(t *testing.T) {
 	}
 }
 
-// A single server that is killed takes nothing with it that it acknowledged.
+// A single server that is killed loses nothing that it acknowledged.
 func TestServerKilled(t *testing.T) {
 	t.Parallel()
 	p := places["server"](t)
@@ -114,16 +115,17 @@ func TestServerKilled(t *testing.T) {
 	w.chain.check(p.open(t, "killed"))
 }
 
-// A writer appends records until it is stopped, each until it is stored.
+// A writer appends records until it is stopped, retrying each until it is stored.
 type writer struct {
 	chain  *chain
-	stored chan time.Time // when a record was
+	stored chan time.Time // times at which records were stored
 	quit   chan struct{}
 	done   chan struct{}
 }
 
 func write(t *testing.T, log runlog.Log, c *chain) *writer {
-	w := &writer{chain: c, stored: make(chan time.Time), quit: make(chan struct{}), done: make(chan struct{})}
+	w := &writer{chain: c, stored: make(chan time.Time), quit: make(chan struct{}),
+		done: make(chan struct{})}
 	go func() {
 		defer close(w.done)
 		for n := uint64(1); ; n++ {
@@ -141,8 +143,8 @@ func write(t *testing.T, log runlog.Log, c *chain) *writer {
 	return w
 }
 
-// insist appends a record until it is stored. An election takes longer than the
-// short lease of these tests: that is lost, and taken again.
+// insist appends a record until it is stored. An election takes longer than the short lease
+// of these tests, so the lease is lost and taken again.
 func insist(ctx context.Context, log runlog.Log, n uint64, record []byte) error {
 	for {
 		err := log.Append(ctx, n, record)
@@ -153,14 +155,14 @@ func insist(ctx context.Context, log runlog.Log, n uint64, record []byte) error 
 			if _, err := log.Begin(ctx); err != nil {
 				return err
 			}
-		case errors.Is(err, runlog.ErrCorrupt), errors.Is(err, runlog.ErrOrder), ctx.Err() != nil:
+		case errors.Is(err, runlog.ErrCorrupt),
+			errors.Is(err, runlog.ErrOrder), ctx.Err() != nil:
 			return err
 		}
 	}
 }
 
-// more waits until count more records are stored, and returns when the last
-// one was.
+// more waits until count more records are stored, and returns the time of the last.
 func (w *writer) more(count int) (at time.Time) {
 	for range count {
 		select {

@@ -20,14 +20,18 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// scenarios are what every place must pass, each with a run of its own.
+// scenarios must pass in every place, each with its own run.
 var scenarios = map[string]func(t *testing.T, p place, run string){
-	"reopen": reopen, "conflict": conflict, "lostAck": lostAck, "members": members, "race": race, "handOver": handOver,
-	"renewal": renewal,
-	"full":    full, "largest": largest, "hostile": hostile, "settings": settings, "copies": copies, "setBack": setBack,
+	"reopen": reopen, "conflict": conflict, "lostAck": lostAck, "members": members, "race": race,
+	"handOver": handOver,
+	"renewal":  renewal,
+	"full":     full, "largest": largest, "hostile": hostile, "settings": settings,
+	"copies": copies, "setBack": setBack,
 	"hole": hole, "readers": readers, "otherRun": otherRun, "existing": existing,
-	"objects": objects, "objectsOfTwo": objectsOfTwo, "objectsDamaged": objectsDamaged, "objectSettings": objectSettings,
-	"denseTakeover": denseTakeover, "conformance": conformance,
+	"objects": objects, "objectsOfTwo": objectsOfTwo, "objectsDamaged": objectsDamaged,
+	"objectSettings": objectSettings,
+	"denseTakeover":  denseTakeover,
+	"conformance":    conformance,
 }
 
 func TestLog(t *testing.T) {
@@ -61,8 +65,8 @@ func conformance(t *testing.T, p place, _ string) {
 	}})
 }
 
-// What was appended is there for the next one that opens the log, and epochs
-// ascend, whether records were appended or not.
+// reopen checks that appended records are there for the next one to open the log, and that
+// epochs ascend, whether or not records were appended.
 func reopen(t *testing.T, p place, run string) {
 	_, err := p.tryOpen(t, jetlog.Config{Conn: p.connect(t), Run: run, Existing: true})
 	if !errors.Is(err, runlog.ErrNoLog) {
@@ -81,7 +85,7 @@ func reopen(t *testing.T, p place, run string) {
 			epoch = next
 		}
 		if i%2 == 0 {
-			c.epoch = epoch + 1000*uint64(i) // as a log copied from elsewhere may have
+			c.epoch = epoch + 1000*uint64(i) // as in a log copied from elsewhere
 			c.appendTo(log, 5)
 		}
 		c.check(log)
@@ -89,17 +93,19 @@ func reopen(t *testing.T, p place, run string) {
 	}
 	log := p.open(t, run)
 	stopped := 0
-	if err := log.Read(t.Context(), 3, func(n uint64, _ []byte) bool { stopped++; return n < 5 }); err != nil || stopped != 3 {
+	if err := log.Read(t.Context(), 3,
+		func(n uint64, _ []byte) bool { stopped++; return n < 5 }); err != nil || stopped != 3 {
 		t.Errorf("Read(3) until 5 came to %d records: %v", stopped, err)
 	}
 }
 
-// The beginning of another run is refused before it is stored: nothing could
-// take it out of the stream again.
+// otherRun checks that the first record of another run is refused before it is stored,
+// because nothing could remove it from the stream again.
 func otherRun(t *testing.T, p place, run string) {
 	log := p.open(t, run)
 	err := log.Append(t.Context(), 1, newChain(t, "kitchen").next(1))
-	if !errors.Is(err, runlog.ErrPlan) || !strings.Contains(err.Error(), "kitchen") || !strings.Contains(err.Error(), run) {
+	if !errors.Is(err, runlog.ErrPlan) || !strings.Contains(err.Error(), "kitchen") ||
+		!strings.Contains(err.Error(), run) {
 		t.Errorf("got %v, want ErrPlan and the names of both runs", err)
 	}
 	c := newChain(t, run)
@@ -107,8 +113,8 @@ func otherRun(t *testing.T, p place, run string) {
 	c.check(p.open(t, run))
 }
 
-// Who opens a log that must exist makes nothing, whatever it lacks; who leads it
-// then does.
+// existing checks that opening a log that must exist creates nothing, whatever is missing,
+// and that leading it creates the rest.
 func existing(t *testing.T, p place, run string) {
 	log := p.open(t, run)
 	c := newChain(t, run)
@@ -121,7 +127,8 @@ func existing(t *testing.T, p place, run string) {
 			t.Fatal(err)
 		}
 	}
-	log, err := p.tryOpen(t, jetlog.Config{Conn: p.connect(t), Run: run, LeaseTTL: longLease, Existing: true})
+	log, err := p.tryOpen(t,
+		jetlog.Config{Conn: p.connect(t), Run: run, LeaseTTL: longLease, Existing: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,13 +154,14 @@ func existing(t *testing.T, p place, run string) {
 	}
 }
 
-// The same bytes again are a success; others are not, and say what is stored.
+// conflict checks that appending the same bytes again succeeds, and that other bytes fail
+// with what is stored.
 func conflict(t *testing.T, p place, run string) {
 	a, b := p.open(t, run), p.open(t, run)
 	c := newChain(t, run)
 	c.appendTo(a, 2)
 	for n, record := range c.records {
-		for _, log := range []runlog.Log{a, b} { // b learns of both this way
+		for _, log := range []runlog.Log{a, b} { // b learns of both records this way
 			if err := log.Append(t.Context(), uint64(n)+1, record); err != nil {
 				t.Errorf("the same record %d again: %v", n+1, err)
 			}
@@ -164,7 +172,7 @@ func conflict(t *testing.T, p place, run string) {
 		t.Fatal(err)
 	}
 	c.add(stored)
-	for range 2 { // the second time it is not the next one
+	for range 2 { // the second time it is not the next record
 		var got *runlog.ConflictError
 		err := b.Append(t.Context(), 3, other)
 		if !errors.As(err, &got) || got.N != 3 || !bytes.Equal(got.Record, stored) {
@@ -181,7 +189,7 @@ func conflict(t *testing.T, p place, run string) {
 	}
 }
 
-// An acknowledgment that is lost is no error, and no second record.
+// lostAck checks that a lost acknowledgment is neither an error nor a second record.
 func lostAck(t *testing.T, p place, run string) {
 	const cuts = 2
 	for _, before := range []bool{false, true} {
@@ -231,7 +239,7 @@ func members(t *testing.T, p place, run string) {
 	}
 }
 
-// Two coordinators that believe to lead race for each record.
+// race lets two coordinators that both believe to lead race for each record.
 func race(t *testing.T, p place, run string) {
 	type result struct {
 		who int
@@ -261,7 +269,7 @@ func race(t *testing.T, p place, run string) {
 				won[r.who]++
 				stored = records[r.who]
 			case r.err == nil:
-				t.Fatalf("record %d has two winners", n)
+				t.Fatalf("both coordinators won record %d", n)
 			case !errors.As(r.err, &conflict):
 				t.Fatal(r.err)
 			case !bytes.Equal(conflict.Record, records[1-r.who]):
@@ -269,7 +277,7 @@ func race(t *testing.T, p place, run string) {
 			}
 		}
 		if stored == nil {
-			t.Fatalf("record %d has no winner", n)
+			t.Fatalf("neither coordinator won record %d", n)
 		}
 		c.add(stored)
 	}
@@ -282,11 +290,13 @@ func race(t *testing.T, p place, run string) {
 	}
 }
 
-// One that stands by waits while the lease is renewed, leads when it is given
-// back, and sees all. The lease itself lasts longer than anybody waits here.
+// handOver checks that a coordinator on standby waits while the lease is renewed, leads
+// when the lease is given back, and then sees all records. The lease itself outlasts the
+// test.
 func handOver(t *testing.T, p place, run string) {
 	open := func() *jetlog.Log {
-		log, err := p.tryOpen(t, jetlog.Config{Conn: p.connect(t), Run: run, LeaseTTL: time.Hour})
+		log, err := p.tryOpen(t,
+			jetlog.Config{Conn: p.connect(t), Run: run, LeaseTTL: time.Hour})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -301,9 +311,9 @@ func handOver(t *testing.T, p place, run string) {
 	c.appendTo(a, 1)
 	select {
 	case <-a.Lost():
-		t.Error("lost while it leads")
+		t.Error("the leading coordinator lost the lease")
 	case <-leads:
-		t.Error("two lead")
+		t.Error("two coordinators lead")
 	default:
 	}
 	closeLog(t, a)
@@ -315,8 +325,8 @@ func handOver(t *testing.T, p place, run string) {
 	closeLog(t, b)
 }
 
-// Who leads renews the lease for as long as it does. A machine that stands still loses
-// one all the same, but not every time.
+// renewal checks that the leading coordinator renews the lease. A machine that stalls may
+// lose one anyway, but not every time.
 func renewal(t *testing.T, p place, run string) {
 	for try := range 8 {
 		if err := renews(t, p, fmt.Sprint(run, "_", try)); err == nil {
@@ -345,8 +355,8 @@ func renews(t *testing.T, p place, run string) error {
 	return nil
 }
 
-// Several readers may read while records are appended; each sees a whole
-// prefix, or stops early.
+// readers checks that several readers may read while records are appended, and that each
+// sees a complete prefix or stops early.
 func readers(t *testing.T, p place, run string) {
 	log := p.open(t, run)
 	c := newChain(t, run)
@@ -359,7 +369,7 @@ func readers(t *testing.T, p place, run string) {
 				stop := last - uint64(i)
 				err := log.Read(t.Context(), from, func(n uint64, _ []byte) bool {
 					if n != next {
-						t.Errorf("reader %d came to record %d, want %d", i, n, next)
+						t.Errorf("reader %d got record %d, want %d", i, n, next)
 					}
 					next++
 					return n < stop

@@ -20,7 +20,7 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-// A vector of a record, and its name.
+// A vector is the vector of a record, and its name.
 type vector struct {
 	name runlog.ObjectName
 	data []byte
@@ -30,7 +30,7 @@ func newVector(n, epoch uint64, size int) vector {
 	rng := rand.New(rand.NewPCG(n, epoch))
 	data := make([]byte, size)
 	for i := range data {
-		data[i] = byte(rng.Uint32()) & 0x3f // numbers that are finite, as float32
+		data[i] = byte(rng.Uint32()) & 0x3f // finite as float32
 	}
 	return vector{runlog.ObjectName{N: n, Epoch: epoch, Digest: wire.HashObject(data)}, data}
 }
@@ -42,17 +42,18 @@ func put(t *testing.T, log *jetlog.Log, v vector) {
 	}
 }
 
-// has fails the test unless a log has a vector, or has not.
+// has fails the test unless the presence of a vector in a log is as wanted.
 func has(t *testing.T, log *jetlog.Log, v vector, want bool) {
 	t.Helper()
 	got, err := log.Object(t.Context(), v.name)
-	if want && (err != nil || !bytes.Equal(got, v.data)) || !want && !errors.Is(err, runlog.ErrNoObject) {
-		t.Errorf("vector of record %d: %d bytes, %v; want it there: %t", v.name.N, len(got), err, want)
+	if want && (err != nil || !bytes.Equal(got, v.data)) ||
+		!want && !errors.Is(err, runlog.ErrNoObject) {
+		t.Errorf("vector of record %d: %d bytes, %v; want it present: %t", v.name.N, len(got), err, want)
 	}
 }
 
-// Vectors of all sizes are there for the next coordinator, which deletes what no
-// record names, and never what is of a later record.
+// objects checks that vectors of all sizes are there for the next coordinator. It deletes
+// those that no record names, but never those of later records.
 func objects(t *testing.T, p place, run string) {
 	log := p.open(t, run)
 	epoch := begin(t, log)
@@ -78,7 +79,8 @@ func objects(t *testing.T, p place, run string) {
 	later := newVector(7, begin(t, second), 100)
 	put(t, second, later)
 	for range 2 {
-		if err := second.KeepObjects(t.Context(), 6, []runlog.ObjectName{all[1].name, all[3].name}); err != nil {
+		if err := second.KeepObjects(t.Context(), 6,
+			[]runlog.ObjectName{all[1].name, all[3].name}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -86,7 +88,7 @@ func objects(t *testing.T, p place, run string) {
 		has(t, second, v, i%2 == 1)
 	}
 	has(t, second, later, true)
-	// Nothing is left of what was deleted.
+	// Nothing remains of what was deleted.
 	js, err := jetstream.New(p.connect(t), jetstream.WithDefaultTimeout(patience))
 	if err != nil {
 		t.Fatal(err)
@@ -95,15 +97,18 @@ func objects(t *testing.T, p place, run string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info := s.CachedInfo(); info.State.Msgs != 3+1+18+1 || info.Config.Replicas != p.replicas || info.Config.Storage != jetstream.FileStorage {
-		t.Errorf("the bucket has %d messages, %d replicas, %v; want the pieces of three vectors and what names them", info.State.Msgs, info.Config.Replicas, info.Config.Storage)
+	if info := s.CachedInfo(); info.State.Msgs != 3+1+18+1 || info.Config.Replicas != p.replicas ||
+		info.Config.Storage != jetstream.FileStorage {
+		t.Errorf("the bucket has %d messages, %d replicas, %v; want the pieces of three "+
+			"vectors and what names them", info.State.Msgs, info.Config.Replicas, info.Config.Storage)
 	}
 	file := openFile(t)
 	c := newDenseChain(t, run, second)
 	if err := runlog.Copy(t.Context(), file, second, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := file.(runlog.Objects).Object(t.Context(), c.name); err != nil || !bytes.Equal(got, c.data) {
+	if got, err := file.(runlog.Objects).Object(t.Context(), c.name); err != nil ||
+		!bytes.Equal(got, c.data) {
 		t.Errorf("the copy's vector: %d bytes, %v", len(got), err)
 	}
 }
@@ -132,8 +137,8 @@ func newDenseChain(t *testing.T, run string, log *jetlog.Log) vector {
 	return v
 }
 
-// A coordinator that was deposed puts nothing any more, and what it put under way
-// does not touch its successor's.
+// objectsOfTwo checks that a deposed coordinator can store no vector any more, and that one
+// which it was storing does not affect its successor's.
 func objectsOfTwo(t *testing.T, p place, run string) {
 	first, second := p.open(t, run), p.open(t, run)
 	old := newVector(2, begin(t, first), 200_000)
@@ -156,13 +161,14 @@ func objectsOfTwo(t *testing.T, p place, run string) {
 	usurp(t, p, run)
 	<-lost
 	more := newVector(3, taken.name.Epoch, 4)
-	if err := second.PutObject(t.Context(), more.name, more.data); !errors.Is(err, runlog.ErrDeposed) {
+	if err := second.PutObject(t.Context(), more.name,
+		more.data); !errors.Is(err, runlog.ErrDeposed) {
 		t.Errorf("put by who was deposed: %v, want ErrDeposed", err)
 	}
 	has(t, first, more, false)
 }
 
-// usurp takes the lease of a run from who has it.
+// usurp takes the lease of a run from its holder.
 func usurp(t *testing.T, p place, run string) {
 	t.Helper()
 	js, err := jetstream.New(p.connect(t), jetstream.WithDefaultTimeout(patience))
@@ -178,7 +184,7 @@ func usurp(t *testing.T, p place, run string) {
 	}
 }
 
-// A vector that changed, or lost a piece, is not returned.
+// objectsDamaged checks that a vector that changed or lost a piece is not returned.
 func objectsDamaged(t *testing.T, p place, run string) {
 	log := p.open(t, run)
 	v := newVector(2, begin(t, log), 40_000)
@@ -201,7 +207,8 @@ func objectsDamaged(t *testing.T, p place, run string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := stream.Purge(t.Context(), jetstream.WithPurgeSubject(fmt.Sprintf("$O.ZO_%s_OBJECTS.C.>", run))); err != nil {
+	if err := stream.Purge(t.Context(),
+		jetstream.WithPurgeSubject(fmt.Sprintf("$O.ZO_%s_OBJECTS.C.>", run))); err != nil {
 		t.Fatal(err)
 	}
 	short, cancel := context.WithTimeout(t.Context(), 2*time.Second)
@@ -209,12 +216,12 @@ func objectsDamaged(t *testing.T, p place, run string) {
 	if got, err := log.Object(short, v.name); err == nil {
 		t.Errorf("without its pieces: %d bytes and no error", len(got))
 	}
-	again := newVector(2, v.name.Epoch+1, 40_000) // the next one writes its own
+	again := newVector(2, v.name.Epoch+1, 40_000) // the successor stores its own
 	put(t, log, again)
 	has(t, log, again, true)
 }
 
-// A bucket that forgets is refused.
+// objectSettings checks that a bucket that deletes by itself is refused.
 func objectSettings(t *testing.T, p place, run string) {
 	js, err := jetstream.New(p.connect(t), jetstream.WithDefaultTimeout(patience))
 	if err != nil {
@@ -232,11 +239,12 @@ func objectSettings(t *testing.T, p place, run string) {
 	}
 }
 
-// A coordinator that takes over serves what the one before stored, and its device
-// begins the vector that was under way anew.
+// denseTakeover checks that a coordinator that takes over serves the vectors of its
+// predecessor, and that a device starts its interrupted upload again.
 func denseTakeover(t *testing.T, p place, run string) {
 	plan, err := preset.New("decomfl", run, 30_000)
-	for _, f := range []string{"transport=dense", "dense_keep=2", "members=1", "target=1", "quorum=1", "deadline=600000", "reannounce=1000"} {
+	for _, f := range []string{"transport=dense", "dense_keep=2", "members=1", "target=1",
+		"quorum=1", "deadline=600000", "reannounce=1000"} {
 		name, value, _ := strings.Cut(f, "=")
 		err = errors.Join(err, plan.Set(name, value))
 	}
@@ -264,7 +272,7 @@ func denseTakeover(t *testing.T, p place, run string) {
 		got = append(got, r.Data...)
 	}
 	if !bytes.Equal(got, want) {
-		t.Error("the vector of record 2 is another one")
+		t.Error("the vector of record 2 differs")
 	}
 	d.send(newVector(3, 1, 120_000).data, 120_000)
 }
@@ -279,7 +287,8 @@ type denseDevice struct {
 // lead starts a coordinator and joins it.
 func (d *denseDevice) lead(p place, plan *wire.Plan) (log *jetlog.Log, stop func()) {
 	log = p.open(d.t, d.run)
-	c, err := coordinator.New(d.t.Context(), coordinator.Config{Conn: p.connect(d.t), Plan: plan, Log: log})
+	c, err := coordinator.New(d.t.Context(),
+		coordinator.Config{Conn: p.connect(d.t), Plan: plan, Log: log})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -306,16 +315,17 @@ func (d *denseDevice) request(subject string, frame []byte) []byte {
 	}
 }
 
-// open returns the record that is open, and the tip of the one before.
+// open returns the open record, and the tip of the record before it.
 func (d *denseDevice) open() (n uint64, tip wire.Tip) {
 	for {
-		r, err := wire.DecodeJoinReply(d.request(wire.JoinSubject(d.run, "dev"), (&wire.JoinRequest{}).Append(nil)))
+		r, err := wire.DecodeJoinReply(d.request(wire.JoinSubject(d.run, "dev"),
+			(&wire.JoinRequest{}).Append(nil)))
 		if err != nil {
 			d.t.Fatal(err)
 		}
 		a, err := wire.DecodeAnnouncement(r.Announcement)
 		if err != nil || a.State != wire.Open {
-			continue // it is about to be announced
+			continue // about to be announced
 		}
 		q := wire.CatchUpRequest{From: a.N - 1, MaxBytes: 1 << 10}
 		c, err := wire.DecodeCatchUpReply(d.request(wire.CatchUpSubject(d.run, "dev"), q.Append(nil)))
@@ -327,11 +337,12 @@ func (d *denseDevice) open() (n uint64, tip wire.Tip) {
 	}
 }
 
-// send sends the first bytes of a vector, from its beginning.
+// send sends the first bytes of a vector.
 func (d *denseDevice) send(vector []byte, end int) {
 	d.t.Helper()
 	n, tip := d.open()
-	u := wire.Upload{N: n, Tip: tip, Weight: 1, Size: uint64(len(vector)), Digest: wire.HashObject(vector)}
+	u := wire.Upload{N: n, Tip: tip, Weight: 1, Size: uint64(len(vector)),
+		Digest: wire.HashObject(vector)}
 	for at := 0; at < end; at += 60_000 {
 		u.Offset, u.Data = uint64(at), vector[at:at+60_000]
 		r, err := wire.DecodeUploadReply(d.request(wire.UploadSubject(d.run, "dev"), u.Append(nil)))
