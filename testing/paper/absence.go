@@ -15,12 +15,12 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// here is how many records a client has before it goes away.
+// here is the number of records a client has before it leaves.
 const here = 2
 
-// absence lets a client of an ended run have its first records, go away, and come
-// back when the log has so many more. It returns what was sent to and fro then, until
-// the client had them: no announcement, as none is made meanwhile.
+// absence lets a client of an ended run fetch its first records, leave, and come back when
+// the log has missed more records. It returns the traffic from the return until the client
+// has them. There are no announcements in it, because none is made meanwhile.
 func absence(ctx context.Context, r *run.Result, dim int, missed uint64) (run.Traffic, error) {
 	plan, err := firstPlan(ctx, r.Log)
 	if err != nil {
@@ -51,10 +51,10 @@ func absence(ctx context.Context, r *run.Result, dim int, missed uint64) (run.Tr
 
 func constant(context.Context, []float32, objective.Batch) (float64, error) { return 0, nil }
 
-// An absentee is a client that leaves when it has what it came for.
+// An absentee is a client that leaves once it has a given record.
 type absentee struct {
 	client *client.Client
-	until  uint64 // record
+	until  uint64 // record at which it leaves
 }
 
 var errThere = errors.New("the client has its records")
@@ -67,7 +67,8 @@ func (a *absentee) record(p client.Progress) error {
 }
 
 // visit runs a coordinator on a log, and the client until it has record n.
-func (a *absentee) visit(ctx context.Context, memory *bus.Memory, log runlog.Log, plan *wire.Plan, n uint64) (run.Totals, error) {
+func (a *absentee) visit(ctx context.Context, memory *bus.Memory, log runlog.Log,
+	plan *wire.Plan, n uint64) (run.Totals, error) {
 	a.until = n
 	meter := run.NewMeter(memory, 1)
 	lead, err := coordinator.New(ctx, coordinator.Config{Bus: meter, Plan: plan, Log: log, Linger: -1})
@@ -76,7 +77,8 @@ func (a *absentee) visit(ctx context.Context, memory *bus.Memory, log runlog.Log
 	}
 	announced := make(chan struct{})
 	var once sync.Once
-	sub, err := memory.Subscribe(wire.AnnounceSubject(plan.Run, 0), func(bus.Message) { once.Do(func() { close(announced) }) })
+	sub, err := memory.Subscribe(wire.AnnounceSubject(plan.Run, 0),
+		func(bus.Message) { once.Do(func() { close(announced) }) })
 	if err != nil {
 		return run.Totals{}, err
 	}
@@ -103,7 +105,7 @@ func (a *absentee) visit(ctx context.Context, memory *bus.Memory, log runlog.Log
 	return meter.Totals(), nil
 }
 
-// firstPlan returns the plan of a log.
+// firstPlan returns the plan in a log.
 func firstPlan(ctx context.Context, log runlog.Log) (plan *wire.Plan, err error) {
 	fault := log.Read(ctx, 1, func(_ uint64, record []byte) bool {
 		var r wire.Record
@@ -114,7 +116,7 @@ func firstPlan(ctx context.Context, log runlog.Log) (plan *wire.Plan, err error)
 	return plan, errors.Join(fault, err)
 }
 
-// prefix returns a log of the first n records and all members.
+// prefix returns a log with the first n records and all members.
 func prefix(ctx context.Context, log runlog.Log, n uint64) (*runlog.Memory, error) {
 	first := &runlog.Memory{}
 	members, err := log.Members()

@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// What ZO-AdaFL's section 5.2 has, and FedZO's published code where that is silent:
-// mu, balance and the minibatch, see the preset zo-adafl. It is the balance, against
-// the scale of the classifier's logits, that decides where an attack ends: with a
-// tenth of it most images of Fashion-MNIST are lost, and distorted several times as
-// much. So figures compare with each other rather than with the paper's.
+// The settings of ZO-AdaFL's section 5.2, and those of FedZO's published code where the
+// section says nothing: mu, balance and the minibatch, see the preset zo-adafl. The
+// balance, relative to the scale of the classifier's logits, decides where an attack ends:
+// with a tenth of it most images of Fashion-MNIST are misclassified, and distorted several
+// times as much. So compare these figures with each other rather than with the paper's.
 const (
 	attackID      = "zo-adafl-attack"
 	attackClass   = 4
 	attackClients = 50
 	attackImages  = 200 // of the class, which all clients share
-	attackShare   = 60  // of these, drawn for each client
+	attackShare   = 60  // drawn for each client from these
 	attackBalance = 1.0
 	attackMu      = 1e-3
 	attackBatch   = 25
@@ -35,32 +35,32 @@ func attackExperiment() Experiment {
 	}
 }
 
-// An attackSize is how much of the paper's experiment is made.
+// An attackSize says how much of the paper's experiment is run.
 type attackSize struct {
 	sets   []string
 	epochs int    // of the classifiers' training
-	k      uint32 // local steps but where they vary
-	among  int    // clients a round but where they vary
-	rounds uint64 // of the methods beside each other
-	sweep  uint64 // of each K and each number of clients a round, on the first set
-	every  uint64 // so many rounds the perturbation is measured
+	k      uint32 // local steps where they do not vary
+	among  int    // clients a round where they do not vary
+	rounds uint64 // of the comparison of the methods
+	sweep  uint64 // for each K and each number of clients a round, on the first set
+	every  uint64 // rounds between measurements of the perturbation
 	steps  []uint32
 	asked  []int
-	// Step sizes of the baselines, for which the paper has none. The one with the least
-	// attack loss and distortion counts.
+	// Step sizes of the baselines, which the paper does not give. The best one, by attack
+	// loss and distortion, is reported.
 	dzopa, zones []float64
 	seeds        int
 }
 
-// attackSizeOf returns the size for an environment. A short one has 10 of the 50
-// clients in a round where the methods are compared.
+// attackSizeOf returns the size for an environment. In a short comparison 10 of the 50
+// clients take part in a round.
 func attackSizeOf(e *Env) attackSize {
 	s := attackSize{
 		sets: []string{"mnist", "fashion-mnist"}, epochs: 4, k: attackSteps, among: attackClients,
 		rounds: 600, sweep: 200, every: 20,
 		steps: []uint32{10, attackSteps, 100}, asked: []int{10, 30, attackClients},
-		// FedZO's code has 5e-3 for DZOPA, and for ZONE-S 2e-6 times d; a round of FedZO
-		// with K = 50 moves as far along the gradient as one with 5e-2.
+		// FedZO's code uses 5e-3 for DZOPA, and for ZONE-S 2e-6 times d. With 5e-2 a round
+		// moves as far along the gradient as a round of FedZO with K = 50.
 		dzopa: []float64{5e-3, 5e-2}, zones: []float64{1.5e-3, 5e-3, 1.5e-2, 5e-2},
 	}
 	if e.Short {
@@ -71,7 +71,7 @@ func attackSizeOf(e *Env) attackSize {
 	return s
 }
 
-// An attackMethod is one that the paper compares.
+// An attackMethod is a method that the paper compares.
 type attackMethod struct{ name, tag string }
 
 var (
@@ -79,7 +79,7 @@ var (
 	attackFedZO = attackMethod{"FedZO", "fedzo"}
 	attackDZOPA = attackMethod{"DZOPA", "dzopa"}
 	attackZONES = attackMethod{"ZONE-S", "zones"}
-	// attackMethods are those of Table 2.
+	// attackMethods are the methods of Table 2.
 	attackMethods = []attackMethod{attackAda, attackFedZO, attackDZOPA, attackZONES}
 )
 
@@ -90,12 +90,12 @@ type attackCurve struct {
 	results Results
 }
 
-// at is the mean of a metric over the seeds.
+// at returns the mean of a metric over the seeds.
 func (c *attackCurve) at(metric string, round uint64) float64 {
 	return mean(c.results.At(metric, round))
 }
 
-// text writes a metric, and whose it is.
+// text formats a metric with the name of its method.
 func (c *attackCurve) text(metric string, round uint64) string {
 	name := c.name
 	if c.step > 0 {
@@ -104,7 +104,7 @@ func (c *attackCurve) text(metric string, round uint64) string {
 	return name + " " + spread(c.results.At(metric, round))
 }
 
-// An attackRun is the experiment under way.
+// An attackRun is a running experiment.
 type attackRun struct {
 	ctx    context.Context
 	env    *Env
@@ -141,8 +141,8 @@ func (x *attackRun) all() error {
 	return nil
 }
 
-// compare runs the four methods on a set, each with as many losses a round, but that
-// in one of ZONE-S a single client works.
+// compare runs the four methods on a set, each with as many losses a round; in a round of
+// ZONE-S a single client computes all of them.
 func (x *attackRun) compare(s *attackSet) (err error) {
 	for _, m := range []attackMethod{attackAda, attackFedZO} {
 		if s.curves[m], err = x.fleet(s, m, x.size.k, x.size.among, x.size.rounds); err != nil {
@@ -156,7 +156,7 @@ func (x *attackRun) compare(s *attackSet) (err error) {
 	return err
 }
 
-// sweep varies K, and the clients a round. What compare ran is not run again.
+// sweep varies K and the clients a round. It does not repeat the runs of compare.
 func (x *attackRun) sweep(s *attackSet) error {
 	vary := func(k uint32, asked int) (*attackCurve, error) {
 		if k == x.size.k && asked == x.size.among {
@@ -184,8 +184,8 @@ func (x *attackRun) sweep(s *attackSet) error {
 // add adds the curves of runs to the report.
 func (x *attackRun) add(results Results) { x.report.addCurves(attackLoss, results) }
 
-// Metrics of a perturbation, after a round. The first three are over the images that
-// the clients share; the last is over those of the test set.
+// Metrics of a perturbation after a round. The first three are over the images that the
+// clients share, the last over those of the test set.
 const (
 	attackLoss  = "attack_loss"
 	distortion  = "distortion"

@@ -15,7 +15,8 @@ var attackTable2 = map[attackMethod]struct{ success, distortion float64 }{
 
 func (x *attackRun) claims() {
 	first := x.sets[0]
-	x.report.claim(first.accuracy >= .985, first.name+": the classifier under attack is at least 98.5 % right",
+	x.report.claim(first.accuracy >= .985,
+		first.name+": the classifier under attack is at least 98.5 % right",
 		"%.4f on the test set (the paper's 0.994)", first.accuracy)
 	x.moreSteps()
 	x.moreClients()
@@ -31,27 +32,29 @@ func (x *attackRun) claims() {
 	}
 }
 
-// moreSteps claims what figure 2a says.
+// moreSteps claims the result of figure 2a.
 func (x *attackRun) moreSteps() {
 	var names []string
 	for _, k := range x.size.steps {
 		names = append(names, fmt.Sprintf("K=%d", k))
 	}
 	holds, text := x.falling(x.steps, names)
-	x.report.claim(holds, x.sets[0].name+": the larger K, the lower the attack loss after as many rounds", "%s", text)
+	x.report.claim(holds,
+		x.sets[0].name+": the larger K, the lower the attack loss after as many rounds", "%s", text)
 }
 
-// moreClients claims what figure 2b says.
+// moreClients claims the result of figure 2b.
 func (x *attackRun) moreClients() {
 	var names []string
 	for _, m := range x.size.asked {
 		names = append(names, fmt.Sprintf("m=%d", m))
 	}
 	holds, text := x.falling(x.asked, names)
-	x.report.claim(holds, x.sets[0].name+": the more clients a round, the lower the attack loss after as many rounds", "%s", text)
+	x.report.claim(holds, x.sets[0].name+
+		": the more clients a round, the lower the attack loss after as many rounds", "%s", text)
 }
 
-// falling says whether the attack loss falls from curve to curve, on the way and at
+// falling reports whether the attack loss falls from curve to curve, both halfway and at
 // the end of the sweep.
 func (x *attackRun) falling(curves []*attackCurve, names []string) (bool, string) {
 	holds := true
@@ -69,7 +72,7 @@ func (x *attackRun) falling(curves []*attackCurve, names []string) (bool, string
 	return holds, strings.Join(parts, "; ")
 }
 
-// half returns the round, of those that are measured, at half of rounds.
+// half returns the measured round at half of rounds.
 func (x *attackRun) half(rounds uint64) uint64 {
 	return max(rounds/2/x.size.every*x.size.every, x.size.every)
 }
@@ -83,7 +86,7 @@ func (s *attackSet) text(metric string, round uint64) string {
 	return strings.Join(parts, ", ")
 }
 
-// below says whether ZO-AdaFL's attack loss is less than that of others.
+// below reports whether ZO-AdaFL's attack loss is less than that of the others.
 func (s *attackSet) below(round uint64, others ...attackMethod) bool {
 	for _, m := range others {
 		if !(s.curves[attackAda].at(attackLoss, round) < s.curves[m].at(attackLoss, round)) {
@@ -93,7 +96,7 @@ func (s *attackSet) below(round uint64, others ...attackMethod) bool {
 	return true
 }
 
-// lowest claims the end of figure 3a.
+// lowest claims the result at the end of figure 3a.
 func (x *attackRun) lowest(s *attackSet) {
 	last := x.size.rounds
 	x.report.claim(s.below(last, attackFedZO, attackDZOPA, attackZONES),
@@ -102,15 +105,16 @@ func (x *attackRun) lowest(s *attackSet) {
 		last, x.size.among, s.text(attackLoss, last), s.text(success, last), s.text(distortion, last))
 }
 
-// early claims what the text says of figure 3a's first 100 rounds.
+// early claims what the text says about the first 100 rounds of figure 3a.
 func (x *attackRun) early(s *attackSet) {
 	round := min(100/x.size.every*x.size.every, x.half(x.size.rounds))
 	ada, fedzo := s.curves[attackAda], s.curves[attackFedZO]
-	x.report.claim(s.below(round, attackFedZO), s.name+": in the first 100 rounds ZO-AdaFL's attack loss is below FedZO's",
+	x.report.claim(s.below(round, attackFedZO),
+		s.name+": in the first 100 rounds ZO-AdaFL's attack loss is below FedZO's",
 		"round %d: %s, %s", round, ada.text(attackLoss, round), fedzo.text(attackLoss, round))
 }
 
-// between claims figure 3b.
+// between claims the result of figure 3b.
 func (x *attackRun) between(s *attackSet) {
 	last := x.size.rounds
 	zones := s.curves[attackZONES].at(attackLoss, last) < s.curves[attackAda].at(attackLoss, last)
@@ -119,7 +123,7 @@ func (x *attackRun) between(s *attackSet) {
 		"attack loss after %d rounds of %d clients: %s", last, x.size.among, s.text(attackLoss, last))
 }
 
-// table2 claims the orders of Table 2.
+// table2 claims the orders in Table 2.
 func (x *attackRun) table2(s *attackSet) {
 	last, theirs := x.size.rounds, func(f func(m attackMethod) float64) string {
 		var parts []string
@@ -137,14 +141,18 @@ func (x *attackRun) table2(s *attackSet) {
 		return true
 	}
 	x.report.claim(falls(success, attackAda, attackFedZO, attackZONES, attackDZOPA),
-		s.name+": Table 2, success: ZO-AdaFL above FedZO above ZONE-S above DZOPA", "after %d rounds %s, on the test set %s; the paper after 600: %s",
-		last, s.text(success, last), s.text(testSuccess, last), theirs(func(m attackMethod) float64 { return attackTable2[m].success }))
+		s.name+": Table 2, success: ZO-AdaFL above FedZO above ZONE-S above DZOPA",
+		"after %d rounds %s, on the test set %s; the paper after 600: %s",
+		last, s.text(success, last), s.text(testSuccess, last),
+		theirs(func(m attackMethod) float64 { return attackTable2[m].success }))
 	x.report.claim(falls(distortion, attackZONES, attackAda, attackFedZO, attackDZOPA),
-		s.name+": Table 2, distortion: ZONE-S above ZO-AdaFL above FedZO above DZOPA", "after %d rounds %s; the paper after 600: %s",
-		last, s.text(distortion, last), theirs(func(m attackMethod) float64 { return attackTable2[m].distortion }))
+		s.name+": Table 2, distortion: ZONE-S above ZO-AdaFL above FedZO above DZOPA",
+		"after %d rounds %s; the paper after 600: %s",
+		last, s.text(distortion, last),
+		theirs(func(m attackMethod) float64 { return attackTable2[m].distortion }))
 }
 
-// fewer claims what no paper does: that ZO-AdaFL travels as scalars.
+// fewer claims what no paper does: that ZO-AdaFL's contributions travel as scalars.
 func (x *attackRun) fewer(s *attackSet) {
 	bytes := func(m attackMethod) float64 {
 		points := s.curves[m].results[0].Curve.Points
@@ -152,6 +160,8 @@ func (x *attackRun) fewer(s *attackSet) {
 		return float64(last.Bytes-first.Bytes) / float64(last.Round-first.Round) / attackClients
 	}
 	dense := 2 * 4 * s.target.Dim()
-	x.report.claim(bytes(attackAda) < float64(dense), s.name+": ZO-AdaFL takes fewer bytes than vectors up and down would, which no paper has",
-		"%.0f a client and round, announcements included, against %d; FedZO's relay %.0f", bytes(attackAda), dense, bytes(attackFedZO))
+	x.report.claim(bytes(attackAda) < float64(dense),
+		s.name+": ZO-AdaFL takes fewer bytes than vectors up and down would, which no paper has",
+		"%.0f a client and round, announcements included, against %d; FedZO's relay %.0f",
+		bytes(attackAda), dense, bytes(attackFedZO))
 }

@@ -13,17 +13,17 @@ import (
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
-// An attackSet is a data set with its classifier, and what attacked it.
+// An attackSet is a data set with its classifier, and the methods that attacked it.
 type attackSet struct {
 	name, tag string
 	accuracy  float64 // of the classifier, on the test set
-	// target is the images that the clients share; held are those of the test set. The
-	// classifier is right on all.
+	// target is the images that the clients share, held those of the test set. The
+	// classifier is right on all of them.
 	target, held *attack.Target
 	curves       map[attackMethod]*attackCurve
 }
 
-// load trains a data set's classifier, or finds it, and draws the images.
+// load trains the classifier of a data set, or reads it, and draws the images.
 func (x *attackRun) load(name string) (*attackSet, error) {
 	images, err := x.env.images(name)
 	if err != nil {
@@ -38,7 +38,8 @@ func (x *attackRun) load(name string) (*attackSet, error) {
 	_, s.accuracy = test.Evaluate(params, attackWorkers)
 	list, held := net.Right(params, attackClass), test.Right(params, attackClass)
 	if len(list) == 0 || len(held) == 0 {
-		return nil, fmt.Errorf("%s: the classifier is right on %d training and %d test images of class %d: train it on more images, or for longer",
+		return nil, fmt.Errorf("%s: the classifier is right on %d training and %d test images "+
+			"of class %d: train it on more images, or for longer",
 			name, len(list), len(held), attackClass)
 	}
 	rng := rand.New(rand.NewPCG(attackClass, 0))
@@ -46,15 +47,16 @@ func (x *attackRun) load(name string) (*attackSet, error) {
 	list = list[:min(attackImages, len(list))]
 	s.target = attack.NewTarget(net, params, list, attackClass, attackBalance)
 	s.held = attack.NewTarget(test, params, held, attackClass, attackBalance)
-	x.env.logf("%s: %d parameters, accuracy %.4f; %d images to attack, %d of the test set", name, net.Dim(), s.accuracy, len(list), len(held))
+	x.env.logf("%s: %d parameters, accuracy %.4f; %d images to attack, %d of the test set",
+		name, net.Dim(), s.accuracy, len(list), len(held))
 	return s, nil
 }
 
-// attackWorkers is how many goroutines train, measure and simulate.
+// attackWorkers is the number of goroutines that train, measure and simulate.
 const attackWorkers = 2
 
-// classifier returns the parameters that an earlier run kept in Env.Dir, or else in
-// the directory of temporary files, or trains them.
+// classifier returns the parameters that an earlier run saved in Env.Dir, or otherwise in
+// the directory for temporary files. If there are none it trains them.
 func (x *attackRun) classifier(name string, net, test *attack.Net) ([]float32, error) {
 	dir := x.env.Dir
 	if dir == "" {
@@ -66,7 +68,8 @@ func (x *attackRun) classifier(name string, net, test *attack.Net) ([]float32, e
 	if x.env.Generated > 0 {
 		name += fmt.Sprint("-generated-", x.env.Generated)
 	}
-	file := filepath.Join(dir, fmt.Sprintf("classifier-%s-%d-epochs-%d", name, x.size.epochs, net.Dim()))
+	file := filepath.Join(dir, fmt.Sprintf("classifier-%s-%d-epochs-%d",
+		name, x.size.epochs, net.Dim()))
 	params, err := train.Load(file, net.Dim())
 	if !errors.Is(err, fs.ErrNotExist) {
 		return params, err
@@ -74,7 +77,8 @@ func (x *attackRun) classifier(name string, net, test *attack.Net) ([]float32, e
 	params, err = train.Train(x.ctx, net, train.Config{
 		Epochs: x.size.epochs, Seed: 1, Test: test, Goroutines: attackWorkers,
 		Progress: func(p train.Progress) error {
-			x.env.logf("classifier of %s: step %d of %d, loss %.4f, accuracy %.4f", name, p.Step, p.Steps, p.Loss, p.Accuracy)
+			x.env.logf("classifier of %s: step %d of %d, loss %.4f, accuracy %.4f",
+				name, p.Step, p.Steps, p.Loss, p.Accuracy)
 			return nil
 		},
 	})
@@ -84,7 +88,7 @@ func (x *attackRun) classifier(name string, net, test *attack.Net) ([]float32, e
 	return params, train.Save(file, params)
 }
 
-// measure returns what x does, by attackMetrics.
+// measure returns the effect of x, by attackMetrics.
 func (s *attackSet) measure(x []float32) []float64 {
 	here, held := s.target.Figures(x, whole(s.target)), s.held.Figures(x, whole(s.held))
 	return []float64{here.Attack, here.Distortion, here.Success, held.Success}
@@ -99,10 +103,11 @@ func whole(t *attack.Target) []int {
 }
 
 func (s *attackSet) task() run.Task {
-	return run.Task{Dim: s.target.Dim(), Loss: s.target.Loss, Metrics: attackMetrics, Measure: s.measure}
+	return run.Task{Dim: s.target.Dim(), Loss: s.target.Loss, Metrics: attackMetrics,
+		Measure: s.measure}
 }
 
-// shares draws attackShare of the images for each client, without replacement; those
+// shares draws attackShare of the images for each client, without replacement. The shares
 // of two clients overlap.
 func (s *attackSet) shares(seed uint64) [][]int {
 	rng := rand.New(rand.NewPCG(seed, attackShare))

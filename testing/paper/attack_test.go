@@ -14,11 +14,13 @@ import (
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
-// tinyAttack is seconds of work, on drawn digits.
+// tinyAttack is an attack on drawn digits that takes seconds.
 func tinyAttack(t *testing.T, dir string) *attackRun {
 	size := attackSize{
-		sets: []string{"mnist", "fashion-mnist"}, epochs: 3, k: 4, among: 2, rounds: 4, sweep: 2, every: 2,
-		steps: []uint32{2, 4}, asked: []int{2, 3}, dzopa: []float64{5e-3, 5e-2}, zones: []float64{5e-3}, seeds: 1,
+		sets: []string{"mnist", "fashion-mnist"}, epochs: 3, k: 4, among: 2, rounds: 4,
+		sweep: 2, every: 2,
+		steps: []uint32{2, 4}, asked: []int{2, 3}, dzopa: []float64{5e-3, 5e-2},
+		zones: []float64{5e-3}, seeds: 1,
 	}
 	return newAttackRun(t.Context(), &Env{Generated: 1500, Dir: dir, Logf: t.Logf}, size)
 }
@@ -44,7 +46,8 @@ func TestAttack(t *testing.T) {
 		if loss := c.at(attackLoss, 4); !(loss >= 0) || c.results[0].Curve.Ended != "rounds" {
 			t.Errorf("%s: attack loss %v, ended %q", m.name, loss, c.results[0].Curve.Ended)
 		}
-		want := map[attackMethod]uint64{attackAda: 4 * 2 * 4 * 2, attackFedZO: 4 * 2 * 4 * 2, attackDZOPA: 4 * 50 * 2, attackZONES: 4 * 4 * 2}
+		want := map[attackMethod]uint64{attackAda: 4 * 2 * 4 * 2, attackFedZO: 4 * 2 * 4 * 2,
+			attackDZOPA: 4 * 50 * 2, attackZONES: 4 * 4 * 2}
 		if got := c.results[0].Curve.Points[3].Queries; got != want[m] {
 			t.Errorf("%s: %d losses in 4 rounds, want %d", m.name, got, want[m])
 		}
@@ -53,7 +56,7 @@ func TestAttack(t *testing.T) {
 	if ada := s.curves[attackAda].at(attackLoss, 4); !(ada < start) {
 		t.Errorf("ZO-AdaFL's attack loss is %v after 4 rounds, %v before", ada, start)
 	}
-	// What is kept is not run again.
+	// A saved run is not repeated.
 	again := tinyAttack(t, dir)
 	again.ctx = canceled(t)
 	s2, err := again.load("mnist")
@@ -64,7 +67,8 @@ func TestAttack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, b := s.curves[attackDZOPA], c; a.step == b.step && !reflect.DeepEqual(a.results[0].Params, b.results[0].Params) {
+	if a, b := s.curves[attackDZOPA], c; a.step == b.step &&
+		!reflect.DeepEqual(a.results[0].Params, b.results[0].Params) {
 		t.Error("what was kept is another perturbation")
 	}
 }
@@ -75,7 +79,7 @@ func canceled(t *testing.T) context.Context {
 	return ctx
 }
 
-// TestAttackResumes: a baseline that was stopped comes to what it would have.
+// TestAttackResumes: a baseline that was stopped ends like one that was not.
 func TestAttackResumes(t *testing.T) {
 	loss := func(x []float32, batch []int) (sum float64) {
 		for _, v := range x {
@@ -83,7 +87,8 @@ func TestAttackResumes(t *testing.T) {
 		}
 		return sum
 	}
-	f := attack.Fleet{Loss: loss, Dim: 5, Shares: [][]int{{1, 2}, {2, 3}}, Batch: 1, Mean: 3, Mu: 1e-3, Step: .1, Seed: 1}
+	f := attack.Fleet{Loss: loss, Dim: 5, Shares: [][]int{{1, 2}, {2, 3}}, Batch: 1, Mean: 3,
+		Mu: 1e-3, Step: .1, Seed: 1}
 	file := filepath.Join(t.TempDir(), "new", "state.gob")
 	for name, fresh := range map[string]func() attack.Baseline{
 		"DZOPA":  func() attack.Baseline { return attack.NewDZOPA(f) },
@@ -111,14 +116,16 @@ func TestAttackResumes(t *testing.T) {
 		}
 		f := f
 		f.Shares = f.Shares[:1]
-		if err := restore(file, kept, attack.NewDZOPA(f)); err == nil || !strings.Contains(err.Error(), "remove it") {
+		if err := restore(file, kept, attack.NewDZOPA(f)); err == nil ||
+			!strings.Contains(err.Error(), "remove it") {
 			t.Errorf("%s: a state of other clients: %v", name, err)
 		}
 	}
 	if err := os.WriteFile(file, []byte("nonsense"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := restore(file, &run.Curve{}, attack.NewDZOPA(f)); err == nil || !strings.Contains(err.Error(), "remove it") {
+	if err := restore(file, &run.Curve{}, attack.NewDZOPA(f)); err == nil ||
+		!strings.Contains(err.Error(), "remove it") {
 		t.Errorf("nonsense: %v", err)
 	}
 }
@@ -130,7 +137,8 @@ func TestAttackShares(t *testing.T) {
 		t.Fatal(err)
 	}
 	shares := s.shares(3)
-	if len(shares) != attackClients || !reflect.DeepEqual(shares, s.shares(3)) || reflect.DeepEqual(shares, s.shares(4)) {
+	if len(shares) != attackClients || !reflect.DeepEqual(shares, s.shares(3)) ||
+		reflect.DeepEqual(shares, s.shares(4)) {
 		t.Error("the shares are no function of the seed, or too few")
 	}
 	for i, share := range shares {
@@ -156,8 +164,8 @@ func TestAttackStops(t *testing.T) {
 	}
 }
 
-// TestAttackPlans: the longest names and the largest records are plans, and DZOPA
-// asks for as many losses a round as a fleet.
+// TestAttackPlans: the longest names and the largest records make valid plans, and DZOPA
+// takes as many losses a round as a fleet.
 func TestAttackPlans(t *testing.T) {
 	for _, short := range []bool{true, false} {
 		size := attackSizeOf(&Env{Short: short})

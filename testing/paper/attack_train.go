@@ -15,10 +15,11 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// fleet runs ZO-AdaFL or FedZO by production code, for all seeds. Steps and directions
-// are equally many for both: FedZO's own P is 20, with which a record of 50 clients
-// would be beyond what a relay carries.
-func (x *attackRun) fleet(s *attackSet, m attackMethod, k uint32, asked int, rounds uint64) (*attackCurve, error) {
+// fleet runs ZO-AdaFL or FedZO with the production code, for all seeds. Both have the same
+// number of steps and directions: with FedZO's own P of 20, a record of 50 clients would
+// exceed the limit of a relay.
+func (x *attackRun) fleet(s *attackSet, m attackMethod, k uint32, asked int,
+	rounds uint64) (*attackCurve, error) {
 	preset := "zo-adafl"
 	if m == attackFedZO {
 		preset = "fedzo"
@@ -27,15 +28,17 @@ func (x *attackRun) fleet(s *attackSet, m attackMethod, k uint32, asked int, rou
 		Name: fmt.Sprintf("%s-%s-k%d-m%d", s.tag, m.tag, k, asked), Preset: preset,
 		Clients: attackClients, Asked: asked, Rounds: rounds, Task: s.task(), Every: x.size.every,
 		Shares: func(seed uint64) ([][]int, error) { return s.shares(seed), nil },
-		Set:    func(p *wire.Plan) { p.Steps, p.Perturbations, p.Mu, p.Batch = k, 1, attackMu, attackBatch },
+		Set: func(p *wire.Plan) {
+			p.Steps, p.Perturbations, p.Mu, p.Batch = k, 1, attackMu, attackBatch
+		},
 	}
 	results, err := x.env.Train(x.ctx, attackID, t, x.size.seeds)
 	x.add(results)
 	return &attackCurve{attackMethod: m, results: results}, err
 }
 
-// best simulates a baseline with each step size, and returns the one that comes to the
-// least attack loss and distortion.
+// best simulates a baseline with each step size, and returns the one with the least attack
+// loss and distortion.
 func (x *attackRun) best(s *attackSet, m attackMethod, steps []float64) (*attackCurve, error) {
 	var best *attackCurve
 	least := math.Inf(1)
@@ -58,23 +61,25 @@ func (x *attackRun) best(s *attackSet, m attackMethod, steps []float64) (*attack
 	return best, nil
 }
 
-// An attackState is a simulation after some rounds, as it is kept.
+// An attackState is the saved state of a simulation after some rounds.
 type attackState struct {
 	Points  []run.Point
 	Vectors [][]float32
 }
 
-// simulate runs a baseline with one seed, and goes on with what an earlier run kept.
+// simulate runs a baseline with one seed, continuing from what an earlier run saved.
 func (x *attackRun) simulate(s *attackSet, c *attackCurve, seed uint64) (*run.Result, error) {
 	f := attack.Fleet{
 		Loss: s.target.Loss, Dim: s.target.Dim(), Shares: s.shares(seed), Batch: attackBatch,
 		Mu: attackMu, Step: c.step, Seed: seed, Workers: attackWorkers,
 	}
 	b := x.baseline(c.attackMethod, f)
-	curve := &run.Curve{Name: fmt.Sprintf("%s-%s-eta%g", s.tag, c.tag, c.step), Seed: seed, Metrics: attackMetrics}
+	curve := &run.Curve{Name: fmt.Sprintf("%s-%s-eta%g", s.tag, c.tag, c.step), Seed: seed,
+		Metrics: attackMetrics}
 	file := ""
 	if x.env.Dir != "" {
-		file = filepath.Join(x.env.Dir, attackID, fmt.Sprintf("%s-%d-of-%d.gob", curve.Name, seed, x.size.rounds))
+		file = filepath.Join(x.env.Dir, attackID,
+			fmt.Sprintf("%s-%d-of-%d.gob", curve.Name, seed, x.size.rounds))
 	}
 	if err := restore(file, curve, b); err != nil {
 		return nil, err
@@ -104,8 +109,8 @@ func (x *attackRun) simulate(s *attackSet, c *attackCurve, seed uint64) (*run.Re
 	return &run.Result{Curve: curve, Params: b.X()}, nil
 }
 
-// baseline returns a method with H estimates for a gradient: of one client as many as
-// a client of a fleet takes steps, of all 50 as many as make the losses of a fleet's
+// baseline returns a method with H estimates for a gradient. With one client these are as
+// many as the steps of a fleet's client; with all 50 they make as many losses as a fleet's
 // round.
 func (x *attackRun) baseline(m attackMethod, f attack.Fleet) attack.Baseline {
 	f.Mean = int(x.size.k)
@@ -116,7 +121,7 @@ func (x *attackRun) baseline(m attackMethod, f attack.Fleet) attack.Baseline {
 	return attack.NewDZOPA(f)
 }
 
-// restore sets curve and b to what keep wrote, if it did.
+// restore sets curve and b to what keep saved, if it did.
 func restore(file string, curve *run.Curve, b attack.Baseline) error {
 	if file == "" {
 		return nil
@@ -143,7 +148,7 @@ func restore(file string, curve *run.Curve, b attack.Baseline) error {
 	return nil
 }
 
-// keep writes a simulation to a file, which is the old one or the new one whole.
+// keep saves a simulation to a file, atomically.
 func keep(file string, curve *run.Curve, b attack.Baseline) error {
 	if file == "" {
 		return nil

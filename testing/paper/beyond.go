@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// beyond holds combinations that no paper has against DeComFL as its authors run it.
+// beyond compares combinations that no paper has with DeComFL as its authors run it.
 func beyond() Experiment {
 	const id = "beyond"
 	return Experiment{
@@ -24,23 +24,24 @@ func beyond() Experiment {
 	}
 }
 
-// A beyondLeague is a model and the recipes that compete on it, of which the first
-// ones, so many, are plain DeComFL.
+// A beyondLeague is a model and the recipes that compete on it. The first ones, in number
+// plain, are plain DeComFL.
 type beyondLeague struct {
 	cnn     bool
 	clients int
 	batch   uint32
 	queries uint64 // of a client that takes part in every round
-	times   uint64 // that a model is measured
+	times   uint64 // number of measurements of a model
 	plain   int
 	recipes []contestant
 	seeds   int
 }
 
 // beyondSize returns the leagues for an environment. A short one is the CNN with small
-// minibatches, and of the recipes plain DeComFL and the preset.
+// minibatches, with only plain DeComFL and the preset.
 func beyondSize(e *Env) []beyondLeague {
-	soft := beyondLeague{clients: 100, batch: 32, queries: 4_000, times: 20, plain: 2, recipes: softmaxRecipes(), seeds: e.seeds(3)}
+	soft := beyondLeague{clients: 100, batch: 32, queries: 4_000, times: 20, plain: 2,
+		recipes: softmaxRecipes(), seeds: e.seeds(3)}
 	conv := soft
 	conv.cnn, conv.recipes = true, cnnRecipes()
 	if !e.Short {
@@ -52,7 +53,8 @@ func beyondSize(e *Env) []beyondLeague {
 }
 
 func (l *beyondLeague) String() string {
-	return fmt.Sprintf("%s, 10 of %d clients, batch %d", (&drift{cnn: l.cnn}).model(), l.clients, l.batch)
+	return fmt.Sprintf("%s, 10 of %d clients, batch %d",
+		(&drift{cnn: l.cnn}).model(), l.clients, l.batch)
 }
 
 func (l *beyondLeague) contest(s *set) *contest {
@@ -68,7 +70,7 @@ func (l *beyondLeague) contest(s *set) *contest {
 	}
 }
 
-// A beyondRun is the experiment under way.
+// A beyondRun is a running experiment.
 type beyondRun struct {
 	ctx     context.Context
 	env     *Env
@@ -111,8 +113,8 @@ func (x *beyondRun) train(s *set, l *beyondLeague) ([]*entry, error) {
 	return entries, nil
 }
 
-// claims hold every recipe against the best of plain DeComFL, and the preset against
-// all others. What is best is judged at equal queries; bytes have claims of their own.
+// claims compares every recipe with the best of plain DeComFL, and the preset with all
+// others. The best is chosen at equal queries; bytes have their own claims.
 func (x *beyondRun) claims(l *beyondLeague, entries []*entry) {
 	plain := bestOf(entries[:l.plain])
 	for _, e := range entries[l.plain:] {
@@ -124,8 +126,10 @@ func (x *beyondRun) claims(l *beyondLeague, entries []*entry) {
 	for _, c := range costs {
 		at := budget(c.of, entries...)
 		best, preset := bestBy(entries, c.of, at), entries[len(entries)-1]
-		x.report.claim(best == preset, fmt.Sprintf("%v: nothing tried beats the preset %s at equal %s", l, preset.preset, c.name),
-			"%s; the best is %s; after %d %s of all clients", preset.text(c.of, at), best.text(c.of, at), at, c.name)
+		x.report.claim(best == preset,
+			fmt.Sprintf("%v: nothing tried beats the preset %s at equal %s", l, preset.preset, c.name),
+			"%s; the best is %s; after %d %s of all clients",
+			preset.text(c.of, at), best.text(c.of, at), at, c.name)
 	}
 }
 
@@ -133,7 +137,7 @@ func bestOf(entries []*entry) *entry {
 	return bestBy(entries, queriesOf, budget(queriesOf, entries...))
 }
 
-// bestBy returns the entry with most accuracy within a budget, of equals the last.
+// bestBy returns the entry with the most accuracy within a budget; of equals the last.
 func bestBy(entries []*entry, of cost, at uint64) *entry {
 	best := entries[0]
 	for _, e := range entries[1:] {

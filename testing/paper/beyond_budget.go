@@ -8,18 +8,18 @@ import (
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
-// A cost is what a training spent until a point.
+// A cost returns what a training has spent at a point.
 type cost func(*run.Point) uint64
 
 func queriesOf(p *run.Point) uint64 { return p.Queries }
 func bytesOf(p *run.Point) uint64   { return p.Bytes }
 
-// early says whether a run ended before its last round.
+// early reports whether a run ended before its last round.
 func early(c *run.Curve) bool { return c.Ended != "rounds" }
 
-// reached returns what a curve has of a metric within a budget, on a line between the
-// measurements before and after. A run that ended before it spent that has the worst:
-// accuracy 0, and an infinite loss.
+// reached returns a curve's value of a metric within a budget, interpolated linearly
+// between measurements. A run that ended before it spent the budget has the worst value:
+// accuracy 0, or an infinite loss.
 func reached(c *run.Curve, metric string, of cost, budget uint64) float64 {
 	points := c.Measured()
 	if len(points) == 0 || early(c) && of(&c.Points[len(c.Points)-1]) <= budget {
@@ -32,7 +32,7 @@ func reached(c *run.Curve, metric string, of cost, budget uint64) float64 {
 	value := func(i int) float64 { return c.At(metric, points[i].Round) }
 	switch after {
 	case 0:
-		return value(0) // it is as good as nothing: the first, which spent more
+		return value(0) // even the first measurement exceeds the budget
 	case len(points):
 		return value(after - 1)
 	}
@@ -48,7 +48,7 @@ func worst(metric string) float64 {
 	return math.Inf(1)
 }
 
-// reached returns it for every seed.
+// reached returns the value for every seed.
 func (e *entry) reached(metric string, of cost, budget uint64) []float64 {
 	var values []float64
 	for _, r := range e.results {
@@ -57,13 +57,13 @@ func (e *entry) reached(metric string, of cost, budget uint64) []float64 {
 	return values
 }
 
-// accuracy is the seeds' mean.
+// accuracy returns the mean over the seeds.
 func (e *entry) accuracy(of cost, budget uint64) float64 {
 	return mean(e.reached(run.Accuracy, of, budget))
 }
 
-// spent is the least that a run spent until its last round; of runs that all ended
-// early, nothing bounds it.
+// spent returns the least that any run spent until its last round, without a limit if all
+// ended early.
 func (e *entry) spent(of cost) uint64 {
 	least := uint64(math.MaxUint64)
 	for _, r := range e.results {
@@ -74,7 +74,7 @@ func (e *entry) spent(of cost) uint64 {
 	return least
 }
 
-// budget is what all entries spent at least.
+// budget returns the least that any entry spent.
 func budget(of cost, entries ...*entry) uint64 {
 	least := uint64(math.MaxUint64)
 	for _, e := range entries {
@@ -83,7 +83,7 @@ func budget(of cost, entries ...*entry) uint64 {
 	return least
 }
 
-// text tells accuracy and loss within a budget, the chosen step, and which runs ended
+// text formats accuracy and loss within a budget, the chosen step, and which runs ended
 // early.
 func (e *entry) text(of cost, budget uint64) string {
 	s := fmt.Sprintf("%s (%s %g): accuracy %s, loss %s", e.title, e.stepName(), e.chosen,
@@ -101,14 +101,14 @@ func (e *entry) text(of cost, budget uint64) string {
 	return s
 }
 
-// costs are what contestants are compared at.
+// costs are the kinds of cost at which contestants are compared.
 var costs = []struct {
 	name string
 	of   cost
 }{{"queries", queriesOf}, {"bytes", bytesOf}}
 
-// beats claims that one entry comes to more accuracy than another at equal costs of
-// each kind.
+// beats claims that one entry reaches more accuracy than another at equal costs of each
+// kind.
 func (r *Report) beats(claim string, one, other *entry) {
 	for _, c := range costs {
 		at := budget(c.of, one, other)

@@ -12,18 +12,18 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A contestant is one of several methods that an experiment holds against each other:
-// a plan's fields and a few steps to choose from.
+// A contestant is one of several methods that an experiment compares: a plan's fields, and
+// a few steps to choose from.
 type contestant struct {
-	name   string // in names of runs: short
+	name   string // short, for names of runs
 	title  string
 	preset string    // empty: decomfl
-	set    []string  // field=value, as files have them
-	steps  []float32 // of the field that step names
+	set    []string  // field=value, as in files
+	steps  []float32 // values of the field that step names
 	step   string    // empty: step
 }
 
-// with returns the contestant with more fields, under another name.
+// with returns the contestant with further fields, under another name.
 func (c contestant) with(name, title string, set ...string) contestant {
 	c.name, c.title = name, title
 	c.set = append(slices.Clone(c.set), set...)
@@ -36,7 +36,7 @@ func (c contestant) at(steps ...float32) contestant {
 	return c
 }
 
-// stepName is the field that steps are of.
+// stepName returns the field that steps are values of.
 func (c *contestant) stepName() string {
 	if c.step == "" {
 		return "step"
@@ -44,7 +44,8 @@ func (c *contestant) stepName() string {
 	return c.step
 }
 
-// fields makes a plan the contestant's. What it sets was tested to be fields of plans.
+// fields applies the contestant to a plan. Tests check that its settings are fields of
+// plans.
 func (c *contestant) fields(p *wire.Plan, step float32) {
 	for _, text := range append(slices.Clone(c.set), fmt.Sprintf("%s=%v", c.stepName(), step)) {
 		field, value, _ := strings.Cut(text, "=")
@@ -54,23 +55,23 @@ func (c *contestant) fields(p *wire.Plan, step float32) {
 	}
 }
 
-// A contest is what contestants compete at: data, fleet, and how much they may spend.
+// A contest is what contestants compete on: data, fleet, and budget.
 type contest struct {
-	name     string // in names of runs: short
+	name     string // short, for names of runs
 	training Training
-	base     func(*wire.Plan) // before the contestants' fields
+	base     func(*wire.Plan) // applied before the contestants' fields
 	queries  uint64           // of a client that takes part in every round
-	times    uint64           // that a model is measured, at least
+	times    uint64           // least number of measurements of a model
 }
 
-// plan makes a plan the contest's and the contestant's.
+// plan applies the contest and the contestant to a plan.
 func (t *contest) plan(p *wire.Plan, c *contestant, step float32) {
 	t.base(p)
 	c.fields(p, step)
 }
 
-// enter returns the training of a contestant with a step. Its rounds are as many as
-// the queries are enough for.
+// enter returns the training of a contestant with a step, with as many rounds as the
+// queries allow.
 func (t *contest) enter(c contestant, step float32) (*Training, error) {
 	one := t.training
 	one.Name = padded(fmt.Sprintf("%s-%s-%s", t.name, c.name, token(step)))
@@ -88,15 +89,16 @@ func (t *contest) enter(c contestant, step float32) (*Training, error) {
 	return &one, nil
 }
 
-// padded makes names of one length, as every message has the run's: bytes are compared.
+// padded pads names to one length: every message contains the run's name, and bytes are
+// compared.
 func padded(name string) string {
 	const length = 24
 	return name + strings.Repeat("-", max(length-len(name), 0))
 }
 
-// affordable is for how many rounds so many queries of a client are enough, at least
-// one. Of rounds with two phases those of the first count twice: most who take part in
-// the second had none in the first.
+// affordable returns the number of rounds, at least one, for which a client's queries
+// suffice. In rounds with two phases the first phase counts twice, because most clients in
+// the second phase were not in the first.
 func affordable(p *wire.Plan, queries uint64) uint64 {
 	spent, rounds := uint64(0), uint64(0)
 	for {
@@ -112,23 +114,24 @@ func affordable(p *wire.Plan, queries uint64) uint64 {
 	}
 }
 
-// token writes a number as names of runs can have it.
+// token formats a number as part of a run's name.
 func token(v float32) string {
 	return strings.NewReplacer(".", "_", "+", "").Replace(strconv.FormatFloat(float64(v), 'g', 3, 32))
 }
 
-// An entry is a contestant with the step that was chosen, and its runs by seed from 1.
+// An entry is a contestant with its chosen step, and its runs by seed from 1.
 type entry struct {
 	contestant
 	chosen  float32
 	results Results
 }
 
-// tune trains a contestant with each of its steps and the first seed, and with the best
-// of them the other seeds. The best has most accuracy after its queries, and no step is
-// chosen by a run that diverged if another did not. After an error it returns what there
-// is.
-func (e *Env) tune(ctx context.Context, id string, t *contest, c contestant, seeds int) (*entry, error) {
+// tune trains a contestant with each of its steps on the first seed, then with the best
+// step on the other seeds. The best step has the most accuracy after the queries; a step
+// whose run diverged is chosen only if all did. After an error tune returns the results so
+// far.
+func (e *Env) tune(ctx context.Context, id string, t *contest, c contestant,
+	seeds int) (*entry, error) {
 	best, most := &entry{contestant: c}, math.Inf(-1)
 	for _, step := range c.steps {
 		one, err := t.enter(c, step)

@@ -1,25 +1,27 @@
 package paper
 
-// The recipes are built one on the other, each a change or two from what came before,
-// so that it can be seen what helps. Rounds of most take 20 queries of a device, of
-// others a multiple: what they compete for is queries and bytes, not rounds.
+// Each recipe changes one or two things of an earlier one, to show what helps. Rounds of
+// most take 20 queries of a device, those of others a multiple: they compete at equal
+// queries and bytes, not at equal rounds.
 
-// softmaxRecipes are the recipes with the steps of softmax.
+// softmaxRecipes returns the recipes with steps for softmax.
 func softmaxRecipes() []contestant { return recipes(2) }
 
-// cnnRecipes are the recipes with the steps of the CNN, on which the official code runs
-// with half of softmax's.
+// cnnRecipes returns the recipes with steps for the CNN, half of softmax's as in the
+// official code.
 func cnnRecipes() []contestant { return recipes(1) }
 
-// recipes are plain DeComFL twice, what is tried beyond it, and last the preset. Steps
-// are those of the CNN times a scale.
+// recipes returns plain DeComFL twice, then what is tried beyond it, and last the preset.
+// Steps are those for the CNN times scale.
 func recipes(scale float32) []contestant {
 	plain := contestant{name: "p10", title: "DeComFL, P=10", set: []string{
-		"difference=central", "perturbations=10", "mu=1e-3", "rule=torch-momentum", "beta=0.9", "weight_decay=1e-5",
+		"difference=central", "perturbations=10", "mu=1e-3", "rule=torch-momentum", "beta=0.9",
+		"weight_decay=1e-5",
 	}}
 	forward := plain.with("fwd", "forward differences, P=19", "difference=forward", "perturbations=19")
 	rademacher := forward.with("rad", "forward, Rademacher", "distribution=rademacher")
-	half := rademacher.with("half", "forward, Rademacher, halves", "precision=half", "max_scalar=65504")
+	half := rademacher.with("half", "forward, Rademacher, halves", "precision=half",
+		"max_scalar=65504")
 	list := []contestant{
 		plain.at(2.5e-4, 5e-4, 1e-3),
 		plain.with("p20", "DeComFL, P=20", "perturbations=20").at(5e-4, 1e-3, 2e-3),
@@ -30,10 +32,13 @@ func recipes(scale float32) []contestant {
 		rademacher.with("grow", "forward, Rademacher, P from 9 to 39", "perturbations=9",
 			`perturbation_schedule=[{"round":40,"perturbations":19},{"round":80,"perturbations":39}]`,
 			`step_schedule=[{"round":40,"factor":2},{"round":80,"factor":4}]`).at(2.5e-4, 5e-4, 1e-3),
-		rademacher.with("pool", "forward, Rademacher, a pool of 4096", "pool=4096", "rebase=16").at(5e-4, 1e-3, 2e-3),
-		rademacher.with("k2", "forward, Rademacher, K=2", "steps=2", "perturbations=9").at(2.5e-4, 5e-4, 1e-3),
+		rademacher.with("pool", "forward, Rademacher, a pool of 4096", "pool=4096",
+			"rebase=16").at(5e-4, 1e-3, 2e-3),
+		rademacher.with("k2", "forward, Rademacher, K=2", "steps=2",
+			"perturbations=9").at(2.5e-4, 5e-4, 1e-3),
 		half.with("k4", "forward, Rademacher, halves, K=4", "steps=4").at(3.5e-4, 7e-4, 1.4e-3),
-		rademacher.with("cv", "forward, Rademacher, K=2, SCAFFOLD II", "steps=2", "perturbations=9", "control=scaffold-2").at(2.5e-4, 5e-4, 1e-3),
+		rademacher.with("cv", "forward, Rademacher, K=2, SCAFFOLD II", "steps=2", "perturbations=9",
+			"control=scaffold-2").at(2.5e-4, 5e-4, 1e-3),
 		history(forward).at(5e-4, 1e-3, 2e-3),
 	}
 	list = append(list, adaptive(half)...)
@@ -48,18 +53,20 @@ func recipes(scale float32) []contestant {
 	return list
 }
 
-// history guides half of the directions' variance by the last five moves, as ZOFedHT.
+// history draws half of the directions' variance from the last five moves, as ZOFedHT does.
 func history(c contestant) contestant {
-	return c.with("ht", "forward, history-guided", "distribution=subspace", "subspace_moves=5", "subspace_share=0.5")
+	return c.with("ht", "forward, history-guided", "distribution=subspace", "subspace_moves=5",
+		"subspace_share=0.5")
 }
 
-// adaptive are the server rules that scale every element's step. What a local step's
-// size is makes no difference to them, but for epsilon and decay.
+// adaptive returns c with the server rules that scale each element's step. For these the
+// size of a local step makes no difference, except through epsilon and decay.
 func adaptive(c contestant) []contestant {
 	var list []contestant
 	of := func(c contestant, name, title, rule string) contestant {
 		c = c.with(name, title, "rule=sgd", "beta=0", "weight_decay=0", "step=1e-3",
-			"server_rule="+rule, "server_step=1e-3", "server_beta1=0.9", "server_beta2=0.99", "server_epsilon=1e-12")
+			"server_rule="+rule, "server_step=1e-3", "server_beta1=0.9", "server_beta2=0.99",
+			"server_epsilon=1e-12")
 		c.step = "server_step"
 		return c.at(1e-3, 2e-3, 4e-3)
 	}
@@ -70,7 +77,7 @@ func adaptive(c contestant) []contestant {
 	return append(list, of(guided, "hta", "forward, history-guided, halves, adam", "adam"))
 }
 
-// ownPreset is the recipe that was found to be best, as anybody gets it by its name.
+// ownPreset returns the best recipe as a preset, which anybody can use by name.
 func ownPreset(of []contestant) contestant {
 	best := find(of, "adam")
 	return contestant{

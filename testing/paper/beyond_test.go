@@ -12,15 +12,17 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// spentCurve has a measurement after every second of rounds that cost 10 queries and
-// 100 bytes each.
+// spentCurve returns a curve measured after every second round, with 10 queries and 100
+// bytes a round.
 func spentCurve(ended string, accuracies ...float64) *run.Curve {
-	c := &run.Curve{Name: "spent", Seed: 1, Metrics: []string{run.TestLoss, run.Accuracy}, Ended: ended}
+	c := &run.Curve{Name: "spent", Seed: 1,
+		Metrics: []string{run.TestLoss, run.Accuracy}, Ended: ended}
 	for i, v := range accuracies {
 		n := uint64(2*i + 1)
 		c.Points = append(c.Points,
 			run.Point{Round: n, Queries: 10 * n, Bytes: 100 * n},
-			run.Point{Round: n + 1, Queries: 10 * (n + 1), Bytes: 100 * (n + 1), Values: []float64{1 - v, v}})
+			run.Point{Round: n + 1, Queries: 10 * (n + 1), Bytes: 100 * (n + 1),
+				Values: []float64{1 - v, v}})
 	}
 	return c
 }
@@ -48,12 +50,13 @@ func TestReached(t *testing.T) {
 	} {
 		got := reached(test.curve, test.metric, test.of, test.budget)
 		if got != test.want && !(math.Abs(got-test.want) < 1e-12) {
-			t.Errorf("%s, %s within %d: %v, want %v", test.curve.Ended, test.metric, test.budget, got, test.want)
+			t.Errorf("%s, %s within %d: %v, want %v",
+				test.curve.Ended, test.metric, test.budget, got, test.want)
 		}
 	}
 }
 
-// entryOf is one of made-up runs.
+// entryOf returns an entry with made-up runs.
 func entryOf(name string, curves ...*run.Curve) *entry {
 	e := &entry{contestant: contestant{name: name, title: name}, chosen: 1}
 	for _, c := range curves {
@@ -63,7 +66,8 @@ func entryOf(name string, curves ...*run.Curve) *entry {
 }
 
 func TestBeats(t *testing.T) {
-	long, short := entryOf("long", spentCurve("rounds", .2, .4, .8)), entryOf("short", spentCurve("rounds", .3, .5))
+	long, short := entryOf("long", spentCurve("rounds", .2, .4, .8)),
+		entryOf("short", spentCurve("rounds", .3, .5))
 	gone := entryOf("gone", spentCurve("diverged: far", .9))
 	if at := budget(queriesOf, long, short, gone); at != 40 {
 		t.Errorf("the budget is %d queries, want the shorter's 40", at)
@@ -93,7 +97,8 @@ func TestAffordable(t *testing.T) {
 	}{
 		{[]string{"difference=central", "perturbations=10"}, 10},
 		{[]string{"difference=forward", "perturbations=19"}, 10},
-		{[]string{"difference=forward", "perturbations=9", `perturbation_schedule=[{"round":11,"perturbations":19}]`}, 15},
+		{[]string{"difference=forward", "perturbations=9",
+			`perturbation_schedule=[{"round":11,"perturbations":19}]`}, 15},
 		{[]string{"difference=forward", "perturbations=9", "steps=2", "control=scaffold-1"}, 5},
 		{[]string{"difference=central", "perturbations=500"}, 1},
 	} {
@@ -109,8 +114,8 @@ func TestAffordable(t *testing.T) {
 	}
 }
 
-// TestRecipes: each is a plan that anybody could have, with a name of its own, and
-// takes as many queries a round as plain DeComFL or a multiple.
+// TestRecipes: each recipe is a valid plan with a unique name, and takes as many queries a
+// round as plain DeComFL, or a multiple.
 func TestRecipes(t *testing.T) {
 	s, err := (&Env{Generated: 200}).mnist()
 	if err != nil {
@@ -142,14 +147,15 @@ func TestRecipes(t *testing.T) {
 					}
 				}
 			}
-			if plain := l.recipes[0]; plain.name != "p10" || !slices.Contains(plain.set, "difference=central") {
+			if plain := l.recipes[0]; plain.name != "p10" ||
+				!slices.Contains(plain.set, "difference=central") {
 				t.Errorf("%v: the first recipe is %+v, want plain DeComFL", &l, plain)
 			}
 		}
 	}
 }
 
-// TestPresetIsARecipe: the preset has what its recipe has.
+// TestPresetIsARecipe: the preset equals its recipe.
 func TestPresetIsARecipe(t *testing.T) {
 	list := cnnRecipes()
 	own := list[len(list)-1]
@@ -175,17 +181,19 @@ func TestPresetIsARecipe(t *testing.T) {
 	}
 }
 
-// TestBeyond goes through a league of few digits.
+// TestBeyond runs a league on a few digits.
 func TestBeyond(t *testing.T) {
 	list := softmaxRecipes()
 	l := beyondLeague{clients: 10, batch: 8, queries: 800, times: 5, plain: 1, seeds: 2,
-		recipes: []contestant{list[0].at(1e-3, 50), find(list, "adam").at(1e-2), list[len(list)-1].at(1e-2)}}
+		recipes: []contestant{list[0].at(1e-3, 50), find(list, "adam").at(1e-2),
+			list[len(list)-1].at(1e-2)}}
 	x := newBeyondRun(t.Context(), &Env{Generated: 300, Logf: t.Logf}, "beyond", []beyondLeague{l})
 	if err := x.all(); err != nil {
 		t.Fatal(err)
 	}
 	if len(x.report.Claims) != 2*2+2 || len(x.report.Figure.Series) != 3*2 {
-		t.Errorf("%d claims, %d lines, want 6 and 6: %+v", len(x.report.Claims), len(x.report.Figure.Series), x.report.Claims)
+		t.Errorf("%d claims, %d lines, want 6 and 6: %+v",
+			len(x.report.Claims), len(x.report.Figure.Series), x.report.Claims)
 	}
 	if text := x.report.Claims[0].Figures; !strings.Contains(text, "DeComFL, P=10 (step 0.001)") {
 		t.Errorf("%s: want the step chosen that does not diverge", text)
@@ -197,7 +205,7 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
-// TestContestStopped: contests that are stopped have what there is.
+// TestContestStopped: a stopped contest reports the results so far.
 func TestContestStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	e := &Env{Generated: 300, Short: true, Logf: func(string, ...any) { cancel() }}

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/testing/data"
 )
 
-// A set is labeled images to train on, others to test on, and what normalizes both.
+// A set is labeled images for training and for testing, and their normalization.
 type set struct {
 	train, test *data.Images
 	mean, std   float64
@@ -25,8 +25,8 @@ func (e *Env) mnist() (*set, error) {
 	return s, err
 }
 
-// images reads a data set of four IDX files from the directory with its name in
-// Env.Data, or from Env.Data itself.
+// images reads a data set of four IDX files from the directory with its name in Env.Data,
+// or from Env.Data itself.
 func (e *Env) images(name string) (*set, error) {
 	s := &set{}
 	if e.Generated > 0 {
@@ -47,7 +47,8 @@ func (e *Env) images(name string) (*set, error) {
 // find returns the directory of a data set.
 func (e *Env) find(name string) (string, error) {
 	if e.Data == "" {
-		return "", fmt.Errorf("data: no directory is given: set --data or ZOFL_DATA to one that has %s/ with its files", name)
+		return "", fmt.Errorf("data: no directory is given: set --data or ZOFL_DATA to one "+
+			"that has %s/ with its files", name)
 	}
 	dir := filepath.Join(e.Data, name)
 	_, err := os.Stat(dir)
@@ -60,7 +61,8 @@ func (e *Env) find(name string) (string, error) {
 		return e.Data, nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("data: %w: put the files of %s there, or set --data or ZOFL_DATA to the directory that has %s/", err, name, name)
+		return "", fmt.Errorf("data: %w: put the files of %s there, or set --data or ZOFL_DATA "+
+			"to the directory that has %s/", err, name, name)
 	}
 	return "", fmt.Errorf("data: %w", err)
 }

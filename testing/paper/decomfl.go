@@ -17,18 +17,18 @@ const (
 	decomflAsked   = 10
 )
 
-// A decomflSetting is one training as the official code's flags say it.
+// A decomflSetting is one training, as specified by the official code's flags.
 type decomflSetting struct {
 	name    string
-	cnn     bool   // of 28,938 parameters; else the softmax of 784x10
+	cnn     bool   // of 28,938 parameters; otherwise the softmax of 784x10
 	k, p    uint32 // local steps, perturbations
 	batch   uint32
 	step    float32
 	rounds  uint64
-	measure uint64 // every so many rounds
+	measure uint64 // rounds between measurements
 }
 
-// official are what all official runs have in common: central differences at mu 1e-3
+// official sets what all official runs have in common: central differences with mu 1e-3,
 // and torch's momentum of 0.9 on gradients with weight decay 1e-5.
 func (d *decomflSetting) official(p *wire.Plan, segments []wire.Segment) {
 	p.Segments = segments
@@ -37,24 +37,29 @@ func (d *decomflSetting) official(p *wire.Plan, segments []wire.Segment) {
 	p.Rule, p.Beta, p.WeightDecay = wire.TorchMomentum, 0.9, 1e-5
 }
 
-// training returns the setting on a data set.
+// training returns the training of the setting on a data set.
 func (d *decomflSetting) training(s *set) *Training {
-	var train, test models.Model = models.NewSoftmax(s.train, s.mean, s.std), models.NewSoftmax(s.test, s.mean, s.std)
+	var train, test models.Model = models.NewSoftmax(s.train, s.mean, s.std),
+		models.NewSoftmax(s.test, s.mean, s.std)
 	segments := []wire.Segment(nil) // zero start
 	if d.cnn {
-		train, test = models.NewCNNMNIST(s.train, s.mean, s.std), models.NewCNNMNIST(s.test, s.mean, s.std)
+		train, test = models.NewCNNMNIST(s.train, s.mean, s.std),
+			models.NewCNNMNIST(s.test, s.mean, s.std)
 		segments = segmentsOf(train)
 	}
 	return &Training{
 		Name: d.name, Preset: "decomfl", Clients: decomflClients, Asked: decomflAsked, Rounds: d.rounds,
 		Task: run.Classifier(train, test, 2), Order: run.Walk, Every: d.measure,
-		Shares: func(seed uint64) ([][]int, error) { return data.IID(s.train.Len(), decomflClients, seed) },
-		Set:    func(p *wire.Plan) { d.official(p, segments) },
+		Shares: func(seed uint64) ([][]int,
+			error) {
+			return data.IID(s.train.Len(), decomflClients, seed)
+		},
+		Set: func(p *wire.Plan) { d.official(p, segments) },
 	}
 }
 
-// segmentsOf returns a model's layers by names that a plan can have: those of PyTorch
-// have dots.
+// segmentsOf returns a model's layers with names that a plan allows: PyTorch's contain
+// dots.
 func segmentsOf(m models.Model) []wire.Segment {
 	segments := m.Segments()
 	for i := range segments {
@@ -63,7 +68,7 @@ func segmentsOf(m models.Model) []wire.Segment {
 	return segments
 }
 
-// null returns the setting with a loss that costs nothing, for a few rounds.
+// null returns a short training of the setting, with a loss that costs nothing.
 func (d *decomflSetting) null(s *set, rounds uint64) *Training {
 	n := *d
 	n.name, n.rounds = d.name+"-null", rounds

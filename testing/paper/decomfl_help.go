@@ -8,17 +8,20 @@ import (
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
-// help claims that perturbations and local steps help, on softmax, where many runs
-// cost little.
+// help claims that perturbations and local steps help. It uses softmax, where many runs are
+// cheap.
 func (x *decomflRun) help() error {
-	if err := x.axis("more perturbations help", "P", []uint32{10, 20, 40}, func(d *decomflSetting, v uint32) { d.p = v }); err != nil {
+	if err := x.axis("more perturbations help", "P", []uint32{10, 20, 40},
+		func(d *decomflSetting, v uint32) { d.p = v }); err != nil {
 		return err
 	}
-	return x.axis("more local steps help", "K", []uint32{1, 4, 10}, func(d *decomflSetting, v uint32) { d.k = v })
+	return x.axis("more local steps help", "K", []uint32{1, 4, 10},
+		func(d *decomflSetting, v uint32) { d.k = v })
 }
 
-// axis claims that the largest value of a setting gives more than the smallest.
-func (x *decomflRun) axis(claim, letter string, values []uint32, set func(*decomflSetting, uint32)) error {
+// axis claims that the largest value of a setting gives more accuracy than the smallest.
+func (x *decomflRun) axis(claim, letter string, values []uint32,
+	set func(*decomflSetting, uint32)) error {
 	rounds := uint64(100)
 	if x.env.Short {
 		rounds = 50
@@ -38,7 +41,8 @@ func (x *decomflRun) axis(claim, letter string, values []uint32, set func(*decom
 		means = append(means, mean(ours))
 		text := fmt.Sprintf("%s=%d %s", letter, v, spread(ours))
 		if len(ours) < len(results) {
-			text += fmt.Sprintf(" (%d of %d ended before: %s)", len(results)-len(ours), len(results), whyEarly(results, rounds))
+			text += fmt.Sprintf(" (%d of %d ended before: %s)",
+				len(results)-len(ours), len(results), whyEarly(results, rounds))
 		}
 		texts = append(texts, text)
 	}
@@ -47,7 +51,7 @@ func (x *decomflRun) axis(claim, letter string, values []uint32, set func(*decom
 	return nil
 }
 
-// whyEarly says why the first run that did not come to a round ended.
+// whyEarly says why the first run that did not reach the last round ended.
 func whyEarly(results Results, rounds uint64) string {
 	for _, r := range results {
 		if c := r.Curve; c.Last() < rounds {
@@ -57,8 +61,8 @@ func whyEarly(results Results, rounds uint64) string {
 	return ""
 }
 
-// bytes claims that scalars travel, not gradients: FedAvg sends d floats each way
-// for each client that takes part in a round.
+// bytes claims that scalars travel instead of gradients: FedAvg sends d floats each way for
+// each client in a round.
 func (x *decomflRun) bytes() error {
 	d := x.shorter(decomflCNN, 100)
 	results, err := x.train(d, x.env.seeds(3))
@@ -73,13 +77,14 @@ func (x *decomflRun) fewerBytes(d *decomflSetting, results Results) {
 	last := results[0].Curve.Points[len(results[0].Curve.Points)-1]
 	ours := float64(last.Bytes) / float64(last.Round)
 	fedavg := float64(decomflAsked * 2 * 4 * len(results[0].Params))
-	x.report.claim(ours < fedavg, fmt.Sprintf("%v: fewer bytes a round than FedAvg's 2d floats for each client that takes part", d),
+	x.report.claim(ours < fedavg,
+		fmt.Sprintf("%v: fewer bytes a round than FedAvg's 2d floats for each client that takes part", d),
 		"%.0f B for all %d clients, announcements included, FedAvg %.0f B for its %d: %.3g times as much",
 		ours, decomflClients, fedavg, decomflAsked, fedavg/ours)
 }
 
-// time claims that a round takes no longer than the official code's, and that what
-// is not the forward pass does not either. The latter is a round whose loss costs
+// time claims that a round takes no longer than the official code's, and that everything
+// except the forward pass does not either. The latter is measured with a loss that costs
 // nothing.
 func (x *decomflRun) time() error {
 	for _, s := range []struct {
@@ -99,14 +104,17 @@ func (x *decomflRun) time() error {
 	return nil
 }
 
-// quicker claims what there are figures for; total is 0 where nothing was trained.
+// quicker makes the claims for which there are figures; total is 0 if nothing was trained.
 func (x *decomflRun) quicker(d *decomflSetting, total, rest time.Duration, official officialTime) {
 	if total > 0 {
-		x.report.claim(total.Seconds() <= official.round, fmt.Sprintf("%v: a round takes no longer than the official code's", d),
-			"median %.3f s, of which %.3f s is the forward pass; official %.3f s", total.Seconds(), (total - rest).Seconds(), official.round)
+		x.report.claim(total.Seconds() <= official.round,
+			fmt.Sprintf("%v: a round takes no longer than the official code's", d),
+			"median %.3f s, of which %.3f s is the forward pass; official %.3f s",
+			total.Seconds(), (total - rest).Seconds(), official.round)
 	}
 	if official.rest > 0 {
-		x.report.claim(rest.Seconds() <= official.rest, fmt.Sprintf("%v: everything but the forward pass takes no longer than the official code's", d),
+		x.report.claim(rest.Seconds() <= official.rest,
+			fmt.Sprintf("%v: everything but the forward pass takes no longer than the official code's", d),
 			"median %.3f s of rounds whose loss is free; official %.2f s", rest.Seconds(), official.rest)
 	}
 }

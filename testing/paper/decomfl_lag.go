@@ -16,9 +16,11 @@ func decomflLag() Experiment {
 		Paper: "DeComFL, section 4.2 and Table 1", Long: "a minute",
 		Run: func(ctx context.Context, e *Env) (*Report, error) {
 			x := &lagRun{ctx: ctx, env: e, report: &Report{
-				ID:     "decomfl-lag",
-				Table:  Table{Columns: []string{"K", "P", "d", "missed_rounds", "scalars_up", "scalars_down", "bytes_up", "bytes_down"}},
-				Figure: Figure{Title: "DeComFL: what a client gets that was away", X: "missed rounds", Y: "bytes"},
+				ID: "decomfl-lag",
+				Table: Table{Columns: []string{"K", "P", "d", "missed_rounds", "scalars_up",
+					"scalars_down", "bytes_up", "bytes_down"}},
+				Figure: Figure{Title: "DeComFL: what a client gets that was away",
+					X: "missed rounds", Y: "bytes"},
 			}}
 			if err := x.rounds(); err != nil {
 				return x.report, err
@@ -40,7 +42,7 @@ const (
 	lagRounds          = 110
 )
 
-// quadratic is a task that costs little, whatever samples.
+// quadratic is a cheap task that ignores its samples.
 func quadratic(dim int) run.Task {
 	return run.Task{
 		Dim: dim,
@@ -55,18 +57,18 @@ func quadratic(dim int) run.Task {
 	}
 }
 
-// train runs R rounds of so many local steps and perturbations over d parameters.
+// train runs R rounds with k local steps and p perturbations on d parameters.
 func (x *lagRun) train(k, p uint32, d int, rounds uint64) (*run.Result, error) {
 	x.env.logf("decomfl-lag: K=%d, P=%d, d=%d, %d rounds", k, p, d, rounds)
 	env := *x.env
-	env.Dir, env.Logf = "", nil // seconds; and the log is read afterwards
+	env.Dir, env.Logf = "", nil // it takes seconds, and the log is read afterwards
 	results, err := env.Train(x.ctx, x.report.ID, &Training{
 		Name: "lag", Preset: "decomfl", Clients: decomflClients, Asked: decomflAsked, Rounds: rounds,
 		Task:   quadratic(d),
 		Shares: func(uint64) ([][]int, error) { return lagShares(), nil },
 		Set: func(plan *wire.Plan) {
 			plan.Steps, plan.Perturbations = k, p
-			plan.Diverge = 0 // how the loss goes does not matter
+			plan.Diverge = 0 // the course of the loss does not matter
 		},
 	}, 1)
 	if err != nil {
@@ -83,13 +85,14 @@ func lagShares() [][]int {
 	return shares
 }
 
-// rounds claims what a round takes.
+// rounds claims the traffic of a round.
 func (x *lagRun) rounds() error {
 	const rounds = 20
 	up, down := true, true
 	var ups, downs, sizes []string
 	var bytes [2]float64 // of a round at K=1, P=10, by d
-	for _, s := range []struct{ k, p, d int }{{1, 10, lagSmall}, {1, 10, lagLarge}, {4, 10, lagSmall}, {1, 40, lagSmall}, {10, 1, lagSmall}} {
+	for _, s := range []struct{ k, p, d int }{{1, 10, lagSmall}, {1, 10, lagLarge},
+		{4, 10, lagSmall}, {1, 40, lagSmall}, {10, 1, lagSmall}} {
 		r, err := x.train(uint32(s.k), uint32(s.p), s.d, rounds)
 		if err != nil {
 			return err
@@ -104,17 +107,20 @@ func (x *lagRun) rounds() error {
 		upBytes, downBytes := float64(t.Up.Bytes)/rounds, float64(t.Down.Bytes)/rounds
 		if s.k == 1 && s.p == 10 {
 			bytes[len(sizes)] = upBytes + downBytes
-			sizes = append(sizes, fmt.Sprintf("d=%d: %.0f B up from %d clients, %.0f B down to %d", s.d, upBytes, decomflAsked, downBytes, decomflClients))
+			sizes = append(sizes, fmt.Sprintf("d=%d: %.0f B up from %d clients, %.0f B down to %d",
+				s.d, upBytes, decomflAsked, downBytes, decomflClients))
 		}
 		x.report.Table.Add(s.k, s.p, s.d, 0, gotUp, gotDown, upBytes, downBytes)
 	}
 	x.report.claim(up, "uplink: mKP scalars a round", "%s", strings.Join(ups, "; "))
-	x.report.claim(down, "downlink: at most 2MKP scalars a round", "%s: no seed travels", strings.Join(downs, "; "))
-	x.report.claim(bytes[1] < 1.01*bytes[0], "the traffic of a round does not depend on d", "%s", strings.Join(sizes, "; "))
+	x.report.claim(down, "downlink: at most 2MKP scalars a round", "%s: no seed travels",
+		strings.Join(downs, "; "))
+	x.report.claim(bytes[1] < 1.01*bytes[0], "the traffic of a round does not depend on d", "%s",
+		strings.Join(sizes, "; "))
 	return nil
 }
 
-// away claims what a client gets that missed rounds.
+// away claims the traffic of a client that missed rounds.
 func (x *lagRun) away() error {
 	const k, p = 1, 10
 	r, err := x.train(k, p, lagSmall, lagRounds)
@@ -129,11 +135,13 @@ func (x *lagRun) away() error {
 			return fmt.Errorf("a client that missed %d rounds: %w", missed, err)
 		}
 		holds = holds && t.Scalars <= 2*missed*k*p
-		texts = append(texts, fmt.Sprintf("%d rounds: %d scalars of %d, %d B with all overhead", missed, t.Scalars, 2*missed*k*p, t.Bytes))
+		texts = append(texts, fmt.Sprintf("%d rounds: %d scalars of %d, %d B with all overhead",
+			missed, t.Scalars, 2*missed*k*p, t.Bytes))
 		x.report.Table.Add(k, p, lagSmall, missed, 0, t.Scalars, 0, t.Bytes)
 		linear.X, linear.Y = append(linear.X, float64(missed)), append(linear.Y, float64(t.Bytes))
 	}
 	x.report.Figure.Series = []Series{linear}
-	x.report.claim(holds, "a client that missed h rounds gets at most 2hKP scalars", "K=%d, P=%d: %s", k, p, strings.Join(texts, "; "))
+	x.report.claim(holds, "a client that missed h rounds gets at most 2hKP scalars",
+		"K=%d, P=%d: %s", k, p, strings.Join(texts, "; "))
 	return nil
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A memoryCase is a device's way to be asked and to move.
+// A memoryCase is a kind of device: how it evaluates the loss, and how it moves.
 type memoryCase struct {
-	streaming bool // the loss reads blocks; else it takes a flat vector
+	streaming bool // the loss reads blocks; otherwise a flat vector
 	k         uint32
 	momentum  bool
 }
@@ -29,7 +29,8 @@ func (m memoryCase) String() string {
 	return fmt.Sprintf("%s, K=%d, %s", way, m.k, rule)
 }
 
-// vectors is how many of d floats the plan's price says that the device holds.
+// vectors returns how many vectors of d floats the device holds, according to the plan's
+// cost.
 func (m memoryCase) vectors(p *wire.Plan) float64 {
 	cost := p.Cost(wire.CostInput{})
 	bytes := cost.Flat
@@ -39,9 +40,9 @@ func (m memoryCase) vectors(p *wire.Plan) float64 {
 	return float64(bytes) / float64(4*p.Dim)
 }
 
-// decomflMemory is Table 4 of DeComFL, measured: the heap that coordinator and
-// client hold after rounds, by how it grows with d. Buffers outlive a round, so what
-// is held is what was used.
+// decomflMemory is Table 4 of DeComFL, measured: the heap that coordinator and client hold
+// after rounds, as a function of d. Buffers outlive a round, so the heap held shows the
+// heap used.
 func decomflMemory() Experiment {
 	return Experiment{
 		ID: "decomfl-memory", Title: "memory of coordinator and client, in vectors of d",
@@ -52,11 +53,13 @@ func decomflMemory() Experiment {
 	}
 }
 
-var memoryCases = []memoryCase{{true, 1, false}, {false, 1, false}, {true, 1, true}, {false, 1, true}, {true, 4, false}, {false, 4, true}}
+var memoryCases = []memoryCase{{true, 1, false}, {false, 1, false}, {true, 1, true},
+	{false, 1, true}, {true, 4, false}, {false, 4, true}}
 
 func memoryReport(ctx context.Context, e *Env, small, large int) (*Report, error) {
 	r := &Report{
-		ID: "decomfl-memory", Table: Table{Columns: []string{"device", "d", "client_bytes", "coordinator_bytes"}},
+		ID:     "decomfl-memory",
+		Table:  Table{Columns: []string{"device", "d", "client_bytes", "coordinator_bytes"}},
 		Figure: Figure{Title: "DeComFL: what a client holds", X: "d", Y: "bytes"},
 	}
 	server := 0.0
@@ -78,18 +81,21 @@ func memoryReport(ctx context.Context, e *Env, small, large int) (*Report, error
 		clients = append(clients, got)
 		priced = priced && got < b.priced+0.05
 		texts = append(texts, fmt.Sprintf("%v: %.3f d, priced %.3f d", m, got, b.priced))
-		r.Figure.Series = append(r.Figure.Series, Series{Name: m.String(), X: []float64{float64(small), float64(large)}, Y: []float64{a.client, b.client}})
+		r.Figure.Series = append(r.Figure.Series,
+			Series{Name: m.String(), X: []float64{float64(small), float64(large)},
+				Y: []float64{a.client, b.client}})
 	}
 	r.claim(server < 0.01, "the server's memory is negligible, FedZO's 2d", "%.6f d at most", server)
-	r.claim(clients[0] < 1.05, "a client's memory is about d, FedZO's 3d", "%.3f d where the loss reads block by block", clients[0])
+	r.claim(clients[0] < 1.05, "a client's memory is about d, FedZO's 3d",
+		"%.3f d where the loss reads block by block", clients[0])
 	r.claim(priced, "no client holds more than its plan's price says", "%s", strings.Join(texts, "; "))
 	return r, nil
 }
 
-// A holding is the heap that parties hold, in bytes, and the client's price in d.
+// A holding is the heap that parties hold, in bytes, and the client's price in units of d.
 type holding struct{ client, coordinator, priced float64 }
 
-// held runs a coordinator and one client for three rounds and weighs them.
+// held runs a coordinator and one client for three rounds and measures their heap.
 func held(ctx context.Context, e *Env, m memoryCase, dim int, r *Report) (h holding, err error) {
 	e.logf("decomfl-memory: %v, d=%d", m, dim)
 	p, err := run.Plan("decomfl", "memory", 1, dim, 1, 1)
@@ -116,8 +122,8 @@ func held(ctx context.Context, e *Env, m memoryCase, dim int, r *Report) (h hold
 	return h, nil
 }
 
-// heap returns the bytes of the heap that somebody holds: the least of a few counts, as
-// finalizers and pools let go late, and what the runtime itself does counts too.
+// heap returns the bytes of the live heap: the least of several counts, because finalizers
+// and pools release memory late, and the runtime's own memory counts too.
 func heap() float64 {
 	least := math.Inf(1)
 	for range 4 {

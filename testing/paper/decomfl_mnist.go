@@ -28,15 +28,19 @@ func decomflMNIST() Experiment {
 	}
 }
 
-// The settings that the official code was run at.
+// The settings at which the official code was run.
 var (
-	decomflSoftmax = decomflSetting{name: "softmax", k: 1, p: 10, batch: 32, step: 1e-3, rounds: 1000, measure: 50}
-	decomflCNN     = decomflSetting{name: "cnn", cnn: true, k: 1, p: 10, batch: 32, step: 5e-4, rounds: 600, measure: 20}
-	decomflBig     = decomflSetting{name: "cnn-p20-b256", cnn: true, k: 1, p: 20, batch: 256, step: 1e-3, rounds: 100, measure: 20}
-	decomflFast    = decomflSetting{name: "cnn-fast", cnn: true, k: 1, p: 10, batch: 32, step: 1e-3, rounds: 200, measure: 20}
+	decomflSoftmax = decomflSetting{name: "softmax", k: 1, p: 10, batch: 32, step: 1e-3,
+		rounds: 1000, measure: 50}
+	decomflCNN = decomflSetting{name: "cnn", cnn: true, k: 1, p: 10, batch: 32, step: 5e-4,
+		rounds: 600, measure: 20}
+	decomflBig = decomflSetting{name: "cnn-p20-b256", cnn: true, k: 1, p: 20, batch: 256,
+		step: 1e-3, rounds: 100, measure: 20}
+	decomflFast = decomflSetting{name: "cnn-fast", cnn: true, k: 1, p: 10, batch: 32, step: 1e-3,
+		rounds: 200, measure: 20}
 )
 
-// A decomflRun is the experiment under way.
+// A decomflRun is a running experiment.
 type decomflRun struct {
 	ctx    context.Context
 	env    *Env
@@ -48,7 +52,8 @@ type decomflRun struct {
 func newDecomflRun(ctx context.Context, e *Env, id string) *decomflRun {
 	return &decomflRun{
 		ctx: ctx, env: e, curves: map[string]Results{},
-		report: &Report{ID: id, Figure: Figure{Title: "DeComFL on MNIST", X: "round", Y: "test accuracy"}},
+		report: &Report{ID: id,
+			Figure: Figure{Title: "DeComFL on MNIST", X: "round", Y: "test accuracy"}},
 	}
 }
 
@@ -66,7 +71,7 @@ func (x *decomflRun) all(parts ...func() error) error {
 	return nil
 }
 
-// train trains a setting, once for all who ask.
+// train trains a setting once, and returns the same results to later callers.
 func (x *decomflRun) train(d decomflSetting, seeds int) (Results, error) {
 	if r, done := x.curves[d.name]; done {
 		return r, nil
@@ -77,7 +82,7 @@ func (x *decomflRun) train(d decomflSetting, seeds int) (Results, error) {
 	return r, err
 }
 
-// shorter returns a setting for an experiment that is short.
+// shorter returns a setting for a short experiment.
 func (x *decomflRun) shorter(d decomflSetting, rounds uint64) decomflSetting {
 	if x.env.Short {
 		d.rounds = min(d.rounds, rounds)
@@ -85,7 +90,7 @@ func (x *decomflRun) shorter(d decomflSetting, rounds uint64) decomflSetting {
 	return d
 }
 
-// compare trains what the official code was run at.
+// compare trains the settings at which the official code was run.
 func (x *decomflRun) compare() error {
 	settings := []struct {
 		decomflSetting
@@ -93,7 +98,8 @@ func (x *decomflRun) compare() error {
 		at       []uint64 // rounds of the claims
 		whose    string
 	}{
-		{x.shorter(decomflSoftmax, 200), officialSoftmax, []uint64{50, 100, 200, 500, 1000}, "official code"},
+		{x.shorter(decomflSoftmax, 200), officialSoftmax,
+			[]uint64{50, 100, 200, 500, 1000}, "official code"},
 		{x.shorter(decomflCNN, 100), officialCNN, []uint64{100, 200}, "official code"},
 		{decomflBig, publishedCNN[[2]uint32{1, 20}], []uint64{100}, "published"},
 	}
@@ -110,9 +116,10 @@ func (x *decomflRun) compare() error {
 	return nil
 }
 
-// within claims that the seeds' mean is not below the lowest official run. A run that
-// did not get there is below.
-func (x *decomflRun) within(d *decomflSetting, results Results, official []officialRange, at []uint64, whose string) {
+// within claims that the seeds' mean is not below the lowest official run. A run that did
+// not reach the round counts as below.
+func (x *decomflRun) within(d *decomflSetting, results Results, official []officialRange,
+	at []uint64, whose string) {
 	line := Series{Name: d.name + ", " + whose}
 	for _, o := range official {
 		if o.round > d.rounds {
@@ -125,13 +132,15 @@ func (x *decomflRun) within(d *decomflSetting, results Results, official []offic
 			continue
 		}
 		ours := results.At(run.Accuracy, o.round)
-		x.report.claim(len(ours) == len(results) && mean(ours) >= o.low, fmt.Sprintf("%s: test accuracy after round %d in or above the official range", d, o.round),
-			"%s of %d of %d seeds, %s %.4f-%.4f of %d", spread(ours), len(ours), len(results), whose, o.low, o.high, o.seeds)
+		x.report.claim(len(ours) == len(results) && mean(ours) >= o.low,
+			fmt.Sprintf("%s: test accuracy after round %d in or above the official range", d, o.round),
+			"%s of %d of %d seeds, %s %.4f-%.4f of %d",
+			spread(ours), len(ours), len(results), whose, o.low, o.high, o.seeds)
 	}
 	x.report.Figure.Series = append(x.report.Figure.Series, line)
 }
 
-// diverge goes where the official code diverges.
+// diverge trains a setting with which the official code diverges.
 func (x *decomflRun) diverge() error {
 	if x.env.Short {
 		return nil
@@ -140,7 +149,8 @@ func (x *decomflRun) diverge() error {
 	if err != nil {
 		return err
 	}
-	x.guarded(&decomflCNN, beyond, "1 of 3 official runs diverges from round 336 on, 1 falls to 0.549 by 400")
+	x.guarded(&decomflCNN, beyond,
+		"1 of 3 official runs diverges from round 336 on, 1 falls to 0.549 by 400")
 	fast, err := x.train(decomflFast, x.env.seeds(3))
 	if err != nil {
 		return err
@@ -149,8 +159,8 @@ func (x *decomflRun) diverge() error {
 	return nil
 }
 
-// guarded claims that no run was left to blow up: it was ended as diverged, or its
-// test loss is below that of guessing.
+// guarded claims that no run blew up: it was ended as diverged, or its test loss is below
+// that of guessing.
 func (x *decomflRun) guarded(d *decomflSetting, results Results, official string) {
 	holds := len(results) > 0
 	var each []string
@@ -158,7 +168,8 @@ func (x *decomflRun) guarded(d *decomflSetting, results Results, official string
 		c := r.Curve
 		last := c.Points[len(c.Points)-1]
 		ended, _, _ := strings.Cut(c.Ended, ":")
-		text := fmt.Sprintf("seed %d ended (%s) at round %d with train loss %.3g", c.Seed, ended, last.Round, last.TrainLoss)
+		text := fmt.Sprintf("seed %d ended (%s) at round %d with train loss %.3g",
+			c.Seed, ended, last.Round, last.TrainLoss)
 		if ended != "diverged" {
 			loss := c.At(run.TestLoss, last.Round)
 			text += fmt.Sprintf(", test loss %.3g", loss)
@@ -166,5 +177,6 @@ func (x *decomflRun) guarded(d *decomflSetting, results Results, official string
 		}
 		each = append(each, text)
 	}
-	x.report.claim(holds, fmt.Sprintf("%s: no run is left to blow up", d), "%s; %s", strings.Join(each, "; "), official)
+	x.report.claim(holds, fmt.Sprintf("%s: no run is left to blow up", d), "%s; %s",
+		strings.Join(each, "; "), official)
 }

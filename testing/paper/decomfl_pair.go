@@ -15,15 +15,18 @@ import (
 )
 
 // pair runs a coordinator and a client until the end.
-func pair(ctx context.Context, m memoryCase, p *wire.Plan) (*client.Client, *coordinator.Coordinator, error) {
+func pair(ctx context.Context, m memoryCase, p *wire.Plan) (*client.Client,
+	*coordinator.Coordinator, error) {
 	memory := bus.NewMemory()
 	defer memory.Close()
-	lead, err := coordinator.New(ctx, coordinator.Config{Bus: memory, Plan: p, Log: &runlog.Memory{}, Linger: -1})
+	lead, err := coordinator.New(ctx,
+		coordinator.Config{Bus: memory, Plan: p, Log: &runlog.Memory{}, Linger: -1})
 	if err != nil {
 		return nil, nil, err
 	}
 	c, err := client.New(client.Config{
-		Bus: memory, Run: p.Run, ID: "c0", Objective: m.objective(int(p.Dim)), Workers: 1, RetryMax: 100 * time.Millisecond,
+		Bus: memory, Run: p.Run, ID: "c0", Objective: m.objective(int(p.Dim)), Workers: 1,
+		RetryMax: 100 * time.Millisecond,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -53,17 +56,18 @@ func (m memoryCase) objective(dim int) objective.Objective {
 		})
 	}
 	block := make([]float32, 4096)
-	return objective.Stream(dim, func(_ context.Context, x *objective.Point, _ objective.Batch) (float64, error) {
-		sum := 0.0
-		for off := 0; off < dim; off += len(block) {
-			b := block[:min(len(block), dim-off)]
-			if err := x.Read(b, off); err != nil {
-				return 0, err
+	return objective.Stream(dim,
+		func(_ context.Context, x *objective.Point, _ objective.Batch) (float64, error) {
+			sum := 0.0
+			for off := 0; off < dim; off += len(block) {
+				b := block[:min(len(block), dim-off)]
+				if err := x.Read(b, off); err != nil {
+					return 0, err
+				}
+				sum += squares(b)
 			}
-			sum += squares(b)
-		}
-		return sum / float64(dim), nil
-	})
+			return sum / float64(dim), nil
+		})
 }
 
 func squares(x []float32) (sum float64) {

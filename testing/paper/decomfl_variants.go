@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// decomflVariants are the CNN at batch 256 with other K and P, as far as published
-// at the published step sizes.
+// decomflVariants are the CNN with batch 256 and other K and P, for those values and step
+// sizes that were published.
 func decomflVariants() []Experiment {
 	var list []Experiment
 	for _, k := range []uint32{1, 4, 10} {
@@ -20,7 +20,8 @@ func decomflVariants() []Experiment {
 func decomflVariant(k, p uint32) Experiment {
 	id := fmt.Sprintf("decomfl-mnist-k%d-p%d", k, p)
 	d := decomflSetting{
-		name: fmt.Sprintf("cnn-k%d-p%d-b256", k, p), cnn: true, k: k, p: p, batch: 256, step: 5e-4, rounds: 1000, measure: 20,
+		name: fmt.Sprintf("cnn-k%d-p%d-b256", k, p), cnn: true, k: k, p: p, batch: 256, step: 5e-4,
+		rounds: 1000, measure: 20,
 	}
 	if p == 20 {
 		d.step = 1e-3
@@ -38,11 +39,11 @@ func decomflVariant(k, p uint32) Experiment {
 	}
 }
 
-// shortImages is what a short experiment may look at in training.
+// shortImages is the number of images that a short experiment may train on.
 const shortImages = 250_000
 
-// variant trains one and claims what the published curve has. A short one is a few
-// rounds of small minibatches, which nothing published is comparable with.
+// variant trains a setting and claims the published curve. A short experiment is a few
+// rounds with small minibatches, with which nothing published can be compared.
 func (x *decomflRun) variant(d decomflSetting) error {
 	official := publishedCNN[[2]uint32{d.k, d.p}]
 	if x.env.Short {

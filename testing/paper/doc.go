@@ -1,17 +1,17 @@
-// Package paper holds the experiments of the papers as programs: each trains, or
-// measures, what a paper did, by the production code, and says of each of its claims
+// Package paper has the experiments of the papers as programs. Each trains or measures,
+// with the production code, what a paper did, and says for each of the paper's claims
 // whether it holds here and with which figures. Cmd paper runs them.
 //
 // For most uses, take an experiment from [All] and call its Run.
 //
 // # Adding one
 //
-// An experiment is a function of an [Env] that returns a [Report]; list it in [All].
-// One that trains makes a [Training] for each curve and hands them to [Env.Train],
-// which runs every seed, keeps logs under Env.Dir and tells progress. Its claims are
-// functions of the curves: the figures they compare stand in Go tables with their
-// source. What a client can do besides classify is a run.Task of its own.
+// An experiment is a function of an [Env] that returns a [Report]; list it in [All]. An
+// experiment that trains makes a [Training] for each curve and passes them to [Env.Train],
+// which runs every seed, keeps logs under Env.Dir and reports progress. Its claims are
+// functions of the curves; the figures that they compare with are in Go tables, with their
+// source. A client that does something other than classification needs its own run.Task.
 //
-// A claim that does not hold is a finding, not a fault: the report says so, and why
-// as far as known, and the program succeeds.
+// A claim that does not hold is a finding, not a failure: the report says so, and why as
+// far as known, and the program succeeds.
 package paper

@@ -12,8 +12,8 @@ import (
 type Experiment struct {
 	ID    string
 	Title string // one line
-	Paper string // which, and where in it
-	Long  string // how long it takes without Short, roughly, on two cores
+	Paper string // which paper, and where in it
+	Long  string // rough duration without Short, on two cores
 	Run   func(context.Context, *Env) (*Report, error)
 }
 
@@ -36,19 +36,20 @@ func Find(id string) (*Experiment, error) {
 		}
 		ids = append(ids, e.ID)
 	}
-	return nil, &wire.PlanError{Field: "experiment", Value: id, Remedy: "choose one of " + strings.Join(ids, ", ")}
+	return nil, &wire.PlanError{Field: "experiment", Value: id,
+		Remedy: "choose one of " + strings.Join(ids, ", ")}
 }
 
 // An Env is what an experiment runs in.
 type Env struct {
 	Data  string // directory of the data sets, see [Env.MNIST]
-	Dir   string // where logs are kept, to go on after a stop; empty: nowhere
-	Short bool   // within five minutes on two cores
-	Seeds int    // runs of each curve; 0: what the experiment does by default
-	// Logf tells a line of progress; nil: nobody is told.
+	Dir   string // where logs are kept, to continue after a stop; empty: nowhere
+	Short bool   // at most five minutes on two cores
+	Seeds int    // runs of each curve; 0: the experiment's default
+	// Logf is called with lines of progress; nil: nobody is told.
 	Logf func(format string, args ...any)
-	// Generated takes drawn digits of this number for the images of every data set,
-	// for tests; 0: no.
+	// Generated replaces the images of every data set by this many drawn digits, for tests;
+	// 0: not.
 	Generated int
 }
 
@@ -58,8 +59,8 @@ func (e *Env) logf(format string, args ...any) {
 	}
 }
 
-// seeds returns how many runs of each curve there are: what was asked for, one of
-// a short experiment, or usual.
+// seeds returns the number of runs of each curve: the number asked for, 1 for a short
+// experiment, or usual.
 func (e *Env) seeds(usual int) int {
 	switch {
 	case e.Seeds > 0:
@@ -70,16 +71,16 @@ func (e *Env) seeds(usual int) int {
 	return usual
 }
 
-// A Report is what an experiment came to.
+// A Report is the result of an experiment.
 type Report struct {
 	ID     string
 	Claims []Claim
-	Table  Table    // the curves, or what there is besides
-	Figure Figure   // of them
-	More   []Figure // of the same, for other figures of a paper
+	Table  Table    // the curves, or other results
+	Figure Figure   // of the curves
+	More   []Figure // of the same curves, for other figures of a paper
 }
 
-// A Claim is one of a paper's, and whether it holds here.
+// A Claim is a claim of a paper, and whether it holds here.
 type Claim struct {
 	Claim   string `json:"claim"`
 	Figures string `json:"figures"`
@@ -87,5 +88,6 @@ type Claim struct {
 }
 
 func (r *Report) claim(holds bool, claim, figures string, args ...any) {
-	r.Claims = append(r.Claims, Claim{Claim: claim, Figures: fmt.Sprintf(figures, args...), Holds: holds})
+	r.Claims = append(r.Claims,
+		Claim{Claim: claim, Figures: fmt.Sprintf(figures, args...), Holds: holds})
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
-// experiment runs one on drawn digits.
+// experiment runs an experiment on drawn digits.
 func experiment(t *testing.T, id string, e *Env) *Report {
 	t.Helper()
 	x, err := Find(id)
@@ -53,7 +53,8 @@ func TestLag(t *testing.T) {
 	r := experiment(t, "decomfl-lag", &Env{})
 	all(t, r, 4)
 	for _, row := range r.Table.Rows {
-		k, p, missed, up, down := count(t, row[0]), count(t, row[1]), count(t, row[3]), count(t, row[4]), count(t, row[5])
+		k, p, missed, up, down := count(t, row[0]), count(t, row[1]), count(t, row[3]),
+			count(t, row[4]), count(t, row[5])
 		wantUp, wantDown := 10*k*p, 100*k*p
 		if missed > 0 {
 			wantUp, wantDown = 0, missed*k*p
@@ -88,8 +89,8 @@ func TestTable1(t *testing.T) {
 	}
 }
 
-// TestDecomfl goes all the way of the experiment on few digits, and again from the
-// logs that the first time left.
+// TestDecomfl runs the whole experiment on a few digits, and again from the logs of the
+// first time.
 func TestDecomfl(t *testing.T) {
 	e := &Env{Generated: 1000, Dir: t.TempDir()}
 	x := newDecomflRun(t.Context(), e, "small")
@@ -97,7 +98,8 @@ func TestDecomfl(t *testing.T) {
 		t.Fatal(err)
 	}
 	soft := decomflSetting{name: "softmax", k: 1, p: 10, batch: 4, step: 1e-3, rounds: 20, measure: 10}
-	conv := decomflSetting{name: "cnn", cnn: true, k: 2, p: 1, batch: 2, step: 1e-3, rounds: 3, measure: 2}
+	conv := decomflSetting{name: "cnn", cnn: true, k: 2, p: 1, batch: 2, step: 1e-3,
+		rounds: 3, measure: 2}
 	for _, d := range []decomflSetting{soft, conv} {
 		results, err := x.train(d, 2)
 		if err != nil {
@@ -113,7 +115,8 @@ func TestDecomfl(t *testing.T) {
 		x.quicker(&d, results.RoundTime()+rest.RoundTime(), rest.RoundTime(), officialTime{1000, 1000})
 	}
 	if len(x.report.Claims) != 10 || len(x.report.Figure.Series) != 6 {
-		t.Errorf("%d claims and %d series, want 10 and 6", len(x.report.Claims), len(x.report.Figure.Series))
+		t.Errorf("%d claims and %d series, want 10 and 6",
+			len(x.report.Claims), len(x.report.Figure.Series))
 	}
 	for _, c := range x.report.Claims {
 		if !c.Holds && !strings.Contains(c.Claim, "blow up") { // 3 rounds are no training
@@ -131,7 +134,7 @@ func TestDecomfl(t *testing.T) {
 	}
 }
 
-// TestStopped: an experiment that is stopped has what there is.
+// TestStopped: a stopped experiment reports the results so far.
 func TestStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	e := &Env{Generated: 1000, Short: true, Logf: func(string, ...any) { cancel() }}

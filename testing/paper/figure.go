@@ -16,12 +16,12 @@ import (
 	_ "gonum.org/v1/plot/vg/vgsvg" // SVG
 )
 
-// A Figure is what a report looks like.
+// A Figure is the drawing of a report.
 type Figure struct {
 	Title, X, Y string
 	LogX, LogY  bool
 	Falls       bool // the legend has room at the top
-	Left        bool // or at the left
+	Left        bool // or on the left
 	Series      []Series
 }
 
@@ -32,7 +32,7 @@ type Series struct {
 	Low, High []float64 // nil: a line through Y
 }
 
-// CheckPlot says whether a file can be written to by its name.
+// CheckPlot reports whether the file's name says a format that can be written.
 func CheckPlot(file string) error {
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".png", ".svg":
@@ -41,7 +41,7 @@ func CheckPlot(file string) error {
 	return fmt.Errorf("plot %q: name a file that ends in .png or .svg", file)
 }
 
-// WriteFile draws the figure to a file, whose name says in which format.
+// WriteFile draws the figure to a file in the format that its name says.
 func (f *Figure) WriteFile(file string) error {
 	if err := CheckPlot(file); err != nil {
 		return err
@@ -84,8 +84,8 @@ func (f *Figure) write(w io.Writer, format string) error {
 	return err
 }
 
-// add draws a series. Points that a plot cannot show, as those of a run that
-// diverged to infinity, are left out.
+// add draws a series. Points that a plot cannot show, such as those of a run that diverged
+// to infinity, are left out.
 func (f *Figure) add(p *plot.Plot, s *Series, i int) error {
 	var points plotter.XYs
 	var bars plotter.YErrors
@@ -139,7 +139,7 @@ func (f *Figure) shows(x, y float64) bool {
 	return finite && (!f.LogX || x > 0) && (!f.LogY || y > 0)
 }
 
-// any says whether there is anything to show: a logarithmic axis needs it.
+// any reports whether there is anything to show: a logarithmic axis needs a point.
 func (f *Figure) any() bool {
 	for _, s := range f.Series {
 		for i, x := range s.X {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// What FZooS's appendix G has, and its code where that is silent: N, rounds and local
-// steps of each problem, Q = 20 directions 0.01 apart in a box of side 1. How many
-// queries there are around a round's x nobody says but the code, 50 of 200 in a cube of
-// another size; here they are 5, and 20 beside it.
+// The settings of FZooS's appendix G, and those of its code where the appendix says
+// nothing: N, rounds and local steps of each problem, and Q = 20 directions 0.01 apart in a
+// box of side 1. Only the code says how many queries are made around a round's x: 50 of
+// 200, in a cube of another size. Here they are 5, and 20 in another comparison.
 const (
 	fzoosClients = 5
 	fzoosDim     = 300
@@ -16,18 +16,25 @@ const (
 	fzoosSteps   = 10
 )
 
-// fzoosExperiments are those of FZooS's section 5 and appendix H.
+// fzoosExperiments returns those of FZooS's section 5 and appendix H.
 func fzoosExperiments() []Experiment {
 	const paper = "FZooS, "
 	list := []Experiment{
-		{ID: "fzoos-quadratic", Title: "quadratic functions that differ by C: FZooS, FedZO, FedProx, SCAFFOLD I and II",
+		{ID: "fzoos-quadratic",
+			Title: "quadratic functions that differ by C: FZooS, FedZO, FedProx, SCAFFOLD I and II",
 			Paper: paper + "figure 1", Long: "some 2 hours"},
-		{ID: "fzoos-local-updates", Title: "the same with 5, 10 and 20 local steps", Paper: paper + "figure 4", Long: "an hour"},
-		{ID: "fzoos-features", Title: "FZooS with 100, 1,000 and 10,000 random features", Paper: paper + "figure 5a", Long: "some 2 hours"},
-		{ID: "fzoos-ablation", Title: "FZooS with other corrections", Paper: paper + "figure 5b", Long: "some 5 hours"},
-		{ID: "fzoos-disparity", Title: "cosine of each local step's gradient with that of F", Paper: paper + "figure 3", Long: "some 10 minutes"},
-		{ID: "fzoos-attack-mnist", Title: "attack on ten models of MNIST, each of P * 10 classes", Paper: paper + "figure 7", Long: "some 30 hours"},
-		{ID: "fzoos-metric-covtype", Title: "precision, recall, F1 and Jaccard index of an MLP on Covertype", Paper: paper + "figures 8 to 12", Long: "some 40 hours"},
+		{ID: "fzoos-local-updates", Title: "the same with 5, 10 and 20 local steps",
+			Paper: paper + "figure 4", Long: "an hour"},
+		{ID: "fzoos-features", Title: "FZooS with 100, 1,000 and 10,000 random features",
+			Paper: paper + "figure 5a", Long: "some 2 hours"},
+		{ID: "fzoos-ablation", Title: "FZooS with other corrections", Paper: paper + "figure 5b",
+			Long: "some 5 hours"},
+		{ID: "fzoos-disparity", Title: "cosine of each local step's gradient with that of F",
+			Paper: paper + "figure 3", Long: "some 10 minutes"},
+		{ID: "fzoos-attack-mnist", Title: "attack on ten models of MNIST, each of P * 10 classes",
+			Paper: paper + "figure 7", Long: "some 30 hours"},
+		{ID: "fzoos-metric-covtype", Title: "precision, recall, F1 and Jaccard index of an MLP " +
+			"on Covertype", Paper: paper + "figures 8 to 12", Long: "some 40 hours"},
 	}
 	runs := []func(*boxRun) error{
 		(*boxRun).quadratic, (*boxRun).localUpdates, (*boxRun).features, (*boxRun).ablation,
@@ -43,32 +50,33 @@ func fzoosExperiments() []Experiment {
 	return list
 }
 
-// A fzoosSize is how much of the experiments is made: of FZooS itself by fields, as its
-// local step takes the time of thousands of queries of these problems.
+// A fzoosSize says how much of the experiments is run. FZooS's own fields are reduced,
+// because its local step takes as long as thousands of queries of these problems.
 type fzoosSize struct {
-	name     string   // of FZooS in names of runs
+	name     string   // of FZooS, for names of runs
 	method   []string // fields of FZooS's plan
 	rounds   uint64   // of the quadratic's main comparison
-	fewer    uint64   // of its variations, and of the other problems; 0: the paper's
+	fewer    uint64   // of its variations and the other problems; 0: the paper's
 	c        []float64
 	features []string  // of fzoos-features
-	sgd      []float32 // steps of the baselines by the plain rule
-	calm     []float32 // of FZooS, whose gradients have less noise
+	sgd      []float32 // steps of the baselines with the plain rule
+	calm     []float32 // steps of FZooS, whose gradients have less noise
 	portions []float64 // P
-	steps    []uint32  // T that is varied
+	steps    []uint32  // values of T
 	images   int
-	rows     int // of a client, of Covertype
-	scores   int // how many
+	rows     int // Covertype's rows per client
+	scores   int // number of scores
 	seeds    int
 }
 
-// fzoosSizeOf returns the size for an environment. The paper keeps all points: here they
-// are the latest 1,000. A short size has 300, and 2,000 features for 10,000 where they
-// are not varied.
+// fzoosSizeOf returns the size for an environment. The paper keeps all points; here only
+// the latest 1,000 count. A short size has 300, and 2,000 features instead of 10,000 where
+// they do not vary.
 func fzoosSizeOf(e *Env) fzoosSize {
 	s := fzoosSize{
 		rounds: fzoosRounds, c: []float64{5, 50, 0.5}, features: []string{"100", "1000", "10000"},
-		sgd: []float32{0.003, 0.03, 0.1, 0.3}, calm: []float32{0.03, 0.1, 0.3, 1}, portions: []float64{0.3, 0.5, 0.7}, steps: []uint32{5, 10, 20},
+		sgd: []float32{0.003, 0.03, 0.1, 0.3}, calm: []float32{0.03, 0.1, 0.3, 1},
+		portions: []float64{0.3, 0.5, 0.7}, steps: []uint32{5, 10, 20},
 		images: 15, rows: 1000, scores: 4, name: "fzoos", method: []string{"around=5", "window=1000"},
 	}
 	if e.Short {
@@ -82,7 +90,7 @@ func fzoosSizeOf(e *Env) fzoosSize {
 	return s
 }
 
-// few returns the rounds of what a short experiment has fewer of.
+// few returns the rounds of the parts that are shortened.
 func (s *fzoosSize) few(paper uint64) uint64 {
 	if s.fewer > 0 {
 		return s.fewer
@@ -95,8 +103,8 @@ func (s *fzoosSize) fzoos() contestant {
 	return contestant{name: s.name, title: "FZooS", preset: "fzoos", set: s.method}.at(0.01)
 }
 
-// fzoosBaselines are what it is compared with, by the paper's local rule: Adam, begun
-// anew each round.
+// fzoosBaselines are the methods that FZooS is compared with, with the paper's local rule:
+// Adam, which starts anew in each round.
 var fzoosBaselines = func() []contestant {
 	plain := contestant{name: "a", title: "FedZO", preset: "fedzo-dense", set: []string{
 		"distribution=normal", "difference=forward", "perturbations=20", "mu=0.01", "batch=0",
@@ -110,10 +118,10 @@ var fzoosBaselines = func() []contestant {
 	}
 }()
 
-// plainRule makes a method step by the gradient alone.
+// plainRule makes a method step along the gradient alone.
 var plainRule = []string{"rule=sgd", "beta=0", "beta2=0", "epsilon=0"}
 
-// plainSteps returns baselines by the plain rule, to be tried with steps.
+// plainSteps returns baselines with the plain rule and a choice of steps.
 func plainSteps(list []contestant, steps []float32) []contestant {
 	var out []contestant
 	for _, c := range list {
@@ -122,7 +130,7 @@ func plainSteps(list []contestant, steps []float32) []contestant {
 	return out
 }
 
-// fzoosKey names a run, of a short name of the problem and of the method.
+// fzoosKey returns the name of a run, from short names of the problem and the method.
 func fzoosKey(problem string, c *contestant, step float32) string {
 	return padded(fmt.Sprintf("%s-%s-%s", problem, c.name, token(step)))
 }

@@ -12,7 +12,7 @@ const (
 	fzoosAttackRounds = 100
 )
 
-// attack is figure 7: images take the place of seeds.
+// attack is figure 7; images take the place of seeds.
 func (x *boxRun) attack() error {
 	set, err := x.env.mnist()
 	if err != nil {
@@ -32,10 +32,11 @@ func (x *boxRun) attack() error {
 	return nil
 }
 
-// mislead attacks all images by all methods.
+// mislead attacks all images with all methods.
 func (x *boxRun) mislead(a *blackbox.Attack, portion float64) error {
 	t := &boxTask{
-		name: "m" + token(float32(portion)), draws: "attack", title: fmt.Sprintf("P=%g", portion), metric: unsuccessful, metrics: []string{margin},
+		name: "m" + token(float32(portion)), draws: "attack", title: fmt.Sprintf("P=%g", portion),
+		metric: unsuccessful, metrics: []string{margin},
 		rounds: x.size.few(fzoosAttackRounds), steps: fzoosSteps, seeds: a.Len(),
 		at: func(seed uint64) (blackbox.Problem, func([]float32) []float64, error) {
 			k := a.Target(int(seed) - 1)

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// farFewer is what the paper's "far fewer queries" is taken to be: a third at most.
+// farFewer is the meaning given to the paper's "far fewer queries": at most a third.
 const farFewer = 3
 
-// sooner claims that ours gets to where each of the others ends in fewer rounds, and
+// sooner claims that our method reaches where each of the others ends in fewer rounds, and
 // with far fewer queries.
 func (x *boxRun) sooner(ours *boxCurve, others []*boxCurve, how string) {
 	t := ours.task
@@ -27,17 +27,19 @@ func (x *boxRun) sooner(ours *boxCurve, others []*boxCurve, how string) {
 		b = append(b, fmt.Sprintf("%s, %.0f: %.0f", end, c.queries(t.rounds), ours.queries(r)))
 	}
 	who := fmt.Sprintf("%s: %s gets to where %s (%s) end", t.title, ours.title, titles(others), how)
-	x.report.claim(rounds, who+" in fewer rounds", "%s after %d rounds, and the round in which %s (%s) is there: %s",
+	x.report.claim(rounds, who+" in fewer rounds",
+		"%s after %d rounds, and the round in which %s (%s) is there: %s",
 		t.metric, t.rounds, ours.title, ours.ends(), strings.Join(a, "; "))
 	x.report.claim(queries, who+fmt.Sprintf(" with at most 1/%d of the queries", farFewer),
-		"%s and queries after %d rounds, and %s's: %s", t.metric, t.rounds, ours.title, strings.Join(b, "; "))
+		"%s and queries after %d rounds, and %s's: %s",
+		t.metric, t.rounds, ours.title, strings.Join(b, "; "))
 }
 
-// ends writes the metric after the last round.
+// ends formats the metric after the last round.
 func (c *boxCurve) ends() string { return spreadError(c.results.At(c.task.metric, c.task.rounds)) }
 
-// reaches claims that ours is the first at a level, of all, by rounds and by queries,
-// where any gets there.
+// reaches claims that our method is the first of all to reach a level, by rounds and by
+// queries, if any method reaches it.
 func (x *boxRun) reaches(level float64, ours *boxCurve, others []*boxCurve) {
 	t, own, any := ours.task, ours.first(level), ours.first(level) > 0
 	rounds, queries := own > 0, own > 0
@@ -58,12 +60,14 @@ func (x *boxRun) reaches(level float64, ours *boxCurve, others []*boxCurve) {
 	if !any {
 		return
 	}
-	x.report.claim(rounds, fmt.Sprintf("%s: %s is at %s %g in the fewest rounds", t.title, ours.title, t.metric, level),
+	x.report.claim(rounds, fmt.Sprintf("%s: %s is at %s %g in the fewest rounds",
+		t.title, ours.title, t.metric, level),
 		"round and queries: %s", strings.Join(parts, "; "))
-	x.report.claim(queries, fmt.Sprintf("%s: with at most 1/%d of the queries of any other", t.title, farFewer), "as above")
+	x.report.claim(queries, fmt.Sprintf("%s: with at most 1/%d of the queries of any other",
+		t.title, farFewer), "as above")
 }
 
-// ordered claims that curves end in their order, the lowest first.
+// ordered claims that the final values of curves are in order, the lowest first.
 func (x *boxRun) ordered(claim string, curves []*boxCurve) {
 	holds := true
 	var parts []string
@@ -71,5 +75,6 @@ func (x *boxRun) ordered(claim string, curves []*boxCurve) {
 		holds = holds && (i == 0 || curves[i-1].end() <= c.end())
 		parts = append(parts, fmt.Sprintf("%s %s", c.label(), c.ends()))
 	}
-	x.report.claim(holds, claim, "%s after %d rounds: %s", curves[0].task.metric, curves[0].task.rounds, strings.Join(parts, "; "))
+	x.report.claim(holds, claim, "%s after %d rounds: %s",
+		curves[0].task.metric, curves[0].task.rounds, strings.Join(parts, "; "))
 }

@@ -24,8 +24,7 @@ func (c *boxCurve) label() string {
 	return c.title
 }
 
-// at is the seeds' mean of the metric after a round, of runs that all got there; NaN
-// otherwise.
+// at returns the seeds' mean of the metric after a round, or NaN unless all runs got there.
 func (c *boxCurve) at(round uint64) float64 {
 	values := c.results.At(c.task.metric, round)
 	if len(values) < len(c.results) || len(values) == 0 {
@@ -34,7 +33,7 @@ func (c *boxCurve) at(round uint64) float64 {
 	return mean(values)
 }
 
-// end is the metric after the last round, infinite if that was not reached.
+// end returns the metric after the last round, infinite if that was not reached.
 func (c *boxCurve) end() float64 {
 	if v := c.at(c.task.rounds); !math.IsNaN(v) {
 		return v
@@ -52,7 +51,7 @@ func (c *boxCurve) first(level float64) uint64 {
 	return 0
 }
 
-// perRound is the queries of a client in a round.
+// perRound returns the queries of a client in a round.
 func (c *boxCurve) perRound() float64 {
 	points := c.results[0].Curve.Points
 	if len(points) == 0 {
@@ -62,7 +61,7 @@ func (c *boxCurve) perRound() float64 {
 	return float64(last.Queries) / float64(last.Round) / float64(c.clients)
 }
 
-// queries is what all clients asked for in so many rounds.
+// queries returns the queries of all clients in a number of rounds.
 func (c *boxCurve) queries(rounds uint64) float64 {
 	return c.perRound() * float64(rounds) * float64(c.clients)
 }
@@ -80,7 +79,7 @@ func spreadError(values []float64) string {
 	return fmt.Sprintf("%.4f+-%.4f", m, math.Sqrt(squares/(n-1)/n))
 }
 
-// titles lists what curves are.
+// titles lists the titles of curves.
 func titles(curves []*boxCurve) string {
 	var list []string
 	for _, c := range curves {

@@ -9,22 +9,22 @@ import (
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
-// disparitySteps is T of figure 3. A further step shows where the last goes.
+// disparitySteps is T of figure 3. One more step shows where the last step went.
 const disparitySteps = 20
 
-// A lookout sees where local steps go. The first query of a step is at the local
-// iterate, and with the plain rule the iterate moves by -eta g, so two of them in a row
-// tell g: all but what the box cuts off, and where Adam's step would hide it.
+// A lookout observes local steps. The first query of a step is at the local iterate, and
+// with the plain rule the iterate moves by -eta g. So two iterates in a row give g, except
+// what the box cuts off. Adam's step would hide g.
 type lookout struct {
 	q    *blackbox.Quadratic
-	seen []glimpse   // by client
-	sums [][]float64 // by client: of the cosines of each local step
+	seen []glimpse   // of each client
+	sums [][]float64 // of each client: sums of the cosines of each local step
 	n    [][]int
 }
 
-// A glimpse is the last local iterate of a client.
+// A glimpse is the last local iterate seen of a client.
 type glimpse struct {
-	n    uint64 // record that is being made
+	n    uint64 // record being made
 	step int
 	x    []float32
 }
@@ -38,7 +38,7 @@ func newLookout(q *blackbox.Quadratic) *lookout {
 	return l
 }
 
-// asked is told every query. Clients call it at once, each for itself.
+// asked is called with every query. Clients call it concurrently, each for itself.
 func (l *lookout) asked(x []float32, samples []int, b objective.Batch) {
 	i := samples[0]
 	was := &l.seen[i]
@@ -52,7 +52,7 @@ func (l *lookout) asked(x []float32, samples []int, b objective.Batch) {
 	*was = glimpse{b.N, b.Step, append(was.x[:0], x...)}
 }
 
-// cosine is that of the move from a to b with minus the gradient of F at a.
+// cosine returns the cosine of the move from a to b with minus the gradient of F at a.
 func (l *lookout) cosine(a, b []float32) float64 {
 	g := make([]float64, len(a))
 	l.q.MeanGradient(g, a)
@@ -67,7 +67,7 @@ func (l *lookout) cosine(a, b []float32) float64 {
 	return ab / math.Sqrt(aa*bb)
 }
 
-// means are of all clients and rounds, by local step, and cumulative if so.
+// means returns the means over clients and rounds for each local step, cumulative if asked.
 func (l *lookout) means(cumulative bool) []float64 {
 	out, sum, n := make([]float64, disparitySteps), 0.0, 0
 	for t := range out {
@@ -82,12 +82,13 @@ func (l *lookout) means(cumulative bool) []float64 {
 	return out
 }
 
-// disparity is figure 3: C = 5, all by the plain rule with the same step, which moves x
-// as far as Adam's 0.01 where x begins.
+// disparity is figure 3: C = 5, all methods with the plain rule and the same step, which at
+// the start moves x as far as Adam's 0.01.
 func (x *boxRun) disparity() error {
 	const step, most = 0.1, 5
 	rounds := min(most, x.size.few(most))
-	x.report.Figure = Figure{Title: x.report.ID, X: "local step", Y: "cosine with the gradient of F, mean so far"}
+	x.report.Figure = Figure{Title: x.report.ID, X: "local step",
+		Y: "cosine with the gradient of F, mean so far"}
 	x.report.Table.Columns = []string{"method", "local_step", "cosine", "cosine_so_far"}
 	ours := x.size.fzoos()
 	list := []contestant{ours.with("fzoos-s", "FZooS", plainRule...)}
@@ -108,8 +109,9 @@ func (x *boxRun) disparity() error {
 		}
 		x.report.Figure.Series = append(x.report.Figure.Series, s)
 		ends, at = append(ends, sofar[disparitySteps-1]), append(at, each[0], each[disparitySteps-1])
-		text = append(text, fmt.Sprintf("%s %.3f (step 1 %.3f, step %d %.3f; %.0f queries a step)", c.title,
-			sofar[disparitySteps-1], each[0], disparitySteps, each[disparitySteps-1], queries))
+		text = append(text,
+			fmt.Sprintf("%s %.3f (step 1 %.3f, step %d %.3f; %.0f queries a step)", c.title,
+				sofar[disparitySteps-1], each[0], disparitySteps, each[disparitySteps-1], queries))
 		x.env.logf("%s", text[len(text)-1])
 	}
 	x.claimDisparity(ends, at, text)
@@ -123,12 +125,14 @@ func (x *boxRun) claimDisparity(ends, at []float64, text []string) {
 	}
 	x.report.claim(least, "C=5: FZooS's steps are nearer to the gradient of F than any other's",
 		"mean cosine of %d local steps: %v", disparitySteps, text)
-	x.report.claim(at[0] > at[1], "C=5: FZooS's get worse from step to step", "%.3f, then %.3f", at[0], at[1])
+	x.report.claim(at[0] > at[1], "C=5: FZooS's get worse from step to step",
+		"%.3f, then %.3f", at[0], at[1])
 }
 
-// watched runs a method and returns the cosines of its local steps, and the queries of
+// watched runs a method. It returns the cosines of its local steps, and the queries of
 // each.
-func (x *boxRun) watched(c contestant, step float32, rounds uint64) (each, sofar []float64, queries float64, err error) {
+func (x *boxRun) watched(c contestant, step float32, rounds uint64) (each, sofar []float64,
+	queries float64, err error) {
 	each, sofar = make([]float64, disparitySteps), make([]float64, disparitySteps)
 	for seed := uint64(1); seed <= uint64(x.size.seeds); seed++ {
 		t := x.quadraticTask(5, disparitySteps+1, rounds)
@@ -143,7 +147,7 @@ func (x *boxRun) watched(c contestant, step float32, rounds uint64) (each, sofar
 		}
 		l := newLookout(q)
 		one.Task.Asked = l.asked
-		// A run from a log asks for nothing, so there is none to be kept.
+		// A run read from a log makes no queries, so this one is not kept.
 		r, err := (&Env{Logf: x.env.Logf}).trainOne(x.ctx, x.report.ID, one, seed)
 		if err != nil {
 			return nil, nil, 0, err
@@ -159,8 +163,8 @@ func (x *boxRun) watched(c contestant, step float32, rounds uint64) (each, sofar
 	return each, sofar, queries, nil
 }
 
-// perStep is the queries of a client for each local step, with those at the round's
-// ends.
+// perStep returns the queries of a client per local step, including those at the ends of a
+// round.
 func perStep(r *run.Result, one *Training) float64 {
 	last := r.Curve.Points[len(r.Curve.Points)-1]
 	return float64(last.Queries) / float64(last.Round) / float64(one.Clients) / (disparitySteps + 1)

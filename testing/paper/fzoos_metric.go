@@ -9,7 +9,7 @@ import (
 
 const fzoosMetricRounds = 50
 
-// metrics are figures 8 to 12, but for T.
+// metrics is figures 8 to 12, except those that vary T.
 func (x *boxRun) metrics() error {
 	dir, err := x.env.find("tables")
 	if err != nil {
@@ -29,11 +29,13 @@ func (x *boxRun) metrics() error {
 	return nil
 }
 
-// improve raises a score by all methods.
+// improve raises a score with all methods.
 func (x *boxRun) improve(table *data.Table, score blackbox.Score, portion float64) error {
 	t := &boxTask{
-		name: fmt.Sprintf("c%d-%s", score, token(float32(portion))), draws: "metric", title: fmt.Sprintf("%v, P=%g", score, portion),
-		metric: fmt.Sprintf("1 - %v", score), rounds: x.size.few(fzoosMetricRounds), steps: fzoosSteps, seeds: x.size.seeds,
+		name: fmt.Sprintf("c%d-%s", score, token(float32(portion))), draws: "metric",
+		title:  fmt.Sprintf("%v, P=%g", score, portion),
+		metric: fmt.Sprintf("1 - %v", score), rounds: x.size.few(fzoosMetricRounds),
+		steps: fzoosSteps, seeds: x.size.seeds,
 		at: func(seed uint64) (blackbox.Problem, func([]float32) []float64, error) {
 			m, err := blackbox.NewMetric(x.ctx, table, blackbox.MetricConfig{
 				Score: score, Portion: portion, Rows: x.size.rows, Seed: seed, Goroutines: 2, Logf: x.env.Logf,

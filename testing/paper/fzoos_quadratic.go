@@ -10,13 +10,14 @@ import (
 // aboveMinimum is F(x) - F*, which is known.
 const aboveMinimum = "F - F*"
 
-// fzoosLevels of F - F* are a tenth and a hundredth of what the runs begin with.
+// fzoosLevels of F - F* are a tenth and a hundredth of the value at the start of the runs.
 var fzoosLevels = []float64{0.3, 0.03}
 
 // quadraticTask is (98) with T local steps.
 func (x *boxRun) quadraticTask(c float64, t uint32, rounds uint64) *boxTask {
 	return &boxTask{
-		name: fmt.Sprintf("q%s-%d", token(float32(c)), t), draws: "quadratic", title: fmt.Sprintf("C=%g, T=%d", c, t),
+		name: fmt.Sprintf("q%s-%d", token(float32(c)), t), draws: "quadratic",
+		title:  fmt.Sprintf("C=%g, T=%d", c, t),
 		metric: aboveMinimum, rounds: rounds, steps: t, seeds: x.size.seeds, random: true,
 		at: func(seed uint64) (blackbox.Problem, func([]float32) []float64, error) {
 			q, err := quadraticOf(c, seed)
@@ -30,16 +31,18 @@ func (x *boxRun) quadraticTask(c float64, t uint32, rounds uint64) *boxTask {
 }
 
 func quadraticOf(c float64, seed uint64) (*blackbox.Quadratic, error) {
-	return blackbox.NewQuadratic(blackbox.QuadraticConfig{Dim: fzoosDim, Clients: fzoosClients, C: c, Seed: seed})
+	return blackbox.NewQuadratic(blackbox.QuadraticConfig{Dim: fzoosDim, Clients: fzoosClients,
+		C: c, Seed: seed})
 }
 
-// quadratic is figure 1. Where C is above N, functions are concave in some coordinates,
-// and gamma = 1 is tried besides. FZooS, too, is tried by the plain rule.
+// quadratic is figure 1. Where C is above N, functions are concave in some coordinates, and
+// gamma = 1 is tried too. FZooS is also tried with the plain rule.
 func (x *boxRun) quadratic() error {
 	few := x.size.fzoos()
 	for _, c := range x.size.c {
 		t := x.quadraticTask(c, fzoosSteps, x.size.rounds)
-		ours := []contestant{few.with(few.name+"-r", "FZooS, 20 around x", "around=20"), few.with(few.name, "FZooS, 5 around x")}
+		ours := []contestant{few.with(few.name+"-r", "FZooS, 20 around x", "around=20"),
+			few.with(few.name, "FZooS, 5 around x")}
 		best := ours[0]
 		if c > fzoosClients {
 			best = ours[0].with(few.name+"-r1", "FZooS, 20 around x, gamma 1", "correction=one")
@@ -58,7 +61,8 @@ func (x *boxRun) localUpdates() error {
 	var curves []*boxCurve
 	for _, steps := range x.size.steps {
 		t := x.quadraticTask(5, steps, x.size.few(fzoosRounds))
-		ours, err := x.contend(t, []contestant{x.size.fzoos().with(x.size.name, fmt.Sprintf("FZooS, T=%d", steps))}, nil)
+		ours, err := x.contend(t,
+			[]contestant{x.size.fzoos().with(x.size.name, fmt.Sprintf("FZooS, T=%d", steps))}, nil)
 		if err != nil {
 			return err
 		}
@@ -68,9 +72,10 @@ func (x *boxRun) localUpdates() error {
 	return nil
 }
 
-// contend compares forms of FZooS and all baselines at a quadratic problem, those by the
-// plain rule too if there are steps to try. It returns FZooS's.
-func (x *boxRun) contend(t *boxTask, forms []contestant, sgd []float32) (ours []*boxCurve, err error) {
+// contend compares forms of FZooS with all baselines on a quadratic problem, also with the
+// plain rule if there are steps to try. It returns FZooS's curves.
+func (x *boxRun) contend(t *boxTask, forms []contestant,
+	sgd []float32) (ours []*boxCurve, err error) {
 	ours, err = x.compare(t, forms)
 	if err != nil {
 		return ours, err
@@ -115,7 +120,7 @@ func (x *boxRun) features() error {
 	return nil
 }
 
-// ablation is figure 5b, with gamma = 0 and Corollary E.1's besides.
+// ablation is figure 5b, and also has gamma = 0 and Corollary E.1's gamma.
 func (x *boxRun) ablation() error {
 	for _, c := range x.size.c {
 		t := x.quadraticTask(c, fzoosSteps, x.size.few(fzoosRounds))
@@ -131,21 +136,24 @@ func (x *boxRun) ablation() error {
 			plain.with("1r", "gamma 1, vector of the round", "correction=one", "correction_at=round"),
 			plain.with("0", "gamma 0", "correction=zero"),
 			plain.with("s", "gamma 1/t, SGD 0.1", plainRule...).at(0.1),
-			plain.with("1s", "gamma 1, SGD 0.1", append([]string{"correction=one"}, plainRule...)...).at(0.1),
-			plain.with("t", "gamma of Corollary E.1", "correction=theory", fmt.Sprintf("heterogeneity=%.3g", g)),
+			plain.with("1s", "gamma 1, SGD 0.1",
+				append([]string{"correction=one"}, plainRule...)...).at(0.1),
+			plain.with("t", "gamma of Corollary E.1", "correction=theory",
+				fmt.Sprintf("heterogeneity=%.3g", g)),
 		})
 		if err != nil {
 			return err
 		}
 		for _, other := range curves[1:] {
-			x.ordered(t.title+": gamma 1/t at the iterate ends no higher than "+other.title, []*boxCurve{curves[0], other})
+			x.ordered(t.title+": gamma 1/t at the iterate ends no higher than "+other.title,
+				[]*boxCurve{curves[0], other})
 		}
 	}
 	return nil
 }
 
-// heterogeneityOf is G where the first seed's x begins, in the box's coordinates: mean
-// |grad f_i - grad F|^2.
+// heterogeneityOf returns G at the first seed's initial x, in the box's coordinates: the
+// mean of |grad f_i - grad F|^2.
 func heterogeneityOf(c float64) (float64, error) {
 	q, err := quadraticOf(c, 1)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A boxRun is an experiment on black boxes under way.
+// A boxRun is a running experiment on black boxes.
 type boxRun struct {
 	ctx    context.Context
 	env    *Env
@@ -20,7 +20,7 @@ func newBoxRun(ctx context.Context, e *Env, id string, size fzoosSize) *boxRun {
 }
 
 // train runs a method with one of its steps for seeds first to last. After an error it
-// returns what there is.
+// returns the results so far.
 func (x *boxRun) train(t *boxTask, c contestant, step float32, first, last int) (*boxCurve, error) {
 	curve := &boxCurve{contestant: c, step: step, task: t}
 	for seed := uint64(first); seed <= uint64(last); seed++ {
@@ -40,7 +40,7 @@ func (x *boxRun) train(t *boxTask, c contestant, step float32, first, last int) 
 	return curve, nil
 }
 
-// best runs a method with the step of which the first seed ends lowest.
+// best runs a method with the step for which the first seed ends lowest.
 func (x *boxRun) best(t *boxTask, c contestant) (*boxCurve, error) {
 	var best *boxCurve
 	if len(c.steps) == 1 {
@@ -60,7 +60,7 @@ func (x *boxRun) best(t *boxTask, c contestant) (*boxCurve, error) {
 	return best, err
 }
 
-// compare runs methods at a problem, and reports their curves.
+// compare runs methods on a problem, and reports their curves.
 func (x *boxRun) compare(t *boxTask, list []contestant) (curves []*boxCurve, err error) {
 	for _, c := range list {
 		curve, err := x.best(t, c)
@@ -75,8 +75,8 @@ func (x *boxRun) compare(t *boxTask, list []contestant) (curves []*boxCurve, err
 	return curves, nil
 }
 
-// add reports a curve: the rows of all seeds, and the line of their mean in the figures
-// of its problem, by rounds and by queries.
+// add reports a curve: rows of all seeds, and the line of their mean in the figures of its
+// problem, by rounds and by queries.
 func (x *boxRun) add(c *boxCurve) {
 	if len(c.results) == 0 {
 		return

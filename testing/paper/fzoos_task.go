@@ -9,47 +9,51 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A boxTask is a problem for each seed, and a metric of it: the less, the better.
+// A boxTask is a problem for each seed, and a metric of it to be minimized.
 type boxTask struct {
-	name   string // in names of runs: short
-	draws  string // names what is drawn: tasks of one name begin alike
+	name   string // short, for names of runs
+	draws  string // names the random draws: tasks with the same name begin alike
 	title  string
 	metric string
 	rounds uint64
 	steps  uint32 // T
 	seeds  int
-	random bool // x begins anywhere in the box, not at 0
-	// at makes the problem of a seed, and what measures x: the metric, and the rest.
+	random bool // x begins anywhere in the box; otherwise at 0
+	// at returns the problem of a seed and its measurement of x: the metric, then the
+	// others.
 	at      func(seed uint64) (blackbox.Problem, func(x []float32) []float64, error)
-	metrics []string // of the rest
+	metrics []string // names of the others
 }
 
-// training is a method with a step at a problem, of a seed. Everything that is drawn is
-// drawn alike for all methods: where x begins, directions, features.
+// training returns a method with a step on a problem, for a seed. Everything random is the
+// same for all methods: the start of x, directions, features.
 func (t *boxTask) training(c *contestant, step float32, seed uint64) (*Training, error) {
 	p, measure, err := t.at(seed)
 	if err != nil {
 		return nil, err
 	}
 	return &Training{
-		Name: fzoosKey(t.name, c, step), Preset: c.preset, Clients: p.Clients(), Asked: p.Clients(), Rounds: t.rounds,
+		Name: fzoosKey(t.name, c, step), Preset: c.preset, Clients: p.Clients(),
+		Asked: p.Clients(), Rounds: t.rounds,
 		Every: 1, Task: boxed(p, append([]string{t.metric}, t.metrics...), measure),
 		Shares: func(uint64) ([][]int, error) { return numbered(p.Clients()), nil },
 		Set: func(plan *wire.Plan) {
-			key := sha256.Sum256(binary.LittleEndian.AppendUint64([]byte("zofl black box\x00"+t.draws+"\x00"), seed))
+			key := sha256.Sum256(
+				binary.LittleEndian.AppendUint64([]byte("zofl black box\x00"+t.draws+"\x00"), seed))
 			low, high := p.Box()
 			plan.RunKey, plan.Boxes = key[:], []wire.Box{{Low: low, High: high}}
 			if t.random {
-				plan.Segments = []wire.Segment{{Name: "all", Len: plan.Dim, Fill: wire.UniformFill, Scale: high}}
+				plan.Segments = []wire.Segment{
+					{Name: "all", Len: plan.Dim, Fill: wire.UniformFill, Scale: high}}
 			}
 			c.fields(plan, step)
 			plan.Steps, plan.Batch, plan.Diverge = t.steps, 0, 0
-			plan.DenseKeep = uint32(2*t.rounds) + 2 // who measures may be rounds behind
+			plan.DenseKeep = uint32(2*t.rounds) + 2 // a measurement may be rounds behind
 		},
 	}, nil
 }
 
-// boxed makes a problem a task, whose sample i is client i.
+// boxed turns a problem into a task whose sample i is client i.
 func boxed(p blackbox.Problem, metrics []string, measure func([]float32) []float64) run.Task {
 	var local []func([]float32) float64
 	for i := range p.Clients() {
@@ -61,7 +65,7 @@ func boxed(p blackbox.Problem, metrics []string, measure func([]float32) []float
 	}
 }
 
-// numbered gives each client its number.
+// numbered returns shares in which each client has its own number.
 func numbered(clients int) [][]int {
 	shares := make([][]int, clients)
 	for i := range shares {

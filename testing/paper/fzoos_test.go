@@ -12,18 +12,20 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// tinyBoxes is an experiment of a few points and features.
+// tinyBoxes is an experiment with few points and features.
 func tinyBoxes(t *testing.T, e *Env) *boxRun {
 	t.Helper()
 	e.Logf = t.Logf
 	size := fzoosSizeOf(&Env{Short: true, Seeds: 2})
-	size.method, size.rounds, size.fewer = []string{"around=5", "window=20", "features=40", "candidates=20"}, 2, 2
-	size.c, size.sgd, size.calm, size.steps, size.features = []float64{5}, []float32{0.03, 0.1}, []float32{0.3}, []uint32{2}, []string{"10", "40"}
+	size.method, size.rounds, size.fewer = []string{"around=5", "window=20", "features=40",
+		"candidates=20"}, 2, 2
+	size.c, size.sgd, size.calm, size.steps, size.features = []float64{5}, []float32{0.03, 0.1},
+		[]float32{0.3}, []uint32{2}, []string{"10", "40"}
 	return newBoxRun(t.Context(), e, "tiny", size)
 }
 
-// TestFzoosQuadratic: all methods begin alike and ask as often as they should, and from
-// their logs it comes to the same claims.
+// TestFzoosQuadratic: all methods begin alike and make the right number of queries, and the
+// logs give the same claims again.
 func TestFzoosQuadratic(t *testing.T) {
 	e := &Env{Dir: t.TempDir()}
 	x := tinyBoxes(t, e)
@@ -33,11 +35,14 @@ func TestFzoosQuadratic(t *testing.T) {
 	if len(x.report.Claims) != 3*(2+2) { // nobody reaches a level
 		t.Errorf("%d claims", len(x.report.Claims))
 	}
-	if f, more := x.report.Figure, x.report.More[0]; len(f.Series) != 11 || len(more.Series) != 11 || more.Series[3].X[1] != 2*5*210 {
-		t.Errorf("%d and %d series, FedZO's queries %v", len(f.Series), len(more.Series), more.Series[3].X)
+	if f, more := x.report.Figure, x.report.More[0]; len(f.Series) != 11 ||
+		len(more.Series) != 11 || more.Series[3].X[1] != 2*5*210 {
+		t.Errorf("%d and %d series, FedZO's queries %v",
+			len(f.Series), len(more.Series), more.Series[3].X)
 	}
 	task := x.quadraticTask(5, fzoosSteps, 2)
-	queries := map[string]float64{"FZooS": 10*6 + 6, "FedZO": 210, "FedProx": 210, "SCAFFOLD I": 231, "SCAFFOLD II": 210}
+	queries := map[string]float64{"FZooS": 10*6 + 6, "FedZO": 210, "FedProx": 210,
+		"SCAFFOLD I": 231, "SCAFFOLD II": 210}
 	curves, err := x.compare(task, append([]contestant{x.size.fzoos()}, fzoosBaselines...))
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +54,8 @@ func TestFzoosQuadratic(t *testing.T) {
 		if len(c.results) != 2 || c.results[0].Totals.Up.Messages != 0 {
 			t.Errorf("%s: %d runs; it ran again: %+v", c.title, len(c.results), c.results[0].Totals)
 		}
-		if i > 1 && c.results[1].Curve.Points[0].TrainLoss != curves[1].results[1].Curve.Points[0].TrainLoss {
+		if i > 1 && c.results[1].Curve.Points[0].TrainLoss !=
+			curves[1].results[1].Curve.Points[0].TrainLoss {
 			t.Errorf("%s begins elsewhere than FedZO", c.title)
 		}
 	}
@@ -64,11 +70,12 @@ func TestFzoosQuadratic(t *testing.T) {
 	}
 }
 
-// TestFzoosVariations goes all the way of the others on quadratic functions.
+// TestFzoosVariations runs the other experiments on quadratic functions.
 func TestFzoosVariations(t *testing.T) {
 	x := tinyBoxes(t, &Env{})
 	x.size.seeds = 1
-	for name, f := range map[string]func() error{"T": x.localUpdates, "M": x.features, "gamma": x.ablation, "cosine": x.disparity} {
+	for name, f := range map[string]func() error{"T": x.localUpdates, "M": x.features,
+		"gamma": x.ablation, "cosine": x.disparity} {
 		if err := f(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -81,7 +88,8 @@ func TestFzoosVariations(t *testing.T) {
 // TestFzoosAttack misleads models that were trained for an epoch.
 func TestFzoosAttack(t *testing.T) {
 	a, err := blackbox.NewAttack(t.Context(), data.Digits(400, 1), data.Digits(200, 2),
-		blackbox.AttackConfig{Portion: 1, Clients: 2, Images: 2, OnAverage: true, Epochs: 1, Cache: t.TempDir()})
+		blackbox.AttackConfig{Portion: 1, Clients: 2, Images: 2, OnAverage: true, Epochs: 1,
+			Cache: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +122,7 @@ func TestFzoosMetric(t *testing.T) {
 	}
 }
 
-// TestFzoosPlans: every training of the full size is a plan, with a name of its own.
+// TestFzoosPlans: every training of the full size is a valid plan with a unique name.
 func TestFzoosPlans(t *testing.T) {
 	size := fzoosSizeOf(&Env{})
 	x := newBoxRun(t.Context(), &Env{}, "plans", size)
@@ -134,7 +142,8 @@ func TestFzoosPlans(t *testing.T) {
 						t.Fatal(err)
 					}
 					one.Set(p)
-					if err := p.Validate(); err != nil || names[one.Name] || len(one.Name) != 24 || p.Steps != steps || p.Step != step {
+					if err := p.Validate(); err != nil || names[one.Name] || len(one.Name) != 24 ||
+						p.Steps != steps || p.Step != step {
 						t.Errorf("%s: T=%d, twice %v, %v", one.Name, p.Steps, names[one.Name], err)
 					}
 					if p.Rule == wire.LocalAdam != (m.steps[0] == 0.01) {
@@ -150,7 +159,7 @@ func TestFzoosPlans(t *testing.T) {
 	}
 }
 
-// TestLookout: moves down the gradient are told from those up and from probes.
+// TestLookout: moves down the gradient are distinguished from those up it and from probes.
 func TestLookout(t *testing.T) {
 	q, err := quadraticOf(5, 1)
 	if err != nil {
@@ -172,24 +181,28 @@ func TestLookout(t *testing.T) {
 	}
 	walk(4, 10)
 	walk(6, -10)
-	if c := l.sums[2]; math.Abs(c[0]) > 1e-3 || math.Abs(c[1]) > 1e-3 || c[2] != 0 || l.n[2][0] != 2 || l.n[2][2] != 0 {
+	if c := l.sums[2]; math.Abs(c[0]) > 1e-3 || math.Abs(c[1]) > 1e-3 || c[2] != 0 ||
+		l.n[2][0] != 2 || l.n[2][2] != 0 {
 		t.Errorf("sums %v of %v cosines, want 1 - 1", c[:3], l.n[2][:3])
 	}
 	l = newLookout(q)
 	walk(4, 10)
-	if each := l.means(false); math.Abs(each[0]-1) > 1e-3 || math.Abs(each[1]-1) > 1e-3 || !math.IsNaN(each[2]) {
+	if each := l.means(false); math.Abs(each[0]-1) > 1e-3 || math.Abs(each[1]-1) > 1e-3 ||
+		!math.IsNaN(each[2]) {
 		t.Errorf("means %v, want 1", each[:3])
 	}
 }
 
-// madeCurve is a curve of one seed of which every round costs so many queries.
+// madeCurve returns a curve of one seed, with this many queries a round.
 func madeCurve(t *boxTask, title string, queries uint64, values ...float64) *boxCurve {
 	c := &run.Curve{Metrics: []string{t.metric}}
 	for i, v := range values {
 		round := uint64(i + 1)
-		c.Points = append(c.Points, run.Point{Round: round, Queries: round * queries, Values: []float64{v}})
+		c.Points = append(c.Points,
+			run.Point{Round: round, Queries: round * queries, Values: []float64{v}})
 	}
-	return &boxCurve{contestant: contestant{title: title}, task: t, clients: 1, results: Results{{Curve: c}}}
+	return &boxCurve{contestant: contestant{title: title}, task: t, clients: 1,
+		results: Results{{Curve: c}}}
 }
 
 func TestFzoosClaims(t *testing.T) {

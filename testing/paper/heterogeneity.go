@@ -10,9 +10,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// heterogeneity asks what the DeComFL paper leaves open: what unlike clients cost it,
-// and whether what helps by gradients, FedProx's pull and SCAFFOLD's control variates,
-// gets that back.
+// heterogeneity asks what the DeComFL paper leaves open: what unlike clients cost, and
+// whether the remedies known for gradients, FedProx's pull and SCAFFOLD's control variates,
+// win that back.
 func heterogeneity() Experiment {
 	const id = "heterogeneity"
 	return Experiment{
@@ -27,7 +27,7 @@ func heterogeneity() Experiment {
 	}
 }
 
-// A drift is a model, a fleet, and as many local steps as let clients drift apart.
+// A drift is a model, a fleet, and enough local steps for clients to drift apart.
 type drift struct {
 	cnn            bool
 	clients, asked int
@@ -46,12 +46,12 @@ func (d *drift) String() string {
 	return fmt.Sprintf("%s, %d of %d clients, K=%d", d.model(), d.asked, d.clients, d.k)
 }
 
-// A driftSize is how much of the experiment is made.
+// A driftSize says how much of the experiment is run.
 type driftSize struct {
 	drifts  []drift
 	methods []contestant
 	queries uint64 // of a client that takes part in every round
-	times   uint64 // that a model is measured
+	times   uint64 // number of measurements of a model
 	seeds   int
 }
 
@@ -60,8 +60,8 @@ var (
 	cnnDriftSteps     = []float32{5e-4, 1e-3, 3e-3}
 )
 
-// heterogeneitySize returns the size for an environment. A short one is softmax and ten
-// local steps, for a few rounds of one step size, which is the best of the three there.
+// heterogeneitySize returns the size for an environment. A short one is softmax with ten
+// local steps, for a few rounds with one step size, the best of the three there.
 func heterogeneitySize(e *Env) driftSize {
 	s := driftSize{methods: driftMethods, queries: 22_000, times: 20}
 	for _, fleet := range []int{100, 10} {
@@ -70,21 +70,24 @@ func heterogeneitySize(e *Env) driftSize {
 		}
 	}
 	for _, fleet := range []int{100, 10} {
-		s.drifts = append(s.drifts, drift{cnn: true, clients: fleet, asked: 10, k: 10, steps: cnnDriftSteps})
+		s.drifts = append(s.drifts,
+			drift{cnn: true, clients: fleet, asked: 10, k: 10, steps: cnnDriftSteps})
 	}
 	if e.Short {
 		step := softmaxDriftSteps[1:2]
-		s.drifts = []drift{{clients: 100, asked: 10, k: 10, steps: step}, {clients: 10, asked: 10, k: 10, steps: step}}
+		s.drifts = []drift{{clients: 100, asked: 10, k: 10, steps: step},
+			{clients: 10, asked: 10, k: 10, steps: step}}
 		s.queries, s.times = 2_200, 10
 	}
 	s.seeds = e.seeds(3)
 	return s
 }
 
-// driftMethods are what is compared, DeComFL first. A pull of 1 is FZooS's; 10 takes
-// a local model most of the way back at the larger steps.
+// driftMethods are the methods compared, DeComFL first. A pull of 1 is FZooS's; with the
+// larger steps a pull of 10 takes a local model most of the way back.
 var driftMethods = func() []contestant {
-	plain := contestant{name: "plain", title: "DeComFL", set: []string{"difference=forward", "perturbations=10", "batch=32", "mu=1e-3", "rule=sgd"}}
+	plain := contestant{name: "plain", title: "DeComFL",
+		set: []string{"difference=forward", "perturbations=10", "batch=32", "mu=1e-3", "rule=sgd"}}
 	return []contestant{
 		plain,
 		plain.with("p1", "FedProx 1", "prox=1"),
@@ -94,13 +97,13 @@ var driftMethods = func() []contestant {
 	}
 }()
 
-// A split deals samples out.
+// A split deals samples to clients.
 type split struct {
 	name, title string
 	deal        func(labels []uint8, clients int, seed uint64) ([][]int, error)
 }
 
-// splits are from like to unlike clients.
+// splits are ordered from like to unlike clients.
 var splits = []split{
 	{"i", "IID", func(labels []uint8, clients int, seed uint64) ([][]int, error) {
 		return data.IID(len(labels), clients, seed)
@@ -113,7 +116,7 @@ var splits = []split{
 	}},
 }
 
-// contest returns a drift at a split.
+// contest returns the contest of a drift with a split.
 func (d *drift) contest(s *set, sp split, size *driftSize) *contest {
 	task, segments := d.task(s)
 	return &contest{
@@ -132,5 +135,6 @@ func (d *drift) task(s *set) (run.Task, []wire.Segment) {
 		train := models.NewCNNMNIST(s.train, s.mean, s.std)
 		return run.Classifier(train, models.NewCNNMNIST(s.test, s.mean, s.std), 2), segmentsOf(train)
 	}
-	return run.Classifier(models.NewSoftmax(s.train, s.mean, s.std), models.NewSoftmax(s.test, s.mean, s.std), 2), nil
+	return run.Classifier(models.NewSoftmax(s.train, s.mean, s.std),
+		models.NewSoftmax(s.test, s.mean, s.std), 2), nil
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
-// A heterogeneityRun is the experiment under way.
+// A heterogeneityRun is a running experiment.
 type heterogeneityRun struct {
 	ctx     context.Context
 	env     *Env
 	size    driftSize
 	report  *Report
-	entries map[string][]*entry // by split: the methods at the drift under way
+	entries map[string][]*entry // by split: the methods at the current drift
 }
 
 func newHeterogeneityRun(ctx context.Context, e *Env, id string, size driftSize) *heterogeneityRun {
@@ -40,7 +40,7 @@ func (x *heterogeneityRun) all() error {
 	return nil
 }
 
-// train trains all methods at a split.
+// train trains all methods with a split.
 func (x *heterogeneityRun) train(s *set, d *drift, sp split) error {
 	t := d.contest(s, sp, &x.size)
 	for _, m := range x.size.methods {
@@ -54,8 +54,8 @@ func (x *heterogeneityRun) train(s *set, d *drift, sp split) error {
 	return nil
 }
 
-// claims are of unlike clients against like ones, and of each method against DeComFL
-// alone, at equal queries and at equal bytes.
+// claims compares unlike clients with like ones, and each method with plain DeComFL, at
+// equal queries and at equal bytes.
 func (x *heterogeneityRun) claims(d *drift) {
 	like := x.entries[splits[0].name][0]
 	for _, sp := range splits[1:] {
@@ -67,7 +67,8 @@ func (x *heterogeneityRun) claims(d *drift) {
 	}
 	for _, sp := range splits {
 		for _, m := range x.entries[sp.name][1:] {
-			x.report.beats(fmt.Sprintf("%v, %s: %s beats DeComFL alone", d, sp.title, m.title), m, x.entries[sp.name][0])
+			x.report.beats(fmt.Sprintf("%v, %s: %s beats DeComFL alone", d, sp.title, m.title), m,
+				x.entries[sp.name][0])
 		}
 	}
 }

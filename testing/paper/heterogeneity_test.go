@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/testing/paper/run"
 )
 
-// tinyHeterogeneity is 10 clients, 3 a round, two local steps.
+// tinyHeterogeneity has 10 clients, 3 a round, and two local steps.
 func tinyHeterogeneity(t *testing.T) *heterogeneityRun {
 	t.Helper()
 	size := driftSize{
@@ -36,15 +36,18 @@ func TestHeterogeneity(t *testing.T) {
 			if early(c) {
 				t.Errorf("%s, %s: ended %q", sp.title, e.title, c.Ended)
 			}
-			// Phases and older terms cost what they cost; a few bytes are the plan's.
+			// The methods' traffic differs by phases and older terms, and by a few bytes of
+			// the plan.
 			const few = 20
 			wants := map[string]bool{"v1": true, "v2": true}[e.name]
 			plain := entries[0].results[0].Curve
 			if more := perRound(c, bytesOf) > perRound(plain, bytesOf)+few; more != wants {
-				t.Errorf("%s, %s: %v bytes a round, DeComFL %v", sp.title, e.title, perRound(c, bytesOf), perRound(plain, bytesOf))
+				t.Errorf("%s, %s: %v bytes a round, DeComFL %v",
+					sp.title, e.title, perRound(c, bytesOf), perRound(plain, bytesOf))
 			}
 			if more := perRound(c, queriesOf) > perRound(plain, queriesOf); more != (e.name == "v1") {
-				t.Errorf("%s, %s: %v queries a round, DeComFL %v", sp.title, e.title, perRound(c, queriesOf), perRound(plain, queriesOf))
+				t.Errorf("%s, %s: %v queries a round, DeComFL %v",
+					sp.title, e.title, perRound(c, queriesOf), perRound(plain, queriesOf))
 			}
 		}
 	}
@@ -55,8 +58,8 @@ func perRound(c *run.Curve, of cost) float64 {
 	return float64(of(&last)) / float64(last.Round)
 }
 
-// TestHeterogeneityPlans: every training of the whole experiment is a plan, with a
-// name of its own.
+// TestHeterogeneityPlans: every training of the whole experiment is a valid plan with a
+// unique name.
 func TestHeterogeneityPlans(t *testing.T) {
 	s, err := (&Env{Generated: 2000}).mnist()
 	if err != nil {
@@ -77,7 +80,8 @@ func TestHeterogeneityPlans(t *testing.T) {
 						t.Fatal(err)
 					}
 					one.Set(p)
-					if err := p.Validate(); err != nil || names[one.Name] || len(one.Name) != 24 || p.Steps != d.k {
+					if err := p.Validate(); err != nil || names[one.Name] ||
+						len(one.Name) != 24 || p.Steps != d.k {
 						t.Errorf("%s: K=%d, twice %v, %v", one.Name, p.Steps, names[one.Name], err)
 					}
 					names[one.Name] = true

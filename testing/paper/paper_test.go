@@ -36,14 +36,16 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// made is a report of two made-up curves.
+// made returns a report with two made-up curves.
 func made() *Report {
 	r := &Report{ID: "made-up", Figure: Figure{Title: "made up", X: "round", Y: "accuracy"}}
 	curve := func(seed uint64, ended string, values ...float64) *run.Result {
-		c := &run.Curve{Name: "curve", Seed: seed, Metrics: []string{run.TestLoss, run.Accuracy}, Ended: ended}
+		c := &run.Curve{Name: "curve", Seed: seed,
+			Metrics: []string{run.TestLoss, run.Accuracy}, Ended: ended}
 		for i, v := range values {
 			n := uint64(i + 1)
-			p := run.Point{Round: n, Queries: 200 * n, Bytes: 15000 * n, TrainLoss: 2 / float64(n), Seconds: 0.5}
+			p := run.Point{Round: n, Queries: 200 * n, Bytes: 15000 * n,
+				TrainLoss: 2 / float64(n), Seconds: 0.5}
 			if n%2 == 0 {
 				p.Values = []float64{1 - v, v}
 			}
@@ -57,7 +59,8 @@ func made() *Report {
 	r.addCurves(run.Accuracy, results)
 	x := &decomflRun{report: r}
 	d := decomflSetting{name: "made", k: 1, p: 10, batch: 32, step: 1e-3, rounds: 4}
-	x.within(&d, results, []officialRange{{2, .225, .3, 3}, {4, .7, .9, 3}, {8, .9, .95, 3}}, []uint64{2, 4, 8}, "official code")
+	x.within(&d, results, []officialRange{{2, .225, .3, 3}, {4, .7, .9, 3}, {8, .9, .95, 3}},
+		[]uint64{2, 4, 8}, "official code")
 	x.guarded(&d, results, "others diverge")
 	x.fewerBytes(&d, results)
 	return r
@@ -101,10 +104,12 @@ func TestFigure(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v", name, len(b), err)
 		}
 	}
-	if err := figure.WriteFile(filepath.Join(t.TempDir(), "a.doc")); err == nil || !strings.Contains(err.Error(), ".png") {
+	if err := figure.WriteFile(filepath.Join(t.TempDir(), "a.doc")); err == nil ||
+		!strings.Contains(err.Error(), ".png") {
 		t.Errorf("a.doc: %v", err)
 	}
-	infinite := Figure{LogX: true, LogY: true, Series: []Series{{Name: "x", X: []float64{0, 1}, Y: []float64{1, math.Inf(1)}}}}
+	infinite := Figure{LogX: true, LogY: true,
+		Series: []Series{{Name: "x", X: []float64{0, 1}, Y: []float64{1, math.Inf(1)}}}}
 	if err := infinite.WriteFile(filepath.Join(t.TempDir(), "b.svg")); err != nil {
 		t.Errorf("nothing to show: %v", err)
 	}
@@ -121,25 +126,28 @@ func TestFind(t *testing.T) {
 			t.Errorf("Find(%q) = %v, %v", e.ID, found, err)
 		}
 	}
-	for _, id := range []string{"decomfl-mnist", "decomfl-mnist-k4-p20", "decomfl-lag", "decomfl-memory", "zofedht-table1"} {
+	for _, id := range []string{"decomfl-mnist", "decomfl-mnist-k4-p20", "decomfl-lag",
+		"decomfl-memory", "zofedht-table1"} {
 		if !seen[id] {
 			t.Errorf("there is no %s", id)
 		}
 	}
 	_, err := Find("nonsense")
-	if fault := (*wire.PlanError)(nil); !errors.As(err, &fault) || !strings.Contains(err.Error(), "decomfl-lag") {
+	if fault := (*wire.PlanError)(nil); !errors.As(err, &fault) ||
+		!strings.Contains(err.Error(), "decomfl-lag") {
 		t.Errorf("nonsense: %v", err)
 	}
 }
 
-// TestNames: every run has a name that a plan can have.
+// TestNames: the name of every run is allowed in a plan.
 func TestNames(t *testing.T) {
 	e := &Env{Generated: 200}
 	s, err := e.mnist()
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings := []decomflSetting{decomflSoftmax, decomflCNN, decomflBig, decomflFast, {name: "cnn-k10-p40-b256-short", cnn: true, k: 10, p: 40, batch: 32, step: 5e-4, rounds: 1}}
+	settings := []decomflSetting{decomflSoftmax, decomflCNN, decomflBig, decomflFast,
+		{name: "cnn-k10-p40-b256-short", cnn: true, k: 10, p: 40, batch: 32, step: 5e-4, rounds: 1}}
 	for _, d := range settings {
 		for _, tr := range []*Training{d.training(s), d.null(s, 3)} {
 			p, err := run.Plan(tr.Preset, tr.Name, 99, tr.Task.Dim, tr.Clients, tr.Asked)
@@ -182,7 +190,7 @@ func TestNoData(t *testing.T) {
 	}
 }
 
-// TestData: the real files, where they are.
+// TestData reads the real files, if they exist.
 func TestData(t *testing.T) {
 	dir := os.Getenv("ZOFL_DATA")
 	if dir == "" {
@@ -202,9 +210,10 @@ func TestWithin(t *testing.T) {
 	for _, c := range r.Claims {
 		holds[c.Claim] = c.Holds
 	}
-	// After round 2 the mean is the lowest official, 0.225; after 4 one of two runs is
-	// left, at 0.75.
-	for claim, want := range map[string]bool{"after round 2": true, "after round 4": false, "after round 8": false} {
+	// After round 2 the mean equals the lowest official accuracy, 0.225. After round 4 only
+	// one of two runs is left, with 0.75.
+	for claim, want := range map[string]bool{"after round 2": true, "after round 4": false,
+		"after round 8": false} {
 		found := false
 		for c, got := range holds {
 			if strings.Contains(c, claim) {

@@ -14,27 +14,26 @@ import (
 
 // A Training is one curve of an experiment, for every seed.
 type Training struct {
-	Name    string // of the curve, and of its runs: a token of at most 28 characters
+	Name    string // name of the curve and its runs: a token of at most 28 characters
 	Preset  string
 	Clients int
-	Asked   int // clients a round
+	Asked   int // clients asked in a round
 	Rounds  uint64
 	Task    run.Task
 	Order   run.Order
 	// Shares deals the samples for a seed.
 	Shares func(seed uint64) ([][]int, error)
-	// Set makes the plan what the experiment wants.
+	// Set applies the experiment's settings to the plan.
 	Set func(*wire.Plan)
-	// Every says after how many rounds the model is measured again; 0: after the last
-	// only, as in any case.
+	// Every is the number of rounds between measurements of the model; 0: only after the
+	// last round, which is always measured.
 	Every uint64
 }
 
-// Results are those of one training, by seed from 1.
+// Results are the results of one training, by seed from 1.
 type Results []*run.Result
 
-// Train runs a training for seeds 1 to seeds. After an error it returns what there
-// is.
+// Train runs a training for seeds 1 to seeds. After an error it returns the results so far.
 func (e *Env) Train(ctx context.Context, id string, t *Training, seeds int) (Results, error) {
 	var results Results
 	for seed := uint64(1); seed <= uint64(seeds); seed++ {
@@ -49,7 +48,8 @@ func (e *Env) Train(ctx context.Context, id string, t *Training, seeds int) (Res
 	return results, nil
 }
 
-func (e *Env) trainOne(ctx context.Context, id string, t *Training, seed uint64) (*run.Result, error) {
+func (e *Env) trainOne(ctx context.Context, id string, t *Training,
+	seed uint64) (*run.Result, error) {
 	p, err := run.Plan(t.Preset, t.Name, seed, t.Task.Dim, t.Clients, t.Asked)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,9 @@ func (e *Env) trainOne(ctx context.Context, id string, t *Training, seed uint64)
 	}
 	cfg := run.Config{
 		Name: t.Name, Seed: seed, Task: t.Task, Plan: p, Shares: shares, Order: t.Order,
-		Measure:  func(round uint64) bool { return round == t.Rounds || t.Every > 0 && round%t.Every == 0 },
+		Measure: func(round uint64) bool {
+			return round == t.Rounds || t.Every > 0 && round%t.Every == 0
+		},
 		Progress: e.progress(t),
 	}
 	if e.Dir != "" {
@@ -77,10 +79,10 @@ func (e *Env) trainOne(ctx context.Context, id string, t *Training, seed uint64)
 	return r, err
 }
 
-// tellEvery is how often a training tells where it is between measurements.
+// tellEvery is how often a training reports progress between measurements.
 const tellEvery = 10 * time.Second
 
-// progress tells of a training: each measurement, and where it is meanwhile.
+// progress returns a function that reports each measurement, and the progress in between.
 func (e *Env) progress(t *Training) func(*run.Curve) {
 	told := time.Now()
 	return func(c *run.Curve) {
@@ -89,7 +91,8 @@ func (e *Env) progress(t *Training) func(*run.Curve) {
 			return
 		}
 		told = time.Now()
-		line := fmt.Sprintf("%s seed %d: round %d of %d, train loss %.4f", c.Name, c.Seed, p.Round, t.Rounds, p.TrainLoss)
+		line := fmt.Sprintf("%s seed %d: round %d of %d, train loss %.4f",
+			c.Name, c.Seed, p.Round, t.Rounds, p.TrainLoss)
 		for i, v := range p.Values {
 			line += fmt.Sprintf(", %s %.4f", c.Metrics[i], v)
 		}
@@ -97,7 +100,7 @@ func (e *Env) progress(t *Training) func(*run.Curve) {
 	}
 }
 
-// At returns a metric after a round of every seed's run that got there.
+// At returns a metric after a round, for every seed whose run got there.
 func (r Results) At(metric string, round uint64) []float64 {
 	var values []float64
 	for _, one := range r {
@@ -121,8 +124,8 @@ func (r Results) RoundTime() time.Duration {
 	return times[len(times)/2]
 }
 
-// addCurves adds the rows and the lines of some curves to a report. A line is of the
-// points that were measured.
+// addCurves adds the rows and the lines of curves to a report. A line has the points that
+// were measured.
 func (r *Report) addCurves(metric string, results Results) {
 	for _, one := range results {
 		c := one.Curve
@@ -131,7 +134,8 @@ func (r *Report) addCurves(metric string, results Results) {
 		}
 		line := Series{Name: fmt.Sprintf("%s, seed %d", c.Name, c.Seed)}
 		for _, p := range c.Points {
-			r.Table.Rows = append(r.Table.Rows, append([]string{c.Name, fmt.Sprint(c.Seed)}, p.Row(len(c.Metrics))...))
+			r.Table.Rows = append(r.Table.Rows,
+				append([]string{c.Name, fmt.Sprint(c.Seed)}, p.Row(len(c.Metrics))...))
 		}
 		for _, p := range c.Measured() {
 			line.X, line.Y = append(line.X, float64(p.Round)), append(line.Y, c.At(metric, p.Round))
@@ -140,7 +144,7 @@ func (r *Report) addCurves(metric string, results Results) {
 	}
 }
 
-// mean of no values is NaN.
+// mean returns the mean; of no values it is NaN.
 func mean(values []float64) float64 {
 	sum := 0.0
 	for _, v := range values {
@@ -149,7 +153,7 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// spread writes values as their mean and range.
+// spread formats values as their mean and range.
 func spread(values []float64) string {
 	switch len(values) {
 	case 0:

@@ -9,14 +9,15 @@ import (
 
 const zofedhtPaper = "ZOFedHT, section IV, figures 1 and 2"
 
-// zofedht lists the experiments of ZOFedHT's section IV: a model and a split each.
+// zofedht returns the experiments of ZOFedHT's section IV, one for each model and split.
 //
-// Short ones on MNIST found that it is not the subspace that helps. The mean of the
-// estimate is (1-alpha) of the gradient outside of it, so on a grid of eta0 by tens
-// alpha is a finer step: ZOFedAvg-SGD at eta0 (1-alpha) does as well or better (label-
-// sorted, means of 3 runs: 0.501 to 0.540 logistic, 0.642 to 0.711 SVM). IID, where
-// eta0 = 0.1 is not too long, alpha only slows it down (0.410 to 0.401, 1 run). The best
-// of three runs, which the paper reports, favors ZOFedHT, whose runs differ most.
+// Short experiments on MNIST found that the subspace is not what helps. The mean of the
+// estimate is (1-alpha) of the gradient outside the subspace, so on a grid of eta0 by
+// powers of ten, alpha acts as a finer step: ZOFedAvg-SGD with eta0 (1-alpha) does as well
+// or better (label-sorted, means of 3 runs: 0.501 against 0.540 logistic, 0.642 against
+// 0.711 SVM). With IID data, where eta0 = 0.1 is not too long, alpha only slows it down
+// (0.410 against 0.401, 1 run). The best of three runs, which the paper reports, favors
+// ZOFedHT, because its runs differ most.
 func zofedht() []Experiment {
 	var list []Experiment
 	for _, split := range []string{"iid", "noniid"} {
@@ -34,8 +35,9 @@ func zofedhtExperiment(split, model string) Experiment {
 	}
 	id := "zofedht-" + split + "-" + model
 	return Experiment{
-		ID:    id,
-		Title: fmt.Sprintf("ZOFedHT against ZOFedAvg, %s, %s data", zofedhtModels[model], zofedhtSplits[split]),
+		ID: id,
+		Title: fmt.Sprintf("ZOFedHT against ZOFedAvg, %s, %s data",
+			zofedhtModels[model], zofedhtSplits[split]),
 		Paper: zofedhtPaper, Long: long,
 		Run: func(ctx context.Context, e *Env) (*Report, error) {
 			x := newZOFedHTRun(ctx, e, id, split, model, zofedhtSizeOf(e, model))
@@ -45,40 +47,41 @@ func zofedhtExperiment(split, model string) Experiment {
 }
 
 var (
-	zofedhtModels = map[string]string{"lr": "logistic regression", "svm": "linear SVM", "mlp": "MLP-50"}
+	zofedhtModels = map[string]string{"lr": "logistic regression",
+		"svm": "linear SVM", "mlp": "MLP-50"}
 	zofedhtSplits = map[string]string{"iid": "IID", "noniid": "label-sorted"}
 )
 
-// A zofedhtSize is how much of the paper's experiment is made. The paper does not say
-// for how many rounds it trains.
+// A zofedhtSize says how much of the paper's experiment is run. The paper does not say for
+// how many rounds it trains.
 type zofedhtSize struct {
 	sets    []string // data sets
-	samples int      // the first so many of a data set; 0: all
+	samples int      // the first of a data set; 0: all
 	clients int
-	asked   int // a round
+	asked   int // clients asked in a round
 	rounds  uint64
-	every   uint64 // so many rounds a model is measured
-	// The grid. Every method tunes its own step, unless they take the one of
-	// ZOFedAvg-SGD, relayed, with which all begin.
+	every   uint64 // rounds between measurements
+	// The grid. Every method tunes its own step, or they take that of relayed ZOFedAvg-SGD,
+	// which is tuned first.
 	etas, alphas []float64
 	oneEta       bool
-	seeds        int // runs of what tuning chose
+	seeds        int // runs with the tuned settings
 }
 
-// zofedhtFull is the paper's grid, and a9a as an extra. Planted stands for rcv1.
+// zofedhtFull is the paper's grid, plus a9a. Planted replaces rcv1.
 var zofedhtFull = zofedhtSize{
 	sets: []string{"mnist", "fashion-mnist", "a9a", "planted"}, clients: 100, asked: 10,
-	rounds: 500, every: 20, etas: []float64{.1, 1, 10}, alphas: []float64{.1, .2, .3, .4, .5, .6, .7, .8, .9}, seeds: 3,
+	rounds: 500, every: 20, etas: []float64{.1, 1, 10},
+	alphas: []float64{.1, .2, .3, .4, .5, .6, .7, .8, .9}, seeds: 3,
 }
 
-// zofedhtSizeOf returns the size for an environment. A short one is MNIST with a
-// coarse grid: eta0 is tuned for all on ZOFedAvg-SGD, alpha is one of three, the
-// shared variants take what the relayed have. The MLP has a sixth of MNIST, two steps
-// and one alpha besides.
+// zofedhtSizeOf returns the size for an environment. A short one is MNIST with a coarse
+// grid: eta0 is tuned for all methods on ZOFedAvg-SGD, alpha is one of three, and the
+// shared variants take the settings of the relayed ones. The MLP has only a sixth of MNIST,
+// two steps and one alpha.
 //
-// The MLP is not trained on the sparse set: of its million parameters 100 clients
-// replay 500 directions each a round, which takes the better part of a minute, and the
-// grid weeks.
+// The MLP is not trained on the sparse set: with its million parameters, 100 clients replay
+// 500 directions each a round, which takes most of a minute, and the grid would take weeks.
 func zofedhtSizeOf(e *Env, model string) zofedhtSize {
 	s := zofedhtFull
 	if model == "mlp" {
@@ -96,18 +99,19 @@ func zofedhtSizeOf(e *Env, model string) zofedhtSize {
 	return s
 }
 
-// A zofedhtRun is the experiment under way.
+// A zofedhtRun is a running experiment.
 type zofedhtRun struct {
 	ctx          context.Context
 	env          *Env
 	split, model string
 	size         zofedhtSize
 	report       *Report
-	sets         []*zofedhtSet // that are trained
+	sets         []*zofedhtSet // trained so far
 	trained      map[string]*run.Result
 }
 
-func newZOFedHTRun(ctx context.Context, e *Env, id, split, model string, size zofedhtSize) *zofedhtRun {
+func newZOFedHTRun(ctx context.Context, e *Env, id, split, model string,
+	size zofedhtSize) *zofedhtRun {
 	title := fmt.Sprintf("ZOFedHT, %s, %s", zofedhtModels[model], zofedhtSplits[split])
 	columns := append([]string{"data", "method", "directions", "eta0", "alpha", "seed"},
 		(&run.Curve{Metrics: zofedhtMetrics}).Columns()...)
@@ -135,8 +139,8 @@ func (x *zofedhtRun) all() error {
 	return nil
 }
 
-// train trains all methods on a data set: the paper's, relayed, then along shared
-// directions, and at last what a smaller step alone does of what alpha does.
+// train trains all methods on a data set: the paper's with relayed directions, then with
+// shared directions, and finally the smaller step that may explain alpha's effect.
 func (x *zofedhtRun) train(s *zofedhtSet) error {
 	for _, shared := range []bool{false, true} {
 		for _, m := range zofedhtMethods {

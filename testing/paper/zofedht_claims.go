@@ -2,12 +2,12 @@ package paper
 
 import "fmt"
 
-// asGood is how much more loss is called the same.
+// asGood is the factor of loss up to which two results count as equal.
 const asGood = 1.02
 
-// claims compares what tuning chose, by the loss over all samples after the last round.
-// The paper reports the best of three runs. That favors the method whose runs differ
-// most, so means are compared besides; what is this program's own is by means.
+// claims compares the tuned settings by the loss over all samples after the last round. The
+// paper reports the best of three runs, which favors the method whose runs differ most, so
+// means are compared too. Claims that are not the paper's use means.
 func (x *zofedhtRun) claims() {
 	for _, s := range x.sets {
 		x.compare(s)
@@ -28,29 +28,31 @@ func (x *zofedhtRun) claims() {
 	}
 }
 
-// wins says whether ZOFedHT is the best, relayed as in the paper, by the least or by
-// the mean of its runs.
+// wins reports whether relayed ZOFedHT, as in the paper, is best, by the least or the mean
+// of its runs.
 func (x *zofedhtRun) wins(s *zofedhtSet, by func(*zofedhtTuned, uint64) float64) bool {
 	last := x.size.rounds
 	ht := by(s.of(zofedhtHT, false), last)
 	return ht < by(s.of(zofedhtSGD, false), last) && ht < by(s.of(zofedhtGD, false), last)
 }
 
-// zofedhtBatch and zofedhtTau are the presets'.
+// zofedhtBatch and zofedhtTau are those of the presets.
 const (
 	zofedhtBatch = 64
 	zofedhtTau   = 5
 )
 
-// compare claims for one data set, by evaluations as the paper counts, whatever
-// number of samples one is of, and with those of GD counted by samples.
+// compare makes the claims for one data set, by evaluations as the paper counts them,
+// whatever number of samples one covers, and with GD's evaluations counted by samples.
 func (x *zofedhtRun) compare(s *zofedhtSet) {
 	last := x.size.rounds
 	ht, sgd, gd := s.of(zofedhtHT, false), s.of(zofedhtSGD, false), s.of(zofedhtGD, false)
 	runs := len(ht.results)
 	x.report.claim(x.wins(s, (*zofedhtTuned).least),
-		fmt.Sprintf("%s: ZOFedHT has the least training loss, by the best of %d runs as the paper reports", s.name, runs),
-		"%s, %s, %s after %d evaluations (%d rounds)", ht.text(last), sgd.text(last), gd.text(last), ht.queries(last), last)
+		fmt.Sprintf("%s: ZOFedHT has the least training loss, by the best of %d runs as the "+
+			"paper reports", s.name, runs),
+		"%s, %s, %s after %d evaluations (%d rounds)",
+		ht.text(last), sgd.text(last), gd.text(last), ht.queries(last), last)
 	if runs > 1 {
 		x.report.claim(x.wins(s, (*zofedhtTuned).mean),
 			fmt.Sprintf("%s: the same by the mean of %d runs", s.name, runs),
@@ -72,16 +74,21 @@ func (x *zofedhtRun) bestEverywhere() {
 }
 
 func (x *zofedhtRun) bestOnImages() {
-	won, means, all := x.won(func(s *zofedhtSet) bool { return s.name == "mnist" || s.name == "fashion-mnist" })
+	won, means, all := x.won(func(s *zofedhtSet) bool {
+		return s.name == "mnist" ||
+			s.name == "fashion-mnist"
+	})
 	if all == 0 {
 		return
 	}
-	x.report.claim(2*won > all, "non-IID: in most cases on mnist and fashion-mnist ZOFedHT is the best",
-		"on %d of %d with this model, by means on %d; the paper's cases are three models", won, all, means)
+	x.report.claim(2*won > all,
+		"non-IID: in most cases on mnist and fashion-mnist ZOFedHT is the best",
+		"on %d of %d with this model, by means on %d; the paper's cases are three models",
+		won, all, means)
 }
 
-// won counts the data sets of a kind, and those on which ZOFedHT is the best by the
-// best run and by the mean.
+// won counts the data sets of a kind, and those on which ZOFedHT is best by the best run
+// and by the mean.
 func (x *zofedhtRun) won(kind func(*zofedhtSet) bool) (best, means, all int) {
 	for _, s := range x.sets {
 		if !kind(s) {
@@ -98,20 +105,21 @@ func (x *zofedhtRun) won(kind func(*zofedhtSet) bool) (best, means, all int) {
 	return best, means, all
 }
 
-// sparse claims what the paper says of rcv1.
+// sparse claims what the paper says about rcv1.
 func (x *zofedhtRun) sparse(s *zofedhtSet) {
 	ht, sgd, last := s.of(zofedhtHT, false), s.of(zofedhtSGD, false), x.size.rounds
-	// Nothing tells the two apart before the first tau rounds are over.
+	// The two are equal until the first tau rounds are over.
 	early := ht.from(2 * zofedhtTau)
 	x.report.claim(ht.mean(early) < sgd.mean(early) && ht.mean(last) > sgd.mean(last),
 		"non-IID, sparse: ZOFedHT is fast early, and outperformed by ZOFedAvg-SGD in the long run",
 		"after %d evaluations %s against %s, after %d %s against %s (drawn texts stand for rcv1)",
-		ht.queries(early), ht.text(early), sgd.text(early), ht.queries(last), ht.text(last), sgd.text(last))
+		ht.queries(early), ht.text(early), sgd.text(early), ht.queries(last),
+		ht.text(last), sgd.text(last))
 }
 
-// subspace claims that it is the subspace that helps. The mean of ZOFedHT's estimate
-// is (1-alpha) of the gradient and alpha of what of it is in the subspace: on a grid
-// of eta0 as coarse as the paper's, a better alpha may just be a better step.
+// subspace claims that the subspace helps. The mean of ZOFedHT's estimate is (1-alpha) of
+// the gradient plus alpha of its part in the subspace. On a grid of eta0 as coarse as the
+// paper's, a better alpha may just be a better step.
 func (x *zofedhtRun) subspace(s *zofedhtSet) {
 	ht, smaller, last := s.of(zofedhtHT, false), s.smaller, x.size.rounds
 	x.report.claim(ht.mean(last) < smaller.mean(last),
@@ -119,14 +127,16 @@ func (x *zofedhtRun) subspace(s *zofedhtSet) {
 		"%s, without it %s", ht.text(last), smaller.text(last))
 }
 
-// shared claims of a method that directions which all share come to as much: at equal
-// evaluations, and at equal bytes.
+// shared claims that a method does as well with shared directions, at equal evaluations and
+// at equal bytes.
 func (x *zofedhtRun) shared(s *zofedhtSet, m zofedhtMethod) {
 	relayed, shared, last := s.of(m, false), s.of(m, true), x.size.rounds
 	more, less := relayed.bytes(), shared.bytes()
 	x.report.claim(shared.mean(last) <= asGood*relayed.mean(last) && less < more,
-		fmt.Sprintf("%s, %s: shared directions come to the loss of relayed ones with fewer bytes", s.name, m.name),
-		"shared %s, relayed %s after %d evaluations; %.0f B and %.0f B a round for all %d clients, announcements included",
+		fmt.Sprintf("%s, %s: shared directions come to the loss of relayed ones with fewer bytes",
+			s.name, m.name),
+		"shared %s, relayed %s after %d evaluations; %.0f B and %.0f B a round for all %d "+
+			"clients, announcements included",
 		shared.text(last), relayed.text(last), relayed.queries(last), less, more, x.size.clients)
 	as := relayed.from(float64(last) * less / more)
 	x.report.claim(shared.mean(last) < relayed.mean(as),

@@ -11,12 +11,13 @@ import (
 // tabulate adds the rows of a run.
 func (x *zofedhtRun) tabulate(s *zofedhtSet, z *zofedhtSetting, c *run.Curve) {
 	for _, p := range c.Points {
-		row := []string{s.name, z.name, z.directions(), fmt.Sprint(float32(z.eta)), fmt.Sprint(z.alpha), fmt.Sprint(c.Seed)}
+		row := []string{s.name, z.name, z.directions(), fmt.Sprint(float32(z.eta)),
+			fmt.Sprint(z.alpha), fmt.Sprint(c.Seed)}
 		x.report.Table.Rows = append(x.report.Table.Rows, append(row, p.Row(len(c.Metrics))...))
 	}
 }
 
-// directions says whose directions a setting has.
+// directions returns whose directions a setting has.
 func (z *zofedhtSetting) directions() string {
 	if z.shared {
 		return "shared"
@@ -24,7 +25,7 @@ func (z *zofedhtSetting) directions() string {
 	return "relayed"
 }
 
-// draw adds the line of what tuning chose: its seeds' mean where it was measured.
+// draw adds the line of a tuned setting: its seeds' mean where it was measured.
 func (x *zofedhtRun) draw(s *zofedhtSet, t *zofedhtTuned) {
 	line := Series{Name: fmt.Sprintf("%s, %s, %s", s.name, t.zofedhtSetting.String(), t.directions())}
 	for _, p := range t.results[0].Curve.Measured() {
@@ -33,8 +34,8 @@ func (x *zofedhtRun) draw(s *zofedhtSet, t *zofedhtTuned) {
 	x.report.Figure.Series = append(x.report.Figure.Series, line)
 }
 
-// losses returns the loss over all samples after a round by seed, infinite where a
-// run did not get there.
+// losses returns the loss over all samples after a round for each seed, infinite for a run
+// that did not get there.
 func (t *zofedhtTuned) losses(round uint64) []float64 {
 	var list []float64
 	for _, r := range t.results {
@@ -45,14 +46,14 @@ func (t *zofedhtTuned) losses(round uint64) []float64 {
 
 func (t *zofedhtTuned) mean(round uint64) float64 { return mean(t.losses(round)) }
 
-// least is the best seed's, which is what the paper reports.
+// least returns the best seed's loss, which is what the paper reports.
 func (t *zofedhtTuned) least(round uint64) float64 { return slices.Min(t.losses(round)) }
 
 func (t *zofedhtTuned) text(round uint64) string {
 	return t.zofedhtSetting.String() + " " + spread(t.losses(round))
 }
 
-// queries are those of all clients after a round.
+// queries returns the queries of all clients after a round.
 func (t *zofedhtTuned) queries(round uint64) uint64 {
 	for _, p := range t.results[0].Curve.Points {
 		if p.Round == round {
@@ -62,8 +63,8 @@ func (t *zofedhtTuned) queries(round uint64) uint64 {
 	return 0
 }
 
-// bytes returns what a round costs all clients together, both ways, without the
-// first round, before which they come together; NaN if there is no other.
+// bytes returns the bytes of a round for all clients together, both ways. It leaves out the
+// first round, before which they assemble; NaN if there is no other.
 func (t *zofedhtTuned) bytes() float64 {
 	points := t.results[0].Curve.Points
 	if len(points) < 2 {
@@ -73,7 +74,7 @@ func (t *zofedhtTuned) bytes() float64 {
 	return float64(last.Bytes-first.Bytes) / float64(last.Round-first.Round)
 }
 
-// from returns the first round that was measured from one on, or the last.
+// from returns the first measured round that is not before round, or the last.
 func (t *zofedhtTuned) from(round float64) uint64 {
 	last := uint64(0)
 	for _, p := range t.results[0].Curve.Measured() {

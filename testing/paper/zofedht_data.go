@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Metrics over all training samples, which is what the paper's curves are of.
+// Metrics over all training samples, as in the paper's curves.
 const (
 	wholeLoss     = "whole_loss"
 	wholeAccuracy = "whole_accuracy"
@@ -21,11 +21,11 @@ var zofedhtMetrics = []string{wholeLoss, wholeAccuracy}
 const (
 	// zofedhtHidden are the units of the paper's MLP.
 	zofedhtHidden = 50
-	// plantedTexts is as many as rcv1.binary has for training, about.
+	// plantedTexts is about the number of training texts in rcv1.binary.
 	plantedTexts = 20_000
 )
 
-// A zofedhtSet is a data set of two classes, and what was trained on it.
+// A zofedhtSet is a data set of two classes, and its trainings.
 type zofedhtSet struct {
 	name     string
 	tag      string // in names of runs
@@ -36,8 +36,8 @@ type zofedhtSet struct {
 	smaller  *zofedhtTuned // ZOFedAvg-SGD at ZOFedHT's eta0 times 1-alpha
 }
 
-// load makes a data set's model. Pixels are from 0 to 1, as the paper names no
-// scale; nothing has a bias but the MLP. Linear models begin at zero.
+// load makes a data set's model. Pixels are from 0 to 1, because the paper gives no scale.
+// Only the MLP has biases. Linear models begin at zero.
 func (x *zofedhtRun) load(name string) (*zofedhtSet, error) {
 	s := &zofedhtSet{name: name, tuned: map[zofedhtKey]*zofedhtTuned{}}
 	samples, err := x.samples(s)
@@ -78,7 +78,8 @@ func (x *zofedhtRun) samples(s *zofedhtSet) (*models.Samples, error) {
 		s.tag = "sp"
 		return x.sparseSamples(s, data.Planted(plantedTexts, 1)), nil
 	}
-	return nil, fmt.Errorf("zofedht: data set %q: choose one of mnist, fashion-mnist, a9a, planted", s.name)
+	return nil, fmt.Errorf("zofedht: data set %q: choose one of mnist, fashion-mnist, a9a, planted",
+		s.name)
 }
 
 func (x *zofedhtRun) imageSamples(s *zofedhtSet) (*models.Samples, error) {
@@ -104,7 +105,7 @@ func (x *zofedhtRun) sparseSamples(s *zofedhtSet, all *data.Sparse) *models.Samp
 	return models.SparseSamples(all)
 }
 
-// shares deals a data set out: at random, or sorted by label and cut evenly.
+// shares deals a data set to clients: at random, or sorted by label and cut evenly.
 func (x *zofedhtRun) shares(s *zofedhtSet, seed uint64) ([][]int, error) {
 	if x.split == "noniid" {
 		return data.Shards(s.labels, x.size.clients, 1, seed)

@@ -12,9 +12,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// TestZOFedHTIsTheReference: the curves of an experiment are those of the paper's
-// pseudo-code in float64, with the same directions, cohorts and minibatches, and a
-// loss of its own. Its shares are of 150 samples, more than a minibatch.
+// TestZOFedHTIsTheReference compares an experiment with the paper's pseudo-code in float64,
+// with the same directions, cohorts and minibatches but its own loss. Shares have 150
+// samples, more than a minibatch.
 func TestZOFedHTIsTheReference(t *testing.T) {
 	for _, split := range []string{"iid", "noniid"} {
 		for _, m := range zofedhtMethods {
@@ -36,9 +36,11 @@ func TestZOFedHTIsTheReference(t *testing.T) {
 				}
 				want, way := simulate(t, x, s, z)
 				for i, w := range want {
-					// Points x + mu z are float32, which costs a scalar some 1e-4 of itself.
+					// Points x + mu z are float32, which gives a scalar a relative error of
+					// about 1e-4.
 					if diff := math.Abs(float64(r.Params[i]) - w); diff > 2e-3*way {
-						t.Fatalf("x[%d] = %v after %d rounds, want %v within %v", i, r.Params[i], r.Curve.Last(), w, 2e-3*way)
+						t.Fatalf("x[%d] = %v after %d rounds, want %v within %v",
+							i, r.Params[i], r.Curve.Last(), w, 2e-3*way)
 					}
 				}
 			})
@@ -46,8 +48,9 @@ func TestZOFedHTIsTheReference(t *testing.T) {
 	}
 }
 
-// simulate returns where the reference comes to, and the longest way of a parameter.
-func simulate(t *testing.T, x *zofedhtRun, s *zofedhtSet, z zofedhtSetting) (end []float64, way float64) {
+// simulate returns the reference's final x, and the longest way of any parameter.
+func simulate(t *testing.T, x *zofedhtRun, s *zofedhtSet,
+	z zofedhtSetting) (end []float64, way float64) {
 	t.Helper()
 	tr := x.training(s, z)
 	p, err := run.Plan(tr.Preset, tr.Name, 1, tr.Task.Dim, tr.Clients, tr.Asked)
@@ -87,8 +90,9 @@ func simulate(t *testing.T, x *zofedhtRun, s *zofedhtSet, z zofedhtSetting) (end
 
 func zofedhtID(client int) string { return fmt.Sprint("c", client) }
 
-// directionOf is a client's normal vector, by its address.
-func directionOf(p *wire.Plan, client int, at reference.At, q int, domain prng.Domain, n int) []float64 {
+// directionOf returns a client's normal vector by its address.
+func directionOf(p *wire.Plan, client int, at reference.At, q int, domain prng.Domain,
+	n int) []float64 {
 	v := make([]float32, n)
 	prng.Fill(v, prng.Direction{
 		Key: prng.RecordKey(p.RunKey, at.N), Step: uint16(at.K), Perturbation: uint16(q),
@@ -101,9 +105,10 @@ func directionOf(p *wire.Plan, client int, at reference.At, q int, domain prng.D
 	return out
 }
 
-// logisticOf is the logistic loss of a client's minibatch in float64, of pixels from
-// 0 to 1 and halves of the digits.
-func logisticOf(t *testing.T, x *zofedhtRun, s *zofedhtSet, p *wire.Plan) func(int, reference.At, []float64) float64 {
+// logisticOf returns the logistic loss of a client's minibatch in float64, for pixels from
+// 0 to 1 and two classes of digits.
+func logisticOf(t *testing.T, x *zofedhtRun, s *zofedhtSet, p *wire.Plan) func(int, reference.At,
+	[]float64) float64 {
 	t.Helper()
 	shares, err := x.shares(s, 1)
 	if err != nil {
@@ -114,7 +119,8 @@ func logisticOf(t *testing.T, x *zofedhtRun, s *zofedhtSet, p *wire.Plan) func(i
 		t.Fatal(err)
 	}
 	return func(client int, at reference.At, w []float64) float64 {
-		batch := models.NewBatcher(shares[client]).Pick(int(p.Batch), wire.BatchSeed(p.Run, zofedhtID(client), at.N, uint32(at.K)))
+		batch := models.NewBatcher(shares[client]).Pick(int(p.Batch),
+			wire.BatchSeed(p.Run, zofedhtID(client), at.N, uint32(at.K)))
 		sum := 0.0
 		for _, i := range batch {
 			margin := 0.0

@@ -10,19 +10,19 @@ import (
 // tableOne is Table I of ZOFedHT: the part of the iterations in which the gradient's
 // insensitive component is the larger one, by the noise's deviation.
 var tableOne = []struct{ noise, ratio float64 }{
-	{1e-2, 0.9993}, {1e-1, 0.9423}, {1, 0.8268}, {1e1, 0.7096}, {1e2, 0.5931}, {1e3, 0.4979}, {1e4, 0.4924}, {1e5, 0.4919},
+	{1e-2, 0.9993}, {1e-1, 0.9423}, {1, 0.8268}, {1e1, 0.7096}, {1e2, 0.5931}, {1e3, 0.4979},
+	{1e4, 0.4924}, {1e5, 0.4919},
 }
 
-// A descent is the example of ZOFedHT, section II: gradient steps of 1e-4 from
-// (1e3, 1e3) on a quadratic whose gradient is (1e3 x1, x2) times scale, plus normal
-// noise.
+// A descent is the example of ZOFedHT, section II: gradient steps of 1e-4 from (1e3, 1e3)
+// on a quadratic whose gradient is scale times (1e3 x1, x2), plus normal noise.
 type descent struct {
 	scale      float64
 	iterations int
 }
 
-// As printed f is 1e3 x1^2 + x2^2, and there are 1e4 iterations. The table's numbers
-// come of f/2 and 1e5: see [zofedhtTable1].
+// As printed, f is 1e3 x1^2 + x2^2 and there are 1e4 iterations. The table's numbers result
+// from f/2 and 1e5 iterations: see [zofedhtTable1].
 var (
 	descentPrinted = descent{2, 1e4}
 	descentTable   = descent{1, 1e5}
@@ -44,7 +44,7 @@ func (d descent) ratio(noise float64, seed uint64) float64 {
 	return float64(along) / float64(d.iterations)
 }
 
-// ratios returns the mean over runs, by noise.
+// ratios returns the mean over runs for each noise.
 func (d descent) ratios(ctx context.Context, runs int) ([]float64, error) {
 	var means []float64
 	for _, row := range tableOne {
@@ -60,13 +60,13 @@ func (d descent) ratios(ctx context.Context, runs int) ([]float64, error) {
 	return means, nil
 }
 
-// tableTolerance is how far a mean of ten runs may be off a mean of ten others.
+// tableTolerance is how far means of ten runs may be apart.
 const tableTolerance = 0.005
 
-// zofedhtTable1 is Table I. The printed setting cannot give the printed numbers: its
-// first 31 of 1e4 iterations go along the sensitive direction whatever the noise, so
-// no ratio is above 0.997, and what noise leaves in x1 makes the ratio at high noise
-// 0.48. Half the gradient and ten times the iterations give all eight.
+// zofedhtTable1 is Table I. The printed setting cannot give the printed numbers. Its first
+// 31 of 1e4 iterations follow the sensitive direction whatever the noise, so no ratio is
+// above 0.997; and the noise that remains in x1 makes the ratio at high noise 0.48. With
+// half the gradient and ten times the iterations all eight numbers agree.
 func zofedhtTable1() Experiment {
 	return Experiment{
 		ID: "zofedht-table1", Title: "how often a descent follows the insensitive direction",
@@ -85,7 +85,7 @@ func zofedhtTable1() Experiment {
 	}
 }
 
-// runs is ten, as in the paper, unless something else was asked for.
+// runs returns ten, as in the paper, unless another number was asked for.
 func (e *Env) runs() int {
 	if e.Seeds > 0 {
 		return e.Seeds
@@ -94,8 +94,10 @@ func (e *Env) runs() int {
 }
 
 func tableOneReport(printed, table []float64, runs int) *Report {
-	r := &Report{ID: "zofedht-table1", Table: Table{Columns: []string{"noise", "paper", "as_printed", "half_gradient_1e5_iterations"}}}
-	r.Figure = Figure{Title: "ZOFedHT, Table I", X: "noise", Y: "part of iterations along the insensitive direction", LogX: true, Falls: true}
+	r := &Report{ID: "zofedht-table1",
+		Table: Table{Columns: []string{"noise", "paper", "as_printed", "half_gradient_1e5_iterations"}}}
+	r.Figure = Figure{Title: "ZOFedHT, Table I", X: "noise",
+		Y: "part of iterations along the insensitive direction", LogX: true, Falls: true}
 	var noise, paper []float64
 	for i, row := range tableOne {
 		noise, paper = append(noise, row.noise), append(paper, row.ratio)
@@ -106,17 +108,19 @@ func tableOneReport(printed, table []float64, runs int) *Report {
 		{Name: "as printed", X: noise, Y: printed},
 		{Name: "half the gradient, 1e5 iterations", X: noise, Y: table},
 	}
-	r.claim(falls(printed), "the trajectory follows the insensitive direction, the more the less noise, at the printed setting",
+	r.claim(falls(printed), "the trajectory follows the insensitive direction, the more the "+
+		"less noise, at the printed setting",
 		"%s, of %d runs", numbers(printed), runs)
-	r.claim(apart(printed, paper) <= tableTolerance, "Table I's numbers at the printed setting (f = 1e3 x1^2 + x2^2, 1e4 iterations)",
+	r.claim(apart(printed, paper) <= tableTolerance,
+		"Table I's numbers at the printed setting (f = 1e3 x1^2 + x2^2, 1e4 iterations)",
 		"off by up to %.4f: %s, paper %s", apart(printed, paper), numbers(printed), numbers(paper))
-	r.claim(apart(table, paper) <= tableTolerance, "Table I's numbers with half the gradient and 1e5 iterations",
+	r.claim(apart(table, paper) <= tableTolerance,
+		"Table I's numbers with half the gradient and 1e5 iterations",
 		"off by up to %.4f: %s", apart(table, paper), numbers(table))
 	return r
 }
 
-// falls says whether ratios begin near 1, end near a half, and do not rise but by
-// chance.
+// falls reports whether ratios begin near 1, end near one half, and rise only by chance.
 func falls(v []float64) bool {
 	for i := 1; i < len(v); i++ {
 		if v[i] > v[i-1]+tableTolerance {
@@ -126,7 +130,7 @@ func falls(v []float64) bool {
 	return v[0] > 0.95 && v[len(v)-1] < 0.55
 }
 
-// apart is the largest distance between values of the same place.
+// apart returns the largest difference between corresponding values.
 func apart(a, b []float64) (most float64) {
 	for i := range a {
 		most = max(most, math.Abs(a[i]-b[i]))

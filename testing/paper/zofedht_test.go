@@ -17,7 +17,8 @@ func tinyZOFedHT(t *testing.T, split, model string) *zofedhtRun {
 		sets: []string{"mnist"}, samples: 200, clients: 10, asked: 3, rounds: 12, every: 3,
 		etas: []float64{.02, .1}, alphas: []float64{.5}, oneEta: true, seeds: 1,
 	}
-	return newZOFedHTRun(t.Context(), &Env{Generated: 320}, "zofedht-"+split+"-"+model, split, model, size)
+	return newZOFedHTRun(t.Context(), &Env{Generated: 320}, "zofedht-"+split+"-"+model,
+		split, model, size)
 }
 
 func TestZOFedHTTrains(t *testing.T) {
@@ -43,7 +44,7 @@ func TestZOFedHTTrains(t *testing.T) {
 				s := x.sets[0]
 				begin := map[string]float64{"lr": math.Ln2, "svm": 1}[model]
 				for key, tuned := range s.tuned {
-					// A few sorted clients drift, so their mean may rise.
+					// With a few sorted clients the model drifts, so the mean may rise.
 					if loss := tuned.mean(12); !(loss < begin) && split == "iid" || math.IsInf(loss, 1) {
 						t.Errorf("%s: loss %v, want it below %v, where it began", key.name, loss, begin)
 					}
@@ -51,7 +52,8 @@ func TestZOFedHTTrains(t *testing.T) {
 						t.Errorf("%s: %d evaluations, want %d", key.name, got, 12*3*2*50)
 					}
 				}
-				if more, less := s.of(zofedhtHT, false).bytes(), s.of(zofedhtHT, true).bytes(); more < 10*3*50*4 || less > more {
+				if more, less := s.of(zofedhtHT, false).bytes(),
+					s.of(zofedhtHT, true).bytes(); more < 10*3*50*4 || less > more {
 					t.Errorf("%v B a round relayed, %v shared", more, less)
 				}
 			})
@@ -59,7 +61,7 @@ func TestZOFedHTTrains(t *testing.T) {
 	}
 }
 
-// TestZOFedHTModels: the MLP begins where its segments say, and a sparse set loads.
+// TestZOFedHTModels: the MLP begins as its segments say, and a sparse set loads.
 func TestZOFedHTModels(t *testing.T) {
 	x := tinyZOFedHT(t, "iid", "mlp")
 	s, err := x.load("mnist")
@@ -67,9 +69,11 @@ func TestZOFedHTModels(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.model.Dim() != 39301 || len(s.segments) != 4 || s.model.Len() != 200 {
-		t.Errorf("%d parameters in %d segments, %d samples, want 39301, 4, 200", s.model.Dim(), len(s.segments), s.model.Len())
+		t.Errorf("%d parameters in %d segments, %d samples, want 39301, 4, 200",
+			s.model.Dim(), len(s.segments), s.model.Len())
 	}
-	if s, err = tinyZOFedHT(t, "iid", "svm").load("planted"); err != nil || s.model.Dim() != 20000 || len(s.labels) != 200 {
+	if s, err = tinyZOFedHT(t, "iid", "svm").load("planted"); err != nil ||
+		s.model.Dim() != 20000 || len(s.labels) != 200 {
 		t.Errorf("%+v, %v: want 20,000 features of 200 samples", s, err)
 	}
 	if _, err = x.load("rcv1"); err == nil || !strings.Contains(err.Error(), "planted") {
@@ -77,7 +81,7 @@ func TestZOFedHTModels(t *testing.T) {
 	}
 }
 
-// TestZOFedHTShares: sorted clients have one class but for the one between.
+// TestZOFedHTShares: sorted clients have one class, except the one in the middle.
 func TestZOFedHTShares(t *testing.T) {
 	for split, most := range map[string]int{"noniid": 1, "iid": 10} {
 		x := tinyZOFedHT(t, split, "lr")
@@ -101,7 +105,7 @@ func TestZOFedHTShares(t *testing.T) {
 	}
 }
 
-// TestZOFedHTPlans: every setting of the grid is a plan with a name of its own.
+// TestZOFedHTPlans: every setting of the grid is a valid plan with a unique name.
 func TestZOFedHTPlans(t *testing.T) {
 	x := tinyZOFedHT(t, "iid", "lr")
 	x.size = zofedhtFull
@@ -131,7 +135,8 @@ func TestZOFedHTPlans(t *testing.T) {
 			names[z.runName(s)] = true
 		}
 	}
-	// Of eta0 (1-alpha), 0.1 (1-alpha) 10 are (1-alpha), and 1 0.1 is in the grid.
+	// For eta0 (1-alpha), 0.1 (1-alpha) 10 equals 1 (1-alpha), and 1 0.1 is in the grid
+	// already.
 	if want := 3 * (66 + 24 - 2); len(names) != want {
 		t.Errorf("%d names, want %d", len(names), want)
 	}
@@ -148,8 +153,10 @@ func checkZOFedHTPlan(t *testing.T, x *zofedhtRun, s *zofedhtSet, z zofedhtSetti
 	if err := p.Validate(); err != nil || len(tr.Name) > 20 {
 		t.Errorf("%s: %v", tr.Name, err)
 	}
-	if p.Steps != 50 || p.Mu != 1e-4 || p.Step != float32(z.eta) || z.subspace && (p.SubspaceMoves != zofedhtTau || p.SubspaceShare != float32(z.alpha)) {
-		t.Errorf("%s: K %d, mu %v, step %v, tau %d, alpha %v", tr.Name, p.Steps, p.Mu, p.Step, p.SubspaceMoves, p.SubspaceShare)
+	if p.Steps != 50 || p.Mu != 1e-4 || p.Step != float32(z.eta) ||
+		z.subspace && (p.SubspaceMoves != zofedhtTau || p.SubspaceShare != float32(z.alpha)) {
+		t.Errorf("%s: K %d, mu %v, step %v, tau %d, alpha %v",
+			tr.Name, p.Steps, p.Mu, p.Step, p.SubspaceMoves, p.SubspaceShare)
 	}
 	want := uint32(zofedhtBatch)
 	if z.tag == "gd" {
@@ -160,8 +167,8 @@ func checkZOFedHTPlan(t *testing.T, x *zofedhtRun, s *zofedhtSet, z zofedhtSetti
 	}
 }
 
-// pretend gives x results that nobody trained: the loss after 12 rounds by setting, and
-// a third more after 6.
+// pretend gives x untrained results: a loss after 12 rounds for each setting, and a third
+// more after 6.
 func pretend(x *zofedhtRun, s *zofedhtSet, loss func(z zofedhtSetting, seed uint64) float64) {
 	settings := []zofedhtSetting{{zofedhtSGD, false, .05, 0}, {zofedhtSGD, false, .01, 0}}
 	for _, m := range zofedhtMethods {
@@ -194,8 +201,8 @@ func pretend(x *zofedhtRun, s *zofedhtSet, loss func(z zofedhtSetting, seed uint
 	}
 }
 
-// TestZOFedHTClaims: who is said to win is who has the least loss, after a run that
-// diverged was not chosen.
+// TestZOFedHTClaims: the method with the least loss wins, and a run that diverged is not
+// chosen.
 func TestZOFedHTClaims(t *testing.T) {
 	for _, test := range []struct {
 		name        string
@@ -210,7 +217,8 @@ func TestZOFedHTClaims(t *testing.T) {
 			"mnist: ZOFedHT has the least training loss": false, "mnist: the same at equal samples": true,
 			"best performer": false, "beyond what a step": false}},
 		{"luck", .505, .6, .5, .6, map[string]bool{
-			"mnist: ZOFedHT has the least training loss": true, "by the mean of 2 runs": false, "best performer": true}},
+			"mnist: ZOFedHT has the least training loss": true, "by the mean of 2 runs": false,
+			"best performer": true}},
 		{"SGD", .4, .45, .35, .5, map[string]bool{
 			"mnist: ZOFedHT has the least training loss": false, "mnist: the same at equal samples": false}},
 		{"no", .6, .35, .5, .7, map[string]bool{
@@ -246,7 +254,8 @@ func TestZOFedHTClaims(t *testing.T) {
 			x.sets = append(x.sets, s)
 			x.claims()
 			for about, want := range test.held {
-				i := slices.IndexFunc(x.report.Claims, func(c Claim) bool { return strings.Contains(c.Claim, about) })
+				i := slices.IndexFunc(x.report.Claims,
+					func(c Claim) bool { return strings.Contains(c.Claim, about) })
 				if i < 0 || x.report.Claims[i].Holds != want {
 					t.Errorf("%q: want %v among %+v", about, want, x.report.Claims)
 				}
@@ -256,7 +265,7 @@ func TestZOFedHTClaims(t *testing.T) {
 	}
 }
 
-// checkShared: with one loss everywhere, shared directions do as well for a sixth of
+// checkShared: with equal losses everywhere, shared directions do as well for a sixth of
 // the bytes, and better at equal bytes.
 func checkShared(t *testing.T, x *zofedhtRun) {
 	t.Helper()

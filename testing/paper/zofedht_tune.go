@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A zofedhtMethod is one that the paper compares.
+// A zofedhtMethod is a method that the paper compares.
 type zofedhtMethod struct {
 	name, tag, preset string
 	subspace          bool // has an alpha
@@ -20,7 +20,7 @@ var (
 	zofedhtHT  = zofedhtMethod{"ZOFedHT", "ht", "zofedht", true}
 	zofedhtSGD = zofedhtMethod{"ZOFedAvg-SGD", "sgd", "zofedavg-sgd", false}
 	zofedhtGD  = zofedhtMethod{"ZOFedAvg-GD", "gd", "zofedavg-gd", false}
-	// zofedhtMethods in the order in which they are tuned.
+	// zofedhtMethods are in the order in which they are tuned.
 	zofedhtMethods = []zofedhtMethod{zofedhtSGD, zofedhtGD, zofedhtHT}
 )
 
@@ -29,15 +29,15 @@ type zofedhtKey struct {
 	shared bool
 }
 
-// A zofedhtSetting is a method with its step and alpha. Mu, K, tau, batches and the
-// step's decay are the presets', which have the paper's.
+// A zofedhtSetting is a method with its step and alpha. Mu, K, tau, batches and the step's
+// decay are the presets', which have the paper's values.
 type zofedhtSetting struct {
 	zofedhtMethod
 	shared     bool
 	eta, alpha float64
 }
 
-// runName is the setting's in names of runs: a token.
+// runName returns the setting's token for names of runs.
 func (z *zofedhtSetting) runName(s *zofedhtSet) string {
 	number := func(v float64) string {
 		return strings.ReplaceAll(strconv.FormatFloat(v, 'g', 3, 64), ".", "_")
@@ -52,7 +52,7 @@ func (z *zofedhtSetting) runName(s *zofedhtSet) string {
 	return name
 }
 
-// String says what the setting is, without where its directions are from.
+// String describes the setting, without the source of its directions.
 func (z *zofedhtSetting) String() string {
 	if z.subspace {
 		return fmt.Sprintf("%s (eta0 %.3g, alpha %g)", z.name, z.eta, z.alpha)
@@ -71,8 +71,8 @@ func (s *zofedhtSet) of(m zofedhtMethod, shared bool) *zofedhtTuned {
 	return s.tuned[zofedhtKey{m, shared}]
 }
 
-// tune trains every setting of a method's grid with seed 1, and the one with the least
-// loss after the last round with the other seeds.
+// tune trains every setting of a method's grid with seed 1, and the one with the least loss
+// after the last round with the other seeds.
 func (x *zofedhtRun) tune(s *zofedhtSet, m zofedhtMethod, shared bool) (*zofedhtTuned, error) {
 	var best zofedhtSetting
 	least := math.Inf(1)
@@ -116,7 +116,7 @@ func (x *zofedhtRun) grid(s *zofedhtSet, m zofedhtMethod, shared bool) []zofedht
 	return list
 }
 
-// repeat trains a setting with every seed. Those that are kept are not trained again.
+// repeat trains a setting with every seed. Saved runs are not repeated.
 func (x *zofedhtRun) repeat(s *zofedhtSet, z zofedhtSetting) (*zofedhtTuned, error) {
 	t := &zofedhtTuned{zofedhtSetting: z}
 	for seed := uint64(1); seed <= uint64(x.size.seeds); seed++ {
@@ -153,8 +153,9 @@ func (x *zofedhtRun) training(s *zofedhtSet, z zofedhtSetting) *Training {
 		preset += "-shared"
 	}
 	return &Training{
-		Name: z.runName(s), Preset: preset, Clients: x.size.clients, Asked: x.size.asked, Rounds: x.size.rounds,
-		Task: s.task(), Order: run.Draws, Every: x.size.every,
+		Name: z.runName(s), Preset: preset, Clients: x.size.clients, Asked: x.size.asked,
+		Rounds: x.size.rounds,
+		Task:   s.task(), Order: run.Draws, Every: x.size.every,
 		Shares: func(seed uint64) ([][]int, error) { return x.shares(s, seed) },
 		Set: func(p *wire.Plan) {
 			p.Segments, p.Step = s.segments, float32(z.eta)
@@ -165,8 +166,8 @@ func (x *zofedhtRun) training(s *zofedhtSet, z zofedhtSetting) *Training {
 	}
 }
 
-// finalLoss is the loss over all samples after the last round; infinite for a run
-// that did not get there.
+// finalLoss returns the loss over all samples after the last round; infinite for a run that
+// did not get there.
 func finalLoss(r *run.Result, rounds uint64) float64 {
 	if loss := r.Curve.At(wholeLoss, rounds); !math.IsNaN(loss) {
 		return loss

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// bowl is a fleet whose client i wants x to be the mean of its samples' numbers.
+// bowl is a fleet whose client i is minimal where x equals the mean of its samples'
+// numbers.
 func bowl(clients int) Fleet {
 	f := Fleet{Dim: 6, Batch: 3, Mean: 40, Mu: 1e-4, Seed: 9, Workers: 2}
 	f.Loss = func(x []float32, batch []int) (loss float64) {
@@ -24,7 +25,7 @@ func bowl(clients int) Fleet {
 	return f
 }
 
-// gradient is that of a client of bowl, whose minibatches are its share.
+// exact returns the gradient of a client of bowl, whose minibatches are its whole share.
 func (f *Fleet) exact(x []float32, client int) []float64 {
 	g := make([]float64, f.Dim)
 	for i, v := range x {
@@ -35,7 +36,7 @@ func (f *Fleet) exact(x []float32, client int) []float64 {
 	return g
 }
 
-// TestEstimates: the mean of many is the gradient, with either direction.
+// TestEstimates: the mean of many estimates is the gradient, with either kind of direction.
 func TestEstimates(t *testing.T) {
 	for _, sphere := range []bool{true, false} {
 		f := bowl(3)
@@ -50,7 +51,7 @@ func TestEstimates(t *testing.T) {
 	}
 }
 
-// TestDraws: directions are another client's and another round's.
+// TestDraws: directions differ between clients and between rounds.
 func TestDraws(t *testing.T) {
 	f := bowl(2)
 	f.Shares[1] = f.Shares[0]
@@ -69,7 +70,7 @@ func TestDraws(t *testing.T) {
 	}
 }
 
-// TestDZOPA holds a round to the printed equation.
+// TestDZOPA compares a round with the printed equation.
 func TestDZOPA(t *testing.T) {
 	f := bowl(4)
 	f.Step = 0.05
@@ -148,8 +149,8 @@ func TestZONES(t *testing.T) {
 	}
 }
 
-// TestConverge: both come to where the mean of the gradients is zero, whatever the
-// number of goroutines.
+// TestConverge: both methods converge to a zero of the mean gradient, with the same bits
+// for any number of goroutines.
 func TestConverge(t *testing.T) {
 	run := func(workers int) (list []Baseline) {
 		f := bowl(4)

@@ -4,8 +4,8 @@ package attack
 const gamma = 0.01
 
 // DZOPA is the second algorithm of Yi et al., "Zeroth-order algorithms for stochastic
-// distributed nonconvex optimization" (2022), as FedZO's code has it: there is no
-// server, every agent has an x of its own, and in a round
+// distributed nonconvex optimization" (2022), as in FedZO's code. There is no server, every
+// agent has its own x, and in a round
 //
 //	x_i -= gamma sum_j L_ij x_j + eta G_i(x_i)
 //

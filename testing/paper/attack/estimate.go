@@ -8,36 +8,36 @@ import (
 	"github.com/zofl/zofl/testing/models"
 )
 
-// A Fleet is the clients of a baseline: the loss, each client's images, and how it
-// estimates a gradient.
+// A Fleet describes the clients of a baseline: the loss, each client's images, and how a
+// client estimates a gradient.
 type Fleet struct {
 	Loss    func(x []float32, batch []int) float64
 	Dim     int
 	Shares  [][]int // images of each client
-	Batch   int     // images of an estimate
-	Mean    int     // estimates that a gradient is the mean of: the papers' H
+	Batch   int     // images for an estimate
+	Mean    int     // number of estimates averaged for a gradient: the papers' H
 	Mu      float64 // smoothing
 	Step    float64 // eta
 	Seed    uint64
 	Workers int // goroutines; 0 is 1
 }
 
-// A Baseline is a method that is simulated, a round at a time.
+// A Baseline is a method that is simulated one round at a time.
 type Baseline interface {
 	// Round makes round n, from 1.
 	Round(n uint64)
 	// X returns the perturbation that all agree on.
 	X() []float32
-	// State is all that changes by rounds. The caller may overwrite what is in it
+	// State returns everything that rounds change. The caller may overwrite its content
 	// with that of an earlier call.
 	State() [][]float32
-	// Queries is how many losses a round asks all clients for.
+	// Queries returns how many losses all clients compute in a round.
 	Queries() uint64
 }
 
 var _, _ Baseline = (*DZOPA)(nil), (*ZONES)(nil)
 
-// queries is the number of losses that one client's gradient takes.
+// queries returns the number of losses for one client's gradient.
 func (f *Fleet) queries() uint64 { return 2 * uint64(f.Mean) }
 
 // gradient adds to g the mean of estimates by the forward difference along random
@@ -45,8 +45,8 @@ func (f *Fleet) queries() uint64 { return 2 * uint64(f.Mean) }
 //
 //	scale/mu (F(x + mu u) - F(x)) u
 //
-// with u uniform on the unit sphere and scale d, or u normal and scale 1. Each has a
-// minibatch of its own.
+// with u uniform on the unit sphere and scale d, or u normal and scale 1. Each estimate has
+// its own minibatch.
 func (f *Fleet) gradient(g, x []float32, client int, n uint64, sphere bool) {
 	rng := rand.New(rand.NewPCG(f.Seed, n<<32|uint64(client)))
 	batches := models.NewBatcher(f.Shares[client])
@@ -80,7 +80,7 @@ func direction(u []float64, rng *rand.Rand, sphere bool) (scale float64) {
 	return float64(len(u))
 }
 
-// each calls f for every client, by so many goroutines.
+// each calls f for every client, on a number of goroutines.
 func (f *Fleet) each(call func(client int)) {
 	var wg sync.WaitGroup
 	workers := max(f.Workers, 1)

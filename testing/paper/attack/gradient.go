@@ -31,7 +31,7 @@ func (m *Net) Gradient(grad, params []float32, batch []int) (loss float64) {
 	return loss / float64(len(batch))
 }
 
-// back goes from ws.dLogits to the parameters.
+// back propagates ws.dLogits to the parameters.
 func (m *Net) back(ws *workspace, grad, params []float32) {
 	n, features := ws.n, m.features()
 	ws.dWide2, ws.dHidden = zeros(ws.dWide2, len(ws.wide2)), zeros(ws.dHidden, len(ws.hidden))

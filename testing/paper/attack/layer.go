@@ -11,13 +11,13 @@ const (
 	border = 2
 )
 
-// A layer is a convolution and a rectifier, which halves the side of its input.
-// Its weights are [out][in][kernel][kernel], then a bias for each output channel.
+// A layer is a convolution, which halves the side of its input, and a rectifier. Its
+// weights are [out][in][kernel][kernel], followed by a bias for each output channel.
 //
-// Arrays have the images innermost: an output is [channel][row][column][image]. An
-// input is split by the parity of rows and columns, border included: [channel][row
-// parity][column parity][row/2][column/2][image]. So what one weight of a kernel
-// meets in a whole row of all images is one run of floats, whatever the stride.
+// Arrays have the images innermost. An output is [channel][row][column][image]. An input is
+// split by the parity of rows and columns, border included: [channel][row parity][column
+// parity][row/2][column/2][image]. So the elements that one weight of a kernel multiplies
+// in a row of all images are contiguous, whatever the stride.
 type layer struct {
 	in, out int // channels
 	side    int // of the output
@@ -65,8 +65,9 @@ func (l *layer) forward(dst, input, params []float32, n int) {
 	}
 }
 
-// backward takes dOut, the gradient by what forward computed, and adds to grad that
-// by the parameters and, unless it is nil, to dInput that by the input.
+// backward takes dOut, the gradient with respect to the result of forward. It adds the
+// gradient with respect to the parameters to grad and, unless dInput is nil, that with
+// respect to the input to dInput.
 func (l *layer) backward(grad, dInput, dOut, input, params []float32, n int) {
 	row := l.side * n
 	for o := range l.out {
@@ -85,8 +86,8 @@ func (l *layer) backward(grad, dInput, dOut, input, params []float32, n int) {
 	}
 }
 
-// place returns where the images' pixels at row y and column x of channel c are in
-// the input.
+// place returns the index in the input of the images' pixels at row y and column x of
+// channel c.
 func (l *layer) place(c, y, x, n int) int {
 	y, x = y+border, x+border
 	plane := (c*2+y%2)*2 + x%2
@@ -108,7 +109,7 @@ func (l *layer) rectify(input, src []float32, n int) {
 	}
 }
 
-// deactivate is rectify backwards: it sets dSrc from dInput.
+// deactivate is the gradient of rectify: it sets dSrc from dInput.
 func (l *layer) deactivate(dSrc, dInput, input []float32, n int) {
 	for c := range l.in {
 		for y := range 2 * l.side {
@@ -121,7 +122,7 @@ func (l *layer) deactivate(dSrc, dInput, input []float32, n int) {
 	}
 }
 
-// pass sets dst to src where the output of the rectifier is positive, else to 0.
+// pass sets dst to src where the output of the rectifier is positive, otherwise to 0.
 func pass(dst, src, output []float32) {
 	for i, v := range output {
 		if v > 0 {
@@ -145,7 +146,7 @@ func sum(x []float32) (s float32) {
 	return s
 }
 
-// dot has four sums that do not wait for each other.
+// dot has four independent partial sums.
 func dot(x, y []float32) float32 {
 	var a, b, c, d float32
 	y = y[:len(x)]

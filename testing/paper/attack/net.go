@@ -15,18 +15,18 @@ const (
 	channelsTwo = 12
 )
 
-// chunk images go through the network at a time.
+// chunk is how many images go through the network at a time.
 const chunk = 32
 
-// A Net is the classifier under attack, a CNN that is asked millions of times:
+// A Net is the classifier under attack, a CNN that is evaluated millions of times:
 //
 //	conv 5x5 1 -> 6, stride 2, pad 2; relu
 //	conv 5x5 6 -> 12, stride 2, pad 2; relu
 //	linear 588 -> 10
 //
-// for 28x28 pixels and 10 classes, 7,858 parameters. Strides in place of pooling
-// make it a sixth of the work of [models.NewCNNSmall]. Pixels are from -0.5 to 0.5.
-// Any number of goroutines may use one Net.
+// for 28x28 pixels and 10 classes, with 7,858 parameters. Strides instead of pooling reduce
+// the work to a sixth of [models.NewCNNSmall]'s. Pixels are from -0.5 to 0.5. Any number of
+// goroutines may use one Net.
 type Net struct {
 	images   *data.Images
 	one, two layer
@@ -88,8 +88,7 @@ func (m *Net) Metrics(params []float32, batch []int) (loss, accuracy float64) {
 	return loss / n, float64(right) / n
 }
 
-// Evaluate returns loss and accuracy over all images, computed by so many
-// goroutines.
+// Evaluate returns loss and accuracy over all images, computed on a number of goroutines.
 func (m *Net) Evaluate(params []float32, goroutines int) (loss, accuracy float64) {
 	const span = 8 * chunk
 	type part struct {
@@ -115,7 +114,7 @@ func (m *Net) Evaluate(params []float32, goroutines int) (loss, accuracy float64
 	return loss / n, float64(right) / n
 }
 
-// Right returns the images of a class that params classify as that, in order.
+// Right returns the images of a class that params classify correctly, in order.
 func (m *Net) Right(params []float32, class uint8) (list []int) {
 	for i, label := range m.images.Labels {
 		if label != class {

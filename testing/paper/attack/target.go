@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// Bound is where 2z is clamped before atanh, for pixels z of full paper or ink, which
-// are at -1 and 1: atanh is +-7.25 there. FedZO's code does not clamp, which leaves
-// such pixels out of its reach; here they are nearly so until a perturbation is
-// about as large. ZO-AdaFL does not say.
+// Bound is where 2z is clamped before atanh, for pixels z of pure paper or ink, where 2z is
+// -1 or 1: there atanh is +-7.25. FedZO's code does not clamp, which puts such pixels out
+// of the attack's reach; here they nearly are, until a perturbation is about as large.
+// ZO-AdaFL does not say.
 const Bound = 1 - 1e-6
 
-// A Target is images of one class, which a perturbation x, one number for each pixel,
-// turns from z to
+// A Target is a set of images of one class. A perturbation x, with one number for each
+// pixel, turns them from z to
 //
 //	z' = 0.5 tanh(atanh(2z) + x)
 //
-// for z in [-0.5, 0.5], and the loss of x, FedZO's and ZO-AdaFL's:
+// for z in [-0.5, 0.5]. The loss of x is FedZO's and ZO-AdaFL's:
 //
 //	max(logit of the class - largest other logit, 0) + balance * |z' - z|^2
 //
-// A loss is asked at many x by few images: any number of goroutines may.
+// Any number of goroutines may compute losses.
 type Target struct {
 	net     *Net
 	params  []float32 // of net
@@ -28,7 +28,7 @@ type Target struct {
 	balance float64
 	images  int
 	pixels  []uint8      // [pixel][image]
-	depth   [256]float64 // z of a pixel
+	depth   [256]float64 // z for each value of a pixel
 	scale   [256]float64 // 2z, clamped
 }
 
@@ -49,7 +49,7 @@ func NewTarget(m *Net, params []float32, list []int, class uint8, balance float6
 	return t
 }
 
-// depth is what a byte of an image is between -0.5 and 0.5.
+// depth maps a byte of an image to [-0.5, 0.5].
 func depth(p uint8) float64 { return float64(p)/255 - 0.5 }
 
 // Dim returns the number of pixels.
@@ -58,11 +58,11 @@ func (t *Target) Dim() int { return t.net.images.Rows * t.net.images.Cols }
 // Len returns the number of images.
 func (t *Target) Len() int { return t.images }
 
-// Figures are what a perturbation does, on the mean over some images.
+// Figures are the effects of a perturbation, averaged over some images.
 type Figures struct {
-	Attack     float64 // how far the class is ahead, or 0
+	Attack     float64 // how far the class's logit leads, or 0
 	Distortion float64 // |z' - z|^2
-	Success    float64 // part that is classified as another class
+	Success    float64 // part of the images that is classified as another class
 }
 
 // Loss returns the mean loss of x over the images named by batch.
@@ -71,8 +71,8 @@ func (t *Target) Loss(x []float32, batch []int) float64 {
 	return f.Attack + float64(t.balance*f.Distortion)
 }
 
-// Figures returns what x does to the images named by batch. It panics if there are
-// none, or x is not Dim long.
+// Figures returns the effect of x on the images named by batch. It panics if there are
+// none, or if x is not Dim long.
 func (t *Target) Figures(x []float32, batch []int) (f Figures) {
 	if len(x) != t.Dim() || len(batch) == 0 {
 		panic("attack: a perturbation of another dimension, or no image")
@@ -94,9 +94,9 @@ func (t *Target) Figures(x []float32, batch []int) (f Figures) {
 	return Figures{f.Attack / n, f.Distortion / n, f.Success / n}
 }
 
-// perturb writes images to the input, perturbed, and returns the sum of their
-// distortions. By the addition theorem tanh(atanh(a) + x) is (a+b)/(1+ab), b = tanh x,
-// which costs no logarithm, and often the byte is that of the image before.
+// perturb writes perturbed images to the input, and returns the sum of their distortions.
+// By the addition theorem tanh(atanh(a) + x) is (a+b)/(1+ab) with b = tanh x, which needs
+// no logarithm. Often the byte equals that of the previous image.
 func (t *Target) perturb(ws *workspace, x []float32, batch []int) (distortion float64) {
 	side := t.net.images.Cols
 	for pixel, v := range x {
@@ -116,7 +116,7 @@ func (t *Target) perturb(ws *workspace, x []float32, batch []int) (distortion fl
 	return distortion
 }
 
-// margin is how far the class of image i is ahead of the others.
+// margin returns how far the logit of image i's class leads the others.
 func (t *Target) margin(ws *workspace, i int) float64 {
 	other := float32(math.Inf(-1))
 	for c := range t.net.images.Classes {

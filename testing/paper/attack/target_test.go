@@ -85,7 +85,8 @@ func TestFigures(t *testing.T) {
 		}
 		got, loss := target.Figures(x, batch), target.Loss(x, batch)
 		near := func(a, b float64) bool { return math.Abs(a-b) < 1e-4+1e-6*math.Abs(b) }
-		if !near(got.Attack, want.Attack) || !near(got.Success, want.Success) || !near(got.Distortion, want.Distortion) ||
+		if !near(got.Attack, want.Attack) || !near(got.Success, want.Success) ||
+			!near(got.Distortion, want.Distortion) ||
 			!near(loss, want.Attack+want.Distortion/2) {
 			t.Errorf("x of %v: got %+v and loss %v, want %+v", scale, got, loss, want)
 		}
@@ -94,7 +95,8 @@ func TestFigures(t *testing.T) {
 		}
 	}
 	if mixed < 2 {
-		t.Errorf("the class is ahead in some images and behind in others for %d perturbations only", mixed)
+		t.Errorf("the class is ahead in some images and behind in others for %d perturbations only",
+			mixed)
 	}
 }
 

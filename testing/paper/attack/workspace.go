@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/mathx"
 )
 
-// A workspace holds what a pass of a [Net] computes on its way, for n images, and
-// the gradients by it. Arrays are as in [layer].
+// A workspace holds the intermediate results of a pass of a [Net] for n images, and their
+// gradients. Arrays are laid out as in [layer].
 //
 // Invariant: the borders of the inputs are 0.
 type workspace struct {
@@ -24,8 +24,8 @@ type workspace struct {
 	column          []float64 // logits of one image
 }
 
-// A shelf keeps workspaces for later calls. Unlike a sync.Pool's they outlive
-// collections.
+// A shelf keeps workspaces for later calls. Unlike those of a sync.Pool they survive
+// garbage collections.
 type shelf struct {
 	mu   sync.Mutex // guards free
 	free []*workspace
@@ -49,7 +49,7 @@ func (s *shelf) put(ws *workspace) {
 	s.free = append(s.free, ws)
 }
 
-// take returns a workspace for n images that nobody else has.
+// take returns a workspace for n images that nobody else uses.
 func (m *Net) take(n int) *workspace {
 	ws := m.spaces.get()
 	if ws.n == n {
@@ -101,8 +101,8 @@ func (m *Net) run(ws *workspace, params []float32) []float32 {
 	return ws.logits
 }
 
-// sum returns the sum of the cross-entropies over a minibatch, and how many of its
-// images are classified right.
+// sum returns the sum of the cross-entropies over a minibatch, and the number of its images
+// that are classified correctly.
 func (m *Net) sum(params []float32, batch []int) (loss float64, right int) {
 	m.check(params, batch)
 	for part := range slices.Chunk(batch, chunk) {

@@ -2,12 +2,12 @@ package attack
 
 import "math/rand/v2"
 
-// chosen is the second word of the generator's seed that chooses clients.
+// chosen is the second word of the seed of the generator that chooses clients.
 const chosen = 0x7a6f6e65732d7331
 
 // ZONES is ZONE-S of Hajinezhad et al., "ZONE: zeroth-order nonconvex multiagent
-// optimization over networks" (2019), as FedZO's code has it: with rho = 1/eta and
-// alpha = 1/N, in a round one client i drawn at random takes
+// optimization over networks" (2019), as in FedZO's code: with rho = 1/eta and alpha = 1/N,
+// in each round one client i, drawn at random, takes
 //
 //	z_i = x - (l_i + G_i(x)) / (alpha rho)
 //	l_i += alpha rho (z_i - x)
@@ -16,8 +16,8 @@ const chosen = 0x7a6f6e65732d7331
 //
 //	x = sum_j (rho z_j + l_j) / sum_j rho
 //
-// with the l of before the round. Directions are normal, as in the paper; FedZO's
-// code multiplies their estimates by d besides, so its eta is d times smaller.
+// with l from before the round. Directions are normal, as in the paper. FedZO's code also
+// multiplies the estimates by d, so its eta is d times smaller.
 type ZONES struct {
 	Fleet
 	x     []float32

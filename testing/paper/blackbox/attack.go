@@ -10,14 +10,14 @@ import (
 // attackSide is half the side of the box: how far a pixel may move, with ink 1.
 const attackSide = 0.3
 
-// An AttackConfig says which models are attacked, at which images.
+// An AttackConfig says which models are attacked, and on which images.
 type AttackConfig struct {
 	Portion float64 // P: part of the classes that a model knows; 0 is 1
 	Clients int     // N, one model each; 0 is 10
-	Images  int     // attacked, one after the other; 0 is 15
-	// OnAverage takes, as the paper's code does, images whose mean margin is positive,
-	// in place of those on which every model is right; and class draws as they come. See
-	// the package's doc.
+	Images  int     // number of images attacked, one after another; 0 is 15
+	// OnAverage chooses images whose mean margin is positive, as the paper's code does,
+	// instead of those on which every model is right, and draws classes only once. See the
+	// package doc.
 	OnAverage bool
 	Models    uint64 // seed of the class draws
 	Seed      uint64 // of the choice of images
@@ -25,31 +25,33 @@ type AttackConfig struct {
 	// Cache is the directory for trained models; empty: zofl/blackbox in the user's cache
 	// directory.
 	Cache      string
-	Goroutines int                              // that train; 0 is 1
-	Logf       func(format string, args ...any) // tells progress; nil: nobody is told
+	Goroutines int                              // goroutines that train; 0 is 1
+	Logf       func(format string, args ...any) // called with progress; nil: nobody is told
 }
 
 // An Attack is N classifiers, each trained on some of the classes, and images to be
-// perturbed so that they are misled.
+// perturbed so that the classifiers are wrong.
 type Attack struct {
 	nets    []*net
 	sets    []classSet
 	targets []*Target
 }
 
-// NewAttack trains the models on train, or finds them in the cache, and chooses images
-// of test. Both are of 28x28 pixels in ten classes, in the manner of MNIST.
+// NewAttack trains the models on train, or reads them from the cache, and chooses images of
+// test. Both sets have 28x28 pixels and ten classes, like MNIST.
 func NewAttack(ctx context.Context, train, test *data.Images, c AttackConfig) (*Attack, error) {
 	if c.Portion == 0 {
 		c.Portion = 1
 	}
 	c.Clients, c.Images, c.Epochs = or(c.Clients, 10), or(c.Images, 15), or(c.Epochs, 4)
 	if c.Clients < 1 || c.Images < 1 || c.Epochs < 1 {
-		return nil, fmt.Errorf("blackbox: Clients %d, Images %d, Epochs %d: none may be negative", c.Clients, c.Images, c.Epochs)
+		return nil, fmt.Errorf("blackbox: Clients %d, Images %d, Epochs %d: none may be negative",
+			c.Clients, c.Images, c.Epochs)
 	}
 	for _, im := range []*data.Images{train, test} {
 		if im.Rows != side || im.Cols != side || im.Classes != classes {
-			return nil, fmt.Errorf("blackbox: images of %dx%d in %d classes: take MNIST, or a set of %dx%d in %d",
+			return nil, fmt.Errorf("blackbox: images of %dx%d in %d classes: take MNIST, or a "+
+				"set of %dx%d in %d",
 				im.Rows, im.Cols, im.Classes, side, side, classes)
 		}
 	}
@@ -99,7 +101,8 @@ func (a *Attack) choose(test *data.Images, c AttackConfig) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("blackbox: of %d test images the models are right on %d, not %d: train for more Epochs than %d, or take fewer Images",
+	return fmt.Errorf("blackbox: of %d test images the models are right on %d, not %d: train "+
+		"for more Epochs than %d, or take fewer Images",
 		test.Len(), len(a.targets), c.Images, c.Epochs)
 }
 
@@ -112,7 +115,7 @@ func (a *Attack) Target(k int) *Target { return a.targets[k] }
 // Classes returns the classes that model i knows, in order.
 func (a *Attack) Classes(i int) []int { return a.sets[i].list() }
 
-// or returns v, or what stands for its zero.
+// or returns v, or zero if v is 0.
 func or(v, zero int) int {
 	if v == 0 {
 		return zero

@@ -57,7 +57,8 @@ func TestAttack(t *testing.T) {
 		target := a.Target(k)
 		for i := range target.Clients() {
 			if f := target.Local(i)(zero); !(f > 0) || !slices.Contains(a.Classes(i), target.Class()) {
-				t.Errorf("image %d of class %d: model %d of classes %v has margin %v", k, target.Class(), i, a.Classes(i), f)
+				t.Errorf("image %d of class %d: model %d of classes %v has margin %v",
+					k, target.Class(), i, a.Classes(i), f)
 			}
 		}
 		if target.Success(zero) {
@@ -66,11 +67,12 @@ func TestAttack(t *testing.T) {
 	}
 	t.Run("perturbed", func(t *testing.T) { testPerturbed(t, a.Target(0)) })
 	t.Run("cached", func(t *testing.T) {
-		again := smallAttack(t, dir, AttackConfig{Portion: 0.5, Clients: 3, Images: 4, Logf: func(format string, _ ...any) {
-			if strings.Contains(format, "step") {
-				t.Error("a model was trained again")
-			}
-		}})
+		again := smallAttack(t, dir,
+			AttackConfig{Portion: 0.5, Clients: 3, Images: 4, Logf: func(format string, _ ...any) {
+				if strings.Contains(format, "step") {
+					t.Error("a model was trained again")
+				}
+			}})
 		x := slices.Repeat([]float32{0.1}, pixels)
 		if got, want := Mean(again.Target(3))(x), Mean(a.Target(3))(x); got != want {
 			t.Errorf("F is %v with models of the cache, %v before", got, want)
@@ -81,7 +83,8 @@ func TestAttack(t *testing.T) {
 		}
 	})
 	t.Run("on average", func(t *testing.T) {
-		a := smallAttack(t, dir, AttackConfig{Portion: 1, Clients: 2, Images: 30, OnAverage: true, Epochs: 1})
+		a := smallAttack(t, dir,
+			AttackConfig{Portion: 1, Clients: 2, Images: 30, OnAverage: true, Epochs: 1})
 		if a.nets[0] != a.nets[1] || !slices.Equal(a.Classes(0), []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) {
 			t.Error("with P = 1 two clients have different models")
 		}
@@ -183,11 +186,13 @@ func TestAttackRefuses(t *testing.T) {
 		"the models are rig": {Images: 31, Epochs: 1},
 	} {
 		c.Cache = t.TempDir()
-		if _, err := NewAttack(context.Background(), im, im, c); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := NewAttack(context.Background(), im, im, c); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	if _, err := NewAttack(context.Background(), im, &data.Images{Rows: 28, Cols: 28, Classes: 9}, AttackConfig{}); err == nil ||
+	if _, err := NewAttack(context.Background(), im, &data.Images{Rows: 28, Cols: 28, Classes: 9},
+		AttackConfig{}); err == nil ||
 		!strings.Contains(err.Error(), "28x28 in 9 classes") {
 		t.Errorf("nine classes: got %v", err)
 	}
@@ -243,13 +248,15 @@ func BenchmarkNet(b *testing.B) {
 func TestAttackOnMNIST(t *testing.T) {
 	root := os.Getenv("ZOFL_DATA")
 	if root == "" || os.Getenv("ZOFL_TRAIN") == "" {
-		t.Skip("set ZOFL_TRAIN=1, and ZOFL_DATA to a directory with the IDX files in mnist/, to run this test: it takes minutes")
+		t.Skip("set ZOFL_TRAIN=1, and ZOFL_DATA to a directory with the IDX files in mnist/, " +
+			"to run this test: it takes minutes")
 	}
 	train, test, err := data.MNIST(filepath.Join(root, "mnist"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := NewAttack(context.Background(), train, test, AttackConfig{Portion: 0.7, Goroutines: 2, Logf: t.Logf})
+	a, err := NewAttack(context.Background(), train, test,
+		AttackConfig{Portion: 0.7, Goroutines: 2, Logf: t.Logf})
 	if err != nil {
 		t.Fatal(err)
 	}

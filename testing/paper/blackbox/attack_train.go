@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/testing/models/train"
 )
 
-// train makes a model of each client's classes. Clients with the same have the same: with
-// P = 1 all have one.
+// train trains a model for each client's classes. Clients with the same classes share a
+// model: with P = 1 all do.
 func (a *Attack) train(ctx context.Context, im *data.Images, c AttackConfig) error {
 	t := trainer{dir: c.Cache, logf: c.Logf}
 	from := fingerprint(im.Pixels, im.Labels)
@@ -20,7 +20,8 @@ func (a *Attack) train(ctx context.Context, im *data.Images, c AttackConfig) err
 			t.say("model %d of %d: classes %v", i+1, len(a.sets), s.list())
 			some := only(im, s)
 			if some.Len() == 0 {
-				return fmt.Errorf("blackbox: no training image is of the classes %v of client %d: take more images", s.list(), i)
+				return fmt.Errorf("blackbox: no training image is of the classes %v of client "+
+					"%d: take more images", s.list(), i)
 			}
 			m := models.NewCNNTwoDense(some, data.MNISTMean, data.MNISTStd)
 			params, err := t.train(ctx, fmt.Sprintf("cnn-%s-%03x-epochs-%d", from, s, c.Epochs), m,

@@ -20,9 +20,10 @@ type trainer struct {
 	logf func(format string, args ...any)
 }
 
-// train returns the parameters of m trained by cfg, or those that an earlier call with
-// the same name kept. The name must tell all that the training depends on.
-func (t trainer) train(ctx context.Context, name string, m models.Differentiable, cfg train.Config) ([]float32, error) {
+// train returns the parameters of m trained by cfg, or those that an earlier call with the
+// same name saved. The name must identify everything that the training depends on.
+func (t trainer) train(ctx context.Context, name string, m models.Differentiable,
+	cfg train.Config) ([]float32, error) {
 	dir := t.dir
 	if dir == "" {
 		cache, err := os.UserCacheDir()

@@ -19,12 +19,13 @@ func (s classSet) list() (classes []int) {
 	return classes
 }
 
-// portion returns how many of the classes P is, rounded down.
+// portion returns the number of classes that P stands for, rounded down.
 func portion(p float64, classes int) (int, error) {
 	// 0.7*10 may be a little less than 7.
 	n := int(p*float64(classes) + 1e-9)
 	if !(p <= 1) || n < 1 {
-		return 0, fmt.Errorf("blackbox: Portion is %v, which is none of %d classes, or more than all: take %.2g to 1",
+		return 0, fmt.Errorf("blackbox: Portion is %v, which is none of %d classes, or more "+
+			"than all: take %.2g to 1",
 			p, classes, 1/float64(classes))
 	}
 	return n, nil
@@ -38,12 +39,12 @@ func drawSet(rng *rand.Rand, n, classes int) (s classSet) {
 	return s
 }
 
-// maxDraws is how often drawSharing tries: 0.2 of 10 classes for 10 clients needs a
-// million on the average.
+// maxDraws is how often drawSharing tries: 0.2 of 10 classes for 10 clients takes a million
+// draws on average.
 const maxDraws = 1 << 24
 
-// drawSharing draws n of the classes for each client, again and again until some
-// class is in all draws.
+// drawSharing draws n of the classes for each client, repeatedly, until some class is in
+// all draws.
 func drawSharing(rng *rand.Rand, n, classes int, sets []classSet) error {
 	for range maxDraws {
 		all := ^classSet(0)
@@ -57,6 +58,7 @@ func drawSharing(rng *rand.Rand, n, classes int, sets []classSet) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("blackbox: Portion is %v: %d draws of %d classes for each of %d clients had none in common: take a larger one",
+	return fmt.Errorf("blackbox: Portion is %v: %d draws of %d classes for each of %d clients "+
+		"had none in common: take a larger one",
 		float64(n)/float64(classes), maxDraws, n, len(sets))
 }

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// dirichlet draws from the Dirichlet distribution with parameters alpha, all equal:
-// dst is gamma variates over their sum, by way of their logarithms, since with a small
+// dirichlet draws from the Dirichlet distribution with all parameters equal to alpha. dst
+// is gamma variates divided by their sum, computed from logarithms because with a small
 // alpha all of them may underflow.
 func dirichlet(dst []float64, rng *rand.Rand, alpha float64) {
 	most := math.Inf(-1)

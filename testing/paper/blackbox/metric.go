@@ -12,34 +12,33 @@ import (
 // metricSide is half the side of the box: how far a parameter may move.
 const metricSide = 0.2
 
-// A MetricConfig says which metric, and on which rows.
+// A MetricConfig says which metric is computed, and on which rows.
 type MetricConfig struct {
 	Score   Score
 	Portion float64 // P: part of the classes that a client's rows have; 0 is 1
 	Clients int     // N; 0 is 7
-	// Rows is how many rows a client has: the first of its classes, in a random order of
-	// the half of the table that the MLP was not trained on, which is one for all clients;
-	// or all if there are fewer; 0 is 1,000. So with P = 1 all clients have one function.
-	// The paper takes all rows: with P = 1 a query of Covertype's 46,481 would take 46
-	// times as long.
+	// Rows is the number of rows of a client; 0 is 1,000. They are the first rows of its
+	// classes, or all if there are fewer, in one random order for all clients of the half
+	// of the table on which the MLP was not trained. So with P = 1 all clients have the
+	// same function. The paper takes all rows: with P = 1 a query of Covertype's 46,481
+	// would take 46 times as long.
 	Rows   int
 	Seed   uint64 // of the clients' classes and rows
 	Epochs int    // of the training, with minibatches of 256; 0 is 100
 	// Cache is the directory for the trained MLP; empty: zofl/blackbox in the user's
 	// cache directory.
 	Cache      string
-	Goroutines int                              // that train; 0 is 1
-	Logf       func(format string, args ...any) // tells progress; nil: nobody is told
+	Goroutines int                              // goroutines that train; 0 is 1
+	Logf       func(format string, args ...any) // called with progress; nil: nobody is told
 }
 
-// A Metric is a score of an MLP as a function of its parameters. With theta those that
-// were trained by the cross-entropy,
+// A Metric is a score of an MLP as a function of its parameters. With theta the parameters
+// trained with the cross-entropy,
 //
 //	f_i(x) = 1 - score of the MLP theta + x on client i's rows
 //
-// for x within +-0.2, [data.Covertype] and 54-30-14-7 units with rectifiers, of which
-// the parameters are 2,189. It is constant but for jumps. Any number of goroutines may
-// use one.
+// for x within +-0.2, [data.Covertype], and 54-30-14-7 units with rectifiers, which have
+// 2,189 parameters. It is piecewise constant. Any number of goroutines may use one Metric.
 type Metric struct {
 	score   Score
 	theta   []float32
@@ -50,24 +49,26 @@ type Metric struct {
 type share struct {
 	classes classSet
 	labels  []uint8
-	chunks  [][]float32 // of mlpChunk rows, the last of what is left: [feature][row]
+	chunks  [][]float32 // of mlpChunk rows, the last possibly shorter: [feature][row]
 }
 
-// NewMetric trains the MLP on a half of the table, or finds it in the cache, and deals
-// rows of the other half to clients.
+// NewMetric trains the MLP on half of the table, or reads it from the cache, and deals the
+// rows of the other half to the clients.
 func NewMetric(ctx context.Context, t *data.Table, c MetricConfig) (*Metric, error) {
 	if c.Portion == 0 {
 		c.Portion = 1
 	}
 	c.Clients, c.Rows, c.Epochs = or(c.Clients, 7), or(c.Rows, 1000), or(c.Epochs, 100)
 	if c.Clients < 1 || c.Rows < 1 || c.Epochs < 1 {
-		return nil, fmt.Errorf("blackbox: Clients %d, Rows %d, Epochs %d: none may be negative", c.Clients, c.Rows, c.Epochs)
+		return nil, fmt.Errorf("blackbox: Clients %d, Rows %d, Epochs %d: none may be negative",
+			c.Clients, c.Rows, c.Epochs)
 	}
 	if c.Score > Jaccard {
 		return nil, fmt.Errorf("blackbox: Score is %v: take one of %v", c.Score, Scores)
 	}
 	if t.Features != widths[0] || t.Classes != widths[len(widths)-1] || t.Len() < 2 {
-		return nil, fmt.Errorf("blackbox: a table of %d rows, %d features and %d classes: take data.Covertype's, with %d features and %d classes",
+		return nil, fmt.Errorf("blackbox: a table of %d rows, %d features and %d classes: take "+
+			"data.Covertype's, with %d features and %d classes",
 			t.Len(), t.Features, t.Classes, widths[0], widths[len(widths)-1])
 	}
 	half, rest := standardized(t)
@@ -83,8 +84,8 @@ func NewMetric(ctx context.Context, t *data.Table, c MetricConfig) (*Metric, err
 	return m, m.deal(rest, c)
 }
 
-// deal draws each client's classes, and takes rows of them in one order for all: clients
-// with the same classes have the same rows.
+// deal draws each client's classes, and takes rows of these in one order for all, so that
+// clients with the same classes have the same rows.
 func (m *Metric) deal(rest *mlp, c MetricConfig) error {
 	n, err := portion(c.Portion, widths[len(widths)-1])
 	if err != nil {
@@ -100,7 +101,8 @@ func (m *Metric) deal(rest *mlp, c MetricConfig) error {
 			}
 		}
 		if len(list) == 0 {
-			return fmt.Errorf("blackbox: no row is of the classes %v of client %d: take a larger table", s.classes.list(), i)
+			return fmt.Errorf("blackbox: no row is of the classes %v of client %d: take a "+
+				"larger table", s.classes.list(), i)
 		}
 		s.take(rest, list)
 		m.clients = append(m.clients, s)
@@ -142,7 +144,7 @@ func (m *Metric) Start(dst []float32, _ uint64) {
 // Classes returns the classes of client i's rows, in order.
 func (m *Metric) Classes(i int) []int { return m.clients[i].classes.list() }
 
-// Local returns f_i. It is NaN where x is not a number.
+// Local returns f_i. It is NaN if x has a NaN.
 func (m *Metric) Local(i int) func(x []float32) float64 {
 	checkClient(m, i)
 	s, params := &m.clients[i], make([]float32, mlpDim)

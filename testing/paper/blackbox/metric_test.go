@@ -152,12 +152,14 @@ func TestMetricRefuses(t *testing.T) {
 		"Score is Score(4)": {Score: 4},
 	} {
 		c.Cache, c.Epochs = t.TempDir(), 1
-		if _, err := NewMetric(context.Background(), planted(100), c); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := NewMetric(context.Background(), planted(100), c); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 	other := &data.Table{Features: 3, Classes: 7}
-	if _, err := NewMetric(context.Background(), other, MetricConfig{}); err == nil || !strings.Contains(err.Error(), "3 features") {
+	if _, err := NewMetric(context.Background(), other, MetricConfig{}); err == nil ||
+		!strings.Contains(err.Error(), "3 features") {
 		t.Errorf("got %v, want the features", err)
 	}
 }
@@ -170,7 +172,7 @@ func TestMetricAllocates(t *testing.T) {
 	}
 }
 
-// randomMetric is of an MLP that is not trained, on so many rows.
+// randomMetric returns the metric of an untrained MLP on a number of rows.
 func randomMetric(rows int) *Metric {
 	from := randomRows(rows)
 	m := &Metric{theta: make([]float32, mlpDim), clients: make([]share, 1)}
@@ -193,7 +195,8 @@ func BenchmarkMetric(b *testing.B) {
 func TestMetricOnCovertype(t *testing.T) {
 	root := os.Getenv("ZOFL_DATA")
 	if root == "" || os.Getenv("ZOFL_TRAIN") == "" {
-		t.Skip("set ZOFL_TRAIN=1, and ZOFL_DATA to a directory with the table in tables/, to run this test: it takes a minute")
+		t.Skip("set ZOFL_TRAIN=1, and ZOFL_DATA to a directory with the table in tables/, to " +
+			"run this test: it takes a minute")
 	}
 	table, err := data.Covertype(filepath.Join(root, "tables"))
 	if err != nil {
@@ -201,7 +204,8 @@ func TestMetricOnCovertype(t *testing.T) {
 	}
 	for _, score := range Scores {
 		for _, p := range []float64{0.3, 1} {
-			m, err := NewMetric(context.Background(), table, MetricConfig{Score: score, Portion: p, Goroutines: 2, Logf: t.Logf})
+			m, err := NewMetric(context.Background(), table,
+				MetricConfig{Score: score, Portion: p, Goroutines: 2, Logf: t.Logf})
 			if err != nil {
 				t.Fatal(err)
 			}

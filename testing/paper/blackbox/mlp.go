@@ -16,18 +16,18 @@ var widths = [...]int{54, 30, 14, 7}
 // biases.
 const mlpDim = 30*(54+1) + 14*(30+1) + 7*(14+1) // 2,189
 
-// mlpChunk rows go through the layers at a time: long runs, of which a processor's own
-// cache still holds all units.
+// mlpChunk is how many rows go through the layers at a time: enough for long runs, few
+// enough for all units to fit a core's cache.
 const mlpChunk = 256
 
-// An activation holds what the layers compute for some rows, [unit][row]: rows are
-// innermost, so that a weight adds a multiple of one run of floats to another.
+// An activation holds the layers' results for some rows, [unit][row]. Rows are innermost,
+// so that a weight adds a multiple of one run of floats to another.
 type activation struct {
 	rows   int
 	layers [len(widths)][]float32 // the first is the input
 }
 
-// newActivation returns room for at most so many rows.
+// newActivation returns an activation for at most this many rows.
 func newActivation(rows int) *activation {
 	a := &activation{rows: rows}
 	for l, n := range widths {
@@ -36,7 +36,7 @@ func newActivation(rows int) *activation {
 	return a
 }
 
-// shrink makes it one of fewer rows.
+// shrink reduces the number of rows.
 func (a *activation) shrink(rows int) {
 	a.rows = rows
 	for l, n := range widths {
@@ -44,13 +44,13 @@ func (a *activation) shrink(rows int) {
 	}
 }
 
-// unit returns what unit i of a layer is for each row.
+// unit returns the values of unit i of a layer for each row.
 func (a *activation) unit(layer, i int) []float32 {
 	return a.layers[layer][i*a.rows : (i+1)*a.rows]
 }
 
-// forward computes all layers from input, with rectifiers but at the end. It keeps
-// input as the first.
+// forward computes all layers from input, with rectifiers except after the last. It keeps
+// input as the first layer.
 func (a *activation) forward(params, input []float32) (logits []float32) {
 	a.layers[0] = input
 	for l := 1; l < len(widths); l++ {

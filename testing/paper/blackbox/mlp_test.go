@@ -62,7 +62,8 @@ func TestMLPIsItsDefinition(t *testing.T) {
 	params, batch := models.Initial(m, 1), stream(1, 0).Perm(600)
 	grad := make([]float32, mlpDim)
 	want := m.slow(params, batch)
-	if got := m.Gradient(grad, params, batch); math.Abs(got-want) > 1e-6*want || math.Abs(m.Loss(params, batch)-want) > 1e-6*want {
+	if got := m.Gradient(grad, params, batch); math.Abs(got-want) > 1e-6*want ||
+		math.Abs(m.Loss(params, batch)-want) > 1e-6*want {
 		t.Errorf("loss %v of Gradient, %v of Loss, want %v", got, m.Loss(params, batch), want)
 	}
 	// Each layer's part of the gradient against a central difference along it; short, as
@@ -102,10 +103,12 @@ func TestMacro(t *testing.T) {
 		labels, answer []int
 		want           [4]float64 // by Scores
 	}{
-		{"documentation", []int{0, 1, 2, 0, 1, 2}, []int{0, 2, 1, 0, 0, 1}, [4]float64{2. / 9, 1. / 3, 0.8 / 3, 2. / 9}},
+		{"documentation", []int{0, 1, 2, 0, 1, 2}, []int{0, 2, 1, 0, 0, 1},
+			[4]float64{2. / 9, 1. / 3, 0.8 / 3, 2. / 9}},
 		{"all right", []int{3, 3, 5}, []int{3, 3, 5}, [4]float64{1, 1, 1, 1}},
 		// Class 6 is no row's: it counts as a class of which nothing is right.
-		{"absent class", []int{1, 1, 1, 2}, []int{1, 1, 6, 2}, [4]float64{2. / 3, (2./3 + 1) / 3, (0.8 + 1) / 3, (2./3 + 1) / 3}},
+		{"absent class", []int{1, 1, 1, 2}, []int{1, 1, 6, 2},
+			[4]float64{2. / 3, (2./3 + 1) / 3, (0.8 + 1) / 3, (2./3 + 1) / 3}},
 		{"all wrong", []int{0, 1}, []int{1, 0}, [4]float64{}},
 		{"no row", nil, nil, [4]float64{}},
 	} {

@@ -73,7 +73,8 @@ func (m *mlp) pass(grad, params []float32, batch []int) (loss, accuracy float64)
 
 // crossEntropy returns the loss of row i, and whether it is classified right; and writes
 // the gradient by its logits, times part, to d.
-func (a *activation) crossEntropy(d *activation, i, label int, part float64) (loss float64, right bool) {
+func (a *activation) crossEntropy(d *activation, i, label int,
+	part float64) (loss float64, right bool) {
 	const last = len(widths) - 1
 	var p [7]float64
 	most := math.Inf(-1)

@@ -18,12 +18,12 @@ const (
 	classes  = 10
 )
 
-// A net is a trained CNN, laid out to be asked for one image at a time. Any number of
+// A net is a trained CNN, laid out to evaluate one image at a time. Any number of
 // goroutines may use it.
 //
-// A convolution goes by planes: an input channel is framed with zeros, so that a tap of
-// a kernel meets a whole channel as one run of floats, and adds a multiple of that run
-// to the output. Two floats a line, where the frame is met, are not used.
+// A convolution works on whole planes: an input channel has a frame of zeros, so that a tap
+// of a kernel multiplies the whole channel as one run of floats, and adds it to the output.
+// Two floats a line, at the frame, are not used.
 type net struct {
 	one, two       []float32 // [out][in][tap]
 	bias1, bias2   []float32
@@ -49,7 +49,7 @@ func newNet(params []float32) *net {
 	return n
 }
 
-// transposed returns a matrix of so many rows, by columns.
+// transposed returns the transpose of a matrix with this many rows.
 func transposed(m []float32, rows int) []float32 {
 	out := make([]float32, 0, len(m))
 	cols := len(m) / rows
@@ -79,7 +79,7 @@ func framed(side int) int { return (side + 2) * (side + 2) }
 // used, and make it a multiple of 8, which processors like.
 func run(side int) int { return side * (side + 2) }
 
-// beyond is how far a run that begins at the last tap reaches behind the frame.
+// beyond is how far a run that begins at the last tap reaches beyond the frame.
 const beyond = 2
 
 func newPass() *pass {
@@ -142,8 +142,8 @@ func pool(dst []float32, line int, wide []float32, side int) {
 	}
 }
 
-// positive returns bits that are ordered as floats are, where these are not negative;
-// and are negative where they are. Integers are compared without branches.
+// positive returns bits that are ordered like floats that are not negative, and that are
+// negative for negative floats. Integers are compared without branches.
 func positive(v float32) int32 { return int32(math.Float32bits(v)) }
 
 // dense computes dst = bias + weights^T x, for weights [in][out]. Many x are 0.

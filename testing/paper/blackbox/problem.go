@@ -10,12 +10,12 @@ type Problem interface {
 	Clients() int
 	// Box returns the least and the largest value of every coordinate of x.
 	Box() (low, high float32)
-	// Start writes the first x to dst, which is Dim long. Where the problem has no
-	// point to start from by itself, it is drawn with seed.
+	// Start writes the initial x to dst, which is Dim long. If the problem has no starting
+	// point of its own, it is drawn with seed.
 	Start(dst []float32, seed uint64)
-	// Local returns f_i for i from 0 on, which panics if x is not Dim long. One
-	// goroutine at a time may call it, and it allocates nothing; call Local again for
-	// another goroutine. It panics if there is no client i.
+	// Local returns f_i for i from 0 on, which panics if x is not Dim long. Only one
+	// goroutine at a time may call f_i, which allocates nothing; call Local again for
+	// another goroutine. Local panics if there is no client i.
 	Local(i int) func(x []float32) float64
 }
 
@@ -57,8 +57,8 @@ func checkClient(p Problem, i int) {
 // clamp returns what of v is within the box. NaN comes through.
 func clamp(v, low, high float32) float32 { return min(max(v, low), high) }
 
-// stream returns a generator for one purpose: those of another, with the same seed, do
-// not depend on it.
+// stream returns a generator for one purpose, independent of the generators for other
+// purposes with the same seed.
 func stream(seed, purpose uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0x667a6f6f73<<16|purpose))
 }

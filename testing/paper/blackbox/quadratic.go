@@ -12,8 +12,8 @@ const quadraticSide = 10
 // [Quadratic.Minimum].
 const QuadraticMinimum = -0.02467
 
-// A QuadraticConfig says which quadratic functions. The paper has Dim 300, Clients 5
-// and C 0.5, 5 and 50.
+// A QuadraticConfig specifies the quadratic functions. The paper has Dim 300, Clients 5 and
+// C 0.5, 5 and 50.
 type QuadraticConfig struct {
 	Dim     int     // d
 	Clients int     // N
@@ -30,8 +30,8 @@ type QuadraticConfig struct {
 //
 //	F(x) = 1/(10 d) ( sum_j [ x_j^2 + x_j ] + 1 )
 //
-// Some f_i are concave in some x_j where C is above N. Any number of goroutines may use
-// one.
+// Some f_i are concave in some x_j if C is above N. Any number of goroutines may use one
+// Quadratic.
 type Quadratic struct {
 	dim, clients int
 	a, b         [][]float64 // [client][coordinate]: coefficients of x^2 and x

@@ -47,7 +47,7 @@ func TestQuadraticMinimum(t *testing.T) {
 }
 
 // (98) written out for one coordinate, and gradients against central differences, which
-// are exact for quadratic functions but for rounding.
+// are exact for quadratic functions up to rounding.
 func TestQuadraticGradients(t *testing.T) {
 	q := quadratic(t, 7, 3, 20)
 	x, g, sum := make([]float32, 7), make([]float64, 7), make([]float64, 7)
@@ -73,7 +73,8 @@ func TestQuadraticGradients(t *testing.T) {
 	}
 	q.MeanGradient(g, x)
 	for j := range g {
-		if want := (2*float64(x[j]) + 1) / 70; math.Abs(g[j]-want) > 1e-14 || math.Abs(sum[j]-want) > 1e-14 {
+		if want := (2*float64(x[j]) + 1) / 70; math.Abs(g[j]-want) > 1e-14 ||
+			math.Abs(sum[j]-want) > 1e-14 {
 			t.Errorf("F by x_%d: got %v, mean of the clients' %v, want %v", j, g[j], sum[j], want)
 		}
 	}
@@ -93,7 +94,8 @@ func TestQuadraticBox(t *testing.T) {
 	x := make([]float32, 1000)
 	q = quadratic(t, 1000, 2, 1)
 	q.Start(x, 1)
-	if least, most := slices.Min(x), slices.Max(x); least < -10 || least > -9.9 || most > 10 || most < 9.9 {
+	if least, most := slices.Min(x), slices.Max(x); least < -10 || least > -9.9 ||
+		most > 10 || most < 9.9 {
 		t.Errorf("the start is between %v and %v, want the box", least, most)
 	}
 }

@@ -2,9 +2,9 @@ package blackbox
 
 import "fmt"
 
-// A Score is a metric of a classifier on labeled rows, from 0 to 1, more being better.
-// With tp, fp and fn the rows of a class that are rightly given to it, wrongly given to
-// it, and wrongly not:
+// A Score is a metric of a classifier on labeled rows, from 0 to 1, more being better. tp,
+// fp and fn count the rows of a class that are correctly assigned to it, wrongly assigned
+// to it, and wrongly not assigned to it:
 type Score uint8
 
 const (
@@ -29,9 +29,9 @@ func (s Score) String() string {
 // [label][class].
 type confusion [7][7]int
 
-// macro returns the mean of s over the classes that any row has or is given, with 0 for
-// one that is undefined: as scikit-learn does by average="macro", zero_division=0. Of no
-// row it is 0.
+// macro returns the mean of s over the classes that any row has or is assigned, with 0 if s
+// is undefined for a class, like scikit-learn's average="macro", zero_division=0. Without
+// rows it returns 0.
 func (c *confusion) macro(s Score) float64 {
 	sum, present := 0.0, 0
 	for k := range c {

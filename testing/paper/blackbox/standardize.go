@@ -7,8 +7,9 @@ import (
 	"github.com/zofl/zofl/testing/data"
 )
 
-// standardized splits the rows of a table at random into halves, with each feature less
-// its mean and over its standard deviation in the table. The split is always the same.
+// standardized splits the rows of a table at random into halves. Each feature is
+// standardized by its mean and standard deviation in the table. The split is always the
+// same.
 func standardized(t *data.Table) (half, rest *mlp) {
 	mean, deviation := moments(t)
 	order := stream(1, forSplit).Perm(t.Len())

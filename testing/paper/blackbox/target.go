@@ -71,7 +71,8 @@ func (t *Target) Margins(dst []float64, x []float32) {
 	}
 }
 
-// Success says whether x misleads the models: whether F(x), their mean, is negative.
+// Success reports whether x misleads the models: whether F(x), the mean margin, is
+// negative.
 func (t *Target) Success(x []float32) bool {
 	margins, sum := make([]float64, t.Clients()), 0.0
 	t.Margins(margins, x)
@@ -81,7 +82,7 @@ func (t *Target) Success(x []float32) bool {
 	return sum < 0
 }
 
-// right says whether the models are right at x, each of them or on the average.
+// right reports whether the models are right at x, each of them or on average.
 func (t *Target) right(x []float32, average bool) bool {
 	margins, sum := make([]float64, t.Clients()), 0.0
 	t.Margins(margins, x)
@@ -93,8 +94,8 @@ func (t *Target) right(x []float32, average bool) bool {
 	return sum > 0
 }
 
-// perturb writes the perturbed image to p, as the networks see it. Where x is not a
-// number somewhere it is false: pooling might lose that.
+// perturb writes the perturbed image to p, as the networks see it. It returns false if x
+// has a NaN, which pooling might lose.
 func (t *Target) perturb(p *pass, x []float32) bool {
 	for i, z := range t.image {
 		ink := clamp(z+clamp(x[i], -attackSide, attackSide), 0, 1)
@@ -106,7 +107,7 @@ func (t *Target) perturb(p *pass, x []float32) bool {
 	return true
 }
 
-// margin is how far the class is ahead of the others.
+// margin returns how far the class's logit leads the others.
 func (t *Target) margin(logits []float32) float64 {
 	other := float32(math.Inf(-1))
 	for c, v := range logits {

@@ -5,25 +5,24 @@ import (
 	"github.com/zofl/zofl/testing/models"
 )
 
-// An Order says which minibatches a client takes of its share.
+// An Order says which minibatches a client takes from its share.
 type Order uint8
 
 const (
-	// Draws: a minibatch is drawn anew by its seed, without replacement.
+	// Draws: each minibatch is drawn with its own seed, without replacement.
 	Draws Order = 0
-	// Walk: the share is walked through in its order, epoch after epoch, as a
-	// loader of torch does that does not shuffle; the last minibatch of an epoch has
-	// what is left. An app is free to: which minibatch it is depends on how many
-	// this client has taken before, and on nothing else.
+	// Walk: the client goes through its share in order, epoch after epoch, like a torch
+	// loader without shuffling; the last minibatch of an epoch is shorter. An app may do
+	// so: the minibatch depends only on how many this client has taken before.
 	Walk Order = 1
 )
 
-// A picker names the samples of a minibatch.
+// A picker returns the samples of a minibatch.
 type picker interface {
 	pick(b objective.Batch) []int
 }
 
-// picker returns the order over a share of which so many minibatches were taken.
+// picker returns the picker for a share from which taken minibatches were taken before.
 func (o Order) picker(share []int, taken uint64) picker {
 	if o == Walk {
 		return &walk{share: share, taken: taken}
@@ -38,14 +37,13 @@ func (d draw) pick(b objective.Batch) []int { return d.Pick(b.Size, b.Seed) }
 // A walk goes through a share.
 type walk struct {
 	share []int
-	taken uint64 // minibatches before the present one
-	n     uint64 // record and step that the present one is of; 0: there is none
+	taken uint64 // minibatches before the current one
+	n     uint64 // record and step of the current one; 0: none yet
 	step  int
 }
 
-// pick returns the present minibatch for the step that it is of, so that all
-// queries of a step and a round that is asked again see the same one, and the next
-// for any other step.
+// pick returns the current minibatch for the step that it belongs to, so that all queries
+// of a step, and repeated rounds, get the same one. For any other step it returns the next.
 func (w *walk) pick(b objective.Batch) []int {
 	if w.n != 0 && (b.N != w.n || b.Step != w.step) {
 		w.taken++

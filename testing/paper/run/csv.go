@@ -11,15 +11,16 @@ import (
 	"strconv"
 )
 
-// Columns returns the names of [Point.Row]'s columns.
+// Columns returns the names of the columns of [Point.Row].
 func (c *Curve) Columns() []string {
 	return append([]string{"round", "queries", "bytes", "train_loss", "seconds"}, c.Metrics...)
 }
 
-// Row returns a point as text; what is not known is empty.
+// Row returns a point as text; unknown values are empty.
 func (p *Point) Row(metrics int) []string {
 	row := []string{
-		strconv.FormatUint(p.Round, 10), strconv.FormatUint(p.Queries, 10), strconv.FormatUint(p.Bytes, 10),
+		strconv.FormatUint(p.Round, 10), strconv.FormatUint(p.Queries, 10),
+		strconv.FormatUint(p.Bytes, 10),
 		number(p.TrainLoss), number(p.Seconds),
 	}
 	for i := range metrics {
@@ -32,7 +33,7 @@ func (p *Point) Row(metrics int) []string {
 	return row
 }
 
-// number writes what [parsePoint] reads back to the same bits.
+// number formats a value so that [parsePoint] reads the same bits.
 func number(v float64) string {
 	if math.IsNaN(v) {
 		return ""
@@ -40,8 +41,8 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// keep reads the points that an earlier process kept in a file of rows, and opens
-// it for more. A last line that was torn off is cut.
+// keep reads the points that an earlier process saved in a file of rows, and opens the file
+// for appending. It cuts off a torn last line.
 func (c *Curve) keep(path string) (*os.File, error) {
 	b, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -62,7 +63,8 @@ func (c *Curve) keep(path string) (*os.File, error) {
 		_, err = f.Seek(0, io.SeekEnd)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w: remove the directory to begin again", path, err), f.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w: remove the directory to begin again",
+			path, err), f.Close())
 	}
 	return f, nil
 }
@@ -103,7 +105,8 @@ func parsePoint(row []string) (p Point, err error) {
 		err = errors.Join(err, fault)
 		return v
 	}
-	p = Point{Round: whole(row[0]), Queries: whole(row[1]), Bytes: whole(row[2]), TrainLoss: real(row[3]), Seconds: real(row[4])}
+	p = Point{Round: whole(row[0]), Queries: whole(row[1]), Bytes: whole(row[2]),
+		TrainLoss: real(row[3]), Seconds: real(row[4])}
 	for _, s := range row[5:] {
 		if s != "" {
 			p.Values = append(p.Values, real(s))

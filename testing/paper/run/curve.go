@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// A Curve is how a training went.
+// A Curve is the course of a training.
 type Curve struct {
 	Name    string
 	Seed    uint64
-	Metrics []string // what the values of a point are
-	Points  []Point  // one a round, ascending
+	Metrics []string // names of the values of a point
+	Points  []Point  // one per round, ascending
 	Ended   string   // why it ended; empty if it was stopped
 }
 
-// A Point is a training after a round. TrainLoss and Seconds are NaN where a run
-// went on after it was stopped before they were kept.
+// A Point is the state of a training after a round. TrainLoss and Seconds are NaN if the
+// run stopped before they were saved, and was then continued.
 type Point struct {
 	Round     uint64
 	Queries   uint64    // loss evaluations of all clients so far
-	Bytes     uint64    // that all clients sent and received so far, see [Meter]
-	TrainLoss float64   // mean of the round's contributors, before its step
+	Bytes     uint64    // sent and received by all clients so far, see [Meter]
+	TrainLoss float64   // mean over the round's contributors, before its step
 	Seconds   float64   // of the round
 	Values    []float64 // by Curve.Metrics, after the round; nil: not measured
 }
@@ -56,8 +56,8 @@ func (c *Curve) Measured() []Point {
 	return slices.DeleteFunc(slices.Clone(c.Points), func(p Point) bool { return p.Values == nil })
 }
 
-// RoundTime returns the median of the rounds' times, without the first few, in
-// which the fleet comes together; 0 if there is no other.
+// RoundTime returns the median of the rounds' times without the first few, in which the
+// fleet assembles; 0 if there are no others.
 func (c *Curve) RoundTime() time.Duration {
 	const warmUp = 5
 	var seconds []float64

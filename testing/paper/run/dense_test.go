@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// vectors is a small training that sends vectors: 8 clients, 3 a phase.
+// vectors is a small training with transport=dense: 8 clients, 3 a phase.
 func vectors(t *testing.T, preset string, rounds uint64) Config {
 	cfg := digits(t, rounds)
 	p, err := Plan(preset, "vectors", 7, cfg.Task.Dim, 8, 3)
@@ -28,8 +28,8 @@ func vectors(t *testing.T, preset string, rounds uint64) Config {
 	return cfg
 }
 
-// TestVectors: a run that sends vectors is measured at its own x, which all clients
-// hold, and every query and every byte counts.
+// TestVectors: a run with transport=dense is measured at the x that all clients have, and
+// every query and every byte counts.
 func TestVectors(t *testing.T) {
 	for _, preset := range []string{"fedzo-dense", "fzoos"} {
 		cfg := vectors(t, preset, 6)
@@ -51,7 +51,8 @@ func TestVectors(t *testing.T) {
 		}
 		first, last := r.Curve.Points[0], r.Curve.Points[5]
 		if last.Queries != asked.Load() || told.Load() != asked.Load() {
-			t.Errorf("%s: %d queries, %d were asked, %d told", preset, last.Queries, asked.Load(), told.Load())
+			t.Errorf("%s: %d queries, %d were asked, %d told",
+				preset, last.Queries, asked.Load(), told.Load())
 		}
 		if first.Values[0] == last.Values[0] {
 			t.Errorf("%s: test loss %v after the first round and after the last", preset, last.Values[0])
@@ -65,12 +66,13 @@ func TestVectors(t *testing.T) {
 			t.Errorf("%s: %d bytes up, want %d and a little", preset, up, 6*3*sent)
 		}
 		if down := r.Totals.Down.Bytes; down < 6*3*sent || r.Totals.Other.Bytes > sent {
-			t.Errorf("%s: %d bytes down, %d others, want %d or more", preset, down, r.Totals.Other.Bytes, 6*3*sent)
+			t.Errorf("%s: %d bytes down, %d others, want %d or more",
+				preset, down, r.Totals.Other.Bytes, 6*3*sent)
 		}
 	}
 }
 
-// TestVectorsStopped: a run that sends vectors and was stopped comes to the curve of one
+// TestVectorsStopped: a run with transport=dense that was stopped has the same curve as one
 // that was not.
 func TestVectorsStopped(t *testing.T) {
 	for _, preset := range []string{"fedzo-dense", "fzoos"} {

@@ -14,11 +14,11 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// patience bounds requests. Clients come together while others train on the same
-// cores, so it is long.
+// patience limits requests. It is long, because clients join while others train on the same
+// cores.
 const patience = time.Minute
 
-// A device is what a client can do: the loss on samples of its own share.
+// A device is a client's objective: the loss on samples of its own share.
 type device struct {
 	task    *Task
 	batches picker
@@ -35,7 +35,7 @@ func (d *device) Loss(_ context.Context, x []float32, b objective.Batch) (float6
 	return d.task.Loss(x, samples), nil
 }
 
-// ids returns the clients' ids, by slot.
+// ids returns the clients' ids by slot.
 func ids(clients int) []string {
 	names := make([]string, clients)
 	for i := range names {
@@ -53,9 +53,10 @@ type fleet struct {
 	clients []*client.Client
 }
 
-// assemble makes a fleet that continues a log. taken has the minibatches that each
+// assemble makes a fleet that continues a log. taken is the number of minibatches that each
 // client has taken.
-func assemble(ctx context.Context, cfg *Config, log runlog.Log, taken []uint64, r coordinator.Recorder) (*fleet, error) {
+func assemble(ctx context.Context, cfg *Config, log runlog.Log, taken []uint64,
+	r coordinator.Recorder) (*fleet, error) {
 	f := &fleet{cfg: cfg, bus: bus.NewMemory()}
 	f.meter = NewMeter(f.bus, len(cfg.Shares))
 	var err error
@@ -71,7 +72,7 @@ func assemble(ctx context.Context, cfg *Config, log runlog.Log, taken []uint64, 
 		c, err = client.New(client.Config{
 			Bus: f.bus, Run: cfg.Plan.Run, ID: id,
 			Objective: &device{&cfg.Task, cfg.Order.picker(cfg.Shares[i], taken[i])},
-			// The clients share the cores out among themselves.
+			// The clients share the cores among themselves.
 			Workers: 1, RequestTimeout: patience, RetryMax: time.Second,
 		})
 		f.clients = append(f.clients, c)
@@ -85,8 +86,7 @@ func assemble(ctx context.Context, cfg *Config, log runlog.Log, taken []uint64, 
 
 var errDone = errors.New("all clients saw the end")
 
-// run runs the fleet until all clients saw the end of the run, ctx ends, or one
-// party fails.
+// run runs the fleet until all clients saw the end of the run, ctx ends, or a party fails.
 func (f *fleet) run(ctx context.Context) error {
 	defer f.bus.Close()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -113,11 +113,12 @@ func (f *fleet) run(ctx context.Context) error {
 	return nil
 }
 
-// agree says whether all clients hold the state of record n.
+// agree returns an error unless all clients hold the state of record n.
 func (f *fleet) agree(n uint64, digest [32]byte) error {
 	for i, c := range f.clients {
 		if at, d := c.Digest(); at != n || d != digest {
-			return fmt.Errorf("client %d holds %x after record %d, the log says %x after %d: please report this",
+			return fmt.Errorf("client %d holds %x after record %d, the log says %x after %d: "+
+				"please report this",
 				i, d[:8], at, digest[:8], n)
 		}
 	}

@@ -9,11 +9,11 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Traffic is what went one way.
+// Traffic is the traffic in one direction.
 type Traffic struct {
 	Messages uint64
-	Bytes    uint64 // frames and NATS's lines around them
-	Scalars  uint64 // of contributions and rounds; no seed is one, as none travels
+	Bytes    uint64 // frames, and NATS's protocol lines around them
+	Scalars  uint64 // of contributions and rounds; seeds do not travel
 }
 
 func (t *Traffic) add(line, subject string, frame []byte, times uint64) {
@@ -22,32 +22,32 @@ func (t *Traffic) add(line, subject string, frame []byte, times uint64) {
 	t.Bytes += times * uint64(size)
 }
 
-// Totals are what all clients sent and received, as each client's connection would
-// carry it: an announcement counts once for each.
+// Totals is the traffic of all clients, as their connections would carry it: an
+// announcement counts once for each client.
 type Totals struct {
-	Up   Traffic // contributions, and other replies; vectors in pieces, and requests for them
-	Down Traffic // announcements; vectors in pieces, and answers to those that came
-	// Other are joins and catch-ups, both ways, of clients that come together, and
-	// replies that were sent again: who joins while a round opens is asked twice.
+	Up   Traffic // contributions and other replies; vectors in pieces, and requests for them
+	Down Traffic // announcements; vectors in pieces, and answers to uploads
+	// Other is joins and catch-ups, both ways, while clients assemble, and repeated
+	// replies: a client that joins while a round opens is asked twice.
 	Other Traffic
 }
 
-// A Meter is the coordinator's bus, and counts.
+// A Meter is the coordinator's bus, which counts traffic.
 type Meter struct {
 	bus.Bus
 	clients uint64
 
 	mu     sync.Mutex // guards what follows
 	totals Totals
-	last   map[string]string // the last reply, by subject
+	last   map[string]string // last reply, by subject
 }
 
-// NewMeter returns a coordinator's bus that counts for so many clients.
+// NewMeter returns a coordinator's bus that counts for a number of clients.
 func NewMeter(b bus.Bus, clients int) *Meter {
 	return &Meter{Bus: b, clients: uint64(clients), last: make(map[string]string)}
 }
 
-// Totals returns what was counted so far.
+// Totals returns the counts so far.
 func (m *Meter) Totals() Totals {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -73,11 +73,11 @@ func (m *Meter) Publish(subject string, frame []byte) error {
 	return m.Bus.Publish(subject, frame)
 }
 
-// isAnnounce says whether a subject is one that all clients listen to; others that
-// a coordinator publishes to are inboxes.
+// isAnnounce reports whether all clients listen to a subject. The coordinator's other
+// subjects are inboxes.
 func isAnnounce(subject string) bool { return len(subject) > 3 && subject[:3] == "zo." }
 
-// isPiece says whether an answer is of a vector's way up or down.
+// isPiece reports whether an answer belongs to the upload or download of a vector.
 func isPiece(frame []byte) bool {
 	_, err := wire.DecodeUploadReply(frame)
 	if err != nil {
@@ -86,7 +86,7 @@ func isPiece(frame []byte) bool {
 	return err == nil
 }
 
-// isVectors says whether a subject is one on which vectors are sent or asked for.
+// isVectors reports whether vectors are sent or requested on a subject.
 func isVectors(subject string) bool {
 	part := strings.Split(subject, ".")
 	return len(part) == 4 && (part[2] == "u" || part[2] == "d")
@@ -122,7 +122,7 @@ func (m *Meter) arrived(msg *bus.Message) {
 	}
 }
 
-// recordScalars counts the scalars of the rounds among some records.
+// recordScalars counts the scalars of the rounds among records.
 func recordScalars(records wire.Records) (n uint64) {
 	records.Each(func(record []byte) bool {
 		r, err := wire.DecodeRecord(record)

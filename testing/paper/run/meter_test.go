@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A reply that is sent again is no second one, whoever replied in between; the next
-// round's is.
+// A repeated reply does not count as a second one, even if others replied in between; the
+// next round's reply does.
 func TestMeterRepeatedReply(t *testing.T) {
 	b := bus.NewMemory()
 	defer b.Close()
@@ -39,7 +39,8 @@ func TestMeterRepeatedReply(t *testing.T) {
 	if first.Up.Messages != 1 || first.Up.Scalars != 3 || first.Other != (Traffic{}) {
 		t.Errorf("after one reply %+v", first)
 	}
-	if once.Up.Messages != 2 || again.Up != once.Up || again.Other.Messages != 1 || again.Other.Bytes != first.Up.Bytes {
+	if once.Up.Messages != 2 || again.Up != once.Up || again.Other.Messages != 1 ||
+		again.Other.Bytes != first.Up.Bytes {
 		t.Errorf("after a reply that was sent again %+v, before %+v", again, once)
 	}
 	if next.Up.Messages != 3 || next.Up.Scalars != 9 || next.Other != again.Other {

@@ -10,12 +10,12 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-// Plan returns a preset's plan for so many clients, of which asked take part in a
-// round. Run name and run key are functions of name and seed. Every round waits for
-// all that it asks, as the simulations of the papers do: there is no round that
-// closes early, and a deadline of an hour. Nobody but the harness evaluates.
+// Plan returns a preset's plan for a number of clients, of which asked take part in a
+// round. Run name and run key depend on name and seed. Every round waits for all devices
+// that it asks, as in the papers' simulations: no round closes early, and the deadline is
+// an hour. Only the harness evaluates.
 //
-// What is the preset's stays to be changed: estimator, update, schedules.
+// The caller may change the rest of the preset: estimator, update, schedules.
 func Plan(method, name string, seed uint64, dim, clients, asked int) (*wire.Plan, error) {
 	p, err := preset.New(method, fmt.Sprintf("%s-%d", name, seed), uint64(dim))
 	if err != nil {
@@ -25,7 +25,7 @@ func Plan(method, name string, seed uint64, dim, clients, asked int) (*wire.Plan
 	p.RunKey = key[:]
 	p.Members, p.Target, p.Quorum, p.OverSample = uint32(clients), uint32(asked), uint32(asked), 1
 	p.Deadline = uint32(time.Hour / time.Millisecond)
-	// Nothing is lost in memory, so nothing need be said twice.
+	// Nothing is lost in memory, so nothing needs repeating.
 	p.Reannounce = uint32(time.Minute / time.Millisecond)
 	p.EvalEvery = 0
 	return p, nil

@@ -2,30 +2,29 @@ package run
 
 import "github.com/zofl/zofl/client/objective"
 
-// A Task is what a fleet trains. Its functions are called by several goroutines at
-// a time.
+// A Task is what a fleet trains. Several goroutines call its functions at the same time.
 type Task struct {
 	// Dim is d, the number of parameters.
 	Dim int
-	// Loss returns the mean loss at params over the training samples whose indices
-	// are in samples.
+	// Loss returns the mean loss at params over the training samples with indices samples.
 	Loss func(params []float32, samples []int) float64
-	// Asked is told what Loss is asked, and of which step, before it is; nil: nobody is.
+	// Asked, unless nil, is called with the arguments of each Loss and its step, before
+	// Loss.
 	Asked func(params []float32, samples []int, b objective.Batch)
-	// Metrics names what Measure returns, in this order.
+	// Metrics are the names of the values that Measure returns, in order.
 	Metrics []string
-	// Measure measures a model on what no client trains on; nil: nothing does.
+	// Measure measures a model on data that no client trains on; nil: no measurements.
 	Measure func(params []float32) []float64
 }
 
 // Metrics of a classifier.
 const (
 	TestLoss = "test_loss" // mean cross-entropy, in nats
-	Accuracy = "accuracy"  // part of the test set that is classified right
+	Accuracy = "accuracy"  // part of the test set that is classified correctly
 )
 
-// A Model is a model together with the samples that it is evaluated on, as those of
-// package models are. Its methods only read, or guard what they write.
+// A Model is a model with the samples that it is evaluated on, such as those of package
+// models. Its methods are safe for concurrent use.
 type Model interface {
 	Dim() int // parameters
 	Len() int // samples
@@ -33,8 +32,8 @@ type Model interface {
 	Evaluate(params []float32, goroutines int) (loss, accuracy float64)
 }
 
-// Classifier returns the task of a model over its training and its test set, which
-// is measured by so many goroutines.
+// Classifier returns the task of a model on its training and its test set, measured by a
+// number of goroutines.
 func Classifier(train, test Model, goroutines int) Task {
 	return Task{
 		Dim: train.Dim(), Loss: train.Loss, Metrics: []string{TestLoss, Accuracy},
@@ -45,8 +44,8 @@ func Classifier(train, test Model, goroutines int) Task {
 	}
 }
 
-// Null returns t with a training loss that costs nothing and says nothing, and
-// without metrics, so that a round takes what everything but the forward pass does.
+// Null returns t with a training loss that costs nothing and means nothing, and without
+// metrics, so that a round takes as long as everything except the forward pass.
 func (t Task) Null() Task {
 	return Task{Dim: t.Dim, Loss: func([]float32, []int) float64 { return 0 }}
 }

@@ -16,21 +16,22 @@ type Config struct {
 	Seed uint64 // of the curve; see [Plan]
 	Task Task
 	Plan *wire.Plan
-	// Shares are the samples of each client, by slot: as many as the plan's Members.
+	// Shares are the samples of each client by slot; there are as many as the plan's
+	// Members.
 	Shares [][]int
 	Order  Order
-	// Measure says after which rounds the model is measured; nil: never.
+	// Measure reports whether to measure the model after a round; nil: never.
 	Measure func(round uint64) bool
-	// Dir is where the log and the curve are kept, so that a run that was stopped goes
-	// on where it was, or one with control variates or surrogates begins again; empty:
-	// nowhere.
+	// Dir is where the log and the curve are kept; empty: nowhere. A run that was stopped
+	// continues from there, except that one with control variates or surrogates begins
+	// again.
 	Dir string
-	// Progress is called after every round, by one goroutine at a time, in order;
-	// nil: nobody is. It must not keep the curve.
+	// Progress, unless nil, is called after every round, in order, by one goroutine at a
+	// time. It must not keep the curve.
 	Progress func(*Curve)
 }
 
-// A Result is what a training came to.
+// A Result is the result of a training.
 type Result struct {
 	Curve  *Curve
 	Totals Totals    // of this process
@@ -39,12 +40,12 @@ type Result struct {
 	Log *runlog.Memory
 }
 
-// errPaused: nothing in a simulation resumes a run.
+// errPaused: nothing resumes a run in a simulation.
 var errPaused = errors.New("paused")
 
 // Train trains until the plan is done, the run has diverged or paused, or ctx ends.
-// Curve.Ended says which; of a run that ctx stopped it is empty, and the error is
-// ctx's cause. With an error there is a result if the run came to one.
+// Curve.Ended says which of these; it is empty if ctx stopped the run, and then the error
+// is ctx's cause. Even with an error there is a result if the run got to one.
 func Train(ctx context.Context, cfg Config) (*Result, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
@@ -64,9 +65,11 @@ func (c *Config) check() error {
 	}
 	switch {
 	case len(c.Shares) != int(c.Plan.Members):
-		return &wire.PlanError{Field: "members", Value: c.Plan.Members, Remedy: fmt.Sprintf("there are %d shares: make them as many", len(c.Shares))}
+		return &wire.PlanError{Field: "members", Value: c.Plan.Members,
+			Remedy: fmt.Sprintf("there are %d shares: make them as many", len(c.Shares))}
 	case uint64(c.Task.Dim) != c.Plan.Dim:
-		return &wire.PlanError{Field: "dim", Value: c.Plan.Dim, Remedy: fmt.Sprintf("the model has %d parameters: set it to that", c.Task.Dim)}
+		return &wire.PlanError{Field: "dim", Value: c.Plan.Dim,
+			Remedy: fmt.Sprintf("the model has %d parameters: set it to that", c.Task.Dim)}
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func mustTrain(t *testing.T, cfg Config) *Result {
 	return r
 }
 
-// timeless returns the points without what differs from run to run.
+// timeless returns the points without the values that differ from run to run.
 func timeless(c *Curve) []Point {
 	points := append([]Point(nil), c.Points...)
 	for i := range points {
@@ -62,7 +62,8 @@ func TestTrain(t *testing.T) {
 	}
 	c := one.Curve
 	if c.Ended != "rounds" || c.Last() != 25 || len(c.Measured()) != 3 {
-		t.Errorf("ended %q after round %d with %d measured, want rounds, 25, 3", c.Ended, c.Last(), len(c.Measured()))
+		t.Errorf("ended %q after round %d with %d measured, want rounds, 25, 3",
+			c.Ended, c.Last(), len(c.Measured()))
 	}
 	if first, last := c.At(TestLoss, 10), c.At(TestLoss, 25); !(last < first && first < math.Log(10)) {
 		t.Errorf("test loss %v after round 10, %v after 25: want it to fall below log 10", first, last)
@@ -74,17 +75,17 @@ func TestTrain(t *testing.T) {
 	if want := uint64(25 * 3 * 2 * 4); last.Queries != want {
 		t.Errorf("%d queries, want %d", last.Queries, want)
 	}
-	if want := (Traffic{Messages: 75, Bytes: one.Totals.Up.Bytes, Scalars: 75 * 4}); one.Totals.Up != want {
+	if want := (Traffic{Messages: 75, Bytes: one.Totals.Up.Bytes,
+		Scalars: 75 * 4}); one.Totals.Up != want {
 		t.Errorf("up %+v, want %+v", one.Totals.Up, want)
 	}
-	// Announcements of 25 rounds, and the end's.
+	// Announcements of 25 rounds and of the end.
 	if down := one.Totals.Down; down.Messages != 26*8 || down.Scalars != 25*8*4 {
 		t.Errorf("down %+v, want %d messages with %d scalars", down, 26*8, 25*8*4)
 	}
 }
 
-// TestResume: a run that was stopped again and again comes to the same curve as one
-// that was not.
+// TestResume: a run that was stopped repeatedly has the same curve as one that was not.
 func TestResume(t *testing.T) {
 	whole := mustTrain(t, digits(t, 30))
 	cfg := digits(t, 30)
@@ -105,15 +106,16 @@ func TestResume(t *testing.T) {
 		}
 		cancel()
 		if stops++; stops > 30 {
-			t.Fatal("no end")
+			t.Fatal("the run has not ended")
 		}
 	}
 	if stops < 2 {
-		t.Fatal("it was never stopped")
+		t.Fatal("the run was never stopped")
 	}
 	a, b := timeless(whole.Curve), timeless(got.Curve)
 	for i := range a {
-		// What a process did not live to keep of a round is lost, see Point.
+		// Values of a round that a process did not save before it stopped are lost, see
+		// Point.
 		a[i].TrainLoss, b[i].TrainLoss, a[i].Bytes, b[i].Bytes = 0, 0, 0, 0
 	}
 	if !reflect.DeepEqual(a, b) {
@@ -127,7 +129,8 @@ func TestResume(t *testing.T) {
 	}
 	again := mustTrain(t, cfg) // all from the log
 	for i, p := range again.Curve.Points {
-		if p.Queries != a[i].Queries || !reflect.DeepEqual(p.Values, a[i].Values) || !math.IsNaN(p.TrainLoss) {
+		if p.Queries != a[i].Queries || !reflect.DeepEqual(p.Values, a[i].Values) ||
+			!math.IsNaN(p.TrainLoss) {
 			t.Errorf("from the log: %+v, want the queries and values of %+v", p, a[i])
 		}
 	}
@@ -136,7 +139,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestDiverged: the guard's end is an end like others.
+// TestDiverged: a run that the guard ended has ended like others.
 func TestDiverged(t *testing.T) {
 	cfg := digits(t, 500)
 	cfg.Plan.Step = 1
@@ -146,12 +149,13 @@ func TestDiverged(t *testing.T) {
 	}
 }
 
-// TestPaused: nobody resumes a run here.
+// TestPaused: nothing resumes a run here.
 func TestPaused(t *testing.T) {
 	cfg := digits(t, 5)
 	cfg.Task.Loss = func([]float32, []int) float64 { return math.NaN() }
 	r := mustTrain(t, cfg)
-	if !strings.HasPrefix(r.Curve.Ended, "paused: ") || !strings.Contains(r.Curve.Ended, "loss failed") {
+	if !strings.HasPrefix(r.Curve.Ended, "paused: ") ||
+		!strings.Contains(r.Curve.Ended, "loss failed") {
 		t.Errorf("ended %q, want paused and why", r.Curve.Ended)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A training is under way.
+// A training is a running Train.
 type training struct {
 	cfg    *Config
 	log    runlog.Log
@@ -22,9 +22,9 @@ type training struct {
 	curve  *Curve
 	watch  *watch
 	fleet  *fleet
-	base   uint64    // bytes before this process
+	base   uint64    // bytes counted by earlier processes
 	latest time.Time // when the last round was done
-	paused string    // why, written by the coordinator's goroutine
+	paused string    // reason, written by the coordinator's goroutine
 }
 
 func (t *training) open(ctx context.Context) (err error) {
@@ -60,8 +60,7 @@ func (t *training) close() {
 	}
 }
 
-// train goes through what the log has, and then runs a fleet, unless that was the
-// end.
+// train goes through what the log has and then runs a fleet, unless the run has ended.
 func (t *training) train(ctx context.Context) error {
 	if err := t.watch.catchUp(ctx); err != nil || t.ended() {
 		return err
@@ -76,7 +75,8 @@ func (t *training) train(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if t.fleet, err = assemble(ctx, t.cfg, t.log, taken, coordinator.RecorderFunc(t.record)); err != nil {
+	if t.fleet, err = assemble(ctx, t.cfg, t.log, taken,
+		coordinator.RecorderFunc(t.record)); err != nil {
 		return err
 	}
 	if err := t.together(ctx); err != nil {
@@ -88,9 +88,9 @@ func (t *training) train(ctx context.Context) error {
 	return t.fleet.agree(t.watch.replica.N(), t.watch.replica.Digest())
 }
 
-// anew begins again where clients keep what no log tells them, as these keep nothing:
-// their control variates, of which the fleet's mean would go on to have what nobody
-// corrects for, and the points of their surrogates.
+// anew begins again if clients have state that the log does not contain and that these
+// clients do not save: control variates, without which the fleet's mean would contain
+// corrections that nobody makes, or the points of surrogates.
 func (t *training) anew(ctx context.Context) error {
 	p := t.cfg.Plan
 	if p.Control == wire.NoControl && p.Estimator != wire.Surrogate || t.watch.replica.N() == 0 {
@@ -117,7 +117,7 @@ func (t *training) together(ctx context.Context) error {
 		err := t.watch.follow(ctx)
 		if err != nil {
 			cancel(err)
-			for range t.watch.rounds { // let the fleet stop
+			for range t.watch.rounds { // lets the fleet stop
 			}
 		}
 		watched <- err
@@ -131,7 +131,7 @@ func (t *training) together(ctx context.Context) error {
 	return err
 }
 
-// record follows the coordinator, on its goroutine.
+// record follows the coordinator's events, on its goroutine.
 func (t *training) record(e coordinator.Event) error {
 	switch e.Kind {
 	case coordinator.RoundDone:
@@ -149,8 +149,8 @@ func (t *training) record(e coordinator.Event) error {
 	return nil
 }
 
-// ended says whether the log has the run's end, and notes why there will be no
-// other round.
+// ended reports whether the log has the run's end, and records why there will be no further
+// round.
 func (t *training) ended() bool {
 	end := t.watch.replica.Ended()
 	if end == nil {

@@ -12,12 +12,12 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// behind is how many rounds the watch may be behind the fleet, which then waits for
-// it: a measurement takes as long as many rounds.
+// behind is how many rounds the watch may be behind the fleet before the fleet waits: a
+// measurement takes as long as many rounds.
 const behind = 256
 
-// A watch follows the log with a replica of its own and measures it: no client
-// does, because one that measures declines rounds meanwhile.
+// A watch follows the log with its own replica and measures it. Clients do not measure,
+// because a client that does declines rounds meanwhile.
 //
 // Invariant: curve has a point for each round up to its last, and rows has the same.
 type watch struct {
@@ -25,9 +25,9 @@ type watch struct {
 	log     runlog.Log
 	replica *replica.Replica
 	curve   *Curve
-	rows    io.Writer // nil: nobody keeps them
+	rows    io.Writer // nil: rows are not saved
 	rounds  chan Point
-	work    work // of the records that were applied
+	work    work // of the applied records
 }
 
 func newWatch(cfg *Config, log runlog.Log, curve *Curve, rows io.Writer) *watch {
@@ -37,8 +37,8 @@ func newWatch(cfg *Config, log runlog.Log, curve *Curve, rows io.Writer) *watch 
 	}
 }
 
-// catchUp goes through what the log holds already. Rounds that an earlier process
-// did not keep get points without what only it knew.
+// catchUp goes through what the log has already. Rounds that an earlier process did not
+// save get points without the values that only it knew.
 func (w *watch) catchUp(ctx context.Context) error {
 	return w.read(ctx, math.MaxUint64, func(r *wire.Record) error {
 		if r.Kind != wire.KindRound || r.Round.Phase == 1 || r.Round.Round <= w.curve.Last() {
@@ -52,9 +52,8 @@ func (w *watch) catchUp(ctx context.Context) error {
 	})
 }
 
-// follow adds the points of rounds as they are done, until there are no more. When
-// ctx ends, it stops at the next one that is to be measured: [watch.catchUp] of the
-// next process does that.
+// follow adds the points of rounds as they are done, until there are no more. When ctx ends
+// it stops before the next measurement; the next process's [watch.catchUp] makes that.
 func (w *watch) follow(ctx context.Context) error {
 	nothing := func(*wire.Record) error { return nil }
 	all := context.WithoutCancel(ctx)
@@ -106,11 +105,11 @@ func (w *watch) read(ctx context.Context, round uint64, f func(*wire.Record) err
 	return nil
 }
 
-// supply gives the replica the vector of a dense run's record, of an epoch, that was
-// just applied.
+// supply supplies the vector of the record just applied, which has this epoch.
 func (w *watch) supply(ctx context.Context, epoch uint64) error {
 	for _, o := range w.replica.Missing() {
-		data, err := w.log.(runlog.Objects).Object(ctx, runlog.ObjectName{N: o.N, Epoch: epoch, Digest: o.Digest})
+		data, err := w.log.(runlog.Objects).Object(ctx,
+			runlog.ObjectName{N: o.N, Epoch: epoch, Digest: o.Digest})
 		if err == nil {
 			err = w.replica.Supply(o.Digest, data)
 		}
@@ -121,8 +120,8 @@ func (w *watch) supply(ctx context.Context, epoch uint64) error {
 	return nil
 }
 
-// add measures the model if it is due after the round of p, and adds p, whose queries
-// are those of the log so far.
+// add measures the model if that is due after the round of p, and adds p with the queries
+// so far.
 func (w *watch) add(p Point) error {
 	p.Queries = w.work.queries
 	if w.due(p.Round) {

@@ -8,18 +8,18 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A work is what the records of a log took the clients.
+// A work counts the clients' work for the records of a log.
 //
-// Of a round of two phases, those who contribute to the second and had no part in the
-// first find what it made besides, on a minibatch of its record: but of a surrogate's,
-// where the phases ask for different things.
+// In a round of two phases, a client of the second phase that was not in the first also
+// makes the first phase's estimate, on a minibatch of that record. With a surrogate it does
+// not, because its phases do different things.
 type work struct {
 	plan    *wire.Plan
 	ids     []string
 	queries uint64   // loss evaluations of all clients
-	batches []uint64 // minibatches of each
-	first   []bool   // who was asked in the first phase; nil: none is pending
-	p       uint32   // P of that
+	batches []uint64 // minibatches of each client
+	first   []bool   // clients of the first phase; nil: none is pending
+	p       uint32   // P of the first phase
 }
 
 func newWork(p *wire.Plan) work {
@@ -32,7 +32,8 @@ func (w *work) add(r *wire.Record) {
 		return
 	}
 	asked, first := w.asked(r), w.first
-	w.queries += uint64(r.Round.Contributors) * w.plan.PhaseQueries(r.Round.Phase, r.Round.Perturbations)
+	w.queries += uint64(r.Round.Contributors) * w.plan.PhaseQueries(r.Round.Phase,
+		r.Round.Perturbations)
 	steps, surrogate := uint64(w.plan.Steps), w.plan.Estimator == wire.Surrogate
 	w.first = nil
 	switch {
@@ -53,7 +54,7 @@ func (w *work) add(r *wire.Record) {
 	}
 }
 
-// asked says of each client whether any attempt of a record asked it.
+// asked returns for each client whether any attempt of a record asked it.
 func (w *work) asked(r *wire.Record) []bool {
 	p := w.plan
 	list := make([]bool, len(w.ids))

@@ -9,15 +9,14 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// phased is a small training of two phases a round: 8 clients, 3 a phase.
+// phased is a small training with two phases a round: 8 clients, 3 a phase.
 func phased(t *testing.T, control wire.Control, rounds uint64) Config {
 	cfg := digits(t, rounds)
 	cfg.Plan.Difference, cfg.Plan.Steps, cfg.Plan.Control = wire.Forward, 2, control
 	return cfg
 }
 
-// TestWork counts what clients are asked: the losses that they compute, and the
-// minibatches that they take.
+// TestWork counts the losses that clients compute and the minibatches that they take.
 func TestWork(t *testing.T) {
 	for _, control := range []wire.Control{wire.NoControl, wire.ScaffoldPoint, wire.ScaffoldMean} {
 		cfg := phased(t, control, 9)
@@ -49,8 +48,8 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// TestAnew: a run with control variates that was stopped comes to the curve of one
-// that was not, and an ended one is left alone.
+// TestAnew: a run with control variates that was stopped has the same curve as one that was
+// not, and an ended one is not run again.
 func TestAnew(t *testing.T) {
 	for _, control := range []wire.Control{wire.ScaffoldPoint, wire.ScaffoldMean} {
 		whole := mustTrain(t, phased(t, control, 12))
@@ -68,7 +67,8 @@ func TestAnew(t *testing.T) {
 		cfg.Progress = nil
 		again := mustTrain(t, cfg)
 		if !reflect.DeepEqual(timeless(whole.Curve), timeless(again.Curve)) {
-			t.Errorf("%v: after a stop:\n%v\nwithout one:\n%v", control, again.Curve.Points, whole.Curve.Points)
+			t.Errorf("%v: after a stop:\n%v\nwithout one:\n%v",
+				control, again.Curve.Points, whole.Curve.Points)
 		}
 		if kept := mustTrain(t, cfg); kept.Totals.Up.Messages != 0 || len(kept.Curve.Points) != 12 {
 			t.Errorf("%v: an ended run was run again: %+v", control, kept.Totals)
