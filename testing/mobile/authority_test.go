@@ -26,10 +26,10 @@ func newAuthority(t *testing.T) *authority {
 	return &authority{a, t}
 }
 
-// server is the configuration of a server of this machine.
+// server returns the TLS configuration of a server on this machine.
 func (a *authority) server() *tls.Config { return a.serverUntil(time.Time{}) }
 
-// serverUntil is that of one whose certificate expires then; zero: much later.
+// serverUntil returns that of a server whose certificate expires at end; zero: much later.
 func (a *authority) serverUntil(end time.Time) *tls.Config {
 	a.t.Helper()
 	own, err := a.Server(end)
@@ -39,14 +39,14 @@ func (a *authority) serverUntil(end time.Time) *tls.Config {
 	return own
 }
 
-// pem is the certificate as an app has it.
+// pem returns the certificate as an app gets it.
 func (a *authority) pem() string { return string(a.PEM()) }
 
-// A user is who may connect, by a key.
+// A user may connect, with a key.
 type user struct {
 	public string
 	seed   string
-	key    nats.Option // of a Go client
+	key    nats.Option // for a Go client
 }
 
 func newUser(t *testing.T) user {

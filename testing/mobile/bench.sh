@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Measures what the crossing between Go and Java costs on this machine's JVM, without
-# anything that Zofl does in between, and the size of what crosses. It takes a minute.
+# Measures the cost of calls between Go and Java on this machine's JVM, for several sizes of
+# data and without anything that Zofl does in between, and the size of the library. It takes
+# a minute.
 set -euo pipefail
 cd "$(dirname "$0")"
 android=../../examples/android

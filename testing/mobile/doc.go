@@ -1,12 +1,13 @@
-// Package mobile tests package client/mobile against a real broker, from Go and as
-// apps have it: bound for Java by gobind, compiled, and run on the JVM of this machine.
+// Package mobile tests package client/mobile against a real broker: from Go, and as apps
+// use it, bound for Java by gobind, compiled, and run on this machine's JVM.
 //
-// Those from Java need what examples/android/hostjvm.sh makes, and are skipped without:
+// The tests from Java need what examples/android/hostjvm.sh makes, and are skipped without
+// it:
 //
 //	examples/android/hostjvm.sh
 //	ZOFL_JVM=$PWD/examples/android/_hostjvm go -C testing test ./mobile
 //
-// ZOFL_QEMU=1 lets an emulated Raspberry Pi Zero join. The programs that they run
-// are in java; each prints a JSON object a line. bench.sh measures what the crossing
-// from Go to Java and back costs.
+// With ZOFL_QEMU=1 an emulated Raspberry Pi Zero joins. The Java programs are in folder
+// java; each prints one JSON object per line. bench.sh measures the cost of crossing from
+// Go to Java and back.
 package mobile

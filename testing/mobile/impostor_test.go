@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/client/mobile"
 )
 
-// An impostor is a server in the clear, that keeps what it is sent.
+// An impostor is a server without TLS that records what it gets.
 type impostor struct {
 	t      *testing.T
 	listen net.Listener
@@ -23,7 +23,7 @@ type impostor struct {
 	all  sync.WaitGroup
 }
 
-// newImpostor starts one that greets with an INFO of some more fields, and talks.
+// newImpostor starts an impostor that greets with further INFO fields, then calls talk.
 func newImpostor(t *testing.T, more string, talk func(conn net.Conn, in *bufio.Reader)) *impostor {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -46,7 +46,8 @@ func newImpostor(t *testing.T, more string, talk func(conn net.Conn, in *bufio.R
 
 func (i *impostor) serve(conn net.Conn, more string) {
 	defer conn.Close()
-	fmt.Fprintf(conn, `INFO {"server_id":"X","version":"2.11.0","proto":1,"headers":true,"max_payload":65536,"nonce":"bm9uY2U"%s}`+"\r\n", more)
+	fmt.Fprintf(conn, `INFO {"server_id":"X","version":"2.11.0","proto":1,"headers":true,`+
+		`"max_payload":65536,"nonce":"bm9uY2U"%s}`+"\r\n", more)
 	in := bufio.NewReader(io.TeeReader(conn, i))
 	if i.talk != nil {
 		i.talk(conn, in)
@@ -54,14 +55,14 @@ func (i *impostor) serve(conn net.Conn, more string) {
 	io.Copy(io.Discard, in)
 }
 
-// Write keeps what was sent.
+// Write records what was received.
 func (i *impostor) Write(b []byte) (int, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.sent.Write(b)
 }
 
-// got returns what it was sent, once its connections have ended.
+// got returns what the impostor received, once its connections have ended.
 func (i *impostor) got() string {
 	i.listen.Close()
 	i.all.Wait()
@@ -70,8 +71,8 @@ func (i *impostor) got() string {
 	return i.sent.String()
 }
 
-// A server in the clear gets not a byte, and one that says that it has TLS and then
-// has none gets no more than a greeting of TLS: no names, no key.
+// A server without TLS gets not a single byte. One that claims to have TLS and has none
+// gets only a TLS greeting: no names, no key.
 func TestLiveNothingInTheClear(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -106,7 +107,7 @@ func TestLiveNothingInTheClear(t *testing.T) {
 			}
 			for _, secret := range secrets {
 				if strings.Contains(got, secret) {
-					t.Errorf("the server got %q: it has %q", got, secret)
+					t.Errorf("the server got %q, which contains %q", got, secret)
 				}
 			}
 		})

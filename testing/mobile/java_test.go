@@ -15,12 +15,13 @@ import (
 	"time"
 )
 
-// bound returns the folder that hostjvm.sh made, and skips the test if there is none.
+// bound returns the folder that hostjvm.sh made, or skips the test if there is none.
 func bound(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv("ZOFL_JVM")
 	if dir == "" {
-		t.Skip("ZOFL_JVM is not set: run examples/android/hostjvm.sh, and set it to the folder that it made")
+		t.Skip("ZOFL_JVM is not set: run examples/android/hostjvm.sh, and set it to the folder " +
+			"that it made")
 	}
 	if !filepath.IsAbs(dir) {
 		t.Fatalf("ZOFL_JVM is %s: give a path from the root", dir)
@@ -51,7 +52,7 @@ var compile = sync.OnceValues(func() (dir string, err error) {
 	return dir, nil
 })
 
-var made string // the folder of their classes, once there is one
+var made string // the folder of their classes, once it exists
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -61,10 +62,10 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// A line is what a program says: "event" names it.
+// A line is a line of a program's output; "event" is its kind.
 type line = map[string]any
 
-// A program runs in a JVM.
+// A program is a process in a JVM.
 type program struct {
 	t     *testing.T
 	name  string
@@ -74,8 +75,8 @@ type program struct {
 	ended chan struct{}
 }
 
-// java starts a program of folder java, with its settings in arguments of name=value,
-// until the test ends.
+// java starts a program from folder java, with its settings as name=value arguments. It
+// runs until the test ends.
 func java(t *testing.T, name string, settings map[string]any, jvm ...string) *program {
 	t.Helper()
 	dir := bound(t)
@@ -92,7 +93,7 @@ func compiled(t *testing.T) string {
 	return classes
 }
 
-// javaOf starts a program of a class path. The heap is that of an app on a small phone.
+// javaOf starts a program from a class path, with the heap of an app on a small phone.
 func javaOf(t *testing.T, name, classpath string, settings map[string]any, jvm ...string) *program {
 	t.Helper()
 	args := append([]string{"-Xmx256m", "-Djava.library.path=" + bound(t)}, jvm...)
@@ -106,7 +107,8 @@ func javaOf(t *testing.T, name, classpath string, settings map[string]any, jvm .
 // start starts a process that prints JSON.
 func start(t *testing.T, name string, cmd *exec.Cmd) *program {
 	t.Helper()
-	p := &program{t: t, name: name, cmd: cmd, lines: make(chan line, 10_000), ended: make(chan struct{})}
+	p := &program{t: t, name: name, cmd: cmd, lines: make(chan line, 10_000),
+		ended: make(chan struct{})}
 	cmd.Stderr = &p.err
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.StdoutPipe()
@@ -128,7 +130,7 @@ func start(t *testing.T, name string, cmd *exec.Cmd) *program {
 
 func tail(b []byte) []byte { return b[max(0, len(b)-4000):] }
 
-// follow reads what the program prints. Nobody has to take it.
+// follow reads the program's output. Lines that nobody takes are dropped.
 func (p *program) follow(out io.Reader) {
 	scanner := bufio.NewScanner(out)
 	for scanner.Scan() {
@@ -158,7 +160,7 @@ func (p *program) next(event string) line {
 	return p.find(event, func(v line) bool { return v["event"] == event })
 }
 
-// find returns the next line that is what is wanted.
+// find returns the next line for which wanted is true.
 func (p *program) find(what string, wanted func(line) bool) line {
 	p.t.Helper()
 	late := time.After(patience)
@@ -166,18 +168,18 @@ func (p *program) find(what string, wanted func(line) bool) line {
 		select {
 		case v, ok := <-p.lines:
 			if !ok {
-				p.t.Fatalf("%s ended before it said %q", p.name, what)
+				p.t.Fatalf("%s ended before it printed %q", p.name, what)
 			}
 			if wanted(v) {
 				return v
 			}
 		case <-late:
-			p.t.Fatalf("%s did not say %q within %v", p.name, what, patience)
+			p.t.Fatalf("%s did not print %q within %v", p.name, what, patience)
 		}
 	}
 }
 
-// done waits until the program has ended, and well.
+// done waits until the program has ended without an error.
 func (p *program) done() {
 	p.t.Helper()
 	select {

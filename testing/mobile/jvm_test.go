@@ -22,8 +22,8 @@ func (l *lead) device(name, mode string, more map[string]any) map[string]any {
 	return settings
 }
 
-// agree checks that everybody has what the log says: devices by what they said at
-// the end, and clients of this process.
+// agree checks that all devices end with the state of the log: programs by what they
+// printed at the end, and clients of this process.
 func (l *lead) agree(ends map[string]line, clients []*client.Client) {
 	l.t.Helper()
 	n, digest := l.digest()
@@ -39,7 +39,7 @@ func (l *lead) agree(ends map[string]line, clients []*client.Client) {
 	}
 }
 
-// contributed checks that a device had a part in n rounds, at least.
+// contributed checks that a device contributed to at least n rounds.
 func contributed(t *testing.T, end line, n int) {
 	t.Helper()
 	if c, _ := end["contributions"].(float64); int(c) < n {
@@ -47,13 +47,13 @@ func contributed(t *testing.T, end line, n int) {
 	}
 }
 
-// TestDevices lets Java programs, in both modes, and Go replicas train one model over
-// a broker with TLS. The broker goes away and comes back, a program is killed and
-// started again; all end with the bits of the log's replay.
+// TestDevices trains one model with Java programs in both modes and Go replicas, over a
+// broker with TLS. The broker goes away and comes back, and a program is killed and
+// restarted. All end with the bits of a replay of the log.
 func TestDevices(t *testing.T) {
 	t.Parallel()
 	bound(t)
-	const rounds, kept = 400, 64 // a device keeps its state every 64 records
+	const rounds, kept = 400, 64 // a device saves its state every 64 records
 	s := newSite(t)
 	l := s.lead(plan(t, "devices", dim, 4, 4, rounds))
 	finished := l.companions(2)
@@ -68,11 +68,11 @@ func TestDevices(t *testing.T) {
 	blocks.kill()
 	blocks = java(t, "Device", l.device("blocks", "block", stored))
 	if again := blocks.next("loaded"); again["n"].(float64) < kept || again["model"] != again["n"] {
-		t.Errorf("the device that was killed came back with %v, want its state of record %d or later", again, kept)
+		t.Errorf("the killed device came back with %v, want its state of record %d or later", again, kept)
 	}
 	l.after(2 * kept)
 	s.restart()
-	for whole.next("state")["state"] != "offline" { // it noticed
+	for whole.next("state")["state"] != "offline" { // until it notices
 	}
 
 	ends := map[string]line{"whole": whole.next("end"), "blocks": blocks.next("end")}
@@ -82,7 +82,8 @@ func TestDevices(t *testing.T) {
 	contributed(t, ends["whole"], rounds)
 	contributed(t, ends["blocks"], rounds/2)
 	for name, end := range ends {
-		if end["state"] != "ended" || end["sent"].(float64) < rounds || end["received"].(float64) < rounds {
+		if end["state"] != "ended" || end["sent"].(float64) < rounds ||
+			end["received"].(float64) < rounds {
 			t.Errorf("%s ended with %v, want state ended and bytes counted", name, end)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/client/mobile"
 )
 
-// An operator is who signs what a server in operator mode believes: an account, which
-// signs its users.
+// An operator signs what a server in operator mode trusts: an account, which signs its
+// users.
 type operator struct {
 	t       *testing.T
 	pair    nkeys.KeyPair
@@ -27,7 +27,8 @@ type operator struct {
 func newOperatorSite(t *testing.T) (*site, *operator) {
 	t.Helper()
 	s := &site{t: t, authority: newAuthority(t)}
-	o := &operator{t: t, pair: must(nkeys.CreateOperator())(t), account: must(nkeys.CreateAccount())(t)}
+	o := &operator{t: t, pair: must(nkeys.CreateOperator())(t),
+		account: must(nkeys.CreateAccount())(t)}
 	o.claims = jwt.NewAccountClaims(public(t, o.account))
 	accounts := &server.MemAccResolver{}
 	if err := accounts.Store(public(t, o.account), o.signed()); err != nil {
@@ -43,7 +44,7 @@ func newOperatorSite(t *testing.T) (*site, *operator) {
 	return s, o
 }
 
-// must is for what does not fail.
+// must fails the test on an error.
 func must[T any](v T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()
@@ -59,13 +60,13 @@ func public(t *testing.T, pair nkeys.KeyPair) string {
 	return must(pair.PublicKey())(t)
 }
 
-// signed is the account's token.
+// signed returns the account's token.
 func (o *operator) signed() string {
 	o.t.Helper()
 	return must(o.claims.Encode(o.pair))(o.t)
 }
 
-// user makes a user as edit has it: its token, its seed and its name.
+// user makes a user with edited claims, and returns its token, seed and name.
 func (o *operator) user(edit func(*jwt.UserClaims)) (token, seed, name string) {
 	o.t.Helper()
 	pair := must(nkeys.CreateUser())(o.t)
@@ -75,13 +76,13 @@ func (o *operator) user(edit func(*jwt.UserClaims)) (token, seed, name string) {
 	return token, string(must(pair.Seed())(o.t)), claims.Subject
 }
 
-// file is the credentials file of a user, as nsc writes it.
+// file returns the credentials file of a user, as nsc writes it.
 func (o *operator) file(token, seed string) string {
 	o.t.Helper()
 	return string(must(jwt.FormatUserConfig(token, []byte(seed)))(o.t))
 }
 
-// revoke takes a user's token back, and tells the server.
+// revoke revokes a user's token on the server.
 func (o *operator) revoke(name string) {
 	o.t.Helper()
 	o.claims.Revoke(name)
@@ -89,8 +90,8 @@ func (o *operator) revoke(name string) {
 	o.server.UpdateAccountClaims(account, must(jwt.DecodeAccountClaims(o.signed()))(o.t))
 }
 
-// TestLiveCredentials takes part with the text of a credentials file, of which nothing
-// but the token and a signature leaves the device.
+// TestLiveCredentials takes part with the text of a credentials file. Only the token and a
+// signature leave the device.
 func TestLiveCredentials(t *testing.T) {
 	t.Parallel()
 	s, o := newOperatorSite(t)
@@ -111,23 +112,27 @@ func TestLiveCredentials(t *testing.T) {
 	}
 }
 
-// A user that expires or is revoked during a run, or was before, is told of: Run goes
-// on, as somebody may mend that, and the app goes on where it was with other
-// credentials.
+// A user that expired or was revoked, before or during a run, is reported as a fault. Run
+// continues, because somebody may correct that. With other credentials the app continues
+// where it was.
 func TestLiveCredentialsLost(t *testing.T) {
 	t.Parallel()
 	s, o := newOperatorSite(t)
 	fresh, freshSeed, _ := o.user(func(*jwt.UserClaims) {})
 	for name, tt := range map[string]struct {
 		edit   func(*jwt.UserClaims)
-		life   time.Duration // until it expires, or longer where that is too short to take part
-		revoke bool          // once it takes part
-		before bool          // it never does
+		life   time.Duration // until it expires; longer if that is too short to take part
+		revoke bool          // after it took part
+		before bool          // before it takes part
 	}{
-		"expires":      {life: 4 * time.Second},
-		"revoked":      {edit: func(*jwt.UserClaims) {}, revoke: true},
-		"expired":      {edit: func(c *jwt.UserClaims) { c.Expires = time.Now().Add(-time.Minute).Unix() }, before: true},
-		"others' user": {edit: func(c *jwt.UserClaims) { c.IssuerAccount = public(t, must(nkeys.CreateAccount())(t)) }, before: true},
+		"expires": {life: 4 * time.Second},
+		"revoked": {edit: func(*jwt.UserClaims) {}, revoke: true},
+		"expired": {edit: func(c *jwt.UserClaims) {
+			c.Expires = time.Now().Add(-time.Minute).Unix()
+		}, before: true},
+		"others' user": {edit: func(c *jwt.UserClaims) {
+			c.IssuerAccount = public(t, must(nkeys.CreateAccount())(t))
+		}, before: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -156,7 +161,7 @@ func TestLiveCredentialsLost(t *testing.T) {
 				if p.Contributions() > 5 {
 					break
 				}
-				p.stopped() // this machine was too slow for that life
+				p.stopped() // this machine was too slow for that lifetime
 				if life > patience {
 					t.Fatalf("no part in rounds in %v of life, but told %q", life, p.ear.all())
 				}
@@ -170,14 +175,14 @@ func TestLiveCredentialsLost(t *testing.T) {
 			p.alone()
 			for _, f := range p.ear.all() {
 				if strings.Contains(f, seed) || strings.Contains(f, token) {
-					t.Errorf("told %q, which has a secret", f)
+					t.Errorf("told %q, which contains a secret", f)
 				}
 			}
 			at.app.seed = o.file(fresh, freshSeed)
 			next := at.phone(run, "phone", 100, stored)
 			next.until("some rounds", func() bool { return next.Contributions() > 5 })
 			if next.Record() < p.Record() {
-				t.Errorf("it goes on at record %d, and was at %d", next.Record(), p.Record())
+				t.Errorf("continues at record %d, want %d or later", next.Record(), p.Record())
 			}
 			next.stopped()
 		})

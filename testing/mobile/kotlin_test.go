@@ -17,8 +17,8 @@ import (
 // digits, 14x14 pixels and a bias.
 const digitDim = 10 * (14*14 + 1)
 
-// kotlin compiles the program of folder kotlin, with the Android example's core and
-// bridge, and starts it. MVN holds Maven's options, such as -o for no network.
+// kotlin compiles the program in folder kotlin with the Android example's core and bridge,
+// and starts it. MVN holds options for Maven, such as -o for offline.
 func kotlin(t *testing.T, settings map[string]any) *program {
 	t.Helper()
 	bind, err := filepath.Abs(bound(t))
@@ -39,13 +39,14 @@ func kotlin(t *testing.T, settings map[string]any) *program {
 	return start(t, "DigitsKt", exec.Command("java", args...))
 }
 
-// bystander starts a device of this process to which all parameters are equal;
-// finished gives its client when the run has ended.
+// bystander starts a device in this process for which all parameters are equally good.
+// finished returns its client when the run has ended.
 func (l *lead) bystander() (finished func() *client.Client) {
 	l.t.Helper()
 	c, err := client.New(client.Config{
 		Conn: l.site.connect(l.run + "-bystander"), Run: l.run, ID: "bystander",
-		Objective: objective.Func(l.dim, func(context.Context, []float32, objective.Batch) (float64, error) { return 1, nil }),
+		Objective: objective.Func(l.dim,
+			func(context.Context, []float32, objective.Batch) (float64, error) { return 1, nil }),
 	})
 	if err != nil {
 		l.t.Fatal(err)
@@ -61,9 +62,9 @@ func (l *lead) bystander() (finished func() *client.Client) {
 	}
 }
 
-// TestKotlin lets the Android example's own classes train digits: they are canceled in
-// the midst of a round, go on in a worker's session, and end with the bits of a Go
-// replica and a model that reads digits, which they measured for the coordinator.
+// TestKotlin trains digits with the Android example's own classes. They are canceled in the
+// middle of a round and continue in a worker's session. They end with the bits of a Go
+// replica, and with a model that reads digits, which they measured for the coordinator.
 func TestKotlin(t *testing.T) {
 	t.Parallel()
 	bound(t)
@@ -90,10 +91,12 @@ func TestKotlin(t *testing.T) {
 	}
 	second := phone.next("second")
 	if second["refused"] != "locked" || second["n"].(float64) < n {
-		t.Errorf("two clients of a folder: %v, want the second locked out until the first was canceled", second)
+		t.Errorf("two clients of a folder: %v, want the second locked out until the first "+
+			"was canceled", second)
 	}
 	session := phone.next("session")
-	if session["more"] != true || session["record"] != session["kept"] || session["record"].(float64) < n {
+	if session["more"] != true || session["record"] != session["kept"] ||
+		session["record"].(float64) < n {
 		t.Errorf("a worker's session: %v, want its model kept and more to do", session)
 	}
 	loaded, end := phone.next("loaded"), phone.next("end")
@@ -105,8 +108,10 @@ func TestKotlin(t *testing.T) {
 	if before, a := loaded["accuracy"].(float64), end["accuracy"].(float64); before == 0 || a < 0.5 {
 		t.Errorf("accuracy %v, and %v when the model was loaded: want more than 0.5, and some", a, before)
 	}
-	if v := l.evaluation.Load(); v == nil || v.Samples != 400 || v.Metrics[0] < 0.3 || v.Metrics[1] <= 0 || v.Metrics[1] > 2 {
-		t.Errorf("the coordinator has the metrics %+v, want those of a model that has learned, on 400 digits", v)
+	if v := l.evaluation.Load(); v == nil || v.Samples != 400 || v.Metrics[0] < 0.3 ||
+		v.Metrics[1] <= 0 || v.Metrics[1] > 2 {
+		t.Errorf("the coordinator has the metrics %+v, want those of a model that has learned, "+
+			"on 400 digits", v)
 	}
 	t.Log(canceled, session, loaded, end, l.evaluation.Load())
 }

@@ -20,26 +20,27 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-// patience bounds every run of these tests; none waits for it to pass.
+// patience is the time limit of every run of these tests. No test takes that long unless it
+// fails.
 const patience = 3 * time.Minute
 
-// A lead is a run's coordinator, over a log on disk.
+// A lead is a run's coordinator, with its log on disk.
 type lead struct {
 	t     *testing.T
 	run   string
 	dim   int
 	site  *site
 	log   runlog.Log
-	round chan uint64 // rounds as they are done; what nobody reads is dropped
+	round chan uint64 // rounds as they are done; dropped if nobody reads
 
-	evaluation atomic.Pointer[coordinator.Evaluation] // the last that somebody reported for
+	evaluation atomic.Pointer[coordinator.Evaluation] // the last that a device reported for
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	all    sync.WaitGroup
 }
 
-// plan is of a run of n devices; each round waits for all of them, but quorum.
+// plan returns a plan for n devices. Each round waits for all of them, and needs quorum.
 func plan(t *testing.T, run string, dim int, n, quorum uint32, rounds uint64) *wire.Plan {
 	t.Helper()
 	p, err := preset.New("decomfl", run, uint64(dim))
@@ -54,15 +55,14 @@ func plan(t *testing.T, run string, dim int, n, quorum uint32, rounds uint64) *w
 
 var errFinished = errors.New("test is finished")
 
-// lead starts a coordinator, until the test ends.
+// lead starts a coordinator, which runs until the test ends.
 func (s *site) lead(p *wire.Plan) *lead {
 	s.t.Helper()
 	l, _ := s.told(p)
 	return l
 }
 
-// told starts a coordinator, until the test ends, and gives its events too; what nobody
-// reads of many is dropped.
+// told is lead with the coordinator's events, of which some are dropped if nobody reads.
 func (s *site) told(p *wire.Plan) (*lead, <-chan coordinator.Event) {
 	s.t.Helper()
 	l := &lead{t: s.t, run: p.Run, dim: int(p.Dim), site: s, round: make(chan uint64, 1)}
@@ -130,8 +130,8 @@ func (l *lead) after(round uint64) {
 	}
 }
 
-// companions starts n devices in this process; finished gives their clients when
-// the run has ended.
+// companions starts n devices in this process. finished returns their clients when the run
+// has ended.
 func (l *lead) companions(n int) (finished func() []*client.Client) {
 	l.t.Helper()
 	clients := make([]*client.Client, n)
@@ -158,7 +158,7 @@ func (l *lead) companions(n int) (finished func() []*client.Client) {
 	}
 }
 
-// bowl is a quadratic whose minimum differs by device.
+// bowl is a quadratic with a different minimum for each device.
 func bowl(device int) func(context.Context, []float32, objective.Batch) (float64, error) {
 	return func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
 		sum := 0.0
@@ -170,7 +170,7 @@ func bowl(device int) func(context.Context, []float32, objective.Batch) (float64
 	}
 }
 
-// digest is of what the log says, and the index of its last record.
+// digest returns the index of the log's last record, and the digest of its state.
 func (l *lead) digest() (n uint64, digest string) {
 	l.t.Helper()
 	w := replica.New(replica.Config{Run: l.run})

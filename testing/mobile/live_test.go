@@ -14,9 +14,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// TestLive lets clients in both modes and clients of package client train one model
-// over TLS, through a restart of the broker: all end with the bits of the log's
-// replay, and leave nothing running.
+// TestLive trains one model over TLS with clients in both modes and clients of package
+// client, through a restart of the broker. All end with the bits of a replay of the log,
+// and leave nothing running.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	const dim, rounds = 5000, 20
@@ -43,14 +43,15 @@ func TestLive(t *testing.T) {
 	w := l.replay()
 	for i, c := range finished() {
 		if n, digest := c.Digest(); n != w.N() || digest != w.Digest() {
-			t.Errorf("device %d: digest %x after record %d, want %x after %d", i, digest, n, w.Digest(), w.N())
+			t.Errorf("device %d: digest %x after record %d, want %x after %d",
+				i, digest, n, w.Digest(), w.N())
 		}
 	}
 }
 
-// TestLiveSlices gives a client a fraction of a second at a time, as a system gives its
-// background workers, and a new process each time: the run ends all the same, every
-// slice begins with what the last one had, and no round waits longer than for it.
+// TestLiveSlices runs a client for fractions of a second, each time in a new process, like
+// a system's background workers. The run still ends, every slice begins with the state of
+// the last, and no round waits longer than for this client.
 func TestLiveSlices(t *testing.T) {
 	t.Parallel()
 	const dim, rounds = 1000, 100
@@ -74,7 +75,8 @@ func TestLiveSlices(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n, err := last.Params(model); n != record || last.Record() != n || err != nil {
-			t.Errorf("slice %d begins after record %d, %v, and tells of %d, want %d", slices, n, err, last.Record(), record)
+			t.Errorf("slice %d begins after record %d, %v, and reports %d, want %d",
+				slices, n, err, last.Record(), record)
 		}
 		began := time.Now()
 		if err := last.RunFor(slice); err != nil {
@@ -87,7 +89,7 @@ func TestLiveSlices(t *testing.T) {
 		before := record
 		var err error
 		if record, err = last.Params(model); err != nil || record != last.Record() {
-			t.Errorf("slice %d ends after record %d, %v, and it told of %d", slices, record, err, last.Record())
+			t.Errorf("slice %d ends after record %d, %v, but reports %d", slices, record, err, last.Record())
 		}
 		if record == before {
 			slice *= 2 // too short for this machine to connect
@@ -107,9 +109,9 @@ func TestLiveSlices(t *testing.T) {
 	}
 }
 
-// TestLiveEvaluator lets evaluators measure the model, one of which throws: the
-// coordinator has the metrics of the other, and the thrower goes on. Both modes read the
-// same parameters.
+// TestLiveEvaluator measures the model with evaluators, one of which throws. The
+// coordinator gets the other's metrics, and the client with the bad evaluator continues.
+// Both modes read the same parameters.
 func TestLiveEvaluator(t *testing.T) {
 	t.Parallel()
 	const dim, rounds = 2500, 12
@@ -139,7 +141,8 @@ func TestLiveEvaluator(t *testing.T) {
 		}
 	}
 	if good.Loss() != bad.Loss() {
-		t.Errorf("at the same parameters the loss was %v in simple mode and %v in blocks", good.Loss(), bad.Loss())
+		t.Errorf("at the same parameters the loss was %v in simple mode and %v in blocks",
+			good.Loss(), bad.Loss())
 	}
 	if len(bad.ear.said(mobile.CodeFault)) == 0 {
 		t.Errorf("the listener was told %q, want the evaluator's panic", bad.ear.all())
@@ -164,8 +167,8 @@ type evaluator func(*mobile.Evaluation) error
 
 func (f evaluator) Evaluate(e *mobile.Evaluation) error { return f(e) }
 
-// TestLiveGiven trains a private run from parameters that the apps have: who has the
-// key and the parameters ends with the model, and others are told what they lack.
+// TestLiveGiven trains a private run from parameters that the apps have. A device with the
+// key and the parameters ends with the model; others are told what they lack.
 func TestLiveGiven(t *testing.T) {
 	t.Parallel()
 	const dim = 1000
@@ -203,12 +206,14 @@ func TestLiveGiven(t *testing.T) {
 	s.phone("lacking", "long", dim+1, with(make([]byte, 4*dim+4), key)).returned(mobile.CodeDim)
 
 	l := s.lead(private("given"))
-	phones := []*phone{s.phone("given", "a", dim, with(given, key)), s.phone("given", "b", dim, with(given, key))}
+	phones := []*phone{s.phone("given", "a", dim, with(given, key)),
+		s.phone("given", "b", dim, with(given, key))}
 	w := replica.New(replica.Config{Run: "given", Initial: initial, RunKey: key})
 	for _, p := range phones {
 		p.returned("")
 	}
-	if err := l.log.Read(t.Context(), 1, func(_ uint64, record []byte) bool { return w.Apply(record) == nil }); err != nil {
+	if err := l.log.Read(t.Context(), 1,
+		func(_ uint64, record []byte) bool { return w.Apply(record) == nil }); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range phones {

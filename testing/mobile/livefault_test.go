@@ -11,8 +11,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// roughPlan is of a run of a device that is fine and one that is not: rounds go on with
-// one.
+// roughPlan returns a plan for a good device and a bad one: a round needs only one.
 func roughPlan(t *testing.T, run string, dim int) *wire.Plan {
 	t.Helper()
 	p := plan(t, run, dim, 2, 1, 40)
@@ -20,23 +19,25 @@ func roughPlan(t *testing.T, run string, dim int) *wire.Plan {
 	return p
 }
 
-// A loss that does anything but return a number costs its own rounds: the client says
-// what it was, takes part in the others, and ends with the digest of the log.
+// A loss that does not return a number costs only its own rounds. The client reports the
+// reason, takes part in the other rounds, and ends with the digest of the log.
 func TestLiveLossMisbehaves(t *testing.T) {
 	t.Parallel()
-	const dim, after, each = 100, 10, 3 // calls until it misbehaves, and of a round
+	const dim, after, each = 100, 10, 3 // calls before it misbehaves, and calls in a round
 	s := newSite(t)
 	for name, tt := range map[string]struct {
 		does func(*lead) (float64, error)
 		code string
 		says string
 	}{
-		"nan":    {func(*lead) (float64, error) { return math.NaN(), nil }, mobile.CodeLoss, "finite"},
-		"inf":    {func(*lead) (float64, error) { return math.Inf(1), nil }, mobile.CodeLoss, "finite"},
-		"huge":   {func(*lead) (float64, error) { return 1e20, nil }, mobile.CodeLoss, "max_scalar"},
-		"error":  {func(*lead) (float64, error) { return 0, errors.New("no camera") }, mobile.CodeLoss, "no camera"},
+		"nan":  {func(*lead) (float64, error) { return math.NaN(), nil }, mobile.CodeLoss, "finite"},
+		"inf":  {func(*lead) (float64, error) { return math.Inf(1), nil }, mobile.CodeLoss, "finite"},
+		"huge": {func(*lead) (float64, error) { return 1e20, nil }, mobile.CodeLoss, "max_scalar"},
+		"error": {func(*lead) (float64, error) { return 0, errors.New("no camera") },
+			mobile.CodeLoss, "no camera"},
 		"panics": {func(*lead) (float64, error) { panic("no battery") }, mobile.CodeLoss, "no battery"},
-		"late": {func(l *lead) (float64, error) { // by a round: it is told of that, or of the next one
+		// late by a round: the client reports that for this round or the next
+		"late": {func(l *lead) (float64, error) {
 			l.after(<-l.round + 2)
 			return 0, nil
 		}, "", ""},
@@ -44,13 +45,14 @@ func TestLiveLossMisbehaves(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := s.lead(roughPlan(t, name, dim))
-			fine := s.phone(name, "fine", dim, func(c *mobile.Config) { c.SetObjective(slow(5 * time.Millisecond)) })
+			fine := s.phone(name, "fine", dim,
+				func(c *mobile.Config) { c.SetObjective(slow(5 * time.Millisecond)) })
 			var rough *phone
 			made := make(chan struct{})
 			objective := &loss{f: func(n int) (float64, error) {
 				<-made
-				// A round that closed meanwhile is not told of: then it happens again, in
-				// another call of a round, of which there are not as many.
+				// A round that closed meanwhile is not reported. Then the loss misbehaves
+				// again, in a different call of a round, where fewer rounds close.
 				if n == after || n > after && (n-after)%(2*each+1) == 0 && len(rough.ear.said(tt.code)) == 0 {
 					return tt.does(l)
 				}
@@ -69,14 +71,15 @@ func TestLiveLossMisbehaves(t *testing.T) {
 			}
 			n, calls := rough.Contributions(), objective.made()
 			if n < after/each+1 || each*n >= int64(calls) {
-				t.Errorf("%d contributions after %d calls, want some before and after it, and none with it", n, calls)
+				t.Errorf("%d contributions after %d calls, want some before and after it, and "+
+					"none with it", n, calls)
 			}
 		})
 	}
 }
 
-// A loss that never returns keeps the device out of the rounds, but not from the model
-// or from its own end; once it returned nothing is left.
+// A loss that never returns keeps the device out of the rounds, but it still gets the model
+// and can end. Once the loss returned nothing is left.
 func TestLiveLossHangs(t *testing.T) {
 	t.Parallel()
 	const dim = 100
@@ -87,11 +90,12 @@ func TestLiveLossHangs(t *testing.T) {
 			t.Parallel()
 			l := s.lead(roughPlan(t, name, dim))
 			hold := make(chan struct{})
-			fine := s.phone(name, "fine", dim, func(c *mobile.Config) { c.SetObjective(slow(5 * time.Millisecond)) })
+			fine := s.phone(name, "fine", dim,
+				func(c *mobile.Config) { c.SetObjective(slow(5 * time.Millisecond)) })
 			hangs := s.phone(name, "hangs", dim, func(c *mobile.Config) {
 				c.SetObjective(&loss{f: func(int) (float64, error) { <-hold; return 0, nil }})
 			})
-			hangs.faulted(mobile.CodeBusy) // the round after it
+			hangs.faulted(mobile.CodeBusy) // in the round after it
 			if stop {
 				hangs.stopped()
 			} else {
@@ -99,9 +103,9 @@ func TestLiveLossHangs(t *testing.T) {
 				l.agrees(hangs.Client, "hangs")
 			}
 			if n := hangs.Contributions(); n != 0 {
-				t.Errorf("%d contributions of a loss that hangs", n)
+				t.Errorf("%d contributions from a loss that hangs", n)
 			}
-			if !stop { // without it every round would wait for it
+			if !stop { // otherwise every round would wait for the device
 				fine.returned("")
 				l.agrees(fine.Client, "fine")
 			}
@@ -111,7 +115,8 @@ func TestLiveLossHangs(t *testing.T) {
 	}
 }
 
-// Whatever a listener does, the run goes on, and Stop from inside of callbacks ends it.
+// Whatever a listener does, the run continues, and Stop ends it even from inside a
+// callback.
 func TestLiveListenerMisbehaves(t *testing.T) {
 	t.Parallel()
 	const dim = 100
@@ -142,8 +147,8 @@ func TestLiveListenerMisbehaves(t *testing.T) {
 	}
 }
 
-// Stop may be called by the objective and by the listener: Run returns, and what they
-// had is released.
+// The objective and the listener may call Stop: Run returns, and their objects are
+// released.
 func TestLiveStopInside(t *testing.T) {
 	t.Parallel()
 	const dim = 100
@@ -151,7 +156,8 @@ func TestLiveStopInside(t *testing.T) {
 	forever := roughPlan(t, "stop", dim)
 	forever.Rounds = 1_000_000
 	s.lead(forever)
-	s.phone("stop", "other", dim, func(c *mobile.Config) { c.SetObjective(slow(5 * time.Millisecond)) })
+	s.phone("stop", "other", dim,
+		func(c *mobile.Config) { c.SetObjective(slow(5 * time.Millisecond)) })
 	var p *phone
 	cfg := s.settings("stop", "objective", dim)
 	began := make(chan struct{})
@@ -168,11 +174,11 @@ func TestLiveStopInside(t *testing.T) {
 	close(began)
 	p.returned("")
 	if p.State() != mobile.StateStopped || p.Run() == nil {
-		t.Errorf("state %s after Stop, and Run can run", mobile.StateName(p.State()))
+		t.Errorf("state %s after Stop, and Run does not refuse", mobile.StateName(p.State()))
 	}
 	p.alone()
 
-	heard := newPhone(t, s.settings("stop", "objective", dim)) // in the place of the one that stopped
+	heard := newPhone(t, s.settings("stop", "objective", dim)) // replaces the one that stopped
 	heard.ear.does = func() {
 		if heard.Contributions() > 0 {
 			heard.Stop()
@@ -186,14 +192,15 @@ func TestLiveStopInside(t *testing.T) {
 	}
 }
 
-// A device works as its Config and the app's news of network and power have it: it
-// declines, says why, and takes part as soon as it may.
+// A device declines rounds while the Config's requirements on network and power are not
+// met, says why, and takes part as soon as they are.
 func TestLivePolicy(t *testing.T) {
 	t.Parallel()
 	const dim = 100
 	s := newSite(t)
 	s.lead(plan(t, "policy", dim, 2, 1, 1_000_000))
-	s.phone("policy", "other", dim, func(c *mobile.Config) { c.SetObjective(slow(5 * time.Millisecond)) })
+	s.phone("policy", "other", dim,
+		func(c *mobile.Config) { c.SetObjective(slow(5 * time.Millisecond)) })
 	p := newPhone(t, func() *mobile.Config {
 		c := s.settings("policy", "picky", dim)
 		c.UnmeteredOnly, c.MinBattery = true, 30
@@ -217,7 +224,7 @@ func TestLivePolicy(t *testing.T) {
 	if n := p.Contributions(); n != 0 {
 		t.Errorf("%d contributions on a metered network", n)
 	}
-	p.SetNetwork(true, false) // another network: it connects anew
+	p.SetNetwork(true, false) // another network, so the client reconnects
 	declines("SetPower")
 	p.SetPower(false, 20)
 	declines("20 percent")

@@ -17,13 +17,13 @@ import (
 	"github.com/zofl/zofl/client/replica"
 )
 
-// soon is how long Stop may take to end Run: less than the 20 s that an attempt to connect
-// may, and more than a machine stands still that has other things to do.
+// soon is how long Stop may take to end Run: less than the 20 s of a connection attempt,
+// and long enough for a busy machine.
 const soon = 15 * time.Second
 
-// An ear is a listener that keeps what it hears.
+// An ear is a listener that records its calls.
 type ear struct {
-	does func() // with each call, nil: nothing
+	does func() // called each time; nil: nothing
 
 	mu     sync.Mutex // guards what follows
 	states []int
@@ -61,7 +61,7 @@ func (e *ear) OnFault(code, message string) error {
 	return nil
 }
 
-// said returns the faults with a code; "" is any.
+// said returns the faults with a code; "" is any code.
 func (e *ear) said(code string) (found []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -80,7 +80,7 @@ func (e *ear) all() []string {
 	return append([]string(nil), e.faults...)
 }
 
-// A phone is a client as an app has it, and what it told.
+// A phone is a client as in an app, and what it reported.
 type phone struct {
 	*mobile.Client
 	t      *testing.T
@@ -89,7 +89,7 @@ type phone struct {
 	result chan error
 }
 
-// settings are how an app gets to the site.
+// settings returns the settings with which an app reaches the site.
 func (s *site) settings(run, id string, dim int) *mobile.Config {
 	s.t.Helper()
 	cfg := mobile.NewConfig()
@@ -110,7 +110,7 @@ func (s *site) settings(run, id string, dim int) *mobile.Config {
 	return cfg
 }
 
-// newPhone makes a client that does not run.
+// newPhone makes a client that does not run yet.
 func newPhone(t *testing.T, cfg *mobile.Config) *phone {
 	t.Helper()
 	p := &phone{t: t, id: cfg.Device, ear: newEar(), result: make(chan error, 1)}
@@ -135,7 +135,7 @@ func (s *site) phone(run, id string, dim int, edits ...func(*mobile.Config)) *ph
 	return p
 }
 
-// start calls Run on a goroutine whose offspring can be told from others'.
+// start calls Run on a goroutine whose descendants can be distinguished from others.
 func (p *phone) start() {
 	label := pprof.Labels("phone", p.name())
 	go pprof.Do(p.t.Context(), label, func(context.Context) { p.result <- p.Run() })
@@ -143,7 +143,7 @@ func (p *phone) start() {
 
 func (p *phone) name() string { return fmt.Sprintf("%s-%s-%p", p.t.Name(), p.id, p) }
 
-// returned waits for Run and checks what it returned.
+// returned waits for Run and checks its result.
 func (p *phone) returned(code string) {
 	p.t.Helper()
 	select {
@@ -152,7 +152,8 @@ func (p *phone) returned(code string) {
 			p.t.Errorf("%s: Run returned %v, want code %q", p.id, err, code)
 		}
 	case <-time.After(patience):
-		p.t.Fatalf("%s: Run goes on in state %s, after %q", p.id, mobile.StateName(p.State()), p.ear.all())
+		p.t.Fatalf("%s: Run has not returned, in state %s, after %q",
+			p.id, mobile.StateName(p.State()), p.ear.all())
 	}
 }
 
@@ -167,7 +168,7 @@ func (p *phone) stopped() {
 	}
 }
 
-// until waits for something that the client tells of.
+// until waits for something that the client reports.
 func (p *phone) until(what string, holds func() bool) {
 	p.t.Helper()
 	late := time.After(patience)
@@ -179,12 +180,13 @@ func (p *phone) until(what string, holds func() bool) {
 				p.t.Fatalf("%s: Run returned %v before %s, after %q", p.id, err, what, p.ear.all())
 			}
 		case <-late:
-			p.t.Fatalf("%s: not %s within %v, but state %s and %q", p.id, what, patience, mobile.StateName(p.State()), p.ear.all())
+			p.t.Fatalf("%s: not %s within %v, but state %s and %q",
+				p.id, what, patience, mobile.StateName(p.State()), p.ear.all())
 		}
 	}
 }
 
-// faulted waits until the listener was told of a fault.
+// faulted waits until the listener got a fault.
 func (p *phone) faulted(code string) {
 	p.t.Helper()
 	p.until("told of "+code, func() bool { return len(p.ear.said(code)) > 0 })
@@ -209,10 +211,10 @@ func (p *phone) alone() {
 	}
 }
 
-// replay is what the log comes to.
+// replay returns a replica with the state of the log.
 func (l *lead) replay() *replica.Replica { return l.replayTo(math.MaxUint64) }
 
-// replayTo is what it comes to with its first records.
+// replayTo returns a replica with the state of the log's first records.
 func (l *lead) replayTo(last uint64) *replica.Replica {
 	l.t.Helper()
 	w := replica.New(replica.Config{Run: l.run})
@@ -238,12 +240,13 @@ func (l *lead) agrees(c *mobile.Client, who string) {
 	l.holds(l.replay(), c, who)
 }
 
-// holds checks that a client has what a replica has.
+// holds checks that a client has the state of a replica.
 func (l *lead) holds(w *replica.Replica, c *mobile.Client, who string) {
 	l.t.Helper()
 	digest, want := make([]byte, 32), w.Digest()
 	if n, err := c.Digest(digest); n != int64(w.N()) || err != nil || !bytes.Equal(digest, want[:]) {
-		l.t.Errorf("%s: digest %x after record %d, %v, want %x after %d", who, digest, n, err, want, w.N())
+		l.t.Errorf("%s: digest %x after record %d, %v, want %x after %d",
+			who, digest, n, err, want, w.N())
 	}
 	params, model := make([]byte, 4*l.dim), []byte{}
 	for _, v := range w.Params() {
@@ -254,7 +257,7 @@ func (l *lead) holds(w *replica.Replica, c *mobile.Client, who string) {
 	}
 }
 
-// A flatBowl is the loss of that device in simple mode.
+// A flatBowl is bowl in simple mode.
 type flatBowl int
 
 func (device flatBowl) Loss(params []byte) (float64, error) {
@@ -265,7 +268,7 @@ func (device flatBowl) Loss(params []byte) (float64, error) {
 	return bowl(int(device))(nil, x, objective.Batch{})
 }
 
-// A blockBowl is the same in block mode, read in blocks of odd size.
+// A blockBowl is bowl in block mode, read in blocks of odd size.
 type blockBowl int
 
 func (device blockBowl) Loss(r *mobile.Round) (float64, error) {
@@ -281,9 +284,9 @@ func (device blockBowl) Loss(r *mobile.Round) (float64, error) {
 	return flatBowl(device).Loss(params)
 }
 
-// A loss is what a test does with the n-th call, from 1.
+// A loss runs a test's code in the n-th call, from 1.
 type loss struct {
-	f     func(n int) (float64, error) // with flatBowl's loss where it returns 0 and nil
+	f     func(n int) (float64, error) // if it returns 0 and nil, flatBowl's loss counts
 	mu    sync.Mutex
 	calls int
 }
@@ -299,14 +302,14 @@ func (l *loss) Loss(params []byte) (float64, error) {
 	return flatBowl(1).Loss(params)
 }
 
-// made is how many calls there were.
+// made returns the number of calls.
 func (l *loss) made() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.calls
 }
 
-// slow is a loss that takes a while, so that a run does.
+// slow is a loss that takes a while, so that the run does too.
 func slow(d time.Duration) *loss {
 	return &loss{f: func(int) (float64, error) {
 		<-time.After(d)

@@ -14,8 +14,8 @@ import (
 	"github.com/zofl/zofl/client/mobile"
 )
 
-// TestLiveServers meets servers that it must not use, or cannot: the listener is told
-// which, Run goes on, since somebody may mend that, and Stop ends it at once.
+// TestLiveServers uses servers that a client must not or cannot use. The listener gets the
+// reason, Run continues because somebody may correct that, and Stop ends it at once.
 func TestLiveServers(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -26,14 +26,19 @@ func TestLiveServers(t *testing.T) {
 		url  string
 		code string
 	}{
-		"wrong CA":   {func(t *testing.T, c *mobile.Config) error { return c.SetCA(newAuthority(t).pem()) }, s.url, mobile.CodeTLS},
+		"wrong CA": {func(t *testing.T, c *mobile.Config) error {
+			return c.SetCA(newAuthority(t).pem())
+		}, s.url, mobile.CodeTLS},
 		"wrong name": {nil, strings.Replace(s.url, "127.0.0.1", "localhost", 1), mobile.CodeTLS},
-		"wrong key": {func(t *testing.T, c *mobile.Config) error { return c.SetCredentials(newUser(t).seed) }, s.url,
+		"wrong key": {func(t *testing.T, c *mobile.Config) error {
+			return c.SetCredentials(newUser(t).seed)
+		}, s.url,
 			mobile.CodeUnauthorized},
-		"no server":        {nil, gone.url, mobile.CodeOffline},
-		"no TLS":           {nil, newOpenSite(t).url, mobile.CodeTLS},
-		"no TLS, tls://":   {nil, "tls" + strings.TrimPrefix(newOpenSite(t).url, "nats"), mobile.CodeTLS},
-		"nkeys not wanted": {nil, (&site{t: t, authority: s.authority}).withoutKeys(), mobile.CodeUnauthorized},
+		"no server":      {nil, gone.url, mobile.CodeOffline},
+		"no TLS":         {nil, newOpenSite(t).url, mobile.CodeTLS},
+		"no TLS, tls://": {nil, "tls" + strings.TrimPrefix(newOpenSite(t).url, "nats"), mobile.CodeTLS},
+		"nkeys not wanted": {nil, (&site{t: t, authority: s.authority}).withoutKeys(),
+			mobile.CodeUnauthorized},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -65,12 +70,14 @@ func TestLiveServers(t *testing.T) {
 	}
 }
 
-// A server that comes late, and then refuses, is told of too.
+// A server that starts late and then refuses the client is reported too.
 func TestLiveServersLate(t *testing.T) {
 	t.Parallel()
 	for code, edit := range map[string]func(c *mobile.Config) error{
-		mobile.CodeTLS:          func(c *mobile.Config) error { return c.SetCA(newAuthority(t).pem()) },
-		mobile.CodeUnauthorized: func(c *mobile.Config) error { return c.SetCredentials(newUser(t).seed) },
+		mobile.CodeTLS: func(c *mobile.Config) error { return c.SetCA(newAuthority(t).pem()) },
+		mobile.CodeUnauthorized: func(c *mobile.Config) error {
+			return c.SetCredentials(newUser(t).seed)
+		},
 	} {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()
@@ -99,8 +106,8 @@ func (s *site) withoutKeys() string {
 	return s.url
 }
 
-// A server that names others is not left for them: a client that lost it comes back,
-// and tries no other.
+// A client does not leave a server for others that it names: after it lost the server, it
+// comes back and tries no other.
 func TestLiveAdvertised(t *testing.T) {
 	t.Parallel()
 	came := make(chan struct{}, 100)
@@ -108,7 +115,7 @@ func TestLiveAdvertised(t *testing.T) {
 		in.ReadString('\n') // CONNECT
 		in.ReadString('\n') // PING
 		io.WriteString(conn, "PONG\r\n")
-		in.ReadString('\n') // it subscribes: now it has the other address
+		in.ReadString('\n') // SUB: now the client has the other address
 		came <- struct{}{}
 		conn.Close()
 	})
@@ -128,7 +135,7 @@ func TestLiveAdvertised(t *testing.T) {
 	p.alone()
 }
 
-// What the server denies a user ends Run, and says what.
+// What the server denies a user ends Run, with the subject.
 func TestLivePermission(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]server.Permissions{
@@ -150,7 +157,7 @@ func TestLivePermission(t *testing.T) {
 	}
 }
 
-// deniedSite is a site whose app has permissions.
+// deniedSite returns a site whose app has permissions.
 func deniedSite(t *testing.T, denied server.Permissions) *site {
 	t.Helper()
 	s := &site{t: t, authority: newAuthority(t), app: newUser(t), ours: newUser(t)}
@@ -162,8 +169,8 @@ func deniedSite(t *testing.T, denied server.Permissions) *site {
 	return s
 }
 
-// A plain run needs no TLS at an address of this machine, and none is tried, also where
-// a CA was set for other servers.
+// An unencrypted run needs no TLS at an address of this machine, and tries none, even if a
+// CA was set for other servers.
 func TestLivePlaintext(t *testing.T) {
 	t.Parallel()
 	b := serve(t, &server.Options{
@@ -189,8 +196,8 @@ func TestLivePlaintext(t *testing.T) {
 	}
 }
 
-// A server that went away during a run does not keep Stop waiting, nor does RunFor
-// outstay its time.
+// If a server goes away during a run, Stop does not wait for it, and RunFor does not exceed
+// its time.
 func TestLiveServerGone(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -11,11 +11,11 @@ import (
 )
 
 // TestLiveTurns lets clients of one device take turns with a directory, as a background
-// worker's and a screen's do: the screen's has what the last one left, also when it was
-// made before, goes on from there, and takes nothing of it for damaged.
+// worker and a screen do. The screen's client, even if it was made earlier, has what the
+// last one left, continues from there, and sees no damage.
 func TestLiveTurns(t *testing.T) {
 	t.Parallel()
-	const dim, rounds = 1000, 500 // more than the workers come to
+	const dim, rounds = 1000, 500 // more than the workers complete
 	s := newSite(t)
 	l := s.lead(plan(t, "turns", dim, 1, 1, rounds))
 	dir := t.TempDir()
@@ -38,7 +38,8 @@ func TestLiveTurns(t *testing.T) {
 		last, err := worker.Params(want)
 		n, fault := screen.Params(got)
 		if n != last || screen.Record() != n || !bytes.Equal(got, want) || err != nil || fault != nil {
-			t.Fatalf("the screen is at record %d, %v, and tells of %d, the worker at %d, %v", n, fault, screen.Record(), last, err)
+			t.Fatalf("the screen is at record %d, %v, and tells of %d, the worker at %d, %v",
+				n, fault, screen.Record(), last, err)
 		}
 		if !bytes.Equal(screen.Model(), want) {
 			t.Error("Model gives other bytes than Params")
@@ -55,16 +56,16 @@ func TestLiveTurns(t *testing.T) {
 	}
 }
 
-// A copying objective takes its parameters as copies, which are of the call only: it
-// fails where the last one's Round still gives some.
+// A copying objective takes its parameters as copies, valid during the call only. It fails
+// if the last call's Round still gives some.
 type copying struct {
-	takes time.Duration // a loss, at least
+	takes time.Duration // least duration of a loss
 	last  *mobile.Round
 }
 
 func (c *copying) Loss(r *mobile.Round) (float64, error) {
 	if c.last != nil && c.last.Block(0, 1) != nil {
-		return 0, errors.New("a round that is over gives parameters")
+		return 0, errors.New("a round that is over still gives parameters")
 	}
 	c.last = r
 	<-time.After(c.takes)

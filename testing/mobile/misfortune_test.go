@@ -8,15 +8,15 @@ import (
 	"testing"
 )
 
-// stopped is what a client says that Stop ended.
+// stopped returns what a client reports that Stop ended.
 func stopped(more line) line {
 	all := line{"error": "", "state": "stopped"}
 	maps.Copy(all, more)
 	return all
 }
 
-// misfortunes are the cases of java/Misfortune.java and what has to come of each; a
-// text that ends in * is how the value begins.
+// misfortunes are the cases of java/Misfortune.java with their expected results. A text
+// that ends in * is the beginning of the value.
 var misfortunes = map[string]line{
 	// Losses and listeners.
 	"throwing":        stopped(line{"contributed": true, "fault": "*out of luck*"}),
@@ -33,7 +33,8 @@ var misfortunes = map[string]line{
 	"threads":   stopped(line{"contributed": true, "differences": 0.0}),
 	"revoked":   stopped(line{"contributed": true, "code": "revoked"}),
 	"evaluator": stopped(line{"contributed": true, "code": "revoked", "late": "revoked"}),
-	"twice":     stopped(line{"second": "running", "load": "running", "after": "stopped", "model": true}),
+	"twice": stopped(line{"second": "running", "load": "running",
+		"after": "stopped", "model": true}),
 	"budget": {
 		"first": "", "firstContributed": true, "second": "", "secondContributed": true,
 		"state": "idle", "negative": "config",
@@ -42,12 +43,14 @@ var misfortunes = map[string]line{
 	"locked": stopped(line{"code": "locked"}),
 	"arguments": stopped(line{
 		"params": "config", "nullParams": "config", "digest": "config", "reads": "config config config 1",
-		"noConfig": "config", "used": "config", "unmade": "revoked", "noObjective": "config", "server": "config",
-		"ca": "config", "credentials": "credentials", "runKey": "config", "initial": "config",
+		"noConfig": "config", "used": "config", "unmade": "revoked", "noObjective": "config",
+		"server": "config",
+		"ca":     "config", "credentials": "credentials", "runKey": "config", "initial": "config",
 	}),
 	"released": stopped(line{"released": 3.0}),
 	// Servers.
-	"authority": stopped(line{"fault": "*certificate signed by unknown authority*", "while": "offline"}),
+	"authority": stopped(line{"fault": "*certificate signed by unknown authority*",
+		"while": "offline"}),
 	"user":      stopped(line{"fault": "*Authorization Violation*", "while": "offline"}),
 	"offline":   stopped(line{"fault": "*", "while": "offline"}),
 	"clear":     stopped(line{"fault": "*offers no TLS*", "while": "offline"}),
@@ -58,8 +61,8 @@ var misfortunes = map[string]line{
 // alone are the cases that need no run.
 var alone = []string{"authority", "user", "offline", "clear", "insecure"}
 
-// TestMisfortunes lets things go wrong in one process of an app, one after the other;
-// each costs its own round, or its own client, and the process lives to tell.
+// TestMisfortunes lets things go wrong in one process of an app, one after another. Each
+// costs only its own round or its own client, and the process survives.
 func TestMisfortunes(t *testing.T) {
 	t.Parallel()
 	bound(t)
@@ -68,8 +71,8 @@ func TestMisfortunes(t *testing.T) {
 	leads := map[string]*lead{}
 	for _, name := range cases {
 		if !slices.Contains(alone, name) {
-			// The companion alone is enough for a round, or there would be none
-			// to recover in.
+			// The companion alone is enough for a round; otherwise no round would follow in
+			// which to recover.
 			p := plan(t, name, 100, 2, 1, 0)
 			p.Deadline = 1000
 			p.EvalEvery, p.EvalCount, p.Metrics = 1, 2, []string{"accuracy"}
@@ -99,7 +102,8 @@ func TestMisfortunes(t *testing.T) {
 		t.Log(got)
 	}
 	p.done()
-	if e := leads["evaluator"].evaluation.Load(); e == nil || len(e.Metrics) != 1 || e.Metrics[0] != 0.5 || e.Samples != 10 {
+	if e := leads["evaluator"].evaluation.Load(); e == nil || len(e.Metrics) != 1 ||
+		e.Metrics[0] != 0.5 || e.Samples != 10 {
 		t.Errorf("the coordinator has evaluation %+v, want accuracy 0.5 of 10 samples", e)
 	}
 }

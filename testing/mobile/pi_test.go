@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestPiAndPhone lets a Raspberry Pi Zero, as qemu emulates it, and a Java program be
-// the devices of one run: they end with the same bits. ZOFL_QEMU has to be set.
+// TestPiAndPhone runs a Raspberry Pi Zero, emulated by qemu, and a Java program as the
+// devices of one run. They end with the same bits. It needs ZOFL_QEMU.
 func TestPiAndPhone(t *testing.T) {
 	t.Parallel()
 	bound(t)
@@ -25,9 +25,11 @@ func TestPiAndPhone(t *testing.T) {
 	}
 	l := newOpenSite(t).lead(plan(t, "pi", dim, 2, 2, rounds))
 	pi := start(t, "device", exec.Command("qemu-arm-static", "-cpu", "arm1176", binary,
-		"-url", l.site.url, "-run", l.run, "-id", "pi", "-dim", fmt.Sprint(dim), "-within", patience.String()))
+		"-url", l.site.url, "-run", l.run, "-id", "pi", "-dim", fmt.Sprint(dim), "-within",
+		patience.String()))
 	phone := java(t, "Device", l.device("phone", "block", nil))
-	ends := map[string]line{"pi": pi.find("arch", func(v line) bool { return v["arch"] != nil }), "phone": phone.next("end")}
+	ends := map[string]line{"pi": pi.find("arch", func(v line) bool { return v["arch"] != nil }),
+		"phone": phone.next("end")}
 	pi.done()
 	phone.done()
 	l.agree(ends, nil)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs whole runs of client/mobile, with a broker and TLS, under emulated processors
-# of Raspberry Pis and phones; and compiles what apps link for all systems that they
-# have. check.sh all calls it.
+# Runs whole runs of client/mobile, with a broker and TLS, on emulated processors of
+# Raspberry Pis and phones. Also compiles what apps link, for all their systems. check.sh
+# all calls it.
 #
 #   testing/mobile/qemu.sh              all
 #   testing/mobile/qemu.sh pi-zero      one of pi-zero, pi, arm64 and android
@@ -15,12 +15,12 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() { printf 'qemu.sh: %s\n' "$*" >&2; exit 1; }
 
-# need TOOL-OR-FILE PACKAGE: fails with the apt line where it is missing.
+# need TOOL-OR-FILE PACKAGE: fails with the apt-get command if it is missing.
 need() {
 	[ -e "$1" ] || command -v "$1" >/dev/null || fail "$1 is missing: apt-get install -y $2"
 }
 
-# live NAME VAR=VALUE... -- EMULATOR: the runs there.
+# live NAME VAR=VALUE... -- EMULATOR: does the runs there.
 live() {
 	local name=$1 env=()
 	shift
@@ -34,13 +34,13 @@ live() {
 	grep -E '^(--- PASS|ok)' "$work/out"
 }
 
-# A Pi Zero has no instructions of arm v7, and dies of one.
+# A Pi Zero lacks the instructions of arm v7, and crashes at one.
 pi-zero() { live "arm v6" GOARCH=arm GOARM=6 -- qemu-arm-static -cpu arm1176; }
 pi() { live "arm v7" GOARCH=arm GOARM=7 -- qemu-arm-static; }
 arm64() { live arm64 GOARCH=arm64 -- qemu-aarch64-static; }
 
-# Executables for Android name its loader, which glibc's can stand in for; what it has
-# for temporary files is not here.
+# Executables for Android name its loader, which glibc's can replace; Android's directory
+# for temporary files does not exist here.
 android() {
 	local loader=/usr/aarch64-linux-gnu/lib/ld-linux-aarch64.so.1
 	need "$loader" libc6-arm64-cross
@@ -49,8 +49,8 @@ android() {
 	live "android/arm64" GOOS=android GOARCH=arm64 TMPDIR="$work" -- qemu-aarch64-static -L "$work/root"
 }
 
-# libraries compiles the root module's packages, but programs, for a system: those for
-# phones are linked with C only.
+# libraries compiles the root module's packages, except programs, for a system. Programs for
+# phones need C to be linked.
 libraries() {
 	printf '== libraries for %s/%s\n' "$1" "$2"
 	go list -f '{{if ne .Name "main"}}{{.ImportPath}}{{end}}' ./... >"$work/packages"

@@ -12,15 +12,15 @@ import (
 	"github.com/zofl/zofl/client/mobile"
 )
 
-// A relay passes connections on to a server and counts.
+// A relay forwards connections to a server and counts bytes.
 type relay struct {
 	listen          net.Listener
 	up, down, dials atomic.Int64
 	all             sync.WaitGroup
-	last            atomic.Pointer[net.Conn] // of a client
+	last            atomic.Pointer[net.Conn] // last connection of a client
 }
 
-// say tells the last client something, as if the server did.
+// say sends the last client a line as if from the server.
 func (r *relay) say(t *testing.T, line string) {
 	t.Helper()
 	if _, err := io.WriteString(*r.last.Load(), line); err != nil {
@@ -66,7 +66,7 @@ func (r *relay) pass(to, from net.Conn, n *atomic.Int64) {
 			return
 		}
 		if _, err := to.Write(buf[:got]); err != nil {
-			// The other side is gone: what comes still counts.
+			// The other side is gone, but what comes still counts.
 			for err = nil; err == nil; n.Add(int64(got)) {
 				got, err = from.Read(buf)
 			}
@@ -75,8 +75,7 @@ func (r *relay) pass(to, from net.Conn, n *atomic.Int64) {
 	}
 }
 
-// The bytes that a client counts are those of its socket, TLS and all, over
-// reconnects.
+// The bytes that a client counts are those of its socket, TLS included, across reconnects.
 func TestLiveBytes(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -94,7 +93,7 @@ func TestLiveBytes(t *testing.T) {
 	if sent := p.BytesSent(); sent != up || sent < 300*20 {
 		t.Errorf("%d bytes sent, the relay took %d", sent, up)
 	}
-	// What came while it closed was not read.
+	// Bytes that came while it closed were not read.
 	if received := p.BytesReceived(); received > down || received < down-2000 || received < 300*20 {
 		t.Errorf("%d bytes received, the relay gave %d", received, down)
 	}
@@ -103,8 +102,8 @@ func TestLiveBytes(t *testing.T) {
 	}
 }
 
-// A device that waits for an announcement notices at once that its connection has ended
-// for good, and makes another.
+// A device that waits for an announcement notices at once that its connection has ended for
+// good, and opens another.
 func TestLiveConnectionEnds(t *testing.T) {
 	t.Parallel()
 	s := newOpenSite(t)
@@ -121,7 +120,9 @@ func TestLiveConnectionEnds(t *testing.T) {
 		said := p.ear.said(mobile.CodeOffline)
 		return len(said) > 0 && strings.Contains(said[0], "Too Much of Something")
 	})
-	p.until("connected again", func() bool { return through.dials.Load() > 1 && p.State() == mobile.StateWaiting })
+	p.until("connected again", func() bool {
+		return through.dials.Load() > 1 && p.State() == mobile.StateWaiting
+	})
 	other := s.phone("ends", "other", 100)
 	for _, p := range []*phone{p, other} {
 		p.returned("")

@@ -6,8 +6,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// serve starts a server with options that package broker has no words for, at an
-// address of this machine.
+// serve starts a server on this machine with options that package broker does not offer.
 func serve(t *testing.T, opts *server.Options) *server.Server {
 	t.Helper()
 	if opts.Host == "" {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// shrink makes a jar of the programs and the bound classes, as a release build of an
-// app does: what no rule keeps is removed or renamed.
+// shrink makes a jar of the programs and the bound classes, like a release build of an app:
+// what no rule keeps is removed or renamed.
 func shrink(t *testing.T, r8 string, rules ...string) string {
 	t.Helper()
 	javac, err := exec.LookPath("javac")
@@ -21,10 +21,12 @@ func shrink(t *testing.T, r8 string, rules ...string) string {
 	}
 	dir := t.TempDir()
 	programs, jar := filepath.Join(dir, "programs.jar"), filepath.Join(dir, "app.jar")
-	if out, err := exec.Command("jar", "cf", programs, "-C", compiled(t), ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("jar", "cf", programs, "-C", compiled(t),
+		".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	args := []string{"-cp", filepath.Join(r8, "*"), "com.android.tools.r8.R8", "--release", "--classfile",
+	args := []string{"-cp", filepath.Join(r8, "*"), "com.android.tools.r8.R8",
+		"--release", "--classfile",
 		"--lib", filepath.Join(filepath.Dir(javac), ".."), "--output", jar}
 	for _, name := range rules {
 		args = append(args, "--pg-conf", filepath.Join("shrink", name))
@@ -36,8 +38,8 @@ func shrink(t *testing.T, r8 string, rules ...string) string {
 	return jar
 }
 
-// TestShrunk runs a device as R8 leaves it: with the rules of the AAR it takes
-// part, and without them native code does not find what it calls.
+// TestShrunk runs a device that R8 has shrunk. With the rules of the AAR it takes part.
+// Without them native code does not find what it calls.
 func TestShrunk(t *testing.T) {
 	t.Parallel()
 	bound(t)

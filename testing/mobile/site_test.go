@@ -10,27 +10,28 @@ import (
 	"github.com/zofl/zofl/testing/freeport"
 )
 
-// A site is where runs are held: a broker at an address of its own, which can go
-// away and come back.
+// A site is where runs take place: a broker at a fixed address, which can go away and come
+// back.
 type site struct {
 	t         *testing.T
 	authority *authority // nil: no TLS
-	app, ours user       // the app's user, and that of what runs in this process
+	app, ours user       // the app's user, and the user of clients in this process
 	cfg       broker.Config
 	broker    *broker.Broker
 	url       string
 }
 
-// newSite starts a broker that takes connections under TLS from users with a key.
+// newSite starts a broker that accepts connections over TLS from users with a key.
 func newSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{t: t, authority: newAuthority(t), app: newUser(t), ours: newUser(t)}
-	s.cfg = broker.Config{Listen: freeport.Address(t), TLS: s.authority.server(), Nkeys: []string{s.app.public, s.ours.public}}
+	s.cfg = broker.Config{Listen: freeport.Address(t), TLS: s.authority.server(),
+		Nkeys: []string{s.app.public, s.ours.public}}
 	s.start()
 	return s
 }
 
-// newOpenSite starts a broker that asks for nothing.
+// newOpenSite starts a broker that accepts any connection.
 func newOpenSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{t: t, cfg: broker.Config{Listen: freeport.Address(t)}}
@@ -48,14 +49,14 @@ func (s *site) start() {
 	s.t.Cleanup(b.Shutdown)
 }
 
-// restart stops the broker and starts another one at its address.
+// restart stops the broker and starts another at its address.
 func (s *site) restart() {
 	s.t.Helper()
 	s.broker.Shutdown()
 	s.start()
 }
 
-// connect makes a connection of this process, which outlives the broker.
+// connect makes a connection of this process that survives a restart of the broker.
 func (s *site) connect(name string) *nats.Conn {
 	s.t.Helper()
 	opts := client.ConnectOptions(name)
@@ -70,7 +71,7 @@ func (s *site) connect(name string) *nats.Conn {
 	return nc
 }
 
-// way says how an app gets here, as the programs in java take it.
+// way returns how an app reaches the site, as arguments of the programs in java.
 func (s *site) way() map[string]any {
 	if s.authority == nil {
 		return map[string]any{"url": s.url, "plaintext": true}

@@ -11,15 +11,15 @@ import (
 	"github.com/zofl/zofl/client/mobile"
 )
 
-// A storm has so many restarts of the broker, with rounds between them.
+// A storm has this many restarts of the broker, with rounds between them.
 const (
 	stormRestarts = 1
 	stormRounds   = 10
 )
 
-// TestLiveStorm calls everything from many threads, from inside of the loss and of the
-// listener too, while the broker comes and goes: nothing hangs or ends but by its
-// rules, and afterwards the client trains to the digest of the log.
+// TestLiveStorm calls every method from many threads, even from inside the loss and the
+// listener, while the broker comes and goes. Nothing hangs or fails except as documented,
+// and afterwards the client trains to the digest of the log.
 func TestLiveStorm(t *testing.T) {
 	t.Parallel()
 	const dim, rounds = 200, 1_000_000
@@ -60,7 +60,7 @@ func TestLiveStorm(t *testing.T) {
 	}
 	last := newPhone(t, func() *mobile.Config {
 		c := s.settings("storm", "phone", dim)
-		c.StateDir = dir // nobody has it
+		c.StateDir = dir // no other client uses it
 		return c
 	}())
 	last.start()
@@ -69,7 +69,7 @@ func TestLiveStorm(t *testing.T) {
 	l.holds(l.replayTo(uint64(last.Record())), last.Client, "phone")
 }
 
-// storm runs a client and lets threads call all that it has.
+// storm runs a client and calls all its methods from several threads.
 func (l *lead) storm(p *phone) {
 	ctx, cancel := context.WithCancel(l.t.Context())
 	defer cancel()
@@ -79,12 +79,12 @@ func (l *lead) storm(p *phone) {
 			pprof.Do(ctx, pprof.Labels("phone", p.name()), func(context.Context) {
 				for r := rand.New(rand.NewPCG(1, 2)); ctx.Err() == nil; {
 					f(r)
-					runtime.Gosched() // a core's time is the broker's and the coordinator's too
+					runtime.Gosched() // leaves time for the broker and the coordinator
 				}
 			})
 		})
 	}
-	for range 2 { // one of these runs, the others are told that it does
+	for range 2 { // one of these runs, the others get an error
 		call(func(r *rand.Rand) { p.allows("RunFor", p.RunFor(1+r.Int64N(300))) })
 	}
 	call(func(*rand.Rand) { p.allows("Load", p.Load()) })
@@ -112,7 +112,7 @@ func (l *lead) storm(p *phone) {
 		l.site.restart()
 	}
 	l.more(stormRounds)
-	p.Stop() // in the middle of it
+	p.Stop() // while the calls go on
 	p.Stop()
 	cancel()
 	all.Wait()
@@ -121,7 +121,7 @@ func (l *lead) storm(p *phone) {
 	}
 }
 
-// more waits for so many rounds more.
+// more waits for this many further rounds.
 func (l *lead) more(rounds uint64) {
 	l.t.Helper()
 	l.after(<-l.round + rounds)
@@ -129,8 +129,8 @@ func (l *lead) more(rounds uint64) {
 
 func first(_ int64, err error) error { return err }
 
-// allows checks that an error is none, but that another call is under way, or that the
-// client was stopped.
+// allows checks that an error, if any, says that another call is running or that the client
+// was stopped.
 func (p *phone) allows(what string, err error) {
 	if err == nil {
 		return

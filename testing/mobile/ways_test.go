@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/client/mobile"
 )
 
-// TestLiveWays takes part by every way to a server that a Config can say.
+// TestLiveWays takes part through every kind of server address that a Config allows.
 func TestLiveWays(t *testing.T) {
 	t.Parallel()
 	gone := newSite(t)
@@ -21,14 +21,16 @@ func TestLiveWays(t *testing.T) {
 		also string // certificates before the right one
 	}{
 		"websocket": {ways: func(s *server.Server) []string { return []string{s.WebsocketURL()} }},
-		"IPv6":      {host: "::1", ways: func(s *server.Server) []string { return []string{s.ClientURL()} }},
+		"IPv6": {host: "::1",
+			ways: func(s *server.Server) []string { return []string{s.ClientURL()} }},
 		"one of three": {ways: func(s *server.Server) []string {
 			return []string{gone.url, s.ClientURL(), "tls://nowhere.invalid"}
 		}},
 		"one of two websockets": {ways: func(s *server.Server) []string {
 			return []string{"wss://127.0.0.1:1", s.WebsocketURL()}
 		}},
-		"two authorities": {also: newAuthority(t).pem(), ways: func(s *server.Server) []string { return []string{s.ClientURL()} }},
+		"two authorities": {also: newAuthority(t).pem(),
+			ways: func(s *server.Server) []string { return []string{s.ClientURL()} }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -38,8 +40,9 @@ func TestLiveWays(t *testing.T) {
 			s := &site{t: t, authority: newAuthority(t), app: newUser(t), ours: newUser(t)}
 			opts := &server.Options{
 				Host: tt.host, TLS: true, TLSConfig: s.authority.server(), TLSTimeout: patience.Seconds(),
-				Nkeys:     []*server.NkeyUser{{Nkey: s.app.public}, {Nkey: s.ours.public}},
-				Websocket: server.WebsocketOpts{Host: tt.host, Port: server.RANDOM_PORT, TLSConfig: s.authority.server()},
+				Nkeys: []*server.NkeyUser{{Nkey: s.app.public}, {Nkey: s.ours.public}},
+				Websocket: server.WebsocketOpts{Host: tt.host, Port: server.RANDOM_PORT,
+					TLSConfig: s.authority.server()},
 			}
 			if tt.host == "" {
 				opts.Websocket.Host = "127.0.0.1"
@@ -70,17 +73,18 @@ func TestLiveWays(t *testing.T) {
 	}
 }
 
-// hasIPv6 says whether this machine has the address ::1, which containers may lack.
+// hasIPv6 reports whether this machine has the address ::1, which containers may lack.
 func hasIPv6() bool {
 	l, err := net.Listen("tcp", "[::1]:0")
 	return err == nil && l.Close() == nil
 }
 
-// A certificate that is out of date is one that is not trusted.
+// An expired certificate is not trusted.
 func TestLiveExpiredCertificate(t *testing.T) {
 	t.Parallel()
 	s := &site{t: t, authority: newAuthority(t)}
-	b := serve(t, &server.Options{TLS: true, TLSConfig: s.authority.serverUntil(time.Now().Add(-time.Minute)), TLSTimeout: patience.Seconds()})
+	b := serve(t, &server.Options{TLS: true,
+		TLSConfig: s.authority.serverUntil(time.Now().Add(-time.Minute)), TLSTimeout: patience.Seconds()})
 	s.url = b.ClientURL()
 	p := s.phone("nowhere", "phone", 10)
 	p.faulted(mobile.CodeTLS)

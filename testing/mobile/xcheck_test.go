@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestXcheck lets the JVM check every JNI call of a short run, in both modes. It ends
-// the process where a reference or an argument is none.
+// TestXcheck lets the JVM check every JNI call of a short run, in both modes. The JVM ends
+// the process if a reference or an argument is invalid.
 func TestXcheck(t *testing.T) {
 	t.Parallel()
 	bound(t)
@@ -26,8 +26,8 @@ func TestXcheck(t *testing.T) {
 	l.agree(ends, nil)
 }
 
-// checked looks at what -Xcheck:jni said. That gobind asks for exceptions after
-// several calls, and not after each, shows that it looked.
+// checked examines the output of -Xcheck:jni. Its warnings that gobind checks for
+// exceptions after several calls, instead of after each, show that it was active.
 func checked(t *testing.T, mode, said string) {
 	t.Helper()
 	if !strings.Contains(said, "WARNING in native method") {

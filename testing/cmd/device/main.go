@@ -1,6 +1,6 @@
-// Command device is one device of a run, for tests that need devices in
-// processes, or on processors, of their own. It takes part in a run on a
-// quadratic of its own, until the run ends, and prints what it holds.
+// Command device is one device of a run, for tests that need devices in separate processes
+// or on other processors. It takes part in a run, with its own quadratic loss, until the
+// run ends, and prints its final state.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// A Report is what a device prints at the end, as JSON.
+// A Report is the JSON that a device prints at the end.
 type Report struct {
 	ID     string `json:"id"`
 	Arch   string `json:"arch"`
@@ -77,8 +77,7 @@ func takePart(ctx context.Context, url, run, id string, dim int) (*Report, error
 	return report, nil
 }
 
-// quadratic is the mean of (x_i - t_i)^2 over the parameters; t differs by
-// device.
+// quadratic is the mean of (x_i - t_i)^2 over the parameters; each device has its own t.
 func quadratic(id string) func(context.Context, []float32, objective.Batch) (float64, error) {
 	h := fnv.New32a()
 	h.Write([]byte(id))

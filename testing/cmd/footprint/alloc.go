@@ -2,10 +2,10 @@ package main
 
 import "fmt"
 
-// warm is how many rounds a device has done when its allocations begin to count.
+// warm is the number of rounds after which a device's allocations begin to count.
 const warm = 50
 
-// allocations counts what a round allocates.
+// allocations measures the allocations of a round.
 func allocations(l *lab, o *options) (figures []figure, err error) {
 	for _, m := range modes {
 		t := trial{face: m.face, dim: small, marks: []int64{warm, warm + int64(o.rounds)}}
@@ -27,7 +27,7 @@ func allocations(l *lab, o *options) (figures []figure, err error) {
 	return figures, nil
 }
 
-// sites says which functions allocate in a round.
+// sites lists the functions that allocate in a round.
 func sites(l *lab, o *options) (figures []figure, err error) {
 	for _, m := range modes {
 		marks := []int64{warm, warm + int64(o.rounds)}
@@ -37,7 +37,7 @@ func sites(l *lab, o *options) (figures []figure, err error) {
 		}
 		rounds := float64(looks[1].Contributions - looks[0].Contributions)
 		for _, s := range looks[1].Sites {
-			if s.Mallocs < rounds/20 { // of no round
+			if s.Mallocs < rounds/20 { // not in every round
 				continue
 			}
 			figures = append(figures, figure{

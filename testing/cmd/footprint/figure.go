@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// A figure is what was measured of one thing.
+// A figure is one measurement.
 type figure struct {
 	What  string  `json:"what"`
 	Value float64 `json:"value"`
 	Unit  string  `json:"unit"`
-	// Most is what it is to be at most, 0: nothing is said.
+	// Most is the limit of the figure; 0: none.
 	Most float64 `json:"most,omitempty"`
 	Note string  `json:"note,omitempty"`
 }
@@ -33,7 +33,7 @@ func printTable(out io.Writer, figures []figure) {
 	}
 }
 
-// number writes whole numbers in groups of three digits, and others with three digits.
+// number formats whole numbers in groups of three digits, and others with three digits.
 func number(v float64) string {
 	if v < 1000 {
 		return fmt.Sprintf("%.3g", v)
@@ -45,7 +45,7 @@ func number(v float64) string {
 	return s
 }
 
-// median returns the middle one of values, of an even number the lower.
+// median returns the median of values, for an even number the lower of the middle two.
 func median[T cmp.Ordered](values []T) T {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[(len(sorted)-1)/2]

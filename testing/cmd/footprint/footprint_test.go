@@ -19,7 +19,8 @@ Threads:	6
 
 func TestParseStatus(t *testing.T) {
 	got, err := parseStatus(status)
-	if want := (resident{14040 << 10, 13916 << 10, 6536 << 10, 7380 << 10}); err != nil || got != want {
+	if want := (resident{14040 << 10, 13916 << 10, 6536 << 10, 7380 << 10}); err != nil ||
+		got != want {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
 	for name, text := range map[string]string{
@@ -56,7 +57,7 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-// A device that ends before its marks is an error, with what it said.
+// A device that ends before its marks is an error that contains its output.
 func TestDeviceEnds(t *testing.T) {
 	_, err := follow(exec.Command("sh", "-c", "echo no broker >&2; exit 3"), 1)
 	if err == nil || !strings.Contains(err.Error(), "no broker") {

@@ -20,13 +20,13 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-// A lab is where devices are measured: a broker, and the program that they run.
+// A lab is where devices are measured: a broker, and the program that devices run.
 type lab struct {
-	dir    string // of files that go with it
+	dir    string // for its files
 	ca     string // file with the broker's certificate
 	broker *broker.Broker
 	device func() (string, error) // builds the program once
-	last   atomic.Int64           // run
+	last   atomic.Int64           // number of the last run
 }
 
 func newLab() (*lab, error) {
@@ -43,7 +43,7 @@ func newLab() (*lab, error) {
 	return l, nil
 }
 
-// serve starts the broker, of an authority that devices find in a file.
+// serve starts the broker; devices find its authority in a file.
 func (l *lab) serve() error {
 	a, err := broker.NewAuthority()
 	if err != nil {
@@ -65,7 +65,7 @@ func (l *lab) close() {
 	os.RemoveAll(l.dir)
 }
 
-// root is the directory of the root module, in which programs are built.
+// root returns the directory of the root module, in which programs are built.
 func root() (string, error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/zofl/zofl").Output()
 	if err != nil {
@@ -74,14 +74,15 @@ func root() (string, error) {
 	return string(out[:len(out)-1]), nil
 }
 
-// build builds the program that devices run, stripped as one is that ships.
+// build builds the program that devices run, stripped like a released one.
 func (l *lab) build() (string, error) {
 	r, err := root()
 	if err != nil {
 		return "", err
 	}
 	path := filepath.Join(l.dir, "device")
-	cmd := exec.Command("go", "build", "-C", filepath.Join(r, "testing"), "-trimpath", "-ldflags", "-s -w", "-o", path, "./cmd/footprint/device")
+	cmd := exec.Command("go", "build", "-C", filepath.Join(r, "testing"), "-trimpath", "-ldflags",
+		"-s -w", "-o", path, "./cmd/footprint/device")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
@@ -91,8 +92,8 @@ func (l *lab) build() (string, error) {
 
 var errFinished = errors.New("the measurement is over")
 
-// lead runs a coordinator of a new run for one device until stop is called. Its rounds
-// are DeComFL's with K = 1, P = 10.
+// lead runs a coordinator of a new run for one device until stop is called. Its rounds are
+// those of DeComFL with K = 1, P = 10.
 func (l *lab) lead(dim int) (run string, stop func() error, err error) {
 	run = fmt.Sprintf("run-%d", l.last.Add(1))
 	p, err := preset.New("decomfl", run, uint64(dim))
@@ -101,12 +102,14 @@ func (l *lab) lead(dim int) (run string, stop func() error, err error) {
 	}
 	p.Members, p.Target, p.Quorum = 1, 1, 1
 	p.Steps, p.Perturbations, p.Step = 1, 10, 1e-3
-	nc, err := nats.Connect(l.broker.URL(), append(client.ConnectOptions("coordinator"), nats.RootCAs(l.ca))...)
+	nc, err := nats.Connect(l.broker.URL(),
+		append(client.ConnectOptions("coordinator"), nats.RootCAs(l.ca))...)
 	if err != nil {
 		return "", nil, err
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
-	c, err := coordinator.New(ctx, coordinator.Config{Conn: nc, Plan: p, Log: &runlog.Memory{}})
+	c, err := coordinator.New(ctx,
+		coordinator.Config{Conn: nc, Plan: p, Log: &runlog.Memory{}})
 	if err != nil {
 		cancel(err)
 		nc.Close()

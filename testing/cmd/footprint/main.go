@@ -1,13 +1,14 @@
-// Footprint measures what a device costs: the size of its program, its memory, what a
-// round allocates, and how soon it contributes. Every device is a process of its own
-// that has the client and nothing else; broker, under TLS, and coordinator are in this
-// one.
+// Footprint measures what a device costs: the size of its program, its memory, the
+// allocations of a round, and the time until it contributes. Every device is a process that
+// has the client and nothing else. The broker, with TLS, and the coordinator run in this
+// process.
 //
-//	go -C testing run ./cmd/footprint [--json] [--only size,memory,alloc,start] [--runs 3] [--rounds 200]
+//	go -C testing run ./cmd/footprint [--json] [--only size,memory,alloc,start]
+//	    [--runs 3] [--rounds 200]
 //
-// Memory is what Linux says of the process: VmHWM, the most that was ever resident; of
-// that RssFile, at most the program's size, is pages that processes share and the kernel
-// may drop. A figure is the median of --runs processes; of memory it is the largest.
+// Memory is Linux's accounting of the process. VmHWM is the peak resident memory. Its part
+// RssFile, at most the program's size, is pages that processes share and the kernel may
+// drop. A figure is the median of --runs processes; for memory it is the largest.
 package main
 
 import (
@@ -31,8 +32,10 @@ type options struct {
 func main() {
 	var o options
 	flag.BoolVar(&o.json, "json", false, "print JSON")
-	flag.StringVar(&o.only, "only", "size,memory,alloc,start", "what to measure; sites says where allocations come from")
-	flag.StringVar(&o.program, "program", "./examples/raspberrypi", "package of the root module whose program is built for size")
+	flag.StringVar(&o.only, "only", "size,memory,alloc,start",
+		"what to measure; sites says where allocations come from")
+	flag.StringVar(&o.program, "program", "./examples/raspberrypi",
+		"package of the root module whose program is built for size")
 	flag.IntVar(&o.runs, "runs", 3, "processes for each figure")
 	flag.IntVar(&o.rounds, "rounds", 200, "rounds of each after warm-up")
 	flag.Parse()
@@ -49,7 +52,8 @@ var parts = map[string]func(*lab, *options) ([]figure, error){
 
 func command(out io.Writer, o *options) error {
 	if flag.NArg() > 0 || o.runs < 1 || o.rounds < 1 {
-		return fmt.Errorf("want no arguments but flags, and --runs and --rounds from 1 on, got %q, %d, %d", flag.Args(), o.runs, o.rounds)
+		return fmt.Errorf("want no arguments but flags, and --runs and --rounds from 1 on, got "+
+			"%q, %d, %d", flag.Args(), o.runs, o.rounds)
 	}
 	l, err := newLab()
 	if err != nil {

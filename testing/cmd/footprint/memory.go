@@ -7,10 +7,11 @@ import (
 
 const (
 	small, large = 1000, 1_000_000 // parameters
-	beside       = 12_000_000      // bytes that a device may have beside its vectors
+	beside       = 12_000_000      // bytes that a device may use besides its vectors
 )
 
-// A mode is a kind of objective, and how many vectors of the model's size it takes.
+// A mode is a kind of objective, and the number of vectors of the model's size that it
+// needs.
 type mode struct {
 	face, name string
 	vectors    int64
@@ -23,19 +24,19 @@ var modes = []mode{
 	{"mobile", "client/mobile, simple", 2},
 }
 
-// Go lets garbage grow to what lives before it collects, or collects after two minutes.
-// Where rounds follow one another within milliseconds, as here, the first comes first. A
-// limit on what Go has in memory collects earlier, and gives back what was collected.
+// Go collects when garbage equals live memory, or every two minutes. Rounds here follow
+// each other within milliseconds, so the first comes first. A limit on Go's memory makes it
+// collect earlier and return memory to the system.
 const (
 	defaults = "GOGC=100"
-	goBeside = 6_000_000 // bytes beside the vectors of a device with a limit
+	goBeside = 6_000_000 // bytes besides the vectors, for a device with a limit
 )
 
 func limit(m *mode, dim int) string {
 	return fmt.Sprintf("GOMEMLIMIT=%d", 4*int64(dim)*m.vectors+goBeside)
 }
 
-// memories looks at idle devices, and at those of many rounds.
+// memories measures idle devices and devices after many rounds.
 func memories(l *lab, o *options) (figures []figure, err error) {
 	for _, m := range modes {
 		idle, err := l.largest(trial{face: m.face, dim: small, marks: []int64{1}}, o.runs)
@@ -45,7 +46,8 @@ func memories(l *lab, o *options) (figures []figure, err error) {
 		figures = append(figures, idle[0].figure(&m, small, defaults))
 		for _, env := range []string{defaults, limit(&m, large)} {
 			marks := []int64{int64(o.rounds), int64(5 * o.rounds)}
-			looks, err := l.largest(trial{face: m.face, dim: large, marks: marks, env: []string{env}}, o.runs)
+			looks, err := l.largest(trial{face: m.face, dim: large, marks: marks,
+				env: []string{env}}, o.runs)
 			if err != nil {
 				return nil, err
 			}
@@ -57,10 +59,11 @@ func memories(l *lab, o *options) (figures []figure, err error) {
 	return figures, nil
 }
 
-// figure says the most that was resident.
+// figure returns the peak resident memory.
 func (k *look) figure(m *mode, dim int, env string) figure {
 	f := figure{
-		What:  fmt.Sprintf("%s, d = %s, after round %d, %s", m.name, number(float64(dim)), k.Contributions, env),
+		What: fmt.Sprintf("%s, d = %s, after round %d, %s",
+			m.name, number(float64(dim)), k.Contributions, env),
 		Value: float64(k.peak), Unit: "bytes", Note: k.detail(),
 	}
 	if dim == large {
@@ -69,7 +72,7 @@ func (k *look) figure(m *mode, dim int, env string) figure {
 	return f
 }
 
-// detail is what else was seen.
+// detail returns the other measurements as text.
 func (k *look) detail() string {
 	parts := []string{
 		"now " + number(float64(k.now)),
@@ -79,7 +82,7 @@ func (k *look) detail() string {
 	return strings.Join(parts, ", ")
 }
 
-// largest returns the looks of the run whose peaks were the largest, mark by mark.
+// largest returns the looks of the run with the largest peaks, mark by mark.
 func (l *lab) largest(t trial, runs int) (most []look, err error) {
 	for range runs {
 		looks, err := l.measure(t)

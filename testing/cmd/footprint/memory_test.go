@@ -7,15 +7,16 @@ import (
 	"testing"
 )
 
-// The kernel says what parseStatus looks for.
+// The kernel's status has the fields that parseStatus needs.
 func TestMemoryOf(t *testing.T) {
-	if own, err := memoryOf(os.Getpid()); err != nil || own.peak < own.now || own.now < own.anon || own.anon == 0 {
+	if own, err := memoryOf(os.Getpid()); err != nil || own.peak < own.now ||
+		own.now < own.anon || own.anon == 0 {
 		t.Errorf("of this process: %+v, %v", own, err)
 	}
 }
 
-// A device holds a model of a million parameters once, or twice for a flat loss, and
-// little beside: its process stays a megabyte below what the README promises.
+// A device holds a model of a million parameters once, or twice with a flat loss, and
+// little else. Its process stays a megabyte below what the README promises.
 func TestDeviceMemory(t *testing.T) {
 	l, err := newLab()
 	if err != nil {
@@ -24,11 +25,12 @@ func TestDeviceMemory(t *testing.T) {
 	defer l.close()
 	const (
 		margin     = 1_000_000
-		processors = "GOMAXPROCS=2" // each takes memory of its own: with 8, a megabyte
+		processors = "GOMAXPROCS=2" // each has its own memory: with 8 processors, a megabyte more
 	)
 	for _, m := range modes {
 		t.Run(m.face, func(t *testing.T) {
-			looks, err := l.measure(trial{face: m.face, dim: large, marks: []int64{20, 40}, env: []string{processors}})
+			looks, err := l.measure(trial{face: m.face, dim: large, marks: []int64{20, 40},
+				env: []string{processors}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -39,8 +41,10 @@ func TestDeviceMemory(t *testing.T) {
 					t.Errorf("%s bytes resident, want at most %s less 1 MB", number(f.Value), number(f.Most))
 				}
 			}
-			if rounds := looks[1].Contributions - looks[0].Contributions; looks[1].Bytes-looks[0].Bytes > uint64(rounds)*16<<10 {
-				t.Errorf("%d bytes allocated in %d rounds, want at most 16 KiB a round", looks[1].Bytes-looks[0].Bytes, rounds)
+			if rounds := looks[1].Contributions - looks[0].Contributions; looks[1].Bytes-
+				looks[0].Bytes > uint64(rounds)*16<<10 {
+				t.Errorf("%d bytes allocated in %d rounds, want at most 16 KiB a round",
+					looks[1].Bytes-looks[0].Bytes, rounds)
 			}
 		})
 	}

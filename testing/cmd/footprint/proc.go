@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// A resident is a process's memory that is not swapped out, in bytes.
+// A resident is the resident memory of a process, in bytes.
 type resident struct {
-	peak int64 // VmHWM: the most since it started
+	peak int64 // VmHWM: the peak since the start
 	now  int64 // VmRSS
 	anon int64 // RssAnon: heap, stacks and the runtime's own
-	file int64 // RssFile: pages of the program that were used
+	file int64 // RssFile: pages of the program in use
 }
 
-// memoryOf returns that of a process.
+// memoryOf returns the resident memory of a process.
 func memoryOf(pid int) (resident, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -23,10 +23,11 @@ func memoryOf(pid int) (resident, error) {
 	return parseStatus(string(b))
 }
 
-// parseStatus reads /proc/<pid>/status. A line that is missing is an error: a process
-// that ended has none of them.
+// parseStatus reads /proc/<pid>/status. A missing line is an error: a process that has
+// ended has none of these lines.
 func parseStatus(text string) (r resident, err error) {
-	fields := map[string]*int64{"VmHWM": &r.peak, "VmRSS": &r.now, "RssAnon": &r.anon, "RssFile": &r.file}
+	fields := map[string]*int64{"VmHWM": &r.peak, "VmRSS": &r.now, "RssAnon": &r.anon,
+		"RssFile": &r.file}
 	for line := range strings.Lines(text) {
 		name, value, _ := strings.Cut(line, ":")
 		to := fields[name]
@@ -34,7 +35,8 @@ func parseStatus(text string) (r resident, err error) {
 			continue
 		}
 		if _, err := fmt.Sscanf(value, "%d kB", to); err != nil {
-			return resident{}, fmt.Errorf("status: %s is %q, want a number of kB", name, strings.TrimSpace(value))
+			return resident{}, fmt.Errorf("status: %s is %q, want a number of kB",
+				name, strings.TrimSpace(value))
 		}
 		*to <<= 10
 		delete(fields, name)

@@ -14,19 +14,19 @@ import (
 	"github.com/zofl/zofl/testing/cmd/footprint/mark"
 )
 
-// patience ends a device that hangs.
+// patience is the time limit of a device.
 const patience = 5 * time.Minute
 
 // A trial is a device to be measured.
 type trial struct {
 	face  string // flat, stream, mobile or mobile-block
 	dim   int
-	marks []int64 // contributions at which it is looked at
+	marks []int64 // contributions at which it is measured
 	sites bool
-	env   []string // beside this process's
+	env   []string // added to this process's environment
 }
 
-// A look is what a device was at a mark.
+// A look is the measurement of a device at a mark.
 type look struct {
 	mark.Mark
 	resident
@@ -54,8 +54,7 @@ func (l *lab) measure(t trial) (looks []look, err error) {
 	return follow(cmd, len(t.marks))
 }
 
-// follow starts a device, looks at it at each of its marks, and returns when it has
-// ended.
+// follow starts a device, measures it at each of its marks, and returns when it has ended.
 func follow(cmd *exec.Cmd, marks int) (looks []look, err error) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -79,13 +78,14 @@ func follow(cmd *exec.Cmd, marks int) (looks []look, err error) {
 			now.resident, err = memoryOf(cmd.Process.Pid)
 		}
 		looks = append(looks, now)
-		io.WriteString(in, "\n") // one that is gone says so below
+		io.WriteString(in, "\n") // if the device is gone, the error is found below
 	}
 	if err != nil {
 		cmd.Process.Kill()
 	}
 	if e := cmd.Wait(); e != nil || len(looks) < marks {
-		return nil, fmt.Errorf("device ended after %d of %d marks: %v, %v\n%s", len(looks), marks, err, e, stderr.Bytes())
+		return nil, fmt.Errorf("device ended after %d of %d marks: %v, %v\n%s",
+			len(looks), marks, err, e, stderr.Bytes())
 	}
 	return looks, err
 }

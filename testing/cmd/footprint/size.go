@@ -8,32 +8,33 @@ import (
 	"strings"
 )
 
-// sizeMost is what a program for a Pi is to have at most, in bytes.
+// sizeMost is the largest size allowed for a program on a Pi, in bytes.
 const sizeMost = 7_000_000
 
 // A target is a processor of a Pi.
 type target struct {
 	name string
 	env  []string
-	ld   string // linker flags where size counts
+	ld   string // linker flags for small size
 }
 
-// On 32-bit ARM the linker rounds each part of a program up to 64 KiB, for kernels with
-// pages of that size; a Pi's have 4 KiB there.
+// On 32-bit ARM the linker pads each part of a program to 64 KiB, for kernels with such
+// pages; a Pi's kernel has pages of 4 KiB.
 var targets = []target{
 	{"arm v6", []string{"GOOS=linux", "GOARCH=arm", "GOARM=6"}, " -R 0x1000"},
 	{"arm v7", []string{"GOOS=linux", "GOARCH=arm", "GOARM=7"}, " -R 0x1000"},
 	{"arm64", []string{"GOOS=linux", "GOARCH=arm64"}, ""},
 }
 
-// sparing flags inline only where vectors are worked on, and what is used there.
+// sparing flags restrict inlining to the packages that work on vectors, and those they use.
 var sparing = []string{
-	"-gcflags=all=-l", "-gcflags=math=", "-gcflags=math/bits=", "-gcflags=math/rand/...=", "-gcflags=encoding/binary=",
+	"-gcflags=all=-l", "-gcflags=math=", "-gcflags=math/bits=", "-gcflags=math/rand/...=",
+	"-gcflags=encoding/binary=",
 	"-gcflags=github.com/zofl/zofl/prng=", "-gcflags=github.com/zofl/zofl/mathx/...=",
 	"-gcflags=github.com/zofl/zofl/client/replica=", "-gcflags=github.com/zofl/zofl/internal/...=",
 }
 
-// sizes builds the program for each target, as it is and for size.
+// sizes builds the program for each target, by default and for small size.
 func sizes(l *lab, o *options) (figures []figure, err error) {
 	dir, err := root()
 	if err != nil {
@@ -47,7 +48,8 @@ func sizes(l *lab, o *options) (figures []figure, err error) {
 			if err != nil {
 				return nil, err
 			}
-			f := figure{What: o.program + ", linux/" + t.name, Value: float64(size), Unit: "bytes", Note: strings.Join(flags, " ")}
+			f := figure{What: o.program + ", linux/" + t.name, Value: float64(size), Unit: "bytes",
+				Note: strings.Join(flags, " ")}
 			if small {
 				f.Most = sizeMost
 			}
@@ -57,7 +59,7 @@ func sizes(l *lab, o *options) (figures []figure, err error) {
 	return figures, nil
 }
 
-// flagsOf are those of go build.
+// flagsOf returns the flags of go build.
 func flagsOf(t *target, small bool) []string {
 	if !small {
 		return []string{"-trimpath", "-ldflags=-s -w"}

@@ -15,7 +15,8 @@ func starts(l *lab, o *options) (figures []figure, err error) {
 				since, connect = append(since, 1000*looks[0].Since), append(connect, 1000*looks[0].Connect)
 			}
 			f := figure{
-				What:  fmt.Sprintf("%s, d = %s, from New to the first contribution", m.name, number(float64(dim))),
+				What: fmt.Sprintf("%s, d = %s, from New to the first contribution",
+					m.name, number(float64(dim))),
 				Value: median(since), Unit: "ms", Note: "TLS and NATS handshakes are in it",
 			}
 			if c := median(connect); c > 0 {

@@ -47,7 +47,7 @@ var targets = []target{
 	{"386", []string{"GOARCH=386"}, false, listed},
 }
 
-// A cost is what a kernel takes on a target.
+// A cost is the measurement of a kernel for a target.
 type cost struct {
 	Target       string  `json:"target"`
 	Kernel       string  `json:"kernel"`

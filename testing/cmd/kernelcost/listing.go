@@ -151,7 +151,7 @@ var (
 	onStack    = regexp.MustCompile(`\((?:SP|RSP|R13)\)`)
 )
 
-// stores returns how many floats a loop stores, but for those on the stack.
+// stores returns how many floats a loop stores, except those on the stack.
 func (f *function) stores(s span) int {
 	n := 0
 	for _, in := range f.list {

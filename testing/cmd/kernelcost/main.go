@@ -1,12 +1,13 @@
-// Kernelcost counts the machine instructions an element of the hot loops of prng's pure Go
-// kernels, in the compiler's listing for several processors. It needs no such processor: where no
-// clock can be read, the count is what tells a better kernel from a worse one.
+// Kernelcost counts the machine instructions per element of the hot loops of prng's pure Go
+// kernels, in the compiler's listing for several processors. It needs no such processor:
+// where no timing is possible, the count distinguishes a better kernel from a worse one.
 //
 //	go -C testing run ./cmd/kernelcost [--json]
 //
-// A figure is the instructions of a loop over the elements that an iteration makes, which is the
-// number of floats that it stores over those that an element takes: two in a pair of probes. The
-// figures for groups are of a seed-element, an element of one of the eight directions.
+// A figure is the number of instructions of a loop divided by the elements that an
+// iteration makes. These are the floats that it stores divided by the floats per element:
+// two for a pair of probes. Figures for groups are per seed-element, an element of one of
+// the eight directions.
 package main
 
 import (
@@ -48,7 +49,7 @@ func command(out io.Writer, asJSON bool) error {
 	return nil
 }
 
-// print writes a Markdown table, a row a kernel and a column a processor.
+// print writes a Markdown table with a row per kernel and a column per processor.
 func print(out io.Writer, costs []cost) {
 	fmt.Fprint(out, "| instructions an element |")
 	for _, t := range targets {

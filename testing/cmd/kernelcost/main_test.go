@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The elements of an iteration, as the sources of the kernels have them.
+// elements are the elements of an iteration, according to the kernels' sources.
 var elements = map[bool][]float64{
 	true:  {4, 4, 4, 4, 8, 4, 64},
 	false: {2, 2, 2, 2, 8, 4, 64},
@@ -24,7 +24,7 @@ func TestKernelsOfTheRealPackage(t *testing.T) {
 				if want := elements[target.wide][i]; c.Elements != want {
 					t.Errorf("%s: got %v elements an iteration, want %v", c.Kernel, c.Elements, want)
 				}
-				// An element of a loop is loaded, computed and stored, at least.
+				// An element of a loop is at least loaded, computed and stored.
 				if least := 3 / kernelWidth(kernels[i]); c.PerElement < least || c.PerElement > 60 {
 					t.Errorf("%s: got %v instructions an element", c.Kernel, c.PerElement)
 				}
@@ -33,7 +33,7 @@ func TestKernelsOfTheRealPackage(t *testing.T) {
 	}
 }
 
-// kernelWidth is how many seed-elements share a store.
+// kernelWidth returns how many seed-elements share a store.
 func kernelWidth(k kernel) float64 { return max(1, 1/k.floats) }
 
 func TestJSON(t *testing.T) {

@@ -1,17 +1,17 @@
-// Paper runs the papers' experiments by the production code and says of each of their
+// Paper runs the papers' experiments with the production code, and says for each of their
 // claims whether it holds here.
 //
 //	go -C testing run ./cmd/paper list
 //	go -C testing run ./cmd/paper run ID [--short] [--seeds N] [--data DIR] [--dir DIR]
 //	                              [--json] [--csv FILE] [--plot FILE]
 //
-// A path is one from testing on, unless it is absolute: go -C goes there.
+// Paths are relative to testing, where go -C changes to, unless they are absolute.
 //
-// It prints a line for each claim, or {id, claims: [{claim, figures, holds}]}, and
-// tells progress on stderr. With --dir logs and curves are kept, and the same command
-// goes on where an interrupt ended it. A claim that does not hold is a finding, no
-// fault: the exit status is 0. It is 1 after a fault or an interrupt, and 2 for a
-// command that is none.
+// It prints a line for each claim, or {id, claims: [{claim, figures, holds}]}, and reports
+// progress on stderr. With --dir logs and curves are saved, and after an interrupt the same
+// command continues. A claim that does not hold is a finding, not a failure: the exit
+// status is 0. It is 1 after an error or an interrupt, and 2 for a command line that is
+// wrong.
 package main
 
 import (

@@ -38,7 +38,8 @@ func TestRun(t *testing.T) {
 		ID     string
 		Claims []paper.Claim
 	}
-	if err := json.Unmarshal(out.Bytes(), &got); err != nil || got.ID != "zofedht-table1" || len(got.Claims) != 3 {
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil || got.ID != "zofedht-table1" ||
+		len(got.Claims) != 3 {
 		t.Errorf("%v: %s", err, &out)
 	}
 	for _, file := range []string{table, plot} {
@@ -47,18 +48,21 @@ func TestRun(t *testing.T) {
 		}
 	}
 	out.Reset()
-	if err := command(t.Context(), &out, io.Discard, []string{"run", "--seeds=1", "zofedht-table1"}); err != nil {
+	if err := command(t.Context(), &out, io.Discard,
+		[]string{"run", "--seeds=1", "zofedht-table1"}); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(out.String(), "holds ") || !strings.HasSuffix(out.String(), "claims hold here\n") {
+	if !strings.HasPrefix(out.String(), "holds ") ||
+		!strings.HasSuffix(out.String(), "claims hold here\n") {
 		t.Errorf("as text:\n%s", &out)
 	}
 }
 
-// TestSecondFigure: a report's other figures go beside the first.
+// TestSecondFigure: a report's other figures are written beside the first.
 func TestSecondFigure(t *testing.T) {
 	o := &order{plot: filepath.Join(t.TempDir(), "curve.svg")}
-	if err := o.write(io.Discard, &paper.Report{More: []paper.Figure{{X: "queries"}}}, false); err != nil {
+	if err := o.write(io.Discard, &paper.Report{More: []paper.Figure{{X: "queries"}}},
+		false); err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range []string{o.plot, strings.TrimSuffix(o.plot, ".svg") + "-2.svg"} {
@@ -89,13 +93,14 @@ func TestRefused(t *testing.T) {
 		{"run decomfl-mnist --data " + t.TempDir(), false, "put the files of mnist there"},
 	} {
 		err := command(t.Context(), io.Discard, io.Discard, strings.Fields(test.args))
-		if err == nil || errors.Is(err, errUsage) != test.usage || !strings.Contains(err.Error(), test.want) {
+		if err == nil || errors.Is(err, errUsage) != test.usage ||
+			!strings.Contains(err.Error(), test.want) {
 			t.Errorf("paper %s: %v", test.args, err)
 		}
 	}
 }
 
-// TestInterrupt: no claim is made of a run that was stopped, and the command fails.
+// TestInterrupt: an interrupted run claims nothing, and the command fails.
 func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -26,7 +26,7 @@ func list(out io.Writer, args []string) error {
 	return nil
 }
 
-// An order is what was asked for.
+// An order is the command line of run.
 type order struct {
 	env        paper.Env
 	asJSON     bool
@@ -44,7 +44,7 @@ func run(ctx context.Context, out, progress io.Writer, args []string) error {
 	if report == nil {
 		return err
 	}
-	// What there is of a run that was stopped is worth keeping.
+	// The results of an interrupted run are worth saving.
 	return errors.Join(err, o.write(out, report, err == nil))
 }
 
@@ -54,11 +54,14 @@ func parse(progress io.Writer, args []string) (*order, error) {
 	flags.SetOutput(progress)
 	flags.BoolVar(&o.env.Short, "short", false, "finish within five minutes on two cores")
 	flags.IntVar(&o.env.Seeds, "seeds", 0, "runs of each curve; 0: the experiment's own number")
-	flags.StringVar(&o.env.Data, "data", os.Getenv("ZOFL_DATA"), "directory of the data sets; $ZOFL_DATA")
-	flags.StringVar(&o.env.Dir, "dir", "", "keep logs and curves there, and go on with those that are there")
+	flags.StringVar(&o.env.Data, "data", os.Getenv("ZOFL_DATA"),
+		"directory of the data sets; $ZOFL_DATA")
+	flags.StringVar(&o.env.Dir, "dir", "",
+		"keep logs and curves there, and go on with those that are there")
 	flags.BoolVar(&o.asJSON, "json", false, "print one JSON object")
 	flags.StringVar(&o.csv, "csv", "", "write the curves, or the table, to this file")
-	flags.StringVar(&o.plot, "plot", "", "draw the curves to this file, .png or .svg, and other figures to FILE-2 and so on")
+	flags.StringVar(&o.plot, "plot", "",
+		"draw the curves to this file, .png or .svg, and other figures to FILE-2 and so on")
 	id := ""
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		id, args = args[0], args[1:]
@@ -77,13 +80,14 @@ func parse(progress io.Writer, args []string) (*order, error) {
 	return o, o.check(id)
 }
 
-// check finds what is wrong before anything was trained.
+// check finds mistakes before any training.
 func (o *order) check(id string) (err error) {
 	if o.experiment, err = paper.Find(id); err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	if o.env.Seeds < 0 {
-		return fmt.Errorf("%w: --seeds %d: give a number of runs, or 0 for the experiment's own", errUsage, o.env.Seeds)
+		return fmt.Errorf("%w: --seeds %d: give a number of runs, or 0 for the experiment's own",
+			errUsage, o.env.Seeds)
 	}
 	if o.plot != "" {
 		if err := paper.CheckPlot(o.plot); err != nil {
@@ -93,7 +97,7 @@ func (o *order) check(id string) (err error) {
 	return nil
 }
 
-// write writes the report: its claims only if it is whole.
+// write writes the report, with its claims only if it is complete.
 func (o *order) write(out io.Writer, r *paper.Report, whole bool) error {
 	var errs []error
 	if o.csv != "" {
@@ -103,7 +107,8 @@ func (o *order) write(out io.Writer, r *paper.Report, whole bool) error {
 		errs = append(errs, r.Figure.WriteFile(o.plot))
 		for i, f := range r.More {
 			ext := filepath.Ext(o.plot)
-			errs = append(errs, f.WriteFile(fmt.Sprintf("%s-%d%s", strings.TrimSuffix(o.plot, ext), i+2, ext)))
+			errs = append(errs,
+				f.WriteFile(fmt.Sprintf("%s-%d%s", strings.TrimSuffix(o.plot, ext), i+2, ext)))
 		}
 	}
 	switch {

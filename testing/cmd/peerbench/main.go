@@ -1,13 +1,15 @@
-// Peerbench measures how fast numpy and torch make normals, and torch its own x += a*z, beside the
-// kernels of package prng, all as ratios to a math/rand/v2 NormFloat64 loop.
+// Peerbench measures how fast numpy and torch generate normals, and torch's own x += a*z,
+// compared with the kernels of package prng. All results are ratios to a math/rand/v2
+// NormFloat64 loop.
 //
 //	go -C testing run ./cmd/peerbench [-rounds 15] [-python python3,/path/to/another/python]
 //
-// A Python process answers one request a round, and this process measures its own loops between
-// two requests, so that neither disturbs the other and a ratio is of neighbors in time. A round
-// counts the fastest of several calls, and the table shows the medians of rounds. Where an
-// interpreter or a package is missing, its rows are left out and the line that installs it is
-// printed. An interrupt ends the program; it exits with status 1 if it cannot measure at all.
+// A Python process answers one request per round, and this process measures its own loops
+// between two requests, so that neither disturbs the other and a ratio compares neighbors
+// in time. A round counts the fastest of several calls, and the table shows the medians of
+// rounds. If an interpreter or a package is missing, its rows are left out and the command
+// that installs it is printed. An interrupt ends the program; it exits with status 1 if it
+// cannot measure at all.
 package main
 
 import (
@@ -39,7 +41,8 @@ func command(ctx context.Context, out io.Writer, args []string) error {
 	if flags.NArg() > 0 || *rounds < 1 {
 		return errors.New("want -rounds of at least 1 and no argument")
 	}
-	fmt.Fprintf(out, "%s %s/%s, %d cores\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	fmt.Fprintf(out, "%s %s/%s, %d cores\n",
+		runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	peers := startAll(ctx, out, strings.Split(*pythons, ","))
 	defer func() {
 		for _, p := range peers {
@@ -55,7 +58,7 @@ func command(ctx context.Context, out io.Writer, args []string) error {
 	return t.print(out)
 }
 
-// startAll starts the interpreters that there are, and says what is missing.
+// startAll starts the interpreters that exist, and reports what is missing.
 func startAll(ctx context.Context, out io.Writer, names []string) (peers []*peer) {
 	for _, name := range names {
 		p, err := start(ctx, name)
@@ -72,7 +75,7 @@ func startAll(ctx context.Context, out io.Writer, names []string) (peers []*peer
 	return peers
 }
 
-// round measures everything once, and the yardstick beside each interpreter.
+// round measures everything once, with a measurement of the yardstick for each interpreter.
 func round(ctx context.Context, t *table, peers []*peer) error {
 	all := ours()
 	t.add("", all, all[0].Speed)

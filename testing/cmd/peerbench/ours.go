@@ -9,8 +9,7 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// The vectors' lengths, and how long a measurement lasts at least, are those of
-// peer.py.
+// The lengths of the vectors and the least duration of a measurement are those of peer.py.
 const (
 	small = 65536
 	large = 4 << 20
@@ -23,8 +22,7 @@ var (
 	source = rand.New(rand.NewPCG(1, 2))
 )
 
-// ours measures the yardstick first, and then the kernels with each instruction
-// set.
+// ours measures the yardstick first, then the kernels with each instruction set.
 func ours() []speed {
 	normal, group := prng.Direction{Dist: prng.Normal}, [8]prng.Term{}
 	for i := range group {
@@ -35,8 +33,10 @@ func ours() []speed {
 	for _, level := range isa.Levels() {
 		before := isa.Use(level)
 		all = append(all,
-			measure("Zofl x += a*z, "+level.String()+", n=65536", small, func() { prng.Axpy(x[:small], 1e-3, normal, 0) }),
-			measure("Zofl x += a*z, "+level.String()+", n=4194304", large, func() { prng.Axpy(x, 1e-3, normal, 0) }),
+			measure("Zofl x += a*z, "+level.String()+", n=65536", small,
+				func() { prng.Axpy(x[:small], 1e-3, normal, 0) }),
+			measure("Zofl x += a*z, "+level.String()+", n=4194304", large,
+				func() { prng.Axpy(x, 1e-3, normal, 0) }),
 			measure("Zofl sum of 8 directions of ±1, "+level.String()+", n=65536", 8*small,
 				func() { prng.Sum(x[:small], group[:], 0) }))
 		isa.Use(before)
@@ -53,8 +53,8 @@ func yardstick() speed {
 	})
 }
 
-// measure calls f, of so many elements, several times, and keeps the fastest:
-// the others waited for other processes. The first call does not count.
+// measure calls f, which processes this many elements, several times and returns the
+// fastest: the others were delayed by other processes. The first call does not count.
 func measure(name string, elements int, f func()) speed {
 	f()
 	fastest := time.Duration(math.MaxInt64)

@@ -15,16 +15,16 @@ import (
 //go:embed peer.py
 var script string
 
-// install is the line that makes all rows appear.
+// install is the command that makes all rows appear.
 const install = "apt-get install -y python3-numpy python3-torch, or pip install numpy torch"
 
-// A speed is what one loop reached.
+// A speed is the result of one loop.
 type speed struct {
 	Name  string
 	Speed float64 // elements a second
 }
 
-// A peer is a Python process that measures when it is asked.
+// A peer is a Python process that measures on request.
 type peer struct {
 	name  string
 	hello struct {
@@ -34,12 +34,13 @@ type peer struct {
 	cmd     *exec.Cmd
 	ask     io.WriteCloser
 	answers *bufio.Reader
-	faults  *strings.Builder // what it said of its failure
+	faults  *strings.Builder // its standard error
 }
 
 // start starts an interpreter, which ctx ends.
 func start(ctx context.Context, name string) (*peer, error) {
-	p := &peer{name: name, cmd: exec.CommandContext(ctx, name, "-c", script), faults: &strings.Builder{}}
+	p := &peer{name: name, cmd: exec.CommandContext(ctx, name, "-c", script),
+		faults: &strings.Builder{}}
 	p.cmd.Stderr = p.faults
 	answers, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -58,7 +59,7 @@ func start(ctx context.Context, name string) (*peer, error) {
 	return p, nil
 }
 
-// measure has all loops run once.
+// measure runs all loops once.
 func (p *peer) measure() ([]speed, error) {
 	if _, err := io.WriteString(p.ask, "go\n"); err != nil {
 		return nil, fmt.Errorf("%s: %w: %s", p.name, err, p.faults)
@@ -81,7 +82,7 @@ func (p *peer) read(answer any) error {
 	return nil
 }
 
-// close ends the process, and returns what it complained of if it failed.
+// close ends the process, and returns its error output if it failed.
 func (p *peer) close() error {
 	p.ask.Close()
 	if err := p.cmd.Wait(); err != nil {

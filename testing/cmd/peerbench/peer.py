@@ -1,5 +1,5 @@
-# Measures normals of numpy and torch for peerbench, which reads a line of JSON
-# at the start and one for each line that it writes.
+# Measures normals of numpy and torch for peerbench. It prints a line of JSON at the
+# start, and one for each line that it reads.
 import json, platform, sys, time
 
 SECONDS, CALLS = 0.02, 5  # a measurement lasts, at least

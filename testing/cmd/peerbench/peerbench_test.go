@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// fake is the environment variable that has the test's binary stand in for an
-// interpreter, of the kind that it names.
+// fake is the environment variable that makes the test binary act as an interpreter, of the
+// kind that it names.
 const fake = "PEERBENCH_FAKE"
 
 func TestMain(m *testing.M) {
@@ -35,7 +35,7 @@ func interpreter(kind string) int {
 	return 0
 }
 
-// run runs the program with stand-ins of a kind.
+// run runs the program with fake interpreters of a kind.
 func run(t *testing.T, kind string, args ...string) (string, error) {
 	t.Helper()
 	self, err := os.Executable()
@@ -62,7 +62,8 @@ func TestCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantText(t, out, "Python 9", "has no torch: "+install, "/no/such/python is left out", "numpy of a kind",
+	wantText(t, out, "Python 9", "has no torch: "+install, "/no/such/python is left out",
+		"numpy of a kind",
 		"NormFloat64", "Zofl x += a*z, generic")
 }
 
@@ -85,7 +86,7 @@ func TestCommandRefuses(t *testing.T) {
 	}
 }
 
-// The script runs in a real interpreter, whatever that has installed.
+// The script runs in a real interpreter, whatever packages it has.
 func TestScript(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("no python3: apt-get install -y python3")
@@ -120,7 +121,7 @@ func count(p *peer, missing string) (n int) {
 	return n
 }
 
-// Ratios are to the yardstick of the same round, and the row shows medians.
+// Ratios are to the yardstick of the same round, and a row shows medians.
 func TestTable(t *testing.T) {
 	var tab table
 	for _, r := range [][2]float64{{10e6, 5}, {30e6, 10e6}, {40e6, 10e6}} {

@@ -17,7 +17,7 @@ type row struct {
 	ratios, speeds []float64
 }
 
-// add takes what was measured in one round beside the yardstick.
+// add adds the measurements of one round, with the yardstick's.
 func (t *table) add(peer string, speeds []speed, yardstick float64) {
 	for _, s := range speeds {
 		r := t.row(peer, s.Name)
@@ -46,7 +46,8 @@ func (t *table) print(out io.Writer) error {
 		slices.Sort(r.speeds)
 		last := len(r.ratios) - 1
 		fmt.Fprintf(w, "%s\t%.0f\t%.2f\t%.2f\t%.2f\t%s\n",
-			r.name, r.speeds[len(r.speeds)/2]/1e6, r.ratios[len(r.ratios)/2], r.ratios[0], r.ratios[last], r.peer)
+			r.name, r.speeds[len(r.speeds)/2]/1e6, r.ratios[len(r.ratios)/2], r.ratios[0],
+			r.ratios[last], r.peer)
 	}
 	return w.Flush()
 }

@@ -71,7 +71,8 @@ func TestKolmogorov(t *testing.T) {
 func TestInterruptStopsSweep(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := normals(ctx, sampling{defaultKey, 1e9}, &report{out: io.Discard}); err != context.Canceled {
+	if err := normals(ctx, sampling{defaultKey, 1e9},
+		&report{out: io.Discard}); err != context.Canceled {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
 }

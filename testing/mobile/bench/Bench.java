@@ -4,8 +4,8 @@ import zofl.crossing.Source;
 import zofl.mobile.Objective;
 
 /**
- * Prints what a call between Go and Java costs: the median of rounds in which all are
- * measured in turn, and the fastest and slowest of them.
+ * Prints the cost of calls between Go and Java: the median of rounds in which all kinds are
+ * measured in turn, and the fastest and the slowest.
  */
 public final class Bench {
 	private static final int ROUNDS = 9;
@@ -13,7 +13,7 @@ public final class Bench {
 	private static final long CALLS = 50_000; // that it makes, at most
 
 	private interface Calls {
-		/** Makes so many calls and returns their nanoseconds. */
+		/** Makes a number of calls and returns the nanoseconds they took. */
 		long make(long calls) throws Exception;
 	}
 
@@ -43,13 +43,13 @@ public final class Bench {
 		}
 	}
 
-	/** Go calls a loss with so many bytes. */
+	/** Go calls a loss with a number of bytes. */
 	private static Row whole(String name, int bytes) {
 		Objective nothing = params -> 0;
 		return new Row(name, bytes, n -> Crossing.whole(nothing, bytes, n));
 	}
 
-	/** Java takes so many bytes from Go, into an array of its own. */
+	/** Java copies a number of bytes from Go into its own array. */
 	private static Row blocks(String name, int bytes) {
 		Source source = new Source(bytes);
 		byte[] block = new byte[bytes];

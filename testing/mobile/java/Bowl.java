@@ -5,10 +5,10 @@ import zofl.mobile.BlockObjective;
 import zofl.mobile.Objective;
 import zofl.mobile.Round;
 
-/** A quadratic whose minimum differs by device, in both modes. */
+/** A quadratic with a different minimum for each device, in both modes. */
 final class Bowl implements Objective, BlockObjective {
 	private final int shift;
-	// In block mode, what an app's engine would have: reused by every call.
+	// For block mode: like the buffer of an app's engine, reused by every call.
 	private final byte[] block = new byte[4 * 4096];
 	private final FloatBuffer floats = view(block);
 

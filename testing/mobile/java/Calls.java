@@ -11,11 +11,11 @@ import zofl.mobile.Mobile;
 import zofl.mobile.Objective;
 import zofl.mobile.Round;
 
-/** Calls that an app should not make, and many at once, which it may. */
+/** Calls that an app should not make, and many concurrent calls, which it may make. */
 final class Calls {
 	private Calls() {}
 
-	/** Everything at once, from several threads, while rounds go on. */
+	/** Calls everything from several threads at once during rounds. */
 	static void threads(Misfortune m) throws Exception {
 		AtomicInteger differences = new AtomicInteger();
 		Config c = m.config();
@@ -55,7 +55,7 @@ final class Calls {
 		client.loss();
 	}
 
-	/** Four threads read a round's parameters, each a quarter, and all as one does. */
+	/** Four threads each read a quarter of a round's parameters, with the same result as one. */
 	private static int differences(Round r) throws Exception {
 		int n = (int) r.dim();
 		byte[] whole = new byte[4 * n];
@@ -83,7 +83,7 @@ final class Calls {
 		return differences.get();
 	}
 
-	/** An evaluator that throws, is right, and is kept beyond its call. */
+	/** An evaluator that throws, then works, and whose evaluation is kept after its call. */
 	static void evaluator(Misfortune m) throws Exception {
 		AtomicInteger calls = new AtomicInteger();
 		AtomicReference<Evaluation> kept = new AtomicReference<>();
@@ -108,7 +108,7 @@ final class Calls {
 		m.note("late", Misfortune.code(() -> kept.get().addMetric(1)));
 	}
 
-	/** A round that is kept beyond its call. */
+	/** A round that is kept after its call. */
 	static void revoked(Misfortune m) throws Exception {
 		AtomicReference<Round> kept = new AtomicReference<>();
 		Config c = m.config();
@@ -136,7 +136,7 @@ final class Calls {
 		m.note("model", client.params(new byte[4 * (int) client.dim()]) > 0);
 	}
 
-	/** A budget that ends, and another one. Each is given again where it was too short to connect. */
+	/** Two budgets, one after another. Each is repeated if it was too short to connect. */
 	static void budget(Misfortune m) throws Exception {
 		Config c = m.config();
 		c.setObjective(new Bowl(1));
@@ -155,7 +155,7 @@ final class Calls {
 		client.stop();
 	}
 
-	/** A network that costs, a battery that is low, and a connection that is made anew. */
+	/** A metered network, a low battery, and a reconnect. */
 	static void policy(Misfortune m) throws Exception {
 		Config c = m.config();
 		c.setObjective(new Bowl(1));
@@ -176,7 +176,7 @@ final class Calls {
 		m.ends(client, life);
 	}
 
-	/** Two clients with one folder. */
+	/** Two clients that use one folder. */
 	static void locked(Misfortune m) throws Exception {
 		String store = m.settings.text("store") + "-locked";
 		Config c = m.config();
@@ -230,7 +230,7 @@ final class Calls {
 		m.note("initial", Misfortune.code(() -> bad.setInitial(new byte[5])));
 	}
 
-	/** What a client calls is released when it was stopped. */
+	/** After stop the client releases the app's objects. */
 	static void released(Misfortune m) throws Exception {
 		WeakReference<?>[] held = lived(m);
 		for (WeakReference<?> w : held) {
@@ -242,7 +242,7 @@ final class Calls {
 		m.note("released", held.length);
 	}
 
-	/** Runs a client and returns what it called. Nothing of it stays on the stack. */
+	/** Runs a client and returns the object that it called, leaving no reference on the stack. */
 	private static WeakReference<?>[] lived(Misfortune m) throws Exception {
 		byte[] data = new byte[1 << 20]; // what an app's objective holds
 		Objective objective = x -> new Bowl(data.length % 5).loss(x);

@@ -7,8 +7,8 @@ import zofl.mobile.Mobile;
 
 /**
  * A device of a run: url, run, device, dim, mode (simple or block), shift, and perhaps
- * ca, credentials, plaintext, store. It takes part until the run ends and says what it
- * holds.
+ * ca, credentials, plaintext, store. It takes part until the run ends, then prints its
+ * state.
  */
 public final class Device implements Listener {
 	public static void main(String[] args) {

@@ -1,6 +1,6 @@
 import java.util.Map;
 
-/** Prints a JSON object a line. */
+/** Prints one JSON object per line. */
 final class Json {
 	private Json() {}
 

@@ -1,7 +1,7 @@
 import java.util.concurrent.TimeUnit;
 import zofl.mobile.Client;
 
-/** Runs a client on a thread of its own. */
+/** Runs a client on its own thread. */
 final class Life {
 	private final Thread thread;
 	private volatile String error = "";
@@ -11,7 +11,7 @@ final class Life {
 		thread.start();
 	}
 
-	/** What a call throws, "" if nothing. */
+	/** The message of the exception that a call throws, "" if none. */
 	static String errorOf(Call call) {
 		try {
 			call.run();
@@ -25,7 +25,7 @@ final class Life {
 		void run() throws Exception;
 	}
 
-	/** Waits for the end of run, and returns what it threw, "" if nothing. */
+	/** Waits until run ends, and returns the message of its exception, "" if none. */
 	String end() throws InterruptedException {
 		thread.join(TimeUnit.MINUTES.toMillis(2));
 		return thread.isAlive() ? "run does not return" : error;

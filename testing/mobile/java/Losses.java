@@ -15,7 +15,7 @@ final class Losses {
 
 	private static final Bowl GOOD = new Bowl(3);
 
-	/** A loss that is bad for a few calls, and good from then on. */
+	/** A loss that fails for a few calls, then works. */
 	private static Objective atFirst(Objective bad) {
 		AtomicInteger calls = new AtomicInteger();
 		return x -> calls.incrementAndGet() <= 2 ? bad.loss(x) : GOOD.loss(x);
@@ -53,7 +53,7 @@ final class Losses {
 		return endless(x + 1) + 1;
 	}
 
-	/** Is not back before the next round, which the device has to decline. */
+	/** Returns only after the next round has begun, which the device must decline. */
 	static void slow(Misfortune m) throws Exception {
 		Config c = m.config();
 		c.setObjective(atFirst(x -> {
@@ -63,7 +63,7 @@ final class Losses {
 		m.recovers(c, Mobile.CodeBusy);
 	}
 
-	/** Notices that the round is over, and is back then. */
+	/** Notices that the round is over, and returns. */
 	static void late(Misfortune m) throws Exception {
 		AtomicInteger calls = new AtomicInteger();
 		Config c = m.config();
@@ -76,7 +76,7 @@ final class Losses {
 		m.recovers(c, null);
 	}
 
-	/** Never comes back: stop does, and leaves the state to the next client. */
+	/** Never returns, but stop does, and the next client can use the state. */
 	static void forever(Misfortune m) throws Exception {
 		CountDownLatch called = new CountDownLatch(1);
 		Config c = m.config();

@@ -6,10 +6,10 @@ import zofl.mobile.Config;
 import zofl.mobile.Mobile;
 
 /**
- * Lets a thing after the other go wrong, all in this process. The settings are those of
- * {@link Settings#config}; case names the runs, separated by commas, each of which is
- * a method of {@link Losses}, {@link Calls} or {@link Servers}. It says what came of
- * each; the test knows what should have.
+ * Lets one thing after another go wrong in this process. The settings are those of
+ * {@link Settings#config}. case lists the runs, separated by commas; each is a method of
+ * {@link Losses}, {@link Calls} or {@link Servers}. The program prints the result of each,
+ * and the test compares it with the expected one.
  */
 public final class Misfortune {
 	final Settings settings;
@@ -45,25 +45,25 @@ public final class Misfortune {
 			try {
 				return c.getDeclaredMethod(name, Misfortune.class);
 			} catch (NoSuchMethodException e) {
-				// perhaps the next
+				// try the next class
 			}
 		}
 		throw new NoSuchMethodException(name);
 	}
 
-	/** A config of this case's run, with {@link #watch} listening. */
+	/** A config for this case's run, with {@link #watch} as its listener. */
 	Config config() throws Exception {
 		Config c = settings.config(name, "java");
 		c.setListener(watch);
 		return c;
 	}
 
-	/** Says that a value came of it. */
+	/** Records a result of the case. */
 	void note(String key, Object value) {
 		outcome.put(key, value);
 	}
 
-	/** Runs until the device contributed twice, after a fault if a code is given. */
+	/** Runs until the device has contributed twice, after a fault if a code is given. */
 	void recovers(Config config, String code) throws Exception {
 		Client client = Mobile.newClient(config);
 		Life life = new Life(client);
@@ -76,7 +76,7 @@ public final class Misfortune {
 		ends(client, life);
 	}
 
-	/** Waits until the device contributed to two more rounds. */
+	/** Waits until the device has contributed to two more rounds. */
 	void contributes(Client client) {
 		long before = client.contributions();
 		try {
@@ -93,7 +93,7 @@ public final class Misfortune {
 		note("state", Mobile.stateName(client.state()));
 	}
 
-	/** The code of what a call throws, "" if it throws nothing. */
+	/** The code of the exception that a call throws, "" if none. */
 	static String code(Life.Call call) {
 		return Mobile.errorCode(Life.errorOf(call));
 	}

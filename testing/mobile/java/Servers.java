@@ -45,7 +45,7 @@ final class Servers {
 		fault(m, at(m, "tls://127.0.0.1:1"), Mobile.CodeOffline);
 	}
 
-	/** A server that has no TLS, where the app did not allow that. */
+	/** A server without TLS, which the app did not allow. */
 	static void clear(Misfortune m) throws Exception {
 		fault(m, at(m, m.settings.text("clear")), Mobile.CodeTLS);
 	}

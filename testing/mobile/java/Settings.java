@@ -3,7 +3,7 @@ import java.util.Map;
 import zofl.mobile.Config;
 import zofl.mobile.Mobile;
 
-/** What the test says in arguments of name=value, and configs made of it. */
+/** The test's settings, from name=value arguments, and configs made from them. */
 final class Settings {
 	private final Map<String, String> values = new HashMap<>();
 

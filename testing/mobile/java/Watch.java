@@ -5,7 +5,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import zofl.mobile.Listener;
 
-/** Remembers what a listener is told. */
+/** A listener that records its calls. */
 final class Watch implements Listener {
 	private final List<String[]> faults = new ArrayList<>(); // code, message
 
@@ -20,7 +20,7 @@ final class Watch implements Listener {
 		}
 	}
 
-	/** The message of the first fault with a code, null if there was none. */
+	/** The message of the first fault with a code, null if there is none. */
 	synchronized String message(String code) {
 		for (String[] fault : faults) {
 			if (fault[0].equals(code)) {

@@ -1,6 +1,6 @@
-// Device is the process that footprint looks at: one device of a run, with a loss that
-// costs nothing, through package client or client/mobile. At each of --marks
-// contributions it prints a mark and waits for a line.
+// Device is the process that footprint measures: one device of a run, with a loss that
+// costs nothing, using package client or client/mobile. At each number of contributions in
+// --marks it prints a mark and waits for a line.
 package main
 
 import (
@@ -21,7 +21,7 @@ type settings struct {
 	sites                  bool
 }
 
-// A face is a way to take part, until ctx ends.
+// faces are the ways to take part until ctx ends.
 var faces = map[string]func(context.Context, *settings, *marker) error{
 	"flat": plain, "stream": plain, "mobile": bound, "mobile-block": bound,
 }
@@ -55,7 +55,8 @@ func command() error {
 	flag.Parse()
 	face := faces[s.face]
 	if face == nil || len(s.marks) == 0 {
-		return fmt.Errorf("face %q, marks %v: give a face that there is, and at least one mark", s.face, s.marks)
+		return fmt.Errorf("face %q, marks %v: give one of the faces, and at least one mark",
+			s.face, s.marks)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	err := face(ctx, &s, newMarker(&s, func() { cancel(errDone) }))

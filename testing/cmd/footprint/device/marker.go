@@ -14,9 +14,9 @@ import (
 // errDone ends a device after its last mark.
 var errDone = errors.New("all marks passed")
 
-// A marker says what the process came to at each mark. One goroutine has it.
+// A marker reports the state of the process at each mark. It belongs to one goroutine.
 type marker struct {
-	marks   []int64 // that are to come
+	marks   []int64 // marks still to come
 	sites   bool
 	in      *bufio.Reader
 	out     *json.Encoder
@@ -33,7 +33,7 @@ func newMarker(s *settings, done func()) *marker {
 	}
 }
 
-// reached is told of each contribution, or of the latest.
+// reached is called with the number of contributions, not necessarily for each one.
 func (m *marker) reached(contributions int64) error {
 	if len(m.marks) == 0 || contributions < m.marks[0] {
 		return nil

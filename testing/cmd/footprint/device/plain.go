@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// block is how many parameters a streaming loss has at a time.
+// block is how many parameters a streaming loss reads at a time.
 const block = 4096
 
 // plain takes part through package client.
@@ -51,12 +51,13 @@ func newObjective(s *settings) objective.Objective {
 		})
 	}
 	weights := make([]float32, min(block, s.dim))
-	return objective.Stream(s.dim, func(_ context.Context, x *objective.Point, _ objective.Batch) (float64, error) {
-		for off := 0; off < s.dim; off += block {
-			if err := x.Read(weights[:min(block, s.dim-off)], off); err != nil {
-				return 0, err
+	return objective.Stream(s.dim,
+		func(_ context.Context, x *objective.Point, _ objective.Batch) (float64, error) {
+			for off := 0; off < s.dim; off += block {
+				if err := x.Read(weights[:min(block, s.dim-off)], off); err != nil {
+					return 0, err
+				}
 			}
-		}
-		return float64(weights[0]), nil
-	})
+			return float64(weights[0]), nil
+		})
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/zofl/zofl/testing/cmd/footprint/mark"
 )
 
-// most is how many functions are worth a line.
+// most is the number of functions that are listed.
 const most = 20
 
-// allocations starts to count at its first call; later ones return what each function
-// allocated since, the most first.
+// allocations starts to count at its first call. Later calls return each function's
+// allocations since then, the most first.
 func (m *marker) allocations() []mark.Site {
 	if m.before == nil {
 		m.before = map[string]mark.Site{}
@@ -21,7 +21,7 @@ func (m *marker) allocations() []mark.Site {
 		return nil
 	}
 	runtime.GC()
-	runtime.GC() // the profile is that of two collections ago
+	runtime.GC() // the profile is two collections old
 	records := make([]runtime.MemProfileRecord, 10_000)
 	n, _ := runtime.MemProfile(records, true)
 	sums := map[string]mark.Site{}
@@ -29,7 +29,8 @@ func (m *marker) allocations() []mark.Site {
 		r := &records[i]
 		name := function(r.Stack())
 		s := sums[name]
-		sums[name] = mark.Site{Function: name, Mallocs: s.Mallocs + float64(r.AllocObjects), Bytes: s.Bytes + float64(r.AllocBytes)}
+		sums[name] = mark.Site{Function: name, Mallocs: s.Mallocs + float64(r.AllocObjects),
+			Bytes: s.Bytes + float64(r.AllocBytes)}
 	}
 	var list []mark.Site
 	for _, s := range sums {
@@ -41,7 +42,7 @@ func (m *marker) allocations() []mark.Site {
 	return list[:min(len(list), most)]
 }
 
-// function returns what allocated, and for which of a module's packages.
+// function returns the function that allocated, and the module's package that called it.
 func function(stack []uintptr) string {
 	frames := runtime.CallersFrames(stack)
 	name := ""

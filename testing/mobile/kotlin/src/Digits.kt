@@ -32,8 +32,8 @@ import org.zofl.android.core.digits.DigitTraining
 import zofl.mobile.Mobile
 
 /**
- * A phone without the phone: the Android example's core over the real library,
- * with settings in arguments of name=value. It says what happens in JSON.
+ * A simulated phone: the Android example's core with the real library. Settings are
+ * name=value arguments. It prints events as JSON.
  */
 private class Phone(private val arguments: Map<String, String>) {
     private val name = arguments.getValue("device")
@@ -52,7 +52,7 @@ private class Phone(private val arguments: Map<String, String>) {
     private fun accuracy(client: ZoflClient): Double =
         client.params()?.let { DigitClassifier().accuracy(it.values, strangers) } ?: 0.0
 
-    /** Begins as soon as it has contributed to [rounds] rounds, and ends in the midst of one. */
+    /** Waits for contributions to [rounds] rounds, then cancels in the middle of a round. */
     suspend fun cancelInMidRound(rounds: Long) {
         val loss = DigitLoss(mine)
         val asked = java.util.concurrent.Semaphore(0)
@@ -76,7 +76,7 @@ private class Phone(private val arguments: Map<String, String>) {
         say("finished", "code" to code)
     }
 
-    /** Two clients want the folder: the second is refused while the first runs. */
+    /** Two clients use one folder: the second is refused while the first runs. */
     suspend fun twoAtOnce() {
         val first = open()
         val run = start { first.run() }
@@ -94,7 +94,7 @@ private class Phone(private val arguments: Map<String, String>) {
         second.close()
     }
 
-    /** A worker's session within a budget, with all that the app puts around it. */
+    /** A worker's session within a budget, with all of the app's code around it. */
     suspend fun session() {
         val settings = MemorySettings(
             Settings(
@@ -116,7 +116,7 @@ private class Phone(private val arguments: Map<String, String>) {
             "record" to settings.settings.value.report!!.record, "kept" to (training.model()?.record ?: 0))
     }
 
-    /** Goes on to the end of the run. */
+    /** Continues to the end of the run. */
     suspend fun finish() {
         val client = open()
         client.load()
@@ -132,7 +132,7 @@ private class Phone(private val arguments: Map<String, String>) {
 
 private fun start(what: suspend () -> Unit): Job = CoroutineScope(Dispatchers.Default).launch { what() }
 
-/** Every code that the library has belongs to a class that says what to do. */
+/** Checks that every code of the library has an exception class. */
 private fun codes() {
     val unknown = Mobile::class.java.fields.filter { it.name.startsWith("Code") }.map { it.get(null) as String }
         .filter { it !in setOf("fault", "panic") && ZoflException.of(it, "") is ZoflException.Internal }
