@@ -54,13 +54,13 @@ var _ runlog.Log = (*Log)(nil)
 func Open(dir string) (*Log, error) { return openOn(disk.OS, dir) }
 
 func init() {
-	seam.FileLog = func(fsys disk.FS, dir string) (runlog.Log, error) {
+	seam.SetFileLog(func(fsys disk.FS, dir string) (runlog.Log, error) {
 		log, err := openOn(fsys, dir)
 		if err != nil {
 			return nil, err
 		}
 		return log, nil
-	}
+	})
 }
 
 // openOn is [Open] on another file system; see package seam.

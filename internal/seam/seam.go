@@ -1,7 +1,5 @@
-// Package seam opens on a simulated disk what apps can only open on a real one. Its
-// variables are set by the packages that they name, when those are initialized: so
-// no exported function of theirs takes a [disk.FS], which nobody outside this module
-// can name.
+// Package seam opens on a simulated disk what apps can only open on a real one. So no exported
+// function of the SDK takes a [disk.FS], which nobody outside this module can name.
 package seam
 
 import (
@@ -9,6 +7,19 @@ import (
 	"github.com/zofl/zofl/internal/disk"
 )
 
-// FileLog is filelog.Open on another file system. It is nil unless package filelog
-// is linked; the log is a *filelog.Log.
-var FileLog func(fsys disk.FS, dir string) (runlog.Log, error)
+// OpenFile opens the log of a directory on a file system.
+type OpenFile func(fsys disk.FS, dir string) (runlog.Log, error)
+
+var openFileLog OpenFile
+
+// SetFileLog is called by package filelog when it is initialized.
+func SetFileLog(open OpenFile) { openFileLog = open }
+
+// FileLog is filelog.Open on another file system; the log is a *filelog.Log. It panics unless
+// the program imports package filelog.
+func FileLog(fsys disk.FS, dir string) (runlog.Log, error) {
+	if openFileLog == nil {
+		panic("seam: no package imports coordinator/filelog: import it for its initialization")
+	}
+	return openFileLog(fsys, dir)
+}

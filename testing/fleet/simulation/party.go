@@ -7,6 +7,7 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/coordinator"
+	_ "github.com/zofl/zofl/coordinator/filelog" // opened by seam
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/internal/dirstore"
 	"github.com/zofl/zofl/internal/disk/disktest"
