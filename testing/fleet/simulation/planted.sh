@@ -39,10 +39,10 @@ if [ -z "$only" ]; then
 fi
 
 plant skip-dedup coordinator/reply.go \
-	'if did&contributed != 0 {' \
-	'if did&contributed != 0 && len(r.Values) == 0 {'
+	'if did&gather.Contributed != 0 {' \
+	'if did&gather.Contributed != 0 && len(r.Values) == 0 {'
 plant announce-before-commit coordinator/perform.go \
-	'	in.err = c.cfg.Log.Append(limited, o.n, o.frame)
+	'	in.err = c.store(ctx, o)
 ' \
 	'	early := c.step(in)
 	for _, e := range early {
@@ -50,38 +50,44 @@ plant announce-before-commit coordinator/perform.go \
 			_ = c.announce(e.frame)
 		}
 	}
-	if in.err = c.cfg.Log.Append(limited, o.n, o.frame); in.err == nil {
+	if in.err = c.store(ctx, o); in.err == nil {
 		return early
 	}
 '
-plant reuse-index-after-rollback coordinator/position.go \
+plant reuse-index-after-rollback coordinator/runlog/position.go \
 	'		plan, rounds, point = p.history.at(r.To)
 ' \
 	'		plan, rounds, point = p.history.at(r.To)
-		end.n = r.To
+		end.N = r.To
 '
-plant miscount coordinator/tally.go \
-	't.count++' \
-	't.count += 2'
-plant relay-for-another coordinator/kept.go \
+plant miscount coordinator/internal/gather/tally.go \
+	'		t.sums[i].Add(values[i], weight)
+	}
+	t.Weight += uint64(weight)
+	t.Count++' \
+	'		t.sums[i].Add(values[i], weight)
+	}
+	t.Weight += uint64(weight)
+	t.Count += 2'
+plant relay-for-another coordinator/internal/gather/contributions.go \
 	'k.values[from.at*k.size:(from.at+1)*k.size]' \
 	'k.values[i*k.size:(i+1)*k.size]'
-plant forget-phase-after-rollback coordinator/position.go \
+plant forget-phase-after-rollback coordinator/runlog/position.go \
 	'plan, rounds, point = p.history.at(r.To)' \
 	'plan, rounds, _ = p.history.at(r.To)'
-plant correct-twice coordinator/control.go \
+plant correct-twice coordinator/internal/gather/control.go \
 	'sums[i].Add(values[i], weight)' \
 	'sums[i].Add(values[i], weight+1)'
 plant correct-by-uncounted client/variate.go \
 	'return counted && r.Round.Step == s.step' \
 	'return counted || len(r.Round.Slots) > 0'
 plant ignore-quorum coordinator/round.go \
-	'case c.sum.count >= c.plan.Quorum:' \
-	'case c.sum.count > 0:'
+	'case c.sum.Count >= c.Plan.Quorum:' \
+	'case c.sum.Count > 0:'
 plant conflict-taken-for-success coordinator/conflict.go \
 	'	if bytes.Equal(stored, c.pending) {' \
 	'	if bytes.Equal(stored, c.pending) || len(stored) > 0 {'
-plant append-without-sync coordinator/tailfile.go \
+plant append-without-sync coordinator/filelog/tailfile.go \
 	'	if err := f.file.Sync(); err != nil {
 		return err
 	}
@@ -89,7 +95,7 @@ plant append-without-sync coordinator/tailfile.go \
 ' \
 	'	f.dirty = false
 '
-plant epoch-not-stored coordinator/filelog.go \
+plant epoch-not-stored coordinator/filelog/filelog.go \
 	'if err := writeEpoch(f.fs, f.path("epoch"), epoch); err != nil {' \
 	'if err := error(nil); err != nil {'
 plant send-before-persist client/work.go \
@@ -123,49 +129,37 @@ plant follow-any-record client/replica/replica.go \
 	'case rec.Prev != at.hash:' \
 	'case rec.Prev != at.hash && rec.N == 0:'
 plant record-before-vector coordinator/perform.go \
-	'	if o.object != nil {
-		limited, cancel := c.limit(ctx)
-		defer cancel()
-		if err := c.objects.log.PutObject(limited, o.object.name, o.object.data); err != nil {
-			return fmt.Errorf("vector: %w", err)
-		}
-	}
-	limited, cancel := c.limit(ctx)
-	defer cancel()
-	return c.cfg.Log.Append(limited, o.n, o.frame)
-' \
-	'	limited, cancel := c.limit(ctx)
-	defer cancel()
-	if err := c.cfg.Log.Append(limited, o.n, o.frame); err != nil {
-		return err
-	}
+	'func (c *Coordinator) store(ctx context.Context, o output) error {
 	if o.object != nil {
-		if err := c.objects.log.PutObject(limited, o.object.name, o.object.data); err != nil {
-			return fmt.Errorf("vector: %w", err)
+' \
+	'func (c *Coordinator) store(ctx context.Context, o output) error {
+	if o.object != nil {
+		early, done := c.limit(ctx)
+		defer done()
+		if err := c.cfg.Log.Append(early, o.n, o.frame); err != nil {
+			return err
 		}
-	}
-	return nil
 '
-plant piece-taken-twice coordinator/uploads.go \
+plant piece-taken-twice coordinator/internal/gather/uploads.go \
 	'if u.Offset == uint64(len(v.data)) {' \
 	'if u.Offset <= uint64(len(v.data)) && len(u.Data) <= v.size-len(v.data) {'
-plant resume-at-wrong-offset coordinator/uploads.go \
+plant resume-at-wrong-offset coordinator/internal/gather/uploads.go \
 	'size: int(u.Size), heard: now}' \
 	'size: int(u.Size), heard: now, data: make([]byte, u.Offset)}'
-plant another-vectors-pieces coordinator/uploads.go \
+plant another-vectors-pieces coordinator/internal/gather/uploads.go \
 	'if e != nil && !e.Value.(*upload).is(u) {' \
 	'if e != nil && e.Value.(*upload).size != int(u.Size) {'
 plant vector-counted-twice coordinator/upload.go \
 	'	if c.hasVector(m, u) {' \
 	'	if c.hasVector(m, u) && u.Offset > 0 {'
 plant vector-counted-unweighted coordinator/upload.go \
-	'c.sum.addScalars(data, c.weightOf(&r))' \
-	'c.sum.addScalars(data, 1)
-	c.sum.weight += uint64(c.weightOf(&r)) - 1'
-plant keep-too-few coordinator/retained.go \
+	'c.sum.AddScalars(data, c.weightOf(&r))' \
+	'c.sum.AddScalars(data, 1)
+	c.sum.Weight += uint64(c.weightOf(&r)) - 1'
+plant keep-too-few coordinator/runlog/vectors.go \
 	'v.path = v.path[max(0, len(v.path)-keep):]' \
 	'v.path = v.path[max(0, len(v.path)-keep+1):]'
-plant forget-left-vectors coordinator/retained.go \
+plant forget-left-vectors coordinator/runlog/vectors.go \
 	'			v.left = append(v.left, o)
 ' \
 	''
