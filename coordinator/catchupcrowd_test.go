@@ -15,14 +15,14 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A link that takes its time: what is published is delivered at a rate, in
-// order, and Check returns when it has been.
+// A slowBus is a link of limited rate: it delivers in order, and Check returns once all earlier
+// messages are delivered.
 type slowBus struct {
 	*bus.Memory
 	rate  float64 // bytes a second
 	mu    sync.Mutex
-	ready time.Time     // when all before was delivered
-	most  time.Duration // that a small message has waited
+	ready time.Time     // when everything published so far is delivered
+	most  time.Duration // the longest wait of a small message
 }
 
 func (b *slowBus) Publish(subject string, data []byte) error {
@@ -53,9 +53,8 @@ func (b *slowBus) Check(ctx context.Context, subject string) error {
 	return b.Memory.Check(ctx, subject)
 }
 
-// TestThousandsCatchUpAtOnce has 3,000 devices ask for 64 KiB each at the same
-// moment, on a link of 100 Mbit/s that needs 15 s for that, while rounds go on
-// that take devices half a second.
+// TestThousandsCatchUpAtOnce has 3,000 devices ask for 64 KiB each at the same moment. The link of
+// 100 Mbit/s needs 15 s for that. Meanwhile rounds go on, in which devices take half a second.
 func TestThousandsCatchUpAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const rate, asking = 12.5e6, 3000
@@ -97,7 +96,7 @@ func TestThousandsCatchUpAtOnce(t *testing.T) {
 		rounds := r.count(RoundDone) - before
 		devices.Wait()
 		s := r.Status()
-		// An announcement waits for what is on the way, and no more.
+		// An announcement waits only for what was sent before it.
 		if limit := time.Duration(float64(serve.Pace)/rate*1e9) +
 			10*time.Millisecond; b.most > limit {
 			t.Errorf("an announcement waited %v, want at most %v", b.most, limit)

@@ -51,7 +51,7 @@ func TestCatchUpOfAGrowingLog(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Started again, the borders are the same.
+	// After a restart the borders are the same.
 	again, err := newCore(t.Context(), nil, log, 3)
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestCatchUpOfAGrowingLog(t *testing.T) {
 	}
 }
 
-// A tornLog cannot be read while torn is set, or beyond its end.
+// A tornLog cannot be read while torn is set. While short is set, it ends after record 1.
 type tornLog struct {
 	runlog.Memory
 	torn  atomic.Bool
@@ -121,7 +121,7 @@ func TestCatchUpOfALogThatFails(t *testing.T) {
 	})
 }
 
-// A silentLog has nothing to say to those who read it, from some time on.
+// A silentLog does not answer reads once silent is set.
 type silentLog struct {
 	runlog.Memory
 	silent atomic.Bool
@@ -136,7 +136,7 @@ func (l *silentLog) Read(ctx context.Context, from uint64,
 	return l.Memory.Read(ctx, from, f)
 }
 
-// Whatever ends Run ends a catch-up that waits for the log.
+// Whatever ends Run also ends a catch-up that waits for the log.
 func TestStopDuringCatchUp(t *testing.T) {
 	ends := map[string]func(r *running, l *silentLog){
 		"stopped": func(r *running, _ *silentLog) { r.cancel(errors.New("stop")) },

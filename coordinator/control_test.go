@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// TestControlsFillARecord has control variates of more and larger rounds than a
-// record takes, from before P was lowered.
+// TestControlsFillARecord sends control variates of more and larger rounds than a record can hold,
+// from before P was lowered.
 func TestControlsFillARecord(t *testing.T) {
 	const devices = 60
 	plan := methodPlan(t, []string{"control=scaffold-2"}, 2)
@@ -102,7 +102,7 @@ func TestHostileControls(t *testing.T) {
 	if c.sum.Count != 0 || c.controls.Count() != 0 {
 		t.Errorf("%d were counted: %+v", c.sum.Count, c.controls)
 	}
-	// What is no control variate is of a later version, and none.
+	// An unknown tail is from a later version, and no control variate.
 	for i, rest := range [][]byte{nil, {0xc1}} {
 		r := wire.Reply{Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(), Weight: 1,
 			Values: good, Rest: rest}

@@ -195,7 +195,7 @@ func TestLogFails(t *testing.T) {
 		if s := r.Status(); s.State != Paused || s.N != 1 {
 			t.Errorf("status %+v, want a pause at record 1", s)
 		}
-		log.failing.Store(false) // nobody resumes it
+		log.failing.Store(false) // nobody resumes the run
 		if err := <-r.done; err != nil {
 			t.Fatal(err)
 		}
@@ -300,7 +300,7 @@ func TestNewErrors(t *testing.T) {
 	}
 }
 
-// betweenPhases is a log that ends with the first phase of round 1.
+// betweenPhases returns a log that ends with the first phase of round 1.
 func betweenPhases(t *testing.T) [][]byte {
 	c := newTestCore(t, methodPlan(t, []string{"control=scaffold-1"}, 1), 1)
 	c.step(1, input{kind: inReply, id: "d0", frame: contributionOf(c, 0,

@@ -75,8 +75,8 @@ func TestRecordDoesNotDependOnOrder(t *testing.T) {
 	}
 }
 
-// An end that an operator asks for takes the place of one that followed from a
-// state, so that a rollback of that state does not drop it.
+// A requested end replaces one that followed from the run's state, so a rollback of that state does
+// not drop it.
 func TestRequestedEndOutlivesRollback(t *testing.T) {
 	plan := chaintest.Plan(t)
 	plan.EvalEvery, plan.EvalCount, plan.Metrics = 1, 2, []string{"acc"}
@@ -108,7 +108,7 @@ func TestRequestedEndOutlivesRollback(t *testing.T) {
 func TestReplyDoesNotAllocate(t *testing.T) {
 	const devices = 2000
 	plan := chaintest.Plan(t)
-	// Nearly all are asked, so that the draw is made for each.
+	// Nearly all members are asked, so the draw is made for each.
 	plan.Members, plan.Target, plan.Perturbations = devices, devices-1, 16
 	c := newTestCore(t, plan, devices)
 	frames := contributions(c, devices, func(int) []float32 { return make([]float32, 16) })
@@ -122,7 +122,7 @@ func TestReplyDoesNotAllocate(t *testing.T) {
 		i++
 	}
 	for range 500 {
-		reply() // room for all slots
+		reply() // makes room for all slots
 	}
 	c.answers.Given = append(make([]uint32, 0, devices), c.answers.Given...)
 	if got := testing.AllocsPerRun(1000, reply); got != 0 {
@@ -132,7 +132,7 @@ func TestReplyDoesNotAllocate(t *testing.T) {
 		t.Errorf("%d contributions were counted of %d, one of which at most was not asked", got,
 			want)
 	}
-	// The error of a frame that is none says what is wrong with it.
+	// The error for a malformed frame allocates, because it says what is wrong.
 	refuse := func() { c.step(1, input{kind: inReply, id: names[0], frame: garbage}) }
 	if got := testing.AllocsPerRun(100, refuse); got > 2 {
 		t.Errorf("%v allocations a malformed reply, want 2 at most", got)
@@ -271,8 +271,8 @@ func TestRecentIsBounded(t *testing.T) {
 	}
 }
 
-// Records that were appended one after the other are announced together, however
-// long the first is.
+// Records that are appended one after the other are announced together, however long the first one
+// is.
 func TestRecentKeepsWhatIsFresh(t *testing.T) {
 	for before := range 40 {
 		var r serve.Recent

@@ -12,7 +12,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// densePlan is testPlan with vectors: so many devices that all take part.
+// densePlan returns the small plan with transport=dense, for so many devices, all of which take
+// part.
 func densePlan(t testing.TB, devices uint32, fields ...string) *wire.Plan {
 	t.Helper()
 	fields = append([]string{"transport=dense", "dense_keep=4", "max_scalar=1e20"}, fields...)
@@ -37,7 +38,7 @@ func senders(rng *rand.Rand, devices, elements int) []*sender {
 	return list
 }
 
-// frame is the piece from offset on, of at most size bytes, for the open record.
+// frame returns the piece of at most size bytes from offset on, for the open record.
 func (d *sender) frame(c *core, offset, size int) []byte {
 	u := wire.Upload{N: c.N + 1, Tip: c.Hash.Tip(), Weight: d.weight, Loss: d.loss,
 		Size: uint64(len(d.vector)), Offset: uint64(offset)}
@@ -49,8 +50,7 @@ func (d *sender) frame(c *core, offset, size int) []byte {
 	return u.Append(nil)
 }
 
-// sendFrame hands the core a frame of an upload, and returns the answer and what else
-// is to be done.
+// sendFrame hands a piece to the core, and returns the answer and the other outputs.
 func sendFrame(t testing.TB, c *core, now uint64, id string, frame []byte) (wire.UploadReply,
 	[]output) {
 	t.Helper()
@@ -65,7 +65,7 @@ func sendFrame(t testing.TB, c *core, now uint64, id string, frame []byte) (wire
 	return r, out[1:]
 }
 
-// piece sends a piece of d's vector, and wants an answer.
+// piece sends a piece of d's vector and checks the answer.
 func (d *sender) piece(t testing.TB, c *core, now uint64, offset, size int, want wire.UploadState,
 	from int) []output {
 	t.Helper()
@@ -82,7 +82,7 @@ func (d *sender) whole(t testing.TB, c *core, now uint64) []output {
 	return d.piece(t, c, now, 0, len(d.vector), wire.UploadTaken, 0)
 }
 
-// storeAll does what the core wants stored, and what follows from that.
+// storeAll stores what the outputs say, and what follows from that.
 func storeAll(t testing.TB, c *core, log *runlog.Memory, outputs []output) {
 	t.Helper()
 	if len(outputs) == 0 {
@@ -134,7 +134,7 @@ func restartDense(t testing.TB, log *runlog.Memory, plan *wire.Plan) *core {
 	return c
 }
 
-// newDenseCore returns a core with an open round that all devices are asked for.
+// newDenseCore returns a core with an open round that asks all devices.
 func newDenseCore(t testing.TB, plan *wire.Plan) (*core, *runlog.Memory) {
 	t.Helper()
 	log := &runlog.Memory{}
@@ -148,7 +148,7 @@ func newDenseCore(t testing.TB, plan *wire.Plan) (*core, *runlog.Memory) {
 	return c, log
 }
 
-// exactMean is the weighted mean of vectors by rationals.
+// exactMean returns the weighted mean of vectors, computed with rationals.
 func exactMean(list []*sender, weighted bool) []float32 {
 	mean := make([]float32, len(list[0].vector)/4)
 	for i := range mean {
@@ -167,7 +167,7 @@ func exactMean(list []*sender, weighted bool) []float32 {
 	return mean
 }
 
-// lastRound returns the log's last record, a round, and its vector.
+// lastRound returns the log's last record, which is a round, and its vector.
 func lastRound(t testing.TB, log *runlog.Memory) (wire.Record, []byte) {
 	t.Helper()
 	r, err := wire.DecodeRecord(recordOf(t, log, log.Last()))

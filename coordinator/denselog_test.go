@@ -29,7 +29,7 @@ func TestDenseRunNeedsObjects(t *testing.T) {
 	}
 }
 
-// A copy has the vectors that the log keeps, but those that it lost.
+// A copy has the vectors that the log keeps, except those that it has lost.
 func TestCopyLogCopiesObjects(t *testing.T) {
 	log := denseLog(t, densePlan(t, 1, "dense_keep=3"), 6)
 	p, err := runlog.Replay(t.Context(), log, log.Last(), func([]byte) {})

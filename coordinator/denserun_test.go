@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// vectorAt is what a device sends for record n.
+// vectorAt returns what a device sends for record n.
 func vectorAt(d *device, n uint64, size uint64) []byte {
 	return chaintest.RandomVector(rand.New(rand.NewPCG(n, uint64(d.slot))), int(size))
 }
@@ -58,7 +58,7 @@ func (d *device) upload(u *wire.Upload) (wire.UploadReply, error) {
 	return wire.DecodeUploadReply(b)
 }
 
-// fetch asks for a record's vector, piece by piece; nil if there is none.
+// fetch fetches a record's vector, piece by piece. It returns nil if there is none.
 func fetch(t testing.TB, b bus.Bus, digest []byte, piece uint64) ([]byte, error) {
 	t.Helper()
 	var vector []byte
@@ -139,7 +139,7 @@ func TestDenseRun(t *testing.T) {
 			s.Counters.ObjectErrors > 0 {
 			t.Errorf("counters %+v", s.Counters)
 		}
-		// What is no request is not answered.
+		// A malformed request is not answered.
 		for _, bad := range [][]byte{{1}, make([]byte, 5000)} {
 			if err := r.bus.Publish(wire.ObjectSubject("r", "d0"), bad); err != nil {
 				t.Fatal(err)
@@ -152,11 +152,10 @@ func TestDenseRun(t *testing.T) {
 	})
 }
 
-// Devices that fetch vectors when the run has ended are waited for, for as long as a
-// round takes at most.
+// After the end, Run waits for devices that fetch vectors, at most as long as a round takes.
 func TestLingersForVectors(t *testing.T) {
 	for _, tt := range []struct {
-		asks        int // every second
+		asks        int // one each second
 		least, most time.Duration
 	}{
 		{0, 4 * time.Second, 4 * time.Second},
@@ -192,7 +191,7 @@ func TestLingersForVectors(t *testing.T) {
 	}
 }
 
-// Pieces that wait take no more memory than they may.
+// Queued pieces take no more memory than they may.
 func TestPiecesThatWaitAreBounded(t *testing.T) {
 	b := bus.NewMemory()
 	defer b.Close()

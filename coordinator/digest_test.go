@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// reportDigest returns how many times one report was told.
+// reportDigest returns how many events one report causes.
 func (c *core) reportDigest(id string, value byte) (told int) {
 	r := wire.Reply{Kind: wire.DigestReport, N: c.N, Tip: c.Hash.Tip(), Digest: [8]byte{value}}
 	for _, o := range c.step(1, input{kind: inReply, id: id, frame: r.Append(nil)}) {
@@ -31,7 +31,7 @@ func TestOneDeviceDoesNotFillDigests(t *testing.T) {
 		t.Errorf("a device that changes its mind was told of %d times, want 1 to %d", told,
 			maxValues)
 	}
-	// What others report still has room.
+	// There is still room for the reports of others.
 	c.reportDigest("d1", 1)
 	c.reportDigest("d2", 250)
 	values := c.status().Digests[0].Values
@@ -70,7 +70,7 @@ func TestDigestsAreBounded(t *testing.T) {
 		t.Errorf("%d values of %d devices are told, want %d of %d", len(got.Values), got.Reporters,
 			maxValues, 3*maxValues)
 	}
-	// Those that are not told are counted, however many liars came first.
+	// Values without an event are counted, too, however many liars came first.
 	for _, id := range ids(3) {
 		c.reportDigest(id, 200)
 	}

@@ -8,8 +8,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// playLosses has devices contribute their losses for some rounds, and returns why
-// the run ended.
+// playLosses has devices report losses for some rounds, and returns why the run ended.
 func playLosses(t *testing.T, rounds int, losses func(round, device int) float32) *wire.End {
 	t.Helper()
 	const devices = 5

@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A device is one that answers announcements by a function.
+// A device answers announcements by a function.
 type device struct {
 	t      testing.TB
 	bus    bus.Bus
@@ -23,15 +23,15 @@ type device struct {
 	slot   uint32
 	answer func(d *device, a *wire.Announcement)
 
-	answering chan struct{} // one answer at a time; no mutex, which would hold the time of a bubble
+	answering chan struct{} // one answer at a time; a mutex would stop the bubble's time
 
 	mu   sync.Mutex // guards what follows
 	tips map[uint64]wire.Tip
 	seen []wire.Announcement
 }
 
-// newDevice joins the run, subscribes its announcements, and joins again for
-// the one that is in force.
+// newDevice joins the run, subscribes to its announcements, and joins again to learn the current
+// one.
 func newDevice(t testing.TB, b bus.Bus, id string,
 	answer func(*device, *wire.Announcement)) *device {
 	t.Helper()
@@ -108,7 +108,7 @@ func (d *device) send(r wire.Reply) {
 	}
 }
 
-// contribute answers rounds that ask the device, with loss 1/n.
+// contribute answers rounds that ask the device, with loss 1/N.
 func contribute(d *device, a *wire.Announcement) {
 	if a.State == wire.Open && a.Cohort.Has("r", a.N, a.Attempt, d.slot, d.id) {
 		d.send(contributionTo(a, 0.5, -0.25))
@@ -132,7 +132,7 @@ func (d *device) last() wire.Announcement {
 	return d.seen[len(d.seen)-1]
 }
 
-// A running coordinator, and what it told its recorder.
+// A running is a coordinator that runs, and the events that its recorder received.
 type running struct {
 	*Coordinator
 	t      testing.TB

@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// TestFlood sends what no device sends, on every subject that a coordinator
-// reads, while rounds go on.
+// TestFlood sends what no device would send, on every subject that a coordinator reads, while
+// rounds go on.
 func TestFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan := chaintest.Plan(t)
@@ -114,7 +114,7 @@ func TestLongFramesAreNotQueued(t *testing.T) {
 	})
 }
 
-// A gatedLog appends when its gate is open.
+// A gatedLog appends once its gate is open.
 type gatedLog struct {
 	runlog.Memory
 	gate chan struct{}

@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-// denseRounds makes a run of one device do rounds, or phases.
+// denseRounds plays rounds, or phases, of a run with one device.
 func denseRounds(t testing.TB, c *core, log *runlog.Memory, rounds int) {
 	t.Helper()
 	for range rounds {
@@ -24,7 +24,7 @@ func denseRounds(t testing.TB, c *core, log *runlog.Memory, rounds int) {
 	}
 }
 
-// denseLog is the log of a run of so many rounds, or phases.
+// denseLog returns the log of a run of so many rounds, or phases.
 func denseLog(t testing.TB, plan *wire.Plan, rounds int) *runlog.Memory {
 	t.Helper()
 	c, log := newDenseCore(t, plan)
@@ -40,7 +40,7 @@ func held(log *runlog.Memory) (list []uint64) {
 	return list
 }
 
-// request hands c a rollback or a change, as an operator's call does.
+// ask requests a rollback or a change, as an operator's call does.
 func (c *core) ask(t testing.TB, log *runlog.Memory, r *wire.Record) error {
 	t.Helper()
 	if err := c.allows(r); err != nil {
@@ -64,7 +64,7 @@ func TestVectorsAreKept(t *testing.T) {
 		if got, want := fmt.Sprint(again.Position), fmt.Sprint(c.Position); got != want {
 			t.Errorf("after record %d another coordinator keeps %s, want %s", c.N, got, want)
 		}
-		c.epoch = again.epoch // it goes on in place of that one
+		c.epoch = again.epoch // c continues in its place
 	}
 	denseRounds(t, c, log, 3)
 	want(2, 3, 4)
@@ -81,7 +81,7 @@ func TestVectorsAreKept(t *testing.T) {
 	if err := c.ask(t, log, rollbackTo(7)); err != nil { // record 10
 		t.Fatal(err)
 	}
-	want(6, 7, 8, 9)                                     // there is still a way to the other branch
+	want(6, 7, 8, 9)                                     // the other branch can still be reached
 	if err := c.ask(t, log, rollbackTo(9)); err != nil { // record 11
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestVectorsAreKept(t *testing.T) {
 	want(19, 20)
 }
 
-// Of two phases the last vector of each is there, and a state needs both.
+// Of two phases, the last vector of each is there; a state needs both.
 func TestVectorsOfTwoPhasesAreKept(t *testing.T) {
 	plan := densePlan(t, 1, "control=scaffold-1", "dense_keep=3")
 	c, log := newDenseCore(t, plan)
@@ -172,7 +172,7 @@ func TestTwoDensePhases(t *testing.T) {
 	}
 }
 
-// A record of a dense run without a vector, or of another one with it, is none.
+// With transport=dense a record without a vector is corrupt, and so is one with a vector otherwise.
 func TestRoundsWithoutTheirVectors(t *testing.T) {
 	dense, scalars := denseLog(t, densePlan(t, 1), 1), &runlog.Memory{}
 	chaintest.Append(t, scalars, chaintest.Records(t, 2))
@@ -195,8 +195,8 @@ func TestRoundsWithoutTheirVectors(t *testing.T) {
 	}
 }
 
-// A surrogate's rounds have two phases without control variates: what the run was
-// after each record has to follow, and so has a coordinator that goes on from there.
+// With a surrogate, rounds have two phases without control variates. The position after each record
+// must follow that, and so must a coordinator that continues there.
 func TestSurrogateRounds(t *testing.T) {
 	plan, err := preset.New("fzoos", "r", 6)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// refusing returns a coordinator whose recorder refuses events of one kind,
-// while there is one.
+// refusing returns a coordinator whose recorder refuses events of the kind *refused, if that is
+// set.
 func refusing(
 	t *testing.T, plan *wire.Plan,
 ) (c *Coordinator, log *runlog.Memory, refused *EventKind) {

@@ -11,8 +11,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// methods are plans of every way from contributions to a record: changes to
-// testPlan.
+// methods are plans for every way from contributions to a record, as changes to the small plan.
 var methods = []struct {
 	name   string
 	fields []string
@@ -32,8 +31,8 @@ var methods = []struct {
 	{"half scaffold-2", []string{"control=scaffold-2", "precision=half", "max_scalar=60000"}},
 }
 
-// methodPlan returns testPlan with fields set, for so many devices that all take
-// part in every round.
+// methodPlan returns the small plan with fields set, for so many devices, all of which take part in
+// every round.
 func methodPlan(t testing.TB, fields []string, devices uint32) *wire.Plan {
 	t.Helper()
 	p := chaintest.Plan(t)
@@ -50,9 +49,8 @@ func methodPlan(t testing.TB, fields []string, devices uint32) *wire.Plan {
 	return p
 }
 
-// contributionOf returns a device's contribution to the open record: scalars of
-// all sizes, zeros of both signs among them, and a control variate where there
-// can be one.
+// contributionOf returns a device's contribution to the open record: scalars of all magnitudes,
+// zeros of both signs, and a control variate where there can be one.
 func contributionOf(c *core, device int, rng *rand.Rand) []byte {
 	scalars := func(n int) (s wire.Scalars) {
 		for range n {
@@ -84,8 +82,8 @@ func contributionOf(c *core, device int, rng *rand.Rand) []byte {
 	return r.Append(nil)
 }
 
-// TestMethodsDoNotDependOnOrder plays rounds of each method with contributions
-// in other orders: the records are the same.
+// TestMethodsDoNotDependOnOrder plays rounds of each method with contributions in different orders.
+// The records are the same.
 func TestMethodsDoNotDependOnOrder(t *testing.T) {
 	const devices, records = 7, 5
 	for _, m := range methods {
@@ -119,8 +117,7 @@ func TestMethodsDoNotDependOnOrder(t *testing.T) {
 	}
 }
 
-// TestMethodsDoNotAllocate counts the allocations of a reply once the rounds
-// before have made room.
+// TestMethodsDoNotAllocate counts the allocations of a reply after earlier rounds have made room.
 func TestMethodsDoNotAllocate(t *testing.T) {
 	const devices = 14
 	for _, m := range methods {
@@ -131,7 +128,7 @@ func TestMethodsDoNotAllocate(t *testing.T) {
 			c := newTestCore(t, plan, devices)
 			names := ids(devices)
 			frames := make([][]byte, devices)
-			least := uint64(math.MaxUint64) // what else allocates does so now and then
+			least := uint64(math.MaxUint64) // other goroutines allocate now and then
 			for round := range 12 {
 				for d := range frames {
 					frames[d] = contributionOf(c, d, rng)
@@ -160,7 +157,7 @@ func TestMethodsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// TestWrongWidths sends as many bytes as another number or width of scalars has.
+// TestWrongWidths sends as many bytes as another number, or another width, of scalars would take.
 func TestWrongWidths(t *testing.T) {
 	for _, m := range methods {
 		plan := methodPlan(t, m.fields, 3)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A vector has a second more for each MiB than a record has.
+// Storing a vector may take a second longer for each MiB than storing a record.
 func TestLimitOfVectors(t *testing.T) {
 	c := &Coordinator{cfg: Config{AppendTimeout: time.Minute}}
 	began := time.Now()

@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// TestRelayNearItsLimit has as many contributors as a relayed record takes.
+// TestRelayNearItsLimit has as many contributors as a relayed record can hold.
 func TestRelayNearItsLimit(t *testing.T) {
 	const devices = 14
 	plan := methodPlan(t, []string{"sharing=per-client", "transport=relay", "weights=samples",
@@ -55,7 +55,7 @@ func TestRelayNearItsLimit(t *testing.T) {
 	}
 }
 
-// checkRelayed holds a round to what TestRelayNearItsLimit sent.
+// checkRelayed compares a round with what TestRelayNearItsLimit sent.
 func checkRelayed(t *testing.T, r *wire.Round, devices int) {
 	t.Helper()
 	if len(r.Terms) != devices || len(r.Weights) != devices || int(r.Contributors) != devices {

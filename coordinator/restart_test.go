@@ -10,19 +10,18 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// crashes says when a stage starts its coordinator again.
+// crashes says when a stage restarts its coordinator.
 type crashes uint8
 
 const (
 	never        crashes = iota
 	afterInputs          // after every input
 	beforeStores         // before each record and member is stored, once
-	afterStores          // after it is stored, and before the core knows
+	afterStores          // after it is stored, before the core knows
 )
 
-// recover starts another coordinator. Devices hear it announce the open record,
-// and send again what they had sent for it: only the coordinator has forgotten.
-// Whoever asked for what was lost asks again.
+// recover starts another coordinator. Devices hear it announce the open record and send their
+// replies again: only the coordinator has forgotten them. Operators repeat requests that were lost.
 func (s *stage) recover(lost bool) {
 	s.recovering = true
 	defer func() { s.recovering = false }()
@@ -39,9 +38,8 @@ func (s *stage) recover(lost bool) {
 	}
 }
 
-// logsOf plays a transcript and returns the logs of its runs, without what
-// coordinators that are started again write differently: epochs, and the hashes
-// that follow from them.
+// logsOf plays a transcript and returns the logs of its runs, without what a restarted coordinator
+// writes differently: epochs, and the hashes that follow from them.
 func logsOf(t *testing.T, name string, when crashes) (logs []string, restarts int) {
 	script, err := os.ReadFile("testdata/" + name + ".txt")
 	if err != nil {
@@ -77,16 +75,15 @@ func logsOf(t *testing.T, name string, when crashes) (logs []string, restarts in
 	return logs, s.restarts
 }
 
-// TestRestartAtEveryPoint starts the coordinator again after every input, and
-// around every append, of runs whose rounds wait for their whole cohort: the logs
-// are those of a coordinator that never stopped.
+// TestRestartAtEveryPoint restarts the coordinator after every input, and around every append, of
+// runs whose rounds wait for their whole cohort. The logs are those of a coordinator that never
+// stopped.
 //
-// What is not in the log differs after a restart, and so do runs that depend on
-// it: a pause, a request that is queued, the attempt that is open (its record
-// names it, and the first one asks fewer devices), who had joined when the open
-// round began (those who did later may be asked now), how the loss went, what an
-// evaluation came to so far, digests and the reference until they are reported
-// again, and of an open roster the share of devices that answer.
+// What is not in the log differs after a restart, and so do runs that depend on it: a pause, a
+// queued request, the open attempt (its record names it, and the first attempt asks fewer devices),
+// who had joined when the open round began (later ones may be asked now), the course of the loss,
+// the evaluation so far, digests and the reference until they are reported again, and on an open
+// roster the share of devices that answer.
 func TestRestartAtEveryPoint(t *testing.T) {
 	for _, name := range []string{"whole", "rounds", "weights", "schedule", "restart", "phases"} {
 		want, _ := logsOf(t, name, never)

@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A slowRound is what a record has to be, by rational arithmetic and sorting.
+// A slowRound computes what a record must be, with rationals and sorting.
 type slowRound struct {
 	w     *walk
 	n     uint64
@@ -17,7 +17,7 @@ type slowRound struct {
 	plan  *wire.Plan
 }
 
-// body returns the round, of what a device decides about.
+// body returns the round, as far as devices decide about it.
 func (s *slowRound) body() *wire.Round {
 	ids := slices.Sorted(maps.Keys(s.w.accepted))
 	slots := map[uint32]sentReply{}
@@ -66,7 +66,7 @@ func (s *slowRound) clipped(r sentReply) sentReply {
 	return r
 }
 
-// one is scalar i of the round.
+// one returns scalar i of the round.
 func (s *slowRound) one(replies []sentReply, i int) float32 {
 	var column []float32
 	for _, r := range replies {
@@ -93,7 +93,7 @@ func (s *slowRound) one(replies []sentReply, i int) float32 {
 	return quotient(sum, weights)
 }
 
-// controls are the terms of control variates.
+// controls returns the terms of control variates.
 func (s *slowRound) controls(replies []sentReply) (terms []wire.Term) {
 	if s.phase == 1 {
 		return nil

@@ -15,7 +15,7 @@ import (
 
 // A stage is a core, a log and the commands of a transcript:
 //
-//	plan field=value ...   begins a run of testPlan with other fields
+//	plan field=value ...   begins a run of the small plan with other fields
 //	restart                another coordinator on the same log
 //	hold | release         leaves appends and members to the next two | stores them
 //	append ok|fail|lost    what the append came to; lost: it is stored, and fails
@@ -111,7 +111,7 @@ func (s *stage) command(args []string) {
 
 func (s *stage) begin(fields []string) {
 	s.plan, s.log, s.witnesses, s.sent = chaintest.Plan(s.t), &runlog.Memory{}, nil, nil
-	s.last = input{kind: inTick} // what was asked of another run is not asked of this one
+	s.last = input{kind: inTick} // requests of another run are not repeated
 	for _, f := range fields {
 		name, value, _ := strings.Cut(f, "=")
 		s.check(s.plan.Set(name, value))
@@ -144,7 +144,7 @@ func (s *stage) step(in input) {
 	}
 }
 
-// tick lets ms pass, and the core act whenever it wants to.
+// tick lets ms pass. The core acts whenever it asked to.
 func (s *stage) tick(ms uint64) {
 	end := s.now + ms
 	for {
@@ -159,7 +159,7 @@ func (s *stage) tick(ms uint64) {
 	s.step(input{kind: inTick})
 }
 
-// do prints outputs, checks them, and stores what is to be stored.
+// do prints outputs, checks them and stores what they say.
 func (s *stage) do(outputs []output) {
 	queue := append([]output(nil), outputs...)
 	for len(queue) > 0 {
@@ -188,7 +188,7 @@ func (s *stage) do(outputs []output) {
 
 var errDisk = errors.New("no space left on device")
 
-// store does an append or a member, and returns what it came to.
+// store does an append or adds a member, and returns the outcome.
 func (s *stage) store(o output, how string) input {
 	if o.kind == outMember {
 		if how == "fail" {

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// print writes an output as transcripts have it.
+// print writes an output as it appears in transcripts.
 func (s *stage) print(o output) {
 	fmt.Fprintf(&s.wire, "%d %d %s %s %x\n", o.kind, o.n, o.id, o.token, o.frame)
 	switch o.kind {
@@ -72,7 +72,7 @@ func (s *stage) printRecord(r *wire.Record) {
 	s.out.WriteByte('\n')
 }
 
-// printRound writes what a round has beyond a mean only where it has it.
+// printRound writes what a round has beyond a mean only if it has it.
 func (s *stage) printRound(r *wire.Round) {
 	fmt.Fprintf(&s.out, " round=%d attempt=%d step=%g p=%d contributors=%d",
 		r.Round, r.Attempt, r.Step, r.Perturbations, r.Contributors)
@@ -179,7 +179,7 @@ func (s *stage) printStatus() {
 	}
 }
 
-// checkOutput holds announcements and appends to the invariants of a core.
+// checkOutput checks announcements and appends against the invariants of a core.
 func (s *stage) checkOutput(o output) {
 	switch o.kind {
 	case outAnnounce:
@@ -215,7 +215,7 @@ func (s *stage) stored(n uint64) []byte {
 	return got
 }
 
-// checkCore holds the core to its invariants.
+// checkCore checks the core's invariants.
 func (s *stage) checkCore() {
 	if s.core == nil {
 		return
@@ -225,7 +225,7 @@ func (s *stage) checkCore() {
 	}
 }
 
-// valid says which invariant of [core] does not hold; last is the log's.
+// valid returns which invariant of [core] does not hold. last is the log's last record.
 func (c *core) valid(last uint64) error {
 	entries := uint32(0)
 	for _, bits := range c.answers.Slots {

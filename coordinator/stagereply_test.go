@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// request asks for a record as [Coordinator.Rollback] and [Coordinator.Change] do.
+// request requests a record as [Coordinator.Rollback] and [Coordinator.Change] do.
 func (s *stage) request(name string, args []string) {
 	r := &wire.Record{Kind: wire.KindRollback}
 	if name == "rollback" {
@@ -25,7 +25,7 @@ func (s *stage) request(name string, args []string) {
 	s.step(input{kind: inRequest, record: r})
 }
 
-// send sends a reply of each id before the first key=value.
+// send sends a reply from each id before the first key=value.
 func (s *stage) send(name string, args []string) {
 	ids, keys := splitArgs(args)
 	ids = s.expand(ids)
@@ -97,7 +97,7 @@ func (s *stage) scalars(precision wire.Precision, list string) (scalars wire.Sca
 	return scalars
 }
 
-// tipFor returns the tip that a reply about a record of the log has.
+// tipFor returns the tip that a reply to a record of the log has.
 func (s *stage) tipFor(r *wire.Reply) wire.Tip {
 	n := r.N
 	if r.Kind == wire.Contribution || r.Kind == wire.Decline {
@@ -111,8 +111,8 @@ func (s *stage) tipFor(r *wire.Reply) wire.Tip {
 	return tip
 }
 
-// expand replaces @asked by the members of a dense roster that the present
-// attempt asks, @0, @1, ... by those of attempts before, @unasked by the rest.
+// expand replaces @asked by the members of a listed roster that the current attempt asks, @0, @1,
+// ... by those that earlier attempts asked, and @unasked by the rest.
 func (s *stage) expand(ids []string) []string {
 	var list []string
 	for _, id := range ids {

@@ -32,7 +32,7 @@ func TestStatusAndEventsEncode(t *testing.T) {
 	}
 }
 
-// TestEveryCauseIsCountedAsDropped: every counter below Adopted is of a cause.
+// TestEveryCauseIsCountedAsDropped: every counter below Adopted belongs to a cause.
 func TestEveryCauseIsCountedAsDropped(t *testing.T) {
 	c := Counters{Contributions: 1 << 40}
 	fields := reflect.ValueOf(&c).Elem()

@@ -16,8 +16,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// announcements returns a function that gives what was announced of the run so
-// far.
+// announcements returns a function that returns all announcements of the run so far.
 func announcements(t *testing.T, b *bus.Memory) func() []wire.Announcement {
 	t.Helper()
 	seen := make(chan wire.Announcement, 10_000)
@@ -89,8 +88,7 @@ func TestTakeover(t *testing.T) {
 	})
 }
 
-// A sharedLog is one that coordinators share without a lease: Lost never says
-// anything.
+// A sharedLog is shared by coordinators without a lease: its Lost is never closed.
 type sharedLog struct{ runlog.Memory }
 
 func (l *sharedLog) Lost() <-chan struct{} { return nil }
@@ -108,7 +106,7 @@ func TestTwoLeaders(t *testing.T) {
 		devices := low.join(ids(2), nil)
 		high := run(t, Config{Log: log, Bus: b})
 		synctest.Wait()
-		// Both have the replies; whoever appends first decides.
+		// Both have the replies. Whoever appends first decides.
 		for n := uint64(2); n <= 4; n++ {
 			for _, d := range devices {
 				a := d.last()
@@ -130,11 +128,11 @@ func TestTwoLeaders(t *testing.T) {
 	})
 }
 
-// A stuckLog does not answer until its context ends, while stuck is set.
+// While stuck is set, a stuckLog does not answer until its context ends.
 type stuckLog struct {
 	runlog.Memory
 	stuck  atomic.Bool
-	stores atomic.Bool // before it does not answer
+	stores atomic.Bool // once it answers again, whether it had stored the record
 }
 
 func (l *stuckLog) Append(ctx context.Context, n uint64, record []byte) error {
@@ -177,8 +175,7 @@ func TestAppendThatDoesNotAnswer(t *testing.T) {
 	})
 }
 
-// TestStopDuringAnAppend stops Run while the log does not answer, and lets it go
-// on.
+// TestStopDuringAnAppend stops Run while the log does not answer, and starts it again.
 func TestStopDuringAnAppend(t *testing.T) {
 	for _, stores := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -217,7 +214,7 @@ func TestStopDuringAnAppend(t *testing.T) {
 	}
 }
 
-// A lateLog takes its time for an append. A deaf one heeds no context.
+// A lateLog takes its time for an append. A deaf one ignores its context.
 type lateLog struct {
 	runlog.Memory
 	takes time.Duration
@@ -236,8 +233,8 @@ func (l *lateLog) Append(ctx context.Context, n uint64, record []byte) error {
 	}
 }
 
-// TestStopObeysFirst commands and stops while a record is being stored: what was
-// asked for is stored too, and told.
+// TestStopObeysFirst commands and stops while a record is being stored. What was requested is
+// stored and reported, too.
 func TestStopObeysFirst(t *testing.T) {
 	for range 8 { // Run may have been about to obey
 		synctest.Test(t, func(t *testing.T) {
@@ -259,8 +256,8 @@ func TestStopObeysFirst(t *testing.T) {
 	}
 }
 
-// TestLostDuringAnAppend has another coordinator begin while a record is being
-// stored: it is stored, and not announced.
+// TestLostDuringAnAppend has another coordinator begin while a record is being stored. It is stored
+// and not announced.
 func TestLostDuringAnAppend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &lateLog{takes: 300 * time.Millisecond, deaf: true}
@@ -284,7 +281,7 @@ func TestLostDuringAnAppend(t *testing.T) {
 	})
 }
 
-// A forkedLog holds another record than the next one.
+// A forkedLog holds another record in place of the next one.
 type forkedLog struct {
 	runlog.Memory
 	n      uint64
@@ -314,7 +311,7 @@ func TestLogThatForks(t *testing.T) {
 	})
 }
 
-// A setBackLog lost its last record, or is of another run.
+// A setBackLog has lost its last record, or holds another run.
 type setBackLog struct {
 	runlog.Memory
 	err error
@@ -327,7 +324,7 @@ func (l *setBackLog) Append(ctx context.Context, n uint64, record []byte) error 
 	return l.Memory.Append(ctx, n, record)
 }
 
-// What repetition does not mend is not repeated: devices are told, and Run ends.
+// A final error is not repeated: devices are told, and Run ends.
 func TestLogThatCannotContinue(t *testing.T) {
 	for _, hopeless := range []error{runlog.ErrCorrupt, runlog.ErrPlan} {
 		synctest.Test(t, func(t *testing.T) {
@@ -350,7 +347,7 @@ func TestLogThatCannotContinue(t *testing.T) {
 	}
 }
 
-// A rivalLog is one whose roster another coordinator fills.
+// A rivalLog's roster is filled by another coordinator.
 type rivalLog struct{ runlog.Memory }
 
 func (l *rivalLog) AddMembers(context.Context, []string) error { return runlog.ErrDeposed }

@@ -12,9 +12,9 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "record what transcripts come to, in testdata")
 
-// TestTranscripts plays testdata/*.txt: lines that begin with "> " are
-// commands, those after it what they came to, "#" begins a comment. Only commit
-// what -rewrite changed if you understand what caused it.
+// TestTranscripts plays testdata/*.txt. Lines that begin with "> " are commands, the lines after
+// them their outcome; "#" begins a comment. Commit what -rewrite changed only if you understand
+// what caused it.
 func TestTranscripts(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txt")
 	if err != nil {
@@ -47,8 +47,8 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// play runs the commands of a transcript and returns it with what they came
-// to, and every byte that the core sent.
+// play runs the commands of a transcript. It returns them with their outcomes, and every byte that
+// the core sent.
 func play(t *testing.T, script string) (transcript string, wire []byte) {
 	s := &stage{t: t}
 	var out strings.Builder

@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Whatever the order of vectors, and of their pieces among each other, the record
-// and its vector have the same bits: those of the exact mean.
+// The record and its vector have the same bits, those of the exact mean, whatever the order of
+// vectors and of their pieces.
 func TestDenseMeanDoesNotDependOnOrder(t *testing.T) {
 	const devices, elements = 6, 40
 	plan := densePlan(t, devices, "weights=samples")
@@ -42,7 +42,7 @@ func TestDenseMeanDoesNotDependOnOrder(t *testing.T) {
 	}
 }
 
-// sendInPieces sends vectors in pieces of all sizes, in any order among devices.
+// sendInPieces sends vectors in pieces of all sizes, interleaved among devices.
 func sendInPieces(t testing.TB, c *core, log *runlog.Memory, list []*sender, rng *rand.Rand) {
 	t.Helper()
 	n := c.N
@@ -71,7 +71,7 @@ func sendInPieces(t testing.TB, c *core, log *runlog.Memory, list []*sender, rng
 	}
 }
 
-// A device goes on where the coordinator says, whatever was lost or repeated.
+// A device continues where the coordinator says, whatever was lost or repeated.
 func TestUploadGoesOnWhereItIs(t *testing.T) {
 	plan := densePlan(t, 2)
 	plan.Dim = 25
@@ -81,7 +81,7 @@ func TestUploadGoesOnWhereItIs(t *testing.T) {
 	a.piece(t, c, 1, 0, 0, more, 0) // only asks
 	a.piece(t, c, 1, 0, 33, more, 33)
 	a.piece(t, c, 1, 0, 33, more, 33)  // again
-	a.piece(t, c, 1, 60, 40, more, 33) // what was between is lost
+	a.piece(t, c, 1, 60, 40, more, 33) // the piece before was lost
 	a.piece(t, c, 1, 20, 50, more, 33)
 	a.piece(t, c, 1, 33, 0, more, 33)
 	if got := c.status().Uploads; got != 1 {
@@ -101,8 +101,8 @@ func TestUploadGoesOnWhereItIs(t *testing.T) {
 	}
 }
 
-// The answer to what closes a round comes before the append, and its device is told
-// the same while that goes on.
+// The answer to the piece that closes a round comes before the append. While that goes on, the
+// device gets the same answer again.
 func TestUploadIsAnsweredBeforeTheRecord(t *testing.T) {
 	c, _ := newDenseCore(t, densePlan(t, 1))
 	d := &sender{id: "d0", vector: chaintest.Vector(1, 2, 3, 4), weight: 1}
@@ -117,7 +117,7 @@ func TestUploadIsAnsweredBeforeTheRecord(t *testing.T) {
 	}
 }
 
-// A coordinator that stops in the middle of a vector knows nothing of it after.
+// A coordinator that stops in the middle of a vector has forgotten it afterwards.
 func TestRestartInTheMiddleOfAVector(t *testing.T) {
 	plan := densePlan(t, 2)
 	plan.Dim = 25
@@ -135,7 +135,7 @@ func TestRestartInTheMiddleOfAVector(t *testing.T) {
 	}
 }
 
-// A device that made its vector anew begins it anew.
+// A device that computed its vector anew starts sending it anew.
 func TestAnotherVectorTakesThePlace(t *testing.T) {
 	plan := densePlan(t, 2)
 	c, log := newDenseCore(t, plan)
@@ -230,7 +230,7 @@ func TestUploadOfADeviceThatIsNotAsked(t *testing.T) {
 	}
 }
 
-// What is not of this transport is counted and nothing else.
+// A contribution of the wrong transport is counted, and nothing else.
 func TestDenseAndOthersDoNotMix(t *testing.T) {
 	dense, _ := newDenseCore(t, densePlan(t, 2))
 	reply := wire.Reply{Kind: wire.Contribution, N: 2, Tip: dense.Hash.Tip(), Weight: 1,
@@ -262,7 +262,7 @@ func TestDenseAndOthersDoNotMix(t *testing.T) {
 	}
 }
 
-// A vector that arrives damaged may come once more.
+// A damaged vector may be sent once more.
 func TestDamagedVectorComesOnceMore(t *testing.T) {
 	for _, pieces := range []int{1, 2} {
 		c, log := newDenseCore(t, densePlan(t, 1))
@@ -286,11 +286,11 @@ func TestDamagedVectorComesOnceMore(t *testing.T) {
 			t.Errorf("counters %+v", c.counters)
 		}
 		spoil(wire.UploadRefused)
-		d.piece(t, c, 1, 0, 16, wire.UploadRefused, 0) // it had its chance
+		d.piece(t, c, 1, 0, 16, wire.UploadRefused, 0) // it had its second chance
 		if c.counters.WrongDigest != 2 || c.sum.Count != 0 {
 			t.Errorf("counters %+v", c.counters)
 		}
-		c = restartDense(t, log, nil) // forgets
+		c = restartDense(t, log, nil) // forgets the faults
 		spoil(wire.UploadMore)
 		storeAll(t, c, log, d.whole(t, c, 1))
 		if _, data := lastRound(t, log); !bytes.Equal(data, d.vector) {

@@ -20,7 +20,7 @@ func mustHold(t testing.TB, s *gather.Uploads) {
 	}
 }
 
-// Devices for which there is no place wait for one; those that have one finish.
+// Devices that find no memory wait; those whose vector has begun complete it.
 func TestUploadsWaitForAPlace(t *testing.T) {
 	const devices, elements, places = 20, 1000, 3
 	plan := densePlan(t, devices)
@@ -61,7 +61,7 @@ func TestUploadsWaitForAPlace(t *testing.T) {
 	}
 }
 
-// A vector that is larger than the memory has its place alone.
+// There is always memory for one vector, however large.
 func TestOneUploadAlways(t *testing.T) {
 	c, log := newDenseCore(t, densePlan(t, 2))
 	c.uploads.Most = 1
@@ -70,11 +70,11 @@ func TestOneUploadAlways(t *testing.T) {
 	list[1].piece(t, c, 1, 0, 8, wire.UploadBusy, 0)
 	list[0].piece(t, c, 1, 8, 8, wire.UploadTaken, 0)
 	list[1].piece(t, c, 1, 0, 8, wire.UploadMore, 8)
-	storeAll(t, c, log, list[1].whole(t, c, 1)) // in one piece it needs none
+	storeAll(t, c, log, list[1].whole(t, c, 1)) // in one piece it needs no memory
 	mustHold(t, &c.uploads)
 }
 
-// A vector of which nothing comes for 10 s makes room for another, not before.
+// A vector without a new piece for 10 s loses its memory to another, and not earlier.
 func TestIdleUploadGivesItsPlace(t *testing.T) {
 	plan := densePlan(t, 3)
 	plan.Dim, plan.Deadline = 1000, 1_000_000
@@ -84,7 +84,7 @@ func TestIdleUploadGivesItsPlace(t *testing.T) {
 	list[0].piece(t, c, 0, 0, 1500, wire.UploadMore, 1500)
 	list[1].piece(t, c, 5_000, 0, 1500, wire.UploadMore, 1500)
 	list[2].piece(t, c, 9_999, 0, 1500, wire.UploadBusy, 0)
-	list[0].piece(t, c, 9_999, 1500, 1023, wire.UploadMore, 2523) // too little to count
+	list[0].piece(t, c, 9_999, 1500, 1023, wire.UploadMore, 2523) // too small to count as new
 	list[0].piece(t, c, 9_999, 2523, 0, wire.UploadMore, 2523)
 	list[2].piece(t, c, 10_000, 0, 1500, wire.UploadMore, 1500)
 	list[0].piece(t, c, 10_001, 2523, 1500, wire.UploadBusy, 0)
@@ -98,7 +98,7 @@ func TestIdleUploadGivesItsPlace(t *testing.T) {
 	}
 }
 
-// What a round that closed had of vectors is forgotten, whatever closed it.
+// Partial vectors are forgotten when their round closes, whatever closed it.
 func TestUploadsEndWithTheirRound(t *testing.T) {
 	plan := densePlan(t, 2)
 	plan.Quorum = 1
@@ -135,7 +135,7 @@ func TestUploadsEndWithTheirRound(t *testing.T) {
 	}
 }
 
-// A pause and another attempt leave vectors as they are.
+// A pause and another attempt leave partial vectors alone.
 func TestUploadsOutliveAttempts(t *testing.T) {
 	plan := densePlan(t, 2)
 	plan.Quorum = 2
@@ -163,7 +163,7 @@ func TestUploadMemoryIsBounded(t *testing.T) {
 	plan.Dim = elements
 	c, log := newDenseCore(t, plan)
 	c.uploads.Most = most
-	d := senders(rand.New(rand.NewPCG(9, 9)), 1, elements)[0] // all send the same
+	d := senders(rand.New(rand.NewPCG(9, 9)), 1, elements)[0] // all send the same vector
 	digest := wire.HashObject(d.vector)
 	d.digest = &digest
 	before, peak := heap(), uint64(0)
@@ -194,7 +194,7 @@ func TestUploadMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// heap is the bytes that are in use.
+// heap returns the bytes in use.
 func heap() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -202,9 +202,9 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// FuzzUpload feeds a core what anybody may send, from devices that also send what
-// they should: no input makes it panic, take more memory than it may, or answer
-// twice, and the good vectors count once each.
+// FuzzUpload feeds a core whatever anybody may send, from devices that also send what they should.
+// No input makes it panic, take more memory than it may, or answer twice, and the good vectors
+// count once each.
 func FuzzUpload(f *testing.F) {
 	plan := densePlan(f, 3, "quorum=3")
 	c, _ := newDenseCore(f, plan)

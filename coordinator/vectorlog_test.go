@@ -15,7 +15,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// An orderedLog notes what is done to it, and fails where it is told to.
+// An orderedLog notes the calls to it, and fails the one that it is told to.
 type orderedLog struct {
 	runlog.Memory
 	mu    sync.Mutex // guards what follows
@@ -44,7 +44,7 @@ func (l *orderedLog) set(fail string) (before []string) {
 	return before
 }
 
-// tried returns the vectors that were put since it was asked last.
+// tried returns the vectors that were put since the last call.
 func (l *orderedLog) tried() (names []runlog.ObjectName) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -83,8 +83,8 @@ func (l *orderedLog) KeepObjects(ctx context.Context, n uint64, names []runlog.O
 	return l.Memory.KeepObjects(ctx, n, names)
 }
 
-// The vector is stored before its record. Whichever of the two fails, the run
-// pauses and goes on by itself, with the same bytes.
+// The vector is stored before its record. Whichever fails, the run pauses and goes on by itself
+// with the same bytes.
 func TestVectorIsStoredBeforeItsRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan := densePlan(t, 2)
@@ -136,7 +136,7 @@ func TestVectorIsStoredBeforeItsRecord(t *testing.T) {
 					record.N)
 			}
 		}
-		// That old vectors cannot be deleted stops nothing.
+		// Failing to delete old vectors stops nothing.
 		log.set("keep")
 		rounds := r.Status().Rounds
 		r.Resume()
@@ -146,8 +146,8 @@ func TestVectorIsStoredBeforeItsRecord(t *testing.T) {
 	})
 }
 
-// A coordinator that dies between the two leaves a vector that nobody names, which
-// the next one deletes once the record is another's.
+// A coordinator that dies between the vector and its record leaves a vector that no record names.
+// The next coordinator deletes it once it has written that record.
 func TestVectorWithoutARecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan := densePlan(t, 2)
@@ -193,7 +193,7 @@ func TestVectorWithoutARecord(t *testing.T) {
 	})
 }
 
-// A vector that the log lost, or has damaged, is told to be gone, and counted; one that
+// Devices are told that a lost or damaged vector is gone, and it is counted. A request for one that
 // cannot be read now is not answered.
 func TestVectorThatTheLogLost(t *testing.T) {
 	for _, fault := range []error{runlog.ErrNoObject, runlog.ErrCorrupt, context.DeadlineExceeded} {

@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A walk feeds a core random inputs and checks each record against a slow
-// account of what was accepted for it.
+// A walk feeds random inputs to a core, and checks each record against a slow computation from the
+// accepted replies.
 type walk struct {
 	stage
 	rng      *rand.Rand
@@ -60,8 +60,7 @@ func withoutMaxScalar(fields []string) []string {
 		func(f string) bool { return strings.HasPrefix(f, "max_scalar=") })
 }
 
-// crash begins another coordinator, after what was handed to the log was stored,
-// or before.
+// crash starts another coordinator, after the log has stored what it was handed, or before.
 func (w *walk) crash() {
 	for _, o := range w.held {
 		if w.rng.IntN(2) == 0 {
@@ -116,14 +115,14 @@ func (w *walk) stepRandomly() {
 	}
 }
 
-// contribute sends what may be refused, and notes what is accepted.
+// contribute sends a reply that may be refused, and notes it if it is accepted.
 func (w *walk) contribute(id string) {
 	r := wire.Reply{Kind: wire.Contribution, N: w.core.N + 1, Tip: w.core.Hash.Tip(), Loss: 1,
 		Weight: 1 + w.rng.Uint32N(9)}
 	var sent sentReply
 	count := w.core.round.scalars
 	if count == 0 {
-		count = 2 // no round was opened
+		count = 2 // no round is open
 	}
 	sent.values = w.scalars(count, &r.Values)
 	switch w.rng.IntN(12) {
@@ -144,7 +143,7 @@ func (w *walk) contribute(id string) {
 	}
 	before := w.core.counters
 	held := len(w.held)
-	// What was accepted is noted before the record that it may close is checked.
+	// Note the accepted reply before checking the record that it may complete.
 	had, again := w.accepted[id]
 	w.accepted[id] = sent
 	w.step(input{kind: inReply, id: id, frame: r.Append(nil)})
@@ -163,7 +162,7 @@ func (w *walk) contribute(id string) {
 	}
 }
 
-// scalars draws n scalars, and appends them to s as they travel.
+// scalars draws n scalars, and appends them to s as they are encoded.
 func (w *walk) scalars(n int, s *wire.Scalars) []float32 {
 	values := make([]float32, n)
 	for i := range values {
@@ -173,7 +172,7 @@ func (w *walk) scalars(n int, s *wire.Scalars) []float32 {
 	return values
 }
 
-// addControl adds a control variate, often of a record that can have none.
+// addControl adds a control variate, often along a record that can have none.
 func (w *walk) addControl(r *wire.Reply, sent *sentReply) {
 	c := w.core
 	if c.Plan.Control == wire.NoControl || w.rng.IntN(5) == 0 || r.N < 3 {
@@ -187,8 +186,7 @@ func (w *walk) addControl(r *wire.Reply, sent *sentReply) {
 	r.Rest = v.Append(nil)
 }
 
-// checkRecord compares a round with what slow arithmetic makes of what was
-// accepted.
+// checkRecord compares a round with the slow computation.
 func (w *walk) checkRecord(n uint64) {
 	r, err := wire.DecodeRecord(w.stored(n))
 	w.check(err)
@@ -224,7 +222,7 @@ func (w *walk) checkRecord(n uint64) {
 	}
 }
 
-// roundsBefore returns the rounds that the state before record n has in it.
+// roundsBefore returns the rounds on the path to record n-1.
 func (w *walk) roundsBefore(n uint64) map[uint64]bool {
 	rounds := map[uint64]bool{}
 	for n--; n > 1; {
