@@ -12,17 +12,17 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A fileBook uses a log on a disk that fails, and knows what the log may hold:
-// all that was acknowledged, and of what was tried since, one thing or nothing.
+// A fileBook uses a log on a disk that fails, and knows what the log may hold: everything that was
+// acknowledged, and of what was tried since, one thing or nothing.
 type fileBook struct {
 	t       testing.TB
 	log     *Log
 	records [][]byte   // acknowledged
 	tried   [][]byte   // what may be the next record
 	members []string   // acknowledged
-	batches [][]string // what may follow these, from its beginning
+	batches [][]string // what may follow the members: the beginning of one
 	epoch   uint64     // the largest that Begin returned
-	led     uint64     // the last record's
+	led     uint64     // the last record's epoch
 	errs    []error
 }
 
@@ -34,7 +34,7 @@ func (l *fileBook) open(d *disktest.Disk) {
 	l.failed(err)
 }
 
-// failed notes an error; a log that is not open fails by itself.
+// failed notes an error. A log that is not open counts as failed.
 func (l *fileBook) failed(err error) bool {
 	if err != nil {
 		l.errs = append(l.errs, err)
@@ -63,7 +63,7 @@ func (l *fileBook) begin() {
 	l.epoch = epoch
 }
 
-// next returns a record that follows: a plan, or a round with so many bytes.
+// next returns a record that follows: a plan, or a round of so many bytes.
 func (l *fileBook) next(size int) []byte {
 	r := wire.Record{N: uint64(len(l.records)) + 1, Epoch: max(l.epoch, 1), Kind: wire.KindPlan,
 		Plan: chaintest.Plan(l.t)}
@@ -138,8 +138,8 @@ func (l *fileBook) check(f *Log) error {
 	return nil
 }
 
-// adopt opens what a crash left, and takes for acknowledged what it holds: that
-// a process has seen.
+// adopt opens what a crash left. Whatever the log holds then counts as acknowledged, because a
+// process has seen it.
 func (l *fileBook) adopt(d *disktest.Disk) error {
 	f, err := openOn(d, bookDir)
 	if err != nil {
@@ -162,7 +162,7 @@ func (l *fileBook) adopt(d *disktest.Disk) error {
 	return err
 }
 
-// nothingLeft says what an open log's directory should not hold.
+// nothingLeft returns an error if an open log's directory has anything else in it.
 func nothingLeft(d *disktest.Disk) error {
 	names, err := d.ReadDir(bookDir)
 	for _, name := range names {
@@ -173,7 +173,7 @@ func nothingLeft(d *disktest.Disk) error {
 	return err
 }
 
-// survive opens what a crash left, goes on with it, and opens it again.
+// survive opens what a crash left, continues it, and opens it again.
 func (l fileBook) survive(d *disktest.Disk) error {
 	l.records, l.members, l.errs = slices.Clone(l.records), slices.Clone(l.members), nil
 	if err := l.adopt(d); err != nil {
@@ -191,7 +191,7 @@ func (l fileBook) survive(d *disktest.Disk) error {
 	return l.check(l.log)
 }
 
-// manyMembers are more than two sectors of ids.
+// manyMembers returns more than two sectors of ids.
 func manyMembers(from string) []string {
 	ids := make([]string, 40)
 	for i := range ids {

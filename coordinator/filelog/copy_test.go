@@ -41,8 +41,8 @@ func TestCopyLog(t *testing.T) {
 	chaintest.Check(t, src, records)
 }
 
-// Epochs go on where the log that was copied left off: devices have heard of
-// coordinators that appended nothing.
+// The epochs of a copy continue those of the log, because devices know even coordinators that
+// appended nothing.
 func TestCopyLogKeepsEpochs(t *testing.T) {
 	for _, src := range []runlog.Log{&runlog.Memory{}, openLog(t, t.TempDir())} {
 		chaintest.Append(t, src, chaintest.Records(t, 3))

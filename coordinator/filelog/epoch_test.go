@@ -21,7 +21,7 @@ func begin(t testing.TB, log runlog.Log, want uint64) {
 	}
 }
 
-// ofEpoch returns the first record of a run, and a second one of an epoch.
+// ofEpoch returns the first record of a run, and a second one of the given epoch.
 func ofEpoch(t testing.TB, epoch uint64) [][]byte {
 	t.Helper()
 	records := chaintest.Records(t, 1)
@@ -42,7 +42,7 @@ func TestFileLogBegins(t *testing.T) {
 	chaintest.Append(t, f, ofEpoch(t, 7))
 	begin(t, f, 8)
 	closeLog(t, f)
-	// A log of a version that kept no file of the epoch.
+	// A log of a version without a file for the epoch.
 	if err := os.Remove(filepath.Join(dir, "epoch")); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestFileLogEpochFile(t *testing.T) {
 	}{
 		{fmt.Sprintf(epochFormat, 41), 42},
 		{fmt.Sprintf(epochFormat, uint64(math.MaxUint64-1)), math.MaxUint64},
-		{fmt.Sprintf(epochFormat, uint64(1)), 6}, // an old copy: the records know better
+		{fmt.Sprintf(epochFormat, uint64(1)), 6}, // an old copy: the records have a larger one
 		{"zofl epoch 1\n41\n51\n", 0},
 		{"zofl epoch 1\n41\n41\n\n", 0},
 		{"zofl epoch 1\n+41\n+41\n", 0},

@@ -43,7 +43,7 @@ func TestLogs(t *testing.T) {
 	}})
 }
 
-// asLog is a log without a type of its own, which is nil after an error.
+// asLog makes a log that is nil after an error.
 func asLog(log *Log, err error) (runlog.Log, error) {
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func asLog(log *Log, err error) (runlog.Log, error) {
 	return log, nil
 }
 
-// Many records are read as they were appended, from any one on.
+// Many records are read as they were appended, from any of them on.
 func TestManyRecords(t *testing.T) {
 	log, records := openLog(t, t.TempDir()), chaintest.Records(t, 700)
 	chaintest.Check(t, log, nil)
@@ -130,8 +130,8 @@ func TestFileLogCutsATornTail(t *testing.T) {
 	path, whole := written(t, records)
 	last := len(whole) - len(appendFrame(nil, records[4]))
 	for cut := last; cut < len(whole); cut++ {
-		// What a crash leaves of the last append: less of it, and perhaps
-		// zeros where bytes were not written yet.
+		// What a crash leaves of the last append: part of it, and perhaps zeros for bytes that were
+		// not yet written.
 		zeros := append(bytes.Clone(whole[:cut]), make([]byte, len(whole)-cut)...)
 		tails := [][]byte{whole[:cut]}
 		if cut == last {
@@ -164,7 +164,7 @@ func TestFileLogCutsAnUnwrittenSector(t *testing.T) {
 	}
 }
 
-// A sector of zeros that records follow is no torn append.
+// A sector of zeros with records behind it is not a torn append.
 func TestFileLogKeepsWhatFollowsALostSector(t *testing.T) {
 	records := chaintest.Records(t, 2)
 	records = append(records, longRecord(records, 1))
@@ -180,7 +180,7 @@ func TestFileLogKeepsWhatFollowsALostSector(t *testing.T) {
 	}
 }
 
-// longRecord follows records and has 4000 bytes of scalars.
+// longRecord returns a record that follows, with 4000 bytes of scalars.
 func longRecord(records [][]byte, scalar byte) []byte {
 	r := wire.Record{N: uint64(len(records)) + 1, Epoch: 1, Kind: wire.KindRound,
 		Prev: wire.HashRecord(records[len(records)-1]),

@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/internal/disk/disktest"
 )
 
-// story is a log's life: two coordinators, appends and members that fail and
-// are tried again, with other bytes too.
+// story plays a log's life: two coordinators, and appends and members that fail and are tried
+// again, also with other bytes.
 func (l *fileBook) story(d *disktest.Disk) {
 	*l = fileBook{t: l.t}
 	l.open(d)
@@ -41,8 +41,8 @@ func (l *fileBook) story(d *disktest.Disk) {
 	l.close()
 }
 
-// The power goes off after every change of a story; every state that this may
-// leave can be read, has what was acknowledged, and can be gone on with.
+// The power fails after every change of a story. Every state that this may leave can be read, has
+// what was acknowledged, and can be continued.
 func TestFileLogPowerCuts(t *testing.T) {
 	l := &fileBook{t: t}
 	states := 0
@@ -61,8 +61,8 @@ func TestFileLogPowerCuts(t *testing.T) {
 	}
 }
 
-// A process is killed after every change; what the next one reads survives a
-// power cut, although the first may not have synced it.
+// A process is killed after every change. What the next process reads survives a power cut,
+// although the first may not have synced it.
 func TestFileLogKilled(t *testing.T) {
 	l := &fileBook{t: t}
 	for changes, off := 0, true; off; changes++ {
@@ -82,7 +82,7 @@ func TestFileLogKilled(t *testing.T) {
 	}
 }
 
-// short is a story in which nothing fails by itself.
+// short plays a story in which nothing fails by itself.
 func (l *fileBook) short(d *disktest.Disk) {
 	*l = fileBook{t: l.t}
 	for range 2 {
@@ -103,8 +103,8 @@ func (l *fileBook) short(d *disktest.Disk) {
 	}
 }
 
-// Every operation fails: the call that it was for says so, the log goes on, and
-// so does what a power cut or a kill leaves of it.
+// Every operation fails once. The call that needed it returns an error, the log goes on, and so
+// does what a power cut or a kill leaves of it.
 func TestFileLogFaults(t *testing.T) {
 	l := &fileBook{t: t}
 	for _, fault := range []error{syscall.EIO, syscall.ENOSPC} {
@@ -134,7 +134,7 @@ func TestFileLogFaults(t *testing.T) {
 	}
 }
 
-// A disk that fills up: the append says so, and goes on when there is room.
+// The disk is full: the append fails, and succeeds once there is room.
 func TestFileLogFull(t *testing.T) {
 	for room := range int64(60) {
 		d := disktest.New()

@@ -16,7 +16,7 @@ import (
 	"github.com/zofl/zofl/internal/disk/disktest"
 )
 
-// A record that is there: the same bytes are no error, others are told.
+// Appending a stored record again: the same bytes are no error, other bytes are a conflict.
 func TestFileLogConflict(t *testing.T) {
 	d := disktest.New()
 	f, err := openOn(d, "log")
@@ -61,7 +61,7 @@ func TestFileLogReadErrors(t *testing.T) {
 	}
 }
 
-// Another process cuts the file off while it is open.
+// Another process truncates the file while it is open.
 func TestFileLogBecomesShorter(t *testing.T) {
 	path, whole := written(t, chaintest.Records(t, 3))
 	f := openLog(t, filepath.Dir(path))
@@ -78,8 +78,7 @@ func TestFileLogBecomesShorter(t *testing.T) {
 	}
 }
 
-// A sector of the last record turns into zeros while the log is open: that is
-// no torn append.
+// A sector of the last record turns into zeros while the log is open. That is not a torn append.
 func TestFileLogLosesASectorWhileOpen(t *testing.T) {
 	records := chaintest.Records(t, 2)
 	records = append(records, longRecord(records, 1))
@@ -105,7 +104,7 @@ func TestFileLogAddsNobody(t *testing.T) {
 	}
 }
 
-// slowFile lets a Sync wait.
+// A slowFile lets a Sync wait.
 type slowFile struct {
 	disk.File
 	syncing, sync chan struct{}
@@ -137,7 +136,7 @@ func TestFileLogReadsDuringAnAppend(t *testing.T) {
 	chaintest.Check(t, f, records)
 }
 
-// Readers and a writer at once, for the race detector.
+// Readers and a writer at the same time, for the race detector.
 func TestFileLogReadsAndAppends(t *testing.T) {
 	f, records := openLog(t, t.TempDir()), chaintest.Records(t, 60)
 	var readers sync.WaitGroup
@@ -162,7 +161,7 @@ func TestFileLogReadsAndAppends(t *testing.T) {
 	readers.Wait()
 }
 
-// A catch-up: 100 records from the middle of a log.
+// BenchmarkFileLogRead catches up 100 records from the middle of a log.
 func BenchmarkFileLogRead(b *testing.B) {
 	f := openLog(b, b.TempDir())
 	frames := []byte(nil)

@@ -18,7 +18,7 @@ import (
 // Tests against servers are in testing/jetstream.
 
 func TestJetStreamConfig(t *testing.T) {
-	nc := &nats.Conn{} // it is looked at, not used
+	nc := &nats.Conn{} // only looked at, not used
 	good := Config{Conn: nc, Run: "r"}
 	got, err := good.withDefaults()
 	if err != nil || got.Replicas != 1 || got.LeaseTTL != 10*time.Second ||
@@ -41,7 +41,7 @@ func TestJetStreamConfig(t *testing.T) {
 	}
 }
 
-// What a broker answers decides whether it is asked again.
+// A broker's answer decides whether it is asked again.
 func TestBrokerErrors(t *testing.T) {
 	api := func(http int, code jetstream.ErrorCode) error {
 		return fmt.Errorf("nats: %w", &jetstream.APIError{Code: http, ErrorCode: code})
@@ -118,8 +118,8 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// A server leads a stream if no majority can have elected another one without
-// those that it has heard lately.
+// A server leads a stream if no majority can have elected another without those that it has heard
+// from lately.
 func TestLeads(t *testing.T) {
 	for name, tt := range map[string]struct {
 		replicas int

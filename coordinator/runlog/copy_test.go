@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 )
 
-// A copy that was interrupted, or whose log refused a record, is continued.
+// An interrupted copy is continued, and so is one whose log refused a record.
 func TestCopyLogResumes(t *testing.T) {
 	records := chaintest.Records(t, 20)
 	src, dst := &Memory{}, &Memory{}
@@ -35,7 +35,7 @@ func TestCopyLogResumes(t *testing.T) {
 	chaintest.Check(t, dst, records)
 }
 
-// fullLog takes records up to last.
+// A fullLog takes records up to last.
 type fullLog struct {
 	*Memory
 	last uint64
@@ -74,14 +74,14 @@ func TestCopyLogRefuses(t *testing.T) {
 			t.Errorf("%s: the copy was changed", name)
 		}
 	}
-	lossy := fullLog{&Memory{}, 3, nil} // says that it stored what it did not
+	lossy := fullLog{&Memory{}, 3, nil} // acknowledges what it does not store
 	if err := Copy(t.Context(), lossy, &Memory{records: records}, nil); !errors.Is(err,
 		ErrCorrupt) {
 		t.Errorf("a copy that lost records: got %v, want ErrCorrupt", err)
 	}
 }
 
-// A copy during which another coordinator led may lack what that one added.
+// A copy may lack what another coordinator added meanwhile.
 func TestCopyLogLosesTheLead(t *testing.T) {
 	records := chaintest.Records(t, 6)
 	for _, of := range []string{"source", "copy"} {

@@ -10,10 +10,11 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
 )
 
-// continueLog replays a log of three records and returns its position, and a
-// function that moves both by one record.
+// continueLog replays a log of three records. It returns the position, and a function that moves
+// both by one record.
 func continueLog(t *testing.T, log Log) (*Position, func(wire.Record)) {
 	t.Helper()
 	p, err := Replay(t.Context(), log, 3, func([]byte) {})
@@ -59,8 +60,8 @@ func TestReplayChangesAndRollbacks(t *testing.T) {
 	}
 }
 
-// TestHistory compares what rollbacks return to, and which rounds are left, with
-// an account of every record.
+// TestHistory compares the states that rollbacks return to, and the rounds on the path, with an
+// account of every record.
 func TestHistory(t *testing.T) {
 	for _, control := range []string{"none", "scaffold-1", "scaffold-2"} {
 		t.Run(control, func(t *testing.T) {
@@ -81,7 +82,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// A historian makes a log at random, and notes what it was after each record.
+// A historian makes a random log, and notes the state after each record.
 type historian struct {
 	t             *testing.T
 	rng           *rand.Rand
@@ -94,7 +95,7 @@ type moment struct {
 	rounds uint64
 	point  Point
 	mu     float32
-	path   map[uint64]uint32 // P of the rounds that are left
+	path   map[uint64]uint32 // P of the rounds on the path
 }
 
 func (h *historian) add(r wire.Record) {
@@ -162,7 +163,7 @@ func (h *historian) check() {
 	}
 }
 
-// TestPhasesTakeTurns: a log whose phases do not is corrupt.
+// TestPhasesTakeTurns: a log whose phases do not alternate is corrupt.
 func TestPhasesTakeTurns(t *testing.T) {
 	for _, test := range []struct {
 		control string
@@ -207,6 +208,27 @@ func TestPhasesTakeTurns(t *testing.T) {
 	}
 }
 
+// Rounds of two phases that are all alike, as with a surrogate, take one stretch.
+func TestPhasesExtendAStretch(t *testing.T) {
+	plan, err := preset.New("fzoos", "r", 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan.RunKey = make(wire.Bytes, 32)
+	h := &historian{t: t}
+	h.add(wire.Record{Kind: wire.KindPlan, Plan: plan})
+	for n := uint64(2); n < 9; n++ {
+		h.add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{
+			Phase: h.p.Due(), Round: h.p.Rounds + 1, Step: 1, Contributors: 1,
+			Object: make([]byte, wire.ObjectLen),
+		}})
+	}
+	h.check()
+	if got := len(h.p.history.stretches); got != 1 {
+		t.Errorf("%d stretches of rounds that are all alike, want 1", got)
+	}
+}
+
 func TestNothingFollowsAnEnd(t *testing.T) {
 	log := &Memory{}
 	chaintest.Append(t, log, chaintest.Records(t, 3))
@@ -236,7 +258,7 @@ func TestReplayReadsTheLogOnce(t *testing.T) {
 	log := &countedLog{}
 	chaintest.Append(t, log, chaintest.Records(t, 3)) // rounds 1 and 2
 	p, add := continueLog(t, log)
-	for range 30 { // each to the one before
+	for range 30 { // each returns to the record before it
 		add(wire.Record{Kind: wire.KindRound,
 			Round: &wire.Round{Round: 3, Step: 1, Terms: []wire.Term{{}}}})
 		add(wire.Record{Kind: wire.KindRollback, To: p.N - 1})

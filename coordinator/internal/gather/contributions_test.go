@@ -16,7 +16,7 @@ func TestTrimmedMean(t *testing.T) {
 		{10, 4, math.Nextafter32(0.5, 0)}} {
 		values := make([]float32, test.n)
 		for i := range values {
-			// of no n that 7 divides two the same
+			// unless 7 divides n, no two are equal
 			values[i] = float32((i*7%test.n + 1) * (i*7%test.n + 1) * 3)
 		}
 		sorted := slices.Sorted(slices.Values(values))[test.cut : test.n-test.cut]
@@ -34,7 +34,7 @@ func TestTrimmedMean(t *testing.T) {
 func TestTrimmedMeanLeavesSome(t *testing.T) {
 	values := make([]float32, 3000)
 	for n := 1; n <= len(values); n++ {
-		TrimmedMean(values[:n], math.Nextafter32(0.5, 0)) // of none it would panic
+		TrimmedMean(values[:n], math.Nextafter32(0.5, 0)) // panics if nothing remains
 	}
 }
 

@@ -43,7 +43,7 @@ func TestLossWatch(t *testing.T) {
 
 func repeat(loss float64, n int) []float64 { return slices.Repeat([]float64{loss}, n) }
 
-// TestLossWatchOfNoise has objectives that begin at 0 and stay there.
+// TestLossWatchOfNoise has objectives that begin near 0 and stay there.
 func TestLossWatchOfNoise(t *testing.T) {
 	ended := 0
 	for seed := range uint64(200) {

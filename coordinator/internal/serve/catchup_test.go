@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// testConfig is what a service needs that is asked of b.
+// testConfig returns what a service on b needs.
 func testConfig(b bus.Bus) Config {
 	return Config{Bus: b, Logger: slog.New(slog.DiscardHandler), Patience: time.Minute, Queue: 16}
 }
@@ -141,7 +141,7 @@ func TestCatchUpCacheIsBounded(t *testing.T) {
 				s.cache.order.Len(), s.cache.size, most)
 		}
 	}
-	// The segment that was asked for last is the last to go.
+	// The most recently requested segment is the last to go.
 	s.cache.most = -1
 	for range 3 {
 		before := log.reads
@@ -160,8 +160,8 @@ func TestCatchUpCacheIsBounded(t *testing.T) {
 	}
 }
 
-// BenchmarkCatchUp serves 200 devices a log of 1,000 records each, of a size
-// that DeComFL has with P = 10, from where they are behind to its end.
+// BenchmarkCatchUp serves 200 devices that are about 1,000 records behind, each to the end of the
+// log. Records have the size of DeComFL's with P = 10.
 func BenchmarkCatchUp(b *testing.B) {
 	log := &runlog.Memory{}
 	chaintest.Append(b, log, chaintest.LongRecords(b, 20_000, 40))

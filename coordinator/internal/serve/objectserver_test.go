@@ -23,7 +23,7 @@ func (l *objectCounter) Object(ctx context.Context, name runlog.ObjectName) ([]b
 	return l.Memory.Object(ctx, name)
 }
 
-// Vectors that were asked for last are in memory, as many as may be.
+// Recently requested vectors are in memory, as many as may be.
 func TestObjectCache(t *testing.T) {
 	log := &objectCounter{}
 	var names []runlog.ObjectName
