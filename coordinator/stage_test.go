@@ -18,10 +18,10 @@ import (
 //	plan field=value ...   begins a run of the small plan with other fields
 //	restart                another coordinator on the same log
 //	hold | release         leaves appends and members to the next two | stores them
-//	append ok|fail|lost    what the append came to; lost: it is stored, and fails
+//	append ok|fail|lost    the outcome of the append; lost: it is stored, and fails
 //	foreign kind [epoch=]  another coordinator stores the next record: round,
 //	                       end, rollback, change, plan, same, fork or garbage
-//	store ok|fail          what the new members came to
+//	store ok|fail          the outcome for the new members
 //	join id ...            requests to join
 //	reply id ... g=... [w=1] [loss=1] [n=] [tip=] [c=... cn=record]: a control variate
 //	decline id ... [reason=1] [n=] [tip=]

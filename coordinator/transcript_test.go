@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-var rewrite = flag.Bool("rewrite", false, "record what transcripts come to, in testdata")
+var rewrite = flag.Bool("rewrite", false, "write the outcome of transcripts to testdata")
 
 // TestTranscripts plays testdata/*.txt. Lines that begin with "> " are commands, the lines after
 // them their outcome; "#" begins a comment. Commit what -rewrite changed only if you understand
@@ -32,7 +32,7 @@ func TestTranscripts(t *testing.T) {
 			got, wire := play(t, string(want))
 			_, again := play(t, string(want))
 			if !bytes.Equal(wire, again) {
-				t.Error("played twice, it came to other bytes")
+				t.Error("played twice, its bytes differ")
 			}
 			switch {
 			case got == string(want):

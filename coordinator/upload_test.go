@@ -237,12 +237,12 @@ func TestDenseAndOthersDoNotMix(t *testing.T) {
 		Values: chaintest.Vector(1, 2, 3, 4)}
 	dense.step(1, input{kind: inReply, id: "d0", frame: reply.Append(nil)})
 	if dense.counters.WrongCount != 1 || dense.sum.Count != 0 {
-		t.Errorf("scalars in a dense run: counters %+v", dense.counters)
+		t.Errorf("scalars with transport=dense: counters %+v", dense.counters)
 	}
 	decline := wire.Reply{Kind: wire.Decline, N: 2, Tip: dense.Hash.Tip(), Reason: wire.DeclineBusy}
 	dense.step(1, input{kind: inReply, id: "d0", frame: decline.Append(nil)})
 	if dense.counters.Declines != 1 {
-		t.Errorf("a decline in a dense run: counters %+v", dense.counters)
+		t.Errorf("a decline with transport=dense: counters %+v", dense.counters)
 	}
 	other := newTestCore(t, chaintest.Plan(t), 2)
 	d := &sender{id: "d0", vector: chaintest.Vector(1, 2), weight: 1}

@@ -188,7 +188,7 @@ func TestVectorWithoutARecord(t *testing.T) {
 		}
 		if first := all[1]; [wire.ObjectLen]byte(first.Round.Object) != left.Digest ||
 			first.Epoch == left.Epoch {
-			t.Error("the same contributions came to another vector")
+			t.Error("the same contributions made another vector")
 		}
 	})
 }

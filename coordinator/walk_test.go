@@ -49,7 +49,7 @@ func TestRandomWalks(t *testing.T) {
 				}
 			}
 			if rounds < 150 {
-				t.Errorf("the walks came to %d rounds only", rounds)
+				t.Errorf("the walks made only %d rounds", rounds)
 			}
 		})
 	}

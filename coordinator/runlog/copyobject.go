@@ -11,8 +11,8 @@ import (
 // copyObjects copies the vectors that src's records name, before any record that names one. It
 // skips vectors that src has lost: its coordinators lack them, too.
 func copyObjects(ctx context.Context, dst, src Log) error {
-	dense, err := isDense(ctx, src)
-	if err != nil || !dense {
+	needed, err := hasObjects(ctx, src)
+	if err != nil || !needed {
 		return err
 	}
 	from, err := ObjectsOf(src)
@@ -46,13 +46,13 @@ func copyObject(ctx context.Context, to, from Objects, name ObjectName) error {
 	return err
 }
 
-// isDense says whether record 1 of a log begins a run whose rounds make vectors.
-func isDense(ctx context.Context, log Log) (dense bool, err error) {
+// hasObjects says whether record 1 of a log begins a run whose rounds make vectors.
+func hasObjects(ctx context.Context, log Log) (needed bool, err error) {
 	err = log.Read(ctx, 1, func(_ uint64, record []byte) bool {
 		// If record 1 is damaged, copying the records reports it.
 		r, bad := wire.DecodeRecord(record)
-		dense = bad == nil && r.Plan != nil && hasVectors(r.Plan)
+		needed = bad == nil && r.Plan != nil && hasVectors(r.Plan)
 		return false
 	})
-	return dense, err
+	return needed, err
 }

@@ -76,10 +76,8 @@ func (o ObjectName) Check(data []byte) error {
 func ObjectsOf(log Log) (Objects, error) {
 	o, ok := log.(Objects)
 	if !ok {
-		return nil, fmt.Errorf("%w: Log is a %T, which stores no vectors, and the plan's "+
-			"transport is dense: "+
-			"give a log that is also an Objects, as those of packages filelog and jetlog and "+
-			"runlog.Memory are", ErrConfig, log)
+		return nil, fmt.Errorf("%w: Log: transport=dense needs a log that stores vectors, and a %T "+
+			"stores none: give a filelog.Log, a jetlog.Log or a runlog.Memory", ErrConfig, log)
 	}
 	return o, nil
 }

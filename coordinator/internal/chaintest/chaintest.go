@@ -101,7 +101,7 @@ func Check(t testing.TB, log logReader, want [][]byte) {
 		next := uint64(max(from, 1))
 		err := log.Read(t.Context(), uint64(from), func(n uint64, record []byte) bool {
 			if n != next {
-				t.Errorf("Read(%d) came to record %d, want %d", from, n, next)
+				t.Errorf("Read(%d) returned record %d, want %d", from, n, next)
 			}
 			next++
 			got = append(got, bytes.Clone(record))
