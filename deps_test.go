@@ -57,15 +57,19 @@ var allowed = map[string][]string{
 	// A log needs the contract, and what it stores to; neither a round nor another log.
 	"coordinator/runlog": {module + "/wire/...", module + "/coordinator/runlog"},
 	"coordinator/filelog": {
-		module + "/wire", module + "/coordinator/runlog", module + "/internal/disk", module + "/internal/seam",
+		module + "/wire", module + "/coordinator/runlog", module + "/internal/disk", module +
+			"/internal/seam",
 	},
-	"coordinator/jetlog":          {module + "/wire", module + "/coordinator/runlog", "github.com/nats-io/nats.go/..."},
+	"coordinator/jetlog": {module + "/wire", module + "/coordinator/runlog",
+		"github.com/nats-io/nats.go/..."},
 	"coordinator/internal/gather": {module + "/wire", module + "/mathx", module + "/prng"},
-	"coordinator/internal/serve":  {module + "/wire", module + "/bus", module + "/coordinator/runlog"},
+	"coordinator/internal/serve": {module + "/wire", module + "/bus", module +
+		"/coordinator/runlog"},
 }
 
 // impure are packages that a deterministic one does not import.
-var impure = []string{"context", "crypto/rand", "math/rand", "math/rand/v2", "net", "os", "sync", "sync/atomic", "time"}
+var impure = []string{"context", "crypto/rand", "math/rand", "math/rand/v2", "net", "os", "sync",
+	"sync/atomic", "time"}
 
 // TestPure: what rounds are made of knows no clock, goroutine, chance or file.
 func TestPure(t *testing.T) {

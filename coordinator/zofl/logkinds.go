@@ -78,7 +78,8 @@ func openDirectory(_ context.Context, spec logSpec) (runlog.Log, error) {
 
 func openJetStream(ctx context.Context, spec logSpec) (runlog.Log, error) {
 	log, err := jetlog.Open(ctx, jetlog.Config{
-		Conn: spec.nc, Run: spec.run, Replicas: spec.replicas, LeaseTTL: spec.lease, Name: holder(), Existing: spec.existing,
+		Conn: spec.nc, Run: spec.run, Replicas: spec.replicas, LeaseTTL: spec.lease, Name: holder(),
+		Existing: spec.existing,
 	})
 	if err != nil {
 		return nil, err

@@ -51,11 +51,11 @@ that several coordinators can share: one leads, the others stand by. Vectors of 
 dense run are beside it: in the directory's objects, or the bucket
 ZO_<run>_OBJECTS.
 
-With --jetstream and --url, serve asks the servers whether they write to their disks
-what they acknowledge (jetstream { sync_interval: always }) and refuses those that do
-not: devices apply a record once it is acknowledged, and a power cut must not take it
-away. Servers tell this to their system account only; --system-url or --system-creds
-name a user of it. --allow-unsynced serves without.
+With --jetstream and --url, serve asks the servers whether they write messages to
+their disks before they acknowledge them (jetstream { sync_interval: always }), and
+refuses those that do not: devices apply a record once it is acknowledged, and a power
+cut must not take it away. Servers answer this to their system account only:
+--system-url or --system-creds name one of its users. --allow-unsynced does not ask.
 
 What was committed survives any crash: start the same command again. Status goes
 to standard error; with --json events go to standard output, one a line.`,

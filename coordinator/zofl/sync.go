@@ -12,42 +12,45 @@ import (
 	"github.com/zofl/zofl/coordinator/jetlog"
 )
 
-// syncCheck is how `zofl serve --jetstream` makes sure that the broker's servers write
-// what they store to their disks before they acknowledge it.
+// A syncCheck makes sure for `zofl serve --jetstream` that the broker's servers write
+// messages to their disks before they acknowledge them.
 type syncCheck struct {
 	url, creds string // of a user of the system account
-	unsynced   bool   // serve without
+	unsynced   bool   // serve without the check
 }
 
 func (s *syncCheck) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&s.url, "system-url", "", "with --jetstream: the broker again, as a user of its system account, "+
-		"which is asked whether each server syncs (jetstream { sync_interval: always }); default --url")
+	f.StringVar(&s.url, "system-url", "", "with --jetstream: URL of a user of the servers' system "+
+		"account, to ask whether they sync; default: --url with --system-creds")
 	f.StringVar(&s.creds, "system-creds", "", "file with that user's JWT and nkey seed")
-	f.BoolVar(&s.unsynced, "allow-unsynced", false, "with --jetstream: serve though servers do not sync, or nobody "+
-		"can tell: a power cut can then take records that devices have applied")
+	f.BoolVar(&s.unsynced, "allow-unsynced", false, "with --jetstream: do not ask whether servers "+
+		"sync; a power cut can then take records that devices have applied")
 }
 
-// needed says whether the servers are to be asked.
+// needed says whether the servers must be asked.
 func (s *syncCheck) needed(logger *slog.Logger) (bool, error) {
 	switch {
 	case s.unsynced:
-		logger.Warn("not checked whether the servers sync: a power cut can take records that devices have applied")
+		logger.Warn("servers are not asked whether they sync: a power cut can take records that " +
+			"devices have applied")
 		return false, nil
 	case s.url == "" && s.creds == "":
-		return false, usageError{errors.New("--system-url and --system-creds are missing: only a user of the servers' " +
-			"system account can tell whether they sync what they acknowledge; give one of them, or --allow-unsynced")}
+		return false, usageError{errors.New("--system-url and --system-creds are missing: only a " +
+			"user of the servers' system account can ask whether they sync; give one of them, or " +
+			"--allow-unsynced")}
 	}
 	return true, nil
 }
 
-// syncTries is how often servers that do not answer are asked, with two seconds between
-// one time and the next: they may be starting.
+// syncTries is how often servers that do not answer are asked, every two seconds: they may
+// be starting.
 const syncTries = 15
 
-// check asks the servers, and waits for a broker that is away. way is how --url is
-// reached.
-func (s *syncCheck) check(ctx context.Context, way connection, replicas int, logger *slog.Logger) error {
+// check asks the servers, and waits for a broker that is away. way is the connection to
+// --url.
+func (s *syncCheck) check(ctx context.Context, way connection, replicas int,
+	logger *slog.Logger) error {
 	way.creds, way.nkey = s.creds, ""
 	if s.url != "" {
 		way.url = s.url
@@ -68,7 +71,8 @@ func (s *syncCheck) check(ctx context.Context, way connection, replicas int, log
 }
 
 // ask asks until the servers answer, or have had time to.
-func (s *syncCheck) ask(ctx context.Context, nc *nats.Conn, logger *slog.Logger) (names []string, err error) {
+func (s *syncCheck) ask(ctx context.Context, nc *nats.Conn, logger *slog.Logger) (names []string,
+	err error) {
 	for tries := 0; ; {
 		if nc.Status() != nats.CONNECTED {
 			err = errors.New("no connection yet")

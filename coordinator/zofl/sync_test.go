@@ -60,20 +60,34 @@ func TestServeRefusesUnsyncedServers(t *testing.T) {
 		args    func(url, system string) []string
 		refused string // part of the error; "": it serves
 	}{
-		{"unsynced", false, func(_, system string) []string { return []string{"--system-url", system} }, "sync_interval: always"},
-		{"unsynced, allowed", false, func(string, string) []string { return []string{"--allow-unsynced"} }, ""},
-		{"synced", true, func(_, system string) []string { return []string{"--system-url", system} }, ""},
-		{"nobody can tell", true, func(url, _ string) []string { return []string{"--system-url", url} }, "system account"},
+		{"unsynced", false, func(_, system string) []string {
+			return []string{"--system-url",
+				system}
+		}, "sync_interval: always"},
+		{"unsynced, allowed", false, func(string,
+			string) []string {
+			return []string{"--allow-unsynced"}
+		}, ""},
+		{"synced", true, func(_, system string) []string {
+			return []string{"--system-url",
+				system}
+		}, ""},
+		{"nobody can tell", true, func(url, _ string) []string {
+			return []string{"--system-url",
+				url}
+		}, "system account"},
 		{"nobody is asked", true, func(string, string) []string { return nil }, "--system-creds"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			url, system := syncing(t, test.always)
 			k := &kitchen{t: t, dir: t.TempDir(), url: url}
 			k.plan = filepath.Join(k.dir, "plan.json")
-			if _, err := zofl(t, "plan", "--run", "kitchen", "--dim", "3", "--write", k.plan); err != nil {
+			if _, err := zofl(t, "plan", "--run", "kitchen", "--dim", "3", "--write",
+				k.plan); err != nil {
 				t.Fatal(err)
 			}
-			args := append([]string{"serve", k.plan, "--jetstream", "--url", url}, test.args(url, system)...)
+			args := append([]string{"serve", k.plan, "--jetstream", "--url", url},
+				test.args(url, system)...)
 			if test.refused == "" {
 				k.lead = background(t, args...)
 				if s := k.reach(1); s.State != "waiting" {
@@ -82,10 +96,13 @@ func TestServeRefusesUnsyncedServers(t *testing.T) {
 				return
 			}
 			_, err := zofl(t, args...)
-			if err == nil || !strings.Contains(err.Error(), test.refused) || !strings.Contains(err.Error(), "--allow-unsynced") {
-				t.Errorf("got %v, want an error with %q that names --allow-unsynced", err, test.refused)
+			if err == nil || !strings.Contains(err.Error(), test.refused) ||
+				!strings.Contains(err.Error(), "--allow-unsynced") {
+				t.Errorf("got %v, want an error with %q that names --allow-unsynced", err,
+					test.refused)
 			}
-			if _, err := zofl(t, "log", "--jetstream", "--url", url, "--run", "kitchen"); !errors.As(err, new(absentError)) {
+			if _, err := zofl(t, "log", "--jetstream", "--url", url, "--run",
+				"kitchen"); !errors.As(err, new(absentError)) {
 				t.Errorf("after that there is a log: %v", err)
 			}
 		})
