@@ -12,7 +12,8 @@ import (
 	"github.com/zofl/zofl/internal/disk"
 )
 
-// A tailFile is a file that only grows at its end. Each append survives a power cut.
+// A tailFile is a file that only grows at its end. Each append survives a power cut. One goroutine
+// owns it; others may read the file up to a size that the owner has passed on.
 //
 // Invariants:
 //  1. The bytes before size are on the disk, whatever the page cache holds.

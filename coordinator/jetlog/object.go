@@ -18,7 +18,8 @@ import (
 
 var _ runlog.Objects = (*Log)(nil)
 
-// An objectBucket holds the vectors of a log. A run makes it with its first vector.
+// An objectBucket holds the vectors of a log. A run makes it with its first vector. The goroutine
+// that leads owns stored and known; mu guards the rest, which any goroutine may need to read.
 type objectBucket struct {
 	stored runlog.ObjectName            // the vector that was put last
 	known  map[runlog.ObjectName]string // vectors that may be there; nil until listed
