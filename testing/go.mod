@@ -26,6 +26,7 @@ require (
 	github.com/minio/highwayhash v1.0.4 // indirect
 	github.com/nats-io/nuid v1.0.1 // indirect
 	github.com/vmihailenco/msgpack/v5 v5.4.1 // indirect
+	github.com/zofl/zofl/coordinator/zofl v0.1.0
 	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/exp v0.0.0-20261014143641-f0251eb4aa3e // indirect
 	golang.org/x/image v0.30.0 // indirect
@@ -35,3 +36,5 @@ require (
 )
 
 replace github.com/zofl/zofl => ../
+
+replace github.com/zofl/zofl/coordinator/zofl => ../coordinator/zofl

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
-	"github.com/zofl/zofl/testing/broker"
 )
 
 // newDenseKitchen is a run of small surrogates that keeps 4 vectors.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zofl/zofl/testing/broker"
+	"github.com/zofl/zofl/coordinator/zofl/broker"
 )
 
 // TestMoveLog moves a run's log to a JetStream, goes on there, and moves it

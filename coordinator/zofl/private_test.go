@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zofl/zofl/testing/freeport"
+	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 	"github.com/zofl/zofl/wire"
 )
 

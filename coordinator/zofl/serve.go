@@ -17,8 +17,8 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
-	"github.com/zofl/zofl/testing/broker"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/plancheck"
 )

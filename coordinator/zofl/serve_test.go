@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
-	"github.com/zofl/zofl/testing/broker"
-	"github.com/zofl/zofl/testing/freeport"
 )
 
 // patience bounds what a test waits for; none waits for it to pass.

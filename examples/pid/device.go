@@ -9,7 +9,7 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/testing/broker"
+	"github.com/zofl/zofl/coordinator/zofl/broker"
 )
 
 // A device is a plate with its computer: what an app builds around a client.

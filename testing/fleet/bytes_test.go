@@ -6,7 +6,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/zofl/zofl/testing/broker"
+	"github.com/zofl/zofl/coordinator/zofl/broker"
 )
 
 // TestBytesPerRound counts everything that a device's socket carries in a round with K=1

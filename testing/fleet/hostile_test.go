@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/coordinator"
-	"github.com/zofl/zofl/testing/broker"
+	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/wire"
 )
 

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zofl/zofl/testing/broker/servers"
-	"github.com/zofl/zofl/testing/freeport"
+	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
+	"github.com/zofl/zofl/testing/servers"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
 )

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zofl/zofl/testing/freeport"
+	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
 )

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/zofl/zofl/testing/broker"
+	"github.com/zofl/zofl/coordinator/zofl/broker"
 )
 
 // A target is a processor that devices run on.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zofl/zofl/testing/freeport"
+	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/zofl/zofl/testing/freeport"
+	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 )
 
 // configExit is the exit code of an agent whose configuration cannot be used.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/zofl/zofl/coordinator/jetlog"
 	"github.com/zofl/zofl/coordinator/runlog"
-	"github.com/zofl/zofl/testing/broker"
-	"github.com/zofl/zofl/testing/broker/servers"
+	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/testing/servers"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
 )

@@ -15,9 +15,9 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/jetlog"
 	"github.com/zofl/zofl/coordinator/runlog"
-	"github.com/zofl/zofl/testing/broker"
-	"github.com/zofl/zofl/testing/broker/servers"
-	"github.com/zofl/zofl/testing/freeport"
+	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
+	"github.com/zofl/zofl/testing/servers"
 	"github.com/zofl/zofl/wire"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/jetlog"
 	"github.com/zofl/zofl/coordinator/runlog"
-	"github.com/zofl/zofl/testing/broker/servers"
+	"github.com/zofl/zofl/testing/servers"
 )
 
 // Records are appended while servers are killed and stopped. Every acknowledged record is

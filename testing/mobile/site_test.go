@@ -6,8 +6,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/client"
-	"github.com/zofl/zofl/testing/broker"
-	"github.com/zofl/zofl/testing/freeport"
+	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 )
 
 // A site is where runs take place: a broker at a fixed address, which can go away and come

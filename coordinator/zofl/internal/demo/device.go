@@ -8,7 +8,7 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/testing/broker"
+	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/testing/models"
 )
 

@@ -15,8 +15,8 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/runlog"
-	"github.com/zofl/zofl/testing/broker"
-	"github.com/zofl/zofl/testing/freeport"
+	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
 )

@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/zofl/zofl/testing/freeport"
+	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 )
 
 // A Cluster is servers that hold streams together.

@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/zofl/zofl/testing/freeport"
+	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 )
 
 // patience ends a test that hangs; no test waits for it to pass.
