@@ -11,7 +11,6 @@ require (
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/spf13/cobra v1.10.2
 	github.com/zofl/zofl v0.1.0
-	github.com/zofl/zofl/testing v0.1.0
 	golang.org/x/term v0.47.0
 )
 
@@ -34,10 +33,6 @@ require (
 	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/time v0.16.0 // indirect
 	gonum.org/v1/gonum v0.17.0 // indirect
-	gonum.org/v1/netlib v0.0.0-20190313105609-8cb42192e0e0 // indirect
 )
 
-replace (
-	github.com/zofl/zofl => ../../
-	github.com/zofl/zofl/testing => ../../testing
-)
+replace github.com/zofl/zofl => ../../

@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/nats-io/nats.go v1.55.0
 	github.com/zofl/zofl v0.1.0
+	github.com/zofl/zofl/coordinator/zofl v0.1.0
 	gonum.org/v1/plot v0.17.0
 )
 
@@ -24,7 +25,6 @@ require (
 	github.com/nats-io/nkeys v0.4.16 // indirect
 	github.com/nats-io/nuid v1.0.1 // indirect
 	github.com/vmihailenco/msgpack/v5 v5.4.1 // indirect
-	github.com/zofl/zofl/coordinator/zofl v0.1.0
 	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/image v0.30.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
@@ -34,7 +34,5 @@ require (
 
 replace (
 	github.com/zofl/zofl => ../../
-	github.com/zofl/zofl/testing => ../../testing
+	github.com/zofl/zofl/coordinator/zofl => ../../coordinator/zofl
 )
-
-replace github.com/zofl/zofl/coordinator/zofl => ../../coordinator/zofl

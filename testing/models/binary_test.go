@@ -6,12 +6,14 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
+	"github.com/zofl/zofl/testing/tables"
 	"github.com/zofl/zofl/wire"
 )
 
 var (
-	_ Differentiable = (*Softmax)(nil)
+	_ Differentiable = (*softmax.Classifier)(nil)
 	_ Differentiable = (*CNN)(nil)
 	_ Model          = (*Linear)(nil)
 	_ Model          = (*MLP)(nil)
@@ -52,12 +54,12 @@ func binaries() map[string]struct {
 		slow func(params []float32, i int) float64
 	}
 	out := map[string]entry{}
-	table := &data.Table{Features: 3, Classes: 2, Values: random(300, 5), Labels: noise(100, 1, 1, 2).Labels}
+	table := &tables.Table{Features: 3, Classes: 2, Values: random(300, 5), Labels: noise(100, 1, 1, 2).Labels}
 	for name, s := range map[string]*Samples{
 		"images": ImageSamples(data.Digits(300, 1).Halves(), data.MNISTMean, data.MNISTStd),
 		"odd":    ImageSamples(noise(100, 5, 7, 2), 0.5, 0.3),
 		"table":  TableSamples(table),
-		"sparse": SparseSamples(data.Planted(300, 1)),
+		"sparse": SparseSamples(tables.Planted(300, 1)),
 	} {
 		f := s.features
 		out["logistic "+name] = entry{NewLogistic(s, true), func(p []float32, i int) float64 {
@@ -93,7 +95,7 @@ func TestBinaryLossIsItsDefinition(t *testing.T) {
 	for name, m := range binaries() {
 		params := random(m.Dim(), 3)
 		for _, n := range []int{1, 3, 70} {
-			batch := NewBatcher(sequence(m.Len())).Pick(n, uint64(n))
+			batch := data.NewBatcher(sequence(m.Len())).Pick(n, uint64(n))
 			var want float64
 			for _, at := range batch {
 				want += m.slow(params, at) / float64(n)
@@ -124,7 +126,7 @@ func TestBinaryLossIsItsDefinition(t *testing.T) {
 
 // By hand: the sample 3 of class 1, and the sample -2 of class 0, which is -1.
 func TestBinaryByHand(t *testing.T) {
-	s := TableSamples(&data.Table{Features: 1, Classes: 2, Values: []float32{3, -2}, Labels: []uint8{1, 0}})
+	s := TableSamples(&tables.Table{Features: 1, Classes: 2, Values: []float32{3, -2}, Labels: []uint8{1, 0}})
 	for _, tt := range []struct {
 		m                  *Linear
 		params             []float32
@@ -156,7 +158,7 @@ func TestBinaryDims(t *testing.T) {
 // What a plan takes: segments that cover the parameters, and fills that Initial
 // follows.
 func TestSegments(t *testing.T) {
-	all := map[string]Model{"softmax": NewSoftmax(noise(2, 3, 3, 4), 0, 1)}
+	all := map[string]Model{"softmax": softmax.New(noise(2, 3, 3, 4), 0, 1)}
 	for name, m := range networks() {
 		all[name] = m
 	}
@@ -194,7 +196,7 @@ func TestSegments(t *testing.T) {
 }
 
 func TestBinaryEvaluate(t *testing.T) {
-	s := SparseSamples(data.Planted(600, 2))
+	s := SparseSamples(tables.Planted(600, 2))
 	for _, m := range []Model{NewLogistic(s, true), NewSVM(s, false), NewMLP(s, 3)} {
 		params := random(m.Dim(), 3)
 		wantLoss, wantAccuracy := m.Metrics(params, sequence(600))
@@ -247,7 +249,7 @@ func TestBinaryAllocatesNothing(t *testing.T) {
 }
 
 func TestBinaryPanics(t *testing.T) {
-	m := NewLogistic(SparseSamples(data.Planted(2, 1)), false)
+	m := NewLogistic(SparseSamples(tables.Planted(2, 1)), false)
 	good := make([]float32, m.Dim())
 	for name, f := range map[string]func(){
 		"long parameters":  func() { m.Loss(append(good, 0), []int{0}) },
@@ -256,7 +258,7 @@ func TestBinaryPanics(t *testing.T) {
 		"ten classes":      func() { ImageSamples(data.Digits(2, 1), 0, 1) },
 		"std 0":            func() { ImageSamples(noise(2, 2, 2, 2), 0, 0) },
 		"no hidden units":  func() { NewMLP(m.Samples, 0) },
-		"table of classes": func() { TableSamples(&data.Table{Features: 1, Classes: 7}) },
+		"table of classes": func() { TableSamples(&tables.Table{Features: 1, Classes: 7}) },
 	} {
 		func() {
 			defer func() {

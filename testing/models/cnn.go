@@ -3,7 +3,8 @@ package models
 import (
 	"math"
 
-	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -83,7 +84,7 @@ func NewCNNSmall(im *data.Images, mean, std float64) *CNN {
 // newCNN places the layers in the parameters; outputs are those of the dense
 // ones.
 func newCNN(im *data.Images, mean, std float64, one, two convolution, outputs ...int) *CNN {
-	m := &CNN{images: im, ink: normalized(mean, std), one: one, two: two}
+	m := &CNN{images: im, ink: softmax.Ink(mean, std), one: one, two: two}
 	m.one.rows, m.one.cols = im.Rows, im.Cols
 	m.two.rows, m.two.cols = m.one.after()
 	rows, cols := m.two.after()
@@ -102,17 +103,6 @@ func newCNN(im *data.Images, mean, std float64, one, two convolution, outputs ..
 		in = out
 	}
 	return m
-}
-
-// normalized returns what each byte of an image is to a model.
-func normalized(mean, std float64) (ink [256]float32) {
-	if !(std > 0) {
-		panic("models: a model of images needs a positive std")
-	}
-	for p := range ink {
-		ink[p] = float32((float64(p)/255 - mean) / std)
-	}
-	return ink
 }
 
 // Dim returns the number of parameters.
@@ -153,20 +143,20 @@ func uniform(s []wire.Segment, name string, weights, biases, fan int) []wire.Seg
 // Loss returns the mean cross-entropy over the images named by batch. It
 // allocates nothing once as many goroutines called it at a time as do now.
 func (m *CNN) Loss(params []float32, batch []int) float64 {
-	loss, _ := mean(m, params, batch)
+	loss, _ := softmax.Mean(m, params, batch)
 	return loss
 }
 
 // Metrics returns the mean cross-entropy and the part of the images for which
 // the label's output is the largest.
 func (m *CNN) Metrics(params []float32, batch []int) (loss, accuracy float64) {
-	return mean(m, params, batch)
+	return softmax.Mean(m, params, batch)
 }
 
 // Evaluate returns loss and accuracy over all images, computed by the given
 // number of goroutines, at least one. The result does not depend on it.
 func (m *CNN) Evaluate(params []float32, goroutines int) (loss, accuracy float64) {
-	return evaluate(m, params, goroutines)
+	return softmax.Evaluate(m, params, goroutines)
 }
 
 // Logits computes the outputs of the given images, image after image, which are
@@ -191,7 +181,7 @@ func (m *CNN) Logits(dst, params, images []float32) {
 
 // sum returns the sum of the cross-entropies over a minibatch, and how many of
 // its images are classified right.
-func (m *CNN) sum(params []float32, batch []int) (loss float64, right int) {
+func (m *CNN) Sum(params []float32, batch []int) (loss float64, right int) {
 	ws := m.forward.take(m.newForward)
 	defer m.forward.put(ws)
 	m.two.pack(ws.packed, params)

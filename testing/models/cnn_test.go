@@ -7,7 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -76,7 +77,7 @@ func (m *CNN) slow(params []float32, batch []int) (loss float64) {
 		for i, p := range m.images.At(at) {
 			image[i] = float64(m.ink[p])
 		}
-		l, _ := crossEntropy(m.direct(params, image), int(m.images.Labels[at]))
+		l, _ := softmax.CrossEntropy(m.direct(params, image), int(m.images.Labels[at]))
 		loss += l
 	}
 	return loss / float64(len(batch))
@@ -134,7 +135,7 @@ func TestCNNLossIsItsDefinition(t *testing.T) {
 			if m.images.Cols == 28 && n > 1 {
 				break // the definition is slow
 			}
-			batch := NewBatcher(sequence(m.Len())).Pick(n, uint64(n))
+			batch := data.NewBatcher(sequence(m.Len())).Pick(n, uint64(n))
 			got, want := m.Loss(params, batch), m.slow(params, batch)
 			if !(math.Abs(got-want) < 1e-6*want) {
 				t.Errorf("%s, %d images: got %v, want %v", name, n, got, want)

@@ -1,6 +1,8 @@
 package models
 
-import "github.com/zofl/zofl/testing/data"
+import (
+	"github.com/zofl/zofl/coordinator/zofl/data"
+)
 
 // NewCNNTwoDense returns a CNN of FZooS's shape, two convolutions followed by two dense
 // layers, in a size to be asked millions of times: 26,698 parameters for 28x28 pixels

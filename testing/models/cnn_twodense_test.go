@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/coordinator/zofl/data"
 )
 
 // The two dense layers against the definition, and the gradient along itself against a

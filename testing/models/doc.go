@@ -2,14 +2,15 @@
 // minimize: functions of one flat float32 vector and a minibatch.
 //
 // For most uses, make one [Model] of the training samples, shared by all
-// clients, and a [Batcher] for each client's share of the samples:
+// clients, and a [data.Batcher] for each client's share of the samples:
 //
 //	batch := batcher.Pick(size, seed)
 //	loss := model.Loss(params, batch)
 //
-// Of images there are [Softmax] and the CNNs: [NewCNNMNIST], [NewCNNFashion] and
-// [NewCNNSmall]. Of [Samples] of two classes there are [NewLogistic], [NewSVM] and
-// [NewMLP]. Package train trains the differentiable ones by their gradients.
+// The CNNs classify images: [NewCNNMNIST], [NewCNNFashion] and [NewCNNSmall]. So
+// does [softmax.Classifier], a Model of the program's module. [NewLogistic], [NewSVM]
+// and [NewMLP] classify [Samples] of two classes. Package train trains the
+// differentiable ones by their gradients.
 //
 // # Matrix products
 //
@@ -23,5 +24,4 @@
 // A loss depends on its arguments only, not on what ran before or beside it.
 // Its last bits may differ between architectures, by math.Exp and math.Log, and
 // between matrix multiplications: losses are local to a device and need not agree.
-// Minibatches agree.
 package models

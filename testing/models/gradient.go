@@ -2,6 +2,8 @@ package models
 
 import (
 	"gonum.org/v1/gonum/blas"
+
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 )
 
 // A backward holds the gradients of the loss by what a [workspace] of the same
@@ -34,8 +36,8 @@ func (m *CNN) newGradient() *workspace {
 // adds its gradient to grad, which is Dim long. Like Loss it allocates nothing
 // once it is warm, and panics where Loss does.
 func (m *CNN) Gradient(grad, params []float32, batch []int) (loss float64) {
-	check(m, params, batch)
-	check(m, grad, batch)
+	softmax.Check(m, params, batch)
+	softmax.Check(m, grad, batch)
 	ws := m.gradients.take(m.newGradient)
 	defer m.gradients.put(ws)
 	m.two.pack(ws.packed, params)
@@ -64,7 +66,7 @@ func (m *CNN) Gradient(grad, params []float32, batch []int) (loss float64) {
 // backLogits writes the gradient by the logits of image i, which crossEntropy
 // was just called for: part*(softmax - onehot).
 func (ws *workspace) backLogits(i, label int, part float64) {
-	softmax(ws.logits)
+	softmax.Probabilities(ws.logits)
 	n := len(ws.logits)
 	out := ws.back.dense[len(ws.dense)-1][i*n : (i+1)*n]
 	for c, p := range ws.logits {

@@ -3,6 +3,7 @@ package models
 import (
 	"math"
 
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -55,23 +56,23 @@ func (l *Linear) Segments() []wire.Segment {
 
 // Loss returns the mean loss over the samples named by batch. It allocates nothing.
 func (l *Linear) Loss(params []float32, batch []int) float64 {
-	loss, _ := mean(l, params, batch)
+	loss, _ := softmax.Mean(l, params, batch)
 	return loss
 }
 
 // Metrics returns the mean loss, as [Linear.Loss] does, and the part of the samples
 // that are classified right.
 func (l *Linear) Metrics(params []float32, batch []int) (loss, accuracy float64) {
-	return mean(l, params, batch)
+	return softmax.Mean(l, params, batch)
 }
 
 // Evaluate returns loss and accuracy over all samples, computed by the given number
 // of goroutines, at least one. The result does not depend on it.
 func (l *Linear) Evaluate(params []float32, goroutines int) (loss, accuracy float64) {
-	return evaluate(l, params, goroutines)
+	return softmax.Evaluate(l, params, goroutines)
 }
 
-func (l *Linear) sum(params []float32, batch []int) (loss float64, right int) {
+func (l *Linear) Sum(params []float32, batch []int) (loss float64, right int) {
 	for _, at := range batch {
 		m := l.dot(at, params[:l.features])
 		if l.bias {

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -52,20 +53,20 @@ func (m *MLP) Segments() []wire.Segment {
 // Loss returns the mean cross-entropy over the samples named by batch. It allocates
 // nothing once as many goroutines called it at a time as do now.
 func (m *MLP) Loss(params []float32, batch []int) float64 {
-	loss, _ := mean(m, params, batch)
+	loss, _ := softmax.Mean(m, params, batch)
 	return loss
 }
 
 // Metrics returns the mean cross-entropy and the part of the samples that are
 // classified right.
 func (m *MLP) Metrics(params []float32, batch []int) (loss, accuracy float64) {
-	return mean(m, params, batch)
+	return softmax.Mean(m, params, batch)
 }
 
 // Evaluate returns loss and accuracy over all samples, computed by the given number
 // of goroutines, at least one. The result does not depend on it.
 func (m *MLP) Evaluate(params []float32, goroutines int) (loss, accuracy float64) {
-	return evaluate(m, params, goroutines)
+	return softmax.Evaluate(m, params, goroutines)
 }
 
 func (m *MLP) newWorkspace() *mlpWorkspace {
@@ -76,7 +77,7 @@ func (m *MLP) newWorkspace() *mlpWorkspace {
 	return ws
 }
 
-func (m *MLP) sum(params []float32, batch []int) (loss float64, right int) {
+func (m *MLP) Sum(params []float32, batch []int) (loss float64, right int) {
 	ws := m.shelf.take(m.newWorkspace)
 	defer m.shelf.put(ws)
 	out := params[m.hidden*(m.features+1):] // v, then c

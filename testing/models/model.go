@@ -2,7 +2,6 @@ package models
 
 import (
 	"math/rand/v2"
-	"sync"
 
 	"github.com/zofl/zofl/wire"
 )
@@ -57,63 +56,4 @@ func Initial(m Model, seed uint64) []float32 {
 		}
 	}
 	return out
-}
-
-// summer is what evaluate needs of a model: the sum of the losses over a
-// minibatch, and how many of its samples are classified right.
-type summer interface {
-	Dim() int
-	Len() int
-	sum(params []float32, batch []int) (loss float64, right int)
-}
-
-// mean turns sums over a minibatch into means.
-func mean(m summer, params []float32, batch []int) (loss, accuracy float64) {
-	check(m, params, batch)
-	loss, right := m.sum(params, batch)
-	n := float64(len(batch))
-	return loss / n, float64(right) / n
-}
-
-func check(m summer, params []float32, batch []int) {
-	if len(params) != m.Dim() {
-		panic("models: the parameters have another dimension than the model")
-	}
-	if len(batch) == 0 {
-		panic("models: empty minibatch")
-	}
-}
-
-// evaluate is [Model.Evaluate]: partial sums over spans of samples, added in
-// order whoever computed them.
-func evaluate(m summer, params []float32, goroutines int) (loss, accuracy float64) {
-	const span = 256 // samples a partial sum
-	type part struct {
-		loss  float64
-		right int
-	}
-	parts := make([]part, (m.Len()+span-1)/span)
-	var wg sync.WaitGroup
-	workers := max(goroutines, 1)
-	for w := range workers {
-		wg.Go(func() {
-			batch := make([]int, span)
-			for p := w; p < len(parts); p += workers {
-				n := min(span, m.Len()-p*span)
-				for i := range n {
-					batch[i] = p*span + i
-				}
-				check(m, params, batch[:n])
-				parts[p].loss, parts[p].right = m.sum(params, batch[:n])
-			}
-		})
-	}
-	wg.Wait()
-	right := 0
-	for _, p := range parts {
-		loss += p.loss
-		right += p.right
-	}
-	n := float64(m.Len())
-	return loss / n, float64(right) / n
 }

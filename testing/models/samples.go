@@ -3,7 +3,9 @@ package models
 import (
 	"gonum.org/v1/gonum/blas/gonum"
 
-	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
+	"github.com/zofl/zofl/testing/tables"
 )
 
 // Samples are what the models of two classes are made of: rows of numbers, dense
@@ -11,9 +13,9 @@ import (
 // may share them.
 type Samples struct {
 	features int
-	dense    []float32    // row after row; nil if sparse
-	sparse   *data.Sparse // nil if dense
-	sign     []float64    // one a sample, +1 or -1
+	dense    []float32      // row after row; nil if sparse
+	sparse   *tables.Sparse // nil if dense
+	sign     []float64      // one a sample, +1 or -1
 }
 
 // ImageSamples returns images of two classes, normalized to (ink - mean) / std
@@ -23,7 +25,7 @@ type Samples struct {
 func ImageSamples(im *data.Images, mean, std float64) *Samples {
 	s := &Samples{features: im.Rows * im.Cols, dense: make([]float32, len(im.Pixels)),
 		sign: signs(im.Labels, im.Classes)}
-	ink := normalized(mean, std)
+	ink := softmax.Ink(mean, std)
 	for i, p := range im.Pixels {
 		s.dense[i] = ink[p]
 	}
@@ -31,14 +33,14 @@ func ImageSamples(im *data.Images, mean, std float64) *Samples {
 }
 
 // TableSamples returns the rows of a table of two classes, which it keeps; see
-// [data.Table.Relabel]. Label 1 is +1, label 0 is -1. It panics if there are not
+// [tables.Table.Relabel]. Label 1 is +1, label 0 is -1. It panics if there are not
 // two classes.
-func TableSamples(t *data.Table) *Samples {
+func TableSamples(t *tables.Table) *Samples {
 	return &Samples{features: t.Features, dense: t.Values, sign: signs(t.Labels, t.Classes)}
 }
 
 // SparseSamples returns sparse samples, which it keeps.
-func SparseSamples(s *data.Sparse) *Samples {
+func SparseSamples(s *tables.Sparse) *Samples {
 	return &Samples{features: s.Features, sparse: s, sign: signs(s.Labels, 2)}
 }
 

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas"
+
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 )
 
 const (
@@ -156,5 +158,5 @@ func (ws *workspace) crossEntropy(logits []float32, label uint8) (loss float64, 
 	for c, z := range logits {
 		ws.logits[c] = float64(z)
 	}
-	return crossEntropy(ws.logits, int(label))
+	return softmax.CrossEntropy(ws.logits, int(label))
 }

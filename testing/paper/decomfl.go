@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/testing/models"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
@@ -39,8 +40,8 @@ func (d *decomflSetting) official(p *wire.Plan, segments []wire.Segment) {
 
 // training returns the training of the setting on a data set.
 func (d *decomflSetting) training(s *set) *Training {
-	var train, test models.Model = models.NewSoftmax(s.train, s.mean, s.std),
-		models.NewSoftmax(s.test, s.mean, s.std)
+	var train, test models.Model = softmax.New(s.train, s.mean, s.std),
+		softmax.New(s.test, s.mean, s.std)
 	segments := []wire.Segment(nil) // zero start
 	if d.cnn {
 		train, test = models.NewCNNMNIST(s.train, s.mean, s.std),

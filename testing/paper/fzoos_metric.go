@@ -3,8 +3,8 @@ package paper
 import (
 	"fmt"
 
-	"github.com/zofl/zofl/testing/data"
 	"github.com/zofl/zofl/testing/paper/blackbox"
+	"github.com/zofl/zofl/testing/tables"
 )
 
 const fzoosMetricRounds = 50
@@ -15,7 +15,7 @@ func (x *boxRun) metrics() error {
 	if err != nil {
 		return err
 	}
-	table, err := data.Covertype(dir)
+	table, err := tables.Covertype(dir)
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (x *boxRun) metrics() error {
 }
 
 // improve raises a score with all methods.
-func (x *boxRun) improve(table *data.Table, score blackbox.Score, portion float64) error {
+func (x *boxRun) improve(table *tables.Table, score blackbox.Score, portion float64) error {
 	t := &boxTask{
 		name: fmt.Sprintf("c%d-%s", score, token(float32(portion))), draws: "metric",
 		title:  fmt.Sprintf("%v, P=%g", score, portion),

@@ -6,9 +6,10 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/testing/paper/blackbox"
 	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/testing/tables"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -105,7 +106,7 @@ func TestFzoosAttack(t *testing.T) {
 // TestFzoosMetric improves an MLP of a few rows.
 func TestFzoosMetric(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	table := &data.Table{Features: 54, Classes: 7}
+	table := &tables.Table{Features: 54, Classes: 7}
 	for i := range 140 {
 		for f := range 54 {
 			table.Values = append(table.Values, float32((i*31+f*17)%101)/101+float32(i%7)*float32(f%7))

@@ -4,7 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/testing/models"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
@@ -135,6 +136,6 @@ func (d *drift) task(s *set) (run.Task, []wire.Segment) {
 		train := models.NewCNNMNIST(s.train, s.mean, s.std)
 		return run.Classifier(train, models.NewCNNMNIST(s.test, s.mean, s.std), 2), segmentsOf(train)
 	}
-	return run.Classifier(models.NewSoftmax(s.train, s.mean, s.std),
-		models.NewSoftmax(s.test, s.mean, s.std), 2), nil
+	return run.Classifier(softmax.New(s.train, s.mean, s.std),
+		softmax.New(s.test, s.mean, s.std), 2), nil
 }

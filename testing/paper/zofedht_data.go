@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/testing/models"
 	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/testing/tables"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -69,14 +70,14 @@ func (x *zofedhtRun) samples(s *zofedhtSet) (*models.Samples, error) {
 		if err != nil {
 			return nil, err
 		}
-		train, _, err := data.A9A(filepath.Clean(dir))
+		train, _, err := tables.A9A(filepath.Clean(dir))
 		if err != nil {
 			return nil, err
 		}
 		return x.sparseSamples(s, train), nil
 	case "planted":
 		s.tag = "sp"
-		return x.sparseSamples(s, data.Planted(plantedTexts, 1)), nil
+		return x.sparseSamples(s, tables.Planted(plantedTexts, 1)), nil
 	}
 	return nil, fmt.Errorf("zofedht: data set %q: choose one of mnist, fashion-mnist, a9a, planted",
 		s.name)
@@ -97,7 +98,7 @@ func (x *zofedhtRun) imageSamples(s *zofedhtSet) (*models.Samples, error) {
 	return models.ImageSamples(halves, 0, 1), nil
 }
 
-func (x *zofedhtRun) sparseSamples(s *zofedhtSet, all *data.Sparse) *models.Samples {
+func (x *zofedhtRun) sparseSamples(s *zofedhtSet, all *tables.Sparse) *models.Samples {
 	if n := x.size.samples; n > 0 && n < all.Len() {
 		all, _ = all.Split(n)
 	}

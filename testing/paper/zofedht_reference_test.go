@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/prng"
-	"github.com/zofl/zofl/testing/models"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/testing/reference"
 	"github.com/zofl/zofl/wire"
@@ -119,7 +119,7 @@ func logisticOf(t *testing.T, x *zofedhtRun, s *zofedhtSet, p *wire.Plan) func(i
 		t.Fatal(err)
 	}
 	return func(client int, at reference.At, w []float64) float64 {
-		batch := models.NewBatcher(shares[client]).Pick(int(p.Batch),
+		batch := data.NewBatcher(shares[client]).Pick(int(p.Batch),
 			wire.BatchSeed(p.Run, zofedhtID(client), at.N, uint32(at.K)))
 		sum := 0.0
 		for _, i := range batch {

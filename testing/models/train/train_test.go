@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/testing/models"
 )
 

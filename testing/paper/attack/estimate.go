@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"sync"
 
-	"github.com/zofl/zofl/testing/models"
+	"github.com/zofl/zofl/coordinator/zofl/data"
 )
 
 // A Fleet describes the clients of a baseline: the loss, each client's images, and how a
@@ -49,7 +49,7 @@ func (f *Fleet) queries() uint64 { return 2 * uint64(f.Mean) }
 // its own minibatch.
 func (f *Fleet) gradient(g, x []float32, client int, n uint64, sphere bool) {
 	rng := rand.New(rand.NewPCG(f.Seed, n<<32|uint64(client)))
-	batches := models.NewBatcher(f.Shares[client])
+	batches := data.NewBatcher(f.Shares[client])
 	u, near := make([]float64, f.Dim), make([]float32, f.Dim)
 	for range f.Mean {
 		batch := batches.Pick(f.Batch, rng.Uint64())

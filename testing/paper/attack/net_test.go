@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/testing/models"
 	"github.com/zofl/zofl/testing/models/train"
 )

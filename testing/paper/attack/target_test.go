@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/testing/models"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/coordinator/zofl/data"
 )
 
 // attackSide is half the side of the box: how far a pixel may move, with ink 1.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/testing/models"
 	"github.com/zofl/zofl/testing/models/train"
 )

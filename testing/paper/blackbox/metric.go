@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/zofl/zofl/testing/data"
 	"github.com/zofl/zofl/testing/models/train"
+	"github.com/zofl/zofl/testing/tables"
 )
 
 // metricSide is half the side of the box: how far a parameter may move.
@@ -37,7 +37,7 @@ type MetricConfig struct {
 //
 //	f_i(x) = 1 - score of the MLP theta + x on client i's rows
 //
-// for x within +-0.2, [data.Covertype], and 54-30-14-7 units with rectifiers, which have
+// for x within +-0.2, [tables.Covertype], and 54-30-14-7 units with rectifiers, which have
 // 2,189 parameters. It is piecewise constant. Any number of goroutines may use one Metric.
 type Metric struct {
 	score   Score
@@ -54,7 +54,7 @@ type share struct {
 
 // NewMetric trains the MLP on half of the table, or reads it from the cache, and deals the
 // rows of the other half to the clients.
-func NewMetric(ctx context.Context, t *data.Table, c MetricConfig) (*Metric, error) {
+func NewMetric(ctx context.Context, t *tables.Table, c MetricConfig) (*Metric, error) {
 	if c.Portion == 0 {
 		c.Portion = 1
 	}
@@ -68,7 +68,7 @@ func NewMetric(ctx context.Context, t *data.Table, c MetricConfig) (*Metric, err
 	}
 	if t.Features != widths[0] || t.Classes != widths[len(widths)-1] || t.Len() < 2 {
 		return nil, fmt.Errorf("blackbox: a table of %d rows, %d features and %d classes: take "+
-			"data.Covertype's, with %d features and %d classes",
+			"tables.Covertype's, with %d features and %d classes",
 			t.Len(), t.Features, t.Classes, widths[0], widths[len(widths)-1])
 	}
 	half, rest := standardized(t)

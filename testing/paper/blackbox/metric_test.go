@@ -9,13 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/testing/tables"
 )
 
 // planted returns a table in the manner of Covertype: classes that are apart by their
 // first features, of which the last is rare, and a feature that is constant.
-func planted(n int) *data.Table {
-	t, rng := &data.Table{Features: 54, Classes: 7}, stream(9, 0)
+func planted(n int) *tables.Table {
+	t, rng := &tables.Table{Features: 54, Classes: 7}, stream(9, 0)
 	for range n {
 		label := rng.IntN(61) / 10
 		for f := range 54 {
@@ -157,7 +157,7 @@ func TestMetricRefuses(t *testing.T) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	other := &data.Table{Features: 3, Classes: 7}
+	other := &tables.Table{Features: 3, Classes: 7}
 	if _, err := NewMetric(context.Background(), other, MetricConfig{}); err == nil ||
 		!strings.Contains(err.Error(), "3 features") {
 		t.Errorf("got %v, want the features", err)
@@ -198,7 +198,7 @@ func TestMetricOnCovertype(t *testing.T) {
 		t.Skip("set ZOFL_TRAIN=1, and ZOFL_DATA to a directory with the table in tables/, to " +
 			"run this test: it takes a minute")
 	}
-	table, err := data.Covertype(filepath.Join(root, "tables"))
+	table, err := tables.Covertype(filepath.Join(root, "tables"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,13 +4,13 @@ import (
 	"encoding/binary"
 	"math"
 
-	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/testing/tables"
 )
 
 // standardized splits the rows of a table at random into halves. Each feature is
 // standardized by its mean and standard deviation in the table. The split is always the
 // same.
-func standardized(t *data.Table) (half, rest *mlp) {
+func standardized(t *tables.Table) (half, rest *mlp) {
 	mean, deviation := moments(t)
 	order := stream(1, forSplit).Perm(t.Len())
 	part := func(list []int) *mlp {
@@ -28,7 +28,7 @@ func standardized(t *data.Table) (half, rest *mlp) {
 
 // moments returns each feature's mean and standard deviation, or 1 for one that is
 // constant.
-func moments(t *data.Table) (mean, deviation []float64) {
+func moments(t *tables.Table) (mean, deviation []float64) {
 	mean, deviation = make([]float64, t.Features), make([]float64, t.Features)
 	n := float64(t.Len())
 	for i := range t.Len() {

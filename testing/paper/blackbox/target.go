@@ -3,7 +3,7 @@ package blackbox
 import (
 	"math"
 
-	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/coordinator/zofl/data"
 )
 
 // A Target is the attack on one image z. With x a number for each pixel,

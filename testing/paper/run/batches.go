@@ -2,7 +2,7 @@ package run
 
 import (
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/testing/models"
+	"github.com/zofl/zofl/coordinator/zofl/data"
 )
 
 // An Order says which minibatches a client takes from its share.
@@ -27,10 +27,10 @@ func (o Order) picker(share []int, taken uint64) picker {
 	if o == Walk {
 		return &walk{share: share, taken: taken}
 	}
-	return draw{models.NewBatcher(share)}
+	return draw{data.NewBatcher(share)}
 }
 
-type draw struct{ *models.Batcher }
+type draw struct{ *data.Batcher }
 
 func (d draw) pick(b objective.Batch) []int { return d.Pick(b.Size, b.Seed) }
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zofl/zofl/testing/data"
-	"github.com/zofl/zofl/testing/models"
+	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -20,7 +20,7 @@ func digits(t *testing.T, rounds uint64) Config {
 	t.Helper()
 	train, test := data.Digits(400, 1), data.Digits(100, 1<<40)
 	mean, std := train.Moments()
-	model := models.NewSoftmax(train, mean, std)
+	model := softmax.New(train, mean, std)
 	shares, err := data.IID(train.Len(), 8, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func digits(t *testing.T, rounds uint64) Config {
 	}
 	p.Rounds, p.Batch, p.Perturbations, p.Difference, p.Step = rounds, 16, 4, wire.Central, 1e-3
 	return Config{
-		Name: "digits", Seed: 7, Task: Classifier(model, models.NewSoftmax(test, mean, std), 2),
+		Name: "digits", Seed: 7, Task: Classifier(model, softmax.New(test, mean, std), 2),
 		Plan: p, Shares: shares, Order: Walk,
 		Measure: func(round uint64) bool { return round%10 == 0 || round == rounds },
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
-	"github.com/zofl/zofl/testing/models"
+	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 )
 
 // A device is one client: its connection, its share of the images, and its
@@ -24,8 +25,8 @@ type device struct {
 // loss is what a device can do: evaluate the model on samples of its own share,
 // and on the test set.
 type loss struct {
-	train, test *models.Softmax
-	batcher     *models.Batcher
+	train, test *softmax.Classifier
+	batcher     *data.Batcher
 	samples     int
 }
 

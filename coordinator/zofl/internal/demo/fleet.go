@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
-	"github.com/zofl/zofl/testing/models"
 )
 
 // connect makes the devices, each with a connection of its own.
@@ -33,7 +33,7 @@ func (r *run) device(id string, share []int) (*device, error) {
 	}
 	d.client, err = client.New(client.Config{
 		Conn: d.conn, Run: r.plan.Run, ID: id,
-		Objective: &loss{r.images.train, r.images.test, models.NewBatcher(share), len(share)},
+		Objective: &loss{r.images.train, r.images.test, data.NewBatcher(share), len(share)},
 		Recorder: client.RecorderFunc(func(p client.Progress) error {
 			d.queries.Store(p.Queries)
 			return nil

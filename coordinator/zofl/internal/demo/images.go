@@ -1,8 +1,8 @@
 package demo
 
 import (
-	"github.com/zofl/zofl/testing/data"
-	"github.com/zofl/zofl/testing/models"
+	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -16,7 +16,7 @@ const (
 
 // images are the classifier over both sets, and who holds which sample.
 type images struct {
-	train, test *models.Softmax
+	train, test *softmax.Classifier
 	shares      [][]int // of train, by client
 }
 
@@ -38,8 +38,8 @@ func load(cfg Config) (*images, error) {
 		return nil, err
 	}
 	return &images{
-		train:  models.NewSoftmax(train, mean, std),
-		test:   models.NewSoftmax(test, mean, std),
+		train:  softmax.New(train, mean, std),
+		test:   softmax.New(test, mean, std),
 		shares: shares,
 	}, nil
 }

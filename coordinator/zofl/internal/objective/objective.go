@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/testing/data"
-	"github.com/zofl/zofl/testing/models"
+	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -74,8 +74,8 @@ const (
 
 // classifier is a softmax of drawn digits, each device's its own.
 type classifier struct {
-	train, test *models.Softmax
-	batcher     *models.Batcher
+	train, test *softmax.Classifier
+	batcher     *data.Batcher
 }
 
 func digits(id string, dim int) (objective.Flat, error) {
@@ -85,7 +85,7 @@ func digits(id string, dim int) (objective.Flat, error) {
 	for i := range all {
 		all[i] = i
 	}
-	c := &classifier{models.NewSoftmax(train, mean, std), models.NewSoftmax(test, mean, std), models.NewBatcher(all)}
+	c := &classifier{softmax.New(train, mean, std), softmax.New(test, mean, std), data.NewBatcher(all)}
 	if dim != 0 && dim != c.Dim() {
 		return nil, &wire.PlanError{Field: "dim", Value: dim, Remedy: fmt.Sprintf("the classifier has %d parameters: leave it", c.Dim())}
 	}

@@ -1,4 +1,4 @@
-package models
+package softmax
 
 // The matrix product of Loss goes by tiles of two weight rows times two images:
 // four products for four numbers fetched, and four sums that do not wait for
@@ -16,7 +16,7 @@ const (
 // logits computes, for at most tileImages images i and all classes c,
 //
 //	out[i][c] = params[c*features:] . image(batch[i]) + bias[c]
-func (s *Softmax) logits(out *[tileImages][maxClasses]float64, params []float32, batch []int) {
+func (s *Classifier) logits(out *[tileImages][maxClasses]float64, params []float32, batch []int) {
 	weights, bias := params[:s.classes*s.features], params[s.classes*s.features:]
 	x0 := s.image(batch[0])
 	x1 := s.image(batch[len(batch)-1]) // a lone image is its own neighbor
@@ -32,7 +32,7 @@ func (s *Softmax) logits(out *[tileImages][maxClasses]float64, params []float32,
 }
 
 // image returns the normalized pixels of image i.
-func (s *Softmax) image(i int) []float32 {
+func (s *Classifier) image(i int) []float32 {
 	return s.images[i*s.features : (i+1)*s.features]
 }
 

@@ -1,4 +1,4 @@
-package models
+package data
 
 import "math/rand/v2"
 
@@ -20,7 +20,7 @@ type Batcher struct {
 // it copies. It panics if share is empty.
 func NewBatcher(share []int) *Batcher {
 	if len(share) == 0 {
-		panic("models: NewBatcher with an empty share")
+		panic("data: NewBatcher with an empty share")
 	}
 	b := &Batcher{share: append([]int(nil), share...)}
 	b.rng = rand.New(&b.pcg)
@@ -34,7 +34,7 @@ func NewBatcher(share []int) *Batcher {
 // size is negative.
 func (b *Batcher) Pick(size int, seed uint64) []int {
 	if size < 0 {
-		panic("models: Pick of a negative size")
+		panic("data: Pick of a negative size")
 	}
 	if size == 0 || size >= len(b.share) {
 		return b.share

@@ -1,4 +1,4 @@
-package models
+package softmax
 
 import (
 	"math"
@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/zofl/zofl/testing/data"
+	"github.com/zofl/zofl/coordinator/zofl/data"
 )
 
 func sequence(n int) []int {
@@ -30,7 +30,7 @@ func random(n int, seed uint64) []float32 {
 }
 
 // slow is the definition of loss and gradient, in float64 throughout.
-func (s *Softmax) slow(params []float32, batch []int) (loss float64, grad []float64) {
+func (s *Classifier) slow(params []float32, batch []int) (loss float64, grad []float64) {
 	grad = make([]float64, s.Dim())
 	logits := make([]float64, s.classes)
 	bias := s.classes * s.features
@@ -82,7 +82,7 @@ func noise(n, rows, cols, classes int) *data.Images {
 // Shapes and batches that do not fill the tiles and the segments.
 func TestLossIsItsDefinition(t *testing.T) {
 	for _, shape := range [][3]int{{28, 28, 10}, {1, 1, 2}, {7, 16, 3}, {5, 23, 1}, {3, 3, 256}, {8, 28, 7}} {
-		s := NewSoftmax(noise(20, shape[0], shape[1], shape[2]), 0.5, 0.3)
+		s := New(noise(20, shape[0], shape[1], shape[2]), 0.5, 0.3)
 		for _, n := range []int{1, 2, 3, 8, 19} {
 			params := random(s.Dim(), uint64(n))
 			batch := sequence(20)[20-n:]
@@ -101,11 +101,11 @@ func TestLossIsItsDefinition(t *testing.T) {
 // The directional derivative by a central difference, as a client forms it,
 // against the analytic one.
 func TestFiniteDifferences(t *testing.T) {
-	s := NewSoftmax(data.Digits(500, 1), data.MNISTMean, data.MNISTStd)
+	s := New(data.Digits(500, 1), data.MNISTMean, data.MNISTStd)
 	const mu = 1e-3
 	params := random(s.Dim(), 1)
 	for seed := range uint64(10) {
-		batch := NewBatcher(sequence(s.Len())).Pick(32, seed)
+		batch := data.NewBatcher(sequence(s.Len())).Pick(32, seed)
 		_, grad := s.slow(params, batch)
 		direction := random(s.Dim(), 100+seed)
 		plus, minus := slices.Clone(params), slices.Clone(params)
@@ -124,10 +124,12 @@ func TestFiniteDifferences(t *testing.T) {
 
 func TestGradientIsItsDefinition(t *testing.T) {
 	for _, shape := range [][3]int{{28, 28, 10}, {1, 1, 2}, {7, 16, 3}} {
-		s := NewSoftmax(noise(20, shape[0], shape[1], shape[2]), 0.5, 0.3)
+		s := New(noise(20, shape[0], shape[1], shape[2]), 0.5, 0.3)
 		params, batch := random(s.Dim(), 1), sequence(7)
 		got := make([]float32, s.Dim())
-		fill(got, 1)
+		for i := range got {
+			got[i] = 1
+		}
 		loss := s.Gradient(got, params, batch)
 		wantLoss, want := s.slow(params, batch)
 		if math.Abs(loss-wantLoss) > 1e-6 {
@@ -143,7 +145,7 @@ func TestGradientIsItsDefinition(t *testing.T) {
 
 func TestLossOfZeros(t *testing.T) {
 	for _, classes := range []int{2, 10} {
-		s := NewSoftmax(noise(50, 6, 6, classes), 0, 1)
+		s := New(noise(50, 6, 6, classes), 0, 1)
 		got := s.Loss(make([]float32, s.Dim()), sequence(50))
 		if want := math.Log(float64(classes)); math.Abs(got-want) > 1e-12 {
 			t.Errorf("%d classes: got %v, want ln %d = %v", classes, got, classes, want)
@@ -153,7 +155,7 @@ func TestLossOfZeros(t *testing.T) {
 
 // Logits of a thousand overflow exp unless the largest is taken out.
 func TestLossIsStable(t *testing.T) {
-	s := NewSoftmax(noise(4, 2, 2, 3), 0, 1)
+	s := New(noise(4, 2, 2, 3), 0, 1)
 	s.labels = []uint8{0, 1, 2, 0}
 	params := make([]float32, s.Dim())
 	copy(params[12:], []float32{1000, 0, -1000})
@@ -164,7 +166,7 @@ func TestLossIsStable(t *testing.T) {
 }
 
 func TestEvaluate(t *testing.T) {
-	s := NewSoftmax(data.Digits(1000, 2), data.MNISTMean, data.MNISTStd)
+	s := New(data.Digits(1000, 2), data.MNISTMean, data.MNISTStd)
 	params := random(s.Dim(), 3)
 	wantLoss, wantAccuracy := s.Metrics(params, sequence(1000))
 	first, _ := s.Evaluate(params, 1)
@@ -178,7 +180,7 @@ func TestEvaluate(t *testing.T) {
 }
 
 func TestLossConcurrently(t *testing.T) {
-	s := NewSoftmax(data.Digits(200, 1), data.MNISTMean, data.MNISTStd)
+	s := New(data.Digits(200, 1), data.MNISTMean, data.MNISTStd)
 	params := random(s.Dim(), 1)
 	want := s.Loss(params, sequence(32))
 	var wg sync.WaitGroup
@@ -195,7 +197,7 @@ func TestLossConcurrently(t *testing.T) {
 }
 
 func TestLossAllocatesNothing(t *testing.T) {
-	s := NewSoftmax(data.Digits(64, 1), data.MNISTMean, data.MNISTStd)
+	s := New(data.Digits(64, 1), data.MNISTMean, data.MNISTStd)
 	params, batch := random(s.Dim(), 1), sequence(33)
 	if got := testing.AllocsPerRun(10, func() { s.Loss(params, batch) }); got != 0 {
 		t.Errorf("%v allocations a call", got)
@@ -203,14 +205,14 @@ func TestLossAllocatesNothing(t *testing.T) {
 }
 
 func TestLossPanics(t *testing.T) {
-	s := NewSoftmax(noise(4, 2, 2, 3), 0, 1)
+	s := New(noise(4, 2, 2, 3), 0, 1)
 	good := make([]float32, s.Dim())
 	for name, f := range map[string]func(){
 		"short parameters": func() { s.Loss(good[1:], []int{0}) },
 		"long parameters":  func() { s.Loss(append(good, 0), []int{0}) },
 		"empty batch":      func() { s.Loss(good, nil) },
 		"no such image":    func() { s.Loss(good, []int{0, 4}) },
-		"std 0":            func() { NewSoftmax(noise(1, 1, 1, 2), 0, 0) },
+		"std 0":            func() { New(noise(1, 1, 1, 2), 0, 0) },
 	} {
 		func() {
 			defer func() {
@@ -227,8 +229,8 @@ func TestLossPanics(t *testing.T) {
 // test set says about the result.
 func train(t *testing.T, training, test *data.Images, steps int) (loss, accuracy float64) {
 	t.Helper()
-	s := NewSoftmax(training, data.MNISTMean, data.MNISTStd)
-	batcher := NewBatcher(sequence(s.Len()))
+	s := New(training, data.MNISTMean, data.MNISTStd)
+	batcher := data.NewBatcher(sequence(s.Len()))
 	params := make([]float32, s.Dim())
 	for step := range steps {
 		_, grad := s.slow(params, batcher.Pick(32, uint64(step)))
@@ -237,7 +239,7 @@ func train(t *testing.T, training, test *data.Images, steps int) (loss, accuracy
 			params[i] -= float32(rate * g)
 		}
 	}
-	return NewSoftmax(test, data.MNISTMean, data.MNISTStd).Evaluate(params, 2)
+	return New(test, data.MNISTMean, data.MNISTStd).Evaluate(params, 2)
 }
 
 // The drawn digits are about as hard for a linear classifier as MNIST is.

@@ -1,4 +1,4 @@
-package data
+package tables
 
 import (
 	"encoding/binary"

@@ -211,3 +211,20 @@ func FuzzIDX(f *testing.F) {
 		}
 	})
 }
+
+// TestFashionMNISTReal needs the published files, in fashion-mnist/.
+func TestFashionMNISTReal(t *testing.T) {
+	root := os.Getenv("ZOFL_DATA")
+	if root == "" {
+		t.Skip("set ZOFL_DATA to a directory with Fashion-MNIST's four IDX files in fashion-mnist/ to run this test")
+	}
+	train, test, err := FashionMNIST(filepath.Join(root, "fashion-mnist"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, std := train.Moments()
+	if train.Len() != 60000 || test.Len() != 10000 ||
+		mean < FashionMean-1e-4 || mean > FashionMean+1e-4 || std < FashionStd-1e-4 || std > FashionStd+1e-4 {
+		t.Errorf("got %d and %d images, mean %.5f, deviation %.5f", train.Len(), test.Len(), mean, std)
+	}
+}

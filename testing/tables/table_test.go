@@ -1,4 +1,4 @@
-package data
+package tables
 
 import (
 	"errors"
@@ -176,22 +176,5 @@ func TestTablesReal(t *testing.T) {
 	}
 	if want := [7]int{33894, 45328, 5721, 439, 1519, 2779, 3282}; count != want {
 		t.Errorf("Covertype: got classes %v, want %v", count, want)
-	}
-}
-
-// TestFashionMNISTReal needs the published files, in fashion-mnist/.
-func TestFashionMNISTReal(t *testing.T) {
-	root := os.Getenv("ZOFL_DATA")
-	if root == "" {
-		t.Skip("set ZOFL_DATA to a directory with Fashion-MNIST's four IDX files in fashion-mnist/ to run this test")
-	}
-	train, test, err := FashionMNIST(filepath.Join(root, "fashion-mnist"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	mean, std := train.Moments()
-	if train.Len() != 60000 || test.Len() != 10000 ||
-		mean < FashionMean-1e-4 || mean > FashionMean+1e-4 || std < FashionStd-1e-4 || std > FashionStd+1e-4 {
-		t.Errorf("got %d and %d images, mean %.5f, deviation %.5f", train.Len(), test.Len(), mean, std)
 	}
 }

@@ -1,4 +1,4 @@
-package models
+package data
 
 import (
 	"slices"
@@ -108,5 +108,22 @@ func TestBatcherPanics(t *testing.T) {
 			}()
 			f()
 		}()
+	}
+}
+
+func sequence(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+func BenchmarkPick(b *testing.B) {
+	batcher := NewBatcher(sequence(600))
+	var seed uint64
+	for b.Loop() {
+		batcher.Pick(32, seed)
+		seed++
 	}
 }

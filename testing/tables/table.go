@@ -1,4 +1,4 @@
-package data
+package tables
 
 import (
 	"bufio"
@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/zofl/zofl/coordinator/zofl/data"
 )
 
 // Covertype's shape, and the largest line of a table that is read.
@@ -46,7 +48,7 @@ func (t *Table) At(i int) []float32 {
 // panics if class is not as long as Classes.
 func (t *Table) Relabel(class []uint8) *Table {
 	out := *t
-	out.Labels, out.Classes = relabel(t.Labels, t.Classes, class)
+	out.Labels, out.Classes = data.Relabel(t.Labels, t.Classes, class)
 	return &out
 }
 
@@ -63,7 +65,7 @@ func (t *Table) Split(n int) (first, others *Table) {
 // dir: 54 features from 0 to 1, 10 of them scaled and 44 of them 0 or 1, and a
 // last column with the class from 1 to 7, which becomes a label from 0 to 6. The
 // file has a line of names first, and no official split: see [Table.Split]
-// ([IID] shuffles).
+// ([data.IID] shuffles).
 func Covertype(dir string) (*Table, error) {
 	t := &Table{Features: covertypeFeatures, Classes: covertypeClasses}
 	names := true
@@ -109,19 +111,19 @@ func (t *Table) parse(line string) error {
 func eachLine(path string, f func(line string) error) error {
 	file, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("data: %w", err)
+		return fmt.Errorf("tables: %w", err)
 	}
 	defer file.Close()
 	z, err := gzip.NewReader(bufio.NewReaderSize(file, 1<<16))
 	if err != nil {
-		return fmt.Errorf("data: %s: not a gzip file (%v): download it again", path, err)
+		return fmt.Errorf("tables: %s: not a gzip file (%v): download it again", path, err)
 	}
 	n, err := readLines(z, f)
 	if err != nil {
-		return fmt.Errorf("data: %s: line %d: %w: download it again", path, n, err)
+		return fmt.Errorf("tables: %s: line %d: %w: download it again", path, n, err)
 	}
 	if n == 0 {
-		return fmt.Errorf("data: %s: an empty file: download it again", path)
+		return fmt.Errorf("tables: %s: an empty file: download it again", path)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (im *Images) At(i int) []uint8 {
 // It panics if class is not as long as Classes. See also [Images.Halves].
 func (im *Images) Relabel(class []uint8) *Images {
 	out := *im
-	out.Labels, out.Classes = relabel(im.Labels, im.Classes, class)
+	out.Labels, out.Classes = Relabel(im.Labels, im.Classes, class)
 	return &out
 }
 
@@ -44,8 +44,9 @@ func (im *Images) Halves() *Images {
 	return im.Relabel(class)
 }
 
-// relabel returns labels with class[l] for l, and the number of the classes.
-func relabel(labels []uint8, classes int, class []uint8) (out []uint8, n int) {
+// Relabel returns labels with class[l] in place of l, and the number of classes. It panics if
+// class is not as long as classes.
+func Relabel(labels []uint8, classes int, class []uint8) (out []uint8, n int) {
 	if len(class) != classes {
 		panic("data: Relabel needs one new label for each class")
 	}

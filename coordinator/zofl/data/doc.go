@@ -1,0 +1,15 @@
+// Package data holds labeled images, the ways to split them among clients, and the minibatches
+// that a client picks of its share.
+//
+// For most uses, take [Digits]: it draws digits that look like handwriting, as many as asked
+// for, with nothing to download. [MNIST] reads the published images from a directory of IDX
+// files, [FashionMNIST] their successor. [IID], [Shards] and [Dirichlet] deal samples out to
+// clients. A [Batcher] picks the samples of each minibatch.
+//
+// # Determinism
+//
+// Digits uses additions, multiplications, divisions and square roots only, and rounds every
+// product before adding it. So its images are the same bytes on every machine, and each device
+// of a mixed fleet may draw its own. Splits and minibatches are functions of their arguments.
+// Dirichlet uses math.Log and math.Exp: it promises the same split on one architecture only.
+package data
