@@ -1,5 +1,5 @@
-// Package vector reads and writes parameters as files: .f32 is little-endian
-// float32, one after the other; .npy is NumPy's.
+// Package vector reads and writes parameters as files. A name that ends in .f32 means
+// little-endian float32, one after the other; .npy means NumPy's format.
 package vector
 
 import (
@@ -10,26 +10,27 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-
-	"github.com/sbinet/npyio/npy"
 )
 
-// CheckName says whether a file's name tells its format.
+// CheckName returns an error unless the name ends in .f32 or .npy.
 func CheckName(name string) error {
 	switch filepath.Ext(name) {
 	case ".f32", ".npy":
 		return nil
 	}
-	return fmt.Errorf("%s: unknown format: end the name in .f32 (little-endian float32) or .npy (NumPy)", name)
+	return fmt.Errorf("%s: unknown format: "+
+		"end the name in .f32 (little-endian float32) or .npy (NumPy)", name)
 }
 
-// Write stores x in a new file: it is there whole, or not at all.
+// Write stores x in a new file, which appears complete or not at all. If the file exists,
+// the error matches [os.ErrExist].
 func Write(name string, x []float32) (err error) {
 	if err := CheckName(name); err != nil {
 		return err
 	}
 	if _, err := os.Lstat(name); err == nil {
-		return fmt.Errorf("%s: %w: it is not overwritten", name, os.ErrExist)
+		return fmt.Errorf("%s: %w: choose another name, files are never overwritten",
+			name, os.ErrExist)
 	}
 	file, err := os.CreateTemp(filepath.Dir(name), ".zofl-*")
 	if err != nil {
@@ -49,16 +50,16 @@ func Write(name string, x []float32) (err error) {
 
 func encode(w io.Writer, format string, x []float32) error {
 	b := bufio.NewWriterSize(w, 1<<20)
-	var err error
 	if format == ".npy" {
-		err = npy.Write(b, x)
-	} else {
-		err = binary.Write(b, binary.LittleEndian, x)
+		if err := writeNPYHeader(b, len(x)); err != nil {
+			return err
+		}
 	}
-	return errors.Join(err, b.Flush())
+	return errors.Join(binary.Write(b, binary.LittleEndian, x), b.Flush())
 }
 
-// Read returns the parameters that a file has.
+// Read returns the parameters in a file. A .npy file of several dimensions gives its elements
+// row by row.
 func Read(name string) ([]float32, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
@@ -68,26 +69,36 @@ func Read(name string) ([]float32, error) {
 		return nil, err
 	}
 	defer file.Close()
-	var x []float32
-	if filepath.Ext(name) == ".npy" {
-		err = npy.Read(file, &x)
-	} else {
-		x, err = floats(file)
-	}
+	x, err := decode(file, filepath.Ext(name))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return x, nil
 }
 
-func floats(file *os.File) ([]float32, error) {
+// decode checks that the file has the bytes that its header claims before it allocates.
+func decode(file *os.File, format string) ([]float32, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
-	if info.Size()%4 != 0 {
-		return nil, fmt.Errorf("%d bytes are no float32s", info.Size())
+	bytes, order := info.Size(), binary.ByteOrder(binary.LittleEndian)
+	if format == ".npy" {
+		var n uint64
+		if n, order, err = readNPYHeader(file); err != nil {
+			return nil, err
+		}
+		at, err := file.Seek(0, io.SeekCurrent)
+		if err != nil {
+			return nil, err
+		}
+		if bytes -= at; uint64(bytes) != 4*n {
+			return nil, fmt.Errorf("%d bytes follow a header of %d float32", bytes, n)
+		}
 	}
-	x := make([]float32, info.Size()/4)
-	return x, binary.Read(bufio.NewReaderSize(file, 1<<20), binary.LittleEndian, x)
+	if bytes%4 != 0 {
+		return nil, fmt.Errorf("%d bytes are not a whole number of float32", bytes)
+	}
+	x := make([]float32, bytes/4)
+	return x, binary.Read(bufio.NewReaderSize(file, 1<<20), order, x)
 }

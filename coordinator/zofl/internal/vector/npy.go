@@ -1,0 +1,107 @@
+package vector
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// NumPy's format: the magic string, a version of two bytes, the length of the header, the
+// header as a Python dictionary padded with spaces, the elements.
+// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+const (
+	npyMagic = "\x93NUMPY"
+	// npyAlign is what the elements' offset is a multiple of.
+	npyAlign = 64
+	// npyMaxHeader bounds the header that is read. NumPy itself trusts no more than 10,000.
+	npyMaxHeader = 10_000
+)
+
+var (
+	npyDescr   = regexp.MustCompile(`'descr':\s*'([^']*)'`)
+	npyFortran = regexp.MustCompile(`'fortran_order':\s*(True|False)`)
+	npyShape   = regexp.MustCompile(`'shape':\s*\(([0-9, ]*)\)`)
+)
+
+// writeNPYHeader writes what precedes n elements: little-endian float32, one dimension.
+func writeNPYHeader(w io.Writer, n int) error {
+	const before = len(npyMagic) + 4
+	header := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d,), }", n)
+	pad := npyAlign - (before+len(header)+1)%npyAlign
+	header += strings.Repeat(" ", pad%npyAlign) + "\n"
+	b := append([]byte(npyMagic), 1, 0)
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(header)))
+	_, err := w.Write(append(b, header...))
+	return err
+}
+
+// readNPYHeader reads a header, and returns the number of elements and their byte order.
+func readNPYHeader(r io.Reader) (n uint64, order binary.ByteOrder, err error) {
+	header, err := npyHeader(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	descr := npyDescr.FindStringSubmatch(header)
+	fortran := npyFortran.FindStringSubmatch(header)
+	shape := npyShape.FindStringSubmatch(header)
+	if descr == nil || fortran == nil || shape == nil {
+		return 0, nil, fmt.Errorf("the header %q is not NumPy's", header)
+	}
+	switch descr[1] {
+	case "<f4":
+		order = binary.LittleEndian
+	case ">f4":
+		order = binary.BigEndian
+	default:
+		return 0, nil, fmt.Errorf("its elements are %q, not float32: save x.astype('float32')",
+			descr[1])
+	}
+	sides := strings.FieldsFunc(shape[1], func(c rune) bool { return c == ',' || c == ' ' })
+	if fortran[1] == "True" && len(sides) > 1 {
+		return 0, nil, fmt.Errorf("its elements are in Fortran order: save numpy.ascontiguousarray(x)")
+	}
+	n, err = product(sides)
+	return n, order, err
+}
+
+// npyHeader reads the dictionary.
+func npyHeader(r io.Reader) (string, error) {
+	begin := make([]byte, len(npyMagic)+2)
+	if _, err := io.ReadFull(r, begin); err != nil || string(begin[:len(npyMagic)]) != npyMagic {
+		return "", fmt.Errorf("it is not a NumPy file: save it with numpy.save")
+	}
+	size := make([]byte, 4)
+	if begin[len(npyMagic)] == 1 { // later versions have four bytes
+		size = size[:2]
+	}
+	if _, err := io.ReadFull(r, size); err != nil {
+		return "", fmt.Errorf("header: %w", err)
+	}
+	length := binary.LittleEndian.Uint32(append(size, 0, 0)[:4])
+	if length > npyMaxHeader {
+		return "", fmt.Errorf("its header claims %d bytes: at most %d", length, npyMaxHeader)
+	}
+	header := make([]byte, length)
+	if _, err := io.ReadFull(r, header); err != nil {
+		return "", fmt.Errorf("header: %w", err)
+	}
+	return string(header), nil
+}
+
+// product returns the number of elements of an array with these sides.
+func product(sides []string) (n uint64, err error) {
+	n = 1
+	for _, s := range sides {
+		side, err := strconv.ParseUint(s, 10, 31)
+		if err != nil {
+			return 0, fmt.Errorf("a side of %s elements: %w", s, err)
+		}
+		if n *= side; n > 1<<31 {
+			return 0, fmt.Errorf("more than %d elements", uint64(1)<<31)
+		}
+	}
+	return n, nil
+}
