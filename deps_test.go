@@ -169,6 +169,30 @@ func TestClientPackages(t *testing.T) {
 	}
 }
 
+// The program, which operators run, imports nothing of the experiments. Nor do its tests, so
+// its module requires none of their libraries.
+func TestProgramPackages(t *testing.T) {
+	const program = "coordinator/zofl"
+	for _, file := range []string{"go.mod", "go.sum"} {
+		b, err := os.ReadFile(filepath.Join(program, file)) // for the test cache
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{module + "/testing", "gonum.org/"} {
+			if strings.Contains(string(b), name) {
+				t.Errorf("%s/%s names %s", program, file, name)
+			}
+		}
+	}
+	for _, file := range goFiles(t, program) {
+		for _, name := range importsOf(t, file) {
+			if name == module+"/testing" || strings.HasPrefix(name, module+"/testing/") {
+				t.Errorf("%s imports %s: the program never imports testing", file, name)
+			}
+		}
+	}
+}
+
 // An app depends only on what it imports: on no broker, and on nothing that only the
 // nested modules require.
 func TestAppModuleGraph(t *testing.T) {
@@ -244,6 +268,17 @@ func mayImport(may []string, name string) bool {
 // files fails the test.
 func sourceFiles(t *testing.T, dir string) []string {
 	t.Helper()
+	files := slices.DeleteFunc(goFiles(t, dir),
+		func(name string) bool { return strings.HasSuffix(name, "_test.go") })
+	if len(files) == 0 {
+		t.Fatalf("got no Go files in %s, want some", dir)
+	}
+	return files
+}
+
+// goFiles is sourceFiles with tests.
+func goFiles(t *testing.T, dir string) []string {
+	t.Helper()
 	var files []string
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -252,7 +287,7 @@ func sourceFiles(t *testing.T, dir string) []string {
 		if entry.IsDir() {
 			return skipFolder(dir, path, entry.Name())
 		}
-		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+		if !strings.HasSuffix(path, ".go") {
 			return nil
 		}
 		files = append(files, path)
