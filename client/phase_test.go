@@ -292,9 +292,10 @@ func TestHalfMovesByWhatItSends(t *testing.T) {
 		w.Advance(&at, 2, 0, g[:10], p.Step)
 		probe, b := make([]float32, small), objective.Batch{Seed: wire.BatchSeed(runName, "d0", 2, 1)}
 		for i, got := range g[10:] {
-			w.Probe(probe, at.X, 0, p.Mu, 2, 1, i, prng.Shared)
+			z := w.Direction(2, 1, i, prng.Shared)
+			w.Perturb(probe, at.X, 0, p.Mu, &z)
 			plus := bowl(probe, 3, b)
-			w.Probe(probe, at.X, 0, -p.Mu, 2, 1, i, prng.Shared)
+			w.Perturb(probe, at.X, 0, -p.Mu, &z)
 			minus := bowl(probe, 3, b)
 			if want := wire.Half.Round(float32((plus - minus) / (2 * float64(p.Mu)))); got != want {
 				t.Errorf("g[1,%d] = %v, want %v", i, got, want)

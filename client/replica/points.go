@@ -4,7 +4,7 @@ import "github.com/zofl/zofl/prng"
 
 // Points are the parameter vectors at which one local step evaluates the loss. With central
 // differences these are x + mu*S z and x - mu*S z for each direction in turn; with forward
-// differences x itself and then x + mu*S z for each direction. [Replica.Probe] explains S.
+// differences x itself and then x + mu*S z for each direction. [Replica.Perturb] explains S.
 type Points struct {
 	X       []float32   // the whole iterate
 	Mu      float32     // above 0
@@ -21,14 +21,14 @@ func (p *Points) Len() int {
 }
 
 // PerturbAll writes elements off, off+1, ..., off+n-1 of all points. dst[i], of n elements,
-// receives those of point i; a nil dst[i] is left out. The bits are those that Probe gives.
+// receives those of point i; a nil dst[i] is left out. The bits are those that Perturb gives.
 // Each direction is generated once. All points of a block are written before the next block
 // of x is read, so x comes from memory only once. [Replica.Perturb] says what may run at
 // the same time.
 //
 //	for each block:
 //		for i := range dst:
-//			Probe(dst[i], at the block)
+//			Perturb(dst[i], at the block)
 func (r *Replica) PerturbAll(dst [][]float32, off, n int, points *Points) {
 	s := spread{points: points, dst: dst, start: off, end: off + n}
 	wanted := s.check()

@@ -10,18 +10,14 @@ const (
 	denseStep      = "replica: Advance with transport=dense: step along Estimate instead"
 )
 
-// Probe writes elements off, off+1, ... of x + mu*S z to dst, for z of record n, local step
-// k, perturbation p, source. S scales each segment by its MuScale and, as mu is in the
+// Perturb writes elements off, off+1, ... of x + mu*S z to dst, for a direction z that
+// [Replica.Direction] returned. S scales each segment by its MuScale and, as mu is in the
 // coordinates of a box, by the box's High-Low. The result is clipped to the box. x is the
 // whole iterate and is not changed; dst may not overlap it. A negative mu gives the other
 // side of a central difference; mu = 0 gives x itself.
-func (r *Replica) Probe(dst, x []float32, off int, mu float32, n uint64, k, p int, source uint32) {
-	r.Perturb(dst, x, off, mu, r.tempDirection(n, k, p, source))
-}
-
-// Perturb is Probe along a direction that [Replica.Direction] returned. Several goroutines
-// may call it and PerturbAll at once, as long as nothing but Digest is called beside them.
-// Only one of them at a time has the workers.
+//
+// Several goroutines may call Perturb and PerturbAll at once, as long as nothing but Digest
+// is called beside them. Only one of them at a time has the workers.
 func (r *Replica) Perturb(dst, x []float32, off int, mu float32, z *Direction) {
 	if mu == 0 {
 		copy(dst, x[off:])

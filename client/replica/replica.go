@@ -42,7 +42,7 @@ type Config struct {
 	// RunKey is the secret of a run whose plan has no public run key: 32 bytes, the same
 	// for all its devices. Unused for others.
 	RunKey []byte
-	// Workers is how many goroutines Apply, Advance, Probe and Digest may use for a large
+	// Workers is how many goroutines Apply, Advance, Perturb and Digest may use for a large
 	// model; with 0 or 1 only the caller's. The bits are the same for any number. Each
 	// worker takes a few blocks of memory.
 	Workers int
