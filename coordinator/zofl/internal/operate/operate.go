@@ -1,7 +1,7 @@
-// Package operate lets an operator's program ask a running coordinator:
-// requests to zo.<run>.o.<verb>, answered with JSON. The coordinator's side is
-// a NATS micro service, so that `nats micro ls` finds it and counts its
-// requests. Permissions decide who may ask.
+// Package operate carries an operator's commands to a running coordinator: a request to
+// zo.<run>.o.<verb> is answered with the coordinator's status as JSON. The coordinator's side
+// is a NATS micro service, so `nats micro ls` finds it and counts its requests. The broker's
+// permissions decide who may send commands.
 package operate
 
 import (
@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Verbs of an operator.
+// The commands of an operator.
 const (
 	VerbStatus   = "status"
 	VerbPause    = "pause"
@@ -29,21 +30,22 @@ const (
 	VerbChange   = "change"
 )
 
-// A Request is the body of every verb; each uses what it needs.
+// A Request is the body of every command. A command ignores the fields that it does not use.
 type Request struct {
-	Reason string `json:"reason,omitempty"` // pause, stop: for people
+	Reason string `json:"reason,omitempty"` // pause, stop: why, for people
 	To     uint64 `json:"to,omitempty"`     // rollback: the record to return to
-	// Fields are what a change sets, as field=value of the plan.
+	// Fields are what a change sets: field=value of the plan.
 	Fields []string `json:"fields,omitempty"`
 }
 
-// ErrNobody: no coordinator of the run answers.
+// ErrNobody means that no coordinator of the run answers.
 var ErrNobody = errors.New("no coordinator answers")
 
-// ErrRefused: the coordinator cannot do what was asked; the text says why.
+// ErrRefused means that the coordinator did not do what was asked. The text says why.
 var ErrRefused = errors.New("refused")
 
-// Ask sends a request and returns the coordinator's status after it.
+// Ask sends a command and returns the coordinator's status after it. The error matches
+// ErrNobody or ErrRefused, or is one of the connection.
 func Ask(ctx context.Context, nc *nats.Conn, run, verb string, r Request) (*Status, error) {
 	body, err := json.Marshal(r)
 	if err != nil {
@@ -52,7 +54,7 @@ func Ask(ctx context.Context, nc *nats.Conn, run, verb string, r Request) (*Stat
 	m, err := nc.RequestWithContext(ctx, wire.OperatorSubject(run, verb), body)
 	switch {
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, context.DeadlineExceeded):
-		return nil, fmt.Errorf("%w for run %q: is `zofl serve` up, on this broker?", ErrNobody, run)
+		return nil, fmt.Errorf("%w for run %q: is `zofl serve` running, on this broker?", ErrNobody, run)
 	case err != nil:
 		return nil, err
 	}
@@ -66,24 +68,25 @@ func Ask(ctx context.Context, nc *nats.Conn, run, verb string, r Request) (*Stat
 	return s, nil
 }
 
-// obeyWithin bounds the wait for a command to show in the status; then the
-// status is answered as it is.
+// obeyWithin bounds the wait for a command to be done. After that the answer is the status as
+// it is, marked as pending.
 const obeyWithin = 3 * time.Second
 
-// A service answers for one coordinator.
+// A service answers the commands to one coordinator.
 type service struct {
 	c     *coordinator.Coordinator
 	watch *Watch
 }
 
-// Serve answers requests about a coordinator, whose Recorder is watch, until
-// stop is called.
-func Serve(nc *nats.Conn, run string, c *coordinator.Coordinator, watch *Watch) (stop func() error, err error) {
+// Serve answers commands to a coordinator until stop is called. The coordinator's Recorder must
+// be watch.
+func Serve(nc *nats.Conn, run string, c *coordinator.Coordinator,
+	watch *Watch) (stop func() error, err error) {
 	s := &service{c, watch}
 	svc, err := micro.AddService(nc, micro.Config{
 		Name: "zofl-" + run, Version: "0.1.0", Description: "coordinator of run " + run,
-		// A queue would share requests with subscriptions that a connection
-		// left behind when it broke. Only who leads serves.
+		// A queue group would hand some requests to subscriptions that a broken
+		// connection left behind. Only the leading coordinator serves, so none is needed.
 		QueueGroupDisabled: true,
 	})
 	if err != nil {
@@ -98,22 +101,24 @@ func Serve(nc *nats.Conn, run string, c *coordinator.Coordinator, watch *Watch) 
 		VerbChange:   s.change,
 	} {
 		handle := func(r micro.Request) { s.answer(r, do) }
-		if err := svc.AddEndpoint(verb, micro.HandlerFunc(handle), micro.WithEndpointSubject(wire.OperatorSubject(run, verb))); err != nil {
+		subject := micro.WithEndpointSubject(wire.OperatorSubject(run, verb))
+		if err := svc.AddEndpoint(verb, micro.HandlerFunc(handle), subject); err != nil {
 			return nil, errors.Join(fmt.Errorf("operator's service: %s: %w", verb, err), svc.Stop())
 		}
 	}
 	return svc.Stop, nil
 }
 
-// maxRequest is longer than any request.
+// maxRequest is longer than any request, in bytes.
 const maxRequest = 4 << 10
 
-// answer does what a request asks, and answers with the status; do says whether
-// it is done, or waits. An answer that cannot be sent is asked for again.
+// answer does what a request asks, and answers with the status. do returns false if the command
+// was accepted but is not done yet. If the answer is lost, the operator sends the request again.
 func (s *service) answer(r micro.Request, do func(Request) (bool, error)) {
 	var request Request
 	if len(r.Data()) > maxRequest {
-		_ = r.Error("400", fmt.Sprintf("the request has %d bytes: at most %d", len(r.Data()), maxRequest), nil)
+		text := fmt.Sprintf("the request has %d bytes, more than %d", len(r.Data()), maxRequest)
+		_ = r.Error("400", text, nil)
 		return
 	}
 	if len(r.Data()) > 0 {
@@ -132,28 +137,32 @@ func (s *service) answer(r micro.Request, do func(Request) (bool, error)) {
 	_ = r.RespondJSON(status)
 }
 
-// until waits for the status to show what was commanded.
-func (s *service) until(done func(coordinator.Status) bool) (bool, error) {
-	deadline := time.Now().Add(obeyWithin)
-	for !done(s.c.Status()) {
-		if time.Now().After(deadline) {
-			return false, nil
-		}
-		time.Sleep(2 * time.Millisecond)
+// settled does something, and waits until the coordinator's status shows it or an event of one
+// of these kinds says so.
+func (s *service) settled(do func(), shows func(coordinator.State) bool,
+	kinds ...coordinator.EventKind) (bool, error) {
+	x := s.watch.expect(func(e coordinator.Event) bool { return slices.Contains(kinds, e.Kind) })
+	defer x.drop()
+	do()
+	if shows(s.c.Status().State) {
+		return true, nil
 	}
-	return true, nil
+	_, ok := x.wait(obeyWithin)
+	return ok || shows(s.c.Status().State), nil
 }
 
-// stored does what makes the coordinator commit a record, and waits for the
-// event that says so, or that it cannot be.
-func (s *service) stored(kind wire.RecordKind, is func(coordinator.Event) bool, do func() error) (bool, error) {
-	await := s.watch.expect(func(e coordinator.Event) bool {
+// stored does something that makes the coordinator commit a record, and waits for the event
+// that the record was committed, or refused.
+func (s *service) stored(kind wire.RecordKind, is func(coordinator.Event) bool,
+	do func() error) (bool, error) {
+	x := s.watch.expect(func(e coordinator.Event) bool {
 		return is(e) || e.Kind == coordinator.Refused && e.Record == kind
 	})
+	defer x.drop()
 	if err := do(); err != nil {
 		return false, err
 	}
-	e, ok := await(obeyWithin)
+	e, ok := x.wait(obeyWithin)
 	if e.Kind == coordinator.Refused {
 		return false, errors.New(e.Reason)
 	}
@@ -167,10 +176,11 @@ func (s *service) pause(r Request) (bool, error) {
 	if r.Reason == "" {
 		r.Reason = "paused by an operator"
 	}
-	s.c.Pause(r.Reason)
-	return s.until(func(st coordinator.Status) bool {
-		return st.State == coordinator.Paused || st.State == coordinator.Ended
-	})
+	halted := func(st coordinator.State) bool {
+		return st == coordinator.Paused || st == coordinator.Ended
+	}
+	return s.settled(func() { s.c.Pause(r.Reason) }, halted,
+		coordinator.RunPaused, coordinator.RunEnded)
 }
 
 func (s *service) resume(Request) (bool, error) {
@@ -181,20 +191,22 @@ func (s *service) resume(Request) (bool, error) {
 	default:
 		return false, errors.New("the run is not paused")
 	}
-	s.c.Resume()
-	return s.until(func(st coordinator.Status) bool { return st.State != coordinator.Paused })
+	goesOn := func(st coordinator.State) bool { return st != coordinator.Paused }
+	return s.settled(s.c.Resume, goesOn, coordinator.RunResumed, coordinator.RunEnded)
 }
 
 func (s *service) end(r Request) (bool, error) {
 	if r.Reason == "" {
 		r.Reason = "ended by an operator"
 	}
-	s.c.End(r.Reason)
-	return s.until(func(st coordinator.Status) bool { return st.State == coordinator.Ended })
+	ended := func(st coordinator.State) bool { return st == coordinator.Ended }
+	return s.settled(func() { s.c.End(r.Reason) }, ended, coordinator.RunEnded)
 }
 
 func (s *service) rollback(r Request) (bool, error) {
-	rolledBack := func(e coordinator.Event) bool { return e.Kind == coordinator.RolledBack && e.To == r.To }
+	rolledBack := func(e coordinator.Event) bool {
+		return e.Kind == coordinator.RolledBack && e.To == r.To
+	}
 	return s.stored(wire.KindRollback, rolledBack, func() error { return s.c.Rollback(r.To) })
 }
 
@@ -203,7 +215,7 @@ func (s *service) change(r Request) (bool, error) {
 	for _, f := range r.Fields {
 		name, value, ok := strings.Cut(f, "=")
 		if !ok {
-			return false, fmt.Errorf("%q: write it as field=value", f)
+			return false, fmt.Errorf("%q is not of the form field=value", f)
 		}
 		if err := change.Set(name, value); err != nil {
 			return false, err

@@ -1,10 +1,8 @@
 package operate
 
-import (
-	"github.com/zofl/zofl/coordinator"
-)
+import "github.com/zofl/zofl/coordinator"
 
-// A Status is a coordinator's status as JSON has it.
+// A Status is a coordinator's status in JSON.
 type Status struct {
 	Run    string `json:"run"`
 	State  string `json:"state"` // waiting, open, paused, ended, deposed
@@ -13,44 +11,45 @@ type Status struct {
 
 	LogError     string `json:"log_error,omitempty"`
 	CatchUpError string `json:"catch_up_error,omitempty"`
-	ObjectError  string `json:"object_error,omitempty"` // of a dense run: why a vector could not be read
+	// ObjectError is why a vector could not be read, with transport=dense.
+	ObjectError string `json:"object_error,omitempty"`
 
 	N       uint64 `json:"n"` // last record of the log
 	Rounds  uint64 `json:"rounds"`
 	Epoch   uint64 `json:"epoch"`
 	Members uint32 `json:"members"`
 
-	Phase         uint8  `json:"phase,omitempty"` // of the open round, 1 or 2 where rounds have two
+	Phase         uint8  `json:"phase,omitempty"` // of the open round: 1 or 2 if rounds have two
 	Attempt       uint32 `json:"attempt"`
 	Asked         uint32 `json:"asked"`
 	Contributions uint32 `json:"contributions"`
 	Declines      uint32 `json:"declines"`
-	Uploads       uint32 `json:"uploads,omitempty"` // vectors that have arrived in part
+	Uploads       uint32 `json:"uploads,omitempty"` // vectors of which a part has arrived
 
 	Loss       float32     `json:"loss"`
 	Evaluation *Evaluation `json:"evaluation,omitempty"`
 	Digests    []Digests   `json:"digests,omitempty"`
 	Reference  *Reference  `json:"reference,omitempty"`
 
-	// Pending says that what was asked for is not done yet: it waits for the
-	// open round, or for the log.
+	// Pending says that the command was accepted but is not done yet: it waits for the open
+	// round, or for the log.
 	Pending bool `json:"pending,omitempty"`
 
 	Counters coordinator.Counters `json:"counters"`
 	Dropped  uint64               `json:"dropped"`
 }
 
-// An Evaluation is the metrics of the state after record N.
+// An Evaluation is the metrics of the model after record N, averaged over devices.
 type Evaluation struct {
 	N       uint64    `json:"n"`
 	Devices uint32    `json:"devices"`
 	Metrics []float32 `json:"metrics"`
 }
 
-// Digests are what devices report of the state after record N: the first bytes
-// of a digest, and how many devices hold it. One is as it should be. Source says
-// who made one of them the reference; Differ are some of the devices that hold
-// another one, Differing in all.
+// Digests are the digests that devices report of their state after record N: the first 8 bytes
+// of each digest in hexadecimal, and how many devices have it. All devices should have the same.
+// Reference is the digest that the run takes as right, and Source is who reported it: a witness's
+// id, or "plurality". Differing devices have another one; Differ names the first 16.
 type Digests struct {
 	N         uint64            `json:"n"`
 	Devices   map[string]uint32 `json:"devices"`
@@ -60,19 +59,20 @@ type Digests struct {
 	Differ    []string          `json:"differ,omitempty"`
 }
 
-// A Reference is what the run takes for the digest of the state after record
-// N.
+// A Reference is the digest that the run takes as right for the state after record N.
 type Reference struct {
 	N      uint64 `json:"n"`
 	Digest string `json:"digest"`
 }
 
-// StatusOf returns a status as JSON has it.
+// StatusOf returns a status in the form of JSON.
 func StatusOf(s coordinator.Status) Status {
 	out := Status{
-		Run: s.Run, State: s.State.String(), Reason: s.Reason, LogError: s.LogError, CatchUpError: s.CatchUpError, ObjectError: s.ObjectError,
+		Run: s.Run, State: s.State.String(), Reason: s.Reason,
+		LogError: s.LogError, CatchUpError: s.CatchUpError, ObjectError: s.ObjectError,
 		N: s.N, Rounds: s.Rounds, Epoch: s.Epoch, Members: s.Members,
-		Phase: s.Phase, Attempt: s.Attempt, Asked: s.Asked, Contributions: s.Contributions, Declines: s.Declines, Uploads: s.Uploads,
+		Phase: s.Phase, Attempt: s.Attempt, Asked: s.Asked,
+		Contributions: s.Contributions, Declines: s.Declines, Uploads: s.Uploads,
 		Loss: s.Loss, Counters: s.Counters, Dropped: s.Counters.Dropped(),
 	}
 	if s.End != nil {
@@ -91,9 +91,10 @@ func StatusOf(s coordinator.Status) Status {
 	return out
 }
 
-// DigestsOf returns reports of digests as JSON has them.
+// DigestsOf returns reports of digests in the form of JSON.
 func DigestsOf(d coordinator.DigestReports) Digests {
-	out := Digests{N: d.N, Devices: map[string]uint32{}, Source: d.Source, Differing: d.Differing, Differ: d.Differ}
+	out := Digests{N: d.N, Devices: map[string]uint32{}, Source: d.Source,
+		Differing: d.Differing, Differ: d.Differ}
 	for _, v := range d.Values {
 		out.Devices[v.Digest.String()] = v.Devices
 	}

@@ -7,22 +7,22 @@ import (
 	"github.com/zofl/zofl/coordinator"
 )
 
-// A Watch is a [coordinator.Recorder] that also tells requests what became of
-// what they asked for. The zero value is ready to use.
+// A Watch is a [coordinator.Recorder] that passes events on, and wakes the requests that
+// wait for one. The zero value is ready to use.
 type Watch struct {
-	Next coordinator.Recorder // is told everything; nil: nobody is
+	Next coordinator.Recorder // gets every event; nil: events go nowhere else
 
 	mu      sync.Mutex
-	waiting map[chan coordinator.Event]func(coordinator.Event) bool
+	waiting map[*expectation]struct{}
 }
 
 // Record implements [coordinator.Recorder].
 func (w *Watch) Record(e coordinator.Event) error {
 	w.mu.Lock()
-	for c, wanted := range w.waiting {
-		if wanted(e) {
-			c <- e
-			delete(w.waiting, c)
+	for x := range w.waiting {
+		if x.wanted(e) {
+			x.event <- e
+			delete(w.waiting, x)
 		}
 	}
 	w.mu.Unlock()
@@ -32,27 +32,39 @@ func (w *Watch) Record(e coordinator.Event) error {
 	return w.Next.Record(e)
 }
 
-// expect returns a function that waits for the first event from now on that is
-// wanted, but no longer than patience.
-func (w *Watch) expect(wanted func(coordinator.Event) bool) (await func(patience time.Duration) (coordinator.Event, bool)) {
-	c := make(chan coordinator.Event, 1)
+// An expectation waits for one event. Its owner calls drop when it no longer does.
+type expectation struct {
+	watch  *Watch
+	wanted func(coordinator.Event) bool
+	event  chan coordinator.Event // holds one
+}
+
+// expect returns an expectation of the first wanted event from now on.
+func (w *Watch) expect(wanted func(coordinator.Event) bool) *expectation {
+	x := &expectation{w, wanted, make(chan coordinator.Event, 1)}
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.waiting == nil {
-		w.waiting = map[chan coordinator.Event]func(coordinator.Event) bool{}
+		w.waiting = map[*expectation]struct{}{}
 	}
-	w.waiting[c] = wanted
-	w.mu.Unlock()
-	return func(patience time.Duration) (coordinator.Event, bool) {
-		t := time.NewTimer(patience)
-		defer t.Stop()
-		select {
-		case e := <-c:
-			return e, true
-		case <-t.C:
-			w.mu.Lock()
-			delete(w.waiting, c)
-			w.mu.Unlock()
-			return coordinator.Event{}, false
-		}
+	w.waiting[x] = struct{}{}
+	return x
+}
+
+// wait returns the event, or false if none came within the time.
+func (x *expectation) wait(within time.Duration) (coordinator.Event, bool) {
+	t := time.NewTimer(within)
+	defer t.Stop()
+	select {
+	case e := <-x.event:
+		return e, true
+	case <-t.C:
+		return coordinator.Event{}, false
 	}
+}
+
+func (x *expectation) drop() {
+	x.watch.mu.Lock()
+	defer x.watch.mu.Unlock()
+	delete(x.watch.waiting, x)
 }
