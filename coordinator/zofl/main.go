@@ -19,7 +19,6 @@ import (
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
-	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -79,7 +78,7 @@ func exitCode(err error, interrupted bool) int {
 // as they are.
 func classify(err error) error {
 	var fault *wire.DecodeError
-	for _, damage := range []error{runlog.ErrCorrupt, source.ErrBroken, replica.ErrFork, replica.ErrOrder, replica.ErrObject} {
+	for _, damage := range []error{runlog.ErrCorrupt, replica.ErrFork, replica.ErrOrder, replica.ErrObject} {
 		if errors.Is(err, damage) {
 			return corruptError{err}
 		}

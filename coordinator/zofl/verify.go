@@ -123,7 +123,10 @@ func check(ctx context.Context, src source.Source, at uint64) (v verdict, err er
 	if err != nil {
 		return v, classify(err)
 	}
-	return verdict{Run: c.Run, Records: c.N, Rounds: c.Rounds, Epoch: c.Epoch, Hash: c.Hash.String(), Ended: reasonOf(c.Ended), Without: noKey}, nil
+	return verdict{
+		Run: c.Plan.Run, Records: c.N, Rounds: c.Rounds, Epoch: c.LastEpoch, Hash: c.Hash.String(),
+		Ended: reasonOf(c.End), Without: noKey,
+	}, nil
 }
 
 // fault says what is wrong with a log whose chain is right.

@@ -43,7 +43,7 @@ func Replay(ctx context.Context, s Source, cfg Config) (*replica.Replica, error)
 	if err := p.fetch(); err != nil {
 		return nil, err
 	}
-	last := uint64(len(course.counts))
+	last := course.N
 	var failed error
 	err = s.Read(ctx, 1, func(n uint64, record []byte) bool {
 		if n > last {
@@ -95,7 +95,7 @@ func (p *replaying) take(n uint64, record []byte) (err error) {
 			return err
 		}
 	}
-	counts := p.course.counts[n-1]
+	counts := p.course.path[n-1]
 	if counts {
 		err = p.add(record)
 	} else if err = p.apply(); err == nil {
@@ -196,7 +196,7 @@ func (p *replaying) fetch() error {
 // cannot be had.
 func (p *replaying) complete() (name runlog.ObjectName, err error) {
 	for missing := p.r.Missing(); len(missing) > 0; missing = p.r.Missing() {
-		name = p.course.of(missing[0].N)
+		name = p.course.vectorOf(missing[0].N)
 		data, ok := p.vectors[name.Digest]
 		if !ok {
 			if data, err = p.source.Vector(p.ctx, name); err != nil {

@@ -3,7 +3,6 @@ package source
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
@@ -139,30 +138,6 @@ func (s reused) Read(ctx context.Context, from uint64, f func(n uint64, record [
 	})
 }
 
-func TestPath(t *testing.T) {
-	for _, tt := range []struct {
-		n     uint64
-		jumps []jump
-		want  []uint64
-	}{
-		{3, nil, []uint64{1, 2, 3}},
-		{5, []jump{{4, 2}}, []uint64{1, 2, 4, 5}},
-		{4, []jump{{4, 2}}, []uint64{1, 2, 4}},
-		{7, []jump{{4, 2}, {6, 3}}, []uint64{1, 2, 3, 6, 7}},
-		{7, []jump{{4, 2}, {6, 5}}, []uint64{1, 2, 4, 5, 6, 7}},
-	} {
-		var got []uint64
-		for i, counts := range path(tt.n, tt.jumps) {
-			if counts {
-				got = append(got, uint64(i)+1)
-			}
-		}
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("path(%d, %v) = %v, want %v", tt.n, tt.jumps, got, tt.want)
-		}
-	}
-}
-
 func TestReplayRefuses(t *testing.T) {
 	replay := func(c *chain, at uint64) error {
 		_, err := Replay(t.Context(), Stored(c.log(), nil), Config{At: at})
@@ -178,14 +153,14 @@ func TestReplayRefuses(t *testing.T) {
 	}
 	c.prev = wire.Hash{1}
 	c.train(1)
-	if err := replay(c, 0); !errors.Is(err, ErrBroken) {
-		t.Errorf("a broken chain: %v, want %v", err, ErrBroken)
+	if err := replay(c, 0); !errors.Is(err, runlog.ErrCorrupt) {
+		t.Errorf("a broken chain: %v, want %v", err, runlog.ErrCorrupt)
 	}
 	c = newChain(t)
 	c.train(1)
 	c.records[1] = c.records[1][:20]
-	if err := replay(c, 0); !errors.Is(err, ErrBroken) || !errors.Is(err, wire.ErrTruncated) {
-		t.Errorf("a cut record: %v, want %v", err, ErrBroken)
+	if err := replay(c, 0); !errors.Is(err, runlog.ErrCorrupt) || !errors.Is(err, wire.ErrTruncated) {
+		t.Errorf("a cut record: %v, want %v", err, runlog.ErrCorrupt)
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()

@@ -40,10 +40,10 @@ func gone(ctx context.Context, s Source, n uint64, name runlog.ObjectName) error
 	switch {
 	case err != nil:
 		return err
-	case all.kept.has(name):
+	case all.kept(name):
 		return fmt.Errorf("vector of record %d: %w: the log should have it, and has it not", name.N, runlog.ErrCorrupt)
 	}
-	return &GoneError{n, name.N, all.kept.plan.DenseKeep, all.whole()}
+	return &GoneError{n, name.N, all.Plan.DenseKeep, all.whole()}
 }
 
 // Vectors are those that a log should have.
@@ -62,7 +62,7 @@ func CheckVectors(ctx context.Context, s Source, at uint64) (v Vectors, err erro
 		return v, err
 	}
 	var missing []runlog.ObjectName
-	for _, name := range c.kept.all() {
+	for _, name := range c.Vectors() {
 		if at > 0 && name.N > at {
 			continue
 		}
@@ -91,7 +91,7 @@ func (v *Vectors) settle(ctx context.Context, s Source, missing []runlog.ObjectN
 	if err != nil {
 		return err
 	}
-	missing = slices.DeleteFunc(missing, func(o runlog.ObjectName) bool { return !now.kept.has(o) })
+	missing = slices.DeleteFunc(missing, func(o runlog.ObjectName) bool { return !now.kept(o) })
 	for _, o := range missing {
 		v.Missing = append(v.Missing, o.N)
 	}
