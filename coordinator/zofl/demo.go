@@ -18,17 +18,17 @@ func demoCommand() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Train an image classifier with devices that can only evaluate it",
-		Long: `Starts an embedded broker, a coordinator and many devices in this process, each
-with its own connection and its own share of the images, and trains a softmax
-classifier of handwritten digits by their losses alone. Nothing else need be
-set up: the digits are drawn by the program, or read from the standard MNIST
-files with --data.
+		Short: "Train a classifier of digits on simulated devices, on this machine",
+		Long: `Runs a broker, a coordinator and 20 devices in this process, and trains a softmax
+classifier of handwritten digits. Each device has its own connection and its own share of
+the images, and reports losses only. Nothing has to be set up: the program draws the digits
+itself. To use the MNIST files instead, name their directory with --data.
 
-Bytes are counted at each device's socket, with everything that the connection
-carries. At the end every device's model is compared with all others and with a
-replay of the log.`,
-		Args: noArguments,
+Bytes are counted at each device's socket and include everything that the connection
+carries. At the end the demo compares the models of all devices, and a model that it
+computes from the log.`,
+		Example: `  zofl demo --rounds 200 --clients 50`,
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			bar := newBar(os.Stderr, cfg.Rounds)
 			cfg.Progress = bar.update
@@ -46,20 +46,21 @@ replay of the log.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&cfg.Method, "method", cfg.Method, "preset of the plan")
+	f.StringVar(&cfg.Method, "method", cfg.Method, "method: a preset of zofl plan")
 	f.Uint64Var(&cfg.Rounds, "rounds", cfg.Rounds, "rounds of training")
-	f.IntVar(&cfg.Clients, "clients", cfg.Clients, "devices")
-	f.StringVar(&cfg.Data, "data", "", "directory of the MNIST files in IDX format, gzipped or not")
-	f.StringVar(&cfg.Split, "split", cfg.Split, "how images are dealt: iid, shards or dirichlet")
-	f.Uint64Var(&cfg.Seed, "seed", cfg.Seed, "of the digits, the split and the run key")
-	f.StringArrayVar(&cfg.Settings, "set", nil, "field=value of the plan, repeatable; see zofl plan --fields")
-	f.BoolVar(&asJSON, "json", false, "print one JSON object instead of the table")
+	f.IntVar(&cfg.Clients, "clients", cfg.Clients, "number of devices")
+	f.StringVar(&cfg.Data, "data", "", "directory of the four MNIST files (IDX, gzipped or not); default: drawn digits")
+	f.StringVar(&cfg.Split, "split", cfg.Split, "how images are shared out among devices: iid, shards or dirichlet")
+	f.Uint64Var(&cfg.Seed, "seed", cfg.Seed, "seed of the digits, of their shares and of the run key")
+	f.StringArrayVar(&cfg.Settings, "set", nil, "set a field of the plan, FIELD=VALUE; repeatable; zofl plan --fields lists them")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object instead of a table")
 	return cmd
 }
 
 func disagreement(r *demo.Result) error {
 	if !r.ReplicasAgree {
-		return corruptError{fmt.Errorf("the replicas do not agree: please report this, with %d clients and %d rounds", r.Clients, r.Rounds)}
+		return corruptError{fmt.Errorf("the replicas disagree: please report this, with "+
+			"%d clients and %d rounds", r.Clients, r.Rounds)}
 	}
 	return nil
 }
@@ -82,10 +83,10 @@ func printDemo(w io.Writer, r *demo.Result) {
 		{"parameters", r.Parameters},
 		{"test loss", fmt.Sprintf("%.4f", r.Loss)},
 		{"test accuracy", fmt.Sprintf("%.2f %%", 100*r.Accuracy)},
-		{"loss queries, all clients", r.Queries},
-		{"bytes up, client and round", fmt.Sprintf("%.1f", r.BytesUp)},
-		{"bytes down, client and round", fmt.Sprintf("%.1f", r.BytesDown)},
-		{"a gradient's bytes, each way", 4 * r.Parameters},
+		{"loss evaluations, all clients", r.Queries},
+		{"bytes up, per client and round", fmt.Sprintf("%.1f", r.BytesUp)},
+		{"bytes down, per client and round", fmt.Sprintf("%.1f", r.BytesDown)},
+		{"bytes of a gradient, for comparison", 4 * r.Parameters},
 		{"replicas", r.Replicas},
 		{"replicas agree", r.ReplicasAgree},
 		{"seconds", fmt.Sprintf("%.1f", r.Seconds)},

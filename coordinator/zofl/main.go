@@ -1,8 +1,7 @@
-// Command zofl is the operator's program: it shows what Zofl does (demo),
-// writes, explains and prices plans (plan), runs coordinators (serve), devices
-// (client) and witnesses (follow), commands a running coordinator (status,
-// pause, resume, stop, rollback), reads logs (log, verify, export), and measures
-// what a device can do (bench).
+// Command zofl is the operator's program. It shows what Zofl does (demo), writes and explains
+// plans (plan), runs coordinators (serve), devices (client) and witnesses (follow), commands a
+// running coordinator (status, pause, resume, stop, rollback, change), reads logs (log, verify,
+// export), and measures how fast this machine is (bench).
 package main
 
 import (
@@ -25,23 +24,23 @@ import (
 // Exit codes, beside 0.
 const (
 	exitFailure   = 1   // the command failed
-	exitUsage     = 2   // the command line or a plan cannot be used
+	exitUsage     = 2   // the command line or the plan is wrong
 	exitAbsent    = 3   // no broker, or no coordinator of the run, answers
 	exitCorrupt   = 4   // a log is damaged, or replicas disagree
-	exitInterrupt = 130 // interrupted before it was done
+	exitInterrupt = 130 // interrupted before the command was done
 )
 
-// A usageError is one that the person at the keyboard can cure.
+// A usageError is an error that the person at the keyboard can correct.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// An absentError says that nobody answers.
+// An absentError means that nobody answers.
 type absentError struct{ error }
 
 func (e absentError) Unwrap() error { return e.error }
 
-// A corruptError says that stored bytes are not what they must be.
+// A corruptError means that stored bytes are wrong.
 type corruptError struct{ error }
 
 func (e corruptError) Unwrap() error { return e.error }
@@ -74,18 +73,19 @@ func exitCode(err error, interrupted bool) int {
 	return exitFailure
 }
 
-// classify marks errors that have an exit code of their own, and leaves others
-// as they are.
+// classify marks errors that have an exit code of their own, and returns others unchanged.
 func classify(err error) error {
 	var fault *wire.DecodeError
-	for _, damage := range []error{runlog.ErrCorrupt, replica.ErrFork, replica.ErrOrder, replica.ErrObject} {
+	for _, damage := range []error{
+		runlog.ErrCorrupt, replica.ErrFork, replica.ErrOrder, replica.ErrObject,
+	} {
 		if errors.Is(err, damage) {
 			return corruptError{err}
 		}
 	}
 	switch {
 	case errors.Is(err, wire.ErrRunKey):
-		return usageError{fmt.Errorf("%w: give --secret the file that zofl plan --secret made", err)}
+		return usageError{fmt.Errorf("%w: give the file that `zofl plan --secret` made, with --secret", err)}
 	case errors.As(err, &fault):
 		return corruptError{err}
 	case errors.Is(err, runlog.ErrNoLog), errors.Is(err, bus.ErrNoResponders), errors.Is(err, operate.ErrNobody):
@@ -98,20 +98,40 @@ func root() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "zofl",
 		Short: "Train one model on many devices that can only evaluate it",
-		Long: `Zofl trains one model on many devices that can only evaluate it.
+		Long: `Zofl trains one model on many devices. A device only has to compute the loss of given
+parameters. It never computes a gradient, and its data stay with it.
 
-Exit codes: 0 done; 1 failed; 2 a command line or plan that cannot be used; 3 no
-broker, or no coordinator of the run, answers; 4 a log is damaged or replicas
-disagree; 130 interrupted before it was done. serve, client and follow run until
-they are stopped: SIGINT and SIGTERM end them cleanly, with 0.`,
+To see it work, run zofl demo: it needs nothing else. For a run of your own, write a plan
+with zofl plan, start the coordinator with zofl serve, and start devices with zofl client
+or with the library in an app. The coordinator writes each round to a log; every device
+computes the same model from that log.
+
+Exit codes:
+  0    done; also for serve, client and follow when SIGINT or SIGTERM stops them
+  1    failed
+  2    the command line or the plan is wrong
+  3    no broker answers, or no coordinator of the run does
+  4    a log is damaged, or replicas of the model disagree
+  130  interrupted before the command was done`,
+		Example:       `  zofl demo`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
-	cmd.AddCommand(demoCommand(), planCommand(), serveCommand(), clientCommand(), followCommand(),
-		logCommand(), verifyCommand(), exportCommand(), benchCommand())
-	cmd.AddCommand(operatorCommands()...)
+	addGroup(cmd, "Try it:", demoCommand(), benchCommand())
+	addGroup(cmd, "Train:", planCommand(), serveCommand(), clientCommand(), followCommand())
+	addGroup(cmd, "Command a running coordinator:", operatorCommands()...)
+	addGroup(cmd, "Read a run's log:", logCommand(), verifyCommand(), exportCommand())
 	return cmd
+}
+
+// addGroup adds commands that the help lists under a title.
+func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, cmd := range commands {
+		cmd.GroupID = title
+	}
+	root.AddCommand(commands...)
 }

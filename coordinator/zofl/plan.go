@@ -15,7 +15,7 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-// planFlags are what `zofl plan` is asked.
+// planFlags are the flags of `zofl plan`.
 type planFlags struct {
 	preset, run, write, secret string
 	dim                        uint64
@@ -28,15 +28,15 @@ func planCommand() *cobra.Command {
 	f := planFlags{}
 	cmd := &cobra.Command{
 		Use:   "plan [FILE]",
-		Short: "Write, explain and price a plan",
-		Long: `Reads the plan FILE, or starts from a preset, sets fields, checks the result,
-explains it, and says what a round of it costs a device: loss evaluations,
-memory, and bytes on the wire. With --write the plan is stored as JSON.
+		Short: "Write a plan, explain it, and say what a round costs",
+		Long: `Reads the plan FILE, or starts a new plan from a preset. Then sets fields, checks the plan,
+explains it, and says what a round costs a device: loss evaluations, memory, and bytes on
+the wire. With --write the plan is stored as JSON.
 
-With --secret the run is private: directions derive from the 32 bytes in FILE, made
-if it does not exist, and the plan has a check of them only. Give FILE to every
-device, on a way that is not the run's; the coordinator needs none. It then leads
-rounds, but has no model: it cannot evaluate, export, snapshot or witness.`,
+With --secret KEYFILE the run is private. Directions derive from the 32 bytes in KEYFILE,
+which is made if it does not exist; the plan holds only a check of them. Give KEYFILE to
+every device, but not over the run's broker. The coordinator does not need it: it leads
+rounds without having the model, so it cannot evaluate, export, snapshot or witness it.`,
 		Example: `  zofl plan --preset decomfl --run kitchen --dim 7850
   zofl plan --preset decomfl --run kitchen --dim 7850 --set steps=5 --write kitchen.json
   zofl plan kitchen.json --set rule=momentum --set beta=0.9
@@ -56,20 +56,20 @@ rounds, but has no model: it cannot evaluate, export, snapshot or witness.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&f.preset, "preset", "decomfl", "method, where no FILE is given: "+
+	fs.StringVar(&f.preset, "preset", "decomfl", "method of a new plan: "+
 		strings.Join(preset.Names(), ", "))
-	fs.StringVar(&f.run, "run", "run", "name of the run, where no FILE is given")
-	fs.Uint64Var(&f.dim, "dim", 0, "number of parameters, where no FILE is given")
-	fs.StringArrayVar(&f.settings, "set", nil, "field=value, repeatable")
-	fs.StringVar(&f.secret, "secret", "", "make the run private, its key in this file")
-	fs.StringVar(&f.write, "write", "", "store the plan in this file, which must not exist")
-	fs.IntVar(&f.idLen, "id-length", 8, "characters of a device's id, for the bytes")
-	fs.BoolVar(&f.asJSON, "json", false, "print plan and price as one JSON object")
-	fs.BoolVar(&f.fields, "fields", false, "list the fields that a plan has")
+	fs.StringVar(&f.run, "run", "run", "name of the run, in a new plan")
+	fs.Uint64Var(&f.dim, "dim", 0, "number of parameters, in a new plan")
+	fs.StringArrayVar(&f.settings, "set", nil, "set a field, FIELD=VALUE; repeatable")
+	fs.StringVar(&f.secret, "secret", "", "make the run private, with the run key in this file")
+	fs.StringVar(&f.write, "write", "", "store the plan in this file, which must not exist yet")
+	fs.IntVar(&f.idLen, "id-length", 8, "number of characters in a device's id, to count bytes")
+	fs.BoolVar(&f.asJSON, "json", false, "print the plan and its cost as one JSON object")
+	fs.BoolVar(&f.fields, "fields", false, "list the fields of a plan")
 	return cmd
 }
 
-// plan returns the plan that the flags describe, checked.
+// plan returns the plan that the flags describe, after checking it.
 func (f *planFlags) plan(args []string) (*wire.Plan, error) {
 	p, err := f.start(args)
 	if err != nil {
@@ -97,7 +97,7 @@ func (f *planFlags) start(args []string) (*wire.Plan, error) {
 	switch len(args) {
 	case 0:
 		if f.dim == 0 {
-			return nil, usageError{errors.New("give a plan FILE, or --dim for a new plan")}
+			return nil, usageError{errors.New("no plan: name a plan FILE, or give --dim for a new plan")}
 		}
 		return preset.New(f.preset, f.run, f.dim)
 	case 1:
@@ -109,17 +109,17 @@ func (f *planFlags) start(args []string) (*wire.Plan, error) {
 		p, err := wire.ReadPlan(file)
 		return p, plancheck.Explain(err)
 	}
-	return nil, usageError{fmt.Errorf("one plan at a time, got %d files", len(args))}
+	return nil, usageError{fmt.Errorf("%d plans: name one FILE", len(args))}
 }
 
-// show writes the plan to its file, explains it, and prices it.
+// show writes the plan to its file, explains it, and prints its cost.
 func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
 	if f.write != "" {
 		if err := writePlan(f.write, p); err != nil {
 			return err
 		}
 	}
-	// A round late enough that announcements carry what they ever do.
+	// By round 1000 announcements are as long as they ever get.
 	cost := p.Cost(wire.CostInput{Round: 1000, IDLen: f.idLen})
 	if f.asJSON {
 		return json.NewEncoder(out).Encode(struct {
@@ -134,8 +134,8 @@ func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
 	return nil
 }
 
-// writePlan stores a plan and never overwrites one: the run key in it is the
-// run's.
+// writePlan stores a plan in a new file. It never overwrites a plan, because that would lose the
+// run key of a run.
 func writePlan(name string, p *wire.Plan) error {
 	b, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {

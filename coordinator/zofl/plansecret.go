@@ -13,13 +13,12 @@ import (
 	"github.com/zofl/zofl/wire/plancheck"
 )
 
-// secretLen is the bytes of a run key.
+// secretLen is the length of a run key in bytes.
 const secretLen = 32
 
-// keepSecret makes p the plan of a private run: its directions derive from the
-// 32 bytes of the file name, which devices have and the plan has not. A file that
-// does not exist is made, of random bytes, readable by its owner; but not for a
-// plan that has its secret already: that one it must be.
+// keepSecret makes p the plan of a private run: directions derive from the 32 bytes in the file,
+// which devices have and the plan has not. If the file does not exist, it is made from random
+// bytes, readable by its owner only. If p is private already, the file must hold its key.
 func keepSecret(p *wire.Plan, name string) error {
 	key, err := os.ReadFile(name)
 	switch {
@@ -36,7 +35,8 @@ func keepSecret(p *wire.Plan, name string) error {
 	}
 	if p.Private() {
 		if _, err := p.Key(key); err != nil {
-			return usageError{fmt.Errorf("%s: %w: give the file that the plan was made with", name, err)}
+			return usageError{fmt.Errorf("%s: %w: give the key file that the plan was made with",
+				name, err)}
 		}
 		return nil
 	}
@@ -44,14 +44,14 @@ func keepSecret(p *wire.Plan, name string) error {
 	return nil
 }
 
-// canBePrivate refuses what goes with a public run key only.
+// canBePrivate returns an error if the plan is possible only with a public run key.
 func canBePrivate(p *wire.Plan) error {
 	private := *p
 	private.RunKey, private.KeyCheck = nil, make(wire.Bytes, len(wire.KeyCheck(nil)))
 	return plancheck.Validate(&private)
 }
 
-// makeSecret writes a new key and never overwrites one.
+// makeSecret writes a new key to a new file.
 func makeSecret(name string) ([]byte, error) {
 	key := make([]byte, secretLen)
 	if _, err := rand.Read(key); err != nil {
@@ -67,10 +67,11 @@ func makeSecret(name string) ([]byte, error) {
 
 // secretFlag adds the flag of a command that needs the run's key.
 func secretFlag(cmd *cobra.Command, name *string) {
-	cmd.Flags().StringVar(name, "secret", "", "file of the run key, of a private run (zofl plan --secret)")
+	cmd.Flags().StringVar(name, "secret", "",
+		"file with the run key, if the run is private (zofl plan --secret)")
 }
 
-// readSecret reads a run key; "" is none.
+// readSecret reads a run key from a file. It returns nil if the name is empty.
 func readSecret(name string) ([]byte, error) {
 	if name == "" {
 		return nil, nil
@@ -86,6 +87,6 @@ func checkSecret(name string, key []byte) error {
 	if len(key) == secretLen {
 		return nil
 	}
-	return usageError{fmt.Errorf("%s has %d bytes: a run key is %d random bytes, never a password; zofl plan --secret with the name of a file that does not exist makes one",
-		name, len(key), secretLen)}
+	return usageError{fmt.Errorf("%s has %d bytes: a run key is %d random bytes, not a password; "+
+		"to make one, give zofl plan --secret the name of a new file", name, len(key), secretLen)}
 }
