@@ -10,11 +10,11 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/demo"
 )
 
-// logEvery is how many rounds pass between lines where there is no terminal.
+// logEvery is the number of rounds from one printed line to the next, without a terminal.
 const logEvery = 100
 
-// A bar shows progress: a moving bar on a terminal, a line now and then
-// elsewhere.
+// A bar shows the progress of a command: a moving bar on a terminal, otherwise a line every
+// logEvery rounds.
 type bar struct {
 	out    *os.File
 	rounds uint64
@@ -40,7 +40,7 @@ func (b *bar) update(p demo.Progress) {
 	switch {
 	case b.moving != nil:
 		b.moving.Describe(text)
-		b.moving.Set64(int64(p.Round)) // an error here is one of the terminal's
+		b.moving.Set64(int64(p.Round)) // an error is the terminal's: ignored
 	case p.Round%logEvery == 0:
 		fmt.Fprintf(b.out, "round %d of %d  %s\n", p.Round, b.rounds, text)
 	}
@@ -59,12 +59,12 @@ func (b *bar) finish() {
 	}
 }
 
-// newCopyBar shows how far a copy of so many records is.
+// newCopyBar shows the progress of a copy of so many records.
 func newCopyBar(out *os.File, records uint64) *bar { return newBar(out, records) }
 
-// copied is told of each record that was copied.
+// copied notes that record n was copied.
 func (b *bar) copied(n uint64) {
 	if b.moving != nil {
-		b.moving.Set64(int64(n)) // an error here is one of the terminal's
+		b.moving.Set64(int64(n)) // an error is the terminal's: ignored
 	}
 }

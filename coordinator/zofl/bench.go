@@ -21,7 +21,8 @@ func benchCommand() *cobra.Command {
 		Example: `  zofl bench kernel`,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageError{fmt.Errorf("name what to measure: kernel; see %s --help", cmd.CommandPath())}
+			return usageError{fmt.Errorf("name what to measure: kernel; see %s --help",
+				cmd.CommandPath())}
 		},
 	}
 	cmd.AddCommand(benchKernelCommand())
@@ -64,8 +65,9 @@ bits than on one; 130 interrupted.`,
 					seconds, longest)}
 			}
 			if most := math.MaxInt >> 20; mebibytes < 0 || mebibytes > most {
-				return usageError{fmt.Errorf("--array %d: give at most %d MiB, or 0 for the default",
-					mebibytes, most)}
+				err := fmt.Errorf("--array %d: give at most %d MiB, or 0 for the default",
+					mebibytes, most)
+				return usageError{err}
 			}
 			cfg.Duration, cfg.Array = time.Duration(seconds*float64(time.Second)), mebibytes<<20
 			stages := newStages(os.Stderr)
@@ -83,7 +85,8 @@ bits than on one; 130 interrupted.`,
 		},
 	}
 	f := cmd.Flags()
-	f.Float64Var(&seconds, "seconds", seconds, "about how long to measure, in seconds; a round that began is finished")
+	f.Float64Var(&seconds, "seconds", seconds,
+		"about how long to measure, in seconds; a round that began is finished")
 	f.IntVar(&cfg.Dim, "dim", 0,
 		"number of parameters in replay; 0: 10 million, or what a quarter of the memory holds")
 	f.IntVar(&mebibytes, "array", 0,

@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/kernelbench"
 )
 
-// stages shows how far a measurement is: a moving bar on a terminal, a line a
-// stage elsewhere.
+// stages shows the progress of a measurement: a moving bar on a terminal, otherwise a line for
+// each stage.
 type stages struct {
 	out    io.Writer
 	name   string
@@ -32,7 +32,7 @@ func newStages(out *os.File) *stages {
 func (s *stages) update(stage string, done float64) {
 	if s.moving != nil {
 		s.moving.Describe("measuring " + stage)
-		s.moving.Set(min(int(100*done), 99)) // an error here is one of the terminal's
+		s.moving.Set(min(int(100*done), 99)) // an error is the terminal's: ignored
 	} else if stage != s.name {
 		fmt.Fprintf(s.out, "measuring %s\n", stage)
 	}
@@ -47,7 +47,8 @@ func (s *stages) finish() {
 
 func printKernels(w io.Writer, r *kernelbench.Result) {
 	m := r.Machine
-	fmt.Fprintf(w, "%s, %d cores, %s/%s, %s; load before: %s\n", m.CPU, m.Cores, m.OS, m.Arch, m.Go, m.Load)
+	fmt.Fprintf(w, "%s, %d cores, %s/%s, %s; load before: %s\n", m.CPU, m.Cores, m.OS, m.Arch,
+		m.Go, m.Load)
 	t := newTable(w, "", "elements/s", "x NormFloat64")
 	row := func(name string, ratio float64) {
 		if ratio > 0 {
@@ -72,13 +73,16 @@ func printKernels(w io.Writer, r *kernelbench.Result) {
 		{"replay, all cores over one", fmt.Sprintf("%.2f", r.ReplaySpeedup)},
 		{fmt.Sprintf("memory, read and written, 1 and %d cores", r.Workers),
 			fmt.Sprintf("%.1f and %.1f GB/s", r.Bandwidth/1e9, r.BandwidthN/1e9)},
-		{"share that a pass of x += a*z reaches", percents(r.BandwidthShare, r.BandwidthShareN)},
-		{"replay over a pass of memory a direction", percents(r.ReplayShare, r.ReplayShareN)},
+		{"share of it that x += a*z reaches", percents(r.BandwidthShare, r.BandwidthShareN)},
+		{"replay, as a share of one pass of memory per direction",
+			percents(r.ReplayShare, r.ReplayShareN)},
 		{"seconds", fmt.Sprintf("%.1f", r.Seconds)},
 	})
 	t.Render()
 }
 
-func percents(one, all float64) string { return fmt.Sprintf("%.0f %% and %.0f %%", 100*one, 100*all) }
+func percents(one, all float64) string {
+	return fmt.Sprintf("%.0f %% and %.0f %%", 100*one, 100*all)
+}
 
 func giga(v float64) string { return fmt.Sprintf("%.2f G", v/1e9) }

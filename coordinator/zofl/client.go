@@ -16,7 +16,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/objective"
 )
 
-// A deviceFlags is what `zofl client` and `zofl follow` are asked alike.
+// deviceFlags are the flags that `zofl client` and `zofl follow` share.
 type deviceFlags struct {
 	connection
 	run, id, store, initial, secret string
@@ -28,23 +28,26 @@ func (d *deviceFlags) flags(cmd *cobra.Command) {
 	d.connection.flags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&d.run, "run", "", "name of the run")
-	f.StringVar(&d.id, "id", "", "name of this device among the others, for ever")
-	f.StringVar(&d.store, "store", "", "directory of what survives a crash; none: it starts over")
-	f.StringVar(&d.initial, "initial", "", "file of the first parameters (.f32 or .npy), for a plan that has them given")
+	f.StringVar(&d.id, "id", "", "name of this device: unique in the run, and always the same")
+	f.StringVar(&d.store, "store", "",
+		"directory for the device's state, which survives crashes; default: start anew each time")
+	initialFlag(cmd, &d.initial)
 	secretFlag(cmd, &d.secret)
-	f.Uint64Var(&d.horizon, "horizon", 0, "take a snapshot, where there is one, when so many records behind; 0: by cost alone")
-	f.BoolVar(&d.asJSON, "json", false, "print progress as JSON, one object a line")
+	f.Uint64Var(&d.horizon, "horizon", 0, "take a snapshot, if a device offers one, when this "+
+		"many records behind; 0: when it costs less than the records")
+	f.BoolVar(&d.asJSON, "json", false, "print progress as JSON, one object per line")
 }
 
-// take runs a client until the run ends.
+// take runs a client until the run ends or the context is done.
 func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
 	if err := checkRun(d.run); err != nil {
 		return err
 	}
 	if d.id == "" {
-		return usageError{errors.New("--id is missing: give each device a name of its own")}
+		return usageError{errors.New("--id is missing: give each device a name that no other one has")}
 	}
-	logger := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	level := &slog.HandlerOptions{Level: slog.LevelWarn}
+	logger := slog.New(slog.NewTextHandler(os.Stderr, level))
 	given, err := readInitial(d.initial)
 	if err != nil {
 		return err
@@ -74,7 +77,8 @@ func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
 	return errors.Join(err, d.last(cmd.OutOrStdout(), c))
 }
 
-// last prints where a client stopped: in a run that it never got to, no state.
+// last prints the record at which a client stopped, and the digest of its state. It prints
+// nothing if the client never applied a record.
 func (d *deviceFlags) last(out io.Writer, c *client.Client) error {
 	n, digest := c.Digest()
 	var err error
@@ -84,7 +88,7 @@ func (d *deviceFlags) last(out io.Writer, c *client.Client) error {
 			"event": "stopped", "id": d.id, "n": n, "digest": fmt.Sprintf("%x", digest),
 		})
 	case n > 0:
-		_, err = fmt.Fprintf(out, "record %d, digest of the state %x\n", n, digest)
+		_, err = fmt.Fprintf(out, "stopped after record %d, digest of the state %x\n", n, digest)
 	}
 	return err
 }
@@ -97,11 +101,14 @@ func clientCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "client",
 		Short: "Take part in a run as a device",
-		Long: `Takes part in a run as one device, with a loss that is built in: bowl, a
-quadratic of any number of parameters whose minimum differs by device, or
-digits, a softmax classifier of handwritten digits that each device draws for
-itself. An app gives its own loss to the library instead.`,
-		Example: `  zofl client --url nats://127.0.0.1:4222 --run kitchen --id pi-3 --objective digits --store pi-3.state`,
+		Long: `Takes part in a run as one device, with one of the losses that the program has built in:
+
+  digits  a softmax classifier of handwritten digits, with 7,850 parameters; each
+          device draws digits of its own
+  bowl    a quadratic with any number of parameters; its minimum differs by device
+
+This is for trying a run. An app gives its own loss to the library instead.`,
+		Example: `  zofl client --url nats://127.0.0.1:4222 --run kitchen --id pi-3 --store pi-3.state`,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o, err := objective.New(name, d.id, dim)
@@ -110,16 +117,18 @@ itself. An app gives its own loss to the library instead.`,
 			}
 			err = d.take(cmd, client.Config{Objective: objective.Slow(o, delay)})
 			if errors.Is(err, replica.ErrDim) {
-				err = usageError{fmt.Errorf("%w: give --objective bowl and the plan's dim as --dim, or make a plan with --dim %d", err, o.Dim())}
+				err = usageError{fmt.Errorf("%w: give --objective bowl with the plan's dim as --dim, "+
+					"or make a plan with --dim %d", err, o.Dim())}
 			}
 			return err
 		},
 	}
 	d.flags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&name, "objective", "digits", "loss: "+objective.Names())
-	f.IntVar(&dim, "dim", 0, "parameters of the bowl: the plan's")
-	f.DurationVar(&delay, "delay", 0, "wait so long in each loss, as a slow device would")
+	f.StringVar(&name, "objective", "digits", "the loss: "+objective.Names())
+	f.IntVar(&dim, "dim", 0, "number of parameters of the bowl: the plan's dim")
+	f.DurationVar(&delay, "delay", 0,
+		"wait this long in each loss evaluation, as a slow device would")
 	return cmd
 }
 
@@ -129,30 +138,34 @@ func followCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "follow",
 		Short: "Follow a run as a witness, without taking part",
-		Long: `Follows a run without a loss and without a slot: it replays the log, reports the
-digest of its state as devices do, and with --snapshot-every keeps a snapshot that
-devices can take which were away for long. A coordinator that is given its id
-(zofl serve --witness) takes its digests for the run's.`,
-		Example: `  zofl follow --url nats://127.0.0.1:4222 --run kitchen --id witness --store witness.state --snapshot-every 4096`,
+		Long: `Follows a run without contributing to it. A witness replays the log into the same model
+as the devices, and reports the digest of its state as they do. If its id is given to
+zofl serve --witness, a device whose digest differs from the witness's rebuilds its state.
+
+With --snapshot-every the witness also stores snapshots of the model. A device that was
+away for long downloads a snapshot instead of thousands of records.`,
+		Example: `  zofl follow --url nats://127.0.0.1:4222 --run kitchen --id witness --store w.state`,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if passive.SnapshotEvery > 0 && d.store == "" {
-				return usageError{errors.New("--store is missing: snapshots are kept there")}
+				return usageError{errors.New("--store is missing: --snapshot-every stores snapshots there")}
 			}
 			return d.take(cmd, client.Config{Passive: &passive})
 		},
 	}
 	d.flags(cmd)
-	cmd.Flags().Uint64Var(&passive.SnapshotEvery, "snapshot-every", 0, "records between snapshots; 0: none")
+	cmd.Flags().Uint64Var(&passive.SnapshotEvery, "snapshot-every", 0,
+		"number of records from one snapshot to the next; 0: no snapshots")
 	return cmd
 }
 
-// progressPrinter prints what a device does.
+// progressPrinter prints the progress of a device: JSON, or a line every logEvery rounds.
 func progressPrinter(out io.Writer, asJSON bool) client.Recorder {
 	if !asJSON {
 		return client.RecorderFunc(func(p client.Progress) error {
 			if p.Contributed && p.Round%logEvery == 0 {
-				_, err := fmt.Fprintf(out, "record %d of %d, round %d, loss %.4f\n", p.N, p.Last, p.Round, p.Loss)
+				_, err := fmt.Fprintf(out, "record %d of %d, round %d, loss %.4f\n",
+					p.N, p.Last, p.Round, p.Loss)
 				return err
 			}
 			return nil
@@ -160,12 +173,15 @@ func progressPrinter(out io.Writer, asJSON bool) client.Recorder {
 	}
 	enc := json.NewEncoder(out)
 	return client.RecorderFunc(func(p client.Progress) error {
-		line := map[string]any{"event": p.State.String(), "n": p.N, "last": p.Last, "round": p.Round, "queries": p.Queries}
+		line := map[string]any{
+			"event": p.State.String(), "n": p.N, "last": p.Last, "round": p.Round,
+			"queries": p.Queries,
+		}
 		if p.Contributed {
 			line["loss"] = p.Loss
 		}
 		if p.Phase > 0 {
-			line["phase"] = p.Phase // of record n+1
+			line["phase"] = p.Phase // the phase of record n+1
 		}
 		if p.Vector > 0 {
 			line["vector"], line["received"], line["size"] = p.Vector, p.Received, p.Size

@@ -18,7 +18,7 @@ func demoCommand() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Train a classifier of digits on simulated devices, on this machine",
+		Short: "Train a classifier of digits on 20 devices in this process",
 		Long: `Runs a broker, a coordinator and 20 devices in this process, and trains a softmax
 classifier of handwritten digits. Each device has its own connection and its own share of
 the images, and reports losses only. Nothing has to be set up: the program draws the digits
@@ -49,10 +49,14 @@ computes from the log.`,
 	f.StringVar(&cfg.Method, "method", cfg.Method, "method: a preset of zofl plan")
 	f.Uint64Var(&cfg.Rounds, "rounds", cfg.Rounds, "rounds of training")
 	f.IntVar(&cfg.Clients, "clients", cfg.Clients, "number of devices")
-	f.StringVar(&cfg.Data, "data", "", "directory of the four MNIST files (IDX, gzipped or not); default: drawn digits")
-	f.StringVar(&cfg.Split, "split", cfg.Split, "how images are shared out among devices: iid, shards or dirichlet")
-	f.Uint64Var(&cfg.Seed, "seed", cfg.Seed, "seed of the digits, of their shares and of the run key")
-	f.StringArrayVar(&cfg.Settings, "set", nil, "set a field of the plan, FIELD=VALUE; repeatable; zofl plan --fields lists them")
+	f.StringVar(&cfg.Data, "data", "",
+		"directory of the four MNIST files (IDX, gzipped or not); default: drawn digits")
+	f.StringVar(&cfg.Split, "split", cfg.Split,
+		"how images are shared out among devices: iid, shards or dirichlet")
+	f.Uint64Var(&cfg.Seed, "seed", cfg.Seed,
+		"seed of the digits, of their shares and of the run key")
+	f.StringArrayVar(&cfg.Settings, "set", nil,
+		"set a field of the plan, FIELD=VALUE; repeatable; zofl plan --fields lists them")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object instead of a table")
 	return cmd
 }
@@ -67,9 +71,11 @@ func disagreement(r *demo.Result) error {
 
 func estimatorOf(p *wire.Plan) string {
 	if p.Estimator == wire.Surrogate {
-		return fmt.Sprintf("surrogate, K=%d, M=%d, window=%d, length scale=%v", p.Steps, p.Features, p.Window, p.LengthScale)
+		return fmt.Sprintf("surrogate, K=%d, M=%d, window=%d, length scale=%v", p.Steps,
+			p.Features, p.Window, p.LengthScale)
 	}
-	return fmt.Sprintf("%v, %v differences, K=%d, P=%d, mu=%v", p.Distribution, p.Difference, p.Steps, p.Perturbations, p.Mu)
+	return fmt.Sprintf("%v, %v differences, K=%d, P=%d, mu=%v", p.Distribution, p.Difference,
+		p.Steps, p.Perturbations, p.Mu)
 }
 
 func printDemo(w io.Writer, r *demo.Result) {
@@ -77,7 +83,8 @@ func printDemo(w io.Writer, r *demo.Result) {
 	t.AppendRows([]table.Row{
 		{"method", r.Method},
 		{"estimator", estimatorOf(r.Plan)},
-		{"update", fmt.Sprintf("%v, beta=%v, decay=%v, step=%v", r.Plan.Rule, r.Plan.Beta, r.Plan.WeightDecay, r.Plan.Step)},
+		{"update", fmt.Sprintf("%v, beta=%v, decay=%v, step=%v", r.Plan.Rule, r.Plan.Beta,
+			r.Plan.WeightDecay, r.Plan.Step)},
 		{"rounds", r.Rounds},
 		{"clients", r.Clients},
 		{"parameters", r.Parameters},

@@ -15,7 +15,8 @@ import (
 // newDenseKitchen is a run of small surrogates that keeps 4 vectors.
 func newDenseKitchen(t *testing.T) *kitchen {
 	t.Helper()
-	return newKitchenOf(t, []string{"--preset", "fzoos", "--set", "features=40", "--set", "window=30", "--set", "steps=2", "--set", "dense_keep=4"})
+	return newKitchenOf(t, []string{"--preset", "fzoos", "--set", "features=40", "--set",
+		"window=30", "--set", "steps=2", "--set", "dense_keep=4"})
 }
 
 // verified is what verify says of a log on disk.
@@ -50,7 +51,8 @@ func TestDenseRun(t *testing.T) {
 	if s.Counters.UploadBytes == 0 || s.Counters.Objects == 0 || s.Phase == 0 {
 		t.Errorf("status %+v, want vectors in it", s)
 	}
-	if text, err := zofl(t, "status", "--url", k.url, "--run", "kitchen"); err != nil || !strings.Contains(text, "vectors fetched") {
+	if text, err := zofl(t, "status", "--url", k.url, "--run", "kitchen"); err != nil ||
+		!strings.Contains(text, "vectors fetched") {
 		t.Errorf("status %v:\n%s", err, text)
 	}
 	paused, err := k.ask("pause")
@@ -59,12 +61,16 @@ func TestDenseRun(t *testing.T) {
 	}
 	live := filepath.Join(k.dir, "live.f32")
 	at := fmt.Sprint(paused.N)
-	if _, err := zofl(t, "export", "--url", k.url, "--run", "kitchen", "--at", at, "--out", live); err != nil {
+	if _, err := zofl(t, "export", "--url", k.url, "--run", "kitchen", "--at", at, "--out",
+		live); err != nil {
 		t.Fatal(err)
 	}
-	_, err = zofl(t, "export", "--url", k.url, "--run", "kitchen", "--at", "3", "--out", filepath.Join(k.dir, "gone.f32"))
-	refused(t, err, []string{"--at", "record 3", "dense_keep = 4", fmt.Sprintf("1, %d-%d", paused.N-2, paused.N)})
-	if text, err := zofl(t, "verify", "--url", k.url, "--run", "kitchen"); err != nil || cell(text, "vectors") != "4 as their records say, 480 B" {
+	_, err = zofl(t, "export", "--url", k.url, "--run", "kitchen", "--at", "3", "--out",
+		filepath.Join(k.dir, "gone.f32"))
+	refused(t, err, []string{"--at", "record 3", "dense_keep = 4",
+		fmt.Sprintf("1, %d-%d", paused.N-2, paused.N)})
+	if text, err := zofl(t, "verify", "--url", k.url, "--run", "kitchen"); err != nil ||
+		cell(text, "vectors") != "4 match their records, 480 B" {
 		t.Errorf("verify %v:\n%s", err, text)
 	}
 
@@ -79,7 +85,8 @@ func TestDenseRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rolled, err := k.ask("rollback", fmt.Sprint(again.N-3)); err != nil || rolled.N != again.N+1 {
+	if rolled, err := k.ask("rollback", fmt.Sprint(again.N-3)); err != nil ||
+		rolled.N != again.N+1 {
 		t.Fatalf("rollback: %+v, %v", rolled, err)
 	}
 	if _, err := k.ask("resume"); err != nil {
@@ -100,7 +107,8 @@ func TestDenseRun(t *testing.T) {
 		t.Errorf("verified %+v, %+v of %d vectors, want 7", v, v.Vectors, len(k.objects(k.log)))
 	}
 	for _, d := range []*service{a, b} {
-		if !strings.Contains(d.out.String(), fmt.Sprintf(`{"digest":%q,"event":"stopped"`, v.Digest)) {
+		if !strings.Contains(d.out.String(), fmt.Sprintf(`{"digest":%q,"event":"stopped"`,
+			v.Digest)) {
 			t.Errorf("a device did not end with digest %s", v.Digest)
 		}
 	}
@@ -125,21 +133,25 @@ func (k *kitchen) damage() {
 		t.Fatal(err)
 	}
 	text, err := zofl(t, "verify", "--store", bad)
-	if exitCode(err, false) != exitCorrupt || !strings.Contains(err.Error(), "damaged of records ["+record(first)+"]") {
+	if exitCode(err, false) != exitCorrupt ||
+		!strings.Contains(err.Error(), "damaged of records ["+record(first)+"]") {
 		t.Errorf("a damaged vector: %v", err)
 	}
-	if !strings.HasPrefix(cell(text, "vectors"), "6 as their records say") {
+	if !strings.HasPrefix(cell(text, "vectors"), "6 match their records") {
 		t.Errorf("a damaged vector:\n%s", text)
 	}
 	if err := os.Remove(last); err != nil {
 		t.Fatal(err)
 	}
 	text, err = zofl(t, "verify", "--store", bad)
-	if exitCode(err, false) != exitCorrupt || !strings.Contains(err.Error(), "missing of records ["+record(last)+"], damaged") ||
-		!strings.HasPrefix(cell(text, "digest of the state"), "not computed: vector of record "+record(last)) {
+	if exitCode(err, false) != exitCorrupt ||
+		!strings.Contains(err.Error(), "missing of records ["+record(last)+"], damaged") ||
+		!strings.HasPrefix(cell(text, "digest of the state"),
+			"not computed: vector of record "+record(last)) {
 		t.Errorf("a missing vector: %v:\n%s", err, text)
 	}
-	if _, err := zofl(t, "export", "--store", bad, "--out", filepath.Join(k.dir, "bad.f32")); exitCode(err, false) != exitCorrupt {
+	if _, err := zofl(t, "export", "--store", bad, "--out",
+		filepath.Join(k.dir, "bad.f32")); exitCode(err, false) != exitCorrupt {
 		t.Errorf("export without a vector: %v", err)
 	}
 }
@@ -154,18 +166,21 @@ func record(file string) string {
 func (k *kitchen) moved(want verdict) {
 	t := k.t
 	t.Helper()
-	b, err := broker.Run(broker.Config{JetStream: t.TempDir(), Listen: strings.TrimPrefix(k.url, "nats://")})
+	b, err := broker.Run(broker.Config{JetStream: t.TempDir(),
+		Listen: strings.TrimPrefix(k.url, "nats://")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Shutdown)
 	back := filepath.Join(k.dir, "back")
 	for _, way := range [][]string{{k.log, jetStreamName}, {jetStreamName, back}} {
-		if _, err := zofl(t, "log", "move", "--url", k.url, "--run", "kitchen", "--from", way[0], "--to", way[1]); err != nil {
+		if _, err := zofl(t, "log", "move", "--url", k.url, "--run", "kitchen", "--from", way[0],
+			"--to", way[1]); err != nil {
 			t.Fatal(way, err)
 		}
 	}
-	if v := k.verified(back); v.Digest != want.Digest || v.Hash != want.Hash || fmt.Sprint(*v.Vectors) != fmt.Sprint(*want.Vectors) {
+	if v := k.verified(back); v.Digest != want.Digest || v.Hash != want.Hash ||
+		fmt.Sprint(*v.Vectors) != fmt.Sprint(*want.Vectors) {
 		t.Errorf("moved %+v %+v, got %+v %+v", want, want.Vectors, v, v.Vectors)
 	}
 	text, err := zofl(t, "verify", "--jetstream", "--url", k.url, "--run", "kitchen")
@@ -184,7 +199,8 @@ func TestDenseServeContinues(t *testing.T) {
 	if err := errors.Join(b.stop(), k.lead.stop()); err != nil {
 		t.Fatal(err)
 	}
-	k.lead = background(t, "serve", "--store", k.log, "--listen", strings.TrimPrefix(k.url, "nats://"))
+	k.lead = background(t, "serve", "--store", k.log, "--listen",
+		strings.TrimPrefix(k.url, "nats://"))
 	k.device("b")
 	if after := k.reach(before.N + 6); after.Epoch <= before.Epoch || after.ObjectError != "" {
 		t.Errorf("went on from %+v to %+v", before, after)

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 )
 
-// An event is an event of a coordinator as JSON has it.
+// An event is a coordinator's event in JSON.
 type event struct {
 	Time         time.Time `json:"time"`
 	Event        string    `json:"event"`
@@ -33,12 +33,13 @@ type event struct {
 	Digests *operate.Digests `json:"digests,omitempty"`
 }
 
-// newRecorder prints events, as JSON or as a line now and then.
+// newRecorder returns a recorder that prints all events as JSON, or logs some of the rounds.
 func newRecorder(out io.Writer, logger *slog.Logger, asJSON bool) coordinator.Recorder {
 	if !asJSON {
 		return coordinator.RecorderFunc(func(e coordinator.Event) error {
 			if e.Kind == coordinator.RoundDone && (e.Round < 10 || e.Round%logEvery == 0) {
-				logger.Info("round", "round", e.Round, "record", e.N, "contributors", e.Contributors, "loss", e.Loss)
+				logger.Info("round", "round", e.Round, "record", e.N,
+					"contributors", e.Contributors, "loss", e.Loss)
 			}
 			return nil
 		})
@@ -53,7 +54,8 @@ func eventOf(e coordinator.Event) event {
 	out := event{Time: time.Now().UTC(), Event: e.Kind.String(), N: e.N, Round: e.Round}
 	switch e.Kind {
 	case coordinator.RoundDone, coordinator.PhaseDone:
-		out.Attempt, out.Contributors, out.Loss, out.Seconds = e.Attempt, e.Contributors, &e.Loss, e.Seconds
+		out.Attempt, out.Contributors = e.Attempt, e.Contributors
+		out.Loss, out.Seconds = &e.Loss, e.Seconds
 	case coordinator.Evaluated:
 		out.N, out.Metrics, out.Devices = e.Evaluation.N, e.Evaluation.Metrics, e.Evaluation.Count
 	case coordinator.RunPaused:

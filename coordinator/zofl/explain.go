@@ -22,7 +22,7 @@ func newTable(out io.Writer, header ...any) table.Writer {
 	return t
 }
 
-// explain prints where the plan comes from and what its fields say.
+// explain prints the source and notes of the plan's preset, and what each field means.
 func explain(out io.Writer, p *wire.Plan) error {
 	for _, info := range preset.List() {
 		if info.Name == p.Preset {
@@ -53,26 +53,26 @@ func price(out io.Writer, p *wire.Plan, c wire.Cost) {
 	t.AppendRow(table.Row{"loss evaluations of a device", c.Queries})
 	t.AppendRows(phases(p, c))
 	t.AppendRows([]table.Row{
-		{"scalars of a device", c.Scalars},
+		{"scalars that a device sends", c.Scalars},
 		{"records and announcements", c.Records},
-		{"bytes up, at the socket", c.Up.Socket},
-		{"bytes down, at the socket", c.Down.Socket},
-		{"bytes of the log, at most", c.Record},
-		{"a model's bytes, for comparison", 4 * p.Dim},
-		{"d-vectors of every replica", c.Vectors},
-		{"more on a device at work", c.Local},
-		{"device memory, flat loss", size(c.Flat)},
-		{"device memory, streaming loss", size(c.Streaming)},
-		{"coordinator memory", size(c.Coordinator)},
+		{"bytes sent, at the device's socket", c.Up.Socket},
+		{"bytes received, at the device's socket", c.Down.Socket},
+		{"bytes added to the log, at most", c.Record},
+		{"bytes of a model, for comparison", 4 * p.Dim},
+		{"vectors of dim elements, in each replica", c.Vectors},
+		{"more of them on a device that works", c.Local},
+		{"memory of a device, flat loss", size(c.Flat)},
+		{"memory of a device, streaming loss", size(c.Streaming)},
+		{"memory of the coordinator", size(c.Coordinator)},
 	})
 	if p.Transport == wire.DenseVectors {
-		t.AppendRow(table.Row{"vectors beside the log, at most", size(kept(p))})
+		t.AppendRow(table.Row{"vectors stored beside the log, at most", size(storedVectors(p))})
 	}
 	t.Render()
 }
 
-// phases says what a device does for each of a round's records, where that differs or
-// is a vector.
+// phases returns what a device does in each phase of a round, if there are two or if it sends a
+// vector.
 func phases(p *wire.Plan, c wire.Cost) (rows []table.Row) {
 	list := []uint8{1, 2}
 	if p.Phases() == 1 {
@@ -81,13 +81,14 @@ func phases(p *wire.Plan, c wire.Cost) (rows []table.Row) {
 	for _, phase := range list {
 		name, text := "", ""
 		if phase > 0 {
-			name, text = fmt.Sprintf("phase %d: ", phase), fmt.Sprintf("%d evaluations", p.PhaseQueries(phase, c.Perturbations))
+			name = fmt.Sprintf("phase %d: ", phase)
+			text = fmt.Sprintf("%d evaluations", p.PhaseQueries(phase, c.Perturbations))
 		}
 		if elements := p.Object(phase); elements > 0 {
 			name += "vector up and down"
 			text += fmt.Sprintf(", %d elements, %s", elements, size(4*elements))
 		} else {
-			name += "at work"
+			name += "scalars"
 		}
 		if text != "" {
 			rows = append(rows, table.Row{name, strings.TrimPrefix(text, ", ")})
@@ -96,8 +97,8 @@ func phases(p *wire.Plan, c wire.Cost) (rows []table.Row) {
 	return rows
 }
 
-// kept is the bytes of the vectors that a log keeps.
-func kept(p *wire.Plan) uint64 {
+// storedVectors returns the bytes of the vectors that a log keeps.
+func storedVectors(p *wire.Plan) uint64 {
 	records := uint64(max(int(p.DenseKeep), p.Phases()))
 	if p.Phases() == 1 {
 		return 4 * records * p.Object(0)
@@ -118,14 +119,14 @@ func size(bytes uint64) string {
 }
 
 func printFields(out io.Writer) {
-	t := newTable(out, "field", "meaning", "values", "changes in a run")
+	t := newTable(out, "field", "meaning", "values", "can change in a run")
 	for _, f := range wire.Fields() {
 		t.AppendRow(table.Row{f.Name, f.Doc, values(f), f.Changeable})
 	}
 	t.Render()
 }
 
-// values says what a field can be.
+// values returns what a field can be.
 func values(f wire.Field) string {
 	if r := f.Range(); r != "" {
 		return r

@@ -21,18 +21,17 @@ func exportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export --out FILE",
 		Short: "Write the model after a record to a file",
-		Long: `Replays a log up to record --at and writes the parameters to a new file: as
-little-endian float32, one after the other, or as a NumPy array if the name ends
-in .npy. The file is whole or not there.
+		Long: `Replays a log up to record --at and writes the parameters to a new file: little-endian
+float32 if its name ends in .f32, a NumPy array if it ends in .npy. The file appears
+complete or not at all.
 
-In a dense run a state is made of vectors beside the log, of which it keeps
-dense_keep: of records before those there is no model any more.`,
-		Example: `  zofl export --store kitchen.log --out model.npy
-  zofl export --url nats://127.0.0.1:4222 --run kitchen --at 500 --out model.f32`,
-		Args: noArguments,
+With transport=dense the model is computed from vectors that are stored beside the log. The
+log keeps only the last dense_keep of them, so older models can no longer be exported.`,
+		Example: `  zofl export --store kitchen.log --at 500 --out model.npy`,
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if out == "" {
-				return usageError{fmt.Errorf("--out is missing: name a file that ends in .f32 or .npy")}
+				return usageError{errors.New("--out is missing: name a file that ends in .f32 or .npy")}
 			}
 			if err := vector.CheckName(out); err != nil {
 				return usageError{err}
@@ -46,23 +45,25 @@ dense_keep: of records before those there is no model any more.`,
 			}
 			if asJSON {
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{
-					"run": r.Plan().Run, "n": r.N(), "parameters": len(r.Params()), "digest": digestOf(r), "file": out,
+					"run": r.Plan().Run, "n": r.N(), "parameters": len(r.Params()),
+					"digest": digestOf(r), "file": out,
 				})
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %d parameters after record %d of run %s, digest of the state %s\n",
+			fmt.Fprintf(cmd.OutOrStdout(),
+				"%s: %d parameters after record %d of run %s, digest of the state %s\n",
 				out, len(r.Params()), r.N(), r.Plan().Run, digestOf(r))
 			return nil
 		},
 	}
 	choice.replayFlags(cmd)
 	f := cmd.Flags()
-	f.Uint64Var(&at, "at", 0, "record whose state is written; 0 is the last one")
-	f.StringVar(&out, "out", "", "file to write, which must not exist: .f32 or .npy")
+	f.Uint64Var(&at, "at", 0, "number of the record; 0: the last one")
+	f.StringVar(&out, "out", "", "file to write, .f32 or .npy, which must not exist yet")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object instead of a line")
 	return cmd
 }
 
-// whole replays the records up to at to a state that lacks no vector.
+// whole replays the records up to at. It fails if a vector that the state needs is gone.
 func (l *logChoice) whole(ctx context.Context, at uint64) (*replica.Replica, error) {
 	model, err := l.model()
 	if err != nil {
@@ -80,7 +81,14 @@ func (l *logChoice) whole(ctx context.Context, at uint64) (*replica.Replica, err
 	return r, classify(err)
 }
 
-// readInitial reads the first parameters of a run; "" are none.
+// initialFlag adds the flag of a command that computes the model.
+func initialFlag(cmd *cobra.Command, name *string) {
+	cmd.Flags().StringVar(name, "initial", "",
+		"file with the initial parameters (.f32 or .npy), if the plan says that they are given")
+}
+
+// readInitial reads the initial parameters of a run from a file. It returns nil if the name is
+// empty.
 func readInitial(name string) ([]float32, error) {
 	if name == "" {
 		return nil, nil

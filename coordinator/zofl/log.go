@@ -16,11 +16,11 @@ func logCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "log",
 		Short: "Print the records of a run",
-		Long: `Prints the records of a run, one a line: from a log on disk that no coordinator
-has open, from a JetStream, or from a running coordinator.`,
-		Example: `  zofl log --store kitchen.log --from 100 --to 120
-  zofl log --url nats://127.0.0.1:4222 --run kitchen --json`,
-		Args: noArguments,
+		Long: `Prints the records of a run, one per line. The log is a directory that no coordinator has
+open (--store), a stream in the broker's JetStream (--url, --run and --jetstream), or that of
+a running coordinator (--url and --run).`,
+		Example: `  zofl log --store kitchen.log --from 100 --to 120`,
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			src, err := choice.open(cmd.Context())
 			if err != nil {
@@ -47,14 +47,15 @@ has open, from a JetStream, or from a running coordinator.`,
 	}
 	choice.flags(cmd)
 	f := cmd.Flags()
-	f.Uint64Var(&from, "from", 1, "first record")
-	f.Uint64Var(&to, "to", 0, "last record; 0 is the last there is")
-	f.BoolVar(&asJSON, "json", false, "print a JSON object a line")
+	f.Uint64Var(&from, "from", 1, "number of the first record")
+	f.Uint64Var(&to, "to", 0, "number of the last record; 0: the last in the log")
+	f.BoolVar(&asJSON, "json", false, "print records as JSON, one object per line")
 	cmd.AddCommand(moveCommand())
 	return cmd
 }
 
-// planOf reads the plan: how wide the scalars of rounds are, how long their vectors.
+// planOf reads the plan of a log, which says how to print its records: the precision of the
+// scalars and the length of the vectors.
 func planOf(ctx context.Context, src source.Source) (plan *wire.Plan, err error) {
 	plan = &wire.Plan{}
 	var failed error

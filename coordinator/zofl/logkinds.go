@@ -13,26 +13,25 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// A logSpec says which log to open.
+// A logSpec says which log to open, and how.
 type logSpec struct {
-	place    string        // a directory, or the name of another kind
-	nc       *nats.Conn    // to the broker, for kinds that need one
-	run      string        // name of the run, likewise
-	replicas int           // servers that are to hold the log; 0: one
-	lease    time.Duration // how long a silent coordinator leads; 0: the kind's default
-	existing bool          // there must be a log
+	place    string        // a directory, or the name of a kind of log
+	nc       *nats.Conn    // to the broker, if the kind needs one
+	run      string        // name of the run, if the kind needs it
+	replicas int           // number of servers that store the log; 0: one
+	lease    time.Duration // how long a silent coordinator leads; 0: the default
+	existing bool          // fail if there is no log
 }
 
 // A logKind is a way to store a log.
 type logKind struct {
-	name string // what stands for it where a directory could; "" for directories
-	// remote: the log is at the broker, which may be away for a while.
+	name string // its place, as flags name it; "" for directories
+	// remote means that the log is at the broker, which may be away for a while.
 	remote bool
 	open   func(context.Context, logSpec) (runlog.Log, error)
 }
 
-// logKinds are all ways to store a log. The last one takes the places that no other
-// one does.
+// logKinds are all ways to store a log. A place that no name matches is of the last kind.
 var logKinds = []logKind{
 	{name: jetStreamName, remote: true, open: openJetStream},
 	{open: openDirectory},
@@ -58,7 +57,8 @@ func openExisting(ctx context.Context, spec logSpec) (runlog.Log, error) {
 	spec.existing = true
 	log, err := openLog(ctx, spec)
 	if errors.Is(err, runlog.ErrLocked) {
-		return nil, fmt.Errorf("%w: ask the coordinator instead, with --url and --run", err)
+		return nil, fmt.Errorf("%w: read it from the coordinator instead, with --url and --run",
+			err)
 	}
 	return log, classify(err)
 }
@@ -78,8 +78,8 @@ func openDirectory(_ context.Context, spec logSpec) (runlog.Log, error) {
 
 func openJetStream(ctx context.Context, spec logSpec) (runlog.Log, error) {
 	log, err := jetlog.Open(ctx, jetlog.Config{
-		Conn: spec.nc, Run: spec.run, Replicas: spec.replicas, LeaseTTL: spec.lease, Name: holder(),
-		Existing: spec.existing,
+		Conn: spec.nc, Run: spec.run, Replicas: spec.replicas, LeaseTTL: spec.lease,
+		Name: holder(), Existing: spec.existing,
 	})
 	if err != nil {
 		return nil, err

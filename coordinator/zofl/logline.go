@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A line is a record as people and programs read it.
+// A line is a record in the form in which `zofl log` prints it.
 type line struct {
 	N             uint64       `json:"n"`
 	Kind          string       `json:"kind"`
@@ -27,8 +27,8 @@ type line struct {
 	Population    uint32       `json:"population,omitempty"`
 	Slots         []uint32     `json:"slots,omitempty"`
 	Terms         []logTerm    `json:"terms,omitempty"`
-	Object        string       `json:"object,omitempty"`   // digest of a dense round's vector
-	Elements      uint64       `json:"elements,omitempty"` // of it
+	Object        string       `json:"object,omitempty"`   // digest of the round's vector
+	Elements      uint64       `json:"elements,omitempty"` // length of the vector
 	Change        *wire.Change `json:"change,omitempty"`
 	To            uint64       `json:"to,omitempty"`
 	Reason        string       `json:"reason,omitempty"`
@@ -36,8 +36,8 @@ type line struct {
 	Plan          *wire.Plan   `json:"plan,omitempty"`
 }
 
-// A logTerm is scalars along the directions of record n-back: those of all devices, or
-// of a slot's own, with the weight of its device where weights are not equal.
+// A logTerm is scalars along the directions of record n-back. The directions are shared by all
+// devices, or belong to one slot. Weight is that of the slot's device, if weights differ.
 type logTerm struct {
 	Back    uint64    `json:"back,omitempty"`
 	Slot    *uint32   `json:"slot,omitempty"`
@@ -45,7 +45,7 @@ type logTerm struct {
 	Scalars []float32 `json:"scalars"`
 }
 
-// termsOf returns a round's terms, and how many scalars they have.
+// termsOf returns the terms of a round, and their number of scalars.
 func termsOf(r *wire.Round, precision wire.Precision) (terms []logTerm, scalars int) {
 	for i, t := range r.Terms {
 		out := logTerm{Back: t.Back}
@@ -64,11 +64,13 @@ func termsOf(r *wire.Round, precision wire.Precision) (terms []logTerm, scalars 
 	return terms, scalars
 }
 
-// round sets what a round has, and returns it as text.
+// round sets a round's fields, and returns them as text.
 func (l *line) round(r *wire.Round, plan *wire.Plan) string {
-	l.Round, l.Phase, l.Attempt, l.Step, l.Perturbations = r.Round, r.Phase, r.Attempt, r.Step, r.Perturbations
+	l.Round, l.Phase, l.Attempt = r.Round, r.Phase, r.Attempt
+	l.Step, l.Perturbations = r.Step, r.Perturbations
 	l.Contributors, l.Population, l.Slots = r.Contributors, r.Population, r.Slots
-	text := fmt.Sprintf("round=%d attempt=%d step=%v contributors=%d", l.Round, l.Attempt, l.Step, l.Contributors)
+	text := fmt.Sprintf("round=%d attempt=%d step=%v contributors=%d",
+		l.Round, l.Attempt, l.Step, l.Contributors)
 	if len(r.Object) > 0 {
 		l.Object, l.Elements = r.Object.String(), plan.Object(r.Phase)
 		text += fmt.Sprintf(" object=%s elements=%d", l.Object, l.Elements)
@@ -86,7 +88,7 @@ func (l *line) round(r *wire.Round, plan *wire.Plan) string {
 	return text
 }
 
-// contributors are the slots of who contributed, where the record names them.
+// contributors returns the slots of the contributors, if the record names them.
 func contributors(r *wire.Round) []uint32 {
 	slots := slices.Clone(r.Slots)
 	for _, t := range r.Terms {
@@ -97,7 +99,7 @@ func contributors(r *wire.Round) []uint32 {
 	return slots
 }
 
-// changed returns the fields that a change names as the command line has them.
+// changed returns the fields that a change sets, as FIELD=VALUE separated by spaces.
 func changed(c *wire.Change) (string, error) {
 	b, err := json.Marshal(c)
 	if err != nil {
@@ -116,7 +118,7 @@ func changed(c *wire.Change) (string, error) {
 	return strings.Join(fields, " "), nil
 }
 
-// body sets what a record of its kind has, and returns it as text.
+// body sets the fields of the record's kind, and returns them as text.
 func (l *line) body(r *wire.Record, plan *wire.Plan) (text string, err error) {
 	switch r.Kind {
 	case wire.KindPlan:
@@ -142,7 +144,10 @@ func printRecord(out io.Writer, record []byte, plan *wire.Plan, asJSON bool) err
 	if err != nil {
 		return classify(err)
 	}
-	l := line{N: r.N, Kind: r.Kind.String(), Epoch: r.Epoch, Hash: wire.HashRecord(record).String(), Bytes: len(record)}
+	l := line{
+		N: r.N, Kind: r.Kind.String(), Epoch: r.Epoch,
+		Hash: wire.HashRecord(record).String(), Bytes: len(record),
+	}
 	text, err := l.body(&r, plan)
 	switch {
 	case err != nil:
@@ -150,6 +155,7 @@ func printRecord(out io.Writer, record []byte, plan *wire.Plan, asJSON bool) err
 	case asJSON:
 		return json.NewEncoder(out).Encode(l)
 	}
-	_, err = fmt.Fprintf(out, "%d %s epoch=%d hash=%s bytes=%d %s\n", l.N, l.Kind, l.Epoch, l.Hash, l.Bytes, text)
+	_, err = fmt.Fprintf(out, "%d %s epoch=%d hash=%s bytes=%d %s\n",
+		l.N, l.Kind, l.Epoch, l.Hash, l.Bytes, text)
 	return err
 }

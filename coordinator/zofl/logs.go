@@ -12,10 +12,11 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// errNoLog: the flags name no log.
-var errNoLog = errors.New("no log is named: give --store DIR, or --url with --run (and --jetstream for a log in a JetStream)")
+// errNoLog means that the flags name no log.
+var errNoLog = errors.New("no log is named: give --store DIR, or --url and --run " +
+	"(with --jetstream for a log in JetStream)")
 
-// A logChoice says which log a command reads.
+// A logChoice holds the flags that say which log to read.
 type logChoice struct {
 	connection
 	run, store string
@@ -27,16 +28,17 @@ type logChoice struct {
 func (l *logChoice) flags(cmd *cobra.Command) {
 	l.connection.flags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&l.store, "store", "", "directory of a log that no coordinator has open")
-	f.StringVar(&l.run, "run", "", "name of the run, with --url: its coordinator is asked")
-	f.BoolVar(&l.jetstream, "jetstream", false, "with --url and --run: read the JetStream itself")
+	f.StringVar(&l.store, "store", "", "directory of the log, which no coordinator may have open")
+	f.StringVar(&l.run, "run", "", "name of the run, with --url: read from its coordinator")
+	f.BoolVar(&l.jetstream, "jetstream", false,
+		"with --url and --run: read from JetStream, without the coordinator")
 }
 
 // open returns the records that the flags name.
 func (l *logChoice) open(ctx context.Context) (source.Source, error) {
 	switch {
 	case l.store != "" && l.url != "":
-		return nil, usageError{errors.New("--store and --url name two logs: give one")}
+		return nil, usageError{errors.New("--store and --url name two logs: give only one")}
 	case l.store != "":
 		log, err := openExisting(ctx, logSpec{place: l.store})
 		if err != nil {
@@ -64,14 +66,14 @@ func (l *logChoice) open(ctx context.Context) (source.Source, error) {
 	return source.Stored(log, nc.Close), nil
 }
 
-// replayFlags are the flags of commands that replay the records.
+// replayFlags adds the flags of a command that computes the model.
 func (l *logChoice) replayFlags(cmd *cobra.Command) {
 	l.flags(cmd)
-	cmd.Flags().StringVar(&l.initial, "initial", "", "file of the first parameters (.f32 or .npy), for a plan that has them given")
+	initialFlag(cmd, &l.initial)
 	secretFlag(cmd, &l.secret)
 }
 
-// model is what the flags say of the model, and records do not.
+// model returns what the flags say about the model beyond the records.
 func (l *logChoice) model() (cfg replica.Config, err error) {
 	if cfg.Initial, err = readInitial(l.initial); err == nil {
 		cfg.RunKey, err = readSecret(l.secret)
@@ -79,10 +81,10 @@ func (l *logChoice) model() (cfg replica.Config, err error) {
 	return cfg, err
 }
 
-// checkRun refuses what cannot be the name of a run.
+// checkRun returns an error unless the text can be the name of a run.
 func checkRun(run string) error {
 	if run == "" {
-		return usageError{errors.New("--run is missing: name the run")}
+		return usageError{errors.New("--run is missing: give the name of the run")}
 	}
 	if err := wire.CheckName(run); err != nil {
 		return usageError{fmt.Errorf("--run: %w", err)}

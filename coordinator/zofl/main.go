@@ -85,10 +85,13 @@ func classify(err error) error {
 	}
 	switch {
 	case errors.Is(err, wire.ErrRunKey):
-		return usageError{fmt.Errorf("%w: give the file that `zofl plan --secret` made, with --secret", err)}
+		return usageError{
+			fmt.Errorf("%w: give the file that `zofl plan --secret` made, with --secret", err),
+		}
 	case errors.As(err, &fault):
 		return corruptError{err}
-	case errors.Is(err, runlog.ErrNoLog), errors.Is(err, bus.ErrNoResponders), errors.Is(err, operate.ErrNobody):
+	case errors.Is(err, runlog.ErrNoLog), errors.Is(err, bus.ErrNoResponders),
+		errors.Is(err, operate.ErrNobody):
 		return absentError{err}
 	}
 	return err

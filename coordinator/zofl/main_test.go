@@ -25,7 +25,8 @@ func zofl(t *testing.T, args ...string) (string, error) {
 
 func TestDemoJSON(t *testing.T) {
 	out, err := zofl(t, "demo", "--json", "--rounds", "12", "--clients", "3",
-		"--set", "steps=2", "--set", "distribution=rademacher", "--set", "eval_every=5", "--split", "iid")
+		"--set", "steps=2", "--set", "distribution=rademacher", "--set", "eval_every=5", "--split",
+		"iid")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,13 +36,15 @@ func TestDemoJSON(t *testing.T) {
 	}
 	for key, want := range map[string]any{
 		"method": "decomfl", "rounds": 12.0, "clients": 3.0, "parameters": 7850.0,
-		"queries": 12.0 * 3 * 2 * 2 * 10, "replicas": 4.0, "replicas_agree": true, "ended": "rounds",
+		"queries": 12.0 * 3 * 2 * 2 * 10, "replicas": 4.0, "replicas_agree": true,
+		"ended": "rounds",
 	} {
 		if got[key] != want {
 			t.Errorf("%s = %v, want %v", key, got[key], want)
 		}
 	}
-	for _, key := range []string{"loss", "accuracy", "bytes_up_per_client_round", "bytes_down_per_client_round", "seconds"} {
+	for _, key := range []string{"loss", "accuracy", "bytes_up_per_client_round",
+		"bytes_down_per_client_round", "seconds"} {
 		if v, ok := got[key].(float64); !ok || v <= 0 {
 			t.Errorf("%s = %v, want a positive number", key, got[key])
 		}
@@ -50,8 +53,10 @@ func TestDemoJSON(t *testing.T) {
 
 // TestDemoDense: the vectors of a run make the replay that devices are compared with.
 func TestDemoDense(t *testing.T) {
-	out, err := zofl(t, "demo", "--method", "fedzo-dense", "--rounds", "2", "--clients", "2", "--set", "steps=2", "--set", "perturbations=2")
-	if err != nil || cell(out, "replicas agree") != "true" || cell(out, "update") != "sgd, beta=0, decay=0, step=0.001" {
+	out, err := zofl(t, "demo", "--method", "fedzo-dense", "--rounds", "2", "--clients", "2",
+		"--set", "steps=2", "--set", "perturbations=2")
+	if err != nil || cell(out, "replicas agree") != "true" ||
+		cell(out, "update") != "sgd, beta=0, decay=0, step=0.001" {
 		t.Errorf("%v:\n%s", err, out)
 	}
 }
@@ -69,7 +74,8 @@ func TestDemoRefuses(t *testing.T) {
 		{"value", []string{"--set", "beta=1.5"}, []string{"beta", "1.5"}},
 		{"form", []string{"--set", "beta"}, []string{"set", "beta", "field=value"}},
 		{"dim", []string{"--set", "dim=3"}, []string{"dim", "7850"}},
-		{"metrics", []string{"--set", `metrics=["accuracy","loss"]`}, []string{"metrics", "accuracy"}},
+		{"metrics", []string{"--set", `metrics=["accuracy","loss"]`},
+			[]string{"metrics", "accuracy"}},
 		{"memory", []string{"--method", "fzoos"}, []string{"clients", "20", "features", "4 GiB"}},
 		{"flag", []string{"--nothing"}, []string{"nothing", "--help"}},
 		{"argument", []string{"extra"}, []string{"extra", "--help"}},
@@ -79,7 +85,8 @@ func TestDemoRefuses(t *testing.T) {
 			refused(t, err, c.want)
 		})
 	}
-	if _, err := zofl(t, "demo", "--data", t.TempDir()); err == nil || !strings.Contains(err.Error(), "train-images") {
+	if _, err := zofl(t, "demo", "--data", t.TempDir()); err == nil ||
+		!strings.Contains(err.Error(), "train-images") {
 		t.Errorf("an empty data directory: %v, want the name of the missing file", err)
 	}
 }
@@ -99,7 +106,8 @@ func refused(t *testing.T, err error, want []string) {
 
 func TestPlanWriteAndRead(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "plan.json")
-	args := []string{"plan", "--run", "kitchen", "--dim", "7850", "--set", "steps=3", "--write", file}
+	args := []string{"plan", "--run", "kitchen", "--dim", "7850", "--set", "steps=3", "--write",
+		file}
 	if _, err := zofl(t, args...); err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +122,8 @@ func TestPlanWriteAndRead(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)
 	}
-	if p := got.Plan; p.Run != "kitchen" || p.Steps != 3 || p.Perturbations != 4 || len(p.RunKey) != 32 {
+	if p := got.Plan; p.Run != "kitchen" || p.Steps != 3 || p.Perturbations != 4 ||
+		len(p.RunKey) != 32 {
 		t.Errorf("read back %+v", p)
 	}
 	if got.Cost.Queries != 3*(4+1) {
@@ -130,7 +139,8 @@ func TestPlanExplains(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Algorithms 3 and 4", "(8)-(9)", "bytes up, at the socket", "11.46 MiB"} {
+	for _, want := range []string{"Algorithms 3 and 4", "(8)-(9)",
+		"bytes sent, at the device's socket", "11.46 MiB"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in:\n%s", want, out)
 		}

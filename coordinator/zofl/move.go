@@ -17,11 +17,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// mustHaveLog refuses a directory in which there is no log: opening it would
-// make one.
+// mustHaveLog returns an error if a directory has no log, because opening it would make one.
 func mustHaveLog(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, "log")); err != nil {
-		return usageError{fmt.Errorf("--store %s: there is no log: %w", dir, err)}
+		return usageError{fmt.Errorf("--store %s: no log there: %w", dir, err)}
 	}
 	return nil
 }
@@ -34,19 +33,21 @@ func moveCommand() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "move",
-		Short: "Copy a run's log from a directory to a JetStream, or back",
-		Long: `Copies all records and members of a run from one log to another, and of a dense
-run the vectors that it keeps: from a directory to the JetStream of a broker, or
-back. Stop the run's coordinators
-first. The copy is verified; what was copied before an interruption is not copied
-again; the log that it comes from keeps its records. Then serve the other one.`,
-		Example: `  zofl log move --from kitchen.log --to jetstream --url nats://broker:4222 --run kitchen --replicas 3
-  zofl log move --from jetstream --to kitchen.log --url nats://broker:4222 --run kitchen`,
-		Args: noArguments,
+		Short: "Copy a run's log from a directory to JetStream, or back",
+		Long: `Copies a run's log from a directory to the broker's JetStream, or from there to a
+directory: all records, all members and, with transport=dense, the vectors that the log
+keeps.
+
+Stop the run's coordinators first. The copy is verified. If it is interrupted, start the
+same command again: it continues where it stopped. The old log is left as it is. Then start
+zofl serve with the new one.`,
+		Example: `  zofl log move --from kitchen.log --to jetstream --run kitchen --url nats://broker`,
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case (from == jetStreamName) == (to == jetStreamName):
-				return usageError{errors.New(`--from and --to: one is a directory, the other is "jetstream"`)}
+				return usageError{errors.New("--from and --to: give a directory for one, " +
+					"and \"jetstream\" for the other")}
 			}
 			if err := checkRun(run); err != nil {
 				return err
@@ -61,28 +62,32 @@ again; the log that it comes from keeps its records. Then serve the other one.`,
 			case err != nil:
 				return classify(err)
 			case asJSON:
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"run": run, "records": n, "from": from, "to": to})
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{
+					"run": run, "records": n, "from": from, "to": to,
+				})
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%d records of run %s are in %s\n", n, run, to)
+			fmt.Fprintf(cmd.OutOrStdout(), "all %d records of run %s are in %s\n", n, run, to)
 			return nil
 		},
 	}
 	c.flags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&run, "run", "", "name of the run")
-	f.StringVar(&from, "from", "", `directory of the log, or "jetstream"`)
-	f.StringVar(&to, "to", "", `"jetstream", or a directory for the log`)
-	f.IntVar(&replicas, "replicas", 1, "servers that are to hold the JetStream log")
-	f.DurationVar(&wait, "wait", wait, "how long to wait for a coordinator that leads the run: longer than its --lease")
+	f.StringVar(&from, "from", "", `log to copy: a directory, or "jetstream"`)
+	f.StringVar(&to, "to", "", `place of the copy: "jetstream", or a directory`)
+	f.IntVar(&replicas, "replicas", 1, "number of servers that store the log in JetStream")
+	f.DurationVar(&wait, "wait", wait,
+		"how long to wait for a stopped coordinator's lease to end; longer than its --lease")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object instead of a line")
 	return cmd
 }
 
-// jetStreamName stands for the broker's JetStream where a directory could.
+// jetStreamName names the broker's JetStream in place of a directory.
 const jetStreamName = "jetstream"
 
 // move copies a log and returns how many records it has.
-func move(ctx context.Context, nc *nats.Conn, run, from, to string, replicas int, wait time.Duration) (n uint64, err error) {
+func move(ctx context.Context, nc *nats.Conn, run, from, to string, replicas int,
+	wait time.Duration) (n uint64, err error) {
 	src, err := openExisting(ctx, logSpec{place: from, nc: nc, run: run})
 	if err != nil {
 		return 0, err
@@ -106,28 +111,31 @@ func move(ctx context.Context, nc *nats.Conn, run, from, to string, replicas int
 	return src.Last(), runlog.Copy(ctx, dst, src, bar.copied)
 }
 
-// isOf refuses a log of another run: a JetStream keeps for ever what it is
-// given.
+// isOf returns an error if the log belongs to another run. Records that were copied to
+// JetStream cannot be removed again.
 func isOf(ctx context.Context, log runlog.Log, run string) error {
 	src := source.Stored(log, nil)
 	var err error
 	failed := src.Read(ctx, 1, func(_ uint64, record []byte) bool {
 		var first wire.Record
-		if first, err = wire.DecodeRecord(record); err == nil && first.Kind == wire.KindPlan && first.Plan.Run != run {
-			err = usageError{fmt.Errorf("--run %s: the log is that of run %s: name that one", run, first.Plan.Run)}
+		if first, err = wire.DecodeRecord(record); err == nil && first.Kind == wire.KindPlan &&
+			first.Plan.Run != run {
+			err = usageError{fmt.Errorf("--run %s: the log belongs to run %s: give --run %[2]s",
+				run, first.Plan.Run)}
 		}
 		return false
 	})
 	return errors.Join(failed, err)
 }
 
-// unled takes the lead of a log, so that no coordinator adds to it meanwhile.
+// unled takes over the lead of a log, so that no coordinator appends to it during the copy.
 func unled(ctx context.Context, log runlog.Log, wait time.Duration) error {
 	within, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	_, err := log.Begin(within)
 	if err != nil && within.Err() != nil && ctx.Err() == nil {
-		return fmt.Errorf("a coordinator leads the run still, after %v: stop it first (%w)", wait, err)
+		return fmt.Errorf("a coordinator still leads the run after %v: stop it first (%w)", wait,
+			err)
 	}
 	return err
 }

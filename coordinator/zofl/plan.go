@@ -109,7 +109,7 @@ func (f *planFlags) start(args []string) (*wire.Plan, error) {
 		p, err := wire.ReadPlan(file)
 		return p, plancheck.Explain(err)
 	}
-	return nil, usageError{fmt.Errorf("%d plans: name one FILE", len(args))}
+	return nil, usageError{fmt.Errorf("%d files: name one plan", len(args))}
 }
 
 // show writes the plan to its file, explains it, and prints its cost.

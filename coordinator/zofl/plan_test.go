@@ -33,13 +33,15 @@ func readPlan(t *testing.T, args ...string) *wire.Plan {
 // what a round costs.
 func TestPlanExplainsPresets(t *testing.T) {
 	costs := map[string][]string{ // queries, scalars, records, vectors
-		"decomfl": {"11", "10", "1", "1"}, "mezo": {"2", "1", "1", "1"}, "zo-adafl": {"100", "50", "1", "4"},
-		"fedzo": {"420", "400", "1", "1"}, "decomfl-adam": {"20", "19", "1", "3"},
+		"decomfl": {"11", "10", "1", "1"}, "mezo": {"2", "1", "1", "1"},
+		"zo-adafl": {"100", "50", "1", "4"},
+		"fedzo":    {"420", "400", "1", "1"}, "decomfl-adam": {"20", "19", "1", "3"},
 		"zofedht": {"100", "50", "1", "11"}, "zofedht-shared": {"100", "50", "1", "11"},
 		"zofedavg-sgd": {"100", "50", "1", "1"}, "zofedavg-sgd-shared": {"100", "50", "1", "1"},
 		"zofedavg-gd": {"100", "50", "1", "1"}, "zofedavg-gd-shared": {"100", "50", "1", "1"},
 		"fzoos": {"81", "11000", "2", "1"}, "fedzo-dense": {"420", "1000000", "1", "1"},
-		"fedprox": {"210", "200", "1", "1"}, "scaffold-1": {"231", "240", "2", "1"}, "scaffold-2": {"210", "400", "1", "2"},
+		"fedprox": {"210", "200", "1", "1"}, "scaffold-1": {"231", "240", "2", "1"},
+		"scaffold-2": {"210", "400", "1", "2"},
 	}
 	for _, info := range preset.List() {
 		dim := "1000000"
@@ -54,12 +56,14 @@ func TestPlanExplainsPresets(t *testing.T) {
 		if len(want) == 0 {
 			t.Fatalf("no costs of %s", info.Name)
 		}
-		for i, row := range []string{"loss evaluations of a device", "scalars of a device", "records and announcements", "d-vectors of every replica"} {
+		for i, row := range []string{"loss evaluations of a device", "scalars that a device sends",
+			"records and announcements", "vectors of dim elements, in each replica"} {
 			if got := cell(out, row); got != want[i] {
 				t.Errorf("%s: %s: got %q, want %s", info.Name, row, got, want[i])
 			}
 		}
-		for _, part := range []string{info.Source, info.Notes, "│ preset ", "│ steps ", "bytes up, at the socket", "device memory, streaming loss"} {
+		for _, part := range []string{info.Source, info.Notes, "│ preset ", "│ steps ",
+			"bytes sent, at the device's socket", "memory of a device, streaming loss"} {
 			if !strings.Contains(out, part) {
 				t.Errorf("%s: no %q in:\n%s", info.Name, part, out)
 			}
@@ -75,13 +79,20 @@ func TestPlanPricesVectors(t *testing.T) {
 		want map[string]string
 	}{
 		{[]string{"--preset", "fzoos"}, map[string]string{
-			"phase 1: vector up and down": "60 evaluations, 300 elements, 1.2 KiB", "phase 2: vector up and down": "21 evaluations, 10000 elements, 39.1 KiB",
-			"vectors beside the log, at most": "321.9 KiB"}},
-		{dense, map[string]string{"vector up and down": "300 elements, 1.2 KiB", "vectors beside the log, at most": "18.8 KiB"}},
-		{append(dense, "--set", "control=scaffold-2"), map[string]string{"vector up and down": "600 elements, 2.3 KiB", "phase 1: vector up and down": ""}},
-		{[]string{"--preset", "scaffold-1"}, map[string]string{"phase 1: at work": "21 evaluations", "phase 2: at work": "210 evaluations",
-			"vectors beside the log, at most": ""}},
-		{[]string{"--preset", "decomfl"}, map[string]string{"at work": "", "vector up and down": ""}},
+			"phase 1: vector up and down":            "60 evaluations, 300 elements, 1.2 KiB",
+			"phase 2: vector up and down":            "21 evaluations, 10000 elements, 39.1 KiB",
+			"vectors stored beside the log, at most": "321.9 KiB"}},
+		{dense, map[string]string{"vector up and down": "300 elements, 1.2 KiB",
+			"vectors stored beside the log, at most": "18.8 KiB"}},
+		{append(dense, "--set", "control=scaffold-2"),
+			map[string]string{"vector up and down": "600 elements, 2.3 KiB",
+				"phase 1: vector up and down": ""}},
+		{[]string{"--preset", "scaffold-1"},
+			map[string]string{"phase 1: scalars": "21 evaluations",
+				"phase 2: scalars":                       "210 evaluations",
+				"vectors stored beside the log, at most": ""}},
+		{[]string{"--preset", "decomfl"}, map[string]string{"scalars": "",
+			"vector up and down": ""}},
 	} {
 		out, err := zofl(t, append([]string{"plan", "--dim", "300"}, c.args...)...)
 		if err != nil {
@@ -122,11 +133,13 @@ func TestPlanSecret(t *testing.T) {
 		t.Errorf("plan with run key %x, check %x", p.RunKey, p.KeyCheck)
 	}
 	stored, err := os.ReadFile(file)
-	if err != nil || strings.Contains(string(stored), wire.Bytes(secret).String()) || strings.Contains(string(stored), "run_key") {
+	if err != nil || strings.Contains(string(stored), wire.Bytes(secret).String()) ||
+		strings.Contains(string(stored), "run_key") {
 		t.Errorf("%v: the stored plan has its secret:\n%s", err, stored)
 	}
 	again := readPlan(t, "--dim", "100", "--secret", key) // read, not made anew
-	if kept, err := os.ReadFile(key); err != nil || !bytes.Equal(kept, secret) || !slices.Equal(again.KeyCheck, p.KeyCheck) {
+	if kept, err := os.ReadFile(key); err != nil || !bytes.Equal(kept, secret) ||
+		!slices.Equal(again.KeyCheck, p.KeyCheck) {
 		t.Errorf("the second time the secret is %x, %v", kept, err)
 	}
 	if same := readPlan(t, file, "--secret", key); !slices.Equal(same.KeyCheck, p.KeyCheck) {
@@ -141,8 +154,10 @@ func TestPlanSecretRefuses(t *testing.T) {
 	dir := t.TempDir()
 	key, file := filepath.Join(dir, "run.key"), filepath.Join(dir, "plan.json")
 	readPlan(t, "--dim", "100", "--secret", key, "--write", file)
-	password, other, absent := filepath.Join(dir, "password"), filepath.Join(dir, "other"), filepath.Join(dir, "absent")
-	for name, content := range map[string]string{password: "hunter2", other: strings.Repeat("x", 32)} {
+	password, other, absent := filepath.Join(dir, "password"), filepath.Join(dir, "other"),
+		filepath.Join(dir, "absent")
+	for name, content := range map[string]string{password: "hunter2",
+		other: strings.Repeat("x", 32)} {
 		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +169,8 @@ func TestPlanSecretRefuses(t *testing.T) {
 	if _, err = zofl(t, "plan", file, "--secret", absent); err == nil {
 		t.Error("a plan that has its secret takes a new one")
 	}
-	if _, err = zofl(t, "plan", "--dim", "100", "--set", "steps=0", "--secret", absent); err == nil {
+	if _, err = zofl(t, "plan", "--dim", "100", "--set", "steps=0", "--secret",
+		absent); err == nil {
 		t.Error("a plan without steps is taken")
 	}
 	_, err = zofl(t, "plan", "--preset", "fzoos", "--dim", "100", "--secret", absent)

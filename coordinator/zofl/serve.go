@@ -23,7 +23,7 @@ import (
 	"github.com/zofl/zofl/wire/plancheck"
 )
 
-// serveFlags are what `zofl serve` is asked.
+// serveFlags are the flags of `zofl serve`.
 type serveFlags struct {
 	connection
 	store, listen, run string
@@ -33,7 +33,7 @@ type serveFlags struct {
 	witnesses          []string
 	linger             time.Duration
 	asJSON             bool
-	plan               *wire.Plan // nil continues the log's
+	plan               *wire.Plan // nil: continue the run in the log
 	sync               syncCheck
 }
 
@@ -42,26 +42,25 @@ func serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve [PLAN]",
 		Short: "Run the coordinator of a run",
-		Long: `Runs the coordinator of a run: begins the one of the plan file PLAN, or continues
-the one of the log. With --url it uses that broker; otherwise it starts one in
-this process, for devices on this machine.
+		Long: `Runs the coordinator of a run. It starts the run of the plan file PLAN, or continues the
+run in the log. With --url it uses that broker. Without, it starts a broker in this process,
+for devices on this machine.
 
-The log is a directory (--store), or with --jetstream a stream of the broker,
-that several coordinators can share: one leads, the others stand by. Vectors of a
-dense run are beside it: in the directory's objects, or the bucket
-ZO_<run>_OBJECTS.
+The log is a directory (--store), or a stream in the broker's JetStream (--jetstream).
+Several coordinators can share a log in JetStream: one leads, the others stand by. With
+transport=dense, vectors are stored beside the log: in the subdirectory objects, or in the
+bucket ZO_<run>_OBJECTS.
 
-With --jetstream and --url, serve asks the servers whether they write messages to
-their disks before they acknowledge them (jetstream { sync_interval: always }), and
-refuses those that do not: devices apply a record once it is acknowledged, and a power
-cut must not take it away. Servers answer this to their system account only:
---system-url or --system-creds name one of its users. --allow-unsynced does not ask.
+With --jetstream and --url, serve asks the servers whether they sync every message to disk
+before they acknowledge it (jetstream { sync_interval: always }). It refuses servers that do
+not: if a power cut took a record that devices have applied, their histories would diverge.
+Servers tell this only to a user of their system account; name one with --system-url or
+--system-creds. To serve without this check, give --allow-unsynced.
 
-What was committed survives any crash: start the same command again. Status goes
-to standard error; with --json events go to standard output, one a line.`,
+After a crash start the same command again: committed records survive. Messages go to
+standard error. With --json, events go to standard output, one per line.`,
 		Example: `  zofl plan --run kitchen --dim 7850 --set members=4 --set quorum=3 --write kitchen.json
-  zofl serve kitchen.json --store kitchen.log
-  zofl serve kitchen.json --url nats://broker:4222 --jetstream --replicas 3 --system-creds system.creds`,
+  zofl serve kitchen.json --store kitchen.log`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.read(args); err != nil {
 				return err
@@ -72,21 +71,29 @@ to standard error; with --json events go to standard output, one a line.`,
 	f.connection.flags(cmd)
 	f.sync.flags(cmd)
 	fs := cmd.Flags()
-	fs.StringVar(&f.store, "store", "", "directory of the log, and of the embedded broker's JetStream")
-	fs.StringVar(&f.listen, "listen", "127.0.0.1:4222", "address of the embedded broker: loopback only")
-	fs.StringVar(&f.run, "run", "", "name of the run, to continue one in a JetStream without its PLAN")
+	fs.StringVar(&f.store, "store", "",
+		"directory of the log, and of the JetStream of a broker that serve starts")
+	fs.StringVar(&f.listen, "listen", "127.0.0.1:4222",
+		"address of a broker that serve starts: on loopback only")
+	fs.StringVar(&f.run, "run", "",
+		"name of the run, to continue one in JetStream without its PLAN")
 	fs.BoolVar(&f.jetstream, "jetstream", false, "keep the log in the broker's JetStream")
-	fs.IntVar(&f.replicas, "replicas", 1, "servers that hold the JetStream log: 1 or 3")
-	fs.DurationVar(&f.leaseTTL, "lease", 10*time.Second, "with --jetstream: how long a coordinator that fell silent still leads")
-	fs.StringArrayVar(&f.witnesses, "witness", nil, "id whose digests are the run's reference (zofl follow), repeatable")
-	fs.DurationVar(&f.linger, "linger", -1, "leave so long after the run has ended; negative: stay, and serve devices that come late")
-	fs.BoolVar(&f.asJSON, "json", false, "print events as JSON, one a line")
+	fs.IntVar(&f.replicas, "replicas", 1,
+		"with --jetstream: number of servers that store the log: 1, 3 or 5")
+	fs.DurationVar(&f.leaseTTL, "lease", 10*time.Second,
+		"with --jetstream: how long a silent coordinator stays the leader")
+	fs.StringArrayVar(&f.witnesses, "witness", nil,
+		"id of a witness (zofl follow) whose digests are taken as right; repeatable")
+	fs.DurationVar(&f.linger, "linger", -1,
+		"how long to serve late devices after the run has ended; negative: until stopped")
+	fs.BoolVar(&f.asJSON, "json", false, "print events as JSON, one object per line")
 	return cmd
 }
 
-// stopped makes an orderly end of a program that was told to stop.
+// stopped returns nil if the error is only that the program was told to stop.
 func stopped(ctx context.Context, err error) error {
-	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
+	if ctx.Err() != nil &&
+		(errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
 		return nil
 	}
 	return err
@@ -96,15 +103,17 @@ func stopped(ctx context.Context, err error) error {
 func (f *serveFlags) read(args []string) error {
 	switch {
 	case len(args) > 1:
-		return usageError{fmt.Errorf("one plan at a time, got %d files", len(args))}
+		return usageError{fmt.Errorf("%d files: name one PLAN", len(args))}
 	case f.jetstream && f.replicas != 1 && f.replicas != 3 && f.replicas != 5:
 		return usageError{fmt.Errorf("--replicas %d: choose 1, 3 or 5", f.replicas)}
 	case !f.jetstream && f.store == "":
-		return usageError{errors.New("--store is missing: name a directory for the log, or give --jetstream")}
+		return usageError{errors.New("--store is missing: give a directory for the log, or --jetstream")}
 	case f.url == "" && f.jetstream && f.store == "":
-		return usageError{errors.New("--store is missing: the embedded broker keeps its JetStream there")}
+		return usageError{errors.New("--store is missing: " +
+			"the broker that serve starts keeps its JetStream there")}
 	case f.url == "" && f.replicas != 1:
-		return usageError{fmt.Errorf("--replicas %d: an embedded broker is one server; give --url of a cluster", f.replicas)}
+		return usageError{fmt.Errorf("--replicas %d: the broker that serve starts is one server: "+
+			"give --url of a cluster", f.replicas)}
 	}
 	if len(args) == 1 {
 		file, err := os.Open(args[0])
@@ -118,12 +127,12 @@ func (f *serveFlags) read(args []string) error {
 		f.run = f.plan.Run
 	}
 	if f.jetstream && f.run == "" {
-		return usageError{errors.New("--run is missing: name the run, or give its PLAN")}
+		return usageError{errors.New("--run is missing: give the name of the run, or its PLAN")}
 	}
 	return nil
 }
 
-// serve runs until the run has ended and was lingered over, or ctx is done.
+// serve runs until ctx is done, or --linger after the run has ended.
 func (f *serveFlags) serve(cmd *cobra.Command) error {
 	ctx := cmd.Context()
 	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
@@ -163,14 +172,16 @@ func (f *serveFlags) serve(cmd *cobra.Command) error {
 	}
 }
 
-// away says whether an error may pass: that of a broker that does not answer.
-// Whoever returned it has waited for a while.
+// away says whether an error is that of a broker that does not answer, which may pass.
 func away(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() != nil {
 		return false
 	}
-	for _, final := range []error{coordinator.ErrConfig, runlog.ErrPlan, runlog.ErrCorrupt, runlog.ErrNoLog,
-		jetstream.ErrJetStreamNotEnabled, jetstream.ErrJetStreamNotEnabledForAccount, nats.ErrConnectionClosed, bus.ErrClosed} {
+	for _, final := range []error{
+		coordinator.ErrConfig, runlog.ErrPlan, runlog.ErrCorrupt, runlog.ErrNoLog,
+		jetstream.ErrJetStreamNotEnabled, jetstream.ErrJetStreamNotEnabledForAccount,
+		nats.ErrConnectionClosed, bus.ErrClosed,
+	} {
 		if errors.Is(err, final) {
 			return false
 		}
@@ -178,7 +189,7 @@ func away(ctx context.Context, err error) bool {
 	return !errors.As(err, new(*wire.PlanError))
 }
 
-// retrying says why, and waits a little.
+// retrying logs an error, and waits a second.
 func retrying(ctx context.Context, logger *slog.Logger, err error) {
 	logger.Warn("the broker does not answer, trying again", "err", err)
 	t := time.NewTimer(time.Second)
@@ -189,15 +200,17 @@ func retrying(ctx context.Context, logger *slog.Logger, err error) {
 	}
 }
 
-// lead takes the log over when it can, and coordinates until it ends or
-// another coordinator leads.
-func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, watch *operate.Watch, cfg coordinator.Config) error {
+// lead waits for the lead of the log, and coordinates the run until it ends or another
+// coordinator leads.
+func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, watch *operate.Watch,
+	cfg coordinator.Config) error {
 	c, err := coordinator.New(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	status := c.Status()
-	cfg.Logger.Info("leading", "run", status.Run, "record", status.N, "epoch", status.Epoch, "broker", nc.ConnectedUrlRedacted())
+	cfg.Logger.Info("leading", "run", status.Run, "record", status.N, "epoch", status.Epoch,
+		"broker", nc.ConnectedUrlRedacted())
 	stop, err := operate.Serve(nc, status.Run, c, watch)
 	if err != nil {
 		return err
@@ -210,7 +223,7 @@ func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, watch *operate.Wat
 	return c.Run(ctx)
 }
 
-// broker connects to the broker of --url, or starts one.
+// broker connects to the broker at --url, or starts one in this process.
 func (f *serveFlags) broker(logger *slog.Logger) (nc *nats.Conn, hangUp func(), err error) {
 	if f.url != "" {
 		nc, err := f.await("zofl serve", nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
@@ -240,23 +253,32 @@ func (f *serveFlags) broker(logger *slog.Logger) (nc *nats.Conn, hangUp func(), 
 	return nc, func() { nc.Close(); b.Shutdown() }, nil
 }
 
-// loopback refuses an address that other machines can reach: the embedded
-// broker lets everybody in.
+// loopback returns an error if other machines can reach an address: the broker that serve starts
+// lets everybody in.
 func loopback(address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", address, err)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("--listen %s: the embedded broker asks nobody who they are, so it listens on loopback only: "+
-			"run a nats-server with TLS and permissions, and give its --url", address)
+		return fmt.Errorf("--listen %s: the broker that serve starts has no authentication, so it "+
+			"listens on loopback only: run a nats-server with TLS and permissions, and give its "+
+			"--url", address)
 	}
 	return nil
 }
 
 // openLog opens the log. Without a plan there must be one to continue.
-func (f *serveFlags) openLog(ctx context.Context, nc *nats.Conn, logger *slog.Logger) (runlog.Log, error) {
-	spec := logSpec{place: f.place(), nc: nc, run: f.run, replicas: f.replicas, lease: f.leaseTTL, existing: f.plan == nil}
+func (f *serveFlags) openLog(ctx context.Context, nc *nats.Conn,
+	logger *slog.Logger) (runlog.Log, error) {
+	spec := logSpec{
+		place:    f.place(),
+		nc:       nc,
+		run:      f.run,
+		replicas: f.replicas,
+		lease:    f.leaseTTL,
+		existing: f.plan == nil,
+	}
 	if f.plan == nil && !f.jetstream {
 		if err := mustHaveLog(f.store); err != nil {
 			return nil, fmt.Errorf("%w: give the PLAN of a run to begin", err)
@@ -282,7 +304,7 @@ func (f *serveFlags) place() string {
 	return f.store
 }
 
-// holder names this process for the people who wonder who leads.
+// holder names this process, for people who want to know who leads.
 func holder() string {
 	host, err := os.Hostname()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/coordinator/jetlog"
 )
 
-// A syncCheck makes sure for `zofl serve --jetstream` that the broker's servers write
-// messages to their disks before they acknowledge them.
+// syncCheck holds the flags of a check that `zofl serve --jetstream` makes: that the broker's
+// servers sync every message to disk before they acknowledge it.
 type syncCheck struct {
 	url, creds string // of a user of the system account
 	unsynced   bool   // serve without the check
@@ -21,34 +21,35 @@ type syncCheck struct {
 
 func (s *syncCheck) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&s.url, "system-url", "", "with --jetstream: URL of a user of the servers' system "+
-		"account, to ask whether they sync; default: --url with --system-creds")
+	f.StringVar(&s.url, "system-url", "",
+		"with --jetstream: address of the broker for a user of its system account, "+
+			"who can ask whether the servers sync; default: --url")
 	f.StringVar(&s.creds, "system-creds", "", "file with that user's JWT and nkey seed")
-	f.BoolVar(&s.unsynced, "allow-unsynced", false, "with --jetstream: do not ask whether servers "+
-		"sync; a power cut can then take records that devices have applied")
+	f.BoolVar(&s.unsynced, "allow-unsynced", false,
+		"with --jetstream: do not ask whether the servers sync; "+
+			"a power cut can then take records that devices have applied")
 }
 
-// needed says whether the servers must be asked.
+// needed says whether to ask the servers.
 func (s *syncCheck) needed(logger *slog.Logger) (bool, error) {
 	switch {
 	case s.unsynced:
-		logger.Warn("servers are not asked whether they sync: a power cut can take records that " +
-			"devices have applied")
+		logger.Warn("servers are not checked for sync: " +
+			"a power cut can take records that devices have applied")
 		return false, nil
 	case s.url == "" && s.creds == "":
-		return false, usageError{errors.New("--system-url and --system-creds are missing: only a " +
-			"user of the servers' system account can ask whether they sync; give one of them, or " +
-			"--allow-unsynced")}
+		return false, usageError{errors.New("--system-url and --system-creds are missing: give one, " +
+			"so that a user of the system account can ask whether the servers sync, " +
+			"or give --allow-unsynced")}
 	}
 	return true, nil
 }
 
-// syncTries is how often servers that do not answer are asked, every two seconds: they may
-// be starting.
+// syncTries is how often to ask servers that do not answer, two seconds apart: they may be
+// starting.
 const syncTries = 15
 
-// check asks the servers, and waits for a broker that is away. way is the connection to
-// --url.
+// check asks the servers, and waits for a broker that is away. way says how to reach --url.
 func (s *syncCheck) check(ctx context.Context, way connection, replicas int,
 	logger *slog.Logger) error {
 	way.creds, way.nkey = s.creds, ""
@@ -70,9 +71,9 @@ func (s *syncCheck) check(ctx context.Context, way connection, replicas int,
 	return nil
 }
 
-// ask asks until the servers answer, or have had time to.
-func (s *syncCheck) ask(ctx context.Context, nc *nats.Conn, logger *slog.Logger) (names []string,
-	err error) {
+// ask asks until the servers answer, at most syncTries times.
+func (s *syncCheck) ask(ctx context.Context, nc *nats.Conn,
+	logger *slog.Logger) (names []string, err error) {
 	for tries := 0; ; {
 		if nc.Status() != nats.CONNECTED {
 			err = errors.New("no connection yet")

@@ -17,7 +17,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A verdict is what `zofl verify` found.
+// A verdict is what `zofl verify` finds.
 type verdict struct {
 	Run     string           `json:"run"`
 	Records uint64           `json:"records"`
@@ -28,7 +28,7 @@ type verdict struct {
 	Without string           `json:"without,omitempty"` // why there is no digest
 	Ended   string           `json:"ended,omitempty"`
 	Digests []digestOfRecord `json:"digests,omitempty"`
-	Vectors *source.Vectors  `json:"vectors,omitempty"` // of a dense run
+	Vectors *source.Vectors  `json:"vectors,omitempty"` // with transport=dense
 }
 
 type digestOfRecord struct {
@@ -42,17 +42,19 @@ func verifyCommand() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Check a log's chain, and replay it to digests",
-		Long: `Reads a whole log, checks that every record follows the one before it, applies
-all records that count to a model, and prints the digest of what it comes to:
-what every device of the run must hold. A log that is damaged, or that cannot
-be replayed, is exit code 4. Of a dense run it compares the vectors that the log
-should have with its records; one that is missing or something else is exit code
-4, too. A state whose vectors are gone as dense_keep says has no digest. Of a private run whose key it is not given (--secret)
-it checks the chain alone.`,
-		Example: `  zofl verify --store kitchen.log
-  zofl verify --url nats://127.0.0.1:4222 --run kitchen --every 64 --json`,
-		Args: noArguments,
+		Short: "Check that a log is undamaged, and compute its digest",
+		Long: `Reads a whole log and checks that every record follows the one before it. Then computes the
+model from the log, and prints the digest of its state: every device of the run must have
+the same. If the log is damaged or cannot be replayed, the exit code is 4.
+
+With transport=dense, verify also compares the vectors stored beside the log with the
+records that name them. The exit code is 4 if one is missing or wrong. A state whose vectors
+were deleted, as dense_keep demands, has no digest.
+
+For a private run, give the run key with --secret. Without it only the chain of records is
+checked.`,
+		Example: `  zofl verify --store kitchen.log --every 64`,
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v, err := choice.verify(cmd.Context(), at, every)
 			if err != nil {
@@ -68,16 +70,17 @@ it checks the chain alone.`,
 	}
 	choice.replayFlags(cmd)
 	f := cmd.Flags()
-	f.Uint64Var(&at, "at", 0, "verify up to this record; 0 is the last one")
-	f.Uint64Var(&every, "every", 0, "print the digest of every so many records, too")
-	f.BoolVar(&asJSON, "json", false, "print one JSON object instead of the table")
+	f.Uint64Var(&at, "at", 0, "number of the record to verify up to; 0: the last one")
+	f.Uint64Var(&every, "every", 0,
+		"also print the digest after every so many records; 0: only after the last")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object instead of a table")
 	return cmd
 }
 
 // noKey is why a private run has no digest.
-const noKey = "it needs the run key, --secret"
+const noKey = "give the run key with --secret"
 
-// verify replays the records up to at, and notes the digest of every so many.
+// verify replays the records up to at, and notes the digest after every so many.
 func (l *logChoice) verify(ctx context.Context, at, every uint64) (v verdict, err error) {
 	model, err := l.model()
 	if err != nil {
@@ -88,12 +91,15 @@ func (l *logChoice) verify(ctx context.Context, at, every uint64) (v verdict, er
 		return v, err
 	}
 	defer src.Close()
-	r, err := source.Replay(ctx, src, source.Config{Replica: model, At: at, Every: every, Each: func(n uint64, state *replica.Replica) error {
+	note := func(n uint64, state *replica.Replica) error {
 		if state != nil && len(state.Missing()) == 0 {
 			v.Digests = append(v.Digests, digestOfRecord{n, digestOf(state)})
 		}
 		return nil
-	}})
+	}
+	r, err := source.Replay(ctx, src, source.Config{
+		Replica: model, At: at, Every: every, Each: note,
+	})
 	switch {
 	case errors.Is(err, wire.ErrRunKey) && l.secret == "":
 		return check(ctx, src, at)
@@ -117,7 +123,7 @@ func (l *logChoice) verify(ctx context.Context, at, every uint64) (v verdict, er
 	return v, classify(failed)
 }
 
-// check verifies the chain alone.
+// check verifies only the chain of records.
 func check(ctx context.Context, src source.Source, at uint64) (v verdict, err error) {
 	c, err := source.Check(ctx, src, at)
 	if err != nil {
@@ -129,7 +135,7 @@ func check(ctx context.Context, src source.Source, at uint64) (v verdict, err er
 	}, nil
 }
 
-// fault says what is wrong with a log whose chain is right.
+// fault returns an error if vectors are missing or damaged.
 func (v *verdict) fault() error {
 	if v.Vectors == nil {
 		return nil
@@ -144,7 +150,8 @@ func (v *verdict) fault() error {
 	if len(faults) == 0 {
 		return nil
 	}
-	return corruptError{fmt.Errorf("vectors that the log should have: %s: restore them from a copy", strings.Join(faults, ", "))}
+	return corruptError{fmt.Errorf("vectors beside the log: %s: restore them from a copy",
+		strings.Join(faults, ", "))}
 }
 
 func reasonOf(end *wire.End) string {
@@ -160,10 +167,18 @@ func (v *verdict) print(out io.Writer) {
 		digest = "not computed: " + v.Without
 	}
 	t := newTable(out)
-	t.AppendRows([]table.Row{{"run", v.Run}, {"records", v.Records}, {"rounds", v.Rounds}, {"epoch", v.Epoch},
-		{"hash of the last record", v.Hash}, {"digest of the state", digest}, {"ended", v.Ended}})
+	t.AppendRows([]table.Row{
+		{"run", v.Run},
+		{"records", v.Records},
+		{"rounds", v.Rounds},
+		{"epoch", v.Epoch},
+		{"hash of the last record", v.Hash},
+		{"digest of the state", digest},
+		{"ended", v.Ended},
+	})
 	if o := v.Vectors; o != nil {
-		t.AppendRow(table.Row{"vectors", fmt.Sprintf("%d as their records say, %s", o.Right, size(o.Bytes))})
+		t.AppendRow(table.Row{"vectors",
+			fmt.Sprintf("%d match their records, %s", o.Right, size(o.Bytes))})
 	}
 	for _, d := range v.Digests {
 		t.AppendRow(table.Row{fmt.Sprintf("digest after record %d", d.N), d.Digest})
