@@ -66,7 +66,7 @@ func TestPrintStatus(t *testing.T) {
 	var out strings.Builder
 	printStatus(&out, &status)
 	for _, want := range []string{"ended: diverged", "2 of 2", "5: 1 late, 4 wrong control", "disk full",
-		"2, 2.0 KiB arrived so far, 3 times told to wait, 5 dropped as silent", "6 pieces, 100 B, 7 not read"} {
+		"2; 2.0 KiB so far, 3 times told to wait, 5 dropped after silence", "6 pieces, 100 B, 7 errors"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%s lacks %q", out.String(), want)
 		}
