@@ -1,7 +1,6 @@
-// Package demo runs a whole fleet in one process: an embedded broker, a
-// coordinator with a log on disk, and devices that train an image classifier
-// which they can only evaluate. Everything is the production code; only the
-// distance is missing.
+// Package demo runs a whole fleet in one process: a broker, a coordinator with a log on disk, and
+// devices that train an image classifier which they can only evaluate. All of it is the code
+// that a real run uses.
 package demo
 
 import (
@@ -20,15 +19,15 @@ import (
 
 // Config says what to run.
 type Config struct {
-	Method   string   // preset
-	Rounds   uint64   // of training
-	Clients  int      // devices, each with a connection of its own
+	Method   string   // name of a preset
+	Rounds   uint64   // number of training rounds
+	Clients  int      // number of devices, each with a connection of its own
 	Data     string   // directory of MNIST files; empty: drawn digits
 	Split    string   // "iid", "shards" or "dirichlet"
 	Seed     uint64   // of the digits, the split and the run key
 	Settings []string // "field=value" of the plan
 
-	Progress func(Progress) // called after every round; nil: nobody
+	Progress func(Progress) // called after every round, unless nil
 }
 
 // Defaults returns what `zofl demo` runs without flags.
@@ -36,16 +35,16 @@ func Defaults() Config {
 	return Config{Method: "decomfl", Rounds: 500, Clients: 20, Split: "dirichlet", Seed: 1}
 }
 
-// Progress is where a demo is.
+// Progress says how far a demo is.
 type Progress struct {
 	Round     uint64
 	Loss      float64 // mean training loss of the round
-	Accuracy  float64 // on the test set, as of the last evaluation; -1 before
-	BytesUp   float64 // per client and round so far
+	Accuracy  float64 // on the test set, at the last evaluation; -1 before the first
+	BytesUp   float64 // mean so far, per client and round
 	BytesDown float64
 }
 
-// A Result is what a demo came to; its JSON is what `zofl demo --json` prints.
+// A Result is the outcome of a demo. `zofl demo --json` prints its JSON.
 type Result struct {
 	Method        string  `json:"method"`
 	Rounds        uint64  `json:"rounds"`
@@ -56,15 +55,15 @@ type Result struct {
 	Queries       uint64  `json:"queries"`  // loss evaluations of all clients
 	BytesUp       float64 `json:"bytes_up_per_client_round"`
 	BytesDown     float64 `json:"bytes_down_per_client_round"`
-	Replicas      int     `json:"replicas"` // the clients', and one replay of the log
+	Replicas      int     `json:"replicas"` // one per client, and one replay of the log
 	ReplicasAgree bool    `json:"replicas_agree"`
 	Seconds       float64 `json:"seconds"`
-	Ended         string  `json:"ended"` // why
+	Ended         string  `json:"ended"` // what ended the run
 
 	Plan *wire.Plan `json:"-"`
 }
 
-// run is a demo under way.
+// run is a demo in progress.
 type run struct {
 	cfg     Config
 	plan    *wire.Plan
@@ -74,12 +73,12 @@ type run struct {
 	last    Progress
 }
 
-// Run runs a demo until its plan is done, or ctx is.
+// Run runs a demo until its plan is done or ctx is.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	began := time.Now()
 	r := &run{cfg: cfg, last: Progress{Accuracy: -1}}
 	if cfg.Clients < 1 {
-		return nil, &wire.PlanError{Field: "clients", Value: cfg.Clients, Remedy: "run at least one device"}
+		return nil, &wire.PlanError{Field: "clients", Value: cfg.Clients, Remedy: "give 1 or more"}
 	}
 	var err error
 	if r.images, err = load(cfg); err != nil {
@@ -122,7 +121,7 @@ func (r *run) train(ctx context.Context, log runlog.Log) (err error) {
 	c, err := coordinator.New(ctx, coordinator.Config{
 		Conn: nc, Plan: r.plan, Log: log,
 		Recorder: coordinator.RecorderFunc(r.record),
-		Linger:   time.Minute, // ended earlier, when the devices have
+		Linger:   time.Minute, // at most: it is stopped when all devices have ended
 	})
 	if err != nil {
 		return err
@@ -134,7 +133,7 @@ func (r *run) train(ctx context.Context, log runlog.Log) (err error) {
 	return r.together(ctx, c)
 }
 
-// record follows the coordinator.
+// record notes the coordinator's events.
 func (r *run) record(e coordinator.Event) error {
 	switch e.Kind {
 	case coordinator.Evaluated:

@@ -13,8 +13,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
 )
 
-// A device is one client: its connection, its share of the images, and its
-// loss.
+// A device is one client and its connection.
 type device struct {
 	conn    *nats.Conn
 	traffic *broker.Traffic
@@ -22,8 +21,7 @@ type device struct {
 	queries atomic.Uint64
 }
 
-// loss is what a device can do: evaluate the model on samples of its own share,
-// and on the test set.
+// A loss evaluates the model on a device's share of the images, and on the test set.
 type loss struct {
 	train, test *softmax.Classifier
 	batcher     *data.Batcher

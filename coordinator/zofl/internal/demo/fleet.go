@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 )
 
-// connect makes the devices, each with a connection of its own.
+// connect connects the devices, each with a connection of its own.
 func (r *run) connect() error {
 	for i, share := range r.images.shares {
 		d, err := r.device(fmt.Sprintf("d%d", i), share)
@@ -48,7 +48,7 @@ func (r *run) disconnect() {
 	}
 }
 
-// traffic is what all devices sent and received so far.
+// traffic returns the bytes that all devices have sent and received.
 func (r *run) traffic() (up, down int64) {
 	for _, d := range r.devices {
 		up += d.traffic.Up()
@@ -57,8 +57,8 @@ func (r *run) traffic() (up, down int64) {
 	return up, down
 }
 
-// together runs the coordinator and all devices, until all devices saw the end
-// of the run or one party fails.
+// together runs the coordinator and the devices until all devices have seen the end of the run,
+// or one of them fails.
 func (r *run) together(ctx context.Context, c *coordinator.Coordinator) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -84,7 +84,7 @@ func (r *run) together(ctx context.Context, c *coordinator.Coordinator) error {
 
 var errDone = errors.New("demo: done")
 
-// result compares all replicas and measures the model.
+// result compares all replicas, and evaluates the model on the test set.
 func (r *run) result(ctx context.Context, log runlog.Log) (*Result, error) {
 	witness, err := source.Replay(ctx, source.Stored(log, nil), source.Config{})
 	if err != nil {

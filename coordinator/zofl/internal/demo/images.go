@@ -6,21 +6,21 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Drawn digits, where there are no MNIST files.
+// Numbers of drawn digits, if no MNIST files are given.
 const (
 	trainDigits = 20_000
 	testDigits  = 4_000
-	// testSeed is far from the seeds that people choose for training sets.
+	// testSeed is added to the seed. People choose small seeds, so the sets differ.
 	testSeed = 1 << 40
 )
 
-// images are the classifier over both sets, and who holds which sample.
+// images are classifiers over the training and the test set, and the shares of the devices.
 type images struct {
 	train, test *softmax.Classifier
-	shares      [][]int // of train, by client
+	shares      [][]int // entry i: indices of the training images of device i
 }
 
-// load draws or reads the images and deals the training set to the clients.
+// load draws or reads the images, and shares the training set out among the devices.
 func load(cfg Config) (*images, error) {
 	var train, test *data.Images
 	mean, std := data.MNISTMean, data.MNISTStd
@@ -53,5 +53,6 @@ func deal(cfg Config, train *data.Images) ([][]int, error) {
 	case "dirichlet":
 		return data.Dirichlet(train.Labels, cfg.Clients, 0.5, cfg.Seed)
 	}
-	return nil, &wire.PlanError{Field: "split", Value: cfg.Split, Remedy: "choose iid, shards or dirichlet"}
+	return nil, &wire.PlanError{Field: "split", Value: cfg.Split,
+		Remedy: "choose iid, shards or dirichlet"}
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-// metrics are what a device of the demo measures, in this order.
+// metrics are the metrics that a device of the demo reports, in this order.
 var metrics = []string{"loss", "accuracy"}
 
-// plan returns the plan of a demo: the method's preset, the demo's choices, and
-// then the settings of whoever runs it.
+// plan returns the plan of a demo: the preset, with the demo's own values, then with the settings
+// from the command line.
 func plan(cfg Config, im *images) (*wire.Plan, error) {
 	p, err := preset.New(cfg.Method, "demo", uint64(im.train.Dim()))
 	if err != nil {
@@ -29,7 +29,7 @@ func plan(cfg Config, im *images) (*wire.Plan, error) {
 	p.Members, p.Target, p.Quorum = n, n, max(n/2, 1)
 	p.EvalEvery, p.EvalCount, p.Metrics = 50, 1, slices.Clone(metrics)
 	if p.Transport != wire.DenseVectors {
-		// As the published MNIST runs did it; see the preset's notes.
+		// As in the published MNIST runs; see the notes of the preset.
 		p.Difference, p.Rule, p.Beta, p.WeightDecay = wire.Central, wire.TorchMomentum, 0.9, 1e-5
 	}
 	for _, s := range cfg.Settings {
@@ -42,10 +42,12 @@ func plan(cfg Config, im *images) (*wire.Plan, error) {
 		}
 	}
 	if !slices.Equal(p.Metrics, metrics) {
-		return nil, &wire.PlanError{Field: "metrics", Value: p.Metrics, Remedy: "the demo's devices measure loss and accuracy: leave it"}
+		return nil, &wire.PlanError{Field: "metrics", Value: p.Metrics,
+			Remedy: "leave it: the devices of the demo report loss and accuracy"}
 	}
 	if p.Dim != uint64(im.train.Dim()) {
-		return nil, &wire.PlanError{Field: "dim", Value: p.Dim, Remedy: fmt.Sprintf("the classifier has %d parameters: leave it", im.train.Dim())}
+		return nil, &wire.PlanError{Field: "dim", Value: p.Dim,
+			Remedy: fmt.Sprintf("leave it: the classifier has %d parameters", im.train.Dim())}
 	}
 	if err := plancheck.Validate(p); err != nil {
 		return p, err
@@ -53,15 +55,16 @@ func plan(cfg Config, im *images) (*wire.Plan, error) {
 	return p, fits(p, cfg.Clients)
 }
 
-// mostMemory bounds what the devices of a demo take together, in bytes: surrogates of
-// thousands of parameters take hundreds of MiB each.
+// mostMemory bounds the memory of all devices of a demo together, in bytes. A device with a
+// surrogate of thousands of parameters takes hundreds of MiB.
 const mostMemory = 4 << 30
 
 func fits(p *wire.Plan, clients int) error {
 	one := p.Cost(wire.CostInput{}).Flat
 	if total := one * uint64(clients); total > mostMemory {
 		return &wire.PlanError{Field: "clients", Value: clients, Remedy: fmt.Sprintf(
-			"with %d MiB each they take more than the %d GiB that a demo may: lower --clients, or what plan %s takes most for, such as features and window",
+			"at %d MiB each, the devices need more than the %d GiB that a demo may use: "+
+				"lower --clients, or fields of plan %s that cost memory, such as features and window",
 			one>>20, mostMemory>>30, p.Preset)}
 	}
 	return nil

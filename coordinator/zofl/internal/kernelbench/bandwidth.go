@@ -7,19 +7,18 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// elementTraffic is how many bytes pass to and from memory where a float32 is
-// read and written.
+// elementTraffic is the bytes to and from memory when one float32 is read and written.
 const elementTraffic = 8
 
-// bandwidth measures passes over an array that no cache holds: one that does
-// next to nothing, and x += a*z.
+// bandwidth measures passes over an array larger than the caches: one with almost no arithmetic,
+// and x += a*z.
 func bandwidth(s *stage, r *Result, bytes int) error {
 	x := make([]float32, max(bytes/4, 1))
 	over := func(workers int, pass func(x []float32, block uint32)) task {
 		return task{float64(len(x)), func() error { split(x, workers, pass); return nil }}
 	}
 	tasks := []task{over(1, touch), over(1, add), over(r.Workers, touch), over(r.Workers, add)}
-	split(x, r.Workers, add) // not counted: pages come in
+	split(x, r.Workers, add) // not measured: it makes the system supply the pages
 	all, err := s.interleave(nil, tasks...)
 	if err != nil {
 		return err
@@ -30,8 +29,7 @@ func bandwidth(s *stage, r *Result, bytes int) error {
 	return nil
 }
 
-// ramp is what touch adds: a block, so that the cache nearest to the core holds
-// it.
+// ramp is the block that touch adds. It fits the first-level cache.
 var ramp = func() (v [prng.BlockLen]float32) {
 	for i := range v {
 		v[i] = float32(i) / prng.BlockLen
@@ -39,7 +37,7 @@ var ramp = func() (v [prng.BlockLen]float32) {
 	return v
 }()
 
-// touch reads and writes all of x, by the least arithmetic that must do so.
+// touch reads and writes all of x with as little arithmetic as possible.
 func touch(x []float32, _ uint32) {
 	for len(x) > 0 {
 		n := min(len(x), len(ramp))
@@ -48,13 +46,12 @@ func touch(x []float32, _ uint32) {
 	}
 }
 
-// add is x += a*z.
+// add computes x += a*z.
 func add(x []float32, block uint32) {
 	prng.Axpy(x, 1e-3, prng.Direction{Key: 1, Dist: prng.Normal}, block)
 }
 
-// split has each of several goroutines pass over a part of x that begins at the
-// given block.
+// split runs pass on parts of x, each on a goroutine of its own. A part starts at the given block.
 func split(x []float32, workers int, pass func(x []float32, block uint32)) {
 	blocks := (len(x) + prng.BlockLen - 1) / prng.BlockLen
 	each := (blocks + workers - 1) / workers

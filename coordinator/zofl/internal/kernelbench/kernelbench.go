@@ -1,9 +1,8 @@
-// Package kernelbench measures how fast this device regenerates directions, in
-// ratios to a loop that every Go programmer can write, and how near that is to
-// what its memory allows.
+// Package kernelbench measures how fast this machine regenerates random directions, compared with
+// a plain Go loop and with the speed of its memory.
 //
-// A ratio is the median over rounds, each of which runs everything compared once:
-// that holds on a machine that others use too, and whose clock changes.
+// A ratio is the median over rounds. Each round runs everything that is compared once, so that
+// ratios stay right while other programs run or the clock changes.
 package kernelbench
 
 import (
@@ -15,38 +14,36 @@ import (
 	"time"
 )
 
-// Errors that a caller branches on.
+// Errors of [Run].
 var (
-	// ErrConfig: a field of Config cannot be used.
+	// ErrConfig means that a field of Config has a wrong value.
 	ErrConfig = errors.New("kernelbench: config")
-	// ErrBits: two ways to the same model came to different bits.
+	// ErrBits means that replay on several cores gave other bits than on one.
 	ErrBits = errors.New("kernelbench: different bits")
 )
 
-// MaxDuration is the longest that a measurement can be asked to take.
+// MaxDuration is the largest [Config].Duration.
 const MaxDuration = time.Hour
 
-// Config says what is measured.
+// Config says what to measure.
 type Config struct {
-	// Duration is about how long it takes, in (0, MaxDuration]; 0 is 8
-	// seconds. Every round is finished, so that a slow device takes longer.
+	// Duration is about how long to measure, at most MaxDuration; 0 is 8 seconds. A round that
+	// began is finished, so a slow machine takes longer.
 	Duration time.Duration
-	// Dim is the number d of parameters that are replayed; 0 is 10 million, or
-	// what fits a quarter of the available memory.
+	// Dim is the number of parameters in replay; 0 is 10 million, or what a quarter of the
+	// available memory holds.
 	Dim int
-	// Array is the size in bytes of the array that bandwidth is measured over;
-	// 0 is four times the largest cache, in [64 MiB, 1 GiB], and at most half
-	// of the available memory.
+	// Array is the size in bytes of the array for bandwidth; 0 is four times the largest cache,
+	// between 64 MiB and 1 GiB, and at most half of the available memory.
 	Array int
-	// Progress, if not nil, is told of each round: the stage and the part of
-	// it that is done, in [0, 1].
+	// Progress is called after each round, unless nil, with the stage and the fraction of the
+	// stage that is done.
 	Progress func(stage string, done float64)
 }
 
-// Run measures. It changes the instruction set that the whole process uses, and
-// restores it; nothing else should run meanwhile.
-//
-// Errors: [ErrConfig], [ErrBits], and the context's.
+// Run measures. It switches the instruction set of the whole process and restores it, so nothing
+// else should run in the process meanwhile. The error matches [ErrConfig] or [ErrBits], or is the
+// context's.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	r := &Result{Machine: describe(), Workers: runtime.GOMAXPROCS(0)}
 	cfg, err := cfg.withDefaults(r.Machine)
@@ -65,7 +62,8 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	} {
 		budget := time.Duration(part.share * float64(cfg.Duration))
 		cfg.Progress(part.name, 0)
-		if err := part.run(&stage{ctx, part.name, time.Now(), budget, cfg.Progress}, r); err != nil {
+		if err := part.run(&stage{ctx, part.name, time.Now(), budget, cfg.Progress},
+			r); err != nil {
 			return nil, err
 		}
 		debug.FreeOSMemory() // the next stage may need what this one had
@@ -89,15 +87,19 @@ func (c Config) withDefaults(m Machine) (Config, error) {
 	}
 	switch {
 	case c.Duration < 0 || c.Duration > MaxDuration:
-		return c, fmt.Errorf("%w: Duration = %v: want more than 0 and at most %v", ErrConfig, c.Duration, MaxDuration)
+		return c, fmt.Errorf("%w: Duration = %v: want more than 0 and at most %v", ErrConfig,
+			c.Duration, MaxDuration)
 	case c.Dim < 0:
-		return c, fmt.Errorf("%w: Dim = %d: want at least 1, or 0 for the default", ErrConfig, c.Dim)
+		return c, fmt.Errorf("%w: Dim = %d: want at least 1, or 0 for the default", ErrConfig,
+			c.Dim)
 	case c.Array < 0:
-		return c, fmt.Errorf("%w: Array = %d bytes: want at least 1, or 0 for the default", ErrConfig, c.Array)
+		return c, fmt.Errorf("%w: Array = %d bytes: want at least 1, or 0 for the default",
+			ErrConfig, c.Array)
 	case !m.fits(c.Array):
-		return c, fmt.Errorf("%w: Array = %d bytes, of %d available: take a smaller one", ErrConfig, c.Array, m.Available)
+		return c, fmt.Errorf("%w: Array = %d bytes, of %d available: take a smaller one",
+			ErrConfig, c.Array, m.Available)
 	case c.Dim > maxDim || !m.fits(c.Dim*replicaBytes):
-		return c, fmt.Errorf("%w: Dim = %d, two models of which do not fit the memory: take fewer parameters",
+		return c, fmt.Errorf("%w: Dim is %d: memory does not hold two such models, take fewer",
 			ErrConfig, c.Dim)
 	}
 	return c, nil

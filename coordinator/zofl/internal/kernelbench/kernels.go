@@ -7,11 +7,10 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// kernelLen is the length of the kernels' vector: 256 KiB, which a second-level
-// cache holds.
+// kernelLen is the length of the vector for kernels: 256 KiB, which fits a second-level cache.
 const kernelLen = 65536
 
-// group is how many ±1 directions are summed by one lookup an element.
+// group is the number of ±1 directions that one table lookup sums for an element.
 const group = 8
 
 // kernels measures x += a*z and groups of signs with every instruction set.
@@ -22,7 +21,7 @@ func kernels(s *stage, r *Result) error {
 	for _, level := range isa.Levels() {
 		tasks = append(tasks, at(level, axpy(x)), at(level, signs(x)))
 	}
-	if _, err := s.round(tasks); err != nil { // not counted: clocks rise, pages and tables come in
+	if _, err := s.round(tasks); err != nil { // not measured: clocks rise, pages and tables are loaded
 		return err
 	}
 	all, err := s.interleave(nil, tasks...)
@@ -54,14 +53,14 @@ func (r *Result) set(level isa.Level, normals, signs float64) {
 	}
 }
 
-// normFloat64 is the yardstick: the standard library's way to x += a*z.
+// normFloat64 is the yardstick: x += a*z with the standard library.
 func normFloat64(x []float32, source *rand.Rand) {
 	for i := range x {
 		x[i] += float32(1e-3 * float32(source.NormFloat64()))
 	}
 }
 
-// at is a task with an instruction set.
+// at returns a task that runs with an instruction set.
 func at(level isa.Level, t task) task {
 	return task{t.elements, func() error {
 		defer isa.Use(isa.Use(level))

@@ -11,32 +11,34 @@ import (
 	"strings"
 )
 
-// Machine describes what was measured. Fields that the system does not tell are
-// empty or 0.
+// Machine describes the machine. A field is empty or 0 if the system does not say.
 type Machine struct {
 	CPU       string `json:"cpu,omitempty"`
 	Cores     int    `json:"cores"`
 	OS        string `json:"goos"`
 	Arch      string `json:"goarch"`
 	Go        string `json:"go"`
-	Cache     int    `json:"cache_bytes,omitempty"`      // the largest
+	Cache     int    `json:"cache_bytes,omitempty"`      // size of the largest cache
 	Available uint64 `json:"memory_available,omitempty"` // bytes
-	Load      string `json:"load,omitempty"`             // before: over 1, 5 and 15 minutes
+	Load      string `json:"load,omitempty"`             // before measuring: over 1, 5 and 15 minutes
 }
 
 func describe() Machine {
-	m := Machine{Cores: runtime.NumCPU(), OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version()}
+	m := Machine{Cores: runtime.NumCPU(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		Go: runtime.Version()}
 	// "model name" on amd64 and 32-bit ARM; the board's "Model" is the next best.
 	info := fields("/proc/cpuinfo")
 	if m.CPU = info["model name"]; m.CPU == "" {
 		m.CPU = info["Model"]
 	}
-	kib, _ := strconv.ParseUint(strings.TrimSuffix(fields("/proc/meminfo")["MemAvailable"], " kB"), 10, 50)
+	kib, _ := strconv.ParseUint(strings.TrimSuffix(fields("/proc/meminfo")["MemAvailable"], " kB"),
+		10, 50)
 	m.Available = kib << 10
 	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
 		m.Load = strings.Join(strings.Fields(string(load))[:3], " ")
 	}
-	sizes, _ := filepath.Glob("/sys/devices/system/cpu/cpu0/cache/index*/size") // the pattern is well-formed
+	// The pattern is valid, so there is no error.
+	sizes, _ := filepath.Glob("/sys/devices/system/cpu/cpu0/cache/index*/size")
 	for _, name := range sizes {
 		text, _ := os.ReadFile(name) // an unreadable one counts as none
 		size, _ := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(string(text)), "K"))
@@ -45,8 +47,8 @@ func describe() Machine {
 	return m
 }
 
-// fields returns the lines "name: value" of a file, the first of each name; none
-// if there is no such file.
+// fields returns the lines "name: value" of a file, the first of each name. It returns none if the
+// file does not exist.
 func fields(file string) map[string]string {
 	text, _ := os.ReadFile(file)
 	all := map[string]string{}
@@ -59,7 +61,7 @@ func fields(file string) map[string]string {
 	return all
 }
 
-// fits says whether so many bytes are there, as far as is known.
+// fits says whether so much memory is available, as far as the system says.
 func (m Machine) fits(size int) bool { return m.Available == 0 || uint64(size) <= m.Available }
 
 const (

@@ -8,14 +8,14 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-// replayRecords is the number S of records that are replayed at once.
+// replayRecords is the number of records that are applied together.
 const replayRecords = 64
 
-// runName is that of the run that is replayed.
+// runName is the name of the run that is replayed.
 const runName = "bench"
 
-// replay measures how fast two replicas of one log, on one core and on all,
-// apply its records. They must come to the same bits.
+// replay measures how fast replicas apply the records of a log, one on a single core and one on all
+// cores. Their results must be bit-identical.
 func replay(s *stage, r *Result, dim int) error {
 	log, err := newLog(dim)
 	if err != nil {
@@ -23,7 +23,7 @@ func replay(s *stage, r *Result, dim int) error {
 	}
 	one, all := replica.New(config(1)), replica.New(config(r.Workers))
 	for _, state := range []*replica.Replica{one, all} {
-		if err := apply(state, log.first); err != nil { // not counted: pages come in
+		if err := apply(state, log.first); err != nil { // not measured: pages are loaded
 			return err
 		}
 	}

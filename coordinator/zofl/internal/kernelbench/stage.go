@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A stage is a budget of time for preparations and rounds of tasks.
+// A stage is a share of the measuring time, for preparations and rounds of tasks.
 type stage struct {
 	ctx      context.Context
 	name     string
@@ -15,18 +15,17 @@ type stage struct {
 	progress func(stage string, done float64)
 }
 
-// A task is a piece of work and how many elements it is.
+// A task is a piece of work, and its number of elements.
 type task struct {
 	elements float64
 	run      func() error
 }
 
-// A series holds each round's speeds of all tasks, in elements a second.
+// A series holds the speeds of all tasks in each round, in elements a second.
 type series [][]float64
 
-// interleave runs all tasks one after the other until the budget is spent, one
-// round at least. before, if not nil, is called before each round and is not
-// timed.
+// interleave runs rounds of all tasks, one after the other, until the time is used up; at least
+// one round. It calls before, unless nil, before each round without timing it.
 func (s *stage) interleave(before func(), tasks ...task) (series, error) {
 	var all series
 	for {
@@ -56,18 +55,18 @@ func (s *stage) round(tasks []task) ([]float64, error) {
 		if err := t.run(); err != nil {
 			return nil, err
 		}
-		took := max(time.Since(start), 1) // a coarse clock may have stood still
+		took := max(time.Since(start), 1) // a coarse clock may not have advanced
 		speeds[i] = t.elements / took.Seconds()
 	}
 	return speeds, nil
 }
 
-// speed is task i's median.
+// speed returns the median speed of task i.
 func (s series) speed(i int) float64 {
 	return s.median(func(round []float64) float64 { return round[i] })
 }
 
-// ratio is the median of task i's speed over task j's in the same round.
+// ratio returns the median over rounds of the speed of task i divided by that of task j.
 func (s series) ratio(i, j int) float64 {
 	return s.median(func(round []float64) float64 { return round[i] / round[j] })
 }

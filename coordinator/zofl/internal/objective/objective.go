@@ -1,5 +1,5 @@
-// Package objective has the losses that `zofl client` can compute by itself, so
-// that a run can be tried, watched and tested before any app exists.
+// Package objective has the losses that `zofl client` has built in, to try a run before there is
+// an app.
 package objective
 
 import (
@@ -31,27 +31,28 @@ func Names() string {
 	return strings.Join(names, ", ")
 }
 
-// New returns a device's objective. dim is the number of parameters, for one
-// that has any number of them.
+// New returns the objective with a name, for the device id. dim is its number of parameters, if
+// the objective allows any number; 0 leaves it to the objective.
 func New(name, id string, dim int) (objective.Flat, error) {
 	maker, ok := makers[name]
 	if !ok {
-		return nil, &wire.PlanError{Field: "objective", Value: name, Remedy: "choose one of " + Names()}
+		return nil, &wire.PlanError{Field: "objective", Value: name,
+			Remedy: "choose one of " + Names()}
 	}
 	return maker(id, dim)
 }
 
-// seed is a device's own number.
+// seed returns a number that differs by device.
 func seed(id string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(id))
 	return h.Sum64()
 }
 
-// bowl is the mean of (x_i - t_i)^2; t differs by device.
+// bowl returns the mean of (x_i - t_i)^2, where t differs by device.
 func bowl(id string, dim int) (objective.Flat, error) {
 	if dim < 1 {
-		return nil, &wire.PlanError{Field: "dim", Value: dim, Remedy: "give the plan's number of parameters"}
+		return nil, &wire.PlanError{Field: "dim", Value: dim, Remedy: "give the dim of the plan"}
 	}
 	shift := float64(seed(id)%1000) / 1000
 	return objective.Func(dim, func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
@@ -64,15 +65,15 @@ func bowl(id string, dim int) (objective.Flat, error) {
 	}), nil
 }
 
-// Sizes of a device's own set of drawn digits, and of the one that all
-// evaluate on.
+// Sizes of the set of digits that each device draws for itself, and of the test set that is the
+// same for all.
 const (
 	trainDigits = 600
 	testDigits  = 2000
 	testSeed    = 1 << 40
 )
 
-// classifier is a softmax of drawn digits, each device's its own.
+// A classifier is a softmax classifier of digits that the device draws.
 type classifier struct {
 	train, test *softmax.Classifier
 	batcher     *data.Batcher
@@ -85,9 +86,11 @@ func digits(id string, dim int) (objective.Flat, error) {
 	for i := range all {
 		all[i] = i
 	}
-	c := &classifier{softmax.New(train, mean, std), softmax.New(test, mean, std), data.NewBatcher(all)}
+	c := &classifier{softmax.New(train, mean, std), softmax.New(test, mean, std),
+		data.NewBatcher(all)}
 	if dim != 0 && dim != c.Dim() {
-		return nil, &wire.PlanError{Field: "dim", Value: dim, Remedy: fmt.Sprintf("the classifier has %d parameters: leave it", c.Dim())}
+		return nil, &wire.PlanError{Field: "dim", Value: dim,
+			Remedy: fmt.Sprintf("leave it: the classifier has %d parameters", c.Dim())}
 	}
 	return c, nil
 }
@@ -100,8 +103,7 @@ func (c *classifier) Loss(_ context.Context, x []float32, b objective.Batch) (fl
 	return c.train.Loss(x, c.batcher.Pick(b.Size, b.Seed)), nil
 }
 
-// Evaluate implements [objective.Evaluator], for plans whose metrics are loss and
-// accuracy.
+// Evaluate implements [objective.Evaluator] for plans whose metrics are loss and accuracy.
 func (c *classifier) Evaluate(_ context.Context, x []float32) ([]float64, int, error) {
 	loss, accuracy := c.test.Evaluate(x, 1)
 	return []float64{loss, accuracy}, c.test.Len(), nil

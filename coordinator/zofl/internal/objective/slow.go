@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// Slow returns an objective whose losses take at least d longer.
+// Slow returns an objective whose every loss evaluation waits d first.
 func Slow(o objective.Flat, d time.Duration) objective.Flat {
 	if d <= 0 {
 		return o

@@ -54,7 +54,8 @@ func Ask(ctx context.Context, nc *nats.Conn, run, verb string, r Request) (*Stat
 	m, err := nc.RequestWithContext(ctx, wire.OperatorSubject(run, verb), body)
 	switch {
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, context.DeadlineExceeded):
-		return nil, fmt.Errorf("%w for run %q: is `zofl serve` running, on this broker?", ErrNobody, run)
+		return nil, fmt.Errorf("%w for run %q: is `zofl serve` running, on this broker?",
+			ErrNobody, run)
 	case err != nil:
 		return nil, err
 	}

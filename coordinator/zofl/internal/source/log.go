@@ -7,20 +7,20 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// stored are the records of a log.
+// stored is a log that this process has open.
 type stored struct {
 	log   runlog.Log
 	close func()
 }
 
-// Stored returns the records of a log, which it closes; then close is called,
-// unless it is nil.
+// Stored returns the records of a log. Close closes the log, then calls close unless it is nil.
 func Stored(log runlog.Log, close func()) Source {
 	return &stored{log, close}
 }
 
 // Read implements [Source].
-func (s *stored) Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error {
+func (s *stored) Read(ctx context.Context, from uint64,
+	f func(n uint64, record []byte) bool) error {
 	return s.log.Read(ctx, from, f)
 }
 
@@ -28,7 +28,7 @@ func (s *stored) Read(ctx context.Context, from uint64, f func(n uint64, record 
 func (s *stored) Vector(ctx context.Context, name runlog.ObjectName) ([]byte, error) {
 	objects, ok := s.log.(runlog.Objects)
 	if !ok {
-		return nil, fmt.Errorf("vector of record %d: a %T stores none", name.N, s.log)
+		return nil, fmt.Errorf("vector of record %d: a %T stores no vectors", name.N, s.log)
 	}
 	return objects.Object(ctx, name)
 }

@@ -14,25 +14,24 @@ import (
 
 // A Config says what to replay.
 type Config struct {
-	Replica replica.Config // what only its owner knows of the model; the run is the log's
-	At      uint64         // the last record; 0 is the log's
+	Replica replica.Config // initial parameters and run key, if the plan needs them
+	At      uint64         // number of the last record to apply; 0: the last in the log
 
-	// Each is called after each Every records with the replica, which has that
-	// record's state; nil where the record was rolled back later. In a dense run the
-	// state lacks ([replica.Replica.Missing]) the vectors that cannot be had.
+	// Each is called after every Every-th record n, with the replica in the state after that
+	// record, or with nil if a later rollback undid it. With transport=dense, the state lacks
+	// the vectors that are no longer stored: see [replica.Replica.Missing].
 	Each  func(n uint64, r *replica.Replica) error
-	Every uint64 // 0: Each is not called
+	Every uint64 // 0: Each is never called
 }
 
-// Replay returns the replica of the state after record cfg.At. The chain is verified
-// from record 1 on.
+// Replay returns a replica in the state after record cfg.At. It checks the chain from record 1.
 //
-// A rollback returns to an earlier state, so the records are read twice: once
-// for the rollbacks, and once to apply those that count. Vectors of a dense run are
-// fetched between the two: a coordinator that leads soon deletes them.
+// It reads the records twice: first to find the rollbacks, then to apply the records that no
+// rollback undid. With transport=dense, it fetches the vectors in between, because a running
+// coordinator may delete them soon.
 //
-// Where a vector cannot be had, Replay returns the replica without it, and an error: a
-// [*GoneError], if the log need not have it any more, or one that matches
+// If a vector that the state needs is not stored, Replay returns the replica without it, and an
+// error: a [*GoneError] if the log was right to delete it, otherwise one that matches
 // [runlog.ErrCorrupt].
 func Replay(ctx context.Context, s Source, cfg Config) (*replica.Replica, error) {
 	course, err := readCourse(ctx, s, cfg.At)
@@ -61,13 +60,13 @@ func Replay(ctx context.Context, s Source, cfg Config) (*replica.Replica, error)
 	case err != nil:
 		return nil, err
 	case p.r == nil || p.r.N() != last:
-		return nil, fmt.Errorf("the log ended before record %d, which it had", last)
+		return nil, fmt.Errorf("record %d is gone: the log had it a moment ago", last)
 	}
 	return p.end()
 }
 
-// A replaying replica applies copies of records together: nobody wants to see the
-// states between.
+// A replaying holds a replica and copies of the records to apply next. Applying many together is
+// faster than one by one.
 type replaying struct {
 	cfg    Config
 	ctx    context.Context
@@ -76,19 +75,19 @@ type replaying struct {
 
 	r       *replica.Replica
 	records [][]byte
-	size    int // bytes
+	size    int // of the records, in bytes
 
-	vectors map[[wire.ObjectLen]byte][]byte // of the last state
+	vectors map[[wire.ObjectLen]byte][]byte // that the last state needs, by digest
 }
 
-// batchMost bounds the records of a batch, and batchWork the parameters times the
-// bytes of records, about 4 a scalar: whoever interrupts a replay waits for it.
+// batchMost bounds the records of a batch, and batchWork its parameters times its bytes of
+// records (about 4 bytes for each scalar): an interrupt waits for a batch to end.
 const (
 	batchMost = 64
 	batchWork = 2e9
 )
 
-// take moves past the next record.
+// take applies record n, or passes it if a rollback undid it.
 func (p *replaying) take(n uint64, record []byte) (err error) {
 	if p.r == nil {
 		if err := p.begin(record); err != nil {
@@ -107,14 +106,14 @@ func (p *replaying) take(n uint64, record []byte) (err error) {
 	return p.show(n, counts)
 }
 
-// begin makes the replica that record 1 is of.
+// begin makes a replica for the plan in record 1.
 func (p *replaying) begin(record []byte) error {
 	first, err := wire.DecodeRecord(record)
 	if err != nil {
 		return err
 	}
 	if first.Kind != wire.KindPlan {
-		return fmt.Errorf("record %d is a %v: the first one is a plan", first.N, first.Kind)
+		return fmt.Errorf("record %d is a %v: the first record must be a plan", first.N, first.Kind)
 	}
 	cfg := p.cfg.Replica
 	cfg.Run, cfg.Workers = first.Plan.Run, runtime.GOMAXPROCS(0)
@@ -123,7 +122,7 @@ func (p *replaying) begin(record []byte) error {
 }
 
 func (p *replaying) add(record []byte) error {
-	if len(p.records) < cap(p.records) { // its memory again
+	if len(p.records) < cap(p.records) { // reuse its memory
 		p.records = p.records[:len(p.records)+1]
 		last := &p.records[len(p.records)-1]
 		*last = append((*last)[:0], record...)
@@ -160,12 +159,12 @@ func (p *replaying) show(n uint64, counts bool) error {
 	return p.cfg.Each(n, p.r)
 }
 
-// lost says whether a vector cannot be had, however often it is asked for.
+// lost says whether a vector is missing or damaged for good.
 func lost(err error) bool {
 	return errors.Is(err, runlog.ErrNoObject) || errors.Is(err, runlog.ErrCorrupt)
 }
 
-// end makes the last state whole.
+// end completes the last state.
 func (p *replaying) end() (*replica.Replica, error) {
 	name, err := p.complete()
 	switch {
@@ -177,7 +176,7 @@ func (p *replaying) end() (*replica.Replica, error) {
 	return p.r, err
 }
 
-// fetch gets the vectors of the last state that are there.
+// fetch fetches the vectors of the last state, as far as they are stored.
 func (p *replaying) fetch() error {
 	p.vectors = map[[wire.ObjectLen]byte][]byte{}
 	for _, name := range p.course.needs() {
@@ -192,8 +191,8 @@ func (p *replaying) fetch() error {
 	return nil
 }
 
-// complete gives the state the vectors that it lacks, or returns the name of one that
-// cannot be had.
+// complete supplies the vectors that the state lacks. If one cannot be fetched, it returns its
+// name and the error.
 func (p *replaying) complete() (name runlog.ObjectName, err error) {
 	for missing := p.r.Missing(); len(missing) > 0; missing = p.r.Missing() {
 		name = p.course.vectorOf(missing[0].N)

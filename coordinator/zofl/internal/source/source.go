@@ -1,5 +1,5 @@
-// Package source reads the records of a run from wherever they are: a log on
-// disk that nobody has open, a log in a JetStream, or a running coordinator.
+// Package source reads the records of a run from a log that nobody has open, from a log in
+// JetStream, or from a running coordinator.
 package source
 
 import (
@@ -17,36 +17,36 @@ import (
 
 // A Source has the records of one run.
 type Source interface {
-	// Read calls f with records from, from+1, ... until f returns false or the
-	// records end.
+	// Read calls f with records from, from+1, ... until f returns false or there are no more.
+	// f must not keep the record.
 	Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error
 
-	// Vector returns the vector that a record of a dense run names. The error matches
-	// [runlog.ErrNoObject] if it is not there, or no longer, and
-	// [runlog.ErrCorrupt] if it is not what its record says.
+	// Vector returns the vector that a record names, with transport=dense. The error matches
+	// [runlog.ErrNoObject] if the vector is not stored, or no longer, and [runlog.ErrCorrupt]
+	// if its digest differs from the record's.
 	Vector(ctx context.Context, name runlog.ObjectName) ([]byte, error)
 
 	Close() error
 }
 
-// ErrEmpty: there is no record.
+// ErrEmpty means that a log has no record.
 var ErrEmpty = errors.New("the log is empty")
 
-// live asks a run's coordinator for the records, as devices do.
+// live asks the coordinator of a run for records, as devices do.
 type live struct {
 	nc      *nats.Conn
 	bus     bus.Bus
 	run, id string
 }
 
-// requestTimeout bounds one request; requestTries is how often it is made.
+// requestTimeout bounds one request, and requestTries is how often to send it.
 const (
 	requestTimeout = 5 * time.Second
 	requestTries   = 4
 )
 
-// Live returns the records that the coordinator of a run serves. id is the
-// name under which it asks.
+// Live returns the records that the coordinator of a run serves. The requests carry id as the
+// name of the device. Close closes nc.
 func Live(nc *nats.Conn, run, id string) Source {
 	return &live{nc, bus.NATS(nc), run, id}
 }
@@ -73,16 +73,17 @@ func (l *live) Read(ctx context.Context, from uint64, f func(n uint64, record []
 	}
 }
 
-// fetch asks for records.
+// fetch requests records from the given number on.
 func (l *live) fetch(ctx context.Context, from uint64) (reply wire.CatchUpReply, err error) {
-	b, err := l.ask(ctx, wire.CatchUpSubject(l.run, l.id), (&wire.CatchUpRequest{From: from, MaxBytes: wire.MaxFrame}).Append(nil))
+	b, err := l.ask(ctx, wire.CatchUpSubject(l.run, l.id),
+		(&wire.CatchUpRequest{From: from, MaxBytes: wire.MaxFrame}).Append(nil))
 	if err != nil {
 		return reply, err
 	}
 	return wire.DecodeCatchUpReply(b)
 }
 
-// ask asks once, and again where no answer came in time.
+// ask sends a request, and sends it again if no answer comes in time.
 func (l *live) ask(ctx context.Context, subject string, frame []byte) ([]byte, error) {
 	for try := 1; ; try++ {
 		within, cancel := context.WithTimeout(ctx, requestTimeout)
@@ -99,7 +100,7 @@ func (l *live) ask(ctx context.Context, subject string, frame []byte) ([]byte, e
 	}
 }
 
-// Vector implements [Source]: a piece after the other.
+// Vector implements [Source]. It requests one piece after the other.
 func (l *live) Vector(ctx context.Context, name runlog.ObjectName) ([]byte, error) {
 	data, err := l.pieces(ctx, name.Digest)
 	if err == nil && wire.HashObject(data) != name.Digest {
@@ -113,7 +114,8 @@ func (l *live) Vector(ctx context.Context, name runlog.ObjectName) ([]byte, erro
 
 func (l *live) pieces(ctx context.Context, digest [wire.ObjectLen]byte) (data []byte, err error) {
 	for {
-		request := wire.ObjectRequest{Digest: digest, Offset: uint64(len(data)), MaxBytes: wire.MaxPiece}
+		request := wire.ObjectRequest{Digest: digest, Offset: uint64(len(data)),
+			MaxBytes: wire.MaxPiece}
 		b, err := l.ask(ctx, wire.ObjectSubject(l.run, l.id), request.Append(nil))
 		if err != nil {
 			return nil, err
@@ -125,7 +127,8 @@ func (l *live) pieces(ctx context.Context, digest [wire.ObjectLen]byte) (data []
 		case piece.Size == 0:
 			return nil, runlog.ErrNoObject
 		case piece.Offset != request.Offset || len(piece.Data) == 0:
-			return nil, fmt.Errorf("%d bytes at %d, asked for those at %d", len(piece.Data), piece.Offset, request.Offset)
+			return nil, fmt.Errorf("got %d bytes at offset %d, asked for those at %d",
+				len(piece.Data), piece.Offset, request.Offset)
 		}
 		if data = append(data, piece.Data...); uint64(len(data)) >= piece.Size {
 			return data, nil

@@ -10,17 +10,17 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// A GoneError says that the state after record N needs the vector of a record, which
-// the log has no longer. It matches [runlog.ErrNoObject].
+// A GoneError says that the state after record N needs the vector of another record, which the
+// log no longer stores. It matches [runlog.ErrNoObject].
 type GoneError struct {
 	N, Record uint64
-	Keep      uint32 // dense_keep, as the run has it now
-	Whole     []Span // states for which the log has what they need
+	Keep      uint32 // the current dense_keep
+	Whole     []Span // records whose states the log can still give
 }
 
 func (e *GoneError) Error() string {
-	return fmt.Sprintf("the state after record %d needs the vector of record %d, which is gone (dense_keep = %d): choose one of the records %s",
-		e.N, e.Record, e.Keep, texts(e.Whole))
+	return fmt.Sprintf("the state after record %d needs the vector of record %d, which was deleted "+
+		"(dense_keep is %d): choose one of the records %s", e.N, e.Record, e.Keep, texts(e.Whole))
 }
 
 // Is says that a vector is gone.
@@ -34,28 +34,29 @@ func texts(spans []Span) string {
 	return strings.Join(list, ", ")
 }
 
-// gone says why the state after record n cannot be had without a vector.
+// gone returns the error for a state after record n that lacks a vector.
 func gone(ctx context.Context, s Source, n uint64, name runlog.ObjectName) error {
 	all, err := readCourse(ctx, s, 0)
 	switch {
 	case err != nil:
 		return err
 	case all.kept(name):
-		return fmt.Errorf("vector of record %d: %w: the log should have it, and has it not", name.N, runlog.ErrCorrupt)
+		return fmt.Errorf("vector of record %d: %w: it is missing, though the log should keep it",
+			name.N, runlog.ErrCorrupt)
 	}
 	return &GoneError{n, name.N, all.Plan.DenseKeep, all.whole()}
 }
 
-// Vectors are those that a log should have.
+// Vectors says what became of the vectors that a log should keep.
 type Vectors struct {
-	Right   int      `json:"right"`             // are there, and what their records say
+	Right   int      `json:"right"`             // stored, and as their records say
 	Bytes   uint64   `json:"bytes"`             // of these
-	Missing []uint64 `json:"missing,omitempty"` // records whose vectors are not there
-	Damaged []uint64 `json:"damaged,omitempty"` // records whose vectors are something else
+	Missing []uint64 `json:"missing,omitempty"` // records whose vectors are not stored
+	Damaged []uint64 `json:"damaged,omitempty"` // records whose vectors have another digest
 }
 
-// CheckVectors reads the vectors of records up to at, or all for 0, that the log should
-// have, and compares them with their records. A run that is not dense has none.
+// CheckVectors reads the vectors that the log should keep, of records up to at or of all if at is
+// 0, and compares their digests with the records. There are none unless transport=dense.
 func CheckVectors(ctx context.Context, s Source, at uint64) (v Vectors, err error) {
 	c, err := readCourse(ctx, s, 0)
 	if err != nil {
@@ -84,8 +85,8 @@ func CheckVectors(ctx context.Context, s Source, at uint64) (v Vectors, err erro
 	return v, err
 }
 
-// settle finds out which vectors should still be there: a coordinator that leads
-// meanwhile deletes old ones.
+// settle finds out which of the missing vectors should still be stored: a running coordinator may
+// have deleted old ones in the meantime.
 func (v *Vectors) settle(ctx context.Context, s Source, missing []runlog.ObjectName) error {
 	now, err := readCourse(ctx, s, 0)
 	if err != nil {

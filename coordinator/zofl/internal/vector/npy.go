@@ -61,7 +61,8 @@ func readNPYHeader(r io.Reader) (n uint64, order binary.ByteOrder, err error) {
 	}
 	sides := strings.FieldsFunc(shape[1], func(c rune) bool { return c == ',' || c == ' ' })
 	if fortran[1] == "True" && len(sides) > 1 {
-		return 0, nil, fmt.Errorf("its elements are in Fortran order: save numpy.ascontiguousarray(x)")
+		return 0, nil,
+			fmt.Errorf("its elements are in Fortran order: save numpy.ascontiguousarray(x)")
 	}
 	n, err = product(sides)
 	return n, order, err
