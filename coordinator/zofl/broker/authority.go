@@ -16,17 +16,16 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// certified is how long certificates are valid that nobody says more of.
+// certified is how long a certificate is valid by default.
 const certified = 24 * time.Hour
 
-// An Authority signs certificates for servers of this machine, as that of somebody who
-// runs one does.
+// An Authority signs certificates for servers on this machine, for tests of TLS.
 type Authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 }
 
-// NewAuthority draws an authority.
+// NewAuthority makes an authority with a new key.
 func NewAuthority() (*Authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -40,7 +39,7 @@ func NewAuthority() (*Authority, error) {
 	return a, err
 }
 
-// sign makes a certificate of a public key: the authority's own is its first.
+// sign makes a certificate for a public key. The first one it makes is the authority's own.
 func (a *Authority) sign(c *x509.Certificate, public any) (*x509.Certificate, error) {
 	c.SerialNumber = big.NewInt(time.Now().UnixNano())
 	c.NotBefore = time.Now().Add(-time.Hour)
@@ -55,8 +54,8 @@ func (a *Authority) sign(c *x509.Certificate, public any) (*x509.Certificate, er
 	return x509.ParseCertificate(der)
 }
 
-// Server returns what a server at 127.0.0.1 or ::1 proves itself with, as [Config].TLS
-// takes it, until then; the zero time is a day from now.
+// Server returns a certificate for a server at 127.0.0.1 or ::1, for [Config].TLS, which is valid
+// until the given time; the zero time means a day from now.
 func (a *Authority) Server(until time.Time) (*tls.Config, error) {
 	if until.IsZero() {
 		until = time.Now().Add(certified)
@@ -72,15 +71,16 @@ func (a *Authority) Server(until time.Time) (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{leaf.Raw}, PrivateKey: key}}}, nil
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{leaf.Raw},
+		PrivateKey: key}}}, nil
 }
 
-// PEM is the authority's certificate, as clients have it.
+// PEM returns the authority's certificate, which clients need to trust its servers.
 func (a *Authority) PEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
 }
 
-// Trust is the option of a client that believes servers of the authority, and no other.
+// Trust is the option of a client that trusts servers of this authority and no other.
 func (a *Authority) Trust() nats.Option {
 	roots := x509.NewCertPool()
 	roots.AddCert(a.cert)

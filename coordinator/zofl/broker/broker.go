@@ -13,36 +13,32 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// DefaultMaxPayload is the default of [Config.MaxPayload]: the limit that a
-// public deployment gives its devices. A device's frames are small; the largest
-// are the chunks of dense transport and of catch-up, which are cut to fit.
+// DefaultMaxPayload is the default of [Config.MaxPayload] in bytes, a usual limit of public
+// brokers. Most frames are small. The largest, pieces of vectors and of catch-up, are cut to fit.
 const DefaultMaxPayload = 64 << 10
 
-// readyWithin is how long a server may take to open its port, and a connection to be
-// made: a bound for what hangs, not for a machine that has other things to do.
+// readyWithin bounds the wait for a server to open its port, and for a connection. It is for
+// servers that hang; a busy machine must not reach it.
 const readyWithin = time.Minute
 
-// Config says how a broker can be reached and what it accepts. The zero value
-// is ready to use.
+// Config says how to reach a broker and what it accepts. The zero value is ready to use.
 type Config struct {
-	// Listen is the TCP address, "host:port". Empty means 127.0.0.1 and a free
-	// port; so does port 0 with any host. Anybody who can reach it may connect.
+	// Listen is the TCP address, "host:port". Empty means 127.0.0.1 and a free port. Port 0
+	// means a free port of the host. Anybody who can reach the address may connect.
 	Listen string
-	// InProcess leaves out the TCP port: connections are pipes inside this
-	// program. It excludes Listen.
+	// InProcess leaves out the TCP port: connections are pipes inside this process. It
+	// excludes Listen and TLS.
 	InProcess bool
 	// MaxPayload is the largest message in bytes; 0 means DefaultMaxPayload.
 	MaxPayload int
-	// JetStream is the directory of a JetStream; empty means that there is
-	// none. One broker at a time may have it. Every message is on the disk
-	// before it is acknowledged (sync_interval: always), so that a power cut
-	// takes none away.
+	// JetStream is the directory of JetStream; empty means no JetStream. One broker at a time
+	// may use a directory. Every message is synced to disk before it is acknowledged
+	// (sync_interval: always), so a power cut takes none away.
 	JetStream string
-	// TLS makes the TCP port take connections under TLS only, with this
-	// certificate; nil: connections in the clear. A client that is to trust it has
-	// to be told. It excludes InProcess, as pipes have no TLS.
+	// TLS is the server's certificate; with it, the TCP port takes connections under TLS only.
+	// nil means plaintext. Clients must be told to trust the certificate.
 	TLS *tls.Config
-	// Nkeys are the public keys ("U...") of who may connect; nil: anybody may.
+	// Nkeys are the public keys ("U...") of the users who may connect; nil: anybody may.
 	Nkeys []string
 }
 
@@ -107,18 +103,17 @@ type Broker struct {
 	inProcess bool
 }
 
-// A Broker is what nats.InProcessServer asks for.
 var _ nats.InProcessConnProvider = (*Broker)(nil)
 
-// Run starts a server and returns when it accepts connections. The caller must
-// call [Broker.Shutdown].
+// Run starts a server and returns when it accepts connections. The caller must call
+// [Broker.Shutdown].
 func Run(cfg Config) (*Broker, error) {
 	opts, err := cfg.options()
 	if err != nil {
 		return nil, err
 	}
 	if !cfg.InProcess {
-		// The server reports a port that it cannot have to its log only.
+		// If the port is taken, the server says so only in its log.
 		if err := tryListen(opts); err != nil {
 			return nil, err
 		}
@@ -146,8 +141,8 @@ func tryListen(opts *server.Options) error {
 	return l.Close()
 }
 
-// URL returns the address to dial, "nats://127.0.0.1:43210", or tls:// with TLS;
-// empty for a broker that is reached in-process only.
+// URL returns the address to connect to, such as nats://127.0.0.1:43210, or tls:// with TLS. It is
+// empty if the broker is in-process only.
 func (b *Broker) URL() string {
 	if b.inProcess {
 		return ""
@@ -155,17 +150,16 @@ func (b *Broker) URL() string {
 	return b.server.ClientURL()
 }
 
-// InProcessConn returns one end of a new pipe to the server; so a connection
-// without TCP is nats.Connect("", nats.InProcessServer(b)).
+// InProcessConn returns one end of a new pipe to the server. A connection without TCP is
+// nats.Connect("", nats.InProcessServer(b)).
 func (b *Broker) InProcessConn() (net.Conn, error) { return b.server.InProcessConn() }
 
 // Clients returns how many connections the server has.
 func (b *Broker) Clients() int { return b.server.NumClients() }
 
-// Connect connects to the broker, over TCP unless it is in-process only, under
-// a name that shows up in the server's reports; more options may be given. The
-// caller closes the connection. Its traffic is counted at the socket, over all
-// reconnects: see [Traffic].
+// Connect connects to the broker, over TCP unless it is in-process only. The server's reports show
+// the name. The caller closes the connection. The Traffic counts bytes at the socket, over all
+// reconnects.
 func (b *Broker) Connect(name string, more ...nats.Option) (*nats.Conn, *Traffic, error) {
 	if !b.inProcess {
 		return Dial(b.URL(), name, more...)

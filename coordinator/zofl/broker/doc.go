@@ -1,5 +1,5 @@
-// Package broker runs a NATS server inside the program, for tests and for a
-// run on one laptop, and counts the bytes that connections cost.
+// Package broker runs a NATS server in this process, for `zofl demo`, for `zofl serve` without
+// --url, and for tests. It counts the bytes of connections.
 //
 // For most uses:
 //
@@ -9,9 +9,8 @@
 //	defer nc.Close()
 //	... traffic.Up(), traffic.Down()
 //
-// The server is the one that nats-io ships; it listens on the loopback
-// interface only, unless told otherwise, and asks for no credentials unless it
-// is given [Config.Nkeys]: whoever reaches the address takes part. With
-// [Config.TLS] it is reached under TLS only. With [Config.JetStream] it can hold
-// the log of a run. Package servers, below this one, runs servers as processes.
+// The server is nats-server. It listens on loopback unless [Config.Listen] says otherwise.
+// Anybody who reaches its address may connect, unless [Config.Nkeys] names who may. With
+// [Config.TLS] it takes connections under TLS only. With [Config.JetStream] it can store the log
+// of a run.
 package broker

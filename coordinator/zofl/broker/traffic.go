@@ -8,17 +8,15 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// dialWithin is how long a TCP connection may take to be made. A custom dialer
-// is not told the nats.Timeout of its connection.
+// dialWithin bounds the time to open a TCP connection. A custom dialer does not learn the
+// nats.Timeout of its connection.
 const dialWithin = readyWithin
 
-// Traffic counts the bytes that one connection writes to its socket and reads
-// from it: everything that the TCP connection carries, so greetings, PING and
-// PONG, protocol lines and, with TLS, handshake and records, but no TCP or IP
-// headers. It goes on counting when the connection is made again.
+// Traffic counts the bytes that a connection writes to its socket and reads from it. That is
+// everything the TCP connection carries: greetings, PING and PONG, protocol lines and, with TLS,
+// handshakes and TLS records; but no TCP or IP headers. It keeps counting after a reconnect.
 //
-// It can be read at any time, from any goroutine. What a Conn has written is
-// counted once it was flushed.
+// Any goroutine may read it at any time. What a nats.Conn writes is counted when it is flushed.
 type Traffic struct {
 	up, down, dials atomic.Int64
 }
@@ -34,8 +32,8 @@ func (t *Traffic) Down() int64 { return t.down.Load() }
 // Dials returns how many sockets were opened: 1 plus the reconnects.
 func (t *Traffic) Dials() int64 { return t.dials.Load() }
 
-// Dial opens a TCP connection that counts; nats.SetCustomDialer(t) makes a
-// connection that is set up elsewhere count here.
+// Dial opens a TCP connection whose bytes t counts. With nats.SetCustomDialer(t), t counts the
+// bytes of a connection that other code makes.
 func (t *Traffic) Dial(network, address string) (net.Conn, error) {
 	c, err := net.DialTimeout(network, address, dialWithin)
 	if err != nil {
@@ -49,8 +47,7 @@ func (t *Traffic) count(c net.Conn) net.Conn {
 	return &countedConn{Conn: c, traffic: t}
 }
 
-// Dial connects to the server at url under the given name, as [Broker.Connect]
-// does to one of this package. More options may be given.
+// Dial connects to the server at url, as [Broker.Connect] connects to a server of this package.
 func Dial(url, name string, more ...nats.Option) (*nats.Conn, *Traffic, error) {
 	t := &Traffic{}
 	more = append([]nats.Option{nats.SetCustomDialer(t)}, more...)
@@ -58,7 +55,8 @@ func Dial(url, name string, more ...nats.Option) (*nats.Conn, *Traffic, error) {
 }
 
 func connect(url, name string, t *Traffic, opts []nats.Option) (*nats.Conn, *Traffic, error) {
-	nc, err := nats.Connect(url, append([]nats.Option{nats.Name(name), nats.Timeout(readyWithin)}, opts...)...)
+	nc, err := nats.Connect(url, append([]nats.Option{nats.Name(name), nats.Timeout(readyWithin)},
+		opts...)...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("broker: connect %q: %w", name, err)
 	}
@@ -79,7 +77,7 @@ func (p pipes) InProcessConn() (net.Conn, error) {
 	return p.traffic.count(c), nil
 }
 
-// A countedConn adds what passes through it to its traffic.
+// A countedConn counts the bytes that pass through it.
 type countedConn struct {
 	net.Conn
 	traffic *Traffic
@@ -91,8 +89,8 @@ func (c *countedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write counts first: the answer may be read, and the count asked for, before
-// this goroutine runs again.
+// Write counts before it writes: the answer may arrive, and the count be read, before this
+// goroutine runs again.
 func (c *countedConn) Write(p []byte) (int, error) {
 	c.traffic.up.Add(int64(len(p)))
 	n, err := c.Conn.Write(p)

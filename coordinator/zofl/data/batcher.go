@@ -5,9 +5,9 @@ import "math/rand/v2"
 // batchStream is the second word of the generator's seed.
 const batchStream = 0x6d696e6962617463
 
-// A Batcher picks minibatches from a client's share of the samples. A minibatch
-// is a function of the share, size and seed: not of earlier calls, and the same
-// on every machine. One goroutine at a time may use a Batcher.
+// A Batcher picks minibatches from a client's share of the samples. A minibatch depends on the
+// share, the size and the seed, not on earlier calls, and is the same on every machine. One
+// goroutine at a time may use a Batcher.
 type Batcher struct {
 	share []int // as given, between calls
 	batch []int // the result
@@ -27,11 +27,10 @@ func NewBatcher(share []int) *Batcher {
 	return b
 }
 
-// Pick returns the indices of size samples drawn without replacement by a
-// generator seeded with seed, or all of the share if size is 0 or not below its
-// length. The caller must not change the result, which is good until the next
-// call. Once the largest size was seen, Pick allocates nothing. It panics if
-// size is negative.
+// Pick returns the indices of size samples, drawn without replacement by a generator that is
+// seeded with seed. It returns the whole share if size is 0 or at least the share's length. The
+// caller must not change the result, which is valid until the next call. Pick allocates nothing
+// once it has seen the largest size. It panics if size is negative.
 func (b *Batcher) Pick(size int, seed uint64) []int {
 	if size < 0 {
 		panic("data: Pick of a negative size")

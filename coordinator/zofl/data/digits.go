@@ -2,8 +2,8 @@ package data
 
 import "math/rand/v2"
 
-// How far a drawn digit strays from its style. The figures were chosen so that
-// a linear classifier does about as well as on MNIST.
+// How much a drawn digit differs from its style. The values were chosen so that a linear
+// classifier does about as well as on MNIST.
 const (
 	heightMin, heightMax = 16.5, 21.5 // pixels from top to bottom
 	widthMin, widthMax   = 0.50, 0.95 // width of the unit box, in heights
@@ -20,14 +20,13 @@ const (
 	pressureMax = 0.25 // change of radius in a stroke, relative
 )
 
-// Digits draws n images of 28x28 of the digits 0 to 9, in the manner of MNIST:
-// light strokes of a soft pen on dark ground, about 20 pixels high, in several
-// styles a digit, each shifted, turned, sheared, stretched and shaken in its
-// own way, with some noise. Labels are uniformly random.
+// Digits draws n images of 28x28 pixels that resemble MNIST: the digits 0 to 9, about 20 pixels
+// high, in several styles each. Every image is shifted, turned, sheared, stretched and shaken at
+// random, and has some noise. Labels are uniformly random.
 //
-// Image i is a function of seed and i alone, so that Digits(n, seed) begins as
-// Digits(m, seed) does. Take another seed for a test set. A linear softmax
-// classifier reaches an accuracy of about 92 %, as it does on MNIST.
+// Image i depends on seed and i alone: Digits(n, seed) is a prefix of Digits(m, seed) if n < m.
+// Take another seed for a test set. A linear softmax classifier reaches an accuracy of about
+// 92 %, as it does on MNIST.
 func Digits(n int, seed uint64) *Images {
 	im := &Images{
 		Rows: digitSize, Cols: digitSize, Classes: len(styles),
@@ -125,8 +124,8 @@ func (h *hand) uniform(lo, hi float64) float64 {
 	return lo + float64((hi-lo)*float64(h.pcg.Uint64()>>11)*(1.0/(1<<53)))
 }
 
-// bell returns a number in (-limit, limit): the mean of three uniform ones,
-// which falls off to both sides like a normal one but has no tails.
+// bell returns a number in (-limit, limit): the mean of three uniform numbers. Its density falls
+// off like that of a normal one, without tails.
 func (h *hand) bell(limit float64) float64 {
 	word := h.pcg.Uint64()
 	const mask, scale = 1<<21 - 1, 2.0 / (3 << 21)

@@ -43,8 +43,9 @@ func readIDX(path string, dims int) (shape []int, elements []uint8, err error) {
 	most := info.Size() // bytes that the file can hold
 	if strings.HasSuffix(path, ".gz") {
 		if r, err = gzip.NewReader(r); err != nil {
-			return nil, nil, fmt.Errorf("data: %s: not a gzip file (%v): download it again, or unpack it "+
-				"and drop the .gz", path, err)
+			return nil, nil,
+				fmt.Errorf("data: %s: not a gzip file (%v): download it again, or unpack it "+
+					"and drop the .gz", path, err)
 		}
 		most = min(most, idxMaxBytes) * deflateMaxRatio
 	}
@@ -71,8 +72,9 @@ func decodeIDX(r io.Reader, dims int, most int64) (shape []int, elements []uint8
 		return nil, nil, err
 	}
 	if size > most-int64(len(header)) {
-		return nil, nil, fmt.Errorf("header claims %d elements, more than a file of this size holds: "+
-			"it is cut off or damaged", size)
+		return nil, nil,
+			fmt.Errorf("header claims %d elements, more than a file of this size holds: "+
+				"it is cut off or damaged", size)
 	}
 	elements = make([]uint8, size)
 	if n, err := io.ReadFull(r, elements); err != nil {
@@ -98,14 +100,16 @@ func idxShape(b []byte) (shape []int, size int64, err error) {
 			return nil, 0, fmt.Errorf("dimension %d is 0: an empty set", i/4)
 		}
 		if i > 0 && n > idxMaxSide {
-			return nil, 0, fmt.Errorf("images with a side of %d pixels, the limit is %d", n, idxMaxSide)
+			return nil, 0, fmt.Errorf("images with a side of %d pixels, the limit is %d", n,
+				idxMaxSide)
 		}
 		// At most 2^32 * 2^12 * 2^12, so that this cannot overflow.
 		size *= n
 		shape = append(shape, int(n))
 	}
 	if size > idxMaxBytes {
-		return nil, 0, fmt.Errorf("header claims %d elements, the limit is %d", size, int64(idxMaxBytes))
+		return nil, 0, fmt.Errorf("header claims %d elements, the limit is %d", size,
+			int64(idxMaxBytes))
 	}
 	return shape, size, nil
 }

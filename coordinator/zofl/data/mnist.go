@@ -101,6 +101,7 @@ func find(dir, name string) (string, error) {
 			return "", fmt.Errorf("data: %w", err)
 		}
 	}
-	return "", fmt.Errorf("data: %s: %w, neither plain nor as .gz: download MNIST's four IDX files there",
+	return "", fmt.Errorf("data: %s: %w, neither plain nor as .gz: "+
+		"download MNIST's four IDX files there",
 		filepath.Join(dir, name), fs.ErrNotExist)
 }

@@ -6,13 +6,12 @@ import (
 	"math/rand/v2"
 )
 
-// partitionStream keeps the generators of the splits apart from those of
-// whoever else uses the same seed.
+// partitionStream makes the generators of the splits differ from others with the same seed.
 const partitionStream = 0x7061727469746e73
 
-// IID deals n samples to clients at random, the same number to each; the
-// n mod clients samples left over are dealt to nobody. Entry c of the result
-// holds the indices of client c's samples, in random order.
+// IID deals n samples to clients at random, the same number to each. The n mod clients samples
+// left over go to nobody. Entry c of the result holds the indices of client c's samples, in
+// random order. The error says so if there are fewer samples than clients.
 func IID(n, clients int, seed uint64) ([][]int, error) {
 	if clients < 1 || n < clients {
 		return nil, fmt.Errorf("data: IID: %d samples for %d clients: each needs one", n, clients)
@@ -20,11 +19,10 @@ func IID(n, clients int, seed uint64) ([][]int, error) {
 	return deal(rand.New(rand.NewPCG(seed, partitionStream)).Perm(n), clients), nil
 }
 
-// Shards sorts the samples by label, cuts them into clients*perClient runs of
-// equal length and deals perClient of them at random to each client, so that a
-// client sees few labels: the split of ZOFedHT section IV with perClient 1,
-// that of the paper on FedAvg with 2. The samples left over at the end of the
-// order, fewer than there are shards, are dealt to nobody.
+// Shards sorts the samples by label, cuts them into clients*perClient shards of equal length, and
+// deals perClient shards at random to each client, so that a client sees few labels. With
+// perClient 1 this is the split of ZOFedHT section IV, with 2 that of the FedAvg paper. The
+// samples left over at the end, fewer than there are shards, go to nobody.
 func Shards(labels []uint8, clients, perClient int, seed uint64) ([][]int, error) {
 	if clients < 1 || perClient < 1 || len(labels)/clients < perClient {
 		return nil, fmt.Errorf("data: Shards: %d samples for %d clients with %d shards each: "+
@@ -43,20 +41,20 @@ func Shards(labels []uint8, clients, perClient int, seed uint64) ([][]int, error
 	return shares, nil
 }
 
-// Dirichlet gives every client the same number of samples, in proportions of
-// labels that are drawn for it from the symmetric Dirichlet distribution with
-// concentration alpha for each label: near 0 a client has one label, 1 is any
-// mixture alike, from 100 on it is nearly IID. A label that runs out is left
-// out of the mixtures of the clients after; the samples left over, fewer than
-// clients, are dealt to nobody. (The variant that weighs labels by their
-// frequency and whose alpha is a total has alpha = classes times this.)
+// Dirichlet gives every client the same number of samples. The proportions of labels are drawn
+// for each client from the symmetric Dirichlet distribution with concentration alpha per label:
+// near 0 a client has one label, at 1 all mixtures are equally likely, from 100 on the split is
+// nearly IID. A label that runs out drops out of the mixtures of later clients. The samples left
+// over, fewer than clients, go to nobody. (In the variant that weighs labels by frequency, alpha
+// is a total: classes times this one.)
 func Dirichlet(labels []uint8, clients int, alpha float64, seed uint64) ([][]int, error) {
 	if clients < 1 || len(labels) < clients {
 		return nil, fmt.Errorf("data: Dirichlet: %d samples for %d clients: each needs one",
 			len(labels), clients)
 	}
 	if !(alpha > 0) || math.IsInf(alpha, 1) {
-		return nil, fmt.Errorf("data: Dirichlet: alpha is %v: it must be positive and finite", alpha)
+		return nil, fmt.Errorf("data: Dirichlet: alpha is %v: it must be positive and finite",
+			alpha)
 	}
 	rng := rand.New(rand.NewPCG(seed, partitionStream))
 	left := pools(labels, rng)
@@ -100,8 +98,8 @@ func pools(labels []uint8, rng *rand.Rand) [][]int {
 	return out
 }
 
-// pick draws a label by the mixture, among those of which samples are left; in
-// proportion to these if the mixture gives none of them anything.
+// pick draws a label by the mixture, among the labels that have samples left. If the mixture gives
+// all of those 0, it draws in proportion to the samples left.
 func pick(rng *rand.Rand, mixture []float64, left [][]int) int {
 	var total, samples float64
 	for l, pool := range left {
@@ -127,9 +125,8 @@ func pick(rng *rand.Rand, mixture []float64, left [][]int) int {
 	return last
 }
 
-// dirichlet draws from the symmetric Dirichlet distribution: gamma variates
-// over their sum, from their logarithms, since for a small alpha all of them
-// underflow.
+// dirichlet draws from the symmetric Dirichlet distribution: gamma variates divided by their sum.
+// It works with their logarithms, because for a small alpha all variates underflow.
 func dirichlet(rng *rand.Rand, n int, alpha float64) []float64 {
 	p := make([]float64, n)
 	most := math.Inf(-1)
@@ -148,9 +145,8 @@ func dirichlet(rng *rand.Rand, n int, alpha float64) []float64 {
 	return p
 }
 
-// logGamma draws the logarithm of a gamma variate of shape alpha and scale 1,
-// by the method of Marsaglia and Tsang (2000) for shape alpha+1 and their
-// G(alpha) = G(alpha+1) * U^(1/alpha).
+// logGamma draws the logarithm of a gamma variate of shape alpha and scale 1, by the method of
+// Marsaglia and Tsang (2000) for shape alpha+1, and G(alpha) = G(alpha+1) * U^(1/alpha).
 func logGamma(rng *rand.Rand, alpha float64) float64 {
 	d := alpha + 1 - 1.0/3
 	c := 1 / math.Sqrt(9*d)

@@ -23,10 +23,10 @@ type Classifier struct {
 	labels            []uint8
 }
 
-// New normalizes the images once, to (ink - mean) / std with ink from 0
-// to 1; see [data.MNISTMean] and [data.Images.Moments]. A test set takes the
-// mean and std of its training set. It keeps im.Labels, and 4 bytes a pixel of
-// its own. It panics if std is not positive.
+// New normalizes the images once, to (ink - mean) / std with ink from 0 to 1; see
+// [data.MNISTMean] and [data.Images.Moments]. For a test set, give the mean and std of its
+// training set. The Classifier keeps im.Labels, and allocates 4 bytes for each pixel. New panics
+// if std is not positive.
 func New(im *data.Images, mean, std float64) *Classifier {
 	s := &Classifier{
 		features: im.Rows * im.Cols, classes: im.Classes,

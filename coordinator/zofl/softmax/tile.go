@@ -1,15 +1,14 @@
 package softmax
 
-// The matrix product of Loss goes by tiles of two weight rows times two images:
-// four products for four numbers fetched, and four sums that do not wait for
-// each other. That is as much as the compiler keeps in registers: with larger
-// tiles it spills, and they are slower.
+// Loss multiplies matrices in tiles of two weight rows times two images: four products for four
+// numbers loaded, and four independent sums. This is as much as the compiler keeps in registers;
+// larger tiles spill and are slower.
 const (
 	tileClasses = 2
 	tileImages  = 2
-	// segment is the length of the float32 sums, which are then added in
-	// float64: short enough that a loss is good to about 1e-7, as differences of
-	// nearly equal losses need.
+	// segment is the length of a sum in float32; sums of segments are added in float64. It is
+	// short enough for a loss to be right to about 1e-7, which differences of nearly equal
+	// losses need.
 	segment = 112
 )
 

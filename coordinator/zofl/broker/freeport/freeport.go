@@ -1,10 +1,10 @@
-// Package freeport gives tests TCP ports for servers that stop and come back:
+// Package freeport gives tests TCP ports for servers that stop and start again:
 //
 //	address := freeport.Address(t) // "127.0.0.1:23517"
 //
-// A port is the test's until it ends, also while nobody listens there. No other test
-// is given it, of this program or of one that runs beside it, and it is below the
-// range that the system takes the ports of outgoing connections from.
+// A port belongs to the test until it ends, even while no server listens there. No other test gets
+// the port, in this process or in others. It is below the range from which the system takes ports
+// for outgoing connections.
 package freeport
 
 import (
@@ -44,9 +44,9 @@ func Address(t testing.TB) string {
 	return fmt.Sprint("127.0.0.1:", Take(t, 1)[0])
 }
 
-// reserve holds a TCP port that nobody listens at. What is held is the UDP port of the
-// same number, which no server of ours wants: the system gives it to one process, and
-// frees it when that ends, however it does.
+// reserve reserves a TCP port at which nobody listens. It holds the UDP port of the same number,
+// which no server here uses: the system gives that to one process only, and frees it when the
+// process ends in any way.
 func reserve(port int) (net.PacketConn, error) {
 	address := fmt.Sprint("127.0.0.1:", port)
 	hold, err := net.ListenPacket("udp", address)
