@@ -52,7 +52,7 @@ computes from the log.`,
 	f.StringVar(&cfg.Data, "data", "",
 		"directory of the four MNIST files (IDX, gzipped or not); default: drawn digits")
 	f.StringVar(&cfg.Split, "split", cfg.Split,
-		"how images are shared out among devices: iid, shards or dirichlet")
+		"how images are shared out: iid, shards or dirichlet")
 	f.Uint64Var(&cfg.Seed, "seed", cfg.Seed,
 		"seed of the digits, of their shares and of the run key")
 	f.StringArrayVar(&cfg.Settings, "set", nil,

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -30,9 +29,6 @@ const (
 	exitCorrupt   = 4   // a log is damaged, or replicas disagree
 	exitInterrupt = 130 // interrupted before the command was done
 )
-
-// helpWidth is where help breaks the lines of flags, in columns.
-const helpWidth = 100
 
 // A usageError is an error that the person at the keyboard can correct.
 type usageError struct{ error }
@@ -127,12 +123,11 @@ Exit codes:
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
-	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(),
-		".FlagUsages", fmt.Sprint(".FlagUsagesWrapped ", helpWidth)))
 	addGroup(cmd, "Try it:", demoCommand(), benchCommand())
 	addGroup(cmd, "Train:", planCommand(), serveCommand(), clientCommand(), followCommand())
 	addGroup(cmd, "Command a running coordinator:", operatorCommands()...)
 	addGroup(cmd, "Read a run's log:", logCommand(), verifyCommand(), exportCommand())
+	wrapFlags(cmd)
 	return cmd
 }
 

@@ -74,7 +74,7 @@ standard error. With --json, events go to standard output, one per line.`,
 	fs.StringVar(&f.store, "store", "",
 		"directory of the log, and of the JetStream of a broker that serve starts")
 	fs.StringVar(&f.listen, "listen", "127.0.0.1:4222",
-		"address of a broker that serve starts: on loopback only")
+		"address of a broker that serve starts, on loopback")
 	fs.StringVar(&f.run, "run", "",
 		"name of the run, to continue one in JetStream without its PLAN")
 	fs.BoolVar(&f.jetstream, "jetstream", false, "keep the log in the broker's JetStream")
