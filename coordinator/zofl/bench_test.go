@@ -24,7 +24,8 @@ func TestBenchKernelJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatalf("%v in %q", err, out)
 	}
-	positive := []string{"isa", "generic", "rademacher8", "replay_1", "replay_n", "replay_n_workers",
+	positive := []string{"isa", "generic", "rademacher8", "replay_1", "replay_n",
+		"replay_n_workers",
 		"bandwidth", "bandwidth_n", "bandwidth_share", "bandwidth_share_n", "yardstick"}
 	for level := isa.AVX2; level <= isa.NEON; level++ {
 		if slices.Contains(isa.Levels(), level) {
@@ -39,7 +40,8 @@ func TestBenchKernelJSON(t *testing.T) {
 		}
 	}
 	machine, _ := got["machine"].(map[string]any)
-	if got["backend"] != isa.Current().String() || machine["goarch"] == nil || got["replay_dim"] != 10000.0 {
+	if got["backend"] != isa.Current().String() || machine["goarch"] == nil ||
+		got["replay_dim"] != 10000.0 {
 		t.Errorf("got %s", out)
 	}
 }
@@ -49,7 +51,8 @@ func TestBenchKernelTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"NormFloat64 loop", "normal, generic", "d=10000, 1 core", isa.Current().String()} {
+	for _, want := range []string{"NormFloat64 loop", "normal, generic", "d=10000, 1 core",
+		isa.Current().String()} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in:\n%s", want, out)
 		}

@@ -17,40 +17,55 @@ func TestPrintRecord(t *testing.T) {
 		return (&wire.Record{N: 9, Epoch: 1, Kind: wire.KindRound, Round: &r}).Append(nil)
 	}
 	var change wire.Change
-	for name, value := range map[string]string{"step": "0.005", "weight_decay": "0", "step_decay": "inverse-sqrt"} {
+	for name, value := range map[string]string{"step": "0.005", "weight_decay": "0",
+		"step_decay": "inverse-sqrt"} {
 		if err := change.Set(name, value); err != nil {
 			t.Fatal(err)
 		}
 	}
 	one, halves := wire.AppendScalars(nil, 0.5), wire.Half.Append(nil, 0.5, -2)
-	surrogate := wire.Plan{Dim: 6, Transport: wire.DenseVectors, Estimator: wire.Surrogate, Features: 50}
+	surrogate := wire.Plan{Dim: 6, Transport: wire.DenseVectors, Estimator: wire.Surrogate,
+		Features: 50}
 	tests := []struct {
 		record     []byte
 		plan       wire.Plan
 		text, json string // parts of the line
 	}{
-		{round(wire.Round{Round: 8, Perturbations: 1, Terms: []wire.Term{{Scalars: one}}}), wire.Plan{},
+		{round(wire.Round{Round: 8, Perturbations: 1, Terms: []wire.Term{{Scalars: one}}}),
+			wire.Plan{},
 			" terms=1 scalars=1\n", `"perturbations":1,"terms":[{"scalars":[0.5]}]`},
-		{round(wire.Round{Round: 8, Terms: []wire.Term{{Source: 1, Scalars: halves}, {Source: 4, Scalars: halves}}}), wire.Plan{Precision: wire.Half},
-			" terms=2 scalars=4 slots=[0 3]\n", `[{"slot":0,"scalars":[0.5,-2]},{"slot":3,"scalars":[0.5,-2]}]`},
-		{round(wire.Round{Round: 8, Terms: []wire.Term{{Source: 1, Scalars: one}}, Weights: []uint32{600}}), wire.Plan{},
+		{round(wire.Round{Round: 8, Terms: []wire.Term{{Source: 1, Scalars: halves},
+			{Source: 4, Scalars: halves}}}), wire.Plan{Precision: wire.Half},
+			" terms=2 scalars=4 slots=[0 3]\n",
+			`[{"slot":0,"scalars":[0.5,-2]},{"slot":3,"scalars":[0.5,-2]}]`},
+		{round(wire.Round{Round: 8, Terms: []wire.Term{{Source: 1, Scalars: one}},
+			Weights: []uint32{600}}), wire.Plan{},
 			" slots=[0]\n", `[{"slot":0,"weight":600,"scalars":[0.5]}]`},
-		{round(wire.Round{Round: 8, Phase: 2, Terms: []wire.Term{{Scalars: halves}, {Back: 1, Scalars: halves}}}), wire.Plan{Precision: wire.Half},
+		{round(wire.Round{Round: 8, Phase: 2,
+			Terms: []wire.Term{{Scalars: halves}, {Back: 1, Scalars: halves}}}),
+			wire.Plan{Precision: wire.Half},
 			" phase=2\n", `"phase":2,"terms":[{"scalars":[0.5,-2]},{"back":1,"scalars":[0.5,-2]}]`},
-		{round(wire.Round{Round: 8, Slots: []uint32{2, 5}, Population: 7, Terms: []wire.Term{{Scalars: one}}}), wire.Plan{},
+		{round(wire.Round{Round: 8, Slots: []uint32{2, 5}, Population: 7,
+			Terms: []wire.Term{{Scalars: one}}}), wire.Plan{},
 			" slots=[2 5]\n", `"population":7,"slots":[2,5]`},
 		{round(wire.Round{Round: 8}), wire.Plan{}, "round=8 ", `"round":8`},
-		{round(wire.Round{Round: 8, Phase: 1, Object: bytes.Repeat([]byte{0xab}, wire.ObjectLen)}), surrogate,
-			" object=" + strings.Repeat("ab", wire.ObjectLen) + " elements=6 phase=1\n", `"object":"` + strings.Repeat("ab", wire.ObjectLen) + `","elements":6`},
-		{round(wire.Round{Round: 8, Phase: 2, Object: bytes.Repeat([]byte{0xab}, wire.ObjectLen)}), surrogate,
+		{round(wire.Round{Round: 8, Phase: 1, Object: bytes.Repeat([]byte{0xab}, wire.ObjectLen)}),
+			surrogate,
+			" object=" + strings.Repeat("ab", wire.ObjectLen) + " elements=6 phase=1\n",
+			`"object":"` + strings.Repeat("ab", wire.ObjectLen) + `","elements":6`},
+		{round(wire.Round{Round: 8, Phase: 2, Object: bytes.Repeat([]byte{0xab}, wire.ObjectLen)}),
+			surrogate,
 			" elements=50 phase=2\n", `"elements":50}`},
-		{(&wire.Record{N: 9, Epoch: 1, Kind: wire.KindChange, Change: &change}).Append(nil), wire.Plan{},
-			` weight_decay=0 step=0.005 step_decay="inverse-sqrt"`, `"change":{"weight_decay":0,"step":0.005,"step_decay":"inverse-sqrt"}`},
+		{(&wire.Record{N: 9, Epoch: 1, Kind: wire.KindChange, Change: &change}).Append(nil),
+			wire.Plan{},
+			` weight_decay=0 step=0.005 step_decay="inverse-sqrt"`,
+			`"change":{"weight_decay":0,"step":0.005,"step_decay":"inverse-sqrt"}`},
 	}
 	for i, test := range tests {
 		for asJSON, want := range map[bool]string{true: test.json, false: test.text} {
 			var out strings.Builder
-			if err := printRecord(&out, test.record, &test.plan, asJSON); err != nil || !strings.Contains(out.String(), want) {
+			if err := printRecord(&out, test.record, &test.plan, asJSON); err != nil ||
+				!strings.Contains(out.String(), want) {
 				t.Errorf("row %d: %q, %v, want %q in it", i, out.String(), err, want)
 			}
 		}
@@ -60,13 +75,17 @@ func TestPrintRecord(t *testing.T) {
 // TestPrintStatus: how a run ended, which phase is under way, what was dropped for which
 // cause, how vectors travel.
 func TestPrintStatus(t *testing.T) {
-	status := operate.StatusOf(coordinator.Status{Run: "kitchen", State: coordinator.Ended, End: &wire.End{Reason: wire.EndDiverged},
+	status := operate.StatusOf(coordinator.Status{Run: "kitchen", State: coordinator.Ended,
+		End:   &wire.End{Reason: wire.EndDiverged},
 		Phase: 2, Uploads: 2, ObjectError: "disk full",
-		Counters: coordinator.Counters{Late: 1, WrongControl: 4, UploadBytes: 2048, Busy: 3, Evicted: 5, Objects: 6, ObjectBytes: 100, ObjectErrors: 7}})
+		Counters: coordinator.Counters{Late: 1, WrongControl: 4, UploadBytes: 2048, Busy: 3,
+			Evicted: 5, Objects: 6, ObjectBytes: 100, ObjectErrors: 7}})
 	var out strings.Builder
 	printStatus(&out, &status)
-	for _, want := range []string{"ended: diverged", "2 of 2", "5: 1 late, 4 wrong control", "disk full",
-		"2; 2.0 KiB so far, 3 times told to wait, 5 dropped after silence", "6 pieces, 100 B, 7 errors"} {
+	for _, want := range []string{"ended: diverged", "2 of 2", "5: 1 late, 4 wrong control",
+		"disk full",
+		"2; 2.0 KiB so far, 3 times told to wait, 5 dropped after silence",
+		"6 pieces, 100 B, 7 errors"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%s lacks %q", out.String(), want)
 		}

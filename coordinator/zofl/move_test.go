@@ -36,28 +36,34 @@ func TestMoveLog(t *testing.T) {
 		}
 		return text
 	}
-	if _, err := zofl(t, append([]string{"log", "--jetstream"}, there...)...); !errors.As(err, new(absentError)) {
+	if _, err := zofl(t, append([]string{"log", "--jetstream"}, there...)...); !errors.As(err,
+		new(absentError)) {
 		t.Errorf("a JetStream without the log: %v, want that there is none", err)
 	}
 	var before, after verdict
 	decode(t, run("verify", "--store", k.log, "--json"), &before)
-	if _, err := zofl(t, "log", "move", "--from", k.log, "--to", "jetstream", "--url", k.url, "--run", "bedroom"); !errors.As(err, new(usageError)) {
+	if _, err := zofl(t, "log", "move", "--from", k.log, "--to", "jetstream", "--url", k.url,
+		"--run", "bedroom"); !errors.As(err, new(usageError)) {
 		t.Errorf("moving a log to the name of another run: %v, want a usage error", err)
 	}
-	if _, err := zofl(t, "log", "--jetstream", "--url", k.url, "--run", "bedroom"); !errors.As(err, new(absentError)) {
+	if _, err := zofl(t, "log", "--jetstream", "--url", k.url, "--run", "bedroom"); !errors.As(err,
+		new(absentError)) {
 		t.Errorf("after that there is a log of run bedroom: %v", err)
 	}
 	for range 2 { // the second time there is nothing left to copy
 		run(append([]string{"log", "move", "--from", k.log, "--to", "jetstream"}, there...)...)
 	}
 	decode(t, run(append([]string{"verify", "--jetstream"}, there...)...), &after)
-	if after.Hash != before.Hash || after.Digest != before.Digest || after.Records != before.Records {
+	if after.Hash != before.Hash || after.Digest != before.Digest ||
+		after.Records != before.Records {
 		t.Errorf("moved %+v, got %+v", before, after)
 	}
 
-	k.lead = background(t, "serve", "--jetstream", "--allow-unsynced", "--url", k.url, "--run", "kitchen")
+	k.lead = background(t, "serve", "--jetstream", "--allow-unsynced", "--url", k.url, "--run",
+		"kitchen")
 	k.reach(before.Records + 5)
-	_, err = zofl(t, append([]string{"log", "move", "--from", "jetstream", "--to", filepath.Join(k.dir, "led"), "--wait", "300ms"}, there...)...)
+	_, err = zofl(t, append([]string{"log", "move", "--from", "jetstream", "--to",
+		filepath.Join(k.dir, "led"), "--wait", "300ms"}, there...)...)
 	if err == nil || !strings.Contains(err.Error(), "stop it first") {
 		t.Errorf("moving the log of a run that is led: %v, want an error that says what to do", err)
 	}
@@ -70,7 +76,8 @@ func TestMoveLog(t *testing.T) {
 	if after.Records < before.Records+5 || after.Epoch <= before.Epoch {
 		t.Errorf("went on from %+v to %+v", before, after)
 	}
-	if _, err := zofl(t, append([]string{"log", "move", "--from", "jetstream", "--to", k.log}, there...)...); err != nil {
+	if _, err := zofl(t, append([]string{"log", "move", "--from", "jetstream", "--to", k.log},
+		there...)...); err != nil {
 		t.Errorf("moving to the log that it began as: %v", err)
 	}
 }

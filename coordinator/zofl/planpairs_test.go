@@ -86,7 +86,8 @@ func runPair(t *testing.T, p *wire.Plan, secret []byte) {
 	})
 	var clients []*client.Client
 	for i := range 3 {
-		c, err := client.New(client.Config{Bus: b, Run: p.Run, ID: fmt.Sprint("d", i), RunKey: secret, Objective: well{p.Dim, float32(i)}})
+		c, err := client.New(client.Config{Bus: b, Run: p.Run, ID: fmt.Sprint("d", i),
+			RunKey: secret, Objective: well{p.Dim, float32(i)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +106,8 @@ func runPair(t *testing.T, p *wire.Plan, secret []byte) {
 // replay is the state that the log makes, after 3 rounds that moved it.
 func replay(t *testing.T, p *wire.Plan, secret []byte, log runlog.Log) *replica.Replica {
 	t.Helper()
-	r, err := source.Replay(t.Context(), source.Stored(log, nil), source.Config{Replica: replica.Config{RunKey: secret}})
+	r, err := source.Replay(t.Context(), source.Stored(log, nil),
+		source.Config{Replica: replica.Config{RunKey: secret}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +130,8 @@ func checkPair(t *testing.T, r *replica.Replica, clients []*client.Client) {
 	t.Helper()
 	for i, c := range clients {
 		if n, digest := c.Digest(); n != r.N() || digest != r.Digest() {
-			t.Errorf("device %d is at record %d with digest %x, the log at %d with %x", i, n, digest[:4], r.N(), r.Digest())
+			t.Errorf("device %d is at record %d with digest %x, the log at %d with %x", i, n,
+				digest[:4], r.N(), r.Digest())
 		}
 	}
 }

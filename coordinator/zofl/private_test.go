@@ -18,23 +18,31 @@ import (
 // coordinator, which has not, leads them; export needs it, and verify for digests.
 func TestPrivateRun(t *testing.T) {
 	dir, address := t.TempDir(), freeport.Address(t)
-	plan, key, log, url := filepath.Join(dir, "plan.json"), filepath.Join(dir, "key"), filepath.Join(dir, "log"), "nats://"+address
-	if _, err := zofl(t, "plan", "--run", "quiet", "--dim", "20", "--write", plan, "--secret", key, "--set", "members=2", "--set", "target=2",
-		"--set", "quorum=2", "--set", "rounds=5", "--set", "reannounce=100", "--set", "digest_every=1"); err != nil {
+	plan, key, log, url := filepath.Join(dir, "plan.json"), filepath.Join(dir, "key"),
+		filepath.Join(dir, "log"), "nats://"+address
+	if _, err := zofl(t, "plan", "--run", "quiet", "--dim", "20", "--write", plan, "--secret", key,
+		"--set", "members=2", "--set", "target=2",
+		"--set", "quorum=2", "--set", "rounds=5", "--set", "reannounce=100", "--set",
+		"digest_every=1"); err != nil {
 		t.Fatal(err)
 	}
-	lead := background(t, "serve", plan, "--store", log, "--listen", address, "--json", "--witness", "w")
+	lead := background(t, "serve", plan, "--store", log, "--listen", address, "--json",
+		"--witness", "w")
 	join := func(command, id string, args ...string) *service {
-		return background(t, append([]string{command, "--url", url, "--run", "quiet", "--id", id, "--json", "--secret", key}, args...)...)
+		return background(t, append([]string{command, "--url", url, "--run", "quiet", "--id", id,
+			"--json", "--secret", key}, args...)...)
 	}
 	join("follow", "w", "--store", filepath.Join(dir, "w"))
 	join("client", "a", "--objective", "bowl", "--dim", "20")
 	b := join("client", "b", "--objective", "bowl", "--dim", "20")
 	waitFor(t, b, `"event":"stopped"`)
-	for remedy, args := range map[string][]string{"--secret": {"--dim", "20"}, "--dim 21": {"--dim", "21", "--secret", key}} {
-		out, err := zofl(t, append([]string{"client", "--url", url, "--run", "quiet", "--id", "late", "--objective", "bowl"}, args...)...)
+	for remedy, args := range map[string][]string{"--secret": {"--dim", "20"},
+		"--dim 21": {"--dim", "21", "--secret", key}} {
+		out, err := zofl(t, append([]string{"client", "--url", url, "--run", "quiet", "--id",
+			"late", "--objective", "bowl"}, args...)...)
 		if !errors.As(err, &usageError{}) || !strings.Contains(err.Error(), remedy) || out != "" {
-			t.Errorf("a device with %v: %v, %q; want a remedy, %s, and no state", args, err, out, remedy)
+			t.Errorf("a device with %v: %v, %q; want a remedy, %s, and no state", args, err, out,
+				remedy)
 		}
 	}
 	if err := lead.stop(); err != nil {
@@ -50,7 +58,8 @@ func TestPrivateRun(t *testing.T) {
 		t.Errorf("verify says %+v, %v", v, err)
 	}
 	if err := b.stop(); err != nil || !strings.Contains(b.out.String(), v.Digest) {
-		t.Errorf("the device ended with %v and without the digest %s:\n%s", err, v.Digest, b.out.String())
+		t.Errorf("the device ended with %v and without the digest %s:\n%s", err, v.Digest,
+			b.out.String())
 	}
 	model := filepath.Join(dir, "model.npy")
 	if _, err := zofl(t, "export", "--store", log, "--secret", key, "--out", model); err != nil {
@@ -71,9 +80,11 @@ func TestPrivateRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	none := filepath.Join(dir, "none.npy")
-	for _, args := range [][]string{{"verify", "--secret", wrong}, {"export", "--out", none}, {"export", "--out", none, "--secret", wrong}} {
+	for _, args := range [][]string{{"verify", "--secret", wrong}, {"export", "--out", none},
+		{"export", "--out", none, "--secret", wrong}} {
 		_, err := zofl(t, append(args, "--store", log)...)
-		if !errors.Is(err, wire.ErrRunKey) || !errors.As(err, &usageError{}) || !strings.Contains(err.Error(), "--secret") {
+		if !errors.Is(err, wire.ErrRunKey) || !errors.As(err, &usageError{}) ||
+			!strings.Contains(err.Error(), "--secret") {
 			t.Errorf("%v without the run key: %v", args, err)
 		}
 	}
@@ -84,7 +95,8 @@ func TestSecretNeedsAPlace(t *testing.T) {
 	dir := t.TempDir()
 	plan, key := filepath.Join(dir, "plan.json"), filepath.Join(dir, "none", "key")
 	_, err := zofl(t, "plan", "--dim", "20", "--secret", key, "--write", plan)
-	if !errors.As(err, &usageError{}) || !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "--secret") {
+	if !errors.As(err, &usageError{}) || !errors.Is(err, fs.ErrNotExist) ||
+		!strings.Contains(err.Error(), "--secret") {
 		t.Errorf("a key in a directory that is not there: %v", err)
 	}
 	if _, err := os.Stat(plan); !errors.Is(err, fs.ErrNotExist) {

@@ -91,13 +91,17 @@ func newKitchenOf(t *testing.T, plan []string, serve ...string) *kitchen {
 	t.Helper()
 	dir := t.TempDir()
 	address := freeport.Address(t)
-	k := &kitchen{t: t, dir: dir, url: "nats://" + address, plan: filepath.Join(dir, "plan.json"), log: filepath.Join(dir, "log")}
-	args := append([]string{"plan", "--run", "kitchen", "--dim", fmt.Sprint(kitchenDim), "--write", k.plan, "--set", "members=2", "--set", "target=2",
-		"--set", "quorum=1", "--set", "reannounce=100", "--set", "deadline=500", "--set", "max_attempts=1000", "--set", "digest_every=4"}, plan...)
+	k := &kitchen{t: t, dir: dir, url: "nats://" + address, plan: filepath.Join(dir, "plan.json"),
+		log: filepath.Join(dir, "log")}
+	args := append([]string{"plan", "--run", "kitchen", "--dim", fmt.Sprint(kitchenDim), "--write",
+		k.plan, "--set", "members=2", "--set", "target=2",
+		"--set", "quorum=1", "--set", "reannounce=100", "--set", "deadline=500", "--set",
+		"max_attempts=1000", "--set", "digest_every=4"}, plan...)
 	if _, err := zofl(t, args...); err != nil {
 		t.Fatal(err)
 	}
-	k.lead = background(t, append([]string{"serve", k.plan, "--store", k.log, "--listen", address, "--json"}, serve...)...)
+	k.lead = background(t, append([]string{"serve", k.plan, "--store", k.log, "--listen", address,
+		"--json"}, serve...)...)
 	return k
 }
 
@@ -145,7 +149,8 @@ func decode(t *testing.T, text string, v any) {
 // TestOperateARun goes through an operator's day.
 func TestOperateARun(t *testing.T) {
 	k := newKitchen(t, "--witness", "w")
-	w := background(t, "follow", "--url", k.url, "--run", "kitchen", "--id", "w", "--store", filepath.Join(k.dir, "w"), "--snapshot-every", "8", "--json")
+	w := background(t, "follow", "--url", k.url, "--run", "kitchen", "--id", "w", "--store",
+		filepath.Join(k.dir, "w"), "--snapshot-every", "8", "--json")
 	a, b := k.device("a"), k.device("b")
 	k.reach(20)
 	paused, err := k.ask("pause", "--reason", "lunch")
@@ -155,7 +160,8 @@ func TestOperateARun(t *testing.T) {
 
 	// The model at a record is the same from wherever it is read.
 	live, offline := filepath.Join(k.dir, "live.npy"), filepath.Join(k.dir, "offline.f32")
-	if _, err := zofl(t, "export", "--url", k.url, "--run", "kitchen", "--at", "15", "--out", live); err != nil {
+	if _, err := zofl(t, "export", "--url", k.url, "--run", "kitchen", "--at", "15", "--out",
+		live); err != nil {
 		t.Fatal(err)
 	}
 	var verified verdict
@@ -164,7 +170,8 @@ func TestOperateARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	decode(t, text, &verified)
-	if verified.Records != paused.N || len(verified.Digests) != int(paused.N/5) || verified.Run != "kitchen" {
+	if verified.Records != paused.N || len(verified.Digests) != int(paused.N/5) ||
+		verified.Run != "kitchen" {
 		t.Errorf("verified %+v, want %d records", verified, paused.N)
 	}
 
@@ -186,7 +193,8 @@ func TestOperateARun(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := zofl(t, "verify", "--store", k.log); err == nil || !strings.Contains(err.Error(), "--url") {
+	if _, err := zofl(t, "verify", "--store", k.log); err == nil ||
+		!strings.Contains(err.Error(), "--url") {
 		t.Errorf("a log in use: %v, want an error that names --url", err)
 	}
 	if err := k.lead.stop(); err != nil {
@@ -206,7 +214,8 @@ func TestOperateARun(t *testing.T) {
 		lines := strings.Split(strings.TrimSpace(d.out.String()), "\n")
 		decode(t, lines[len(lines)-1], &last)
 		if last.N != verified.Records || last.Digest != verified.Digest {
-			t.Errorf("a device ended with %+v, the log says %d, %s", last, verified.Records, verified.Digest)
+			t.Errorf("a device ended with %+v, the log says %d, %s", last, verified.Records,
+				verified.Digest)
 		}
 	}
 	if _, err := zofl(t, "export", "--store", k.log, "--at", "15", "--out", offline); err != nil {
@@ -223,7 +232,8 @@ func TestOperateARun(t *testing.T) {
 	if text, err = zofl(t, "log", "--store", k.log, "--json"); err != nil {
 		t.Fatal(err)
 	}
-	if lines := strings.Count(text, "\n"); uint64(lines) != verified.Records || !strings.Contains(text, `"kind":"rollback"`) || !strings.Contains(text, `"to":10`) {
+	if lines := strings.Count(text, "\n"); uint64(lines) != verified.Records ||
+		!strings.Contains(text, `"kind":"rollback"`) || !strings.Contains(text, `"to":10`) {
 		t.Errorf("%d lines of %d records, or no rollback:\n%s", lines, verified.Records, text)
 	}
 }
@@ -251,7 +261,8 @@ func TestServeContinues(t *testing.T) {
 	if _, err := k.ask("status"); !errors.As(err, new(absentError)) {
 		t.Errorf("status without a broker: %v, want nobody to answer", err)
 	}
-	k.lead = background(t, "serve", "--store", k.log, "--listen", strings.TrimPrefix(k.url, "nats://"))
+	k.lead = background(t, "serve", "--store", k.log, "--listen",
+		strings.TrimPrefix(k.url, "nats://"))
 	if after := k.reach(before.N + 5); after.Epoch <= before.Epoch {
 		t.Errorf("epoch %d after %d", after.Epoch, before.Epoch)
 	}
@@ -268,33 +279,44 @@ func TestServeAndLogsRefuse(t *testing.T) {
 		{[]string{"serve", noPlan, "--store", dir}, []string{"none.json"}},
 		{[]string{"serve", "--store", dir, "--listen", freeport.Address(t)}, []string{dir, "PLAN"}},
 		{[]string{"serve", noPlan, noPlan}, []string{"2 files"}},
-		{[]string{"serve", "--store", dir, "--listen", "0.0.0.0:4222"}, []string{"0.0.0.0:4222", "loopback", "--url"}},
+		{[]string{"serve", "--store", dir, "--listen", "0.0.0.0:4222"},
+			[]string{"0.0.0.0:4222", "loopback", "--url"}},
 		{[]string{"serve", "--store", dir, "--listen", "4222"}, []string{"--listen", "4222"}},
 		{[]string{"serve", "--jetstream", "--url", "nats://127.0.0.1:1"}, []string{"--run"}},
-		{[]string{"serve", "--jetstream", "--run", "r", "--url", "nats://127.0.0.1:1"}, []string{"--system-url", "--allow-unsynced"}},
+		{[]string{"serve", "--jetstream", "--run", "r", "--url", "nats://127.0.0.1:1"},
+			[]string{"--system-url", "--allow-unsynced"}},
 		{[]string{"serve", "--jetstream", "--run", "r"}, []string{"--store"}},
-		{[]string{"serve", "--jetstream", "--run", "r", "--store", dir, "--replicas", "3"}, []string{"--replicas 3", "--url"}},
-		{[]string{"serve", "--jetstream", "--run", "r", "--store", dir, "--replicas", "2"}, []string{"--replicas 2"}},
+		{[]string{"serve", "--jetstream", "--run", "r", "--store", dir, "--replicas", "3"},
+			[]string{"--replicas 3", "--url"}},
+		{[]string{"serve", "--jetstream", "--run", "r", "--store", dir, "--replicas", "2"},
+			[]string{"--replicas 2"}},
 		{[]string{"client", "--id", "a", "--url", "nats://127.0.0.1:1"}, []string{"--run"}},
 		{[]string{"client", "--run", "r", "--url", "nats://127.0.0.1:1"}, []string{"--id"}},
 		{[]string{"client", "--run", "r", "--id", "a"}, []string{"--url"}},
-		{[]string{"client", "--run", "r", "--id", "a", "--objective", "hill"}, []string{"hill", "bowl"}},
+		{[]string{"client", "--run", "r", "--id", "a", "--objective", "hill"},
+			[]string{"hill", "bowl"}},
 		{[]string{"client", "--run", "r", "--id", "a", "--objective", "bowl"}, []string{"dim"}},
 		{[]string{"client", "--run", "r", "--id", "a", "--dim", "3"}, []string{"dim", "7850"}},
-		{[]string{"follow", "--run", "r", "--id", "a", "--snapshot-every", "9"}, []string{"--store"}},
+		{[]string{"follow", "--run", "r", "--id", "a", "--snapshot-every", "9"},
+			[]string{"--store"}},
 		{[]string{"status", "--url", "nats://127.0.0.1:1"}, []string{"--run"}},
-		{[]string{"status", "--run", "r", "--tls-cert", "x", "--url", "nats://127.0.0.1:1"}, []string{"--tls-key"}},
-		{[]string{"status", "--run", "a b", "--url", "nats://127.0.0.1:1"}, []string{"--run", "a b"}},
+		{[]string{"status", "--run", "r", "--tls-cert", "x", "--url", "nats://127.0.0.1:1"},
+			[]string{"--tls-key"}},
+		{[]string{"status", "--run", "a b", "--url", "nats://127.0.0.1:1"},
+			[]string{"--run", "a b"}},
 		{[]string{"log", "--run", "*", "--url", "nats://127.0.0.1:1"}, []string{"--run", "*"}},
-		{[]string{"client", "--run", "a.b", "--id", "a", "--url", "nats://127.0.0.1:1", "--objective", "bowl", "--dim", "1"}, []string{"--run", "a.b"}},
+		{[]string{"client", "--run", "a.b", "--id", "a", "--url", "nats://127.0.0.1:1",
+			"--objective", "bowl", "--dim", "1"}, []string{"--run", "a.b"}},
 		{[]string{"change", "--run", "r"}, []string{"FIELD=VALUE"}},
 		{[]string{"rollback", "--run", "r"}, []string{"record"}},
 		{[]string{"rollback", "0", "--run", "r"}, []string{"0"}},
 		{[]string{"rollback", "x", "--run", "r"}, []string{"x"}},
 		{[]string{"log"}, []string{"--store", "--url"}},
-		{[]string{"log", "--store", dir, "--url", "nats://127.0.0.1:1"}, []string{"--store", "--url"}},
+		{[]string{"log", "--store", dir, "--url", "nats://127.0.0.1:1"},
+			[]string{"--store", "--url"}},
 		{[]string{"log", "--store", dir}, []string{dir, "no log"}},
-		{[]string{"verify", "--store", dir, "--initial", noPlan}, []string{"--initial", "none.json"}},
+		{[]string{"verify", "--store", dir, "--initial", noPlan},
+			[]string{"--initial", "none.json"}},
 		{[]string{"export", "--store", dir}, []string{"--out"}},
 		{[]string{"export", "--store", dir, "--out", "x.bin"}, []string{"x.bin", ".npy"}},
 		{[]string{"log", "move", "--run", "r", "--from", dir, "--to", dir}, []string{"jetstream"}},
@@ -315,7 +337,8 @@ func TestExitCodes(t *testing.T) {
 	for _, command := range []string{"log", "verify", "status"} {
 		_, err := zofl(t, command, "--url", k.url, "--run", "nosuch")
 		if got := exitCode(err, false); got != exitAbsent {
-			t.Errorf("%s of a run that nobody serves: exit code %d, want %d: %v", command, got, exitAbsent, err)
+			t.Errorf("%s of a run that nobody serves: exit code %d, want %d: %v", command, got,
+				exitAbsent, err)
 		}
 	}
 	if err := k.lead.stop(); err != nil {
@@ -365,7 +388,8 @@ func TestServeAwaitsItsBroker(t *testing.T) {
 	if _, err := zofl(t, "plan", "--run", "kitchen", "--dim", "3", "--write", k.plan); err != nil {
 		t.Fatal(err)
 	}
-	k.lead = background(t, "serve", k.plan, "--jetstream", "--allow-unsynced", "--url", k.url, "--lease", "1s")
+	k.lead = background(t, "serve", k.plan, "--jetstream", "--allow-unsynced", "--url", k.url,
+		"--lease", "1s")
 	if _, err := k.ask("status"); !errors.As(err, new(absentError)) {
 		t.Errorf("without a broker: %v", err)
 	}
@@ -381,7 +405,8 @@ func TestServeAwaitsItsBroker(t *testing.T) {
 	if !errors.As(err, new(absentError)) || !strings.Contains(err.Error(), "PLAN") {
 		t.Errorf("a run that there is not: %v, want an error that asks for its plan", err)
 	}
-	if _, err := zofl(t, "log", "--jetstream", "--url", k.url, "--run", "typo"); !errors.As(err, new(absentError)) {
+	if _, err := zofl(t, "log", "--jetstream", "--url", k.url, "--run", "typo"); !errors.As(err,
+		new(absentError)) {
 		t.Errorf("after that there is a log: %v", err)
 	}
 }

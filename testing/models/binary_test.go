@@ -54,7 +54,8 @@ func binaries() map[string]struct {
 		slow func(params []float32, i int) float64
 	}
 	out := map[string]entry{}
-	table := &tables.Table{Features: 3, Classes: 2, Values: random(300, 5), Labels: noise(100, 1, 1, 2).Labels}
+	table := &tables.Table{Features: 3, Classes: 2, Values: random(300, 5),
+		Labels: noise(100, 1, 1, 2).Labels}
 	for name, s := range map[string]*Samples{
 		"images": ImageSamples(data.Digits(300, 1).Halves(), data.MNISTMean, data.MNISTStd),
 		"odd":    ImageSamples(noise(100, 5, 7, 2), 0.5, 0.3),
@@ -65,9 +66,10 @@ func binaries() map[string]struct {
 		out["logistic "+name] = entry{NewLogistic(s, true), func(p []float32, i int) float64 {
 			return math.Log(1 + math.Exp(-s.slowMargin(i, p, float64(p[f]))))
 		}}
-		out["plain logistic "+name] = entry{NewLogistic(s, false), func(p []float32, i int) float64 {
-			return math.Log(1 + math.Exp(-s.slowMargin(i, p, 0)))
-		}}
+		out["plain logistic "+name] = entry{NewLogistic(s, false),
+			func(p []float32, i int) float64 {
+				return math.Log(1 + math.Exp(-s.slowMargin(i, p, 0)))
+			}}
 		out["svm "+name] = entry{NewSVM(s, true), func(p []float32, i int) float64 {
 			return max(0, 1-s.slowMargin(i, p, float64(p[f])))
 		}}
@@ -126,7 +128,8 @@ func TestBinaryLossIsItsDefinition(t *testing.T) {
 
 // By hand: the sample 3 of class 1, and the sample -2 of class 0, which is -1.
 func TestBinaryByHand(t *testing.T) {
-	s := TableSamples(&tables.Table{Features: 1, Classes: 2, Values: []float32{3, -2}, Labels: []uint8{1, 0}})
+	s := TableSamples(&tables.Table{Features: 1, Classes: 2, Values: []float32{3, -2},
+		Labels: []uint8{1, 0}})
 	for _, tt := range []struct {
 		m                  *Linear
 		params             []float32
@@ -134,10 +137,12 @@ func TestBinaryByHand(t *testing.T) {
 	}{
 		{NewSVM(s, true), []float32{0.25, -1}, 1 - (0.75 - 1), 1 - (0.5 + 1), 0.5},
 		{NewSVM(s, false), []float32{-1}, 4, 3, 0},
-		{NewLogistic(s, false), []float32{1}, math.Log(1 + math.Exp(-3)), math.Log(1 + math.Exp(-2)), 1},
+		{NewLogistic(s, false), []float32{1}, math.Log(1 + math.Exp(-3)),
+			math.Log(1 + math.Exp(-2)), 1},
 	} {
 		loss, accuracy := tt.m.Metrics(tt.params, []int{0, 1})
-		if want := (tt.want0 + max(tt.want1, 0)) / 2; math.Abs(loss-want) > 1e-12 || accuracy != tt.part {
+		if want := (tt.want0 + max(tt.want1, 0)) / 2; math.Abs(loss-want) > 1e-12 ||
+			accuracy != tt.part {
 			t.Errorf("got loss %v and accuracy %v, want %v and %v", loss, accuracy, want, tt.part)
 		}
 	}
@@ -148,7 +153,8 @@ func TestBinaryDims(t *testing.T) {
 	for _, tt := range []struct {
 		m    Model
 		want int
-	}{{NewLogistic(s, true), 785}, {NewLogistic(s, false), 784}, {NewSVM(s, true), 785}, {NewMLP(s, 50), 39301}} {
+	}{{NewLogistic(s, true), 785}, {NewLogistic(s, false), 784}, {NewSVM(s, true), 785},
+		{NewMLP(s, 50), 39301}} {
 		if got := tt.m.Dim(); got != tt.want {
 			t.Errorf("%T: %d parameters, want %d", tt.m, got, tt.want)
 		}
@@ -168,7 +174,8 @@ func TestSegments(t *testing.T) {
 	for name, m := range all {
 		x, again := Initial(m, 1), Initial(m, 1)
 		if !slices.Equal(x, again) || len(x) != m.Dim() {
-			t.Errorf("%s: Initial returns %d parameters, want %d, the same each time", name, len(x), m.Dim())
+			t.Errorf("%s: Initial returns %d parameters, want %d, the same each time", name,
+				len(x), m.Dim())
 		}
 		var n uint64
 		for _, s := range m.Segments() {
@@ -181,7 +188,8 @@ func TestSegments(t *testing.T) {
 				sum += v / float32(s.Len)
 			}
 			filled := s.Fill == wire.UniformFill && s.Scale > 0
-			if filled && (most == 0 || most > s.Scale) || !filled && (s.Fill != wire.Zero || most != 0) {
+			if filled && (most == 0 || most > s.Scale) || !filled &&
+				(s.Fill != wire.Zero || most != 0) {
 				t.Errorf("%s: segment %+v has an element of %v", name, s, most)
 			}
 			if filled && s.Len > 1000 && (most < 0.95*s.Scale || max(sum, -sum) > 0.1*s.Scale) {

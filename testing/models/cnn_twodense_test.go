@@ -16,7 +16,8 @@ func TestCNNTwoDense(t *testing.T) {
 	m := NewCNNTwoDense(noise(20, 11, 8, 10), 0.5, 0.3)
 	params, grad, batch := Initial(m, 1), make([]float32, m.Dim()), sequence(20)
 	loss := m.Gradient(grad, params, batch)
-	if want := m.slow(params, batch); math.Abs(loss-want) > 1e-6*want || math.Abs(m.Loss(params, batch)-want) > 1e-6*want {
+	if want := m.slow(params, batch); math.Abs(loss-want) > 1e-6*want ||
+		math.Abs(m.Loss(params, batch)-want) > 1e-6*want {
 		t.Errorf("loss %v of Gradient, %v of Loss, want %v", loss, m.Loss(params, batch), want)
 	}
 	var square float64

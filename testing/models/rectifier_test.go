@@ -10,7 +10,8 @@ import (
 func TestRectifier(t *testing.T) {
 	negative := math.Float32frombits(0xffc00000)
 	inf := float32(math.Inf(1))
-	values := []float32{0, float32(math.Copysign(0, -1)), 1, -1, 2.5, -2.5, inf, -inf, float32(math.NaN()), negative}
+	values := []float32{0, float32(math.Copysign(0, -1)), 1, -1, 2.5, -2.5, inf, -inf,
+		float32(math.NaN()), negative}
 	for _, a := range values {
 		var dst [1]float32
 		most := rectify(dst[:], 1, []float32{a}, 1, 1)

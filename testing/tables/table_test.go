@@ -25,18 +25,22 @@ func row(last, class string) string {
 }
 
 func TestCovertypeReads(t *testing.T) {
-	table, err := Covertype(write(t, covertype(t, row("0.25", "1"), row("1", "7"), row("0.5", "3"))))
+	table, err := Covertype(write(t, covertype(t, row("0.25", "1"), row("1", "7"),
+		row("0.5", "3"))))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if table.Len() != 3 || table.Features != 54 || table.Classes != 7 {
-		t.Errorf("got %d samples of %d features in %d classes", table.Len(), table.Features, table.Classes)
+		t.Errorf("got %d samples of %d features in %d classes", table.Len(), table.Features,
+			table.Classes)
 	}
-	if !slices.Equal(table.Labels, []uint8{0, 6, 2}) || table.At(0)[53] != 0.25 || table.At(2)[53] != 0.5 {
+	if !slices.Equal(table.Labels, []uint8{0, 6, 2}) || table.At(0)[53] != 0.25 ||
+		table.At(2)[53] != 0.5 {
 		t.Errorf("got labels %v and values %v", table.Labels, table.Values)
 	}
 	first, others := table.Split(1)
-	if first.Len() != 1 || others.Len() != 2 || first.At(0)[53] != 0.25 || others.At(1)[53] != 0.5 ||
+	if first.Len() != 1 || others.Len() != 2 || first.At(0)[53] != 0.25 ||
+		others.At(1)[53] != 0.5 ||
 		!slices.Equal(others.Labels, []uint8{6, 2}) {
 		t.Errorf("split: got %v and %v", first, others)
 	}
@@ -57,7 +61,8 @@ func TestCovertypeRefuses(t *testing.T) {
 		"line 2: bufio":              strings.Repeat("0", tableMaxLine+1),
 	} {
 		_, err := Covertype(write(t, covertype(t, line)))
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), covertypeName) {
+		if err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), covertypeName) {
 			t.Errorf("got %v, want the file and %q", err, want)
 		}
 	}
@@ -88,7 +93,8 @@ func TestA9AReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &Sparse{123, []int{0, 2, 2, 3}, []int32{2, 122, 0}, []float32{1, 0.5, -0.2}, []uint8{0, 1, 1}}
+	want := &Sparse{123, []int{0, 2, 2, 3}, []int32{2, 122, 0}, []float32{1, 0.5, -0.2},
+		[]uint8{0, 1, 1}}
 	if !reflect.DeepEqual(train, want) || !reflect.DeepEqual(test, want) {
 		t.Errorf("got %+v and %+v, want %+v", train, test, want)
 	}
@@ -97,7 +103,8 @@ func TestA9AReads(t *testing.T) {
 		t.Error(err)
 	}
 	index, value := others.At(1)
-	if !slices.Equal(index, []int32{0}) || !slices.Equal(value, []float32{-0.2}) || others.Labels[1] != 1 {
+	if !slices.Equal(index, []int32{0}) || !slices.Equal(value, []float32{-0.2}) ||
+		others.Labels[1] != 1 {
 		t.Errorf("split: got %v and %v", first, others)
 	}
 }
@@ -116,7 +123,8 @@ func TestA9ARefuses(t *testing.T) {
 		"1 3:":      "not a finite number",
 	} {
 		_, _, err := A9A(write(t, libsvm(t, "+1 1:1\n"+line+"\n")))
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "line 2") {
+		if err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "line 2") {
 			t.Errorf("%q: got %v, want line 2 and %q", line, err, want)
 		}
 	}
@@ -126,7 +134,8 @@ func TestA9ARefuses(t *testing.T) {
 func valid(s *Sparse) error {
 	if len(s.Start) != s.Len()+1 || s.Start[0] != 0 || s.Start[s.Len()] != len(s.Index) ||
 		len(s.Index) != len(s.Value) {
-		return fmt.Errorf("lengths %d, %d, %d, %d", len(s.Start), s.Len(), len(s.Index), len(s.Value))
+		return fmt.Errorf("lengths %d, %d, %d, %d", len(s.Start), s.Len(), len(s.Index),
+			len(s.Value))
 	}
 	for i := range s.Len() {
 		index, _ := s.At(i)

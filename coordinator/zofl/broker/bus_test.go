@@ -68,7 +68,8 @@ func (m *mute) Read(b []byte) (int, error) {
 func TestBusBreaks(t *testing.T) {
 	b := run(t, Config{})
 	m := &mute{said: make(chan struct{}), unmute: make(chan struct{})}
-	nc, err := nats.Connect(b.URL(), nats.Timeout(patience), nats.SetCustomDialer(m), nats.ReconnectBufSize(-1))
+	nc, err := nats.Connect(b.URL(), nats.Timeout(patience), nats.SetCustomDialer(m),
+		nats.ReconnectBufSize(-1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -174,7 +174,8 @@ func TestTrafficCountsTheSocket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := <-heard; got != 12345 || back != 12345 || traffic.Up() != 12345 || traffic.Down() != 12345 {
+	if got := <-heard; got != 12345 || back != 12345 || traffic.Up() != 12345 ||
+		traffic.Down() != 12345 {
 		t.Errorf("sent 12345 bytes: the other end heard %d, %d came back; counted %d up, %d down",
 			got, back, traffic.Up(), traffic.Down())
 	}

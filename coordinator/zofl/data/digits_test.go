@@ -63,7 +63,8 @@ func brightness(pixels []uint8) (all, edge float64) {
 	for i, p := range pixels {
 		v := float64(p) / 255
 		all += v
-		if x, y := i%digitSize, i/digitSize; x == 0 || y == 0 || x == digitSize-1 || y == digitSize-1 {
+		if x, y := i%digitSize, i/digitSize; x == 0 || y == 0 || x == digitSize-1 ||
+			y == digitSize-1 {
 			edge += v
 		}
 	}

@@ -79,7 +79,8 @@ func TestMNISTReads(t *testing.T) {
 			if got := train.At(2)[7]; got != 230 {
 				t.Errorf("last pixel: got %d, want 230", got)
 			}
-			if !bytes.Equal(train.Labels, []uint8{9, 0, 5}) || !bytes.Equal(test.Labels, []uint8{1, 2}) {
+			if !bytes.Equal(train.Labels, []uint8{9, 0, 5}) ||
+				!bytes.Equal(test.Labels, []uint8{1, 2}) {
 				t.Errorf("got labels %v and %v", train.Labels, test.Labels)
 			}
 			if !bytes.Equal(test.Pixels, train.Pixels[8:]) {
@@ -97,13 +98,15 @@ func TestMNISTRefuses(t *testing.T) {
 		content    []byte
 		want       string // in the error, besides the file's name
 	}{
-		{"wrong magic", trainImages, append([]byte("<htm"), good[trainImages][4:]...), "not an IDX file"},
+		{"wrong magic", trainImages, append([]byte("<htm"), good[trainImages][4:]...),
+			"not an IDX file"},
 		{"labels for images", trainImages, idx(make([]uint8, 24), 24), "in 3 dimensions"},
 		{"empty", trainLabels, nil, "header: unexpected EOF"},
 		{"header cut off", trainImages, good[trainImages][:9], "header: unexpected EOF"},
 		{"truncated", trainImages, good[trainImages][:30], "cut off or damaged"},
 		{"truncated by one", testLabels, good[testLabels][:9], "cut off or damaged"},
-		{"more than its header says", trainImages, append(idx(nil, 1, 2, 4), make([]byte, 9)...), "goes on after"},
+		{"more than its header says", trainImages, append(idx(nil, 1, 2, 4), make([]byte, 9)...),
+			"goes on after"},
 		{"too many labels", trainLabels, idx(make([]uint8, 4), 4), "4 labels, but "},
 		{"too few labels", trainLabels, idx(make([]uint8, 2), 2), "2 labels, but "},
 		{"label out of range", testLabels, idx([]uint8{1, 10}, 2), "label 1 is 10"},
@@ -111,12 +114,17 @@ func TestMNISTRefuses(t *testing.T) {
 		{"huge claim", trainImages, huge, "cut off or damaged"},
 		{"absurd claim", trainImages, idx(nil, 1<<31, 28, 28), "the limit is"},
 		{"absurd side", trainImages, idx(nil, 1, 1<<31, 1<<31), "a side of"},
-		{"other size", testImages, idx(make([]uint8, 12), 2, 2, 3), "training images are 2x4, test images 2x3"},
+		{"other size", testImages, idx(make([]uint8, 12), 2, 2, 3),
+			"training images are 2x4, test images 2x3"},
 		{"gzip: huge claim", trainImages + ".gz", gz(t, huge), "cut off or damaged"},
-		{"gzip: truncated data", trainImages + ".gz", gz(t, good[trainImages][:30]), "element 14 of 24: unexpected EOF"},
-		{"gzip: truncated file", trainImages + ".gz", gz(t, good[trainImages])[:30], "unexpected EOF"},
-		{"gzip: checksum", trainLabels + ".gz", flip(gz(t, good[trainLabels]), -8), "invalid checksum"},
-		{"gzip: more than its header says", trainLabels + ".gz", gz(t, idx(make([]uint8, 5), 3)), "goes on after"},
+		{"gzip: truncated data", trainImages + ".gz", gz(t, good[trainImages][:30]),
+			"element 14 of 24: unexpected EOF"},
+		{"gzip: truncated file", trainImages + ".gz", gz(t, good[trainImages])[:30],
+			"unexpected EOF"},
+		{"gzip: checksum", trainLabels + ".gz", flip(gz(t, good[trainLabels]), -8),
+			"invalid checksum"},
+		{"gzip: more than its header says", trainLabels + ".gz", gz(t, idx(make([]uint8, 5), 3)),
+			"goes on after"},
 		{"not gzip", trainImages + ".gz", good[trainImages], "not a gzip file"},
 	}
 	for _, tt := range tests {
@@ -129,7 +137,8 @@ func TestMNISTRefuses(t *testing.T) {
 				t.Fatal("read without an error")
 			}
 			dir := tt.name != "other size" // that error is about the directory
-			if !strings.Contains(err.Error(), tt.want) || dir && !strings.Contains(err.Error(), tt.file) {
+			if !strings.Contains(err.Error(), tt.want) || dir &&
+				!strings.Contains(err.Error(), tt.file) {
 				t.Errorf("got %q, want the file and %q", err, tt.want)
 			}
 		})
@@ -186,7 +195,8 @@ func TestMNISTReal(t *testing.T) {
 	}
 	mean, std := train.Moments()
 	if mean < 0.13065 || mean > 0.13075 || std < 0.30805 || std > 0.30815 {
-		t.Errorf("pixels have mean %.5f and deviation %.5f, want %v and %v", mean, std, MNISTMean, MNISTStd)
+		t.Errorf("pixels have mean %.5f and deviation %.5f, want %v and %v", mean, std, MNISTMean,
+			MNISTStd)
 	}
 }
 
@@ -216,7 +226,7 @@ func FuzzIDX(f *testing.F) {
 func TestFashionMNISTReal(t *testing.T) {
 	root := os.Getenv("ZOFL_DATA")
 	if root == "" {
-		t.Skip("set ZOFL_DATA to a directory with Fashion-MNIST's four IDX files in fashion-mnist/ to run this test")
+		t.Skip("set ZOFL_DATA to a directory that has Fashion-MNIST in fashion-mnist/")
 	}
 	train, test, err := FashionMNIST(filepath.Join(root, "fashion-mnist"))
 	if err != nil {
@@ -224,7 +234,9 @@ func TestFashionMNISTReal(t *testing.T) {
 	}
 	mean, std := train.Moments()
 	if train.Len() != 60000 || test.Len() != 10000 ||
-		mean < FashionMean-1e-4 || mean > FashionMean+1e-4 || std < FashionStd-1e-4 || std > FashionStd+1e-4 {
-		t.Errorf("got %d and %d images, mean %.5f, deviation %.5f", train.Len(), test.Len(), mean, std)
+		mean < FashionMean-1e-4 || mean > FashionMean+1e-4 || std < FashionStd-1e-4 ||
+		std > FashionStd+1e-4 {
+		t.Errorf("got %d and %d images, mean %.5f, deviation %.5f", train.Len(), test.Len(), mean,
+			std)
 	}
 }

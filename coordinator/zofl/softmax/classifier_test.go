@@ -81,7 +81,8 @@ func noise(n, rows, cols, classes int) *data.Images {
 
 // Shapes and batches that do not fill the tiles and the segments.
 func TestLossIsItsDefinition(t *testing.T) {
-	for _, shape := range [][3]int{{28, 28, 10}, {1, 1, 2}, {7, 16, 3}, {5, 23, 1}, {3, 3, 256}, {8, 28, 7}} {
+	for _, shape := range [][3]int{{28, 28, 10}, {1, 1, 2}, {7, 16, 3}, {5, 23, 1}, {3, 3, 256},
+		{8, 28, 7}} {
 		s := New(noise(20, shape[0], shape[1], shape[2]), 0.5, 0.3)
 		for _, n := range []int{1, 2, 3, 8, 19} {
 			params := random(s.Dim(), uint64(n))

@@ -38,7 +38,8 @@ func TestTrainOnDigits(t *testing.T) {
 			t.Errorf("%s: accuracy %.4f, want 0.88 at least", name, accuracy)
 		}
 		if len(reports) != 2 || reports[1].Step != 64 || reports[1].Steps != 64 ||
-			reports[1].TestLoss != loss || reports[1].Accuracy != accuracy || reports[1].Loss > reports[0].Loss {
+			reports[1].TestLoss != loss || reports[1].Accuracy != accuracy ||
+			reports[1].Loss > reports[0].Loss {
 			t.Errorf("%s: reports %+v", name, reports)
 		}
 	}
@@ -73,10 +74,11 @@ func TestOptimizers(t *testing.T) {
 			mHat, vHat := m/(1-math.Pow(0.9, float64(n))), v/(1-math.Pow(0.999, float64(n)))
 			return x - step*mHat/(math.Sqrt(vHat)+1e-8), m, v
 		}},
-		"Momentum": {Config{Optimizer: Momentum, Beta: 0.5}, func(x, m, v, g, step float64, n int) (float64, float64, float64) {
-			m = 0.5*m + g
-			return x - step*m, m, v
-		}},
+		"Momentum": {Config{Optimizer: Momentum, Beta: 0.5},
+			func(x, m, v, g, step float64, n int) (float64, float64, float64) {
+				m = 0.5*m + g
+				return x - step*m, m, v
+			}},
 	} {
 		cfg := tt.cfg
 		cfg.Epochs, cfg.Batch, cfg.Step, cfg.WarmUp, cfg.Initial = 10, 5, 0.1, 0.2, start
@@ -107,9 +109,10 @@ func TestOptimizers(t *testing.T) {
 // equal, as the step is nothing.
 func TestReports(t *testing.T) {
 	var reports []Progress
-	_, err := Train(context.Background(), bowl{}, Config{Epochs: 9, Batch: 5, Step: 1e-20, EvalEvery: 4,
-		Initial:  []float32{2, 3, 5}, // loss 1, 1 and 3/2
-		Progress: func(p Progress) error { reports = append(reports, p); return nil }})
+	_, err := Train(context.Background(), bowl{},
+		Config{Epochs: 9, Batch: 5, Step: 1e-20, EvalEvery: 4,
+			Initial:  []float32{2, 3, 5}, // loss 1, 1 and 3/2
+			Progress: func(p Progress) error { reports = append(reports, p); return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,12 +153,14 @@ func TestTrainStops(t *testing.T) {
 	m := digits(200, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	reports := 0
-	params, err := Train(ctx, m, Config{Batch: 10, Progress: func(Progress) error { reports++; cancel(); return nil }})
+	params, err := Train(ctx, m, Config{Batch: 10,
+		Progress: func(Progress) error { reports++; cancel(); return nil }})
 	if !errors.Is(err, context.Canceled) || len(params) != m.Dim() || reports != 1 {
 		t.Errorf("got %v after %d reports, with %d parameters", err, reports, len(params))
 	}
 	stop := errors.New("stop")
-	if _, err = Train(context.Background(), m, Config{Progress: func(Progress) error { return stop }}); err != stop {
+	if _, err = Train(context.Background(), m,
+		Config{Progress: func(Progress) error { return stop }}); err != stop {
 		t.Errorf("got %v, want the error of Progress", err)
 	}
 	steps := 0
@@ -164,7 +169,8 @@ func TestTrainStops(t *testing.T) {
 	if err != nil || steps != 3 {
 		t.Errorf("got %v after step %d, want none after 3: the target is low", err, steps)
 	}
-	if _, err := Train(context.Background(), m, Config{Optimizer: Momentum, Step: 1e9}); err == nil ||
+	if _, err := Train(context.Background(), m,
+		Config{Optimizer: Momentum, Step: 1e9}); err == nil ||
 		!strings.Contains(err.Error(), "take a smaller Step than 1e+09") {
 		t.Errorf("a step of 1e9: got %v", err)
 	}
@@ -183,7 +189,8 @@ func TestTrainRefuses(t *testing.T) {
 		"Initial has 3 parameters":     {Initial: make([]float32, 3)},
 		"Target is 0.5, but there is ": {Target: 0.5},
 	} {
-		if _, err := Train(context.Background(), m, cfg); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Train(context.Background(), m, cfg); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
@@ -214,14 +221,17 @@ func TestTrainOnMNIST(t *testing.T) {
 		m, held := tt.make(training, 0.5, 1), tt.make(test, 0.5, 1)
 		start := time.Now()
 		var last Progress
-		_, err = Train(context.Background(), m, Config{Epochs: tt.epochs, Test: held, Goroutines: 2, EvalEvery: 469,
-			Progress: func(p Progress) error {
-				last = p
-				t.Logf("%s, %d parameters, %s: %.1f s: %+v", tt.dir, m.Dim(), models.BLAS(), time.Since(start).Seconds(), p)
-				return nil
-			}})
+		_, err = Train(context.Background(), m,
+			Config{Epochs: tt.epochs, Test: held, Goroutines: 2, EvalEvery: 469,
+				Progress: func(p Progress) error {
+					last = p
+					t.Logf("%s, %d parameters, %s: %.1f s: %+v", tt.dir, m.Dim(), models.BLAS(),
+						time.Since(start).Seconds(), p)
+					return nil
+				}})
 		if err != nil || last.Accuracy < tt.want {
-			t.Errorf("%s, %d parameters: accuracy %.4f, want %.3f; %v", tt.dir, m.Dim(), last.Accuracy, tt.want, err)
+			t.Errorf("%s, %d parameters: accuracy %.4f, want %.3f; %v", tt.dir, m.Dim(),
+				last.Accuracy, tt.want, err)
 		}
 	}
 }

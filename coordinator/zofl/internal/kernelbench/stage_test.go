@@ -21,7 +21,8 @@ func TestSeries(t *testing.T) {
 
 func testStage(ctx context.Context, budget time.Duration) (*stage, *[]float64) {
 	var done []float64
-	return &stage{ctx, "test", time.Now(), budget, func(_ string, d float64) { done = append(done, d) }}, &done
+	return &stage{ctx, "test", time.Now(), budget,
+		func(_ string, d float64) { done = append(done, d) }}, &done
 }
 
 // A round is finished even if it is longer than the budget, and tasks take
@@ -71,7 +72,8 @@ func TestInterleaveStops(t *testing.T) {
 	}
 	broken := errors.New("broken")
 	s, _ = testStage(t.Context(), time.Hour)
-	if _, err := s.interleave(nil, task{1, func() error { return broken }}); !errors.Is(err, broken) {
+	if _, err := s.interleave(nil, task{1, func() error { return broken }}); !errors.Is(err,
+		broken) {
 		t.Errorf("got %v, want the task's error", err)
 	}
 }

@@ -55,7 +55,8 @@ func bowl(id string, dim int) (objective.Flat, error) {
 		return nil, &wire.PlanError{Field: "dim", Value: dim, Remedy: "give the dim of the plan"}
 	}
 	shift := float64(seed(id)%1000) / 1000
-	return objective.Func(dim, func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
+	return objective.Func(dim, func(_ context.Context, x []float32,
+		_ objective.Batch) (float64, error) {
 		sum := 0.0
 		for i, v := range x {
 			e := float64(v) - shift - float64(i%7)

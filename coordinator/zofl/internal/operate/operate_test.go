@@ -64,7 +64,8 @@ func (l *lab) serve() {
 	p.Members, p.Target, p.Quorum, p.Reannounce = 1, 1, 1, 50
 	nc := l.connect("coordinator")
 	watch := &Watch{}
-	c, err := coordinator.New(l.t.Context(), coordinator.Config{Conn: nc, Plan: p, Log: &runlog.Memory{}, Linger: -1, Recorder: watch})
+	c, err := coordinator.New(l.t.Context(), coordinator.Config{Conn: nc, Plan: p,
+		Log: &runlog.Memory{}, Linger: -1, Recorder: watch})
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -76,7 +77,8 @@ func (l *lab) serve() {
 		l.t.Fatal(err)
 	}
 	d, err := client.New(client.Config{Conn: l.connect("d"), Run: "kitchen", ID: "d",
-		Objective: objective.Func(3, func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
+		Objective: objective.Func(3, func(_ context.Context, x []float32,
+			_ objective.Batch) (float64, error) {
 			return float64(x[0]), nil
 		})})
 	if err != nil {
@@ -123,7 +125,8 @@ func (l *lab) reach(n uint64) *Status {
 
 func TestOperate(t *testing.T) {
 	l := newLab(t)
-	if _, err := l.ask(VerbStatus, Request{}); !errors.Is(err, ErrNobody) || !strings.Contains(err.Error(), "kitchen") {
+	if _, err := l.ask(VerbStatus, Request{}); !errors.Is(err, ErrNobody) ||
+		!strings.Contains(err.Error(), "kitchen") {
 		t.Errorf("without a coordinator: %v, want %v", err, ErrNobody)
 	}
 	l.serve()
@@ -155,7 +158,8 @@ func TestOperate(t *testing.T) {
 		t.Errorf("rollback: the log went from record %d to %d", before.N, after.N)
 	}
 	l.reach(after.N + 3)
-	if _, err := l.ask(VerbChange, Request{Fields: []string{"dim=7"}}); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "dim") {
+	if _, err := l.ask(VerbChange, Request{Fields: []string{"dim=7"}}); !errors.Is(err,
+		ErrRefused) || !strings.Contains(err.Error(), "dim") {
 		t.Errorf("change of dim: %v, want %v", err, ErrRefused)
 	}
 	for _, fields := range [][]string{nil, {"step"}, {"nothing=1"}, {"step=fast"}} {
@@ -172,7 +176,8 @@ func TestOperate(t *testing.T) {
 		t.Errorf("after stop: %+v", ended)
 	}
 	for _, verb := range []string{VerbPause, VerbResume, VerbRollback, VerbChange} {
-		if _, err := l.ask(verb, Request{To: 2, Fields: []string{"step=1"}}); !errors.Is(err, ErrRefused) {
+		if _, err := l.ask(verb, Request{To: 2, Fields: []string{"step=1"}}); !errors.Is(err,
+			ErrRefused) {
 			t.Errorf("%s of a run that has ended: %v, want %v", verb, err, ErrRefused)
 		}
 	}
@@ -199,9 +204,11 @@ func TestOperateRefusesNoise(t *testing.T) {
 
 func TestStatusJSON(t *testing.T) {
 	b, err := json.Marshal(StatusOf(coordinator.Status{
-		Run: "r", State: coordinator.Ended, End: &wire.End{Reason: wire.EndMetric, Text: "0.9 reached"}, N: 7, Phase: 2,
+		Run: "r", State: coordinator.Ended, End: &wire.End{Reason: wire.EndMetric,
+			Text: "0.9 reached"}, N: 7, Phase: 2,
 		Evaluation: coordinator.Evaluation{N: 6, Count: 2, Metrics: []float32{0.5}},
-		Digests: []coordinator.DigestReports{{N: 4, Values: []coordinator.DigestCount{{Digest: [8]byte{0xab}, Devices: 3}},
+		Digests: []coordinator.DigestReports{{N: 4,
+			Values: []coordinator.DigestCount{{Digest: [8]byte{0xab}, Devices: 3}},
 			Source: "w", Reference: [8]byte{0xcd}, Differing: 3, Differ: []string{"a", "b", "c"}}},
 		Reference: &coordinator.Reference{N: 4, Digest: [8]byte{0xcd}}, LogError: "full",
 		Counters: coordinator.Counters{Late: 2, Duplicate: 3, Joins: 4},
@@ -209,8 +216,11 @@ func TestStatusJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"state":"ended"`, `"end":"metric"`, `"reason":"0.9 reached"`, `"n":7`, `"phase":2`,
-		`"metrics":[0.5]`, `"ab00000000000000":3`, `"source":"w"`, `"differ":["a","b","c"]`, `"reference":{"n":4,"digest":"cd00000000000000"}`, `"log_error":"full"`, `"Late":2`, `"dropped":5`} {
+	for _, want := range []string{`"state":"ended"`, `"end":"metric"`, `"reason":"0.9 reached"`,
+		`"n":7`, `"phase":2`,
+		`"metrics":[0.5]`, `"ab00000000000000":3`, `"source":"w"`, `"differ":["a","b","c"]`,
+		`"reference":{"n":4,"digest":"cd00000000000000"}`, `"log_error":"full"`, `"Late":2`,
+		`"dropped":5`} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("%s has no %s", b, want)
 		}
@@ -227,7 +237,8 @@ func TestServeAfterAnAbsence(t *testing.T) {
 	}
 	reconnected := make(chan struct{}, 1)
 	gone := make(chan struct{}, 1)
-	nc, err := nats.Connect(b.URL(), nats.Timeout(patience), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1), nats.ReconnectWait(50*time.Millisecond),
+	nc, err := nats.Connect(b.URL(), nats.Timeout(patience), nats.MaxReconnects(-1),
+		nats.ReconnectBufSize(-1), nats.ReconnectWait(50*time.Millisecond),
 		nats.DisconnectErrHandler(func(*nats.Conn, error) { gone <- struct{}{} }),
 		nats.ReconnectHandler(func(*nats.Conn) { reconnected <- struct{}{} }))
 	if err != nil {
@@ -241,7 +252,8 @@ func TestServeAfterAnAbsence(t *testing.T) {
 	p.RunKey = make(wire.Bytes, 32)
 	lead := func() (stop func() error) {
 		t.Helper()
-		c, err := coordinator.New(t.Context(), coordinator.Config{Conn: nc, Plan: p, Log: &runlog.Memory{}})
+		c, err := coordinator.New(t.Context(),
+			coordinator.Config{Conn: nc, Plan: p, Log: &runlog.Memory{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +294,8 @@ func TestChangePends(t *testing.T) {
 	p.RunKey, p.Members, p.Target, p.Quorum, p.Deadline = make(wire.Bytes, 32), 1, 1, 1, 3_600_000
 	log := &runlog.Memory{}
 	watch := &Watch{}
-	c, err := coordinator.New(t.Context(), coordinator.Config{Conn: nc, Plan: p, Log: log, Recorder: watch})
+	c, err := coordinator.New(t.Context(), coordinator.Config{Conn: nc, Plan: p, Log: log,
+		Recorder: watch})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,9 +24,11 @@ func TestCheck(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := Check(t.Context(), src, at)
-		if err != nil || got.Plan.Run != "kitchen" || got.N != r.N() || got.Rounds != r.Rounds() || got.LastEpoch != r.Epoch() ||
+		if err != nil || got.Plan.Run != "kitchen" || got.N != r.N() || got.Rounds != r.Rounds() ||
+			got.LastEpoch != r.Epoch() ||
 			got.Hash != r.Hash() || (got.End == nil) != (r.Ended() == nil) {
-			t.Errorf("record %d: %+v, %v; a replay has record %d, round %d, %v", at, got, err, r.N(), r.Rounds(), r.Hash())
+			t.Errorf("record %d: %+v, %v; a replay has record %d, round %d, %v", at, got, err,
+				r.N(), r.Rounds(), r.Hash())
 		}
 	}
 	c.records[5][len(c.records[5])-1] ^= 1
@@ -35,7 +37,8 @@ func TestCheck(t *testing.T) {
 	}
 	d := newDenseChain(t)
 	d.phases(3)
-	if got, err := Check(t.Context(), d.source(all), 0); err != nil || got.N != 4 || got.Rounds != 1 {
+	if got, err := Check(t.Context(), d.source(all), 0); err != nil || got.N != 4 ||
+		got.Rounds != 1 {
 		t.Errorf("between two phases of round 2: %+v, %v, want round 1", got, err)
 	}
 }

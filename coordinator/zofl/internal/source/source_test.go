@@ -45,8 +45,9 @@ func (c *chain) add(r wire.Record) {
 func (c *chain) train(n int) {
 	for range n {
 		c.rounds++
-		c.add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{Round: c.rounds, Step: 0.1, Perturbations: 1, Contributors: 1,
-			Terms: []wire.Term{{Scalars: wire.AppendScalars(nil, float32(len(c.records)))}}}})
+		c.add(wire.Record{Kind: wire.KindRound,
+			Round: &wire.Round{Round: c.rounds, Step: 0.1, Perturbations: 1, Contributors: 1,
+				Terms: []wire.Term{{Scalars: wire.AppendScalars(nil, float32(len(c.records)))}}}})
 	}
 }
 
@@ -77,12 +78,13 @@ func TestReplayFollowsRollbacks(t *testing.T) {
 	digest := func(at uint64) [32]byte {
 		t.Helper()
 		seen := uint64(0)
-		r, err := Replay(t.Context(), src, Config{At: at, Every: 1, Each: func(n uint64, state *replica.Replica) error {
-			if seen++; n != seen || state != nil && state.N() != n {
-				t.Errorf("record %d: got %d", seen, n)
-			}
-			return nil
-		}})
+		r, err := Replay(t.Context(), src, Config{At: at, Every: 1,
+			Each: func(n uint64, state *replica.Replica) error {
+				if seen++; n != seen || state != nil && state.N() != n {
+					t.Errorf("record %d: got %d", seen, n)
+				}
+				return nil
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +107,8 @@ func TestReplayFollowsRollbacks(t *testing.T) {
 		t.Errorf("the last record: %v, %v", r, err)
 	}
 	for at := uint64(1); at <= 13; at++ { // in batches
-		if r, err := Replay(t.Context(), src, Config{At: at}); err != nil || r.N() != at || r.Digest() != digest(at) {
+		if r, err := Replay(t.Context(), src, Config{At: at}); err != nil || r.N() != at ||
+			r.Digest() != digest(at) {
 			t.Errorf("record %d: %v, or another state than one by one", at, err)
 		}
 	}
@@ -116,7 +119,8 @@ func TestReplayFollowsRollbacks(t *testing.T) {
 func TestReplayInBatches(t *testing.T) {
 	c := newChain(t)
 	c.train(3*batchMost + 5)
-	want, err := Replay(t.Context(), Stored(c.log(), nil), Config{Every: 1, Each: func(uint64, *replica.Replica) error { return nil }})
+	want, err := Replay(t.Context(), Stored(c.log(), nil),
+		Config{Every: 1, Each: func(uint64, *replica.Replica) error { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +152,8 @@ func TestReplayRefuses(t *testing.T) {
 	}
 	c := newChain(t)
 	c.train(3)
-	if err := replay(c, 9); err == nil || !strings.Contains(err.Error(), "9") || !strings.Contains(err.Error(), "4") {
+	if err := replay(c, 9); err == nil || !strings.Contains(err.Error(), "9") ||
+		!strings.Contains(err.Error(), "4") {
 		t.Errorf("a record that is not there: %v, want an error that names it and the last", err)
 	}
 	c.prev = wire.Hash{1}
@@ -159,16 +164,19 @@ func TestReplayRefuses(t *testing.T) {
 	c = newChain(t)
 	c.train(1)
 	c.records[1] = c.records[1][:20]
-	if err := replay(c, 0); !errors.Is(err, runlog.ErrCorrupt) || !errors.Is(err, wire.ErrTruncated) {
+	if err := replay(c, 0); !errors.Is(err, runlog.ErrCorrupt) ||
+		!errors.Is(err, wire.ErrTruncated) {
 		t.Errorf("a cut record: %v, want %v", err, runlog.ErrCorrupt)
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := Replay(stopped, Stored(newChain(t).log(), nil), Config{}); !errors.Is(err, context.Canceled) {
+	if _, err := Replay(stopped, Stored(newChain(t).log(), nil), Config{}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("a context that is done: %v", err)
 	}
 	wanted := errors.New("wanted")
-	_, err := Replay(t.Context(), Stored(newChain(t).log(), nil), Config{Every: 1, Each: func(uint64, *replica.Replica) error { return wanted }})
+	_, err := Replay(t.Context(), Stored(newChain(t).log(), nil),
+		Config{Every: 1, Each: func(uint64, *replica.Replica) error { return wanted }})
 	if !errors.Is(err, wanted) {
 		t.Errorf("each: %v, want %v", err, wanted)
 	}
@@ -189,7 +197,8 @@ func TestLive(t *testing.T) {
 		return Live(nc, "kitchen", "zofl")
 	}
 	src := connect()
-	if _, err := Replay(t.Context(), src, Config{}); err == nil || !strings.Contains(err.Error(), "no responders") {
+	if _, err := Replay(t.Context(), src, Config{}); err == nil ||
+		!strings.Contains(err.Error(), "no responders") {
 		t.Errorf("without a coordinator: %v", err)
 	}
 	if err := src.Close(); err != nil {
@@ -225,7 +234,8 @@ func TestLive(t *testing.T) {
 	defer src.Close()
 	var r *replica.Replica
 	for r == nil { // until the coordinator listens
-		if r, err = Replay(t.Context(), src, Config{}); err != nil && !strings.Contains(err.Error(), "no responders") {
+		if r, err = Replay(t.Context(), src, Config{}); err != nil &&
+			!strings.Contains(err.Error(), "no responders") {
 			t.Fatal(err)
 		}
 	}

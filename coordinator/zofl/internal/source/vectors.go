@@ -20,7 +20,7 @@ type GoneError struct {
 
 func (e *GoneError) Error() string {
 	return fmt.Sprintf("the state after record %d needs the vector of record %d, which was deleted "+
-		"(dense_keep is %d): choose one of the records %s", e.N, e.Record, e.Keep, texts(e.Whole))
+		"(dense_keep = %d): choose one of the records %s", e.N, e.Record, e.Keep, texts(e.Whole))
 }
 
 // Is says that a vector is gone.

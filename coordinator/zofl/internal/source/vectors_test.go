@@ -50,7 +50,9 @@ func (c *denseChain) phases(n int) {
 			c.t.Fatal(err)
 		}
 		c.names = append(c.names, name)
-		c.add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{Round: round, Phase: phase, Step: 0.1, Perturbations: 1, Contributors: 1, Object: digest[:]}})
+		c.add(wire.Record{Kind: wire.KindRound,
+			Round: &wire.Round{Round: round, Phase: phase, Step: 0.1, Perturbations: 1,
+				Contributors: 1, Object: digest[:]}})
 	}
 }
 
@@ -85,14 +87,15 @@ func TestReplayVectors(t *testing.T) {
 	c.phases(3) // 8..10
 	src := c.source(all)
 	digests := map[uint64][32]byte{}
-	_, err := Replay(t.Context(), src, Config{Every: 1, Each: func(n uint64, r *replica.Replica) error {
-		if r != nil && len(r.Missing()) > 0 {
-			t.Errorf("record %d lacks %v", n, r.Missing())
-		} else if r != nil {
-			digests[n] = r.Digest()
-		}
-		return nil
-	}})
+	_, err := Replay(t.Context(), src, Config{Every: 1,
+		Each: func(n uint64, r *replica.Replica) error {
+			if r != nil && len(r.Missing()) > 0 {
+				t.Errorf("record %d lacks %v", n, r.Missing())
+			} else if r != nil {
+				digests[n] = r.Digest()
+			}
+			return nil
+		}})
 	if err != nil || len(digests) != 8 { // all but 5 and 6
 		t.Fatalf("%v, %d digests", err, len(digests))
 	}
@@ -116,32 +119,37 @@ func TestReplayGone(t *testing.T) {
 	src := c.source(func(n uint64) bool { return n >= 7 && n != 9 })
 	r, err := Replay(t.Context(), src, Config{At: 4})
 	var gone *GoneError
-	if !errors.As(err, &gone) || !errors.Is(err, runlog.ErrNoObject) || gone.N != 4 || gone.Record != 3 || gone.Keep != 4 ||
+	if !errors.As(err, &gone) || !errors.Is(err, runlog.ErrNoObject) || gone.N != 4 ||
+		gone.Record != 3 || gone.Keep != 4 ||
 		fmt.Sprint(gone.Whole) != "[1 8-10]" || r.N() != 4 || len(r.Missing()) != 2 {
 		t.Errorf("record 4: %v, %+v", err, gone)
 	}
 	if r, err := Replay(t.Context(), src, Config{At: 8}); err != nil || r.Params()[0] != 7 {
 		t.Errorf("record 8: %v", err)
 	}
-	if r, err := Replay(t.Context(), src, Config{}); !errors.Is(err, runlog.ErrCorrupt) || r == nil {
+	if r, err := Replay(t.Context(), src, Config{}); !errors.Is(err, runlog.ErrCorrupt) ||
+		r == nil {
 		t.Errorf("a vector that is missing: %v, want %v", err, runlog.ErrCorrupt)
 	}
 	seen := 0
-	_, err = Replay(t.Context(), src, Config{At: 8, Every: 1, Each: func(n uint64, r *replica.Replica) error {
-		if whole := len(r.Missing()) == 0; whole != (n == 1 || n == 8) {
-			t.Errorf("record %d: whole %v", n, whole)
-		}
-		seen++
-		return nil
-	}})
+	_, err = Replay(t.Context(), src, Config{At: 8, Every: 1,
+		Each: func(n uint64, r *replica.Replica) error {
+			if whole := len(r.Missing()) == 0; whole != (n == 1 || n == 8) {
+				t.Errorf("record %d: whole %v", n, whole)
+			}
+			seen++
+			return nil
+		}})
 	if err != nil || seen != 8 {
 		t.Errorf("%v, saw %d records", err, seen)
 	}
 	v, err := CheckVectors(t.Context(), src, 0)
-	if err != nil || v.Right != 3 || v.Bytes != 20+20+28 && v.Bytes != 20+28+28 || !slices.Equal(v.Missing, []uint64{9}) {
+	if err != nil || v.Right != 3 || v.Bytes != 20+20+28 && v.Bytes != 20+28+28 ||
+		!slices.Equal(v.Missing, []uint64{9}) {
 		t.Errorf("vectors %+v, %v, want that of record 9 missing", v, err)
 	}
-	if v, err := CheckVectors(t.Context(), src, 7); err != nil || v.Right != 1 || len(v.Missing) > 0 {
+	if v, err := CheckVectors(t.Context(), src, 7); err != nil || v.Right != 1 ||
+		len(v.Missing) > 0 {
 		t.Errorf("vectors up to record 7: %+v, %v", v, err)
 	}
 }
@@ -189,7 +197,8 @@ func TestRetained(t *testing.T) {
 	c.phases(1)    // 17
 	want(16, 7, 11, 13, 14)
 	want(17, 7, 11, 13, 17)
-	if course, err := readCourse(t.Context(), c.source(all), 0); err != nil || fmt.Sprint(course.whole()) != "[1 11-13 15-17]" {
+	if course, err := readCourse(t.Context(), c.source(all), 0); err != nil ||
+		fmt.Sprint(course.whole()) != "[1 11-13 15-17]" {
 		t.Errorf("whole are %v, %v", course.whole(), err)
 	}
 }
@@ -202,7 +211,8 @@ type hurried struct {
 	reads         int
 }
 
-func (h *hurried) Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error {
+func (h *hurried) Read(ctx context.Context, from uint64,
+	f func(n uint64, record []byte) bool) error {
 	h.reads++
 	return h.Source.Read(ctx, from, func(n uint64, record []byte) bool {
 		return (h.reads > 1 || h.first == 0 || n <= h.first) && f(n, record)
@@ -222,10 +232,12 @@ func TestLedMeanwhile(t *testing.T) {
 	c := newDenseChain(t)
 	c.phases(9) // 2..10
 	src := c.source(func(n uint64) bool { return n >= 7 })
-	if r, err := Replay(t.Context(), &hurried{Source: src, first: 8, oldest: 10}, Config{}); err != nil || r.N() != 8 {
+	if r, err := Replay(t.Context(), &hurried{Source: src, first: 8, oldest: 10},
+		Config{}); err != nil || r.N() != 8 {
 		t.Errorf("replay: %v", err)
 	}
-	if v, err := CheckVectors(t.Context(), &hurried{Source: src, first: 8}, 0); err != nil || v.Right != 2 || len(v.Missing) > 0 {
+	if v, err := CheckVectors(t.Context(), &hurried{Source: src, first: 8}, 0); err != nil ||
+		v.Right != 2 || len(v.Missing) > 0 {
 		t.Errorf("vectors %+v, %v, want 2 and none missing", v, err)
 	}
 }

@@ -47,7 +47,8 @@ func TestFormats(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(string(b), want) || !strings.HasSuffix(string(b), "\x00\x00\x80\x3f\x00\x00\x20\xc0") {
+		if !strings.Contains(string(b), want) ||
+			!strings.HasSuffix(string(b), "\x00\x00\x80\x3f\x00\x00\x20\xc0") {
 			t.Errorf("%s is %q, want %q in it", name, b, want)
 		}
 	}
@@ -62,12 +63,14 @@ func TestRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, path := range []string{odd, text, filepath.Join(dir, "none.f32"), filepath.Join(dir, "x.bin")} {
+	for _, path := range []string{odd, text, filepath.Join(dir, "none.f32"),
+		filepath.Join(dir, "x.bin")} {
 		if x, err := Read(path); err == nil || !strings.Contains(err.Error(), filepath.Base(path)) {
 			t.Errorf("%s: got %v, %v, want an error that names the file", path, x, err)
 		}
 	}
-	if err := Write(filepath.Join(dir, "x.bin"), want); err == nil || !strings.Contains(err.Error(), ".npy") {
+	if err := Write(filepath.Join(dir, "x.bin"), want); err == nil ||
+		!strings.Contains(err.Error(), ".npy") {
 		t.Errorf("an unknown format: %v, want an error that names the known ones", err)
 	}
 	if err := Write(filepath.Join(dir, "none", "x.f32"), want); !errors.Is(err, os.ErrNotExist) {
