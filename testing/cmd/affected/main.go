@@ -1,0 +1,56 @@
+// Affected says whose tests a change can break, in all modules of the repository. It
+// reads the changed files on stdin, one a line, by their path in the repository, and is
+// what check.sh quick asks:
+//
+//	git diff --name-only --no-renames HEAD | go -C testing run ./cmd/affected
+//
+// It prints a line for each package with tests that the change affects:
+//
+//	distance  module  package  why
+//
+// The distance is 0 if a file of the package changed, 1 if the package imports a changed
+// one, or if a path in a string of its code leads to a changed file, 2 if it
+// imports one of those, and so on. The closest come first. Who imports a package is
+// affected by its code, not by its tests and their data.
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+func main() {
+	if err := run(os.Stdout, os.Stdin); err != nil {
+		fmt.Fprintln(os.Stderr, "affected:", err)
+		os.Exit(1)
+	}
+}
+
+func run(out io.Writer, in io.Reader) error {
+	top, err := exec.Command("git", "rev-parse", "--show-toplevel").Output()
+	if err != nil {
+		return fmt.Errorf("git rev-parse: %w", err)
+	}
+	t, err := read(os.DirFS(strings.TrimSuffix(string(top), "\n")))
+	if err != nil {
+		return err
+	}
+	var files []string
+	s := bufio.NewScanner(in)
+	for s.Scan() {
+		files = append(files, s.Text())
+	}
+	if s.Err() != nil {
+		return s.Err()
+	}
+	for _, e := range t.affected(files) {
+		if e.tests {
+			fmt.Fprintf(out, "%d\t%s\t%s\t%s\n", e.distance, e.module, e.path, e.why)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"go/scanner"
+	"go/token"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// A tree is the Go code of a repository: its packages by their directory.
+type tree map[string]*pkg
+
+// A pkg is a directory of Go files, with those of all build tags.
+type pkg struct {
+	module string // the directory of its module
+	path   string // the import path
+	tests  bool   // it has tests
+	embeds bool   // it embeds files
+	// What strings of its code, and of its tests, could name: import paths, and
+	// directories and files of the repository.
+	code, test names
+}
+
+type names map[string]bool
+
+// read reads all modules under root. What the go command ignores it ignores too.
+func read(root fs.FS) (tree, error) {
+	t := tree{}
+	modules := map[string]string{}
+	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && ignored(d.Name()):
+			return fs.SkipDir
+		case d.IsDir():
+			return modulePath(root, name, modules)
+		case !strings.HasSuffix(name, ".go") || ignored(d.Name()):
+			return nil
+		}
+		return t.add(root, name, modules)
+	})
+	return t, err
+}
+
+func ignored(name string) bool {
+	return name == "testdata" || name != "." && (name[0] == '.' || name[0] == '_')
+}
+
+// modulePath notes the path of the module whose go.mod is in dir, if one is.
+func modulePath(root fs.FS, dir string, modules map[string]string) error {
+	text, err := fs.ReadFile(root, path.Join(dir, "go.mod"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for s := bufio.NewScanner(bytes.NewReader(text)); s.Scan(); {
+		if name, ok := strings.CutPrefix(s.Text(), "module "); ok {
+			modules[dir] = name
+			return nil
+		}
+	}
+	return fmt.Errorf("%s/go.mod names no module", dir)
+}
+
+// add adds a Go file to its package.
+func (t tree) add(root fs.FS, name string, modules map[string]string) error {
+	dir := path.Dir(name)
+	p := t[dir]
+	if p == nil {
+		module, ok := up(dir, func(d string) bool { return modules[d] != "" })
+		if !ok {
+			return nil
+		}
+		p = &pkg{module: module, path: path.Join(modules[module], inside(module, dir))}
+		p.code, p.test = names{}, names{}
+		t[dir] = p
+	}
+	text, err := fs.ReadFile(root, name)
+	if err != nil {
+		return err
+	}
+	into := p.code
+	if strings.HasSuffix(name, "_test.go") {
+		p.tests, into = true, p.test
+	}
+	p.embeds = p.embeds || bytes.Contains(text, []byte("\n//go:embed "))
+	for _, s := range stringsOf(text) {
+		into.add(s, dir, p.module)
+	}
+	return nil
+}
+
+// add adds what s could name: a path may start at the package, at its module, or at the
+// repository, where a command runs.
+func (n names) add(s, dir, module string) {
+	if !strings.Contains(s, "/") || strings.ContainsAny(s, " \n:*%") {
+		return
+	}
+	n[s] = true
+	if !strings.HasPrefix(s, ".") {
+		return
+	}
+	for _, base := range []string{dir, module, "."} {
+		if p := path.Join(base, s); p != "." && !strings.HasPrefix(p, "..") {
+			n[p] = true
+		}
+	}
+}
+
+// stringsOf returns the string literals of a Go file, as far as it can be read: of one
+// that does not compile the tests will tell.
+func stringsOf(text []byte) []string {
+	var all []string
+	var s scanner.Scanner
+	files := token.NewFileSet()
+	s.Init(files.AddFile("", files.Base(), len(text)), text, func(token.Position, string) {}, 0)
+	for {
+		_, tok, lit := s.Scan()
+		if tok == token.EOF {
+			return all
+		}
+		if tok == token.STRING {
+			if v, err := strconv.Unquote(lit); err == nil {
+				all = append(all, v)
+			}
+		}
+	}
+}
+
+// up returns the first of dir and the directories above it that ok accepts.
+func up(dir string, ok func(string) bool) (string, bool) {
+	for {
+		if ok(dir) {
+			return dir, true
+		}
+		if dir == "." {
+			return "", false
+		}
+		dir = path.Dir(dir)
+	}
+}
+
+// inside is the path of dir from module on.
+func inside(module, dir string) string {
+	if module == "." {
+		return dir
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(dir, module), "/")
+}
