@@ -22,13 +22,13 @@ import (
 func main() {
 	asJSON := flag.Bool("json", false, "print JSON")
 	flag.Parse()
-	if err := command(os.Stdout, *asJSON); err != nil {
+	if err := command(os.Stdout, targets, *asJSON); err != nil {
 		fmt.Fprintln(os.Stderr, "kernelcost:", err)
 		os.Exit(1)
 	}
 }
 
-func command(out io.Writer, asJSON bool) error {
+func command(out io.Writer, targets []target, asJSON bool) error {
 	if flag.NArg() > 0 {
 		return fmt.Errorf("want no argument but --json, got %q", flag.Args())
 	}
@@ -45,12 +45,12 @@ func command(out io.Writer, asJSON bool) error {
 		e.SetIndent("", "\t")
 		return e.Encode(costs)
 	}
-	print(out, costs)
+	print(out, targets, costs)
 	return nil
 }
 
-// print writes a Markdown table with a row per kernel and a column per processor.
-func print(out io.Writer, costs []cost) {
+// print writes a Markdown table, a row a kernel and a column a processor.
+func print(out io.Writer, targets []target, costs []cost) {
 	fmt.Fprint(out, "| instructions an element |")
 	for _, t := range targets {
 		fmt.Fprintf(out, " %s |", t.name)

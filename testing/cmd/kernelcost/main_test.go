@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -13,8 +15,23 @@ var elements = map[bool][]float64{
 	false: {2, 2, 2, 2, 8, 4, 64},
 }
 
+// tested are the targets that check.sh compiles for anyway, one of 64 bits and one of 32;
+// with ZOFL_QEMU set all are, and the standard library is compiled for each.
+func tested(t *testing.T) []target {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it compiles the standard library")
+	}
+	if os.Getenv("ZOFL_QEMU") != "" {
+		return targets
+	}
+	return slices.DeleteFunc(slices.Clone(targets), func(t target) bool {
+		return t.name != "amd64" && t.name != "386"
+	})
+}
+
 func TestKernelsOfTheRealPackage(t *testing.T) {
-	for _, target := range targets {
+	for _, target := range tested(t) {
 		t.Run(target.name, func(t *testing.T) {
 			costs, err := target.measure()
 			if err != nil {
@@ -37,8 +54,9 @@ func TestKernelsOfTheRealPackage(t *testing.T) {
 func kernelWidth(k kernel) float64 { return max(1, 1/k.floats) }
 
 func TestJSON(t *testing.T) {
+	targets := tested(t)
 	var out bytes.Buffer
-	if err := command(&out, true); err != nil {
+	if err := command(&out, targets, true); err != nil {
 		t.Fatal(err)
 	}
 	var costs []cost
@@ -49,7 +67,7 @@ func TestJSON(t *testing.T) {
 		t.Errorf("got %d costs, want %d", len(costs), want)
 	}
 	out.Reset()
-	print(&out, costs)
+	print(&out, targets, costs)
 	if got, want := strings.Count(out.String(), "\n"), 2+len(kernels); got != want {
 		t.Errorf("got %d lines, want %d:\n%s", got, want, &out)
 	}
