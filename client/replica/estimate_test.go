@@ -191,6 +191,9 @@ func TestBoxedStart(t *testing.T) {
 // Points lie inside the boxes, with mu in the coordinates of the boxes, even if x is at or
 // beyond a bound.
 func TestBoxedPoints(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher, wire.Sphere} {
 		p := boxedPlan(t)
 		p.Distribution = dist

@@ -201,6 +201,9 @@ func sameBits(a, b []float32) bool {
 // A probe is x + mu S z in the written order, wherever it begins and along every kind of
 // direction. The same holds for all points of a step.
 func TestMethodsProbe(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	for _, g := range readGolden(t) {
 		s := scriptOf(t, g)
 		r, f := New(s.cfg), newNaive(s)

@@ -270,6 +270,9 @@ func killer(more uint64) *rand.Rand { return rand.New(rand.NewPCG(*killSeed, mor
 // TestKillEmbedded kills processes at random moments. If each round waits for its whole
 // cohort, the result is bit-identical to that of an undisturbed run.
 func TestKillEmbedded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("tens of seconds of processes that are killed")
+	}
 	t.Parallel()
 	whole := embedded(t, "whole", killDevices, killDevices)
 	whole.disturb(killer(0), true)
@@ -293,6 +296,9 @@ func TestKillServer(t *testing.T) { killBrokers(t, 1) }
 func TestKillCluster(t *testing.T) { killBrokers(t, 3) }
 
 func killBrokers(t *testing.T, n int) {
+	if testing.Short() {
+		t.Skip("tens of seconds of processes that are killed")
+	}
 	t.Parallel()
 	brokers := servers.Start(t, n)
 	for i, c := range []struct {

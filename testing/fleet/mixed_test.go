@@ -52,6 +52,9 @@ type report struct {
 // real broker. All must end with the bits of a replay of the log. With ZOFL_QEMU set,
 // emulated processors join.
 func TestMixedArchitectures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles a device for each architecture")
+	}
 	targets := natives[runtime.GOARCH]
 	if os.Getenv("ZOFL_QEMU") != "" {
 		targets = append(targets, emulated...)

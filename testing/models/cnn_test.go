@@ -129,6 +129,9 @@ func TestCNNShapes(t *testing.T) {
 }
 
 func TestCNNLossIsItsDefinition(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	for name, m := range networks() {
 		params := Initial(m, 1)
 		for _, n := range []int{1, 3, 9} {
@@ -215,6 +218,9 @@ func TestLogits(t *testing.T) {
 // A parameter that is NaN, or so large that sums overflow both ways, must show
 // in the loss: rectifiers must not turn it into 0.
 func TestCNNLossOfNaN(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	for name, m := range networks() {
 		for _, at := range []int{0, m.one.bias(), m.two.weight, m.two.bias() + 1, m.dim - 1} {
 			for _, nan := range []uint32{0x7fc00000, 0xffc00000} {
@@ -239,6 +245,9 @@ func TestCNNLossOfNaN(t *testing.T) {
 // definition in float64, layer by layer. The step is short as rectifiers and
 // pooling have kinks.
 func TestCNNGradient(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	for name, m := range networks() {
 		if m.images.Cols == 28 {
 			continue // the definition is slow
@@ -330,6 +339,9 @@ func TestCNNConcurrently(t *testing.T) {
 }
 
 func TestCNNAllocatesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	for name, m := range networks() {
 		params, batch, grad := Initial(m, 1), sequence(66), make([]float32, m.Dim())
 		logits, images := make([]float32, m.Outputs()), make([]float32, m.images.Rows*m.images.Cols)

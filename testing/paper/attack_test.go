@@ -26,6 +26,9 @@ func tinyAttack(t *testing.T, dir string) *attackRun {
 }
 
 func TestAttack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	dir := t.TempDir()
 	x := tinyAttack(t, dir)
 	if err := x.all(); err != nil {
@@ -131,6 +134,9 @@ func TestAttackResumes(t *testing.T) {
 }
 
 func TestAttackShares(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	x := tinyAttack(t, t.TempDir())
 	s, err := x.load("mnist")
 	if err != nil {

@@ -183,6 +183,9 @@ func TestPresetIsARecipe(t *testing.T) {
 
 // TestBeyond runs a league on a few digits.
 func TestBeyond(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	list := softmaxRecipes()
 	l := beyondLeague{clients: 10, batch: 8, queries: 800, times: 5, plain: 1, seeds: 2,
 		recipes: []contestant{list[0].at(1e-3, 50), find(list, "adam").at(1e-2),
@@ -207,6 +210,9 @@ func TestBeyond(t *testing.T) {
 
 // TestContestStopped: a stopped contest reports the results so far.
 func TestContestStopped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	e := &Env{Generated: 300, Short: true, Logf: func(string, ...any) { cancel() }}
 	for _, id := range []string{"beyond", "heterogeneity"} {

@@ -92,6 +92,9 @@ func TestTable1(t *testing.T) {
 // TestDecomfl runs the whole experiment on a few digits, and again from the logs of the
 // first time.
 func TestDecomfl(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	e := &Env{Generated: 1000, Dir: t.TempDir()}
 	x := newDecomflRun(t.Context(), e, "small")
 	if err := x.load(); err != nil {
@@ -136,6 +139,9 @@ func TestDecomfl(t *testing.T) {
 
 // TestStopped: a stopped experiment reports the results so far.
 func TestStopped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	e := &Env{Generated: 1000, Short: true, Logf: func(string, ...any) { cancel() }}
 	x, err := Find("decomfl-mnist")

@@ -28,6 +28,9 @@ func tinyBoxes(t *testing.T, e *Env) *boxRun {
 // TestFzoosQuadratic: all methods begin alike and make the right number of queries, and the
 // logs give the same claims again.
 func TestFzoosQuadratic(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	e := &Env{Dir: t.TempDir()}
 	x := tinyBoxes(t, e)
 	if err := x.quadratic(); err != nil {
@@ -73,6 +76,9 @@ func TestFzoosQuadratic(t *testing.T) {
 
 // TestFzoosVariations runs the other experiments on quadratic functions.
 func TestFzoosVariations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	x := tinyBoxes(t, &Env{})
 	x.size.seeds = 1
 	for name, f := range map[string]func() error{"T": x.localUpdates, "M": x.features,
@@ -88,6 +94,9 @@ func TestFzoosVariations(t *testing.T) {
 
 // TestFzoosAttack misleads models that were trained for an epoch.
 func TestFzoosAttack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	a, err := blackbox.NewAttack(t.Context(), data.Digits(400, 1), data.Digits(200, 2),
 		blackbox.AttackConfig{Portion: 1, Clients: 2, Images: 2, OnAverage: true, Epochs: 1,
 			Cache: t.TempDir()})
@@ -105,6 +114,9 @@ func TestFzoosAttack(t *testing.T) {
 
 // TestFzoosMetric improves an MLP of a few rows.
 func TestFzoosMetric(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	table := &tables.Table{Features: 54, Classes: 7}
 	for i := range 140 {

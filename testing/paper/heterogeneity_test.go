@@ -18,6 +18,9 @@ func tinyHeterogeneity(t *testing.T) *heterogeneityRun {
 }
 
 func TestHeterogeneity(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	x := tinyHeterogeneity(t)
 	if err := x.all(); err != nil {
 		t.Fatal(err)
@@ -61,6 +64,9 @@ func perRound(c *run.Curve, of cost) float64 {
 // TestHeterogeneityPlans: every training of the whole experiment is a valid plan with a
 // unique name.
 func TestHeterogeneityPlans(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	s, err := (&Env{Generated: 2000}).mnist()
 	if err != nil {
 		t.Fatal(err)

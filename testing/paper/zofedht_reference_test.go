@@ -16,6 +16,9 @@ import (
 // with the same directions, cohorts and minibatches but its own loss. Shares have 150
 // samples, more than a minibatch.
 func TestZOFedHTIsTheReference(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	for _, split := range []string{"iid", "noniid"} {
 		for _, m := range zofedhtMethods {
 			t.Run(split+"-"+m.name, func(t *testing.T) {

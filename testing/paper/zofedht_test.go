@@ -22,6 +22,9 @@ func tinyZOFedHT(t *testing.T, split, model string) *zofedhtRun {
 }
 
 func TestZOFedHTTrains(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	for _, split := range []string{"iid", "noniid"} {
 		for _, model := range []string{"lr", "svm"} {
 			t.Run(split+"-"+model, func(t *testing.T) {
@@ -63,6 +66,9 @@ func TestZOFedHTTrains(t *testing.T) {
 
 // TestZOFedHTModels: the MLP begins as its segments say, and a sparse set loads.
 func TestZOFedHTModels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	x := tinyZOFedHT(t, "iid", "mlp")
 	s, err := x.load("mnist")
 	if err != nil {
@@ -107,6 +113,9 @@ func TestZOFedHTShares(t *testing.T) {
 
 // TestZOFedHTPlans: every setting of the grid is a valid plan with a unique name.
 func TestZOFedHTPlans(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	x := tinyZOFedHT(t, "iid", "lr")
 	x.size = zofedhtFull
 	x.size.samples = 200

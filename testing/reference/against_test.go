@@ -15,6 +15,14 @@ import (
 
 const presetPlans = 3 // for each preset
 
+// small is n, or with -short an eighth of it.
+func small(n uint64) uint64 {
+	if testing.Short() {
+		return (n + 7) / 8
+	}
+	return n
+}
+
 var (
 	combinations      = flag.Uint64("combinations", 128, "random plans to compare beside the presets")
 	denseCombinations = flag.Uint64("combinations.dense", 64,
@@ -25,7 +33,7 @@ var (
 // random sizes, and compares the model after each record with the reference.
 func TestPresetsAgainstReference(t *testing.T) {
 	for _, info := range preset.List() {
-		for seed := range uint64(presetPlans) {
+		for seed := range small(presetPlans) {
 			t.Run(fmt.Sprint(info.Name, "/", seed), func(t *testing.T) {
 				t.Parallel()
 				against(t, presetPlan(t, info.Name, rand.New(rand.NewPCG(seed, 2))))
@@ -36,7 +44,7 @@ func TestPresetsAgainstReference(t *testing.T) {
 
 // TestCombinationsAgainstReference does the same with random combinations of fields.
 func TestCombinationsAgainstReference(t *testing.T) {
-	for seed := range *combinations {
+	for seed := range small(*combinations) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			against(t, combination(t, rand.New(rand.NewPCG(seed, 3))))
@@ -46,7 +54,7 @@ func TestCombinationsAgainstReference(t *testing.T) {
 
 // TestDenseCombinationsAgainstReference does the same with transport=dense.
 func TestDenseCombinationsAgainstReference(t *testing.T) {
-	for seed := range *denseCombinations {
+	for seed := range small(*denseCombinations) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			against(t, denseCombination(t, rand.New(rand.NewPCG(seed, 5))))

@@ -245,6 +245,9 @@ func train(t *testing.T, training, test *data.Images, steps int) (loss, accuracy
 
 // The drawn digits are about as hard for a linear classifier as MNIST is.
 func TestGradientDescentOnDigits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	loss, accuracy := train(t, data.Digits(10000, 1), data.Digits(2000, 2), 500)
 	t.Logf("test loss %.4f, accuracy %.4f", loss, accuracy)
 	if accuracy < 0.90 || accuracy > 0.97 {

@@ -20,6 +20,9 @@ func digits(n int, seed uint64) *models.CNN {
 }
 
 func TestTrainOnDigits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	training, test := digits(1000, 1), digits(300, 2)
 	for name, cfg := range map[string]Config{
 		"Adam":     {},

@@ -56,6 +56,9 @@ func random(n int, scale float64, seed uint64) []float32 {
 
 // TestFigures holds figures and loss to the paper's formula.
 func TestFigures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	target, list := newTarget(t)
 	m := target.net
 	mixed := 0

@@ -47,6 +47,9 @@ func smallAttack(t testing.TB, dir string, c AttackConfig) *Attack {
 }
 
 func TestAttack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	dir := t.TempDir()
 	a := smallAttack(t, dir, AttackConfig{Portion: 0.5, Clients: 3, Images: 4})
 	if a.Len() != 4 {

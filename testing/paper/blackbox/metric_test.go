@@ -46,6 +46,9 @@ func metric(t testing.TB, dir string, c MetricConfig) *Metric {
 // Every score of every client against the definition: the slow network's answers on the
 // client's rows, counted one by one.
 func TestMetric(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	dir := t.TempDir()
 	for _, score := range Scores {
 		m := metric(t, dir, MetricConfig{Score: score, Portion: 0.5, Clients: 3, Rows: 300, Seed: 4})
@@ -99,6 +102,9 @@ func slowMetric(m *Metric, i int, x []float32) float64 {
 
 // The MLP learns, and shares have the rows that they should.
 func TestMetricShares(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	m := metric(t, t.TempDir(), MetricConfig{Portion: 0.5, Rows: 260})
 	if m.Clients() != 7 || m.Dim() != 2189 {
 		t.Errorf("%d clients and %d parameters", m.Clients(), m.Dim())

@@ -134,6 +134,9 @@ func TestGamma(t *testing.T) {
 
 // Moments of Dir(alpha): mean 1/n, variance (1/n)(1-1/n)/(n alpha + 1); and the sum is 1.
 func TestDirichlet(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
 	const draws = 20_000
 	for _, tt := range []struct {
 		n     int
