@@ -4,9 +4,9 @@
 //
 //	git diff --name-only --no-renames HEAD | go -C testing run ./cmd/affected
 //
-// It prints a line for each package with tests that the change affects:
+// It prints a line for each package that the change affects, tested or untested:
 //
-//	distance  module  package  why
+//	distance  module  package  tested  why
 //
 // The distance is 0 if a file of the package changed, 1 if the package imports a changed
 // one, or if a path in a string of its code leads to a changed file, 2 if it
@@ -48,9 +48,11 @@ func run(out io.Writer, in io.Reader) error {
 		return s.Err()
 	}
 	for _, e := range t.affected(files) {
+		tested := "untested"
 		if e.tests {
-			fmt.Fprintf(out, "%d\t%s\t%s\t%s\n", e.distance, e.module, e.path, e.why)
+			tested = "tested"
 		}
+		fmt.Fprintln(out, e.distance, e.module, e.path, tested, e.why)
 	}
 	return nil
 }
