@@ -37,6 +37,8 @@ assembly=(./prng ./mathx ./internal/isa ./client/replica)
 
 work=$(mktemp -d)
 lanes=()
+mkfifo "$work/ended" # the statuses of lanes
+exec 8<>"$work/ended"
 
 # finish ends the steps that run beside a failed one.
 finish() {
@@ -74,15 +76,18 @@ step() {
 # lane FUNCTION: runs steps beside those of other lanes.
 lane() {
 	set -m # a process group of its own
-	"$1" &
+	( trap 'echo $? >&8' EXIT; "$1" ) &
 	lanes+=($!)
 	set +m
 }
 
 # join waits for the lanes, up to the first that fails.
 join() {
-	local left=${#lanes[@]}
-	for (( ; left > 0; left-- )); do wait -n "${lanes[@]}" || exit 1; done
+	local status lane
+	for lane in "${lanes[@]}"; do
+		read -r status <&8
+		[ "$status" = 0 ] || exit 1
+	done
 	lanes=()
 }
 
