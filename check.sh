@@ -4,11 +4,10 @@
 #   ./check.sh quick  while you work, under 90 seconds where Go's cache is warm: gofmt, and
 #                     for what a change affects vet and tests without the race detector;
 #                     golden vectors on amd64 and 386. The change is all that differs from
-#                     where this branch left origin/main, or from BASE (BASE=HEAD~3), or
-#                     without either from the last commit; files that are not committed
-#                     count. Packages that changed are tested in full. Those that import
+#                     where this branch left origin/main, or main, or BASE (BASE=HEAD~3);
+#                     files that are not committed count. Packages that changed are tested in full. Those that import
 #                     them, in any module, are tested with -short, the closest first, as
-#                     far as a minute goes. It prints which it tests, and which it leaves.
+#                     far as the time goes. It prints which it tests, and which it leaves.
 #   ./check.sh        the whole, before you send it, under 7 minutes with nothing cached:
 #                     gofmt, vet, tidy and build of every module; all tests, with the race
 #                     detector but for what takes it too long, fuzz seeds among them;
@@ -253,14 +252,15 @@ change() {
 
 # beginning prints the commit that a change is counted from.
 beginning() {
-	local main=${BASE:-origin/main}
-	if git rev-parse -q --verify "$main^{commit}" >/dev/null; then
-		git merge-base HEAD "$main" || fail "$main and HEAD have no commit in common: set BASE"
-	elif [ -n "${BASE:-}" ]; then
-		fail "BASE=$BASE is no commit"
-	else
-		git rev-parse HEAD
-	fi
+	local main
+	for main in ${BASE:-origin/main main}; do
+		if git rev-parse -q --verify "$main^{commit}" >/dev/null; then
+			git merge-base HEAD "$main" || fail "$main and HEAD have no commit in common: set BASE"
+			return
+		fi
+	done
+	[ -z "${BASE:-}" ] || fail "BASE=$BASE is no commit"
+	git rev-parse HEAD
 }
 
 # look DIR: vet and tidy for the affected packages of a module. It compiles, once, what
@@ -289,7 +289,7 @@ one() {
 
 quick() {
 	local from dir changed
-	deadline=$(($(date +%s) + 55))
+	deadline=$(($(date +%s) + 45))
 	from=$(beginning)
 	change "$from" | sort -u >"$work/change"
 	go -C testing run ./cmd/affected <"$work/change" >"$work/affected"
@@ -312,7 +312,7 @@ quick() {
 	awk '$4 == "tested" { print $1, $2, $3 }' "$work/affected" |
 		xargs -r -P 3 -L 1 bash -c 'one "$@"' one || fail "tests"
 	if [ -e "$work/left" ]; then
-		printf '== %d packages are left to ./check.sh, the minute is over:\n' "$(wc -l <"$work/left")"
+		printf '== %d packages are left to ./check.sh, the time is over:\n' "$(wc -l <"$work/left")"
 		cat "$work/left"
 	fi
 	echo "== left to ./check.sh besides: the race detector, what -short omits, code without assembly, golden vectors on amd64 v3"
