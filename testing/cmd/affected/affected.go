@@ -108,8 +108,13 @@ func (t tree) importers(wave []string, distance int, all map[string]*effect) []s
 }
 
 // readers marks the packages with a string that is a path to the file, or to a directory
-// of data above it.
+// of data above it, and those that look at all files of its extension.
 func (t tree) readers(file string, all map[string]*effect) {
+	for dir, p := range t {
+		if ext := path.Ext(file); p.code["."] && p.code[ext] || p.test["."] && p.test[ext] {
+			t.mark(all, dir, 1, file)
+		}
+	}
 	up(file, func(f string) bool {
 		if t[f] != nil {
 			return true
@@ -129,9 +134,9 @@ func (t tree) mark(all map[string]*effect, dir string, distance int, why string)
 	}
 }
 
-// any returns the first of wave that is in n.
+// any returns the first of wave that is in n. The repository's directory names no package.
 func (n names) any(wave []string) (string, bool) {
-	i := slices.IndexFunc(wave, func(w string) bool { return n[w] })
+	i := slices.IndexFunc(wave, func(w string) bool { return w != "." && n[w] })
 	if i < 0 {
 		return "", false
 	}

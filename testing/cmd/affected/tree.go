@@ -100,20 +100,26 @@ func (t tree) add(root fs.FS, name string, modules map[string]string) error {
 }
 
 // add adds what s could name: a path may start at the package, at its module, or at the
-// repository, where a command runs.
+// repository, where a command runs. "." is the whole repository.
 func (n names) add(s, dir, module string) {
-	if !strings.Contains(s, "/") || strings.ContainsAny(s, " \n:*%") {
+	if strings.ContainsAny(s, " \n:*%") || !strings.Contains(s, "/") && !extension(s) {
 		return
 	}
 	n[s] = true
-	if !strings.HasPrefix(s, ".") {
+	if !strings.HasPrefix(s, ".") || extension(s) {
 		return
 	}
-	for _, base := range []string{dir, module, "."} {
-		if p := path.Join(base, s); p != "." && !strings.HasPrefix(p, "..") {
+	n[path.Join(dir, s)] = true
+	for _, base := range []string{module, "."} {
+		if p := path.Join(base, s); p != "." {
 			n[p] = true
 		}
 	}
+}
+
+// extension says that s is that of a file.
+func extension(s string) bool {
+	return len(s) > 1 && s[0] == '.' && !strings.ContainsAny(s[1:], "./")
 }
 
 // stringsOf returns the string literals of a Go file, as far as it can be read: of one
