@@ -16,14 +16,14 @@
 #                     golden vectors on amd64, GOAMD64=v3 and 386; no fused multiply-add
 #                     in v3 code.
 #   ./check.sh all    also the golden vectors under qemu on arm64, arm v6 and v7,
-#                     riscv64 and s390x, their disassembly, a run that mixes
-#                     architectures, whole runs of client/mobile on those of phones
+#                     riscv64 and s390x, their disassembly, more of the simulator's
+#                     seeds, a run that mixes architectures, whole runs of client/mobile on those of phones
 #                     and Raspberry Pis; and on this machine's JVM what gobind makes
 #                     of it: Java and Kotlin devices, and the Android example's core.
 #
-# A test that the race detector makes minutes of looks at testing.Short, or at a file that
-# is built without race. Packages with such tests run twice: in small with the detector,
-# in full without.
+# A test that the race detector makes minutes of looks at testing.Short, or is in a file
+# that is built without race, and so are those of programs that run others. Packages with
+# such tests run twice: in small with the detector, in full without.
 set -euo pipefail
 cd "$(dirname "$0")"
 export GOWORK=off
@@ -113,31 +113,40 @@ module() {
 	go -C "$1" build ./...
 }
 
-# tested DIR [long]: the module's packages that have tests, or of these those with
-# tests that the race detector makes minutes of.
+# tested DIR FLAG...: the module's packages that have tests, and where they are.
 tested() {
-	local package dir
-	go -C "$1" list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}' ./... |
-		while read -r package dir; do
-			if [ "${2:-}" != long ] || grep -qsE 'testing\.Short\(\)|^//go:build .*\brace\b' "$dir"/*_test.go; then
-				printf '%s\n' "$package"
-			fi
-		done
+	local dir=$1
+	shift
+	go -C "$dir" list "$@" -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}' ./...
 }
 
-# tests DIR [long] [FLAG...]: the tests of these.
-tests() {
-	local dir=$1 kind=all packages list=$work/tested.$BASHPID
-	shift
-	[ "${1:-}" != long ] || { kind=long; shift; }
-	tested "$dir" "$kind" >"$list"
-	mapfile -t packages <"$list"
+# run DIR LIST FLAG...: the tests of listed packages. They were vetted.
+run() {
+	local dir=$1 packages
+	mapfile -t packages <"$2"
+	shift 2
+	set -- -vet=off "$@"
 	# Go does not see that a file outside the module changed, and keeps a test's result.
 	[ "$dir" = . ] || set -- -count=1 "$@"
 	[ ${#packages[@]} = 0 ] || go -C "$dir" test "$@" "${packages[@]}"
 }
 
-raced() { CGO_ENABLED=1 tests "$1" -race -short; }
+# raced DIR: tests with the race detector.
+raced() {
+	local list=$work/raced.$BASHPID
+	export CGO_ENABLED=1
+	tested "$1" -race | cut -d' ' -f1 >"$list"
+	run "$1" "$list" -race -short
+}
+
+# long DIR: the tests of packages that the race detector makes minutes of.
+long() {
+	local list=$work/long.$BASHPID package dir
+	tested "$1" | while read -r package dir; do
+		! grep -qE 'testing\.Short\(\)|^//go:build .*\brace\b' "$dir"/*_test.go || echo "$package"
+	done >"$list"
+	run "$1" "$list"
+}
 
 # generated: the assembly is what its generator writes, in a copy of what it needs.
 generated() {
@@ -152,10 +161,10 @@ generated() {
 	[ "$n" -ge 6 ] || fail "generated assembly is missing"
 }
 
-# plain: what uses assembly, without it.
+# plain [VAR=VALUE...]: what uses assembly, without it.
 plain() {
-	go vet -tags purego "${assembly[@]}"
-	ZOFL_ISA=generic go test -tags purego "${assembly[@]}"
+	env "$@" go vet -tags purego "${assembly[@]}"
+	env "$@" ZOFL_ISA=generic go test -vet=off -tags purego "${assembly[@]}"
 }
 
 # golden [VAR=VALUE...] [-- EXEC]: the golden vectors elsewhere.
@@ -163,7 +172,7 @@ golden() {
 	local env=() exec=() seen=$work/golden.$BASHPID
 	while [ $# -gt 0 ] && [ "$1" != -- ]; do env+=("$1"); shift; done
 	[ $# -eq 0 ] || { shift; exec=(-exec "$*"); }
-	env ZOFL_ISA= "${env[@]}" go test "${exec[@]}" -count=1 -run '^TestGolden' "${replicated[@]}" | tee "$seen"
+	env ZOFL_ISA= "${env[@]}" go test -vet=off "${exec[@]}" -count=1 -run '^TestGolden' "${replicated[@]}" | tee "$seen"
 	[ "$(grep -c '^ok' "$seen")" = "${#replicated[@]}" ] || fail "golden vectors"
 	! grep -q 'no tests to run' "$seen" || fail "a package has no golden vectors"
 }
@@ -212,13 +221,16 @@ lane_rest() {
 	step gofmt formatted
 	[ "$host" != amd64 ] || step "generated assembly" generated
 	while read -r dir; do step "tidy, vet, build $dir" module "$dir"; done <"$work/rest"
-	step "without assembly" plain
-	[ "$host" != amd64 ] || step "golden vectors on 386" golden GOARCH=386
-	if grep -qsw avx2 /proc/cpuinfo && grep -qw fma /proc/cpuinfo; then
+	if [ "$host" = amd64 ] && grep -qsw avx2 /proc/cpuinfo && grep -qw fma /proc/cpuinfo; then
+		# Where the compiler may fuse: without assembly all is the compiler's.
+		step "without assembly, on amd64 v3" plain GOAMD64=v3
 		step "golden vectors on amd64 v3" golden GOAMD64=v3
+	else
+		step "without assembly" plain
 	fi
 	step "no fused multiply-add on amd64 v3" unfused GOARCH=amd64 GOAMD64=v3
-	while read -r dir; do step "long tests of $dir, not raced" tests "$dir" long; done <"$work/rest"
+	[ "$host" != amd64 ] || step "golden vectors on 386" golden GOARCH=386
+	while read -r dir; do step "long tests of $dir, not raced" long "$dir"; done <"$work/rest"
 }
 
 whole() {
@@ -240,6 +252,9 @@ elsewhere() {
 	step "no fused multiply-add on arm v7" unfused GOARCH=arm GOARM=7
 	step "no fused multiply-add on riscv64" unfused GOARCH=riscv64
 	step "no fused multiply-add on s390x" unfused GOARCH=s390x
+	step "seeds by the thousand" go -C testing test -count=1 -run TestSeeds ./fleet/simulation -seeds 5000
+	step "hundreds of seeds, raced" env CGO_ENABLED=1 \
+		go -C testing test -race -count=1 -run 'TestSeeds|TestSame' ./fleet/simulation
 	step "costs of the kernels elsewhere" env ZOFL_QEMU=1 go -C testing test ./cmd/kernelcost
 	step "devices of other architectures in one run" \
 		env ZOFL_QEMU=1 go -C testing test -count=1 -run TestMixedArchitectures ./fleet
@@ -286,7 +301,7 @@ one() {
 	fi
 	out=$(mktemp "$work/out.XXXXXX")
 	# shellcheck disable=SC2086 # no size is no argument
-	go -C "$2" test -count=1 $size "$3" >"$out" 2>&1 || { cat "$out"; return 255; }
+	go -C "$2" test -vet=off -count=1 $size "$3" >"$out" 2>&1 || { cat "$out"; return 255; }
 	printf '%s%s\n' "$(tail -n 1 "$out")" "${size:+ $size}"
 }
 

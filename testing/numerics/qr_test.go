@@ -1,3 +1,5 @@
+//go:build !race
+
 package numerics
 
 import (
@@ -44,9 +46,6 @@ func even(factor float32) func(int) float32 { return func(int) float32 { return 
 func falling(j int) float32 { return float32(math.Pow(0.067, float64(j))) }
 
 func TestQR(t *testing.T) {
-	if testing.Short() {
-		t.Skip("arithmetic, long under the race detector")
-	}
 	for _, c := range qrCases {
 		t.Run(c.name, func(t *testing.T) {
 			f := factor(c.a)

@@ -1,3 +1,5 @@
+//go:build !race
+
 package numerics
 
 import (
@@ -145,9 +147,6 @@ func trajectory(r *rand.Rand, n, dim int, step float64) (points [][]float64, y [
 // The process has seen twice as many points as fit its window. With noise s2 both results
 // are accurate to about 1e-16/s2 times n.
 func TestProcessAgainstGonum(t *testing.T) {
-	if testing.Short() {
-		t.Skip("arithmetic, long under the race detector")
-	}
 	for _, k := range []surrogate.Kernel{surrogate.SquaredExponential, surrogate.Matern52} {
 		for _, c := range []struct {
 			n, dim      int

@@ -1,3 +1,5 @@
+//go:build !race
+
 package numerics
 
 import (
@@ -12,9 +14,6 @@ import (
 
 // The weights are compared with (3) for a dense Phi.
 func TestWeightsAgainstGonum(t *testing.T) {
-	if testing.Short() {
-		t.Skip("arithmetic, long under the race detector")
-	}
 	for _, c := range []struct {
 		n, dim, features int
 		step             float64

@@ -1,4 +1,4 @@
-//go:build linux
+//go:build linux && !race
 
 package main
 
@@ -18,9 +18,6 @@ func TestMemoryOf(t *testing.T) {
 // A device holds a model of a million parameters once, or twice with a flat loss, and
 // little else. Its process stays a megabyte below what the README promises.
 func TestDeviceMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a process is measured, without the race detector")
-	}
 	l, err := newLab()
 	if err != nil {
 		t.Fatal(err)

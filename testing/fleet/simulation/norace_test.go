@@ -3,6 +3,6 @@
 package simulation
 
 const (
-	defaultSeeds  = 3500
+	defaultSeeds  = 1500
 	repeatedSeeds = 200
 )
