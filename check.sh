@@ -56,20 +56,21 @@ need() {
 	command -v "$1" >/dev/null || fail "$1 is missing: apt-get install -y $2"
 }
 
-# say NAME SECONDS FILE: prints what a step wrote, whole, whatever runs beside it.
-say() {
-	{ flock 9; printf '== %s: %s s\n' "$1" "$2"; cat "$3"; } 9>"$work/lock"
-}
-
-# step NAME COMMAND...: runs it, and prints its output and its seconds.
+# step NAME COMMAND...: runs it, and prints its seconds, those of its processors, and its
+# output, whole, whatever runs beside it.
 step() {
-	local name=$1 from=$SECONDS out status=0
+	local name=$1 from=$SECONDS out status=0 TIMEFORMAT='%U %S'
 	shift
 	out=$(mktemp "$work/out.XXXXXX")
-	( "$@" ) >"$out" 2>&1 & # "||" would switch off -e in it
+	{ time { ( "$@" ) >"$out" 2>&1; }; } 2>"$out.cpu" & # "||" would switch off -e in it
 	wait $! || status=$?
 	[ "$status" = 0 ] || name="FAILED: $name"
-	say "$name" $((SECONDS - from)) "$out"
+	{
+		flock 9
+		printf '== %s: %d s' "$name" $((SECONDS - from))
+		awk '{ printf ", %.0f s of CPU\n", $1 + $2 }' "$out.cpu"
+		cat "$out"
+	} 9>"$work/lock"
 	[ "$status" = 0 ] || exit 1
 }
 
