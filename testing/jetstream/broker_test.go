@@ -93,7 +93,9 @@ func (p place) openFor(t testing.TB, run string, lease time.Duration,
 	t.Helper()
 	cfg := jetlog.Config{Conn: p.connect(t, more...), Run: run,
 		LeaseTTL: lease, Name: t.Name()}
-	if lease == longLease { // these wait for servers that are slow; the others for those that are gone
+	// These wait for servers that are slow; the others for those that are gone, or for an
+	// answer that is cut off.
+	if lease == longLease && len(more) == 0 {
 		cfg.Timeout = longLease
 	}
 	log, err := p.tryOpen(t, cfg)
