@@ -185,7 +185,7 @@ fused='[[:space:]](V?FN?M(ADD|SUB|A|S|LA|LS)|WFN?M[AS])[.A-Z0-9]*[[:space:]]'
 unfused() {
 	local pkg source asm=$work/asm.$BASHPID
 	for pkg in "${replicated[@]}"; do
-		env "$@" go build -gcflags=-S "$pkg" 2>"$asm"
+		env "$@" go build -gcflags=-S "$pkg" 2>"$asm" || fail "go build $pkg: $(tail -n 3 "$asm")"
 		[ "$(grep -c ' STEXT ' "$asm")" -gt 3 ] || fail "no code of $pkg to look at"
 		for source in "$pkg"/*.s; do
 			[ ! -e "$source" ] || [[ $source == *rademacher_arm64* ]] || cat "$source" >>"$asm"
