@@ -308,9 +308,13 @@ func TestCNNGradientAddsUp(t *testing.T) {
 }
 
 func TestCNNEvaluate(t *testing.T) {
-	m := NewCNNSmall(data.Digits(600, 2), data.MNISTMean, data.MNISTStd)
+	n := 600
+	if testing.Short() {
+		n = 300 // still two goroutines' worth
+	}
+	m := NewCNNSmall(data.Digits(n, 2), data.MNISTMean, data.MNISTStd)
 	params := Initial(m, 3)
-	wantLoss, wantAccuracy := m.Metrics(params, sequence(600))
+	wantLoss, wantAccuracy := m.Metrics(params, sequence(n))
 	first, _ := m.Evaluate(params, 1)
 	for _, goroutines := range []int{-1, 1, 2, 7} {
 		loss, accuracy := m.Evaluate(params, goroutines)

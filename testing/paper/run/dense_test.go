@@ -28,10 +28,18 @@ func vectors(t *testing.T, preset string, rounds uint64) Config {
 	return cfg
 }
 
+// densePresets are those whose devices send vectors; with -short the one that is cheap.
+func densePresets() []string {
+	if testing.Short() {
+		return []string{"fedzo-dense"}
+	}
+	return []string{"fedzo-dense", "fzoos"}
+}
+
 // TestVectors: a run with transport=dense is measured at the x that all clients have, and
 // every query and every byte counts.
 func TestVectors(t *testing.T) {
-	for _, preset := range []string{"fedzo-dense", "fzoos"} {
+	for _, preset := range densePresets() {
 		cfg := vectors(t, preset, 6)
 		var asked, told atomic.Uint64
 		loss := cfg.Task.Loss
@@ -75,7 +83,7 @@ func TestVectors(t *testing.T) {
 // TestVectorsStopped: a run with transport=dense that was stopped has the same curve as one
 // that was not.
 func TestVectorsStopped(t *testing.T) {
-	for _, preset := range []string{"fedzo-dense", "fzoos"} {
+	for _, preset := range densePresets() {
 		whole := mustTrain(t, vectors(t, preset, 6))
 		cfg := vectors(t, preset, 6)
 		cfg.Dir = t.TempDir()
