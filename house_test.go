@@ -7,6 +7,8 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -134,4 +136,65 @@ func exportedNames(file *ast.File) (names int) {
 		}
 	}
 	return names
+}
+
+// Whoever can call an exported function can name the types that it takes and returns.
+func TestNamesOfOthers(t *testing.T) {
+	for dir, files := range packageFiles(t) {
+		if isInternal(filepath.ToSlash(dir)) {
+			continue
+		}
+		for _, file := range files {
+			parsed := parse(t, file)
+			hidden := hiddenImports(t, parsed)
+			for _, decl := range parsed.Decls {
+				f, ok := decl.(*ast.FuncDecl)
+				if !ok || !f.Name.IsExported() || f.Recv != nil && !isExportedReceiver(f.Recv) {
+					continue
+				}
+				ast.Inspect(f.Type, func(n ast.Node) bool {
+					if s, ok := n.(*ast.SelectorExpr); ok && hidden[s.X.(*ast.Ident).Name] {
+						t.Errorf("%s: %s takes or returns %s.%s, which nobody outside can name",
+							file, f.Name.Name, s.X, s.Sel)
+					}
+					return true
+				})
+			}
+		}
+	}
+}
+
+func isInternal(path string) bool { return slices.Contains(strings.Split(path, "/"), "internal") }
+
+// hiddenImports are the names by which a file knows internal packages.
+func hiddenImports(t *testing.T, file *ast.File) map[string]bool {
+	t.Helper()
+	hidden := map[string]bool{}
+	for _, spec := range file.Imports {
+		path, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !isInternal(path) {
+			continue
+		}
+		name := path[strings.LastIndexByte(path, '/')+1:]
+		if spec.Name != nil {
+			name = spec.Name.Name
+		}
+		hidden[name] = true
+	}
+	return hidden
+}
+
+func isExportedReceiver(recv *ast.FieldList) bool {
+	exported := false
+	ast.Inspect(recv.List[0].Type, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && !exported {
+			exported = id.IsExported()
+			return false
+		}
+		return true
+	})
+	return exported
 }
