@@ -93,7 +93,7 @@
 // With [Config].RunKey the directions derive from a secret that the devices alone
 // have: broker and coordinator see scalars, from which nobody without the key gets the
 // model. Digests are keyed, and the snapshots that a passive replica keeps and serves
-// are sealed under the key, as SEALED.md says. A device's own checkpoint is not: it
+// are sealed under the key, as docs/sealed.md says. A device's own checkpoint is not: it
 // lies where the app's data do. The key hides nothing from the devices, which all have
 // it.
 //

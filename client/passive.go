@@ -27,7 +27,7 @@ import (
 // where it has none.
 //
 // In a private run it needs the run key, as a device does; its snapshots are sealed
-// under it (SEALED.md). Whoever has no key cannot be one: not the coordinator.
+// under it (docs/sealed.md). Whoever has no key cannot be one: not the coordinator.
 //
 // It never takes a snapshot itself, so what it reports is what the log says.
 // It needs the permissions of a device with its id; one that serves snapshots

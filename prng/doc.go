@@ -22,6 +22,6 @@
 //
 // # Compatibility
 //
-// The numbers are scheme 1, defined by the specification and tested by the vectors in testdata.
+// The numbers are scheme 1, defined by docs/prng.md and tested by the vectors in testdata.
 // They never change; another scheme would be another constant.
 package prng

@@ -2,7 +2,7 @@ package prng
 
 import "testing"
 
-// plainSquaredNorm is SquaredNorm as SPEC.md says it.
+// plainSquaredNorm is SquaredNorm as docs/prng.md says it.
 func plainSquaredNorm(x []float32) float64 {
 	var total float64
 	for len(x) > 0 {

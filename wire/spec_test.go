@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-const specFile = "SPEC.md"
+const specFile = "../docs/wire.md"
 
 // generated are the parts of the specification that are generated from the code.
 var generated = map[string]func(*testing.T) string{
@@ -135,7 +135,7 @@ func TestSpecTables(t *testing.T) {
 		return
 	}
 	if spec != string(file) {
-		t.Errorf("SPEC.md is not what the code says: go test ./wire -run TestSpecTables -update, " +
+		t.Errorf("docs/wire.md is not what the code says: go test ./wire -run TestSpecTables -update, " +
 			"then read the difference")
 	}
 }

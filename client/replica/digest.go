@@ -39,7 +39,7 @@ func bits64(v float64) uint64 {
 // Digest returns the digest of the whole state. It reads only the state and Config.Workers,
 // so it may run while another goroutine probes.
 //
-// It is the package function [Digest] of the vectors in the order of STATE.md. If the plan
+// It is the package function [Digest] of the vectors in the order of docs/state.md. If the plan
 // can have registers, they are hashed after the vectors. In a run with a private key the
 // digest is keyed, so that nobody without the run key can test a guess at the state. While
 // an object is missing, the digest matches no other replica's.

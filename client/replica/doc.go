@@ -50,7 +50,7 @@
 //	           }
 //	pool:      z is one of N fixed directions: see poolIndex
 //
-// |z|^2 is computed in float64 as prng's SPEC.md says. root is computed in float64 and
+// |z|^2 is computed in float64 as docs/prng.md says. root is computed in float64 and
 // rounded to float32. z2 is the direction of domain Subspace. Before there are tau moves, z
 // is used alone. A probe adds one term to x[i] as a sum does, with a = float32(mu*M), M
 // being the segment's mu scale; for a sphere a' = a. Within a box M is float32(M*W), W

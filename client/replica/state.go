@@ -31,7 +31,7 @@ type History struct {
 }
 
 // A state file is its magic, LE32 of the head's length, the head, the SHA-256 of all that,
-// the vectors, and the digest of the state. STATE.md specifies every byte.
+// the vectors, and the digest of the state. docs/state.md specifies every byte.
 const (
 	stateMagic  = "zofl state 1\n" // of a plan without registers
 	stateMagic2 = "zofl state 2\n" // of a plan that can have registers

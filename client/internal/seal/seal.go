@@ -1,6 +1,6 @@
 // Package seal encrypts and authenticates a file chunk by chunk, so that whoever stores
 // or relays it learns only its length and cannot change it unnoticed. A private run's
-// snapshots are sealed under its run key; SEALED.md gives every byte of the format.
+// snapshots are sealed under its run key; docs/sealed.md gives every byte of the format.
 package seal
 
 import (

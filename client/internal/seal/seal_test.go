@@ -148,7 +148,7 @@ func TestSealedDamage(t *testing.T) {
 	}
 }
 
-// TestSealedAsWritten opens a file as SEALED.md says, with none of this package's code.
+// TestSealedAsWritten opens a file as docs/sealed.md says, with none of this package's code.
 func TestSealedAsWritten(t *testing.T) {
 	plain := content(16384 + 3)
 	file := sealed(t, plain, 999)

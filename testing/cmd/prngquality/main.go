@@ -4,7 +4,7 @@
 //	go -C testing run ./cmd/prngquality [-n 1e9] [-key K] [-only exact,cache,normal,neighbors,signs]
 //	go -C testing run ./cmd/prngquality [-key K] stream | dieharder -a -g 200
 //
-// The report is a table for prng/SPEC.md. Progress goes to the standard error. An interrupt ends
+// The report is a table for docs/prng.md. Progress goes to the standard error. An interrupt ends
 // the program; it exits with status 1 if a figure is outside its bound.
 package main
 

@@ -6,7 +6,7 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// segmentBits is how many bits of the mantissa of f choose a segment (SPEC.md).
+// segmentBits is how many bits of the mantissa of f choose a segment (docs/prng.md).
 const segmentBits = 6
 
 func density(z float64) float64 { return math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) }

@@ -43,8 +43,8 @@ const (
 )
 
 // outputs sets dst to the 64-bit outputs of a block of z, row by row, eight lanes a row; their
-// halves, low first, are the words of elements 0, 1, 2, ... It is written from SPEC.md and shares
-// only Philox with the kernels.
+// halves, low first, are the words of elements 0, 1, 2, ... It is written from docs/prng.md and
+// shares only Philox with the kernels.
 func outputs(dst *[outputsPerBlock]uint64, z prng.Direction, block uint32) {
 	position := uint32(z.Step)<<16 | uint32(z.Perturbation)
 	for lane := range uint32(lanes) {
