@@ -140,7 +140,7 @@ func TestSpecTables(t *testing.T) {
 	}
 }
 
-var specFrame = regexp.MustCompile("(?s)<!-- frame: (\\S+) -->\n```\n(.*?)```")
+var specFrame = regexp.MustCompile("(?s)<!-- frame: (\\S+) -->\n```text\n(.*?)```")
 
 // TestSpecFrames compares the frames in the specification with their vectors.
 func TestSpecFrames(t *testing.T) {
