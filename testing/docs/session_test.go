@@ -1,0 +1,185 @@
+package docs
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
+)
+
+// patience bounds each wait; none of them waits for it to pass.
+const patience = 3 * time.Minute
+
+// root is the repository.
+const root = "../.."
+
+// A session is a reader who types what a page shows, block after block, into one shell
+// in an empty folder.
+type session struct {
+	t       *testing.T
+	dir     string
+	address string // in the place of 127.0.0.1:4222, which other tests may have
+	shell   *exec.Cmd
+	next    *os.File      // the shell reads names of scripts from it
+	done    *bufio.Reader // and says when it has run one
+	output  *os.File
+	runs    map[string]bool
+}
+
+// driver is the reader's shell: it stops at the first command that fails.
+const driver = `set -eEuo pipefail
+trap 'echo "failed: $BASH_COMMAND" >&2' ERR
+while read -r script <&3; do
+	source "$script" 3<&- 4>&-
+	echo done >&4
+done`
+
+// begin starts a session, until the test ends.
+func begin(t *testing.T, zofl string) *session {
+	t.Helper()
+	s := &session{t: t, dir: t.TempDir(), address: freeport.Address(t), runs: map[string]bool{}}
+	s.standIns(zofl)
+	scripts, next := pipe(t)
+	done, says := pipe(t)
+	s.next, s.done = next, bufio.NewReader(done)
+	s.output = s.file("output")
+	s.shell = exec.Command("bash", "-c", driver)
+	s.shell.Dir = filepath.Join(s.dir, "work")
+	s.shell.Env = append(os.Environ(), "PATH="+filepath.Join(s.dir, "bin")+":"+os.Getenv("PATH"))
+	s.shell.ExtraFiles = []*os.File{scripts, says}
+	s.shell.Stdout, s.shell.Stderr = s.output, s.output
+	s.shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if err := s.shell.Start(); err != nil {
+		t.Fatal(err)
+	}
+	scripts.Close()
+	says.Close()
+	t.Cleanup(s.end)
+	return s
+}
+
+func pipe(t *testing.T) (r, w *os.File) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, w
+}
+
+// end kills the shell and all that it left in the background.
+func (s *session) end() {
+	_ = syscall.Kill(-s.shell.Process.Pid, syscall.SIGKILL) // it may have ended
+	_ = s.shell.Wait()
+	s.next.Close()
+	if s.t.Failed() {
+		b, _ := os.ReadFile(s.output.Name())
+		s.t.Logf("the session's output:\n%s", b[max(0, len(b)-6000):])
+	}
+	s.output.Close()
+}
+
+// standIns are programs for the pages' commands: zofl, built once, at a port of this
+// session's; the two commands of the README, of which the first is cut short and the
+// second is what runs this test.
+func (s *session) standIns(zofl string) {
+	for _, dir := range []string{"bin", "work"} {
+		if err := os.Mkdir(filepath.Join(s.dir, dir), 0o755); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	s.script("bin/zofl", fmt.Sprintf(`arguments=("${@//127.0.0.1:4222/%[1]s}")
+case "${1:-} $*" in serve*--url*) ;; serve*) arguments+=(--listen %[1]s) ;; esac
+exec %[2]s "${arguments[@]}"`, s.address, zofl))
+	s.script("bin/go", fmt.Sprintf(`case "$*" in
+"-C coordinator/zofl install .") ;;
+"-C coordinator/zofl run . demo") exec %s demo --rounds 20 ;;
+*) echo "the checks have no stand-in for: go $*" >&2; exit 1 ;;
+esac`, zofl))
+	s.script("work/check.sh", "exit 0")
+}
+
+func (s *session) script(name, text string) {
+	s.t.Helper()
+	file := filepath.Join(s.dir, name)
+	if err := os.WriteFile(file, []byte("#!/usr/bin/env bash\n"+text+"\n"), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *session) file(name string) *os.File {
+	s.t.Helper()
+	f, err := os.Create(filepath.Join(s.dir, name))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return f
+}
+
+var (
+	runFlag = regexp.MustCompile(`--run (\w+)`)
+	runName = regexp.MustCompile(`Run: +"(\w+)"`)
+)
+
+// typed runs a block of shell, and waits until what it started has come up, as its
+// reader would.
+func (s *session) typed(b Block) {
+	s.t.Helper()
+	script := filepath.Join(s.dir, fmt.Sprintf("block-%d.sh", b.Line))
+	if err := os.WriteFile(script, []byte(b.Text), 0o644); err != nil {
+		s.t.Fatal(err)
+	}
+	fmt.Fprintln(s.next, script)
+	answer := make(chan error, 1)
+	go func() {
+		_, err := s.done.ReadString('\n')
+		answer <- err
+	}()
+	select {
+	case err := <-answer:
+		if err != nil {
+			s.t.Fatalf("line %d: the block failed", b.Line)
+		}
+	case <-time.After(patience):
+		s.t.Fatalf("line %d: the block takes more than %v: put & behind what stays",
+			b.Line, patience)
+	}
+	for _, m := range runFlag.FindAllStringSubmatch(b.Text, -1) {
+		s.runs[m[1]] = true
+		if strings.Contains(b.Text, "zofl client") && strings.Contains(b.Text, "&\n") {
+			s.contributed(m[1])
+		}
+	}
+}
+
+// contributed waits until a run has made a round.
+func (s *session) contributed(run string) {
+	s.t.Helper()
+	s.until(fmt.Sprintf("no round of run %s was made", run), func() bool {
+		out, err := exec.Command(filepath.Join(s.dir, "bin/zofl"), "status",
+			"--url", "nats://"+s.address, "--run", run, "--json").Output()
+		var status struct{ Rounds uint64 }
+		return err == nil && json.Unmarshal(out, &status) == nil && status.Rounds > 0
+	})
+}
+
+func (s *session) until(failure string, true func() bool) {
+	s.t.Helper()
+	again, late := time.Tick(100*time.Millisecond), time.After(patience)
+	for !true() {
+		select {
+		case <-again: // the answer is another process's
+		case <-late:
+			s.t.Fatalf("%s within %v", failure, patience)
+		}
+	}
+}
