@@ -17,9 +17,24 @@ import (
 // digits, 14x14 pixels and a bias.
 const digitDim = 10 * (14*14 + 1)
 
-// kotlin compiles the program in folder kotlin with the Android example's core and bridge,
-// and starts it. MVN holds options for Maven, such as -o for offline.
+// kotlin compiles the program in folder kotlin and starts it.
 func kotlin(t *testing.T, settings map[string]any) *program {
+	t.Helper()
+	sources, err := filepath.Abs("kotlin/src")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var args []string
+	for k, v := range settings {
+		args = append(args, fmt.Sprintf("%s=%v", k, v))
+	}
+	return start(t, "DigitsKt", kotlinOf(t, sources, "DigitsKt", args...))
+}
+
+// kotlinOf compiles a folder of sources, with the Android example's core and bridge, and
+// returns the command that runs one of its classes. MVN holds options for Maven, such as -o
+// for offline.
+func kotlinOf(t *testing.T, sources, class string, settings ...string) *exec.Cmd {
 	t.Helper()
 	bind, err := filepath.Abs(bound(t))
 	if err != nil {
@@ -27,16 +42,14 @@ func kotlin(t *testing.T, settings map[string]any) *program {
 	}
 	build := t.TempDir()
 	args := append(strings.Fields(os.Getenv("MVN")), "-q", "-B", "-f", "kotlin/pom.xml", "package",
-		"-Dzofl.build="+build, "-Dgobind.jar="+filepath.Join(bind, "gobind.jar"))
+		"-Dsources="+sources, "-Dzofl.build="+build,
+		"-Dgobind.jar="+filepath.Join(bind, "gobind.jar"))
 	if out, err := exec.Command("mvn", args...).CombinedOutput(); err != nil {
 		t.Fatalf("mvn: %v\n%s", err, out)
 	}
 	path := filepath.Join(build, "classes") + ":" + filepath.Join(build, "libs", "*")
-	args = []string{"-Xmx256m", "-Djava.library.path=" + bind, "-cp", path, "DigitsKt"}
-	for k, v := range settings {
-		args = append(args, fmt.Sprintf("%s=%v", k, v))
-	}
-	return start(t, "DigitsKt", exec.Command("java", args...))
+	args = []string{"-Xmx256m", "-Djava.library.path=" + bind, "-cp", path, class}
+	return exec.Command("java", append(args, settings...)...)
 }
 
 // bystander starts a device in this process for which all parameters are equally good.
