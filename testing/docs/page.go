@@ -76,10 +76,10 @@ func (p *Page) Faults() (faults []string) {
 	}
 	for _, b := range p.Blocks {
 		switch b.Kind {
-		case "go", "kotlin", "sh", "text":
+		case "go", "kotlin", "sh", "conf", "text":
 		default:
 			fault(b.Line-1, fmt.Sprintf("a block of kind %q: no check knows it. "+
-				"Make it go, kotlin or sh, which are run, or text, which is not", b.Kind))
+				"Make it go, kotlin, sh or conf, which are run, or text, which is not", b.Kind))
 		}
 	}
 	for i, line := range p.Lines {

@@ -28,11 +28,11 @@ type session struct {
 	t       *testing.T
 	dir     string
 	address string // in the place of 127.0.0.1:4222, which other tests may have
+	url     string // of the broker there, for an operator
 	shell   *exec.Cmd
 	next    *os.File      // the shell reads names of scripts from it
 	done    *bufio.Reader // and says when it has run one
 	output  *os.File
-	runs    map[string]bool
 }
 
 // driver is the reader's shell: it stops at the first command that fails.
@@ -46,7 +46,8 @@ done`
 // begin starts a session, until the test ends.
 func begin(t *testing.T, zofl string) *session {
 	t.Helper()
-	s := &session{t: t, dir: t.TempDir(), address: freeport.Address(t), runs: map[string]bool{}}
+	s := &session{t: t, dir: t.TempDir(), address: freeport.Address(t)}
+	s.url = "nats://" + s.address
 	s.standIns(zofl)
 	scripts, next := pipe(t)
 	done, says := pipe(t)
@@ -154,21 +155,33 @@ func (s *session) typed(b Block) {
 			b.Line, patience)
 	}
 	for _, m := range runFlag.FindAllStringSubmatch(b.Text, -1) {
-		s.runs[m[1]] = true
 		if strings.Contains(b.Text, "zofl client") && strings.Contains(b.Text, "&\n") {
 			s.contributed(m[1])
 		}
 	}
 }
 
+// status is what the coordinator of a run says of it.
+type status struct {
+	Rounds    uint64
+	Reference struct{ N uint64 }
+}
+
+// status asks for it, and returns the zero status if nobody answers.
+func (s *session) status(run string) (v status) {
+	out, err := exec.Command(filepath.Join(s.dir, "bin/zofl"), "status",
+		"--url", s.url, "--run", run, "--json").Output()
+	if err != nil || json.Unmarshal(out, &v) != nil {
+		return status{}
+	}
+	return v
+}
+
 // contributed waits until a run has made a round.
 func (s *session) contributed(run string) {
 	s.t.Helper()
 	s.until(fmt.Sprintf("no round of run %s was made", run), func() bool {
-		out, err := exec.Command(filepath.Join(s.dir, "bin/zofl"), "status",
-			"--url", "nats://"+s.address, "--run", run, "--json").Output()
-		var status struct{ Rounds uint64 }
-		return err == nil && json.Unmarshal(out, &status) == nil && status.Rounds > 0
+		return s.status(run).Rounds > 0
 	})
 }
 
