@@ -29,6 +29,7 @@ func (s *session) compile(name, text string) string {
 	binary := filepath.Join(s.dir, name)
 	cmd := exec.Command("go", "build", "-o", binary, source)
 	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		s.t.Fatalf("go build: %v\n%s", err, out)
 	}
