@@ -5,8 +5,8 @@
 // For most uses, start from a preset (package wire/preset), fill in the model,
 // check it with package wire/plancheck, and hand the plan to a coordinator; a
 // device receives it with its first record. The frames are for the packages
-// client and coordinator, and for ports of Zofl to other languages; the wire
-// specification gives them byte by byte, and testdata holds vectors.
+// client and coordinator, and for ports of Zofl to other languages; docs/wire.md
+// gives them byte by byte, and testdata holds vectors.
 //
 // # Frames
 //

@@ -16,7 +16,7 @@ func TestMemoryOf(t *testing.T) {
 }
 
 // A device holds a model of a million parameters once, or twice with a flat loss, and
-// little else. Its process stays a megabyte below what the docs/devices.md promises.
+// little else. Its process stays a megabyte below what docs/devices.md promises.
 func TestDeviceMemory(t *testing.T) {
 	l, err := newLab()
 	if err != nil {
