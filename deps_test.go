@@ -162,7 +162,7 @@ func TestClientPackages(t *testing.T) {
 	sourceFiles(t, ".")
 	list := goList(t, ".", "-deps", "./client/...")
 	wantNoServer(t, list, module+"/client", module+"/client/replica", direct[0])
-	for _, name := range []string{"/coordinator", "/wire/preset", "/wire/plancheck"} {
+	for _, name := range []string{"/coordinator", "/wire/preset", "/wire/plancheck", "/wire/cost"} {
 		if slices.Contains(list, module+name) {
 			t.Errorf("client depends on %s%s: a device carries none of it", module, name)
 		}

@@ -21,8 +21,8 @@
 //   - [github.com/zofl/zofl/coordinator] is the round engine inside it, for
 //     programs of your own.
 //   - [github.com/zofl/zofl/wire] has the plan of a run; its package preset
-//     makes one by the name of a paper's method, with the paper's constants, and
-//     plancheck explains why one cannot run.
+//     makes one by the name of a paper's method, with the paper's constants,
+//     plancheck explains why one cannot run, and cost says what one costs.
 //
 // # For another implementation, or an audit
 //

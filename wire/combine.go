@@ -160,7 +160,7 @@ func (p *Plan) checkRelay() error {
 	if !p.Transport.Relays() {
 		return nil
 	}
-	if size := p.relayed(); size > RelayLimit {
+	if size := p.RecordBytes(); size > RelayLimit {
 		return &PlanError{"target", p.Target, fmt.Sprintf(
 			"relaying %d scalars of each contributor makes records of %d bytes, "+
 				"and the limit is %d; lower target, steps or perturbations, "+
@@ -170,10 +170,22 @@ func (p *Plan) checkRelay() error {
 	return nil
 }
 
-// relayed bounds the bytes of a record with transport=relay.
-func (p *Plan) relayed() uint64 {
-	const weight = 5
-	return headRoom + uint64(p.Target)*(p.term()+weight)
+// RecordBytes bounds the bytes of a round's record. Package wire/cost has the bytes of a
+// given round.
+func (p *Plan) RecordBytes() uint64 {
+	const weight, slot = 5, 5
+	target := uint64(p.Target)
+	switch {
+	case p.SendsVectors():
+		return headRoom
+	case p.Transport.Relays():
+		return headRoom + target*(p.term(p.Steps)+weight)
+	case p.Control == ScaffoldMean:
+		return headRoom + (target+1)*p.term(p.Steps) + target*slot
+	case p.Control == ScaffoldPoint:
+		return headRoom + p.term(p.Steps) + p.term(1)
+	}
+	return headRoom + p.term(p.Steps)
 }
 
 // checkControl keeps records of control=scaffold-2 within MaxRecord, even if each
@@ -182,13 +194,12 @@ func (p *Plan) checkControl() error {
 	if p.Control != ScaffoldMean {
 		return nil
 	}
-	const slot = 5
-	if size := (uint64(p.Target)+1)*p.term() + slot*uint64(p.Target); size > MaxRecord-headRoom {
+	if size := p.RecordBytes(); size > MaxRecord {
 		return &PlanError{"target", p.Target, fmt.Sprintf(
 			"a mean and %d contributors' control variates can take %d bytes of a record, "+
 				"and the limit is %d; "+
 				"lower target, steps or perturbations, or set precision=half",
-			p.Target, size, MaxRecord-headRoom)}
+			p.Target, size-headRoom, MaxRecord-headRoom)}
 	}
 	return nil
 }
@@ -196,10 +207,10 @@ func (p *Plan) checkControl() error {
 // headRoom bounds the bytes of a record beside its terms and slots.
 const headRoom = 128
 
-// term bounds the bytes that the scalars of one device take in a record.
-func (p *Plan) term() uint64 {
+// term bounds the bytes that the scalars of one device for some steps take in a record.
+func (p *Plan) term(steps uint32) uint64 {
 	const head = 16 // array, back, source, bin
-	return head + uint64(p.Steps)*uint64(p.MaxPerturbations())*uint64(p.Precision.Width())
+	return head + uint64(steps)*uint64(p.MaxPerturbations())*uint64(p.Precision.Width())
 }
 
 // scaled reports whether some segment scales the step size.

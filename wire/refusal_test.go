@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/cost"
 	"github.com/zofl/zofl/wire/plancheck"
 	"github.com/zofl/zofl/wire/preset"
 )
@@ -242,7 +243,7 @@ func TestWorstRecordsFit(t *testing.T) {
 			p.Target++
 		}
 		p.Target--
-		got := p.Cost(wire.CostInput{Round: 1 << 50}).Record
+		got := cost.Of(p, cost.Input{Round: 1 << 50}).Record
 		if got > limit || got < limit*3/4 {
 			t.Errorf("%s: %d contributors make %d bytes, limit %d", settings, p.Target, got, limit)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/cost"
 )
 
 const specFile = "../docs/wire.md"
@@ -98,10 +99,10 @@ func limitTable(*testing.T) string {
 
 func byteTable(t *testing.T) string {
 	p := plan(t)
-	c := p.Cost(wire.CostInput{Round: 100, IDLen: 8})
+	c := cost.Of(p, cost.Input{Round: 100, IDLen: 8})
 	fzoos := planOf(t, "fzoos")
 	fzoos.Dim = 300
-	f := fzoos.Cost(wire.CostInput{Round: 100, IDLen: 8})
+	f := cost.Of(fzoos, cost.Input{Round: 100, IDLen: 8})
 	return fmt.Sprintf("| message | payload | socket |\n|---|---|---|\n"+
 		"| announcement | %d | %d |\n| the same repeated, `announce_budget` 512 | %d | %d |\n"+
 		"| contribution | %d | %d |\n| record in the log | %d | |\n"+

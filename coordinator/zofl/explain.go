@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/cost"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -48,7 +49,7 @@ func explain(out io.Writer, p *wire.Plan) error {
 }
 
 // price prints what a round costs.
-func price(out io.Writer, p *wire.Plan, c wire.Cost) {
+func price(out io.Writer, p *wire.Plan, c cost.Round) {
 	t := newTable(out, "a round costs", "")
 	t.AppendRow(table.Row{"loss evaluations of a device", c.Queries})
 	t.AppendRows(phases(p, c))
@@ -73,7 +74,7 @@ func price(out io.Writer, p *wire.Plan, c wire.Cost) {
 
 // phases returns what a device does in each phase of a round, if there are two or if it sends a
 // vector.
-func phases(p *wire.Plan, c wire.Cost) (rows []table.Row) {
+func phases(p *wire.Plan, c cost.Round) (rows []table.Row) {
 	list := []uint8{1, 2}
 	if p.Phases() == 1 {
 		list = []uint8{0}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/cost"
 )
 
 // zofl runs the program with arguments and returns what it printed.
@@ -117,7 +118,7 @@ func TestPlanWriteAndRead(t *testing.T) {
 	}
 	var got struct {
 		Plan *wire.Plan `json:"plan"`
-		Cost wire.Cost  `json:"cost"`
+		Cost cost.Round `json:"cost"`
 	}
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)

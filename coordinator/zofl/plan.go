@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/cost"
 	"github.com/zofl/zofl/wire/plancheck"
 	"github.com/zofl/zofl/wire/preset"
 )
@@ -120,17 +121,17 @@ func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
 		}
 	}
 	// By round 1000 announcements are as long as they ever get.
-	cost := p.Cost(wire.CostInput{Round: 1000, IDLen: f.idLen})
+	round := cost.Of(p, cost.Input{Round: 1000, IDLen: f.idLen})
 	if f.asJSON {
 		return json.NewEncoder(out).Encode(struct {
 			Plan *wire.Plan `json:"plan"`
-			Cost wire.Cost  `json:"cost"`
-		}{p, cost})
+			Cost cost.Round `json:"cost"`
+		}{p, round})
 	}
 	if err := explain(out, p); err != nil {
 		return err
 	}
-	price(out, p, cost)
+	price(out, p, round)
 	return nil
 }
 

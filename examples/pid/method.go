@@ -7,6 +7,7 @@ import (
 
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/cost"
 	"github.com/zofl/zofl/wire/plancheck"
 	"github.com/zofl/zofl/wire/preset"
 )
@@ -56,5 +57,5 @@ func (m Method) Plan(n int, experiments uint64, seed uint64) (*wire.Plan, error)
 
 // perRound returns the number of experiments of a device in a round.
 func perRound(p *wire.Plan) uint64 {
-	return p.Cost(wire.CostInput{}).Queries
+	return cost.Of(p, cost.Input{}).Queries
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
+	plancost "github.com/zofl/zofl/wire/cost"
 )
 
 // A memoryCase is a kind of device: how it evaluates the loss, and how it moves.
@@ -32,10 +33,10 @@ func (m memoryCase) String() string {
 // vectors returns how many vectors of d floats the device holds, according to the plan's
 // cost.
 func (m memoryCase) vectors(p *wire.Plan) float64 {
-	cost := p.Cost(wire.CostInput{})
-	bytes := cost.Flat
+	round := plancost.Of(p, plancost.Input{})
+	bytes := round.Flat
 	if m.streaming {
-		bytes = cost.Streaming
+		bytes = round.Streaming
 	}
 	return float64(bytes) / float64(4*p.Dim)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/cost"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -157,7 +158,7 @@ func TestRelayedPresetsFit(t *testing.T) {
 		if err := p.Validate(); err != nil {
 			t.Errorf("%s: %v", info.Name, err)
 		}
-		if got := p.Cost(wire.CostInput{Round: 1 << 40}).Record; got > wire.RelayLimit ||
+		if got := cost.Of(p, cost.Input{Round: 1 << 40}).Record; got > wire.RelayLimit ||
 			got < int(4*p.Target*p.Steps*p.Perturbations) {
 			t.Errorf("%s: a record of %d bytes", info.Name, got)
 		}
@@ -172,7 +173,7 @@ func TestRelayedPresetsFit(t *testing.T) {
 func TestDecomflAdamCosts(t *testing.T) {
 	own, plain := planOf(t, "decomfl-adam"), planOf(t, "decomfl")
 	plain.Difference = wire.Central
-	got, want := own.Cost(wire.CostInput{}), plain.Cost(wire.CostInput{})
+	got, want := cost.Of(own, cost.Input{}), cost.Of(plain, cost.Input{})
 	if got.Queries != want.Queries || got.Perturbations != 19 {
 		t.Errorf("%d queries for P = %d, want %d for 19", got.Queries, got.Perturbations,
 			want.Queries)

@@ -81,9 +81,7 @@ func (f *Follower) pays(bytes, missing, left uint64) bool {
 	if plan.DigestEvery == 0 { // nothing would ever prove it
 		return false
 	}
-	cost := plan.Cost(wire.CostInput{Round: f.replica.Rounds() + 1})
-	record := float64(cost.Record) / float64(cost.Records)
-	p := &f.pace
+	record, p := float64(plan.RecordBytes()), &f.pace
 	return better(p.snapshot(bytes, left, record), p.replay(missing, record))
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/cost"
 	"github.com/zofl/zofl/wire/plancheck"
 	"github.com/zofl/zofl/wire/preset"
 )
@@ -60,7 +61,7 @@ func plan(cfg Config, im *images) (*wire.Plan, error) {
 const mostMemory = 4 << 30
 
 func fits(p *wire.Plan, clients int) error {
-	one := p.Cost(wire.CostInput{}).Flat
+	one := cost.Of(p, cost.Input{}).Flat
 	if total := one * uint64(clients); total > mostMemory {
 		return &wire.PlanError{Field: "clients", Value: clients, Remedy: fmt.Sprintf(
 			"at %d MiB each, the devices need more than the %d GiB that a demo may use: "+

@@ -1,14 +1,17 @@
-package wire
+// Package cost says what a plan costs: bytes on the wire and in the log, queries, and
+// the memory of a device and of the coordinator. A device does not link it.
+package cost
 
 import (
 	"strconv"
 	"strings"
 
 	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
 )
 
-// CostInput says which round to price, and for which device.
-type CostInput struct {
+// Input says which round to price, and for which device.
+type Input struct {
 	// Round is the round to price, from 1; later rounds have longer numbers. 0 means 1.
 	Round uint64
 	// IDLen is the length in bytes of the device's id, which is in its subjects. 0
@@ -22,10 +25,10 @@ type Traffic struct {
 	Payload, Socket int
 }
 
-// A Cost is the cost of one round to a device, the coordinator and the log. A round is
-// [Plan.Phases] records, each with an announcement and a contribution; the cost is
+// A Round is the cost of one round to a device, the coordinator and the log. A round is
+// [wire.Plan.Phases] records, each with an announcement and a contribution; the cost is
 // their sum.
-type Cost struct {
+type Round struct {
 	Perturbations uint32 // P of the round
 	Queries       uint64 // loss evaluations of a device
 
@@ -51,13 +54,13 @@ type Cost struct {
 	// Vectors counts the vectors of d float32 that every replica has: x, and those
 	// of the plan's rules. Local counts those that a device with a streaming loss needs
 	// on top while it works, where a vector of float64 counts twice; a flat loss
-	// needs one more, except with [Surrogate].
+	// needs one more, except with [wire.Surrogate].
 	Vectors, Local uint64
 
 	// Flat and Streaming are the memory of a device in bytes: these vectors, the
 	// coefficients of a seed pool, and the scratch blocks of one worker, of which each
 	// further one (client.Config.Workers) needs its own; with DenseVectors also a vector
-	// in transit, and with [Surrogate] the surrogate's data. Not counted are 4 bytes a
+	// in transit, and with [wire.Surrogate] the surrogate's data. Not counted are 4 bytes a
 	// scalar, and the app's own memory: its model, and the blocks that it reads into,
 	// one, or with a batched objective one for each point of a step (2P, or 1+P with
 	// forward differences).
@@ -66,28 +69,28 @@ type Cost struct {
 
 	// Coordinator is the largest memory in bytes of the coordinator for the contributions
 	// of an open round; it has no model. With a mean, more devices cost only their
-	// slots. Median, trimmed mean and relay hold every contribution, and [ScaffoldMean]
+	// slots. Median, trimmed mean and relay hold every contribution, and [wire.ScaffoldMean]
 	// a sum for each record along whose directions control variates lie. With
 	// DenseVectors it is the larger phase's sum, and the partly uploaded vectors, which
 	// the default of coordinator.Config.UploadMemory bounds.
 	Coordinator uint64
 }
 
-// Cost returns the cost of a round for a device that keeps up, if the first attempt
+// Of returns the cost of a round for a device that keeps up, if the first attempt
 // succeeds. It builds frames and measures them. Numbers that only the run knows, such
 // as weights and the time left, are as long as the plan allows, and control variates
 // lie along directions of as many records as possible.
-func (p *Plan) Cost(in CostInput) Cost {
+func Of(p *wire.Plan, in Input) Round {
 	length := in.IDLen
 	if length == 0 {
-		length = MaxName
+		length = wire.MaxName
 	}
 	s := sampleOf(p, max(in.Round, 1))
-	c := Cost{
+	c := Round{
 		Perturbations: s.perturbations, Records: len(s.records),
-		Vectors: p.replicated(), Local: p.local(),
+		Vectors: replicated(p), Local: local(p),
 	}
-	announce, id := AnnounceSubject(p.Run, p.lastShard()), strings.Repeat("x", length)
+	announce, id := wire.AnnounceSubject(p.Run, lastShard(p)), strings.Repeat("x", length)
 	for i, phase := range s.phases {
 		c.Queries += p.PhaseQueries(phase, s.perturbations)
 		c.Record += len(s.records[i])
@@ -99,22 +102,22 @@ func (p *Plan) Cost(in CostInput) Cost {
 		}
 	}
 	c.Repeat = received(announce, s.announcement(len(s.phases)-1, p.AnnounceBudget))
-	c.Streaming = 4*(c.Vectors+c.Local)*p.Dim + 4*prng.BlockLen*p.scratch() +
-		p.poolBytes() + p.transitBytes() + p.surrogateBytes()
+	c.Streaming = 4*(c.Vectors+c.Local)*p.Dim + 4*prng.BlockLen*scratch(p) +
+		poolBytes(p) + transitBytes(p) + surrogateBytes(p)
 	c.Flat = c.Streaming
-	if p.Estimator != Surrogate { // its points are flat vectors anyway
+	if p.Estimator != wire.Surrogate { // its points are flat vectors anyway
 		c.Flat += 4 * p.Dim
 	}
 	return c
 }
 
 // addScalars adds the cost of a contribution of scalars to the round's record i.
-func (s *sample) addScalars(c *Cost, i int, id string) {
+func (s *sample) addScalars(c *Round, i int, id string) {
 	p := s.plan
 	own, variate := s.scalars(s.phases[i]), s.variate(s.phases[i])
 	c.Scalars += own + variate
-	c.Up.add(sent(ReplySubject(p.Run, p.lastShard(), id), s.reply(i)))
-	c.Coordinator += p.scalarBytes(own) + p.controlBytes(variate)
+	c.Up.add(sent(wire.ReplySubject(p.Run, lastShard(p), id), s.reply(i)))
+	c.Coordinator += scalarBytes(p, own) + controlBytes(p, variate)
 }
 
 func (t *Traffic) add(u Traffic) {
@@ -123,7 +126,7 @@ func (t *Traffic) add(u Traffic) {
 }
 
 // lastShard returns the shard with the longest subject.
-func (p *Plan) lastShard() uint32 { return max(p.Shards, 1) - 1 }
+func lastShard(p *wire.Plan) uint32 { return max(p.Shards, 1) - 1 }
 
 // sent is the traffic of publishing a frame: PUB <subject> <length>\r\n, the frame,
 // \r\n.

@@ -1,11 +1,13 @@
-package wire
+package cost
+
+import "github.com/zofl/zofl/wire"
 
 // replicated returns the number of vectors of d float32 that every replica has: its
 // state, and with a pool the initial parameters, if they cannot be regenerated from
 // seeds.
-func (p *Plan) replicated() uint64 {
+func replicated(p *wire.Plan) uint64 {
 	n := uint64(p.Vectors())
-	if p.Pool > 0 && p.Initial == Given {
+	if p.Pool > 0 && p.Initial == wire.Given {
 		n++
 	}
 	return n
@@ -13,26 +15,26 @@ func (p *Plan) replicated() uint64 {
 
 // local returns the number of further vectors that a device has while it works: with
 // more than one step its own iterate, momentum and correction.
-func (p *Plan) local() uint64 {
+func local(p *wire.Plan) uint64 {
 	if p.SendsVectors() {
-		return p.localDense()
+		return localDense(p)
 	}
 	if p.Steps <= 1 {
 		return 0
 	}
-	n := 1 + p.momenta()
-	if p.Control != NoControl {
+	n := 1 + momenta(p)
+	if p.Control != wire.NoControl {
 		n++
 	}
 	return n
 }
 
 // momenta returns the number of vectors of the local rule.
-func (p *Plan) momenta() uint64 {
+func momenta(p *wire.Plan) uint64 {
 	switch p.Rule {
-	case Momentum, TorchMomentum:
+	case wire.Momentum, wire.TorchMomentum:
 		return 1
-	case LocalAdam:
+	case wire.LocalAdam:
 		return 2
 	}
 	return 0
@@ -41,18 +43,19 @@ func (p *Plan) momenta() uint64 {
 // scratch returns the number of blocks that a worker writes to: the estimate; the
 // round's first point, if something refers to it; the proximal pull; the correction and
 // its terms.
-func (p *Plan) scratch() uint64 {
+func scratch(p *wire.Plan) uint64 {
 	n := uint64(1)
 	if p.SendsVectors() {
 		return n // its steps keep all others as whole vectors
 	}
-	if p.Prox != 0 || p.ServerRule != ServerMean || p.Distribution == Subspace || p.Pool > 0 {
+	if p.Prox != 0 || p.ServerRule != wire.ServerMean || p.Distribution == wire.Subspace ||
+		p.Pool > 0 {
 		n++
 	}
 	if p.Prox != 0 {
 		n++
 	}
-	if p.Control != NoControl {
+	if p.Control != wire.NoControl {
 		n += 2
 	}
 	return n
@@ -61,17 +64,17 @@ func (p *Plan) scratch() uint64 {
 // poolBytes returns the bytes of a pool: for each of its directions and for the initial
 // parameters a float64 coefficient of x, of the step and of the momentum, with prox of
 // the round's first point; with Sphere also the norm of each direction.
-func (p *Plan) poolBytes() uint64 {
+func poolBytes(p *wire.Plan) uint64 {
 	if p.Pool == 0 {
 		return 0
 	}
 	n := uint64(p.Pool)
-	lists := 2 + p.momenta()
+	lists := 2 + momenta(p)
 	if p.Prox != 0 {
 		lists++
 	}
 	bytes := 8 * lists * (n + 1)
-	if p.Distribution == Sphere {
+	if p.Distribution == wire.Sphere {
 		bytes += 8 * n
 	}
 	return bytes
@@ -83,7 +86,7 @@ const exactSumBytes = 48
 
 // scalarBytes returns the coordinator's bytes for contributions of so many scalars each:
 // sums, or where it holds replies all their float32.
-func (p *Plan) scalarBytes(scalars uint64) uint64 {
+func scalarBytes(p *wire.Plan, scalars uint64) uint64 {
 	if p.HoldsReplies() {
 		return 4 * scalars * uint64(p.Target)
 	}
@@ -92,8 +95,8 @@ func (p *Plan) scalarBytes(scalars uint64) uint64 {
 
 // controlBytes returns the coordinator's bytes for control variates: one sum for each
 // record along whose directions they lie, which with ScaffoldPoint is one record.
-func (p *Plan) controlBytes(scalars uint64) uint64 {
-	if p.Control == ScaffoldMean {
+func controlBytes(p *wire.Plan, scalars uint64) uint64 {
+	if p.Control == wire.ScaffoldMean {
 		return exactSumBytes * scalars * uint64(p.Target)
 	}
 	return exactSumBytes * scalars

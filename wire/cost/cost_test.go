@@ -1,4 +1,4 @@
-package wire_test
+package cost_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/zofl/zofl/mathx"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/cost"
 )
 
 // TestCostIsTheFrames compares costs with frames built here, for a run at round 8:
@@ -24,12 +25,12 @@ func TestCostIsTheFrames(t *testing.T) {
 	a.Records.Add(record)
 	announcement := a.Append(nil)
 
-	got := p.Cost(wire.CostInput{Round: 8, IDLen: 8})
-	want := wire.Cost{
+	got := cost.Of(p, cost.Input{Round: 8, IDLen: 8})
+	want := cost.Round{
 		Perturbations: 10, Queries: 11, Scalars: 10,
-		Up: wire.Traffic{Payload: len(reply),
+		Up: cost.Traffic{Payload: len(reply),
 			Socket: len(fmt.Sprintf("PUB zo.mnist.p.0.12345678 %d\r\n%s\r\n", len(reply), reply))},
-		Down: wire.Traffic{Payload: len(announcement),
+		Down: cost.Traffic{Payload: len(announcement),
 			Socket: len(
 				fmt.Sprintf("MSG zo.mnist.a.0 1 %d\r\n%s\r\n", len(announcement), announcement))},
 		Repeat: got.Repeat, // see TestCostFillsTheBudget
@@ -44,15 +45,15 @@ func TestCostIsTheFrames(t *testing.T) {
 
 func TestCostFillsTheBudget(t *testing.T) {
 	p := plan(t)
-	bare := p.Cost(wire.CostInput{Round: 100})
+	bare := cost.Of(p, cost.Input{Round: 100})
 	least := bare.Repeat.Payload
 	// A record is budgeted with 3 bytes more than its own, and takes 2 more.
 	if got, want := least-bare.Down.Payload, 512/(bare.Record+3)*(bare.Record+2); got != want {
 		t.Errorf("a budget of 512 adds %d bytes, want %d", got, want)
 	}
 	planRecord := (&wire.Record{N: 1, Epoch: 1, Kind: wire.KindPlan, Plan: p}).Append(nil)
-	first, second := p.Cost(wire.CostInput{}).Repeat.Payload,
-		p.Cost(wire.CostInput{Round: 2}).Repeat.Payload
+	first, second := cost.Of(p, cost.Input{}).Repeat.Payload,
+		cost.Of(p, cost.Input{Round: 2}).Repeat.Payload
 	if got, want := first-len(planRecord),
 		bare.Down.Payload-bare.Record; got > want || got < want-2 {
 		t.Errorf("round 1: %d bytes besides the plan, later %d besides the record", got, want)
@@ -66,12 +67,12 @@ func TestCostFillsTheBudget(t *testing.T) {
 func TestCostFollowsTheSchedule(t *testing.T) {
 	p := plan(t)
 	p.PerturbationSchedule = []wire.PerturbationPoint{{Round: 50, Perturbations: 100}}
-	early, late := p.Cost(wire.CostInput{Round: 49}), p.Cost(wire.CostInput{Round: 50})
+	early, late := cost.Of(p, cost.Input{Round: 49}), cost.Of(p, cost.Input{Round: 50})
 	if early.Queries != 11 || late.Queries != 101 || late.Up.Payload-early.Up.Payload != 4*90+1 {
 		t.Errorf("got %+v, then %+v", early, late)
 	}
 	p.Roster, p.Shards = wire.OpenRoster, 1296
-	if open := p.Cost(wire.CostInput{Round: 49}); open.Down.Payload <= early.Down.Payload-2 ||
+	if open := cost.Of(p, cost.Input{Round: 49}); open.Down.Payload <= early.Down.Payload-2 ||
 		open.Up.Socket != early.Up.Socket+1 {
 		t.Errorf("an open roster with two-digit shards: got %+v, dense %+v", open, early)
 	}
@@ -81,9 +82,9 @@ func TestCostFollowsTheSchedule(t *testing.T) {
 // P = 10 early in a run.
 func TestReplyBudget(t *testing.T) {
 	p := plan(t)
-	got := p.Cost(wire.CostInput{Round: 100, IDLen: 8})
+	got := cost.Of(p, cost.Input{Round: 100, IDLen: 8})
 	t.Logf("up %+v, down %+v, record %d", got.Up, got.Down, got.Record)
-	if want := (wire.Traffic{Payload: 62, Socket: 94}); got.Up != want {
+	if want := (cost.Traffic{Payload: 62, Socket: 94}); got.Up != want {
 		t.Errorf("up: got %+v, want %+v", got.Up, want)
 	}
 }
@@ -91,9 +92,9 @@ func TestReplyBudget(t *testing.T) {
 // TestCostOfWeights: only a mean weighted by samples has long weights.
 func TestCostOfWeights(t *testing.T) {
 	p := plan(t)
-	equal := p.Cost(wire.CostInput{}).Up.Payload
+	equal := cost.Of(p, cost.Input{}).Up.Payload
 	p.Weights = wire.BySamples
-	if got := p.Cost(wire.CostInput{}).Up.Payload; got != equal+4 {
+	if got := cost.Of(p, cost.Input{}).Up.Payload; got != equal+4 {
 		t.Errorf("a contribution weighted by samples takes %d bytes, want 4 more than %d", got,
 			equal)
 	}

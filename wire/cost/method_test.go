@@ -1,10 +1,11 @@
-package wire_test
+package cost_test
 
 import (
 	"fmt"
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/cost"
 )
 
 // A vectorCost has the vectors of a plan, those of every replica and the further ones of
@@ -77,7 +78,7 @@ func TestCostOfVectors(t *testing.T) {
 	}...)
 	for _, test := range tests {
 		test.plan.Dim = d
-		got := test.plan.Cost(wire.CostInput{})
+		got := cost.Of(&test.plan, cost.Input{})
 		if got.Vectors != test.vectors || got.Local != test.local {
 			t.Errorf("%s: got %d and %d vectors, want %d and %d", test.name, got.Vectors, got.Local,
 				test.vectors, test.local)
@@ -104,8 +105,8 @@ func checkCost(t *testing.T, p *wire.Plan, round uint64, queries, scalars uint64
 	if err := p.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	got := p.Cost(wire.CostInput{Round: round, IDLen: 8})
-	want := wire.Cost{Perturbations: p.Perturbations, Queries: queries, Scalars: scalars,
+	got := cost.Of(p, cost.Input{Round: round, IDLen: 8})
+	want := cost.Round{Perturbations: p.Perturbations, Queries: queries, Scalars: scalars,
 		Records: len(f.records),
 		Repeat:  got.Repeat, Vectors: got.Vectors, Local: got.Local, Flat: got.Flat,
 		Streaming: got.Streaming, Coordinator: got.Coordinator}
@@ -163,7 +164,7 @@ func TestCostOfRelay(t *testing.T) {
 			{Kind: wire.Contribution, N: 9, Weight: 500, Values: make(wire.Scalars, 2*scalars)}},
 		[]wire.Record{record},
 	})
-	if got, want := p.Cost(wire.CostInput{}).Coordinator, uint64(4*scalars*10); got != want {
+	if got, want := cost.Of(p, cost.Input{}).Coordinator, uint64(4*scalars*10); got != want {
 		t.Errorf("a relay holds %d bytes, want %d", got, want)
 	}
 }
@@ -190,11 +191,11 @@ func TestCostOfTwoPhases(t *testing.T) {
 		},
 		[]wire.Record{one, two},
 	})
-	if got, want := p.Cost(wire.CostInput{}).Coordinator, uint64(48*(20+200+20)); got != want {
+	if got, want := cost.Of(p, cost.Input{}).Coordinator, uint64(48*(20+200+20)); got != want {
 		t.Errorf("the coordinator has %d bytes, want %d", got, want)
 	}
 	p.Difference = wire.Central
-	if got := p.Cost(wire.CostInput{}).Queries; got != 2*20+2*10*20 {
+	if got := cost.Of(p, cost.Input{}).Queries; got != 2*20+2*10*20 {
 		t.Errorf("central: %d queries", got)
 	}
 }
@@ -229,7 +230,7 @@ func TestCostOfControlVariates(t *testing.T) {
 			[]wire.Announcement{announce(p, round+1, last)}, []wire.Reply{reply},
 			[]wire.Record{record}})
 	}
-	if got, want := p.Cost(wire.CostInput{Round: 2}).Coordinator,
+	if got, want := cost.Of(p, cost.Input{Round: 2}).Coordinator,
 		uint64(48*200*(1+10)); got != want {
 		t.Errorf("the coordinator has %d bytes, want %d", got, want)
 	}
@@ -243,7 +244,7 @@ func TestCostOfAggregators(t *testing.T) {
 	} {
 		p := plan(t)
 		p.Aggregator = aggregator
-		if got := p.Cost(wire.CostInput{}).Coordinator; got != want {
+		if got := cost.Of(p, cost.Input{}).Coordinator; got != want {
 			t.Errorf("%v: got %d bytes, want %d", aggregator, got, want)
 		}
 	}

@@ -1,15 +1,17 @@
-package wire
+package cost
+
+import "github.com/zofl/zofl/wire"
 
 // A sample is a round's records with the longest numbers that the plan allows.
 type sample struct {
-	plan          *Plan
+	plan          *wire.Plan
 	round         uint64
 	perturbations uint32
 	phases        []uint8  // of the round's records: 0, or 1 and 2
 	records       [][]byte // by phase
 }
 
-func sampleOf(p *Plan, round uint64) *sample {
+func sampleOf(p *wire.Plan, round uint64) *sample {
 	s := &sample{
 		plan: p, round: round, perturbations: p.PerturbationsAt(round), phases: []uint8{0},
 	}
@@ -17,7 +19,7 @@ func sampleOf(p *Plan, round uint64) *sample {
 		s.phases = []uint8{1, 2}
 	}
 	for i := range s.phases {
-		r := Record{N: s.n(i), Epoch: 1, Kind: KindRound, Round: s.body(s.phases[i])}
+		r := wire.Record{N: s.n(i), Epoch: 1, Kind: wire.KindRound, Round: s.body(s.phases[i])}
 		s.records = append(s.records, r.Append(nil))
 	}
 	return s
@@ -39,43 +41,43 @@ func (s *sample) variate(phase uint8) uint64 {
 	switch {
 	case phase == 2:
 		return uint64(s.perturbations)
-	case s.plan.Control == ScaffoldMean && s.round > 1:
+	case s.plan.Control == wire.ScaffoldMean && s.round > 1:
 		return s.scalars(phase)
 	}
 	return 0
 }
 
-func (s *sample) blob(scalars uint64) Scalars {
-	return make(Scalars, uint64(s.plan.Precision.Width())*scalars)
+func (s *sample) blob(scalars uint64) wire.Scalars {
+	return make(wire.Scalars, uint64(s.plan.Precision.Width())*scalars)
 }
 
 // body returns the round's record with Target contributors.
-func (s *sample) body(phase uint8) *Round {
+func (s *sample) body(phase uint8) *wire.Round {
 	p := s.plan
-	r := &Round{
+	r := &wire.Round{
 		Round: s.round, Step: p.StepAt(s.round), Perturbations: s.perturbations,
 		Contributors: p.Target, Phase: phase,
-		Terms: []Term{{Scalars: s.blob(s.scalars(phase))}},
+		Terms: []wire.Term{{Scalars: s.blob(s.scalars(phase))}},
 	}
 	switch {
 	case p.SendsVectors():
-		r.Terms, r.Object = nil, make(Bytes, ObjectLen)
+		r.Terms, r.Object = nil, make(wire.Bytes, wire.ObjectLen)
 	case p.Transport.Relays():
 		s.relay(r)
 	case phase == 2:
-		r.Terms = append(r.Terms, Term{Back: 1, Scalars: s.blob(s.variate(phase))})
-	case p.Control == ScaffoldMean:
+		r.Terms = append(r.Terms, wire.Term{Back: 1, Scalars: s.blob(s.variate(phase))})
+	case p.Control == wire.ScaffoldMean:
 		r.Slots, r.Population = s.slots(), max(p.Members, p.Target)
 		for older := min(s.round-1, uint64(len(r.Slots))); older > 0; older-- {
 			r.Terms = append(r.Terms,
-				Term{Back: s.round - older, Scalars: s.blob(s.variate(phase))})
+				wire.Term{Back: s.round - older, Scalars: s.blob(s.variate(phase))})
 		}
 	}
 	return r
 }
 
 // relay gives r a term for each contributor.
-func (s *sample) relay(r *Round) {
+func (s *sample) relay(r *wire.Round) {
 	term := r.Terms[0]
 	r.Terms = nil
 	for _, slot := range s.slots() {
@@ -89,7 +91,7 @@ func (s *sample) relay(r *Round) {
 
 // slots returns the contributors' slots, the largest that exist.
 func (s *sample) slots() []uint32 {
-	n := min(s.plan.Target, MaxTerms)
+	n := min(s.plan.Target, wire.MaxTerms)
 	slots := make([]uint32, n)
 	for i := range slots {
 		slots[i] = max(s.plan.Members, n) - n + uint32(i)
@@ -102,16 +104,16 @@ func (s *sample) slots() []uint32 {
 // before others it is a record as long as this round's.
 func (s *sample) announcement(i int, budget uint32) []byte {
 	p := s.plan
-	a := Announcement{
+	a := wire.Announcement{
 		N: s.n(i), Epoch: 1, Left: uint64(p.Deadline),
 		Step: p.StepAt(s.round), Perturbations: s.perturbations,
-		Cohort: Cohort{Sampled: uint64(p.Sampled(p.Members)), Members: p.Members},
+		Cohort: wire.Cohort{Sampled: uint64(p.Sampled(p.Members)), Members: p.Members},
 	}
-	if p.Roster == OpenRoster {
-		a.Cohort = Cohort{Sampled: FullThreshold - 1}
+	if p.Roster == wire.OpenRoster {
+		a.Cohort = wire.Cohort{Sampled: wire.FullThreshold - 1}
 	}
 	if a.N == 2 {
-		a.Records.Add((&Record{N: 1, Epoch: 1, Kind: KindPlan, Plan: p}).Append(nil))
+		a.Records.Add((&wire.Record{N: 1, Epoch: 1, Kind: wire.KindPlan, Plan: p}).Append(nil))
 		return a.Append(nil)
 	}
 	const head = 3 // bytes of the length before a record
@@ -132,12 +134,12 @@ func (s *sample) announcement(i int, budget uint32) []byte {
 // reply returns a device's contribution to the round's record i.
 func (s *sample) reply(i int) []byte {
 	phase := s.phases[i]
-	r := Reply{Kind: Contribution, N: s.n(i), Weight: 1, Values: s.blob(s.scalars(phase))}
-	if s.plan.Weights == BySamples {
+	r := wire.Reply{Kind: wire.Contribution, N: s.n(i), Weight: 1, Values: s.blob(s.scalars(phase))}
+	if s.plan.Weights == wire.BySamples {
 		r.Weight = s.plan.MaxWeight
 	}
 	if n := s.variate(phase); n > 0 {
-		v := ControlVariate{N: r.N - 1, Scalars: s.blob(n)}
+		v := wire.ControlVariate{N: r.N - 1, Scalars: s.blob(n)}
 		r.Rest = v.Append(nil)
 	}
 	return r.Append(nil)

@@ -1,14 +1,15 @@
-package wire_test
+package cost_test
 
 import (
 	"fmt"
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/cost"
 )
 
 // A socket counts the bytes that a device writes and reads, with NATS's lines.
-type socket struct{ up, down wire.Traffic }
+type socket struct{ up, down cost.Traffic }
 
 // answers has as many characters as nats.go's: an inbox of 22 and a request of 8.
 const answers = "_INBOX.abcdefghijklmnopqrstuv.12345678"
@@ -69,7 +70,7 @@ func TestCostOfOneVector(t *testing.T) {
 	a := announce(p, 9, record)
 	s.hear(a.Append(nil))
 	s.exchange(9, 500, 61440, 61440, 160000-2*61440)
-	got := p.Cost(wire.CostInput{Round: 8, IDLen: 8})
+	got := cost.Of(p, cost.Input{Round: 8, IDLen: 8})
 	if got.Up != s.up || got.Down != s.down || got.Record != len(record.Append(nil)) {
 		t.Errorf("got up %+v, down %+v, a record of %d, want %+v, %+v, %d", got.Up, got.Down,
 			got.Record, s.up, s.down, len(record.Append(nil)))
@@ -79,15 +80,15 @@ func TestCostOfOneVector(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	p.Target, p.Members = 1000, 1000
-	if got, want := p.Cost(wire.CostInput{}).Coordinator, uint64(48*40000+64<<20); got != want {
+	if got, want := cost.Of(p, cost.Input{}).Coordinator, uint64(48*40000+64<<20); got != want {
 		t.Errorf("1000 contributors: %d bytes, want %d", got, want)
 	}
 	p.Control = wire.ScaffoldMean
-	if got := p.Cost(wire.CostInput{}); got.Scalars != 80000 || got.Coordinator != 48*80000+64<<20 {
+	if got := cost.Of(p, cost.Input{}); got.Scalars != 80000 || got.Coordinator != 48*80000+64<<20 {
 		t.Errorf("scaffold-2: got %+v, want vectors of 80000", got)
 	}
 	p.Dim, p.Control, p.Target = wire.MaxDense, wire.NoControl, 2
-	if got := p.Cost(wire.CostInput{}).Coordinator; got != 48*wire.MaxDense+4*wire.MaxDense {
+	if got := cost.Of(p, cost.Input{}).Coordinator; got != 48*wire.MaxDense+4*wire.MaxDense {
 		t.Errorf("the largest vector: %d bytes, want its sum and one of it", got)
 	}
 }
@@ -105,7 +106,7 @@ func TestCostOfTwoVectors(t *testing.T) {
 	s.hear(second.Append(nil))
 	s.exchange(16, 1, 400)
 	s.exchange(17, 1, 40000)
-	got := p.Cost(wire.CostInput{Round: 8, IDLen: 8})
+	got := cost.Of(p, cost.Input{Round: 8, IDLen: 8})
 	if got.Up != s.up || got.Down != s.down || got.Records != 2 ||
 		got.Record != len(one.Append(nil))+len(two.Append(nil)) {
 		t.Errorf("got up %+v, down %+v, records of %d, want %+v, %+v", got.Up, got.Down, got.Record,
@@ -132,7 +133,7 @@ func TestCostOfSurrogate(t *testing.T) {
 		onItsWay = 4 * 10000
 		vectors  = 4*(1+2*7+2)*300 + 4*4096
 	)
-	got := p.Cost(wire.CostInput{})
+	got := cost.Of(p, cost.Input{})
 	if want := uint64(matrices + points + features + queries + onItsWay +
 		vectors); got.Streaming != want || got.Flat != want {
 		t.Errorf("got %d and %d bytes, want %d", got.Streaming, got.Flat, want)
@@ -142,7 +143,7 @@ func TestCostOfSurrogate(t *testing.T) {
 	}
 	p.WindowOf, p.Rule, p.Beta, p.Candidates = wire.NearestPoints, wire.SGD, 0, 0
 	most := got.Streaming
-	if got, want := p.Cost(wire.CostInput{}).Streaming,
+	if got, want := cost.Of(p, cost.Input{}).Streaming,
 		most+8*4*1000*301-8*32*300-4*4*300; got != want {
 		t.Errorf("the nearest of 4000 points, sgd, no candidates: got %d bytes, want %d", got, want)
 	}

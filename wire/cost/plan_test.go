@@ -1,0 +1,35 @@
+package cost_test
+
+import (
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/cost"
+	"github.com/zofl/zofl/wire/preset"
+)
+
+// plan returns a plan of the preset decomfl.
+func plan(t *testing.T) *wire.Plan { return planOf(t, "decomfl") }
+
+// planOf returns the plan of a preset, for run mnist over 100 parameters.
+func planOf(t *testing.T, name string) *wire.Plan {
+	t.Helper()
+	p, err := preset.New(name, "mnist", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestRecordBytes compares a plan's bound on its records with the records of a late round.
+func TestRecordBytes(t *testing.T) {
+	for _, name := range preset.Names() {
+		p := planOf(t, name)
+		most := p.RecordBytes()
+		round := cost.Of(p, cost.Input{Round: 1 << 50})
+		if all := uint64(round.Record); all > uint64(round.Records)*most || most > all*5/4+128 {
+			t.Errorf("%s: %d records of %d bytes, and the bound on one is %d",
+				name, round.Records, all, most)
+		}
+	}
+}
