@@ -213,10 +213,10 @@ func (p *Plan) checkStop() error {
 	switch {
 	case p.EvalEvery > 0 && p.EvalCount == 0:
 		return &PlanError{"eval_count", p.EvalCount,
-			"say how many devices evaluate, or set eval_every=0"}
+			"say how many devices evaluate, or set eval_every to 0"}
 	case p.EvalEvery > 0 && len(p.Metrics) == 0:
 		return &PlanError{"metrics", p.Metrics,
-			"name what an evaluation returns, or set eval_every=0"}
+			"name what an evaluation returns, or set eval_every to 0"}
 	case p.StopMetric != "" && !slices.Contains(p.Metrics, p.StopMetric):
 		return &PlanError{"stop_metric", p.StopMetric,
 			fmt.Sprintf("choose one of the metrics %v", p.Metrics)}
