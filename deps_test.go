@@ -162,7 +162,9 @@ func TestClientPackages(t *testing.T) {
 	sourceFiles(t, ".")
 	list := goList(t, ".", "-deps", "./client/...")
 	wantNoServer(t, list, module+"/client", module+"/client/replica", direct[0])
-	for _, name := range []string{"/coordinator", "/wire/preset", "/wire/plancheck", "/wire/cost"} {
+	for _, name := range []string{
+		"/coordinator", "/wire/preset", "/wire/plancheck", "/wire/planfile", "/wire/cost",
+	} {
 		if slices.Contains(list, module+name) {
 			t.Errorf("client depends on %s%s: a device carries none of it", module, name)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 )
 
 // bring makes an announcement carry records from..last.
@@ -65,7 +66,7 @@ func TestLateJoiner(t *testing.T) {
 			h.round()
 		}
 		change := wire.Change{}
-		if err := change.Set("step", "0.01"); err != nil {
+		if err := planfile.SetChange(&change, "step", "0.01"); err != nil {
 			t.Fatal(err)
 		}
 		h.append(wire.Record{Kind: wire.KindChange, Change: &change})

@@ -10,6 +10,7 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 )
 
 // A device beyond its horizon takes the snapshot and the records after it, also
@@ -29,7 +30,7 @@ func TestSnapshotCatchUp(t *testing.T) {
 		}
 		h.append(wire.Record{Kind: wire.KindRollback, To: 20})
 		var c wire.Change
-		if err := c.Set("weight_decay", "0.5"); err != nil {
+		if err := planfile.SetChange(&c, "weight_decay", "0.5"); err != nil {
 			t.Fatal(err)
 		}
 		h.append(wire.Record{Kind: wire.KindChange, Change: &c})

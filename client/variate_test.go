@@ -10,6 +10,7 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 )
 
 // corrected is a host of a run with control variates of a kind.
@@ -240,7 +241,7 @@ func TestVariateAboveTheLimit(t *testing.T) {
 		d := h.device("d0", o)
 		limit := func(value string) {
 			var c wire.Change
-			if err := c.Set("max_scalar", value); err != nil {
+			if err := planfile.SetChange(&c, "max_scalar", value); err != nil {
 				t.Fatal(err)
 			}
 			h.append(wire.Record{Kind: wire.KindChange, Change: &c})

@@ -10,6 +10,7 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 )
 
 // A walk is a host that does what a generator picks.
@@ -104,7 +105,7 @@ func (w *walk) step() {
 		}
 	case 4:
 		var c wire.Change
-		if err := c.Set("weight_decay", fmt.Sprint(w.random.IntN(10))); err != nil {
+		if err := planfile.SetChange(&c, "weight_decay", fmt.Sprint(w.random.IntN(10))); err != nil {
 			w.t.Fatal(err)
 		}
 		w.append(wire.Record{Kind: wire.KindChange, Change: &c})

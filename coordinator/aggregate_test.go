@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"github.com/zofl/zofl/wire/planfile"
 	"math/rand/v2"
 	"testing"
 )
@@ -12,7 +13,7 @@ func BenchmarkRecord(b *testing.B) {
 		b.Run(aggregator, func(b *testing.B) {
 			plan := methodPlan(b, []string{"trim=0", "aggregator=weighted-mean"}, devices)
 			plan.Perturbations, plan.Quorum = scalars, 1
-			if err := plan.Set("aggregator", aggregator); err != nil {
+			if err := planfile.Set(plan, "aggregator", aggregator); err != nil {
 				b.Fatal(err)
 			}
 			if aggregator == "trimmed-mean" {

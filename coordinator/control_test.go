@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 )
 
 // TestControlsFillARecord sends control variates of more and larger rounds than a record can hold,
@@ -35,7 +36,7 @@ func TestControlsFillARecord(t *testing.T) {
 	change := wire.Change{}
 	for field, value := range map[string]string{"perturbations": "1", "target": "50",
 		"over_sample": "2"} {
-		if err := change.Set(field, value); err != nil {
+		if err := planfile.SetChange(&change, field, value); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -107,7 +108,7 @@ func TestVectorsAreKept(t *testing.T) {
 	denseRounds(t, c, log, 1)
 	want(16)
 	keep := &wire.Change{}
-	if err := errors.Join(keep.Set("dense_keep", "2"),
+	if err := errors.Join(planfile.SetChange(keep, "dense_keep", "2"),
 		c.ask(t, log, &wire.Record{Kind: wire.KindChange, Change: keep})); err != nil {
 		t.Fatal(err)
 	}

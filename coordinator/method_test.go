@@ -9,6 +9,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 )
 
 // methods are plans for every way from contributions to a record, as changes to the small plan.
@@ -39,7 +40,7 @@ func methodPlan(t testing.TB, fields []string, devices uint32) *wire.Plan {
 	p.Members, p.Target, p.Perturbations = devices, devices, 3
 	for _, f := range fields {
 		name, value, _ := bytes.Cut([]byte(f), []byte("="))
-		if err := p.Set(string(name), string(value)); err != nil {
+		if err := planfile.Set(p, string(name), string(value)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 )
 
 // A stage is a core, a log and the commands of a transcript:
@@ -114,7 +115,7 @@ func (s *stage) begin(fields []string) {
 	s.last = input{kind: inTick} // requests of another run are not repeated
 	for _, f := range fields {
 		name, value, _ := strings.Cut(f, "=")
-		s.check(s.plan.Set(name, value))
+		s.check(planfile.Set(s.plan, name, value))
 	}
 	s.restart()
 }
@@ -249,7 +250,7 @@ func (s *stage) storeForeign(args []string) {
 		r.Kind, r.Plan, r.Prev = wire.KindPlan, chaintest.Plan(s.t), wire.Genesis("r")
 		for key, value := range keys {
 			if key != "epoch" {
-				s.check(r.Plan.Set(key, value))
+				s.check(planfile.Set(r.Plan, key, value))
 			}
 		}
 	case "same":
@@ -267,7 +268,7 @@ func (s *stage) change(fields []string) *wire.Change {
 	c := &wire.Change{}
 	for _, f := range fields {
 		name, value, _ := strings.Cut(f, "=")
-		s.check(c.Set(name, value))
+		s.check(planfile.SetChange(c, name, value))
 	}
 	return c
 }

@@ -1,10 +1,8 @@
 package wire
 
-import "slices"
-
 // A Change is the body of a KindChange record: it gives fields of the plan new
 // values. Its encoding is a plan's map, of exactly the fields that it names,
-// zero or not. Build one with [Change.Set].
+// zero or not. Build one with planfile.SetChange.
 //
 // Invariants:
 //  1. Fields are the numbers of changeable fields, ascending, at least one.
@@ -12,26 +10,6 @@ import "slices"
 type Change struct {
 	Fields []uint64
 	Values Plan
-}
-
-// Set adds the named field, or replaces its value; text is as for [Plan.Set].
-// The error is a [*PlanError].
-func (c *Change) Set(name, text string) error {
-	f, err := findField(name, text)
-	if err != nil {
-		return err
-	}
-	if !f.Changeable {
-		return &PlanError{name, text, "this field is fixed for the whole run: " +
-			"start another run"}
-	}
-	if err := f.set(&c.Values, text); err != nil {
-		return err
-	}
-	if at, found := slices.BinarySearch(c.Fields, f.Number); !found {
-		c.Fields = slices.Insert(c.Fields, at, f.Number)
-	}
-	return nil
 }
 
 // Apply sets the fields of p that c names. The result may be a plan that cannot

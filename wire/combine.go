@@ -225,10 +225,8 @@ func (p *Plan) scaled() bool {
 
 // text returns the value of a field in the form that plan files use.
 func (p *Plan) text(name string) any {
-	f, err := findField(name, "")
-	if err != nil {
-		panic("wire: internal error: " + err.Error())
-	}
+	at := slices.IndexFunc(planFields, func(f Field) bool { return f.Name == name })
+	f := &planFields[at]
 	switch v := f.at(p).(type) {
 	case *uint8:
 		return enumName(f.names, int(*v))

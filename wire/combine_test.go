@@ -10,6 +10,7 @@ import (
 
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/plancheck"
+	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/wiretest"
 )
 
@@ -30,7 +31,7 @@ func planOfPair(t *testing.T, pair wiretest.Pair) *wire.Plan {
 	p := planOf(t, "decomfl")
 	for _, s := range pair.Settings {
 		name, value, _ := strings.Cut(s, "=")
-		if err := p.Set(name, value); err != nil {
+		if err := planfile.Set(p, name, value); err != nil {
 			t.Fatalf("%s: %v", s, err)
 		}
 	}

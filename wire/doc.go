@@ -2,9 +2,10 @@
 // the plan, the frames, the subjects, the record and its hash chain, the
 // cohorts and the limits. It does no input or output.
 //
-// For most uses, start from a preset (package wire/preset), fill in the model,
-// check it with package wire/plancheck, price it with package wire/cost, and hand
-// it to a coordinator; a device receives it with its first record. The frames are
+// For most uses, start from a preset (package wire/preset) or a file (package
+// wire/planfile), fill in the model, check the plan with package wire/plancheck,
+// price it with package wire/cost, and hand it to a coordinator; a device receives
+// it with its first record. The frames are
 // for the packages client and coordinator, and for ports of Zofl to other
 // languages; docs/wire.md gives them byte by byte, and testdata holds vectors.
 //

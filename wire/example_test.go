@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -19,7 +20,7 @@ func Example() {
 
 	plan.Mu = 0
 	fmt.Println(plan.Validate())
-	if err := plan.Set("mu", "1e-3"); err != nil {
+	if err := planfile.Set(plan, "mu", "1e-3"); err != nil {
 		fmt.Println(err)
 	}
 	fmt.Println(plan.Validate())

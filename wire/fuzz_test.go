@@ -2,7 +2,6 @@ package wire_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"testing"
 
@@ -57,59 +56,6 @@ func FuzzControl(f *testing.F) {
 		v, ok := r.Control()
 		if ok && (v.N == 0 || v.N >= n || !bytes.HasPrefix(rest, v.Append(nil))) {
 			t.Errorf("rest %x of a reply to %d is read as %+v", rest, n, v)
-		}
-	})
-}
-
-// FuzzPlanJSON: an accepted plan file survives being written and read, and so does the
-// record of a valid plan.
-func FuzzPlanJSON(f *testing.F) {
-	seeds := 0
-	for _, b := range vectorsOf(f, "record", "ok") {
-		r, err := wire.DecodeRecord(b)
-		if err != nil {
-			f.Fatal(err)
-		}
-		if r.Plan == nil {
-			continue
-		}
-		file, err := json.Marshal(r.Plan)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(file)
-		seeds++
-	}
-	if seeds == 0 {
-		f.Fatal("no plans among the vectors")
-	}
-	f.Fuzz(func(t *testing.T, file []byte) {
-		var p wire.Plan
-		if json.Unmarshal(file, &p) != nil {
-			return
-		}
-		if p.Validate() != nil {
-			return
-		}
-		again, err := json.Marshal(p)
-		if err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		var q wire.Plan
-		if err := json.Unmarshal(again, &q); err != nil {
-			t.Fatalf("%s: %v", again, err)
-		}
-		record := (&wire.Record{N: 1, Kind: wire.KindPlan, Plan: &p}).Append(nil)
-		r, err := wire.DecodeRecord(record)
-		if err != nil {
-			t.Fatalf("a valid plan's record is not read: %s: %v", file, err)
-		}
-		if err := r.Plan.Validate(); err != nil {
-			t.Fatalf("valid in a file, not in a record: %v", err)
-		}
-		if other := (&wire.Record{N: 1, Kind: wire.KindPlan, Plan: &q}).Append(nil); !bytes.Equal(
-			other, record) {
-			t.Errorf("another plan after writing and reading\n%s\n%s", file, again)
 		}
 	})
 }

@@ -42,6 +42,16 @@ func Fields() []Field { return slices.Clone(planFields) }
 // a field that is not a choice.
 func (f Field) Choices() []string { return slices.Clone(f.names) }
 
+// Choice returns the name of a choice.
+func (f Field) Choice(v uint8) string { return enumName(f.names, int(v)) }
+
+// At returns a pointer to the field of p: to a uint8 for a choice, else to a string,
+// uint32, uint64, float32, [Bytes] or list.
+func (f Field) At(p *Plan) any { return f.at(p) }
+
+// IsZero reports whether the field of p is zero, and so neither in a record nor in a file.
+func (f Field) IsZero(p *Plan) bool { return isZero(f.at(p)) }
+
 // Form returns the form of the field's values: "choice", "text", "hex", "whole
 // number", "number" or "list".
 func (f Field) Form() string {
@@ -257,15 +267,4 @@ func fieldByNumber(number uint64) *Field {
 		return nil
 	}
 	return &planFields[number-1]
-}
-
-// findField returns the named field, or a PlanError about value.
-func findField(name, value string) (*Field, error) {
-	for i := range planFields {
-		if planFields[i].Name == name {
-			return &planFields[i], nil
-		}
-	}
-	return nil, &PlanError{name, value,
-		"no field has this name; `zofl plan --fields` lists them"}
 }

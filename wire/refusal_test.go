@@ -9,6 +9,7 @@ import (
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/cost"
 	"github.com/zofl/zofl/wire/plancheck"
+	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -122,7 +123,7 @@ func planWith(t *testing.T, settings string) *wire.Plan {
 	}
 	for _, s := range strings.Fields(settings) {
 		name, value, _ := strings.Cut(s, "=")
-		if err := p.Set(name, value); err != nil {
+		if err := planfile.Set(p, name, value); err != nil {
 			t.Fatal(err)
 		}
 	}

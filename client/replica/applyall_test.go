@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 )
 
 // history returns the records of a run in which every kind follows others: long stretches
@@ -24,7 +25,7 @@ func history(t *testing.T, p *wire.Plan) [][]byte {
 	}
 	change := func(field, value string) {
 		var ch wire.Change
-		if err := ch.Set(field, value); err != nil {
+		if err := planfile.SetChange(&ch, field, value); err != nil {
 			t.Fatal(err)
 		}
 		records = append(records, c.add(wire.Record{Kind: wire.KindChange, Change: &ch}))
@@ -134,7 +135,7 @@ func TestApplyAllStopsAtFault(t *testing.T) {
 		bad["step 0"] = next(wire.Record{Kind: wire.KindRound, Round: &wire.Round{
 			Round: 1, Perturbations: 1, Terms: []wire.Term{{Scalars: wire.AppendScalars(nil, 1, 2)}}}})
 		var tooMany wire.Change
-		if err := tooMany.Set("quorum", "7"); err != nil { // above the target
+		if err := planfile.SetChange(&tooMany, "quorum", "7"); err != nil { // above the target
 			t.Fatal(err)
 		}
 		bad["bad change"] = next(wire.Record{Kind: wire.KindChange, Change: &tooMany})

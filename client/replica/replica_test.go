@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 )
 
 // A state is everything that a replica's methods return.
@@ -238,7 +239,7 @@ func TestChange(t *testing.T) {
 		t.Helper()
 		var ch wire.Change
 		for i := 0; i < len(settings); i += 2 {
-			if err := ch.Set(settings[i], settings[i+1]); err != nil {
+			if err := planfile.SetChange(&ch, settings[i], settings[i+1]); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 )
 
 // secret is the run key of private runs.
@@ -32,7 +33,7 @@ type script struct {
 func planOf(t testing.TB, settings string) *wire.Plan {
 	t.Helper()
 	p := basePlan()
-	if err := json.Unmarshal([]byte(settings), p); err != nil {
+	if err := json.Unmarshal([]byte(settings), (*planfile.Plan)(p)); err != nil {
 		t.Fatalf("%s: %v", settings, err)
 	}
 	if p.Private() {
@@ -77,7 +78,7 @@ func (s *script) add(r wire.Round) {
 // change adds a change record.
 func (s *script) change(field, value string) {
 	var c wire.Change
-	if err := c.Set(field, value); err != nil {
+	if err := planfile.SetChange(&c, field, value); err != nil {
 		panic(err)
 	}
 	s.records = append(s.records, s.chain.add(wire.Record{Kind: wire.KindChange, Change: &c}))

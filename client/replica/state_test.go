@@ -17,6 +17,7 @@ import (
 	"testing/iotest"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 )
 
 const stateFile = "testdata/state-1.bin"
@@ -71,7 +72,7 @@ func eventful(t testing.TB) (*Replica, *chain, History) {
 	var change wire.Change
 	for _, field := range [][2]string{{"beta", "0.25"}, {"quorum", "1"},
 		{"step_schedule", `[{"round":3,"factor":0.5}]`}} {
-		if err := change.Set(field[0], field[1]); err != nil {
+		if err := planfile.SetChange(&change, field[0], field[1]); err != nil {
 			t.Fatal(err)
 		}
 	}

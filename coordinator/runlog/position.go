@@ -1,13 +1,12 @@
 package runlog
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/plancheck"
+	"github.com/zofl/zofl/wire/planfile"
 )
 
 const continueOrNew = "leave the plan out to continue the log's run, or take another log"
@@ -124,7 +123,7 @@ func SamePlan(logged, configured *wire.Plan) error {
 	}
 	for _, f := range wire.Fields() {
 		switch {
-		case bytes.Equal(a[f.Name], b[f.Name]):
+		case a[f.Name] == b[f.Name]:
 		case f.Name == "run_key":
 			return fmt.Errorf("%w: it has another run_key: %s", ErrPlan, continueOrNew)
 		default:
@@ -135,19 +134,19 @@ func SamePlan(logged, configured *wire.Plan) error {
 	return nil
 }
 
-// planValues returns the fields of a plan as a plan file spells them.
-func planValues(p *wire.Plan) (map[string]json.RawMessage, error) {
-	b, err := json.Marshal(p)
-	if err != nil {
-		return nil, err
+// planValues returns the fields of a plan by name, as a plan file spells them.
+func planValues(p *wire.Plan) (map[string]string, error) {
+	list, err := planfile.Values(p)
+	values := map[string]string{}
+	for _, v := range list {
+		values[v.Field.Name] = v.JSON
 	}
-	var values map[string]json.RawMessage
-	return values, json.Unmarshal(b, &values)
+	return values, err
 }
 
-func orUnset(v json.RawMessage) string {
-	if v == nil {
+func orUnset(v string) string {
+	if v == "" {
 		return "unset"
 	}
-	return string(v)
+	return v
 }

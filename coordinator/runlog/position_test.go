@@ -10,6 +10,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -66,7 +67,7 @@ func TestHistory(t *testing.T) {
 	for _, control := range []string{"none", "scaffold-1", "scaffold-2"} {
 		t.Run(control, func(t *testing.T) {
 			p := chaintest.Plan(t)
-			if err := p.Set("control", control); err != nil {
+			if err := planfile.Set(p, "control", control); err != nil {
 				t.Fatal(err)
 			}
 			h := &historian{t: t, rng: rand.New(rand.NewPCG(8, 8))}
@@ -124,7 +125,7 @@ func (h *historian) addAny() {
 	switch k := h.rng.IntN(50); k {
 	case 0:
 		change := &wire.Change{}
-		if err := change.Set("mu", strconv.Itoa(1+h.rng.IntN(1000))); err != nil {
+		if err := planfile.SetChange(change, "mu", strconv.Itoa(1+h.rng.IntN(1000))); err != nil {
 			h.t.Fatal(err)
 		}
 		h.add(wire.Record{Kind: wire.KindChange, Change: change})
@@ -181,7 +182,7 @@ func TestPhasesTakeTurns(t *testing.T) {
 		{"scaffold-1", []uint8{3}, true},
 	} {
 		plan := chaintest.Plan(t)
-		if err := plan.Set("control", test.control); err != nil {
+		if err := planfile.Set(plan, "control", test.control); err != nil {
 			t.Fatal(err)
 		}
 		var p Position

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/cost"
+	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -30,19 +30,13 @@ func explain(out io.Writer, p *wire.Plan) error {
 			fmt.Fprintf(out, "%s: %s\n\n%s\n\n", info.Name, info.Source, info.Notes)
 		}
 	}
-	values := map[string]json.RawMessage{}
-	b, err := json.Marshal(p)
-	if err == nil {
-		err = json.Unmarshal(b, &values)
-	}
+	values, err := planfile.Values(p)
 	if err != nil {
 		return err
 	}
 	t := newTable(out, "field", "value", "meaning")
-	for _, f := range wire.Fields() {
-		if value, set := values[f.Name]; set {
-			t.AppendRow(table.Row{f.Name, string(value), f.Doc})
-		}
+	for _, v := range values {
+		t.AppendRow(table.Row{v.Field.Name, v.JSON, v.Field.Doc})
 	}
 	t.Render()
 	return nil

@@ -9,31 +9,32 @@ import (
 
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 )
 
 // A line is a record in the form in which `zofl log` prints it.
 type line struct {
-	N             uint64       `json:"n"`
-	Kind          string       `json:"kind"`
-	Epoch         uint64       `json:"epoch"`
-	Hash          string       `json:"hash"`
-	Bytes         int          `json:"bytes"`
-	Round         uint64       `json:"round,omitempty"`
-	Phase         uint8        `json:"phase,omitempty"`
-	Attempt       uint32       `json:"attempt,omitempty"`
-	Step          float32      `json:"step,omitempty"`
-	Perturbations uint32       `json:"perturbations,omitempty"`
-	Contributors  uint32       `json:"contributors,omitempty"`
-	Population    uint32       `json:"population,omitempty"`
-	Slots         []uint32     `json:"slots,omitempty"`
-	Terms         []logTerm    `json:"terms,omitempty"`
-	Object        string       `json:"object,omitempty"`   // digest of the round's vector
-	Elements      uint64       `json:"elements,omitempty"` // length of the vector
-	Change        *wire.Change `json:"change,omitempty"`
-	To            uint64       `json:"to,omitempty"`
-	Reason        string       `json:"reason,omitempty"`
-	Text          string       `json:"text,omitempty"`
-	Plan          *wire.Plan   `json:"plan,omitempty"`
+	N             uint64           `json:"n"`
+	Kind          string           `json:"kind"`
+	Epoch         uint64           `json:"epoch"`
+	Hash          string           `json:"hash"`
+	Bytes         int              `json:"bytes"`
+	Round         uint64           `json:"round,omitempty"`
+	Phase         uint8            `json:"phase,omitempty"`
+	Attempt       uint32           `json:"attempt,omitempty"`
+	Step          float32          `json:"step,omitempty"`
+	Perturbations uint32           `json:"perturbations,omitempty"`
+	Contributors  uint32           `json:"contributors,omitempty"`
+	Population    uint32           `json:"population,omitempty"`
+	Slots         []uint32         `json:"slots,omitempty"`
+	Terms         []logTerm        `json:"terms,omitempty"`
+	Object        string           `json:"object,omitempty"`   // digest of the round's vector
+	Elements      uint64           `json:"elements,omitempty"` // length of the vector
+	Change        *planfile.Change `json:"change,omitempty"`
+	To            uint64           `json:"to,omitempty"`
+	Reason        string           `json:"reason,omitempty"`
+	Text          string           `json:"text,omitempty"`
+	Plan          *planfile.Plan   `json:"plan,omitempty"`
 }
 
 // A logTerm is scalars along the directions of record n-back. The directions are shared by all
@@ -101,33 +102,24 @@ func contributors(r *wire.Round) []uint32 {
 
 // changed returns the fields that a change sets, as FIELD=VALUE separated by spaces.
 func changed(c *wire.Change) (string, error) {
-	b, err := json.Marshal(c)
-	if err != nil {
-		return "", err
-	}
-	var values map[string]json.RawMessage
-	if err := json.Unmarshal(b, &values); err != nil {
-		return "", err
-	}
+	values, err := planfile.Changed(c)
 	var fields []string
-	for _, f := range wire.Fields() {
-		if value, ok := values[f.Name]; ok {
-			fields = append(fields, f.Name+"="+string(value))
-		}
+	for _, v := range values {
+		fields = append(fields, v.Field.Name+"="+v.JSON)
 	}
-	return strings.Join(fields, " "), nil
+	return strings.Join(fields, " "), err
 }
 
 // body sets the fields of the record's kind, and returns them as text.
 func (l *line) body(r *wire.Record, plan *wire.Plan) (text string, err error) {
 	switch r.Kind {
 	case wire.KindPlan:
-		l.Plan = r.Plan
+		l.Plan = (*planfile.Plan)(r.Plan)
 		text = fmt.Sprintf("run=%s preset=%s dim=%d", r.Plan.Run, r.Plan.Preset, r.Plan.Dim)
 	case wire.KindRound:
 		text = l.round(r.Round, plan)
 	case wire.KindChange:
-		l.Change = r.Change
+		l.Change = (*planfile.Change)(r.Change)
 		text, err = changed(r.Change)
 	case wire.KindRollback:
 		l.To = r.To

@@ -8,6 +8,7 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 )
 
 // TestPrintRecord: rounds of every transport and of either width, and of no term, which
@@ -19,7 +20,7 @@ func TestPrintRecord(t *testing.T) {
 	var change wire.Change
 	for name, value := range map[string]string{"step": "0.005", "weight_decay": "0",
 		"step_decay": "inverse-sqrt"} {
-		if err := change.Set(name, value); err != nil {
+		if err := planfile.SetChange(&change, name, value); err != nil {
 			t.Fatal(err)
 		}
 	}

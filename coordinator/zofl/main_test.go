@@ -11,6 +11,7 @@ import (
 
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/cost"
+	"github.com/zofl/zofl/wire/planfile"
 )
 
 // zofl runs the program with arguments and returns what it printed.
@@ -117,8 +118,8 @@ func TestPlanWriteAndRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got struct {
-		Plan *wire.Plan `json:"plan"`
-		Cost cost.Round `json:"cost"`
+		Plan *planfile.Plan `json:"plan"`
+		Cost cost.Round     `json:"cost"`
 	}
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)

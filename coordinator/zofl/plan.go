@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/cost"
 	"github.com/zofl/zofl/wire/plancheck"
+	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -81,7 +82,7 @@ func (f *planFlags) plan(args []string) (*wire.Plan, error) {
 		if !ok {
 			return nil, &wire.PlanError{Field: "set", Value: s, Remedy: "write it as field=value"}
 		}
-		if err := p.Set(name, value); err != nil {
+		if err := planfile.Set(p, name, value); err != nil {
 			return nil, err
 		}
 	}
@@ -107,7 +108,7 @@ func (f *planFlags) start(args []string) (*wire.Plan, error) {
 			return nil, err
 		}
 		defer file.Close()
-		p, err := wire.ReadPlan(file)
+		p, err := planfile.Read(file)
 		return p, plancheck.Explain(err)
 	}
 	return nil, usageError{fmt.Errorf("%d files: name one plan", len(args))}
@@ -124,9 +125,9 @@ func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
 	round := cost.Of(p, cost.Input{Round: 1000, IDLen: f.idLen})
 	if f.asJSON {
 		return json.NewEncoder(out).Encode(struct {
-			Plan *wire.Plan `json:"plan"`
-			Cost cost.Round `json:"cost"`
-		}{p, round})
+			Plan *planfile.Plan `json:"plan"`
+			Cost cost.Round     `json:"cost"`
+		}{(*planfile.Plan)(p), round})
 	}
 	if err := explain(out, p); err != nil {
 		return err
@@ -138,7 +139,7 @@ func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
 // writePlan stores a plan in a new file. It never overwrites a plan, because that would lose the
 // run key of a run.
 func writePlan(name string, p *wire.Plan) error {
-	b, err := json.MarshalIndent(p, "", "  ")
+	b, err := json.MarshalIndent((*planfile.Plan)(p), "", "  ")
 	if err != nil {
 		return err
 	}

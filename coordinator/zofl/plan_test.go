@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -21,12 +22,12 @@ func readPlan(t *testing.T, args ...string) *wire.Plan {
 		t.Fatalf("%v: %v", args, err)
 	}
 	var got struct {
-		Plan *wire.Plan `json:"plan"`
+		Plan *planfile.Plan `json:"plan"`
 	}
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)
 	}
-	return got.Plan
+	return (*wire.Plan)(got.Plan)
 }
 
 // TestPlanExplainsPresets: every preset with its source, equations, defaults, and

@@ -17,6 +17,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
 	"github.com/zofl/zofl/wire/wiretest"
 )
@@ -55,7 +56,7 @@ func planOfPair(t *testing.T, pair wiretest.Pair) (p *wire.Plan, secret []byte) 
 	}
 	for _, s := range pair.Settings {
 		name, value, _ := strings.Cut(s, "=")
-		if err := p.Set(name, value); err != nil {
+		if err := planfile.Set(p, name, value); err != nil {
 			t.Fatalf("%s: %v", s, err)
 		}
 	}

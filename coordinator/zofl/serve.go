@@ -21,6 +21,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/plancheck"
+	"github.com/zofl/zofl/wire/planfile"
 )
 
 // serveFlags are the flags of `zofl serve`.
@@ -121,7 +122,7 @@ func (f *serveFlags) read(args []string) error {
 			return usageError{err}
 		}
 		defer file.Close()
-		if f.plan, err = wire.ReadPlan(file); err != nil {
+		if f.plan, err = planfile.Read(file); err != nil {
 			return asUsage(fmt.Errorf("%s: %w", args[0], plancheck.Explain(err)))
 		}
 		f.run = f.plan.Run

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/plancheck"
+	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -27,7 +28,7 @@ func makePlan(cfg *Config, settings []string) (*wire.Plan, error) {
 		if !ok {
 			return nil, &wire.PlanError{Field: "set", Value: set, Remedy: "write it as field=value"}
 		}
-		if err := p.Set(name, value); err != nil {
+		if err := planfile.Set(p, name, value); err != nil {
 			return nil, err
 		}
 	}
@@ -51,5 +52,5 @@ func complete(p *wire.Plan) {
 func writePlan(w io.Writer, p *wire.Plan) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	return e.Encode(p)
+	return e.Encode((*planfile.Plan)(p))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 )
 
 func TestJournalHasPriorities(t *testing.T) {
@@ -81,7 +82,7 @@ func TestPlan(t *testing.T) {
 	if err := writePlan(&b, p); err != nil {
 		t.Fatal(err)
 	}
-	if back, err := wire.ReadPlan(&b); err != nil || back.Dim != p.Dim {
+	if back, err := planfile.Read(&b); err != nil || back.Dim != p.Dim {
 		t.Errorf("read back: %v", err)
 	}
 	if q, err := makePlan(cfg, []string{"target=2", "over_sample=1.5"}); err != nil || q.Target != 2 {

@@ -16,6 +16,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 	"github.com/zofl/zofl/testing/servers"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -56,7 +57,7 @@ func killPlan(t *testing.T, dir, run string, target, quorum uint32) string {
 	p.Members, p.Target, p.Quorum, p.Rounds = killDevices, target, quorum, killRounds
 	p.Perturbations, p.Step, p.MaxAttempts, p.OverSample = 2, 0.05, 1000, 1
 	p.Deadline, p.Reannounce, p.DigestEvery = 1000, 250, 16
-	b, err := json.Marshal(p)
+	b, err := json.Marshal((*planfile.Plan)(p))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -43,7 +44,7 @@ func denseKillPlan(t *testing.T, dir string) string {
 	p.Members, p.Target, p.Quorum, p.Rounds = denseDevices, denseDevices, denseDevices, denseRounds
 	p.Steps, p.Perturbations, p.Step, p.Batch = 2, 1, 1e-4, 0
 	p.MaxAttempts, p.Deadline, p.Reannounce, p.DigestEvery = 1000, 5000, 250, 1
-	b, err := json.Marshal(p)
+	b, err := json.Marshal((*planfile.Plan)(p))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/zofl/zofl/coordinator/jetlog"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -119,7 +120,7 @@ func newDenseChain(t *testing.T, run string, log *jetlog.Log) vector {
 	v := newVector(2, 9, 40)
 	plan, err := preset.New("decomfl", run, 10)
 	if err == nil {
-		err = errors.Join(plan.Set("transport", "dense"), plan.Set("dense_keep", "2"))
+		err = errors.Join(planfile.Set(plan, "transport", "dense"), planfile.Set(plan, "dense_keep", "2"))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -246,7 +247,7 @@ func denseTakeover(t *testing.T, p place, run string) {
 	for _, f := range []string{"transport=dense", "dense_keep=2", "members=1", "target=1",
 		"quorum=1", "deadline=600000", "reannounce=1000"} {
 		name, value, _ := strings.Cut(f, "=")
-		err = errors.Join(err, plan.Set(name, value))
+		err = errors.Join(err, planfile.Set(plan, name, value))
 	}
 	if err != nil {
 		t.Fatal(err)

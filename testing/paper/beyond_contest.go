@@ -10,6 +10,7 @@ import (
 
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 )
 
 // A contestant is one of several methods that an experiment compares: a plan's fields, and
@@ -49,7 +50,7 @@ func (c *contestant) stepName() string {
 func (c *contestant) fields(p *wire.Plan, step float32) {
 	for _, text := range append(slices.Clone(c.set), fmt.Sprintf("%s=%v", c.stepName(), step)) {
 		field, value, _ := strings.Cut(text, "=")
-		if err := p.Set(field, value); err != nil {
+		if err := planfile.Set(p, field, value); err != nil {
 			panic("paper: internal error: " + err.Error())
 		}
 	}

@@ -2,6 +2,7 @@ package paper
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 )
 
 // spentCurve returns a curve measured after every second round, with 10 queries and 100
@@ -171,11 +173,11 @@ func TestPresetIsARecipe(t *testing.T) {
 		p.Preset = ""
 		return p
 	}
-	got, err := plan(own).MarshalJSON()
+	got, err := json.Marshal((*planfile.Plan)(plan(own)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := plan(find(list, "adam")).MarshalJSON()
+	want, err := json.Marshal((*planfile.Plan)(plan(find(list, "adam"))))
 	if err != nil || string(want) != string(got) {
 		t.Errorf("%v: the preset is\n%s\nits recipe\n%s", err, got, want)
 	}

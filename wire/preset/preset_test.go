@@ -7,6 +7,7 @@ import (
 
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/cost"
+	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -218,7 +219,7 @@ func TestDensePresets(t *testing.T) {
 		p := planOf(t, "fedzo-dense")
 		for _, s := range [][2]string{{"rule", "adam"}, {"beta", "0.9"}, {"beta2", "0.999"},
 			{"epsilon", "1e-8"}, {"step", "0.01"}, {"boxes", `[{"low":-10,"high":10}]`}, more} {
-			if err := p.Set(s[0], s[1]); err != nil {
+			if err := planfile.Set(p, s[0], s[1]); err != nil {
 				t.Fatal(err)
 			}
 		}

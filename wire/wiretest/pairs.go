@@ -6,7 +6,7 @@ import (
 )
 
 // A Pair is two choices of a plan with the numbers that they need, as settings for
-// Plan.Set over a plan of the preset decomfl, in order.
+// planfile.Set over a plan of the preset decomfl, in order.
 type Pair struct {
 	A, B     string // field=value
 	Settings []string

@@ -14,6 +14,7 @@ import (
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/mathx"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -219,7 +220,7 @@ func densePlan(t testing.TB, name string, d int, fields ...string) *wire.Plan {
 	p.RunKey, p.DigestEvery = make(wire.Bytes, 32), 0
 	for _, f := range fields {
 		name, text, _ := strings.Cut(f, "=")
-		if err := p.Set(name, text); err != nil {
+		if err := planfile.Set(p, name, text); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 )
 
 // A fault is something that goes wrong, or something that an operator does.
@@ -224,7 +225,7 @@ func (w *world) change(*party) bool {
 	if w.rng.IntN(2) == 0 {
 		field, value = "perturbations", pick(w.rng, "1", "2", "3")
 	}
-	if err := change.Set(field, value); err != nil {
+	if err := planfile.SetChange(&change, field, value); err != nil {
 		panic(err)
 	}
 	return w.command("change", func(c *coordinator.Coordinator) error { return c.Change(&change) })

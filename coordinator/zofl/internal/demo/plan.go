@@ -10,6 +10,7 @@ import (
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/cost"
 	"github.com/zofl/zofl/wire/plancheck"
+	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -38,7 +39,7 @@ func plan(cfg Config, im *images) (*wire.Plan, error) {
 		if !ok {
 			return nil, &wire.PlanError{Field: "set", Value: s, Remedy: "write it as field=value"}
 		}
-		if err := p.Set(name, value); err != nil {
+		if err := planfile.Set(p, name, value); err != nil {
 			return nil, err
 		}
 	}

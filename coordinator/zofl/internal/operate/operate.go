@@ -18,6 +18,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 )
 
 // The commands of an operator.
@@ -218,7 +219,7 @@ func (s *service) change(r Request) (bool, error) {
 		if !ok {
 			return false, fmt.Errorf("%q is not of the form field=value", f)
 		}
-		if err := change.Set(name, value); err != nil {
+		if err := planfile.SetChange(change, name, value); err != nil {
 			return false, err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -172,7 +173,7 @@ func TestRetained(t *testing.T) {
 		}
 	}
 	var change wire.Change
-	if err := change.Set("dense_keep", "2"); err != nil {
+	if err := planfile.SetChange(&change, "dense_keep", "2"); err != nil {
 		t.Fatal(err)
 	}
 	c.phases(6)                                                // 2..7

@@ -1,29 +1,65 @@
-package wire_test
+package planfile_test
 
 import (
 	"encoding/json"
 	"errors"
-	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/wire/wiretest"
 )
+
+// records returns the records among the vectors of package wire.
+func records(t testing.TB) (list [][]byte) {
+	t.Helper()
+	vectors, err := wiretest.Load("../testdata/vectors")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range vectors {
+		if v.Frame == "record" && v.Expect == "ok" {
+			list = append(list, v.Bytes)
+		}
+	}
+	return list
+}
 
 // fullPlan returns a plan without zero fields, which cannot run.
 func fullPlan(t testing.TB) *wire.Plan {
 	t.Helper()
-	r, err := wire.DecodeRecord(vector(t, "record-plan-all-80"))
+	for _, b := range records(t) {
+		r, err := wire.DecodeRecord(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := r.Plan; p != nil && !slices.ContainsFunc(wire.Fields(),
+			func(f wire.Field) bool { return f.IsZero(p) }) {
+			return p
+		}
+	}
+	t.Fatal("no full plan among the vectors")
+	return nil
+}
+
+// plan returns a plan that can run, the same at each call.
+func plan(t testing.TB) *wire.Plan {
+	t.Helper()
+	p, err := preset.New("decomfl", "mnist", 100)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.Plan
+	p.RunKey = slices.Repeat(wire.Bytes{7}, 32)
+	return p
 }
 
 // TestFullPlanIsFull: fullPlan sets every field that exists.
 func TestFullPlanIsFull(t *testing.T) {
-	b, err := json.Marshal(fullPlan(t))
+	b, err := json.Marshal((*planfile.Plan)(fullPlan(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,12 +77,12 @@ func TestPlanJSONRoundTrip(t *testing.T) {
 	filled.Segments = []wire.Segment{{Name: "w", Len: 60, Fill: wire.UniformFill, Scale: 0.1},
 		{Name: "b", Len: 40, StepScale: 2}}
 	for _, p := range []*wire.Plan{plan(t), full, filled, {}} {
-		b, err := json.Marshal(p)
+		b, err := json.Marshal((*planfile.Plan)(p))
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := &wire.Plan{}
-		if err := json.Unmarshal(b, got); err != nil {
+		if err := json.Unmarshal(b, (*planfile.Plan)(got)); err != nil {
 			t.Fatalf("%s: %v", b, err)
 		}
 		if !reflect.DeepEqual(got, p) {
@@ -56,7 +92,7 @@ func TestPlanJSONRoundTrip(t *testing.T) {
 }
 
 func TestPlanJSONWritesInOrder(t *testing.T) {
-	b, err := json.Marshal(fullPlan(t))
+	b, err := json.Marshal((*planfile.Plan)(fullPlan(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,19 +138,19 @@ func TestPlanJSONFaults(t *testing.T) {
 		{`{"segments":[{"name":"a","len":1,"fill":"xavier"}]}`, "xavier"},
 	}
 	for _, test := range tests {
-		err := json.Unmarshal([]byte(test.file), &wire.Plan{})
+		err := json.Unmarshal([]byte(test.file), &planfile.Plan{})
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want %q", test.file, err, test.want)
 		}
 	}
 }
 
-func TestReadPlan(t *testing.T) {
-	b, err := json.Marshal(plan(t))
+func TestRead(t *testing.T) {
+	b, err := json.Marshal((*planfile.Plan)(plan(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := wire.ReadPlan(strings.NewReader(string(b)))
+	got, err := planfile.Read(strings.NewReader(string(b)))
 	if err != nil || !reflect.DeepEqual(got, plan(t)) {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -122,7 +158,7 @@ func TestReadPlan(t *testing.T) {
 		`{`: "plan: unexpected", `{"mu":true}`: "plan: mu = true: ", `{}`: "plan: scheme = 0: ",
 	}
 	for file, want := range faults {
-		if _, err := wire.ReadPlan(strings.NewReader(file)); err == nil ||
+		if _, err := planfile.Read(strings.NewReader(file)); err == nil ||
 			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", file, err, want)
 		}
@@ -145,12 +181,12 @@ func TestSet(t *testing.T) {
 			p.Segments = []wire.Segment{{Name: "a", Len: 100, Fill: wire.NormalFill, Scale: 0.1}}
 		}},
 		{"step_schedule", `[{"round":5,"factor":0.5}]`,
-			func(p *wire.Plan) { p.StepSchedule = []wire.StepPoint{{5, 0.5}} }},
+			func(p *wire.Plan) { p.StepSchedule = []wire.StepPoint{{Round: 5, Factor: 0.5}} }},
 	}
 	for _, test := range tests {
 		got, want := plan(t), plan(t)
 		test.want(want)
-		if err := got.Set(test.name, test.text); err != nil || !reflect.DeepEqual(got, want) {
+		if err := planfile.Set(got, test.name, test.text); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s=%s: got %+v, %v\nwant %+v", test.name, test.text, got, err, want)
 		}
 	}
@@ -158,7 +194,7 @@ func TestSet(t *testing.T) {
 		{"nosuch", "1"}, {"steps", "0x10"},
 		{"metrics", `["loss"] []`}, {"metrics", `{}`}, {"run_key", "0"}} {
 		got := plan(t)
-		err := got.Set(bad[0], bad[1])
+		err := planfile.Set(got, bad[0], bad[1])
 		if fault := (*wire.PlanError)(nil); !errors.As(err, &fault) || fault.Field != bad[0] {
 			t.Errorf("%s=%s: got %v, want a *PlanError of that field", bad[0], bad[1], err)
 		}
@@ -172,12 +208,12 @@ func TestSet(t *testing.T) {
 // another plan may share.
 func TestSetDoesNotShare(t *testing.T) {
 	old := plan(t)
-	if err := old.Set("segments",
+	if err := planfile.Set(old, "segments",
 		`[{"name":"a","len":100,"scale":1,"fill":"normal"}]`); err != nil {
 		t.Fatal(err)
 	}
 	p := *old
-	if err := p.Set("segments", `[{"name":"b","len":100}]`); err != nil {
+	if err := planfile.Set(&p, "segments", `[{"name":"b","len":100}]`); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := p.Segments[0], (wire.Segment{Name: "b", Len: 100}); got != want {
@@ -192,16 +228,16 @@ func TestChangeSetAndApply(t *testing.T) {
 	c := &wire.Change{}
 	for _, s := range [][2]string{{"deadline", "1000"}, {"mu", "0.5"}, {"weight_decay", "0"},
 		{"mu", "0.25"}} {
-		if err := c.Set(s[0], s[1]); err != nil {
+		if err := planfile.SetChange(c, s[0], s[1]); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, bad := range []string{"dim", "nosuch", "mu"} {
-		if err := c.Set(bad, "x"); err == nil {
+		if err := planfile.SetChange(c, bad, "x"); err == nil {
 			t.Errorf("%s can be changed to x", bad)
 		}
 	}
-	if b, err := json.Marshal(c); err != nil ||
+	if b, err := json.Marshal((*planfile.Change)(c)); err != nil ||
 		string(b) != `{"mu":0.25,"weight_decay":0,"deadline":1000}` {
 		t.Errorf("JSON %s, %v, want the three fields, zero or not", b, err)
 	}
@@ -216,47 +252,5 @@ func TestChangeSetAndApply(t *testing.T) {
 	want.Deadline, want.Mu = 1000, 0.25
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
-}
-
-// TestChangeCarriesEveryField: each changeable field survives encoding, also with value
-// zero.
-func TestChangeCarriesEveryField(t *testing.T) {
-	full := fullPlan(t)
-	for _, f := range wire.Fields() {
-		if !f.Changeable {
-			continue
-		}
-		for _, values := range []*wire.Plan{full, {}} {
-			c := &wire.Change{Fields: []uint64{f.Number}, Values: *values}
-			r, err := wire.DecodeRecord(
-				(&wire.Record{N: 2, Kind: wire.KindChange, Change: c}).Append(nil))
-			if err != nil {
-				t.Fatalf("%s: %v", f.Name, err)
-			}
-			got, want := *full, *full
-			r.Change.Apply(&got)
-			c.Apply(&want)
-			a, b := (&wire.Record{N: 1, Kind: wire.KindPlan, Plan: &got}).Append(nil),
-				(&wire.Record{N: 1, Kind: wire.KindPlan, Plan: &want}).Append(nil)
-			if string(a) != string(b) {
-				t.Errorf("%s: got %+v\nwant %+v", f.Name, got, want)
-			}
-		}
-	}
-}
-
-// TestMinusZero: an encoded plan has no -0, so that 0 has one form.
-func TestMinusZero(t *testing.T) {
-	p := plan(t)
-	p.WeightDecay = float32(math.Copysign(0, -1))
-	p.Segments = []wire.Segment{{Name: "a", Len: 100, MuScale: float32(math.Copysign(0, -1))}}
-	r, err := wire.DecodeRecord((&wire.Record{N: 1, Kind: wire.KindPlan, Plan: p}).Append(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if math.Signbit(float64(r.Plan.WeightDecay)) ||
-		math.Signbit(float64(r.Plan.Segments[0].MuScale)) {
-		t.Errorf("got -0: %+v", r.Plan)
 	}
 }

@@ -1,0 +1,63 @@
+package planfile_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
+)
+
+// FuzzPlanJSON: an accepted plan file survives being written and read, and so does the
+// record of a valid plan.
+func FuzzPlanJSON(f *testing.F) {
+	seeds := 0
+	for _, b := range records(f) {
+		r, err := wire.DecodeRecord(b)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if r.Plan == nil {
+			continue
+		}
+		file, err := json.Marshal((*planfile.Plan)(r.Plan))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(file)
+		seeds++
+	}
+	if seeds == 0 {
+		f.Fatal("no plans among the vectors")
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		var p wire.Plan
+		if json.Unmarshal(file, (*planfile.Plan)(&p)) != nil {
+			return
+		}
+		if p.Validate() != nil {
+			return
+		}
+		again, err := json.Marshal((*planfile.Plan)(&p))
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		var q wire.Plan
+		if err := json.Unmarshal(again, (*planfile.Plan)(&q)); err != nil {
+			t.Fatalf("%s: %v", again, err)
+		}
+		record := (&wire.Record{N: 1, Kind: wire.KindPlan, Plan: &p}).Append(nil)
+		r, err := wire.DecodeRecord(record)
+		if err != nil {
+			t.Fatalf("a valid plan's record is not read: %s: %v", file, err)
+		}
+		if err := r.Plan.Validate(); err != nil {
+			t.Fatalf("valid in a file, not in a record: %v", err)
+		}
+		if other := (&wire.Record{N: 1, Kind: wire.KindPlan, Plan: &q}).Append(nil); !bytes.Equal(
+			other, record) {
+			t.Errorf("another plan after writing and reading\n%s\n%s", file, again)
+		}
+	})
+}

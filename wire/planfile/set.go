@@ -1,0 +1,116 @@
+package planfile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// Set sets the named field to the value of text: a name for a choice, JSON for a list,
+// hexadecimal digits for bytes, and a number otherwise. After an error, which is a
+// [*wire.PlanError], the plan is unchanged.
+func Set(p *wire.Plan, name, text string) error {
+	f, err := find(name, text)
+	if err != nil {
+		return err
+	}
+	return set(f, p, text)
+}
+
+// SetChange adds the named field to a change, or replaces its value; text is as for [Set].
+// The error is a [*wire.PlanError].
+func SetChange(c *wire.Change, name, text string) error {
+	f, err := find(name, text)
+	if err != nil {
+		return err
+	}
+	if !f.Changeable {
+		return &wire.PlanError{Field: name, Value: text,
+			Remedy: "this field is fixed for the whole run: start another run"}
+	}
+	if err := set(f, &c.Values, text); err != nil {
+		return err
+	}
+	if at, found := slices.BinarySearch(c.Fields, f.Number); !found {
+		c.Fields = slices.Insert(c.Fields, at, f.Number)
+	}
+	return nil
+}
+
+// find returns the named field, or a PlanError about value.
+func find(name, value string) (wire.Field, error) {
+	fields := wire.Fields()
+	at := slices.IndexFunc(fields, func(f wire.Field) bool { return f.Name == name })
+	if at < 0 {
+		return wire.Field{}, &wire.PlanError{Field: name, Value: value,
+			Remedy: "no field has this name; `zofl plan --fields` lists them"}
+	}
+	return fields[at], nil
+}
+
+func set(f wire.Field, p *wire.Plan, text string) error {
+	one := wire.Change{Fields: []uint64{f.Number}}
+	if err := parse(f, &one.Values, text); err != nil {
+		return &wire.PlanError{Field: f.Name, Value: text, Remedy: err.Error()}
+	}
+	one.Apply(p)
+	return nil
+}
+
+// parse reads text into the field of p; its error is the remedy of a PlanError.
+func parse(f wire.Field, p *wire.Plan, text string) error {
+	switch v := f.At(p).(type) {
+	case *uint8:
+		choice := slices.Index(f.Choices(), text)
+		if choice < 0 || text == "" {
+			return errors.New("choose " + f.Range())
+		}
+		*v = uint8(choice)
+	case *string:
+		*v = text
+	case *wire.Bytes:
+		if v.UnmarshalText([]byte(text)) != nil {
+			return errors.New("give hexadecimal digits")
+		}
+	case *uint32:
+		n, err := strconv.ParseUint(text, 10, 32)
+		if err != nil {
+			return fmt.Errorf("give a whole number, %s", f.Range())
+		}
+		*v = uint32(n)
+	case *uint64:
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return fmt.Errorf("give a whole number, %s", f.Range())
+		}
+		*v = n
+	case *float32:
+		n, err := strconv.ParseFloat(text, 32)
+		if err != nil {
+			return fmt.Errorf("give a number %s", f.Range())
+		}
+		*v = float32(n)
+	default:
+		return parseList(f, p, text)
+	}
+	return nil
+}
+
+// parseList reads a list, and takes no null for one.
+func parseList(f wire.Field, p *wire.Plan, text string) error {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(f.At(p)); err != nil {
+		return fmt.Errorf("give a JSON list: %v", err)
+	}
+	if _, err := d.Token(); err != io.EOF || f.IsZero(p) && text[0] != '[' {
+		return errors.New("give one JSON list")
+	}
+	return nil
+}
