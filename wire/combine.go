@@ -21,11 +21,9 @@ var refusals = slices.Concat(denseOnlyRefusals, scalarRefusals, denseRefusals, s
 // what holds for all transports.
 var scalarRefusals = []refusal{
 	// Directions and transport.
-	{"transport", func(p *Plan) bool { return p.Sharing == PerClient && p.Transport == Mean },
+	{"transport", onMean.where(func(p *Plan) bool { return p.Sharing == PerClient }),
 		"transport=mean needs sharing=shared"},
-	{"transport", func(p *Plan) bool {
-		return p.Sharing == SharedDirections && p.Transport == Relay
-	},
+	{"transport", onRelay.where(func(p *Plan) bool { return p.Sharing == SharedDirections }),
 		"transport=relay needs sharing=per-client"},
 	{"roster", func(p *Plan) bool { return p.Sharing == PerClient && p.Roster == OpenRoster },
 		"sharing=per-client needs roster=dense"},
@@ -77,21 +75,21 @@ var scalarRefusals = []refusal{
 		"prox needs steps above 1"},
 
 	// Control variates.
-	{"control", func(p *Plan) bool {
-		return p.Control != NoControl && p.Sharing == PerClient && !p.SendsVectors()
-	},
+	{"control", onScalars.where(func(p *Plan) bool {
+		return p.Control != NoControl && p.Sharing == PerClient
+	}),
 		"control variates need sharing=shared or transport=dense"},
 	{"control", func(p *Plan) bool {
 		return p.Control == ScaffoldMean && p.Distribution == Subspace
 	},
 		"scaffold-2 excludes distribution=subspace"},
-	{"control", func(p *Plan) bool {
-		return p.Control == ScaffoldMean && p.Roster == OpenRoster && !p.SendsVectors()
-	},
+	{"control", onScalars.where(func(p *Plan) bool {
+		return p.Control == ScaffoldMean && p.Roster == OpenRoster
+	}),
 		"scaffold-2 needs roster=dense or transport=dense"},
-	{"control", func(p *Plan) bool {
-		return p.Control == ScaffoldMean && p.Weights != Equal && !p.SendsVectors()
-	},
+	{"control", onScalars.where(func(p *Plan) bool {
+		return p.Control == ScaffoldMean && p.Weights != Equal
+	}),
 		"scaffold-2 needs weights=equal or transport=dense"},
 	{"control", func(p *Plan) bool {
 		return p.Control != NoControl && p.Aggregator != WeightedMean
@@ -123,9 +121,9 @@ var scalarRefusals = []refusal{
 		"only adam, amsgrad and yogi have a second moment"},
 
 	// Aggregation.
-	{"aggregator", func(p *Plan) bool {
-		return p.Transport.Relays() && (p.Aggregator == Median || p.Aggregator == TrimmedMean)
-	},
+	{"aggregator", onRelay.where(func(p *Plan) bool {
+		return p.Aggregator == Median || p.Aggregator == TrimmedMean
+	}),
 		"transport=relay needs a mean"},
 	{"weights", func(p *Plan) bool {
 		return p.Weights != Equal && (p.Aggregator == Median || p.Aggregator == TrimmedMean)
@@ -175,14 +173,16 @@ func (p *Plan) checkRelay() error {
 func (p *Plan) RecordBytes() uint64 {
 	const weight, slot = 5, 5
 	target := uint64(p.Target)
-	switch {
-	case p.SendsVectors():
+	switch p.Transport {
+	case DenseVectors:
 		return headRoom
-	case p.Transport.Relays():
+	case Relay:
 		return headRoom + target*(p.term(p.Steps)+weight)
-	case p.Control == ScaffoldMean:
+	}
+	switch p.Control {
+	case ScaffoldMean:
 		return headRoom + (target+1)*p.term(p.Steps) + target*slot
-	case p.Control == ScaffoldPoint:
+	case ScaffoldPoint:
 		return headRoom + p.term(p.Steps) + p.term(1)
 	}
 	return headRoom + p.term(p.Steps)

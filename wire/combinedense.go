@@ -5,33 +5,33 @@ import "fmt"
 // denseOnlyRefusals are of choices that only transport=dense allows. They come first, so
 // that their message names transport=dense.
 var denseOnlyRefusals = []refusal{
-	{"rule", func(p *Plan) bool { return p.Rule == LocalAdam && !p.SendsVectors() },
+	{"rule", onScalars.where(func(p *Plan) bool { return p.Rule == LocalAdam }),
 		"rule=adam needs transport=dense"},
-	{"boxes", func(p *Plan) bool { return len(p.Boxes) > 0 && !p.SendsVectors() },
+	{"boxes", onScalars.where(func(p *Plan) bool { return len(p.Boxes) > 0 }),
 		"boxes need transport=dense"},
-	{"estimator", func(p *Plan) bool { return p.Estimator == Surrogate && !p.SendsVectors() },
+	{"estimator", onScalars.where(func(p *Plan) bool { return p.Estimator == Surrogate }),
 		"estimator=surrogate needs transport=dense"},
 }
 
 // denseRefusals are of choices that transport=dense excludes, or that it needs.
 var denseRefusals = []refusal{
-	{"dense_keep", func(p *Plan) bool { return p.SendsVectors() && p.DenseKeep < 2 },
+	{"dense_keep", onDense.where(func(p *Plan) bool { return p.DenseKeep < 2 }),
 		"transport=dense needs 2 or more"},
-	{"dense_keep", func(p *Plan) bool { return !p.SendsVectors() && p.DenseKeep > 0 },
+	{"dense_keep", onScalars.where(func(p *Plan) bool { return p.DenseKeep > 0 }),
 		"only transport=dense has it"},
-	{"dim", func(p *Plan) bool { return p.SendsVectors() && p.Object(0) > MaxDense },
+	{"dim", onDense.where(func(p *Plan) bool { return p.Object(0) > MaxDense }),
 		"transport=dense allows 16777216 numbers"},
-	{"transport", func(p *Plan) bool { return p.SendsVectors() && p.Private() },
+	{"transport", onDense.where((*Plan).Private),
 		"transport=dense cannot be private"},
-	{"transport", func(p *Plan) bool { return p.SendsVectors() && p.Pool > 0 },
+	{"transport", onDense.where(func(p *Plan) bool { return p.Pool > 0 }),
 		"transport=dense excludes a pool"},
-	{"transport", func(p *Plan) bool { return p.SendsVectors() && p.Distribution == Subspace },
+	{"transport", onDense.where(func(p *Plan) bool { return p.Distribution == Subspace }),
 		"transport=dense excludes distribution=subspace"},
-	{"server_rule", func(p *Plan) bool { return p.SendsVectors() && p.ServerRule != ServerMean },
+	{"server_rule", onDense.where(func(p *Plan) bool { return p.ServerRule != ServerMean }),
 		"transport=dense needs server_rule=mean"},
-	{"aggregator", func(p *Plan) bool { return p.SendsVectors() && p.Aggregator != WeightedMean },
+	{"aggregator", onDense.where(func(p *Plan) bool { return p.Aggregator != WeightedMean }),
 		"transport=dense needs aggregator=weighted-mean"},
-	{"precision", func(p *Plan) bool { return p.SendsVectors() && p.Precision != Single },
+	{"precision", onDense.where(func(p *Plan) bool { return p.Precision != Single }),
 		"transport=dense needs precision=single"},
 
 	{"max_scalar", func(p *Plan) bool { return p.MaxScalar < p.farthest() },

@@ -55,11 +55,11 @@ func (p *Plan) stepQueries(perturbations uint32) uint64 {
 // those that the rules keep. With [DenseVectors] those of the local rule are the
 // device's own and do not count.
 func (p *Plan) Vectors() int {
-	n := 1 + p.ServerRule.Moments() + 2*int(p.SubspaceMoves)
-	if p.Rule != SGD && !p.SendsVectors() {
+	n, dense := 1+p.ServerRule.Moments()+2*int(p.SubspaceMoves), p.SendsVectors()
+	if p.Rule != SGD && !dense {
 		n++
 	}
-	if p.Control == ScaffoldMean || p.Control != NoControl && p.SendsVectors() {
+	if p.Control == ScaffoldMean || p.Control != NoControl && dense {
 		n++
 	}
 	return n

@@ -88,21 +88,17 @@ func Of(p *wire.Plan, in Input) Round {
 	s := sampleOf(p, max(in.Round, 1))
 	c := Round{
 		Perturbations: s.perturbations, Records: len(s.records),
-		Vectors: replicated(p), Local: local(p),
+		Vectors: replicated(p), Local: s.transport.local(p),
 	}
 	announce, id := wire.AnnounceSubject(p.Run, lastShard(p)), strings.Repeat("x", length)
 	for i, phase := range s.phases {
 		c.Queries += p.PhaseQueries(phase, s.perturbations)
 		c.Record += len(s.records[i])
 		c.Down.add(received(announce, s.announcement(i, 0)))
-		if p.SendsVectors() {
-			s.addVector(&c, i, id)
-		} else {
-			s.addScalars(&c, i, id)
-		}
+		s.transport.add(s, &c, i, id)
 	}
 	c.Repeat = received(announce, s.announcement(len(s.phases)-1, p.AnnounceBudget))
-	c.Streaming = 4*(c.Vectors+c.Local)*p.Dim + 4*prng.BlockLen*scratch(p) +
+	c.Streaming = 4*(c.Vectors+c.Local)*p.Dim + 4*prng.BlockLen*s.transport.scratch(p) +
 		poolBytes(p) + transitBytes(p) + surrogateBytes(p)
 	c.Flat = c.Streaming
 	if p.Estimator != wire.Surrogate { // its points are flat vectors anyway

@@ -13,12 +13,9 @@ func replicated(p *wire.Plan) uint64 {
 	return n
 }
 
-// local returns the number of further vectors that a device has while it works: with
-// more than one step its own iterate, momentum and correction.
-func local(p *wire.Plan) uint64 {
-	if p.SendsVectors() {
-		return localDense(p)
-	}
+// localScalars returns the number of further vectors that a device has while it finds
+// scalars: with more than one step its own iterate, momentum and correction.
+func localScalars(p *wire.Plan) uint64 {
 	if p.Steps <= 1 {
 		return 0
 	}
@@ -45,9 +42,6 @@ func momenta(p *wire.Plan) uint64 {
 // its terms.
 func scratch(p *wire.Plan) uint64 {
 	n := uint64(1)
-	if p.SendsVectors() {
-		return n // its steps keep all others as whole vectors
-	}
 	if p.Prox != 0 || p.ServerRule != wire.ServerMean || p.Distribution == wire.Subspace ||
 		p.Pool > 0 {
 		n++

@@ -5,6 +5,7 @@ import "github.com/zofl/zofl/wire"
 // A sample is a round's records with the longest numbers that the plan allows.
 type sample struct {
 	plan          *wire.Plan
+	transport     transport
 	round         uint64
 	perturbations uint32
 	phases        []uint8  // of the round's records: 0, or 1 and 2
@@ -13,7 +14,8 @@ type sample struct {
 
 func sampleOf(p *wire.Plan, round uint64) *sample {
 	s := &sample{
-		plan: p, round: round, perturbations: p.PerturbationsAt(round), phases: []uint8{0},
+		plan: p, transport: transportOf(p), round: round,
+		perturbations: p.PerturbationsAt(round), phases: []uint8{0},
 	}
 	if p.Phases() == 2 {
 		s.phases = []uint8{1, 2}
@@ -57,36 +59,9 @@ func (s *sample) body(phase uint8) *wire.Round {
 	r := &wire.Round{
 		Round: s.round, Step: p.StepAt(s.round), Perturbations: s.perturbations,
 		Contributors: p.Target, Phase: phase,
-		Terms: []wire.Term{{Scalars: s.blob(s.scalars(phase))}},
 	}
-	switch {
-	case p.SendsVectors():
-		r.Terms, r.Object = nil, make(wire.Bytes, wire.ObjectLen)
-	case p.Transport.Relays():
-		s.relay(r)
-	case phase == 2:
-		r.Terms = append(r.Terms, wire.Term{Back: 1, Scalars: s.blob(s.variate(phase))})
-	case p.Control == wire.ScaffoldMean:
-		r.Slots, r.Population = s.slots(), max(p.Members, p.Target)
-		for older := min(s.round-1, uint64(len(r.Slots))); older > 0; older-- {
-			r.Terms = append(r.Terms,
-				wire.Term{Back: s.round - older, Scalars: s.blob(s.variate(phase))})
-		}
-	}
+	s.transport.fill(s, r)
 	return r
-}
-
-// relay gives r a term for each contributor.
-func (s *sample) relay(r *wire.Round) {
-	term := r.Terms[0]
-	r.Terms = nil
-	for _, slot := range s.slots() {
-		term.Source = slot + 1
-		r.Terms = append(r.Terms, term)
-		if s.plan.RelaysWeights() {
-			r.Weights = append(r.Weights, s.plan.MaxWeight)
-		}
-	}
 }
 
 // slots returns the contributors' slots, the largest that exist.

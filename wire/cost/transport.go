@@ -1,0 +1,75 @@
+package cost
+
+import "github.com/zofl/zofl/wire"
+
+// A transport is what the plan's transport decides about the cost of a round.
+type transport interface {
+	// local returns the vectors of d float32 that a device has while it works, beside
+	// those of every replica.
+	local(p *wire.Plan) uint64
+	// scratch returns the blocks that a worker writes to.
+	scratch(p *wire.Plan) uint64
+	// fill completes the round's record of a phase.
+	fill(s *sample, r *wire.Round)
+	// add adds the contribution to the round's record i, of a device with an id.
+	add(s *sample, c *Round, i int, id string)
+}
+
+func transportOf(p *wire.Plan) transport {
+	switch p.Transport {
+	case wire.Relay:
+		return relayTransport{}
+	case wire.DenseVectors:
+		return denseTransport{}
+	}
+	return meanTransport{}
+}
+
+// meanTransport: a record has one term, and terms of older records for control variates.
+type meanTransport struct{}
+
+func (meanTransport) local(p *wire.Plan) uint64   { return localScalars(p) }
+func (meanTransport) scratch(p *wire.Plan) uint64 { return scratch(p) }
+
+func (meanTransport) fill(s *sample, r *wire.Round) {
+	p := s.plan
+	r.Terms = []wire.Term{{Scalars: s.blob(s.scalars(r.Phase))}}
+	switch {
+	case r.Phase == 2:
+		r.Terms = append(r.Terms, wire.Term{Back: 1, Scalars: s.blob(s.variate(r.Phase))})
+	case p.Control == wire.ScaffoldMean:
+		r.Slots, r.Population = s.slots(), max(p.Members, p.Target)
+		for older := min(s.round-1, uint64(len(r.Slots))); older > 0; older-- {
+			r.Terms = append(r.Terms,
+				wire.Term{Back: s.round - older, Scalars: s.blob(s.variate(r.Phase))})
+		}
+	}
+}
+
+func (meanTransport) add(s *sample, c *Round, i int, id string) { s.addScalars(c, i, id) }
+
+// relayTransport: a record has a term for each contributor.
+type relayTransport struct{ meanTransport }
+
+func (relayTransport) fill(s *sample, r *wire.Round) {
+	for _, slot := range s.slots() {
+		term := wire.Term{Source: slot + 1, Scalars: s.blob(s.scalars(r.Phase))}
+		r.Terms = append(r.Terms, term)
+		if s.plan.RelaysWeights() {
+			r.Weights = append(r.Weights, s.plan.MaxWeight)
+		}
+	}
+}
+
+// denseTransport: a record has the digest of a vector. A device's steps keep all but the
+// estimate as whole vectors.
+type denseTransport struct{}
+
+func (denseTransport) local(p *wire.Plan) uint64 { return localDense(p) }
+func (denseTransport) scratch(*wire.Plan) uint64 { return 1 }
+
+func (denseTransport) fill(_ *sample, r *wire.Round) {
+	r.Object = make(wire.Bytes, wire.ObjectLen)
+}
+
+func (denseTransport) add(s *sample, c *Round, i int, id string) { s.addVector(c, i, id) }
