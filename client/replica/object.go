@@ -2,7 +2,6 @@ package replica
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/zofl/zofl/wire"
 )
@@ -35,9 +34,6 @@ const (
 	ofOther
 	kinds
 )
-
-// dense reports whether the run's records name objects.
-func (r *Replica) dense() bool { return r.plan.Transport == wire.DenseVectors }
 
 // kindOf returns which kind of object a phase's record names.
 func kindOf(p *wire.Plan, phase uint8) int {
@@ -99,27 +95,6 @@ func (r *Replica) Missing() []Object {
 // missing. While something is, Params are those after this record, or after a later one if
 // Supply brought them before the other missing object.
 func (r *Replica) Whole() uint64 { return r.whole }
-
-// checkDense refuses a round that the plan's transport cannot have made: with
-// transport=dense a round has an object and no terms, otherwise no object.
-func (r *Replica) checkDense(round *wire.Round) error {
-	switch {
-	case !r.dense() && len(round.Object) > 0:
-		return fmt.Errorf("an object with transport=%v: %w", r.plan.Transport, wire.ErrValue)
-	case !r.dense():
-		return nil
-	case len(round.Object) != wire.ObjectLen:
-		return fmt.Errorf("an object's digest of %d bytes, want %d: %w",
-			len(round.Object), wire.ObjectLen, wire.ErrValue)
-	case len(round.Terms) > 0:
-		return fmt.Errorf("%d terms with transport=%v: %w",
-			len(round.Terms), r.plan.Transport, wire.ErrValue)
-	case len(round.Slots) > 0 || len(round.Weights) > 0 || round.Population > 0:
-		return fmt.Errorf("%d slots, %d weights, a population of %d with transport=%v: %w",
-			len(round.Slots), len(round.Weights), round.Population, r.plan.Transport, wire.ErrValue)
-	}
-	return nil
-}
 
 // Weights returns the surrogate's w after the last record: [wire.Plan.Features] elements,
 // zeros before the first, and nothing for other estimators. It is valid as long as Params.

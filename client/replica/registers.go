@@ -50,7 +50,7 @@ func appendBits(list []uint64, v []float32) []uint64 {
 
 // canHave reports whether a plan's state can have that many registers.
 func canHave(p *wire.Plan, registers int) bool {
-	dense := p.Transport == wire.DenseVectors
+	_, dense := transportOf(p).(denseTransport)
 	switch {
 	case p.Estimator == wire.Surrogate:
 		return registers == 1+int(p.Features)

@@ -59,15 +59,16 @@ type Config struct {
 //  4. Every record that was applied or passed names the hash of the record before it in
 //     the log.
 type Replica struct {
-	cfg    Config
-	n      uint64
-	hash   wire.Hash
-	passed link      // last record passed since n
-	first  []byte    // record 1
-	plan   wire.Plan // with all changes so far
-	rounds uint64    // rounds applied
-	epoch  uint64
-	ended  *wire.End
+	cfg       Config
+	n         uint64
+	hash      wire.Hash
+	passed    link      // last record passed since n
+	first     []byte    // record 1
+	plan      wire.Plan // with all changes so far
+	transport transport // the plan's
+	rounds    uint64    // rounds applied
+	epoch     uint64
+	ended     *wire.End
 
 	// The state: vectors of d elements, and the values that registers returns.
 	x, m                 []float32

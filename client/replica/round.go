@@ -20,15 +20,17 @@ func (r *Replica) addRound(n uint64, round *wire.Round) error {
 	if err := r.checkRound(n, round); err != nil {
 		return err
 	}
-	if r.dense() {
-		r.addDense(n, round)
-		return nil
-	}
+	r.transport.add(r, n, round)
+	return nil
+}
+
+// addScalars makes a round of scalars pending: the K local steps, or in a first phase the
+// scalars.
+func (r *Replica) addScalars(n uint64, round *wire.Round, t scalarTransport) {
 	if r.Phase() == 1 {
 		r.setPending(n, round)
-		return nil
+		return
 	}
-	steps := int(r.plan.Steps)
 	terms := 0
 	for _, t := range round.Terms {
 		terms += r.plan.Precision.Len(t.Scalars)
@@ -37,36 +39,16 @@ func (r *Replica) addRound(n uint64, round *wire.Round) error {
 		r.flush()
 	}
 	r.measureRound(n, round)
-	r.addMove(n, round, steps)
+	mv := move{
+		steps: int(r.plan.Steps), eta: round.Step, hasBasis: r.hasBasis(), round: round.Round,
+	}
+	r.addOlder(&mv, n, round)
+	mv.terms = t.addTerms(r, n, round)
+	r.moves = append(r.moves, mv)
 	r.trimNorms()
 	r.rounds = round.Round
 	r.updateBasis()
 	r.rebase()
-	return nil
-}
-
-// addMove makes the K local steps of a round pending.
-func (r *Replica) addMove(n uint64, round *wire.Round, steps int) {
-	mv := move{steps: steps, eta: round.Step, hasBasis: r.hasBasis(), round: round.Round}
-	r.addOlder(&mv, n, round)
-	p := int(round.Perturbations)
-	if r.plan.Transport == wire.Relay {
-		mv.terms = p * len(round.Terms)
-		r.addRelayed(n, round, steps)
-	} else {
-		mv.terms = p
-		scalars := round.Terms[0].Scalars
-		for i := range steps * p {
-			r.addTerm(r.plan.Precision.At(scalars, i)/float32(p),
-				r.tempDirection(n, i/p, i%p, prng.Shared), i%p == 0)
-		}
-		if r.pool != nil {
-			r.addPooled(n, steps, p, round.Step, func(i int) float32 {
-				return r.plan.Precision.At(scalars, i)
-			})
-		}
-	}
-	r.moves = append(r.moves, mv)
 }
 
 // addRelayed adds every contributor's terms: those of a step ascend by slot, then by
@@ -152,22 +134,27 @@ func (r *Replica) checkRound(n uint64, round *wire.Round) error {
 	case r.pool != nil && round.Round != r.rounds+1:
 		return fmt.Errorf("round %d after %d: %w", round.Round, r.rounds, wire.ErrValue)
 	}
-	if err := r.checkDense(round); err != nil || r.dense() {
+	return r.transport.check(r, n, round)
+}
+
+// checkScalars refuses a round of scalars that the plan cannot have made. relayed says that
+// it has a term for each contributor.
+func (r *Replica) checkScalars(n uint64, round *wire.Round, relayed bool) error {
+	if len(round.Object) > 0 {
+		return fmt.Errorf("an object with transport=%v: %w", r.plan.Transport, wire.ErrValue)
+	}
+	if err := r.checkTerms(n, round, relayed); err != nil {
 		return err
 	}
-	if err := r.checkTerms(n, round); err != nil {
-		return err
-	}
-	return r.checkParts(round)
+	return r.checkParts(round, relayed)
 }
 
 // checkTerms refuses terms that do not fit the plan's transport and control.
-func (r *Replica) checkTerms(n uint64, round *wire.Round) error {
+func (r *Replica) checkTerms(n uint64, round *wire.Round, relayed bool) error {
 	want := int(r.plan.Steps) * int(round.Perturbations)
 	if round.Phase == 1 {
 		want = int(round.Perturbations)
 	}
-	relayed := r.plan.Transport == wire.Relay
 	for i, t := range round.Terms {
 		own := relayed || i == 0 // of this round's directions
 		switch scalars := r.plan.Precision.Len(t.Scalars); {
@@ -190,8 +177,8 @@ func (r *Replica) checkTerms(n uint64, round *wire.Round) error {
 }
 
 // checkParts checks the fields that only some plans' rounds have.
-func (r *Replica) checkParts(round *wire.Round) error {
-	weighted := r.plan.Transport == wire.Relay && r.plan.Weights != wire.Equal
+func (r *Replica) checkParts(round *wire.Round, relayed bool) error {
+	weighted := relayed && r.plan.Weights != wire.Equal
 	corrected := r.plan.Control == wire.ScaffoldMean
 	switch {
 	case weighted && len(round.Weights) != len(round.Terms), !weighted && len(round.Weights) > 0:

@@ -222,7 +222,7 @@ func TestHostileHead(t *testing.T) {
 	p := basePlan()
 	p.Dim = 1 << 30
 	r := New(Config{Run: p.Run})
-	r.n, r.plan, r.x = 1, *p, make([]float32, 1)
+	r.n, r.plan, r.transport, r.x = 1, *p, transportOf(p), make([]float32, 1)
 	r.first = newChain(p.Run).plan(p)
 	r.hash = wire.HashRecord(r.first)
 	file := fileOf(t, r, History{})

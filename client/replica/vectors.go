@@ -8,6 +8,7 @@ import (
 // allocate makes the state of a plan around its parameters, all else zero.
 func (r *Replica) allocate(p *wire.Plan, runKey []byte, x []float32) {
 	r.plan, r.x, r.segments, r.runKey, r.keys = *p, x, layout(p), runKey, prng.NewKeyring(runKey)
+	r.transport = transportOf(p)
 	vector := func(wanted bool) []float32 {
 		if !wanted {
 			return nil

@@ -1,0 +1,93 @@
+package replica
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// A transport is what the plan's transport decides about a replica: what a round's record
+// has, and how it changes the state. No change of a plan changes it, so it is chosen once.
+type transport interface {
+	// check refuses terms, weights and objects that the plan cannot have made.
+	check(r *Replica, n uint64, round *wire.Round) error
+	// add makes a round pending.
+	add(r *Replica, n uint64, round *wire.Round)
+}
+
+// A scalarTransport is one whose rounds have scalars along seeded directions.
+type scalarTransport interface {
+	// addTerms makes a round's own terms pending, and returns how many each step has.
+	addTerms(r *Replica, n uint64, round *wire.Round) int
+}
+
+func transportOf(p *wire.Plan) transport {
+	switch p.Transport {
+	case wire.Relay:
+		return relayTransport{}
+	case wire.DenseVectors:
+		return denseTransport{}
+	}
+	return meanTransport{}
+}
+
+// dense reports whether the run's records name objects.
+func (r *Replica) dense() bool { return r.transport == denseTransport{} }
+
+// meanTransport: a round has the mean scalars along shared directions.
+type meanTransport struct{}
+
+func (meanTransport) check(r *Replica, n uint64, round *wire.Round) error {
+	return r.checkScalars(n, round, false)
+}
+
+func (t meanTransport) add(r *Replica, n uint64, round *wire.Round) { r.addScalars(n, round, t) }
+
+func (meanTransport) addTerms(r *Replica, n uint64, round *wire.Round) int {
+	steps, p, scalars := int(r.plan.Steps), int(round.Perturbations), round.Terms[0].Scalars
+	for i := range steps * p {
+		r.addTerm(r.plan.Precision.At(scalars, i)/float32(p),
+			r.tempDirection(n, i/p, i%p, prng.Shared), i%p == 0)
+	}
+	if r.pool != nil {
+		r.addPooled(n, steps, p, round.Step, func(i int) float32 {
+			return r.plan.Precision.At(scalars, i)
+		})
+	}
+	return p
+}
+
+// relayTransport: a round has every contributor's scalars along its own directions.
+type relayTransport struct{}
+
+func (relayTransport) check(r *Replica, n uint64, round *wire.Round) error {
+	return r.checkScalars(n, round, true)
+}
+
+func (t relayTransport) add(r *Replica, n uint64, round *wire.Round) { r.addScalars(n, round, t) }
+
+func (relayTransport) addTerms(r *Replica, n uint64, round *wire.Round) int {
+	r.addRelayed(n, round, int(r.plan.Steps))
+	return int(round.Perturbations) * len(round.Terms)
+}
+
+// denseTransport: a round names an object, the mean of the devices' vectors.
+type denseTransport struct{}
+
+func (denseTransport) add(r *Replica, n uint64, round *wire.Round) { r.addDense(n, round) }
+
+func (denseTransport) check(r *Replica, _ uint64, round *wire.Round) error {
+	switch {
+	case len(round.Object) != wire.ObjectLen:
+		return fmt.Errorf("an object's digest of %d bytes, want %d: %w",
+			len(round.Object), wire.ObjectLen, wire.ErrValue)
+	case len(round.Terms) > 0:
+		return fmt.Errorf("%d terms with transport=%v: %w",
+			len(round.Terms), wire.DenseVectors, wire.ErrValue)
+	case len(round.Slots) > 0 || len(round.Weights) > 0 || round.Population > 0:
+		return fmt.Errorf("%d slots, %d weights, a population of %d with transport=%v: %w",
+			len(round.Slots), len(round.Weights), round.Population, wire.DenseVectors, wire.ErrValue)
+	}
+	return nil
+}
