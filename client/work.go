@@ -166,7 +166,7 @@ func (c *Client) contribute(
 		return declined(err), nil, err
 	}
 	r = wire.Reply{Kind: wire.Contribution, Weight: weight, Loss: float32(result.Loss)}
-	if plan.SendsVectors() {
+	if result.Vector != nil {
 		return r, result.Vector, nil // which travels by itself
 	}
 	r.Values = make(wire.Scalars, 0, plan.Precision.Width()*len(result.Scalars))

@@ -92,7 +92,7 @@ func better(snapshot, replay float64) bool {
 // elements is what a round costs to apply, in elements: d for each scalar in it; next
 // to nothing for one that names a vector.
 func elements(plan *wire.Plan, round *wire.Round) float64 {
-	if plan.SendsVectors() {
+	if len(round.Object) > 0 {
 		return 1
 	}
 	scalars := 0

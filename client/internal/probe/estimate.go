@@ -19,17 +19,18 @@ var (
 // lines 13-25 (Algorithm 2 is its case P = 1), with the device's own directions or a
 // correction (FZooS (6)) where the plan has them.
 type estimation struct {
-	query   // how the app is asked
-	Task    // what the round asks for
-	replica *replica.Replica
-	plan    *wire.Plan
-	local   replica.Local   // the iterate: the replica's own for K = 1
-	scalars []float32       // g[k*P+p], as they travel
-	vector  []float32       // of dense transport: what is sent, until the next estimation
-	losses  []float64       // batched: of the points of the step under way
-	loss    float64         // mean of the losses of step 0
-	place   place           // of the directions of the step under way
-	batch   objective.Batch // of the step under way
+	query     // how the app is asked
+	Task      // what the round asks for
+	replica   *replica.Replica
+	plan      *wire.Plan
+	transport transport       // the plan's
+	local     replica.Local   // the iterate: the replica's own for K = 1
+	scalars   []float32       // g[k*P+p], as they travel
+	vector    []float32       // of dense transport: what is sent, until the next estimation
+	losses    []float64       // batched: of the points of the step under way
+	loss      float64         // mean of the losses of step 0
+	place     place           // of the directions of the step under way
+	batch     objective.Batch // of the step under way
 }
 
 // A Result is what a task came to. Its slices are valid until the next task.
@@ -48,46 +49,31 @@ func (p *Prober) Run(ctx context.Context, r *replica.Replica, t Task) (Result, e
 	if err := e.run(ctx); err != nil {
 		return Result{}, err
 	}
-	if !e.plan.SendsVectors() {
-		p.watchZeros(e.scalars)
-	}
+	e.transport.finish(e)
 	return Result{e.scalars, e.vector, e.loss, e.Control}, nil
 }
 
 // estimation returns the estimation of a task. There is one at a time, and no job may be
 // pending.
 func (p *Prober) estimation(r *replica.Replica, t *Task) *estimation {
-	e, b := &p.last, &p.buffers
+	e := &p.last
 	e.prepare(p)
 	e.Task, e.replica, e.plan, e.loss, e.scalars, e.vector = *t, r, r.Plan(), 0, nil, nil
 	e.local = replica.Local{X: r.Params(), Source: t.Source}
 	if e.work == nil {
 		e.work = e.estimate
 	}
-	if e.plan.SendsVectors() {
-		return e
-	}
-	e.local.M = r.Momentum()
-	if t.Steps > 1 {
-		b.x = append(b.x[:0], e.local.X...)
-		b.m = append(b.m[:0], e.local.M...)
-		e.local.X, e.local.M = b.x, b.m
-		if e.plan.Control != wire.NoControl {
-			b.correction = room(b.correction, p.dim)
-			e.local.Correction = b.correction
-		}
-	}
-	b.scalars = room(b.scalars, t.Steps*t.Perturbations)
-	e.scalars = b.scalars
+	e.transport = transportOf(e.plan)
+	e.transport.prepare(e)
 	return e
 }
 
-// estimate finds the scalars of every local step, moving the local iterate between
-// them. The canonical state is never touched.
-func (e *estimation) estimate() error {
-	if e.plan.SendsVectors() {
-		return e.vectorToSend()
-	}
+// estimate computes what the device sends. The canonical state is never touched.
+func (e *estimation) estimate() error { return e.transport.estimate(e) }
+
+// scalarsToSend finds the scalars of every local step, moving the local iterate between
+// them.
+func (e *estimation) scalarsToSend() error {
 	if err := e.correct(); err != nil {
 		return err
 	}

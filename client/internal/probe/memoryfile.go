@@ -26,10 +26,7 @@ type storedPoints struct {
 }
 
 // Keeps says whether rounds of a plan leave anything worth storing.
-func Keeps(plan *wire.Plan) bool {
-	return plan.SendsVectors() &&
-		(plan.Estimator == wire.Surrogate || plan.Control == wire.ScaffoldMean)
-}
+func Keeps(plan *wire.Plan) bool { return transportOf(plan).keeps(plan) }
 
 // Unsaved says whether the memory changed since it was stored.
 func (m *Memory) Unsaved() bool {

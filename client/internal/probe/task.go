@@ -56,14 +56,10 @@ func (p *Prober) Task(r *replica.Replica, a *wire.Announcement, slot uint32) Tas
 	if plan.Control != wire.ScaffoldPoint {
 		return t
 	}
-	point, perturbations := r.Pending()
-	switch {
-	case t.Phase == 1:
+	if t.Phase == 1 {
 		t.Steps = 1
-	case !plan.SendsVectors():
-		t.Missed = MissedPhase{point, perturbations}
-	case p.memory.own.n != point:
-		t.Missed = MissedPhase{point, t.Perturbations}
+	} else {
+		t.Missed = transportOf(plan).missed(p, r, t.Perturbations)
 	}
 	return t
 }

@@ -1,0 +1,76 @@
+package probe
+
+import (
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/wire"
+)
+
+// A transport is what the plan's transport decides about a task: what the device computes
+// and sends, and what it remembers.
+type transport interface {
+	// prepare readies an estimation, which has its task and replica.
+	prepare(e *estimation)
+	// estimate does the local steps.
+	estimate(e *estimation) error
+	// finish looks at what a task came to.
+	finish(e *estimation)
+	// missed returns the first phase that a second one of P perturbations needs, of the
+	// record that [replica.Replica.Pending] names, if this device has to make up for it.
+	missed(p *Prober, r *replica.Replica, perturbations int) MissedPhase
+	// keeps says whether rounds of a plan leave anything worth storing.
+	keeps(plan *wire.Plan) bool
+}
+
+func transportOf(plan *wire.Plan) transport {
+	if plan.SendsVectors() {
+		return vectors{}
+	}
+	return scalars{}
+}
+
+// scalars: the device sends differences of its loss along seeded directions.
+type scalars struct{}
+
+func (scalars) estimate(e *estimation) error { return e.scalarsToSend() }
+func (scalars) finish(e *estimation)         { e.prober.watchZeros(e.scalars) }
+func (scalars) keeps(*wire.Plan) bool        { return false }
+
+func (scalars) prepare(e *estimation) {
+	b := &e.prober.buffers
+	e.local.M = e.replica.Momentum()
+	if e.Steps > 1 {
+		b.x = append(b.x[:0], e.local.X...)
+		b.m = append(b.m[:0], e.local.M...)
+		e.local.X, e.local.M = b.x, b.m
+		if e.plan.Control != wire.NoControl {
+			b.correction = room(b.correction, e.prober.dim)
+			e.local.Correction = b.correction
+		}
+	}
+	b.scalars = room(b.scalars, e.Steps*e.Perturbations)
+	e.scalars = b.scalars
+}
+
+// missed: without the device's own control variate, [Task.Corrects], any first phase.
+func (scalars) missed(_ *Prober, r *replica.Replica, _ int) MissedPhase {
+	point, perturbations := r.Pending()
+	return MissedPhase{point, perturbations}
+}
+
+// vectors: the device sends a vector, and remembers what is its own.
+type vectors struct{}
+
+func (vectors) prepare(*estimation)          {}
+func (vectors) estimate(e *estimation) error { return e.vectorToSend() }
+func (vectors) finish(*estimation)           {}
+
+func (vectors) missed(p *Prober, r *replica.Replica, perturbations int) MissedPhase {
+	if point, _ := r.Pending(); p.memory.own.n != point {
+		return MissedPhase{point, perturbations}
+	}
+	return MissedPhase{}
+}
+
+func (vectors) keeps(plan *wire.Plan) bool {
+	return plan.Estimator == wire.Surrogate || plan.Control == wire.ScaffoldMean
+}
