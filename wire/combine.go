@@ -10,9 +10,12 @@ import (
 // authors of plans, finds by them why, and what to do.
 type refusal struct {
 	field string // the field to name
+	on    transports
 	when  func(p *Plan) bool
 	what  string
 }
+
+func (r *refusal) refuses(p *Plan) bool { return r.on&(1<<p.Transport) != 0 && r.when(p) }
 
 // refusals are judged in order, after every field was found within its own limits.
 var refusals = slices.Concat(denseOnlyRefusals, scalarRefusals, denseRefusals, surrogateRefusals)
@@ -21,132 +24,136 @@ var refusals = slices.Concat(denseOnlyRefusals, scalarRefusals, denseRefusals, s
 // what holds for all transports.
 var scalarRefusals = []refusal{
 	// Directions and transport.
-	{"transport", onMean.where(func(p *Plan) bool { return p.Sharing == PerClient }),
+	{"transport", onMean, func(p *Plan) bool { return p.Sharing == PerClient },
 		"transport=mean needs sharing=shared"},
-	{"transport", onRelay.where(func(p *Plan) bool { return p.Sharing == SharedDirections }),
+	{"transport", onRelay, func(p *Plan) bool { return p.Sharing == SharedDirections },
 		"transport=relay needs sharing=per-client"},
-	{"roster", func(p *Plan) bool { return p.Sharing == PerClient && p.Roster == OpenRoster },
+	{"roster", onAll, func(p *Plan) bool {
+		return p.Sharing == PerClient && p.Roster == OpenRoster
+	},
 		"sharing=per-client needs roster=dense"},
 
 	// Subspace.
-	{"subspace_moves", func(p *Plan) bool {
+	{"subspace_moves", onAll, func(p *Plan) bool {
 		return p.Distribution == Subspace && p.SubspaceMoves == 0
 	},
 		"distribution=subspace needs 1 or more"},
-	{"subspace_share", func(p *Plan) bool {
+	{"subspace_share", onAll, func(p *Plan) bool {
 		return p.Distribution == Subspace && !(p.SubspaceShare > 0 && p.SubspaceShare < 1)
 	},
 		"distribution=subspace needs a share above 0 and below 1"},
-	{"subspace_moves", func(p *Plan) bool {
+	{"subspace_moves", onAll, func(p *Plan) bool {
 		return p.Distribution != Subspace && p.SubspaceMoves != 0
 	},
 		"only distribution=subspace has it"},
-	{"subspace_share", func(p *Plan) bool {
+	{"subspace_share", onAll, func(p *Plan) bool {
 		return p.Distribution != Subspace && p.SubspaceShare != 0
 	},
 		"only distribution=subspace has it"},
 
 	// Seed pool.
-	{"pool", func(p *Plan) bool { return p.Pool == 1 },
+	{"pool", onAll, func(p *Plan) bool { return p.Pool == 1 },
 		"a pool needs 2 or more directions"},
-	{"rebase", func(p *Plan) bool { return p.Pool > 0 && p.Rebase == 0 },
+	{"rebase", onAll, func(p *Plan) bool { return p.Pool > 0 && p.Rebase == 0 },
 		"a pool needs it"},
-	{"rebase", func(p *Plan) bool { return p.Pool == 0 && p.Rebase != 0 },
+	{"rebase", onAll, func(p *Plan) bool { return p.Pool == 0 && p.Rebase != 0 },
 		"only a pool has it"},
-	{"pool", func(p *Plan) bool { return p.Pool > 0 && p.Sharing == PerClient },
+	{"pool", onAll, func(p *Plan) bool { return p.Pool > 0 && p.Sharing == PerClient },
 		"a pool needs sharing=shared"},
-	{"pool", func(p *Plan) bool { return p.Pool > 0 && p.Distribution == Subspace },
+	{"pool", onAll, func(p *Plan) bool { return p.Pool > 0 && p.Distribution == Subspace },
 		"a pool excludes distribution=subspace"},
-	{"pool", func(p *Plan) bool { return p.Pool > 0 && p.ServerRule != ServerMean },
+	{"pool", onAll, func(p *Plan) bool { return p.Pool > 0 && p.ServerRule != ServerMean },
 		"a pool needs server_rule=mean"},
-	{"pool", func(p *Plan) bool { return p.Pool > 0 && p.Control != NoControl },
+	{"pool", onAll, func(p *Plan) bool { return p.Pool > 0 && p.Control != NoControl },
 		"a pool needs control=none"},
-	{"pool", func(p *Plan) bool {
+	{"pool", onAll, func(p *Plan) bool {
 		return p.Pool > 0 && (p.WeightDecay > 0 || p.Prox > 0) && p.scaled()
 	},
 		"a pool with decay or prox needs equal step scales"},
 
 	// Local rule.
-	{"beta", func(p *Plan) bool { return p.Rule == SGD && p.Beta != 0 },
+	{"beta", onAll, func(p *Plan) bool { return p.Rule == SGD && p.Beta != 0 },
 		"rule=sgd has no momentum"},
-	{"beta", func(p *Plan) bool { return p.Rule != SGD && !(p.Beta > 0 && p.Beta < 1) },
+	{"beta", onAll, func(p *Plan) bool { return p.Rule != SGD && !(p.Beta > 0 && p.Beta < 1) },
 		"this rule needs a momentum factor above 0 and below 1"},
-	{"prox", func(p *Plan) bool { return p.Prox > 0 && p.Steps == 1 },
+	{"prox", onAll, func(p *Plan) bool { return p.Prox > 0 && p.Steps == 1 },
 		"prox needs steps above 1"},
 
 	// Control variates.
-	{"control", onScalars.where(func(p *Plan) bool {
+	{"control", onScalars, func(p *Plan) bool {
 		return p.Control != NoControl && p.Sharing == PerClient
-	}),
+	},
 		"control variates need sharing=shared or transport=dense"},
-	{"control", func(p *Plan) bool {
+	{"control", onAll, func(p *Plan) bool {
 		return p.Control == ScaffoldMean && p.Distribution == Subspace
 	},
 		"scaffold-2 excludes distribution=subspace"},
-	{"control", onScalars.where(func(p *Plan) bool {
+	{"control", onScalars, func(p *Plan) bool {
 		return p.Control == ScaffoldMean && p.Roster == OpenRoster
-	}),
+	},
 		"scaffold-2 needs roster=dense or transport=dense"},
-	{"control", onScalars.where(func(p *Plan) bool {
+	{"control", onScalars, func(p *Plan) bool {
 		return p.Control == ScaffoldMean && p.Weights != Equal
-	}),
+	},
 		"scaffold-2 needs weights=equal or transport=dense"},
-	{"control", func(p *Plan) bool {
+	{"control", onAll, func(p *Plan) bool {
 		return p.Control != NoControl && p.Aggregator != WeightedMean
 	},
 		"control variates need aggregator=weighted-mean"},
 
 	// Server rule.
-	{"server_step", func(p *Plan) bool {
+	{"server_step", onAll, func(p *Plan) bool {
 		return (p.ServerRule != ServerMean) != (p.ServerStep > 0)
 	},
 		"every server rule but mean needs one above 0, and mean has none"},
-	{"server_beta1", func(p *Plan) bool {
+	{"server_beta1", onAll, func(p *Plan) bool {
 		return p.ServerBeta1 >= 1 || p.ServerBeta1 != 0 && !p.ServerRule.hasMoment()
 	},
 		"momentum, adam, amsgrad and yogi need 0 or more and below 1, other rules have none"},
-	{"server_beta1", func(p *Plan) bool {
+	{"server_beta1", onAll, func(p *Plan) bool {
 		return p.ServerRule == ServerMomentum && p.ServerBeta1 == 0
 	},
 		"server_rule=momentum needs one above 0"},
-	{"server_beta2", func(p *Plan) bool {
+	{"server_beta2", onAll, func(p *Plan) bool {
 		return p.ServerBeta2 >= 1 || p.ServerBeta2 != 0 && !p.ServerRule.adaptive()
 	},
 		"adam, amsgrad and yogi need 0 or more and below 1, other rules have none"},
-	{"server_epsilon", func(p *Plan) bool {
+	{"server_epsilon", onAll, func(p *Plan) bool {
 		return p.ServerRule.adaptive() != (p.ServerEpsilon > 0)
 	},
 		"adam, amsgrad and yogi need one above 0, other rules have none"},
-	{"server_v0", func(p *Plan) bool { return p.ServerV0 != 0 && !p.ServerRule.adaptive() },
+	{"server_v0", onAll, func(p *Plan) bool { return p.ServerV0 != 0 && !p.ServerRule.adaptive() },
 		"only adam, amsgrad and yogi have a second moment"},
 
 	// Aggregation.
-	{"aggregator", onRelay.where(func(p *Plan) bool {
+	{"aggregator", onRelay, func(p *Plan) bool {
 		return p.Aggregator == Median || p.Aggregator == TrimmedMean
-	}),
+	},
 		"transport=relay needs a mean"},
-	{"weights", func(p *Plan) bool {
+	{"weights", onAll, func(p *Plan) bool {
 		return p.Weights != Equal && (p.Aggregator == Median || p.Aggregator == TrimmedMean)
 	},
 		"median and trimmed-mean need weights=equal"},
-	{"trim", func(p *Plan) bool {
+	{"trim", onAll, func(p *Plan) bool {
 		return (p.Aggregator == TrimmedMean) != (p.Trim > 0) || p.Trim >= 0.5
 	},
 		"trimmed-mean needs a share above 0 and below 0.5, other aggregators have none"},
-	{"trim", func(p *Plan) bool {
+	{"trim", onAll, func(p *Plan) bool {
 		return p.Aggregator == TrimmedMean && float32(p.Trim*float32(p.Target)) < 1
 	},
 		"it cuts off no contributor"},
-	{"clip", func(p *Plan) bool { return (p.Aggregator == ClippedMean) != (p.Clip > 0) },
+	{"clip", onAll, func(p *Plan) bool { return (p.Aggregator == ClippedMean) != (p.Clip > 0) },
 		"clipped-mean needs one above 0, other aggregators have none"},
-	{"max_scalar", func(p *Plan) bool { return p.Precision == Half && p.MaxScalar > maxHalf },
+	{"max_scalar", onAll, func(p *Plan) bool {
+		return p.Precision == Half && p.MaxScalar > maxHalf
+	},
 		"precision=half reaches to 65504"},
 }
 
 // combine returns the first refusal of p.
 func (p *Plan) combine() error {
 	for i := range refusals {
-		if r := &refusals[i]; r.when(p) {
+		if r := &refusals[i]; r.refuses(p) {
 			return &PlanError{r.field, p.text(r.field), r.what}
 		}
 	}

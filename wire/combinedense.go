@@ -5,41 +5,43 @@ import "fmt"
 // denseOnlyRefusals are of choices that only transport=dense allows. They come first, so
 // that their message names transport=dense.
 var denseOnlyRefusals = []refusal{
-	{"rule", onScalars.where(func(p *Plan) bool { return p.Rule == LocalAdam }),
+	{"rule", onScalars, func(p *Plan) bool { return p.Rule == LocalAdam },
 		"rule=adam needs transport=dense"},
-	{"boxes", onScalars.where(func(p *Plan) bool { return len(p.Boxes) > 0 }),
+	{"boxes", onScalars, func(p *Plan) bool { return len(p.Boxes) > 0 },
 		"boxes need transport=dense"},
-	{"estimator", onScalars.where(func(p *Plan) bool { return p.Estimator == Surrogate }),
+	{"estimator", onScalars, func(p *Plan) bool { return p.Estimator == Surrogate },
 		"estimator=surrogate needs transport=dense"},
 }
 
 // denseRefusals are of choices that transport=dense excludes, or that it needs.
 var denseRefusals = []refusal{
-	{"dense_keep", onDense.where(func(p *Plan) bool { return p.DenseKeep < 2 }),
+	{"dense_keep", onDense, func(p *Plan) bool { return p.DenseKeep < 2 },
 		"transport=dense needs 2 or more"},
-	{"dense_keep", onScalars.where(func(p *Plan) bool { return p.DenseKeep > 0 }),
+	{"dense_keep", onScalars, func(p *Plan) bool { return p.DenseKeep > 0 },
 		"only transport=dense has it"},
-	{"dim", onDense.where(func(p *Plan) bool { return p.Object(0) > MaxDense }),
+	{"dim", onDense, func(p *Plan) bool { return p.Object(0) > MaxDense },
 		"transport=dense allows 16777216 numbers"},
-	{"transport", onDense.where((*Plan).Private),
+	{"transport", onDense, (*Plan).Private,
 		"transport=dense cannot be private"},
-	{"transport", onDense.where(func(p *Plan) bool { return p.Pool > 0 }),
+	{"transport", onDense, func(p *Plan) bool { return p.Pool > 0 },
 		"transport=dense excludes a pool"},
-	{"transport", onDense.where(func(p *Plan) bool { return p.Distribution == Subspace }),
+	{"transport", onDense, func(p *Plan) bool { return p.Distribution == Subspace },
 		"transport=dense excludes distribution=subspace"},
-	{"server_rule", onDense.where(func(p *Plan) bool { return p.ServerRule != ServerMean }),
+	{"server_rule", onDense, func(p *Plan) bool { return p.ServerRule != ServerMean },
 		"transport=dense needs server_rule=mean"},
-	{"aggregator", onDense.where(func(p *Plan) bool { return p.Aggregator != WeightedMean }),
+	{"aggregator", onDense, func(p *Plan) bool { return p.Aggregator != WeightedMean },
 		"transport=dense needs aggregator=weighted-mean"},
-	{"precision", onDense.where(func(p *Plan) bool { return p.Precision != Single }),
+	{"precision", onDense, func(p *Plan) bool { return p.Precision != Single },
 		"transport=dense needs precision=single"},
 
-	{"max_scalar", func(p *Plan) bool { return p.MaxScalar < p.farthest() },
+	{"max_scalar", onAll, func(p *Plan) bool { return p.MaxScalar < p.farthest() },
 		"it is below the largest end of a box"},
 
-	{"beta2", func(p *Plan) bool { return (p.Rule == LocalAdam) != (p.Beta2 > 0) || p.Beta2 >= 1 },
+	{"beta2", onAll, func(p *Plan) bool {
+		return (p.Rule == LocalAdam) != (p.Beta2 > 0) || p.Beta2 >= 1
+	},
 		"rule=adam needs one above 0 and below 1, other rules have none"},
-	{"epsilon", func(p *Plan) bool { return (p.Rule == LocalAdam) != (p.Epsilon > 0) },
+	{"epsilon", onAll, func(p *Plan) bool { return (p.Rule == LocalAdam) != (p.Epsilon > 0) },
 		"rule=adam needs one above 0, other rules have none"},
 }
 
@@ -49,57 +51,67 @@ const maxFeatureElements = 1 << 28
 
 // surrogateRefusals are of estimator=surrogate, and of fields that only it has.
 var surrogateRefusals = []refusal{
-	{"control", func(p *Plan) bool { return p.Estimator == Surrogate && p.Control != NoControl },
+	{"control", onAll, func(p *Plan) bool {
+		return p.Estimator == Surrogate && p.Control != NoControl
+	},
 		"estimator=surrogate has a correction of its own"},
-	{"perturbations", func(p *Plan) bool {
+	{"perturbations", onAll, func(p *Plan) bool {
 		return p.Estimator == Surrogate && p.MaxPerturbations() != 1
 	},
 		"estimator=surrogate probes no directions"},
-	{"sharing", func(p *Plan) bool { return p.Estimator == Surrogate && p.Sharing == PerClient },
+	{"sharing", onAll, func(p *Plan) bool {
+		return p.Estimator == Surrogate && p.Sharing == PerClient
+	},
 		"estimator=surrogate probes no directions"},
 
-	{"kernel", func(p *Plan) bool {
+	{"kernel", onAll, func(p *Plan) bool {
 		return p.Estimator != Surrogate && p.Kernel != SquaredExponential
 	},
 		"only estimator=surrogate has it"},
-	{"window_of", func(p *Plan) bool { return p.Estimator != Surrogate && p.WindowOf != Latest },
+	{"window_of", onAll, func(p *Plan) bool {
+		return p.Estimator != Surrogate && p.WindowOf != Latest
+	},
 		"only estimator=surrogate has it"},
-	{"correction", func(p *Plan) bool {
+	{"correction", onAll, func(p *Plan) bool {
 		return p.Estimator != Surrogate && p.Correction != CorrectionInverse
 	},
 		"only estimator=surrogate has it"},
-	{"correction_at", func(p *Plan) bool {
+	{"correction_at", onAll, func(p *Plan) bool {
 		return p.Estimator != Surrogate && p.CorrectionAt != AtIterate
 	},
 		"only estimator=surrogate has it"},
-	{"candidates", func(p *Plan) bool { return p.Estimator != Surrogate && p.Candidates > 0 },
+	{"candidates", onAll, func(p *Plan) bool {
+		return p.Estimator != Surrogate && p.Candidates > 0
+	},
 		"only estimator=surrogate has it"},
 
-	{"features", func(p *Plan) bool { return (p.Estimator == Surrogate) != (p.Features > 0) },
+	{"features", onAll, func(p *Plan) bool {
+		return (p.Estimator == Surrogate) != (p.Features > 0)
+	},
 		"estimator=surrogate needs some, other estimators have none"},
-	{"features", func(p *Plan) bool { return uint64(p.Features)*p.Dim > maxFeatureElements },
+	{"features", onAll, func(p *Plan) bool { return uint64(p.Features)*p.Dim > maxFeatureElements },
 		"features*dim is limited to 268435456"},
-	{"length_scale", func(p *Plan) bool {
+	{"length_scale", onAll, func(p *Plan) bool {
 		return (p.Estimator == Surrogate) != (p.LengthScale > 0)
 	},
 		"estimator=surrogate needs one above 0, other estimators have none"},
-	{"noise", func(p *Plan) bool { return (p.Estimator == Surrogate) != (p.Noise > 0) },
+	{"noise", onAll, func(p *Plan) bool { return (p.Estimator == Surrogate) != (p.Noise > 0) },
 		"estimator=surrogate needs some, other estimators have none"},
-	{"window", func(p *Plan) bool { return p.Estimator == Surrogate && p.Window < 2 },
+	{"window", onAll, func(p *Plan) bool { return p.Estimator == Surrogate && p.Window < 2 },
 		"estimator=surrogate needs 2 or more"},
-	{"window", func(p *Plan) bool { return p.Estimator != Surrogate && p.Window > 0 },
+	{"window", onAll, func(p *Plan) bool { return p.Estimator != Surrogate && p.Window > 0 },
 		"only estimator=surrogate has it"},
-	{"active", func(p *Plan) bool { return p.Active > p.Candidates },
+	{"active", onAll, func(p *Plan) bool { return p.Active > p.Candidates },
 		"it is above candidates"},
-	{"around", func(p *Plan) bool { return p.Around > p.Candidates },
+	{"around", onAll, func(p *Plan) bool { return p.Around > p.Candidates },
 		"it is above candidates"},
-	{"radius", func(p *Plan) bool { return (p.Candidates > 0) != (p.Radius > 0) },
+	{"radius", onAll, func(p *Plan) bool { return (p.Candidates > 0) != (p.Radius > 0) },
 		"candidates need one above 0, and without candidates there is none"},
-	{"active", func(p *Plan) bool {
+	{"active", onAll, func(p *Plan) bool {
 		return p.Estimator == Surrogate && p.Active == 0 && p.Around == 0
 	},
 		"estimator=surrogate needs active or around above 0"},
-	{"heterogeneity", func(p *Plan) bool {
+	{"heterogeneity", onAll, func(p *Plan) bool {
 		return (p.Correction == CorrectionTheory) != (p.Heterogeneity > 0)
 	},
 		"correction=theory needs G above 0, other corrections have none"},

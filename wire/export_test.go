@@ -13,5 +13,5 @@ func Refusals() (list [][2]string) {
 
 // Refused returns the index of the first refusal of p, or -1.
 func Refused(p *Plan) int {
-	return slices.IndexFunc(refusals, func(r refusal) bool { return r.when(p) })
+	return slices.IndexFunc(refusals, func(r refusal) bool { return r.refuses(p) })
 }

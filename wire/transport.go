@@ -38,12 +38,8 @@ const (
 	onDense transports = 1 << DenseVectors
 	// onScalars are those whose devices send scalars along seeded directions.
 	onScalars = onMean | onRelay
+	onAll     = onScalars | onDense
 )
-
-// where returns when, for plans of these transports only.
-func (s transports) where(when func(*Plan) bool) func(*Plan) bool {
-	return func(p *Plan) bool { return s&(1<<p.Transport) != 0 && when(p) }
-}
 
 // SendsVectors is p.Transport.SendsVectors.
 func (p *Plan) SendsVectors() bool { return p.Transport.SendsVectors() }
