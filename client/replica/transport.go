@@ -87,7 +87,8 @@ func (denseTransport) check(r *Replica, _ uint64, round *wire.Round) error {
 			len(round.Terms), wire.DenseVectors, wire.ErrValue)
 	case len(round.Slots) > 0 || len(round.Weights) > 0 || round.Population > 0:
 		return fmt.Errorf("%d slots, %d weights, a population of %d with transport=%v: %w",
-			len(round.Slots), len(round.Weights), round.Population, wire.DenseVectors, wire.ErrValue)
+			len(round.Slots), len(round.Weights), round.Population,
+			wire.DenseVectors, wire.ErrValue)
 	}
 	return nil
 }

@@ -60,7 +60,9 @@ func Values(p *wire.Plan) ([]Value, error) {
 
 // Changed returns the fields that a change names, zero or not, as [Values] does.
 func Changed(c *wire.Change) ([]Value, error) {
-	return values(&c.Values, func(f *wire.Field) bool { return slices.Contains(c.Fields, f.Number) })
+	return values(&c.Values, func(f *wire.Field) bool {
+		return slices.Contains(c.Fields, f.Number)
+	})
 }
 
 // values returns the fields of p for which has is true.
@@ -127,7 +129,9 @@ func (p *Plan) UnmarshalJSON(b []byte) error {
 			return err
 		}
 		if seen[name] {
-			return &wire.PlanError{Field: name, Value: string(value), Remedy: "give each field once"}
+			return &wire.PlanError{
+				Field: name, Value: string(value), Remedy: "give each field once",
+			}
 		}
 		seen[name] = true
 		if err := setJSON(f, (*wire.Plan)(p), value); err != nil {
