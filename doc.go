@@ -22,8 +22,8 @@
 //     programs of your own.
 //   - [github.com/zofl/zofl/wire] has the plan of a run; its package preset
 //     makes one by the name of a paper's method, with the paper's constants,
-//     planfile reads and writes its file, plancheck explains why one cannot run,
-//     and cost says what one costs.
+//     planfile reads and writes its file, valid decides whether it can run,
+//     plancheck explains why not, and cost says what it costs.
 //
 // # For another implementation, or an audit
 //

@@ -12,6 +12,7 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // Devices of a dense run send vectors, take part in what their mean comes to, and have
@@ -62,7 +63,7 @@ func TestDenseManyScalars(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := densePlan(3)
 		p.Perturbations = wire.MaxScalars/p.Steps + 1
-		if err := p.Validate(); err != nil {
+		if err := valid.Plan(p); err != nil {
 			t.Fatal(err)
 		}
 		h := newHost(t, p)

@@ -32,7 +32,7 @@
 //     terms. Where rounds have two phases, each has a record and a vector.
 //
 // A round takes contributions up to its target, paused or not. So records stay within the size that
-// [wire.Plan.Validate] has computed.
+// package wire/valid has computed.
 //
 // # Commit
 //

@@ -10,6 +10,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // methods are plans for every way from contributions to a record, as changes to the small plan.
@@ -44,7 +45,7 @@ func methodPlan(t testing.TB, fields []string, devices uint32) *wire.Plan {
 			t.Fatal(err)
 		}
 	}
-	if err := p.Validate(); err != nil {
+	if err := valid.Plan(p); err != nil {
 		t.Fatal(err)
 	}
 	return p

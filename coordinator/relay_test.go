@@ -5,6 +5,7 @@ import (
 
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // TestRelayNearItsLimit has as many contributors as a relayed record can hold.
@@ -13,7 +14,7 @@ func TestRelayNearItsLimit(t *testing.T) {
 	plan := methodPlan(t, []string{"sharing=per-client", "transport=relay", "weights=samples",
 		"max_weight=1048576"}, devices)
 	plan.OverSample, plan.Quorum, plan.AnnounceBudget = 2, 14, 32<<10
-	for plan.Perturbations = 300; plan.Validate() != nil; plan.Perturbations-- {
+	for plan.Perturbations = 300; valid.Plan(plan) != nil; plan.Perturbations-- {
 	}
 	if plan.Perturbations < 270 {
 		t.Fatalf("P = %d fits a record only", plan.Perturbations)

@@ -13,7 +13,7 @@ type Change struct {
 }
 
 // Apply sets the fields of p that c names. The result may be a plan that cannot
-// run: check it with [Plan.Validate].
+// run: check it with package wire/valid.
 func (c *Change) Apply(p *Plan) {
 	for _, number := range c.Fields {
 		f := fieldByNumber(number)

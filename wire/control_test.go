@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // TestControl: a control variate may follow a contribution; anything else there belongs
@@ -50,7 +51,7 @@ func TestKey(t *testing.T) {
 	secret, other := slices.Repeat([]byte{1}, 32), slices.Repeat([]byte{2}, 32)
 	public, private := plan(t), plan(t)
 	private.RunKey, private.KeyCheck = nil, wire.KeyCheck(secret)
-	if err := private.Validate(); err != nil {
+	if err := valid.Plan(private); err != nil {
 		t.Fatal(err)
 	}
 	if public.Private() || !private.Private() {

@@ -4,10 +4,10 @@
 //
 // For most uses, start from a preset (package wire/preset) or a file (package
 // wire/planfile), fill in the model, check the plan with package wire/plancheck,
-// price it with package wire/cost, and hand it to a coordinator; a device receives
-// it with its first record. The frames are
-// for the packages client and coordinator, and for ports of Zofl to other
-// languages; docs/wire.md gives them byte by byte, and testdata holds vectors.
+// price it with package wire/cost, and hand it to a coordinator. A device receives
+// it with its first record, and asks package wire/valid whether it can run. The
+// frames are for the packages client and coordinator, and for ports of Zofl to
+// other languages; docs/wire.md gives them byte by byte, and testdata holds vectors.
 //
 // # Frames
 //

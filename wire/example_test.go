@@ -6,6 +6,7 @@ import (
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // A plan starts from a preset, is changed and checked, and becomes record 1, whose
@@ -19,11 +20,11 @@ func Example() {
 	copy(plan.RunKey, "a random key; fixed here to print") // in place of a random one
 
 	plan.Mu = 0
-	fmt.Println(plan.Validate())
+	fmt.Println(valid.Plan(plan))
 	if err := planfile.Set(plan, "mu", "1e-3"); err != nil {
 		fmt.Println(err)
 	}
-	fmt.Println(plan.Validate())
+	fmt.Println(valid.Plan(plan))
 
 	record := (&wire.Record{
 		N: 1, Prev: wire.Genesis("mnist"), Epoch: 1,

@@ -84,7 +84,7 @@ func (f Field) Range() string {
 
 // decimal writes whole numbers up to 2^53 in full.
 func decimal(v float64) string {
-	if v == math.Trunc(v) && v <= maxRound {
+	if v == math.Trunc(v) && v <= MaxRound {
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
 	return strconv.FormatFloat(v, 'g', -1, 64)
@@ -92,8 +92,8 @@ func decimal(v float64) string {
 
 const (
 	anyUint32 = math.MaxUint32
-	// maxRound is the largest round number; a float64 represents it exactly.
-	maxRound = 1 << 53
+	// MaxRound is the largest round number; a float64 represents it exactly.
+	MaxRound = 1 << 53
 )
 
 // planFields is the one place that has a field's number, name, limits and location.
@@ -182,7 +182,7 @@ var planFields = []Field{
 	{41, "digest_every", "records between digests, 0 for never", true,
 		func(p *Plan) any { return &p.DigestEvery }, nil, 0, anyUint32},
 	{42, "rounds", "number of rounds of the run, 0 for no limit", true,
-		func(p *Plan) any { return &p.Rounds }, nil, 0, maxRound},
+		func(p *Plan) any { return &p.Rounds }, nil, 0, MaxRound},
 	{43, "stop_metric", "metric that ends the run", true,
 		func(p *Plan) any { return &p.StopMetric }, nil, 0, 0},
 	{44, "stop_when", "side of stop_value", true,
@@ -267,4 +267,36 @@ func fieldByNumber(number uint64) *Field {
 		return nil
 	}
 	return &planFields[number-1]
+}
+
+// Check refuses a number outside its range, and a choice without a name, with a [*PlanError].
+func (f *Field) Check(p *Plan) error {
+	var value any
+	good := true
+	switch v := f.at(p).(type) {
+	case *uint8:
+		value, good = *v, int(*v) < len(f.names) && f.names[*v] != ""
+	case *uint32:
+		value, good = *v, f.has(float64(*v))
+	case *uint64:
+		value, good = *v, f.has(float64(*v))
+	case *float32:
+		value, good = *v, f.hasFloat(*v)
+	}
+	if good {
+		return nil
+	}
+	remedy := "choose a finite number"
+	if f.Range() != "" {
+		remedy = "choose " + f.Range()
+	}
+	return &PlanError{f.Name, value, f.Doc + ": " + remedy}
+}
+
+// has compares in float64, which represents the limits of whole numbers exactly.
+func (f *Field) has(v float64) bool { return f.max == 0 || v >= f.min && v <= f.max }
+
+// hasFloat compares in float32, so that a limit, rounded to float32, is allowed.
+func (f *Field) hasFloat(v float32) bool {
+	return v-v == 0 && (f.max == 0 || v >= float32(f.min) && v <= float32(f.max))
 }

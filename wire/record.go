@@ -139,7 +139,7 @@ func (r *Record) Append(b []byte) []byte {
 
 // DecodeRecord reads one record. [Record.Append] encodes what it accepts to the same
 // bytes. The scalars of the result alias b. It does not check that a plan can run:
-// [Plan.Validate] does.
+// package wire/valid does.
 func DecodeRecord(b []byte) (Record, error) {
 	var r Record
 	err := r.Decode(b)

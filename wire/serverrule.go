@@ -37,12 +37,6 @@ func (v ServerRule) Moments() int {
 	return 0
 }
 
-// hasMoment reports whether the rule keeps a first moment.
-func (v ServerRule) hasMoment() bool { return v.Moments() > 0 }
-
-// adaptive reports whether the rule keeps a second moment.
-func (v ServerRule) adaptive() bool { return v.Moments() > 1 }
-
 var serverRuleNames = []string{"mean", "sgd", "momentum", "adam", "amsgrad", "yogi", "sign"}
 
 func (v ServerRule) String() string { return enumName(serverRuleNames, int(v)) }

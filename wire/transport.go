@@ -29,18 +29,6 @@ func (v Transport) SendsVectors() bool { return v == DenseVectors }
 // source is the contributor's slot.
 func (v Transport) Relays() bool { return v == Relay }
 
-// transports are a set: what the refusals of plans ask of a transport.
-type transports uint8
-
-const (
-	onMean  transports = 1 << Mean
-	onRelay transports = 1 << Relay
-	onDense transports = 1 << DenseVectors
-	// onScalars are those whose devices send scalars along seeded directions.
-	onScalars = onMean | onRelay
-	onAll     = onScalars | onDense
-)
-
 // SendsVectors is p.Transport.SendsVectors.
 func (p *Plan) SendsVectors() bool { return p.Transport.SendsVectors() }
 

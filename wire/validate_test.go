@@ -9,6 +9,7 @@ import (
 
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // plan returns a plan that can run.
@@ -40,7 +41,7 @@ func TestVectorPlansValidate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Plan.Validate(); err != nil {
+		if err := valid.Plan(r.Plan); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -228,11 +229,11 @@ func TestValidateNamesTheFault(t *testing.T) {
 	tested := map[string]bool{}
 	for i, test := range invalid {
 		p := plan(t)
-		if err := p.Validate(); err != nil {
+		if err := valid.Plan(p); err != nil {
 			t.Fatal(err)
 		}
 		test.spoil(p)
-		err := p.Validate()
+		err := valid.Plan(p)
 		var fault *wire.PlanError
 		if !errors.As(err, &fault) {
 			t.Errorf("row %d, %s: got %v, want a *PlanError", i, test.field, err)
@@ -274,7 +275,7 @@ func TestValidAtTheEdge(t *testing.T) {
 	for name, change := range edges {
 		p := plan(t)
 		change(p)
-		if err := p.Validate(); err != nil {
+		if err := valid.Plan(p); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -288,7 +289,7 @@ func TestStepSizesStayFinite(t *testing.T) {
 			p := plan(t)
 			p.Step, p.StepDecay, p.StepSchedule = step, wire.InverseSqrt,
 				[]wire.StepPoint{{Round: 2, Factor: factor}}
-			if err := p.Validate(); err != nil {
+			if err := valid.Plan(p); err != nil {
 				t.Fatal(err)
 			}
 			for _, round := range []uint64{1, 2, 1 << 53} {

@@ -10,6 +10,7 @@ import (
 	"math"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // A Head is the part of a state file that precedes the vectors.
@@ -144,7 +145,7 @@ func (h *Head) decode(change, end []byte) error {
 		}
 		h.Ended = r.End
 	}
-	return h.Plan.Validate()
+	return valid.Plan(h.Plan)
 }
 
 func decodeKind(b []byte, kind wire.RecordKind) (wire.Record, error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/internal/isa/isatest"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // eventfulScript returns a golden run with changes, a rollback and an end.
@@ -37,7 +38,7 @@ func eventfulScript(t testing.TB, g golden) *script {
 func changeable(p *wire.Plan) bool {
 	q := *p
 	q.WeightDecay = 1
-	return q.Validate() == nil
+	return valid.Plan(&q) == nil
 }
 
 // However the records are divided, ApplyAll equals Apply of each, for every method.

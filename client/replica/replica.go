@@ -7,6 +7,7 @@ import (
 
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // Errors that a caller branches on. None of them changes the state.
@@ -272,7 +273,7 @@ func (r *Replica) otherRun(p *wire.Plan) error {
 
 // begin applies record 1.
 func (r *Replica) begin(p *wire.Plan) error {
-	switch err := p.Validate(); {
+	switch err := valid.Plan(p); {
 	case err != nil:
 		return err
 	case r.cfg.Dim != 0 && p.Dim != r.cfg.Dim:
@@ -300,7 +301,7 @@ func (r *Replica) begin(p *wire.Plan) error {
 func (r *Replica) change(c *wire.Change) error {
 	p := r.plan
 	c.Apply(&p)
-	if err := p.Validate(); err != nil {
+	if err := valid.Plan(&p); err != nil {
 		return err
 	}
 	r.plan, r.hasScratch = p, false

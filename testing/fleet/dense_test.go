@@ -19,6 +19,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // A denseRun is a run with transport=dense, a real broker and a log on disk.
@@ -57,7 +58,7 @@ func densePlan(t *testing.T, method string) *wire.Plan {
 		p.Rounds = 15
 	}
 	p.Deadline, p.Reannounce = 3000*min(slower, 5), 200
-	if err := p.Validate(); err != nil {
+	if err := valid.Plan(p); err != nil {
 		t.Fatal(err)
 	}
 	return p

@@ -19,6 +19,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // options are settings on top of presets that no preset has.
@@ -65,7 +66,7 @@ func TestMethods(t *testing.T) {
 				p.Members, p.Target, p.Quorum = 4, 2, 1
 			}
 			edit(p)
-			if err := p.Validate(); err != nil {
+			if err := valid.Plan(p); err != nil {
 				t.Fatal(err)
 			}
 			synctest.Test(t, func(t *testing.T) { newMethodRun(t, p).play() })

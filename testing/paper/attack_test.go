@@ -12,6 +12,7 @@ import (
 
 	"github.com/zofl/zofl/testing/paper/attack"
 	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // tinyAttack is an attack on drawn digits that takes seconds.
@@ -190,7 +191,7 @@ func TestAttackPlans(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.Steps, p.Perturbations = attackSteps, 1
-		if err := p.Validate(); err != nil {
+		if err := valid.Plan(p); err != nil {
 			t.Error(err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // spentCurve returns a curve measured after every second round, with 10 queries and 100
@@ -137,7 +138,7 @@ func TestRecipes(t *testing.T) {
 						t.Fatal(err)
 					}
 					one.Set(p)
-					if err := p.Validate(); err != nil {
+					if err := valid.Plan(p); err != nil {
 						t.Errorf("%s: %v", one.Name, err)
 					}
 					if names[one.Name] || len(one.Name) != 24 {

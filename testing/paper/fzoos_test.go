@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/testing/tables"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // tinyBoxes is an experiment with few points and features.
@@ -155,7 +156,7 @@ func TestFzoosPlans(t *testing.T) {
 						t.Fatal(err)
 					}
 					one.Set(p)
-					if err := p.Validate(); err != nil || names[one.Name] || len(one.Name) != 24 ||
+					if err := valid.Plan(p); err != nil || names[one.Name] || len(one.Name) != 24 ||
 						p.Steps != steps || p.Step != step {
 						t.Errorf("%s: T=%d, twice %v, %v", one.Name, p.Steps, names[one.Name], err)
 					}

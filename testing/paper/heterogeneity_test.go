@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // tinyHeterogeneity has 10 clients, 3 a round, and two local steps.
@@ -86,7 +87,7 @@ func TestHeterogeneityPlans(t *testing.T) {
 						t.Fatal(err)
 					}
 					one.Set(p)
-					if err := p.Validate(); err != nil || names[one.Name] ||
+					if err := valid.Plan(p); err != nil || names[one.Name] ||
 						len(one.Name) != 24 || p.Steps != d.k {
 						t.Errorf("%s: K=%d, twice %v, %v", one.Name, p.Steps, names[one.Name], err)
 					}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write golden files")
@@ -155,7 +156,7 @@ func TestNames(t *testing.T) {
 				t.Fatal(err)
 			}
 			tr.Set(p)
-			if err := p.Validate(); err != nil {
+			if err := valid.Plan(p); err != nil {
 				t.Errorf("%s: %v", tr.Name, err)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // tinyZOFedHT is an experiment on drawn digits: 10 clients, 3 a round.
@@ -159,7 +160,7 @@ func checkZOFedHTPlan(t *testing.T, x *zofedhtRun, s *zofedhtSet, z zofedhtSetti
 		t.Fatal(err)
 	}
 	tr.Set(p)
-	if err := p.Validate(); err != nil || len(tr.Name) > 20 {
+	if err := valid.Plan(p); err != nil || len(tr.Name) > 20 {
 		t.Errorf("%s: %v", tr.Name, err)
 	}
 	if p.Steps != 50 || p.Mu != 1e-4 || p.Step != float32(z.eta) ||

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 const (
@@ -90,7 +91,7 @@ func combination(t *testing.T, random *rand.Rand) *wire.Plan {
 		p.Preset = ""
 		draw(p, random)
 		size(p)
-		if p.Validate() == nil {
+		if valid.Plan(p) == nil {
 			return p
 		}
 	}
@@ -228,7 +229,7 @@ func denseCombination(t *testing.T, random *rand.Rand) *wire.Plan {
 		p.Preset = ""
 		drawDense(p, random, func(n uint) bool { return random.UintN(n) == 0 })
 		size(p)
-		if p.Validate() == nil {
+		if valid.Plan(p) == nil {
 			return p
 		}
 	}

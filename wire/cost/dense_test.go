@@ -6,6 +6,7 @@ import (
 
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/cost"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // A socket counts the bytes that a device writes and reads, with NATS's lines.
@@ -62,7 +63,7 @@ func denseRecord(p *wire.Plan, n, round uint64, phase uint8) wire.Record {
 func TestCostOfOneVector(t *testing.T) {
 	p := planOf(t, "fedzo-dense")
 	p.Dim, p.Weights, p.MaxWeight, p.Target = 40000, wire.BySamples, 500, 10
-	if err := p.Validate(); err != nil {
+	if err := valid.Plan(p); err != nil {
 		t.Fatal(err)
 	}
 	var s socket
@@ -96,7 +97,7 @@ func TestCostOfOneVector(t *testing.T) {
 // TestCostOfTwoVectors: x and then w.
 func TestCostOfTwoVectors(t *testing.T) {
 	p := planOf(t, "fzoos")
-	if err := p.Validate(); err != nil {
+	if err := valid.Plan(p); err != nil {
 		t.Fatal(err)
 	}
 	var s socket

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/cost"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // A vectorCost has the vectors of a plan, those of every replica and the further ones of
@@ -102,7 +103,7 @@ type roundFrames struct {
 // frames built by hand.
 func checkCost(t *testing.T, p *wire.Plan, round uint64, queries, scalars uint64, f roundFrames) {
 	t.Helper()
-	if err := p.Validate(); err != nil {
+	if err := valid.Plan(p); err != nil {
 		t.Fatal(err)
 	}
 	got := cost.Of(p, cost.Input{Round: round, IDLen: 8})

@@ -1,6 +1,6 @@
 // Package plancheck explains to the author of a plan why it cannot run.
 //
-// [wire.Plan.Validate] decides, on every device, whether a plan can run, and
+// [valid.Plan] decides, on every device, whether a plan can run, and
 // says in a few words which of its fields do not go together. This package
 // adds why, and what to do. It accepts and refuses exactly the same plans. A
 // device does not link it.
@@ -10,10 +10,11 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/valid"
 )
 
-// Validate is p.Validate, its error explained by [Explain].
-func Validate(p *wire.Plan) error { return Explain(p.Validate()) }
+// Validate is [valid.Plan], its error explained by [Explain].
+func Validate(p *wire.Plan) error { return Explain(valid.Plan(p)) }
 
 // Explain adds the reason and the way out to the [*wire.PlanError] of a
 // combination of fields that cannot run. It returns every other error, one that
@@ -34,10 +35,10 @@ func Explain(err error) error {
 	return err
 }
 
-// A reason belongs to the refusal of package wire that has its field and what.
+// A reason belongs to the refusal of package valid that has its field and what.
 type reason struct {
 	field string
-	what  string // what is refused, in wire's words
+	what  string // what is refused, in the words of package valid
 	why   string // one sentence; "" where what says it all
 	do    string // settings that cure the plan
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// TestNoReasonIsStale: package wire has a refusal for every reason here.
+// TestNoReasonIsStale: package valid has a refusal for every reason here.
 func TestNoReasonIsStale(t *testing.T) {
 	var source string
-	for _, name := range []string{"../combine.go", "../combinedense.go"} {
+	for _, name := range []string{"../valid/refusal.go", "../valid/dense.go"} {
 		b, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -24,7 +24,7 @@ func TestNoReasonIsStale(t *testing.T) {
 	for _, r := range slices.Concat(denseReasons, scalarReasons, surrogateReasons) {
 		if !strings.Contains(source, `{"`+r.field+`", `) ||
 			!strings.Contains(source, strconv.Quote(r.what)+"},") {
-			t.Errorf("%s: %q: package wire refuses nothing with these words", r.field, r.what)
+			t.Errorf("%s: %q: package valid refuses nothing with these words", r.field, r.what)
 		}
 		if r.do == "" {
 			t.Errorf("%s: %q: no way out", r.field, r.what)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // FuzzPlanJSON: an accepted plan file survives being written and read, and so does the
@@ -36,7 +37,7 @@ func FuzzPlanJSON(f *testing.F) {
 		if json.Unmarshal(file, (*planfile.Plan)(&p)) != nil {
 			return
 		}
-		if p.Validate() != nil {
+		if valid.Plan(&p) != nil {
 			return
 		}
 		again, err := json.Marshal((*planfile.Plan)(&p))
@@ -52,7 +53,7 @@ func FuzzPlanJSON(f *testing.F) {
 		if err != nil {
 			t.Fatalf("a valid plan's record is not read: %s: %v", file, err)
 		}
-		if err := r.Plan.Validate(); err != nil {
+		if err := valid.Plan(r.Plan); err != nil {
 			t.Fatalf("valid in a file, not in a record: %v", err)
 		}
 		if other := (&wire.Record{N: 1, Kind: wire.KindPlan, Plan: &q}).Append(nil); !bytes.Equal(

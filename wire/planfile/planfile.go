@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // A Plan is a [wire.Plan] whose JSON is that of a plan file: convert a pointer to a plan,
@@ -37,7 +38,7 @@ func Read(r io.Reader) (*wire.Plan, error) {
 		}
 		return nil, fmt.Errorf("plan: %w", err)
 	}
-	if err := p.Validate(); err != nil {
+	if err := valid.Plan(p); err != nil {
 		return nil, err
 	}
 	return p, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/zofl/zofl/wire/cost"
 	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // numbers are the settings of a method in its paper, or in the paper's code where the
@@ -156,7 +157,7 @@ func TestRelayedPresetsFit(t *testing.T) {
 		}
 		relayed++
 		p.Members, p.Weights = wire.MaxMembers, wire.BySamples
-		if err := p.Validate(); err != nil {
+		if err := valid.Plan(p); err != nil {
 			t.Errorf("%s: %v", info.Name, err)
 		}
 		if got := cost.Of(p, cost.Input{Round: 1 << 40}).Record; got > wire.RelayLimit ||
@@ -223,7 +224,7 @@ func TestDensePresets(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := p.Validate(); err != nil {
+		if err := valid.Plan(p); err != nil {
 			t.Errorf("%v: %v", more, err)
 		}
 	}
@@ -243,7 +244,7 @@ func TestPresetsValidate(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", info.Name, err)
 		}
-		if err := p.Validate(); err != nil {
+		if err := valid.Plan(p); err != nil {
 			t.Errorf("%s: %v", info.Name, err)
 		}
 		if info.Source == "" || info.Notes == "" || p.Preset != info.Name {

@@ -16,6 +16,7 @@ import (
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // A rig makes the rounds of a run with transport=dense by hand, without a network: its
@@ -40,7 +41,7 @@ type member struct {
 func newRig(t testing.TB, p *wire.Plan, objectives ...objective.Objective) *rig {
 	t.Helper()
 	r := &rig{t: t, plan: p}
-	if err := p.Validate(); err != nil {
+	if err := valid.Plan(p); err != nil {
 		t.Fatal(err)
 	}
 	r.append(wire.Record{Kind: wire.KindPlan, Plan: p}, nil)

@@ -1,6 +1,10 @@
-package wire
+package valid
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/zofl/zofl/wire"
+)
 
 // Refusals returns the field and the short text of each refused combination, in the order in
 // which they are tried.
@@ -12,6 +16,6 @@ func Refusals() (list [][2]string) {
 }
 
 // Refused returns the index of the first refusal of p, or -1.
-func Refused(p *Plan) int {
+func Refused(p *wire.Plan) int {
 	return slices.IndexFunc(refusals, func(r refusal) bool { return r.refuses(p) })
 }

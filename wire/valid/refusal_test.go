@@ -1,4 +1,4 @@
-package wire_test
+package valid_test
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/wire/plancheck"
 	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // A refusedPlan has settings over the preset decomfl, and the field for which they are
@@ -133,7 +134,7 @@ func planWith(t *testing.T, settings string) *wire.Plan {
 // checkRefused checks that a plan is refused for a field, with its value and a text.
 func checkRefused(t *testing.T, field, settings string) {
 	t.Helper()
-	err := planWith(t, settings).Validate()
+	err := valid.Plan(planWith(t, settings))
 	var fault *wire.PlanError
 	if !errors.As(err, &fault) {
 		t.Errorf("%s: got %v, want it refused for %s", settings, err, field)
@@ -147,12 +148,12 @@ func checkRefused(t *testing.T, field, settings string) {
 
 // TestEveryRefusal: for each row there is a plan that it refuses before all other rows.
 func TestEveryRefusal(t *testing.T) {
-	if len(refused) != len(wire.Refusals()) {
-		t.Fatalf("%d plans for %d refusals", len(refused), len(wire.Refusals()))
+	if len(refused) != len(valid.Refusals()) {
+		t.Fatalf("%d plans for %d refusals", len(refused), len(valid.Refusals()))
 	}
 	for i, test := range refused {
 		p := planWith(t, test.settings)
-		if j := wire.Refused(p); i != j {
+		if j := valid.Refused(p); i != j {
 			t.Errorf("%s: refused by row %d, want row %d", test.settings, j, i)
 		}
 		checkRefused(t, test.field, test.settings)
@@ -169,7 +170,7 @@ func TestEveryRefusal(t *testing.T) {
 func checkRemedy(t *testing.T, settings, remedy string) {
 	t.Helper()
 	says := plancheck.Validate(planWith(t, settings)).Error()
-	if err := planWith(t, settings+" "+remedy).Validate(); err != nil {
+	if err := valid.Plan(planWith(t, settings+" "+remedy)); err != nil {
 		t.Errorf("%s: the remedy %s does not help: %v", settings, remedy, err)
 	}
 	for _, s := range strings.Fields(remedy) {
@@ -182,7 +183,7 @@ func checkRemedy(t *testing.T, settings, remedy string) {
 // TestEveryRefusalIsExplained: each is found by its own field and words.
 func TestEveryRefusalIsExplained(t *testing.T) {
 	seen := map[[2]string]bool{}
-	for _, key := range wire.Refusals() {
+	for _, key := range valid.Refusals() {
 		if seen[key] {
 			t.Errorf("%s: %q refuses two combinations", key[0], key[1])
 		}
@@ -221,7 +222,7 @@ func TestRefusalsAtTheEdge(t *testing.T) {
 			"rule=momentum beta=0.9 kernel=matern window_of=nearest correction=theory " +
 			"heterogeneity=1 correction_at=round roster=open",
 	} {
-		if err := planWith(t, settings).Validate(); err != nil {
+		if err := valid.Plan(planWith(t, settings)); err != nil {
 			t.Errorf("%s: %v", settings, err)
 		}
 	}
@@ -240,7 +241,7 @@ func TestWorstRecordsFit(t *testing.T) {
 	} {
 		p := planWith(t, settings)
 		p.Target = 10
-		for p.Validate() == nil {
+		for valid.Plan(p) == nil {
 			p.Target++
 		}
 		p.Target--

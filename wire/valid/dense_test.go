@@ -1,4 +1,4 @@
-package wire_test
+package valid_test
 
 import "strings"
 

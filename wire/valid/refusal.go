@@ -1,0 +1,235 @@
+package valid
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// A refusal is a combination of fields that cannot run. Devices carry what is
+// refused in a few words, which are unique for a field; package plancheck, for
+// authors of plans, finds by them why, and what to do.
+type refusal struct {
+	field string // the field to name
+	on    transports
+	when  func(p *wire.Plan) bool
+	what  string
+}
+
+// transports are a set: what the refusals of plans ask of a transport.
+type transports uint8
+
+const (
+	onMean  transports = 1 << wire.Mean
+	onRelay transports = 1 << wire.Relay
+	onDense transports = 1 << wire.DenseVectors
+	// onScalars are those whose devices send scalars along seeded directions.
+	onScalars = onMean | onRelay
+	onAll     = onScalars | onDense
+)
+
+func (r *refusal) refuses(p *wire.Plan) bool { return r.on&(1<<p.Transport) != 0 && r.when(p) }
+
+// refusals are judged in order, after every field was found within its own limits.
+var refusals = slices.Concat(denseOnlyRefusals, scalarRefusals, denseRefusals, surrogateRefusals)
+
+// scalarRefusals are of plans whose devices send scalars along seeded directions, and of
+// what holds for all transports.
+var scalarRefusals = []refusal{
+	// Directions and transport.
+	{"transport", onMean, func(p *wire.Plan) bool { return p.Sharing == wire.PerClient },
+		"transport=mean needs sharing=shared"},
+	{"transport", onRelay, func(p *wire.Plan) bool { return p.Sharing == wire.SharedDirections },
+		"transport=relay needs sharing=per-client"},
+	{"roster", onAll, func(p *wire.Plan) bool {
+		return p.Sharing == wire.PerClient && p.Roster == wire.OpenRoster
+	},
+		"sharing=per-client needs roster=dense"},
+
+	// Subspace.
+	{"subspace_moves", onAll, func(p *wire.Plan) bool {
+		return p.Distribution == wire.Subspace && p.SubspaceMoves == 0
+	},
+		"distribution=subspace needs 1 or more"},
+	{"subspace_share", onAll, func(p *wire.Plan) bool {
+		return p.Distribution == wire.Subspace && !(p.SubspaceShare > 0 && p.SubspaceShare < 1)
+	},
+		"distribution=subspace needs a share above 0 and below 1"},
+	{"subspace_moves", onAll, func(p *wire.Plan) bool {
+		return p.Distribution != wire.Subspace && p.SubspaceMoves != 0
+	},
+		"only distribution=subspace has it"},
+	{"subspace_share", onAll, func(p *wire.Plan) bool {
+		return p.Distribution != wire.Subspace && p.SubspaceShare != 0
+	},
+		"only distribution=subspace has it"},
+
+	// Seed pool.
+	{"pool", onAll, func(p *wire.Plan) bool { return p.Pool == 1 },
+		"a pool needs 2 or more directions"},
+	{"rebase", onAll, func(p *wire.Plan) bool { return p.Pool > 0 && p.Rebase == 0 },
+		"a pool needs it"},
+	{"rebase", onAll, func(p *wire.Plan) bool { return p.Pool == 0 && p.Rebase != 0 },
+		"only a pool has it"},
+	{"pool", onAll, func(p *wire.Plan) bool { return p.Pool > 0 && p.Sharing == wire.PerClient },
+		"a pool needs sharing=shared"},
+	{"pool", onAll, func(p *wire.Plan) bool { return p.Pool > 0 && p.Distribution == wire.Subspace },
+		"a pool excludes distribution=subspace"},
+	{"pool", onAll, func(p *wire.Plan) bool { return p.Pool > 0 && p.ServerRule != wire.ServerMean },
+		"a pool needs server_rule=mean"},
+	{"pool", onAll, func(p *wire.Plan) bool { return p.Pool > 0 && p.Control != wire.NoControl },
+		"a pool needs control=none"},
+	{"pool", onAll, func(p *wire.Plan) bool {
+		return p.Pool > 0 && (p.WeightDecay > 0 || p.Prox > 0) && scaled(p)
+	},
+		"a pool with decay or prox needs equal step scales"},
+
+	// Local rule.
+	{"beta", onAll, func(p *wire.Plan) bool { return p.Rule == wire.SGD && p.Beta != 0 },
+		"rule=sgd has no momentum"},
+	{"beta", onAll, func(p *wire.Plan) bool { return p.Rule != wire.SGD && !(p.Beta > 0 && p.Beta < 1) },
+		"this rule needs a momentum factor above 0 and below 1"},
+	{"prox", onAll, func(p *wire.Plan) bool { return p.Prox > 0 && p.Steps == 1 },
+		"prox needs steps above 1"},
+
+	// Control variates.
+	{"control", onScalars, func(p *wire.Plan) bool {
+		return p.Control != wire.NoControl && p.Sharing == wire.PerClient
+	},
+		"control variates need sharing=shared or transport=dense"},
+	{"control", onAll, func(p *wire.Plan) bool {
+		return p.Control == wire.ScaffoldMean && p.Distribution == wire.Subspace
+	},
+		"scaffold-2 excludes distribution=subspace"},
+	{"control", onScalars, func(p *wire.Plan) bool {
+		return p.Control == wire.ScaffoldMean && p.Roster == wire.OpenRoster
+	},
+		"scaffold-2 needs roster=dense or transport=dense"},
+	{"control", onScalars, func(p *wire.Plan) bool {
+		return p.Control == wire.ScaffoldMean && p.Weights != wire.Equal
+	},
+		"scaffold-2 needs weights=equal or transport=dense"},
+	{"control", onAll, func(p *wire.Plan) bool {
+		return p.Control != wire.NoControl && p.Aggregator != wire.WeightedMean
+	},
+		"control variates need aggregator=weighted-mean"},
+
+	// Server rule.
+	{"server_step", onAll, func(p *wire.Plan) bool {
+		return (p.ServerRule != wire.ServerMean) != (p.ServerStep > 0)
+	},
+		"every server rule but mean needs one above 0, and mean has none"},
+	{"server_beta1", onAll, func(p *wire.Plan) bool {
+		return p.ServerBeta1 >= 1 || p.ServerBeta1 != 0 && p.ServerRule.Moments() < 1
+	},
+		"momentum, adam, amsgrad and yogi need 0 or more and below 1, other rules have none"},
+	{"server_beta1", onAll, func(p *wire.Plan) bool {
+		return p.ServerRule == wire.ServerMomentum && p.ServerBeta1 == 0
+	},
+		"server_rule=momentum needs one above 0"},
+	{"server_beta2", onAll, func(p *wire.Plan) bool {
+		return p.ServerBeta2 >= 1 || p.ServerBeta2 != 0 && p.ServerRule.Moments() < 2
+	},
+		"adam, amsgrad and yogi need 0 or more and below 1, other rules have none"},
+	{"server_epsilon", onAll, func(p *wire.Plan) bool {
+		return (p.ServerRule.Moments() > 1) != (p.ServerEpsilon > 0)
+	},
+		"adam, amsgrad and yogi need one above 0, other rules have none"},
+	{"server_v0", onAll, func(p *wire.Plan) bool { return p.ServerV0 != 0 && p.ServerRule.Moments() < 2 },
+		"only adam, amsgrad and yogi have a second moment"},
+
+	// Aggregation.
+	{"aggregator", onRelay, func(p *wire.Plan) bool {
+		return p.Aggregator == wire.Median || p.Aggregator == wire.TrimmedMean
+	},
+		"transport=relay needs a mean"},
+	{"weights", onAll, func(p *wire.Plan) bool {
+		return p.Weights != wire.Equal && (p.Aggregator == wire.Median || p.Aggregator == wire.TrimmedMean)
+	},
+		"median and trimmed-mean need weights=equal"},
+	{"trim", onAll, func(p *wire.Plan) bool {
+		return (p.Aggregator == wire.TrimmedMean) != (p.Trim > 0) || p.Trim >= 0.5
+	},
+		"trimmed-mean needs a share above 0 and below 0.5, other aggregators have none"},
+	{"trim", onAll, func(p *wire.Plan) bool {
+		return p.Aggregator == wire.TrimmedMean && float32(p.Trim*float32(p.Target)) < 1
+	},
+		"it cuts off no contributor"},
+	{"clip", onAll, func(p *wire.Plan) bool { return (p.Aggregator == wire.ClippedMean) != (p.Clip > 0) },
+		"clipped-mean needs one above 0, other aggregators have none"},
+	{"max_scalar", onAll, func(p *wire.Plan) bool {
+		return p.Precision == wire.Half && p.MaxScalar > 65504
+	},
+		"precision=half reaches to 65504"},
+}
+
+// combine returns the first refusal of p.
+func combine(p *wire.Plan) error {
+	for i := range refusals {
+		if r := &refusals[i]; r.refuses(p) {
+			return fault(r.field, text(p, r.field), r.what)
+		}
+	}
+	return checkRelay(p)
+}
+
+// checkRelay keeps records of transport=relay within RelayLimit.
+func checkRelay(p *wire.Plan) error {
+	if !p.Transport.Relays() {
+		return nil
+	}
+	if size := p.RecordBytes(); size > wire.RelayLimit {
+		return fault("target", p.Target, fmt.Sprintf(
+			"relaying %d scalars of each contributor makes records of %d bytes, "+
+				"and the limit is %d; lower target, steps or perturbations, "+
+				"or set precision=half, sharing=shared transport=mean, or transport=dense",
+			p.Steps*p.MaxPerturbations(), size, wire.RelayLimit))
+	}
+	return nil
+}
+
+// checkControl keeps records of control=scaffold-2 within MaxRecord, even if each
+// contributor's control variate lies along directions of another record.
+func checkControl(p *wire.Plan) error {
+	if p.Control != wire.ScaffoldMean {
+		return nil
+	}
+	if size := p.RecordBytes(); size > wire.MaxRecord {
+		return fault("target", p.Target, fmt.Sprintf(
+			"a mean and %d contributors' control variates can take %d bytes of a record, "+
+				"and the limit is %d; "+
+				"lower target, steps or perturbations, or set precision=half",
+			p.Target, size-wire.RecordHead, wire.MaxRecord-wire.RecordHead))
+	}
+	return nil
+}
+
+// scaled reports whether some segment scales the step size.
+func scaled(p *wire.Plan) bool {
+	for _, s := range p.Segments {
+		if s.StepScale != 0 && s.StepScale != 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// text returns the value of a field in the form that plan files use.
+func text(p *wire.Plan, name string) any {
+	fields := wire.Fields()
+	f := fields[slices.IndexFunc(fields, func(f wire.Field) bool { return f.Name == name })]
+	switch v := f.At(p).(type) {
+	case *uint8:
+		return f.Choice(*v)
+	case *uint32:
+		return *v
+	case *uint64:
+		return *v
+	case *float32:
+		return *v
+	case *[]wire.Box:
+		return *v
+	}
+	panic("wire: internal error: a combination of " + name)
+}
