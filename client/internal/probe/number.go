@@ -10,7 +10,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// What package binary has for numbers of any type would be 40 kB of a device's program.
+// binary.Write and binary.Read, which take any type, would make a device's program 30 kB
+// larger: go build -trimpath -ldflags "-s -w", for linux/amd64.
 
 // floatsAtOnce are encoded together.
 const floatsAtOnce = 4096
