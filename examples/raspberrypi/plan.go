@@ -6,16 +6,16 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/plancheck"
 	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // makePlan returns a plan for devices with this configuration, with which a coordinator
 // begins a run. Settings are fields of the plan, such as members=5.
 func makePlan(cfg *Config, settings []string) (*wire.Plan, error) {
 	s := cfg.shape()
-	p, err := preset.New("decomfl-adam", cfg.Run, uint64(s.dim()))
+	p, err := preset.NewDecomflAdam(cfg.Run, uint64(s.dim()))
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func makePlan(cfg *Config, settings []string) (*wire.Plan, error) {
 		}
 	}
 	complete(p)
-	return p, plancheck.Validate(p)
+	return p, valid.Plan(p)
 }
 
 // complete derives from members what the settings left out: a round waits for all devices,

@@ -33,9 +33,10 @@ func List() []Info {
 }
 
 // Names returns the names of all presets, sorted.
-func Names() []string {
-	var names []string
-	for _, info := range List() {
+func Names() []string { return names(List()) }
+
+func names(list []Info) (names []string) {
+	for _, info := range list {
 		names = append(names, info.Name)
 	}
 	return names
@@ -47,11 +48,20 @@ func Names() []string {
 // or after 30 seconds, and needs at least 5; mezo has one device. An unknown
 // name is a [*wire.PlanError].
 func New(name, run string, dim uint64) (*wire.Plan, error) {
-	list := List()
+	return newFrom(List(), name, run, dim)
+}
+
+// NewDecomflAdam is [New] of the preset decomfl-adam. A program that asks for no other does
+// not link their notes.
+func NewDecomflAdam(run string, dim uint64) (*wire.Plan, error) {
+	return newFrom(beyondPresets, "decomfl-adam", run, dim)
+}
+
+func newFrom(list []Info, name, run string, dim uint64) (*wire.Plan, error) {
 	at := slices.IndexFunc(list, func(info Info) bool { return info.Name == name })
 	if at < 0 {
 		return nil, &wire.PlanError{Field: "preset", Value: name,
-			Remedy: "choose one of " + strings.Join(Names(), ", ")}
+			Remedy: "choose one of " + strings.Join(names(list), ", ")}
 	}
 	key := make(wire.Bytes, 32)
 	if _, err := rand.Read(key); err != nil {
