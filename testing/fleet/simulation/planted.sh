@@ -2,14 +2,16 @@
 # Plants bugs in a copy of the production code, one at a time. Fails unless the simulator
 # finds each of them, and finds nothing in the original.
 #
-#   planted.sh          all bugs, each within 2,000 seeds
-#   planted.sh NAME     one bug
+#   planted.sh            all bugs, each within 2,000 seeds
+#   planted.sh NAME       one bug
+#   planted.sh --apply    checks only that each bug applies and compiles
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 export GOWORK=off
 
 seeds=2000
-only=${1:-}
+only=${1:-} apply=
+[ "$only" != --apply ] || only='' apply=yes
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tar -c --exclude=./.git . | tar -x -C "$work"
@@ -18,23 +20,31 @@ fail() { printf 'planted.sh: %s\n' "$*" >&2; exit 1; }
 
 simulate() { go -C "$work/testing" test ./fleet/simulation -count=1 -run 'TestSeeds$' -seeds "$seeds" >"$work/out" 2>&1; }
 
-# plant NAME FILE OLD NEW: replaces OLD, which must occur in FILE exactly once.
+# plant NAME FILE OLD NEW [OLD NEW]...: replaces each OLD, which must occur in FILE exactly once.
 plant() {
 	local name=$1 file=$2 found
 	[ -z "$only" ] || [ "$only" = "$name" ] || return 0
-	cp "$work/$file" "$work/kept"
-	OLD=$3 NEW=$4 perl -0pi -e 'my $n = s/\Q$ENV{OLD}\E/$ENV{NEW}/g; exit 9 if $n != 1' "$work/$file" ||
-		fail "$name: $file does not have it exactly once: $3"
-	go -C "$work" build ./... || fail "$name: the fault does not compile"
-	if simulate; then
-		fail "$name: not found within $seeds seeds"
+	cp "$work/$file" "$work/original"
+	shift 2
+	while [ $# -gt 0 ]; do
+		OLD=$1 NEW=$2 perl -0pi -e \
+			'my $n = s/\Q$ENV{OLD}\E/$ENV{NEW}/g; exit 9 if $n != 1' "$work/$file" ||
+			fail "$name: $file does not have this text exactly once: $1"
+		shift 2
+	done
+	go -C "$work" build ./... || fail "$name: the bug does not compile"
+	if [ -n "$apply" ]; then
+		found=applies
+	else
+		! simulate || fail "$name: not found within $seeds seeds"
+		found=$(grep -m1 -o 'seed [0-9]*, step [0-9-]*: .*' "$work/out") ||
+			{ cat "$work/out" >&2; fail "$name: no finding"; }
 	fi
-	found=$(grep -m1 -o 'seed [0-9]*, step [0-9-]*: .*' "$work/out") || { cat "$work/out" >&2; fail "$name: no finding"; }
 	printf '%-34s %.140s\n' "$name" "$found"
-	cp "$work/kept" "$work/$file"
+	cp "$work/original" "$work/$file"
 }
 
-if [ -z "$only" ]; then
+if [ -z "$only$apply" ]; then
 	simulate || { cat "$work/out" >&2; fail "a finding without a planted fault"; }
 fi
 
@@ -64,11 +74,13 @@ plant miscount coordinator/internal/gather/tally.go \
 	'		t.sums[i].Add(values[i], weight)
 	}
 	t.Weight += uint64(weight)
-	t.Count++' \
+	t.Count++
+' \
 	'		t.sums[i].Add(values[i], weight)
 	}
 	t.Weight += uint64(weight)
-	t.Count += 2'
+	t.Count += 2
+'
 plant relay-for-another coordinator/internal/gather/contributions.go \
 	'k.values[from.at*k.size:(from.at+1)*k.size]' \
 	'k.values[i*k.size:(i+1)*k.size]'
@@ -78,7 +90,7 @@ plant forget-phase-after-rollback coordinator/runlog/position.go \
 plant correct-twice coordinator/internal/gather/control.go \
 	'sums[i].Add(values[i], weight)' \
 	'sums[i].Add(values[i], weight+1)'
-plant correct-by-uncounted client/variate.go \
+plant correct-by-uncounted client/internal/contribution/variate.go \
 	'return counted && r.Round.Step == s.step' \
 	'return counted || len(r.Round.Slots) > 0'
 plant ignore-quorum coordinator/round.go \
@@ -99,22 +111,19 @@ plant epoch-not-stored coordinator/filelog/filelog.go \
 	'if err := writeEpoch(f.fs, f.path("epoch"), epoch); err != nil {' \
 	'if err := error(nil); err != nil {'
 plant send-before-persist client/work.go \
-	'	if reply.Kind == wire.Contribution {
-		if err := c.keepReply(); err != nil {
-			return err
-		}
+	'	frame, err := c.outbox.Promise(&a.Announcement, r)
+	if err != nil {
+		return err
 	}
-	if _, err := c.publish(ctx, frame); err != nil {
+	if err := c.send(ctx, frame); err != nil {
 		return err
 	}
 ' \
-	'	if _, err := c.publish(ctx, frame); err != nil {
+	'	if err := c.send(ctx, r.Append(nil)); err != nil {
 		return err
 	}
-	if reply.Kind == wire.Contribution {
-		if err := c.keepReply(); err != nil {
-			return err
-		}
+	if _, err := c.outbox.Promise(&a.Announcement, r); err != nil {
+		return err
 	}
 '
 plant forget-folder-sync internal/disk/replace.go \
@@ -129,16 +138,22 @@ plant follow-any-record client/replica/replica.go \
 	'case rec.Prev != at.hash:' \
 	'case rec.Prev != at.hash && rec.N == 0:'
 plant record-before-vector coordinator/perform.go \
-	'func (c *Coordinator) store(ctx context.Context, o output) error {
-	if o.object != nil {
+	'	if o.object != nil {
+		limited, cancel := c.limitOf(ctx, len(o.object.Data))
 ' \
-	'func (c *Coordinator) store(ctx context.Context, o output) error {
+	'	first, done := c.limit(ctx)
+	defer done()
+	if err := c.cfg.Log.Append(first, o.n, o.frame); err != nil {
+		return err
+	}
 	if o.object != nil {
-		early, done := c.limit(ctx)
-		defer done()
-		if err := c.cfg.Log.Append(early, o.n, o.frame); err != nil {
-			return err
-		}
+		limited, cancel := c.limitOf(ctx, len(o.object.Data))
+' \
+	'	limited, cancel := c.limit(ctx)
+	defer cancel()
+	return c.cfg.Log.Append(limited, o.n, o.frame)
+' \
+	'	return nil
 '
 plant piece-taken-twice coordinator/internal/gather/uploads.go \
 	'if u.Offset == uint64(len(v.data)) {' \
@@ -163,14 +178,12 @@ plant forget-left-vectors coordinator/runlog/vectors.go \
 	'			v.left = append(v.left, o)
 ' \
 	''
-plant upload-before-persist client/upload.go \
-	'	if err := c.keepUpload(); err != nil {
-		return err
-	}
-	return c.deliver(ctx, round, a)
+plant upload-before-persist client/internal/contribution/upload.go \
+	'	return o.saveUpload()
 ' \
-	'	if err := c.deliver(ctx, round, a); err != nil {
-		return err
-	}
-	return c.keepUpload()
+	'	return nil
+' \
+	'	return u.head.Loss, true, nil
+' \
+	'	return u.head.Loss, true, o.saveUpload()
 '
