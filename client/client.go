@@ -14,34 +14,32 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Errors of Run on which a caller may branch. Those listed with [Client.Run]
-// come from other packages.
+// Errors of Run on which an app may branch. [Client.Run] lists those of other packages.
 var (
-	// ErrRefused: the coordinator does not let this device join; the text has
-	// its reason.
+	// ErrRefused: the coordinator does not let this device join; the text has its reason.
 	ErrRefused = errors.New("join refused")
-	// ErrRunning: Run was called while it runs.
+	// ErrRunning: Run or Load was called while Run or Load is running.
 	ErrRunning = errors.New("already running")
 )
 
-// Faults that Run goes on with. They come in [Progress].Err.
+// Faults that Run survives. It reports them in [Progress].Err.
 var (
-	// ErrDiverged: the state of this device differs from the reference that the
-	// run announced for it; the text says after which record, and what the device
-	// does about it.
+	// ErrDiverged: this device's state differs from the reference that the run announced
+	// for it; the text says after which record, and what the device does about it.
 	ErrDiverged = follow.ErrDiverged
-	// ErrStore: the [Store] could not be written or read, or held what could not be
-	// used. The client goes on in memory, and tries again at the next occasion.
+	// ErrStore: writing or reading the [Store] failed, or an item in it was unusable. The
+	// client goes on in memory, and tries again at the next occasion.
 	ErrStore = shelf.ErrStore
 )
 
 // A Client is one device of a run, or a passive replica of it. It conducts its parts: the
-// follower brings the model to the log's head, the prober evaluates the loss there, and the
-// outbox holds what was promised.
+// follower brings the model to the head of the log, the prober evaluates the loss there, and
+// the outbox holds what the device promised.
 //
-// The goroutine of Run owns it, but for mu, running, and what its parts say of themselves.
+// The goroutine of Run owns it, except mu and running. Its parts say what other goroutines
+// may use.
 //
-// Invariant: the app's callbacks run one at a time, and while one hangs, nothing that it can
+// Invariant: the app's callbacks run one at a time. While a callback hangs, nothing it can
 // reach is used.
 type Client struct {
 	cfg    Config
@@ -58,14 +56,14 @@ type Client struct {
 
 	member    membership
 	evaluated uint64 // last record whose state was evaluated
-	state     State  // as the Recorder was told last
-	opened    bool   // what an earlier process left in the store was looked at
+	state     State  // the last one reported
+	loaded    bool   // what an earlier process left in the store is loaded, or set aside
 
 	mu      sync.Mutex // guards running
 	running bool
 }
 
-// New returns a client; nothing happens before Run. The error is [ErrConfig].
+// New returns a client, which does nothing before Run. The error is [ErrConfig].
 func New(cfg Config) (*Client, error) {
 	cfg, dim, err := cfg.withDefaults()
 	if err != nil {
@@ -110,11 +108,11 @@ func (c *Client) newFollower(dim int) *follow.Follower {
 	return follow.New(cfg)
 }
 
-// Params copies the model to dst, which has one element per parameter, and
-// returns the index of the record after which it is: with transport=dense the last whose
-// vectors came. Call it at any time, from any goroutine. Before record 1 there is no
-// model: n is 0 and dst unchanged. While a device starts over, because the log turned out
-// not to be its own or returns to an earlier state, n is smaller than it was.
+// Params copies the model to dst, which has one element per parameter. The model is that
+// after record n: with transport=dense, the last record whose vectors arrived. Call it at
+// any time, from any goroutine. Before record 1 there is no model: n is 0, and dst is
+// unchanged. n decreases while a device starts over, because it had followed another log or
+// because the run rolled back.
 func (c *Client) Params(dst []float32) (n uint64, err error) {
 	if n, err = c.follower.Params(dst); err != nil {
 		err = fmt.Errorf("client: %w", err)
@@ -122,20 +120,19 @@ func (c *Client) Params(dst []float32) (n uint64, err error) {
 	return n, err
 }
 
-// Dim returns the number of parameters: the objective's, of a passive replica the
-// plan's, 0 before it has that.
+// Dim returns the number of parameters: that of the objective. For a passive replica it is
+// that of the plan, and 0 before the plan arrives.
 func (c *Client) Dim() int { return c.follower.Dim() }
 
-// Digest returns the digest of the replica's state and the index of the record
-// after which it is: devices with the same index have the same digest. While the
-// vectors of the last record are on the way there is none: n is 0.
+// Digest returns the digest of the replica's state after record n. Devices with the same n
+// have the same digest. n is 0 while the vectors of the last record are on the way.
 func (c *Client) Digest() (n uint64, digest [32]byte) { return c.follower.Digest() }
 
-// Record returns the index of the last record that the state has, and how many rounds
-// are among them; both are 0 before record 1.
+// Record returns the index of the last record that was applied, and the number of rounds up
+// to it; both are 0 before record 1.
 func (c *Client) Record() (n, rounds uint64) { return c.follower.Counts() }
 
-// An observer shows records to a device's outbox, which is made after the follower.
+// An observer passes records from the follower to the outbox, which New makes later.
 type observer struct{ *Client }
 
 func (o observer) See(r *wire.Record, record []byte) { o.outbox.See(r, record) }

@@ -15,78 +15,73 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// ErrConfig: a field of Config cannot be used; the text says which, and what to
-// do about it.
+// ErrConfig: a field of Config is unusable; the text says which, and what to do about it.
 var ErrConfig = errors.New("bad config")
 
-// runKeyLen is the bytes of a run key.
+// runKeyLen is the length of a run key in bytes.
 const runKeyLen = 32
 
 // Config is what a client needs.
 type Config struct {
-	// Conn is the app's connection; the client never dials or closes it. For
-	// a device on a bad network connect with [ConnectOptions].
+	// Conn is the app's connection; the client never dials or closes it. On a bad network,
+	// connect with [ConnectOptions].
 	Conn *nats.Conn
-	// Bus replaces Conn, for tests and simulations. One of the two is needed.
+	// Bus replaces Conn, for tests and simulations. Set one of the two.
 	Bus bus.Bus
 	// Run is the name of the run.
 	Run string
-	// ID names this device among the others, for ever: letters, digits, '-'
-	// and '_', at most 32. Every byte of it is paid in every reply.
+	// ID names this device among the others, for ever: letters, digits, '-' and '_', at
+	// most 32. Every reply carries it, so a short one saves bytes.
 	ID string
-	// Objective is the app's loss, for instance [objective.Func]. The client uses what
-	// else it implements: [objective.Evaluator], [objective.Sampler], [objective.Policy].
-	// Nil with Passive.
+	// Objective is the app's loss, for instance [objective.Func]. It may also implement
+	// [objective.Evaluator], [objective.Sampler] and [objective.Policy]. Leave it nil with
+	// Passive.
 	Objective objective.Objective
-	// Passive makes a client that follows the run without taking part; nil: it
-	// takes part.
+	// Passive makes a client that follows the run without taking part; nil: it takes part.
 	Passive *Passive
-	// Initial are the first parameters of a plan that has them given. They
-	// are copied when the plan arrives, and again where the device has to
-	// start over, and never changed. Others: nil.
+	// Initial are the first parameters, for a plan with initial=given; nil for other plans.
+	// The client copies them when the plan arrives, and again whenever it starts over from
+	// record 1. It never changes them.
 	Initial []float32
-	// RunKey is the secret of a private run: 32 random bytes, the same for every
-	// device and passive replica of the run, which the app brings to them and which
-	// is never sent. The plan was made with it; whoever has it can compute the model
-	// from what the network carries, and nobody else can. A wrong or missing key
-	// ends Run with [wire.ErrRunKey], and so does a plan that has its key in public.
-	// Nil: the run is not private.
+	// RunKey is the secret of a private run: 32 random bytes, the same for every device and
+	// passive replica. The app distributes it; the client never sends it. The plan was made
+	// with it. Only who has the key can compute the model from the network traffic. Run
+	// ends with [wire.ErrRunKey] if the key is wrong or missing, or if the plan has a public
+	// key. Nil: the run is not private.
 	RunKey []byte
-	// Workers is how many goroutines may make directions and replay records at
-	// once; 0: as many as Go runs at once (GOMAXPROCS). Fewer leave cores to the
-	// app, and cost it nothing but time: the bits are the same for any number. A
-	// model of a few ten thousand parameters never uses more than one. Each takes
-	// some 16 KiB.
+	// Workers is how many goroutines may generate directions and replay records at once;
+	// 0: GOMAXPROCS. Fewer leave cores to the app and take longer; the bits are the same
+	// for any number. A model of a few ten thousand parameters never uses more than one.
+	// Each takes about 16 KiB.
 	Workers int
-	// Recorder receives progress; nil: nobody does.
+	// Recorder receives progress; nil: none is reported.
 	Recorder Recorder
-	// Logger receives what an operator would want to know; nil: nobody does.
+	// Logger receives what an operator would want to know; nil: nothing is logged.
 	Logger *slog.Logger
 	// RequestTimeout bounds each request to the coordinator; 0 is 5 s.
 	RequestTimeout time.Duration
-	// RetryMax bounds the pause between attempts to join, which starts at
+	// RetryMax bounds the pause between attempts to reach a coordinator, which starts at
 	// RetryMax/32 and doubles; 0 is 30 s.
 	RetryMax time.Duration
-	// Store keeps the state and the last reply for the next process; nil: the
-	// memory only. The client never closes it. A store that fails, or holds
-	// what cannot be used, costs a replay at most; see [ErrStore].
+	// Store keeps the state and the last reply for the next process; nil: memory only. The
+	// client never closes it. A store that fails or holds unusable items costs a replay at
+	// most; see [ErrStore].
 	Store Store
-	// CheckpointEvery is how many records are applied from one checkpoint to
-	// the next; 0 is 64. Within a catch-up only CheckpointInterval counts.
+	// CheckpointEvery is the number of records from one checkpoint to the next; 0 is 64.
+	// During a catch-up only CheckpointInterval counts.
 	CheckpointEvery uint64
-	// CheckpointInterval is how long a state goes without a checkpoint; 0 is
-	// 5 min. There is another when Run ends.
+	// CheckpointInterval is the longest time from one checkpoint to the next; 0 is 5 min.
+	// Run writes another when it ends.
 	CheckpointInterval time.Duration
-	// Horizon is how many records are replayed at most where there is a
-	// snapshot to take instead; 0: as many as cost less than the snapshot, in
-	// bytes and in seconds as measured. In a run without digests nothing proves
-	// a snapshot before the run ends, and the log is replayed then. A dense run's
-	// records are short and are replayed, whatever this is.
+	// Horizon is the most records that a device replays where it could take a snapshot; 0:
+	// as many as cost less than the snapshot, in bytes and measured seconds. In a run
+	// without digests nothing proves a snapshot, so the device replays the log at the end.
+	// With transport=dense records are short, and the device replays them whatever Horizon
+	// is.
 	Horizon uint64
 }
 
-// withDefaults returns a config in which everything is set, and the number of
-// parameters.
+// withDefaults returns a config in which every field is set, and the number of parameters.
 func (c Config) withDefaults() (Config, int, error) {
 	if c.Bus == nil && c.Conn != nil {
 		c.Bus = bus.NATS(c.Conn)
@@ -97,7 +92,8 @@ func (c Config) withDefaults() (Config, int, error) {
 	dim := 0
 	if c.Objective != nil {
 		if dim = c.Objective.Dim(); dim < 1 {
-			return c, 0, fmt.Errorf("%w: Objective.Dim() = %d: a model has at least one parameter", ErrConfig, dim)
+			return c, 0, fmt.Errorf("%w: Objective.Dim() = %d: return the number of parameters, "+
+				"at least 1", ErrConfig, dim)
 		}
 	}
 	if c.Workers == 0 {
@@ -140,23 +136,30 @@ func (c *Config) check() error {
 	case c.Bus == nil:
 		return errors.New("Conn is nil: connect with nats.Connect first")
 	case wire.CheckName(c.Run) != nil:
-		return fmt.Errorf("Run: name the run that the coordinator's plan names: %w", wire.CheckName(c.Run))
+		return fmt.Errorf("Run: give the run's name, as in the coordinator's plan: %w",
+			wire.CheckName(c.Run))
 	case wire.CheckName(c.ID) != nil:
 		return fmt.Errorf("ID: give each device a name of its own: %w", wire.CheckName(c.ID))
 	case c.Objective == nil && c.Passive == nil:
-		return errors.New("Objective is nil: give the loss, for instance objective.Func(dim, loss), or Passive to follow without one")
+		return errors.New("Objective is nil: give the loss, for instance " +
+			"objective.Func(dim, loss), or set Passive to follow the run without one")
 	case c.Objective != nil && !evaluates(c.Objective):
-		return fmt.Errorf("Objective is a %T without a loss: implement objective.Flat (Loss), objective.Streaming (LossAt) or objective.Batched (LossesAt)", c.Objective)
+		return fmt.Errorf("Objective is a %T without a loss: implement objective.Flat (Loss), "+
+			"objective.Streaming (LossAt) or objective.Batched (LossesAt)", c.Objective)
 	case len(c.RunKey) != 0 && len(c.RunKey) != runKeyLen:
-		return fmt.Errorf("RunKey has %d bytes: give the %d that the plan was made with, or nil for a run that is not private", len(c.RunKey), runKeyLen)
+		return fmt.Errorf("RunKey has %d bytes: give the %d that the plan was made with, "+
+			"or nil for a run that is not private", len(c.RunKey), runKeyLen)
 	case c.Workers < 0:
-		return fmt.Errorf("Workers = %d: give a number of goroutines, 1 for the calling one only, or 0 for one a core", c.Workers)
+		return fmt.Errorf("Workers = %d: give a positive number of goroutines, "+
+			"or 0 for one a core", c.Workers)
 	case c.RequestTimeout < 0:
-		return fmt.Errorf("RequestTimeout = %v: give a positive duration, or 0 for 5 s", c.RequestTimeout)
+		return fmt.Errorf("RequestTimeout = %v: give a positive duration, or 0 for 5 s",
+			c.RequestTimeout)
 	case c.RetryMax < 0 || c.RetryMax > 0 && c.RetryMax < time.Millisecond:
 		return fmt.Errorf("RetryMax = %v: give at least 1 ms, or 0 for 30 s", c.RetryMax)
 	case c.CheckpointInterval < 0:
-		return fmt.Errorf("CheckpointInterval = %v: give a positive duration, or 0 for 5 min", c.CheckpointInterval)
+		return fmt.Errorf("CheckpointInterval = %v: give a positive duration, or 0 for 5 min",
+			c.CheckpointInterval)
 	case c.Passive != nil:
 		return c.checkPassive()
 	}

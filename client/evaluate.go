@@ -10,15 +10,14 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// evaluateWithin bounds an evaluation that is in no round's way.
+// evaluateWithin bounds an evaluation that no round waits for.
 const evaluateWithin = 5 * time.Minute
 
-// errAsked: a round asks a device that evaluates.
+// errAsked: a round asked this device while it evaluated.
 var errAsked = errors.New("a round asks this device")
 
-// reportState sends what the plan asks about the state after record a.N-1, on
-// which the replica is. It comes after the contribution, so it is never in that
-// round's way.
+// reportState sends what the plan asks about the present state, which is that after record
+// a.N-1. It follows the contribution, so it never delays the round.
 func (c *Client) reportState(ctx context.Context, a *arrival) error {
 	if err := c.reportDigest(ctx, a); err != nil {
 		return err
@@ -26,7 +25,7 @@ func (c *Client) reportState(ctx context.Context, a *arrival) error {
 	return c.reportMetrics(ctx, a)
 }
 
-// reportDigest sends the state's digest from a device that takes part.
+// reportDigest sends the digest of the present state, if a round asks this device.
 func (c *Client) reportDigest(ctx context.Context, a *arrival) error {
 	if a.State != wire.Open || !c.asks(a, c.follower.Plan()) {
 		return nil
@@ -39,8 +38,7 @@ func (c *Client) reportDigest(ctx context.Context, a *arrival) error {
 	return c.send(ctx, frame)
 }
 
-// reportDigests sends the digests of all states that are new, of a passive
-// replica.
+// reportDigests sends the digests that a passive replica has not reported yet.
 func (c *Client) reportDigests(ctx context.Context) error {
 	for {
 		frame, reported := c.follower.Unreported(0)
@@ -49,14 +47,14 @@ func (c *Client) reportDigests(ctx context.Context) error {
 		}
 		sent, err := c.link.publish(ctx, c.follower.Plan().Shards, frame)
 		if err != nil || !sent {
-			return err // offline: the next announcement is another chance
+			return err // offline: try again at the next announcement
 		}
 		reported()
 	}
 }
 
-// reportMetrics sends what the app measures, from the few devices that are
-// drawn; after the run's last record too.
+// reportMetrics has the app measure the model and sends the metrics, if this device is among
+// the few drawn for that. It also does so after the run's last record.
 func (c *Client) reportMetrics(ctx context.Context, a *arrival) error {
 	r := c.follower.Replica()
 	plan, n := r.Plan(), r.N()
@@ -79,9 +77,9 @@ func (c *Client) reportMetrics(ctx context.Context, a *arrival) error {
 	return c.send(ctx, reply.Append(nil))
 }
 
-// evaluationContext returns a context that ends with ctx, after evaluateWithin,
-// or when a round that asks this device, and has no reply yet, has half of its
-// time left: callbacks run one at a time, and the round needs the other half.
+// evaluationContext returns a context that ends with ctx or after evaluateWithin. It also
+// ends when a round that still needs this device's reply has half of its time left: callbacks
+// run one at a time, and the round needs that half.
 func (c *Client) evaluationContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := context.WithTimeoutCause(ctx, evaluateWithin, errDeadline)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -99,7 +97,7 @@ func (c *Client) evaluationContext(ctx context.Context) (context.Context, contex
 	}
 }
 
-// measure asks the app for the metrics of the state.
+// measure asks the app for the metrics of the present state.
 func (c *Client) measure(ctx context.Context, plan *wire.Plan) (wire.Reply, error) {
 	ctx, cancel := c.evaluationContext(ctx)
 	defer cancel()
@@ -109,7 +107,8 @@ func (c *Client) measure(ctx context.Context, plan *wire.Plan) (wire.Reply, erro
 		return wire.Reply{}, err
 	}
 	if len(got.Values) != len(plan.Metrics) || got.Samples < 1 {
-		return wire.Reply{}, fmt.Errorf("%d values of %d samples, the plan has the metrics %v",
+		return wire.Reply{}, fmt.Errorf("Evaluate returned %d values and %d samples: "+
+			"return one value for each metric of the plan, %v, and at least one sample",
 			len(got.Values), got.Samples, plan.Metrics)
 	}
 	reply := wire.Reply{

@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// follow handles what arrived: it goes to the head of every announcement and acts on the
-// last one that shows where the log is. done says that the run has ended.
+// follow handles queued announcements. It brings the replica to the head of each, and acts on
+// the last one whose head it reached. done says that the run has ended.
 func (c *Client) follow(ctx context.Context, queue []arrival) (done bool, err error) {
 	var newest *arrival
 	for i := range queue {
@@ -43,8 +43,9 @@ func (c *Client) follow(ctx context.Context, queue []arrival) (done bool, err er
 	return false, c.keepIfDue()
 }
 
-// reach goes to the head of an announcement, and says whether the replica is there. The
-// error is final; others are reported, as the next announcement brings another chance.
+// reach brings the replica to the head of an announcement, and says whether it got there. It
+// returns only final errors. It reports others, because the next announcement is another
+// chance.
 func (c *Client) reach(ctx context.Context, a *arrival) (at bool, err error) {
 	if a.head.Last == 0 {
 		c.inbox.refuse()
@@ -67,13 +68,13 @@ func (c *Client) reach(ctx context.Context, a *arrival) (at bool, err error) {
 	return standing.At, nil
 }
 
-// unreachable reports what was in the way of a head.
+// unreachable reports why the replica did not reach a head.
 func (c *Client) unreachable(a *arrival, err error) error {
 	c.cfg.Logger.Warn("cannot follow the log", "record", a.N, "err", err)
 	return c.report(Progress{State: CatchingUp, Err: err})
 }
 
-// act does what an announcement asks of a replica that is at its head.
+// act does what an announcement asks. The replica is at its head.
 func (c *Client) act(ctx context.Context, a *arrival) error {
 	if c.cfg.Passive != nil {
 		return c.watch(ctx, a)

@@ -9,26 +9,26 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// inboxLen bounds the announcements that wait for a device that is busy; the
-// oldest make room, their records come by catch-up.
+// inboxLen bounds the announcements that wait for a busy device. A new one displaces the
+// oldest, whose records come by catch-up.
 const inboxLen = 16
 
-// An arrival is an announcement, the head that it shows, and when its round closes. One
-// without an announcement is a head that was asked for.
+// An arrival is an announcement, the head that it shows, and the time when its round closes.
+// A head that this client asked for has an empty announcement.
 type arrival struct {
 	wire.Announcement
 	head   follow.Head // Last = 0: it shows none
 	closes time.Time
 }
 
-// An inbox holds announcements between the bus's goroutine and Run's.
+// An inbox passes announcements from the bus's goroutine to Run's.
 type inbox struct {
 	arrived chan struct{} // has a token when queue is not empty
 
 	mu      sync.Mutex // guards what follows
 	queue   []arrival
-	refused uint64         // frames that were no announcements
-	watch   func(*arrival) // sees what arrives, nil: nobody does
+	refused uint64         // frames that are not announcements
+	watch   func(*arrival) // called with each arrival; nil: none
 }
 
 func newInbox() *inbox { return &inbox{arrived: make(chan struct{}, 1)} }
@@ -64,7 +64,7 @@ func (in *inbox) wake() {
 	}
 }
 
-// take returns what arrived, oldest first, and empties the inbox.
+// take empties the inbox and returns the arrivals, oldest first.
 func (in *inbox) take() []arrival {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -73,9 +73,8 @@ func (in *inbox) take() []arrival {
 	return queue
 }
 
-// watched has see called with what waits and with what arrives, until stop is
-// called. It is called with the lock held: it must be quick, and must not use
-// the inbox.
+// watched calls see with each arrival that waits, and then with each new one until stop is
+// called. It holds the lock meanwhile: see must be quick, and must not use the inbox.
 func (in *inbox) watched(see func(*arrival)) (stop func()) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -90,7 +89,7 @@ func (in *inbox) watched(see func(*arrival)) (stop func()) {
 	}
 }
 
-// refuse counts a frame that decodes but is no announcement of a run.
+// refuse counts a frame that decodes, but that no run can have announced.
 func (in *inbox) refuse() {
 	in.mu.Lock()
 	in.refused++

@@ -20,9 +20,9 @@ type membership struct {
 	rejoinAt time.Time // when to ask for the slot again; zero: no need
 }
 
-// rejoinDue says, once, that it is time to ask for the slot again: another coordinator
-// leads, which may have lost the members with its log's tail, and only silence would make
-// this device ask otherwise.
+// rejoinDue says, once, that it is time to ask for the slot again. A new coordinator may have
+// lost the members with the tail of its log. Otherwise this device would ask only after a
+// silence.
 func (m *membership) rejoinDue() bool {
 	due := !m.rejoinAt.IsZero() && !time.Now().Before(m.rejoinAt)
 	if due {
@@ -31,8 +31,8 @@ func (m *membership) rejoinDue() bool {
 	return due
 }
 
-// join asks for a slot and the plan until the coordinator answers, unless an
-// earlier Run has them.
+// join asks for a slot and the plan until the coordinator answers, unless an earlier Run got
+// them.
 func (c *Client) join(ctx context.Context) error {
 	if c.member.joined {
 		return nil
@@ -44,8 +44,7 @@ func (c *Client) join(ctx context.Context) error {
 	return c.accept(&reply)
 }
 
-// insist asks until a coordinator answers. The error is that of ctx, or one
-// that no waiting cures.
+// insist asks until a coordinator answers. The error is the cause of ctx, or final.
 func insist[T any](
 	ctx context.Context, c *Client, ask func(context.Context) (T, error),
 ) (T, error) {
@@ -64,8 +63,7 @@ func insist[T any](
 		if err := c.report(Progress{State: Joining, Err: err}); err != nil {
 			return answer, err
 		}
-		// Full jitter, so that a fleet that lost its coordinator does not
-		// come back in step.
+		// Full jitter, so that devices that lost their coordinator do not come back in step.
 		if err := retry.Sleep(ctx, c.pauses.Jitter(pause)); err != nil {
 			return answer, err
 		}
@@ -73,9 +71,9 @@ func insist[T any](
 	}
 }
 
-// accept takes the slot and the plan. A refusal is final, and so is a plan
-// that this device cannot run. Another plan than the replica's is that of a log
-// that took the place of the replica's: [follow.ErrNotOurs].
+// accept takes the slot and the plan. A refusal is final, and so is a plan that this device
+// cannot run. If the plan is not the replica's, another log replaced the one the replica
+// followed: [follow.ErrNotOurs].
 func (c *Client) accept(reply *wire.JoinReply) error {
 	if reply.Status != wire.JoinOK {
 		return fmt.Errorf("%w: %v: %s", ErrRefused, reply.Status, reply.Reason)
@@ -86,7 +84,7 @@ func (c *Client) accept(reply *wire.JoinReply) error {
 			return err
 		}
 	case !bytes.Equal(reply.Plan, c.follower.Replica().First()):
-		return fmt.Errorf("%w: it begins with another plan", follow.ErrNotOurs)
+		return fmt.Errorf("%w: the log begins with another plan", follow.ErrNotOurs)
 	}
 	c.outbox.Joined(reply.Slot)
 	c.follower.Heard(reply.Last)
@@ -95,8 +93,8 @@ func (c *Client) accept(reply *wire.JoinReply) error {
 	return nil
 }
 
-// stillEnded asks whether the run whose end is in the checkpoint is the one that
-// the coordinator has. No answer is no harm: there may be none any more.
+// stillEnded asks whether the coordinator has the run whose end is in the checkpoint. It
+// accepts silence: there may be no coordinator any more.
 func (c *Client) stillEnded(ctx context.Context) error {
 	err := c.follower.Confirm(ctx)
 	switch {
@@ -105,16 +103,15 @@ func (c *Client) stillEnded(ctx context.Context) error {
 	case errors.Is(err, follow.ErrNotOurs):
 		return err
 	case err != nil:
-		c.cfg.Logger.Info("the run has ended, and nobody says otherwise", "err", err)
+		c.cfg.Logger.Info("no coordinator confirmed the run's end, keeping it", "err", err)
 	}
 	return nil
 }
 
-// askWhatIsOpen joins once more, now that this device listens, for the
-// announcement in force: what was announced before it listened would otherwise
-// come to it with the next repetition only. The slot may have changed, too,
-// since an earlier Run; and a coordinator that lost its log knows nobody, and
-// announces nothing until enough devices have joined. No answer is no harm.
+// askWhatIsOpen joins once more, now that this device listens. The answer carries the current
+// announcement, which would otherwise reach the device only when it is repeated. Also, the
+// slot may have changed since an earlier Run, and a coordinator that lost its log announces
+// nothing until enough devices have joined. Silence is harmless.
 func (c *Client) askWhatIsOpen(ctx context.Context) error {
 	reply, err := c.link.join(ctx)
 	switch {

@@ -13,21 +13,21 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// ErrQuiet: nobody leads the run, as far as this device hears: no coordinator
-// answers, or none announced anything for a while. It comes in Progress.Err; Run goes
-// on asking.
+// ErrQuiet: this device hears no coordinator: none answers, or none announced anything for a
+// while. It comes in [Progress].Err; Run goes on asking.
 var ErrQuiet = errors.New("no word of a coordinator")
 
 var errNoAnswer = fmt.Errorf("%w: no answer", ErrQuiet)
 
-// A link is this device's way to the coordinator: one method for each kind of request.
+// A link is this device's connection to the coordinator, with a method for each kind of
+// request.
 // The goroutine of Run owns it.
 type link struct {
 	bus     bus.Bus
 	run, id string
 	timeout time.Duration // of a request
 	log     *slog.Logger
-	allowed bool // the server lets this device publish replies
+	allowed bool // the server permits this device to publish replies
 }
 
 var _ follow.Source = (*link)(nil)
@@ -38,7 +38,7 @@ func newLink(cfg *Config) *link {
 	}
 }
 
-// request asks the coordinator.
+// request sends a frame to the coordinator and returns the answer.
 func (l *link) request(ctx context.Context, subject string, frame []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, l.timeout, errNoAnswer)
 	defer cancel()
@@ -64,12 +64,12 @@ func (l *link) Object(ctx context.Context, frame []byte) ([]byte, error) {
 	return l.request(ctx, wire.ObjectSubject(l.run, l.id), frame)
 }
 
-// upload sends a piece of a vector.
+// upload sends a piece of a vector and returns the answer.
 func (l *link) upload(ctx context.Context, frame []byte) ([]byte, error) {
 	return l.request(ctx, wire.UploadSubject(l.run, l.id), frame)
 }
 
-// join asks for a slot, the plan, and what is open.
+// join asks for a slot, the plan and the current announcement.
 func (l *link) join(ctx context.Context) (wire.JoinReply, error) {
 	b, err := l.request(ctx, wire.JoinSubject(l.run, l.id), (&wire.JoinRequest{}).Append(nil))
 	if err != nil {
@@ -82,15 +82,14 @@ func (l *link) join(ctx context.Context) (wire.JoinReply, error) {
 	return reply, nil
 }
 
-// publish sends a reply, and says whether it could. Being offline is no error:
-// the round is lost to this device, and the next announcement shows where the
-// run is.
+// publish sends a reply, and says whether it was sent. Being offline is no error: this device
+// misses the round, and the next announcement shows where the run is.
 func (l *link) publish(ctx context.Context, shards uint32, frame []byte) (sent bool, err error) {
 	subject := wire.ReplySubject(l.run, wire.Shard(l.id, shards), l.id)
 	err = l.bus.Publish(subject, frame)
 	sent = err == nil
 	if err == nil && !l.allowed {
-		// The server denies a publish in silence: ask once.
+		// The server drops a forbidden message in silence: ask once.
 		err = l.check(ctx, subject)
 		l.allowed = err == nil
 	}
@@ -103,7 +102,7 @@ func (l *link) publish(ctx context.Context, shards uint32, frame []byte) (sent b
 	return sent, nil
 }
 
-// subscribe subscribes and asks whether the server allows it.
+// subscribe subscribes and checks that the server permits it.
 func (l *link) subscribe(
 	ctx context.Context, subject string, handle func(bus.Message),
 ) (bus.Subscription, error) {
@@ -118,8 +117,8 @@ func (l *link) subscribe(
 	return sub, nil
 }
 
-// check asks whether the server denies a subject that was just used. An error that is not
-// final says that it could not be asked.
+// check asks whether the server denied a subject that was just used. An error that is not
+// final means that the server did not answer.
 func (l *link) check(ctx context.Context, subject string) error {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()

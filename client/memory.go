@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Items of the store that a prober's memory is in, and their magics.
+// Items of the store that hold a prober's memory, and their magics.
 const (
 	itemControl     = "control"    // with scaffold-2: c_i
 	itemTrajectory  = "trajectory" // with a surrogate: the losses it measured, and w_i
@@ -17,14 +17,15 @@ const (
 	trajectoryMagic = "zofl trajectory 1\n"
 )
 
-// A memory keeps in the store what a device with transport=dense found in earlier rounds.
+// A memory stores what a device with transport=dense found in earlier rounds and needs in
+// later ones.
 type memory struct {
-	shelf  *shelf.Shelf
-	prober *probe.Prober
-	tried  uint64 // attempt at a checkpoint that it was last saved with
+	shelf   *shelf.Shelf
+	prober  *probe.Prober
+	attempt uint64 // the checkpoint attempt at which it was last saved
 }
 
-// memoryItem is where the memory of a plan's rounds is stored; none: nowhere.
+// memoryItem returns the item that stores the memory of a plan's rounds; "": none does.
 func memoryItem(plan *wire.Plan) (item, magic string) {
 	switch {
 	case !probe.Keeps(plan):
@@ -35,9 +36,9 @@ func memoryItem(plan *wire.Plan) (item, magic string) {
 	return itemControl, controlMagic
 }
 
-// prepare readies the memory for a round: that of this process, or of the store. It forgets
-// what is of another plan, as its log was. lost says what the device lacks, once. The error
-// is the app's.
+// prepare readies the memory for a round, and loads it from the store if this process has
+// none. It forgets numbers of another plan, whose log was another. lost says, once, what the
+// device lacks. The error is the Recorder's.
 func (m *memory) prepare(r *replica.Replica) (lost, err error) {
 	plan, numbers := r.Plan(), m.prober.Memory()
 	if !plan.SendsVectors() {
@@ -54,7 +55,7 @@ func (m *memory) prepare(r *replica.Replica) (lost, err error) {
 	return m.prober.Lost(r), nil
 }
 
-// save makes the memory durable, where it changed. The error is the app's.
+// save stores the memory if it changed. The error is the Recorder's.
 func (m *memory) save(r *replica.Replica) error {
 	numbers, plan := m.prober.Memory(), r.Plan()
 	if !m.shelf.Keeps() || plan == nil || !numbers.Unsaved() ||
@@ -72,11 +73,11 @@ func (m *memory) save(r *replica.Replica) error {
 	return m.shelf.Check(item, err)
 }
 
-// saveWith saves the memory once for each attempt at a checkpoint.
+// saveWith saves the memory once for each checkpoint attempt.
 func (m *memory) saveWith(attempt uint64, r *replica.Replica) error {
-	if m.tried == attempt {
+	if m.attempt == attempt {
 		return nil
 	}
-	m.tried = attempt
+	m.attempt = attempt
 	return m.save(r)
 }

@@ -12,37 +12,35 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Passive makes a client that follows a run without taking part: it has no
-// slot and no [objective.Objective], and replays every record. An operator runs one or a
-// few, on machines that are always there, for what it gives the others:
+// Passive makes a client that follows a run without taking part. It has no slot and no
+// [objective.Objective], and replays every record. An operator runs one or a few, on machines
+// that are always on, for three purposes:
 //
-//   - It reports the digest of every state that is due (the plan's DigestEvery)
-//     under its id. A coordinator that names the id among its Witnesses takes
-//     these for the reference that devices compare their states with.
-//   - With SnapshotEvery it writes snapshots into its Store, and sends them to
-//     devices that were away for long.
-//   - Params is the model at any time.
+//   - Every DigestEvery records of the plan it reports the digest of its state under its id.
+//     If the coordinator's Witnesses name the id, these digests are the reference that
+//     devices compare their states with.
+//   - With SnapshotEvery it writes snapshots into its Store, and sends them to devices that
+//     were away for long.
+//   - Its Params is the model at any time.
 //
-// Let one of them serve snapshots: of several, the first to answer decides, also
-// where it has none.
+// Let only one of them serve snapshots: of several, the first answer counts, even if it says
+// that there is no snapshot.
 //
-// In a private run it needs the run key, as a device does; its snapshots are sealed
-// under it (docs/sealed.md). Whoever has no key cannot be one: not the coordinator.
+// In a private run it needs the run key, as a device does, and seals its snapshots under it
+// (docs/sealed.md). So the coordinator, which has no key, cannot be a passive replica.
 //
-// It never takes a snapshot itself, so what it reports is what the log says.
-// It needs the permissions of a device with its id; one that serves snapshots
-// subscribes zo.<run>.s.* and publishes to the inboxes of devices, besides.
-// Like any client it ends with the run.
+// It never takes a snapshot itself, so it reports what the log says. It needs the permissions
+// of a device with its id. One that serves snapshots also subscribes zo.<run>.s.* and
+// publishes to the inboxes of devices. Like any client it ends with the run.
 type Passive struct {
-	// SnapshotEvery is the number of records from one snapshot to the next: one
-	// follows each record that it divides. 0: no snapshots. A multiple of the
-	// plan's DigestEvery lets devices prove a snapshot as it is. Where a device
-	// downloads the one there is, the next is left out, but not two in a row.
+	// SnapshotEvery is the number of records from one snapshot to the next; 0: no
+	// snapshots. A snapshot follows each record whose index SnapshotEvery divides. A
+	// multiple of the plan's DigestEvery lets devices prove a snapshot at once. While a
+	// device downloads a snapshot, the next one is skipped, but never two in a row.
 	SnapshotEvery uint64
 }
 
-// begin gets record 1, which a device gets when it joins, until a coordinator
-// answers.
+// begin asks for record 1 until a coordinator answers. A device gets it when it joins.
 func (c *Client) begin(ctx context.Context) error {
 	if c.follower.N() > 0 {
 		return nil
@@ -54,8 +52,8 @@ func (c *Client) begin(ctx context.Context) error {
 	return c.follower.Begin(record)
 }
 
-// pull asks where the log is and goes there, announced or not; done says that
-// the run has ended. No answer is no harm.
+// pull asks for the head of the log and follows it, without waiting for an announcement. done
+// says that the run has ended. Silence is harmless.
 func (c *Client) pull(ctx context.Context) (done bool, err error) {
 	head, err := c.follower.FetchHead(ctx)
 	switch {
@@ -70,7 +68,7 @@ func (c *Client) pull(ctx context.Context) (done bool, err error) {
 	return c.follow(ctx, []arrival{{head: head}})
 }
 
-// watch does what an announcement asks of a passive replica that is at its head.
+// watch does what an announcement asks of a passive replica. The replica is at its head.
 func (c *Client) watch(ctx context.Context, a *arrival) error {
 	p := Progress{State: Waiting}
 	if a.State == wire.Paused {
@@ -85,7 +83,7 @@ func (c *Client) watch(ctx context.Context, a *arrival) error {
 // serves says whether this is a passive replica that serves snapshots.
 func (c *Client) serves() bool { return c.cfg.Passive != nil && c.cfg.Passive.SnapshotEvery > 0 }
 
-// A witness is a passive replica's interest in states: it writes snapshots of them.
+// A witness writes snapshots of the states that a passive replica reaches.
 type witness struct{ *Client }
 
 // Wants implements [follow.Witness].
@@ -93,7 +91,7 @@ func (w witness) Wants(n uint64) bool {
 	return w.serves() && n%w.cfg.Passive.SnapshotEvery == 0
 }
 
-// See implements [follow.Witness]. In a replay up to record last it writes only the last
+// See implements [follow.Witness]. During a replay up to record last it writes only the last
 // snapshot that is due.
 func (w witness) See(f *follow.Follower, last uint64) error {
 	if !w.serves() {
@@ -118,7 +116,7 @@ func (w witness) See(f *follow.Follower, last uint64) error {
 	s.skipped = false
 	tip := r.Hash().Tip()
 	if f := s.stored; w.seals() && f.n == n && f.tip == tip {
-		s.set(f) // sealed anew it would not fit the pieces that somebody has of it
+		s.set(f) // sealed anew, it would not match the pieces that devices already have
 		return nil
 	}
 	return s.write(n, tip, w.saveSnapshot)
@@ -139,8 +137,7 @@ func (c *Client) saveSnapshot(w io.Writer) error {
 	return s.Close()
 }
 
-// seals says whether snapshots are sealed: in a private run, which a client with a
-// run key is of.
+// seals says whether snapshots are sealed: the run is private if the client has a run key.
 func (c *Client) seals() bool { return len(c.cfg.RunKey) > 0 }
 
 // loadSnapshot offers the snapshot that an earlier process wrote.
@@ -164,11 +161,12 @@ func (c *Client) loadSnapshot() error {
 func (c *Config) checkPassive() error {
 	switch {
 	case c.Objective != nil:
-		return errors.New("Objective: a passive replica has none: leave it nil, or Passive")
+		return errors.New("Objective and Passive are both set: leave one of them nil")
 	case c.Passive.SnapshotEvery > 0 && c.Store == nil:
-		return errors.New("Passive.SnapshotEvery: snapshots are served from a Store: give one, for instance client.OpenStore(dir)")
+		return errors.New("Passive.SnapshotEvery: snapshots are served from a Store: " +
+			"give one, for instance client.OpenStore(dir)")
 	case c.Horizon > 0:
-		return errors.New("Horizon: a passive replica replays all of the log: leave it 0")
+		return errors.New("Horizon: a passive replica replays the whole log: leave it 0")
 	}
 	return nil
 }

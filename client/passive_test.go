@@ -146,7 +146,7 @@ func TestPassiveConfig(t *testing.T) {
 		edit func(*client.Config)
 		says string
 	}{
-		{func(c *client.Config) { c.Objective = bowlLoss(1, 0) }, "Objective: a passive replica has none"},
+		{func(c *client.Config) { c.Objective = bowlLoss(1, 0) }, "Objective and Passive are both set"},
 		{func(c *client.Config) { c.Passive.SnapshotEvery = 1 }, "client.OpenStore"},
 		{func(c *client.Config) { c.Horizon = 1 }, "Horizon"},
 	} {

@@ -8,9 +8,9 @@ type State int
 const (
 	Joining    State = iota // asking for a slot, or waiting for a coordinator
 	CatchingUp              // fetching and applying records that it missed
-	Waiting                 // for a round that asks this device
+	Waiting                 // waiting for a round that asks this device
 	Working                 // probing the loss
-	Paused                  // the coordinator opens no rounds
+	Paused                  // the coordinator has paused the run
 	Ended                   // the run is over
 )
 
@@ -18,36 +18,41 @@ func (s State) String() string {
 	return [...]string{"joining", "catching up", "waiting", "working", "paused", "ended"}[s]
 }
 
-// Progress is what a [Recorder] is told.
+// Progress is what a client reports to its [Recorder].
 type Progress struct {
 	State  State
 	Reason string // Paused: why, in the coordinator's words
 	N      uint64 // last record applied
 	Last   uint64 // last record of the log, as far as known
-	Round  uint64 // last round applied, of two phases both
-	Phase  uint8  // of the round that record N+1 makes: 1 or 2 of two, wire.Plan.Phases, else 0
+	Round  uint64 // last round applied, with both of its phases if it has two
+	Phase  uint8  // phase of the round that record N+1 makes: 1 or 2 of two, else 0
 
-	Contributed bool    // this device's scalars for record N+1 were sent, or the coordinator has its vector
-	Loss        float64 // Contributed: its own mean training loss
+	// Contributed says that this device sent its scalars for record N+1 or, with
+	// transport=dense, that the coordinator has its vector.
+	Contributed bool
+	Loss        float64 // Contributed: this device's mean training loss
 	Queries     uint64  // loss evaluations since New
-	Refused     uint64  // frames since New that were no announcements of this version
+	Refused     uint64  // frames since New that are not announcements of this version
 
-	Snapshot uint64 // CatchingUp: record of the snapshot that is taken, 0: none is
-	Vector   uint64 // of a dense run, record whose vector comes (CatchingUp) or goes (Working), 0: none does
-	Received uint64 // bytes of either that this device has, or of what goes the coordinator
-	Size     uint64 // its bytes
+	// Transfers, whose progress is Received of Size bytes.
+	Snapshot uint64 // CatchingUp: record of the snapshot that is downloaded; 0: none
+	Vector   uint64 // record whose vector is downloaded (CatchingUp) or sent (Working); 0: none
+	Received uint64 // bytes that the receiver has: this device, or the coordinator if Working
+	Size     uint64 // bytes of the whole
 
-	Declined wire.DeclineReason // not 0: sat record N+1 out, and why
-	Err      error              // Declined: what the loss did; otherwise a fault that passed, or that Run goes on with
+	// Declined, if not 0, is why this device declined record N+1.
+	Declined wire.DeclineReason
+	// Err is what the loss did, if Declined. Otherwise it is a fault that Run survives.
+	Err error
 }
 
-// A Recorder receives progress, on the goroutine of Run: return soon. An error
-// stops Run, which returns it.
+// A Recorder receives progress, on the goroutine of Run: return soon. An error stops Run,
+// which returns it.
 type Recorder interface {
 	Record(Progress) error
 }
 
-// RecorderFunc makes a [Recorder] of a function.
+// A RecorderFunc is a function that is a [Recorder].
 type RecorderFunc func(Progress) error
 
 func (f RecorderFunc) Record(p Progress) error { return f(p) }

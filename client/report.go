@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/client/internal/retry"
 )
 
-// report tells the Recorder where the client is. Its error ends Run.
+// report tells the Recorder what the client is doing. Its error ends Run.
 func (c *Client) report(p Progress) error {
 	c.state = p.State
 	r := c.follower.Replica()
@@ -22,10 +22,12 @@ func (c *Client) report(p Progress) error {
 	return nil
 }
 
-// reportAside reports a fault that changes nothing of what the client does.
-func (c *Client) reportAside(err error) error { return c.report(Progress{State: c.state, Err: err}) }
+// reportAside reports a fault that does not change what the client is doing.
+func (c *Client) reportAside(err error) error {
+	return c.report(Progress{State: c.state, Err: err})
+}
 
-// reportFollowing reports for the follower.
+// reportFollowing passes on a report of the follower.
 func (c *Client) reportFollowing(p follow.Progress) error {
 	if p.Aside {
 		return c.reportAside(p.Err)
@@ -36,7 +38,7 @@ func (c *Client) reportFollowing(p follow.Progress) error {
 	})
 }
 
-// reportUpload reports for the outbox.
+// reportUpload passes on a report of the outbox.
 func (c *Client) reportUpload(n, received, size uint64) error {
 	return c.report(Progress{State: Working, Vector: n, Received: received, Size: size})
 }

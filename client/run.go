@@ -11,18 +11,16 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Run takes part until the run ends, and then returns nil, or until ctx does,
-// and then returns its cause. It can be called again after it returned; the
-// client goes on from the record it had.
+// Run takes part in the run. It returns nil when the run ends, and the cause of ctx when ctx
+// ends. Call it again to go on from the last record that was applied.
 //
-// Other errors are those that no waiting cures: [ErrRefused], [ErrRunning],
-// [replica.ErrDim], [replica.ErrInitial], [wire.ErrRunKey], a *wire.PlanError,
-// [wire.ErrUpgrade], [bus.ErrClosed], [bus.ErrPermission], and whatever Recorder
-// returns. A store
-// that fails, a state that differs from the run's and a snapshot that was wrong
-// are none: see [Progress].Err.
+// Other errors are those that waiting does not cure: [ErrRefused], [ErrRunning],
+// [replica.ErrDim], [replica.ErrInitial], [wire.ErrRunKey], a *[wire.PlanError],
+// [wire.ErrUpgrade], [bus.ErrClosed], [bus.ErrPermission], and what Recorder returns. Run
+// survives a store that fails, a state that differs from the run's, and a wrong snapshot: see
+// [Progress].Err.
 //
-// No goroutine outlives Run, except one whose callback has not returned. Whoever recovers
+// No goroutine outlives Run, except one whose callback has not returned. An app that recovers
 // a panic of Run may call it again: the client goes on from its last checkpoint.
 func (c *Client) Run(ctx context.Context) error {
 	if !c.start() {
@@ -42,16 +40,16 @@ func (c *Client) Run(ctx context.Context) error {
 			c.forgetAll()
 		}
 	}()
-	err := c.takeParts(ctx)
+	err := c.takePart(ctx)
 	whole = true
 	return err
 }
 
-// takeParts takes part until the run ends or an error that is final, and starts over
-// where the log is not its own.
-func (c *Client) takeParts(ctx context.Context) error {
+// takePart takes part until the run ends or an error is final. It starts over when the log
+// does not hold the replica's last record.
+func (c *Client) takePart(ctx context.Context) error {
 	for {
-		err := c.takePart(ctx)
+		err := c.session(ctx)
 		switch {
 		case err == nil, ctx.Err() != nil && err == context.Cause(ctx):
 			return err
@@ -59,7 +57,8 @@ func (c *Client) takeParts(ctx context.Context) error {
 			return fmt.Errorf("client: %w", err)
 		}
 		c.cfg.Logger.Error("starting over", "record", c.follower.N(), "err", err)
-		if c.follower.N() < 2 { // again: two coordinators with two plans take turns
+		// Two coordinators with two plans may take turns: do not start over at their pace.
+		if c.follower.N() < 2 {
 			if err := retry.Sleep(ctx, c.pauses.Jitter(c.cfg.RetryMax)); err != nil {
 				return err
 			}
@@ -71,10 +70,10 @@ func (c *Client) takeParts(ctx context.Context) error {
 	}
 }
 
-// Load reads what the Store has of an earlier process, as Run does when it begins, so
-// that Params has the model before, or without, a connection. A store that
-// has nothing, or nothing that can be used, is no error: the Recorder is told. The
-// errors are [ErrRunning], [wire.ErrRunKey] and what Recorder returns.
+// Load reads what an earlier process left in the Store, as Run does when it begins. So Params
+// returns the model before, or without, a connection. An empty store is no error, and neither
+// is an unusable item, which Load reports to the Recorder. The errors are [ErrRunning],
+// [wire.ErrRunKey] and what Recorder returns.
 func (c *Client) Load() error {
 	if !c.start() {
 		return fmt.Errorf("client: %w", ErrRunning)
@@ -86,8 +85,8 @@ func (c *Client) Load() error {
 	return nil
 }
 
-// keepAtEnd keeps what Run came to. What cannot be kept was said; nobody is told
-// after Run.
+// keepAtEnd saves the memory and a checkpoint when Run ends. It only logs an error, because
+// Run has its result already.
 func (c *Client) keepAtEnd() {
 	c.follower.Rest()
 	err := c.memory.save(c.follower.Replica())
@@ -99,7 +98,7 @@ func (c *Client) keepAtEnd() {
 	}
 }
 
-// keepIfDue keeps a checkpoint, and what goes with it, when it is time.
+// keepIfDue saves a checkpoint, and the memory with it, when one is due.
 func (c *Client) keepIfDue() error {
 	if err := c.follower.KeepIfDue(); err != nil {
 		return err
@@ -107,39 +106,39 @@ func (c *Client) keepIfDue() error {
 	return c.memory.saveWith(c.follower.Attempts(), c.follower.Replica())
 }
 
-// open takes what an earlier process left in the store. It sets aside what cannot be used;
-// the log has it all. The error is [wire.ErrRunKey] for a checkpoint of a run with another
-// key, or the app's.
+// open loads what an earlier process left in the store. It sets unusable items aside, because
+// the log has everything. The error is the Recorder's, or [wire.ErrRunKey] for a checkpoint
+// made with another key.
 func (c *Client) open() error {
 	if shared, ok := c.cfg.Store.(SharedStore); ok && shared.Changed() {
 		c.forgetStore()
 	}
-	if !c.shelf.Keeps() || c.opened {
+	if !c.shelf.Keeps() || c.loaded {
 		return nil
 	}
-	for _, open := range []func() error{c.follower.Open, c.outbox.Open, c.loadSnapshot} {
-		if err := open(); err != nil {
+	for _, load := range []func() error{c.follower.Open, c.outbox.Open, c.loadSnapshot} {
+		if err := load(); err != nil {
 			return err
 		}
 	}
-	c.opened = true
+	c.loaded = true
 	return nil
 }
 
 // forgetStore forgets what another client of this device may have replaced in the store.
 func (c *Client) forgetStore() {
-	c.opened = false
+	c.loaded = false
 	c.follower.Forget()
 	c.outbox.Forget()
 	c.prober.Memory().Forget()
 	c.server.withdraw()
 }
 
-// forgetAll forgets a state that a panic may have left half-way, so that it is neither
-// kept nor gone on from.
+// forgetAll forgets a state that a panic may have left inconsistent, so that the client
+// neither saves it nor goes on from it.
 func (c *Client) forgetAll() {
 	c.reset()
-	if c.shelf.Keeps() { // else nobody has what this device contributed but itself
+	if c.shelf.Keeps() { // else only memory holds what this device contributed
 		c.forgetStore()
 	}
 }
@@ -160,23 +159,23 @@ func (c *Client) stop() {
 	c.mu.Unlock()
 }
 
-// reset forgets the log, and what was reported of its states. The last reply
-// names the state that it was made from, so it stays true.
+// reset forgets the log, and what was reported about its states. It keeps the last reply,
+// which names the state it was made from and so stays valid.
 func (c *Client) reset() {
 	c.follower.Reset()
 	c.member.joined, c.evaluated = false, 0
 	c.server.withdraw()
 }
 
-// takePart joins, listens and follows.
-func (c *Client) takePart(ctx context.Context) error {
+// session joins, listens and follows, on one log.
+func (c *Client) session(ctx context.Context) error {
 	if err := c.enter(ctx); err != nil {
 		return err
 	}
 	if c.follower.Final() {
 		return c.report(Progress{State: Ended})
 	}
-	c.inbox.take() // what came before is not what is open
+	c.inbox.take() // earlier announcements are out of date
 	subject := wire.AnnounceSubject(c.cfg.Run, wire.Shard(c.cfg.ID, c.follower.Plan().Shards))
 	sub, err := c.link.subscribe(ctx, subject, c.inbox.receive)
 	if err != nil {
@@ -201,8 +200,7 @@ func (c *Client) takePart(ctx context.Context) error {
 	return c.listen(ctx, subject)
 }
 
-// enter gets what a client needs before it listens: the plan, and of a device
-// its slot.
+// enter gets what a client needs before it listens: the plan and, for a device, its slot.
 func (c *Client) enter(ctx context.Context) error {
 	switch {
 	case c.follower.Replica().Ended() != nil && !c.member.joined:
@@ -213,8 +211,8 @@ func (c *Client) enter(ctx context.Context) error {
 	return c.join(ctx)
 }
 
-// look asks where the run is, as what was announced before this client listened
-// would come to it with the next repetition only.
+// look asks where the run is. Otherwise an announcement made before this client listened
+// would reach it only when it is repeated.
 func (c *Client) look(ctx context.Context) (done bool, err error) {
 	if c.cfg.Passive != nil {
 		return c.pull(ctx)
@@ -222,7 +220,7 @@ func (c *Client) look(ctx context.Context) (done bool, err error) {
 	return false, c.askWhatIsOpen(ctx)
 }
 
-// listen follows what arrives until the run ends.
+// listen follows announcements until the run ends.
 func (c *Client) listen(ctx context.Context, subject string) error {
 	quiet := time.NewTimer(c.patience())
 	defer quiet.Stop()
@@ -240,11 +238,12 @@ func (c *Client) listen(ctx context.Context, subject string) error {
 				}
 			}
 		case <-quiet.C:
-			// A connection that was closed tells nobody, unless asked.
+			// Only a check reveals that the connection was closed.
 			if err := c.link.check(ctx, subject); retry.Final(err) {
 				return fmt.Errorf("announcements: %w", err)
 			}
-			if err := c.report(Progress{State: Waiting, Err: fmt.Errorf("%w: nothing was announced for a while", ErrQuiet)}); err != nil {
+			quiet := fmt.Errorf("%w: nothing was announced for a while", ErrQuiet)
+			if err := c.report(Progress{State: Waiting, Err: quiet}); err != nil {
 				return err
 			}
 			if done, err := c.look(ctx); done || err != nil {
@@ -258,8 +257,8 @@ func (c *Client) listen(ctx context.Context, subject string) error {
 	}
 }
 
-// patience is how long nothing has to be announced to be worth a question. It
-// varies, so that the devices of a quiet run do not ask in step.
+// patience is how long the client waits for an announcement before it asks. It varies, so that
+// the devices of a quiet run do not ask in step.
 func (c *Client) patience() time.Duration {
 	often := c.cfg.RequestTimeout
 	if plan := c.follower.Plan(); plan != nil {

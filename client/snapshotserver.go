@@ -13,14 +13,13 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// itemSnapshot is the state that a passive replica keeps for others.
+// itemSnapshot is the item that holds the snapshot a passive replica serves.
 const itemSnapshot = "snapshot"
 
-// snapshotInUse is how long after a piece was sent the server expects somebody to ask for
-// the next one.
+// snapshotInUse is how long after sending a piece the server expects a request for the next.
 const snapshotInUse = 30 * time.Second
 
-// A snapshotServer keeps the snapshot of a passive replica and serves it in pieces.
+// A snapshotServer stores the snapshot of a passive replica and serves it in pieces.
 //
 // Run's goroutine owns it. The bus calls answer on a goroutine of its own.
 //
@@ -31,18 +30,18 @@ type snapshotServer struct {
 	bus   bus.Bus
 	log   *slog.Logger
 
-	// Of Run's goroutine.
-	skipped bool         // the last snapshot that was due was not written
-	stored  snapshotFile // what the store has, offered or withdrawn
+	// For Run's goroutine only.
+	skipped bool         // the last due snapshot was not written
+	stored  snapshotFile // what the store holds, offered or withdrawn
 
-	// Of answer.
+	// For answer only.
 	piece []byte
 
-	mu      sync.Mutex // guards what follows; locked within a use of the shelf, never around one
+	mu      sync.Mutex // guards what follows; may be locked inside shelf.Use, never around it
 	offered snapshotFile
-	used    time.Time // when a piece of offered was sent last
-	open    bool      // Run runs
-	refused uint64    // requests that could not be answered
+	used    time.Time // when a piece of offered was last sent
+	open    bool      // Run is serving
+	refused uint64    // malformed requests
 }
 
 // A snapshotFile is a snapshot in the store.
@@ -66,14 +65,14 @@ func (s *snapshotServer) set(f snapshotFile) {
 
 func (s *snapshotServer) withdraw() { s.set(snapshotFile{}) }
 
-// busy says whether somebody is downloading the snapshot.
+// busy says whether a device is downloading the snapshot.
 func (s *snapshotServer) busy() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.used.IsZero() && time.Since(s.used) < snapshotInUse
 }
 
-// refusals returns how many requests could not be answered.
+// refusals returns how many requests were malformed.
 func (s *snapshotServer) refusals() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +85,7 @@ func (s *snapshotServer) setOpen(open bool) {
 	s.open = open
 }
 
-// close ends serving. No request uses the store once it has returned.
+// close ends serving. After it returns, no request uses the store.
 func (s *snapshotServer) close() {
 	s.shelf.Use(func(shelf.Store) error {
 		s.setOpen(false)
@@ -94,8 +93,8 @@ func (s *snapshotServer) close() {
 	})
 }
 
-// load offers the snapshot that an earlier process wrote. read returns the record that a
-// snapshot is of. It sets aside a file that read refuses with one of bad.
+// load offers the snapshot that an earlier process wrote. read returns the record after which
+// the snapshot was taken. load sets aside a file that read refuses with one of bad.
 func (s *snapshotServer) load(
 	read func(io.Reader, int64) (uint64, wire.Tip, error), bad ...error,
 ) error {
@@ -127,8 +126,8 @@ func isAny(err error, targets []error) bool {
 	return false
 }
 
-// write replaces the snapshot by the state after record n. Requests wait meanwhile; before
-// and after they get the one or the other, by its record.
+// write replaces the snapshot with the state after record n. Requests wait meanwhile. A request
+// names the record of its snapshot, so pieces of two snapshots never mix.
 func (s *snapshotServer) write(n uint64, tip wire.Tip, save func(io.Writer) error) error {
 	s.stored = snapshotFile{}
 	counted := &counter{}
@@ -161,8 +160,8 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// answer answers a request for a piece of the snapshot, on the bus's goroutine. It holds
-// one piece at a time.
+// answer answers a request for a piece of the snapshot, on the bus's goroutine. It holds one
+// piece at a time.
 func (s *snapshotServer) answer(m bus.Message) {
 	request, err := wire.DecodeSnapshotRequest(m.Data)
 	if err != nil || !wire.Answerable(m.Reply) {

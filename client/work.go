@@ -10,18 +10,18 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Why a round's context ends before its work is done.
+// Causes of the end of a round's context.
 var (
 	errDeadline   = errors.New("the round's time is up")
 	errSuperseded = errors.New("a later round was announced")
 )
 
-// errUnusable: an announcement asks for what the plan excludes.
+// errUnusable: an announcement asks for what the plan rules out.
 var errUnusable = errors.New("announcement of an impossible round")
 
-// work contributes to the round of a, if it asks this device: it computes the reply once
-// and sends the same bytes however often it is asked, with transport=dense those that the
-// coordinator does not have.
+// work contributes to the round that a announces, if that asks this device. It computes the
+// reply once, and sends the same bytes whenever it is asked again. With transport=dense it
+// sends those that the coordinator lacks.
 func (c *Client) work(ctx context.Context, a *arrival) error {
 	r := c.follower.Replica()
 	plan, tip := r.Plan(), r.Hash().Tip()
@@ -48,7 +48,7 @@ func (c *Client) asks(a *arrival, plan *wire.Plan) bool {
 	return a.Cohort.Has(plan.Run, a.N, a.Attempt, c.member.slot, c.cfg.ID)
 }
 
-// answer computes and sends the reply to a round that this device has none for yet.
+// answer computes and sends the reply to a round that this device has not answered yet.
 func (c *Client) answer(ctx, round context.Context, a *arrival) error {
 	r := c.follower.Replica()
 	lost, err := c.memory.prepare(r)
@@ -90,7 +90,7 @@ func (c *Client) answer(ctx, round context.Context, a *arrival) error {
 	return c.reply(ctx, a, &reply, err)
 }
 
-// reply promises and sends a reply; fault is the reason for declining.
+// reply stores and sends a reply; fault is the reason for declining.
 func (c *Client) reply(ctx context.Context, a *arrival, r *wire.Reply, fault error) error {
 	frame, err := c.outbox.Promise(&a.Announcement, r)
 	if err != nil {
@@ -112,7 +112,7 @@ func (c *Client) send(ctx context.Context, frame []byte) error {
 	return err
 }
 
-// deliver sends the promised vector within the round, and reports what came of it.
+// deliver sends the stored vector within the round, and reports the outcome.
 func (c *Client) deliver(ctx, round context.Context, a *arrival) error {
 	loss, sent, err := c.outbox.Deliver(round, &a.Announcement)
 	switch {
@@ -120,7 +120,7 @@ func (c *Client) deliver(ctx, round context.Context, a *arrival) error {
 		return context.Cause(ctx)
 	case retry.Final(err):
 		return err
-	case err != nil: // the next announcement goes on
+	case err != nil: // resumes at the next announcement
 		c.cfg.Logger.Warn("vector not sent", "record", a.N, "err", err)
 		return c.report(Progress{State: Waiting, Err: err})
 	case !sent:
@@ -129,8 +129,8 @@ func (c *Client) deliver(ctx, round context.Context, a *arrival) error {
 	return c.report(Progress{State: Waiting, Contributed: true, Loss: float64(loss)})
 }
 
-// roundContext returns a context that ends with ctx, when the round closes, or
-// when a later one is announced.
+// roundContext returns a context that ends with ctx, when the round closes, or when a later
+// one is announced.
 func (c *Client) roundContext(
 	ctx context.Context, a *arrival,
 ) (context.Context, context.CancelFunc) {
@@ -148,8 +148,8 @@ func (c *Client) roundContext(
 	}
 }
 
-// contribute returns the reply to a round: a contribution, with its vector where devices
-// send vectors, or a decline and what was in the way.
+// contribute returns the reply to a round: a contribution, with its vector where devices send
+// vectors, or a decline and the reason for it.
 func (c *Client) contribute(
 	ctx context.Context, a *arrival, t *probe.Task,
 ) (r wire.Reply, vector []float32, err error) {
@@ -167,7 +167,7 @@ func (c *Client) contribute(
 	}
 	r = wire.Reply{Kind: wire.Contribution, Weight: weight, Loss: float32(result.Loss)}
 	if result.Vector != nil {
-		return r, result.Vector, nil // which travels by itself
+		return r, result.Vector, nil // the vector travels in pieces of its own
 	}
 	r.Values = make(wire.Scalars, 0, plan.Precision.Width()*len(result.Scalars))
 	r.Values = plan.Precision.Append(r.Values, result.Scalars...)
@@ -177,7 +177,7 @@ func (c *Client) contribute(
 	return r, nil, nil
 }
 
-// declined makes the reply of a device that cannot contribute because of err.
+// declined returns the reply of a device that cannot contribute because of err.
 func declined(err error) wire.Reply {
 	return wire.Reply{Kind: wire.Decline, Reason: reasonOf(err)}
 }
@@ -196,8 +196,8 @@ func reasonOf(err error) wire.DeclineReason {
 	return wire.DeclineLoss
 }
 
-// task returns the task of an announcement. It may have to ask the log what became of
-// this device's last contribution.
+// task returns the task of an announcement. It may have to ask the log whether a record
+// counted this device's last contribution.
 func (c *Client) task(ctx context.Context, a *arrival) (probe.Task, error) {
 	t := c.prober.Task(c.follower.Replica(), &a.Announcement, c.member.slot)
 	if !c.follower.Plan().SendsControl() || t.Phase == 1 {
@@ -208,13 +208,13 @@ func (c *Client) task(ctx context.Context, a *arrival) (probe.Task, error) {
 	return t, err
 }
 
-// possible says whether the plan can have made a round. With transport=dense scalars stay
-// on the device, so that there may be more of them than a reply has.
+// possible says whether a round fits the plan. With transport=dense scalars stay on the device,
+// so there may be more of them than a reply can hold.
 func possible(a *arrival, plan *wire.Plan) error {
 	scalars := uint64(plan.Steps) * uint64(a.Perturbations)
 	many := scalars > wire.MaxScalars && !plan.SendsVectors()
 	if scalars < 1 || many || !(a.Step > 0) {
-		return fmt.Errorf("%w: %d steps of %d perturbations and size %v",
+		return fmt.Errorf("%w: %d local steps, %d perturbations, step size %v",
 			errUnusable, plan.Steps, a.Perturbations, a.Step)
 	}
 	return nil
