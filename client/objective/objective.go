@@ -1,5 +1,5 @@
-// Package objective is what an app implements: the loss that a device evaluates, and what
-// else a device can say of itself.
+// Package objective is what an app implements: the loss that a device evaluates, and
+// optionally metrics, a sample count and a policy. It knows nothing of runs, networks or logs.
 //
 // An [Objective] has one of three forms. A [Flat] loss takes the parameters as one vector;
 // [Func] makes one of a function. A [Streaming] loss reads the parameters block by block,
@@ -110,7 +110,7 @@ type Batch struct {
 	Seed uint64 // differs by run, device, record and step
 }
 
-// Func makes a [Flat] objective of a loss over a flat vector of dim parameters.
+// Func returns the [Flat] objective of a loss over a flat vector of dim parameters.
 func Func(
 	dim int, loss func(ctx context.Context, x []float32, b Batch) (float64, error),
 ) Flat {
@@ -128,7 +128,7 @@ func (f flatFunc) Loss(ctx context.Context, x []float32, b Batch) (float64, erro
 	return f.loss(ctx, x, b)
 }
 
-// Stream makes a [Streaming] objective of a loss that reads dim parameters block by block.
+// Stream returns the [Streaming] objective of a loss that reads dim parameters block by block.
 func Stream(
 	dim int, loss func(ctx context.Context, x *Point, b Batch) (float64, error),
 ) Streaming {
@@ -146,8 +146,8 @@ func (f streamFunc) LossAt(ctx context.Context, x *Point, b Batch) (float64, err
 	return f.loss(ctx, x, b)
 }
 
-// Many makes a [Batched] objective of a function that sets the losses at all points of a step of
-// dim parameters at once; see [Batched].
+// Many returns the [Batched] objective of a function that sets the losses at all points of a
+// step, in a model of dim parameters.
 func Many(
 	dim int, losses func(ctx context.Context, x *Points, b Batch, losses []float64) error,
 ) Batched {

@@ -8,8 +8,8 @@ import (
 // ErrRevoked: the loss call that the runtime made a [Point] or [Points] for is over.
 var ErrRevoked = errors.New("objective: the loss call of this point is over")
 
-// A Source is what points read from. The runtime has one, in which a perturbed vector
-// exists only as it is read; an app needs none, see [NewPoint].
+// A Source is what points read from. The runtime implements it: its source generates
+// perturbed parameters while it reads. An app needs none, see [NewPoint].
 //
 // A call is the number of one loss call. Once that call is over, reads return
 // [ErrRevoked]. Several goroutines may read at once.
@@ -35,8 +35,8 @@ type Point struct {
 // At returns the only point of a source's call.
 func At(s Source, call uint64) Point { return Point{s, call} }
 
-// NewPoint returns the point x, so that an app can test its own LossAt. It reads x itself,
-// not a copy, and is never revoked.
+// NewPoint returns the point x, so that an app can test its own LossAt. The point reads x
+// itself, not a copy, and is never revoked.
 func NewPoint(x []float32) *Point { return &Point{fixed{x}, 0} }
 
 // Dim is the number of parameters.
@@ -67,11 +67,11 @@ type Points struct {
 	length int
 }
 
-// AllAt returns the points of a source's call, so many.
+// AllAt returns the length points of a source's call.
 func AllAt(s Source, call uint64, length int) Points { return Points{s, call, length} }
 
-// NewPoints returns the points x, so that an app can test its own LossesAt. All have one
-// length. It reads x itself, not a copy, and is never revoked.
+// NewPoints returns the points x, so that an app can test its own LossesAt. All elements of x
+// have the same length. The points read x itself, not a copy, and are never revoked.
 func NewPoints(x ...[]float32) *Points { return &Points{fixed(x), 0, len(x)} }
 
 // Len is the number of points: 2P in a round of P perturbations with central differences,
@@ -110,7 +110,8 @@ func (p *Points) Read(dst [][]float32, off int) error {
 func (p *Points) count(dst [][]float32) (n int, err error) {
 	if len(dst) != p.length {
 		return 0, fmt.Errorf(
-			"objective: read of %d points of %d: give dst one element for each, nil to leave it out",
+			"objective: read of %d points of %d: give dst one element for each point, "+
+				"nil to leave it out",
 			len(dst), p.length)
 	}
 	first := -1
@@ -121,14 +122,15 @@ func (p *Points) count(dst [][]float32) (n int, err error) {
 			first, n = i, len(d)
 		case len(d) != n:
 			return 0, fmt.Errorf(
-				"objective: read of %d parameters of point %d and %d of point %d: give all dst one length",
+				"objective: read of %d parameters of point %d and %d of point %d: "+
+					"give all elements of dst the same length",
 				n, first, len(d), i)
 		}
 	}
 	return n, nil
 }
 
-// within checks a read of n parameters from off on.
+// within checks that a read of n parameters from off on stays within Dim.
 func within(s Source, off, n int) error {
 	if dim := s.Dim(); off < 0 || n > dim-off {
 		return fmt.Errorf("objective: read of parameters %d..%d of %d", off, off+n, dim)
@@ -136,7 +138,7 @@ func within(s Source, off, n int) error {
 	return nil
 }
 
-// fixed is a source of vectors that exist. No call of it ends.
+// fixed is a source that reads vectors in memory. Its calls never end.
 type fixed [][]float32
 
 func (f fixed) Dim() int {

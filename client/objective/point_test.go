@@ -35,7 +35,8 @@ func TestNewPoint(t *testing.T) {
 
 // An app tests its own batched loss at vectors of its own.
 func TestNewPoints(t *testing.T) {
-	sums := func(_ context.Context, x *objective.Points, _ objective.Batch, losses []float64) error {
+	sums := func(_ context.Context, x *objective.Points, _ objective.Batch,
+		losses []float64) error {
 		dst := make([][]float32, x.Len())
 		for i := range dst {
 			dst[i] = make([]float32, x.Dim()-1)
@@ -69,7 +70,7 @@ func TestReadOutside(t *testing.T) {
 		{"behind, of points", ps.Read([][]float32{make([]float32, 4)}, 0), "0..4 of 3"},
 		{"of other points", ps.Read(nil, 0), "0 points of 1"},
 		{"lengths", objective.NewPoints(make([]float32, 3), make([]float32, 3)).
-			Read([][]float32{make([]float32, 1), make([]float32, 2)}, 0), "one length"},
+			Read([][]float32{make([]float32, 1), make([]float32, 2)}, 0), "the same length"},
 	} {
 		if tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want an error with %q", tt.name, tt.err, tt.want)
