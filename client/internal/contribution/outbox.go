@@ -1,6 +1,7 @@
 // Package contribution keeps what a device promised: the reply or the vector of its last
-// contribution, so that it sends the same bytes however often it is asked, and the control
-// variates that the run's log has of it.
+// contribution, so that the device sends the same bytes however often it is asked. It also
+// keeps the device's control variates that records counted. It knows announcements, records
+// and the store. It does not know the model, and does not compute what it sends.
 package contribution
 
 import (
@@ -15,19 +16,19 @@ import (
 // Items of the store.
 const (
 	itemReply    = "reply"    // the last contribution, to send again
-	itemUpload   = "upload"   // that with transport=dense
+	itemUpload   = "upload"   // the last contribution with transport=dense
 	itemVariates = "variates" // with scaffold-2: contributions that records counted
 )
 
-// A Log is the run's log, as far as this device followed it.
+// A Log is the run's log, as far as this device has followed it.
 type Log interface {
-	// Plan is the plan as changed so far; nil before record 1.
+	// Plan is the plan with all changes so far; nil before record 1.
 	Plan() *wire.Plan
 	// N is the index of the last record that was applied.
 	N() uint64
-	// Live says whether record n counts for the state: no rollback undid it.
+	// Live says whether record n is part of the state: no rollback undid it.
 	Live(n uint64) bool
-	// Record asks for record n; nil: the log has none.
+	// Record fetches record n; nil: the log has none.
 	Record(ctx context.Context, n uint64) ([]byte, error)
 }
 
@@ -37,23 +38,23 @@ type Config struct {
 	Log    Log
 	Pauses *retry.Pauses
 	Logger *slog.Logger
-	// Upload sends a piece of a vector, or a question, and returns the answer.
+	// Upload sends a piece of a vector, or only a question, and returns the answer.
 	Upload func(ctx context.Context, frame []byte) ([]byte, error)
-	// Report tells the app how much of the vector of record n the coordinator has. Its
-	// error ends Run.
+	// Report reports to the app that the coordinator has received bytes of the vector of
+	// record n, which has size bytes. Its error ends Run.
 	Report func(n, received, size uint64) error
 }
 
 // An Outbox holds this device's last contribution, its last decline, and its control
 // variates. The goroutine of Run owns it.
 //
-// Invariant: a contribution is in the store before any byte of it is sent, if there is a
-// store that works.
+// Invariant: a contribution is in the store before any byte of it is sent, if there is a working
+// store.
 type Outbox struct {
 	cfg      Config
 	slot     uint32
 	reply    reply  // the last contribution
-	declined reply  // the last decline
+	decline  reply  // the last decline
 	upload   upload // the last contribution with transport=dense
 	variates variates
 }
@@ -61,27 +62,26 @@ type Outbox struct {
 // New returns an outbox.
 func New(cfg Config) *Outbox { return &Outbox{cfg: cfg} }
 
-// A reply is a reply to a round, kept to be sent again as it is.
+// A reply is this device's reply to a round, kept so that it is sent again unchanged.
 type reply struct {
 	n       uint64
 	tip     wire.Tip
 	frame   []byte
-	final   bool // a contribution; a decline stands for its attempt only
+	final   bool // a contribution; a decline is valid for its attempt only
 	epoch   uint64
 	attempt uint32
-	step    float32 // that the announcement asked for
-	p       uint32
+	step    float32 // the step size of the announcement
+	p       uint32  // its perturbations
 }
 
-// answers says whether s is the reply to an announcement of a record that follows tip.
+// answers says whether s replies to an announcement of a record that follows tip.
 func (s *reply) answers(a *wire.Announcement, tip wire.Tip) bool {
 	return s.n == a.N && s.tip == tip && s.step == a.Step && s.p == a.Perturbations &&
 		(s.final || s.epoch == a.Epoch && s.attempt == a.Attempt)
 }
 
-// Joined takes what a coordinator said to a join: the device's slot. To a coordinator that
-// had lost its members this device may have been nobody, so a refusal of its vector counts
-// no longer.
+// Joined takes the slot that a coordinator gave the device. It forgets a refusal of the
+// device's vector: a coordinator that had lost its members may not have known the device.
 func (o *Outbox) Joined(slot uint32) {
 	o.slot = slot
 	if o.upload.ending.state == wire.UploadRefused {
@@ -89,9 +89,9 @@ func (o *Outbox) Joined(slot uint32) {
 	}
 }
 
-// Frame returns the reply that answers an announcement already; nil: there is none.
+// Frame returns the reply that already answers an announcement; nil: there is none.
 func (o *Outbox) Frame(a *wire.Announcement, tip wire.Tip) []byte {
-	for _, s := range []*reply{&o.reply, &o.declined} {
+	for _, s := range []*reply{&o.reply, &o.decline} {
 		if s.answers(a, tip) {
 			return s.frame
 		}
@@ -100,32 +100,34 @@ func (o *Outbox) Frame(a *wire.Announcement, tip wire.Tip) []byte {
 }
 
 // Uploads says whether this device's vector answers an announcement.
-func (o *Outbox) Uploads(a *wire.Announcement, tip wire.Tip) bool { return o.upload.answers(a, tip) }
+func (o *Outbox) Uploads(a *wire.Announcement, tip wire.Tip) bool {
+	return o.upload.answers(a, tip)
+}
 
 // Settled says whether nothing is left to do about an announcement.
 func (o *Outbox) Settled(a *wire.Announcement, tip wire.Tip) bool {
 	return o.Frame(a, tip) != nil || o.upload.answers(a, tip) && o.upload.over(a)
 }
 
-// Promise makes r this device's reply to an announcement, keeps a contribution in the
-// store, and returns the frame to send.
+// Promise makes r this device's reply to an announcement, stores a contribution, and returns
+// the frame to send.
 func (o *Outbox) Promise(a *wire.Announcement, r *wire.Reply) ([]byte, error) {
 	contributes := r.Kind == wire.Contribution
 	if contributes {
-		// The variate of the last contribution, before this one takes its place.
+		// Save the control variate that the last contribution became, before r replaces it.
 		if err := o.saveVariates(); err != nil {
 			return nil, err
 		}
 	}
 	frame := r.Append(nil)
 	if !contributes && r.Reason == wire.DeclineBusy {
-		return frame, nil // busy is soon over
+		return frame, nil // not kept: the device may soon be free
 	}
-	kept := &o.declined
+	last := &o.decline
 	if contributes {
-		kept = &o.reply
+		last = &o.reply
 	}
-	*kept = reply{
+	*last = reply{
 		n: a.N, tip: r.Tip, frame: frame, final: contributes,
 		epoch: a.Epoch, attempt: a.Attempt, step: a.Step, p: a.Perturbations,
 	}
@@ -135,7 +137,7 @@ func (o *Outbox) Promise(a *wire.Announcement, r *wire.Reply) ([]byte, error) {
 	return frame, nil
 }
 
-// Open takes what an earlier process kept. The error is the app's.
+// Open loads what an earlier process stored. The error is the Recorder's.
 func (o *Outbox) Open() error {
 	for _, load := range []func() error{o.loadReply, o.loadUpload, o.loadVariates} {
 		if err := load(); err != nil {
@@ -145,8 +147,8 @@ func (o *Outbox) Open() error {
 	return nil
 }
 
-// Forget forgets what another client of this device may have replaced in the store, but
-// for a contribution that the store did not take: this client alone knows what it sent.
+// Forget forgets what another client of this device may have replaced in the store. It keeps a
+// contribution that the store failed to save: only this client knows what it sent.
 func (o *Outbox) Forget() {
 	if !o.cfg.Shelf.Failing(itemReply) {
 		o.reply = reply{}
@@ -154,5 +156,5 @@ func (o *Outbox) Forget() {
 	if !o.cfg.Shelf.Failing(itemUpload) {
 		o.upload = upload{}
 	}
-	o.declined, o.variates = reply{}, variates{}
+	o.decline, o.variates = reply{}, variates{}
 }

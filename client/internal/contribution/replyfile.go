@@ -10,21 +10,21 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// errReplyFile: the stored reply is none that this device wrote.
-var errReplyFile = errors.New("no reply of this device")
+// errReplyFile: the stored reply is not one that this device wrote.
+var errReplyFile = errors.New("not a reply of this device")
 
-// A reply file holds LE32 the bits of the step size and LE32 the perturbations that were
-// asked for, and the reply's frame.
+// The content of a reply file is LE32 the bits of the announced step size, LE32 the announced
+// perturbations, and the reply's frame.
 const (
 	replyMagic   = "zofl reply 1\n"
 	replyHead    = 8
 	replyFileMax = len(replyMagic) + shelf.Overhead + replyHead + wire.MaxFrame
 )
 
-// saveReply makes the last contribution durable. It comes before the reply is sent, so
-// that this device sends no other for the same record, whatever happens to it, unless it
-// has contributed to a later one since. A decline is not worth the flash: it stands for
-// its attempt only.
+// saveReply stores the last contribution. It runs before the reply is sent, so that this device
+// never sends another for the same record, whatever happens to it, unless it has contributed
+// to a later one since. A decline is not worth wearing the flash: it is valid for its attempt
+// only.
 func (o *Outbox) saveReply() error {
 	s, r := o.cfg.Shelf, &o.reply
 	if !s.Keeps() {
@@ -36,8 +36,8 @@ func (o *Outbox) saveReply() error {
 	return s.Check(itemReply, s.SaveFile(itemReply, replyMagic, content))
 }
 
-// loadReply takes the reply that an earlier process kept, unless this one sent a later
-// one, which the store did not take.
+// loadReply loads the reply that an earlier process stored, unless this process sent a later one
+// that the store failed to save.
 func (o *Outbox) loadReply() error {
 	take := func(content []byte) error {
 		r, err := parseReply(content)
@@ -56,7 +56,7 @@ func parseReply(content []byte) (reply, error) {
 	frame := content[replyHead:]
 	r, err := wire.DecodeReply(frame)
 	if err != nil || r.Kind != wire.Contribution {
-		return reply{}, fmt.Errorf("%w: %v %v", errReplyFile, r.Kind, err)
+		return reply{}, fmt.Errorf("%w: kind %v, error %v", errReplyFile, r.Kind, err)
 	}
 	return reply{
 		n: r.N, tip: r.Tip, frame: frame, final: true,

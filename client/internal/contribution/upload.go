@@ -13,45 +13,48 @@ import (
 )
 
 var (
-	// errNotWanted: the coordinator does not take this device's vector.
-	errNotWanted = errors.New("the coordinator refused the vector: the record is not open to this device, or its numbers are none that it takes")
-	// errUpload: an answer to a piece is none that can be.
-	errUpload = errors.New("bad answer to a vector's piece")
+	// errNotWanted: the coordinator refused this device's vector.
+	errNotWanted = errors.New("the coordinator refused the vector: " +
+		"the record is not open to this device, or the vector breaks the plan's limits")
+	// errUpload: the answer to a piece is malformed or impossible.
+	errUpload = errors.New("bad answer to a piece of a vector")
 )
 
 // An upload is this device's contribution with transport=dense: a vector, which travels in
-// pieces. Each is answered with what the coordinator has of it, so that whoever leads the
-// run says where to go on.
+// pieces. The coordinator answers each piece with how much of the vector it has, and so says
+// where to go on, even after another coordinator took over.
 //
 // Invariants:
-//  1. The store has it before its first piece is sent, if there is a store that works.
+//  1. The store has the vector before its first piece is sent, if there is a working store.
 //  2. vector has the digest and the length that head says.
 type upload struct {
-	reply  // what it answers; it has no frame
+	reply  // the announcement that it answers; frame is nil
 	head   wire.Upload
 	vector []byte // float32 little-endian
-	has    uint64 // bytes that the coordinator has, of epoch asked
-	asked  uint64 // epoch in which a piece was sent last
+	has    uint64 // bytes that the coordinator of epoch has
+	epoch  uint64 // in which a piece was last sent
 	ending ending
 	piece  []byte // scratch
 }
 
-// An ending is what the coordinator said last of an upload: taken stands for its
-// epoch, as a coordinator that restarted has no vectors, refused for its attempt.
+// An ending is the coordinator's final answer to an upload. UploadTaken is valid for its epoch,
+// because a coordinator that restarted has no vectors; UploadRefused for its attempt.
 type ending struct {
-	state   wire.UploadState // 0: nothing final
+	state   wire.UploadState // 0: no final answer
 	epoch   uint64
 	attempt uint32
 }
 
-// over says whether an announcement asks for nothing that was not answered.
+// over says whether the coordinator gave a final answer that is still valid for an
+// announcement.
 func (u *upload) over(a *wire.Announcement) bool {
 	e := &u.ending
-	return e.epoch == a.Epoch && (e.state == wire.UploadTaken || e.state == wire.UploadRefused && e.attempt == a.Attempt)
+	return e.epoch == a.Epoch && (e.state == wire.UploadTaken ||
+		e.state == wire.UploadRefused && e.attempt == a.Attempt)
 }
 
-// PromiseVector makes a vector this device's reply to an announcement, with the weight and
-// loss of r, and keeps it in the store. [Outbox.Deliver] sends it.
+// PromiseVector makes a vector this device's reply to an announcement, with the weight and loss
+// of r, and stores it. [Outbox.Deliver] sends it.
 func (o *Outbox) PromiseVector(a *wire.Announcement, r *wire.Reply, v []float32) error {
 	u := &o.upload
 	vector := appendVector(u.vector[:0], v)
@@ -74,30 +77,31 @@ func appendVector(b []byte, v []float32) []byte {
 	return b
 }
 
-// Deliver sends the vector that answers an announcement until ctx, the round's, ends, and
-// returns the loss that goes with it. sent is false where the coordinator said earlier all
-// that there is to say.
-func (o *Outbox) Deliver(ctx context.Context, a *wire.Announcement) (loss float32, sent bool, err error) {
+// Deliver sends the vector that answers an announcement, and returns the loss that goes with
+// it. ctx ends with the round. sent is false if the coordinator gave its final answer earlier.
+func (o *Outbox) Deliver(
+	ctx context.Context, a *wire.Announcement,
+) (loss float32, sent bool, err error) {
 	u := &o.upload
 	if u.over(a) {
 		return 0, false, nil
 	}
 	if err := o.send(ctx, a); err != nil {
-		return 0, false, fmt.Errorf("upload of %d bytes, %d sent: %w", u.head.Size, u.has, err)
+		return 0, false, fmt.Errorf("upload of %d bytes, %d received: %w", u.head.Size, u.has, err)
 	}
 	return u.head.Loss, true, nil
 }
 
-// send sends pieces until the coordinator has the vector, refuses it, or ctx, the
-// round's, ends. It pauses after a piece that brought the upload no further, longer
-// each time until it comes further than before. Where there was no place for it, it
-// only asks for one the next time: many may wait, and none need send a piece in vain.
+// send sends pieces until the coordinator has the vector or refuses it, or until ctx ends with
+// the round. After a piece without progress it pauses, longer each time, until the upload gets
+// further than ever before. While the coordinator has no memory for the vector, send only asks
+// for it, because many devices may wait, and none should send a piece in vain.
 func (o *Outbox) send(ctx context.Context, a *wire.Announcement) error {
 	u := &o.upload
-	if u.asked != a.Epoch { // a coordinator that restarted has nothing
-		u.has, u.asked = 0, a.Epoch
+	if u.epoch != a.Epoch { // a coordinator that restarted has nothing
+		u.has, u.epoch = 0, a.Epoch
 	}
-	shortest, asks := o.cfg.Pauses.First(), false
+	shortest, asks := o.cfg.Pauses.First(), false // asks: the next frame is only a question
 	for pause, most := shortest, u.has; ; {
 		if err := o.cfg.Report(u.n, u.has, u.head.Size); err != nil {
 			return err
@@ -121,7 +125,8 @@ func (o *Outbox) send(ctx context.Context, a *wire.Announcement) error {
 		wait := o.cfg.Pauses.Jitter(pause)
 		switch {
 		case err != nil:
-			o.cfg.Logger.Info("piece not answered", "record", u.n, "offset", u.has, "err", err, "retry", wait)
+			o.cfg.Logger.Info("no answer to a piece",
+				"record", u.n, "offset", u.has, "err", err, "retry", wait)
 		case reply.State == wire.UploadMore:
 			u.has = reply.Offset
 		case reply.Wait > 0:
@@ -135,7 +140,7 @@ func (o *Outbox) send(ctx context.Context, a *wire.Announcement) error {
 	}
 }
 
-// end notes what the coordinator said of the upload.
+// end notes the coordinator's final answer.
 func (u *upload) end(state wire.UploadState, a *wire.Announcement) error {
 	u.ending = ending{state, a.Epoch, a.Attempt}
 	if state == wire.UploadRefused {
@@ -144,7 +149,7 @@ func (u *upload) end(state wire.UploadState, a *wire.Announcement) error {
 	return nil
 }
 
-// sendPiece sends the next piece, or only asks for it.
+// sendPiece sends the next piece, or only asks whether the coordinator takes it.
 func (o *Outbox) sendPiece(ctx context.Context, asks bool) (wire.UploadReply, error) {
 	u := &o.upload
 	frame := u.head
@@ -161,7 +166,8 @@ func (o *Outbox) sendPiece(ctx context.Context, asks bool) (wire.UploadReply, er
 	case err != nil:
 		return reply, fmt.Errorf("%w: %w", errUpload, err)
 	case reply.N != u.n || reply.State == wire.UploadMore && reply.Offset >= u.head.Size:
-		return reply, fmt.Errorf("%w: record %d, byte %d of %d: asked about record %d", errUpload, reply.N, reply.Offset, u.head.Size, u.n)
+		return reply, fmt.Errorf("%w: got record %d, byte %d of %d, want record %d",
+			errUpload, reply.N, reply.Offset, u.head.Size, u.n)
 	}
 	return reply, nil
 }

@@ -13,22 +13,22 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// errUploadFile: the stored upload is none that this device wrote.
-var errUploadFile = errors.New("no vector of this device")
+// errUploadFile: the stored upload is not one that this device wrote.
+var errUploadFile = errors.New("not a vector of this device")
 
-// An upload file is a magic, run and id as other files of this device have them, LE32 the
-// bits of the step size and LE32 the perturbations that were asked for, LE32 the length of
-// the upload's frame, that without a piece, the SHA-256 of all that, and the vector, whose
-// digest and length the frame has.
+// An upload file holds the head of a file of package shelf, LE32 the bits of the announced step
+// size, LE32 the announced perturbations, LE32 the length of the upload's frame, the frame
+// without a piece, the SHA-256 of all that, and the vector, whose digest and length are in the
+// frame.
 const (
 	uploadMagic   = "zofl upload 1\n"
 	uploadHead    = 12
 	uploadHeadMax = len(uploadMagic) + shelf.Overhead + uploadHead + 256
 )
 
-// saveUpload makes the vector durable. It comes before the first piece is sent, so that
-// this device sends no other for the same record, whatever happens to it: pieces of two
-// vectors would be mixed.
+// saveUpload stores the vector. It runs before the first piece is sent, so that this device
+// sends no other for the same record, whatever happens to it. Otherwise pieces of two vectors
+// could mix.
 func (o *Outbox) saveUpload() error {
 	s, u := o.cfg.Shelf, &o.upload
 	if !s.Keeps() {
@@ -50,8 +50,8 @@ func (o *Outbox) saveUpload() error {
 	}))
 }
 
-// loadUpload takes the vector that an earlier process kept, unless this one sent a later
-// one, which the store did not take.
+// loadUpload loads the vector that an earlier process stored, unless this process sent a later
+// one that the store failed to save.
 func (o *Outbox) loadUpload() error {
 	s := o.cfg.Shelf
 	err := s.Load(itemUpload, func(r *io.SectionReader) error {
@@ -64,8 +64,8 @@ func (o *Outbox) loadUpload() error {
 	return s.Loaded(itemUpload, errUploadFile, err)
 }
 
-// parseUpload reads a file. It takes no more memory than the file has bytes, nor than the
-// plan's largest vector, once there is a plan.
+// parseUpload reads an upload file. It allocates no more than the file's size, and no more than
+// the plan's largest vector once there is a plan.
 func (o *Outbox) parseUpload(r *io.SectionReader) (upload, error) {
 	head := make([]byte, min(r.Size(), int64(uploadHeadMax)))
 	if _, err := io.ReadFull(r, head); err != nil {
@@ -76,24 +76,26 @@ func (o *Outbox) parseUpload(r *io.SectionReader) (upload, error) {
 		return u, fmt.Errorf("%w: %s", errUploadFile, fault)
 	}
 	if rest := uint64(r.Size()) - uint64(read); rest != u.head.Size || rest > o.largestVector() {
-		return u, fmt.Errorf("%w: %d bytes, want %d, at most %d", errUploadFile, rest, u.head.Size, o.largestVector())
+		return u, fmt.Errorf("%w: %d bytes, want %d, at most %d",
+			errUploadFile, rest, u.head.Size, o.largestVector())
 	}
 	u.vector = make([]byte, u.head.Size)
 	if _, err := r.ReadAt(u.vector, int64(read)); err != nil && err != io.EOF {
 		return u, err
 	}
 	if got := wire.HashObject(u.vector); got != u.head.Digest {
-		return u, fmt.Errorf("%w: the vector's digest is %x, want %x", errUploadFile, got[:8], u.head.Digest[:8])
+		return u, fmt.Errorf("%w: the vector's digest is %x, want %x",
+			errUploadFile, got[:8], u.head.Digest[:8])
 	}
 	return u, nil
 }
 
-// parseUploadHead returns what comes before the vector, how many bytes that is, and what
-// is wrong with it.
+// parseUploadHead parses what comes before the vector. It returns the upload without its vector,
+// the bytes it read, and what is wrong with them.
 func (o *Outbox) parseUploadHead(b []byte) (u upload, read int, fault string) {
 	own := o.cfg.Shelf.Head(uploadMagic)
 	if !bytes.HasPrefix(b, own) || len(b) < len(own)+uploadHead {
-		return u, 0, "it begins otherwise"
+		return u, 0, "another run, id or format"
 	}
 	at := b[len(own):]
 	read = len(own) + uploadHead + int(min(binary.LittleEndian.Uint32(at[8:]), math.MaxInt32/2))
@@ -107,16 +109,17 @@ func (o *Outbox) parseUploadHead(b []byte) (u upload, read int, fault string) {
 	if err != nil {
 		return u, 0, err.Error()
 	}
-	frame.Data, frame.Rest = nil, nil // they alias b
+	frame.Data, frame.Rest = nil, nil // these alias b
 	u.head = frame
 	u.reply = reply{
 		n: frame.N, tip: frame.Tip, final: true,
-		step: math.Float32frombits(binary.LittleEndian.Uint32(at)), p: binary.LittleEndian.Uint32(at[4:]),
+		step: math.Float32frombits(binary.LittleEndian.Uint32(at)),
+		p:    binary.LittleEndian.Uint32(at[4:]),
 	}
 	return u, read + sha256.Size, ""
 }
 
-// largestVector is the most bytes that this device's vector can have.
+// largestVector bounds the length of this device's vector in bytes.
 func (o *Outbox) largestVector() uint64 {
 	plan := o.cfg.Log.Plan()
 	if plan == nil {

@@ -10,40 +10,39 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// variatesMost is how many control variates a device remembers, for the runs that
-// roll back.
+// variatesMost is how many control variates a device keeps, for runs that roll back.
 const variatesMost = 16
 
-// A variate is what may serve as this device's control variate c_i: the scalars of a
-// contribution that the log has.
+// A variate is a candidate for this device's control variate c_i: the scalars of a contribution
+// that a record counted.
 type variate struct {
 	n       uint64
 	hash    wire.Hash    // of record n
 	scalars wire.Scalars // as sent; they alias the reply
-	sure    bool         // the run's log has the record, as far as this process saw
+	sure    bool         // this process saw the record in the log
 }
 
-// variates are those of this device.
+// variates are the candidates of this device.
 //
-// Of scaffold-2 these are its last contributions that records counted: one that the
-// run rolled back, or lost with its log's tail, makes room for the one before it. A
-// device that cannot tell asks the log for the one record that does. One that lost its
-// store contributes without until a record counted it again; what it had found stays
-// in the fleet's mean c then, as nobody else knows its part of that.
+// With scaffold-2 they are its last contributions that records counted. If the run rolls one
+// back, or loses it with the tail of its log, the one before it takes its place. A device that
+// does not know whether a record counted it asks the log for that record. One that lost its
+// store contributes without a control variate until a record counts it again. Its earlier
+// variate stays in the fleet's mean c, because nobody else knows its share of that.
 //
-// Of scaffold-1 it is its contribution to the first phase, counted or not. A device
-// that has none finds its scalars again.
+// With scaffold-1 there is one: its contribution to phase 1, counted or not. A device that has
+// none computes its scalars again.
 //
 // Invariants:
-//  1. list has at most variatesMost, newest first, of records that differ.
-//  2. What became of the contribution to record seen was looked at.
+//  1. list has at most variatesMost elements, newest first, of different records.
+//  2. This process knows whether record seen counted the device's contribution.
 type variates struct {
 	list    []variate
 	seen    uint64
-	unsaved bool // list is not what the store has
+	unsaved bool // list differs from what the store has
 }
 
-// find returns where the variate of record n is, or would be.
+// find returns the index of record n's variate, or where it would be.
 func (v *variates) find(n uint64) (at int, found bool) {
 	return slices.BinarySearchFunc(v.list, n, func(e variate, n uint64) int {
 		switch {
@@ -56,13 +55,13 @@ func (v *variates) find(n uint64) (at int, found bool) {
 	})
 }
 
-// drop forgets the variate at an index.
+// drop deletes the variate at an index.
 func (v *variates) drop(at int) {
 	v.list = slices.Delete(v.list, at, at+1)
 	v.unsaved = true
 }
 
-// put remembers one in its place.
+// put inserts a variate, or replaces that of the same record.
 func (v *variates) put(new variate) {
 	at, found := v.find(new.n)
 	if found {
@@ -74,8 +73,8 @@ func (v *variates) put(new variate) {
 	v.unsaved = true
 }
 
-// See looks up what a record of the log, applied or passed over, says of this device's
-// contributions.
+// See notes whether a record of the log, applied or passed over, counted a contribution of this
+// device.
 func (o *Outbox) See(r *wire.Record, record []byte) {
 	plan, v := o.cfg.Log.Plan(), &o.variates
 	if plan == nil || !plan.SendsControl() {
@@ -100,8 +99,8 @@ func (o *Outbox) See(r *wire.Record, record []byte) {
 	}
 }
 
-// Doubt is for a state that somebody else came to, maybe along another log: the records
-// on the way were not seen, and are to be asked for.
+// Doubt follows a jump to another party's state, which may be of another log. The outbox did
+// not see the records in between, and asks for those that it needs.
 func (o *Outbox) Doubt() {
 	o.variates.seen = 0
 	for i := range o.variates.list {
@@ -109,8 +108,8 @@ func (o *Outbox) Doubt() {
 	}
 }
 
-// counted says whether a record has this device's last contribution in it, or, in a first
-// phase, may have.
+// counted says whether a record counted this device's last contribution. For a first phase it
+// says whether the record may have.
 func (o *Outbox) counted(r *wire.Record, plan *wire.Plan) bool {
 	s := &o.reply
 	if !s.final || r.Kind != wire.KindRound || r.Prev.Tip() != s.tip ||
@@ -124,10 +123,10 @@ func (o *Outbox) counted(r *wire.Record, plan *wire.Plan) bool {
 	return counted && r.Round.Step == s.step
 }
 
-// Control returns this device's control variate: that of record n, or for n = 0 the newest
-// that the state has in it. N = 0: there is none. What this process did not see itself,
-// because of a restart or a snapshot, it asks the log for; the error says that it could
-// not.
+// Control returns this device's control variate: that of record n, or for n = 0 the newest one
+// whose record is part of the state. N = 0: there is none. It asks the log for a record that
+// this process did not see, because of a restart or a snapshot. The error says that this
+// failed.
 func (o *Outbox) Control(ctx context.Context, n uint64) (wire.ControlVariate, error) {
 	v, s, last := &o.variates, &o.reply, o.cfg.Log.N()
 	if s.final && s.n != v.seen && s.n <= last && (n == 0 || n == s.n) {
@@ -141,11 +140,11 @@ func (o *Outbox) Control(ctx context.Context, n uint64) (wire.ControlVariate, er
 			at++
 			continue
 		}
-		if was := e.n; !e.sure {
-			if err := o.askAbout(ctx, was); err != nil {
+		if record := e.n; !e.sure {
+			if err := o.askAbout(ctx, record); err != nil {
 				return wire.ControlVariate{}, err
 			}
-			at, _ = v.find(was) // it may be gone
+			at, _ = v.find(record) // it may be gone
 			continue
 		}
 		if !o.sendable(e) {
@@ -156,8 +155,8 @@ func (o *Outbox) Control(ctx context.Context, n uint64) (wire.ControlVariate, er
 	return wire.ControlVariate{}, nil
 }
 
-// sendable says whether a variate is within the plan's limit, which may have become
-// smaller: the coordinator would refuse the reply that it is in.
+// sendable says whether a variate is within the plan's max_scalar, which may have become smaller
+// since. The coordinator would refuse a reply with a larger one.
 func (o *Outbox) sendable(e *variate) bool {
 	plan := o.cfg.Log.Plan()
 	for i := range plan.Precision.Len(e.scalars) {
@@ -172,10 +171,10 @@ func (o *Outbox) sendable(e *variate) bool {
 	return true
 }
 
-// errUnsettled: the log could not be asked for a record.
-var errUnsettled = errors.New("what the log has of this device's last contribution")
+// errUnsettled: fetching a record from the log failed.
+var errUnsettled = errors.New("asking the log whether it counted this device's last contribution")
 
-// askAbout sees the log's record n.
+// askAbout fetches record n from the log and sees it.
 func (o *Outbox) askAbout(ctx context.Context, n uint64) error {
 	record, err := o.cfg.Log.Record(ctx, n)
 	if err != nil {

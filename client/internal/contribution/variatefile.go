@@ -9,20 +9,21 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// errVariatesFile: the stored control variates are none that this device wrote.
-var errVariatesFile = errors.New("no control variates of this device")
+// errVariatesFile: the stored control variates are not ones that this device wrote.
+var errVariatesFile = errors.New("not control variates of this device")
 
-// A variates file holds for each variate, newest first, LE64 the record, its hash, LE32
-// the length of the scalars in bytes and these.
+// The content of a variates file is, for each variate, newest first: LE64 the record, its hash,
+// LE32 the length of the scalars in bytes, and the scalars.
 const (
 	variatesMagic   = "zofl variates 1\n"
 	variateHead     = 8 + len(wire.Hash{}) + 4
-	variatesFileMax = len(variatesMagic) + shelf.Overhead + variatesMost*(variateHead+4*wire.MaxScalars)
+	variatesFileMax = len(variatesMagic) + shelf.Overhead +
+		variatesMost*(variateHead+4*wire.MaxScalars)
 )
 
-// saveVariates makes this device's control variates durable, where they changed. It comes
-// before the next reply takes the place of the last, so that there is always either the
-// variate or the reply that it was made of.
+// saveVariates stores this device's control variates if they changed. It runs before the next
+// reply replaces the last, so that the store always has either the variate or the reply that it
+// came from.
 func (o *Outbox) saveVariates() error {
 	v, s := &o.variates, o.cfg.Shelf
 	if !s.Keeps() || !v.unsaved || o.cfg.Log.Plan().Control != wire.ScaffoldMean {
@@ -44,8 +45,8 @@ func appendVariates(file []byte, list []variate) []byte {
 	return file
 }
 
-// loadVariates takes the control variates that an earlier process kept. Whether the log
-// still has their records is asked when one is wanted.
+// loadVariates loads the control variates that an earlier process stored. Control asks whether
+// the log still has their records.
 func (o *Outbox) loadVariates() error {
 	take := func(content []byte) error {
 		list, err := parseVariates(content)
@@ -62,12 +63,13 @@ func parseVariates(content []byte) ([]variate, error) {
 	var list []variate
 	for b := content; len(b) > 0; {
 		if len(b) < variateHead || len(list) == variatesMost {
-			return nil, fmt.Errorf("%w: the lengths do not fit", errVariatesFile)
+			return nil, fmt.Errorf("%w: lengths do not match", errVariatesFile)
 		}
 		e := variate{n: binary.LittleEndian.Uint64(b)}
 		copy(e.hash[:], b[8:])
 		size := uint64(binary.LittleEndian.Uint32(b[variateHead-4:]))
-		if b = b[variateHead:]; size > uint64(len(b)) || len(list) > 0 && list[len(list)-1].n <= e.n {
+		if b = b[variateHead:]; size > uint64(len(b)) ||
+			len(list) > 0 && list[len(list)-1].n <= e.n {
 			return nil, fmt.Errorf("%w: record %d of %d bytes", errVariatesFile, e.n, size)
 		}
 		e.scalars, b = wire.Scalars(b[:size]), b[size:]

@@ -1,5 +1,5 @@
-// Package retry says how long a device waits before it asks again, and which errors no
-// waiting cures.
+// Package retry says how long a device waits before it asks again, and which errors end Run
+// because waiting does not cure them. It does not know what is asked.
 package retry
 
 import (
@@ -13,11 +13,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// ErrRecorder marks what the app's Recorder returned. It stops Run wherever that is.
+// ErrRecorder marks an error that the app's Recorder returned. It ends Run.
 var ErrRecorder = errors.New("recorder")
 
-// Final says whether an error means that this device cannot go on with the run, whatever
-// comes next.
+// Final says whether this device cannot go on with the run after an error.
 func Final(err error) bool {
 	for _, final := range []error{ErrRecorder, wire.ErrUpgrade, bus.ErrClosed, bus.ErrPermission} {
 		if errors.Is(err, final) {
@@ -27,30 +26,30 @@ func Final(err error) bool {
 	return false
 }
 
-// Pauses draws the pauses of one device, so that devices do not ask in step. One goroutine
-// uses it.
+// Pauses draws the pauses of one device, so that devices do not ask in step. It is for one
+// goroutine.
 type Pauses struct {
-	Max    time.Duration // of a pause between attempts
+	Max    time.Duration // the longest pause between attempts
 	random *rand.Rand
 }
 
-// NewPauses returns the pauses of the device of an id.
+// NewPauses returns the pauses of the device with an id.
 func NewPauses(id string, most time.Duration) *Pauses {
 	return &Pauses{Max: most, random: NewRandom(id)}
 }
 
-// First is the bound of the first pause. Each later bound is twice the last, up to Max.
+// First returns the bound of the first pause. Each later bound is twice the last, up to Max.
 func (p *Pauses) First() time.Duration { return p.Max / 32 }
 
-// Next returns the bound that follows a bound.
+// Next returns the bound of the pause after one with the given bound.
 func (p *Pauses) Next(bound time.Duration) time.Duration { return min(2*bound, p.Max) }
 
-// Jitter draws a pause below most.
+// Jitter draws a pause uniformly below most.
 func (p *Pauses) Jitter(most time.Duration) time.Duration {
 	return time.Duration(p.random.Int64N(int64(most)))
 }
 
-// Sleep waits for d, or until ctx ends, and then returns its cause.
+// Sleep waits for d. If ctx ends first, it returns the cause of ctx.
 func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -62,8 +61,8 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// NewRandom returns a generator for what devices must not do in step. It differs by id, and
-// is the same again under the same clock, so that a simulation repeats.
+// NewRandom returns a generator for what devices must not do in step. Its seed is the id and the
+// time, so a simulation, which fakes the clock, repeats.
 func NewRandom(id string) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(id))

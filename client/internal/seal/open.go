@@ -60,7 +60,7 @@ func (u *Opener) next() int {
 	return int(min(u.left, sealedFull))
 }
 
-// open opens the part, now that all of it came, and passes its content on.
+// open opens a complete part, and passes its content on.
 func (u *Opener) open() error {
 	if u.cipher == nil {
 		if string(u.part[:len(magic)]) != magic {
@@ -69,7 +69,8 @@ func (u *Opener) open() error {
 		u.cipher = chunkCipher(u.runKey, u.part[len(magic):])
 		return nil
 	}
-	plain, err := u.cipher.Open(u.plain[:0], chunkNonce(&u.nonce, u.number, u.left == 0), u.part, nil)
+	nonce := chunkNonce(&u.nonce, u.number, u.left == 0)
+	plain, err := u.cipher.Open(u.plain[:0], nonce, u.part, nil)
 	if err != nil {
 		return fmt.Errorf("%w: chunk %d", ErrFile, u.number)
 	}
@@ -86,8 +87,8 @@ type Reader struct {
 	err    error
 }
 
-// NewReader returns a Reader of a sealed file of size bytes. Read returns [ErrFile] where
-// the file is none.
+// NewReader returns a Reader of a sealed file of size bytes. Read returns [ErrFile] if the file
+// is damaged or was sealed under another key.
 func NewReader(sealed io.Reader, runKey []byte, size uint64) *Reader {
 	r := &Reader{sealed: sealed}
 	r.to, r.err = NewOpener(&r.plain, runKey, size)

@@ -1,6 +1,7 @@
-// Package seal encrypts and authenticates a file chunk by chunk, so that whoever stores
-// or relays it learns only its length and cannot change it unnoticed. A private run's
-// snapshots are sealed under its run key; docs/sealed.md gives every byte of the format.
+// Package seal encrypts and authenticates a file chunk by chunk, so that a party that stores or
+// relays it learns only its length and cannot change it unnoticed. A private run's snapshots
+// are sealed under its run key; docs/sealed.md specifies every byte of the format. The
+// package does not know what the file contains.
 package seal
 
 import (
@@ -116,7 +117,8 @@ func (s *Writer) Write(p []byte) (written int, err error) {
 func (s *Writer) Close() error { return s.seal(true) }
 
 func (s *Writer) seal(last bool) error {
-	_, err := s.w.Write(s.cipher.Seal(s.sealed[:0], chunkNonce(&s.nonce, s.number, last), s.plain, nil))
+	nonce := chunkNonce(&s.nonce, s.number, last)
+	_, err := s.w.Write(s.cipher.Seal(s.sealed[:0], nonce, s.plain, nil))
 	s.number, s.plain = s.number+1, s.plain[:0]
 	return err
 }

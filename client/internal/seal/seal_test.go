@@ -76,7 +76,8 @@ func TestSeal(t *testing.T) {
 			if got, ok := PlainSize(uint64(len(file))); got != uint64(n) || !ok {
 				t.Errorf("%d bytes: PlainSize says %d, %v", n, got, ok)
 			}
-			if got, err := unsealed(file, runKey, uint64(len(file)), piece); !bytes.Equal(got, plain) || err != nil {
+			if got, err := unsealed(file, runKey, uint64(len(file)), piece); !bytes.Equal(got,
+				plain) || err != nil {
 				t.Errorf("%d bytes in pieces of %d: got %d, %v", n, piece, len(got), err)
 			}
 			r := NewReader(bytes.NewReader(file), runKey, uint64(len(file)))
@@ -118,14 +119,18 @@ func TestSealedDamage(t *testing.T) {
 	tests := map[string][]byte{
 		"cut off behind a chunk": join(head, chunk(file, 0), chunk(file, 1)),
 		"a chunk left out":       join(head, chunk(file, 0), chunk(file, 2), chunk(file, 3)),
-		"chunks exchanged":       join(head, chunk(file, 1), chunk(file, 0), chunk(file, 2), chunk(file, 3)),
-		"a chunk repeated":       join(head, chunk(file, 0), chunk(file, 0), chunk(file, 2), chunk(file, 3)),
-		"a chunk of another":     join(head, chunk(file, 0), chunk(other, 1), chunk(file, 2), chunk(file, 3)),
-		"the last first":         join(head, chunk(file, 3)),
+		"chunks exchanged": join(head, chunk(file, 1), chunk(file, 0), chunk(file, 2),
+			chunk(file, 3)),
+		"a chunk repeated": join(head, chunk(file, 0), chunk(file, 0), chunk(file, 2),
+			chunk(file, 3)),
+		"a chunk of another": join(head, chunk(file, 0), chunk(other, 1), chunk(file, 2),
+			chunk(file, 3)),
+		"the last first": join(head, chunk(file, 3)),
 	}
 	for name, b := range tests {
 		got, err := unsealed(b, runKey, uint64(len(b)), 1000)
-		if !errors.Is(err, ErrFile) || !bytes.Equal(got, plain[:len(got)]) || len(got)%chunkLen != 0 {
+		if !errors.Is(err, ErrFile) || !bytes.Equal(got, plain[:len(got)]) ||
+			len(got)%chunkLen != 0 {
 			t.Errorf("%s: %d bytes, %v", name, len(got), err)
 		}
 	}
@@ -137,10 +142,12 @@ func TestSealedDamage(t *testing.T) {
 			t.Errorf("byte %d: %d bytes, %v", at, len(got), err)
 		}
 	}
-	if _, err := unsealed(file, bytes.Repeat([]byte{6}, 32), uint64(len(file)), 1000); !errors.Is(err, ErrFile) {
+	if _, err := unsealed(file, bytes.Repeat([]byte{6}, 32), uint64(len(file)),
+		1000); !errors.Is(err, ErrFile) {
 		t.Errorf("another key: %v", err)
 	}
-	if _, err := unsealed(append(slices.Clone(file), 0), runKey, uint64(len(file)), 1<<20); !errors.Is(err, ErrFile) {
+	if _, err := unsealed(append(slices.Clone(file), 0), runKey, uint64(len(file)),
+		1<<20); !errors.Is(err, ErrFile) {
 		t.Errorf("a byte more: %v", err)
 	}
 	if _, err := NewOpener(io.Discard, runKey, 12); !errors.Is(err, ErrFile) {

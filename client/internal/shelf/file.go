@@ -11,10 +11,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A file of a client is a magic, the lengths of run and id in a byte each, run, id, the
+// A file of a client holds a magic, the lengths of run and id in a byte each, run, id, the
 // content, and the SHA-256 of all that.
 
-// Overhead is the most bytes of a file besides its magic and its content.
+// Overhead bounds the bytes of a file besides its magic and its content.
 const Overhead = 2 + 2*wire.MaxName + sha256.Size
 
 // Head returns the bytes before the content of a file of this client.
@@ -23,7 +23,7 @@ func (s *Shelf) Head(magic string) []byte {
 	return append(append(b, s.cfg.Run...), s.cfg.ID...)
 }
 
-// SaveFile makes a file durable. The result is for [Shelf.Check].
+// SaveFile stores a file. Pass its error to [Shelf.Check].
 func (s *Shelf) SaveFile(item, magic string, content []byte) error {
 	file := append(s.Head(magic), content...)
 	sum := sha256.Sum256(file)
@@ -34,9 +34,9 @@ func (s *Shelf) SaveFile(item, magic string, content []byte) error {
 	})
 }
 
-// LoadFile hands take the content of a file of at most so many bytes, if there is one. It
-// sets aside a file that is not this client's, or that take refuses with bad. The error is
-// the app's.
+// LoadFile passes take the content of a file, if there is one. It sets aside a file that is
+// longer than most bytes or not this client's, or that take refuses with bad. The error is
+// that of Report.
 func (s *Shelf) LoadFile(item, magic string, most int, bad error, take func([]byte) error) error {
 	return s.Loaded(item, bad, s.Load(item, func(r *io.SectionReader) error {
 		if r.Size() > int64(most) {
@@ -54,8 +54,8 @@ func (s *Shelf) LoadFile(item, magic string, most int, bad error, take func([]by
 	}))
 }
 
-// Loaded takes the result of reading an item that an earlier process may have left. It
-// sets aside an item that is bad. The error is the app's.
+// Loaded takes the result of reading an item that an earlier process may have left. It sets
+// the item aside if err matches bad. The error is that of Report.
 func (s *Shelf) Loaded(item string, bad, err error) error {
 	switch {
 	case err == nil, errors.Is(err, fs.ErrNotExist):
@@ -66,11 +66,11 @@ func (s *Shelf) Loaded(item string, bad, err error) error {
 	return s.Check(item, err)
 }
 
-// content returns the content of a file, or what is wrong with the rest of it.
+// content returns the content of a file, or what is wrong with the file.
 func (s *Shelf) content(magic string, file []byte) (content []byte, fault string) {
 	head := s.Head(magic)
 	if len(file) < len(head)+sha256.Size || !bytes.Equal(file[:len(head)], head) {
-		return nil, "it begins otherwise"
+		return nil, "another run, id or format"
 	}
 	body, sum := file[:len(file)-sha256.Size], file[len(file)-sha256.Size:]
 	if got := sha256.Sum256(body); !bytes.Equal(got[:], sum) {

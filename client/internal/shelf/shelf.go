@@ -1,6 +1,6 @@
-// Package shelf keeps a client's files in the app's store, and tells the app once when
-// the store fails. It knows how a file names its owner and proves itself whole, and
-// nothing of what the files mean.
+// Package shelf keeps a client's files in the app's store, and reports once when the store
+// fails. It knows how a file names its device and proves itself complete. It does not know
+// what the files mean.
 package shelf
 
 import (
@@ -11,10 +11,10 @@ import (
 	"sync"
 )
 
-// ErrStore: the store could not be written or read, or held what could not be used.
+// ErrStore: writing or reading the store failed, or an item in it was unusable.
 var ErrStore = errors.New("store")
 
-// A Store keeps items of bytes by name; see client.Store.
+// A Store keeps named items of bytes; see client.Store, which says what its methods do.
 type Store interface {
 	Save(item string, write func(io.Writer) error) error
 	Load(item string, read func(*io.SectionReader) error) error
@@ -23,10 +23,10 @@ type Store interface {
 
 // Config is what a shelf needs.
 type Config struct {
-	Store   Store // nil: nothing is kept
+	Store   Store // nil: the shelf keeps nothing
 	Run, ID string
 	Logger  *slog.Logger
-	// Report tells the app of a fault; its error ends Run.
+	// Report reports a fault to the app; its error ends Run.
 	Report func(error) error
 }
 
@@ -35,7 +35,7 @@ type Config struct {
 // The goroutine of Run owns it. Another goroutine may only call Use.
 type Shelf struct {
 	cfg     Config
-	failing map[string]bool // items whose last use failed; the app was told once
+	failing map[string]bool // items whose last use failed; each is reported already
 
 	mu sync.Mutex // held during each use of the store
 }
@@ -46,15 +46,15 @@ func New(cfg Config) *Shelf { return &Shelf{cfg: cfg, failing: map[string]bool{}
 // Keeps says whether there is a store.
 func (s *Shelf) Keeps() bool { return s.cfg.Store != nil }
 
-// Use calls f with the store while nobody else uses it. A shelf that keeps nothing must
-// not be used.
+// Use calls f with the store while no other goroutine uses it. Do not use a shelf that keeps
+// nothing.
 func (s *Shelf) Use(f func(Store) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return f(s.cfg.Store)
 }
 
-// Save replaces an item by what write writes.
+// Save replaces an item with what write writes.
 func (s *Shelf) Save(item string, write func(io.Writer) error) error {
 	return s.Use(func(store Store) error { return store.Save(item, write) })
 }
@@ -67,28 +67,27 @@ func (s *Shelf) Load(item string, read func(*io.SectionReader) error) error {
 // Failing says whether the last use of an item failed.
 func (s *Shelf) Failing(item string) bool { return s.failing[item] }
 
-// Check takes the result of a use of an item. It tells the app of the first failure, and
-// says nothing more until the item works again. The error is the app's.
+// Check takes the result of a use of an item. It reports the first failure, and no other until
+// the item works again. The error is that of Report.
 func (s *Shelf) Check(item string, err error) error {
 	switch {
 	case err == nil && s.failing[item]:
 		delete(s.failing, item)
-		s.cfg.Logger.Info("the store works again", "item", item)
+		s.cfg.Logger.Info("store works again", "item", item)
 	case err != nil && !s.failing[item]:
 		s.failing[item] = true
-		s.cfg.Logger.Error("the store failed, going on in memory", "item", item, "err", err)
+		s.cfg.Logger.Error("store failed, going on in memory", "item", item, "err", err)
 		return s.cfg.Report(fmt.Errorf("%w: %s: %w", ErrStore, item, err))
 	}
 	return nil
 }
 
-// Discard sets aside an item that cannot be used, and tells the app. The error is the
-// app's.
+// Discard sets aside an unusable item, and reports that. The error is that of Report.
 func (s *Shelf) Discard(item string, fault error) error {
 	err := s.Use(func(store Store) error { return store.SetAside(item) })
 	if err != nil {
 		fault = fmt.Errorf("%w; setting it aside: %w", fault, err)
 	}
-	s.cfg.Logger.Error("set aside", "item", item, "err", fault)
+	s.cfg.Logger.Error("unusable item set aside", "item", item, "err", fault)
 	return s.cfg.Report(fmt.Errorf("%w: %s set aside: %w", ErrStore, item, fault))
 }

@@ -75,7 +75,8 @@ const (
 
 // saveStream saves text as a large file.
 func (r *rig) saveStream(text string) error {
-	return r.Check(item, r.SaveStream(item, magic, plan, func(to io.Writer) { io.WriteString(to, text) }))
+	return r.Check(item, r.SaveStream(item, magic, plan,
+		func(to io.Writer) { io.WriteString(to, text) }))
 }
 
 // loadStream returns the content of a large file, and "" if there is none.
@@ -211,12 +212,14 @@ func TestForeignFile(t *testing.T) {
 		}
 		r.put(t, file)
 		var got []byte
-		err := r.LoadFile(item, magic, len(good), errBad, func(b []byte) error { got = b; return nil })
+		err := r.LoadFile(item, magic, len(good), errBad,
+			func(b []byte) error { got = b; return nil })
 		if bad := n < len(good); err != nil || bad != (got == nil) || bad != (len(r.told) == 1) {
 			t.Fatalf("byte %d flipped: %v, got %q, told %v", n, err, got, r.told)
 		}
 	}
-	r.LoadFile(item, magic, len(good)-1, errBad, func([]byte) error { t.Error("it was taken"); return nil })
+	r.LoadFile(item, magic, len(good)-1, errBad,
+		func([]byte) error { t.Error("it was taken"); return nil })
 	if len(r.told) != 1 {
 		t.Errorf("one byte too long: told %v", r.told)
 	}

@@ -10,11 +10,11 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A large file has the hash of record 1, whose plan its content is of, between the head
-// and the content. It is written and read piece by piece.
+// A large file also holds, between the head and the content, the hash of record 1: the content
+// belongs to that plan. It is written and read piece by piece.
 
-// SaveStream makes a large file durable. write need not check for errors. The result is
-// for [Shelf.Check].
+// SaveStream stores a large file. write need not check for errors. Pass the error to
+// [Shelf.Check].
 func (s *Shelf) SaveStream(item, magic string, plan wire.Hash, write func(io.Writer)) error {
 	return s.Save(item, func(file io.Writer) error {
 		sum := sha256.New()
@@ -30,9 +30,9 @@ func (s *Shelf) SaveStream(item, magic string, plan wire.Hash, write func(io.Wri
 	})
 }
 
-// LoadStream hands take the content of a large file, size bytes, if there is one. It sets
-// aside a file that is not this client's, that is of another plan, or that take refuses
-// with bad. The error is the app's.
+// LoadStream passes take the content of a large file, of size bytes, if there is one. It sets
+// aside a file that is not this client's, that belongs to another plan, or that take refuses
+// with bad. The error is that of Report.
 func (s *Shelf) LoadStream(item, magic string, plan wire.Hash, bad error,
 	take func(r io.Reader, size int64) error,
 ) error {
@@ -42,7 +42,7 @@ func (s *Shelf) LoadStream(item, magic string, plan wire.Hash, bad error,
 		got := make([]byte, len(head))
 		switch _, err := io.ReadFull(file, got); {
 		case size < 0 || err == nil && !bytes.Equal(got, head):
-			return fmt.Errorf("%w: it begins otherwise", bad)
+			return fmt.Errorf("%w: another run, id, plan or format", bad)
 		case err != nil:
 			return err
 		}
@@ -54,7 +54,7 @@ func (s *Shelf) LoadStream(item, magic string, plan wire.Hash, bad error,
 	}))
 }
 
-// checkSum checks the sum at the end of a file.
+// checkSum checks the SHA-256 at the end of a file.
 func checkSum(file *io.SectionReader, bad error) error {
 	sum, want, body := sha256.New(), make([]byte, sha256.Size), file.Size()-sha256.Size
 	if _, err := io.Copy(sum, io.NewSectionReader(file, 0, body)); err != nil {
