@@ -24,7 +24,7 @@ func TestConfigErrors(t *testing.T) {
 		{func(c *client.Config) { c.ID = "my phone" }, []string{"ID:", "A-Z a-z 0-9 - _"}},
 		{func(c *client.Config) { c.ID = strings.Repeat("x", 33) }, []string{"ID:", "33 characters"}},
 		{func(c *client.Config) { c.Objective = nil }, []string{"Objective is nil", "objective.Func"}},
-		{func(c *client.Config) { c.Objective = bowlLoss(0, 0) }, []string{"Objective.Dim() = 0", "at least one"}},
+		{func(c *client.Config) { c.Objective = bowlLoss(0, 0) }, []string{"Objective.Dim() = 0", "at least 1"}},
 		{func(c *client.Config) { c.Objective = bowlLoss(-1, 0) }, []string{"Objective.Dim() = -1"}},
 		{func(c *client.Config) { c.Objective = lossless(3) }, []string{"client_test.lossless", "objective.Flat"}},
 		{func(c *client.Config) { c.Workers = -1 }, []string{"Workers = -1", "0 for one a core"}},

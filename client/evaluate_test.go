@@ -109,9 +109,9 @@ func TestFaultyEvaluator(t *testing.T) {
 		metrics func(context.Context, []float32) ([]float64, int, error)
 		says    string
 	}{
-		{"too few values", func(context.Context, []float32) ([]float64, int, error) { return []float64{1}, 1, nil }, "1 values of 1 samples"},
+		{"too few values", func(context.Context, []float32) ([]float64, int, error) { return []float64{1}, 1, nil }, "1 values and 1 samples"},
 		{"too many values", func(context.Context, []float32) ([]float64, int, error) { return make([]float64, 3), 1, nil }, "3 values"},
-		{"no samples", func(context.Context, []float32) ([]float64, int, error) { return make([]float64, 2), 0, nil }, "of 0 samples"},
+		{"no samples", func(context.Context, []float32) ([]float64, int, error) { return make([]float64, 2), 0, nil }, "and 0 samples"},
 		{"NaN", func(context.Context, []float32) ([]float64, int, error) { return []float64{0, math.NaN()}, 1, nil }, "accuracy is NaN"},
 		{"error", func(context.Context, []float32) ([]float64, int, error) { return nil, 0, errors.New("no test set") }, "no test set"},
 		{"panic", func(context.Context, []float32) ([]float64, int, error) { panic("index out of range") }, "index out of range"},

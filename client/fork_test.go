@@ -249,7 +249,7 @@ func TestForgedRecord(t *testing.T) {
 			d.progress()
 			h.send(a)
 			h.silent()
-			if p := d.now(); p.Err == nil || !strings.Contains(p.Err.Error(), "at odds with the log") && !strings.Contains(p.Err.Error(), "no record") {
+			if p := d.now(); p.Err == nil || !strings.Contains(p.Err.Error(), "contradicts the log") && !strings.Contains(p.Err.Error(), "no record") {
 				t.Errorf("record %d: progress %+v, want an error", n, p)
 			}
 		}

@@ -102,7 +102,7 @@ func TestCatchUpFails(t *testing.T) {
 		{"garbage", func(h *host, m bus.Message) { h.publish(m.Reply, []byte{0xc1}) }, "catch-up reply"},
 		{"other records", func(h *host, m bus.Message) {
 			h.publish(m.Reply, (&wire.CatchUpReply{From: 99}).Append(nil))
-		}, "got 99"},
+		}, "from 99"},
 		{"no records", func(h *host, m bus.Message) {
 			h.publish(m.Reply, (&wire.CatchUpReply{From: 2, Last: 9}).Append(nil))
 		}, "no record from 2"},

@@ -186,11 +186,11 @@ func TestWrongReference(t *testing.T) {
 			said, asked := d.diverged(), h.asked()
 			switch h.last() {
 			case 4:
-				if len(said) != 3 || !strings.Contains(said[2], "going on with it") {
+				if len(said) != 3 || !strings.Contains(said[2], "keeping it") {
 					t.Errorf("record 4: told %q, want two rebuilds and that they did not help", said)
 				}
 			case 8:
-				if len(said) != 1 || len(asked) > 0 || !strings.Contains(said[0], "going on with it") {
+				if len(said) != 1 || len(asked) > 0 || !strings.Contains(said[0], "keeping it") {
 					t.Errorf("record 8: told %q and asked from %v, want only that it differs", said, asked)
 				}
 				h.announce(h.refer(h.last()))

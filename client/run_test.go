@@ -156,7 +156,7 @@ func TestParams(t *testing.T) {
 			t.Errorf("Digest before the plan: got record %d, want 0", n)
 		}
 		for _, n := range []int{0, small - 1, small + 1} {
-			if _, err := d.Params(make([]float32, n)); err == nil || !strings.Contains(err.Error(), "the model 100") {
+			if _, err := d.Params(make([]float32, n)); err == nil || !strings.Contains(err.Error(), "each of the 100 parameters") {
 				t.Errorf("%d elements: got %v, want an error", n, err)
 			}
 		}

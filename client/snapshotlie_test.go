@@ -87,7 +87,7 @@ func TestSnapshotFallsBack(t *testing.T) {
 			l.file[17+24]++
 			l.resum()
 		}},
-		{"of a log that begins otherwise", func(l *library) {
+		{"of another log", func(l *library) {
 			plan := digestPlan()
 			plan.RunKey = slices.Repeat([]byte{9}, 32)
 			other := newHost(l.h.t, plan)

@@ -6,25 +6,25 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A batch is applied within batchTime, as far as this device's pace is known:
-// Params and Digest wait for it, and so does whoever ends Run.
+// Bounds of a batch. Params, Digest and the end of Run wait while a batch is applied, so it is
+// sized to take batchTime at this device's measured pace.
 const (
 	batchTime = 250 * time.Millisecond
 	batchMost = 64
 )
 
-// A batch holds records of a catch-up that were looked at and wait to be applied
-// together. They alias the answer that brought them, and are applied before the
-// next.
+// A batch holds records of a catch-up that wait to be applied together. They alias the answer
+// that brought them, so they are applied before the next answer.
 type batch struct {
 	records [][]byte
 	rounds  int
-	work    float64 // in elements
+	work    float64 // in elements, see elements
 }
 
-// advance goes beyond the log's next record, number n: it applies one of the
-// path, sooner or later, and passes over others. After a record that is not what
-// the path was made with it only passes. The catch-up ends at record last.
+// advance moves past record n, the next one of the log. It adds a record of the path to the
+// batch, and passes over others. If the record shows that the path is wrong, because of a
+// rollback that was not known, advance only passes over records from then on. The catch-up ends
+// at record last.
 func (f *Follower) advance(n uint64, record []byte, live path, last uint64) error {
 	r := &f.decoded
 	if err := r.Decode(record); err != nil {
@@ -53,8 +53,8 @@ func (f *Follower) advance(n uint64, record []byte, live path, last uint64) erro
 	return nil
 }
 
-// add adds a record to the batch, and applies that where it ends: at what is no
-// round, at a state that somebody may want to see, and when it is worth its time.
+// add adds a record to the batch. It applies the batch after a record that is not a round, at a
+// state whose digest is due or that the witness wants, and when the batch is full.
 func (f *Follower) add(record []byte, r *wire.Record, last uint64) error {
 	b, plan, work := &f.batch, f.replica.Plan(), 0.0
 	if r.Kind == wire.KindRound && plan != nil {
@@ -72,7 +72,7 @@ func (f *Follower) add(record []byte, r *wire.Record, last uint64) error {
 	return nil
 }
 
-// applyBatch applies the batch, and does what is due after it.
+// applyBatch applies the batch, computes a digest that is due, and calls the witness.
 func (f *Follower) applyBatch(last uint64) error {
 	b := &f.batch
 	if len(b.records) == 0 {
@@ -92,7 +92,7 @@ func (f *Follower) applyBatch(last uint64) error {
 	return f.witness(last)
 }
 
-// witness shows a state that the replica came to.
+// witness shows the present state to the witness.
 func (f *Follower) witness(last uint64) error {
 	if f.cfg.Witness == nil {
 		return nil
@@ -100,5 +100,5 @@ func (f *Follower) witness(last uint64) error {
 	return f.cfg.Witness.See(f, last)
 }
 
-// due says whether something that is done every so many records is due after record n.
+// due says whether what is done every so many records, 0 for never, is due after record n.
 func due(n uint64, every uint32) bool { return every > 0 && n%uint64(every) == 0 }

@@ -12,20 +12,19 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// errNoRecords: the coordinator's log ends before what it announced.
+// errNoRecords: the coordinator's log ends before the record that it announced.
 var errNoRecords = errors.New("catch-up brought no record")
 
-// fetchTries is how often one catch-up asks for the same records.
+// fetchTries is how often a catch-up asks for the same records.
 const fetchTries = 4
 
-// rollbackPasses is how often one catch-up goes over the log again because of
-// rollbacks that it did not know of: once, unless the log changes meanwhile.
+// rollbackPasses bounds the passes over the log that a catch-up repeats because of rollbacks it
+// did not know of. One is enough, unless the log changes meanwhile.
 const rollbackPasses = 3
 
-// catchUp brings the replica to the head. A rollback that
-// it did not know of costs at most two more passes over the log, however many
-// others follow: one over what follows it, to see them, and a replay. Where
-// records are many it takes a snapshot instead. It holds one answer at a time.
+// catchUp brings the replica to the head, by records or by a snapshot, whichever is cheaper. A
+// rollback that it did not know of costs at most two more passes over the log, however many
+// others follow: one pass to find the others, and a replay. It holds one answer at a time.
 func (f *Follower) catchUp(ctx context.Context, h *Head) error {
 	before, passes := f.pace.records, 0
 	for {
@@ -48,7 +47,7 @@ func (f *Follower) catchUp(ctx context.Context, h *Head) error {
 		}
 		if err != nil || !f.course.scanning {
 			if err == nil {
-				f.snapshots.download = nil // its memory is a model's
+				f.snapshots.download = nil // it takes the memory of a model
 			}
 			if err == nil && f.pace.records > before {
 				err = f.KeepIfDue()
@@ -57,15 +56,15 @@ func (f *Follower) catchUp(ctx context.Context, h *Head) error {
 		}
 		f.course.scanning = false
 		if passes++; passes > rollbackPasses {
-			// What is announced and what the log holds would take turns for ever.
+			// The announcement and the log contradict each other: give up this time.
 			f.course.cut(f.replica.N())
-			return fmt.Errorf("%w: they disagree about rollbacks", errForged)
+			return fmt.Errorf("%w: their rollbacks differ", errForged)
 		}
 	}
 }
 
-// resume returns the next record to read on the way along a path. A replica
-// that is not on it starts again with its checkpoint, or with the plan.
+// resume returns the next record to read along a path. A replica that is not on the path starts
+// over from its checkpoint, or from record 1.
 func (f *Follower) resume(live path) (uint64, error) {
 	if !f.course.scanning && !live.has(f.replica.N()) {
 		if err := f.startOver(f.checkpoints.usable(live)); err != nil {
@@ -74,7 +73,7 @@ func (f *Follower) resume(live path) (uint64, error) {
 	}
 	n := f.replica.N()
 	if !f.course.scanning && f.course.passed >= live.from(n+1) {
-		f.course.passed = 0 // too far
+		f.course.passed = 0 // it passed over records that the path needs
 	}
 	return max(n, f.course.passed) + 1, nil
 }
@@ -86,7 +85,7 @@ func (f *Follower) startOver(checkpoint bool) error {
 	switch {
 	case fault == nil:
 	case errors.Is(fault, replica.ErrState):
-		f.checkpoints.kept = mark{}
+		f.checkpoints.stored = mark{}
 		fault = f.cfg.Shelf.Discard(itemCheckpoint, fault)
 	default:
 		fault = f.cfg.Shelf.Check(itemCheckpoint, fault)
@@ -98,8 +97,8 @@ func (f *Follower) startOver(checkpoint bool) error {
 	return err
 }
 
-// goBack does it; fault is what was wrong with the checkpoint. What was there is
-// free before the other state needs as much.
+// goBack replaces the replica with that of the checkpoint, or of record 1. fault is what was
+// wrong with the checkpoint. It frees the old state before it allocates the new one.
 func (f *Follower) goBack(checkpoint bool) (fault, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -108,8 +107,10 @@ func (f *Follower) goBack(checkpoint bool) (fault, err error) {
 	f.replica = f.blank()
 	if checkpoint {
 		r, h, err := f.loadCheckpoint()
-		if err == nil && ((mark{r.N(), r.Hash()}) != f.checkpoints.kept || !bytes.Equal(r.First(), first)) {
-			err = fmt.Errorf("%w: another than was kept", replica.ErrState)
+		same := err == nil && mark{r.N(), r.Hash()} == f.checkpoints.stored &&
+			bytes.Equal(r.First(), first)
+		if err == nil && !same {
+			err = fmt.Errorf("%w: not the checkpoint that this client saved", replica.ErrState)
 		}
 		if err == nil {
 			f.replica, f.unproven = r, h.Snapshot
@@ -121,9 +122,8 @@ func (f *Follower) goBack(checkpoint bool) (fault, err error) {
 	return fault, f.replica.Apply(first)
 }
 
-// read calls look with the records from an index to the head: it asks for those that the
-// head does not bring. What look adds to the batch is applied before read asks again, and
-// when it returns.
+// read calls look with the records from an index to the head. It fetches those that the head
+// does not carry. It applies the batch before it fetches again, and before it returns.
 func (f *Follower) read(
 	ctx context.Context, from uint64, h *Head, look func(n uint64, record []byte) error,
 ) error {
@@ -157,7 +157,7 @@ func (f *Follower) read(
 			n++
 			return err == nil && n <= h.Last && ctx.Err() == nil
 		})
-		// What was looked at before a fault is good.
+		// The records before a fault are good.
 		if fault := f.applyBatch(h.Last); fault != nil {
 			return fault
 		}
@@ -168,10 +168,11 @@ func (f *Follower) read(
 	return nil
 }
 
-// fetchAgain asks for the records from an index on, more than once if it has
-// to: an answer that was lost on the way is no reason to wait for the next
-// announcement.
-func (f *Follower) fetchAgain(ctx context.Context, from, last uint64) (records wire.Records, err error) {
+// fetchAgain fetches the records from an index on. It retries, so that a lost answer does not
+// cost the wait for the next announcement.
+func (f *Follower) fetchAgain(
+	ctx context.Context, from, last uint64,
+) (records wire.Records, err error) {
 	f.Heard(last)
 	err = f.again(ctx, Progress{}, func() error {
 		reply, err := f.fetch(ctx, from, wire.MaxFrame)
@@ -181,8 +182,7 @@ func (f *Follower) fetchAgain(ctx context.Context, from, last uint64) (records w
 	return records, err
 }
 
-// again asks until there is an answer, at most fetchTries times, and tells p
-// before each.
+// again asks until there is an answer, at most fetchTries times, and reports p before each try.
 func (f *Follower) again(ctx context.Context, p Progress, ask func() error) error {
 	pause := f.cfg.Pauses.First()
 	for try := 1; ; try++ {
@@ -206,7 +206,7 @@ func (f *Follower) again(ctx context.Context, p Progress, ask func() error) erro
 	}
 }
 
-// fetch asks for the records from an index on, in about so many bytes.
+// fetch requests the records from an index on, about most bytes of them but at least one.
 func (f *Follower) fetch(ctx context.Context, from, most uint64) (wire.CatchUpReply, error) {
 	began := time.Now()
 	frame := (&wire.CatchUpRequest{From: from, MaxBytes: most}).Append(nil)
@@ -216,7 +216,7 @@ func (f *Follower) fetch(ctx context.Context, from, most uint64) (wire.CatchUpRe
 	}
 	reply, err := wire.DecodeCatchUpReply(b)
 	if err == nil && reply.From != from {
-		err = fmt.Errorf("catch-up from record %d: got %d", from, reply.From)
+		err = fmt.Errorf("catch-up from record %d: got records from %d", from, reply.From)
 	}
 	if err == nil {
 		f.pace.fetched(time.Since(began), len(b))
@@ -226,7 +226,7 @@ func (f *Follower) fetch(ctx context.Context, from, most uint64) (wire.CatchUpRe
 	return reply, err
 }
 
-// Record returns one record of the log; nil: it has none.
+// Record fetches record n from the log; nil: the log has none.
 func (f *Follower) Record(ctx context.Context, n uint64) ([]byte, error) {
 	reply, err := f.fetch(ctx, n, 1)
 	if err != nil {
@@ -235,7 +235,7 @@ func (f *Follower) Record(ctx context.Context, n uint64) ([]byte, error) {
 	return first(reply.Records), nil
 }
 
-// first returns the first of some records, nil if there is none.
+// first returns the first of records; nil: there is none.
 func first(records wire.Records) (record []byte) {
 	records.Each(func(b []byte) bool { record = b; return false })
 	return record

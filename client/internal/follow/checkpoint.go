@@ -11,85 +11,88 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// itemCheckpoint is the item of the store that the state is in, a state file of package
+// itemCheckpoint is the item of the store that holds the state, in a state file of package
 // replica.
 const itemCheckpoint = "checkpoint"
 
-// A mark is a place in the log.
+// A mark is a position in the log.
 type mark struct {
 	n    uint64
 	hash wire.Hash
 }
 
-// checkpoints are what is known of the checkpoint in the store.
+// checkpoints say what the store holds, and when the next checkpoint is due.
 //
-// Invariant: kept, if not 0, is the record of the checkpoint in the store.
+// Invariant: stored, if not 0, is the position of the checkpoint in the store.
 type checkpoints struct {
-	kept     mark
-	tried    uint64    // record of the last attempt to keep a checkpoint
-	at       time.Time // of that attempt, or when there was nothing to keep
-	attempts uint64
+	stored   mark
+	last     uint64    // record of the last attempt to write a checkpoint
+	at       time.Time // time of the last attempt, also if there was nothing to write
+	attempts uint64    // how often a checkpoint was due
 }
 
-// usable says whether the checkpoint in the store is of a state on the way along a path.
-func (c *checkpoints) usable(live path) bool { return c.kept.n > 1 && live.has(c.kept.n) }
+// usable says whether the checkpoint in the store is on a path.
+func (c *checkpoints) usable(live path) bool {
+	return c.stored.n > 1 && live.has(c.stored.n)
+}
 
-// Start begins the time until the next checkpoint.
+// Start starts the time until the next checkpoint.
 func (f *Follower) Start() { f.checkpoints.at = time.Now() }
 
-// place returns the mark of the replica.
+// place returns the replica's position in the log.
 func (f *Follower) place() mark { return mark{f.replica.N(), f.replica.Hash()} }
 
-// history is what goes with the state into a file.
+// history is what a state file holds besides the state.
 func (f *Follower) history() replica.History {
 	return replica.History{Rollbacks: f.course.rollbacks, Snapshot: f.unproven}
 }
 
-// Attempts is how often a checkpoint was due.
+// Attempts returns how often a checkpoint was due.
 func (f *Follower) Attempts() uint64 { return f.checkpoints.attempts }
 
-// KeepIfDue keeps a checkpoint CheckpointEvery records or CheckpointInterval after the last
-// attempt.
+// KeepIfDue writes a checkpoint if CheckpointEvery records or CheckpointInterval passed since
+// the last attempt.
 func (f *Follower) KeepIfDue() error { return f.keepIfDue(false) }
 
-// keepIfDue does it; within a catch-up only the time counts.
+// keepIfDue is KeepIfDue. Within a catch-up only the time counts.
 func (f *Follower) keepIfDue(within bool) error {
 	c, n := &f.checkpoints, f.replica.N()
-	often := !within && (n >= c.tried+f.cfg.CheckpointEvery || n < c.tried)
-	if often || time.Since(c.at) >= f.cfg.CheckpointInterval {
+	enough := !within && (n >= c.last+f.cfg.CheckpointEvery || n < c.last)
+	if enough || time.Since(c.at) >= f.cfg.CheckpointInterval {
 		return f.Keep()
 	}
 	return nil
 }
 
-// Keep writes a checkpoint, unless the store has it. The error is the app's.
+// Keep writes a checkpoint, unless the store has it. The error is that of Report.
 func (f *Follower) Keep() error {
 	c, s, here := &f.checkpoints, f.cfg.Shelf, f.place()
 	c.at = time.Now()
 	c.attempts++
-	// The end of an unproven state is still to be replayed, and objects to be fetched.
-	if !s.Keeps() || here.n == 0 || c.kept == here || f.unproven > 0 && f.replica.Ended() != nil ||
-		!f.whole() {
+	// A state that lacks vectors, or an unproven one at the run's end, is not worth storing: the
+	// follower still fetches those vectors, and replays that state.
+	unproven := f.unproven > 0 && f.replica.Ended() != nil
+	if !s.Keeps() || here.n == 0 || c.stored == here || unproven || !f.whole() {
 		return nil
 	}
-	c.tried = here.n
+	c.last = here.n
 	err := s.Save(itemCheckpoint, func(w io.Writer) error { return f.Save(w) })
 	if err == nil {
-		c.kept = here
+		c.stored = here
 	}
 	return s.Check(itemCheckpoint, err)
 }
 
-// Open goes on from the checkpoint that an earlier process kept. It sets aside one that
-// cannot be used; the log has it all. The error is [wire.ErrRunKey] for a checkpoint of a
-// run with another key, or the app's.
+// Open loads the checkpoint that an earlier process wrote. It sets an unusable one aside, because
+// the log has everything. The error is that of Report, or [wire.ErrRunKey] for a checkpoint
+// made with another key.
 func (f *Follower) Open() error {
 	r, h, err := f.loadCheckpoint()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case errors.Is(err, wire.ErrRunKey):
-		return fmt.Errorf("checkpoint: %w", f.keyed(err)) // a good one, for the right key
+		return fmt.Errorf("checkpoint: %w", f.keyed(err)) // good, for the right key
 	case errors.Is(err, replica.ErrState):
 		return f.cfg.Shelf.Discard(itemCheckpoint, err)
 	case err != nil:
@@ -101,7 +104,7 @@ func (f *Follower) Open() error {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	f.course, f.unproven = course{rollbacks: h.Rollbacks}, h.Snapshot
-	f.checkpoints.kept, f.checkpoints.tried = f.place(), r.N()
+	f.checkpoints.stored, f.checkpoints.last = f.place(), r.N()
 	f.digestIfDue(r.N())
 	f.cfg.Logger.Info("going on from the checkpoint", "record", r.N())
 	return nil

@@ -8,30 +8,31 @@ import (
 	"github.com/zofl/zofl/client/replica"
 )
 
-// A course is what is known of the log's rollbacks, and how far the log was
-// passed over. It outlives a catch-up that fails, so that the next one goes on
-// where that one stopped.
+// A course is what this device knows of the log's rollbacks, and how far it passed over the log.
+// It outlives a catch-up that fails, so that the next one goes on where that one stopped.
 //
-// The state after a rollback is that after the record it returns to, so the
-// records that count for a state form a path back to record 1 that jumps at
-// each rollback. Whoever knows the rollbacks replays the log in one pass over
-// it: it applies the records of the path and passes over the others. Invariant:
-// rollbacks has those of all records that this device applied or passed over.
+// The state after a rollback is that after the record it returns to. So the records that make up
+// a state form a path back to record 1, which jumps at each rollback. A device that knows the
+// rollbacks replays the log in one pass: it applies the records of the path and passes over the
+// others.
+//
+// Invariant: rollbacks has those among all records that this device applied or passed over.
 type course struct {
 	rollbacks []replica.Rollback // ascending
 	passed    uint64             // last record passed over, 0: none after the replica's
-	scanning  bool               // records are passed over to see the rollbacks among them
+	scanning  bool               // the catch-up only passes over records, to find rollbacks
 }
 
-// find returns where the rollback of record n is, or belongs.
+// find returns the index of record n's rollback, or where it would be.
 func (c *course) find(n uint64) (i int, found bool) { return search(c.rollbacks, n) }
 
 func search(rollbacks []replica.Rollback, n uint64) (i int, found bool) {
-	return slices.BinarySearchFunc(rollbacks, n, func(r replica.Rollback, n uint64) int { return cmp.Compare(r.N, n) })
+	return slices.BinarySearchFunc(rollbacks, n,
+		func(r replica.Rollback, n uint64) int { return cmp.Compare(r.N, n) })
 }
 
-// merge takes what somebody else knows of the rollbacks after record mine, up to
-// record n, and forgets what was passed over.
+// merge takes over another party's rollbacks after record mine, up to record n, and forgets how
+// far this device passed over the log.
 func (c *course) merge(theirs []replica.Rollback, mine, n uint64) {
 	i, _ := c.find(mine + 1)
 	j, _ := c.find(n + 1)
@@ -41,7 +42,7 @@ func (c *course) merge(theirs []replica.Rollback, mine, n uint64) {
 	c.passed = 0
 }
 
-// to returns where record n returns to, 0 if it is not known to be a rollback.
+// to returns the record that rollback n returns to; 0: n is not known to be a rollback.
 func (c *course) to(n uint64) uint64 {
 	if i, found := c.find(n); found {
 		return c.rollbacks[i].To
@@ -49,7 +50,7 @@ func (c *course) to(n uint64) uint64 {
 	return 0
 }
 
-// note says where record n returns to; 0: it is no rollback.
+// note records that rollback n returns to a record; 0: n is not a rollback.
 func (c *course) note(n, to uint64) {
 	i, found := c.find(n)
 	if found {
@@ -60,7 +61,7 @@ func (c *course) note(n, to uint64) {
 	}
 }
 
-// known returns the last record that is known, applied or not.
+// known returns the last record that this device passed over or knows to be a rollback.
 func (c *course) known() uint64 {
 	if len(c.rollbacks) == 0 {
 		return c.passed
@@ -68,13 +69,13 @@ func (c *course) known() uint64 {
 	return max(c.passed, c.rollbacks[len(c.rollbacks)-1].N)
 }
 
-// cut forgets what is known of the records after n.
+// cut forgets the records after n.
 func (c *course) cut(n uint64) {
 	i, _ := c.find(n + 1)
 	c.rollbacks, c.passed, c.scanning = c.rollbacks[:i], 0, false
 }
 
-// path returns the records that count for the state after record n.
+// path returns the records that make up the state after record n.
 func (c *course) path(n uint64) path {
 	var p path
 	for n > 0 {
@@ -93,15 +94,16 @@ func (c *course) path(n uint64) path {
 	return p
 }
 
-// A path is a list of records, ascending.
+// A path is an ascending list of records, as stretches without a gap.
 type path []stretch
 
-// A stretch is the records from the first to the last.
+// A stretch is all records from first to last.
 type stretch struct{ first, last uint64 }
 
 // from returns the first record of p that is n or later.
 func (p path) from(n uint64) uint64 {
-	i, _ := slices.BinarySearchFunc(p, n, func(s stretch, n uint64) int { return cmp.Compare(s.last, n) })
+	i, _ := slices.BinarySearchFunc(p, n,
+		func(s stretch, n uint64) int { return cmp.Compare(s.last, n) })
 	if i == len(p) {
 		return math.MaxUint64
 	}

@@ -6,10 +6,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// statesKept is how many digests of its own states a device remembers.
-const statesKept = 4
+// statesMost is how many digests of its own states a device keeps.
+const statesMost = 4
 
-// A stateDigest is the digest of a state that was due.
+// A stateDigest is the digest of one of this device's states.
 type stateDigest struct {
 	n        uint64
 	tip      wire.Tip
@@ -17,64 +17,64 @@ type stateDigest struct {
 	reported bool
 }
 
-// digests are those of this device's last states that were due, and the run's
-// reference for one of them.
+// digests are those of this device's last states whose digests were due, and the run's latest
+// reference.
 type digests struct {
-	states    []stateDigest // ascending, at most statesKept
+	states    []stateDigest // ascending, at most statesMost
 	reference wire.Reference
-	own       *[8]byte // of the state that reference is of, nil: not known
+	own       *[8]byte // this device's digest of the reference's state; nil: not known
 }
 
-// forget is for a state that begins anew.
+// forget forgets this device's digests, because its state begins anew.
 func (d *digests) forget() { d.states, d.own = nil, nil }
 
 // add notes the digest of a state.
 func (d *digests) add(s stateDigest) {
 	d.states = slices.DeleteFunc(d.states, func(old stateDigest) bool { return old.n >= s.n })
-	if len(d.states) == statesKept {
+	if len(d.states) == statesMost {
 		d.states = slices.Delete(d.states, 0, 1)
 	}
 	d.states = append(d.states, s)
-	if d.of(s.n, s.tip) {
+	if d.refersTo(s.n, s.tip) {
 		d.own = &s.digest
 	}
 }
 
-// of says whether the reference is of a state.
-func (d *digests) of(n uint64, tip wire.Tip) bool {
+// refersTo says whether the reference is the digest of the state after record n.
+func (d *digests) refersTo(n uint64, tip wire.Tip) bool {
 	return d.reference.N == n && d.reference.Tip == tip
 }
 
-// heed takes the reference of an announcement that the log agrees with.
-func (d *digests) heed(h *Head) {
+// setReference takes the reference of a head that agrees with the replica.
+func (d *digests) setReference(h *Head) {
 	r := h.Reference
 	if r.N == 0 || r == d.reference {
 		return
 	}
 	d.reference, d.own = r, nil
 	for _, s := range d.states {
-		if d.of(s.n, s.tip) {
+		if d.refersTo(s.n, s.tip) {
 			d.own = &s.digest
 		}
 	}
 }
 
-// digestIfDue remembers the digest of the state after a record that was just
-// applied, if the plan has them compared: not in the early part of a replay
-// that ends at record last, as nobody asks for those, and not of a state that lacks
-// vectors.
+// digestIfDue computes the digest of the present state if the plan's DigestEvery makes it due. It
+// leaves out a state that lacks vectors, and early states of a replay up to record last, which
+// no reference will name.
 func (f *Follower) digestIfDue(last uint64) {
 	n, every := f.replica.N(), f.replica.Plan().DigestEvery
 	tip := f.replica.Hash().Tip()
-	if !due(n, every) || !f.whole() || n+statesKept*uint64(every) <= last && !f.digests.of(n, tip) {
+	early := n+statesMost*uint64(every) <= last && !f.digests.refersTo(n, tip)
+	if !due(n, every) || !f.whole() || early {
 		return
 	}
 	digest := f.replica.Digest()
 	f.digests.add(stateDigest{n: n, tip: tip, digest: [8]byte(digest[:8])})
 }
 
-// Unreported returns the oldest digest of a state that is to be reported, as a frame, and
-// what notes that it was; nil: there is none. n is the only record of interest, 0: any.
+// Unreported returns the frame of the oldest digest that is not reported yet, of the state after
+// record n or, for n = 0, of any; nil: there is none. Call reported once it is sent.
 func (f *Follower) Unreported(n uint64) (frame []byte, reported func()) {
 	for i := range f.digests.states {
 		s := &f.digests.states[i]

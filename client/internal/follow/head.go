@@ -10,27 +10,27 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// ignoreFor is how many heads in a row may name an earlier record or epoch than this device
-// knows before it asks the log. Few are delayed on the way; a coordinator whose log lost
-// its tail sends nothing else.
+// ignoreFor is how many heads in a row may name an earlier record or epoch than this device knows
+// before it asks the log. A few may be delayed announcements. A coordinator whose log lost its
+// tail sends no others.
 const ignoreFor = 3
 
 var (
-	// ErrNotOurs: the run's log does not hold what this replica applied.
+	// ErrNotOurs: the run's log does not hold the last record that this replica applied.
 	ErrNotOurs = errors.New("the log does not hold this replica's last record")
-	// errForged: a head is at odds with the log.
-	errForged = errors.New("announcement at odds with the log")
+	// errForged: a head contradicts the log.
+	errForged = errors.New("announcement contradicts the log")
 )
 
-// A Head is where the log is, in the words of whoever announced it.
+// A Head says where the log ends, according to the coordinator that announced it.
 type Head struct {
 	Last      uint64 // index of the log's last record, at least 1
 	Epoch     uint64
-	Records   wire.Records   // the log's last ones, up to Last; fewer than Last
+	Records   wire.Records   // the last ones of the log, up to Last; fewer than Last
 	Reference wire.Reference // N = 0: none
 }
 
-// HeadOf returns the head that an announcement shows. ok is false where it cannot be one.
+// HeadOf returns the head that an announcement shows. ok is false if no log can have it.
 func HeadOf(a *wire.Announcement) (h Head, ok bool) {
 	if a.N < 2 || uint64(a.Records.Len()) >= a.N { // there is no record before the plan
 		return h, false
@@ -42,31 +42,30 @@ func HeadOf(a *wire.Announcement) (h Head, ok bool) {
 	return h, true
 }
 
-// first is the index of the first of Records.
+// first is the index of the first element of Records.
 func (h *Head) first() uint64 { return h.Last + 1 - uint64(h.Records.Len()) }
 
-// A Standing is what became of following a head.
+// A Standing says how far the follower got towards a head.
 type Standing struct {
 	At    bool // the replica is at the head
-	Whole bool // and lacks no vector
-	Ended bool // and the run has ended, with all of the state that can be had
+	Whole bool // At, and the replica lacks no vector
+	Ended bool // At, and the run has ended, with every vector that is still available
 }
 
-// standing says where the replica stands.
+// standing returns the replica's standing towards a head.
 func (f *Follower) standing(h *Head) Standing {
 	s := Standing{At: f.replica.N() == h.Last}
 	s.Whole = s.At && f.whole()
-	// A run that ended brings no later vector in the place of one that is gone.
+	// After the run's end, no later vector replaces one that is gone.
 	s.Ended = s.At && f.replica.Ended() != nil && (s.Whole || f.objects.gone)
 	return s
 }
 
-// To applies the records up to a head, compares the state with the reference there may
-// be, and proves it where the run has ended. It fetches no vectors: see [Follower.Complete].
-// A head that is older than what this device knows changes nothing.
+// To applies the records up to a head. It compares the state with the run's reference, if there
+// is one, and proves the state if the run has ended. It fetches no vectors: see
+// [Follower.Complete]. A head older than what this device knows changes nothing.
 //
-// The error is [ErrNotOurs], final in the sense of [retry.Final], or one that the next head
-// may cure.
+// The error is [ErrNotOurs], or final (see [retry.Final]), or one that the next head may cure.
 func (f *Follower) To(ctx context.Context, h *Head) (Standing, error) {
 	if err := f.reach(ctx, h); err != nil || f.replica.N() != h.Last {
 		return f.standing(h), err
@@ -78,10 +77,10 @@ func (f *Follower) To(ctx context.Context, h *Head) (Standing, error) {
 	return f.standing(h), err
 }
 
-// reach brings the replica to the head, unless that is older than what this device has
-// seen, or lies.
+// reach brings the replica to the head, unless the head is older than what this device knows or
+// contradicts the log.
 func (f *Follower) reach(ctx context.Context, h *Head) error {
-	// While a rollback is under way the replica is behind what is known.
+	// During a pass over the log the replica is behind what the course knows.
 	shorter := h.Last < f.course.known()
 	if behind := h.Last < f.replica.N(); behind || shorter || h.Epoch < f.epoch {
 		lost := behind && h.Epoch > f.replica.Epoch()
@@ -109,22 +108,22 @@ func (f *Follower) reach(ctx context.Context, h *Head) error {
 	return err
 }
 
-// extend applies the records up to the head, unless one that it brings is not what this
-// replica applied. What this replica asks for on the way may be of another log than the
-// head: one that lost its tail meanwhile.
+// extend applies the records up to the head. It checks before and after that the head agrees with
+// the replica: the records that it fetches in between may be of another log than the head, which
+// lost its tail meanwhile.
 func (f *Follower) extend(ctx context.Context, h *Head) error {
 	if err := f.agrees(h); err != nil {
 		return err
 	}
-	f.digests.heed(h) // a snapshot may have to agree with it
+	f.digests.setReference(h) // before the catch-up, which may check a snapshot against it
 	if err := f.catchUp(ctx, h); err != nil {
 		return err
 	}
 	return f.agrees(h)
 }
 
-// agrees says whether a head brings this replica's last record, if it brings a record
-// with that index.
+// agrees returns an error if the head carries another record than the replica's last under its
+// index.
 func (f *Follower) agrees(h *Head) error {
 	n, fork := h.first(), false
 	h.Records.Each(func(record []byte) bool {
@@ -138,8 +137,8 @@ func (f *Follower) agrees(h *Head) error {
 	return nil
 }
 
-// Confirm asks whether the log holds the last record that this replica applied. If not,
-// the log lost its tail or this replica followed another: [ErrNotOurs].
+// Confirm asks whether the log holds the last record that this replica applied. If not, the log
+// lost its tail or the replica followed another log: [ErrNotOurs].
 func (f *Follower) Confirm(ctx context.Context) error {
 	if f.replica.N() == 0 {
 		return ErrNotOurs
@@ -154,12 +153,12 @@ func (f *Follower) Confirm(ctx context.Context) error {
 // owns checks that a record of the log is the last one that this replica applied.
 func (f *Follower) owns(record []byte) error {
 	if record == nil || wire.HashRecord(record) != f.replica.Hash() {
-		return fmt.Errorf("%w, number %d", ErrNotOurs, f.replica.N())
+		return fmt.Errorf("%w, record %d", ErrNotOurs, f.replica.N())
 	}
 	return nil
 }
 
-// FetchPlan asks for record 1.
+// FetchPlan fetches record 1.
 func (f *Follower) FetchPlan(ctx context.Context) ([]byte, error) {
 	reply, err := f.fetch(ctx, 1, wire.MaxFrame)
 	if err != nil {
@@ -172,8 +171,8 @@ func (f *Follower) FetchPlan(ctx context.Context) ([]byte, error) {
 	return first(reply.Records), nil
 }
 
-// FetchHead asks where the log is. It returns a head without records. The error is
-// [ErrNotOurs] where the log does not hold this replica's last record.
+// FetchHead asks where the log ends. It returns a head without records. The error is
+// [ErrNotOurs] if the log does not hold this replica's last record.
 func (f *Follower) FetchHead(ctx context.Context) (Head, error) {
 	reply, err := f.fetch(ctx, f.replica.N(), 1)
 	if err != nil {
@@ -182,10 +181,10 @@ func (f *Follower) FetchHead(ctx context.Context) (Head, error) {
 	return Head{Last: reply.Last, Epoch: f.epoch}, f.owns(first(reply.Records))
 }
 
-// report tells the app.
+// report reports to the app.
 func (f *Follower) report(p Progress) error { return f.cfg.Report(p) }
 
-// passing says whether an error is one that the next head may cure.
+// passing says whether the next head may cure an error.
 func passing(ctx context.Context, err error) bool {
 	return ctx.Err() == nil && !retry.Final(err) && !errors.Is(err, ErrNotOurs)
 }

@@ -11,34 +11,33 @@ import (
 )
 
 var (
-	// errGone: the coordinator has a vector no longer that the state lacks.
+	// errGone: the coordinator no longer has a vector that the state lacks.
 	errGone = errors.New("vector gone")
-	// errObject: what came is not the vector that a record names.
+	// errObject: the bytes that came are not the vector that a record names.
 	errObject = errors.New("bad vector")
 )
 
-// objects are the vectors of a dense run that the state lacks.
+// objects are the vectors that the state lacks, with transport=dense.
 type objects struct {
-	parts []part
-	gone  bool                 // one of them was, when it was asked for last
-	told  [wire.ObjectLen]byte // of the last that was told to be gone or unusable
-	spare []byte               // memory of one that came
+	parts    []part
+	gone     bool                 // the coordinator did not have one of them at the last request
+	reported [wire.ObjectLen]byte // digest of the vector last reported as gone or unusable
+	spare    []byte               // memory of an earlier vector, to use again
 }
 
-// A part is a vector that comes in pieces. What came stays, for another time.
+// A part is a vector of which some pieces have arrived. They stay for later tries.
 type part struct {
 	replica.Object
 	data []byte
-	bad  error // it is the record's, and no state can have it
+	bad  error // the vector is the record's own, but no state can take it
 }
 
 // whole says whether the state lacks no vector.
 func (f *Follower) whole() bool { return len(f.replica.Missing()) == 0 }
 
-// Complete makes the state at the head whole, and compares it with the reference there may
-// be. It asks for no vectors between the head and the record that the state was whole
-// after. Where it cannot, it tells the app and says so; the next head brings another
-// chance.
+// Complete fetches the vectors that the state at the head lacks, and compares the state with the
+// run's reference, if there is one. It skips vectors that later ones replaced. If it fails, it
+// reports why, and Standing.Whole is false; the next head is another chance.
 func (f *Follower) Complete(ctx context.Context, h *Head) (Standing, error) {
 	for !f.whole() {
 		err := f.complete(ctx, h)
@@ -57,24 +56,24 @@ func (f *Follower) Complete(ctx context.Context, h *Head) (Standing, error) {
 	return f.standing(h), nil
 }
 
-// takeInstead takes a snapshot in the place of a vector that is gone, and goes on from
-// there; without one the error is still that.
+// takeInstead takes a snapshot because a vector is gone, and catches up from there. If there is no
+// snapshot, it returns gone.
 func (f *Follower) takeInstead(ctx context.Context, h *Head, gone error) error {
 	if !f.mayTake(h.Last) {
 		return gone
 	}
-	was := f.replica
+	before := f.replica
 	if err := f.takeSnapshot(ctx, h.Last, f.course.path(h.Last)); err != nil {
 		return err
 	}
-	if f.replica == was {
+	if f.replica == before {
 		return gone
 	}
 	return f.catchUp(ctx, h)
 }
 
-// complete fetches what the state lacks and does what is due after it. A repair may
-// begin the state anew, which lacks vectors then.
+// complete fetches the vectors that the state lacks, and does what is due after that. The state may
+// lack vectors again afterwards, because a repair rebuilt it.
 func (f *Follower) complete(ctx context.Context, h *Head) error {
 	if err := f.fetchObjects(ctx); err != nil {
 		return err
@@ -90,27 +89,29 @@ func (f *Follower) complete(ctx context.Context, h *Head) error {
 	return f.prove(ctx, h)
 }
 
-// incomplete tells what is in the way of a whole state; of a vector that nobody has any
-// more once.
+// incomplete reports why the state is not whole. It reports only once that a vector is gone or
+// unusable.
 func (f *Follower) incomplete(err error) error {
 	o := &f.objects
-	f.cfg.Logger.Warn("the state is not whole", "record", f.replica.N(), "whole", f.replica.Whole(), "err", err)
+	f.cfg.Logger.Warn("the state lacks vectors",
+		"record", f.replica.N(), "whole", f.replica.Whole(), "err", err)
 	if errors.Is(err, errGone) || errors.Is(err, replica.ErrObject) {
 		first := f.replica.Missing()[0].Digest
-		if o.told == first {
+		if o.reported == first {
 			return nil
 		}
-		o.told = first
+		o.reported = first
 	}
 	return f.report(Progress{Err: err})
 }
 
-// fetchObjects fetches the vectors that the state lacks, and supplies them together, so
-// that parameters are of a whole state at any time.
+// fetchObjects fetches the vectors that the state lacks, and supplies them together, so that the
+// parameters always belong to a whole state.
 func (f *Follower) fetchObjects(ctx context.Context) error {
 	o, missing := &f.objects, f.replica.Missing()
 	o.parts = slices.DeleteFunc(o.parts, func(p part) bool {
-		return !slices.ContainsFunc(missing, func(m replica.Object) bool { return m.Digest == p.Digest })
+		return !slices.ContainsFunc(missing,
+			func(m replica.Object) bool { return m.Digest == p.Digest })
 	})
 	for _, m := range missing {
 		if err := f.fetchObject(ctx, o.part(m)); err != nil {
@@ -121,9 +122,12 @@ func (f *Follower) fetchObjects(ctx context.Context) error {
 	return f.supply()
 }
 
-// part returns the one of an object, begun if there is none.
+// part returns an object's part, and begins one if there is none.
 func (o *objects) part(m replica.Object) *part {
-	i := slices.IndexFunc(o.parts, func(p part) bool { return p.Digest == m.Digest && p.Elements == m.Elements })
+	i := slices.IndexFunc(o.parts, func(p part) bool {
+		return p.Digest == m.Digest &&
+			p.Elements == m.Elements
+	})
 	if i < 0 {
 		i = len(o.parts)
 		o.parts = append(o.parts, part{Object: m, data: o.spare[:0]})
@@ -132,8 +136,7 @@ func (o *objects) part(m replica.Object) *part {
 	return &o.parts[i]
 }
 
-// fetchObject gets the rest of a vector, and asks more than once for a piece that does
-// not come.
+// fetchObject fetches the rest of a vector, and asks again for a piece that does not come.
 func (f *Follower) fetchObject(ctx context.Context, p *part) error {
 	if p.bad != nil {
 		return p.bad
@@ -141,7 +144,8 @@ func (f *Follower) fetchObject(ctx context.Context, p *part) error {
 	size := 4 * p.Elements
 	for uint64(len(p.data)) < size {
 		var piece wire.ObjectReply
-		err := f.again(ctx, Progress{Vector: p.N, Received: uint64(len(p.data)), Size: size}, func() (err error) {
+		progress := Progress{Vector: p.N, Received: uint64(len(p.data)), Size: size}
+		err := f.again(ctx, progress, func() (err error) {
 			piece, err = f.askObject(ctx, p)
 			return err
 		})
@@ -149,7 +153,8 @@ func (f *Follower) fetchObject(ctx context.Context, p *part) error {
 		case err != nil:
 			return err
 		case piece.Size == 0:
-			return fmt.Errorf("%w: that of record %d: waiting for a later record", errGone, p.N)
+			return fmt.Errorf("%w: the coordinator no longer has that of record %d: "+
+				"waiting for a later record", errGone, p.N)
 		case piece.Size != size || piece.Offset != uint64(len(p.data)) || len(piece.Data) == 0:
 			return fmt.Errorf("%w: record %d: %d bytes at %d of %d, asked for byte %d of %d",
 				errObject, p.N, len(piece.Data), piece.Offset, piece.Size, len(p.data), size)
@@ -159,7 +164,7 @@ func (f *Follower) fetchObject(ctx context.Context, p *part) error {
 	return f.report(Progress{Vector: p.N, Received: size, Size: size})
 }
 
-// take adds a piece. Memory doubles as bytes come, up to size, the vector's.
+// take adds a piece. Its memory doubles as bytes arrive, up to size, the length of the vector.
 func (p *part) take(piece []byte, size uint64) {
 	if need := len(p.data) + len(piece); need > cap(p.data) {
 		grown := make([]byte, len(p.data), min(max(2*cap(p.data), need), int(size)))
@@ -169,9 +174,10 @@ func (p *part) take(piece []byte, size uint64) {
 	p.data = append(p.data, piece...)
 }
 
-// askObject asks for the next piece of a vector.
+// askObject requests the next piece of a vector.
 func (f *Follower) askObject(ctx context.Context, p *part) (wire.ObjectReply, error) {
-	request := wire.ObjectRequest{Digest: p.Digest, Offset: uint64(len(p.data)), MaxBytes: wire.MaxPiece}
+	request := wire.ObjectRequest{Digest: p.Digest, Offset: uint64(len(p.data)),
+		MaxBytes: wire.MaxPiece}
 	b, err := f.cfg.Source.Object(ctx, request.Append(nil))
 	if err != nil {
 		return wire.ObjectReply{}, fmt.Errorf("vector of record %d: %w", p.N, err)
@@ -183,8 +189,8 @@ func (f *Follower) askObject(ctx context.Context, p *part) (wire.ObjectReply, er
 	return reply, nil
 }
 
-// supply gives the state the vectors that came. One that is not what its record names is
-// fetched anew the next time; one that is, and that no state can have, is not.
+// supply gives the complete vectors to the state. A vector whose digest is wrong is fetched anew
+// the next time. One whose digest is right, but that no state can take, is not.
 func (f *Follower) supply() error {
 	o := &f.objects
 	f.mu.Lock()

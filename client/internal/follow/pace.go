@@ -7,40 +7,39 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A byte is charged at least what it takes at 2 Mbit/s: where the network is
-// faster, bytes still cost somebody something.
+// byteSeconds is the least cost of a byte: its time at 2 Mbit/s. On a faster network bytes still
+// cost money or energy.
 const byteSeconds = 4e-6
 
-// A choice of the snapshot has to gain so much over a replay.
+// A snapshot must be this much cheaper than a replay.
 const (
-	snapshotGain   = 2.0  // seconds
-	snapshotFactor = 1.25 // times
+	snapshotGain   = 2.0 // seconds
+	snapshotFactor = 1.25
 )
 
-// worthTiming is how long an answer has to be for its time to say something of
-// the network's pace, in bytes.
+// worthTiming is how many bytes an answer must have to measure the network's speed.
 const worthTiming = 16 << 10
 
-// A pace is what this device measured of catching up.
+// A pace holds this device's measurements of how fast it catches up.
 type pace struct {
-	applied time.Duration // of the rounds applied
-	rounds  float64       // those
-	work    float64       // their elements
-	waited  time.Duration // for long answers
-	bytes   float64       // of those
+	applied time.Duration // spent applying rounds
+	rounds  float64       // applied in that time
+	work    float64       // elements of those rounds
+	waited  time.Duration // spent waiting for long answers
+	bytes   float64       // of those answers
 	records float64       // fetched
-	size    float64       // their bytes
+	size    float64       // bytes of the answers that brought them
 }
 
-// apply notes that so many rounds of so many elements took d.
+// apply notes that applying rounds, of so many elements in total, took d.
 func (p *pace) apply(d time.Duration, rounds int, elements float64) {
 	p.applied += d
 	p.rounds += float64(rounds)
 	p.work += elements
 }
 
-// replays is how long so many elements take to apply: longer than anything where
-// it is not known yet.
+// replays estimates how long so many elements take to apply. It is the longest duration while
+// nothing is measured yet.
 func (p *pace) replays(elements float64) time.Duration {
 	if p.work == 0 {
 		return math.MaxInt64
@@ -48,7 +47,7 @@ func (p *pace) replays(elements float64) time.Duration {
 	return time.Duration(min(p.applied.Seconds()/p.work*elements, 1e9) * float64(time.Second))
 }
 
-// fetched notes an answer.
+// fetched notes an answer that took d.
 func (p *pace) fetched(d time.Duration, bytes int) {
 	if bytes >= worthTiming {
 		p.waited += d
@@ -56,7 +55,7 @@ func (p *pace) fetched(d time.Duration, bytes int) {
 	}
 }
 
-// perByte is the seconds that a byte is charged.
+// perByte returns the cost of a byte in seconds.
 func (p *pace) perByte() float64 {
 	if p.bytes == 0 {
 		return byteSeconds
@@ -64,8 +63,8 @@ func (p *pace) perByte() float64 {
 	return max(byteSeconds, p.waited.Seconds()/p.bytes)
 }
 
-// replay estimates the seconds of fetching and applying so many records, of
-// perRecord bytes each unless some were measured.
+// replay estimates the seconds for fetching and applying so many records. Each has perRecord bytes,
+// unless some were measured.
 func (p *pace) replay(records uint64, perRecord float64) float64 {
 	if p.records > 0 {
 		perRecord = p.size / p.records
@@ -77,20 +76,18 @@ func (p *pace) replay(records uint64, perRecord float64) float64 {
 	return float64(records) * seconds
 }
 
-// snapshot estimates the seconds of a snapshot of so many bytes, and of the
-// records that follow it.
+// snapshot estimates the seconds for a snapshot of so many bytes and for the records after it.
 func (p *pace) snapshot(bytes, after uint64, perRecord float64) float64 {
 	return float64(bytes)*p.perByte() + p.replay(after, perRecord)
 }
 
-// better says whether a snapshot that takes so many seconds is worth its trouble
-// where a replay takes others.
+// better says whether a snapshot is enough cheaper than a replay, both in seconds.
 func better(snapshot, replay float64) bool {
 	return replay > snapshotFactor*snapshot+snapshotGain
 }
 
-// elements is what a round costs to apply, in elements: d for each scalar in it; next
-// to nothing for one that names a vector.
+// elements is the cost of applying a round, in elements: d for each of its scalars. A round that
+// names a vector costs next to nothing.
 func elements(plan *wire.Plan, round *wire.Round) float64 {
 	if len(round.Object) > 0 {
 		return 1

@@ -33,7 +33,8 @@ func TestPays(t *testing.T) {
 			plan := &wire.Plan{Dim: tt.dim}
 			round := &wire.Round{Terms: []wire.Term{{Scalars: make(wire.Scalars, 4*10)}}}
 			var p pace
-			p.fetched(time.Duration(float64(time.Second)*wire.MaxFrame/float64(tt.rate)), wire.MaxFrame)
+			p.fetched(time.Duration(float64(time.Second)*wire.MaxFrame/float64(tt.rate)),
+				wire.MaxFrame)
 			p.fetched(time.Hour, 100) // says nothing of the pace
 			if tt.apply > 0 {
 				work := elements(plan, round)

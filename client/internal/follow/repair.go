@@ -8,40 +8,39 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// ErrDiverged: the state of this device differs from the reference that the
-// run announced for it; the text says after which record, and what the device
-// does about it. It comes in [Progress].Err.
+// ErrDiverged: this device's state differs from the reference that the run announced for it; the
+// text says after which record, and what the device does about it. It comes in [Progress].Err.
 var ErrDiverged = errors.New("state differs from the run's")
 
-// A repair is what a device did about a reference that its state differs from.
-// It rebuilds its state from the checkpoint, if that is of an earlier record,
-// and where that does not help from record 1; each once for a reference. A state
-// that was replayed from record 1 and still differs is what the log says, as
-// far as this device can tell: it goes on with it, says so for each reference,
-// and rebuilds no more until a reference agrees with it once. Else a wrong
-// reference would have the whole run replay its log again and again.
+// A repair is how far a device got in rebuilding a state that differs from the reference. For each
+// reference the device rebuilds once from the checkpoint, if that is of an earlier record, and
+// then, if that did not help, once from record 1. A state that was replayed from record 1 and
+// still differs is what the log says, as far as this device can tell. The device goes on with it,
+// reports the difference for each reference, and rebuilds no more until a reference agrees.
+// Otherwise a wrong reference would make the whole run replay its log again and again.
 type repair struct {
-	stage repairStage
-	of    wire.Reference // that was told of last
+	stage     repairStage
+	reference wire.Reference // the last one whose difference was reported
 }
 
 type repairStage int
 
 const (
 	agreed         repairStage = iota
-	fromCheckpoint             // rebuilt, or being so
-	fromFirst
-	disagrees // rebuilt, in vain
+	fromCheckpoint             // rebuilding, or rebuilt, from the checkpoint
+	fromRecord1                // rebuilding, or rebuilt, from record 1
+	disagrees                  // rebuilt from record 1 in vain
 )
 
-// compare compares the state with the reference, and rebuilds it where they
-// differ; a is the announcement that the replica has reached.
+// compare compares the state with the reference, and rebuilds the state if they differ. The
+// replica is at the head.
 func (f *Follower) compare(ctx context.Context, h *Head) error {
 	for d := &f.digests; d.own != nil; {
 		if *d.own == d.reference.Digest {
 			return f.confirmed()
 		}
-		if (f.repair.stage == disagrees || f.repair.stage == agreed) && f.repair.of == d.reference {
+		idle := f.repair.stage == disagrees || f.repair.stage == agreed
+		if idle && f.repair.reference == d.reference {
 			return nil
 		}
 		rebuilds, err := f.rebuild()
@@ -55,61 +54,45 @@ func (f *Follower) compare(ctx context.Context, h *Head) error {
 	return nil
 }
 
-// confirmed notes that the reference agrees with this device's state.
+// confirmed notes that the reference agrees with the state.
 func (f *Follower) confirmed() error {
 	was, reference := f.repair.stage, &f.digests.reference
 	f.repair.stage = agreed
-	if f.unproven > 0 && (reference.N > f.unproven || f.replica.Ended() != nil && f.replica.N() == f.unproven) {
-		f.cfg.Logger.Info("the snapshot was right", "record", f.unproven, "reference", reference.N)
+	proves := reference.N > f.unproven ||
+		f.replica.Ended() != nil && f.replica.N() == f.unproven
+	if f.unproven > 0 && proves {
+		f.cfg.Logger.Info("a reference proved the snapshot", "record", f.unproven, "reference",
+			reference.N)
 		f.unproven = 0
-		f.checkpoints.kept = mark{} // it says otherwise
+		f.checkpoints.stored = mark{} // it says that the state is unproven
 	}
 	if was == agreed {
 		return nil
 	}
-	f.cfg.Logger.Info("the state is the run's again", "record", reference.N)
+	f.cfg.Logger.Info("the state agrees with the run's again", "record", reference.N)
 	return f.Keep()
 }
 
-// rebuild begins the next stage of a repair; false if there is none.
+// rebuild begins the next stage of a repair. It returns false if there is none.
 func (f *Follower) rebuild() (bool, error) {
-	reference, live := f.digests.reference, f.course.path(f.replica.N())
-	from, why := "record 1", f.repair.stage
-	switch {
-	case why == agreed && f.checkpoints.usable(live) && f.checkpoints.kept.n < reference.N && !f.fromSnapshot(f.checkpoints.kept.n):
-		f.repair.stage, from = fromCheckpoint, fmt.Sprintf("the checkpoint after record %d", f.checkpoints.kept.n)
-	case why < fromFirst:
-		f.repair.stage = fromFirst
-	default:
-		f.repair.stage = disagrees
-	}
-	f.repair.of = reference
-	own := *f.digests.own
+	before, from := f.repair.stage, f.nextStage()
+	f.repair.reference = f.digests.reference
 	if f.repair.stage == disagrees {
-		f.cfg.Logger.Error("the state differs from the run's, also replayed from record 1: going on with it",
-			"record", reference.N, "digest", fmt.Sprintf("%x", own), "reference", fmt.Sprintf("%x", reference.Digest))
-		err := fmt.Errorf("%w: after record %d digest %x, reference %x, also replayed from record 1: going on with it",
-			ErrDiverged, reference.N, own, reference.Digest)
-		if err := f.report(Progress{Aside: true, Err: err}); err != nil {
-			return false, err
-		}
-		if why == disagrees {
-			return false, nil // told before: checkpoints as ever
-		}
-		return false, f.Keep()
+		return false, f.goOn(before)
 	}
-	f.cfg.Logger.Error("the state differs from the run's: rebuilding", "from", from,
-		"record", reference.N, "digest", fmt.Sprintf("%x", own), "reference", fmt.Sprintf("%x", reference.Digest))
+	n, own, want := f.difference()
+	f.cfg.Logger.Error("the state differs from the run's: rebuilding",
+		"from", from, "record", n, "digest", own, "reference", want)
 	if f.unproven > 0 {
 		f.snapshots.distrust = true
 	}
-	err := fmt.Errorf("%w: after record %d digest %x, reference %x: rebuilding from %s",
-		ErrDiverged, reference.N, own, reference.Digest, from)
+	err := fmt.Errorf("%w: after record %d digest %s, reference %s: rebuilding from %s",
+		ErrDiverged, n, own, want, from)
 	if err := f.report(Progress{Err: err}); err != nil {
 		return false, err
 	}
-	if f.repair.stage == fromFirst && f.checkpoints.kept.n > 0 {
-		f.checkpoints.kept = mark{}
+	if f.repair.stage == fromRecord1 && f.checkpoints.stored.n > 0 {
+		f.checkpoints.stored = mark{}
 		if err := f.cfg.Shelf.Discard(itemCheckpoint, ErrDiverged); err != nil {
 			return false, err
 		}
@@ -117,29 +100,72 @@ func (f *Follower) rebuild() (bool, error) {
 	return true, f.startOver(f.repair.stage == fromCheckpoint)
 }
 
-// fromSnapshot says whether the state after record n came of the snapshot that
-// nothing has proven yet.
+// nextStage enters the next stage of a repair, and says what the state is rebuilt from.
+func (f *Follower) nextStage() (from string) {
+	stage, checkpoint := &f.repair.stage, f.checkpoints.stored.n
+	usable := f.checkpoints.usable(f.course.path(f.replica.N())) &&
+		checkpoint < f.digests.reference.N && !f.fromSnapshot(checkpoint)
+	switch {
+	case *stage == agreed && usable:
+		*stage = fromCheckpoint
+		return fmt.Sprintf("the checkpoint after record %d", checkpoint)
+	case *stage < fromRecord1:
+		*stage = fromRecord1
+	default:
+		*stage = disagrees
+	}
+	return "record 1"
+}
+
+// goOn reports that the state differs although it was replayed from record 1, and keeps it.
+func (f *Follower) goOn(before repairStage) error {
+	n, own, want := f.difference()
+	f.cfg.Logger.Error("the state differs from the run's, also replayed from record 1: keeping it",
+		"record", n, "digest", own, "reference", want)
+	err := fmt.Errorf("%w: after record %d digest %s, reference %s, "+
+		"also replayed from record 1: keeping it", ErrDiverged, n, own, want)
+	if err := f.report(Progress{Aside: true, Err: err}); err != nil {
+		return err
+	}
+	if before == disagrees {
+		return nil // not new: checkpoints follow at their usual times
+	}
+	return f.Keep()
+}
+
+// difference returns the record of the reference, this device's digest and the reference's.
+func (f *Follower) difference() (n uint64, own, want string) {
+	reference := f.digests.reference
+	return reference.N, fmt.Sprintf("%x", *f.digests.own), fmt.Sprintf("%x", reference.Digest)
+}
+
+// fromSnapshot says whether the state after record n began with the unproven snapshot.
 func (f *Follower) fromSnapshot(n uint64) bool { return f.unproven > 0 && n >= f.unproven }
 
-// prove ends a run's last state only once it is proven: one that began with a
-// snapshot, and that no reference agreed with, is replayed from the log.
+// prove replays the log after the run's end, if the state began with a snapshot and no reference
+// has agreed with it.
 func (f *Follower) prove(ctx context.Context, h *Head) error {
 	if f.unproven == 0 || f.replica.Ended() == nil {
 		return nil
 	}
 	f.snapshots.distrust = true
-	err := fmt.Errorf("%w: the run ended and no reference proved the snapshot after record %d: replaying", errSnapshot, f.unproven)
-	f.cfg.Logger.Warn("replaying", "err", err)
+	err := fmt.Errorf("%w: the run ended and no reference proved the snapshot after record %d: "+
+		"replaying the log", errSnapshot, f.unproven)
+	f.cfg.Logger.Warn("replaying the log", "err", err)
 	if err := f.report(Progress{Err: err}); err != nil {
 		return err
 	}
-	was, unproven := f.replica, f.unproven
-	if err := f.startOver(f.checkpoints.usable(f.course.path(h.Last)) && !f.fromSnapshot(f.checkpoints.kept.n)); err != nil {
+	before, unproven := f.replica, f.unproven
+	checkpoint := f.checkpoints.usable(f.course.path(h.Last)) &&
+		!f.fromSnapshot(f.checkpoints.stored.n)
+	if err := f.startOver(checkpoint); err != nil {
 		return err
 	}
-	if err = f.catchUp(ctx, h); err != nil && f.replica.Ended() == nil && !errors.Is(err, ErrNotOurs) {
-		// Likely right is better than the first parameters, should nobody answer any more.
-		f.replace(was)
+	if err = f.catchUp(ctx, h); err != nil && f.replica.Ended() == nil &&
+		!errors.Is(err, ErrNotOurs) {
+		// The state is probably right. It is better than the first parameters, in case no
+		// coordinator answers any more.
+		f.replace(before)
 		f.unproven, f.course.passed = unproven, 0
 		f.digests.forget()
 	}

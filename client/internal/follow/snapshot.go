@@ -16,49 +16,51 @@ import (
 )
 
 const (
-	snapshotHead = 4 << 10 // more than a state file takes beside vectors and registers, as a rule
-	// snapshotHeadMost bounds what a state file may take beside them.
+	// snapshotHead is about what a state file takes besides vectors and registers; usually
+	// it takes less.
+	snapshotHead = 4 << 10
+	// snapshotHeadMost bounds what a state file may take besides vectors and registers.
 	snapshotHeadMost = 3 << 20
-	snapshotPause    = time.Minute // between questions of what there is
-	// snapshotStrikes is how many snapshots may turn out to be wrong before
-	// this client takes no more.
+	// snapshotPause is the least time between searches for a snapshot.
+	snapshotPause = time.Minute
+	// snapshotStrikes is how many wrong snapshots a client takes before it takes no more.
 	snapshotStrikes = 3
 )
 
 var (
-	// errSnapshot: a snapshot is not what it has to be.
+	// errSnapshot: a snapshot is malformed, or not of this run's log, or unproven.
 	errSnapshot = errors.New("bad snapshot")
-	// errNoSnapshot: there is none, or no longer, or none that helps.
+	// errNoSnapshot: there is no snapshot, or none that helps.
 	errNoSnapshot = errors.New("no snapshot")
-	// errBehind ends a replay that a snapshot is to shorten.
+	// errBehind ends a replay that a snapshot may shorten.
 	errBehind = errors.New("far behind")
 )
 
-// snapshots is what a client knows of other parties' snapshots.
+// snapshots say whether the client takes snapshots, and hold its download.
 type snapshots struct {
-	notBefore time.Time // when to ask again
-	strikes   int       // snapshots that were wrong
-	distrust  bool      // one led to another state than the run's: take no more
-	download  *download // under way
+	notBefore time.Time // time of the next search
+	strikes   int       // wrong snapshots so far
+	distrust  bool      // a snapshot may have led to another state than the run's: take no more
+	download  *download // nil: none
 }
 
-// A download is a snapshot that comes in pieces.
+// A download is a snapshot of which some pieces have arrived.
 type download struct {
 	n      uint64
 	tip    wire.Tip
 	size   uint64
-	record []byte // of the log, that the state is after
+	record []byte // record n of the log
 	offset uint64
-	to     io.Writer // the loader, of a sealed snapshot by way of an unsealer
+	to     io.Writer // the loader, or an opener in front of it if the snapshot is sealed
 	loader *replica.Loader
 }
 
-// mayTake says whether a snapshot may help on the way to record last: whether
-// the device is beyond its horizon, or as good a snapshot as there can be is
-// much cheaper than the records.
+// mayTake says whether a snapshot may help on the way to record last: the device is beyond its
+// horizon, or the best possible snapshot is much cheaper than the records.
 func (f *Follower) mayTake(last uint64) bool {
 	s, n := &f.snapshots, f.replica.Whole()
-	if n > 0 && f.replica.Plan().SendsVectors() && !f.objects.gone { // a vector is as long, and its record vouches for it
+	// With transport=dense a vector is as long as a snapshot, and its record proves it.
+	if n > 0 && f.replica.Plan().SendsVectors() && !f.objects.gone {
 		return false
 	}
 	if f.cfg.Witness != nil || s.distrust || s.strikes >= snapshotStrikes || f.course.scanning ||
@@ -71,34 +73,34 @@ func (f *Follower) mayTake(last uint64) bool {
 	return f.pays(f.snapshotSize(), last-n, 0)
 }
 
-// pays says whether a snapshot of so many bytes, which leaves some of the
-// missing records to replay, is the cheaper way.
+// pays says whether a snapshot of so many bytes is cheaper than replaying the missing records. It
+// leaves some of those to replay.
 func (f *Follower) pays(bytes, missing, left uint64) bool {
 	if f.objects.gone || f.cfg.Horizon > 0 && missing > f.cfg.Horizon {
 		return true
 	}
 	plan := f.replica.Plan()
-	if plan.DigestEvery == 0 { // nothing would ever prove it
+	if plan.DigestEvery == 0 { // no reference would ever prove it
 		return false
 	}
 	record, p := float64(plan.RecordBytes()), &f.pace
 	return better(p.snapshot(bytes, left, record), p.replay(missing, record))
 }
 
-// takeSnapshot puts a snapshot in the place of the state, if there is one on
-// the way to record last. Whatever comes of it, the log is there to go on with:
-// errors are those that end Run. The state stays as it is, and readable, until
-// the other one is whole.
+// takeSnapshot replaces the state with a snapshot, if there is a useful one on the way to record
+// last. It returns only errors that end Run: without a snapshot, the client replays the log. The
+// present state stays readable until the new one is complete.
 func (f *Follower) takeSnapshot(ctx context.Context, last uint64, live path) error {
 	s := &f.snapshots
 	err := f.fetchSnapshot(ctx, last, live)
 	s.notBefore = time.Now().Add(snapshotPause)
 	switch {
 	case errors.Is(err, bus.ErrPermission):
-		s.distrust = true // who may not ask replays
+		s.distrust = true // without the permission to ask, replay
 	case err == nil, ctx.Err() != nil, retry.Final(err):
 		return err
-	case errors.Is(err, errSnapshot), errors.Is(err, replica.ErrState), errors.Is(err, seal.ErrFile):
+	case errors.Is(err, errSnapshot), errors.Is(err, replica.ErrState),
+		errors.Is(err, seal.ErrFile):
 		s.download = nil
 		s.strikes++
 	case errors.Is(err, errNoSnapshot):
@@ -128,7 +130,7 @@ func (f *Follower) fetchSnapshot(ctx context.Context, last uint64, live path) er
 	return f.adopt(d)
 }
 
-// findSnapshot asks what snapshot there is, and says whether it helps.
+// findSnapshot asks for the newest snapshot, and begins its download if it helps.
 func (f *Follower) findSnapshot(ctx context.Context, last uint64, live path) (*download, error) {
 	offer, err := f.askSnapshot(ctx, wire.SnapshotRequest{})
 	if err != nil {
@@ -139,11 +141,14 @@ func (f *Follower) findSnapshot(ctx context.Context, last uint64, live path) (*d
 	least, most := stateSize(f.replica.Plan())
 	switch {
 	case offer.N == 0 || offer.N <= n || offer.N > last || !live.has(offer.N):
-		return nil, fmt.Errorf("%w: of the way from record %d to %d, the newest is of %d", errNoSnapshot, n, last, offer.N)
+		return nil, fmt.Errorf("%w between records %d and %d: the newest follows record %d",
+			errNoSnapshot, n, last, offer.N)
 	case !right || size < least || size > most+snapshotHeadMost:
-		return nil, fmt.Errorf("%w: %d bytes, its vectors have %d", errSnapshot, offer.Size, most)
+		return nil, fmt.Errorf("%w: %d bytes, but its vectors have %d",
+			errSnapshot, offer.Size, most)
 	case !f.pays(offer.Size, last-n, last-offer.N):
-		return nil, fmt.Errorf("%w: that after record %d costs more than records up to %d", errNoSnapshot, offer.N, last)
+		return nil, fmt.Errorf("%w: that after record %d costs more than the records up to %d",
+			errNoSnapshot, offer.N, last)
 	}
 	record, err := f.Record(ctx, offer.N)
 	switch {
@@ -152,15 +157,17 @@ func (f *Follower) findSnapshot(ctx context.Context, last uint64, live path) (*d
 	case wire.HashRecord(record).Tip() != offer.Tip:
 		return nil, fmt.Errorf("%w: the log's record %d is another", errSnapshot, offer.N)
 	}
-	f.cfg.Logger.Info("taking a snapshot", "record", offer.N, "bytes", offer.Size, "from", n, "last", last)
+	f.cfg.Logger.Info("taking a snapshot", "record", offer.N, "bytes", offer.Size, "from", n,
+		"last", last)
 	return f.newDownload(&offer, size, record)
 }
 
-// newDownload begins a download of a snapshot of size bytes, sealed or not.
-func (f *Follower) newDownload(offer *wire.SnapshotReply, size uint64, record []byte) (*download, error) {
+// newDownload begins the download of a snapshot whose state file has size bytes.
+func (f *Follower) newDownload(offer *wire.SnapshotReply, size uint64, record []byte) (*download,
+	error) {
 	cfg := f.cfg.Replica
 	if f.replica.Plan().Pool == 0 {
-		cfg.Initial = nil // its plan is compared with ours
+		cfg.Initial = nil // not needed: examine compares the plans
 	}
 	d := &download{
 		n: offer.N, tip: offer.Tip, size: offer.Size, record: record,
@@ -175,14 +182,16 @@ func (f *Follower) newDownload(offer *wire.SnapshotReply, size uint64, record []
 	return d, err
 }
 
-// receive gets the rest of a download, and asks more than once for a piece that
-// does not come. What came stays, for another time.
+// receive downloads the rest of a snapshot, and asks again for a piece that does not come. The
+// pieces that came stay for later tries.
 func (f *Follower) receive(ctx context.Context, d *download) error {
 	for d.offset < d.size {
 		var piece wire.SnapshotReply
-		err := f.again(ctx, Progress{Snapshot: d.n, Received: d.offset, Size: d.size}, func() (err error) {
-			piece, err = f.askSnapshot(ctx, wire.SnapshotRequest{N: d.n, Offset: d.offset, MaxBytes: wire.SnapshotPiece})
-			if err == nil && piece.N == 0 { // another replica that has it may be slower
+		progress := Progress{Snapshot: d.n, Received: d.offset, Size: d.size}
+		request := wire.SnapshotRequest{N: d.n, Offset: d.offset, MaxBytes: wire.SnapshotPiece}
+		err := f.again(ctx, progress, func() (err error) {
+			piece, err = f.askSnapshot(ctx, request)
+			if err == nil && piece.N == 0 { // a slower replica may still have it: ask again
 				err = fmt.Errorf("%w: that after record %d is gone", errNoSnapshot, d.n)
 			}
 			return err
@@ -190,8 +199,9 @@ func (f *Follower) receive(ctx context.Context, d *download) error {
 		switch {
 		case err != nil:
 			return err
-		case piece.N != d.n || piece.Tip != d.tip || piece.Size != d.size || piece.Offset != d.offset || len(piece.Data) == 0:
-			return fmt.Errorf("%w: another piece than asked for", errSnapshot)
+		case piece.N != d.n || piece.Tip != d.tip || piece.Size != d.size ||
+			piece.Offset != d.offset || len(piece.Data) == 0:
+			return fmt.Errorf("%w: got another piece than asked for", errSnapshot)
 		}
 		if _, err := d.to.Write(piece.Data); err != nil {
 			return err
@@ -202,7 +212,8 @@ func (f *Follower) receive(ctx context.Context, d *download) error {
 }
 
 // askSnapshot makes one request for a snapshot.
-func (f *Follower) askSnapshot(ctx context.Context, request wire.SnapshotRequest) (wire.SnapshotReply, error) {
+func (f *Follower) askSnapshot(ctx context.Context,
+	request wire.SnapshotRequest) (wire.SnapshotReply, error) {
 	began := time.Now()
 	b, err := f.cfg.Source.Snapshot(ctx, request.Append(nil))
 	if err != nil {
@@ -216,8 +227,8 @@ func (f *Follower) askSnapshot(ctx context.Context, request wire.SnapshotRequest
 	return reply, nil
 }
 
-// adopt goes on with a snapshot that is whole, if it is of this run's log. Its
-// vectors are believed until a reference says otherwise.
+// adopt replaces the state with a complete snapshot, if that is of this run's log. The client
+// trusts its vectors until a reference disagrees.
 func (f *Follower) adopt(d *download) error {
 	r, h, err := d.loader.Replica()
 	if err != nil {
@@ -239,21 +250,25 @@ func (f *Follower) adopt(d *download) error {
 	return nil
 }
 
-// examine compares a snapshot with the log and with the reference.
+// examine checks a snapshot against the log and against the reference.
 func (f *Follower) examine(d *download, r *replica.Replica) error {
 	if r.N() != d.n || r.Hash().Tip() != d.tip || !bytes.Equal(r.First(), f.replica.First()) {
-		return fmt.Errorf("%w: of record %d %v of a log that begins otherwise, or not as told", errSnapshot, r.N(), r.Hash())
+		return fmt.Errorf("%w: of another log, or of another record than offered: record %d %v",
+			errSnapshot, r.N(), r.Hash())
 	}
 	in, err := wire.DecodeRecord(d.record)
 	switch {
 	case err != nil:
 		return err
-	case wire.HashRecord(d.record) != r.Hash() || in.Epoch != r.Epoch() || (in.Kind == wire.KindEnd) != (r.Ended() != nil):
+	case wire.HashRecord(d.record) != r.Hash() || in.Epoch != r.Epoch() ||
+		(in.Kind == wire.KindEnd) != (r.Ended() != nil):
 		return fmt.Errorf("%w: the log's record %d is another", errSnapshot, d.n)
 	}
 	digest := r.Digest()
-	if f.digests.of(r.N(), d.tip) && f.digests.reference.Digest != [8]byte(digest[:8]) {
-		return fmt.Errorf("%w: after record %d digest %x, the run's is %x", errSnapshot, d.n, digest[:8], f.digests.reference.Digest)
+	want := f.digests.reference.Digest
+	if f.digests.refersTo(r.N(), d.tip) && want != [8]byte(digest[:8]) {
+		return fmt.Errorf("%w: after record %d digest %x, the run's is %x",
+			errSnapshot, d.n, digest[:8], want)
 	}
 	return nil
 }

@@ -5,14 +5,14 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// snapshotSize is how long a snapshot is, about. Of a seed pool it is that after a
-// rebase, which has the coefficients alone.
+// snapshotSize estimates the length of a snapshot in bytes. With a seed pool it is the length
+// after a rebase, when the state is the coefficients alone.
 func (f *Follower) snapshotSize() uint64 {
 	least, _ := stateSize(f.replica.Plan())
 	return least + snapshotHead
 }
 
-// stateSize bounds what the vectors and registers of a plan's state take in a file.
+// stateSize bounds the bytes of the vectors and registers in a plan's state file.
 func stateSize(plan *wire.Plan) (least, most uint64) {
 	vectors := 4 * uint64(plan.Vectors()) * plan.Dim
 	switch {
@@ -28,8 +28,8 @@ func stateSize(plan *wire.Plan) (least, most uint64) {
 	return vectors, vectors
 }
 
-// contentSize returns the length of the state file in a snapshot of size bytes; false:
-// there is none of that length.
+// contentSize returns the length of the state file in a snapshot of size bytes, which is sealed in
+// a private run; false: no snapshot has that length.
 func (f *Follower) contentSize(size uint64) (uint64, bool) {
 	if !f.private() {
 		return size, true
