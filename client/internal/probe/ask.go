@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// at returns the loss at x + mu z[p], which is point i of the step; mu = 0 is x itself.
+// at returns the loss at x + mu z[p], point i of the step; for mu = 0 it is the loss at x.
 func (e *estimation) at(i int, mu float32, p int) (f float64, err error) {
 	switch pr := e.prober; {
 	case pr.batched != nil:
@@ -26,8 +26,8 @@ func (e *estimation) at(i int, mu float32, p int) (f float64, err error) {
 	return f, e.finite(f, e.place.k, p)
 }
 
-// atVector returns the loss at a vector, query p of the step; it is point i of those that a
-// batched objective was asked for.
+// atVector returns the loss at a vector, which is query p of the step and point i of the last
+// call of a batched objective.
 func (e *estimation) atVector(x []float32, i, p int) (f float64, err error) {
 	switch pr := e.prober; {
 	case pr.batched != nil:
@@ -45,7 +45,7 @@ func (e *estimation) atVector(x []float32, i, p int) (f float64, err error) {
 	return f, e.finite(f, e.place.k, p)
 }
 
-// askFlat asks for the loss at a vector.
+// askFlat calls a flat objective at a vector.
 func (e *estimation) askFlat(x []float32, p int) (f float64, err error) {
 	if err := e.enter(e.place.k, p, 1); err != nil {
 		return 0, err
@@ -54,7 +54,7 @@ func (e *estimation) askFlat(x []float32, p int) (f float64, err error) {
 	return f, e.leave(err)
 }
 
-// askStream asks for the loss at a point that the app reads.
+// askStream calls a streaming objective at a point.
 func (e *estimation) askStream(x *objective.Point, p int) (f float64, err error) {
 	if err := e.enter(e.place.k, p, 1); err != nil {
 		return 0, err
@@ -63,8 +63,7 @@ func (e *estimation) askStream(x *objective.Point, p int) (f float64, err error)
 	return f, e.leave(err)
 }
 
-// askAll asks a batched objective for the losses at points, queries p, p+1, ... of the
-// step, in one call.
+// askAll calls a batched objective at points, which are queries p, p+1, ... of the step.
 func (e *estimation) askAll(x *objective.Points, p int) error {
 	losses := e.prober.buffers.losses[:0]
 	for range x.Len() {
@@ -77,31 +76,31 @@ func (e *estimation) askAll(x *objective.Points, p int) error {
 	return e.leave(e.prober.batched.LossesAt(e.ctx, x, e.batch, losses))
 }
 
-// askStep asks a batched objective for the losses at all points of a step.
+// askStep calls a batched objective at all points of a step.
 func (e *estimation) askStep(perturbations int) error {
 	central := e.plan.Difference == wire.Central
 	step := replica.Points{X: e.local.X, Mu: e.plan.Mu, Central: central}
 	return e.askAll(e.prober.source.all(e.replica, step, e.place, perturbations), 0)
 }
 
-// directions returns the directions of some perturbations of the step, until it is called
-// again.
+// directions returns the directions of perturbations [from, to) of the step. They are valid until
+// the next call.
 func (e *estimation) directions(from, to int) []replica.Direction {
 	b := &e.prober.buffers
 	b.z = e.replica.Directions(b.z[:0], e.place.n, e.place.k, from, to, e.place.source)
 	return b.z
 }
 
-// measuredAtOnce directions have their lengths measured together.
-const measuredAtOnce = 64
+// lengthsAtOnce is how many directions have their lengths computed together.
+const lengthsAtOnce = 64
 
-// measure has the workers measure the lengths of a step's directions, where these
-// are on a sphere: measured one by one they would keep a single worker busy.
-func (e *estimation) measure(perturbations int) {
+// computeLengths computes the lengths of a step's directions if they are on a sphere. Together
+// they keep all workers busy; one by one, only one worker.
+func (e *estimation) computeLengths(perturbations int) {
 	if e.plan.Distribution != wire.Sphere {
 		return
 	}
-	for p := 0; p < perturbations; p += measuredAtOnce {
-		e.directions(p, min(p+measuredAtOnce, perturbations))
+	for p := 0; p < perturbations; p += lengthsAtOnce {
+		e.directions(p, min(p+lengthsAtOnce, perturbations))
 	}
 }

@@ -6,23 +6,26 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A side is a run of parameters that have one box, or none, and one factor on the step.
-// Its lengths are in what a local iterate is kept in: parameters, or coordinates of the
-// box, 0 at its low end and 1 at its high one.
+// A side is a run of adjacent parameters with the same box, or none, and the same factor on the
+// step. Its lengths are in the units of the local iterate: parameters, or coordinates of the
+// box, which are 0 at its low end and 1 at its high end.
 type side struct {
 	end       int     // of the run, from parameter 0
 	step      float64 // StepScale
-	unit      float64 // length of the box, 1 without one
-	zero      float64 // where the parameter is 0
-	low, high float64 // what the iterate stays in
+	unit      float64 // length of the box; 1 without one
+	zero      float64 // coordinate at which the parameter is 0
+	low, high float64 // bounds of the iterate
 }
 
-// parameterSides are the plan's for an iterate in parameters.
+// parameterSides appends the plan's sides for an iterate in parameters.
 func parameterSides(dst []side, p *wire.Plan) []side {
 	end := 0
 	for i, s := range p.Layout() {
 		end += int(s.Len)
-		next := side{end: end, step: float64(s.StepScale), unit: 1, low: math.Inf(-1), high: math.Inf(1)}
+		next := side{
+			end: end, step: float64(s.StepScale), unit: 1,
+			low: math.Inf(-1), high: math.Inf(1),
+		}
 		if b, ok := p.BoxOf(i); ok {
 			next.low, next.high = float64(b.Low), float64(b.High)
 			next.unit = next.high - next.low
@@ -32,8 +35,8 @@ func parameterSides(dst []side, p *wire.Plan) []side {
 	return dst
 }
 
-// A frame takes parameters to the coordinates of their boxes and back; without boxes
-// they are the same.
+// A frame converts parameters to coordinates of their boxes and back. Without boxes these are
+// the same.
 type frame struct {
 	boxes  []side // in parameters
 	inside []side // in coordinates
@@ -51,7 +54,7 @@ func frameOf(p *wire.Plan) frame {
 	return f
 }
 
-// coordinates sets u to those of x.
+// coordinates sets u to the coordinates of x.
 //
 //	u[i] = (x[i] - low) / (high - low)
 func (f *frame) coordinates(u []float64, x []float32) {
@@ -64,7 +67,7 @@ func (f *frame) coordinates(u []float64, x []float32) {
 	}
 }
 
-// parameters sets x to those of u, rounded, and no further out than the box.
+// parameters sets x to the parameters at coordinates u, rounded and clipped to the box.
 func (f *frame) parameters(x []float32, u []float64) {
 	at := 0
 	for i, b := range f.boxes {

@@ -13,20 +13,19 @@ var (
 	errExit  = errors.New("the callback ended its goroutine")
 )
 
-// A caller runs what calls the app, one job at a time, on a goroutine of its own,
-// so that a callback that never returns holds up nothing else. The goroutine
-// serves until end, or until a callback makes it useless; then the next job gets
-// another.
+// A caller runs jobs that call the app, one at a time, on a goroutine of its own. So a callback
+// that never returns blocks nothing else. The goroutine serves until end, or until a callback
+// hangs or ends it; then the next job gets another.
 type caller struct {
 	runner  *runner         // nil: none yet, or no longer
-	pending <-chan struct{} // closed when the last job that was given up has ended
+	pending <-chan struct{} // closed when the last abandoned job has ended
 }
 
 // A runner is a goroutine that runs jobs.
 type runner struct {
-	jobs  chan func() error // closed: end after the job under way
-	ended chan error        // what came of a job
-	gone  chan struct{}     // closed when the goroutine has nothing left to do
+	jobs  chan func() error // closed: end after the present job
+	ended chan error        // the result of a job
+	gone  chan struct{}     // closed when the goroutine ends
 }
 
 func newRunner() *runner {
@@ -42,7 +41,7 @@ func (r *runner) run() {
 	}
 }
 
-// contain runs a job, makes an error of a panic, and sends what came of it.
+// contain runs a job, turns a panic into an error, and sends the result.
 func (r *runner) contain(job func() error) {
 	err := errExit
 	defer func() {
@@ -54,10 +53,10 @@ func (r *runner) contain(job func() error) {
 	err = job()
 }
 
-// run runs a job and waits for it until ctx ends. Then it asks abandon (nil says
-// yes) whether to leave the job behind: a job that is not in the app's code ends
-// by itself, and soon. One that was left stays pending: what it may still use must
-// not be touched before idle says so, and until then run fails with ErrBusy.
+// run runs a job and waits for it until ctx ends. Then it asks abandon (nil says yes) whether to
+// abandon the job: a job that is not in the app's code ends soon by itself. An abandoned job is
+// pending until it ends. Until idle returns true, run fails with ErrBusy, and nothing that the
+// job may still use must be touched.
 func (c *caller) run(ctx context.Context, job func() error, abandon func() bool) error {
 	if !c.idle(ctx, 0) {
 		return ErrBusy
@@ -79,7 +78,7 @@ func (c *caller) run(ctx context.Context, job func() error, abandon func() bool)
 	return context.Cause(ctx)
 }
 
-// settle returns what came of a job; the goroutine may have ended with it.
+// settle returns the result of a job, whose goroutine may have ended with it.
 func (c *caller) settle(err error) error {
 	if err == errExit {
 		<-c.runner.gone
@@ -88,7 +87,7 @@ func (c *caller) settle(err error) error {
 	return err
 }
 
-// end ends the goroutine; one that runs a job that was given up ends with that.
+// end ends the goroutine. That of an abandoned job ends with the job.
 func (c *caller) end() {
 	if c.runner != nil {
 		close(c.runner.jobs)
@@ -97,10 +96,10 @@ func (c *caller) end() {
 	}
 }
 
-// call runs fn as a job and returns what it does.
+// call runs fn as a job and returns its results.
 func call[T any](ctx context.Context, c *caller, fn func() (T, error)) (T, error) {
 	var none T
-	value := new(T) // of a job that was given up too
+	value := new(T) // an abandoned job may still write it
 	err := c.run(ctx, func() (err error) {
 		*value, err = fn()
 		return err
@@ -111,8 +110,8 @@ func call[T any](ctx context.Context, c *caller, fn func() (T, error)) (T, error
 	return *value, nil
 }
 
-// idle says whether no job is pending; it waits for that until ctx ends, but no
-// longer than patience.
+// idle says whether no job is pending. It waits for that until ctx ends, but no longer than
+// patience.
 func (c *caller) idle(ctx context.Context, patience time.Duration) bool {
 	if c.pending == nil {
 		return true

@@ -6,7 +6,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// vectorToSend sets the vector that the device sends with transport=dense, of
+// vectorToSend computes the vector that the device sends with transport=dense, of
 // [wire.Plan.Object] elements, and the loss that goes with it.
 func (e *estimation) vectorToSend() error {
 	b := &e.prober.buffers
@@ -17,7 +17,7 @@ func (e *estimation) vectorToSend() error {
 		return err
 	}
 	if err := sendable(e.vector, e.plan); err != nil {
-		return err // and the device does not remember it
+		return err // before the memory takes it
 	}
 	if len(own) > 0 {
 		e.prober.memory.own.put(e.N, own)
@@ -25,8 +25,8 @@ func (e *estimation) vectorToSend() error {
 	return nil
 }
 
-// phaseVector does the work of a phase. own is the part of the vector that the device
-// remembers as its own: c_i or w_i.
+// phaseVector does the work of a phase. own is the part of the vector that the memory keeps: c_i
+// or w_i.
 func (e *estimation) phaseVector() (own []float32, err error) {
 	switch surrogate := e.plan.Estimator == wire.Surrogate; {
 	case surrogate && e.Phase == 2:
@@ -39,7 +39,7 @@ func (e *estimation) phaseVector() (own []float32, err error) {
 	return e.vector[e.prober.dim:], e.localSteps()
 }
 
-// sendable says whether the coordinator can take a vector.
+// sendable checks a vector against the plan's limit, as the coordinator does.
 func sendable(v []float32, plan *wire.Plan) error {
 	for i, e := range v {
 		if !(abs(e) <= plan.MaxScalar) {

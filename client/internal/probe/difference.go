@@ -2,8 +2,8 @@ package probe
 
 import "github.com/zofl/zofl/wire"
 
-// start returns the loss that a step's forward differences start from; of a batched
-// objective it asks for all losses of the step.
+// start returns the loss at x for a step with forward differences. It gets all losses of the step
+// from a batched objective.
 func (e *estimation) start(perturbations int) (base float64, err error) {
 	forward := e.plan.Difference == wire.Forward
 	if e.prober.batched != nil {
@@ -11,7 +11,7 @@ func (e *estimation) start(perturbations int) (base float64, err error) {
 			return 0, err
 		}
 	} else {
-		e.measure(perturbations)
+		e.computeLengths(perturbations)
 	}
 	if !forward {
 		return 0, nil
@@ -19,10 +19,12 @@ func (e *estimation) start(perturbations int) (base float64, err error) {
 	return e.at(0, 0, 0)
 }
 
-// difference returns the estimate of the derivative along z[p] and the loss near x:
-// forward (f(x+mu z) - base)/mu and base, central (f(x+mu z) - f(x-mu z))/(2 mu) and
-// the mean of the two. What a distribution makes of it, such as the sphere's factor d,
-// is the replicas' part.
+// difference estimates the derivative d along z[p], and the loss near x:
+//
+//	forward: d = (f(x+mu z) - base)/mu,         mean = base
+//	central: d = (f(x+mu z) - f(x-mu z))/(2 mu), mean = (f(x+mu z) + f(x-mu z))/2
+//
+// Factors of a distribution, such as the sphere's d, are applied by the replicas.
 func (e *estimation) difference(base float64, p int) (d, mean float64, err error) {
 	step := e.plan.Mu
 	mu := float64(step)

@@ -11,39 +11,38 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-var (
-	errNotFinite = errors.New("the loss is not finite")
-)
+// errNotFinite: the app returned NaN, an infinity, or a loss that is none in float32.
+var errNotFinite = errors.New("the loss is not finite")
 
-// An estimation is one device's part of one round: DeComFL's Algorithm 4,
-// lines 13-25 (Algorithm 2 is its case P = 1), with the device's own directions or a
-// correction (FZooS (6)) where the plan has them.
+// An estimation is a device's work in one round: lines 13-25 of DeComFL's Algorithm 4, of which
+// Algorithm 2 is the case P = 1. Directions may be the device's own, and the local steps may be
+// corrected (FZooS (6)), as the plan says.
 type estimation struct {
-	query     // how the app is asked
+	query     // calls the app
 	Task      // what the round asks for
 	replica   *replica.Replica
 	plan      *wire.Plan
 	transport transport       // the plan's
-	local     replica.Local   // the iterate: the replica's own for K = 1
-	scalars   []float32       // g[k*P+p], as they travel
-	vector    []float32       // of dense transport: what is sent, until the next estimation
-	losses    []float64       // batched: of the points of the step under way
+	local     replica.Local   // the iterate; for K = 1 it shares the replica's parameters
+	scalars   []float32       // g[k*P+p], as sent
+	vector    []float32       // with transport=dense: the vector to send
+	losses    []float64       // batched: at the points of the present step
 	loss      float64         // mean of the losses of step 0
-	place     place           // of the directions of the step under way
-	batch     objective.Batch // of the step under way
+	place     place           // of the present step's directions
+	batch     objective.Batch // of the present step
 }
 
-// A Result is what a task came to. Its slices are valid until the next task.
+// A Result is the result of a task. Its slices are valid until the next task.
 type Result struct {
-	Scalars []float32           // g[k*P+p], as they travel; with transport=dense none
-	Vector  []float32           // with transport=dense: what the device sends
+	Scalars []float32           // g[k*P+p], as sent; none with transport=dense
+	Vector  []float32           // with transport=dense: the vector to send
 	Loss    float64             // mean of the losses of step 0
-	Control wire.ControlVariate // that goes with the scalars; N = 0: none
+	Control wire.ControlVariate // sent with the scalars; N = 0: none
 }
 
-// Run does a task on the replica's model, until ctx ends. It leaves the replica as it is,
-// but uses it: nobody may change the replica before Run returns. The error is one of this
-// package, the cause of ctx, or says what the app's loss did.
+// Run does a task on the replica's model, until ctx ends. It reads the replica, and nothing may
+// change the replica before Run returns. The error is one of this package, the cause of ctx, or
+// says what the app's loss did.
 func (p *Prober) Run(ctx context.Context, r *replica.Replica, t Task) (Result, error) {
 	e := p.estimation(r, &t)
 	if err := e.run(ctx); err != nil {
@@ -53,8 +52,7 @@ func (p *Prober) Run(ctx context.Context, r *replica.Replica, t Task) (Result, e
 	return Result{e.scalars, e.vector, e.loss, e.Control}, nil
 }
 
-// estimation returns the estimation of a task. There is one at a time, and no job may be
-// pending.
+// estimation prepares the estimation of a task. There is one at a time, and no job may be pending.
 func (p *Prober) estimation(r *replica.Replica, t *Task) *estimation {
 	e := &p.last
 	e.prepare(p)
@@ -68,11 +66,11 @@ func (p *Prober) estimation(r *replica.Replica, t *Task) *estimation {
 	return e
 }
 
-// estimate computes what the device sends. The canonical state is never touched.
+// estimate computes what the device sends. It never changes the replica.
 func (e *estimation) estimate() error { return e.transport.estimate(e) }
 
-// scalarsToSend finds the scalars of every local step, moving the local iterate between
-// them.
+// scalarsToSend computes the scalars of every local step, and moves the local iterate
+// between steps. It never changes the replica.
 func (e *estimation) scalarsToSend() error {
 	if err := e.correct(); err != nil {
 		return err
@@ -89,9 +87,9 @@ func (e *estimation) scalarsToSend() error {
 	return nil
 }
 
-// correct sets what the device adds to its estimates, c - c_i. Of scaffold-1, a
-// device that had no part in the first phase finds now what it would have found then:
-// neither x nor the minibatch has changed.
+// correct computes what the device adds to its estimates, c - c_i. With scaffold-1, a device that
+// missed phase 1 now computes the scalars that it would have computed then: neither x nor the
+// minibatch has changed.
 func (e *estimation) correct() error {
 	if e.Missed.N > 0 {
 		b := &e.prober.buffers
@@ -103,12 +101,12 @@ func (e *estimation) correct() error {
 		e.Control = wire.ControlVariate{N: e.Missed.N, Scalars: scalars}
 	}
 	if len(e.local.Correction) == 0 {
-		return nil // the only step is the last
+		return nil // K = 1: no local step follows the scalars
 	}
 	return e.replica.Correct(e.local.Correction, e.Control)
 }
 
-// minibatch names that of local step k of record n.
+// minibatch names the minibatch of local step k of record n.
 func (e *estimation) minibatch(n uint64, k int) objective.Batch {
 	return objective.Batch{
 		N: n, Step: k, Size: int(e.plan.Batch),
@@ -131,7 +129,7 @@ func (e *estimation) step(n uint64, k int, g []float32) error {
 		if err != nil {
 			return err
 		}
-		// What moves the local iterate is what the others will read.
+		// The local iterate moves by the scalar that the others will read.
 		g[p] = e.plan.Precision.Round(float32(d))
 		if !(abs(g[p]) <= e.plan.MaxScalar) {
 			return fmt.Errorf("%w: |%v| > %v at step %d, perturbation %d",

@@ -6,14 +6,14 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A localRule is the plan's rule for the local steps of a dense run, which no replica
-// repeats: a device's own, begun anew each round. Its products are in float64.
+// A localRule is the plan's rule for local steps with transport=dense. No replica repeats these
+// steps. Each device starts its own rule anew each round. Products are in float64.
 type localRule[T float32 | float64] struct {
 	first, second []T // moments, where the rule has them
-	steps         int // made in this round
+	steps         int // made so far in this round
 }
 
-// begin is for a new round of d parameters.
+// begin readies the rule for a round of d parameters.
 func (r *localRule[T]) begin(rule wire.Rule, d int) {
 	r.steps = 0
 	if rule != wire.SGD {
@@ -24,7 +24,7 @@ func (r *localRule[T]) begin(rule wire.Rule, d int) {
 	}
 }
 
-// cleared returns n zeros, in the memory of v if it has as many.
+// cleared returns n zeros, in the memory of v if that suffices.
 func cleared[T any](v []T, n int) []T {
 	if cap(v) < n {
 		return make([]T, n)
@@ -33,10 +33,10 @@ func cleared[T any](v []T, n int) []T {
 	return v[:n]
 }
 
-// move makes a local step from x, which it keeps in its boxes, along the gradient v,
-// which it overwrites: both are in the lengths that the sides have x in, v per box.
+// move makes a local step from x against the gradient v, and clips x to the boxes. It overwrites v
+// with the rule's direction. x is in the units of sides, v is per unit.
 //
-//	x[i] -= unit * eta * step * what the rule makes of v[i]
+//	x[i] -= unit * step * eta * rule(v)[i]
 func (r *localRule[T]) move(x, v []T, p *wire.Plan, eta float32, sides []side) {
 	r.turn(v, p)
 	at := 0
@@ -48,7 +48,7 @@ func (r *localRule[T]) move(x, v []T, p *wire.Plan, eta float32, sides []side) {
 	}
 }
 
-// turn makes of the gradient v what the rule steps along.
+// turn replaces the gradient v with the rule's direction.
 //
 //	momentum        m = b m + (1-b) v                     m
 //	torch-momentum  m = b m + v                           m
@@ -79,7 +79,7 @@ func (r *localRule[T]) turn(v []T, p *wire.Plan) {
 	}
 }
 
-// pull adds FedProx's pull to base and the weight decay to the gradient v at x.
+// pull adds FedProx's pull towards base and the weight decay to the gradient v at x.
 //
 //	v[i] += prox (x[i] - base[i])/unit + decay (x[i] - zero)/unit
 func pull[T float32 | float64](v, x, base []T, p *wire.Plan, sides []side) {

@@ -6,26 +6,26 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A localStepper is what local steps with finite differences need in a dense run,
-// besides the iterate, which is the vector that is sent.
+// A localStepper holds what local steps with finite differences need with transport=dense, besides
+// the iterate, which is the vector to send.
 type localStepper struct {
 	rule       localRule[float32]
 	sides      []side
 	gradient   []float32
-	correction []float32 // c - c_i, empty without
+	correction []float32 // c - c_i; empty: none
 }
 
-// localSteps makes the K local steps of a round: x of the vector is x_K, and of
-// scaffold-2 the mean of the estimates, c_i, follows it.
+// localSteps makes the K local steps of a round. The vector is x_K. With scaffold-2, c_i, the mean
+// of the estimates, follows it.
 //
 //	for k := range K {
 //		v = (1/P) sum of g z
 //		c_i += v/K
-//		v += (c - c_i of last time) + prox (x - x_0) + decay x
+//		v += (c - c_i of the last round) + prox (x - x_0) + decay x
 //		x = clip(x - eta * rule(v))
 //	}
 //
-// Where there are boxes this is in their coordinates.
+// With boxes all this is in their coordinates.
 func (e *estimation) localSteps() error {
 	s, x, found := &e.prober.stepper, e.vector[:e.prober.dim], e.vector[e.prober.dim:]
 	s.sides = parameterSides(s.sides[:0], e.plan)
@@ -38,7 +38,7 @@ func (e *estimation) localSteps() error {
 	clear(found)
 	e.local.X = x
 	for k := range e.Steps {
-		v, err := e.slope(e.N, k)
+		v, err := e.gradientAt(e.N, k)
 		if err != nil {
 			return err
 		}
@@ -57,8 +57,8 @@ func (e *estimation) localSteps() error {
 	return nil
 }
 
-// slope estimates the gradient at the local iterate in local step k of record n.
-func (e *estimation) slope(n uint64, k int) ([]float32, error) {
+// gradientAt estimates the gradient at the local iterate in local step k of record n.
+func (e *estimation) gradientAt(n uint64, k int) ([]float32, error) {
 	s := &e.prober.stepper
 	g := room(e.prober.buffers.scalars, e.Perturbations)
 	e.prober.buffers.scalars = g
@@ -70,10 +70,9 @@ func (e *estimation) slope(n uint64, k int) ([]float32, error) {
 	return s.gradient, nil
 }
 
-// firstPoint is phase 1 of scaffold-1: the vector is c_i, the estimate at the round's
-// first point.
+// firstPoint is phase 1 of scaffold-1: the vector is c_i, the estimate at the round's first point.
 func (e *estimation) firstPoint() error {
-	v, err := e.slope(e.N, 0)
+	v, err := e.gradientAt(e.N, 0)
 	if err != nil {
 		return err
 	}
@@ -81,11 +80,11 @@ func (e *estimation) firstPoint() error {
 	return nil
 }
 
-// setCorrection sets what the device adds to its estimates, FZooS (91) and (93): none
-// without control variates, and none for a device that has no c_i, as nothing would
-// cancel c in the mean; nor the other way around, where a rollback took c away. Of
-// scaffold-1, a device that had no part in phase 1 finds now
-// what it would have found then: neither x nor the minibatch has changed.
+// setCorrection computes what the device adds to its estimates, c - c_i: FZooS (91) and (93). There
+// is no correction without control variates. There is none for a device without c_i, because
+// nothing would cancel c in the mean, and none after a rollback took c away. With scaffold-1, a
+// device that missed phase 1 now computes the c_i that it would have computed then: neither x nor
+// the minibatch has changed.
 func (e *estimation) setCorrection() error {
 	s, own := &e.prober.stepper, &e.prober.memory.own
 	s.correction = s.correction[:0]
@@ -93,7 +92,7 @@ func (e *estimation) setCorrection() error {
 		return nil
 	}
 	if point, _ := e.replica.Pending(); e.plan.Control == wire.ScaffoldPoint && own.n != point {
-		v, err := e.slope(point, 0)
+		v, err := e.gradientAt(point, 0)
 		if err != nil {
 			return fmt.Errorf("first phase, record %d: %w", point, err)
 		}

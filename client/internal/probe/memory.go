@@ -7,45 +7,44 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// What a device says once that contributes to a run under way without what it found in
-// earlier rounds: it came late, or lost its store.
+// Warnings of a device that contributes to a run under way without the numbers of earlier rounds,
+// because it came late or lost its store.
 var (
 	ErrNoTrajectory = errors.New(
-		"trajectory lost, or none yet in a run under way: contributing from new points")
+		"no trajectory in a run under way, new or lost: contributing from new points")
 	ErrNoVariate = errors.New(
-		"control variate lost, or none yet in a run under way: contributing without a correction")
+		"no control variate in a run under way, new or lost: contributing without a correction")
 )
 
-// A Memory is what a device found in earlier rounds with transport=dense, and needs in
-// later ones.
+// A Memory is what a device with transport=dense found in earlier rounds and needs in later ones.
 type Memory struct {
-	plan       wire.Hash   // of record 1, whose plan own and trajectory are of; 0: of none
+	plan       wire.Hash   // of record 1: the plan that the memory belongs to; 0: none
 	own        ownVector   // c_i or w_i
-	trajectory *trajectory // of a surrogate
-	warned     bool        // Lost was asked
+	trajectory *trajectory // with a surrogate
+	warned     bool        // Lost was called
 }
 
-// An ownVector is a vector that a device found, and that the others have the mean of.
+// An ownVector is a vector that this device computed, and whose mean over devices is in the log.
 type ownVector struct {
-	n       uint64 // index of the record that it was found for; 0: there is none
+	n       uint64 // index of the record that it was computed for; 0: there is none
 	v       []float32
 	unsaved bool
 }
 
-// put replaces the vector by a copy of v.
+// put replaces the vector with a copy of v.
 func (o *ownVector) put(n uint64, v []float32) {
 	o.v = append(o.v[:0], v...)
 	o.n, o.unsaved = n, true
 }
 
-// Forget has the next Prepare begin anew, with what the store has.
+// Forget makes the next Prepare begin anew, so that the memory is loaded from the store.
 func (m *Memory) Forget() { m.plan = wire.Hash{} }
 
-// Plan is the hash of record 1 whose plan the memory is of; 0 for none.
+// Plan is the hash of record 1, whose plan the memory belongs to; 0: none.
 func (m *Memory) Plan() wire.Hash { return m.plan }
 
-// Prepare readies the memory for rounds of a replica's plan. begun says that it was of
-// another plan, and holds nothing now: it may be loaded.
+// Prepare readies the memory for rounds of a replica's plan. begun says that it belonged to another
+// plan and is empty now, ready for Load.
 func (p *Prober) Prepare(r *replica.Replica) (begun bool) {
 	plan := wire.HashRecord(r.First())
 	if p.memory.plan == plan {
@@ -58,7 +57,7 @@ func (p *Prober) Prepare(r *replica.Replica) (begun bool) {
 	return true
 }
 
-// Lost says once what the device lacks in a run that is under way: [ErrNoTrajectory] or
+// Lost says, once, what the device lacks in a run that is under way: [ErrNoTrajectory] or
 // [ErrNoVariate].
 func (p *Prober) Lost(r *replica.Replica) error {
 	m, plan := &p.memory, r.Plan()

@@ -8,24 +8,26 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// ErrMemory: stored numbers are none that this device found for this plan.
-var ErrMemory = errors.New("no numbers of this device and plan")
+// ErrMemory: stored numbers are not ones that this device computed for this plan.
+var ErrMemory = errors.New("not numbers of this device and plan")
 
-// A stored memory has one of two forms. With a surrogate it is LE64 the record that w_i was
-// found for, LE32 its elements, LE32 the points, w_i, and for each point, oldest first, the
-// d parameters as float32 and the loss as float64. With scaffold-2 it is LE64 the record
-// that c_i was found for, and c_i, d float32. All is little-endian.
+// A stored memory has one of two forms, both little-endian:
+//
+//   - With a surrogate: LE64 the record that w_i was computed for, LE32 the number of its
+//     elements, LE32 the number of points, w_i as float32, and for each point, oldest first,
+//     d parameters as float32 and the loss as float64.
+//   - With scaffold-2: LE64 the record that c_i was computed for, and c_i as d float32.
 
-// trajectoryHead is the bytes before w_i.
+// trajectoryHead is the number of bytes before w_i.
 const trajectoryHead = 8 + 4 + 4
 
 // storedPoints are the points of a trajectory as they are stored.
 type storedPoints struct {
-	x []float32 // of one after the other
+	x []float32 // d parameters of each point, one point after the other
 	y []float64
 }
 
-// Keeps says whether rounds of a plan leave anything worth storing.
+// Keeps says whether rounds of a plan leave a memory that must be stored.
 func Keeps(plan *wire.Plan) bool { return transportOf(plan).keeps(plan) }
 
 // Unsaved says whether the memory changed since it was stored.
@@ -41,7 +43,7 @@ func (m *Memory) Saved() {
 	}
 }
 
-// Save writes the memory. The writer keeps the first error.
+// Save writes the memory. It ignores errors: the writer must keep the first.
 func (m *Memory) Save(to io.Writer) {
 	if m.trajectory != nil {
 		writeTrajectory(to, m.trajectory, &m.own)
@@ -50,8 +52,8 @@ func (m *Memory) Save(to io.Writer) {
 	put(to, m.own.n, m.own.v)
 }
 
-// Load reads a stored memory of size bytes. The error matches [ErrMemory] where it is none
-// of the plan. It takes no more memory than size.
+// Load reads a stored memory of size bytes. The error matches [ErrMemory] if it does not fit the
+// plan. It allocates no more than size bytes.
 func (m *Memory) Load(from io.Reader, size int64, plan *wire.Plan) (err error) {
 	var own ownVector
 	if m.trajectory != nil {
@@ -84,7 +86,7 @@ func writeTrajectory(to io.Writer, t *trajectory, own *ownVector) {
 
 func readControl(from io.Reader, size int64, plan *wire.Plan) (own ownVector, err error) {
 	if size != 8+4*int64(plan.Dim) {
-		return own, fmt.Errorf("%w: %d bytes", ErrMemory, size)
+		return own, fmt.Errorf("%w: %d bytes, want %d", ErrMemory, size, 8+4*plan.Dim)
 	}
 	own.v = make([]float32, plan.Dim)
 	return own, get(from, &own.n, own.v)

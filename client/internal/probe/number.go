@@ -10,14 +10,15 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// binary.Write and binary.Read, which take any type, would make a device's program 30 kB
-// larger: go build -trimpath -ldflags "-s -w", for linux/amd64.
+// This file encodes numbers by type switch. binary.Write and binary.Read, which use
+// reflection, would add 30 kB to a device's program (go build -trimpath -ldflags "-s -w",
+// for linux/amd64).
 
-// floatsAtOnce are encoded together.
+// floatsAtOnce is how many floats are encoded together.
 const floatsAtOnce = 4096
 
-// put writes numbers, or slices of them, little-endian; a bufio.Writer keeps the first
-// error.
+// put writes numbers, or slices of them, little-endian. It ignores errors: a bufio.Writer keeps the
+// first.
 func put(to io.Writer, numbers ...any) {
 	var b []byte
 	for _, v := range numbers {
@@ -42,7 +43,7 @@ func put(to io.Writer, numbers ...any) {
 	}
 }
 
-// get reads what put wrote to where numbers point.
+// get reads what put wrote into the pointers and slices in numbers.
 func get(from io.Reader, numbers ...any) (err error) {
 	for _, v := range numbers {
 		switch v := v.(type) {

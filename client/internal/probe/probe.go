@@ -1,8 +1,8 @@
-// Package probe evaluates the app's loss: a task and a replica of the model in, scalars or
-// a vector out. It knows no log, no network and no store.
+// Package probe evaluates the app's loss: a task and a replica of the model in, scalars or a
+// vector out. It does not know the log, the network or the store.
 //
-// A [Prober] runs one task at a time. The app's code runs on a goroutine of its own, so
-// that a loss which hangs, panics or ends its goroutine costs that task and nothing else.
+// A [Prober] runs one task at a time. The app's code runs on a goroutine of its own. So a loss
+// that hangs, panics or ends its goroutine costs that task and nothing else.
 package probe
 
 import (
@@ -17,48 +17,48 @@ import (
 type Config struct {
 	Objective objective.Objective
 	Dim       int
-	ID        string // the device's; minibatches differ by it
+	ID        string // of the device; minibatches differ by it
 	Workers   int    // goroutines that a surrogate may use
 	Logger    *slog.Logger
 }
 
-// A Prober asks the app's objective. It keeps what outlives a task: buffers, what the
-// device found in earlier rounds, and how long queries take.
+// A Prober calls the app's objective. It keeps what outlives a task: buffers, the memory of
+// earlier rounds, and how long queries take.
 //
-// The goroutine of Run owns it, but for what a [query] shares with the goroutine that
-// runs the app's code.
+// The goroutine of Run owns it, except for what a [query] shares with the goroutine that runs the
+// app's code.
 type Prober struct {
 	cfg     Config
 	dim     int
 	loss    objective.Flat      // nil for an objective without a flat loss
-	streams objective.Streaming // nil for an objective that does not stream
-	batched objective.Batched   // nil for an objective that takes a point at a time
+	streams objective.Streaming // nil for an objective that is not streaming
+	batched objective.Batched   // nil for an objective that is not batched
 
 	calls   caller
-	source  source // streaming, batched: what the app reads
+	source  source // streaming, batched: where the app reads points
 	last    estimation
 	buffers buffers
 	stepper localStepper
 	memory  Memory
 
 	queries uint64
-	pace    time.Duration // of a query, smoothed
+	pace    time.Duration // smoothed time of a query
 	zeros   int           // rounds in a row whose scalars were all zero
 }
 
-// buffers are the memory that one task leaves to the next.
+// buffers are reused by the next task.
 type buffers struct {
 	probe      []float32 // flat: the vector that the app sees
 	x, m       []float32 // K > 1: the local iterate and its momentum
 	correction []float32 // K > 1 with control variates: c - c_i
 	z          []replica.Direction
 	scalars    []float32
-	firstPhase []float32 // scaffold-1: scalars of a phase that this device missed
-	losses     []float64 // batched: at a step's points
-	vector     []float32 // dense transport: what is sent
+	firstPhase []float32 // scaffold-1: scalars of a phase 1 that this device missed
+	losses     []float64 // batched: at the points of a step
+	vector     []float32 // with transport=dense: the vector to send
 }
 
-// New returns a prober. One without an objective is a passive replica's: it has no tasks.
+// New returns a prober. That of a passive replica has no objective and no tasks.
 func New(cfg Config) *Prober {
 	p := &Prober{cfg: cfg, dim: cfg.Dim}
 	p.loss, _ = cfg.Objective.(objective.Flat)
@@ -68,20 +68,20 @@ func New(cfg Config) *Prober {
 	return p
 }
 
-// Close ends the goroutine of the app's code; a call that was given up ends by itself.
+// Close ends the goroutine that runs the app's code. That of an abandoned call ends with the call.
 func (p *Prober) Close() { p.calls.end() }
 
-// Queries is how many loss evaluations were made.
+// Queries returns how many loss evaluations were made.
 func (p *Prober) Queries() uint64 { return p.queries }
 
-// Memory is what the device found in earlier rounds.
+// Memory returns what the device found in earlier rounds.
 func (p *Prober) Memory() *Memory { return &p.memory }
 
-// Duration is how long queries take, as far as known; 0 if nothing is.
+// duration estimates how long queries take; 0 if nothing is known.
 func (p *Prober) duration(queries uint64) time.Duration { return p.pace * time.Duration(queries) }
 
-// doubt halves the pace. It follows each round that was declined because of the pace, so
-// that a device that was slow once tries again.
+// doubt halves the pace after each round that the device declined because of it, so that a device
+// that was slow once tries again.
 func (p *Prober) doubt() { p.pace /= 2 }
 
 // took counts a query that took d.
@@ -93,8 +93,8 @@ func (p *Prober) took(d time.Duration) {
 	p.pace += (d - p.pace) / 8
 }
 
-// gaveUp notes a call of so many queries that takes longer than d. It counts many queries
-// as if they took twice as long, so that the next round does not wait in vain again.
+// gaveUp notes an abandoned call of so many queries, which takes longer than d. It assumes that
+// many queries would have taken twice as long, so that the next round does not wait in vain too.
 func (p *Prober) gaveUp(d time.Duration, queries int) {
 	p.pace = max(p.pace, 2*d/time.Duration(1+queries))
 }
@@ -107,11 +107,11 @@ func (p *Prober) flat() []float32 {
 	return p.buffers.probe
 }
 
-// zerosWorthAWarning is how many rounds without any slope are no accident.
+// zerosWorthAWarning is how many rounds in a row with zero scalars are no accident.
 const zerosWorthAWarning = 3
 
-// watchZeros warns of an engine whose weights have steps larger than mu: the loss then
-// does not move at all.
+// watchZeros warns of an engine that rounds weights to steps larger than mu, so that the loss does
+// not change.
 func (p *Prober) watchZeros(g []float32) {
 	if !allZero(g) {
 		p.zeros = 0
@@ -133,7 +133,7 @@ func allZero(v []float32) bool {
 	return true
 }
 
-// room returns n elements, in the memory of v if it has as many.
+// room returns n elements, in the memory of v if that suffices.
 func room(v []float32, n int) []float32 {
 	if cap(v) < n {
 		return make([]float32, n)

@@ -9,32 +9,31 @@ import (
 	"time"
 )
 
-// errGivenUp ends a job that was left behind; nobody is told.
+// errGivenUp ends an abandoned job. Nothing reads it.
 var errGivenUp = errors.New("given up")
 
-// A query is the way from an estimation to the app's code and back. The whole
-// estimation is one job of the caller, so that a query costs no change of
-// goroutine; Run waits for it, and leaves it behind where the app's code does not
-// return.
+// A query calls the app's code for an estimation. The whole estimation is one job of the caller,
+// so a query costs no switch of goroutines. Run waits for the job, and abandons it if the app's
+// code does not return.
 //
 // Invariants:
-//  1. The job holds mu while it is not in the app's code, and with it all that it
-//     shares with Run: buffers, replica, estimator.
-//  2. Once abandoned is set, the job touches nothing of that.
+//  1. The job holds mu while it is not in the app's code. mu guards all that the job shares with
+//     Run: buffers, replica, estimation.
+//  2. Once abandoned is set, the job touches none of these.
 type query struct {
 	prober *Prober
 	ctx    context.Context // of the round
-	work   func() error    // what the job does; made once, as are the next two
+	work   func() error    // the work of the job; work, job and quit are made once
 	job    func() error
 	quit   func() bool
-	unit   string // what the queries of a step are numbered as
+	unit   string // the word for a query in errors: "perturbation" or "query"
 
 	mu        sync.Mutex // guards what follows
 	inside    bool       // the app's code runs
 	abandoned bool
-	began     time.Time // of the call, its probe included
-	k, p      int       // of the call
-	queries   int       // that the call counts as
+	began     time.Time // of the call, including the time to perturb
+	k, p      int       // local step and query of the call
+	queries   int       // how many queries the call counts as
 }
 
 // prepare readies the query for a new estimation.
@@ -45,7 +44,7 @@ func (q *query) prepare(p *Prober) {
 	q.inside, q.abandoned, q.unit = false, false, "perturbation"
 }
 
-// run makes the estimation, until ctx ends. The canonical state is not touched.
+// run runs the estimation until ctx ends.
 func (q *query) run(ctx context.Context) error {
 	q.ctx = ctx
 	err := q.prober.calls.run(ctx, q.job, q.quit)
@@ -56,7 +55,7 @@ func (q *query) run(ctx context.Context) error {
 	return err
 }
 
-// blame says of which call err is.
+// blame adds to err which call it came from.
 func (q *query) blame(err error) error {
 	if q.prober.batched != nil {
 		return fmt.Errorf("losses at step %d: %w", q.k, err)
@@ -64,7 +63,7 @@ func (q *query) blame(err error) error {
 	return fmt.Errorf("loss at step %d, %s %d: %w", q.k, q.unit, q.p, err)
 }
 
-// finite says whether a loss can be one: replies carry it as a float32.
+// finite checks that a loss is finite as a float32, which is how replies carry it.
 func (q *query) finite(f float64, k, p int) error {
 	if !(math.Abs(f) <= math.MaxFloat32) {
 		return fmt.Errorf("%w: %v at step %d, %s %d", errNotFinite, f, k, q.unit, p)
@@ -72,18 +71,18 @@ func (q *query) finite(f float64, k, p int) error {
 	return nil
 }
 
-// hold is the job.
+// hold is the job. It does the work while it holds mu.
 func (q *query) hold() error {
 	q.mu.Lock()
 	defer func() {
-		if !q.inside { // else the app's code panicked, and mu is not this job's
+		if !q.inside { // else the app's code panicked, and this job does not hold mu
 			q.mu.Unlock()
 		}
 	}()
 	return q.work()
 }
 
-// abandon leaves the job behind if it is in the app's code.
+// abandon abandons the job if it is in the app's code.
 func (q *query) abandon() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -94,8 +93,8 @@ func (q *query) abandon() bool {
 	return q.inside
 }
 
-// enter is called before the app's code, unless it returns an error. The call counts
-// as so many queries.
+// enter must precede a call of the app's code, which counts as so many queries. After an error of
+// enter there must be no call.
 func (q *query) enter(k, p, queries int) error {
 	if q.ctx.Err() != nil {
 		return context.Cause(q.ctx)
@@ -105,7 +104,7 @@ func (q *query) enter(k, p, queries int) error {
 	return nil
 }
 
-// leave is called after the app's code, which returned err.
+// leave must follow a call of the app's code, which returned err.
 func (q *query) leave(err error) error {
 	q.mu.Lock()
 	q.inside = false

@@ -10,24 +10,24 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Why a device declines a task, besides an error of the app's loss.
+// Reasons for declining a task, besides an error of the app's loss.
 var (
-	// ErrSlow: the loss is too slow for the time that is left.
+	// ErrSlow: the loss is too slow for the time left.
 	ErrSlow = errors.New("the loss is too slow for the time left")
-	// ErrPolicy: the app's policy says no, or fails.
+	// ErrPolicy: the app's policy says no, or failed.
 	ErrPolicy = errors.New("the app's policy")
-	// ErrBusy: an earlier call of the app has not returned.
+	// ErrBusy: an earlier callback has not returned.
 	ErrBusy = errors.New("an earlier callback has not returned")
 	// ErrTooLarge: a scalar or an element of the vector is above the plan's MaxScalar.
 	ErrTooLarge = errors.New("a scalar is above the plan's max_scalar")
 )
 
-// Ready says whether the device can and may make so many queries for record n before the
-// round closes. The error is [ErrBusy], [ErrSlow] or [ErrPolicy].
+// Ready says whether the device can and may make so many queries for record n before the round
+// closes. The error matches [ErrBusy], [ErrSlow] or [ErrPolicy].
 func (p *Prober) Ready(ctx context.Context, n, queries uint64, closes time.Time) error {
 	need, left := p.duration(queries), time.Until(closes)
-	// A callback of a round that was given up may be about to return: wait
-	// for it a little, unless it has shown to be slow.
+	// An abandoned callback may be about to return: wait for it a little, unless the loss is
+	// too slow anyway.
 	patience := left / 4
 	if need > left {
 		patience = 0
@@ -58,7 +58,7 @@ func (p *Prober) mayWork(ctx context.Context, work objective.Work) error {
 	return nil
 }
 
-// Weight is this device's weight in the mean.
+// Weight returns this device's weight in the mean.
 func (p *Prober) Weight(ctx context.Context, plan *wire.Plan) (uint32, error) {
 	sampler, ok := p.cfg.Objective.(objective.Sampler)
 	if !ok || plan.Weights != wire.BySamples {
@@ -71,20 +71,20 @@ func (p *Prober) Weight(ctx context.Context, plan *wire.Plan) (uint32, error) {
 	return uint32(max(1, min(uint64(max(n, 0)), uint64(plan.MaxWeight)))), nil
 }
 
-// A Metrics is what an evaluation measured.
+// Metrics are what an evaluation measured.
 type Metrics struct {
 	Values  []float64 // in the plan's order
-	Samples int       // that they are means over
+	Samples int       // over which they are means
 }
 
-// Evaluates says whether the app can measure the model.
+// Evaluates says whether the objective is an [objective.Evaluator].
 func (p *Prober) Evaluates() bool {
 	_, ok := p.cfg.Objective.(objective.Evaluator)
 	return ok
 }
 
-// Evaluate has the app measure the model x. It waits no longer than patience for an
-// earlier callback, and returns [ErrBusy] then.
+// Evaluate has the app measure the model x. If an earlier callback does not return within
+// patience, the error is [ErrBusy].
 func (p *Prober) Evaluate(
 	ctx context.Context, x []float32, patience time.Duration,
 ) (Metrics, error) {

@@ -7,40 +7,38 @@ import (
 	"github.com/zofl/zofl/client/replica"
 )
 
-// A place names the directions of a local step.
+// A place is the address of a local step's directions.
 type place struct {
 	n      uint64 // record
 	k      int    // local step
-	source uint32 // shared by all devices, or this device's own
+	source uint32 // prng.Shared, or this device's slot
 }
 
-// A source is where the points of all calls read; see [objective.Source].
-//
-// Run's goroutine, or the job that it waits for, begins and ends calls. The app reads from
-// any goroutine.
+// A source is what all points of a prober read from; see [objective.Source]. The goroutine of Run,
+// or the job that it waits for, begins and ends calls. The app reads from any goroutine.
 //
 // Invariants:
-//  1. Only the points of the call under way can be read: no two calls have the same
-//     number, and call is 0 between calls.
+//  1. Only the points of the present call can be read: no two calls have the same number, and
+//     call is 0 between calls.
 //  2. No point is used twice, because an app may keep it.
 type source struct {
 	dim int
 
-	mu      sync.RWMutex // guards what follows, and the replica while a call is under way
+	mu      sync.RWMutex // guards what follows, and the replica during a call
 	call    uint64       // 0: none
 	replica *replica.Replica
-	points  replica.Points // of a single point: mu may be 0 or negative, with one direction
-	chosen  [][]float32    // vectors that are the points; none: points along directions
+	points  replica.Points // a single point has one direction, and mu may be 0 or negative
+	given   [][]float32    // vectors that are the points; empty: points along directions
 
-	// Of the job.
-	calls uint64
-	ones  []objective.Point // that no call has had
-	alls  []objective.Points
+	// For the job only.
+	calls      uint64
+	unused     []objective.Point
+	unusedSets []objective.Points
 }
 
 var _ objective.Source = (*source)(nil)
 
-// pointsAtOnce points are made with one allocation, of some 4 KiB.
+// pointsAtOnce is how many points one allocation, of about 4 KiB, makes.
 const pointsAtOnce = 256
 
 // Dim implements [objective.Source].
@@ -52,8 +50,8 @@ func (s *source) Read(call uint64, dst []float32, off int) error {
 		return err
 	}
 	defer s.mu.RUnlock()
-	if len(s.chosen) > 0 {
-		copy(dst, s.chosen[0][off:])
+	if len(s.given) > 0 {
+		copy(dst, s.given[0][off:])
 		return nil
 	}
 	s.replica.Perturb(dst, s.points.X, off, s.points.Mu, &s.points.Z[0])
@@ -66,11 +64,11 @@ func (s *source) ReadAll(call uint64, dst [][]float32, off, n int) error {
 		return err
 	}
 	defer s.mu.RUnlock()
-	if len(s.chosen) == 0 {
+	if len(s.given) == 0 {
 		s.replica.PerturbAll(dst, off, n, &s.points)
 		return nil
 	}
-	for i, x := range s.chosen {
+	for i, x := range s.given {
 		if dst[i] != nil {
 			copy(dst[i], x[off:])
 		}
@@ -78,7 +76,7 @@ func (s *source) ReadAll(call uint64, dst [][]float32, off, n int) error {
 	return nil
 }
 
-// open locks the source for a read of a call. The caller releases it.
+// open locks the source for a read of a call, which must unlock it.
 func (s *source) open(call uint64) error {
 	s.mu.RLock()
 	if s.call != call {
@@ -88,51 +86,55 @@ func (s *source) open(call uint64) error {
 	return nil
 }
 
-// point returns x + mu z[p] of a step, for one call.
+// point begins a call and returns its point, x + mu z[p] of a step.
 func (s *source) point(
 	r *replica.Replica, x []float32, mu float32, at place, p int,
 ) *objective.Point {
-	return s.one(s.next(r, replica.Points{X: x, Mu: mu}, at, p, p+1))
+	return s.newPoint(s.beginStep(r, replica.Points{X: x, Mu: mu}, at, p, p+1))
 }
 
-// vector returns a vector as a point, for one call.
-func (s *source) vector(x []float32) *objective.Point { return s.one(s.choose(x)) }
+// vector begins a call and returns its point, x.
+func (s *source) vector(x []float32) *objective.Point {
+	return s.newPoint(s.beginVectors(x))
+}
 
-// one makes the point of a call.
-func (s *source) one(call uint64) *objective.Point {
-	if len(s.ones) == 0 {
-		s.ones = make([]objective.Point, pointsAtOnce)
+// newPoint makes the point of a call.
+func (s *source) newPoint(call uint64) *objective.Point {
+	if len(s.unused) == 0 {
+		s.unused = make([]objective.Point, pointsAtOnce)
 	}
-	point := &s.ones[0]
-	s.ones = s.ones[1:]
+	point := &s.unused[0]
+	s.unused = s.unused[1:]
 	*point = objective.At(s, call)
 	return point
 }
 
-// all returns the points of a step with that many perturbations, for one call.
+// all begins a call and returns its points, all those of a step.
 func (s *source) all(
 	r *replica.Replica, step replica.Points, at place, perturbations int,
 ) *objective.Points {
-	call := s.next(r, step, at, 0, perturbations)
-	return s.many(call, s.points.Len())
+	call := s.beginStep(r, step, at, 0, perturbations)
+	return s.newPoints(call, s.points.Len())
 }
 
-// vectors returns vectors as points, for one call.
-func (s *source) vectors(x [][]float32) *objective.Points { return s.many(s.choose(x...), len(x)) }
+// vectors begins a call and returns its points, x.
+func (s *source) vectors(x [][]float32) *objective.Points {
+	return s.newPoints(s.beginVectors(x...), len(x))
+}
 
-// many makes the points of a call.
-func (s *source) many(call uint64, length int) *objective.Points {
-	if len(s.alls) == 0 {
-		s.alls = make([]objective.Points, pointsAtOnce)
+// newPoints makes the points of a call.
+func (s *source) newPoints(call uint64, length int) *objective.Points {
+	if len(s.unusedSets) == 0 {
+		s.unusedSets = make([]objective.Points, pointsAtOnce)
 	}
-	points := &s.alls[0]
-	s.alls = s.alls[1:]
+	points := &s.unusedSets[0]
+	s.unusedSets = s.unusedSets[1:]
 	*points = objective.AllAt(s, call, length)
 	return points
 }
 
-// next begins a call that reads along perturbations [from, to).
-func (s *source) next(
+// beginStep begins a call that reads points along perturbations [from, to) of a step.
+func (s *source) beginStep(
 	r *replica.Replica, points replica.Points, at place, from, to int,
 ) (call uint64) {
 	s.mu.Lock()
@@ -143,18 +145,18 @@ func (s *source) next(
 	return s.call
 }
 
-// choose begins a call that reads vectors.
-func (s *source) choose(x ...[]float32) (call uint64) {
+// beginVectors begins a call that reads vectors.
+func (s *source) beginVectors(x ...[]float32) (call uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls++
-	s.call, s.chosen = s.calls, append(s.chosen[:0], x...)
+	s.call, s.given = s.calls, append(s.given[:0], x...)
 	return s.call
 }
 
-// revoke ends the call; no read is under way when it returns.
+// revoke ends the call. It waits for reads under way.
 func (s *source) revoke() {
 	s.mu.Lock()
-	s.call, s.replica, s.points.X, s.chosen = 0, nil, nil, s.chosen[:0]
+	s.call, s.replica, s.points.X, s.given = 0, nil, nil, s.given[:0]
 	s.mu.Unlock()
 }

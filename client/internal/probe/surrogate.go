@@ -9,29 +9,29 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A trajectory is what a device knows of its loss in a run with estimator=surrogate: the
-// losses that it asked for, as points of a Gaussian process (FZooS (8)) and of the fit
-// of w (3), and what the local steps of a round need. It takes memory with the first
-// such round. Coordinates are those of the boxes.
+// A trajectory is what a device knows of its loss with estimator=surrogate. It fits a Gaussian
+// process (FZooS (8)) and the weights w_i (3) to the losses that the device measured. It also
+// holds the buffers of local steps. It is allocated with the first such round. Coordinates are
+// those of the boxes.
 //
-// Points are facts of the loss: they stay true whatever becomes of the log, and a record
-// that is worked on again adds its points again.
+// A point is a measured loss, so it stays valid whatever happens to the log. A device that works
+// on a record again adds its points again.
 type trajectory struct {
 	frame    frame
 	process  *surrogate.Process
 	fit      *surrogate.Fit
 	features *surrogate.Features
-	stored   storedPoints // from the store, not yet among the points
-	unsaved  bool         // the store does not have all of it
+	stored   storedPoints // loaded from the store, not yet added
+	unsaved  bool         // the store does not have all points
 
 	rule       localRule[float64]
 	first, u   []float64 // x_0 and the local iterate
 	gradient   []float64
-	correction []float64 // gradient of what all say less that of what this device says
-	weights    []float64 // w - w_i, or w_i while it is made
+	correction []float64 // gradient of the surrogate with weights w - w_i
+	weights    []float64 // w - w_i, or w_i while it is computed
 	choice     choice
 	x          [1][]float32 // the iterate as the app sees it
-	added      []float64    // a point that is added
+	added      []float64    // coordinates of a point being added
 }
 
 func newTrajectory(r *replica.Replica, d, workers int) *trajectory {
@@ -45,8 +45,9 @@ func newTrajectory(r *replica.Replica, d, workers int) *trajectory {
 	t := &trajectory{
 		frame: frameOf(p),
 		process: surrogate.New(surrogate.Config{
-			Dim: d, Window: int(p.Window), LengthScale: float64(p.LengthScale), Noise: float64(p.Noise),
-			Kernel: kernel, Nearest: p.WindowOf == wire.NearestPoints, Workers: workers,
+			Dim: d, Window: int(p.Window), LengthScale: float64(p.LengthScale),
+			Noise: float64(p.Noise), Kernel: kernel, Nearest: p.WindowOf == wire.NearestPoints,
+			Workers: workers,
 		}),
 		fit:      surrogate.NewFit(features, int(p.Window), float64(p.Noise)),
 		features: features,
@@ -59,7 +60,7 @@ func newTrajectory(r *replica.Replica, d, workers int) *trajectory {
 	return t
 }
 
-// add adds a point.
+// add adds the point x with loss y.
 func (t *trajectory) add(x []float32, y float64) {
 	t.frame.coordinates(t.added, x)
 	t.process.Add(t.added, y)
@@ -67,11 +68,11 @@ func (t *trajectory) add(x []float32, y float64) {
 	t.unsaved = true
 }
 
-// surrogateSteps is phase 1 of FZooS's Algorithm 2, lines 2-6, with the local rule of
-// the plan: the vector is x_K.
+// surrogateSteps is phase 1 of FZooS's Algorithm 2, lines 2-6, with the local rule of the plan. The
+// vector is x_K.
 //
 //	for t from 1 to K {
-//		query f at u, then where its gradient is least known around u
+//		query f at u, and around u where its gradient is least certain
 //		g = gradient of the posterior mean at u + gamma (that of w - w_i)
 //		u = clip(u - eta * rule(g + prox (u - u_0) + decay u))
 //	}
@@ -80,7 +81,7 @@ func (e *estimation) surrogateSteps() error {
 	if err := e.begin(); err != nil {
 		return err
 	}
-	corrected := e.disagree()
+	corrected := e.setWeights()
 	t.rule.begin(e.plan.Rule, e.prober.dim)
 	for k := range int(e.plan.Steps) {
 		if err := e.explore(k, int(e.plan.Active)); err != nil {
@@ -100,8 +101,8 @@ func (e *estimation) surrogateSteps() error {
 	return nil
 }
 
-// queryAround is phase 2, lines 7 and 8: the vector is w_i, after queries at and around
-// the round's x.
+// queryAround is phase 2, lines 7 and 8. The vector is w_i, fitted after queries at and around the
+// model.
 func (e *estimation) queryAround() error {
 	t := e.prober.memory.trajectory
 	if err := e.begin(); err != nil {
@@ -117,7 +118,7 @@ func (e *estimation) queryAround() error {
 	return nil
 }
 
-// begin sets the local iterate to the model, and adds what the store had.
+// begin sets the local iterate to the model, and adds the points loaded from the store.
 func (e *estimation) begin() error {
 	t := e.prober.memory.trajectory
 	e.unit = "query"
@@ -128,7 +129,7 @@ func (e *estimation) begin() error {
 	return err
 }
 
-// cancelled says whether the round is over.
+// cancelled returns the cause of the round's context once that has ended.
 func (e *estimation) cancelled() error {
 	if e.ctx.Err() != nil {
 		return context.Cause(e.ctx)
@@ -136,8 +137,8 @@ func (e *estimation) cancelled() error {
 	return nil
 }
 
-// restore adds the points of the store until stop returns an error. The rest waits for the
-// next round.
+// restore adds the points loaded from the store until stop returns an error. The rest waits for
+// the next round.
 func (t *trajectory) restore(stop func() error) error {
 	r, d := &t.stored, len(t.u)
 	for len(r.y) > 0 {

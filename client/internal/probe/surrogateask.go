@@ -1,8 +1,9 @@
 package probe
 
-// learn asks for the losses at vectors and adds the finite ones to the points. They are
-// queries first, first+1, ... of the step. It returns the loss at the first vector.
-func (e *estimation) learn(first int, xs [][]float32) (loss float64, err error) {
+// measure evaluates the losses at vectors, which are queries first, first+1, ... of the step, and
+// adds them to the trajectory. It stops at a loss that is not finite. It returns the loss at the
+// first vector.
+func (e *estimation) measure(first int, xs [][]float32) (loss float64, err error) {
 	if e.prober.batched != nil {
 		if err := e.askAll(e.prober.source.vectors(xs), first); err != nil {
 			return 0, err

@@ -6,9 +6,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// disagree sets the weights to w - w_i, where there is a correction to make: after the
-// first round, for a device that knows what it sent in its last.
-func (e *estimation) disagree() bool {
+// setWeights sets the weights to w - w_i, and says whether there is a correction to make: after the
+// first round, on a device that knows its own last w_i.
+func (e *estimation) setWeights() bool {
 	w, own, t := e.replica.Weights(), &e.prober.memory.own, e.prober.memory.trajectory
 	if e.plan.Correction == wire.CorrectionZero || own.n == 0 || allZero(w) {
 		return false
@@ -22,7 +22,7 @@ func (e *estimation) disagree() bool {
 	return true
 }
 
-// correctGradient adds FZooS (5)'s correction to the gradient of local step t, from 1.
+// correctGradient adds the correction of FZooS (5) to the gradient of a local step, from 1.
 func (e *estimation) correctGradient(step int) {
 	t, at := e.prober.memory.trajectory, e.prober.memory.trajectory.first
 	if e.plan.CorrectionAt == wire.AtIterate {
@@ -35,29 +35,29 @@ func (e *estimation) correctGradient(step int) {
 	}
 }
 
-// gamma is the part of the correction at v that local step t adds.
+// gamma is the factor of the correction at v in a local step.
 func (e *estimation) gamma(step int, v []float64) float64 {
 	switch e.plan.Correction {
 	case wire.CorrectionOne:
 		return 1
 	case wire.CorrectionTheory:
-		return e.theory(v)
+		return e.theoryGamma(v)
 	}
 	return 1 / float64(step)
 }
 
-// confidence is delta of Corollary E.1's omega.
+// confidence is delta in the omega of Corollary E.1.
 const confidence = 0.1
 
-// theory is gamma of FZooS's Corollary E.1,
+// theoryGamma is gamma of FZooS's Corollary E.1,
 //
 //	G / (G + 2 (omega kappa - 4 omega iota k'(iota)^2 / (d + sigma^2 d/(rT)) + N epsilon))
 //
-// with omega = d + 2 (sqrt(d) + 1) ln(1/0.1), rT the points of this device, N the plan's
-// members and epsilon = 1/M; kappa and k' are of [kernelSlopes]. iota is the mean squared
-// distance from v to the points of this device: to those of all, which the paper has,
-// nobody knows it.
-func (e *estimation) theory(v []float64) float64 {
+// with omega = d + 2 (sqrt(d) + 1) ln(1/0.1), rT the number of this device's points, N the plan's
+// members and epsilon = 1/M; kappa and k' are those of [kernelSlopes]. iota is the mean squared
+// distance from v to the points of this device. The paper's is to the points of all devices,
+// which no device knows.
+func (e *estimation) theoryGamma(v []float64) float64 {
 	t, p := e.prober.memory.trajectory, e.plan
 	d, points := float64(len(v)), float64(t.process.Len())
 	iota := t.distance(v)
@@ -68,8 +68,8 @@ func (e *estimation) theory(v []float64) float64 {
 		(float64(p.Heterogeneity) + 2*(max(unknown, 0)+float64(p.Members)/float64(p.Features)))
 }
 
-// kernelSlopes returns kappa, the variance of a derivative before anything is known, and
-// k', the slope of the kernel in the squared distance iota:
+// kernelSlopes returns kappa, the prior variance of a derivative, and k', the slope of the kernel
+// in the squared distance iota:
 //
 //	squared-exponential: 1/l^2, -exp(-iota/(2 l^2)) / (2 l^2)
 //	matern:              5/(3 l^2), -5 (1 + s) exp(-s) / (6 l^2), s = sqrt(5 iota)/l

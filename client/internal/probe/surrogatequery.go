@@ -5,32 +5,32 @@ import (
 	"slices"
 )
 
-// A choice is the active queries of FZooS, appendix G: of candidates around the iterate
-// those where the gradient of the posterior mean is least certain.
+// A choice holds the active queries of FZooS, appendix G: of candidates around the iterate, those
+// where the gradient of the posterior mean is least certain.
 type choice struct {
-	candidates  [][]float64 // some at a time
-	uncertainty []float64   // of each
-	picked      []pick      // the least certain so far, of them the least certain first
-	x           [][]float32 // as the app sees them
+	candidates  [][]float64 // candidatesAtOnce of them
+	uncertainty []float64   // of each candidate
+	picks       []pick      // the least certain so far, the least certain first
+	x           [][]float32 // the picks as parameters
 }
 
-// A pick is a candidate that is to be asked for.
+// A pick is a candidate to query.
 type pick struct {
 	uncertainty float64
 	x           []float32
 }
 
-// candidatesAtOnce are judged together, so that a round can end between.
+// candidatesAtOnce is how many candidates are judged together; in between, the round may end.
 const candidatesAtOnce = 32
 
-// explore asks for the loss at the local iterate of step k, and then where the gradient
-// is least certain around it, and adds all that to the points.
+// explore measures the loss at the local iterate of step k, and then at the points around it where
+// the gradient is least certain. It adds all of them to the trajectory.
 func (e *estimation) explore(k, queries int) error {
 	t := e.prober.memory.trajectory
 	e.place = place{n: e.N, k: k}
 	e.batch = e.minibatch(e.N, k)
 	t.frame.parameters(t.x[0], t.u)
-	loss, err := e.learn(0, t.x[:])
+	loss, err := e.measure(0, t.x[:])
 	if err != nil {
 		return err
 	}
@@ -44,16 +44,15 @@ func (e *estimation) explore(k, queries int) error {
 	if err := e.choose(queries); err != nil {
 		return err
 	}
-	_, err = e.learn(1, t.choice.x)
+	_, err = e.measure(1, t.choice.x)
 	return err
 }
 
-// choose sets choice.x to the candidates of the step that are to be asked for, the
-// least certain first.
+// choose sets choice.x to the candidates of the step to query, the least certain first.
 func (e *estimation) choose(queries int) error {
 	t := e.prober.memory.trajectory
 	s := &t.choice
-	// A source of its own, so that a record worked on again has the same candidates.
+	// Seeded by the minibatch, so that working on a record again draws the same candidates.
 	random := rand.New(rand.NewPCG(e.batch.Seed, candidateStream))
 	s.begin(queries, e.prober.dim)
 	for left := int(e.plan.Candidates); left > 0; left -= candidatesAtOnce {
@@ -70,18 +69,17 @@ func (e *estimation) choose(queries int) error {
 		}
 	}
 	s.x = s.x[:0]
-	for _, p := range s.picked {
+	for _, p := range s.picks {
 		s.x = append(s.x, p.x)
 	}
 	return nil
 }
 
-// candidateStream keeps the candidates' numbers apart from the app's, which draws from
-// the same seed.
+// candidateStream separates the candidates' random numbers from the app's, which draws from the
+// same seed.
 const candidateStream = 0x7a6f666c66756e63
 
-// scatter sets u to a point of the cube of half side radius around the iterate, clipped
-// to the boxes.
+// scatter draws u from the cube of half side radius around the iterate, and clips it to the boxes.
 func (t *trajectory) scatter(u []float64, radius float64, random *rand.Rand) {
 	at := 0
 	for _, b := range t.frame.inside {
@@ -91,7 +89,7 @@ func (t *trajectory) scatter(u []float64, radius float64, random *rand.Rand) {
 	}
 }
 
-// begin is for another choice.
+// begin readies the choice for another step.
 func (s *choice) begin(queries, d int) {
 	if s.candidates == nil {
 		s.uncertainty = make([]float64, candidatesAtOnce)
@@ -99,29 +97,29 @@ func (s *choice) begin(queries, d int) {
 			s.candidates = append(s.candidates, make([]float64, d))
 		}
 	}
-	for len(s.picked) < queries {
-		s.picked = append(s.picked, pick{x: make([]float32, d)})
+	for len(s.picks) < queries {
+		s.picks = append(s.picks, pick{x: make([]float32, d)})
 	}
-	s.picked = s.picked[:queries]
-	for i := range s.picked {
-		s.picked[i].uncertainty = -1
+	s.picks = s.picks[:queries]
+	for i := range s.picks {
+		s.picks[i].uncertainty = -1
 	}
 }
 
-// offer takes a candidate in the place of the most certain one, if it is less certain.
+// offer replaces the most certain pick with a candidate that is less certain.
 func (s *choice) offer(uncertainty float64, u []float64, f *frame) {
-	last := len(s.picked) - 1
-	if !(uncertainty > s.picked[last].uncertainty) {
+	last := len(s.picks) - 1
+	if !(uncertainty > s.picks[last].uncertainty) {
 		return
 	}
-	at, _ := slices.BinarySearchFunc(s.picked, uncertainty, func(p pick, uncertainty float64) int {
+	at, _ := slices.BinarySearchFunc(s.picks, uncertainty, func(p pick, uncertainty float64) int {
 		if p.uncertainty >= uncertainty {
 			return -1
 		}
 		return 1
 	})
-	x := s.picked[last].x
-	copy(s.picked[at+1:], s.picked[at:last])
+	x := s.picks[last].x
+	copy(s.picks[at+1:], s.picks[at:last])
 	f.parameters(x, u)
-	s.picked[at] = pick{uncertainty, x}
+	s.picks[at] = pick{uncertainty, x}
 }

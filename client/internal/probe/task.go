@@ -9,23 +9,22 @@ import (
 // A Task is what a round asks of this device.
 type Task struct {
 	N             uint64 // index of the record that the round makes
-	Phase         uint8  // of the round
+	Phase         uint8  // of the round, see wire.Plan.Phases
 	Steps         int    // K; 1 in a first phase
 	Perturbations int    // P
 	StepSize      float32
-	Source        uint32              // of the directions: shared, or this device's own
+	Source        uint32              // of the directions: prng.Shared, or this device's slot
 	Control       wire.ControlVariate // this device's c_i; N = 0: none
 	Missed        MissedPhase         // N = 0: none
 }
 
-// A MissedPhase is a phase-1 record that this device did not contribute to, and whose
-// scalars phase 2 needs.
+// A MissedPhase is a phase-1 record that this device skipped, and whose scalars phase 2 needs.
 type MissedPhase struct {
 	N             uint64 // index of the record
 	Perturbations int
 }
 
-// Queries is how many loss evaluations the task takes.
+// Queries returns how many loss evaluations the task takes.
 func (t *Task) Queries(plan *wire.Plan) uint64 {
 	q := plan.PhaseQueries(t.Phase, uint32(t.Perturbations))
 	if t.Missed.N > 0 {
@@ -34,16 +33,16 @@ func (t *Task) Queries(plan *wire.Plan) uint64 {
 	return q
 }
 
-// Corrects sets the device's control variate, if it has one; then the task needs no
-// scalars of an earlier phase.
+// Corrects sets the device's control variate, if it has one. Then the task does not need the
+// scalars of a missed phase.
 func (t *Task) Corrects(own wire.ControlVariate) {
 	if t.Control = own; own.N > 0 {
 		t.Missed = MissedPhase{}
 	}
 }
 
-// Task returns what an announcement asks of the device of a slot, whose model the replica
-// is. It lacks the control variate of scalars, see [Task.Corrects].
+// Task returns what an announcement asks of the device with a slot, whose model is r.
+// [Task.Corrects] adds the control variate.
 func (p *Prober) Task(r *replica.Replica, a *wire.Announcement, slot uint32) Task {
 	plan := r.Plan()
 	t := Task{
