@@ -101,7 +101,7 @@ func (o *Outbox) send(ctx context.Context, a *wire.Announcement) error {
 	if u.epoch != a.Epoch { // a coordinator that restarted has nothing
 		u.has, u.epoch = 0, a.Epoch
 	}
-	shortest, asks := o.cfg.Pauses.First(), false // asks: the next frame is only a question
+	shortest, asks := o.cfg.Pauses.First(), false // asks: send a question, not a piece
 	for pause, most := shortest, u.has; ; {
 		if err := o.cfg.Report(u.n, u.has, u.head.Size); err != nil {
 			return err
