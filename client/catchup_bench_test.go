@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// BenchmarkCatchUp is a device that comes back 1,000 records behind: K=1, P=10,
-// a model of 28,938 parameters.
+// BenchmarkCatchUp measures a device that returns 1,000 records behind: K=1, P=10, a model of
+// 28,938 parameters.
 func BenchmarkCatchUp(b *testing.B) {
 	const dim, records = 28_938, 1000
 	p := testPlan(dim)

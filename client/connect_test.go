@@ -27,17 +27,21 @@ func TestConnectOptions(t *testing.T) {
 	if o.Name != "phone-1" || o.InboxPrefix != "_INBOX_phone-1" {
 		t.Errorf("name %q, inbox %q", o.Name, o.InboxPrefix)
 	}
-	if !o.AllowReconnect || o.MaxReconnect != -1 || !o.RetryOnFailedConnect || !o.IgnoreAuthErrorAbort {
-		t.Errorf("reconnects %v, %d times, also the first time %v, after a refusal %v, want for ever",
+	if !o.AllowReconnect || o.MaxReconnect != -1 || !o.RetryOnFailedConnect ||
+		!o.IgnoreAuthErrorAbort {
+		t.Errorf("got reconnects %v, %d times, after a failed first attempt %v, "+
+			"after a refusal %v, want them for ever",
 			o.AllowReconnect, o.MaxReconnect, o.RetryOnFailedConnect, o.IgnoreAuthErrorAbort)
 	}
-	if o.ReconnectBufSize != -1 || o.Timeout != 20*time.Second || o.PingInterval != 4*time.Minute || o.MaxPingsOut != 2 {
-		t.Errorf("buffer %d, timeout %v, ping %v x %d", o.ReconnectBufSize, o.Timeout, o.PingInterval, o.MaxPingsOut)
+	if o.ReconnectBufSize != -1 || o.Timeout != 20*time.Second || o.PingInterval != 4*time.Minute ||
+		o.MaxPingsOut != 2 {
+		t.Errorf("buffer %d, timeout %v, ping %v x %d",
+			o.ReconnectBufSize, o.Timeout, o.PingInterval, o.MaxPingsOut)
 	}
 }
 
-// Pauses stay within 1 s and 5 min, grow, begin anew with each loss of the
-// connection, and differ from device to device.
+// Pauses stay within 1 s and 5 min, grow, start over after each loss of the connection, and
+// differ between devices.
 func TestReconnectDelay(t *testing.T) {
 	const attempts, losses = 40, 200
 	delay := connectOptions(t, "phone-1").CustomReconnectDelayCB
@@ -58,11 +62,13 @@ func TestReconnectDelay(t *testing.T) {
 			}
 		}
 	}
-	if most := slices.Max(first); most > 6*time.Second || slices.Min(first) > 2*time.Second || most < 5*time.Second {
+	if most := slices.Max(first); most > 6*time.Second || slices.Min(first) > 2*time.Second ||
+		most < 5*time.Second {
 		t.Errorf("first pauses %v..%v, want 1 to 6 s", slices.Min(first), most)
 	}
 	if median(tenth) < time.Minute || median(late) < 2*time.Minute {
-		t.Errorf("medians: first %v, tenth %v, late %v, want them to grow", median(first), median(tenth), median(late))
+		t.Errorf("medians: first %v, tenth %v, late %v, want them to grow",
+			median(first), median(tenth), median(late))
 	}
 	slices.Sort(late)
 	if same := len(late) - len(slices.Compact(late)); same > 1 {
@@ -74,10 +80,11 @@ func TestReconnectDelay(t *testing.T) {
 	}
 }
 
-// The same device under the same clock pauses the same: a simulation repeats.
+// The same device under the same clock draws the same pauses, so a simulation repeats.
 func TestReconnectDelayRepeats(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		a, b := connectOptions(t, "x").CustomReconnectDelayCB, connectOptions(t, "x").CustomReconnectDelayCB
+		a, b := connectOptions(t, "x").CustomReconnectDelayCB,
+			connectOptions(t, "x").CustomReconnectDelayCB
 		for i := range 20 {
 			if a, b := a(i+1), b(i+1); a != b {
 				t.Fatalf("attempt %d: %v and %v", i+1, a, b)

@@ -8,10 +8,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A log with many rollbacks, to records that count and to some that do not any
-// more, costs a late joiner at most three passes over it: also where requests
-// get lost, and where so many do that a catch-up fails and the next
-// announcement has to go on where it stopped.
+// A log with many rollbacks, some of them to records that were undone, costs a late joiner at
+// most three passes. That also holds if requests are lost, and if a catch-up fails and the next
+// announcement resumes it.
 func TestManyRollbacks(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -30,7 +29,8 @@ func TestManyRollbacks(t *testing.T) {
 					for range 3 {
 						h.commit()
 					}
-					h.append(wire.Record{Kind: wire.KindRollback, To: h.last() - min(2+i*i%7, h.last()-1)})
+					h.append(wire.Record{Kind: wire.KindRollback,
+						To: h.last() - min(2+i*i%7, h.last()-1)})
 					h.announce()
 				}
 				h.agrees(there, h.last())
@@ -52,15 +52,16 @@ func TestManyRollbacks(t *testing.T) {
 				}
 				h.agrees(late, h.last())
 				if requests > budget {
-					t.Errorf("%d requests for %d records, want at most %d", requests, h.last(), budget)
+					t.Errorf("%d requests for %d records, want at most %d",
+						requests, h.last(), budget)
 				}
 			})
 		})
 	}
 }
 
-// A log that loses the rollback that a device was about to follow, and grows
-// another way, is followed there.
+// The log loses the rollback that a device was about to follow, and grows differently: the
+// device follows the log.
 func TestRollbackIsLost(t *testing.T) {
 	for _, longer := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {

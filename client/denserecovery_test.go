@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A rollback returns to an earlier record's vectors.
+// A rollback returns to the vectors of an earlier record.
 func TestDenseRollback(t *testing.T) {
 	for _, tt := range denseMethods {
 		t.Run(tt.name, func(t *testing.T) {
@@ -19,7 +19,8 @@ func TestDenseRollback(t *testing.T) {
 				p.DigestEvery = 1
 				tt.edit(p)
 				h, store := newHost(t, p), newStore(t)
-				d := h.device("d0", bowlLoss(small, 0), with(store), func(c *client.Config) { c.CheckpointEvery = 1 })
+				d := h.device("d0", bowlLoss(small, 0), with(store),
+					func(c *client.Config) { c.CheckpointEvery = 1 })
 				w := h.passive("w", nil, 0)
 				for range 6 {
 					h.denseRound()
@@ -45,8 +46,7 @@ func TestDenseRollback(t *testing.T) {
 	}
 }
 
-// A checkpoint is of a whole state: a device that was killed fetches what came since,
-// the last vectors only.
+// A checkpoint holds a whole state. A device that was killed fetches only the last vectors.
 func TestDenseCheckpoint(t *testing.T) {
 	for _, tt := range denseMethods {
 		t.Run(tt.name, func(t *testing.T) {
@@ -54,7 +54,8 @@ func TestDenseCheckpoint(t *testing.T) {
 				p := densePlan(small)
 				tt.edit(p)
 				h, store := newHost(t, p), newStore(t)
-				d := h.device("d0", bowlLoss(small, 0), with(store), func(c *client.Config) { c.CheckpointEvery = 4 })
+				d := h.device("d0", bowlLoss(small, 0), with(store),
+					func(c *client.Config) { c.CheckpointEvery = 4 })
 				for range 9 {
 					h.denseRound()
 				}
@@ -80,8 +81,8 @@ func TestDenseCheckpoint(t *testing.T) {
 	}
 }
 
-// A device whose state differs from the reference says so and builds it anew, and has
-// the run's state again.
+// A device whose state differs from the reference reports that, rebuilds the state, and then
+// agrees with the run.
 func TestDenseRepair(t *testing.T) {
 	for _, checkpoint := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
@@ -99,18 +100,18 @@ func TestDenseRepair(t *testing.T) {
 			d.progress()
 			h.announce(h.refer(8, func(r *wire.Reference) { r.Digest[0] ^= 1 }))
 			h.agrees(d, h.last())
-			told := 0
+			reported := 0
 			for _, p := range d.progress() {
 				if errors.Is(p.Err, client.ErrDiverged) {
-					told++
+					reported++
 				}
 			}
 			want := 2
 			if checkpoint {
 				want = 4 // the checkpoint, which is set aside, and record 1
 			}
-			if told != want {
-				t.Errorf("told %d times that the state differs, want %d", told, want)
+			if reported != want {
+				t.Errorf("reported %d times that the state differs, want %d", reported, want)
 			}
 			h.denseRound()
 			h.announce()
@@ -119,14 +120,18 @@ func TestDenseRepair(t *testing.T) {
 	}
 }
 
-// Many announcements that wait cost the last one's vectors.
+// Of a backlog of announcements a device fetches only the vectors of the last.
 func TestDenseBacklog(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := densePlan(small)
 		p.EvalEvery, p.EvalCount, p.Metrics = 1, 1, []string{"m"}
 		h, o := newHost(t, p), newMoody(t)
 		release := make(chan struct{})
-		o.metrics = func(context.Context, []float32) ([]float64, int, error) { <-release; return []float64{1}, 1, nil }
+		o.metrics = func(context.Context, []float32) ([]float64, int,
+			error) {
+			<-release
+			return []float64{1}, 1, nil
+		}
 		d := h.device("d0", o)
 		h.announce()
 		h.oneVector()
@@ -142,13 +147,13 @@ func TestDenseBacklog(t *testing.T) {
 			t.Errorf("asked for %d vectors, want the last", len(got))
 		}
 		if came := h.vectors(); len(came) != 1 || came[0].N != h.last()+1 {
-			t.Errorf("%v came, want one of record %d", came, h.last()+1)
+			t.Errorf("%v arrived, want one of record %d", came, h.last()+1)
 		}
 	})
 }
 
-// Where a vector is gone a snapshot takes its place, if there is one of that state or
-// a later vector completes it.
+// If a vector is gone, a device takes a snapshot, if there is one of that state or if a later
+// vector completes it.
 func TestDenseSnapshot(t *testing.T) {
 	for _, tt := range denseMethods {
 		t.Run(tt.name, func(t *testing.T) {
@@ -169,7 +174,8 @@ func TestDenseSnapshot(t *testing.T) {
 				h.announce()
 				h.agrees(late, 8)
 				if late.Unproven() != 8 {
-					t.Errorf("the state began with record %d, want the snapshot of 8", late.Unproven())
+					t.Errorf("the state began with record %d, want the snapshot of 8",
+						late.Unproven())
 				}
 				for h.last() < 13 {
 					h.denseRound()
@@ -183,7 +189,7 @@ func TestDenseSnapshot(t *testing.T) {
 				}
 				for _, p := range w.progress() {
 					if p.Err != nil {
-						t.Errorf("the passive replica told %v", p.Err)
+						t.Errorf("the passive replica reported %v", p.Err)
 					}
 				}
 			})
@@ -191,7 +197,7 @@ func TestDenseSnapshot(t *testing.T) {
 	}
 }
 
-// Where vectors can be had, nobody is asked for a snapshot, however far behind.
+// While vectors are available, a device asks for no snapshot, however far behind it is.
 func TestDenseVectorsBeforeSnapshots(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := densePlan(small)
@@ -210,7 +216,7 @@ func TestDenseVectorsBeforeSnapshots(t *testing.T) {
 	})
 }
 
-// A snapshot has what is gone, and a vector that came after it is fetched.
+// A snapshot brings the vector that is gone, and the device fetches the vector after it.
 func TestDenseSnapshotAndVector(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := densePlan(small)
@@ -231,7 +237,7 @@ func TestDenseSnapshotAndVector(t *testing.T) {
 			t.Errorf("the state began with record %d, want the snapshot of 8", late.Unproven())
 		}
 		if came := h.vectors(); len(came) != 2 || came[1].id != "d1" {
-			t.Errorf("%v came, want a vector of the late joiner too", came)
+			t.Errorf("%v arrived, want a vector of the late joiner too", came)
 		}
 	})
 }

@@ -15,8 +15,7 @@ import (
 	"github.com/zofl/zofl/wire/valid"
 )
 
-// Devices of a dense run send vectors, take part in what their mean comes to, and have
-// its bits.
+// With transport=dense, devices send vectors and apply their mean, and all have the same bits.
 func TestDenseRounds(t *testing.T) {
 	for _, dim := range []int{small, threeDim} {
 		bubble(t, func(t *testing.T) {
@@ -28,7 +27,7 @@ func TestDenseRounds(t *testing.T) {
 			for range 4 {
 				came := h.denseRound()
 				if len(came) != 3 {
-					t.Fatalf("%v came, want 3 vectors", came)
+					t.Fatalf("%v arrived, want 3 vectors", came)
 				}
 				for _, c := range came {
 					if len(c.vector) != 4*dim || c.Weight != 1 || c.N != h.last() {
@@ -48,17 +47,17 @@ func TestDenseRounds(t *testing.T) {
 			}
 			h.silent()
 			for _, d := range all {
-				said := d.progress()
-				i := slices.IndexFunc(said, func(p client.Progress) bool { return p.Contributed })
-				if i < 0 || said[i].Loss == 0 {
-					t.Errorf("told %+v, want a contribution and its loss", said)
+				reports := d.progress()
+				i := slices.IndexFunc(reports, func(p client.Progress) bool { return p.Contributed })
+				if i < 0 || reports[i].Loss == 0 {
+					t.Errorf("reported %+v, want a contribution and its loss", reports)
 				}
 			}
 		})
 	}
 }
 
-// A vector may be of more scalars than a reply has.
+// A vector may come from more scalars than a reply can hold.
 func TestDenseManyScalars(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := densePlan(3)
@@ -69,15 +68,15 @@ func TestDenseManyScalars(t *testing.T) {
 		h := newHost(t, p)
 		d := h.device("d0", bowlLoss(3, 0))
 		if came := h.denseRound(); len(came) != 1 {
-			t.Errorf("%v came, want a vector", came)
+			t.Errorf("%v arrived, want a vector", came)
 		}
 		h.announce()
 		h.agrees(d, h.last())
 	})
 }
 
-// Weights are those of an objective's samples, and declines are replies as ever: of a
-// loss that fails, and of a vector that no coordinator takes.
+// A vector has the weight of the objective's samples. A device declines as usual: if its loss
+// fails, and if no coordinator would take its vector.
 func TestDenseDeclines(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := densePlan(small)
@@ -88,29 +87,33 @@ func TestDenseDeclines(t *testing.T) {
 		if came := h.denseRound(); came[0].Weight != 7 {
 			t.Errorf("weight %d, want 7", came[0].Weight)
 		}
-		o.mood = func(context.Context, []float32) (float64, error) { return 0, errors.New("out of memory") }
+		o.mood = func(context.Context, []float32) (float64, error) {
+			return 0,
+				errors.New("out of memory")
+		}
 		h.announce()
 		h.declines(wire.DeclineLoss)
 		o.mood = nil
 		d.progress()
 		h.announce(func(a *wire.Announcement) { a.Step, a.Attempt = 1e20, 1 })
-		if r := h.one(wire.Decline); r.Reason != wire.DeclineTooLarge && r.Reason != wire.DeclineLoss {
+		if r := h.one(wire.Decline); r.Reason != wire.DeclineTooLarge &&
+			r.Reason != wire.DeclineLoss {
 			t.Errorf("declined with %v, want too large", r.Reason)
 		}
 		if p := d.now(); p.Declined == 0 || p.Err == nil {
-			t.Errorf("told %+v, want a decline and why", p)
+			t.Errorf("reported %+v, want a decline and why", p)
 		}
 		h.announce(func(a *wire.Announcement) { a.Step, a.Attempt = 3e12, 2 })
 		h.declines(wire.DeclineTooLarge)
 		if err := d.now().Err; err == nil || !strings.Contains(err.Error(), "max_scalar") {
-			t.Errorf("told %v, want the limit", err)
+			t.Errorf("reported %v, want the limit", err)
 		}
 		h.announce(func(a *wire.Announcement) { a.Attempt = 3 })
 		h.oneVector()
 	})
 }
 
-// A device that may not send vectors, or fetch them, ends with that.
+// A missing permission to send or fetch vectors ends Run.
 func TestDensePermissions(t *testing.T) {
 	for _, subject := range []string{"zo.t.u.*", "zo.t.d.*"} {
 		bubble(t, func(t *testing.T) {
@@ -129,7 +132,7 @@ func TestDensePermissions(t *testing.T) {
 	}
 }
 
-// A repeated announcement of a record whose vector was taken ends no evaluation.
+// A repeated announcement does not end an evaluation if the coordinator has taken the vector.
 func TestDenseEvaluation(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := densePlan(small)

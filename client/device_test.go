@@ -11,20 +11,20 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// A device is a client that runs, and what it told its recorder.
+// A device is a running client and the progress it reported.
 type device struct {
 	*client.Client
 	t      testing.TB
 	cancel context.CancelCauseFunc
 	ended  chan error
 
-	mu   sync.Mutex // guards said
-	said []client.Progress
+	mu      sync.Mutex // guards reports
+	reports []client.Progress
 }
 
 var errStopped = errors.New("stopped by the test")
 
-// newDevice makes a client of h and does not run it.
+// newDevice makes a client of h, and does not run it.
 func (h *host) newDevice(id string, o objective.Objective, edits ...func(*client.Config)) *device {
 	h.t.Helper()
 	d := &device{t: h.t}
@@ -39,7 +39,7 @@ func (h *host) newDevice(id string, o objective.Objective, edits ...func(*client
 	return d
 }
 
-// device makes a client of h and runs it, until it waits.
+// device makes a client of h, and runs it until it waits.
 func (h *host) device(id string, o objective.Objective, edits ...func(*client.Config)) *device {
 	h.t.Helper()
 	d := h.newDevice(id, o, edits...)
@@ -51,28 +51,28 @@ func (h *host) device(id string, o objective.Objective, edits ...func(*client.Co
 func (d *device) Record(p client.Progress) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.said = append(d.said, p)
+	d.reports = append(d.reports, p)
 	return nil
 }
 
-// progress returns what the recorder was told since the last call.
+// progress returns the reports since the last call.
 func (d *device) progress() []client.Progress {
 	synctest.Wait()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	said := d.said
-	d.said = nil
-	return said
+	reports := d.reports
+	d.reports = nil
+	return reports
 }
 
-// now returns what the recorder was told last.
+// now returns the last report.
 func (d *device) now() client.Progress {
 	d.t.Helper()
-	said := d.progress()
-	if len(said) == 0 {
-		d.t.Fatal("the recorder was told nothing")
+	reports := d.progress()
+	if len(reports) == 0 {
+		d.t.Fatal("got no progress, want a report")
 	}
-	return said[len(said)-1]
+	return reports[len(reports)-1]
 }
 
 // run runs the client until stop.
@@ -93,7 +93,7 @@ func (d *device) stop() {
 	}
 }
 
-// result returns what Run returned; it fails the test if Run goes on.
+// result returns what Run returned. It fails the test if Run is still running.
 func (d *device) result() error {
 	d.t.Helper()
 	synctest.Wait()
@@ -116,17 +116,18 @@ func (d *device) params(dim int) []float32 {
 	return x
 }
 
-// agrees checks that the client holds what the log says, as far as a record.
+// agrees checks that the client's state is that of the log after record want.
 func (h *host) agrees(d *device, want uint64) {
 	h.t.Helper()
 	synctest.Wait()
 	n, digest := d.Digest()
 	if n != want || digest != h.witness(want).Digest() {
-		h.t.Fatalf("digest %x after record %d, the log's is %x after %d", digest, n, h.witness(want).Digest(), want)
+		h.t.Fatalf("digest %x after record %d, the log's is %x after %d",
+			digest, n, h.witness(want).Digest(), want)
 	}
 }
 
-// bubble runs a test under a clock of its own.
+// bubble runs a test with a fake clock.
 func bubble(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, f)

@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Run ends with the run, and a second Run has nothing to do.
+// Run ends when the run ends, and a second Run has nothing to do.
 func TestEnd(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -38,7 +38,7 @@ func TestEnd(t *testing.T) {
 	})
 }
 
-// An end that is announced with an open round, as only a liar would, is an end.
+// An end is an end, even if a false announcement opens a round after it.
 func TestEndWithOpenRound(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))

@@ -13,14 +13,14 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// evaluated is a plan whose state two of all devices evaluate after every
-// third record, and of which all report digests after every second.
+// evaluated edits a plan so that two devices evaluate after every third record, and all report
+// digests after every second.
 func evaluated(p *wire.Plan) *wire.Plan {
 	p.EvalEvery, p.EvalCount, p.Metrics, p.DigestEvery = 3, 2, []string{"loss", "accuracy"}, 2
 	return p
 }
 
-// by returns who sent replies of a kind.
+// by returns the replies of a kind, by device.
 func by(replies []reply, kind wire.ReplyKind) map[string]reply {
 	from := map[string]reply{}
 	for _, r := range replies {
@@ -31,8 +31,8 @@ func by(replies []reply, kind wire.ReplyKind) map[string]reply {
 	return from
 }
 
-// Metrics come from the devices that are drawn, digests from those that take
-// part, each once per record, and both name the state that they are of.
+// The devices drawn for evaluation send metrics, those that take part send digests, each once a
+// record. Both name their state.
 func TestStateReports(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const devices = 5
@@ -56,24 +56,29 @@ func TestStateReports(t *testing.T) {
 			}
 			metrics, digests := by(replies, wire.Evaluation), by(replies, wire.DigestReport)
 			if want := len(replies) - 2*int(cohort.Sampled); len(metrics)+len(digests) != want {
-				t.Errorf("record %d: %d reports of %d devices, want each once", n, want, len(metrics)+len(digests))
+				t.Errorf("record %d: %d reports of %d devices, want each once",
+					n, want, len(metrics)+len(digests))
 			}
 			w := h.witness(n)
 			x, digest := w.Params(), w.Digest()
 			for id, slot := range h.slots {
 				m, evaluates := metrics[id]
-				if want := n%3 == 0 && cohort.Evaluates(runName, n, 2, slot, id); evaluates != want {
+				if want := n%3 == 0 && cohort.Evaluates(runName, n, 2, slot,
+					id); evaluates != want {
 					t.Errorf("record %d: %s evaluates: %v, want %v", n, id, evaluates, want)
 				}
-				if evaluates && (m.N != n || m.Tip != w.Hash().Tip() || m.Weight != 10+uint32(id[0]-'a') ||
-					m.Values.Len() != 2 || m.Values.At(0) != x[0] || m.Values.At(1) != float32(id[0]-'a')) {
+				if evaluates && (m.N != n || m.Tip != w.Hash().Tip() ||
+					m.Weight != 10+uint32(id[0]-'a') ||
+					m.Values.Len() != 2 || m.Values.At(0) != x[0] ||
+					m.Values.At(1) != float32(id[0]-'a')) {
 					t.Errorf("record %d: %s sent %+v", n, id, m.Reply)
 				}
 				d, digested := digests[id]
 				if want := n%2 == 0 && cohort.Has(runName, n+1, 0, slot, id); digested != want {
 					t.Errorf("record %d: %s reports a digest: %v, want %v", n, id, digested, want)
 				}
-				if digested && (d.N != n || d.Tip != w.Hash().Tip() || !slices.Equal(d.Digest[:], digest[:8])) {
+				if digested && (d.N != n || d.Tip != w.Hash().Tip() ||
+					!slices.Equal(d.Digest[:], digest[:8])) {
 					t.Errorf("record %d: %s sent %+v, want digest %x", n, id, d.Reply, digest[:8])
 				}
 			}
@@ -82,39 +87,60 @@ func TestStateReports(t *testing.T) {
 	})
 }
 
-// An evaluation comes after the contribution that the same announcement asks
-// for.
+// An evaluation follows the contribution that the same announcement asks for.
 func TestEvaluationComesLast(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := evaluated(testPlan(small))
 		p.EvalEvery, p.DigestEvery = 1, 1
 		h, o := newHost(t, p), newMoody(t)
-		o.metrics = func(context.Context, []float32) ([]float64, int, error) { return []float64{1, 2}, 3, nil }
+		o.metrics = func(context.Context, []float32) ([]float64, int,
+			error) {
+			return []float64{1, 2}, 3, nil
+		}
 		h.device("d0", o)
 		h.announce()
 		var order []wire.ReplyKind
 		for _, r := range h.take() {
 			order = append(order, r.Kind)
 		}
-		if want := []wire.ReplyKind{wire.Contribution, wire.DigestReport, wire.Evaluation}; !slices.Equal(order, want) {
+		if want := []wire.ReplyKind{wire.Contribution, wire.DigestReport,
+			wire.Evaluation}; !slices.Equal(order, want) {
 			t.Errorf("got %v, want %v", order, want)
 		}
 	})
 }
 
-// What an evaluator does wrong is told to the app, and costs nothing else.
+// A fault of an evaluator is reported to the app, and costs nothing else.
 func TestFaultyEvaluator(t *testing.T) {
 	tests := []struct {
 		name    string
 		metrics func(context.Context, []float32) ([]float64, int, error)
 		says    string
 	}{
-		{"too few values", func(context.Context, []float32) ([]float64, int, error) { return []float64{1}, 1, nil }, "1 values and 1 samples"},
-		{"too many values", func(context.Context, []float32) ([]float64, int, error) { return make([]float64, 3), 1, nil }, "3 values"},
-		{"no samples", func(context.Context, []float32) ([]float64, int, error) { return make([]float64, 2), 0, nil }, "and 0 samples"},
-		{"NaN", func(context.Context, []float32) ([]float64, int, error) { return []float64{0, math.NaN()}, 1, nil }, "accuracy is NaN"},
-		{"error", func(context.Context, []float32) ([]float64, int, error) { return nil, 0, errors.New("no test set") }, "no test set"},
-		{"panic", func(context.Context, []float32) ([]float64, int, error) { panic("index out of range") }, "index out of range"},
+		{"too few values", func(context.Context, []float32) ([]float64, int,
+			error) {
+			return []float64{1}, 1, nil
+		}, "1 values and 1 samples"},
+		{"too many values", func(context.Context, []float32) ([]float64, int,
+			error) {
+			return make([]float64, 3), 1, nil
+		}, "3 values"},
+		{"no samples", func(context.Context, []float32) ([]float64, int,
+			error) {
+			return make([]float64, 2), 0, nil
+		}, "and 0 samples"},
+		{"NaN", func(context.Context, []float32) ([]float64, int,
+			error) {
+			return []float64{0, math.NaN()}, 1, nil
+		}, "accuracy is NaN"},
+		{"error", func(context.Context, []float32) ([]float64, int, error) {
+			return nil, 0,
+				errors.New("no test set")
+		}, "no test set"},
+		{"panic", func(context.Context, []float32) ([]float64, int,
+			error) {
+			panic("index out of range")
+		}, "index out of range"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -136,7 +162,10 @@ func TestFaultyEvaluator(t *testing.T) {
 					t.Errorf("%d callbacks for a repeated announcement", n-calls)
 				}
 				h.commit()
-				o.metrics = func(context.Context, []float32) ([]float64, int, error) { return []float64{1, 2}, math.MaxInt, nil }
+				o.metrics = func(context.Context, []float32) ([]float64, int,
+					error) {
+					return []float64{1, 2}, math.MaxInt, nil
+				}
 				h.announce()
 				if m := by(h.take(), wire.Evaluation)["d0"]; m.Weight != wire.MaxWeight {
 					t.Errorf("weight %d, want %d", m.Weight, wire.MaxWeight)
@@ -147,8 +176,8 @@ func TestFaultyEvaluator(t *testing.T) {
 	}
 }
 
-// An evaluator that hangs is given up after five minutes; until it returns the
-// device is busy, and no evaluation begins.
+// A client gives up on a hanging evaluator after five minutes. Until it returns, the device is
+// busy, and no evaluation begins.
 func TestHangingEvaluator(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := evaluated(testPlan(small))
@@ -156,7 +185,11 @@ func TestHangingEvaluator(t *testing.T) {
 		h, o := newHost(t, p), newMoody(t)
 		d := h.device("d0", o)
 		release := make(chan struct{})
-		o.metrics = func(context.Context, []float32) ([]float64, int, error) { <-release; return []float64{1, 2}, 1, nil }
+		o.metrics = func(context.Context, []float32) ([]float64, int,
+			error) {
+			<-release
+			return []float64{1, 2}, 1, nil
+		}
 		h.announce()
 		h.one(wire.Contribution)
 		h.commit()
@@ -175,15 +208,19 @@ func TestHangingEvaluator(t *testing.T) {
 	})
 }
 
-// An evaluation that is under way when a round asks this device leaves it half
-// of its time, and one that nobody waits for goes on.
+// An evaluation under way when a round asks this device ends when half of the round's time is
+// left. One that no round waits for goes on.
 func TestEvaluationMakesRoom(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := evaluated(testPlan(small))
 		p.EvalEvery, p.DigestEvery = 1, 0
 		h, o := newHost(t, p), newMoody(t)
 		d := h.device("d0", o)
-		o.metrics = func(ctx context.Context, _ []float32) ([]float64, int, error) { <-ctx.Done(); return nil, 0, ctx.Err() }
+		o.metrics = func(ctx context.Context, _ []float32) ([]float64, int,
+			error) {
+			<-ctx.Done()
+			return nil, 0, ctx.Err()
+		}
 		h.announce()
 		h.one(wire.Contribution)
 		h.announce() // again: it has its reply
@@ -200,24 +237,27 @@ func TestEvaluationMakesRoom(t *testing.T) {
 		if r := h.one(wire.Contribution); r.N != h.last()+1 {
 			t.Errorf("contributed to record %d, want %d", r.N, h.last()+1)
 		}
-		if said := d.progress(); !slices.ContainsFunc(said, func(p client.Progress) bool {
+		if reports := d.progress(); !slices.ContainsFunc(reports, func(p client.Progress) bool {
 			return p.Err != nil && strings.Contains(p.Err.Error(), "a round asks this device")
 		}) {
-			t.Errorf("the recorder was told %+v, want why the evaluation ended", said)
+			t.Errorf("the recorder got %+v, want why the evaluation ended", reports)
 		}
 		h.agrees(d, h.last())
 		d.stop()
 	})
 }
 
-// The end of a run is evaluated whatever its index, and Run returns after that.
+// The final state is evaluated whatever its index, and Run returns after that.
 func TestFinalEvaluation(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := evaluated(testPlan(small))
 		p.EvalEvery = 100
 		h, o := newHost(t, p), newMoody(t)
 		d := h.device("d0", o)
-		o.metrics = func(_ context.Context, x []float32) ([]float64, int, error) { return []float64{1, 2}, 3, nil }
+		o.metrics = func(_ context.Context, x []float32) ([]float64, int,
+			error) {
+			return []float64{1, 2}, 3, nil
+		}
 		h.round()
 		h.end()
 		h.announce(func(a *wire.Announcement) { a.State = wire.Ended })
@@ -230,14 +270,17 @@ func TestFinalEvaluation(t *testing.T) {
 	})
 }
 
-// While a run is paused its state is evaluated, and no digest is sent.
+// While a run is paused, its state is evaluated, and no digest is sent.
 func TestEvaluationWhilePaused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := evaluated(testPlan(small))
 		p.EvalEvery, p.DigestEvery = 1, 1
 		h, o := newHost(t, p), newMoody(t)
 		h.device("d0", o)
-		o.metrics = func(context.Context, []float32) ([]float64, int, error) { return []float64{1, 2}, 3, nil }
+		o.metrics = func(context.Context, []float32) ([]float64, int,
+			error) {
+			return []float64{1, 2}, 3, nil
+		}
 		h.announce(func(a *wire.Announcement) { a.State = wire.Paused })
 		h.one(wire.Evaluation)
 		h.announce()
@@ -247,7 +290,7 @@ func TestEvaluationWhilePaused(t *testing.T) {
 	})
 }
 
-// An open roster's evaluators are a share of those that it asks.
+// With an open roster, the evaluators are a share of the devices that are asked.
 func TestOpenRosterEvaluates(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := evaluated(testPlan(small))
@@ -255,7 +298,10 @@ func TestOpenRosterEvaluates(t *testing.T) {
 		h := newHost(t, p)
 		for i := range 4 {
 			o := newMoody(t)
-			o.metrics = func(context.Context, []float32) ([]float64, int, error) { return []float64{1, 2}, 3, nil }
+			o.metrics = func(context.Context, []float32) ([]float64, int,
+				error) {
+				return []float64{1, 2}, 3, nil
+			}
 			h.device(string(rune('a'+i)), o)
 		}
 		for range 4 {
@@ -264,7 +310,8 @@ func TestOpenRosterEvaluates(t *testing.T) {
 			metrics := by(h.take(), wire.Evaluation)
 			for id := range h.slots {
 				_, got := metrics[id]
-				if want := a.Cohort.Evaluates(runName, h.last(), p.EvalShare(a.Cohort), 0, id); got != want {
+				if want := a.Cohort.Evaluates(runName, h.last(), p.EvalShare(a.Cohort), 0,
+					id); got != want {
 					t.Errorf("record %d: %s evaluates: %v, want %v", h.last(), id, got, want)
 				}
 			}

@@ -15,7 +15,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A device of a run over two parameters, whose loss only returns numbers.
+// A device whose loss has two parameters and only returns numbers.
 func Example() {
 	network := bus.NewMemory() // an app calls nats.Connect and sets Config.Conn
 	defer network.Close()
@@ -23,7 +23,8 @@ func Example() {
 
 	device, err := client.New(client.Config{
 		Bus: network, Run: "demo", ID: "phone-1",
-		Objective: objective.Func(2, func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
+		Objective: objective.Func(2, func(_ context.Context, x []float32,
+			_ objective.Batch) (float64, error) {
 			a, b := float64(x[0])-3, float64(x[1])+1
 			return a*a + b*b, nil
 		}),
@@ -42,8 +43,8 @@ func Example() {
 	// Output: after record 102: [3.00 -1.00] <nil>
 }
 
-// squares takes the loss sum (x_i - 3)^2 at all points. It holds a block of each
-// point, and never sees the whole model.
+// squares sets losses to sum (x_i - 3)^2 at all points. It holds a block of each point, and
+// never sees the whole model.
 func squares(_ context.Context, x *objective.Points, _ objective.Batch, losses []float64) error {
 	blocks := make([][4096]float32, x.Len()) // an engine keeps them
 	dst := make([][]float32, x.Len())
@@ -69,8 +70,7 @@ func squaresOf(x []float32) (sum float64) {
 	return sum
 }
 
-// A device whose engine reads each block of the model once a step, for all points at
-// which the step takes losses.
+// A device whose engine reads each block of the model once a step, for all points of the step.
 func ExampleMany() {
 	network := bus.NewMemory()
 	defer network.Close()
@@ -94,7 +94,7 @@ func ExampleMany() {
 	// Output: after record 102: [3.00 3.00] <nil>
 }
 
-// A device that may be killed: its connection and its store are the app's.
+// A device that may be killed. The app owns its connection and its store.
 func Example_phone() {
 	run := func(url, dir, id string, loss objective.Objective) error {
 		store, err := client.OpenStore(dir)
@@ -107,7 +107,8 @@ func Example_phone() {
 			return err
 		}
 		defer conn.Close()
-		device, err := client.New(client.Config{Conn: conn, Run: "demo", ID: id, Objective: loss, Store: store})
+		device, err := client.New(client.Config{Conn: conn, Run: "demo", ID: id, Objective: loss,
+			Store: store})
 		if err != nil {
 			return err
 		}
@@ -116,8 +117,8 @@ func Example_phone() {
 	_ = run
 }
 
-// lead is a coordinator for one device: each reply is a round. Programs use
-// package coordinator.
+// lead is a coordinator for one device that makes a round of each reply. Programs use package
+// coordinator.
 func lead(network bus.Bus, rounds uint64) {
 	plan := &wire.Plan{
 		Run: "demo", Scheme: prng.Scheme, RunKey: bytes.Repeat([]byte{1}, 32), Dim: 2,
@@ -153,12 +154,15 @@ func lead(network bus.Bus, rounds uint64) {
 			if r.N != last.N+1 {
 				continue // to a repeated announcement
 			}
-			last = wire.Record{N: r.N, Prev: wire.HashRecord(record), Epoch: 1, Kind: wire.KindRound, Round: &wire.Round{
-				Round: r.N - 1, Step: plan.Step, Perturbations: plan.Perturbations, Contributors: 1,
-				Terms: []wire.Term{{Scalars: r.Values}},
-			}}
+			last = wire.Record{N: r.N, Prev: wire.HashRecord(record), Epoch: 1,
+				Kind: wire.KindRound, Round: &wire.Round{
+					Round: r.N - 1, Step: plan.Step,
+					Perturbations: plan.Perturbations, Contributors: 1,
+					Terms: []wire.Term{{Scalars: r.Values}},
+				}}
 			if r.N == rounds+2 {
-				last.Kind, last.Round, last.End = wire.KindEnd, nil, &wire.End{Reason: wire.EndRounds}
+				last.Kind, last.Round, last.End = wire.KindEnd, nil,
+					&wire.End{Reason: wire.EndRounds}
 			}
 		}
 	}

@@ -18,5 +18,5 @@ func (c *Client) FlipBit(i int) {
 // Unproven returns the record of the snapshot that the state began with.
 func (c *Client) Unproven() uint64 { return c.follower.Unproven() }
 
-// Downloading says whether a snapshot is under way.
+// Downloading says whether a snapshot is being downloaded.
 func (c *Client) Downloading() bool { return c.follower.Downloading() }

@@ -18,8 +18,8 @@ import (
 
 const small = 100 // parameters, where the model does not matter
 
-// A moody objective is a bowl that does what it is told first, and fails the
-// test if two of its methods run at once.
+// A moody objective is a bowl that first does what mood says. It fails the test if two of its
+// methods run at once.
 type moody struct {
 	t    *testing.T
 	dim  int
@@ -33,8 +33,7 @@ type moody struct {
 
 func newMoody(t *testing.T) *moody { return &moody{t: t, dim: small} }
 
-// enter notes that a callback runs, until the function that it returns is
-// called.
+// enter notes that a callback runs until leave is called.
 func (m *moody) enter() (leave func()) {
 	m.calls.Add(1)
 	if n := m.inside.Add(1); n != 1 {
@@ -76,7 +75,7 @@ func (m *moody) Samples() int {
 	return m.samples()
 }
 
-// Whatever the loss does, it costs that round's contribution and no more.
+// A faulty loss costs that round's contribution, and nothing else.
 func TestFaultyLoss(t *testing.T) {
 	errApp := errors.New("out of memory")
 	tests := []struct {
@@ -85,13 +84,25 @@ func TestFaultyLoss(t *testing.T) {
 		reason wire.DeclineReason
 		says   string
 	}{
-		{"error", func(context.Context, []float32) (float64, error) { return 0, errApp }, wire.DeclineLoss, errApp.Error()},
-		{"NaN", func(context.Context, []float32) (float64, error) { return math.NaN(), nil }, wire.DeclineLoss, "NaN"},
-		{"Inf", func(context.Context, []float32) (float64, error) { return math.Inf(-1), nil }, wire.DeclineLoss, "-Inf"},
-		{"beyond float32", func(context.Context, []float32) (float64, error) { return 1e39, nil }, wire.DeclineLoss, "1e+39"},
-		{"panic", func(context.Context, []float32) (float64, error) { panic("no such layer") }, wire.DeclineLoss, "no such layer"},
-		{"exit", func(context.Context, []float32) (float64, error) { runtime.Goexit(); return 0, nil }, wire.DeclineLoss, "goroutine"},
-		{"steep", func(_ context.Context, x []float32) (float64, error) { return 1e10 * float64(x[0]), nil }, wire.DeclineTooLarge, "max_scalar"},
+		{"error", func(context.Context, []float32) (float64, error) { return 0, errApp },
+			wire.DeclineLoss, errApp.Error()},
+		{"NaN", func(context.Context, []float32) (float64, error) { return math.NaN(), nil },
+			wire.DeclineLoss, "NaN"},
+		{"Inf", func(context.Context, []float32) (float64, error) { return math.Inf(-1), nil },
+			wire.DeclineLoss, "-Inf"},
+		{"beyond float32", func(context.Context, []float32) (float64, error) { return 1e39, nil },
+			wire.DeclineLoss, "1e+39"},
+		{"panic", func(context.Context, []float32) (float64, error) { panic("no such layer") },
+			wire.DeclineLoss, "no such layer"},
+		{"exit", func(context.Context, []float32) (float64, error) {
+			runtime.Goexit()
+			return 0,
+				nil
+		}, wire.DeclineLoss, "goroutine"},
+		{"steep", func(_ context.Context, x []float32) (float64,
+			error) {
+			return 1e10 * float64(x[0]), nil
+		}, wire.DeclineTooLarge, "max_scalar"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -104,7 +115,8 @@ func TestFaultyLoss(t *testing.T) {
 					h.announce()
 					h.declines(tt.reason)
 					p := d.now()
-					if p.State != client.Waiting || p.Declined != tt.reason || p.Err == nil || !strings.Contains(p.Err.Error(), tt.says) {
+					if p.State != client.Waiting || p.Declined != tt.reason || p.Err == nil ||
+						!strings.Contains(p.Err.Error(), tt.says) {
 						t.Errorf("progress %+v, want a decline that says %q", p, tt.says)
 					}
 					h.commit() // of other devices
@@ -118,8 +130,8 @@ func TestFaultyLoss(t *testing.T) {
 	}
 }
 
-// A loss, evaluator or sampler that panics in a later query, or writes into
-// what it is given, leaves the state alone.
+// A loss, evaluator or sampler that panics in a later query, or that writes into its arguments,
+// does not change the state.
 func TestLossWritesIntoParameters(t *testing.T) {
 	for _, steps := range []uint32{1, 3} {
 		bubble(t, func(t *testing.T) {
@@ -136,7 +148,8 @@ func TestLossWritesIntoParameters(t *testing.T) {
 				return []float64{1}, 1, nil
 			}
 			clean := h.device("clean", bowlLoss(small, 0))
-			d := h.device("d0", objective.Func(small, func(_ context.Context, x []float32, b objective.Batch) (float64, error) {
+			d := h.device("d0", objective.Func(small, func(_ context.Context, x []float32,
+				b objective.Batch) (float64, error) {
 				b.Seed = 0
 				v := bowl(x, 0, b)
 				scribble(x)
@@ -155,15 +168,19 @@ func TestLossWritesIntoParameters(t *testing.T) {
 	}
 }
 
-// A loss that never returns costs the rounds until it does, and Run still ends
-// with its context; a second Run goes on.
+// A loss that hangs costs the rounds until it returns. Run still ends with its context, and a
+// second Run continues.
 func TestHangingLoss(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, testPlan(small)), newMoody(t)
 		release := make(chan struct{})
 		d := h.device("d0", o)
 		h.round()
-		o.mood = func(context.Context, []float32) (float64, error) { <-release; return 0, errors.New("late") }
+		o.mood = func(context.Context, []float32) (float64, error) {
+			<-release
+			return 0,
+				errors.New("late")
+		}
 		h.announce()
 		h.silent()
 		pass(30 * time.Second)
@@ -196,13 +213,13 @@ func TestHangingLoss(t *testing.T) {
 	})
 }
 
-// A streaming loss that goes on reading after its round was given up reads
-// nothing.
+// A streaming loss that reads after its round was abandoned reads nothing.
 func TestHangingStream(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
 		release, late := make(chan struct{}), make(chan error, 1)
-		d := h.device("d0", objective.Stream(small, func(_ context.Context, x *objective.Point, _ objective.Batch) (float64, error) {
+		d := h.device("d0", objective.Stream(small, func(_ context.Context, x *objective.Point,
+			_ objective.Batch) (float64, error) {
 			<-release
 			late <- x.Read(make([]float32, small), 0)
 			return 0, nil
@@ -219,13 +236,17 @@ func TestHangingStream(t *testing.T) {
 	})
 }
 
-// A callback that ends a moment after its round was given up costs the next
-// round only that moment.
+// A callback that returns a moment after its round was abandoned delays the next round only by
+// that moment.
 func TestLossThatIgnoresItsContext(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, testPlan(small)), newMoody(t)
 		d := h.device("d0", o)
-		o.mood = func(context.Context, []float32) (float64, error) { <-time.After(2 * time.Second); return 0, nil }
+		o.mood = func(context.Context, []float32) (float64,
+			error) {
+			<-time.After(2 * time.Second)
+			return 0, nil
+		}
 		h.announce()
 		pass(time.Second)
 		h.commit()
@@ -238,7 +259,7 @@ func TestLossThatIgnoresItsContext(t *testing.T) {
 	})
 }
 
-// A policy and the number of samples are the app's code too.
+// A policy and a sampler are callbacks too.
 func TestPolicyAndSamples(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
@@ -276,7 +297,7 @@ func TestPolicyAndSamples(t *testing.T) {
 	})
 }
 
-// Weights are 1 where the plan does not ask for samples.
+// Weights are 1 unless the plan asks for samples.
 func TestEqualWeights(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, testPlan(small)), newMoody(t)

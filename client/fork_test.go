@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Old announcements, and those of a coordinator that another one replaced, are
-// ignored; what comes is not asked for.
+// A device ignores old announcements and those of a deposed coordinator, and requests nothing
+// because of them.
 func TestOldAnnouncements(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -36,7 +36,8 @@ func TestOldAnnouncements(t *testing.T) {
 		}
 		h.take()
 
-		// However often, as long as the log holds what this device has.
+		// This holds for any number of them, as long as the log holds this device's last
+		// record.
 		for range 10 {
 			h.send(old)
 		}
@@ -45,9 +46,8 @@ func TestOldAnnouncements(t *testing.T) {
 	})
 }
 
-// An announcement of a lower epoch is followed in the end, if nobody sends
-// another and the log holds what this device has: a forged one may have named a
-// high epoch.
+// A device follows an announcement of a lower epoch in the end, if no others come and the log
+// holds its last record: a forged announcement may have named a high epoch.
 func TestForgedEpoch(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -64,7 +64,7 @@ func TestForgedEpoch(t *testing.T) {
 	})
 }
 
-// cut makes the log lose its tail, and the coordinator start again.
+// cut makes the log lose its tail, and restarts the coordinator.
 func (h *host) cut(last uint64, epoch uint64) {
 	h.mu.Lock()
 	h.records, h.epoch = h.records[:last], epoch
@@ -72,14 +72,14 @@ func (h *host) cut(last uint64, epoch uint64) {
 	h.rounds = h.witness(last).Rounds()
 }
 
-// rollback returns to the state after an earlier record.
+// rollback commits a rollback to an earlier record.
 func (h *host) rollback(to uint64) {
 	h.append(wire.Record{Kind: wire.KindRollback, To: to})
 	h.rounds = h.witness(h.last()).Rounds()
 }
 
-// A log that lost its tail goes on from what it has, and every device with it:
-// with a new epoch, with one that devices saw before, and with an earlier one.
+// After the log lost its tail, every device follows the rest of it: with a new epoch, with one
+// that devices saw before, and with an earlier one.
 func TestLogLosesItsTail(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -109,11 +109,12 @@ func TestLogLosesItsTail(t *testing.T) {
 					h.silent()
 					h.announce()
 				}
-				said := d0.progress()
-				if !slices.ContainsFunc(said, func(p client.Progress) bool {
-					return p.State == client.Joining && p.Err != nil && strings.Contains(p.Err.Error(), "does not hold")
+				reports := d0.progress()
+				if !slices.ContainsFunc(reports, func(p client.Progress) bool {
+					return p.State == client.Joining && p.Err != nil &&
+						strings.Contains(p.Err.Error(), "does not hold")
 				}) {
-					t.Errorf("the recorder was told %+v, want that the device starts over", said)
+					t.Errorf("the recorder got %+v, want that the device starts over", reports)
 				}
 				for range 3 {
 					if replies := h.round(); len(replies) != 2 {
@@ -128,9 +129,8 @@ func TestLogLosesItsTail(t *testing.T) {
 	}
 }
 
-// A coordinator that comes back without its log, and waits for devices to join,
-// gets them: with another plan they start over, with the same one they take
-// part once it announces.
+// A coordinator that returns without its log waits for devices to join, and they do. With
+// another plan they start over; with the same plan they take part once it announces.
 func TestLogIsReplaced(t *testing.T) {
 	for _, samePlan := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestLogIsReplaced(t *testing.T) {
 	}
 }
 
-// The digest of a record that has another state now is reported again.
+// A device reports the digest of a record again if the record has another state now.
 func TestDigestAfterLoss(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
@@ -197,8 +197,8 @@ func TestDigestAfterLoss(t *testing.T) {
 	})
 }
 
-// A device that was away while the log lost its tail, and comes back when the
-// log is as long as before, longer by one, or much longer, starts over.
+// A device that was away while the log lost its tail starts over, whether the log is then as
+// long as before, longer by one, or much longer.
 func TestForkedWhileAway(t *testing.T) {
 	for longer := range uint64(5) {
 		bubble(t, func(t *testing.T) {
@@ -224,8 +224,8 @@ func TestForkedWhileAway(t *testing.T) {
 	}
 }
 
-// An announcement with a record that is not the log's is seen through: the log
-// still holds what this device has.
+// A device sees through an announcement with a record that is not the log's, because the log
+// still holds the device's last record.
 func TestForgedRecord(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -249,7 +249,9 @@ func TestForgedRecord(t *testing.T) {
 			d.progress()
 			h.send(a)
 			h.silent()
-			if p := d.now(); p.Err == nil || !strings.Contains(p.Err.Error(), "contradicts the log") && !strings.Contains(p.Err.Error(), "no record") {
+			if p := d.now(); p.Err == nil ||
+				!strings.Contains(p.Err.Error(), "contradicts the log") &&
+					!strings.Contains(p.Err.Error(), "no record") {
 				t.Errorf("record %d: progress %+v, want an error", n, p)
 			}
 		}
@@ -260,8 +262,8 @@ func TestForgedRecord(t *testing.T) {
 	})
 }
 
-// A forged record that continues the log is applied, since nothing tells it
-// apart, and undone when the true one arrives.
+// A device applies a forged record that continues the log, which nothing tells apart, and
+// undoes it when the true one arrives.
 func TestForgedContinuation(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))

@@ -17,14 +17,14 @@ import (
 
 const runName = "t"
 
-// A host is a coordinator that does what a test tells it: it answers joins and
-// catch-ups from a list of records, announces, and collects replies.
+// A host is a coordinator that a test directs. It answers joins and catch-ups from a list of
+// records, announces, and collects replies.
 type host struct {
 	t     testing.TB
 	bus   *bus.Memory
 	plan  *wire.Plan
 	epoch uint64
-	// Of a private run: what a coordinator does not know, and the witness needs.
+	// In a private run the witness needs these, and a coordinator does not have them.
 	runKey  []byte
 	initial []float32 // where the plan has them given
 
@@ -41,7 +41,7 @@ type host struct {
 	vault    vault  // of a dense run
 }
 
-// A reply is what a device sent.
+// A reply is a decoded reply of a device.
 type reply struct {
 	wire.Reply
 	id    string
@@ -51,7 +51,8 @@ type reply struct {
 // newHost returns a host whose log holds the plan. Call it in a bubble.
 func newHost(t testing.TB, p *wire.Plan) *host {
 	t.Helper()
-	h := &host{t: t, bus: bus.NewMemory(), plan: p, epoch: 1, slots: map[string]uint32{}, atOnce: math.MaxInt}
+	h := &host{t: t, bus: bus.NewMemory(), plan: p, epoch: 1, slots: map[string]uint32{},
+		atOnce: math.MaxInt}
 	t.Cleanup(h.bus.Close)
 	h.append(wire.Record{Kind: wire.KindPlan, Plan: p})
 	h.subscribe(wire.AllJoins(runName), h.join)
@@ -85,7 +86,8 @@ func (h *host) join(m bus.Message) {
 	if _, ok := h.slots[id]; !ok {
 		h.slots[id] = uint32(len(h.slots))
 	}
-	reply := wire.JoinReply{Slot: h.slots[id], Last: uint64(len(h.records)), Plan: h.records[0], Announcement: h.inForce}
+	reply := wire.JoinReply{Slot: h.slots[id], Last: uint64(len(h.records)), Plan: h.records[0],
+		Announcement: h.inForce}
 	h.publish(m.Reply, reply.Append(nil))
 }
 
@@ -119,7 +121,7 @@ func (h *host) collect(m bus.Message) {
 	h.replies = append(h.replies, reply{r, wire.SubjectID(m.Subject), m.Data})
 }
 
-// answers sets who takes requests in place of the host.
+// answers sets a function that answers requests instead of the host.
 func (h *host) answers(f func(bus.Message) bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -145,7 +147,7 @@ func (h *host) take() []reply {
 	return replies
 }
 
-// one returns the only reply since the last call, of a kind.
+// one returns the only reply since the last call, which must be of a kind.
 func (h *host) one(kind wire.ReplyKind) reply {
 	h.t.Helper()
 	replies := h.take()
@@ -155,7 +157,7 @@ func (h *host) one(kind wire.ReplyKind) reply {
 	return replies[0]
 }
 
-// declines fails the test unless the only reply since the last call declines.
+// declines fails the test unless the only reply since the last call is a decline.
 func (h *host) declines(reason wire.DeclineReason) {
 	h.t.Helper()
 	if r := h.one(wire.Decline); r.Reason != reason {
@@ -216,7 +218,7 @@ func (h *host) announcement() wire.Announcement {
 	return a
 }
 
-// send announces a and lets the devices do what they can without time passing.
+// send announces a, and lets the devices do what they can without time passing.
 func (h *host) send(a wire.Announcement) {
 	h.sendFrame(a.Append(nil))
 }
@@ -237,8 +239,8 @@ func (h *host) announce(edits ...func(*wire.Announcement)) {
 	h.send(a)
 }
 
-// witness replays the log, as far as a record: it marks, from there back, the
-// records that count, and passes over the others.
+// witness replays the log up to record n. It finds, backwards from there, the records that make
+// up the state, and passes over the others.
 func (h *host) witness(n uint64) *replica.Replica {
 	h.t.Helper()
 	counts := make([]bool, n+1)
@@ -270,11 +272,12 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
-// testPlan is of a run that tests can change.
+// testPlan is the plan of a run that tests can change.
 func testPlan(dim int) *wire.Plan {
 	return &wire.Plan{
 		Run: runName, Scheme: prng.Scheme, RunKey: bytes.Repeat([]byte{7}, 32), Dim: uint64(dim),
-		Segments:     []wire.Segment{{Name: "w", Len: uint64(dim), Fill: wire.NormalFill, Scale: 0.5}},
+		Segments: []wire.Segment{{Name: "w", Len: uint64(dim), Fill: wire.NormalFill,
+			Scale: 0.5}},
 		Distribution: wire.Normal, Difference: wire.Forward, Mu: 1e-2, Steps: 1, Perturbations: 2,
 		Rule: wire.SGD, Step: 0.05, MaxWeight: 1000, MaxScalar: 1e6,
 		Members: 1, Target: 1, OverSample: 1, Quorum: 1, Deadline: 30_000, MaxAttempts: 1,

@@ -15,34 +15,34 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A vault is what a host has of vectors, guarded as it is.
+// A vault holds a host's vectors. The host's lock guards it.
 type vault struct {
 	objects map[[wire.ObjectLen]byte][]byte // of records; nil: gone
 	archive map[[wire.ObjectLen]byte][]byte // all of them, for the witness
 	coming  map[string][]byte               // by device
-	taken   []taken
-	pieces  []piece // that arrived
-	asked   []asked // pieces of objects
-	most    int     // bytes of an object in a reply
+	taken   []vectorUpload
+	pieces  []piece         // that arrived
+	asked   []objectRequest // pieces of objects
+	most    int             // bytes of an object in a reply
 	judge   func(id string, u wire.Upload) *wire.UploadReply
 }
 
-// A taken upload is whole.
-type taken struct {
+// A vectorUpload is a complete upload of a device.
+type vectorUpload struct {
 	wire.Upload
 	id     string
 	vector []byte
 }
 
-// A piece is where one began, and of how many bytes it was.
+// A piece is the offset and length of a piece that arrived.
 type piece struct {
 	id           string
 	n            uint64
 	offset, size int
 }
 
-// An asked piece is of an object.
-type asked struct {
+// An objectRequest is a request for a piece of an object.
+type objectRequest struct {
 	id     string
 	digest [wire.ObjectLen]byte
 	offset uint64
@@ -56,7 +56,7 @@ func (h *host) serveVectors() {
 	h.subscribe(wire.AllObjects(runName), h.object)
 }
 
-// upload takes a piece, as a coordinator that holds any number of vectors.
+// upload takes a piece. Unlike a coordinator it has memory for any number of vectors.
 func (h *host) upload(m bus.Message) {
 	u, err := wire.DecodeUpload(m.Data)
 	if err != nil {
@@ -106,12 +106,12 @@ func (v *vault) add(t testing.TB, id string, u wire.Upload) (wire.UploadState, u
 	if wire.HashObject(have) != u.Digest {
 		t.Errorf("%s: vector of digest %x, want %x", id, wire.HashObject(have), u.Digest)
 	}
-	v.taken = append(v.taken, taken{u, id, have})
+	v.taken = append(v.taken, vectorUpload{u, id, have})
 	delete(v.coming, id)
 	return wire.UploadTaken, 0
 }
 
-// object sends a piece of one.
+// object answers a request for a piece of an object.
 func (h *host) object(m bus.Message) {
 	request, err := wire.DecodeObjectRequest(m.Data)
 	if err != nil {
@@ -120,7 +120,8 @@ func (h *host) object(m bus.Message) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.vault.asked = append(h.vault.asked, asked{wire.SubjectID(m.Subject), request.Digest, request.Offset})
+	h.vault.asked = append(h.vault.asked, objectRequest{wire.SubjectID(m.Subject), request.Digest,
+		request.Offset})
 	if h.answer != nil && h.answer(m) {
 		return
 	}
@@ -132,8 +133,8 @@ func (h *host) object(m bus.Message) {
 	h.publish(m.Reply, reply.Append(nil))
 }
 
-// vectors returns the uploads that came whole since the last call.
-func (h *host) vectors() []taken {
+// vectors returns the uploads that were completed since the last call.
+func (h *host) vectors() []vectorUpload {
 	synctest.Wait()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -143,16 +144,16 @@ func (h *host) vectors() []taken {
 }
 
 // oneVector returns the only upload since the last call.
-func (h *host) oneVector() taken {
+func (h *host) oneVector() vectorUpload {
 	h.t.Helper()
 	came := h.vectors()
 	if len(came) != 1 {
-		h.t.Fatalf("%d vectors came, want one; pieces %v", len(came), h.pieces())
+		h.t.Fatalf("%d vectors arrived, want one; pieces %v", len(came), h.pieces())
 	}
 	return came[0]
 }
 
-// pieces returns those that arrived since the last call.
+// pieces returns the pieces that arrived since the last call.
 func (h *host) pieces() []piece {
 	synctest.Wait()
 	h.mu.Lock()
@@ -162,8 +163,8 @@ func (h *host) pieces() []piece {
 	return pieces
 }
 
-// fetched returns the pieces of objects that were asked for since the last call.
-func (h *host) fetched() []asked {
+// fetched returns the pieces of objects that were requested since the last call.
+func (h *host) fetched() []objectRequest {
 	synctest.Wait()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -172,7 +173,7 @@ func (h *host) fetched() []asked {
 	return asked
 }
 
-// restart forgets the uploads, and leads with another epoch.
+// restart forgets the uploads, and begins another epoch.
 func (h *host) restart() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -180,7 +181,7 @@ func (h *host) restart() {
 	h.vault.coming, h.vault.taken = map[string][]byte{}, nil
 }
 
-// put commits a round with a vector, or a phase of one.
+// put commits a round, or a phase of one, with a vector.
 func (h *host) put(vector []byte, contributors int) []byte {
 	digest := wire.HashObject(vector)
 	h.mu.Lock()
@@ -190,7 +191,7 @@ func (h *host) put(vector []byte, contributors int) []byte {
 	return h.conclude(wire.Round{Object: digest[:], Contributors: uint32(contributors)})
 }
 
-// gone forgets all vectors but those of the last records.
+// gone deletes all vectors but those of the last records.
 func (h *host) gone(keep int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -205,18 +206,19 @@ func (h *host) gone(keep int) {
 	h.vault.objects = kept
 }
 
-// madeUp is a vector of the next record that differs from others.
+// madeUp returns a vector for the next record that differs from others.
 func (h *host) madeUp() []byte {
 	phase, _ := h.phase()
 	var b []byte
 	for i := range h.plan.Object(phase) {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(math.Sin(float64(i+100*h.last())))))
+		b = binary.LittleEndian.AppendUint32(b,
+			math.Float32bits(float32(math.Sin(float64(i+100*h.last())))))
 	}
 	return b
 }
 
-// denseRound announces, takes the vectors, and commits their mean.
-func (h *host) denseRound() []taken {
+// denseRound announces, collects the vectors, and commits their mean.
+func (h *host) denseRound() []vectorUpload {
 	h.t.Helper()
 	h.announce()
 	came := h.vectors()
@@ -227,8 +229,8 @@ func (h *host) denseRound() []taken {
 	return came
 }
 
-// meanVector is the exact mean, rounded once.
-func meanVector(came []taken) []byte {
+// meanVector returns the exact mean, rounded once.
+func meanVector(came []vectorUpload) []byte {
 	var b []byte
 	for i := 0; i < len(came[0].vector); i += 4 {
 		var sum mathx.ExactSum
@@ -242,7 +244,7 @@ func meanVector(came []taken) []byte {
 	return b
 }
 
-// supply makes the witness of a dense run whole.
+// supply gives the witness the vectors that it lacks.
 func (h *host) supply(w *replica.Replica) {
 	h.t.Helper()
 	for _, m := range w.Missing() {
@@ -252,14 +254,14 @@ func (h *host) supply(w *replica.Replica) {
 	}
 }
 
-// densePlan is of a run whose vectors take a few pieces each.
+// densePlan is the plan of a run whose vectors take a few pieces each.
 func densePlan(dim int) *wire.Plan {
 	p := testPlan(dim)
 	p.Transport, p.DenseKeep, p.Steps = wire.DenseVectors, 2, 2
 	return p
 }
 
-// offsets says where pieces began.
+// offsets returns the offsets of pieces.
 func offsets(pieces []piece) []int {
 	var at []int
 	for _, p := range pieces {
@@ -278,13 +280,17 @@ func floats(vector []byte) []float32 {
 }
 
 func sameFloats(a, b []float32) bool {
-	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) })
+	return slices.EqualFunc(a, b, func(x,
+		y float32) bool {
+		return math.Float32bits(x) == math.Float32bits(y)
+	})
 }
 
-func (t taken) String() string {
+func (t vectorUpload) String() string {
 	return fmt.Sprintf("%s: record %d, %d bytes %x", t.id, t.N, len(t.vector), t.Digest[:4])
 }
 
-func sameBytes(a, b taken) bool {
-	return a.N == b.N && a.Tip == b.Tip && a.Digest == b.Digest && a.Weight == b.Weight && a.Loss == b.Loss && bytes.Equal(a.vector, b.vector)
+func sameBytes(a, b vectorUpload) bool {
+	return a.N == b.N && a.Tip == b.Tip && a.Digest == b.Digest && a.Weight == b.Weight &&
+		a.Loss == b.Loss && bytes.Equal(a.vector, b.vector)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// phase is that of the round which the next record makes, after the record of its
-// first phase.
+// phase returns the phase of the round that the next record makes, and the record of its phase
+// 1.
 func (h *host) phase() (phase uint8, point uint64) {
 	if h.plan.Phases() == 1 {
 		return 0, 0
@@ -32,7 +32,7 @@ func (h *host) phase() (phase uint8, point uint64) {
 	}
 }
 
-// conclude commits a round, or a phase of one, with terms.
+// conclude commits a round, or a phase of one, with the terms in r.
 func (h *host) conclude(r wire.Round) []byte {
 	phase, _ := h.phase()
 	if phase != 2 {
@@ -40,14 +40,14 @@ func (h *host) conclude(r wire.Round) []byte {
 	}
 	r.Phase, r.Round, r.Step = phase, h.rounds, h.plan.StepAt(h.rounds)
 	r.Perturbations = h.plan.PerturbationsAt(h.rounds)
-	if r.Contributors = max(r.Contributors, 1); h.plan.Control == wire.ScaffoldMean && len(r.Object) == 0 {
+	if r.Contributors = max(r.Contributors, 1); h.plan.Control == wire.ScaffoldMean &&
+		len(r.Object) == 0 {
 		r.Population = max(uint32(len(h.slots)), r.Contributors)
 	}
 	return h.append(wire.Record{Kind: wire.KindRound, Round: &r})
 }
 
-// commit commits a round with scalars, as many as the plan has; missing ones
-// are made up.
+// commit commits a round with scalars, as many as the plan has. It makes up missing ones.
 func (h *host) commit(scalars ...float32) []byte {
 	if h.plan.Transport == wire.DenseVectors {
 		return h.put(h.madeUp(), 1)
@@ -78,17 +78,18 @@ func (h *host) commit(scalars ...float32) []byte {
 	return h.conclude(r)
 }
 
-// round announces, takes the contributions, and commits what they come to.
+// round announces, collects the contributions, and commits their mean.
 func (h *host) round() []reply {
 	h.t.Helper()
 	return h.roundOf(func(reply) bool { return true })
 }
 
-// roundOf is a round in which only some contributions count.
+// roundOf is round for contributions that counts selects.
 func (h *host) roundOf(counts func(reply) bool) []reply {
 	h.t.Helper()
 	h.announce()
-	replies := slices.DeleteFunc(h.take(), func(r reply) bool { return r.Kind != wire.Contribution })
+	replies := slices.DeleteFunc(h.take(),
+		func(r reply) bool { return r.Kind != wire.Contribution })
 	if len(replies) == 0 {
 		h.t.Fatalf("record %d: nobody contributed", h.last()+1)
 	}
@@ -98,7 +99,7 @@ func (h *host) roundOf(counts func(reply) bool) []reply {
 	return replies
 }
 
-// aggregate is the body of the round that contributions make.
+// aggregate returns the round that contributions make.
 func (h *host) aggregate(in []reply) wire.Round {
 	h.t.Helper()
 	r := wire.Round{Contributors: uint32(len(in))}
@@ -129,12 +130,13 @@ func (h *host) aggregate(in []reply) wire.Round {
 	}
 	r.Terms = []wire.Term{{Scalars: h.meanOf(values, len(in))}}
 	for _, n := range slices.Backward(slices.Sorted(maps.Keys(controls))) {
-		r.Terms = append(r.Terms, wire.Term{Back: h.last() + 1 - n, Scalars: h.meanOf(controls[n], len(in))})
+		r.Terms = append(r.Terms, wire.Term{Back: h.last() + 1 - n,
+			Scalars: h.meanOf(controls[n], len(in))})
 	}
 	return r
 }
 
-// meanOf is the sums divided by a number, as they travel.
+// meanOf divides the sums by a number, and rounds to the plan's precision.
 func (h *host) meanOf(values []wire.Scalars, by int) wire.Scalars {
 	var s wire.Scalars
 	for i := range h.plan.Precision.Len(values[0]) {
@@ -147,7 +149,7 @@ func (h *host) meanOf(values []wire.Scalars, by int) wire.Scalars {
 	return s
 }
 
-// mean is that of contributions to a plain round.
+// mean returns the mean of contributions to a plain round.
 func mean(replies []reply) []float32 {
 	sums := make([]mathx.ExactSum, replies[0].Values.Len())
 	for _, r := range replies {

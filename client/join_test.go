@@ -14,21 +14,22 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A device that comes before its coordinator waits, longer from time to time,
-// and joins when there is one.
+// A device that starts before its coordinator waits, with growing pauses, and joins when there
+// is a coordinator.
 func TestJoinWaits(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		m := bus.NewMemory()
 		h := &host{t: t, bus: m}
-		d := h.device("d0", bowlLoss(small, 0), func(c *client.Config) { c.RetryMax = 32 * time.Second })
+		d := h.device("d0", bowlLoss(small, 0),
+			func(c *client.Config) { c.RetryMax = 32 * time.Second })
 		t.Cleanup(m.Close)
 		pass(time.Hour)
-		said := d.progress()
-		// At 0, 0.5, 1.5, 3.5, 7.5, 15.5 s and every 16 s on the average.
-		if n := len(said); n < 3600/32 || n > 3600/10 {
+		reports := d.progress()
+		// Attempts at 0, 0.5, 1.5, 3.5, 7.5, 15.5 s, and then every 16 s on average.
+		if n := len(reports); n < 3600/32 || n > 3600/10 {
 			t.Errorf("%d attempts to join in an hour, want about 225", n)
 		}
-		for _, p := range said {
+		for _, p := range reports {
 			if p.State != client.Joining || !errors.Is(p.Err, bus.ErrNoResponders) || p.N != 0 {
 				t.Fatalf("progress %+v, want joining and %v", p, bus.ErrNoResponders)
 			}
@@ -37,7 +38,7 @@ func TestJoinWaits(t *testing.T) {
 	})
 }
 
-// The pauses of two devices differ: a fleet does not come back in step.
+// The pauses of two devices differ, so that devices do not return in step.
 func TestJoinJitter(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		m := bus.NewMemory()
@@ -69,7 +70,7 @@ func TestJoinJitter(t *testing.T) {
 	})
 }
 
-// The same device at the same time pauses the same: a simulation repeats.
+// The same device draws the same pauses at the same time, so a simulation repeats.
 func TestJoinRepeats(t *testing.T) {
 	var runs [2][]time.Duration
 	for i := range runs {
@@ -91,7 +92,7 @@ func TestJoinRepeats(t *testing.T) {
 	}
 }
 
-// A coordinator that does not answer, or answers nonsense, is asked again.
+// A device asks again if the coordinator does not answer, or answers nonsense.
 func TestJoinRetries(t *testing.T) {
 	for _, frame := range [][]byte{nil, {}, {0xc1}, bytes.Repeat([]byte{0xdd}, 7)} {
 		bubble(t, func(t *testing.T) {
@@ -119,7 +120,7 @@ func TestJoinRetries(t *testing.T) {
 	}
 }
 
-// What no waiting cures ends Run, and says what.
+// An error that waiting does not cure ends Run, and names the cause.
 func TestJoinFails(t *testing.T) {
 	given := make([]float32, small)
 	given[3] = 1
@@ -131,20 +132,25 @@ func TestJoinFails(t *testing.T) {
 		want   error
 		says   string
 	}{
-		{name: "full", reply: &wire.JoinReply{Status: wire.JoinFull, Reason: "the roster has its 10 members"},
+		{name: "full", reply: &wire.JoinReply{Status: wire.JoinFull,
+			Reason: "the roster has its 10 members"},
 			want: client.ErrRefused, says: "roster full: the roster has its 10 members"},
 		{name: "denied", reply: &wire.JoinReply{Status: wire.JoinDenied, Reason: "not this phone"},
 			want: client.ErrRefused, says: "denied: not this phone"},
-		{name: "unknown status", reply: &wire.JoinReply{Status: 77, Reason: "later"}, want: client.ErrRefused, says: "later"},
+		{name: "unknown status", reply: &wire.JoinReply{Status: 77, Reason: "later"},
+			want: client.ErrRefused, says: "later"},
 		{name: "no plan", reply: &wire.JoinReply{}, want: wire.ErrTruncated, says: "plan"},
-		{name: "dim", plan: func(p *wire.Plan) { p.Dim, p.Segments = 7, nil }, want: replica.ErrDim, says: "the plan has 7, this model 100"},
+		{name: "dim", plan: func(p *wire.Plan) { p.Dim, p.Segments = 7, nil }, want: replica.ErrDim,
+			says: "the plan has 7, this model 100"},
 		{name: "no initial parameters", plan: func(p *wire.Plan) { give(p, given) },
 			want: replica.ErrInitial, says: "this device gives 0"},
 		{name: "other initial parameters", plan: func(p *wire.Plan) { give(p, given) },
 			config: func(c *client.Config) { c.Initial = make([]float32, small) },
 			want:   replica.ErrInitial, says: "load the file that the plan was made with"},
-		{name: "bad plan", plan: func(p *wire.Plan) { p.Mu = 0 }, want: &wire.PlanError{}, says: "mu = 0"},
-		{name: "another run", plan: func(p *wire.Plan) { p.Run = "other" }, want: &wire.PlanError{}, says: `this replica is of run "t"`},
+		{name: "bad plan", plan: func(p *wire.Plan) { p.Mu = 0 }, want: &wire.PlanError{},
+			says: "mu = 0"},
+		{name: "another run", plan: func(p *wire.Plan) { p.Run = "other" }, want: &wire.PlanError{},
+			says: `this replica is of run "t"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -155,7 +161,11 @@ func TestJoinFails(t *testing.T) {
 				}
 				h := newHost(t, p)
 				if tt.reply != nil {
-					h.answers(func(m bus.Message) bool { h.publish(m.Reply, tt.reply.Append(nil)); return true })
+					h.answers(func(m bus.Message) bool {
+						h.publish(m.Reply,
+							tt.reply.Append(nil))
+						return true
+					})
 				}
 				d := h.newDevice("d0", bowlLoss(small, 0), func(c *client.Config) {
 					if tt.config != nil {
@@ -165,7 +175,8 @@ func TestJoinFails(t *testing.T) {
 				d.run()
 				err := d.result()
 				var plan *wire.PlanError
-				if _, ok := tt.want.(*wire.PlanError); ok && !errors.As(err, &plan) || !ok && !errors.Is(err, tt.want) {
+				if _, ok := tt.want.(*wire.PlanError); ok && !errors.As(err, &plan) ||
+					!ok && !errors.Is(err, tt.want) {
 					t.Fatalf("Run returned %v, want %v", err, tt.want)
 				}
 				if !strings.Contains(err.Error(), tt.says) {
@@ -180,7 +191,7 @@ func give(p *wire.Plan, x []float32) {
 	p.Initial, p.InitialDigest, p.Segments = wire.Given, replica.InitialDigest(x), nil
 }
 
-// Given parameters are where the run starts, and stay the app's.
+// Given parameters are where the run starts, and the client does not change the app's copy.
 func TestGivenParameters(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		given := make([]float32, small)
@@ -197,7 +208,8 @@ func TestGivenParameters(t *testing.T) {
 		h.round()
 		h.announce()
 		if x := d.params(small); x[7] == 7 || given[7] != 7 {
-			t.Errorf("parameter 7 is %v after a round and %v of those given, want another and 7", x[7], given[7])
+			t.Errorf("parameter 7 is %v after a round and %v of those given, want another and 7",
+				x[7], given[7])
 		}
 	})
 }
@@ -216,7 +228,7 @@ func TestJoinUpgrade(t *testing.T) {
 	})
 }
 
-// A denied subject ends Run, wherever it is found out.
+// A denied subject ends Run, wherever the device finds out.
 func TestPermissions(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -250,7 +262,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// A connection that was closed for good ends Run: before, and while it waits.
+// A connection closed for good ends Run: before it begins, and while it waits.
 func TestClosed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -267,7 +279,7 @@ func TestClosed(t *testing.T) {
 	})
 }
 
-// A closed connection ends Run when there is a reply to send, too.
+// A closed connection also ends Run when there is a reply to send.
 func TestClosedWhileWorking(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, testPlan(small)), newMoody(t)
@@ -302,8 +314,7 @@ func TestJoinBringsTheOpenRound(t *testing.T) {
 	})
 }
 
-// A second Run learns that the coordinator has another slot for this device,
-// or none any more.
+// A second Run learns that the coordinator has another slot for this device, or none any more.
 func TestSecondRunJoins(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))

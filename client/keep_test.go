@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// follow commits and announces some records that others made.
+// follow commits and announces records that other devices made.
 func (h *host) follow(records int) {
 	for range records {
 		h.commit()
@@ -23,8 +23,8 @@ func (h *host) follow(records int) {
 	h.take()
 }
 
-// A device that was stopped goes on from its checkpoint, in another process,
-// over rollbacks too, and takes part like before.
+// A device that was stopped continues from its checkpoint in another process, also over
+// rollbacks, and takes part as before.
 func TestRestartGoesOn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
@@ -50,7 +50,8 @@ func TestRestartGoesOn(t *testing.T) {
 		if asked := h.asked(); !slices.Equal(asked, []uint64{at + 1}) {
 			t.Errorf("asked for records %v, want %d on", asked, at+1)
 		}
-		h.append(wire.Record{Kind: wire.KindRollback, To: at - 1}) // after the one that the first process saw
+		h.append(wire.Record{Kind: wire.KindRollback,
+			To: at - 1}) // after the one that the first process saw
 		h.announce()
 		h.agrees(d, h.last())
 		if asked := h.asked(); !slices.Equal(asked, []uint64{2}) {
@@ -59,8 +60,7 @@ func TestRestartGoesOn(t *testing.T) {
 	})
 }
 
-// A restarted device has its state, but no slot before a coordinator answers,
-// and takes no part.
+// A restarted device has its state, but takes no part before a coordinator gives it a slot.
 func TestRestartWithoutSlot(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, testPlan(small)), newStore(t)
@@ -86,12 +86,13 @@ func TestRestartWithoutSlot(t *testing.T) {
 	})
 }
 
-// Checkpoints come every so many records, after a while, at the end of a
-// catch-up and of Run, and never twice for a record.
+// A checkpoint is written every so many records, after some time, and at the end of a catch-up
+// and of Run; never twice for a record.
 func TestCheckpoints(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, testPlan(small)), newStore(t)
-		d := h.device("d0", bowlLoss(small, 0), with(store), func(c *client.Config) { c.CheckpointEvery = 10 })
+		d := h.device("d0", bowlLoss(small, 0), with(store),
+			func(c *client.Config) { c.CheckpointEvery = 10 })
 		saves := func(what string, want int) {
 			t.Helper()
 			h.take()
@@ -125,7 +126,7 @@ func TestCheckpoints(t *testing.T) {
 	})
 }
 
-// A long catch-up is kept from time to time.
+// A long catch-up writes checkpoints at intervals.
 func TestCheckpointsWithinCatchUp(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, testPlan(small)), newStore(t)
@@ -154,7 +155,7 @@ func TestCheckpointsWithinCatchUp(t *testing.T) {
 	})
 }
 
-// A slowBus answers after a minute.
+// A slowBus answers requests after a minute.
 type slowBus struct{ *bus.Memory }
 
 func (b slowBus) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
@@ -165,7 +166,8 @@ func (b slowBus) Request(ctx context.Context, subject string, data []byte) ([]by
 	return b.Memory.Request(ctx, subject, data)
 }
 
-// What is not this device's checkpoint is set aside, told, and replayed around.
+// A file that is not this device's checkpoint is set aside and reported, and the device replays
+// the log.
 func TestUnusableCheckpoint(t *testing.T) {
 	given := make([]float32, small)
 	tests := []struct {
@@ -177,11 +179,18 @@ func TestUnusableCheckpoint(t *testing.T) {
 		{"torn", func(b []byte) []byte { return b[:len(b)/2] }, nil, "bytes, want"},
 		{"empty", func([]byte) []byte { return nil }, nil, "bad state file"},
 		{"one bit", func(b []byte) []byte { b[len(b)-100] ^= 1; return b }, nil, "digest"},
-		{"another run's", func([]byte) []byte { return foreignState(t, "else", small) }, nil, "run"},
-		{"another model's", func([]byte) []byte { return foreignState(t, runName, 7) }, nil, "this model 100"},
-		{"other given parameters", func([]byte) []byte { return foreignState(t, runName, small, 1) },
+		{"another run's", func([]byte) []byte { return foreignState(t, "else", small) }, nil,
+			"run"},
+		{"another model's", func([]byte) []byte { return foreignState(t, runName, 7) }, nil,
+			"this model 100"},
+		{"other given parameters", func([]byte) []byte {
+			return foreignState(t, runName, small,
+				1)
+		},
 			func(c *client.Config) { c.Initial = given }, "initial"},
-		{"given parameters that are missing", func([]byte) []byte { return foreignState(t, runName, small, 1) }, nil, "Initial is nil"},
+		{"given parameters that are missing",
+			func([]byte) []byte { return foreignState(t, runName, small, 1) }, nil,
+			"Initial is nil"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -197,11 +206,13 @@ func TestUnusableCheckpoint(t *testing.T) {
 					}
 				}
 				d = h.device("d0", bowlLoss(small, 0), with(store), edit)
-				said := d.progress()
-				if !slices.ContainsFunc(said, func(p client.Progress) bool {
-					return errors.Is(p.Err, client.ErrStore) && strings.Contains(p.Err.Error(), tt.says)
+				reports := d.progress()
+				if !slices.ContainsFunc(reports, func(p client.Progress) bool {
+					return errors.Is(p.Err, client.ErrStore) &&
+						strings.Contains(p.Err.Error(), tt.says)
 				}) {
-					t.Errorf("the recorder was told %+v, want %v that says %q", said, client.ErrStore, tt.says)
+					t.Errorf("the recorder got %+v, want %v that says %q",
+						reports, client.ErrStore, tt.says)
 				}
 				if !store.isAside("checkpoint") {
 					t.Error("the file was not set aside")
@@ -214,7 +225,7 @@ func TestUnusableCheckpoint(t *testing.T) {
 	}
 }
 
-// foreignState is the state file of another run or model.
+// foreignState returns the state file of another run or model.
 func foreignState(t testing.TB, run string, dim int, given ...float32) []byte {
 	t.Helper()
 	p := testPlan(dim)
@@ -243,8 +254,8 @@ func stateOf(t testing.TB, r *replica.Replica, history replica.History) []byte {
 	return []byte(b.String())
 }
 
-// A checkpoint of another log than the run's is found out: with another plan, a
-// shorter log, one as long, and a longer one.
+// A device finds out that its checkpoint is of another log: one with another plan, a shorter
+// one, one of equal length, and a longer one.
 func TestCheckpointOfAnotherLog(t *testing.T) {
 	for longer := range 5 {
 		bubble(t, func(t *testing.T) {
@@ -280,7 +291,7 @@ func TestCheckpointOfAnotherLog(t *testing.T) {
 	}
 }
 
-// A run that ended is over for who has its end, coordinator or not, unless the
+// For a device that has its end, a run is over with or without a coordinator, unless the
 // coordinator has another log.
 func TestRestartAfterTheEnd(t *testing.T) {
 	for _, other := range []bool{false, true} {
@@ -325,14 +336,15 @@ func TestRestartAfterTheEnd(t *testing.T) {
 	}
 }
 
-// Whatever the store has, a rollback to before it or after it ends in the same
-// state; and one to after it does not replay what is before.
+// Whatever the store holds, a rollback to before it or after it leads to the same state. A
+// rollback to after it does not replay what is before.
 func TestRollbackAndCheckpoint(t *testing.T) {
 	for _, tt := range []struct{ to, from uint64 }{{3, 2}, {9, 2}, {10, 11}, {13, 11}} {
 		for _, restart := range []bool{false, true} {
 			bubble(t, func(t *testing.T) {
 				h, store := newHost(t, testPlan(small)), newStore(t)
-				d := h.device("d0", bowlLoss(small, 0), with(store), func(c *client.Config) { c.CheckpointEvery = 10 })
+				d := h.device("d0", bowlLoss(small, 0), with(store),
+					func(c *client.Config) { c.CheckpointEvery = 10 })
 				h.follow(14) // the checkpoint is of record 10
 				if restart {
 					store = d.killed(store)
@@ -346,7 +358,8 @@ func TestRollbackAndCheckpoint(t *testing.T) {
 				h.announce()
 				h.agrees(d, h.last())
 				h.one(wire.Contribution)
-				if asked := h.asked(); !slices.Contains(asked, tt.from) || restart && !slices.Contains(asked, 11) {
+				if asked := h.asked(); !slices.Contains(asked, tt.from) ||
+					restart && !slices.Contains(asked, 11) {
 					t.Errorf("to %d: asked from %v, want %d among them", tt.to, asked, tt.from)
 				}
 			})

@@ -11,14 +11,15 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A store that fails is told once, until it works again; the run goes on, and
-// the store is tried again when a checkpoint is due.
+// A failing store is reported once until it works again. The run continues, and the client
+// tries the store again when a checkpoint is due.
 func TestStoreFails(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, testPlan(small)), newStore(t)
 		full := errors.New("no space left on device")
-		d := h.device("d0", bowlLoss(small, 0), with(store), func(c *client.Config) { c.CheckpointEvery = 10 })
-		told := func() (n int) {
+		d := h.device("d0", bowlLoss(small, 0), with(store),
+			func(c *client.Config) { c.CheckpointEvery = 10 })
+		reported := func() (n int) {
 			for _, p := range d.progress() {
 				if errors.Is(p.Err, client.ErrStore) && errors.Is(p.Err, full) {
 					n++
@@ -30,8 +31,8 @@ func TestStoreFails(t *testing.T) {
 			store.fails(full, "checkpoint", "reply")
 			h.take()
 			h.follow(35)
-			if n := told(); n != 2 {
-				t.Errorf("told %d times that the store is full, want once for each item", n)
+			if n := reported(); n != 2 {
+				t.Errorf("reported %d times that the store is full, want once for each item", n)
 			}
 			saved := store.took()
 			if n := count(saved, "checkpoint failed"); n < 3 || n > 4 {
@@ -42,10 +43,11 @@ func TestStoreFails(t *testing.T) {
 			}
 			store.fails(nil)
 			h.follow(10)
-			if n := told(); n != 0 {
-				t.Errorf("told %d times that the store is full, which works", n)
+			if n := reported(); n != 0 {
+				t.Errorf("reported %d times that the store is full, which works", n)
 			}
-			if saved := store.took(); count(saved, "checkpoint") != 1 || count(saved, "reply") != 10 {
+			if saved := store.took(); count(saved, "checkpoint") != 1 ||
+				count(saved, "reply") != 10 {
 				t.Errorf("saved %v, want a checkpoint and 10 replies", saved)
 			}
 		}
@@ -57,8 +59,8 @@ func TestStoreFails(t *testing.T) {
 	})
 }
 
-// The reply is in the store before it is sent, and a restarted device sends the
-// same bytes, without asking the loss.
+// The reply is in the store before it is sent. A restarted device sends the same bytes, without
+// calling the loss.
 func TestReplyIsKept(t *testing.T) {
 	{
 		bubble(t, func(t *testing.T) {
@@ -80,7 +82,10 @@ func TestReplyIsKept(t *testing.T) {
 			}
 			store = d.killed(store)
 			calls := o.calls.Load()
-			o.mood = func(_ context.Context, _ []float32) (float64, error) { return 5, nil } // it would be another one now
+			o.mood = func(_ context.Context, _ []float32) (float64, error) {
+				return 5,
+					nil
+			} // it would be another one now
 			d = h.device("d0", o, with(store))
 			for _, edit := range []func(*wire.Announcement){
 				func(*wire.Announcement) {},
@@ -103,7 +108,7 @@ func TestReplyIsKept(t *testing.T) {
 	}
 }
 
-// damages are what can become of a file's bytes.
+// damages are ways to damage a file.
 func damages() map[string]func([]byte) []byte {
 	return map[string]func([]byte) []byte{
 		"empty":     func([]byte) []byte { return nil },
@@ -114,7 +119,7 @@ func damages() map[string]func([]byte) []byte {
 	}
 }
 
-// A reply that is not this device's, or damaged, is set aside and computed anew.
+// A reply that is damaged or not this device's is set aside and computed anew.
 func TestUnusableReply(t *testing.T) {
 	damage := damages()
 	bubble(t, func(t *testing.T) {

@@ -12,9 +12,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// The vector is in the store before its first piece is sent, and a device that is
-// killed in the middle goes on with the same bytes where the coordinator says, without
-// asking the loss.
+// The vector is in the store before its first piece is sent. A device killed in the middle
+// resumes with the same bytes where the coordinator says, without calling the loss.
 func TestUploadIsKept(t *testing.T) {
 	for cut := range 3 {
 		bubble(t, func(t *testing.T) {
@@ -32,18 +31,26 @@ func TestUploadIsKept(t *testing.T) {
 				}
 			}
 			var heads []wire.Upload
-			h.vault.judge = func(_ string, u wire.Upload) *wire.UploadReply { heads = append(heads, u); return nil }
+			h.vault.judge = func(_ string, u wire.Upload) *wire.UploadReply {
+				heads = append(heads,
+					u)
+				return nil
+			}
 			h.stall(cut * wire.MaxPiece)
 			h.announce()
 			synctest.Wait()
 			if n := len(h.vectors()); n != 0 || early != 1 {
-				t.Fatalf("%d vectors came, kept %d times before the first piece, want none, once", n, early)
+				t.Fatalf("%d vectors came, kept %d times before the first piece, want none, once",
+					n, early)
 			}
 			store = d.killed(store)
 			h.answers(nil)
 			h.pieces()
 			calls := o.calls.Load()
-			o.mood = func(context.Context, []float32) (float64, error) { return 5, nil } // it would be another one now
+			o.mood = func(context.Context, []float32) (float64, error) {
+				return 5,
+					nil
+			} // it would be another one now
 			d = h.device("d0", o, with(store))
 			h.announce()
 			got := h.oneVector()
@@ -58,7 +65,8 @@ func TestUploadIsKept(t *testing.T) {
 				t.Errorf("%d callbacks, want none", n)
 			}
 			for _, u := range heads {
-				if u.Digest != got.Digest || u.Loss != got.Loss || u.Weight != got.Weight || u.Tip != got.Tip {
+				if u.Digest != got.Digest || u.Loss != got.Loss || u.Weight != got.Weight ||
+					u.Tip != got.Tip {
 					t.Errorf("before the restart %x, after %x", u.Digest[:4], got.Digest[:4])
 				}
 			}
@@ -71,7 +79,7 @@ func TestUploadIsKept(t *testing.T) {
 	}
 }
 
-// An upload that is not this device's, or damaged, is set aside and made anew.
+// An upload that is damaged or not this device's is set aside and computed anew.
 func TestUnusableUpload(t *testing.T) {
 	damage := damages()
 	bubble(t, func(t *testing.T) {
@@ -108,7 +116,7 @@ func TestUnusableUpload(t *testing.T) {
 	})
 }
 
-// A store that cannot keep a vector is told once; the vector is sent.
+// If the store fails to save a vector, that is reported once, and the vector is sent.
 func TestUploadNotKept(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, densePlan(small)), newStore(t)
@@ -118,14 +126,14 @@ func TestUploadNotKept(t *testing.T) {
 		for range 3 {
 			h.denseRound()
 		}
-		told := 0
+		reported := 0
 		for _, p := range d.progress() {
 			if errors.Is(p.Err, client.ErrStore) && errors.Is(p.Err, full) {
-				told++
+				reported++
 			}
 		}
-		if told != 1 {
-			t.Errorf("told %d times that the store is full, want once", told)
+		if reported != 1 {
+			t.Errorf("reported %d times that the store is full, want once", reported)
 		}
 	})
 }

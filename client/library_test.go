@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A library serves snapshots as a test tells it.
+// A library serves snapshots as a test directs.
 type library struct {
 	h     *host
 	n     uint64 // record that it says
@@ -19,10 +19,11 @@ type library struct {
 	file  []byte
 	piece uint64 // most bytes of a piece
 	asked []wire.SnapshotRequest
-	edit  func(request wire.SnapshotRequest, reply *wire.SnapshotReply) (answers bool) // nil: honest
+	edit  func(request wire.SnapshotRequest,
+		reply *wire.SnapshotReply) (answers bool) // nil: honest
 }
 
-// library serves the state after record n.
+// library makes a library of the state after record n.
 func (h *host) library(n uint64) *library {
 	h.t.Helper()
 	l := &library{h: h, piece: wire.MaxFrame - 128}
@@ -42,7 +43,8 @@ func (l *library) serve(m bus.Message) {
 		return
 	}
 	l.asked = append(l.asked, request)
-	reply := wire.SnapshotReply{N: l.n, Tip: l.tip, Size: uint64(len(l.file)), Offset: request.Offset}
+	reply := wire.SnapshotReply{N: l.n, Tip: l.tip, Size: uint64(len(l.file)),
+		Offset: request.Offset}
 	left := l.file[min(request.Offset, uint64(len(l.file))):]
 	reply.Data = left[:min(request.MaxBytes, l.piece, uint64(len(left)))]
 	if l.edit == nil || l.edit(request, &reply) {
@@ -50,14 +52,14 @@ func (l *library) serve(m bus.Message) {
 	}
 }
 
-// resum makes the checksum of an edited head right.
+// resum corrects the checksum of an edited head.
 func (l *library) resum() {
 	end := 17 + int(binary.LittleEndian.Uint32(l.file[13:]))
 	sum := sha256.Sum256(l.file[:end])
 	copy(l.file[end:], sum[:])
 }
 
-// pieces returns how many pieces were asked for.
+// pieces returns how many pieces were requested.
 func (l *library) pieces() int {
 	n := 0
 	for _, r := range l.asked {
@@ -71,7 +73,7 @@ func (l *library) pieces() int {
 // horizon makes a device take a snapshot when more than 20 records behind.
 func horizon(c *client.Config) { c.Horizon = 20 }
 
-// liar serves vectors that are not the run's, in a file that is in order.
+// liar makes a library whose file is valid but whose vectors are not the run's.
 func (h *host) liar(n uint64) *library {
 	r := h.witness(n)
 	r.Params()[3] = float32(math.Pi)

@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Load gives the model of an earlier process without a connection, says what it
-// cannot read, and Run goes on from there without reading it again.
+// Load provides the model of an earlier process without a connection, and reports what it
+// cannot read. Run continues from there without reading again.
 func TestLoad(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, testPlan(small)), newStore(t)
@@ -24,7 +24,8 @@ func TestLoad(t *testing.T) {
 		d.stop()
 		at := h.last()
 
-		d = h.newDevice("d0", bowlLoss(small, 0), with(store), func(c *client.Config) { c.Bus = noBus{} })
+		d = h.newDevice("d0", bowlLoss(small, 0), with(store),
+			func(c *client.Config) { c.Bus = noBus{} })
 		if n, err := d.Params(make([]float32, small)); n != 0 || err != nil {
 			t.Errorf("before Load: Params gives record %d, %v, want none", n, err)
 		}
@@ -48,11 +49,11 @@ func TestLoad(t *testing.T) {
 	})
 }
 
-// A noBus panics when it is used.
+// A noBus panics on use.
 type noBus struct{ bus.Bus }
 
-// Load finds nothing without a store or in an empty one; what cannot be used is set
-// aside and told.
+// Load finds nothing without a store or in an empty one. It sets an unusable item aside and
+// reports it.
 func TestLoadFindsNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -70,12 +71,13 @@ func TestLoadFindsNothing(t *testing.T) {
 			if n, _ := d.Digest(); n != 0 {
 				t.Errorf("%s: the model is after record %d, want none", name, n)
 			}
-			told := false
+			reported := false
 			for _, p := range d.progress() {
-				told = told || errors.Is(p.Err, client.ErrStore)
+				reported = reported || errors.Is(p.Err, client.ErrStore)
 			}
-			if told != (name == "a damaged") {
-				t.Errorf("%s: told of the store: %v", name, told)
+			if reported != (name == "a damaged") {
+				t.Errorf("%s: a fault of the store was reported: %v, want %v",
+					name, reported, !reported)
 			}
 		}
 		if damaged.aside["checkpoint"] == nil {
@@ -84,7 +86,7 @@ func TestLoadFindsNothing(t *testing.T) {
 	})
 }
 
-// A sharedStore is one that another client of the device used.
+// A sharedStore is a store that another client of the device used meanwhile.
 type sharedStore struct {
 	*memStore
 	changed bool
@@ -96,9 +98,9 @@ func (s *sharedStore) Changed() bool {
 	return changed
 }
 
-// What another client of the device left in the store since counts, and not what this
-// one remembers: for Load, and for a Run, which does not take the other's checkpoint for
-// a damaged one.
+// After another client of the device used the store, the store counts, and not this client's
+// memory: for Load, and for a Run, which does not take the other's checkpoint for a damaged
+// one.
 func TestLoadAfterAnother(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, testPlan(small)), newStore(t)
@@ -121,7 +123,8 @@ func TestLoadAfterAnother(t *testing.T) {
 		one.run()
 		h.announce()
 		if got := h.one(wire.Contribution); got.Loss != kept.Loss {
-			t.Errorf("sends a loss of %v for what the store has a contribution to, of %v", got.Loss, kept.Loss)
+			t.Errorf("sends a loss of %v for what the store has a contribution to, of %v",
+				got.Loss, kept.Loss)
 		}
 		h.round()
 		h.announce()
@@ -133,25 +136,26 @@ func TestLoadAfterAnother(t *testing.T) {
 	})
 }
 
-// What the store did not take nobody else has: a device whose disk is full sends the
-// contribution that it sent before, also after another client of it used the store, and
-// not one that the store has from earlier.
+// A device whose disk is full sends the contribution that it sent before, also after another
+// client of it used the store, and not an earlier one from the store.
 func TestContributionNotKeptAfterAnother(t *testing.T) {
 	for _, plan := range []*wire.Plan{testPlan(small), densePlan(small)} {
 		bubble(t, func(t *testing.T) {
 			h, asked := newHost(t, plan), 0.0
 			shared := &sharedStore{memStore: newStore(t)}
-			fickle := objective.Func(small, func(context.Context, []float32, objective.Batch) (float64, error) {
-				asked++
-				return asked, nil
-			})
+			fickle := objective.Func(small,
+				func(context.Context, []float32, objective.Batch) (float64, error) {
+					asked++
+					return asked, nil
+				})
 			d := h.device("d0", fickle, func(c *client.Config) { c.Store = shared })
 			if plan.Transport == wire.DenseVectors {
 				h.denseRound()
 			} else {
 				h.round()
 			}
-			shared.full["reply"], shared.full["upload"] = errors.New("disk full"), errors.New("disk full")
+			shared.full["reply"], shared.full["upload"] = errors.New("disk full"),
+				errors.New("disk full")
 			h.announce()
 			first := h.contribution()
 			d.stop()
@@ -167,11 +171,14 @@ func TestContributionNotKeptAfterAnother(t *testing.T) {
 	}
 }
 
-// A snapshot that another client of the store set aside is not offered.
+// A client does not offer a snapshot that another client of the store set aside.
 func TestSnapshotAfterAnother(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, shared := newHost(t, testPlan(small)), &sharedStore{memStore: newStore(t)}
-		d := h.device("w", nil, func(c *client.Config) { c.Store, c.Passive = shared, &client.Passive{SnapshotEvery: 2} })
+		d := h.device("w", nil, func(c *client.Config) {
+			c.Store, c.Passive = shared,
+				&client.Passive{SnapshotEvery: 2}
+		})
 		h.commit()
 		h.announce()
 		if offer := h.ask(wire.SnapshotRequest{}); offer.N != 2 {
@@ -190,7 +197,7 @@ func TestSnapshotAfterAnother(t *testing.T) {
 	})
 }
 
-// Load is refused while Run runs, and what the Recorder returns ends it; a later one
+// Load is refused while Run is running. An error of the Recorder ends it, and a later Load
 // works.
 func TestLoadRefused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -218,14 +225,15 @@ func TestLoadRefused(t *testing.T) {
 	})
 }
 
-// A checkpoint of a run with another key is an error of Load, and kept.
+// Load fails on a checkpoint made with another key, and keeps it.
 func TestLoadOtherKey(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, testPlan(small)), newStore(t)
 		d := h.device("d0", bowlLoss(small, 0), with(store))
 		h.round()
 		d.stop()
-		d = h.newDevice("d0", bowlLoss(small, 0), with(store), func(c *client.Config) { c.RunKey = make([]byte, 32) })
+		d = h.newDevice("d0", bowlLoss(small, 0), with(store),
+			func(c *client.Config) { c.RunKey = make([]byte, 32) })
 		if err := d.Load(); !errors.Is(err, wire.ErrRunKey) {
 			t.Errorf("got %v, want ErrRunKey", err)
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// An announcement that is late brings a rollback that the log has lost with its
-// tail, and that is another record by the time the device replays for it: the
-// device does not go back and forth between the two, and follows the log.
+// A late announcement carries a rollback that the log lost with its tail, and that is another
+// record by the time the device replays for it. The device does not go back and forth between
+// the two, and follows the log.
 func TestRollbackOfALostTail(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -46,14 +46,14 @@ func TestRollbackOfALostTail(t *testing.T) {
 		h.take()
 		n, digest := d.Digest()
 		if want := h.witness(h.last()); n != h.last() || digest != want.Digest() {
-			t.Errorf("digest %x after record %d, want %x after %d", digest, n, want.Digest(), h.last())
+			t.Errorf("digest %x after record %d, want %x after %d",
+				digest, n, want.Digest(), h.last())
 		}
 	})
 }
 
-// An announcement that is late is of a record that the log has lost with its
-// tail: the device does not contribute to its round from the state of another
-// record.
+// A late announcement follows a record that the log lost with its tail. The device does not
+// contribute to its round from the state of another record.
 func TestRoundOfALostTail(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))

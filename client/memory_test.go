@@ -12,9 +12,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// null is a loss that costs nothing.
+// null is an objective whose loss costs nothing.
 func null(dim int) objective.Objective {
-	return objective.Func(dim, func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
+	return objective.Func(dim, func(_ context.Context, x []float32, _ objective.Batch) (float64,
+		error) {
 		return float64(x[0]), nil
 	})
 }
@@ -22,7 +23,8 @@ func null(dim int) objective.Objective {
 // nullStream reads all parameters into one block.
 func nullStream(dim int) objective.Objective {
 	block := make([]float32, 4096)
-	return objective.Stream(dim, func(_ context.Context, x *objective.Point, _ objective.Batch) (float64, error) {
+	return objective.Stream(dim, func(_ context.Context, x *objective.Point,
+		_ objective.Batch) (float64, error) {
 		for off := 0; off < dim; off += len(block) {
 			if err := x.Read(block[:min(len(block), dim-off)], off); err != nil {
 				return 0, err
@@ -32,7 +34,7 @@ func nullStream(dim int) objective.Objective {
 	})
 }
 
-// heap returns the bytes in use, and those that were ever allocated.
+// heap returns the bytes in use, and all bytes allocated so far.
 func heap() (used, total int64) {
 	runtime.GC()
 	runtime.GC()
@@ -41,10 +43,10 @@ func heap() (used, total int64) {
 	return int64(m.HeapAlloc), int64(m.TotalAlloc)
 }
 
-// A device holds the vectors that DESIGN promises and little else: x; each
-// vector that the rule replicates; for a flat objective what the app sees; and
-// for K > 1 a local iterate of x and of the rule's vectors, and with control variates
-// the correction. Once it has them, a round allocates no other.
+// A device holds the vectors that the design promises, and little else: x; each vector that the
+// rule replicates; for a flat objective the vector that the app sees; and for K > 1 a local
+// iterate of x and of the rule's vectors, and with control variates the correction. After the
+// first rounds, a round allocates no more vectors.
 func TestMemory(t *testing.T) {
 	const dim, slack = 1 << 20, 256 << 10 // bytes
 	flat, stream, batched := null(dim), nullStream(dim), newBowls(dim, 0)
@@ -56,7 +58,10 @@ func TestMemory(t *testing.T) {
 		}
 		return err
 	}
-	sphere := func(p *wire.Plan) { p.Sharing, p.Transport, p.Distribution = wire.PerClient, wire.Relay, wire.Sphere }
+	sphere := func(p *wire.Plan) {
+		p.Sharing, p.Transport, p.Distribution = wire.PerClient,
+			wire.Relay, wire.Sphere
+	}
 	scaffold1 := func(p *wire.Plan) { p.Control = wire.ScaffoldPoint }
 	scaffold2 := func(p *wire.Plan) { p.Control = wire.ScaffoldMean }
 	tests := []struct {
@@ -88,7 +93,8 @@ func TestMemory(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				p := testPlan(dim)
-				p.Steps, p.Perturbations, p.Rule, p.Distribution = tt.steps, 1, tt.rule, wire.Rademacher
+				p.Steps, p.Perturbations, p.Rule, p.Distribution = tt.steps, 1, tt.rule,
+					wire.Rademacher
 				p.Difference = wire.Central
 				if tt.rule != wire.SGD {
 					p.Beta = 0.9
@@ -102,8 +108,10 @@ func TestMemory(t *testing.T) {
 				h.round()
 				h.round() // or its second phase
 				used, total := heap()
-				if got, want := used-before, 4*dim*tt.vectors; got < want-slack || got > want+slack {
-					t.Errorf("%d bytes, %.3f vectors, want %d vectors", got, float64(got)/(4*dim), tt.vectors)
+				if got, want := used-before, 4*dim*tt.vectors; got < want-slack ||
+					got > want+slack {
+					t.Errorf("%d bytes, %.3f vectors, want %d vectors",
+						got, float64(got)/(4*dim), tt.vectors)
 				}
 				h.round()
 				if _, after := heap(); after-total > slack {
@@ -116,12 +124,14 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// BenchmarkRound is a round of one device over the bus whose loss costs nothing: it applies
-// a record and probes K=1, P=10, central, 20 queries.
+// BenchmarkRound measures a round of one device over the bus, whose loss costs nothing: it
+// applies a record and probes K=1, P=10, central, 20 queries.
 func BenchmarkRound(b *testing.B) {
 	for _, dim := range []int{28_938, 1_206_590} {
-		for name, o := range map[string]objective.Objective{"flat": null(dim), "stream": nullStream(dim)} {
-			b.Run(fmt.Sprintf("%s/d=%d", name, dim), func(b *testing.B) { benchmarkRound(b, dim, o) })
+		for name, o := range map[string]objective.Objective{"flat": null(dim),
+			"stream": nullStream(dim)} {
+			b.Run(fmt.Sprintf("%s/d=%d", name, dim),
+				func(b *testing.B) { benchmarkRound(b, dim, o) })
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/client"
 )
 
-// A memStore is a Store in memory that does what a test tells it.
+// A memStore is a Store in memory that a test directs.
 type memStore struct {
 	t     testing.TB
 	inUse sync.Mutex
@@ -29,7 +29,8 @@ type memStore struct {
 var _ client.Store = (*memStore)(nil)
 
 func newStore(t testing.TB) *memStore {
-	return &memStore{t: t, items: map[string][]byte{}, aside: map[string][]byte{}, full: map[string]error{}}
+	return &memStore{t: t, items: map[string][]byte{}, aside: map[string][]byte{},
+		full: map[string]error{}}
 }
 
 // use fails the test if two calls run at once.
@@ -92,8 +93,7 @@ func (s *memStore) SetAside(item string) error {
 
 func (s *memStore) Close() error { return nil }
 
-// kill makes the store forget what is saved from now on, and returns the one
-// that the next process opens.
+// kill makes the store drop later saves, and returns the store that the next process opens.
 func (s *memStore) kill() *memStore {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +103,7 @@ func (s *memStore) kill() *memStore {
 	return next
 }
 
-// fails makes saves of items fail; no items: all work.
+// fails makes saves of items fail; no items: all saves work.
 func (s *memStore) fails(err error, items ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +133,7 @@ func (s *memStore) isAside(item string) bool {
 	return ok
 }
 
-// took returns the items that were saved since the last call.
+// took returns the items saved since the last call.
 func (s *memStore) took() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,7 +142,7 @@ func (s *memStore) took() []string {
 	return saved
 }
 
-// count returns how often an item is among some.
+// count returns how often an item occurs in a list.
 func count(items []string, item string) int {
 	n := 0
 	for _, s := range items {
@@ -153,13 +153,13 @@ func count(items []string, item string) int {
 	return n
 }
 
-// with gives a device a store.
+// with configures a store.
 func with(s *memStore) func(*client.Config) {
 	return func(c *client.Config) { c.Store = s }
 }
 
-// killed stops a device as SIGKILL does: nothing that it does from now on is
-// kept. It returns its store as the next process finds it.
+// killed stops a device as SIGKILL does: nothing that it does from now on is kept. It returns
+// the store that the next process finds.
 func (d *device) killed(s *memStore) *memStore {
 	d.t.Helper()
 	next := s.kill()

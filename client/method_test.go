@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// methods are plans over all that a device does otherwise than in DeComFL.
+// methods are plans that cover everything a device does differently from DeComFL.
 var methods = []struct {
 	name string
 	edit func(*wire.Plan)
@@ -19,18 +19,27 @@ var methods = []struct {
 		p.Sharing, p.Transport, p.Distribution, p.Steps = wire.PerClient, wire.Relay, wire.Sphere, 2
 	}},
 	{"per client, rademacher, by samples", func(p *wire.Plan) {
-		p.Sharing, p.Transport, p.Distribution, p.Steps = wire.PerClient, wire.Relay, wire.Rademacher, 3
+		p.Sharing, p.Transport, p.Distribution, p.Steps = wire.PerClient, wire.Relay,
+			wire.Rademacher, 3
 		p.Weights, p.Difference = wire.BySamples, wire.Central
 	}},
 	{"zo-adafl", func(p *wire.Plan) {
 		p.Distribution, p.Steps, p.Perturbations = wire.Sphere, 3, 1
-		p.ServerRule, p.ServerStep, p.ServerBeta1, p.ServerBeta2 = wire.ServerAMSGrad, 0.1, 0.9, 0.99
+		p.ServerRule, p.ServerStep, p.ServerBeta1, p.ServerBeta2 = wire.ServerAMSGrad, 0.1, 0.9,
+			0.99
 		p.ServerEpsilon, p.ServerV0 = 1e-8, 1e-5
 	}},
-	{"zofedht", func(p *wire.Plan) { subspaced(p); p.Sharing, p.Transport = wire.PerClient, wire.Relay }},
+	{"zofedht", func(p *wire.Plan) {
+		subspaced(p)
+		p.Sharing, p.Transport = wire.PerClient,
+			wire.Relay
+	}},
 	{"zofedht, shared", subspaced},
 	{"fedprox", func(p *wire.Plan) { p.Steps, p.Prox = 4, 0.5 }},
-	{"scaffold-1", func(p *wire.Plan) { p.Control, p.Steps, p.Difference = wire.ScaffoldPoint, 3, wire.Central }},
+	{"scaffold-1", func(p *wire.Plan) {
+		p.Control, p.Steps, p.Difference = wire.ScaffoldPoint, 3,
+			wire.Central
+	}},
 	{"scaffold-1, sphere, half", func(p *wire.Plan) {
 		p.Control, p.Steps, p.Distribution, p.Perturbations = wire.ScaffoldPoint, 2, wire.Sphere, 3
 		p.Precision, p.MaxScalar = wire.Half, 65504
@@ -40,7 +49,10 @@ var methods = []struct {
 	{"scaffold-2, momentum", func(p *wire.Plan) {
 		p.Control, p.Steps, p.Rule, p.Beta = wire.ScaffoldMean, 2, wire.TorchMomentum, 0.5
 	}},
-	{"scaffold-2, K=1, sphere", func(p *wire.Plan) { p.Control, p.Distribution = wire.ScaffoldMean, wire.Sphere }},
+	{"scaffold-2, K=1, sphere", func(p *wire.Plan) {
+		p.Control, p.Distribution = wire.ScaffoldMean,
+			wire.Sphere
+	}},
 	{"half", func(p *wire.Plan) { p.Precision, p.MaxScalar, p.Steps = wire.Half, 65504, 2 }},
 	{"pool", func(p *wire.Plan) { p.Pool, p.Rebase, p.Steps = 7, 3, 2 }},
 	{"pool of given parameters", func(p *wire.Plan) {
@@ -49,9 +61,13 @@ var methods = []struct {
 	}},
 	{"yogi, momentum", func(p *wire.Plan) {
 		p.Rule, p.Beta, p.Steps = wire.Momentum, 0.9, 2
-		p.ServerRule, p.ServerStep, p.ServerBeta1, p.ServerBeta2, p.ServerEpsilon = wire.ServerYogi, 0.1, 0.9, 0.99, 1e-3
+		p.ServerRule, p.ServerStep, p.ServerBeta1, p.ServerBeta2, p.ServerEpsilon = wire.ServerYogi,
+			0.1, 0.9, 0.99, 1e-3
 	}},
-	{"private", func(p *wire.Plan) { p.RunKey, p.KeyCheck, p.Steps = nil, wire.KeyCheck(secret), 2 }},
+	{"private", func(p *wire.Plan) {
+		p.RunKey, p.KeyCheck, p.Steps = nil, wire.KeyCheck(secret),
+			2
+	}},
 }
 
 // secret is the run key of private runs.
@@ -78,13 +94,13 @@ func eachMethod(t *testing.T, dim int, f func(t *testing.T, h *host)) {
 	}
 }
 
-// member makes a device of h, with the run key where the run has one.
+// member makes a device of h, with the run key in a private run.
 func (h *host) member(i int, edits ...func(*client.Config)) *device {
 	h.t.Helper()
 	return h.device(fmt.Sprintf("d%d", i), bowlLoss(int(h.plan.Dim), i), append(edits, h.key)...)
 }
 
-// entrust gives the host what its plan's devices need to have.
+// entrust gives the host what the devices of its plan need.
 func (h *host) entrust() {
 	if h.plan.Private() {
 		h.runKey = secret
@@ -96,7 +112,7 @@ func (h *host) entrust() {
 
 func (h *host) key(c *client.Config) { c.RunKey, c.Initial = h.runKey, h.initial }
 
-// ramp is a vector of unlike elements.
+// ramp returns a vector of different elements.
 func ramp(n int) []float32 {
 	x := make([]float32, n)
 	for i := range x {
@@ -105,9 +121,9 @@ func ramp(n int) []float32 {
 	return x
 }
 
-// Devices with different losses, of which some miss a round now and then, stay on the
-// witness's bits, and what they send is what the paper's algorithm says: scalars along
-// their own directions or shared ones, corrected, rounded, with their control variates.
+// Devices with different losses, some of which miss a round now and then, keep the witness's
+// bits. They send what the paper's algorithm says: scalars along their own directions or shared
+// ones, corrected, rounded, with their control variates.
 func TestMethods(t *testing.T) {
 	const dim, devices = 300, 3
 	eachMethod(t, dim, func(t *testing.T, h *host) {
@@ -136,7 +152,7 @@ func TestMethods(t *testing.T) {
 	})
 }
 
-// variates is SCAFFOLD as the papers have it: of each device c_i, and c.
+// variates computes SCAFFOLD as the papers define it: c_i of each device, and c.
 type variates struct {
 	of    []wire.ControlVariate
 	count uint32              // of devices in c
@@ -153,11 +169,11 @@ func number(id string) (i int) {
 	return i
 }
 
-// check compares a contribution with what the device has to say.
+// check compares a contribution with what the algorithm says.
 func (v *variates) check(t *testing.T, h *host, w *replica.Replica, a *wire.Announcement, r reply) {
 	t.Helper()
 	p, i := h.plan, number(r.id)
-	var o own
+	var o deviceTerms
 	want := wire.ControlVariate{}
 	if p.Sharing == wire.PerClient {
 		o.source = prng.Slot(h.slots[r.id])
@@ -165,13 +181,15 @@ func (v *variates) check(t *testing.T, h *host, w *replica.Replica, a *wire.Anno
 	switch {
 	case w.Phase() == 2:
 		want = wire.ControlVariate{N: v.mean.N, Scalars: v.point[i]}
-		o.correction = minus(variate(p, v.mean.N, 1, v.mean.Scalars), variate(p, want.N, 1, want.Scalars))
+		o.correction = minus(variate(p, v.mean.N, 1, v.mean.Scalars),
+			variate(p, want.N, 1, want.Scalars))
 	case p.Control == wire.ScaffoldMean:
 		want = v.of[i]
 		c := make([]float64, p.Dim)
 		for _, other := range v.of {
 			if v.count > 0 && other.N > 0 {
-				c = minus(c, scaled(-1/float64(v.count), variate(p, other.N, int(p.Steps), other.Scalars)))
+				c = minus(c, scaled(-1/float64(v.count),
+					variate(p, other.N, int(p.Steps), other.Scalars)))
 			}
 		}
 		if want.N > 0 {
@@ -201,7 +219,7 @@ func (v *variates) check(t *testing.T, h *host, w *replica.Replica, a *wire.Anno
 	}
 }
 
-// note takes what a device sent for its control variate, if it is.
+// note stores what a device sent if it becomes the device's control variate.
 func (v *variates) note(w *replica.Replica, r reply, counted bool) {
 	switch i := number(r.id); {
 	case w.Phase() == 1:

@@ -9,9 +9,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Of every method: killed and stopped devices go on from their checkpoint, late ones
-// replay, passive ones follow, rollbacks and a lost tail are gone over, and all have
-// the log's bits and go on contributing.
+// With every method, killed and stopped devices continue from their checkpoint, late ones
+// replay, passive ones follow, and rollbacks and a lost tail are followed. All have the log's
+// bits and keep contributing.
 func TestMethodsKeepTheirLog(t *testing.T) {
 	eachMethod(t, 5000, func(t *testing.T, h *host) {
 		store := newStore(t)
@@ -64,8 +64,8 @@ func TestMethodsKeepTheirLog(t *testing.T) {
 	})
 }
 
-// Of every method: the state of a snapshot, sealed in a private run, is the log's, and
-// goes on with its bits.
+// With every method, the state of a snapshot, sealed in a private run, is the log's, and
+// continues with its bits.
 func TestMethodsBySnapshot(t *testing.T) {
 	const records = 40
 	eachMethod(t, 5000, func(t *testing.T, h *host) {
@@ -96,8 +96,8 @@ func TestMethodsBySnapshot(t *testing.T) {
 	})
 }
 
-// A snapshot between the phases of a round holds the first, and the one that takes it
-// goes on with the second.
+// A snapshot between the phases of a round holds the first phase, and a device that takes it
+// continues with the second.
 func TestSnapshotBetweenPhases(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)

@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A coordinator that began anew may have lost a member with its log's tail: the
-// device asks for its slot again, though rounds go on without it.
+// A coordinator that restarted may have lost a member with the tail of its log. The device asks
+// for its slot again, although rounds go on without it.
 func TestLostSlot(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -38,12 +38,13 @@ func TestLostSlot(t *testing.T) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if _, ok := h.slots["d1"]; !ok {
-			t.Errorf("after 200 rounds d1 has not asked for a slot (%d joins); it is at %v", h.joins, d1.now())
+			t.Errorf("after 200 rounds d1 has not asked for a slot (%d joins); it is at %v",
+				h.joins, d1.now())
 		}
 	})
 }
 
-// A download that was given up costs no memory once the records are there.
+// An abandoned download takes no memory once the records are there.
 func TestAbandonedDownload(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const dim = 90_000
@@ -54,7 +55,10 @@ func TestAbandonedDownload(t *testing.T) {
 			h.commit()
 		}
 		l := h.library(32)
-		l.edit = func(q wire.SnapshotRequest, _ *wire.SnapshotReply) bool { return q.Offset < 3*(wire.MaxFrame-128) }
+		l.edit = func(q wire.SnapshotRequest,
+			_ *wire.SnapshotReply) bool {
+			return q.Offset < 3*(wire.MaxFrame-128)
+		}
 		d := h.device("d0", null(dim), horizon)
 		h.announce()
 		pass(2 * time.Minute)
@@ -70,8 +74,7 @@ func TestAbandonedDownload(t *testing.T) {
 	})
 }
 
-// A reference that was wrong once makes a device replay once, however often it
-// comes between right ones.
+// A wrong reference makes a device replay once, however often it comes between right ones.
 func TestWrongReferenceAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, digestPlan())
@@ -85,12 +88,12 @@ func TestWrongReferenceAgain(t *testing.T) {
 		}
 		h.agrees(d, h.last())
 		if asked := h.asked(); len(asked) > 2 {
-			t.Errorf("one wrong reference, told 5 times: replays %v", asked)
+			t.Errorf("one wrong reference, 5 times: got replays %v, want one", asked)
 		}
 	})
 }
 
-// A device that goes on disagreeing writes no more checkpoints than others.
+// A device that keeps disagreeing writes no more checkpoints than others.
 func TestWrongReferencesSpareFlash(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := digestPlan()
@@ -123,7 +126,8 @@ func TestWrongReferencesSpareFlash(t *testing.T) {
 
 // A passive replica has no model before record 1.
 func TestPassiveParams(t *testing.T) {
-	c, err := client.New(client.Config{Bus: bus.NewMemory(), Run: runName, ID: "w", Passive: &client.Passive{}})
+	c, err := client.New(client.Config{Bus: bus.NewMemory(), Run: runName, ID: "w",
+		Passive: &client.Passive{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,14 +136,15 @@ func TestPassiveParams(t *testing.T) {
 	}
 }
 
-// Two coordinators of one run with two plans that answer in turn do not make a
-// device spin.
+// Two coordinators of one run with different plans, which answer in turn, do not make a device
+// spin.
 func TestTwoPlansTakeTurns(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
 		other := testPlan(small)
 		other.Mu = 0.5
-		r := wire.Record{N: 1, Prev: wire.Genesis(runName), Epoch: 1, Kind: wire.KindPlan, Plan: other}
+		r := wire.Record{N: 1, Prev: wire.Genesis(runName), Epoch: 1, Kind: wire.KindPlan,
+			Plan: other}
 		plan2 := r.Append(nil)
 		joins := 0
 		stop := make(chan struct{})
@@ -172,8 +177,8 @@ func TestTwoPlansTakeTurns(t *testing.T) {
 	})
 }
 
-// A coordinator that ends the run and goes away before a snapshot is proven
-// leaves the device the state that it had.
+// If a coordinator ends the run and disappears before a snapshot is proven, the device keeps
+// its state.
 func TestEndUnproven(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, digestPlan()), newStore(t)
@@ -195,19 +200,20 @@ func TestEndUnproven(t *testing.T) {
 	})
 }
 
-// A decline of the next record takes nothing from what was sent for this one,
-// should the log lose its tail.
+// A decline of the next record does not replace the contribution to this one, in case the log
+// loses its tail.
 func TestDeclineKeepsTheContribution(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, testPlan(small)), newStore(t)
 		calls, fail := 0.0, false
-		h.device("d0", objective.Func(small, func(context.Context, []float32, objective.Batch) (float64, error) {
-			if fail {
-				return 0, errors.New("no")
-			}
-			calls++
-			return calls * calls, nil
-		}), with(store))
+		h.device("d0", objective.Func(small,
+			func(context.Context, []float32, objective.Batch) (float64, error) {
+				if fail {
+					return 0, errors.New("no")
+				}
+				calls++
+				return calls * calls, nil
+			}), with(store))
 
 		h.follow(3)
 		h.announce()
@@ -225,7 +231,8 @@ func TestDeclineKeepsTheContribution(t *testing.T) {
 		pass(time.Minute)
 		h.announce()
 		for _, r := range h.take() {
-			if r.Kind == wire.Contribution && r.N == was.N && r.Tip == was.Tip && string(r.frame) != string(was.frame) {
+			if r.Kind == wire.Contribution && r.N == was.N && r.Tip == was.Tip &&
+				string(r.frame) != string(was.frame) {
 				t.Fatalf("record %d: other bytes; its store still has the first reply", r.N)
 			}
 		}

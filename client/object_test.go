@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// denseMethods are the runs that send vectors.
+// denseMethods are plans with transport=dense.
 var denseMethods = []struct {
 	name string
 	edit func(*wire.Plan)
@@ -25,13 +25,14 @@ var denseMethods = []struct {
 	{"surrogate", surrogatePlan},
 }
 
-// surrogatePlan makes p one of fzoos.
+// surrogatePlan edits p into a plan of fzoos.
 func surrogatePlan(p *wire.Plan) {
-	p.Estimator, p.Perturbations, p.Features, p.LengthScale, p.Noise, p.Window = wire.Surrogate, 1, 20, 1, 1e-6, 30
+	p.Estimator, p.Perturbations, p.Features, p.LengthScale, p.Noise, p.Window = wire.Surrogate, 1,
+		20, 1, 1e-6, 30
 	p.Active, p.Around, p.Candidates, p.Radius = 1, 1, 3, 0.01
 }
 
-// digest returns that of a record's vector.
+// digest returns the digest of a record's vector.
 func (h *host) digest(n uint64) [wire.ObjectLen]byte {
 	h.t.Helper()
 	r, err := wire.DecodeRecord(h.records[n-1])
@@ -41,9 +42,8 @@ func (h *host) digest(n uint64) [wire.ObjectLen]byte {
 	return [wire.ObjectLen]byte(r.Round.Object)
 }
 
-// Whatever vectors a plan has, devices and passive replicas have the same state, and a
-// late joiner takes part at once: it asks for the records, and for the last vector of
-// each kind only.
+// Whatever vectors a plan has, devices and passive replicas have the same state. A late joiner
+// takes part at once: it fetches the records, and only the last vector of each kind.
 func TestDenseLateJoiner(t *testing.T) {
 	for _, tt := range denseMethods {
 		t.Run(tt.name, func(t *testing.T) {
@@ -64,16 +64,17 @@ func TestDenseLateJoiner(t *testing.T) {
 				h.asked()
 				late := h.device("d1", bowlLoss(small, 1))
 				h.denseRound()
-				var want []asked
+				var want []objectRequest
 				for n := h.last() - uint64(p.Phases()); n < h.last(); n++ {
-					want = append(want, asked{"d1", h.digest(n), 0})
+					want = append(want, objectRequest{"d1", h.digest(n), 0})
 				}
-				got := slices.DeleteFunc(h.fetched(), func(a asked) bool { return a.id != "d1" })
+				others := func(a objectRequest) bool { return a.id != "d1" }
+				got := slices.DeleteFunc(h.fetched(), others)
 				if !slices.Equal(got, want) {
 					t.Errorf("asked for %x, want the last %d", got, len(want))
 				}
 				if came := h.denseRound(); len(came) != 2 {
-					t.Errorf("%v came, want two vectors", came)
+					t.Errorf("%v arrived, want two vectors", came)
 				}
 				h.announce()
 				for _, d := range []*device{d, w, late} {
@@ -84,7 +85,8 @@ func TestDenseLateJoiner(t *testing.T) {
 					if r.Kind == wire.DigestReport {
 						want := h.witness(r.N).Digest()
 						if reports++; r.Digest != [8]byte(want[:8]) || r.N%3 != 0 {
-							t.Errorf("%s reported %x after record %d, want %x", r.id, r.Digest, r.N, want[:8])
+							t.Errorf("%s reported %x after record %d, want %x",
+								r.id, r.Digest, r.N, want[:8])
 						}
 					}
 				}
@@ -96,12 +98,13 @@ func TestDenseLateJoiner(t *testing.T) {
 	}
 }
 
-// While a vector is on the way the model is that of the last whole state, and there is
-// no digest; a download that stopped goes on where it was.
+// While a vector is on the way, the model is the last whole state, and there is no digest. An
+// interrupted download resumes.
 func TestDenseDownloadResumes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, densePlan(threeDim)), newStore(t)
-		d := h.device("d0", bowlLoss(threeDim, 0), with(store), func(c *client.Config) { c.CheckpointEvery = 1 })
+		d := h.device("d0", bowlLoss(threeDim, 0), with(store),
+			func(c *client.Config) { c.CheckpointEvery = 1 })
 		h.denseRound()
 		h.announce()
 		before := d.params(threeDim)
@@ -123,18 +126,19 @@ func TestDenseDownloadResumes(t *testing.T) {
 			t.Errorf("digest %x after record %d, want none", digest, n)
 		}
 		pass(time.Minute)
-		told := false
+		reported := false
 		for _, p := range d.progress() {
-			told = told || p.State == client.CatchingUp && p.Err != nil
+			reported = reported || p.State == client.CatchingUp && p.Err != nil
 			if p.Contributed || errors.Is(p.Err, client.ErrStore) {
-				t.Errorf("told %+v of half a state", p)
+				t.Errorf("reported %+v of half a state", p)
 			}
-			if p.Vector > 0 && (p.Vector != h.last() || p.Size != threeSize || p.Received > wire.MaxPiece) {
-				t.Errorf("told %+v", p)
+			if p.Vector > 0 && (p.Vector != h.last() || p.Size != threeSize ||
+				p.Received > wire.MaxPiece) {
+				t.Errorf("reported %+v", p)
 			}
 		}
-		if !told {
-			t.Error("nobody was told that the vector does not come")
+		if !reported {
+			t.Error("got no report that the vector does not come")
 		}
 		d.stop() // keeps nothing of half a state
 		if saved := store.took(); slices.Contains(saved, "checkpoint") {
@@ -152,15 +156,16 @@ func TestDenseDownloadResumes(t *testing.T) {
 			t.Errorf("asked for pieces at %v, want the rest", at)
 		}
 		h.agrees(d, h.last())
-		if n, _ := d.Params(x); n != h.last() || !sameFloats(x, floats(h.vault.archive[h.digest(n)])) {
+		if n, _ := d.Params(x); n != h.last() ||
+			!sameFloats(x, floats(h.vault.archive[h.digest(n)])) {
 			t.Errorf("parameters of record %d, want %d", n, h.last())
 		}
 		h.oneVector()
 	})
 }
 
-// A vector that is gone is told once and not asked for in haste; a later record, whose
-// vector is there, makes the state whole.
+// A vector that is gone is reported once, and the device does not ask for it rapidly. A later
+// record, whose vector is available, completes the state.
 func TestDenseVectorGone(t *testing.T) {
 	for _, tt := range denseMethods {
 		t.Run(tt.name, func(t *testing.T) {
@@ -185,14 +190,16 @@ func TestDenseVectorGone(t *testing.T) {
 				if n := len(h.fetched()); n > 12 {
 					t.Errorf("asked %d times for what is gone in 50 s of 10 announcements", n)
 				}
-				told := 0
+				reported := 0
 				for _, p := range d.progress() {
 					if p.Err != nil && strings.Contains(p.Err.Error(), "vector gone") {
-						told++
+						reported++
 					}
 				}
-				if n, _ := d.Params(make([]float32, small)); told != 1 || n != h.last()-1 || len(h.vectors()) > 0 {
-					t.Errorf("told %d times, parameters of record %d, want once, of %d", told, n, h.last()-1)
+				if n, _ := d.Params(make([]float32, small)); reported != 1 || n != h.last()-1 ||
+					len(h.vectors()) > 0 {
+					t.Errorf("reported %d times, parameters of record %d, want once, of %d",
+						reported, n, h.last()-1)
 				}
 				for range p.Phases() {
 					h.commit()
@@ -205,8 +212,7 @@ func TestDenseVectorGone(t *testing.T) {
 	}
 }
 
-// A run that ends with a vector that is gone ends for the device as well, with the last
-// model that it had.
+// A run that ends without its last vector ends for the device too, with its last whole model.
 func TestDenseEndsWithoutVector(t *testing.T) {
 	for _, gone := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
@@ -231,14 +237,14 @@ func TestDenseEndsWithoutVector(t *testing.T) {
 				t.Errorf("parameters of record %d, want %d", n, want)
 			}
 			if p := d.now(); p.State != client.Ended {
-				t.Errorf("told %+v, want the end", p)
+				t.Errorf("reported %+v, want the end", p)
 			}
 		})
 	}
 }
 
-// A device that is stopped after the end, before the last vector came, fetches it when
-// it runs again.
+// A device stopped after the end, before the last vector arrived, fetches it when it runs
+// again.
 func TestDenseEndsLater(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, densePlan(small))
@@ -264,19 +270,35 @@ func TestDenseEndsLater(t *testing.T) {
 	})
 }
 
-// What is not the vector that a record names is never the model, and is fetched anew
-// with the next announcement.
+// Bytes that are not the vector of a record never become the model. The device fetches the
+// vector anew at the next announcement.
 func TestDenseWrongVector(t *testing.T) {
 	lies := map[string]func(request wire.ObjectRequest, reply *wire.ObjectReply) []byte{
-		"another bit":  func(_ wire.ObjectRequest, r *wire.ObjectReply) []byte { r.Data[0] ^= 1; return r.Append(nil) },
-		"another size": func(_ wire.ObjectRequest, r *wire.ObjectReply) []byte { r.Size += 4; return r.Append(nil) },
+		"another bit": func(_ wire.ObjectRequest,
+			r *wire.ObjectReply) []byte {
+			r.Data[0] ^= 1
+			return r.Append(nil)
+		},
+		"another size": func(_ wire.ObjectRequest,
+			r *wire.ObjectReply) []byte {
+			r.Size += 4
+			return r.Append(nil)
+		},
 		"a huge one": func(_ wire.ObjectRequest, r *wire.ObjectReply) []byte {
 			r.Size = 4 * wire.MaxDense
 			return r.Append(nil)
 		},
-		"another place": func(_ wire.ObjectRequest, r *wire.ObjectReply) []byte { r.Offset++; return r.Append(nil) },
-		"nothing":       func(_ wire.ObjectRequest, r *wire.ObjectReply) []byte { r.Data = nil; return r.Append(nil) },
-		"no frame":      func(wire.ObjectRequest, *wire.ObjectReply) []byte { return []byte{9} },
+		"another place": func(_ wire.ObjectRequest,
+			r *wire.ObjectReply) []byte {
+			r.Offset++
+			return r.Append(nil)
+		},
+		"nothing": func(_ wire.ObjectRequest,
+			r *wire.ObjectReply) []byte {
+			r.Data = nil
+			return r.Append(nil)
+		},
+		"no frame": func(wire.ObjectRequest, *wire.ObjectReply) []byte { return []byte{9} },
 	}
 	for name, lie := range lies {
 		t.Run(name, func(t *testing.T) {
@@ -295,7 +317,8 @@ func TestDenseWrongVector(t *testing.T) {
 					}
 					data := slices.Clone(h.vault.objects[request.Digest])
 					reply := wire.ObjectReply{Size: uint64(len(data)), Offset: request.Offset}
-					reply.Data = data[request.Offset:min(int(request.Offset)+wire.MaxPiece, len(data))]
+					reply.Data = data[request.Offset:min(int(request.Offset)+wire.MaxPiece,
+						len(data))]
 					h.publish(m.Reply, lie(request, &reply))
 					return true
 				})
@@ -305,14 +328,15 @@ func TestDenseWrongVector(t *testing.T) {
 				if n := len(h.fetched()); name != "another bit" && name != "no frame" && n != 1 {
 					t.Errorf("asked for %d pieces after what is no answer, want none", n-1)
 				}
-				told := 0
+				reported := 0
 				for _, p := range d.progress() {
 					if p.Err != nil && strings.Contains(p.Err.Error(), "bad vector") {
-						told++
+						reported++
 					}
 				}
-				if n, _ := d.Params(make([]float32, threeDim)); n != h.last()-1 || told == 0 || len(h.vectors()) > 0 {
-					t.Errorf("parameters of record %d, told %d times", n, told)
+				if n, _ := d.Params(make([]float32, threeDim)); n != h.last()-1 || reported == 0 ||
+					len(h.vectors()) > 0 {
+					t.Errorf("parameters of record %d, reported %d times", n, reported)
 				}
 				h.fetched()
 				h.answers(nil)
@@ -324,8 +348,7 @@ func TestDenseWrongVector(t *testing.T) {
 	}
 }
 
-// A record that names a vector of what no state can have is told once; the vector is
-// not fetched twice.
+// A vector that no state can take is reported once, and not fetched twice.
 func TestDenseUnusableVector(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, densePlan(small))
@@ -340,15 +363,16 @@ func TestDenseUnusableVector(t *testing.T) {
 			h.announce()
 			pass(5 * time.Second)
 		}
-		told := 0
+		reported := 0
 		for _, p := range d.progress() {
 			if p.Err != nil && strings.Contains(p.Err.Error(), "element 2 is +Inf") {
-				told++
+				reported++
 			}
 		}
-		bad := slices.DeleteFunc(h.fetched(), func(a asked) bool { return a.digest != wire.HashObject(vector) })
-		if n := len(bad); n != 1 || told != 1 {
-			t.Errorf("fetched %d times, told %d times, want once", n, told)
+		bad := slices.DeleteFunc(h.fetched(),
+			func(a objectRequest) bool { return a.digest != wire.HashObject(vector) })
+		if n := len(bad); n != 1 || reported != 1 {
+			t.Errorf("fetched %d times, reported %d times, want once", n, reported)
 		}
 		h.commit()
 		h.announce()

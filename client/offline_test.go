@@ -39,7 +39,7 @@ func (o *offline) Check(ctx context.Context, subject string) error {
 	return o.Memory.Check(ctx, subject)
 }
 
-// Being offline is no error: Run says so, waits, and goes on.
+// Being offline is no error: Run reports it, waits, and continues.
 func TestOffline(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))

@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A panic of Run may leave a state half-way: that is neither kept nor gone on from.
-// The next Run begins with the last checkpoint.
+// A panic of Run may leave an inconsistent state. The client neither saves it nor continues
+// from it: the next Run begins with the last checkpoint.
 func TestRunAfterPanic(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, testPlan(small)), newStore(t)
@@ -54,8 +54,8 @@ func TestRunAfterPanic(t *testing.T) {
 	})
 }
 
-// After a panic a device sends the contribution that it sent before, whether it has a
-// store or not, and where that did not take it.
+// After a panic a device sends the contribution that it sent before, with a store, without one,
+// and if the store failed to save it.
 func TestContributionAfterPanic(t *testing.T) {
 	stores := map[string]func() client.Store{
 		"none": func() client.Store { return nil },
@@ -70,10 +70,11 @@ func TestContributionAfterPanic(t *testing.T) {
 		for _, plan := range []*wire.Plan{testPlan(small), densePlan(small)} {
 			bubble(t, func(t *testing.T) {
 				h, asked := newHost(t, plan), 0.0
-				fickle := objective.Func(small, func(context.Context, []float32, objective.Batch) (float64, error) {
-					asked++
-					return asked, nil
-				})
+				fickle := objective.Func(small,
+					func(context.Context, []float32, objective.Batch) (float64, error) {
+						asked++
+						return asked, nil
+					})
 				fragile := true
 				d := h.newDevice("d0", fickle, func(c *client.Config) {
 					c.Store = store()
@@ -96,7 +97,8 @@ func TestContributionAfterPanic(t *testing.T) {
 				h.restart()
 				h.announce()
 				if again := h.contribution(); again != first {
-					t.Errorf("store: %s, %v: sends %v, and sent %v before", name, plan.Transport, again, first)
+					t.Errorf("store: %s, %v: sends %v, and sent %v before",
+						name, plan.Transport, again, first)
 				}
 				d.stop()
 			})
@@ -104,7 +106,7 @@ func TestContributionAfterPanic(t *testing.T) {
 	}
 }
 
-// panics runs the client, until it panics with what panicked gives.
+// panics runs the client until it panics, and sends the value of the panic.
 func (d *device) panics() (panicked chan any) {
 	panicked = make(chan any, 1)
 	go func() {
@@ -115,7 +117,7 @@ func (d *device) panics() (panicked chan any) {
 	return panicked
 }
 
-// contribution returns the loss that the only contribution came with.
+// contribution returns the loss of the only contribution.
 func (h *host) contribution() float32 {
 	h.t.Helper()
 	if h.plan.Transport == wire.DenseVectors {
@@ -124,11 +126,12 @@ func (h *host) contribution() float32 {
 	return h.one(wire.Contribution).Loss
 }
 
-// A passive replica whose store panics serves and writes snapshots again after that.
+// A passive replica whose store panics serves and writes snapshots again afterwards.
 func TestSnapshotAfterPanic(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, testPlan(small)), newStore(t)
-		d := h.newDevice("w", nil, with(store), func(c *client.Config) { c.Passive = &client.Passive{SnapshotEvery: 2} })
+		d := h.newDevice("w", nil, with(store),
+			func(c *client.Config) { c.Passive = &client.Passive{SnapshotEvery: 2} })
 		store.saves = func(item string) {
 			if item == "snapshot" {
 				panic("oh")

@@ -15,7 +15,9 @@ import (
 )
 
 // passive makes a passive replica of h and runs it.
-func (h *host) passive(id string, store *memStore, every uint64, edits ...func(*client.Config)) *device {
+func (h *host) passive(
+	id string, store *memStore, every uint64, edits ...func(*client.Config),
+) *device {
 	h.t.Helper()
 	return h.device(id, nil, append([]func(*client.Config){func(c *client.Config) {
 		c.Passive = &client.Passive{SnapshotEvery: every}
@@ -25,8 +27,8 @@ func (h *host) passive(id string, store *memStore, every uint64, edits ...func(*
 	}}, edits...)...)
 }
 
-// A passive replica follows a run without joining, whatever the roster, and
-// reports the digest of each state that is due, once.
+// A passive replica follows a run without joining, whatever the roster, and reports each due
+// digest once.
 func TestPassive(t *testing.T) {
 	for _, roster := range []wire.Roster{wire.Dense, wire.OpenRoster} {
 		bubble(t, func(t *testing.T) {
@@ -49,8 +51,10 @@ func TestPassive(t *testing.T) {
 				h.announce() // again
 				for _, r := range h.take() {
 					want := h.witness(r.N).Digest()
-					if r.Kind != wire.DigestReport || r.id != "w" || r.N != h.last() || r.N%4 != 0 || r.Digest != [8]byte(want[:8]) {
-						t.Errorf("got %v of record %d by %s with digest %x at record %d", r.Kind, r.N, r.id, r.Digest, h.last())
+					if r.Kind != wire.DigestReport || r.id != "w" || r.N != h.last() ||
+						r.N%4 != 0 || r.Digest != [8]byte(want[:8]) {
+						t.Errorf("got %v of record %d by %s with digest %x at record %d",
+							r.Kind, r.N, r.id, r.Digest, h.last())
 					}
 				}
 			}
@@ -78,7 +82,7 @@ func TestPassive(t *testing.T) {
 	}
 }
 
-// A digest that could not be sent is sent later.
+// A digest that was not sent is sent later.
 func TestPassiveOffline(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, digestPlan())
@@ -98,8 +102,8 @@ func TestPassiveOffline(t *testing.T) {
 	})
 }
 
-// A passive replica waits for a coordinator, follows what is not announced, and
-// starts over where the log is another.
+// A passive replica waits for a coordinator, follows records that are not announced, and starts
+// over if the log is another.
 func TestPassiveFollowsTheLog(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, digestPlan()), newStore(t)
@@ -146,7 +150,8 @@ func TestPassiveConfig(t *testing.T) {
 		edit func(*client.Config)
 		says string
 	}{
-		{func(c *client.Config) { c.Objective = bowlLoss(1, 0) }, "Objective and Passive are both set"},
+		{func(c *client.Config) { c.Objective = bowlLoss(1, 0) },
+			"Objective and Passive are both set"},
 		{func(c *client.Config) { c.Passive.SnapshotEvery = 1 }, "client.OpenStore"},
 		{func(c *client.Config) { c.Horizon = 1 }, "Horizon"},
 	} {
@@ -155,7 +160,8 @@ func TestPassiveConfig(t *testing.T) {
 			t.Fatal(err)
 		}
 		tt.edit(&cfg)
-		if _, err := client.New(cfg); !errors.Is(err, client.ErrConfig) || !bytes.Contains([]byte(err.Error()), []byte(tt.says)) {
+		if _, err := client.New(cfg); !errors.Is(err, client.ErrConfig) ||
+			!bytes.Contains([]byte(err.Error()), []byte(tt.says)) {
 			t.Errorf("got %v, want %v that says %q", err, client.ErrConfig, tt.says)
 		}
 	}
@@ -175,7 +181,7 @@ func (h *host) ask(r wire.SnapshotRequest) wire.SnapshotReply {
 	return reply
 }
 
-// download takes a whole snapshot, and loads it.
+// download downloads a whole snapshot, and loads it.
 func (h *host) download(n uint64, piece uint64) *replica.Replica {
 	h.t.Helper()
 	var file bytes.Buffer
@@ -194,8 +200,8 @@ func (h *host) download(n uint64, piece uint64) *replica.Replica {
 	}
 }
 
-// Snapshots are written as often as they are to be, served piece by piece to
-// several at once, and replaced.
+// Snapshots are written when they are due, served piece by piece to several devices at once,
+// and replaced.
 func TestSnapshots(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const dim = 20_000 // two pieces of a frame
@@ -211,13 +217,15 @@ func TestSnapshots(t *testing.T) {
 			t.Errorf("saved %v within a catch-up, want the last snapshot only", saved)
 		}
 		what := h.ask(wire.SnapshotRequest{})
-		if what.N != 32 || what.Tip != wire.HashRecord(h.records[31]).Tip() || len(what.Data) != 0 || what.Size < 4*dim {
+		if what.N != 32 || what.Tip != wire.HashRecord(h.records[31]).Tip() ||
+			len(what.Data) != 0 || what.Size < 4*dim {
 			t.Fatalf("offers %d bytes of record %d, want all of 32", what.Size, what.N)
 		}
 		var askers sync.WaitGroup
 		for _, piece := range []uint64{1 << 20, 33_333, 10_001} {
 			askers.Go(func() {
-				if got, want := h.download(32, piece).Digest(), h.witness(32).Digest(); got != want {
+				if got, want := h.download(32, piece).Digest(),
+					h.witness(32).Digest(); got != want {
 					t.Errorf("pieces of %d: digest %x, want %x", piece, got, want)
 				}
 			})
@@ -228,10 +236,11 @@ func TestSnapshots(t *testing.T) {
 				t.Errorf("asked for record %d: got %d", r.N, got.N)
 			}
 		}
-		if got := h.ask(wire.SnapshotRequest{N: 32, Offset: 1 << 62, MaxBytes: 9}); got.N != 32 || len(got.Data) > 0 {
+		if got := h.ask(wire.SnapshotRequest{N: 32, Offset: 1 << 62, MaxBytes: 9}); got.N != 32 ||
+			len(got.Data) > 0 {
 			t.Errorf("beyond the end: got %d bytes", len(got.Data))
 		}
-		// Somebody downloads it: one is left out.
+		// A device downloads it: the next one is skipped.
 		h.follow(7)
 		if got := h.ask(wire.SnapshotRequest{}); got.N != 32 {
 			t.Errorf("offers record %d while 32 is downloaded", got.N)
@@ -251,9 +260,10 @@ func TestSnapshots(t *testing.T) {
 		if got := h.ask(wire.SnapshotRequest{}); got.N != 56 {
 			t.Errorf("offers record %d, want 56", got.N)
 		}
-		// Another process goes on with it.
+		// Another process serves it again.
 		d.stop()
-		if _, err := h.bus.Request(t.Context(), wire.SnapshotSubject(runName, "any"), nil); !errors.Is(err, bus.ErrNoResponders) {
+		if _, err := h.bus.Request(t.Context(), wire.SnapshotSubject(runName, "any"),
+			nil); !errors.Is(err, bus.ErrNoResponders) {
 			t.Errorf("asked after Run: %v, want %v", err, bus.ErrNoResponders)
 		}
 		d = h.passive("w", store, 8)
@@ -266,15 +276,16 @@ func TestSnapshots(t *testing.T) {
 		if err := d.result(); err != nil {
 			t.Error(err)
 		}
-		r, _, err := replica.Load(replica.Config{Run: runName}, bytes.NewReader(store.get("snapshot")), int64(len(store.get("snapshot"))))
+		r, _, err := replica.Load(replica.Config{Run: runName},
+			bytes.NewReader(store.get("snapshot")), int64(len(store.get("snapshot"))))
 		if err != nil || r.N() != h.last() || r.Ended() == nil {
 			t.Errorf("the last snapshot: %v, want it of the end", err)
 		}
 	})
 }
 
-// Requests that nobody can have meant, and answers to where they must not go,
-// are refused; a snapshot that cannot be used is set aside.
+// Impossible requests, and those with a forbidden reply subject, are refused. An unusable
+// snapshot is set aside.
 func TestSnapshotRequestsRefused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, testPlan(small)), newStore(t)
@@ -300,8 +311,7 @@ func TestSnapshotRequestsRefused(t *testing.T) {
 	})
 }
 
-// A snapshot that cannot be written is told of once, and the one before is
-// served on.
+// A failure to write a snapshot is reported once, and the previous one is still served.
 func TestSnapshotFails(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, testPlan(small)), newStore(t)
@@ -311,9 +321,10 @@ func TestSnapshotFails(t *testing.T) {
 		store.fails(full, "snapshot")
 		d.progress()
 		h.follow(8)
-		said := slices.DeleteFunc(d.progress(), func(p client.Progress) bool { return !errors.Is(p.Err, full) })
-		if len(said) != 1 || !errors.Is(said[0].Err, client.ErrStore) {
-			t.Errorf("told %+v, want once that the disk is full", said)
+		reports := slices.DeleteFunc(d.progress(),
+			func(p client.Progress) bool { return !errors.Is(p.Err, full) })
+		if len(reports) != 1 || !errors.Is(reports[0].Err, client.ErrStore) {
+			t.Errorf("reported %+v, want once that the disk is full", reports)
 		}
 		if got := h.ask(wire.SnapshotRequest{}); got.N != 4 {
 			t.Errorf("offers record %d, want 4", got.N)

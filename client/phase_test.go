@@ -15,9 +15,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A device that was killed between the phases goes on with what it sent in the first,
-// from its store, or finds the same numbers again; and so does one that was not asked
-// in the first.
+// A device killed between the phases continues with its stored contribution to phase 1, or
+// computes the same numbers again. So does one that phase 1 did not ask.
 func TestPhases(t *testing.T) {
 	for _, difference := range []wire.Difference{wire.Forward, wire.Central} {
 		var want [2]reply // of the first case
@@ -51,8 +50,11 @@ func TestPhases(t *testing.T) {
 					var first reply
 					if tt.asked {
 						first, _ = h.asks(d)
-						if q := h.plan.PhaseQueries(1, 3); work.Queries != q || first.Values.Len() != 3 || len(first.Rest) > 0 {
-							t.Errorf("phase 1: told of %d queries, sent %d scalars and %x, want %d, 3", work.Queries, first.Values.Len(), first.Rest, q)
+						if q := h.plan.PhaseQueries(1, 3); work.Queries != q ||
+							first.Values.Len() != 3 || len(first.Rest) > 0 {
+							t.Errorf("phase 1: got %d queries, %d scalars and %x after them, "+
+								"want %d queries and 3 scalars",
+								work.Queries, first.Values.Len(), first.Rest, q)
 						}
 					}
 					h.commit()
@@ -74,8 +76,10 @@ func TestPhases(t *testing.T) {
 						queries += h.plan.PhaseQueries(1, 3)
 					}
 					// The policy is a callback, too.
-					if made := uint64(o.calls.Load()-calls) - 1; work.Queries != queries || made != queries {
-						t.Errorf("phase 2: told of %d queries, made %d, want %d", work.Queries, made, queries)
+					if made := uint64(o.calls.Load()-calls) - 1; work.Queries != queries ||
+						made != queries {
+						t.Errorf("phase 2: the policy got %d queries, the loss %d, want %d",
+							work.Queries, made, queries)
 					}
 					if i == 0 {
 						want = [2]reply{first, second}
@@ -93,7 +97,7 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// restarted makes p the plan of the log, which begins with it.
+// restarted makes p the plan at the beginning of the log.
 func (h *host) restarted(p *wire.Plan) *wire.Plan {
 	h.plan = p
 	h.cut(0, h.epoch)
@@ -101,8 +105,8 @@ func (h *host) restarted(p *wire.Plan) *wire.Plan {
 	return p
 }
 
-// The second phase has the perturbations that its announcement says, and the control
-// variate those of the first.
+// Phase 2 has the perturbations of its own announcement, and the control variate has those of
+// phase 1.
 func TestPerturbationsBetweenPhases(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := corrected(t, wire.ScaffoldPoint)
@@ -120,8 +124,8 @@ func TestPerturbationsBetweenPhases(t *testing.T) {
 	})
 }
 
-// A rollback to between the phases, and to before them, is followed by the phase that
-// follows there.
+// After a rollback to between the phases, or to before them, the phase that is due there
+// follows.
 func TestRollbackBetweenPhases(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := corrected(t, wire.ScaffoldPoint)
@@ -140,7 +144,8 @@ func TestRollbackBetweenPhases(t *testing.T) {
 		}
 		h.rollback(all[1].N)
 		if r, v = h.asks(d); v.N != 0 || r.Values.Len() != 2 {
-			t.Errorf("%d scalars and a control variate of record %d, want a first phase", r.Values.Len(), v.N)
+			t.Errorf("%d scalars and a control variate of record %d, want a first phase",
+				r.Values.Len(), v.N)
 		}
 		h.includes(r)
 		_, v = h.asks(d)
@@ -148,8 +153,8 @@ func TestRollbackBetweenPhases(t *testing.T) {
 	})
 }
 
-// What a device sent in a first phase of another log is of another model: in the second
-// it finds anew what it has to say.
+// A contribution to phase 1 of another log belongs to another model: in phase 2 the device
+// computes its scalars anew.
 func TestPhaseOfAnotherLog(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := corrected(t, wire.ScaffoldPoint), newMoody(t)
@@ -168,16 +173,17 @@ func TestPhaseOfAnotherLog(t *testing.T) {
 		}
 		_, v := h.asks(d)
 		if want := h.plan.PhaseQueries(1, 2) + h.plan.PhaseQueries(2, 2); work.Queries != want {
-			t.Errorf("told of %d queries, want %d, those of both phases", work.Queries, want)
+			t.Errorf("the policy got %d queries, want %d for both phases", work.Queries, want)
 		}
 		if v.N != first.N || string(v.Scalars) == string(first.Values) {
-			t.Errorf("control variate %v of record %d, want others than %v of %d", v.Scalars, v.N, first.Values, first.N)
+			t.Errorf("control variate %v of record %d, want others than %v of %d",
+				v.Scalars, v.N, first.Values, first.N)
 		}
 		h.agrees(d, h.last())
 	})
 }
 
-// What goes wrong with the first phase, found in the second, is declined as ever.
+// A fault in the scalars of phase 1, computed in phase 2, is declined as usual.
 func TestMissedPhaseFails(t *testing.T) {
 	broken := errors.New("broken")
 	for _, tt := range []struct {
@@ -185,8 +191,12 @@ func TestMissedPhaseFails(t *testing.T) {
 		mood   func(context.Context, []float32) (float64, error)
 		reason wire.DeclineReason
 	}{
-		{"the loss fails", func(context.Context, []float32) (float64, error) { return 0, broken }, wire.DeclineLoss},
-		{"a scalar is too large", func(_ context.Context, x []float32) (float64, error) { return 1e12 * float64(x[0]), nil }, wire.DeclineTooLarge},
+		{"the loss fails", func(context.Context, []float32) (float64, error) { return 0, broken },
+			wire.DeclineLoss},
+		{"a scalar is too large", func(_ context.Context, x []float32) (float64,
+			error) {
+			return 1e12 * float64(x[0]), nil
+		}, wire.DeclineTooLarge},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -208,8 +218,8 @@ func TestMissedPhaseFails(t *testing.T) {
 	}
 }
 
-// A half reaches to 65504: what rounds to that is not too large, what rounds to more
-// is.
+// The largest half is 65504. A scalar that rounds to it is accepted; one that rounds to more is
+// too large.
 func TestHalfOverflow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
@@ -217,7 +227,10 @@ func TestHalfOverflow(t *testing.T) {
 		h, o := newHost(t, p), newMoody(t)
 		d := h.device("d0", o)
 		var slope float64
-		o.mood = func(_ context.Context, x []float32) (float64, error) { return slope*float64(x[0]) + 1e-300, nil }
+		o.mood = func(_ context.Context, x []float32) (float64,
+			error) {
+			return slope*float64(x[0]) + 1e-300, nil
+		}
 		slope = 1
 		h.announce()
 		r := h.one(wire.Contribution)
@@ -230,7 +243,11 @@ func TestHalfOverflow(t *testing.T) {
 			fits bool
 		}{{65000, true}, {65512, true}, {65528, false}, {1e9, false}} {
 			slope = tt.g / along
-			h.announce(func(a *wire.Announcement) { a.Attempt++; a.Perturbations = 1; a.Step += float32(tt.g) })
+			h.announce(func(a *wire.Announcement) {
+				a.Attempt++
+				a.Perturbations = 1
+				a.Step += float32(tt.g)
+			})
 			replies := h.take()
 			if len(replies) != 1 || (replies[0].Kind == wire.Contribution) != tt.fits {
 				t.Errorf("a scalar of about %v: got %s", tt.g, kinds(replies))
@@ -243,14 +260,15 @@ func TestHalfOverflow(t *testing.T) {
 	})
 }
 
-// A device sees its own directions, whatever way its objective reads parameters, and
-// sends the same bytes.
+// A device uses its own directions however its objective reads parameters, and sends the same
+// bytes.
 func TestMethodsByAnyObjective(t *testing.T) {
 	const dim = 9001
 	for _, tt := range methods {
 		t.Run(tt.name, func(t *testing.T) {
 			var frames [3][]string
-			for i, o := range []objective.Objective{bowlLoss(dim, 1), bowlStream(dim, 1), newBowls(dim, 1)} {
+			for i, o := range []objective.Objective{bowlLoss(dim, 1), bowlStream(dim, 1),
+				newBowls(dim, 1)} {
 				bubble(t, func(t *testing.T) {
 					p := testPlan(dim)
 					tt.edit(p)
@@ -272,8 +290,8 @@ func TestMethodsByAnyObjective(t *testing.T) {
 	}
 }
 
-// What a device goes along is what it sends, rounded: a replica that advances by the
-// scalars of one step comes to the point at which the next were taken.
+// A device moves by what it sends, rounded: a replica that advances by the scalars of one step
+// reaches the point of the next.
 func TestHalfMovesByWhatItSends(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
@@ -290,7 +308,8 @@ func TestHalfMovesByWhatItSends(t *testing.T) {
 			g[i] = wire.Half.At(r.Values, i)
 		}
 		w.Advance(&at, 2, 0, g[:10], p.Step)
-		probe, b := make([]float32, small), objective.Batch{Seed: wire.BatchSeed(runName, "d0", 2, 1)}
+		probe, b := make([]float32, small),
+			objective.Batch{Seed: wire.BatchSeed(runName, "d0", 2, 1)}
 		for i, got := range g[10:] {
 			z := w.Direction(2, 1, i, prng.Shared)
 			w.Perturb(probe, at.X, 0, p.Mu, &z)

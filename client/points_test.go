@@ -19,7 +19,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A bowls is a bowl that takes all points of a step at once.
+// A bowls is a batched bowl.
 type bowls struct {
 	objective.Objective // its stream
 	device              int
@@ -43,7 +43,9 @@ func (o *bowls) LossAt(context.Context, *objective.Point, objective.Batch) (floa
 	return 0, nil
 }
 
-func (o *bowls) LossesAt(_ context.Context, x *objective.Points, b objective.Batch, losses []float64) error {
+func (o *bowls) LossesAt(
+	_ context.Context, x *objective.Points, b objective.Batch, losses []float64,
+) error {
 	o.calls++
 	o.lengths = append(o.lengths, len(losses))
 	if o.mood != nil {
@@ -63,7 +65,7 @@ func (o *bowls) LossesAt(_ context.Context, x *objective.Points, b objective.Bat
 	return nil
 }
 
-// space returns that many vectors of n elements.
+// space returns so many vectors of n elements.
 func space(vectors, n int) [][]float32 {
 	v := make([][]float32, vectors)
 	for i := range v {
@@ -72,7 +74,7 @@ func space(vectors, n int) [][]float32 {
 	return v
 }
 
-// parts returns elements [off, end) of each.
+// parts returns elements [off, end) of each vector.
 func parts(whole [][]float32, off, end int) [][]float32 {
 	p := make([][]float32, len(whole))
 	for i := range p {
@@ -81,20 +83,23 @@ func parts(whole [][]float32, off, end int) [][]float32 {
 	return p
 }
 
-// A batched objective sends the bytes that a flat one and a streaming one do, counts
-// a query for each point, and is asked for nothing else.
+// A batched objective sends the same bytes as a flat and a streaming one, counts a query for
+// each point, and gets no other calls.
 func TestBatchedEqualsFlat(t *testing.T) {
 	const dim = 9001
 	segments := []wire.Segment{
-		{Name: "a", Len: 4095, MuScale: 3}, {Name: "b", Len: 2}, {Name: "c", Len: dim - 4097, MuScale: 0.1},
+		{Name: "a", Len: 4095, MuScale: 3}, {Name: "b", Len: 2},
+		{Name: "c", Len: dim - 4097, MuScale: 0.1},
 	}
 	for _, difference := range []wire.Difference{wire.Forward, wire.Central} {
 		for _, steps := range []uint32{1, 2} {
 			for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher} {
 				for _, layout := range [][]wire.Segment{nil, segments} {
-					t.Run(fmt.Sprintf("%v, K=%d, %v, %d segments", difference, steps, dist, len(layout)), func(t *testing.T) {
+					t.Run(fmt.Sprintf("%v, K=%d, %v, %d segments", difference, steps, dist,
+						len(layout)), func(t *testing.T) {
 						p := testPlan(dim)
-						p.Difference, p.Steps, p.Distribution, p.Segments = difference, steps, dist, layout
+						p.Difference, p.Steps, p.Distribution, p.Segments = difference, steps, dist,
+							layout
 						batchedEqualsFlat(t, dim, p)
 					})
 				}
@@ -129,7 +134,8 @@ func batchedEqualsFlat(t *testing.T, dim int, p *wire.Plan) {
 		}
 	}
 	if want := 3 * int(p.Steps); batched.calls != want || batched.others != 0 {
-		t.Errorf("%d calls of LossesAt and %d others, want %d and 0", batched.calls, batched.others, want)
+		t.Errorf("%d calls of LossesAt and %d others, want %d and 0",
+			batched.calls, batched.others, want)
 	}
 	points := 1 + int(p.Perturbations)
 	if p.Difference == wire.Central {
@@ -142,7 +148,7 @@ func batchedEqualsFlat(t *testing.T, dim int, p *wire.Plan) {
 	}
 }
 
-// losing returns a mood that sets all losses to 0 but one.
+// losing returns a mood that sets all losses to 0 except one.
 func losing(i int, loss float64) func(*objective.Points, []float64) error {
 	return func(_ *objective.Points, losses []float64) error {
 		clear(losses)
@@ -151,7 +157,7 @@ func losing(i int, loss float64) func(*objective.Points, []float64) error {
 	}
 }
 
-// Whatever a batched loss does, it costs that round's contribution and no more.
+// A faulty batched loss costs that round's contribution, and nothing else.
 func TestFaultyBatch(t *testing.T) {
 	errApp := errors.New("out of memory")
 	tests := []struct {
@@ -159,12 +165,16 @@ func TestFaultyBatch(t *testing.T) {
 		mood func(*objective.Points, []float64) error
 		says string
 	}{
-		{"error", func(*objective.Points, []float64) error { return errApp }, "losses at step 0: " + errApp.Error()},
+		{"error", func(*objective.Points, []float64) error { return errApp }, "losses at step 0: " +
+			errApp.Error()},
 		{"NaN above", losing(4, math.NaN()), "NaN at step 0, perturbation 2"},
 		{"Inf below", losing(3, math.Inf(1)), "+Inf at step 0, perturbation 1"},
-		{"nothing set", func(*objective.Points, []float64) error { return nil }, "NaN at step 0, perturbation 0"},
-		{"panic", func(*objective.Points, []float64) error { panic("no such layer") }, "losses at step 0: panic: no such layer"},
-		{"exit", func(*objective.Points, []float64) error { runtime.Goexit(); return nil }, "goroutine"},
+		{"nothing set", func(*objective.Points, []float64) error { return nil },
+			"NaN at step 0, perturbation 0"},
+		{"panic", func(*objective.Points, []float64) error { panic("no such layer") },
+			"losses at step 0: panic: no such layer"},
+		{"exit", func(*objective.Points, []float64) error { runtime.Goexit(); return nil },
+			"goroutine"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -199,7 +209,7 @@ func TestFaultyBatch(t *testing.T) {
 	}
 }
 
-// A batched loss that hangs reads nothing once its round was given up.
+// A hanging batched loss reads nothing after its round was abandoned.
 func TestHangingBatch(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
@@ -227,7 +237,7 @@ func TestHangingBatch(t *testing.T) {
 	})
 }
 
-// A goroutine of the app that keeps points reads those of its step, or nothing: not
+// A goroutine of the app that keeps points reads those of its step, or nothing. It never reads
 // the iterate that the next local step moves.
 func TestPointsKeptByGoroutine(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -264,7 +274,7 @@ func TestPointsKeptByGoroutine(t *testing.T) {
 	})
 }
 
-// Reads of points stay within the model, and say what is wrong with them.
+// Reads of points stay within the model, and errors say what is wrong.
 func TestPoints(t *testing.T) {
 	const dim, length = 5000, 4
 	inside := func(t *testing.T, x *objective.Points) {
@@ -313,8 +323,8 @@ func TestPoints(t *testing.T) {
 	})
 }
 
-// Several goroutines of the app read points at once, some of them more than is worth
-// the workers, and see what one sees.
+// Several goroutines of the app read points at once, some of them enough to occupy the workers,
+// and all see the same.
 func TestPointsOfManyReaders(t *testing.T) {
 	const dim, readers = 1<<18 + 5, 4
 	bubble(t, func(t *testing.T) {

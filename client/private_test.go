@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// private is a host of a run whose key is a secret.
+// private returns the host of a private run.
 func private(t *testing.T) *host {
 	p := digestPlan()
 	p.RunKey, p.KeyCheck = nil, wire.KeyCheck(secret)
@@ -23,8 +23,8 @@ func private(t *testing.T) *host {
 
 func keyed(key []byte) func(*client.Config) { return func(c *client.Config) { c.RunKey = key } }
 
-// A missing, wrong or needless run key ends Run at record 1, and says what to do; the
-// device has no model then, and sent nothing.
+// A missing, wrong or needless run key ends Run at record 1, and the error names the remedy.
+// The device then has no model, and has sent nothing.
 func TestRunKey(t *testing.T) {
 	other := bytes.Repeat([]byte{1}, 32)
 	for _, tt := range []struct {
@@ -51,8 +51,11 @@ func TestRunKey(t *testing.T) {
 						d = h.device("d0", bowlLoss(small, 0), keyed(tt.key))
 					}
 					err := d.result()
-					if !errors.Is(err, wire.ErrRunKey) || !strings.HasPrefix(err.Error(), "client: plan: ") || !strings.Contains(err.Error(), tt.says) {
-						t.Errorf("Run returned %v, want %v that says %q", err, wire.ErrRunKey, tt.says)
+					if !errors.Is(err, wire.ErrRunKey) ||
+						!strings.HasPrefix(err.Error(), "client: plan: ") ||
+						!strings.Contains(err.Error(), tt.says) {
+						t.Errorf("Run returned %v, want %v that says %q",
+							err, wire.ErrRunKey, tt.says)
 					}
 					if n, _ := d.Params(make([]float32, small)); n != 0 {
 						t.Errorf("a model after record %d", n)
@@ -65,8 +68,7 @@ func TestRunKey(t *testing.T) {
 	}
 }
 
-// A store that was written with one key is not set aside by another: the state is a
-// good one.
+// A client with another key does not set aside the items of a store: the state is good.
 func TestRunKeyOfCheckpoint(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := private(t), newStore(t)
@@ -75,7 +77,8 @@ func TestRunKeyOfCheckpoint(t *testing.T) {
 		d.stop()
 		for _, key := range [][]byte{nil, bytes.Repeat([]byte{1}, 32)} {
 			d = h.device("d0", bowlLoss(small, 0), keyed(key), with(store))
-			if err := d.result(); !errors.Is(err, wire.ErrRunKey) || !strings.Contains(err.Error(), "checkpoint") {
+			if err := d.result(); !errors.Is(err, wire.ErrRunKey) ||
+				!strings.Contains(err.Error(), "checkpoint") {
 				t.Errorf("Run returned %v, want %v of the checkpoint", err, wire.ErrRunKey)
 			}
 		}
@@ -92,8 +95,8 @@ func TestRunKeyOfCheckpoint(t *testing.T) {
 	})
 }
 
-// The snapshot of a passive replica tells nobody without the key anything, and a
-// device that has it takes it; damaged it is no snapshot, three times.
+// The snapshot of a passive replica reveals nothing without the key, and a device with the key
+// takes it. A damaged one counts as bad, three times.
 func TestSealedSnapshot(t *testing.T) {
 	for _, damage := range []string{"", "bit", "plain", "cut"} {
 		bubble(t, func(t *testing.T) {
@@ -103,10 +106,13 @@ func TestSealedSnapshot(t *testing.T) {
 			}
 			w := h.passive("w", store, 40, keyed(secret))
 			file := store.get("snapshot")
-			if !bytes.HasPrefix(file, []byte("zofl sealed 1\n")) || bytes.Contains(file, h.plan.KeyCheck) || bytes.Contains(file, []byte("zofl state")) {
+			if !bytes.HasPrefix(file, []byte("zofl sealed 1\n")) ||
+				bytes.Contains(file, h.plan.KeyCheck) ||
+				bytes.Contains(file, []byte("zofl state")) {
 				t.Fatalf("the snapshot begins with %q", file[:min(len(file), 20)])
 			}
-			if kept := store.get("checkpoint"); damage == "" && len(kept) > 0 && !bytes.HasPrefix(kept, []byte("zofl state")) {
+			if kept := store.get("checkpoint"); damage == "" && len(kept) > 0 &&
+				!bytes.HasPrefix(kept, []byte("zofl state")) {
 				t.Errorf("the checkpoint begins with %q", kept[:20])
 			}
 			w.stop()
@@ -134,8 +140,8 @@ func TestSealedSnapshot(t *testing.T) {
 	}
 }
 
-// A passive replica that starts again serves the snapshot that it has, and does not
-// seal it anew: somebody may have a part of it.
+// A restarted passive replica serves the snapshot in its store. It does not seal it anew,
+// because devices may already have pieces of it.
 func TestSealedSnapshotStays(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := private(t), newStore(t)
@@ -171,13 +177,14 @@ func TestSealedSnapshotStays(t *testing.T) {
 // A run key is 32 bytes.
 func TestRunKeyConfig(t *testing.T) {
 	h := newHost(t, testPlan(small))
-	_, err := client.New(client.Config{Bus: h.bus, Run: runName, ID: "d0", Objective: bowlLoss(small, 0), RunKey: make([]byte, 31)})
+	_, err := client.New(client.Config{Bus: h.bus, Run: runName, ID: "d0",
+		Objective: bowlLoss(small, 0), RunKey: make([]byte, 31)})
 	if !errors.Is(err, client.ErrConfig) || !strings.Contains(err.Error(), "RunKey has 31 bytes") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// The client has a copy of its own of the run key.
+// The client copies the run key.
 func TestRunKeyIsCopied(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, key := private(t), bytes.Clone(secret)

@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/wire/planfile"
 )
 
-// bring makes an announcement carry records from..last.
+// bring makes an announcement carry the records from an index on.
 func (h *host) bring(from uint64) func(*wire.Announcement) {
 	return func(a *wire.Announcement) {
 		a.Records = wire.Records{}
@@ -22,7 +22,7 @@ func (h *host) bring(from uint64) func(*wire.Announcement) {
 	}
 }
 
-// A device that missed records takes them from the announcement, or asks.
+// A device takes missed records from the announcement, or requests them.
 func TestMissedRecords(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -56,8 +56,8 @@ func TestMissedRecords(t *testing.T) {
 	}
 }
 
-// A late joiner replays everything, changes and pauses between rounds too, and
-// then contributes like the others.
+// A late joiner replays everything, also changes and pauses between rounds, and then
+// contributes like the others.
 func TestLateJoiner(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -90,8 +90,8 @@ func TestLateJoiner(t *testing.T) {
 	})
 }
 
-// A catch-up that fails, whatever the way, is tried again: a request that got
-// no answer at once, the others with the next announcement.
+// A failed catch-up is tried again: at once after a request without an answer, otherwise at the
+// next announcement.
 func TestCatchUpFails(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -99,7 +99,8 @@ func TestCatchUpFails(t *testing.T) {
 		says   string
 	}{
 		{"no answer", func(*host, bus.Message) {}, "no answer in 5s"},
-		{"garbage", func(h *host, m bus.Message) { h.publish(m.Reply, []byte{0xc1}) }, "catch-up reply"},
+		{"garbage", func(h *host, m bus.Message) { h.publish(m.Reply, []byte{0xc1}) },
+			"catch-up reply"},
 		{"other records", func(h *host, m bus.Message) {
 			h.publish(m.Reply, (&wire.CatchUpReply{From: 99}).Append(nil))
 		}, "from 99"},
@@ -130,13 +131,15 @@ func TestCatchUpFails(t *testing.T) {
 				h.announce()
 				pass(5 * time.Second)
 				h.silent()
-				if p := d.now(); p.State != client.CatchingUp || p.Last < 4 || p.Err == nil || !strings.Contains(p.Err.Error(), tt.says) {
+				if p := d.now(); p.State != client.CatchingUp || p.Last < 4 || p.Err == nil ||
+					!strings.Contains(p.Err.Error(), tt.says) {
 					t.Errorf("progress %+v, want an error that says %q", p, tt.says)
 				}
 				h.answers(nil)
 				h.announce()
 				pass(10 * time.Second)
-				if replies := h.take(); len(by(replies, wire.Contribution)) != 1 { // to each of the two
+				if replies := h.take(); len(by(replies,
+					wire.Contribution)) != 1 { // to each of the two
 					t.Errorf("got %s, want a contribution", kinds(replies))
 				}
 				h.agrees(d, h.last())

@@ -10,8 +10,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// bowl is the mean of (x[i] - target[i])^2, whose target differs by device and
-// by minibatch.
+// bowl is the mean of (x[i] - target[i])^2. The target differs by device and by minibatch.
 func bowl[T float32 | float64](x []T, device int, b objective.Batch) float64 {
 	shift := float64(device) + float64(b.Seed%1000)/1000
 	sum := 0.0
@@ -22,34 +21,38 @@ func bowl[T float32 | float64](x []T, device int, b objective.Batch) float64 {
 	return sum / float64(len(x))
 }
 
-// bowlLoss is bowl as an objective.
+// bowlLoss returns the objective whose loss is bowl.
 func bowlLoss(dim, device int) objective.Objective {
-	return objective.Func(dim, func(_ context.Context, x []float32, b objective.Batch) (float64, error) {
+	return objective.Func(dim, func(_ context.Context, x []float32, b objective.Batch) (float64,
+		error) {
 		return bowl(x, device, b), nil
 	})
 }
 
-// An expected reply of one device, computed without package client.
-type expected struct {
+// wantedReply is the reply of one device, computed without package client.
+type wantedReply struct {
 	scalars []float64
 	loss    float64
 }
 
-// An own is what a device has of its own in a round: directions, and a correction
-// that each step adds to its estimate; nil: none.
-type own struct {
+// deviceTerms are what a device adds to a round: its directions, and a correction that each step
+// adds to its estimate; nil: none.
+type deviceTerms struct {
 	source     uint32
 	correction []float64
 }
 
-// algorithm4 is DeComFL's Algorithm 4, lines 13-25, in float64 throughout: what
-// a device replies for record n that holds the state of w.
-func algorithm4(w *replica.Replica, n uint64, eta float64, perturbations int, id string, device int, own own) expected {
+// algorithm4 is DeComFL's Algorithm 4, lines 13-25, in float64 throughout: the reply for record
+// n of a device whose state is that of w.
+func algorithm4(
+	w *replica.Replica, n uint64, eta float64, perturbations int,
+	id string, device int, own deviceTerms,
+) wantedReply {
 	plan := w.Plan()
 	x, m := wide(w.Params()), wide(w.Momentum())
 	start := wide(w.Params())
 	mu, step := factors(plan)
-	var out expected
+	var out wantedReply
 	steps := int(plan.Steps)
 	if w.Phase() == 1 {
 		steps = 1
@@ -94,7 +97,7 @@ func algorithm4(w *replica.Replica, n uint64, eta float64, perturbations int, id
 	return out
 }
 
-// descend is one local step along the estimate v.
+// descend makes one local step along the estimate v.
 func descend(plan *wire.Plan, x, m, v []float64, eta float64, step []float64) {
 	beta := float64(plan.Beta)
 	for i := range x {
@@ -121,12 +124,13 @@ func factors(plan *wire.Plan) (mu, step []float64) {
 	return mu, step
 }
 
-// direction is z of a step: of a sphere z/|z|.
+// direction returns z of a step; on a sphere z/|z|.
 func direction(plan *wire.Plan, n uint64, k, p int, source uint32) []float64 {
 	z := make([]float32, plan.Dim)
 	prng.Fill(z, prng.Direction{
-		Key: prng.RecordKey(plan.RunKey, n), Step: uint16(k), Perturbation: uint16(p), Source: source,
-		Dist: plan.Distribution.Elements(),
+		Key: prng.RecordKey(plan.RunKey, n), Step: uint16(k), Perturbation: uint16(p),
+		Source: source,
+		Dist:   plan.Distribution.Elements(),
 	}, 0)
 	w := wide(z)
 	if plan.Distribution == wire.Sphere {
@@ -141,7 +145,7 @@ func direction(plan *wire.Plan, n uint64, k, p int, source uint32) []float64 {
 	return w
 }
 
-// gain is what a scalar counts as in an estimate: d of a sphere.
+// gain is the factor of a scalar in an estimate: d on a sphere.
 func gain(plan *wire.Plan) float64 {
 	if plan.Distribution == wire.Sphere {
 		return float64(plan.Dim)
@@ -149,8 +153,8 @@ func gain(plan *wire.Plan) float64 {
 	return 1
 }
 
-// variate is a control variate as a vector: the mean over the steps of the estimates
-// that scalars of record n make.
+// variate returns a control variate as a vector: the mean, over the steps, of the estimates
+// that the scalars of record n make.
 func variate(plan *wire.Plan, n uint64, steps int, scalars wire.Scalars) []float64 {
 	c := make([]float64, plan.Dim)
 	count := plan.Precision.Len(scalars)

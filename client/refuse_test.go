@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Frames that are no announcements are counted and do nothing else.
+// Frames that are not announcements are counted, and have no other effect.
 func TestGarbageFrames(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -46,7 +46,7 @@ func TestGarbageFrames(t *testing.T) {
 	})
 }
 
-// Announcements that decode, but cannot be, are refused before they cost
+// Announcements that decode, but that no run can have made, are refused before they cost
 // anything.
 func TestImpossibleAnnouncements(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestImpossibleAnnouncements(t *testing.T) {
 	})
 }
 
-// A record of a later version stops Run: to guess would be to diverge.
+// A record of a later version ends Run: to guess its meaning would be to diverge.
 func TestUpgradeStopsRun(t *testing.T) {
 	for _, announced := range []bool{true, false} {
 		bubble(t, func(t *testing.T) {

@@ -12,36 +12,37 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// refer makes an announcement bring the reference of the state after record n.
+// refer makes an announcement carry the reference of the state after record n.
 func (h *host) refer(n uint64, edits ...func(*wire.Reference)) func(*wire.Announcement) {
 	digest := h.witness(n).Digest()
-	r := wire.Reference{N: n, Tip: wire.HashRecord(h.records[n-1]).Tip(), Digest: [8]byte(digest[:8])}
+	r := wire.Reference{N: n, Tip: wire.HashRecord(h.records[n-1]).Tip(),
+		Digest: [8]byte(digest[:8])}
 	for _, edit := range edits {
 		edit(&r)
 	}
 	return func(a *wire.Announcement) { a.Rest = r.Append(nil) }
 }
 
-// diverged returns what the recorder was told of states that differ.
-func (d *device) diverged() (said []string) {
+// diverged returns the reports of states that differ.
+func (d *device) diverged() (reports []string) {
 	for _, p := range d.progress() {
 		if errors.Is(p.Err, client.ErrDiverged) && !errors.Is(p.Err, client.ErrStore) {
-			said = append(said, p.Err.Error())
+			reports = append(reports, p.Err.Error())
 		}
 	}
-	return said
+	return reports
 }
 
-// digestPlan is of a run that compares digests every 4 records.
+// digestPlan is the plan of a run that compares digests every 4 records.
 func digestPlan() *wire.Plan {
 	p := testPlan(small)
 	p.Rule, p.Beta, p.DigestEvery = wire.TorchMomentum, 0.5, 4
 	return p
 }
 
-// A device whose state changed under it rebuilds it when the reference says so:
-// from its checkpoint, or from record 1 where there is none, where that is of a
-// later record, or where it is wrong too. It says so, and takes part like before.
+// A device whose state was changed by a fault rebuilds it when the reference differs: from its
+// checkpoint, or from record 1 if there is none, or one of a later record, or a wrong one. It
+// reports that, and takes part as before.
 func TestRepair(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -54,10 +55,13 @@ func TestRepair(t *testing.T) {
 		aside   bool
 	}{
 		{"no store", false, 6, 0, false, []string{"rebuilding from record 1"}, 2, false},
-		{"checkpoint before it", true, 6, 5, false, []string{"rebuilding from the checkpoint after record 5"}, 6, false},
-		{"checkpoint has it", true, 4, 5, false, []string{"from the checkpoint after record 5", "from record 1"}, 2, true},
+		{"checkpoint before it", true, 6, 5, false,
+			[]string{"rebuilding from the checkpoint after record 5"}, 6, false},
+		{"checkpoint has it", true, 4, 5, false, []string{"from the checkpoint after record 5",
+			"from record 1"}, 2, true},
 		{"checkpoint is later", true, 6, 8, false, []string{"from record 1"}, 2, true},
-		{"restarted from a wrong checkpoint", true, 4, 5, true, []string{"from the checkpoint after record 5", "from record 1"}, 2, true},
+		{"restarted from a wrong checkpoint", true, 4, 5, true,
+			[]string{"from the checkpoint after record 5", "from record 1"}, 2, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -80,13 +84,14 @@ func TestRepair(t *testing.T) {
 				h.asked()
 				h.announce(h.refer(8))
 				h.agrees(d, h.last())
-				said := d.diverged()
-				if len(said) != len(tt.says) {
-					t.Fatalf("told %q, want %q", said, tt.says)
+				reports := d.diverged()
+				if len(reports) != len(tt.says) {
+					t.Fatalf("reported %q, want %q", reports, tt.says)
 				}
 				for i, s := range tt.says {
-					if !strings.Contains(said[i], s) || !strings.Contains(said[i], "after record 8 digest") {
-						t.Errorf("told %q, want %q", said[i], s)
+					if !strings.Contains(reports[i], s) ||
+						!strings.Contains(reports[i], "after record 8 digest") {
+						t.Errorf("reported %q, want %q", reports[i], s)
 					}
 				}
 				if asked := h.asked(); asked[len(asked)-1] != tt.asked {
@@ -102,8 +107,8 @@ func TestRepair(t *testing.T) {
 				h.follow(1)
 				h.announce(h.refer(8))
 				h.one(wire.Contribution)
-				if said := d.diverged(); len(said) > 0 {
-					t.Errorf("told %q again", said)
+				if reports := d.diverged(); len(reports) > 0 {
+					t.Errorf("reported %q again", reports)
 				}
 				if tt.store { // the state in the store is right now
 					d.stop()
@@ -115,7 +120,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// A rebuilt state is reported in place of the one before.
+// The digest of a rebuilt state is reported in place of the previous one.
 func TestRepairedDigestIsReported(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, digestPlan())
@@ -128,13 +133,15 @@ func TestRepairedDigestIsReported(t *testing.T) {
 		h.announce(h.refer(8))
 		now := by(h.take(), wire.DigestReport)["d0"]
 		want := h.witness(8).Digest()
-		if was.N != 8 || was.Digest == [8]byte(want[:8]) || now.N != 8 || now.Digest != [8]byte(want[:8]) {
-			t.Errorf("reported %x, then %x of record %d, want %x of 8", was.Digest, now.Digest, now.N, want[:8])
+		if was.N != 8 || was.Digest == [8]byte(want[:8]) || now.N != 8 ||
+			now.Digest != [8]byte(want[:8]) {
+			t.Errorf("reported %x, then %x of record %d, want %x of 8",
+				was.Digest, now.Digest, now.N, want[:8])
 		}
 	})
 }
 
-// A rebuild that is interrupted is finished later.
+// An interrupted rebuild is completed later.
 func TestInterruptedRepair(t *testing.T) {
 	for _, lost := range []uint64{2, 5} {
 		for _, stop := range []bool{false, true} {
@@ -167,13 +174,13 @@ func TestInterruptedRepair(t *testing.T) {
 	}
 }
 
-// A reference that is wrong costs one rebuild; then the device goes on with what
-// the log says, tells each time, and rebuilds again only after a reference
-// agreed with it.
+// A wrong reference costs one rebuild. Then the device keeps what the log says, reports each
+// difference, and rebuilds again only after a reference agreed.
 func TestWrongReference(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, digestPlan()), newStore(t)
-		d := h.device("d0", bowlLoss(small, 0), with(store), func(c *client.Config) { c.CheckpointEvery = 3 })
+		d := h.device("d0", bowlLoss(small, 0), with(store),
+			func(c *client.Config) { c.CheckpointEvery = 3 })
 		wrong := func(r *wire.Reference) { r.Digest[0] ^= 1 }
 		for h.last() < 20 {
 			h.follow(4 - int(h.last())%4)
@@ -183,20 +190,23 @@ func TestWrongReference(t *testing.T) {
 				h.take()
 			}
 			h.agrees(d, h.last())
-			said, asked := d.diverged(), h.asked()
+			reports, asked := d.diverged(), h.asked()
 			switch h.last() {
 			case 4:
-				if len(said) != 3 || !strings.Contains(said[2], "keeping it") {
-					t.Errorf("record 4: told %q, want two rebuilds and that they did not help", said)
+				if len(reports) != 3 || !strings.Contains(reports[2], "keeping it") {
+					t.Errorf("record 4: reported %q, want two rebuilds and that they did not help",
+						reports)
 				}
 			case 8:
-				if len(said) != 1 || len(asked) > 0 || !strings.Contains(said[0], "keeping it") {
-					t.Errorf("record 8: told %q and asked from %v, want only that it differs", said, asked)
+				if len(reports) != 1 || len(asked) > 0 ||
+					!strings.Contains(reports[0], "keeping it") {
+					t.Errorf("record 8: reported %q and asked from %v, want only that it differs",
+						reports, asked)
 				}
 				h.announce(h.refer(h.last()))
 			default:
-				if h.last() == 12 && len(said) != 3 {
-					t.Errorf("record 12: told %q, want rebuilds again", said)
+				if h.last() == 12 && len(reports) != 3 {
+					t.Errorf("record 12: reported %q, want rebuilds again", reports)
 				}
 			}
 		}
@@ -208,8 +218,8 @@ func TestWrongReference(t *testing.T) {
 	})
 }
 
-// What is no reference of this device's state is no matter: of another record,
-// of another log, of a state that is not known any more, or nonsense.
+// A reference that does not concern this device's state has no effect: one of another record,
+// of another log, of a state whose digest is no longer kept, or nonsense.
 func TestIrrelevantReference(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, digestPlan())
@@ -226,19 +236,18 @@ func TestIrrelevantReference(t *testing.T) {
 		} {
 			h.announce(edit)
 		}
-		if said, asked := d.diverged(), h.asked(); len(said) > 0 || len(asked) > 0 {
-			t.Errorf("told %q, asked from %v, want nothing", said, asked)
+		if reports, asked := d.diverged(), h.asked(); len(reports) > 0 || len(asked) > 0 {
+			t.Errorf("reported %q, asked from %v, want nothing", reports, asked)
 		}
-		// A false announcement of an old record brings no reference either.
+		// A false announcement of an old record carries no reference either.
 		h.announce(h.refer(28, wrong), func(a *wire.Announcement) { a.N = 20 })
-		if said := d.diverged(); len(said) > 0 {
-			t.Errorf("told %q by an old announcement", said)
+		if reports := d.diverged(); len(reports) > 0 {
+			t.Errorf("reported %q by an old announcement", reports)
 		}
 	})
 }
 
-// Digests of due states are computed outside of the cohort and within a catch-up
-// too, and compared.
+// Due digests are also computed outside the cohort and during a catch-up, and compared.
 func TestDigestOutsideCohort(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, digestPlan())
@@ -249,26 +258,28 @@ func TestDigestOutsideCohort(t *testing.T) {
 			h.commit()
 		}
 		h.announce(h.refer(8), func(a *wire.Announcement) { a.Cohort.Sampled = 0 })
-		if said := d.diverged(); len(said) != 1 {
-			t.Errorf("told %q, want one rebuild", said)
+		if reports := d.diverged(); len(reports) != 1 {
+			t.Errorf("reported %q, want one rebuild", reports)
 		}
 		h.agrees(d, h.last())
 		h.silent()
 	})
 }
 
-// A flip that no reference catches at first is caught by a later one.
+// A bit flip that no reference catches at first is caught by a later one.
 func TestLateReference(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, digestPlan()), newStore(t)
-		d := h.device("d0", bowlLoss(small, 0), with(store), func(c *client.Config) { c.CheckpointEvery = 4 })
+		d := h.device("d0", bowlLoss(small, 0), with(store),
+			func(c *client.Config) { c.CheckpointEvery = 4 })
 		h.follow(3)
 		d.FlipBit(0)
 		h.follow(16)
 		h.announce(h.refer(16))
 		h.agrees(d, h.last())
-		if said := d.diverged(); !slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, "record 1") }) {
-			t.Errorf("told %q, want a rebuild from record 1", said)
+		if reports := d.diverged(); !slices.ContainsFunc(reports,
+			func(s string) bool { return strings.Contains(s, "record 1") }) {
+			t.Errorf("reported %q, want a rebuild from record 1", reports)
 		}
 	})
 }

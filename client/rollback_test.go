@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A rollback is replayed, one inside of another too, by who was there and by
-// who joins later.
+// A rollback, also one nested in another, is replayed by devices that were present and by late
+// joiners.
 func TestRollback(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -20,7 +20,12 @@ func TestRollback(t *testing.T) {
 			}
 		}
 		digest := func() [32]byte { _, digest := d.Digest(); return digest }
-		back := func(to uint64) { h.append(wire.Record{Kind: wire.KindRollback, To: to}); h.announce(); h.take() }
+		back := func(to uint64) {
+			h.append(wire.Record{Kind: wire.KindRollback,
+				To: to})
+			h.announce()
+			h.take()
+		}
 		rounds(3)
 		h.announce()
 		h.take()
@@ -46,7 +51,8 @@ func TestRollback(t *testing.T) {
 		h.announce()
 		n, got := late.Digest()
 		if m, want := d.Digest(); n != m || got != want {
-			t.Errorf("the late joiner has digest %x after record %d, the other %x after %d", got, n, want, m)
+			t.Errorf("the late joiner has digest %x after record %d, the other %x after %d",
+				got, n, want, m)
 		}
 	})
 }
@@ -63,7 +69,8 @@ func TestForgedRollback(t *testing.T) {
 		h.take()
 		last := h.last()
 		for _, to := range []uint64{last, last - 2} {
-			forged := (&wire.Record{N: last + 10, Prev: wire.Hash{1}, Epoch: 1, Kind: wire.KindRollback, To: to}).Append(nil)
+			forged := (&wire.Record{N: last + 10, Prev: wire.Hash{1}, Epoch: 1,
+				Kind: wire.KindRollback, To: to}).Append(nil)
 			a := h.announcement()
 			a.N, a.Records = last+11, wire.Records{}
 			a.Records.Add(forged)
@@ -77,8 +84,8 @@ func TestForgedRollback(t *testing.T) {
 	})
 }
 
-// A rollback that is interrupted, by lost answers or a stop, is finished later:
-// while the state is replayed, and while what is undone is passed over.
+// A rollback interrupted by lost answers or a stop is completed later: during the replay, and
+// during the pass over what was undone.
 func TestInterruptedRollback(t *testing.T) {
 	for _, lost := range []uint64{1, 2, 4, 5} { // requests from here on
 		bubble(t, func(t *testing.T) {

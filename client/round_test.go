@@ -7,9 +7,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Parameters are float32 in the client and float64 in the test: a point is off
-// by 2^-24 of its size at most, of which a difference makes 2^-24/mu, and later
-// rounds add little to it.
+// Parameters are float32 in the client and float64 in the test. So a point is off by at most
+// 2^-24 of its size, of which a difference makes 2^-24/mu, and later rounds add little to it.
 const scalarTolerance = 1e-4
 
 var planCases = []struct {
@@ -34,7 +33,8 @@ var planCases = []struct {
 		p.Segments = []wire.Segment{
 			{Name: "a", Len: 3000, Fill: wire.UniformFill, Scale: 1, MuScale: 2},
 			{Name: "b", Len: 1, StepScale: 0.25},
-			{Name: "c", Len: p.Dim - 3001, Fill: wire.NormalFill, Scale: 0.1, MuScale: 0.5, StepScale: 3},
+			{Name: "c", Len: p.Dim - 3001, Fill: wire.NormalFill, Scale: 0.1, MuScale: 0.5,
+				StepScale: 3},
 		}
 	}},
 	{"schedules, shards", func(p *wire.Plan) {
@@ -43,8 +43,8 @@ var planCases = []struct {
 	}},
 }
 
-// Devices with different losses stay on the witness's bits, and what they send
-// is what the paper's algorithm says.
+// Devices with different losses keep the witness's bits, and send what the paper's algorithm
+// says.
 func TestRounds(t *testing.T) {
 	const dim, devices, rounds = 4200, 3, 3
 	for _, tt := range planCases {
@@ -67,7 +67,8 @@ func TestRounds(t *testing.T) {
 					for _, r := range replies {
 						var i int
 						fmt.Sscanf(r.id, "d%d", &i)
-						want := algorithm4(w, n, float64(a.Step), int(a.Perturbations), r.id, i, own{})
+						want := algorithm4(w, n, float64(a.Step), int(a.Perturbations), r.id, i,
+							deviceTerms{})
 						checkReply(t, r, n, w.Hash().Tip(), want)
 					}
 				}
@@ -80,10 +81,11 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-func checkReply(t *testing.T, r reply, n uint64, tip wire.Tip, want expected) {
+func checkReply(t *testing.T, r reply, n uint64, tip wire.Tip, want wantedReply) {
 	t.Helper()
 	if r.N != n || r.Tip != tip || r.Weight != 1 || len(r.Rest) > 0 {
-		t.Errorf("%s: got record %d, tip %v, weight %d, want %d, %v, 1", r.id, r.N, r.Tip, r.Weight, n, tip)
+		t.Errorf("%s: got record %d, tip %v, weight %d, want %d, %v, 1",
+			r.id, r.N, r.Tip, r.Weight, n, tip)
 	}
 	if r.Values.Len() != len(want.scalars) {
 		t.Fatalf("%s: got %d scalars, want %d", r.id, r.Values.Len(), len(want.scalars))

@@ -16,7 +16,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Run refuses a second one at the same time, and leaves nothing behind.
+// Run refuses a second one at the same time, and leaves no goroutine behind.
 func TestRunTwice(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -41,21 +41,22 @@ func TestRunTwice(t *testing.T) {
 	})
 }
 
-// A recorder's error ends Run, whatever the client does, and said once.
+// An error of the Recorder ends Run, in every state of the client, and Run returns it once.
 func TestRecorderStopsRun(t *testing.T) {
 	errEnough := errors.New("enough")
-	for _, state := range []client.State{client.Joining, client.CatchingUp, client.Waiting, client.Working, client.Paused, client.Ended} {
+	for _, state := range []client.State{client.Joining, client.CatchingUp, client.Waiting,
+		client.Working, client.Paused, client.Ended} {
 		t.Run(state.String(), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				h := newHost(t, testPlan(small))
 				if state == client.Joining {
 					h.answers(func(m bus.Message) bool { h.publish(m.Reply, nil); return true })
 				}
-				said := false
+				stopped := false
 				d := h.device("d0", bowlLoss(small, 0), func(c *client.Config) {
 					c.Recorder = client.RecorderFunc(func(p client.Progress) error {
-						if p.State == state && !said {
-							said = true
+						if p.State == state && !stopped {
+							stopped = true
 							return errEnough
 						}
 						return nil
@@ -81,14 +82,15 @@ func TestRecorderStopsRun(t *testing.T) {
 	}
 }
 
-// Params and Digest may be called at any time, from anywhere: what they return
-// is the state after one record.
+// Params and Digest may be called at any time, from any goroutine. They return the state after
+// one record.
 func TestParamsMeanwhile(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const dim, rounds = 5000, 30
 		h := newHost(t, testPlan(dim))
 		var d *device
-		d = h.newDevice("d0", objective.Func(dim, func(_ context.Context, x []float32, b objective.Batch) (float64, error) {
+		d = h.newDevice("d0", objective.Func(dim, func(_ context.Context, x []float32,
+			b objective.Batch) (float64, error) {
 			if n, err := d.Params(make([]float32, dim)); n != b.N-1 || err != nil {
 				t.Errorf("Params within the loss: %d, %v, want record %d", n, err, b.N-1)
 			}
@@ -150,30 +152,34 @@ func TestParams(t *testing.T) {
 		x := make([]float32, small)
 		x[0] = 42
 		if n, err := d.Params(x); n != 0 || err != nil || x[0] != 42 {
-			t.Errorf("before the plan: got %d, %v and %v, want 0, no error and what was there", n, err, x[0])
+			t.Errorf("before the plan: got %d, %v and %v, want 0, no error and what was there",
+				n, err, x[0])
 		}
 		if n, _ := d.Digest(); n != 0 {
 			t.Errorf("Digest before the plan: got record %d, want 0", n)
 		}
 		for _, n := range []int{0, small - 1, small + 1} {
-			if _, err := d.Params(make([]float32, n)); err == nil || !strings.Contains(err.Error(), "each of the 100 parameters") {
+			if _, err := d.Params(make([]float32, n)); err == nil ||
+				!strings.Contains(err.Error(), "each of the 100 parameters") {
 				t.Errorf("%d elements: got %v, want an error", n, err)
 			}
 		}
 		d.run()
 		if n, err := d.Params(x); n != 1 || err != nil || x[0] == 42 {
-			t.Errorf("after the plan: got %d, %v and %v, want 1, no error and the model", n, err, x[0])
+			t.Errorf("after the plan: got %d, %v and %v, want 1, no error and the model",
+				n, err, x[0])
 		}
 	})
 }
 
-// A loss that does not move at all gets a warning, once.
+// A loss that does not change causes one warning.
 func TestZerosWarning(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var log strings.Builder
 		h := newHost(t, testPlan(small))
 		flat := true
-		h.device("d0", objective.Func(small, func(_ context.Context, x []float32, b objective.Batch) (float64, error) {
+		h.device("d0", objective.Func(small, func(_ context.Context, x []float32,
+			b objective.Batch) (float64, error) {
 			if flat {
 				return 1, nil
 			}

@@ -13,9 +13,8 @@ import (
 	"github.com/zofl/zofl/wire/planfile"
 )
 
-// A device beyond its horizon takes the snapshot and the records after it, also
-// over rollbacks, and ends with the same bits; the state before stays readable
-// meanwhile.
+// A device beyond its horizon takes the snapshot and the records after it, also over rollbacks,
+// and ends with the same bits. Meanwhile the previous state stays readable.
 func TestSnapshotCatchUp(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const dim = 20_000
@@ -53,23 +52,25 @@ func TestSnapshotCatchUp(t *testing.T) {
 		if asked := h.asked(); !slices.Equal(asked, []uint64{42, 43}) {
 			t.Errorf("asked for records %v, want 42 and from 43 on", asked)
 		}
-		said := d.progress()
+		reports := d.progress()
 		at := uint64(0)
-		for _, p := range said {
+		for _, p := range reports {
 			if p.Snapshot > 0 {
-				if p.Snapshot != 42 || p.Size != uint64(len(l.file)) || p.Received < at || p.State != client.CatchingUp {
+				if p.Snapshot != 42 || p.Size != uint64(len(l.file)) || p.Received < at ||
+					p.State != client.CatchingUp {
 					t.Errorf("progress %+v after %d bytes", p, at)
 				}
 				at = p.Received
 			}
 		}
-		if want := (len(l.file) + wire.MaxFrame - 1) / (wire.MaxFrame - 128); at != uint64(len(l.file)) || l.pieces() < want {
-			t.Errorf("told of %d bytes of %d, %d pieces", at, len(l.file), l.pieces())
+		want := (len(l.file) + wire.MaxFrame - 1) / (wire.MaxFrame - 128)
+		if at != uint64(len(l.file)) || l.pieces() < want {
+			t.Errorf("got reports up to byte %d of %d, and %d pieces", at, len(l.file), l.pieces())
 		}
 		if d.Unproven() != 42 {
 			t.Errorf("unproven %d, want 42", d.Unproven())
 		}
-		// Back to before the snapshot, and on.
+		// A rollback to before the snapshot, and on.
 		h.asked()
 		h.append(wire.Record{Kind: wire.KindRollback, To: 38})
 		l.edit = func(_ wire.SnapshotRequest, r *wire.SnapshotReply) bool { r.N = 0; return true }
@@ -84,7 +85,7 @@ func TestSnapshotCatchUp(t *testing.T) {
 	})
 }
 
-// A reference after the snapshot proves it.
+// A reference for a state after the snapshot proves it.
 func TestSnapshotIsProven(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, digestPlan()), newStore(t)
@@ -119,7 +120,7 @@ func TestSnapshotIsProven(t *testing.T) {
 	})
 }
 
-// A download that is interrupted goes on where it stopped.
+// An interrupted download resumes.
 func TestSnapshotResumes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const dim = 90_000 // 6 pieces
@@ -163,8 +164,8 @@ func TestSnapshotResumes(t *testing.T) {
 	})
 }
 
-// The choice is by bytes and by seconds: where records are long and the model
-// small, far behind means the snapshot; a little behind nobody is asked.
+// The choice is by bytes and seconds. With long records and a small model, a device far behind
+// takes the snapshot; one a little behind does not ask for it.
 func TestSnapshotByCost(t *testing.T) {
 	for _, tt := range []struct {
 		records int
@@ -178,7 +179,8 @@ func TestSnapshotByCost(t *testing.T) {
 	} {
 		bubble(t, func(t *testing.T) {
 			p := testPlan(small)
-			p.Perturbations, p.DigestEvery, p.Distribution = 2000, tt.digests, wire.Rademacher // 8 kB a record
+			p.Perturbations, p.DigestEvery, p.Distribution = 2000, tt.digests,
+				wire.Rademacher // 8 kB a record
 			h := newHost(t, p)
 			for range tt.records {
 				h.commit()
@@ -191,13 +193,14 @@ func TestSnapshotByCost(t *testing.T) {
 			pass(time.Minute)
 			h.agrees(d, h.last())
 			if (len(l.asked) > 0) != tt.asks || (d.Unproven() > 0) != tt.takes {
-				t.Errorf("%d records behind: asked %d times, took %v, want %v, %v", tt.records, len(l.asked), d.Unproven() > 0, tt.asks, tt.takes)
+				t.Errorf("%d records behind: asked %d times, took %v, want %v, %v",
+					tt.records, len(l.asked), d.Unproven() > 0, tt.asks, tt.takes)
 			}
 		})
 	}
 }
 
-// Nobody there to ask: the device replays.
+// Without an answer about snapshots the device replays.
 func TestNoSnapshots(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, digestPlan())
@@ -216,7 +219,7 @@ func TestNoSnapshots(t *testing.T) {
 	})
 }
 
-// A passive replica's snapshot is what a device takes.
+// A device takes the snapshot of a passive replica.
 func TestSnapshotOfAPassiveReplica(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := digestPlan()

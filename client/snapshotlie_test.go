@@ -14,8 +14,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Whatever is wrong with snapshots, the device replays the log, and ends with
-// its bits.
+// Whatever is wrong with snapshots, the device replays the log, and ends with its bits.
 func TestSnapshotFallsBack(t *testing.T) {
 	const last = 60
 	lie := func(edit func(r *replica.Replica)) func(*library) {
@@ -30,16 +29,27 @@ func TestSnapshotFallsBack(t *testing.T) {
 		set  func(l *library)
 	}{
 		{"none", func(l *library) {
-			l.edit = func(_ wire.SnapshotRequest, r *wire.SnapshotReply) bool { *r = wire.SnapshotReply{}; return true }
+			l.edit = func(_ wire.SnapshotRequest,
+				r *wire.SnapshotReply) bool {
+				*r = wire.SnapshotReply{}
+				return true
+			}
 		}},
 		{"no answer", func(l *library) {
 			l.edit = func(wire.SnapshotRequest, *wire.SnapshotReply) bool { return false }
 		}},
 		{"no pieces", func(l *library) {
-			l.edit = func(q wire.SnapshotRequest, _ *wire.SnapshotReply) bool { return q.MaxBytes == 0 }
+			l.edit = func(q wire.SnapshotRequest,
+				_ *wire.SnapshotReply) bool {
+				return q.MaxBytes == 0
+			}
 		}},
 		{"empty pieces", func(l *library) {
-			l.edit = func(_ wire.SnapshotRequest, r *wire.SnapshotReply) bool { r.Data = nil; return true }
+			l.edit = func(_ wire.SnapshotRequest,
+				r *wire.SnapshotReply) bool {
+				r.Data = nil
+				return true
+			}
 		}},
 		{"gone", func(l *library) {
 			l.edit = func(q wire.SnapshotRequest, r *wire.SnapshotReply) bool {
@@ -60,10 +70,18 @@ func TestSnapshotFallsBack(t *testing.T) {
 		{"another tip", func(l *library) { l.tip[0] ^= 1 }},
 		{"tiny", func(l *library) { l.file = l.file[:90] }},
 		{"huge", func(l *library) {
-			l.edit = func(_ wire.SnapshotRequest, r *wire.SnapshotReply) bool { r.Size = 1 << 62; return true }
+			l.edit = func(_ wire.SnapshotRequest,
+				r *wire.SnapshotReply) bool {
+				r.Size = 1 << 62
+				return true
+			}
 		}},
 		{"a longer head", func(l *library) {
-			l.edit = func(_ wire.SnapshotRequest, r *wire.SnapshotReply) bool { r.Size += 100; return true }
+			l.edit = func(_ wire.SnapshotRequest,
+				r *wire.SnapshotReply) bool {
+				r.Size += 100
+				return true
+			}
 		}},
 		{"damaged", func(l *library) { l.file[len(l.file)-50] ^= 1 }},
 		{"damaged head", func(l *library) { l.file[30] ^= 1 }},
@@ -72,7 +90,10 @@ func TestSnapshotFallsBack(t *testing.T) {
 		}},
 		{"of record 1 only", func(l *library) { l.hold(l.h.witness(1), replica.History{}) }},
 		{"of a record that is not", func(l *library) { l.n = 1 << 40 }},
-		{"of another record", func(l *library) { l.n, l.tip = 47, wire.HashRecord(l.h.records[46]).Tip() }},
+		{"of another record", func(l *library) {
+			l.n, l.tip = 47,
+				wire.HashRecord(l.h.records[46]).Tip()
+		}},
 		{"of another log", func(l *library) {
 			other := newHost(l.h.t, testPlan(small))
 			for other.last() < 48 {
@@ -101,7 +122,10 @@ func TestSnapshotFallsBack(t *testing.T) {
 			l.resum()
 		}},
 		{"one that the reference denies", lie(func(r *replica.Replica) { r.Params()[3]++ })},
-		{"not permitted", func(l *library) { l.h.bus.DenyPublish(wire.SnapshotSubject(runName, "d0")) }},
+		{"not permitted", func(l *library) {
+			l.h.bus.DenyPublish(wire.SnapshotSubject(runName,
+				"d0"))
+		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -117,7 +141,8 @@ func TestSnapshotFallsBack(t *testing.T) {
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
 				d := h.device("d0", bowlLoss(small, 0), horizon)
-				h.inForce = (&wire.Announcement{N: last + 1, Epoch: 1, State: wire.Paused, Rest: reference(h, 48)}).Append(nil)
+				h.inForce = (&wire.Announcement{N: last + 1, Epoch: 1, State: wire.Paused,
+					Rest: reference(h, 48)}).Append(nil)
 				for range 8 {
 					h.announce(h.refer(48))
 					pass(3 * time.Minute)
@@ -151,8 +176,8 @@ func reference(h *host, n uint64) []byte {
 	return a.Rest
 }
 
-// A lie that nothing denies at first is found out by the next reference, and by
-// the end of the run at the latest, also by who was killed meanwhile.
+// A false snapshot that passes at first is detected by the next reference, and by the end of
+// the run at the latest, also by a device that was killed meanwhile.
 func TestLyingSnapshot(t *testing.T) {
 	for _, end := range []bool{false, true} {
 		for _, kept := range []bool{false, true} {
@@ -212,8 +237,7 @@ func TestLyingSnapshot(t *testing.T) {
 	}
 }
 
-// A device that is killed while it proves the last state has not taken it for
-// the run's.
+// A device killed while it proves the last state has not accepted it as the run's.
 func TestUnprovenEnd(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, digestPlan()), newStore(t)
@@ -242,7 +266,7 @@ func TestUnprovenEnd(t *testing.T) {
 	})
 }
 
-// Who was sent three bad snapshots asks for no more.
+// After three bad snapshots a device asks for no more.
 func TestSnapshotStrikes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, digestPlan())

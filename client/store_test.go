@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/client"
 )
 
-// A folder has one store at a time, and the error says what to do about a second one.
+// A directory has one store at a time, and the error names the remedy for a second one.
 func TestOpenStoreTwice(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	s, err := client.OpenStore(dir)
@@ -17,7 +17,8 @@ func TestOpenStoreTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = client.OpenStore(dir)
-	if !errors.Is(err, client.ErrStoreLocked) || !strings.Contains(err.Error(), "a folder of its own") {
+	if !errors.Is(err, client.ErrStoreLocked) ||
+		!strings.Contains(err.Error(), "a folder of its own") {
 		t.Errorf("opened twice: got %v, want ErrStoreLocked and the remedy", err)
 	}
 	if err := s.Close(); err != nil {

@@ -14,9 +14,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// bowlStream reads the parameters in pieces of odd sizes, last piece first.
+// bowlStream reads the parameters in pieces of odd sizes, the last piece first.
 func bowlStream(dim, device int) objective.Objective {
-	return objective.Stream(dim, func(_ context.Context, x *objective.Point, b objective.Batch) (float64, error) {
+	return objective.Stream(dim, func(_ context.Context, x *objective.Point,
+		b objective.Batch) (float64, error) {
 		flat := make([]float32, x.Dim())
 		for end, size := len(flat), 1; end > 0; size = size*3%4801 + 1 {
 			off := max(0, end-size)
@@ -29,7 +30,7 @@ func bowlStream(dim, device int) objective.Objective {
 	})
 }
 
-// A streaming objective sends the bytes that a flat one does.
+// A streaming objective sends the same bytes as a flat one.
 func TestStreamingEqualsFlat(t *testing.T) {
 	const dim = 9001
 	tests := []struct {
@@ -41,7 +42,8 @@ func TestStreamingEqualsFlat(t *testing.T) {
 		{"rademacher", func(p *wire.Plan) { p.Distribution = wire.Rademacher }},
 		{"segments", func(p *wire.Plan) {
 			p.Segments = []wire.Segment{
-				{Name: "a", Len: 4095, MuScale: 3}, {Name: "b", Len: 2}, {Name: "c", Len: dim - 4097, MuScale: 0.1},
+				{Name: "a", Len: 4095, MuScale: 3}, {Name: "b", Len: 2},
+				{Name: "c", Len: dim - 4097, MuScale: 0.1},
 			}
 		}},
 	}
@@ -70,18 +72,21 @@ func TestStreamingEqualsFlat(t *testing.T) {
 	}
 }
 
-// A point is of no use outside of its call, and reads stay within the model.
+// A point is revoked after its call, and reads stay within the model.
 func TestPoint(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const dim = 5000
 		var kept []*objective.Point
 		h := newHost(t, testPlan(dim))
-		h.device("d0", objective.Stream(dim, func(_ context.Context, x *objective.Point, _ objective.Batch) (float64, error) {
+		h.device("d0", objective.Stream(dim, func(_ context.Context, x *objective.Point,
+			_ objective.Batch) (float64, error) {
 			if x.Dim() != dim {
 				t.Errorf("Dim() = %d, want %d", x.Dim(), dim)
 			}
-			for _, r := range []struct{ off, n int }{{-1, 1}, {0, dim + 1}, {dim, 1}, {dim - 1, 2}, {math.MaxInt, 1}} {
-				if err := x.Read(make([]float32, r.n), r.off); err == nil || !strings.Contains(err.Error(), "of 5000") {
+			for _, r := range []struct{ off, n int }{{-1, 1}, {0, dim + 1}, {dim, 1}, {dim - 1, 2},
+				{math.MaxInt, 1}} {
+				if err := x.Read(make([]float32, r.n), r.off); err == nil ||
+					!strings.Contains(err.Error(), "of 5000") {
 					t.Errorf("read of %d at %d: got %v, want an error", r.n, r.off, err)
 				}
 			}
@@ -90,14 +95,16 @@ func TestPoint(t *testing.T) {
 			}
 			for _, p := range kept {
 				if err := p.Read(make([]float32, 1), 0); !errors.Is(err, objective.ErrRevoked) {
-					t.Errorf("read of an earlier call's point: got %v, want %v", err, objective.ErrRevoked)
+					t.Errorf("read of an earlier call's point: got %v, want %v",
+						err, objective.ErrRevoked)
 				}
 			}
 			kept = append(kept, x)
 			return 0, nil
 		}))
 		h.round()
-		if err := kept[len(kept)-1].Read(make([]float32, 1), 0); !errors.Is(err, objective.ErrRevoked) {
+		if err := kept[len(kept)-1].Read(make([]float32, 1), 0); !errors.Is(err,
+			objective.ErrRevoked) {
 			t.Errorf("read after the round: got %v, want %v", err, objective.ErrRevoked)
 		}
 		if len(kept) != 3 {
@@ -106,8 +113,8 @@ func TestPoint(t *testing.T) {
 	})
 }
 
-// A goroutine of the app that keeps a point reads the vector that the point was
-// made for, or nothing: not the iterate that the next local step moves.
+// A goroutine of the app that keeps a point reads the vector that the point was made for, or
+// nothing. It never reads the iterate that the next local step moves.
 func TestPointKeptByGoroutine(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const dim = 1 << 20
@@ -123,7 +130,8 @@ func TestPointKeptByGoroutine(t *testing.T) {
 				}
 			}
 		}
-		d := h.device("d0", objective.Stream(dim, func(_ context.Context, x *objective.Point, _ objective.Batch) (float64, error) {
+		d := h.device("d0", objective.Stream(dim, func(_ context.Context, x *objective.Point,
+			_ objective.Batch) (float64, error) {
 			first := []float32{0}
 			if err := x.Read(first, 0); err != nil {
 				return 0, err
@@ -141,15 +149,16 @@ func TestPointKeptByGoroutine(t *testing.T) {
 	})
 }
 
-// Several goroutines of the app read a point at once, some of them more than is
-// worth the workers, and see what one sees.
+// Several goroutines of the app read a point at once, some of them enough to occupy the
+// workers, and all see the same.
 func TestPointOfManyReaders(t *testing.T) {
 	const dim, readers = 1<<18 + 5, 4
 	bubble(t, func(t *testing.T) {
 		p := testPlan(dim)
 		p.Perturbations = 1
 		h := newHost(t, p)
-		d := h.device("d0", objective.Stream(dim, func(_ context.Context, x *objective.Point, _ objective.Batch) (float64, error) {
+		d := h.device("d0", objective.Stream(dim, func(_ context.Context, x *objective.Point,
+			_ objective.Batch) (float64, error) {
 			want := make([]float32, dim)
 			if err := x.Read(want, 0); err != nil {
 				return 0, err

@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// slow is a loss that takes a while and honors its context.
+// slow is a loss that takes d and honors its context.
 func slow(d *time.Duration) func(ctx context.Context, x []float32) (float64, error) {
 	return func(ctx context.Context, _ []float32) (float64, error) {
 		select {
@@ -24,8 +24,7 @@ func slow(d *time.Duration) func(ctx context.Context, x []float32) (float64, err
 	}
 }
 
-// A device that was slow declines at once, so that nobody waits for it, and
-// tries again before long.
+// A slow device declines at once, so that nobody waits for it, and soon tries again.
 func TestEarlyDecline(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, testPlan(small)), newMoody(t)
@@ -40,7 +39,8 @@ func TestEarlyDecline(t *testing.T) {
 		before := o.calls.Load()
 		h.announce(func(a *wire.Announcement) { a.Left = 26_999 })
 		h.declines(wire.DeclineTime)
-		if err := d.now().Err; !strings.Contains(err.Error(), "3 queries take 27s, 26.999s are left") {
+		if err := d.now().Err; !strings.Contains(err.Error(),
+			"3 queries take 27s, 26.999s are left") {
 			t.Errorf("progress says %v, want the estimate", err)
 		}
 		if n := o.calls.Load() - before; n != 0 {
@@ -55,8 +55,8 @@ func TestEarlyDecline(t *testing.T) {
 	})
 }
 
-// A round ends with its deadline, in the midst of a query too, and a loss that
-// never makes it is estimated from that.
+// A round ends at its deadline, also during a query. A loss that never finishes in time is
+// estimated from that.
 func TestDeadline(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, testPlan(small)), newMoody(t)
@@ -87,9 +87,8 @@ func TestDeadline(t *testing.T) {
 	})
 }
 
-// A later announcement ends the work on an earlier round, without a word to
-// anybody; of several the newest is worked on, and the records of all are
-// applied.
+// A later announcement ends the work on an earlier round without a reply. Of several
+// announcements the device works on the newest, and applies the records of all.
 func TestSuperseded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, testPlan(small)), newMoody(t)
@@ -116,15 +115,19 @@ func TestSuperseded(t *testing.T) {
 	})
 }
 
-// While the app is busy, and Run with it, announcements pile up; the oldest
-// make room, and what they brought comes by request.
+// While the app and Run are busy, announcements pile up. The oldest are dropped, and the device
+// requests their records.
 func TestInboxOverflow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
 		p.EvalEvery, p.EvalCount, p.Metrics = 1, 1, []string{"m"}
 		h, o := newHost(t, p), newMoody(t)
 		release := make(chan struct{})
-		o.metrics = func(context.Context, []float32) ([]float64, int, error) { <-release; return []float64{1}, 1, nil }
+		o.metrics = func(context.Context, []float32) ([]float64, int,
+			error) {
+			<-release
+			return []float64{1}, 1, nil
+		}
 		d := h.device("d0", o)
 		h.announce()
 		h.one(wire.Contribution)
@@ -155,9 +158,8 @@ func TestInboxOverflow(t *testing.T) {
 	})
 }
 
-// The same bytes answer an announcement however often it is repeated, in every
-// attempt and after a restart of the coordinator, and the loss is not asked
-// again.
+// The same bytes answer an announcement whenever it is repeated, in every attempt and after a
+// restart of the coordinator. The loss is not called again.
 func TestRepeatedAnnouncement(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, testPlan(small)), newMoody(t)
@@ -182,8 +184,8 @@ func TestRepeatedAnnouncement(t *testing.T) {
 	})
 }
 
-// A round that is announced again with another step size or number of
-// perturbations is another question: the reply to the first is none to it.
+// A round announced again with another step size or number of perturbations is another
+// question, which the first reply does not answer.
 func TestAnnouncedOtherwise(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
@@ -212,7 +214,10 @@ func TestDeclineStandsForItsAttempt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, testPlan(small)), newMoody(t)
 		h.device("d0", o)
-		o.mood = func(context.Context, []float32) (float64, error) { return 0, errors.New("not yet") }
+		o.mood = func(context.Context, []float32) (float64, error) {
+			return 0,
+				errors.New("not yet")
+		}
 		h.announce()
 		h.declines(wire.DeclineLoss)
 		o.mood = nil
@@ -225,7 +230,10 @@ func TestDeclineStandsForItsAttempt(t *testing.T) {
 		h.announce(func(a *wire.Announcement) { a.Attempt = 1 })
 		h.one(wire.Contribution)
 		h.commit()
-		o.mood = func(context.Context, []float32) (float64, error) { return 0, errors.New("not yet") }
+		o.mood = func(context.Context, []float32) (float64, error) {
+			return 0,
+				errors.New("not yet")
+		}
 		h.announce()
 		h.declines(wire.DeclineLoss)
 		o.mood = nil
@@ -234,7 +242,7 @@ func TestDeclineStandsForItsAttempt(t *testing.T) {
 	})
 }
 
-// Who is not asked stays silent and computes nothing, but follows the log.
+// A device that is not asked sends and computes nothing, but follows the log.
 func TestCohort(t *testing.T) {
 	for _, open := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
@@ -242,7 +250,8 @@ func TestCohort(t *testing.T) {
 			p := testPlan(small)
 			cohort := wire.Cohort{Sampled: sampled, Members: devices}
 			if open {
-				p.Roster, cohort = wire.OpenRoster, wire.Cohort{Sampled: wire.FullThreshold * sampled / devices}
+				p.Roster, cohort = wire.OpenRoster,
+					wire.Cohort{Sampled: wire.FullThreshold * sampled / devices}
 			}
 			h := newHost(t, p)
 			var all []*device
@@ -272,24 +281,29 @@ func TestCohort(t *testing.T) {
 			for i, d := range all {
 				h.agrees(d, h.last())
 				// A policy and P+1 queries each time, no more.
-				if got, want := int(objectives[i].calls.Load()), 4*asked[string(rune('a'+i))]; got != want {
+				if got, want := int(objectives[i].calls.Load()),
+					4*asked[string(rune('a'+i))]; got != want {
 					t.Errorf("open=%v: device %d made %d callbacks, want %d", open, i, got, want)
 				}
 			}
 			if total < rounds || total > 2*sampled*rounds {
-				t.Errorf("open=%v: %d contributions in %d rounds, want about %d", open, total, rounds, sampled*rounds)
+				t.Errorf("open=%v: %d contributions in %d rounds, want about %d",
+					open, total, rounds, sampled*rounds)
 			}
 		})
 	}
 }
 
-// A device joins a run whose coordinator pauses: it waits, says why, and goes
-// on with the next announcement.
+// A device that joins a paused run waits, reports the reason, and continues at the next
+// announcement.
 func TestPaused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, testPlan(small)), newMoody(t)
 		d := h.device("d0", o)
-		h.announce(func(a *wire.Announcement) { a.State, a.Reason = wire.Paused, "2 of 3 declined" })
+		h.announce(func(a *wire.Announcement) {
+			a.State, a.Reason = wire.Paused,
+				"2 of 3 declined"
+		})
 		h.silent()
 		if p := d.now(); p.State != client.Paused || p.Reason != "2 of 3 declined" {
 			t.Errorf("progress %+v, want paused and why", p)

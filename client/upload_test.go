@@ -18,16 +18,17 @@ const (
 	threeSize = 4 * threeDim
 )
 
-// stall has the host not answer pieces from an offset on, as if they were lost.
+// stall makes the host ignore pieces from an offset on, as if they were lost.
 func (h *host) stall(from int) {
 	h.answers(func(m bus.Message) bool {
 		u, err := wire.DecodeUpload(m.Data)
-		return err == nil && m.Subject == wire.UploadSubject(runName, wire.SubjectID(m.Subject)) && int(u.Offset) >= from
+		return err == nil && m.Subject == wire.UploadSubject(runName, wire.SubjectID(m.Subject)) &&
+			int(u.Offset) >= from
 	})
 }
 
-// What the coordinator has is not sent again while it leads; one that restarted is
-// sent the same bytes from their beginning, another attempt the rest.
+// A device sends no bytes again that the present coordinator has. A restarted one gets the same
+// bytes from the beginning, another attempt gets the rest.
 func TestUploadIsAskedForAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, densePlan(threeDim)), newMoody(t)
@@ -35,7 +36,8 @@ func TestUploadIsAskedForAgain(t *testing.T) {
 		d := h.device("d0", o)
 		h.announce()
 		first := h.oneVector()
-		if at := offsets(h.pieces()); !slices.Equal(at, []int{0, wire.MaxPiece, 2 * wire.MaxPiece}) {
+		if at := offsets(h.pieces()); !slices.Equal(at,
+			[]int{0, wire.MaxPiece, 2 * wire.MaxPiece}) {
 			t.Errorf("pieces at %v", at)
 		}
 		calls := o.calls.Load()
@@ -56,8 +58,9 @@ func TestUploadIsAskedForAgain(t *testing.T) {
 		h.stall(wire.MaxPiece)
 		h.announce(func(a *wire.Announcement) { a.Left = 2000 })
 		pass(2 * time.Second)
-		if err := d.now().Err; err == nil || !strings.Contains(err.Error(), "the round's time is up") {
-			t.Errorf("told %v, want that the time is up", err)
+		if err := d.now().Err; err == nil ||
+			!strings.Contains(err.Error(), "the round's time is up") {
+			t.Errorf("reported %v, want that the time is up", err)
 		}
 		h.answers(nil)
 		h.pieces()
@@ -78,8 +81,8 @@ func TestUploadIsAskedForAgain(t *testing.T) {
 	})
 }
 
-// A coordinator that restarts in the middle of an upload, under the same announcement
-// or none at all, gets all of it.
+// A coordinator that restarts during an upload, under the same announcement or none, gets the
+// whole vector.
 func TestUploadStartsOver(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, densePlan(threeDim))
@@ -102,7 +105,7 @@ func TestUploadStartsOver(t *testing.T) {
 	})
 }
 
-// A busy coordinator is asked again after the time it says, and not in step.
+// A device asks a busy coordinator again after the time it says, and not in step with others.
 func TestUploadBusy(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const wait = 4 * time.Second
@@ -118,7 +121,8 @@ func TestUploadBusy(t *testing.T) {
 			if at = append(at, time.Now()); len(at) > 3 {
 				return nil
 			}
-			return &wire.UploadReply{N: u.N, State: wire.UploadBusy, Wait: uint64(wait.Milliseconds())}
+			return &wire.UploadReply{N: u.N, State: wire.UploadBusy,
+				Wait: uint64(wait.Milliseconds())}
 		}
 		h.announce()
 		pass(6 * wait)
@@ -143,13 +147,14 @@ func TestUploadBusy(t *testing.T) {
 		}
 		h.announce()
 		pass(time.Duration(h.plan.Deadline) * time.Millisecond)
-		if err := d.now().Err; err == nil || !strings.Contains(err.Error(), "the round's time is up") {
-			t.Errorf("told %v, want that the time is up", err)
+		if err := d.now().Err; err == nil ||
+			!strings.Contains(err.Error(), "the round's time is up") {
+			t.Errorf("reported %v, want that the time is up", err)
 		}
 	})
 }
 
-// A refusal is told and stands for its attempt; the next may have another answer.
+// A refusal is reported, and valid for its attempt; the next may have another answer.
 func TestUploadRefused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, densePlan(threeDim))
@@ -158,8 +163,9 @@ func TestUploadRefused(t *testing.T) {
 			return &wire.UploadReply{N: u.N, State: wire.UploadRefused}
 		}
 		h.announce()
-		if p := d.now(); p.State != client.Waiting || p.Contributed || p.Err == nil || !strings.Contains(p.Err.Error(), "refused the vector") {
-			t.Errorf("told %+v, want the refusal", p)
+		if p := d.now(); p.State != client.Waiting || p.Contributed || p.Err == nil ||
+			!strings.Contains(p.Err.Error(), "refused the vector") {
+			t.Errorf("reported %+v, want the refusal", p)
 		}
 		h.announce()
 		if at := offsets(h.pieces()); !slices.Equal(at, []int{0}) {
@@ -169,15 +175,15 @@ func TestUploadRefused(t *testing.T) {
 		h.announce(func(a *wire.Announcement) { a.Attempt++ })
 		h.oneVector()
 		if p := d.now(); !p.Contributed || p.Err != nil {
-			t.Errorf("told %+v, want the contribution", p)
+			t.Errorf("reported %+v, want the contribution", p)
 		}
 		h.put(h.madeUp(), 1)
 		h.denseRound()
 	})
 }
 
-// Pieces that nobody answers, or with what is no answer, are sent again after pauses
-// until the round is over, and the next round is another chance.
+// A device sends a piece again, after pauses and until the round is over, if there is no answer
+// or a malformed one. The next round is another chance.
 func TestUploadNotAnswered(t *testing.T) {
 	garbage := map[string]func(u wire.Upload) []byte{
 		"silence":  func(wire.Upload) []byte { return nil },
@@ -186,16 +192,24 @@ func TestUploadNotAnswered(t *testing.T) {
 			return (&wire.UploadReply{N: u.N + 1, State: wire.UploadTaken}).Append(nil)
 		},
 		"beyond the end": func(u wire.Upload) []byte {
-			return (&wire.UploadReply{N: u.N, State: wire.UploadMore, Offset: u.Size + u.Offset%8 + 4}).Append(nil)
+			return (&wire.UploadReply{N: u.N, State: wire.UploadMore, Offset: u.Size + u.Offset%8 +
+				4}).Append(nil)
 		},
 		"at the end": func(u wire.Upload) []byte {
 			return (&wire.UploadReply{N: u.N, State: wire.UploadMore, Offset: u.Size}).Append(nil)
 		},
-		"never any further": func(u wire.Upload) []byte { return (&wire.UploadReply{N: u.N, State: wire.UploadMore}).Append(nil) },
-		"to and fro": func(u wire.Upload) []byte {
-			return (&wire.UploadReply{N: u.N, State: wire.UploadMore, Offset: wire.MaxPiece - min(u.Offset, wire.MaxPiece)}).Append(nil)
+		"never any further": func(u wire.Upload) []byte {
+			return (&wire.UploadReply{N: u.N,
+				State: wire.UploadMore}).Append(nil)
 		},
-		"busy for no time": func(u wire.Upload) []byte { return (&wire.UploadReply{N: u.N, State: wire.UploadBusy}).Append(nil) },
+		"to and fro": func(u wire.Upload) []byte {
+			return (&wire.UploadReply{N: u.N, State: wire.UploadMore,
+				Offset: wire.MaxPiece - min(u.Offset, wire.MaxPiece)}).Append(nil)
+		},
+		"busy for no time": func(u wire.Upload) []byte {
+			return (&wire.UploadReply{N: u.N,
+				State: wire.UploadBusy}).Append(nil)
+		},
 	}
 	for name, f := range garbage {
 		t.Run(name, func(t *testing.T) {
@@ -220,7 +234,7 @@ func TestUploadNotAnswered(t *testing.T) {
 				}
 				pass(time.Second)
 				if p := d.now(); p.State != client.Waiting || p.Contributed || p.Err == nil {
-					t.Errorf("told %+v, want what was in the way", p)
+					t.Errorf("reported %+v, want what was in the way", p)
 				}
 				h.answers(nil)
 				h.put(h.madeUp(), 1)
@@ -246,17 +260,18 @@ func TestUploadSuperseded(t *testing.T) {
 		if got := h.oneVector(); got.N != h.last()+1 {
 			t.Errorf("got %v, want one of record %d", got, h.last()+1)
 		}
-		told := false
+		reported := false
 		for _, p := range d.progress() {
-			told = told || p.Err != nil && strings.Contains(p.Err.Error(), "a later round was announced")
+			reported = reported || p.Err != nil &&
+				strings.Contains(p.Err.Error(), "a later round was announced")
 		}
-		if !told {
-			t.Error("the recorder was not told that a later round was announced")
+		if !reported {
+			t.Error("got no report that a later round was announced")
 		}
 	})
 }
 
-// The recorder sees an upload come forward.
+// An upload's progress is reported.
 func TestUploadProgress(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, densePlan(threeDim))
@@ -267,18 +282,18 @@ func TestUploadProgress(t *testing.T) {
 		for _, p := range d.progress() {
 			if p.State == client.Working && p.Vector > 0 {
 				if at = append(at, int(p.Received)); p.Vector != h.last()+1 || p.Size != threeSize {
-					t.Errorf("told %+v", p)
+					t.Errorf("reported %+v", p)
 				}
 			}
 		}
 		if !slices.Equal(at, []int{0, wire.MaxPiece, 2 * wire.MaxPiece}) {
-			t.Errorf("told of %v bytes", at)
+			t.Errorf("got reports of %v bytes", at)
 		}
 	})
 }
 
-// A coordinator that lost its members refuses the vectors of devices that it does not
-// know, and takes them once they have joined again, in the same attempt.
+// A coordinator that lost its members refuses the vectors of devices it does not know, and
+// takes them once they have joined again, in the same attempt.
 func TestUploadAfterJoiningAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, densePlan(small))

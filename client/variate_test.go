@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/wire/planfile"
 )
 
-// corrected is a host of a run with control variates of a kind.
+// corrected is the host of a run with control variates of a kind.
 func corrected(t *testing.T, control wire.Control) *host {
 	p := testPlan(small)
 	p.Control, p.Steps, p.Members, p.Target = control, 2, 2, 2
@@ -32,21 +32,22 @@ func (h *host) asks(d *device) (reply, wire.ControlVariate) {
 	return r, v
 }
 
-// includes commits a round that counts some contributions.
+// includes commits a round that counts the given contributions.
 func (h *host) includes(in ...reply) { h.conclude(h.aggregate(in)) }
 
 func sameVariate(t *testing.T, when string, got wire.ControlVariate, want reply) {
 	t.Helper()
 	if got.N != want.N || string(got.Scalars) != string(want.Values) {
-		t.Errorf("%s: control variate %v of record %d, want %v of %d", when, got.Scalars, got.N, want.Values, want.N)
+		t.Errorf("%s: control variate %v of record %d, want %v of %d",
+			when, got.Scalars, got.N, want.Values, want.N)
 	}
 }
 
 // nobody is a cohort without members.
 func nobody(a *wire.Announcement) { a.Cohort.Sampled = 0 }
 
-// A device that was killed at any time knows its control variate: from what it replays,
-// or by asking the log for the one record that it did not see.
+// A device killed at any time knows its control variate: from what it replays, or by asking the
+// log for the one record that it did not see.
 func TestVariateSurvives(t *testing.T) {
 	const n = 5
 	for _, tt := range []struct {
@@ -105,8 +106,8 @@ func TestVariateSurvives(t *testing.T) {
 	}
 }
 
-// What a record did not count, or a rollback undid, is no control variate: the one
-// before it is again.
+// A contribution that a record did not count, or that a rollback undid, is no control variate:
+// the one before it is valid again.
 func TestVariateIsLive(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := corrected(t, wire.ScaffoldMean)
@@ -147,8 +148,8 @@ func TestVariateIsLive(t *testing.T) {
 	})
 }
 
-// A log that lost its tail, and has other records in its place, takes the control
-// variates with it that were of the tail, and no others.
+// If a log lost its tail and has other records in its place, the control variates of the tail
+// are dropped, and no others.
 func TestVariateOfAnotherLog(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
@@ -184,8 +185,8 @@ func TestVariateOfAnotherLog(t *testing.T) {
 	}
 }
 
-// A device that a snapshot carried past the record of its last contribution asks the
-// log whether that counted, and contributes once it knows.
+// A device that a snapshot carried past the record of its last contribution asks the log
+// whether it counted, and contributes once it knows.
 func TestVariateBehindASnapshot(t *testing.T) {
 	for _, counts := range []bool{true, false} {
 		bubble(t, func(t *testing.T) {
@@ -213,7 +214,8 @@ func TestVariateBehindASnapshot(t *testing.T) {
 			})
 			h.announce()
 			pass(5 * time.Second)
-			if p := d.now(); d.Unproven() != 40 || p.State != client.Waiting || p.Err == nil || !strings.Contains(p.Err.Error(), "last contribution") {
+			if p := d.now(); d.Unproven() != 40 || p.State != client.Waiting || p.Err == nil ||
+				!strings.Contains(p.Err.Error(), "last contribution") {
 				t.Errorf("progress %+v, want an error that says what is not known", p)
 			}
 			if r := by(h.take(), wire.Contribution); len(r) > 0 {
@@ -232,12 +234,15 @@ func TestVariateBehindASnapshot(t *testing.T) {
 	}
 }
 
-// A control variate above a limit that became smaller is left out: the coordinator
-// would refuse it, and the reply with it.
+// A control variate above a limit that was lowered is left out: the coordinator would refuse
+// it, and the reply with it.
 func TestVariateAboveTheLimit(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o, slope := corrected(t, wire.ScaffoldMean), newMoody(t), 100.0
-		o.mood = func(_ context.Context, x []float32) (float64, error) { return slope*float64(x[0]) + 1e-300, nil }
+		o.mood = func(_ context.Context, x []float32) (float64,
+			error) {
+			return slope*float64(x[0]) + 1e-300, nil
+		}
 		d := h.device("d0", o)
 		limit := func(value string) {
 			var c wire.Change
@@ -259,8 +264,8 @@ func TestVariateAboveTheLimit(t *testing.T) {
 	})
 }
 
-// A device that starts over on another log, and is carried past its records by a
-// snapshot, asks that log what it has: of the old one it believes nothing.
+// A device that starts over on another log, and jumps over its records by a snapshot, asks that
+// log about its contributions. It trusts nothing from the old one.
 func TestVariateOfAnotherLogBehindASnapshot(t *testing.T) {
 	for _, tt := range []struct {
 		name         string

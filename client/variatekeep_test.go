@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// The variates are in the store before the next reply is, and only where they changed.
+// The variates are stored before the next reply, and only if they changed.
 func TestVariatesAreKept(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := corrected(t, wire.ScaffoldMean), newStore(t)
@@ -19,8 +19,9 @@ func TestVariatesAreKept(t *testing.T) {
 		h.asks(d)
 		h.commit()
 		h.asks(d)
-		if saved := store.took(); !slices.Equal(saved, []string{"reply", "variates", "reply", "reply"}) {
-			t.Errorf("saved %v", saved)
+		if saved := store.took(); !slices.Equal(saved, []string{"reply", "variates", "reply",
+			"reply"}) {
+			t.Errorf("saved %v, want none", saved)
 		}
 		full := errors.New("no space left on device")
 		store.fails(full, "variates")
@@ -29,20 +30,20 @@ func TestVariatesAreKept(t *testing.T) {
 			h.includes(r)
 		}
 		h.asks(d)
-		told := 0
+		reported := 0
 		for _, p := range d.progress() {
 			if errors.Is(p.Err, full) {
-				told++
+				reported++
 			}
 		}
-		if told != 1 {
-			t.Errorf("told %d times that the store is full, want once", told)
+		if reported != 1 {
+			t.Errorf("reported %d times that the store is full, want once", reported)
 		}
 	})
 }
 
-// What is not this device's file of variates is set aside and told; the device goes on
-// with what its last reply tells.
+// A variates file that is not this device's is set aside and reported. The device uses its last
+// reply instead.
 func TestUnusableVariates(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := corrected(t, wire.ScaffoldMean), newStore(t)

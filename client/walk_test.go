@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/wire/planfile"
 )
 
-// A walk is a host that does what a generator picks.
+// A walk is a host whose actions a random generator picks.
 type walk struct {
 	*host
 	random  *rand.Rand
@@ -23,16 +23,16 @@ type walk struct {
 	sent    [][]byte // announcements
 }
 
-// begin starts the device, in a new process.
+// begin starts the device in a new process.
 func (w *walk) begin() {
 	w.device = w.host.device("d0", bowlLoss(small, 0), with(w.store), func(c *client.Config) {
 		c.CheckpointEvery, c.CheckpointInterval, c.Horizon = 5, time.Minute, 12
 	})
 }
 
-// Whatever happens to the log, the messages, the device, its memory and its
-// store, a few announcements later the device has the log's state and takes
-// part; and so has a passive replica, whose snapshots the device may take.
+// Whatever happens to the log, the messages, the device, its memory and its store, a few
+// announcements later the device has the log's state and takes part. So does a passive replica,
+// whose snapshots the device may take.
 func TestRandomWalks(t *testing.T) {
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -69,8 +69,7 @@ func TestRandomWalks(t *testing.T) {
 	}
 }
 
-// mend goes on until the run compares digests, in case the device's memory
-// changed.
+// mend continues until the run compares digests, in case the device's memory changed.
 func (w *walk) mend() {
 	pass(2 * time.Minute)
 	for first := true; first || w.last()%4 != 0; first = false {
@@ -82,7 +81,7 @@ func (w *walk) mend() {
 	}
 }
 
-// contributions fails the test unless the last replies have one.
+// contributions fails the test unless a device contributed.
 func contributions(h *host) {
 	h.t.Helper()
 	replies := h.take()
@@ -144,7 +143,7 @@ func (w *walk) step() {
 	}
 }
 
-// damage changes a byte of what the device kept.
+// damage changes a byte of a stored item.
 func (w *walk) damage() {
 	for _, item := range []string{"checkpoint", "reply"} {
 		if b := w.store.get(item); len(b) > 0 && w.random.IntN(2) == 0 {
@@ -154,7 +153,7 @@ func (w *walk) damage() {
 	}
 }
 
-// open announces, and commits what comes back, or what others sent.
+// open announces, and commits the replies, or made-up ones.
 func (w *walk) open() {
 	a := w.announcement()
 	w.bring(max(1, a.N-min(a.N, w.random.Uint64N(5))))(&a)
@@ -173,7 +172,7 @@ func (w *walk) open() {
 	}
 }
 
-// lose cuts the log, and starts the coordinator again.
+// lose cuts the log, and restarts the coordinator.
 func (w *walk) lose() {
 	n := w.last() - w.random.Uint64N(min(w.last(), 4))
 	r, err := wire.DecodeRecord(w.records[n-1])
@@ -190,7 +189,8 @@ func (w *walk) forge() {
 	a.N = 2 + w.random.Uint64N(a.N+2)
 	a.Records = wire.Records{}
 	if w.random.IntN(2) == 0 {
-		r := wire.Record{N: a.N - 1, Prev: wire.Hash{9}, Epoch: a.Epoch, Kind: wire.KindRollback, To: 1}
+		r := wire.Record{N: a.N - 1, Prev: wire.Hash{9}, Epoch: a.Epoch, Kind: wire.KindRollback,
+			To: 1}
 		if a.N == w.last()+2 {
 			r.Prev = w.tip() // it continues the log
 		}

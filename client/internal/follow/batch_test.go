@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-// A catch-up applies as many records at once as its pace makes short, and stops
-// at each state that somebody may want to see.
+// A catch-up applies as many records at once as its pace allows, and stops at each state that
+// is wanted.
 func TestBatch(t *testing.T) {
 	const dim, perturbations = 100, 10
 	perRecord := func(d time.Duration) pace { return pace{applied: d, work: dim * perturbations} }
@@ -66,13 +66,13 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// every is a witness that wants a state every so many records.
+// every is a witness that wants one state in so many records.
 type every uint64
 
 func (e every) Wants(n uint64) bool         { return n%uint64(e) == 0 }
 func (e every) See(*Follower, uint64) error { return nil }
 
-// batchPlan is that of a run whose states are compared every so many records.
+// batchPlan is the plan of a run that compares states every so many records.
 func batchPlan(t *testing.T, dim uint64, perturbations, every uint32) *wire.Plan {
 	t.Helper()
 	p, err := preset.New("decomfl", "bench", dim)
@@ -104,7 +104,7 @@ func roundsOf(p *wire.Plan, rounds int) (first []byte, records [][]byte) {
 	return first, records
 }
 
-// follower returns one that holds record 1.
+// follower returns a follower that holds record 1.
 func follower(t *testing.T, p *wire.Plan, first []byte) *Follower {
 	t.Helper()
 	logger := slog.New(slog.DiscardHandler)

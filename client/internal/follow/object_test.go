@@ -6,7 +6,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A download takes memory as bytes come, not as they are promised.
+// A download takes memory as bytes arrive, not as they are promised.
 func TestDenseMemoryAsBytesCome(t *testing.T) {
 	var p part
 	for range 5 {

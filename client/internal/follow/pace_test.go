@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// The choice between replay and snapshot, on numbers of phones and models.
+// The choice between replay and snapshot, with the figures of phones and models.
 func TestPays(t *testing.T) {
 	const never = 1 << 62
 	mib := 1 << 20

@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A reference makes the local steps of a device of slot 0 from their definitions, in
-// float64 but for what the app sees.
+// A reference computes the local steps of the device with slot 0 from their definitions, in
+// float64 except for what the app sees.
 type reference struct {
 	plan                                *wire.Plan
 	f                                   *slopes
@@ -34,7 +34,7 @@ func newReference(p *wire.Plan, f *slopes) *reference {
 	return r
 }
 
-// gradient is the estimate at x of step k of record n, in coordinates.
+// gradient returns the estimate at x in step k of record n, in coordinates.
 func (r *reference) gradient(x []float64, n uint64, k int) []float64 {
 	d, mu := len(x), float64(r.plan.Mu)
 	sum, z, probe := make([]float64, d), make([]float32, d), make([]float32, d)
@@ -53,7 +53,8 @@ func (r *reference) gradient(x []float64, n uint64, k int) []float64 {
 		}
 		at := func(mu float64) float64 {
 			for i := range probe {
-				probe[i] = float32(min(max(x[i]+mu*r.muScale[i]*r.side[i]*scale*float64(z[i]), r.low[i]), r.high[i]))
+				probe[i] = float32(min(max(x[i]+mu*r.muScale[i]*r.side[i]*scale*float64(z[i]),
+					r.low[i]), r.high[i]))
 			}
 			return r.f.value(probe)
 		}
@@ -74,7 +75,8 @@ func (r *reference) gradient(x []float64, n uint64, k int) []float64 {
 // round returns x_K from x_0 for record n, and the mean of the estimates.
 func (r *reference) round(x0 []float32, n uint64, correction []float64) (x, own []float64) {
 	d, p := len(x0), r.plan
-	x, own, r.first, r.second = make([]float64, d), make([]float64, d), make([]float64, d), make([]float64, d)
+	x, own, r.first, r.second = make([]float64, d), make([]float64, d), make([]float64, d),
+		make([]float64, d)
 	for i, v := range x0 {
 		x[i] = float64(v)
 	}
@@ -82,7 +84,8 @@ func (r *reference) round(x0 []float32, n uint64, correction []float64) (x, own 
 		v := r.gradient(x, n, k)
 		for i := range v {
 			own[i] += v[i] / float64(p.Steps)
-			v[i] += correction[i] + float64(p.Prox)*(x[i]-float64(x0[i]))/r.side[i] + float64(p.WeightDecay)*x[i]/r.side[i]
+			v[i] += correction[i] + float64(p.Prox)*(x[i]-float64(x0[i]))/r.side[i] +
+				float64(p.WeightDecay)*x[i]/r.side[i]
 			step := r.rule(i, k+1, v[i])
 			x[i] -= r.side[i] * r.stepScale[i] * float64(p.Step) * step
 			x[i] = min(max(x[i], r.low[i]), r.high[i])
@@ -115,7 +118,7 @@ const (
 	baseDense = "steps=4 perturbations=3 mu=0.0078125 step=0.05 rule=sgd"
 )
 
-// segmentsOf gives a plan two segments of unlike scales.
+// segmentsOf gives a plan two segments with different scales.
 func segmentsOf(p *wire.Plan) {
 	p.Segments = []wire.Segment{
 		{Name: "a", Len: 5, Fill: wire.NormalFill, Scale: 0.5, StepScale: 0.5},
@@ -125,7 +128,7 @@ func segmentsOf(p *wire.Plan) {
 
 func boxed(p *wire.Plan) { p.Boxes = []wire.Box{{Low: -1, High: 0.25}, {Low: -0.2, High: 3}} }
 
-// Local steps are those of the definitions: any rule, pull, decay, box, direction and
+// Local steps follow their definitions, with every rule, pull, decay, box, direction and
 // control variate.
 func TestDenseLocalSteps(t *testing.T) {
 	tests := []struct {
@@ -167,7 +170,7 @@ func TestDenseLocalSteps(t *testing.T) {
 	}
 }
 
-// localStepsAgree makes three rounds of two devices, and follows the first of them.
+// localStepsAgree makes three rounds of two devices, and checks the first device.
 func localStepsAgree(t *testing.T, p *wire.Plan) {
 	t.Helper()
 	f := newSlopes(testDim, 0, 1)
@@ -206,14 +209,15 @@ func localStepsAgree(t *testing.T, p *wire.Plan) {
 	}
 }
 
-// A loss that does not move is warned of.
+// A loss that does not change causes a warning.
 func TestDenseZeros(t *testing.T) {
 	f := newSlopes(5, 0, 1)
 	f.mood = func(int) float64 { return 7 }
 	r := newRig(t, densePlan(t, "fedzo-dense", 5, strings.Fields(baseDense)...), f)
 	for round := range 4 {
 		r.round()
-		if got, want := strings.Contains(r.warned.String(), "the loss did not move in 3 rounds"), round >= 2; got != want {
+		if got, want := strings.Contains(r.warned.String(), "the loss did not move in 3 rounds"),
+			round >= 2; got != want {
 			t.Errorf("round %d: logged %q", round+1, r.warned.String())
 		}
 	}
@@ -225,8 +229,8 @@ func correct(dst []float64, c []float32, own []float64) {
 	}
 }
 
-// near compares what was sent with what it should be: differences of float32 losses at
-// points of float32 leave an error of some 1e-5.
+// near compares what was sent with what is expected. Differences of float32 losses at float32
+// points leave an error of about 1e-5.
 func near(t *testing.T, what string, got []float32, want []float64) {
 	t.Helper()
 	if len(got) != len(want) {

@@ -77,7 +77,7 @@ func TestTrajectoryRestoredInPart(t *testing.T) {
 	}
 }
 
-// saved returns the memory of a member as a file has it.
+// saved returns the memory of a member as stored.
 func (r *rig) saved(c *member) []byte {
 	var b bytes.Buffer
 	c.memory.Save(&b)
@@ -85,7 +85,7 @@ func (r *rig) saved(c *member) []byte {
 	return b.Bytes()
 }
 
-// load gives a member, which has none yet, the memory of a file.
+// load gives a member without memory a stored one.
 func (r *rig) load(c *member, file []byte) {
 	r.t.Helper()
 	if !c.Prepare(c.replica) {
@@ -146,8 +146,8 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// Scaffold-2 corrects by the c_i of the device's last contribution, also after a
-// restart, whoever contributed meanwhile.
+// Scaffold-2 corrects by the c_i of the device's last contribution, also after a restart,
+// whatever other devices contributed meanwhile.
 func TestControlResumes(t *testing.T) {
 	const d = 5
 	p := densePlan(t, "fedzo-dense", d, strings.Fields(baseDense+" control=scaffold-2")...)
@@ -172,8 +172,8 @@ func TestControlResumes(t *testing.T) {
 	}
 }
 
-// After a rollback to where nobody has found anything, scaffold-2 begins anew: c is 0
-// there, and c_i alone would be no correction.
+// After a rollback to a state before any contribution, scaffold-2 begins anew: c is 0 there,
+// and c_i alone would be no correction.
 func TestControlAfterRollback(t *testing.T) {
 	const d = 5
 	p := densePlan(t, "fedzo-dense", d, strings.Fields(baseDense+" control=scaffold-2")...)
@@ -191,11 +191,12 @@ func TestControlAfterRollback(t *testing.T) {
 	}
 }
 
-// In scaffold-1 a device that had no part in phase 1, or was restarted since, finds its
-// c_i in phase 2, as if it had.
+// With scaffold-1 a device that missed phase 1, or was restarted since, computes its c_i in
+// phase 2, with the same result.
 func TestFirstPhaseMissed(t *testing.T) {
 	const d = 5
-	p := densePlan(t, "fedzo-dense", d, strings.Fields(baseDense+" control=scaffold-1 sharing=shared transport=dense")...)
+	fields := baseDense + " control=scaffold-1 sharing=shared transport=dense"
+	p := densePlan(t, "fedzo-dense", d, strings.Fields(fields)...)
 	o := newSlopes(d, 0, 1)
 	r := newRig(t, p, newSlopes(d, 0, 1), newSlopes(d, 1, 1))
 	twin := r.client(0, o)
@@ -211,28 +212,33 @@ func TestFirstPhaseMissed(t *testing.T) {
 			c := r.clients[i]
 			c.Prepare(c.replica)
 			if task := c.Task(c.replica, r.announcement(), c.slot); task.Queries(p) != queries {
-				t.Errorf("round %d, client %d: %d queries, want %d", round, i, task.Queries(p), queries)
+				t.Errorf("round %d, client %d: %d queries, want %d",
+					round, i, task.Queries(p), queries)
 			}
 		}
 		sent := r.round()
 		if !slices.Equal(sent[0], sent[2]) {
-			t.Errorf("round %d: sent %v, want %v of a device that had part in phase 1", round, sent[2], sent[0])
+			t.Errorf("round %d: sent %v, want %v of a device that had part in phase 1",
+				round, sent[2], sent[0])
 		}
-		if want := int(p.PhaseQueries(1, p.Perturbations) + p.PhaseQueries(2, p.Perturbations)); o.queries != want {
+		if want := int(p.PhaseQueries(1, p.Perturbations) + p.PhaseQueries(2,
+			p.Perturbations)); o.queries != want {
 			t.Errorf("%d queries, want %d", o.queries, want)
 		}
 	}
 }
 
-// What cannot be sent is not remembered, either.
+// A vector that cannot be sent is not kept either.
 func TestTooLargeIsForgotten(t *testing.T) {
-	p := densePlan(t, "fedzo-dense", 5, strings.Fields(baseDense+" control=scaffold-1 distribution=normal perturbations=1")...)
+	fields := baseDense + " control=scaffold-1 distribution=normal perturbations=1"
+	p := densePlan(t, "fedzo-dense", 5, strings.Fields(fields)...)
 	r := newRig(t, p, newSlopes(5, 0, 1))
 	r.round()
 	g := abs(r.clients[0].buffers.scalars[0])
 	p.MaxScalar = g * 1.001 // which z times it passes
 	r = newRig(t, p, newSlopes(5, 0, 1))
-	if _, _, err := r.work(r.clients[0]); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "element") {
+	if _, _, err := r.work(r.clients[0]); !errors.Is(err, ErrTooLarge) ||
+		!strings.Contains(err.Error(), "element") {
 		t.Errorf("got %v, want an element of the vector above max_scalar", err)
 	}
 	if own := r.clients[0].memory.own; own.n != 0 {

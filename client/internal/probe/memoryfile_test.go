@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A stored control variate of another length is refused.
+// A stored control variate of the wrong length is refused.
 func TestForeignControl(t *testing.T) {
 	p := densePlan(t, "fedzo-dense", 5, strings.Fields(baseDense+" control=scaffold-2")...)
 	c := newRig(t, p, newSlopes(5, 0, 1)).clients[0]
@@ -24,7 +24,7 @@ func TestForeignControl(t *testing.T) {
 	}
 }
 
-// A read that fails leaves the memory as it was.
+// A failed read leaves the memory unchanged.
 func TestLoadFails(t *testing.T) {
 	p := smallFZooS(t, 5, "")
 	r := newRig(t, p, newSlopes(5, 0, 1))
@@ -44,12 +44,12 @@ func TestLoadFails(t *testing.T) {
 	}
 }
 
-// broken is a file that cannot be read.
+// broken is a file that fails to read.
 type broken struct{ fault error }
 
 func (b broken) Read([]byte) (int, error) { return 0, b.fault }
 
-// A file with a good sum and wrong lengths is refused, and takes no memory.
+// A file with a valid checksum and wrong lengths is refused, and takes no memory.
 func TestTrajectoryLengths(t *testing.T) {
 	const d, head = 5, 16
 	p := smallFZooS(t, d, "")

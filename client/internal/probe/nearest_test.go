@@ -5,12 +5,13 @@ import (
 	"testing"
 )
 
-// With window_of=nearest a step is conditioned on the points near it, however many came
-// since; with the latest ones it knows nothing there.
+// With window_of=nearest a step is conditioned on the points near it, however many came since.
+// With the latest points it knows nothing there.
 func TestNearestPoints(t *testing.T) {
 	const d = 4
 	moves := func(fields string) float64 {
-		p := smallFZooS(t, d, "window=13 around=12 candidates=40 active=0 steps=1 length_scale=0.05 radius=0.01 "+
+		p := smallFZooS(t, d, "window=13 around=12 candidates=40 active=0 steps=1 "+
+			"length_scale=0.05 radius=0.01 "+
 			"correction=zero rule=sgd beta=0 beta2=0 epsilon=0 step=0.001 "+fields)
 		r := newRig(t, p, newSlopes(d, 0, 1))
 		home := slices.Clone(r.params())
@@ -35,6 +36,7 @@ func TestNearestPoints(t *testing.T) {
 	}
 	latest, nearest := moves(""), moves("window_of=nearest")
 	if !(nearest > 1e-4 && nearest > 10*latest) {
-		t.Errorf("x moves by %v with the nearest points and %v with the latest, want it to with the nearest", nearest, latest)
+		t.Errorf("x moves by %v with the nearest points and by %v with the latest, "+
+			"want a move only with the nearest", nearest, latest)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Numbers are stored as package binary would, and come back.
+// Numbers are stored as encoding/binary would store them, and read back.
 func TestNumbers(t *testing.T) {
 	long := make([]float32, floatsAtOnce+3)
 	for i := range long {
@@ -24,7 +24,8 @@ func TestNumbers(t *testing.T) {
 		put(&got, v)
 	}
 	if !bytes.Equal(got.Bytes(), want.Bytes()) {
-		t.Fatalf("%d bytes %x..., want %d: %x...", got.Len(), got.Bytes()[:32], want.Len(), want.Bytes()[:32])
+		t.Fatalf("%d bytes %x..., want %d: %x...",
+			got.Len(), got.Bytes()[:32], want.Len(), want.Bytes()[:32])
 	}
 	var (
 		small uint32

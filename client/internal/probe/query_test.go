@@ -11,12 +11,16 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A job that was left behind in the app's code touches nothing that Run may use
-// by then: neither the pace nor what another call reads.
+// An abandoned job in the app's code touches nothing that Run may use by then: neither the pace
+// nor what another call reads.
 func TestAbandonedJobTouchesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		hangs := objective.Func(3, func(context.Context, []float32, objective.Batch) (float64, error) { <-release; return 0, nil })
+		hangs := objective.Func(3, func(context.Context, []float32, objective.Batch) (float64,
+			error) {
+			<-release
+			return 0, nil
+		})
 		s := newStepper(t, hangs, 1, func(*wire.Plan) {})
 		late := errors.New("late")
 		ctx, cancel := context.WithCancelCause(s.ctx)
@@ -35,7 +39,8 @@ func TestAbandonedJobTouchesNothing(t *testing.T) {
 			t.Fatal("the job goes on")
 		}
 		if s.c.pace != pace || s.c.queries != 0 || s.c.source.call != 42 {
-			t.Errorf("pace %v, %d queries, call %d, want %v, 0, 42", s.c.pace, s.c.queries, s.c.source.call, pace)
+			t.Errorf("pace %v, %d queries, call %d, want %v, 0, 42",
+				s.c.pace, s.c.queries, s.c.source.call, pace)
 		}
 	})
 }
@@ -45,12 +50,13 @@ func TestContextEndsBetweenQueries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls, over := 0, errors.New("over")
 		ctx, cancel := context.WithCancelCause(context.Background())
-		s := newStepper(t, objective.Func(3, func(context.Context, []float32, objective.Batch) (float64, error) {
-			if calls++; calls == 2 {
-				cancel(over)
-			}
-			return 0, nil
-		}), 1, func(*wire.Plan) {})
+		s := newStepper(t, objective.Func(3,
+			func(context.Context, []float32, objective.Batch) (float64, error) {
+				if calls++; calls == 2 {
+					cancel(over)
+				}
+				return 0, nil
+			}), 1, func(*wire.Plan) {})
 		if _, err := s.run(ctx); err != over || calls > 2 {
 			t.Errorf("got %v after %d calls, want %v after 2", err, calls, over)
 		}
@@ -66,14 +72,16 @@ func TestContextEndsBetweenQueries(t *testing.T) {
 	})
 }
 
-// A slow is a batched loss that takes its time, or as long as its context.
+// A slow is a batched loss that takes some time, or until its context ends.
 type slow struct {
 	objective.Objective
 	takes time.Duration
 	calls int
 }
 
-func (o *slow) LossesAt(ctx context.Context, _ *objective.Points, _ objective.Batch, losses []float64) error {
+func (o *slow) LossesAt(
+	ctx context.Context, _ *objective.Points, _ objective.Batch, losses []float64,
+) error {
 	o.calls++
 	clear(losses)
 	select {
@@ -84,8 +92,8 @@ func (o *slow) LossesAt(ctx context.Context, _ *objective.Points, _ objective.Ba
 	}
 }
 
-// A call for all points of a step counts as a query for each; one that does not end
-// in time is not believed to end in the same time again.
+// A call for all points of a step counts as a query for each. After a call that did not finish
+// in time, the estimate is longer than that time.
 func TestPaceOfBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &slow{Objective: newNull(3, 1, 1), takes: 20 * time.Second}
@@ -103,8 +111,10 @@ func TestPaceOfBatch(t *testing.T) {
 			t.Errorf("got %v, want %v", err, over)
 		}
 		synctest.Wait() // it may have been left in the call
-		if need := est.duration(20); need <= time.Minute || need > 2*time.Minute || est.queries != 20 {
-			t.Errorf("20 queries take %v, %d were made: want one to two minutes, 20", need, est.queries)
+		if need := est.duration(20); need <= time.Minute || need > 2*time.Minute ||
+			est.queries != 20 {
+			t.Errorf("20 queries take %v, %d were made: want one to two minutes, 20",
+				need, est.queries)
 		}
 		calls := o.calls
 		if _, err := s.run(ctx); err != over || o.calls != calls {

@@ -19,8 +19,8 @@ import (
 	"github.com/zofl/zofl/wire/valid"
 )
 
-// A rig makes the rounds of a run with transport=dense by hand, without a network: its
-// members have their replicas, and what they send is averaged as a coordinator does.
+// A rig runs rounds with transport=dense without a network. Its members have replicas of their
+// own, and it averages what they send as a coordinator does.
 type rig struct {
 	t       testing.TB
 	plan    *wire.Plan
@@ -81,7 +81,7 @@ func (r *rig) append(record wire.Record, object []byte) {
 	}
 }
 
-// apply brings a record to a client.
+// apply applies a record to a client's replica.
 func (r *rig) apply(c *member, i int) {
 	r.t.Helper()
 	if err := c.replica.Apply(r.log[i]); err != nil {
@@ -94,8 +94,7 @@ func (r *rig) apply(c *member, i int) {
 	}
 }
 
-// work has a member do its part of the record that follows. It returns a copy of the
-// vector.
+// work makes a member do its part of the next record. It returns a copy of the vector.
 func (r *rig) work(c *member) ([]float32, float64, error) {
 	c.Prepare(c.replica)
 	result, err := c.Run(r.t.Context(), c.replica, c.Task(c.replica, r.announcement(), c.slot))
@@ -109,8 +108,8 @@ func (r *rig) announcement() *wire.Announcement {
 	}
 }
 
-// round is one record, to which some clients contribute, all for none. It returns what
-// they sent.
+// round makes one record, to which the given clients contribute; none given: all. It returns
+// what they sent.
 func (r *rig) round(in ...*member) [][]float32 {
 	r.t.Helper()
 	if len(in) == 0 {
@@ -128,7 +127,7 @@ func (r *rig) round(in ...*member) [][]float32 {
 	return sent
 }
 
-// commit commits a record of a mean.
+// commit commits a record with a mean.
 func (r *rig) commit(mean []float32) {
 	phase := r.clients[0].replica.Phase()
 	if phase != 2 {
@@ -144,8 +143,9 @@ func (r *rig) commit(mean []float32) {
 	}
 	digest := wire.HashObject(object)
 	r.append(wire.Record{Kind: wire.KindRound, Round: &wire.Round{
-		Round: r.rounds, Phase: phase, Step: a.Step, Perturbations: a.Perturbations, Contributors: 1,
-		Object: digest[:],
+		Round: r.rounds, Phase: phase, Step: a.Step, Perturbations: a.Perturbations,
+		Contributors: 1,
+		Object:       digest[:],
 	}}, object)
 }
 
@@ -161,10 +161,10 @@ func meanOf(sent [][]float32) []float32 {
 	return mean
 }
 
-// params is the model of the first client.
+// params returns the model of the first client.
 func (r *rig) params() []float32 { return r.clients[0].replica.Params() }
 
-// A slopes is a quadratic function sum of curve/2 (x-center)^2, and counts its queries.
+// A slopes is the quadratic function sum of curve/2 (x-center)^2, and counts its queries.
 type slopes struct {
 	curve, center []float64
 	low, high     float32 // what queries must be within
@@ -201,7 +201,7 @@ func (s *slopes) value(x []float32) float64 {
 	return f
 }
 
-// newSlopes makes those of one device.
+// newSlopes returns the slopes of one device.
 func newSlopes(d, device int, spread float64) *slopes {
 	s := &slopes{}
 	for i := range d {
@@ -211,7 +211,7 @@ func newSlopes(d, device int, spread float64) *slopes {
 	return s
 }
 
-// densePlan is that of a preset, edited, for d parameters.
+// densePlan returns the plan of a preset, edited, for d parameters.
 func densePlan(t testing.TB, name string, d int, fields ...string) *wire.Plan {
 	t.Helper()
 	p, err := preset.New(name, "rig", uint64(d))

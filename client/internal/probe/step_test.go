@@ -14,8 +14,8 @@ import (
 	"github.com/zofl/zofl/wire/preset"
 )
 
-// A null is a loss that costs nothing but to look at all parameters: with as many
-// threads as the device has workers, where they are worth waking.
+// A null is a loss that only reads all parameters. It uses as many threads as the device has
+// workers, if they are worth waking.
 type null struct {
 	dim     int
 	team    *parallel.Team
@@ -26,13 +26,13 @@ type null struct {
 	points *objective.Points
 }
 
-// A nullThread is where one thread reads to: a block of each point.
+// A nullThread is where one thread reads: a block of each point.
 type nullThread struct {
 	blocks, dst [][]float32
 	first       []float64 // of the last block of each point
 }
 
-// newNull returns a null that looks at so many points at once.
+// newNull returns a null that reads so many points at once.
 func newNull(dim, threads, points int) *null {
 	if dim*points < 64*prng.BlockLen {
 		threads = 1
@@ -55,7 +55,7 @@ func (o *null) Loss(_ context.Context, x []float32, _ objective.Batch) (float64,
 	return float64(x[0]), nil
 }
 
-// all looks at all blocks.
+// all reads all blocks.
 func (o *null) all() { o.team.Do((o.dim+prng.BlockLen-1)/prng.BlockLen, o.look) }
 
 func (o *null) block(worker, i int) {
@@ -82,39 +82,48 @@ func (o *null) block(worker, i int) {
 // A nullStream reads blocks of one point.
 type nullStream struct{ *null }
 
-func (o nullStream) LossAt(_ context.Context, x *objective.Point, _ objective.Batch) (float64, error) {
+func (o nullStream) LossAt(
+	_ context.Context, x *objective.Point, _ objective.Batch,
+) (float64, error) {
 	o.point, o.points = x, nil
 	o.all()
 	return o.threads[0].first[0], nil
 }
 
-// A nullBatched reads blocks of all points: one block at a time, as more of them
-// leave the cache that is a core's own (20 blocks are 320 KiB) and are slower on two
-// cores too.
+// A nullBatched reads blocks of all points, one block at a time: more of them leave a core's
+// own cache (20 blocks are 320 KiB), and are slower on two cores too.
 type nullBatched struct{ *null }
 
-func (o nullBatched) LossesAt(_ context.Context, x *objective.Points, _ objective.Batch, losses []float64) error {
+func (o nullBatched) LossesAt(
+	_ context.Context, x *objective.Points, _ objective.Batch, losses []float64,
+) error {
 	o.points = x
 	o.all()
 	copy(losses, o.threads[0].first)
 	return nil
 }
 
-// nullPoints is the most points of a step: P = 10, central.
+// nullPoints is the largest number of points in a step: P = 10, central.
 const nullPoints = 20
 
-// nulls are the null losses by the way in which they see parameters.
+// nulls are the null losses, one for each form of objective.
 var nulls = []struct {
 	name string
 	make func(dim, threads int) objective.Objective
 }{
 	{"flat", func(dim, threads int) objective.Objective { return newNull(dim, threads, 1) }},
-	{"stream", func(dim, threads int) objective.Objective { return nullStream{newNull(dim, threads, 1)} }},
-	{"batched", func(dim, threads int) objective.Objective { return nullBatched{newNull(dim, threads, nullPoints)} }},
+	{"stream", func(dim, threads int) objective.Objective {
+		return nullStream{newNull(dim, threads,
+			1)}
+	}},
+	{"batched", func(dim, threads int) objective.Objective {
+		return nullBatched{newNull(dim,
+			threads, nullPoints)}
+	}},
 }
 
-// A stepper makes a device's steps, and the rounds' records in the place of a
-// coordinator that has one device: K=1, P=10, central differences, SGD.
+// A stepper makes a device's steps, and commits records instead of a coordinator with one
+// device: K=1, P=10, central differences, SGD.
 type stepper struct {
 	c      *Prober
 	r      *replica.Replica
@@ -158,13 +167,13 @@ func (s *stepper) commit(tb testing.TB) {
 	}
 }
 
-// task is that of the round that is open.
+// task returns the task of the open round.
 func (s *stepper) task() Task {
 	s.a.N = s.r.N() + 1
 	return s.c.Task(s.r, &s.a, 0)
 }
 
-// run does the task of the round that is open.
+// run does the task of the open round.
 func (s *stepper) run(ctx context.Context) (Result, error) { return s.c.Run(ctx, s.r, s.task()) }
 
 // step estimates the scalars of a round and applies its record.
@@ -180,20 +189,21 @@ func (s *stepper) step(tb testing.TB) {
 	s.commit(tb)
 }
 
-// A step allocates nothing once it has its memory, whatever the objective. An
-// objective.Point, or objective.Points, is never used twice, as an app may keep it: 256 of them are one
-// allocation.
+// Once it has its buffers, a step does not allocate, whatever the objective. An objective.Point
+// or Points is never used twice, because an app may keep it: one allocation makes 256 of them.
 func TestStepDoesNotAllocate(t *testing.T) {
 	const dim, runs = 40 * prng.BlockLen, 50
 	for _, o := range nulls {
 		for _, workers := range []int{1, 2} {
 			for _, steps := range []uint32{1, 2} {
 				for _, difference := range []wire.Difference{wire.Forward, wire.Central} {
-					s := newStepper(t, o.make(dim, workers), workers, func(p *wire.Plan) { p.Steps, p.Difference = steps, difference })
+					s := newStepper(t, o.make(dim, workers), workers,
+						func(p *wire.Plan) { p.Steps, p.Difference = steps, difference })
 					s.a.Perturbations = 2
 					s.record.Round.Perturbations = 2
 					if got := testing.AllocsPerRun(runs, func() { s.step(t) }); got != 0 {
-						t.Errorf("%s, %d workers, K = %d, %v: %v allocations", o.name, workers, steps, difference, got)
+						t.Errorf("%s, %d workers, K = %d, %v: %v allocations",
+							o.name, workers, steps, difference, got)
 					}
 				}
 			}
@@ -201,8 +211,8 @@ func TestStepDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// Nor does a step of another method, but for the lengths of spheres, which a replica
-// remembers.
+// A step of another method does not allocate either, except for the lengths of spheres, which a
+// replica keeps.
 func TestMethodStepDoesNotAllocate(t *testing.T) {
 	const dim, runs = 9 * prng.BlockLen, 20
 	for name, edit := range map[string]func(s *stepper, p *wire.Plan){
@@ -224,9 +234,11 @@ func TestMethodStepDoesNotAllocate(t *testing.T) {
 		for _, o := range nulls {
 			var round stepper
 			round.record.Round = &wire.Round{Terms: make([]wire.Term, 1)}
-			s := newStepper(t, o.make(dim, 2), 2, func(p *wire.Plan) { p.Steps = 2; edit(&round, p) })
+			s := newStepper(t, o.make(dim, 2), 2,
+				func(p *wire.Plan) { p.Steps = 2; edit(&round, p) })
 			r := s.record.Round
-			r.Population, r.Terms[0].Source = round.record.Round.Population, round.record.Round.Terms[0].Source
+			r.Population, r.Terms[0].Source = round.record.Round.Population,
+				round.record.Round.Terms[0].Source
 			s.a.Perturbations, r.Perturbations = 2, 2
 			if got := testing.AllocsPerRun(runs, func() { s.step(t) }); got != 0 {
 				t.Errorf("%s, %s: %v allocations", name, o.name, got)
@@ -235,12 +247,13 @@ func TestMethodStepDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// BenchmarkQuery is what the way to the app and back costs, of one of 20 queries of
-// a model of one parameter.
+// BenchmarkQuery measures the call of the app for one of 20 queries, with a model of one
+// parameter.
 func BenchmarkQuery(b *testing.B) {
 	for _, o := range nulls {
 		b.Run(o.name, func(b *testing.B) {
-			s := newStepper(b, o.make(1, 1), 1, func(p *wire.Plan) { p.Distribution = wire.Rademacher })
+			s := newStepper(b, o.make(1, 1), 1,
+				func(p *wire.Plan) { p.Distribution = wire.Rademacher })
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := s.run(s.ctx); err != nil {
@@ -252,28 +265,28 @@ func BenchmarkQuery(b *testing.B) {
 	}
 }
 
-// BenchmarkStep is what a round costs a device beside its loss and its messages:
-// P=10, K=1, central: 20 probes, of which a flat objective sees all parameters at
-// once and the others every block, a batched one that of all probes, and the record
-// applied. seed-elements count
-// each direction once for each probe, however often it is generated, and once for the
-// record.
+// BenchmarkStep measures a device's round without its loss and its messages: P=10, K=1,
+// central: 20 probes and one record applied. A flat objective reads all parameters at once; the
+// others read every block, a batched one those of all probes together. seed-elements count each
+// direction once for each probe, however often it is generated, and once for the record.
 func BenchmarkStep(b *testing.B) {
 	for _, dist := range []wire.Distribution{wire.Normal, wire.Rademacher} {
 		for _, dim := range []int{28_938, 1_206_590, 10_000_000} {
 			for _, o := range nulls {
 				for _, workers := range []int{1, 2} {
-					b.Run(fmt.Sprintf("%v/d=%d/%s/workers=%d", dist, dim, o.name, workers), func(b *testing.B) {
-						s := newStepper(b, o.make(dim, workers), workers, func(p *wire.Plan) { p.Distribution = dist })
-						s.step(b)
-						b.ReportAllocs()
-						for b.Loop() {
+					b.Run(fmt.Sprintf("%v/d=%d/%s/workers=%d", dist, dim, o.name, workers),
+						func(b *testing.B) {
+							s := newStepper(b, o.make(dim, workers), workers,
+								func(p *wire.Plan) { p.Distribution = dist })
 							s.step(b)
-						}
-						seconds := b.Elapsed().Seconds() / float64(b.N)
-						b.ReportMetric(1e3*seconds, "ms/step")
-						b.ReportMetric(30*float64(dim)/seconds/1e6, "M-seed-elements/s")
-					})
+							b.ReportAllocs()
+							for b.Loop() {
+								s.step(b)
+							}
+							seconds := b.Elapsed().Seconds() / float64(b.N)
+							b.ReportMetric(1e3*seconds, "ms/step")
+							b.ReportMetric(30*float64(dim)/seconds/1e6, "M-seed-elements/s")
+						})
 				}
 			}
 		}

@@ -10,15 +10,16 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// smallFZooS is the preset for few parameters in a box.
+// smallFZooS returns the plan of the preset for few parameters in a box.
 func smallFZooS(t testing.TB, d int, fields string) *wire.Plan {
-	p := densePlan(t, "fzoos", d, strings.Fields("features=400 window=60 steps=4 candidates=40 active=3 around=4 members=3 target=3 quorum=3 "+fields)...)
+	p := densePlan(t, "fzoos", d, strings.Fields("features=400 window=60 steps=4 candidates=40 "+
+		"active=3 around=4 members=3 target=3 quorum=3 "+fields)...)
 	p.Boxes = []wire.Box{{Low: -2, High: 2}}
 	p.Segments = []wire.Segment{{Name: "x", Len: uint64(d), Fill: wire.UniformFill, Scale: 2}}
 	return p
 }
 
-// three are devices with unlike minima, and where that of their mean is.
+// three returns devices with different minima, and the minimum of their mean.
 func three(d int) (objectives []objective.Objective, best []float32) {
 	curve, pull := make([]float64, d), make([]float64, d)
 	for i := range 3 {
@@ -36,7 +37,7 @@ func three(d int) (objectives []objective.Objective, best []float32) {
 	return objectives, best
 }
 
-// mean is the mean loss of devices at x.
+// meanLoss returns the mean loss of devices at x.
 func meanLoss(objectives []objective.Objective, x []float32) float64 {
 	sum := 0.0
 	for _, o := range objectives {
@@ -45,7 +46,8 @@ func meanLoss(objectives []objective.Objective, x []float32) float64 {
 	return sum / float64(len(objectives))
 }
 
-// rounds it takes a run to come within gap of the minimum, and the queries of a device.
+// roundsTo returns the rounds that a run needs to get within gap of the minimum, and the
+// queries of a device.
 func roundsTo(t *testing.T, p *wire.Plan, gap float64, most int) (rounds, queries int) {
 	t.Helper()
 	objectives, best := three(int(p.Dim))
@@ -53,7 +55,8 @@ func roundsTo(t *testing.T, p *wire.Plan, gap float64, most int) (rounds, querie
 	r := newRig(t, p, objectives...)
 	for meanLoss(objectives, r.params())-least > gap {
 		if rounds++; rounds > most {
-			t.Fatalf("%s: still %.4g above the minimum after %d rounds", p.Preset, meanLoss(objectives, r.params())-least, most)
+			t.Fatalf("%s: still %.4g above the minimum after %d rounds",
+				p.Preset, meanLoss(objectives, r.params())-least, most)
 		}
 		for range p.Phases() {
 			r.round()
@@ -67,27 +70,33 @@ func roundsTo(t *testing.T, p *wire.Plan, gap float64, most int) (rounds, querie
 	return rounds, objectives[0].(*slopes).queries
 }
 
-// FZooS comes to the minimum of what devices disagree on, with fewer queries than finite
-// differences that step by the same Adam.
+// FZooS reaches the minimum of losses that differ between devices with fewer queries than
+// finite differences that step by the same Adam.
 func TestSurrogateBeatsDifferences(t *testing.T) {
 	const d, gap = 12, 0.02
 	_, queries := roundsTo(t, smallFZooS(t, d, "steps=10 window=100 features=300"), gap, 40)
-	adam := densePlan(t, "fedzo-dense", d, strings.Fields("steps=10 perturbations=20 batch=0"+adamRule+" beta2=0.999 step=0.01")...)
+	adam := densePlan(t, "fedzo-dense", d,
+		strings.Fields("steps=10 perturbations=20 batch=0"+adamRule+" beta2=0.999 step=0.01")...)
 	adam.Boxes = []wire.Box{{Low: -2, High: 2}}
 	adam.Segments = smallFZooS(t, d, "").Segments
 	_, baseline := roundsTo(t, adam, gap, 200)
-	t.Logf("to %v above the minimum: %d queries of a device, %d with differences", gap, queries, baseline)
+	t.Logf("to %v above the minimum: %d queries of a device, %d with differences",
+		gap, queries, baseline)
 	if 2*queries > baseline {
-		t.Errorf("%d queries of a device, want less than half of the %d of finite differences", queries, baseline)
+		t.Errorf("%d queries of a device, want less than half of the %d of finite differences",
+			queries, baseline)
 	}
 }
 
 // Every variant of the correction, kernel, window and rule learns.
 func TestSurrogateVariants(t *testing.T) {
 	for _, fields := range []string{
-		"correction=one", "correction=zero", "correction=theory heterogeneity=5", "correction_at=round",
-		"kernel=matern", "window_of=nearest window=30", "rule=sgd beta=0 beta2=0 epsilon=0 step=0.005",
-		"rule=momentum beta=0.5 beta2=0 epsilon=0 step=0.005", "prox=0.1 weight_decay=0.01", "active=0 around=10",
+		"correction=one", "correction=zero", "correction=theory heterogeneity=5",
+		"correction_at=round",
+		"kernel=matern", "window_of=nearest window=30",
+		"rule=sgd beta=0 beta2=0 epsilon=0 step=0.005",
+		"rule=momentum beta=0.5 beta2=0 epsilon=0 step=0.005", "prox=0.1 weight_decay=0.01",
+		"active=0 around=10",
 	} {
 		t.Run(fields, func(t *testing.T) {
 			objectives, _ := three(8)
@@ -103,7 +112,7 @@ func TestSurrogateVariants(t *testing.T) {
 	}
 }
 
-// The part of the correction is what the plan says.
+// gamma is what the plan says.
 func TestGamma(t *testing.T) {
 	const d = 4
 	for _, tt := range []struct {

@@ -12,10 +12,12 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// streamed is an objective that reads its vector in two pieces.
-type streamed struct{ *slopes }
+// streamSlopes is a streaming objective that reads its vector in two pieces.
+type streamSlopes struct{ *slopes }
 
-func (o streamed) LossAt(ctx context.Context, x *objective.Point, b objective.Batch) (float64, error) {
+func (o streamSlopes) LossAt(
+	ctx context.Context, x *objective.Point, b objective.Batch,
+) (float64, error) {
 	whole := make([]float32, x.Dim())
 	if err := errors.Join(x.Read(whole[:3], 0), x.Read(whole[3:], 3)); err != nil {
 		return 0, err
@@ -23,13 +25,15 @@ func (o streamed) LossAt(ctx context.Context, x *objective.Point, b objective.Ba
 	return o.Loss(ctx, whole, b)
 }
 
-// batched is one that takes all points at once.
-type batched struct {
+// batchSlopes is a batched objective.
+type batchSlopes struct {
 	*slopes
 	calls []int
 }
 
-func (o *batched) LossesAt(ctx context.Context, x *objective.Points, b objective.Batch, losses []float64) error {
+func (o *batchSlopes) LossesAt(
+	ctx context.Context, x *objective.Points, b objective.Batch, losses []float64,
+) error {
 	o.calls = append(o.calls, x.Len())
 	whole := make([][]float32, x.Len())
 	for i := range whole {
@@ -48,12 +52,12 @@ func (o *batched) LossesAt(ctx context.Context, x *objective.Points, b objective
 	return nil
 }
 
-// A flat, a streaming and a batched objective are asked for the same, and send the same;
-// the active queries of a step are one batch.
+// A flat, a streaming and a batched objective get the same queries, and send the same. The
+// active queries of a step are one batch.
 func TestSurrogateObjectives(t *testing.T) {
 	const d = 7
-	many := &batched{slopes: newSlopes(d, 0, 1)}
-	r := newRig(t, smallFZooS(t, d, ""), newSlopes(d, 0, 1), streamed{newSlopes(d, 0, 1)}, many)
+	many := &batchSlopes{slopes: newSlopes(d, 0, 1)}
+	r := newRig(t, smallFZooS(t, d, ""), newSlopes(d, 0, 1), streamSlopes{newSlopes(d, 0, 1)}, many)
 	for _, c := range r.clients {
 		c.cfg.ID = "same" // and with it minibatches and candidates
 	}
@@ -75,8 +79,8 @@ func TestSurrogateObjectives(t *testing.T) {
 	}
 }
 
-// A loss that is not finite costs the record's contribution; what was learned before it
-// stays, and is asked for again.
+// A loss that is not finite costs the record's contribution. Points measured before it stay,
+// and are measured again.
 func TestSurrogateNaN(t *testing.T) {
 	for _, kind := range []string{"flat", "batched"} {
 		t.Run(kind, func(t *testing.T) {
@@ -89,12 +93,13 @@ func TestSurrogateNaN(t *testing.T) {
 			}
 			var objective objective.Objective = o
 			if kind == "batched" {
-				objective = &batched{slopes: o}
+				objective = &batchSlopes{slopes: o}
 			}
 			r := newRig(t, smallFZooS(t, 5, ""), objective)
 			c := r.clients[0]
 			_, _, err := r.work(c)
-			if !errors.Is(err, errNotFinite) || !strings.Contains(err.Error(), "NaN at step 1, query 2") {
+			if !errors.Is(err, errNotFinite) ||
+				!strings.Contains(err.Error(), "NaN at step 1, query 2") {
 				t.Fatalf("got %v, want a NaN at step 1, query 2", err)
 			}
 			if got := c.memory.trajectory.process.Len(); got != 6 {
@@ -110,7 +115,7 @@ func TestSurrogateNaN(t *testing.T) {
 	}
 }
 
-// objective.Work ends soon after its round does, and goes on in the next.
+// Work ends soon after its round does, and continues in the next.
 func TestSurrogateCancelled(t *testing.T) {
 	o := newSlopes(5, 0, 1)
 	r := newRig(t, smallFZooS(t, 5, ""), o)
@@ -128,7 +133,7 @@ func TestSurrogateCancelled(t *testing.T) {
 		if err := e.run(ctx); !errors.Is(err, reason) {
 			t.Errorf("query %d: got %v, want %v", query, err, reason)
 		}
-		if !c.calls.idle(t.Context(), time.Minute) { // the job may have been left behind in the loss
+		if !c.calls.idle(t.Context(), time.Minute) { // the job may be abandoned
 			t.Fatal("the job did not end")
 		}
 		if o.queries != query {

@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A diary is an objective that writes down where it was asked.
+// A diary is an objective that records its queries.
 type diary struct {
 	*slopes
 	x       [][]float32
@@ -35,7 +35,8 @@ func TestActiveQueries(t *testing.T) {
 	for range 4 { // records of two rounds
 		r.round()
 	}
-	known := surrogate.New(surrogate.Config{Dim: d, Window: int(p.Window), LengthScale: 1, Noise: float64(p.Noise)})
+	known := surrogate.New(surrogate.Config{Dim: d, Window: int(p.Window), LengthScale: 1,
+		Noise: float64(p.Noise)})
 	boxes := frameOf(p)
 	u := make([]float64, d)
 	learn := func(x []float32) {
@@ -53,7 +54,8 @@ func TestActiveQueries(t *testing.T) {
 		for i := range count {
 			at++
 			if boxes.coordinates(u, o.x[at]); o.batches[at] != b || distanceOf(u, want[i]) > 1e-6 {
-				t.Fatalf("record %d, step %d, active query %d: got %v of %v, want %v of %v", b.N, b.Step, i, u, o.batches[at], want[i], b)
+				t.Fatalf("record %d, step %d, active query %d: got %v of %v, want %v of %v",
+					b.N, b.Step, i, u, o.batches[at], want[i], b)
 			}
 			for j, v := range u {
 				if math.Abs(v-center[j]) > 0.3+1e-6 || v < 0 || v > 1 {
@@ -78,7 +80,9 @@ func TestActiveQueries(t *testing.T) {
 }
 
 // mostUncertain returns all candidates around a point, by falling uncertainty.
-func mostUncertain(known *surrogate.Process, center []float64, p *wire.Plan, b objective.Batch) [][]float64 {
+func mostUncertain(
+	known *surrogate.Process, center []float64, p *wire.Plan, b objective.Batch,
+) [][]float64 {
 	random := rand.New(rand.NewPCG(b.Seed, candidateStream))
 	type candidate struct {
 		u []float64
@@ -110,7 +114,7 @@ func distanceOf(a, b []float64) float64 {
 	return far
 }
 
-// A twin knows what a device does, from where that was asked.
+// A twin repeats what a device does, from its queries.
 type twin struct {
 	o              *diary
 	at             int // what it has learned of the diary
@@ -128,13 +132,15 @@ func newTwin(c *member, p *wire.Plan, o *diary) *twin {
 	features := surrogate.NewFeatures(d, rows, b, float64(p.LengthScale))
 	return &twin{
 		o: o, boxes: frameOf(p), features: features,
-		known: surrogate.New(surrogate.Config{Dim: d, Window: int(p.Window), LengthScale: 1, Noise: float64(p.Noise)}),
-		fit:   surrogate.NewFit(features, int(p.Window), float64(p.Noise)), weights: make([]float64, p.Features),
-		first: v[:d], u: v[d : 2*d], g: v[2*d : 3*d], c: v[3*d:],
+		known: surrogate.New(surrogate.Config{Dim: d, Window: int(p.Window), LengthScale: 1,
+			Noise: float64(p.Noise)}),
+		fit:     surrogate.NewFit(features, int(p.Window), float64(p.Noise)),
+		weights: make([]float64, p.Features),
+		first:   v[:d], u: v[d : 2*d], g: v[2*d : 3*d], c: v[3*d:],
 	}
 }
 
-// learn adds the queries of the next local step, and leaves in u where it began.
+// learn adds the queries of the next local step, and sets u to where the step began.
 func (w *twin) learn() {
 	start := w.at
 	for ; w.at < len(w.o.x) && w.o.batches[w.at] == w.o.batches[start]; w.at++ {
@@ -154,8 +160,8 @@ func (w *twin) step(eta, gamma float64, at []float64) {
 	}
 }
 
-// Each local step is along the gradient of the posterior mean and gamma times what all
-// say less what the device said; and what it says is (3) of its points.
+// Each local step is along the gradient of the posterior mean plus gamma times the gradient of
+// the fleet's surrogate less the device's own. The device sends the fit (3) of its points.
 func TestCorrectedSteps(t *testing.T) {
 	for _, tt := range []struct {
 		fields string

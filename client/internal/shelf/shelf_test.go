@@ -35,17 +35,17 @@ func (s *frailStore) Load(item string, read func(*io.SectionReader) error) error
 	return cmp.Or(read(io.NewSectionReader(broken{s.fault}, 0, 1000)), s.fault)
 }
 
-// broken is a file that can be neither written nor read.
+// broken is a file that fails to write and to read.
 type broken struct{ fault error }
 
 func (b broken) Write([]byte) (int, error)         { return 0, b.fault }
 func (b broken) ReadAt([]byte, int64) (int, error) { return 0, b.fault }
 
-// A rig is a shelf, its store, and what the app was told.
+// A rig is a shelf, its store, and what it reported.
 type rig struct {
 	*shelf.Shelf
-	store *frailStore
-	told  []error
+	store    *frailStore
+	reported []error
 }
 
 func newRig(t *testing.T, run, id string) *rig {
@@ -58,7 +58,7 @@ func newRig(t *testing.T, run, id string) *rig {
 	r := &rig{store: &frailStore{Store: s}}
 	r.Shelf = shelf.New(shelf.Config{
 		Store: r.store, Run: run, ID: id, Logger: slog.New(slog.DiscardHandler),
-		Report: func(err error) error { r.told = append(r.told, err); return nil },
+		Report: func(err error) error { r.reported = append(r.reported, err); return nil },
 	})
 	return r
 }
@@ -117,8 +117,7 @@ func (r *rig) put(t *testing.T, file []byte) {
 	}
 }
 
-// The app is told once that an item cannot be read or written. The shelf tries again each
-// time.
+// A failure to read or write an item is reported once. The shelf tries again each time.
 func TestStoreFails(t *testing.T) {
 	r := newRig(t, "run", "d0")
 	r.store.fault = errors.New("no medium")
@@ -128,9 +127,9 @@ func TestStoreFails(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(r.told) != 1 || !errors.Is(r.told[0], shelf.ErrStore) ||
-		!strings.Contains(r.told[0].Error(), item+": no medium") {
-		t.Errorf("told %v, want once that %s has no medium", r.told, item)
+	if len(r.reported) != 1 || !errors.Is(r.reported[0], shelf.ErrStore) ||
+		!strings.Contains(r.reported[0].Error(), item+": no medium") {
+		t.Errorf("reported %v, want once that %s has no medium", r.reported, item)
 	}
 	if !r.Failing(item) {
 		t.Error("the item counts as working")
@@ -144,7 +143,7 @@ func TestStoreFails(t *testing.T) {
 	}
 }
 
-// What the app answers to a fault is the error of Check.
+// Check returns the error of Report.
 func TestReportFails(t *testing.T) {
 	full := errors.New("disk full")
 	s := shelf.New(shelf.Config{
@@ -155,7 +154,7 @@ func TestReportFails(t *testing.T) {
 	}
 }
 
-// A file that this client and plan cannot have written is set aside, and the app is told.
+// A file that this client and plan cannot have written is set aside and reported.
 func TestForeignStream(t *testing.T) {
 	r := newRig(t, "run", "d0")
 	if err := r.saveStream("some content"); err != nil {
@@ -186,10 +185,11 @@ func TestForeignStream(t *testing.T) {
 			r.put(t, tt.file)
 			got := r.loadStream(t, tt.of)
 			switch {
-			case !tt.bad && (got != "some content" || len(r.told) > 0):
-				t.Errorf("got %q, told %v", got, r.told)
-			case tt.bad && (got != "" || len(r.told) != 1 || !errors.Is(r.told[0], shelf.ErrStore)):
-				t.Errorf("got %q, told %v, want it set aside", got, r.told)
+			case !tt.bad && (got != "some content" || len(r.reported) > 0):
+				t.Errorf("got %q, reported %v", got, r.reported)
+			case tt.bad && (got != "" || len(r.reported) != 1 ||
+				!errors.Is(r.reported[0], shelf.ErrStore)):
+				t.Errorf("got %q, reported %v, want it set aside", got, r.reported)
 			}
 			if err := r.saveStream("new"); err != nil || r.loadStream(t, plan) != "new" {
 				t.Errorf("nothing can be saved after that: %v", err)
@@ -198,7 +198,7 @@ func TestForeignStream(t *testing.T) {
 	}
 }
 
-// The same of a small file, also one that is too long.
+// The same holds for a small file, also one that is too long.
 func TestForeignFile(t *testing.T) {
 	r := newRig(t, "run", "d0")
 	if err := r.SaveFile(item, magic, []byte("content")); err != nil {
@@ -214,13 +214,14 @@ func TestForeignFile(t *testing.T) {
 		var got []byte
 		err := r.LoadFile(item, magic, len(good), errBad,
 			func(b []byte) error { got = b; return nil })
-		if bad := n < len(good); err != nil || bad != (got == nil) || bad != (len(r.told) == 1) {
-			t.Fatalf("byte %d flipped: %v, got %q, told %v", n, err, got, r.told)
+		bad := n < len(good)
+		if err != nil || bad != (got == nil) || bad != (len(r.reported) == 1) {
+			t.Fatalf("byte %d flipped: %v, got %q, reported %v", n, err, got, r.reported)
 		}
 	}
 	r.LoadFile(item, magic, len(good)-1, errBad,
 		func([]byte) error { t.Error("it was taken"); return nil })
-	if len(r.told) != 1 {
-		t.Errorf("one byte too long: told %v", r.told)
+	if len(r.reported) != 1 {
+		t.Errorf("one byte too long: reported %v", r.reported)
 	}
 }
