@@ -48,7 +48,8 @@ func TestDenseRounds(t *testing.T) {
 			h.silent()
 			for _, d := range all {
 				reports := d.progress()
-				i := slices.IndexFunc(reports, func(p client.Progress) bool { return p.Contributed })
+				contributed := func(p client.Progress) bool { return p.Contributed }
+				i := slices.IndexFunc(reports, contributed)
 				if i < 0 || reports[i].Loss == 0 {
 					t.Errorf("reported %+v, want a contribution and its loss", reports)
 				}

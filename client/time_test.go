@@ -2,7 +2,6 @@ package client_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -155,90 +154,6 @@ func TestInboxOverflow(t *testing.T) {
 			t.Errorf("got %d contributions, want 1", newest)
 		}
 		d.stop()
-	})
-}
-
-// The same bytes answer an announcement whenever it is repeated, in every attempt and after a
-// restart of the coordinator. The loss is not called again.
-func TestRepeatedAnnouncement(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		h, o := newHost(t, testPlan(small)), newMoody(t)
-		h.device("d0", o)
-		h.announce()
-		first := h.one(wire.Contribution)
-		calls := o.calls.Load()
-		for _, edit := range []func(*wire.Announcement){
-			func(*wire.Announcement) {},
-			func(a *wire.Announcement) { a.Left = 1 },
-			func(a *wire.Announcement) { a.Attempt = 5 },
-			func(a *wire.Announcement) { a.Epoch, a.Attempt = 9, 0 },
-		} {
-			h.announce(edit)
-			if again := h.one(wire.Contribution); string(again.frame) != string(first.frame) {
-				t.Errorf("got\n%x, first\n%x", again.frame, first.frame)
-			}
-		}
-		if n := o.calls.Load(); n != calls {
-			t.Errorf("%d callbacks for repeated announcements", n-calls)
-		}
-	})
-}
-
-// A round announced again with another step size or number of perturbations is another
-// question, which the first reply does not answer.
-func TestAnnouncedOtherwise(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := testPlan(small)
-		p.Steps = 2
-		h := newHost(t, p)
-		h.device("d0", bowlLoss(small, 0))
-		h.announce()
-		first := h.one(wire.Contribution)
-		h.announce(func(a *wire.Announcement) { a.Perturbations++ })
-		if r := h.one(wire.Contribution); r.Values.Len() != 6 {
-			t.Errorf("%d scalars for 2 steps of 3 perturbations", r.Values.Len())
-		}
-		h.announce(func(a *wire.Announcement) { a.Step *= 2 })
-		if r := h.one(wire.Contribution); string(r.frame) == string(first.frame) {
-			t.Errorf("got %x for both step sizes", r.frame)
-		}
-		h.announce()
-		if r := h.one(wire.Contribution); string(r.frame) != string(first.frame) {
-			t.Errorf("got %x for the first announcement, first %x", r.frame, first.frame)
-		}
-	})
-}
-
-// A decline is repeated within its attempt; the next attempt is another chance.
-func TestDeclineStandsForItsAttempt(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		h, o := newHost(t, testPlan(small)), newMoody(t)
-		h.device("d0", o)
-		o.mood = func(context.Context, []float32) (float64, error) {
-			return 0,
-				errors.New("not yet")
-		}
-		h.announce()
-		h.declines(wire.DeclineLoss)
-		o.mood = nil
-		calls := o.calls.Load()
-		h.announce()
-		h.declines(wire.DeclineLoss)
-		if n := o.calls.Load(); n != calls {
-			t.Errorf("%d callbacks for a repeated announcement", n-calls)
-		}
-		h.announce(func(a *wire.Announcement) { a.Attempt = 1 })
-		h.one(wire.Contribution)
-		h.commit()
-		o.mood = func(context.Context, []float32) (float64, error) {
-			return 0,
-				errors.New("not yet")
-		}
-		h.announce()
-		h.declines(wire.DeclineLoss)
-		o.mood = nil
-		h.announce(func(a *wire.Announcement) { a.Epoch++ }) // the coordinator was restarted
-		h.one(wire.Contribution)
 	})
 }
 
