@@ -2,14 +2,14 @@
 # Plants bugs in a copy of the production code, one at a time. Fails unless the simulator
 # finds each of them, and finds nothing in the original.
 #
-#   planted.sh            all bugs, each within 2,000 seeds
+#   planted.sh            all bugs, each within 10,000 seeds
 #   planted.sh NAME       one bug
 #   planted.sh --apply    checks only that each bug applies and compiles
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 export GOWORK=off
 
-seeds=2000
+seeds=10000
 only=${1:-} apply=
 [ "$only" != --apply ] || only='' apply=yes
 work=$(mktemp -d)
