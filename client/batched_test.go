@@ -130,7 +130,7 @@ func TestFaultyBatch(t *testing.T) {
 					if err := kept.Read(space(6, 1), 0); !errors.Is(err, objective.ErrRevoked) {
 						t.Errorf("a read after the call: %v, want %v", err, objective.ErrRevoked)
 					}
-					h.commit() // of other devices
+					h.commit() // by other devices
 				}
 				o.mood = nil
 				h.round()

@@ -25,7 +25,7 @@ func connectOptions(t *testing.T, id string) nats.Options {
 func TestConnectOptions(t *testing.T) {
 	o := connectOptions(t, "phone-1")
 	if o.Name != "phone-1" || o.InboxPrefix != "_INBOX_phone-1" {
-		t.Errorf("name %q, inbox %q", o.Name, o.InboxPrefix)
+		t.Errorf("got name %q, inbox %q", o.Name, o.InboxPrefix)
 	}
 	if !o.AllowReconnect || o.MaxReconnect != -1 || !o.RetryOnFailedConnect ||
 		!o.IgnoreAuthErrorAbort {
@@ -35,7 +35,7 @@ func TestConnectOptions(t *testing.T) {
 	}
 	if o.ReconnectBufSize != -1 || o.Timeout != 20*time.Second || o.PingInterval != 4*time.Minute ||
 		o.MaxPingsOut != 2 {
-		t.Errorf("buffer %d, timeout %v, ping %v x %d",
+		t.Errorf("got buffer %d, timeout %v, ping %v x %d",
 			o.ReconnectBufSize, o.Timeout, o.PingInterval, o.MaxPingsOut)
 	}
 }
@@ -50,7 +50,7 @@ func TestReconnectDelay(t *testing.T) {
 		for i := range attempts {
 			d := delay(i + 1)
 			if d < time.Second || d > 5*time.Minute {
-				t.Fatalf("attempt %d: pause %v", i+1, d)
+				t.Fatalf("attempt %d: got pause %v, want 1 s to 5 min", i+1, d)
 			}
 			switch {
 			case i == 0:
@@ -72,11 +72,11 @@ func TestReconnectDelay(t *testing.T) {
 	}
 	slices.Sort(late)
 	if same := len(late) - len(slices.Compact(late)); same > 1 {
-		t.Errorf("%d of the late pauses are the same, want them drawn", same)
+		t.Errorf("got %d equal late pauses, want them drawn", same)
 	}
 	other := connectOptions(t, "phone-2").CustomReconnectDelayCB
 	if a, b := delay(1), other(1); a == b {
-		t.Errorf("two devices pause %v", a)
+		t.Errorf("two devices: got the same pauses %v, want different ones", a)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestReconnectDelayRepeats(t *testing.T) {
 			connectOptions(t, "x").CustomReconnectDelayCB
 		for i := range 20 {
 			if a, b := a(i+1), b(i+1); a != b {
-				t.Fatalf("attempt %d: %v and %v", i+1, a, b)
+				t.Fatalf("attempt %d: got %v and %v, want the same", i+1, a, b)
 			}
 		}
 	})

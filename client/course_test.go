@@ -15,7 +15,7 @@ func TestManyRollbacks(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		lost func(i int) bool // request i, from 0
-		more int              // requests of each three that may be made more than without loss
+		more int              // extra requests allowed for every three without loss
 	}{
 		{"all answered", func(int) bool { return false }, 0},
 		{"every fifth lost", func(i int) bool { return i%5 == 4 }, 1},

@@ -23,7 +23,7 @@ func TestEnd(t *testing.T) {
 			t.Errorf("Run returned %v", err)
 		}
 		if p := d.now(); p.State != client.Ended || p.N != h.last() {
-			t.Errorf("progress %+v, want ended", p)
+			t.Errorf("got progress %+v, want ended", p)
 		}
 		h.agrees(d, h.last())
 		h.take()
@@ -32,7 +32,7 @@ func TestEnd(t *testing.T) {
 			t.Errorf("second Run returned %v", err)
 		}
 		if p := d.now(); p.State != client.Ended {
-			t.Errorf("progress %+v, want ended", p)
+			t.Errorf("got progress %+v, want ended", p)
 		}
 		h.silent()
 	})

@@ -56,7 +56,7 @@ func TestStateReports(t *testing.T) {
 			}
 			metrics, digests := by(replies, wire.Evaluation), by(replies, wire.DigestReport)
 			if want := len(replies) - 2*int(cohort.Sampled); len(metrics)+len(digests) != want {
-				t.Errorf("record %d: %d reports of %d devices, want each once",
+				t.Errorf("record %d: got %d reports of %d devices, want one each",
 					n, want, len(metrics)+len(digests))
 			}
 			w := h.witness(n)
@@ -223,7 +223,7 @@ func TestEvaluationMakesRoom(t *testing.T) {
 		}
 		h.announce()
 		h.one(wire.Contribution)
-		h.announce() // again: it has its reply
+		h.announce() // again: the reply is already sent
 		pass(time.Minute)
 		h.commit()
 		h.announce(func(a *wire.Announcement) { a.Cohort.Sampled = 0 })

@@ -119,7 +119,7 @@ func TestFaultyLoss(t *testing.T) {
 						!strings.Contains(p.Err.Error(), tt.says) {
 						t.Errorf("progress %+v, want a decline that says %q", p, tt.says)
 					}
-					h.commit() // of other devices
+					h.commit() // by other devices
 				}
 				o.mood = nil
 				h.round()
@@ -201,7 +201,7 @@ func TestHangingLoss(t *testing.T) {
 		close(release)
 		synctest.Wait()
 		o.mood = nil
-		h.announce() // again: busy was not the last word, but the loss seems slow
+		h.announce() // again: the device is free, but the loss seems slow
 		h.declines(wire.DeclineTime)
 		h.commit()
 		h.announce()
@@ -250,7 +250,7 @@ func TestLossThatIgnoresItsContext(t *testing.T) {
 		h.announce()
 		pass(time.Second)
 		h.commit()
-		h.announce() // in the midst of the first query
+		h.announce() // during the first query
 		pass(8 * time.Second)
 		if r := h.one(wire.Contribution); r.N != h.last()+1 {
 			t.Errorf("got a contribution to record %d, want %d", r.N, h.last()+1)

@@ -27,7 +27,7 @@ func TestOldAnnouncements(t *testing.T) {
 			h.silent()
 			h.announce(func(a *wire.Announcement) { a.Epoch = 2 })
 			h.silent()
-			h.round() // what is current resets the count
+			h.round() // a current announcement resets the count
 		}
 		h.announce()
 		h.agrees(d, h.last())
@@ -85,7 +85,7 @@ func TestLogLosesItsTail(t *testing.T) {
 		name  string
 		lost  uint64
 		epoch uint64
-		again int // announcements until a device starts over
+		again int // announcements before a device starts over
 	}{
 		{"higher epoch", 2, 4, 1},
 		{"same epoch", 2, 3, 3},
@@ -103,7 +103,7 @@ func TestLogLosesItsTail(t *testing.T) {
 				h.announce()
 				h.take()
 				h.cut(h.last()-tt.lost, tt.epoch)
-				h.slots = map[string]uint32{"d1": 0, "d0": 1} // they were lost too
+				h.slots = map[string]uint32{"d1": 0, "d0": 1} // lost with the tail
 				d0.progress()
 				for range tt.again {
 					h.silent()
@@ -161,7 +161,7 @@ func TestLogIsReplaced(t *testing.T) {
 			if n, _ := d.Digest(); !samePlan && n != 1 {
 				t.Errorf("record %d after another plan, want 1", n)
 			}
-			h.announce() // shows with the same plan that the rest is gone
+			h.announce() // with the same plan it shows that the tail is gone
 			h.take()
 			for range 3 {
 				h.round()

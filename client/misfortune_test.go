@@ -38,7 +38,7 @@ func TestLostSlot(t *testing.T) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if _, ok := h.slots["d1"]; !ok {
-			t.Errorf("after 200 rounds d1 has not asked for a slot (%d joins); it is at %v",
+			t.Errorf("after 200 rounds d1 has not asked for its slot: got %d joins, progress %v",
 				h.joins, d1.now())
 		}
 	})
@@ -69,7 +69,7 @@ func TestAbandonedDownload(t *testing.T) {
 		}
 		h.agrees(d, h.last()-1)
 		if d.Downloading() {
-			t.Errorf("50 rounds after it caught up the device still holds a half-taken snapshot")
+			t.Error("50 rounds after the catch-up the device still holds a partial download, want none")
 		}
 	})
 }
@@ -119,7 +119,7 @@ func TestWrongReferencesSpareFlash(t *testing.T) {
 			}
 		}
 		if n > 2 {
-			t.Errorf("%d checkpoints in 32 records, CheckpointEvery is 64", n)
+			t.Errorf("got %d checkpoints in 32 records, want those of CheckpointEvery = 64", n)
 		}
 	})
 }
@@ -132,7 +132,7 @@ func TestPassiveParams(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n, err := c.Params(make([]float32, 8)); n != 0 || err != nil {
-		t.Errorf("Params before record 1: %d, %v; documented: 0 and dst unchanged", n, err)
+		t.Errorf("Params before record 1: got %d, %v, want 0 and dst unchanged", n, err)
 	}
 }
 
@@ -189,13 +189,13 @@ func TestEndUnproven(t *testing.T) {
 		d := h.device("d0", bowlLoss(small, 0), horizon, with(store))
 		h.announce()
 		h.agrees(d, 41)
-		h.answers(func(bus.Message) bool { return true }) // gone
+		h.answers(func(bus.Message) bool { return true }) // the coordinator is gone
 		h.end()
 		h.announce(func(a *wire.Announcement) { a.State = wire.Ended })
 		pass(10 * time.Minute)
 		n, _ := d.Params(make([]float32, small))
 		if n < 41 {
-			t.Errorf("had the state after record 41 of 42; now that after %d", n)
+			t.Errorf("got the state after record %d, want that after 41 of 42", n)
 		}
 	})
 }
@@ -233,7 +233,7 @@ func TestDeclineKeepsTheContribution(t *testing.T) {
 		for _, r := range h.take() {
 			if r.Kind == wire.Contribution && r.N == was.N && r.Tip == was.Tip &&
 				string(r.frame) != string(was.frame) {
-				t.Fatalf("record %d: other bytes; its store still has the first reply", r.N)
+				t.Fatalf("record %d: got other bytes, want those of the first reply in the store", r.N)
 			}
 		}
 	})

@@ -61,14 +61,14 @@ func TestOffline(t *testing.T) {
 		}
 		h.commit()
 		h.commit()
-		h.announce()          // comes, and the catch-up does not
-		pass(5 * time.Second) // it may be asking the server
+		h.announce()          // arrives; the catch-up fails
+		pass(5 * time.Second) // a request may be under way
 		if p := d.now(); p.State != client.CatchingUp || !errors.Is(p.Err, bus.ErrOffline) {
 			t.Errorf("progress %+v, want catching up and %v", p, bus.ErrOffline)
 		}
 		o.down.Store(false)
 		h.announce()
-		pass(10 * time.Second) // it may be between two attempts
+		pass(10 * time.Second) // it may be in a pause
 		if replies := h.take(); len(by(replies, wire.Contribution)) != 1 {
 			t.Errorf("got %s, want a contribution", kinds(replies))
 		}

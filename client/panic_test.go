@@ -44,7 +44,7 @@ func TestRunAfterPanic(t *testing.T) {
 			t.Errorf("after the panic Params gives record %d, %v, want none", n, err)
 		}
 		if string(store.items["checkpoint"]) != kept {
-			t.Error("the state that a panic left was kept")
+			t.Error("the inconsistent state was saved")
 		}
 		fragile = false
 		d.run()

@@ -45,7 +45,7 @@ func TestPassive(t *testing.T) {
 			for h.last() < 18 {
 				h.commit()
 				h.announce()
-				h.announce() // again
+				h.announce() // repeated
 				for _, r := range h.take() {
 					want := h.witness(r.N).Digest()
 					if r.Kind != wire.DigestReport || r.id != "w" || r.N != h.last() ||

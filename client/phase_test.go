@@ -20,9 +20,9 @@ func TestPhases(t *testing.T) {
 		var want [2]reply // of the first case
 		for i, tt := range []struct {
 			name   string
-			asked  bool // in the first phase
+			asked  bool // by phase 1
 			killed bool
-			stored bool // outlives the process
+			stored bool // the store survives the process
 			again  bool // the first phase is estimated in the second
 		}{
 			{"all the time there", true, false, true, false},
@@ -163,7 +163,7 @@ func TestPhaseOfAnotherLog(t *testing.T) {
 		h.round()
 		first, _ := h.asks(d)
 		h.cut(first.N-2, 2)
-		h.commit(7, 7, 7, 7) // the second phase of round 1 comes to something else
+		h.commit(7, 7, 7, 7) // phase 2 of round 1 has another result
 		h.commit()
 		for range 3 {
 			h.announce(nobody)

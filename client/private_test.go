@@ -58,7 +58,7 @@ func TestRunKey(t *testing.T) {
 							err, wire.ErrRunKey, tt.says)
 					}
 					if n, _ := d.Params(make([]float32, small)); n != 0 {
-						t.Errorf("a model after record %d", n)
+						t.Errorf("got a model after record %d, want none", n)
 					}
 					h.announce()
 					h.silent()
@@ -83,7 +83,7 @@ func TestRunKeyOfCheckpoint(t *testing.T) {
 			}
 		}
 		if store.isAside("checkpoint") || store.isAside("reply") {
-			t.Error("set aside what another key wrote")
+			t.Error("the checkpoint of another key was set aside")
 		}
 		h.asked()
 		d = h.member(0, with(store))
@@ -133,7 +133,7 @@ func TestSealedSnapshot(t *testing.T) {
 			}
 			h.agrees(d, h.last())
 			if took := d.Unproven() == 40; took != (damage == "") {
-				t.Errorf("%q: took it %v", damage, took)
+				t.Errorf("damage %q: got taken %v, want %v", damage, took, !took)
 			}
 			d.stop()
 		})
@@ -151,12 +151,12 @@ func TestSealedSnapshotStays(t *testing.T) {
 		w := h.passive("w", store, 40, keyed(secret))
 		first := store.get("snapshot")
 		store = w.killed(store)
-		store.put("checkpoint", nil) // it replays
+		store.put("checkpoint", nil) // so that it replays
 		store.took()
 		w = h.passive("w", store, 40, keyed(secret))
 		h.agrees(w, h.last())
 		if !bytes.Equal(store.get("snapshot"), first) || count(store.took(), "snapshot") > 0 {
-			t.Error("sealed the same state anew")
+			t.Error("the snapshot was sealed anew, want the stored one")
 		}
 		late := h.member(1, horizon)
 		h.announce()

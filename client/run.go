@@ -88,7 +88,7 @@ func (c *Client) Load() error {
 // keepAtEnd saves the memory and a checkpoint when Run ends. It only logs an error, because
 // Run has its result already.
 func (c *Client) keepAtEnd() {
-	c.follower.Rest()
+	c.follower.FreeDownload()
 	err := c.memory.save(c.follower.Replica())
 	if err == nil {
 		err = c.follower.Keep()

@@ -160,10 +160,10 @@ func TestSnapshotFallsBack(t *testing.T) {
 				h.announce(func(a *wire.Announcement) { a.Attempt = 1 })
 				h.one(wire.Contribution)
 				if strings.HasPrefix(tt.name, "one that") && d.diverged() != nil {
-					t.Error("the device took it")
+					t.Error("the device took the snapshot")
 				}
 				if n := l.pieces(); n > 3*8 {
-					t.Errorf("%d pieces asked for, want an end of that", n)
+					t.Errorf("got %d requests for pieces, want an end of them", n)
 				}
 			})
 		})
@@ -196,7 +196,7 @@ func TestLyingSnapshot(t *testing.T) {
 					l := h.liar(40)
 					h.announce()
 					if n, digest := d.Digest(); n != h.last() || digest == h.witness(n).Digest() {
-						t.Fatalf("record %d: the lie was not believed, so this tests nothing", n)
+						t.Fatalf("record %d: the false snapshot was not taken, so this tests nothing", n)
 					}
 					if restart && kept {
 						d.stop()
@@ -229,7 +229,7 @@ func TestLyingSnapshot(t *testing.T) {
 					pass(time.Minute)
 					h.agrees(d, h.last())
 					if len(l.asked) > was {
-						t.Error("asked again after a lie")
+						t.Error("asked again after a false snapshot")
 					}
 				})
 			}

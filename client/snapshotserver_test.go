@@ -100,7 +100,7 @@ func TestSnapshots(t *testing.T) {
 		h.append(wire.Record{Kind: wire.KindRollback, To: 40})
 		h.announce()
 		if got := h.ask(wire.SnapshotRequest{}); got.N != 0 {
-			t.Errorf("offers record %d, which was undone", got.N)
+			t.Errorf("offers record %d, which was undone, want none", got.N)
 		}
 		h.follow(1)
 		if got := h.ask(wire.SnapshotRequest{}); got.N != 56 {
@@ -125,7 +125,7 @@ func TestSnapshots(t *testing.T) {
 		r, _, err := replica.Load(replica.Config{Run: runName},
 			bytes.NewReader(store.get("snapshot")), int64(len(store.get("snapshot"))))
 		if err != nil || r.N() != h.last() || r.Ended() == nil {
-			t.Errorf("the last snapshot: %v, want it of the end", err)
+			t.Errorf("the last snapshot: got %v, want the final state", err)
 		}
 	})
 }

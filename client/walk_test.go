@@ -53,9 +53,9 @@ func TestRandomWalks(t *testing.T) {
 				w.store.fails(nil)
 				w.mend()
 				pass(2 * time.Minute) // it may be about to join again
-				for range 4 {         // one more than are ignored
+				for range 4 {         // one more than a device ignores
 					h.take()
-					// An attempt that it met when its time was up is declined for good.
+					// A device declines for good an attempt whose time was up.
 					h.announce(func(a *wire.Announcement) { a.Attempt = 1 })
 					pass(6 * time.Second)
 				}
@@ -134,7 +134,7 @@ func (w *walk) step() {
 	case 14:
 		w.store.fails(nil)
 	case 15:
-		for range 3 + w.random.IntN(20) { // of others
+		for range 3 + w.random.IntN(20) { // by other devices
 			w.commit()
 		}
 	}

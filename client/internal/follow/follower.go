@@ -233,8 +233,8 @@ func (f *Follower) forgetOthers() {
 	f.objects = objects{}
 }
 
-// Rest frees the memory of a download, which a stopped device does not need.
-func (f *Follower) Rest() { f.snapshots.download = nil }
+// FreeDownload frees the memory of a download, which a stopped device does not need.
+func (f *Follower) FreeDownload() { f.snapshots.download = nil }
 
 // applyAll applies the next records.
 func (f *Follower) applyAll(records [][]byte) error {

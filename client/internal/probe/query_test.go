@@ -32,7 +32,7 @@ func TestAbandonedJobTouchesNothing(t *testing.T) {
 			t.Errorf("another job: got %v, want %v", err, ErrBusy)
 		}
 		pace := s.c.pace
-		s.c.source.call = 42 // of somebody else
+		s.c.source.call = 42 // of another call
 		<-time.After(time.Minute)
 		close(release)
 		if !s.c.calls.idle(s.ctx, time.Second) {
@@ -60,7 +60,7 @@ func TestContextEndsBetweenQueries(t *testing.T) {
 		if _, err := s.run(ctx); err != over || calls > 2 {
 			t.Errorf("got %v after %d calls, want %v after 2", err, calls, over)
 		}
-		synctest.Wait() // it may have been left in the call that ended it
+		synctest.Wait() // the job may be abandoned in the call that ended it
 		if _, err := s.run(ctx); err != over || calls > 2 {
 			t.Errorf("with a context that ended before: got %v after %d calls", err, calls)
 		}
@@ -110,7 +110,7 @@ func TestPaceOfBatch(t *testing.T) {
 		if _, err := s.run(ctx); err != over {
 			t.Errorf("got %v, want %v", err, over)
 		}
-		synctest.Wait() // it may have been left in the call
+		synctest.Wait() // the job may be abandoned in the call
 		if need := est.duration(20); need <= time.Minute || need > 2*time.Minute ||
 			est.queries != 20 {
 			t.Errorf("20 queries take %v, %d were made: want one to two minutes, 20",
