@@ -75,7 +75,8 @@ func (f *Follower) confirmed() error {
 
 // rebuild begins the next stage of a repair. It returns false if there is none.
 func (f *Follower) rebuild() (bool, error) {
-	before, from := f.repair.stage, f.nextStage()
+	before := f.repair.stage
+	from := f.nextStage()
 	f.repair.reference = f.digests.reference
 	if f.repair.stage == disagrees {
 		return false, f.goOn(before)
