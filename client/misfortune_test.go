@@ -69,7 +69,7 @@ func TestAbandonedDownload(t *testing.T) {
 		}
 		h.agrees(d, h.last()-1)
 		if d.Downloading() {
-			t.Error("50 rounds after the catch-up the device still holds a partial download, want none")
+			t.Error("50 rounds after the catch-up: got a partial download, want none")
 		}
 	})
 }
@@ -233,7 +233,7 @@ func TestDeclineKeepsTheContribution(t *testing.T) {
 		for _, r := range h.take() {
 			if r.Kind == wire.Contribution && r.N == was.N && r.Tip == was.Tip &&
 				string(r.frame) != string(was.frame) {
-				t.Fatalf("record %d: got other bytes, want those of the first reply in the store", r.N)
+				t.Fatalf("record %d: got other bytes, want those of the first reply", r.N)
 			}
 		}
 	})

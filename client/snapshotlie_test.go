@@ -196,7 +196,7 @@ func TestLyingSnapshot(t *testing.T) {
 					l := h.liar(40)
 					h.announce()
 					if n, digest := d.Digest(); n != h.last() || digest == h.witness(n).Digest() {
-						t.Fatalf("record %d: the false snapshot was not taken, so this tests nothing", n)
+						t.Fatalf("record %d: the false snapshot was not taken: nothing is tested", n)
 					}
 					if restart && kept {
 						d.stop()

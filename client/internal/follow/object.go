@@ -125,8 +125,7 @@ func (f *Follower) fetchObjects(ctx context.Context) error {
 // part returns an object's part, and begins one if there is none.
 func (o *objects) part(m replica.Object) *part {
 	i := slices.IndexFunc(o.parts, func(p part) bool {
-		return p.Digest == m.Digest &&
-			p.Elements == m.Elements
+		return p.Digest == m.Digest && p.Elements == m.Elements
 	})
 	if i < 0 {
 		i = len(o.parts)
@@ -176,8 +175,9 @@ func (p *part) take(piece []byte, size uint64) {
 
 // askObject requests the next piece of a vector.
 func (f *Follower) askObject(ctx context.Context, p *part) (wire.ObjectReply, error) {
-	request := wire.ObjectRequest{Digest: p.Digest, Offset: uint64(len(p.data)),
-		MaxBytes: wire.MaxPiece}
+	request := wire.ObjectRequest{
+		Digest: p.Digest, Offset: uint64(len(p.data)), MaxBytes: wire.MaxPiece,
+	}
 	b, err := f.cfg.Source.Object(ctx, request.Append(nil))
 	if err != nil {
 		return wire.ObjectReply{}, fmt.Errorf("vector of record %d: %w", p.N, err)

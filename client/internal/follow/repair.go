@@ -61,8 +61,8 @@ func (f *Follower) confirmed() error {
 	proves := reference.N > f.unproven ||
 		f.replica.Ended() != nil && f.replica.N() == f.unproven
 	if f.unproven > 0 && proves {
-		f.cfg.Logger.Info("a reference proved the snapshot", "record", f.unproven, "reference",
-			reference.N)
+		f.cfg.Logger.Info("a reference proved the snapshot",
+			"record", f.unproven, "reference", reference.N)
 		f.unproven = 0
 		f.checkpoints.stored = mark{} // it says that the state is unproven
 	}

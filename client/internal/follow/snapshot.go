@@ -163,8 +163,9 @@ func (f *Follower) findSnapshot(ctx context.Context, last uint64, live path) (*d
 }
 
 // newDownload begins the download of a snapshot whose state file has size bytes.
-func (f *Follower) newDownload(offer *wire.SnapshotReply, size uint64, record []byte) (*download,
-	error) {
+func (f *Follower) newDownload(
+	offer *wire.SnapshotReply, size uint64, record []byte,
+) (*download, error) {
 	cfg := f.cfg.Replica
 	if f.replica.Plan().Pool == 0 {
 		cfg.Initial = nil // not needed: examine compares the plans
@@ -212,8 +213,9 @@ func (f *Follower) receive(ctx context.Context, d *download) error {
 }
 
 // askSnapshot makes one request for a snapshot.
-func (f *Follower) askSnapshot(ctx context.Context,
-	request wire.SnapshotRequest) (wire.SnapshotReply, error) {
+func (f *Follower) askSnapshot(
+	ctx context.Context, request wire.SnapshotRequest,
+) (wire.SnapshotReply, error) {
 	began := time.Now()
 	b, err := f.cfg.Source.Snapshot(ctx, request.Append(nil))
 	if err != nil {
