@@ -45,7 +45,7 @@ type Config struct {
 	Initial []float32
 	// RunKey is the secret of a private run: 32 random bytes, the same for every device and
 	// passive replica. The app distributes it; the client never sends it. The plan was made
-	// with it. Only who has the key can compute the model from the network traffic. Run
+	// with it. Only its holders can compute the model from the network traffic. Run
 	// ends with [wire.ErrRunKey] if the key is wrong or missing, or if the plan has a public
 	// key. Nil: the run is not private.
 	RunKey []byte
