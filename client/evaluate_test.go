@@ -93,9 +93,7 @@ func TestEvaluationComesLast(t *testing.T) {
 		p := evaluated(testPlan(small))
 		p.EvalEvery, p.DigestEvery = 1, 1
 		h, o := newHost(t, p), newMoody(t)
-		o.metrics = func(
-			context.Context, []float32,
-		) ([]float64, int, error) {
+		o.metrics = func(context.Context, []float32) ([]float64, int, error) {
 			return []float64{1, 2}, 3, nil
 		}
 		h.device("d0", o)
@@ -118,33 +116,23 @@ func TestFaultyEvaluator(t *testing.T) {
 		metrics func(context.Context, []float32) ([]float64, int, error)
 		says    string
 	}{
-		{"too few values", func(
-			context.Context, []float32,
-		) ([]float64, int, error) {
+		{"too few values", func(context.Context, []float32) ([]float64, int, error) {
 			return []float64{1}, 1, nil
 		}, "1 values and 1 samples"},
-		{"too many values", func(
-			context.Context, []float32,
-		) ([]float64, int, error) {
+		{"too many values", func(context.Context, []float32) ([]float64, int, error) {
 			return make([]float64, 3), 1, nil
 		}, "3 values"},
-		{"no samples", func(
-			context.Context, []float32,
-		) ([]float64, int, error) {
+		{"no samples", func(context.Context, []float32) ([]float64, int, error) {
 			return make([]float64, 2), 0, nil
 		}, "and 0 samples"},
-		{"NaN", func(
-			context.Context, []float32,
-		) ([]float64, int, error) {
+		{"NaN", func(context.Context, []float32) ([]float64, int, error) {
 			return []float64{0, math.NaN()}, 1, nil
 		}, "accuracy is NaN"},
 		{"error", func(context.Context, []float32) ([]float64, int, error) {
 			return nil, 0,
 				errors.New("no test set")
 		}, "no test set"},
-		{"panic", func(
-			context.Context, []float32,
-		) ([]float64, int, error) {
+		{"panic", func(context.Context, []float32) ([]float64, int, error) {
 			panic("index out of range")
 		}, "index out of range"},
 	}
@@ -168,9 +156,7 @@ func TestFaultyEvaluator(t *testing.T) {
 					t.Errorf("%d callbacks for a repeated announcement", n-calls)
 				}
 				h.commit()
-				o.metrics = func(
-					context.Context, []float32,
-				) ([]float64, int, error) {
+				o.metrics = func(context.Context, []float32) ([]float64, int, error) {
 					return []float64{1, 2}, math.MaxInt, nil
 				}
 				h.announce()
@@ -192,9 +178,7 @@ func TestHangingEvaluator(t *testing.T) {
 		h, o := newHost(t, p), newMoody(t)
 		d := h.device("d0", o)
 		release := make(chan struct{})
-		o.metrics = func(
-			context.Context, []float32,
-		) ([]float64, int, error) {
+		o.metrics = func(context.Context, []float32) ([]float64, int, error) {
 			<-release
 			return []float64{1, 2}, 1, nil
 		}
@@ -224,8 +208,7 @@ func TestEvaluationMakesRoom(t *testing.T) {
 		p.EvalEvery, p.DigestEvery = 1, 0
 		h, o := newHost(t, p), newMoody(t)
 		d := h.device("d0", o)
-		o.metrics = func(ctx context.Context, _ []float32) ([]float64, int,
-			error) {
+		o.metrics = func(ctx context.Context, _ []float32) ([]float64, int, error) {
 			<-ctx.Done()
 			return nil, 0, ctx.Err()
 		}
@@ -262,8 +245,7 @@ func TestFinalEvaluation(t *testing.T) {
 		p.EvalEvery = 100
 		h, o := newHost(t, p), newMoody(t)
 		d := h.device("d0", o)
-		o.metrics = func(_ context.Context, x []float32) ([]float64, int,
-			error) {
+		o.metrics = func(_ context.Context, x []float32) ([]float64, int, error) {
 			return []float64{1, 2}, 3, nil
 		}
 		h.round()
@@ -285,9 +267,7 @@ func TestEvaluationWhilePaused(t *testing.T) {
 		p.EvalEvery, p.DigestEvery = 1, 1
 		h, o := newHost(t, p), newMoody(t)
 		h.device("d0", o)
-		o.metrics = func(
-			context.Context, []float32,
-		) ([]float64, int, error) {
+		o.metrics = func(context.Context, []float32) ([]float64, int, error) {
 			return []float64{1, 2}, 3, nil
 		}
 		h.announce(func(a *wire.Announcement) { a.State = wire.Paused })
@@ -307,9 +287,7 @@ func TestOpenRosterEvaluates(t *testing.T) {
 		h := newHost(t, p)
 		for i := range 4 {
 			o := newMoody(t)
-			o.metrics = func(
-				context.Context, []float32,
-			) ([]float64, int, error) {
+			o.metrics = func(context.Context, []float32) ([]float64, int, error) {
 				return []float64{1, 2}, 3, nil
 			}
 			h.device(string(rune('a'+i)), o)

@@ -99,8 +99,7 @@ func TestFaultyLoss(t *testing.T) {
 			return 0,
 				nil
 		}, wire.DeclineLoss, "goroutine"},
-		{"steep", func(_ context.Context, x []float32) (float64,
-			error) {
+		{"steep", func(_ context.Context, x []float32) (float64, error) {
 			return 1e10 * float64(x[0]), nil
 		}, wire.DeclineTooLarge, "max_scalar"},
 	}
@@ -242,8 +241,7 @@ func TestLossThatIgnoresItsContext(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, testPlan(small)), newMoody(t)
 		d := h.device("d0", o)
-		o.mood = func(context.Context, []float32) (float64,
-			error) {
+		o.mood = func(context.Context, []float32) (float64, error) {
 			<-time.After(2 * time.Second)
 			return 0, nil
 		}

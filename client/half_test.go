@@ -20,8 +20,7 @@ func TestHalfOverflow(t *testing.T) {
 		h, o := newHost(t, p), newMoody(t)
 		d := h.device("d0", o)
 		var slope float64
-		o.mood = func(_ context.Context, x []float32) (float64,
-			error) {
+		o.mood = func(_ context.Context, x []float32) (float64, error) {
 			return slope*float64(x[0]) + 1e-300, nil
 		}
 		slope = 1

@@ -191,8 +191,7 @@ func TestMissedPhaseFails(t *testing.T) {
 	}{
 		{"the loss fails", func(context.Context, []float32) (float64, error) { return 0, broken },
 			wire.DeclineLoss},
-		{"a scalar is too large", func(_ context.Context, x []float32) (float64,
-			error) {
+		{"a scalar is too large", func(_ context.Context, x []float32) (float64, error) {
 			return 1e12 * float64(x[0]), nil
 		}, wire.DeclineTooLarge},
 	} {

@@ -122,8 +122,7 @@ func TestInboxOverflow(t *testing.T) {
 		p.EvalEvery, p.EvalCount, p.Metrics = 1, 1, []string{"m"}
 		h, o := newHost(t, p), newMoody(t)
 		release := make(chan struct{})
-		o.metrics = func(context.Context, []float32) ([]float64, int,
-			error) {
+		o.metrics = func(context.Context, []float32) ([]float64, int, error) {
 			<-release
 			return []float64{1}, 1, nil
 		}

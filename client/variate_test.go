@@ -239,8 +239,7 @@ func TestVariateBehindASnapshot(t *testing.T) {
 func TestVariateAboveTheLimit(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o, slope := corrected(t, wire.ScaffoldMean), newMoody(t), 100.0
-		o.mood = func(_ context.Context, x []float32) (float64,
-			error) {
+		o.mood = func(_ context.Context, x []float32) (float64, error) {
 			return slope*float64(x[0]) + 1e-300, nil
 		}
 		d := h.device("d0", o)
