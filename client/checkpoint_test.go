@@ -112,8 +112,7 @@ func TestUnusableCheckpoint(t *testing.T) {
 		{"another model's", func([]byte) []byte { return foreignState(t, runName, 7) }, nil,
 			"this model 100"},
 		{"other given parameters", func([]byte) []byte {
-			return foreignState(t, runName, small,
-				1)
+			return foreignState(t, runName, small, 1)
 		},
 			func(c *client.Config) { c.Initial = given }, "initial"},
 		{"given parameters that are missing",

@@ -89,8 +89,7 @@ func TestDenseDeclines(t *testing.T) {
 			t.Errorf("weight %d, want 7", came[0].Weight)
 		}
 		o.mood = func(context.Context, []float32) (float64, error) {
-			return 0,
-				errors.New("out of memory")
+			return 0, errors.New("out of memory")
 		}
 		h.announce()
 		h.declines(wire.DeclineLoss)

@@ -129,8 +129,7 @@ func TestFaultyEvaluator(t *testing.T) {
 			return []float64{0, math.NaN()}, 1, nil
 		}, "accuracy is NaN"},
 		{"error", func(context.Context, []float32) ([]float64, int, error) {
-			return nil, 0,
-				errors.New("no test set")
+			return nil, 0, errors.New("no test set")
 		}, "no test set"},
 		{"panic", func(context.Context, []float32) ([]float64, int, error) {
 			panic("index out of range")

@@ -96,8 +96,7 @@ func TestFaultyLoss(t *testing.T) {
 			wire.DeclineLoss, "no such layer"},
 		{"exit", func(context.Context, []float32) (float64, error) {
 			runtime.Goexit()
-			return 0,
-				nil
+			return 0, nil
 		}, wire.DeclineLoss, "goroutine"},
 		{"steep", func(_ context.Context, x []float32) (float64, error) {
 			return 1e10 * float64(x[0]), nil
@@ -177,8 +176,7 @@ func TestHangingLoss(t *testing.T) {
 		h.round()
 		o.mood = func(context.Context, []float32) (float64, error) {
 			<-release
-			return 0,
-				errors.New("late")
+			return 0, errors.New("late")
 		}
 		h.announce()
 		h.silent()

@@ -280,8 +280,7 @@ func floats(vector []byte) []float32 {
 }
 
 func sameFloats(a, b []float32) bool {
-	return slices.EqualFunc(a, b, func(x,
-		y float32) bool {
+	return slices.EqualFunc(a, b, func(x, y float32) bool {
 		return math.Float32bits(x) == math.Float32bits(y)
 	})
 }

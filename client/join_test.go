@@ -162,8 +162,7 @@ func TestJoinFails(t *testing.T) {
 				h := newHost(t, p)
 				if tt.reply != nil {
 					h.answers(func(m bus.Message) bool {
-						h.publish(m.Reply,
-							tt.reply.Append(nil))
+						h.publish(m.Reply, tt.reply.Append(nil))
 						return true
 					})
 				}

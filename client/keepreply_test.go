@@ -83,8 +83,7 @@ func TestReplyIsKept(t *testing.T) {
 			store = d.killed(store)
 			calls := o.calls.Load()
 			o.mood = func(_ context.Context, _ []float32) (float64, error) {
-				return 5,
-					nil
+				return 5, nil
 			} // it would be another one now
 			d = h.device("d0", o, with(store))
 			for _, edit := range []func(*wire.Announcement){

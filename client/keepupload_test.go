@@ -32,8 +32,7 @@ func TestUploadIsKept(t *testing.T) {
 			}
 			var heads []wire.Upload
 			h.vault.judge = func(_ string, u wire.Upload) *wire.UploadReply {
-				heads = append(heads,
-					u)
+				heads = append(heads, u)
 				return nil
 			}
 			h.stall(cut * wire.MaxPiece)
@@ -48,8 +47,7 @@ func TestUploadIsKept(t *testing.T) {
 			h.pieces()
 			calls := o.calls.Load()
 			o.mood = func(context.Context, []float32) (float64, error) {
-				return 5,
-					nil
+				return 5, nil
 			} // it would be another one now
 			d = h.device("d0", o, with(store))
 			h.announce()

@@ -176,8 +176,7 @@ func TestSnapshotAfterAnother(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, shared := newHost(t, testPlan(small)), &sharedStore{memStore: newStore(t)}
 		d := h.device("w", nil, func(c *client.Config) {
-			c.Store, c.Passive = shared,
-				&client.Passive{SnapshotEvery: 2}
+			c.Store, c.Passive = shared, &client.Passive{SnapshotEvery: 2}
 		})
 		h.commit()
 		h.announce()

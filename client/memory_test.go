@@ -59,8 +59,7 @@ func TestMemory(t *testing.T) {
 		return err
 	}
 	sphere := func(p *wire.Plan) {
-		p.Sharing, p.Transport, p.Distribution = wire.PerClient,
-			wire.Relay, wire.Sphere
+		p.Sharing, p.Transport, p.Distribution = wire.PerClient, wire.Relay, wire.Sphere
 	}
 	scaffold1 := func(p *wire.Plan) { p.Control = wire.ScaffoldPoint }
 	scaffold2 := func(p *wire.Plan) { p.Control = wire.ScaffoldMean }

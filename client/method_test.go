@@ -31,14 +31,12 @@ var methods = []struct {
 	}},
 	{"zofedht", func(p *wire.Plan) {
 		subspaced(p)
-		p.Sharing, p.Transport = wire.PerClient,
-			wire.Relay
+		p.Sharing, p.Transport = wire.PerClient, wire.Relay
 	}},
 	{"zofedht, shared", subspaced},
 	{"fedprox", func(p *wire.Plan) { p.Steps, p.Prox = 4, 0.5 }},
 	{"scaffold-1", func(p *wire.Plan) {
-		p.Control, p.Steps, p.Difference = wire.ScaffoldPoint, 3,
-			wire.Central
+		p.Control, p.Steps, p.Difference = wire.ScaffoldPoint, 3, wire.Central
 	}},
 	{"scaffold-1, sphere, half", func(p *wire.Plan) {
 		p.Control, p.Steps, p.Distribution, p.Perturbations = wire.ScaffoldPoint, 2, wire.Sphere, 3
@@ -50,8 +48,7 @@ var methods = []struct {
 		p.Control, p.Steps, p.Rule, p.Beta = wire.ScaffoldMean, 2, wire.TorchMomentum, 0.5
 	}},
 	{"scaffold-2, K=1, sphere", func(p *wire.Plan) {
-		p.Control, p.Distribution = wire.ScaffoldMean,
-			wire.Sphere
+		p.Control, p.Distribution = wire.ScaffoldMean, wire.Sphere
 	}},
 	{"half", func(p *wire.Plan) { p.Precision, p.MaxScalar, p.Steps = wire.Half, 65504, 2 }},
 	{"pool", func(p *wire.Plan) { p.Pool, p.Rebase, p.Steps = 7, 3, 2 }},
@@ -65,8 +62,7 @@ var methods = []struct {
 			0.1, 0.9, 0.99, 1e-3
 	}},
 	{"private", func(p *wire.Plan) {
-		p.RunKey, p.KeyCheck, p.Steps = nil, wire.KeyCheck(secret),
-			2
+		p.RunKey, p.KeyCheck, p.Steps = nil, wire.KeyCheck(secret), 2
 	}},
 }
 

@@ -55,8 +55,7 @@ func TestAbandonedDownload(t *testing.T) {
 			h.commit()
 		}
 		l := h.library(32)
-		l.edit = func(q wire.SnapshotRequest,
-			_ *wire.SnapshotReply) bool {
+		l.edit = func(q wire.SnapshotRequest, _ *wire.SnapshotReply) bool {
 			return q.Offset < 3*(wire.MaxFrame-128)
 		}
 		d := h.device("d0", null(dim), horizon)

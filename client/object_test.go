@@ -168,13 +168,11 @@ func TestDenseDownloadResumes(t *testing.T) {
 // vector anew at the next announcement.
 func TestDenseWrongVector(t *testing.T) {
 	lies := map[string]func(request wire.ObjectRequest, reply *wire.ObjectReply) []byte{
-		"another bit": func(_ wire.ObjectRequest,
-			r *wire.ObjectReply) []byte {
+		"another bit": func(_ wire.ObjectRequest, r *wire.ObjectReply) []byte {
 			r.Data[0] ^= 1
 			return r.Append(nil)
 		},
-		"another size": func(_ wire.ObjectRequest,
-			r *wire.ObjectReply) []byte {
+		"another size": func(_ wire.ObjectRequest, r *wire.ObjectReply) []byte {
 			r.Size += 4
 			return r.Append(nil)
 		},
@@ -182,13 +180,11 @@ func TestDenseWrongVector(t *testing.T) {
 			r.Size = 4 * wire.MaxDense
 			return r.Append(nil)
 		},
-		"another place": func(_ wire.ObjectRequest,
-			r *wire.ObjectReply) []byte {
+		"another place": func(_ wire.ObjectRequest, r *wire.ObjectReply) []byte {
 			r.Offset++
 			return r.Append(nil)
 		},
-		"nothing": func(_ wire.ObjectRequest,
-			r *wire.ObjectReply) []byte {
+		"nothing": func(_ wire.ObjectRequest, r *wire.ObjectReply) []byte {
 			r.Data = nil
 			return r.Append(nil)
 		},

@@ -65,8 +65,7 @@ func TestDeclineStandsForItsAttempt(t *testing.T) {
 		h, o := newHost(t, testPlan(small)), newMoody(t)
 		h.device("d0", o)
 		o.mood = func(context.Context, []float32) (float64, error) {
-			return 0,
-				errors.New("not yet")
+			return 0, errors.New("not yet")
 		}
 		h.announce()
 		h.declines(wire.DeclineLoss)
@@ -81,8 +80,7 @@ func TestDeclineStandsForItsAttempt(t *testing.T) {
 		h.one(wire.Contribution)
 		h.commit()
 		o.mood = func(context.Context, []float32) (float64, error) {
-			return 0,
-				errors.New("not yet")
+			return 0, errors.New("not yet")
 		}
 		h.announce()
 		h.declines(wire.DeclineLoss)

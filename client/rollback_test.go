@@ -21,8 +21,7 @@ func TestRollback(t *testing.T) {
 		}
 		digest := func() [32]byte { _, digest := d.Digest(); return digest }
 		back := func(to uint64) {
-			h.append(wire.Record{Kind: wire.KindRollback,
-				To: to})
+			h.append(wire.Record{Kind: wire.KindRollback, To: to})
 			h.announce()
 			h.take()
 		}

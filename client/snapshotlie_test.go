@@ -29,8 +29,7 @@ func TestSnapshotFallsBack(t *testing.T) {
 		set  func(l *library)
 	}{
 		{"none", func(l *library) {
-			l.edit = func(_ wire.SnapshotRequest,
-				r *wire.SnapshotReply) bool {
+			l.edit = func(_ wire.SnapshotRequest, r *wire.SnapshotReply) bool {
 				*r = wire.SnapshotReply{}
 				return true
 			}
@@ -39,14 +38,12 @@ func TestSnapshotFallsBack(t *testing.T) {
 			l.edit = func(wire.SnapshotRequest, *wire.SnapshotReply) bool { return false }
 		}},
 		{"no pieces", func(l *library) {
-			l.edit = func(q wire.SnapshotRequest,
-				_ *wire.SnapshotReply) bool {
+			l.edit = func(q wire.SnapshotRequest, _ *wire.SnapshotReply) bool {
 				return q.MaxBytes == 0
 			}
 		}},
 		{"empty pieces", func(l *library) {
-			l.edit = func(_ wire.SnapshotRequest,
-				r *wire.SnapshotReply) bool {
+			l.edit = func(_ wire.SnapshotRequest, r *wire.SnapshotReply) bool {
 				r.Data = nil
 				return true
 			}
@@ -70,15 +67,13 @@ func TestSnapshotFallsBack(t *testing.T) {
 		{"another tip", func(l *library) { l.tip[0] ^= 1 }},
 		{"tiny", func(l *library) { l.file = l.file[:90] }},
 		{"huge", func(l *library) {
-			l.edit = func(_ wire.SnapshotRequest,
-				r *wire.SnapshotReply) bool {
+			l.edit = func(_ wire.SnapshotRequest, r *wire.SnapshotReply) bool {
 				r.Size = 1 << 62
 				return true
 			}
 		}},
 		{"a longer head", func(l *library) {
-			l.edit = func(_ wire.SnapshotRequest,
-				r *wire.SnapshotReply) bool {
+			l.edit = func(_ wire.SnapshotRequest, r *wire.SnapshotReply) bool {
 				r.Size += 100
 				return true
 			}
@@ -91,8 +86,7 @@ func TestSnapshotFallsBack(t *testing.T) {
 		{"of record 1 only", func(l *library) { l.hold(l.h.witness(1), replica.History{}) }},
 		{"of a record that is not", func(l *library) { l.n = 1 << 40 }},
 		{"of another record", func(l *library) {
-			l.n, l.tip = 47,
-				wire.HashRecord(l.h.records[46]).Tip()
+			l.n, l.tip = 47, wire.HashRecord(l.h.records[46]).Tip()
 		}},
 		{"of another log", func(l *library) {
 			other := newHost(l.h.t, testPlan(small))
@@ -123,8 +117,7 @@ func TestSnapshotFallsBack(t *testing.T) {
 		}},
 		{"one that the reference denies", lie(func(r *replica.Replica) { r.Params()[3]++ })},
 		{"not permitted", func(l *library) {
-			l.h.bus.DenyPublish(wire.SnapshotSubject(runName,
-				"d0"))
+			l.h.bus.DenyPublish(wire.SnapshotSubject(runName, "d0"))
 		}},
 	}
 	for _, tt := range tests {
@@ -196,7 +189,7 @@ func TestLyingSnapshot(t *testing.T) {
 					l := h.liar(40)
 					h.announce()
 					if n, digest := d.Digest(); n != h.last() || digest == h.witness(n).Digest() {
-						t.Fatalf("record %d: the false snapshot was not taken: nothing is tested", n)
+						t.Fatalf("record %d: the false snapshot was not taken, want it taken", n)
 					}
 					if restart && kept {
 						d.stop()

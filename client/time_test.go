@@ -215,8 +215,7 @@ func TestPaused(t *testing.T) {
 		h, o := newHost(t, testPlan(small)), newMoody(t)
 		d := h.device("d0", o)
 		h.announce(func(a *wire.Announcement) {
-			a.State, a.Reason = wire.Paused,
-				"2 of 3 declined"
+			a.State, a.Reason = wire.Paused, "2 of 3 declined"
 		})
 		h.silent()
 		if p := d.now(); p.State != client.Paused || p.Reason != "2 of 3 declined" {

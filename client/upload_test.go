@@ -199,16 +199,14 @@ func TestUploadNotAnswered(t *testing.T) {
 			return (&wire.UploadReply{N: u.N, State: wire.UploadMore, Offset: u.Size}).Append(nil)
 		},
 		"never any further": func(u wire.Upload) []byte {
-			return (&wire.UploadReply{N: u.N,
-				State: wire.UploadMore}).Append(nil)
+			return (&wire.UploadReply{N: u.N, State: wire.UploadMore}).Append(nil)
 		},
 		"to and fro": func(u wire.Upload) []byte {
 			return (&wire.UploadReply{N: u.N, State: wire.UploadMore,
 				Offset: wire.MaxPiece - min(u.Offset, wire.MaxPiece)}).Append(nil)
 		},
 		"busy for no time": func(u wire.Upload) []byte {
-			return (&wire.UploadReply{N: u.N,
-				State: wire.UploadBusy}).Append(nil)
+			return (&wire.UploadReply{N: u.N, State: wire.UploadBusy}).Append(nil)
 		},
 	}
 	for name, f := range garbage {

@@ -58,8 +58,7 @@ func (f *Follower) compare(ctx context.Context, h *Head) error {
 func (f *Follower) confirmed() error {
 	was, reference := f.repair.stage, &f.digests.reference
 	f.repair.stage = agreed
-	proves := reference.N > f.unproven ||
-		f.replica.Ended() != nil && f.replica.N() == f.unproven
+	proves := reference.N > f.unproven || f.replica.Ended() != nil && f.replica.N() == f.unproven
 	if f.unproven > 0 && proves {
 		f.cfg.Logger.Info("a reference proved the snapshot",
 			"record", f.unproven, "reference", reference.N)

@@ -113,12 +113,10 @@ var nulls = []struct {
 }{
 	{"flat", func(dim, threads int) objective.Objective { return newNull(dim, threads, 1) }},
 	{"stream", func(dim, threads int) objective.Objective {
-		return nullStream{newNull(dim, threads,
-			1)}
+		return nullStream{newNull(dim, threads, 1)}
 	}},
 	{"batched", func(dim, threads int) objective.Objective {
-		return nullBatched{newNull(dim,
-			threads, nullPoints)}
+		return nullBatched{newNull(dim, threads, nullPoints)}
 	}},
 }
 
