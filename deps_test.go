@@ -47,12 +47,12 @@ var allowed = map[string][]string{
 	},
 	"client/internal/follow": {
 		module + "/wire", module + "/client/replica", module + "/client/internal/retry",
-		module + "/client/internal/seal", module + "/client/internal/shelf", module + "/bus",
+		module + "/client/internal/seal", module + "/client/internal/files", module + "/bus",
 	},
-	"client/internal/contribution": {
-		module + "/wire", module + "/client/internal/retry", module + "/client/internal/shelf",
+	"client/internal/outbox": {
+		module + "/wire", module + "/client/internal/retry", module + "/client/internal/files",
 	},
-	"client/internal/shelf": {module + "/wire"},
+	"client/internal/files": {module + "/wire"},
 	"client/internal/seal":  {},
 	// A log needs the contract, and what it stores to; neither a round nor another log.
 	"coordinator/runlog": {module + "/wire/...", module + "/coordinator/runlog"},

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/zofl/zofl/client/internal/contribution"
+	"github.com/zofl/zofl/client/internal/files"
 	"github.com/zofl/zofl/client/internal/follow"
+	"github.com/zofl/zofl/client/internal/outbox"
 	"github.com/zofl/zofl/client/internal/probe"
 	"github.com/zofl/zofl/client/internal/retry"
-	"github.com/zofl/zofl/client/internal/shelf"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
 )
@@ -29,7 +29,7 @@ var (
 	ErrDiverged = follow.ErrDiverged
 	// ErrStore: writing or reading the [Store] failed, or an item in it was unusable. The
 	// client goes on in memory, and tries again at the next occasion.
-	ErrStore = shelf.ErrStore
+	ErrStore = files.ErrStore
 )
 
 // A Client is one device of a run, or a passive replica of it. It conducts its parts: the
@@ -49,8 +49,8 @@ type Client struct {
 
 	follower *follow.Follower
 	prober   *probe.Prober
-	outbox   *contribution.Outbox
-	shelf    *shelf.Shelf
+	outbox   *outbox.Outbox
+	files    *files.Keeper
 	server   *snapshotServer
 	memory   memory
 
@@ -73,19 +73,19 @@ func New(cfg Config) (*Client, error) {
 		cfg: cfg, pauses: retry.NewPauses(cfg.ID, cfg.RetryMax), inbox: newInbox(),
 		link: newLink(&cfg),
 	}
-	c.shelf = shelf.New(shelf.Config{
+	c.files = files.New(files.Config{
 		Store: cfg.Store, Run: cfg.Run, ID: cfg.ID, Logger: cfg.Logger, Report: c.reportAside,
 	})
 	c.prober = probe.New(probe.Config{
 		Objective: cfg.Objective, Dim: dim, ID: cfg.ID, Workers: cfg.Workers, Logger: cfg.Logger,
 	})
 	c.follower = c.newFollower(dim)
-	c.outbox = contribution.New(contribution.Config{
-		Shelf: c.shelf, Log: c.follower, Pauses: c.pauses, Logger: cfg.Logger,
+	c.outbox = outbox.New(outbox.Config{
+		Files: c.files, Log: c.follower, Pauses: c.pauses, Logger: cfg.Logger,
 		Upload: c.link.upload, Report: c.reportUpload,
 	})
-	c.server = &snapshotServer{shelf: c.shelf, bus: cfg.Bus, log: cfg.Logger}
-	c.memory = memory{shelf: c.shelf, prober: c.prober}
+	c.server = &snapshotServer{files: c.files, bus: cfg.Bus, log: cfg.Logger}
+	c.memory = memory{files: c.files, prober: c.prober}
 	return c, nil
 }
 
@@ -96,7 +96,7 @@ func (c *Client) newFollower(dim int) *follow.Follower {
 			Run: c.cfg.Run, Dim: uint64(dim), Initial: c.cfg.Initial,
 			RunKey: c.cfg.RunKey, Workers: c.cfg.Workers,
 		},
-		Source: c.link, Shelf: c.shelf, Pauses: c.pauses, Logger: c.cfg.Logger,
+		Source: c.link, Files: c.files, Pauses: c.pauses, Logger: c.cfg.Logger,
 		Report: c.reportFollowing, Horizon: c.cfg.Horizon,
 		CheckpointEvery: c.cfg.CheckpointEvery, CheckpointInterval: c.cfg.CheckpointInterval,
 	}

@@ -135,13 +135,13 @@
 //
 //   - follow brings the replica to the head of the log, and proves it.
 //   - probe evaluates the app's loss there.
-//   - contribution stores what the device promised, and sends the same again.
-//   - shelf keeps files in the Store; seal encrypts snapshots.
+//   - outbox stores what the device promised, and sends the same again.
+//   - files keeps files in the Store; seal encrypts snapshots.
 //   - retry draws the pauses between attempts, and knows the errors that end Run.
 //
 // One scalar goes this way. An announcement arrives in the inbox, and Run takes it from
 // there. follow applies the records that the replica lacks. probe evaluates the
-// loss at two points along a direction, and their difference is the scalar. contribution
+// loss at two points along a direction, and their difference is the scalar. outbox
 // saves the reply that holds it, and Run publishes the reply. The coordinator commits a
 // record with the mean, the next announcement carries the record, and follow applies it to
 // the model.

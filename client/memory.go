@@ -3,8 +3,8 @@ package client
 import (
 	"io"
 
+	"github.com/zofl/zofl/client/internal/files"
 	"github.com/zofl/zofl/client/internal/probe"
-	"github.com/zofl/zofl/client/internal/shelf"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
 )
@@ -20,7 +20,7 @@ const (
 // A memory stores what a device with transport=dense found in earlier rounds and needs in
 // later ones.
 type memory struct {
-	shelf   *shelf.Shelf
+	files   *files.Keeper
 	prober  *probe.Prober
 	attempt uint64 // the checkpoint attempt at which it was last saved
 }
@@ -45,9 +45,9 @@ func (m *memory) prepare(r *replica.Replica) (lost, err error) {
 		return nil, nil
 	}
 	item, magic := memoryItem(plan)
-	if m.prober.Prepare(r) && item != "" && m.shelf.Keeps() {
+	if m.prober.Prepare(r) && item != "" && m.files.Keeps() {
 		load := func(from io.Reader, size int64) error { return numbers.Load(from, size, plan) }
-		err = m.shelf.LoadStream(item, magic, numbers.Plan(), probe.ErrMemory, load)
+		err = m.files.LoadStream(item, magic, numbers.Plan(), probe.ErrMemory, load)
 	}
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (m *memory) prepare(r *replica.Replica) (lost, err error) {
 // save stores the memory if it changed. The error is the Recorder's.
 func (m *memory) save(r *replica.Replica) error {
 	numbers, plan := m.prober.Memory(), r.Plan()
-	if !m.shelf.Keeps() || plan == nil || !numbers.Unsaved() ||
+	if !m.files.Keeps() || plan == nil || !numbers.Unsaved() ||
 		numbers.Plan() != wire.HashRecord(r.First()) {
 		return nil
 	}
@@ -66,11 +66,11 @@ func (m *memory) save(r *replica.Replica) error {
 	if item == "" {
 		return nil
 	}
-	err := m.shelf.SaveStream(item, magic, numbers.Plan(), numbers.Save)
+	err := m.files.SaveStream(item, magic, numbers.Plan(), numbers.Save)
 	if err == nil {
 		numbers.Saved()
 	}
-	return m.shelf.Check(item, err)
+	return m.files.Check(item, err)
 }
 
 // saveWith saves the memory once for each checkpoint attempt.

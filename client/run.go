@@ -113,7 +113,7 @@ func (c *Client) open() error {
 	if shared, ok := c.cfg.Store.(SharedStore); ok && shared.Changed() {
 		c.forgetStore()
 	}
-	if !c.shelf.Keeps() || c.loaded {
+	if !c.files.Keeps() || c.loaded {
 		return nil
 	}
 	for _, load := range []func() error{c.follower.Open, c.outbox.Open, c.loadSnapshot} {
@@ -138,7 +138,7 @@ func (c *Client) forgetStore() {
 // neither saves it nor goes on from it.
 func (c *Client) forgetAll() {
 	c.reset()
-	if c.shelf.Keeps() { // else only memory holds what this device contributed
+	if c.files.Keeps() { // else only memory holds what this device contributed
 		c.forgetStore()
 	}
 }

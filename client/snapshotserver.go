@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
-	"github.com/zofl/zofl/client/internal/shelf"
+	"github.com/zofl/zofl/client/internal/files"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -26,7 +26,7 @@ const snapshotInUse = 30 * time.Second
 // Invariant: the item "snapshot" of the store is the file that offered describes, or
 // offered.n is 0.
 type snapshotServer struct {
-	shelf *shelf.Shelf
+	files *files.Keeper
 	bus   bus.Bus
 	log   *slog.Logger
 
@@ -37,7 +37,7 @@ type snapshotServer struct {
 	// For answer only.
 	piece []byte
 
-	mu      sync.Mutex // guards what follows; may be locked inside shelf.Use, never around it
+	mu      sync.Mutex // guards what follows; may be locked inside files.Use, never around it
 	offered snapshotFile
 	used    time.Time // when a piece of offered was last sent
 	open    bool      // Run is serving
@@ -87,7 +87,7 @@ func (s *snapshotServer) setOpen(open bool) {
 
 // close ends serving. After it returns, no request uses the store.
 func (s *snapshotServer) close() {
-	s.shelf.Use(func(shelf.Store) error {
+	s.files.Use(func(files.Store) error {
 		s.setOpen(false)
 		return nil
 	})
@@ -99,7 +99,7 @@ func (s *snapshotServer) load(
 	read func(io.Reader, int64) (uint64, wire.Tip, error), bad ...error,
 ) error {
 	var found snapshotFile
-	err := s.shelf.Load(itemSnapshot, func(r *io.SectionReader) error {
+	err := s.files.Load(itemSnapshot, func(r *io.SectionReader) error {
 		n, tip, err := read(r, r.Size())
 		found = snapshotFile{n, tip, r.Size()}
 		return err
@@ -108,9 +108,9 @@ func (s *snapshotServer) load(
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case isAny(err, bad):
-		return s.shelf.Discard(itemSnapshot, err)
+		return s.files.Discard(itemSnapshot, err)
 	case err != nil:
-		return s.shelf.Check(itemSnapshot, err)
+		return s.files.Check(itemSnapshot, err)
 	}
 	s.stored = found
 	s.set(found)
@@ -131,7 +131,7 @@ func isAny(err error, targets []error) bool {
 func (s *snapshotServer) write(n uint64, tip wire.Tip, save func(io.Writer) error) error {
 	s.stored = snapshotFile{}
 	counted := &counter{}
-	err := s.shelf.Use(func(store shelf.Store) error {
+	err := s.files.Use(func(store files.Store) error {
 		err := store.Save(itemSnapshot, func(w io.Writer) error {
 			counted.w, counted.n = w, 0
 			return save(counted)
@@ -145,7 +145,7 @@ func (s *snapshotServer) write(n uint64, tip wire.Tip, save func(io.Writer) erro
 	if err == nil {
 		s.log.Info("snapshot", "record", n, "bytes", counted.n)
 	}
-	return s.shelf.Check(itemSnapshot, err)
+	return s.files.Check(itemSnapshot, err)
 }
 
 // A counter counts the bytes written through it.
@@ -171,7 +171,7 @@ func (s *snapshotServer) answer(m bus.Message) {
 		return
 	}
 	var reply wire.SnapshotReply
-	err = s.shelf.Use(func(store shelf.Store) (err error) {
+	err = s.files.Use(func(store files.Store) (err error) {
 		reply, err = s.pieceOf(store, &request)
 		return err
 	})
@@ -186,7 +186,7 @@ func (s *snapshotServer) answer(m bus.Message) {
 
 // pieceOf reads the piece that a request asks for.
 func (s *snapshotServer) pieceOf(
-	store shelf.Store, request *wire.SnapshotRequest,
+	store files.Store, request *wire.SnapshotRequest,
 ) (wire.SnapshotReply, error) {
 	s.mu.Lock()
 	f, open := s.offered, s.open

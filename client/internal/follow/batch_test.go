@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zofl/zofl/client/internal/shelf"
+	"github.com/zofl/zofl/client/internal/files"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
@@ -110,7 +110,7 @@ func follower(t *testing.T, p *wire.Plan, first []byte) *Follower {
 	logger := slog.New(slog.DiscardHandler)
 	f := New(Config{
 		Run: p.Run, Replica: replica.Config{Run: p.Run, Dim: p.Dim, Workers: 1}, Logger: logger,
-		Shelf: shelf.New(shelf.Config{Logger: logger}),
+		Files: files.New(files.Config{Logger: logger}),
 	})
 	if err := f.Begin(first); err != nil {
 		t.Fatal(err)

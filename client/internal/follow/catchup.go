@@ -86,9 +86,9 @@ func (f *Follower) startOver(checkpoint bool) error {
 	case fault == nil:
 	case errors.Is(fault, replica.ErrState):
 		f.checkpoints.stored = mark{}
-		fault = f.cfg.Shelf.Discard(itemCheckpoint, fault)
+		fault = f.cfg.Files.Discard(itemCheckpoint, fault)
 	default:
-		fault = f.cfg.Shelf.Check(itemCheckpoint, fault)
+		fault = f.cfg.Files.Check(itemCheckpoint, fault)
 	}
 	if err == nil {
 		f.digestIfDue(f.replica.N())

@@ -66,7 +66,7 @@ func (f *Follower) keepIfDue(within bool) error {
 
 // Keep writes a checkpoint, unless the store has it. The error is that of Report.
 func (f *Follower) Keep() error {
-	c, s, here := &f.checkpoints, f.cfg.Shelf, f.place()
+	c, s, here := &f.checkpoints, f.cfg.Files, f.place()
 	c.at = time.Now()
 	c.attempts++
 	// A state that lacks vectors, or an unproven one at the run's end, is not worth storing: the
@@ -94,9 +94,9 @@ func (f *Follower) Open() error {
 	case errors.Is(err, wire.ErrRunKey):
 		return fmt.Errorf("checkpoint: %w", f.keyed(err)) // good, for the right key
 	case errors.Is(err, replica.ErrState):
-		return f.cfg.Shelf.Discard(itemCheckpoint, err)
+		return f.cfg.Files.Discard(itemCheckpoint, err)
 	case err != nil:
-		return f.cfg.Shelf.Check(itemCheckpoint, err)
+		return f.cfg.Files.Check(itemCheckpoint, err)
 	}
 	f.replace(r)
 	if err := f.checkPrivate(); err != nil {
@@ -112,7 +112,7 @@ func (f *Follower) Open() error {
 
 // loadCheckpoint returns the replica of the checkpoint in the store.
 func (f *Follower) loadCheckpoint() (r *replica.Replica, h replica.History, err error) {
-	err = f.cfg.Shelf.Load(itemCheckpoint, func(file *io.SectionReader) error {
+	err = f.cfg.Files.Load(itemCheckpoint, func(file *io.SectionReader) error {
 		r, h, err = replica.Load(f.cfg.Replica, file, file.Size())
 		return err
 	})

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/zofl/zofl/client/internal/files"
 	"github.com/zofl/zofl/client/internal/retry"
-	"github.com/zofl/zofl/client/internal/shelf"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
 )
@@ -63,7 +63,7 @@ type Config struct {
 	Run      string
 	Replica  replica.Config // for every replica that the follower makes
 	Source   Source
-	Shelf    *shelf.Shelf
+	Files    *files.Keeper
 	Pauses   *retry.Pauses
 	Logger   *slog.Logger
 	Observer Observer // nil: none

@@ -93,7 +93,7 @@ func (f *Follower) rebuild() (bool, error) {
 	}
 	if f.repair.stage == fromRecord1 && f.checkpoints.stored.n > 0 {
 		f.checkpoints.stored = mark{}
-		if err := f.cfg.Shelf.Discard(itemCheckpoint, ErrDiverged); err != nil {
+		if err := f.cfg.Files.Discard(itemCheckpoint, ErrDiverged); err != nil {
 			return false, err
 		}
 	}

@@ -90,7 +90,7 @@ plant forget-phase-after-rollback coordinator/runlog/position.go \
 plant correct-twice coordinator/internal/gather/control.go \
 	'sums[i].Add(values[i], weight)' \
 	'sums[i].Add(values[i], weight+1)'
-plant correct-by-uncounted client/internal/contribution/variate.go \
+plant correct-by-uncounted client/internal/outbox/variate.go \
 	'return counted && r.Round.Step == s.step' \
 	'return counted || len(r.Round.Slots) > 0'
 plant ignore-quorum coordinator/round.go \
@@ -178,7 +178,7 @@ plant forget-left-vectors coordinator/runlog/vectors.go \
 	'			v.left = append(v.left, o)
 ' \
 	''
-plant upload-before-persist client/internal/contribution/upload.go \
+plant upload-before-persist client/internal/outbox/upload.go \
 	'	return o.saveUpload()
 ' \
 	'	return nil

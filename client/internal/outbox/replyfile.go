@@ -1,4 +1,4 @@
-package contribution
+package outbox
 
 import (
 	"encoding/binary"
@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/zofl/zofl/client/internal/shelf"
+	"github.com/zofl/zofl/client/internal/files"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -18,7 +18,7 @@ var errReplyFile = errors.New("not a reply of this device")
 const (
 	replyMagic   = "zofl reply 1\n"
 	replyHead    = 8
-	replyFileMax = len(replyMagic) + shelf.Overhead + replyHead + wire.MaxFrame
+	replyFileMax = len(replyMagic) + files.Overhead + replyHead + wire.MaxFrame
 )
 
 // saveReply stores the last contribution. It runs before the reply is sent, so that this device
@@ -26,7 +26,7 @@ const (
 // to a later one since. A decline is not worth wearing the flash: it is valid for its attempt
 // only.
 func (o *Outbox) saveReply() error {
-	s, r := o.cfg.Shelf, &o.reply
+	s, r := o.cfg.Files, &o.reply
 	if !s.Keeps() {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (o *Outbox) loadReply() error {
 		}
 		return err
 	}
-	return o.cfg.Shelf.LoadFile(itemReply, replyMagic, replyFileMax, errReplyFile, take)
+	return o.cfg.Files.LoadFile(itemReply, replyMagic, replyFileMax, errReplyFile, take)
 }
 
 func parseReply(content []byte) (reply, error) {

@@ -1,4 +1,4 @@
-package shelf
+package files
 
 import (
 	"bytes"
@@ -18,13 +18,13 @@ import (
 const Overhead = 2 + 2*wire.MaxName + sha256.Size
 
 // Head returns the bytes before the content of a file of this client.
-func (s *Shelf) Head(magic string) []byte {
+func (s *Keeper) Head(magic string) []byte {
 	b := append([]byte(magic), byte(len(s.cfg.Run)), byte(len(s.cfg.ID)))
 	return append(append(b, s.cfg.Run...), s.cfg.ID...)
 }
 
-// SaveFile stores a file. Pass its error to [Shelf.Check].
-func (s *Shelf) SaveFile(item, magic string, content []byte) error {
+// SaveFile stores a file. Pass its error to [Keeper.Check].
+func (s *Keeper) SaveFile(item, magic string, content []byte) error {
 	file := append(s.Head(magic), content...)
 	sum := sha256.Sum256(file)
 	file = append(file, sum[:]...)
@@ -37,7 +37,7 @@ func (s *Shelf) SaveFile(item, magic string, content []byte) error {
 // LoadFile passes take the content of a file, if there is one. It sets aside a file that is
 // longer than most bytes or not this client's, or that take refuses with bad. The error is
 // that of Report.
-func (s *Shelf) LoadFile(item, magic string, most int, bad error, take func([]byte) error) error {
+func (s *Keeper) LoadFile(item, magic string, most int, bad error, take func([]byte) error) error {
 	return s.Loaded(item, bad, s.Load(item, func(r *io.SectionReader) error {
 		if r.Size() > int64(most) {
 			return fmt.Errorf("%w: %d bytes", bad, r.Size())
@@ -56,7 +56,7 @@ func (s *Shelf) LoadFile(item, magic string, most int, bad error, take func([]by
 
 // Loaded takes the result of reading an item that an earlier process may have left. It sets
 // the item aside if err matches bad. The error is that of Report.
-func (s *Shelf) Loaded(item string, bad, err error) error {
+func (s *Keeper) Loaded(item string, bad, err error) error {
 	switch {
 	case err == nil, errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -67,7 +67,7 @@ func (s *Shelf) Loaded(item string, bad, err error) error {
 }
 
 // content returns the content of a file, or what is wrong with the file.
-func (s *Shelf) content(magic string, file []byte) (content []byte, fault string) {
+func (s *Keeper) content(magic string, file []byte) (content []byte, fault string) {
 	head := s.Head(magic)
 	if len(file) < len(head)+sha256.Size || !bytes.Equal(file[:len(head)], head) {
 		return nil, "another run, id or format"

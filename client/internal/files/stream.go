@@ -1,4 +1,4 @@
-package shelf
+package files
 
 import (
 	"bufio"
@@ -14,8 +14,8 @@ import (
 // belongs to that plan. It is written and read piece by piece.
 
 // SaveStream stores a large file. write need not check for errors. Pass the error to
-// [Shelf.Check].
-func (s *Shelf) SaveStream(item, magic string, plan wire.Hash, write func(io.Writer)) error {
+// [Keeper.Check].
+func (s *Keeper) SaveStream(item, magic string, plan wire.Hash, write func(io.Writer)) error {
 	return s.Save(item, func(file io.Writer) error {
 		sum := sha256.New()
 		w := bufio.NewWriter(io.MultiWriter(file, sum))
@@ -33,7 +33,7 @@ func (s *Shelf) SaveStream(item, magic string, plan wire.Hash, write func(io.Wri
 // LoadStream passes take the content of a large file, of size bytes, if there is one. It sets
 // aside a file that is not this client's, that belongs to another plan, or that take refuses
 // with bad. The error is that of Report.
-func (s *Shelf) LoadStream(item, magic string, plan wire.Hash, bad error,
+func (s *Keeper) LoadStream(item, magic string, plan wire.Hash, bad error,
 	take func(r io.Reader, size int64) error,
 ) error {
 	return s.Loaded(item, bad, s.Load(item, func(file *io.SectionReader) error {

@@ -1,4 +1,4 @@
-package shelf_test
+package files_test
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zofl/zofl/client/internal/shelf"
+	"github.com/zofl/zofl/client/internal/files"
 	"github.com/zofl/zofl/internal/dirstore"
 	"github.com/zofl/zofl/internal/disk"
 	"github.com/zofl/zofl/wire"
@@ -17,7 +17,7 @@ import (
 
 // A frailStore fails while fault is not nil.
 type frailStore struct {
-	shelf.Store
+	files.Store
 	fault error
 }
 
@@ -41,9 +41,9 @@ type broken struct{ fault error }
 func (b broken) Write([]byte) (int, error)         { return 0, b.fault }
 func (b broken) ReadAt([]byte, int64) (int, error) { return 0, b.fault }
 
-// A rig is a shelf, its store, and what it reported.
+// A rig is a keeper, its store, and what it reported.
 type rig struct {
-	*shelf.Shelf
+	*files.Keeper
 	store    *frailStore
 	reported []error
 }
@@ -56,7 +56,7 @@ func newRig(t *testing.T, run, id string) *rig {
 	}
 	t.Cleanup(func() { s.Close() })
 	r := &rig{store: &frailStore{Store: s}}
-	r.Shelf = shelf.New(shelf.Config{
+	r.Keeper = files.New(files.Config{
 		Store: r.store, Run: run, ID: id, Logger: slog.New(slog.DiscardHandler),
 		Report: func(err error) error { r.reported = append(r.reported, err); return nil },
 	})
@@ -117,7 +117,7 @@ func (r *rig) put(t *testing.T, file []byte) {
 	}
 }
 
-// A failure to read or write an item is reported once. The shelf tries again each time.
+// A failure to read or write an item is reported once. The keeper tries again each time.
 func TestStoreFails(t *testing.T) {
 	r := newRig(t, "run", "d0")
 	r.store.fault = errors.New("no medium")
@@ -127,7 +127,7 @@ func TestStoreFails(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(r.reported) != 1 || !errors.Is(r.reported[0], shelf.ErrStore) ||
+	if len(r.reported) != 1 || !errors.Is(r.reported[0], files.ErrStore) ||
 		!strings.Contains(r.reported[0].Error(), item+": no medium") {
 		t.Errorf("reported %v, want once that %s has no medium", r.reported, item)
 	}
@@ -146,7 +146,7 @@ func TestStoreFails(t *testing.T) {
 // Check returns the error of Report.
 func TestReportFails(t *testing.T) {
 	full := errors.New("disk full")
-	s := shelf.New(shelf.Config{
+	s := files.New(files.Config{
 		Logger: slog.New(slog.DiscardHandler), Report: func(error) error { return full },
 	})
 	if err := s.Check(item, errors.New("no medium")); err != full {
@@ -188,7 +188,7 @@ func TestForeignStream(t *testing.T) {
 			case !tt.bad && (got != "some content" || len(r.reported) > 0):
 				t.Errorf("got %q, reported %v", got, r.reported)
 			case tt.bad && (got != "" || len(r.reported) != 1 ||
-				!errors.Is(r.reported[0], shelf.ErrStore)):
+				!errors.Is(r.reported[0], files.ErrStore)):
 				t.Errorf("got %q, reported %v, want it set aside", got, r.reported)
 			}
 			if err := r.saveStream("new"); err != nil || r.loadStream(t, plan) != "new" {

@@ -1,4 +1,4 @@
-package contribution
+package outbox
 
 import (
 	"context"

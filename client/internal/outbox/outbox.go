@@ -1,15 +1,15 @@
-// Package contribution keeps what a device promised: the reply or the vector of its last
+// Package outbox keeps what a device promised: the reply or the vector of its last
 // contribution, so that the device sends the same bytes however often it is asked. It also
 // keeps the device's control variates that records counted. It knows announcements, records
 // and the store. It does not know the model, and does not compute what it sends.
-package contribution
+package outbox
 
 import (
 	"context"
 	"log/slog"
 
+	"github.com/zofl/zofl/client/internal/files"
 	"github.com/zofl/zofl/client/internal/retry"
-	"github.com/zofl/zofl/client/internal/shelf"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -34,7 +34,7 @@ type Log interface {
 
 // Config is what an outbox needs.
 type Config struct {
-	Shelf  *shelf.Shelf
+	Files  *files.Keeper
 	Log    Log
 	Pauses *retry.Pauses
 	Logger *slog.Logger
@@ -150,10 +150,10 @@ func (o *Outbox) Open() error {
 // Forget forgets what another client of this device may have replaced in the store. It keeps a
 // contribution that the store failed to save: only this client knows what it sent.
 func (o *Outbox) Forget() {
-	if !o.cfg.Shelf.Failing(itemReply) {
+	if !o.cfg.Files.Failing(itemReply) {
 		o.reply = reply{}
 	}
-	if !o.cfg.Shelf.Failing(itemUpload) {
+	if !o.cfg.Files.Failing(itemUpload) {
 		o.upload = upload{}
 	}
 	o.decline, o.variates = reply{}, variates{}

@@ -1,4 +1,4 @@
-package contribution
+package outbox
 
 import (
 	"bytes"
@@ -9,28 +9,28 @@ import (
 	"io"
 	"math"
 
-	"github.com/zofl/zofl/client/internal/shelf"
+	"github.com/zofl/zofl/client/internal/files"
 	"github.com/zofl/zofl/wire"
 )
 
 // errUploadFile: the stored upload is not one that this device wrote.
 var errUploadFile = errors.New("not a vector of this device")
 
-// An upload file holds the head of a file of package shelf, LE32 the bits of the announced step
+// An upload file holds the head of a file of package files, LE32 the bits of the announced step
 // size, LE32 the announced perturbations, LE32 the length of the upload's frame, the frame
 // without a piece, the SHA-256 of all that, and the vector, whose digest and length are in the
 // frame.
 const (
 	uploadMagic   = "zofl upload 1\n"
 	uploadHead    = 12
-	uploadHeadMax = len(uploadMagic) + shelf.Overhead + uploadHead + 256
+	uploadHeadMax = len(uploadMagic) + files.Overhead + uploadHead + 256
 )
 
 // saveUpload stores the vector. It runs before the first piece is sent, so that this device
 // sends no other for the same record, whatever happens to it. Otherwise pieces of two vectors
 // could mix.
 func (o *Outbox) saveUpload() error {
-	s, u := o.cfg.Shelf, &o.upload
+	s, u := o.cfg.Files, &o.upload
 	if !s.Keeps() {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (o *Outbox) saveUpload() error {
 // loadUpload loads the vector that an earlier process stored, unless this process sent a later
 // one that the store failed to save.
 func (o *Outbox) loadUpload() error {
-	s := o.cfg.Shelf
+	s := o.cfg.Files
 	err := s.Load(itemUpload, func(r *io.SectionReader) error {
 		u, err := o.parseUpload(r)
 		if err == nil && u.n > o.upload.n {
@@ -93,7 +93,7 @@ func (o *Outbox) parseUpload(r *io.SectionReader) (upload, error) {
 // parseUploadHead parses what comes before the vector. It returns the upload without its vector,
 // the bytes it read, and what is wrong with them.
 func (o *Outbox) parseUploadHead(b []byte) (u upload, read int, fault string) {
-	own := o.cfg.Shelf.Head(uploadMagic)
+	own := o.cfg.Files.Head(uploadMagic)
 	if !bytes.HasPrefix(b, own) || len(b) < len(own)+uploadHead {
 		return u, 0, "another run, id or format"
 	}

@@ -1,11 +1,11 @@
-package contribution
+package outbox
 
 import (
 	"encoding/binary"
 	"errors"
 	"fmt"
 
-	"github.com/zofl/zofl/client/internal/shelf"
+	"github.com/zofl/zofl/client/internal/files"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -17,7 +17,7 @@ var errVariatesFile = errors.New("not control variates of this device")
 const (
 	variatesMagic   = "zofl variates 1\n"
 	variateHead     = 8 + len(wire.Hash{}) + 4
-	variatesFileMax = len(variatesMagic) + shelf.Overhead +
+	variatesFileMax = len(variatesMagic) + files.Overhead +
 		variatesMost*(variateHead+4*wire.MaxScalars)
 )
 
@@ -25,7 +25,7 @@ const (
 // reply replaces the last, so that the store always has either the variate or the reply that it
 // came from.
 func (o *Outbox) saveVariates() error {
-	v, s := &o.variates, o.cfg.Shelf
+	v, s := &o.variates, o.cfg.Files
 	if !s.Keeps() || !v.unsaved || o.cfg.Log.Plan().Control != wire.ScaffoldMean {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (o *Outbox) loadVariates() error {
 		}
 		return err
 	}
-	return o.cfg.Shelf.LoadFile(
+	return o.cfg.Files.LoadFile(
 		itemVariates, variatesMagic, variatesFileMax, errVariatesFile, take)
 }
 

@@ -1,7 +1,7 @@
-// Package shelf keeps a client's files in the app's store, and reports once when the store
+// Package files keeps a client's files in the app's store, and reports once when the store
 // fails. It knows how a file names its device and proves itself complete. It does not know
 // what the files mean.
-package shelf
+package files
 
 import (
 	"errors"
@@ -21,55 +21,55 @@ type Store interface {
 	SetAside(item string) error
 }
 
-// Config is what a shelf needs.
+// Config is what a keeper needs.
 type Config struct {
-	Store   Store // nil: the shelf keeps nothing
+	Store   Store // nil: the keeper keeps nothing
 	Run, ID string
 	Logger  *slog.Logger
 	// Report reports a fault to the app; its error ends Run.
 	Report func(error) error
 }
 
-// A Shelf is a client's side of its store.
+// A Keeper is a client's side of its store.
 //
 // The goroutine of Run owns it. Another goroutine may only call Use.
-type Shelf struct {
+type Keeper struct {
 	cfg     Config
 	failing map[string]bool // items whose last use failed; each is reported already
 
 	mu sync.Mutex // held during each use of the store
 }
 
-// New returns a shelf.
-func New(cfg Config) *Shelf { return &Shelf{cfg: cfg, failing: map[string]bool{}} }
+// New returns a keeper.
+func New(cfg Config) *Keeper { return &Keeper{cfg: cfg, failing: map[string]bool{}} }
 
 // Keeps says whether there is a store.
-func (s *Shelf) Keeps() bool { return s.cfg.Store != nil }
+func (s *Keeper) Keeps() bool { return s.cfg.Store != nil }
 
-// Use calls f with the store while no other goroutine uses it. Do not use a shelf that keeps
+// Use calls f with the store while no other goroutine uses it. Do not use a keeper that keeps
 // nothing.
-func (s *Shelf) Use(f func(Store) error) error {
+func (s *Keeper) Use(f func(Store) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return f(s.cfg.Store)
 }
 
 // Save replaces an item with what write writes.
-func (s *Shelf) Save(item string, write func(io.Writer) error) error {
+func (s *Keeper) Save(item string, write func(io.Writer) error) error {
 	return s.Use(func(store Store) error { return store.Save(item, write) })
 }
 
 // Load calls read with an item; the error matches fs.ErrNotExist if there is none.
-func (s *Shelf) Load(item string, read func(*io.SectionReader) error) error {
+func (s *Keeper) Load(item string, read func(*io.SectionReader) error) error {
 	return s.Use(func(store Store) error { return store.Load(item, read) })
 }
 
 // Failing says whether the last use of an item failed.
-func (s *Shelf) Failing(item string) bool { return s.failing[item] }
+func (s *Keeper) Failing(item string) bool { return s.failing[item] }
 
 // Check takes the result of a use of an item. It reports the first failure, and no other until
 // the item works again. The error is that of Report.
-func (s *Shelf) Check(item string, err error) error {
+func (s *Keeper) Check(item string, err error) error {
 	switch {
 	case err == nil && s.failing[item]:
 		delete(s.failing, item)
@@ -83,7 +83,7 @@ func (s *Shelf) Check(item string, err error) error {
 }
 
 // Discard sets aside an unusable item, and reports that. The error is that of Report.
-func (s *Shelf) Discard(item string, fault error) error {
+func (s *Keeper) Discard(item string, fault error) error {
 	err := s.Use(func(store Store) error { return store.SetAside(item) })
 	if err != nil {
 		fault = fmt.Errorf("%w; setting it aside: %w", fault, err)
