@@ -95,7 +95,7 @@ func TestDenseDeclines(t *testing.T) {
 		h.declines(wire.DeclineLoss)
 		o.mood = nil
 		d.progress()
-		h.announce(func(a *wire.Announcement) { a.Step, a.Attempt = 1e20, 1 })
+		h.announce(func(a *wire.Announcement) { a.StepSize, a.Attempt = 1e20, 1 })
 		if r := h.one(wire.Decline); r.Reason != wire.DeclineTooLarge &&
 			r.Reason != wire.DeclineLoss {
 			t.Errorf("declined with %v, want too large", r.Reason)
@@ -103,7 +103,7 @@ func TestDenseDeclines(t *testing.T) {
 		if p := d.now(); p.Declined == 0 || p.Err == nil {
 			t.Errorf("reported %+v, want a decline and why", p)
 		}
-		h.announce(func(a *wire.Announcement) { a.Step, a.Attempt = 3e12, 2 })
+		h.announce(func(a *wire.Announcement) { a.StepSize, a.Attempt = 3e12, 2 })
 		h.declines(wire.DeclineTooLarge)
 		if err := d.now().Err; err == nil || !strings.Contains(err.Error(), "max_scalar") {
 			t.Errorf("reported %v, want the limit", err)

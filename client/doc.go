@@ -109,7 +109,7 @@
 //
 // In vectors of the model's size, a client holds:
 //
-//   - the parameters, and each vector that the plan's rules replicate ([wire.Plan.Vectors]);
+//   - the parameters, and each vector that the plan's rules replicate ([wire.Plan.StateVectors]);
 //   - for a flat objective, or one that evaluates, the vector that the app sees;
 //   - for K > 1, the local iterate of the parameters and of their momentum, and the
 //     correction with control variates;

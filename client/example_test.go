@@ -123,7 +123,7 @@ func lead(network bus.Bus, rounds uint64) {
 	plan := &wire.Plan{
 		Run: "demo", Scheme: prng.Scheme, RunKey: bytes.Repeat([]byte{1}, 32), Dim: 2,
 		Distribution: wire.Normal, Difference: wire.Central, Mu: 1e-3, Steps: 1, Perturbations: 10,
-		Rule: wire.SGD, Step: 0.1, MaxWeight: 1, MaxScalar: 1e6,
+		Rule: wire.SGD, StepSize: 0.1, MaxWeight: 1, MaxScalar: 1e6,
 		Members: 1, Target: 1, OverSample: 1, Quorum: 1, Deadline: 30_000, MaxAttempts: 1,
 		Reannounce: 5000, Shards: 1,
 	}
@@ -142,7 +142,7 @@ func lead(network bus.Bus, rounds uint64) {
 		record := last.Append(nil)
 		a := wire.Announcement{
 			N: last.N + 1, Epoch: 1, Left: 30_000, Cohort: wire.Cohort{Sampled: 1, Members: 1},
-			Step: plan.Step, Perturbations: plan.Perturbations,
+			StepSize: plan.StepSize, Perturbations: plan.Perturbations,
 		}
 		a.Records.Add(record)
 		if network.Publish(wire.AnnounceSubject("demo", 0), a.Append(nil)) != nil {
@@ -156,7 +156,7 @@ func lead(network bus.Bus, rounds uint64) {
 			}
 			last = wire.Record{N: r.N, Prev: wire.HashRecord(record), Epoch: 1,
 				Kind: wire.KindRound, Round: &wire.Round{
-					Round: r.N - 1, Step: plan.Step,
+					Round: r.N - 1, StepSize: plan.StepSize,
 					Perturbations: plan.Perturbations, Contributors: 1,
 					Terms: []wire.Term{{Scalars: r.Values}},
 				}}

@@ -38,7 +38,7 @@ func TestHalfOverflow(t *testing.T) {
 			h.announce(func(a *wire.Announcement) {
 				a.Attempt++
 				a.Perturbations = 1
-				a.Step += float32(tt.g)
+				a.StepSize += float32(tt.g)
 			})
 			replies := h.take()
 			if len(replies) != 1 || (replies[0].Kind == wire.Contribution) != tt.fits {
@@ -57,7 +57,7 @@ func TestHalfOverflow(t *testing.T) {
 func TestHalfMovesByWhatItSends(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
-		p.Precision, p.MaxScalar, p.Steps, p.Perturbations, p.Step = wire.Half, 65504, 2, 10, 300
+		p.Precision, p.MaxScalar, p.Steps, p.Perturbations, p.StepSize = wire.Half, 65504, 2, 10, 300
 		p.Difference = wire.Central
 		h := newHost(t, p)
 		d := h.device("d0", bowlLoss(small, 3))
@@ -69,7 +69,7 @@ func TestHalfMovesByWhatItSends(t *testing.T) {
 		for i := range g {
 			g[i] = wire.Half.At(r.Values, i)
 		}
-		w.Advance(&at, 2, 0, g[:10], p.Step)
+		w.Advance(&at, 2, 0, g[:10], p.StepSize)
 		probe, b := make([]float32, small),
 			objective.Batch{Seed: wire.BatchSeed(runName, "d0", 2, 1)}
 		for i, got := range g[10:] {

@@ -208,8 +208,8 @@ func (h *host) end() []byte {
 func (h *host) announcement() wire.Announcement {
 	a := wire.Announcement{
 		N: h.last() + 1, Epoch: h.epoch, Left: uint64(h.plan.Deadline),
-		Cohort: wire.Cohort{Sampled: uint64(len(h.slots)), Members: uint32(len(h.slots))},
-		Step:   h.plan.StepAt(h.rounds + 1), Perturbations: h.plan.PerturbationsAt(h.rounds + 1),
+		Cohort:   wire.Cohort{Sampled: uint64(len(h.slots)), Members: uint32(len(h.slots))},
+		StepSize: h.plan.StepSizeAt(h.rounds + 1), Perturbations: h.plan.PerturbationsAt(h.rounds + 1),
 	}
 	if h.plan.Roster == wire.OpenRoster {
 		a.Cohort = wire.Cohort{Sampled: wire.FullThreshold}
@@ -254,7 +254,7 @@ func (h *host) witness(n uint64) *replica.Replica {
 	}
 	w := replica.New(replica.Config{Run: runName, RunKey: h.runKey, Initial: h.initial})
 	for i, record := range h.records[:n] {
-		next := w.Pass
+		next := w.Skip
 		if counts[i+1] {
 			next = w.Apply
 		}
@@ -279,7 +279,7 @@ func testPlan(dim int) *wire.Plan {
 		Segments: []wire.Segment{{Name: "w", Len: uint64(dim), Fill: wire.NormalFill,
 			Scale: 0.5}},
 		Distribution: wire.Normal, Difference: wire.Forward, Mu: 1e-2, Steps: 1, Perturbations: 2,
-		Rule: wire.SGD, Step: 0.05, MaxWeight: 1000, MaxScalar: 1e6,
+		Rule: wire.SGD, StepSize: 0.05, MaxWeight: 1000, MaxScalar: 1e6,
 		Members: 1, Target: 1, OverSample: 1, Quorum: 1, Deadline: 30_000, MaxAttempts: 1,
 		Reannounce: 5000, Shards: 1, Batch: 4,
 	}

@@ -38,7 +38,7 @@ func (h *host) conclude(r wire.Round) []byte {
 	if phase != 2 {
 		h.rounds++
 	}
-	r.Phase, r.Round, r.Step = phase, h.rounds, h.plan.StepAt(h.rounds)
+	r.Phase, r.Round, r.StepSize = phase, h.rounds, h.plan.StepSizeAt(h.rounds)
 	r.Perturbations = h.plan.PerturbationsAt(h.rounds)
 	if r.Contributors = max(r.Contributors, 1); h.plan.Control == wire.ScaffoldMean &&
 		len(r.Object) == 0 {

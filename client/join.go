@@ -83,7 +83,7 @@ func (c *Client) accept(reply *wire.JoinReply) error {
 		if err := c.follower.Begin(reply.Plan); err != nil {
 			return err
 		}
-	case !bytes.Equal(reply.Plan, c.follower.Replica().First()):
+	case !bytes.Equal(reply.Plan, c.follower.Replica().PlanRecord()):
 		return fmt.Errorf("%w: the log begins with another plan", follow.ErrNotOurs)
 	}
 	c.outbox.Joined(reply.Slot)

@@ -61,7 +61,7 @@ func TestRoundOfALostTail(t *testing.T) {
 		h.commit()
 		h.commit(1)
 		late := h.announcement()
-		late.Step *= 2
+		late.StepSize *= 2
 		h.records = h.records[:h.last()-1]
 		h.commit(2)
 		h.send(late)

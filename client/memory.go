@@ -59,7 +59,7 @@ func (m *memory) prepare(r *replica.Replica) (lost, err error) {
 func (m *memory) save(r *replica.Replica) error {
 	numbers, plan := m.prober.Memory(), r.Plan()
 	if !m.files.Keeps() || plan == nil || !numbers.Unsaved() ||
-		numbers.Plan() != wire.HashRecord(r.First()) {
+		numbers.Plan() != wire.HashRecord(r.PlanRecord()) {
 		return nil
 	}
 	item, magic := memoryItem(plan)

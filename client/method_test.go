@@ -200,7 +200,7 @@ func (v *variates) check(t *testing.T, h *host, w *replica.Replica, a *wire.Anno
 	if p.Distribution == wire.Subspace || p.Pool > 0 || p.Private() {
 		return // directions that this file does not make
 	}
-	e := algorithm4(w, a.N, float64(a.Step), int(a.Perturbations), r.id, i, o)
+	e := algorithm4(w, a.N, float64(a.StepSize), int(a.Perturbations), r.id, i, o)
 	if count := p.Precision.Len(r.Values); count != len(e.scalars) {
 		t.Fatalf("%s: %d scalars, want %d", r.id, count, len(e.scalars))
 	}

@@ -27,7 +27,7 @@ func (h *host) passive(
 // A passive replica follows a run without joining, whatever the roster, and reports each due
 // digest once.
 func TestPassive(t *testing.T) {
-	for _, roster := range []wire.Roster{wire.Dense, wire.OpenRoster} {
+	for _, roster := range []wire.Roster{wire.ListedRoster, wire.OpenRoster} {
 		bubble(t, func(t *testing.T) {
 			p := digestPlan()
 			p.Roster, p.Shards = roster, 3

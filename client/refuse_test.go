@@ -60,8 +60,8 @@ func TestImpossibleAnnouncements(t *testing.T) {
 			func(a *wire.Announcement) { a.Records.Add(h.records[0]) },
 			func(a *wire.Announcement) { a.Perturbations = 0 },
 			func(a *wire.Announcement) { a.Perturbations = 65535 }, // a gigabyte of scalars
-			func(a *wire.Announcement) { a.Step = 0 },
-			func(a *wire.Announcement) { a.Step = -1 },
+			func(a *wire.Announcement) { a.StepSize = 0 },
+			func(a *wire.Announcement) { a.StepSize = -1 },
 		} {
 			h.announce(edit)
 			h.silent()

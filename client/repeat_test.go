@@ -48,7 +48,7 @@ func TestAnnouncedOtherwise(t *testing.T) {
 		if r := h.one(wire.Contribution); r.Values.Len() != 6 {
 			t.Errorf("%d scalars for 2 steps of 3 perturbations", r.Values.Len())
 		}
-		h.announce(func(a *wire.Announcement) { a.Step *= 2 })
+		h.announce(func(a *wire.Announcement) { a.StepSize *= 2 })
 		if r := h.one(wire.Contribution); string(r.frame) == string(first.frame) {
 			t.Errorf("got %x for both step sizes", r.frame)
 		}

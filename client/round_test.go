@@ -67,7 +67,7 @@ func TestRounds(t *testing.T) {
 					for _, r := range replies {
 						var i int
 						fmt.Sscanf(r.id, "d%d", &i)
-						want := algorithm4(w, n, float64(a.Step), int(a.Perturbations), r.id, i,
+						want := algorithm4(w, n, float64(a.StepSize), int(a.Perturbations), r.id, i,
 							deviceTerms{})
 						checkReply(t, r, n, w.Hash().Tip(), want)
 					}
@@ -104,7 +104,7 @@ func checkReply(t *testing.T, r reply, n uint64, tip wire.Tip, want wantedReply)
 func TestTraining(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(20)
-		p.Perturbations, p.Step = 10, 1
+		p.Perturbations, p.StepSize = 10, 1
 		h := newHost(t, p)
 		d := h.device("d0", bowlLoss(20, 2))
 		first := h.round()[0].Loss

@@ -39,7 +39,7 @@ func (c *core) body() *wire.Round {
 	body := &wire.Round{
 		Round:         c.Rounds + 1,
 		Attempt:       r.attempt,
-		Step:          r.step,
+		StepSize:      r.step,
 		Perturbations: r.perturbations,
 		Contributors:  c.sum.Count,
 		Phase:         r.phase,

@@ -33,7 +33,7 @@ func (c *core) head() wire.Announcement {
 		Attempt:       c.round.attempt,
 		Epoch:         c.epoch,
 		Cohort:        c.round.cohort,
-		Step:          c.Plan.StepAt(c.Rounds + 1),
+		StepSize:      c.Plan.StepSizeAt(c.Rounds + 1),
 		Perturbations: c.Plan.PerturbationsAt(c.Rounds + 1),
 	}
 	if c.reference.N == 0 {

@@ -251,7 +251,7 @@ func TestNewErrors(t *testing.T) {
 	}
 	bad, other, otherKey := chaintest.Plan(t), chaintest.Plan(t), chaintest.Plan(t)
 	bad.Target = 0
-	other.Step = 7
+	other.StepSize = 7
 	otherKey.RunKey[3]++
 	lost := &runlog.Memory{}
 	chaintest.Append(t, lost, chaintest.Records(t, 3))

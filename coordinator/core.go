@@ -191,7 +191,7 @@ func newCore(ctx context.Context, plan *wire.Plan, log runlog.Log, epoch uint64)
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	listed := c.Plan.Roster == wire.Dense
+	listed := c.Plan.Roster == wire.ListedRoster
 	if listed && (c.Rounds > 0 || c.Point.N > 0) && len(ids) == 0 {
 		return nil, fmt.Errorf("log: roster: %w: it is empty, and the log has rounds",
 			runlog.ErrCorrupt)

@@ -227,7 +227,7 @@ func TestAnnouncementFitsAFrame(t *testing.T) {
 	head := wire.Announcement{N: 1 << 62, Attempt: 1 << 31, Epoch: 1 << 62, Left: 1 << 31,
 		Cohort:        wire.Cohort{Sampled: wire.FullThreshold, Members: wire.MaxMembers},
 		Perturbations: 65535,
-		Reason:        string(bytes.Repeat([]byte{'x'}, wire.MaxReason)), Step: 1,
+		Reason:        string(bytes.Repeat([]byte{'x'}, wire.MaxReason)), StepSize: 1,
 		Rest: (&wire.Reference{N: 1 << 62}).Append(nil)}
 	a := head
 	a.Records = records

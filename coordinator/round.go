@@ -44,7 +44,7 @@ func (c *core) openRound() {
 		opened:        c.now,
 		attempts:      c.round.attempts[:0],
 		phase:         c.Due(),
-		step:          c.Plan.StepAt(number),
+		step:          c.Plan.StepSizeAt(number),
 		perturbations: c.Plan.PerturbationsAt(number),
 	}
 	c.prepare()

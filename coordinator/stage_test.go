@@ -235,7 +235,7 @@ func (s *stage) storeForeign(args []string) {
 	switch args[0] {
 	case "round", "fork":
 		r.Kind = wire.KindRound
-		r.Round = &wire.Round{Round: s.core.Rounds + 1, Step: 1, Perturbations: 2, Contributors: 1,
+		r.Round = &wire.Round{Round: s.core.Rounds + 1, StepSize: 1, Perturbations: 2, Contributors: 1,
 			Phase: s.core.Due(), Terms: []wire.Term{{Scalars: wire.AppendScalars(nil, 8, 9)}}}
 		if args[0] == "fork" {
 			r.Prev[0]++

@@ -45,7 +45,7 @@ func (s *stage) print(o output) {
 func (s *stage) printAnnouncement(a *wire.Announcement) {
 	fmt.Fprintf(&s.out, "  announce %v n=%d attempt=%d epoch=%d left=%d cohort=%d/%d step=%g "+
 		"p=%d records=%d %s%s\n",
-		a.State, a.N, a.Attempt, a.Epoch, a.Left, a.Cohort.Sampled, a.Cohort.Members, a.Step,
+		a.State, a.N, a.Attempt, a.Epoch, a.Left, a.Cohort.Sampled, a.Cohort.Members, a.StepSize,
 		a.Perturbations, a.Records.Len(), a.Reason, referenceText(a))
 }
 
@@ -75,7 +75,7 @@ func (s *stage) printRecord(r *wire.Record) {
 // printRound writes what a round has beyond a mean only if it has it.
 func (s *stage) printRound(r *wire.Round) {
 	fmt.Fprintf(&s.out, " round=%d attempt=%d step=%g p=%d contributors=%d",
-		r.Round, r.Attempt, r.Step, r.Perturbations, r.Contributors)
+		r.Round, r.Attempt, r.StepSize, r.Perturbations, r.Contributors)
 	if r.Phase > 0 {
 		fmt.Fprintf(&s.out, " phase=%d", r.Phase)
 	}

@@ -212,7 +212,7 @@ func (w *walk) checkRecord(n uint64) {
 	}
 	want := (&slowRound{w: w, n: n, phase: r.Round.Phase, plan: &p.Plan}).body()
 	got := *r.Round
-	got.Round, got.Attempt, got.Step, got.Perturbations = 0, 0, 0, 0
+	got.Round, got.Attempt, got.StepSize, got.Perturbations = 0, 0, 0, 0
 	// Devices may have joined since the record was made.
 	if int(got.Population) >= len(got.Slots) && got.Population < want.Population {
 		want.Population = got.Population

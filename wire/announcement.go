@@ -26,7 +26,7 @@ type Announcement struct {
 	Left    uint64 // milliseconds until the round closes
 	Cohort  Cohort
 
-	Step          float32 // eta of this round
+	StepSize      float32 // eta of this round
 	Perturbations uint32  // P of this round
 
 	Reason  string  // Paused: why; cut to MaxReason bytes
@@ -46,7 +46,7 @@ func (a *Announcement) Append(b []byte) []byte {
 	b = appendUint(b, a.Left)
 	b = appendUint(b, a.Cohort.Sampled)
 	b = appendUint(b, uint64(a.Cohort.Members))
-	b = appendFinite(b, a.Step)
+	b = appendFinite(b, a.StepSize)
 	b = appendUint(b, uint64(a.Perturbations))
 	b = appendText(b, a.Reason)
 	b = a.Records.append(b)
@@ -68,7 +68,7 @@ func DecodeAnnouncement(b []byte) (Announcement, error) {
 			Sampled: d.uint("sampled", FullThreshold),
 			Members: uint32(d.uint("members", MaxMembers)),
 		},
-		Step:          d.finite("step"),
+		StepSize:      d.finite("step"),
 		Perturbations: uint32(d.uint("perturbations", math.MaxUint16)),
 		Reason:        d.string("reason", MaxReason),
 		Records:       d.records(),

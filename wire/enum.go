@@ -91,7 +91,7 @@ const (
 type Fill uint8
 
 const (
-	Zero Fill = 0
+	ZeroFill Fill = 0
 	// UniformFill: scale * u, u uniform in [-1, 1].
 	UniformFill Fill = 1
 	// NormalFill: scale * z, z standard normal.
@@ -165,8 +165,8 @@ const (
 type Roster uint8
 
 const (
-	// Dense: devices are listed and have slots; a cohort has an exact size.
-	Dense Roster = 0
+	// ListedRoster: devices are listed and have slots; a cohort has an exact size.
+	ListedRoster Roster = 0
 	// OpenRoster: devices are not listed and select themselves by a threshold.
 	OpenRoster Roster = 1
 )

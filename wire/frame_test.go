@@ -106,8 +106,8 @@ func TestLargestRecordFitsEveryFrame(t *testing.T) {
 	frames := map[string][]byte{
 		"announcement": (&wire.Announcement{
 			State: wire.Paused, N: largest, Attempt: 1<<32 - 1, Epoch: largest, Left: 1<<32 - 1,
-			Cohort: wire.Cohort{Sampled: wire.FullThreshold, Members: wire.MaxMembers},
-			Step:   1, Perturbations: 1 << 15,
+			Cohort:   wire.Cohort{Sampled: wire.FullThreshold, Members: wire.MaxMembers},
+			StepSize: 1, Perturbations: 1 << 15,
 			Reason: strings.Repeat("x", wire.MaxReason), Records: r,
 		}).Append(nil),
 		"catch-up reply": (&wire.CatchUpReply{
@@ -138,7 +138,7 @@ func TestLargestContributionFits(t *testing.T) {
 		t.Errorf("reply of %d bytes: %v", len(reply), err)
 	}
 	record := (&wire.Record{N: 1 << 62, Epoch: 1 << 62, Kind: wire.KindRound, Round: &wire.Round{
-		Round: 1 << 62, Attempt: 1 << 31, Step: 1, Perturbations: 1 << 15, Contributors: 1 << 31,
+		Round: 1 << 62, Attempt: 1 << 31, StepSize: 1, Perturbations: 1 << 15, Contributors: 1 << 31,
 		Terms: []wire.Term{{Scalars: scalars}},
 	}}).Append(nil)
 	if _, err := wire.DecodeRecord(record); err != nil {

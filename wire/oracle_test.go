@@ -19,7 +19,7 @@ func TestLibraryDecodesFrames(t *testing.T) {
 	prev, tip, object := wire.Hash{1, 2, 3}, wire.Tip{4, 5, 6}, [wire.ObjectLen]byte{7, 8, 9}
 	scalars := wire.AppendScalars(nil, 1, -2)
 	round := wire.Record{N: 300, Prev: prev, Epoch: 70000, Kind: wire.KindRound, Round: &wire.Round{
-		Round: 299, Step: 0.5, Perturbations: 2, Contributors: 40, Slots: []uint32{1, 200},
+		Round: 299, StepSize: 0.5, Perturbations: 2, Contributors: 40, Slots: []uint32{1, 200},
 		Terms: []wire.Term{{Scalars: scalars}, {Back: 5, Source: 3, Scalars: scalars}},
 	}}
 	var records wire.Records
@@ -37,7 +37,7 @@ func TestLibraryDecodesFrames(t *testing.T) {
 				int8(6): []any{int8(1), uint8(200)}, int8(7): terms,
 			}}},
 		{"announcement",
-			(&wire.Announcement{State: wire.Paused, N: 301, Epoch: 1 << 40, Step: 0.5,
+			(&wire.Announcement{State: wire.Paused, N: 301, Epoch: 1 << 40, StepSize: 0.5,
 				Reason: "why", Records: records}).Append(nil),
 			[]any{int8(1), int8(1), uint16(301), int8(0), uint64(1 << 40), int8(0), int8(0),
 				int8(0), float32(0.5), int8(0), "why",
@@ -64,7 +64,7 @@ func TestLibraryDecodesFrames(t *testing.T) {
 			[]any{int8(1), uint16(400), uint16(300), []byte{1, 2}}},
 		{"dense round",
 			(&wire.Record{N: 9, Prev: prev, Kind: wire.KindRound,
-				Round: &wire.Round{Round: 8, Step: 0.5, Phase: 2, Object: object[:]}}).Append(nil),
+				Round: &wire.Round{Round: 8, StepSize: 0.5, Phase: 2, Object: object[:]}}).Append(nil),
 			[]any{int8(1), int8(2), int8(9), prev[:], int8(0), map[any]any{
 				int8(1): int8(8), int8(3): float32(0.5), int8(7): []any{}, int8(9): object[:],
 				int8(10): int8(2)}}},

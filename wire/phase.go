@@ -51,10 +51,10 @@ func (p *Plan) stepQueries(perturbations uint32) uint64 {
 	return 2 * uint64(perturbations)
 }
 
-// Vectors returns the number of vectors of d elements that every replica has: x, and
+// StateVectors returns the number of vectors of d elements that every replica has: x, and
 // those that the rules keep. With [DenseVectors] those of the local rule are the
 // device's own and do not count.
-func (p *Plan) Vectors() int {
+func (p *Plan) StateVectors() int {
 	n, dense := 1+p.ServerRule.Moments()+2*int(p.SubspaceMoves), p.SendsVectors()
 	if p.Rule != SGD && !dense {
 		n++

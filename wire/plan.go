@@ -65,7 +65,7 @@ type Plan struct {
 	WeightDecay          float32 // v += decay * x before the rule; 0: none
 	Prox                 float32 // gamma: v += gamma (x_k - x_0); 0: none
 	Control              Control
-	Step                 float32 // eta
+	StepSize             float32 // eta
 	StepDecay            StepDecay
 	StepSchedule         []StepPoint         // factors on eta, from given rounds on
 	PerturbationSchedule []PerturbationPoint // P, from given rounds on

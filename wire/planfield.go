@@ -134,7 +134,7 @@ var planFields = []Field{
 	{17, "weight_decay", "weight decay, added to the estimate", true,
 		func(p *Plan) any { return &p.WeightDecay }, nil, 0, 1e6},
 	{18, "step", "eta, step size", true,
-		func(p *Plan) any { return &p.Step }, nil, 1e-18, 1e18},
+		func(p *Plan) any { return &p.StepSize }, nil, 1e-18, 1e18},
 	{19, "step_decay", "schedule of the step size", true,
 		func(p *Plan) any { return (*uint8)(&p.StepDecay) }, stepDecayNames, 0, 0},
 	{20, "step_schedule", "factors on the step size, from given rounds on", true,

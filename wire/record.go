@@ -46,7 +46,7 @@ type Record struct {
 type Round struct {
 	Round         uint64   // for people: rounds count from 1 without gaps
 	Attempt       uint32   // the attempt that closed the round, from 0
-	Step          float32  // eta, the step size of the round
+	StepSize      float32  // eta, the step size of the round
 	Perturbations uint32   // P, the directions of each step
 	Contributors  uint32   // number of devices whose contributions counted
 	Slots         []uint32 // of the contributors, if the record has to name them

@@ -16,7 +16,7 @@ func (r *Round) append(b []byte) []byte {
 	b = appendMap(b, n)
 	b = appendField(b, keyRound, r.Round)
 	b = appendField(b, keyAttempt, uint64(r.Attempt))
-	b = appendFinite(append(b, keyStep), r.Step)
+	b = appendFinite(append(b, keyStep), r.StepSize)
 	b = appendField(b, keyPerturbations, uint64(r.Perturbations))
 	b = appendField(b, keyContributors, uint64(r.Contributors))
 	if len(r.Slots) > 0 {
@@ -65,7 +65,7 @@ func (d *reader) round(n uint64, r *Round) *Round {
 		case keyAttempt:
 			r.Attempt = uint32(d.nonzero("attempt", d.uint("attempt", math.MaxUint32)))
 		case keyStep:
-			r.Step, step = d.finite("step"), true
+			r.StepSize, step = d.finite("step"), true
 		case keyPerturbations:
 			r.Perturbations = uint32(
 				d.nonzero("perturbations", d.uint("perturbations", math.MaxUint16)))

@@ -6,14 +6,14 @@ import (
 	"math"
 )
 
-// StepAt returns eta of a round, counted from 1: Step, times the factor of the last
+// StepSizeAt returns eta of a round, counted from 1: StepSize, times the factor of the last
 // point of StepSchedule at or before the round, decayed by StepDecay. Only the
 // coordinator evaluates it; the record has the result.
-func (p *Plan) StepAt(round uint64) float32 {
-	eta := float64(p.Step)
+func (p *Plan) StepSizeAt(round uint64) float32 {
+	eta := float64(p.StepSize)
 	for _, s := range p.StepSchedule {
 		if s.Round <= round {
-			eta = float64(p.Step) * float64(s.Factor)
+			eta = float64(p.StepSize) * float64(s.Factor)
 		}
 	}
 	if p.StepDecay == InverseSqrt {

@@ -14,19 +14,19 @@ func TestStepAt(t *testing.T) {
 		round uint64
 		want  float32
 	}{
-		{"constant", wire.Plan{Step: 0.1}, 1, 0.1},
-		{"constant, late", wire.Plan{Step: 0.1}, 1 << 53, 0.1},
-		{"before the points", wire.Plan{Step: 0.1, StepSchedule: points}, 9, 0.1},
-		{"at a point", wire.Plan{Step: 0.1, StepSchedule: points}, 10, 0.05},
-		{"between points", wire.Plan{Step: 0.1, StepSchedule: points}, 99, 0.05},
-		{"factors do not multiply", wire.Plan{Step: 0.1, StepSchedule: points}, 100, 0.025},
-		{"inverse root", wire.Plan{Step: 0.1, StepDecay: wire.InverseSqrt}, 4, 0.05},
-		{"inverse root of round 0", wire.Plan{Step: 0.1, StepDecay: wire.InverseSqrt}, 0, 0.1},
-		{"both", wire.Plan{Step: 0.1, StepDecay: wire.InverseSqrt, StepSchedule: points}, 100,
+		{"constant", wire.Plan{StepSize: 0.1}, 1, 0.1},
+		{"constant, late", wire.Plan{StepSize: 0.1}, 1 << 53, 0.1},
+		{"before the points", wire.Plan{StepSize: 0.1, StepSchedule: points}, 9, 0.1},
+		{"at a point", wire.Plan{StepSize: 0.1, StepSchedule: points}, 10, 0.05},
+		{"between points", wire.Plan{StepSize: 0.1, StepSchedule: points}, 99, 0.05},
+		{"factors do not multiply", wire.Plan{StepSize: 0.1, StepSchedule: points}, 100, 0.025},
+		{"inverse root", wire.Plan{StepSize: 0.1, StepDecay: wire.InverseSqrt}, 4, 0.05},
+		{"inverse root of round 0", wire.Plan{StepSize: 0.1, StepDecay: wire.InverseSqrt}, 0, 0.1},
+		{"both", wire.Plan{StepSize: 0.1, StepDecay: wire.InverseSqrt, StepSchedule: points}, 100,
 			0.0025},
 	}
 	for _, test := range tests {
-		if got := test.plan.StepAt(test.round); got != test.want {
+		if got := test.plan.StepSizeAt(test.round); got != test.want {
 			t.Errorf("%s: got %v, want %v", test.name, got, test.want)
 		}
 	}

@@ -56,7 +56,7 @@ func choiceTable(*testing.T) string {
 		}
 	}
 	row("fill of a segment",
-		[]string{wire.Zero.String(), wire.UniformFill.String(), wire.NormalFill.String()})
+		[]string{wire.ZeroFill.String(), wire.UniformFill.String(), wire.NormalFill.String()})
 	return b.String()
 }
 

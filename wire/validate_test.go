@@ -78,7 +78,7 @@ var invalid = []struct {
 	}},
 	{"segments.a.scale", segment(func(s *wire.Segment) { s.Scale = 0 })},
 	{"segments.a.scale", segment(func(s *wire.Segment) { s.Scale = nan })},
-	{"segments.a.scale", segment(func(s *wire.Segment) { s.Fill = wire.Zero })},
+	{"segments.a.scale", segment(func(s *wire.Segment) { s.Fill = wire.ZeroFill })},
 	{"segments.a.mu_scale", segment(func(s *wire.Segment) { s.MuScale = -1 })},
 	{"segments.a.mu_scale", segment(func(s *wire.Segment) { s.MuScale = nan })},
 	{"segments.a.step_scale", segment(func(s *wire.Segment) { s.StepScale = 1e9 })},
@@ -108,8 +108,8 @@ var invalid = []struct {
 	{"beta", func(p *wire.Plan) { p.Beta = -0.1 }},
 	{"weight_decay", func(p *wire.Plan) { p.WeightDecay = -1 }},
 	{"weight_decay", func(p *wire.Plan) { p.WeightDecay = float32(math.Inf(1)) }},
-	{"step", func(p *wire.Plan) { p.Step = 0 }},
-	{"step", func(p *wire.Plan) { p.Step = nan }},
+	{"step", func(p *wire.Plan) { p.StepSize = 0 }},
+	{"step", func(p *wire.Plan) { p.StepSize = nan }},
 	{"step_decay", func(p *wire.Plan) { p.StepDecay = 9 }},
 	{"step_schedule",
 		func(p *wire.Plan) { p.StepSchedule = make([]wire.StepPoint, wire.MaxPoints+1) }},
@@ -262,7 +262,7 @@ func TestValidAtTheEdge(t *testing.T) {
 			func(s *wire.Segment) { s.MuScale, s.StepScale, s.Scale = 1e-6, 1e6, 1e6 }),
 		"mu least":   func(p *wire.Plan) { p.Mu = 1e-18 },
 		"mu most":    func(p *wire.Plan) { p.Mu = 1e18 },
-		"step least": func(p *wire.Plan) { p.Step = 1e-18 },
+		"step least": func(p *wire.Plan) { p.StepSize = 1e-18 },
 		"scalars":    func(p *wire.Plan) { p.Steps, p.Perturbations = 1024, 14 },
 		"rounds":     func(p *wire.Plan) { p.Rounds = 1 << 53 },
 		"dim":        func(p *wire.Plan) { p.Dim = wire.MaxDim },
@@ -287,13 +287,13 @@ func TestStepSizesStayFinite(t *testing.T) {
 	for _, step := range []float32{1e-18, 1e18} {
 		for _, factor := range []float32{1e-6, 1e6} {
 			p := plan(t)
-			p.Step, p.StepDecay, p.StepSchedule = step, wire.InverseSqrt,
+			p.StepSize, p.StepDecay, p.StepSchedule = step, wire.InverseSqrt,
 				[]wire.StepPoint{{Round: 2, Factor: factor}}
 			if err := valid.Plan(p); err != nil {
 				t.Fatal(err)
 			}
 			for _, round := range []uint64{1, 2, 1 << 53} {
-				if eta := p.StepAt(round); !(eta > 0) || math.IsInf(float64(eta*factor), 0) {
+				if eta := p.StepSizeAt(round); !(eta > 0) || math.IsInf(float64(eta*factor), 0) {
 					t.Errorf("step %v, factor %v, round %d: %v", step, factor, round, eta)
 				}
 			}

@@ -253,7 +253,7 @@ func TestSupplyRefusesNumbers(t *testing.T) {
 			binary.LittleEndian.PutUint32(data[4*at:], bad)
 			digest := wire.HashObject(data)
 			mustApply(t, r, s.chain.add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{
-				Round: 2, Step: 1, Perturbations: 1, Contributors: 1, Object: digest[:],
+				Round: 2, StepSize: 1, Perturbations: 1, Contributors: 1, Object: digest[:],
 			}}))
 			before := stateOf(r)
 			if err := r.Supply(digest, data); !errors.Is(err, ErrObject) || stateOf(r) != before ||
@@ -267,7 +267,7 @@ func TestSupplyRefusesNumbers(t *testing.T) {
 // A digest of zeros is treated like any other.
 func TestSupplyOfZeros(t *testing.T) {
 	s := hostileScript(t, "dense", 0)
-	s.add(wire.Round{Round: 1, Step: 1, Perturbations: 1, Contributors: 1,
+	s.add(wire.Round{Round: 1, StepSize: 1, Perturbations: 1, Contributors: 1,
 		Object: make(wire.Bytes, wire.ObjectLen)})
 	r := New(s.cfg)
 	for _, record := range s.records {
@@ -291,7 +291,7 @@ func TestSupplyOfTwo(t *testing.T) {
 		s := newScript(p)
 		object := s.object(50)
 		for phase := uint8(1); phase <= 2; phase++ {
-			s.add(wire.Round{Round: 1, Step: 1, Perturbations: 1, Contributors: 1,
+			s.add(wire.Round{Round: 1, StepSize: 1, Perturbations: 1, Contributors: 1,
 				Phase: phase, Object: object})
 		}
 		r := New(s.cfg)

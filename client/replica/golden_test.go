@@ -117,7 +117,7 @@ func basePlan() *wire.Plan {
 	return &wire.Plan{
 		Run: "golden", Scheme: prng.Scheme, RunKey: bytes.Repeat([]byte{7}, 32), Dim: 1,
 		Distribution: wire.Normal, Difference: wire.Central, Mu: 1e-3, Steps: 1, Perturbations: 1,
-		Rule: wire.SGD, Step: 0.01, MaxWeight: 1, MaxScalar: 1e6,
+		Rule: wire.SGD, StepSize: 0.01, MaxWeight: 1, MaxScalar: 1e6,
 		Members: 1, Target: 1, OverSample: 1, Quorum: 1, Deadline: 1000, MaxAttempts: 1,
 		Reannounce: 1000, Shards: 1,
 	}
@@ -145,7 +145,7 @@ func (c *chain) plan(p *wire.Plan) []byte {
 
 func (c *chain) round(n uint64, step float32, p uint32, scalars wire.Scalars) []byte {
 	return c.add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{
-		Round: n, Step: step, Perturbations: p, Contributors: 1,
+		Round: n, StepSize: step, Perturbations: p, Contributors: 1,
 		Terms: []wire.Term{{Scalars: scalars}},
 	}})
 }

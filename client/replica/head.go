@@ -110,7 +110,7 @@ func parseHead(b []byte) (Head, error) {
 	if !canHave(h.Plan, len(h.registers)) {
 		return Head{}, badState("%d registers, which its plan cannot have", len(h.registers))
 	}
-	want := h.Plan.Vectors()
+	want := h.Plan.StateVectors()
 	if h.rebased() {
 		want = 0
 	}

@@ -123,7 +123,7 @@ func TestHostileRounds(t *testing.T) {
 		{"dense", "weights", func(r *wire.Round) { r.Weights = []uint32{1} }},
 		{"dense", "population", func(r *wire.Round) { r.Population = 9 }},
 		{"dense", "phase 1", func(r *wire.Round) { r.Phase = 1 }},
-		{"dense", "step 0", func(r *wire.Round) { r.Step = 0 }},
+		{"dense", "step 0", func(r *wire.Round) { r.StepSize = 0 }},
 		{"dense1", "phase 0", func(r *wire.Round) { r.Phase = 0 }},
 		{"dense1", "phase 2 first", func(r *wire.Round) { r.Phase = 2 }},
 		{"dense1", "no object", func(r *wire.Round) { r.Object = nil }},

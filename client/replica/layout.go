@@ -80,7 +80,7 @@ func initial(p *wire.Plan, runKey []byte, given []float32) ([]float32, error) {
 // scale times element i of the direction of domain Initial under the key of record 0,
 // independent of how the model is divided into segments.
 func seed(x []float32, at int, key prng.Key, s *wire.Segment) {
-	if s.Fill == wire.Zero {
+	if s.Fill == wire.ZeroFill {
 		return
 	}
 	z := prng.Direction{Key: key, Domain: prng.Initial, Dist: prng.Normal}

@@ -153,7 +153,7 @@ func TestMethodsDevice(t *testing.T) {
 			d.local.Source = prng.Slot(3)
 		}
 		for n := range uint64(g.rounds) {
-			round := wire.Round{Round: n + 1, Step: p.StepAt(n + 1),
+			round := wire.Round{Round: n + 1, StepSize: p.StepSizeAt(n + 1),
 				Perturbations: p.PerturbationsAt(n + 1), Contributors: 1}
 			if p.Control == wire.ScaffoldMean {
 				round.Population = 2 + uint32(n)
@@ -169,7 +169,7 @@ func TestMethodsDevice(t *testing.T) {
 			}
 			term := wire.Term{Source: d.local.Source,
 				Scalars: s.random.travel(p.Precision, int(p.Steps*round.Perturbations))}
-			d.work(term.Scalars, round.Step)
+			d.work(term.Scalars, round.StepSize)
 			round.Terms = []wire.Term{term}
 			if len(d.own.Scalars) > 0 {
 				round.Terms = append(round.Terms,
@@ -283,7 +283,7 @@ func TestPoolFile(t *testing.T) {
 	for i, b := range s.records {
 		mustApply(t, r, b)
 		file := fileOf(t, r, History{})
-		head := prefixLen + 8 + 16 + 8 + 8 + 8 + 8 + 4 + 3*4 + len(r.First()) + 4 + 4 + 8*2*8
+		head := prefixLen + 8 + 16 + 8 + 8 + 8 + 8 + 4 + 3*4 + len(r.PlanRecord()) + 4 + 4 + 8*2*8
 		if i == 0 || i%2 == 1 {
 			head += 2 * 4 * 5000
 		}

@@ -150,7 +150,7 @@ func (f *naive) step(i int, v, correction, base float32, r *wire.Round) {
 	if p.WeightDecay > 0 {
 		v += float32(p.WeightDecay * f.x[i])
 	}
-	eta := r.Step * f.scale(i)
+	eta := r.StepSize * f.scale(i)
 	switch p.Rule {
 	case wire.Momentum:
 		f.m[i] = float32(p.Beta*f.m[i]) + float32((1-p.Beta)*v)
@@ -280,7 +280,7 @@ func (f *naive) coefficients(n uint64, r *wire.Round) {
 			v[f.index(n, k, q)] += float64(g)
 		}
 		for s := range v {
-			f.coefficient(s, v[s], start[s], r.Step)
+			f.coefficient(s, v[s], start[s], r.StepSize)
 		}
 	}
 }

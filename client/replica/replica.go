@@ -25,7 +25,7 @@ var (
 	// ErrEnded: the run has ended, no record can follow.
 	ErrEnded = errors.New("replica: run has ended")
 	// ErrRollback: the record returns to an earlier state. Replay the log up to the
-	// record's To into a new replica, [Replica.Pass] the records between the two, then
+	// record's To into a new replica, [Replica.Skip] the records between the two, then
 	// apply the record.
 	ErrRollback = errors.New("replica: rollback")
 )
@@ -56,7 +56,7 @@ type Config struct {
 //     Config.Initial.
 //  2. A method that returns an error has changed nothing. ApplyAll has applied the records
 //     before the faulty one.
-//  3. A vector is empty unless the plan has it; [wire.Plan.Vectors] counts the others.
+//  3. A vector is empty unless the plan has it; [wire.Plan.StateVectors] counts the others.
 //  4. Every record that was applied or passed names the hash of the record before it in
 //     the log.
 type Replica struct {
@@ -134,9 +134,9 @@ func (r *Replica) Plan() *wire.Plan {
 	return &r.plan
 }
 
-// First returns record 1 as the log has it, nil before. The caller must not
+// PlanRecord returns record 1 as the log has it, nil before. The caller must not
 // change it.
-func (r *Replica) First() []byte { return r.first }
+func (r *Replica) PlanRecord() []byte { return r.first }
 
 // Params returns the d parameters after the last record or, while an object is missing,
 // those that [Replica.Whole] describes. They belong to the replica: they are valid until
@@ -215,12 +215,12 @@ func (r *Replica) add(record []byte) error {
 	return nil
 }
 
-// Pass checks that a record is the log's next one and skips it: the state, N and Hash do
+// Skip checks that a record is the log's next one and skips it: the state, N and Hash do
 // not change. A rollback to N joins the state to the log again. Record N+1, passed or
 // applied, discards what was passed before.
 //
 // Errors: [ErrOrder], [ErrFork], [ErrEnded], and those of a *wire.DecodeError.
-func (r *Replica) Pass(record []byte) error {
+func (r *Replica) Skip(record []byte) error {
 	rec, err := wire.DecodeRecord(record)
 	if err != nil {
 		return err

@@ -110,7 +110,7 @@ func TestApplyRefuses(t *testing.T) {
 		t.Errorf("ended with %+v, want enough", e)
 	}
 	refuses(t, r, c.simple(7), ErrEnded)
-	if err := r.Pass(c.simple(8)); err != ErrEnded {
+	if err := r.Skip(c.simple(8)); err != ErrEnded {
 		t.Errorf("Pass after the end: got %v, want %v", err, ErrEnded)
 	}
 }
@@ -119,14 +119,14 @@ func TestApplyRefuses(t *testing.T) {
 func TestMalformedRounds(t *testing.T) {
 	r, c := begun(t, smallPlan(), 1)
 	one := wire.AppendScalars(nil, 1)
-	good := wire.Round{Round: 2, Step: 1, Perturbations: 1, Contributors: 1,
+	good := wire.Round{Round: 2, StepSize: 1, Perturbations: 1, Contributors: 1,
 		Terms: []wire.Term{{Scalars: one}}}
 	tests := []struct {
 		name string
 		edit func(*wire.Round)
 	}{
-		{"step 0", func(r *wire.Round) { r.Step = 0 }},
-		{"step -1", func(r *wire.Round) { r.Step = -1 }},
+		{"step 0", func(r *wire.Round) { r.StepSize = 0 }},
+		{"step -1", func(r *wire.Round) { r.StepSize = -1 }},
 		{"no perturbations", func(r *wire.Round) { r.Perturbations = 0 }},
 		{"no perturbations, no scalars", func(r *wire.Round) {
 			r.Perturbations, r.Terms = 0, []wire.Term{{}}
@@ -254,7 +254,7 @@ func TestChange(t *testing.T) {
 	}
 	*c = was
 	mustApply(t, r, change("beta", "0.25", "weight_decay", "0.5", "step", "0.125"))
-	if p := r.Plan(); p.Beta != 0.25 || p.WeightDecay != 0.5 || p.Step != 0.125 || p.Quorum != 1 {
+	if p := r.Plan(); p.Beta != 0.25 || p.WeightDecay != 0.5 || p.StepSize != 0.125 || p.Quorum != 1 {
 		t.Errorf("plan after the change: %+v", p)
 	}
 	x, m := slices.Clone(r.Params()), slices.Clone(r.Momentum())
@@ -276,7 +276,7 @@ func TestPassGivenUp(t *testing.T) {
 	records := [][]byte{c.simple(3), c.simple(4)}
 	for range 2 {
 		for _, record := range records {
-			if err := r.Pass(record); err != nil {
+			if err := r.Skip(record); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -302,18 +302,18 @@ func TestRollback(t *testing.T) {
 	forged := forgedChain.add(wire.Record{Kind: wire.KindRollback, To: 3})
 
 	refuses(t, r, back, ErrOrder)
-	if err := r.Pass(records[1]); !errors.Is(err, ErrOrder) {
+	if err := r.Skip(records[1]); !errors.Is(err, ErrOrder) {
 		t.Errorf("Pass of a record after the next: got %v, want %v", err, ErrOrder)
 	}
 	for _, record := range records {
-		if err := r.Pass(record); err != nil {
+		if err := r.Skip(record); err != nil {
 			t.Fatal(err)
 		}
 		if stateOf(r) != third {
 			t.Errorf("Pass changed the state to %+v", stateOf(r))
 		}
 	}
-	if err := r.Pass([]byte{1}); err == nil {
+	if err := r.Skip([]byte{1}); err == nil {
 		t.Error("Pass of garbage: got no error")
 	}
 	refuses(t, r, records[1], ErrOrder) // it was passed

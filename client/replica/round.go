@@ -40,7 +40,7 @@ func (r *Replica) addScalars(n uint64, round *wire.Round, t scalarTransport) {
 	}
 	r.measureRound(n, round)
 	mv := move{
-		steps: int(r.plan.Steps), eta: round.Step, hasBasis: r.hasBasis(), round: round.Round,
+		steps: int(r.plan.Steps), eta: round.StepSize, hasBasis: r.hasBasis(), round: round.Round,
 	}
 	r.addOlder(&mv, n, round)
 	mv.terms = t.addTerms(r, n, round)
@@ -123,8 +123,8 @@ func (r *Replica) wantTerm(n uint64, t wire.Term, perturbations int) {
 // checkRound refuses a round that the plan cannot have made.
 func (r *Replica) checkRound(n uint64, round *wire.Round) error {
 	switch {
-	case !(round.Step > 0):
-		return fmt.Errorf("step %v: %w", round.Step, wire.ErrValue)
+	case !(round.StepSize > 0):
+		return fmt.Errorf("step %v: %w", round.StepSize, wire.ErrValue)
 	case round.Perturbations == 0:
 		return fmt.Errorf("perturbations 0: %w", wire.ErrValue)
 	case round.Phase != r.Phase():

@@ -51,7 +51,7 @@ func (meanTransport) addTerms(r *Replica, n uint64, round *wire.Round) int {
 			r.tempDirection(n, i/p, i%p, prng.Shared), i%p == 0)
 	}
 	if r.pool != nil {
-		r.addPooled(n, steps, p, round.Step, func(i int) float32 {
+		r.addPooled(n, steps, p, round.StepSize, func(i int) float32 {
 			return r.plan.Precision.At(scalars, i)
 		})
 	}

@@ -70,7 +70,7 @@ func (l *fileBook) next(size int) []byte {
 	r.Prev = wire.Genesis(r.Plan.Run)
 	if r.N > 1 {
 		r.Kind, r.Plan, r.Prev = wire.KindRound, nil, wire.HashRecord(l.records[r.N-2])
-		r.Round = &wire.Round{Step: 1, Terms: []wire.Term{{Scalars: bytes.Repeat([]byte{byte(size),
+		r.Round = &wire.Round{StepSize: 1, Terms: []wire.Term{{Scalars: bytes.Repeat([]byte{byte(size),
 			1}, size/2)}}}
 	}
 	return r.Append(nil)

@@ -27,7 +27,7 @@ func ofEpoch(t testing.TB, epoch uint64) [][]byte {
 	records := chaintest.Records(t, 1)
 	second := wire.Record{N: 2, Epoch: epoch, Kind: wire.KindRound,
 		Prev:  wire.HashRecord(records[0]),
-		Round: &wire.Round{Step: 1, Terms: []wire.Term{{Scalars: make([]byte, 4)}}}}
+		Round: &wire.Round{StepSize: 1, Terms: []wire.Term{{Scalars: make([]byte, 4)}}}}
 	return append(records, second.Append(nil))
 }
 

@@ -184,7 +184,7 @@ func TestFileLogKeepsWhatFollowsALostSector(t *testing.T) {
 func longRecord(records [][]byte, scalar byte) []byte {
 	r := wire.Record{N: uint64(len(records)) + 1, Epoch: 1, Kind: wire.KindRound,
 		Prev: wire.HashRecord(records[len(records)-1]),
-		Round: &wire.Round{Step: 1, Terms: []wire.Term{{Scalars: bytes.Repeat([]byte{scalar},
+		Round: &wire.Round{StepSize: 1, Terms: []wire.Term{{Scalars: bytes.Repeat([]byte{scalar},
 			4000)}}}}
 	return r.Append(nil)
 }
@@ -294,7 +294,7 @@ func BenchmarkFileLogAppend(b *testing.B) {
 	chaintest.Append(b, f, first)
 	prev := wire.HashRecord(first[0])
 	record := wire.Record{Epoch: 1, Kind: wire.KindRound,
-		Round: &wire.Round{Step: 1, Perturbations: 10,
+		Round: &wire.Round{StepSize: 1, Perturbations: 10,
 			Terms: []wire.Term{{Scalars: make([]byte, 40)}}}}
 	for b.Loop() {
 		record.N, record.Prev = f.Last()+1, prev

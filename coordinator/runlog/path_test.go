@@ -34,7 +34,7 @@ func TestPath(t *testing.T) {
 				r.Kind, r.To = wire.KindRollback, to
 			default:
 				r.Kind = wire.KindRound
-				r.Round = &wire.Round{Round: p.Rounds + 1, Step: 1, Terms: []wire.Term{{}}}
+				r.Round = &wire.Round{Round: p.Rounds + 1, StepSize: 1, Terms: []wire.Term{{}}}
 			}
 			if _, err := p.Apply(r.Append(nil)); err != nil {
 				t.Fatal(err)

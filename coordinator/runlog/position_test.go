@@ -38,22 +38,22 @@ func TestReplayChangesAndRollbacks(t *testing.T) {
 	chaintest.Append(t, log, chaintest.Records(t, 3)) // rounds 1 and 2
 	_, add := continueLog(t, log)
 	const step = 18 // the field's number
-	change := wire.Change{Fields: []uint64{step}, Values: wire.Plan{Step: 9}}
+	change := wire.Change{Fields: []uint64{step}, Values: wire.Plan{StepSize: 9}}
 	add(wire.Record{Kind: wire.KindChange, Change: &change})
-	add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{Round: 3, Step: 9,
+	add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{Round: 3, StepSize: 9,
 		Terms: []wire.Term{{}}}})
 	add(wire.Record{Kind: wire.KindRollback, To: 2})
-	add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{Round: 2, Step: 1,
+	add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{Round: 2, StepSize: 1,
 		Terms: []wire.Term{{}}}})
 	for _, test := range []struct {
 		last, rounds uint64
 		step         float32
 	}{{3, 2, 0.001}, {4, 2, 9}, {5, 3, 9}, {6, 1, 0.001}, {7, 2, 0.001}} {
 		got, err := Replay(t.Context(), log, test.last, func([]byte) {})
-		if err != nil || got.Rounds != test.rounds || got.Plan.Step != test.step ||
+		if err != nil || got.Rounds != test.rounds || got.Plan.StepSize != test.step ||
 			got.N != test.last {
 			t.Errorf("after record %d: n=%d rounds=%d step=%v, %v, want rounds=%d step=%v",
-				test.last, got.N, got.Rounds, got.Plan.Step, err, test.rounds, test.step)
+				test.last, got.N, got.Rounds, got.Plan.StepSize, err, test.rounds, test.step)
 		}
 	}
 	if _, err := Replay(t.Context(), log, 8, func([]byte) {}); !errors.Is(err, ErrCorrupt) {
@@ -141,7 +141,7 @@ func (h *historian) addAny() {
 		fallthrough
 	default:
 		round := wire.Round{Phase: h.p.Due(), Round: h.p.Rounds + 1, Perturbations: 1 +
-			h.perturbations%3, Step: 1, Terms: []wire.Term{{}}}
+			h.perturbations%3, StepSize: 1, Terms: []wire.Term{{}}}
 		h.add(wire.Record{Kind: wire.KindRound, Round: &round})
 	}
 }
@@ -194,7 +194,7 @@ func TestPhasesTakeTurns(t *testing.T) {
 			}
 			before := p.N
 			r := wire.Record{N: p.N + 1, Prev: p.Hash, Epoch: 1, Kind: wire.KindRound,
-				Round: &wire.Round{Round: p.Rounds + 1, Phase: phase, Step: 1,
+				Round: &wire.Round{Round: p.Rounds + 1, Phase: phase, StepSize: 1,
 					Terms: []wire.Term{{}}}}
 			if _, err = p.Apply(r.Append(nil)); err != nil &&
 				(p.N != before || i < len(test.phases)-1) {
@@ -220,7 +220,7 @@ func TestPhasesExtendAStretch(t *testing.T) {
 	h.add(wire.Record{Kind: wire.KindPlan, Plan: plan})
 	for n := uint64(2); n < 9; n++ {
 		h.add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{
-			Phase: h.p.Due(), Round: h.p.Rounds + 1, Step: 1, Contributors: 1,
+			Phase: h.p.Due(), Round: h.p.Rounds + 1, StepSize: 1, Contributors: 1,
 			Object: make([]byte, wire.ObjectLen),
 		}})
 	}
@@ -261,7 +261,7 @@ func TestReplayReadsTheLogOnce(t *testing.T) {
 	p, add := continueLog(t, log)
 	for range 30 { // each returns to the record before it
 		add(wire.Record{Kind: wire.KindRound,
-			Round: &wire.Round{Round: 3, Step: 1, Terms: []wire.Term{{}}}})
+			Round: &wire.Round{Round: 3, StepSize: 1, Terms: []wire.Term{{}}}})
 		add(wire.Record{Kind: wire.KindRollback, To: p.N - 1})
 	}
 	log.reads = 0

@@ -84,7 +84,7 @@ func printDemo(w io.Writer, r *demo.Result) {
 		{"method", r.Method},
 		{"estimator", estimatorOf(r.Plan)},
 		{"update", fmt.Sprintf("%v, beta=%v, decay=%v, step=%v", r.Plan.Rule, r.Plan.Beta,
-			r.Plan.WeightDecay, r.Plan.Step)},
+			r.Plan.WeightDecay, r.Plan.StepSize)},
 		{"rounds", r.Rounds},
 		{"clients", r.Clients},
 		{"parameters", r.Parameters},

@@ -68,7 +68,7 @@ func termsOf(r *wire.Round, precision wire.Precision) (terms []logTerm, scalars 
 // round sets a round's fields, and returns them as text.
 func (l *line) round(r *wire.Round, plan *wire.Plan) string {
 	l.Round, l.Phase, l.Attempt = r.Round, r.Phase, r.Attempt
-	l.Step, l.Perturbations = r.Step, r.Perturbations
+	l.Step, l.Perturbations = r.StepSize, r.Perturbations
 	l.Contributors, l.Population, l.Slots = r.Contributors, r.Population, r.Slots
 	text := fmt.Sprintf("round=%d attempt=%d step=%v contributors=%d",
 		l.Round, l.Attempt, l.Step, l.Contributors)

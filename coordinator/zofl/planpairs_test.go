@@ -65,7 +65,7 @@ func planOfPair(t *testing.T, pair wiretest.Pair) (p *wire.Plan, secret []byte) 
 		secret = bytes.Repeat([]byte{5}, secretLen)
 		p.KeyCheck = wire.KeyCheck(secret)
 	}
-	p.Members, p.Target, p.Quorum, p.Rounds, p.Step, p.Diverge = 3, 3, 3, 3, 1e-3, 0
+	p.Members, p.Target, p.Quorum, p.Rounds, p.StepSize, p.Diverge = 3, 3, 3, 3, 1e-3, 0
 	return p, secret
 }
 

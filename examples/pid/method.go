@@ -26,14 +26,14 @@ var methods = []Method{
 		// 3 steps of 1 + 2 experiments, then 1 + 3: 13 a round. The preset's 10 steps
 		// of 6 are for losses that cost less than ten minutes.
 		p.Steps, p.Active, p.Around, p.Radius = 3, 2, 3, 0.1
-		p.Step = 0.05
+		p.StepSize = 0.05
 		p.LengthScale, p.Noise = 0.7, 1e-3 // readings are noisy, so losses are too
 		p.Features, p.Window = 1000, 400
 	}},
 	{"FedZO", "fedzo-dense", func(p *wire.Plan) {
 		// 4 steps of 1 + 2 experiments: 12 a round. Closer probes drown in the noise.
 		p.Steps, p.Perturbations, p.Mu, p.Batch = 4, 2, 0.05, 0
-		p.Rule, p.Step, p.Beta, p.Beta2, p.Epsilon = wire.LocalAdam, 0.03, 0.9, 0.999, 1e-8
+		p.Rule, p.StepSize, p.Beta, p.Beta2, p.Epsilon = wire.LocalAdam, 0.03, 0.9, 0.999, 1e-8
 	}},
 }
 

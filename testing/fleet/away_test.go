@@ -82,7 +82,7 @@ func (a *awayRun) train(rounds int) {
 			g[i] = float32(int(n*7+uint64(i)*13)%101-50) / 64
 		}
 		a.append(wire.Record{Kind: wire.KindRound, Round: &wire.Round{
-			Round: n - 1, Step: 1e-4, Perturbations: a.p.Perturbations, Contributors: 1,
+			Round: n - 1, StepSize: 1e-4, Perturbations: a.p.Perturbations, Contributors: 1,
 			Terms: []wire.Term{{Scalars: wire.AppendScalars(nil, g...)}}}})
 	}
 }

@@ -138,7 +138,7 @@ func foreign() [][]byte {
 	end := wire.Record{Kind: wire.KindEnd, N: 3, Prev: other, Epoch: 9,
 		End: &wire.End{Reason: wire.EndRequested}}
 	a := wire.Announcement{
-		State: wire.Ended, N: 4, Epoch: 1 << 30, Step: 1, Perturbations: 1,
+		State: wire.Ended, N: 4, Epoch: 1 << 30, StepSize: 1, Perturbations: 1,
 		Cohort: wire.Cohort{Sampled: 1, Members: 1},
 	}
 	a.Records.Add(end.Append(nil))

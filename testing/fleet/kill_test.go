@@ -55,7 +55,7 @@ func killPlan(t *testing.T, dir, run string, target, quorum uint32) string {
 	}
 	p.RunKey = make(wire.Bytes, 32) // the same in all runs that are compared
 	p.Members, p.Target, p.Quorum, p.Rounds = killDevices, target, quorum, killRounds
-	p.Perturbations, p.Step, p.MaxAttempts, p.OverSample = 2, 0.05, 1000, 1
+	p.Perturbations, p.StepSize, p.MaxAttempts, p.OverSample = 2, 0.05, 1000, 1
 	p.Deadline, p.Reannounce, p.DigestEvery = 1000, 250, 16
 	b, err := json.Marshal((*planfile.Plan)(p))
 	if err != nil {

@@ -42,7 +42,7 @@ func denseKillPlan(t *testing.T, dir string) string {
 	p.Sharing, p.Distribution = wire.SharedDirections, wire.Normal // slots are in the order of joining
 	p.Control, p.DenseKeep = wire.ScaffoldPoint, 2
 	p.Members, p.Target, p.Quorum, p.Rounds = denseDevices, denseDevices, denseDevices, denseRounds
-	p.Steps, p.Perturbations, p.Step, p.Batch = 2, 1, 1e-4, 0
+	p.Steps, p.Perturbations, p.StepSize, p.Batch = 2, 1, 1e-4, 0
 	p.MaxAttempts, p.Deadline, p.Reannounce, p.DigestEvery = 1000, 5000, 250, 1
 	b, err := json.Marshal((*planfile.Plan)(p))
 	if err != nil {

@@ -58,7 +58,7 @@ func TestMethods(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.Steps, p.Perturbations = min(p.Steps, 3), min(p.Perturbations, 4)
-			p.Step, p.Mu, p.Rounds, p.DigestEvery, p.Diverge = 1e-3, 1e-3, 30, 4, 0
+			p.StepSize, p.Mu, p.Rounds, p.DigestEvery, p.Diverge = 1e-3, 1e-3, 30, 4, 0
 			if p.Estimator == wire.Surrogate { // whose numerics have tests of their own
 				p.Features, p.Window, p.Candidates, p.Active, p.Around = 20, 10, 5, 2, 2
 			}

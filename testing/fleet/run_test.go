@@ -114,7 +114,7 @@ func plan(t *testing.T, run string, dim uint64, n uint32, rounds uint64) *wire.P
 		t.Fatal(err)
 	}
 	p.Members, p.Target, p.Quorum, p.Rounds = n, n, n, rounds
-	p.Step = 0.05
+	p.StepSize = 0.05
 	return p
 }
 

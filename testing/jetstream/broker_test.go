@@ -159,13 +159,13 @@ func (c *chain) next(step float32) []byte {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		plan.RunKey, plan.Step = make(wire.Bytes, 32), step
+		plan.RunKey, plan.StepSize = make(wire.Bytes, 32), step
 		r.Kind, r.Plan = wire.KindPlan, plan
 		return r.Append(nil)
 	}
 	r.Prev = wire.HashRecord(c.records[n-2])
 	r.Kind = wire.KindRound
-	r.Round = &wire.Round{Round: n - 1, Step: step, Perturbations: 1, Contributors: 1,
+	r.Round = &wire.Round{Round: n - 1, StepSize: step, Perturbations: 1, Contributors: 1,
 		Terms: []wire.Term{{Scalars: wire.AppendScalars(nil, float32(n))}}}
 	return r.Append(nil)
 }

@@ -83,7 +83,7 @@ func TestKotlin(t *testing.T) {
 	bound(t)
 	const rounds = 600
 	p := plan(t, "digits", digitDim, 2, 2, rounds)
-	p.Step, p.Perturbations, p.Steps, p.Batch = 0.1, 20, 1, 64
+	p.StepSize, p.Perturbations, p.Steps, p.Batch = 0.1, 20, 1, 64
 	p.Metrics, p.EvalEvery, p.EvalCount = []string{"accuracy", "loss"}, 25, 2
 	l := newSite(t).lead(p)
 	finished := l.bystander()

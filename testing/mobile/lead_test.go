@@ -49,7 +49,7 @@ func plan(t *testing.T, run string, dim int, n, quorum uint32, rounds uint64) *w
 	}
 	p.Members, p.Target, p.Quorum, p.Rounds = n, n, quorum, rounds
 	p.Deadline, p.Reannounce, p.MaxAttempts, p.DigestEvery = 5000, 500, 1000, 16
-	p.Step, p.Perturbations = 0.05, 2
+	p.StepSize, p.Perturbations = 0.05, 2
 	return p
 }
 

@@ -189,7 +189,7 @@ func TestSegments(t *testing.T) {
 			}
 			filled := s.Fill == wire.UniformFill && s.Scale > 0
 			if filled && (most == 0 || most > s.Scale) || !filled &&
-				(s.Fill != wire.Zero || most != 0) {
+				(s.Fill != wire.ZeroFill || most != 0) {
 				t.Errorf("%s: segment %+v has an element of %v", name, s, most)
 			}
 			if filled && s.Len > 1000 && (most < 0.95*s.Scale || max(sum, -sum) > 0.1*s.Scale) {

@@ -34,7 +34,7 @@ type decomflSetting struct {
 func (d *decomflSetting) official(p *wire.Plan, segments []wire.Segment) {
 	p.Segments = segments
 	p.Difference, p.Mu = wire.Central, 1e-3
-	p.Steps, p.Perturbations, p.Batch, p.Step = d.k, d.p, d.batch, d.step
+	p.Steps, p.Perturbations, p.Batch, p.StepSize = d.k, d.p, d.batch, d.step
 	p.Rule, p.Beta, p.WeightDecay = wire.TorchMomentum, 0.9, 1e-5
 }
 

@@ -157,7 +157,7 @@ func TestFzoosPlans(t *testing.T) {
 					}
 					one.Set(p)
 					if err := valid.Plan(p); err != nil || names[one.Name] || len(one.Name) != 24 ||
-						p.Steps != steps || p.Step != step {
+						p.Steps != steps || p.StepSize != step {
 						t.Errorf("%s: T=%d, twice %v, %v", one.Name, p.Steps, names[one.Name], err)
 					}
 					if p.Rule == wire.LocalAdam != (m.steps[0] == 0.01) {

@@ -163,10 +163,10 @@ func checkZOFedHTPlan(t *testing.T, x *zofedhtRun, s *zofedhtSet, z zofedhtSetti
 	if err := valid.Plan(p); err != nil || len(tr.Name) > 20 {
 		t.Errorf("%s: %v", tr.Name, err)
 	}
-	if p.Steps != 50 || p.Mu != 1e-4 || p.Step != float32(z.eta) ||
+	if p.Steps != 50 || p.Mu != 1e-4 || p.StepSize != float32(z.eta) ||
 		z.subspace && (p.SubspaceMoves != zofedhtTau || p.SubspaceShare != float32(z.alpha)) {
 		t.Errorf("%s: K %d, mu %v, step %v, tau %d, alpha %v",
-			tr.Name, p.Steps, p.Mu, p.Step, p.SubspaceMoves, p.SubspaceShare)
+			tr.Name, p.Steps, p.Mu, p.StepSize, p.SubspaceMoves, p.SubspaceShare)
 	}
 	want := uint32(zofedhtBatch)
 	if z.tag == "gd" {

@@ -158,7 +158,7 @@ func (x *zofedhtRun) training(s *zofedhtSet, z zofedhtSetting) *Training {
 		Task:   s.task(), Order: run.Draws, Every: x.size.every,
 		Shares: func(seed uint64) ([][]int, error) { return x.shares(s, seed) },
 		Set: func(p *wire.Plan) {
-			p.Segments, p.Step = s.segments, float32(z.eta)
+			p.Segments, p.StepSize = s.segments, float32(z.eta)
 			if z.subspace {
 				p.SubspaceShare = float32(z.alpha)
 			}

@@ -69,7 +69,7 @@ func TestHalvesAgainstReference(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			p := presetPlan(t, "decomfl", rand.New(rand.NewPCG(seed, 4)))
-			p.Dim, p.Steps, p.Perturbations, p.Step = 1, 4, 1, 2
+			p.Dim, p.Steps, p.Perturbations, p.StepSize = 1, 4, 1, 2
 			p.Distribution, p.Precision, p.MaxScalar = wire.Rademacher, wire.Half, 6e4
 			against(t, p)
 		})
@@ -188,10 +188,10 @@ func (r *run) follow(t *testing.T) {
 
 // schedule sets what the plan schedules for a round, counted from 1.
 func schedule(p *wire.Plan, r *Round, number uint64) {
-	r.R, r.P, r.Eta = int(number-1), int(p.Perturbations), float64(p.Step)
+	r.R, r.P, r.Eta = int(number-1), int(p.Perturbations), float64(p.StepSize)
 	for _, point := range p.StepSchedule {
 		if point.Round <= number {
-			r.Eta = float64(p.Step) * float64(point.Factor)
+			r.Eta = float64(p.StepSize) * float64(point.Factor)
 		}
 	}
 	if p.StepDecay == wire.InverseSqrt {
@@ -209,10 +209,10 @@ func (r *run) check(t *testing.T, want *Round, got *wire.Round) {
 	t.Helper()
 	if int(got.Contributors) != len(want.Clients) || got.Contributors != r.plan.Target ||
 		int(got.Perturbations) != want.P ||
-		math.Abs(float64(got.Step)-want.Eta) > 1e-6*want.Eta {
+		math.Abs(float64(got.StepSize)-want.Eta) > 1e-6*want.Eta {
 		t.Fatalf("round %d has %d contributors, P = %d and eta = %v, want %d, %d and %v\nplan: %+v",
 			got.Round,
-			got.Contributors, got.Perturbations, got.Step, len(want.Clients), want.P, want.Eta, r.plan)
+			got.Contributors, got.Perturbations, got.StepSize, len(want.Clients), want.P, want.Eta, r.plan)
 	}
 }
 

@@ -58,21 +58,21 @@ func shrink(p *wire.Plan) {
 
 // size sets mu and eta to values that suit the bowl of these tests, for the dimension of p.
 func size(p *wire.Plan) {
-	p.Mu, p.Step = 1e-2, float32(1/float64(p.Dim+1))
+	p.Mu, p.StepSize = 1e-2, float32(1/float64(p.Dim+1))
 	if p.Distribution == wire.Sphere {
 		p.Mu *= float32(math.Sqrt(float64(p.Dim)))
 	}
 	if p.Rule == wire.LocalAdam {
-		p.Step = 0.02
+		p.StepSize = 0.02
 		if p.Preset == "" { // otherwise the sign of a rounding error would count
 			p.Epsilon = 0.05 * float32(math.Sqrt(float64(p.Dim)))
 		}
 	}
 	if p.Rule == wire.TorchMomentum {
-		p.Step *= 1 - p.Beta
+		p.StepSize *= 1 - p.Beta
 	}
 	if p.Control != wire.NoControl {
-		p.Step /= 2
+		p.StepSize /= 2
 	}
 	if p.Clip > 0 { // slopes are about 0.2 at the start
 		scalars := float64(p.Steps * p.Perturbations)

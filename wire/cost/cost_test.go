@@ -17,11 +17,11 @@ func TestCostIsTheFrames(t *testing.T) {
 	reply := (&wire.Reply{Kind: wire.Contribution, N: 9, Weight: 1,
 		Values: make(wire.Scalars, 40)}).Append(nil)
 	record := (&wire.Record{N: 9, Epoch: 1, Kind: wire.KindRound, Round: &wire.Round{
-		Round: 8, Step: 1e-3, Perturbations: 10, Contributors: 10,
+		Round: 8, StepSize: 1e-3, Perturbations: 10, Contributors: 10,
 		Terms: []wire.Term{{Scalars: make(wire.Scalars, 40)}},
 	}}).Append(nil)
 	a := wire.Announcement{N: 9, Epoch: 1, Left: 30000,
-		Cohort: wire.Cohort{Sampled: 10, Members: 10}, Step: 1e-3, Perturbations: 10}
+		Cohort: wire.Cohort{Sampled: 10, Members: 10}, StepSize: 1e-3, Perturbations: 10}
 	a.Records.Add(record)
 	announcement := a.Append(nil)
 

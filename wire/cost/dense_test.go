@@ -53,7 +53,7 @@ func (s *socket) exchange(n uint64, weight uint32, lengths ...int) {
 // denseRecord returns record n of a round with transport=dense.
 func denseRecord(p *wire.Plan, n, round uint64, phase uint8) wire.Record {
 	return wire.Record{N: n, Epoch: 1, Kind: wire.KindRound,
-		Round: &wire.Round{Round: round, Step: p.Step,
+		Round: &wire.Round{Round: round, StepSize: p.StepSize,
 			Perturbations: p.Perturbations, Contributors: p.Target, Phase: phase,
 			Object: make(wire.Bytes, wire.ObjectLen)}}
 }

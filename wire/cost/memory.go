@@ -6,7 +6,7 @@ import "github.com/zofl/zofl/wire"
 // state, and with a pool the initial parameters, if they cannot be regenerated from
 // seeds.
 func replicated(p *wire.Plan) uint64 {
-	n := uint64(p.Vectors())
+	n := uint64(p.StateVectors())
 	if p.Pool > 0 && p.Initial == wire.Given {
 		n++
 	}

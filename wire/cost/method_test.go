@@ -139,7 +139,7 @@ func checkCost(t *testing.T, p *wire.Plan, round uint64, queries, scalars uint64
 // announce returns the announcement of record n, with the last record.
 func announce(p *wire.Plan, n uint64, last wire.Record) wire.Announcement {
 	a := wire.Announcement{N: n, Epoch: 1, Left: 30000,
-		Cohort: wire.Cohort{Sampled: 10, Members: p.Members}, Step: p.Step,
+		Cohort: wire.Cohort{Sampled: 10, Members: p.Members}, StepSize: p.StepSize,
 		Perturbations: p.Perturbations}
 	a.Records.Add(last.Append(nil))
 	return a
@@ -152,7 +152,7 @@ func TestCostOfRelay(t *testing.T) {
 	p.Members, p.Precision, p.MaxScalar, p.Weights, p.MaxWeight = 300, wire.Half, 1000,
 		wire.BySamples, 500
 	const scalars = 20 * 20
-	round := &wire.Round{Round: 8, Step: 1e-3, Perturbations: 20, Contributors: 10}
+	round := &wire.Round{Round: 8, StepSize: 1e-3, Perturbations: 20, Contributors: 10}
 	for slot := range uint32(10) {
 		round.Terms = append(round.Terms,
 			wire.Term{Source: 291 + slot, Scalars: make(wire.Scalars, 2*scalars)})
@@ -174,7 +174,7 @@ func TestCostOfRelay(t *testing.T) {
 // messages.
 func TestCostOfTwoPhases(t *testing.T) {
 	p := planOf(t, "scaffold-1")
-	body := wire.Round{Round: 8, Step: 0.01, Perturbations: 20, Contributors: 10}
+	body := wire.Round{Round: 8, StepSize: 0.01, Perturbations: 20, Contributors: 10}
 	first, second := body, body
 	first.Phase, second.Phase = 1, 2
 	first.Terms = []wire.Term{{Scalars: make(wire.Scalars, 4*20)}}
@@ -207,7 +207,7 @@ func TestCostOfControlVariates(t *testing.T) {
 	p := planOf(t, "scaffold-2")
 	p.Members = 100
 	for round, older := range map[uint64]uint64{1: 0, 2: 1, 8: 7, 1000: 10} {
-		body := &wire.Round{Round: round, Step: 0.01, Perturbations: 20, Contributors: 10,
+		body := &wire.Round{Round: round, StepSize: 0.01, Perturbations: 20, Contributors: 10,
 			Population: 100,
 			Slots:      []uint32{90, 91, 92, 93, 94, 95, 96, 97, 98, 99},
 			Terms:      []wire.Term{{Scalars: make(wire.Scalars, 800)}}}

@@ -57,7 +57,7 @@ func (s *sample) blob(scalars uint64) wire.Scalars {
 func (s *sample) body(phase uint8) *wire.Round {
 	p := s.plan
 	r := &wire.Round{
-		Round: s.round, Step: p.StepAt(s.round), Perturbations: s.perturbations,
+		Round: s.round, StepSize: p.StepSizeAt(s.round), Perturbations: s.perturbations,
 		Contributors: p.Target, Phase: phase,
 	}
 	s.transport.fill(s, r)
@@ -81,7 +81,7 @@ func (s *sample) announcement(i int, budget uint32) []byte {
 	p := s.plan
 	a := wire.Announcement{
 		N: s.n(i), Epoch: 1, Left: uint64(p.Deadline),
-		Step: p.StepAt(s.round), Perturbations: s.perturbations,
+		StepSize: p.StepSizeAt(s.round), Perturbations: s.perturbations,
 		Cohort: wire.Cohort{Sampled: uint64(p.Sampled(p.Members)), Members: p.Members},
 	}
 	if p.Roster == wire.OpenRoster {

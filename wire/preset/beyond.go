@@ -36,7 +36,7 @@ Memory: x, m and v, 3 d in every replica. Work: P directions a record.`,
 		p.Sharing, p.Distribution, p.Difference = wire.SharedDirections, wire.Rademacher,
 			wire.Forward
 		p.Mu, p.Steps, p.Perturbations, p.Batch = 1e-3, 1, 19, 32
-		p.Rule, p.Step = wire.SGD, 1e-3
+		p.Rule, p.StepSize = wire.SGD, 1e-3
 		p.ServerRule, p.ServerStep = wire.ServerAdam, 2e-3
 		p.ServerBeta1, p.ServerBeta2, p.ServerEpsilon = 0.9, 0.99, 1e-12
 		p.Transport, p.Aggregator, p.Weights = wire.Mean, wire.WeightedMean, wire.Equal

@@ -68,7 +68,7 @@ to (contributors + 1)*K*P directions a record, or 2*K*P if all contribute every 
 func differences(p *wire.Plan) {
 	p.Sharing, p.Distribution, p.Difference = wire.SharedDirections, wire.Normal, wire.Forward
 	p.Mu, p.Steps, p.Perturbations, p.Batch = 0.01, 10, 20, 0
-	p.Rule, p.Step = wire.SGD, 0.01
+	p.Rule, p.StepSize = wire.SGD, 0.01
 	p.Transport, p.Aggregator, p.Weights = wire.Mean, wire.WeightedMean, wire.Equal
 }
 

@@ -60,7 +60,7 @@ of the rule. A device that was away fetches the last vector only, not the whole 
 		apply: func(p *wire.Plan) {
 			p.Sharing, p.Distribution, p.Difference = wire.PerClient, wire.Sphere, wire.Forward
 			p.Mu, p.Steps, p.Perturbations, p.Batch = 1e-3, 20, 20, 25
-			p.Rule, p.Step = wire.SGD, 1e-3
+			p.Rule, p.StepSize = wire.SGD, 1e-3
 			p.Transport, p.Aggregator, p.Weights, p.DenseKeep = wire.DenseVectors,
 				wire.WeightedMean, wire.Equal, wire.DefaultDenseKeep
 		},
@@ -69,7 +69,7 @@ of the rule. A device that was away fetches the last vector only, not the whole 
 
 // denseAdam sets the local rule of all methods in FZooS's appendix G.
 func denseAdam(p *wire.Plan) {
-	p.Rule, p.Step, p.Beta, p.Beta2, p.Epsilon = wire.LocalAdam, 0.01, 0.9, 0.999, 1e-8
+	p.Rule, p.StepSize, p.Beta, p.Beta2, p.Epsilon = wire.LocalAdam, 0.01, 0.9, 0.999, 1e-8
 	p.Transport, p.Aggregator, p.Weights, p.DenseKeep = wire.DenseVectors, wire.WeightedMean,
 		wire.Equal, wire.DefaultDenseKeep
 }

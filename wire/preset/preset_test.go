@@ -82,7 +82,7 @@ func numbersOf(p *wire.Plan) numbers {
 	}
 	return numbers{p.Sharing, p.Distribution, p.Difference, p.Transport, p.Steps, p.Perturbations,
 		p.Batch,
-		p.Mu, p.Step, p.StepDecay, p.SubspaceMoves, p.SubspaceShare, p.Prox, p.Control,
+		p.Mu, p.StepSize, p.StepDecay, p.SubspaceMoves, p.SubspaceShare, p.Prox, p.Control,
 		p.ServerRule, rule}
 }
 
@@ -137,7 +137,7 @@ func TestInverseSqrtIsThePapers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for round, want := range map[uint64]float32{1: 1, 4: 0.5, 100: 0.1} {
-		if got := p.StepAt(round); got != want {
+		if got := p.StepSizeAt(round); got != want {
 			t.Errorf("eta of round %d: got %v, want %v", round, got, want)
 		}
 	}

@@ -27,7 +27,7 @@ contributors*K*P a record, each twice: once for its length and once for the step
 	apply: func(p *wire.Plan) {
 		p.Sharing, p.Distribution, p.Difference = wire.PerClient, wire.Sphere, wire.Forward
 		p.Mu, p.Steps, p.Perturbations, p.Batch = 1e-3, 20, 20, 25
-		p.Rule, p.Step = wire.SGD, 1e-3
+		p.Rule, p.StepSize = wire.SGD, 1e-3
 		p.Transport, p.Aggregator, p.Weights = wire.Relay, wire.WeightedMean, wire.Equal
 	},
 }}

@@ -21,7 +21,7 @@ beta = 0.9 10 times smaller than torch's momentum does.`,
 			p.Sharing, p.Distribution, p.Difference = wire.SharedDirections, wire.Normal,
 				wire.Forward
 			p.Mu, p.Steps, p.Perturbations, p.Batch = 1e-3, 1, 10, 32
-			p.Rule, p.Step = wire.SGD, 1e-3
+			p.Rule, p.StepSize = wire.SGD, 1e-3
 			p.Transport, p.Aggregator, p.Weights = wire.Mean, wire.WeightedMean, wire.Equal
 		},
 	},
@@ -43,7 +43,7 @@ Memory: x, 1 d. Work: 1 direction a record.`,
 			p.Sharing, p.Distribution, p.Difference = wire.SharedDirections, wire.Normal,
 				wire.Central
 			p.Mu, p.Steps, p.Perturbations, p.Batch = 1e-3, 1, 1, 16
-			p.Rule, p.Step = wire.SGD, 1e-6
+			p.Rule, p.StepSize = wire.SGD, 1e-6
 			p.Transport, p.Aggregator, p.Weights = wire.Mean, wire.WeightedMean, wire.Equal
 			p.Members, p.Target, p.Quorum = 1, 1, 1
 		},
@@ -72,7 +72,7 @@ Work: K directions a record, each twice: once for its length and once for the st
 			p.Sharing, p.Distribution, p.Difference = wire.SharedDirections, wire.Sphere,
 				wire.Forward
 			p.Mu, p.Steps, p.Perturbations, p.Batch = 1e-3, 50, 1, 25
-			p.Rule, p.Step = wire.SGD, 1e-3
+			p.Rule, p.StepSize = wire.SGD, 1e-3
 			p.ServerRule, p.ServerStep = wire.ServerAMSGrad, 0.02
 			p.ServerBeta1, p.ServerBeta2, p.ServerEpsilon, p.ServerV0 = 0.9, 0.99, 1e-8, 1e-5
 			p.Transport, p.Aggregator, p.Weights = wire.Mean, wire.WeightedMean, wire.Equal

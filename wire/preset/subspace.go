@@ -23,7 +23,7 @@ var subspacePresets = []Info{
 func zofedavg(p *wire.Plan) {
 	p.Sharing, p.Distribution, p.Difference = wire.PerClient, wire.Normal, wire.Central
 	p.Mu, p.Steps, p.Perturbations, p.Batch = 1e-4, 50, 1, 64
-	p.Rule, p.Step, p.StepDecay = wire.SGD, 1, wire.InverseSqrt
+	p.Rule, p.StepSize, p.StepDecay = wire.SGD, 1, wire.InverseSqrt
 	p.Transport, p.Aggregator, p.Weights = wire.Relay, wire.WeightedMean, wire.Equal
 }
 

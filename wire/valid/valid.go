@@ -104,10 +104,10 @@ func checkSegments(p *wire.Plan) error {
 				"give the number of its parameters, 1 or more")
 		case s.Fill > wire.NormalFill:
 			return fault(field+".fill", s.Fill, "choose one of zero, uniform, normal")
-		case s.Fill != wire.Zero && !(s.Scale > 0 && s.Scale <= maxScale):
+		case s.Fill != wire.ZeroFill && !(s.Scale > 0 && s.Scale <= maxScale):
 			return fault(field+".scale", s.Scale,
 				fmt.Sprintf("give the scale of the fill, above 0 and at most %g", maxScale))
-		case s.Fill == wire.Zero && s.Scale != 0:
+		case s.Fill == wire.ZeroFill && s.Scale != 0:
 			return fault(field+".scale", s.Scale,
 				"a zero fill has no scale: remove the scale, or set fill")
 		case s.MuScale != 0 && !isFactor(s.MuScale):
@@ -116,7 +116,7 @@ func checkSegments(p *wire.Plan) error {
 		case s.StepScale != 0 && !isFactor(s.StepScale):
 			return fault(field+".step_scale", s.StepScale,
 				"give a factor on the step size, "+factors+", or none")
-		case p.Initial == wire.Given && s.Fill != wire.Zero:
+		case p.Initial == wire.Given && s.Fill != wire.ZeroFill:
 			return fault(field+".fill", s.Fill,
 				"the parameters are given: remove the fill, or set initial=seeded")
 		}

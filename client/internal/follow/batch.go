@@ -41,7 +41,7 @@ func (f *Follower) advance(n uint64, record []byte, live path, last uint64) erro
 	if err := f.applyBatch(last); err != nil {
 		return err
 	}
-	if err := f.replica.Pass(record); err != nil {
+	if err := f.replica.Skip(record); err != nil {
 		return err
 	}
 	f.course.passed = n

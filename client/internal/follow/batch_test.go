@@ -95,7 +95,7 @@ func roundsOf(p *wire.Plan, rounds int) (first []byte, records [][]byte) {
 			scalars = append(scalars, float32(i%7)-float32(j))
 		}
 		record := wire.Record{N: i + 2, Prev: prev, Kind: wire.KindRound, Round: &wire.Round{
-			Round: i + 1, Step: p.Step, Perturbations: p.Perturbations, Contributors: 1,
+			Round: i + 1, StepSize: p.StepSize, Perturbations: p.Perturbations, Contributors: 1,
 			Terms: []wire.Term{{Scalars: p.Precision.Append(nil, scalars...)}},
 		}}
 		b := record.Append(nil)

@@ -103,12 +103,12 @@ func (f *Follower) goBack(checkpoint bool) (fault, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.course.passed = 0
-	first := f.replica.First()
+	first := f.replica.PlanRecord()
 	f.replica = f.blank()
 	if checkpoint {
 		r, h, err := f.loadCheckpoint()
 		same := err == nil && mark{r.N(), r.Hash()} == f.checkpoints.stored &&
-			bytes.Equal(r.First(), first)
+			bytes.Equal(r.PlanRecord(), first)
 		if err == nil && !same {
 			err = fmt.Errorf("%w: not the checkpoint that this client saved", replica.ErrState)
 		}

@@ -14,7 +14,7 @@ func (f *Follower) snapshotSize() uint64 {
 
 // stateSize bounds the bytes of the vectors and registers in a plan's state file.
 func stateSize(plan *wire.Plan) (least, most uint64) {
-	vectors := 4 * uint64(plan.Vectors()) * plan.Dim
+	vectors := 4 * uint64(plan.StateVectors()) * plan.Dim
 	switch {
 	case plan.Pool > 0:
 		coefficients := 8 * (uint64(plan.Pool) + 1)

@@ -76,7 +76,7 @@ type reply struct {
 
 // answers says whether s replies to an announcement of a record that follows tip.
 func (s *reply) answers(a *wire.Announcement, tip wire.Tip) bool {
-	return s.n == a.N && s.tip == tip && s.step == a.Step && s.p == a.Perturbations &&
+	return s.n == a.N && s.tip == tip && s.step == a.StepSize && s.p == a.Perturbations &&
 		(s.final || s.epoch == a.Epoch && s.attempt == a.Attempt)
 }
 
@@ -129,7 +129,7 @@ func (o *Outbox) Promise(a *wire.Announcement, r *wire.Reply) ([]byte, error) {
 	}
 	*last = reply{
 		n: a.N, tip: r.Tip, frame: frame, final: contributes,
-		epoch: a.Epoch, attempt: a.Attempt, step: a.Step, p: a.Perturbations,
+		epoch: a.Epoch, attempt: a.Attempt, step: a.StepSize, p: a.Perturbations,
 	}
 	if contributes {
 		return frame, o.saveReply()

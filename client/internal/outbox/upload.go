@@ -59,7 +59,7 @@ func (o *Outbox) PromiseVector(a *wire.Announcement, r *wire.Reply, v []float32)
 	u := &o.upload
 	vector := appendVector(u.vector[:0], v)
 	*u = upload{
-		reply: reply{n: a.N, tip: r.Tip, final: true, step: a.Step, p: a.Perturbations},
+		reply: reply{n: a.N, tip: r.Tip, final: true, step: a.StepSize, p: a.Perturbations},
 		head: wire.Upload{
 			N: a.N, Tip: r.Tip, Weight: r.Weight, Loss: r.Loss,
 			Size: uint64(len(vector)), Digest: wire.HashObject(vector),

@@ -120,7 +120,7 @@ func (o *Outbox) counted(r *wire.Record, plan *wire.Plan) bool {
 		return r.Round.Phase == 1
 	}
 	_, counted := slices.BinarySearch(r.Round.Slots, o.slot)
-	return counted && r.Round.Step == s.step
+	return counted && r.Round.StepSize == s.step
 }
 
 // Control returns this device's control variate: that of record n, or for n = 0 the newest one

@@ -87,7 +87,7 @@ func (r *reference) round(x0 []float32, n uint64, correction []float64) (x, own 
 			v[i] += correction[i] + float64(p.Prox)*(x[i]-float64(x0[i]))/r.side[i] +
 				float64(p.WeightDecay)*x[i]/r.side[i]
 			step := r.rule(i, k+1, v[i])
-			x[i] -= r.side[i] * r.stepScale[i] * float64(p.Step) * step
+			x[i] -= r.side[i] * r.stepScale[i] * float64(p.StepSize) * step
 			x[i] = min(max(x[i], r.low[i]), r.high[i])
 		}
 	}

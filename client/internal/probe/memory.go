@@ -46,7 +46,7 @@ func (m *Memory) Plan() wire.Hash { return m.plan }
 // Prepare readies the memory for rounds of a replica's plan. begun says that it belonged to another
 // plan and is empty now, ready for Load.
 func (p *Prober) Prepare(r *replica.Replica) (begun bool) {
-	plan := wire.HashRecord(r.First())
+	plan := wire.HashRecord(r.PlanRecord())
 	if p.memory.plan == plan {
 		return false
 	}

@@ -103,7 +103,7 @@ func (r *rig) work(c *member) ([]float32, float64, error) {
 
 func (r *rig) announcement() *wire.Announcement {
 	return &wire.Announcement{
-		N: uint64(len(r.log)) + 1, Step: r.plan.StepAt(r.rounds + 1),
+		N: uint64(len(r.log)) + 1, StepSize: r.plan.StepSizeAt(r.rounds + 1),
 		Perturbations: r.plan.PerturbationsAt(r.rounds + 1),
 	}
 }
@@ -135,7 +135,7 @@ func (r *rig) commit(mean []float32) {
 	}
 	a := r.announcement()
 	if phase == 2 {
-		a.Step, a.Perturbations = r.plan.StepAt(r.rounds), r.plan.PerturbationsAt(r.rounds)
+		a.StepSize, a.Perturbations = r.plan.StepSizeAt(r.rounds), r.plan.PerturbationsAt(r.rounds)
 	}
 	object := make([]byte, 0, 4*len(mean))
 	for _, v := range mean {
@@ -143,7 +143,7 @@ func (r *rig) commit(mean []float32) {
 	}
 	digest := wire.HashObject(object)
 	r.append(wire.Record{Kind: wire.KindRound, Round: &wire.Round{
-		Round: r.rounds, Phase: phase, Step: a.Step, Perturbations: a.Perturbations,
+		Round: r.rounds, Phase: phase, StepSize: a.StepSize, Perturbations: a.Perturbations,
 		Contributors: 1,
 		Object:       digest[:],
 	}}, object)

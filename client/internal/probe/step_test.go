@@ -150,9 +150,9 @@ func newStepper(tb testing.TB, o objective.Objective, workers int, edit func(*wi
 	s := &stepper{c: c, r: r, ctx: ctx}
 	s.record = wire.Record{N: 1, Prev: wire.Genesis(p.Run), Kind: wire.KindPlan, Plan: p}
 	s.commit(tb)
-	s.a.Step, s.a.Perturbations = p.Step, p.Perturbations
+	s.a.StepSize, s.a.Perturbations = p.StepSize, p.Perturbations
 	s.record = wire.Record{Kind: wire.KindRound, Round: &wire.Round{
-		Step: p.Step, Perturbations: p.Perturbations, Contributors: 1, Terms: make([]wire.Term, 1),
+		StepSize: p.StepSize, Perturbations: p.Perturbations, Contributors: 1, Terms: make([]wire.Term, 1),
 	}}
 	return s
 }

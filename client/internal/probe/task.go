@@ -47,7 +47,7 @@ func (p *Prober) Task(r *replica.Replica, a *wire.Announcement, slot uint32) Tas
 	plan := r.Plan()
 	t := Task{
 		N: a.N, Phase: r.Phase(), Steps: int(plan.Steps), Perturbations: int(a.Perturbations),
-		StepSize: a.Step, Source: prng.Shared,
+		StepSize: a.StepSize, Source: prng.Shared,
 	}
 	if plan.Sharing == wire.PerClient {
 		t.Source = prng.Slot(slot)

@@ -40,7 +40,7 @@ func Records(t testing.TB, n int) [][]byte {
 		r := wire.Record{N: uint64(i) + 1, Prev: prev, Epoch: 1, Kind: wire.KindPlan, Plan: Plan(t)}
 		if i > 0 {
 			r.Kind, r.Plan = wire.KindRound, nil
-			r.Round = &wire.Round{Round: uint64(i), Step: 1, Perturbations: 2, Contributors: 1,
+			r.Round = &wire.Round{Round: uint64(i), StepSize: 1, Perturbations: 2, Contributors: 1,
 				Terms: []wire.Term{{Scalars: wire.AppendScalars(nil, float32(i), 0.5)}}}
 		}
 		records[i] = r.Append(nil)
@@ -59,7 +59,7 @@ func LongRecords(t testing.TB, n, size int) [][]byte {
 		r := wire.Record{N: uint64(i) + 1, Prev: prev, Epoch: 1, Kind: wire.KindPlan, Plan: Plan(t)}
 		if i > 0 {
 			r.Kind, r.Plan = wire.KindRound, nil
-			r.Round = &wire.Round{Round: uint64(i), Step: 1, Perturbations: 2, Contributors: 1,
+			r.Round = &wire.Round{Round: uint64(i), StepSize: 1, Perturbations: 2, Contributors: 1,
 				Terms: []wire.Term{{Scalars: scalars}}}
 		}
 		records[i] = r.Append(nil)

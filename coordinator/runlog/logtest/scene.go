@@ -92,7 +92,7 @@ func (s *scene) next(epoch uint64, scalars ...float32) []byte {
 		r.Kind, r.Plan = wire.KindPlan, plan
 	} else {
 		terms := []wire.Term{{Scalars: wire.AppendScalars(nil, append(scalars, float32(s.n))...)}}
-		r.Round = &wire.Round{Round: s.n - 1, Step: 1, Perturbations: 1, Contributors: 1,
+		r.Round = &wire.Round{Round: s.n - 1, StepSize: 1, Perturbations: 1, Contributors: 1,
 			Terms: terms}
 	}
 	b := r.Append(nil)

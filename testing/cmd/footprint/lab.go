@@ -102,7 +102,7 @@ func (l *lab) lead(dim int) (run string, stop func() error, err error) {
 		return "", nil, err
 	}
 	p.Members, p.Target, p.Quorum = 1, 1, 1
-	p.Steps, p.Perturbations, p.Step = 1, 10, 1e-3
+	p.Steps, p.Perturbations, p.StepSize = 1, 10, 1e-3
 	nc, err := nats.Connect(l.broker.URL(),
 		append(client.ConnectOptions("coordinator"), nats.RootCAs(l.ca))...)
 	if err != nil {

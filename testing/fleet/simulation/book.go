@@ -143,7 +143,7 @@ func (b *book) replay(n uint64) (*replica.Replica, error) {
 	}
 	r := replica.New(replica.Config{Run: runName})
 	for i, e := range b.chain[:n] {
-		next := r.Pass
+		next := r.Skip
 		if counts[i+1] {
 			next = r.Apply
 		}

@@ -91,7 +91,7 @@ plant correct-twice coordinator/internal/gather/control.go \
 	'sums[i].Add(values[i], weight)' \
 	'sums[i].Add(values[i], weight+1)'
 plant correct-by-uncounted client/internal/outbox/variate.go \
-	'return counted && r.Round.Step == s.step' \
+	'return counted && r.Round.StepSize == s.step' \
 	'return counted || len(r.Round.Slots) > 0'
 plant ignore-quorum coordinator/round.go \
 	'case c.sum.Count >= c.Plan.Quorum:' \

@@ -97,7 +97,7 @@ func (s *scenario) drawPlan(rng *rand.Rand) error {
 	for i := range p.RunKey {
 		p.RunKey[i] = byte(rng.Uint32())
 	}
-	p.Mu, p.Step, p.Diverge, p.Batch = mu, 1e-7, 0, 0
+	p.Mu, p.StepSize, p.Diverge, p.Batch = mu, 1e-7, 0, 0
 	p.Steps, p.Perturbations = 1, 1
 	if rng.IntN(3) == 0 {
 		p.Steps, p.Perturbations = uint32(1+rng.IntN(2)), uint32(1+rng.IntN(3))
@@ -134,13 +134,13 @@ func (s *scenario) drawMethod(p *wire.Plan, rng *rand.Rand) {
 	half := equal && s.devices <= 6 && rng.IntN(2) == 0
 	switch rng.IntN(8) {
 	case 0:
-		p.Sharing, p.Transport, p.Roster = wire.PerClient, wire.Relay, wire.Dense
+		p.Sharing, p.Transport, p.Roster = wire.PerClient, wire.Relay, wire.ListedRoster
 	case 1:
 		p.Control, half = wire.ScaffoldPoint, false
 	case 2:
 		half = false
 		if equal {
-			p.Control, p.Roster = wire.ScaffoldMean, wire.Dense
+			p.Control, p.Roster = wire.ScaffoldMean, wire.ListedRoster
 		}
 	case 3:
 		if half = half && equal; equal {

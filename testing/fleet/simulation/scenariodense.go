@@ -12,7 +12,7 @@ func (s *scenario) drawDense(p *wire.Plan, rng *rand.Rand) {
 	p.Transport, p.DenseKeep = wire.DenseVectors, pick[uint32](rng, 2, 2, 3, 16)
 	p.Precision, p.Aggregator, p.MaxScalar = wire.Single, wire.WeightedMean, 1e12
 	p.Sharing = wire.SharedDirections
-	if p.Roster == wire.Dense {
+	if p.Roster == wire.ListedRoster {
 		p.Sharing = pick(rng, wire.SharedDirections, wire.PerClient)
 	}
 	p.Control = pick(rng, wire.NoControl, wire.NoControl, wire.ScaffoldPoint, wire.ScaffoldMean)

@@ -22,7 +22,7 @@ func vectors(t *testing.T, preset string, rounds uint64) Config {
 	if p.Estimator == wire.Surrogate {
 		p.Features, p.Window, p.Candidates, p.Around = 30, 10, 6, 5
 	} else {
-		p.Perturbations, p.Step = 3, 1e-2
+		p.Perturbations, p.StepSize = 3, 1e-2
 	}
 	cfg.Plan = p
 	return cfg

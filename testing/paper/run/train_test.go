@@ -29,7 +29,7 @@ func digits(t *testing.T, rounds uint64) Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Rounds, p.Batch, p.Perturbations, p.Difference, p.Step = rounds, 16, 4, wire.Central, 1e-3
+	p.Rounds, p.Batch, p.Perturbations, p.Difference, p.StepSize = rounds, 16, 4, wire.Central, 1e-3
 	return Config{
 		Name: "digits", Seed: 7, Task: Classifier(model, softmax.New(test, mean, std), 2),
 		Plan: p, Shares: shares, Order: Walk,
@@ -142,7 +142,7 @@ func TestResume(t *testing.T) {
 // TestDiverged: a run that the guard ended has ended like others.
 func TestDiverged(t *testing.T) {
 	cfg := digits(t, 500)
-	cfg.Plan.Step = 1
+	cfg.Plan.StepSize = 1
 	r := mustTrain(t, cfg)
 	if !strings.HasPrefix(r.Curve.Ended, "diverged: ") || r.Curve.Last() >= 500 {
 		t.Errorf("ended %q after round %d, want diverged early", r.Curve.Ended, r.Curve.Last())

@@ -75,7 +75,7 @@ func newLog(dim int) (*log, error) {
 		return nil, err
 	}
 	plan.Perturbations = 1
-	l := &log{prev: wire.Genesis(runName), step: plan.Step}
+	l := &log{prev: wire.Genesis(runName), step: plan.StepSize}
 	l.first = append(l.first, l.add(wire.Record{Kind: wire.KindPlan, Plan: plan}))
 	l.first = append(l.first, l.rounds(1)...)
 	return l, nil
@@ -96,7 +96,7 @@ func (l *log) rounds(count int) [][]byte {
 	for range count {
 		scalars := wire.AppendScalars(nil, 0.5)
 		records = append(records, l.add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{
-			Round: l.n, Step: l.step, Perturbations: 1, Contributors: 1,
+			Round: l.n, StepSize: l.step, Perturbations: 1, Contributors: 1,
 			Terms: []wire.Term{{Scalars: scalars}},
 		}}))
 	}

@@ -98,7 +98,7 @@ func (p *replaying) take(n uint64, record []byte) (err error) {
 	if counts {
 		err = p.add(record)
 	} else if err = p.apply(); err == nil {
-		err = p.r.Pass(record)
+		err = p.r.Skip(record)
 	}
 	if err != nil || p.cfg.Every == 0 || n%p.cfg.Every > 0 {
 		return err

@@ -46,7 +46,7 @@ func (c *chain) train(n int) {
 	for range n {
 		c.rounds++
 		c.add(wire.Record{Kind: wire.KindRound,
-			Round: &wire.Round{Round: c.rounds, Step: 0.1, Perturbations: 1, Contributors: 1,
+			Round: &wire.Round{Round: c.rounds, StepSize: 0.1, Perturbations: 1, Contributors: 1,
 				Terms: []wire.Term{{Scalars: wire.AppendScalars(nil, float32(len(c.records)))}}}})
 	}
 }

@@ -52,7 +52,7 @@ func (c *denseChain) phases(n int) {
 		}
 		c.names = append(c.names, name)
 		c.add(wire.Record{Kind: wire.KindRound,
-			Round: &wire.Round{Round: round, Phase: phase, Step: 0.1, Perturbations: 1,
+			Round: &wire.Round{Round: round, Phase: phase, StepSize: 0.1, Perturbations: 1,
 				Contributors: 1, Object: digest[:]}})
 	}
 }
