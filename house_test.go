@@ -5,12 +5,14 @@ import (
 	"go/parser"
 	"go/scanner"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // What a reader can hold at once. A package that outgrows it has two subjects.
@@ -200,4 +202,40 @@ func isExportedReceiver(recv *ast.FieldList) bool {
 		return true
 	})
 	return exported
+}
+
+// mostColumns is what a line of code may have, a tab counted as one; tools write what
+// they like.
+const mostColumns = 100
+
+func TestLineLengths(t *testing.T) {
+	files := 0
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != "." && strings.ContainsAny(entry.Name()[:1], "._"):
+			return filepath.SkipDir
+		case entry.IsDir() || !strings.HasSuffix(path, ".go"):
+			return nil
+		}
+		files++
+		text, err := os.ReadFile(path)
+		if err != nil || strings.Contains(string(text), "DO NOT EDIT.\n") {
+			return err
+		}
+		for i, line := range strings.Split(string(text), "\n") {
+			if n := utf8.RuneCountInString(line); n > mostColumns &&
+				!strings.HasPrefix(line, "//go:generate ") {
+				t.Errorf("%s:%d has %d columns, want at most %d", path, i+1, n, mostColumns)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files < 500 {
+		t.Errorf("%d Go files, want those of all modules", files)
+	}
 }

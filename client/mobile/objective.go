@@ -110,7 +110,8 @@ type blocks struct{ *device }
 
 var _ objective.Streaming = blocks{}
 
-func (b blocks) LossAt(ctx context.Context, x *objective.Point, batch objective.Batch) (float64, error) {
+func (b blocks) LossAt(ctx context.Context, x *objective.Point, batch objective.Batch) (float64,
+	error) {
 	o := held(b.callbacks, func() BlockObjective { return b.byBlocks })
 	if o == nil {
 		return 0, errReleased

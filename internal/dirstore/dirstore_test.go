@@ -69,7 +69,8 @@ func TestStore(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for path, want := range map[string]fs.FileMode{".": 0o700, "..": 0o700, "checkpoint": 0o600, "store.lock": 0o600} {
+	for path, want := range map[string]fs.FileMode{".": 0o700, "..": 0o700, "checkpoint": 0o600,
+		"store.lock": 0o600} {
 		info, err := os.Stat(filepath.Join(dir, path))
 		if err != nil {
 			t.Fatal(err)
@@ -99,7 +100,8 @@ func TestDirStoreChecksItems(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	s := openDir(t, disk.OS, dir)
 	defer s.Close()
-	for _, item := range []string{"", "..", "../x", "a/b", `a\b`, "a.b", "A", "checkpoint.bad", "a\x00", strings.Repeat("a", 33)} {
+	for _, item := range []string{"", "..", "../x", "a/b", `a\b`, "a.b", "A", "checkpoint.bad",
+		"a\x00", strings.Repeat("a", 33)} {
 		load := s.Load(item, func(*io.SectionReader) error { return nil })
 		for _, err := range []error{saveText(s, item, "text"), load, s.SetAside(item)} {
 			if err == nil || !strings.Contains(err.Error(), "a-z 0-9 - _") {
@@ -160,12 +162,14 @@ func TestDirStoreReadErrors(t *testing.T) {
 		return err
 	}
 	ours := errors.New("ours")
-	if err := s.Load("reply", func(*io.SectionReader) error { return ours }); !errors.Is(err, ours) {
+	if err := s.Load("reply", func(*io.SectionReader) error { return ours }); !errors.Is(err,
+		ours) {
 		t.Errorf("%v, want the reader's error", err)
 	}
 	for skip, name := range []string{"open", "size", "read", "close"} {
 		d.Fail(skip, 1, syscall.EIO)
-		if err := s.Load("reply", read); !errors.Is(err, syscall.EIO) || !strings.HasPrefix(err.Error(), "load reply: "+name) {
+		if err := s.Load("reply", read); !errors.Is(err, syscall.EIO) ||
+			!strings.HasPrefix(err.Error(), "load reply: "+name) {
 			t.Errorf("%s fails: %v, want EIO and what was done", name, err)
 		}
 	}
@@ -227,7 +231,8 @@ func (y *diary) check(t *testing.T, d *disktest.Disk) {
 	t.Helper()
 	s := openDir(t, d, "a/store")
 	names, err := d.ReadDir("a/store")
-	if slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, "-new") }) {
+	if slices.ContainsFunc(names,
+		func(name string) bool { return strings.HasSuffix(name, "-new") }) {
 		t.Fatalf("files %v are left, %v\n%s", names, err, d.Trace())
 	}
 	for _, item := range []string{"checkpoint", "reply"} {
@@ -240,7 +245,8 @@ func (y *diary) check(t *testing.T, d *disktest.Disk) {
 		}
 	}
 	names, err = d.ReadDir("a/store")
-	if want := []string{"checkpoint", "reply", "store.lock"}; err != nil || !slices.Equal(names, want) {
+	if want := []string{"checkpoint", "reply", "store.lock"}; err != nil ||
+		!slices.Equal(names, want) {
 		t.Fatalf("files %v, %v, want %v\n%s", names, err, want, d.Trace())
 	}
 }
@@ -285,8 +291,10 @@ func TestDirStoreKilled(t *testing.T) {
 		checkpoint, reply := textOf(t, s, "checkpoint"), textOf(t, s, "reply")
 		for state := range d.States() {
 			again := openDir(t, state, "a/store")
-			if c, r := textOf(t, again, "checkpoint"), textOf(t, again, "reply"); c != checkpoint || r != reply {
-				t.Fatalf("read %q and %q before the power cut, %q and %q after it\n%s", checkpoint, reply, c, r, state.Trace())
+			if c, r := textOf(t, again, "checkpoint"),
+				textOf(t, again, "reply"); c != checkpoint || r != reply {
+				t.Fatalf("read %q and %q before the power cut, %q and %q after it\n%s", checkpoint,
+					reply, c, r, state.Trace())
 			}
 		}
 	}
@@ -298,7 +306,8 @@ func TestDirStoreFaults(t *testing.T) {
 	for _, fault := range []error{syscall.EIO, syscall.ENOSPC} {
 		var y diary
 		for d := range disktest.Faults(fault, y.run) {
-			failed := slices.ContainsFunc(y.errs, func(err error) bool { return errors.Is(err, fault) })
+			failed := slices.ContainsFunc(y.errs,
+				func(err error) bool { return errors.Is(err, fault) })
 			// A folder that is there need not be made.
 			needless := strings.Contains(d.Trace(), "mkdir a/store: "+fault.Error())
 			if failed == d.Failing() && !needless {

@@ -52,17 +52,19 @@ func TestLog(t *testing.T) {
 
 // conformance runs the tests that every log must pass.
 func conformance(t *testing.T, p place, _ string) {
-	logtest.Run(t, logtest.Config{Parallel: true, Place: func(t testing.TB, run string) logtest.Opener {
-		return func(ctx context.Context) (runlog.Log, error) {
-			log, err := jetlog.Open(ctx, jetlog.Config{
-				Conn: p.connect(t), Run: run, Replicas: p.replicas, LeaseTTL: longLease, Timeout: longLease,
-			})
-			if err != nil {
-				return nil, err
+	logtest.Run(t, logtest.Config{Parallel: true,
+		Place: func(t testing.TB, run string) logtest.Opener {
+			return func(ctx context.Context) (runlog.Log, error) {
+				log, err := jetlog.Open(ctx, jetlog.Config{
+					Conn: p.connect(t), Run: run, Replicas: p.replicas, LeaseTTL: longLease,
+					Timeout: longLease,
+				})
+				if err != nil {
+					return nil, err
+				}
+				return log, nil
 			}
-			return log, nil
-		}
-	}})
+		}})
 }
 
 // reopen checks that appended records are there for the next one to open the log, and that
@@ -121,7 +123,8 @@ func existing(t *testing.T, p place, run string) {
 	c.appendTo(log, 3)
 	closeLog(t, log)
 	js, _ := p.stream(t, "ZO_"+run+"_LOG")
-	others := []string{"ZO_" + run + "_MEMBERS", "KV_ZO_" + run + "_LEASE", "KV_ZO_" + run + "_EPOCH"}
+	others := []string{"ZO_" + run + "_MEMBERS", "KV_ZO_" + run + "_LEASE",
+		"KV_ZO_" + run + "_EPOCH"}
 	for _, name := range others {
 		if err := js.DeleteStream(t.Context(), name); err != nil {
 			t.Fatal(err)

@@ -51,9 +51,10 @@ func pair(ctx context.Context, m memoryCase, p *wire.Plan) (*client.Client,
 // objective is the mean of squares.
 func (m memoryCase) objective(dim int) objective.Objective {
 	if !m.streaming {
-		return objective.Func(dim, func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
-			return squares(x) / float64(dim), nil
-		})
+		return objective.Func(dim,
+			func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
+				return squares(x) / float64(dim), nil
+			})
 	}
 	block := make([]float32, 4096)
 	return objective.Stream(dim,

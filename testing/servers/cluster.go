@@ -33,10 +33,13 @@ func Start(t testing.TB, n int) *Cluster {
 	c := &Cluster{}
 	for i := range n {
 		dir := t.TempDir()
-		s := &Server{Name: fmt.Sprint("s", i), URL: fmt.Sprint("nats://127.0.0.1:", ports[i]), dir: dir}
+		s := &Server{Name: fmt.Sprint("s", i), URL: fmt.Sprint("nats://127.0.0.1:", ports[i]),
+			dir: dir}
 		cluster := ""
 		if n > 1 {
-			cluster = fmt.Sprintf("cluster { name: zofl, listen: \"127.0.0.1:%d\", routes: [%s] }\n", ports[n+i], strings.Join(routes, ", "))
+			cluster = fmt.Sprintf(
+				"cluster { name: zofl, listen: \"127.0.0.1:%d\", routes: [%s] }\n", ports[n+i],
+				strings.Join(routes, ", "))
 		}
 		text := config(s.Name, dir, ports[i], cluster)
 		if err := os.WriteFile(filepath.Join(dir, "server.conf"), []byte(text), 0o600); err != nil {
@@ -83,7 +86,8 @@ func (c *Cluster) System(t testing.TB) *nats.Conn {
 func connect(t testing.TB, url, name string, more []nats.Option) *nats.Conn {
 	t.Helper()
 	opts := append([]nats.Option{
-		nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1), nats.RetryOnFailedConnect(true),
+		nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
+		nats.RetryOnFailedConnect(true),
 		nats.ReconnectWait(100 * time.Millisecond), nats.ReconnectJitter(50*time.Millisecond, 0),
 		nats.Timeout(time.Second), nats.PingInterval(time.Second), nats.MaxPingsOutstanding(2),
 	}, more...)
@@ -103,7 +107,9 @@ func (c *Cluster) awaitJetStream(t testing.TB) {
 	Eventually(t, "a JetStream", func() error {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		_, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: "READY", Subjects: []string{"ready"}, Replicas: len(c.Servers)})
+		_, err := js.CreateStream(ctx,
+			jetstream.StreamConfig{Name: "READY", Subjects: []string{"ready"},
+				Replicas: len(c.Servers)})
 		if err != nil {
 			return err
 		}

@@ -45,7 +45,8 @@ var denseRefusals = []refusal{
 		return (p.Rule == wire.LocalAdam) != (p.Beta2 > 0) || p.Beta2 >= 1
 	},
 		"rule=adam needs one above 0 and below 1, other rules have none"},
-	{"epsilon", onAll, func(p *wire.Plan) bool { return (p.Rule == wire.LocalAdam) != (p.Epsilon > 0) },
+	{"epsilon", onAll,
+		func(p *wire.Plan) bool { return (p.Rule == wire.LocalAdam) != (p.Epsilon > 0) },
 		"rule=adam needs one above 0, other rules have none"},
 }
 
@@ -93,17 +94,21 @@ var surrogateRefusals = []refusal{
 		return (p.Estimator == wire.Surrogate) != (p.Features > 0)
 	},
 		"estimator=surrogate needs some, other estimators have none"},
-	{"features", onAll, func(p *wire.Plan) bool { return uint64(p.Features)*p.Dim > maxFeatureElements },
+	{"features", onAll,
+		func(p *wire.Plan) bool { return uint64(p.Features)*p.Dim > maxFeatureElements },
 		"features*dim is limited to 268435456"},
 	{"length_scale", onAll, func(p *wire.Plan) bool {
 		return (p.Estimator == wire.Surrogate) != (p.LengthScale > 0)
 	},
 		"estimator=surrogate needs one above 0, other estimators have none"},
-	{"noise", onAll, func(p *wire.Plan) bool { return (p.Estimator == wire.Surrogate) != (p.Noise > 0) },
+	{"noise", onAll,
+		func(p *wire.Plan) bool { return (p.Estimator == wire.Surrogate) != (p.Noise > 0) },
 		"estimator=surrogate needs some, other estimators have none"},
-	{"window", onAll, func(p *wire.Plan) bool { return p.Estimator == wire.Surrogate && p.Window < 2 },
+	{"window", onAll,
+		func(p *wire.Plan) bool { return p.Estimator == wire.Surrogate && p.Window < 2 },
 		"estimator=surrogate needs 2 or more"},
-	{"window", onAll, func(p *wire.Plan) bool { return p.Estimator != wire.Surrogate && p.Window > 0 },
+	{"window", onAll,
+		func(p *wire.Plan) bool { return p.Estimator != wire.Surrogate && p.Window > 0 },
 		"only estimator=surrogate has it"},
 	{"active", onAll, func(p *wire.Plan) bool { return p.Active > p.Candidates },
 		"it is above candidates"},

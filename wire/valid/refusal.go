@@ -74,9 +74,13 @@ var scalarRefusals = []refusal{
 		"only a pool has it"},
 	{"pool", onAll, func(p *wire.Plan) bool { return p.Pool > 0 && p.Sharing == wire.PerClient },
 		"a pool needs sharing=shared"},
-	{"pool", onAll, func(p *wire.Plan) bool { return p.Pool > 0 && p.Distribution == wire.Subspace },
+	{"pool", onAll, func(p *wire.Plan) bool {
+		return p.Pool > 0 && p.Distribution == wire.Subspace
+	},
 		"a pool excludes distribution=subspace"},
-	{"pool", onAll, func(p *wire.Plan) bool { return p.Pool > 0 && p.ServerRule != wire.ServerMean },
+	{"pool", onAll, func(p *wire.Plan) bool {
+		return p.Pool > 0 && p.ServerRule != wire.ServerMean
+	},
 		"a pool needs server_rule=mean"},
 	{"pool", onAll, func(p *wire.Plan) bool { return p.Pool > 0 && p.Control != wire.NoControl },
 		"a pool needs control=none"},
@@ -88,7 +92,9 @@ var scalarRefusals = []refusal{
 	// Local rule.
 	{"beta", onAll, func(p *wire.Plan) bool { return p.Rule == wire.SGD && p.Beta != 0 },
 		"rule=sgd has no momentum"},
-	{"beta", onAll, func(p *wire.Plan) bool { return p.Rule != wire.SGD && !(p.Beta > 0 && p.Beta < 1) },
+	{"beta", onAll, func(p *wire.Plan) bool {
+		return p.Rule != wire.SGD && !(p.Beta > 0 && p.Beta < 1)
+	},
 		"this rule needs a momentum factor above 0 and below 1"},
 	{"prox", onAll, func(p *wire.Plan) bool { return p.Prox > 0 && p.Steps == 1 },
 		"prox needs steps above 1"},
@@ -136,7 +142,8 @@ var scalarRefusals = []refusal{
 		return (p.ServerRule.Moments() > 1) != (p.ServerEpsilon > 0)
 	},
 		"adam, amsgrad and yogi need one above 0, other rules have none"},
-	{"server_v0", onAll, func(p *wire.Plan) bool { return p.ServerV0 != 0 && p.ServerRule.Moments() < 2 },
+	{"server_v0", onAll,
+		func(p *wire.Plan) bool { return p.ServerV0 != 0 && p.ServerRule.Moments() < 2 },
 		"only adam, amsgrad and yogi have a second moment"},
 
 	// Aggregation.
@@ -145,7 +152,8 @@ var scalarRefusals = []refusal{
 	},
 		"transport=relay needs a mean"},
 	{"weights", onAll, func(p *wire.Plan) bool {
-		return p.Weights != wire.Equal && (p.Aggregator == wire.Median || p.Aggregator == wire.TrimmedMean)
+		return p.Weights != wire.Equal &&
+			(p.Aggregator == wire.Median || p.Aggregator == wire.TrimmedMean)
 	},
 		"median and trimmed-mean need weights=equal"},
 	{"trim", onAll, func(p *wire.Plan) bool {
@@ -156,7 +164,9 @@ var scalarRefusals = []refusal{
 		return p.Aggregator == wire.TrimmedMean && float32(p.Trim*float32(p.Target)) < 1
 	},
 		"it cuts off no contributor"},
-	{"clip", onAll, func(p *wire.Plan) bool { return (p.Aggregator == wire.ClippedMean) != (p.Clip > 0) },
+	{"clip", onAll, func(p *wire.Plan) bool {
+		return (p.Aggregator == wire.ClippedMean) != (p.Clip > 0)
+	},
 		"clipped-mean needs one above 0, other aggregators have none"},
 	{"max_scalar", onAll, func(p *wire.Plan) bool {
 		return p.Precision == wire.Half && p.MaxScalar > 65504

@@ -254,7 +254,8 @@ func (f *Follower) adopt(d *download) error {
 
 // examine checks a snapshot against the log and against the reference.
 func (f *Follower) examine(d *download, r *replica.Replica) error {
-	if r.N() != d.n || r.Hash().Tip() != d.tip || !bytes.Equal(r.PlanRecord(), f.replica.PlanRecord()) {
+	if r.N() != d.n || r.Hash().Tip() != d.tip ||
+		!bytes.Equal(r.PlanRecord(), f.replica.PlanRecord()) {
 		return fmt.Errorf("%w: of another log, or of another record than offered: record %d %v",
 			errSnapshot, r.N(), r.Hash())
 	}

@@ -152,7 +152,8 @@ func newStepper(tb testing.TB, o objective.Objective, workers int, edit func(*wi
 	s.commit(tb)
 	s.a.StepSize, s.a.Perturbations = p.StepSize, p.Perturbations
 	s.record = wire.Record{Kind: wire.KindRound, Round: &wire.Round{
-		StepSize: p.StepSize, Perturbations: p.Perturbations, Contributors: 1, Terms: make([]wire.Term, 1),
+		StepSize: p.StepSize, Perturbations: p.Perturbations, Contributors: 1,
+		Terms: make([]wire.Term, 1),
 	}}
 	return s
 }

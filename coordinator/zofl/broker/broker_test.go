@@ -95,13 +95,15 @@ func TestMaxPayload(t *testing.T) {
 			t.Errorf("MaxPayload %d: %d bytes: %v", tt.set, tt.want, err)
 		}
 		if err := nc.Publish("a", make([]byte, tt.want+1)); !errors.Is(err, nats.ErrMaxPayload) {
-			t.Errorf("MaxPayload %d: %d bytes: got %v, want nats.ErrMaxPayload", tt.set, tt.want+1, err)
+			t.Errorf("MaxPayload %d: %d bytes: got %v, want nats.ErrMaxPayload", tt.set, tt.want+1,
+				err)
 		}
 	}
 }
 
 func TestListen(t *testing.T) {
-	if b := run(t, Config{Listen: "127.0.0.1:0"}); !strings.HasPrefix(b.URL(), "nats://127.0.0.1:") {
+	if b := run(t, Config{Listen: "127.0.0.1:0"}); !strings.HasPrefix(b.URL(),
+		"nats://127.0.0.1:") {
 		t.Fatalf("URL is %q", b.URL())
 	}
 	addr := freeport.Address(t)
@@ -149,7 +151,8 @@ func TestJetStream(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}}); err != nil {
+			if _, err := js.CreateStream(t.Context(),
+				jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}}); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := js.Publish(t.Context(), "s", []byte("kept")); err != nil {

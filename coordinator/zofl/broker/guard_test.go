@@ -63,7 +63,8 @@ func TestGuard(t *testing.T) {
 			t.Errorf("%s got in", name)
 		}
 	}
-	if _, _, err := Dial(b.URL(), "stranger", trust, stranger); !errors.Is(err, nats.ErrAuthorization) {
+	if _, _, err := Dial(b.URL(), "stranger", trust, stranger); !errors.Is(err,
+		nats.ErrAuthorization) {
 		t.Errorf("a stranger got %v, want an authorization error", err)
 	}
 }

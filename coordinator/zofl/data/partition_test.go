@@ -112,7 +112,8 @@ func TestDirichlet(t *testing.T) {
 		want := (1 + tt.alpha) / (1 + 10*tt.alpha)
 		want = 1.0/size + (1-1.0/size)*want
 		if got := concentration(labels, shares); math.Abs(got-want) > tt.tolerance {
-			t.Errorf("alpha %v: concentration %.4f, want %.4f +- %v", tt.alpha, got, want, tt.tolerance)
+			t.Errorf("alpha %v: concentration %.4f, want %.4f +- %v", tt.alpha, got, want,
+				tt.tolerance)
 		}
 		if got := concentration(labels, shares[:20]); math.Abs(got-want) > tt.tolerance {
 			t.Errorf("alpha %v: concentration of the first 20 %.4f, want %.4f +- %v",
@@ -135,7 +136,8 @@ func TestDirichletVariates(t *testing.T) {
 		mean, second := sum/n, squares/n
 		wantSecond := (1 + alpha) / (1 + c*alpha) / c
 		if math.Abs(mean-0.1) > 0.01 || math.Abs(second-wantSecond) > 0.01 {
-			t.Errorf("alpha %v: moments %.4f and %.4f, want 0.1 and %.4f", alpha, mean, second, wantSecond)
+			t.Errorf("alpha %v: moments %.4f and %.4f, want 0.1 and %.4f", alpha, mean, second,
+				wantSecond)
 		}
 	}
 }
@@ -162,16 +164,20 @@ func TestPartitionsAreFunctionsOfTheirSeed(t *testing.T) {
 func TestPartitionsRefuse(t *testing.T) {
 	labels := balanced(10)
 	for name, f := range map[string]func() ([][]int, error){
-		"IID, no client":           func() ([][]int, error) { return IID(10, 0, 1) },
-		"IID, too few samples":     func() ([][]int, error) { return IID(10, 11, 1) },
-		"Shards, no client":        func() ([][]int, error) { return Shards(labels, 0, 1, 1) },
-		"Shards, no shard":         func() ([][]int, error) { return Shards(labels, 1, 0, 1) },
-		"Shards, too many":         func() ([][]int, error) { return Shards(labels, 4, 3, 1) },
-		"Dirichlet, no client":     func() ([][]int, error) { return Dirichlet(labels, 0, 1, 1) },
-		"Dirichlet, too few":       func() ([][]int, error) { return Dirichlet(labels, 11, 1, 1) },
-		"Dirichlet, alpha 0":       func() ([][]int, error) { return Dirichlet(labels, 2, 0, 1) },
-		"Dirichlet, alpha NaN":     func() ([][]int, error) { return Dirichlet(labels, 2, math.NaN(), 1) },
-		"Dirichlet, alpha endless": func() ([][]int, error) { return Dirichlet(labels, 2, math.Inf(1), 1) },
+		"IID, no client":       func() ([][]int, error) { return IID(10, 0, 1) },
+		"IID, too few samples": func() ([][]int, error) { return IID(10, 11, 1) },
+		"Shards, no client":    func() ([][]int, error) { return Shards(labels, 0, 1, 1) },
+		"Shards, no shard":     func() ([][]int, error) { return Shards(labels, 1, 0, 1) },
+		"Shards, too many":     func() ([][]int, error) { return Shards(labels, 4, 3, 1) },
+		"Dirichlet, no client": func() ([][]int, error) { return Dirichlet(labels, 0, 1, 1) },
+		"Dirichlet, too few":   func() ([][]int, error) { return Dirichlet(labels, 11, 1, 1) },
+		"Dirichlet, alpha 0":   func() ([][]int, error) { return Dirichlet(labels, 2, 0, 1) },
+		"Dirichlet, alpha NaN": func() ([][]int, error) {
+			return Dirichlet(labels, 2, math.NaN(), 1)
+		},
+		"Dirichlet, alpha endless": func() ([][]int, error) {
+			return Dirichlet(labels, 2, math.Inf(1), 1)
+		},
 	} {
 		if _, err := f(); err == nil {
 			t.Errorf("%s: no error", name)

@@ -52,11 +52,13 @@ func Load(path string, dim int) ([]float32, error) {
 	}
 	const head, tail = len(magic) + 8, sha256.Size
 	if len(b) < head+tail || !bytes.HasPrefix(b, []byte(magic)) {
-		return nil, fmt.Errorf("train: %s is no file of parameters: delete it, and train again", path)
+		return nil, fmt.Errorf("train: %s is no file of parameters: delete it, and train again",
+			path)
 	}
 	body, sum := b[:len(b)-tail], sha256.Sum256(b[:len(b)-tail])
 	if !bytes.Equal(b[len(body):], sum[:]) {
-		return nil, fmt.Errorf("train: %s is damaged, its checksum is wrong: delete it, and train again", path)
+		return nil, fmt.Errorf(
+			"train: %s is damaged, its checksum is wrong: delete it, and train again", path)
 	}
 	n := binary.LittleEndian.Uint64(body[len(magic):])
 	body = body[head:]

@@ -37,14 +37,18 @@ func testRun(t *testing.T) {
 	if got := isa.Current(); got != before {
 		t.Errorf("left with %v, want %v", got, before)
 	}
-	if want := []string{"kernels", "bandwidth", "replay"}; !slices.Equal(slices.Compact(names), want) {
+	if want := []string{"kernels", "bandwidth", "replay"}; !slices.Equal(slices.Compact(names),
+		want) {
 		t.Errorf("stages %v, want %v", names, want)
 	}
 	for name, v := range map[string]float64{
-		"ISA": r.ISA, "Generic": r.Generic, "Rademacher8": r.Rademacher8, "Rademacher8Generic": r.Rademacher8Generic,
-		"Yardstick": r.Yardstick, "Replay1": r.Replay1, "ReplayN": r.ReplayN, "ReplaySpeedup": r.ReplaySpeedup,
-		"Bandwidth": r.Bandwidth, "BandwidthN": r.BandwidthN, "BandwidthShare": r.BandwidthShare,
-		"BandwidthShareN": r.BandwidthShareN, "ReplayShare": r.ReplayShare, "ReplayShareN": r.ReplayShareN,
+		"ISA": r.ISA, "Generic": r.Generic, "Rademacher8": r.Rademacher8,
+		"Rademacher8Generic": r.Rademacher8Generic,
+		"Yardstick":          r.Yardstick, "Replay1": r.Replay1, "ReplayN": r.ReplayN,
+		"ReplaySpeedup": r.ReplaySpeedup,
+		"Bandwidth":     r.Bandwidth, "BandwidthN": r.BandwidthN, "BandwidthShare": r.BandwidthShare,
+		"BandwidthShareN": r.BandwidthShareN, "ReplayShare": r.ReplayShare,
+		"ReplayShareN": r.ReplayShareN,
 	} {
 		if !(v > 0) || math.IsInf(v, 0) {
 			t.Errorf("%s = %v, want a positive number", name, v)
@@ -60,7 +64,8 @@ func testRun(t *testing.T) {
 			t.Errorf("isa is %v, want that of %v, %v", r.ISA, level, v)
 		}
 	}
-	if r.Backend != before.String() || r.ReplayDim != cfg.Dim || r.BandwidthArray != cfg.Array || r.Machine.Go == "" {
+	if r.Backend != before.String() || r.ReplayDim != cfg.Dim || r.BandwidthArray != cfg.Array ||
+		r.Machine.Go == "" {
 		t.Errorf("got %+v", r)
 	}
 }
@@ -81,13 +86,16 @@ func TestConfigRefused(t *testing.T) {
 		"Dim":      {Dim: -1},
 		"Array":    {Array: -1},
 	} {
-		if _, err := Run(t.Context(), c); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), name) {
+		if _, err := Run(t.Context(), c); !errors.Is(err, ErrConfig) ||
+			!strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
 	m := Machine{Available: 1000}
-	for name, c := range map[string]Config{"Dim": {Dim: 126, Array: 4}, "Array": {Dim: 1, Array: 1001}} {
-		if _, err := c.withDefaults(m); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), name) {
+	for name, c := range map[string]Config{"Dim": {Dim: 126, Array: 4},
+		"Array": {Dim: 1, Array: 1001}} {
+		if _, err := c.withDefaults(m); !errors.Is(err, ErrConfig) ||
+			!strings.Contains(err.Error(), name) {
 			t.Errorf("%s beyond the memory: got %v", name, err)
 		}
 	}
@@ -115,10 +123,12 @@ func TestDefaults(t *testing.T) {
 
 func TestFields(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "info")
-	if err := os.WriteFile(name, []byte("processor\t: 0\nmodel name\t: A: B\n\nmodel name\t: C\n"), 0o600); err != nil {
+	if err := os.WriteFile(name, []byte("processor\t: 0\nmodel name\t: A: B\n\nmodel name\t: C\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := fields(name); len(got) != 2 || got["model name"] != "A: B" || got["processor"] != "0" {
+	if got := fields(name); len(got) != 2 || got["model name"] != "A: B" ||
+		got["processor"] != "0" {
 		t.Errorf("got %q", got)
 	}
 	if got := fields(name + "x"); len(got) != 0 {

@@ -46,9 +46,10 @@ func plain(ctx context.Context, s *settings, m *marker) error {
 
 func newObjective(s *settings) objective.Objective {
 	if s.face == "flat" {
-		return objective.Func(s.dim, func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
-			return float64(x[0]), nil
-		})
+		return objective.Func(s.dim,
+			func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
+				return float64(x[0]), nil
+			})
 	}
 	weights := make([]float32, min(block, s.dim))
 	return objective.Stream(s.dim,
