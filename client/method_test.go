@@ -119,7 +119,7 @@ func ramp(n int) []float32 {
 
 // Devices with different losses, some of which miss a round now and then, keep the witness's
 // bits. They send what the paper's algorithm says: scalars along their own directions or shared
-// ones, corrected, rounded, with their control variates.
+// ones, rounded, with the control variate of their last contribution that counted.
 func TestMethods(t *testing.T) {
 	const dim, devices = 300, 3
 	eachMethod(t, dim, func(t *testing.T, h *host) {
@@ -148,12 +148,13 @@ func TestMethods(t *testing.T) {
 	})
 }
 
-// variates computes SCAFFOLD as the papers define it: c_i of each device, and c.
+// variates is which contribution each device's control variate is of. What devices compute
+// from it is compared with the paper in testing/reference, and what replicas do with it, in
+// package replica.
 type variates struct {
 	of    []wire.ControlVariate
-	count uint32              // of devices in c
-	point []wire.Scalars      // ScaffoldPoint: of the first phase, by device
-	mean  wire.ControlVariate // ScaffoldPoint
+	point []wire.Scalars // ScaffoldPoint: of the first phase, by device
+	first uint64         // ScaffoldPoint: its record
 }
 
 func newVariates(devices int) *variates {
@@ -169,38 +170,28 @@ func number(id string) (i int) {
 func (v *variates) check(t *testing.T, h *host, w *replica.Replica, a *wire.Announcement, r reply) {
 	t.Helper()
 	p, i := h.plan, number(r.id)
-	var o deviceTerms
+	source := uint32(prng.Shared)
 	want := wire.ControlVariate{}
 	if p.Sharing == wire.PerClient {
-		o.source = prng.Slot(h.slots[r.id])
+		source = prng.Slot(h.slots[r.id])
 	}
 	switch {
 	case w.Phase() == 2:
-		want = wire.ControlVariate{N: v.mean.N, Scalars: v.point[i]}
-		o.correction = minus(variate(p, v.mean.N, 1, v.mean.Scalars),
-			variate(p, want.N, 1, want.Scalars))
+		want = wire.ControlVariate{N: v.first, Scalars: v.point[i]}
 	case p.Control == wire.ScaffoldMean:
 		want = v.of[i]
-		c := make([]float64, p.Dim)
-		for _, other := range v.of {
-			if v.count > 0 && other.N > 0 {
-				c = minus(c, scaled(-1/float64(v.count),
-					variate(p, other.N, int(p.Steps), other.Scalars)))
-			}
-		}
-		if want.N > 0 {
-			c = minus(c, variate(p, want.N, int(p.Steps), want.Scalars))
-		}
-		o.correction = c
 	}
 	got, ok := r.Control()
 	if ok != (want.N > 0) || got.N != want.N || string(got.Scalars) != string(want.Scalars) {
 		t.Errorf("%s: record %d: control variate %v, want %v", r.id, r.N, got, want)
 	}
+	if w.Phase() == 2 || p.Control == wire.ScaffoldMean {
+		return // corrected
+	}
 	if p.Distribution == wire.Subspace || p.Pool > 0 || p.Private() {
 		return // directions that this file does not make
 	}
-	e := algorithm4(w, a.N, float64(a.StepSize), int(a.Perturbations), r.id, i, o)
+	e := algorithm4(w, a.N, float64(a.StepSize), int(a.Perturbations), r.id, i, source)
 	if count := p.Precision.Len(r.Values); count != len(e.scalars) {
 		t.Fatalf("%s: %d scalars, want %d", r.id, count, len(e.scalars))
 	}
@@ -227,28 +218,7 @@ func (v *variates) note(w *replica.Replica, r reply, counted bool) {
 
 // closed notes the record that was committed.
 func (v *variates) closed(h *host, w *replica.Replica) {
-	r, err := wire.DecodeRecord(h.records[h.last()-1])
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	v.count = r.Round.Population
 	if w.Phase() == 1 {
-		v.mean = wire.ControlVariate{N: r.N, Scalars: r.Round.Terms[0].Scalars}
+		v.first = h.last()
 	}
-}
-
-func minus(a, b []float64) []float64 {
-	out := make([]float64, len(a))
-	for i := range a {
-		out[i] = a[i] - b[i]
-	}
-	return out
-}
-
-func scaled(a float64, v []float64) []float64 {
-	out := make([]float64, len(v))
-	for i := range v {
-		out[i] = a * v[i]
-	}
-	return out
 }

@@ -35,18 +35,11 @@ type wantedReply struct {
 	loss    float64
 }
 
-// deviceTerms are what a device adds to a round: its directions, and a correction that each step
-// adds to its estimate; nil: none.
-type deviceTerms struct {
-	source     uint32
-	correction []float64
-}
-
 // algorithm4 is DeComFL's Algorithm 4, lines 13-25, in float64 throughout: the reply for record
 // n of a device whose state is that of w.
 func algorithm4(
 	w *replica.Replica, n uint64, eta float64, perturbations int,
-	id string, device int, own deviceTerms,
+	id string, device int, source uint32,
 ) wantedReply {
 	plan := w.Plan()
 	x, m := wide(w.Params()), wide(w.Momentum())
@@ -69,7 +62,7 @@ func algorithm4(
 		v := make([]float64, len(x))
 		base, loss := bowl(x, device, b), 0.0
 		for p := range perturbations {
-			z := direction(plan, n, k, p, own.source)
+			z := direction(plan, n, k, p, source)
 			var g float64
 			if plan.Difference == wire.Forward {
 				g = (at(z, 1) - base) / float64(plan.Mu)
@@ -85,9 +78,6 @@ func algorithm4(
 		}
 		for i := range v {
 			v[i] += float64(plan.Prox) * (x[i] - start[i])
-			if own.correction != nil {
-				v[i] += own.correction[i]
-			}
 		}
 		if k == 0 {
 			out.loss = loss / float64(perturbations)
@@ -151,20 +141,6 @@ func gain(plan *wire.Plan) float64 {
 		return float64(plan.Dim)
 	}
 	return 1
-}
-
-// variate returns a control variate as a vector: the mean, over the steps, of the estimates
-// that the scalars of record n make.
-func variate(plan *wire.Plan, n uint64, steps int, scalars wire.Scalars) []float64 {
-	c := make([]float64, plan.Dim)
-	count := plan.Precision.Len(scalars)
-	for i := range count {
-		p := count / steps
-		for j, z := range direction(plan, n, i/p, i%p, prng.Shared) {
-			c[j] += gain(plan) * float64(plan.Precision.At(scalars, i)) * z / float64(count)
-		}
-	}
-	return c
 }
 
 func wide(v []float32) []float64 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -68,7 +69,7 @@ func TestRounds(t *testing.T) {
 						var i int
 						fmt.Sscanf(r.id, "d%d", &i)
 						want := algorithm4(w, n, float64(a.StepSize), int(a.Perturbations), r.id, i,
-							deviceTerms{})
+							prng.Shared)
 						checkReply(t, r, n, w.Hash().Tip(), want)
 					}
 				}

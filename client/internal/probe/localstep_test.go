@@ -149,11 +149,6 @@ func TestDenseLocalSteps(t *testing.T) {
 		{"boxes", "step=0.2", boxed},
 		{"boxes, adam, prox and decay", adamRule + " step=0.1 prox=0.3 weight_decay=0.1", boxed},
 		{"boxes, momentum, central", "rule=momentum beta=0.9 difference=central", boxed},
-		{"scaffold-1", "control=scaffold-1", nil},
-		{"scaffold-2", "control=scaffold-2", nil},
-		{"scaffold-2, one step", "control=scaffold-2 steps=1", nil},
-		{"boxes, scaffold-1, adam", "control=scaffold-1" + adamRule, boxed},
-		{"boxes, scaffold-2, adam, prox", "control=scaffold-2 prox=0.2" + adamRule, boxed},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -179,30 +174,10 @@ func localStepsAgree(t *testing.T, p *wire.Plan) {
 	}
 	r := newRig(t, p, f, newSlopes(testDim, 1, 1))
 	ref := newReference(p, f)
-	correction, own := make([]float64, testDim), make([]float64, testDim)
+	none := make([]float64, testDim)
 	for range 3 {
-		x0, n := append([]float32(nil), r.params()...), uint64(len(r.log))+1
-		var want []float64
-		switch {
-		case p.Control == wire.ScaffoldPoint:
-			point := make([]float64, testDim)
-			for i, v := range x0 {
-				point[i] = float64(v)
-			}
-			own = ref.gradient(point, n, 0)
-			near(t, "c_i", r.round()[0], own)
-			correct(correction, r.clients[0].replica.Control(), own)
-			want, _ = ref.round(x0, n+1, correction)
-		default:
-			want, own = ref.round(x0, n, correction)
-			if p.Control == wire.ScaffoldMean {
-				want = append(want, own...)
-			}
-		}
+		want, _ := ref.round(r.params(), uint64(len(r.log))+1, none)
 		near(t, "vector", r.round()[0], want)
-		if p.Control == wire.ScaffoldMean {
-			correct(correction, r.clients[0].replica.Control(), own)
-		}
 	}
 	if f.outside > 0 {
 		t.Errorf("%d parameters of queries were outside of the boxes", f.outside)
@@ -220,12 +195,6 @@ func TestDenseZeros(t *testing.T) {
 			round >= 2; got != want {
 			t.Errorf("round %d: logged %q", round+1, r.warned.String())
 		}
-	}
-}
-
-func correct(dst []float64, c []float32, own []float64) {
-	for i := range dst {
-		dst[i] = float64(c[i]) - own[i]
 	}
 }
 
