@@ -11,7 +11,8 @@
 #                     it tests, and which it leaves.
 #   ./check.sh        the whole, before you send it, under 7 minutes with nothing cached:
 #                     gofmt, vet, tidy and build of every module; all tests, with the race
-#                     detector but for what takes it too long, fuzz seeds among them;
+#                     detector but for what takes it too long or starts no goroutine, fuzz
+#                     seeds among them;
 #                     the assembly as its generator writes it, and the code without it;
 #                     golden vectors on amd64, GOAMD64=v3 and 386; no fused multiply-add
 #                     in v3 code.
@@ -132,19 +133,30 @@ run() {
 	[ ${#packages[@]} = 0 ] || go -C "$dir" test "$@" "${packages[@]}"
 }
 
+# sequential DIR: a package, tests and all, that starts no goroutine and imports nothing
+# that does or that guards against them. The race detector has nothing to find in it.
+concurrent='"(sync|sync/atomic|net|os/exec|testing/synctest)"|zofl/zofl/(bus|client|coordinator|internal/parallel)"'
+sequential() {
+	! grep -qE "$concurrent|(^|[^[:alnum:]_])go (func|[[:alpha:]_.]+\()|\.RunParallel\(" "$1"/*.go
+}
+
 # raced DIR: tests with the race detector.
 raced() {
-	local list=$work/raced.$BASHPID
+	local list=$work/raced.$BASHPID package dir
 	export CGO_ENABLED=1
-	tested "$1" -race | cut -d' ' -f1 >"$list"
+	tested "$1" -race | while read -r package dir; do
+		sequential "$dir" || echo "$package"
+	done >"$list"
 	run "$1" "$list" -race -short
 }
 
-# long DIR: the tests of packages that the race detector makes minutes of.
+# long DIR: the tests of packages that the race detector makes minutes of, or that it has
+# nothing to find in.
 long() {
 	local list=$work/long.$BASHPID package dir
 	tested "$1" | while read -r package dir; do
-		! grep -qE 'testing\.Short\(\)|^//go:build .*\brace\b' "$dir"/*_test.go || echo "$package"
+		! sequential "$dir" &&
+			! grep -qE 'testing\.Short\(\)|^//go:build .*\brace\b' "$dir"/*_test.go || echo "$package"
 	done >"$list"
 	run "$1" "$list"
 }

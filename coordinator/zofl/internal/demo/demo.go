@@ -80,11 +80,14 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	if cfg.Clients < 1 {
 		return nil, &wire.PlanError{Field: "clients", Value: cfg.Clients, Remedy: "give 1 or more"}
 	}
-	var err error
-	if r.images, err = load(cfg); err != nil {
+	if err := checkSplit(cfg.Split); err != nil {
 		return nil, err
 	}
-	if r.plan, err = plan(cfg, r.images); err != nil {
+	var err error
+	if r.plan, err = plan(cfg); err != nil {
+		return nil, err
+	}
+	if r.images, err = load(cfg); err != nil { // last: it takes a second
 		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "zofl-demo-")

@@ -6,6 +6,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
+// classifierDim is the number of parameters of a classifier of images of 28x28 pixels in 10
+// classes: weights and a bias for each class.
+const classifierDim = 10 * (28*28 + 1)
+
 // Numbers of drawn digits, if no MNIST files are given.
 const (
 	trainDigits = 20_000
@@ -37,11 +41,16 @@ func load(cfg Config) (*images, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &images{
+	im := &images{
 		train:  softmax.New(train, mean, std),
 		test:   softmax.New(test, mean, std),
 		shares: shares,
-	}, nil
+	}
+	if im.train.Dim() != classifierDim || im.test.Dim() != classifierDim {
+		return nil, &wire.PlanError{Field: "data", Value: cfg.Data,
+			Remedy: "give files with images of 28x28 pixels in 10 classes"}
+	}
+	return im, nil
 }
 
 func deal(cfg Config, train *data.Images) ([][]int, error) {
@@ -53,6 +62,13 @@ func deal(cfg Config, train *data.Images) ([][]int, error) {
 	case "dirichlet":
 		return data.Dirichlet(train.Labels, cfg.Clients, 0.5, cfg.Seed)
 	}
-	return nil, &wire.PlanError{Field: "split", Value: cfg.Split,
-		Remedy: "choose iid, shards or dirichlet"}
+	return nil, checkSplit(cfg.Split)
+}
+
+func checkSplit(split string) error {
+	switch split {
+	case "iid", "shards", "dirichlet":
+		return nil
+	}
+	return &wire.PlanError{Field: "split", Value: split, Remedy: "choose iid, shards or dirichlet"}
 }

@@ -19,8 +19,8 @@ var metrics = []string{"loss", "accuracy"}
 
 // plan returns the plan of a demo: the preset, with the demo's own values, then with the settings
 // from the command line.
-func plan(cfg Config, im *images) (*wire.Plan, error) {
-	p, err := preset.New(cfg.Method, "demo", uint64(im.train.Dim()))
+func plan(cfg Config) (*wire.Plan, error) {
+	p, err := preset.New(cfg.Method, "demo", classifierDim)
 	if err != nil {
 		return nil, err
 	}
@@ -47,9 +47,9 @@ func plan(cfg Config, im *images) (*wire.Plan, error) {
 		return nil, &wire.PlanError{Field: "metrics", Value: p.Metrics,
 			Remedy: "leave it: the devices of the demo report loss and accuracy"}
 	}
-	if p.Dim != uint64(im.train.Dim()) {
+	if p.Dim != classifierDim {
 		return nil, &wire.PlanError{Field: "dim", Value: p.Dim,
-			Remedy: fmt.Sprintf("leave it: the classifier has %d parameters", im.train.Dim())}
+			Remedy: fmt.Sprintf("leave it: the classifier has %d parameters", classifierDim)}
 	}
 	if err := plancheck.Validate(p); err != nil {
 		return p, err
