@@ -208,7 +208,9 @@ func shared(t *testing.T, brokers *servers.Cluster, run string, target, quorum u
 	for i := range 2 {
 		k.leads = append(k.leads,
 			newParty(t, fmt.Sprintf("coordinator %d", i), "serve", plan, "--url", k.url,
-				"--jetstream", "--replicas", fmt.Sprint(len(brokers.Servers)), "--lease", "2s", "--json"))
+				"--jetstream", "--replicas", fmt.Sprint(len(brokers.Servers)), "--lease", "2s",
+				"--allow-unsynced", // these servers sync, and have no user to ask them
+				"--json"))
 	}
 	k.start(run)
 	return k
