@@ -142,21 +142,23 @@ func (c *Coordinator) obey() []output {
 	return queue
 }
 
-// take hands an arrival to the core, and those queued behind it.
+// take hands an arrival to the core, and those queued behind it, at most maxBatch in all.
 func (c *Coordinator) take(a arrival) []output {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var queue []output
-	for range maxBatch {
+	for taken := 1; ; taken++ {
 		c.left(a)
 		in := input{kind: a.kind, id: wire.SubjectID(a.msg.Subject), frame: a.msg.Data,
 			token: a.msg.Reply}
 		queue = append(queue, c.core.step(c.now(), in)...)
+		if taken == maxBatch {
+			return queue
+		}
 		select {
 		case a = <-c.arrivals:
 		default:
 			return queue
 		}
 	}
-	return queue
 }

@@ -71,10 +71,10 @@ func (c *core) join(in input) {
 		c.counters.Malformed++
 		return
 	}
+	c.counters.Joins++
 	if c.N == 0 {
 		return // there is no plan to send yet; the device asks again
 	}
-	c.counters.Joins++
 	r := &c.roster
 	if r.open {
 		if r.waiting != nil && len(r.waiting) < int(c.Plan.Members) {

@@ -74,6 +74,7 @@ type Counters struct {
 
 	// With transport=dense.
 	UploadBytes  uint64 // of devices' vectors, accepted or not
+	Pieces       uint64 // pieces of vectors that were taken, but for the last of each
 	Busy         uint64 // pieces of vectors that found no memory yet
 	Evicted      uint64 // idle vectors that lost their memory to others
 	Objects      uint64 // requests for records' vectors that were answered
@@ -109,6 +110,13 @@ func (c *Counters) addDrops(served serve.Counts) {
 	c.Stale += served.Stale
 	c.Malformed += served.Garbled
 	c.Overflow += served.Overflow
+}
+
+// Messages is the number of messages that were handled. Each is in exactly one counter: what it
+// was, or why it was dropped. A vector's last piece is its contribution.
+func (c Counters) Messages() uint64 {
+	return c.Contributions + c.Evaluations + c.Declines + c.Digests + c.Joins +
+		c.CatchUps + c.CatchUpErrors + c.Objects + c.ObjectErrors + c.Pieces + c.Busy + c.Dropped()
 }
 
 // A Drop counts the replies and requests that were dropped for one cause.

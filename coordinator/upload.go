@@ -55,6 +55,7 @@ func (c *core) piece(m gather.Member, u *wire.Upload) (answer wire.UploadReply, 
 		c.counters.Busy++
 		return answer, nothing
 	case data == nil:
+		c.counters.Pieces++
 		return answer, nothing
 	}
 	if fault := c.judgeVector(u, data); fault != nil {
