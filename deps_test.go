@@ -61,10 +61,10 @@ var allowed = map[string][]string{
 			"/internal/seam",
 	},
 	"coordinator/jetlog": {module + "/wire", module + "/coordinator/runlog",
-		"github.com/nats-io/nats.go/..."},
+		module + "/wire/subjects", "github.com/nats-io/nats.go/..."},
 	"coordinator/internal/gather": {module + "/wire", module + "/mathx", module + "/prng"},
-	"coordinator/internal/serve": {module + "/wire", module + "/bus", module +
-		"/coordinator/runlog"},
+	"coordinator/internal/serve": {module + "/wire", module + "/wire/subjects",
+		module + "/bus", module + "/coordinator/runlog"},
 }
 
 // impure are packages that a deterministic one does not import.

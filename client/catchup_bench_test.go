@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/client"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // BenchmarkCatchUp measures a device that returns 1,000 records behind: K=1, P=10, a model of
@@ -48,7 +48,7 @@ func BenchmarkCatchUp(b *testing.B) {
 				go func() { defer close(ended); c.Run(ctx) }()
 				<-waits
 				a := h.announcement()
-				h.publish(wire.AnnounceSubject(runName, 0), a.Append(nil))
+				h.publish(subjects.Announce(runName, 0), a.Append(nil))
 				<-ended
 				cancel()
 			}

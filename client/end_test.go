@@ -5,6 +5,7 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // Run ends when the run ends, and a second Run has nothing to do.
@@ -17,8 +18,8 @@ func TestEnd(t *testing.T) {
 		h.end()
 		a := h.announcement()
 		a.State = wire.Ended
-		h.publish(wire.AnnounceSubject(runName, 0), a.Append(nil))
-		h.publish(wire.AnnounceSubject(runName, 0), old.Append(nil)) // delayed
+		h.publish(subjects.Announce(runName, 0), a.Append(nil))
+		h.publish(subjects.Announce(runName, 0), old.Append(nil)) // delayed
 		if err := d.result(); err != nil {
 			t.Errorf("Run returned %v", err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // A device whose loss has two parameters and only returns numbers.
@@ -130,10 +131,10 @@ func lead(network bus.Bus, rounds uint64) {
 	replies := make(chan wire.Reply, 64)
 	last := wire.Record{N: 1, Prev: wire.Genesis("demo"), Epoch: 1, Kind: wire.KindPlan, Plan: plan}
 	first := last.Append(nil)
-	network.Subscribe(wire.AllJoins("demo"), func(m bus.Message) {
+	network.Subscribe(subjects.AllJoins("demo"), func(m bus.Message) {
 		network.Publish(m.Reply, (&wire.JoinReply{Last: 1, Plan: first}).Append(nil))
 	})
-	network.Subscribe(wire.AllReplies("demo"), func(m bus.Message) {
+	network.Subscribe(subjects.AllReplies("demo"), func(m bus.Message) {
 		if r, err := wire.DecodeReply(m.Data); err == nil {
 			replies <- r
 		}
@@ -145,7 +146,7 @@ func lead(network bus.Bus, rounds uint64) {
 			StepSize: plan.StepSize, Perturbations: plan.Perturbations,
 		}
 		a.Records.Add(record)
-		if network.Publish(wire.AnnounceSubject("demo", 0), a.Append(nil)) != nil {
+		if network.Publish(subjects.Announce("demo", 0), a.Append(nil)) != nil {
 			return // the device is done
 		}
 		select {

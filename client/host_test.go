@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 const runName = "t"
@@ -55,9 +56,9 @@ func newHost(t testing.TB, p *wire.Plan) *host {
 		atOnce: math.MaxInt}
 	t.Cleanup(h.bus.Close)
 	h.append(wire.Record{Kind: wire.KindPlan, Plan: p})
-	h.subscribe(wire.AllJoins(runName), h.join)
-	h.subscribe(wire.AllCatchUps(runName), h.catchUp)
-	h.subscribe(wire.AllReplies(runName), h.collect)
+	h.subscribe(subjects.AllJoins(runName), h.join)
+	h.subscribe(subjects.AllCatchUps(runName), h.catchUp)
+	h.subscribe(subjects.AllReplies(runName), h.collect)
 	h.serveVectors()
 	return h
 }
@@ -82,7 +83,7 @@ func (h *host) join(m bus.Message) {
 	if h.answer != nil && h.answer(m) {
 		return
 	}
-	id := wire.SubjectID(m.Subject)
+	id := subjects.ID(m.Subject)
 	if _, ok := h.slots[id]; !ok {
 		h.slots[id] = uint32(len(h.slots))
 	}
@@ -118,7 +119,7 @@ func (h *host) collect(m bus.Message) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.replies = append(h.replies, reply{r, wire.SubjectID(m.Subject), m.Data})
+	h.replies = append(h.replies, reply{r, subjects.ID(m.Subject), m.Data})
 }
 
 // answers sets a function that answers requests instead of the host.
@@ -225,7 +226,7 @@ func (h *host) send(a wire.Announcement) {
 
 func (h *host) sendFrame(frame []byte) {
 	for shard := range h.plan.Shards {
-		h.publish(wire.AnnounceSubject(runName, shard), frame)
+		h.publish(subjects.Announce(runName, shard), frame)
 	}
 	synctest.Wait()
 }

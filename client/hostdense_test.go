@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/mathx"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // A vault holds a host's vectors. The host's lock guards it.
@@ -52,8 +53,8 @@ func (h *host) serveVectors() {
 	v := &h.vault
 	v.objects, v.archive = map[[wire.ObjectLen]byte][]byte{}, map[[wire.ObjectLen]byte][]byte{}
 	v.coming, v.most = map[string][]byte{}, wire.MaxPiece
-	h.subscribe(wire.AllUploads(runName), h.upload)
-	h.subscribe(wire.AllObjects(runName), h.object)
+	h.subscribe(subjects.AllUploads(runName), h.upload)
+	h.subscribe(subjects.AllObjects(runName), h.object)
 }
 
 // upload takes a piece. Unlike a coordinator it has memory for any number of vectors.
@@ -65,7 +66,7 @@ func (h *host) upload(m bus.Message) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	id := wire.SubjectID(m.Subject)
+	id := subjects.ID(m.Subject)
 	h.vault.pieces = append(h.vault.pieces, piece{id, u.N, int(u.Offset), len(u.Data)})
 	if h.answer != nil && h.answer(m) {
 		return
@@ -120,7 +121,7 @@ func (h *host) object(m bus.Message) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.vault.asked = append(h.vault.asked, objectRequest{wire.SubjectID(m.Subject), request.Digest,
+	h.vault.asked = append(h.vault.asked, objectRequest{subjects.ID(m.Subject), request.Digest,
 		request.Offset})
 	if h.answer != nil && h.answer(m) {
 		return

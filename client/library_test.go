@@ -9,6 +9,7 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // A library serves snapshots as a test directs.
@@ -28,7 +29,7 @@ func (h *host) library(n uint64) *library {
 	h.t.Helper()
 	l := &library{h: h, piece: wire.MaxFrame - 128}
 	l.hold(h.witness(n), replica.History{})
-	h.subscribe(wire.AllSnapshots(runName), l.serve)
+	h.subscribe(subjects.AllSnapshots(runName), l.serve)
 	return l
 }
 

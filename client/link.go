@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/client/internal/follow"
 	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // ErrQuiet: this device hears no coordinator: none answers, or none announced anything for a
@@ -51,27 +52,27 @@ func (l *link) request(ctx context.Context, subject string, frame []byte) ([]byt
 
 // Records implements [follow.Source].
 func (l *link) Records(ctx context.Context, frame []byte) ([]byte, error) {
-	return l.request(ctx, wire.CatchUpSubject(l.run, l.id), frame)
+	return l.request(ctx, subjects.CatchUp(l.run, l.id), frame)
 }
 
 // Snapshot implements [follow.Source].
 func (l *link) Snapshot(ctx context.Context, frame []byte) ([]byte, error) {
-	return l.request(ctx, wire.SnapshotSubject(l.run, l.id), frame)
+	return l.request(ctx, subjects.Snapshot(l.run, l.id), frame)
 }
 
 // Object implements [follow.Source].
 func (l *link) Object(ctx context.Context, frame []byte) ([]byte, error) {
-	return l.request(ctx, wire.ObjectSubject(l.run, l.id), frame)
+	return l.request(ctx, subjects.Object(l.run, l.id), frame)
 }
 
 // upload sends a piece of a vector and returns the answer.
 func (l *link) upload(ctx context.Context, frame []byte) ([]byte, error) {
-	return l.request(ctx, wire.UploadSubject(l.run, l.id), frame)
+	return l.request(ctx, subjects.Upload(l.run, l.id), frame)
 }
 
 // join asks for a slot, the plan and the current announcement.
 func (l *link) join(ctx context.Context) (wire.JoinReply, error) {
-	b, err := l.request(ctx, wire.JoinSubject(l.run, l.id), (&wire.JoinRequest{}).Append(nil))
+	b, err := l.request(ctx, subjects.Join(l.run, l.id), (&wire.JoinRequest{}).Append(nil))
 	if err != nil {
 		return wire.JoinReply{}, fmt.Errorf("join: %w", err)
 	}
@@ -85,7 +86,7 @@ func (l *link) join(ctx context.Context) (wire.JoinReply, error) {
 // publish sends a reply, and says whether it was sent. Being offline is no error: this device
 // misses the round, and the next announcement shows where the run is.
 func (l *link) publish(ctx context.Context, shards uint32, frame []byte) (sent bool, err error) {
-	subject := wire.ReplySubject(l.run, wire.Shard(l.id, shards), l.id)
+	subject := subjects.Reply(l.run, subjects.Shard(l.id, shards), l.id)
 	err = l.bus.Publish(subject, frame)
 	sent = err == nil
 	if err == nil && !l.allowed {

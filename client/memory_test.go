@@ -10,6 +10,7 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // null is an objective whose loss costs nothing.
@@ -140,7 +141,7 @@ func benchmarkRound(b *testing.B, dim int, o objective.Objective) {
 	p.Difference, p.Perturbations = wire.Central, 10
 	h := newHost(b, p)
 	waits, replied := make(chan struct{}, 1), make(chan struct{}, 1)
-	h.subscribe(wire.AllReplies(runName), func(bus.Message) { replied <- struct{}{} })
+	h.subscribe(subjects.AllReplies(runName), func(bus.Message) { replied <- struct{}{} })
 	c, err := client.New(client.Config{
 		Bus: h.bus, Run: runName, ID: "d0", Objective: o,
 		Recorder: client.RecorderFunc(func(p client.Progress) error {
@@ -162,7 +163,7 @@ func benchmarkRound(b *testing.B, dim int, o objective.Objective) {
 	<-waits
 	step := func() {
 		a := h.announcement()
-		h.publish(wire.AnnounceSubject(runName, 0), a.Append(nil))
+		h.publish(subjects.Announce(runName, 0), a.Append(nil))
 		<-replied
 		h.commit()
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/zofl/zofl/client/internal/follow"
 	"github.com/zofl/zofl/client/internal/retry"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // Run takes part in the run. It returns nil when the run ends, and the cause of ctx when ctx
@@ -176,7 +176,7 @@ func (c *Client) session(ctx context.Context) error {
 		return c.report(Progress{State: Ended})
 	}
 	c.inbox.take() // earlier announcements are out of date
-	subject := wire.AnnounceSubject(c.cfg.Run, wire.Shard(c.cfg.ID, c.follower.Plan().Shards))
+	subject := subjects.Announce(c.cfg.Run, subjects.Shard(c.cfg.ID, c.follower.Plan().Shards))
 	sub, err := c.link.subscribe(ctx, subject, c.inbox.receive)
 	if err != nil {
 		return fmt.Errorf("announcements: %w", err)
@@ -185,7 +185,7 @@ func (c *Client) session(ctx context.Context) error {
 	if c.serves() {
 		c.server.setOpen(true)
 		defer c.server.close()
-		sub, err := c.link.subscribe(ctx, wire.AllSnapshots(c.cfg.Run), c.server.answer)
+		sub, err := c.link.subscribe(ctx, subjects.AllSnapshots(c.cfg.Run), c.server.answer)
 		if err != nil {
 			return fmt.Errorf("snapshots: %w", err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // Whatever is wrong with snapshots, the device replays the log, and ends with its bits.
@@ -117,7 +118,7 @@ func TestSnapshotFallsBack(t *testing.T) {
 		}},
 		{"one that the reference denies", lie(func(r *replica.Replica) { r.Params()[3]++ })},
 		{"not permitted", func(l *library) {
-			l.h.bus.DenyPublish(wire.SnapshotSubject(runName, "d0"))
+			l.h.bus.DenyPublish(subjects.Snapshot(runName, "d0"))
 		}},
 	}
 	for _, tt := range tests {

@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/internal/files"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // itemSnapshot is the item that holds the snapshot a passive replica serves.
@@ -164,7 +165,7 @@ func (c *counter) Write(p []byte) (int, error) {
 // piece at a time.
 func (s *snapshotServer) answer(m bus.Message) {
 	request, err := wire.DecodeSnapshotRequest(m.Data)
-	if err != nil || !wire.Answerable(m.Reply) {
+	if err != nil || !subjects.Answerable(m.Reply) {
 		s.mu.Lock()
 		s.refused++
 		s.mu.Unlock()

@@ -11,12 +11,13 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // ask makes a snapshot request.
 func (h *host) ask(r wire.SnapshotRequest) wire.SnapshotReply {
 	h.t.Helper()
-	b, err := h.bus.Request(h.t.Context(), wire.SnapshotSubject(runName, "any"), r.Append(nil))
+	b, err := h.bus.Request(h.t.Context(), subjects.Snapshot(runName, "any"), r.Append(nil))
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -108,7 +109,7 @@ func TestSnapshots(t *testing.T) {
 		}
 		// Another process serves it again.
 		d.stop()
-		if _, err := h.bus.Request(t.Context(), wire.SnapshotSubject(runName, "any"),
+		if _, err := h.bus.Request(t.Context(), subjects.Snapshot(runName, "any"),
 			nil); !errors.Is(err, bus.ErrNoResponders) {
 			t.Errorf("asked after Run: %v, want %v", err, bus.ErrNoResponders)
 		}
@@ -143,7 +144,7 @@ func TestSnapshotRequestsRefused(t *testing.T) {
 		h.follow(4)
 		var heard []string
 		h.subscribe("zo.>", func(m bus.Message) { heard = append(heard, m.Subject) })
-		subject := wire.SnapshotSubject(runName, "x")
+		subject := subjects.Snapshot(runName, "x")
 		h.publish(subject, (&wire.SnapshotRequest{}).Append(nil)) // no reply subject
 		h.publish(subject, []byte{1, 2})
 		h.take()

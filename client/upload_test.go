@@ -9,6 +9,7 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // Vectors of tests take three pieces: two whole ones and a short one.
@@ -22,7 +23,7 @@ const (
 func (h *host) stall(from int) {
 	h.answers(func(m bus.Message) bool {
 		u, err := wire.DecodeUpload(m.Data)
-		return err == nil && m.Subject == wire.UploadSubject(runName, wire.SubjectID(m.Subject)) &&
+		return err == nil && m.Subject == subjects.Upload(runName, subjects.ID(m.Subject)) &&
 			int(u.Offset) >= from
 	})
 }

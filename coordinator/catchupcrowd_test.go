@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // A slowBus is a link of limited rate: it delivers in order, and Check returns once all earlier
@@ -85,7 +86,7 @@ func TestThousandsCatchUpAtOnce(t *testing.T) {
 				request := wire.CatchUpRequest{From: 1 + uint64(i)%1900, MaxBytes: wire.MaxFrame}
 				ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 				defer cancel()
-				if _, err := b.Memory.Request(ctx, wire.CatchUpSubject("r", "x"),
+				if _, err := b.Memory.Request(ctx, subjects.CatchUp("r", "x"),
 					request.Append(nil)); err == nil {
 					served.Add(1)
 				}

@@ -15,6 +15,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 func TestCatchUpOfAGrowingLog(t *testing.T) {
@@ -92,7 +93,7 @@ func TestCatchUpOfALogThatFails(t *testing.T) {
 			request := wire.CatchUpRequest{From: from, MaxBytes: wire.MaxFrame}
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 			defer cancel()
-			b, err := r.bus.Request(ctx, wire.CatchUpSubject("r", "x"), request.Append(nil))
+			b, err := r.bus.Request(ctx, subjects.CatchUp("r", "x"), request.Append(nil))
 			if err == nil {
 				_, err = wire.DecodeCatchUpReply(b)
 			}
@@ -161,7 +162,7 @@ func TestStopDuringCatchUp(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
 				// nobody answers
-				_, _ = r.bus.Request(ctx, wire.CatchUpSubject("r", "d0"), request.Append(nil))
+				_, _ = r.bus.Request(ctx, subjects.CatchUp("r", "d0"), request.Append(nil))
 			}()
 			synctest.Wait()
 			began := time.Now()

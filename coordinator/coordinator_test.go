@@ -15,6 +15,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 func TestRunToItsEnd(t *testing.T) {
@@ -180,7 +181,7 @@ func TestLogFails(t *testing.T) {
 		log.failing.Store(true)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		if _, err := r.bus.Request(ctx, wire.JoinSubject("r", "d0"),
+		if _, err := r.bus.Request(ctx, subjects.Join("r", "d0"),
 			(&wire.JoinRequest{}).Append(nil)); err == nil {
 			t.Error("a device was told of a slot that is not stored")
 		}

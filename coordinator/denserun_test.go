@@ -12,6 +12,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // vectorAt returns what a device sends for record n.
@@ -51,7 +52,7 @@ func uploadsOf(piece int) func(*device, *wire.Announcement) {
 func (d *device) upload(u *wire.Upload) (wire.UploadReply, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	b, err := d.bus.Request(ctx, wire.UploadSubject("r", d.id), u.Append(nil))
+	b, err := d.bus.Request(ctx, subjects.Upload("r", d.id), u.Append(nil))
 	if err != nil {
 		return wire.UploadReply{}, err
 	}
@@ -66,7 +67,7 @@ func fetch(t testing.TB, b bus.Bus, digest []byte, piece uint64) ([]byte, error)
 		q := wire.ObjectRequest{Digest: [wire.ObjectLen]byte(digest), Offset: uint64(len(vector)),
 			MaxBytes: piece}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		frame, err := b.Request(ctx, wire.ObjectSubject("r", "d0"), q.Append(nil))
+		frame, err := b.Request(ctx, subjects.Object("r", "d0"), q.Append(nil))
 		cancel()
 		if err != nil {
 			return nil, err
@@ -141,7 +142,7 @@ func TestDenseRun(t *testing.T) {
 		}
 		// A malformed request is not answered.
 		for _, bad := range [][]byte{{1}, make([]byte, 5000)} {
-			if err := r.bus.Publish(wire.ObjectSubject("r", "d0"), bad); err != nil {
+			if err := r.bus.Publish(subjects.Object("r", "d0"), bad); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -200,7 +201,7 @@ func TestPiecesThatWaitAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := bus.Message{Subject: wire.UploadSubject("r", "d0"), Reply: "_INBOX.1",
+	m := bus.Message{Subject: subjects.Upload("r", "d0"), Reply: "_INBOX.1",
 		Data: make([]byte, 60_000)}
 	for range 10 {
 		c.arriveUpload(m)

@@ -12,6 +12,7 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // A device answers announcements by a function.
@@ -44,7 +45,7 @@ func newDevice(t testing.TB, b bus.Bus, id string,
 	}
 	d.plan, d.slot = record.Plan, join.Slot
 	d.tips[1] = wire.HashRecord(join.Plan).Tip()
-	sub, err := b.Subscribe(wire.AnnounceSubject("r", wire.Shard(id, d.plan.Shards)), d.announced)
+	sub, err := b.Subscribe(subjects.Announce("r", subjects.Shard(id, d.plan.Shards)), d.announced)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func newDevice(t testing.TB, b bus.Bus, id string,
 
 func (d *device) join() wire.JoinReply {
 	d.t.Helper()
-	frame, err := d.bus.Request(context.Background(), wire.JoinSubject("r", d.id),
+	frame, err := d.bus.Request(context.Background(), subjects.Join("r", d.id),
 		(&wire.JoinRequest{}).Append(nil))
 	if err != nil {
 		d.t.Fatalf("join: %v", err)
@@ -101,7 +102,7 @@ func (d *device) send(r wire.Reply) {
 		r.Tip = d.tips[n]
 	}
 	d.mu.Unlock()
-	err := d.bus.Publish(wire.ReplySubject("r", wire.Shard(d.id, d.plan.Shards), d.id),
+	err := d.bus.Publish(subjects.Reply("r", subjects.Shard(d.id, d.plan.Shards), d.id),
 		r.Append(nil))
 	if err != nil && !errors.Is(err, bus.ErrClosed) {
 		d.t.Error(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // TestFlood sends what no device would send, on every subject that a coordinator reads, while
@@ -35,9 +36,9 @@ func TestFlood(t *testing.T) {
 			append(noise, noise...),
 		}
 		subjects := []string{
-			wire.ReplySubject("r", 0, "d0"), wire.ReplySubject("r", 0, "stranger"),
-			wire.ReplySubject("r", 7, "a*b"),
-			wire.JoinSubject("r", "x"), wire.CatchUpSubject("r", "x"),
+			subjects.Reply("r", 0, "d0"), subjects.Reply("r", 0, "stranger"),
+			subjects.Reply("r", 7, "a*b"),
+			subjects.Join("r", "x"), subjects.CatchUp("r", "x"),
 		}
 		sent := uint64(0)
 		flood := func() {
@@ -75,7 +76,7 @@ func TestQueueOverflowIsCounted(t *testing.T) {
 		r := run(t, Config{Plan: chaintest.Plan(t), Queue: 4, Log: &gatedLog{gate: gate}})
 		synctest.Wait() // Run waits for record 1
 		for range 10 {
-			if err := r.bus.Publish(wire.ReplySubject("r", 0, "d0"), []byte{1}); err != nil {
+			if err := r.bus.Publish(subjects.Reply("r", 0, "d0"), []byte{1}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -93,8 +94,8 @@ func TestLongFramesAreNotQueued(t *testing.T) {
 		gate := make(chan struct{})
 		r := run(t, Config{Plan: chaintest.Plan(t), Queue: 4, Log: &gatedLog{gate: gate}})
 		synctest.Wait() // Run waits for record 1
-		subjects := []string{wire.ReplySubject("r", 0, "d0"), wire.JoinSubject("r", "d0"),
-			wire.CatchUpSubject("r", "d0")}
+		subjects := []string{subjects.Reply("r", 0, "d0"), subjects.Join("r", "d0"),
+			subjects.CatchUp("r", "d0")}
 		for range 10 {
 			for _, subject := range subjects {
 				if err := r.bus.Publish(subject, make([]byte, wire.MaxFrame+1)); err != nil {
@@ -139,7 +140,7 @@ func TestCatchUp(t *testing.T) {
 			request := wire.CatchUpRequest{From: from, MaxBytes: most}
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 			defer cancel()
-			b, err := r.bus.Request(ctx, wire.CatchUpSubject("r", "x"), request.Append(nil))
+			b, err := r.bus.Request(ctx, subjects.CatchUp("r", "x"), request.Append(nil))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator/runlog"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // maxBatch is how many arrivals the core takes before its outputs are done. So devices that join
@@ -149,7 +149,7 @@ func (c *Coordinator) take(a arrival) []output {
 	var queue []output
 	for taken := 1; ; taken++ {
 		c.left(a)
-		in := input{kind: a.kind, id: wire.SubjectID(a.msg.Subject), frame: a.msg.Data,
+		in := input{kind: a.kind, id: subjects.ID(a.msg.Subject), frame: a.msg.Data,
 			token: a.msg.Reply}
 		queue = append(queue, c.core.step(c.now(), in)...)
 		if taken == maxBatch {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/runlog"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // perform does outputs in order, and those that follow from them. After an error it goes on,
@@ -159,7 +159,7 @@ func (c *Coordinator) limitOf(ctx context.Context, size int) (context.Context, c
 
 func (c *Coordinator) announce(frame []byte) error {
 	for shard := range c.shards {
-		if err := c.publish(wire.AnnounceSubject(c.run, shard), frame); err != nil {
+		if err := c.publish(subjects.Announce(c.run, shard), frame); err != nil {
 			return err
 		}
 	}

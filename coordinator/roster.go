@@ -6,6 +6,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // A roster is who takes part.
@@ -67,7 +68,7 @@ func (r *roster) joined() int {
 // join handles a request to join.
 func (c *core) join(in input) {
 	if _, err := wire.DecodeJoinRequest(in.frame); err != nil || wire.CheckName(in.id) != nil ||
-		!wire.Answerable(in.token) {
+		!subjects.Answerable(in.token) {
 		c.counters.Malformed++
 		return
 	}

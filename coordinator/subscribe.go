@@ -3,6 +3,7 @@ package coordinator
 import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // An arrival is a message that waits for the core.
@@ -18,13 +19,13 @@ func (c *Coordinator) subscribe() error {
 		arrive  func(bus.Message)
 	}
 	queues := []queue{
-		{wire.AllReplies(c.run), func(m bus.Message) { c.arrive(inReply, m) }},
-		{wire.AllJoins(c.run), func(m bus.Message) { c.arrive(inJoin, m) }},
-		{wire.AllCatchUps(c.run), c.catchUps.Arrive},
+		{subjects.AllReplies(c.run), func(m bus.Message) { c.arrive(inReply, m) }},
+		{subjects.AllJoins(c.run), func(m bus.Message) { c.arrive(inJoin, m) }},
+		{subjects.AllCatchUps(c.run), c.catchUps.Arrive},
 	}
 	if c.objects != nil {
-		queues = append(queues, queue{wire.AllUploads(c.run), c.arriveUpload},
-			queue{wire.AllObjects(c.run), c.objects.Arrive})
+		queues = append(queues, queue{subjects.AllUploads(c.run), c.arriveUpload},
+			queue{subjects.AllObjects(c.run), c.objects.Arrive})
 	}
 	for _, q := range queues {
 		sub, err := c.cfg.Bus.Subscribe(q.subject, q.arrive)

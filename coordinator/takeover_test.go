@@ -14,13 +14,14 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // announcements returns a function that returns all announcements of the run so far.
 func announcements(t *testing.T, b *bus.Memory) func() []wire.Announcement {
 	t.Helper()
 	seen := make(chan wire.Announcement, 10_000)
-	_, err := b.Subscribe(wire.AnnounceSubject("r", 0), func(m bus.Message) {
+	_, err := b.Subscribe(subjects.Announce("r", 0), func(m bus.Message) {
 		a, err := wire.DecodeAnnouncement(m.Data)
 		if err != nil {
 			t.Errorf("announcement: %v", err)
@@ -359,7 +360,7 @@ func TestMembersOfAnotherCoordinator(t *testing.T) {
 		announced := announcements(t, r.bus)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err := r.bus.Request(ctx, wire.JoinSubject("r", "x"), (&wire.JoinRequest{}).Append(nil))
+		_, err := r.bus.Request(ctx, subjects.Join("r", "x"), (&wire.JoinRequest{}).Append(nil))
 		if err == nil {
 			t.Error("a device was told of a slot")
 		}

@@ -3,12 +3,13 @@ package coordinator
 import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // upload handles a piece of a device's vector, and answers it.
 func (c *core) upload(in input) {
 	u, err := wire.DecodeUpload(in.frame)
-	if err != nil || !wire.Answerable(in.token) {
+	if err != nil || !subjects.Answerable(in.token) {
 		c.counters.Malformed++
 		return
 	}

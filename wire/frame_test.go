@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // TestTextsAreReadable: whatever bytes an error's text has, its frame can be decoded.
@@ -249,25 +250,25 @@ func TestNames(t *testing.T) {
 
 func TestSubjects(t *testing.T) {
 	tests := [][2]string{
-		{wire.AnnounceSubject("r1", 0), "zo.r1.a.0"},
-		{wire.AnnounceSubject("r1", 1295), "zo.r1.a.zz"},
-		{wire.ReplySubject("r1", 35, "phone"), "zo.r1.p.z.phone"},
-		{wire.JoinSubject("r1", "phone"), "zo.r1.j.phone"},
-		{wire.CatchUpSubject("r1", "phone"), "zo.r1.c.phone"},
-		{wire.AllReplies("r1"), "zo.r1.p.*.*"},
-		{wire.AllJoins("r1"), "zo.r1.j.*"},
-		{wire.AllCatchUps("r1"), "zo.r1.c.*"},
-		{wire.SnapshotSubject("r1", "phone"), "zo.r1.s.phone"},
-		{wire.AllSnapshots("r1"), "zo.r1.s.*"},
-		{wire.LogSubject("r1"), "zo.r1.h"},
-		{wire.MembersSubject("r1"), "zo.r1.m"},
-		{wire.OperatorSubject("r1", "pause"), "zo.r1.o.pause"},
-		{wire.UploadSubject("r1", "phone"), "zo.r1.u.phone"},
-		{wire.AllUploads("r1"), "zo.r1.u.*"},
-		{wire.ObjectSubject("r1", "phone"), "zo.r1.d.phone"},
-		{wire.AllObjects("r1"), "zo.r1.d.*"},
-		{wire.SubjectID("zo.r1.p.z.phone"), "phone"},
-		{wire.SubjectID("phone"), "phone"},
+		{subjects.Announce("r1", 0), "zo.r1.a.0"},
+		{subjects.Announce("r1", 1295), "zo.r1.a.zz"},
+		{subjects.Reply("r1", 35, "phone"), "zo.r1.p.z.phone"},
+		{subjects.Join("r1", "phone"), "zo.r1.j.phone"},
+		{subjects.CatchUp("r1", "phone"), "zo.r1.c.phone"},
+		{subjects.AllReplies("r1"), "zo.r1.p.*.*"},
+		{subjects.AllJoins("r1"), "zo.r1.j.*"},
+		{subjects.AllCatchUps("r1"), "zo.r1.c.*"},
+		{subjects.Snapshot("r1", "phone"), "zo.r1.s.phone"},
+		{subjects.AllSnapshots("r1"), "zo.r1.s.*"},
+		{subjects.Log("r1"), "zo.r1.h"},
+		{subjects.Members("r1"), "zo.r1.m"},
+		{subjects.Operator("r1", "pause"), "zo.r1.o.pause"},
+		{subjects.Upload("r1", "phone"), "zo.r1.u.phone"},
+		{subjects.AllUploads("r1"), "zo.r1.u.*"},
+		{subjects.Object("r1", "phone"), "zo.r1.d.phone"},
+		{subjects.AllObjects("r1"), "zo.r1.d.*"},
+		{subjects.ID("zo.r1.p.z.phone"), "phone"},
+		{subjects.ID("phone"), "phone"},
 	}
 	for _, test := range tests {
 		if test[0] != test[1] {
@@ -289,7 +290,7 @@ func TestSubjects(t *testing.T) {
 		"_INBOX.x": true, "zone.1": true, "zo": true, "": false, "zo.r1.h": false,
 		"$JS.API.INFO": false,
 	} {
-		if wire.Answerable(subject) != want {
+		if subjects.Answerable(subject) != want {
 			t.Errorf("%q: answerable %v, want %v", subject, !want, want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 const goldenFile = "testdata/golden.txt"
@@ -28,9 +29,9 @@ func goldens(t *testing.T) string {
 		line(h.Tip(), "tip %s", name)
 	}
 	for _, shards := range []uint32{1, 7, 36, 1296} {
-		line(wire.Shard("phone-1", shards), "shard phone-1 %d", shards)
+		line(subjects.Shard("phone-1", shards), "shard phone-1 %d", shards)
 	}
-	line(wire.ReplySubject("mnist", 1295, "phone-1"), "subject reply mnist 1295 phone-1")
+	line(subjects.Reply("mnist", 1295, "phone-1"), "subject reply mnist 1295 phone-1")
 	line(fmt.Sprintf("%016x", wire.BatchSeed("mnist", "phone-1", 2, 0)),
 		"batch-seed mnist phone-1 2 0")
 	line(fmt.Sprintf("%016x", wire.BatchSeed("mnist", "phone-1", 1<<40, 65535)),

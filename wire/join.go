@@ -10,13 +10,18 @@ const (
 	JoinOK     JoinStatus = 0
 	JoinFull   JoinStatus = 1 // the roster has no room
 	JoinDenied JoinStatus = 2 // the coordinator refuses this device
+	// JoinPlan: here is the plan, and no slot yet. A device that accepts the plan joins again.
+	// Only a device that sent a [Known] gets this answer, and the next.
+	JoinPlan  JoinStatus = 3
+	JoinLater JoinStatus = 4 // the run takes no device now; Reason says why
 )
 
 func (s JoinStatus) String() string {
-	return enumName([]string{"ok", "roster full", "denied"}, int(s))
+	return enumName([]string{"ok", "roster full", "denied", "plan", "later"}, int(s))
 }
 
-// A JoinRequest asks for a slot and the plan. The id is in the subject.
+// A JoinRequest asks for a slot and the plan. The id is in the subject. Rest begins with a
+// [Known].
 type JoinRequest struct {
 	Rest []byte
 }
@@ -34,7 +39,7 @@ func DecodeJoinRequest(b []byte) (JoinRequest, error) {
 }
 
 // A JoinReply gives a device its slot and record 1, the plan. A refused device gets
-// neither, and Reason says what to do.
+// neither, and Reason says what to do. With JoinPlan it has no slot.
 type JoinReply struct {
 	Status JoinStatus
 	Slot   uint32 // 0 with an open roster, which has no slots

@@ -41,10 +41,14 @@ const (
 	DeclineLoss     DeclineReason = 3 // the loss failed, or was not finite
 	DeclineBusy     DeclineReason = 4 // an earlier loss call has not returned
 	DeclineTooLarge DeclineReason = 5 // a scalar was above Plan.MaxScalar
+	// DeclineLeaving: the device leaves the run, whatever the record. It keeps its slot, and is not
+	// waited for until it joins again or replies.
+	DeclineLeaving DeclineReason = 6
 )
 
 func (r DeclineReason) String() string {
-	names := []string{"", "policy", "time", "loss failed", "busy", "scalar too large"}
+	names := []string{"", "policy", "time", "loss failed", "busy", "scalar too large",
+		"leaving"}
 	return enumName(names, int(r))
 }
 
@@ -56,7 +60,7 @@ func (r DeclineReason) String() string {
 //     device's own mean training loss, for people; Values are g[k*P+p].
 //   - Evaluation: Tip is that of record N; Weight counts samples; Loss is unused;
 //     Values are the plan's metrics in order, in [Single] precision.
-//   - Decline: Tip is that of record N-1; Reason says why.
+//   - Decline: Tip is that of record N-1; Reason says why. Rest may begin with an [Away].
 //   - DigestReport: Tip is that of record N; Digest is the first 8 bytes of the state's
 //     digest.
 type Reply struct {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // Defaults of a [Config].
@@ -160,8 +161,8 @@ func (l *Log) open(ctx context.Context) (err error) {
 		return err
 	}
 	run := l.cfg.Run
-	l.records = l.ledger("ZO_"+run+"_LOG", wire.LogSubject(run), "records")
-	l.roster = l.ledger("ZO_"+run+"_MEMBERS", wire.MembersSubject(run), "members")
+	l.records = l.ledger("ZO_"+run+"_LOG", subjects.Log(run), "records")
+	l.roster = l.ledger("ZO_"+run+"_MEMBERS", subjects.Members(run), "members")
 	if err := l.records.open(ctx, l.cfg.Replicas, !l.cfg.Existing); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // A crowd is many devices on one connection. All answer an announcement at once, by scalars that
@@ -38,7 +39,7 @@ func (c *crowd) join() {
 	defer sub.Unsubscribe()
 	frame := (&wire.JoinRequest{}).Append(nil)
 	for _, id := range c.ids {
-		if err := c.nc.PublishRequest(wire.JoinSubject(c.plan.Run, id), inbox, frame); err != nil {
+		if err := c.nc.PublishRequest(subjects.Join(c.plan.Run, id), inbox, frame); err != nil {
 			c.t.Fatal(err)
 		}
 		c.sent.Add(1)
@@ -61,7 +62,7 @@ func (c *crowd) await() {
 	c.t.Helper()
 	frame := (&wire.CatchUpRequest{From: 1, MaxBytes: 1}).Append(nil)
 	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
-		_, err := c.nc.Request(wire.CatchUpSubject(c.plan.Run, "crowd"), frame, patience)
+		_, err := c.nc.Request(subjects.CatchUp(c.plan.Run, "crowd"), frame, patience)
 		if err == nil {
 			return
 		}
@@ -74,7 +75,7 @@ func (c *crowd) await() {
 // listen answers every announcement of an open round from all devices.
 func (c *crowd) listen() {
 	c.t.Helper()
-	_, err := c.nc.Subscribe(wire.AnnounceSubject(c.plan.Run, 0), func(m *nats.Msg) {
+	_, err := c.nc.Subscribe(subjects.Announce(c.plan.Run, 0), func(m *nats.Msg) {
 		a, err := wire.DecodeAnnouncement(m.Data)
 		if err != nil || a.State != wire.Open {
 			return
@@ -87,7 +88,7 @@ func (c *crowd) listen() {
 		})
 		frame := r.Append(nil)
 		for _, id := range c.ids {
-			if err := c.nc.Publish(wire.ReplySubject(c.plan.Run, 0, id), frame); err != nil {
+			if err := c.nc.Publish(subjects.Reply(c.plan.Run, 0, id), frame); err != nil {
 				c.t.Error(err)
 				return
 			}

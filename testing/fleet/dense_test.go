@@ -19,6 +19,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/wire/subjects"
 	"github.com/zofl/zofl/wire/valid"
 )
 
@@ -104,7 +105,7 @@ type watchedBus struct {
 }
 
 func (b *watchedBus) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
-	if subject == wire.UploadSubject(b.run.plan.Run, b.id) {
+	if subject == subjects.Upload(b.run.plan.Run, b.id) {
 		if u, err := wire.DecodeUpload(data); err != nil {
 			b.run.t.Errorf("%s: %v", b.id, err)
 		} else {

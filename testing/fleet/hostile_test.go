@@ -12,6 +12,7 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // bombs are frames that claim far more data than they contain.
@@ -33,8 +34,8 @@ func TestHostileFrames(t *testing.T) {
 	var attackers sync.WaitGroup
 	// The subject has a member's id, so that frames are not refused for that alone.
 	subjects := []string{
-		wire.ReplySubject("target", 0, "d1"), wire.JoinSubject("target", "x"),
-		wire.CatchUpSubject("target", "d1"), wire.AnnounceSubject("target", 0),
+		subjects.Reply("target", 0, "d1"), subjects.Join("target", "x"),
+		subjects.CatchUp("target", "d1"), subjects.Announce("target", 0),
 	}
 	sent := make([]int, len(subjects))
 	for i, subject := range subjects {

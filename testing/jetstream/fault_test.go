@@ -19,6 +19,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 	"github.com/zofl/zofl/testing/servers"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // edit changes a stream of a run.
@@ -117,7 +118,7 @@ func hostile(t *testing.T, p place, run string) {
 		closeLog(t, p.open(t, run))
 		nc := p.connect(t)
 		for _, m := range messages {
-			if _, err := nc.Request(wire.LogSubject(run), m, patience); err != nil {
+			if _, err := nc.Request(subjects.Log(run), m, patience); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -131,7 +132,7 @@ func hostile(t *testing.T, p place, run string) {
 	c := newChain(t, run)
 	c.appendTo(log, 2)
 	nc := p.connect(t)
-	for _, s := range []string{wire.LogSubject(run), wire.MembersSubject(run)} {
+	for _, s := range []string{subjects.Log(run), subjects.Members(run)} {
 		if _, err := nc.Request(s, []byte("no \x00 name"), patience); err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +174,7 @@ func settings(t *testing.T, p place, run string) {
 		"none": func(c *jetstream.StreamConfig) {},
 	} {
 		cfg := jetstream.StreamConfig{
-			Name: "ZO_" + run + "_LOG", Subjects: []string{wire.LogSubject(run)},
+			Name: "ZO_" + run + "_LOG", Subjects: []string{subjects.Log(run)},
 			Storage: jetstream.FileStorage,
 			Discard: jetstream.DiscardNew, DenyDelete: true, DenyPurge: true, MaxBytes: 1 << 20,
 			AllowDirect: true,
@@ -219,7 +220,7 @@ func setBack(t *testing.T, p place, run string) {
 			t.Fatal(err)
 		}
 		for _, r := range records {
-			if _, err := js.Publish(t.Context(), wire.LogSubject(run), r); err != nil {
+			if _, err := js.Publish(t.Context(), subjects.Log(run), r); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -296,7 +297,7 @@ func hole(t *testing.T, p place, run string) {
 		t.Fatal(err)
 	}
 	for _, r := range c.records {
-		if _, err := js.Publish(t.Context(), wire.LogSubject(run), r); err != nil {
+		if _, err := js.Publish(t.Context(), subjects.Log(run), r); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/zofl/zofl/coordinator/jetlog"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/runlog/logtest"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // scenarios must pass in every place, each with its own run.
@@ -197,7 +197,7 @@ func lostAck(t *testing.T, p place, run string) {
 	const cuts = 2
 	for _, before := range []bool{false, true} {
 		run := fmt.Sprint(run, "_", before)
-		s := &scissors{mark: []byte("PUB " + wire.LogSubject(run) + " "), before: before}
+		s := &scissors{mark: []byte("PUB " + subjects.Log(run) + " "), before: before}
 		log := p.open(t, run, nats.SetCustomDialer(s))
 		c := newChain(t, run)
 		for range cuts {

@@ -19,6 +19,7 @@ import (
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // A vector is the vector of a record, and its name.
@@ -266,7 +267,7 @@ func denseTakeover(t *testing.T, p place, run string) {
 	var got []byte
 	for len(got) < len(want) {
 		q.Offset = uint64(len(got))
-		r, err := wire.DecodeObjectReply(d.request(wire.ObjectSubject(run, "dev"), q.Append(nil)))
+		r, err := wire.DecodeObjectReply(d.request(subjects.Object(run, "dev"), q.Append(nil)))
 		if err != nil || r.Size != uint64(len(want)) || len(r.Data) == 0 {
 			t.Fatalf("%d bytes of %d, %v", len(r.Data), r.Size, err)
 		}
@@ -319,7 +320,7 @@ func (d *denseDevice) request(subject string, frame []byte) []byte {
 // open returns the open record, and the tip of the record before it.
 func (d *denseDevice) open() (n uint64, tip wire.Tip) {
 	for {
-		r, err := wire.DecodeJoinReply(d.request(wire.JoinSubject(d.run, "dev"),
+		r, err := wire.DecodeJoinReply(d.request(subjects.Join(d.run, "dev"),
 			(&wire.JoinRequest{}).Append(nil)))
 		if err != nil {
 			d.t.Fatal(err)
@@ -329,7 +330,7 @@ func (d *denseDevice) open() (n uint64, tip wire.Tip) {
 			continue // about to be announced
 		}
 		q := wire.CatchUpRequest{From: a.N - 1, MaxBytes: 1 << 10}
-		c, err := wire.DecodeCatchUpReply(d.request(wire.CatchUpSubject(d.run, "dev"), q.Append(nil)))
+		c, err := wire.DecodeCatchUpReply(d.request(subjects.CatchUp(d.run, "dev"), q.Append(nil)))
 		if err != nil {
 			d.t.Fatal(err)
 		}
@@ -346,7 +347,7 @@ func (d *denseDevice) send(vector []byte, end int) {
 		Digest: wire.HashObject(vector)}
 	for at := 0; at < end; at += 60_000 {
 		u.Offset, u.Data = uint64(at), vector[at:at+60_000]
-		r, err := wire.DecodeUploadReply(d.request(wire.UploadSubject(d.run, "dev"), u.Append(nil)))
+		r, err := wire.DecodeUploadReply(d.request(subjects.Upload(d.run, "dev"), u.Append(nil)))
 		last := at+60_000 == len(vector)
 		if err != nil || last != (r.State == wire.UploadTaken) || !last && r.Offset != uint64(at+60_000) {
 			d.t.Fatalf("record %d, piece at %d: %+v, %v", n, at, r, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // here is the number of records a client has before it leaves.
@@ -77,7 +78,7 @@ func (a *absentee) visit(ctx context.Context, memory *bus.Memory, log runlog.Log
 	}
 	announced := make(chan struct{})
 	var once sync.Once
-	sub, err := memory.Subscribe(wire.AnnounceSubject(plan.Run, 0),
+	sub, err := memory.Subscribe(subjects.Announce(plan.Run, 0),
 		func(bus.Message) { once.Do(func() { close(announced) }) })
 	if err != nil {
 		return run.Totals{}, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // Input says which round to price, and for which device.
@@ -90,7 +91,7 @@ func Of(p *wire.Plan, in Input) Round {
 		Perturbations: s.perturbations, Records: len(s.records),
 		Vectors: replicated(p), Local: s.transport.local(p),
 	}
-	announce, id := wire.AnnounceSubject(p.Run, lastShard(p)), strings.Repeat("x", length)
+	announce, id := subjects.Announce(p.Run, lastShard(p)), strings.Repeat("x", length)
 	for i, phase := range s.phases {
 		c.Queries += p.PhaseQueries(phase, s.perturbations)
 		c.Record += len(s.records[i])
@@ -112,7 +113,7 @@ func (s *sample) addScalars(c *Round, i int, id string) {
 	p := s.plan
 	own, variate := s.scalars(s.phases[i]), s.variate(s.phases[i])
 	c.Scalars += own + variate
-	c.Up.add(sent(wire.ReplySubject(p.Run, lastShard(p), id), s.reply(i)))
+	c.Up.add(sent(subjects.Reply(p.Run, lastShard(p), id), s.reply(i)))
 	c.Coordinator += scalarBytes(p, own) + controlBytes(p, variate)
 }
 

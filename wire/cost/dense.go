@@ -1,6 +1,9 @@
 package cost
 
-import "github.com/zofl/zofl/wire"
+import (
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
+)
 
 // localDense returns the number of vectors of d float32 that a device's local steps take
 // with DenseVectors: the iterate, which it sends; the estimate; the rule's; with control
@@ -73,7 +76,7 @@ func (s *sample) addVector(c *Round, i int, id string) {
 	if p.Weights == wire.BySamples {
 		u.Weight = p.MaxWeight
 	}
-	upload, object := wire.UploadSubject(p.Run, id), wire.ObjectSubject(p.Run, id)
+	upload, object := subjects.Upload(p.Run, id), subjects.Object(p.Run, id)
 	pieces(u.Size, func(offset, size uint64) {
 		u.Offset, u.Data = offset, make([]byte, size)
 		c.Up.add(requested(upload, u.Append(nil)))

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 const (
@@ -101,7 +101,7 @@ func (s *answerer) Serve(ctx context.Context) {
 // answer answers one request. An error costs that request alone: its device asks again.
 func (s *answerer) answer(ctx context.Context, r waitingRequest) {
 	switch {
-	case !wire.Answerable(r.msg.Reply):
+	case !subjects.Answerable(r.msg.Reply):
 		s.garbled.Add(1)
 		return
 	case time.Since(r.at) > s.patience:

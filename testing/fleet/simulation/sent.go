@@ -6,6 +6,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // sent checks a message before it is on its way.
@@ -171,7 +172,7 @@ func (b *book) delivered(to *process, m *bus.Message) {
 	if err != nil || r.Kind != wire.Contribution {
 		return
 	}
-	made := b.made[answer{wire.SubjectID(m.Subject), r.N, r.Tip}]
+	made := b.made[answer{subjects.ID(m.Subject), r.N, r.Tip}]
 	for epoch, p := range b.begun {
 		if made != nil && p == to {
 			made[epoch] = true

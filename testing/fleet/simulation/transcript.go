@@ -10,6 +10,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // A transcript is the history, one event a line. The lines of one step are ordered by time
@@ -181,7 +182,7 @@ func (w *world) kind(m *bus.Message) (frameKind, string) {
 	}
 	pair := kinds[tokens[2]]
 	if answer {
-		return pair[1], wire.SubjectID(subject)
+		return pair[1], subjects.ID(subject)
 	}
-	return pair[0], wire.SubjectID(subject)
+	return pair[0], subjects.ID(subject)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // vectors is what a book knows with transport=dense: the vectors that devices sent, and
@@ -104,7 +105,7 @@ func (b *book) cameUpload(to *process, m *bus.Message) {
 	if err != nil {
 		return
 	}
-	a := answer{wire.SubjectID(m.Subject), u.N, u.Tip}
+	a := answer{subjects.ID(m.Subject), u.N, u.Tip}
 	v := b.vectors.sent[vectorID{a, string(headOf(u))}]
 	if v.came[to] == nil {
 		v.came[to] = make([]bool, u.Size)

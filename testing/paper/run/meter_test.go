@@ -5,6 +5,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // A repeated reply does not count as a second one, even if others replied in between; the
@@ -23,7 +24,7 @@ func TestMeterRepeatedReply(t *testing.T) {
 		t.Helper()
 		values := wire.Single.Append(nil, 1, 2, 3)
 		r := wire.Reply{Kind: wire.Contribution, N: n, Weight: 1, Values: values}
-		if err := b.Publish(wire.ReplySubject("run", 0, id), r.Append(nil)); err != nil {
+		if err := b.Publish(subjects.Reply("run", 0, id), r.Append(nil)); err != nil {
 			t.Fatal(err)
 		}
 		<-heard

@@ -19,6 +19,7 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // The commands of an operator.
@@ -52,7 +53,7 @@ func Ask(ctx context.Context, nc *nats.Conn, run, verb string, r Request) (*Stat
 	if err != nil {
 		return nil, err
 	}
-	m, err := nc.RequestWithContext(ctx, wire.OperatorSubject(run, verb), body)
+	m, err := nc.RequestWithContext(ctx, subjects.Operator(run, verb), body)
 	switch {
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, context.DeadlineExceeded):
 		return nil, fmt.Errorf("%w for run %q: is `zofl serve` running, on this broker?",
@@ -103,7 +104,7 @@ func Serve(nc *nats.Conn, run string, c *coordinator.Coordinator,
 		VerbChange:   s.change,
 	} {
 		handle := func(r micro.Request) { s.answer(r, do) }
-		subject := micro.WithEndpointSubject(wire.OperatorSubject(run, verb))
+		subject := micro.WithEndpointSubject(subjects.Operator(run, verb))
 		if err := svc.AddEndpoint(verb, micro.HandlerFunc(handle), subject); err != nil {
 			return nil, errors.Join(fmt.Errorf("operator's service: %s: %w", verb, err), svc.Stop())
 		}

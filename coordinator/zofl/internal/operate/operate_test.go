@@ -19,6 +19,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // patience bounds what a test waits for; none waits for it to pass.
@@ -189,7 +190,7 @@ func TestOperateRefusesNoise(t *testing.T) {
 	l.serve()
 	l.reach(2)
 	for _, body := range []string{"{", "[]", `{"to": -1}`, strings.Repeat(" ", maxRequest+1)} {
-		m, err := l.nc.Request(wire.OperatorSubject("kitchen", VerbPause), []byte(body), patience)
+		m, err := l.nc.Request(subjects.Operator("kitchen", VerbPause), []byte(body), patience)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -315,7 +316,7 @@ func TestChangePends(t *testing.T) {
 	}
 	join := (&wire.JoinRequest{}).Append(nil)
 	for {
-		if _, err := nc.Request(wire.JoinSubject("kitchen", "silent"), join, patience); err == nil {
+		if _, err := nc.Request(subjects.Join("kitchen", "silent"), join, patience); err == nil {
 			break
 		}
 	}

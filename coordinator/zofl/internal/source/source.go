@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // A Source has the records of one run.
@@ -75,7 +76,7 @@ func (l *live) Read(ctx context.Context, from uint64, f func(n uint64, record []
 
 // fetch requests records from the given number on.
 func (l *live) fetch(ctx context.Context, from uint64) (reply wire.CatchUpReply, err error) {
-	b, err := l.ask(ctx, wire.CatchUpSubject(l.run, l.id),
+	b, err := l.ask(ctx, subjects.CatchUp(l.run, l.id),
 		(&wire.CatchUpRequest{From: from, MaxBytes: wire.MaxFrame}).Append(nil))
 	if err != nil {
 		return reply, err
@@ -116,7 +117,7 @@ func (l *live) pieces(ctx context.Context, digest [wire.ObjectLen]byte) (data []
 	for {
 		request := wire.ObjectRequest{Digest: digest, Offset: uint64(len(data)),
 			MaxBytes: wire.MaxPiece}
-		b, err := l.ask(ctx, wire.ObjectSubject(l.run, l.id), request.Append(nil))
+		b, err := l.ask(ctx, subjects.Object(l.run, l.id), request.Append(nil))
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,24 @@
+package wire
+
+import "math"
+
+// An Away says how long a device that declines expects to decline: its policy keeps saying no, or
+// its loss keeps failing. It follows a decline.
+type Away struct {
+	Milliseconds uint64
+}
+
+// Append appends the encoding of a to b: the array [milliseconds].
+func (a *Away) Append(b []byte) []byte { return appendUint(appendArray(b, 1), a.Milliseconds) }
+
+// Away returns how long the device stays away, with which Rest of a decline begins, if it says so.
+// Anything else there belongs to a later version and is no error.
+func (r *Reply) Away() (a Away, ok bool) {
+	d := reader{frame: "away", b: r.Rest}
+	d.tuple("away", 1)
+	a.Milliseconds = d.uint("milliseconds", math.MaxUint32)
+	if d.err != nil {
+		return Away{}, false
+	}
+	return a, true
+}

@@ -1,0 +1,47 @@
+package wire
+
+import "math"
+
+// A Known is what a device that joins knows of the run. A device that has accepted no plan yet
+// knows nothing: the coordinator sends it the plan and gives it no slot. So a device that cannot
+// run the plan never takes one.
+type Known struct {
+	Key  Tip    // [Plan.KeyTip] of the plan that it accepted; zero: none
+	Plan Tip    // of record 1
+	N    uint64 // last record that it applied; 0: none
+	Tip  Tip    // of record N
+}
+
+// Append appends the encoding of k to b: the array [key, plan, n, tip].
+func (k *Known) Append(b []byte) []byte {
+	b = appendBin(appendArray(b, 4), k.Key[:])
+	b = appendBin(b, k.Plan[:])
+	b = appendUint(b, k.N)
+	return appendBin(b, k.Tip[:])
+}
+
+// Known returns what the device knows, with which Rest of a join request begins. ok is false for
+// a device of an earlier version, which reads the plan only after it has a slot.
+func (r *JoinRequest) Known() (k Known, ok bool) {
+	d := reader{frame: "known", b: r.Rest}
+	d.tuple("known", 4)
+	d.bytes("key", k.Key[:])
+	d.bytes("plan", k.Plan[:])
+	k.N = d.uint("n", math.MaxInt64)
+	d.bytes("tip", k.Tip[:])
+	if d.err != nil {
+		return Known{}, false
+	}
+	return k, true
+}
+
+// KeyTip identifies the plan's directions, and so the run: the first 8 bytes of
+// SHA-256("zofl/1 key\x00" + RunKey), with KeyCheck in its place if the key is secret. It does not
+// reveal a secret key.
+func (p *Plan) KeyTip() Tip {
+	key := p.RunKey
+	if p.Private() {
+		key = p.KeyCheck
+	}
+	return hash(append([]byte("zofl/1 key\x00"), key...)).Tip()
+}

@@ -1,0 +1,81 @@
+package wire
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// MaxMissing bounds the bytes of the slots that an announcement names as missing.
+const MaxMissing = 256
+
+// Missing are the slots of the devices that an announcement still waits for. A repetition names
+// them when they are few. A device that has answered and is not among them stays silent.
+//
+// They are ascending, as the differences from one to the next: unsigned LEB128 numbers, the first
+// from 0, the others less 1.
+type Missing []byte
+
+// MissingOf returns the encoding of ascending slots. ok is false if they need more than MaxMissing
+// bytes.
+func MissingOf(slots []uint32) (m Missing, ok bool) {
+	next := uint32(0)
+	for _, slot := range slots {
+		m = binary.AppendUvarint(m, uint64(slot-next))
+		if len(m) > MaxMissing {
+			return nil, false
+		}
+		next = slot + 1
+	}
+	return m, true
+}
+
+// Has says whether a slot is among them.
+func (m Missing) Has(slot uint32) bool {
+	next := uint64(0)
+	for len(m) > 0 {
+		gap, n := binary.Uvarint(m)
+		if n <= 0 || gap > MaxMembers {
+			return false
+		}
+		if next += gap; next >= uint64(slot) {
+			return next == uint64(slot)
+		}
+		next++
+		m = m[n:]
+	}
+	return false
+}
+
+// Tail returns what follows an announcement: the reference, unless its N is 0, and the missing
+// slots, unless named is false.
+func Tail(reference Reference, m Missing, named bool) []byte {
+	var b []byte
+	switch {
+	case reference.N > 0:
+		b = reference.Append(nil)
+	case named:
+		b = appendArray(nil, 0)
+	}
+	if named {
+		b = appendBin(appendArray(b, 1), m)
+	}
+	return b
+}
+
+// Missing returns the slots that Rest of an announcement names, after its reference. ok is false
+// if it names none: then every device that is asked answers, also one that already did.
+func (a *Announcement) Missing() (m Missing, ok bool) {
+	d := reader{frame: "missing", b: a.Rest}
+	switch n := d.array("reference", maxFields, 1); n {
+	case 0:
+	case 3:
+		d.uint("n", math.MaxInt64)
+		d.bin("tip", MaxHead)
+		d.bin("digest", MaxHead)
+	default:
+		return nil, false
+	}
+	d.tuple("missing", 1)
+	m = d.bin("missing", MaxMissing)
+	return m, d.err == nil
+}
