@@ -58,10 +58,12 @@ var allowed = map[string][]string{
 	"coordinator/runlog": {module + "/wire/...", module + "/coordinator/runlog"},
 	"coordinator/filelog": {
 		module + "/wire", module + "/coordinator/runlog", module + "/internal/disk", module +
-			"/internal/seam",
+			"/internal/seam", module + "/coordinator/internal/roster",
 	},
 	"coordinator/jetlog": {module + "/wire", module + "/coordinator/runlog",
-		module + "/wire/subjects", "github.com/nats-io/nats.go/..."},
+		module + "/wire/subjects", module + "/coordinator/internal/roster",
+		"github.com/nats-io/nats.go/..."},
+	"coordinator/internal/roster": {module + "/wire", module + "/coordinator/runlog"},
 	"coordinator/internal/gather": {module + "/wire", module + "/mathx", module + "/prng"},
 	"coordinator/internal/serve": {module + "/wire", module + "/wire/subjects",
 		module + "/bus", module + "/coordinator/runlog"},

@@ -21,6 +21,8 @@ type fileBook struct {
 	tried   [][]byte   // what may be the next record
 	members []string   // acknowledged
 	batches [][]string // what may follow the members: the beginning of one
+	retired []string   // acknowledged
+	leaving []string   // each may be retired next
 	epoch   uint64     // the largest that Begin returned
 	led     uint64     // the last record's epoch
 	errs    []error
@@ -98,6 +100,17 @@ func (l *fileBook) add(ids ...string) {
 	l.members, l.batches = append(l.members, ids...), nil
 }
 
+func (l *fileBook) retire(id string) {
+	if l.log == nil || !slices.Contains(l.members, id) || slices.Contains(l.retired, id) {
+		return
+	}
+	l.leaving = append(l.leaving, id)
+	if l.failed(l.log.Retire(l.t.Context(), id)) {
+		return
+	}
+	l.retired, l.leaving = append(l.retired, id), nil
+}
+
 // check compares an open log with what it must hold.
 func (l *fileBook) check(f *Log) error {
 	var got [][]byte
@@ -126,6 +139,13 @@ func (l *fileBook) check(f *Log) error {
 		!slices.Equal(members[:len(l.members)], l.members) {
 		return fmt.Errorf("members %v, %v, want %v", members, err, l.members)
 	}
+	retired, err := f.Retired()
+	if n := len(l.retired); err != nil || len(retired) < n || len(retired) > n+1 ||
+		!slices.Equal(retired[:n], l.retired) ||
+		len(retired) > n && !slices.Contains(l.leaving, retired[n]) {
+		return fmt.Errorf("retired %v, %v, want %v and perhaps one of %v", retired, err, l.retired,
+			l.leaving)
+	}
 	rest := members[len(l.members):]
 	from := func(batch []string) bool {
 		return len(rest) <= len(batch) &&
@@ -148,7 +168,7 @@ func (l *fileBook) adopt(d *disktest.Disk) error {
 	if err := errors.Join(l.check(f), nothingLeft(d)); err != nil {
 		return errors.Join(err, f.Close())
 	}
-	l.log, l.tried, l.batches = f, nil, nil
+	l.log, l.tried, l.batches, l.leaving = f, nil, nil, nil
 	for n := uint64(len(l.records)) + 1; n <= f.Last(); n++ {
 		if err := f.Read(l.t.Context(), n, func(_ uint64, record []byte) bool {
 			l.records = append(l.records, bytes.Clone(record))
@@ -158,7 +178,9 @@ func (l *fileBook) adopt(d *disktest.Disk) error {
 		}
 		l.led = max(l.epoch, 1)
 	}
-	l.members, err = f.Members()
+	if l.members, err = f.Members(); err == nil {
+		l.retired, err = f.Retired()
+	}
 	return err
 }
 
@@ -176,12 +198,14 @@ func nothingLeft(d *disktest.Disk) error {
 // survive opens what a crash left, continues it, and opens it again.
 func (l fileBook) survive(d *disktest.Disk) error {
 	l.records, l.members, l.errs = slices.Clone(l.records), slices.Clone(l.members), nil
+	l.retired = slices.Clone(l.retired)
 	if err := l.adopt(d); err != nil {
 		return err
 	}
 	l.begin()
 	l.append(l.next(8))
 	l.add("last")
+	l.retire("last")
 	l.close()
 	l.open(d)
 	if len(l.errs) > 0 {

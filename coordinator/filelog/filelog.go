@@ -14,11 +14,12 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/internal/disk"
 	"github.com/zofl/zofl/internal/seam"
+	"github.com/zofl/zofl/wire"
 )
 
 // A Log is a [runlog.Log] in a directory of its own. The directory has the files log (records, see
-// frame.go), roster (one id a line), epoch and lock, and with transport=dense the folder objects,
-// one file for each vector. The log is also a [runlog.Objects] and a [runlog.Epochs].
+// frame.go), roster (see package roster), epoch and lock, and with transport=dense the folder
+// objects, one file for each vector. The log is also a [runlog.Objects] and a [runlog.Epochs].
 //
 // Whatever a method has acknowledged, and whatever was read when the log was opened, is on the disk
 // and not just in the page cache. After a failed sync, an append is written again from its
@@ -35,6 +36,7 @@ type Log struct {
 	log    *tailFile
 	roster *rosterFile
 	epoch  uint64            // the largest that may be stored
+	first  wire.Hash         // of record 1
 	stored runlog.ObjectName // the vector that was put last
 	folder bool              // the folder of vectors is known to be there
 
@@ -92,8 +94,13 @@ func (f *Log) open() error {
 	if err := f.scan(); err != nil {
 		return err
 	}
-	if f.roster, err = openRoster(f.fs, f.path("roster")); err != nil {
+	if f.roster, err = openRoster(f.fs, f.path("roster"), f.first); err != nil {
 		return err
+	}
+	if f.roster.absent {
+		if err := f.roster.write(f.first, nil, nil); err != nil {
+			return err
+		}
 	}
 	if f.epoch, err = readEpoch(f.fs, f.path("epoch")); err != nil {
 		return err
@@ -123,7 +130,9 @@ func (f *Log) scan() error {
 		if err != nil {
 			return err
 		}
-		f.led = decoded.Epoch
+		if f.led = decoded.Epoch; f.tail.N == 1 {
+			f.first = f.tail.Hash
+		}
 		last = f.size
 		f.offsets = append(f.offsets, f.size)
 		f.size = r.off
@@ -139,6 +148,11 @@ func (f *Log) Begin(context.Context) (epoch uint64, err error) {
 		return 0, fmt.Errorf("log: %w: there is no epoch after %d", runlog.ErrCorrupt, epoch)
 	}
 	epoch++
+	if f.roster.old {
+		if err := f.roster.write(f.first, f.roster.members, nil); err != nil {
+			return 0, fmt.Errorf("log: %w", err)
+		}
+	}
 	if err := f.keepEpoch(epoch); err != nil {
 		return 0, err
 	}
@@ -182,6 +196,9 @@ func (f *Log) Append(ctx context.Context, n uint64, record []byte) error {
 	}
 	if err != nil {
 		return fmt.Errorf("log: append: %w", err)
+	}
+	if n == 1 {
+		f.first = tail.Hash
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -241,23 +258,32 @@ func (f *Log) Read(ctx context.Context, from uint64,
 	}
 }
 
-// AddMembers implements [runlog.Log] with one write and one sync for each sector.
+// AddMembers implements [runlog.Log]. It writes the whole roster, about 30 bytes a member.
 func (f *Log) AddMembers(_ context.Context, ids []string) error {
-	if err := f.roster.add(ids); err != nil {
-		return fmt.Errorf("log: roster: %w", err)
+	if err := f.roster.add(f.first, ids); err != nil {
+		return fmt.Errorf("log: %w", err)
 	}
 	return nil
 }
 
+// Retire implements [runlog.Log].
+func (f *Log) Retire(_ context.Context, id string) error {
+	err := f.roster.retire(f.first, id)
+	if err == nil || errors.Is(err, runlog.ErrNoMember) {
+		return err
+	}
+	return fmt.Errorf("log: %w", err)
+}
+
 // Members implements [runlog.Log].
-func (f *Log) Members() ([]string, error) { return slices.Clone(f.roster.ids), nil }
+func (f *Log) Members() ([]string, error) { return slices.Clone(f.roster.members), nil }
+
+// Retired implements [runlog.Log].
+func (f *Log) Retired() ([]string, error) { return slices.Clone(f.roster.retired), nil }
 
 // Close implements [runlog.Log].
 func (f *Log) Close() error {
 	var errs []error
-	if f.roster != nil {
-		errs = append(errs, f.roster.tail.file.Close())
-	}
 	if f.log != nil {
 		errs = append(errs, f.log.file.Close())
 	}

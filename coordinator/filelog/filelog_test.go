@@ -257,12 +257,12 @@ func TestRosterFile(t *testing.T) {
 		want       []string
 		err        error
 	}{
-		{"whole", rosterHead + "a\nb\n", []string{"a", "b"}, nil},
-		{"torn line", rosterHead + "a\nb\nc", []string{"a", "b"}, nil},
-		{"zeros", rosterHead + "a\n\x00\x00", []string{"a"}, nil},
-		{"torn head", rosterHead[:5], nil, nil},
+		{"whole", oldRosterHead + "a\nb\n", []string{"a", "b"}, nil},
+		{"torn line", oldRosterHead + "a\nb\nc", []string{"a", "b"}, nil},
+		{"zeros", oldRosterHead + "a\n\x00\x00", []string{"a"}, nil},
+		{"torn head", oldRosterHead[:5], nil, nil},
 		{"empty", "", nil, nil},
-		{"not an id", rosterHead + "a\n\x00\nb\n", nil, runlog.ErrCorrupt},
+		{"not an id", oldRosterHead + "a\n\x00\nb\n", nil, runlog.ErrCorrupt},
 		{"another head", "zofl roster 7\n", nil, runlog.ErrCorrupt},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package filelog
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -31,6 +32,9 @@ func (l *fileBook) story(d *disktest.Disk) {
 		d.Fail(fails, 1, syscall.EIO)
 		l.add("long-name", "longer-name")
 		l.add("c")
+		d.Fail(fails, 1, syscall.EIO)
+		l.retire("a")
+		l.retire("b")
 	}
 	l.close()
 	l.open(d)
@@ -194,6 +198,7 @@ func (l *fileBook) live(r *rand.Rand) {
 			l.begin()
 		case 1:
 			l.add(manyMembers("r")[:1+r.IntN(39)]...)
+			l.retire(fmt.Sprint("r-", r.IntN(4)))
 		default:
 			l.append(l.next(4 * r.IntN(400)))
 		}

@@ -2,79 +2,144 @@ package filelog
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
 	"strings"
 
+	"github.com/zofl/zofl/coordinator/internal/roster"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/internal/disk"
 	"github.com/zofl/zofl/wire"
 )
 
-// rosterHead begins the file of members. Each id follows on a line of its own, by slot.
-const rosterHead = "zofl roster 1\n"
+// oldRosterHead begins a roster without a checksum, as earlier versions wrote it. Each id follows
+// on a line of its own, by slot.
+const oldRosterHead = "zofl roster 1\n"
 
-// A rosterFile is the file of members.
+// A rosterFile is the file of members: one batch of package roster. It is replaced as a whole, so a
+// crash leaves the old or the new one, and any other content is damage.
 type rosterFile struct {
-	tail *tailFile
-	ids  []string
+	fs      disk.FS
+	path    string
+	log     wire.Hash // the record 1 that it names
+	members []string
+	retired []string
+	old     bool // the file has the old form
+	absent  bool
 }
 
-// openRoster reads a roster, and cuts off a line that a crash left unfinished.
-func openRoster(fsys disk.FS, path string) (*rosterFile, error) {
-	tail, err := openTail(fsys, path, rosterHead)
-	if err != nil {
-		return nil, err
+// openRoster reads a roster. first is the hash of the log's record 1, zero for an empty log.
+func openRoster(fsys disk.FS, path string, first wire.Hash) (*rosterFile, error) {
+	r := &rosterFile{fs: fsys, path: path, log: first}
+	text, err := readWhole(fsys, path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		r.absent, err = true, nil
+	case err != nil:
+	case first == wire.Hash{} && unborn(text):
+		r.old = true
+	case strings.HasPrefix(string(text), oldRosterHead):
+		err = r.readOld(text[len(oldRosterHead):])
+	default:
+		err = r.read(text)
 	}
-	r := &rosterFile{tail: tail}
-	if err := r.read(); err != nil {
-		tail.file.Close()
+	if err == nil && r.absent && first != (wire.Hash{}) {
+		err = fmt.Errorf("%w: the file is missing, and the log has records: restore it from a copy",
+			runlog.ErrCorrupt)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("roster: %w", err)
 	}
 	return r, nil
 }
 
-// read reads the lines and ends the file after the last complete one.
-func (r *rosterFile) read() error {
-	b := make([]byte, r.tail.size)
-	n, err := readAt(r.tail.file, b, 0)
+// unborn says that an earlier version was interrupted while it made the file.
+func unborn(text []byte) bool {
+	return strings.HasPrefix(oldRosterHead, string(text)) ||
+		len(text) <= len(oldRosterHead) && allZero(text)
+}
+
+func (r *rosterFile) read(text []byte) error {
+	batch, _, err := roster.Open(text, roster.Sum{})
 	if err != nil {
 		return err
 	}
-	end := len(rosterHead)
-	b = b[min(n, end):n]
-	for len(b) > 0 {
-		line, rest, whole := bytes.Cut(b, []byte{'\n'})
+	none := wire.Hash{}
+	if r.log != none && batch.Log != none && batch.Log != r.log {
+		return fmt.Errorf("%w: it belongs to a log whose record 1 has hash %x; this log's has %x",
+			runlog.ErrCorrupt, batch.Log, r.log)
+	}
+	if r.log == none {
+		r.log = batch.Log
+	}
+	r.members, r.retired, err = batch.Follow(nil, nil)
+	return err
+}
+
+// readOld reads the lines of the old form. The last one may be unfinished: then its append was
+// interrupted, and nobody has used the id.
+func (r *rosterFile) readOld(text []byte) error {
+	r.old = true
+	for len(text) > 0 {
+		line, rest, whole := bytes.Cut(text, []byte{'\n'})
 		if !whole {
 			break
 		}
 		id := string(line)
 		if err := wire.CheckName(id); err != nil {
-			return fmt.Errorf("line %d: %w: %w", len(r.ids)+2, runlog.ErrCorrupt, err)
+			return fmt.Errorf("line %d: %w: %w", len(r.members)+2, runlog.ErrCorrupt, err)
 		}
-		r.ids = append(r.ids, id)
-		end += len(line) + 1
-		b = rest
+		r.members = append(r.members, id)
+		text = rest
 	}
-	last := end - 1
-	return r.tail.settle(int64(last-last%disk.Sector), int64(end))
+	return nil
 }
 
-// add appends ids, one sector at a time. Lines have no checksum; this way a crash always leaves the
-// beginning of what was added, never a later part alone.
-func (r *rosterFile) add(ids []string) error {
+// write stores a roster. After an error the file has the old or the new one.
+func (r *rosterFile) write(first wire.Hash, members, retired []string) error {
+	text, _ := roster.Whole(first, members, retired).Seal(roster.Sum{})
+	err := disk.Replace(r.fs, r.path, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("roster: %w", err)
+	}
+	r.log, r.members, r.retired, r.old, r.absent = first, members, retired, false, false
+	return nil
+}
+
+// add gives ids the next slots.
+func (r *rosterFile) add(first wire.Hash, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	start := r.tail.size
-	b := []byte(strings.Join(ids, "\n") + "\n")
-	for len(b) > 0 {
-		n := min(disk.Sector-int(r.tail.size%disk.Sector), len(b))
-		if err := r.tail.append(b[:n]); err != nil {
-			r.tail.size = start
-			return err
-		}
-		b = b[n:]
+	return r.write(first, append(r.members[:len(r.members):len(r.members)], ids...), r.retired)
+}
+
+// retire retires a member.
+func (r *rosterFile) retire(first wire.Hash, id string) error {
+	due, err := runlog.MayRetire(r.members, r.retired, id)
+	if !due {
+		return err
 	}
-	r.ids = append(r.ids, ids...)
-	return nil
+	return r.write(first, r.members, append(r.retired[:len(r.retired):len(r.retired)], id))
+}
+
+func readWhole(fsys disk.FS, path string) ([]byte, error) {
+	file, err := fsys.Open(path, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	size, err := file.Size()
+	b := make([]byte, max(size, 0))
+	if err == nil {
+		var n int
+		n, err = readAt(file, b, 0)
+		b = b[:n]
+	}
+	return b, errors.Join(err, file.Close())
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/zofl/zofl/coordinator/internal/roster"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/subjects"
@@ -86,7 +87,7 @@ func (c Config) withDefaults() (Config, error) {
 // others wait in Begin. It is also a [runlog.Objects] and a [runlog.Epochs]. It consists of
 //
 //	stream ZO_<run>_LOG          record n is message n
-//	stream ZO_<run>_MEMBERS      ids of members, one a line
+//	stream ZO_<run>_MEMBERS      changes of the roster, see package roster
 //	bucket ZO_<run>_LEASE        who leads, while it renews its lease
 //	bucket ZO_<run>_EPOCH        the last epoch
 //	objects ZO_<run>_OBJECTS     with transport=dense, the vectors
@@ -107,13 +108,14 @@ func (c Config) withDefaults() (Config, error) {
 //
 // # Goroutines
 //
-// The goroutine that leads owns a Log. Any goroutine may call Last, Read, Lost, Members and Object.
-// Between Begin and Close a goroutine renews the lease; see lease.
+// The goroutine that leads owns a Log. Any goroutine may call Last, Read, Lost, Members, Retired
+// and Object. Between Begin and Close a goroutine renews the lease; see lease.
 //
 // Invariants:
 //  1. tail is the end of a chain of records that the stream was seen to hold, and records.n is
 //     tail.N. Neither goes back.
-//  2. members are the ids in messages 1..roster.n of the second stream.
+//  2. members and retired are what messages 1..roster.n of the second stream make, and sealed is
+//     the last one's sum.
 type Log struct {
 	cfg     Config
 	js      jetstream.JetStream
@@ -125,8 +127,11 @@ type Log struct {
 
 	mu      sync.Mutex // guards what follows
 	tail    runlog.Chain
-	epoch   uint64 // of the last record
+	epoch   uint64    // of the last record
+	first   wire.Hash // of record 1
 	members []string
+	retired []string
+	sealed  roster.Sum
 	lost    chan struct{}
 }
 
@@ -228,6 +233,13 @@ func (l *Log) Members() ([]string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]string(nil), l.members...), nil
+}
+
+// Retired implements [runlog.Log].
+func (l *Log) Retired() ([]string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]string(nil), l.retired...), nil
 }
 
 // Lost implements [runlog.Log]. The channel is also closed if the lease could not be renewed in

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
@@ -121,6 +120,9 @@ func (l *Log) accept(record []byte) error {
 	case l.ofThisRun(&r) != nil:
 		return fmt.Errorf("stream %s: %w: %w", l.records.name, runlog.ErrCorrupt, l.ofThisRun(&r))
 	}
+	if r.N == 1 {
+		l.first = tail.Hash
+	}
 	l.tail, l.epoch = tail, r.Epoch
 	l.records.advance(record)
 	return nil
@@ -132,22 +134,6 @@ func (l *Log) ofThisRun(r *wire.Record) error {
 		return fmt.Errorf("%w: record 1 begins run %s, the log is that of run %s", runlog.ErrPlan,
 			r.Plan.Run, l.cfg.Run)
 	}
-	return nil
-}
-
-// admit notes that the stream holds the next batch of members.
-func (l *Log) admit(batch []byte) error {
-	ids := strings.Split(string(batch), "\n")
-	for _, id := range ids {
-		if err := wire.CheckName(id); err != nil {
-			return fmt.Errorf("stream %s: message %d: %w: %w", l.roster.name, l.roster.n+1,
-				runlog.ErrCorrupt, err)
-		}
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.members = append(l.members, ids...)
-	l.roster.advance(batch)
 	return nil
 }
 
@@ -229,50 +215,4 @@ func (l *Log) Read(ctx context.Context, from uint64, f func(n uint64, record []b
 		return fmt.Errorf("log: %w", err)
 	}
 	return nil
-}
-
-// AddMembers implements [runlog.Log]. After an error that does not match [runlog.ErrDeposed], the
-// members may be stored all the same. The next call then reports that another coordinator gave the
-// slots away, because this one does not know of them.
-func (l *Log) AddMembers(ctx context.Context, ids []string) error {
-	for first := true; len(ids) > 0; first = false {
-		some := ids[:min(len(ids), runlog.MemberBatch)]
-		err := l.addBatch(ctx, some)
-		switch {
-		case err != nil && !first:
-			return fmt.Errorf("log: members: only some of them are stored: %w (%w)",
-				runlog.ErrDeposed, err)
-		case err != nil:
-			return fmt.Errorf("log: members: %w", err)
-		}
-		ids = ids[len(some):]
-	}
-	return nil
-}
-
-func (l *Log) addBatch(ctx context.Context, ids []string) error {
-	for _, id := range ids {
-		if err := wire.CheckName(id); err != nil {
-			return err
-		}
-	}
-	l.mu.Lock()
-	lost := l.lost
-	l.mu.Unlock()
-	if runlog.IsLost(lost) {
-		return runlog.ErrDeposed
-	}
-	if err := l.complete(ctx); err != nil {
-		return err
-	}
-	batch := []byte(strings.Join(ids, "\n"))
-	other, err := l.roster.put(ctx, batch)
-	switch {
-	case err != nil:
-		return err
-	case other != nil:
-		return fmt.Errorf("%w: it gave slot %d and the following ones away", runlog.ErrDeposed,
-			len(l.members))
-	}
-	return l.admit(batch)
 }

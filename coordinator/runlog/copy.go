@@ -82,31 +82,52 @@ func copyEpochs(ctx context.Context, dst, src Log) error {
 
 // copyMembers runs first, because records name slots.
 func copyMembers(ctx context.Context, dst, src Log) error {
-	want, got, err := bothMembers(dst, src)
+	want, got, err := bothRosters(dst, src)
 	if err != nil {
 		return err
 	}
-	if len(got) > len(want) || !slices.Equal(got, want[:len(got)]) {
+	if !got.begins(want) {
 		return fmt.Errorf("members: %w: it has %d, the log to copy has %d, and they do not begin "+
-			"alike", ErrOther, len(got), len(want))
+			"alike", ErrOther, len(got.members), len(want.members))
 	}
 	if err := prefixed(ctx, dst, src); err != nil {
 		return err
 	}
-	for some := range slices.Chunk(want[len(got):], MemberBatch) {
+	for some := range slices.Chunk(want.members[len(got.members):], MemberBatch) {
 		if err := dst.AddMembers(ctx, some); err != nil {
+			return fmt.Errorf("members: %w", err)
+		}
+	}
+	for _, id := range want.retired[len(got.retired):] {
+		if err := dst.Retire(ctx, id); err != nil {
 			return fmt.Errorf("members: %w", err)
 		}
 	}
 	return nil
 }
 
-func bothMembers(dst, src Log) (want, got []string, err error) {
-	if want, err = src.Members(); err != nil {
-		return nil, nil, fmt.Errorf("members to copy: %w", err)
+// A roster is the members by slot, and who of them are retired.
+type roster struct{ members, retired []string }
+
+// begins says whether r is the beginning of other.
+func (r roster) begins(other roster) bool {
+	starts := func(a, b []string) bool { return len(a) <= len(b) && slices.Equal(a, b[:len(a)]) }
+	return starts(r.members, other.members) && starts(r.retired, other.retired)
+}
+
+func rosterOf(log Log) (r roster, err error) {
+	if r.members, err = log.Members(); err == nil {
+		r.retired, err = log.Retired()
 	}
-	if got, err = dst.Members(); err != nil {
-		return nil, nil, fmt.Errorf("members: %w", err)
+	return r, err
+}
+
+func bothRosters(dst, src Log) (want, got roster, err error) {
+	if want, err = rosterOf(src); err != nil {
+		return want, got, fmt.Errorf("members to copy: %w", err)
+	}
+	if got, err = rosterOf(dst); err != nil {
+		return want, got, fmt.Errorf("members: %w", err)
 	}
 	return want, got, nil
 }
@@ -184,13 +205,13 @@ func verifyCopy(ctx context.Context, dst, src Log, want Chain) error {
 			"%x",
 			ErrCorrupt, got.N, got.Hash, want.N, want.Hash)
 	}
-	members, copied, err := bothMembers(dst, src)
+	members, copied, err := bothRosters(dst, src)
 	if err != nil {
 		return fmt.Errorf("verify: %w", err)
 	}
-	if !slices.Equal(members, copied) {
+	if !members.begins(copied) || !copied.begins(members) {
 		return fmt.Errorf("verify: %w: the copy has %d members, and they are not the %d of the log",
-			ErrCorrupt, len(copied), len(members))
+			ErrCorrupt, len(copied.members), len(members.members))
 	}
 	return nil
 }

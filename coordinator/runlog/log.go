@@ -41,15 +41,24 @@ type Log interface {
 	// coordinator has given these slots to others.
 	AddMembers(ctx context.Context, ids []string) error
 
-	// Members returns the ids by slot.
+	// Retire retires a member for good: its slot stays its own, and nobody waits for it. It may be
+	// called again. When it returns nil, the retirement survives a crash; after an error, it may be
+	// stored. The error matches [ErrNoMember] if id is no member, and [ErrDeposed] if another
+	// coordinator has changed the roster.
+	Retire(ctx context.Context, id string) error
+
+	// Members returns the ids by slot, also of the retired.
 	Members() ([]string, error)
+
+	// Retired returns the members that are retired, in the order in which that happened.
+	Retired() ([]string, error)
 
 	// Close releases the log; no other call may follow.
 	Close() error
 }
 
 // MemberBatch is how many ids [Copy] passes to AddMembers at once: as many as fit a record.
-const MemberBatch = wire.MaxRecord / (wire.MaxName + 1)
+const MemberBatch = (wire.MaxRecord - 256) / (wire.MaxName + 2)
 
 // Errors of a Log.
 var (
@@ -57,6 +66,8 @@ var (
 	ErrConfig = errors.New("bad config")
 	// ErrNoLog: there is no log of that run.
 	ErrNoLog = errors.New("there is no such log")
+	// ErrNoMember: nobody of that id is a member.
+	ErrNoMember = errors.New("no such member")
 	// ErrPlan: the log holds the run of another plan than the configured one. Continue with the
 	// log's plan (leave Config.Plan nil), or start another log.
 	ErrPlan = errors.New("plan differs from the log's")

@@ -19,6 +19,7 @@ type Memory struct {
 	mu      sync.Mutex // guards what follows
 	records [][]byte
 	members []string
+	retired []string
 	epoch   uint64
 	lost    chan struct{} // made by the last Begin
 	objects map[ObjectName][]byte
@@ -122,6 +123,24 @@ func (m *Memory) Members() ([]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.members), nil
+}
+
+// Retire implements [Log].
+func (m *Memory) Retire(_ context.Context, id string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	due, err := MayRetire(m.members, m.retired, id)
+	if due {
+		m.retired = append(m.retired, id)
+	}
+	return err
+}
+
+// Retired implements [Log].
+func (m *Memory) Retired() ([]string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.retired), nil
 }
 
 // PutObject implements [Objects].

@@ -36,6 +36,7 @@ type faulty struct {
 	begin   func(ctx context.Context) (uint64, error)
 	lost    func() <-chan struct{}
 	add     func(ids []string) error
+	retire  func(id string) error
 	put     func(name runlog.ObjectName, data []byte) error
 	object  func(name runlog.ObjectName) ([]byte, error)
 	keep    func(n uint64, names []runlog.ObjectName) error
@@ -83,6 +84,13 @@ func (f *faulty) AddMembers(ctx context.Context, ids []string) error {
 		return f.add(ids)
 	}
 	return f.Memory.AddMembers(ctx, ids)
+}
+
+func (f *faulty) Retire(ctx context.Context, id string) error {
+	if f.retire != nil {
+		return f.retire(id)
+	}
+	return f.Memory.Retire(ctx, id)
 }
 
 func (f *faulty) PutObject(ctx context.Context, name runlog.ObjectName, data []byte) error {
@@ -256,6 +264,15 @@ var faults = []struct {
 	{"names a record before it can be read", func(f *faulty, _ int) {
 		f.last = func() uint64 { return f.Memory.Last() + 1 }
 	}, []string{"Empty", "ReadWhileAppending"}},
+	{"retires strangers", func(f *faulty, _ int) {
+		f.retire = func(id string) error {
+			if err := f.Memory.Retire(context.Background(), id); !errors.Is(err,
+				runlog.ErrNoMember) {
+				return err
+			}
+			return nil
+		}
+	}, []string{"Retire"}},
 	{"sorts members", func(f *faulty, _ int) {
 		f.add = func(ids []string) error {
 			return f.Memory.AddMembers(context.Background(), slices.Sorted(slices.Values(ids)))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/zofl/zofl/coordinator/runlog"
@@ -23,6 +24,31 @@ func checkMembers(s *scene) {
 	s.ok(log.AddMembers(s.ctx, many[:runlog.MemberBatch]), "AddMembers of many")
 	s.ok(log.AddMembers(s.ctx, many[runlog.MemberBatch:]), "AddMembers of more")
 	s.members(log, append([]string{"b", "a", "d", "c", "e", "f"}, many...)...)
+}
+
+// Retired members keep their slots, in this life and the next.
+func checkRetire(s *scene) {
+	log, epoch := s.led()
+	s.append(log, epoch, 1)
+	s.ok(log.AddMembers(s.ctx, []string{"a", "b", "c"}), "AddMembers")
+	if err := log.Retire(s.ctx, "d"); !errors.Is(err, runlog.ErrNoMember) ||
+		!strings.Contains(err.Error(), `"d"`) {
+		s.failf("Retire of d, who is no member: %v, want ErrNoMember and the id", err)
+	}
+	for _, id := range []string{"b", "a", "b"} {
+		s.ok(log.Retire(s.ctx, id), "Retire of %s", id)
+	}
+	s.retired(log, "b", "a")
+	s.ok(log.AddMembers(s.ctx, []string{"d"}), "AddMembers after Retire")
+	for range 2 {
+		s.members(log, "a", "b", "c", "d")
+		s.retired(log, "b", "a")
+		s.close(log)
+		log, _ = s.led()
+		s.ok(log.Retire(s.ctx, "a"), "Retire of a in another life")
+	}
+	s.ok(log.Retire(s.ctx, "d"), "Retire of d, who is one by now")
+	s.retired(log, "b", "a", "d")
 }
 
 // What was stored is there when the log is opened again, and goes on.

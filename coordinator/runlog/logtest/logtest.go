@@ -58,6 +58,7 @@ var checks = []check{
 	{"ReadEnds", checkReadEnds},
 	{"ReadWhileAppending", checkReadWhileAppending},
 	{"Members", checkMembers},
+	{"Retire", checkRetire},
 	{"Reopen", checkReopen},
 	{"Begin", checkBegin},
 	{"BeginAfterRecords", checkBeginAfterRecords},

@@ -157,3 +157,12 @@ func (s *scene) members(log runlog.Log, want ...string) {
 		s.failf("Members() = %q, want %q", got, want)
 	}
 }
+
+// retired checks who is retired.
+func (s *scene) retired(log runlog.Log, want ...string) {
+	got, err := log.Retired()
+	s.ok(err, "Retired")
+	if !slices.Equal(got, want) {
+		s.failf("Retired() = %q, want %q", got, want)
+	}
+}

@@ -24,6 +24,7 @@ type server struct {
 	w       *world
 	records [][]byte
 	members []string
+	retired []string
 	epoch   uint64
 	past    []map[runlog.ObjectName][]byte // the vectors stored after each record
 	holder  *handle                        // has the lease
@@ -227,6 +228,24 @@ func (h *handle) AddMembers(ctx context.Context, ids []string) error {
 		h.known += len(ids)
 	}
 	return err
+}
+
+// Retire implements [runlog.Log]. It is never delayed and never fails.
+func (h *handle) Retire(_ context.Context, id string) error {
+	h.s.w.mu.Lock()
+	defer h.s.w.mu.Unlock()
+	due, err := runlog.MayRetire(h.s.members, h.s.retired, id)
+	if due {
+		h.s.retired = append(h.s.retired, id)
+	}
+	return err
+}
+
+// Retired implements [runlog.Log].
+func (h *handle) Retired() ([]string, error) {
+	h.s.w.mu.Lock()
+	defer h.s.w.mu.Unlock()
+	return slices.Clone(h.s.retired), nil
 }
 
 // Last implements [runlog.Log].

@@ -1,0 +1,120 @@
+package filelog
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/wire"
+)
+
+// withRoster returns a closed log's directory and its roster's bytes.
+func withRoster(t *testing.T) (path string, b []byte) {
+	t.Helper()
+	dir := t.TempDir()
+	f := openLog(t, dir)
+	chaintest.Append(t, f, chaintest.Records(t, 3))
+	if err := errors.Join(f.AddMembers(t.Context(), []string{"a", "b", "device-3"}),
+		f.Retire(t.Context(), "b")); err != nil {
+		t.Fatal(err)
+	}
+	closeLog(t, f)
+	path = filepath.Join(dir, "roster")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, b
+}
+
+// Any damage to the roster shows: a bit, an exchanged, cut or added line, a missing file.
+func TestRosterDamageShows(t *testing.T) {
+	path, whole := withRoster(t)
+	refused := func(what string, damaged []byte) {
+		t.Helper()
+		writeFile(t, path, damaged)
+		if f, err := Open(filepath.Dir(path)); !errors.Is(err, runlog.ErrCorrupt) {
+			t.Errorf("%s: %v, want ErrCorrupt", what, err)
+			f.Close()
+		}
+		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, damaged) {
+			t.Errorf("%s: the file has changed", what)
+		}
+	}
+	for bit := range 8 * len(whole) {
+		damaged := bytes.Clone(whole)
+		damaged[bit/8] ^= 1 << (bit % 8)
+		refused("a bit flipped", damaged)
+	}
+	for cut := range whole {
+		refused("cut", whole[:cut])
+	}
+	text := string(whole)
+	refused("exchanged lines", []byte(strings.Replace(text, "+a\n+b\n", "+b\n+a\n", 1)))
+	refused("a member more", []byte(strings.Replace(text, "+b\n", "+b\n+c\n", 1)))
+	refused("text after it", append(bytes.Clone(whole), "+c\n"...))
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(filepath.Dir(path)); !errors.Is(err, runlog.ErrCorrupt) {
+		t.Errorf("no roster: %v, want ErrCorrupt", err)
+	}
+}
+
+// A roster belongs to one log.
+func TestRosterOfAnotherLog(t *testing.T) {
+	_, whole := withRoster(t)
+	dir := t.TempDir()
+	f := openLog(t, dir)
+	r, err := wire.DecodeRecord(chaintest.Records(t, 1)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Plan.Members++
+	chaintest.Append(t, f, [][]byte{r.Append(nil)})
+	closeLog(t, f)
+	writeFile(t, filepath.Join(dir, "roster"), whole)
+	if _, err := Open(dir); !errors.Is(err, runlog.ErrCorrupt) ||
+		!strings.Contains(err.Error(), "record 1") {
+		t.Errorf("the roster of another log: %v, want ErrCorrupt", err)
+	}
+}
+
+// A roster of the old form stays as it is until somebody leads, and is sealed then.
+func TestOldRosterIsSealed(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "roster")
+	closeLog(t, openLog(t, dir))
+	for _, lead := range []func(f *Log) error{
+		func(f *Log) error { _, err := f.Begin(t.Context()); return err },
+		func(f *Log) error { return f.AddMembers(t.Context(), []string{"c"}) },
+		func(f *Log) error { return f.Retire(t.Context(), "a") },
+	} {
+		old := []byte(oldRosterHead + "b\na\ntor")
+		writeFile(t, path, old)
+		closeLog(t, openLog(t, dir))
+		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, old) {
+			t.Errorf("opened: %q, %v, want it unchanged", got, err)
+		}
+		f := openLog(t, dir)
+		if err := lead(f); err != nil {
+			t.Fatal(err)
+		}
+		closeLog(t, f)
+		got, err := os.ReadFile(path)
+		if err != nil || !strings.HasPrefix(string(got), "zofl roster 2\n+b\n+a\n") {
+			t.Errorf("led: %q, %v, want a sealed roster", got, err)
+		}
+		f = openLog(t, dir)
+		if got, err := f.Members(); err != nil || !slices.Equal(got[:2], []string{"b", "a"}) {
+			t.Errorf("Members() = %v, %v", got, err)
+		}
+		closeLog(t, f)
+	}
+}
