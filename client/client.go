@@ -55,6 +55,7 @@ type Client struct {
 	memory   memory
 
 	member    membership
+	recess    recess
 	evaluated uint64 // last record whose state was evaluated
 	state     State  // the last one reported
 	loaded    bool   // what an earlier process left in the store is loaded, or set aside

@@ -52,6 +52,10 @@ func (c *Client) reach(ctx context.Context, a *arrival) (at bool, err error) {
 		err := fmt.Errorf("%w: %d records before record %d", errUnusable, a.Records.Len(), a.N)
 		return false, c.unreachable(a, err)
 	}
+	if a.State == wire.Paused && a.head.Last < c.follower.N() {
+		// The log may have been lost, and this device have the last copy: wait for a person.
+		return false, c.report(Progress{State: Paused, Reason: a.Reason})
+	}
 	epoch := c.follower.Epoch()
 	standing, err := c.follower.To(ctx, &a.head)
 	if now := c.follower.Epoch(); epoch > 0 && now > epoch && c.cfg.Passive == nil {
@@ -84,6 +88,7 @@ func (c *Client) act(ctx context.Context, a *arrival) error {
 		if err := c.report(Progress{State: Paused, Reason: a.Reason}); err != nil {
 			return err
 		}
+		c.endRecess(ctx)
 	case a.State == wire.Open && c.follower.Replica().Ended() == nil:
 		if err := c.work(ctx, a); err != nil {
 			return err

@@ -38,6 +38,7 @@ type host struct {
 	atOnce   int                    // records in a catch-up reply
 	answer   func(bus.Message) bool // takes a request in place of the host
 	replies  []reply
+	goodbyes []string
 	inForce  []byte // announcement that joins bring
 	vault    vault  // of a dense run
 }
@@ -119,6 +120,10 @@ func (h *host) collect(m bus.Message) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if r.Reason == wire.DeclineLeaving {
+		h.goodbyes = append(h.goodbyes, subjects.ID(m.Subject))
+		return
+	}
 	h.replies = append(h.replies, reply{r, subjects.ID(m.Subject), m.Data})
 }
 

@@ -31,17 +31,31 @@ func (m *membership) rejoinDue() bool {
 	return due
 }
 
-// join asks for a slot and the plan until the coordinator answers, unless an earlier Run got
-// them.
+// join asks for a slot until the coordinator answers, unless an earlier Run got one. A device that
+// has no plan gets it first, and asks for a slot only if it can run the plan.
 func (c *Client) join(ctx context.Context) error {
-	if c.member.joined {
-		return nil
+	for !c.member.joined {
+		reply, err := insist(ctx, c, c.askToJoin)
+		if err == nil {
+			err = c.accept(&reply)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	reply, err := insist(ctx, c, c.link.join)
-	if err != nil {
-		return err
+	return nil
+}
+
+// askToJoin says what this device knows of the run, and asks for its slot.
+func (c *Client) askToJoin(ctx context.Context) (wire.JoinReply, error) {
+	known, r := wire.Known{}, c.follower.Replica()
+	if plan := r.Plan(); plan != nil {
+		known = wire.Known{
+			Key: plan.KeyTip(), Plan: wire.HashRecord(r.PlanRecord()).Tip(),
+			N: r.N(), Tip: r.Hash().Tip(),
+		}
 	}
-	return c.accept(&reply)
+	return c.link.join(ctx, &known)
 }
 
 // insist asks until a coordinator answers. The error is the cause of ctx, or final.
@@ -59,8 +73,8 @@ func insist[T any](
 		case retry.Final(err):
 			return answer, err
 		}
-		c.cfg.Logger.Info("no coordinator yet", "err", err, "retry", pause)
-		if err := c.report(Progress{State: Joining, Err: err}); err != nil {
+		c.cfg.Logger.Info("not joined yet", "err", err, "retry", pause)
+		if err := c.report(joining(err)); err != nil {
 			return answer, err
 		}
 		// Full jitter, so that devices that lost their coordinator do not come back in step.
@@ -71,11 +85,21 @@ func insist[T any](
 	}
 }
 
-// accept takes the slot and the plan. A refusal is final, and so is a plan that this device
-// cannot run. If the plan is not the replica's, another log replaced the one the replica
-// followed: [follow.ErrNotOurs].
+// joining is the progress of a device that could not join yet.
+func joining(err error) Progress {
+	var later laterError
+	if errors.As(err, &later) {
+		return Progress{State: Paused, Reason: string(later)}
+	}
+	return Progress{State: Joining, Err: err}
+}
+
+// accept takes the slot and the plan, or only the plan. A refusal is final, and so is a plan that
+// this device cannot run. If the plan is not the replica's, another log replaced the one the
+// replica followed: [follow.ErrNotOurs].
 func (c *Client) accept(reply *wire.JoinReply) error {
-	if reply.Status != wire.JoinOK {
+	onlyPlan := reply.Status == wire.JoinPlan
+	if reply.Status != wire.JoinOK && !onlyPlan {
 		return fmt.Errorf("%w: %v: %s", ErrRefused, reply.Status, reply.Reason)
 	}
 	switch {
@@ -83,8 +107,11 @@ func (c *Client) accept(reply *wire.JoinReply) error {
 		if err := c.follower.Begin(reply.Plan); err != nil {
 			return err
 		}
-	case !bytes.Equal(reply.Plan, c.follower.Replica().PlanRecord()):
+	case onlyPlan || !bytes.Equal(reply.Plan, c.follower.Replica().PlanRecord()):
 		return fmt.Errorf("%w: the log begins with another plan", follow.ErrNotOurs)
+	}
+	if onlyPlan {
+		return nil
 	}
 	c.outbox.Joined(reply.Slot)
 	c.follower.Heard(reply.Last)
@@ -113,12 +140,15 @@ func (c *Client) stillEnded(ctx context.Context) error {
 // slot may have changed since an earlier Run, and a coordinator that lost its log announces
 // nothing until enough devices have joined. Silence is harmless.
 func (c *Client) askWhatIsOpen(ctx context.Context) error {
-	reply, err := c.link.join(ctx)
+	reply, err := c.askToJoin(ctx)
+	var later laterError
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case retry.Final(err):
 		return err
+	case errors.As(err, &later):
+		return c.report(joining(err))
 	case err != nil:
 		c.cfg.Logger.Info("no coordinator", "err", err)
 		return nil

@@ -70,18 +70,28 @@ func (l *link) upload(ctx context.Context, frame []byte) ([]byte, error) {
 	return l.request(ctx, subjects.Upload(l.run, l.id), frame)
 }
 
-// join asks for a slot, the plan and the current announcement.
-func (l *link) join(ctx context.Context) (wire.JoinReply, error) {
-	b, err := l.request(ctx, subjects.Join(l.run, l.id), (&wire.JoinRequest{}).Append(nil))
+// join asks for a slot, the plan and the current announcement. The error is a [laterError] if the
+// run takes no device now.
+func (l *link) join(ctx context.Context, known *wire.Known) (wire.JoinReply, error) {
+	frame := (&wire.JoinRequest{Rest: known.Append(nil)}).Append(nil)
+	b, err := l.request(ctx, subjects.Join(l.run, l.id), frame)
 	if err != nil {
 		return wire.JoinReply{}, fmt.Errorf("join: %w", err)
 	}
 	reply, err := wire.DecodeJoinReply(b)
+	if err == nil && reply.Status == wire.JoinLater {
+		err = laterError(reply.Reason)
+	}
 	if err != nil {
 		return reply, fmt.Errorf("join: %w", err)
 	}
 	return reply, nil
 }
+
+// A laterError is why the run takes no device now.
+type laterError string
+
+func (e laterError) Error() string { return "the run is paused: " + string(e) }
 
 // publish sends a reply, and says whether it was sent. Being offline is no error: this device
 // misses the round, and the next announcement shows where the run is.

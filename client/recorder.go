@@ -1,6 +1,10 @@
 package client
 
-import "github.com/zofl/zofl/wire"
+import (
+	"time"
+
+	"github.com/zofl/zofl/wire"
+)
 
 // State says what a client is doing.
 type State int
@@ -40,8 +44,10 @@ type Progress struct {
 	Received uint64 // bytes that the receiver has: this device, or the coordinator if Working
 	Size     uint64 // bytes of the whole
 
-	// Declined, if not 0, is why this device declined record N+1.
+	// Declined, if not 0, is why this device declined record N+1. A device that keeps declining
+	// takes no part for Recess, unless its policy allows work earlier.
 	Declined wire.DeclineReason
+	Recess   time.Duration
 	// Err is what the loss did, if Declined. Otherwise it is a fault that Run survives.
 	Err error
 }

@@ -20,6 +20,9 @@ import (
 // survives a store that fails, a state that differs from the run's, and a wrong snapshot: see
 // [Progress].Err.
 //
+// When Run ends before the run does, it says goodbye: rounds go on without waiting for this
+// device, which keeps its slot.
+//
 // No goroutine outlives Run, except one whose callback has not returned. An app that recovers
 // a panic of Run may call it again: the client goes on from its last checkpoint.
 func (c *Client) Run(ctx context.Context) error {
@@ -42,6 +45,9 @@ func (c *Client) Run(ctx context.Context) error {
 	}()
 	err := c.takePart(ctx)
 	whole = true
+	if err != nil {
+		c.leave(ctx)
+	}
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/zofl/zofl/client/internal/probe"
 	"github.com/zofl/zofl/client/internal/retry"
@@ -33,7 +34,13 @@ func (c *Client) work(ctx context.Context, a *arrival) error {
 		return c.report(Progress{State: Waiting, Err: err})
 	}
 	if frame := c.outbox.Frame(&a.Announcement, tip); frame != nil {
+		if missing, ok := a.Missing(); ok && !missing.Has(c.member.slot) {
+			return c.report(Progress{State: Waiting}) // it arrived
+		}
 		return c.send(ctx, frame)
+	}
+	if c.inRecess(ctx, a.N, a.closes) {
+		return c.report(Progress{State: Waiting})
 	}
 	round, cancel := c.roundContext(ctx, a)
 	defer cancel()
@@ -92,6 +99,14 @@ func (c *Client) answer(ctx, round context.Context, a *arrival) error {
 
 // reply stores and sends a reply; fault is the reason for declining.
 func (c *Client) reply(ctx context.Context, a *arrival, r *wire.Reply, fault error) error {
+	pause := time.Duration(0)
+	if r.Kind == wire.Decline {
+		if pause = c.recess.decline(c.pauses, fault); pause > 0 {
+			r.Rest = (&wire.Away{Milliseconds: uint64(pause.Milliseconds())}).Append(nil)
+		}
+	} else {
+		c.recess = recess{}
+	}
 	frame, err := c.outbox.Promise(&a.Announcement, r)
 	if err != nil {
 		return err
@@ -100,8 +115,11 @@ func (c *Client) reply(ctx context.Context, a *arrival, r *wire.Reply, fault err
 		return err
 	}
 	if r.Kind == wire.Decline {
-		c.cfg.Logger.Warn("declined", "record", a.N, "reason", r.Reason, "err", fault)
-		return c.report(Progress{State: Waiting, Declined: r.Reason, Err: fault})
+		c.cfg.Logger.Warn("declined", "record", a.N, "reason", r.Reason, "err", fault, "recess",
+			pause)
+		return c.report(Progress{
+			State: Waiting, Declined: r.Reason, Recess: pause, Err: fault,
+		})
 	}
 	return c.report(Progress{State: Waiting, Contributed: true, Loss: float64(r.Loss)})
 }
@@ -126,6 +144,7 @@ func (c *Client) deliver(ctx, round context.Context, a *arrival) error {
 	case !sent:
 		return nil
 	}
+	c.recess = recess{}
 	return c.report(Progress{State: Waiting, Contributed: true, Loss: float64(loss)})
 }
 

@@ -6,15 +6,23 @@ import (
 
 // announce says what the run is doing, and schedules the repetition. The first announcement of a
 // record brings the records since the last announcement, which is all that a device needs if it
-// keeps up. Repetitions bring more records, because somebody did not answer. So does a restarted
-// coordinator, which cannot know who has answered.
+// keeps up. Repetitions bring more records, because somebody did not answer, and name the devices
+// that did not, if they are few. A restarted coordinator brings more records too; it cannot know who
+// has answered.
 func (c *core) announce() {
 	a := c.head()
 	fresh, budget := a.N-c.announced, 0
-	if c.announced == 0 || c.announced == a.N {
+	switch {
+	case c.announced == 0 || c.announced == a.N:
 		fresh, budget = 1, int(c.Plan.AnnounceBudget)
-	} else if a.N > c.refersTo {
+		if m, few := c.missing(); few && c.announced == a.N && a.State == wire.Open {
+			a.Rest = wire.Tail(c.reference, m, true)
+		}
+	case a.N > c.refersTo:
 		a.Rest = nil
+	}
+	if a.State == wire.Open {
+		c.round.calls++
 	}
 	a.Records = c.recent.Within(fresh, budget)
 	c.askEvaluators(a.Cohort)
@@ -27,7 +35,7 @@ func (c *core) announce() {
 // if there is one.
 func (c *core) head() wire.Announcement {
 	a := wire.Announcement{
-		Rest:          c.reference.Append(nil),
+		Rest:          wire.Tail(c.reference, nil, false),
 		State:         wire.Open,
 		N:             c.N + 1,
 		Attempt:       c.round.attempt,
@@ -35,9 +43,6 @@ func (c *core) head() wire.Announcement {
 		Cohort:        c.round.cohort,
 		StepSize:      c.Plan.StepSizeAt(c.Rounds + 1),
 		Perturbations: c.Plan.PerturbationsAt(c.Rounds + 1),
-	}
-	if c.reference.N == 0 {
-		a.Rest = nil
 	}
 	switch {
 	case c.End != nil:

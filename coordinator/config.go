@@ -50,6 +50,12 @@ type Config struct {
 	// digests and nothing else. Without witnesses, a digest is the reference if at least three
 	// devices report it, and more than any other.
 	Witnesses []string
+	// BeginAnew begins the run again though devices have records of it that the log lacks. Without
+	// it the run pauses when such a device joins. Devices then forget what they had.
+	BeginAnew bool
+	// AcceptLoss is how many records at the log's end may have been lost: the run goes on without
+	// them though devices have them.
+	AcceptLoss uint64
 	// Queue bounds two queues: replies, joins and pieces of vectors, of at most wire.MaxFrame bytes
 	// each; and requests for records and vectors, of at most 1 KiB each. Messages beyond it are
 	// dropped and counted. 0 is 16384.

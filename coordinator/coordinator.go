@@ -62,6 +62,7 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
 	core.witnesses = cfg.Witnesses
+	core.claims = claims{anew: cfg.BeginAnew, loss: cfg.AcceptLoss, began: core.N}
 	core.uploads.Most = cfg.UploadMemory
 	cfg.Logger = cfg.Logger.With("run", core.Plan.Run)
 	c := &Coordinator{

@@ -15,12 +15,12 @@ import (
 // An input is something that happened.
 type input struct {
 	kind  inputKind
-	id    string // inReply, inUpload, inJoin: the device, from the subject
+	id    string // inReply, inUpload, inJoin: the device, from the subject; inRetire, inRetired
 	frame []byte // inReply, inUpload, inJoin, inConflict: the core keeps no reference
 	token string // inUpload, inJoin: where the device waits for the answer
 	n     uint64 // inAppended, inAppendFailed, inConflict: the record
 	count int    // inStored, inStoreFailed: members
-	err   error  // inAppendFailed, inStoreFailed
+	err   error  // inAppendFailed, inStoreFailed, inRetired
 	text  string // inPause, inEnd: why
 
 	record *wire.Record // inRequest: its kind and body
@@ -38,6 +38,8 @@ const (
 	inConflict     // another record is stored: frame
 	inStored       // the log has stored the next members
 	inStoreFailed
+	inRetire  // an operator retires a member
+	inRetired // the log has stored that, or could not
 	inPause
 	inResume
 	inEnd
@@ -53,7 +55,7 @@ type output struct {
 	n     uint64 // outAppend, outKeep
 	frame []byte // outAnnounce, outAppend, outRespond: never changed later
 	token string // outRespond
-	id    string // outMember
+	id    string // outMember, outRetire
 	event *Event // outEvent
 	err   error  // outFail
 
@@ -67,6 +69,7 @@ const (
 	outAnnounce outputKind = iota // publish to every shard
 	outAppend                     // append record n to the log
 	outMember                     // add a member to the log
+	outRetire                     // retire a member in the log
 	outKeep                       // delete the vectors of records 1..n except names
 	outRespond                    // answer a join or a piece of a vector
 	outEvent                      // report an event to the recorder
@@ -122,6 +125,9 @@ type core struct {
 	fromQueue  bool           // pending is the first of queued
 
 	roster  roster
+	crowd   crowd
+	starved starved
+	claims  claims
 	yield   gather.Yield
 	answers gather.Answers
 	late    gather.Answers // of the round before, for the yield of an open roster
@@ -201,6 +207,10 @@ func newCore(ctx context.Context, plan *wire.Plan, log runlog.Log, epoch uint64)
 	}
 	c.answers, c.late = gather.NewAnswers(listed), gather.NewAnswers(listed)
 	c.answers.Grow(len(ids))
+	c.crowd.grow(len(c.roster.ids), false)
+	if err := c.loadRetired(log); err != nil {
+		return nil, err
+	}
 	c.yield.Population = uint64(c.Plan.Members)
 	return c, nil
 }
@@ -261,6 +271,10 @@ func (c *core) step(now uint64, in input) []output {
 		c.membersStored(in.count, nil)
 	case inStoreFailed:
 		c.membersStored(in.count, in.err)
+	case inRetire:
+		c.retire(in.id)
+	case inRetired:
+		c.memberRetired(in.id, in.err)
 	case inPause:
 		c.pause(in.text)
 	case inResume:
@@ -289,8 +303,8 @@ func (c *core) tick() {
 	switch {
 	case c.deposed:
 		return
-	case c.phase == collecting && !c.paused && c.now >= c.round.deadline:
-		c.closeAttempt()
+	case c.phase == collecting && c.now >= c.due():
+		c.closeOrReopen()
 	case c.phase == failed && c.now >= c.retryAt:
 		c.handToLog() // announced with its outcome
 		return
@@ -306,8 +320,8 @@ func (c *core) wake() (at uint64, ok bool) {
 	switch {
 	case c.deposed:
 		return 0, false
-	case c.phase == collecting && !c.paused && (!ok || c.round.deadline < at):
-		return c.round.deadline, true
+	case c.phase == collecting && c.due() < forever && (!ok || c.due() < at):
+		return c.due(), true
 	case c.phase == failed && (!ok || c.retryAt < at):
 		return c.retryAt, true
 	}

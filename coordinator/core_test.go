@@ -194,8 +194,8 @@ func TestRosterFull(t *testing.T) {
 	c.maxMembers = 2
 	out := c.step(1, input{kind: inJoin, id: "late", token: "t",
 		frame: (&wire.JoinRequest{}).Append(nil)})
-	if len(out) != 1 || out[0].kind != outRespond {
-		t.Fatalf("outputs %v, want an answer", out)
+	if len(out) != 2 || out[0].kind != outRespond || out[1].event.Kind != JoinRefused {
+		t.Fatalf("outputs %v, want an answer and an event", out)
 	}
 	reply, err := wire.DecodeJoinReply(out[0].frame)
 	if err != nil || reply.Status != wire.JoinFull || reply.Reason == "" {

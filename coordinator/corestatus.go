@@ -12,6 +12,8 @@ func (c *core) status() Status {
 		Rounds:     c.Rounds,
 		Epoch:      c.epoch,
 		Members:    uint32(c.roster.stored),
+		Present:    c.crowd.present(),
+		Waits:      c.waitsText(),
 		Loss:       c.lastLoss,
 		Evaluation: c.evaluated,
 		Counters:   c.counters,

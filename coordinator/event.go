@@ -13,7 +13,7 @@ const (
 	RoundDone     EventKind = 1  // a round was committed as record N
 	Evaluated     EventKind = 2  // Evaluation is complete, or the next one is due
 	RunPaused     EventKind = 3  // no round is open; Reason says why. Repeated if the log fails
-	RunResumed    EventKind = 4  // by Resume, or because the log works again
+	RunResumed    EventKind = 4  // by Resume, or because the log works or devices are back
 	RunEnded      EventKind = 5  // the end was committed as record N
 	DigestsDiffer EventKind = 6  // devices report different digests of a state; once a digest
 	Joined        EventKind = 7  // ID joined a listed roster
@@ -23,11 +23,17 @@ const (
 	Refused       EventKind = 11 // a requested record of kind Record was refused; see Reason
 	Referred      EventKind = 12 // Digests has a reference, or another one; once for each digest
 	PhaseDone     EventKind = 13 // the first phase of a round of two was committed as record N
+	Left          EventKind = 14 // member ID said goodbye
+	Lost          EventKind = 15 // member ID let several deadlines pass: no round waits for it
+	SteppedOut    EventKind = 16 // member ID keeps declining, for Reason: no round waits for it
+	Returned      EventKind = 17 // member ID, which had left or was lost, is back
+	JoinRefused   EventKind = 18 // device ID may not join; Reason says why
+	Retired       EventKind = 19 // member ID was retired by an operator
 )
 
 var eventNames = [...]string{"", "round", "evaluated", "paused", "resumed", "ended",
 	"digests differ", "joined", "adopted", "rolled back", "changed", "refused", "reference",
-	"phase"}
+	"phase", "left", "lost", "stepped out", "returned", "join refused", "retired"}
 
 func (k EventKind) String() string { return eventNames[k] }
 
@@ -44,16 +50,16 @@ type Event struct {
 	Attempt       uint32
 	Contributors  uint32
 	Loss          float32 // weighted mean of the contributors' training losses
-	Seconds       float64 // since the first announcement of record N
+	Seconds       float64 // since the first announcement of record N; SteppedOut: for how long
 	Step          float32 // eta
 	Perturbations uint32  // P
 
 	Evaluation Evaluation      // Evaluated
 	Digests    DigestReports   // DigestsDiffer, Referred
-	Reason     string          // RunPaused, Refused
+	Reason     string          // RunPaused, Refused, SteppedOut, JoinRefused
 	End        wire.End        // RunEnded
-	ID         string          // Joined
-	Members    uint32          // Joined: including this one
+	ID         string          // of the member or device
+	Members    uint32          // Joined: including this one; Left, Lost, Returned: present ones
 	Record     wire.RecordKind // Adopted, Refused
 	Epoch      uint64          // Adopted
 	To         uint64          // RolledBack

@@ -7,18 +7,22 @@ import (
 )
 
 // A run opens no round while it is paused, or while its log is in trouble. An operator pauses a
-// run, or a lack of devices does; then somebody has to resume it. Trouble with the log ends by
-// itself. Neither is in the log, so a restarted coordinator goes on.
+// run, or a device that has records which the log lacks does; then somebody has to resume it. A
+// lack of devices and trouble with the log end by themselves. None of these is in the log, so a
+// restarted coordinator goes on.
 
 // halted says whether no round may be open though the run has not ended.
-func (c *core) halted() bool { return c.paused || c.trouble != "" }
+func (c *core) halted() bool { return c.paused || c.trouble != "" || c.starved.waits }
 
 // why says why the run is halted. Trouble with the log comes first.
 func (c *core) why() string {
-	if c.trouble != "" {
+	switch {
+	case c.trouble != "":
 		return c.trouble
+	case c.paused:
+		return c.reason
 	}
-	return c.reason
+	return c.starved.reason
 }
 
 // pause opens no more rounds. The open round keeps its contributions until a change takes its
@@ -27,7 +31,7 @@ func (c *core) pause(reason string) {
 	if c.paused || c.End != nil || c.endRequested() {
 		return
 	}
-	c.paused, c.reason = true, reason
+	c.paused, c.reason, c.starved = true, reason, starved{}
 	c.emitEvent(Event{Kind: RunPaused, Reason: reason})
 	if c.phase == appending || c.phase == failed {
 		return // its outcome is announced
@@ -43,10 +47,20 @@ func (c *core) resume() {
 	if c.phase == failed {
 		c.handToLog()
 	}
-	if !c.paused {
+	switch {
+	case c.paused:
+	case c.starved.waits:
+		c.crowd.pardon(c.now)
+		c.announcing = false
+		c.recover()
+		c.round.tries = 0
+		c.openAttempt(c.round.attempt + 1)
+		return
+	default:
 		return
 	}
 	c.paused, c.reason = false, ""
+	c.claims.waived = c.claims.waived || c.claims.pause
 	if c.trouble != "" {
 		return // told once the log has the record
 	}

@@ -30,6 +30,8 @@ func (c *Coordinator) perform(ctx context.Context, queue []output) error {
 		switch o.kind {
 		case outMember:
 			members = append(members, o.id)
+		case outRetire:
+			queue = append(queue, c.retireMember(ctx, o.id)...)
 		case outAppend:
 			queue = append(queue, c.append(ctx, o)...)
 		case outKeep:
@@ -213,5 +215,11 @@ func (c *Coordinator) log(e *Event) {
 		l.Warn("refused", "kind", e.Record.String(), "reason", e.Reason)
 	case Joined:
 		l.Debug("joined", "id", e.ID, "members", e.Members)
+	case Left, Lost, Returned, Retired:
+		l.Info(e.Kind.String(), "id", e.ID, "present", e.Members)
+	case SteppedOut:
+		l.Debug("stepped out", "id", e.ID, "reason", e.Reason, "seconds", e.Seconds)
+	case JoinRefused:
+		l.Warn("join refused", "id", e.ID, "reason", e.Reason)
 	}
 }

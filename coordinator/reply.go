@@ -12,13 +12,20 @@ func (c *core) reply(id string, frame []byte) {
 		c.counters.Malformed++
 		return
 	}
-	m, ok := c.roster.find(id)
+	m, ok := c.member(id)
 	if c.witness(id) {
 		ok = r.Kind == wire.DigestReport
 	}
 	if !ok {
 		c.counters.Unknown++
 		return
+	}
+	if r.Kind == wire.Decline && r.Reason == wire.DeclineLeaving {
+		c.goodbye(m)
+		return
+	}
+	if !c.witness(id) {
+		c.heard(m)
 	}
 	switch r.Kind {
 	case wire.Contribution:
@@ -38,9 +45,8 @@ func (c *core) contribution(m gather.Member, r *wire.Reply) {
 	if !ok {
 		return
 	}
-	did := c.answers.Of(m)
-	if did&gather.Contributed != 0 {
-		c.counters.Duplicate++
+	if c.answers.Of(m)&gather.Contributed != 0 {
+		c.again()
 		return
 	}
 	if fault := c.judge(r); fault != nil {
@@ -57,8 +63,20 @@ func (c *core) contribution(m gather.Member, r *wire.Reply) {
 	if control > 0 {
 		c.controls.Add(control, c.control, weight)
 	}
+	waited := c.waitsFor(m, current)
 	c.counted(m, r)
-	c.answered(current && did == 0)
+	c.contributed(m, current)
+	c.answered(waited)
+}
+
+// again counts a reply that the coordinator has. A device repeats its reply when an announcement
+// is repeated.
+func (c *core) again() {
+	if c.round.calls > 1 {
+		c.counters.Repeated++
+	} else {
+		c.counters.Duplicate++
+	}
 }
 
 // counted notes a contribution whose numbers were taken.
@@ -83,9 +101,10 @@ func (c *core) decline(m gather.Member, r *wire.Reply) {
 		return
 	}
 	if c.answers.Of(m) != 0 {
-		c.counters.Duplicate++
+		c.again()
 		return
 	}
+	waited := c.waitsFor(m, current)
 	c.answers.Set(m, gather.Declined)
 	c.counters.Declines++
 	if int(r.Reason) < len(c.round.declines) {
@@ -93,7 +112,8 @@ func (c *core) decline(m gather.Member, r *wire.Reply) {
 	} else {
 		c.round.declines[0]++
 	}
-	c.answered(current)
+	c.declined(m, r, current)
+	c.answered(waited)
 }
 
 // admit says whether a reply is to the open round, from a device that was asked. current says
@@ -160,20 +180,21 @@ func (c *core) judge(r *wire.Reply) (fault *uint64) {
 	return nil
 }
 
-// answered closes the attempt if it has nothing more to wait for.
-func (c *core) answered(current bool) {
+// answered closes the attempt if it has nothing more to wait for. waited says that it waited for
+// the device that answered.
+func (c *core) answered(waited bool) {
 	if c.roster.open {
 		if c.round.attempt == 0 {
 			c.yield.Answers++
 		}
-	} else if current {
+	} else if waited {
 		c.round.pending--
 	}
 	switch {
 	case c.paused:
-	case c.sum.Count >= c.Plan.Target:
+	case c.sum.Count >= c.Plan.Target, c.starved.waits && c.sum.Count >= c.Plan.Quorum:
 		c.commitRound()
 	case !c.roster.open && c.round.pending == 0:
-		c.closeAttempt()
+		c.settle()
 	}
 }

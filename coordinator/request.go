@@ -78,7 +78,8 @@ func (c *core) allows(r *wire.Record) error {
 // and neither does anything while the run is paused.
 func (c *core) request(r *wire.Record) {
 	c.queued = append(c.queued, r)
-	if c.phase == idle || c.phase == collecting && (c.paused || r.Kind == wire.KindRollback) {
+	waits := c.paused || c.starved.waits || r.Kind == wire.KindRollback
+	if c.phase == idle || c.phase == collecting && waits {
 		c.takeTurn()
 	}
 }

@@ -24,6 +24,7 @@ type roster struct {
 	stored     int
 	applicants []applicant
 	waiting    map[string]struct{}
+	retired    int
 }
 
 // An applicant is a device that waits for its slot.
@@ -62,13 +63,13 @@ func (r *roster) joined() int {
 	if r.open {
 		return len(r.waiting)
 	}
-	return r.stored
+	return r.stored - r.retired
 }
 
 // join handles a request to join.
 func (c *core) join(in input) {
-	if _, err := wire.DecodeJoinRequest(in.frame); err != nil || wire.CheckName(in.id) != nil ||
-		!subjects.Answerable(in.token) {
+	request, err := wire.DecodeJoinRequest(in.frame)
+	if err != nil || wire.CheckName(in.id) != nil || !subjects.Answerable(in.token) {
 		c.counters.Malformed++
 		return
 	}
@@ -77,6 +78,21 @@ func (c *core) join(in input) {
 		return // there is no plan to send yet; the device asks again
 	}
 	r := &c.roster
+	slot, ok := r.slots[in.id]
+	member := ok && int(slot) < r.stored
+	known, says := request.Known()
+	switch {
+	case member && c.crowd.members[slot].retired:
+		c.refuse(in, wire.JoinDenied, "an operator has retired this device")
+		return
+	case says && c.ahead(in.id, &known):
+		c.refuse(in, wire.JoinLater, c.reason)
+		return
+	case says && known.Plan != wire.HashRecord(c.first).Tip():
+		reply := wire.JoinReply{Status: wire.JoinPlan, Last: c.N, Plan: c.first}
+		c.emit(output{kind: outRespond, token: in.token, frame: reply.Append(nil)})
+		return
+	}
 	if r.open {
 		if r.waiting != nil && len(r.waiting) < int(c.Plan.Members) {
 			r.waiting[in.id] = struct{}{}
@@ -85,13 +101,13 @@ func (c *core) join(in input) {
 		c.proceedToFirst()
 		return
 	}
-	slot, ok := r.slots[in.id]
 	switch {
-	case ok && int(slot) < r.stored:
+	case member:
+		c.joinedAgain(gather.Member{Slot: slot, ID: in.id})
 		c.welcome(in.token, slot)
 		return
 	case !ok && len(r.ids) >= c.maxMembers:
-		c.refuse(in.token, wire.JoinFull, fmt.Sprintf("the roster has its %d members",
+		c.refuse(in, wire.JoinFull, fmt.Sprintf("the roster has its %d members",
 			c.maxMembers))
 		return
 	case !ok:
@@ -112,6 +128,8 @@ func (c *core) membersStored(count int, err error) {
 			c.emitEvent(Event{Kind: Joined, ID: id, Members: uint32(r.stored)})
 		}
 		c.answers.Grow(r.stored)
+		c.crowd.grow(r.stored, true)
+		c.returned()
 	} else {
 		for _, id := range r.ids[r.stored:] {
 			delete(r.slots, id)
@@ -139,17 +157,33 @@ func (c *core) proceedToFirst() {
 	}
 }
 
-// welcome tells a device its slot and the current announcement, which it may have missed.
+// welcome tells a device its slot and the current announcement, which it may have missed. A device
+// that has answered it need not do so again.
 func (c *core) welcome(token string, slot uint32) {
 	reply := wire.JoinReply{Status: wire.JoinOK, Slot: slot, Last: c.N, Plan: c.first}
 	if c.announcing {
 		head := c.head()
+		if head.State == wire.Open && !c.roster.open {
+			head.Rest = wire.Tail(c.reference, c.lacks(slot), true)
+		}
 		reply.Announcement = head.Append(nil)
 	}
 	c.emit(output{kind: outRespond, token: token, frame: reply.Append(nil)})
 }
 
-func (c *core) refuse(token string, status wire.JoinStatus, reason string) {
+// lacks names a member if its answer to the open round has not arrived.
+func (c *core) lacks(slot uint32) (m wire.Missing) {
+	if c.answers.Of(gather.Member{Slot: slot}) == 0 {
+		m, _ = wire.MissingOf([]uint32{slot})
+	}
+	return m
+}
+
+// refuse answers a device that may not join, or not now.
+func (c *core) refuse(in input, status wire.JoinStatus, reason string) {
 	reply := wire.JoinReply{Status: status, Last: c.N, Reason: reason}
-	c.emit(output{kind: outRespond, token: token, frame: reply.Append(nil)})
+	c.emit(output{kind: outRespond, token: in.token, frame: reply.Append(nil)})
+	if status != wire.JoinLater { // that a device repeats
+		c.emitEvent(Event{Kind: JoinRefused, ID: in.id, Reason: reason})
+	}
 }

@@ -12,12 +12,16 @@ import (
 type round struct {
 	open     bool // it was announced
 	opened   uint64
+	asked    uint64 // when the current attempt was announced first
 	deadline uint64 // of the current attempt
+	closes   uint64 // when it closes, at the latest at its deadline
+	serial   uint32 // of the current attempt, over all rounds of this coordinator
+	calls    uint32 // announcements
 	attempt  uint32
 	tries    uint32      // attempts since the last Resume
 	cohort   wire.Cohort // of the current attempt
 	attempts []attempt   // all attempts, the current one last
-	pending  uint32      // devices of a listed roster's cohort that have not answered
+	pending  uint32      // devices of a listed roster's cohort that it waits for
 
 	phase         uint8 // of its record, see wire.Round
 	step          float32
@@ -31,6 +35,9 @@ type attempt struct {
 	cohort wire.Cohort
 }
 
+// current is the attempt that is open.
+func (r *round) current() attempt { return r.attempts[len(r.attempts)-1] }
+
 // openRound begins the next round.
 func (c *core) openRound() {
 	c.phase = collecting
@@ -38,9 +45,11 @@ func (c *core) openRound() {
 	c.answers, c.late = c.late, c.answers
 	c.answers.Reset()
 	c.answers.Grow(c.roster.stored)
+	c.recover()
 	number := c.Rounds + 1
 	c.round = round{
 		open:          true,
+		serial:        c.round.serial,
 		opened:        c.now,
 		attempts:      c.round.attempts[:0],
 		phase:         c.Due(),
@@ -57,7 +66,10 @@ func (c *core) openAttempt(number uint32) {
 	r.attempt, r.cohort = number, c.cohort(number)
 	r.attempts = append(r.attempts, attempt{number, r.cohort})
 	r.tries++
+	r.serial++
+	r.asked = c.now
 	r.deadline = c.now + uint64(c.Plan.Deadline)
+	r.closes = r.deadline
 	r.declines = [len(r.declines)]uint32{}
 	c.answers.Forgive()
 	if c.roster.open {
@@ -65,27 +77,27 @@ func (c *core) openAttempt(number uint32) {
 			c.yield.Begin(r.cohort.Sampled)
 		}
 	} else {
-		r.pending = uint32(r.cohort.Sampled)
-		for _, slot := range c.answers.Given {
-			if c.asked(r.attempts[len(r.attempts)-1], gather.Member{Slot: slot}) {
-				r.pending--
-			}
-		}
+		r.pending = c.awaited()
 	}
 	c.announce()
 	if !c.roster.open && r.pending == 0 {
-		c.closeAttempt() // all of them have contributed
+		c.settle()
 	}
 }
 
-// cohort returns whom an attempt asks: twice as many devices as the one before, so that few present
-// devices are found, too. Attempts are counted on after Resume, and the cohort grows on.
+// cohort returns whom an attempt asks. It asks so many members that, if the absent are spread
+// evenly, Plan.Sampled present ones are among them. Each attempt asks twice as many as the one
+// before, so that few present devices are found, too. Attempts are counted on after Resume, and
+// the cohort grows on.
 func (c *core) cohort(attempt uint32) wire.Cohort {
 	if c.roster.open {
 		return wire.Cohort{Sampled: c.yield.Ask(c.want(), attempt)}
 	}
 	members := uint32(c.roster.stored)
-	asked := uint64(c.Plan.Sampled(members)) << min(attempt, 32)
+	c.crowd.sweep(c.now)
+	present := uint64(max(c.crowd.present(), 1))
+	asked := uint64(c.Plan.Sampled(members)) * uint64(members)
+	asked = (asked + present - 1) / present << min(attempt, 32)
 	return wire.Cohort{Sampled: min(asked, uint64(members)), Members: members}
 }
 
@@ -102,14 +114,32 @@ func (c *core) asked(a attempt, m gather.Member) bool {
 	return a.cohort.Has(c.Plan.Run, c.N+1, a.number, m.Slot, m.ID)
 }
 
-// closeAttempt commits the round if it has its quorum. Otherwise it asks another cohort, or pauses
-// the run after MaxAttempts.
+// settle handles that the attempt has nobody more to wait for. Without a quorum it closes at once
+// if the next attempt asks others. If it asked everybody, or some declined, it stays open for a
+// while: asking the same devices again at once would change nothing.
+func (c *core) settle() {
+	r := &c.round
+	switch {
+	case c.paused || c.starved.waits:
+	case c.sum.Count >= c.Plan.Quorum, c.answers.Declines == 0 &&
+		r.cohort.Sampled < uint64(r.cohort.Members):
+		c.closeAttempt()
+	default:
+		r.closes = min(r.deadline, c.now+c.pauseOf(r.tries, uint64(c.Plan.Reannounce)))
+	}
+}
+
+// closeAttempt commits the round if it has its quorum. Otherwise it asks another cohort, or, after
+// MaxAttempts, waits for devices to come back.
 func (c *core) closeAttempt() {
+	if c.now >= c.round.deadline {
+		c.missed()
+	}
 	switch {
 	case c.sum.Count >= c.Plan.Quorum:
 		c.commitRound()
 	case c.round.tries >= c.Plan.MaxAttempts:
-		c.pause(c.shortfall())
+		c.starve()
 	default:
 		c.openAttempt(c.round.attempt + 1)
 	}
@@ -121,7 +151,8 @@ func (c *core) shortfall() string {
 	text := fmt.Sprintf("record %d: %d contributed in %d attempts, quorum %d",
 		c.N+1, c.sum.Count, r.tries, c.Plan.Quorum)
 	if !c.roster.open {
-		text += fmt.Sprintf("; %d of %d members asked", r.cohort.Sampled, r.cohort.Members)
+		text += fmt.Sprintf("; %d of %d members asked, %d present", r.cohort.Sampled,
+			r.cohort.Members, c.crowd.present())
 	}
 	if c.answers.Declines == 0 {
 		return text
@@ -139,6 +170,7 @@ func (c *core) shortfall() string {
 
 // commitRound hands the record of the round, or of its phase, to the log.
 func (c *core) commitRound() {
+	c.recover()
 	r := &c.round
 	loss := c.loss.Mean(c.sum.Weight)
 	c.yield.Early = r.attempt == 0 && c.now < r.deadline

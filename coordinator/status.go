@@ -11,7 +11,7 @@ type State uint8
 const (
 	Waiting State = 0 // for the members of round 1, or for the log
 	Open    State = 1 // a round collects replies
-	Paused  State = 2 // no round opens until Resume, or until the log works
+	Paused  State = 2 // no round opens until Resume, or until the log works or devices are back
 	Ended   State = 3 // the last record is an end
 	Deposed State = 4 // another coordinator leads the run
 )
@@ -39,6 +39,8 @@ type Status struct {
 	Rounds  uint64 // rounds done
 	Epoch   uint64
 	Members uint32 // on a listed roster; on an open one, the estimated devices
+	Present uint32 // members that a round waits for; see [Coordinator.Devices]
+	Waits   string // Waiting: for which devices, and what starts without them
 
 	// The open round.
 	Phase         uint8 // 1 or 2 where rounds have two phases, 0 otherwise
@@ -66,6 +68,7 @@ type Counters struct {
 	Contributions uint64
 	Evaluations   uint64
 	Declines      uint64
+	Goodbyes      uint64
 	Digests       uint64
 	Joins         uint64
 	CatchUps      uint64 // requests for records that were answered
@@ -81,13 +84,16 @@ type Counters struct {
 	ObjectBytes  uint64 // of the answers
 	ObjectErrors uint64 // requests for a vector that the log should have and could not return
 
+	// Repeated are replies that the coordinator had, after it had repeated an announcement.
+	Repeated uint64
+
 	Adopted uint64 // records that another coordinator wrote
 
 	// Replies and requests that were dropped, by cause.
 	Late       uint64 // their record was committed, or has its target
 	Duplicate  uint64 // the device had replied
 	Unsampled  uint64 // the device was not asked
-	Unknown    uint64 // the device has no slot
+	Unknown    uint64 // the device has no slot, or was retired
 	Malformed  uint64 // not a frame, or from an invalid id
 	NonFinite  uint64 // a NaN or an infinity
 	TooLarge   uint64 // |g|, or an element of a vector, above the plan's MaxScalar
@@ -115,8 +121,9 @@ func (c *Counters) addDrops(served serve.Counts) {
 // Messages is the number of messages that were handled. Each is in exactly one counter: what it
 // was, or why it was dropped. A vector's last piece is its contribution.
 func (c Counters) Messages() uint64 {
-	return c.Contributions + c.Evaluations + c.Declines + c.Digests + c.Joins +
-		c.CatchUps + c.CatchUpErrors + c.Objects + c.ObjectErrors + c.Pieces + c.Busy + c.Dropped()
+	return c.Contributions + c.Evaluations + c.Declines + c.Goodbyes + c.Digests + c.Joins +
+		c.Repeated + c.CatchUps + c.CatchUpErrors + c.Objects + c.ObjectErrors + c.Pieces + c.Busy +
+		c.Dropped()
 }
 
 // A Drop counts the replies and requests that were dropped for one cause.

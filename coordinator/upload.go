@@ -14,7 +14,7 @@ func (c *core) upload(in input) {
 		return
 	}
 	c.counters.UploadBytes += uint64(len(u.Data))
-	m, ok := c.roster.find(in.id)
+	m, ok := c.member(in.id)
 	answer, counted := refused, func() {}
 	switch {
 	case !ok || c.witness(in.id):
@@ -22,6 +22,7 @@ func (c *core) upload(in input) {
 	case !c.transport.vectors():
 		c.counters.Malformed++
 	default:
+		c.heard(m)
 		answer, counted = c.piece(m, &u)
 	}
 	answer.N = u.N
@@ -63,10 +64,11 @@ func (c *core) piece(m gather.Member, u *wire.Upload) (answer wire.UploadReply, 
 		*fault++
 		return c.blame(m, fault), nothing
 	}
-	did := c.answers.Of(m)
 	c.sum.AddScalars(data, c.weightOf(&r))
+	waited := c.waitsFor(m, current)
 	c.counted(m, &r)
-	return taken, func() { c.answered(current && did == 0) }
+	c.contributed(m, current)
+	return taken, func() { c.answered(waited) }
 }
 
 // hasVector says whether a device's vector is already counted in the record that is being made: a

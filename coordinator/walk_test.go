@@ -154,7 +154,7 @@ func (w *walk) contribute(id string) {
 		if !again {
 			delete(w.accepted, id)
 		}
-		if after.Dropped() != before.Dropped()+1 {
+		if after.Messages() != before.Messages()+1 {
 			w.t.Errorf("a reply was neither counted nor dropped")
 		}
 	case again && len(w.held) == held:

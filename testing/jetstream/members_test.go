@@ -7,7 +7,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/jetlog"
 	"github.com/zofl/zofl/coordinator/runlog"
-	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // oldMembers continues a roster of messages that are ids alone, which earlier versions stored, and
@@ -18,7 +18,7 @@ func oldMembers(t *testing.T, p place, run string) {
 	store := func(run string, messages ...string) {
 		t.Helper()
 		for _, m := range messages {
-			if _, err := nc.Request(wire.MembersSubject(run), []byte(m), patience); err != nil {
+			if _, err := nc.Request(subjects.Members(run), []byte(m), patience); err != nil {
 				t.Fatal(err)
 			}
 		}
