@@ -7,8 +7,8 @@ import (
 // announce says what the run is doing, and schedules the repetition. The first announcement of a
 // record brings the records since the last announcement, which is all that a device needs if it
 // keeps up. Repetitions bring more records, because somebody did not answer, and name the devices
-// that did not, if they are few. A restarted coordinator brings more records too; it cannot know who
-// has answered.
+// that did not, if they are few. A restarted coordinator brings more records too: it cannot know
+// who has answered.
 func (c *core) announce() {
 	a := c.head()
 	fresh, budget := a.N-c.announced, 0
