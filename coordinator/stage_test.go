@@ -81,7 +81,13 @@ func (s *stage) command(args []string) {
 			s.step(input{kind: inJoin, id: id, token: "to." + id,
 				frame: (&wire.JoinRequest{}).Append(nil)})
 		}
-	case "reply", "decline", "eval", "digest":
+	case "knows":
+		s.knows(args)
+	case "retire":
+		s.step(input{kind: inRetire, id: text})
+	case "devices":
+		s.printDevices()
+	case "reply", "decline", "goodbye", "eval", "digest":
 		s.send(name, args)
 	case "raw":
 		frame, err := hex.DecodeString(args[1])
@@ -168,7 +174,7 @@ func (s *stage) do(outputs []output) {
 		queue = queue[1:]
 		s.print(o)
 		s.checkOutput(o)
-		if o.kind != outAppend && o.kind != outMember {
+		if o.kind != outAppend && o.kind != outMember && o.kind != outRetire {
 			continue
 		}
 		if s.hold {
@@ -191,6 +197,9 @@ var errDisk = errors.New("no space left on device")
 
 // store does an append or adds a member, and returns the outcome.
 func (s *stage) store(o output, how string) input {
+	if o.kind == outRetire {
+		return input{kind: inRetired, id: o.id, err: s.log.Retire(s.t.Context(), o.id)}
+	}
 	if o.kind == outMember {
 		if how == "fail" {
 			return input{kind: inStoreFailed, count: 1, err: errDisk}

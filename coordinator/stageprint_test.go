@@ -22,6 +22,8 @@ func (s *stage) print(o output) {
 		r, err := wire.DecodeRecord(o.frame)
 		s.check(err)
 		s.printRecord(&r)
+	case outRetire:
+		fmt.Fprintf(&s.out, "  retire %s\n", o.id)
 	case outMember:
 		fmt.Fprintf(&s.out, "  member %s\n", o.id)
 	case outRespond:
@@ -46,7 +48,29 @@ func (s *stage) printAnnouncement(a *wire.Announcement) {
 	fmt.Fprintf(&s.out, "  announce %v n=%d attempt=%d epoch=%d left=%d cohort=%d/%d step=%g "+
 		"p=%d records=%d %s%s\n",
 		a.State, a.N, a.Attempt, a.Epoch, a.Left, a.Cohort.Sampled, a.Cohort.Members, a.StepSize,
-		a.Perturbations, a.Records.Len(), a.Reason, referenceText(a))
+		a.Perturbations, a.Records.Len(), a.Reason, referenceText(a)+s.missingText(a))
+}
+
+func (s *stage) missingText(a *wire.Announcement) string {
+	missing, ok := a.Missing()
+	if !ok {
+		return ""
+	}
+	text := "missing:"
+	for slot, id := range s.core.roster.ids {
+		if missing.Has(uint32(slot)) {
+			text += " " + id
+		}
+	}
+	return text
+}
+
+func (s *stage) printDevices() {
+	for slot, id := range s.core.roster.ids {
+		p := &s.core.crowd.members[slot]
+		fmt.Fprintf(&s.out, "  %s %v declines=%d missed=%d latency=%g\n", id, p.state(s.core.now),
+			p.declines, p.misses, p.latency)
+	}
 }
 
 func referenceText(a *wire.Announcement) string {
@@ -126,6 +150,12 @@ func (s *stage) printEvent(e *Event) {
 		fmt.Fprintf(&s.out, " to=%d", e.To)
 	case Changed:
 		fmt.Fprintf(&s.out, " %v", e.Fields)
+	case Left, Lost, Returned, Retired:
+		fmt.Fprintf(&s.out, " %s present=%d", e.ID, e.Members)
+	case SteppedOut:
+		fmt.Fprintf(&s.out, " %s present=%d for %gs: %s", e.ID, e.Members, e.Seconds, e.Reason)
+	case JoinRefused:
+		fmt.Fprintf(&s.out, " %s: %s", e.ID, e.Reason)
 	case Joined:
 		fmt.Fprintf(&s.out, " %s members=%d", e.ID, e.Members)
 	}

@@ -38,6 +38,8 @@ func (s *stage) send(name string, args []string) {
 		r.Kind = wire.Contribution
 	case "decline":
 		r.Kind, r.Reason = wire.Decline, wire.DeclinePolicy
+	case "goodbye":
+		r.Kind, r.Reason = wire.Decline, wire.DeclineLeaving
 	case "eval":
 		r.Kind, r.N, r.Tip = wire.Evaluation, s.core.evaluation.n, s.core.evaluation.tip
 	case "digest":
@@ -75,6 +77,8 @@ func (s *stage) fill(r *wire.Reply, keys map[string]string) {
 			r.Weight = uint32(s.number(v))
 		case "loss":
 			r.Loss = s.float(v)
+		case "away":
+			r.Rest = (&wire.Away{Milliseconds: s.number(v)}).Append(nil)
 		case "reason":
 			r.Reason = wire.DeclineReason(s.number(v))
 		case "d":
@@ -88,6 +92,26 @@ func (s *stage) fill(r *wire.Reply, keys map[string]string) {
 			copy(r.Tip[:], b)
 		}
 	}
+}
+
+// knows joins a device that has the plan and applied records up to one: "knows ID plan=P n=N", where
+// P is ours, other or none.
+func (s *stage) knows(args []string) {
+	ids, keys := splitArgs(args)
+	known := wire.Known{}
+	if keys["plan"] != "none" {
+		known = wire.Known{Key: s.core.Plan.KeyTip(), Plan: wire.HashRecord(s.core.first).Tip()}
+		known.N = s.number(keys["n"])
+	}
+	switch keys["plan"] {
+	case "other":
+		known.Plan[0]++
+	case "foreign":
+		known.Plan[0]++
+		known.Key[0]++
+	}
+	s.step(input{kind: inJoin, id: ids[0], token: "to." + ids[0],
+		frame: (&wire.JoinRequest{Rest: known.Append(nil)}).Append(nil)})
 }
 
 func (s *stage) scalars(precision wire.Precision, list string) (scalars wire.Scalars) {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/zofl/zofl/coordinator/internal/gather"
 )
 
 // forever is a time that does not come.
@@ -45,13 +47,22 @@ func (c *core) soonest(at uint64) uint64 {
 	return max(at, c.starved.since+c.pauseOf(c.starved.spells, uint64(c.Plan.Reannounce)))
 }
 
-// lacking is how many more contributions the round needs for its quorum.
-func (c *core) lacking() uint32 { return c.Plan.Quorum - min(c.Plan.Quorum, c.sum.Count) }
+// lacking is how many more devices the round needs for its quorum than are present and may yet
+// contribute.
+func (c *core) lacking() int {
+	hopes := int(c.crowd.present())
+	for _, slot := range c.answers.Given {
+		if c.answers.Slots[slot]&gather.Contributed != 0 && c.crowd.members[slot].at == 0 {
+			hopes--
+		}
+	}
+	return int(c.Plan.Quorum) - int(c.sum.Count) - hopes
+}
 
 // backBy returns when enough devices that stepped out will be back, forever if there are too few.
 func (c *core) backBy() uint64 {
 	c.crowd.sweep(c.now)
-	wanted := int(c.lacking()) - int(c.crowd.present())
+	wanted := c.lacking()
 	var back []uint64
 	for _, slot := range c.crowd.absent {
 		if p := &c.crowd.members[slot]; p.state(c.now) == DeviceAway {
@@ -67,7 +78,7 @@ func (c *core) backBy() uint64 {
 
 // returned handles that a member came, or came back.
 func (c *core) returned() {
-	if s := &c.starved; s.waits && c.crowd.present() >= c.lacking() {
+	if s := &c.starved; s.waits && c.lacking() <= 0 {
 		s.retryAt = min(s.retryAt, c.soonest(c.now))
 	}
 }
@@ -78,7 +89,7 @@ func (c *core) reopen() {
 	c.starved.waits, c.announcing = false, false
 	c.crowd.sweep(c.now)
 	c.round.tries = 0
-	if c.crowd.present() < c.lacking() {
+	if c.lacking() > 0 {
 		c.crowd.pardon(c.now)
 		c.round.tries = c.Plan.MaxAttempts - 1
 	}
