@@ -165,6 +165,7 @@ func (c *core) welcome(token string, slot uint32) {
 		head := c.head()
 		if head.State == wire.Open && !c.roster.open {
 			head.Rest = wire.Tail(c.reference, c.lacks(slot), true)
+			c.round.calls++
 		}
 		reply.Announcement = head.Append(nil)
 	}

@@ -1,0 +1,268 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/wire"
+)
+
+// A device that has answered stays silent when an announcement is repeated without naming it.
+func TestRepetitionNamesTheMissing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		h.device("d0", bowlLoss(small, 0))
+		h.announce()
+		first := h.one(wire.Contribution)
+		naming := func(slots ...uint32) func(*wire.Announcement) {
+			return func(a *wire.Announcement) {
+				m, _ := wire.MissingOf(slots)
+				a.Rest = wire.Tail(wire.Reference{}, m, true)
+			}
+		}
+		for _, slots := range [][]uint32{{}, {1}, {3, 7}} {
+			h.announce(naming(slots...))
+			h.silent()
+		}
+		for _, edit := range []func(*wire.Announcement){
+			naming(0), naming(0, 5), func(*wire.Announcement) {},
+			func(a *wire.Announcement) { a.Rest = []byte{0x90, 0x91, 0xc4, 1} },
+		} {
+			h.announce(edit)
+			if r := h.one(wire.Contribution); string(r.frame) != string(first.frame) {
+				t.Errorf("the repeated reply is\n%x, the first was\n%x", r.frame, first.frame)
+			}
+		}
+	})
+}
+
+// plansFirst has a host answer joins as a coordinator does: with the plan until the device has it.
+// It notes what devices know.
+func (h *host) plansFirst(known *[]wire.Known) {
+	h.answers(func(m bus.Message) bool {
+		r, err := wire.DecodeJoinRequest(m.Data)
+		if err != nil {
+			return false
+		}
+		k, ok := r.Known()
+		if !ok {
+			h.t.Errorf("a join does not say what the device knows: %x", m.Data)
+		}
+		*known = append(*known, k)
+		if k.Plan == wire.HashRecord(h.records[0]).Tip() {
+			return false
+		}
+		reply := wire.JoinReply{Status: wire.JoinPlan, Last: uint64(len(h.records)),
+			Plan: h.records[0]}
+		h.publish(m.Reply, reply.Append(nil))
+		return true
+	})
+}
+
+// A device reads the plan before it takes a slot, and says where it is when it joins again.
+func TestPlanBeforeSlot(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		var known []wire.Known
+		h.plansFirst(&known)
+		d := h.device("d0", bowlLoss(small, 0))
+		h.round()
+		h.announce()
+		h.agrees(d, h.last())
+		d.stop()
+		d.run()
+		tip := wire.HashRecord(h.records[0]).Tip()
+		want := []wire.Known{{}, {Key: h.plan.KeyTip(), Plan: tip, N: 1, Tip: tip}}
+		if len(known) < 4 || known[0] != want[0] || known[1] != want[1] {
+			t.Fatalf("the device said that it knows %+v, want first %+v", known, want)
+		}
+		if last := known[len(known)-1]; last.N != h.last() || last.Tip != h.tip().Tip() {
+			t.Errorf("a device that joins again says that it knows %+v, want record %d", last,
+				h.last())
+		}
+	})
+}
+
+func TestNoSlotForAnotherDimension(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		var known []wire.Known
+		h.plansFirst(&known)
+		c, err := client.New(client.Config{
+			Bus: h.bus, Run: runName, ID: "stranger", Objective: bowlLoss(small+1, 0),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Run(t.Context()); !errors.Is(err, replica.ErrDim) {
+			t.Errorf("Run: %v, want ErrDim", err)
+		}
+		if len(h.slots) != 0 || len(h.goodbyes) != 0 {
+			t.Errorf("slots %v, goodbyes %v, want none", h.slots, h.goodbyes)
+		}
+	})
+}
+
+// A run that takes no device now is waited for, and the reason is reported.
+func TestJoinLater(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		const reason = "device x has record 9"
+		h.answers(func(m bus.Message) bool {
+			if _, err := wire.DecodeJoinRequest(m.Data); err != nil {
+				return false
+			}
+			h.publish(m.Reply, (&wire.JoinReply{Status: wire.JoinLater, Reason: reason}).Append(nil))
+			return true
+		})
+		d := h.device("d0", bowlLoss(small, 0))
+		pass(time.Minute)
+		if p := d.now(); p.State != client.Paused || p.Reason != reason {
+			t.Errorf("progress %+v, want a pause and why", p)
+		}
+		h.answers(nil)
+		pass(time.Minute)
+		h.round()
+		h.announce()
+		h.agrees(d, h.last())
+	})
+}
+
+// While the run is paused on a log that ends before this device's record, the device keeps what it
+// has. It starts over when the run goes on.
+func TestPausedOnShorterLog(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		d := h.device("d0", bowlLoss(small, 0))
+		for range 3 {
+			h.round()
+		}
+		h.announce()
+		had := h.last()
+		h.agrees(d, had)
+		h.take()
+		h.records, h.rounds, h.epoch = h.records[:1], 0, 2
+		for range 5 {
+			h.announce(func(a *wire.Announcement) {
+				a.State, a.N, a.Reason = wire.Paused, 2, "the log was lost"
+			})
+		}
+		if n, _ := d.Digest(); n != had {
+			t.Errorf("the device is at record %d, and had %d", n, had)
+		}
+		if p := d.now(); p.State != client.Paused || p.Reason != "the log was lost" {
+			t.Errorf("progress %+v, want a pause and why", p)
+		}
+		h.silent()
+		for range 4 {
+			h.announce()
+			pass(time.Minute)
+		}
+		h.agrees(d, 1)
+	})
+}
+
+// A device whose Run ends before the run says goodbye once. One that the run has left does not.
+func TestGoodbyeIsSent(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		d := h.device("d0", bowlLoss(small, 0))
+		h.round()
+		d.stop()
+		if len(h.goodbyes) != 1 || h.goodbyes[0] != "d0" {
+			t.Errorf("goodbyes %v, want d0's", h.goodbyes)
+		}
+		d.run()
+		h.end()
+		h.announce(func(a *wire.Announcement) { a.State = wire.Ended })
+		if len(h.goodbyes) != 1 {
+			t.Errorf("goodbyes %v after the run's end", h.goodbyes)
+		}
+	})
+}
+
+// A device that keeps declining takes no part for a while, and says for how long. Each time is
+// longer, up to RetryMax.
+func TestRecess(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, o := newHost(t, testPlan(small)), newMoody(t)
+		d := h.device("d0", o)
+		h.round()
+		o.mood = func(context.Context, []float32) (float64, error) {
+			return 0, errors.New("out of memory")
+		}
+		last := uint64(0)
+		for declines := 1; declines <= 12; declines++ {
+			h.announce()
+			r := h.one(wire.Decline)
+			away, ok := r.Away()
+			if ok != (declines > 3) {
+				t.Fatalf("decline %d says how long: %v", declines, ok)
+			}
+			h.commit() // by other devices
+			if !ok {
+				continue
+			}
+			pause := time.Duration(away.Milliseconds) * time.Millisecond
+			if p := d.now(); p.Recess.Milliseconds() != pause.Milliseconds() {
+				t.Errorf("the app was told %v, the coordinator %v", p.Recess, pause)
+			}
+			h.announce()
+			h.silent()
+			pass(pause - 2*time.Millisecond)
+			h.announce()
+			h.silent()
+			pass(3 * time.Millisecond)
+			if pause > 30*time.Second || declines > 9 && pause < 15*time.Second ||
+				declines < 8 && 4*away.Milliseconds < last {
+				t.Errorf("recess %d is of %v", declines, pause)
+			}
+			last = away.Milliseconds
+		}
+		o.mood = nil
+		h.round()
+		h.announce()
+		h.agrees(d, h.last())
+	})
+}
+
+// A recess that the app's policy began ends when the policy allows work. In a paused run the device
+// joins again, because the run may be waiting for it.
+func TestPolicyEndsRecess(t *testing.T) {
+	for _, paused := range []bool{false, true} {
+		bubble(t, func(t *testing.T) {
+			h, o := newHost(t, testPlan(small)), newMoody(t)
+			h.device("d0", o)
+			h.round()
+			o.mayWork = func(objective.Work) bool { return false }
+			for range 8 {
+				h.announce()
+				h.declines(wire.DeclinePolicy)
+				h.commit()
+				pass(20 * time.Second)
+			}
+			h.announce()
+			h.declines(wire.DeclinePolicy)
+			h.commit()
+			h.announce()
+			h.silent()
+			o.mayWork = nil
+			joins := h.joins
+			if paused {
+				h.announce(func(a *wire.Announcement) { a.State = wire.Paused })
+				h.silent()
+				if h.joins != joins+1 {
+					t.Errorf("%d joins, want one more than %d", h.joins, joins)
+				}
+			}
+			h.announce()
+			h.one(wire.Contribution)
+		})
+	}
+}
