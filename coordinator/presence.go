@@ -1,6 +1,8 @@
 package coordinator
 
 import (
+	"iter"
+	"slices"
 	"time"
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
@@ -222,14 +224,23 @@ func (c *core) awaited() uint32 {
 			waits--
 		}
 	}
-	for _, slot := range c.crowd.absent {
-		m := gather.Member{Slot: slot}
-		if c.answers.Of(m) == 0 && c.asked(current, m) {
-			c.crowd.members[slot].excused = r.serial
+	if len(c.crowd.absent) == 0 {
+		return waits
+	}
+	for slot := range c.slotsAsked() {
+		p := &c.crowd.members[slot]
+		if p.at > 0 && c.answers.Of(gather.Member{Slot: slot}) == 0 {
+			p.excused = r.serial
 			waits--
 		}
 	}
 	return waits
+}
+
+// slotsAsked returns the slots that the current attempt asks.
+func (c *core) slotsAsked() iter.Seq[uint32] {
+	r := &c.round
+	return r.cohort.Slots(c.Plan.Run, c.N+1, r.attempt)
 }
 
 // waitsFor says whether the current attempt still waits for a member; asked says whether it asks
@@ -251,11 +262,12 @@ func (c *core) missing() (m wire.Missing, ok bool) {
 		return nil, false
 	}
 	var slots []uint32
-	for slot := range c.round.cohort.Members {
-		if c.awaits(gather.Member{Slot: slot}) {
+	for slot := range c.slotsAsked() {
+		if c.waitsFor(gather.Member{Slot: slot}, true) {
 			slots = append(slots, slot)
 		}
 	}
+	slices.Sort(slots)
 	return wire.MissingOf(slots)
 }
 
@@ -264,17 +276,20 @@ func (c *core) missed() {
 	if c.roster.open {
 		return
 	}
-	for slot := range c.round.cohort.Members {
-		m := gather.Member{Slot: slot, ID: c.roster.ids[slot]}
-		if !c.awaits(m) {
+	var lost []uint32
+	for slot := range c.slotsAsked() {
+		p := &c.crowd.members[slot]
+		if !c.waitsFor(gather.Member{Slot: slot}, true) || p.misses == silentAfter {
 			continue
 		}
-		if p := &c.crowd.members[slot]; p.misses < silentAfter {
-			if p.misses++; p.misses == silentAfter {
-				c.crowd.place(slot, c.now)
-				c.emitEvent(Event{Kind: Lost, ID: m.ID, Members: c.crowd.present()})
-			}
+		if p.misses++; p.misses == silentAfter {
+			lost = append(lost, slot)
 		}
+	}
+	slices.Sort(lost)
+	for _, slot := range lost {
+		c.crowd.place(slot, c.now)
+		c.emitEvent(Event{Kind: Lost, ID: c.roster.ids[slot], Members: c.crowd.present()})
 	}
 }
 

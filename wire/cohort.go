@@ -3,6 +3,7 @@ package wire
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"iter"
 	"math/bits"
 
 	"github.com/zofl/zofl/prng"
@@ -30,6 +31,19 @@ const (
 // Has reports whether a device is asked in an attempt of record n.
 func (c Cohort) Has(run string, n uint64, attempt uint32, slot uint32, id string) bool {
 	return c.has(drawRound, run, n, attempt, slot, id)
+}
+
+// Slots returns the slots that are asked in an attempt of record n, in no useful order, where
+// devices have slots. It takes time for those slots only, however many others there are.
+func (c Cohort) Slots(run string, n uint64, attempt uint32) iter.Seq[uint32] {
+	key := drawKey(drawRound, run, n, attempt)
+	return func(yield func(uint32) bool) {
+		for i := range uint32(min(c.Sampled, uint64(c.Members))) {
+			if !yield(unpermute(i, c.Members, key)) {
+				return
+			}
+		}
+	}
 }
 
 // EvalShare returns the count for [Cohort.Evaluates]: with slots EvalCount; with an
@@ -71,6 +85,21 @@ func drawKey(purpose, run string, n uint64, attempt uint32) prng.Key {
 }
 
 const feistelRounds = 12
+
+// unpermute is the inverse of permute.
+func unpermute(slot, members uint32, key prng.Key) uint32 {
+	half := (bits.Len32(members-1) + 1) / 2
+	mask := uint32(1)<<half - 1
+	for {
+		l, r := slot>>half, slot&mask
+		for i := range uint32(feistelRounds) {
+			l, r = r^prng.Philox([4]uint32{l, feistelRounds - 1 - i, 0, 0}, key)[0]&mask, l
+		}
+		if slot = l<<half | r; slot < members {
+			return slot
+		}
+	}
+}
 
 // permute applies a pseudo-random permutation of 0..members-1 to slot: a
 // Feistel network of 12 rounds over the smallest even number of bits that holds

@@ -162,3 +162,23 @@ func TestSampled(t *testing.T) {
 		}
 	}
 }
+
+// TestSlots: Slots has each slot that Has has, once.
+func TestSlots(t *testing.T) {
+	for _, members := range []uint32{1, 2, 3, 7, 64, 65, 1000} {
+		for _, sampled := range []uint64{0, 1, 2, uint64(members) / 2, uint64(members),
+			uint64(members) + 5} {
+			c := wire.Cohort{Sampled: sampled, Members: members}
+			in := map[uint32]bool{}
+			for slot := range c.Slots("r", 9, 2) {
+				if in[slot] || !c.Has("r", 9, 2, slot, "") {
+					t.Fatalf("%+v: slot %d is asked twice, or not at all", c, slot)
+				}
+				in[slot] = true
+			}
+			if want := min(sampled, uint64(members)); uint64(len(in)) != want {
+				t.Errorf("%+v asks %d slots, want %d", c, len(in), want)
+			}
+		}
+	}
+}
