@@ -94,8 +94,8 @@ func (s *stage) fill(r *wire.Reply, keys map[string]string) {
 	}
 }
 
-// knows joins a device that has the plan and applied records up to one: "knows ID plan=P n=N", where
-// P is ours, other or none.
+// knows joins a device that has a plan, and applied records up to one: "knows ID plan=P n=N", where
+// P is ours, other (of the same run key), foreign or none.
 func (s *stage) knows(args []string) {
 	ids, keys := splitArgs(args)
 	known := wire.Known{}
