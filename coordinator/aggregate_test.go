@@ -1,9 +1,10 @@
 package coordinator
 
 import (
-	"github.com/zofl/zofl/wire/planfile"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/zofl/zofl/wire/planfile"
 )
 
 // BenchmarkRecord makes the record of a round of 1000 contributors and 16 scalars.

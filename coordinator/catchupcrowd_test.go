@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/internal/serve"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/subjects"
@@ -73,9 +74,9 @@ func TestThousandsCatchUpAtOnce(t *testing.T) {
 			time.AfterFunc(500*time.Millisecond, func() { contribute(d, a) })
 		})
 		pass(10 * time.Second) // an announcement was repeated, with records
-		before := r.count(RoundDone)
+		before := r.count(report.RoundDone)
 		pass(5 * time.Second)
-		alone := r.count(RoundDone) - before
+		alone := r.count(report.RoundDone) - before
 		if alone < 8 {
 			t.Fatalf("%d rounds are done in 5 s", alone)
 		}
@@ -92,9 +93,9 @@ func TestThousandsCatchUpAtOnce(t *testing.T) {
 				}
 			})
 		}
-		before = r.count(RoundDone)
+		before = r.count(report.RoundDone)
 		pass(5 * time.Second)
-		rounds := r.count(RoundDone) - before
+		rounds := r.count(report.RoundDone) - before
 		devices.Wait()
 		s := r.Status()
 		// An announcement waits only for what was sent before it.

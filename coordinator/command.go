@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"github.com/zofl/zofl/coordinator/internal/serve"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
@@ -38,7 +39,7 @@ func (c *Coordinator) enqueue(in input) {
 }
 
 // Status returns what the coordinator is doing now.
-func (c *Coordinator) Status() Status {
+func (c *Coordinator) Status() report.Status {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.core.status()
@@ -50,16 +51,23 @@ func (c *Coordinator) Status() Status {
 	served := c.catchUps.Counts()
 	s.Counters.CatchUps, s.Counters.CatchUpBytes = served.Served, served.Bytes
 	s.Counters.CatchUpErrors = served.Failed
-	s.Counters.addDrops(served)
+	addDrops(&s.Counters, served)
 	s.CatchUpError = c.catchUps.Failure()
 	if c.objects != nil {
 		served = c.objects.Counts()
 		s.Counters.Objects, s.Counters.ObjectBytes = served.Served, served.Bytes
 		s.Counters.ObjectErrors = served.Failed
-		s.Counters.addDrops(served)
+		addDrops(&s.Counters, served)
 		s.ObjectError = c.objects.Failure()
 	}
 	return s
+}
+
+// addDrops adds the requests that a service did not answer.
+func addDrops(c *report.Counters, served serve.Counts) {
+	c.Stale += served.Stale
+	c.Malformed += served.Garbled
+	c.Overflow += served.Overflow
 }
 
 // object returns the name of the vector with a digest, if the log keeps one. Any goroutine may call

@@ -3,11 +3,12 @@ package coordinator
 import (
 	"bytes"
 
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 )
 
 // append hands the next record to the log. closed is the event to emit once it is stored.
-func (c *core) append(r *wire.Record, closed Event) {
+func (c *core) append(r *wire.Record, closed report.Event) {
 	r.N, r.Prev, r.Epoch = c.N+1, c.Hash, c.epoch
 	if r.N == 1 {
 		r.Prev = wire.Genesis(c.Plan.Run)
@@ -53,7 +54,7 @@ func (c *core) move(record []byte) (wire.Record, error) {
 	}
 	c.prev = prev
 	c.remember(record)
-	c.phase, c.pending, c.object, c.closed, c.fromQueue = idle, nil, nil, Event{}, false
+	c.phase, c.pending, c.object, c.closed, c.fromQueue = idle, nil, nil, report.Event{}, false
 	c.round.open = false
 	c.unkept = c.unkept || r.Kind == wire.KindRound && c.transport.vectors()
 	if r.Kind == wire.KindRollback {
@@ -134,7 +135,7 @@ func (c *core) endRequested() bool {
 
 func (c *core) appendEnd() {
 	e := *c.ending
-	c.append(&wire.Record{Kind: wire.KindEnd, End: &e}, Event{Kind: RunEnded, End: e})
+	c.append(&wire.Record{Kind: wire.KindEnd, End: &e}, report.Event{Kind: report.RunEnded, End: e})
 }
 
 // remember keeps a copy of a record for announcements, and notes its segment.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
@@ -37,7 +38,7 @@ type Config struct {
 	// outlive the process. Only coordinators may append to it. The caller closes it.
 	Log runlog.Log
 	// Recorder receives events. May be nil.
-	Recorder Recorder
+	Recorder report.Recorder
 	// Logger receives what an operator wants to know. May be nil.
 	Logger *slog.Logger
 	// Linger is how long Run goes on announcing the end, so that devices learn of it and send their
@@ -112,7 +113,7 @@ func (c Config) withDefaults() (Config, error) {
 		}
 	}
 	if c.Recorder == nil {
-		c.Recorder = RecorderFunc(func(Event) error { return nil })
+		c.Recorder = report.RecorderFunc(func(report.Event) error { return nil })
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

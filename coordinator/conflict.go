@@ -3,6 +3,7 @@ package coordinator
 import (
 	"bytes"
 
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
@@ -46,14 +47,14 @@ func (c *core) adopt(stored []byte) error {
 	}
 	c.counters.Adopted++
 	c.recovered()
-	c.emitEvent(Event{Kind: Adopted, Record: r.Kind, Epoch: r.Epoch})
+	c.emitEvent(report.Event{Kind: report.Adopted, Record: r.Kind, Epoch: r.Epoch})
 	switch r.Kind {
 	case wire.KindChange:
 		c.emitEvent(changeEvent(r.Change))
 	case wire.KindRollback:
-		c.emitEvent(Event{Kind: RolledBack, To: r.To})
+		c.emitEvent(report.Event{Kind: report.RolledBack, To: r.To})
 	case wire.KindEnd:
-		c.emitEvent(Event{Kind: RunEnded, End: *r.End})
+		c.emitEvent(report.Event{Kind: report.RunEnded, End: *r.End})
 	}
 	c.committed()
 	return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/filelog"
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/subjects"
@@ -32,11 +33,11 @@ func TestRunToItsEnd(t *testing.T) {
 		if got, want := log.Last(), uint64(22); got != want {
 			t.Errorf("the log has %d records, want %d", got, want)
 		}
-		if got := r.count(RoundDone); got != 20 {
+		if got := r.count(report.RoundDone); got != 20 {
 			t.Errorf("%d rounds were recorded, want 20", got)
 		}
 		s := r.Status()
-		if s.State != Ended || s.End.Reason != wire.EndRounds ||
+		if s.State != report.Ended || s.End.Reason != wire.EndRounds ||
 			s.Counters.Dropped() != s.Counters.Duplicate+s.Counters.Late {
 			t.Errorf("status %+v", s)
 		}
@@ -60,7 +61,8 @@ func TestPauseResumeEnd(t *testing.T) {
 		synctest.Wait()
 		r.Pause("maintenance")
 		synctest.Wait()
-		if s := r.Status(); s.State != Paused || s.Reason != "maintenance" || s.Contributions != 1 {
+		if s := r.Status(); s.State != report.Paused || s.Reason != "maintenance" ||
+			s.Contributions != 1 {
 			t.Errorf("paused: %+v", s)
 		}
 		if a := d[1].last(); a.State != wire.Paused || a.Reason != "maintenance" {
@@ -83,10 +85,12 @@ func TestPauseResumeEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := r.Status()
-		if s.State != Ended || s.End.Reason != wire.EndRequested || s.End.Text != "that is enough" {
+		if s.State != report.Ended || s.End.Reason != wire.EndRequested ||
+			s.End.Text != "that is enough" {
 			t.Errorf("ended: %+v", s)
 		}
-		if r.count(RunPaused) != 1 || r.count(RunResumed) != 1 || r.count(RunEnded) != 1 {
+		if r.count(report.RunPaused) != 1 || r.count(report.RunResumed) != 1 ||
+			r.count(report.RunEnded) != 1 {
 			t.Errorf("events %+v", r.events)
 		}
 	})
@@ -193,7 +197,7 @@ func TestLogFails(t *testing.T) {
 			d.send(contributionTo(ptr(d.last()), 1, 1))
 		}
 		synctest.Wait()
-		if s := r.Status(); s.State != Paused || s.N != 1 {
+		if s := r.Status(); s.State != report.Paused || s.N != 1 {
 			t.Errorf("status %+v, want a pause at record 1", s)
 		}
 		log.failing.Store(false) // nobody resumes the run
@@ -231,7 +235,7 @@ func TestRecorderStopsRun(t *testing.T) {
 		defer b.Close()
 		full := errors.New("no space for events")
 		c, err := New(t.Context(), Config{Plan: chaintest.Plan(t), Log: &runlog.Memory{}, Bus: b,
-			Recorder: RecorderFunc(func(Event) error { return full })})
+			Recorder: report.RecorderFunc(func(report.Event) error { return full })})
 		if err != nil {
 			t.Fatal(err)
 		}

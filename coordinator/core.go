@@ -6,6 +6,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/serve"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/mathx"
 	"github.com/zofl/zofl/wire"
@@ -52,12 +53,12 @@ const (
 // outMember are inputs.
 type output struct {
 	kind  outputKind
-	n     uint64 // outAppend, outKeep
-	frame []byte // outAnnounce, outAppend, outRespond: never changed later
-	token string // outRespond
-	id    string // outMember, outRetire
-	event *Event // outEvent
-	err   error  // outFail
+	n     uint64        // outAppend, outKeep
+	frame []byte        // outAnnounce, outAppend, outRespond: never changed later
+	token string        // outRespond
+	id    string        // outMember, outRetire
+	event *report.Event // outEvent
+	err   error         // outFail
 
 	object *runlog.Object      // outAppend: to be stored before the record
 	names  []runlog.ObjectName // outKeep
@@ -120,7 +121,7 @@ type core struct {
 	ending     *wire.End // to be appended as soon as possible
 	pending    []byte
 	object     *runlog.Object
-	closed     Event          // to emit once pending is stored
+	closed     report.Event   // to emit once pending is stored
 	queued     []*wire.Record // what operators asked for
 	fromQueue  bool           // pending is the first of queued
 
@@ -147,7 +148,7 @@ type core struct {
 	lastLoss   float32
 
 	evaluation evaluation
-	evaluated  Evaluation
+	evaluated  report.Evaluation
 	witnesses  []string
 	digests    []*digests
 	reference  wire.Reference // the newest; N is 0 before the first
@@ -157,7 +158,7 @@ type core struct {
 	announced  uint64 // record of the last announcement
 	announcing bool
 
-	counters Counters
+	counters report.Counters
 	out      []output
 }
 
@@ -240,7 +241,7 @@ func (c *core) start(now uint64) []output {
 		c.tick()
 	case c.N == 0:
 		plan := c.Plan
-		c.append(&wire.Record{Kind: wire.KindPlan, Plan: &plan}, Event{})
+		c.append(&wire.Record{Kind: wire.KindPlan, Plan: &plan}, report.Event{})
 	default:
 		c.committed()
 	}
@@ -330,7 +331,7 @@ func (c *core) wake() (at uint64, ok bool) {
 
 func (c *core) emit(o output) { c.out = append(c.out, o) }
 
-func (c *core) emitEvent(e Event) {
+func (c *core) emitEvent(e report.Event) {
 	e.N, e.Round = c.N, c.Rounds
 	c.emit(output{kind: outEvent, event: &e})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/internal/serve"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
@@ -194,7 +195,7 @@ func TestRosterFull(t *testing.T) {
 	c.maxMembers = 2
 	out := c.step(1, input{kind: inJoin, id: "late", token: "t",
 		frame: (&wire.JoinRequest{}).Append(nil)})
-	if len(out) != 2 || out[0].kind != outRespond || out[1].event.Kind != JoinRefused {
+	if len(out) != 2 || out[0].kind != outRespond || out[1].event.Kind != report.JoinRefused {
 		t.Fatalf("outputs %v, want an answer and an event", out)
 	}
 	reply, err := wire.DecodeJoinReply(out[0].frame)

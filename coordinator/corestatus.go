@@ -1,8 +1,10 @@
 package coordinator
 
+import "github.com/zofl/zofl/coordinator/report"
+
 // status returns a copy of the run's status.
-func (c *core) status() Status {
-	s := Status{
+func (c *core) status() report.Status {
+	s := report.Status{
 		Run:        c.Plan.Run,
 		State:      c.state(),
 		Reason:     c.why(),
@@ -35,21 +37,21 @@ func (c *core) status() Status {
 		s.Digests = append(s.Digests, c.digests[i].reports())
 	}
 	if r := c.reference; r.N > 0 {
-		s.Reference = &Reference{r.N, r.Digest}
+		s.Reference = &report.Reference{N: r.N, Digest: r.Digest}
 	}
 	return s
 }
 
-func (c *core) state() State {
+func (c *core) state() report.State {
 	switch {
 	case c.deposed:
-		return Deposed
+		return report.Deposed
 	case c.End != nil:
-		return Ended
+		return report.Ended
 	case c.halted():
-		return Paused
+		return report.Paused
 	case c.phase == collecting:
-		return Open
+		return report.Open
 	}
-	return Waiting
+	return report.Waiting
 }

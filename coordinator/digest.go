@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -25,17 +26,17 @@ const (
 type digests struct {
 	n     uint64
 	tip   wire.Tip
-	by    map[string]Digest
+	by    map[string]report.Digest
 	order []string
-	count map[Digest]uint32
+	count map[report.Digest]uint32
 	sizes map[uint32]int
 	most  uint32
-	told  []Digest // values whose first report was an event, at most maxValues
+	told  []report.Digest // values whose first report was an event, at most maxValues
 
-	reference Digest
-	source    string   // of the reference; "" for none
-	rank      int      // of the witness that is the source
-	referred  []Digest // values that an event named as the reference, at most maxValues
+	reference report.Digest
+	source    string          // of the reference; "" for none
+	rank      int             // of the witness that is the source
+	referred  []report.Digest // values that an event named as the reference, at most maxValues
 }
 
 // beginDigests makes room for the digests of the state after the last record, if devices report
@@ -50,7 +51,7 @@ func (c *core) beginDigests() {
 	}
 	c.digests = append(c.digests, &digests{
 		n: c.N, tip: c.Hash.Tip(),
-		by: map[string]Digest{}, count: map[Digest]uint32{}, sizes: map[uint32]int{},
+		by: map[string]report.Digest{}, count: map[report.Digest]uint32{}, sizes: map[uint32]int{},
 	})
 }
 
@@ -69,7 +70,7 @@ func (c *core) digestReport(id string, r *wire.Reply) {
 	}
 }
 
-func (c *core) countDigest(d *digests, id string, digest Digest) {
+func (c *core) countDigest(d *digests, id string, digest report.Digest) {
 	before, again := d.by[id]
 	rank := slices.Index(c.witnesses, id)
 	switch {
@@ -89,18 +90,18 @@ func (c *core) countDigest(d *digests, id string, digest Digest) {
 	d.enter(digest)
 	c.refer(d, digest, rank)
 	if d.count[digest] == 1 && len(d.count) > 1 && tell(&d.told, digest) {
-		c.emitEvent(Event{Kind: DigestsDiffer, Digests: d.reports()})
+		c.emitEvent(report.Event{Kind: report.DigestsDiffer, Digests: d.reports()})
 	}
 }
 
-func (d *digests) enter(v Digest) {
+func (d *digests) enter(v report.Digest) {
 	n := d.count[v]
 	d.resize(n, n+1)
 	d.count[v] = n + 1
 	d.most = max(d.most, n+1)
 }
 
-func (d *digests) leave(v Digest) {
+func (d *digests) leave(v report.Digest) {
 	n := d.count[v]
 	d.resize(n, n-1)
 	if d.count[v] = n - 1; n == 1 {
@@ -124,11 +125,13 @@ func (d *digests) resize(from, to uint32) {
 }
 
 // leads says whether more devices report v than any other value.
-func (d *digests) leads(v Digest) bool { return d.count[v] == d.most && d.sizes[d.most] == 1 }
+func (d *digests) leads(v report.Digest) bool {
+	return d.count[v] == d.most && d.sizes[d.most] == 1
+}
 
 // tell says whether to emit an event for a value: once each, and for so few values that a device
 // that keeps changing its digest does not flood the recorder.
-func tell(told *[]Digest, v Digest) bool {
+func tell(told *[]report.Digest, v report.Digest) bool {
 	if len(*told) == maxValues || slices.Contains(*told, v) {
 		return false
 	}
@@ -138,13 +141,13 @@ func tell(told *[]Digest, v Digest) bool {
 
 // reports returns what devices report now. The result does not depend on map order. It stops as
 // early as it can, because there are usually few values.
-func (d *digests) reports() DigestReports {
-	now := DigestReports{N: d.n, Reporters: uint32(len(d.by)), Source: d.source}
+func (d *digests) reports() report.DigestReports {
+	now := report.DigestReports{N: d.n, Reporters: uint32(len(d.by)), Source: d.source}
 	if d.source != "" {
 		now.Reference = d.reference
 		now.Differing = now.Reporters - d.count[d.reference]
 	}
-	seen := map[Digest]bool{}
+	seen := map[report.Digest]bool{}
 	named := min(int(now.Differing), maxDiffering)
 	for _, id := range d.order {
 		if len(seen) == len(d.count) && len(now.Differ) == named {
@@ -153,14 +156,13 @@ func (d *digests) reports() DigestReports {
 		v := d.by[id]
 		if !seen[v] {
 			seen[v] = true
-			now.Values = append(now.Values, DigestCount{v, d.count[v]})
+			now.Values = append(now.Values, report.DigestCount{Digest: v, Devices: d.count[v]})
 		}
 		if v != d.reference && len(now.Differ) < named {
 			now.Differ = append(now.Differ, id)
 		}
 	}
-	slices.SortStableFunc(now.Values, func(a,
-		b DigestCount) int {
+	slices.SortStableFunc(now.Values, func(a, b report.DigestCount) int {
 		return cmp.Compare(b.Devices, a.Devices)
 	})
 	now.Values = slices.Clip(now.Values[:min(len(now.Values), maxValues)])

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -11,7 +12,7 @@ import (
 func (c *core) reportDigest(id string, value byte) (told int) {
 	r := wire.Reply{Kind: wire.DigestReport, N: c.N, Tip: c.Hash.Tip(), Digest: [8]byte{value}}
 	for _, o := range c.step(1, input{kind: inReply, id: id, frame: r.Append(nil)}) {
-		if o.kind == outEvent && o.event.Kind == DigestsDiffer {
+		if o.kind == outEvent && o.event.Kind == report.DigestsDiffer {
 			told++
 		}
 	}
@@ -35,7 +36,8 @@ func TestOneDeviceDoesNotFillDigests(t *testing.T) {
 	c.reportDigest("d1", 1)
 	c.reportDigest("d2", 250)
 	values := c.status().Digests[0].Values
-	want := []DigestCount{{[8]byte{1}, 2}, {[8]byte{250}, 1}}
+	want := []report.DigestCount{{Digest: [8]byte{1}, Devices: 2},
+		{Digest: [8]byte{250}, Devices: 1}}
 	if len(values) != 2 || values[0] != want[0] || values[1] != want[1] {
 		t.Errorf("digests %v, want %v", values, want)
 	}
@@ -74,8 +76,9 @@ func TestDigestsAreBounded(t *testing.T) {
 	for _, id := range ids(3) {
 		c.reportDigest(id, 200)
 	}
-	if got := c.status().Digests[0]; got.Values[0] != (DigestCount{Digest{200}, 3}) ||
-		got.Reference != (Digest{200}) {
+	if got := c.status().Digests[0]; got.Values[0].Digest != (report.Digest{200}) ||
+		got.Values[0].Devices != 3 ||
+		got.Reference != (report.Digest{200}) {
 		t.Errorf("digests %+v, want three devices with c8, the reference", got)
 	}
 }

@@ -53,8 +53,8 @@
 // A vector is in the log before the record that names it ([runlog.Objects]). It stays there for as
 // many rounds as the plan's DenseKeep; the last one of each phase always stays. A rollback can
 // return to states whose vectors are there. If the log loses or damages a vector, devices are told
-// that it is gone, and [Status].ObjectError says so. A snapshot, a later round, a rollback or a
-// restored copy of the vector then helps.
+// that it is gone, and [report.Status].ObjectError says so. A snapshot, a later round, a rollback or
+// a restored copy of the vector then helps.
 //
 // # Failing and shared logs
 //

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -105,10 +106,10 @@ func (c *core) reportEvaluation() bool {
 		return false
 	}
 	e.done = true
-	c.evaluated = Evaluation{
+	c.evaluated = report.Evaluation{
 		N: e.n, Count: e.sum.Count, Asked: e.asked, Samples: e.sum.Weight, Metrics: e.sum.Means(),
 	}
-	c.emitEvent(Event{Kind: Evaluated, Evaluation: c.evaluated})
+	c.emitEvent(report.Event{Kind: report.Evaluated, Evaluation: c.evaluated})
 	return true
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/subjects"
@@ -142,7 +143,7 @@ type running struct {
 	done   chan error
 
 	mu     sync.Mutex // guards events
-	events []Event
+	events []report.Event
 }
 
 // run starts a coordinator inside a synctest bubble.
@@ -157,7 +158,7 @@ func run(t testing.TB, cfg Config) *running {
 	if cfg.Log == nil {
 		cfg.Log = &runlog.Memory{}
 	}
-	cfg.Recorder = RecorderFunc(func(e Event) error {
+	cfg.Recorder = report.RecorderFunc(func(e report.Event) error {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.events = append(r.events, e)
@@ -175,7 +176,7 @@ func run(t testing.TB, cfg Config) *running {
 }
 
 // count returns how many events of a kind there were.
-func (r *running) count(kind EventKind) int {
+func (r *running) count(kind report.EventKind) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n := 0

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
@@ -16,13 +17,13 @@ import (
 // set.
 func refusing(
 	t *testing.T, plan *wire.Plan,
-) (c *Coordinator, log *runlog.Memory, refused *EventKind) {
+) (c *Coordinator, log *runlog.Memory, refused *report.EventKind) {
 	t.Helper()
 	b := bus.NewMemory()
 	t.Cleanup(b.Close)
-	log, refused = &runlog.Memory{}, new(EventKind)
+	log, refused = &runlog.Memory{}, new(report.EventKind)
 	c, err := New(t.Context(), Config{Bus: b, Plan: plan, Log: log, Linger: 1,
-		Recorder: RecorderFunc(func(e Event) error {
+		Recorder: report.RecorderFunc(func(e report.Event) error {
 			if e.Kind == *refused {
 				return errRefused
 			}
@@ -56,7 +57,7 @@ func TestRecordAfterRefusedEventIsStored(t *testing.T) {
 		c.mustPerform(t, c.step(joinOf(id)))
 	}
 	frames := contributions(c.core, 2, func(int) []float32 { return []float32{1, 2} })
-	*refused = RoundDone
+	*refused = report.RoundDone
 	c.mustPerform(t, c.step(input{kind: inReply, id: "d0", frame: frames[0]}))
 	if err := c.perform(t.Context(), c.step(input{kind: inReply, id: "d1",
 		frame: frames[1]})); !errors.Is(err, errRefused) {
@@ -68,7 +69,7 @@ func TestRecordAfterRefusedEventIsStored(t *testing.T) {
 			c.core.phase)
 	}
 	*refused = 0
-	if err := c.Run(context.Background()); err != nil || c.Status().State != Ended {
+	if err := c.Run(context.Background()); err != nil || c.Status().State != report.Ended {
 		t.Errorf("Run was called again: %v, status %+v", err, c.Status())
 	}
 }
@@ -78,7 +79,7 @@ func TestMemberAfterRefusedEventKeepsItsSlot(t *testing.T) {
 	c.mustPerform(t, c.start())
 	queue := slices.Clone(c.step(input{kind: inPause, text: "x"}))
 	queue = append(queue, c.step(joinOf("a"))...)
-	*refused = RunPaused
+	*refused = report.RunPaused
 	if err := c.perform(t.Context(), queue); !errors.Is(err, errRefused) {
 		t.Fatalf("perform returned %v, want the recorder's error", err)
 	}
@@ -98,7 +99,7 @@ func TestClosedBusLosesNoOutput(t *testing.T) {
 	log := &runlog.Memory{}
 	told := 0
 	c, err := New(t.Context(), Config{Bus: b, Plan: chaintest.Plan(t), Log: log,
-		Recorder: RecorderFunc(func(Event) error {
+		Recorder: report.RecorderFunc(func(report.Event) error {
 			told++
 			return nil
 		})})

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"errors"
 
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
@@ -32,7 +33,7 @@ func (c *core) pause(reason string) {
 		return
 	}
 	c.paused, c.reason, c.starved = true, reason, starved{}
-	c.emitEvent(Event{Kind: RunPaused, Reason: reason})
+	c.emitEvent(report.Event{Kind: report.RunPaused, Reason: reason})
 	if c.phase == appending || c.phase == failed {
 		return // its outcome is announced
 	}
@@ -65,7 +66,7 @@ func (c *core) resume() {
 		return // told once the log has the record
 	}
 	c.announcing = false
-	c.emitEvent(Event{Kind: RunResumed})
+	c.emitEvent(report.Event{Kind: report.RunResumed})
 	switch {
 	case c.phase == collecting && c.ending != nil:
 		c.appendEnd()
@@ -105,7 +106,7 @@ func (c *core) distress(text string) {
 		return // everybody was told
 	}
 	c.trouble = text
-	c.emitEvent(Event{Kind: RunPaused, Reason: text})
+	c.emitEvent(report.Event{Kind: report.RunPaused, Reason: text})
 	c.announceClosed()
 }
 
@@ -116,6 +117,6 @@ func (c *core) recovered() {
 	}
 	c.trouble, c.announcing = "", false
 	if !c.paused {
-		c.emitEvent(Event{Kind: RunResumed})
+		c.emitEvent(report.Event{Kind: report.RunResumed})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire/subjects"
 )
@@ -182,44 +183,44 @@ func (c *Coordinator) publish(subject string, frame []byte) error {
 	return nil
 }
 
-func (c *Coordinator) log(e *Event) {
+func (c *Coordinator) log(e *report.Event) {
 	l := c.cfg.Logger
 	switch e.Kind {
-	case RoundDone, PhaseDone:
+	case report.RoundDone, report.PhaseDone:
 		l.Debug(e.Kind.String(), "record", e.N, "round", e.Round, "attempt", e.Attempt,
 			"contributors", e.Contributors, "loss", e.Loss, "seconds", e.Seconds)
-	case Evaluated:
+	case report.Evaluated:
 		l.Info("evaluated", "record", e.Evaluation.N, "devices", e.Evaluation.Count, "metrics",
 			e.Evaluation.Metrics)
-	case RunPaused:
+	case report.RunPaused:
 		l.Warn("paused", "record", e.N, "reason", e.Reason)
-	case RunResumed:
+	case report.RunResumed:
 		l.Info("resumed", "record", e.N)
-	case RunEnded:
+	case report.RunEnded:
 		l.Info("ended", "record", e.N, "reason", e.End.Reason.String(), "text", e.End.Text)
-	case DigestsDiffer:
+	case report.DigestsDiffer:
 		l.Error("devices hold different states", "record", e.Digests.N, "digests",
 			len(e.Digests.Values),
 			"reference", e.Digests.Source, "differ", e.Digests.Differ)
-	case Referred:
+	case report.Referred:
 		l.Info("reference", "record", e.Digests.N, "digest", e.Digests.Reference.String(),
 			"source", e.Digests.Source, "differing", e.Digests.Differing)
-	case Adopted:
+	case report.Adopted:
 		l.Warn("adopted another coordinator's record", "record", e.N, "kind", e.Record.String(),
 			"epoch", e.Epoch)
-	case RolledBack:
+	case report.RolledBack:
 		l.Warn("rolled back", "record", e.N, "to", e.To)
-	case Changed:
+	case report.Changed:
 		l.Info("changed", "record", e.N, "fields", e.Fields)
-	case Refused:
+	case report.Refused:
 		l.Warn("refused", "kind", e.Record.String(), "reason", e.Reason)
-	case Joined:
+	case report.Joined:
 		l.Debug("joined", "id", e.ID, "members", e.Members)
-	case Left, Lost, Returned, Retired:
+	case report.Left, report.Lost, report.Returned, report.Retired:
 		l.Info(e.Kind.String(), "id", e.ID, "present", e.Members)
-	case SteppedOut:
+	case report.SteppedOut:
 		l.Debug("stepped out", "id", e.ID, "reason", e.Reason, "seconds", e.Seconds)
-	case JoinRefused:
+	case report.JoinRefused:
 		l.Warn("join refused", "id", e.ID, "reason", e.Reason)
 	}
 }

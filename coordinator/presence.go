@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -59,24 +60,24 @@ func (w *crowd) grow(members int, known bool) {
 }
 
 // state says where a member is.
-func (p *presence) state(now uint64) DeviceState {
+func (p *presence) state(now uint64) report.DeviceState {
 	switch {
 	case p.retired:
-		return DeviceRetired
+		return report.DeviceRetired
 	case p.left:
-		return DeviceLeft
+		return report.DeviceLeft
 	case p.misses >= silentAfter:
-		return DeviceSilent
+		return report.DeviceSilent
 	case p.until > now:
-		return DeviceAway
+		return report.DeviceAway
 	}
-	return DevicePresent
+	return report.DevicePresent
 }
 
 // place moves a member between the present and the absent.
 func (w *crowd) place(slot uint32, now uint64) {
 	p := &w.members[slot]
-	switch absent := p.state(now) != DevicePresent; {
+	switch absent := p.state(now) != report.DevicePresent; {
 	case absent && p.at == 0:
 		w.absent = append(w.absent, slot)
 		p.at = int32(len(w.absent))
@@ -117,9 +118,9 @@ func (c *core) heard(m gather.Member) {
 	p := &c.crowd.members[m.Slot]
 	was := p.state(c.now)
 	p.seen, p.misses, p.left = c.now, 0, false
-	if was == DeviceLeft || was == DeviceSilent {
+	if was == report.DeviceLeft || was == report.DeviceSilent {
 		c.crowd.place(m.Slot, c.now)
-		c.emitEvent(Event{Kind: Returned, ID: m.ID, Members: c.crowd.present()})
+		c.emitEvent(report.Event{Kind: report.Returned, ID: m.ID, Members: c.crowd.present()})
 		c.returned()
 	}
 }
@@ -181,8 +182,8 @@ func (c *core) declined(m gather.Member, r *wire.Reply, current bool) {
 	was := p.state(c.now)
 	p.until = c.now + out
 	c.crowd.place(m.Slot, c.now)
-	if was == DevicePresent {
-		c.emitEvent(Event{Kind: SteppedOut, ID: m.ID, Members: c.crowd.present(),
+	if was == report.DevicePresent {
+		c.emitEvent(report.Event{Kind: report.SteppedOut, ID: m.ID, Members: c.crowd.present(),
 			Seconds: float64(out) / 1000, Reason: r.Reason.String()})
 	}
 }
@@ -200,7 +201,7 @@ func (c *core) goodbye(m gather.Member) {
 	}
 	p.left, p.seen = true, c.now
 	c.crowd.place(m.Slot, c.now)
-	c.emitEvent(Event{Kind: Left, ID: m.ID, Members: c.crowd.present()})
+	c.emitEvent(report.Event{Kind: report.Left, ID: m.ID, Members: c.crowd.present()})
 	c.excuse(m)
 }
 
@@ -289,7 +290,8 @@ func (c *core) missed() {
 	slices.Sort(lost)
 	for _, slot := range lost {
 		c.crowd.place(slot, c.now)
-		c.emitEvent(Event{Kind: Lost, ID: c.roster.ids[slot], Members: c.crowd.present()})
+		c.emitEvent(report.Event{Kind: report.Lost, ID: c.roster.ids[slot],
+			Members: c.crowd.present()})
 	}
 }
 
@@ -307,49 +309,18 @@ func (c *core) pauseOf(tries uint32, most uint64) uint64 {
 	return bound - bound/2*uint64(draw)>>32
 }
 
-// A DeviceState says where a member of a listed roster is.
-type DeviceState uint8
-
-const (
-	DevicePresent DeviceState = 0 // it answers, or was not asked yet
-	DeviceSilent  DeviceState = 1 // it let several deadlines pass
-	DeviceAway    DeviceState = 2 // it keeps declining, and stepped out for a while
-	DeviceLeft    DeviceState = 3 // it said goodbye
-	DeviceRetired DeviceState = 4 // an operator retired it
-)
-
-func (s DeviceState) String() string {
-	return [...]string{"present", "silent", "away", "left", "retired"}[s]
-}
-
-// MarshalText writes the name.
-func (s DeviceState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// A Device is a member of a listed roster, as this coordinator sees it.
-type Device struct {
-	ID       string
-	Slot     uint32
-	State    DeviceState
-	LastSeen time.Time     // zero: not heard of since this coordinator began
-	Latency  time.Duration // from an announcement to its answer, smoothed; 0: none yet
-	Declines uint32        // since this coordinator began
-	Missed   uint32        // deadlines in a row
-	Until    time.Time     // DeviceAway: when it is asked for again
-	Awaited  bool          // the open round waits for it
-}
-
 // Devices returns the members by slot. There are none on an open roster. Any goroutine may call it.
-func (c *Coordinator) Devices() []Device {
+func (c *Coordinator) Devices() []report.Device {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at := func(ms uint64) time.Time { return c.began.Add(time.Duration(ms) * time.Millisecond) }
 	core := c.core
 	now := max(core.now, c.now())
-	list := make([]Device, len(core.crowd.members))
+	list := make([]report.Device, len(core.crowd.members))
 	for slot := range list {
 		p := &core.crowd.members[slot]
 		m := gather.Member{Slot: uint32(slot), ID: core.roster.ids[slot]}
-		d := Device{
+		d := report.Device{
 			ID: m.ID, Slot: m.Slot, State: p.state(now), Declines: p.declines,
 			Missed:  uint32(p.misses),
 			Latency: time.Duration(p.latency * float64(time.Millisecond)),
@@ -360,7 +331,7 @@ func (c *Coordinator) Devices() []Device {
 		} else {
 			d.Missed = 0
 		}
-		if d.State == DeviceAway {
+		if d.State == report.DeviceAway {
 			d.Until = at(p.until)
 		}
 		list[slot] = d

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"slices"
 
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -21,7 +22,7 @@ const byPlurality = "plurality"
 // refer makes a digest that was just reported the reference of its state, if the first of
 // Config.Witnesses to have reported that state did so, or if no witness has and the digest leads. A
 // tie changes nothing.
-func (c *core) refer(d *digests, digest Digest, rank int) {
+func (c *core) refer(d *digests, digest report.Digest, rank int) {
 	source := byPlurality
 	witnessed := d.source != "" && d.source != byPlurality
 	switch {
@@ -39,7 +40,7 @@ func (c *core) refer(d *digests, digest Digest, rank int) {
 		c.refersTo = max(c.N, c.announced) + referRecords
 	}
 	if tell(&d.referred, digest) {
-		c.emitEvent(Event{Kind: Referred, Digests: d.reports()})
+		c.emitEvent(report.Event{Kind: report.Referred, Digests: d.reports()})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
@@ -91,10 +92,10 @@ func (c *core) takeTurn() bool {
 		r := *c.queued[0]
 		if err := c.allows(&r); err != nil {
 			c.queued = c.queued[1:]
-			c.emitEvent(Event{Kind: Refused, Record: r.Kind, Reason: err.Error()})
+			c.emitEvent(report.Event{Kind: report.Refused, Record: r.Kind, Reason: err.Error()})
 			continue
 		}
-		e := Event{Kind: RolledBack, To: r.To}
+		e := report.Event{Kind: report.RolledBack, To: r.To}
 		if r.Kind == wire.KindChange {
 			e = changeEvent(r.Change)
 		}
@@ -105,8 +106,8 @@ func (c *core) takeTurn() bool {
 	return false
 }
 
-func changeEvent(change *wire.Change) Event {
-	e := Event{Kind: Changed}
+func changeEvent(change *wire.Change) report.Event {
+	e := report.Event{Kind: report.Changed}
 	fields := wire.Fields()
 	for _, number := range change.Fields {
 		e.Fields = append(e.Fields, fields[number-1].Name)

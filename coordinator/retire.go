@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
@@ -43,10 +44,10 @@ func (c *core) memberRetired(id string, err error) {
 	m, ok := c.roster.find(id)
 	switch {
 	case err != nil:
-		c.emitEvent(Event{Kind: Refused, ID: id, Reason: err.Error()})
+		c.emitEvent(report.Event{Kind: report.Refused, ID: id, Reason: err.Error()})
 	case ok && !c.crowd.members[m.Slot].retired:
 		c.setRetired(m)
-		c.emitEvent(Event{Kind: Retired, ID: id, Members: c.crowd.present()})
+		c.emitEvent(report.Event{Kind: report.Retired, ID: id, Members: c.crowd.present()})
 		c.excuse(m)
 	}
 }

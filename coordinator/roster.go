@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/subjects"
@@ -125,7 +126,7 @@ func (c *core) membersStored(count int, err error) {
 	if err == nil {
 		for _, id := range r.ids[r.stored : r.stored+count] {
 			r.stored++
-			c.emitEvent(Event{Kind: Joined, ID: id, Members: uint32(r.stored)})
+			c.emitEvent(report.Event{Kind: report.Joined, ID: id, Members: uint32(r.stored)})
 		}
 		c.answers.Grow(r.stored)
 		c.crowd.grow(r.stored, true)
@@ -185,6 +186,6 @@ func (c *core) refuse(in input, status wire.JoinStatus, reason string) {
 	reply := wire.JoinReply{Status: status, Last: c.N, Reason: reason}
 	c.emit(output{kind: outRespond, token: in.token, frame: reply.Append(nil)})
 	if status != wire.JoinLater { // that a device repeats
-		c.emitEvent(Event{Kind: JoinRefused, ID: in.id, Reason: reason})
+		c.emitEvent(report.Event{Kind: report.JoinRefused, ID: in.id, Reason: reason})
 	}
 }

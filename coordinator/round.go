@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -174,12 +175,12 @@ func (c *core) commitRound() {
 	r := &c.round
 	loss := c.loss.Mean(c.sum.Weight)
 	c.yield.Early = r.attempt == 0 && c.now < r.deadline
-	kind := PhaseDone
+	kind := report.PhaseDone
 	if r.phase != 1 {
-		kind = RoundDone
+		kind = report.RoundDone
 		c.observe(loss)
 	}
-	c.append(&wire.Record{Kind: wire.KindRound, Round: c.body()}, Event{
+	c.append(&wire.Record{Kind: wire.KindRound, Round: c.body()}, report.Event{
 		Kind:          kind,
 		Attempt:       r.attempt,
 		Contributors:  c.sum.Count,

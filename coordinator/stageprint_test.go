@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -126,43 +127,43 @@ func (s *stage) printRound(r *wire.Round) {
 	}
 }
 
-func (s *stage) printEvent(e *Event) {
+func (s *stage) printEvent(e *report.Event) {
 	fmt.Fprintf(&s.out, "  event %v n=%d round=%d", e.Kind, e.N, e.Round)
 	switch e.Kind {
-	case RoundDone, PhaseDone:
+	case report.RoundDone, report.PhaseDone:
 		fmt.Fprintf(&s.out, " attempt=%d contributors=%d loss=%g seconds=%g", e.Attempt,
 			e.Contributors, e.Loss, e.Seconds)
-	case Evaluated:
+	case report.Evaluated:
 		v := e.Evaluation
 		fmt.Fprintf(&s.out, " of=%d count=%d/%d samples=%d metrics=%v", v.N, v.Count, v.Asked,
 			v.Samples, v.Metrics)
-	case RunPaused:
+	case report.RunPaused:
 		fmt.Fprintf(&s.out, " %s", e.Reason)
-	case RunEnded:
+	case report.RunEnded:
 		fmt.Fprintf(&s.out, " %v", e.End.Reason)
-	case DigestsDiffer, Referred:
+	case report.DigestsDiffer, report.Referred:
 		fmt.Fprintf(&s.out, " %s", digestText(e.Digests))
-	case Adopted:
+	case report.Adopted:
 		fmt.Fprintf(&s.out, " %v epoch=%d", e.Record, e.Epoch)
-	case Refused:
+	case report.Refused:
 		fmt.Fprintf(&s.out, " %v: %s", e.Record, e.Reason)
-	case RolledBack:
+	case report.RolledBack:
 		fmt.Fprintf(&s.out, " to=%d", e.To)
-	case Changed:
+	case report.Changed:
 		fmt.Fprintf(&s.out, " %v", e.Fields)
-	case Left, Lost, Returned, Retired:
+	case report.Left, report.Lost, report.Returned, report.Retired:
 		fmt.Fprintf(&s.out, " %s present=%d", e.ID, e.Members)
-	case SteppedOut:
+	case report.SteppedOut:
 		fmt.Fprintf(&s.out, " %s present=%d for %gs: %s", e.ID, e.Members, e.Seconds, e.Reason)
-	case JoinRefused:
+	case report.JoinRefused:
 		fmt.Fprintf(&s.out, " %s: %s", e.ID, e.Reason)
-	case Joined:
+	case report.Joined:
 		fmt.Fprintf(&s.out, " %s members=%d", e.ID, e.Members)
 	}
 	s.out.WriteByte('\n')
 }
 
-func digestText(d DigestReports) string {
+func digestText(d report.DigestReports) string {
 	text := fmt.Sprintf("of=%d", d.N)
 	for _, v := range d.Values {
 		text += fmt.Sprintf(" %x:%d", bytes.TrimRight(v.Digest[:], "\x00"), v.Devices)

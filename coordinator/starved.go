@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/report"
 )
 
 // forever is a time that does not come.
@@ -36,7 +37,7 @@ func (c *core) starve() {
 		s.retryAt = min(s.retryAt, c.soonest(at))
 	}
 	if s.spells == 1 {
-		c.emitEvent(Event{Kind: RunPaused, Reason: s.reason})
+		c.emitEvent(report.Event{Kind: report.RunPaused, Reason: s.reason})
 	}
 	c.announceClosed()
 }
@@ -65,7 +66,7 @@ func (c *core) backBy() uint64 {
 	wanted := c.lacking()
 	var back []uint64
 	for _, slot := range c.crowd.absent {
-		if p := &c.crowd.members[slot]; p.state(c.now) == DeviceAway {
+		if p := &c.crowd.members[slot]; p.state(c.now) == report.DeviceAway {
 			back = append(back, p.until)
 		}
 	}
@@ -99,7 +100,7 @@ func (c *core) reopen() {
 // recover notes that the run has the devices that it needs.
 func (c *core) recover() {
 	if c.starved.spells > 0 {
-		c.emitEvent(Event{Kind: RunResumed})
+		c.emitEvent(report.Event{Kind: report.RunResumed})
 	}
 	c.starved = starved{}
 }

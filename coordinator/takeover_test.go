@@ -12,6 +12,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/subjects"
@@ -65,7 +66,7 @@ func TestTakeover(t *testing.T) {
 		if err := <-first.done; !errors.Is(err, runlog.ErrDeposed) {
 			t.Errorf("the first one's Run returned %v, want ErrDeposed", err)
 		}
-		if s := first.Status(); s.State != Deposed {
+		if s := first.Status(); s.State != report.Deposed {
 			t.Errorf("the first one is %v, want deposed", s.State)
 		}
 		if err := first.Run(t.Context()); !errors.Is(err, runlog.ErrDeposed) {
@@ -160,7 +161,7 @@ func TestAppendThatDoesNotAnswer(t *testing.T) {
 		log.stores.Store(true)
 		d := r.join(ids(2), contribute)
 		pass(1500 * time.Millisecond)
-		if s := r.Status(); s.State != Paused || s.LogError == "" || s.N != 1 {
+		if s := r.Status(); s.State != report.Paused || s.LogError == "" || s.N != 1 {
 			t.Fatalf("status %+v, want a pause for the log's sake", s)
 		}
 		if a := d[0].last(); a.State != wire.Paused || a.N != 2 {
@@ -170,7 +171,7 @@ func TestAppendThatDoesNotAnswer(t *testing.T) {
 		if err := <-r.done; err != nil {
 			t.Fatal(err)
 		}
-		if r.count(RunPaused) != 1 || r.count(RunResumed) != 1 || log.Last() != 4 {
+		if r.count(report.RunPaused) != 1 || r.count(report.RunResumed) != 1 || log.Last() != 4 {
 			t.Errorf("%d records, events %+v", log.Last(), r.events)
 		}
 	})
@@ -200,15 +201,15 @@ func TestStopDuringAnAppend(t *testing.T) {
 			if took := time.Since(began); took > stopGrace {
 				t.Errorf("Run took %v to stop, want at most %v", took, stopGrace)
 			}
-			if a := announced(); len(a) != 0 || r.count(RunPaused) != 0 {
+			if a := announced(); len(a) != 0 || r.count(report.RunPaused) != 0 {
 				t.Errorf("%d announcements and %d pauses on stop, want none", len(a),
-					r.count(RunPaused))
+					r.count(report.RunPaused))
 			}
 			log.stuck.Store(false)
 			if err := r.Run(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if log.Last() != 3 || r.count(RoundDone) != 1 || r.count(RunEnded) != 1 {
+			if log.Last() != 3 || r.count(report.RoundDone) != 1 || r.count(report.RunEnded) != 1 {
 				t.Errorf("%d records, events %+v, want a round and the end", log.Last(), r.events)
 			}
 		})
@@ -247,7 +248,7 @@ func TestStopObeysFirst(t *testing.T) {
 			if err := <-r.done; err != nil && !errors.Is(err, context.Canceled) {
 				t.Errorf("Run returned %v", err)
 			}
-			if log.Last() != 2 || r.count(RunEnded) != 1 {
+			if log.Last() != 2 || r.count(report.RunEnded) != 1 {
 				t.Errorf("%d records, events %+v, want the end", log.Last(), r.events)
 			}
 			if err := r.Rollback(1); !errors.Is(err, ErrEnded) {

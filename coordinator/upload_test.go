@@ -8,6 +8,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
@@ -171,26 +172,26 @@ func TestUploadsAreRefused(t *testing.T) {
 		id      string
 		values  []float32
 		change  func(u *wire.Upload)
-		counter func(c *Counters) *uint64
+		counter func(c *report.Counters) *uint64
 	}{
-		{"stranger", "who", good, nil, func(c *Counters) *uint64 { return &c.Unknown }},
+		{"stranger", "who", good, nil, func(c *report.Counters) *uint64 { return &c.Unknown }},
 		{"late", "d0", good, func(u *wire.Upload) { u.N-- },
-			func(c *Counters) *uint64 { return &c.Late }},
+			func(c *report.Counters) *uint64 { return &c.Late }},
 		{"early", "d0", good, func(u *wire.Upload) { u.N++ },
-			func(c *Counters) *uint64 { return &c.OtherRecord }},
+			func(c *report.Counters) *uint64 { return &c.OtherRecord }},
 		{"other state", "d0", good, func(u *wire.Upload) { u.Tip[0]++ },
-			func(c *Counters) *uint64 { return &c.WrongTip }},
-		{"too short", "d0", good[:3], nil, func(c *Counters) *uint64 { return &c.WrongCount }},
+			func(c *report.Counters) *uint64 { return &c.WrongTip }},
+		{"too short", "d0", good[:3], nil, func(c *report.Counters) *uint64 { return &c.WrongCount }},
 		{"too long", "d0", append(good, 5), nil,
-			func(c *Counters) *uint64 { return &c.WrongCount }},
+			func(c *report.Counters) *uint64 { return &c.WrongCount }},
 		{"NaN", "d0", []float32{1, nan, 3, 4}, nil,
-			func(c *Counters) *uint64 { return &c.NonFinite }},
+			func(c *report.Counters) *uint64 { return &c.NonFinite }},
 		{"infinity", "d0", []float32{1, 2, 3, inf}, nil,
-			func(c *Counters) *uint64 { return &c.NonFinite }},
+			func(c *report.Counters) *uint64 { return &c.NonFinite }},
 		{"too large", "d0", []float32{1, 2, -2e20, 4}, nil,
-			func(c *Counters) *uint64 { return &c.TooLarge }},
+			func(c *report.Counters) *uint64 { return &c.TooLarge }},
 		{"no loss", "d0", good, func(u *wire.Upload) { u.Loss = nan },
-			func(c *Counters) *uint64 { return &c.NonFinite }},
+			func(c *report.Counters) *uint64 { return &c.NonFinite }},
 	} {
 		c, _ := newDenseCore(t, densePlan(t, 2))
 		for again := range 2 {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
@@ -110,7 +111,7 @@ func TestVectorIsStoredBeforeItsRecord(t *testing.T) {
 			r.Resume()
 			pass(20 * time.Second)
 			s := r.Status()
-			if s.State != Paused || s.LogError == "" || s.Rounds != rounds {
+			if s.State != report.Paused || s.LogError == "" || s.Rounds != rounds {
 				t.Fatalf("%s fails: status %+v, want a pause", failing, s)
 			}
 			if calls := log.set(""); failing != "append" && slices.Contains(calls, "append") {

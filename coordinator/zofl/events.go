@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 )
 
@@ -34,10 +34,10 @@ type event struct {
 }
 
 // newRecorder returns a recorder that prints all events as JSON, or logs some of the rounds.
-func newRecorder(out io.Writer, logger *slog.Logger, asJSON bool) coordinator.Recorder {
+func newRecorder(out io.Writer, logger *slog.Logger, asJSON bool) report.Recorder {
 	if !asJSON {
-		return coordinator.RecorderFunc(func(e coordinator.Event) error {
-			if e.Kind == coordinator.RoundDone && (e.Round < 10 || e.Round%logEvery == 0) {
+		return report.RecorderFunc(func(e report.Event) error {
+			if e.Kind == report.RoundDone && (e.Round < 10 || e.Round%logEvery == 0) {
 				logger.Info("round", "round", e.Round, "record", e.N,
 					"contributors", e.Contributors, "loss", e.Loss)
 			}
@@ -45,35 +45,35 @@ func newRecorder(out io.Writer, logger *slog.Logger, asJSON bool) coordinator.Re
 		})
 	}
 	enc := json.NewEncoder(out)
-	return coordinator.RecorderFunc(func(e coordinator.Event) error {
+	return report.RecorderFunc(func(e report.Event) error {
 		return enc.Encode(eventOf(e))
 	})
 }
 
-func eventOf(e coordinator.Event) event {
+func eventOf(e report.Event) event {
 	out := event{Time: time.Now().UTC(), Event: e.Kind.String(), N: e.N, Round: e.Round}
 	switch e.Kind {
-	case coordinator.RoundDone, coordinator.PhaseDone:
+	case report.RoundDone, report.PhaseDone:
 		out.Attempt, out.Contributors = e.Attempt, e.Contributors
 		out.Loss, out.Seconds = &e.Loss, e.Seconds
-	case coordinator.Evaluated:
+	case report.Evaluated:
 		out.N, out.Metrics, out.Devices = e.Evaluation.N, e.Evaluation.Metrics, e.Evaluation.Count
-	case coordinator.RunPaused:
+	case report.RunPaused:
 		out.Reason = e.Reason
-	case coordinator.RunEnded:
+	case report.RunEnded:
 		out.Reason = e.End.Reason.String()
-	case coordinator.DigestsDiffer, coordinator.Referred:
+	case report.DigestsDiffer, report.Referred:
 		d := operate.DigestsOf(e.Digests)
 		out.N, out.Digests = e.Digests.N, &d
-	case coordinator.Adopted:
+	case report.Adopted:
 		out.Record, out.Epoch = e.Record.String(), e.Epoch
-	case coordinator.RolledBack:
+	case report.RolledBack:
 		out.To = e.To
-	case coordinator.Changed:
+	case report.Changed:
 		out.Fields = e.Fields
-	case coordinator.Refused:
+	case report.Refused:
 		out.Record, out.Reason = e.Record.String(), e.Reason
-	case coordinator.Joined:
+	case report.Joined:
 		out.ID, out.Members = e.ID, e.Members
 	}
 	return out

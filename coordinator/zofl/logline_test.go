@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
@@ -76,10 +76,10 @@ func TestPrintRecord(t *testing.T) {
 // TestPrintStatus: how a run ended, which phase is under way, what was dropped for which
 // cause, how vectors travel.
 func TestPrintStatus(t *testing.T) {
-	status := operate.StatusOf(coordinator.Status{Run: "kitchen", State: coordinator.Ended,
+	status := operate.StatusOf(report.Status{Run: "kitchen", State: report.Ended,
 		End:   &wire.End{Reason: wire.EndDiverged},
 		Phase: 2, Uploads: 2, ObjectError: "disk full",
-		Counters: coordinator.Counters{Late: 1, WrongControl: 4, UploadBytes: 2048, Busy: 3,
+		Counters: report.Counters{Late: 1, WrongControl: 4, UploadBytes: 2048, Busy: 3,
 			Evicted: 5, Objects: 6, ObjectBytes: 100, ObjectErrors: 7}})
 	var out strings.Builder
 	printStatus(&out, &status)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/filelog"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/wire"
@@ -79,7 +80,7 @@ func (f *fleet) lead(ctx context.Context, log runlog.Log) error {
 	}
 	defer nc.Close()
 	c, err := coordinator.New(ctx, coordinator.Config{
-		Conn: nc, Plan: f.plan, Log: log, Recorder: coordinator.RecorderFunc(f.record),
+		Conn: nc, Plan: f.plan, Log: log, Recorder: report.RecorderFunc(f.record),
 		Linger: time.Minute, // ended earlier, once the devices have ended
 	})
 	if err != nil {
@@ -122,11 +123,11 @@ func (f *fleet) start(ctx context.Context, devices *sync.WaitGroup,
 }
 
 // record follows the coordinator's events.
-func (f *fleet) record(e coordinator.Event) error {
+func (f *fleet) record(e report.Event) error {
 	switch e.Kind {
-	case coordinator.Joined:
+	case report.Joined:
 		f.joined <- struct{}{}
-	case coordinator.RunPaused:
+	case report.RunPaused:
 		return fmt.Errorf("the run paused: %s", e.Reason)
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/wire"
@@ -42,7 +43,7 @@ func newAway(t *testing.T, members int) *awayRun {
 	// one device more than will answer
 	p.Quorum, p.Deadline, p.MaxAttempts = uint32(members)+1, 600_000, 1
 	p.DigestEvery, p.Reannounce = 1000, 1000
-	a := &awayRun{lead: &lead{t: t, events: make(chan coordinator.Event, 100_000)}, p: p,
+	a := &awayRun{lead: &lead{t: t, events: make(chan report.Event, 100_000)}, p: p,
 		prev: wire.Genesis("away"), mem: &runlog.Memory{}}
 	a.append(wire.Record{Kind: wire.KindPlan, Plan: p})
 	ids := []string{"nobody"}

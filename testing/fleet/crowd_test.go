@@ -10,7 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/subjects"
@@ -119,7 +119,7 @@ func TestCrowd(t *testing.T) {
 	for ended := false; !ended; {
 		select {
 		case e := <-l.events:
-			ended = e.Kind == coordinator.RunEnded
+			ended = e.Kind == report.RunEnded
 		case <-timeout:
 			t.Fatalf("the run stopped: %+v", l.c.Status())
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/filelog"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/wire"
@@ -66,7 +67,7 @@ func densePlan(t *testing.T, method string) *wire.Plan {
 }
 
 // lead runs a coordinator over the log until stop is called, which returns its counters.
-func (r *denseRun) lead(p *wire.Plan) (stop func() coordinator.Counters) {
+func (r *denseRun) lead(p *wire.Plan) (stop func() report.Counters) {
 	r.t.Helper()
 	log, err := filelog.Open(filepath.Join(r.dir, "log"))
 	if err != nil {
@@ -84,7 +85,7 @@ func (r *denseRun) lead(p *wire.Plan) (stop func() coordinator.Counters) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(ctx) }()
-	return func() coordinator.Counters {
+	return func() report.Counters {
 		cancel(errFinished)
 		if err := <-ended; err != nil && !errors.Is(err, errFinished) {
 			r.t.Errorf("coordinator: %v", err)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/subjects"
@@ -67,7 +67,7 @@ func TestHostileFrames(t *testing.T) {
 }
 
 // checkCounters checks that every hostile reply was refused for its reason.
-func checkCounters(t *testing.T, c coordinator.Counters, sent []int) {
+func checkCounters(t *testing.T, c report.Counters, sent []int) {
 	t.Helper()
 	t.Logf("sent %v, counted %+v", sent, c)
 	if c.Malformed == 0 || c.WrongTip == 0 || c.OtherRecord+c.Late == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/wire"
 )
@@ -58,7 +58,7 @@ func (p *phone) begin(l *lead, run, id string) {
 }
 
 // await reads events until one is wanted.
-func (l *lead) await(what string, wanted func(coordinator.Event) bool) coordinator.Event {
+func (l *lead) await(what string, wanted func(report.Event) bool) report.Event {
 	l.t.Helper()
 	timeout := time.After(patience)
 	for {
@@ -73,16 +73,16 @@ func (l *lead) await(what string, wanted func(coordinator.Event) bool) coordinat
 	}
 }
 
-func (l *lead) awaitKind(kind coordinator.EventKind) coordinator.Event {
+func (l *lead) awaitKind(kind report.EventKind) report.Event {
 	l.t.Helper()
-	return l.await(kind.String(), func(e coordinator.Event) bool { return e.Kind == kind })
+	return l.await(kind.String(), func(e report.Event) bool { return e.Kind == kind })
 }
 
 // awaitRounds waits for some more rounds.
 func (l *lead) awaitRounds(n int) {
 	l.t.Helper()
 	for range n {
-		l.awaitKind(coordinator.RoundDone)
+		l.awaitKind(report.RoundDone)
 	}
 }
 
@@ -120,16 +120,16 @@ func TestGoodbye(t *testing.T) {
 	if err := <-c.ended; !errors.Is(err, context.Canceled) {
 		t.Fatalf("c: %v", err)
 	}
-	if e := l.awaitKind(coordinator.Left); e.ID != "c" || e.Members != 2 {
+	if e := l.awaitKind(report.Left); e.ID != "c" || e.Members != 2 {
 		t.Errorf("left: %+v, want c, with two present", e)
 	}
 	l.awaitRounds(50) // each would last for the test's patience if it waited for c
 	c.begin(l, "goodbye", "c")
-	if e := l.awaitKind(coordinator.Returned); e.ID != "c" || e.Members != 3 {
+	if e := l.awaitKind(report.Returned); e.ID != "c" || e.Members != 3 {
 		t.Errorf("returned: %+v, want c, with three present", e)
 	}
-	l.await("round of three", func(e coordinator.Event) bool {
-		return e.Kind == coordinator.RoundDone && e.Contributors == 3
+	l.await("round of three", func(e report.Event) bool {
+		return e.Kind == report.RoundDone && e.Contributors == 3
 	})
 }
 
@@ -144,7 +144,7 @@ func TestUnplugged(t *testing.T) {
 	for _, p := range phones[:4] {
 		p.idle.Store(true)
 	}
-	paused := l.awaitKind(coordinator.RunPaused)
+	paused := l.awaitKind(report.RunPaused)
 	before := l.c.Status()
 	time.Sleep(2 * time.Second)
 	if s := l.c.Status(); s.Counters.Declines-before.Counters.Declines > 100 ||
@@ -155,9 +155,9 @@ func TestUnplugged(t *testing.T) {
 	for _, p := range phones[:4] {
 		p.idle.Store(false)
 	}
-	l.awaitKind(coordinator.RunResumed)
-	l.await("round of six", func(e coordinator.Event) bool {
-		return e.Kind == coordinator.RoundDone && e.Contributors == 6
+	l.awaitKind(report.RunResumed)
+	l.await("round of six", func(e report.Event) bool {
+		return e.Kind == report.RoundDone && e.Contributors == 6
 	})
 }
 
@@ -167,7 +167,7 @@ func TestBrokenLoss(t *testing.T) {
 	p := l.phone("broken", "a", 10)
 	l.awaitRounds(2)
 	p.broken.Store(true)
-	l.awaitKind(coordinator.RunPaused)
+	l.awaitKind(report.RunPaused)
 	time.Sleep(2 * time.Second)
 	if s := l.c.Status(); s.Counters.Declines > 40 {
 		t.Errorf("%d declines in 2 s, want pauses between attempts", s.Counters.Declines)
@@ -186,7 +186,7 @@ func TestRetire(t *testing.T) {
 	if err := l.c.Retire("c"); err != nil {
 		t.Fatal(err)
 	}
-	if e := l.awaitKind(coordinator.Retired); e.ID != "c" {
+	if e := l.awaitKind(report.Retired); e.ID != "c" {
 		t.Errorf("retired %+v", e)
 	}
 	l.awaitRounds(20)

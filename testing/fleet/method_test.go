@@ -16,6 +16,7 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
@@ -104,11 +105,11 @@ func newMethodRun(t *testing.T, p *wire.Plan) *methodRun {
 	var err error
 	r.lead, err = coordinator.New(t.Context(), coordinator.Config{
 		Bus: r.bus, Plan: p, Log: r.log, Linger: time.Hour, Witnesses: []string{"w"},
-		Recorder: coordinator.RecorderFunc(func(e coordinator.Event) error {
+		Recorder: report.RecorderFunc(func(e report.Event) error {
 			switch e.Kind {
-			case coordinator.RoundDone:
+			case report.RoundDone:
 				r.rounds <- e.Round
-			case coordinator.DigestsDiffer, coordinator.RunPaused:
+			case report.DigestsDiffer, report.RunPaused:
 				t.Errorf("record %d: %v %s", e.N, e.Kind, e.Reason)
 			}
 			return nil

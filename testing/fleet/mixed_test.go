@@ -39,8 +39,8 @@ var emulated = []target{
 	{name: "s390x", env: []string{"GOARCH=s390x"}, exec: []string{"qemu-s390x-static"}},
 }
 
-// report is the output of a device; see cmd/device.
-type report struct {
+// deviceReport is the output of a device; see cmd/device.
+type deviceReport struct {
 	ID            string `json:"id"`
 	Arch          string `json:"arch"`
 	N             uint64 `json:"n"`
@@ -71,7 +71,7 @@ func TestMixedArchitectures(t *testing.T) {
 	p.Steps, p.Rule, p.Beta = 2, 2, 0.9
 	l := startLead(t, p, broker.Config{})
 
-	reports := make([]report, len(targets))
+	reports := make([]deviceReport, len(targets))
 	var all sync.WaitGroup
 	for i, target := range targets {
 		all.Go(func() {
@@ -104,7 +104,7 @@ func build(t *testing.T, target target) string {
 	return binary
 }
 
-func runDevice(t *testing.T, args []string) (r report) {
+func runDevice(t *testing.T, args []string) (r deviceReport) {
 	var stderr bytes.Buffer
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stderr = &stderr

@@ -15,6 +15,7 @@ import (
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/filelog"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/wire"
@@ -30,7 +31,7 @@ type lead struct {
 	broker *broker.Broker
 	log    runlog.Log
 	c      *coordinator.Coordinator
-	events chan coordinator.Event
+	events chan report.Event
 	ended  sync.WaitGroup
 	stop   context.CancelCauseFunc
 	err    error
@@ -39,7 +40,7 @@ type lead struct {
 // startLead starts broker and coordinator for a plan.
 func startLead(t *testing.T, p *wire.Plan, cfg broker.Config) *lead {
 	t.Helper()
-	l := &lead{t: t, events: make(chan coordinator.Event, 100_000)}
+	l := &lead{t: t, events: make(chan report.Event, 100_000)}
 	var err error
 	if l.broker, err = broker.Run(cfg); err != nil {
 		t.Fatal(err)
@@ -52,7 +53,7 @@ func startLead(t *testing.T, p *wire.Plan, cfg broker.Config) *lead {
 	nc := l.connect("coordinator")
 	l.c, err = coordinator.New(t.Context(), coordinator.Config{
 		Conn: nc, Plan: p, Log: l.log, Linger: patience,
-		Recorder: coordinator.RecorderFunc(func(e coordinator.Event) error {
+		Recorder: report.RecorderFunc(func(e report.Event) error {
 			l.events <- e
 			return nil
 		}),

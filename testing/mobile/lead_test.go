@@ -15,6 +15,7 @@ import (
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/filelog"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
@@ -33,7 +34,7 @@ type lead struct {
 	log   runlog.Log
 	round chan uint64 // rounds as they are done; dropped if nobody reads
 
-	evaluation atomic.Pointer[coordinator.Evaluation] // the last that a device reported for
+	evaluation atomic.Pointer[report.Evaluation] // the last that a device reported for
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -63,18 +64,18 @@ func (s *site) lead(p *wire.Plan) *lead {
 }
 
 // told is lead with the coordinator's events, of which some are dropped if nobody reads.
-func (s *site) told(p *wire.Plan) (*lead, <-chan coordinator.Event) {
+func (s *site) told(p *wire.Plan) (*lead, <-chan report.Event) {
 	s.t.Helper()
 	l := &lead{t: s.t, run: p.Run, dim: int(p.Dim), site: s, round: make(chan uint64, 1)}
 	var err error
 	if l.log, err = filelog.Open(filepath.Join(s.t.TempDir(), "log")); err != nil {
 		s.t.Fatal(err)
 	}
-	events := make(chan coordinator.Event, 10_000)
+	events := make(chan report.Event, 10_000)
 	l.ctx, l.cancel = context.WithCancelCause(context.Background())
 	c, err := coordinator.New(l.ctx, coordinator.Config{
 		Conn: s.connect("coordinator-" + p.Run), Plan: p, Log: l.log, Linger: patience,
-		Recorder: coordinator.RecorderFunc(func(e coordinator.Event) error {
+		Recorder: report.RecorderFunc(func(e report.Event) error {
 			select {
 			case events <- e:
 			default:
@@ -100,15 +101,15 @@ func (l *lead) judge(who string, err error) {
 	}
 }
 
-func (l *lead) record(e coordinator.Event) error {
-	if e.Kind == coordinator.RoundDone {
+func (l *lead) record(e report.Event) error {
+	if e.Kind == report.RoundDone {
 		select {
 		case <-l.round:
 		default:
 		}
 		l.round <- e.Round
 	}
-	if e.Kind == coordinator.Evaluated && e.Evaluation.Count > 0 {
+	if e.Kind == report.Evaluated && e.Evaluation.Count > 0 {
 		l.evaluation.Store(&e.Evaluation)
 	}
 	return nil

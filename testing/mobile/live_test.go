@@ -10,7 +10,7 @@ import (
 
 	"github.com/zofl/zofl/client/mobile"
 	"github.com/zofl/zofl/client/replica"
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -151,7 +151,7 @@ func TestLiveEvaluator(t *testing.T) {
 	for {
 		select {
 		case e := <-told:
-			if v := e.Evaluation; e.Kind == coordinator.Evaluated && v.Count > 0 {
+			if v := e.Evaluation; e.Kind == report.Evaluated && v.Count > 0 {
 				if v.Samples != 10 || len(v.Metrics) != 2 || v.Metrics[0] <= 0 || v.Metrics[1] != 0.25 {
 					t.Errorf("the coordinator has %+v", v)
 				}

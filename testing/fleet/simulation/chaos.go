@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/report"
 )
 
 // chaos makes one thing happen.
@@ -293,7 +293,7 @@ func (w *world) resume() bool {
 		w.mu.Unlock()
 		status := c.Status()
 		switch {
-		case status.State == coordinator.Paused && status.LogError == "" && status.N < last:
+		case status.State == report.Paused && status.LogError == "" && status.N < last:
 			// A deposed coordinator wrote a record before it noticed. The one that leads
 			// would find the record when it appends. It cannot append, because the devices
 			// ended with that record and none is left.
@@ -301,7 +301,7 @@ func (w *world) resume() bool {
 			w.count("left behind by a stale leader")
 			w.mu.Unlock()
 			return w.retire(p)
-		case status.State == coordinator.Paused && status.LogError == "":
+		case status.State == report.Paused && status.LogError == "":
 			w.mu.Lock()
 			w.note(nil, "an operator resumes %s", p.name)
 			w.mu.Unlock()

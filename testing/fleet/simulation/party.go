@@ -8,6 +8,7 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/coordinator"
 	_ "github.com/zofl/zofl/coordinator/filelog" // opened by seam
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/internal/dirstore"
 	"github.com/zofl/zofl/internal/disk/disktest"
@@ -58,7 +59,7 @@ func (b *broker) live(p *process) error {
 		c, err := coordinator.New(p.ctx, coordinator.Config{
 			Bus: p, Plan: b.w.scenario.plan, Log: &watchedLog{Log: log, p: p}, Linger: linger,
 			Queue: 64, UploadMemory: b.w.scenario.uploads, Witnesses: []string{witnessName},
-			Recorder: coordinator.RecorderFunc(func(e coordinator.Event) error { return b.record(p, &e) }),
+			Recorder: report.RecorderFunc(func(e report.Event) error { return b.record(p, &e) }),
 		})
 		if err != nil {
 			return err
@@ -99,7 +100,7 @@ func (b *broker) open(p *process) (runlog.Log, error) {
 	return b.handle, nil
 }
 
-func (b *broker) record(p *process, e *coordinator.Event) error {
+func (b *broker) record(p *process, e *report.Event) error {
 	b.w.mu.Lock()
 	defer b.w.mu.Unlock()
 	if p.dead {

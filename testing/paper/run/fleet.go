@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
@@ -56,7 +57,7 @@ type fleet struct {
 // assemble makes a fleet that continues a log. taken is the number of minibatches that each
 // client has taken.
 func assemble(ctx context.Context, cfg *Config, log runlog.Log, taken []uint64,
-	r coordinator.Recorder) (*fleet, error) {
+	r report.Recorder) (*fleet, error) {
 	f := &fleet{cfg: cfg, bus: bus.NewMemory()}
 	f.meter = NewMeter(f.bus, len(cfg.Shares))
 	var err error

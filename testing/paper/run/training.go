@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/filelog"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
@@ -76,7 +76,7 @@ func (t *training) train(ctx context.Context) error {
 		return err
 	}
 	if t.fleet, err = assemble(ctx, t.cfg, t.log, taken,
-		coordinator.RecorderFunc(t.record)); err != nil {
+		report.RecorderFunc(t.record)); err != nil {
 		return err
 	}
 	if err := t.together(ctx); err != nil {
@@ -132,9 +132,9 @@ func (t *training) together(ctx context.Context) error {
 }
 
 // record follows the coordinator's events, on its goroutine.
-func (t *training) record(e coordinator.Event) error {
+func (t *training) record(e report.Event) error {
 	switch e.Kind {
-	case coordinator.RoundDone:
+	case report.RoundDone:
 		now := time.Now()
 		totals := t.fleet.meter.Totals()
 		t.watch.rounds <- Point{
@@ -142,7 +142,7 @@ func (t *training) record(e coordinator.Event) error {
 			TrainLoss: float64(e.Loss), Seconds: now.Sub(t.latest).Seconds(),
 		}
 		t.latest = now
-	case coordinator.RunPaused:
+	case report.RunPaused:
 		t.paused = e.Reason
 		return errPaused
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/filelog"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/wire"
@@ -123,7 +124,7 @@ func (r *run) train(ctx context.Context, log runlog.Log) (err error) {
 	defer nc.Close()
 	c, err := coordinator.New(ctx, coordinator.Config{
 		Conn: nc, Plan: r.plan, Log: log,
-		Recorder: coordinator.RecorderFunc(r.record),
+		Recorder: report.RecorderFunc(r.record),
 		Linger:   time.Minute, // at most: it is stopped when all devices have ended
 	})
 	if err != nil {
@@ -137,11 +138,11 @@ func (r *run) train(ctx context.Context, log runlog.Log) (err error) {
 }
 
 // record notes the coordinator's events.
-func (r *run) record(e coordinator.Event) error {
+func (r *run) record(e report.Event) error {
 	switch e.Kind {
-	case coordinator.Evaluated:
+	case report.Evaluated:
 		r.last.Accuracy = float64(e.Evaluation.Metrics[1])
-	case coordinator.RoundDone:
+	case report.RoundDone:
 		up, down := r.traffic()
 		share := float64(len(r.devices)) * float64(e.Round)
 		r.last.Round, r.last.Loss = e.Round, float64(e.Loss)
@@ -149,7 +150,7 @@ func (r *run) record(e coordinator.Event) error {
 		if r.cfg.Progress != nil {
 			r.cfg.Progress(r.last)
 		}
-	case coordinator.RunPaused:
+	case report.RunPaused:
 		return fmt.Errorf("demo: the run paused: %s", e.Reason)
 	}
 	return nil

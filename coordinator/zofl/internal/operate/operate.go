@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go/micro"
 
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/subjects"
@@ -142,9 +143,9 @@ func (s *service) answer(r micro.Request, do func(Request) (bool, error)) {
 
 // settled does something, and waits until the coordinator's status shows it or an event of one
 // of these kinds says so.
-func (s *service) settled(do func(), shows func(coordinator.State) bool,
-	kinds ...coordinator.EventKind) (bool, error) {
-	x := s.watch.expect(func(e coordinator.Event) bool { return slices.Contains(kinds, e.Kind) })
+func (s *service) settled(do func(), shows func(report.State) bool,
+	kinds ...report.EventKind) (bool, error) {
+	x := s.watch.expect(func(e report.Event) bool { return slices.Contains(kinds, e.Kind) })
 	defer x.drop()
 	do()
 	if shows(s.c.Status().State) {
@@ -156,59 +157,59 @@ func (s *service) settled(do func(), shows func(coordinator.State) bool,
 
 // stored does something that makes the coordinator commit a record, and waits for the event
 // that the record was committed, or refused.
-func (s *service) stored(kind wire.RecordKind, is func(coordinator.Event) bool,
+func (s *service) stored(kind wire.RecordKind, is func(report.Event) bool,
 	do func() error) (bool, error) {
-	x := s.watch.expect(func(e coordinator.Event) bool {
-		return is(e) || e.Kind == coordinator.Refused && e.Record == kind
+	x := s.watch.expect(func(e report.Event) bool {
+		return is(e) || e.Kind == report.Refused && e.Record == kind
 	})
 	defer x.drop()
 	if err := do(); err != nil {
 		return false, err
 	}
 	e, ok := x.wait(obeyWithin)
-	if e.Kind == coordinator.Refused {
+	if e.Kind == report.Refused {
 		return false, errors.New(e.Reason)
 	}
 	return ok, nil
 }
 
 func (s *service) pause(r Request) (bool, error) {
-	if s.c.Status().State == coordinator.Ended {
+	if s.c.Status().State == report.Ended {
 		return false, errors.New("the run has ended")
 	}
 	if r.Reason == "" {
 		r.Reason = "paused by an operator"
 	}
-	halted := func(st coordinator.State) bool {
-		return st == coordinator.Paused || st == coordinator.Ended
+	halted := func(st report.State) bool {
+		return st == report.Paused || st == report.Ended
 	}
 	return s.settled(func() { s.c.Pause(r.Reason) }, halted,
-		coordinator.RunPaused, coordinator.RunEnded)
+		report.RunPaused, report.RunEnded)
 }
 
 func (s *service) resume(Request) (bool, error) {
 	switch s.c.Status().State {
-	case coordinator.Ended:
+	case report.Ended:
 		return false, errors.New("the run has ended")
-	case coordinator.Paused:
+	case report.Paused:
 	default:
 		return false, errors.New("the run is not paused")
 	}
-	goesOn := func(st coordinator.State) bool { return st != coordinator.Paused }
-	return s.settled(s.c.Resume, goesOn, coordinator.RunResumed, coordinator.RunEnded)
+	goesOn := func(st report.State) bool { return st != report.Paused }
+	return s.settled(s.c.Resume, goesOn, report.RunResumed, report.RunEnded)
 }
 
 func (s *service) end(r Request) (bool, error) {
 	if r.Reason == "" {
 		r.Reason = "ended by an operator"
 	}
-	ended := func(st coordinator.State) bool { return st == coordinator.Ended }
-	return s.settled(func() { s.c.End(r.Reason) }, ended, coordinator.RunEnded)
+	ended := func(st report.State) bool { return st == report.Ended }
+	return s.settled(func() { s.c.End(r.Reason) }, ended, report.RunEnded)
 }
 
 func (s *service) rollback(r Request) (bool, error) {
-	rolledBack := func(e coordinator.Event) bool {
-		return e.Kind == coordinator.RolledBack && e.To == r.To
+	rolledBack := func(e report.Event) bool {
+		return e.Kind == report.RolledBack && e.To == r.To
 	}
 	return s.stored(wire.KindRollback, rolledBack, func() error { return s.c.Rollback(r.To) })
 }
@@ -224,6 +225,6 @@ func (s *service) change(r Request) (bool, error) {
 			return false, err
 		}
 	}
-	changed := func(e coordinator.Event) bool { return e.Kind == coordinator.Changed }
+	changed := func(e report.Event) bool { return e.Kind == report.Changed }
 	return s.stored(wire.KindChange, changed, func() error { return s.c.Change(change) })
 }

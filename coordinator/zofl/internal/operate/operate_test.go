@@ -14,6 +14,7 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
@@ -204,15 +205,15 @@ func TestOperateRefusesNoise(t *testing.T) {
 }
 
 func TestStatusJSON(t *testing.T) {
-	b, err := json.Marshal(StatusOf(coordinator.Status{
-		Run: "r", State: coordinator.Ended, End: &wire.End{Reason: wire.EndMetric,
+	b, err := json.Marshal(StatusOf(report.Status{
+		Run: "r", State: report.Ended, End: &wire.End{Reason: wire.EndMetric,
 			Text: "0.9 reached"}, N: 7, Phase: 2,
-		Evaluation: coordinator.Evaluation{N: 6, Count: 2, Metrics: []float32{0.5}},
-		Digests: []coordinator.DigestReports{{N: 4,
-			Values: []coordinator.DigestCount{{Digest: [8]byte{0xab}, Devices: 3}},
+		Evaluation: report.Evaluation{N: 6, Count: 2, Metrics: []float32{0.5}},
+		Digests: []report.DigestReports{{N: 4,
+			Values: []report.DigestCount{{Digest: [8]byte{0xab}, Devices: 3}},
 			Source: "w", Reference: [8]byte{0xcd}, Differing: 3, Differ: []string{"a", "b", "c"}}},
-		Reference: &coordinator.Reference{N: 4, Digest: [8]byte{0xcd}}, LogError: "full",
-		Counters: coordinator.Counters{Late: 2, Duplicate: 3, Joins: 4},
+		Reference: &report.Reference{N: 4, Digest: [8]byte{0xcd}}, LogError: "full",
+		Counters: report.Counters{Late: 2, Duplicate: 3, Joins: 4},
 	}))
 	if err != nil {
 		t.Fatal(err)

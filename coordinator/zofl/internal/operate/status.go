@@ -1,6 +1,6 @@
 package operate
 
-import "github.com/zofl/zofl/coordinator"
+import "github.com/zofl/zofl/coordinator/report"
 
 // A Status is a coordinator's status in JSON.
 type Status struct {
@@ -35,8 +35,8 @@ type Status struct {
 	// round, or for the log.
 	Pending bool `json:"pending,omitempty"`
 
-	Counters coordinator.Counters `json:"counters"`
-	Dropped  uint64               `json:"dropped"`
+	Counters report.Counters `json:"counters"`
+	Dropped  uint64          `json:"dropped"`
 }
 
 // An Evaluation is the metrics of the model after record N, averaged over devices.
@@ -66,7 +66,7 @@ type Reference struct {
 }
 
 // StatusOf returns a status in the form of JSON.
-func StatusOf(s coordinator.Status) Status {
+func StatusOf(s report.Status) Status {
 	out := Status{
 		Run: s.Run, State: s.State.String(), Reason: s.Reason,
 		LogError: s.LogError, CatchUpError: s.CatchUpError, ObjectError: s.ObjectError,
@@ -92,7 +92,7 @@ func StatusOf(s coordinator.Status) Status {
 }
 
 // DigestsOf returns reports of digests in the form of JSON.
-func DigestsOf(d coordinator.DigestReports) Digests {
+func DigestsOf(d report.DigestReports) Digests {
 	out := Digests{N: d.N, Devices: map[string]uint32{}, Source: d.Source,
 		Differing: d.Differing, Differ: d.Differ}
 	for _, v := range d.Values {

@@ -4,20 +4,20 @@ import (
 	"sync"
 	"time"
 
-	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/report"
 )
 
-// A Watch is a [coordinator.Recorder] that passes events on, and wakes the requests that
+// A Watch is a [report.Recorder] that passes events on, and wakes the requests that
 // wait for one. The zero value is ready to use.
 type Watch struct {
-	Next coordinator.Recorder // gets every event; nil: events go nowhere else
+	Next report.Recorder // gets every event; nil: events go nowhere else
 
 	mu      sync.Mutex
 	waiting map[*expectation]struct{}
 }
 
-// Record implements [coordinator.Recorder].
-func (w *Watch) Record(e coordinator.Event) error {
+// Record implements [report.Recorder].
+func (w *Watch) Record(e report.Event) error {
 	w.mu.Lock()
 	for x := range w.waiting {
 		if x.wanted(e) {
@@ -35,13 +35,13 @@ func (w *Watch) Record(e coordinator.Event) error {
 // An expectation waits for one event. Its owner calls drop when it no longer does.
 type expectation struct {
 	watch  *Watch
-	wanted func(coordinator.Event) bool
-	event  chan coordinator.Event // holds one
+	wanted func(report.Event) bool
+	event  chan report.Event // holds one
 }
 
 // expect returns an expectation of the first wanted event from now on.
-func (w *Watch) expect(wanted func(coordinator.Event) bool) *expectation {
-	x := &expectation{w, wanted, make(chan coordinator.Event, 1)}
+func (w *Watch) expect(wanted func(report.Event) bool) *expectation {
+	x := &expectation{w, wanted, make(chan report.Event, 1)}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.waiting == nil {
@@ -52,14 +52,14 @@ func (w *Watch) expect(wanted func(coordinator.Event) bool) *expectation {
 }
 
 // wait returns the event, or false if none came within the time.
-func (x *expectation) wait(within time.Duration) (coordinator.Event, bool) {
+func (x *expectation) wait(within time.Duration) (report.Event, bool) {
 	t := time.NewTimer(within)
 	defer t.Stop()
 	select {
 	case e := <-x.event:
 		return e, true
 	case <-t.C:
-		return coordinator.Event{}, false
+		return report.Event{}, false
 	}
 }
 

@@ -1,4 +1,4 @@
-package coordinator
+package report
 
 import (
 	"encoding/json"

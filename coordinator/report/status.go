@@ -1,9 +1,6 @@
-package coordinator
+package report
 
-import (
-	"github.com/zofl/zofl/coordinator/internal/serve"
-	"github.com/zofl/zofl/wire"
-)
+import "github.com/zofl/zofl/wire"
 
 // A State says what a coordinator is doing.
 type State uint8
@@ -39,7 +36,7 @@ type Status struct {
 	Rounds  uint64 // rounds done
 	Epoch   uint64
 	Members uint32 // on a listed roster; on an open one, the estimated devices
-	Present uint32 // members that a round waits for; see [Coordinator.Devices]
+	Present uint32 // members that a round waits for; see [Device]
 	Waits   string // Waiting: for which devices, and what starts without them
 
 	// The open round.
@@ -63,7 +60,7 @@ type Reference struct {
 	Digest Digest
 }
 
-// Counters count what arrived since [New].
+// Counters count what arrived since the coordinator began.
 type Counters struct {
 	Contributions uint64
 	Evaluations   uint64
@@ -109,13 +106,6 @@ type Counters struct {
 	OtherRecord uint64 // to a record that nobody was asked for
 	Overflow    uint64 // more than the coordinator's queues, or a record, can hold
 	Stale       uint64 // requests whose devices have given up waiting
-}
-
-// addDrops adds the requests that a service did not answer.
-func (c *Counters) addDrops(served serve.Counts) {
-	c.Stale += served.Stale
-	c.Malformed += served.Garbled
-	c.Overflow += served.Overflow
 }
 
 // Messages is the number of messages that were handled. Each is in exactly one counter: what it

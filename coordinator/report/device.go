@@ -1,0 +1,34 @@
+package report
+
+import "time"
+
+// A DeviceState says where a member of a listed roster is.
+type DeviceState uint8
+
+const (
+	DevicePresent DeviceState = 0 // it answers, or was not asked yet
+	DeviceSilent  DeviceState = 1 // it let several deadlines pass
+	DeviceAway    DeviceState = 2 // it keeps declining, and stepped out for a while
+	DeviceLeft    DeviceState = 3 // it said goodbye
+	DeviceRetired DeviceState = 4 // an operator retired it
+)
+
+func (s DeviceState) String() string {
+	return [...]string{"present", "silent", "away", "left", "retired"}[s]
+}
+
+// MarshalText writes the name.
+func (s DeviceState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// A Device is a member of a listed roster, as this coordinator sees it.
+type Device struct {
+	ID       string
+	Slot     uint32
+	State    DeviceState
+	LastSeen time.Time     // zero: not heard of since this coordinator began
+	Latency  time.Duration // from an announcement to its answer, smoothed; 0: none yet
+	Declines uint32        // since this coordinator began
+	Missed   uint32        // deadlines in a row
+	Until    time.Time     // DeviceAway: when it is asked for again
+	Awaited  bool          // the open round waits for it
+}
