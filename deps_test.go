@@ -64,6 +64,12 @@ var allowed = map[string][]string{
 		module + "/wire/subjects", module + "/coordinator/internal/roster",
 		"github.com/nats-io/nats.go/..."},
 	"coordinator/internal/roster": {module + "/wire", module + "/coordinator/runlog"},
+	"coordinator/report":          {module + "/wire"},
+	"coordinator/internal/engine": {
+		module + "/wire", module + "/wire/subjects", module + "/wire/plancheck", module + "/mathx",
+		module + "/prng", module + "/coordinator/report", module + "/coordinator/runlog",
+		module + "/coordinator/internal/gather", module + "/coordinator/internal/serve",
+	},
 	"coordinator/internal/gather": {module + "/wire", module + "/mathx", module + "/prng"},
 	"coordinator/internal/serve": {module + "/wire", module + "/wire/subjects",
 		module + "/bus", module + "/coordinator/runlog"},
@@ -75,7 +81,7 @@ var impure = []string{"context", "crypto/rand", "math/rand", "math/rand/v2", "ne
 
 // TestPure: what rounds are made of knows no clock, goroutine, chance or file.
 func TestPure(t *testing.T) {
-	for _, dir := range []string{"coordinator/internal/gather"} {
+	for _, dir := range []string{"coordinator/internal/engine", "coordinator/internal/gather"} {
 		for _, file := range sourceFiles(t, dir) {
 			for _, name := range importsOf(t, file) {
 				if slices.Contains(impure, name) {

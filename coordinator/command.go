@@ -1,6 +1,9 @@
 package coordinator
 
 import (
+	"fmt"
+
+	"github.com/zofl/zofl/coordinator/internal/engine"
 	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
@@ -13,24 +16,71 @@ import (
 // Pause opens no more rounds until Resume, and tells devices the reason. The open round keeps what
 // it has collected. A pause is not in the log: a restarted coordinator goes on. It has no effect
 // once the run has ended or End was called.
-func (c *Coordinator) Pause(reason string) { c.command(input{kind: inPause, text: reason}) }
+func (c *Coordinator) Pause(reason string) {
+	c.command(engine.Input{Kind: engine.InPause, Text: reason})
+}
 
 // Resume goes on after a pause, whatever its cause, with another attempt at the same record. A
 // record that the log did not take is handed to it again at once.
-func (c *Coordinator) Resume() { c.command(input{kind: inResume}) }
+func (c *Coordinator) Resume() { c.command(engine.Input{Kind: engine.InResume}) }
 
 // End ends the run for good once pending records are stored; text says why. Neither a pause nor a
 // rollback, before or after it, undoes it.
-func (c *Coordinator) End(text string) { c.command(input{kind: inEnd, text: text}) }
+func (c *Coordinator) End(text string) { c.command(engine.Input{Kind: engine.InEnd, Text: text}) }
 
-func (c *Coordinator) command(in input) {
+// Rollback returns the run to its state after record to: its parameters, its plan and the number of
+// its last round. Nothing is erased: the rollback is a record with the next index. The open round
+// is abandoned, and contributions to it are late.
+//
+// Rollback returns before the record is stored; the event RolledBack tells that it is. Errors match
+// [ErrEnded] or [runlog.ErrDeposed], or say why the run cannot return there.
+func (c *Coordinator) Rollback(to uint64) error {
+	return c.request(&wire.Record{Kind: wire.KindRollback, To: to})
+}
+
+// Change gives fields of the plan new values from the next record on. It waits for the open round,
+// or replaces it if the run is paused.
+//
+// Change returns before the record is stored; the event Changed tells that it is. Errors match
+// [ErrEnded] or [runlog.ErrDeposed], or are a [*wire.PlanError].
+func (c *Coordinator) Change(change *wire.Change) error {
+	copied := *change
+	return c.request(&wire.Record{Kind: wire.KindChange, Change: &copied})
+}
+
+// Retire retires a member for good: no round waits for it, its replies are dropped, and it may not
+// join again. Its slot stays its own. Revoke its credentials too.
+//
+// Retire returns before the log has stored it; the event Retired tells that it has. The error
+// matches [runlog.ErrNoMember] or [runlog.ErrDeposed].
+func (c *Coordinator) Retire(id string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.core.CheckRetire(id); err != nil {
+		return fmt.Errorf("coordinator: retire %q: %w", id, err)
+	}
+	c.enqueue(engine.Input{Kind: engine.InRetire, ID: id})
+	return nil
+}
+
+func (c *Coordinator) request(r *wire.Record) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.core.Check(r); err != nil {
+		return fmt.Errorf("coordinator: %v: %w", r.Kind, err)
+	}
+	c.enqueue(engine.Input{Kind: engine.InRequest, Record: r})
+	return nil
+}
+
+func (c *Coordinator) command(in engine.Input) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.enqueue(in)
 }
 
 // enqueue leaves a command to Run; the caller holds mu.
-func (c *Coordinator) enqueue(in input) {
+func (c *Coordinator) enqueue(in engine.Input) {
 	c.commands = append(c.commands, in)
 	select {
 	case c.called <- struct{}{}:
@@ -42,7 +92,7 @@ func (c *Coordinator) enqueue(in input) {
 func (c *Coordinator) Status() report.Status {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := c.core.status()
+	s := c.core.Status()
 	s.Counters.Malformed += c.garbled.Load()
 	s.Counters.Overflow += c.overflow.Load()
 	for _, sub := range c.subs {
@@ -82,8 +132,5 @@ func (c *Coordinator) object(digest [wire.ObjectLen]byte) (runlog.ObjectName, bo
 func (c *Coordinator) span(n uint64) (s serve.Span, last uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if last = c.core.N; n <= last {
-		s = c.core.segments.Find(n)
-	}
-	return s, last
+	return c.core.Span(n)
 }

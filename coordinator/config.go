@@ -10,18 +10,22 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator/internal/engine"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
-// Errors of New and Run.
+// Errors of New, Run and an operator's calls.
 var (
 	// ErrConfig: a field of Config is invalid; the text names it. It is [runlog.ErrConfig].
 	ErrConfig = runlog.ErrConfig
 	// ErrRunning: Run was called while it is running.
 	ErrRunning = errors.New("already running")
+	// ErrEnded: the run has ended, or is about to. Nothing can follow its end. To go on from there,
+	// begin another run with its parameters.
+	ErrEnded = engine.ErrEnded
 )
 
 // A Config says what a coordinator needs.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator/internal/engine"
 	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/coordinator/runlog"
 )
@@ -36,8 +37,8 @@ type Coordinator struct {
 	pieces   atomic.Int64  // bytes of queued pieces of vectors
 
 	mu       sync.Mutex // guards what follows
-	core     *core
-	commands []input
+	core     *engine.Core
+	commands []engine.Input
 	subs     []bus.Subscription
 	running  bool
 }
@@ -57,13 +58,10 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 		return nil, fmt.Errorf("coordinator: log: %w", err)
 	}
 	lost := cfg.Log.Lost()
-	core, err := newCore(ctx, cfg.Plan, cfg.Log, epoch)
+	core, err := newCore(ctx, cfg, epoch)
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
-	core.witnesses = cfg.Witnesses
-	core.claims = claims{anew: cfg.BeginAnew, loss: cfg.AcceptLoss, began: core.N}
-	core.uploads.Most = cfg.UploadMemory
 	cfg.Logger = cfg.Logger.With("run", core.Plan.Run)
 	c := &Coordinator{
 		cfg:      cfg,
@@ -82,7 +80,7 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 	serving := serve.Config{Bus: cfg.Bus, Logger: cfg.Logger, Patience: cfg.CatchUpPatience,
 		Queue: cfg.Queue}
 	c.catchUps = serve.NewCatchUps(serving, cfg.Log, cfg.CatchUpCache, c.span)
-	if core.transport.vectors() {
+	if core.SendsVectors() {
 		if c.vectors, err = runlog.ObjectsOf(cfg.Log); err != nil {
 			return nil, fmt.Errorf("coordinator: %w", err)
 		}
@@ -90,6 +88,29 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 			c.object)
 	}
 	return c, nil
+}
+
+// newCore reads the log and returns the engine that continues it.
+func newCore(ctx context.Context, cfg Config, epoch uint64) (*engine.Core, error) {
+	var h engine.History
+	var err error
+	if h.Position, err = runlog.Replay(ctx, cfg.Log, cfg.Log.Last(), h.Remember); err != nil {
+		return nil, fmt.Errorf("log: %w", err)
+	}
+	if h.Members, err = cfg.Log.Members(); err != nil {
+		return nil, fmt.Errorf("log: %w", err)
+	}
+	if h.Retired, err = cfg.Log.Retired(); err != nil {
+		return nil, fmt.Errorf("log: %w", err)
+	}
+	return engine.New(engine.Config{
+		Plan:         cfg.Plan,
+		Epoch:        epoch,
+		Witnesses:    cfg.Witnesses,
+		BeginAnew:    cfg.BeginAnew,
+		AcceptLoss:   cfg.AcceptLoss,
+		UploadMemory: cfg.UploadMemory,
+	}, &h)
 }
 
 // Run runs rounds. It returns nil when the run has ended and Config.Linger has passed. If ctx ends

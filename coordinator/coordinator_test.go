@@ -1,9 +1,9 @@
 package coordinator
 
 import (
+	"bytes"
 	"context"
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -307,10 +307,26 @@ func TestNewErrors(t *testing.T) {
 
 // betweenPhases returns a log that ends with the first phase of round 1.
 func betweenPhases(t *testing.T) [][]byte {
-	c := newTestCore(t, methodPlan(t, []string{"control=scaffold-1"}, 1), 1)
-	c.step(1, input{kind: inReply, id: "d0", frame: contributionOf(c, 0,
-		rand.New(rand.NewPCG(1, 1)))})
-	return [][]byte{c.first, c.pending}
+	b := bus.NewMemory()
+	defer b.Close()
+	log := &runlog.Memory{}
+	plan := chaintest.PlanWith(t, []string{"control=scaffold-1"}, 1)
+	c, err := New(t.Context(), Config{Plan: plan, Log: log, Bus: b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.mustPerform(t, c.start())
+	c.mustPerform(t, c.step(joinOf("d0")))
+	c.mustPerform(t, c.step(c.contributionFrom("d0", 1, 2, 3)))
+	var records [][]byte
+	err = log.Read(t.Context(), 1, func(_ uint64, record []byte) bool {
+		records = append(records, bytes.Clone(record))
+		return true
+	})
+	if err != nil || len(records) != 2 {
+		t.Fatalf("%d records, %v, want 2", len(records), err)
+	}
+	return records
 }
 
 func is(target error) func(error) bool {

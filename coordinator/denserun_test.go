@@ -10,6 +10,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/internal/engine"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/subjects"
@@ -98,6 +99,28 @@ func records(t testing.TB, log runlog.Log) (list []wire.Record) {
 	return list
 }
 
+// denseLog_ returns the log of a run with one device and so many rounds.
+func denseLog(t testing.TB, plan *wire.Plan, rounds int) *runlog.Memory {
+	t.Helper()
+	b := bus.NewMemory()
+	defer b.Close()
+	log := &runlog.Memory{}
+	c, err := New(t.Context(), Config{Plan: plan, Log: log, Bus: b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.mustPerform(t, c.start())
+	c.mustPerform(t, c.step(joinOf("d0")))
+	for range rounds {
+		vector := chaintest.RandomVector(rand.New(rand.NewPCG(c.core.N, 1)), int(plan.Object(0)))
+		u := wire.Upload{N: c.core.N + 1, Tip: c.core.Hash.Tip(), Weight: 1,
+			Size: uint64(len(vector)), Digest: wire.HashObject(vector), Data: vector}
+		c.mustPerform(t, c.step(engine.Input{Kind: engine.InUpload, ID: "d0", Token: "_INBOX.d0",
+			Frame: u.Append(nil)}))
+	}
+	return log
+}
+
 func TestDenseRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan := densePlan(t, 3)
@@ -119,11 +142,11 @@ func TestDenseRun(t *testing.T) {
 		for i, digest := range objects {
 			for _, piece := range []uint64{777, 1 << 20} {
 				got, err := fetch(t, r.bus, digest, piece)
-				var list []*sender
+				var list [][]byte
 				for _, d := range devices {
-					list = append(list, &sender{vector: vectorAt(d, uint64(i+2), 5000)})
+					list = append(list, vectorAt(d, uint64(i+2), 5000))
 				}
-				want := chaintest.Vector(exactMean(list, false)...)
+				want := chaintest.Vector(chaintest.Mean(list, []int64{1, 1, 1})...)
 				if i < 4 {
 					want = nil // it is no longer kept
 				}

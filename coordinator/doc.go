@@ -8,9 +8,10 @@
 //
 // # Packages
 //
-// runlog is the contract of a log; filelog and jetlog are logs. internal/gather combines the
-// contributions of a round, internal/serve answers devices that missed something. This package has
-// the core, which decides, and the shell around it, which has the clock and the network.
+// runlog is the contract of a log; filelog and jetlog are logs. report has the events and the
+// status that a coordinator reports. internal/engine decides, and internal/gather combines the
+// contributions of a round for it. internal/serve answers devices that missed something. This
+// package is the shell around the engine: it has the clock, the network and the log.
 //
 // # Records
 //
@@ -53,8 +54,8 @@
 // A vector is in the log before the record that names it ([runlog.Objects]). It stays there for as
 // many rounds as the plan's DenseKeep; the last one of each phase always stays. A rollback can
 // return to states whose vectors are there. If the log loses or damages a vector, devices are told
-// that it is gone, and [report.Status].ObjectError says so. A snapshot, a later round, a rollback or
-// a restored copy of the vector then helps.
+// that it is gone, and [report.Status] says so in ObjectError. A snapshot, a later round, a
+// rollback or a restored copy of the vector then helps.
 //
 // # Failing and shared logs
 //
@@ -89,7 +90,7 @@
 //
 // # Determinism
 //
-// A core without goroutine, clock or randomness makes the rounds: the same inputs at the same times
-// give the same frames and records, byte for byte. A record does not depend on the order in which
+// internal/engine has no goroutine, clock or randomness: the same inputs at the same times give the
+// same frames and records, byte for byte. A record does not depend on the order in which
 // replies arrived.
 package coordinator

@@ -3,13 +3,13 @@ package coordinator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
@@ -194,13 +194,9 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
-func ids(n int) []string {
-	list := make([]string, n)
-	for i := range list {
-		list[i] = fmt.Sprintf("d%d", i)
-	}
-	return list
-}
+var ids, densePlan = chaintest.IDs, chaintest.DensePlan
+
+var errDisk = errors.New("no space left on device")
 
 // join joins devices that answer announcements.
 func (r *running) join(ids []string, answer func(*device, *wire.Announcement)) []*device {

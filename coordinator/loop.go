@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/zofl/zofl/coordinator/internal/engine"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire/subjects"
 )
@@ -36,7 +37,7 @@ func (c *Coordinator) loop(ctx context.Context) error {
 			linger = time.After(c.linger)
 			patience = time.Now().Add(c.linger + c.deadline())
 		}
-		var queue []output
+		var queue []engine.Output
 		select {
 		case <-c.lost:
 			return c.depose(ctx)
@@ -49,7 +50,7 @@ func (c *Coordinator) loop(ctx context.Context) error {
 			}
 			linger = time.After(more)
 		case <-timer.C:
-			queue = c.step(input{kind: inTick})
+			queue = c.step(engine.Input{Kind: engine.InTick})
 		case <-c.called:
 			queue = c.obey()
 		case a := <-c.arrivals:
@@ -80,7 +81,7 @@ func (c *Coordinator) deadline() time.Duration {
 
 // stop performs earlier commands, and reports what is unreported.
 func (c *Coordinator) stop(ctx context.Context, ended bool) error {
-	queue := append(c.obey(), c.step(input{kind: inStop})...)
+	queue := append(c.obey(), c.step(engine.Input{Kind: engine.InStop})...)
 	if err := c.perform(ctx, queue); err != nil || ended {
 		return err
 	}
@@ -89,7 +90,7 @@ func (c *Coordinator) stop(ctx context.Context, ended bool) error {
 
 // depose stops the core for good.
 func (c *Coordinator) depose(ctx context.Context) error {
-	if err := c.perform(ctx, c.step(input{kind: inDeposed})); err != nil {
+	if err := c.perform(ctx, c.step(engine.Input{Kind: engine.InDeposed})); err != nil {
 		return err
 	}
 	return runlog.ErrDeposed
@@ -107,16 +108,16 @@ func (c *Coordinator) isLost() bool {
 
 func (c *Coordinator) now() uint64 { return uint64(time.Since(c.began).Milliseconds()) }
 
-func (c *Coordinator) start() []output {
+func (c *Coordinator) start() []engine.Output {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return append([]output(nil), c.core.start(c.now())...)
+	return append([]engine.Output(nil), c.core.Start(c.now())...)
 }
 
-func (c *Coordinator) step(in input) []output {
+func (c *Coordinator) step(in engine.Input) []engine.Output {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return append([]output(nil), c.core.step(c.now(), in)...)
+	return append([]engine.Output(nil), c.core.Step(c.now(), in)...)
 }
 
 // next returns how long the core has nothing to do, and whether the run has ended.
@@ -124,34 +125,34 @@ func (c *Coordinator) next() (wait time.Duration, ended bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	wait = time.Hour
-	if at, ok := c.core.wake(); ok {
+	if at, ok := c.core.Wake(); ok {
 		wait = time.Until(c.began.Add(time.Duration(at) * time.Millisecond))
 	}
 	return wait, c.core.End != nil
 }
 
 // obey hands the commands to the core.
-func (c *Coordinator) obey() []output {
+func (c *Coordinator) obey() []engine.Output {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var queue []output
+	var queue []engine.Output
 	for _, in := range c.commands {
-		queue = append(queue, c.core.step(c.now(), in)...)
+		queue = append(queue, c.core.Step(c.now(), in)...)
 	}
 	c.commands = nil
 	return queue
 }
 
 // take hands an arrival to the core, and those queued behind it, at most maxBatch in all.
-func (c *Coordinator) take(a arrival) []output {
+func (c *Coordinator) take(a arrival) []engine.Output {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var queue []output
+	var queue []engine.Output
 	for taken := 1; ; taken++ {
 		c.left(a)
-		in := input{kind: a.kind, id: subjects.ID(a.msg.Subject), frame: a.msg.Data,
-			token: a.msg.Reply}
-		queue = append(queue, c.core.step(c.now(), in)...)
+		in := engine.Input{Kind: a.kind, ID: subjects.ID(a.msg.Subject), Frame: a.msg.Data,
+			Token: a.msg.Reply}
+		queue = append(queue, c.core.Step(c.now(), in)...)
 		if taken == maxBatch {
 			return queue
 		}

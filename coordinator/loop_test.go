@@ -8,6 +8,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/internal/engine"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
@@ -37,11 +38,19 @@ func refusing(
 
 var errRefused = errors.New("no space for events")
 
-func joinOf(id string) input {
-	return input{kind: inJoin, id: id, token: "to." + id, frame: (&wire.JoinRequest{}).Append(nil)}
+func joinOf(id string) engine.Input {
+	return engine.Input{Kind: engine.InJoin, ID: id, Token: "to." + id,
+		Frame: (&wire.JoinRequest{}).Append(nil)}
 }
 
-func (c *Coordinator) mustPerform(t *testing.T, queue []output) {
+// contributionFrom returns a device's contribution to the open round.
+func (c *Coordinator) contributionFrom(id string, values ...float32) engine.Input {
+	r := wire.Reply{Kind: wire.Contribution, N: c.core.N + 1, Tip: c.core.Hash.Tip(), Weight: 1,
+		Values: wire.AppendScalars(nil, values...)}
+	return engine.Input{Kind: engine.InReply, ID: id, Frame: r.Append(nil)}
+}
+
+func (c *Coordinator) mustPerform(t testing.TB, queue []engine.Output) {
 	t.Helper()
 	if err := c.perform(t.Context(), queue); err != nil {
 		t.Fatal(err)
@@ -56,17 +65,16 @@ func TestRecordAfterRefusedEventIsStored(t *testing.T) {
 	for _, id := range ids(2) {
 		c.mustPerform(t, c.step(joinOf(id)))
 	}
-	frames := contributions(c.core, 2, func(int) []float32 { return []float32{1, 2} })
 	*refused = report.RoundDone
-	c.mustPerform(t, c.step(input{kind: inReply, id: "d0", frame: frames[0]}))
-	if err := c.perform(t.Context(), c.step(input{kind: inReply, id: "d1",
-		frame: frames[1]})); !errors.Is(err, errRefused) {
+	c.mustPerform(t, c.step(c.contributionFrom("d0", 1, 2)))
+	if err := c.perform(t.Context(), c.step(c.contributionFrom("d1", 1,
+		2))); !errors.Is(err, errRefused) {
 		t.Fatalf("perform returned %v, want the recorder's error", err)
 	}
 	// The end follows the round whose event was refused.
 	if log.Last() != 3 || c.core.End == nil {
-		t.Fatalf("the log has %d records, phase %d, want the end to be record 3", log.Last(),
-			c.core.phase)
+		t.Fatalf("the log has %d records, state %v, want the end to be record 3", log.Last(),
+			c.Status().State)
 	}
 	*refused = 0
 	if err := c.Run(context.Background()); err != nil || c.Status().State != report.Ended {
@@ -77,7 +85,7 @@ func TestRecordAfterRefusedEventIsStored(t *testing.T) {
 func TestMemberAfterRefusedEventKeepsItsSlot(t *testing.T) {
 	c, log, refused := refusing(t, chaintest.Plan(t))
 	c.mustPerform(t, c.start())
-	queue := slices.Clone(c.step(input{kind: inPause, text: "x"}))
+	queue := slices.Clone(c.step(engine.Input{Kind: engine.InPause, Text: "x"}))
 	queue = append(queue, c.step(joinOf("a"))...)
 	*refused = report.RunPaused
 	if err := c.perform(t.Context(), queue); !errors.Is(err, errRefused) {
@@ -87,10 +95,14 @@ func TestMemberAfterRefusedEventKeepsItsSlot(t *testing.T) {
 	c.mustPerform(t, c.start())
 	c.mustPerform(t, c.step(joinOf("b")))
 	members, err := log.Members()
+	var devices []string
+	for _, d := range c.Devices() {
+		devices = append(devices, d.ID)
+	}
 	if err != nil || !slices.Equal(members, []string{"a", "b"}) ||
-		!slices.Equal(c.core.roster.ids, members) {
+		!slices.Equal(devices, members) {
 		t.Errorf("the log has members %v, %v, the core %v, want a and b in both", members, err,
-			c.core.roster.ids)
+			devices)
 	}
 }
 
@@ -107,7 +119,7 @@ func TestClosedBusLosesNoOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.mustPerform(t, c.start())
-	queue := append(c.step(input{kind: inPause}), c.step(joinOf("a"))...)
+	queue := append(c.step(engine.Input{Kind: engine.InPause}), c.step(joinOf("a"))...)
 	b.Close()
 	if err := c.perform(t.Context(), queue); !errors.Is(err, bus.ErrClosed) {
 		t.Fatalf("perform returned %v, want bus.ErrClosed", err)

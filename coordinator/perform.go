@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator/internal/engine"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire/subjects"
@@ -16,7 +17,7 @@ import (
 // perform does outputs in order, and those that follow from them. After an error it goes on,
 // because the core counts on all outputs and Run may be called again. There are two exceptions: a
 // Recorder that refused an event receives no more, and a deposed core counts on nothing.
-func (c *Coordinator) perform(ctx context.Context, queue []output) error {
+func (c *Coordinator) perform(ctx context.Context, queue []engine.Output) error {
 	var failed error
 	var members []string
 	recording := true
@@ -28,27 +29,27 @@ func (c *Coordinator) perform(ctx context.Context, queue []output) error {
 		o := queue[0]
 		queue = queue[1:]
 		var err error
-		switch o.kind {
-		case outMember:
-			members = append(members, o.id)
-		case outRetire:
-			queue = append(queue, c.retireMember(ctx, o.id)...)
-		case outAppend:
+		switch o.Kind {
+		case engine.OutMember:
+			members = append(members, o.ID)
+		case engine.OutRetire:
+			queue = append(queue, c.retireMember(ctx, o.ID)...)
+		case engine.OutAppend:
 			queue = append(queue, c.append(ctx, o)...)
-		case outKeep:
+		case engine.OutKeep:
 			c.keep(ctx, o)
-		case outAnnounce:
-			err = c.announce(o.frame)
-		case outRespond:
-			err = c.publish(o.token, o.frame)
-		case outFail:
-			if err = o.err; errors.Is(err, runlog.ErrDeposed) {
+		case engine.OutAnnounce:
+			err = c.announce(o.Frame)
+		case engine.OutRespond:
+			err = c.publish(o.Token, o.Frame)
+		case engine.OutFail:
+			if err = o.Err; errors.Is(err, runlog.ErrDeposed) {
 				return err
 			}
-		case outEvent:
-			c.log(o.event)
+		case engine.OutEvent:
+			c.log(o.Event)
 			if recording {
-				err = c.cfg.Recorder.Record(*o.event)
+				err = c.cfg.Recorder.Record(*o.Event)
 				recording = err == nil
 			}
 		}
@@ -62,33 +63,33 @@ func (c *Coordinator) perform(ctx context.Context, queue []output) error {
 // append hands a record to the log. If Run has to stop before the outcome is known, the core is
 // told nothing. So it neither pauses nor fails, and hands out the same bytes when it is started
 // again.
-func (c *Coordinator) append(ctx context.Context, o output) []output {
+func (c *Coordinator) append(ctx context.Context, o engine.Output) []engine.Output {
 	if c.isLost() {
-		return c.step(input{kind: inDeposed})
+		return c.step(engine.Input{Kind: engine.InDeposed})
 	}
-	in := input{kind: inAppended, n: o.n}
-	in.err = c.store(ctx, o)
+	in := engine.Input{Kind: engine.InAppended, N: o.N}
+	in.Err = c.store(ctx, o)
 	var conflict *runlog.ConflictError
 	switch {
-	case in.err == nil:
-	case errors.As(in.err, &conflict) && conflict.N == o.n:
-		in.kind, in.frame = inConflict, conflict.Record
-	case errors.Is(in.err, runlog.ErrDeposed):
-		in.kind = inDeposed
+	case in.Err == nil:
+	case errors.As(in.Err, &conflict) && conflict.N == o.N:
+		in.Kind, in.Frame = engine.InConflict, conflict.Record
+	case errors.Is(in.Err, runlog.ErrDeposed):
+		in.Kind = engine.InDeposed
 	case ctx.Err() != nil || c.isLost():
 		return nil
 	default:
-		in.kind = inAppendFailed
+		in.Kind = engine.InAppendFailed
 	}
 	return c.step(in)
 }
 
 // store stores a record, and first the vector that it names.
-func (c *Coordinator) store(ctx context.Context, o output) error {
-	if o.object != nil {
-		limited, cancel := c.limitOf(ctx, len(o.object.Data))
+func (c *Coordinator) store(ctx context.Context, o engine.Output) error {
+	if o.Object != nil {
+		limited, cancel := c.limitOf(ctx, len(o.Object.Data))
 		defer cancel()
-		err := c.vectors.PutObject(limited, o.object.Name, o.object.Data)
+		err := c.vectors.PutObject(limited, o.Object.Name, o.Object.Data)
 		switch {
 		// the stored vector is damaged, and not the log: store it again
 		case errors.Is(err, runlog.ErrCorrupt):
@@ -99,35 +100,49 @@ func (c *Coordinator) store(ctx context.Context, o output) error {
 	}
 	limited, cancel := c.limit(ctx)
 	defer cancel()
-	return c.cfg.Log.Append(limited, o.n, o.frame)
+	return c.cfg.Log.Append(limited, o.N, o.Frame)
 }
 
 // keep deletes vectors. Those that it fails to delete are deleted after the next record, or by the
 // next coordinator.
-func (c *Coordinator) keep(ctx context.Context, o output) {
+func (c *Coordinator) keep(ctx context.Context, o engine.Output) {
 	if c.isLost() {
 		return
 	}
 	limited, cancel := c.limit(ctx)
 	defer cancel()
-	if err := c.vectors.KeepObjects(limited, o.n, o.names); err != nil {
-		c.cfg.Logger.Warn("old vectors not deleted", "record", o.n, "err", err)
+	if err := c.vectors.KeepObjects(limited, o.N, o.Names); err != nil {
+		c.cfg.Logger.Warn("old vectors not deleted", "record", o.N, "err", err)
 	}
 }
 
-func (c *Coordinator) addMembers(ctx context.Context, ids []string) []output {
+func (c *Coordinator) addMembers(ctx context.Context, ids []string) []engine.Output {
 	if c.isLost() {
-		return c.step(input{kind: inDeposed})
+		return c.step(engine.Input{Kind: engine.InDeposed})
 	}
 	limited, cancel := c.limit(ctx)
 	defer cancel()
-	in := input{kind: inStored, count: len(ids)}
-	if in.err = c.cfg.Log.AddMembers(limited, ids); in.err != nil {
-		c.cfg.Logger.Error("members not stored", "err", in.err)
-		in.kind = inStoreFailed
+	in := engine.Input{Kind: engine.InStored, Count: len(ids)}
+	if in.Err = c.cfg.Log.AddMembers(limited, ids); in.Err != nil {
+		c.cfg.Logger.Error("members not stored", "err", in.Err)
+		in.Kind = engine.InStoreFailed
 	}
-	if errors.Is(in.err, runlog.ErrDeposed) {
-		in.kind = inDeposed
+	if errors.Is(in.Err, runlog.ErrDeposed) {
+		in.Kind = engine.InDeposed
+	}
+	return c.step(in)
+}
+
+// retireMember stores a retirement.
+func (c *Coordinator) retireMember(ctx context.Context, id string) []engine.Output {
+	if c.isLost() {
+		return c.step(engine.Input{Kind: engine.InDeposed})
+	}
+	limited, cancel := c.limit(ctx)
+	defer cancel()
+	in := engine.Input{Kind: engine.InRetired, ID: id, Err: c.cfg.Log.Retire(limited, id)}
+	if errors.Is(in.Err, runlog.ErrDeposed) {
+		in.Kind = engine.InDeposed
 	}
 	return c.step(in)
 }

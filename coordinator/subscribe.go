@@ -2,13 +2,14 @@ package coordinator
 
 import (
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator/internal/engine"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/subjects"
 )
 
 // An arrival is a message that waits for the core.
 type arrival struct {
-	kind inputKind
+	kind engine.InputKind
 	msg  bus.Message
 }
 
@@ -19,8 +20,8 @@ func (c *Coordinator) subscribe() error {
 		arrive  func(bus.Message)
 	}
 	queues := []queue{
-		{subjects.AllReplies(c.run), func(m bus.Message) { c.arrive(inReply, m) }},
-		{subjects.AllJoins(c.run), func(m bus.Message) { c.arrive(inJoin, m) }},
+		{subjects.AllReplies(c.run), func(m bus.Message) { c.arrive(engine.InReply, m) }},
+		{subjects.AllJoins(c.run), func(m bus.Message) { c.arrive(engine.InJoin, m) }},
 		{subjects.AllCatchUps(c.run), c.catchUps.Arrive},
 	}
 	if c.objects != nil {
@@ -41,7 +42,7 @@ func (c *Coordinator) subscribe() error {
 
 // arrive queues a message for the core. It drops messages longer than a frame, so that the queue's
 // memory is bounded.
-func (c *Coordinator) arrive(kind inputKind, m bus.Message) (queued bool) {
+func (c *Coordinator) arrive(kind engine.InputKind, m bus.Message) (queued bool) {
 	if len(m.Data) > wire.MaxFrame {
 		c.garbled.Add(1)
 		return false
@@ -64,14 +65,14 @@ func (c *Coordinator) arriveUpload(m bus.Message) {
 		c.overflow.Add(1)
 		return
 	}
-	if !c.arrive(inUpload, m) {
+	if !c.arrive(engine.InUpload, m) {
 		c.pieces.Add(-size)
 	}
 }
 
 // left notes that an arrival is no longer queued.
 func (c *Coordinator) left(a arrival) {
-	if a.kind == inUpload {
+	if a.kind == engine.InUpload {
 		c.pieces.Add(-int64(len(a.msg.Data)))
 	}
 }

@@ -392,7 +392,7 @@ func TestEpochs(t *testing.T) {
 	if !slices.Equal(epochs, []uint64{2, 3, 4}) {
 		t.Errorf("three coordinators without a record have epochs %v, want 2 3 4", epochs)
 	}
-	if _, err := newCore(t.Context(), nil, log, 1); !errors.Is(err, runlog.ErrCorrupt) {
+	if _, err := newCore(t.Context(), Config{Log: log}, 1); !errors.Is(err, runlog.ErrCorrupt) {
 		t.Errorf("a log that begins an epoch again: %v, want ErrCorrupt", err)
 	}
 }

@@ -6,13 +6,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // Plan returns a small plan with a listed roster: 2 members, both asked, 2 scalars.
@@ -29,6 +34,40 @@ func Plan(t testing.TB) *wire.Plan {
 	p.Members, p.Target, p.Quorum = 2, 2, 1
 	p.Deadline, p.Reannounce, p.DigestEvery = 10_000, 3_000, 0
 	return p
+}
+
+// PlanWith returns the small plan with fields set, name=value, for so many devices, all of which
+// take part in every round.
+func PlanWith(t testing.TB, fields []string, devices uint32) *wire.Plan {
+	t.Helper()
+	p := Plan(t)
+	p.Members, p.Target, p.Perturbations = devices, devices, 3
+	for _, f := range fields {
+		name, value, _ := strings.Cut(f, "=")
+		if err := planfile.Set(p, name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := valid.Plan(p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// DensePlan is [PlanWith] and transport=dense.
+func DensePlan(t testing.TB, devices uint32, fields ...string) *wire.Plan {
+	t.Helper()
+	fields = append([]string{"transport=dense", "dense_keep=4", "max_scalar=1e20"}, fields...)
+	return PlanWith(t, fields, devices)
+}
+
+// IDs returns the ids of n devices: d0, d1, ...
+func IDs(n int) []string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf("d%d", i)
+	}
+	return list
 }
 
 // Records returns n encoded records of a run: a plan and rounds.
@@ -125,4 +164,19 @@ func RandomVector(rng *rand.Rand, n int) []byte {
 		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
 	}
 	return b
+}
+
+// Mean returns the weighted mean of vectors, computed with rationals.
+func Mean(vectors [][]byte, weights []int64) []float32 {
+	mean := make([]float32, len(vectors[0])/4)
+	for i := range mean {
+		sum, total := new(big.Rat), int64(0)
+		for j, vector := range vectors {
+			v := new(big.Rat).SetFloat64(float64(wire.Scalars(vector).At(i)))
+			sum.Add(sum, v.Mul(v, big.NewRat(weights[j], 1)))
+			total += weights[j]
+		}
+		mean[i], _ = sum.Quo(sum, big.NewRat(total, 1)).Float32()
+	}
+	return mean
 }

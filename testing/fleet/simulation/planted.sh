@@ -48,19 +48,19 @@ if [ -z "$only$apply" ]; then
 	simulate || { cat "$work/out" >&2; fail "a finding without a planted fault"; }
 fi
 
-plant skip-dedup coordinator/reply.go \
-	'if did&gather.Contributed != 0 {' \
-	'if did&gather.Contributed != 0 && len(r.Values) == 0 {'
+plant skip-dedup coordinator/internal/engine/reply.go \
+	'if c.answers.Of(m)&gather.Contributed != 0 {' \
+	'if c.answers.Of(m)&gather.Contributed != 0 && len(r.Values) == 0 {'
 plant announce-before-commit coordinator/perform.go \
-	'	in.err = c.store(ctx, o)
+	'	in.Err = c.store(ctx, o)
 ' \
 	'	early := c.step(in)
 	for _, e := range early {
-		if e.kind == outAnnounce {
-			_ = c.announce(e.frame)
+		if e.Kind == engine.OutAnnounce {
+			_ = c.announce(e.Frame)
 		}
 	}
-	if in.err = c.store(ctx, o); in.err == nil {
+	if in.Err = c.store(ctx, o); in.Err == nil {
 		return early
 	}
 '
@@ -93,10 +93,10 @@ plant correct-twice coordinator/internal/gather/control.go \
 plant correct-by-uncounted client/internal/outbox/variate.go \
 	'return counted && r.Round.StepSize == s.step' \
 	'return counted || len(r.Round.Slots) > 0'
-plant ignore-quorum coordinator/round.go \
+plant ignore-quorum coordinator/internal/engine/round.go \
 	'case c.sum.Count >= c.Plan.Quorum:' \
 	'case c.sum.Count > 0:'
-plant conflict-taken-for-success coordinator/conflict.go \
+plant conflict-taken-for-success coordinator/internal/engine/conflict.go \
 	'	if bytes.Equal(stored, c.pending) {' \
 	'	if bytes.Equal(stored, c.pending) || len(stored) > 0 {'
 plant append-without-sync coordinator/filelog/tailfile.go \
@@ -138,20 +138,20 @@ plant follow-any-record client/replica/replica.go \
 	'case rec.Prev != at.hash:' \
 	'case rec.Prev != at.hash && rec.N == 0:'
 plant record-before-vector coordinator/perform.go \
-	'	if o.object != nil {
-		limited, cancel := c.limitOf(ctx, len(o.object.Data))
+	'	if o.Object != nil {
+		limited, cancel := c.limitOf(ctx, len(o.Object.Data))
 ' \
 	'	first, done := c.limit(ctx)
 	defer done()
-	if err := c.cfg.Log.Append(first, o.n, o.frame); err != nil {
+	if err := c.cfg.Log.Append(first, o.N, o.Frame); err != nil {
 		return err
 	}
-	if o.object != nil {
-		limited, cancel := c.limitOf(ctx, len(o.object.Data))
+	if o.Object != nil {
+		limited, cancel := c.limitOf(ctx, len(o.Object.Data))
 ' \
 	'	limited, cancel := c.limit(ctx)
 	defer cancel()
-	return c.cfg.Log.Append(limited, o.n, o.frame)
+	return c.cfg.Log.Append(limited, o.N, o.Frame)
 ' \
 	'	return nil
 '
@@ -164,10 +164,10 @@ plant resume-at-wrong-offset coordinator/internal/gather/uploads.go \
 plant another-vectors-pieces coordinator/internal/gather/uploads.go \
 	'if e != nil && !e.Value.(*upload).is(u) {' \
 	'if e != nil && e.Value.(*upload).size != int(u.Size) {'
-plant vector-counted-twice coordinator/upload.go \
+plant vector-counted-twice coordinator/internal/engine/upload.go \
 	'	if c.hasVector(m, u) {' \
 	'	if c.hasVector(m, u) && u.Offset > 0 {'
-plant vector-counted-unweighted coordinator/upload.go \
+plant vector-counted-unweighted coordinator/internal/engine/upload.go \
 	'c.sum.AddScalars(data, c.weightOf(&r))' \
 	'c.sum.AddScalars(data, 1)
 	c.sum.Weight += uint64(c.weightOf(&r)) - 1'

@@ -1,0 +1,26 @@
+package coordinator
+
+import (
+	"time"
+
+	"github.com/zofl/zofl/coordinator/report"
+)
+
+// Devices returns the members by slot. There are none on an open roster. Any goroutine may call it.
+func (c *Coordinator) Devices() []report.Device {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := func(ms uint64) time.Time { return c.began.Add(time.Duration(ms) * time.Millisecond) }
+	list, times := c.core.Devices(c.now())
+	for i, t := range times {
+		d := &list[i]
+		d.Latency = time.Duration(t.Latency * float64(time.Millisecond))
+		if t.Seen > 0 {
+			d.LastSeen = at(t.Seen)
+		}
+		if d.State == report.DeviceAway {
+			d.Until = at(t.Until)
+		}
+	}
+	return list
+}

@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/wire"
+)
+
+// prepare makes the round ready for contributions.
+func (c *Core) prepare() {
+	c.aggregator = gather.AggregatorOf(&c.Plan)
+	c.round.scalars = c.transport.size(c)
+	if c.unsummed() {
+		c.sum.Reset(0)
+	} else {
+		c.sum.Reset(c.round.scalars)
+	}
+	c.held.Reset(c.round.scalars)
+	c.controls.Reset()
+	c.uploads.Reset()
+	c.loss.Reset()
+	c.losses = c.losses[:0]
+}
+
+// unsummed says whether contributions are held, and not just added.
+func (c *Core) unsummed() bool { return c.transport.unsummed() || c.aggregator.Unsummed() }
+
+// take counts the contribution in c.values.
+func (c *Core) take(m gather.Member, weight uint32) {
+	c.aggregator.Clip(c.values)
+	if c.unsummed() {
+		c.held.Add(m.Slot, c.values, weight)
+	}
+	c.sum.Add(c.values, weight)
+}
+
+// body returns the record of the round.
+func (c *Core) body() *wire.Round {
+	r := &c.round
+	body := &wire.Round{
+		Round:         c.Rounds + 1,
+		Attempt:       r.attempt,
+		StepSize:      r.step,
+		Perturbations: r.perturbations,
+		Contributors:  c.sum.Count,
+		Phase:         r.phase,
+	}
+	c.transport.fill(c, body)
+	return body
+}

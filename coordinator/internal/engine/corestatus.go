@@ -1,0 +1,57 @@
+package engine
+
+import "github.com/zofl/zofl/coordinator/report"
+
+// Status returns a copy of the run's status.
+func (c *Core) Status() report.Status {
+	s := report.Status{
+		Run:        c.Plan.Run,
+		State:      c.state(),
+		Reason:     c.why(),
+		LogError:   c.trouble,
+		End:        c.End,
+		N:          c.N,
+		Rounds:     c.Rounds,
+		Epoch:      c.epoch,
+		Members:    uint32(c.roster.stored),
+		Present:    c.crowd.present(),
+		Waits:      c.waitsText(),
+		Loss:       c.lastLoss,
+		Evaluation: c.evaluated,
+		Counters:   c.counters,
+		Uploads:    uint32(c.uploads.Count()),
+	}
+	s.Counters.Evicted = c.uploads.Evicted
+	if c.roster.open {
+		s.Members = uint32(min(c.yield.Population, 1<<32-1))
+	}
+	if c.phase == collecting {
+		s.Phase, s.Attempt = c.round.phase, c.round.attempt
+		s.Contributions = c.sum.Count
+		s.Declines = c.answers.Declines
+		if !c.roster.open {
+			s.Asked = uint32(c.round.cohort.Sampled)
+		}
+	}
+	for i := range c.digests {
+		s.Digests = append(s.Digests, c.digests[i].reports())
+	}
+	if r := c.reference; r.N > 0 {
+		s.Reference = &report.Reference{N: r.N, Digest: r.Digest}
+	}
+	return s
+}
+
+func (c *Core) state() report.State {
+	switch {
+	case c.deposed:
+		return report.Deposed
+	case c.End != nil:
+		return report.Ended
+	case c.halted():
+		return report.Paused
+	case c.phase == collecting:
+		return report.Open
+	}
+	return report.Waiting
+}

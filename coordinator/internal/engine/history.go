@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"bytes"
+
+	"github.com/zofl/zofl/coordinator/internal/serve"
+	"github.com/zofl/zofl/coordinator/runlog"
+)
+
+// A History is what a core needs of its log.
+type History struct {
+	archive
+	Position runlog.Position // at the log's end
+	Members  []string        // by slot
+	Retired  []string
+}
+
+// Remember notes the next record of the log.
+func (h *History) Remember(record []byte) { h.remember(record) }
+
+// An archive is what a core keeps of the log's records.
+type archive struct {
+	first    []byte // record 1
+	recent   serve.Recent
+	segments serve.Segments
+}
+
+// remember keeps a copy of a record for announcements, and notes its segment.
+func (l *archive) remember(record []byte) {
+	record = bytes.Clone(record)
+	if l.first == nil {
+		l.first = record
+	}
+	l.recent.Add(record)
+	l.segments.Add(len(record))
+}
+
+// Span returns the segment of record n, and the log's last record.
+func (c *Core) Span(n uint64) (s serve.Span, last uint64) {
+	if n <= c.N {
+		s = c.segments.Find(n)
+	}
+	return s, c.N
+}

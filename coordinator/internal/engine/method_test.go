@@ -1,0 +1,167 @@
+package engine
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// methods are plans for every way from contributions to a record, as changes to the small plan.
+var methods = []struct {
+	name   string
+	fields []string
+}{
+	{"mean", []string{"weights=samples"}},
+	{"half", []string{"precision=half", "max_scalar=60000", "weights=samples"}},
+	{"relay", []string{"sharing=per-client", "transport=relay", "weights=samples"}},
+	{"half relay", []string{"sharing=per-client", "transport=relay", "precision=half",
+		"max_scalar=60000"}},
+	{"clipped relay", []string{"sharing=per-client", "transport=relay", "aggregator=clipped-mean",
+		"clip=3"}},
+	{"median", []string{"aggregator=median"}},
+	{"trimmed", []string{"aggregator=trimmed-mean", "trim=0.4"}},
+	{"clipped", []string{"aggregator=clipped-mean", "clip=3", "weights=samples"}},
+	{"scaffold-1", []string{"control=scaffold-1", "weights=samples", "steps=2"}},
+	{"scaffold-2", []string{"control=scaffold-2"}},
+	{"half scaffold-2", []string{"control=scaffold-2", "precision=half", "max_scalar=60000"}},
+}
+
+// contributionOf returns a device's contribution to the open record: scalars of all magnitudes,
+// zeros of both signs, and a control variate where there can be one.
+func contributionOf(c *Core, device int, rng *rand.Rand) []byte {
+	scalars := func(n int) (s wire.Scalars) {
+		for range n {
+			v := float32(rng.NormFloat64()) * float32(math.Ldexp(1, rng.IntN(16)-8))
+			if rng.IntN(4) == 0 {
+				v = float32(math.Copysign(0, float64(v)))
+			}
+			s = c.Plan.Precision.Append(s, v)
+		}
+		return s
+	}
+	r := wire.Reply{
+		Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(), Weight: uint32(1 + device),
+		Loss:   float32(device) / 3,
+		Values: scalars(c.round.scalars),
+	}
+	control := wire.ControlVariate{N: c.Point.N}
+	if c.Plan.Control == wire.ScaffoldMean && c.N > 1 && device%3 > 0 {
+		control.N = 2 + uint64(device)%min(c.N-1, 4)
+	}
+	if control.N > 0 {
+		n, ok := c.controlScalars(control.N)
+		if !ok {
+			panic("a round that is none")
+		}
+		control.Scalars = scalars(n)
+		r.Rest = control.Append(nil)
+	}
+	return r.Append(nil)
+}
+
+// TestMethodsDoNotDependOnOrder plays rounds of each method with contributions in different orders.
+// The records are the same.
+func TestMethodsDoNotDependOnOrder(t *testing.T) {
+	const devices, records = 7, 5
+	for _, m := range methods {
+		t.Run(m.name, func(t *testing.T) {
+			orders := rand.New(rand.NewPCG(3, 4))
+			var want [][]byte
+			for trial := range 20 {
+				rng := rand.New(rand.NewPCG(1, 2))
+				c := newTestCore(t, methodPlan(t, m.fields, devices), devices)
+				for i := range records {
+					frames := make([][]byte, devices)
+					for d := range frames {
+						frames[d] = contributionOf(c, d, rng)
+					}
+					for _, d := range orders.Perm(devices) {
+						c.Step(1, Input{Kind: InReply, ID: ids(devices)[d], Frame: frames[d]})
+					}
+					if c.phase != appending {
+						t.Fatalf("record %d did not close: %+v", c.N+1, c.counters)
+					}
+					if trial == 0 {
+						want = append(want, c.pending)
+					}
+					if !bytes.Equal(c.pending, want[i]) {
+						t.Fatalf("trial %d: record %x, want %x", trial, c.pending, want[i])
+					}
+					c.Step(1, Input{Kind: InAppended, N: c.N + 1})
+				}
+			}
+		})
+	}
+}
+
+// TestMethodsDoNotAllocate counts the allocations of a reply after earlier rounds have made room.
+func TestMethodsDoNotAllocate(t *testing.T) {
+	const devices = 14
+	for _, m := range methods {
+		t.Run(m.name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(1, 2))
+			plan := methodPlan(t, m.fields, devices)
+			plan.Perturbations = 64
+			c := newTestCore(t, plan, devices)
+			names := ids(devices)
+			frames := make([][]byte, devices)
+			least := uint64(math.MaxUint64) // other goroutines allocate now and then
+			for round := range 12 {
+				for d := range frames {
+					frames[d] = contributionOf(c, d, rng)
+				}
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				for i := range devices - 1 {
+					c.Step(1, Input{Kind: InReply, ID: names[i], Frame: frames[i]})
+					c.Step(1, Input{Kind: InReply, ID: names[i], Frame: frames[i]}) // twice
+				}
+				runtime.ReadMemStats(&after)
+				if c.phase != collecting || int(c.sum.Count) != devices-1 {
+					t.Fatalf("phase %d, %d counted of %d: %+v", c.phase, c.sum.Count, devices-1,
+						c.counters)
+				}
+				c.Step(1, Input{Kind: InReply, ID: names[devices-1], Frame: frames[devices-1]})
+				c.Step(1, Input{Kind: InAppended, N: c.N + 1})
+				if round >= 5 {
+					least = min(least, after.Mallocs-before.Mallocs)
+				}
+			}
+			if least != 0 {
+				t.Errorf("%d allocations in %d replies, want 0", least, 2*(devices-1))
+			}
+		})
+	}
+}
+
+// TestWrongWidths sends as many bytes as another number, or another width, of scalars would take.
+func TestWrongWidths(t *testing.T) {
+	for _, m := range methods {
+		plan := methodPlan(t, m.fields, 3)
+		c := newTestCore(t, plan, 3)
+		right := c.round.scalars * c.Plan.Precision.Width()
+		send := func(size int) {
+			r := wire.Reply{Kind: wire.Contribution, N: 2, Tip: c.Hash.Tip(), Weight: 1,
+				Values: make(wire.Scalars, size)}
+			c.Step(1, Input{Kind: InReply, ID: "d0", Frame: r.Append(nil)})
+		}
+		refused := uint64(0)
+		for size := 0; size <= 4*right; size += 2 {
+			if size != right {
+				send(size)
+				refused++
+			}
+		}
+		if c.counters.WrongCount != refused || c.sum.Count != 0 {
+			t.Errorf("%s: %d replies of wrong length were refused, want %d", m.name,
+				c.counters.WrongCount, refused)
+		}
+		if send(right); c.sum.Count != 1 {
+			t.Errorf("%s: a reply of %d bytes was not counted: %+v", m.name, right, c.counters)
+		}
+	}
+}

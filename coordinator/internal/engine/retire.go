@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/coordinator/runlog"
+)
+
+// CheckRetire says why a device cannot be retired, nil if it can.
+func (c *Core) CheckRetire(id string) error {
+	switch _, ok := c.roster.slots[id]; {
+	case c.deposed:
+		return runlog.ErrDeposed
+	case c.roster.open:
+		return fmt.Errorf("%w: the roster is open and lists nobody: revoke the device's credentials",
+			runlog.ErrNoMember)
+	case !ok:
+		return runlog.ErrNoMember
+	}
+	return nil
+}
+
+// retire hands the retirement to the log.
+func (c *Core) retire(id string) {
+	m, ok := c.member(id)
+	if ok {
+		c.emit(Output{Kind: OutRetire, ID: m.ID})
+	}
+}
+
+// memberRetired handles that the log has stored a retirement, or could not.
+func (c *Core) memberRetired(id string, err error) {
+	m, ok := c.roster.find(id)
+	switch {
+	case err != nil:
+		c.emitEvent(report.Event{Kind: report.Refused, ID: id, Reason: err.Error()})
+	case ok && !c.crowd.members[m.Slot].retired:
+		c.setRetired(m)
+		c.emitEvent(report.Event{Kind: report.Retired, ID: id, Members: c.crowd.present()})
+		c.excuse(m)
+	}
+}
+
+func (c *Core) setRetired(m gather.Member) {
+	c.crowd.members[m.Slot].retired = true
+	c.crowd.place(m.Slot, c.now)
+	c.roster.retired++
+}
+
+// loadRetired notes who is retired in the log.
+func (c *Core) loadRetired(ids []string) {
+	for _, id := range ids {
+		if m, ok := c.member(id); ok && !c.roster.open {
+			c.setRetired(m)
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/wire"
+)
+
+// A round is the state of record N+1 while it collects replies.
+type round struct {
+	open     bool // it was announced
+	opened   uint64
+	asked    uint64 // when the current attempt was announced first
+	deadline uint64 // of the current attempt
+	closes   uint64 // when it closes, at the latest at its deadline
+	serial   uint32 // of the current attempt, over all rounds of this coordinator
+	calls    uint32 // announcements
+	attempt  uint32
+	tries    uint32      // attempts since the last Resume
+	cohort   wire.Cohort // of the current attempt
+	attempts []attempt   // all attempts, the current one last
+	pending  uint32      // devices of a listed roster's cohort that it waits for
+
+	phase         uint8 // of its record, see wire.Round
+	step          float32
+	perturbations uint32
+	scalars       int       // of a contribution
+	declines      [8]uint32 // in the current attempt, by reason; 0 for unknown reasons
+}
+
+type attempt struct {
+	number uint32
+	cohort wire.Cohort
+}
+
+// current is the attempt that is open.
+func (r *round) current() attempt { return r.attempts[len(r.attempts)-1] }
+
+// openRound begins the next round.
+func (c *Core) openRound() {
+	c.phase = collecting
+	c.roster.waiting = nil
+	c.answers, c.late = c.late, c.answers
+	c.answers.Reset()
+	c.answers.Grow(c.roster.stored)
+	c.recover()
+	number := c.Rounds + 1
+	c.round = round{
+		open:          true,
+		serial:        c.round.serial,
+		opened:        c.now,
+		attempts:      c.round.attempts[:0],
+		phase:         c.Due(),
+		step:          c.Plan.StepSizeAt(number),
+		perturbations: c.Plan.PerturbationsAt(number),
+	}
+	c.prepare()
+	c.openAttempt(0)
+}
+
+// openAttempt asks a cohort for contributions.
+func (c *Core) openAttempt(number uint32) {
+	r := &c.round
+	r.attempt, r.cohort = number, c.cohort(number)
+	r.attempts = append(r.attempts, attempt{number, r.cohort})
+	r.tries++
+	r.serial++
+	r.asked = c.now
+	r.deadline = c.now + uint64(c.Plan.Deadline)
+	r.closes = r.deadline
+	r.declines = [len(r.declines)]uint32{}
+	c.answers.Forgive()
+	if c.roster.open {
+		if number == 0 {
+			c.yield.Begin(r.cohort.Sampled)
+		}
+	} else {
+		r.pending = c.awaited()
+	}
+	c.announce()
+	if !c.roster.open && r.pending == 0 {
+		c.settle()
+	}
+}
+
+// cohort returns whom an attempt asks. It asks so many members that, if the absent are spread
+// evenly, Plan.Sampled present ones are among them. Each attempt asks twice as many as the one
+// before, so that few present devices are found, too. Attempts are counted on after Resume, and
+// the cohort grows on.
+func (c *Core) cohort(attempt uint32) wire.Cohort {
+	if c.roster.open {
+		return wire.Cohort{Sampled: c.yield.Ask(c.want(), attempt)}
+	}
+	members := uint32(c.roster.stored)
+	c.crowd.sweep(c.now)
+	present := uint64(max(c.crowd.present(), 1))
+	asked := uint64(c.Plan.Sampled(members)) * uint64(members)
+	asked = (asked + present - 1) / present << min(attempt, 32)
+	return wire.Cohort{Sampled: min(asked, uint64(members)), Members: members}
+}
+
+// want is how many answers of an open roster an attempt aims at.
+func (c *Core) want() uint64 {
+	return uint64(c.Plan.Sampled(math.MaxUint32))
+}
+
+// asked says whether an attempt asks a member.
+func (c *Core) asked(a attempt, m gather.Member) bool {
+	if a.cohort.Members > 0 && a.cohort.Sampled >= uint64(a.cohort.Members) {
+		return m.Slot < a.cohort.Members
+	}
+	return a.cohort.Has(c.Plan.Run, c.N+1, a.number, m.Slot, m.ID)
+}
+
+// settle handles that the attempt has nobody more to wait for. Without a quorum it closes at once
+// if the next attempt asks others. If it asked everybody, or some declined, it stays open for a
+// while: asking the same devices again at once would change nothing.
+func (c *Core) settle() {
+	r := &c.round
+	switch {
+	case c.paused || c.starved.waits:
+	case c.sum.Count >= c.Plan.Quorum, c.answers.Declines == 0 &&
+		r.cohort.Sampled < uint64(r.cohort.Members):
+		c.closeAttempt()
+	default:
+		r.closes = min(r.deadline, c.now+c.pauseOf(r.tries, uint64(c.Plan.Reannounce)))
+	}
+}
+
+// closeAttempt commits the round if it has its quorum. Otherwise it asks another cohort, or, after
+// MaxAttempts, waits for devices to come back.
+func (c *Core) closeAttempt() {
+	if c.now >= c.round.deadline {
+		c.missed()
+	}
+	switch {
+	case c.sum.Count >= c.Plan.Quorum:
+		c.commitRound()
+	case c.round.tries >= c.Plan.MaxAttempts:
+		c.starve()
+	default:
+		c.openAttempt(c.round.attempt + 1)
+	}
+}
+
+// shortfall says why the run pauses.
+func (c *Core) shortfall() string {
+	r := &c.round
+	text := fmt.Sprintf("record %d: %d contributed in %d attempts, quorum %d",
+		c.N+1, c.sum.Count, r.tries, c.Plan.Quorum)
+	if !c.roster.open {
+		text += fmt.Sprintf("; %d of %d members asked, %d present", r.cohort.Sampled,
+			r.cohort.Members, c.crowd.present())
+	}
+	if c.answers.Declines == 0 {
+		return text
+	}
+	text += fmt.Sprintf("; %d declined", c.answers.Declines)
+	sep := ": "
+	for reason, count := range r.declines {
+		if count > 0 && reason > 0 {
+			text += fmt.Sprintf("%s%d %v", sep, count, wire.DeclineReason(reason))
+			sep = ", "
+		}
+	}
+	return text
+}
+
+// commitRound hands the record of the round, or of its phase, to the log.
+func (c *Core) commitRound() {
+	c.recover()
+	r := &c.round
+	loss := c.loss.Mean(c.sum.Weight)
+	c.yield.Early = r.attempt == 0 && c.now < r.deadline
+	kind := report.PhaseDone
+	if r.phase != 1 {
+		kind = report.RoundDone
+		c.observe(loss)
+	}
+	c.append(&wire.Record{Kind: wire.KindRound, Round: c.body()}, report.Event{
+		Kind:          kind,
+		Attempt:       r.attempt,
+		Contributors:  c.sum.Count,
+		Loss:          loss,
+		Seconds:       float64(c.now-r.opened) / 1000,
+		Step:          r.step,
+		Perturbations: r.perturbations,
+	})
+}
+
+// observe notes the loss of a round. First phases are left out: their devices probe where the
+// second phase's first step does, and the watch would count one round twice.
+func (c *Core) observe(loss float32) {
+	c.lastLoss = loss
+	c.watch.Observe(float64(gather.Median(c.losses)))
+	if text := c.watch.Diverged(float64(c.Plan.Diverge)); text != "" && c.ending == nil {
+		c.ending = &wire.End{Reason: wire.EndDiverged, Text: text}
+	}
+}

@@ -1,0 +1,288 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/wire"
+)
+
+// print writes an output as it appears in transcripts.
+func (s *stage) print(o Output) {
+	fmt.Fprintf(&s.wire, "%d %d %s %s %x\n", o.Kind, o.N, o.ID, o.Token, o.Frame)
+	switch o.Kind {
+	case OutAnnounce:
+		a, err := wire.DecodeAnnouncement(o.Frame)
+		s.check(err)
+		s.printAnnouncement(&a)
+	case OutAppend:
+		r, err := wire.DecodeRecord(o.Frame)
+		s.check(err)
+		s.printRecord(&r)
+	case OutRetire:
+		fmt.Fprintf(&s.out, "  retire %s\n", o.ID)
+	case OutMember:
+		fmt.Fprintf(&s.out, "  member %s\n", o.ID)
+	case OutRespond:
+		r, err := wire.DecodeJoinReply(o.Frame)
+		s.check(err)
+		fmt.Fprintf(&s.out, "  respond %s: %v slot=%d last=%d plan=%t %s\n",
+			o.Token, r.Status, r.Slot, r.Last, len(r.Plan) > 0, r.Reason)
+		if len(r.Announcement) > 0 {
+			a, err := wire.DecodeAnnouncement(r.Announcement)
+			s.check(err)
+			s.out.WriteString("   ")
+			s.printAnnouncement(&a)
+		}
+	case OutEvent:
+		s.printEvent(o.Event)
+	case OutFail:
+		fmt.Fprintf(&s.out, "  fail: %v\n", o.Err)
+	}
+}
+
+func (s *stage) printAnnouncement(a *wire.Announcement) {
+	fmt.Fprintf(&s.out, "  announce %v n=%d attempt=%d epoch=%d left=%d cohort=%d/%d step=%g "+
+		"p=%d records=%d %s%s\n",
+		a.State, a.N, a.Attempt, a.Epoch, a.Left, a.Cohort.Sampled, a.Cohort.Members, a.StepSize,
+		a.Perturbations, a.Records.Len(), a.Reason, referenceText(a)+s.missingText(a))
+}
+
+func (s *stage) missingText(a *wire.Announcement) string {
+	missing, ok := a.Missing()
+	if !ok {
+		return ""
+	}
+	text := "missing:"
+	for slot, id := range s.core.roster.ids {
+		if missing.Has(uint32(slot)) {
+			text += " " + id
+		}
+	}
+	return text
+}
+
+func (s *stage) printDevices() {
+	for slot, id := range s.core.roster.ids {
+		p := &s.core.crowd.members[slot]
+		fmt.Fprintf(&s.out, "  %s %v declines=%d missed=%d latency=%g\n", id, p.state(s.core.now),
+			p.declines, p.misses, p.latency)
+	}
+}
+
+func referenceText(a *wire.Announcement) string {
+	r, ok := a.Reference()
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("reference=%d:%x", r.N, bytes.TrimRight(r.Digest[:], "\x00"))
+}
+
+func (s *stage) printRecord(r *wire.Record) {
+	fmt.Fprintf(&s.out, "  append %d %v epoch=%d", r.N, r.Kind, r.Epoch)
+	switch r.Kind {
+	case wire.KindRound:
+		s.printRound(r.Round)
+	case wire.KindEnd:
+		fmt.Fprintf(&s.out, " %v %s", r.End.Reason, r.End.Text)
+	case wire.KindRollback:
+		fmt.Fprintf(&s.out, " to=%d", r.To)
+	case wire.KindChange:
+		fmt.Fprintf(&s.out, " %v", changeEvent(r.Change).Fields)
+	}
+	s.out.WriteByte('\n')
+}
+
+// printRound writes what a round has beyond a mean only if it has it.
+func (s *stage) printRound(r *wire.Round) {
+	fmt.Fprintf(&s.out, " round=%d attempt=%d step=%g p=%d contributors=%d",
+		r.Round, r.Attempt, r.StepSize, r.Perturbations, r.Contributors)
+	if r.Phase > 0 {
+		fmt.Fprintf(&s.out, " phase=%d", r.Phase)
+	}
+	if len(r.Slots) > 0 || r.Population > 0 {
+		fmt.Fprintf(&s.out, " slots=%d of %d", r.Slots, r.Population)
+	}
+	precision := s.core.Plan.Precision
+	for _, t := range r.Terms {
+		var g []float32
+		for i := range precision.Len(t.Scalars) {
+			g = append(g, precision.At(t.Scalars, i))
+		}
+		name := " g"
+		if t.Back > 0 {
+			name += fmt.Sprintf("-%d", t.Back)
+		}
+		if t.Source > 0 {
+			name += fmt.Sprintf("@%d", t.Source)
+		}
+		fmt.Fprintf(&s.out, "%s=%v", name, g)
+	}
+	if len(r.Weights) > 0 {
+		fmt.Fprintf(&s.out, " weights=%d", r.Weights)
+	}
+}
+
+func (s *stage) printEvent(e *report.Event) {
+	fmt.Fprintf(&s.out, "  event %v n=%d round=%d", e.Kind, e.N, e.Round)
+	switch e.Kind {
+	case report.RoundDone, report.PhaseDone:
+		fmt.Fprintf(&s.out, " attempt=%d contributors=%d loss=%g seconds=%g", e.Attempt,
+			e.Contributors, e.Loss, e.Seconds)
+	case report.Evaluated:
+		v := e.Evaluation
+		fmt.Fprintf(&s.out, " of=%d count=%d/%d samples=%d metrics=%v", v.N, v.Count, v.Asked,
+			v.Samples, v.Metrics)
+	case report.RunPaused:
+		fmt.Fprintf(&s.out, " %s", e.Reason)
+	case report.RunEnded:
+		fmt.Fprintf(&s.out, " %v", e.End.Reason)
+	case report.DigestsDiffer, report.Referred:
+		fmt.Fprintf(&s.out, " %s", digestText(e.Digests))
+	case report.Adopted:
+		fmt.Fprintf(&s.out, " %v epoch=%d", e.Record, e.Epoch)
+	case report.Refused:
+		fmt.Fprintf(&s.out, " %v: %s", e.Record, e.Reason)
+	case report.RolledBack:
+		fmt.Fprintf(&s.out, " to=%d", e.To)
+	case report.Changed:
+		fmt.Fprintf(&s.out, " %v", e.Fields)
+	case report.Left, report.Lost, report.Returned, report.Retired:
+		fmt.Fprintf(&s.out, " %s present=%d", e.ID, e.Members)
+	case report.SteppedOut:
+		fmt.Fprintf(&s.out, " %s present=%d for %gs: %s", e.ID, e.Members, e.Seconds, e.Reason)
+	case report.JoinRefused:
+		fmt.Fprintf(&s.out, " %s: %s", e.ID, e.Reason)
+	case report.Joined:
+		fmt.Fprintf(&s.out, " %s members=%d", e.ID, e.Members)
+	}
+	s.out.WriteByte('\n')
+}
+
+func digestText(d report.DigestReports) string {
+	text := fmt.Sprintf("of=%d", d.N)
+	for _, v := range d.Values {
+		text += fmt.Sprintf(" %x:%d", bytes.TrimRight(v.Digest[:], "\x00"), v.Devices)
+	}
+	if d.Source != "" {
+		text += fmt.Sprintf(" reference=%x source=%s differing=%d%v",
+			bytes.TrimRight(d.Reference[:], "\x00"), d.Source, d.Differing, d.Differ)
+	}
+	return text
+}
+
+func (s *stage) printAsked(ids []string) {
+	var asked []string
+	c := s.core
+	for _, id := range ids {
+		m, ok := c.roster.find(id)
+		if ok && c.asked(c.round.attempts[len(c.round.attempts)-1], m) {
+			asked = append(asked, id)
+		}
+	}
+	fmt.Fprintf(&s.out, "  %s\n", strings.Join(asked, " "))
+}
+
+func (s *stage) printCounters() {
+	v := reflect.ValueOf(s.core.Status().Counters)
+	for i := range v.NumField() {
+		if n := v.Field(i).Uint(); n > 0 {
+			fmt.Fprintf(&s.out, "  %s=%d\n", v.Type().Field(i).Name, n)
+		}
+	}
+}
+
+func (s *stage) printStatus() {
+	v := s.core.Status()
+	fmt.Fprintf(&s.out, "  %v n=%d rounds=%d epoch=%d members=%d attempt=%d asked=%d "+
+		"contributions=%d declines=%d loss=%g %s\n",
+		v.State, v.N, v.Rounds, v.Epoch, v.Members, v.Attempt, v.Asked, v.Contributions, v.Declines,
+		v.Loss, v.Reason)
+	if v.Phase > 0 {
+		fmt.Fprintf(&s.out, "  phase %d\n", v.Phase)
+	}
+	for _, d := range v.Digests {
+		fmt.Fprintf(&s.out, "  digests %s\n", digestText(d))
+	}
+}
+
+// checkOutput checks announcements and appends against the invariants of a core.
+func (s *stage) checkOutput(o Output) {
+	switch o.Kind {
+	case OutAnnounce:
+		a, err := wire.DecodeAnnouncement(o.Frame)
+		s.check(err)
+		n := a.N - uint64(a.Records.Len())
+		a.Records.Each(func(record []byte) bool {
+			if !bytes.Equal(s.stored(n), record) {
+				s.t.Errorf("announcement of %d has a record %d that is not in the log", a.N, n)
+			}
+			n++
+			return true
+		})
+	case OutAppend:
+		if !bytes.Equal(o.Frame, s.core.pending) && s.core.phase == appending {
+			s.t.Errorf("append %d is not the bytes that are pending", o.N)
+		}
+		if gave, again := s.gave[o.N]; again && !bytes.Equal(gave, o.Frame) {
+			s.t.Errorf("other bytes were handed out for record %d", o.N)
+		}
+		s.gave[o.N] = o.Frame
+	}
+}
+
+// stored returns record n of the log.
+func (s *stage) stored(n uint64) []byte {
+	var got []byte
+	s.check(s.log.Read(s.t.Context(), n, func(_ uint64,
+		record []byte) bool {
+		got = record
+		return false
+	}))
+	return got
+}
+
+// checkCore checks the core's invariants.
+func (s *stage) checkCore() {
+	if s.core == nil {
+		return
+	}
+	if err := s.core.valid(s.log.Last()); err != nil {
+		s.t.Error(err)
+	}
+}
+
+// valid returns which invariant of [Core] does not hold. last is the log's last record.
+func (c *Core) valid(last uint64) error {
+	entries := uint32(0)
+	for _, bits := range c.answers.Slots {
+		if bits&gather.Contributed != 0 {
+			entries++
+		}
+	}
+	for _, bits := range c.answers.IDs {
+		if bits&gather.Contributed != 0 {
+			entries++
+		}
+	}
+	switch {
+	case c.N != last && (c.pending == nil || c.N > last):
+		return fmt.Errorf("core is at record %d, the log at %d", c.N, last)
+	case (c.pending != nil) != (c.phase == appending || c.phase == failed):
+		return fmt.Errorf("phase %d with %d pending bytes", c.phase, len(c.pending))
+	case c.phase == failed && c.trouble == "":
+		return fmt.Errorf("a failed append without trouble")
+	case c.trouble != "" && c.phase != failed && c.phase != appending:
+		return fmt.Errorf("trouble without a pending append: %s", c.trouble)
+	case c.segments.Last != c.N:
+		return fmt.Errorf("core is at record %d, segments at %d", c.N, c.segments.Last)
+	case c.phase == collecting && (entries != c.sum.Count || entries != c.answers.Contributions):
+		return fmt.Errorf("%d devices contributed, %d counted, %d summed", entries,
+			c.answers.Contributions, c.sum.Count)
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/report"
+)
+
+// forever is a time that does not come.
+const forever = math.MaxUint64
+
+// starvedMost bounds the pause between attempts of a run that wants devices, in announcements.
+const starvedMost = 12
+
+// A starved is a run that lacks devices for a quorum. It asks again by itself: when enough are
+// back, and else after pauses that double. Only a person stops that, by Pause.
+type starved struct {
+	waits   bool   // no attempt is open; devices are told that the run is paused
+	spells  uint32 // how often in a row it had to wait; 0: it has what it needs
+	since   uint64
+	retryAt uint64
+	reason  string
+}
+
+// starve waits for devices to come back. The attempt's contributions stay, and replies to it still
+// count.
+func (c *Core) starve() {
+	s := &c.starved
+	s.waits, s.since, s.reason = true, c.now, c.shortfall()
+	s.spells++
+	pause := uint64(c.Plan.Reannounce) << min(s.spells-1, 8)
+	s.retryAt = c.now + min(pause, starvedMost*uint64(c.Plan.Reannounce))
+	if at := c.backBy(); at > c.now {
+		s.retryAt = min(s.retryAt, c.soonest(at))
+	}
+	if s.spells == 1 {
+		c.emitEvent(report.Event{Kind: report.RunPaused, Reason: s.reason})
+	}
+	c.announceClosed()
+}
+
+// soonest returns at, or the earliest time at which to ask again. Devices that are back, and then
+// decline, are not asked without a pause.
+func (c *Core) soonest(at uint64) uint64 {
+	return max(at, c.starved.since+c.pauseOf(c.starved.spells, uint64(c.Plan.Reannounce)))
+}
+
+// lacking is how many more devices the round needs for its quorum than are present and may yet
+// contribute.
+func (c *Core) lacking() int {
+	hopes := int(c.crowd.present())
+	for _, slot := range c.answers.Given {
+		if c.answers.Slots[slot]&gather.Contributed != 0 && c.crowd.members[slot].at == 0 {
+			hopes--
+		}
+	}
+	return int(c.Plan.Quorum) - int(c.sum.Count) - hopes
+}
+
+// backBy returns when enough devices that stepped out will be back, forever if there are too few.
+func (c *Core) backBy() uint64 {
+	c.crowd.sweep(c.now)
+	wanted := c.lacking()
+	var back []uint64
+	for _, slot := range c.crowd.absent {
+		if p := &c.crowd.members[slot]; p.state(c.now) == report.DeviceAway {
+			back = append(back, p.until)
+		}
+	}
+	if wanted < 1 || wanted > len(back) {
+		return forever
+	}
+	slices.Sort(back)
+	return back[wanted-1]
+}
+
+// returned handles that a member came, or came back.
+func (c *Core) returned() {
+	if s := &c.starved; s.waits && c.lacking() <= 0 {
+		s.retryAt = min(s.retryAt, c.soonest(c.now))
+	}
+}
+
+// reopen asks again. One attempt must do, unless enough devices seem to be there. If too few are,
+// it gives silent ones another deadline.
+func (c *Core) reopen() {
+	c.starved.waits, c.announcing = false, false
+	c.crowd.sweep(c.now)
+	c.round.tries = 0
+	if c.lacking() > 0 {
+		c.crowd.pardon(c.now)
+		c.round.tries = c.Plan.MaxAttempts - 1
+	}
+	c.openAttempt(c.round.attempt + 1)
+}
+
+// recover notes that the run has the devices that it needs.
+func (c *Core) recover() {
+	if c.starved.spells > 0 {
+		c.emitEvent(report.Event{Kind: report.RunResumed})
+	}
+	c.starved = starved{}
+}
+
+// due returns when the open attempt closes, or when a starved run asks again.
+func (c *Core) due() uint64 {
+	switch {
+	case c.paused:
+		return forever
+	case c.starved.waits:
+		return c.starved.retryAt
+	}
+	return c.round.closes
+}
+
+// closeOrReopen does what is due.
+func (c *Core) closeOrReopen() {
+	if c.starved.waits {
+		c.reopen()
+	} else {
+		c.closeAttempt()
+	}
+}
+
+// waitsText says which devices a run waits for that has not begun round 1.
+func (c *Core) waitsText() string {
+	if !c.waiting() || c.End != nil || c.paused {
+		return ""
+	}
+	text := fmt.Sprintf("%d of %d joined", c.roster.joined(), c.Plan.Members)
+	if n := c.roster.joined(); n > 0 {
+		text += fmt.Sprintf("; `zofl change members=%d` starts now", n)
+	}
+	return text
+}
