@@ -87,9 +87,33 @@ type Checker interface {
 //
 // A connection remembers its last error only. So call Check after each Subscribe,
 // before the next one, and once after the first Publish.
+//
+// While the connection is down, Check returns ErrOffline at once, and so it does if the
+// connection was replaced during the round trip. If ctx ends first, the connection is up
+// and the server did not answer: see Reconnect.
 func Check(ctx context.Context, b Bus, subject string) error {
 	if c, ok := b.(Checker); ok {
 		return c.Check(ctx, subject)
+	}
+	return nil
+}
+
+// Reconnector is a Bus over a connection that can be replaced. See Reconnect.
+type Reconnector interface {
+	Reconnect() error
+}
+
+// Reconnect drops the connection of b, which then connects again by itself, and does not
+// wait for that. It is for a connection that is dead but not closed: what is sent is lost,
+// nothing arrives, and no call fails. A Check shows that, when its context ends.
+// Subscriptions remain. Messages that were on the way are lost.
+//
+// Reconnect does nothing while the connection is down, so the pauses between attempts to
+// connect stay as they are. A Bus that is no Reconnector has no connection to drop. After
+// the connection was closed for good, the error matches ErrClosed.
+func Reconnect(b Bus) error {
+	if r, ok := b.(Reconnector); ok {
+		return r.Reconnect()
 	}
 	return nil
 }

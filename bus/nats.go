@@ -24,7 +24,8 @@ const (
 const checkTimeout = 5 * time.Second
 
 // NATS returns a Bus over a connection, which still belongs to the caller: this package
-// never dials, closes or drains it, and does not change its handlers.
+// never dials, closes or drains it, and does not change its handlers. Only Reconnect makes
+// it connect again, with [nats.Conn.ForceReconnect].
 //
 // Publish writes the message to the connection's buffer, which the connection flushes by
 // itself. Request uses the connection's one inbox subscription. For a user who may not
@@ -44,7 +45,10 @@ type natsBus struct {
 	before error
 }
 
-var _ Checker = (*natsBus)(nil)
+var (
+	_ Checker     = (*natsBus)(nil)
+	_ Reconnector = (*natsBus)(nil)
+)
 
 func (b *natsBus) Publish(subject string, data []byte) error {
 	if !wellFormed(subject) {
@@ -98,11 +102,29 @@ func (b *natsBus) Check(ctx context.Context, subject string) error {
 	}
 	// The server answers in order: when the flush returns, the connection has read every
 	// denial of earlier messages.
+	if b.nc.IsReconnecting() {
+		return failed("check", subject, ErrOffline)
+	}
+	reconnects := b.nc.Stats().Reconnects
 	if err := b.nc.FlushWithContext(ctx); err != nil {
+		if b.nc.IsReconnecting() || b.nc.Stats().Reconnects != reconnects {
+			err = fmt.Errorf("%w (%w)", ErrOffline, err)
+		}
 		return failed("check", subject, b.translate(err))
 	}
 	if err := b.denied(subject); err != nil {
 		return failed("check", subject, fmt.Errorf("%w (%w)", ErrPermission, err))
+	}
+	return nil
+}
+
+// Reconnect implements Reconnector.
+func (b *natsBus) Reconnect() error {
+	if b.nc.IsReconnecting() {
+		return nil
+	}
+	if err := b.nc.ForceReconnect(); err != nil {
+		return fmt.Errorf("bus: reconnect: %w", translate(err))
 	}
 	return nil
 }

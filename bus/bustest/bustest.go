@@ -39,6 +39,7 @@ func Run(t *testing.T, open func(t *testing.T) bus.Bus) {
 		{"Cancel", testCancel},
 		{"Malformed", testMalformed},
 		{"Check", testCheck},
+		{"Reconnect", testReconnect},
 		{"Concurrent", testConcurrent},
 	}
 	for _, tt := range tests {
@@ -348,6 +349,28 @@ func testCheck(t *testing.T, b bus.Bus) {
 	cancel()
 	if err := bus.Check(ctx, b, "t.allowed"); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+}
+
+// testReconnect checks that a bus serves its subscriptions and requests again after its
+// connection was dropped.
+func testReconnect(t *testing.T, b bus.Bus) {
+	_, received := subscribe(t, b, "t.again")
+	subscribeFunc(t, b, "t.ask", func(m bus.Message) { answer(t, b, m.Reply, m.Data) })
+	for range 3 {
+		if err := bus.Reconnect(b); err != nil {
+			t.Fatalf("got %v, want no error", err)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		for bus.Check(ctx, b, "t.again") != nil && ctx.Err() == nil {
+			time.Sleep(time.Millisecond) // it connects
+		}
+		cancel()
+		publish(t, b, "t.again", "heard")
+		wantData(t, received, "heard")
+		if got, err := request(b, "t.ask", "please"); err != nil || got != "please" {
+			t.Errorf("got %q, %v, want an answer", got, err)
+		}
 	}
 }
 

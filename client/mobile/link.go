@@ -16,7 +16,10 @@ type link struct {
 	bus bus.Bus    // nil: no connection
 }
 
-var _ bus.Checker = (*link)(nil)
+var (
+	_ bus.Checker     = (*link)(nil)
+	_ bus.Reconnector = (*link)(nil)
+)
 
 func (l *link) set(b bus.Bus) {
 	l.mu.Lock()
@@ -72,4 +75,12 @@ func (l *link) Check(ctx context.Context, subject string) error {
 		return err
 	}
 	return bus.Check(ctx, b, subject)
+}
+
+func (l *link) Reconnect() error {
+	b, err := l.now()
+	if err != nil {
+		return err
+	}
+	return bus.Reconnect(b)
 }

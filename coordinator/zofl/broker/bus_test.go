@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -92,5 +94,59 @@ func TestBusBreaks(t *testing.T) {
 	nc.Close()
 	if err := bus.Check(ctx, over, "any"); !errors.Is(err, bus.ErrClosed) {
 		t.Errorf("a connection that was closed gives %v, want %v", err, bus.ErrClosed)
+	}
+}
+
+// A half-open connection fails a check by the end of its context alone, which tells it from a
+// connection that is down. After Reconnect it serves its subscriptions again.
+func TestBusHalfOpen(t *testing.T) {
+	b := run(t, Config{})
+	proxy := bustest.NewProxy(t, strings.TrimPrefix(b.URL(), "nats://"))
+	nc, err := nats.Connect("nats://"+proxy.Address(), nats.Timeout(time.Second),
+		nats.MaxReconnects(-1), nats.ReconnectWait(10*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	over, heard := bus.NATS(nc), make(chan bus.Message, 1)
+	if _, err := over.Subscribe("t", func(m bus.Message) { heard <- m }); err != nil {
+		t.Fatal(err)
+	}
+	check := func(d time.Duration) error {
+		ctx, cancel := context.WithTimeout(t.Context(), d)
+		defer cancel()
+		return bus.Check(ctx, over, "t")
+	}
+	if err := check(patience); err != nil {
+		t.Fatal(err)
+	}
+	proxy.Swallow(true)
+	if err := check(100 * time.Millisecond); !errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, bus.ErrOffline) {
+		t.Errorf("a half-open connection gives %v, want the end of the context", err)
+	}
+	for range 2 { // the second does nothing: it connects already
+		if err := bus.Reconnect(over); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := check(patience); !errors.Is(err, bus.ErrOffline) {
+		t.Errorf("while it connects, a check gives %v, want %v", err, bus.ErrOffline)
+	}
+	proxy.Heal()
+	for end := time.Now().Add(patience); check(patience) != nil && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	if err := over.Publish("t", nil); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-heard:
+	case <-time.After(patience):
+		t.Error("the subscription did not survive")
+	}
+	nc.Close()
+	if err := bus.Reconnect(over); !errors.Is(err, bus.ErrClosed) {
+		t.Errorf("after the connection was closed: %v, want %v", err, bus.ErrClosed)
 	}
 }
