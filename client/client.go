@@ -46,6 +46,7 @@ type Client struct {
 	pauses *retry.Pauses
 	link   *link
 	inbox  *inbox
+	pulse  *pulse
 
 	follower *follow.Follower
 	prober   *probe.Prober
@@ -74,6 +75,7 @@ func New(cfg Config) (*Client, error) {
 		cfg: cfg, pauses: retry.NewPauses(cfg.ID, cfg.RetryMax), inbox: newInbox(),
 		link: newLink(&cfg),
 	}
+	c.pulse = newPulse(&cfg, c.link, c.inbox)
 	c.files = files.New(files.Config{
 		Store: cfg.Store, Run: cfg.Run, ID: cfg.ID, Logger: cfg.Logger, Report: c.reportAside,
 	})

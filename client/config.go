@@ -24,7 +24,11 @@ const runKeyLen = 32
 // Config is what a client needs.
 type Config struct {
 	// Conn is the app's connection; the client never dials or closes it. On a bad network,
-	// connect with [ConnectOptions].
+	// connect with [ConnectOptions]. If nothing is announced for about two of the plan's
+	// Reannounce, or a request is not answered, the client checks the connection. Only if that
+	// check has no answer either, it calls [nats.Conn.ForceReconnect]: the app's handlers see a
+	// disconnect and a reconnect, and its other users of Conn lose what was on the way. Such
+	// resets are at least three Reannounce apart, and ever more if they do not help.
 	Conn *nats.Conn
 	// Bus replaces Conn, for tests and simulations. Set one of the two.
 	Bus bus.Bus

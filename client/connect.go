@@ -31,8 +31,9 @@ const (
 // NATS retries the connection for ever, also if the first attempt fails or the server
 // refuses the user. It draws each pause between 1 s and a bound that doubles from 6 s to
 // 5 min. It buffers nothing while the connection is down: a late reply is worth nothing, and
-// the next announcement asks for it again. A connection counts as dead after 8 to 12 minutes
-// of silence. An app that learns earlier that the network changed, or that the device woke
+// the next announcement asks for it again. NATS takes a connection for dead after 8 to 12
+// minutes of silence; a client that runs notices within three of the plan's Reannounce, see
+// [Config].Conn. An app that learns earlier that the network changed, or that the device woke
 // up, calls [nats.Conn.ForceReconnect].
 //
 // A server names others of its cluster in a greeting that comes before TLS. So where the

@@ -59,7 +59,7 @@ func (c *Client) reach(ctx context.Context, a *arrival) (at bool, err error) {
 	epoch := c.follower.Epoch()
 	standing, err := c.follower.To(ctx, &a.head)
 	if now := c.follower.Epoch(); epoch > 0 && now > epoch && c.cfg.Passive == nil {
-		c.member.rejoinAt = time.Now().Add(c.pauses.Jitter(c.patience()))
+		c.member.rejoinAt = time.Now().Add(c.pauses.Jitter(3 * c.pulse.often()))
 	}
 	switch {
 	case ctx.Err() != nil:

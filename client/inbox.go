@@ -27,6 +27,7 @@ type inbox struct {
 
 	mu      sync.Mutex // guards what follows
 	queue   []arrival
+	heard   time.Time      // the last announcement, or a join's answer with one
 	refused uint64         // frames that are not announcements
 	watch   func(*arrival) // called with each arrival; nil: none
 }
@@ -38,7 +39,8 @@ func (in *inbox) receive(m bus.Message) {
 	announcement, err := wire.DecodeAnnouncement(m.Data)
 	left := time.Duration(announcement.Left) * time.Millisecond
 	head, _ := follow.HeadOf(&announcement)
-	a := arrival{announcement, head, time.Now().Add(left)}
+	now := time.Now()
+	a := arrival{announcement, head, now.Add(left)}
 
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -46,6 +48,7 @@ func (in *inbox) receive(m bus.Message) {
 		in.refused++
 		return
 	}
+	in.heard = now
 	if in.watch != nil {
 		in.watch(&a)
 	}
@@ -62,6 +65,13 @@ func (in *inbox) wake() {
 	case in.arrived <- struct{}{}:
 	default:
 	}
+}
+
+// lastHeard returns when something was announced last; zero: never.
+func (in *inbox) lastHeard() time.Time {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.heard
 }
 
 // take empties the inbox and returns the arrivals, oldest first.

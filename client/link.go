@@ -21,33 +21,41 @@ var ErrQuiet = errors.New("no word of a coordinator")
 var errNoAnswer = fmt.Errorf("%w: no answer", ErrQuiet)
 
 // A link is this device's connection to the coordinator, with a method for each kind of
-// request.
-// The goroutine of Run owns it.
+// request. The goroutine of Run owns it. Any goroutine may check and examine.
 type link struct {
-	bus     bus.Bus
-	run, id string
-	timeout time.Duration // of a request
-	log     *slog.Logger
-	allowed bool // the server permits this device to publish replies
+	bus      bus.Bus
+	reviver  *reviver
+	run, id  string
+	timeout  time.Duration        // of a request
+	interval func() time.Duration // at which announcements are repeated
+	heard    func() time.Time     // the last announcement
+	log      *slog.Logger
+	allowed  bool // the server permits this device to publish replies
 }
 
 var _ follow.Source = (*link)(nil)
 
 func newLink(cfg *Config) *link {
 	return &link{
-		bus: cfg.Bus, run: cfg.Run, id: cfg.ID, timeout: cfg.RequestTimeout, log: cfg.Logger,
+		bus: cfg.Bus, reviver: newReviver(cfg), run: cfg.Run, id: cfg.ID,
+		timeout: cfg.RequestTimeout, log: cfg.Logger,
 	}
 }
 
-// request sends a frame to the coordinator and returns the answer.
+// request sends a frame to the coordinator and returns the answer. If there is none, it
+// examines the connection.
 func (l *link) request(ctx context.Context, subject string, frame []byte) ([]byte, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, l.timeout, errNoAnswer)
+	limited, cancel := context.WithTimeoutCause(ctx, l.timeout, errNoAnswer)
 	defer cancel()
-	b, err := l.bus.Request(ctx, subject, frame)
-	if err != nil && errors.Is(context.Cause(ctx), errNoAnswer) {
-		return nil, fmt.Errorf("%w in %v (%w)", errNoAnswer, l.timeout, err)
+	b, err := l.bus.Request(limited, subject, frame)
+	if err == nil || !errors.Is(context.Cause(limited), errNoAnswer) {
+		return b, err
 	}
-	return b, err
+	err = fmt.Errorf("%w in %v (%w)", errNoAnswer, l.timeout, err)
+	if !retry.Final(err) {
+		l.doubt(ctx, subject)
+	}
+	return nil, err
 }
 
 // Records implements [follow.Source].
@@ -101,7 +109,7 @@ func (l *link) publish(ctx context.Context, shards uint32, frame []byte) (sent b
 	sent = err == nil
 	if err == nil && !l.allowed {
 		// The server drops a forbidden message in silence: ask once.
-		err = l.check(ctx, subject)
+		err = l.check(ctx, subject, l.timeout)
 		l.allowed = err == nil
 	}
 	switch {
@@ -121,7 +129,7 @@ func (l *link) subscribe(
 	if err != nil {
 		return nil, err
 	}
-	if err := l.check(ctx, subject); retry.Final(err) {
+	if err := l.check(ctx, subject, l.timeout); retry.Final(err) {
 		sub.Unsubscribe()
 		return nil, err
 	}
@@ -129,9 +137,9 @@ func (l *link) subscribe(
 }
 
 // check asks whether the server denied a subject that was just used. An error that is not
-// final means that the server did not answer.
-func (l *link) check(ctx context.Context, subject string) error {
-	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+// final means that the server did not answer within patience, and at most l.timeout.
+func (l *link) check(ctx context.Context, subject string, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, min(patience, l.timeout))
 	defer cancel()
 	return bus.Check(ctx, l.bus, subject)
 }

@@ -188,6 +188,8 @@ func (c *Client) session(ctx context.Context) error {
 		return fmt.Errorf("announcements: %w", err)
 	}
 	defer sub.Unsubscribe()
+	c.pulse.set(c.follower.Plan().Reannounce)
+	defer c.pulse.start(ctx, subject)()
 	if c.serves() {
 		c.server.setOpen(true)
 		defer c.server.close()
@@ -203,7 +205,7 @@ func (c *Client) session(ctx context.Context) error {
 	if err := c.report(Progress{State: Waiting}); err != nil {
 		return err
 	}
-	return c.listen(ctx, subject)
+	return c.listen(ctx)
 }
 
 // enter gets what a client needs before it listens: the plan and, for a device, its slot.
@@ -227,10 +229,9 @@ func (c *Client) look(ctx context.Context) (done bool, err error) {
 }
 
 // listen follows announcements until the run ends.
-func (c *Client) listen(ctx context.Context, subject string) error {
-	quiet := time.NewTimer(c.patience())
-	defer quiet.Stop()
+func (c *Client) listen(ctx context.Context) error {
 	for {
+		idle := time.Now()
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -238,18 +239,21 @@ func (c *Client) listen(ctx context.Context, subject string) error {
 			if done, err := c.follow(ctx, c.inbox.take()); done || err != nil {
 				return err
 			}
+			c.pulse.set(c.follower.Plan().Reannounce)
 			if c.member.rejoinDue() {
 				if done, err := c.look(ctx); done || err != nil {
 					return err
 				}
 			}
-		case <-quiet.C:
-			// Only a check reveals that the connection was closed.
-			if err := c.link.check(ctx, subject); retry.Final(err) {
-				return fmt.Errorf("announcements: %w", err)
+		case quiet := <-c.pulse.quiet:
+			if retry.Final(quiet.err) {
+				return quiet.err
 			}
-			quiet := fmt.Errorf("%w: nothing was announced for a while", ErrQuiet)
-			if err := c.report(Progress{State: Waiting, Err: quiet}); err != nil {
+			if c.inbox.lastHeard().After(quiet.noticed) ||
+				quiet.alive && quiet.noticed.Before(idle) {
+				continue // over, or in a time when this device was busy and its connection good
+			}
+			if err := c.report(Progress{State: Waiting, Err: quiet.err}); err != nil {
 				return err
 			}
 			if done, err := c.look(ctx); done || err != nil {
@@ -259,16 +263,5 @@ func (c *Client) listen(ctx context.Context, subject string) error {
 				return err
 			}
 		}
-		quiet.Reset(c.patience())
 	}
-}
-
-// patience is how long the client waits for an announcement before it asks. It varies, so that
-// the devices of a quiet run do not ask in step.
-func (c *Client) patience() time.Duration {
-	often := c.cfg.RequestTimeout
-	if plan := c.follower.Plan(); plan != nil {
-		often = max(often, time.Duration(plan.Reannounce)*time.Millisecond)
-	}
-	return 3*often + c.pauses.Jitter(often)
 }

@@ -1,0 +1,174 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/zofl/zofl/client/internal/retry"
+	"github.com/zofl/zofl/wire"
+)
+
+// How long a device waits for an announcement before it checks its connection, and for the
+// broker's answer, as multiples of the interval at which announcements are repeated. Together
+// they stay below three intervals, which leaves time to connect again.
+const (
+	silenceLeast  = 1.5
+	silenceJitter = 0.4 // drawn anew each time, so that devices do not check in step
+	checkPatience = 0.75
+)
+
+// shortestInterval bounds the interval from below: a busy machine may well pause for less.
+const shortestInterval = time.Second
+
+// A pulse notices that nothing is announced, also while Run's goroutine is busy. It asks the
+// broker for a sign of life. If there is none, it has the connection made anew: a connection
+// that is dead but not closed would otherwise be noticed after minutes. It sends nothing while
+// announcements arrive, so it does not wake a radio. Between two looks it is only a timer.
+type pulse struct {
+	link     *link
+	inbox    *inbox
+	interval atomic.Int64 // at which announcements are repeated, as a time.Duration
+
+	// quiet has the last silence that was noticed.
+	quiet chan silence
+
+	mu      sync.Mutex // guards what follows
+	random  *rand.Rand
+	timer   *time.Timer
+	stopped bool
+	beating sync.WaitGroup
+}
+
+// A silence is what a check found because nothing was announced.
+type silence struct {
+	noticed time.Time
+	alive   bool  // the broker answered
+	err     error // matches ErrQuiet, or is final
+}
+
+func newPulse(cfg *Config, l *link, in *inbox) *pulse {
+	p := &pulse{link: l, inbox: in, random: retry.NewRandom(cfg.ID), quiet: make(chan silence, 1)}
+	p.interval.Store(int64(wire.DefaultReannounce))
+	l.interval, l.heard = p.every, in.lastHeard
+	return p
+}
+
+// set tells how often announcements are repeated, in milliseconds.
+func (p *pulse) set(reannounce uint32) {
+	p.interval.Store(int64(time.Duration(reannounce) * time.Millisecond))
+}
+
+// every returns the interval to count in.
+func (p *pulse) every() time.Duration {
+	return max(time.Duration(p.interval.Load()), shortestInterval)
+}
+
+// often is the shortest time between two questions to a run that says nothing.
+func (p *pulse) often() time.Duration { return max(p.every(), p.link.timeout) }
+
+// start watches the announcements of a subject until stop is called.
+func (p *pulse) start(ctx context.Context, subject string) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	p.settle()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stopped = false
+	began := time.Now()
+	p.timer = time.AfterFunc(p.silence(), func() { p.beat(ctx, subject, began, time.Time{}) })
+	return func() {
+		p.mu.Lock()
+		p.stopped = true
+		p.timer.Stop()
+		p.mu.Unlock()
+		cancel()
+		p.beating.Wait()
+	}
+}
+
+// settle forgets the last silence.
+func (p *pulse) settle() {
+	select {
+	case <-p.quiet:
+	default:
+	}
+}
+
+// beat checks the connection if nothing was announced since heard, and not before next. Then it
+// sets the timer for the next beat.
+func (p *pulse) beat(ctx context.Context, subject string, heard, next time.Time) {
+	p.mu.Lock()
+	if p.stopped {
+		p.mu.Unlock()
+		return
+	}
+	p.beating.Add(1)
+	p.mu.Unlock()
+	defer p.beating.Done()
+
+	wait := p.draw(p.silence)
+	if last := p.inbox.lastHeard(); last.After(heard) {
+		heard, next = last, time.Time{}
+		wait = max(0, wait-time.Since(last))
+	} else if time.Now().Before(next) {
+		wait = min(wait, time.Until(next))
+	} else {
+		p.notice(ctx, subject)
+		next = time.Now().Add(p.draw(p.pause))
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.stopped {
+		p.timer = time.AfterFunc(wait, func() { p.beat(ctx, subject, heard, next) })
+	}
+}
+
+func (p *pulse) draw(from func() time.Duration) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return from()
+}
+
+// silence draws how long nothing may be announced. The caller holds mu.
+func (p *pulse) silence() time.Duration {
+	return time.Duration((silenceLeast + silenceJitter*p.random.Float64()) * float64(p.every()))
+}
+
+// pause draws the time from one check of a silent run to the next. The caller holds mu.
+func (p *pulse) pause() time.Duration {
+	often := p.often()
+	return 3*often + time.Duration(p.random.Int64N(int64(often)))
+}
+
+// notice checks the connection, and tells Run's goroutine what it found.
+func (p *pulse) notice(ctx context.Context, subject string) {
+	err := p.link.examine(ctx, subject)
+	alive := err == nil
+	switch {
+	case ctx.Err() != nil:
+		return
+	case retry.Final(err):
+		err = fmt.Errorf("announcements: %w", err)
+	case err != nil:
+		p.await(ctx, subject)
+		err = fmt.Errorf("%w: nothing was announced for a while, and the broker did not answer "+
+			"(%w)", ErrQuiet, err)
+	default:
+		err = fmt.Errorf("%w: nothing was announced for a while", ErrQuiet)
+	}
+	p.settle()
+	p.quiet <- silence{time.Now(), alive, err}
+}
+
+// await waits until a connection that was dropped is made anew, but no longer than an interval:
+// the device then asks at once where the run is.
+func (p *pulse) await(ctx context.Context, subject string) {
+	ctx, cancel := context.WithTimeout(ctx, p.every())
+	defer cancel()
+	for p.link.check(ctx, subject, p.every()) != nil &&
+		retry.Sleep(ctx, p.every()/50) == nil {
+	}
+}

@@ -1,0 +1,104 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client/internal/retry"
+)
+
+// A reviver drops connections that are dead but not closed. After a drop that did not help, the
+// time until the next one doubles.
+type reviver struct {
+	bus bus.Bus
+	log *slog.Logger
+
+	mu      sync.Mutex    // guards what follows
+	random  *rand.Rand    // jitters pause
+	alive   time.Time     // the last check that was answered
+	dropped time.Time     // the last drop; zero: none
+	pause   time.Duration // the shortest time until the next one, if it did not help
+}
+
+func newReviver(cfg *Config) *reviver {
+	return &reviver{bus: cfg.Bus, log: cfg.Logger, random: retry.NewRandom(cfg.ID)}
+}
+
+// answered notes that a check was answered.
+func (r *reviver) answered() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.alive = time.Now()
+}
+
+// answeredWithin says whether a check was answered in the last d.
+func (r *reviver) answeredWithin(d time.Duration) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return time.Since(r.alive) < d
+}
+
+// helped says whether something was announced since the last drop, or there was none.
+func (r *reviver) helped(heard time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.dropped.IsZero() || heard.After(r.dropped)
+}
+
+// drop drops the connection, unless the last drop did not help and was too recent. heard is
+// the time of the last announcement, and first the shortest time between two drops.
+func (r *reviver) drop(heard time.Time, first time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.dropped.IsZero() || heard.After(r.dropped):
+		r.pause = first
+	case time.Since(r.dropped) < r.pause:
+		return
+	default:
+		r.pause = min(2*r.pause, max(first, reconnectMax))
+	}
+	r.pause += time.Duration(r.random.Int64N(int64(r.pause)/4 + 1))
+	r.dropped = time.Now()
+	r.log.Warn("the broker does not answer, connecting again")
+	if err := bus.Reconnect(r.bus); err != nil {
+		r.log.Warn("cannot connect again", "err", err)
+	}
+}
+
+// examine checks that the broker answers, and permits a subject that was just used. If the
+// connection is up and the broker does not answer, it drops the connection.
+func (l *link) examine(ctx context.Context, subject string) error {
+	every := l.interval()
+	patience := time.Duration(checkPatience * float64(every))
+	if !l.reviver.helped(l.heard()) { // the network may be slow
+		patience = max(patience, l.timeout)
+	}
+	err := l.check(ctx, subject, patience)
+	if err == nil {
+		l.reviver.answered()
+	}
+	if errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, bus.ErrOffline) &&
+		ctx.Err() == nil {
+		l.reviver.drop(l.heard(), 3*every)
+		err = fmt.Errorf("no answer in %v (%w)", min(patience, l.timeout), err)
+	}
+	return err
+}
+
+// doubt examines the connection after a request without an answer, unless it was good just now:
+// then the coordinator is silent.
+func (l *link) doubt(ctx context.Context, subject string) {
+	if _, ok := l.bus.(bus.Reconnector); !ok || l.reviver.answeredWithin(l.interval()*3/2) {
+		return
+	}
+	if err := l.examine(ctx, subject); err != nil {
+		l.log.Info("no answer from the broker", "err", err)
+	}
+}
