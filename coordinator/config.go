@@ -31,7 +31,10 @@ var (
 // A Config says what a coordinator needs.
 type Config struct {
 	// Conn is the caller's connection; the coordinator never dials or closes it. Set
-	// nats.MaxReconnects(-1): otherwise a broker that is away for long ends the run.
+	// nats.MaxReconnects(-1): otherwise a broker that is away for long ends the run. The
+	// coordinator checks it twice in each Reannounce of the plan, at least every 2.5 s. If the
+	// broker does not answer, the connection is dead but not closed, and the coordinator calls
+	// [nats.Conn.ForceReconnect].
 	Conn *nats.Conn
 	// Bus replaces Conn, for tests and simulations. Exactly one of the two is needed.
 	Bus bus.Bus

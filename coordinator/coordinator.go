@@ -19,7 +19,7 @@ import (
 //  1. Only the goroutine of Run steps the core, and only under mu.
 //  2. Subscriptions only fill queues, and never wait. The bus's goroutines run them.
 //  3. Once lost is closed, nothing is published.
-//  4. Run's goroutine and those of catchUps and objects end with Run.
+//  4. The goroutines of Run, catchUps, objects and the pulse end with Run.
 type Coordinator struct {
 	cfg      Config
 	run      string
@@ -53,7 +53,7 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
-	epoch, err := cfg.Log.Begin(ctx)
+	epoch, err := lead(ctx, &cfg)
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: log: %w", err)
 	}
@@ -135,6 +135,7 @@ func (c *Coordinator) Run(ctx context.Context) error {
 	serving, quit := context.WithCancel(ctx)
 	var done sync.WaitGroup
 	done.Go(func() { c.catchUps.Serve(serving) })
+	done.Go(func() { c.watchConnection(serving) })
 	if c.objects != nil {
 		done.Go(func() { c.objects.Serve(serving) })
 	}
