@@ -80,7 +80,7 @@ func (b *natsBus) Request(ctx context.Context, subject string, data []byte) ([]b
 	if !wellFormed(subject) {
 		return nil, failed("request", subject, ErrSubject)
 	}
-	m, err := b.nc.RequestWithContext(ctx, subject, data)
+	m, err := b.ask(ctx, subject, data)
 	if err == nil {
 		return m.Data, nil
 	}
@@ -88,6 +88,25 @@ func (b *natsBus) Request(ctx context.Context, subject string, data []byte) ([]b
 		err = fmt.Errorf("%w (%w)", ErrPermission, err)
 	}
 	return nil, failed("request", subject, b.translate(err))
+}
+
+// ask makes a request that ends when the connection breaks, with errBroke: nats.go would wait
+// for an answer that can no longer come.
+func (b *natsBus) ask(ctx context.Context, subject string, data []byte) (*nats.Msg, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	broke := b.nc.StatusChanged(nats.RECONNECTING)
+	defer b.nc.RemoveStatusListener(broke) // closes broke
+	go func() {
+		if _, ok := <-broke; ok {
+			cancel(errBroke)
+		}
+	}()
+	m, err := b.nc.RequestWithContext(ctx, subject, data)
+	if err != nil && context.Cause(ctx) == errBroke {
+		err = errBroke
+	}
+	return m, err
 }
 
 // Check implements Checker.

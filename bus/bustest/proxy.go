@@ -64,6 +64,16 @@ func (p *Proxy) Swallow(forever bool) {
 	}
 }
 
+// Break closes all present connections.
+func (p *Proxy) Break() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, l := range p.links {
+		l.close()
+	}
+	p.links = nil
+}
+
 // Heal lets later connections through. Those that were swallowed stay so.
 func (p *Proxy) Heal() {
 	p.mu.Lock()

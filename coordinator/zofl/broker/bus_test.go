@@ -150,3 +150,34 @@ func TestBusHalfOpen(t *testing.T) {
 		t.Errorf("after the connection was closed: %v, want %v", err, bus.ErrClosed)
 	}
 }
+
+// A request whose connection breaks ends at once, instead of waiting for its time limit.
+func TestRequestBreaks(t *testing.T) {
+	b := run(t, Config{})
+	asked := make(chan bus.Message, 1)
+	nc, _ := dial(t, b, "silent")
+	if _, err := bus.NATS(nc).Subscribe("ask", func(m bus.Message) { asked <- m }); err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	proxy := bustest.NewProxy(t, strings.TrimPrefix(b.URL(), "nats://"))
+	nc, err := nats.Connect("nats://"+proxy.Address(), nats.MaxReconnects(-1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	failed := make(chan error, 1)
+	go func() {
+		_, err := bus.NATS(nc).Request(ctx, "ask", nil)
+		failed <- err
+	}()
+	<-asked
+	proxy.Break()
+	if err := <-failed; !errors.Is(err, bus.ErrOffline) || ctx.Err() != nil {
+		t.Errorf("got %v, %v, want %v at once", err, ctx.Err(), bus.ErrOffline)
+	}
+}
