@@ -25,7 +25,7 @@ func (c *Client) follow(ctx context.Context, queue []arrival) (done bool, err er
 			newest = a
 		}
 	}
-	if newest == nil || c.follower.N() != newest.head.Last {
+	if newest == nil || c.follower.N() != newest.head.Last || c.inbox.prolongs(newest) {
 		return false, nil
 	}
 	standing, err := c.follower.Complete(ctx, &newest.head)

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -81,6 +82,17 @@ func (in *inbox) take() []arrival {
 	queue := in.queue
 	in.queue = nil
 	return queue
+}
+
+// prolongs says whether an announcement waits that gives more time to the round of a. That
+// happens when the device took long to reach a's head: a may be of an attempt that has closed.
+func (in *inbox) prolongs(a *arrival) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return slices.ContainsFunc(in.queue, func(later arrival) bool {
+		return later.N == a.N && later.State == a.State && later.head.Last == a.head.Last &&
+			later.closes.After(a.closes)
+	})
 }
 
 // watched calls see with each arrival that waits, and then with each new one until stop is

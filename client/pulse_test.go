@@ -202,7 +202,8 @@ func TestHalfOpenForLong(t *testing.T) {
 			t.Errorf("%d reconnects in an hour, want some", n)
 		}
 		for i := range reconnects[2:] {
-			before, after := reconnects[i+1].Sub(reconnects[i]), reconnects[i+2].Sub(reconnects[i+1])
+			before := reconnects[i+1].Sub(reconnects[i])
+			after := reconnects[i+2].Sub(reconnects[i+1])
 			if after < before && before < 5*time.Minute {
 				t.Errorf("a pause of %v after one of %v", after, before)
 			}
@@ -236,7 +237,7 @@ func TestQuietSendsNothing(t *testing.T) {
 		pass(time.Hour)
 		sent, reconnects := o.seen() // a check and a join each time
 		if most := 2 * (3600/15 + 1); sent > most || len(reconnects) > 0 {
-			t.Errorf("%d messages and %d reconnects in an hour of silence, want at most %d and none",
+			t.Errorf("%d messages, %d reconnects in an hour of silence, want at most %d and none",
 				sent, len(reconnects), most)
 		}
 		if p := d.now(); !errors.Is(p.Err, client.ErrQuiet) {

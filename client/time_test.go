@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/wire"
 )
@@ -77,11 +78,40 @@ func TestDeadline(t *testing.T) {
 		h.commit()
 		h.announce(func(a *wire.Announcement) { a.Left = 0 }) // late on the way
 		h.declines(wire.DeclineTime)
+		if err := d.now().Err; !strings.Contains(err.Error(), "time was up before the work began") {
+			t.Errorf("progress says %v, want that it was too late", err)
+		}
 		h.commit()
 		query = time.Millisecond
 		h.announce()
 		pass(3 * time.Millisecond)
 		h.one(wire.Contribution)
+		d.stop()
+	})
+}
+
+// A device that reaches the head only after the attempt has closed takes the next one, which was
+// announced meanwhile, and neither declines nor doubts its speed.
+func TestLateForOneAttempt(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		d := h.device("d0", bowlLoss(small, 0))
+		h.round()
+		h.commit()
+		h.commit() // not announced: the device has to ask
+		lost := 1
+		h.answers(func(bus.Message) bool { lost--; return lost >= 0 })
+		h.announce(func(a *wire.Announcement) { a.Left = 3000 })
+		pass(4 * time.Second)
+		h.silent()
+		h.announce(func(a *wire.Announcement) { a.Attempt, a.Left = 1, 30_000 })
+		pass(4 * time.Second) // the request ends, and the next is answered
+		if r := h.one(wire.Contribution); r.N != h.last()+1 {
+			t.Errorf("contributed to record %d, want %d", r.N, h.last()+1)
+		}
+		if err := d.now().Err; err != nil {
+			t.Errorf("progress says %v", err)
+		}
 		d.stop()
 	})
 }

@@ -203,7 +203,7 @@ func declined(err error) wire.Reply {
 
 func reasonOf(err error) wire.DeclineReason {
 	switch {
-	case errors.Is(err, errDeadline), errors.Is(err, probe.ErrSlow):
+	case errors.Is(err, errDeadline), errors.Is(err, probe.ErrSlow), errors.Is(err, probe.ErrLate):
 		return wire.DeclineTime
 	case errors.Is(err, probe.ErrBusy):
 		return wire.DeclineBusy

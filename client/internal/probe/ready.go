@@ -14,6 +14,9 @@ import (
 var (
 	// ErrSlow: the loss is too slow for the time left.
 	ErrSlow = errors.New("the loss is too slow for the time left")
+	// ErrLate: the round's time was up before the device could begin, for instance because it
+	// had to fetch records first.
+	ErrLate = errors.New("the round's time was up before the work began")
 	// ErrPolicy: the app's policy says no, or failed.
 	ErrPolicy = errors.New("the app's policy")
 	// ErrBusy: an earlier callback has not returned.
@@ -23,7 +26,7 @@ var (
 )
 
 // Ready says whether the device can and may make so many queries for record n before the round
-// closes. The error matches [ErrBusy], [ErrSlow] or [ErrPolicy].
+// closes. The error matches [ErrBusy], [ErrLate], [ErrSlow] or [ErrPolicy].
 func (p *Prober) Ready(ctx context.Context, n, queries uint64, closes time.Time) error {
 	need, left := p.duration(queries), time.Until(closes)
 	// An abandoned callback may be about to return: wait for it a little, unless the loss is
@@ -35,9 +38,13 @@ func (p *Prober) Ready(ctx context.Context, n, queries uint64, closes time.Time)
 	if !p.calls.idle(ctx, patience) {
 		return ErrBusy
 	}
-	if left = time.Until(closes); need > left {
+	switch left = time.Until(closes); {
+	case left <= 0:
+		return fmt.Errorf("%w, %v ago", ErrLate, (-left).Round(time.Millisecond))
+	case need > left:
 		p.doubt()
-		return fmt.Errorf("%w: %d queries take %v, %v are left", ErrSlow, queries, need, left)
+		return fmt.Errorf("%w: %d queries take %v, %v are left", ErrSlow, queries,
+			need.Round(time.Millisecond), left.Round(time.Millisecond))
 	}
 	return p.mayWork(ctx, objective.Work{N: n, Queries: queries, Left: left})
 }
