@@ -40,6 +40,7 @@ func FuzzUpload(f *testing.F)          { fuzz(f, "upload") }
 func FuzzUploadReply(f *testing.F)     { fuzz(f, "upload-reply") }
 func FuzzObjectRequest(f *testing.F)   { fuzz(f, "object-request") }
 func FuzzObjectReply(f *testing.F)     { fuzz(f, "object-reply") }
+func FuzzLead(f *testing.F)            { fuzz(f, "lead") }
 
 // FuzzControl: a decoded control variate encodes to the beginning of Rest, and its record
 // is before the reply's.

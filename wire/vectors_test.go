@@ -72,6 +72,10 @@ var frames = map[string]func([]byte) ([]byte, error){
 		v, err := wire.DecodeObjectReply(b)
 		return again(v.Append, err)
 	},
+	"lead": func(b []byte) ([]byte, error) {
+		v, err := wire.DecodeLead(b)
+		return again(v.Append, err)
+	},
 }
 
 func again(encode func([]byte) []byte, err error) ([]byte, error) {

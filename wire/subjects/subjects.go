@@ -12,6 +12,7 @@
 //	zo.<run>.d.<id>           pieces of a record's vector, request and reply
 //	zo.<run>.h                records for a shared log; no device reads it
 //	zo.<run>.m                members for a shared log; no device reads it
+//	zo.<run>.l                leads of coordinators, to each other; no device reads it
 //	zo.<run>.o.<verb>         an operator's commands, request and reply
 package subjects
 
@@ -54,6 +55,9 @@ func Log(run string) string { return "zo." + run + ".h" }
 // Members is where coordinators publish new members to a log that they share.
 // Only that log's stream subscribes there, and it may refuse a message.
 func Members(run string) string { return "zo." + run + ".m" }
+
+// Lead is where coordinators whose logs are not shared learn of each other.
+func Lead(run string) string { return "zo." + run + ".l" }
 
 // Operator is where an operator's program sends commands to a coordinator;
 // nobody else may publish there.

@@ -3,12 +3,12 @@ package wiretest
 import "slices"
 
 // Count is the number of vectors.
-const Count = 448
+const Count = 465
 
 // Vectors generates all vectors.
 func Vectors() []Vector {
 	return slices.Concat(records(), rounds(), bodies(), plans(), announcements(), replies(),
-		joins(), catchUps(), snapshots(), uploads(), objects())
+		joins(), catchUps(), snapshots(), uploads(), objects(), leads())
 }
 
 // A set collects the vectors of one kind of frame.

@@ -1,0 +1,35 @@
+package wire
+
+import "math"
+
+// A Lead says that a coordinator leads the run from a log that it shares with no other one. Such
+// coordinators exchange leads, and all but the one that has run longest step down.
+type Lead struct {
+	Instance [8]byte // random, another one for each process
+	Epoch    uint64
+	Uptime   uint64 // milliseconds
+	Rest     []byte
+}
+
+// Append appends the encoding of l to b: the array [version, instance, epoch, uptime],
+// then Rest.
+func (l *Lead) Append(b []byte) []byte {
+	b = appendBin(append(appendArray(b, 4), FrameVersion), l.Instance[:])
+	b = appendUint(appendUint(b, l.Epoch), l.Uptime)
+	return append(b, l.Rest...)
+}
+
+// DecodeLead reads a lead. Rest aliases b.
+func DecodeLead(b []byte) (Lead, error) {
+	d := newReader("lead", b)
+	d.head(FrameVersion, 4)
+	var l Lead
+	d.bytes("instance", l.Instance[:])
+	l.Epoch = d.uint("epoch", math.MaxInt64)
+	l.Uptime = d.uint("uptime", math.MaxInt64)
+	l.Rest = d.rest()
+	if d.err != nil {
+		return Lead{}, d.err
+	}
+	return l, nil
+}
