@@ -71,6 +71,8 @@ var allowed = map[string][]string{
 		module + "/coordinator/internal/gather", module + "/coordinator/internal/serve",
 	},
 	"coordinator/internal/gather": {module + "/wire", module + "/mathx", module + "/prng"},
+	"coordinator/internal/pulse":  {module + "/wire", module + "/bus"},
+	"coordinator/internal/senior": {module + "/wire", module + "/wire/subjects", module + "/bus"},
 	"coordinator/internal/serve": {module + "/wire", module + "/wire/subjects",
 		module + "/bus", module + "/coordinator/runlog"},
 }

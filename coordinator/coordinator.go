@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/internal/engine"
+	"github.com/zofl/zofl/coordinator/internal/senior"
 	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/coordinator/runlog"
 )
@@ -35,6 +37,8 @@ type Coordinator struct {
 	overflow atomic.Uint64
 	garbled  atomic.Uint64 // frames that were too long to queue
 	pieces   atomic.Int64  // bytes of queued pieces of vectors
+
+	seniority *senior.Seniority // nil where coordinators share the log
 
 	mu       sync.Mutex // guards what follows
 	core     *engine.Core
@@ -73,6 +77,9 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 		arrivals: make(chan arrival, cfg.Queue),
 		called:   make(chan struct{}, 1),
 		core:     core,
+	}
+	if lost == nil {
+		c.seniority = senior.New(cfg.Bus, cfg.Logger, c.run, epoch)
 	}
 	if c.linger == 0 {
 		c.linger = time.Duration(core.Plan.Reannounce) * time.Millisecond * 3 / 2
@@ -119,8 +126,9 @@ func newCore(ctx context.Context, cfg Config, epoch uint64) (*engine.Core, error
 //
 // Other errors match [runlog.ErrDeposed] as soon as another coordinator may lead, and nothing more
 // is published; [runlog.ErrCorrupt] if the log lost or changed records; [runlog.ErrPlan] if it
-// turns out to hold another run. Devices are told of the last two as a pause. Or they come from a
-// bus that is closed for good, or from the Recorder.
+// turns out to hold another run. Devices are told of the last two as a pause. [ErrSecond] says that
+// another coordinator leads the run from a log of its own. Or errors come from a bus that is closed
+// for good, or from the Recorder.
 //
 // No goroutine outlives Run. Run stops soon: a pending append has one more second. It can be called
 // again after it returned; a new Coordinator on the same log continues as well.
@@ -129,19 +137,20 @@ func (c *Coordinator) Run(ctx context.Context) error {
 		return fmt.Errorf("coordinator: %w", ErrRunning)
 	}
 	defer c.finish()
+	if err := c.alone(ctx); err != nil {
+		return fmt.Errorf("coordinator: %w", err)
+	}
 	if err := c.subscribe(); err != nil {
 		return fmt.Errorf("coordinator: %w", err)
 	}
-	serving, quit := context.WithCancel(ctx)
-	var done sync.WaitGroup
-	done.Go(func() { c.catchUps.Serve(serving) })
-	done.Go(func() { c.watchConnection(serving) })
-	if c.objects != nil {
-		done.Go(func() { c.objects.Serve(serving) })
+	ctx, stepDown := context.WithCancelCause(ctx)
+	defer stepDown(nil)
+	defer c.serve(ctx, stepDown)()
+	err := c.loop(ctx)
+	if cause := context.Cause(ctx); err == nil && errors.Is(cause, ErrSecond) {
+		err = cause
 	}
-	defer done.Wait()
-	defer quit()
-	if err := c.loop(ctx); err != nil {
+	if err != nil {
 		return fmt.Errorf("coordinator: %w", err)
 	}
 	return nil

@@ -81,12 +81,13 @@
 //
 // A coordinator subscribes to zo.<run>.p.*.*, zo.<run>.j.* and zo.<run>.c.*; with transport=dense
 // also to zo.<run>.u.* and zo.<run>.d.*. It publishes to zo.<run>.a.* and to the inboxes of
-// devices. A jetlog.Log subscribes to an inbox of its own and publishes to zo.<run>.h, zo.<run>.m,
-// $JS.API.>, $KV.ZO_<run>_LEASE.> and $KV.ZO_<run>_EPOCH.>; with transport=dense also to
-// $O.ZO_<run>_OBJECTS.>. Devices need none of these. Whoever may publish to the last one can remove
-// vectors, but not change them, because records have their digests. Package client says what a
-// device publishes. The last token of its subjects is its id, and the broker has to bind that to
-// the device.
+// devices. One that does not share its log publishes and subscribes zo.<run>.l, to find a second
+// coordinator of the run. A jetlog.Log subscribes to an inbox of its own and publishes to
+// zo.<run>.h, zo.<run>.m, $JS.API.>, $KV.ZO_<run>_LEASE.> and $KV.ZO_<run>_EPOCH.>; with
+// transport=dense also to $O.ZO_<run>_OBJECTS.>. Devices need none of these. Whoever may publish to
+// the last one can remove vectors, but not change them, because records have their digests. Package
+// client says what a device publishes. The last token of its subjects is its id, and the broker has
+// to bind that to the device.
 //
 // # Determinism
 //

@@ -93,7 +93,7 @@ func TestTakeover(t *testing.T) {
 // A sharedLog is shared by coordinators without a lease: its Lost is never closed.
 type sharedLog struct{ runlog.Memory }
 
-func (l *sharedLog) Lost() <-chan struct{} { return nil }
+func (l *sharedLog) Lost() <-chan struct{} { return make(chan struct{}) }
 
 // TestTwoLeaders has two coordinators append to one log.
 func TestTwoLeaders(t *testing.T) {

@@ -1,0 +1,87 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator/internal/pulse"
+	"github.com/zofl/zofl/coordinator/internal/senior"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
+)
+
+// ErrSecond: another coordinator leads this run from a log of its own, and has run for longer. The
+// text names it. Stop one of the two for good: their logs are copies that differ by now.
+var ErrSecond = senior.ErrSecond
+
+// lead makes the caller the log's coordinator. It may wait long, and checks the connection
+// meanwhile: a log in JetStream is behind it.
+func lead(ctx context.Context, cfg *Config) (epoch uint64, err error) {
+	waiting, quit := context.WithCancel(ctx)
+	var done sync.WaitGroup
+	done.Go(func() {
+		p := pulse.Pulse{Bus: cfg.Bus, Logger: cfg.Logger, Subject: "zo",
+			Every: func() time.Duration { return wire.DefaultReannounce }}
+		p.Run(waiting)
+	})
+	defer done.Wait()
+	defer quit()
+	return cfg.Log.Begin(ctx)
+}
+
+// alone returns an error that matches [ErrSecond] if an elder coordinator of the run answers, and
+// begins to listen for others.
+func (c *Coordinator) alone(ctx context.Context) error {
+	if c.seniority == nil {
+		return nil
+	}
+	switch err := c.seniority.Ask(ctx); {
+	case errors.Is(err, bus.ErrPermission):
+		c.cfg.Logger.Warn("cannot look for other coordinators of this run: permit this one to publish "+
+			"and subscribe the subject", "subject", subjects.Lead(c.run), "err", err)
+		c.seniority = nil
+		return nil
+	case err != nil:
+		return err
+	}
+	sub, err := c.seniority.Listen()
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.subs = append(c.subs, sub)
+	c.mu.Unlock()
+	return nil
+}
+
+// serve starts what runs beside the loop, until stop is called.
+func (c *Coordinator) serve(ctx context.Context, stepDown func(error)) (stop func()) {
+	ctx, quit := context.WithCancel(ctx)
+	var done sync.WaitGroup
+	done.Go(func() { c.catchUps.Serve(ctx) })
+	if c.objects != nil {
+		done.Go(func() { c.objects.Serve(ctx) })
+	}
+	done.Go(func() {
+		p := pulse.Pulse{Bus: c.cfg.Bus, Logger: c.cfg.Logger,
+			Subject: subjects.Announce(c.run, 0), Every: c.interval}
+		p.Run(ctx)
+	})
+	if c.seniority != nil {
+		done.Go(func() { c.seniority.Watch(ctx, c.interval, stepDown) })
+	}
+	return func() {
+		quit()
+		done.Wait()
+	}
+}
+
+// interval is how often the pulse and the seniority do something.
+func (c *Coordinator) interval() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return pulse.Interval(c.core.Plan.Reannounce)
+}
