@@ -39,14 +39,15 @@ func TestKillAfterRollback(t *testing.T) {
 		"--listen", address, "--json")
 	for i := range devices {
 		id := fmt.Sprint("d", i)
-		d := &party{t: t, name: id, args: []string{"client", "--url", url, "--run", "rollback", "--id", id, "--json",
-			"--objective", "bowl", "--dim", "50", "--delay", "1ms",
-			"--store", filepath.Join(dir, id)}, each: func(p *party, line map[string]any) {
+		d := &party{t: t, name: id, each: func(p *party, line map[string]any) {
 			err, _ := line["err"].(string)
 			if strings.Contains(err, "no answer in") || strings.Contains(err, "time was up") {
 				t.Errorf("%s waited for nothing: %s", p.name, err)
 			}
 		}}
+		d.args = []string{"client", "--url", url, "--run", "rollback", "--id", id, "--json",
+			"--objective", "bowl", "--dim", "50", "--delay", "1ms",
+			"--store", filepath.Join(dir, id)}
 		d.begin()
 	}
 	past := func(n float64) func() error {
