@@ -1,0 +1,110 @@
+// Command day simulates a day of flaky phones and prints its history, an hour a line: see
+// package testing/fleet/day.
+//
+//	go -C testing run ./cmd/day
+//	go -C testing run ./cmd/day --devices 60 --length 2h --every 10m --json
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/testing/fleet/day"
+	"github.com/zofl/zofl/wire/plancheck"
+	"github.com/zofl/zofl/wire/planfile"
+)
+
+func main() {
+	day.Main(func(t *testing.T, args []string) error { return run(t, args, os.Stdout) })
+}
+
+// settings are the flags --set.
+type settings []string
+
+func (s *settings) String() string { return strings.Join(*s, " ") }
+
+func (s *settings) Set(v string) error {
+	*s = append(*s, v)
+	return nil
+}
+
+func run(t *testing.T, args []string, out io.Writer) error {
+	cfg := day.Config{}
+	var set settings
+	flags := flag.NewFlagSet("day", flag.ContinueOnError)
+	flags.Uint64Var(&cfg.Seed, "seed", 1, "of the phones and all that happens to them")
+	flags.IntVar(&cfg.Devices, "devices", 500, "phones")
+	flags.DurationVar(&cfg.Length, "length", 24*time.Hour, "virtual time, from midnight")
+	flags.DurationVar(&cfg.Every, "every", time.Hour, "virtual time of a line")
+	flags.Var(&set, "set", "`field=value` of the plan; may be repeated")
+	asJSON := flags.Bool("json", false, "print the history as JSON")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	plan, err := day.NewPlan(cfg.Seed, cfg.Devices)
+	if err != nil {
+		return err
+	}
+	for _, s := range set {
+		name, value, ok := strings.Cut(s, "=")
+		if !ok {
+			return fmt.Errorf("--set %s: write it as field=value", s)
+		}
+		if err := planfile.Set(plan, name, value); err != nil {
+			return err
+		}
+	}
+	if err := plancheck.Validate(plan); err != nil {
+		return err
+	}
+	cfg.Plan = plan
+	began := time.Now()
+	h, err := day.Simulate(t, cfg)
+	if err != nil {
+		return err
+	}
+	if *asJSON {
+		e := json.NewEncoder(out)
+		e.SetIndent("", "  ")
+		return e.Encode(h)
+	}
+	print(out, h)
+	_, err = fmt.Fprintf(out, "%v of wall time\n", time.Since(began).Round(100*time.Millisecond))
+	return err
+}
+
+// print writes a history as a table.
+func print(out io.Writer, h *day.History) {
+	fmt.Fprintf(out, "%8s %7s %6s %8s %7s %8s %5s %9s %8s %8s %6s %8s\n", "end", "present",
+		"rounds", "attempts", "counted", "declines", "late", "duplicate", "sent kB", "recv kB",
+		"loss", "accuracy")
+	line := func(name string, x *day.Hour) {
+		fmt.Fprintf(out, "%8s %7.1f %6d %8d %7d %8d %5d %9d %8d %8d %6.3f %7.1f%%\n", name,
+			x.Present, x.Rounds, x.Attempts, x.Counted, x.Declines, x.Late, x.Duplicates,
+			x.SentBytes/1000, x.ReceivedBytes/1000, x.Loss, 100*x.Accuracy)
+	}
+	for i := range h.Hours {
+		line(clock(h.Hours[i].End), &h.Hours[i])
+	}
+	line("all", &h.Total)
+	fmt.Fprintf(out, "%d replies reached the coordinator, %d messages were lost on the way\n",
+		h.Arrived, h.Lost)
+	fmt.Fprintf(out, "%d states of phones compared with the log's, %d differ\n", h.States,
+		len(h.Differ))
+	fmt.Fprintf(out, "%d pauses, %v in all; at the end the run is %v %s\n", h.Pauses, h.PausedFor,
+		h.FinalState, h.FinalReason)
+	for _, f := range h.Faults {
+		fmt.Fprintln(out, f)
+	}
+}
+
+// clock writes a time of the day.
+func clock(at time.Duration) string {
+	return fmt.Sprintf("%02d:%02d", int(at.Hours()), int(at.Minutes())%60)
+}

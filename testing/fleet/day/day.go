@@ -1,0 +1,48 @@
+package day
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"testing/synctest"
+)
+
+// Run simulates a day. It fails the test if cfg is unusable.
+func Run(t *testing.T, cfg Config) *History {
+	t.Helper()
+	h, err := Simulate(t, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// Simulate simulates a day. The error says why cfg is unusable. A program gets t from [Main].
+func Simulate(t *testing.T, cfg Config) (h *History, err error) {
+	if cfg, err = cfg.withDefaults(); err != nil {
+		return nil, err
+	}
+	synctest.Test(t, func(*testing.T) {
+		var w *world
+		if w, err = newWorld(cfg); err == nil {
+			h = w.run()
+		}
+	})
+	return h, err
+}
+
+// Main is the body of a program that simulates days: testing/synctest wants a test. It calls
+// run with the program's arguments, prints the error, and exits.
+func Main(run func(t *testing.T, args []string) error) {
+	args := os.Args[1:]
+	os.Args = os.Args[:1] // the flags of tests are not the program's
+	all := func(string, string) (bool, error) { return true, nil }
+	test := func(t *testing.T) {
+		if err := run(t, args); err != nil {
+			fmt.Fprintf(os.Stderr, "%v\n", err)
+			os.Exit(1)
+		}
+		os.Exit(0) // before the test says that it passed
+	}
+	testing.Main(all, []testing.InternalTest{{Name: "Main", F: test}}, nil, nil)
+}

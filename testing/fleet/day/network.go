@@ -1,0 +1,153 @@
+package day
+
+import (
+	"container/heap"
+	"sync"
+	"testing/synctest"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+)
+
+// A network carries messages in virtual time, and does what is scheduled. The goroutine of run
+// does one thing at a time, and calls the handlers.
+type network struct {
+	began time.Time
+	wake  chan struct{} // has a token when something became the next thing to do
+
+	mu       sync.Mutex // guards what follows, and the lines of stations
+	things   things
+	number   uint64 // of things
+	literal  map[string][]*subscription
+	patterns []*subscription
+	inboxes  map[string]*inbox
+	inbox    uint64 // number of the last inbox
+	lost     uint64 // messages that reached nobody because of a lost radio or an ended process
+}
+
+// A thing is to be done at a moment.
+type thing struct {
+	at     time.Duration // since the network began
+	number uint64        // in order of scheduling
+	do     func()
+}
+
+// things is a heap by time.
+type things []thing
+
+func (h things) Len() int      { return len(h) }
+func (h things) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h things) Less(i, j int) bool {
+	return h[i].at < h[j].at || h[i].at == h[j].at && h[i].number < h[j].number
+}
+func (h *things) Push(x any) { *h = append(*h, x.(thing)) }
+func (h *things) Pop() any {
+	last := (*h)[len(*h)-1]
+	(*h)[len(*h)-1] = thing{}
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+func newNetwork() *network {
+	return &network{began: time.Now(), wake: make(chan struct{}, 1),
+		literal: map[string][]*subscription{}, inboxes: map[string]*inbox{}}
+}
+
+// now returns the virtual time since the network began.
+func (n *network) now() time.Duration { return time.Since(n.began) }
+
+// at schedules something.
+func (n *network) at(at time.Duration, do func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.schedule(at, do)
+}
+
+// schedule is at for callers that hold mu.
+func (n *network) schedule(at time.Duration, do func()) {
+	n.number++
+	heap.Push(&n.things, thing{at, n.number, do})
+	if n.things[0].number == n.number {
+		select {
+		case n.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// run does everything up to a moment. Each thing begins when everybody has reacted to the one
+// before, so no two race.
+func (n *network) run(until time.Duration) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		synctest.Wait()
+		next, ok := n.take(until)
+		if ok {
+			next.do()
+			continue
+		}
+		if next.at > until {
+			next.at = until
+		}
+		if n.now() >= until {
+			return
+		}
+		timer.Reset(next.at - n.now())
+		select {
+		case <-timer.C:
+		case <-n.wake:
+		}
+	}
+}
+
+// take removes the next thing if it is due. Otherwise it returns when the next one is, or a
+// moment after until.
+func (n *network) take(until time.Duration) (next thing, due bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.things) == 0 {
+		return thing{at: until + 1}, false
+	}
+	if next = n.things[0]; next.at > n.now() || next.at > until {
+		return next, false
+	}
+	return heap.Pop(&n.things).(thing), true
+}
+
+// send puts a message on its way to all who listen, and returns their number. The caller holds
+// mu.
+func (n *network) send(from *access, m bus.Message) (heard int) {
+	departs := from.station.departs(n.now(), &m)
+	if in := n.inboxes[m.Subject]; in != nil {
+		heard++
+		n.carry(departs, in.owner, &m, func() { in.receive(m) })
+	}
+	for _, list := range [][]*subscription{n.literal[m.Subject], n.patterns} {
+		for _, s := range list {
+			if matches(s.pattern, m.Subject) {
+				heard++
+				n.carry(departs, s.owner, &m, func() { s.handle(m) })
+			}
+		}
+	}
+	return heard
+}
+
+// carry delivers a message to a process, unless that has ended or has no radio by then.
+func (n *network) carry(departs time.Duration, to *access, m *bus.Message, deliver func()) {
+	size := frameSize("MSG", m, " 1")
+	n.schedule(to.station.arrives(departs), func() {
+		n.mu.Lock()
+		here := !to.over && to.station.line == up
+		if here {
+			to.station.received += size
+		} else {
+			n.lost++
+		}
+		n.mu.Unlock()
+		if here {
+			deliver()
+		}
+	})
+}

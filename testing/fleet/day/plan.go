@@ -1,0 +1,35 @@
+package day
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/plancheck"
+	"github.com/zofl/zofl/wire/preset"
+)
+
+// runName is the run of every day.
+const runName = "day"
+
+// NewPlan returns the plan of a day of devices phones: decomfl on the digits, P = 10, a round of
+// at most a minute that wants a tenth of all phones and accepts a fiftieth. The run key depends
+// on the seed. Change what you compare, and give the plan to [Config].
+func NewPlan(seed uint64, devices int) (*wire.Plan, error) {
+	p, err := preset.New("decomfl", runName, Dim)
+	if err != nil {
+		return nil, err
+	}
+	key := sha256.Sum256(binary.LittleEndian.AppendUint64([]byte("zofl day"), seed))
+	p.RunKey = key[:]
+	p.Distribution, p.Perturbations, p.Mu = wire.Rademacher, 10, 1e-3
+	p.StepSize, p.Batch = 0.02, 32
+	p.Target = uint32(max(devices/10, 2))
+	p.Quorum = uint32(max(devices/50, 1))
+	p.Members = p.Target
+	p.OverSample = 1.5
+	p.Deadline, p.Reannounce, p.MaxAttempts = 60_000, 20_000, 8
+	p.DigestEvery = 64
+	p.Rounds = 0
+	return p, plancheck.Validate(p)
+}

@@ -1,0 +1,113 @@
+package day
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/coordinator/zofl/softmax"
+)
+
+const (
+	side    = 7 // of an image, in pixels: digits of 28x28, averaged over squares of 4x4
+	classes = 10
+
+	// Dim is the number of parameters of the softmax classifier that the phones train.
+	Dim = classes * (side*side + 1)
+
+	samplesEach = 60   // training samples of a phone
+	testSamples = 1000 // of the history's losses and accuracies
+	labelAlpha  = 0.3  // concentration of a phone's labels, see data.Dirichlet
+)
+
+// A task is what the phones learn.
+type task struct {
+	train, test *softmax.Classifier
+	shares      [][]int // by phone: its samples
+}
+
+// newTask deals the digits of a seed. With sorted, phones with lower numbers hold lower digits.
+func newTask(seed uint64, devices int, sorted bool) (*task, error) {
+	train := shrink(data.Digits(devices*samplesEach, 2*seed))
+	test := shrink(data.Digits(testSamples, 2*seed+1))
+	mean, std := train.Moments()
+	shares, err := data.Dirichlet(train.Labels, devices, labelAlpha, seed)
+	if err != nil {
+		return nil, fmt.Errorf("day: %w", err)
+	}
+	if sorted {
+		slices.SortStableFunc(shares, func(a, b []int) int {
+			return cmp.Compare(labelSum(train, a), labelSum(train, b))
+		})
+	}
+	return &task{softmax.New(train, mean, std), softmax.New(test, mean, std), shares}, nil
+}
+
+func labelSum(im *data.Images, share []int) (sum int) {
+	for _, i := range share {
+		sum += int(im.Labels[i])
+	}
+	return sum
+}
+
+// shrink averages squares of pixels, so that a model has few parameters.
+func shrink(im *data.Images) *data.Images {
+	square := im.Rows / side
+	out := &data.Images{Rows: side, Cols: side, Classes: im.Classes, Labels: im.Labels,
+		Pixels: make([]uint8, im.Len()*side*side)}
+	for i := range im.Len() {
+		pixels, small := im.At(i), out.At(i)
+		for at := range small {
+			sum, y, x := 0, at/side*square, at%side*square
+			for j := range square * square {
+				sum += int(pixels[(y+j/square)*im.Cols+x+j%square])
+			}
+			small[at] = uint8(sum / (square * square))
+		}
+	}
+	return out
+}
+
+// A phoneLoss is the objective and the policy of a phone. One goroutine at a time calls Loss.
+type phoneLoss struct {
+	task    *task
+	batcher *data.Batcher
+	share   int
+	work    time.Duration // of an evaluation, about
+	rng     *rand.Rand
+	mayWork func() bool
+}
+
+var (
+	_ objective.Flat    = (*phoneLoss)(nil)
+	_ objective.Policy  = (*phoneLoss)(nil)
+	_ objective.Sampler = (*phoneLoss)(nil)
+)
+
+// Dim implements [objective.Objective].
+func (l *phoneLoss) Dim() int { return Dim }
+
+// Samples implements [objective.Sampler].
+func (l *phoneLoss) Samples() int { return l.share }
+
+// MayWork implements [objective.Policy].
+func (l *phoneLoss) MayWork(objective.Work) bool { return l.mayWork() }
+
+// Loss implements [objective.Flat]: it takes the phone's time. When its context ends it returns
+// a moment later: the client waits for both, and the runtime would choose which is first.
+func (l *phoneLoss) Loss(ctx context.Context, x []float32, b objective.Batch) (float64, error) {
+	t := time.NewTimer(vary(l.work, l.rng))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		time.Sleep(time.Microsecond)
+		return 0, context.Cause(ctx)
+	case <-t.C:
+		return l.task.train.Loss(x, l.batcher.Pick(b.Size, b.Seed)), nil
+	}
+}
