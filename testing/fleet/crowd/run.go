@@ -1,0 +1,211 @@
+package crowd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/filelog"
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/plancheck"
+	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/wire/subjects"
+)
+
+// A Config says how large a crowd is, and what it does.
+type Config struct {
+	Devices int     // 0: 1,000,000
+	Target  int     // contributions of a round; 0: 1,000
+	Rounds  uint64  // 0: 100
+	Answer  float64 // probability that an asked device answers; 0: 0.8
+	Dir     string  // of the coordinator's log
+	// Marks are the rounds after which the heap is measured; nil: 10 and the last.
+	Marks []uint64
+}
+
+// A Result is what a crowd did. Durations are wall time.
+type Result struct {
+	Devices int
+	Rounds  uint64
+	Joining time.Duration // until all had joined
+
+	// Select is how long the crowd takes to compute who is asked: work that real devices
+	// share. Round is the time from a round's first reply to its record in the log.
+	SelectP50, RoundP50, RoundP99 time.Duration
+
+	Asked, Sent uint64 // devices asked, replies sent
+	Lost        int64  // replies sent that are in no counter
+	Counters    report.Counters
+
+	Before uint64 // bytes of live heap before the coordinator was made: the ids
+	Heap   []Heap // all live heap after marked rounds
+}
+
+// A Heap is the bytes of live heap after a round.
+type Heap struct{ Round, Bytes uint64 }
+
+func (c Config) withDefaults() Config {
+	if c.Devices == 0 {
+		c.Devices = 1_000_000
+	}
+	if c.Target == 0 {
+		c.Target = 1000
+	}
+	if c.Rounds == 0 {
+		c.Rounds = 100
+	}
+	if c.Answer == 0 {
+		c.Answer = 0.8
+	}
+	if c.Marks == nil {
+		c.Marks = []uint64{10, c.Rounds}
+	}
+	return c
+}
+
+// plan returns the plan of a crowd's run. Round 1 waits until everybody has joined.
+func (c *Config) plan() (*wire.Plan, error) {
+	p, err := preset.New("decomfl", "crowd", 16)
+	if err != nil {
+		return nil, err
+	}
+	p.RunKey, p.Steps, p.Perturbations = make(wire.Bytes, 32), 1, 10
+	p.StepSize, p.Diverge, p.Batch = 1e-6, 0, 0
+	p.Roster, p.Members, p.Target = wire.OpenRoster, uint32(c.Devices), uint32(c.Target)
+	p.Quorum, p.OverSample = uint32(c.Target/2), float32(1.3/c.Answer)
+	p.Deadline, p.Reannounce = 10_000, 10_000
+	p.EvalEvery, p.DigestEvery, p.Metrics = 0, 0, nil
+	p.Rounds = c.Rounds
+	return p, plancheck.Validate(p)
+}
+
+// Run lets a crowd join and answer rounds. It measures the heap of the whole process: nothing
+// else should run.
+func Run(ctx context.Context, cfg Config) (*Result, error) {
+	cfg = cfg.withDefaults()
+	plan, err := cfg.plan()
+	if err != nil {
+		return nil, fmt.Errorf("crowd: %w", err)
+	}
+	m := &meter{marks: cfg.Marks, answering: make(chan time.Time, 1), ended: make(chan struct{})}
+	r := &Result{Devices: cfg.Devices, Rounds: cfg.Rounds}
+	ids := newIDs(cfg.Devices)
+	r.Before = liveHeap()
+	log, err := filelog.Open(cfg.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("crowd: %w", err)
+	}
+	defer log.Close()
+	b := bus.NewMemory()
+	defer b.Close()
+	c, err := coordinator.New(ctx, coordinator.Config{Bus: b, Plan: plan, Log: log, Recorder: m,
+		Linger: -1})
+	if err != nil {
+		return nil, fmt.Errorf("crowd: %w", err)
+	}
+	all := &crowd{bus: b, plan: plan, answer: cfg.Answer, ids: ids, answering: m.answering,
+		rng: rand.New(rand.NewPCG(1, 2))}
+	if err := all.conduct(ctx, c, m, r); err != nil {
+		return nil, fmt.Errorf("crowd: %w", err)
+	}
+	r.Heap, r.Counters = m.heaps, c.Status().Counters
+	r.Asked, r.Sent = all.asked.Load(), all.sent.Load()
+	r.Lost = int64(r.Sent) - int64(counted(&r.Counters))
+	r.SelectP50 = quantile(all.selecting, 0.5)
+	r.RoundP50, r.RoundP99 = quantile(m.rounds, 0.5), quantile(m.rounds, 0.99)
+	return r, nil
+}
+
+// errOver ends the coordinator's context once all replies are counted.
+var errOver = errors.New("crowd: over")
+
+// conduct runs the coordinator until the run has ended and everything sent was counted.
+func (c *crowd) conduct(
+	ctx context.Context, lead *coordinator.Coordinator, m *meter, r *Result,
+) error {
+	running, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	done := make(chan error, 1)
+	go func() { done <- lead.Run(running) }()
+	began := time.Now()
+	sub, err := c.bus.Subscribe(subjects.Announce(c.plan.Run, 0), c.hear)
+	if err == nil {
+		defer sub.Unsubscribe()
+		err = c.join(func(id string) error { return c.ask(ctx, id) })
+		r.Joining = time.Since(began)
+	}
+	if err == nil {
+		select {
+		case <-m.ended:
+		case err = <-done:
+			return err
+		case <-ctx.Done():
+		}
+		c.await(ctx, lead)
+	}
+	stop(errOver)
+	if ended := <-done; ended != nil && !errors.Is(ended, errOver) {
+		err = errors.Join(err, ended)
+	}
+	return err
+}
+
+// ask sends one device's request to join, until the coordinator listens.
+func (c *crowd) ask(ctx context.Context, id string) error {
+	subject, frame := subjects.Join(c.plan.Run, id), (&wire.JoinRequest{}).Append(nil)
+	for {
+		// The coordinator answers nobody before record 1 is stored.
+		limited, cancel := context.WithTimeout(ctx, time.Second)
+		b, err := c.bus.Request(limited, subject, frame)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.Is(err, bus.ErrNoResponders):
+			time.Sleep(time.Millisecond)
+			continue
+		case err != nil:
+			continue
+		}
+		reply, err := wire.DecodeJoinReply(b)
+		if err == nil && reply.Status != wire.JoinOK {
+			err = fmt.Errorf("refused: %s", reply.Reason)
+		}
+		return err
+	}
+}
+
+// await waits until the coordinator has counted what was sent; a lost reply ends the wait.
+func (c *crowd) await(ctx context.Context, lead *coordinator.Coordinator) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for still, before := 0, uint64(0); still < 500 && ctx.Err() == nil; still++ {
+		counters := lead.Status().Counters
+		now := counted(&counters)
+		if now == c.sent.Load() {
+			return
+		}
+		if now != before {
+			still, before = 0, now
+		}
+		<-tick.C
+	}
+}
+
+// counted is the number of replies in a coordinator's counters.
+func counted(c *report.Counters) uint64 { return c.Contributions + c.Declines + c.Dropped() }
+
+func quantile(d []time.Duration, q float64) time.Duration {
+	if len(d) == 0 {
+		return 0
+	}
+	d = slices.Clone(d)
+	slices.Sort(d)
+	return d[int(q*float64(len(d)-1))]
+}
