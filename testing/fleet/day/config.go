@@ -58,14 +58,14 @@ type Spread struct {
 }
 
 // Phones is a fleet of phones: most run the app at night, on the charger. Sessions last 40 min
-// in the mean. A third of the phones take more than 12 s for the 11 evaluations of a round,
-// one in twelve more than 30 s.
+// in the mean. A third of the phones take more than 17 s for the 11 evaluations of a round,
+// one in ten more than 40 s.
 func Phones() *Fleet {
 	f := &Fleet{
 		Session: 40 * time.Minute, Killed: 0.3,
 		Outages: 1, Outage: 90 * time.Second, Silent: 0.3,
 		Drain: 0.2, Least: 0.3,
-		Latency: Spread{80 * time.Millisecond, 0.6}, Work: Spread{700 * time.Millisecond, 1},
+		Latency: Spread{80 * time.Millisecond, 0.6}, Work: Spread{time.Second, 1},
 		Biased: true,
 	}
 	for h := range f.Present {
