@@ -8,14 +8,14 @@ import (
 	"github.com/zofl/zofl/testing/fleet/day"
 )
 
-var short = []string{"--devices", "30", "--length", "20m", "--every", "10m"}
+var short = []string{"--devices", "20", "--length", "4m", "--every", "2m"}
 
 func TestTable(t *testing.T) {
 	var out strings.Builder
 	if err := run(t, short, &out); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"accuracy", "\n   00:10 ", "\n   00:20 ", "\n     all ",
+	for _, want := range []string{"accuracy", "\n   00:02 ", "\n   00:04 ", "\n     all ",
 		", 0 differ", "\n0 pauses"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
