@@ -3,6 +3,7 @@ package day
 import (
 	"fmt"
 	"os"
+	"runtime/debug"
 	"testing"
 	"testing/synctest"
 )
@@ -22,9 +23,14 @@ func Simulate(t *testing.T, cfg Config) (h *History, err error) {
 	if cfg, err = cfg.withDefaults(); err != nil {
 		return nil, err
 	}
+	task, err := newTask(cfg.Seed, cfg.Devices, cfg.Fleet.Biased)
+	if err != nil {
+		return nil, err
+	}
+	defer task.close()
 	synctest.Test(t, func(*testing.T) {
 		var w *world
-		if w, err = newWorld(cfg); err == nil {
+		if w, err = newWorld(cfg, task); err == nil {
 			h = w.run()
 		}
 	})
@@ -34,6 +40,7 @@ func Simulate(t *testing.T, cfg Config) (h *History, err error) {
 // Main is the body of a program that simulates days: testing/synctest wants a test. It calls
 // run with the program's arguments, prints the error, and exits.
 func Main(run func(t *testing.T, args []string) error) {
+	debug.SetGCPercent(400) // a day of 500 phones then takes 150 MB
 	args := os.Args[1:]
 	os.Args = os.Args[:1] // the flags of tests are not the program's
 	all := func(string, string) (bool, error) { return true, nil }

@@ -47,8 +47,9 @@ func (w *world) newPhone(order int, deviations float64) *phone {
 	p := &phone{w: w, id: fmt.Sprintf("phone%d", order), order: order, disk: disk{}}
 	p.station = &station{latency: f.Latency.draw(rng), rng: rand.New(rand.NewPCG(rng.Uint64(), 1))}
 	share := w.task.shares[order]
-	p.loss = &phoneLoss{task: w.task, batcher: data.NewBatcher(share), share: len(share),
-		work: f.Work.at(deviations), rng: rand.New(rand.NewPCG(rng.Uint64(), 2)),
+	p.loss = &phoneLoss{task: w.task, phone: order, share: len(share),
+		batcher: data.NewBatcher(share),
+		work:    f.Work.at(deviations), rng: rand.New(rand.NewPCG(rng.Uint64(), 2)),
 		mayWork: p.mayWork}
 	p.sessions = f.timeline(rng, w.cfg.Length)
 	return p

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"time"
 
@@ -25,13 +26,24 @@ const (
 	labelAlpha  = 0.3  // concentration of a phone's labels, see data.Dirichlet
 )
 
-// A task is what the phones learn.
+// A task is what the phones learn. It evaluates their losses while they wait for their time to
+// pass, on goroutines to which the virtual clock does not apply.
 type task struct {
 	train, test *softmax.Classifier
 	shares      [][]int // by phone: its samples
+	queries     chan query
+	losses      []chan float64 // by phone: the answer to its query
+}
+
+// A query is a loss evaluation that a phone waits for.
+type query struct {
+	params  []float32
+	samples []int
+	answer  chan<- float64
 }
 
 // newTask deals the digits of a seed. With sorted, phones with lower numbers hold lower digits.
+// It is called outside the bubble of the virtual clock, so that its channels are not in it.
 func newTask(seed uint64, devices int, sorted bool) (*task, error) {
 	train := shrink(data.Digits(devices*samplesEach, 2*seed))
 	test := shrink(data.Digits(testSamples, 2*seed+1))
@@ -45,8 +57,25 @@ func newTask(seed uint64, devices int, sorted bool) (*task, error) {
 			return cmp.Compare(labelSum(train, a), labelSum(train, b))
 		})
 	}
-	return &task{softmax.New(train, mean, std), softmax.New(test, mean, std), shares}, nil
+	t := &task{softmax.New(train, mean, std), softmax.New(test, mean, std), shares,
+		make(chan query, devices), make([]chan float64, devices)}
+	for i := range t.losses {
+		t.losses[i] = make(chan float64, 1)
+	}
+	for range runtime.GOMAXPROCS(0) {
+		go t.work()
+	}
+	return t, nil
 }
+
+// work answers queries until the task is closed.
+func (t *task) work() {
+	for q := range t.queries {
+		q.answer <- t.train.Loss(q.params, q.samples)
+	}
+}
+
+func (t *task) close() { close(t.queries) }
 
 func labelSum(im *data.Images, share []int) (sum int) {
 	for _, i := range share {
@@ -76,6 +105,7 @@ func shrink(im *data.Images) *data.Images {
 // A phoneLoss is the objective and the policy of a phone. One goroutine at a time calls Loss.
 type phoneLoss struct {
 	task    *task
+	phone   int
 	batcher *data.Batcher
 	share   int
 	work    time.Duration // of an evaluation, about
@@ -103,11 +133,14 @@ func (l *phoneLoss) MayWork(objective.Work) bool { return l.mayWork() }
 func (l *phoneLoss) Loss(ctx context.Context, x []float32, b objective.Batch) (float64, error) {
 	t := time.NewTimer(vary(l.work, l.rng))
 	defer t.Stop()
+	answer := l.task.losses[l.phone]
+	l.task.queries <- query{x, l.batcher.Pick(b.Size, b.Seed), answer}
 	select {
 	case <-ctx.Done():
+		<-answer // x is the client's
 		time.Sleep(time.Microsecond)
 		return 0, context.Cause(ctx)
 	case <-t.C:
-		return l.task.train.Loss(x, l.batcher.Pick(b.Size, b.Seed)), nil
+		return <-answer, nil
 	}
 }

@@ -72,13 +72,11 @@ func (l *log) holds(n uint64, digest [32]byte) bool {
 }
 
 // newWorld prepares a day. It is called in the bubble of the virtual clock.
-func newWorld(cfg Config) (*world, error) {
-	w := &world{cfg: cfg, net: newNetwork(), history: &History{Seed: cfg.Seed, Devices: cfg.Devices},
-		log: &log{model: replica.New(replica.Config{Run: runName, Dim: Dim})}, pausedAt: -1}
+func newWorld(cfg Config, task *task) (*world, error) {
+	w := &world{cfg: cfg, net: newNetwork(), task: task,
+		history: &History{Seed: cfg.Seed, Devices: cfg.Devices},
+		log:     &log{model: replica.New(replica.Config{Run: runName, Dim: Dim})}, pausedAt: -1}
 	var err error
-	if w.task, err = newTask(cfg.Seed, cfg.Devices, cfg.Fleet.Biased); err != nil {
-		return nil, err
-	}
 	w.access = w.net.access(&station{})
 	w.c, err = coordinator.New(context.Background(), coordinator.Config{
 		Bus: counting{w.access, &w.history.Arrived}, Plan: cfg.Plan, Log: w.log, Recorder: w,
