@@ -1,6 +1,10 @@
 package wire
 
-import "math"
+import (
+	"math"
+
+	"github.com/zofl/zofl/wire/internal/codec"
+)
 
 // State says what a run is doing.
 type State uint8
@@ -38,17 +42,17 @@ type Announcement struct {
 // attempt, epoch, left, sampled, members, step, perturbations, reason,
 // records], then Rest.
 func (a *Announcement) Append(b []byte) []byte {
-	b = appendArray(b, 12)
-	b = appendUint(append(b, FrameVersion), uint64(a.State))
-	b = appendUint(b, a.N)
-	b = appendUint(b, uint64(a.Attempt))
-	b = appendUint(b, a.Epoch)
-	b = appendUint(b, a.Left)
-	b = appendUint(b, a.Cohort.Sampled)
-	b = appendUint(b, uint64(a.Cohort.Members))
-	b = appendFinite(b, a.StepSize)
-	b = appendUint(b, uint64(a.Perturbations))
-	b = appendText(b, a.Reason)
+	b = codec.AppendArray(b, 12)
+	b = codec.AppendUint(append(b, FrameVersion), uint64(a.State))
+	b = codec.AppendUint(b, a.N)
+	b = codec.AppendUint(b, uint64(a.Attempt))
+	b = codec.AppendUint(b, a.Epoch)
+	b = codec.AppendUint(b, a.Left)
+	b = codec.AppendUint(b, a.Cohort.Sampled)
+	b = codec.AppendUint(b, uint64(a.Cohort.Members))
+	b = codec.AppendFinite(b, a.StepSize)
+	b = codec.AppendUint(b, uint64(a.Perturbations))
+	b = codec.AppendText(b, a.Reason, MaxReason)
 	b = a.Records.append(b)
 	return append(b, a.Rest...)
 }
@@ -57,37 +61,28 @@ func (a *Announcement) Append(b []byte) []byte {
 // records are checked for their form only; [DecodeRecord] reads them.
 func DecodeAnnouncement(b []byte) (Announcement, error) {
 	d := newReader("announcement", b)
-	d.head(FrameVersion, 12)
+	d.Head(FrameVersion, 12)
 	a := Announcement{
-		State:   State(d.known("state", uint64(Ended))),
-		N:       d.uint("n", math.MaxInt64),
-		Attempt: uint32(d.uint("attempt", math.MaxUint32)),
-		Epoch:   d.uint("epoch", math.MaxInt64),
-		Left:    d.uint("left", math.MaxUint32),
+		State:   State(d.Known("state", uint64(Ended))),
+		N:       d.Uint("n", math.MaxInt64),
+		Attempt: uint32(d.Uint("attempt", math.MaxUint32)),
+		Epoch:   d.Uint("epoch", math.MaxInt64),
+		Left:    d.Uint("left", math.MaxUint32),
 		Cohort: Cohort{
-			Sampled: d.uint("sampled", FullThreshold),
-			Members: uint32(d.uint("members", MaxMembers)),
+			Sampled: d.Uint("sampled", FullThreshold),
+			Members: uint32(d.Uint("members", MaxMembers)),
 		},
-		StepSize:      d.finite("step"),
-		Perturbations: uint32(d.uint("perturbations", math.MaxUint16)),
-		Reason:        d.string("reason", MaxReason),
+		StepSize:      d.Finite("step"),
+		Perturbations: uint32(d.Uint("perturbations", math.MaxUint16)),
+		Reason:        d.String("reason", MaxReason),
 		Records:       d.records(),
-		Rest:          d.rest(),
+		Rest:          d.Rest(),
 	}
-	d.positive("n", a.N)
-	if d.err != nil {
-		return Announcement{}, d.err
+	d.Positive("n", a.N)
+	if !d.OK() {
+		return Announcement{}, d.err()
 	}
 	return a, nil
-}
-
-// newReader returns a reader of a frame of at most MaxFrame bytes.
-func newReader(frame string, b []byte) *reader {
-	r := &reader{frame: frame, b: b}
-	if len(b) > MaxFrame {
-		r.fail(frame, ErrLimit)
-	}
-	return r
 }
 
 // Records is a list of encoded records inside a frame: an array of byte
@@ -100,7 +95,7 @@ type Records struct {
 // Add appends an encoded record.
 func (r *Records) Add(record []byte) {
 	r.n++
-	r.raw = appendBin(r.raw, record)
+	r.raw = codec.AppendBin(r.raw, record)
 }
 
 // Len returns the number of records.
@@ -112,27 +107,27 @@ func (r Records) Size() int { return len(r.append(nil)) }
 // Each calls f with each record, until f returns false. The bytes alias the
 // frame that r came from.
 func (r Records) Each(f func(record []byte) bool) {
-	d := reader{frame: "records", b: r.raw}
+	d := reader{codec.NewReader("records", r.raw)}
 	for range r.n {
-		if p := d.bin("record", MaxRecord); d.err != nil || !f(p) {
+		if p := d.Bin("record", MaxRecord); !d.OK() || !f(p) {
 			return
 		}
 	}
 }
 
 func (r Records) append(b []byte) []byte {
-	return append(appendArray(b, r.n), r.raw...)
+	return append(codec.AppendArray(b, r.n), r.raw...)
 }
 
 // records checks the form of a list of records and returns it without copying.
 func (d *reader) records() Records {
-	n := d.array("records", MaxFrame, 2)
-	start := d.b
+	n := d.Array("records", MaxFrame, 2)
+	start := d.Rest()
 	for range n {
-		d.bin("records", MaxRecord)
+		d.Bin("records", MaxRecord)
 	}
-	if d.err != nil {
+	if !d.OK() {
 		return Records{}
 	}
-	return Records{n: n, raw: start[:len(start)-len(d.b)]}
+	return Records{n: n, raw: start[:len(start)-len(d.Rest())]}
 }

@@ -1,6 +1,10 @@
 package wire
 
-import "math"
+import (
+	"math"
+
+	"github.com/zofl/zofl/wire/internal/codec"
+)
 
 // An Away says how long a device that declines expects to decline: its policy keeps saying no, or
 // its loss keeps failing. It follows a decline.
@@ -9,15 +13,17 @@ type Away struct {
 }
 
 // Append appends the encoding of a to b: the array [milliseconds].
-func (a *Away) Append(b []byte) []byte { return appendUint(appendArray(b, 1), a.Milliseconds) }
+func (a *Away) Append(b []byte) []byte {
+	return codec.AppendUint(codec.AppendArray(b, 1), a.Milliseconds)
+}
 
 // Away returns how long the device stays away, with which Rest of a decline begins, if it says so.
 // Anything else there belongs to a later version and is no error.
 func (r *Reply) Away() (a Away, ok bool) {
-	d := reader{frame: "away", b: r.Rest}
-	d.tuple("away", 1)
-	a.Milliseconds = d.uint("milliseconds", math.MaxUint32)
-	if d.err != nil {
+	d := reader{codec.NewReader("away", r.Rest)}
+	d.Tuple("away", 1)
+	a.Milliseconds = d.Uint("milliseconds", math.MaxUint32)
+	if !d.OK() {
 		return Away{}, false
 	}
 	return a, true

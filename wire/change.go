@@ -1,5 +1,7 @@
 package wire
 
+import "github.com/zofl/zofl/wire/internal/codec"
+
 // A Change is the body of a KindChange record: it gives fields of the plan new
 // values. Its encoding is a plan's map, of exactly the fields that it names,
 // zero or not. Build one with planfile.SetChange.
@@ -22,9 +24,9 @@ func (c *Change) Apply(p *Plan) {
 }
 
 func (c *Change) append(b []byte) []byte {
-	b = appendMap(b, len(c.Fields))
+	b = codec.AppendMap(b, len(c.Fields))
 	for _, number := range c.Fields {
-		b = appendValue(appendUint(b, number), fieldByNumber(number).at(&c.Values))
+		b = appendValue(codec.AppendUint(b, number), fieldByNumber(number).at(&c.Values))
 	}
 	return b
 }
@@ -33,7 +35,7 @@ func (c *Change) append(b []byte) []byte {
 // changeable in a later one, so it is ErrUpgrade, like an unknown field.
 func (d *reader) change() *Change {
 	c := &Change{}
-	d.keys("body", func(key uint64) bool {
+	d.Keys("body", func(key uint64) bool {
 		f := fieldByNumber(key)
 		if f == nil || !f.Changeable {
 			return false
@@ -43,7 +45,7 @@ func (d *reader) change() *Change {
 		return true
 	})
 	if len(c.Fields) == 0 {
-		d.fail("body", ErrValue)
+		d.Fail("body", ErrValue)
 	}
 	return c
 }

@@ -1,6 +1,10 @@
 package wire
 
-import "math"
+import (
+	"math"
+
+	"github.com/zofl/zofl/wire/internal/codec"
+)
 
 // A ControlVariate is a device's earlier estimate of its own gradient, as scalars
 // along the directions of a record. With [ScaffoldPoint] these are the P scalars of
@@ -13,20 +17,20 @@ type ControlVariate struct {
 
 // Append appends the encoding of v to b: the array [n, scalars].
 func (v *ControlVariate) Append(b []byte) []byte {
-	b = appendUint(appendArray(b, 2), v.N)
-	return appendBin(b, v.Scalars)
+	b = codec.AppendUint(codec.AppendArray(b, 2), v.N)
+	return codec.AppendBin(b, v.Scalars)
 }
 
 // Control returns the control variate with which Rest of a contribution begins, if it
 // has one. It aliases Rest. Anything else there belongs to a later version and is no
 // error.
 func (r *Reply) Control() (v ControlVariate, ok bool) {
-	d := reader{frame: "control", b: r.Rest}
-	d.tuple("control", 2)
-	v.N = d.uint("n", math.MaxInt64)
-	d.positive("n", v.N)
+	d := reader{codec.NewReader("control", r.Rest)}
+	d.Tuple("control", 2)
+	v.N = d.Uint("n", math.MaxInt64)
+	d.Positive("n", v.N)
 	v.Scalars = d.scalars("scalars", MaxScalars)
-	if d.err != nil || v.N >= r.N {
+	if !d.OK() || v.N >= r.N {
 		return ControlVariate{}, false
 	}
 	return v, true

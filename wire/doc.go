@@ -14,14 +14,8 @@
 // A frame is a msgpack array, written and read by hand in shortest forms only,
 // so that what decodes re-encodes to the same bytes. Every length is checked
 // against the bytes that remain before anything is allocated, and no bytes
-// from a network can cause a panic.
-//
-// Of the msgpack library this package uses the type codes (msgpcode) and
-// nothing else; its tests compare frames with those of the whole library. The
-// library's decoder would accept longer forms than the shortest, and it
-// allocates what a hostile length claims, so it never sees bytes of a network.
-// Its encoder would write the same bytes as the functions here, which hot
-// frames need anyway, and would add 200 kB to every device.
+// from a network can cause a panic. Package wire/internal/codec has the msgpack
+// values, and says why the msgpack library does not read or write them.
 //
 // # Compatibility
 //

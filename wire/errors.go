@@ -1,23 +1,24 @@
 package wire
 
 import (
-	"errors"
 	"fmt"
+
+	"github.com/zofl/zofl/wire/internal/codec"
 )
 
 // Faults of frames. A [DecodeError] wraps one of these.
 var (
 	// ErrUpgrade: this build does not know a version, kind or field. A replica must
 	// stop: update the program, then continue from the log.
-	ErrUpgrade = errors.New("unknown to this version, upgrade")
+	ErrUpgrade = codec.ErrUpgrade
 	// ErrTruncated: the frame ends before its fields do.
-	ErrTruncated = errors.New("truncated")
+	ErrTruncated = codec.ErrTruncated
 	// ErrForm: not the msgpack type of the field, or not its shortest form.
-	ErrForm = errors.New("not the expected msgpack form")
+	ErrForm = codec.ErrForm
 	// ErrLimit: a length or number exceeds the limits of this package.
-	ErrLimit = errors.New("over the limit")
+	ErrLimit = codec.ErrLimit
 	// ErrValue: well formed, but no value that the field can have.
-	ErrValue = errors.New("bad value")
+	ErrValue = codec.ErrValue
 )
 
 // A DecodeError says which field of which frame could not be read.

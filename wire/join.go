@@ -1,6 +1,10 @@
 package wire
 
-import "math"
+import (
+	"math"
+
+	"github.com/zofl/zofl/wire/internal/codec"
+)
 
 // JoinStatus is the coordinator's answer to a join. A device treats an unknown status
 // as a refusal.
@@ -28,14 +32,14 @@ type JoinRequest struct {
 
 // Append appends the encoding of r to b: the array [version], then Rest.
 func (r *JoinRequest) Append(b []byte) []byte {
-	return append(append(appendArray(b, 1), FrameVersion), r.Rest...)
+	return append(append(codec.AppendArray(b, 1), FrameVersion), r.Rest...)
 }
 
 // DecodeJoinRequest reads a join request.
 func DecodeJoinRequest(b []byte) (JoinRequest, error) {
 	d := newReader("join request", b)
-	d.head(FrameVersion, 1)
-	return JoinRequest{Rest: d.rest()}, d.err
+	d.Head(FrameVersion, 1)
+	return JoinRequest{Rest: d.Rest()}, d.err()
 }
 
 // A JoinReply gives a device its slot and record 1, the plan. A refused device gets
@@ -55,32 +59,32 @@ type JoinReply struct {
 // Append appends the encoding of r to b: the array [version, status, slot,
 // last, plan, reason, announcement], then Rest.
 func (r *JoinReply) Append(b []byte) []byte {
-	b = appendArray(b, 7)
-	b = appendUint(append(b, FrameVersion), uint64(r.Status))
-	b = appendUint(b, uint64(r.Slot))
-	b = appendUint(b, r.Last)
-	b = appendBin(b, r.Plan)
-	b = appendText(b, r.Reason)
-	b = appendBin(b, r.Announcement)
+	b = codec.AppendArray(b, 7)
+	b = codec.AppendUint(append(b, FrameVersion), uint64(r.Status))
+	b = codec.AppendUint(b, uint64(r.Slot))
+	b = codec.AppendUint(b, r.Last)
+	b = codec.AppendBin(b, r.Plan)
+	b = codec.AppendText(b, r.Reason, MaxReason)
+	b = codec.AppendBin(b, r.Announcement)
 	return append(b, r.Rest...)
 }
 
 // DecodeJoinReply reads a join reply. Plan, Announcement and Rest alias b.
 func DecodeJoinReply(b []byte) (JoinReply, error) {
 	d := newReader("join reply", b)
-	d.head(FrameVersion, 7)
+	d.Head(FrameVersion, 7)
 	r := JoinReply{
-		Status: JoinStatus(d.uint("status", math.MaxUint8)),
-		Slot:   uint32(d.uint("slot", MaxMembers-1)),
-		Last:   d.uint("last", math.MaxInt64),
-		Plan:   d.bin("plan", MaxRecord),
-		Reason: d.string("reason", MaxReason),
+		Status: JoinStatus(d.Uint("status", math.MaxUint8)),
+		Slot:   uint32(d.Uint("slot", MaxMembers-1)),
+		Last:   d.Uint("last", math.MaxInt64),
+		Plan:   d.Bin("plan", MaxRecord),
+		Reason: d.String("reason", MaxReason),
 
-		Announcement: d.bin("announcement", MaxHead),
-		Rest:         d.rest(),
+		Announcement: d.Bin("announcement", MaxHead),
+		Rest:         d.Rest(),
 	}
-	if d.err != nil {
-		return JoinReply{}, d.err
+	if !d.OK() {
+		return JoinReply{}, d.err()
 	}
 	return r, nil
 }
@@ -96,24 +100,24 @@ type CatchUpRequest struct {
 // Append appends the encoding of r to b: the array [version, from, maxBytes],
 // then Rest.
 func (r *CatchUpRequest) Append(b []byte) []byte {
-	b = append(appendArray(b, 3), FrameVersion)
-	b = appendUint(b, r.From)
-	b = appendUint(b, r.MaxBytes)
+	b = append(codec.AppendArray(b, 3), FrameVersion)
+	b = codec.AppendUint(b, r.From)
+	b = codec.AppendUint(b, r.MaxBytes)
 	return append(b, r.Rest...)
 }
 
 // DecodeCatchUpRequest reads a catch-up request.
 func DecodeCatchUpRequest(b []byte) (CatchUpRequest, error) {
 	d := newReader("catch-up request", b)
-	d.head(FrameVersion, 3)
+	d.Head(FrameVersion, 3)
 	r := CatchUpRequest{
-		From:     d.uint("from", math.MaxInt64),
-		MaxBytes: d.uint("max bytes", math.MaxUint32),
-		Rest:     d.rest(),
+		From:     d.Uint("from", math.MaxInt64),
+		MaxBytes: d.Uint("max bytes", math.MaxUint32),
+		Rest:     d.Rest(),
 	}
-	d.positive("from", r.From)
-	if d.err != nil {
-		return CatchUpRequest{}, d.err
+	d.Positive("from", r.From)
+	if !d.OK() {
+		return CatchUpRequest{}, d.err()
 	}
 	return r, nil
 }
@@ -130,9 +134,9 @@ type CatchUpReply struct {
 // Append appends the encoding of r to b: the array [version, from, last,
 // records], then Rest.
 func (r *CatchUpReply) Append(b []byte) []byte {
-	b = append(appendArray(b, 4), FrameVersion)
-	b = appendUint(b, r.From)
-	b = appendUint(b, r.Last)
+	b = append(codec.AppendArray(b, 4), FrameVersion)
+	b = codec.AppendUint(b, r.From)
+	b = codec.AppendUint(b, r.Last)
 	b = r.Records.append(b)
 	return append(b, r.Rest...)
 }
@@ -140,16 +144,16 @@ func (r *CatchUpReply) Append(b []byte) []byte {
 // DecodeCatchUpReply reads a catch-up reply. Records and Rest alias b.
 func DecodeCatchUpReply(b []byte) (CatchUpReply, error) {
 	d := newReader("catch-up reply", b)
-	d.head(FrameVersion, 4)
+	d.Head(FrameVersion, 4)
 	r := CatchUpReply{
-		From:    d.uint("from", math.MaxInt64),
-		Last:    d.uint("last", math.MaxInt64),
+		From:    d.Uint("from", math.MaxInt64),
+		Last:    d.Uint("last", math.MaxInt64),
 		Records: d.records(),
-		Rest:    d.rest(),
+		Rest:    d.Rest(),
 	}
-	d.positive("from", r.From)
-	if d.err != nil {
-		return CatchUpReply{}, d.err
+	d.Positive("from", r.From)
+	if !d.OK() {
+		return CatchUpReply{}, d.err()
 	}
 	return r, nil
 }

@@ -1,6 +1,10 @@
 package wire
 
-import "math"
+import (
+	"math"
+
+	"github.com/zofl/zofl/wire/internal/codec"
+)
 
 // A Known is what a device that joins knows of the run. A device that has accepted no plan yet
 // knows nothing: the coordinator sends it the plan and gives it no slot. So a device that cannot
@@ -14,22 +18,22 @@ type Known struct {
 
 // Append appends the encoding of k to b: the array [key, plan, n, tip].
 func (k *Known) Append(b []byte) []byte {
-	b = appendBin(appendArray(b, 4), k.Key[:])
-	b = appendBin(b, k.Plan[:])
-	b = appendUint(b, k.N)
-	return appendBin(b, k.Tip[:])
+	b = codec.AppendBin(codec.AppendArray(b, 4), k.Key[:])
+	b = codec.AppendBin(b, k.Plan[:])
+	b = codec.AppendUint(b, k.N)
+	return codec.AppendBin(b, k.Tip[:])
 }
 
 // Known returns what the device knows, with which Rest of a join request begins. ok is false for
 // a device of an earlier version, which reads the plan only after it has a slot.
 func (r *JoinRequest) Known() (k Known, ok bool) {
-	d := reader{frame: "known", b: r.Rest}
-	d.tuple("known", 4)
+	d := reader{codec.NewReader("known", r.Rest)}
+	d.Tuple("known", 4)
 	d.bytes("key", k.Key[:])
 	d.bytes("plan", k.Plan[:])
-	k.N = d.uint("n", math.MaxInt64)
+	k.N = d.Uint("n", math.MaxInt64)
 	d.bytes("tip", k.Tip[:])
-	if d.err != nil {
+	if !d.OK() {
 		return Known{}, false
 	}
 	return k, true

@@ -1,6 +1,10 @@
 package wire
 
-import "math"
+import (
+	"math"
+
+	"github.com/zofl/zofl/wire/internal/codec"
+)
 
 // A Lead says that a coordinator leads the run from a log that it shares with no other one. Such
 // coordinators exchange leads, and all but the one that has run longest step down.
@@ -14,22 +18,22 @@ type Lead struct {
 // Append appends the encoding of l to b: the array [version, instance, epoch, uptime],
 // then Rest.
 func (l *Lead) Append(b []byte) []byte {
-	b = appendBin(append(appendArray(b, 4), FrameVersion), l.Instance[:])
-	b = appendUint(appendUint(b, l.Epoch), l.Uptime)
+	b = codec.AppendBin(append(codec.AppendArray(b, 4), FrameVersion), l.Instance[:])
+	b = codec.AppendUint(codec.AppendUint(b, l.Epoch), l.Uptime)
 	return append(b, l.Rest...)
 }
 
 // DecodeLead reads a lead. Rest aliases b.
 func DecodeLead(b []byte) (Lead, error) {
 	d := newReader("lead", b)
-	d.head(FrameVersion, 4)
+	d.Head(FrameVersion, 4)
 	var l Lead
 	d.bytes("instance", l.Instance[:])
-	l.Epoch = d.uint("epoch", math.MaxInt64)
-	l.Uptime = d.uint("uptime", math.MaxInt64)
-	l.Rest = d.rest()
-	if d.err != nil {
-		return Lead{}, d.err
+	l.Epoch = d.Uint("epoch", math.MaxInt64)
+	l.Uptime = d.Uint("uptime", math.MaxInt64)
+	l.Rest = d.Rest()
+	if !d.OK() {
+		return Lead{}, d.err()
 	}
 	return l, nil
 }

@@ -3,6 +3,8 @@ package wire
 import (
 	"encoding/binary"
 	"math"
+
+	"github.com/zofl/zofl/wire/internal/codec"
 )
 
 // MaxMissing bounds the bytes of the slots that an announcement names as missing.
@@ -54,10 +56,10 @@ func Tail(reference Reference, m Missing, named bool) []byte {
 	case reference.N > 0:
 		b = reference.Append(nil)
 	case named:
-		b = appendArray(nil, 0)
+		b = codec.AppendArray(nil, 0)
 	}
 	if named {
-		b = appendBin(appendArray(b, 1), m)
+		b = codec.AppendBin(codec.AppendArray(b, 1), m)
 	}
 	return b
 }
@@ -65,17 +67,17 @@ func Tail(reference Reference, m Missing, named bool) []byte {
 // Missing returns the slots that Rest of an announcement names, after its reference. ok is false
 // if it names none: then every device that is asked answers, also one that already did.
 func (a *Announcement) Missing() (m Missing, ok bool) {
-	d := reader{frame: "missing", b: a.Rest}
-	switch n := d.array("reference", maxFields, 1); n {
+	d := reader{codec.NewReader("missing", a.Rest)}
+	switch n := d.Array("reference", codec.MaxFields, 1); n {
 	case 0:
 	case 3:
-		d.uint("n", math.MaxInt64)
-		d.bin("tip", MaxHead)
-		d.bin("digest", MaxHead)
+		d.Uint("n", math.MaxInt64)
+		d.Bin("tip", MaxHead)
+		d.Bin("digest", MaxHead)
 	default:
 		return nil, false
 	}
-	d.tuple("missing", 1)
-	m = d.bin("missing", MaxMissing)
-	return m, d.err == nil
+	d.Tuple("missing", 1)
+	m = d.Bin("missing", MaxMissing)
+	return m, d.OK()
 }

@@ -1,6 +1,10 @@
 package wire
 
-import "math"
+import (
+	"math"
+
+	"github.com/zofl/zofl/wire/internal/codec"
+)
 
 // An ObjectRequest asks for the bytes of a record's vector from Offset on, roughly
 // MaxBytes of them at most.
@@ -14,22 +18,22 @@ type ObjectRequest struct {
 // Append appends the encoding of r to b: the array [version, digest, offset,
 // maxBytes], then Rest.
 func (r *ObjectRequest) Append(b []byte) []byte {
-	b = appendBin(append(appendArray(b, 4), FrameVersion), r.Digest[:])
-	b = appendUint(appendUint(b, r.Offset), r.MaxBytes)
+	b = codec.AppendBin(append(codec.AppendArray(b, 4), FrameVersion), r.Digest[:])
+	b = codec.AppendUint(codec.AppendUint(b, r.Offset), r.MaxBytes)
 	return append(b, r.Rest...)
 }
 
 // DecodeObjectRequest reads a request for a vector.
 func DecodeObjectRequest(b []byte) (ObjectRequest, error) {
 	d := newReader("object request", b)
-	d.head(FrameVersion, 4)
+	d.Head(FrameVersion, 4)
 	var r ObjectRequest
 	d.bytes("digest", r.Digest[:])
-	r.Offset = d.uint("offset", 4*MaxDense)
-	r.MaxBytes = d.uint("max bytes", math.MaxUint32)
-	r.Rest = d.rest()
-	if d.err != nil {
-		return ObjectRequest{}, d.err
+	r.Offset = d.Uint("offset", 4*MaxDense)
+	r.MaxBytes = d.Uint("max bytes", math.MaxUint32)
+	r.Rest = d.Rest()
+	if !d.OK() {
+		return ObjectRequest{}, d.err()
 	}
 	return r, nil
 }
@@ -46,23 +50,23 @@ type ObjectReply struct {
 // Append appends the encoding of r to b: the array [version, size, offset, data],
 // then Rest.
 func (r *ObjectReply) Append(b []byte) []byte {
-	b = appendUint(append(appendArray(b, 4), FrameVersion), r.Size)
-	b = appendBin(appendUint(b, r.Offset), r.Data)
+	b = codec.AppendUint(append(codec.AppendArray(b, 4), FrameVersion), r.Size)
+	b = codec.AppendBin(codec.AppendUint(b, r.Offset), r.Data)
 	return append(b, r.Rest...)
 }
 
 // DecodeObjectReply reads the answer. Data and Rest alias b.
 func DecodeObjectReply(b []byte) (ObjectReply, error) {
 	d := newReader("object reply", b)
-	d.head(FrameVersion, 4)
-	r := ObjectReply{Size: d.uint("size", 4*MaxDense), Offset: d.uint("offset", 4*MaxDense)}
-	r.Data = d.bin("data", MaxPiece)
-	if d.err == nil && uint64(len(r.Data)) > r.Size-min(r.Offset, r.Size) {
-		d.fail("data", ErrValue)
+	d.Head(FrameVersion, 4)
+	r := ObjectReply{Size: d.Uint("size", 4*MaxDense), Offset: d.Uint("offset", 4*MaxDense)}
+	r.Data = d.Bin("data", MaxPiece)
+	if d.OK() && uint64(len(r.Data)) > r.Size-min(r.Offset, r.Size) {
+		d.Fail("data", ErrValue)
 	}
-	r.Rest = d.rest()
-	if d.err != nil {
-		return ObjectReply{}, d.err
+	r.Rest = d.Rest()
+	if !d.OK() {
+		return ObjectReply{}, d.err()
 	}
 	return r, nil
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire/internal/codec"
 )
 
 // The encoding of a plan is a map from field numbers to values, in ascending order, of
@@ -16,10 +17,10 @@ func (p *Plan) append(b []byte) []byte {
 			n++
 		}
 	}
-	b = appendMap(b, n)
+	b = codec.AppendMap(b, n)
 	for i := range planFields {
 		if f := &planFields[i]; !isZero(f.at(p)) {
-			b = appendValue(appendUint(b, f.Number), f.at(p))
+			b = appendValue(codec.AppendUint(b, f.Number), f.at(p))
 		}
 	}
 	return b
@@ -27,19 +28,19 @@ func (p *Plan) append(b []byte) []byte {
 
 func (d *reader) plan() *Plan {
 	p := &Plan{}
-	d.keys("plan", func(key uint64) bool {
+	d.Keys("plan", func(key uint64) bool {
 		f := fieldByNumber(key)
 		if f == nil {
 			return false
 		}
 		d.value(f, f.at(p))
-		if d.err == nil && isZero(f.at(p)) {
-			d.fail(f.Name, ErrForm)
+		if d.OK() && isZero(f.at(p)) {
+			d.Fail(f.Name, ErrForm)
 		}
 		return true
 	})
 	if p.Scheme > prng.Scheme {
-		d.fail("scheme", ErrUpgrade)
+		d.Fail("scheme", ErrUpgrade)
 	}
 	return p
 }
@@ -104,41 +105,42 @@ func copyValue(dst, src any) {
 func appendValue(b []byte, at any) []byte {
 	switch v := at.(type) {
 	case *string:
-		return appendString(b, *v)
+		return codec.AppendString(b, *v)
 	case *uint8:
-		return appendUint(b, uint64(*v))
+		return codec.AppendUint(b, uint64(*v))
 	case *uint32:
-		return appendUint(b, uint64(*v))
+		return codec.AppendUint(b, uint64(*v))
 	case *uint64:
-		return appendUint(b, *v)
+		return codec.AppendUint(b, *v)
 	case *float32:
-		return appendFinite(b, *v)
+		return codec.AppendFinite(b, *v)
 	case *Bytes:
-		return appendBin(b, *v)
+		return codec.AppendBin(b, *v)
 	case *[]string:
-		b = appendArray(b, len(*v))
+		b = codec.AppendArray(b, len(*v))
 		for _, s := range *v {
-			b = appendString(b, s)
+			b = codec.AppendString(b, s)
 		}
 	case *[]Segment:
-		b = appendArray(b, len(*v))
+		b = codec.AppendArray(b, len(*v))
 		for _, s := range *v {
 			b = s.append(b)
 		}
 	case *[]StepPoint:
-		b = appendArray(b, len(*v))
+		b = codec.AppendArray(b, len(*v))
 		for _, s := range *v {
-			b = appendFinite(appendUint(appendArray(b, 2), s.Round), s.Factor)
+			b = codec.AppendFinite(codec.AppendUint(codec.AppendArray(b, 2), s.Round), s.Factor)
 		}
 	case *[]PerturbationPoint:
-		b = appendArray(b, len(*v))
+		b = codec.AppendArray(b, len(*v))
 		for _, s := range *v {
-			b = appendUint(appendUint(appendArray(b, 2), s.Round), uint64(s.Perturbations))
+			b = codec.AppendUint(codec.AppendArray(b, 2), s.Round)
+			b = codec.AppendUint(b, uint64(s.Perturbations))
 		}
 	case *[]Box:
-		b = appendArray(b, len(*v))
+		b = codec.AppendArray(b, len(*v))
 		for _, box := range *v {
-			b = appendFinite(appendFinite(appendArray(b, 2), box.Low), box.High)
+			b = codec.AppendFinite(codec.AppendFinite(codec.AppendArray(b, 2), box.Low), box.High)
 		}
 	}
 	return b
@@ -146,73 +148,74 @@ func appendValue(b []byte, at any) []byte {
 
 // append appends a segment: the array [name, len, fill, scale, mu scale, step scale].
 func (s *Segment) append(b []byte) []byte {
-	b = appendString(appendArray(b, 6), s.Name)
-	b = appendUint(appendUint(b, s.Len), uint64(s.Fill))
-	return appendFinite(appendFinite(appendFinite(b, s.Scale), s.MuScale), s.StepScale)
+	b = codec.AppendString(codec.AppendArray(b, 6), s.Name)
+	b = codec.AppendUint(codec.AppendUint(b, s.Len), uint64(s.Fill))
+	b = codec.AppendFinite(codec.AppendFinite(b, s.Scale), s.MuScale)
+	return codec.AppendFinite(b, s.StepScale)
 }
 
 // value reads the value of field f into *at.
 func (d *reader) value(f *Field, at any) {
 	switch v := at.(type) {
 	case *string:
-		*v = d.string(f.Name, MaxName)
+		*v = d.String(f.Name, MaxName)
 	case *uint8:
 		*v = d.choice(f)
 	case *uint32:
-		*v = uint32(d.uint(f.Name, math.MaxUint32))
+		*v = uint32(d.Uint(f.Name, math.MaxUint32))
 	case *uint64:
-		*v = d.uint(f.Name, math.MaxInt64)
+		*v = d.Uint(f.Name, math.MaxInt64)
 	case *float32:
-		*v = d.finite(f.Name)
+		*v = d.Finite(f.Name)
 	case *Bytes:
-		*v = append(Bytes(nil), d.bin(f.Name, 64)...)
+		*v = append(Bytes(nil), d.Bin(f.Name, 64)...)
 	case *[]string:
-		*v = make([]string, d.array(f.Name, MaxMetrics, 1))
+		*v = make([]string, d.Array(f.Name, MaxMetrics, 1))
 		for i := range *v {
-			(*v)[i] = d.string(f.Name, MaxName)
+			(*v)[i] = d.String(f.Name, MaxName)
 		}
 	case *[]Segment:
-		*v = make([]Segment, d.array(f.Name, MaxSegments, 19))
+		*v = make([]Segment, d.Array(f.Name, MaxSegments, 19))
 		for i := range *v {
 			(*v)[i] = d.segment()
 		}
 	case *[]StepPoint:
-		*v = make([]StepPoint, d.array(f.Name, MaxPoints, 7))
+		*v = make([]StepPoint, d.Array(f.Name, MaxPoints, 7))
 		for i := range *v {
-			d.tuple(f.Name, 2)
-			(*v)[i] = StepPoint{d.uint(f.Name, math.MaxInt64), d.finite(f.Name)}
+			d.Tuple(f.Name, 2)
+			(*v)[i] = StepPoint{d.Uint(f.Name, math.MaxInt64), d.Finite(f.Name)}
 		}
 	case *[]PerturbationPoint:
-		*v = make([]PerturbationPoint, d.array(f.Name, MaxPoints, 3))
+		*v = make([]PerturbationPoint, d.Array(f.Name, MaxPoints, 3))
 		for i := range *v {
-			d.tuple(f.Name, 2)
-			round, n := d.uint(f.Name, math.MaxInt64), d.uint(f.Name, math.MaxUint16)
+			d.Tuple(f.Name, 2)
+			round, n := d.Uint(f.Name, math.MaxInt64), d.Uint(f.Name, math.MaxUint16)
 			(*v)[i] = PerturbationPoint{round, uint32(n)}
 		}
 	case *[]Box:
-		*v = make([]Box, d.array(f.Name, MaxSegments, 11))
+		*v = make([]Box, d.Array(f.Name, MaxSegments, 11))
 		for i := range *v {
-			d.tuple(f.Name, 2)
-			(*v)[i] = Box{d.finite(f.Name), d.finite(f.Name)}
+			d.Tuple(f.Name, 2)
+			(*v)[i] = Box{d.Finite(f.Name), d.Finite(f.Name)}
 		}
 	}
 }
 
 // choice reads the number of a choice; an unknown one is ErrUpgrade.
 func (d *reader) choice(f *Field) uint8 {
-	v := d.uint(f.Name, math.MaxUint8)
+	v := d.Uint(f.Name, math.MaxUint8)
 	if v >= uint64(len(f.names)) {
-		d.fail(f.Name, ErrUpgrade)
+		d.Fail(f.Name, ErrUpgrade)
 	}
 	return uint8(v)
 }
 
 func (d *reader) segment() Segment {
-	d.tuple("segment", 6)
-	s := Segment{Name: d.string("segment name", MaxName), Len: d.uint("segment len", MaxDim)}
-	s.Fill = Fill(d.known("segment fill", uint64(NormalFill)))
-	s.Scale = d.finite("segment scale")
-	s.MuScale = d.finite("segment mu scale")
-	s.StepScale = d.finite("segment step scale")
+	d.Tuple("segment", 6)
+	s := Segment{Name: d.String("segment name", MaxName), Len: d.Uint("segment len", MaxDim)}
+	s.Fill = Fill(d.Known("segment fill", uint64(NormalFill)))
+	s.Scale = d.Finite("segment scale")
+	s.MuScale = d.Finite("segment mu scale")
+	s.StepScale = d.Finite("segment step scale")
 	return s
 }

@@ -1,6 +1,10 @@
 package wire
 
-import "math"
+import (
+	"math"
+
+	"github.com/zofl/zofl/wire/internal/codec"
+)
 
 // RecordKind says what a record does to the state.
 type RecordKind uint8
@@ -117,11 +121,11 @@ const (
 // body], where body is a map of the fields that are not zero, by ascending key. r must
 // satisfy the invariants of [Record].
 func (r *Record) Append(b []byte) []byte {
-	b = appendArray(b, 6)
+	b = codec.AppendArray(b, 6)
 	b = append(b, RecordVersion, byte(r.Kind))
-	b = appendUint(b, r.N)
-	b = appendBin(b, r.Prev[:])
-	b = appendUint(b, r.Epoch)
+	b = codec.AppendUint(b, r.N)
+	b = codec.AppendBin(b, r.Prev[:])
+	b = codec.AppendUint(b, r.Epoch)
 	switch r.Kind {
 	case KindPlan:
 		return r.Plan.append(b)
@@ -130,7 +134,7 @@ func (r *Record) Append(b []byte) []byte {
 	case KindChange:
 		return r.Change.append(b)
 	case KindRollback:
-		return appendUint(append(appendMap(b, 1), keyTo), r.To)
+		return codec.AppendUint(append(codec.AppendMap(b, 1), keyTo), r.To)
 	case KindEnd:
 		return r.End.append(b)
 	}
@@ -150,31 +154,31 @@ func DecodeRecord(b []byte) (Record, error) {
 // r.Round and its Slots, Terms, Weights and Object, so that reading many records
 // allocates only for the first. After an error r is empty except for that memory.
 func (r *Record) Decode(b []byte) error {
-	d := &reader{frame: "record", b: b}
+	d := &reader{codec.NewReader("record", b)}
 	if len(b) > MaxRecord {
-		d.fail("record", ErrLimit)
+		d.Fail("record", ErrLimit)
 	}
 	round := r.Round
 	*r = Record{}
-	d.head(RecordVersion, 6)
-	r.Kind = RecordKind(d.known("kind", uint64(KindEnd)))
-	r.N = d.uint("n", math.MaxInt64)
+	d.Head(RecordVersion, 6)
+	r.Kind = RecordKind(d.Known("kind", uint64(KindEnd)))
+	r.N = d.Uint("n", math.MaxInt64)
 	d.bytes("prev", r.Prev[:])
-	r.Epoch = d.uint("epoch", math.MaxInt64)
-	if d.err == nil && (r.N == 0 || (r.Kind == KindPlan) != (r.N == 1)) {
-		d.fail("n", ErrValue)
+	r.Epoch = d.Uint("epoch", math.MaxInt64)
+	if d.OK() && (r.N == 0 || (r.Kind == KindPlan) != (r.N == 1)) {
+		d.Fail("n", ErrValue)
 	}
 	d.body(r, round)
-	d.end()
-	if d.err != nil {
+	d.End()
+	if !d.OK() {
 		*r = Record{Round: round}
 	}
-	return d.err
+	return d.err()
 }
 
 // body reads the body of r.Kind; round is memory for it, or nil.
 func (d *reader) body(r *Record, round *Round) {
-	if d.err != nil {
+	if !d.OK() {
 		return
 	}
 	switch r.Kind {
@@ -185,46 +189,20 @@ func (d *reader) body(r *Record, round *Round) {
 	case KindChange:
 		r.Change = d.change()
 	case KindRollback:
-		d.keys("body", func(key uint64) bool {
+		d.Keys("body", func(key uint64) bool {
 			if key == keyTo {
-				r.To = d.uint("to", math.MaxInt64)
+				r.To = d.Uint("to", math.MaxInt64)
 			}
 			return key == keyTo
 		})
 		if r.To == 0 || r.To >= r.N {
-			d.fail("to", ErrValue)
+			d.Fail("to", ErrValue)
 		}
 	case KindEnd:
 		r.End = d.runEnd()
 	default:
-		d.fail("kind", ErrValue)
+		d.Fail("kind", ErrValue)
 	}
-}
-
-// keys reads a map with ascending keys; read returns false for an unknown key.
-func (d *reader) keys(field string, read func(key uint64) bool) {
-	last := uint64(0)
-	for range d.mapLen(field, math.MaxUint8) {
-		key := d.uint(field, math.MaxInt64)
-		if d.err == nil && key <= last {
-			d.fail(field, ErrForm)
-		}
-		last = key
-		if d.err == nil && !read(key) {
-			d.fail(field, ErrUpgrade)
-		}
-		if d.err != nil {
-			return
-		}
-	}
-}
-
-// nonzero refuses a zero, which the canonical form leaves out.
-func (d *reader) nonzero(field string, v uint64) uint64 {
-	if v == 0 {
-		d.fail(field, ErrForm)
-	}
-	return v
 }
 
 func (e *End) append(b []byte) []byte {
@@ -232,27 +210,27 @@ func (e *End) append(b []byte) []byte {
 	if e.Text != "" {
 		n = 2
 	}
-	b = appendUint(append(appendMap(b, n), keyReason), uint64(e.Reason))
+	b = codec.AppendUint(append(codec.AppendMap(b, n), keyReason), uint64(e.Reason))
 	if e.Text == "" {
 		return b
 	}
-	return appendText(append(b, keyText), e.Text)
+	return codec.AppendText(append(b, keyText), e.Text, MaxReason)
 }
 
 func (d *reader) runEnd() *End {
 	e := &End{}
-	d.keys("body", func(key uint64) bool {
+	d.Keys("body", func(key uint64) bool {
 		switch key {
 		case keyReason:
-			e.Reason = EndReason(d.nonzero("reason", d.known("reason", uint64(EndDiverged))))
+			e.Reason = EndReason(d.Nonzero("reason", d.Known("reason", uint64(EndDiverged))))
 		case keyText:
-			e.Text = d.string("text", MaxReason)
-			d.nonzero("text", uint64(len(e.Text)))
+			e.Text = d.String("text", MaxReason)
+			d.Nonzero("text", uint64(len(e.Text)))
 		}
 		return key <= keyText
 	})
 	if e.Reason == 0 {
-		d.fail("reason", ErrForm)
+		d.Fail("reason", ErrForm)
 	}
 	return e
 }

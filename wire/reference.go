@@ -1,6 +1,10 @@
 package wire
 
-import "math"
+import (
+	"math"
+
+	"github.com/zofl/zofl/wire/internal/codec"
+)
 
 // A Reference is the digest that the run trusts for the state after record N, from a
 // witness or from most devices' reports. A device whose state after N has another
@@ -13,21 +17,21 @@ type Reference struct {
 
 // Append appends the encoding of r to b: the array [n, tip, digest].
 func (r *Reference) Append(b []byte) []byte {
-	b = appendUint(appendArray(b, 3), r.N)
-	b = appendBin(b, r.Tip[:])
-	return appendBin(b, r.Digest[:])
+	b = codec.AppendUint(codec.AppendArray(b, 3), r.N)
+	b = codec.AppendBin(b, r.Tip[:])
+	return codec.AppendBin(b, r.Digest[:])
 }
 
 // Reference returns the reference with which Rest of an announcement begins, if it has
 // one. Anything else there belongs to a later version and is no error.
 func (a *Announcement) Reference() (r Reference, ok bool) {
-	d := reader{frame: "reference", b: a.Rest}
-	d.tuple("reference", 3)
-	r.N = d.uint("n", math.MaxInt64)
-	d.positive("n", r.N)
+	d := reader{codec.NewReader("reference", a.Rest)}
+	d.Tuple("reference", 3)
+	r.N = d.Uint("n", math.MaxInt64)
+	d.Positive("n", r.N)
 	d.bytes("tip", r.Tip[:])
 	d.bytes("digest", r.Digest[:])
-	if d.err != nil {
+	if !d.OK() {
 		return Reference{}, false
 	}
 	return r, true

@@ -1,6 +1,10 @@
 package wire
 
-import "math"
+import (
+	"math"
+
+	"github.com/zofl/zofl/wire/internal/codec"
+)
 
 // ReplyKind says what a device sends.
 type ReplyKind uint8
@@ -78,20 +82,20 @@ type Reply struct {
 // Append appends the encoding of r to b: an array [version, kind, n, tip, ...], whose
 // further fields depend on the kind, then Rest. It does not allocate if b has room.
 func (r *Reply) Append(b []byte) []byte {
-	b = appendArray(b, r.Kind.fields())
+	b = codec.AppendArray(b, r.Kind.fields())
 	b = append(b, FrameVersion, byte(r.Kind))
-	b = appendUint(b, r.N)
-	b = appendBin(b, r.Tip[:])
+	b = codec.AppendUint(b, r.N)
+	b = codec.AppendBin(b, r.Tip[:])
 	switch r.Kind {
 	case Contribution:
-		b = appendFloat(appendUint(b, uint64(r.Weight)), r.Loss)
-		b = appendBin(b, r.Values)
+		b = codec.AppendFloat(codec.AppendUint(b, uint64(r.Weight)), r.Loss)
+		b = codec.AppendBin(b, r.Values)
 	case Evaluation:
-		b = appendBin(appendUint(b, uint64(r.Weight)), r.Values)
+		b = codec.AppendBin(codec.AppendUint(b, uint64(r.Weight)), r.Values)
 	case Decline:
-		b = appendUint(b, uint64(r.Reason))
+		b = codec.AppendUint(b, uint64(r.Reason))
 	case DigestReport:
-		b = appendBin(b, r.Digest[:])
+		b = codec.AppendBin(b, r.Digest[:])
 	default:
 		panic("wire: internal error: reply of no kind")
 	}
@@ -101,45 +105,45 @@ func (r *Reply) Append(b []byte) []byte {
 // DecodeReply reads a reply without allocating; Values and Rest alias b. It accepts
 // any float bits, which the caller must check.
 func DecodeReply(b []byte) (Reply, error) {
-	d := reader{frame: "reply", b: b}
+	d := reader{codec.NewReader("reply", b)}
 	if len(b) > MaxFrame {
-		d.fail("reply", ErrLimit)
+		d.Fail("reply", ErrLimit)
 	}
-	fields := d.versioned(FrameVersion)
+	fields := d.Versioned(FrameVersion)
 	var r Reply
-	r.Kind = ReplyKind(d.known("kind", uint64(DigestReport)))
-	if d.err == nil && fields != r.Kind.fields() {
-		d.fail("reply", ErrForm)
+	r.Kind = ReplyKind(d.Known("kind", uint64(DigestReport)))
+	if d.OK() && fields != r.Kind.fields() {
+		d.Fail("reply", ErrForm)
 	}
-	r.N = d.uint("n", math.MaxInt64)
-	d.positive("n", r.N)
+	r.N = d.Uint("n", math.MaxInt64)
+	d.Positive("n", r.N)
 	d.bytes("tip", r.Tip[:])
 	switch r.Kind {
 	case Contribution:
 		r.Weight = d.weight()
-		r.Loss = d.float("loss")
+		r.Loss = d.Float("loss")
 		r.Values = d.scalars("scalars", MaxScalars)
 	case Evaluation:
 		r.Weight = d.weight()
 		r.Values = d.floats("metrics", MaxMetrics)
 	case Decline:
-		reason := d.uint("reason", math.MaxUint8)
-		d.positive("reason", reason)
+		reason := d.Uint("reason", math.MaxUint8)
+		d.Positive("reason", reason)
 		r.Reason = DeclineReason(reason)
 	case DigestReport:
 		d.bytes("digest", r.Digest[:])
 	default:
-		d.fail("kind", ErrValue)
+		d.Fail("kind", ErrValue)
 	}
-	r.Rest = d.rest()
-	if d.err != nil {
-		return Reply{}, d.err
+	r.Rest = d.Rest()
+	if !d.OK() {
+		return Reply{}, d.err()
 	}
 	return r, nil
 }
 
 func (d *reader) weight() uint32 {
-	v := d.uint("weight", MaxWeight)
-	d.positive("weight", v)
+	v := d.Uint("weight", MaxWeight)
+	d.Positive("weight", v)
 	return uint32(v)
 }

@@ -1,6 +1,10 @@
 package wire
 
-import "math"
+import (
+	"math"
+
+	"github.com/zofl/zofl/wire/internal/codec"
+)
 
 // A SnapshotRequest asks for a piece of a snapshot of the state after record N, or of
 // the newest snapshot if N is 0: the bytes from Offset on, in a reply of roughly
@@ -15,25 +19,25 @@ type SnapshotRequest struct {
 // Append appends the encoding of r to b: the array [version, n, offset,
 // maxBytes], then Rest.
 func (r *SnapshotRequest) Append(b []byte) []byte {
-	b = append(appendArray(b, 4), FrameVersion)
-	b = appendUint(b, r.N)
-	b = appendUint(b, r.Offset)
-	b = appendUint(b, r.MaxBytes)
+	b = append(codec.AppendArray(b, 4), FrameVersion)
+	b = codec.AppendUint(b, r.N)
+	b = codec.AppendUint(b, r.Offset)
+	b = codec.AppendUint(b, r.MaxBytes)
 	return append(b, r.Rest...)
 }
 
 // DecodeSnapshotRequest reads a snapshot request.
 func DecodeSnapshotRequest(b []byte) (SnapshotRequest, error) {
 	d := newReader("snapshot request", b)
-	d.head(FrameVersion, 4)
+	d.Head(FrameVersion, 4)
 	r := SnapshotRequest{
-		N:        d.uint("n", math.MaxInt64),
-		Offset:   d.uint("offset", math.MaxInt64),
-		MaxBytes: d.uint("max bytes", math.MaxUint32),
-		Rest:     d.rest(),
+		N:        d.Uint("n", math.MaxInt64),
+		Offset:   d.Uint("offset", math.MaxInt64),
+		MaxBytes: d.Uint("max bytes", math.MaxUint32),
+		Rest:     d.Rest(),
 	}
-	if d.err != nil {
-		return SnapshotRequest{}, d.err
+	if !d.OK() {
+		return SnapshotRequest{}, d.err()
 	}
 	return r, nil
 }
@@ -56,31 +60,31 @@ type SnapshotReply struct {
 // Append appends the encoding of r to b: the array [version, n, tip, size,
 // offset, data], then Rest.
 func (r *SnapshotReply) Append(b []byte) []byte {
-	b = append(appendArray(b, 6), FrameVersion)
-	b = appendUint(b, r.N)
-	b = appendBin(b, r.Tip[:])
-	b = appendUint(b, r.Size)
-	b = appendUint(b, r.Offset)
-	b = appendBin(b, r.Data)
+	b = append(codec.AppendArray(b, 6), FrameVersion)
+	b = codec.AppendUint(b, r.N)
+	b = codec.AppendBin(b, r.Tip[:])
+	b = codec.AppendUint(b, r.Size)
+	b = codec.AppendUint(b, r.Offset)
+	b = codec.AppendBin(b, r.Data)
 	return append(b, r.Rest...)
 }
 
 // DecodeSnapshotReply reads a snapshot reply. Data and Rest alias b.
 func DecodeSnapshotReply(b []byte) (SnapshotReply, error) {
 	d := newReader("snapshot reply", b)
-	d.head(FrameVersion, 6)
+	d.Head(FrameVersion, 6)
 	var r SnapshotReply
-	r.N = d.uint("n", math.MaxInt64)
+	r.N = d.Uint("n", math.MaxInt64)
 	d.bytes("tip", r.Tip[:])
-	r.Size = d.uint("size", math.MaxInt64)
-	r.Offset = d.uint("offset", math.MaxInt64)
-	r.Data = d.bin("data", MaxFrame)
-	if d.err == nil && uint64(len(r.Data)) > r.Size-min(r.Offset, r.Size) {
-		d.fail("data", ErrValue)
+	r.Size = d.Uint("size", math.MaxInt64)
+	r.Offset = d.Uint("offset", math.MaxInt64)
+	r.Data = d.Bin("data", MaxFrame)
+	if d.OK() && uint64(len(r.Data)) > r.Size-min(r.Offset, r.Size) {
+		d.Fail("data", ErrValue)
 	}
-	r.Rest = d.rest()
-	if d.err != nil {
-		return SnapshotReply{}, d.err
+	r.Rest = d.Rest()
+	if !d.OK() {
+		return SnapshotReply{}, d.err()
 	}
 	return r, nil
 }

@@ -1,6 +1,10 @@
 package wire
 
-import "math"
+import (
+	"math"
+
+	"github.com/zofl/zofl/wire/internal/codec"
+)
 
 // An Upload is a piece of a device's contribution to record N with [DenseVectors]: the
 // bytes of its vector, float32 little-endian, from Offset on. Every piece has all
@@ -21,41 +25,41 @@ type Upload struct {
 // Append appends the encoding of u to b: the array [version, n, tip, weight, loss,
 // size, digest, offset, data], then Rest.
 func (u *Upload) Append(b []byte) []byte {
-	b = appendUint(append(appendArray(b, 9), FrameVersion), u.N)
-	b = appendBin(b, u.Tip[:])
-	b = appendFloat(appendUint(b, uint64(u.Weight)), u.Loss)
-	b = appendUint(b, u.Size)
-	b = appendBin(b, u.Digest[:])
-	b = appendBin(appendUint(b, u.Offset), u.Data)
+	b = codec.AppendUint(append(codec.AppendArray(b, 9), FrameVersion), u.N)
+	b = codec.AppendBin(b, u.Tip[:])
+	b = codec.AppendFloat(codec.AppendUint(b, uint64(u.Weight)), u.Loss)
+	b = codec.AppendUint(b, u.Size)
+	b = codec.AppendBin(b, u.Digest[:])
+	b = codec.AppendBin(codec.AppendUint(b, u.Offset), u.Data)
 	return append(b, u.Rest...)
 }
 
 // DecodeUpload reads an upload without allocating; Data and Rest alias b.
 func DecodeUpload(b []byte) (Upload, error) {
-	d := reader{frame: "upload", b: b}
+	d := reader{codec.NewReader("upload", b)}
 	if len(b) > MaxFrame {
-		d.fail("upload", ErrLimit)
+		d.Fail("upload", ErrLimit)
 	}
-	d.head(FrameVersion, 9)
+	d.Head(FrameVersion, 9)
 	var u Upload
-	u.N = d.uint("n", math.MaxInt64)
-	d.positive("n", u.N)
+	u.N = d.Uint("n", math.MaxInt64)
+	d.Positive("n", u.N)
 	d.bytes("tip", u.Tip[:])
 	u.Weight = d.weight()
-	u.Loss = d.float("loss")
-	u.Size = d.uint("size", 4*MaxDense)
-	if d.err == nil && (u.Size == 0 || u.Size%4 != 0) {
-		d.fail("size", ErrValue)
+	u.Loss = d.Float("loss")
+	u.Size = d.Uint("size", 4*MaxDense)
+	if d.OK() && (u.Size == 0 || u.Size%4 != 0) {
+		d.Fail("size", ErrValue)
 	}
 	d.bytes("digest", u.Digest[:])
-	u.Offset = d.uint("offset", 4*MaxDense)
-	u.Data = d.bin("data", MaxPiece)
-	if d.err == nil && uint64(len(u.Data)) > u.Size-min(u.Offset, u.Size) {
-		d.fail("data", ErrValue)
+	u.Offset = d.Uint("offset", 4*MaxDense)
+	u.Data = d.Bin("data", MaxPiece)
+	if d.OK() && uint64(len(u.Data)) > u.Size-min(u.Offset, u.Size) {
+		d.Fail("data", ErrValue)
 	}
-	u.Rest = d.rest()
-	if d.err != nil {
-		return Upload{}, d.err
+	u.Rest = d.Rest()
+	if !d.OK() {
+		return Upload{}, d.err()
 	}
 	return u, nil
 }
@@ -92,24 +96,24 @@ type UploadReply struct {
 // Append appends the encoding of r to b: the array [version, n, state, offset,
 // wait], then Rest.
 func (r *UploadReply) Append(b []byte) []byte {
-	b = appendUint(append(appendArray(b, 5), FrameVersion), r.N)
-	b = appendUint(b, uint64(r.State))
-	b = appendUint(appendUint(b, r.Offset), r.Wait)
+	b = codec.AppendUint(append(codec.AppendArray(b, 5), FrameVersion), r.N)
+	b = codec.AppendUint(b, uint64(r.State))
+	b = codec.AppendUint(codec.AppendUint(b, r.Offset), r.Wait)
 	return append(b, r.Rest...)
 }
 
 // DecodeUploadReply reads an upload's answer. Rest aliases b.
 func DecodeUploadReply(b []byte) (UploadReply, error) {
 	d := newReader("upload reply", b)
-	d.head(FrameVersion, 5)
-	r := UploadReply{N: d.uint("n", math.MaxInt64)}
-	r.State = UploadState(d.known("state", uint64(UploadRefused)))
-	d.positive("state", uint64(r.State))
-	r.Offset = d.uint("offset", 4*MaxDense)
-	r.Wait = d.uint("wait", math.MaxUint32)
-	r.Rest = d.rest()
-	if d.err != nil {
-		return UploadReply{}, d.err
+	d.Head(FrameVersion, 5)
+	r := UploadReply{N: d.Uint("n", math.MaxInt64)}
+	r.State = UploadState(d.Known("state", uint64(UploadRefused)))
+	d.Positive("state", uint64(r.State))
+	r.Offset = d.Uint("offset", 4*MaxDense)
+	r.Wait = d.Uint("wait", math.MaxUint32)
+	r.Rest = d.Rest()
+	if !d.OK() {
+		return UploadReply{}, d.err()
 	}
 	return r, nil
 }

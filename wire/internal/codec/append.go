@@ -1,4 +1,4 @@
-package wire
+package codec
 
 import (
 	"encoding/binary"
@@ -9,10 +9,8 @@ import (
 	"github.com/vmihailenco/msgpack/v5/msgpcode"
 )
 
-// Frames use a subset of msgpack: unsigned integers, float32, bin, str, arrays
-// and maps, each in its shortest form.
-
-func appendUint(b []byte, v uint64) []byte {
+// AppendUint appends an unsigned integer.
+func AppendUint(b []byte, v uint64) []byte {
 	switch {
 	case v <= math.MaxInt8:
 		return append(b, byte(v))
@@ -29,15 +27,16 @@ func appendUint(b []byte, v uint64) []byte {
 // signBit is the float32 -0.
 const signBit = 1 << 31
 
-// appendFinite writes a number for [reader.finite], with -0 as 0.
-func appendFinite(b []byte, v float32) []byte {
+// AppendFinite appends a number for [Reader.Finite], with -0 as 0. v must be finite.
+func AppendFinite(b []byte, v float32) []byte {
 	if v == 0 {
 		v = 0
 	}
-	return appendFloat(b, v)
+	return AppendFloat(b, v)
 }
 
-func appendFloat(b []byte, v float32) []byte {
+// AppendFloat appends a float32 with any bits.
+func AppendFloat(b []byte, v float32) []byte {
 	return binary.BigEndian.AppendUint32(append(b, msgpcode.Float), math.Float32bits(v))
 }
 
@@ -55,56 +54,39 @@ func appendLength(b []byte, n int, fix byte, fixMax int, c8, c16, c32 byte) []by
 	return binary.BigEndian.AppendUint32(append(b, c32), uint32(n))
 }
 
-func appendArray(b []byte, n int) []byte {
+// AppendArray appends the head of an array of n elements, which follow it.
+func AppendArray(b []byte, n int) []byte {
 	return appendLength(b, n, msgpcode.FixedArrayLow, 15, 0, msgpcode.Array16, msgpcode.Array32)
 }
 
-func appendMap(b []byte, n int) []byte {
+// AppendMap appends the head of a map of n keys with their values, which follow it.
+func AppendMap(b []byte, n int) []byte {
 	return appendLength(b, n, msgpcode.FixedMapLow, 15, 0, msgpcode.Map16, msgpcode.Map32)
 }
 
-func appendBin(b, p []byte) []byte {
+// AppendBin appends a byte string.
+func AppendBin(b, p []byte) []byte {
 	b = appendLength(b, len(p), 0, -1, msgpcode.Bin8, msgpcode.Bin16, msgpcode.Bin32)
 	return append(b, p...)
 }
 
-func appendString(b []byte, s string) []byte {
+// AppendString appends s, which must be valid UTF-8.
+func AppendString(b []byte, s string) []byte {
 	b = appendLength(b, len(s), msgpcode.FixedStrLow, 31,
 		msgpcode.Str8, msgpcode.Str16, msgpcode.Str32)
 	return append(b, s...)
 }
 
-// appendText writes a text for people, such as an error, so that a decoder
-// accepts it: made valid UTF-8, and cut to MaxReason bytes.
-func appendText(b []byte, s string) []byte {
+// AppendText appends a text for people, such as an error, so that a decoder accepts it:
+// made valid UTF-8, and cut to max bytes.
+func AppendText(b []byte, s string, max int) []byte {
 	s = strings.ToValidUTF8(s, "?")
-	if len(s) > MaxReason {
-		end := MaxReason
+	if len(s) > max {
+		end := max
 		for !utf8.RuneStart(s[end]) {
 			end--
 		}
 		s = s[:end]
 	}
-	return appendString(b, s)
-}
-
-// Scalars are encoded scalars, little-endian, one after the other, as wide as the
-// plan's [Precision] says. Len and At read [Single] precision, float32; use the
-// methods of Precision for any.
-type Scalars []byte
-
-// Len returns the number of scalars.
-func (s Scalars) Len() int { return len(s) / 4 }
-
-// At returns scalar i.
-func (s Scalars) At(i int) float32 {
-	return math.Float32frombits(binary.LittleEndian.Uint32(s[4*i:]))
-}
-
-// AppendScalars appends v to dst in [Single] precision.
-func AppendScalars(dst Scalars, v ...float32) Scalars {
-	for _, x := range v {
-		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(x))
-	}
-	return dst
+	return AppendString(b, s)
 }

@@ -1,0 +1,17 @@
+package codec
+
+import "errors"
+
+// Faults of frames, which package wire exports.
+var (
+	// ErrUpgrade: a version, kind or field is unknown.
+	ErrUpgrade = errors.New("unknown to this version, upgrade")
+	// ErrTruncated: the frame ends before its fields do.
+	ErrTruncated = errors.New("truncated")
+	// ErrForm: not the msgpack type of the field, or not its shortest form.
+	ErrForm = errors.New("not the expected msgpack form")
+	// ErrLimit: a length or number is over its limit.
+	ErrLimit = errors.New("over the limit")
+	// ErrValue: well formed, but no value that the field can have.
+	ErrValue = errors.New("bad value")
+)

@@ -1,0 +1,81 @@
+package codec
+
+// A Reader reads the values of one frame in order. A caller names the field that it
+// reads. After the first fault every read returns zero, and [Reader.Fault] has the fault
+// and its field.
+type Reader struct {
+	frame string
+	b     []byte // the bytes that remain
+	field string // of the first fault
+	err   error  // the first fault
+}
+
+// NewReader returns a reader of b, a frame or a part of one. frame is its name.
+func NewReader(frame string, b []byte) Reader { return Reader{frame: frame, b: b} }
+
+// OK reports whether there was no fault yet.
+func (r *Reader) OK() bool { return r.err == nil }
+
+// Fault returns the name of the frame, the field of the first fault, and the fault: one
+// of this package's errors, or nil if there was none.
+func (r *Reader) Fault() (frame, field string, err error) { return r.frame, r.field, r.err }
+
+// Fail records a fault of a field, unless there was one before.
+func (r *Reader) Fail(field string, err error) {
+	if r.err == nil {
+		r.field, r.err, r.b = field, err, nil
+	}
+}
+
+// Positive refuses a zero in a field that cannot have one.
+func (r *Reader) Positive(field string, v uint64) {
+	if v == 0 {
+		r.Fail(field, ErrValue)
+	}
+}
+
+// Nonzero returns v. It refuses a zero, which the canonical form of a map leaves out.
+func (r *Reader) Nonzero(field string, v uint64) uint64 {
+	if v == 0 {
+		r.Fail(field, ErrForm)
+	}
+	return v
+}
+
+// Rest returns the bytes that remain, or nil if there are none or after a fault.
+func (r *Reader) Rest() []byte {
+	if len(r.b) == 0 {
+		return nil
+	}
+	return r.b
+}
+
+// End refuses bytes that remain.
+func (r *Reader) End() {
+	if r.err == nil && len(r.b) > 0 {
+		r.Fail("trailing bytes", ErrForm)
+	}
+}
+
+// take returns the next n bytes, or nil after a fault.
+func (r *Reader) take(field string, n int) []byte {
+	if r.err != nil {
+		return nil
+	}
+	if n > len(r.b) {
+		r.Fail(field, ErrTruncated)
+		return nil
+	}
+	p := r.b[:n:n]
+	r.b = r.b[n:]
+	return p
+}
+
+// bigEndian reads n (1, 2, 4 or 8) bytes as an unsigned integer.
+func (r *Reader) bigEndian(field string, n int) uint64 {
+	var v uint64
+	for _, c := range r.take(field, n) {
+		v = v<<8 | uint64(c)
+	}
+	return v
+}

@@ -1,0 +1,27 @@
+package wire
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// Scalars are encoded scalars, little-endian, one after the other, as wide as the
+// plan's [Precision] says. Len and At read [Single] precision, float32; use the
+// methods of Precision for any.
+type Scalars []byte
+
+// Len returns the number of scalars.
+func (s Scalars) Len() int { return len(s) / 4 }
+
+// At returns scalar i.
+func (s Scalars) At(i int) float32 {
+	return math.Float32frombits(binary.LittleEndian.Uint32(s[4*i:]))
+}
+
+// AppendScalars appends v to dst in [Single] precision.
+func AppendScalars(dst Scalars, v ...float32) Scalars {
+	for _, x := range v {
+		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(x))
+	}
+	return dst
+}
