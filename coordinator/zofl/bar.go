@@ -17,12 +17,11 @@ const logEvery = 100
 // logEvery rounds.
 type bar struct {
 	out    *os.File
-	rounds uint64
 	moving *progressbar.ProgressBar // nil without a terminal
 }
 
 func newBar(out *os.File, rounds uint64) *bar {
-	b := &bar{out: out, rounds: rounds}
+	b := &bar{out: out}
 	if term.IsTerminal(int(out.Fd())) {
 		b.moving = progressbar.NewOptions64(int64(rounds),
 			progressbar.OptionSetWriter(out),
@@ -39,10 +38,11 @@ func (b *bar) update(p demo.Progress) {
 		p.Loss, percent(p.Accuracy), p.BytesUp, p.BytesDown)
 	switch {
 	case b.moving != nil:
+		b.moving.ChangeMax64(int64(p.Rounds))
 		b.moving.Describe(text)
 		b.moving.Set64(int64(p.Round)) // an error is the terminal's: ignored
 	case p.Round%logEvery == 0:
-		fmt.Fprintf(b.out, "round %d of %d  %s\n", p.Round, b.rounds, text)
+		fmt.Fprintf(b.out, "round %d of %d  %s\n", p.Round, p.Rounds, text)
 	}
 }
 

@@ -2,9 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -30,7 +33,11 @@ computes from the log.`,
 		Example: `  zofl demo --rounds 200 --clients 50`,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			bar := newBar(os.Stderr, cfg.Rounds)
+			if cmd.Flags().Changed("rounds") && slices.ContainsFunc(cfg.Settings,
+				func(s string) bool { return strings.HasPrefix(s, "rounds=") }) {
+				return usageError{errors.New("--rounds and --set rounds: give only one")}
+			}
+			bar := newBar(os.Stderr, 0)
 			cfg.Progress = bar.update
 			result, err := demo.Run(cmd.Context(), cfg)
 			bar.finish()
@@ -42,12 +49,13 @@ computes from the log.`,
 			} else if err := json.NewEncoder(cmd.OutOrStdout()).Encode(result); err != nil {
 				return err
 			}
-			return disagreement(result)
+			return verdictOf(result)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&cfg.Method, "method", cfg.Method, "method: a preset of zofl plan")
-	f.Uint64Var(&cfg.Rounds, "rounds", cfg.Rounds, "rounds of training")
+	f.Uint64Var(&cfg.Rounds, "rounds", cfg.Rounds,
+		"rounds of training; 0: as many as suit the method, 500 for decomfl")
 	f.IntVar(&cfg.Clients, "clients", cfg.Clients, "number of devices")
 	f.StringVar(&cfg.Data, "data", "",
 		"directory of the four MNIST files (IDX, gzipped or not); default: drawn digits")
@@ -61,10 +69,16 @@ computes from the log.`,
 	return cmd
 }
 
-func disagreement(r *demo.Result) error {
-	if !r.ReplicasAgree {
+// verdictOf returns an error if the demo did not show what it should.
+func verdictOf(r *demo.Result) error {
+	switch {
+	case !r.ReplicasAgree:
 		return corruptError{fmt.Errorf("the replicas disagree: please report this, with "+
 			"%d clients and %d rounds", r.Clients, r.Rounds)}
+	case !r.Improved():
+		return fmt.Errorf("the model is no better than before: test loss %.4f, was %.4f; test accuracy "+
+			"%.2f %%, was %.2f %%: give more --rounds, or another --set step",
+			r.Loss, r.LossBefore, 100*r.Accuracy, 100*r.AccuracyBefore)
 	}
 	return nil
 }
@@ -88,8 +102,9 @@ func printDemo(w io.Writer, r *demo.Result) {
 		{"rounds", r.Rounds},
 		{"clients", r.Clients},
 		{"parameters", r.Parameters},
-		{"test loss", fmt.Sprintf("%.4f", r.Loss)},
-		{"test accuracy", fmt.Sprintf("%.2f %%", 100*r.Accuracy)},
+		{"test loss", fmt.Sprintf("%.4f; %.4f before round 1", r.Loss, r.LossBefore)},
+		{"test accuracy", fmt.Sprintf("%.2f %%; %.2f %% before round 1", 100*r.Accuracy,
+			100*r.AccuracyBefore)},
 		{"loss evaluations, all clients", r.Queries},
 		{"bytes up, per client and round", fmt.Sprintf("%.1f", r.BytesUp)},
 		{"bytes down, per client and round", fmt.Sprintf("%.1f", r.BytesDown)},

@@ -45,7 +45,7 @@ func TestDemoJSON(t *testing.T) {
 			t.Errorf("%s = %v, want %v", key, got[key], want)
 		}
 	}
-	for _, key := range []string{"loss", "accuracy", "bytes_up_per_client_round",
+	for _, key := range []string{"loss", "accuracy", "loss_before", "accuracy_before", "bytes_up_per_client_round",
 		"bytes_down_per_client_round", "seconds"} {
 		if v, ok := got[key].(float64); !ok || v <= 0 {
 			t.Errorf("%s = %v, want a positive number", key, got[key])
@@ -56,10 +56,20 @@ func TestDemoJSON(t *testing.T) {
 // TestDemoDense: the vectors of a run make the replay that devices are compared with.
 func TestDemoDense(t *testing.T) {
 	out, err := zofl(t, "demo", "--method", "fedzo-dense", "--rounds", "2", "--clients", "2",
-		"--set", "steps=2", "--set", "perturbations=2")
+		"--set", "steps=2", "--set", "perturbations=2", "--set", "step=1e-3")
 	if err != nil || cell(out, "replicas agree") != "true" ||
-		cell(out, "update") != "sgd, beta=0, decay=0, step=0.001" {
+		cell(out, "update") != "sgd, beta=0, decay=0, step=0.001" ||
+		!strings.HasSuffix(cell(out, "test loss"), "; 2.3026 before round 1") {
 		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
+// TestDemoSaysWhatFailed: a demo whose model got no better says so, and does not exit with 0.
+func TestDemoSaysWhatFailed(t *testing.T) {
+	out, err := zofl(t, "demo", "--rounds", "1", "--clients", "2", "--set", "step=1e-18")
+	if exitCode(err, false) != exitFailure || !strings.Contains(err.Error(), "no better") ||
+		!strings.Contains(err.Error(), "--rounds") || cell(out, "replicas agree") != "true" {
+		t.Errorf("exit code %d, %v:\n%s", exitCode(err, false), err, out)
 	}
 }
 
@@ -78,7 +88,8 @@ func TestDemoRefuses(t *testing.T) {
 		{"dim", []string{"--set", "dim=3"}, []string{"dim", "7850"}},
 		{"metrics", []string{"--set", `metrics=["accuracy","loss"]`},
 			[]string{"metrics", "accuracy"}},
-		{"memory", []string{"--method", "fzoos"}, []string{"clients", "20", "features", "4 GiB"}},
+		{"memory", []string{"--method", "fzoos", "--set", "features=65000", "--set", "window=5000"},
+			[]string{"clients", "20", "features", "4 GiB"}},
 		{"flag", []string{"--nothing"}, []string{"nothing", "--help"}},
 		{"argument", []string{"extra"}, []string{"extra", "--help"}},
 	} {

@@ -25,6 +25,33 @@ func (im *Images) At(i int) []uint8 {
 	return im.Pixels[i*size : (i+1)*size : (i+1)*size]
 }
 
+// Shrink returns smaller images: each pixel is the mean of by rows and by columns of pixels,
+// rounded down. Rows and columns that are left over are dropped. It returns im if by is 1, and
+// panics if by is below 1.
+func (im *Images) Shrink(by int) *Images {
+	if by == 1 {
+		return im
+	}
+	out := *im
+	out.Rows, out.Cols = im.Rows/by, im.Cols/by
+	out.Pixels = make([]uint8, 0, im.Len()*out.Rows*out.Cols)
+	for i := range im.Len() {
+		pixels := im.At(i)
+		for row := range out.Rows {
+			for col := range out.Cols {
+				sum := 0
+				for r := row * by; r < (row+1)*by; r++ {
+					for _, p := range pixels[r*im.Cols+col*by:][:by] {
+						sum += int(p)
+					}
+				}
+				out.Pixels = append(out.Pixels, uint8(sum/(by*by)))
+			}
+		}
+	}
+	return &out
+}
+
 // Relabel returns the same pixels under other labels: class[l] replaces l.
 // It panics if class is not as long as Classes. See also [Images.Halves].
 func (im *Images) Relabel(class []uint8) *Images {

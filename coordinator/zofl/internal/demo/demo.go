@@ -21,7 +21,7 @@ import (
 // Config says what to run.
 type Config struct {
 	Method   string   // name of a preset
-	Rounds   uint64   // number of training rounds
+	Rounds   uint64   // number of training rounds; 0: as many as suit the method
 	Clients  int      // number of devices, each with a connection of its own
 	Data     string   // directory of MNIST files; empty: drawn digits
 	Split    string   // "iid", "shards" or "dirichlet"
@@ -33,12 +33,13 @@ type Config struct {
 
 // Defaults returns what `zofl demo` runs without flags.
 func Defaults() Config {
-	return Config{Method: "decomfl", Rounds: 500, Clients: 20, Split: "dirichlet", Seed: 1}
+	return Config{Method: "decomfl", Clients: 20, Split: "dirichlet", Seed: 1}
 }
 
 // Progress says how far a demo is.
 type Progress struct {
 	Round     uint64
+	Rounds    uint64  // of the whole demo
 	Loss      float64 // mean training loss of the round
 	Accuracy  float64 // on the test set, at the last evaluation; -1 before the first
 	BytesUp   float64 // mean so far, per client and round
@@ -47,22 +48,27 @@ type Progress struct {
 
 // A Result is the outcome of a demo. `zofl demo --json` prints its JSON.
 type Result struct {
-	Method        string  `json:"method"`
-	Rounds        uint64  `json:"rounds"`
-	Clients       int     `json:"clients"`
-	Parameters    int     `json:"parameters"`
-	Loss          float64 `json:"loss"`     // on the test set
-	Accuracy      float64 `json:"accuracy"` // on the test set
-	Queries       uint64  `json:"queries"`  // loss evaluations of all clients
-	BytesUp       float64 `json:"bytes_up_per_client_round"`
-	BytesDown     float64 `json:"bytes_down_per_client_round"`
-	Replicas      int     `json:"replicas"` // one per client, and one replay of the log
-	ReplicasAgree bool    `json:"replicas_agree"`
-	Seconds       float64 `json:"seconds"`
-	Ended         string  `json:"ended"` // what ended the run
+	Method         string  `json:"method"`
+	Rounds         uint64  `json:"rounds"`
+	Clients        int     `json:"clients"`
+	Parameters     int     `json:"parameters"`
+	LossBefore     float64 `json:"loss_before"`     // on the test set, before round 1
+	Loss           float64 `json:"loss"`            // on the test set
+	AccuracyBefore float64 `json:"accuracy_before"` // on the test set, before round 1
+	Accuracy       float64 `json:"accuracy"`        // on the test set
+	Queries        uint64  `json:"queries"`         // loss evaluations of all clients
+	BytesUp        float64 `json:"bytes_up_per_client_round"`
+	BytesDown      float64 `json:"bytes_down_per_client_round"`
+	Replicas       int     `json:"replicas"` // one per client, and one replay of the log
+	ReplicasAgree  bool    `json:"replicas_agree"`
+	Seconds        float64 `json:"seconds"`
+	Ended          string  `json:"ended"` // what ended the run
 
 	Plan *wire.Plan `json:"-"`
 }
+
+// Improved says whether the model classifies the test set better than before round 1.
+func (r *Result) Improved() bool { return r.Loss < r.LossBefore && r.Accuracy > r.AccuracyBefore }
 
 // run is a demo in progress.
 type run struct {
@@ -77,7 +83,7 @@ type run struct {
 // Run runs a demo until its plan is done or ctx is.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	began := time.Now()
-	r := &run{cfg: cfg, last: Progress{Accuracy: -1}}
+	r := &run{cfg: cfg}
 	if cfg.Clients < 1 {
 		return nil, &wire.PlanError{Field: "clients", Value: cfg.Clients, Remedy: "give 1 or more"}
 	}
@@ -88,6 +94,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	if r.plan, err = plan(cfg); err != nil {
 		return nil, err
 	}
+	r.last = Progress{Rounds: r.plan.Rounds, Accuracy: -1}
 	if r.images, err = load(cfg); err != nil { // last: it takes a second
 		return nil, err
 	}
@@ -125,7 +132,10 @@ func (r *run) train(ctx context.Context, log runlog.Log) (err error) {
 	c, err := coordinator.New(ctx, coordinator.Config{
 		Conn: nc, Plan: r.plan, Log: log,
 		Recorder: report.RecorderFunc(r.record),
-		Linger:   time.Minute, // at most: it is stopped when all devices have ended
+		// At most: it is stopped when all devices have ended.
+		Linger: deadline,
+		// A slow disk is no reason to pause.
+		AppendTimeout: deadline,
 	})
 	if err != nil {
 		return err

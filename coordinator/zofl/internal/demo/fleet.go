@@ -104,5 +104,10 @@ func (r *run) result(ctx context.Context, log runlog.Log) (*Result, error) {
 	share := float64(len(r.devices)) * float64(max(witness.Rounds(), 1))
 	res.BytesUp, res.BytesDown = float64(up)/share, float64(down)/share
 	res.Loss, res.Accuracy = r.images.test.Evaluate(witness.Params(), 2)
+	first, err := source.Replay(ctx, source.Stored(log, nil), source.Config{At: 1})
+	if err != nil {
+		return nil, fmt.Errorf("demo: record 1 of the log: %w", err)
+	}
+	res.LossBefore, res.AccuracyBefore = r.images.test.Evaluate(first.Params(), 2)
 	return res, nil
 }

@@ -6,9 +6,15 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// classifierDim is the number of parameters of a classifier of images of 28x28 pixels in 10
-// classes: weights and a bias for each class.
-const classifierDim = 10 * (28*28 + 1)
+// The images have side rows and columns, and are in so many classes.
+const side, classes = 28, 10
+
+// classifierDim is the number of parameters of a classifier of images that were shrunk: weights
+// and a bias for each class.
+func classifierDim(shrink int) uint64 {
+	rows := side / shrink
+	return uint64(classes * (rows*rows + 1))
+}
 
 // Numbers of drawn digits, if no MNIST files are given.
 const (
@@ -37,20 +43,26 @@ func load(cfg Config) (*images, error) {
 			return nil, err
 		}
 	}
+	shrink := recipeOf(cfg.Method).shrink
+	for _, set := range []**data.Images{&train, &test} {
+		if (*set).Rows != side || (*set).Cols != side || (*set).Classes != classes {
+			return nil, &wire.PlanError{Field: "data", Value: cfg.Data,
+				Remedy: "give files with images of 28x28 pixels in 10 classes"}
+		}
+		*set = (*set).Shrink(shrink)
+	}
+	if shrink > 1 {
+		mean, std = train.Moments()
+	}
 	shares, err := deal(cfg, train)
 	if err != nil {
 		return nil, err
 	}
-	im := &images{
+	return &images{
 		train:  softmax.New(train, mean, std),
 		test:   softmax.New(test, mean, std),
 		shares: shares,
-	}
-	if im.train.Dim() != classifierDim || im.test.Dim() != classifierDim {
-		return nil, &wire.PlanError{Field: "data", Value: cfg.Data,
-			Remedy: "give files with images of 28x28 pixels in 10 classes"}
-	}
-	return im, nil
+	}, nil
 }
 
 func deal(cfg Config, train *data.Images) ([][]int, error) {

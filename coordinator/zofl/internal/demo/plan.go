@@ -17,22 +17,19 @@ import (
 // metrics are the metrics that a device of the demo reports, in this order.
 var metrics = []string{"loss", "accuracy"}
 
-// plan returns the plan of a demo: the preset, with the demo's own values, then with the settings
-// from the command line.
+// plan returns the plan of a demo: the preset, with the values of the method's recipe, then with
+// the settings from the command line.
 func plan(cfg Config) (*wire.Plan, error) {
-	p, err := preset.New(cfg.Method, "demo", classifierDim)
+	r := recipeOf(cfg.Method)
+	dim := classifierDim(r.shrink)
+	p, err := preset.New(cfg.Method, "demo", dim)
 	if err != nil {
 		return nil, err
 	}
 	key := sha256.Sum256(binary.LittleEndian.AppendUint64([]byte("zofl demo"), cfg.Seed))
-	n := uint32(cfg.Clients)
 	p.RunKey = key[:]
-	p.Rounds = cfg.Rounds
-	p.Members, p.Target, p.Quorum = n, n, max(n/2, 1)
-	p.EvalEvery, p.EvalCount, p.Metrics = 50, 1, slices.Clone(metrics)
-	if p.Transport != wire.DenseVectors {
-		// As in the published MNIST runs; see the notes of the preset.
-		p.Difference, p.Rule, p.Beta, p.WeightDecay = wire.Central, wire.TorchMomentum, 0.9, 1e-5
+	if err := r.apply(p, cfg); err != nil {
+		return nil, err
 	}
 	for _, s := range cfg.Settings {
 		name, value, ok := strings.Cut(s, "=")
@@ -43,18 +40,39 @@ func plan(cfg Config) (*wire.Plan, error) {
 			return nil, err
 		}
 	}
-	if !slices.Equal(p.Metrics, metrics) {
-		return nil, &wire.PlanError{Field: "metrics", Value: p.Metrics,
-			Remedy: "leave it: the devices of the demo report loss and accuracy"}
-	}
-	if p.Dim != classifierDim {
-		return nil, &wire.PlanError{Field: "dim", Value: p.Dim,
-			Remedy: fmt.Sprintf("leave it: the classifier has %d parameters", classifierDim)}
+	if err := canTrain(p, cfg, dim); err != nil {
+		return nil, err
 	}
 	if err := plancheck.Validate(p); err != nil {
 		return p, err
 	}
 	return p, fits(p, cfg.Clients)
+}
+
+// canTrain returns an error if the settings ask for what the demo's devices do not have.
+func canTrain(p *wire.Plan, cfg Config, dim uint64) error {
+	n := uint32(cfg.Clients)
+	switch {
+	case !slices.Equal(p.Metrics, metrics):
+		return &wire.PlanError{Field: "metrics", Value: p.Metrics,
+			Remedy: "leave it: the devices of the demo report loss and accuracy"}
+	case p.Dim != dim:
+		return &wire.PlanError{Field: "dim", Value: p.Dim,
+			Remedy: fmt.Sprintf("leave it: the classifier has %d parameters", dim)}
+	case p.Rounds == 0:
+		return &wire.PlanError{Field: "rounds", Value: p.Rounds,
+			Remedy: "give 1 or more: a demo ends"}
+	case p.Members > n:
+		return &wire.PlanError{Field: "members", Value: p.Members,
+			Remedy: fmt.Sprintf("the demo has %d devices: raise --clients, or lower it", n)}
+	case p.Target > n:
+		return &wire.PlanError{Field: "target", Value: p.Target,
+			Remedy: fmt.Sprintf("the demo has %d devices: raise --clients, or lower it", n)}
+	case p.Private() || p.Initial == wire.Given:
+		return &wire.PlanError{Field: "set", Value: cfg.Settings,
+			Remedy: "leave out key_check and initial: the demo has no files for them"}
+	}
+	return nil
 }
 
 // mostMemory bounds the memory of all devices of a demo together, in bytes. A device with a

@@ -1,0 +1,40 @@
+//go:build !race
+
+package main
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/demo"
+	"github.com/zofl/zofl/wire/preset"
+)
+
+// TestDemoMethods: the demo of each method runs as typed, but for fewer rounds and devices, and
+// ends better than it began.
+func TestDemoMethods(t *testing.T) {
+	for _, method := range preset.Names() {
+		if testing.Short() && method != "fedzo" && method != "scaffold-1" {
+			continue
+		}
+		t.Run(method, func(t *testing.T) {
+			t.Parallel()
+			rounds := "4"
+			switch method {
+			case "mezo": // one direction a round
+				rounds = "100"
+			case "zofedavg-gd", "zofedavg-gd-shared": // all data in each evaluation
+				rounds = "2"
+			}
+			out, err := zofl(t, "demo", "--method", method, "--rounds", rounds, "--clients", "4",
+				"--json")
+			var result demo.Result
+			if jsonErr := json.Unmarshal([]byte(out), &result); err != nil || jsonErr != nil {
+				t.Fatalf("%v, %v: %s", err, jsonErr, out)
+			}
+			if !result.Improved() || result.Ended != "rounds" || result.LossBefore < 2.3 {
+				t.Errorf("%s", out)
+			}
+		})
+	}
+}

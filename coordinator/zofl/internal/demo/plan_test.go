@@ -1,0 +1,45 @@
+package demo
+
+import (
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/wire/preset"
+)
+
+// TestPlansOfMethods: every method has a recipe with which the default devices can train, and a
+// deadline that no slow machine reaches.
+func TestPlansOfMethods(t *testing.T) {
+	for _, method := range preset.Names() {
+		if _, ok := recipes[method]; !ok {
+			t.Errorf("%s has no recipe", method)
+		}
+		cfg := Defaults()
+		cfg.Method = method
+		p, err := plan(cfg)
+		if err != nil {
+			t.Errorf("%s: %v", method, err)
+			continue
+		}
+		if got := time.Duration(p.Deadline) * time.Millisecond; got < time.Hour {
+			t.Errorf("%s: a round may take %v", method, got)
+		}
+		if p.Preset != method || p.Target != uint32(cfg.Clients) || p.Rounds == 0 {
+			t.Errorf("%s: %+v", method, p)
+		}
+	}
+	if len(recipes) != len(preset.Names()) {
+		t.Errorf("%d recipes of %d methods", len(recipes), len(preset.Names()))
+	}
+}
+
+// TestSettingsOverrideRecipes: what the command line sets wins.
+func TestSettingsOverrideRecipes(t *testing.T) {
+	cfg := Defaults()
+	cfg.Method, cfg.Rounds = "fedzo", 7
+	cfg.Settings = []string{"steps=2", "step=0.5", "deadline=5000"}
+	p, err := plan(cfg)
+	if err != nil || p.Rounds != 7 || p.Steps != 2 || p.StepSize != 0.5 || p.Deadline != 5000 {
+		t.Errorf("%+v, %v", p, err)
+	}
+}

@@ -1,0 +1,78 @@
+package demo
+
+import (
+	"strings"
+	"time"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
+)
+
+// A recipe is how the demo runs a method. The presets have the defaults of papers, which trained
+// other models with other amounts of work. A recipe trains the demo's classifier in about a minute
+// on two cores.
+type recipe struct {
+	rounds   uint64
+	settings string // FIELD=VALUE of the plan, separated by spaces
+	shrink   int    // images have 1/shrink of the rows and columns; 0: whole images
+}
+
+// local is a moderate amount of local work where the paper's is 200 scalars or more a round.
+const local = " steps=5 perturbations=10"
+
+// recipes are those of the methods. Step sizes are of 1e-3, 3e-3 and 1e-2, such that 4 devices do
+// not begin with a larger loss.
+var recipes = map[string]recipe{
+	// As in the published MNIST runs; see the notes of the preset.
+	"decomfl": {rounds: 500,
+		settings: "difference=central rule=torch-momentum beta=0.9 weight_decay=1e-5"},
+	"mezo":                {rounds: 500, settings: "step=1e-3"},
+	"zo-adafl":            {rounds: 200},
+	"decomfl-adam":        {rounds: 500},
+	"fedzo":               {rounds: 100, settings: "step=0.01" + local},
+	"fedzo-dense":         {rounds: 100, settings: "step=0.01" + local},
+	"zofedht":             {rounds: 100, settings: "step=3e-3"},
+	"zofedht-shared":      {rounds: 100, settings: "step=3e-3"},
+	"zofedavg-sgd":        {rounds: 100, settings: "step=3e-3"},
+	"zofedavg-sgd-shared": {rounds: 100, settings: "step=3e-3"},
+	"zofedavg-gd":         {rounds: 30, settings: "step=3e-3 steps=10"},
+	"zofedavg-gd-shared":  {rounds: 30, settings: "step=3e-3 steps=10"},
+	"fedprox":             {rounds: 200, settings: "batch=32 step=3e-3" + local},
+	"scaffold-1":          {rounds: 200, settings: "batch=32 step=3e-3" + local},
+	"scaffold-2":          {rounds: 200, settings: "batch=32 step=3e-3" + local},
+	// A surrogate of thousands of parameters takes hundreds of MiB and minutes a round.
+	"fzoos": {rounds: 20, settings: "features=500 window=100", shrink: 4},
+}
+
+// recipeOf returns the recipe of a method, or a plain one for a method that has none.
+func recipeOf(method string) recipe {
+	r, ok := recipes[method]
+	if !ok {
+		r.rounds = 100
+	}
+	r.shrink = max(r.shrink, 1)
+	return r
+}
+
+// deadline is longer than any round of the demo: its devices do not go away, and a round closes
+// when all of them have answered, however slow the machine is.
+const deadline = time.Hour
+
+// apply sets the fields of a plan that the recipe and the demo choose.
+func (r recipe) apply(p *wire.Plan, cfg Config) error {
+	n := uint32(cfg.Clients)
+	p.Rounds = r.rounds
+	if cfg.Rounds > 0 {
+		p.Rounds = cfg.Rounds
+	}
+	p.Members, p.Target, p.Quorum = n, n, max(n/2, 1)
+	p.Deadline = uint32(deadline.Milliseconds())
+	p.EvalEvery, p.EvalCount, p.Metrics = 50, 1, append([]string(nil), metrics...)
+	for _, s := range strings.Fields(r.settings) {
+		name, value, _ := strings.Cut(s, "=")
+		if err := planfile.Set(p, name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
