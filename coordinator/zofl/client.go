@@ -46,6 +46,7 @@ func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
 	if d.id == "" {
 		return usageError{errors.New("--id is missing: give each device a name that no other one has")}
 	}
+	told := slog.New(slog.NewTextHandler(os.Stderr, nil)) // what concerns the connection
 	level := &slog.HandlerOptions{Level: slog.LevelWarn}
 	logger := slog.New(slog.NewTextHandler(os.Stderr, level))
 	given, err := readInitial(d.initial)
@@ -61,14 +62,15 @@ func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
 		}
 		defer cfg.Store.Close()
 	}
-	nc, err := d.await(d.id)
+	nc, err := d.await(d.id, told)
 	if err != nil {
 		return err
 	}
 	defer nc.Close()
 	cfg.Conn, cfg.Run, cfg.ID, cfg.Initial, cfg.Horizon = nc, d.run, d.id, given, d.horizon
 	cfg.Logger = logger
-	cfg.Recorder = progressPrinter(cmd.OutOrStdout(), d.asJSON)
+	cfg.Recorder = &absence{next: progressPrinter(cmd.OutOrStdout(), d.asJSON), nc: nc, run: d.run,
+		log: told}
 	c, err := client.New(cfg)
 	if err != nil {
 		return usageError{err}
@@ -111,6 +113,9 @@ This is for trying a run. An app gives its own loss to the library instead.`,
 		Example: `  zofl client --url nats://127.0.0.1:4222 --run kitchen --id pi-3 --store pi-3.state`,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if delay < 0 {
+				return usageError{fmt.Errorf("--delay %v: give 0 or more", delay)}
+			}
 			o, err := objective.New(name, d.id, dim)
 			if err != nil {
 				return asUsage(err)

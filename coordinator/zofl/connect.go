@@ -1,11 +1,19 @@
 package main
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
 	"github.com/spf13/cobra"
 )
 
@@ -13,6 +21,9 @@ import (
 type connection struct {
 	url, creds, nkey, ca, cert, key string
 }
+
+// connectionFlags are the flags that mean nothing without --url.
+var connectionFlags = []string{"creds", "nkey", "tls-ca", "tls-cert", "tls-key"}
 
 func (c *connection) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
@@ -26,7 +37,16 @@ func (c *connection) flags(cmd *cobra.Command) {
 	f.StringVar(&c.key, "tls-key", "", "file with the key of --tls-cert (PEM)")
 }
 
+// named says whether a flag names a user or a certificate.
+func (c *connection) named() bool {
+	return c.creds != "" || c.nkey != "" || c.ca != "" || c.cert != "" || c.key != ""
+}
+
+// options returns the options that the flags make. Errors are usage errors.
 func (c *connection) options(name string) ([]nats.Option, error) {
+	if err := c.check(); err != nil {
+		return nil, usageError{err}
+	}
 	opts := []nats.Option{
 		nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
 		nats.ReconnectWait(250 * time.Millisecond),
@@ -45,37 +65,145 @@ func (c *connection) options(name string) ([]nats.Option, error) {
 	if c.ca != "" {
 		opts = append(opts, nats.RootCAs(c.ca))
 	}
-	switch {
-	case c.cert != "" && c.key != "":
+	if c.cert != "" {
 		opts = append(opts, nats.ClientCert(c.cert, c.key))
-	case c.cert != "" || c.key != "":
-		return nil, usageError{errors.New("--tls-cert and --tls-key belong together: give both")}
 	}
 	return opts, nil
 }
 
-// dial connects once. It fails if the broker does not answer within five seconds.
-func (c *connection) dial(name string) (*nats.Conn, error) {
-	return c.connect(name, nats.Timeout(5*time.Second))
-}
+// schemes are those of the addresses that NATS connects to.
+var schemes = []string{"nats", "tls", "ws", "wss"}
 
-// await connects now, or as soon as the broker answers. It is for commands that run for long:
-// they survive an absence of the broker.
-func (c *connection) await(name string, more ...nats.Option) (*nats.Conn, error) {
-	return c.connect(name, append(more, nats.RetryOnFailedConnect(true))...)
-}
-
-func (c *connection) connect(name string, more ...nats.Option) (*nats.Conn, error) {
-	if c.url == "" {
-		return nil, usageError{errors.New("--url is missing: give the address of the broker")}
+// check returns an error if a flag cannot be used. It looks at files here because the NATS
+// library reads some of them only at each attempt to connect.
+func (c *connection) check() error {
+	switch {
+	case c.url == "":
+		return errors.New("--url is missing: give the address of the broker")
+	case c.creds != "" && c.nkey != "":
+		return errors.New("--creds and --nkey name two users: give only one")
+	case (c.cert == "") != (c.key == ""):
+		return errors.New("--tls-cert and --tls-key belong together: give both")
 	}
+	for _, address := range strings.Split(c.url, ",") {
+		if err := checkAddress(strings.TrimSpace(address)); err != nil {
+			return err
+		}
+	}
+	return c.checkFiles()
+}
+
+// checkFiles returns an error unless the files have what their flags promise.
+func (c *connection) checkFiles() error {
+	for _, f := range []struct {
+		name, file string
+		check      func([]byte) error
+	}{
+		{"creds", c.creds, checkCreds},
+		{"nkey", c.nkey, func([]byte) error { return nil }}, // NkeyOptionFromSeed checks it
+		{"tls-ca", c.ca, checkAuthorities},
+		{"tls-cert", c.cert, func([]byte) error {
+			_, err := tls.LoadX509KeyPair(c.cert, c.key)
+			return err
+		}},
+	} {
+		if f.file == "" {
+			continue
+		}
+		content, err := os.ReadFile(f.file)
+		if err == nil {
+			err = f.check(content)
+		}
+		if err != nil {
+			return fmt.Errorf("--%s %s: %w", f.name, f.file, causeOf(err))
+		}
+	}
+	return nil
+}
+
+// checkCreds returns an error unless a file holds a user's JWT and nkey seed.
+func checkCreds(content []byte) error {
+	_, err := nkeys.ParseDecoratedJWT(content)
+	if err == nil {
+		_, err = nkeys.ParseDecoratedNKey(content)
+	}
+	if err != nil {
+		return fmt.Errorf("no credentials of a user: %w: give the file that nsc made", err)
+	}
+	return nil
+}
+
+func checkAuthorities(content []byte) error {
+	if !x509.NewCertPool().AppendCertsFromPEM(content) {
+		return errors.New("no certificate in PEM: give the certificates of the authorities")
+	}
+	return nil
+}
+
+// checkAddress returns an error unless NATS can connect to an address.
+func checkAddress(address string) error {
+	if !strings.Contains(address, "://") {
+		address = "nats://" + address
+	}
+	u, err := url.Parse(address)
+	switch {
+	case err != nil: // the error quotes the address, and so a password
+		return errors.New("--url is no address: write it as nats://host:4222, " +
+			"and % / ? # of a password as %25 %2F %3F %23")
+	case !slices.Contains(schemes, u.Scheme):
+		return fmt.Errorf("--url %s: a broker's address begins with nats://, tls://, ws:// or wss://",
+			u.Redacted())
+	case u.Hostname() == "":
+		return fmt.Errorf("--url %s: the host is missing: write it as nats://host:4222", u.Redacted())
+	}
+	return nil
+}
+
+// redacted returns the addresses of the broker without passwords.
+func (c *connection) redacted() string {
+	list := strings.Split(c.url, ",")
+	for i, address := range list {
+		if u, err := url.Parse(strings.TrimSpace(address)); err == nil && u.User != nil {
+			list[i] = u.Redacted()
+		} else if at := strings.LastIndex(address, "@"); at >= 0 {
+			list[i] = address[at+1:]
+		}
+	}
+	return strings.Join(list, ",")
+}
+
+// dialWithin bounds an attempt to connect to one server.
+const dialWithin = 2 * time.Second
+
+// dial connects once. It fails if none of at most three servers answers within five seconds.
+func (c *connection) dial(name string) (*nats.Conn, error) {
 	opts, err := c.options(name)
 	if err != nil {
 		return nil, err
 	}
-	nc, err := nats.Connect(c.url, append(opts, more...)...)
+	servers := time.Duration(1 + strings.Count(c.url, ","))
+	r := newReach(c, max(4*time.Second/servers, 1500*time.Millisecond), nil)
+	nc, err := nats.Connect(c.url, append(opts, r.options()...)...)
 	if err != nil {
-		return nil, absentError{fmt.Errorf("broker %s: %w", c.url, err)}
+		return nil, r.fault(err)
 	}
+	return nc, nil
+}
+
+// await connects now, or as soon as the broker answers. It is for commands that run for long:
+// they survive an absence of the broker. The log is told why there is no connection.
+func (c *connection) await(name string, log *slog.Logger) (*nats.Conn, error) {
+	opts, err := c.options(name)
+	if err != nil {
+		return nil, err
+	}
+	opts = append(opts, nats.RetryOnFailedConnect(true),
+		nats.IgnoreAuthErrorAbort()) // the user may be added while the command runs
+	r := newReach(c, dialWithin, log)
+	nc, err := nats.Connect(c.url, append(opts, r.options()...)...)
+	if err != nil {
+		return nil, r.fault(err)
+	}
+	r.watch(nc)
 	return nc, nil
 }

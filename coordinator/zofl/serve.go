@@ -227,9 +227,7 @@ func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, watch *operate.Wat
 // broker connects to the broker at --url, or starts one in this process.
 func (f *serveFlags) broker(logger *slog.Logger) (nc *nats.Conn, hangUp func(), err error) {
 	if f.url != "" {
-		nc, err := f.await("zofl serve", nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			logger.Warn("disconnected", "err", err)
-		}))
+		nc, err := f.await("zofl serve", logger)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -19,6 +19,9 @@ type syncCheck struct {
 	unsynced   bool   // serve without the check
 }
 
+// syncFlags are the names of its flags.
+var syncFlags = []string{"system-url", "system-creds", "allow-unsynced"}
+
 func (s *syncCheck) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&s.url, "system-url", "",
@@ -56,7 +59,7 @@ func (s *syncCheck) check(ctx context.Context, way connection, replicas int,
 	if s.url != "" {
 		way.url = s.url
 	}
-	nc, err := way.await("zofl serve: sync")
+	nc, err := way.await("zofl serve: sync", logger)
 	if err != nil {
 		return err
 	}

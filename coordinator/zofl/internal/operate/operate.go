@@ -57,8 +57,8 @@ func Ask(ctx context.Context, nc *nats.Conn, run, verb string, r Request) (*Stat
 	m, err := nc.RequestWithContext(ctx, subjects.Operator(run, verb), body)
 	switch {
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, context.DeadlineExceeded):
-		return nil, fmt.Errorf("%w for run %q: is `zofl serve` running, on this broker?",
-			ErrNobody, run)
+		return nil, fmt.Errorf("%w for run %q at %s: is `zofl serve` running, on this broker?",
+			ErrNobody, run, nc.ConnectedUrlRedacted())
 	case err != nil:
 		return nil, err
 	}
@@ -214,16 +214,26 @@ func (s *service) rollback(r Request) (bool, error) {
 	return s.stored(wire.KindRollback, rolledBack, func() error { return s.c.Rollback(r.To) })
 }
 
-func (s *service) change(r Request) (bool, error) {
+// ParseChange returns the change that a list of FIELD=VALUE makes. Whether the values make sense
+// together is for the coordinator to say, which has the plan.
+func ParseChange(fields []string) (*wire.Change, error) {
 	change := &wire.Change{}
-	for _, f := range r.Fields {
+	for _, f := range fields {
 		name, value, ok := strings.Cut(f, "=")
 		if !ok {
-			return false, fmt.Errorf("%q is not of the form field=value", f)
+			return nil, fmt.Errorf("%q: write it as FIELD=VALUE", f)
 		}
 		if err := planfile.SetChange(change, name, value); err != nil {
-			return false, err
+			return nil, err
 		}
+	}
+	return change, nil
+}
+
+func (s *service) change(r Request) (bool, error) {
+	change, err := ParseChange(r.Fields)
+	if err != nil {
+		return false, err
 	}
 	changed := func(e report.Event) bool { return e.Kind == report.Changed }
 	return s.stored(wire.KindChange, changed, func() error { return s.c.Change(change) })

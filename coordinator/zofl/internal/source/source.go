@@ -95,7 +95,10 @@ func (l *live) ask(ctx context.Context, subject string, frame []byte) ([]byte, e
 			return b, nil
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case errors.Is(err, bus.ErrNoResponders), try == requestTries:
+		case errors.Is(err, bus.ErrNoResponders):
+			return nil, fmt.Errorf("no coordinator answers for run %q at %s: is `zofl serve` running, "+
+				"on this broker? (%w)", l.run, l.nc.ConnectedUrlRedacted(), err)
+		case try == requestTries:
 			return nil, err
 		}
 	}

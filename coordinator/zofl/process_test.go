@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// asProgram makes the test's binary behave as the program.
+const asProgram = "ZOFL_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// A process is the program, run by the operating system.
+type process struct {
+	t           *testing.T
+	args        []string
+	cmd         *exec.Cmd
+	out, stderr buffer
+	done        chan struct{} // closed when it has ended
+}
+
+// start starts the program. It is killed when the test ends.
+func start(t *testing.T, args ...string) *process {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{t: t, args: args, done: make(chan struct{})}
+	p.cmd = exec.CommandContext(context.Background(), self, args...)
+	p.cmd.Env = append(os.Environ(), asProgram+"=1")
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.stderr
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = p.cmd.Wait(); close(p.done) }()
+	t.Cleanup(func() { _ = p.cmd.Process.Kill(); <-p.done })
+	return p
+}
+
+// exited returns the exit code, once the program has ended.
+func (p *process) exited() int {
+	p.t.Helper()
+	select {
+	case <-p.done:
+	case <-time.After(patience):
+		p.t.Fatalf("zofl %v has not ended in %v: %s", p.args, patience, p.stderr.String())
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// says waits until a line of one of the program's streams has all the texts.
+func (p *process) says(stream *buffer, texts ...string) string {
+	p.t.Helper()
+	for began := time.Now(); ; time.Sleep(time.Millisecond) {
+		for line := range strings.Lines(stream.String()) {
+			if hasAll(line, texts) {
+				return line
+			}
+		}
+		if time.Since(began) > patience {
+			p.t.Fatalf("zofl %v did not say %q:\n%s", p.args, texts, stream.String())
+		}
+	}
+}
+
+func hasAll(text string, parts []string) bool {
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			return false
+		}
+	}
+	return true
+}
+
+// interrupt stops the program as Ctrl-C does, and returns its exit code.
+func (p *process) interrupt() int {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(os.Interrupt); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		p.t.Fatal(err)
+	}
+	return p.exited()
+}
+
+// runs runs the program to its end.
+func runs(t *testing.T, args ...string) (code int, out, stderr string) {
+	t.Helper()
+	p := start(t, args...)
+	code = p.exited()
+	return code, p.out.String(), p.stderr.String()
+}
+
+// lines counts the lines of a text that have a part.
+func lines(text, part string) (n int) {
+	for _, line := range bytes.Split([]byte(text), []byte{'\n'}) {
+		if bytes.Contains(line, []byte(part)) {
+			n++
+		}
+	}
+	return n
+}
