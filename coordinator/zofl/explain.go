@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -113,12 +114,27 @@ func size(bytes uint64) string {
 	return fmt.Sprintf("%.1f KiB", float64(bytes)/(1<<10))
 }
 
-func printFields(out io.Writer) {
+// A fieldLine is a field of a plan in JSON.
+type fieldLine struct {
+	Name       string `json:"name"`
+	Doc        string `json:"doc"`
+	Values     string `json:"values"`
+	Changeable bool   `json:"changeable"` // during a run
+}
+
+// printFields lists the fields of a plan.
+func printFields(out io.Writer, asJSON bool) error {
+	var list []fieldLine
 	t := newTable(out, "field", "meaning", "values", "can change in a run")
 	for _, f := range wire.Fields() {
+		list = append(list, fieldLine{f.Name, f.Doc, values(f), f.Changeable})
 		t.AppendRow(table.Row{f.Name, f.Doc, values(f), f.Changeable})
 	}
+	if asJSON {
+		return json.NewEncoder(out).Encode(map[string]any{"fields": list})
+	}
 	t.Render()
+	return nil
 }
 
 // values returns what a field can be.

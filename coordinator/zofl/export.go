@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -36,11 +38,18 @@ log keeps only the last dense_keep of them, so older models can no longer be exp
 			if err := vector.CheckName(out); err != nil {
 				return usageError{err}
 			}
+			if _, err := os.Lstat(out); err == nil { // before minutes of replay
+				return usageError{fmt.Errorf("--out %s: the file exists: name a new one", out)}
+			}
 			r, err := choice.whole(cmd.Context(), at)
 			if err != nil {
 				return err
 			}
-			if err := vector.Write(out, r.Params()); err != nil {
+			err = vector.Write(out, r.Params())
+			if errors.Is(err, fs.ErrExist) {
+				return usageError{fmt.Errorf("--out: %w: name a new file", err)}
+			}
+			if err != nil {
 				return err
 			}
 			if asJSON {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +23,10 @@ a running coordinator (--url and --run).`,
 		Example: `  zofl log --store kitchen.log --from 100 --to 120`,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if to > 0 && from > to {
+				return usageError{fmt.Errorf("--from %d --to %d: give a first record that is not behind "+
+					"the last", from, to)}
+			}
 			src, err := choice.open(cmd.Context())
 			if err != nil {
 				return err

@@ -39,6 +39,9 @@ func (l *logChoice) open(ctx context.Context) (source.Source, error) {
 	switch {
 	case l.store != "" && l.url != "":
 		return nil, usageError{errors.New("--store and --url name two logs: give only one")}
+	case l.store != "" && (l.run != "" || l.jetstream || l.named()):
+		return nil, usageError{fmt.Errorf("--store %s: a directory has one log, and no broker: leave "+
+			"out --run, --jetstream, and the flags of a connection", l.store)}
 	case l.store != "":
 		log, err := openExisting(ctx, logSpec{place: l.store})
 		if err != nil {

@@ -47,7 +47,7 @@ func (e corruptError) Unwrap() error { return e.error }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := root().ExecuteContext(ctx)
+	err := execute(ctx, root())
 	interrupted := ctx.Err() != nil
 	stop()
 	if err == nil {
@@ -55,6 +55,24 @@ func main() {
 	}
 	fmt.Fprintln(os.Stderr, "zofl:", err)
 	os.Exit(exitCode(err, interrupted))
+}
+
+// execute runs a command. What fails before the command begins, such as an unknown command, is a
+// usage error.
+func execute(ctx context.Context, cmd *cobra.Command) error {
+	began := false
+	cmd.InitDefaultCompletionCmd()
+	for _, c := range cmd.Commands() {
+		if c.Name() == "completion" { // its help would answer an unknown shell
+			c.Args, c.RunE = noArguments, func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+	}
+	cmd.PersistentPreRun = func(*cobra.Command, []string) { began = true }
+	err := cmd.ExecuteContext(ctx)
+	if err == nil || began || errors.As(err, new(usageError)) {
+		return err
+	}
+	return usageError{fmt.Errorf("%s; see %s --help", oneLine(err.Error()), cmd.CommandPath())}
 }
 
 func exitCode(err error, interrupted bool) int {
@@ -127,6 +145,7 @@ Exit codes:
 	addGroup(cmd, "Train:", planCommand(), serveCommand(), clientCommand(), followCommand())
 	addGroup(cmd, "Command a running coordinator:", operatorCommands()...)
 	addGroup(cmd, "Read a run's log:", logCommand(), verifyCommand(), exportCommand())
+	cmd.SetHelpCommand(helpCommand(cmd))
 	wrapFlags(cmd)
 	return cmd
 }

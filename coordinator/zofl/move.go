@@ -49,6 +49,17 @@ zofl serve with the new one.`,
 				return usageError{errors.New("--from and --to: give a directory for one, " +
 					"and \"jetstream\" for the other")}
 			}
+			if to != jetStreamName {
+				if err := useless(cmd, "a directory has one copy: leave it out", "replicas"); err != nil {
+					return err
+				}
+			}
+			if replicas != 1 && replicas != 3 && replicas != 5 {
+				return usageError{fmt.Errorf("--replicas %d: choose 1, 3 or 5", replicas)}
+			}
+			if wait <= 0 {
+				return usageError{fmt.Errorf("--wait %v: give more than 0", wait)}
+			}
 			if err := checkRun(run); err != nil {
 				return err
 			}

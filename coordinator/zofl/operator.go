@@ -132,6 +132,9 @@ that record on. Only some fields can change during a run; zofl plan --fields say
 				return usageError{fmt.Errorf("no fields: give FIELD=VALUE for each; see %s --help",
 					cmd.CommandPath())}
 			}
+			if _, err := operate.ParseChange(args); err != nil { // before a connection is made
+				return usageError{err}
+			}
 			return o.ask(cmd, operate.VerbChange, operate.Request{Fields: args})
 		},
 	}

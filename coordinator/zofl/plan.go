@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -45,30 +46,52 @@ rounds without having the model, so it cannot evaluate, export, snapshot or witn
   zofl plan --preset zofedht --run kitchen --dim 7850 --secret kitchen.key --write kitchen.json
   zofl plan --fields`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			out := cmd.OutOrStdout()
+			if err := f.check(cmd, args); err != nil {
+				return err
+			}
 			if f.fields {
-				printFields(out)
-				return nil
+				return printFields(cmd.OutOrStdout(), f.asJSON)
 			}
 			p, err := f.plan(args)
 			if err != nil {
 				return asUsage(err)
 			}
-			return f.show(out, p)
+			return f.show(cmd.OutOrStdout(), p)
 		},
 	}
-	fs := cmd.Flags()
-	fs.StringVar(&f.preset, "preset", "decomfl", "method of a new plan: "+
+	flags := cmd.Flags()
+	flags.StringVar(&f.preset, "preset", "decomfl", "method of a new plan: "+
 		strings.Join(preset.Names(), ", "))
-	fs.StringVar(&f.run, "run", "run", "name of the run, in a new plan")
-	fs.Uint64Var(&f.dim, "dim", 0, "number of parameters, in a new plan")
-	fs.StringArrayVar(&f.settings, "set", nil, "set a field, FIELD=VALUE; repeatable")
-	fs.StringVar(&f.secret, "secret", "", "make the run private, with the run key in this file")
-	fs.StringVar(&f.write, "write", "", "store the plan in this file, which must not exist yet")
-	fs.IntVar(&f.idLen, "id-length", 8, "number of characters in a device's id, to count bytes")
-	fs.BoolVar(&f.asJSON, "json", false, "print the plan and its cost as one JSON object")
-	fs.BoolVar(&f.fields, "fields", false, "list the fields of a plan")
+	flags.StringVar(&f.run, "run", "run", "name of the run, in a new plan")
+	flags.Uint64Var(&f.dim, "dim", 0, "number of parameters, in a new plan")
+	flags.StringArrayVar(&f.settings, "set", nil, "set a field, FIELD=VALUE; repeatable")
+	flags.StringVar(&f.secret, "secret", "", "make the run private, with the run key in this file")
+	flags.StringVar(&f.write, "write", "", "store the plan in this file, which must not exist yet")
+	flags.IntVar(&f.idLen, "id-length", 8, "number of characters in a device's id, to count bytes")
+	flags.BoolVar(&f.asJSON, "json", false,
+		"print the plan and its cost, or with --fields the fields, as one JSON object")
+	flags.BoolVar(&f.fields, "fields", false, "list the fields of a plan")
 	return cmd
+}
+
+// check returns an error if a flag or an argument would be ignored.
+func (f *planFlags) check(cmd *cobra.Command, args []string) error {
+	newPlan := []string{"preset", "run", "dim"}
+	other := given(cmd, append(newPlan, "set", "secret", "write", "id-length")...)
+	switch {
+	case len(args) > 1:
+		return usageError{fmt.Errorf("%d files: name one plan", len(args))}
+	case f.fields && len(args)+len(other) > 0:
+		return usageError{fmt.Errorf("%s: --fields lists the fields of any plan: leave out one of the two",
+			strings.Join(append(args, other...), ", "))}
+	case len(args) == 1 && len(given(cmd, newPlan...)) > 0:
+		return usageError{fmt.Errorf("%s and %s: these flags begin a new plan, and the file is one: "+
+			"leave out either; --set changes fields of the file's plan", args[0],
+			strings.Join(given(cmd, newPlan...), ", "))}
+	case f.idLen < 1 || f.idLen > wire.MaxName:
+		return usageError{fmt.Errorf("--id-length %d: give 1 to %d", f.idLen, wire.MaxName)}
+	}
+	return nil
 }
 
 // plan returns the plan that the flags describe, after checking it.
@@ -96,22 +119,13 @@ func (f *planFlags) plan(args []string) (*wire.Plan, error) {
 }
 
 func (f *planFlags) start(args []string) (*wire.Plan, error) {
-	switch len(args) {
-	case 0:
-		if f.dim == 0 {
-			return nil, usageError{errors.New("no plan: name a plan FILE, or give --dim for a new plan")}
-		}
-		return preset.New(f.preset, f.run, f.dim)
-	case 1:
-		file, err := os.Open(args[0])
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		p, err := planfile.Read(file)
-		return p, plancheck.Explain(err)
+	if len(args) == 1 {
+		return readPlanFile(args[0])
 	}
-	return nil, usageError{fmt.Errorf("%d files: name one plan", len(args))}
+	if f.dim == 0 {
+		return nil, usageError{errors.New("no plan: name a plan FILE, or give --dim for a new plan")}
+	}
+	return preset.New(f.preset, f.run, f.dim)
 }
 
 // show writes the plan to its file, explains it, and prints its cost.
@@ -144,8 +158,12 @@ func writePlan(name string, p *wire.Plan) error {
 		return err
 	}
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return usageError{fmt.Errorf("--write: %w: a plan is never overwritten, because that would "+
+			"lose the run key of a run: name a new file", err)}
+	case err != nil:
+		return usageError{fmt.Errorf("--write: %w", err)}
 	}
 	_, err = file.Write(append(b, '\n'))
 	return errors.Join(err, file.Close())

@@ -20,8 +20,6 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/plancheck"
-	"github.com/zofl/zofl/wire/planfile"
 )
 
 // serveFlags are the flags of `zofl serve`.
@@ -63,6 +61,9 @@ standard error. With --json, events go to standard output, one per line.`,
 		Example: `  zofl plan --run kitchen --dim 7850 --set members=4 --set quorum=3 --write kitchen.json
   zofl serve kitchen.json --store kitchen.log`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd); err != nil {
+				return err
+			}
 			if err := f.read(args); err != nil {
 				return err
 			}
@@ -100,11 +101,36 @@ func stopped(ctx context.Context, err error) error {
 	return err
 }
 
+// check returns an error if a flag would be ignored.
+func (f *serveFlags) check(cmd *cobra.Command) error {
+	var failed error
+	refuse := func(when bool, reason string, flags ...string) {
+		if when && failed == nil {
+			failed = useless(cmd, reason, flags...)
+		}
+	}
+	refuse(f.url != "", "--url names a broker, so serve starts none: leave out --url or --listen",
+		"listen")
+	refuse(f.url == "", "only with --url: the broker that serve starts has neither users nor TLS",
+		connectionFlags...)
+	refuse(!f.jetstream, "only with --jetstream: add it, or leave this out", "run", "replicas",
+		"lease")
+	refuse(!f.jetstream || f.url == "", "only with --jetstream and --url: a broker that serve "+
+		"starts syncs", syncFlags...)
+	refuse(f.jetstream && f.url != "", "the log is in the JetStream of the broker at --url: leave out "+
+		"--store or --jetstream", "store")
+	refuse(f.sync.unsynced, "--allow-unsynced asks no server: leave out one of the two",
+		"system-url", "system-creds")
+	return failed
+}
+
 // read checks the flags and reads the plan.
 func (f *serveFlags) read(args []string) error {
 	switch {
 	case len(args) > 1:
 		return usageError{fmt.Errorf("%d files: name one PLAN", len(args))}
+	case f.jetstream && f.leaseTTL < time.Second:
+		return usageError{fmt.Errorf("--lease %v: give 1s or more", f.leaseTTL)}
 	case f.jetstream && f.replicas != 1 && f.replicas != 3 && f.replicas != 5:
 		return usageError{fmt.Errorf("--replicas %d: choose 1, 3 or 5", f.replicas)}
 	case !f.jetstream && f.store == "":
@@ -117,13 +143,13 @@ func (f *serveFlags) read(args []string) error {
 			"give --url of a cluster", f.replicas)}
 	}
 	if len(args) == 1 {
-		file, err := os.Open(args[0])
-		if err != nil {
-			return usageError{err}
+		var err error
+		if f.plan, err = readPlanFile(args[0]); err != nil {
+			return err
 		}
-		defer file.Close()
-		if f.plan, err = planfile.Read(file); err != nil {
-			return asUsage(fmt.Errorf("%s: %w", args[0], plancheck.Explain(err)))
+		if f.run != "" && f.run != f.plan.Run {
+			return usageError{fmt.Errorf("--run %s: %s is the plan of run %s: leave out --run",
+				f.run, args[0], f.plan.Run)}
 		}
 		f.run = f.plan.Run
 	}
