@@ -37,7 +37,7 @@ type Status struct {
 	Epoch   uint64
 	Members uint32 // on a listed roster; on an open one, the estimated devices
 	Present uint32 // members that a round waits for; see [Device]
-	Waits   string // Waiting: for which devices, and what starts without them
+	Waits   string // for which devices the run waits, and what goes on without them
 
 	// The open round.
 	Phase         uint8 // 1 or 2 where rounds have two phases, 0 otherwise

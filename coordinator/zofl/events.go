@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/zofl/zofl/coordinator/report"
@@ -25,6 +26,8 @@ type event struct {
 	Reason       string    `json:"reason,omitempty"`
 	ID           string    `json:"id,omitempty"`
 	Members      uint32    `json:"members,omitempty"`
+	Present      *uint32   `json:"present,omitempty"` // members that a round waits for
+	Waits        string    `json:"waits,omitempty"`   // for which devices
 	Record       string    `json:"record,omitempty"`
 	Epoch        uint64    `json:"epoch,omitempty"`
 	To           uint64    `json:"to,omitempty"`
@@ -33,21 +36,54 @@ type event struct {
 	Digests *operate.Digests `json:"digests,omitempty"`
 }
 
-// newRecorder returns a recorder that prints all events as JSON, or logs some of the rounds.
-func newRecorder(out io.Writer, logger *slog.Logger, asJSON bool) report.Recorder {
-	if !asJSON {
-		return report.RecorderFunc(func(e report.Event) error {
-			if e.Kind == report.RoundDone && (e.Round < 10 || e.Round%logEvery == 0) {
-				logger.Info("round", "round", e.Round, "record", e.N,
-					"contributors", e.Contributors, "loss", e.Loss)
-			}
-			return nil
-		})
+// A printer prints a coordinator's events: all of them as JSON, or some of them as log lines.
+type printer struct {
+	logger *slog.Logger
+	mu     sync.Mutex    // guards json, which two goroutines use
+	json   *json.Encoder // nil: log lines
+}
+
+func newPrinter(out io.Writer, logger *slog.Logger, asJSON bool) *printer {
+	p := &printer{logger: logger}
+	if asJSON {
+		p.json = json.NewEncoder(out)
 	}
-	enc := json.NewEncoder(out)
-	return report.RecorderFunc(func(e report.Event) error {
-		return enc.Encode(eventOf(e))
-	})
+	return p
+}
+
+// Record implements [report.Recorder].
+func (p *printer) Record(e report.Event) error {
+	if p.json != nil {
+		return p.encode(eventOf(e))
+	}
+	switch e.Kind {
+	case report.RoundDone:
+		if e.Round < 10 || e.Round%logEvery == 0 {
+			p.logger.Info("round", "round", e.Round, "record", e.N, "contributors", e.Contributors,
+				"loss", e.Loss)
+		}
+	case report.Joined:
+		p.logger.Info("joined", "id", e.ID, "members", e.Members)
+	case report.SteppedOut:
+		p.logger.Info("stepped out", "id", e.ID, "reason", e.Reason, "seconds", e.Seconds,
+			"present", e.Members)
+	}
+	return nil // the coordinator logs the others
+}
+
+func (p *printer) encode(e event) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.json.Encode(e)
+}
+
+// waiting tells what round 1 waits for.
+func (p *printer) waiting(s *report.Status) error {
+	if p.json != nil {
+		return p.encode(event{Time: time.Now().UTC(), Event: "waiting", N: s.N, Waits: s.Waits})
+	}
+	p.logger.Info("waiting for devices: " + s.Waits)
+	return nil
 }
 
 func eventOf(e report.Event) event {
@@ -72,9 +108,18 @@ func eventOf(e report.Event) event {
 	case report.Changed:
 		out.Fields = e.Fields
 	case report.Refused:
-		out.Record, out.Reason = e.Record.String(), e.Reason
+		out.Reason, out.ID = e.Reason, e.ID
+		if e.Record != 0 { // a retirement is no record
+			out.Record = e.Record.String()
+		}
 	case report.Joined:
 		out.ID, out.Members = e.ID, e.Members
+	case report.Left, report.Lost, report.Returned, report.Retired:
+		out.ID, out.Present = e.ID, &e.Members
+	case report.SteppedOut:
+		out.ID, out.Present, out.Reason, out.Seconds = e.ID, &e.Members, e.Reason, e.Seconds
+	case report.JoinRefused:
+		out.ID, out.Reason = e.ID, e.Reason
 	}
 	return out
 }

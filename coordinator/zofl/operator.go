@@ -148,11 +148,13 @@ func printStatus(out io.Writer, s *operate.Status) {
 		{"run", s.Run},
 		{"state", stateOf(s)},
 		{"reason", s.Reason},
+		{"waits for devices", s.Waits},
 		{"log", orFine(s.LogError)},
 		{"record", s.N},
 		{"rounds", s.Rounds},
 		{"epoch", s.Epoch},
 		{"members", s.Members},
+		{"present", s.Present},
 	})
 	if s.Phase > 0 {
 		t.AppendRow(table.Row{"phase", fmt.Sprintf("%d of 2", s.Phase)})

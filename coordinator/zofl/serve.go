@@ -182,9 +182,10 @@ func (f *serveFlags) serve(cmd *cobra.Command) error {
 		return classify(err)
 	}
 	defer log.Close()
-	watch := &operate.Watch{Next: newRecorder(cmd.OutOrStdout(), logger, f.asJSON)}
+	out := newPrinter(cmd.OutOrStdout(), logger, f.asJSON)
+	watch := &operate.Watch{Next: out}
 	for {
-		err := f.lead(ctx, nc, watch, coordinator.Config{
+		err := f.lead(ctx, nc, out, watch, coordinator.Config{
 			Conn: nc, Plan: f.plan, Log: log, Witnesses: f.witnesses, Linger: f.linger,
 			Recorder: watch, Logger: logger,
 		})
@@ -229,8 +230,8 @@ func retrying(ctx context.Context, logger *slog.Logger, err error) {
 
 // lead waits for the lead of the log, and coordinates the run until it ends or another
 // coordinator leads.
-func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, watch *operate.Watch,
-	cfg coordinator.Config) error {
+func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
+	watch *operate.Watch, cfg coordinator.Config) error {
 	c, err := coordinator.New(ctx, cfg)
 	if err != nil {
 		return err
@@ -247,7 +248,35 @@ func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, watch *operate.Wat
 			cfg.Logger.Warn("operator's service", "err", err)
 		}
 	}()
+	told := tellWaiting(ctx, c, out)
+	defer told()
 	return c.Run(ctx)
+}
+
+// tellWaiting tells what round 1 waits for, whenever that changes, but not for each of thousands of
+// devices. It goes on until round 1 begins or stop is called.
+func tellWaiting(ctx context.Context, c *coordinator.Coordinator, out *printer) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		told := ""
+		for s := c.Status(); s.Rounds == 0 && s.End == nil; s = c.Status() {
+			if s.Waits != "" && s.Waits != told {
+				if told = s.Waits; out.waiting(&s) != nil {
+					return // the recorder finds the same error
+				}
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return func() { cancel(); <-ended }
 }
 
 // broker connects to the broker at --url, or starts one in this process.

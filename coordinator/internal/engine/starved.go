@@ -125,14 +125,29 @@ func (c *Core) closeOrReopen() {
 	}
 }
 
-// waitsText says which devices a run waits for that has not begun round 1.
+// waitsText says which devices a run waits for that has not begun round 1, or that lacks a quorum.
 func (c *Core) waitsText() string {
-	if !c.waiting() || c.End != nil || c.paused {
+	switch {
+	case c.End != nil || c.paused:
+		return ""
+	case c.starved.waits:
+		text := fmt.Sprintf("%d of %d members present, quorum %d: it goes on when they are back",
+			c.crowd.present(), len(c.crowd.members), c.Plan.Quorum)
+		if n := c.crowd.present(); n > 0 && n < c.Plan.Quorum {
+			text += fmt.Sprintf("; `zofl change quorum=%d` goes on now", n)
+		}
+		return text
+	case !c.waiting():
 		return ""
 	}
-	text := fmt.Sprintf("%d of %d joined", c.roster.joined(), c.Plan.Members)
-	if n := c.roster.joined(); n > 0 {
-		text += fmt.Sprintf("; `zofl change members=%d` starts now", n)
+	n := c.roster.joined()
+	text := fmt.Sprintf("%d of %d joined", n, c.Plan.Members)
+	if n == 0 {
+		return text
 	}
-	return text
+	fields := fmt.Sprintf("members=%d", n)
+	if int(c.Plan.Quorum) > n { // round 1 waits for a quorum at least
+		fields += fmt.Sprintf(" quorum=%d", n)
+	}
+	return text + fmt.Sprintf("; `zofl change %s` starts now", fields)
 }

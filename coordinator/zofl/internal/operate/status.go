@@ -19,6 +19,10 @@ type Status struct {
 	Epoch   uint64 `json:"epoch"`
 	Members uint32 `json:"members"`
 
+	Present uint32 `json:"present"` // members that a round waits for
+	// Waits says for which devices round 1 waits, and what starts without them.
+	Waits string `json:"waits,omitempty"`
+
 	Phase         uint8  `json:"phase,omitempty"` // of the open round: 1 or 2 if rounds have two
 	Attempt       uint32 `json:"attempt"`
 	Asked         uint32 `json:"asked"`
@@ -71,6 +75,7 @@ func StatusOf(s report.Status) Status {
 		Run: s.Run, State: s.State.String(), Reason: s.Reason,
 		LogError: s.LogError, CatchUpError: s.CatchUpError, ObjectError: s.ObjectError,
 		N: s.N, Rounds: s.Rounds, Epoch: s.Epoch, Members: s.Members,
+		Present: s.Present, Waits: s.Waits,
 		Phase: s.Phase, Attempt: s.Attempt, Asked: s.Asked,
 		Contributions: s.Contributions, Declines: s.Declines, Uploads: s.Uploads,
 		Loss: s.Loss, Counters: s.Counters, Dropped: s.Counters.Dropped(),

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
+)
+
+// TestWaitingForDevices: serve and status say what round 1 waits for, and the command that they
+// name starts it as it is typed.
+func TestWaitingForDevices(t *testing.T) {
+	k := newKitchenOf(t, []string{"--set", "members=3", "--set", "target=3", "--set",
+		"quorum=2", "--set", "deadline=3600000"})
+	k.device("a")
+	waitFor(t, k.lead, `"event":"joined"`)
+	const text = "1 of 3 joined; `zofl change members=1 quorum=1` starts now"
+	s := k.reach(1)
+	for s.Waits != text {
+		if s.State != "waiting" {
+			t.Fatalf("status %+v", s)
+		}
+		s = k.reach(1)
+	}
+	waitFor(t, k.lead, `"event":"waiting","n":1,"round":0,"waits":"`+text+`"}`)
+	out, err := zofl(t, "status", "--url", k.url, "--run", "kitchen")
+	if err != nil || cell(out, "waits for devices") != text {
+		t.Errorf("status %v:\n%s", err, out)
+	}
+	if _, err = k.ask("change", "members=1", "quorum=1"); err != nil {
+		t.Fatal(err)
+	}
+	if s = k.reach(5); s.Waits != "" {
+		t.Errorf("round %d has begun, and devices are awaited: %+v", s.Rounds, s)
+	}
+}
+
+// TestWaitingForAQuorum: a run that lacks devices says how many, and what goes on without them.
+func TestWaitingForAQuorum(t *testing.T) {
+	k := newKitchenOf(t, []string{"--set", "quorum=2", "--set", "max_attempts=1"})
+	k.device("a")
+	b := k.device("b")
+	k.reach(4)
+	if err := b.stop(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, k.lead, `"event":"paused"`)
+	const text = "1 of 2 members present, quorum 2: it goes on when they are back; " +
+		"`zofl change quorum=1` goes on now"
+	s := k.reach(4)
+	for began := time.Now(); s.Waits != text; s = k.reach(4) {
+		if time.Since(began) > patience {
+			t.Fatalf("status %+v", s)
+		}
+	}
+	if _, err := k.ask("change", "quorum=1"); err != nil {
+		t.Fatal(err)
+	}
+	k.reach(s.N + 5)
+	k.device("b")
+	waitFor(t, k.lead, `"event":"returned"`)
+}
+
+// TestWaitingInWords: the lines of a serve without --json.
+func TestWaitingInWords(t *testing.T) {
+	dir := t.TempDir()
+	plan, address := filepath.Join(dir, "plan.json"), freeport.Address(t)
+	if _, err := zofl(t, "plan", "--run", "kitchen", "--dim", "3", "--set", "members=2", "--set",
+		"target=2", "--set", "quorum=2", "--write", plan); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "serve", plan, "--store", filepath.Join(dir, "log"), "--listen", address)
+	p.says(&p.stderr, "waiting for devices: 0 of 2 joined")
+	start(t, "client", "--url", "nats://"+address, "--run", "kitchen", "--id", "pi-1", "--objective",
+		"bowl", "--dim", "3")
+	p.says(&p.stderr, "msg=joined", "id=pi-1", "members=1")
+	p.says(&p.stderr,
+		"1 of 2 joined; `zofl change members=1 quorum=1` starts now")
+	if strings.Contains(p.stderr.String(), "msg=round") {
+		t.Errorf("round 1 did not wait:\n%s", p.stderr.String())
+	}
+	if code := p.interrupt(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
