@@ -1,6 +1,6 @@
 // Command zofl is the operator's program. It shows what Zofl does (demo), writes and explains
 // plans (plan), runs coordinators (serve), devices (client) and witnesses (follow), commands a
-// running coordinator (status, pause, resume, stop, rollback, change), reads logs (log, verify,
+// running coordinator (status, devices, pause, resume, stop, ...), reads logs (log, verify,
 // export), and measures how fast this machine is (bench).
 package main
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
@@ -33,12 +34,17 @@ func (o *operator) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print one JSON object instead of a table")
 }
 
+// open connects to the broker of the run.
+func (o *operator) open(verb string) (*nats.Conn, error) {
+	if err := checkRun(o.run); err != nil {
+		return nil, err
+	}
+	return o.dial("zofl " + verb)
+}
+
 // ask sends a command, and prints the coordinator's status after it.
 func (o *operator) ask(cmd *cobra.Command, verb string, r operate.Request) error {
-	if err := checkRun(o.run); err != nil {
-		return err
-	}
-	nc, err := o.dial("zofl " + verb)
+	nc, err := o.open(verb)
 	if err != nil {
 		return err
 	}
@@ -46,10 +52,15 @@ func (o *operator) ask(cmd *cobra.Command, verb string, r operate.Request) error
 	ctx, cancel := context.WithTimeout(cmd.Context(), askWithin)
 	defer cancel()
 	status, err := operate.Ask(ctx, nc, o.run, verb, r)
-	switch {
-	case err != nil:
+	if err != nil {
 		return classify(err)
-	case o.asJSON:
+	}
+	return o.show(cmd, verb, status)
+}
+
+// show prints the coordinator's status after a command.
+func (o *operator) show(cmd *cobra.Command, verb string, status *operate.Status) error {
+	if o.asJSON {
 		return json.NewEncoder(cmd.OutOrStdout()).Encode(status)
 	}
 	printStatus(cmd.OutOrStdout(), status)
@@ -89,7 +100,7 @@ why. Replies that the open round has collected are kept.`, true),
 		verbCommand(operate.VerbStop, "End a run for good",
 			`Ends a run for good. The coordinator writes the last record and tells the devices; no round
 follows. To stop only the coordinator, interrupt zofl serve instead.`, true),
-		rollbackCommand(), changeCommand(),
+		rollbackCommand(), changeCommand(), devicesCommand(), retireCommand(),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -31,6 +32,8 @@ const (
 	VerbStop     = "stop"
 	VerbRollback = "rollback"
 	VerbChange   = "change"
+	VerbRetire   = "retire"
+	VerbDevices  = "devices" // answered with a page of devices, not with the status
 )
 
 // A Request is the body of every command. A command ignores the fields that it does not use.
@@ -39,6 +42,8 @@ type Request struct {
 	To     uint64 `json:"to,omitempty"`     // rollback: the record to return to
 	// Fields are what a change sets: field=value of the plan.
 	Fields []string `json:"fields,omitempty"`
+	ID     string   `json:"id,omitempty"`   // retire: the member
+	From   uint32   `json:"from,omitempty"` // devices: the first slot
 }
 
 // ErrNobody means that no coordinator of the run answers.
@@ -50,26 +55,34 @@ var ErrRefused = errors.New("refused")
 // Ask sends a command and returns the coordinator's status after it. The error matches
 // ErrNobody or ErrRefused, or is one of the connection.
 func Ask(ctx context.Context, nc *nats.Conn, run, verb string, r Request) (*Status, error) {
+	s := &Status{}
+	if err := exchange(ctx, nc, run, verb, r, s); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// exchange sends a command and decodes the answer.
+func exchange(ctx context.Context, nc *nats.Conn, run, verb string, r Request, answer any) error {
 	body, err := json.Marshal(r)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	m, err := nc.RequestWithContext(ctx, subjects.Operator(run, verb), body)
 	switch {
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, context.DeadlineExceeded):
-		return nil, fmt.Errorf("%w for run %q at %s: is `zofl serve` running, on this broker?",
+		return fmt.Errorf("%w for run %q at %s: is `zofl serve` running, on this broker?",
 			ErrNobody, run, nc.ConnectedUrlRedacted())
 	case err != nil:
-		return nil, err
+		return err
 	}
 	if text := m.Header.Get(micro.ErrorHeader); text != "" {
-		return nil, fmt.Errorf("%s: %w: %s", verb, ErrRefused, text)
+		return fmt.Errorf("%s: %w: %s", verb, ErrRefused, text)
 	}
-	s := &Status{}
-	if err := json.Unmarshal(m.Data, s); err != nil {
-		return nil, fmt.Errorf("%s: answer: %w", verb, err)
+	if err := json.Unmarshal(m.Data, answer); err != nil {
+		return fmt.Errorf("%s: answer: %w", verb, err)
 	}
-	return s, nil
+	return nil
 }
 
 // obeyWithin bounds the wait for a command to be done. After that the answer is the status as
@@ -78,15 +91,23 @@ const obeyWithin = 3 * time.Second
 
 // A service answers the commands to one coordinator.
 type service struct {
-	c     *coordinator.Coordinator
-	watch *Watch
+	c       *coordinator.Coordinator
+	watch   *Watch
+	pageLen int // most bytes of devices in an answer
+
+	mu       sync.Mutex // guards what follows
+	listed   []report.Device
+	listedAt time.Time
 }
 
 // Serve answers commands to a coordinator until stop is called. The coordinator's Recorder must
 // be watch.
 func Serve(nc *nats.Conn, run string, c *coordinator.Coordinator,
 	watch *Watch) (stop func() error, err error) {
-	s := &service{c, watch}
+	s := &service{c: c, watch: watch, pageLen: mostPage}
+	if most := nc.MaxPayload(); most > 0 { // 0: not connected yet
+		s.pageLen = int(min(mostPage, most/2))
+	}
 	svc, err := micro.AddService(nc, micro.Config{
 		Name: "zofl-" + run, Version: "0.1.0", Description: "coordinator of run " + run,
 		// A queue group would hand some requests to subscriptions that a broken
@@ -103,6 +124,8 @@ func Serve(nc *nats.Conn, run string, c *coordinator.Coordinator,
 		VerbStop:     s.end,
 		VerbRollback: s.rollback,
 		VerbChange:   s.change,
+		VerbRetire:   s.retire,
+		VerbDevices:  nil,
 	} {
 		handle := func(r micro.Request) { s.answer(r, do) }
 		subject := micro.WithEndpointSubject(subjects.Operator(run, verb))
@@ -116,8 +139,9 @@ func Serve(nc *nats.Conn, run string, c *coordinator.Coordinator,
 // maxRequest is longer than any request, in bytes.
 const maxRequest = 4 << 10
 
-// answer does what a request asks, and answers with the status. do returns false if the command
-// was accepted but is not done yet. If the answer is lost, the operator sends the request again.
+// answer does what a request asks, and answers with the status; if do is nil, with devices. do
+// returns false if the command was accepted but is not done yet. If the answer is lost, the
+// operator sends the request again.
 func (s *service) answer(r micro.Request, do func(Request) (bool, error)) {
 	var request Request
 	if len(r.Data()) > maxRequest {
@@ -130,6 +154,10 @@ func (s *service) answer(r micro.Request, do func(Request) (bool, error)) {
 			_ = r.Error("400", "the request is not JSON: "+err.Error(), nil)
 			return
 		}
+	}
+	if do == nil {
+		s.devices(r, request)
+		return
 	}
 	done, err := do(request)
 	if err != nil {

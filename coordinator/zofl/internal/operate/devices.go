@@ -1,0 +1,136 @@
+package operate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
+
+	"github.com/zofl/zofl/coordinator/report"
+)
+
+// A Device is a member of a run in JSON.
+type Device struct {
+	ID       string     `json:"id"`
+	Slot     uint32     `json:"slot"`
+	State    string     `json:"state"`               // present, silent, away, left, retired
+	LastSeen *time.Time `json:"last_seen,omitempty"` // nil: not since the coordinator began
+	// Silence is the seconds since then, by the coordinator's clock.
+	Silence  float64    `json:"silence_seconds,omitempty"`
+	Latency  float64    `json:"latency_ms,omitempty"` // from an announcement to its answer, smoothed
+	Declines uint32     `json:"declines,omitempty"`   // since the coordinator began
+	Missed   uint32     `json:"missed,omitempty"`     // deadlines in a row
+	Until    *time.Time `json:"until,omitempty"`      // away: when it is asked for again
+	Awaited  bool       `json:"awaited,omitempty"`    // the open round waits for it
+}
+
+// Absent says whether no round waits for the device.
+func (d *Device) Absent() bool { return d.State != report.DevicePresent.String() }
+
+// deviceOf returns a device in the form of JSON, at a time.
+func deviceOf(d *report.Device, now time.Time) Device {
+	out := Device{
+		ID: d.ID, Slot: d.Slot, State: d.State.String(), Declines: d.Declines, Missed: d.Missed,
+		Latency: float64(d.Latency.Microseconds()) / 1000, Awaited: d.Awaited,
+	}
+	if !d.LastSeen.IsZero() {
+		seen := d.LastSeen.UTC().Truncate(time.Millisecond)
+		out.LastSeen = &seen
+		out.Silence = float64(now.Sub(d.LastSeen).Milliseconds()) / 1000
+	}
+	if !d.Until.IsZero() {
+		until := d.Until.UTC().Truncate(time.Millisecond)
+		out.Until = &until
+	}
+	return out
+}
+
+// A page is the answer to a request for devices: those from a slot on, as many as fit a message.
+type page struct {
+	Devices []Device `json:"devices"`
+	More    bool     `json:"more"` // the last device is not the last member
+}
+
+// Devices returns the members of a run, the absent ones first, then by slot. An open roster has
+// none. The error is as that of [Ask].
+func Devices(ctx context.Context, nc *nats.Conn, run string) ([]Device, error) {
+	var list []Device
+	for {
+		var p page
+		r := Request{From: uint32(len(list))}
+		if err := exchange(ctx, nc, run, VerbDevices, r, &p); err != nil {
+			return nil, err
+		}
+		list = append(list, p.Devices...)
+		if !p.More || len(p.Devices) == 0 {
+			break
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Device) int {
+		switch {
+		case a.Absent() == b.Absent():
+			return int(a.Slot) - int(b.Slot)
+		case a.Absent():
+			return -1
+		}
+		return 1
+	})
+	return list, nil
+}
+
+// mostPage bounds a page in bytes. A message may be as long as the broker's max_payload, 1 MiB by
+// default and often less.
+const mostPage = 32 << 10
+
+// devices answers with a page. Its devices are as they were when the first page was asked for, so
+// that thousands of members are looked at once.
+func (s *service) devices(r micro.Request, request Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if request.From == 0 || s.listed == nil {
+		s.listed, s.listedAt = s.c.Devices(), time.Now()
+	}
+	_ = r.RespondJSON(pageOf(s.listed, int(request.From), s.listedAt, s.pageLen))
+}
+
+// pageOf returns the devices from a slot on, in at most so many bytes, but one device at least.
+func pageOf(list []report.Device, from int, now time.Time, most int) page {
+	p := page{Devices: []Device{}}
+	size := 0
+	for i := min(from, len(list)); i < len(list); i++ {
+		d := deviceOf(&list[i], now)
+		b, err := json.Marshal(d)
+		if size += len(b) + 1; err != nil || size > most && len(p.Devices) > 0 {
+			p.More = true
+			return p
+		}
+		p.Devices = append(p.Devices, d)
+	}
+	return p
+}
+
+// retire retires a member. One that is retired already stays so.
+func (s *service) retire(r Request) (bool, error) {
+	for _, d := range s.c.Devices() {
+		if d.ID == r.ID && d.State == report.DeviceRetired {
+			return true, nil
+		}
+	}
+	x := s.watch.expect(func(e report.Event) bool {
+		return e.ID == r.ID && (e.Kind == report.Retired || e.Kind == report.Refused)
+	})
+	defer x.drop()
+	if err := s.c.Retire(r.ID); err != nil {
+		return false, fmt.Errorf("%w: `zofl devices` lists the members", err)
+	}
+	e, ok := x.wait(obeyWithin)
+	if e.Kind == report.Refused {
+		return false, errors.New(e.Reason)
+	}
+	return ok, nil
+}
