@@ -12,15 +12,17 @@ import (
 
 // connect connects, or keeps trying: a device outlives network failures.
 func connect(cfg *Config, log *slog.Logger) (*nats.Conn, error) {
-	told := ""
+	told := "" // the reason that was told last; the connection calls its handlers one by one
 	opts := append(client.ConnectOptions(cfg.ID),
 		// A greeting comes before TLS, so an attacker in the middle can inject a broker
 		// whose name he has a certificate for.
 		nats.IgnoreDiscoveredServers(),
 		nats.ConnectHandler(func(c *nats.Conn) {
+			told = ""
 			log.Info("connected", "broker", c.ConnectedUrlRedacted())
 		}),
 		nats.ReconnectHandler(func(c *nats.Conn) {
+			told = ""
 			log.Info("connected again", "broker", c.ConnectedUrlRedacted())
 		}),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
@@ -30,7 +32,8 @@ func connect(cfg *Config, log *slog.Logger) (*nats.Conn, error) {
 		}),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) {
 			if text := err.Error(); text != told { // once, not at each attempt
-				log.Warn("the broker cannot be reached: trying again", "err", err)
+				log.Warn("the broker cannot be reached: trying again", "url", redact(cfg.URL),
+					"err", err)
 				told = text
 			}
 		}),
