@@ -47,6 +47,10 @@ func TestIgnoredFlags(t *testing.T) {
 			[]string{"--run other", "good.json", "kitchen"}},
 		{[]string{"serve", good, "--jetstream", "--store", dir, "--lease", "1ms"},
 			[]string{"--lease 1ms", "1s"}},
+		{[]string{"serve", good, "--store", dir, "--listen", "127.0.0.1:99999"},
+			[]string{"--listen", "99999", "65535"}},
+		{[]string{"serve", good, "--store", dir, "--listen", "127.0.0.1:0", "--witness", "a b"},
+			[]string{"a b", "Witnesses"}},
 		{[]string{"client", "--url", url, "--run", "r", "--id", "a", "--delay", "-1s"},
 			[]string{"--delay -1s"}},
 		{[]string{"log", "--store", dir, "--run", "r"}, []string{dir, "--run"}},
@@ -143,5 +147,40 @@ func TestPlanFieldsJSON(t *testing.T) {
 			got.Fields[i].Values == "" || got.Fields[i].Changeable != f.Changeable {
 			t.Errorf("field %d is not %s in %+v", i, f.Name, got.Fields)
 		}
+	}
+}
+
+// TestFlagsOfALog: flags that a log has no use for are refused, and so are records that it does not
+// have. A plan of another run cannot continue it.
+func TestFlagsOfALog(t *testing.T) {
+	k := newKitchen(t)
+	k.device("a")
+	k.device("b")
+	k.reach(5)
+	if err := k.lead.stop(); err != nil {
+		t.Fatal(err)
+	}
+	key, start := filepath.Join(k.dir, "key"), filepath.Join(k.dir, "start.f32")
+	other := filepath.Join(k.dir, "other.json")
+	for file, size := range map[string]int{key: secretLen, start: 4 * kitchenDim} {
+		if err := os.WriteFile(file, make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := zofl(t, "plan", "--run", "other", "--dim", "7", "--write", other); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(k.dir, "x.npy")
+	for _, c := range []struct{ args, want []string }{
+		{[]string{"verify", "--store", k.log, "--secret", key}, []string{"--secret", "not private"}},
+		{[]string{"verify", "--store", k.log, "--initial", start}, []string{"--initial", "kitchen"}},
+		{[]string{"verify", "--store", k.log, "--at", "9999999"}, []string{"--at", "9999999"}},
+		{[]string{"export", "--store", k.log, "--out", out, "--secret", key}, []string{"--secret"}},
+		{[]string{"export", "--store", k.log, "--out", out, "--at", "9999999"}, []string{"--at"}},
+		{[]string{"serve", other, "--store", k.log, "--listen", "127.0.0.1:0"},
+			[]string{"other", "kitchen"}},
+	} {
+		_, err := zofl(t, c.args...)
+		t.Run(strings.Join(c.args[:1], " "), func(t *testing.T) { refused(t, err, c.want) })
 	}
 }

@@ -87,6 +87,9 @@ func (l *logChoice) whole(ctx context.Context, at uint64) (*replica.Replica, err
 	if errors.As(err, new(*source.GoneError)) {
 		err = usageError{fmt.Errorf("--at: %w", err)}
 	}
+	if err == nil {
+		err = l.needed(r.Plan())
+	}
 	return r, classify(err)
 }
 

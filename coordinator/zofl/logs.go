@@ -84,6 +84,19 @@ func (l *logChoice) model() (cfg replica.Config, err error) {
 	return cfg, err
 }
 
+// needed returns an error if a flag names what the model of a plan does not have.
+func (l *logChoice) needed(p *wire.Plan) error {
+	switch {
+	case l.secret != "" && !p.Private():
+		return usageError{fmt.Errorf("--secret %s: run %s is not private, and has no run key to give: "+
+			"leave it out", l.secret, p.Run)}
+	case l.initial != "" && p.Initial != wire.Given:
+		return usageError{fmt.Errorf("--initial %s: the parameters of run %s start where its plan says: "+
+			"leave it out", l.initial, p.Run)}
+	}
+	return nil
+}
+
 // checkRun returns an error unless the text can be the name of a run.
 func checkRun(run string) error {
 	if run == "" {

@@ -18,6 +18,7 @@ import (
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -106,6 +107,8 @@ func classify(err error) error {
 		return usageError{
 			fmt.Errorf("%w: give the file that `zofl plan --secret` made, with --secret", err),
 		}
+	case errors.Is(err, source.ErrNoRecord):
+		return usageError{fmt.Errorf("--at: %w", err)}
 	case errors.As(err, &fault):
 		return corruptError{err}
 	case errors.Is(err, runlog.ErrNoLog), errors.Is(err, bus.ErrNoResponders),

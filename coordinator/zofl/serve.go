@@ -8,6 +8,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -194,6 +196,8 @@ func (f *serveFlags) serve(cmd *cobra.Command) error {
 			logger.Warn("standing by", "err", err)
 		case kindOf(f.place()).remote && away(ctx, err):
 			retrying(ctx, logger, err)
+		case errors.Is(err, coordinator.ErrConfig), errors.Is(err, runlog.ErrPlan):
+			return usageError{err} // of --witness, or PLAN
 		default:
 			return asUsage(classify(err))
 		}
@@ -296,6 +300,10 @@ func (f *serveFlags) broker(logger *slog.Logger) (nc *nats.Conn, hangUp func(), 
 		cfg.JetStream = filepath.Join(f.store, "jetstream")
 	}
 	b, err := broker.Run(cfg)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = fmt.Errorf("--listen %s: %w: give another address, or --url of the broker there",
+			f.listen, err)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -310,9 +318,12 @@ func (f *serveFlags) broker(logger *slog.Logger) (nc *nats.Conn, hangUp func(), 
 // loopback returns an error if other machines can reach an address: the broker that serve starts
 // lets everybody in.
 func loopback(address string) error {
-	host, _, err := net.SplitHostPort(address)
+	host, text, err := net.SplitHostPort(address)
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", address, err)
+	}
+	if _, err := strconv.ParseUint(text, 10, 16); err != nil {
+		return fmt.Errorf("--listen %s: give a port from 1 to 65535, or 0 for a free one", address)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return fmt.Errorf("--listen %s: the broker that serve starts has no authentication, so it "+

@@ -110,6 +110,9 @@ func (l *logChoice) verify(ctx context.Context, at, every uint64) (v verdict, er
 	default:
 		v.Digest = digestOf(r)
 	}
+	if err := l.needed(r.Plan()); err != nil {
+		return v, err
+	}
 	v.Run, v.Records, v.Rounds, v.Epoch = r.Plan().Run, r.N(), r.Rounds(), r.Epoch()
 	v.Hash, v.Ended = r.Hash().String(), reasonOf(r.Ended())
 	if r.Plan().Transport != wire.DenseVectors {

@@ -42,7 +42,7 @@ func readCourse(ctx context.Context, s Source, at uint64) (*course, error) {
 	case c.N == 0:
 		return nil, ErrEmpty
 	case c.N < at:
-		return nil, fmt.Errorf("there is no record %d: the last one is %d", at, c.N)
+		return nil, fmt.Errorf("%w %d: the last one is %d", ErrNoRecord, at, c.N)
 	}
 	c.path = c.Path()
 	return c, nil

@@ -33,6 +33,9 @@ type Source interface {
 // ErrEmpty means that a log has no record.
 var ErrEmpty = errors.New("the log is empty")
 
+// ErrNoRecord means that a log does not have the record that was asked for.
+var ErrNoRecord = errors.New("there is no record")
+
 // live asks the coordinator of a run for records, as devices do.
 type live struct {
 	nc      *nats.Conn
