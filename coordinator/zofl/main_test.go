@@ -45,8 +45,8 @@ func TestDemoJSON(t *testing.T) {
 			t.Errorf("%s = %v, want %v", key, got[key], want)
 		}
 	}
-	for _, key := range []string{"loss", "accuracy", "loss_before", "accuracy_before", "bytes_up_per_client_round",
-		"bytes_down_per_client_round", "seconds"} {
+	for _, key := range []string{"loss", "accuracy", "loss_before", "accuracy_before",
+		"bytes_up_per_client_round", "bytes_down_per_client_round", "seconds"} {
 		if v, ok := got[key].(float64); !ok || v <= 0 {
 			t.Errorf("%s = %v, want a positive number", key, got[key])
 		}

@@ -82,8 +82,8 @@ func (f *planFlags) check(cmd *cobra.Command, args []string) error {
 	case len(args) > 1:
 		return usageError{fmt.Errorf("%d files: name one plan", len(args))}
 	case f.fields && len(args)+len(other) > 0:
-		return usageError{fmt.Errorf("%s: --fields lists the fields of any plan: leave out one of the two",
-			strings.Join(append(args, other...), ", "))}
+		return usageError{fmt.Errorf("%s: --fields lists the fields of any plan: leave out "+
+			"one of the two", strings.Join(append(args, other...), ", "))}
 	case len(args) == 1 && len(given(cmd, newPlan...)) > 0:
 		return usageError{fmt.Errorf("%s and %s: these flags begin a new plan, and the file is one: "+
 			"leave out either; --set changes fields of the file's plan", args[0],

@@ -190,7 +190,8 @@ func TestFilesOfAConnection(t *testing.T) {
 		{"--creds", "reach_test.go"}, {"--nkey", "reach_test.go"}, {"--tls-ca", "reach_test.go"},
 		{"--tls-cert", "reach_test.go", "--tls-key", "reach_test.go"},
 	} {
-		_, err := zofl(t, append([]string{"status", "--url", "nats://127.0.0.1:1", "--run", "r"}, args...)...)
+		command := []string{"status", "--url", "nats://127.0.0.1:1", "--run", "r"}
+		_, err := zofl(t, append(command, args...)...)
 		refused(t, err, args[:2])
 	}
 	_, err := zofl(t, "status", "--url", "nats://127.0.0.1:1", "--run", "r", "--creds", none, "--nkey",

@@ -119,8 +119,8 @@ func (f *serveFlags) check(cmd *cobra.Command) error {
 		"lease")
 	refuse(!f.jetstream || f.url == "", "only with --jetstream and --url: a broker that serve "+
 		"starts syncs", syncFlags...)
-	refuse(f.jetstream && f.url != "", "the log is in the JetStream of the broker at --url: leave out "+
-		"--store or --jetstream", "store")
+	refuse(f.jetstream && f.url != "", "the log is in the JetStream of the broker at --url: "+
+		"leave out --store or --jetstream", "store")
 	refuse(f.sync.unsynced, "--allow-unsynced asks no server: leave out one of the two",
 		"system-url", "system-creds")
 	return failed
