@@ -66,7 +66,10 @@ func TestUnreachableBroker(t *testing.T) {
 	url := "nats://" + address
 	began := time.Now()
 	processes := map[string]*process{}
-	for name, args := range lasting(t, url) {
+	commands := lasting(t, url)
+	commands["serve --jetstream"] = []string{"serve", "--jetstream", "--allow-unsynced", "--run",
+		"kitchen", "--url", url}
+	for name, args := range commands {
 		processes[name] = start(t, args...)
 	}
 	for name, p := range processes {
@@ -78,8 +81,10 @@ func TestUnreachableBroker(t *testing.T) {
 			t.Errorf("%s speaks of a coordinator without a broker:\n%s", name, text)
 		}
 	}
-	if code := processes["serve"].interrupt(); code != 0 {
-		t.Errorf("serve was interrupted: exit code %d", code)
+	for _, name := range []string{"serve", "serve --jetstream"} {
+		if code := processes[name].interrupt(); code != 0 {
+			t.Errorf("%s was interrupted: exit code %d", name, code)
+		}
 	}
 	natsServer(t, address, "", "")
 	for _, name := range []string{"client", "follow"} {

@@ -103,29 +103,6 @@ func stopped(ctx context.Context, err error) error {
 	return err
 }
 
-// check returns an error if a flag would be ignored.
-func (f *serveFlags) check(cmd *cobra.Command) error {
-	var failed error
-	refuse := func(when bool, reason string, flags ...string) {
-		if when && failed == nil {
-			failed = useless(cmd, reason, flags...)
-		}
-	}
-	refuse(f.url != "", "--url names a broker, so serve starts none: leave out --url or --listen",
-		"listen")
-	refuse(f.url == "", "only with --url: the broker that serve starts has neither users nor TLS",
-		connectionFlags...)
-	refuse(!f.jetstream, "only with --jetstream: add it, or leave this out", "run", "replicas",
-		"lease")
-	refuse(!f.jetstream || f.url == "", "only with --jetstream and --url: a broker that serve "+
-		"starts syncs", syncFlags...)
-	refuse(f.jetstream && f.url != "", "the log is in the JetStream of the broker at --url: "+
-		"leave out --store or --jetstream", "store")
-	refuse(f.sync.unsynced, "--allow-unsynced asks no server: leave out one of the two",
-		"system-url", "system-creds")
-	return failed
-}
-
 // read checks the flags and reads the plan.
 func (f *serveFlags) read(args []string) error {
 	switch {
@@ -241,8 +218,12 @@ func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
 		return err
 	}
 	status := c.Status()
+	where := nc.ConnectedUrlRedacted()
+	if where == "" {
+		where = f.redacted() + " (not connected yet)"
+	}
 	cfg.Logger.Info("leading", "run", status.Run, "record", status.N, "epoch", status.Epoch,
-		"broker", nc.ConnectedUrlRedacted())
+		"broker", where)
 	stop, err := operate.Serve(nc, status.Run, c, watch)
 	if err != nil {
 		return err
@@ -255,32 +236,6 @@ func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
 	told := tellWaiting(ctx, c, out)
 	defer told()
 	return c.Run(ctx)
-}
-
-// tellWaiting tells what round 1 waits for, whenever that changes, but not for each of thousands of
-// devices. It goes on until round 1 begins or stop is called.
-func tellWaiting(ctx context.Context, c *coordinator.Coordinator, out *printer) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
-		told := ""
-		for s := c.Status(); s.Rounds == 0 && s.End == nil; s = c.Status() {
-			if s.Waits != "" && s.Waits != told {
-				if told = s.Waits; out.waiting(&s) != nil {
-					return // the recorder finds the same error
-				}
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-		}
-	}()
-	return func() { cancel(); <-ended }
 }
 
 // broker connects to the broker at --url, or starts one in this process.
@@ -354,6 +309,8 @@ func (f *serveFlags) openLog(ctx context.Context, nc *nats.Conn,
 		switch {
 		case errors.Is(err, runlog.ErrNoLog):
 			return nil, fmt.Errorf("%w: give the PLAN of a run to begin", err)
+		case err != nil && ctx.Err() != nil:
+			return nil, context.Cause(ctx) // the broker's error is of no interest any more
 		case !kindOf(spec.place).remote || !away(ctx, err):
 			return log, err
 		}

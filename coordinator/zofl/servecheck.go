@@ -1,0 +1,26 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// check returns an error if a flag would be ignored.
+func (f *serveFlags) check(cmd *cobra.Command) error {
+	var failed error
+	refuse := func(when bool, reason string, flags ...string) {
+		if when && failed == nil {
+			failed = useless(cmd, reason, flags...)
+		}
+	}
+	refuse(f.url != "", "--url names a broker, so serve starts none: leave out --url or --listen",
+		"listen")
+	refuse(f.url == "", "only with --url: the broker that serve starts has neither users nor TLS",
+		connectionFlags...)
+	refuse(!f.jetstream, "only with --jetstream: add it, or leave this out", "run", "replicas",
+		"lease")
+	refuse(!f.jetstream || f.url == "", "only with --jetstream and --url: a broker that serve "+
+		"starts syncs", syncFlags...)
+	refuse(f.jetstream && f.url != "", "the log is in the JetStream of the broker at --url: "+
+		"leave out --store or --jetstream", "store")
+	refuse(f.sync.unsynced, "--allow-unsynced asks no server: leave out one of the two",
+		"system-url", "system-creds")
+	return failed
+}
