@@ -117,8 +117,9 @@ type Plan struct {
 	StopWhen   StopWhen
 	StopValue  float32
 
-	// Diverge ends the run when the loss, as the coordinator smooths it, exceeds
-	// Diverge times the first loss. 0: never.
+	// Diverge pauses the run when the median loss of the devices has risen by Diverge
+	// times the first: smoothed by as much, or two rounds in a row by four times as much.
+	// 0: never.
 	Diverge float32
 }
 

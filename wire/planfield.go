@@ -189,7 +189,7 @@ var planFields = []Field{
 		func(p *Plan) any { return (*uint8)(&p.StopWhen) }, stopWhenNames, 0, 0},
 	{45, "stop_value", "value of stop_metric that ends the run", true,
 		func(p *Plan) any { return &p.StopValue }, nil, 0, 0},
-	{46, "diverge", "the run ends when the loss exceeds this times the first, 0 for never", true,
+	{46, "diverge", "the run pauses when the loss has risen by so many first ones, 0 for never", true,
 		func(p *Plan) any { return &p.Diverge }, nil, 0, 1e6},
 	{47, "key_check", "check of the app's secret run key, where run_key is empty", false,
 		func(p *Plan) any { return &p.KeyCheck }, nil, 0, 0},

@@ -82,7 +82,7 @@ const (
 	EndRequested EndReason = 1 // an operator ended it
 	EndRounds    EndReason = 2 // Plan.Rounds rounds are done
 	EndMetric    EndReason = 3 // Plan.StopMetric reached Plan.StopValue
-	EndDiverged  EndReason = 4 // the loss left the bounds of Plan.Diverge
+	EndDiverged  EndReason = 4 // the loss left the bounds of Plan.Diverge; only in old logs
 )
 
 func (r EndReason) String() string {

@@ -61,7 +61,8 @@ func (r DeclineReason) String() string {
 // a reply to an earlier attempt counts.
 //
 //   - Contribution: Tip is that of record N-1; Weight counts samples; Loss is the
-//     device's own mean training loss, for people; Values are g[k*P+p].
+//     device's own training loss where the round begins, at or around the state after
+//     record N-1; Values are g[k*P+p].
 //   - Evaluation: Tip is that of record N; Weight counts samples; Loss is unused;
 //     Values are the plan's metrics in order, in [Single] precision.
 //   - Decline: Tip is that of record N-1; Reason says why. Rest may begin with an [Away].

@@ -88,6 +88,8 @@ func (c *Core) proceed() {
 		c.announceClosed()
 	case c.ending != nil:
 		c.appendEnd()
+	case c.divergence != "":
+		c.pause(c.divergence)
 	case p.Rounds > 0 && c.Rounds >= p.Rounds:
 		c.end(wire.End{Reason: wire.EndRounds})
 	case c.waiting():

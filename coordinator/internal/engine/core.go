@@ -144,6 +144,7 @@ type Core struct {
 	loss       mathx.ExactSum       // with the weights of sum
 	losses     []float32            // that loss is the sum of
 	watch      gather.LossWatch
+	divergence string // why the run pauses, or has paused, because it diverged; "": it has not
 	lastLoss   float32
 
 	evaluation evaluation

@@ -60,6 +60,9 @@ func (c *Core) resume() {
 	default:
 		return
 	}
+	if c.divergence != "" && c.reason == c.divergence {
+		c.watchAgain()
+	}
 	c.paused, c.reason = false, ""
 	c.claims.waived = c.claims.waived || c.claims.pause
 	if c.trouble != "" {

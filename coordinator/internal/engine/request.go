@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
@@ -92,7 +91,7 @@ func changeEvent(change *wire.Change) report.Event {
 // forget drops what was learned on the path that a rollback left: the course of the loss, the
 // evaluation, and an end that followed from them.
 func (c *Core) forget() {
-	c.watch = gather.LossWatch{}
+	c.watchAgain()
 	c.reportEvaluation()
 	c.evaluation.n, c.evaluation.done = 0, true
 	if !c.endRequested() {

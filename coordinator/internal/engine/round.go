@@ -23,6 +23,7 @@ type round struct {
 	cohort   wire.Cohort // of the current attempt
 	attempts []attempt   // all attempts, the current one last
 	pending  uint32      // devices of a listed roster's cohort that it waits for
+	hopes    uint32      // those, and contributions, when the current attempt began
 
 	phase         uint8 // of its record, see wire.Round
 	step          float32
@@ -74,11 +75,13 @@ func (c *Core) openAttempt(number uint32) {
 	r.declines = [len(r.declines)]uint32{}
 	c.answers.Forgive()
 	if c.roster.open {
+		r.hopes = uint32(c.want())
 		if number == 0 {
 			c.yield.Begin(r.cohort.Sampled)
 		}
 	} else {
 		r.pending = c.awaited()
+		r.hopes = r.pending + c.sum.Count
 	}
 	c.announce()
 	if !c.roster.open && r.pending == 0 {
@@ -137,6 +140,8 @@ func (c *Core) closeAttempt() {
 		c.missed()
 	}
 	switch {
+	case c.exploded():
+		c.pause(c.divergence)
 	case c.sum.Count >= c.Plan.Quorum:
 		c.commitRound()
 	case c.round.tries >= c.Plan.MaxAttempts:
@@ -178,8 +183,9 @@ func (c *Core) commitRound() {
 	kind := report.PhaseDone
 	if r.phase != 1 {
 		kind = report.RoundDone
-		c.observe(loss)
+		c.lastLoss = loss
 	}
+	c.observe()
 	c.append(&wire.Record{Kind: wire.KindRound, Round: c.body()}, report.Event{
 		Kind:          kind,
 		Attempt:       r.attempt,
@@ -189,14 +195,4 @@ func (c *Core) commitRound() {
 		Step:          r.step,
 		Perturbations: r.perturbations,
 	})
-}
-
-// observe notes the loss of a round. First phases are left out: their devices probe where the
-// second phase's first step does, and the watch would count one round twice.
-func (c *Core) observe(loss float32) {
-	c.lastLoss = loss
-	c.watch.Observe(float64(gather.Median(c.losses)))
-	if text := c.watch.Diverged(float64(c.Plan.Diverge)); text != "" && c.ending == nil {
-		c.ending = &wire.End{Reason: wire.EndDiverged, Text: text}
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/zofl/zofl/coordinator/filelog"
@@ -143,11 +144,18 @@ func (t *training) record(e report.Event) error {
 		}
 		t.latest = now
 	case report.RunPaused:
+		if strings.HasPrefix(e.Reason, diverged) {
+			t.fleet.lead.End(e.Reason) // in the log, so that the run does not go on later
+			return nil
+		}
 		t.paused = e.Reason
 		return errPaused
 	}
 	return nil
 }
+
+// diverged begins the reason of a run that diverged.
+const diverged = "diverged: "
 
 // ended reports whether the log has the run's end, and records why there will be no further
 // round.
@@ -160,7 +168,9 @@ func (t *training) ended() bool {
 		return false
 	}
 	t.curve.Ended = end.Reason.String()
-	if end.Text != "" {
+	if strings.HasPrefix(end.Text, diverged) {
+		t.curve.Ended = end.Text
+	} else if end.Text != "" {
 		t.curve.Ended += ": " + end.Text
 	}
 	return true
