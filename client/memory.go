@@ -1,9 +1,11 @@
 package client
 
 import (
+	"context"
 	"io"
 
 	"github.com/zofl/zofl/client/internal/files"
+	"github.com/zofl/zofl/client/internal/outbox"
 	"github.com/zofl/zofl/client/internal/probe"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
@@ -23,6 +25,7 @@ type memory struct {
 	files   *files.Keeper
 	prober  *probe.Prober
 	attempt uint64 // the checkpoint attempt at which it was last saved
+	stored  bool   // it is as the store had it, and may lack what the outbox has
 }
 
 // memoryItem returns the item that stores the memory of a plan's rounds; "": none does.
@@ -37,22 +40,41 @@ func memoryItem(plan *wire.Plan) (item, magic string) {
 }
 
 // prepare readies the memory for a round, and loads it from the store if this process has
-// none. It forgets numbers of another plan, whose log was another. lost says, once, what the
-// device lacks. The error is the Recorder's.
-func (m *memory) prepare(r *replica.Replica) (lost, err error) {
+// none. It forgets numbers of another plan, whose log was another. The error is the Recorder's.
+func (m *memory) prepare(r *replica.Replica) error {
 	plan, numbers := r.Plan(), m.prober.Memory()
-	if !plan.SendsVectors() {
-		return nil, nil
+	if !plan.SendsVectors() || !m.prober.Prepare(r) {
+		return nil
 	}
 	item, magic := memoryItem(plan)
-	if m.prober.Prepare(r) && item != "" && m.files.Keeps() {
-		load := func(from io.Reader, size int64) error { return numbers.Load(from, size, plan) }
-		err = m.files.LoadStream(item, magic, numbers.Plan(), probe.ErrMemory, load)
+	if m.stored = item != "" && m.files.Keeps(); !m.stored {
+		return nil
 	}
-	if err != nil {
-		return nil, err
+	load := func(from io.Reader, size int64) error { return numbers.Load(from, size, plan) }
+	return m.files.LoadStream(item, magic, numbers.Plan(), probe.ErrMemory, load)
+}
+
+// recall takes the control variate from the vector that this device promised last, if the memory
+// was stored before that. So a device that was killed goes on with the bits that it had. The error
+// says that the log could not be asked whether the vector belongs to it.
+func (m *memory) recall(ctx context.Context, r *replica.Replica, o *outbox.Outbox) error {
+	if !m.stored || r.Plan().Control != wire.ScaffoldMean {
+		return nil
 	}
-	return m.prober.Lost(r), nil
+	numbers := m.prober.Memory()
+	n, vector, err := o.LastVector(ctx, numbers.Variate())
+	if m.stored = err != nil; !m.stored {
+		numbers.Recall(n, vector, r.Plan())
+	}
+	return err
+}
+
+// lost says, once, what the device lacks.
+func (m *memory) lost(r *replica.Replica) error {
+	if !r.Plan().SendsVectors() {
+		return nil
+	}
+	return m.prober.Lost(r)
 }
 
 // save stores the memory if it changed. The error is the Recorder's.

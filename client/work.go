@@ -58,15 +58,8 @@ func (c *Client) asks(a *arrival, plan *wire.Plan) bool {
 // answer computes and sends the reply to a round that this device has not answered yet.
 func (c *Client) answer(ctx, round context.Context, a *arrival) error {
 	r := c.follower.Replica()
-	lost, err := c.memory.prepare(r)
-	if err != nil {
+	if err := c.memory.prepare(r); err != nil {
 		return err
-	}
-	if lost != nil {
-		c.cfg.Logger.Warn(lost.Error(), "record", a.N)
-		if err := c.reportAside(lost); err != nil {
-			return err
-		}
 	}
 	t, err := c.task(ctx, a)
 	switch {
@@ -76,6 +69,12 @@ func (c *Client) answer(ctx, round context.Context, a *arrival) error {
 		return err
 	case err != nil: // the next announcement brings another chance
 		return c.report(Progress{State: Waiting, Err: err})
+	}
+	if lost := c.memory.lost(r); lost != nil {
+		c.cfg.Logger.Warn(lost.Error(), "record", a.N)
+		if err := c.reportAside(lost); err != nil {
+			return err
+		}
 	}
 	if err := c.report(Progress{State: Working}); err != nil {
 		return err
@@ -216,8 +215,11 @@ func reasonOf(err error) wire.DeclineReason {
 }
 
 // task returns the task of an announcement. It may have to ask the log whether a record
-// counted this device's last contribution.
+// counted this device's last contribution, or precedes it.
 func (c *Client) task(ctx context.Context, a *arrival) (probe.Task, error) {
+	if err := c.memory.recall(ctx, c.follower.Replica(), c.outbox); err != nil {
+		return probe.Task{}, err
+	}
 	t := c.prober.Task(c.follower.Replica(), &a.Announcement, c.member.slot)
 	if !c.follower.Plan().SendsControl() || t.Phase == 1 {
 		return t, nil

@@ -30,9 +30,9 @@ type denseKill struct {
 	within, between int // kills within an upload, and between the phases of a round
 }
 
-// denseKillPlan writes the plan of a run of two phases, in which every device sends vectors
-// of many pieces.
-func denseKillPlan(t *testing.T, dir string) string {
+// denseKillPlan writes the plan of a run in which every device sends vectors of many pieces. A
+// round has two phases with scaffold-1, and one of twice the length with scaffold-2.
+func denseKillPlan(t *testing.T, dir string, control wire.Control) string {
 	t.Helper()
 	p, err := preset.New("fedzo-dense", "dense", denseDim)
 	if err != nil {
@@ -40,7 +40,7 @@ func denseKillPlan(t *testing.T, dir string) string {
 	}
 	p.RunKey = make(wire.Bytes, 32)
 	p.Sharing, p.Distribution = wire.SharedDirections, wire.Normal // slots are in the order of joining
-	p.Control, p.DenseKeep = wire.ScaffoldPoint, 2
+	p.Control, p.DenseKeep = control, 2
 	p.Members, p.Target, p.Quorum, p.Rounds = denseDevices, denseDevices, denseDevices, denseRounds
 	p.Steps, p.Perturbations, p.StepSize, p.Batch = 2, 1, 1e-4, 0
 	p.MaxAttempts, p.Deadline, p.Reannounce, p.DigestEvery = 1000, 5000, 250, 1
@@ -57,9 +57,14 @@ func denseKillPlan(t *testing.T, dir string) string {
 
 // denseEmbedded starts a coordinator with an embedded broker, and the devices. due decides,
 // for each line that a process prints, whether to kill that process.
-func denseEmbedded(t *testing.T, due func(p *party, line map[string]any) bool) *denseKill {
+func denseEmbedded(
+	t *testing.T, control wire.Control, due func(p *party, line map[string]any) bool,
+) *denseKill {
 	t.Helper()
 	k := &denseKill{killRun: killRun{t: t, dir: t.TempDir(), rounds: denseRounds, phases: 2}}
+	if control == wire.ScaffoldMean {
+		k.phases = 1
+	}
 	address := freeport.Address(t)
 	k.url = "nats://" + address
 	hit := make(chan *party)
@@ -73,7 +78,7 @@ func denseEmbedded(t *testing.T, due func(p *party, line map[string]any) bool) *
 		p.begin()
 		return p
 	}
-	k.leads = []*party{start("coordinator", "serve", denseKillPlan(t, k.dir), "--store",
+	k.leads = []*party{start("coordinator", "serve", denseKillPlan(t, k.dir, control), "--store",
 		filepath.Join(k.dir, "log"), "--listen", address, "--json")}
 	for i := range denseDevices {
 		id := fmt.Sprintf("d%d", i)
@@ -130,12 +135,33 @@ func within(line map[string]any) bool {
 // the phases of a round. The result is bit-identical to an undisturbed run.
 func TestKillDense(t *testing.T) {
 	t.Parallel()
-	want := denseEmbedded(t, func(*party, map[string]any) bool { return false }).finish()
+	k := killDense(t, wire.ScaffoldPoint, 6, 3)
+	if k.within < 2 || k.between < 1 {
+		t.Errorf("%d were killed within an upload, %d between phases, of %d: too few to "+
+			"show anything", k.within, k.between, k.killed)
+	}
+}
+
+// TestKillVariate kills devices in the middle of their uploads. Their control variates, which no
+// checkpoint has yet, are not lost: the result is bit-identical to an undisturbed run.
+func TestKillVariate(t *testing.T) {
+	t.Parallel()
+	if k := killDense(t, wire.ScaffoldMean, 6, 0); k.within < 3 {
+		t.Errorf("%d were killed within an upload, too few to show anything", k.within)
+	}
+}
+
+// killDense compares a run in which so many devices and coordinators are killed with an
+// undisturbed one.
+func killDense(t *testing.T, control wire.Control, devices, coordinators int) *denseKill {
+	t.Helper()
+	calm := func(*party, map[string]any) bool { return false }
+	want := denseEmbedded(t, control, calm).finish()
 
 	var mu sync.Mutex
 	// of devices, and of coordinators
-	killed, left := map[string]bool{}, map[bool]int{true: 6, false: 3}
-	k := denseEmbedded(t, func(p *party, line map[string]any) bool {
+	killed, left := map[string]bool{}, map[bool]int{true: devices, false: coordinators}
+	k := denseEmbedded(t, control, func(p *party, line map[string]any) bool {
 		mu.Lock()
 		defer mu.Unlock()
 		what := fmt.Sprint(p.name, line["event"], line["round"], line["vector"])
@@ -150,8 +176,5 @@ func TestKillDense(t *testing.T) {
 		t.Errorf("the disturbed run ended with digest %s, want the undisturbed run's %s", got, want)
 	}
 	t.Logf("%d killed within an upload, %d between phases", k.within, k.between)
-	if k.within < 2 || k.between < 1 {
-		t.Errorf("%d were killed within an upload, %d between phases, of %d: too few to "+
-			"show anything", k.within, k.between, k.killed)
-	}
+	return k
 }

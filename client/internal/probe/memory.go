@@ -37,6 +37,24 @@ func (o *ownVector) put(n uint64, v []float32) {
 	o.n, o.unsaved = n, true
 }
 
+// Variate is the record for which the device computed its control variate, or its weights; 0:
+// there are none.
+func (m *Memory) Variate() uint64 { return m.own.n }
+
+// Recall takes c_i, the second half of the vector that the device computed for record n with
+// control=scaffold-2, float32 little-endian. It takes nothing from a vector of another length.
+func (m *Memory) Recall(n uint64, vector []byte, plan *wire.Plan) {
+	if uint64(len(vector)) != 8*plan.Dim {
+		return
+	}
+	v := wire.Scalars(vector[4*plan.Dim:])
+	own := make([]float32, plan.Dim)
+	for i := range own {
+		own[i] = v.At(i)
+	}
+	m.own.put(n, own)
+}
+
 // Forget makes the next Prepare begin anew, so that the memory is loaded from the store.
 func (m *Memory) Forget() { m.plan = wire.Hash{} }
 

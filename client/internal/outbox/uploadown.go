@@ -1,0 +1,30 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// LastVector returns the vector that this device promised last, float32 little-endian, and the
+// record it was computed for, if that is after record n and part of this log; nil if not. It asks
+// the log for that record. The error says that this failed.
+func (o *Outbox) LastVector(ctx context.Context, n uint64) (at uint64, vector []byte, err error) {
+	u := &o.upload
+	if u.n <= n || u.n > o.cfg.Log.N() {
+		return 0, nil, nil
+	}
+	record, err := o.cfg.Log.Record(ctx, u.n)
+	if err != nil {
+		return 0, nil, fmt.Errorf("asking the log for record %d: %w", u.n, err)
+	}
+	r, err := wire.DecodeRecord(record)
+	if err != nil {
+		return 0, nil, fmt.Errorf("asking the log for record %d: %w", u.n, err)
+	}
+	if r.N != u.n || r.Prev.Tip() != u.tip {
+		return 0, nil, nil // computed in another log
+	}
+	return u.n, u.vector, nil
+}
