@@ -22,35 +22,59 @@ const (
 	denseRounds  = 6
 	densePieces  = 12
 	denseDim     = densePieces * wire.MaxPiece / 4
+
+	surrogateDim    = 20
+	surrogateRounds = 15
 )
 
 // A denseKill is a run of real processes that send vectors.
 type denseKill struct {
 	killRun
 	within, between int // kills within an upload, and between the phases of a round
+
+	mu   sync.Mutex // guards loss
+	loss float64    // of the last round
 }
 
-// denseKillPlan writes the plan of a run in which every device sends vectors of many pieces. A
-// round has two phases with scaffold-1, and one of twice the length with scaffold-2.
-func denseKillPlan(t *testing.T, dir string, control wire.Control) string {
+// denseKillPlan is the plan of a run in which every device sends vectors of many pieces. A round
+// has two phases with scaffold-1, and one of twice the length with scaffold-2.
+func denseKillPlan(t *testing.T, control wire.Control) *wire.Plan {
 	t.Helper()
 	p, err := preset.New("fedzo-dense", "dense", denseDim)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.RunKey = make(wire.Bytes, 32)
 	p.Sharing, p.Distribution = wire.SharedDirections, wire.Normal // slots are in the order of joining
 	p.Control, p.DenseKeep = control, 2
-	p.Members, p.Target, p.Quorum, p.Rounds = denseDevices, denseDevices, denseDevices, denseRounds
 	p.Steps, p.Perturbations, p.StepSize, p.Batch = 2, 1, 1e-4, 0
-	p.MaxAttempts, p.Deadline, p.Reannounce, p.DigestEvery = 1000, 5000, 250, 1
-	b, err := json.Marshal((*planfile.Plan)(p))
+	p.Rounds = denseRounds
+	return p
+}
+
+// surrogatePlan is the plan of a run whose devices lose points when they are killed.
+func surrogatePlan(t *testing.T) *wire.Plan {
+	t.Helper()
+	p, err := preset.New("fzoos", "dense", surrogateDim)
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, "dense.json")
+	p.Features, p.Window, p.StepSize, p.Rounds = 1000, 100, 0.05, surrogateRounds
+	return p
+}
+
+// write completes a plan and writes it to a file.
+func (k *denseKill) write(p *wire.Plan) (path string) {
+	k.t.Helper()
+	p.RunKey = make(wire.Bytes, 32)
+	p.Members, p.Target, p.Quorum = denseDevices, denseDevices, denseDevices
+	p.MaxAttempts, p.Deadline, p.Reannounce, p.DigestEvery = 1000, 5000, 250, 1
+	b, err := json.Marshal((*planfile.Plan)(p))
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	path = filepath.Join(k.dir, "dense.json")
 	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
+		k.t.Fatal(err)
 	}
 	return path
 }
@@ -58,17 +82,20 @@ func denseKillPlan(t *testing.T, dir string, control wire.Control) string {
 // denseEmbedded starts a coordinator with an embedded broker, and the devices. due decides,
 // for each line that a process prints, whether to kill that process.
 func denseEmbedded(
-	t *testing.T, control wire.Control, due func(p *party, line map[string]any) bool,
+	t *testing.T, plan *wire.Plan, due func(p *party, line map[string]any) bool,
 ) *denseKill {
 	t.Helper()
-	k := &denseKill{killRun: killRun{t: t, dir: t.TempDir(), rounds: denseRounds, phases: 2}}
-	if control == wire.ScaffoldMean {
-		k.phases = 1
-	}
+	k := &denseKill{killRun: killRun{t: t, dir: t.TempDir(), rounds: plan.Rounds,
+		phases: uint64(plan.Phases())}}
 	address := freeport.Address(t)
 	k.url = "nats://" + address
 	hit := make(chan *party)
 	watch := func(p *party, line map[string]any) {
+		if loss, ok := line["loss"].(float64); ok && line["event"] == "round" {
+			k.mu.Lock()
+			k.loss = loss
+			k.mu.Unlock()
+		}
 		if due(p, line) {
 			hit <- p
 		}
@@ -78,13 +105,13 @@ func denseEmbedded(
 		p.begin()
 		return p
 	}
-	k.leads = []*party{start("coordinator", "serve", denseKillPlan(t, k.dir, control), "--store",
+	k.leads = []*party{start("coordinator", "serve", k.write(plan), "--store",
 		filepath.Join(k.dir, "log"), "--listen", address, "--json")}
 	for i := range denseDevices {
 		id := fmt.Sprintf("d%d", i)
 		k.devices = append(k.devices,
 			start(id, "client", "--url", k.url, "--run", "dense", "--id", id, "--json",
-				"--objective", "bowl", "--dim", fmt.Sprint(denseDim), "--store", filepath.Join(k.dir, id)))
+				"--objective", "bowl", "--dim", fmt.Sprint(plan.Dim), "--store", filepath.Join(k.dir, id)))
 	}
 	k.untilOver(hit)
 	return k
@@ -156,12 +183,12 @@ func TestKillVariate(t *testing.T) {
 func killDense(t *testing.T, control wire.Control, devices, coordinators int) *denseKill {
 	t.Helper()
 	calm := func(*party, map[string]any) bool { return false }
-	want := denseEmbedded(t, control, calm).finish()
+	want := denseEmbedded(t, denseKillPlan(t, control), calm).finish()
 
 	var mu sync.Mutex
 	// of devices, and of coordinators
 	killed, left := map[string]bool{}, map[bool]int{true: devices, false: coordinators}
-	k := denseEmbedded(t, control, func(p *party, line map[string]any) bool {
+	k := denseEmbedded(t, denseKillPlan(t, control), func(p *party, line map[string]any) bool {
 		mu.Lock()
 		defer mu.Unlock()
 		what := fmt.Sprint(p.name, line["event"], line["round"], line["vector"])
@@ -177,4 +204,34 @@ func killDense(t *testing.T, control wire.Control, devices, coordinators int) *d
 	}
 	t.Logf("%d killed within an upload, %d between phases", k.within, k.between)
 	return k
+}
+
+// TestKillSurrogate kills each device between rounds. A device loses the points since its last
+// checkpoint, and goes on with fewer. The model is not that of an undisturbed run, but all replicas
+// agree, and it trains as well.
+func TestKillSurrogate(t *testing.T) {
+	t.Parallel()
+	calm := denseEmbedded(t, surrogatePlan(t), func(*party, map[string]any) bool { return false })
+	calm.finish()
+
+	var mu sync.Mutex
+	killed := map[string]bool{}
+	k := denseEmbedded(t, surrogatePlan(t), func(p *party, line map[string]any) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		round, _ := line["round"].(float64)
+		if killed[p.name] || p.name == "coordinator" || round < float64(5+len(killed)) {
+			return false
+		}
+		killed[p.name] = true
+		return true
+	})
+	k.finish()
+	if k.killed < denseDevices {
+		t.Errorf("%d processes were killed, want each of %d devices", k.killed, denseDevices)
+	}
+	if t.Logf("losses %v undisturbed, %v", calm.loss, k.loss); !(k.loss < 1.2*calm.loss) {
+		t.Errorf("the disturbed run ended with loss %v, the undisturbed one with %v", k.loss,
+			calm.loss)
+	}
 }

@@ -29,7 +29,9 @@ The published code differs from the paper: it uses a Matern kernel, fitted at ea
 (kernel=matern here does not fit it), derivatives by differences that vanish at 0, the
 nearest 150 points (window_of=nearest), and a server that keeps the old x where the mean
 of x is worse, by queries that it does not count.
-A device that has lost its points still contributes, from new ones.
+A device that was stopped or killed goes on with the points of its last checkpoint, or
+with new ones. Then the replicas still agree, but the model is not bit-identical to that
+of an undisturbed run.
 Bytes: 4 (d + M) up and down for each round and device. Memory of a device:
 3 window^2 + window (2d + M) numbers of 8 bytes, and M d of 4.`,
 		apply: func(p *wire.Plan) {
@@ -56,7 +58,9 @@ scaffold-1 has two vectors, the estimate at the round's first point and then the
 one of scaffold-2 has one of twice the length. c is the mean over the contributors of
 the last such record, and c_i is the device's own when it last took part.
 The mean is exact and rounded once. Memory: x, a local iterate, a move, and the vectors
-of the rule. A device that was away fetches the last vector only, not the whole log.`,
+of the rule. A device that was away fetches the last vector only, not the whole log. One
+that was killed takes c_i from the vector that it sent last, so the model is bit-identical
+to that of an undisturbed run.`,
 		apply: func(p *wire.Plan) {
 			p.Sharing, p.Distribution, p.Difference = wire.PerClient, wire.Sphere, wire.Forward
 			p.Mu, p.Steps, p.Perturbations, p.Batch = 1e-3, 20, 20, 25
