@@ -55,8 +55,8 @@ func TestDemoJSON(t *testing.T) {
 
 // TestDemoDense: the vectors of a run make the replay that devices are compared with.
 func TestDemoDense(t *testing.T) {
-	out, err := zofl(t, "demo", "--method", "fedzo-dense", "--rounds", "2", "--clients", "2",
-		"--set", "steps=2", "--set", "perturbations=2", "--set", "step=1e-3")
+	out, err := zofl(t, "demo", "--method", "fedzo-dense", "--rounds", "8", "--clients", "2",
+		"--set", "steps=2", "--set", "perturbations=20", "--set", "step=1e-3")
 	if err != nil || cell(out, "replicas agree") != "true" ||
 		cell(out, "update") != "sgd, beta=0, decay=0, step=0.001" ||
 		!strings.HasSuffix(cell(out, "test loss"), "; 2.3026 before round 1") {
