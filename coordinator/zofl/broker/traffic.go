@@ -39,10 +39,11 @@ func (t *Traffic) Dial(network, address string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.count(c), nil
+	return t.Count(c), nil
 }
 
-func (t *Traffic) count(c net.Conn) net.Conn {
+// Count returns a connection like c whose bytes t counts.
+func (t *Traffic) Count(c net.Conn) net.Conn {
 	t.dials.Add(1)
 	return &countedConn{Conn: c, traffic: t}
 }
@@ -74,7 +75,7 @@ func (p pipes) InProcessConn() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.traffic.count(c), nil
+	return p.traffic.Count(c), nil
 }
 
 // A countedConn counts the bytes that pass through it.

@@ -1,0 +1,85 @@
+// Fleet runs a whole fleet in one process: the production coordinator, production devices
+// whose loss costs nothing, and a broker between them. It says what a round costs and which
+// part costs it, and that no message was lost.
+//
+//	go -C testing run ./cmd/fleet --devices 1000 --rounds 200
+//	    [--broker memory|embedded|URL] [--dim 16] [--perturbations 10] [--target N]
+//	    [--store DIR] [--json] [--profile FILE]
+//
+// Brokers are memory (bus.Memory), embedded (a nats-server in this process, connections are
+// pipes) or the URL of a server elsewhere.
+//
+// Every message of a device to the coordinator is counted where the device hands it to the
+// bus. A message is lost if no counter of the coordinator has it. The program fails if any
+// message was lost or came twice, or if a device does not end with the state of the log.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+)
+
+// options are the command line.
+type options struct {
+	devices, rounds, warmup int
+
+	broker, store string
+	preset        string
+	dim           uint64
+	steps, probes uint
+	target        uint
+	shards        uint
+
+	json    bool
+	profile string
+}
+
+func main() {
+	var o options
+	flag.IntVar(&o.devices, "devices", 100, "devices, each with a connection of its own")
+	flag.IntVar(&o.rounds, "rounds", 200, "rounds that are measured")
+	flag.IntVar(&o.warmup, "warmup", 10, "rounds before them")
+	flag.StringVar(&o.broker, "broker", "embedded", "memory, embedded, or a server's URL")
+	flag.StringVar(&o.store, "store", "", "directory of a file log; empty: the log is in memory")
+	flag.StringVar(&o.preset, "preset", "decomfl", "preset of the plan")
+	flag.Uint64Var(&o.dim, "dim", 16, "parameters of the model")
+	flag.UintVar(&o.steps, "steps", 1, "local steps K")
+	flag.UintVar(&o.probes, "perturbations", 10, "perturbations P of a step")
+	flag.UintVar(&o.target, "target", 0, "contributions that close a round; 0: of all devices")
+	flag.UintVar(&o.shards, "shards", 1, "subjects of announcements")
+	flag.BoolVar(&o.json, "json", false, "print JSON")
+	flag.StringVar(&o.profile, "profile", "", "file for the CPU profile of the measured rounds")
+	flag.Parse()
+	if err := command(os.Stdout, &o); err != nil {
+		fmt.Fprintln(os.Stderr, "fleet:", err)
+		os.Exit(1)
+	}
+}
+
+func command(out io.Writer, o *options) error {
+	switch {
+	case flag.NArg() > 0:
+		return fmt.Errorf("unknown arguments %q: give flags only", flag.Args())
+	case o.devices < 1 || o.rounds < 1 || o.warmup < 1:
+		return fmt.Errorf("--devices %d, --rounds %d, --warmup %d: give at least 1 of each",
+			o.devices, o.rounds, o.warmup)
+	case o.target > uint(o.devices):
+		return fmt.Errorf("--target %d: there are only %d devices", o.target, o.devices)
+	}
+	r, err := measure(o)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		e := json.NewEncoder(out)
+		e.SetIndent("", "\t")
+		err = e.Encode(r)
+	} else {
+		r.print(out)
+	}
+	return errors.Join(err, r.fault())
+}
