@@ -28,6 +28,7 @@ type inbox struct {
 
 	mu      sync.Mutex // guards what follows
 	queue   []arrival
+	taken   []arrival      // what take returned last
 	heard   time.Time      // the last announcement, or a join's answer with one
 	refused uint64         // frames that are not announcements
 	watch   func(*arrival) // called with each arrival; nil: none
@@ -75,13 +76,14 @@ func (in *inbox) lastHeard() time.Time {
 	return in.heard
 }
 
-// take empties the inbox and returns the arrivals, oldest first.
+// take empties the inbox and returns the arrivals, oldest first. They are valid until the next
+// take, which reuses their memory.
 func (in *inbox) take() []arrival {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	queue := in.queue
-	in.queue = nil
-	return queue
+	clear(in.taken)
+	in.queue, in.taken = in.taken[:0], in.queue
+	return in.taken
 }
 
 // prolongs says whether an announcement waits that gives more time to the round of a. That

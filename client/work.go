@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/zofl/zofl/client/internal/probe"
@@ -42,8 +43,8 @@ func (c *Client) work(ctx context.Context, a *arrival) error {
 	if c.inRecess(ctx, a.N, a.closes) {
 		return c.report(Progress{State: Waiting})
 	}
-	round, cancel := c.roundContext(ctx, a)
-	defer cancel()
+	round := c.working(ctx, a)
+	defer round.end()
 	if c.outbox.Uploads(&a.Announcement, tip) {
 		return c.deliver(ctx, round, a)
 	}
@@ -56,7 +57,7 @@ func (c *Client) asks(a *arrival, plan *wire.Plan) bool {
 }
 
 // answer computes and sends the reply to a round that this device has not answered yet.
-func (c *Client) answer(ctx, round context.Context, a *arrival) error {
+func (c *Client) answer(ctx context.Context, round *working, a *arrival) error {
 	r := c.follower.Replica()
 	if err := c.memory.prepare(r); err != nil {
 		return err
@@ -83,7 +84,7 @@ func (c *Client) answer(ctx, round context.Context, a *arrival) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.Is(context.Cause(round), errSuperseded):
+	case round.superseded.Load():
 		return c.report(Progress{State: Waiting, Err: errSuperseded})
 	}
 	reply.N, reply.Tip = a.N, r.Hash().Tip()
@@ -130,8 +131,11 @@ func (c *Client) send(ctx context.Context, frame []byte) error {
 }
 
 // deliver sends the stored vector within the round, and reports the outcome.
-func (c *Client) deliver(ctx, round context.Context, a *arrival) error {
+func (c *Client) deliver(ctx context.Context, round *working, a *arrival) error {
 	loss, sent, err := c.outbox.Deliver(round, &a.Announcement)
+	if errors.Is(err, context.Canceled) && round.superseded.Load() {
+		err = fmt.Errorf("%w: %w", errSuperseded, err)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -147,23 +151,34 @@ func (c *Client) deliver(ctx, round context.Context, a *arrival) error {
 	return c.report(Progress{State: Waiting, Contributed: true, Loss: float64(loss)})
 }
 
-// roundContext returns a context that ends with ctx, when the round closes, or when a later
-// one is announced.
-func (c *Client) roundContext(
-	ctx context.Context, a *arrival,
-) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	ctx, stop := context.WithDeadlineCause(ctx, a.closes, errDeadline)
-	unwatch := c.inbox.watched(func(later *arrival) {
-		if later.N > a.N && later.Epoch >= a.Epoch {
-			cancel(errSuperseded)
-		}
-	})
-	return ctx, func() {
-		unwatch()
-		stop()
-		cancel(nil)
+// A working is the context of the work on one announcement. It ends with the context of Run,
+// when the round closes, or when a later round is announced.
+type working struct {
+	context.Context
+	a          *arrival
+	superseded atomic.Bool // by a later round
+	cancel     context.CancelFunc
+	unwatch    func()
+}
+
+func (c *Client) working(ctx context.Context, a *arrival) *working {
+	w := &working{a: a}
+	w.Context, w.cancel = context.WithDeadlineCause(ctx, a.closes, errDeadline)
+	w.unwatch = c.inbox.watched(w.see)
+	return w
+}
+
+// see ends the work if a later round was announced.
+func (w *working) see(later *arrival) {
+	if later.N > w.a.N && later.Epoch >= w.a.Epoch {
+		w.superseded.Store(true)
+		w.cancel()
 	}
+}
+
+func (w *working) end() {
+	w.unwatch()
+	w.cancel()
 }
 
 // contribute returns the reply to a round: a contribution, with its vector where devices send

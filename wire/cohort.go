@@ -64,6 +64,9 @@ func (c Cohort) Evaluates(run string, n uint64, count uint64, slot uint32, id st
 }
 
 func (c Cohort) has(purpose, run string, n uint64, attempt, slot uint32, id string) bool {
+	if c.Members > 0 && c.Sampled >= uint64(c.Members) { // all: nothing to draw
+		return slot < c.Members
+	}
 	key := drawKey(purpose, run, n, attempt)
 	if c.Members > 0 {
 		return slot < c.Members && uint64(permute(slot, c.Members, key)) < c.Sampled

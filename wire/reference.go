@@ -25,6 +25,9 @@ func (r *Reference) Append(b []byte) []byte {
 // Reference returns the reference with which Rest of an announcement begins, if it has
 // one. Anything else there belongs to a later version and is no error.
 func (a *Announcement) Reference() (r Reference, ok bool) {
+	if len(a.Rest) == 0 {
+		return Reference{}, false
+	}
 	d := reader{codec.NewReader("reference", a.Rest)}
 	d.Tuple("reference", 3)
 	r.N = d.Uint("n", math.MaxInt64)

@@ -70,8 +70,12 @@ func (r *Replica) seal(root hash.Hash) [32]byte {
 func Digest(vectors ...[]float32) [32]byte { return [32]byte(hashVectors(1, vectors...).Sum(nil)) }
 
 func hashVectors(workers int, vectors ...[]float32) hash.Hash {
-	h := newLeaves(min(workers, len(vectors[0])/leavesPerWorker/prng.BlockLen))
-	root := digestRoot(uint64(len(vectors[0])), len(vectors))
+	dim, block := len(vectors[0]), 0
+	for _, v := range vectors {
+		block = max(block, min(len(v), prng.BlockLen))
+	}
+	h := newLeaves(min(workers, dim/leavesPerWorker/prng.BlockLen), block)
+	root := digestRoot(uint64(dim), len(vectors))
 	for _, v := range vectors {
 		h.vector(root, v)
 	}
@@ -87,14 +91,18 @@ const (
 // leaves hashes the blocks of a vector.
 type leaves struct {
 	team   *parallel.Team
-	blocks [][4 * prng.BlockLen]byte // one per worker
+	blocks [][]byte // one per worker
 	row    [leavesPerRow][sumLen]byte
 	v      []float32 // the rest of the vector, from this row on
 }
 
-func newLeaves(workers int) *leaves {
+// newLeaves returns a hash of vectors whose longest block has so many elements.
+func newLeaves(workers, block int) *leaves {
 	h := &leaves{team: parallel.New(workers)}
-	h.blocks = make([][4 * prng.BlockLen]byte, h.team.Workers())
+	h.blocks = make([][]byte, h.team.Workers())
+	for i := range h.blocks {
+		h.blocks[i] = make([]byte, 4*block)
+	}
 	return h
 }
 
@@ -110,7 +118,7 @@ func (h *leaves) vector(root hash.Hash, v []float32) {
 }
 
 func (h *leaves) leaf(worker, i int) {
-	b := h.blocks[worker][:]
+	b := h.blocks[worker]
 	n := putBlock(b, h.v[i*prng.BlockLen:])
 	h.row[i] = sha256.Sum256(b[:4*n])
 }

@@ -109,6 +109,9 @@ func (o *Outbox) Settled(a *wire.Announcement, tip wire.Tip) bool {
 	return o.Frame(a, tip) != nil || o.upload.answers(a, tip) && o.upload.over(a)
 }
 
+// replyRoom is room for a reply without its values.
+const replyRoom = 40
+
 // Promise makes r this device's reply to an announcement, stores a contribution, and returns
 // the frame to send.
 func (o *Outbox) Promise(a *wire.Announcement, r *wire.Reply) ([]byte, error) {
@@ -119,7 +122,7 @@ func (o *Outbox) Promise(a *wire.Announcement, r *wire.Reply) ([]byte, error) {
 			return nil, err
 		}
 	}
-	frame := r.Append(nil)
+	frame := r.Append(make([]byte, 0, replyRoom+len(r.Values)+len(r.Rest)))
 	if !contributes && r.Reason == wire.DeclineBusy {
 		return frame, nil // not kept: the device may soon be free
 	}

@@ -52,6 +52,9 @@ func startFleet(ctx context.Context, o *options, n network, run string) (*fleet,
 	}
 	for i, c := range f.clients {
 		f.running.Go(func() {
+			// Devices of one context would contend for its lock. Elsewhere each has its own.
+			ctx, cancel := context.WithCancelCause(ctx)
+			defer cancel(nil)
 			if err := c.Run(ctx); err != nil {
 				f.errs.add(fmt.Errorf("device %d: %w", i, err))
 			}
