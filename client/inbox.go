@@ -20,6 +20,7 @@ type arrival struct {
 	wire.Announcement
 	head   follow.Head // Last = 0: it shows none
 	closes time.Time
+	asked  bool // this client asked for it
 }
 
 // An inbox passes announcements from the bus's goroutine to Run's.
@@ -37,12 +38,15 @@ type inbox struct {
 func newInbox() *inbox { return &inbox{arrived: make(chan struct{}, 1)} }
 
 // receive is the bus's handler.
-func (in *inbox) receive(m bus.Message) {
-	announcement, err := wire.DecodeAnnouncement(m.Data)
+func (in *inbox) receive(m bus.Message) { in.put(m.Data, false) }
+
+// put queues an announcement. asked says that it answers a question of this client.
+func (in *inbox) put(frame []byte, asked bool) {
+	announcement, err := wire.DecodeAnnouncement(frame)
 	left := time.Duration(announcement.Left) * time.Millisecond
 	head, _ := follow.HeadOf(&announcement)
 	now := time.Now()
-	a := arrival{announcement, head, now.Add(left)}
+	a := arrival{announcement, head, now.Add(left), asked}
 
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/internal/follow"
 	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/wire"
@@ -18,6 +17,25 @@ type membership struct {
 	slot     uint32
 	joined   bool      // slot is known
 	rejoinAt time.Time // when to ask for the slot again; zero: no need
+	told     attempt   // the last one that a join told of
+}
+
+// An attempt is one of a coordinator's attempts at a record.
+type attempt struct {
+	n, epoch uint64
+	number   uint32
+}
+
+// repeats says whether an announcement asks again for a reply that was sent. The first one of an
+// attempt that this device knows from the answer to a join may have been on its way with it.
+func (m *membership) repeats(a *arrival) bool {
+	this := attempt{a.N, a.Epoch, a.Attempt}
+	known := m.told == this
+	m.told = attempt{}
+	if a.asked {
+		m.told = this
+	}
+	return a.asked || !known
 }
 
 // rejoinDue says, once, that it is time to ask for the slot again. A new coordinator may have
@@ -157,7 +175,7 @@ func (c *Client) askWhatIsOpen(ctx context.Context) error {
 		return err
 	}
 	if len(reply.Announcement) > 0 {
-		c.inbox.receive(bus.Message{Data: reply.Announcement})
+		c.inbox.put(reply.Announcement, true)
 	}
 	return nil
 }

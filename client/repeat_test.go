@@ -59,6 +59,23 @@ func TestAnnouncedOtherwise(t *testing.T) {
 	})
 }
 
+// An announcement that was on its way while the answer to a join told of its attempt is not a
+// repetition: the device replies once. It replies again to a repetition.
+func TestAnnouncedBesideJoin(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		h.slots["d0"] = 0
+		a := h.announcement()
+		h.inForce = a.Append(nil)
+		h.device("d0", bowlLoss(small, 0))
+		h.one(wire.Contribution)
+		h.announce()
+		h.silent()
+		h.announce()
+		h.one(wire.Contribution)
+	})
+}
+
 // A decline is repeated within its attempt; the next attempt is another chance.
 func TestDeclineStandsForItsAttempt(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -34,9 +34,11 @@ func (c *Client) work(ctx context.Context, a *arrival) error {
 		c.inbox.refuse()
 		return c.report(Progress{State: Waiting, Err: err})
 	}
+	repeats := c.member.repeats(a)
 	if frame := c.outbox.Frame(&a.Announcement, tip); frame != nil {
-		if missing, ok := a.Missing(); ok && !missing.Has(c.member.slot) {
-			return c.report(Progress{State: Waiting}) // it arrived
+		missing, ok := a.Missing()
+		if ok && !missing.Has(c.member.slot) || !ok && !repeats { // it arrived, or is on its way
+			return c.report(Progress{State: Waiting})
 		}
 		return c.send(ctx, frame)
 	}
