@@ -12,6 +12,11 @@
 // Every message of a device to the coordinator is counted where the device hands it to the
 // bus. A message is lost if no counter of the coordinator has it. The program fails if any
 // message was lost or came twice, or if a device does not end with the state of the log.
+//
+//	go -C testing run ./cmd/fleet --soak 1h --chaos SEED [--devices 100] [--stall 1m]
+//
+// lets faults happen to a fleet for an hour: see testing/fleet/soak. It prints a line a minute,
+// and fails with the seed if anything was wrong.
 package main
 
 import (
@@ -21,6 +26,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
+
+	"github.com/zofl/zofl/testing/fleet/soak"
 )
 
 // options are the command line.
@@ -36,6 +44,9 @@ type options struct {
 
 	json    bool
 	profile string
+
+	soak, stall time.Duration
+	chaos       uint64
 }
 
 func main() {
@@ -53,6 +64,9 @@ func main() {
 	flag.UintVar(&o.shards, "shards", 1, "subjects of announcements")
 	flag.BoolVar(&o.json, "json", false, "print JSON")
 	flag.StringVar(&o.profile, "profile", "", "file for the CPU profile of the measured rounds")
+	flag.DurationVar(&o.soak, "soak", 0, "instead of measuring, how long to watch the fleet")
+	flag.Uint64Var(&o.chaos, "chaos", 0, "with --soak: seed of faults; 0: none")
+	flag.DurationVar(&o.stall, "stall", time.Minute, "with --soak: longest time without a round")
 	flag.Parse()
 	if err := command(os.Stdout, &o); err != nil {
 		fmt.Fprintln(os.Stderr, "fleet:", err)
@@ -70,6 +84,9 @@ func command(out io.Writer, o *options) error {
 	case o.target > uint(o.devices):
 		return fmt.Errorf("--target %d: there are only %d devices", o.target, o.devices)
 	}
+	if o.soak > 0 {
+		return soakFor(out, o)
+	}
 	r, err := measure(o)
 	if err != nil {
 		return err
@@ -82,4 +99,14 @@ func command(out io.Writer, o *options) error {
 		r.print(out)
 	}
 	return errors.Join(err, r.fault())
+}
+
+// soakFor lets faults happen to a fleet.
+func soakFor(out io.Writer, o *options) error {
+	err := soak.Run(soak.Config{Devices: o.devices, For: o.soak, Seed: o.chaos, Stall: o.stall,
+		Line: min(time.Minute, o.soak/5), Check: min(3*time.Minute, o.soak/3), Out: out})
+	if err != nil {
+		return fmt.Errorf("seed %d: %w", o.chaos, err)
+	}
+	return nil
 }

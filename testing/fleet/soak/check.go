@@ -1,0 +1,132 @@
+package soak
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator/report"
+)
+
+// What may grow from the first check to a later one.
+const (
+	moreGoroutines = 20       // beside one a device, for its losses
+	moreFiles      = 10       // of connections that are closing
+	moreHeap       = 16 << 20 // beside what the log's index takes
+	heapARecord    = 64
+)
+
+// A usage is what this process uses.
+type usage struct {
+	goroutines, files int
+	heap              uint64 // live
+	records           uint64
+}
+
+func use(records uint64) usage {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return usage{runtime.NumGoroutine(), openFiles(), m.HeapAlloc, records}
+}
+
+// openFiles counts file descriptors; 0 where the system has no such directory.
+func openFiles() int {
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return 0
+	}
+	return len(entries)
+}
+
+// grown says what has grown too much since the first check.
+func (u usage) grown(first usage, devices int) error {
+	heap := first.heap + moreHeap + heapARecord*(u.records-first.records)
+	switch {
+	case u.goroutines > first.goroutines+devices+moreGoroutines:
+		return fmt.Errorf("%d goroutines, %d at first", u.goroutines, first.goroutines)
+	case u.files > first.files+moreFiles:
+		return fmt.Errorf("%d file descriptors, %d at first", u.files, first.files)
+	case u.heap > heap:
+		return fmt.Errorf("a heap of %d KiB, %d KiB at first", u.heap>>10, first.heap>>10)
+	}
+	return nil
+}
+
+// check heals all faults, pauses the run, and compares everybody with the log.
+func (s *soak) check() {
+	began := time.Now()
+	s.chaos.heal()
+	s.lead.excuse()
+	if err := s.agree(); err != nil {
+		s.violate("check", err)
+	}
+	s.lead.c.Load().Resume()
+	s.lead.excuse()
+	s.checks++
+	s.checked += time.Since(began)
+}
+
+// agree waits until all devices have the log's state, and compares what this process uses.
+func (s *soak) agree() error {
+	s.lead.c.Load().Pause("check")
+	if err := s.until(func() error {
+		if state := s.lead.c.Load().Status().State; state != report.Paused {
+			return fmt.Errorf("the coordinator is %v, want paused", state)
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	if err := s.lead.follow(s.witness); err != nil {
+		return err
+	}
+	if err := s.until(s.differing); err != nil {
+		return err
+	}
+	if s.first == (usage{}) {
+		s.first = use(s.witness.N())
+		return nil
+	}
+	return s.until(func() error { return use(s.witness.N()).grown(s.first, len(s.devices)) })
+}
+
+// differing says which device has another state than the log.
+func (s *soak) differing() error {
+	want := s.witness.Digest()
+	for _, d := range s.devices {
+		n, digest := d.client.Load().Digest()
+		if n != s.witness.N() || digest != want {
+			return fmt.Errorf("%s has digest %x after record %d, want the log's %x after %d", d.id,
+				digest[:8], n, want[:8], s.witness.N())
+		}
+	}
+	return nil
+}
+
+// until calls f until it returns nil, or returns its error once Config.Stall has passed.
+func (s *soak) until(f func() error) error {
+	end := time.Now().Add(s.cfg.Stall)
+	for {
+		err := f()
+		if err == nil || time.Now().After(end) {
+			return err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// verify replays the whole log, as its file has it.
+func (s *soak) verify() error {
+	w := replica.New(replica.Config{Run: run})
+	if err := s.lead.follow(w); err != nil {
+		return err
+	}
+	if w.N() != s.witness.N() || w.Digest() != s.witness.Digest() {
+		return fmt.Errorf("log: record %d with digest %x when read whole, %d with %x when followed",
+			w.N(), w.Digest(), s.witness.N(), s.witness.Digest())
+	}
+	return nil
+}

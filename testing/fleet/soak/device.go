@@ -1,0 +1,133 @@
+package soak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
+)
+
+// A mood is how a device's loss behaves.
+type mood int32
+
+const (
+	well mood = iota
+	fails
+	notANumber
+	hangs // ignores its context
+	slow
+	refuses // the policy says no
+)
+
+var (
+	errLeft = errors.New("the device leaves")
+	errMood = errors.New("the loss failed")
+)
+
+// A device is a client that stops and returns. One goroutine at a time starts and stops it.
+type device struct {
+	id    string
+	index int
+	dir   string
+	proxy *proxy
+	wrong func(error) // told of what must not happen
+
+	mood  atomic.Int32
+	slept time.Duration // a slow loss, before the mood is set
+	freed chan struct{} // closed: hanging losses return; made before the mood is set
+
+	client  atomic.Pointer[client.Client]
+	conn    *nats.Conn
+	store   client.Store
+	leave   context.CancelCauseFunc
+	running sync.WaitGroup
+	crashed bool
+}
+
+// Dim, Loss and MayWork make a device its client's objective.
+func (d *device) Dim() int { return dim }
+
+var _ objective.Policy = (*device)(nil)
+
+func (d *device) MayWork(objective.Work) bool { return mood(d.mood.Load()) != refuses }
+
+// Loss is a quadratic with a minimum of this device.
+func (d *device) Loss(ctx context.Context, x []float32, _ objective.Batch) (float64, error) {
+	takes := takes
+	switch mood(d.mood.Load()) {
+	case fails:
+		return 0, errMood
+	case notANumber:
+		return math.NaN(), nil
+	case hangs:
+		<-d.freed
+	case slow:
+		takes = d.slept
+	}
+	select {
+	case <-time.After(takes):
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	sum := 0.0
+	for i, v := range x {
+		e := float64(v) - float64((i+d.index)%5)
+		sum += e * e
+	}
+	return sum / float64(len(x)), nil
+}
+
+// start connects and runs a client on the device's store.
+func (d *device) start() (err error) {
+	if d.store, err = client.OpenStore(d.dir); err != nil {
+		return err
+	}
+	if d.conn, err = connect(d.proxy, d.id); err != nil {
+		return err
+	}
+	c, err := client.New(client.Config{
+		Conn: d.conn, Run: run, ID: d.id, Objective: d, Store: d.store, Workers: 1,
+		RequestTimeout: time.Second, RetryMax: time.Second,
+		CheckpointInterval: 10 * time.Second,
+	})
+	if err != nil {
+		return err
+	}
+	d.client.Store(c)
+	ctx, leave := context.WithCancelCause(context.Background())
+	d.leave, d.crashed = leave, false
+	d.running.Go(func() {
+		if err := c.Run(ctx); !errors.Is(err, errLeft) && !d.crashed {
+			d.wrong(fmt.Errorf("%s: Run returned %v", d.id, err))
+		}
+	})
+	return nil
+}
+
+// stop lets the client stop in order.
+func (d *device) stop() error {
+	d.leave(errLeft)
+	d.running.Wait()
+	d.conn.Close()
+	return d.store.Close()
+}
+
+// crash takes the connection away first, so that nobody hears of it.
+func (d *device) crash() error {
+	d.proxy.bar(true)
+	defer d.proxy.bar(false)
+	d.crashed = true
+	return d.stop()
+}
+
+// lose loses the store of a device that is stopped.
+func (d *device) lose() error { return os.RemoveAll(d.dir) }
