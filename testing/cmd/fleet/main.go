@@ -11,7 +11,9 @@
 //
 // Every message of a device to the coordinator is counted where the device hands it to the
 // bus. A message is lost if no counter of the coordinator has it. The program fails if any
-// message was lost or came twice, or if a device does not end with the state of the log.
+// message was lost or came twice, or if a device does not end with the state of the log. Where
+// a round takes longer than the plan's reannounce, the coordinator asks again: what it gets
+// twice then is counted, and no fault.
 //
 //	go -C testing run ./cmd/fleet --soak 1h --chaos SEED [--devices 100] [--stall 1m]
 //

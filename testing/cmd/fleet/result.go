@@ -33,6 +33,7 @@ type result struct {
 	Arrived    uint64 `json:"messages_arrived"`
 	Lost       int64  `json:"messages_lost"`
 	Duplicates uint64 `json:"messages_duplicate"`
+	Repeated   uint64 `json:"messages_repeated"` // after a round longer than reannounce
 	Dropped    uint64 `json:"messages_dropped"`
 	Differing  int    `json:"devices_differing"`
 
@@ -63,8 +64,9 @@ func newResult(m *meter, f *fleet, c report.Counters) *result {
 		Stacks: m.stacks,
 		Up:     float64(m.up) * per / float64(o.devices),
 		Down:   float64(m.down) * per / float64(o.devices),
-		Sent:   f.tally.sum(), Arrived: c.Messages(), Duplicates: c.Duplicate + c.Repeated,
-		Dropped: c.Dropped(), drops: c.Drops(),
+		Sent:   f.tally.sum(), Arrived: c.Messages(), Duplicates: c.Duplicate,
+		Repeated: c.Repeated,
+		Dropped:  c.Dropped(), drops: c.Drops(),
 	}
 	r.Lost = int64(r.Sent) - int64(r.Arrived)
 	for _, name := range parts {
@@ -90,8 +92,8 @@ func (r *result) print(out io.Writer) {
 		fmt.Fprintf(out, "bytes a device and round, at its socket: %.1f up, %.1f down\n", r.Up,
 			r.Down)
 	}
-	fmt.Fprintf(out, "messages: %d sent, %d lost, %d duplicate, %d dropped", r.Sent, r.Lost,
-		r.Duplicates, r.Dropped)
+	fmt.Fprintf(out, "messages: %d sent, %d lost, %d duplicate, %d asked for again, "+
+		"%d dropped", r.Sent, r.Lost, r.Duplicates, r.Repeated, r.Dropped)
 	for _, d := range r.drops {
 		if d.Count > 0 {
 			fmt.Fprintf(out, ", %d %s", d.Count, d.Cause)
