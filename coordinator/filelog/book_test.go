@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/internal/disk/disktest"
 	"github.com/zofl/zofl/wire"
 )
@@ -134,6 +135,9 @@ func (l *fileBook) check(f *Log) error {
 			return fmt.Errorf("record %d was never appended", len(got))
 		}
 	}
+	if err := runlog.CheckLoss(l.t.Context(), f, 0); err != nil {
+		return err
+	}
 	members, err := f.Members()
 	if err != nil || len(members) < len(l.members) ||
 		!slices.Equal(members[:len(l.members)], l.members) {
@@ -188,7 +192,7 @@ func (l *fileBook) adopt(d *disktest.Disk) error {
 func nothingLeft(d *disktest.Disk) error {
 	names, err := d.ReadDir(bookDir)
 	for _, name := range names {
-		if !slices.Contains([]string{"epoch", "lock", "log", "roster"}, name) {
+		if !slices.Contains([]string{"epoch", "lock", "log", "roster", "seen"}, name) {
 			err = errors.Join(err, fmt.Errorf("a file %s is left", name))
 		}
 	}

@@ -35,8 +35,12 @@ type Log struct {
 	lock   io.Closer
 	log    *tailFile
 	roster *rosterFile
-	epoch  uint64            // the largest that may be stored
-	first  wire.Hash         // of record 1
+	epoch  uint64    // the largest that may be stored
+	first  wire.Hash // of record 1
+	seen   *seenFile
+	notes  []string          // what was found to be unfinished
+	left   string            // what was there besides records when the log was opened
+	fixed  bool              // the log is open to be read, and nothing is written
 	stored runlog.ObjectName // the vector that was put last
 	folder bool              // the folder of vectors is known to be there
 
@@ -80,10 +84,7 @@ func (f *Log) open() error {
 	}
 	var err error
 	if f.lock, err = f.fs.Lock(f.path("lock")); err != nil {
-		if errors.Is(err, disk.ErrLocked) {
-			err = fmt.Errorf("%w: %w", runlog.ErrLocked, err)
-		}
-		return err
+		return locked(err)
 	}
 	if err := disk.RemoveUnfinished(f.fs, f.dir); err != nil {
 		return err
@@ -91,10 +92,7 @@ func (f *Log) open() error {
 	if f.log, err = openTail(f.fs, f.path("log"), logHead); err != nil {
 		return err
 	}
-	if err := f.scan(); err != nil {
-		return err
-	}
-	if f.roster, err = openRoster(f.fs, f.path("roster"), f.first); err != nil {
+	if err := f.load(); err != nil {
 		return err
 	}
 	if f.roster.absent {
@@ -102,13 +100,38 @@ func (f *Log) open() error {
 			return err
 		}
 	}
-	if f.epoch, err = readEpoch(f.fs, f.path("epoch")); err != nil {
-		return err
-	}
 	if err := f.settleObjects(); err != nil {
 		return err
 	}
 	return f.fs.SyncDir(f.dir)
+}
+
+// load reads all files but the vectors.
+func (f *Log) load() (err error) {
+	if err := f.scan(); err != nil {
+		return err
+	}
+	if f.roster, err = openRoster(f.fs, f.path("roster"), f.first); err != nil {
+		return err
+	}
+	if f.roster.torn > 0 {
+		f.notes = append(f.notes, fmt.Sprintf("roster: %d bytes of an unfinished line at its end",
+			f.roster.torn))
+	}
+	if f.epoch, err = readEpoch(f.fs, f.path("epoch")); err != nil {
+		return err
+	}
+	if f.seen, err = readSeen(f.fs, f.path("seen")); err == nil {
+		f.left = f.remains()
+	}
+	return err
+}
+
+func locked(err error) error {
+	if errors.Is(err, disk.ErrLocked) {
+		err = fmt.Errorf("%w: %w", runlog.ErrLocked, err)
+	}
+	return err
 }
 
 func (f *Log) path(name string) string { return filepath.Join(f.dir, name) }
@@ -121,7 +144,7 @@ func (f *Log) scan() error {
 	for {
 		record, err := r.next()
 		if record == nil && err == nil || errors.Is(err, errTorn) {
-			return f.log.settle(last, f.size)
+			return f.endAt(last)
 		}
 		if err != nil {
 			return fmt.Errorf("record %d at byte %d: %w", f.tail.N+1, f.size, err)
@@ -139,8 +162,26 @@ func (f *Log) scan() error {
 	}
 }
 
+// endAt ends the log at size; the last append begins at last.
+func (f *Log) endAt(last int64) error {
+	if torn := f.log.size - f.size; torn > 0 {
+		f.notes = append(f.notes, fmt.Sprintf("log: %d bytes of an unfinished record %d at its end",
+			torn, f.tail.N+1))
+	}
+	if f.fixed {
+		return nil
+	}
+	return f.log.settle(last, f.size)
+}
+
+// Notes implements [runlog.Notes].
+func (f *Log) Notes() []string { return f.notes }
+
 // Begin implements [runlog.Log].
 func (f *Log) Begin(context.Context) (epoch uint64, err error) {
+	if f.fixed {
+		return 0, errFixed
+	}
 	f.mu.Lock()
 	epoch = max(f.epoch, f.led)
 	f.mu.Unlock()
@@ -155,6 +196,9 @@ func (f *Log) Begin(context.Context) (epoch uint64, err error) {
 	}
 	if err := f.keepEpoch(epoch); err != nil {
 		return 0, err
+	}
+	if err := f.seen.begin(max(f.seen.n, f.tail.N)); err != nil {
+		return 0, fmt.Errorf("log: %w", err)
 	}
 	return epoch, nil
 }
@@ -175,6 +219,9 @@ func (f *Log) PassEpochs(_ context.Context, last uint64) error {
 	if last == 0 {
 		return nil
 	}
+	if f.fixed {
+		return errFixed
+	}
 	return f.keepEpoch(max(f.epoch, last))
 }
 
@@ -183,6 +230,9 @@ func (f *Log) Lost() <-chan struct{} { return nil }
 
 // Append implements [runlog.Log] with one write and one sync.
 func (f *Log) Append(ctx context.Context, n uint64, record []byte) error {
+	if f.fixed {
+		return errFixed
+	}
 	tail := f.tail
 	if n > 0 && n <= tail.N {
 		return f.compare(ctx, n, record)
@@ -201,10 +251,13 @@ func (f *Log) Append(ctx context.Context, n uint64, record []byte) error {
 		f.first = tail.Hash
 	}
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	f.tail, f.led = tail, decoded.Epoch
 	f.offsets = append(f.offsets, f.size)
 	f.size = f.log.size
+	f.mu.Unlock()
+	if err := f.seen.note(n); err != nil {
+		return fmt.Errorf("log: append: %w", err)
+	}
 	return nil
 }
 
@@ -260,6 +313,9 @@ func (f *Log) Read(ctx context.Context, from uint64,
 
 // AddMembers implements [runlog.Log]. It writes the whole roster, about 30 bytes a member.
 func (f *Log) AddMembers(_ context.Context, ids []string) error {
+	if f.fixed {
+		return errFixed
+	}
 	if err := f.roster.add(f.first, ids); err != nil {
 		return fmt.Errorf("log: %w", err)
 	}
@@ -268,6 +324,9 @@ func (f *Log) AddMembers(_ context.Context, ids []string) error {
 
 // Retire implements [runlog.Log].
 func (f *Log) Retire(_ context.Context, id string) error {
+	if f.fixed {
+		return errFixed
+	}
 	err := f.roster.retire(f.first, id)
 	if err == nil || errors.Is(err, runlog.ErrNoMember) {
 		return err
@@ -286,6 +345,9 @@ func (f *Log) Close() error {
 	var errs []error
 	if f.log != nil {
 		errs = append(errs, f.log.file.Close())
+	}
+	if f.seen != nil {
+		errs = append(errs, f.seen.close())
 	}
 	if f.lock != nil {
 		errs = append(errs, f.lock.Close())

@@ -34,6 +34,9 @@ func (f *Log) settleObjects() error {
 // PutObject implements [runlog.Objects] with a file in the folder objects. It rewrites a file that
 // is there, because that may not have reached the disk.
 func (f *Log) PutObject(_ context.Context, name runlog.ObjectName, data []byte) error {
+	if f.fixed {
+		return errFixed
+	}
 	if f.stored == name {
 		return nil
 	}
@@ -90,6 +93,9 @@ func (f *Log) readObject(name runlog.ObjectName) (data []byte, err error) {
 
 // KeepObjects implements [runlog.Objects].
 func (f *Log) KeepObjects(_ context.Context, n uint64, names []runlog.ObjectName) error {
+	if f.fixed {
+		return errFixed
+	}
 	there, err := f.fs.ReadDir(f.path("objects"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -29,6 +29,7 @@ type rosterFile struct {
 	retired []string
 	old     bool // the file has the old form
 	absent  bool
+	torn    int // bytes of the old form's last line, which is unfinished
 }
 
 // openRoster reads a roster. first is the hash of the log's record 1, zero for an empty log.
@@ -86,6 +87,7 @@ func (r *rosterFile) readOld(text []byte) error {
 	for len(text) > 0 {
 		line, rest, whole := bytes.Cut(text, []byte{'\n'})
 		if !whole {
+			r.torn = len(text)
 			break
 		}
 		id := string(line)

@@ -39,6 +39,29 @@ func openTail(fsys disk.FS, path, head string) (*tailFile, error) {
 	return f, nil
 }
 
+// openTailReadOnly opens a file that begins with head, and writes nothing. A file without its head
+// is damaged: the head is there before anything else is.
+func openTailReadOnly(fsys disk.FS, path, head string) (*tailFile, error) {
+	file, err := fsys.Open(path, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	f := &tailFile{file: file}
+	got := make([]byte, len(head))
+	n, err := readAt(file, got, 0)
+	if err == nil && string(got[:n]) != head {
+		err = fmt.Errorf("%w: it has %d bytes and does not begin with %q", runlog.ErrCorrupt, n,
+			head)
+	}
+	if err == nil {
+		f.size, err = file.Size()
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", filepath.Base(path), err), file.Close())
+	}
+	return f, nil
+}
+
 func (f *tailFile) begin(head string) error {
 	size, err := f.file.Size()
 	if err != nil {

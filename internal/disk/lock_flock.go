@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"syscall"
 )
@@ -18,6 +19,26 @@ func lock(path string) (io.Closer, error) {
 		return nil, err
 	}
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			err = ErrLocked
+		}
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), file.Close())
+	}
+	return file, nil
+}
+
+// ShareLock says that nobody holds the lock of a path, and keeps others from taking it until the
+// closer is closed. It creates no file and writes nothing. Many can share a lock. The error matches
+// [ErrLocked] if somebody holds it. Where there is no such file, nobody does.
+func ShareLock(path string) (io.Closer, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return io.NopCloser(nil), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err != nil {
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			err = ErrLocked
 		}

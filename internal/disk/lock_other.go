@@ -23,6 +23,19 @@ func lock(path string) (io.Closer, error) {
 	return lockFile{file}, nil
 }
 
+// ShareLock says that nobody holds the lock of a path. It creates no file and writes nothing. The
+// error matches [ErrLocked] if somebody holds it.
+func ShareLock(path string) (io.Closer, error) {
+	_, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return io.NopCloser(nil), nil
+	case err == nil:
+		err = fmt.Errorf("lock: %w: if no process runs, remove %s", ErrLocked, path)
+	}
+	return nil, err
+}
+
 type lockFile struct{ *os.File }
 
 func (f lockFile) Close() error {

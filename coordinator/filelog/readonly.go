@@ -1,0 +1,55 @@
+package filelog
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/internal/disk"
+)
+
+// errFixed: the log was opened to be read.
+var errFixed = errors.New("log: it is open for reading only")
+
+// OpenReadOnly opens the log in a directory to read it, and never changes anything in the
+// directory: no byte, no time, no name. What is unfinished at the log's end stays there, see
+// [Log.Notes]. Only Last, Read, Members, Retired, Object, LastEpoch, Seen, Left, Notes and Close
+// may be called.
+//
+// Errors match [runlog.ErrNoLog] if there is no log; [runlog.ErrLocked] while a coordinator has it
+// open; [runlog.ErrCorrupt]; or come from the file system.
+func OpenReadOnly(dir string) (*Log, error) {
+	f := &Log{fs: disk.OS, dir: dir, fixed: true}
+	if err := f.openReadOnly(); err != nil {
+		return nil, errors.Join(fmt.Errorf("filelog: %s: %w", dir, err), f.Close())
+	}
+	return f, nil
+}
+
+func (f *Log) openReadOnly() (err error) {
+	if f.lock, err = disk.ShareLock(f.path("lock")); err != nil {
+		return locked(err)
+	}
+	f.log, err = openTailReadOnly(f.fs, f.path("log"), logHead)
+	if errors.Is(err, fs.ErrNotExist) {
+		return missing(f.dir, err)
+	}
+	if err != nil {
+		return err
+	}
+	return f.load()
+}
+
+// missing says whether a directory without records is that of a log.
+func missing(dir string, absent error) error {
+	for _, name := range []string{"roster", "epoch", "seen"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return fmt.Errorf("%w: the file log is missing, and the file %s of a log is there: "+
+				"restore it from a copy", runlog.ErrCorrupt, name)
+		}
+	}
+	return fmt.Errorf("%w: %w", runlog.ErrNoLog, absent)
+}

@@ -1,0 +1,79 @@
+package filelog
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/zofl/zofl/internal/disk"
+)
+
+// ErrRecords: the log has records, so another run cannot begin in its place.
+var ErrRecords = errors.New("the log has records: give another directory to begin another run")
+
+// SetAside makes room for another run in the directory of a log that has lost all its records. It
+// renames what else is there, such as the roster, to names that end in .before-N, and returns these
+// names. It deletes nothing. The epoch stays, so that devices tell the new coordinator from the old.
+//
+// Errors match [runlog.ErrLocked]; or [ErrRecords], if there are records, damaged ones too; or come
+// from the file system.
+func SetAside(dir string) (names []string, err error) {
+	if names, err = setAside(disk.OS, dir); err != nil {
+		return names, fmt.Errorf("filelog: %s: %w", dir, err)
+	}
+	return names, nil
+}
+
+func setAside(fsys disk.FS, dir string) (names []string, err error) {
+	there, err := fsys.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	lock, err := fsys.Lock(filepath.Join(dir, "lock"))
+	if err != nil {
+		return nil, locked(err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	log, err := readWhole(fsys, filepath.Join(dir, "log"))
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	case len(log) > len(logHead):
+		return nil, ErrRecords
+	}
+	left := slices.DeleteFunc([]string{"roster", "seen", "objects", "log"},
+		func(name string) bool { return !slices.Contains(there, name) })
+	if _, err := readEpoch(fsys, filepath.Join(dir, "epoch")); err != nil {
+		left = append(left, "epoch")
+	}
+	if len(left) == 0 && !slices.Contains(there, "epoch") {
+		return nil, nil
+	}
+	suffix := unused(there)
+	for _, name := range left {
+		if err := fsys.Rename(filepath.Join(dir, name), filepath.Join(dir, name+suffix)); err != nil {
+			return names, err
+		}
+		names = append(names, name+suffix)
+	}
+	// Without this note, the epoch alone would say that an earlier run was here.
+	seen := &seenFile{fs: fsys, path: filepath.Join(dir, "seen"), absent: true}
+	return names, errors.Join(seen.begin(0), seen.close(), fsys.SyncDir(dir))
+}
+
+// unused returns the first suffix that no name has.
+func unused(names []string) string {
+	for i := 1; ; i++ {
+		suffix := fmt.Sprintf(".before-%d", i)
+		if !slices.ContainsFunc(names, func(name string) bool {
+			return filepath.Ext(name) == suffix
+		}) {
+			return suffix
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package runlog
+
+import (
+	"context"
+	"fmt"
+)
+
+// Memories is implemented by logs that know what they once held, so that they show when records
+// are lost as a whole: a chain without its end is a chain. The logs in files and in JetStream
+// implement it.
+type Memories interface {
+	// Seen returns the last record that the log is known to have held, at least Last. If it is
+	// larger, records were lost.
+	Seen(ctx context.Context) (last uint64, err error)
+
+	// Forget makes Seen return Last: the loss is accepted. Only who leads may call it.
+	Forget(ctx context.Context) error
+
+	// Left says, for people, what a log without records still holds of an earlier run, such as its
+	// members. It is empty if there is nothing.
+	Left(ctx context.Context) (string, error)
+}
+
+// Notes is implemented by logs that may find, when they are opened, what a crash left unfinished.
+type Notes interface {
+	// Notes says, for people, what was unfinished. Nobody has ever been told that it is stored.
+	Notes() []string
+}
+
+// A LossError says that a log is shorter than it was: its last record is Last, and it held record
+// Seen. It matches [ErrCorrupt].
+type LossError struct{ Last, Seen uint64 }
+
+// Lost returns how many records are missing.
+func (e *LossError) Lost() uint64 { return e.Seen - e.Last }
+
+func (e *LossError) Error() string {
+	return fmt.Sprintf("the log ends with record %d and held record %d: %d records are missing: "+
+		"restore it from a copy, or accept that they are lost with `zofl serve --accept-loss %d`",
+		e.Last, e.Seen, e.Lost(), e.Lost())
+}
+
+// Is makes the error match [ErrCorrupt].
+func (e *LossError) Is(target error) bool { return target == ErrCorrupt }
+
+// CheckLoss returns a [*LossError] if the log lost records, and their number is not accepted.
+func CheckLoss(ctx context.Context, log Log, accepted uint64) error {
+	m, ok := log.(Memories)
+	if !ok {
+		return nil
+	}
+	seen, err := m.Seen(ctx)
+	if err != nil {
+		return err
+	}
+	loss := &LossError{Last: log.Last(), Seen: seen}
+	if seen > loss.Last && loss.Lost() != accepted {
+		return loss
+	}
+	return nil
+}
+
+// ErrLeft: the log has no records and is that of an earlier run.
+var ErrLeft = fmt.Errorf("%w: the log has no records, and is that of an earlier run", ErrCorrupt)
+
+// CheckEmpty returns an error that matches [ErrLeft] if the log has no records and still holds
+// something of an earlier run.
+func CheckEmpty(ctx context.Context, log Log) error {
+	m, ok := log.(Memories)
+	if !ok || log.Last() > 0 {
+		return nil
+	}
+	left, err := m.Left(ctx)
+	if err != nil || left == "" {
+		return err
+	}
+	return fmt.Errorf("%w: there is %s: restore the log from a copy, build one from a device's "+
+		"state with `zofl recover --from DEVICE-STATE`, or begin another run with `zofl serve "+
+		"--begin-anew`", ErrLeft, left)
+}
