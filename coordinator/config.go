@@ -62,7 +62,8 @@ type Config struct {
 	// it the run pauses when such a device joins. Devices then forget what they had.
 	BeginAnew bool
 	// AcceptLoss is how many records at the log's end may have been lost: the run goes on without
-	// them though devices have them.
+	// them though devices have them. If the log itself knows of a loss, it must be exactly as many
+	// as its [*runlog.LossError] says.
 	AcceptLoss uint64
 	// Queue bounds two queues: replies, joins and pieces of vectors, of at most wire.MaxFrame bytes
 	// each; and requests for records and vectors, of at most 1 KiB each. Messages beyond it are

@@ -51,7 +51,9 @@ type Coordinator struct {
 // log. Where coordinators share a log, New waits until no other one leads, or until ctx ends. It
 // sends nothing before Run.
 //
-// Errors match [ErrConfig], [runlog.ErrPlan] or [runlog.ErrCorrupt], or are a [*wire.PlanError].
+// Errors match [ErrConfig], [runlog.ErrPlan] or [runlog.ErrCorrupt], or are a [*wire.PlanError]. A
+// log that lost records is a [*runlog.LossError], and one that lost all of them matches
+// [runlog.ErrLeft]; both match ErrCorrupt.
 func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -62,6 +64,9 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 		return nil, fmt.Errorf("coordinator: log: %w", err)
 	}
 	lost := cfg.Log.Lost()
+	if err := checkMemories(ctx, cfg.Log, cfg.AcceptLoss, cfg.Logger); err != nil {
+		return nil, fmt.Errorf("coordinator: log: %w", err)
+	}
 	core, err := newCore(ctx, cfg, epoch)
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)

@@ -21,6 +21,7 @@ type logSpec struct {
 	replicas int           // number of servers that store the log; 0: one
 	lease    time.Duration // how long a silent coordinator leads; 0: the default
 	existing bool          // fail if there is no log
+	reading  bool          // write nothing; it must be there
 }
 
 // A logKind is a way to store a log.
@@ -52,7 +53,13 @@ func openLog(ctx context.Context, spec logSpec) (runlog.Log, error) {
 	return kindOf(spec.place).open(ctx, spec)
 }
 
-// openExisting opens a log that must be there, to read it.
+// openToRead opens a log that must be there, and changes nothing in it.
+func openToRead(ctx context.Context, spec logSpec) (runlog.Log, error) {
+	spec.reading = true
+	return openExisting(ctx, spec)
+}
+
+// openExisting opens a log that must be there.
 func openExisting(ctx context.Context, spec logSpec) (runlog.Log, error) {
 	spec.existing = true
 	log, err := openLog(ctx, spec)
@@ -64,12 +71,18 @@ func openExisting(ctx context.Context, spec logSpec) (runlog.Log, error) {
 }
 
 func openDirectory(_ context.Context, spec logSpec) (runlog.Log, error) {
-	if spec.existing {
+	open := filelog.Open
+	if spec.reading {
+		open = filelog.OpenReadOnly
+	} else if spec.existing {
 		if err := mustHaveLog(spec.place); err != nil {
 			return nil, err
 		}
 	}
-	log, err := filelog.Open(spec.place)
+	log, err := open(spec.place)
+	if errors.Is(err, runlog.ErrNoLog) {
+		return nil, usageError{fmt.Errorf("--store %s: no log there: %w", spec.place, err)}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/wire"
 )
@@ -23,6 +24,7 @@ type logChoice struct {
 	initial    string // file
 	secret     string // file
 	jetstream  bool
+	log        runlog.Log // that open opened; nil: a coordinator's
 }
 
 func (l *logChoice) flags(cmd *cobra.Command) {
@@ -43,10 +45,11 @@ func (l *logChoice) open(ctx context.Context) (source.Source, error) {
 		return nil, usageError{fmt.Errorf("--store %s: a directory has one log, and no broker: leave "+
 			"out --run, --jetstream, and the flags of a connection", l.store)}
 	case l.store != "":
-		log, err := openExisting(ctx, logSpec{place: l.store})
+		log, err := openToRead(ctx, logSpec{place: l.store})
 		if err != nil {
 			return nil, err
 		}
+		l.log = log
 		return source.Stored(log, nil), nil
 	case l.url == "" || l.run == "":
 		return nil, usageError{errNoLog}
@@ -61,11 +64,12 @@ func (l *logChoice) open(ctx context.Context) (source.Source, error) {
 	if !l.jetstream {
 		return source.Live(nc, l.run, "zofl"), nil
 	}
-	log, err := openExisting(ctx, logSpec{place: jetStreamName, nc: nc, run: l.run})
+	log, err := openToRead(ctx, logSpec{place: jetStreamName, nc: nc, run: l.run})
 	if err != nil {
 		nc.Close()
 		return nil, err
 	}
+	l.log = log
 	return source.Stored(log, nc.Close), nil
 }
 

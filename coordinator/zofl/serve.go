@@ -33,6 +33,8 @@ type serveFlags struct {
 	leaseTTL           time.Duration
 	witnesses          []string
 	linger             time.Duration
+	acceptLoss         uint64
+	beginAnew          bool
 	asJSON             bool
 	plan               *wire.Plan // nil: continue the run in the log
 	sync               syncCheck
@@ -58,7 +60,11 @@ not: if a power cut took a record that devices have applied, their histories wou
 Servers tell this only to a user of their system account; name one with --system-url or
 --system-creds. To serve without this check, give --allow-unsynced.
 
-After a crash start the same command again: committed records survive. Messages go to
+After a crash start the same command again: committed records survive. serve never begins a
+run where an earlier one left members, an epoch or the note of a stored record: restore the
+log, build one from a device's state with zofl recover, or give --begin-anew. It sets aside
+what is left, under names that end in .before-N. It never leads a log that has become
+shorter: restore it, or give --accept-loss. Messages go to
 standard error. With --json, events go to standard output, one per line.`,
 		Example: `  zofl plan --run kitchen --dim 7850 --set members=4 --set quorum=3 --write kitchen.json
   zofl serve kitchen.json --store kitchen.log`,
@@ -90,6 +96,10 @@ standard error. With --json, events go to standard output, one per line.`,
 		"id of a witness (zofl follow) whose digests are taken as right; repeatable")
 	fs.DurationVar(&f.linger, "linger", -1,
 		"how long to serve late devices after the run has ended; negative: until stopped")
+	fs.Uint64Var(&f.acceptLoss, "accept-loss", 0,
+		"how many records at the end of the log are lost for good; serve says the number")
+	fs.BoolVar(&f.beginAnew, "begin-anew", false,
+		"begin another run where records are lost: set aside what is left of the log")
 	fs.BoolVar(&f.asJSON, "json", false, "print events as JSON, one object per line")
 	return cmd
 }
@@ -156,6 +166,11 @@ func (f *serveFlags) serve(cmd *cobra.Command) error {
 		return err
 	}
 	defer hangUp()
+	if f.beginAnew && !f.jetstream {
+		if err := setAside(f.store, logger); err != nil {
+			return classify(err)
+		}
+	}
 	log, err := f.openLog(ctx, nc, logger)
 	if err != nil {
 		return classify(err)
@@ -166,7 +181,8 @@ func (f *serveFlags) serve(cmd *cobra.Command) error {
 	for {
 		err := f.lead(ctx, nc, out, watch, coordinator.Config{
 			Conn: nc, Plan: f.plan, Log: log, Witnesses: f.witnesses, Linger: f.linger,
-			Recorder: watch, Logger: logger,
+			Recorder: watch, Logger: logger, AcceptLoss: f.acceptLoss,
+			BeginAnew: f.beginAnew,
 		})
 		switch {
 		case errors.Is(err, runlog.ErrDeposed):

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/wire"
 )
@@ -29,6 +30,12 @@ type verdict struct {
 	Ended   string           `json:"ended,omitempty"`
 	Digests []digestOfRecord `json:"digests,omitempty"`
 	Vectors *source.Vectors  `json:"vectors,omitempty"` // with transport=dense
+	// What a crash left unfinished; nobody was told that it is stored.
+	Unfinished []string `json:"unfinished,omitempty"`
+	// How many records the log has lost at its end.
+	Missing uint64 `json:"missing,omitempty"`
+
+	loss error
 }
 
 type digestOfRecord struct {
@@ -45,7 +52,8 @@ func verifyCommand() *cobra.Command {
 		Short: "Check that a log is undamaged, and compute its digest",
 		Long: `Reads a whole log and checks that every record follows the one before it. Then computes the
 model from the log, and prints the digest of its state: every device of the run must have
-the same. If the log is damaged or cannot be replayed, the exit code is 4.
+the same. If the log is damaged or cannot be replayed, the exit code is 4. So it is if records
+are missing at the end of the log that it held once. verify and log never change a log.
 
 With transport=dense, verify also compares the vectors stored beside the log with the
 records that name them. The exit code is 4 if one is missing or wrong. A state whose vectors
@@ -91,6 +99,7 @@ func (l *logChoice) verify(ctx context.Context, at, every uint64) (v verdict, er
 		return v, err
 	}
 	defer src.Close()
+	defer func() { err = v.remember(ctx, l.log, err) }()
 	note := func(n uint64, state *replica.Replica) error {
 		if state != nil && len(state.Missing()) == 0 {
 			v.Digests = append(v.Digests, digestOfRecord{n, digestOf(state)})
@@ -120,10 +129,31 @@ func (l *logChoice) verify(ctx context.Context, at, every uint64) (v verdict, er
 	}
 	vectors, failed := source.CheckVectors(ctx, src, at)
 	v.Vectors = &vectors
-	if failed == nil && v.fault() == nil && !errors.As(err, new(*source.GoneError)) {
+	if failed == nil && v.vectorFault() == nil && !errors.As(err, new(*source.GoneError)) {
 		failed = err
 	}
 	return v, classify(failed)
+}
+
+// remember adds what the log knows beyond its records. It returns the loss of records in place of
+// an error that follows from it.
+func (v *verdict) remember(ctx context.Context, log runlog.Log, err error) error {
+	if log == nil {
+		return err
+	}
+	if notes, ok := log.(runlog.Notes); ok {
+		v.Unfinished = notes.Notes()
+	}
+	lost := runlog.CheckLoss(ctx, log, 0)
+	var loss *runlog.LossError
+	if lost == nil || errors.As(lost, &loss) && err != nil && !errors.Is(err, source.ErrEmpty) {
+		return err
+	}
+	if loss == nil || err != nil {
+		return classify(lost)
+	}
+	v.Missing, v.loss = loss.Lost(), lost
+	return nil
 }
 
 // check verifies only the chain of records.
@@ -138,8 +168,15 @@ func check(ctx context.Context, src source.Source, at uint64) (v verdict, err er
 	}, nil
 }
 
-// fault returns an error if vectors are missing or damaged.
+// fault returns an error if records or vectors are missing, or vectors are damaged.
 func (v *verdict) fault() error {
+	if v.loss != nil {
+		return classify(v.loss)
+	}
+	return v.vectorFault()
+}
+
+func (v *verdict) vectorFault() error {
 	if v.Vectors == nil {
 		return nil
 	}
@@ -182,6 +219,12 @@ func (v *verdict) print(out io.Writer) {
 	if o := v.Vectors; o != nil {
 		t.AppendRow(table.Row{"vectors",
 			fmt.Sprintf("%d match their records, %s", o.Right, size(o.Bytes))})
+	}
+	if v.Missing > 0 {
+		t.AppendRow(table.Row{"missing", fmt.Sprintf("%d records at the end", v.Missing)})
+	}
+	for _, note := range v.Unfinished {
+		t.AppendRow(table.Row{"unfinished", note + ", which zofl serve cuts off"})
 	}
 	for _, d := range v.Digests {
 		t.AppendRow(table.Row{fmt.Sprintf("digest after record %d", d.N), d.Digest})

@@ -1,0 +1,34 @@
+package coordinator
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/zofl/zofl/coordinator/runlog"
+)
+
+// checkMemories refuses a log that lost records, or all of them, unless the loss is accepted. The
+// caller leads the log.
+func checkMemories(ctx context.Context, log runlog.Log, accepted uint64, say *slog.Logger) error {
+	if notes, ok := log.(runlog.Notes); ok {
+		for _, note := range notes.Notes() {
+			say.Warn("the log was left unfinished, and is cut", "what", note)
+		}
+	}
+	if err := runlog.CheckEmpty(ctx, log); err != nil {
+		return err
+	}
+	if err := runlog.CheckLoss(ctx, log, accepted); err != nil {
+		return err
+	}
+	m, ok := log.(runlog.Memories)
+	if !ok {
+		return nil
+	}
+	seen, err := m.Seen(ctx)
+	if err != nil || seen <= log.Last() {
+		return err
+	}
+	say.Warn("records are lost, and the loss is accepted", "last", log.Last(), "seen", seen)
+	return m.Forget(ctx)
+}
