@@ -69,6 +69,9 @@ func (c *Client) takePart(ctx context.Context) error {
 				return err
 			}
 		}
+		if err := c.follower.KeepBefore(); err != nil {
+			return fmt.Errorf("client: %w", err)
+		}
 		c.reset()
 		if err := c.report(Progress{State: Joining, Err: err}); err != nil {
 			return fmt.Errorf("client: %w", err)

@@ -15,7 +15,8 @@ var ErrRecords = errors.New("the log has records: give another directory to begi
 
 // SetAside makes room for another run in the directory of a log that has lost all its records. It
 // renames what else is there, such as the roster, to names that end in .before-N, and returns these
-// names. It deletes nothing. The epoch stays, so that devices tell the new coordinator from the old.
+// names. It deletes nothing. The epoch stays, so that devices tell the new coordinator from the
+// old.
 //
 // Errors match [runlog.ErrLocked]; or [ErrRecords], if there are records, damaged ones too; or come
 // from the file system.

@@ -29,6 +29,8 @@ type checkpoints struct {
 	last     uint64    // record of the last attempt to write a checkpoint
 	at       time.Time // time of the last attempt, also if there was nothing to write
 	attempts uint64    // how often a checkpoint was due
+	before   uint64    // record of the state in itemBefore; 0: none
+	spare    uint64    // record of a checkpoint to keep until the run is longer; 0: none
 }
 
 // usable says whether the checkpoint in the store is on a path.
@@ -72,21 +74,28 @@ func (f *Follower) Keep() error {
 	// A state that lacks vectors, or an unproven one at the run's end, is not worth storing: the
 	// follower still fetches those vectors, and replays that state.
 	unproven := f.unproven > 0 && f.replica.Ended() != nil
-	if !s.Keeps() || here.n == 0 || c.stored == here || unproven || !f.whole() {
+	if !s.Keeps() || here.n == 0 || c.stored == here || unproven || !f.whole() ||
+		here.n <= c.spare {
 		return nil
 	}
 	c.last = here.n
 	err := s.Save(itemCheckpoint, func(w io.Writer) error { return f.Save(w) })
 	if err == nil {
-		c.stored = here
+		c.stored, c.spare = here, 0
 	}
-	return s.Check(itemCheckpoint, err)
+	if err := s.Check(itemCheckpoint, err); err != nil {
+		return err
+	}
+	return f.dropBefore()
 }
 
 // Open loads the checkpoint that an earlier process wrote. It sets an unusable one aside, because
 // the log has everything. The error is that of Report, or [wire.ErrRunKey] for a checkpoint
 // made with another key.
 func (f *Follower) Open() error {
+	if err := f.openBefore(); err != nil {
+		return err
+	}
 	r, h, err := f.loadCheckpoint()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -1,0 +1,109 @@
+package client_test
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/replica"
+)
+
+// stateIn returns the replica of a state file that a device saved, and nil if there is none.
+func stateIn(t *testing.T, h *host, s *memStore, item string) *replica.Replica {
+	t.Helper()
+	b := s.get(item)
+	if len(b) == 0 {
+		return nil
+	}
+	r, _, err := replica.Load(replica.Config{Run: h.plan.Run}, bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatalf("%s: %v", item, err)
+	}
+	return r
+}
+
+// A run that ended otherwise than a device knew may be the last copy of its model on that device.
+// The device keeps it beside the new run's, across restarts and further new runs, until the new run
+// is longer.
+func TestModelOfTheRunBefore(t *testing.T) {
+	const before = "checkpoint-before"
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		store := newStore(t)
+		d := h.device("d0", bowlLoss(small, 0), with(store))
+		for range 7 {
+			h.round()
+		}
+		h.announce()
+		h.agrees(d, h.last())
+		last, model := h.last(), d.params(small)
+		h.take()
+		for epoch := range uint64(3) { // the log loses all but its plan, and again
+			h.cut(1, 5+epoch)
+			h.announce()
+			h.silent()
+			h.round()
+			h.announce()
+			h.agrees(d, h.last())
+			h.take()
+			d.stop()
+			kept := stateIn(t, h, store, before)
+			if kept == nil || kept.N() != last || !slices.Equal(kept.Params(), model) {
+				t.Fatalf("life %d: the model of the run before is not kept: %v", epoch, kept)
+			}
+			if r := stateIn(t, h, store, "checkpoint"); r == nil || r.N() >= last {
+				t.Errorf("life %d: the checkpoint is not the new run's", epoch)
+			}
+			d = h.device("d0", bowlLoss(small, 0), with(store))
+		}
+		for h.last() <= last {
+			h.round()
+		}
+		h.announce()
+		h.agrees(d, h.last())
+		d.stop()
+		if len(store.get(before)) > 0 {
+			t.Error("the new run is longer, and the model of the one before is still there")
+		}
+	})
+}
+
+// Where the model of the run before cannot be saved beside the new run's checkpoint, the old
+// checkpoint stays until the new run is longer.
+func TestModelOfTheRunBeforeHasNoRoom(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		store := newStore(t)
+		d := h.device("d0", bowlLoss(small, 0), with(store), func(c *client.Config) {
+			c.CheckpointEvery = 1
+		})
+		for range 7 {
+			h.round()
+		}
+		h.announce()
+		h.agrees(d, h.last())
+		last := h.last()
+		h.take()
+		store.fails(errors.New("no space left on device"), "checkpoint-before")
+		h.cut(1, 5)
+		h.announce()
+		h.silent()
+		h.round()
+		h.announce()
+		h.agrees(d, h.last())
+		if r := stateIn(t, h, store, "checkpoint"); r == nil || r.N() != last {
+			t.Error("the last copy of the model is overwritten")
+		}
+		h.take()
+		for h.last() <= last {
+			h.round()
+		}
+		h.announce()
+		h.agrees(d, h.last())
+		if r := stateIn(t, h, store, "checkpoint"); r == nil || r.N() != h.last() {
+			t.Error("the new run is longer, and there is no checkpoint of it")
+		}
+	})
+}

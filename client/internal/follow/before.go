@@ -1,0 +1,74 @@
+package follow
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+
+	"github.com/zofl/zofl/client/replica"
+)
+
+// itemBefore is the item that holds the state of a run that ended otherwise than this device knew:
+// its log lost records, or another run has begun under its name. That state may be the last copy of
+// the model. An empty item is none.
+const itemBefore = "checkpoint-before"
+
+// KeepBefore saves the state as that of a run which is about to be forgotten, unless one with more
+// records is saved. The error is that of Report.
+func (f *Follower) KeepBefore() error {
+	c, s := &f.checkpoints, f.cfg.Files
+	n := f.replica.N()
+	if !s.Keeps() || n < 2 || n <= c.before {
+		return nil
+	}
+	r, h := f.replica, f.history()
+	if !f.whole() {
+		var err error
+		if r, h, err = f.loadCheckpoint(); err != nil || r.N() <= c.before {
+			return nil // it is as good as lost: a later record's vector is needed
+		}
+		n = r.N()
+	}
+	err := s.Save(itemBefore, func(w io.Writer) error { return r.Save(w, h) })
+	if err == nil {
+		c.before, c.spare = n, 0
+		f.cfg.Logger.Warn("keeping the model of the run before", "item", itemBefore, "record", n)
+	} else {
+		// The checkpoint of that run is the last copy, so it is not replaced by a shorter run's.
+		c.spare = c.stored.n
+	}
+	return s.Check(itemBefore, err)
+}
+
+// openBefore notes which state an earlier process kept. It never sets the item aside: an operator
+// may need it, whatever this client thinks of it.
+func (f *Follower) openBefore() error {
+	f.checkpoints.before = 0
+	err := f.cfg.Files.Load(itemBefore, func(file *io.SectionReader) error {
+		if file.Size() == 0 {
+			return nil
+		}
+		h, err := replica.ReadHead(file)
+		f.checkpoints.before = h.N
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, replica.ErrState) {
+		return nil
+	}
+	return f.cfg.Files.Check(itemBefore, err)
+}
+
+// dropBefore removes the state of the run before, once the present run's checkpoint is longer.
+func (f *Follower) dropBefore() error {
+	c := &f.checkpoints
+	if c.before == 0 || c.stored.n <= c.before {
+		return nil
+	}
+	err := f.cfg.Files.Save(itemBefore, func(io.Writer) error { return nil })
+	if err == nil {
+		f.cfg.Logger.Info("the run is longer than the one before: dropping that model",
+			"record", c.before)
+		c.before = 0
+	}
+	return f.cfg.Files.Check(itemBefore, err)
+}
