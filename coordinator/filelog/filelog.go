@@ -27,8 +27,8 @@ import (
 //
 // The goroutine that leads owns a Log. Any goroutine may call Last, Read, Lost and Object.
 //
-// Invariant: offsets[n-1] is where the frame of record n begins, and size is where the next frame
-// will begin.
+// Invariant: offsets[n-1-s] is where the frame of record n begins, and size is where the next frame
+// will begin; s is the record after which the log begins, 0 unless it begins with a state.
 type Log struct {
 	fs     disk.FS
 	dir    string
@@ -37,6 +37,7 @@ type Log struct {
 	roster *rosterFile
 	epoch  uint64    // the largest that may be stored
 	first  wire.Hash // of record 1
+	base   *base     // nil: the log begins with record 1
 	seen   *seenFile
 	notes  []string          // what was found to be unfinished
 	left   string            // what was there besides records when the log was opened
@@ -108,6 +109,9 @@ func (f *Log) open() error {
 
 // load reads all files but the vectors.
 func (f *Log) load() (err error) {
+	if err := f.openBase(); err != nil {
+		return fmt.Errorf("start: %w", err)
+	}
 	if err := f.scan(); err != nil {
 		return err
 	}
@@ -290,10 +294,14 @@ func (f *Log) Read(ctx context.Context, from uint64,
 	offsets, size := f.offsets, f.size
 	f.mu.Unlock()
 	from = max(from, 1)
-	if from > uint64(len(offsets)) {
+	start := f.start()
+	switch {
+	case from <= start:
+		return fmt.Errorf("log: record %d: %w, after record %d", from, runlog.ErrBelow, start)
+	case from > start+uint64(len(offsets)):
 		return nil
 	}
-	r := newFrameReader(f.log.file, offsets[from-1], size)
+	r := newFrameReader(f.log.file, offsets[from-start-1], size)
 	for n := from; ; n++ {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -343,6 +351,9 @@ func (f *Log) Retired() ([]string, error) { return slices.Clone(f.roster.retired
 // Close implements [runlog.Log].
 func (f *Log) Close() error {
 	var errs []error
+	if f.base != nil {
+		errs = append(errs, f.base.state.Close())
+	}
 	if f.log != nil {
 		errs = append(errs, f.log.file.Close())
 	}

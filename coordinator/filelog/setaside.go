@@ -44,7 +44,7 @@ func setAside(fsys disk.FS, dir string) (names []string, err error) {
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, err
-	case len(log) > len(logHead):
+	case len(log) > len(logHead), slices.Contains(there, "start"):
 		return nil, ErrRecords
 	}
 	left := slices.DeleteFunc([]string{"roster", "seen", "objects", "log"},

@@ -37,6 +37,13 @@ func Copy(ctx context.Context, dst, src Log, progress func(n uint64)) error {
 }
 
 func copyLog(ctx context.Context, dst, src Log, progress func(n uint64)) error {
+	if start := Start(src); start > 0 {
+		return fmt.Errorf("the log to copy begins with the state after record %d: %w: only a log "+
+			"that begins with record 1 can be copied", start, ErrBelow)
+	}
+	if err := CheckLoss(ctx, src, 0); err != nil {
+		return fmt.Errorf("the log to copy: %w", err)
+	}
 	ledDst, ledSrc := dst.Lost(), src.Lost()
 	if err := copyMembers(ctx, dst, src); err != nil {
 		return err

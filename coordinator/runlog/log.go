@@ -33,7 +33,8 @@ type Log interface {
 	Last() uint64
 
 	// Read calls f with records from, from+1, ... until f returns false or the log ends. If ctx
-	// ends first, Read returns its cause. f must not keep or change the record.
+	// ends first, Read returns its cause. f must not keep or change the record. The error matches
+	// [ErrBelow] for a record before the state with which the log begins, see [Based].
 	Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error
 
 	// AddMembers gives ids the next slots, in order. When it returns nil, they survive a crash;

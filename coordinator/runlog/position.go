@@ -15,6 +15,7 @@ const continueOrNew = "leave the plan out to continue the log's run, or take ano
 // is computed from the records alone. One goroutine owns it.
 type Position struct {
 	Chain
+	Start     uint64    // record after which the log begins, see [Base]; 0: with record 1
 	LastEpoch uint64    // of the last record
 	Plan      wire.Plan // with all changes so far
 	Rounds    uint64    // the number of the last round
@@ -56,6 +57,10 @@ func (p *Position) Apply(record []byte) (wire.Record, error) {
 			return r, fmt.Errorf("record %d: %w: %w", r.N, ErrCorrupt, err)
 		}
 	case wire.KindRollback:
+		if r.To < p.Start {
+			return r, fmt.Errorf("record %d: %w: it returns to record %d, and the log begins "+
+				"after record %d", r.N, ErrCorrupt, r.To, p.Start)
+		}
 		plan, rounds, point = p.history.at(r.To)
 	}
 	p.Chain, p.LastEpoch, p.Plan, p.Rounds, p.Point, p.End = end, r.Epoch, plan, rounds, point,
@@ -87,12 +92,17 @@ func Changed(p *wire.Plan, change *wire.Change) (wire.Plan, error) {
 	return plan, plancheck.Validate(&plan)
 }
 
-// Replay reads records 1..last of a log once, calls each with every one, and returns the position
-// after them.
+// Replay reads the records up to last of a log once, calls each with every one, and returns the
+// position after them.
 func Replay(ctx context.Context, log Log, last uint64, each func(record []byte)) (Position, error) {
 	var p Position
 	var failed error
-	err := log.Read(ctx, 1, func(n uint64, record []byte) bool {
+	if base := BaseOf(log); base != nil {
+		if p, failed = base.Position(); failed != nil {
+			return p, failed
+		}
+	}
+	err := log.Read(ctx, p.N+1, func(n uint64, record []byte) bool {
 		if n > last {
 			return false
 		}

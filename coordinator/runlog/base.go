@@ -1,0 +1,83 @@
+package runlog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// A Base is where a log begins whose first records are lost: with the state of a device after
+// record N. The records go on with N+1.
+type Base struct {
+	N       uint64    // last record that the state includes, at least 1
+	Hash    wire.Hash // of record N
+	Epoch   uint64    // of record N
+	Rounds  uint64    // up to record N
+	First   []byte    // record 1, the plan
+	Change  []byte    // a change record that makes the plan after record N; empty: none
+	Digest  [8]byte   // of the state, as in a [wire.Reference]
+	Size    int64     // bytes of the state file
+	Content [32]byte  // SHA-256 of the state file
+}
+
+// Based is implemented by logs that may begin with a state.
+type Based interface {
+	// Base returns where the log begins; nil: with record 1.
+	Base() *Base
+	// State reads the state file of the base, as docs/state.md specifies. Any goroutine may call
+	// it.
+	State() io.ReaderAt
+}
+
+// BaseOf returns where a log begins; nil: with record 1.
+func BaseOf(log Log) *Base {
+	if b, ok := log.(Based); ok {
+		return b.Base()
+	}
+	return nil
+}
+
+// Start returns the index before the first record that a log can be read from: 0, unless it begins
+// with a state.
+func Start(log Log) uint64 {
+	if b := BaseOf(log); b != nil {
+		return b.N
+	}
+	return 0
+}
+
+// ErrBelow: the log begins with a state, and the record is from before it.
+var ErrBelow = errors.New("the log begins with a later state")
+
+// Tip returns the end of the chain that the base replaces.
+func (b *Base) Tip() Chain { return Chain{N: b.N, Hash: b.Hash} }
+
+// Position returns the position after record N. The error matches [ErrCorrupt].
+func (b *Base) Position() (p Position, err error) {
+	first, err := wire.DecodeRecord(b.First)
+	if err == nil && first.Plan == nil {
+		err = fmt.Errorf("record 1 is a %v", first.Kind)
+	}
+	if err != nil {
+		return p, fmt.Errorf("base: %w: %w", ErrCorrupt, err)
+	}
+	plan := *first.Plan
+	if len(b.Change) > 0 {
+		change, err := wire.DecodeRecord(b.Change)
+		if err == nil && change.Change == nil {
+			err = fmt.Errorf("the change is a %v", change.Kind)
+		}
+		if err == nil {
+			plan, err = Changed(&plan, change.Change)
+		}
+		if err != nil {
+			return p, fmt.Errorf("base: %w: %w", ErrCorrupt, err)
+		}
+	}
+	p = Position{Chain: b.Tip(), Start: b.N, LastEpoch: b.Epoch, Plan: plan, Rounds: b.Rounds}
+	p.history.plans = []wire.Plan{plan}
+	p.history.stretches = []stretch{{n: b.N, rounds: b.Rounds}}
+	return p, nil
+}
