@@ -69,14 +69,32 @@ func (c *Client) takePart(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := c.follower.KeepBefore(); err != nil {
+		if err := c.goBack(ctx); err != nil {
 			return fmt.Errorf("client: %w", err)
 		}
-		c.reset()
 		if err := c.report(Progress{State: Joining, Err: err}); err != nil {
 			return fmt.Errorf("client: %w", err)
 		}
 	}
+}
+
+// goBack leaves a state that the log does not hold, for the checkpoint's if the log holds that one,
+// else for none. It keeps what it leaves in the store.
+func (c *Client) goBack(ctx context.Context) error {
+	if err := c.follower.KeepBefore(); err != nil {
+		return err
+	}
+	retreats, err := c.follower.Retreat(ctx)
+	switch {
+	case err != nil:
+		return err
+	case !retreats:
+		c.reset()
+		return nil
+	}
+	c.cfg.Logger.Warn("going back to the checkpoint", "record", c.follower.N())
+	c.forgetPlace()
+	return nil
 }
 
 // Load reads what an earlier process left in the Store, as Run does when it begins. So Params
@@ -172,6 +190,11 @@ func (c *Client) stop() {
 // which names the state it was made from and so stays valid.
 func (c *Client) reset() {
 	c.follower.Reset()
+	c.forgetPlace()
+}
+
+// forgetPlace forgets the place in the run, but not the state.
+func (c *Client) forgetPlace() {
 	c.member.joined, c.evaluated = false, 0
 	c.server.withdraw()
 }

@@ -65,6 +65,9 @@ func (c *Coordinator) serve(ctx context.Context, stepDown func(error)) (stop fun
 	if c.objects != nil {
 		done.Go(func() { c.objects.Serve(ctx) })
 	}
+	if c.snapshots != nil {
+		done.Go(func() { c.snapshots.Serve(ctx) })
+	}
 	done.Go(func() {
 		p := pulse.Pulse{Bus: c.cfg.Bus, Logger: c.cfg.Logger,
 			Subject: subjects.Announce(c.run, 0), Every: c.interval}

@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/senior"
 	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/wire"
 )
 
 // A Coordinator runs one run. Any goroutine may call its methods.
@@ -21,22 +22,23 @@ import (
 //  1. Only the goroutine of Run steps the core, and only under mu.
 //  2. Subscriptions only fill queues, and never wait. The bus's goroutines run them.
 //  3. Once lost is closed, nothing is published.
-//  4. The goroutines of Run, catchUps, objects and the pulse end with Run.
+//  4. The goroutines of Run, catchUps, objects, snapshots and the pulse end with Run.
 type Coordinator struct {
-	cfg      Config
-	run      string
-	shards   uint32
-	linger   time.Duration
-	began    time.Time
-	lost     <-chan struct{} // closed when another coordinator may lead
-	arrivals chan arrival
-	catchUps *serve.CatchUps
-	objects  *serve.Objects // nil unless transport=dense
-	vectors  runlog.Objects // likewise
-	called   chan struct{}  // holds a token while commands is not empty
-	overflow atomic.Uint64
-	garbled  atomic.Uint64 // frames that were too long to queue
-	pieces   atomic.Int64  // bytes of queued pieces of vectors
+	cfg       Config
+	run       string
+	shards    uint32
+	linger    time.Duration
+	began     time.Time
+	lost      <-chan struct{} // closed when another coordinator may lead
+	arrivals  chan arrival
+	catchUps  *serve.CatchUps
+	objects   *serve.Objects   // nil unless transport=dense
+	vectors   runlog.Objects   // likewise
+	snapshots *serve.Snapshots // nil unless the log begins with a state
+	called    chan struct{}    // holds a token while commands is not empty
+	overflow  atomic.Uint64
+	garbled   atomic.Uint64 // frames that were too long to queue
+	pieces    atomic.Int64  // bytes of queued pieces of vectors
 
 	seniority *senior.Seniority // nil where coordinators share the log
 
@@ -92,6 +94,11 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 	serving := serve.Config{Bus: cfg.Bus, Logger: cfg.Logger, Patience: cfg.CatchUpPatience,
 		Queue: cfg.Queue}
 	c.catchUps = serve.NewCatchUps(serving, cfg.Log, cfg.CatchUpCache, c.span)
+	if base := runlog.BaseOf(cfg.Log); base != nil {
+		c.catchUps.BeginWith(serve.Start{First: base.First,
+			LogStart: wire.LogStart{N: base.N, Hash: base.Hash}})
+		c.snapshots = serve.NewSnapshots(serving, base, cfg.Log.(runlog.Based).State())
+	}
 	if core.SendsVectors() {
 		if c.vectors, err = runlog.ObjectsOf(cfg.Log); err != nil {
 			return nil, fmt.Errorf("coordinator: %w", err)
@@ -106,6 +113,9 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 func newCore(ctx context.Context, cfg Config, epoch uint64) (*engine.Core, error) {
 	var h engine.History
 	var err error
+	if base := runlog.BaseOf(cfg.Log); base != nil {
+		h.BeginWith(base)
+	}
 	if h.Position, err = runlog.Replay(ctx, cfg.Log, cfg.Log.Last(), h.Remember); err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}

@@ -28,6 +28,9 @@ func (c *Coordinator) subscribe() error {
 		queues = append(queues, queue{subjects.AllUploads(c.run), c.arriveUpload},
 			queue{subjects.AllObjects(c.run), c.objects.Arrive})
 	}
+	if c.snapshots != nil {
+		queues = append(queues, queue{subjects.AllSnapshots(c.run), c.snapshots.Arrive})
+	}
 	for _, q := range queues {
 		sub, err := c.cfg.Bus.Subscribe(q.subject, q.arrive)
 		if err != nil {

@@ -19,7 +19,7 @@ var _ runlog.Based = (*Log)(nil)
 
 // startFormat is the file start of a log that begins with a state; the file base has the state. It
 // has the fields of a runlog.Base, and then the SHA-256 of the lines above.
-const startFormat = "zofl start 1\nn %d\nhash %x\nepoch %d\nrounds %d\nplan %x\nchange %x\n" +
+const startFormat = "zofl start 1\nn %d\nhash %x\nepoch %d\nrounds %d\nfirst %x\nplan %x\n" +
 	"digest %x\nsize %d\nbase %x\n"
 
 // A base is the state with which a log begins.
@@ -29,7 +29,7 @@ type base struct {
 }
 
 func startText(b *runlog.Base) []byte {
-	text := fmt.Appendf(nil, startFormat, b.N, b.Hash[:], b.Epoch, b.Rounds, b.First, b.Change,
+	text := fmt.Appendf(nil, startFormat, b.N, b.Hash[:], b.Epoch, b.Rounds, b.First, b.Plan,
 		b.Digest[:], b.Size, b.Content[:])
 	return fmt.Appendf(text, "sha256 %x\n", sha256.Sum256(text))
 }
@@ -37,7 +37,7 @@ func startText(b *runlog.Base) []byte {
 // readStart reads what startText returned. The error matches [runlog.ErrCorrupt].
 func readStart(text []byte) (b runlog.Base, err error) {
 	var hash, digest, content []byte
-	fields := []any{nil, &b.N, &hash, &b.Epoch, &b.Rounds, &b.First, &b.Change, &digest, &b.Size,
+	fields := []any{nil, &b.N, &hash, &b.Epoch, &b.Rounds, &b.First, &b.Plan, &digest, &b.Size,
 		&content}
 	for i, line := range bytes.Split(text, []byte{'\n'}) {
 		if i == 0 || i >= len(fields) {

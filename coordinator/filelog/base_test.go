@@ -67,7 +67,7 @@ func TestLogBeginsWithAState(t *testing.T) {
 			}
 		}
 		p, err := runlog.Replay(t.Context(), f, f.Last(), func([]byte) {})
-		if err != nil || p.N != f.Last() || p.Rounds != f.Last()-1 || p.Start != 5 {
+		if err != nil || p.N != f.Last() || p.Rounds != f.Last()-1 || p.Begins != 5 {
 			t.Errorf("position %+v, %v", p.Chain, err)
 		}
 		got := make([]byte, len(stateBytes))

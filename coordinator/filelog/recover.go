@@ -17,9 +17,9 @@ import (
 // and Content of b need not be set. The directory is new, or that of a log of the same run which
 // lost all its records: then its roster and its epoch stay.
 //
-// Errors match [ErrRecords] if there are records, [runlog.ErrCorrupt] if the roster there is damaged
-// or another run's, [runlog.ErrLocked], or come from the file system or from state. After an error
-// the directory holds no log, and Recover may be called again.
+// Errors match [ErrRecords] if there are records, [runlog.ErrCorrupt] if the roster there is
+// damaged or another run's, [runlog.ErrLocked], or come from the file system or from state. After
+// an error the directory holds no log, and Recover may be called again.
 func Recover(dir string, b runlog.Base, state func(io.Writer) error) error {
 	if err := recoverOn(disk.OS, dir, b, state); err != nil {
 		return fmt.Errorf("filelog: %s: %w", dir, err)

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/plancheck"
 )
 
 // A Base is where a log begins whose first records are lost: with the state of a device after
@@ -16,7 +17,7 @@ type Base struct {
 	Epoch   uint64    // of record N
 	Rounds  uint64    // up to record N
 	First   []byte    // record 1, the plan
-	Change  []byte    // a change record that makes the plan after record N; empty: none
+	Plan    []byte    // a record 1 with the plan after record N; empty: no field has changed
 	Digest  [8]byte   // of the state, as in a [wire.Reference]
 	Size    int64     // bytes of the state file
 	Content [32]byte  // SHA-256 of the state file
@@ -56,27 +57,22 @@ func (b *Base) Tip() Chain { return Chain{N: b.N, Hash: b.Hash} }
 
 // Position returns the position after record N. The error matches [ErrCorrupt].
 func (b *Base) Position() (p Position, err error) {
-	first, err := wire.DecodeRecord(b.First)
+	record := b.First
+	if len(b.Plan) > 0 {
+		record = b.Plan
+	}
+	first, err := wire.DecodeRecord(record)
 	if err == nil && first.Plan == nil {
 		err = fmt.Errorf("record 1 is a %v", first.Kind)
+	}
+	if err == nil {
+		err = plancheck.Validate(first.Plan)
 	}
 	if err != nil {
 		return p, fmt.Errorf("base: %w: %w", ErrCorrupt, err)
 	}
 	plan := *first.Plan
-	if len(b.Change) > 0 {
-		change, err := wire.DecodeRecord(b.Change)
-		if err == nil && change.Change == nil {
-			err = fmt.Errorf("the change is a %v", change.Kind)
-		}
-		if err == nil {
-			plan, err = Changed(&plan, change.Change)
-		}
-		if err != nil {
-			return p, fmt.Errorf("base: %w: %w", ErrCorrupt, err)
-		}
-	}
-	p = Position{Chain: b.Tip(), Start: b.N, LastEpoch: b.Epoch, Plan: plan, Rounds: b.Rounds}
+	p = Position{Chain: b.Tip(), Begins: b.N, LastEpoch: b.Epoch, Plan: plan, Rounds: b.Rounds}
 	p.history.plans = []wire.Plan{plan}
 	p.history.stretches = []stretch{{n: b.N, rounds: b.Rounds}}
 	return p, nil

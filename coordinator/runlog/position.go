@@ -15,7 +15,7 @@ const continueOrNew = "leave the plan out to continue the log's run, or take ano
 // is computed from the records alone. One goroutine owns it.
 type Position struct {
 	Chain
-	Start     uint64    // record after which the log begins, see [Base]; 0: with record 1
+	Begins    uint64    // record after which the log begins, see [Base]; 0: with record 1
 	LastEpoch uint64    // of the last record
 	Plan      wire.Plan // with all changes so far
 	Rounds    uint64    // the number of the last round
@@ -57,9 +57,9 @@ func (p *Position) Apply(record []byte) (wire.Record, error) {
 			return r, fmt.Errorf("record %d: %w: %w", r.N, ErrCorrupt, err)
 		}
 	case wire.KindRollback:
-		if r.To < p.Start {
+		if r.To < p.Begins {
 			return r, fmt.Errorf("record %d: %w: it returns to record %d, and the log begins "+
-				"after record %d", r.N, ErrCorrupt, r.To, p.Start)
+				"after record %d", r.N, ErrCorrupt, r.To, p.Begins)
 		}
 		plan, rounds, point = p.history.at(r.To)
 	}

@@ -146,6 +146,9 @@ func (f *Follower) read(
 			n = from
 		}
 		if records.Len() == 0 {
+			if from <= f.start.N {
+				return f.below(from)
+			}
 			return fmt.Errorf("%w from %d on", errNoRecords, from)
 		}
 		var err error
@@ -219,6 +222,7 @@ func (f *Follower) fetch(ctx context.Context, from, most uint64) (wire.CatchUpRe
 		err = fmt.Errorf("catch-up from record %d: got records from %d", from, reply.From)
 	}
 	if err == nil {
+		f.noteStart(from, &reply)
 		f.pace.fetched(time.Since(began), len(b))
 		f.pace.records += float64(reply.Records.Len())
 		f.pace.size += float64(len(b))

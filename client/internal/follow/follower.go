@@ -93,9 +93,10 @@ type Follower struct {
 	// unproven is the record of the snapshot that the state began with; 0: none, or a
 	// reference agreed.
 	unproven    uint64
-	epoch       uint64 // of the last head that was followed
-	last        uint64 // last record of the log, as far as known
-	ignored     int    // heads in a row that were not followed
+	epoch       uint64        // of the last head that was followed
+	last        uint64        // last record of the log, as far as known
+	start       wire.LogStart // where the log begins; N = 0: with record 1, as far as known
+	ignored     int           // heads in a row that were not followed
 	course      course
 	batch       batch
 	decoded     wire.Record // in a catch-up: the present record, in reused memory
@@ -214,7 +215,7 @@ func (f *Follower) Begin(record []byte) error {
 // Reset forgets the log, and what was reported about its states.
 func (f *Follower) Reset() {
 	f.replace(f.blank())
-	f.epoch, f.last, f.ignored, f.unproven = 0, 0, 0, 0
+	f.epoch, f.last, f.ignored, f.unproven, f.start = 0, 0, 0, 0, wire.LogStart{}
 	f.batch, f.course = batch{}, course{}
 	f.checkpoints.stored, f.checkpoints.last = mark{}, 0
 	f.forgetOthers()

@@ -38,10 +38,11 @@ var (
 
 // snapshots say whether the client takes snapshots, and hold its download.
 type snapshots struct {
-	notBefore time.Time // time of the next search
-	strikes   int       // wrong snapshots so far
-	distrust  bool      // a snapshot may have led to another state than the run's: take no more
-	download  *download // nil: none
+	notBefore  time.Time // time of the next search
+	mustBefore time.Time // the same, where only a snapshot helps
+	strikes    int       // wrong snapshots so far
+	distrust   bool      // a snapshot may have led to another state than the run's: take no more
+	download   *download // nil: none
 }
 
 // A download is a snapshot of which some pieces have arrived.
@@ -49,7 +50,7 @@ type download struct {
 	n      uint64
 	tip    wire.Tip
 	size   uint64
-	record []byte // record n of the log
+	record []byte // record n of the log; nil: the log begins with this snapshot
 	offset uint64
 	to     io.Writer // the loader, or an opener in front of it if the snapshot is sealed
 	loader *replica.Loader
@@ -59,6 +60,9 @@ type download struct {
 // horizon, or the best possible snapshot is much cheaper than the records.
 func (f *Follower) mayTake(last uint64) bool {
 	s, n := &f.snapshots, f.replica.Whole()
+	if f.must() {
+		return !time.Now().Before(s.mustBefore)
+	}
 	// With transport=dense a vector is as long as a snapshot, and its record proves it.
 	if n > 0 && f.replica.Plan().SendsVectors() && !f.objects.gone {
 		return false
@@ -76,7 +80,7 @@ func (f *Follower) mayTake(last uint64) bool {
 // pays says whether a snapshot of so many bytes is cheaper than replaying the missing records. It
 // leaves some of those to replay.
 func (f *Follower) pays(bytes, missing, left uint64) bool {
-	if f.objects.gone || f.cfg.Horizon > 0 && missing > f.cfg.Horizon {
+	if f.objects.gone || f.must() || f.cfg.Horizon > 0 && missing > f.cfg.Horizon {
 		return true
 	}
 	plan := f.replica.Plan()
@@ -94,6 +98,9 @@ func (f *Follower) takeSnapshot(ctx context.Context, last uint64, live path) err
 	s := &f.snapshots
 	err := f.fetchSnapshot(ctx, last, live)
 	s.notBefore = time.Now().Add(snapshotPause)
+	if f.must() { // still
+		s.mustBefore = time.Now().Add(mustPause)
+	}
 	switch {
 	case errors.Is(err, bus.ErrPermission):
 		s.distrust = true // without the permission to ask, replay
@@ -154,6 +161,8 @@ func (f *Follower) findSnapshot(ctx context.Context, last uint64, live path) (*d
 	switch {
 	case err != nil:
 		return nil, err
+	case record == nil && offer.N == f.start.N && f.start.Hash.Tip() == offer.Tip:
+		// the state with which the log begins
 	case wire.HashRecord(record).Tip() != offer.Tip:
 		return nil, fmt.Errorf("%w: the log's record %d is another", errSnapshot, offer.N)
 	}
@@ -246,6 +255,9 @@ func (f *Follower) adopt(d *download) error {
 		f.cfg.Observer.Doubt()
 	}
 	f.unproven = r.N()
+	if d.record == nil && f.digests.refersTo(r.N(), d.tip) {
+		f.unproven = 0 // examine has compared it with the run's reference for this very state
+	}
 	f.digests.forget()
 	f.digestIfDue(r.N())
 	f.cfg.Logger.Info("took a snapshot", "record", r.N())
@@ -259,6 +271,9 @@ func (f *Follower) examine(d *download, r *replica.Replica) error {
 		return fmt.Errorf("%w: of another log, or of another record than offered: record %d %v",
 			errSnapshot, r.N(), r.Hash())
 	}
+	if d.record == nil {
+		return f.examineStart(d, r)
+	}
 	in, err := wire.DecodeRecord(d.record)
 	switch {
 	case err != nil:
@@ -267,6 +282,11 @@ func (f *Follower) examine(d *download, r *replica.Replica) error {
 		(in.Kind == wire.KindEnd) != (r.Ended() != nil):
 		return fmt.Errorf("%w: the log's record %d is another", errSnapshot, d.n)
 	}
+	return f.examineDigest(d, r)
+}
+
+// examineDigest checks a snapshot against the reference.
+func (f *Follower) examineDigest(d *download, r *replica.Replica) error {
 	digest := r.Digest()
 	want := f.digests.reference.Digest
 	if f.digests.refersTo(r.N(), d.tip) && want != [8]byte(digest[:8]) {

@@ -201,10 +201,14 @@ func New(cfg Config, h *History) (*Core, error) {
 	if err := plancheck.Validate(&c.Plan); err != nil {
 		return nil, err
 	}
+	if h.base != nil {
+		c.reference = wire.Reference{N: h.base.N, Tip: h.base.Hash.Tip(), Digest: h.base.Digest}
+		c.refersTo = c.N + referRecords
+	}
 	c.transport = transportOf(&c.Plan)
 	c.unkept = c.transport.vectors()
 	listed := c.Plan.Roster == wire.ListedRoster
-	if listed && (c.Rounds > 0 || c.Point.N > 0) && len(h.Members) == 0 {
+	if listed && (c.Rounds > 0 || c.Point.N > 0) && len(h.Members) == 0 && h.base == nil {
 		return nil, fmt.Errorf("log: roster: %w: it is empty, and the log has rounds",
 			runlog.ErrCorrupt)
 	}

@@ -13,6 +13,13 @@ type History struct {
 	Position runlog.Position // at the log's end
 	Members  []string        // by slot
 	Retired  []string
+	base     *runlog.Base
+}
+
+// BeginWith says that the log begins with a state. The core announces it as a reference, so that
+// devices take no other state for it. Call it before Remember.
+func (h *History) BeginWith(b *runlog.Base) {
+	h.base, h.first, h.segments.Last = b, b.First, b.N
 }
 
 // Remember notes the next record of the log.

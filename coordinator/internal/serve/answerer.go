@@ -56,6 +56,9 @@ type answerer struct {
 // errGarbled: a message is not a request.
 var errGarbled = errors.New("not a request")
 
+// errNotOurs: somebody else answers this request.
+var errNotOurs = errors.New("somebody else's request")
+
 // A waitingRequest is a request and when it came.
 type waitingRequest struct {
 	msg bus.Message
@@ -113,7 +116,7 @@ func (s *answerer) answer(ctx context.Context, r waitingRequest) {
 	case errors.Is(err, errGarbled):
 		s.garbled.Add(1)
 		return
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, errors.Is(err, errNotOurs):
 		return
 	case err != nil:
 		s.fail(err)

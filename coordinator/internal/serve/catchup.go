@@ -15,6 +15,13 @@ type CatchUps struct {
 	*answerer
 	find  func(n uint64) (s Span, last uint64) // last < n: there is no record n yet
 	cache *segmentCache
+	start *Start // nil: the log begins with record 1
+}
+
+// A Start is where a log begins that begins with a state.
+type Start struct {
+	First []byte // record 1, the plan
+	wire.LogStart
 }
 
 // NewCatchUps returns a service for the records of a log. It keeps about cache bytes of them in
@@ -25,6 +32,10 @@ func NewCatchUps(cfg Config, log runlog.Log, cache int,
 	s.answerer = newAnswerer(&cfg, "catch-up", s.reply)
 	return s
 }
+
+// BeginWith says where the log begins, if not with record 1. Devices that ask for earlier records
+// are told to take a snapshot. Call it before Serve.
+func (s *CatchUps) BeginWith(start Start) { s.start = &start }
 
 // reply appends the answer to a request.
 func (s *CatchUps) reply(ctx context.Context, data, frame []byte) ([]byte, error) {
@@ -42,9 +53,21 @@ func (s *CatchUps) reply(ctx context.Context, data, frame []byte) ([]byte, error
 // Records returns the records from an index to the end of its segment, as many as fit a reply of
 // about most bytes, but at least one if there is one.
 func (s *CatchUps) Records(ctx context.Context, from, most uint64) (wire.CatchUpReply, error) {
-	at, last := s.find(from)
+	below := s.start != nil && from <= s.start.N
+	n := from
+	if below {
+		n = s.start.N + 1
+	}
+	at, last := s.find(n)
 	reply := wire.CatchUpReply{From: from, Last: last}
-	if from > last {
+	switch {
+	case below:
+		reply.Rest = s.start.Append(nil)
+		if from == 1 {
+			reply.Records.Add(s.start.First)
+		}
+		return reply, nil
+	case from > last:
 		return reply, nil
 	}
 	held, err := s.cache.get(ctx, at)
@@ -56,7 +79,7 @@ func (s *CatchUps) Records(ctx context.Context, from, most uint64) (wire.CatchUp
 		reply.Records = held.records
 		return reply, nil
 	}
-	n := at.First
+	n = at.First
 	held.records.Each(func(record []byte) bool {
 		if n++; n <= from {
 			return true

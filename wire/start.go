@@ -1,0 +1,30 @@
+package wire
+
+import (
+	"math"
+
+	"github.com/zofl/zofl/wire/internal/codec"
+)
+
+// A LogStart says that a log no longer has its first records: it begins with the state after record
+// N. A device that needs an earlier record takes a snapshot.
+type LogStart struct {
+	N    uint64
+	Hash Hash // of record N
+}
+
+// Append appends the encoding of s to b: the array [n, hash].
+func (s *LogStart) Append(b []byte) []byte {
+	b = codec.AppendUint(codec.AppendArray(b, 2), s.N)
+	return codec.AppendBin(b, s.Hash[:])
+}
+
+// Start returns where the log begins, with which Rest of a catch-up reply begins if the records
+// that were asked for are from before it. ok is false if the reply does not say so.
+func (r *CatchUpReply) Start() (s LogStart, ok bool) {
+	d := reader{codec.NewReader("log start", r.Rest)}
+	d.Tuple("log start", 2)
+	s.N = d.Uint("n", math.MaxInt64)
+	d.bytes("hash", s.Hash[:])
+	return s, d.OK() && s.N > 0
+}
