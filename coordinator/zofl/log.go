@@ -36,6 +36,13 @@ a running coordinator (--url and --run).`,
 			if err != nil {
 				return classify(err)
 			}
+			if base, _ := src.Base(); base != nil && from <= base.N {
+				if cmd.Flags().Changed("from") {
+					return usageError{fmt.Errorf("--from %d: the log begins with the state after "+
+						"record %d", from, base.N)}
+				}
+				from = base.N + 1
+			}
 			var failed error
 			err = src.Read(cmd.Context(), from, func(n uint64, record []byte) bool {
 				if to > 0 && n > to {
@@ -64,6 +71,10 @@ a running coordinator (--url and --run).`,
 func planOf(ctx context.Context, src source.Source) (plan *wire.Plan, err error) {
 	plan = &wire.Plan{}
 	var failed error
+	if base, _ := src.Base(); base != nil {
+		p, err := base.Position()
+		return &p.Plan, err
+	}
 	err = src.Read(ctx, 1, func(_ uint64, record []byte) bool {
 		var r wire.Record
 		if r, failed = wire.DecodeRecord(record); failed == nil && r.Plan != nil {

@@ -147,7 +147,8 @@ Exit codes:
 	addGroup(cmd, "Try it:", demoCommand(), benchCommand())
 	addGroup(cmd, "Train:", planCommand(), serveCommand(), clientCommand(), followCommand())
 	addGroup(cmd, "Command a running coordinator:", operatorCommands()...)
-	addGroup(cmd, "Read a run's log:", logCommand(), verifyCommand(), exportCommand())
+	addGroup(cmd, "Read a run's log:", logCommand(), verifyCommand(), exportCommand(),
+		recoverCommand())
 	cmd.SetHelpCommand(helpCommand(cmd))
 	wrapFlags(cmd)
 	return cmd

@@ -104,6 +104,10 @@ func move(ctx context.Context, nc *nats.Conn, run, from, to string, replicas int
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
+	if start := runlog.Start(src); start > 0 {
+		return 0, usageError{fmt.Errorf("--from %s: it begins with the state after record %d, and "+
+			"JetStream keeps whole logs only: go on with it in a directory", from, start)}
+	}
 	if err := isOf(ctx, src, run); err != nil {
 		return 0, err
 	}

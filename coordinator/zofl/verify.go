@@ -21,6 +21,7 @@ import (
 // A verdict is what `zofl verify` finds.
 type verdict struct {
 	Run     string           `json:"run"`
+	Begins  uint64           `json:"begins,omitempty"` // the record of the state that it begins with
 	Records uint64           `json:"records"`
 	Rounds  uint64           `json:"rounds"`
 	Epoch   uint64           `json:"epoch"`
@@ -141,6 +142,7 @@ func (v *verdict) remember(ctx context.Context, log runlog.Log, err error) error
 	if log == nil {
 		return err
 	}
+	v.Begins = runlog.Start(log)
 	if notes, ok := log.(runlog.Notes); ok {
 		v.Unfinished = notes.Notes()
 	}
@@ -219,6 +221,9 @@ func (v *verdict) print(out io.Writer) {
 	if o := v.Vectors; o != nil {
 		t.AppendRow(table.Row{"vectors",
 			fmt.Sprintf("%d match their records, %s", o.Right, size(o.Bytes))})
+	}
+	if v.Begins > 0 {
+		t.AppendRow(table.Row{"begins", fmt.Sprintf("with the state after record %d", v.Begins)})
 	}
 	if v.Missing > 0 {
 		t.AppendRow(table.Row{"missing", fmt.Sprintf("%d records at the end", v.Missing)})

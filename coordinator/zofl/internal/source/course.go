@@ -24,7 +24,15 @@ type course struct {
 func readCourse(ctx context.Context, s Source, at uint64) (*course, error) {
 	c := &course{}
 	var failed error
-	err := s.Read(ctx, 1, func(_ uint64, record []byte) bool {
+	if base, _ := s.Base(); base != nil {
+		if c.Position, failed = base.Position(); failed != nil {
+			return nil, failed
+		}
+		if at > 0 && at < base.N {
+			return nil, fmt.Errorf("record %d: %w, after record %d", at, runlog.ErrBelow, base.N)
+		}
+	}
+	err := s.Read(ctx, c.N+1, func(_ uint64, record []byte) bool {
 		if at > 0 && c.N == at {
 			return false
 		}

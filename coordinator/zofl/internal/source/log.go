@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/zofl/zofl/coordinator/runlog"
 )
@@ -31,6 +32,15 @@ func (s *stored) Vector(ctx context.Context, name runlog.ObjectName) ([]byte, er
 		return nil, fmt.Errorf("vector of record %d: a %T stores no vectors", name.N, s.log)
 	}
 	return objects.Object(ctx, name)
+}
+
+// Base implements [Source].
+func (s *stored) Base() (*runlog.Base, io.ReaderAt) {
+	base := runlog.BaseOf(s.log)
+	if base == nil {
+		return nil, nil
+	}
+	return base, s.log.(runlog.Based).State()
 }
 
 // Close implements [Source].

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 
 	"github.com/zofl/zofl/client/replica"
@@ -43,8 +44,11 @@ func Replay(ctx context.Context, s Source, cfg Config) (*replica.Replica, error)
 		return nil, err
 	}
 	last := course.N
+	if err := p.load(); err != nil {
+		return nil, err
+	}
 	var failed error
-	err = s.Read(ctx, 1, func(n uint64, record []byte) bool {
+	err = s.Read(ctx, course.Begins+1, func(n uint64, record []byte) bool {
 		if n > last {
 			return false
 		}
@@ -104,6 +108,26 @@ func (p *replaying) take(n uint64, record []byte) (err error) {
 		return err
 	}
 	return p.show(n, counts)
+}
+
+// load makes the replica of the state with which the log begins, if it begins with one.
+func (p *replaying) load() error {
+	base, state := p.source.Base()
+	if base == nil {
+		return nil
+	}
+	cfg := p.cfg.Replica
+	cfg.Run, cfg.Dim = p.course.Plan.Run, p.course.Plan.Dim
+	cfg.Workers = runtime.GOMAXPROCS(0)
+	r, _, err := replica.Load(cfg, io.NewSectionReader(state, 0, base.Size), base.Size)
+	if err == nil && (r.N() != base.N || r.Hash() != base.Hash) {
+		err = fmt.Errorf("%w: it is the state after record %d", runlog.ErrCorrupt, r.N())
+	}
+	if err != nil {
+		return fmt.Errorf("the state with which the log begins: %w", err)
+	}
+	p.r = r
+	return nil
 }
 
 // begin makes a replica for the plan in record 1.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -26,6 +27,9 @@ type Source interface {
 	// [runlog.ErrNoObject] if the vector is not stored, or no longer, and [runlog.ErrCorrupt]
 	// if its digest differs from the record's.
 	Vector(ctx context.Context, name runlog.ObjectName) ([]byte, error)
+
+	// Base returns where the log begins and the state file with which it does; nil: with record 1.
+	Base() (*runlog.Base, io.ReaderAt)
 
 	Close() error
 }
@@ -61,6 +65,10 @@ func (l *live) Read(ctx context.Context, from uint64, f func(n uint64, record []
 		reply, err := l.fetch(ctx, n)
 		if err != nil {
 			return fmt.Errorf("record %d: %w", n, err)
+		}
+		if start, ok := reply.Start(); ok && reply.Records.Len() == 0 {
+			return fmt.Errorf("record %d: %w: the coordinator's log begins after record %d: read "+
+				"it with --store once the coordinator is stopped", n, runlog.ErrBelow, start.N)
 		}
 		if reply.Records.Len() == 0 {
 			return nil
@@ -142,6 +150,9 @@ func (l *live) pieces(ctx context.Context, digest [wire.ObjectLen]byte) (data []
 		}
 	}
 }
+
+// Base implements [Source]. It is not asked for.
+func (l *live) Base() (*runlog.Base, io.ReaderAt) { return nil, nil }
 
 // Close implements [Source].
 func (l *live) Close() error {

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/client/replica"
+)
+
+// stop stops commands.
+func stop(t *testing.T, services ...*service) {
+	t.Helper()
+	for _, s := range services {
+		if err := s.stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// headIn returns the head of a state file of a device.
+func headIn(t *testing.T, k *kitchen, id, item string) replica.Head {
+	t.Helper()
+	h, err := headOf(filepath.Join(k.dir, id, item))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// agrees waits until a device's checkpoint has a record, and checks it against the log's replay.
+func (k *kitchen) agrees(id string) {
+	k.t.Helper()
+	h := headIn(k.t, k, id, "checkpoint")
+	out, err := zofl(k.t, "verify", "--store", k.log, "--at", fmt.Sprint(h.N), "--json")
+	if err != nil {
+		k.t.Fatalf("verify: %v", err)
+	}
+	var v verdict
+	decode(k.t, out, &v)
+	file := filepath.Join(k.dir, id, "checkpoint")
+	r, _, err := loadState(file, &h, nil)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	if got := digestOf(r); got != v.Digest {
+		k.t.Errorf("device %s after record %d: digest %s, the log's is %s", id, h.N, got, v.Digest)
+	}
+}
+
+// A log is lost, and the run goes on from a device's state: devices in that state, behind it and
+// ahead of it come to the same model. Devices ahead keep what they had.
+func TestRecoverALostLog(t *testing.T) {
+	k := newKitchen(t)
+	a, b, c := k.device("a"), k.device("b"), k.device("c")
+	k.reach(8)
+	stop(t, c) // behind
+	k.reach(20)
+	stop(t, b) // the donor
+	ahead := k.reach(headIn(t, k, "b", "checkpoint").N + 5)
+	stop(t, k.lead, a)
+	donor := headIn(t, k, "b", "checkpoint")
+	if last := headIn(t, k, "a", "checkpoint").N; last <= donor.N {
+		t.Fatalf("device a has record %d of %d, the donor %d", last, ahead.N, donor.N)
+	}
+	lost := k.log
+	k.log = filepath.Join(k.dir, "recovered")
+	out, err := zofl(t, "recover", "--from", filepath.Join(k.dir, "b"), "--store", k.log, "--json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var made struct {
+		Run string `json:"run"`
+		N   uint64 `json:"n"`
+	}
+	if err := json.Unmarshal([]byte(out), &made); err != nil || made.Run != "kitchen" ||
+		made.N != donor.N {
+		t.Fatalf("recovered %s, %v; want record %d", out, err, donor.N)
+	}
+	verdictOf := func() (v verdict) {
+		out, err := zofl(t, "verify", "--store", k.log, "--json")
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		decode(t, out, &v)
+		return v
+	}
+	if v := verdictOf(); v.Records != donor.N || v.Begins != donor.N || v.Digest == "" {
+		t.Errorf("verify of the new log: %+v", v)
+	}
+	k.lead = k.leads("--accept-loss", "1000")
+	a, b, c = k.device("a"), k.device("b"), k.device("c")
+	k.reach(donor.N + 40)
+	if _, err := k.ask("rollback", fmt.Sprint(donor.N-1)); err == nil {
+		t.Error("a rollback to a record that is lost was accepted")
+	}
+	if _, err := k.ask("rollback", fmt.Sprint(donor.N+3)); err != nil {
+		t.Error(err)
+	}
+	k.reach(donor.N + 60)
+	for _, id := range []string{"a", "b", "c"} { // all of them follow
+		k.follows(id, donor.N+10)
+	}
+	stop(t, a, b, c, k.lead)
+	for _, id := range []string{"a", "b", "c"} {
+		k.agrees(id)
+	}
+	if h := headIn(t, k, "b", "checkpoint"); h.Snapshot > 0 {
+		t.Errorf("the donor took a snapshot, of record %d", h.Snapshot)
+	}
+	if out, err := zofl(t, "log", "--store", k.log); err != nil ||
+		strings.HasPrefix(out, fmt.Sprintf("%d ", donor.N)) {
+		t.Errorf("log: %v, %.80s", err, out)
+	}
+	refuse := []string{"recover", "--from", filepath.Join(k.dir, "a"), "--store"}
+	for _, store := range []string{k.log, lost} {
+		if _, err := zofl(t, append(refuse, store)...); exitCode(err, false) != exitUsage {
+			t.Errorf("over a log: %v", err)
+		}
+	}
+	if _, err := zofl(t, "export", "--store", k.log, "--at", fmt.Sprint(donor.N-1), "--out",
+		filepath.Join(k.dir, "x.npy")); err == nil ||
+		!strings.Contains(err.Error(), fmt.Sprint("after record ", donor.N)) {
+		t.Errorf("export of a lost record: %v", err)
+	}
+}
+
+// follows waits until a device reports a round after record n.
+func (k *kitchen) follows(id string, n uint64) {
+	k.t.Helper()
+	for began := time.Now(); time.Since(began) < patience; time.Sleep(20 * time.Millisecond) {
+		if b, err := os.ReadFile(filepath.Join(k.dir, id, "checkpoint")); err == nil && len(b) > 0 {
+			if h, err := headOf(filepath.Join(k.dir, id, "checkpoint")); err == nil && h.N > n {
+				return
+			}
+		}
+	}
+	k.t.Fatalf("device %s has no checkpoint after record %d", id, n)
+}
