@@ -2,8 +2,6 @@ package jetlog
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -89,7 +87,7 @@ func (c Config) withDefaults() (Config, error) {
 //	stream ZO_<run>_LOG          record n is message n
 //	stream ZO_<run>_MEMBERS      changes of the roster, see package roster
 //	bucket ZO_<run>_LEASE        who leads, while it renews its lease
-//	bucket ZO_<run>_EPOCH        the last epoch
+//	bucket ZO_<run>_EPOCH        the last epoch, and a record that was stored
 //	objects ZO_<run>_OBJECTS     with transport=dense, the vectors
 //
 // # What the broker must be set to
@@ -123,6 +121,7 @@ type Log struct {
 	roster  *ledger
 	lease   *lease
 	epochs  *counter
+	seen    *seen
 	objects objectBucket
 
 	mu      sync.Mutex // guards what follows
@@ -195,9 +194,13 @@ func (l *Log) complete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	seen, err := openSeen(ctx, l, replicas)
+	if err != nil {
+		return err
+	}
 	epochs, err := openCounter(ctx, l, replicas)
 	if err == nil {
-		l.lease, l.epochs = lease, epochs
+		l.lease, l.epochs, l.seen = lease, epochs, seen
 	}
 	return err
 }
@@ -205,20 +208,6 @@ func (l *Log) complete(ctx context.Context) error {
 func (l *Log) ledger(name, subject, what string) *ledger {
 	return &ledger{nc: l.cfg.Conn, js: l.js, name: name, subject: subject, what: what,
 		timeout: l.cfg.Timeout}
-}
-
-// A claim is the value of the lease.
-type claim struct {
-	Name string `json:"name"`
-	ID   string `json:"id"` // tells apart all that have the log open
-}
-
-func newClaim(name string) []byte {
-	b, err := json.Marshal(claim{name, rand.Text()})
-	if err != nil {
-		panic("jetlog: internal error: " + err.Error())
-	}
-	return b
 }
 
 // Last implements [runlog.Log].
@@ -258,7 +247,11 @@ func (l *Log) Close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Timeout)
 	defer cancel()
-	if err := l.lease.release(ctx); err != nil {
+	var kept error
+	if l.lease.holds() {
+		kept = l.seen.store(ctx, l.Last())
+	}
+	if err := errors.Join(kept, l.lease.release(ctx)); err != nil {
 		return fmt.Errorf("log: lease: %w", err)
 	}
 	return nil

@@ -1,12 +1,14 @@
 package jetlog
 
 import (
-	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	mathrand "math/rand/v2"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -86,7 +88,9 @@ func (r *register) entry(ctx context.Context) (value []byte, rev uint64, err err
 //     when done is closed.
 type lease struct {
 	register
-	claim []byte
+	own  claim
+	last func() uint64 // the log's last record, as far as known
+	seen atomic.Uint64 // the last record that another coordinator's claim named
 
 	rev  uint64 // of our claim; 0 when somebody else may hold the lease
 	stop context.CancelFunc
@@ -98,7 +102,41 @@ func openLease(ctx context.Context, l *Log, replicas int) (*lease, error) {
 		Bucket: "ZO_" + l.cfg.Run + "_LEASE", TTL: l.cfg.LeaseTTL, Replicas: replicas,
 		Description: "zofl: who coordinates a run",
 	}, "lease")
-	return &lease{register: r, claim: newClaim(l.cfg.Name)}, err
+	return &lease{register: r, own: claim{Name: l.cfg.Name, ID: rand.Text()}, last: l.Last}, err
+}
+
+// A claim is the value of the lease.
+type claim struct {
+	Name string `json:"name"`
+	ID   string `json:"id"`             // tells apart all that have the log open
+	Last uint64 `json:"last,omitempty"` // record that the coordinator knows to be stored
+}
+
+// value returns the claim as it is stored.
+func (l *lease) value() []byte {
+	own := l.own
+	own.Last = l.last()
+	b, err := json.Marshal(own)
+	if err != nil {
+		panic("jetlog: internal error: " + err.Error())
+	}
+	return b
+}
+
+// ours says whether a stored claim is this log's. It notes what another one says.
+func (l *lease) ours(stored []byte) bool {
+	var c claim
+	if json.Unmarshal(stored, &c) != nil || c.ID != l.own.ID {
+		l.seen.Store(max(l.seen.Load(), c.Last))
+		return false
+	}
+	return true
+}
+
+// holds says whether the lease is certainly not another's yet. It ends the renewals.
+func (l *lease) holds() bool {
+	l.halt()
+	return l.rev != 0 && !l.nc.IsClosed()
 }
 
 // take waits until nobody else has the lease, takes it and starts to renew it. It closes lost when
@@ -141,11 +179,11 @@ func (l *lease) try(ctx context.Context) (until time.Time, err error) {
 	switch {
 	case err != nil:
 		return until, err
-	case held != nil && !bytes.Equal(held, l.claim):
+	case held != nil && !l.ours(held):
 		return until, fmt.Errorf("%w: %s", errHeld, held)
 	}
 	until = time.Now().Add(l.ttl)
-	l.rev, err = l.kv.Update(ctx, l.key, l.claim, rev)
+	l.rev, err = l.kv.Update(ctx, l.key, l.value(), rev)
 	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
 		err = errHeld // by a faster one, or by us, if the answer to an update was lost
 	}
@@ -164,7 +202,7 @@ func (l *lease) watch(ctx context.Context) (updates <-chan jetstream.KeyValueEnt
 
 // wait returns when it is worth asking for the lease again.
 func (l *lease) wait(ctx context.Context, updates <-chan jetstream.KeyValueEntry) error {
-	timer := time.NewTimer(l.ttl/20 + rand.N(l.ttl/20))
+	timer := time.NewTimer(l.ttl/20 + mathrand.N(l.ttl/20))
 	defer timer.Stop()
 	for {
 		select {
@@ -204,10 +242,10 @@ func (l *lease) renew(ctx context.Context, until time.Time) bool {
 			return false
 		}
 		once, cancel := context.WithTimeout(ctx, min(until.Sub(now), l.ttl/3))
-		rev, err := l.kv.Update(once, l.key, l.claim, l.rev)
+		rev, err := l.kv.Update(once, l.key, l.value(), l.rev)
 		if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
 			held, latest, unknown := l.entry(once)
-			if unknown == nil && !bytes.Equal(held, l.claim) {
+			if unknown == nil && !l.ours(held) {
 				cancel()
 				return false
 			}

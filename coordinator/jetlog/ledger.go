@@ -75,13 +75,19 @@ func (l *ledger) put(ctx context.Context, data []byte) (other []byte, err error)
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
 	var wait backoff
+	var asked int // how often the stream's leader answered that it has not stored data
 	for {
 		refused := l.publish(ctx, data)
 		if refused == nil || errors.Is(refused, runlog.ErrCorrupt) {
 			return nil, refused
 		}
 		stored, err := l.get(ctx, l.n+1)
+		if errors.Is(err, errNotStored) && unanswered(refused) {
+			asked++
+		}
 		switch {
+		case deleted(err):
+			return nil, l.gone(ctx)
 		case err == nil && bytes.Equal(stored, data):
 			return nil, nil
 		case err == nil:
@@ -95,10 +101,52 @@ func (l *ledger) put(ctx context.Context, data []byte) (other []byte, err error)
 			}
 		}
 		if !wait.sleep(ctx) {
-			return nil, fmt.Errorf("message %d of stream %s may be stored: %w", l.n+1, l.name,
-				refused)
+			return nil, fmt.Errorf("message %d of stream %s may be stored: %w%s", l.n+1, l.name,
+				refused, l.silence(asked))
 		}
 	}
+}
+
+// unanswered says that nobody said what became of a message.
+func unanswered(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout)
+}
+
+// silence explains, as a suffix to an error's text, why messages were not answered although the
+// stream's leader answered so often that it has not stored them. A server does not say that its
+// disk is full.
+func (l *ledger) silence(asked int) string {
+	switch {
+	case asked == 0:
+		return ""
+	case l.replicas > 1:
+		return fmt.Sprintf(": the stream's leader answers, and stores nothing: its disk is full or "+
+			"fails (its server log says which; free space, then restart that nats-server), or "+
+			"fewer than half of the %d servers are up", l.replicas)
+	}
+	return ": the server answers, and stores nothing: its disk is full or fails (its server log " +
+		"says which): free space, then restart nats-server"
+}
+
+// deleted says that there is no such stream.
+func deleted(err error) bool {
+	var api *jetstream.APIError
+	return errors.Is(err, jetstream.ErrStreamNotFound) ||
+		errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamNotFound
+}
+
+// gone returns the error for a stream that was there and is not. Of several servers, one that just
+// started may not know of it yet, so the answer counts when it is given again.
+func (l *ledger) gone(ctx context.Context) error {
+	if l.replicas > 1 {
+		pause(ctx, 2*secondLook)
+		if _, err := l.get(ctx, max(l.n, 1)); !deleted(err) {
+			return fmt.Errorf("stream %s: its servers did not know of it, and may again", l.name)
+		}
+	}
+	return fmt.Errorf("%w: the stream %s does not exist any more: somebody deleted it, or its "+
+		"servers lost their stores: restore them, or build a log from a device's state with "+
+		"`zofl recover --from DEVICE-STATE`", runlog.ErrCorrupt, l.name)
 }
 
 // publish sends data to the stream once. It returns nil if data is message n+1.
@@ -201,6 +249,9 @@ func (l *ledger) info(ctx context.Context) (state jetstream.StreamState, err err
 		}
 		return err
 	})
+	if deleted(err) && l.exists() {
+		return state, l.gone(ctx)
+	}
 	if err != nil {
 		return state, fmt.Errorf("stream %s: %w", l.name, err)
 	}
@@ -241,7 +292,7 @@ func (l *ledger) state(ctx context.Context) (last uint64, err error) {
 // remedies say what to do about refusals that only a server's operator can end. (nats.go has no
 // names for most of these codes.)
 var remedies = map[jetstream.ErrorCode]string{
-	10023: "free resources of the servers",
+	10023: "the servers have no room: raise max_file of their jetstream block, or free resources",
 	10028: "raise the memory of the account",
 	10047: "raise the storage of the account, or of the servers",
 	10054: "raise the stream's max_msg_size",

@@ -30,6 +30,9 @@ func (l *Log) Begin(ctx context.Context) (epoch uint64, err error) {
 		err = fmt.Errorf("log of run %s: %w", l.cfg.Run, err)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.cfg.Timeout)
 		defer cancel()
+		if errors.Is(err, runlog.ErrCorrupt) {
+			_ = l.seen.store(ctx, max(l.seen.n, l.Last())) // so that the next one knows, too
+		}
 		return 0, errors.Join(err, l.lease.release(ctx))
 	}
 	return epoch, nil
@@ -37,6 +40,9 @@ func (l *Log) Begin(ctx context.Context) (epoch uint64, err error) {
 
 func (l *Log) begin(ctx context.Context) (uint64, error) {
 	if err := l.refresh(ctx); err != nil {
+		return 0, err
+	}
+	if err := l.recall(ctx); err != nil {
 		return 0, err
 	}
 	l.mu.Lock()
@@ -174,7 +180,11 @@ func (l *Log) append(ctx context.Context, n uint64, record []byte) error {
 	case err != nil:
 		return err
 	case other == nil:
-		return l.accept(record)
+		if err := l.accept(record); err != nil || n > 1 || l.seen == nil {
+			return err
+		}
+		_ = l.seen.store(ctx, 1) // a hint: the lease and the next Begin give better ones
+		return nil
 	}
 	if err := l.accept(other); err != nil {
 		return err

@@ -31,9 +31,10 @@ func (l *Log) admit(text []byte) error {
 func (l *Log) readBatch(text []byte) (batch roster.Batch, sum roster.Sum, err error) {
 	if strings.HasPrefix(string(text), roster.Head) {
 		batch, sum, err = roster.Open(text, l.sealed)
-		if none := (wire.Hash{}); err == nil && batch.Log != none && batch.Log != l.first {
-			err = fmt.Errorf("%w: it belongs to a log whose record 1 has hash %x; this log's has "+
-				"%x", runlog.ErrCorrupt, batch.Log, l.first)
+		none := wire.Hash{}
+		if err == nil && batch.Log != none && l.first != none && batch.Log != l.first {
+			err = fmt.Errorf("%w: it belongs to a log whose record 1 has hash %v; this log's has "+
+				"%v", runlog.ErrCorrupt, batch.Log, l.first)
 		}
 		return batch, sum, err
 	}

@@ -23,7 +23,7 @@ import (
 // scenarios must pass in every place, each with its own run.
 var scenarios = map[string]func(t *testing.T, p place, run string){
 	"reopen": reopen, "conflict": conflict, "lostAck": lostAck, "members": members,
-	"oldMembers": oldMembers, "race": race,
+	"oldMembers": oldMembers, "deletedStream": deletedStream, "standby": standby, "race": race,
 	"handOver": handOver,
 	"renewal":  renewal,
 	"full":     full, "largest": largest, "hostile": hostile, "settings": settings,

@@ -1,0 +1,63 @@
+package jetlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/zofl/zofl/coordinator/runlog"
+)
+
+// SetAside makes room for another run in a log that has lost all its records. It moves the stream
+// of members to one whose name ends in _BEFORE_N, which it returns; "" if there are none. The epoch
+// stays. The log must be led, and be opened again afterwards.
+//
+// The error matches [runlog.ErrConfig] if the log has records, or is the broker's.
+func (l *Log) SetAside(ctx context.Context) (name string, err error) {
+	if last := l.Last(); last > 0 {
+		return "", fmt.Errorf("log of run %s: %w: it has %d records: another run needs another "+
+			"name", l.cfg.Run, runlog.ErrConfig, last)
+	}
+	if len(l.members) > 0 {
+		if name, err = l.moveMembers(ctx); err != nil {
+			return "", fmt.Errorf("log of run %s: members: %w", l.cfg.Run, err)
+		}
+	}
+	return name, l.Forget(ctx)
+}
+
+func (l *Log) moveMembers(ctx context.Context) (name string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for i := 1; ; i++ {
+		name = fmt.Sprintf("%s_BEFORE_%d", l.roster.name, i)
+		_, err := l.js.Stream(ctx, name)
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			break
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	cfg := l.roster.stream(l.roster.replicas)
+	cfg.Name, cfg.Subjects = name, nil
+	cfg.Sources = []*jetstream.StreamSource{{Name: l.roster.name}}
+	s, err := l.js.CreateStream(ctx, cfg)
+	if err != nil {
+		return "", err
+	}
+	for wait := backoff(0); ; {
+		info, err := s.Info(ctx)
+		if err == nil && info.State.Msgs == l.roster.n {
+			return name, l.js.DeleteStream(ctx, l.roster.name)
+		}
+		if err != nil && !transient(err) {
+			return "", err
+		}
+		if !wait.sleep(ctx) {
+			return "", context.Cause(ctx)
+		}
+	}
+}
