@@ -70,7 +70,7 @@ func (r *rosterFile) read(text []byte) error {
 	}
 	none := wire.Hash{}
 	if r.log != none && batch.Log != none && batch.Log != r.log {
-		return fmt.Errorf("%w: it belongs to a log whose record 1 has hash %x; this log's has %x",
+		return fmt.Errorf("%w: it belongs to a log whose record 1 has hash %v; this log's has %v",
 			runlog.ErrCorrupt, batch.Log, r.log)
 	}
 	if r.log == none {

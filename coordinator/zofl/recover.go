@@ -23,10 +23,10 @@ func recoverCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "recover --from DEVICE-STATE --store DIRECTORY",
 		Short: "Make a log from a device's state, where the log is lost",
-		Long: `Makes a log that begins with the state of a device, where the log of its run is lost. The records
-go on after the last one of that state: the same run, plan and model. Then start zofl serve
-with the new log. Devices in that state go on; others take the state from the coordinator,
-and lose what they had applied after it.
+		Long: `Makes a log that begins with the state of a device, where the log of its run is lost.
+The records go on after the last one of that state: the same run, plan and model. Then start
+zofl serve with the new log. Devices in that state go on; others take the state from the
+coordinator, and lose what they had applied after it.
 
 DEVICE-STATE is a file that a device wrote: its checkpoint, its checkpoint-before (the model of
 a run that vanished), or a passive replica's snapshot; or the directory of a device's store,

@@ -18,6 +18,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/jetlog"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
@@ -174,6 +175,11 @@ func (f *serveFlags) serve(cmd *cobra.Command) error {
 	log, err := f.openLog(ctx, nc, logger)
 	if err != nil {
 		return classify(err)
+	}
+	if jet, ok := log.(*jetlog.Log); ok && f.beginAnew && jet.Last() == 0 {
+		if log, err = f.anew(ctx, jet, nc, logger); err != nil {
+			return classify(err)
+		}
 	}
 	defer log.Close()
 	out := newPrinter(cmd.OutOrStdout(), logger, f.asJSON)

@@ -77,7 +77,8 @@ func TestLostLog(t *testing.T) {
 	until(t, "the run pauses", func() bool {
 		out, err := exec.Command(zofl(t), "status", "--url", k.url, "--run", "lostlog",
 			"--json").Output()
-		return err == nil && json.Unmarshal(out, &status) == nil && status.State == "paused" && strings.Contains(status.Reason, "zofl recover")
+		return err == nil && json.Unmarshal(out, &status) == nil && status.State == "paused" &&
+			strings.Contains(status.Reason, "zofl recover")
 	})
 	if status.N > 1 {
 		t.Errorf("the run began again, and has %d records", status.N)
