@@ -99,12 +99,18 @@ func (l *Log) remains(epoch uint64) string {
 	return strings.Join(left, ", ")
 }
 
-// Seen implements [runlog.Memories]. It knows more than Last after Begin.
-func (l *Log) Seen(context.Context) (uint64, error) {
-	if l.seen == nil {
-		return l.Last(), nil
+// Seen implements [runlog.Memories]. It knows more than Last after Begin, and in a log that was
+// opened with [Config].Existing, to be read.
+func (l *Log) Seen(ctx context.Context) (uint64, error) {
+	s := l.seen
+	if s == nil {
+		bucket := "ZO_" + l.cfg.Run + "_EPOCH"
+		s = &seen{register: register{nc: l.cfg.Conn, bucket: bucket, key: "seen"}}
+		if err := s.load(ctx); err != nil && !deleted(err) { // without the bucket nobody has led
+			return 0, err
+		}
 	}
-	return max(l.seen.n, l.Last()), nil
+	return max(s.n, l.Last()), nil
 }
 
 // Forget implements [runlog.Memories].

@@ -122,6 +122,13 @@ func standby(t *testing.T, p place, run string) {
 	}
 	closeLog(t, third)
 	remake(t, p, run, c.records[:2])
+	reader, err := p.tryOpen(t, jetlog.Config{Conn: p.connect(t), Run: run, Existing: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := runlog.CheckLoss(t.Context(), reader, 0); !errors.As(err, &loss) || loss.Lost() != 2 {
+		t.Errorf("to be read: %v, want a loss of 2 records", err)
+	}
 	last, err := p.tryOpen(t, jetlog.Config{Conn: p.connect(t), Run: run, LeaseTTL: leaseTTL})
 	if err != nil {
 		t.Fatal(err)
