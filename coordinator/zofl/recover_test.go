@@ -55,17 +55,27 @@ func (k *kitchen) agrees(id string) {
 // A log is lost, and the run goes on from a device's state: devices in that state, behind it and
 // ahead of it come to the same model. Devices ahead keep what they had.
 func TestRecoverALostLog(t *testing.T) {
-	k := newKitchen(t)
+	t.Run("mean", func(t *testing.T) { recoverALostLog(t, newKitchen(t)) })
+	t.Run("relay", func(t *testing.T) {
+		recoverALostLog(t, newKitchenOf(t, []string{"--preset", "fedzo"}))
+	})
+	t.Run("dense", func(t *testing.T) {
+		recoverALostLog(t, newKitchenOf(t, []string{"--preset", "fedzo-dense", "--set",
+			"dense_keep=100"}))
+	})
+}
+
+func recoverALostLog(t *testing.T, k *kitchen) {
 	a, b, c := k.device("a"), k.device("b"), k.device("c")
 	k.reach(8)
 	stop(t, c) // behind
-	k.reach(20)
+	k.follows("b", 1)
 	stop(t, b) // the donor
-	ahead := k.reach(headIn(t, k, "b", "checkpoint").N + 5)
+	k.follows("a", headIn(t, k, "b", "checkpoint").N)
 	stop(t, k.lead, a)
 	donor := headIn(t, k, "b", "checkpoint")
 	if last := headIn(t, k, "a", "checkpoint").N; last <= donor.N {
-		t.Fatalf("device a has record %d of %d, the donor %d", last, ahead.N, donor.N)
+		t.Fatalf("device a has record %d, the donor %d", last, donor.N)
 	}
 	lost := k.log
 	k.log = filepath.Join(k.dir, "recovered")
@@ -94,6 +104,8 @@ func TestRecoverALostLog(t *testing.T) {
 	}
 	k.lead = k.leads("--accept-loss", "1000")
 	a, b, c = k.device("a"), k.device("b"), k.device("c")
+	w := background(t, "follow", "--url", k.url, "--run", "kitchen", "--id", "w", "--json",
+		"--store", filepath.Join(k.dir, "w"))
 	k.reach(donor.N + 40)
 	if _, err := k.ask("rollback", fmt.Sprint(donor.N-1)); err == nil {
 		t.Error("a rollback to a record that is lost was accepted")
@@ -102,11 +114,11 @@ func TestRecoverALostLog(t *testing.T) {
 		t.Error(err)
 	}
 	k.reach(donor.N + 60)
-	for _, id := range []string{"a", "b", "c"} { // all of them follow
+	for _, id := range []string{"a", "b", "c", "w"} { // all of them follow
 		k.follows(id, donor.N+10)
 	}
-	stop(t, a, b, c, k.lead)
-	for _, id := range []string{"a", "b", "c"} {
+	stop(t, a, b, c, w, k.lead)
+	for _, id := range []string{"a", "b", "c", "w"} {
 		k.agrees(id)
 	}
 	if h := headIn(t, k, "b", "checkpoint"); h.Snapshot > 0 {
