@@ -107,3 +107,40 @@ func TestModelOfTheRunBeforeHasNoRoom(t *testing.T) {
 		}
 	})
 }
+
+// After the log lost its tail, a device whose checkpoint the log still holds goes back there, and
+// replays from there and not from record 1.
+func TestRetreatToTheCheckpoint(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		store := newStore(t)
+		d := h.device("d0", bowlLoss(small, 0), with(store), func(c *client.Config) {
+			c.CheckpointEvery = 5
+		})
+		for range 10 {
+			h.round()
+		}
+		h.announce()
+		h.agrees(d, h.last())
+		h.take()
+		at := stateIn(t, h, store, "checkpoint").N()
+		if at < 2 || at >= h.last() {
+			t.Fatalf("the checkpoint is of record %d of %d", at, h.last())
+		}
+		h.asked()
+		h.cut(at, 5)
+		h.announce()
+		h.silent()
+		h.round()
+		h.announce()
+		h.agrees(d, h.last())
+		for _, n := range h.asked() {
+			if n < at {
+				t.Errorf("it asked for record %d, and its checkpoint is of record %d", n, at)
+			}
+		}
+		if kept := stateIn(t, h, store, "checkpoint-before"); kept == nil || kept.N() != 11 {
+			t.Error("the model with the lost records is not kept")
+		}
+	})
+}
