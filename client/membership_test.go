@@ -225,7 +225,42 @@ func TestRecess(t *testing.T) {
 			}
 			last = away.Milliseconds
 		}
+		fails := o.mood
 		o.mood = nil
+		h.round()
+		h.announce()
+		h.agrees(d, h.last())
+		o.mood = fails // it fails again: only a new row of declines begins a recess
+		h.take()
+		for range 3 {
+			h.commit()
+			h.announce()
+			if r := h.one(wire.Decline); len(r.Rest) > 0 {
+				t.Fatalf("a decline after a contribution begins a recess: %x", r.Rest)
+			}
+		}
+	})
+}
+
+// A coordinator that answers each join with the plan that the device has is not asked in a loop.
+func TestPlanAgainAndAgain(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		h.answers(func(m bus.Message) bool {
+			if _, err := wire.DecodeJoinRequest(m.Data); err != nil {
+				return false
+			}
+			reply := wire.JoinReply{Status: wire.JoinPlan, Last: 1, Plan: h.records[0]}
+			h.publish(m.Reply, reply.Append(nil))
+			return true
+		})
+		d := h.device("d0", bowlLoss(small, 0))
+		pass(10 * time.Minute)
+		if h.joins < 4 || h.joins > 200 {
+			t.Errorf("%d joins in ten minutes", h.joins)
+		}
+		h.answers(nil)
+		pass(time.Minute)
 		h.round()
 		h.announce()
 		h.agrees(d, h.last())
