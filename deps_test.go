@@ -49,8 +49,9 @@ var allowed = map[string][]string{
 		module + "/client/objective", module + "/client/replica",
 	},
 	"client/internal/follow": {
-		module + "/wire", module + "/client/replica", module + "/client/internal/retry",
-		module + "/client/internal/seal", module + "/client/internal/files", module + "/bus",
+		module + "/wire", module + "/wire/valid", module + "/client/replica",
+		module + "/client/internal/retry", module + "/client/internal/seal",
+		module + "/client/internal/files", module + "/bus",
 	},
 	"client/internal/outbox": {
 		module + "/wire", module + "/client/internal/retry", module + "/client/internal/files",

@@ -1,6 +1,9 @@
 package wire
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // A Plan is everything that the parties of a run agree on before it starts; it is record
 // 1. Its fields are orthogonal: a method is a combination of values, and package preset
@@ -104,6 +107,13 @@ type Plan struct {
 	// announcement may carry, within MaxFrame.
 	AnnounceBudget uint32
 
+	// Late work: contributions to records that were closed without them.
+	Late       uint32    // rounds for which they still count; 0: never
+	Staleness  Staleness // their discount
+	StalenessA float32   // a, for StalePolynomial and StaleHinge
+	StalenessB uint32    // b, for StaleHinge
+	Async      uint8     // 1: contributions of any age count towards Target and Quorum
+
 	// Work.
 	Batch       uint32   // samples a minibatch; 0: all of a device's data
 	EvalEvery   uint32   // evaluate after records n = 0 mod EvalEvery; 0: never
@@ -161,18 +171,10 @@ func (p *Plan) Layout() []Segment {
 	}
 	out := make([]Segment, len(segments))
 	for i, s := range segments {
-		s.MuScale = orOne(s.MuScale)
-		s.StepScale = orOne(s.StepScale)
+		s.MuScale, s.StepScale = cmp.Or(s.MuScale, 1), cmp.Or(s.StepScale, 1)
 		out[i] = s
 	}
 	return out
-}
-
-func orOne(v float32) float32 {
-	if v == 0 {
-		return 1
-	}
-	return v
 }
 
 // MaxPerturbations returns the largest P of the plan and its schedule.

@@ -35,7 +35,7 @@ type Field struct {
 	min, max   float64  // of a number; max 0: no limits
 }
 
-// Fields lists the fields of a plan by ascending number, from 1 without gaps.
+// Fields lists the fields of a plan by ascending number, from 1. Number 81 is not used.
 func Fields() []Field { return slices.Clone(planFields) }
 
 // Choices returns the names of a choice by number, with "" for unused numbers; nil for
@@ -259,14 +259,26 @@ var planFields = []Field{
 		func(p *Plan) any { return (*uint8)(&p.CorrectionAt) }, correctionAtNames, 0, 0},
 	{80, "heterogeneity", "G of correction=theory", true,
 		func(p *Plan) any { return &p.Heterogeneity }, nil, 0, 1e30},
+	// 81 is never assigned: a test vector has it as an unknown field.
+	{82, "late", "rounds for which a late contribution counts, 0 for none", true,
+		func(p *Plan) any { return &p.Late }, nil, 0, MaxLate},
+	{83, "staleness", "discount of a late contribution by its age", true,
+		func(p *Plan) any { return (*uint8)(&p.Staleness) }, stalenessNames, 0, 0},
+	{84, "staleness_a", "a of staleness=polynomial and hinge", true,
+		func(p *Plan) any { return &p.StalenessA }, nil, 0, 64},
+	{85, "staleness_b", "b of staleness=hinge", true,
+		func(p *Plan) any { return &p.StalenessB }, nil, 0, MaxLate},
+	{86, "async", "whether contributions of any age close a round", true,
+		func(p *Plan) any { return &p.Async }, []string{"off", "on"}, 0, 0},
 }
 
 // fieldByNumber returns the field with a number, or nil.
 func fieldByNumber(number uint64) *Field {
-	if number == 0 || number > uint64(len(planFields)) {
+	at := slices.IndexFunc(planFields, func(f Field) bool { return f.Number == number })
+	if at < 0 {
 		return nil
 	}
-	return &planFields[number-1]
+	return &planFields[at]
 }
 
 // Check refuses a number outside its range, and a choice without a name, with a [*PlanError].

@@ -84,6 +84,7 @@ func limitTable(*testing.T) string {
 		{wire.MaxMetrics, "metrics"},
 		{wire.MaxDim, "parameters, of a model or a segment"},
 		{wire.MaxSubspace, "moves that span a subspace"},
+		{wire.MaxLate, "rounds for which a late contribution counts"},
 		{wire.MaxPool, "directions of a pool"},
 		{wire.MaxDense, "elements of a vector that devices send"},
 		{wire.MaxPiece, "bytes of a vector in a frame"},

@@ -6,6 +6,7 @@ import (
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/cost"
 	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 // plan returns a plan of the preset decomfl.
@@ -23,9 +24,19 @@ func planOf(t *testing.T, name string) *wire.Plan {
 
 // TestRecordBytes compares a plan's bound on its records with the records of a late round.
 func TestRecordBytes(t *testing.T) {
+	plans := map[string]*wire.Plan{}
 	for _, name := range preset.Names() {
-		p := planOf(t, name)
-		most := p.RecordBytes()
+		plans[name] = planOf(t, name)
+		if late := planOf(t, name); late.Transport != wire.DenseVectors {
+			late.Late, late.Target = 5, min(late.Target, 9)
+			plans[name+" with late work"] = late
+		}
+	}
+	for name, p := range plans {
+		if valid.Plan(p) != nil {
+			continue // it excludes late work
+		}
+		most := valid.RecordBytes(p)
 		round := cost.Of(p, cost.Input{Round: 1 << 50})
 		if all := uint64(round.Record); all > uint64(round.Records)*most || most > all*5/4+128 {
 			t.Errorf("%s: %d records of %d bytes, and the bound on one is %d",

@@ -44,6 +44,10 @@ func (meanTransport) fill(s *sample, r *wire.Round) {
 				wire.Term{Back: s.round - older, Scalars: s.blob(s.variate(r.Phase))})
 		}
 	}
+	for back := range min(s.round-1, uint64(p.Late)) {
+		r.Terms = append(r.Terms,
+			wire.Term{Back: 1 + back, Scalars: s.blob(s.scalars(r.Phase))})
+	}
 }
 
 func (meanTransport) add(s *sample, c *Round, i int, id string) { s.addScalars(c, i, id) }
@@ -52,9 +56,18 @@ func (meanTransport) add(s *sample, c *Round, i int, id string) { s.addScalars(c
 type relayTransport struct{ meanTransport }
 
 func (relayTransport) fill(s *sample, r *wire.Round) {
+	s.relay(r, 0)
+	if p := s.plan; p.Late > 0 && p.Async == 0 && s.round > 1 {
+		r.Contributors *= 2
+		s.relay(r, min(s.round-1, uint64(p.Late)))
+	}
+}
+
+// relay adds a term for each contributor, along the record so many back.
+func (s *sample) relay(r *wire.Round, back uint64) {
 	for _, slot := range s.slots() {
-		term := wire.Term{Source: slot + 1, Scalars: s.blob(s.scalars(r.Phase))}
-		r.Terms = append(r.Terms, term)
+		r.Terms = append(r.Terms,
+			wire.Term{Back: back, Source: slot + 1, Scalars: s.blob(s.scalars(r.Phase))})
 		if s.plan.RelaysWeights() {
 			r.Weights = append(r.Weights, s.plan.MaxWeight)
 		}

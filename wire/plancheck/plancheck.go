@@ -24,7 +24,8 @@ func Explain(err error) error {
 	if !ok {
 		return err
 	}
-	for _, list := range [][]reason{denseReasons, scalarReasons, surrogateReasons} {
+	for _, list := range [][]reason{denseReasons, scalarReasons, surrogateReasons,
+		lateReasons} {
 		at := slices.IndexFunc(list, func(r reason) bool {
 			return r.field == fault.Field && r.what == fault.Remedy
 		})

@@ -32,7 +32,8 @@ const (
 func (r *refusal) refuses(p *wire.Plan) bool { return r.on&(1<<p.Transport) != 0 && r.when(p) }
 
 // refusals are judged in order, after every field was found within its own limits.
-var refusals = slices.Concat(denseOnlyRefusals, scalarRefusals, denseRefusals, surrogateRefusals)
+var refusals = slices.Concat(
+	denseOnlyRefusals, scalarRefusals, denseRefusals, surrogateRefusals, lateRefusals)
 
 // scalarRefusals are of plans whose devices send scalars along seeded directions, and of
 // what holds for all transports.
@@ -181,6 +182,9 @@ func combine(p *wire.Plan) error {
 			return fault(r.field, text(p, r.field), r.what)
 		}
 	}
+	if err := checkLate(p); err != nil {
+		return err
+	}
 	return checkRelay(p)
 }
 
@@ -189,7 +193,7 @@ func checkRelay(p *wire.Plan) error {
 	if !p.Transport.Relays() {
 		return nil
 	}
-	if size := p.RecordBytes(); size > wire.RelayLimit {
+	if size := RecordBytes(p); size > wire.RelayLimit {
 		return fault("target", p.Target, fmt.Sprintf(
 			"relaying %d scalars of each contributor makes records of %d bytes, "+
 				"and the limit is %d; lower target, steps or perturbations, "+
@@ -205,12 +209,12 @@ func checkControl(p *wire.Plan) error {
 	if p.Control != wire.ScaffoldMean {
 		return nil
 	}
-	if size := p.RecordBytes(); size > wire.MaxRecord {
+	if size := RecordBytes(p); size > wire.MaxRecord {
 		return fault("target", p.Target, fmt.Sprintf(
 			"a mean and %d contributors' control variates can take %d bytes of a record, "+
 				"and the limit is %d; "+
 				"lower target, steps or perturbations, or set precision=half",
-			p.Target, size-wire.RecordHead, wire.MaxRecord-wire.RecordHead))
+			p.Target, size-recordHead, wire.MaxRecord-recordHead))
 	}
 	return nil
 }

@@ -23,7 +23,8 @@ type refusedPlan struct {
 }
 
 // refused has a plan for each row of refusals, in the same order.
-var refused = slices.Concat(refusedDenseOnly, refusedSeeded, refusedDense, refusedSurrogate)
+var refused = slices.Concat(
+	refusedDenseOnly, refusedSeeded, refusedDense, refusedSurrogate, refusedLate)
 
 // rows returns refused plans without remedies.
 func rows(list ...[2]string) []refusedPlan {

@@ -60,6 +60,7 @@ func densePlans(s *set) {
 			{75, Uint(5)}, {76, Uint(100)}, {77, Float(0.01)}, {78, Uint(3)}, {80, Float(0.5)}})...)
 	s.add("plan-all-80", "ok", "no field is zero: read, though what is set excludes each other",
 		recordOf(kindPlan, 1, planMap(all80())).value())
+	latePlans(s)
 
 	add("estimator-new", "upgrade", "an unknown estimator", field{67, Uint(2)})
 	add("kernel-new", "upgrade", "an unknown kernel", field{69, Uint(2)})

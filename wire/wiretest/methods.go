@@ -29,6 +29,7 @@ func methodRounds(s *set) {
 			Array(term(0, 0, 1, 2), term(2, 0, 3, 4), term(7, 0, 5, 6)), Uint(12), Uint(100)))
 	s.add("round-half", "ok", "a mean of ten scalars of half precision",
 		body(Uint(7), Array(Array(Uint(0), Uint(0), halves10))))
+	lateRounds(s, body)
 
 	fault := func(name, expect, comment string, number uint64, v Value) {
 		s.add("round-"+name, expect, comment, round9(Uint(3), step, Uint(7), one, Uint(number), v))

@@ -40,6 +40,9 @@ var choices = [][]string{
 	{"window_of=latest", "window_of=nearest"},
 	{"correction=inverse", "correction=one", "correction=zero", "correction=theory"},
 	{"correction_at=iterate", "correction_at=round"},
+	{"late=0", "late=4"},
+	{"staleness=inverse-sqrt", "staleness=constant", "staleness=polynomial", "staleness=hinge"},
+	{"async=off", "async=on"},
 }
 
 // secret stands for a secret run key.
@@ -74,6 +77,11 @@ var needs = map[string][]string{
 	"correction=zero":     surrogate,
 	"correction=theory":   slices.Concat(surrogate, []string{"heterogeneity=1"}),
 	"correction_at=round": surrogate,
+
+	"staleness=constant":   {"late=4"},
+	"staleness=polynomial": {"late=4", "staleness_a=0.5"},
+	"staleness=hinge":      {"late=4", "staleness_a=10", "staleness_b=2"},
+	"async=on":             {"late=4"},
 }
 
 // boxed keeps all parameters in one box.

@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/client/internal/seal"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/valid"
 )
 
 const (
@@ -87,7 +88,7 @@ func (f *Follower) pays(bytes, missing, left uint64) bool {
 	if plan.DigestEvery == 0 { // no reference would ever prove it
 		return false
 	}
-	record, p := float64(plan.RecordBytes()), &f.pace
+	record, p := float64(valid.RecordBytes(plan)), &f.pace
 	return better(p.snapshot(bytes, left, record), p.replay(missing, record))
 }
 

@@ -1,0 +1,55 @@
+package plancheck
+
+// lateReasons explain refusals of plans that let late contributions count.
+var lateReasons = []reason{
+	{
+		field: "late",
+		what:  "transport=dense takes no late work",
+		why: "devices send whole models there, and a model made from an older x cannot be " +
+			"averaged with the others",
+		do: "set late=0, or dense_keep=0 with sharing=shared transport=mean or sharing=per-client " +
+			"transport=relay",
+	},
+	{
+		field: "late",
+		what:  "late work needs control=none",
+		why: "terms along older records are control variates there, and a device's control " +
+			"variate is the contribution that its own round counted",
+		do: "set control=none, or late=0",
+	},
+	{
+		field: "late",
+		what:  "late work excludes distribution=subspace",
+		why:   "a late contribution lies along directions in a subspace that is gone",
+		do:    "choose another distribution, or late=0",
+	},
+	{
+		field: "late",
+		what:  "late work needs a mean",
+		why: "a median compares scalars along the same directions, and late ones are along " +
+			"others",
+		do: "set aggregator=weighted-mean or aggregator=clipped-mean, or late=0",
+	},
+	{
+		field: "staleness",
+		what:  "only late work is discounted",
+		do:    "set late=4, or leave staleness out",
+	},
+	{
+		field: "staleness_a",
+		what:  "polynomial and hinge need one above 0, other discounts have none",
+		do: "set staleness=polynomial staleness_a=0.5 or staleness=hinge staleness_a=10 " +
+			"staleness_b=4, as FedAsync does, or staleness_a=0",
+	},
+	{
+		field: "staleness_b",
+		what:  "only hinge has it",
+		do:    "set staleness=hinge, or staleness_b=0",
+	},
+	{
+		field: "async",
+		what:  "it needs late above 0",
+		why:   "with late=0 only contributions to the open record count",
+		do:    "set late=4, or async=off",
+	},
+}

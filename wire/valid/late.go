@@ -1,0 +1,58 @@
+package valid
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// lateRefusals are of plans that let late contributions count.
+var lateRefusals = []refusal{
+	{"late", onDense, func(p *wire.Plan) bool { return p.Late > 0 },
+		"transport=dense takes no late work"},
+	{"late", onScalars, func(p *wire.Plan) bool {
+		return p.Late > 0 && p.Control != wire.NoControl
+	},
+		"late work needs control=none"},
+	{"late", onScalars, func(p *wire.Plan) bool {
+		return p.Late > 0 && p.Distribution == wire.Subspace
+	},
+		"late work excludes distribution=subspace"},
+	{"late", onScalars, func(p *wire.Plan) bool {
+		return p.Late > 0 &&
+			(p.Aggregator == wire.Median || p.Aggregator == wire.TrimmedMean)
+	},
+		"late work needs a mean"},
+	{"staleness", onAll, func(p *wire.Plan) bool {
+		return p.Late == 0 && p.Staleness != wire.StaleRoot
+	},
+		"only late work is discounted"},
+	{"staleness_a", onAll, func(p *wire.Plan) bool {
+		has := p.Staleness == wire.StalePolynomial || p.Staleness == wire.StaleHinge
+		return has != (p.StalenessA > 0)
+	},
+		"polynomial and hinge need one above 0, other discounts have none"},
+	{"staleness_b", onAll, func(p *wire.Plan) bool {
+		return p.StalenessB > 0 && p.Staleness != wire.StaleHinge
+	},
+		"only hinge has it"},
+	{"async", onAll, func(p *wire.Plan) bool {
+		return p.Async > 0 && p.Late == 0
+	},
+		"it needs late above 0"},
+}
+
+// checkLate keeps records of transport=mean within MaxRecord, even if each of the last Late
+// records has late contributions.
+func checkLate(p *wire.Plan) error {
+	if p.Late == 0 || p.Transport != wire.Mean {
+		return nil
+	}
+	if size := RecordBytes(p); size > wire.MaxRecord {
+		return fault("late", p.Late, fmt.Sprintf(
+			"a mean and the late contributions to %d records can take %d bytes of a record, "+
+				"and the limit is %d; lower late, steps or perturbations, or set precision=half",
+			p.Late, size, wire.MaxRecord))
+	}
+	return nil
+}

@@ -1,0 +1,17 @@
+package valid_test
+
+// refusedLate has a plan for each refusal of late work.
+var refusedLate = []refusedPlan{
+	{"late", "late=4 transport=dense dense_keep=2",
+		[]string{"late=0", "sharing=shared transport=mean dense_keep=0"}},
+	{"late", "late=4 control=scaffold-2", []string{"control=none", "late=0"}},
+	{"late", "late=4 distribution=subspace subspace_moves=3 subspace_share=0.5",
+		[]string{"late=0"}},
+	{"late", "late=4 aggregator=median",
+		[]string{"aggregator=weighted-mean", "late=0"}},
+	{"staleness", "staleness=constant", []string{"late=4"}},
+	{"staleness_a", "late=4 staleness=polynomial", []string{"staleness=polynomial staleness_a=0.5",
+		"staleness=hinge staleness_a=10 staleness_b=4"}},
+	{"staleness_b", "late=4 staleness_b=4", []string{"staleness_b=0"}},
+	{"async", "async=on", []string{"late=4", "async=off"}},
+}

@@ -1,0 +1,35 @@
+package valid
+
+import "github.com/zofl/zofl/wire"
+
+// recordHead bounds the bytes of a record beside its terms and slots.
+const recordHead = 128
+
+// termBytes bounds the bytes that the scalars of one device for some steps take in a record.
+func termBytes(p *wire.Plan, steps uint32) uint64 {
+	const head = 16 // array, back, source, bin
+	return head + uint64(steps)*uint64(p.MaxPerturbations())*uint64(p.Precision.Width())
+}
+
+// RecordBytes bounds the bytes of a round's record. Package wire/cost has the bytes of a
+// given round.
+func RecordBytes(p *wire.Plan) uint64 {
+	const weight, slot = 5, 5
+	target := uint64(p.Target)
+	switch p.Transport {
+	case wire.DenseVectors:
+		return recordHead
+	case wire.Relay:
+		if p.Late > 0 && p.Async == 0 {
+			target *= 2 // as many late contributions as others
+		}
+		return recordHead + target*(termBytes(p, p.Steps)+weight)
+	}
+	switch p.Control {
+	case wire.ScaffoldMean:
+		return recordHead + (target+1)*termBytes(p, p.Steps) + target*slot
+	case wire.ScaffoldPoint:
+		return recordHead + termBytes(p, p.Steps) + termBytes(p, 1)
+	}
+	return recordHead + (1+uint64(p.Late))*termBytes(p, p.Steps)
+}
