@@ -63,15 +63,17 @@ func (r *Replica) olderFits(n uint64, t wire.Term, scalars int) bool {
 
 // olderPerturbations returns P of the older record whose directions t uses.
 func (r *Replica) olderPerturbations(t wire.Term) int {
-	scalars := r.plan.Precision.Len(t.Scalars)
 	if r.plan.Control == wire.ScaffoldPoint {
-		return scalars
+		return r.plan.Precision.Len(t.Scalars)
 	}
-	return scalars / int(r.plan.Steps)
+	return r.stepTerms(&t)
 }
 
 // addOlder adds the terms of a round's correction, which apply to all of its steps.
 func (r *Replica) addOlder(mv *move, n uint64, round *wire.Round) {
+	if r.plan.Control == wire.NoControl {
+		return
+	}
 	before := len(r.terms)
 	for _, t := range round.Terms[min(1, len(round.Terms)):] {
 		if t.Back > 0 {

@@ -36,11 +36,12 @@
 //
 // # Terms
 //
-// A term is a*z. The terms of a step ascend by slot, then by perturbation. With shared
-// directions a = g/P. With transport=relay, a = float32(float64(g*w)/float64(W*P)): w is
-// the contributor's weight and W the sum of the weights; without weights each is 1. A sum
-// begins at 0 and adds float32(a*z[i]), eight signs at a time as [prng.Sum] says. The part
-// in the subspace is added last.
+// A term is a*z. The terms of a step ascend by slot, then by perturbation. Those of late
+// contributions follow, in the record's order: z is then of the older record, and P the
+// number of its scalars divided by K. With shared directions a = g/P. With transport=relay,
+// a = float32(float64(g*w)/float64(W*P)): w is the contributor's weight and W the sum of the
+// weights; without weights each is 1. A sum begins at 0 and adds float32(a*z[i]), eight
+// signs at a time as [prng.Sum] says. The part in the subspace is added last.
 //
 //	sphere:    a' = float32(a*d), then float32(float64(a') / sqrt(|z|^2)) times z
 //	subspace:  float32(a * root(1-alpha)) times z, and when all are added
@@ -129,6 +130,8 @@
 //	pool           8 (N+1) bytes, twice of a rule with momentum, as much again to work
 //	               with, and 1 d if x0 is given; N directions each E rounds, after
 //	               which a state file is the numbers alone
+//	late           a term more for each older record with late contributions, of relay
+//	               for each late contribution: as many scalars and directions again
 //	dense          no directions; 4 d bytes beside a record, 8 d of scaffold-2; of
 //	               either control 1 d; of a surrogate M numbers, and 4 M bytes beside
 //	               each other record
@@ -147,6 +150,8 @@
 //   - With a median, trimmed or clipped mean, the recursion on the aggregated scalars is
 //     the definition: it equals no mean of models.
 //   - c_i of scaffold-2 is 0 until a device's first contribution that counts.
+//   - Late contributions move x as they would have on time, discounted, for sgd and prox.
+//     Momentum and decay act once a step of the record, whatever it counts.
 //   - Between rebases, x of a pool equals the sum over its coefficients only up to
 //     rounding.
 package replica

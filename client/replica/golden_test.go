@@ -16,12 +16,13 @@ import (
 )
 
 var update = flag.Bool("update", false,
-	"rewrite testdata/golden.txt; no earlier replica agrees with the new file")
+	"rewrite the golden runs; no earlier replica agrees with the new files")
 
-// goldenRuns is how many runs testdata/golden.txt holds.
-const goldenRuns = 48
-
-const goldenFile = "testdata/golden.txt"
+// goldenFiles are the files of golden runs, and how many runs each holds.
+var goldenFiles = []struct {
+	name string
+	runs int
+}{{"testdata/golden.txt", 48}, {"testdata/late.txt", 6}}
 
 // A golden run is a plan (JSON settings over basePlan), a number of rounds, and the digest
 // that every replica must have after them.
@@ -35,9 +36,15 @@ type golden struct {
 // file and with those of the naive replica, which works one element at a time. The gates
 // for other architectures run this test.
 func TestGoldenReplay(t *testing.T) {
-	runs := readGolden(t)
-	if len(runs) != goldenRuns {
-		t.Fatalf("%s has %d runs, want %d", goldenFile, len(runs), goldenRuns)
+	for _, file := range goldenFiles {
+		replayGolden(t, file.name, file.runs)
+	}
+}
+
+func replayGolden(t *testing.T, file string, count int) {
+	runs := readGoldenFile(t, file)
+	if len(runs) != count {
+		t.Fatalf("%s has %d runs, want %d", file, len(runs), count)
 	}
 	var out bytes.Buffer
 	for _, g := range runs {
@@ -53,7 +60,7 @@ func TestGoldenReplay(t *testing.T) {
 			g.name, g.settings, g.rounds, naive)
 	}
 	if *update {
-		if err := os.WriteFile(goldenFile, out.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -64,10 +71,19 @@ func digestOf(r *Replica) []byte {
 	return d[:]
 }
 
-// readGolden reads blocks of "key: value" lines, each ended by a blank line.
-func readGolden(t *testing.T) []golden {
+// readGolden returns all golden runs.
+func readGolden(t *testing.T) (runs []golden) {
 	t.Helper()
-	f, err := os.Open(goldenFile)
+	for _, file := range goldenFiles {
+		runs = append(runs, readGoldenFile(t, file.name)...)
+	}
+	return runs
+}
+
+// readGoldenFile reads blocks of "key: value" lines, each ended by a blank line.
+func readGoldenFile(t *testing.T, file string) []golden {
+	t.Helper()
+	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}

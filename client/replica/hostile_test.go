@@ -40,6 +40,9 @@ var hostilePlans = map[string]string{
 	"dense2": `{"dim":50,"transport":"dense","dense_keep":4,"control":"scaffold-2"}`,
 	"surrogate": `{"dim":50,"transport":"dense","dense_keep":4,"estimator":"surrogate",` +
 		`"features":7,"length_scale":1,"noise":1e-6,"window":9,"active":1,"candidates":2,"radius":0.1}`,
+	"late": `{"dim":50,"steps":2,"perturbations":3,"late":3}`,
+	"late relay": `{"dim":50,"steps":2,"perturbations":3,"late":3,"sharing":"per-client",` +
+		`"transport":"relay"}`,
 	"tauOfMany": `{"dim":3,"distribution":"subspace","subspace_moves":64,"subspace_share":0.5}`,
 }
 
@@ -113,6 +116,33 @@ func TestHostileRounds(t *testing.T) {
 		}},
 		{"variates", "a variate of the present", func(r *wire.Round) {
 			r.Terms = append(r.Terms[:1], wire.Term{Source: 1, Scalars: one(6)})
+		}},
+		{"mean", "late work", func(r *wire.Round) {
+			r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Scalars: one(6)})
+		}},
+		{"relay", "late work", func(r *wire.Round) {
+			r.Terms = append(r.Terms, wire.Term{Back: 1, Source: 1, Scalars: one(6)})
+		}},
+		{"late", "late work without a mean", func(r *wire.Round) {
+			r.Terms = []wire.Term{{Back: 1, Scalars: one(6)}}
+		}},
+		{"late", "late work of a slot", func(r *wire.Round) {
+			r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Source: 1, Scalars: one(6)})
+		}},
+		{"late", "late work of half a step", func(r *wire.Round) {
+			r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Scalars: one(3)})
+		}},
+		{"late", "late work without scalars", func(r *wire.Round) {
+			r.Terms = append(r.Terms[:1], wire.Term{Back: 1})
+		}},
+		{"late", "a second mean", func(r *wire.Round) {
+			r.Terms = append(r.Terms[:1], wire.Term{Source: 1, Scalars: one(6)})
+		}},
+		{"late relay", "late work of nobody", func(r *wire.Round) {
+			r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Scalars: one(6)})
+		}},
+		{"late relay", "late work of half a step", func(r *wire.Round) {
+			r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Source: 1, Scalars: one(3)})
 		}},
 		{"mean", "an object", func(r *wire.Round) { r.Object = make(wire.Bytes, wire.ObjectLen) }},
 		{"point", "an object", func(r *wire.Round) { r.Object = make(wire.Bytes, wire.ObjectLen) }},

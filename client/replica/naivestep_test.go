@@ -86,7 +86,7 @@ func (f *naive) dense(n uint64, r *wire.Round) {
 // older returns the terms of a round's correction.
 func (f *naive) older(n uint64, r *wire.Round) (terms []naiveTerm) {
 	for _, t := range r.Terms {
-		if t.Back == 0 {
+		if t.Back == 0 || f.p.Control == wire.NoControl {
 			continue
 		}
 		count := f.p.Precision.Len(t.Scalars)
@@ -112,7 +112,7 @@ func (f *naive) terms(n uint64, k int, r *wire.Round) (terms []naiveTerm) {
 			g := f.p.Precision.At(r.Terms[0].Scalars, k*p+q)
 			terms = append(terms, f.term(g/float32(p), n, k, q, 0))
 		}
-		return terms
+		return append(terms, f.late(n, k, r)...)
 	}
 	total := float64(len(r.Terms))
 	if len(r.Weights) > 0 {
@@ -126,9 +126,24 @@ func (f *naive) terms(n uint64, k int, r *wire.Round) (terms []naiveTerm) {
 		if len(r.Weights) > 0 {
 			w = float64(r.Weights[i])
 		}
+		p := f.p.Precision.Len(t.Scalars) / int(f.p.Steps)
 		for q := range p {
 			g := f.p.Precision.At(t.Scalars, k*p+q)
-			terms = append(terms, f.term(float32(float64(g)*w/(total*float64(p))), n, k, q, t.Source))
+			terms = append(terms,
+				f.term(float32(float64(g)*w/(total*float64(p))), n-t.Back, k, q, t.Source))
+		}
+	}
+	return terms
+}
+
+// late returns the terms of late means in local step k.
+func (f *naive) late(n uint64, k int, r *wire.Round) (terms []naiveTerm) {
+	for _, t := range r.Terms[1:] {
+		p := f.p.Precision.Len(t.Scalars) / int(f.p.Steps)
+		for q := range p {
+			if g := f.p.Precision.At(t.Scalars, k*p+q); f.p.Late > 0 {
+				terms = append(terms, f.term(g/float32(p), n-t.Back, k, q, 0))
+			}
 		}
 	}
 	return terms
@@ -266,18 +281,21 @@ func (f *naive) factor() {
 
 // coefficients makes a round's steps on the coefficients of a pool.
 func (f *naive) coefficients(n uint64, r *wire.Round) {
-	p, start := int(r.Perturbations), slices.Clone(f.a)
+	start := slices.Clone(f.a)
 	for k := range int(f.p.Steps) {
 		if f.p.Pool == 0 {
 			return
 		}
 		v := make([]float64, len(f.a))
-		for q := range p {
-			g := f.p.Precision.At(r.Terms[0].Scalars, k*p+q) / float32(p)
-			if f.p.Distribution == wire.Sphere {
-				g *= float32(f.p.Dim)
+		for _, t := range r.Terms {
+			p := f.p.Precision.Len(t.Scalars) / int(f.p.Steps)
+			for q := range p {
+				g := f.p.Precision.At(t.Scalars, k*p+q) / float32(p)
+				if f.p.Distribution == wire.Sphere {
+					g *= float32(f.p.Dim)
+				}
+				v[f.index(n-t.Back, k, q)] += float64(g)
 			}
-			v[f.index(n, k, q)] += float64(g)
 		}
 		for s := range v {
 			f.coefficient(s, v[s], start[s], r.StepSize)

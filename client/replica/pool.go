@@ -58,22 +58,24 @@ func (r *Replica) poolDirection(s uint32) prng.Direction {
 	}
 }
 
-// addPooled makes a round's steps on the coefficients. scalar(k*P+p) is the mean scalar of
-// step k, perturbation p.
-func (r *Replica) addPooled(n uint64, steps, perturbations int, eta float32,
-	scalar func(i int) float32) {
+// addPooled makes a round's steps on the coefficients: its terms in their order.
+func (r *Replica) addPooled(n uint64, round *wire.Round) {
 	c, p := r.pool, &r.plan
 	if p.Prox != 0 {
 		c.start = append(c.start[:0], c.a...)
 	}
-	for k := range steps {
+	for k := range int(p.Steps) {
 		clear(c.v)
-		for q := range perturbations {
-			z := prng.Direction{Key: r.recordKey(n), Step: uint16(k), Perturbation: uint16(q)}
-			c.v[poolIndex(&z, p.Pool)] += float64(
-				r.slope(scalar(k*perturbations+q) / float32(perturbations)))
+		for i := range round.Terms {
+			t, perturbations := &round.Terms[i], r.stepTerms(&round.Terms[i])
+			for q := range perturbations {
+				z := prng.Direction{
+					Key: r.recordKey(n - t.Back), Step: uint16(k), Perturbation: uint16(q)}
+				g := p.Precision.At(t.Scalars, k*perturbations+q)
+				c.v[poolIndex(&z, p.Pool)] += float64(r.slope(g / float32(perturbations)))
+			}
 		}
-		c.step(p, eta)
+		c.step(p, round.StepSize)
 	}
 }
 

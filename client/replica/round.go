@@ -51,11 +51,11 @@ func (r *Replica) addScalars(n uint64, round *wire.Round, t scalarTransport) {
 	r.rebase()
 }
 
-// addRelayed adds every contributor's terms: those of a step ascend by slot, then by
-// perturbation. A scalar counts as g w/(W P), computed in float64 and rounded once; w is
-// the weight of its contributor and W the sum of the weights.
-func (r *Replica) addRelayed(n uint64, round *wire.Round, steps int) {
-	p := int(round.Perturbations)
+// addRelayed adds every contributor's terms, and returns how many each step has. Those of a
+// step are in the order of the record's terms, then by perturbation. A scalar counts as
+// g w/(W P), computed in float64 and rounded once; w is the weight of its contributor, W the
+// sum of the weights, and P that of the term's record.
+func (r *Replica) addRelayed(n uint64, round *wire.Round, steps int) (terms int) {
 	total := uint64(len(round.Terms))
 	if len(round.Weights) > 0 {
 		total = 0
@@ -63,20 +63,24 @@ func (r *Replica) addRelayed(n uint64, round *wire.Round, steps int) {
 			total += uint64(w)
 		}
 	}
-	whole := float64(total * uint64(p)) // exact: below 2^51
 	for k := range steps {
+		terms = 0
 		for i := range round.Terms {
+			t, p := &round.Terms[i], r.stepTerms(&round.Terms[i])
+			whole := float64(total * uint64(p)) // exact: below 2^51
 			weight := 1.0
 			if len(round.Weights) > 0 {
 				weight = float64(round.Weights[i])
 			}
 			for q := range p {
-				g := float64(r.plan.Precision.At(round.Terms[i].Scalars, k*p+q))
+				g := float64(r.plan.Precision.At(t.Scalars, k*p+q))
 				a := float32(float64(g*weight) / whole)
-				r.addTerm(a, r.tempDirection(n, k, q, round.Terms[i].Source), i == 0 && q == 0)
+				r.addTerm(a, r.tempDirection(n-t.Back, k, q, t.Source), terms == 0)
+				terms++
 			}
 		}
 	}
+	return terms
 }
 
 // addTerm adds a z to the pending terms. first says that it begins a step.
@@ -156,7 +160,8 @@ func (r *Replica) checkTerms(n uint64, round *wire.Round, relayed bool) error {
 		want = int(round.Perturbations)
 	}
 	for i, t := range round.Terms {
-		own := relayed || i == 0 // of this round's directions
+		// own: along this round's directions
+		own := relayed && (t.Back == 0 || r.plan.Late == 0) || !relayed && i == 0
 		switch scalars := r.plan.Precision.Len(t.Scalars); {
 		case own && t.Back != 0, own && relayed != (t.Source != prng.Shared):
 			return fmt.Errorf("term %d along %d records back, source %d: %w",
@@ -164,12 +169,13 @@ func (r *Replica) checkTerms(n uint64, round *wire.Round, relayed bool) error {
 		case own && scalars != want:
 			return fmt.Errorf("%d scalars for %d steps of %d perturbations: %w",
 				scalars, r.plan.Steps, round.Perturbations, wire.ErrValue)
-		case !own && !r.olderFits(n, t, scalars):
+		case !own && !r.olderFits(n, t, scalars) && !r.lateFits(t, scalars, relayed):
 			return fmt.Errorf("term %d of %d scalars along %d records back, source %d: %w",
 				i, scalars, t.Back, t.Source, wire.ErrValue)
 		}
 	}
-	if len(round.Terms) == 0 || len(round.Terms) > 1 && !relayed && r.plan.Control == wire.NoControl ||
+	alone := !relayed && r.plan.Control == wire.NoControl && r.plan.Late == 0
+	if len(round.Terms) == 0 || len(round.Terms) > 1 && alone ||
 		(len(round.Terms) != 2) && round.Phase == 2 || len(round.Terms) != 1 && round.Phase == 1 {
 		return fmt.Errorf("%d terms: %w", len(round.Terms), wire.ErrValue)
 	}

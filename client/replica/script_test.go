@@ -113,7 +113,38 @@ func (s *script) round(n uint64) {
 	default:
 		r.Terms = []wire.Term{{Scalars: scalars(p.Steps)}}
 	}
+	if p.Late > 0 {
+		s.late(&r)
+	}
 	s.add(r)
+}
+
+// late gives a round late contributions to some of the last three records.
+func (s *script) late(r *wire.Round) {
+	n := s.chain.n + 1
+	s.counts[n] = int(s.plan.Steps * r.Perturbations)
+	for back := uint64(1); back <= 3 && back+2 <= n; back++ {
+		slot := uint32(0)
+		for range s.random.below(3) {
+			if s.counts[n-back] == 0 {
+				break // a change
+			}
+			t := wire.Term{Back: back,
+				Scalars: s.random.travel(s.plan.Precision, s.counts[n-back])}
+			if s.plan.Transport == wire.Relay {
+				slot += 1 + s.random.below(3)
+				t.Source = prng.Slot(slot)
+			}
+			r.Terms = append(r.Terms, t)
+			r.Contributors++
+			if s.plan.RelaysWeights() {
+				r.Weights = append(r.Weights, 1+s.random.below(wire.MaxWeight))
+			}
+			if s.plan.Transport == wire.Mean {
+				break
+			}
+		}
+	}
 }
 
 // dense adds the records of a round, and makes their objects.

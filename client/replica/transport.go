@@ -3,7 +3,6 @@ package replica
 import (
 	"fmt"
 
-	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -45,17 +44,10 @@ func (meanTransport) check(r *Replica, n uint64, round *wire.Round) error {
 func (t meanTransport) add(r *Replica, n uint64, round *wire.Round) { r.addScalars(n, round, t) }
 
 func (meanTransport) addTerms(r *Replica, n uint64, round *wire.Round) int {
-	steps, p, scalars := int(r.plan.Steps), int(round.Perturbations), round.Terms[0].Scalars
-	for i := range steps * p {
-		r.addTerm(r.plan.Precision.At(scalars, i)/float32(p),
-			r.tempDirection(n, i/p, i%p, prng.Shared), i%p == 0)
-	}
 	if r.pool != nil {
-		r.addPooled(n, steps, p, round.StepSize, func(i int) float32 {
-			return r.plan.Precision.At(scalars, i)
-		})
+		r.addPooled(n, round)
 	}
-	return p
+	return r.addMeans(n, round)
 }
 
 // relayTransport: a round has every contributor's scalars along its own directions.
@@ -68,8 +60,7 @@ func (relayTransport) check(r *Replica, n uint64, round *wire.Round) error {
 func (t relayTransport) add(r *Replica, n uint64, round *wire.Round) { r.addScalars(n, round, t) }
 
 func (relayTransport) addTerms(r *Replica, n uint64, round *wire.Round) int {
-	r.addRelayed(n, round, int(r.plan.Steps))
-	return int(round.Perturbations) * len(round.Terms)
+	return r.addRelayed(n, round, int(r.plan.Steps))
 }
 
 // denseTransport: a round names an object, the mean of the devices' vectors.
