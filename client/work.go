@@ -42,7 +42,7 @@ func (c *Client) work(ctx context.Context, a *arrival) error {
 		}
 		return c.send(ctx, frame)
 	}
-	if c.inRecess(ctx, a.N, a.closes) {
+	if c.inRecess(ctx, a.N, c.lastChance(a)) {
 		return c.report(Progress{State: Waiting})
 	}
 	round := c.working(ctx, a)
@@ -153,26 +153,28 @@ func (c *Client) deliver(ctx context.Context, round *working, a *arrival) error 
 	return c.report(Progress{State: Waiting, Contributed: true, Loss: float64(loss)})
 }
 
-// A working is the context of the work on one announcement. It ends with the context of Run,
-// when the round closes, or when a later round is announced.
+// A working is the context of the work on one announcement. It ends with the context of Run, or
+// as soon as the contribution no longer counts: when the round closes or a later one is announced,
+// and with Plan.Late later than that.
 type working struct {
 	context.Context
 	a          *arrival
+	late       uint64      // records for which the contribution still counts
 	superseded atomic.Bool // by a later round
 	cancel     context.CancelFunc
 	unwatch    func()
 }
 
 func (c *Client) working(ctx context.Context, a *arrival) *working {
-	w := &working{a: a}
-	w.Context, w.cancel = context.WithDeadlineCause(ctx, a.closes, errDeadline)
+	w := &working{a: a, late: uint64(c.follower.Plan().Late)}
+	w.Context, w.cancel = context.WithDeadlineCause(ctx, c.lastChance(a), errDeadline)
 	w.unwatch = c.inbox.watched(w.see)
 	return w
 }
 
 // see ends the work if a later round was announced.
 func (w *working) see(later *arrival) {
-	if later.N > w.a.N && later.Epoch >= w.a.Epoch {
+	if supersedes(later, w.a, w.late) {
 		w.superseded.Store(true)
 		w.cancel()
 	}
@@ -189,7 +191,7 @@ func (c *Client) contribute(
 	ctx context.Context, a *arrival, t *probe.Task,
 ) (r wire.Reply, vector []float32, err error) {
 	plan := c.follower.Plan()
-	if err := c.prober.Ready(ctx, a.N, t.Queries(plan), a.closes); err != nil {
+	if err := c.prober.Ready(ctx, a.N, t.Queries(plan), c.lastChance(a)); err != nil {
 		return declined(err), nil, err
 	}
 	weight, err := c.prober.Weight(ctx, plan)

@@ -97,7 +97,7 @@ type Policy interface {
 type Work struct {
 	N       uint64        // index of the record that the round makes
 	Queries uint64        // loss evaluations
-	Left    time.Duration // until the round closes
+	Left    time.Duration // until the round closes; with late work, until it no longer counts
 }
 
 // A Batch names a minibatch. All perturbations of a local step use the same one, on both
