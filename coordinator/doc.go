@@ -32,6 +32,11 @@
 //   - transport=dense: the digest of the exact weighted mean of the contributors' vectors, and no
 //     terms. Where rounds have two phases, each has a record and a vector.
 //
+// With Plan.Late, contributions to earlier records join as terms of these: with transport=mean one
+// for each such record, with transport=relay one for each contribution. Each counts once. Only
+// contributions to records that this coordinator closed itself do, because it knows who counted:
+// after a restart, and after another coordinator's record, late ones are dropped.
+//
 // A round takes contributions up to its target, paused or not. So records stay within the size that
 // package wire/valid has computed.
 //
@@ -42,7 +47,8 @@
 // the same work again, and replies that devices have already computed still count.
 //
 // What is not in the log is lost: a pause, a request whose event was not yet told, the number of
-// the open attempt, evaluations and digests that were being collected, and the course of the loss.
+// the open attempt, evaluations and digests that were being collected, late contributions that
+// waited for the next record, and the course of the loss.
 //
 // # Vectors
 //

@@ -49,6 +49,7 @@ type Event struct {
 	// RoundDone, PhaseDone.
 	Attempt       uint32
 	Contributors  uint32
+	Late          uint32  // of the contributors, those to earlier records; 0 without Plan.Late
 	Loss          float32 // weighted mean of the contributors' training losses
 	Seconds       float64 // since the first announcement of record N; SteppedOut: for how long
 	Step          float32 // eta

@@ -36,12 +36,13 @@ func (c *Core) take(m gather.Member, weight uint32) {
 // body returns the record of the round.
 func (c *Core) body() *wire.Round {
 	r := &c.round
+	contributors, _ := c.counts()
 	body := &wire.Round{
 		Round:         c.Rounds + 1,
 		Attempt:       r.attempt,
 		StepSize:      r.step,
 		Perturbations: r.perturbations,
-		Contributors:  c.sum.Count,
+		Contributors:  contributors,
 		Phase:         r.phase,
 	}
 	c.transport.fill(c, body)

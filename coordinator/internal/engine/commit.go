@@ -51,6 +51,7 @@ func (c *Core) move(record []byte) (wire.Record, error) {
 		return r, err
 	}
 	c.prev = prev
+	c.lateMoved(&r)
 	c.remember(record)
 	c.phase, c.pending, c.object, c.closed, c.fromQueue = idle, nil, nil, report.Event{}, false
 	c.round.open = false

@@ -124,15 +124,16 @@ type Core struct {
 	queued     []*wire.Record // what operators asked for
 	fromQueue  bool           // pending is the first of queued
 
-	roster  roster
-	crowd   crowd
-	starved starved
-	claims  claims
-	yield   gather.Yield
-	answers gather.Answers
-	late    gather.Answers // of the round before, for the yield of an open roster
-	uploads gather.Uploads
-	unkept  bool // a vector was stored, and those too old are not yet deleted
+	roster   roster
+	crowd    crowd
+	starved  starved
+	claims   claims
+	yield    gather.Yield
+	answers  gather.Answers
+	late     gather.Answers // of the round before, for the yield of an open roster
+	lateWork lateWork
+	uploads  gather.Uploads
+	unkept   bool // a vector was stored, and those too old are not yet deleted
 
 	round      round
 	aggregator gather.Aggregator    // the open round's
@@ -218,6 +219,7 @@ func New(cfg Config, h *History) (*Core, error) {
 	}
 	c.answers, c.late = gather.NewAnswers(listed), gather.NewAnswers(listed)
 	c.answers.Grow(len(h.Members))
+	c.lateWork.past = gather.NewPast(listed)
 	c.crowd.grow(len(c.roster.ids), false)
 	c.loadRetired(h.Retired)
 	c.yield.Population = uint64(c.Plan.Members)
@@ -312,6 +314,8 @@ func (c *Core) tick() {
 	switch {
 	case c.deposed:
 		return
+	case c.full():
+		c.commitRound()
 	case c.phase == collecting && c.now >= c.due():
 		c.closeOrReopen()
 	case c.phase == failed && c.now >= c.retryAt:

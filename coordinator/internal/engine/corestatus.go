@@ -27,7 +27,7 @@ func (c *Core) Status() report.Status {
 	}
 	if c.phase == collecting {
 		s.Phase, s.Attempt = c.round.phase, c.round.attempt
-		s.Contributions = c.sum.Count
+		s.Contributions = c.collected()
 		s.Declines = c.answers.Declines
 		if !c.roster.open {
 			s.Asked = uint32(c.round.cohort.Sampled)

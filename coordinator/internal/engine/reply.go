@@ -41,6 +41,10 @@ func (c *Core) reply(id string, frame []byte) {
 
 // contribution adds a device's scalars to the open round.
 func (c *Core) contribution(m gather.Member, r *wire.Reply) {
+	if c.isLate(r) {
+		c.lateContribution(m, r)
+		return
+	}
 	current, ok := c.admit(m, r)
 	if !ok {
 		return
@@ -166,9 +170,12 @@ func (c *Core) countLate(m gather.Member, r *wire.Reply) {
 
 // judge reads a contribution's numbers into c.values. fault is the counter of what is wrong with
 // them, nil if nothing is.
-func (c *Core) judge(r *wire.Reply) (fault *uint64) {
+func (c *Core) judge(r *wire.Reply) (fault *uint64) { return c.readValues(r, c.round.scalars) }
+
+// readValues is judge for a contribution that must have so many scalars.
+func (c *Core) readValues(r *wire.Reply, scalars int) (fault *uint64) {
 	precision := c.Plan.Precision
-	if c.transport.vectors() || precision.Len(r.Values) != c.round.scalars {
+	if c.transport.vectors() || precision.Len(r.Values) != scalars {
 		return &c.counters.WrongCount
 	}
 	switch largest := gather.Read(&c.values, precision, r.Values); {

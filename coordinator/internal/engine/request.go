@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
@@ -84,9 +85,10 @@ func (c *Core) takeTurn() bool {
 
 func changeEvent(change *wire.Change) report.Event {
 	e := report.Event{Kind: report.Changed}
-	fields := wire.Fields()
-	for _, number := range change.Fields {
-		e.Fields = append(e.Fields, fields[number-1].Name)
+	for _, f := range wire.Fields() {
+		if slices.Contains(change.Fields, f.Number) {
+			e.Fields = append(e.Fields, f.Name)
+		}
 	}
 	return e
 }

@@ -111,11 +111,14 @@ func (c *Core) want() uint64 {
 }
 
 // asked says whether an attempt asks a member.
-func (c *Core) asked(a attempt, m gather.Member) bool {
+func (c *Core) asked(a attempt, m gather.Member) bool { return a.asked(&c.Plan, c.N+1, m) }
+
+// asked says whether the attempt, of record n, asks a member.
+func (a *attempt) asked(p *wire.Plan, n uint64, m gather.Member) bool {
 	if a.cohort.Members > 0 && a.cohort.Sampled >= uint64(a.cohort.Members) {
 		return m.Slot < a.cohort.Members
 	}
-	return a.cohort.Has(c.Plan.Run, c.N+1, a.number, m.Slot, m.ID)
+	return a.cohort.Has(p.Run, n, a.number, m.Slot, m.ID)
 }
 
 // settle handles that the attempt has nobody more to wait for. Without a quorum it closes at once
@@ -125,7 +128,7 @@ func (c *Core) settle() {
 	r := &c.round
 	switch {
 	case c.paused || c.starved.waits:
-	case c.sum.Count >= c.Plan.Quorum, c.answers.Declines == 0 &&
+	case c.collected() >= c.Plan.Quorum, c.answers.Declines == 0 &&
 		r.cohort.Sampled < uint64(r.cohort.Members):
 		c.closeAttempt()
 	default:
@@ -142,7 +145,7 @@ func (c *Core) closeAttempt() {
 	switch {
 	case c.exploded():
 		c.pause(c.divergence)
-	case c.sum.Count >= c.Plan.Quorum:
+	case c.collected() >= c.Plan.Quorum:
 		c.commitRound()
 	case c.round.tries >= c.Plan.MaxAttempts:
 		c.starve()
@@ -155,7 +158,7 @@ func (c *Core) closeAttempt() {
 func (c *Core) shortfall() string {
 	r := &c.round
 	text := fmt.Sprintf("record %d: %d contributed in %d attempts, quorum %d",
-		c.N+1, c.sum.Count, r.tries, c.Plan.Quorum)
+		c.N+1, c.collected(), r.tries, c.Plan.Quorum)
 	if !c.roster.open {
 		text += fmt.Sprintf("; %d of %d members asked, %d present", r.cohort.Sampled,
 			r.cohort.Members, c.crowd.present())
@@ -178,7 +181,9 @@ func (c *Core) shortfall() string {
 func (c *Core) commitRound() {
 	c.recover()
 	r := &c.round
-	loss := c.loss.Mean(c.sum.Weight)
+	c.joinLate()
+	contributors, weight := c.counts()
+	loss := c.loss.Mean(weight)
 	c.yield.Early = r.attempt == 0 && c.now < r.deadline
 	kind := report.PhaseDone
 	if r.phase != 1 {
@@ -189,7 +194,8 @@ func (c *Core) commitRound() {
 	c.append(&wire.Record{Kind: wire.KindRound, Round: c.body()}, report.Event{
 		Kind:          kind,
 		Attempt:       r.attempt,
-		Contributors:  c.sum.Count,
+		Contributors:  contributors,
+		Late:          c.lateWork.joining.Count,
 		Loss:          loss,
 		Seconds:       float64(c.now-r.opened) / 1000,
 		Step:          r.step,

@@ -57,7 +57,7 @@ func (c *Core) lacking() int {
 			hopes--
 		}
 	}
-	return int(c.Plan.Quorum) - int(c.sum.Count) - hopes
+	return int(c.Plan.Quorum) - int(c.collected()) - hopes
 }
 
 // backBy returns when enough devices that stepped out will be back, forever if there are too few.

@@ -51,8 +51,9 @@ func (meanTransport) unsummed() bool   { return false }
 
 func (meanTransport) fill(c *Core, body *wire.Round) {
 	precision := c.Plan.Precision // each float32 is rounded to it
-	mean := precision.Append(nil, c.aggregator.Combine(&c.sum, &c.held)...)
+	mean := precision.Append(nil, c.means()...)
 	body.Terms = []wire.Term{{Source: prng.Shared, Scalars: mean}}
+	body.Terms = c.lateTerms(body.Terms)
 	body.Terms = c.controls.Terms(body.Terms, c.N+1, c.sum.Weight, precision)
 	if c.Plan.Control == wire.ScaffoldMean {
 		body.Slots = c.answers.Contributors()
@@ -69,9 +70,9 @@ func (relayTransport) unsummed() bool   { return true }
 
 func (relayTransport) fill(c *Core, body *wire.Round) {
 	c.held.Sort()
-	body.Terms = c.held.Terms(c.Plan.Precision)
+	body.Terms = c.lateTerms(c.held.Terms(c.Plan.Precision))
 	if c.Plan.Weights == wire.BySamples {
-		body.Weights = c.held.Weights()
+		body.Weights = c.lateWork.joining.Weights(c.held.Weights())
 	}
 }
 

@@ -64,6 +64,21 @@ func (a *Answers) Set(m Member, bit uint8) {
 	}
 }
 
+// Copy makes a, which is empty, remember who contributed to the record of b.
+func (a *Answers) Copy(b *Answers) {
+	a.Grow(len(b.Slots))
+	for _, slot := range b.Given {
+		if b.Slots[slot]&Contributed != 0 {
+			a.Set(Member{Slot: slot}, Contributed)
+		}
+	}
+	for id, bits := range b.IDs {
+		if bits&Contributed != 0 {
+			a.Set(Member{ID: id}, Contributed)
+		}
+	}
+}
+
 // Reset forgets all answers.
 func (a *Answers) Reset() {
 	for _, s := range a.Given {

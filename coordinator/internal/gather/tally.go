@@ -46,9 +46,14 @@ func (t *Tally) Means() []float32 {
 	if t.Weight == 0 {
 		return nil
 	}
+	return t.MeansOver(t.Weight)
+}
+
+// MeansOver returns each sum divided by weight, rounded once to float32.
+func (t *Tally) MeansOver(weight uint64) []float32 {
 	means := make([]float32, len(t.sums))
 	for i := range t.sums {
-		means[i] = t.sums[i].Mean(t.Weight)
+		means[i] = t.sums[i].Mean(weight)
 	}
 	return means
 }

@@ -1,0 +1,184 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/wire"
+)
+
+// With Plan.Late = N a contribution that missed its record counts in a later one: along the older
+// record's directions, discounted by its age. This file decides which contributions these are.
+//
+// The age of a contribution to record n' in record n is the number of n's round less that of n'.
+// Rounds are numbered along the log's path, so changes do not age a contribution, and a rollback
+// drops those to records that it undoes.
+//
+// A contribution counts at most once. The coordinator therefore takes late ones only to records
+// that it closed itself, of which it knows who counted. Contributions to a record that another
+// epoch closed, or that this coordinator found in the log when it started, are dropped as late.
+
+// lateWork is what the core knows about contributions to closed records.
+//
+// Invariants:
+//  1. past has rounds that this epoch closed, on the log's path, or whose record is being appended.
+//  2. waiting has contributions that no record counts yet, and that the next one will count;
+//     joining has those of the record that is being appended.
+type lateWork struct {
+	past             gather.Past
+	waiting, joining gather.Late
+}
+
+// isLate says whether a contribution is to a record that was closed, or is being appended.
+func (c *Core) isLate(r *wire.Reply) bool {
+	closed := r.N <= c.N || r.N == c.N+1 && (c.phase == appending || c.phase == failed)
+	return c.Plan.Late > 0 && closed
+}
+
+// lateContribution keeps a contribution to a closed record for the next one.
+func (c *Core) lateContribution(m gather.Member, r *wire.Reply) {
+	c.countLate(m, r)
+	past := c.lateWork.past.Find(r.N)
+	if fault := c.judgeLate(past, m, r); fault != nil {
+		*fault++
+		return
+	}
+	past.Counted.Set(m, gather.Contributed)
+	c.counters.Contributions++
+	c.contributed(m, false)
+	c.aggregator.Clip(c.values)
+	of := gather.Lateness{N: past.N, Number: past.Number, Own: c.Plan.Transport == wire.Relay}
+	c.lateWork.waiting.Add(of, m.Slot, c.values, c.weightOf(r), r.Loss)
+}
+
+// judgeLate reads a late contribution's numbers into c.values. fault is the counter of why it does
+// not count, nil if it does.
+func (c *Core) judgeLate(past *gather.PastRound, m gather.Member, r *wire.Reply) (fault *uint64) {
+	switch {
+	case past == nil || !c.fresh(past.Number):
+		return &c.counters.Late
+	case r.Tip != past.Tip:
+		return &c.counters.WrongTip
+	case !past.Asked(m):
+		return &c.counters.Unsampled
+	case past.Knows(m, c.roster.stored):
+		return &c.counters.Duplicate
+	}
+	if fault := c.readValues(r, past.Scalars); fault != nil {
+		return fault
+	}
+	if !c.hasLateRoom(past) {
+		return &c.counters.Overflow
+	}
+	return nil
+}
+
+// fresh says whether contributions to a round still count in the next record that closes.
+func (c *Core) fresh(number uint64) bool {
+	next := c.Rounds + 1
+	if c.lateWork.past.Find(c.N+1) != nil { // it is being appended
+		next++
+	}
+	return next-number <= uint64(c.Plan.Late)
+}
+
+// hasLateRoom says whether a record still has room for a contribution to a round. A record of
+// transport=relay has room for Plan.Target late ones. One of transport=mean has a term for each
+// round, however many contributed, but an open roster's members are not bounded.
+func (c *Core) hasLateRoom(past *gather.PastRound) bool {
+	switch {
+	case past.Scalars > c.mostScalars():
+		return false // P was larger then
+	case c.Plan.Transport == wire.Relay:
+		return c.lateWork.waiting.Count < c.Plan.Target
+	}
+	return !c.roster.open || uint64(len(past.Counted.IDs)) <= 4*c.want()+1024
+}
+
+// mostScalars is the K*P for which a valid plan has room in its records.
+func (c *Core) mostScalars() int { return int(c.Plan.Steps) * int(c.Plan.MaxPerturbations()) }
+
+// collected returns how many contributions count towards the target and the quorum.
+func (c *Core) collected() uint32 {
+	if c.Plan.Async > 0 {
+		return c.sum.Count + c.lateWork.waiting.Count
+	}
+	return c.sum.Count
+}
+
+// full says whether contributions of any age close the open round.
+func (c *Core) full() bool {
+	if c.phase != collecting || c.paused || c.Plan.Async == 0 {
+		return false
+	}
+	n := c.collected()
+	return n >= c.Plan.Target || c.starved.waits && n >= c.Plan.Quorum
+}
+
+// joinLate moves the contributions that waited into the record that is being made, and remembers
+// who is counted on time.
+func (c *Core) joinLate() {
+	l := &c.lateWork
+	if c.Plan.Late == 0 {
+		return
+	}
+	l.joining, l.waiting = l.waiting, gather.Late{}
+	own := len(c.losses) > 0
+	l.joining.Losses(func(loss float32, weight uint32) {
+		c.loss.Add(loss, weight)
+		if !own { // older states' losses are better than none for the watch
+			c.losses = append(c.losses, loss)
+		}
+	})
+	n, attempts := c.N+1, slices.Clone(c.round.attempts)
+	asked := func(m gather.Member) bool {
+		return slices.ContainsFunc(attempts,
+			func(a attempt) bool { return a.asked(&c.Plan, n, m) })
+	}
+	l.past.Add(gather.PastRound{N: n, Number: c.Rounds + 1, Tip: c.Hash.Tip(),
+		Scalars: c.round.scalars, Asked: asked}, &c.answers)
+}
+
+// lateMoved follows the log, of which r is the last record. It ends what joined that record,
+// forgets rounds that are not on the path or that another epoch closed, and drops what is too old
+// or too large for the next record, so that all that waits will be counted.
+func (c *Core) lateMoved(r *wire.Record) {
+	l := &c.lateWork
+	l.joining = gather.Late{}
+	onPath := func(uint64) bool { return true }
+	switch {
+	case r.Kind == wire.KindRollback:
+		onPath = func(n uint64) bool { return n <= r.To }
+	case r.Epoch != c.epoch || r.Kind != wire.KindRound:
+		onPath = func(n uint64) bool { return n != r.N }
+	}
+	keep := func(n, number uint64) bool {
+		return onPath(n) && c.Rounds+1-number <= uint64(c.Plan.Late)
+	}
+	most := c.mostScalars()
+	l.past.Keep(keep)
+	l.waiting.Keep(func(n, number uint64, scalars int) bool {
+		return keep(n, number) && scalars <= most
+	})
+}
+
+// counts returns how many contributions the record that is being made counts, and their weight.
+func (c *Core) counts() (contributors uint32, weight uint64) {
+	l := &c.lateWork.joining
+	return c.sum.Count + l.Count, c.sum.Weight + l.Weight
+}
+
+// means returns the mean of the open round's scalars, over the late contributions' weight too.
+func (c *Core) means() []float32 {
+	if c.lateWork.joining.Count == 0 {
+		return c.aggregator.Combine(&c.sum, &c.held)
+	}
+	_, weight := c.counts()
+	return c.sum.MeansOver(weight)
+}
+
+// lateTerms appends the terms of the late contributions to those of the record that is being made.
+func (c *Core) lateTerms(terms []wire.Term) []wire.Term {
+	_, weight := c.counts()
+	return c.lateWork.joining.Terms(terms, c.N+1, c.Rounds+1, weight, &c.Plan)
+}
