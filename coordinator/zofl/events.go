@@ -19,6 +19,7 @@ type event struct {
 	Round        uint64    `json:"round"`
 	Attempt      uint32    `json:"attempt,omitempty"`
 	Contributors uint32    `json:"contributors,omitempty"`
+	Late         uint32    `json:"late,omitempty"`
 	Loss         *float32  `json:"loss,omitempty"`
 	Seconds      float64   `json:"seconds,omitempty"`
 	Metrics      []float32 `json:"metrics,omitempty"`
@@ -90,7 +91,7 @@ func eventOf(e report.Event) event {
 	out := event{Time: time.Now().UTC(), Event: e.Kind.String(), N: e.N, Round: e.Round}
 	switch e.Kind {
 	case report.RoundDone, report.PhaseDone:
-		out.Attempt, out.Contributors = e.Attempt, e.Contributors
+		out.Attempt, out.Contributors, out.Late = e.Attempt, e.Contributors, e.Late
 		out.Loss, out.Seconds = &e.Loss, e.Seconds
 	case report.Evaluated:
 		out.N, out.Metrics, out.Devices = e.Evaluation.N, e.Evaluation.Metrics, e.Evaluation.Count
