@@ -34,6 +34,8 @@ type entry struct {
 	bytes  []byte
 	record wire.Record
 	hash   wire.Hash
+
+	counted []answer // the contributions that a round counts
 }
 
 // A state is a replica's state after a record.
@@ -87,7 +89,7 @@ func (b *book) commit(record []byte) {
 		b.w.find("records decode", "record %d: %v", n, err)
 		return
 	}
-	e := entry{bytes.Clone(record), r, wire.HashRecord(record)}
+	e := entry{bytes: bytes.Clone(record), record: r, hash: wire.HashRecord(record)}
 	prev, epoch := wire.Genesis(runName), uint64(1)
 	if n > 1 {
 		prev, epoch = b.chain[n-2].hash, b.chain[n-2].record.Epoch
@@ -100,7 +102,7 @@ func (b *book) commit(record []byte) {
 	case r.Epoch < epoch || b.begun[r.Epoch] == nil:
 		b.w.find("epochs ascend", "record %d is of epoch %d, after one of %d", n, r.Epoch, epoch)
 	case r.Kind == wire.KindRound:
-		b.round(&r)
+		e.counted = b.round(&r)
 	}
 	b.chain = append(b.chain, e)
 	b.w.count("record " + r.Kind.String())
@@ -168,24 +170,25 @@ func (b *book) plan() *wire.Plan {
 }
 
 // round checks that a round is the mean of contributions that devices made and that reached
-// its author, each once.
-func (b *book) round(r *wire.Record) {
+// its author, each once. It returns them.
+func (b *book) round(r *wire.Record) []answer {
 	plan := b.plan()
-	if r.Round.Contributors < plan.Quorum {
-		b.w.find("quorum", "record %d has %d contributors, the quorum is %d",
-			r.N, r.Round.Contributors, plan.Quorum)
-	}
 	if plan.Transport == wire.DenseVectors {
+		b.quorum(r, plan, r.Round.Contributors)
 		b.mean(r, plan)
-		return
+		return nil
 	}
-	counted, err := b.contributors(r, plan)
+	counted, on, err := b.answers(r, plan)
 	if err != nil {
 		b.w.find("no contribution is counted twice", "record %d: %v", r.N, err)
-		return
+		return nil
 	}
-	for _, d := range counted {
-		a := answer{deviceName(d), r.N, b.chain[r.N-2].hash.Tip()}
+	if plan.Async > 0 {
+		on = len(counted)
+	}
+	b.quorum(r, plan, uint32(on))
+	b.once(r, counted)
+	for _, a := range counted {
 		switch made := b.made[a]; {
 		case made == nil:
 			b.w.find("what is counted was sent",
@@ -196,6 +199,27 @@ func (b *book) round(r *wire.Record) {
 				r.N, r.Epoch, a.device)
 		}
 	}
+	return counted
+}
+
+// quorum checks that enough contributions closed a round.
+func (b *book) quorum(r *wire.Record, plan *wire.Plan, count uint32) {
+	if count < plan.Quorum {
+		b.w.find("quorum", "record %d has %d contributors, the quorum is %d",
+			r.N, count, plan.Quorum)
+	}
+}
+
+// answers returns the contributions that a round counts, and how many are to its own record.
+func (b *book) answers(r *wire.Record, plan *wire.Plan) (counted []answer, on int, err error) {
+	if plan.Late > 0 {
+		return b.withLate(r, plan)
+	}
+	devices, err := b.contributors(r, plan)
+	for _, d := range devices {
+		counted = append(counted, b.answerTo(d, r.N))
+	}
+	return counted, int(r.Round.Contributors), err
 }
 
 // lost records that the log now ends after record n. If a change was lost, the step size or

@@ -187,3 +187,24 @@ plant upload-before-persist client/internal/outbox/upload.go \
 ' \
 	'	return u.head.Loss, true, o.saveUpload()
 '
+plant late-counted-twice coordinator/internal/engine/late.go \
+	'case past.Knows(m, c.roster.stored):' \
+	'case past.Knows(m, c.roster.stored) && len(r.Values) == 0:'
+plant late-forgets-who-was-on-time coordinator/internal/gather/past.go \
+	'	r.Counted.Copy(counted)
+' \
+	''
+plant late-after-rollback coordinator/internal/engine/late.go \
+	'onPath = func(n uint64) bool { return n <= r.To }' \
+	'onPath = func(n uint64) bool { return n <= r.N }'
+plant late-to-adopted-record coordinator/internal/engine/late.go \
+	'case r.Epoch != c.epoch || r.Kind != wire.KindRound:' \
+	'case r.Kind != wire.KindRound:'
+plant late-without-discount coordinator/internal/gather/late.go \
+	'		scale(mean, s)
+' \
+	'' \
+	'			scale(g.each.values, s)
+' \
+	'			_ = s
+'

@@ -120,6 +120,7 @@ func (s *scenario) drawPlan(rng *rand.Rand) error {
 	if rng.IntN(16) == 0 {
 		s.steps, p.Rounds = 4*s.steps, 4*p.Rounds
 	}
+	s.drawLate(p, rng)
 	s.plan = p
 	if err := plancheck.Validate(p); err != nil {
 		return fmt.Errorf("scenario: %w", err)

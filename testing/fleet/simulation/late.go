@@ -1,0 +1,203 @@
+package simulation
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// drawLate lets contributions count that miss their record, where the plan can have it.
+func (s *scenario) drawLate(p *wire.Plan, rng *rand.Rand) {
+	if p.Transport == wire.DenseVectors || p.Control != wire.NoControl ||
+		p.Aggregator != wire.WeightedMean || rng.IntN(2) == 0 {
+		return
+	}
+	p.Late = uint32(1 + rng.IntN(4))
+	p.Async = uint8(rng.IntN(2))
+	switch p.Staleness = wire.Staleness(rng.IntN(4)); p.Staleness {
+	case wire.StalePolynomial:
+		p.StalenessA = 0.5
+	case wire.StaleHinge:
+		p.StalenessA, p.StalenessB = 2, 1
+	}
+	s.slow = max(s.slow, 0.05)
+}
+
+// discount is s(age), written down from the papers.
+func discount(p *wire.Plan, age int) float64 {
+	a := float64(age)
+	switch p.Staleness {
+	case wire.StaleConstant:
+		return 1
+	case wire.StalePolynomial:
+		return math.Pow(1+a, -float64(p.StalenessA))
+	case wire.StaleHinge:
+		if age <= int(p.StalenessB) {
+			return 1
+		}
+		return 1 / (1 + float64(p.StalenessA)*(a-float64(p.StalenessB)))
+	}
+	return math.Pow(1+a, -0.5)
+}
+
+// withLate returns the contributions that a round counts, of its own record and of older ones,
+// each once. on is how many are its own.
+func (b *book) withLate(r *wire.Record, plan *wire.Plan) (counted []answer, on int, err error) {
+	discounts := make([]float64, len(r.Round.Terms))
+	for i := range r.Round.Terms {
+		if discounts[i], err = b.ages(r, plan, r.Round.Terms[i].Back); err != nil {
+			return nil, 0, err
+		}
+	}
+	counted, err = b.lateMeans(r, plan, discounts)
+	if plan.Transport == wire.Relay {
+		counted, err = b.lateRelayed(r, plan, discounts)
+	}
+	for _, a := range counted {
+		if a.n == r.N {
+			on++
+		}
+	}
+	if err == nil && len(counted) != int(r.Round.Contributors) {
+		err = fmt.Errorf("it counts %d contributions, and says %d", len(counted),
+			r.Round.Contributors)
+	}
+	return counted, on, err
+}
+
+// ages returns the discount of a term of record r that is so many records back.
+func (b *book) ages(r *wire.Record, plan *wire.Plan, back uint64) (float64, error) {
+	if back == 0 {
+		return 1, nil
+	}
+	n, age := r.N-back, 1
+	left := b.left(uint64(len(b.chain)))
+	for i := n + 1; i < r.N; i++ {
+		if left[i] && b.chain[i-1].record.Kind == wire.KindRound {
+			age++
+		}
+	}
+	switch {
+	case n < 2 || !left[n]:
+		return 0, fmt.Errorf("it has late work on record %d, which is not on its path", n)
+	case age > int(plan.Late):
+		return 0, fmt.Errorf("it has late work on record %d, of age %d", n, age)
+	case b.chain[n-1].record.Epoch != r.Epoch:
+		return 0, fmt.Errorf("it is of epoch %d, and has late work on record %d of epoch %d",
+			r.Epoch, n, b.chain[n-1].record.Epoch)
+	}
+	b.w.count("late work")
+	if age > 1 {
+		b.w.count("late work of old")
+	}
+	if plan.Async > 0 {
+		b.w.count("late work, async")
+	}
+	return discount(plan, age), nil
+}
+
+// answerTo is a device's contribution to record n.
+func (b *book) answerTo(device int, n uint64) answer {
+	return answer{deviceName(device), n, b.chain[n-2].hash.Tip()}
+}
+
+// lateRelayed finds the contributions of a round that has each contributor's scalars.
+func (b *book) lateRelayed(r *wire.Record, plan *wire.Plan, discounts []float64) (
+	counted []answer, err error) {
+	s := b.w.scenario
+	for i := range r.Round.Terms {
+		t := &r.Round.Terms[i]
+		if t.Source == 0 || int(t.Source) > len(b.members) {
+			return nil, fmt.Errorf("term %d has source %d, of %d members", i, t.Source,
+				len(b.members))
+		}
+		d := 0
+		for d < s.devices-1 && deviceName(d) != b.members[t.Source-1] {
+			d++
+		}
+		_, err := b.term(r, plan, t, func(v float64) ([]int, bool) {
+			want := math.Pow(s.radix, float64(d)) * discounts[i]
+			return []int{d}, math.Abs(v-want) < 1e-3*want
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", b.members[t.Source-1], err)
+		}
+		if plan.Weights == wire.BySamples && r.Round.Weights[i] != s.weights[d] {
+			return nil, fmt.Errorf("weights %d, that of %s is %d", r.Round.Weights, deviceName(d),
+				s.weights[d])
+		}
+		counted = append(counted, b.answerTo(d, r.N-t.Back))
+	}
+	b.w.count("late relay")
+	return counted, nil
+}
+
+// lateMeans finds the contributions of a round of means: the only ones whose weights add up to
+// what their sums were divided by.
+func (b *book) lateMeans(r *wire.Record, plan *wire.Plan, discounts []float64) (
+	counted []answer, err error) {
+	most := int(slices.Max(b.w.scenario.weights)) * int(r.Round.Contributors)
+	for total := int(r.Round.Contributors); total <= most; total++ {
+		counted = counted[:0]
+		weight := 0
+		for i := range r.Round.Terms {
+			t := &r.Round.Terms[i]
+			var found []int
+			found, err = b.term(r, plan, t, func(v float64) ([]int, bool) {
+				return b.w.scenario.anyDigits(v / discounts[i] * float64(total))
+			})
+			if err != nil {
+				break
+			}
+			for _, d := range found {
+				counted = append(counted, b.answerTo(d, r.N-t.Back))
+				weight += int(b.w.scenario.weights[d])
+			}
+		}
+		if err == nil && weight == total && len(counted) == int(r.Round.Contributors) {
+			return counted, nil
+		}
+	}
+	if err == nil {
+		err = fmt.Errorf("%d contributions are not made of devices' slopes, each once",
+			r.Round.Contributors)
+	}
+	return nil, err
+}
+
+// anyDigits finds the devices whose weighted slopes add up to sum, which is rounded.
+func (s *scenario) anyDigits(sum float64) (found []int, ok bool) {
+	whole := math.Round(sum)
+	if math.Abs(whole-sum) > 1e-6*max(whole, 1) {
+		return nil, false
+	}
+	rest := whole
+	for i, w := range s.weights {
+		digit := int(math.Mod(rest, s.radix))
+		rest = math.Floor(rest / s.radix)
+		switch digit {
+		case 0:
+		case int(w):
+			found = append(found, i)
+		default:
+			return nil, false
+		}
+	}
+	return found, rest == 0
+}
+
+// once checks that no record of the log counts a contribution that another one counts.
+func (b *book) once(r *wire.Record, counted []answer) {
+	for i := range b.chain {
+		for _, a := range counted {
+			if slices.Contains(b.chain[i].counted, a) {
+				b.w.find("no contribution is counted twice",
+					"records %d and %d count what %s contributed to record %d",
+					i+1, r.N, a.device, a.n)
+			}
+		}
+	}
+}
