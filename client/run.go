@@ -259,17 +259,19 @@ func (c *Client) listen(ctx context.Context) error {
 	for {
 		idle := time.Now()
 		select {
+		case <-c.inbox.arrived: // first, where both are ready
+			if done, err := c.hear(ctx); done || err != nil {
+				return err
+			}
+			continue
+		default:
+		}
+		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-c.inbox.arrived:
-			if done, err := c.follow(ctx, c.inbox.take()); done || err != nil {
+			if done, err := c.hear(ctx); done || err != nil {
 				return err
-			}
-			c.pulse.set(c.follower.Plan().Reannounce)
-			if c.member.rejoinDue() {
-				if done, err := c.look(ctx); done || err != nil {
-					return err
-				}
 			}
 		case quiet := <-c.pulse.quiet:
 			if retry.Final(quiet.err) {
@@ -290,4 +292,16 @@ func (c *Client) listen(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// hear handles the announcements that wait.
+func (c *Client) hear(ctx context.Context) (done bool, err error) {
+	if done, err := c.follow(ctx, c.inbox.take()); done || err != nil {
+		return done, err
+	}
+	c.pulse.set(c.follower.Plan().Reannounce)
+	if c.member.rejoinDue() {
+		return c.look(ctx)
+	}
+	return false, nil
 }
