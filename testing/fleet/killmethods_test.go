@@ -77,6 +77,7 @@ func killedRun(t *testing.T, p *wire.Plan, kills int) (digest [32]byte) {
 					return loss(ctx, x, b)
 				})
 		}
+		synctest.Wait() // the plan is stored
 		stop := r.start(ctx, "d0", slow)
 		synctest.Wait() // slots are in the order of joining
 		r.start(ctx, "d1", slow)
