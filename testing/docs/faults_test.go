@@ -1,0 +1,65 @@
+package docs
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// quoted is a word between backquotes.
+var quoted = regexp.MustCompile("`([^`]+)`")
+
+// TestFaultsHaveTests: every fault has a test, and that test exists. A row names tests as
+// `package`: `TestName`, and more of the same package after it.
+func TestFaultsHaveTests(t *testing.T) {
+	page, err := os.ReadFile("../../docs/faults.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, tests := 0, 0
+	for line := range strings.SplitSeq(string(page), "\n") {
+		cells := strings.Split(line, "|")
+		if len(cells) < 5 || strings.Contains(line, "|---") || cells[3] == " test " {
+			continue
+		}
+		rows++
+		before, dir := tests, ""
+		for _, word := range quoted.FindAllStringSubmatch(cells[len(cells)-2], -1) {
+			name, _, _ := strings.Cut(word[1], "/")
+			if !strings.HasPrefix(name, "Test") {
+				dir = word[1]
+				continue
+			}
+			tests++
+			if !hasTest(t, dir, name) {
+				t.Errorf("%q: package %q has no test %s", cells[1], dir, name)
+			}
+		}
+		if tests == before {
+			t.Errorf("%q has no test", cells[1])
+		}
+	}
+	if rows < 60 {
+		t.Errorf("%d faults, want those of all chapters", rows)
+	}
+}
+
+func hasTest(t *testing.T, dir, name string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("../..", dir, "*_test.go"))
+	if err != nil || dir == "" {
+		return false
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "\nfunc "+name+"(") {
+			return true
+		}
+	}
+	return false
+}
