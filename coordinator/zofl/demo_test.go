@@ -19,14 +19,14 @@ func TestDemoMethods(t *testing.T) {
 		}
 		t.Run(method, func(t *testing.T) {
 			t.Parallel()
-			rounds := "4"
+			rounds, clients := "4", "4"
 			switch method {
 			case "mezo": // one direction a round
 				rounds = "100"
 			case "zofedavg-gd", "zofedavg-gd-shared": // all data in each evaluation
-				rounds = "2"
+				rounds, clients = "6", "2"
 			}
-			out, err := zofl(t, "demo", "--method", method, "--rounds", rounds, "--clients", "4",
+			out, err := zofl(t, "demo", "--method", method, "--rounds", rounds, "--clients", clients,
 				"--json")
 			var result demo.Result
 			if jsonErr := json.Unmarshal([]byte(out), &result); err != nil || jsonErr != nil {

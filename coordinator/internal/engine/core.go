@@ -126,7 +126,7 @@ type Core struct {
 
 	roster   roster
 	crowd    crowd
-	starved  starved
+	shortage shortage
 	claims   claims
 	yield    gather.Yield
 	answers  gather.Answers

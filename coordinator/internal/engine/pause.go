@@ -13,7 +13,7 @@ import (
 // restarted coordinator goes on.
 
 // halted says whether no round may be open though the run has not ended.
-func (c *Core) halted() bool { return c.paused || c.trouble != "" || c.starved.waits }
+func (c *Core) halted() bool { return c.paused || c.trouble != "" || c.shortage.waits }
 
 // why says why the run is halted. Trouble with the log comes first.
 func (c *Core) why() string {
@@ -23,7 +23,7 @@ func (c *Core) why() string {
 	case c.paused:
 		return c.reason
 	}
-	return c.starved.reason
+	return c.shortage.reason
 }
 
 // pause opens no more rounds. The open round keeps its contributions until a change takes its
@@ -32,7 +32,7 @@ func (c *Core) pause(reason string) {
 	if c.paused || c.End != nil || c.endRequested() {
 		return
 	}
-	c.paused, c.reason, c.starved = true, reason, starved{}
+	c.paused, c.reason, c.shortage = true, reason, shortage{}
 	c.emitEvent(report.Event{Kind: report.RunPaused, Reason: reason})
 	if c.phase == appending || c.phase == failed {
 		return // its outcome is announced
@@ -50,10 +50,10 @@ func (c *Core) resume() {
 	}
 	switch {
 	case c.paused:
-	case c.starved.waits:
+	case c.shortage.waits:
 		c.crowd.pardon(c.now)
 		c.announcing = false
-		c.recover()
+		c.endShortage()
 		c.round.tries = 0
 		c.openAttempt(c.round.attempt + 1)
 		return

@@ -199,7 +199,7 @@ func (c *Core) answered(waited bool) {
 	}
 	switch {
 	case c.paused:
-	case c.sum.Count >= c.Plan.Target, c.starved.waits && c.sum.Count >= c.Plan.Quorum:
+	case c.sum.Count >= c.Plan.Target, c.shortage.waits && c.sum.Count >= c.Plan.Quorum:
 		c.commitRound()
 	case !c.roster.open && c.round.pending == 0:
 		c.settle()

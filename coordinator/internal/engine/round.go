@@ -47,7 +47,7 @@ func (c *Core) openRound() {
 	c.answers, c.late = c.late, c.answers
 	c.answers.Reset()
 	c.answers.Grow(c.roster.stored)
-	c.recover()
+	c.endShortage()
 	number := c.Rounds + 1
 	c.round = round{
 		open:          true,
@@ -127,7 +127,7 @@ func (a *attempt) asked(p *wire.Plan, n uint64, m gather.Member) bool {
 func (c *Core) settle() {
 	r := &c.round
 	switch {
-	case c.paused || c.starved.waits:
+	case c.paused || c.shortage.waits:
 	case c.collected() >= c.Plan.Quorum, c.answers.Declines == 0 &&
 		r.cohort.Sampled < uint64(r.cohort.Members):
 		c.closeAttempt()
@@ -148,7 +148,7 @@ func (c *Core) closeAttempt() {
 	case c.collected() >= c.Plan.Quorum:
 		c.commitRound()
 	case c.round.tries >= c.Plan.MaxAttempts:
-		c.starve()
+		c.runShort()
 	default:
 		c.openAttempt(c.round.attempt + 1)
 	}
@@ -179,7 +179,7 @@ func (c *Core) shortfall() string {
 
 // commitRound hands the record of the round, or of its phase, to the log.
 func (c *Core) commitRound() {
-	c.recover()
+	c.endShortage()
 	r := &c.round
 	c.joinLate()
 	contributors, weight := c.counts()

@@ -94,8 +94,8 @@ plant correct-by-uncounted client/internal/outbox/variate.go \
 	'return counted && r.Round.StepSize == s.step' \
 	'return counted || len(r.Round.Slots) > 0'
 plant ignore-quorum coordinator/internal/engine/round.go \
-	'case c.sum.Count >= c.Plan.Quorum:' \
-	'case c.sum.Count > 0:'
+	'case c.collected() >= c.Plan.Quorum:' \
+	'case c.collected() > 0:'
 plant conflict-taken-for-success coordinator/internal/engine/conflict.go \
 	'	if bytes.Equal(stored, c.pending) {' \
 	'	if bytes.Equal(stored, c.pending) || len(stored) > 0 {'

@@ -12,12 +12,12 @@ import (
 // forever is a time that does not come.
 const forever = math.MaxUint64
 
-// starvedMost bounds the pause between attempts of a run that wants devices, in announcements.
-const starvedMost = 12
+// shortageMost bounds the pause between attempts of a run that lacks devices, in announcements.
+const shortageMost = 12
 
-// A starved is a run that lacks devices for a quorum. It asks again by itself: when enough are
+// A shortage is a lack of devices for a quorum. The run asks again by itself: when enough are
 // back, and else after pauses that double. Only a person stops that, by Pause.
-type starved struct {
+type shortage struct {
 	waits   bool   // no attempt is open; devices are told that the run is paused
 	spells  uint32 // how often in a row it had to wait; 0: it has what it needs
 	since   uint64
@@ -25,14 +25,14 @@ type starved struct {
 	reason  string
 }
 
-// starve waits for devices to come back. The attempt's contributions stay, and replies to it still
+// runShort waits for devices to come back. The attempt's contributions stay, and replies to it still
 // count.
-func (c *Core) starve() {
-	s := &c.starved
+func (c *Core) runShort() {
+	s := &c.shortage
 	s.waits, s.since, s.reason = true, c.now, c.shortfall()
 	s.spells++
 	pause := uint64(c.Plan.Reannounce) << min(s.spells-1, 8)
-	s.retryAt = c.now + min(pause, starvedMost*uint64(c.Plan.Reannounce))
+	s.retryAt = c.now + min(pause, shortageMost*uint64(c.Plan.Reannounce))
 	if at := c.backBy(); at > c.now {
 		s.retryAt = min(s.retryAt, c.soonest(at))
 	}
@@ -45,7 +45,7 @@ func (c *Core) starve() {
 // soonest returns at, or the earliest time at which to ask again. Devices that are back, and then
 // decline, are not asked without a pause.
 func (c *Core) soonest(at uint64) uint64 {
-	return max(at, c.starved.since+c.pauseOf(c.starved.spells, uint64(c.Plan.Reannounce)))
+	return max(at, c.shortage.since+c.pauseOf(c.shortage.spells, uint64(c.Plan.Reannounce)))
 }
 
 // lacking is how many more devices the round needs for its quorum than are present and may yet
@@ -79,7 +79,7 @@ func (c *Core) backBy() uint64 {
 
 // returned handles that a member came, or came back.
 func (c *Core) returned() {
-	if s := &c.starved; s.waits && c.lacking() <= 0 {
+	if s := &c.shortage; s.waits && c.lacking() <= 0 {
 		s.retryAt = min(s.retryAt, c.soonest(c.now))
 	}
 }
@@ -87,7 +87,7 @@ func (c *Core) returned() {
 // reopen asks again. One attempt must do, unless enough devices seem to be there. If too few are,
 // it gives silent ones another deadline.
 func (c *Core) reopen() {
-	c.starved.waits, c.announcing = false, false
+	c.shortage.waits, c.announcing = false, false
 	c.crowd.sweep(c.now)
 	c.round.tries = 0
 	if c.lacking() > 0 {
@@ -97,28 +97,28 @@ func (c *Core) reopen() {
 	c.openAttempt(c.round.attempt + 1)
 }
 
-// recover notes that the run has the devices that it needs.
-func (c *Core) recover() {
-	if c.starved.spells > 0 {
+// endShortage notes that the run has the devices that it needs.
+func (c *Core) endShortage() {
+	if c.shortage.spells > 0 {
 		c.emitEvent(report.Event{Kind: report.RunResumed})
 	}
-	c.starved = starved{}
+	c.shortage = shortage{}
 }
 
-// due returns when the open attempt closes, or when a starved run asks again.
+// due returns when the open attempt closes, or when a run that lacks devices asks again.
 func (c *Core) due() uint64 {
 	switch {
 	case c.paused:
 		return forever
-	case c.starved.waits:
-		return c.starved.retryAt
+	case c.shortage.waits:
+		return c.shortage.retryAt
 	}
 	return c.round.closes
 }
 
 // closeOrReopen does what is due.
 func (c *Core) closeOrReopen() {
-	if c.starved.waits {
+	if c.shortage.waits {
 		c.reopen()
 	} else {
 		c.closeAttempt()
@@ -130,7 +130,7 @@ func (c *Core) waitsText() string {
 	switch {
 	case c.End != nil || c.paused:
 		return ""
-	case c.starved.waits:
+	case c.shortage.waits:
 		text := fmt.Sprintf("%d of %d members present, quorum %d: it goes on when they are back",
 			c.crowd.present(), len(c.crowd.members), c.Plan.Quorum)
 		if n := c.crowd.present(); n > 0 && n < c.Plan.Quorum {
