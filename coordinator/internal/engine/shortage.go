@@ -25,8 +25,8 @@ type shortage struct {
 	reason  string
 }
 
-// runShort waits for devices to come back. The attempt's contributions stay, and replies to it still
-// count.
+// runShort waits for devices to come back. The attempt's contributions stay, and replies to it
+// still count.
 func (c *Core) runShort() {
 	s := &c.shortage
 	s.waits, s.since, s.reason = true, c.now, c.shortfall()
