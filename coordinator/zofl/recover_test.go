@@ -114,6 +114,7 @@ func recoverALostLog(t *testing.T, k *kitchen) {
 		t.Error(err)
 	}
 	k.reach(donor.N + 60)
+	k.leaves("a")
 	for _, id := range []string{"a", "b", "c", "w"} { // all of them follow
 		k.follows(id, donor.N+10)
 	}
@@ -139,6 +140,17 @@ func recoverALostLog(t *testing.T, k *kitchen) {
 		!strings.Contains(err.Error(), fmt.Sprint("after record ", donor.N)) {
 		t.Errorf("export of a lost record: %v", err)
 	}
+}
+
+// leaves waits until a device has left the run that it followed, and kept its model.
+func (k *kitchen) leaves(id string) {
+	k.t.Helper()
+	for began := time.Now(); time.Since(began) < patience; time.Sleep(20 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(k.dir, id, "checkpoint-before")); err == nil {
+			return
+		}
+	}
+	k.t.Fatalf("device %s kept no model of the run before", id)
 }
 
 // follows waits until a device reports a round after record n.
