@@ -242,6 +242,29 @@ func TestRecess(t *testing.T) {
 	})
 }
 
+// Where rounds are short, so are recesses.
+func TestShortRecess(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := testPlan(small)
+		p.Deadline = 200
+		h, o := newHost(t, p), newMoody(t)
+		h.device("d0", o)
+		h.round()
+		o.mood = func(context.Context, []float32) (float64, error) {
+			return 0, errors.New("out of memory")
+		}
+		for range 12 {
+			h.announce()
+			r := h.one(wire.Decline)
+			if away, _ := r.Away(); away.Milliseconds > 16*200 {
+				t.Errorf("a recess of %d ms, with a deadline of 200 ms", away.Milliseconds)
+			}
+			h.commit()
+			pass(16 * 200 * time.Millisecond)
+		}
+	})
+}
+
 // A coordinator that answers each join with the plan that the device has is not asked in a loop.
 func TestPlanAgainAndAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {

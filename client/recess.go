@@ -14,8 +14,8 @@ import (
 
 // A recess is a time in which this device takes no part. A device that declines several rounds in a
 // row goes into recess and tells the coordinator for how long, so that nobody waits for it. Each
-// recess is twice as long as the last, up to Config.RetryMax, and varies, so that devices do not
-// come back in step.
+// recess is twice as long as the last, and varies, so that devices do not come back in step. None
+// is longer than Config.RetryMax or recessDeadlines.
 type recess struct {
 	declines int           // since the last contribution
 	bound    time.Duration // of the last recess
@@ -23,24 +23,29 @@ type recess struct {
 	policy   bool // the app's policy declined: the recess ends when it allows work again
 }
 
-// declinesBefore is how many declines in a row a device sends before it goes into recess.
-const declinesBefore = 3
+const (
+	// declinesBefore is how many declines in a row a device sends before it goes into recess.
+	declinesBefore = 3
+	// recessDeadlines bounds a recess, in deadlines of the plan: rounds that are short are worth a
+	// try sooner.
+	recessDeadlines = 16
+)
 
 // decline notes a decline and returns how long a recess it begins, 0 for none. A device that is
 // busy may be free at any moment.
-func (r *recess) decline(p *retry.Pauses, fault error) time.Duration {
+func (r *recess) decline(p *retry.Pauses, deadline time.Duration, fault error) time.Duration {
 	if errors.Is(fault, probe.ErrBusy) {
 		return 0
 	}
-	switch r.declines++; r.declines {
-	case declinesBefore + 1:
+	switch r.declines++; {
+	case r.declines <= declinesBefore:
+		return 0
+	case r.declines == declinesBefore+1:
 		r.bound = p.First()
 	default:
 		r.bound = p.Next(r.bound)
 	}
-	if r.declines <= declinesBefore {
-		return 0
-	}
+	r.bound = min(r.bound, recessDeadlines*deadline)
 	r.policy = errors.Is(fault, probe.ErrPolicy)
 	pause := r.bound/2 + p.Jitter(max(r.bound/2, 1))
 	r.until = time.Now().Add(pause)

@@ -103,7 +103,8 @@ func (c *Client) answer(ctx context.Context, round *working, a *arrival) error {
 func (c *Client) reply(ctx context.Context, a *arrival, r *wire.Reply, fault error) error {
 	pause := time.Duration(0)
 	if r.Kind == wire.Decline {
-		if pause = c.recess.decline(c.pauses, fault); pause > 0 {
+		deadline := time.Duration(c.follower.Plan().Deadline) * time.Millisecond
+		if pause = c.recess.decline(c.pauses, deadline, fault); pause > 0 {
 			r.Rest = (&wire.Away{Milliseconds: uint64(pause.Milliseconds())}).Append(nil)
 		}
 	} else {

@@ -20,9 +20,11 @@ const (
 	// declinesBefore is how many declines in a row leave a device present.
 	declinesBefore = 1
 	// stepOutFirst and stepOutMost bound how long a device is not waited for that keeps declining
-	// and does not say for how long. Each decline doubles the time.
-	stepOutFirst = 1000      // milliseconds
-	stepOutMost  = 60 * 1000 // milliseconds
+	// and does not say for how long. Each decline doubles the time. It is at most stepOutDeadlines
+	// of the plan, because rounds that are short are worth a try sooner.
+	stepOutFirst     = 1000      // milliseconds
+	stepOutMost      = 60 * 1000 // milliseconds
+	stepOutDeadlines = 16
 )
 
 // A presence is what the coordinator has seen of a member.
@@ -173,7 +175,8 @@ func (c *Core) declined(m gather.Member, r *wire.Reply, current bool) {
 	if a, ok := r.Away(); ok {
 		out = a.Milliseconds
 	} else if p.inARow > declinesBefore {
-		out = min(uint64(stepOutFirst)<<min(p.inARow-declinesBefore-1, 16), stepOutMost)
+		out = min(uint64(stepOutFirst)<<min(p.inARow-declinesBefore-1, 16), stepOutMost,
+			stepOutDeadlines*uint64(c.Plan.Deadline))
 	}
 	if out == 0 {
 		return
