@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -74,8 +73,9 @@ func recoverALostLog(t *testing.T, k *kitchen) {
 	k.follows("a", headIn(t, k, "b", "checkpoint").N)
 	stop(t, k.lead, a)
 	donor := headIn(t, k, "b", "checkpoint")
-	if last := headIn(t, k, "a", "checkpoint").N; last <= donor.N {
-		t.Fatalf("device a has record %d, the donor %d", last, donor.N)
+	ahead := headIn(t, k, "a", "checkpoint")
+	if ahead.N <= donor.N {
+		t.Fatalf("device a has record %d, the donor %d", ahead.N, donor.N)
 	}
 	lost := k.log
 	k.log = filepath.Join(k.dir, "recovered")
@@ -110,13 +110,15 @@ func recoverALostLog(t *testing.T, k *kitchen) {
 	if _, err := k.ask("rollback", fmt.Sprint(donor.N-1)); err == nil {
 		t.Error("a rollback to a record that is lost was accepted")
 	}
-	if _, err := k.ask("rollback", fmt.Sprint(donor.N+3)); err != nil {
-		t.Error(err)
+	back, err := k.ask("rollback", fmt.Sprint(donor.N+3))
+	if err != nil {
+		t.Fatal(err)
 	}
-	k.reach(donor.N + 60)
-	k.leaves("a")
-	for _, id := range []string{"a", "b", "c", "w"} { // all of them follow
-		k.follows(id, donor.N+10)
+	after := k.reach(back.N + 20).N                   // the rollback
+	for _, id := range []string{"a", "b", "c", "w"} { // all of them follow the new log
+		k.reaches(id, func(h *replica.Head) bool {
+			return h.N >= after && h.Hash != ahead.Hash
+		})
 	}
 	stop(t, a, b, c, w, k.lead)
 	for _, id := range []string{"a", "b", "c", "w"} {
@@ -142,26 +144,20 @@ func recoverALostLog(t *testing.T, k *kitchen) {
 	}
 }
 
-// leaves waits until a device has left the run that it followed, and kept its model.
-func (k *kitchen) leaves(id string) {
+// follows waits until a device has a checkpoint after record n.
+func (k *kitchen) follows(id string, n uint64) {
 	k.t.Helper()
+	k.reaches(id, func(h *replica.Head) bool { return h.N > n })
+}
+
+// reaches waits until a device has a checkpoint that is wanted.
+func (k *kitchen) reaches(id string, wanted func(*replica.Head) bool) {
+	k.t.Helper()
+	file := filepath.Join(k.dir, id, "checkpoint")
 	for began := time.Now(); time.Since(began) < patience; time.Sleep(20 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(k.dir, id, "checkpoint-before")); err == nil {
+		if h, err := headOf(file); err == nil && wanted(&h) {
 			return
 		}
 	}
-	k.t.Fatalf("device %s kept no model of the run before", id)
-}
-
-// follows waits until a device reports a round after record n.
-func (k *kitchen) follows(id string, n uint64) {
-	k.t.Helper()
-	for began := time.Now(); time.Since(began) < patience; time.Sleep(20 * time.Millisecond) {
-		if b, err := os.ReadFile(filepath.Join(k.dir, id, "checkpoint")); err == nil && len(b) > 0 {
-			if h, err := headOf(filepath.Join(k.dir, id, "checkpoint")); err == nil && h.N > n {
-				return
-			}
-		}
-	}
-	k.t.Fatalf("device %s has no checkpoint after record %d", id, n)
+	k.t.Fatalf("device %s has no checkpoint as awaited", id)
 }
