@@ -67,10 +67,14 @@ func (f *Follower) standing(h *Head) Standing {
 //
 // The error is [ErrNotOurs], or final (see [retry.Final]), or one that the next head may cure.
 func (f *Follower) To(ctx context.Context, h *Head) (Standing, error) {
-	if err := f.reach(ctx, h); err != nil || f.replica.N() != h.Last {
+	followed, err := f.reach(ctx, h)
+	switch {
+	case err == nil && !followed:
+		return Standing{}, nil // though the replica may be at a record of that index
+	case err != nil, f.replica.N() != h.Last:
 		return f.standing(h), err
 	}
-	err := f.compare(ctx, h)
+	err = f.compare(ctx, h)
 	if err == nil {
 		err = f.prove(ctx, h)
 	}
@@ -78,34 +82,34 @@ func (f *Follower) To(ctx context.Context, h *Head) (Standing, error) {
 }
 
 // reach brings the replica to the head, unless the head is older than what this device knows or
-// contradicts the log.
-func (f *Follower) reach(ctx context.Context, h *Head) error {
+// contradicts the log. followed is false if it ignored the head.
+func (f *Follower) reach(ctx context.Context, h *Head) (followed bool, err error) {
 	// During a pass over the log the replica is behind what the course knows.
 	shorter := h.Last < f.course.known()
 	if behind := h.Last < f.replica.N(); behind || shorter || h.Epoch < f.epoch {
 		lost := behind && h.Epoch > f.replica.Epoch()
 		if f.ignored++; f.ignored < ignoreFor && !lost {
-			return nil
+			return false, nil
 		}
 		f.ignored = 0
 		if err := f.Confirm(ctx); err != nil || behind {
-			return err
+			return true, err
 		}
 		if shorter {
 			f.course.cut(h.Last)
 		}
 	}
-	err := f.extend(ctx, h)
+	err = f.extend(ctx, h)
 	if errors.Is(err, replica.ErrFork) {
 		if err := f.Confirm(ctx); err != nil {
-			return err
+			return true, err
 		}
-		return fmt.Errorf("%w: %w", errForged, err)
+		return true, fmt.Errorf("%w: %w", errForged, err)
 	}
 	if err == nil {
 		f.epoch, f.ignored = h.Epoch, 0
 	}
-	return err
+	return true, err
 }
 
 // extend applies the records up to the head. It checks before and after that the head agrees with
