@@ -47,7 +47,7 @@ func (c *Core) lateContribution(m gather.Member, r *wire.Reply) {
 	c.counters.Contributions++
 	c.contributed(m, false)
 	c.aggregator.Clip(c.values)
-	of := gather.Lateness{N: past.N, Number: past.Number, Own: c.Plan.Transport == wire.Relay}
+	of := gather.Lateness{N: past.N, Number: past.Number, Own: c.transport.unsummed()}
 	c.lateWork.waiting.Add(of, m.Slot, c.values, c.weightOf(r), r.Loss)
 }
 
@@ -89,7 +89,7 @@ func (c *Core) hasLateRoom(past *gather.PastRound) bool {
 	switch {
 	case past.Scalars > c.mostScalars():
 		return false // P was larger then
-	case c.Plan.Transport == wire.Relay:
+	case c.transport.unsummed():
 		return c.lateWork.waiting.Count < c.Plan.Target
 	}
 	return !c.roster.open || uint64(len(past.Counted.IDs)) <= 4*c.want()+1024

@@ -17,8 +17,8 @@ import (
 const (
 	// silentAfter is how many deadlines in a row a device lets pass before no round waits for it.
 	silentAfter = 3
-	// declinesBefore is how many declines in a row leave a device present.
-	declinesBefore = 1
+	// stepOutAfter is how many declines in a row leave a device present.
+	stepOutAfter = 1
 	// stepOutFirst and stepOutMost bound how long a device is not waited for that keeps declining
 	// and does not say for how long. Each decline doubles the time. It is at most stepOutDeadlines
 	// of the plan, because rounds that are short are worth a try sooner.
@@ -174,8 +174,8 @@ func (c *Core) declined(m gather.Member, r *wire.Reply, current bool) {
 	out := uint64(0)
 	if a, ok := r.Away(); ok {
 		out = a.Milliseconds
-	} else if p.inARow > declinesBefore {
-		out = min(uint64(stepOutFirst)<<min(p.inARow-declinesBefore-1, 16), stepOutMost,
+	} else if p.inARow > stepOutAfter {
+		out = min(uint64(stepOutFirst)<<min(p.inARow-stepOutAfter-1, 16), stepOutMost,
 			stepOutDeadlines*uint64(c.Plan.Deadline))
 	}
 	if out == 0 {
