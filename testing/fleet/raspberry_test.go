@@ -208,7 +208,10 @@ func agree(t *testing.T, all []*agent, log string, lead *party) {
 	}
 }
 
-// judge checks that the error on held-out readings fell, to below that of the last reading.
+// judge checks that the model forecasts held-out readings better than the last reading and the
+// reading of a week ago do. Kills change who contributes, so the error at the end differs from run
+// to run (0.51 to 0.60): it is held to what an untrained model cannot reach, not to the first
+// evaluation, which comes when most is learned.
 func (m *metricsOf) judge(t *testing.T) {
 	t.Helper()
 	m.mu.Lock()
@@ -216,11 +219,12 @@ func (m *metricsOf) judge(t *testing.T) {
 	if len(m.values) < 2 {
 		t.Fatalf("%d evaluations", len(m.values))
 	}
-	first, last := m.values[0], m.values[len(m.values)-1]
+	last := m.values[len(m.values)-1]
 	t.Logf("mse %v, then %v; of the last reading %v, of a week ago %v",
-		first[0], last[0], last[1], last[2])
-	if end := last[0].(float64); end > 0.9*first[0].(float64) || end > 0.7*last[1].(float64) {
-		t.Errorf("mse %v, then %v; of the last reading %v: want it to fall, and to 0.7 of that",
-			first[0], end, last[1])
+		m.values[0][0], last[0], last[1], last[2])
+	end := last[0].(float64)
+	if reading, week := last[1].(float64), last[2].(float64); end > 0.7*reading || end > 0.85*week {
+		t.Errorf("mse %v: want at most 0.7 of the last reading's %v and 0.85 of a week ago's %v",
+			end, reading, week)
 	}
 }
