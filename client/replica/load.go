@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/zofl/zofl/client/replica/internal/digest"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -173,8 +174,8 @@ func (l *Loader) elements(p []byte) ([]byte, error) {
 	n := min(len(p)/4, len(v))
 	for i := range n {
 		bits := binary.LittleEndian.Uint32(p[4*i:])
-		if v[i] = math.Float32frombits(bits); v[i] != v[i] && bits != canonicalNaN {
-			return p, badState("a NaN other than %x", uint32(canonicalNaN))
+		if v[i] = math.Float32frombits(bits); v[i] != v[i] && bits != digest.NaN {
+			return p, badState("a NaN other than %x", uint32(digest.NaN))
 		}
 	}
 	if l.rest[0] = v[n:]; n == len(v) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/client/replica/internal/digest"
 	"github.com/zofl/zofl/internal/isa/isatest"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
@@ -196,7 +197,7 @@ func TestMethodsDevice(t *testing.T) {
 
 // sameBits compares bits, all NaNs being equal.
 func sameBits(a, b []float32) bool {
-	return slices.EqualFunc(a, b, func(v, w float32) bool { return bits32(v) == bits32(w) })
+	return slices.EqualFunc(a, b, func(v, w float32) bool { return digest.Bits(v) == digest.Bits(w) })
 }
 
 // A probe is x + mu S z in the written order, wherever it begins and along every kind of

@@ -1,6 +1,8 @@
 package replica
 
 import (
+	"github.com/zofl/zofl/client/replica/internal/layout"
+	"github.com/zofl/zofl/client/replica/internal/server"
 	"github.com/zofl/zofl/mathx"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
@@ -77,8 +79,8 @@ func (r *Replica) moveBlock(worker, i int) {
 	at := i * prng.BlockLen
 	b := parts{
 		i: i, x: block(r.x, at), m: block(r.m, at), control: block(r.control, at),
-		moment: block(r.moment, at), second: block(r.second, at), peak: block(r.peak, at),
 	}
+	b.server = r.server.Block(at, at+len(b.x))
 	b.scratch = r.scratch[worker].of(len(b.x))
 	terms, coefs := r.terms, r.coefs
 	for j := range r.moves {
@@ -105,11 +107,11 @@ func (r *Replica) coefsOf(mv *move) int {
 
 // parts holds one block of the state, and scratch.
 type parts struct {
-	i                    int
-	x, m, control        []float32
-	moment, second, peak []float32
-	base                 []float32 // x at the start of the round
-	correction           []float32 // c minus the mean of the contributors' c_i
+	i             int
+	x, m, control []float32
+	server        server.State
+	base          []float32 // x at the start of the round
+	correction    []float32 // c minus the mean of the contributors' c_i
 	scratch
 }
 
@@ -134,7 +136,7 @@ func (r *Replica) moveRound(b *parts, mv *move, terms []prng.Term, coefs []float
 	if mv.contributors > 0 {
 		mathx.Axpy(b.control, -mv.contributors, b.older)
 	}
-	r.applyServerRule(b)
+	b.server.Move(&r.plan, b.x, b.base, b.v)
 	if tau > 0 {
 		trail := block(r.trail[(mv.round-1)%uint64(tau)], b.i*prng.BlockLen)
 		mathx.Sub(trail, b.x, b.base)
@@ -163,8 +165,8 @@ func (r *Replica) step(b *parts, terms []prng.Term, coefs []float32, mv *move) {
 	if r.plan.Rule == wire.Momentum {
 		gain -= r.plan.Beta
 	}
-	r.eachSpan(b.i*prng.BlockLen, len(v), func(lo, hi int, span span) {
-		if eta := float32(mv.eta * span.step); r.plan.Rule == wire.SGD {
+	r.segments.Each(b.i*prng.BlockLen, len(v), func(lo, hi int, span layout.Span) {
+		if eta := float32(mv.eta * span.Step); r.plan.Rule == wire.SGD {
 			mathx.Descend(b.x[lo:hi], eta, v[lo:hi])
 		} else {
 			mathx.MomentumStep(b.x[lo:hi], b.m[lo:hi], r.plan.Beta, gain, eta, v[lo:hi])
@@ -181,16 +183,6 @@ func (r *Replica) sum(v []float32, terms []prng.Term, coefs []float32, hasBasis 
 	}
 	for j, q := range r.basis {
 		mathx.Axpy(v, coefs[j], block(q, i*prng.BlockLen))
-	}
-}
-
-// eachSpan calls f(lo, hi, span) for each span that overlaps the n elements from at on; lo
-// and hi count from at.
-func (r *Replica) eachSpan(at, n int, f func(lo, hi int, s span)) {
-	for i, lo := r.spanAt(at), 0; lo < n; i++ {
-		hi := min(r.segments[i].end-at, n)
-		f(lo, hi, r.segments[i])
-		lo = hi
 	}
 }
 

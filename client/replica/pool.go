@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"github.com/zofl/zofl/client/replica/internal/layout"
 	"github.com/zofl/zofl/mathx"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
@@ -135,8 +136,8 @@ func (r *Replica) expandBlock(worker, i int) {
 	r.firstBlock(s.start, i)
 	r.combine(s.v, r.pool.a, i)
 	mathx.Scale(x, float32(r.pool.a[r.plan.Pool]), s.start)
-	r.eachSpan(i*prng.BlockLen, len(x), func(lo, hi int, span span) {
-		mathx.Axpy(x[lo:hi], span.step, s.v[lo:hi])
+	r.segments.Each(i*prng.BlockLen, len(x), func(lo, hi int, span layout.Span) {
+		mathx.Axpy(x[lo:hi], span.Step, s.v[lo:hi])
 	})
 	if len(m) > 0 {
 		r.combine(s.v, r.pool.b, i)
@@ -180,7 +181,7 @@ func (r *Replica) firstBlock(dst []float32, i int) {
 		end := start + int(s.Len)
 		lo, hi := max(start, at), min(end, at+len(dst))
 		if lo < hi {
-			seed(dst[lo-at:hi-at], lo, r.poolKey, s)
+			layout.Seed(dst[lo-at:hi-at], lo, r.poolKey, s)
 		}
 		start = end
 	}

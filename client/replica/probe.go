@@ -65,13 +65,13 @@ func (r *Replica) probeOne(_, tile int) {
 func (r *Replica) probeRange(p *probe, at, end int) {
 	defer r.clipProbe(p, at, end)
 	for at < end {
-		s := r.segments[r.spanAt(at)]
-		to := min(s.end, end)
+		s := r.segments[r.segments.At(at)]
+		to := min(s.End, end)
 		if to < end {
 			to -= to % prng.BlockLen
 		}
 		if at%prng.BlockLen == 0 && at < to {
-			r.probeBlocks(p, at, to, float32(p.mu*s.mu))
+			r.probeBlocks(p, at, to, float32(p.mu*s.Mu))
 		} else {
 			to = min(end, at-at%prng.BlockLen+prng.BlockLen)
 			r.probePart(p, at, to)
@@ -120,9 +120,9 @@ func (r *Replica) probePart(p *probe, at, to int) {
 	first := at - at%prng.BlockLen
 	prng.Fill(block[:to-first], p.z.z, uint32(first/prng.BlockLen))
 	for at < to {
-		s := r.segments[r.spanAt(at)]
-		hi := min(s.end, to)
-		x, z, mu := p.x[at:hi], block[at-first:hi-first], float32(p.mu*s.mu)
+		s := r.segments[r.segments.At(at)]
+		hi := min(s.End, to)
+		x, z, mu := p.x[at:hi], block[at-first:hi-first], float32(p.mu*s.Mu)
 		a := p.z.along(mu)
 		plus := p.plus[at-p.start:]
 		for i, v := range z {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/zofl/zofl/client/replica/internal/digest"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -31,7 +32,7 @@ func (r *Replica) registers() []uint64 {
 		list := make([]uint64, 0, len(r.pool.a)+len(r.pool.b))
 		for _, part := range [][]float64{r.pool.a, r.pool.b} {
 			for _, v := range part {
-				list = append(list, bits64(v))
+				list = append(list, digest.Bits64(v))
 			}
 		}
 		return list
@@ -43,7 +44,7 @@ func (r *Replica) registers() []uint64 {
 func appendBits(list []uint64, v []float32) []uint64 {
 	list = slices.Grow(list, len(v))
 	for _, e := range v {
-		list = append(list, uint64(bits32(e)))
+		list = append(list, uint64(digest.Bits(e)))
 	}
 	return list
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/zofl/zofl/client/replica/internal/layout"
+	"github.com/zofl/zofl/client/replica/internal/server"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/valid"
@@ -72,20 +74,20 @@ type Replica struct {
 	ended     *wire.End
 
 	// The state: vectors of d elements, and the values that registers returns.
-	x, m                 []float32
-	control              []float32   // ScaffoldMean: S
-	moment, second, peak []float32   // of the server rule: m, v, the largest v
-	basis, trail         [][]float32 // Subspace: Q, and the last moves
-	population           uint32      // ScaffoldMean: N
-	pending              pending     // ScaffoldPoint, Surrogate: phase 1
-	pool                 *pool
+	x, m         []float32
+	control      []float32 // ScaffoldMean: S
+	server       server.State
+	basis, trail [][]float32 // Subspace: Q, and the last moves
+	population   uint32      // ScaffoldMean: N
+	pending      pending     // ScaffoldPoint, Surrogate: phase 1
+	pool         *pool
 
 	// With transport=dense, control is c of either control.
 	w       []float32 // Surrogate
 	objects [kinds]objectState
 	whole   uint64
 
-	segments []span
+	segments layout.Spans
 	runKey   []byte
 	keys     *prng.Keyring
 	keyN     uint64 // record whose key is cached; 0: none
@@ -290,11 +292,6 @@ func (r *Replica) begin(p *wire.Plan) error {
 		return err
 	}
 	r.allocate(p, runKey, x)
-	for _, v := range [][]float32{r.second, r.peak} {
-		for i := range v {
-			v[i] = p.ServerV0
-		}
-	}
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"hash"
 	"io"
 
+	"github.com/zofl/zofl/client/replica/internal/digest"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -71,15 +72,15 @@ func (r *Replica) Save(w io.Writer, h History) error {
 
 // saveVectors writes the vectors, unless they follow from the registers, and returns the
 // digest.
-func (r *Replica) saveVectors(w io.Writer) (digest [32]byte, err error) {
+func (r *Replica) saveVectors(w io.Writer) (sum [32]byte, err error) {
 	if r.rebased() {
 		return r.Digest(), nil
 	}
 	vectors := r.vectors()
-	root := digestRoot(uint64(len(r.x)), len(vectors))
+	root := digest.Root(uint64(len(r.x)), len(vectors))
 	for _, v := range vectors {
 		if err := saveVector(w, root, v); err != nil {
-			return digest, err
+			return sum, err
 		}
 	}
 	return r.seal(root), nil
@@ -96,7 +97,7 @@ func saveVector(w io.Writer, root hash.Hash, v []float32) error {
 	var block [4 * prng.BlockLen]byte
 	var leaf [sumLen]byte
 	for len(v) > 0 {
-		n := putBlock(block[:], v)
+		n := digest.PutBlock(block[:], v)
 		if _, err := w.Write(block[:4*n]); err != nil {
 			return err
 		}

@@ -1,13 +1,17 @@
 package replica
 
 import (
+	"slices"
+
+	"github.com/zofl/zofl/client/replica/internal/layout"
+	"github.com/zofl/zofl/client/replica/internal/server"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
 
 // allocate makes the state of a plan around its parameters, all else zero.
 func (r *Replica) allocate(p *wire.Plan, runKey []byte, x []float32) {
-	r.plan, r.x, r.segments, r.runKey, r.keys = *p, x, layout(p), runKey, prng.NewKeyring(runKey)
+	r.plan, r.x, r.segments, r.runKey, r.keys = *p, x, layout.Of(p), runKey, prng.NewKeyring(runKey)
 	r.transport = transportOf(p)
 	vector := func(wanted bool) []float32 {
 		if !wanted {
@@ -20,9 +24,7 @@ func (r *Replica) allocate(p *wire.Plan, runKey []byte, x []float32) {
 	if p.Estimator == wire.Surrogate {
 		r.w = make([]float32, p.Features)
 	}
-	r.moment = vector(p.ServerRule.Moments() > 0)
-	r.second = vector(p.ServerRule.Moments() > 1)
-	r.peak = vector(p.ServerRule.Moments() > 2)
+	r.server = server.New(p)
 	for range p.SubspaceMoves {
 		r.basis, r.trail = append(r.basis, vector(true)), append(r.trail, vector(true))
 	}
@@ -39,10 +41,10 @@ func (r *Replica) allocate(p *wire.Plan, runKey []byte, x []float32) {
 // server rule's m, v and largest v, the basis, the trail.
 func (r *Replica) vectors() [][]float32 {
 	vectors := [][]float32{r.x}
-	for _, v := range [][]float32{r.m, r.control, r.moment, r.second, r.peak} {
+	for _, v := range [][]float32{r.m, r.control} {
 		if len(v) > 0 {
 			vectors = append(vectors, v)
 		}
 	}
-	return append(append(vectors, r.basis...), r.trail...)
+	return slices.Concat(vectors, r.server.Vectors(), r.basis, r.trail)
 }

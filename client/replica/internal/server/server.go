@@ -1,0 +1,79 @@
+// Package server is the replayed form of the server rules: what becomes of a round's move.
+package server
+
+import (
+	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/wire"
+)
+
+// A State is what a server rule keeps, or one block of it. A vector that the rule does not have
+// is nil.
+type State struct {
+	Moment, Second, Peak []float32 // m, v, the largest v
+}
+
+// New returns the state of the plan's rule before the first round.
+func New(p *wire.Plan) State {
+	vector := func(wanted bool, v float32) []float32 {
+		if !wanted {
+			return nil
+		}
+		list := make([]float32, p.Dim)
+		if v != 0 {
+			for i := range list {
+				list[i] = v
+			}
+		}
+		return list
+	}
+	n := p.ServerRule.Moments()
+	return State{vector(n > 0, 0), vector(n > 1, p.ServerV0), vector(n > 2, p.ServerV0)}
+}
+
+// Vectors returns the vectors that the rule has, in the order of the digest.
+func (s *State) Vectors() (list [][]float32) {
+	for _, v := range [][]float32{s.Moment, s.Second, s.Peak} {
+		if len(v) > 0 {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// Block returns the block of elements [lo, hi).
+func (s *State) Block(lo, hi int) State {
+	cut := func(v []float32) []float32 {
+		if len(v) == 0 {
+			return nil
+		}
+		return v[lo:hi]
+	}
+	return State{cut(s.Moment), cut(s.Second), cut(s.Peak)}
+}
+
+// Move takes a block of x back to base, where the round began, and from there along the round's
+// move x - base as the plan's rule says. It uses delta as memory.
+func (s *State) Move(p *wire.Plan, x, base, delta []float32) {
+	if p.ServerRule == wire.ServerMean {
+		return
+	}
+	mathx.Sub(delta, x, base)
+	copy(x, base)
+	c := mathx.Adaptive{Alpha: p.ServerStep, Beta1: p.ServerBeta1, Beta2: p.ServerBeta2,
+		Epsilon: p.ServerEpsilon}
+	switch p.ServerRule {
+	case wire.ServerSGD:
+		mathx.Axpy(x, p.ServerStep, delta)
+	case wire.ServerMomentum:
+		mathx.Momentum(s.Moment, p.ServerBeta1, 1, delta)
+		mathx.Axpy(x, p.ServerStep, s.Moment)
+	case wire.ServerAdam:
+		mathx.AdamStep(x, s.Moment, s.Second, c, delta)
+	case wire.ServerAMSGrad:
+		mathx.AdaptiveStep(x, s.Moment, s.Second, s.Peak, c, delta)
+	case wire.ServerYogi:
+		mathx.YogiStep(x, s.Moment, s.Second, c, delta)
+	case wire.ServerSign:
+		mathx.SignStep(x, p.ServerStep, delta)
+	}
+}
