@@ -73,7 +73,9 @@ var allowed = map[string][]string{
 		module + "/wire", module + "/wire/subjects", module + "/wire/plancheck", module + "/mathx",
 		module + "/prng", module + "/coordinator/report", module + "/coordinator/runlog",
 		module + "/coordinator/internal/gather", module + "/coordinator/internal/serve",
+		module + "/coordinator/internal/ballot",
 	},
+	"coordinator/internal/ballot": {module + "/wire", module + "/coordinator/report"},
 	"coordinator/internal/gather": {module + "/wire", module + "/mathx", module + "/prng"},
 	"coordinator/internal/pulse":  {module + "/wire", module + "/bus"},
 	"coordinator/internal/senior": {module + "/wire", module + "/wire/subjects", module + "/bus"},
@@ -87,7 +89,8 @@ var impure = []string{"context", "crypto/rand", "math/rand", "math/rand/v2", "ne
 
 // TestPure: what rounds are made of knows no clock, goroutine, chance or file.
 func TestPure(t *testing.T) {
-	for _, dir := range []string{"coordinator/internal/engine", "coordinator/internal/gather"} {
+	for _, dir := range []string{"coordinator/internal/engine", "coordinator/internal/gather",
+		"coordinator/internal/ballot"} {
 		for _, file := range sourceFiles(t, dir) {
 			for _, name := range importsOf(t, file) {
 				if slices.Contains(impure, name) {

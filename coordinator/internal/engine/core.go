@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/zofl/zofl/coordinator/internal/ballot"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
@@ -151,7 +152,7 @@ type Core struct {
 	evaluation evaluation
 	evaluated  report.Evaluation
 	witnesses  []string
-	digests    []*digests
+	digests    []*ballot.Digests
 	reference  wire.Reference // the newest; N is 0 before the first
 	refersTo   uint64         // the last record whose first announcement brings it
 

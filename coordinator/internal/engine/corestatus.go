@@ -34,7 +34,7 @@ func (c *Core) Status() report.Status {
 		}
 	}
 	for i := range c.digests {
-		s.Digests = append(s.Digests, c.digests[i].reports())
+		s.Digests = append(s.Digests, c.digests[i].Reports())
 	}
 	if r := c.reference; r.N > 0 {
 		s.Reference = &report.Reference{N: r.N, Digest: r.Digest}
