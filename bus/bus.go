@@ -117,3 +117,18 @@ func Reconnect(b Bus) error {
 	}
 	return nil
 }
+
+// Limited is a Bus that bounds its messages. See MaxPayload.
+type Limited interface {
+	MaxPayload() int64
+}
+
+// MaxPayload returns the longest message in bytes that the server of b takes, or 0 while b does
+// not know it: a connection learns it from its server, and a Bus that is not Limited has no such
+// bound.
+func MaxPayload(b Bus) int64 {
+	if l, ok := b.(Limited); ok {
+		return l.MaxPayload()
+	}
+	return 0
+}

@@ -48,7 +48,10 @@ type natsBus struct {
 var (
 	_ Checker     = (*natsBus)(nil)
 	_ Reconnector = (*natsBus)(nil)
+	_ Limited     = (*natsBus)(nil)
 )
+
+func (b *natsBus) MaxPayload() int64 { return b.nc.MaxPayload() }
 
 func (b *natsBus) Publish(subject string, data []byte) error {
 	if !wellFormed(subject) {

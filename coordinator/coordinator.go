@@ -74,6 +74,9 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
 	cfg.Logger = cfg.Logger.With("run", core.Plan.Run)
+	if err := checkPayload(&cfg, &core.Plan); err != nil {
+		return nil, fmt.Errorf("coordinator: %w", err)
+	}
 	c := &Coordinator{
 		cfg:      cfg,
 		run:      core.Plan.Run,
@@ -152,6 +155,9 @@ func (c *Coordinator) Run(ctx context.Context) error {
 		return fmt.Errorf("coordinator: %w", ErrRunning)
 	}
 	defer c.finish()
+	if err := checkPayload(&c.cfg, &c.core.Plan); err != nil {
+		return fmt.Errorf("coordinator: %w", err)
+	}
 	if err := c.alone(ctx); err != nil {
 		return fmt.Errorf("coordinator: %w", err)
 	}

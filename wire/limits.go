@@ -16,7 +16,8 @@ const (
 	MaxFrame = 64 << 10
 	// MaxHead is the longest announcement in bytes without its records.
 	MaxHead = 1 << 10
-	// MaxRecord is the longest record in bytes. One always fits in a frame.
+	// MaxRecord is the longest record in bytes. Beside the rest of an announcement one
+	// always fits in a frame.
 	MaxRecord = 60 << 10
 	// MaxScalars bounds K*P, the scalars of one contribution.
 	MaxScalars = 14 << 10
@@ -40,8 +41,6 @@ const (
 	MaxWeight = 1 << 20
 	// MaxMembers bounds the slots of a roster.
 	MaxMembers = 1 << 24
-	// RelayLimit bounds in bytes a record with the scalars of every contributor.
-	RelayLimit = 16 << 10
 	// MaxSubspace bounds tau, the moves that span a subspace.
 	MaxSubspace = 64
 	// MaxPool bounds the directions of a pool.

@@ -69,8 +69,6 @@ func limitTable(*testing.T) string {
 	}{
 		{wire.MaxFrame, "bytes of a frame: give brokers this max_payload"},
 		{wire.MaxRecord, "bytes of a record"},
-		{wire.RelayLimit,
-			"bytes of a record that relays, which a plan keeps and a reader does not check"},
 		{wire.MaxScalars, "scalars of a contribution or a term: K*P"},
 		{wire.MaxTerms, "terms of a round"},
 		{wire.MaxSlots, "slots of a round"},

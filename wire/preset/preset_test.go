@@ -144,7 +144,7 @@ func TestInverseSqrtIsThePapers(t *testing.T) {
 }
 
 // TestRelayedPresetsFit: the longest records of presets with transport=relay are within
-// RelayLimit.
+// MaxRecord.
 func TestRelayedPresetsFit(t *testing.T) {
 	relayed := 0
 	for _, info := range preset.List() {
@@ -160,7 +160,7 @@ func TestRelayedPresetsFit(t *testing.T) {
 		if err := valid.Plan(p); err != nil {
 			t.Errorf("%s: %v", info.Name, err)
 		}
-		if got := cost.Of(p, cost.Input{Round: 1 << 40}).Record; got > wire.RelayLimit ||
+		if got := cost.Of(p, cost.Input{Round: 1 << 40}).Record; got > wire.MaxRecord ||
 			got < int(4*p.Target*p.Steps*p.Perturbations) {
 			t.Errorf("%s: a record of %d bytes", info.Name, got)
 		}

@@ -14,9 +14,9 @@ on the sphere the estimate needs it (FedZO's code has d/(mu b2)). A record has t
 scalars of every contributor, so every device can see them: about
 contributors*K*P*4 bytes. Defaults are the published code's (run_localep,
 run_participate): 10 clients, all of them in a round, H = K = 20, b2 = P = 20,
-b1 = batch 25, step 1e-3, mu 1e-3. With 10 contributors that makes records of 16 KiB,
-just within the limit of transport=relay. If you raise any of them, set precision=half
-max_scalar=65504, which halves the records.
+b1 = batch 25, step 1e-3, mu 1e-3. With 10 contributors that makes records of 16 KiB; the
+longest that a frame holds are of 60 KiB, for 37 contributors. For more of them set
+precision=half max_scalar=65504, which halves the records.
 The settings of the published MNIST softmax results are not in that code. Its data-size
 weights are commented out; weights=samples enables them.
 Exact: replaying each contributor's scalars gives the mean of the local models, also

@@ -188,17 +188,17 @@ func combine(p *wire.Plan) error {
 	return checkRelay(p)
 }
 
-// checkRelay keeps records of transport=relay within RelayLimit.
+// checkRelay keeps records of transport=relay within MaxRecord.
 func checkRelay(p *wire.Plan) error {
 	if !p.Transport.Relays() {
 		return nil
 	}
-	if size := RecordBytes(p); size > wire.RelayLimit {
+	if size := RecordBytes(p); size > wire.MaxRecord {
 		return fault("target", p.Target, fmt.Sprintf(
 			"relaying %d scalars of each contributor makes records of %d bytes, "+
 				"and the limit is %d; lower target, steps or perturbations, "+
 				"or set precision=half, sharing=shared transport=mean, or transport=dense",
-			p.Steps*p.MaxPerturbations(), size, wire.RelayLimit))
+			p.Steps*p.MaxPerturbations(), size, wire.MaxRecord))
 	}
 	return nil
 }

@@ -94,7 +94,7 @@ var also = []struct{ field, settings string }{
 	{"trim", "trim=0.1"},
 	{"trim", "aggregator=trimmed-mean trim=0.5"},
 	{"clip", "clip=1"},
-	{"target", "sharing=per-client transport=relay target=1000"},
+	{"target", "sharing=per-client transport=relay target=1100"},
 	{"target", "sharing=per-client transport=relay steps=50 target=80"},
 	{"target", "control=scaffold-2 target=2000"},
 	{"beta2", overAdam + "beta2=1"},
@@ -233,9 +233,9 @@ func TestRefusalsAtTheEdge(t *testing.T) {
 // allow are within their limits.
 func TestWorstRecordsFit(t *testing.T) {
 	for settings, limit := range map[string]int{
-		"sharing=per-client transport=relay weights=samples members=16777216": wire.RelayLimit,
+		"sharing=per-client transport=relay weights=samples members=16777216": wire.MaxRecord,
 		"sharing=per-client transport=relay weights=samples members=16777216 precision=half " +
-			"max_scalar=1 steps=7": wire.RelayLimit,
+			"max_scalar=1 steps=7": wire.MaxRecord,
 		"control=scaffold-2 members=16777216":                             wire.MaxRecord,
 		"control=scaffold-2 members=16777216 steps=20":                    wire.MaxRecord,
 		"control=scaffold-2 members=16777216 precision=half max_scalar=1": wire.MaxRecord,

@@ -14,9 +14,9 @@ func TestRelayNearItsLimit(t *testing.T) {
 	plan := methodPlan(t, []string{"sharing=per-client", "transport=relay", "weights=samples",
 		"max_weight=1048576"}, devices)
 	plan.OverSample, plan.Quorum, plan.AnnounceBudget = 2, 14, 32<<10
-	for plan.Perturbations = 300; valid.Plan(plan) != nil; plan.Perturbations-- {
+	for plan.Perturbations = 1100; valid.Plan(plan) != nil; plan.Perturbations-- {
 	}
-	if plan.Perturbations < 270 {
+	if plan.Perturbations < 1050 {
 		t.Fatalf("P = %d fits a record only", plan.Perturbations)
 	}
 	c := newTestCore(t, plan, 40)
@@ -35,8 +35,8 @@ func TestRelayNearItsLimit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(c.pending) > wire.RelayLimit || len(c.pending) < wire.RelayLimit-1024 {
-			t.Errorf("record %d has %d bytes, want %d nearly", n, len(c.pending), wire.RelayLimit)
+		if len(c.pending) > wire.MaxRecord || len(c.pending) < wire.MaxRecord-1024 {
+			t.Errorf("record %d has %d bytes, want %d nearly", n, len(c.pending), wire.MaxRecord)
 		}
 		checkRelayed(t, r.Round, devices)
 		for _, o := range c.Step(2, Input{Kind: InAppended, N: n}) {

@@ -1,0 +1,29 @@
+package coordinator
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/valid"
+)
+
+// checkPayload says whether the broker takes the plan's frames. A connection that is not up yet
+// does not know what its broker takes, so New and Run both ask.
+func checkPayload(cfg *Config, plan *wire.Plan) error {
+	got := bus.MaxPayload(cfg.Bus)
+	if got <= 0 {
+		return nil
+	}
+	if need := valid.FrameBytes(plan); uint64(got) < need {
+		return fmt.Errorf("%w: the broker takes messages of %d bytes, and the plan's rounds need %d, "+
+			"for records of up to %d: set its max_payload to %d, or lower target, steps or "+
+			"perturbations, or set precision=half", ErrConfig, got, need,
+			valid.RecordBytes(plan), wire.MaxFrame)
+	}
+	if got < wire.MaxFrame {
+		cfg.Logger.Warn("devices that were away ask for longer messages than the broker takes",
+			"max_payload", got, "need", wire.MaxFrame, "remedy", "raise the broker's max_payload")
+	}
+	return nil
+}
