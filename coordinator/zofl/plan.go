@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,7 @@ import (
 // planFlags are the flags of `zofl plan`.
 type planFlags struct {
 	preset, run, write, secret string
+	layers                     string
 	dim                        uint64
 	settings                   []string
 	idLen                      int
@@ -42,6 +44,7 @@ every device, but not over the run's broker. The coordinator does not need it: i
 rounds without having the model, so it cannot evaluate, export, snapshot or witness it.`,
 		Example: `  zofl plan --preset decomfl --run kitchen --dim 7850
   zofl plan --preset decomfl --run kitchen --dim 7850 --set steps=5 --write kitchen.json
+  zofl plan --run digits --segments relu:784x64,64x10 --write digits.json
   zofl plan kitchen.json --set rule=momentum --set beta=0.9
   zofl plan --preset zofedht --run kitchen --dim 7850 --secret kitchen.key --write kitchen.json
   zofl plan --fields`,
@@ -65,6 +68,10 @@ rounds without having the model, so it cannot evaluate, export, snapshot or witn
 	flags.StringVar(&f.run, "run", "run", "name of the run, in a new plan")
 	flags.Uint64Var(&f.dim, "dim", 0, "number of parameters, in a new plan")
 	flags.StringArrayVar(&f.settings, "set", nil, "set a field, FIELD=VALUE; repeatable")
+	flags.StringVar(&f.layers, "segments", "", "layers of a network, inputs x outputs, with random "+
+		"first weights by activation (relu, tanh, sigmoid, linear) and zero biases: "+
+		"relu:784x64,64x10. The weights of a layer are out rows of in, then come its biases. "+
+		"A new plan needs no --dim then")
 	flags.StringVar(&f.secret, "secret", "", "make the run private, with the run key in this file")
 	flags.StringVar(&f.write, "write", "", "store the plan in this file, which must not exist yet")
 	flags.IntVar(&f.idLen, "id-length", 8, "number of characters in a device's id, to count bytes")
@@ -77,7 +84,7 @@ rounds without having the model, so it cannot evaluate, export, snapshot or witn
 // check returns an error if a flag or an argument would be ignored.
 func (f *planFlags) check(cmd *cobra.Command, args []string) error {
 	newPlan := []string{"preset", "run", "dim"}
-	other := given(cmd, append(newPlan, "set", "secret", "write", "id-length")...)
+	other := given(cmd, append(newPlan, "set", "segments", "secret", "write", "id-length")...)
 	switch {
 	case len(args) > 1:
 		return usageError{fmt.Errorf("%d files: name one plan", len(args))}
@@ -88,17 +95,26 @@ func (f *planFlags) check(cmd *cobra.Command, args []string) error {
 		return usageError{fmt.Errorf("%s and %s: these flags begin a new plan, and the file is one: "+
 			"leave out either; --set changes fields of the file's plan", args[0],
 			strings.Join(given(cmd, newPlan...), ", "))}
+	case cmd.Flags().Changed("segments") && slices.ContainsFunc(f.settings, setsSegments):
+		return usageError{errors.New("--segments and --set segments: give only one")}
 	case f.idLen < 1 || f.idLen > wire.MaxName:
 		return usageError{fmt.Errorf("--id-length %d: give 1 to %d", f.idLen, wire.MaxName)}
 	}
 	return nil
 }
 
+func setsSegments(s string) bool { return strings.HasPrefix(s, "segments=") }
+
 // plan returns the plan that the flags describe, after checking it.
 func (f *planFlags) plan(args []string) (*wire.Plan, error) {
 	p, err := f.start(args)
 	if err != nil {
 		return nil, err
+	}
+	if f.layers != "" {
+		if err := planfile.SetLayers(p, f.layers); err != nil {
+			return nil, err
+		}
 	}
 	for _, s := range f.settings {
 		name, value, ok := strings.Cut(s, "=")
@@ -122,8 +138,9 @@ func (f *planFlags) start(args []string) (*wire.Plan, error) {
 	if len(args) == 1 {
 		return readPlanFile(args[0])
 	}
-	if f.dim == 0 {
-		return nil, usageError{errors.New("no plan: name a plan FILE, or give --dim for a new plan")}
+	if f.dim == 0 && f.layers == "" {
+		return nil, usageError{errors.New("no plan: name a plan FILE, or give --dim for a new plan, " +
+			"or its layers with --segments")}
 	}
 	return preset.New(f.preset, f.run, f.dim)
 }
@@ -141,14 +158,22 @@ func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
 		return json.NewEncoder(out).Encode(struct {
 			Plan *planfile.Plan `json:"plan"`
 			Cost cost.Round     `json:"cost"`
-		}{(*planfile.Plan)(p), round})
+			// Warnings are what the plan may lack.
+			Warnings []string `json:"warnings,omitempty"`
+		}{(*planfile.Plan)(p), round, plancheck.Warnings(p)})
 	}
 	if err := explain(out, p); err != nil {
 		return err
 	}
 	price(out, p, round)
+	for _, text := range plancheck.Warnings(p) {
+		fmt.Fprintf(out, "\nWarning: %s\n", wrapped(text, warningWidth))
+	}
 	return nil
 }
+
+// warningWidth is where a warning breaks lines, in columns.
+const warningWidth = 90
 
 // writePlan stores a plan in a new file. It never overwrites a plan, because that would lose the
 // run key of a run.

@@ -180,3 +180,39 @@ func TestPlanSecretRefuses(t *testing.T) {
 		t.Error("a secret was made for a plan that was refused")
 	}
 }
+
+// TestPlanLayers: layers set dim and fills, and a plan of zeros has a warning with the remedy.
+func TestPlanLayers(t *testing.T) {
+	p := readPlan(t, "--segments", "relu:784x64,64x10")
+	if p.Dim != 50890 || len(p.Segments) != 4 || p.Segments[0].Scale == 0 {
+		t.Errorf("dim %d, %+v", p.Dim, p.Segments)
+	}
+	out, err := zofl(t, "plan", "--segments", "relu:784x64,64x10", "--dim", "50890")
+	if err != nil || strings.Contains(out, "Warning") {
+		t.Errorf("%v, or a warning in:\n%s", err, out)
+	}
+	file := filepath.Join(t.TempDir(), "plan.json")
+	out, err = zofl(t, "plan", "--dim", "50890", "--write", file)
+	if out = strings.Join(strings.Fields(out), " "); err != nil ||
+		!strings.Contains(out, "Warning: All parameters start at zero. Linear models") ||
+		!strings.Contains(out, "--segments relu:784x64,64x10") {
+		t.Errorf("%v, or no warning in:\n%s", err, out)
+	}
+	if out, err = zofl(t, "plan", "--dim", "5", "--json"); err != nil ||
+		!strings.Contains(out, `"warnings":["All parameters`) {
+		t.Errorf("%v, or no warning in %s", err, out)
+	}
+	if p := readPlan(t, file, "--segments", "tanh:784x64,64x10"); len(p.Segments) != 4 {
+		t.Errorf("a plan from a file has %+v", p.Segments)
+	}
+	for _, c := range []struct{ args, want []string }{
+		{[]string{"--segments", "relu:784x64,64x10", "--dim", "7850"}, []string{"50890", "7850"}},
+		{[]string{"--segments", "784"}, []string{"segments", "relu:784x64"}},
+		{[]string{"--segments", "relu:2x2", "--set", "segments=[]"}, []string{"only one"}},
+		{[]string{"--segments", "relu:2x2", "--fields"}, []string{"--segments", "--fields"}},
+		{[]string{file, "--segments", "relu:2x2"}, []string{"50890", "6"}},
+	} {
+		_, err := zofl(t, append([]string{"plan"}, c.args...)...)
+		refused(t, err, c.want)
+	}
+}

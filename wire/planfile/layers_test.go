@@ -1,0 +1,87 @@
+package planfile_test
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/plancheck"
+	"github.com/zofl/zofl/wire/planfile"
+)
+
+func TestLayers(t *testing.T) {
+	root := func(v float64) float32 { return float32(math.Sqrt(v)) }
+	weight := func(name string, n uint64, scale float32) wire.Segment {
+		return wire.Segment{Name: name, Len: n, Fill: wire.UniformFill, Scale: scale}
+	}
+	for text, want := range map[string][]wire.Segment{
+		"relu:784x64,64x10": {weight("weight1", 50176, root(6./784)), {Name: "bias1", Len: 64},
+			weight("weight2", 640, root(6./64)), {Name: "bias2", Len: 10}},
+		"tanh:3x5, linear:5x1": {weight("weight1", 15, root(6./8)), {Name: "bias1", Len: 5},
+			weight("weight2", 5, root(6./6)), {Name: "bias2", Len: 1}},
+		// 8 filters of 5x5, whose 4x4 outputs go to a dense layer.
+		"relu:25x8,sigmoid:128x2": {weight("weight1", 200, root(6./25)), {Name: "bias1", Len: 8},
+			weight("weight2", 256, root(6./130)), {Name: "bias2", Len: 2}},
+	} {
+		got, err := planfile.Layers(text)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v\ngot  %+v\nwant %+v", text, err, got, want)
+		}
+	}
+}
+
+func TestLayersRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                     "activation first",
+		"784x64":               "activation first",
+		"rely:784x64":          `"rely"`,
+		"relu:784":             `"784" is no layer`,
+		"relu:0x5":             `"0x5" is no layer`,
+		"relu:5x-1":            `"5x-1" is no layer`,
+		"relu:784x64,":         `"" is no layer`,
+		"relu:784x64,46x10":    "layer 2 has 46 inputs",
+		"relu:2147483647x1025": "is no layer", // more than MaxDim
+		"relu:4294967296x1":    "is no layer",
+	} {
+		_, err := planfile.Layers(text)
+		if fault := (*wire.PlanError)(nil); !errors.As(err, &fault) || fault.Field != "segments" ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", text, err, want)
+		}
+	}
+}
+
+// SetLayers sets both fields or neither.
+func TestSetLayers(t *testing.T) {
+	p := plan(t)
+	err := planfile.SetLayers(p, "relu:784x64,64x10")
+	if err == nil || !strings.Contains(err.Error(), "50890") ||
+		!strings.Contains(err.Error(), "100") || !reflect.DeepEqual(p, plan(t)) {
+		t.Errorf("with dim 100: %v, %+v", err, p.Segments)
+	}
+	if len(plancheck.Warnings(p)) != 1 {
+		t.Error("no warning of zeros")
+	}
+	p.Dim = 0
+	if err := planfile.SetLayers(p, "relu:784x64,64x10"); err != nil || p.Dim != 50890 ||
+		len(p.Segments) != 4 || plancheck.Validate(p) != nil {
+		t.Errorf("%v: %d, %+v, %v", err, p.Dim, p.Segments, plancheck.Validate(p))
+	}
+	if got := plancheck.Warnings(p); got != nil {
+		t.Errorf("a warning of filled layers: %q", got)
+	}
+	if err := planfile.SetLayers(p, "relu:784x64,64x10"); err != nil {
+		t.Errorf("the same again: %v", err)
+	}
+	p.Segments, p.Initial = nil, wire.Given
+	if got := plancheck.Warnings(p); got != nil {
+		t.Errorf("a warning of given parameters: %q", got)
+	}
+	p.Segments, p.Initial = []wire.Segment{{Name: "a", Len: 50890}}, wire.Seeded
+	if got := plancheck.Warnings(p); len(got) != 1 || !strings.Contains(got[0], "inear models") {
+		t.Errorf("segments of zeros: %q", got)
+	}
+}
