@@ -53,6 +53,14 @@ func BenchmarkAxpyRademacher(b *testing.B) {
 	bench(b, 1, func(dst []float32) { Axpy(dst, 0.001, Direction{Dist: Rademacher}, 0) })
 }
 
+func BenchmarkDotNormal(b *testing.B) {
+	bench(b, 1, func(g []float32) { Dot(g, Direction{Dist: Normal}, 0) })
+}
+
+func BenchmarkDotRademacher(b *testing.B) {
+	bench(b, 1, func(g []float32) { Dot(g, Direction{Dist: Rademacher}, 0) })
+}
+
 func BenchmarkPerturbNormal(b *testing.B) {
 	x := make([]float32, benchLengths[len(benchLengths)-1])
 	bench(b, 1, func(dst []float32) {
@@ -101,6 +109,9 @@ func BenchmarkRatio(b *testing.B) {
 		{"SumNormal", 8, func() { Sum(dst, normals, 0) }},
 		{"SumRademacher8", 8, func() { Sum(dst, group, 0) }},
 		{"SumRademacher64", 64, func() { Sum(dst, groups, 0) }},
+		{"AxpyRademacher", 1, func() { Axpy(dst, 0.001, rademacher, 0) }},
+		{"DotNormal", 1, func() { Dot(x, normal, 0) }},
+		{"DotRademacher", 1, func() { Dot(x, rademacher, 0) }},
 		{"SquaredNorm", 1, func() { SquaredNorm(normal, ratioLen) }},
 	} {
 		for _, level := range isa.Levels() {

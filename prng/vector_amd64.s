@@ -1243,6 +1243,225 @@ done:
 	VZEROUPPER
 	RET
 
+// func dotAVX2(sums *[8]float64, x *float32, rows int, l *[2][8]uint64, table *[32768][2]float32)
+// Requires: AVX, AVX2, MMX+
+TEXT ·dotAVX2(SB), NOSPLIT, $128-40
+	MOVQ     x+8(FP), AX
+	MOVQ     sums+0(FP), CX
+	VMOVUPD  (CX), Y0
+	VMOVUPD  32(CX), Y1
+	MOVQ     rows+16(FP), DX
+	MOVQ     l+24(FP), BX
+	MOVQ     table+32(FP), SI
+	LEAQ     63(SP), DI
+	ANDQ     $-64, DI
+	VPCMPEQD Y2, Y2, Y2
+	VPSRLD   $0x1f, Y2, Y2
+	VMOVDQU  (BX), Y3
+	VMOVDQU  32(BX), Y4
+	VMOVDQU  64(BX), Y5
+	VMOVDQU  96(BX), Y6
+	TESTQ    DX, DX
+	JZ       done
+
+row:
+	VPADDQ       Y5, Y3, Y7
+	VPSLLQ       $0x11, Y7, Y8
+	VPSRLQ       $0x2f, Y7, Y7
+	VPOR         Y8, Y7, Y7
+	VPADDQ       Y3, Y7, Y7
+	VPXOR        Y3, Y5, Y5
+	VPSLLQ       $0x31, Y3, Y8
+	VPSRLQ       $0x0f, Y3, Y3
+	VPSLLQ       $0x15, Y5, Y9
+	VPXOR        Y8, Y3, Y3
+	VPXOR        Y9, Y5, Y9
+	VPXOR        Y9, Y3, Y3
+	VPSLLQ       $0x1c, Y5, Y8
+	VPSRLQ       $0x24, Y5, Y5
+	VPOR         Y8, Y5, Y5
+	VPADDQ       Y6, Y4, Y8
+	VPSLLQ       $0x11, Y8, Y9
+	VPSRLQ       $0x2f, Y8, Y8
+	VPOR         Y9, Y8, Y8
+	VPADDQ       Y4, Y8, Y8
+	VPXOR        Y4, Y6, Y6
+	VPSLLQ       $0x31, Y4, Y9
+	VPSRLQ       $0x0f, Y4, Y4
+	VPSLLQ       $0x15, Y6, Y14
+	VPXOR        Y9, Y4, Y4
+	VPXOR        Y14, Y6, Y14
+	VPXOR        Y14, Y4, Y4
+	VPSLLQ       $0x1c, Y6, Y9
+	VPSRLQ       $0x24, Y6, Y6
+	VPOR         Y9, Y6, Y6
+	PREFETCHT0   2048(AX)
+	VPOR         Y2, Y7, Y7
+	VCVTDQ2PS    Y7, Y7
+	VPSRLD       $0x11, Y7, Y9
+	VMOVDQU      Y9, (DI)
+	MOVL         (DI), R8
+	MOVL         4(DI), R9
+	VMOVQ        (SI)(R8*8), X10
+	VMOVHPS      (SI)(R9*8), X10, X10
+	MOVL         16(DI), R8
+	MOVL         20(DI), R9
+	VMOVQ        (SI)(R8*8), X9
+	VMOVHPS      (SI)(R9*8), X9, X9
+	VINSERTF128  $0x01, X9, Y10, Y10
+	MOVL         8(DI), R8
+	MOVL         12(DI), R9
+	VMOVQ        (SI)(R8*8), X11
+	VMOVHPS      (SI)(R9*8), X11, X11
+	MOVL         24(DI), R8
+	MOVL         28(DI), R9
+	VMOVQ        (SI)(R8*8), X9
+	VMOVHPS      (SI)(R9*8), X9, X9
+	VINSERTF128  $0x01, X9, Y11, Y11
+	VSHUFPS      $0x88, Y11, Y10, Y9
+	VSHUFPS      $0xdd, Y11, Y10, Y14
+	VMULPS       Y7, Y9, Y9
+	VADDPS       Y14, Y9, Y9
+	VPOR         Y2, Y8, Y8
+	VCVTDQ2PS    Y8, Y8
+	VPSRLD       $0x11, Y8, Y7
+	VMOVDQU      Y7, 32(DI)
+	MOVL         32(DI), R8
+	MOVL         36(DI), R9
+	VMOVQ        (SI)(R8*8), X12
+	VMOVHPS      (SI)(R9*8), X12, X12
+	MOVL         48(DI), R8
+	MOVL         52(DI), R9
+	VMOVQ        (SI)(R8*8), X7
+	VMOVHPS      (SI)(R9*8), X7, X7
+	VINSERTF128  $0x01, X7, Y12, Y12
+	MOVL         40(DI), R8
+	MOVL         44(DI), R9
+	VMOVQ        (SI)(R8*8), X13
+	VMOVHPS      (SI)(R9*8), X13, X13
+	MOVL         56(DI), R8
+	MOVL         60(DI), R9
+	VMOVQ        (SI)(R8*8), X7
+	VMOVHPS      (SI)(R9*8), X7, X7
+	VINSERTF128  $0x01, X7, Y13, Y13
+	VSHUFPS      $0x88, Y13, Y12, Y7
+	VSHUFPS      $0xdd, Y13, Y12, Y14
+	VMULPS       Y8, Y7, Y7
+	VADDPS       Y14, Y7, Y7
+	VCVTPS2PD    X9, Y8
+	VEXTRACTF128 $0x01, Y9, X9
+	VCVTPS2PD    X9, Y9
+	VCVTPS2PD    (AX), Y14
+	VMULPD       Y14, Y8, Y8
+	VADDPD       Y8, Y0, Y0
+	VCVTPS2PD    16(AX), Y8
+	VMULPD       Y8, Y9, Y9
+	VADDPD       Y9, Y1, Y1
+	VCVTPS2PD    X7, Y8
+	VEXTRACTF128 $0x01, Y7, X7
+	VCVTPS2PD    X7, Y7
+	VCVTPS2PD    32(AX), Y9
+	VMULPD       Y9, Y8, Y8
+	VADDPD       Y8, Y0, Y0
+	VCVTPS2PD    48(AX), Y8
+	VMULPD       Y8, Y7, Y7
+	VADDPD       Y7, Y1, Y1
+	ADDQ         $0x40, AX
+	DECQ         DX
+	JNZ          row
+
+done:
+	VMOVDQU Y3, (BX)
+	VMOVDQU Y4, 32(BX)
+	VMOVDQU Y5, 64(BX)
+	VMOVDQU Y6, 96(BX)
+	VMOVUPD Y0, (CX)
+	VMOVUPD Y1, 32(CX)
+	VZEROUPPER
+	RET
+
+// func dotSignsAVX2(sums *[8]float64, x *float32, words int, a float32, s *uint32)
+// Requires: AVX, AVX2, MMX+
+TEXT ·dotSignsAVX2(SB), NOSPLIT, $0-40
+	MOVQ         x+8(FP), AX
+	MOVQ         sums+0(FP), CX
+	VMOVUPD      (CX), Y0
+	VMOVUPD      32(CX), Y1
+	MOVQ         words+16(FP), DX
+	MOVQ         s+32(FP), BX
+	VBROADCASTSS a+24(FP), Y2
+	VPCMPEQD     Y3, Y3, Y3
+	VPSLLD       $0x1f, Y3, Y3
+	VMOVDQU      shiftCounts<>+0(SB), Y4
+	VMOVDQU      shiftCounts<>+32(SB), Y5
+	VMOVDQU      shiftCounts<>+64(SB), Y6
+	VMOVDQU      shiftCounts<>+96(SB), Y7
+	TESTQ        DX, DX
+	JZ           done
+
+word:
+	VPBROADCASTD (BX), Y8
+	PREFETCHT0   2048(AX)
+	PREFETCHT0   2112(AX)
+	VPSLLVD      Y4, Y8, Y9
+	VPAND        Y3, Y9, Y9
+	VPXOR        Y2, Y9, Y9
+	VCVTPS2PD    X9, Y10
+	VEXTRACTF128 $0x01, Y9, X9
+	VCVTPS2PD    X9, Y9
+	VCVTPS2PD    (AX), Y11
+	VMULPD       Y11, Y10, Y10
+	VADDPD       Y10, Y0, Y0
+	VCVTPS2PD    16(AX), Y10
+	VMULPD       Y10, Y9, Y9
+	VADDPD       Y9, Y1, Y1
+	VPSLLVD      Y5, Y8, Y9
+	VPAND        Y3, Y9, Y9
+	VPXOR        Y2, Y9, Y9
+	VCVTPS2PD    X9, Y10
+	VEXTRACTF128 $0x01, Y9, X9
+	VCVTPS2PD    X9, Y9
+	VCVTPS2PD    32(AX), Y11
+	VMULPD       Y11, Y10, Y10
+	VADDPD       Y10, Y0, Y0
+	VCVTPS2PD    48(AX), Y10
+	VMULPD       Y10, Y9, Y9
+	VADDPD       Y9, Y1, Y1
+	VPSLLVD      Y6, Y8, Y9
+	VPAND        Y3, Y9, Y9
+	VPXOR        Y2, Y9, Y9
+	VCVTPS2PD    X9, Y10
+	VEXTRACTF128 $0x01, Y9, X9
+	VCVTPS2PD    X9, Y9
+	VCVTPS2PD    64(AX), Y11
+	VMULPD       Y11, Y10, Y10
+	VADDPD       Y10, Y0, Y0
+	VCVTPS2PD    80(AX), Y10
+	VMULPD       Y10, Y9, Y9
+	VADDPD       Y9, Y1, Y1
+	VPSLLVD      Y7, Y8, Y8
+	VPAND        Y3, Y8, Y8
+	VPXOR        Y2, Y8, Y8
+	VCVTPS2PD    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPS2PD    X8, Y8
+	VCVTPS2PD    96(AX), Y10
+	VMULPD       Y10, Y9, Y9
+	VADDPD       Y9, Y0, Y0
+	VCVTPS2PD    112(AX), Y9
+	VMULPD       Y9, Y8, Y8
+	VADDPD       Y8, Y1, Y1
+	ADDQ         $0x00000080, AX
+	ADDQ         $0x04, BX
+	DECQ         DX
+	JNZ          word
+
+done:
+	VMOVUPD Y0, (CX)
+	VMOVUPD Y1, 32(CX)
+	VZEROUPPER
+	RET
+
 // func seedAVX512(l *[2][8]uint64, key uint64, first uint32, position uint32, source uint32, domain uint32)
 // Requires: AVX, AVX512F
 TEXT ·seedAVX512(SB), NOSPLIT, $0-32
@@ -1844,6 +2063,119 @@ word:
 	JNZ        word
 
 done:
+	VZEROUPPER
+	RET
+
+// func dotAVX512(sums *[8]float64, x *float32, rows int, l *[2][8]uint64, table *[32768][2]float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·dotAVX512(SB), NOSPLIT, $0-40
+	MOVQ       x+8(FP), AX
+	MOVQ       sums+0(FP), CX
+	VMOVUPD    (CX), Z0
+	MOVQ       rows+16(FP), DX
+	MOVQ       l+24(FP), BX
+	MOVQ       table+32(FP), SI
+	VPTERNLOGD $0xff, Z1, Z1, Z1
+	VPSRLD     $0x1f, Z1, Z1
+	VMOVDQU32  evenHalves<>+0(SB), Z2
+	VPADDD     Z1, Z2, Z3
+	VMOVDQU64  (BX), Z4
+	VMOVDQU64  64(BX), Z5
+	TESTQ      DX, DX
+	JZ         done
+
+row:
+	VPADDQ        Z5, Z4, Z6
+	VPROLQ        $0x11, Z6, Z6
+	VPADDQ        Z4, Z6, Z6
+	VPXORQ        Z4, Z5, Z5
+	VPSLLQ        $0x15, Z5, Z7
+	VPROLQ        $0x31, Z4, Z4
+	VPTERNLOGQ    $0x96, Z7, Z5, Z4
+	VPROLQ        $0x1c, Z5, Z5
+	PREFETCHT0    2048(AX)
+	VPORD         Z1, Z6, Z6
+	VCVTDQ2PS     Z6, Z6
+	VPSRLD        $0x11, Z6, Z7
+	VEXTRACTI64X4 $0x01, Z7, Y10
+	VPXORQ        Z8, Z8, Z8
+	KXNORW        K1, K1, K1
+	VPGATHERDQ    (SI)(Y7*8), K1, Z8
+	VPXORQ        Z9, Z9, Z9
+	KXNORW        K2, K2, K2
+	VPGATHERDQ    (SI)(Y10*8), K2, Z9
+	VMOVDQA64     Z2, Z7
+	VPERMI2PS     Z9, Z8, Z7
+	VPERMT2PS     Z9, Z3, Z8
+	VMULPS        Z6, Z7, Z7
+	VADDPS        Z8, Z7, Z7
+	VCVTPS2PD     Y7, Z6
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPS2PD     Y7, Z7
+	VCVTPS2PD     (AX), Z10
+	VMULPD        Z10, Z6, Z6
+	VADDPD        Z6, Z0, Z0
+	VCVTPS2PD     32(AX), Z6
+	VMULPD        Z6, Z7, Z7
+	VADDPD        Z7, Z0, Z0
+	ADDQ          $0x40, AX
+	DECQ          DX
+	JNZ           row
+
+done:
+	VMOVDQU64 Z4, (BX)
+	VMOVDQU64 Z5, 64(BX)
+	VMOVUPD   Z0, (CX)
+	VZEROUPPER
+	RET
+
+// func dotSignsAVX512(sums *[8]float64, x *float32, words int, a float32, s *uint32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·dotSignsAVX512(SB), NOSPLIT, $0-40
+	MOVQ         x+8(FP), AX
+	MOVQ         sums+0(FP), CX
+	VMOVUPD      (CX), Z0
+	MOVQ         words+16(FP), DX
+	MOVQ         s+32(FP), BX
+	VBROADCASTSS a+24(FP), Z1
+	VPTERNLOGD   $0xff, Z2, Z2, Z2
+	VPSLLD       $0x1f, Z2, Z2
+	VPXORD       Z1, Z2, Z2
+	TESTQ        DX, DX
+	JZ           done
+
+word:
+	PREFETCHT0    2048(AX)
+	PREFETCHT0    2112(AX)
+	KMOVW         (BX), K1
+	VBLENDMPS     Z2, Z1, K1, Z3
+	VCVTPS2PD     Y3, Z4
+	VEXTRACTF64X4 $0x01, Z3, Y3
+	VCVTPS2PD     Y3, Z5
+	VCVTPS2PD     (AX), Z6
+	VMULPD        Z6, Z4, Z4
+	VADDPD        Z4, Z0, Z0
+	VCVTPS2PD     32(AX), Z4
+	VMULPD        Z4, Z5, Z5
+	VADDPD        Z5, Z0, Z0
+	KMOVW         2(BX), K1
+	VBLENDMPS     Z2, Z1, K1, Z7
+	VCVTPS2PD     Y7, Z4
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPS2PD     Y7, Z5
+	VCVTPS2PD     64(AX), Z6
+	VMULPD        Z6, Z4, Z4
+	VADDPD        Z4, Z0, Z0
+	VCVTPS2PD     96(AX), Z4
+	VMULPD        Z4, Z5, Z5
+	VADDPD        Z5, Z0, Z0
+	ADDQ          $0x00000080, AX
+	ADDQ          $0x04, BX
+	DECQ          DX
+	JNZ           word
+
+done:
+	VMOVUPD Z0, (CX)
 	VZEROUPPER
 	RET
 

@@ -39,6 +39,16 @@ func perturbSignsAVX2(dst *float32, x *float32, words int, a float32, s *uint32)
 //go:noescape
 func perturbPairSignsAVX2(plus *float32, minus *float32, x *float32, words int, a float32, s *uint32)
 
+// dotAVX2 adds the products of x and the next rows of normals to sums.
+//
+//go:noescape
+func dotAVX2(sums *[8]float64, x *float32, rows int, l *[2][8]uint64, table *[32768][2]float32)
+
+// dotSignsAVX2 adds x times a, times the signs of so many words of 32, to sums.
+//
+//go:noescape
+func dotSignsAVX2(sums *[8]float64, x *float32, words int, a float32, s *uint32)
+
 // seedAVX512 sets l to the states at the start of a block.
 //
 //go:noescape
@@ -73,6 +83,16 @@ func perturbSignsAVX512(dst *float32, x *float32, words int, a float32, s *uint3
 //
 //go:noescape
 func perturbPairSignsAVX512(plus *float32, minus *float32, x *float32, words int, a float32, s *uint32)
+
+// dotAVX512 adds the products of x and the next rows of normals to sums.
+//
+//go:noescape
+func dotAVX512(sums *[8]float64, x *float32, rows int, l *[2][8]uint64, table *[32768][2]float32)
+
+// dotSignsAVX512 adds x times a, times the signs of so many words of 32, to sums.
+//
+//go:noescape
+func dotSignsAVX512(sums *[8]float64, x *float32, words int, a float32, s *uint32)
 
 // setSumsAVX2 makes 256 sums of the first 8, adding plus or minus five more coefficients.
 //

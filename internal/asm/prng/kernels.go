@@ -74,8 +74,8 @@ func begin(name, params, doc string) {
 	Doc(name + " " + doc)
 }
 
-// eachRow is the loop over the rows of a kernel.
-func eachRow(m machine, body func(w []reg.VecVirtual, table reg.Register)) {
+// eachRow is the loop over the rows of a kernel. What follows the loop comes last.
+func eachRow(m machine, body func(w []reg.VecVirtual, table reg.Register), last ...func()) {
 	rows, l, table := Load(Param("rows"), GP64()), Load(Param("l"), GP64()),
 		Load(Param("table"), GP64())
 	m.constants()
@@ -88,6 +88,9 @@ func eachRow(m machine, body func(w []reg.VecVirtual, table reg.Register)) {
 	JNZ(LabelRef("row"))
 	Label("done")
 	storeState(m, s, l)
+	for _, f := range last {
+		f()
+	}
 	VZEROUPPER()
 	RET()
 }

@@ -25,6 +25,8 @@ func main() {
 		loadSigns(m)
 		perturbSigns(m)
 		perturbPairSigns(m)
+		dot(m)
+		dotSigns(m)
 	}
 	setSums()
 	addSums()

@@ -121,8 +121,8 @@ func perturbPairSigns(m machine) {
 	})
 }
 
-// eachWord is the loop over words of 32 signs.
-func eachWord(m machine, body func(a signer)) {
+// eachWord is the loop over words of 32 signs. What follows the loop comes last.
+func eachWord(m machine, body func(a signer), last ...func()) {
 	words, s := Load(Param("words"), GP64()), Load(Param("s"), GP64())
 	a := m.signer()
 	TESTQ(words, words)
@@ -134,6 +134,9 @@ func eachWord(m machine, body func(a signer)) {
 	DECQ(words)
 	JNZ(LabelRef("word"))
 	Label("done")
+	for _, f := range last {
+		f()
+	}
 	VZEROUPPER()
 	RET()
 }

@@ -1,0 +1,11 @@
+//go:build !amd64 || purego
+
+package prng
+
+func dotBlock(g []float32, z *Direction, block uint32) float64 {
+	return dotBlockGeneric(g, z, block)
+}
+
+func dotSignsBlock(g []float32, z *Direction, block uint32) float64 {
+	return dotSignsBlockGeneric(g, z, block)
+}
