@@ -65,10 +65,7 @@ func TestHalfMovesByWhatItSends(t *testing.T) {
 		r := h.one(wire.Contribution)
 		w := h.witness(1)
 		at := replica.Local{X: slices.Clone(w.Params())}
-		g := make([]float32, 20)
-		for i := range g {
-			g[i] = wire.Half.At(r.Values, i)
-		}
+		g := wire.Half.Values(r.Values, 2, 10)
 		w.Advance(&at, 2, 0, g[:10], p.StepSize)
 		probe, b := make([]float32, small),
 			objective.Batch{Seed: wire.BatchSeed(runName, "d0", 2, 1)}
@@ -78,8 +75,9 @@ func TestHalfMovesByWhatItSends(t *testing.T) {
 			plus := bowl(probe, 3, b)
 			w.Perturb(probe, at.X, 0, -p.Mu, &z)
 			minus := bowl(probe, 3, b)
-			if want := wire.Half.Round(float32((plus - minus) / (2 * float64(p.Mu)))); got != want {
-				t.Errorf("g[1,%d] = %v, want %v", i, got, want)
+			want := []float32{float32((plus - minus) / (2 * float64(p.Mu)))}
+			if wire.Half.Round(want); got != want[0] {
+				t.Errorf("g[1,%d] = %v, want %v", i, got, want[0])
 			}
 		}
 		d.stop()

@@ -139,10 +139,11 @@ func (h *host) aggregate(in []reply) wire.Round {
 // meanOf divides the sums by a number, and rounds to the plan's precision.
 func (h *host) meanOf(values []wire.Scalars, by int) wire.Scalars {
 	var s wire.Scalars
-	for i := range h.plan.Precision.Len(values[0]) {
+	precision := h.plan.Precision
+	for i := range precision.Len(values[0]) {
 		var sum mathx.ExactSum
 		for _, v := range values {
-			sum.Add(h.plan.Precision.At(v, i), 1)
+			sum.Add(precision.Values(v, 1, precision.Len(v))[i], 1)
 		}
 		s = h.plan.Precision.Append(s, sum.Mean(uint64(by)))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -207,8 +208,9 @@ func (c *Client) contribute(
 	if result.Vector != nil {
 		return r, result.Vector, nil // the vector travels in pieces of its own
 	}
-	r.Values = make(wire.Scalars, 0, plan.Precision.Width()*len(result.Scalars))
-	r.Values = plan.Precision.Append(r.Values, result.Scalars...)
+	for g := range slices.Chunk(result.Scalars, t.Perturbations) {
+		r.Values = plan.Precision.Append(r.Values, g...)
+	}
 	if result.Control.N > 0 {
 		r.Rest = result.Control.Append(nil)
 	}

@@ -2,82 +2,78 @@ package wire
 
 import (
 	"encoding/binary"
-	"math"
+
+	"github.com/zofl/zofl/wire/internal/scalar"
 )
 
-// maxHalf is the largest finite binary16.
-const maxHalf = 65504
+// Scalars travel in blocks, one for each local step: a contribution is K blocks of P scalars, or
+// one of P in a first phase. In [Single] and [Half] precision each scalar is encoded by itself, so
+// several blocks are encoded, or decoded, as one of them all.
 
-// Width is the number of bytes of a scalar.
-func (v Precision) Width() int {
+// Bytes returns the number of bytes of a block of n scalars.
+func (v Precision) Bytes(n int) int { return n * v.width() }
+
+// width is the number of bytes of a scalar.
+func (v Precision) width() int {
 	if v == Half {
 		return 2
 	}
 	return 4
 }
 
+// Fits reports whether s is as long as so many blocks of n scalars each.
+func (v Precision) Fits(s Scalars, blocks, n int) bool {
+	return int64(len(s)) == int64(blocks)*int64(v.Bytes(n))
+}
+
 // Len returns the number of scalars in s, or -1 if s ends within one.
 func (v Precision) Len(s Scalars) int {
-	if len(s)%v.Width() != 0 {
+	if len(s)%v.width() != 0 {
 		return -1
 	}
-	return len(s) / v.Width()
+	return len(s) / v.width()
 }
 
-// At returns scalar i of s.
-func (v Precision) At(s Scalars, i int) float32 {
-	if v == Half {
-		return fromHalf(binary.LittleEndian.Uint16(s[2*i:]))
+// Decode sets dst to block k of s, counted from 0. Every block has len(dst) scalars.
+func (v Precision) Decode(dst []float32, s Scalars, k int) {
+	s = s[k*v.Bytes(len(dst)):]
+	for i := range dst {
+		if v == Half {
+			dst[i] = scalar.FromHalf(binary.LittleEndian.Uint16(s[2*i:]))
+		} else {
+			dst[i] = s.At(i)
+		}
 	}
-	return s.At(i)
 }
 
-// Append appends values to dst, each rounded to nearest even.
-func (v Precision) Append(dst Scalars, values ...float32) Scalars {
+// Values returns the scalars of so many blocks of n, or nil if s does not fit them.
+func (v Precision) Values(s Scalars, blocks, n int) []float32 {
+	if !v.Fits(s, blocks, n) {
+		return nil
+	}
+	values := make([]float32, blocks*n)
+	for k := range blocks {
+		v.Decode(values[k*n:(k+1)*n], s, k)
+	}
+	return values
+}
+
+// Append appends a block to dst, each scalar rounded to nearest even.
+func (v Precision) Append(dst Scalars, block ...float32) Scalars {
 	if v != Half {
-		return AppendScalars(dst, values...)
+		return AppendScalars(dst, block...)
 	}
-	for _, x := range values {
-		dst = binary.LittleEndian.AppendUint16(dst, toHalf(x))
+	for _, x := range block {
+		dst = binary.LittleEndian.AppendUint16(dst, scalar.Half(x))
 	}
 	return dst
 }
 
-// Round returns x as its receiver reads it.
-func (v Precision) Round(x float32) float32 {
+// Round sets a block to what its receiver reads.
+func (v Precision) Round(block []float32) {
 	if v == Half {
-		return fromHalf(toHalf(x))
+		for i, x := range block {
+			block[i] = scalar.FromHalf(scalar.Half(x))
+		}
 	}
-	return x
-}
-
-// toHalf rounds to the nearest binary16, ties to even. Values above 65504 by half a
-// step or more become infinite; a NaN becomes 7e00 with its sign.
-func toHalf(x float32) uint16 {
-	bits := math.Float32bits(x)
-	sign, abs := uint16(bits>>16)&0x8000, bits&^(1<<31)
-	switch {
-	case abs > 0x7f800000:
-		return sign | 0x7e00
-	case abs >= 0x477ff000: // 65520, halfway to 65536
-		return sign | 0x7c00
-	case abs < 0x38800000: // below 2^-14: a multiple of 2^-24
-		// Floats near 0.5 are 2^-24 apart, so adding 0.5 rounds correctly.
-		return sign | uint16(math.Float32bits(math.Float32frombits(abs)+0.5)-math.Float32bits(0.5))
-	}
-	abs += 0xfff + abs>>13&1 // rounds to even
-	return sign | uint16((abs-(127-15)<<23)>>13)
-}
-
-// fromHalf is exact.
-func fromHalf(h uint16) float32 {
-	sign, exponent, fraction := uint32(h&0x8000)<<16, uint32(h>>10&0x1f), uint32(h&0x3ff)
-	switch exponent {
-	case 0:
-		v := float32(fraction) * 0x1p-24
-		return math.Float32frombits(math.Float32bits(v) | sign)
-	case 0x1f:
-		return math.Float32frombits(sign | 0x7f800000 | fraction<<13)
-	}
-	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
 }

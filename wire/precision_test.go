@@ -3,6 +3,7 @@ package wire_test
 import (
 	"bytes"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/zofl/zofl/wire"
@@ -59,7 +60,7 @@ func nearest(x float32) uint16 {
 func TestEveryHalf(t *testing.T) {
 	for h := range 1 << 16 {
 		bits := []byte{byte(h), byte(h >> 8)}
-		x := wire.Half.At(bits, 0)
+		x := wire.Half.Values(bits, 1, 1)[0]
 		want := halfOf(uint16(h))
 		if want != want {
 			if x == x || !bytes.Equal(wire.Half.Append(nil, x), []byte{0, 0x7e | byte(h>>8)&0x80}) {
@@ -93,9 +94,11 @@ func TestHalfRoundsToNearestEven(t *testing.T) {
 						t.Fatalf("%08x = %v: got %04x, want %04x", math.Float32bits(x), x, got,
 							want)
 					}
-					if got := wire.Half.Round(x); math.Float32bits(got) != math.Float32bits(
-						wire.Half.At(b, 0)) {
-						t.Fatalf("%v is rounded to %v, and read as %v", x, got, wire.Half.At(b, 0))
+					rounded, read := [1]float32{x}, [1]float32{}
+					wire.Half.Round(rounded[:])
+					wire.Half.Decode(read[:], b, 0)
+					if math.Float32bits(rounded[0]) != math.Float32bits(read[0]) {
+						t.Fatalf("%v is rounded to %v, and read as %v", x, rounded[0], read[0])
 					}
 					tried++
 				}
@@ -127,16 +130,24 @@ func TestPrecisions(t *testing.T) {
 		wire.Half:   {0.5, -1.25, 0.0010004044, float32(math.Inf(-1)), float32(math.Inf(1))},
 	} {
 		s := precision.Append(nil, values...)
-		if precision.Len(s) != len(values) || len(s) != precision.Width()*len(values) ||
+		if precision.Len(s) != len(values) || len(s) != precision.Bytes(len(values)) ||
 			precision.Len(s[:len(s)-1]) != -1 {
 			t.Errorf("%v: %d bytes are %d scalars, one less %d", precision, len(s),
 				precision.Len(s), precision.Len(s[:len(s)-1]))
 		}
-		for i, v := range want {
-			if got := precision.At(s, i); got != v || precision.Round(values[i]) != v {
-				t.Errorf("%v: scalar %d: got %v, rounded %v, want %v", precision, i, got,
-					precision.Round(values[i]), v)
+		rounded := slices.Clone(values)
+		precision.Round(rounded)
+		for _, got := range [][]float32{precision.Values(s, 1, 5), precision.Values(s, 5, 1), rounded} {
+			if !slices.Equal(got, want) {
+				t.Errorf("%v: got %v, want %v", precision, got, want)
 			}
+		}
+		two := make([]float32, 2)
+		if precision.Decode(two, s, 1); !slices.Equal(two, want[2:4]) {
+			t.Errorf("%v: block 1 is %v, want %v", precision, two, want[2:4])
+		}
+		if precision.Values(s, 2, 2) != nil || precision.Values(s, 3, 2) != nil {
+			t.Errorf("%v: five scalars fit 2 or 3 blocks of two", precision)
 		}
 	}
 	if wire.Half.Len(wire.Scalars{1, 2, 3, 4, 5, 6}) != 3 ||

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// Scalars are encoded scalars, little-endian, one after the other, as wide as the
-// plan's [Precision] says. Len and At read [Single] precision, float32; use the
-// methods of Precision for any.
+// Scalars are encoded scalars, as the plan's [Precision] says. Len and At read [Single]
+// precision: float32, little-endian, one after the other. The methods of Precision read
+// any.
 type Scalars []byte
 
 // Len returns the number of scalars.

@@ -29,7 +29,7 @@ func newWorker(t *testing.T, s *script) *worker {
 	if s.plan.Control != wire.NoControl {
 		w.local.Correction = make([]float32, s.plan.Dim)
 	}
-	w.own = make(wire.Scalars, s.plan.Precision.Width()*int(s.plan.Perturbations))
+	w.own = make(wire.Scalars, s.plan.Precision.Bytes(int(s.plan.Perturbations)))
 	w.probe = make([]float32, s.plan.Dim)
 	w.points = Points{X: w.local.X, Mu: 1, Central: true}
 	w.dst[0], w.dst[3] = w.probe, slices.Clone(w.probe)

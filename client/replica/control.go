@@ -42,11 +42,8 @@ func (r *Replica) Pending() (n uint64, perturbations int) {
 
 // setPending stores the scalars of a phase-1 record.
 func (r *Replica) setPending(n uint64, round *wire.Round) {
-	r.pending.n, r.pending.scalars = n, r.pending.scalars[:0]
-	t := round.Terms[0].Scalars
-	for i := range r.plan.Precision.Len(t) {
-		r.pending.scalars = append(r.pending.scalars, r.plan.Precision.At(t, i))
-	}
+	r.decode(round.Terms[0].Scalars, int(round.Perturbations), 0)
+	r.pending.n, r.pending.scalars = n, append(r.pending.scalars[:0], r.values...)
 }
 
 // olderFits reports whether record n may contain t, a term along an older record's
@@ -62,11 +59,12 @@ func (r *Replica) olderFits(n uint64, t wire.Term, scalars int) bool {
 }
 
 // olderPerturbations returns P of the older record whose directions t uses.
-func (r *Replica) olderPerturbations(t wire.Term) int {
+func (r *Replica) olderPerturbations(t *wire.Term) int {
+	count := r.plan.Precision.Len(t.Scalars)
 	if r.plan.Control == wire.ScaffoldPoint {
-		return r.plan.Precision.Len(t.Scalars)
+		return count
 	}
-	return r.stepTerms(&t)
+	return count / int(r.plan.Steps)
 }
 
 // addOlder adds the terms of a round's correction, which apply to all of its steps.
@@ -106,8 +104,8 @@ func (r *Replica) addVariate(n uint64, scalars wire.Scalars) {
 	if r.plan.Control == wire.ScaffoldMean {
 		p = count / int(r.plan.Steps)
 	}
-	for i := range count {
-		s := r.plan.Precision.At(scalars, i)
+	r.decode(scalars, count, 0)
+	for i, s := range r.values {
 		if r.plan.Control == wire.ScaffoldPoint {
 			s = r.pending.scalars[i] - s
 		}

@@ -26,6 +26,8 @@ type crew struct {
 	scratch               []scratch   // one per worker
 	hasScratch, needsBase bool
 
+	values []float32 // scalars being decoded
+
 	wanted []norm // squared norms to be measured
 	norms  map[prng.Direction]float64
 

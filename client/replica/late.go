@@ -1,6 +1,8 @@
 package replica
 
 import (
+	"slices"
+
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
@@ -21,9 +23,33 @@ func (r *Replica) lateFits(t wire.Term, scalars int, relayed bool) bool {
 		scalars > 0 && scalars%int(r.plan.Steps) == 0
 }
 
-// stepTerms returns P of a term: its scalars divided by the steps.
-func (r *Replica) stepTerms(t *wire.Term) int {
+// stepTerms returns P of a term that has scalars for each local step. The record says it for its
+// own directions; what lies along older ones has its scalars divided by the steps.
+func (r *Replica) stepTerms(round *wire.Round, t *wire.Term) int {
+	if t.Back == 0 {
+		return int(round.Perturbations)
+	}
 	return r.plan.Precision.Len(t.Scalars) / int(r.plan.Steps)
+}
+
+// scalarsOf returns the number of scalars of a term.
+func (r *Replica) scalarsOf(round *wire.Round, t *wire.Term) int {
+	if t.Back == 0 {
+		return int(r.plan.Steps) * int(round.Perturbations)
+	}
+	return r.plan.Precision.Len(t.Scalars)
+}
+
+// block returns a term's scalars for local step k. They are valid until the next call.
+func (r *Replica) block(round *wire.Round, t *wire.Term, k int) []float32 {
+	r.decode(t.Scalars, r.stepTerms(round, t), k)
+	return r.values
+}
+
+// decode sets r.values to block k of s, of n scalars.
+func (r *Replica) decode(s wire.Scalars, n, k int) {
+	r.values = slices.Grow(r.values[:0], n)[:n]
+	r.plan.Precision.Decode(r.values, s, k)
 }
 
 // addMeans adds the terms of a round of means, and returns how many each step has. Older terms of
@@ -36,9 +62,10 @@ func (r *Replica) addMeans(n uint64, round *wire.Round) (terms int) {
 	for k := range int(r.plan.Steps) {
 		terms = 0
 		for i := range means {
-			t, p := &means[i], r.stepTerms(&means[i])
-			for q := range p {
-				a := r.plan.Precision.At(t.Scalars, k*p+q) / float32(p)
+			t := &means[i]
+			block := r.block(round, t, k)
+			for q, g := range block {
+				a := g / float32(len(block))
 				r.addTerm(a, r.tempDirection(n-t.Back, k, q, prng.Shared), terms == 0)
 				terms++
 			}

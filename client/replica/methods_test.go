@@ -128,12 +128,11 @@ func (d *device) work(scalars wire.Scalars, eta float32) {
 			panic(err)
 		}
 	}
-	count := p.Precision.Len(scalars) / int(p.Steps)
-	for k := range int(p.Steps) {
-		var g []float32
-		for i := range count {
-			g = append(g, p.Precision.At(scalars, k*count+i))
-		}
+	steps := int(p.Steps)
+	count := p.Precision.Len(scalars) / steps
+	values := p.Precision.Values(scalars, steps, count)
+	for k := range steps {
+		g := values[k*count : (k+1)*count]
 		r.Advance(&d.local, r.N()+1, k, g, eta)
 	}
 }

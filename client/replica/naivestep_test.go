@@ -11,17 +11,13 @@ import (
 
 // round applies a round.
 func (f *naive) round(n uint64, r *wire.Round) {
-	at := f.p.Precision.At
 	p := int(r.Perturbations)
 	if f.p.Transport == wire.DenseVectors {
 		f.dense(n, r)
 		return
 	}
 	if r.Phase == 1 {
-		f.pendingN, f.pending = n, nil
-		for i := range p {
-			f.pending = append(f.pending, at(r.Terms[0].Scalars, i))
-		}
+		f.pendingN, f.pending = n, f.p.Precision.Values(r.Terms[0].Scalars, 1, p)
 		return
 	}
 	older := f.older(n, r)
@@ -90,8 +86,7 @@ func (f *naive) older(n uint64, r *wire.Round) (terms []naiveTerm) {
 			continue
 		}
 		count := f.p.Precision.Len(t.Scalars)
-		for i := range count {
-			s := f.p.Precision.At(t.Scalars, i)
+		for i, s := range f.p.Precision.Values(t.Scalars, 1, count) {
 			if f.p.Control == wire.ScaffoldPoint {
 				terms = append(terms, f.term((f.pending[i]-s)/float32(count), n-t.Back, 0, i, 0))
 				continue
@@ -108,8 +103,7 @@ func (f *naive) older(n uint64, r *wire.Round) (terms []naiveTerm) {
 func (f *naive) terms(n uint64, k int, r *wire.Round) (terms []naiveTerm) {
 	p := int(r.Perturbations)
 	if f.p.Transport == wire.Mean {
-		for q := range p {
-			g := f.p.Precision.At(r.Terms[0].Scalars, k*p+q)
+		for q, g := range f.block(r, r.Terms[0], k) {
 			terms = append(terms, f.term(g/float32(p), n, k, q, 0))
 		}
 		return append(terms, f.late(n, k, r)...)
@@ -126,11 +120,10 @@ func (f *naive) terms(n uint64, k int, r *wire.Round) (terms []naiveTerm) {
 		if len(r.Weights) > 0 {
 			w = float64(r.Weights[i])
 		}
-		p := f.p.Precision.Len(t.Scalars) / int(f.p.Steps)
-		for q := range p {
-			g := f.p.Precision.At(t.Scalars, k*p+q)
+		g := f.block(r, t, k)
+		for q, v := range g {
 			terms = append(terms,
-				f.term(float32(float64(g)*w/(total*float64(p))), n-t.Back, k, q, t.Source))
+				f.term(float32(float64(v)*w/(total*float64(len(g)))), n-t.Back, k, q, t.Source))
 		}
 	}
 	return terms
@@ -138,15 +131,26 @@ func (f *naive) terms(n uint64, k int, r *wire.Round) (terms []naiveTerm) {
 
 // late returns the terms of late means in local step k.
 func (f *naive) late(n uint64, k int, r *wire.Round) (terms []naiveTerm) {
+	if f.p.Late == 0 {
+		return nil
+	}
 	for _, t := range r.Terms[1:] {
-		p := f.p.Precision.Len(t.Scalars) / int(f.p.Steps)
-		for q := range p {
-			if g := f.p.Precision.At(t.Scalars, k*p+q); f.p.Late > 0 {
-				terms = append(terms, f.term(g/float32(p), n-t.Back, k, q, 0))
-			}
+		g := f.block(r, t, k)
+		for q, v := range g {
+			terms = append(terms, f.term(v/float32(len(g)), n-t.Back, k, q, 0))
 		}
 	}
 	return terms
+}
+
+// block returns a term's scalars for local step k. Along an older record's directions P is what
+// the length says.
+func (f *naive) block(r *wire.Round, t wire.Term, k int) []float32 {
+	steps, p := int(f.p.Steps), int(r.Perturbations)
+	if t.Back > 0 {
+		p = f.p.Precision.Len(t.Scalars) / steps
+	}
+	return f.p.Precision.Values(t.Scalars, steps, p)[k*p : (k+1)*p]
 }
 
 // step makes a local step of element i along v.
@@ -288,9 +292,9 @@ func (f *naive) coefficients(n uint64, r *wire.Round) {
 		}
 		v := make([]float64, len(f.a))
 		for _, t := range r.Terms {
-			p := f.p.Precision.Len(t.Scalars) / int(f.p.Steps)
-			for q := range p {
-				g := f.p.Precision.At(t.Scalars, k*p+q) / float32(p)
+			block := f.block(r, t, k)
+			for q, g := range block {
+				g /= float32(len(block))
 				if f.p.Distribution == wire.Sphere {
 					g *= float32(f.p.Dim)
 				}

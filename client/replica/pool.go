@@ -68,12 +68,12 @@ func (r *Replica) addPooled(n uint64, round *wire.Round) {
 	for k := range int(p.Steps) {
 		clear(c.v)
 		for i := range round.Terms {
-			t, perturbations := &round.Terms[i], r.stepTerms(&round.Terms[i])
-			for q := range perturbations {
+			t := &round.Terms[i]
+			block := r.block(round, t, k)
+			for q, g := range block {
 				z := prng.Direction{
 					Key: r.recordKey(n - t.Back), Step: uint16(k), Perturbation: uint16(q)}
-				g := p.Precision.At(t.Scalars, k*perturbations+q)
-				c.v[poolIndex(&z, p.Pool)] += float64(r.slope(g / float32(perturbations)))
+				c.v[poolIndex(&z, p.Pool)] += float64(r.slope(g / float32(len(block))))
 			}
 		}
 		c.step(p, round.StepSize)

@@ -32,8 +32,8 @@ func (r *Replica) addScalars(n uint64, round *wire.Round, t scalarTransport) {
 		return
 	}
 	terms := 0
-	for _, t := range round.Terms {
-		terms += r.plan.Precision.Len(t.Scalars)
+	for i := range round.Terms {
+		terms += r.scalarsOf(round, &round.Terms[i])
 	}
 	if len(r.moves) == maxMoves || len(r.terms)+terms > maxTerms {
 		r.flush()
@@ -66,15 +66,15 @@ func (r *Replica) addRelayed(n uint64, round *wire.Round, steps int) (terms int)
 	for k := range steps {
 		terms = 0
 		for i := range round.Terms {
-			t, p := &round.Terms[i], r.stepTerms(&round.Terms[i])
-			whole := float64(total * uint64(p)) // exact: below 2^51
+			t := &round.Terms[i]
+			block := r.block(round, t, k)
+			whole := float64(total * uint64(len(block))) // exact: below 2^51
 			weight := 1.0
 			if len(round.Weights) > 0 {
 				weight = float64(round.Weights[i])
 			}
-			for q := range p {
-				g := float64(r.plan.Precision.At(t.Scalars, k*p+q))
-				a := float32(float64(g*weight) / whole)
+			for q, g := range block {
+				a := float32(float64(float64(g)*weight) / whole)
 				r.addTerm(a, r.tempDirection(n-t.Back, k, q, t.Source), terms == 0)
 				terms++
 			}
@@ -107,20 +107,20 @@ func (r *Replica) measureRound(n uint64, round *wire.Round) {
 		return
 	}
 	r.wanted = r.wanted[:0]
-	for _, t := range round.Terms {
-		r.wantTerm(n-t.Back, t, int(round.Perturbations))
+	for i := range round.Terms {
+		r.wantTerm(n, round, &round.Terms[i])
 	}
 	r.measureNorms()
 }
 
 // wantTerm wants the norms of a term's directions.
-func (r *Replica) wantTerm(n uint64, t wire.Term, perturbations int) {
-	p := perturbations
+func (r *Replica) wantTerm(n uint64, round *wire.Round, t *wire.Term) {
+	p := int(round.Perturbations)
 	if t.Back > 0 {
 		p = r.olderPerturbations(t)
 	}
-	for i := range r.plan.Precision.Len(t.Scalars) {
-		r.wantNorm(r.address(n, i/p, i%p, t.Source))
+	for i := range r.scalarsOf(round, t) {
+		r.wantNorm(r.address(n-t.Back, i/p, i%p, t.Source))
 	}
 }
 
@@ -155,20 +155,20 @@ func (r *Replica) checkScalars(n uint64, round *wire.Round, relayed bool) error 
 
 // checkTerms refuses terms that do not fit the plan's transport and control.
 func (r *Replica) checkTerms(n uint64, round *wire.Round, relayed bool) error {
-	want := int(r.plan.Steps) * int(round.Perturbations)
+	precision, steps, p := r.plan.Precision, int(r.plan.Steps), int(round.Perturbations)
 	if round.Phase == 1 {
-		want = int(round.Perturbations)
+		steps = 1
 	}
 	for i, t := range round.Terms {
 		// own: along this round's directions
 		own := relayed && (t.Back == 0 || r.plan.Late == 0) || !relayed && i == 0
-		switch scalars := r.plan.Precision.Len(t.Scalars); {
+		switch scalars := precision.Len(t.Scalars); {
 		case own && t.Back != 0, own && relayed != (t.Source != prng.Shared):
 			return fmt.Errorf("term %d along %d records back, source %d: %w",
 				i, t.Back, t.Source, wire.ErrValue)
-		case own && scalars != want:
-			return fmt.Errorf("%d scalars for %d steps of %d perturbations: %w",
-				scalars, r.plan.Steps, round.Perturbations, wire.ErrValue)
+		case own && !precision.Fits(t.Scalars, steps, p):
+			return fmt.Errorf("%d bytes of scalars for %d steps of %d perturbations: %w",
+				len(t.Scalars), steps, p, wire.ErrValue)
 		case !own && !r.olderFits(n, t, scalars) && !r.lateFits(t, scalars, relayed):
 			return fmt.Errorf("term %d of %d scalars along %d records back, source %d: %w",
 				i, scalars, t.Back, t.Source, wire.ErrValue)

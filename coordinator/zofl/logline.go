@@ -47,7 +47,7 @@ type logTerm struct {
 }
 
 // termsOf returns the terms of a round, and their number of scalars.
-func termsOf(r *wire.Round, precision wire.Precision) (terms []logTerm, scalars int) {
+func termsOf(r *wire.Round, plan *wire.Plan) (terms []logTerm, scalars int) {
 	for i, t := range r.Terms {
 		out := logTerm{Back: t.Back}
 		if i < len(r.Weights) {
@@ -57,9 +57,7 @@ func termsOf(r *wire.Round, precision wire.Precision) (terms []logTerm, scalars 
 			slot := t.Source - 1
 			out.Slot = &slot
 		}
-		for i := range precision.Len(t.Scalars) {
-			out.Scalars = append(out.Scalars, precision.At(t.Scalars, i))
-		}
+		out.Scalars = plan.Precision.Values(t.Scalars, 1, plan.Precision.Len(t.Scalars))
 		terms, scalars = append(terms, out), scalars+len(out.Scalars)
 	}
 	return terms, scalars
@@ -77,7 +75,7 @@ func (l *line) round(r *wire.Round, plan *wire.Plan) string {
 		text += fmt.Sprintf(" object=%s elements=%d", l.Object, l.Elements)
 	} else {
 		var scalars int
-		l.Terms, scalars = termsOf(r, plan.Precision)
+		l.Terms, scalars = termsOf(r, plan)
 		text += fmt.Sprintf(" terms=%d scalars=%d", len(l.Terms), scalars)
 	}
 	if l.Phase > 0 {

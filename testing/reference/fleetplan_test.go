@@ -71,9 +71,10 @@ const doubt = 4e-6
 func (d *planned) halves(g float64) float64 {
 	d.longest = max(d.longest, math.Abs(g))
 	off := doubt * d.longest
-	low, high := wire.Half.Round(float32(g-off)), wire.Half.Round(float32(g+off))
-	d.doubtful = d.doubtful || float64(high-low) > 4*off
-	return float64(wire.Half.Round(float32(g)))
+	v := []float32{float32(g - off), float32(g), float32(g + off)}
+	wire.Half.Round(v)
+	d.doubtful = d.doubtful || float64(v[2]-v[0]) > 4*off
+	return float64(v[1])
 }
 
 func (d *planned) address(client int, at At, q int) prng.Direction {

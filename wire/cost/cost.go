@@ -111,7 +111,9 @@ func Of(p *wire.Plan, in Input) Round {
 // addScalars adds the cost of a contribution of scalars to the round's record i.
 func (s *sample) addScalars(c *Round, i int, id string) {
 	p := s.plan
-	own, variate := s.scalars(s.phases[i]), s.variate(s.phases[i])
+	perturbations := uint64(s.perturbations)
+	own := s.blocks(s.phases[i]) * perturbations
+	variate := s.variate(s.phases[i]) * perturbations
 	c.Scalars += own + variate
 	c.Up.add(sent(subjects.Reply(p.Run, lastShard(p), id), s.reply(i)))
 	c.Coordinator += scalarBytes(p, own) + controlBytes(p, variate)

@@ -30,27 +30,29 @@ func sampleOf(p *wire.Plan, round uint64) *sample {
 // n returns the index of the round's record i, in a log of the plan and rounds only.
 func (s *sample) n(i int) uint64 { return 2 + uint64(len(s.phases))*(s.round-1) + uint64(i) }
 
-// scalars returns the number of scalars of a contribution, without its control variate.
-func (s *sample) scalars(phase uint8) uint64 {
+// blocks returns the number of blocks of P scalars of a contribution, without its control
+// variate: one for each local step.
+func (s *sample) blocks(phase uint8) uint64 {
 	if phase == 1 {
-		return uint64(s.perturbations)
+		return 1
 	}
-	return uint64(s.plan.Steps) * uint64(s.perturbations)
+	return uint64(s.plan.Steps)
 }
 
-// variate returns the number of scalars of a contribution's control variate.
+// variate returns the number of blocks of a contribution's control variate.
 func (s *sample) variate(phase uint8) uint64 {
 	switch {
 	case phase == 2:
-		return uint64(s.perturbations)
+		return 1
 	case s.plan.Control == wire.ScaffoldMean && s.round > 1:
-		return s.scalars(phase)
+		return s.blocks(phase)
 	}
 	return 0
 }
 
-func (s *sample) blob(scalars uint64) wire.Scalars {
-	return make(wire.Scalars, uint64(s.plan.Precision.Width())*scalars)
+// blob returns so many blocks of P scalars.
+func (s *sample) blob(blocks uint64) wire.Scalars {
+	return make(wire.Scalars, blocks*uint64(s.plan.Precision.Bytes(int(s.perturbations))))
 }
 
 // body returns the round's record with Target contributors.
@@ -109,7 +111,7 @@ func (s *sample) announcement(i int, budget uint32) []byte {
 // reply returns a device's contribution to the round's record i.
 func (s *sample) reply(i int) []byte {
 	phase := s.phases[i]
-	r := wire.Reply{Kind: wire.Contribution, N: s.n(i), Weight: 1, Values: s.blob(s.scalars(phase))}
+	r := wire.Reply{Kind: wire.Contribution, N: s.n(i), Weight: 1, Values: s.blob(s.blocks(phase))}
 	if s.plan.Weights == wire.BySamples {
 		r.Weight = s.plan.MaxWeight
 	}

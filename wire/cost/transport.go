@@ -33,7 +33,7 @@ func (meanTransport) scratch(p *wire.Plan) uint64 { return scratch(p) }
 
 func (meanTransport) fill(s *sample, r *wire.Round) {
 	p := s.plan
-	r.Terms = []wire.Term{{Scalars: s.blob(s.scalars(r.Phase))}}
+	r.Terms = []wire.Term{{Scalars: s.blob(s.blocks(r.Phase))}}
 	switch {
 	case r.Phase == 2:
 		r.Terms = append(r.Terms, wire.Term{Back: 1, Scalars: s.blob(s.variate(r.Phase))})
@@ -46,7 +46,7 @@ func (meanTransport) fill(s *sample, r *wire.Round) {
 	}
 	for back := range min(s.round-1, uint64(p.Late)) {
 		r.Terms = append(r.Terms,
-			wire.Term{Back: 1 + back, Scalars: s.blob(s.scalars(r.Phase))})
+			wire.Term{Back: 1 + back, Scalars: s.blob(s.blocks(r.Phase))})
 	}
 }
 
@@ -67,7 +67,7 @@ func (relayTransport) fill(s *sample, r *wire.Round) {
 func (s *sample) relay(r *wire.Round, back uint64) {
 	for _, slot := range s.slots() {
 		r.Terms = append(r.Terms,
-			wire.Term{Back: back, Source: slot + 1, Scalars: s.blob(s.scalars(r.Phase))})
+			wire.Term{Back: back, Source: slot + 1, Scalars: s.blob(s.blocks(r.Phase))})
 		if s.plan.RelaysWeights() {
 			r.Weights = append(r.Weights, s.plan.MaxWeight)
 		}

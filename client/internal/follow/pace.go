@@ -94,7 +94,7 @@ func elements(plan *wire.Plan, round *wire.Round) float64 {
 	}
 	scalars := 0
 	for i := range round.Terms {
-		scalars += len(round.Terms[i].Scalars) / plan.Precision.Width()
+		scalars += plan.Precision.Len(round.Terms[i].Scalars)
 	}
 	return float64(scalars) * float64(plan.Dim)
 }

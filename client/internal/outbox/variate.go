@@ -159,8 +159,8 @@ func (o *Outbox) Control(ctx context.Context, n uint64) (wire.ControlVariate, er
 // since. The coordinator would refuse a reply with a larger one.
 func (o *Outbox) sendable(e *variate) bool {
 	plan := o.cfg.Log.Plan()
-	for i := range plan.Precision.Len(e.scalars) {
-		v := plan.Precision.At(e.scalars, i)
+	count := plan.Precision.Len(e.scalars)
+	for _, v := range plan.Precision.Values(e.scalars, 1, count) {
 		if !(math.Abs(float64(v)) <= float64(plan.MaxScalar)) {
 			o.cfg.Logger.Warn(
 				"contributing without a control variate: it has a scalar above max_scalar",

@@ -129,13 +129,15 @@ func (e *estimation) step(n uint64, k int, g []float32) error {
 		if err != nil {
 			return err
 		}
-		// The local iterate moves by the scalar that the others will read.
-		g[p] = e.plan.Precision.Round(float32(d))
-		if !(abs(g[p]) <= e.plan.MaxScalar) {
-			return fmt.Errorf("%w: |%v| > %v at step %d, perturbation %d",
-				ErrTooLarge, float32(d), e.plan.MaxScalar, k, p)
-		}
+		g[p] = float32(d)
 		sum += mean
+	}
+	e.plan.Precision.Round(g) // the local iterate moves by the scalars that the others will read
+	for p, v := range g {
+		if !(abs(v) <= e.plan.MaxScalar) {
+			return fmt.Errorf("%w: |%v| > %v at step %d, perturbation %d",
+				ErrTooLarge, v, e.plan.MaxScalar, k, p)
+		}
 	}
 	if k == 0 {
 		e.loss = sum / float64(len(g))

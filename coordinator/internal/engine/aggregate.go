@@ -15,6 +15,7 @@ func (c *Core) prepare() {
 		c.sum.Reset(c.round.scalars)
 	}
 	c.held.Reset(c.round.scalars)
+	c.relayed.Reset()
 	c.controls.Reset()
 	c.uploads.Reset()
 	c.loss.Reset()
@@ -24,10 +25,17 @@ func (c *Core) prepare() {
 // unsummed says whether contributions are held, and not just added.
 func (c *Core) unsummed() bool { return c.transport.unsummed() || c.aggregator.Unsummed() }
 
-// take counts the contribution in c.values.
-func (c *Core) take(m gather.Member, weight uint32) {
-	c.aggregator.Clip(c.values)
-	if c.unsummed() {
+// take counts a contribution, whose numbers are in c.values. What is relayed are the bytes that
+// came, unless the aggregator shortens them.
+func (c *Core) take(m gather.Member, r *wire.Reply, weight uint32) {
+	clipped := c.aggregator.Clip(c.values)
+	switch {
+	case c.transport.unsummed() && clipped:
+		c.clipped = c.Plan.Precision.Append(c.clipped[:0], c.values...)
+		c.relayed.Add(m.Slot, c.clipped, weight)
+	case c.transport.unsummed():
+		c.relayed.Add(m.Slot, r.Values, weight)
+	case c.aggregator.Unsummed():
 		c.held.Add(m.Slot, c.values, weight)
 	}
 	c.sum.Add(c.values, weight)

@@ -23,10 +23,12 @@ func (c *Core) controlOf(r *wire.Reply) (n uint64, fault *uint64) {
 		return 0, nil // the device has never contributed
 	}
 	precision := c.Plan.Precision
-	if want, ok := c.controlScalars(v.N); !ok || precision.Len(v.Scalars) != want {
+	want, ok := c.controlScalars(v.N)
+	if !ok || precision.Len(v.Scalars) != want {
 		return 0, wrong
 	}
-	if largest := gather.Read(&c.control, precision, v.Scalars); !(largest <= c.Plan.MaxScalar) {
+	largest := gather.Read(&c.control, precision, v.Scalars, 1, want)
+	if !(largest <= c.Plan.MaxScalar) {
 		return 0, wrong // a NaN compares false
 	}
 	if !c.controls.Fits(v.N, len(v.Scalars), &c.Plan, c.round.scalars) {

@@ -139,10 +139,12 @@ type Core struct {
 	round      round
 	aggregator gather.Aggregator    // the open round's
 	sum        gather.Tally         // without scalars if all contributions are held
-	held       gather.Contributions // for medians and relay
+	held       gather.Contributions // for medians
+	relayed    gather.Relayed       // for relay
 	controls   gather.Controls      // sums of control variates
 	values     []float32            // of the current reply
 	control    []float32            // its control variate
+	clipped    wire.Scalars         // its values, shortened, as they are relayed
 	loss       mathx.ExactSum       // with the weights of sum
 	losses     []float32            // that loss is the sum of
 	watch      gather.LossWatch

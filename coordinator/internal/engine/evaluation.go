@@ -69,7 +69,7 @@ func (c *Core) evaluationReply(m gather.Member, r *wire.Reply) {
 		c.counters.Unsampled++
 	case wire.Single.Len(r.Values) != len(c.Plan.Metrics):
 		c.counters.WrongCount++
-	case !gather.Finite(gather.Read(&c.values, wire.Single, r.Values)):
+	case !gather.Finite(gather.Read(&c.values, wire.Single, r.Values, 1, len(c.Plan.Metrics))):
 		c.counters.NonFinite++
 	case c.roster.open && uint64(len(e.from)) > 4*uint64(c.Plan.EvalCount)+64:
 		c.counters.Overflow++

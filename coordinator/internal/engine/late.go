@@ -64,7 +64,8 @@ func (c *Core) judgeLate(past *gather.PastRound, m gather.Member, r *wire.Reply)
 	case past.Knows(m, c.roster.stored):
 		return &c.counters.Duplicate
 	}
-	if fault := c.readValues(r, past.Scalars); fault != nil {
+	steps := int(c.Plan.Steps)
+	if fault := c.readValues(r, steps, past.Scalars/steps); fault != nil {
 		return fault
 	}
 	if !c.hasLateRoom(past) {

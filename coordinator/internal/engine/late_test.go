@@ -77,8 +77,8 @@ func (s *lateStage) close(devices ...int) *wire.Round {
 func terms(p *wire.Plan, r *wire.Round) (text string) {
 	for _, t := range r.Terms {
 		text += fmt.Sprintf("[%d %d", t.Back, t.Source)
-		for i := range p.Precision.Len(t.Scalars) {
-			text += fmt.Sprintf(" %g", p.Precision.At(t.Scalars, i))
+		for _, g := range p.Precision.Values(t.Scalars, 1, p.Precision.Len(t.Scalars)) {
+			text += fmt.Sprintf(" %g", g)
 		}
 		text += "]"
 	}

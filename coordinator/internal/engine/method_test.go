@@ -143,7 +143,7 @@ func TestWrongWidths(t *testing.T) {
 	for _, m := range methods {
 		plan := methodPlan(t, m.fields, 3)
 		c := newTestCore(t, plan, 3)
-		right := c.round.scalars * c.Plan.Precision.Width()
+		right := c.Plan.Precision.Bytes(c.round.scalars)
 		send := func(size int) {
 			r := wire.Reply{Kind: wire.Contribution, N: 2, Tip: c.Hash.Tip(), Weight: 1,
 				Values: make(wire.Scalars, size)}

@@ -63,7 +63,7 @@ func (c *Core) contribution(m gather.Member, r *wire.Reply) {
 		return
 	}
 	weight := c.weightOf(r)
-	c.take(m, weight)
+	c.take(m, r, weight)
 	if control > 0 {
 		c.controls.Add(control, c.control, weight)
 	}
@@ -170,15 +170,17 @@ func (c *Core) countLate(m gather.Member, r *wire.Reply) {
 
 // judge reads a contribution's numbers into c.values. fault is the counter of what is wrong with
 // them, nil if nothing is.
-func (c *Core) judge(r *wire.Reply) (fault *uint64) { return c.readValues(r, c.round.scalars) }
+func (c *Core) judge(r *wire.Reply) (fault *uint64) {
+	return c.readValues(r, c.steps(), int(c.round.perturbations))
+}
 
-// readValues is judge for a contribution that must have so many scalars.
-func (c *Core) readValues(r *wire.Reply, scalars int) (fault *uint64) {
+// readValues is judge for a contribution that must have so many blocks of scalars.
+func (c *Core) readValues(r *wire.Reply, steps, perturbations int) (fault *uint64) {
 	precision := c.Plan.Precision
-	if c.transport.vectors() || precision.Len(r.Values) != scalars {
+	if c.transport.vectors() || !precision.Fits(r.Values, steps, perturbations) {
 		return &c.counters.WrongCount
 	}
-	switch largest := gather.Read(&c.values, precision, r.Values); {
+	switch largest := gather.Read(&c.values, precision, r.Values, steps, perturbations); {
 	case !gather.Finite(r.Loss), !gather.Finite(largest):
 		return &c.counters.NonFinite
 	case largest > c.Plan.MaxScalar:

@@ -109,10 +109,7 @@ func (s *stage) printRound(r *wire.Round) {
 	}
 	precision := s.core.Plan.Precision
 	for _, t := range r.Terms {
-		var g []float32
-		for i := range precision.Len(t.Scalars) {
-			g = append(g, precision.At(t.Scalars, i))
-		}
+		g := precision.Values(t.Scalars, 1, precision.Len(t.Scalars))
 		name := " g"
 		if t.Back > 0 {
 			name += fmt.Sprintf("-%d", t.Back)

@@ -33,12 +33,16 @@ func transportOf(p *wire.Plan) transport {
 // SendsVectors says whether contributions are vectors.
 func (c *Core) SendsVectors() bool { return c.transport.vectors() }
 
-// scalarSize returns K*P, or P in a first phase, where devices probe and take no step.
-func scalarSize(c *Core) int {
+// scalarSize returns K*P, or P in a first phase.
+func scalarSize(c *Core) int { return c.steps() * int(c.round.perturbations) }
+
+// steps returns the local steps whose scalars the open round asks for. In a first phase devices
+// probe once and take no step.
+func (c *Core) steps() int {
 	if c.round.phase == 1 {
-		return int(c.round.perturbations)
+		return 1
 	}
-	return int(c.Plan.Steps) * int(c.round.perturbations)
+	return int(c.Plan.Steps)
 }
 
 // meanTransport: a record has one term, the aggregate of all contributions, and terms of older
@@ -69,10 +73,10 @@ func (relayTransport) size(c *Core) int { return scalarSize(c) }
 func (relayTransport) unsummed() bool   { return true }
 
 func (relayTransport) fill(c *Core, body *wire.Round) {
-	c.held.Sort()
-	body.Terms = c.lateTerms(c.held.Terms(c.Plan.Precision))
+	c.relayed.Sort()
+	body.Terms = c.lateTerms(c.relayed.Terms())
 	if c.Plan.Weights == wire.BySamples {
-		body.Weights = c.lateWork.joining.Weights(c.held.Weights())
+		body.Weights = c.lateWork.joining.Weights(c.relayed.Weights())
 	}
 }
 

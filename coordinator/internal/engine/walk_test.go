@@ -166,8 +166,9 @@ func (w *walk) contribute(id string) {
 func (w *walk) scalars(n int, s *wire.Scalars) []float32 {
 	values := make([]float32, n)
 	for i := range values {
-		values[i] = w.core.Plan.Precision.Round(float32(w.rng.NormFloat64() * 30))
+		values[i] = float32(w.rng.NormFloat64() * 30)
 	}
+	w.core.Plan.Precision.Round(values)
 	*s = w.core.Plan.Precision.Append(*s, values...)
 	return values
 }

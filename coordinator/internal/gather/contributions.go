@@ -1,67 +1,42 @@
 package gather
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/zofl/zofl/mathx"
-	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
 
-// Contributions hold the replies of a round unsummed, for medians and relay. They take 4 bytes for
-// each scalar of each contributor.
+// Contributions hold the numbers of replies unsummed, for medians and for late work. They take 4
+// bytes for each scalar of each contributor.
 //
 // Invariant: the contribution of index i has values[i*size:(i+1)*size].
 type Contributions struct {
+	contributors
 	size   int
 	values []float32
-	from   []contributor
 	column []float32 // one scalar of every contribution
-}
-
-// A contributor is the device whose contribution has index at.
-type contributor struct {
-	slot, weight uint32
-	at           int
 }
 
 // Reset forgets all contributions; the next ones have size scalars each.
 func (k *Contributions) Reset(size int) {
-	k.size, k.values, k.from = size, k.values[:0], k.from[:0]
+	k.size, k.values, k.contributors = size, k.values[:0], k.contributors[:0]
 }
 
 // Add copies values.
 func (k *Contributions) Add(slot uint32, values []float32, weight uint32) {
-	k.from = append(k.from, contributor{slot, weight, len(k.from)})
+	k.add(slot, weight)
 	k.values = append(k.values, values...)
-}
-
-// Sort orders the contributors by slot. No two have the same.
-func (k *Contributions) Sort() {
-	slices.SortFunc(k.from, func(a, b contributor) int { return cmp.Compare(a.slot, b.slot) })
 }
 
 // Terms returns a term for each contribution, along the directions of its slot.
 func (k *Contributions) Terms(precision wire.Precision) []wire.Term {
-	terms := make([]wire.Term, len(k.from))
-	scalars := make(wire.Scalars, 0, len(k.values)*precision.Width())
-	for i, from := range k.from {
+	scalars := make(wire.Scalars, 0, precision.Bytes(len(k.values)))
+	return k.terms(func(at int) wire.Scalars {
 		first := len(scalars)
-		scalars = precision.Append(scalars, k.values[from.at*k.size:(from.at+1)*k.size]...)
-		terms[i] = wire.Term{Source: prng.Slot(from.slot),
-			Scalars: scalars[first:len(scalars):len(scalars)]}
-	}
-	return terms
-}
-
-// Weights returns the weight of each term.
-func (k *Contributions) Weights() []uint32 {
-	weights := make([]uint32, len(k.from))
-	for i, from := range k.from {
-		weights[i] = from.weight
-	}
-	return weights
+		scalars = precision.Append(scalars, k.values[at*k.size:(at+1)*k.size]...)
+		return scalars[first:len(scalars):len(scalars)]
+	})
 }
 
 // Combine applies one to the values of each scalar. Their order is arbitrary.
@@ -93,14 +68,15 @@ func TrimmedMean(values []float32, trim float32) float32 {
 }
 
 // Clip scales values, as one vector, down to the norm most: v *= most/|v| if |v| is larger. The
-// norm is that of [mathx.Norm]; the factor is a float32.
-func Clip(values []float32, most float32) {
+// norm is that of [mathx.Norm]; the factor is a float32. clipped says whether it was larger.
+func Clip(values []float32, most float32) (clipped bool) {
 	norm := mathx.Norm(values)
 	if norm <= float64(most) {
-		return
+		return false
 	}
 	factor := float32(float64(most) / norm)
 	for i, v := range values {
 		values[i] = float32(factor * v)
 	}
+	return true
 }

@@ -78,7 +78,7 @@ func (t *Controls) Fits(n uint64, size int, plan *wire.Plan, scalars int) bool {
 		return true
 	}
 	terms := 1 + len(t.groups) + 1 // the mean, the groups so far, and this one
-	bytes := (scalars+len(t.sums))*plan.Precision.Width() + size
+	bytes := plan.Precision.Bytes(scalars+len(t.sums)) + size
 	return roundRoom+slotRoom*int(plan.Target)+termRoom*terms+bytes <= wire.MaxRecord
 }
 

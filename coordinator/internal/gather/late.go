@@ -96,7 +96,7 @@ func (l *Late) Losses(each func(loss float32, weight uint32)) {
 func (l *Late) Terms(terms []wire.Term, n, number, weight uint64, p *wire.Plan) []wire.Term {
 	for i := range slices.Backward(l.groups) {
 		g, s := &l.groups[i], Discount(p, number-l.groups[i].number)
-		if len(g.each.from) > 0 {
+		if len(g.each.contributors) > 0 {
 			g.each.Sort()
 			scale(g.each.values, s)
 			for _, t := range g.each.Terms(p.Precision) {

@@ -7,18 +7,13 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Read decodes scalars into the memory of dst and returns the largest |v|. An infinity counts as
-// larger than all numbers, and a NaN as larger than that.
-func Read(dst *[]float32, precision wire.Precision, s wire.Scalars) (largest float32) {
-	values := slices.Grow((*dst)[:0], precision.Len(s))[:precision.Len(s)]
-	if precision == wire.Single {
-		for i := range values {
-			values[i] = s.At(i)
-		}
-	} else {
-		for i := range values {
-			values[i] = precision.At(s, i)
-		}
+// Read decodes a contribution, blocks of n scalars each, into the memory of dst, and returns the
+// largest |v|. An infinity counts as larger than all numbers, and a NaN as larger than that.
+func Read(dst *[]float32, precision wire.Precision, s wire.Scalars, blocks, n int) (
+	largest float32) {
+	values := slices.Grow((*dst)[:0], blocks*n)[:blocks*n]
+	for k := range blocks {
+		precision.Decode(values[k*n:(k+1)*n], s, k)
 	}
 	*dst = values
 	most := uint32(0) // without their sign, bits ascend as the values do

@@ -26,6 +26,7 @@ type crowd struct {
 	rng     *rand.Rand
 	frame   []byte
 	values  wire.Scalars
+	block   []float32
 
 	asked, sent atomic.Uint64
 	selecting   []time.Duration // for each announcement: to compute who is asked
@@ -112,8 +113,12 @@ func (c *crowd) selected(a *wire.Announcement) (asked []int) {
 // reply sends a device's contribution.
 func (c *crowd) reply(id string, a *wire.Announcement, tip wire.Tip) {
 	c.values = c.values[:0]
-	for range c.plan.Steps * a.Perturbations {
-		c.values = c.plan.Precision.Append(c.values, float32(c.rng.NormFloat64()))
+	for range c.plan.Steps {
+		c.block = c.block[:0]
+		for range a.Perturbations {
+			c.block = append(c.block, float32(c.rng.NormFloat64()))
+		}
+		c.values = c.plan.Precision.Append(c.values, c.block...)
 	}
 	r := wire.Reply{Kind: wire.Contribution, N: a.N, Tip: tip, Weight: 1, Loss: 1,
 		Values: c.values}

@@ -45,13 +45,14 @@ func (b *book) term(r *wire.Record, plan *wire.Plan, t *wire.Term,
 	if of.Round.Phase == 1 {
 		steps = 1
 	}
-	if got := plan.Precision.Len(t.Scalars); got != steps*perturbations {
-		return nil, fmt.Errorf("a term of record %d has %d scalars, want %d*%d",
-			of.N, got, steps, perturbations)
+	values := plan.Precision.Values(t.Scalars, steps, perturbations)
+	if values == nil {
+		return nil, fmt.Errorf("a term of record %d has %d bytes of scalars, want %d*%d scalars",
+			of.N, len(t.Scalars), steps, perturbations)
 	}
 	var counted []int
-	for i := range steps * perturbations {
-		v := float64(plan.Precision.At(t.Scalars, i))
+	for i, v := range values {
+		v := float64(v)
 		found, ok := one(v / scale(of.N, i/perturbations, i%perturbations))
 		switch {
 		case !ok:
