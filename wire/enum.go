@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire/internal/schedule"
 )
 
 // The plan's choices. On the wire a choice is its number, in files its name.
@@ -98,15 +99,25 @@ const (
 	NormalFill Fill = 2
 )
 
-// StepDecay is how the step size decays with the round r, counted from 1, between
-// the points of StepSchedule.
+// StepDecay is how the step size decays with the round r, counted from 1, between the points of
+// StepSchedule. From Cosine on it is the step that sets the length of a round's move, see
+// [Plan.FactorAt].
 type StepDecay uint8
 
 const (
 	Constant StepDecay = 0
 	// InverseSqrt: step / sqrt(r).
 	InverseSqrt StepDecay = 1
+	// Cosine: floor + (1-floor) (1 + cos(pi t))/2, t = (r-1)/Horizon, at most 1.
+	Cosine = StepDecay(schedule.Cosine)
+	// Linear: floor + (1-floor) (1-t).
+	Linear = StepDecay(schedule.Linear)
+	// SlowSqrt: 1 / sqrt(1 + (r-1)/30).
+	SlowSqrt = StepDecay(schedule.SlowSqrt)
 )
+
+// HasEnd reports whether the decay ends at Plan.Horizon.
+func (v StepDecay) HasEnd() bool { return v == Cosine || v == Linear }
 
 // Aggregator is how the contributions of several devices become one.
 type Aggregator uint8
@@ -187,7 +198,7 @@ var (
 	ruleNames         = []string{"", "sgd", "momentum", "torch-momentum", "adam"}
 	initialNames      = []string{"seeded", "given"}
 	fillNames         = []string{"zero", "uniform", "normal"}
-	stepDecayNames    = []string{"constant", "inverse-sqrt"}
+	stepDecayNames    = []string{"constant", "inverse-sqrt", "cosine", "linear", "slow-sqrt"}
 	aggregatorNames   = []string{"weighted-mean", "median", "trimmed-mean", "clipped-mean"}
 	controlNames      = []string{"none", "scaffold-1", "scaffold-2"}
 	precisionNames    = []string{"single", "half"}

@@ -72,6 +72,9 @@ type Plan struct {
 	StepDecay            StepDecay
 	StepSchedule         []StepPoint         // factors on eta, from given rounds on
 	PerturbationSchedule []PerturbationPoint // P, from given rounds on
+	Warmup               uint64              // rounds in which the step grows: r/Warmup
+	Horizon              uint64              // rounds of Cosine and Linear; 0: Rounds
+	Floor                float32             // share of the step that they leave at the end
 
 	// Server rule, applied once a round.
 	ServerRule    ServerRule
@@ -80,6 +83,7 @@ type Plan struct {
 	ServerBeta2   float32
 	ServerEpsilon float32 // added under the root
 	ServerV0      float32 // initial value of v and its maximum
+	ServerDecay   float32 // lambda of ServerNormalized
 
 	// Aggregation.
 	Transport  Transport

@@ -204,7 +204,7 @@ func (d *reader) value(f *Field, at any) {
 // choice reads the number of a choice; an unknown one is ErrUpgrade.
 func (d *reader) choice(f *Field) uint8 {
 	v := d.Uint(f.Name, math.MaxUint8)
-	if v >= uint64(len(f.names)) {
+	if v >= uint64(len(f.names)) || v > 0 && f.names[v] == "" {
 		d.Fail(f.Name, ErrUpgrade)
 	}
 	return uint8(v)

@@ -270,6 +270,14 @@ var planFields = []Field{
 		func(p *Plan) any { return &p.StalenessB }, nil, 0, MaxLate},
 	{86, "async", "whether contributions of any age close a round", true,
 		func(p *Plan) any { return &p.Async }, []string{"off", "on"}, 0, 0},
+	{87, "warmup", "rounds in which the step grows to its full size, 0 for none", true,
+		func(p *Plan) any { return &p.Warmup }, nil, 0, 1e6},
+	{88, "horizon", "rounds until step_decay=cosine and linear end, 0 for rounds", true,
+		func(p *Plan) any { return &p.Horizon }, nil, 0, MaxRound},
+	{89, "floor", "share of the step that step_decay=cosine and linear leave", true,
+		func(p *Plan) any { return &p.Floor }, nil, 0, 1},
+	{90, "server_decay", "lambda, decay of x by lambda times step, with server_rule=normalized", true,
+		func(p *Plan) any { return &p.ServerDecay }, nil, 0, 1e6},
 }
 
 // fieldByNumber returns the field with a number, or nil.

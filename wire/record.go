@@ -51,6 +51,7 @@ type Round struct {
 	Round         uint64   // for people: rounds count from 1 without gaps
 	Attempt       uint32   // the attempt that closed the round, from 0
 	StepSize      float32  // eta, the step size of the round
+	Factor        float32  // on Plan.ServerStep, see [Plan.FactorAt]; 0 and 1: none
 	Perturbations uint32   // P, the directions of each step
 	Contributors  uint32   // number of devices whose contributions counted
 	Slots         []uint32 // of the contributors, if the record has to name them
@@ -109,6 +110,8 @@ const (
 	keyPhase
 	keyWeights
 	keyPopulation
+	_ // 13 is never assigned: a test vector has it as an unknown key
+	keyFactor
 )
 
 const (

@@ -17,6 +17,10 @@ func (r *Round) append(b []byte) []byte {
 			n++
 		}
 	}
+	factor := r.Factor != 0 && r.Factor != 1
+	if factor {
+		n++
+	}
 	b = codec.AppendMap(b, n)
 	b = appendField(b, keyRound, r.Round)
 	b = appendField(b, keyAttempt, uint64(r.Attempt))
@@ -45,7 +49,11 @@ func (r *Round) append(b []byte) []byte {
 			b = codec.AppendUint(b, uint64(w))
 		}
 	}
-	return appendField(b, keyPopulation, uint64(r.Population))
+	b = appendField(b, keyPopulation, uint64(r.Population))
+	if factor {
+		b = codec.AppendFinite(append(b, keyFactor), r.Factor)
+	}
+	return b
 }
 
 func appendField(b []byte, key byte, v uint64) []byte {
@@ -90,6 +98,10 @@ func (d *reader) round(n uint64, r *Round) *Round {
 			r.Weights = d.weights(r.Weights)
 		case keyPopulation:
 			r.Population = uint32(d.Nonzero("population", d.Uint("population", MaxMembers)))
+		case keyFactor:
+			if r.Factor = d.Finite("factor"); r.Factor == 0 || r.Factor == 1 {
+				d.Fail("factor", ErrForm) // left out
+			}
 		default:
 			return false
 		}

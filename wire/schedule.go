@@ -1,14 +1,18 @@
 package wire
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"math"
+
+	"github.com/zofl/zofl/wire/internal/schedule"
 )
 
 // StepSizeAt returns eta of a round, counted from 1: StepSize, times the factor of the last
-// point of StepSchedule at or before the round, decayed by StepDecay. Only the
-// coordinator evaluates it; the record has the result.
+// point of StepSchedule at or before the round, decayed by StepDecay, warmed up. Only the
+// coordinator evaluates it; the record has the result. Where [Plan.FactorAt] has the decay and
+// the warm-up, this does not.
 func (p *Plan) StepSizeAt(round uint64) float32 {
 	eta := float64(p.StepSize)
 	for _, s := range p.StepSchedule {
@@ -19,7 +23,27 @@ func (p *Plan) StepSizeAt(round uint64) float32 {
 	if p.StepDecay == InverseSqrt {
 		eta /= math.Sqrt(float64(max(round, 1)))
 	}
+	if !p.ServerRule.Steps() {
+		eta *= p.share(round)
+	}
 	return float32(eta)
+}
+
+// FactorAt returns the factor on ServerStep of a round, counted from 1: 1, unless
+// [ServerRule.Steps]. Those rules set the length of a round's move themselves, so StepDecay from
+// [Cosine] on and Warmup act there. Only the coordinator evaluates it; the record has the result.
+func (p *Plan) FactorAt(round uint64) float32 {
+	if !p.ServerRule.Steps() {
+		return 1
+	}
+	return float32(p.share(round))
+}
+
+// share returns the part of a step that StepDecay from Cosine on and Warmup leave.
+func (p *Plan) share(round uint64) float64 {
+	s := schedule.Shape{Decay: schedule.Decay(p.StepDecay), Horizon: cmp.Or(p.Horizon, p.Rounds),
+		Floor: p.Floor, Warmup: p.Warmup}
+	return s.Share(round)
 }
 
 // PerturbationsAt returns P of a round, counted from 1.

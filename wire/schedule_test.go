@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/zofl/zofl/wire"
@@ -8,6 +9,8 @@ import (
 
 func TestStepAt(t *testing.T) {
 	points := []wire.StepPoint{{Round: 10, Factor: 0.5}, {Round: 100, Factor: 0.25}}
+	cosine := wire.Plan{StepSize: 2, StepDecay: wire.Cosine, Horizon: 100, Rounds: 7, Floor: 0.1}
+	linear := wire.Plan{StepSize: 2, StepDecay: wire.Linear, Horizon: 100, Floor: 0.1}
 	tests := []struct {
 		name  string
 		plan  wire.Plan
@@ -22,6 +25,23 @@ func TestStepAt(t *testing.T) {
 		{"factors do not multiply", wire.Plan{StepSize: 0.1, StepSchedule: points}, 100, 0.025},
 		{"inverse root", wire.Plan{StepSize: 0.1, StepDecay: wire.InverseSqrt}, 4, 0.05},
 		{"inverse root of round 0", wire.Plan{StepSize: 0.1, StepDecay: wire.InverseSqrt}, 0, 0.1},
+		{"cosine, first", cosine, 1, 2},
+		{"cosine, half", cosine, 51, 1.1},
+		{"cosine, end", cosine, 101, 0.2},
+		{"cosine, beyond", cosine, 1 << 53, 0.2},
+		{"cosine of the plan's rounds", wire.Plan{StepSize: 2, StepDecay: wire.Cosine, Rounds: 4}, 3,
+			1},
+		{"cosine to nothing", wire.Plan{StepSize: 2, StepDecay: wire.Cosine, Rounds: 4}, 5, 2e-6},
+		{"linear, first", linear, 1, 2},
+		{"linear, a quarter", linear, 26, 1.55},
+		{"linear, beyond", linear, 1000, 0.2},
+		{"slow root", wire.Plan{StepSize: 2, StepDecay: wire.SlowSqrt}, 91, 1},
+		{"slow root, first", wire.Plan{StepSize: 2, StepDecay: wire.SlowSqrt}, 1, 2},
+		{"warm-up", wire.Plan{StepSize: 2, Warmup: 4}, 1, 0.5},
+		{"warm-up, last", wire.Plan{StepSize: 2, Warmup: 4}, 4, 2},
+		{"warm-up and decay", wire.Plan{StepSize: 2, Warmup: 182, StepDecay: wire.SlowSqrt}, 91, 0.5},
+		{"normalized", wire.Plan{StepSize: 2, Warmup: 4, ServerRule: wire.ServerNormalized}, 1, 0.5},
+		{"adam", wire.Plan{StepSize: 2, Warmup: 4, ServerRule: wire.ServerAdam}, 1, 2},
 		{"both", wire.Plan{StepSize: 0.1, StepDecay: wire.InverseSqrt, StepSchedule: points}, 100,
 			0.0025},
 	}
@@ -29,6 +49,31 @@ func TestStepAt(t *testing.T) {
 		if got := test.plan.StepSizeAt(test.round); got != test.want {
 			t.Errorf("%s: got %v, want %v", test.name, got, test.want)
 		}
+	}
+}
+
+// TestFactorAt: the schedules act on the step that sets the length of a round's move, once.
+func TestFactorAt(t *testing.T) {
+	p := wire.Plan{StepSize: 0.5, StepDecay: wire.Cosine, Horizon: 100, Warmup: 10, Floor: 0.1}
+	for rule := wire.ServerMean; rule <= wire.ServerNormalized; rule++ {
+		if p.ServerRule = rule; rule == 7 {
+			continue
+		}
+		for round, want := range map[uint64]float64{5: 0.5 * 0.99645, 51: 0.55, 500: 0.1} {
+			step, factor := p.StepSizeAt(round), p.FactorAt(round)
+			if got := float64(step * factor); math.Abs(got-0.5*want) > 1e-5 {
+				t.Errorf("%v, round %d: step %v, factor %v, want %v in all", rule, round, step, factor,
+					0.5*want)
+			}
+			if onStep := rule == wire.ServerMean || rule == wire.ServerNormalized; onStep !=
+				(factor == 1) || onStep == (step == 0.5) {
+				t.Errorf("%v, round %d: step %v, factor %v", rule, round, step, factor)
+			}
+		}
+	}
+	p = wire.Plan{StepSize: 0.5, StepDecay: wire.InverseSqrt, ServerRule: wire.ServerAdam}
+	if step, factor := p.StepSizeAt(4), p.FactorAt(4); step != 0.25 || factor != 1 {
+		t.Errorf("inverse root with adam: step %v, factor %v", step, factor)
 	}
 }
 

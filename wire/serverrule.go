@@ -22,12 +22,26 @@ const (
 	ServerYogi ServerRule = 5
 	// ServerSign: x = x_0 + a sign(delta).
 	ServerSign ServerRule = 6
+	// ServerNormalized: momentum of the round's mean estimate g, divided by the root of a
+	// running mean of squared scalars, with decoupled decay l = Plan.ServerDecay. a is the
+	// record's StepSize, u the weighted mean of the squares of the record's own scalars:
+	// an estimate of a contributor's |gradient|^2.
+	//
+	//	m = b1 m + (1-b1) g,  V = b2 V + (1-b2) u,  p1 = b1 p1,  p2 = b2 p2
+	//	x = (1 - l a) x - a (m/(1-p1)) / sqrt(V/(1-p2))
+	//
+	// V, p1 and p2 are single numbers. Only with one local step, of rule sgd.
+	ServerNormalized ServerRule = 8 // 7 is never assigned: a test vector has it as unknown
 )
+
+// Steps reports whether Plan.ServerStep sets the length of the rule's move. That of the others
+// is set by Plan.StepSize alone.
+func (v ServerRule) Steps() bool { return v != ServerMean && v != ServerNormalized }
 
 // Moments returns the number of vectors that the rule keeps: m, v, the largest v.
 func (v ServerRule) Moments() int {
 	switch v {
-	case ServerMomentum:
+	case ServerMomentum, ServerNormalized:
 		return 1
 	case ServerAdam, ServerYogi:
 		return 2
@@ -37,6 +51,7 @@ func (v ServerRule) Moments() int {
 	return 0
 }
 
-var serverRuleNames = []string{"mean", "sgd", "momentum", "adam", "amsgrad", "yogi", "sign"}
+var serverRuleNames = []string{"mean", "sgd", "momentum", "adam", "amsgrad", "yogi", "sign",
+	"", "normalized"}
 
 func (v ServerRule) String() string { return enumName(serverRuleNames, int(v)) }

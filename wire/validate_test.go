@@ -169,6 +169,12 @@ var invalid = []struct {
 	{"server_beta2", func(p *wire.Plan) { p.ServerBeta2 = 2 }},
 	{"server_epsilon", func(p *wire.Plan) { p.ServerEpsilon = nan }},
 	{"server_v0", func(p *wire.Plan) { p.ServerV0 = -1 }},
+	{"server_rule", func(p *wire.Plan) { p.ServerRule = 9 }},
+	{"server_decay", func(p *wire.Plan) { p.ServerRule, p.ServerDecay = wire.ServerNormalized, -1 }},
+	{"step_decay", func(p *wire.Plan) { p.StepDecay = 5 }},
+	{"warmup", func(p *wire.Plan) { p.Warmup = 1e6 + 1 }},
+	{"horizon", func(p *wire.Plan) { p.StepDecay, p.Horizon = wire.Cosine, wire.MaxRound*2 }},
+	{"floor", func(p *wire.Plan) { p.StepDecay, p.Horizon, p.Floor = wire.Linear, 1, 1.5 }},
 	{"trim", func(p *wire.Plan) { p.Trim = 0.6 }},
 	{"clip", func(p *wire.Plan) { p.Clip = float32(math.Inf(1)) }},
 	{"perturbations",
@@ -301,6 +307,16 @@ func TestStepSizesStayFinite(t *testing.T) {
 			for _, round := range []uint64{1, 2, 1 << 53} {
 				if eta := p.StepSizeAt(round); !(eta > 0) || math.IsInf(float64(eta*factor), 0) {
 					t.Errorf("step %v, factor %v, round %d: %v", step, factor, round, eta)
+				}
+			}
+			p.Warmup, p.Rounds = 1e6, 1
+			for _, p.StepDecay = range []wire.StepDecay{wire.InverseSqrt, wire.Cosine, wire.Linear,
+				wire.SlowSqrt} {
+				for _, round := range []uint64{1, 2, 1 << 53} {
+					if eta := p.StepSizeAt(round); !(eta*factor > 0) {
+						t.Errorf("step %v, factor %v, %v, round %d: %v", step, factor, p.StepDecay,
+							round, eta)
+					}
 				}
 			}
 		}

@@ -42,8 +42,7 @@ func momenta(p *wire.Plan) uint64 {
 // its terms.
 func scratch(p *wire.Plan) uint64 {
 	n := uint64(1)
-	if p.Prox != 0 || p.ServerRule != wire.ServerMean || p.Distribution == wire.Subspace ||
-		p.Pool > 0 {
+	if p.Prox != 0 || p.ServerRule.Steps() || p.Distribution == wire.Subspace || p.Pool > 0 {
 		n++
 	}
 	if p.Prox != 0 {

@@ -39,6 +39,8 @@ func TestCostOfVectors(t *testing.T) {
 		{"server momentum", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerMomentum}, 2,
 			1, 2, 0},
 		{"adam", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerAdam}, 3, 1, 2, 0},
+		{"normalized", wire.Plan{Rule: wire.SGD, Steps: 1, ServerRule: wire.ServerNormalized}, 2,
+			0, 1, 0},
 		{"yogi", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerYogi}, 3, 1, 2, 0},
 		{"amsgrad", wire.Plan{Rule: wire.SGD, Steps: 5, ServerRule: wire.ServerAMSGrad}, 4, 1, 2,
 			0},

@@ -60,7 +60,7 @@ func (s *sample) body(phase uint8) *wire.Round {
 	p := s.plan
 	r := &wire.Round{
 		Round: s.round, StepSize: p.StepSizeAt(s.round), Perturbations: s.perturbations,
-		Contributors: p.Target, Phase: phase,
+		Contributors: p.Target, Phase: phase, Factor: p.FactorAt(s.round),
 	}
 	s.transport.fill(s, r)
 	return r

@@ -142,13 +142,14 @@ var scalarReasons = []reason{
 	},
 	{
 		field: "server_step",
-		what:  "every server rule but mean needs one above 0, and mean has none",
-		do: "set both or neither: ZO-AdaFL has server_rule=amsgrad server_step=0.02, and " +
-			"server_rule=sgd server_step=1 is the same as server_rule=mean",
+		what:  "every server rule but mean and normalized needs one above 0, and these have none",
+		do: "set both or neither: ZO-AdaFL has server_rule=amsgrad server_step=0.02, " +
+			"server_rule=sgd server_step=1 is the same as server_rule=mean, and " +
+			"server_rule=normalized takes its step from step",
 	},
 	{
 		field: "server_beta1",
-		what:  "momentum, adam, amsgrad and yogi need 0 or more and below 1, other rules have none",
+		what:  "momentum, adam, amsgrad, yogi, normalized need 0 or more, below 1; others have none",
 		do:    "set server_beta1=0.9, or server_beta1=0",
 	},
 	{
@@ -159,7 +160,7 @@ var scalarReasons = []reason{
 	},
 	{
 		field: "server_beta2",
-		what:  "adam, amsgrad and yogi need 0 or more and below 1, other rules have none",
+		what:  "adam, amsgrad, yogi, normalized need 0 or more, below 1; others have none",
 		do:    "set server_beta2=0.99, or server_beta2=0",
 	},
 	{
@@ -172,6 +173,59 @@ var scalarReasons = []reason{
 		field: "server_v0",
 		what:  "only adam, amsgrad and yogi have a second moment",
 		do:    "set server_v0=0",
+	},
+	{
+		field: "server_decay",
+		what:  "only server_rule=normalized has it",
+		do:    "set server_decay=0, or server_rule=normalized; weight_decay serves the other rules",
+	},
+	{
+		field: "server_rule",
+		what:  "server_rule=normalized needs steps=1",
+		why: "the rule divides a round's mean estimate by the size of its scalars, and after a " +
+			"second local step those belong to other points",
+		do: "set steps=1, or server_rule=mean with no server_beta1, server_beta2, server_decay",
+	},
+	{
+		field: "server_rule",
+		what:  "server_rule=normalized needs rule=sgd",
+		why:   "the rule has a momentum of its own, of the round's mean estimate",
+		do:    "set rule=sgd beta=0 and server_beta1=0.9",
+	},
+	{
+		field: "server_rule",
+		what:  "server_rule=normalized excludes weight_decay",
+		why:   "weight decay would be added to the estimate and divided with it",
+		do:    "set weight_decay=0, and server_decay instead: x shrinks by server_decay times step",
+	},
+	{
+		field: "server_rule",
+		what:  "server_rule=normalized needs control=none",
+		why:   "a correction is no part of the scalars whose size the rule divides by",
+		do:    "set control=none, or another server_rule",
+	},
+	{
+		field: "server_rule",
+		what:  "server_rule=normalized excludes distribution=subspace",
+		why: "the mean of squared scalars estimates |gradient|^2 only along directions that " +
+			"favor none",
+		do: "set distribution=rademacher subspace_moves=0 subspace_share=0, or another server_rule",
+	},
+	{
+		field: "horizon",
+		what:  "step_decay=cosine and linear need horizon or rounds",
+		why:   "they end after so many rounds",
+		do:    "set rounds or horizon, or step_decay=slow-sqrt, which has no end",
+	},
+	{
+		field: "horizon",
+		what:  "only step_decay=cosine and linear have it",
+		do:    "set step_decay=cosine, or horizon=0",
+	},
+	{
+		field: "floor",
+		what:  "only step_decay=cosine and linear have it",
+		do:    "set step_decay=cosine, or floor=0",
 	},
 	{
 		field: "aggregator",

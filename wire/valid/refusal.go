@@ -124,21 +124,22 @@ var scalarRefusals = []refusal{
 
 	// Server rule.
 	{"server_step", onAll, func(p *wire.Plan) bool {
-		return (p.ServerRule != wire.ServerMean) != (p.ServerStep > 0)
+		return p.ServerRule.Steps() != (p.ServerStep > 0)
 	},
-		"every server rule but mean needs one above 0, and mean has none"},
+		"every server rule but mean and normalized needs one above 0, and these have none"},
 	{"server_beta1", onAll, func(p *wire.Plan) bool {
 		return p.ServerBeta1 >= 1 || p.ServerBeta1 != 0 && p.ServerRule.Moments() < 1
 	},
-		"momentum, adam, amsgrad and yogi need 0 or more and below 1, other rules have none"},
+		"momentum, adam, amsgrad, yogi, normalized need 0 or more, below 1; others have none"},
 	{"server_beta1", onAll, func(p *wire.Plan) bool {
 		return p.ServerRule == wire.ServerMomentum && p.ServerBeta1 == 0
 	},
 		"server_rule=momentum needs one above 0"},
 	{"server_beta2", onAll, func(p *wire.Plan) bool {
-		return p.ServerBeta2 >= 1 || p.ServerBeta2 != 0 && p.ServerRule.Moments() < 2
+		second := p.ServerRule.Moments() > 1 || p.ServerRule == wire.ServerNormalized
+		return p.ServerBeta2 >= 1 || p.ServerBeta2 != 0 && !second
 	},
-		"adam, amsgrad and yogi need 0 or more and below 1, other rules have none"},
+		"adam, amsgrad, yogi, normalized need 0 or more, below 1; others have none"},
 	{"server_epsilon", onAll, func(p *wire.Plan) bool {
 		return (p.ServerRule.Moments() > 1) != (p.ServerEpsilon > 0)
 	},
@@ -146,6 +147,34 @@ var scalarRefusals = []refusal{
 	{"server_v0", onAll,
 		func(p *wire.Plan) bool { return p.ServerV0 != 0 && p.ServerRule.Moments() < 2 },
 		"only adam, amsgrad and yogi have a second moment"},
+	{"server_decay", onAll, func(p *wire.Plan) bool {
+		return p.ServerDecay != 0 && p.ServerRule != wire.ServerNormalized
+	},
+		"only server_rule=normalized has it"},
+	{"server_rule", onAll, func(p *wire.Plan) bool { return normalized(p) && p.Steps != 1 },
+		"server_rule=normalized needs steps=1"},
+	{"server_rule", onAll, func(p *wire.Plan) bool { return normalized(p) && p.Rule != wire.SGD },
+		"server_rule=normalized needs rule=sgd"},
+	{"server_rule", onAll, func(p *wire.Plan) bool { return normalized(p) && p.WeightDecay != 0 },
+		"server_rule=normalized excludes weight_decay"},
+	{"server_rule", onAll, func(p *wire.Plan) bool {
+		return normalized(p) && p.Control != wire.NoControl
+	},
+		"server_rule=normalized needs control=none"},
+	{"server_rule", onAll, func(p *wire.Plan) bool {
+		return normalized(p) && p.Distribution == wire.Subspace
+	},
+		"server_rule=normalized excludes distribution=subspace"},
+
+	// Schedule.
+	{"horizon", onAll, func(p *wire.Plan) bool {
+		return p.StepDecay.HasEnd() && p.Horizon == 0 && p.Rounds == 0
+	},
+		"step_decay=cosine and linear need horizon or rounds"},
+	{"horizon", onAll, func(p *wire.Plan) bool { return !p.StepDecay.HasEnd() && p.Horizon != 0 },
+		"only step_decay=cosine and linear have it"},
+	{"floor", onAll, func(p *wire.Plan) bool { return !p.StepDecay.HasEnd() && p.Floor != 0 },
+		"only step_decay=cosine and linear have it"},
 
 	// Aggregation.
 	{"aggregator", onRelay, func(p *wire.Plan) bool {
@@ -218,6 +247,8 @@ func checkControl(p *wire.Plan) error {
 	}
 	return nil
 }
+
+func normalized(p *wire.Plan) bool { return p.ServerRule == wire.ServerNormalized }
 
 // scaled reports whether some segment scales the step size.
 func scaled(p *wire.Plan) bool {

@@ -61,6 +61,7 @@ func densePlans(s *set) {
 	s.add("plan-all-80", "ok", "no field is zero: read, though what is set excludes each other",
 		recordOf(kindPlan, 1, planMap(all80())).value())
 	latePlans(s)
+	schedulePlans(s)
 
 	add("estimator-new", "upgrade", "an unknown estimator", field{67, Uint(2)})
 	add("kernel-new", "upgrade", "an unknown kernel", field{69, Uint(2)})

@@ -30,6 +30,7 @@ func methodRounds(s *set) {
 	s.add("round-half", "ok", "a mean of ten scalars of half precision",
 		body(Uint(7), Array(Array(Uint(0), Uint(0), halves10))))
 	lateRounds(s, body)
+	scheduleRounds(s, body)
 
 	fault := func(name, expect, comment string, number uint64, v Value) {
 		s.add("round-"+name, expect, comment, round9(Uint(3), step, Uint(7), one, Uint(number), v))

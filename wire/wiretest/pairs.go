@@ -43,6 +43,8 @@ var choices = [][]string{
 	{"late=0", "late=4"},
 	{"staleness=inverse-sqrt", "staleness=constant", "staleness=polynomial", "staleness=hinge"},
 	{"async=off", "async=on"},
+	// Further values of fields above: a row that stands keeps its number.
+	{"server_rule=normalized"},
 }
 
 // secret stands for a secret run key.
@@ -61,6 +63,7 @@ var needs = map[string][]string{
 	"server_rule=amsgrad":     adaptive,
 	"server_rule=yogi":        adaptive,
 	"server_rule=sign":        {"server_step=0.001"},
+	"server_rule=normalized":  {"steps=1", "server_beta1=0.9", "server_beta2=0.99"},
 	"aggregator=trimmed-mean": {"trim=0.4"}, // cuts off one of 3 at either end
 	"aggregator=clipped-mean": {"clip=10"},
 	"precision=half":          {"max_scalar=1000"},
@@ -107,11 +110,19 @@ func Pairs() []Pair {
 	for i, field := range choices {
 		for _, a := range field {
 			for _, b := range slices.Concat(choices[:i]...) {
-				list = append(list, Pair{a, b, settings(a, b)})
+				if fieldOf(a) != fieldOf(b) {
+					list = append(list, Pair{a, b, settings(a, b)})
+				}
 			}
 		}
 	}
 	return list
+}
+
+// fieldOf returns the field of a choice.
+func fieldOf(choice string) string {
+	field, _, _ := strings.Cut(choice, "=")
+	return field
 }
 
 // settings returns the settings of two choices. Their needs come first, so that they

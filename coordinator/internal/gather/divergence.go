@@ -44,7 +44,7 @@ func (w *LossWatch) Diverged(p *wire.Plan, log Log) string {
 		text += fmt.Sprintf(", %.4g at best", w.best.loss)
 	}
 	field, step := "step", p.StepSize
-	if p.ServerRule >= wire.ServerAdam { // step does not set the length of a move
+	if p.ServerRule >= wire.ServerAdam && p.ServerRule.Steps() { // step sets no move's length
 		field, step = "server_step", p.ServerStep
 	}
 	return text + fmt.Sprintf(": `zofl rollback %d`, `zofl change %s=%.2g`, `zofl resume`",
