@@ -256,7 +256,8 @@ func (c *Client) task(ctx context.Context, a *arrival) (probe.Task, error) {
 func possible(a *arrival, plan *wire.Plan) error {
 	scalars := uint64(plan.Steps) * uint64(a.Perturbations)
 	many := scalars > wire.MaxScalars && !plan.SendsVectors()
-	if scalars < 1 || many || !(a.StepSize > 0) {
+	still := a.StepSize == 0 && plan.ServerRule == wire.ServerNormalized // x stays, m goes on
+	if scalars < 1 || many || !(a.StepSize > 0 || still) {
 		return fmt.Errorf("%w: %d local steps, %d perturbations, step size %v",
 			errUnusable, plan.Steps, a.Perturbations, a.StepSize)
 	}

@@ -74,7 +74,17 @@
 //	momentum:  m = float32(beta1*m) + delta; x += float32(step * m)
 //
 // adam, amsgrad, yogi and sign are [mathx.AdamStep], [mathx.AdaptiveStep],
-// [mathx.YogiStep], [mathx.SignStep].
+// [mathx.YogiStep], [mathx.SignStep]. step is float32(ServerStep*factor) of the record.
+//
+// normalized has no move: its round is one step along v, with u, V, p1, p2, which are float64
+// registers of the state, and a = step*S. The record's step may be 0.
+//
+//	u := weighted mean of the squares of the record's own scalars, times d for a sphere
+//	p1 *= beta1
+//	V = beta2*V + (1-beta2)*u; p2 *= beta2                  // if u is not 0
+//	keep, rate := float32(1-lambda*a), float32(a/((1-p1)*sqrt(V/(1-p2))))
+//	m = float32(beta1*m) + float32((1-beta1)*v)
+//	x = float32(keep*x) - float32(rate*m)
 //
 // # Seed pool
 //
@@ -117,7 +127,7 @@
 // Beyond x, and K*P directions and K*P scalars a record (4 bytes each, or 2 as halves):
 //
 //	momentum       1 d
-//	server rules   momentum 1 d; adam, yogi 2 d; amsgrad 3 d; sgd, sign none
+//	server rules   momentum, normalized 1 d; adam, yogi 2 d; amsgrad 3 d; sgd, sign none
 //	prox           none; a pass over x and its start a step
 //	sphere         a pass over each direction for its norm, made once by a device that
 //	               probed it
@@ -144,9 +154,9 @@
 // rounding: one rounds the mean of scalars, the other the mean of models. With a single
 // contributor the device's model has the replica's bits, unless there is a server rule or
 // the round is one after which a pool rebases. Besides:
-//   - Adaptive server rules and sign act once a round, on the mean move. That is how these
-//     methods are defined; averaging models that each made K steps of Adam is a different
-//     method.
+//   - Adaptive server rules, normalized and sign act once a round, on the mean move or
+//     estimate. That is how these methods are defined; averaging models that each made K
+//     steps of Adam is a different method.
 //   - With a median, trimmed or clipped mean, the recursion on the aggregated scalars is
 //     the definition: it equals no mean of models.
 //   - c_i of scaffold-2 is 0 until a device's first contribution that counts.

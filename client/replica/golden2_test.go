@@ -12,13 +12,14 @@ var goldenStates = map[string]struct {
 	plan    string
 	records int
 }{
-	"point":    {"point", 4},    // between the phases of a round
-	"variates": {"variates", 4}, // N and S
-	"pool":     {"pool", 5},     // after a rebase: no vectors
-	"signs":    {"signs", 3},    // before a rebase
-	"private":  {"private", 6},  // a keyed digest, a basis
-	"dense":    {"dense1", 4},   // between the phases: a control variate
-	"weights":  {"surrogate", 2},
+	"point":      {"point", 4},    // between the phases of a round
+	"variates":   {"variates", 4}, // N and S
+	"pool":       {"pool", 5},     // after a rebase: no vectors
+	"signs":      {"signs", 3},    // before a rebase
+	"private":    {"private", 6},  // a keyed digest, a basis
+	"dense":      {"dense1", 4},   // between the phases: a control variate
+	"weights":    {"surrogate", 2},
+	"normalized": {"normalized", 3},
 }
 
 // Every version reads and writes the bytes of format 2, on every machine.

@@ -22,7 +22,7 @@ var update = flag.Bool("update", false,
 var goldenFiles = []struct {
 	name string
 	runs int
-}{{"testdata/golden.txt", 48}, {"testdata/late.txt", 6}}
+}{{"testdata/golden.txt", 48}, {"testdata/late.txt", 6}, {"testdata/normalized.txt", 11}}
 
 // A golden run is a plan (JSON settings over basePlan), a number of rounds, and the digest
 // that every replica must have after them.

@@ -43,6 +43,9 @@ var hostilePlans = map[string]string{
 	"late": `{"dim":50,"steps":2,"perturbations":3,"late":3}`,
 	"late relay": `{"dim":50,"steps":2,"perturbations":3,"late":3,"sharing":"per-client",` +
 		`"transport":"relay"}`,
+	"normalized": `{"dim":50,"perturbations":3,"sharing":"per-client","transport":"relay",` +
+		`"weights":"samples","max_weight":9,"late":2,"server_rule":"normalized",` +
+		`"server_beta1":0.9,"server_beta2":0.99,"server_decay":0.5}`,
 	"tauOfMany": `{"dim":3,"distribution":"subspace","subspace_moves":64,"subspace_share":0.5}`,
 }
 
@@ -153,6 +156,12 @@ func TestHostileRounds(t *testing.T) {
 		{"dense", "weights", func(r *wire.Round) { r.Weights = []uint32{1} }},
 		{"dense", "population", func(r *wire.Round) { r.Population = 9 }},
 		{"dense", "phase 1", func(r *wire.Round) { r.Phase = 1 }},
+		{"mean", "a factor", func(r *wire.Round) { r.Factor = 0.5 }},
+		{"normalized", "a factor", func(r *wire.Round) { r.Factor = 0.5 }},
+		{"normalized", "step -1", func(r *wire.Round) { r.StepSize = -1 }},
+		{"server", "factor -1", func(r *wire.Round) { r.Factor = -1 }},
+		{"server", "step 0", func(r *wire.Round) { r.StepSize = 0 }},
+		{"dense", "a factor", func(r *wire.Round) { r.Factor = 2 }},
 		{"dense", "step 0", func(r *wire.Round) { r.StepSize = 0 }},
 		{"dense1", "phase 0", func(r *wire.Round) { r.Phase = 0 }},
 		{"dense1", "phase 2 first", func(r *wire.Round) { r.Phase = 2 }},

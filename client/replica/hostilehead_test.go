@@ -18,6 +18,7 @@ func TestRegistersOfNaN(t *testing.T) {
 		"pool": func(r *Replica, payload uint64) {
 			r.pool.a[3], r.pool.b[2] = math.Float64frombits(payload), math.Float64frombits(payload+1)
 		},
+		"normalized": func(r *Replica, payload uint64) { r.running.V = math.Float64frombits(payload) },
 		"point": func(r *Replica, payload uint64) {
 			r.pending.scalars[1] = math.Float32frombits(uint32(payload >> 32))
 		},
@@ -62,6 +63,14 @@ func TestHostileRegisters(t *testing.T) {
 		{"surrogate", "a record to come", 2, func(b []byte) { le.PutUint64(b[4:], 3) }},
 		{"surrogate", "a weight of 33 bits", 2, func(b []byte) { b[16] = 1 }},
 		{"surrogate", "another NaN", 2, func(b []byte) { le.PutUint32(b[12:], 0xffc00000) }},
+		{"normalized", "none", 3, func(b []byte) { le.PutUint32(b, 0) }},
+		{"normalized", "a negative mean", 3, func(b []byte) { b[4+7] |= 0x80 }},
+		{"normalized", "a product above 1", 3, func(b []byte) {
+			le.PutUint64(b[4+8:], math.Float64bits(1.5))
+		}},
+		{"normalized", "no number", 3, func(b []byte) {
+			le.PutUint64(b[4+16:], math.Float64bits(math.NaN()))
+		}},
 		{"variates", "more than members", 3, func(b []byte) { le.PutUint64(b[4:], wire.MaxMembers+1) }},
 		{"variates", "2^32 and one", 3, func(b []byte) { le.PutUint64(b[4:], 1<<32+1) }},
 		{"variates", "none", 3, func(b []byte) { le.PutUint32(b, 0) }},
@@ -80,7 +89,7 @@ func TestHostileRegisters(t *testing.T) {
 
 // A file's format follows from its plan.
 func TestFormatOfPlan(t *testing.T) {
-	for _, name := range []string{"mean", "pool", "point"} {
+	for _, name := range []string{"mean", "pool", "point", "normalized"} {
 		s := hostileScript(t, name, 1)
 		file := fileOf(t, after(t, s, 2), History{})
 		if want := name != "mean"; strings.HasPrefix(string(file), stateMagic2) != want {

@@ -19,13 +19,17 @@ import (
 func eventfulScript(t testing.TB, g golden) *script {
 	t.Helper()
 	s := newScript(planOf(t, g.settings))
+	field := "weight_decay"
+	if s.plan.ServerRule == wire.ServerNormalized {
+		field = "server_decay"
+	}
 	for n := range uint64(g.rounds) {
 		s.round(n + 1)
 		switch n {
 		case 1:
-			s.change("weight_decay", "0.0078125")
+			s.change(field, "0.0078125")
 		case 2:
-			s.change("weight_decay", "0")
+			s.change(field, "0")
 		case 3:
 			s.records = append(s.records, s.chain.add(wire.Record{Kind: wire.KindRollback, To: s.chain.n}))
 		}
@@ -39,7 +43,7 @@ func eventfulScript(t testing.TB, g golden) *script {
 func changeable(p *wire.Plan) bool {
 	q := *p
 	q.WeightDecay = 1
-	return valid.Plan(&q) == nil
+	return valid.Plan(&q) == nil || p.ServerRule == wire.ServerNormalized
 }
 
 // However the records are divided, ApplyAll equals Apply of each, for every method.

@@ -16,6 +16,9 @@ type move struct {
 	round        uint64
 	hasBasis     bool // directions have a part in the subspace
 
+	factor      float32 // on Plan.ServerStep
+	inverseRoot float64 // ServerNormalized: what multiplies m
+
 	older                 int     // terms of the correction
 	inverse, contributors float32 // ScaffoldMean: 1/N before the round, and m
 	local                 *Local  // of a device's own step; nil for a record
@@ -129,6 +132,10 @@ func (r *Replica) moveRound(b *parts, mv *move, terms []prng.Term, coefs []float
 			coefs = coefs[tau:]
 		}
 	}
+	if r.normalizes() {
+		r.normalize(b, mv, terms[:mv.terms])
+		return
+	}
 	for range mv.steps {
 		r.step(b, terms[:mv.terms], coefs, mv)
 		terms, coefs = terms[mv.terms:], coefs[tau:]
@@ -136,7 +143,7 @@ func (r *Replica) moveRound(b *parts, mv *move, terms []prng.Term, coefs []float
 	if mv.contributors > 0 {
 		mathx.Axpy(b.control, -mv.contributors, b.older)
 	}
-	b.server.Move(&r.plan, b.x, b.base, b.v)
+	b.server.Move(&r.plan, mv.factor, b.x, b.base, b.v)
 	if tau > 0 {
 		trail := block(r.trail[(mv.round-1)%uint64(tau)], b.i*prng.BlockLen)
 		mathx.Sub(trail, b.x, b.base)

@@ -26,6 +26,7 @@ type naive struct {
 	pendingN             uint64
 	pending              []float32
 	a, b                 []float64
+	products             []float64 // ServerNormalized: V, p1, p2
 	rounds               uint64
 	w                    []float32
 	objects              map[[wire.ObjectLen]byte][]byte
@@ -70,6 +71,8 @@ func newNaive(s *script) *naive {
 	switch p.ServerRule {
 	case wire.ServerMomentum:
 		f.moment = vector(0)
+	case wire.ServerNormalized:
+		f.moment, f.products = vector(0), []float64{0, 1, 1}
 	case wire.ServerAdam, wire.ServerYogi:
 		f.moment, f.second = vector(0), vector(p.ServerV0)
 	case wire.ServerAMSGrad:
@@ -272,7 +275,7 @@ func (f *naive) digest() []byte {
 			root = append(root, sum(b)...)
 		}
 	}
-	if f.p.Control != wire.NoControl || f.p.Pool > 0 || f.w != nil {
+	if f.p.Control != wire.NoControl || f.p.Pool > 0 || f.w != nil || f.products != nil {
 		registers := f.registers()
 		root = binary.LittleEndian.AppendUint32(root, uint32(len(registers)))
 		for _, v := range registers {
@@ -306,7 +309,7 @@ func (f *naive) registers() (list []uint64) {
 			list = append(list, uint64(math.Float32bits(v)))
 		}
 	}
-	for _, v := range slices.Concat(f.a, f.b) {
+	for _, v := range slices.Concat(f.a, f.b, f.products) {
 		bits := math.Float64bits(v)
 		if v != v {
 			bits = 0x7ff8000000000000

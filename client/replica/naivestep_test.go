@@ -20,6 +20,10 @@ func (f *naive) round(n uint64, r *wire.Round) {
 		f.pendingN, f.pending = n, f.p.Precision.Values(r.Terms[0].Scalars, 1, p)
 		return
 	}
+	if f.products != nil {
+		f.normalized(n, r)
+		return
+	}
 	older := f.older(n, r)
 	f.coefficients(n, r)
 	base := slices.Clone(f.x)
@@ -47,7 +51,7 @@ func (f *naive) round(n uint64, r *wire.Round) {
 		f.population = r.Population
 	}
 	for i := range f.x {
-		f.serve(i, base[i])
+		f.serve(i, base[i], r)
 	}
 	f.finish(base)
 }
@@ -181,22 +185,70 @@ func (f *naive) step(i int, v, correction, base float32, r *wire.Round) {
 	f.x[i] -= float32(eta * v)
 }
 
+// normalized applies a round of the rule of that name.
+func (f *naive) normalized(n uint64, r *wire.Round) {
+	p, v := f.p, f.products
+	squares, count := 0.0, 0.0
+	for i, t := range r.Terms {
+		if t.Back > 0 {
+			continue
+		}
+		w, s := 1.0, 0.0
+		if len(r.Weights) > 0 {
+			w = float64(r.Weights[i])
+		}
+		for _, v := range p.Precision.Values(t.Scalars, 1, int(r.Perturbations)) {
+			c := float64(v)
+			s += float64(c * c)
+			count += w
+		}
+		squares += float64(w * s)
+	}
+	u := squares / count
+	if p.Distribution == wire.Sphere {
+		u *= float64(p.Dim)
+	}
+	v[1] *= float64(p.ServerBeta1)
+	if squares > 0 {
+		v[0] = float64(float64(p.ServerBeta2)*v[0]) + float64((1-float64(p.ServerBeta2))*u)
+		v[2] *= float64(p.ServerBeta2)
+	}
+	terms := f.terms(n, 0, r)
+	for i := range f.x {
+		g := f.sum(terms, i)
+		f.moment[i] = float32(p.ServerBeta1*f.moment[i]) + float32((1-p.ServerBeta1)*g)
+		a := float64(r.StepSize) * float64(f.scale(i))
+		if keep := float32(1 - float64(float64(p.ServerDecay)*a)); keep != 1 {
+			f.x[i] = float32(keep * f.x[i])
+		}
+		inverse := 1 / ((1 - v[1]) * math.Sqrt(v[0]/(1-v[2])))
+		if rate := float32(a * inverse); rate > 0 && !math.IsInf(float64(rate), 0) && v[0] > 0 {
+			f.x[i] -= float32(rate * f.moment[i])
+		}
+	}
+	f.rounds++
+}
+
 // serve applies the server rule to element i.
-func (f *naive) serve(i int, base float32) {
+func (f *naive) serve(i int, base float32, r *wire.Round) {
 	p, d := f.p, f.x[i]-base
+	alpha := p.ServerStep
+	if r.Factor != 0 {
+		alpha = float32(alpha * r.Factor)
+	}
 	switch p.ServerRule {
 	case wire.ServerMean:
 	case wire.ServerSGD:
-		f.x[i] = base + float32(p.ServerStep*d)
+		f.x[i] = base + float32(alpha*d)
 	case wire.ServerMomentum:
 		f.moment[i] = float32(p.ServerBeta1*f.moment[i]) + d
-		f.x[i] = base + float32(p.ServerStep*f.moment[i])
+		f.x[i] = base + float32(alpha*f.moment[i])
 	case wire.ServerSign:
 		switch f.x[i] = base; {
 		case d > 0:
-			f.x[i] = base + p.ServerStep
+			f.x[i] = base + alpha
 		case d < 0:
-			f.x[i] = base - p.ServerStep
+			f.x[i] = base - alpha
 		}
 	default:
 		f.moment[i] = float32(p.ServerBeta1*f.moment[i]) + float32((1-p.ServerBeta1)*d)
@@ -214,7 +266,7 @@ func (f *naive) serve(i int, base float32) {
 			f.peak[i] = max(f.peak[i], v)
 			v = f.peak[i]
 		}
-		f.x[i] = base + float32(p.ServerStep*(f.moment[i]/float32(math.Sqrt(float64(v+p.ServerEpsilon)))))
+		f.x[i] = base + float32(alpha*(f.moment[i]/float32(math.Sqrt(float64(v+p.ServerEpsilon)))))
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 
 // hasRegisters reports whether the plan's state has registers at any time.
 func hasRegisters(p *wire.Plan) bool {
-	return p.Control != wire.NoControl || p.Pool > 0 || p.Estimator == wire.Surrogate
+	return p.Control != wire.NoControl || p.Pool > 0 || p.Estimator == wire.Surrogate ||
+		p.ServerRule == wire.ServerNormalized
 }
 
 // registers returns the numbers of the state that are in no vector, in the order of its
@@ -20,6 +21,7 @@ func hasRegisters(p *wire.Plan) bool {
 //   - ScaffoldMean: N, except with transport=dense.
 //   - ScaffoldPoint between its phases: the phase-1 record, then the bits of its scalars.
 //   - Pool: the bits of a, then those of b.
+//   - ServerNormalized: the bits of V, p1 and p2.
 func (r *Replica) registers() []uint64 {
 	switch {
 	case r.plan.Estimator == wire.Surrogate:
@@ -36,6 +38,9 @@ func (r *Replica) registers() []uint64 {
 			}
 		}
 		return list
+	case r.normalizes():
+		n := &r.running
+		return []uint64{digest.Bits64(n.V), digest.Bits64(n.P1), digest.Bits64(n.P2)}
 	}
 	return nil
 }
@@ -65,6 +70,8 @@ func canHave(p *wire.Plan, registers int) bool {
 		return registers == int(p.Pool)+1
 	case p.Pool > 0:
 		return registers == 2*(int(p.Pool)+1)
+	case p.ServerRule == wire.ServerNormalized:
+		return registers == 3
 	}
 	return registers == 0
 }
@@ -91,6 +98,11 @@ func (r *Replica) restore(list []uint64) bool {
 	case r.pool != nil:
 		n := copyFloats(r.pool.a, list)
 		copyFloats(r.pool.b, list[n:])
+	case r.normalizes():
+		n := &r.running
+		n.V, n.P1, n.P2 = math.Float64frombits(list[0]), math.Float64frombits(list[1]),
+			math.Float64frombits(list[2])
+		return n.Can()
 	}
 	return true
 }

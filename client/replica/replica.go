@@ -77,9 +77,10 @@ type Replica struct {
 	x, m         []float32
 	control      []float32 // ScaffoldMean: S
 	server       server.State
-	basis, trail [][]float32 // Subspace: Q, and the last moves
-	population   uint32      // ScaffoldMean: N
-	pending      pending     // ScaffoldPoint, Surrogate: phase 1
+	running      server.Running // of ServerNormalized
+	basis, trail [][]float32    // Subspace: Q, and the last moves
+	population   uint32         // ScaffoldMean: N
+	pending      pending        // ScaffoldPoint, Surrogate: phase 1
 	pool         *pool
 
 	// With transport=dense, control is c of either control.

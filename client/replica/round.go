@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/zofl/zofl/prng"
@@ -41,6 +42,7 @@ func (r *Replica) addScalars(n uint64, round *wire.Round, t scalarTransport) {
 	r.measureRound(n, round)
 	mv := move{
 		steps: int(r.plan.Steps), eta: round.StepSize, hasBasis: r.hasBasis(), round: round.Round,
+		factor: cmp.Or(round.Factor, 1), inverseRoot: r.countScalars(round),
 	}
 	r.addOlder(&mv, n, round)
 	mv.terms = t.addTerms(r, n, round)
@@ -127,8 +129,11 @@ func (r *Replica) wantTerm(n uint64, round *wire.Round, t *wire.Term) {
 // checkRound refuses a round that the plan cannot have made.
 func (r *Replica) checkRound(n uint64, round *wire.Round) error {
 	switch {
-	case !(round.StepSize > 0):
+	case !(round.StepSize > 0) && !(round.StepSize == 0 && r.normalizes()):
 		return fmt.Errorf("step %v: %w", round.StepSize, wire.ErrValue)
+	case round.Factor != 0 && !(round.Factor > 0 && r.plan.ServerRule.Steps()):
+		return fmt.Errorf("factor %v with server_rule=%v: %w",
+			round.Factor, r.plan.ServerRule, wire.ErrValue)
 	case round.Perturbations == 0:
 		return fmt.Errorf("perturbations 0: %w", wire.ErrValue)
 	case round.Phase != r.Phase():

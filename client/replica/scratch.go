@@ -25,7 +25,7 @@ func (r *Replica) allocateScratch() {
 	p := &r.plan
 	r.scratch = make([]scratch, r.team.Workers())
 	n := min(prng.BlockLen, len(r.x))
-	r.needsBase = p.Prox != 0 || p.ServerRule != wire.ServerMean || p.Distribution == wire.Subspace
+	r.needsBase = p.Prox != 0 || p.ServerRule.Steps() || p.Distribution == wire.Subspace
 	for i := range r.scratch {
 		s := &r.scratch[i]
 		s.v = make([]float32, n)

@@ -91,7 +91,8 @@ func (s *script) round(n uint64) {
 	scalars := func(steps uint32) wire.Scalars {
 		return s.random.travel(p.Precision, int(steps*perturbations))
 	}
-	r := wire.Round{Round: n, StepSize: p.StepSizeAt(n), Perturbations: perturbations, Contributors: 1}
+	r := wire.Round{Round: n, StepSize: p.StepSizeAt(n), Perturbations: perturbations, Contributors: 1,
+		Factor: p.FactorAt(n)}
 	switch {
 	case p.Transport == wire.DenseVectors:
 		s.dense(r)

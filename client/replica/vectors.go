@@ -24,7 +24,7 @@ func (r *Replica) allocate(p *wire.Plan, runKey []byte, x []float32) {
 	if p.Estimator == wire.Surrogate {
 		r.w = make([]float32, p.Features)
 	}
-	r.server = server.New(p)
+	r.server, r.running = server.New(p), server.NewRunning()
 	for range p.SubspaceMoves {
 		r.basis, r.trail = append(r.basis, vector(true)), append(r.trail, vector(true))
 	}

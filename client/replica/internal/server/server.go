@@ -52,21 +52,23 @@ func (s *State) Block(lo, hi int) State {
 }
 
 // Move takes a block of x back to base, where the round began, and from there along the round's
-// move x - base as the plan's rule says. It uses delta as memory.
-func (s *State) Move(p *wire.Plan, x, base, delta []float32) {
-	if p.ServerRule == wire.ServerMean {
+// move x - base as the plan's rule says, with a step of float32(p.ServerStep*factor). It uses
+// delta as memory. Rules whose step is not the server's leave x where it is.
+func (s *State) Move(p *wire.Plan, factor float32, x, base, delta []float32) {
+	if !p.ServerRule.Steps() {
 		return
 	}
+	alpha := float32(p.ServerStep * factor)
 	mathx.Sub(delta, x, base)
 	copy(x, base)
-	c := mathx.Adaptive{Alpha: p.ServerStep, Beta1: p.ServerBeta1, Beta2: p.ServerBeta2,
+	c := mathx.Adaptive{Alpha: alpha, Beta1: p.ServerBeta1, Beta2: p.ServerBeta2,
 		Epsilon: p.ServerEpsilon}
 	switch p.ServerRule {
 	case wire.ServerSGD:
-		mathx.Axpy(x, p.ServerStep, delta)
+		mathx.Axpy(x, alpha, delta)
 	case wire.ServerMomentum:
 		mathx.Momentum(s.Moment, p.ServerBeta1, 1, delta)
-		mathx.Axpy(x, p.ServerStep, s.Moment)
+		mathx.Axpy(x, alpha, s.Moment)
 	case wire.ServerAdam:
 		mathx.AdamStep(x, s.Moment, s.Second, c, delta)
 	case wire.ServerAMSGrad:
@@ -74,6 +76,6 @@ func (s *State) Move(p *wire.Plan, x, base, delta []float32) {
 	case wire.ServerYogi:
 		mathx.YogiStep(x, s.Moment, s.Second, c, delta)
 	case wire.ServerSign:
-		mathx.SignStep(x, p.ServerStep, delta)
+		mathx.SignStep(x, alpha, delta)
 	}
 }

@@ -1,0 +1,64 @@
+package server
+
+import (
+	"math"
+
+	"github.com/zofl/zofl/mathx"
+	"github.com/zofl/zofl/wire"
+)
+
+// Running are the numbers that [wire.ServerNormalized] keeps beside m: the running mean of squared
+// scalars V, and the running products of the decay factors, 1 before the first round.
+type Running struct{ V, P1, P2 float64 }
+
+// NewRunning returns the numbers before the first round.
+func NewRunning() Running { return Running{P1: 1, P2: 1} }
+
+// Can reports whether rounds can have made the numbers.
+func (n *Running) Can() bool {
+	share := func(p float64) bool { return p >= 0 && p <= 1 }
+	return !(n.V < 0) && share(n.P1) && share(n.P2)
+}
+
+// Count counts a round whose scalars have the mean square u. u = 0 leaves V and its product as
+// they are: nothing but late work came, or nothing had a slope, and neither tells how large a
+// slope is. It returns 1/((1-p1) sqrt(V^)), by which a step multiplies m, or 0 while V^ is 0.
+//
+//	p1 *= beta1
+//	if u != 0 {
+//		V = float64(beta2*V) + float64((1-beta2)*u)
+//		p2 *= beta2
+//	}
+//	return 1 / float64((1-p1)*math.Sqrt(V/(1-p2)))
+func (n *Running) Count(p *wire.Plan, u float64) float64 {
+	n.P1 *= float64(p.ServerBeta1)
+	if u != 0 {
+		beta := float64(p.ServerBeta2)
+		n.V = float64(beta*n.V) + float64((1-beta)*u)
+		n.P2 *= beta
+	}
+	if !(n.V > 0) {
+		return 0
+	}
+	return 1 / float64((1-n.P1)*math.Sqrt(n.V/(1-n.P2)))
+}
+
+// Step makes a step of size a along g, a block of a round's mean estimate. inverse is what
+// [Running.Count] returned. keep and rate are computed in float64 and rounded once; a rate beyond
+// float32 counts as 0. With keep = 1 its line is left out, and without a rate the last.
+//
+//	keep, rate := float32(1-float64(lambda*a)), float32(a*inverse)
+//	m[i] = float32(beta1*m[i]) + float32((1-beta1)*g[i])
+//	x[i] = keep*x[i]
+//	x[i] -= float32(rate*m[i])
+func Step(p *wire.Plan, x, m, g []float32, a, inverse float64) {
+	if keep := float32(1 - float64(float64(p.ServerDecay)*a)); keep != 1 {
+		mathx.Scale(x, keep, x)
+	}
+	rate, gain := float32(a*inverse), 1-p.ServerBeta1
+	if !(rate > 0 && rate <= math.MaxFloat32) {
+		mathx.Momentum(m, p.ServerBeta1, gain, g)
+		return
+	}
+	mathx.MomentumStep(x, m, p.ServerBeta1, gain, rate, g)
+}
