@@ -23,6 +23,7 @@ type line struct {
 	Phase         uint8            `json:"phase,omitempty"`
 	Attempt       uint32           `json:"attempt,omitempty"`
 	Step          float32          `json:"step,omitempty"`
+	Factor        float32          `json:"factor,omitempty"` // on server_step; 0: none
 	Perturbations uint32           `json:"perturbations,omitempty"`
 	Contributors  uint32           `json:"contributors,omitempty"`
 	Population    uint32           `json:"population,omitempty"`
@@ -66,7 +67,7 @@ func termsOf(r *wire.Round, plan *wire.Plan) (terms []logTerm, scalars int) {
 // round sets a round's fields, and returns them as text.
 func (l *line) round(r *wire.Round, plan *wire.Plan) string {
 	l.Round, l.Phase, l.Attempt = r.Round, r.Phase, r.Attempt
-	l.Step, l.Perturbations = r.StepSize, r.Perturbations
+	l.Step, l.Factor, l.Perturbations = r.StepSize, r.Factor, r.Perturbations
 	l.Contributors, l.Population, l.Slots = r.Contributors, r.Population, r.Slots
 	text := fmt.Sprintf("round=%d attempt=%d step=%v contributors=%d",
 		l.Round, l.Attempt, l.Step, l.Contributors)
@@ -77,6 +78,9 @@ func (l *line) round(r *wire.Round, plan *wire.Plan) string {
 		var scalars int
 		l.Terms, scalars = termsOf(r, plan)
 		text += fmt.Sprintf(" terms=%d scalars=%d", len(l.Terms), scalars)
+	}
+	if l.Factor > 0 {
+		text += fmt.Sprintf(" factor=%v", l.Factor)
 	}
 	if l.Phase > 0 {
 		text += fmt.Sprintf(" phase=%d", l.Phase)

@@ -50,6 +50,7 @@ func TestPrintRecord(t *testing.T) {
 			Terms: []wire.Term{{Scalars: one}}}), wire.Plan{},
 			" slots=[2 5]\n", `"population":7,"slots":[2,5]`},
 		{round(wire.Round{Round: 8}), wire.Plan{}, "round=8 ", `"round":8`},
+		{round(wire.Round{Round: 8, Factor: 0.25}), wire.Plan{}, " factor=0.25\n", `"factor":0.25`},
 		{round(wire.Round{Round: 8, Phase: 1, Object: bytes.Repeat([]byte{0xab}, wire.ObjectLen)}),
 			surrogate,
 			" object=" + strings.Repeat("ab", wire.ObjectLen) + " elements=6 phase=1\n",

@@ -49,6 +49,7 @@ func (c *Core) body() *wire.Round {
 		Round:         c.Rounds + 1,
 		Attempt:       r.attempt,
 		StepSize:      r.step,
+		Factor:        r.factor,
 		Perturbations: r.perturbations,
 		Contributors:  contributors,
 		Phase:         r.phase,

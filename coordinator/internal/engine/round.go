@@ -26,7 +26,7 @@ type round struct {
 	hopes    uint32      // those, and contributions, when the current attempt began
 
 	phase         uint8 // of its record, see wire.Round
-	step          float32
+	step, factor  float32
 	perturbations uint32
 	scalars       int       // of a contribution
 	declines      [8]uint32 // in the current attempt, by reason; 0 for unknown reasons
@@ -56,6 +56,7 @@ func (c *Core) openRound() {
 		attempts:      c.round.attempts[:0],
 		phase:         c.Due(),
 		step:          c.Plan.StepSizeAt(number),
+		factor:        c.Plan.FactorAt(number),
 		perturbations: c.Plan.PerturbationsAt(number),
 	}
 	c.prepare()
