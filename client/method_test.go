@@ -61,6 +61,11 @@ var methods = []struct {
 		p.ServerRule, p.ServerStep, p.ServerBeta1, p.ServerBeta2, p.ServerEpsilon = wire.ServerYogi,
 			0.1, 0.9, 0.99, 1e-3
 	}},
+	{"normalized", func(p *wire.Plan) {
+		p.Sharing, p.Transport, p.Distribution = wire.PerClient, wire.Relay, wire.Rademacher
+		p.ServerRule, p.ServerBeta1, p.ServerBeta2, p.ServerDecay = wire.ServerNormalized, 0.9, 0.99,
+			0.1
+	}},
 	{"private", func(p *wire.Plan) {
 		p.RunKey, p.KeyCheck, p.Steps = nil, wire.KeyCheck(secret), 2
 	}},

@@ -59,6 +59,18 @@ func TestAnnouncedOtherwise(t *testing.T) {
 	})
 }
 
+// A round whose step is 0 moves no x, but the rule normalized counts its scalars: devices work.
+func TestStepZeroAnnounced(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := testPlan(small)
+		p.ServerRule = wire.ServerNormalized
+		h := newHost(t, p)
+		h.device("d0", bowlLoss(small, 0))
+		h.announce(func(a *wire.Announcement) { a.StepSize = 0 })
+		h.one(wire.Contribution)
+	})
+}
+
 // An announcement that was on its way while the answer to a join told of its attempt is not a
 // repetition: the device replies once. It replies again to a repetition.
 func TestAnnouncedBesideJoin(t *testing.T) {
