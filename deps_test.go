@@ -47,6 +47,11 @@ var allowed = map[string][]string{
 	"client/internal/probe": {
 		module + "/prng", module + "/mathx/...", module + "/wire",
 		module + "/client/objective", module + "/client/replica",
+		module + "/client/internal/slope",
+	},
+	"client/internal/slope": {
+		module + "/prng", module + "/mathx", module + "/wire", module + "/internal/parallel",
+		module + "/client/replica",
 	},
 	"client/internal/follow": {
 		module + "/wire", module + "/wire/valid", module + "/client/replica",

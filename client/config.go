@@ -38,8 +38,9 @@ type Config struct {
 	// most 32. Every reply carries it, so a short one saves bytes.
 	ID string
 	// Objective is the app's loss, for instance [objective.Func]. It may also implement
-	// [objective.Evaluator], [objective.Sampler] and [objective.Policy]. Leave it nil with
-	// Passive.
+	// [objective.Evaluator], [objective.Sampler] and [objective.Policy], and for an app that
+	// can differentiate [objective.Differentiable] or [objective.Directional]. Leave it nil
+	// with Passive.
 	Objective objective.Objective
 	// Passive makes a client that follows the run without taking part; nil: it takes part.
 	Passive *Passive

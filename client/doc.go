@@ -12,6 +12,10 @@
 //   - [objective.Batched] is for an engine that can hold a block of many models at a time.
 //     It reads each weight once a step.
 //
+// An app that can differentiate its loss says so with [objective.Differentiable] or
+// [objective.Directional]. Its device sends the same scalars, from one gradient a local step,
+// and works with black boxes in one run.
+//
 // # Failure
 //
 // A callback that fails costs the device one round. The app's callbacks run one at a time,
@@ -110,7 +114,8 @@
 // In vectors of the model's size, a client holds:
 //
 //   - the parameters, and each vector that the plan's rules replicate ([wire.Plan.StateVectors]);
-//   - for a flat objective, or one that evaluates, the vector that the app sees;
+//   - for a flat objective, or one that evaluates or differentiates, the vector that the app
+//     sees; for one that differentiates, the gradient or the direction too;
 //   - for K > 1, the local iterate of the parameters and of their momentum, and the
 //     correction with control variates;
 //   - the state a second time, while it takes a snapshot, or replays at the run's end

@@ -61,9 +61,7 @@ func (c *Client) inRecess(ctx context.Context, n uint64, closes time.Time) bool 
 	if !r.policy {
 		return true
 	}
-	plan := c.follower.Plan()
-	queries := plan.PhaseQueries(c.follower.Replica().Phase(), plan.Perturbations)
-	if c.prober.Ready(ctx, n, queries, closes) != nil {
+	if c.prober.Ready(ctx, n, c.prober.Usual(c.follower.Replica()), closes) != nil {
 		return true
 	}
 	r.until = time.Time{}

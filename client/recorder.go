@@ -36,6 +36,7 @@ type Progress struct {
 	Contributed bool
 	Loss        float64 // Contributed: this device's mean training loss
 	Queries     uint64  // loss evaluations since New
+	Gradients   uint64  // gradients or slopes since New, of an objective that has them
 	Refused     uint64  // frames since New that are not announcements of this version
 
 	// Transfers, whose progress is Received of Size bytes.

@@ -12,7 +12,8 @@ func (c *Client) report(p Progress) error {
 	c.state = p.State
 	r := c.follower.Replica()
 	p.N, p.Last, p.Round, p.Phase = r.N(), c.follower.Last(), r.Rounds(), r.Phase()
-	p.Queries, p.Refused = c.prober.Queries(), c.inbox.refusals()+c.server.refusals()
+	p.Queries, p.Gradients = c.prober.Queries(), c.prober.Gradients()
+	p.Refused = c.inbox.refusals() + c.server.refusals()
 	if p.Err != nil {
 		p.Err = fmt.Errorf("client: %w", p.Err)
 	}

@@ -7,7 +7,8 @@
 // points of a step in one pass over the weights. Where an objective has several forms, the
 // runtime uses Batched before Streaming before Flat.
 //
-// It may also implement [Evaluator], [Sampler] and [Policy]; the runtime finds these by
+// It may also implement [Evaluator], [Sampler] and [Policy], and where the app can
+// differentiate its loss [Differentiable] or [Directional]; the runtime finds these by
 // assertion.
 //
 // The runtime calls all methods from one goroutine at a time. A call that fails, panics or
@@ -95,9 +96,10 @@ type Policy interface {
 
 // Work is what a round asks of the device.
 type Work struct {
-	N       uint64        // index of the record that the round makes
-	Queries uint64        // loss evaluations
-	Left    time.Duration // until the round closes; with late work, until it no longer counts
+	N         uint64        // index of the record that the round makes
+	Queries   uint64        // loss evaluations
+	Gradients uint64        // calls of Gradient or Slope, instead of queries
+	Left      time.Duration // until the round closes; with late work, until it no longer counts
 }
 
 // A Batch names a minibatch. All perturbations of a local step use the same one, on both

@@ -30,6 +30,15 @@ func (d *Direction) along(a float32) float32 {
 	return a
 }
 
+// Parts returns z, scale, coefs and basis of a direction, for a device that has its gradient.
+// Mu times this is what Perturb adds to x, but for S and the boxes. They are valid as long as
+// d is.
+//
+//	scale * z + sum over j of coefs[j] * basis[j]
+func (r *Replica) Parts(d *Direction) (prng.Direction, float32, []float32, [][]float32) {
+	return d.z, d.along(1), d.coefs[:d.tau], r.basis[:d.tau]
+}
+
 // slope returns the factor of the estimate g*z. A sphere's is multiplied by d, because the
 // mean of its estimates is only 1/d of the gradient.
 func (r *Replica) slope(g float32) float32 {
@@ -60,8 +69,7 @@ func (r *Replica) setDirection(d *Direction, n uint64, k, p int, source uint32) 
 	case d.kind == wire.Sphere:
 		d.norm = r.squaredNorm(d.z)
 	case d.kind == wire.Subspace && r.hasBasis():
-		d.tau = len(r.basis)
-		d.root = root(1 - float64(r.plan.SubspaceShare))
+		d.tau, d.root = len(r.basis), root(1-float64(r.plan.SubspaceShare))
 		r.coordinates(d)
 	}
 }

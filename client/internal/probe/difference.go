@@ -2,9 +2,12 @@ package probe
 
 import "github.com/zofl/zofl/wire"
 
-// start returns the loss at x for a step with forward differences. It gets all losses of the step
-// from a batched objective.
+// start returns the loss at x for a step with forward differences or a gradient. It gets all
+// losses of the step from a batched objective.
 func (e *estimation) start(perturbations int) (base float64, err error) {
+	if e.prober.slopes.serves(e.plan) {
+		return e.differentiate(perturbations)
+	}
 	forward := e.plan.Difference == wire.Forward
 	if e.prober.batched != nil {
 		if err := e.askStep(perturbations); err != nil {
@@ -24,8 +27,12 @@ func (e *estimation) start(perturbations int) (base float64, err error) {
 //	forward: d = (f(x+mu z) - base)/mu,         mean = base
 //	central: d = (f(x+mu z) - f(x-mu z))/(2 mu), mean = (f(x+mu z) + f(x-mu z))/2
 //
-// Factors of a distribution, such as the sphere's d, are applied by the replicas.
+// Factors of a distribution, such as the sphere's d, are applied by the replicas. An app that
+// differentiates gives the limit of d for mu to 0, and the loss at x.
 func (e *estimation) difference(base float64, p int) (d, mean float64, err error) {
+	if e.prober.slopes.serves(e.plan) {
+		return e.slope(base, p)
+	}
 	step := e.plan.Mu
 	mu := float64(step)
 	if e.plan.Difference == wire.Forward {

@@ -7,7 +7,6 @@ package probe
 
 import (
 	"log/slog"
-	"time"
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
@@ -33,6 +32,7 @@ type Prober struct {
 	loss    objective.Flat      // nil for an objective without a flat loss
 	streams objective.Streaming // nil for an objective that is not streaming
 	batched objective.Batched   // nil for an objective that is not batched
+	slopes  differentiator      // of an objective with a gradient or slopes
 
 	calls   caller
 	source  source // streaming, batched: where the app reads points
@@ -41,9 +41,9 @@ type Prober struct {
 	stepper localStepper
 	memory  Memory
 
-	queries uint64
-	pace    time.Duration // smoothed time of a query
-	zeros   int           // rounds in a row whose scalars were all zero
+	meter           // of queries
+	gradients meter // of calls of Gradient or Slope
+	zeros     int   // rounds in a row whose scalars were all zero
 }
 
 // buffers are reused by the next task.
@@ -64,6 +64,7 @@ func New(cfg Config) *Prober {
 	p.loss, _ = cfg.Objective.(objective.Flat)
 	p.streams, _ = cfg.Objective.(objective.Streaming)
 	p.batched, _ = cfg.Objective.(objective.Batched)
+	p.slopes = newDifferentiator(cfg.Objective, cfg.Workers)
 	p.source.dim = cfg.Dim
 	return p
 }
@@ -74,30 +75,11 @@ func (p *Prober) Close() { p.calls.end() }
 // Queries returns how many loss evaluations were made.
 func (p *Prober) Queries() uint64 { return p.queries }
 
+// Gradients returns how many gradients or slopes were computed instead of loss evaluations.
+func (p *Prober) Gradients() uint64 { return p.gradients.queries }
+
 // Memory returns what the device found in earlier rounds.
 func (p *Prober) Memory() *Memory { return &p.memory }
-
-// duration estimates how long queries take; 0 if nothing is known.
-func (p *Prober) duration(queries uint64) time.Duration { return p.pace * time.Duration(queries) }
-
-// doubt halves the pace after each round that the device declined because of it, so that a device
-// that was slow once tries again.
-func (p *Prober) doubt() { p.pace /= 2 }
-
-// took counts a query that took d.
-func (p *Prober) took(d time.Duration) {
-	p.queries++
-	if p.pace == 0 {
-		p.pace = d
-	}
-	p.pace += (d - p.pace) / 8
-}
-
-// gaveUp notes an abandoned call of so many queries, which takes longer than d. It assumes that
-// many queries would have taken twice as long, so that the next round does not wait in vain too.
-func (p *Prober) gaveUp(d time.Duration, queries int) {
-	p.pace = max(p.pace, 2*d/time.Duration(1+queries))
-}
 
 // flat returns the vector that a flat objective or an evaluator sees.
 func (p *Prober) flat() []float32 {
@@ -105,23 +87,6 @@ func (p *Prober) flat() []float32 {
 		p.buffers.probe = make([]float32, p.dim)
 	}
 	return p.buffers.probe
-}
-
-// zerosWorthAWarning is how many rounds in a row with zero scalars are no accident.
-const zerosWorthAWarning = 3
-
-// watchZeros warns of an engine that rounds weights to steps larger than mu, so that the loss does
-// not change.
-func (p *Prober) watchZeros(g []float32) {
-	if !allZero(g) {
-		p.zeros = 0
-		return
-	}
-	if p.zeros++; p.zeros == zerosWorthAWarning {
-		p.cfg.Logger.Warn("the loss did not move in 3 rounds: does the engine round the weights " +
-			"to steps above mu? raise mu, or mu_scale of the segments it rounds; " +
-			"scalars below 3e-8 are 0 with precision=half")
-	}
 }
 
 func allZero(v []float32) bool {

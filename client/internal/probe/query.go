@@ -30,6 +30,7 @@ type query struct {
 
 	mu        sync.Mutex // guards what follows
 	inside    bool       // the app's code runs
+	meter     *meter     // of the kind of the call
 	abandoned bool
 	began     time.Time // of the call, including the time to perturb
 	k, p      int       // local step and query of the call
@@ -41,7 +42,7 @@ func (q *query) prepare(p *Prober) {
 	if q.job == nil {
 		q.prober, q.job, q.quit = p, q.hold, q.abandon
 	}
-	q.inside, q.abandoned, q.unit = false, false, "perturbation"
+	q.inside, q.abandoned, q.unit, q.meter = false, false, "perturbation", &p.meter
 }
 
 // run runs the estimation until ctx ends.
@@ -57,7 +58,10 @@ func (q *query) run(ctx context.Context) error {
 
 // blame adds to err which call it came from.
 func (q *query) blame(err error) error {
-	if q.prober.batched != nil {
+	switch {
+	case q.meter == &q.prober.gradients:
+		return q.prober.slopes.blame(q, err)
+	case q.prober.batched != nil:
 		return fmt.Errorf("losses at step %d: %w", q.k, err)
 	}
 	return fmt.Errorf("loss at step %d, %s %d: %w", q.k, q.unit, q.p, err)
@@ -88,18 +92,23 @@ func (q *query) abandon() bool {
 	defer q.mu.Unlock()
 	if q.inside {
 		q.abandoned = true
-		q.prober.gaveUp(time.Since(q.began), q.queries)
+		q.meter.gaveUp(time.Since(q.began), q.queries)
 	}
 	return q.inside
 }
 
-// enter must precede a call of the app's code, which counts as so many queries. After an error of
+// enter must precede a call of the app's loss, which counts as so many queries. After an error of
 // enter there must be no call.
 func (q *query) enter(k, p, queries int) error {
+	return q.enterFor(&q.prober.meter, k, p, queries)
+}
+
+// enterFor is enter for a call of a meter's kind.
+func (q *query) enterFor(m *meter, k, p, queries int) error {
 	if q.ctx.Err() != nil {
 		return context.Cause(q.ctx)
 	}
-	q.k, q.p, q.queries, q.inside = k, p, queries, true
+	q.meter, q.k, q.p, q.queries, q.inside = m, k, p, queries, true
 	q.mu.Unlock()
 	return nil
 }
@@ -117,13 +126,13 @@ func (q *query) leave(err error) error {
 	q.began = now
 	switch {
 	case q.ctx.Err() != nil:
-		q.prober.gaveUp(took, q.queries)
+		q.meter.gaveUp(took, q.queries)
 		return context.Cause(q.ctx)
 	case err != nil:
 		return q.blame(err)
 	}
 	for range q.queries {
-		q.prober.took(took / time.Duration(q.queries))
+		q.meter.took(took / time.Duration(q.queries))
 	}
 	return nil
 }

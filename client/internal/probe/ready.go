@@ -25,10 +25,11 @@ var (
 	ErrTooLarge = errors.New("a scalar is above the plan's max_scalar")
 )
 
-// Ready says whether the device can and may make so many queries for record n before the round
+// Ready says whether the device can and may make these calls for record n before the round
 // closes. The error matches [ErrBusy], [ErrLate], [ErrSlow] or [ErrPolicy].
-func (p *Prober) Ready(ctx context.Context, n, queries uint64, closes time.Time) error {
-	need, left := p.duration(queries), time.Until(closes)
+func (p *Prober) Ready(ctx context.Context, n uint64, calls Calls, closes time.Time) error {
+	need := p.duration(calls.Queries) + p.gradients.duration(calls.Gradients)
+	left := time.Until(closes)
 	// An abandoned callback may be about to return: wait for it a little, unless the loss is
 	// too slow anyway.
 	patience := left / 4
@@ -43,10 +44,13 @@ func (p *Prober) Ready(ctx context.Context, n, queries uint64, closes time.Time)
 		return fmt.Errorf("%w, %v ago", ErrLate, (-left).Round(time.Millisecond))
 	case need > left:
 		p.doubt()
-		return fmt.Errorf("%w: %d queries take %v, %v are left", ErrSlow, queries,
+		p.gradients.doubt()
+		return fmt.Errorf("%w: %v take %v, %v are left", ErrSlow, calls,
 			need.Round(time.Millisecond), left.Round(time.Millisecond))
 	}
-	return p.mayWork(ctx, objective.Work{N: n, Queries: queries, Left: left})
+	return p.mayWork(ctx, objective.Work{
+		N: n, Queries: calls.Queries, Gradients: calls.Gradients, Left: left,
+	})
 }
 
 // mayWork asks the app's policy.

@@ -33,6 +33,28 @@ func (t *Task) Queries(plan *wire.Plan) uint64 {
 	return q
 }
 
+// Calls returns the calls of the app's objective that a task takes.
+func (p *Prober) Calls(plan *wire.Plan, t *Task) Calls {
+	if !p.slopes.serves(plan) {
+		return Calls{Queries: t.Queries(plan)}
+	}
+	calls := uint64(t.Steps) * p.slopes.calls(t.Perturbations)
+	if t.Missed.N > 0 {
+		calls += p.slopes.calls(t.Missed.Perturbations)
+	}
+	return Calls{Gradients: calls}
+}
+
+// Usual returns the calls that the next round takes with the plan's perturbations.
+func (p *Prober) Usual(r *replica.Replica) Calls {
+	plan := r.Plan()
+	t := Task{Phase: r.Phase(), Steps: int(plan.Steps), Perturbations: int(plan.Perturbations)}
+	if plan.Control == wire.ScaffoldPoint && t.Phase == 1 {
+		t.Steps = 1
+	}
+	return p.Calls(plan, &t)
+}
+
 // Corrects sets the device's control variate, if it has one. Then the task does not need the
 // scalars of a missed phase.
 func (t *Task) Corrects(own wire.ControlVariate) {

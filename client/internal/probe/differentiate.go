@@ -1,0 +1,155 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/zofl/zofl/client/internal/slope"
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/wire"
+)
+
+// errGradient: the app's gradient has an element that is not a number, or its slope is none.
+var errGradient = errors.New("the gradient is not finite")
+
+// A differentiator is an objective that computes derivatives, and what that needs. It replaces
+// the differences of a local step, and nothing else.
+type differentiator struct {
+	gradient  objective.Differentiable // nil: the objective has none
+	slope     objective.Directional    // nil: the objective has none, or has a gradient
+	projector *slope.Projector
+	g         []float32 // the gradient, or the direction of a slope
+	slopes    []float64 // of a step's directions, from a gradient
+}
+
+func newDifferentiator(o objective.Objective, workers int) (d differentiator) {
+	if d.gradient, _ = o.(objective.Differentiable); d.gradient == nil {
+		d.slope, _ = o.(objective.Directional)
+	}
+	if d.gradient != nil || d.slope != nil {
+		d.projector = slope.New(workers)
+	}
+	return d
+}
+
+// serves says whether the objective computes what a plan asks for. A surrogate is fitted to
+// losses.
+func (d *differentiator) serves(plan *wire.Plan) bool {
+	return d.projector != nil && plan.Estimator == wire.Differences
+}
+
+// calls returns the calls of the app for a step of P perturbations.
+func (d *differentiator) calls(perturbations int) uint64 {
+	if d.gradient != nil {
+		return 1
+	}
+	return uint64(perturbations)
+}
+
+// blame adds to err which call it came from.
+func (d *differentiator) blame(q *query, err error) error {
+	if d.gradient != nil {
+		return fmt.Errorf("gradient at step %d: %w", q.k, err)
+	}
+	return fmt.Errorf("slope at step %d, perturbation %d: %w", q.k, q.p, err)
+}
+
+// differentiate readies a step. With a gradient it computes the derivatives along all
+// directions, and returns the loss at x.
+func (e *estimation) differentiate(perturbations int) (loss float64, err error) {
+	d := &e.prober.slopes
+	if d.g == nil {
+		d.g = make([]float32, e.prober.dim)
+	}
+	if d.gradient == nil {
+		e.computeLengths(perturbations)
+		return 0, d.projector.Begin(e.plan, e.point(), nil)
+	}
+	if loss, err = e.askGradient(); err != nil {
+		return 0, err
+	}
+	// The app may have overwritten its x.
+	if err := d.projector.Begin(e.plan, e.point(), d.g); err != nil {
+		return 0, d.blame(&e.query, fmt.Errorf("%w: %w", errGradient, err))
+	}
+	return loss, e.project(perturbations)
+}
+
+// point returns the local iterate, within its boxes, in the vector that the app sees.
+func (e *estimation) point() []float32 {
+	x := e.prober.flat()
+	e.replica.Perturb(x, e.local.X, 0, 0, nil)
+	return x
+}
+
+// askGradient calls the app for the gradient at the local iterate.
+func (e *estimation) askGradient() (loss float64, err error) {
+	d, x := &e.prober.slopes, e.point()
+	for i := range d.g {
+		d.g[i] = float32(math.NaN())
+	}
+	if err := e.enterFor(&e.prober.gradients, e.place.k, 0, 1); err != nil {
+		return 0, err
+	}
+	loss, err = d.gradient.Gradient(e.ctx, x, e.batch, d.g)
+	if err := e.leave(err); err != nil {
+		return 0, err
+	}
+	return loss, e.finite(loss, e.place.k, 0)
+}
+
+// elementsAtOnce is how many elements of directions are projected before the round may end.
+const elementsAtOnce = 1 << 27
+
+// project computes the derivatives along all directions of a step.
+func (e *estimation) project(perturbations int) error {
+	d := &e.prober.slopes
+	d.slopes = d.slopes[:0]
+	many := max(1, min(lengthsAtOnce, elementsAtOnce/e.prober.dim))
+	for from := 0; from < perturbations; from += many {
+		if e.ctx.Err() != nil {
+			return context.Cause(e.ctx)
+		}
+		z := e.directions(from, min(from+many, perturbations))
+		var dst [lengthsAtOnce]float64
+		d.projector.Project(dst[:len(z)], e.replica, z)
+		d.slopes = append(d.slopes, dst[:len(z)]...)
+	}
+	now := time.Now()
+	e.prober.gradients.lasted(now.Sub(e.began))
+	e.began = now
+	return nil
+}
+
+// slope returns the derivative along z[p], and the loss at x.
+func (e *estimation) slope(base float64, p int) (derivative, loss float64, err error) {
+	d := &e.prober.slopes
+	if derivative, loss = 0, base; d.gradient != nil {
+		derivative = d.slopes[p]
+	} else if derivative, loss, err = e.askSlope(&e.directions(p, p+1)[0], p); err != nil {
+		return 0, 0, err
+	}
+	if !(math.Abs(derivative) <= math.MaxFloat32) {
+		err = d.blame(&e.query, fmt.Errorf("%w: %v along direction %d", errGradient, derivative, p))
+	}
+	return derivative, loss, err
+}
+
+// askSlope calls the app for the derivative along z.
+func (e *estimation) askSlope(z *replica.Direction, p int) (derivative, loss float64, err error) {
+	d := &e.prober.slopes
+	x := e.point()
+	d.projector.Tangent(d.g, e.replica, z)
+	if err := e.enterFor(&e.prober.gradients, e.place.k, p, 1); err != nil {
+		return 0, 0, err
+	}
+	loss, derivative, err = d.slope.Slope(e.ctx, x, d.g, e.batch)
+	if err := e.leave(err); err != nil {
+		return 0, 0, err
+	}
+	return derivative, loss, e.finite(loss, e.place.k, p)
+}

@@ -1,0 +1,58 @@
+package probe
+
+import (
+	"fmt"
+	"time"
+)
+
+// Calls are calls of the app's objective.
+type Calls struct {
+	Queries   uint64 // loss evaluations
+	Gradients uint64 // calls of Gradient or Slope
+}
+
+func (c Calls) String() string {
+	if c.Gradients > 0 {
+		return fmt.Sprintf("%d gradients", c.Gradients)
+	}
+	return fmt.Sprintf("%d queries", c.Queries)
+}
+
+// A meter counts calls of one kind and knows how long they take. Losses and gradients take
+// different times, so each kind has a meter.
+type meter struct {
+	queries uint64        // calls so far
+	pace    time.Duration // smoothed time of a call
+}
+
+// duration estimates how long calls take; 0 if nothing is known.
+func (m *meter) duration(calls uint64) time.Duration { return m.pace * time.Duration(calls) }
+
+// doubt halves the pace after each round that the device declined because of it, so that a device
+// that was slow once tries again.
+func (m *meter) doubt() { m.pace /= 2 }
+
+// took counts a call that took d.
+func (m *meter) took(d time.Duration) {
+	m.queries++
+	if m.pace == 0 {
+		m.pace = d
+	}
+	m.pace += (d - m.pace) / 8
+}
+
+// lasted adds to the last call what came after it.
+func (m *meter) lasted(d time.Duration) {
+	if m.queries == 1 {
+		m.pace += d
+	} else {
+		m.pace += d / 8
+	}
+}
+
+// gaveUp notes an abandoned call that counts as so many, which takes longer than d. It assumes
+// that many calls would have taken twice as long, so that the next round does not wait in vain
+// too.
+func (m *meter) gaveUp(d time.Duration, calls int) {
+	m.pace = max(m.pace, 2*d/time.Duration(1+calls))
+}
