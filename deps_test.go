@@ -41,6 +41,13 @@ var allowed = map[string][]string{
 	"client":            shellImports("client"),
 	"internal/seam":     {module + "/internal/disk", module + "/coordinator/runlog"},
 	"coordinator":       append(shellImports("coordinator"), module+"/internal/seam"),
+	// A fleet is a program as a library: it has both sides, and neither has it.
+	"fleet": {
+		module + "/client", module + "/client/objective", module + "/client/replica",
+		module + "/coordinator", module + "/coordinator/report", module + "/coordinator/runlog",
+		module + "/bus", module + "/wire/...", module + "/fleet/...",
+	},
+	"fleet/traffic": {module + "/bus", module + "/wire"},
 	// What a client is made of: the prober sees no network and no store, the follower and
 	// the outbox do not see the app's loss.
 	"client/objective": {},
@@ -185,7 +192,7 @@ func TestClientPackages(t *testing.T) {
 	list := goList(t, ".", "-deps", "./client/...")
 	wantNoServer(t, list, module+"/client", module+"/client/replica", direct[0])
 	for _, name := range []string{
-		"/coordinator", "/wire/preset", "/wire/plancheck", "/wire/planfile", "/wire/cost",
+		"/coordinator", "/fleet", "/wire/preset", "/wire/plancheck", "/wire/planfile", "/wire/cost",
 	} {
 		if slices.Contains(list, module+name) {
 			t.Errorf("client depends on %s%s: a device carries none of it", module, name)

@@ -25,6 +25,11 @@
 //     planfile reads and writes its file, valid decides whether it can run,
 //     plancheck explains why not, and cost says what it costs.
 //
+// # For who looks for a method
+//
+//   - [github.com/zofl/zofl/fleet] runs a plan on devices in memory: give it
+//     their losses, and it returns the model and the history of the rounds.
+//
 // # For another implementation, or an audit
 //
 //   - [github.com/zofl/zofl/wire] defines the bytes that travel and the log.

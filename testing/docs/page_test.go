@@ -60,7 +60,7 @@ var modules = []string{"coordinator/zofl", "internal", "testing", "examples"}
 func packages(t *testing.T) (folders []string) {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-C", root, "./client/...", "./coordinator/...",
-		"./wire/...", "./prng/...", "./mathx/...", "./bus/...").Output()
+		"./fleet/...", "./wire/...", "./prng/...", "./mathx/...", "./bus/...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

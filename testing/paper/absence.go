@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/fleet/traffic"
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/subjects"
@@ -71,7 +72,7 @@ func (a *absentee) record(p client.Progress) error {
 func (a *absentee) visit(ctx context.Context, memory *bus.Memory, log runlog.Log,
 	plan *wire.Plan, n uint64) (run.Totals, error) {
 	a.until = n
-	meter := run.NewMeter(memory, 1)
+	meter := traffic.New(memory, 1)
 	lead, err := coordinator.New(ctx, coordinator.Config{Bus: meter, Plan: plan, Log: log, Linger: -1})
 	if err != nil {
 		return run.Totals{}, err

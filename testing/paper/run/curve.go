@@ -21,7 +21,7 @@ type Curve struct {
 type Point struct {
 	Round     uint64
 	Queries   uint64    // loss evaluations of all clients so far
-	Bytes     uint64    // sent and received by all clients so far, see [Meter]
+	Bytes     uint64    // sent and received by all clients so far, see [traffic.Meter]
 	TrainLoss float64   // mean over the round's contributors, before its step
 	Seconds   float64   // of the round
 	Values    []float64 // by Curve.Metrics, after the round; nil: not measured

@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/fleet/traffic"
 )
 
 // patience limits requests. It is long, because clients join while others train on the same
@@ -49,7 +50,7 @@ func ids(clients int) []string {
 type fleet struct {
 	cfg     *Config
 	bus     *bus.Memory
-	meter   *Meter
+	meter   *traffic.Meter
 	lead    *coordinator.Coordinator
 	clients []*client.Client
 }
@@ -59,7 +60,7 @@ type fleet struct {
 func assemble(ctx context.Context, cfg *Config, log runlog.Log, taken []uint64,
 	r report.Recorder) (*fleet, error) {
 	f := &fleet{cfg: cfg, bus: bus.NewMemory()}
-	f.meter = NewMeter(f.bus, len(cfg.Shares))
+	f.meter = traffic.New(f.bus, len(cfg.Shares))
 	var err error
 	f.lead, err = coordinator.New(ctx, coordinator.Config{
 		Bus: f.meter, Plan: cfg.Plan, Log: log, Recorder: r,

@@ -1,4 +1,4 @@
-package run
+package traffic
 
 import (
 	"testing"
@@ -13,7 +13,7 @@ import (
 func TestMeterRepeatedReply(t *testing.T) {
 	b := bus.NewMemory()
 	defer b.Close()
-	m := NewMeter(b, 2)
+	m := New(b, 2)
 	heard := make(chan struct{})
 	sub, err := m.Subscribe("zo.run.p.>", func(bus.Message) { heard <- struct{}{} })
 	if err != nil {
@@ -37,7 +37,7 @@ func TestMeterRepeatedReply(t *testing.T) {
 	again := m.Totals()
 	reply("a", 3)
 	next := m.Totals()
-	if first.Up.Messages != 1 || first.Up.Scalars != 3 || first.Other != (Traffic{}) {
+	if first.Up.Messages != 1 || first.Up.Scalars != 3 || first.Other != (Sum{}) {
 		t.Errorf("after one reply %+v", first)
 	}
 	if once.Up.Messages != 2 || again.Up != once.Up || again.Other.Messages != 1 ||

@@ -1,0 +1,100 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/fleet/traffic"
+	"github.com/zofl/zofl/wire"
+)
+
+var (
+	// ErrStop, returned by [Options].Progress, ends a run early. Run then returns no error.
+	ErrStop = errors.New("stop")
+	// ErrDiverged: the run diverged. Take a smaller step or, if the first round failed, check the
+	// loss.
+	ErrDiverged = errors.New("diverged")
+	// ErrPaused: a round did not get its quorum, because devices failed or declined.
+	ErrPaused = errors.New("paused")
+)
+
+// Options may all be left out.
+type Options struct {
+	// Rounds is how many rounds to run; 0: as many as the plan says.
+	Rounds uint64
+	// Queries bounds the loss evaluations of all devices together: there are as many rounds as
+	// surely fit. 0: no bound. Evaluations of metrics do not count.
+	Queries uint64
+	// Progress, unless nil, is called after every round, before the next begins. Its error ends
+	// the run, and Run returns it; with [ErrStop] Run returns nil.
+	Progress func(Round) error
+	// Initial are the first parameters, for a plan with initial=given.
+	Initial []float32
+	// RunKey is the secret of a private plan.
+	RunKey []byte
+}
+
+// A Round is what happened in one round.
+type Round struct {
+	Round         uint64  // from 1
+	Loss          float64 // mean training loss of the contributors where the round began
+	Step          float32 // eta
+	Perturbations uint32  // P
+	Contributors  uint32
+	Seconds       float64
+	// Queries are the loss evaluations of all contributors so far, by the plan. What failed or
+	// was late is only in [Result].Queries.
+	Queries uint64
+	// Bytes are what all devices sent and received so far, as over connections. With
+	// transport=dense some of a round's may count for the next.
+	Bytes uint64
+	// Metrics are the plan's, after this round: after every record n = 0 mod eval_every, and after
+	// the last. They are means over the first eval_count devices that are an
+	// [objective.Evaluator], weighted by their samples. Nil: not measured.
+	Metrics []float64
+}
+
+// A Device is what one device did.
+type Device struct {
+	ID      string
+	Queries uint64 // loss evaluations
+	Err     error  // of its last loss that failed; nil: none did
+}
+
+// A Result is a run, as far as it came.
+type Result struct {
+	Plan    *wire.Plan // as it ran
+	Rounds  []Round
+	Params  []float32 // the model after the last round
+	Devices []Device
+	Queries uint64         // loss evaluations of all devices
+	Traffic traffic.Totals // of all devices
+	Ended   string         // why: "rounds", "stopped", or the condition on a metric
+	Log     *runlog.Memory // the run's records
+}
+
+// Run runs a plan on devices until its rounds are done, or until ctx ends, whose cause it then
+// returns. Different devices are asked at the same time, each by one goroutine at a time.
+//
+// The error is a [*wire.PlanError] if the plan cannot run on these devices. It matches
+// [ErrDiverged] or [ErrPaused] if the run came to nothing, and then names a device that failed.
+// Once the run has begun there is a result even with an error.
+func Run(ctx context.Context, plan *wire.Plan, devices []objective.Objective,
+	o Options) (*Result, error) {
+	copied, err := rehearsal(plan, devices, &o)
+	if err != nil {
+		return nil, fmt.Errorf("fleet: %w", err)
+	}
+	r := &run{plan: copied, original: plan, options: o, objectives: devices,
+		result: &Result{Plan: copied, Log: &runlog.Memory{}}}
+	if err := r.assemble(ctx); err != nil {
+		return nil, fmt.Errorf("fleet: %w", err)
+	}
+	if err := errors.Join(r.together(ctx), r.finish(ctx)); err != nil {
+		return r.result, fmt.Errorf("fleet: %w", err)
+	}
+	return r.result, nil
+}

@@ -1,0 +1,355 @@
+package fleet_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/fleet"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
+)
+
+// A bowl is the mean of (x_i - at)^2, and counts its evaluations.
+type bowl struct {
+	dim   int
+	at    float64
+	asked atomic.Uint64
+	fails func(call uint64) error // nil: never
+}
+
+func (b *bowl) Dim() int { return b.dim }
+
+func (b *bowl) Loss(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
+	call := b.asked.Add(1)
+	if b.fails != nil {
+		if err := b.fails(call); err != nil {
+			return 0, err
+		}
+	}
+	return b.mean(x), nil
+}
+
+func (b *bowl) mean(x []float32) (sum float64) {
+	for _, v := range x {
+		sum += (float64(v) - b.at) * (float64(v) - b.at)
+	}
+	return sum / float64(len(x))
+}
+
+// A judge is a bowl that evaluates the model.
+type judge struct {
+	bowl
+	samples int
+}
+
+func (j *judge) Evaluate(_ context.Context, x []float32) ([]float64, int, error) {
+	return []float64{j.mean(x), 1}, j.samples, nil
+}
+
+func bowls(n, dim int) (list []*bowl) {
+	for i := range n {
+		list = append(list, &bowl{dim: dim, at: 1 + float64(i%3)})
+	}
+	return list
+}
+
+func objectives[T objective.Objective](list []T) (out []objective.Objective) {
+	for _, b := range list {
+		out = append(out, b)
+	}
+	return out
+}
+
+func newPlan(t testing.TB, name string, dim uint64, rounds uint64) *wire.Plan {
+	t.Helper()
+	p, err := preset.New(name, "run", dim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.RunKey = slices.Repeat(wire.Bytes{7}, 32)
+	p.Rounds = rounds
+	return p
+}
+
+func total(list []*bowl) (n uint64) {
+	for _, b := range list {
+		n += b.asked.Load()
+	}
+	return n
+}
+
+// timeless returns rounds without what differs from run to run.
+func timeless(p *wire.Plan, rounds []fleet.Round) []fleet.Round {
+	rounds = slices.Clone(rounds)
+	for i := range rounds {
+		rounds[i].Seconds = 0
+		if p.Transport == wire.DenseVectors {
+			rounds[i].Bytes = 0
+		}
+	}
+	return rounds
+}
+
+// TestPresets: every preset runs, twice the same, counts its evaluations, and takes no more than
+// RoundQueries says, whether a round asks all devices or some.
+func TestPresets(t *testing.T) {
+	for _, name := range preset.Names() {
+		for _, target := range []uint32{4, 2} {
+			p := newPlan(t, name, 30, 3)
+			p.Target, p.Quorum = target, 1
+			p.Steps, p.Perturbations = min(p.Steps, 3), min(p.Perturbations, 4)
+			if p.Estimator == wire.Surrogate {
+				p.Features, p.Window, p.Candidates, p.Around = 40, 10, 6, 5
+			}
+			var results [2]*fleet.Result
+			for i := range results {
+				devices := bowls(4, 30)
+				r, err := fleet.Run(t.Context(), p, objectives(devices), fleet.Options{})
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				if results[i] = r; r.Queries != total(devices) {
+					t.Errorf("%s: %d queries, %d were asked", name, r.Queries, total(devices))
+				}
+			}
+			a, b := results[0], results[1]
+			if !reflect.DeepEqual(timeless(p, a.Rounds), timeless(p, b.Rounds)) ||
+				!slices.Equal(a.Params, b.Params) {
+				t.Errorf("%s: two runs differ:\n%+v\n%+v", name, a.Rounds, b.Rounds)
+			}
+			last, most := a.Rounds[len(a.Rounds)-1], uint64(0)
+			for round := range uint64(3) {
+				most += fleet.RoundQueries(p, round+1, 4)
+			}
+			if last.Round != 3 || a.Ended != "rounds" || last.Queries > a.Queries ||
+				a.Queries > most || p.Phases() == 1 && (last.Queries != most || a.Queries != most) {
+				t.Errorf("%s: %+v, %d queries, at most %d", name, last, a.Queries, most)
+			}
+			if all := a.Traffic.Up.Bytes + a.Traffic.Down.Bytes; a.Rounds[0].Bytes == 0 ||
+				last.Bytes <= a.Rounds[1].Bytes || last.Bytes > all {
+				t.Errorf("%s: %d bytes of %+v", name, last.Bytes, a.Traffic)
+			}
+		}
+	}
+}
+
+// TestModel: the model is that of the log, and the plan as given stays as it is.
+func TestModel(t *testing.T) {
+	p := newPlan(t, "decomfl", 30, 200)
+	p.StepSize, p.Members = 1, 5
+	before := *p
+	r, err := fleet.Run(t.Context(), p, objectives(bowls(6, 30)), fleet.Options{})
+	if err != nil || !reflect.DeepEqual(*p, before) {
+		t.Fatalf("%v, and the plan is %+v", err, p)
+	}
+	for _, v := range r.Params {
+		if math.Abs(float64(v)-2) > 0.2 {
+			t.Errorf("the model is %v, want 2 everywhere", r.Params)
+			break
+		}
+	}
+	w := replica.New(replica.Config{Run: p.Run})
+	err = r.Log.Read(t.Context(), 1, func(_ uint64, record []byte) bool {
+		return w.Apply(record) == nil
+	})
+	if err != nil || w.Rounds() != 200 || w.Ended() == nil || !slices.Equal(w.Params(), r.Params) {
+		t.Errorf("%v: the log has %d rounds and another model", err, w.Rounds())
+	}
+	if d := r.Devices[5]; len(r.Devices) != 6 || d.ID != "d5" || d.Queries != 200*11 || d.Err != nil {
+		t.Errorf("devices %+v", r.Devices)
+	}
+}
+
+// TestGivenAndPrivate: a run starts where Options say, with a key that its plan does not have.
+func TestGivenAndPrivate(t *testing.T) {
+	key := slices.Repeat([]byte{5}, 32)
+	p := newPlan(t, "decomfl", 3, 1)
+	p.RunKey, p.KeyCheck = nil, wire.KeyCheck(key)
+	digest := replica.InitialDigest([]float32{1, 2, 3})
+	p.Initial, p.InitialDigest, p.StepSize = wire.Given, digest[:], 1e-6
+	o := fleet.Options{Initial: []float32{1, 2, 3}, RunKey: key}
+	r, err := fleet.Run(t.Context(), p, objectives(bowls(2, 3)), o)
+	if err != nil || math.Abs(float64(r.Params[2])-3) > 1e-2 || r.Params[2] == 3 {
+		t.Errorf("%v: %+v", err, r)
+	}
+	o.RunKey = nil
+	if _, err := fleet.Run(t.Context(), p, objectives(bowls(2, 3)), o); !errors.Is(err,
+		wire.ErrRunKey) {
+		t.Errorf("without its key: %v", err)
+	}
+}
+
+// TestBudget: a run takes no more queries than allowed, and as many rounds as fit.
+func TestBudget(t *testing.T) {
+	p := newPlan(t, "decomfl", 30, 100)
+	p.PerturbationSchedule = []wire.PerturbationPoint{{Round: 3, Perturbations: 20}}
+	for queries, want := range map[uint64]int{110: 2, 109: 1, 214: 2, 215: 3, 1 << 40: 100} {
+		devices := bowls(5, 30) // a round takes 5 * 11, and from round 3 on 5 * 21
+		r, err := fleet.Run(t.Context(), p, objectives(devices), fleet.Options{Queries: queries})
+		if err != nil || len(r.Rounds) != want || total(devices) > queries {
+			t.Errorf("%d queries: %v, %d rounds, %d asked", queries, err, len(r.Rounds), total(devices))
+		}
+	}
+	_, err := fleet.Run(t.Context(), p, objectives(bowls(5, 30)), fleet.Options{Queries: 54})
+	if err == nil || !strings.Contains(err.Error(), "54") || !strings.Contains(err.Error(), "55") {
+		t.Errorf("no round fits: %v", err)
+	}
+}
+
+// TestStop: no device works after Progress or ctx stopped a run.
+func TestStop(t *testing.T) {
+	p := newPlan(t, "decomfl", 30, 100)
+	own := errors.New("own")
+	for _, stop := range []error{fleet.ErrStop, own} {
+		devices := bowls(5, 30)
+		r, err := fleet.Run(t.Context(), p, objectives(devices), fleet.Options{
+			Progress: func(r fleet.Round) error {
+				if r.Round == 7 {
+					return stop
+				}
+				return nil
+			}})
+		if want := uint64(7 * 55); len(r.Rounds) != 7 || total(devices) != want || r.Queries != want ||
+			r.Params[0] == 0 || (stop == own) != errors.Is(err, own) || (stop == own) != (err != nil) {
+			t.Errorf("%v: %v, %d rounds, %d asked", stop, err, len(r.Rounds), total(devices))
+		}
+		if stop != own && r.Ended != "stopped" {
+			t.Errorf("ended %q", r.Ended)
+		}
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	devices := bowls(5, 30)
+	devices[2].fails = func(call uint64) error {
+		if call == 40 {
+			cancel(own)
+		}
+		return nil
+	}
+	r, err := fleet.Run(ctx, p, objectives(devices), fleet.Options{})
+	if !errors.Is(err, own) || len(r.Rounds) < 3 || len(r.Rounds) > 4 || r.Params == nil {
+		t.Errorf("ctx ended: %v, %d rounds", err, len(r.Rounds))
+	}
+}
+
+// TestFailures: devices that fail cost their contributions, then the run, which says why.
+func TestFailures(t *testing.T) {
+	broken := errors.New("the engine is broken")
+	fails := func(call uint64) error {
+		if call > 22 {
+			return broken
+		}
+		return nil
+	}
+	p := newPlan(t, "decomfl", 30, 5)
+	p.Quorum = 4
+	devices := bowls(5, 30)
+	devices[1].fails = fails
+	r, err := fleet.Run(t.Context(), p, objectives(devices), fleet.Options{})
+	if err != nil || r.Rounds[1].Contributors != 5 || r.Rounds[4].Contributors != 4 ||
+		!errors.Is(r.Devices[1].Err, broken) || r.Devices[0].Err != nil {
+		t.Fatalf("%v: %+v %+v", err, r.Rounds, r.Devices)
+	}
+	devices = bowls(5, 30)
+	devices[1].fails, devices[3].fails = fails, fails
+	r, err = fleet.Run(t.Context(), p, objectives(devices), fleet.Options{})
+	if !errors.Is(err, fleet.ErrPaused) || !errors.Is(err, broken) || len(r.Rounds) != 2 ||
+		!strings.Contains(err.Error(), "device d1") || !strings.Contains(err.Error(), "quorum 4") {
+		t.Errorf("%v: %+v", err, r.Rounds)
+	}
+	p.StepSize = 1e4
+	r, err = fleet.Run(t.Context(), p, objectives(bowls(5, 30)), fleet.Options{})
+	if !errors.Is(err, fleet.ErrDiverged) || len(r.Rounds) > 3 || r.Ended != "" {
+		t.Errorf("too large a step: %v, %+v", err, r.Rounds)
+	}
+}
+
+// TestMetrics: devices that can evaluate do so when the plan says, and a metric may end the run.
+func TestMetrics(t *testing.T) {
+	p := newPlan(t, "decomfl", 30, 95)
+	p.StepSize, p.EvalEvery, p.EvalCount, p.Metrics = 0.02, 10, 2, []string{"loss", "one"}
+	devices := objectives(bowls(2, 30))
+	for _, samples := range []int{1, 3, 9} { // the last is one too many
+		devices = append(devices, &judge{bowl{dim: 30, at: float64(samples)}, samples})
+	}
+	r, err := fleet.Run(t.Context(), p, devices, fleet.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var measured []uint64
+	for _, round := range r.Rounds {
+		if round.Metrics != nil {
+			measured = append(measured, round.Round)
+		}
+	}
+	// The record of round r is r+1.
+	if want := []uint64{9, 19, 29, 39, 49, 59, 69, 79, 89, 95}; !slices.Equal(measured, want) {
+		t.Errorf("measured after rounds %v, want %v", measured, want)
+	}
+	last := r.Rounds[94].Metrics
+	one, three := &bowl{at: 1}, &bowl{at: 3}
+	if want := (one.mean(r.Params) + 3*three.mean(r.Params)) / 4; math.Abs(last[0]-want) > 1e-12 ||
+		last[1] != 1 {
+		t.Errorf("metrics %v, want %v and 1", last, want)
+	}
+	p.StopMetric, p.StopWhen, p.StopValue = "loss", wire.Below, 6
+	r, err = fleet.Run(t.Context(), p, devices, fleet.Options{})
+	if n := len(r.Rounds); err != nil || n == 95 || n == 0 || r.Rounds[n-1].Metrics[0] >= 6 ||
+		!strings.Contains(r.Ended, "loss is") {
+		t.Errorf("%v, ended %q after %d rounds", err, r.Ended, n)
+	}
+	p.Metrics = append(p.Metrics, "more")
+	if _, err := fleet.Run(t.Context(), p, devices, fleet.Options{}); err == nil ||
+		!strings.Contains(err.Error(), "2 values") {
+		t.Errorf("too few values: %v", err)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	p := newPlan(t, "decomfl", 30, 5)
+	endless := *p
+	endless.Rounds = 0
+	invalid := *p
+	invalid.Steps = 0
+	for _, c := range []struct {
+		plan    *wire.Plan
+		devices []objective.Objective
+		want    string
+	}{
+		{p, nil, "members = 0"},
+		{p, []objective.Objective{nil}, "device 0 is nil"},
+		{p, objectives(bowls(2, 29)), "29 parameters"},
+		{&endless, objectives(bowls(2, 30)), "rounds = 0"},
+		{&invalid, objectives(bowls(2, 30)), "steps = 0"},
+	} {
+		r, err := fleet.Run(t.Context(), c.plan, c.devices, fleet.Options{})
+		if r != nil || err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+	// What an objective lacks, only a client notices.
+	if _, err := fleet.Run(t.Context(), p, []objective.Objective{lossless{}}, fleet.Options{}); err ==
+		nil || !strings.Contains(err.Error(), "device 0") {
+		t.Errorf("an objective without a loss: %v", err)
+	}
+}
+
+type lossless struct{}
+
+func (lossless) Dim() int { return 30 }
+
+func BenchmarkRun(b *testing.B) {
+	p := newPlan(b, "decomfl", 100, uint64(b.N))
+	b.ResetTimer()
+	if _, err := fleet.Run(b.Context(), p, objectives(bowls(10, 100)), fleet.Options{}); err != nil {
+		b.Fatal(err)
+	}
+}

@@ -1,0 +1,86 @@
+package fleet
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/plancheck"
+)
+
+// deadline is longer than any round: devices of one process do not go away.
+const deadline = time.Hour
+
+// rehearsal returns the copy of a plan that the devices run.
+func rehearsal(plan *wire.Plan, devices []objective.Objective, o *Options) (*wire.Plan, error) {
+	if err := plancheck.Validate(plan); err != nil {
+		return nil, err
+	}
+	if len(devices) == 0 || len(devices) > wire.MaxMembers {
+		return nil, &wire.PlanError{Field: "members", Value: len(devices),
+			Remedy: fmt.Sprintf("give 1 to %d devices", wire.MaxMembers)}
+	}
+	for i, d := range devices {
+		switch {
+		case d == nil:
+			return nil, fmt.Errorf("device %d is nil: give it an objective", i)
+		case uint64(d.Dim()) != plan.Dim:
+			return nil, &wire.PlanError{Field: "dim", Value: plan.Dim, Remedy: fmt.Sprintf(
+				"the loss of device %d has %d parameters: set it to that", i, d.Dim())}
+		}
+	}
+	p := *plan
+	p.Roster, p.Members = wire.ListedRoster, uint32(len(devices))
+	p.Target = min(p.Target, p.Members)
+	p.Quorum = min(p.Quorum, p.Target)
+	p.OverSample, p.MaxAttempts = 1, 1
+	p.Deadline = uint32(deadline.Milliseconds())
+	// Nothing is lost in memory, so nothing needs repeating.
+	p.Reannounce = uint32(time.Minute.Milliseconds())
+	p.EvalEvery, p.EvalCount, p.StopMetric = 0, 0, ""
+	if o.Rounds > 0 {
+		p.Rounds = o.Rounds
+	}
+	if o.Queries > 0 {
+		fit := roundsWithin(&p, p.Rounds, o.Queries)
+		if fit == 0 {
+			return nil, fmt.Errorf("Queries = %d: the first round takes up to %d", o.Queries,
+				RoundQueries(&p, 1, len(devices)))
+		}
+		p.Rounds = fit
+	}
+	if p.Rounds == 0 {
+		return nil, &wire.PlanError{Field: "rounds", Value: p.Rounds,
+			Remedy: "say how many rounds to run, in the plan or in Options"}
+	}
+	return &p, plancheck.Validate(&p)
+}
+
+// RoundQueries returns the most loss evaluations that a round, counted from 1, takes of so many
+// devices together. With control=scaffold-1, a device that was not in the first phase makes its
+// estimate in the second.
+func RoundQueries(p *wire.Plan, round uint64, devices int) uint64 {
+	perturbations, asked := p.PerturbationsAt(round), min(uint64(p.Target), uint64(devices))
+	if p.Phases() == 1 {
+		return asked * p.PhaseQueries(0, perturbations)
+	}
+	first, second := p.PhaseQueries(1, perturbations), p.PhaseQueries(2, perturbations)
+	if p.Control == wire.ScaffoldPoint && asked < uint64(devices) {
+		second += first
+	}
+	return asked * (first + second)
+}
+
+// roundsWithin returns how many rounds, at most so many (0: any number), fit a number of queries.
+func roundsWithin(p *wire.Plan, most, queries uint64) (rounds uint64) {
+	for most == 0 || rounds < most {
+		cost := RoundQueries(p, rounds+1, int(p.Members))
+		if cost > queries {
+			break
+		}
+		queries -= cost
+		rounds++
+	}
+	return rounds
+}

@@ -1,0 +1,203 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/fleet/traffic"
+	"github.com/zofl/zofl/wire"
+)
+
+// patience limits requests. It is long, because devices share the cores.
+const patience = time.Minute
+
+// A run is a Run in progress.
+type run struct {
+	plan, original *wire.Plan // as it runs, and as given
+	options        Options
+	objectives     []objective.Objective
+	bus            *bus.Memory
+	gate           *gate
+	lead           *coordinator.Coordinator
+	clients        []*client.Client
+	witness        witness
+	result         *Result
+	round          Round     // of which the first phase is done, or none
+	began          time.Time // of the round
+}
+
+// A gate is the coordinator's bus. Once it is shut, devices hear of no further round.
+type gate struct {
+	*traffic.Meter
+	shut atomic.Bool
+}
+
+func (g *gate) Publish(subject string, frame []byte) error {
+	if g.shut.Load() {
+		return nil
+	}
+	return g.Meter.Publish(subject, frame)
+}
+
+// assemble makes the coordinator and the clients.
+func (r *run) assemble(ctx context.Context) (err error) {
+	ids := make([]string, len(r.objectives))
+	for i := range ids {
+		ids[i] = fmt.Sprint("d", i)
+	}
+	if err = r.result.Log.AddMembers(ctx, ids); err != nil {
+		return err
+	}
+	r.bus = bus.NewMemory()
+	defer func() {
+		if err != nil {
+			r.bus.Close()
+		}
+	}()
+	r.gate = &gate{Meter: traffic.New(r.bus, len(ids))}
+	r.lead, err = coordinator.New(ctx, coordinator.Config{
+		Bus: r.gate, Plan: r.plan, Log: r.result.Log, Recorder: report.RecorderFunc(r.record),
+		Linger: -1, AppendTimeout: deadline, CatchUpPatience: patience - time.Second,
+	})
+	if err != nil {
+		return err
+	}
+	r.witness.begin(r.plan, &r.options, r.result.Log)
+	r.result.Devices = make([]Device, len(ids))
+	for i, id := range ids {
+		d := &r.result.Devices[i]
+		d.ID = id
+		c, err := client.New(client.Config{
+			Bus: r.bus, Run: r.plan.Run, ID: id, Objective: r.objectives[i],
+			Initial: r.options.Initial, RunKey: r.options.RunKey,
+			Workers: 1, RequestTimeout: patience, RetryMax: time.Second,
+			Recorder: client.RecorderFunc(d.record),
+		})
+		if err != nil {
+			return fmt.Errorf("device %d: %w", i, err)
+		}
+		r.clients = append(r.clients, c)
+	}
+	return nil
+}
+
+// record notes the progress of a device.
+func (d *Device) record(p client.Progress) error {
+	d.Queries = p.Queries
+	if p.Declined != 0 {
+		d.Err = p.Err
+	}
+	return nil
+}
+
+var errDone = errors.New("all devices saw the end")
+
+// together runs coordinator and clients until all clients saw the end of the run, ctx ends, or one
+// of them fails.
+func (r *run) together(ctx context.Context) error {
+	defer r.bus.Close()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r.began = time.Now()
+	var clients, lead sync.WaitGroup
+	lead.Go(func() {
+		if err := r.lead.Run(ctx); err != nil {
+			cancel(err)
+		}
+	})
+	for i, c := range r.clients {
+		clients.Go(func() {
+			if err := c.Run(ctx); err != nil && ctx.Err() == nil {
+				cancel(fmt.Errorf("device %d: %w", i, err))
+			}
+		})
+	}
+	clients.Wait()
+	cancel(errDone)
+	lead.Wait()
+	switch cause := context.Cause(ctx); {
+	case cause == errDone:
+		return r.agree()
+	case errors.Is(cause, ErrStop):
+		return nil
+	case errors.Is(cause, ErrPaused), errors.Is(cause, ErrDiverged):
+		return r.blame(cause)
+	default:
+		return cause
+	}
+}
+
+// blame adds the failure of a device, which may be the reason.
+func (r *run) blame(cause error) error {
+	for _, d := range r.result.Devices {
+		if d.Err != nil {
+			return fmt.Errorf("%w; device %s: %w", cause, d.ID, d.Err)
+		}
+	}
+	return cause
+}
+
+// record follows the coordinator's events, on its goroutine.
+func (r *run) record(e report.Event) error {
+	var err error
+	switch e.Kind {
+	case report.PhaseDone:
+		r.count(&e, 1)
+	case report.RoundDone:
+		phase := uint8(0)
+		if r.plan.Phases() == 2 {
+			phase = 2
+		}
+		r.count(&e, phase)
+		err = r.done(&e)
+	case report.RunPaused:
+		err = fmt.Errorf("%w: %s", ErrPaused, e.Reason)
+		if reason, found := strings.CutPrefix(e.Reason, "diverged: "); found {
+			err = fmt.Errorf("%w: %s", ErrDiverged, reason)
+		}
+	case report.RunEnded:
+		r.result.Ended = e.End.Reason.String()
+	}
+	if err != nil {
+		r.gate.shut.Store(true)
+	}
+	return err
+}
+
+// count adds the queries of a phase's contributors.
+func (r *run) count(e *report.Event, phase uint8) {
+	r.round.Queries += uint64(e.Contributors) * r.plan.PhaseQueries(phase, e.Perturbations)
+}
+
+// done completes a round, and evaluates the model if that is due.
+func (r *run) done(e *report.Event) error {
+	now, totals := time.Now(), r.gate.Totals()
+	done := &r.round
+	done.Round, done.Loss, done.Step = e.Round, float64(e.Loss), e.Step
+	done.Perturbations, done.Contributors = e.Perturbations, e.Contributors
+	done.Seconds = now.Sub(r.began).Seconds()
+	done.Bytes, done.Metrics = totals.Up.Bytes+totals.Down.Bytes, nil
+	stop, err := r.evaluate(e.N, e.Round == r.plan.Rounds)
+	r.result.Rounds = append(r.result.Rounds, *done)
+	if err == nil && r.options.Progress != nil {
+		err = r.options.Progress(*done)
+	}
+	r.began = time.Now()
+	switch {
+	case errors.Is(err, ErrStop):
+		r.result.Ended = "stopped"
+	case err == nil && stop != "":
+		r.result.Ended, err = stop, ErrStop
+	}
+	return err
+}

@@ -1,0 +1,138 @@
+// Package traffic counts what the devices of a run in one process would send and receive.
+package traffic
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/wire"
+)
+
+// A Sum is the traffic in one direction.
+type Sum struct {
+	Messages uint64
+	Bytes    uint64 // frames, and NATS's protocol lines around them
+	Scalars  uint64 // of contributions and rounds; seeds do not travel
+}
+
+func (t *Sum) add(line, subject string, frame []byte, times uint64) {
+	size := len(line+" "+subject+" "+strconv.Itoa(len(frame))+"\r\n") + len(frame) + len("\r\n")
+	t.Messages += times
+	t.Bytes += times * uint64(size)
+}
+
+// Totals is the traffic of all clients, as their connections would carry it: an
+// announcement counts once for each client.
+type Totals struct {
+	Up   Sum // contributions and other replies; vectors in pieces, and requests for them
+	Down Sum // announcements; vectors in pieces, and answers to uploads
+	// Other is joins and catch-ups, both ways, while clients assemble, and repeated
+	// replies: a client that joins while a round opens is asked twice.
+	Other Sum
+}
+
+// A Meter is the coordinator's bus, which counts traffic.
+type Meter struct {
+	bus.Bus
+	clients uint64
+
+	mu     sync.Mutex // guards what follows
+	totals Totals
+	last   map[string]string // last reply, by subject
+}
+
+// New returns a coordinator's bus that counts for a number of clients.
+func New(b bus.Bus, clients int) *Meter {
+	return &Meter{Bus: b, clients: uint64(clients), last: make(map[string]string)}
+}
+
+// Totals returns the counts so far.
+func (m *Meter) Totals() Totals {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.totals
+}
+
+// Publish implements [bus.Bus].
+func (m *Meter) Publish(subject string, frame []byte) error {
+	m.mu.Lock()
+	a, err := wire.DecodeAnnouncement(frame)
+	if err == nil && isAnnounce(subject) {
+		m.totals.Down.add("MSG", subject+" 1", frame, m.clients)
+		m.totals.Down.Scalars += m.clients * recordScalars(a.Records)
+	} else if isPiece(frame) {
+		m.totals.Down.add("MSG", subject+" 1", frame, 1)
+	} else {
+		m.totals.Other.add("MSG", subject+" 1", frame, 1)
+		if r, err := wire.DecodeCatchUpReply(frame); err == nil {
+			m.totals.Other.Scalars += recordScalars(r.Records)
+		}
+	}
+	m.mu.Unlock()
+	return m.Bus.Publish(subject, frame)
+}
+
+// isAnnounce reports whether all clients listen to a subject. The coordinator's other
+// subjects are inboxes.
+func isAnnounce(subject string) bool { return len(subject) > 3 && subject[:3] == "zo." }
+
+// isPiece reports whether an answer belongs to the upload or download of a vector.
+func isPiece(frame []byte) bool {
+	_, err := wire.DecodeUploadReply(frame)
+	if err != nil {
+		_, err = wire.DecodeObjectReply(frame)
+	}
+	return err == nil
+}
+
+// isVectors reports whether vectors are sent or requested on a subject.
+func isVectors(subject string) bool {
+	part := strings.Split(subject, ".")
+	return len(part) == 4 && (part[2] == "u" || part[2] == "d")
+}
+
+// Subscribe implements [bus.Bus].
+func (m *Meter) Subscribe(subject string, handle func(bus.Message)) (bus.Subscription, error) {
+	return m.Bus.Subscribe(subject, func(msg bus.Message) {
+		m.arrived(&msg)
+		handle(msg)
+	})
+}
+
+func (m *Meter) arrived(msg *bus.Message) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if msg.Reply != "" && isVectors(msg.Subject) {
+		m.totals.Up.add("PUB", msg.Subject+" "+msg.Reply, msg.Data, 1)
+		return
+	}
+	if msg.Reply != "" {
+		m.totals.Other.add("PUB", msg.Subject+" "+msg.Reply, msg.Data, 1)
+		return
+	}
+	if m.last[msg.Subject] == string(msg.Data) {
+		m.totals.Other.add("PUB", msg.Subject, msg.Data, 1)
+		return
+	}
+	m.last[msg.Subject] = string(msg.Data)
+	m.totals.Up.add("PUB", msg.Subject, msg.Data, 1)
+	if r, err := wire.DecodeReply(msg.Data); err == nil && r.Kind == wire.Contribution {
+		m.totals.Up.Scalars += uint64(r.Values.Len())
+	}
+}
+
+// recordScalars counts the scalars of the rounds among records.
+func recordScalars(records wire.Records) (n uint64) {
+	records.Each(func(record []byte) bool {
+		r, err := wire.DecodeRecord(record)
+		if err == nil && r.Kind == wire.KindRound {
+			for _, t := range r.Round.Terms {
+				n += uint64(t.Scalars.Len())
+			}
+		}
+		return true
+	})
+	return n
+}

@@ -1,0 +1,132 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/wire"
+)
+
+// A witness replays the log, for the model and its metrics. It is not a client: so it has a record
+// as soon as the log has it.
+type witness struct {
+	replica *replica.Replica
+	log     *runlog.Memory
+	epoch   uint64 // of the last record
+}
+
+func (w *witness) begin(p *wire.Plan, o *Options, log *runlog.Memory) {
+	w.log = log
+	w.replica = replica.New(replica.Config{Run: p.Run, Initial: o.Initial, RunKey: o.RunKey})
+}
+
+// catchUp applies the records that the log has, and the vectors that their state needs.
+func (w *witness) catchUp(ctx context.Context) error {
+	var failed error
+	err := w.log.Read(ctx, w.replica.N()+1, func(_ uint64, record []byte) bool {
+		if failed = w.replica.Apply(record); failed == nil {
+			w.epoch = w.replica.Epoch()
+		}
+		return failed == nil
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return err
+	}
+	for _, o := range w.replica.Missing() {
+		data, err := w.log.Object(ctx, runlog.ObjectName{N: o.N, Epoch: w.epoch, Digest: o.Digest})
+		if err == nil {
+			err = w.replica.Supply(o.Digest, data)
+		}
+		if err != nil {
+			return fmt.Errorf("vector of record %d: %w", o.N, err)
+		}
+	}
+	return nil
+}
+
+// evaluate measures the model after record n, if the plan as given asks for that. It says why the
+// run ends there, if a metric ends it.
+func (r *run) evaluate(n uint64, last bool) (stop string, err error) {
+	p := r.original
+	if p.EvalEvery == 0 || n%uint64(p.EvalEvery) > 0 && !last {
+		return "", nil
+	}
+	ctx := context.Background()
+	if err := r.witness.catchUp(ctx); err != nil {
+		return "", err
+	}
+	if r.round.Metrics, err = r.metrics(ctx, slices.Clone(r.witness.replica.Params())); err != nil {
+		return "", fmt.Errorf("evaluation after round %d: %w", r.round.Round, err)
+	}
+	i := slices.Index(p.Metrics, p.StopMetric)
+	if i < 0 || r.round.Metrics == nil {
+		return "", nil
+	}
+	value, limit := r.round.Metrics[i], float64(p.StopValue)
+	if p.StopWhen == wire.Above && value > limit || p.StopWhen == wire.Below && value < limit {
+		return fmt.Sprintf("%s is %v, %v %v", p.StopMetric, value, p.StopWhen, p.StopValue), nil
+	}
+	return "", nil
+}
+
+// metrics returns the weighted means of what eval_count devices measure, nil if none can.
+func (r *run) metrics(ctx context.Context, x []float32) (means []float64, err error) {
+	asked, total, names := r.original.EvalCount, 0.0, r.original.Metrics
+	for _, o := range r.objectives {
+		evaluator, ok := o.(objective.Evaluator)
+		if !ok || asked == 0 {
+			continue
+		}
+		asked--
+		values, samples, err := evaluator.Evaluate(ctx, x)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(values) != len(names) || samples < 1:
+			return nil, fmt.Errorf("Evaluate returned %d values and %d samples: return one value for "+
+				"each metric of the plan, %v, and at least one sample", len(values), samples, names)
+		}
+		if means == nil {
+			means = make([]float64, len(names))
+		}
+		for i, v := range values {
+			means[i] += float64(v * float64(samples))
+		}
+		total += float64(samples)
+	}
+	for i := range means {
+		means[i] /= total
+	}
+	return means, nil
+}
+
+// agree returns an error unless all devices hold the state that the log makes.
+func (r *run) agree() error {
+	if err := r.witness.catchUp(context.Background()); err != nil {
+		return err
+	}
+	want, digest := r.witness.replica.N(), r.witness.replica.Digest()
+	for i, c := range r.clients {
+		if n, d := c.Digest(); n != want || d != digest {
+			return fmt.Errorf("device %d holds %x after record %d, the log says %x after %d: "+
+				"please report this", i, d[:8], n, digest[:8], want)
+		}
+	}
+	return nil
+}
+
+// finish completes the result.
+func (r *run) finish(ctx context.Context) error {
+	err := r.witness.catchUp(context.WithoutCancel(ctx))
+	r.result.Params = slices.Clone(r.witness.replica.Params())
+	r.result.Traffic = r.gate.Totals()
+	for _, d := range r.result.Devices {
+		r.result.Queries += d.Queries
+	}
+	return err
+}
