@@ -9,12 +9,12 @@
 //
 // The CNNs classify images: [NewCNNMNIST], [NewCNNFashion] and [NewCNNSmall]. So
 // does [softmax.Classifier], a Model of the program's module. [NewLogistic], [NewSVM]
-// and [NewMLP] classify [Samples] of two classes. Package train trains the
-// differentiable ones by their gradients.
+// and [NewMLP] classify [Samples] of two classes, [NewNet] the rows of a table of any
+// number. Package train trains the differentiable ones by their gradients.
 //
 // # Matrix products
 //
-// The CNNs and the MLP multiply matrices by gonum, in Go alone. Built with
+// The CNNs, the MLP and nets multiply matrices by gonum, in Go alone. Built with
 // -tags openblas, and apt-get install libopenblas-dev, they use OpenBLAS, which is
 // several times as fast: see [BLAS], and run the benchmarks either way. A call
 // uses one goroutine; callers have several.
