@@ -11,9 +11,10 @@ import (
 // An Experiment is one experiment of a paper.
 type Experiment struct {
 	ID    string
-	Title string // one line
-	Paper string // which paper, and where in it
-	Long  string // rough duration without Short, on two cores
+	Title string   // one line
+	Paper string   // which paper, and where in it
+	Long  string   // rough duration without Short, on two cores
+	Takes []string // fields of Env beside those that all take, as options of the command
 	Run   func(context.Context, *Env) (*Report, error)
 }
 
@@ -23,7 +24,7 @@ func All() []Experiment {
 	list = append(list, decomflVariants()...)
 	list = append(list, decomflLag(), decomflMemory(), attackExperiment(), zofedhtTable1())
 	list = append(list, zofedht()...)
-	list = append(list, heterogeneity(), beyond())
+	list = append(list, heterogeneity(), beyond(), defaults())
 	return append(list, fzoosExperiments()...)
 }
 
@@ -46,6 +47,9 @@ type Env struct {
 	Dir   string // where logs are kept, to continue after a stop; empty: nowhere
 	Short bool   // at most five minutes on two cores
 	Seeds int    // runs of each curve; 0: the experiment's default
+	// Presets and Tasks are the names of those to run; none: all, or the few of a short one.
+	Presets, Tasks []string
+	Rounds         uint64 // most of a run; 0: the experiment's default
 	// Logf is called with lines of progress; nil: nobody is told.
 	Logf func(format string, args ...any)
 	// Generated replaces the images of every data set by this many drawn digits, for tests;
@@ -75,9 +79,11 @@ func (e *Env) seeds(usual int) int {
 type Report struct {
 	ID     string
 	Claims []Claim
-	Table  Table    // the curves, or other results
-	Figure Figure   // of the curves
-	More   []Figure // of the same curves, for other figures of a paper
+	Table  Table // the curves, or other results
+	// Summary is a table for pages; without columns there is none.
+	Summary Table
+	Figure  Figure   // of the curves
+	More    []Figure // of the same curves, for other figures of a paper
 }
 
 // A Claim is a claim of a paper, and whether it holds here.

@@ -32,6 +32,19 @@ func (t *Table) WriteCSV(w io.Writer) error {
 	return c.WriteAll(t.Rows)
 }
 
+// WriteMarkdown writes the table for a page.
+func (t *Table) WriteMarkdown(w io.Writer) error {
+	var b strings.Builder
+	line := func(cells []string) { b.WriteString("| " + strings.Join(cells, " | ") + " |\n") }
+	line(t.Columns)
+	b.WriteString(strings.Repeat("|---", len(t.Columns)) + "|\n")
+	for _, row := range t.Rows {
+		line(row)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
 // WriteJSON writes {id, claims: [{claim, figures, holds}]}.
 func (r *Report) WriteJSON(w io.Writer) error {
 	claims := r.Claims

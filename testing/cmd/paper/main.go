@@ -3,7 +3,10 @@
 //
 //	go -C testing run ./cmd/paper list
 //	go -C testing run ./cmd/paper run ID [--short] [--seeds N] [--data DIR] [--dir DIR]
-//	                              [--json] [--csv FILE] [--plot FILE]
+//	                              [--json] [--csv FILE] [--plot FILE] [--table FILE]
+//
+// Some experiments take more: run defaults takes --presets NAMES, --tasks NAMES and
+// --rounds N. paper run -h lists all options.
 //
 // Paths are relative to testing, where go -C changes to, unless they are absolute.
 //
@@ -43,6 +46,7 @@ var errUsage = errors.New("usage")
 
 const usage = `paper list
 paper run ID [--short] [--seeds N] [--data DIR] [--dir DIR] [--json] [--csv FILE] [--plot FILE]
+             [--table FILE] [options of the experiment]
 `
 
 func command(ctx context.Context, out, progress io.Writer, args []string) error {

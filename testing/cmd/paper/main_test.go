@@ -60,6 +60,23 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestSummary: a report's summary is written as Markdown.
+func TestSummary(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "t.md")
+	if err := command(t.Context(), io.Discard, io.Discard, []string{"run", "defaults", "--short",
+		"--data=", "--presets=mezo,decomfl", "--tasks=digits-softmax", "--rounds=1",
+		"--table", file}); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(file)
+	if lines := strings.Split(string(b), "\n"); err != nil || len(lines) != 2+3+1 ||
+		lines[0] != "| preset, untouched | digits-softmax |" || lines[1] != "|---|---|" ||
+		!strings.HasPrefix(lines[2], "| mezo | ") {
+		t.Errorf("%v:\n%s", err, b)
+	}
+}
+
 // TestSecondFigure: a report's other figures are written beside the first.
 func TestSecondFigure(t *testing.T) {
 	o := &order{plot: filepath.Join(t.TempDir(), "curve.svg")}
@@ -91,6 +108,8 @@ func TestRefused(t *testing.T) {
 		{"run decomfl-lag --seeds -1", true, "--seeds -1"},
 		{"run decomfl-lag --plot a.doc", true, ".png or .svg"},
 		{"run decomfl-lag --nonsense", true, "nonsense"},
+		{"run decomfl-lag --presets decomfl", true, "decomfl-lag does not take --presets"},
+		{"run defaults --presets nonsense", false, "choose among"},
 		{"run decomfl-mnist", false, "set --data or ZOFL_DATA"},
 		{"run decomfl-mnist --data " + t.TempDir(), false, "put the files of mnist there"},
 	} {

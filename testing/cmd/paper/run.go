@@ -9,6 +9,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/zofl/zofl/testing/paper"
@@ -31,6 +32,7 @@ type order struct {
 	env        paper.Env
 	asJSON     bool
 	csv, plot  string
+	table      string
 	experiment *paper.Experiment
 }
 
@@ -62,6 +64,17 @@ func parse(progress io.Writer, args []string) (*order, error) {
 	flags.StringVar(&o.csv, "csv", "", "write the curves, or the table, to this file")
 	flags.StringVar(&o.plot, "plot", "",
 		"draw the curves to this file, .png or .svg, and other figures to FILE-2 and so on")
+	flags.StringVar(&o.table, "table", "", "write the summary to this file, as Markdown")
+	list := func(of *[]string) func(string) error {
+		return func(text string) error {
+			*of = strings.Split(text, ",")
+			return nil
+		}
+	}
+	flags.Func("presets", "only these, with commas between; defaults", list(&o.env.Presets))
+	flags.Func("tasks", "only these, with commas between; defaults", list(&o.env.Tasks))
+	flags.Uint64Var(&o.env.Rounds, "rounds", 0,
+		"most of a run; 0: the experiment's own number; defaults")
 	id := ""
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		id, args = args[0], args[1:]
@@ -77,7 +90,26 @@ func parse(progress io.Writer, args []string) (*order, error) {
 	} else if flags.NArg() > 0 {
 		return nil, fmt.Errorf("%w: %q is one argument too many", errUsage, flags.Arg(0))
 	}
-	return o, o.check(id)
+	if err := o.check(id); err != nil {
+		return o, err
+	}
+	return o, o.takes(flags)
+}
+
+// takes refuses an option of some experiments for one that does not look at it.
+func (o *order) takes(flags *flag.FlagSet) (err error) {
+	some := map[string]bool{}
+	for _, e := range paper.All() {
+		for _, name := range e.Takes {
+			some[name] = true
+		}
+	}
+	flags.Visit(func(f *flag.Flag) {
+		if some[f.Name] && !slices.Contains(o.experiment.Takes, f.Name) {
+			err = fmt.Errorf("%w: %s does not take --%s", errUsage, o.experiment.ID, f.Name)
+		}
+	})
+	return err
 }
 
 // check finds mistakes before any training.
@@ -101,7 +133,10 @@ func (o *order) check(id string) (err error) {
 func (o *order) write(out io.Writer, r *paper.Report, whole bool) error {
 	var errs []error
 	if o.csv != "" {
-		errs = append(errs, writeCSV(o.csv, &r.Table))
+		errs = append(errs, writeFile(o.csv, r.Table.WriteCSV))
+	}
+	if o.table != "" {
+		errs = append(errs, writeFile(o.table, r.Summary.WriteMarkdown))
 	}
 	if o.plot != "" {
 		errs = append(errs, r.Figure.WriteFile(o.plot))
@@ -121,10 +156,10 @@ func (o *order) write(out io.Writer, r *paper.Report, whole bool) error {
 	return errors.Join(errs...)
 }
 
-func writeCSV(file string, t *paper.Table) error {
+func writeFile(file string, write func(io.Writer) error) error {
 	f, err := os.Create(file)
 	if err != nil {
 		return err
 	}
-	return errors.Join(t.WriteCSV(f), f.Close())
+	return errors.Join(write(f), f.Close())
 }

@@ -1,0 +1,250 @@
+package paper
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/plancheck"
+	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/wire/preset"
+)
+
+// A defaultsCell is a preset on a task.
+type defaultsCell struct {
+	preset  string
+	limit   float64        // points that it may be below the best
+	unfit   string         // why the method is not for the task; empty: it is
+	refused string         // why its plan cannot run; empty: it can
+	own     *defaultsTrial // untouched
+	grid    []*defaultsTrial
+}
+
+// defaultsLimit returns how many points a preset may be below the best of its steps.
+func defaultsLimit(name string) float64 {
+	if name == "zofl" {
+		return 1.5
+	}
+	return 3
+}
+
+// A defaultsTrial is one step of a preset on a task, over all seeds.
+type defaultsTrial struct {
+	untouched bool
+	power     int // of 4
+	field     string
+	step      float32
+	scores    []*defaultsScore
+}
+
+// accuracy returns the mean over the seeds; a run that ended early has 0.
+func (t *defaultsTrial) accuracy() float64 {
+	return t.mean(func(s *defaultsScore) float64 {
+		if !s.whole() {
+			return worst(run.Accuracy)
+		}
+		return s.Accuracy
+	})
+}
+
+// loss returns the mean over the seeds; a run that ended early has an infinite one.
+func (t *defaultsTrial) loss() float64 {
+	return t.mean(func(s *defaultsScore) float64 {
+		if !s.whole() {
+			return worst(run.TestLoss)
+		}
+		return s.Loss
+	})
+}
+
+func (t *defaultsTrial) mean(of func(*defaultsScore) float64) float64 {
+	var values []float64
+	for _, s := range t.scores {
+		values = append(values, of(s))
+	}
+	return mean(values)
+}
+
+// best returns the step with the most accuracy, of equals the first.
+func (c *defaultsCell) best() *defaultsTrial {
+	best := c.grid[0]
+	for _, t := range c.grid[1:] {
+		if t.accuracy() > best.accuracy() {
+			best = t
+		}
+	}
+	return best
+}
+
+// gap returns how many points of accuracy the untouched preset is below the best step.
+func (c *defaultsCell) gap() float64 { return 100 * (c.best().accuracy() - c.own.accuracy()) }
+
+func (c *defaultsCell) within() bool { return c.refused == "" && c.gap() <= c.limit }
+
+// ran reports whether there are runs.
+func (c *defaultsCell) ran() bool { return c.unfit == "" && c.refused == "" }
+
+// text formats the accuracies in points, and which step is the best.
+func (c *defaultsCell) text() string {
+	switch {
+	case c.unfit != "":
+		return "not run: " + c.unfit
+	case c.refused != "":
+		return "refused: " + c.refused
+	}
+	own := fmt.Sprintf("%.1f", 100*c.own.accuracy())
+	for _, s := range c.own.scores {
+		if !s.whole() {
+			why, _, _ := strings.Cut(s.Ended, ":")
+			own = why
+		}
+	}
+	best := c.best()
+	if best == c.own {
+		return own
+	}
+	return fmt.Sprintf("%s, %.1f at %s", own, 100*best.accuracy(), c.times(best))
+}
+
+// times formats what the best step is a multiple of, with a star at the grid's ends.
+func (c *defaultsCell) times(t *defaultsTrial) string {
+	text := fmt.Sprint("x", math.Pow(4, float64(t.power)))
+	if t.power < 0 {
+		text = fmt.Sprint("x1/", math.Pow(4, float64(-t.power)))
+	}
+	if t == c.grid[0] || t == c.grid[len(c.grid)-1] {
+		text += "*"
+	}
+	return text
+}
+
+// cell runs a preset on a task: untouched, and with every step of the grid.
+func (x *defaultsRun) cell(b *defaultsBench, name string) (*defaultsCell, error) {
+	c := &defaultsCell{preset: name, limit: defaultsLimit(name)}
+	plan, _, err := x.plan(b, name, 1)
+	if err != nil {
+		return nil, err
+	}
+	if c.unfit = tooMuch(plan); c.unfit != "" {
+		return c, nil
+	}
+	if err := plancheck.Validate(plan); err != nil {
+		c.refused = err.Error()
+		return c, nil
+	}
+	for _, t := range x.trials(plan) {
+		for seed := range uint64(x.size.seeds) {
+			s, err := x.score(b, name, t, seed+1)
+			if err != nil {
+				return nil, err
+			}
+			t.scores = append(t.scores, s)
+			x.tabulate(b, c, t, seed+1, s)
+		}
+		if t.untouched {
+			c.own = t
+		}
+		if t.field != "" {
+			c.grid = append(c.grid, t)
+		}
+	}
+	return c, nil
+}
+
+// trials returns the steps to try.
+func (x *defaultsRun) trials(p *wire.Plan) (list []*defaultsTrial) {
+	field, value := stepOf(p)
+	for _, power := range x.size.powers {
+		list = append(list, &defaultsTrial{untouched: power == 0, power: power, field: field,
+			step: value * float32(math.Pow(4, float64(power)))})
+	}
+	return list
+}
+
+// stepOf returns the field that sets the length of a plan's steps, and its value: with a
+// server rule that has a step, that one.
+func stepOf(p *wire.Plan) (string, float32) {
+	if p.ServerStep > 0 {
+		return "server_step", p.ServerStep
+	}
+	return "step", p.StepSize
+}
+
+// plan returns a preset's plan for a task, untouched but for the model, the fleet and the
+// rounds, and the number of its devices.
+func (x *defaultsRun) plan(b *defaultsBench, name string, seed uint64) (*wire.Plan, int, error) {
+	devices := b.devices
+	probe, err := preset.New(name, "probe", uint64(b.task.Dim))
+	if err != nil {
+		return nil, 0, err
+	}
+	if probe.Members == 1 { // the method has one device, which then has all rows
+		devices = 1
+	}
+	p, err := run.Plan(name, b.name, seed, b.task.Dim, devices, min(devices, int(probe.Target)))
+	if err != nil {
+		return nil, 0, err
+	}
+	p.Segments = b.segments
+	p.Rounds = min(x.size.rounds, affordable(p, x.size.queries))
+	if p.SendsVectors() {
+		p.DenseKeep = uint32(2*p.Rounds) + 2 // a measurement may be rounds behind
+	}
+	return p, devices, nil
+}
+
+// tooMuch says why a method is not for a model of a plan's size; empty if it is.
+func tooMuch(p *wire.Plan) string {
+	const most = 64 << 20
+	if p.Estimator != wire.Surrogate {
+		return ""
+	}
+	if need := 4 * uint64(p.Features) * p.Dim; need > most {
+		return fmt.Sprintf("surrogates would take %d MB of a device", need>>20)
+	}
+	return ""
+}
+
+// set applies a trial to a plan.
+func (t *defaultsTrial) set(p *wire.Plan) error {
+	if t.field == "" || t.untouched {
+		return nil
+	}
+	return planfile.Set(p, t.field, fmt.Sprint(t.step))
+}
+
+// A defaultsScore is what a run reached.
+type defaultsScore struct {
+	Rounds   uint64  `json:"rounds"`
+	Queries  uint64  `json:"queries"` // of all devices
+	Accuracy float64 `json:"accuracy"`
+	Loss     float64 `json:"loss"`
+	Ended    string  `json:"ended"`
+}
+
+// whole reports whether the run got to its last round with a model that is finite.
+func (s *defaultsScore) whole() bool { return s.Ended == "rounds" }
+
+var errUnmeasured = errors.New("the model was not measured after the last round")
+
+// scoreOf returns what a run reached.
+func scoreOf(c *run.Curve) (*defaultsScore, error) {
+	s := &defaultsScore{Ended: c.Ended, Rounds: c.Last()}
+	if len(c.Points) > 0 {
+		s.Queries = c.Points[len(c.Points)-1].Queries
+	}
+	if !s.whole() {
+		return s, nil
+	}
+	s.Accuracy, s.Loss = c.At(run.Accuracy, s.Rounds), c.At(run.TestLoss, s.Rounds)
+	if math.IsNaN(s.Accuracy) {
+		return nil, errUnmeasured
+	}
+	if math.IsNaN(s.Loss) || math.IsInf(s.Loss, 0) {
+		s.Ended, s.Accuracy, s.Loss = "diverged: the test loss is not finite", 0, 0
+	}
+	return s, nil
+}

@@ -1,0 +1,103 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+var defaultsColumns = []string{"task", "model", "parameters", "scale", "split", "devices", "drawn",
+	"preset", "untouched", "field", "step", "seed", "rounds", "queries", "accuracy", "loss", "ended"}
+
+// tabulate adds a run.
+func (x *defaultsRun) tabulate(b *defaultsBench, c *defaultsCell, t *defaultsTrial, seed uint64,
+	s *defaultsScore) {
+	x.report.Table.Add(b.name, b.model(), b.task.Dim, b.scale, b.split(), b.devices, b.drawn,
+		c.preset, t.untouched, t.field, t.step, seed, s.Rounds, s.Queries, s.Accuracy, s.Loss, s.Ended)
+}
+
+// conclude makes the summary, the figure and, of presets that were run on all tasks, the
+// claims.
+func (x *defaultsRun) conclude() {
+	summary := &x.report.Summary
+	summary.Columns = []string{"preset, untouched"}
+	for _, t := range x.size.tasks {
+		summary.Columns = append(summary.Columns, t.name)
+	}
+	for _, name := range x.size.presets {
+		row, line := []string{name}, Series{Name: name}
+		whole := true
+		for i, t := range x.size.tasks {
+			c := x.cells[name][t.name]
+			if c == nil {
+				whole, row = false, append(row, "")
+				continue
+			}
+			if c.ran() {
+				line.X, line.Y = append(line.X, float64(i+1)), append(line.Y, c.gap())
+			}
+			text := c.text()
+			if c.unfit == "" && !c.within() {
+				text = "**" + text + "**"
+			}
+			row = append(row, text)
+		}
+		summary.Rows = append(summary.Rows, row)
+		x.report.Figure.Series = append(x.report.Figure.Series, line)
+		if whole {
+			x.claim(name)
+		}
+	}
+	summary.Rows = append(summary.Rows, x.tops())
+}
+
+// tops returns the row of the most accuracy of any run on each task: a preset may be near its
+// best step, and far from what others reach.
+func (x *defaultsRun) tops() []string {
+	row := []string{"the best of these"}
+	for _, t := range x.size.tasks {
+		text, most := "", math.Inf(-1)
+		for _, name := range x.size.presets {
+			c := x.cells[name][t.name]
+			if c == nil || !c.ran() {
+				continue
+			}
+			for _, trial := range append(slices.Clone(c.grid), c.own) {
+				if a := trial.accuracy(); a > most {
+					text, most = fmt.Sprintf("%.1f, %s", 100*a, name), a
+				}
+			}
+		}
+		row = append(row, text)
+	}
+	return row
+}
+
+// claim claims that a preset trains untouched, on the tasks that its method is for.
+func (x *defaultsRun) claim(name string) {
+	good, tasks := 0, 0
+	var each []string
+	for _, t := range x.size.tasks {
+		c := x.cells[name][t.name]
+		if c.unfit != "" {
+			continue
+		}
+		tasks++
+		if c.within() {
+			good++
+		} else {
+			each = append(each, fmt.Sprintf("%s %s", t.name, c.text()))
+		}
+	}
+	if tasks == 0 {
+		return
+	}
+	text := fmt.Sprintf("%d of %d tasks", good, tasks)
+	if each != nil {
+		text += "; not on " + strings.Join(each, "; ")
+	}
+	x.report.claim(good == tasks,
+		fmt.Sprintf("%s untouched is within %g points of the best of %d steps", name,
+			defaultsLimit(name), len(x.size.powers)), "%s", text)
+}

@@ -1,0 +1,114 @@
+package paper
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
+)
+
+// score trains a trial with a seed, or returns what an earlier run saved.
+func (x *defaultsRun) score(b *defaultsBench, name string, t *defaultsTrial,
+	seed uint64) (*defaultsScore, error) {
+	p, devices, err := x.plan(b, name, seed)
+	if err == nil {
+		err = t.set(p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	file, err := x.file(b, p, seed)
+	if err != nil {
+		return nil, err
+	}
+	if s, err := savedScore(file); s != nil || err != nil {
+		return s, err
+	}
+	shares, err := b.deal(devices, seed)
+	if err != nil {
+		return nil, err
+	}
+	return x.train(b, p, shares, seed, file)
+}
+
+// train trains a plan, and saves what it reached. A run is too short to be worth a log: one
+// that is stopped begins again.
+func (x *defaultsRun) train(b *defaultsBench, p *wire.Plan, shares [][]int, seed uint64,
+	file string) (*defaultsScore, error) {
+	r, err := run.Train(x.ctx, run.Config{
+		Name: p.Preset + ", " + b.name, Seed: seed, Task: b.task, Plan: p, Shares: shares,
+		Order: run.Draws, Measure: func(round uint64) bool { return round == p.Rounds },
+		Progress: x.env.progress(&Training{Rounds: p.Rounds}),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if r.Curve.Ended == "" {
+		return nil, context.Cause(x.ctx)
+	}
+	s, err := scoreOf(r.Curve)
+	if err != nil || file == "" {
+		return s, err
+	}
+	return s, saveScore(file, s)
+}
+
+// file returns where a run's score is kept; empty: nowhere. Its name has a digest of all that
+// the score depends on.
+func (x *defaultsRun) file(b *defaultsBench, p *wire.Plan, seed uint64) (string, error) {
+	if x.env.Dir == "" {
+		return "", nil
+	}
+	plan, err := json.Marshal((*planfile.Plan)(p))
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%+v\n%v %d", plan, b.defaultsTask, b.drawn,
+		len(b.labels)))
+	_, step := stepOf(p)
+	return filepath.Join(x.env.Dir, x.report.ID, b.name,
+		fmt.Sprintf("%s-%s-%d-%x.json", p.Preset, token(step), seed, sum[:6])), nil
+}
+
+// savedScore reads a score; nil if there is none.
+func savedScore(file string) (*defaultsScore, error) {
+	if file == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	s := &defaultsScore{}
+	if err == nil {
+		err = json.Unmarshal(text, s)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: remove it", file, err)
+	}
+	return s, nil
+}
+
+// saveScore writes a score whole or not at all.
+func saveScore(file string, s *defaultsScore) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	part := file + ".part"
+	if err := os.WriteFile(part, text, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(part, file)
+}

@@ -1,0 +1,238 @@
+package paper
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/testing/tables"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/plancheck"
+	"github.com/zofl/zofl/wire/preset"
+)
+
+// small is the experiment on two tasks of drawn data, for a few rounds.
+func small(dir string) *Env {
+	return &Env{Generated: 300, Dir: dir, Seeds: 1, Rounds: 3, Presets: []string{"decomfl"},
+		Tasks: []string{"digits-softmax", "covtype-mlp"}}
+}
+
+// TestDefaults runs the experiment, and again from what the first time saved.
+func TestDefaults(t *testing.T) {
+	dir := t.TempDir()
+	first := experiment(t, "defaults", small(dir))
+	if len(first.Table.Rows) != 2*9 || len(first.Claims) != 1 || len(first.Summary.Rows) != 2 {
+		t.Errorf("%d runs, %d claims, %d rows, want 18, 1 and 2: %+v",
+			len(first.Table.Rows), len(first.Claims), len(first.Summary.Rows), first.Claims)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "defaults", "*", "*.json"))
+	if err != nil || len(files) != 18 {
+		t.Fatalf("%d scores are saved, %v", len(files), err)
+	}
+	text, err := json.Marshal(&defaultsScore{Rounds: 3, Accuracy: 0.9876, Ended: "rounds"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := slices.IndexFunc(files, func(name string) bool {
+		return strings.Contains(name, "digits-softmax") && strings.Contains(name, "decomfl-0_001-1")
+	})
+	if err := os.WriteFile(files[own], text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	again := experiment(t, "defaults", small(dir))
+	if got := again.Summary.Rows[0][2]; got != "98.8" {
+		t.Errorf("the second time the untouched preset has %s, want the saved 98.8", got)
+	}
+	for i, row := range again.Table.Rows {
+		if row[14] != "0.9876" && !slices.Equal(row, first.Table.Rows[i]) {
+			t.Errorf("the second time %v, the first %v", row, first.Table.Rows[i])
+		}
+	}
+	if err := os.WriteFile(files[own], []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	x, _ := Find("defaults")
+	if _, err := x.Run(t.Context(), small(dir)); err == nil || !strings.Contains(err.Error(), "remove it") {
+		t.Errorf("a torn score: %v", err)
+	}
+}
+
+// TestDefaultsStopped: a stopped experiment goes on where it was.
+func TestDefaultsStopped(t *testing.T) {
+	whole := experiment(t, "defaults", small(""))
+	dir, x := t.TempDir(), defaults()
+	ctx, cancel := context.WithCancel(t.Context())
+	e, lines := small(dir), 0
+	e.Logf = func(string, ...any) {
+		if lines++; lines == 4 {
+			cancel()
+		}
+	}
+	r, err := x.Run(ctx, e)
+	if !errors.Is(err, context.Canceled) || r == nil || len(r.Claims) > 0 || len(r.Table.Rows) == 0 {
+		t.Errorf("got %+v and %v, want runs, no claims and canceled", r, err)
+	}
+	if got := experiment(t, "defaults", small(dir)); !slices.EqualFunc(got.Table.Rows,
+		whole.Table.Rows, slices.Equal[[]string]) {
+		t.Errorf("after a stop:\n%v\nwithout one:\n%v", got.Table.Rows, whole.Table.Rows)
+	}
+}
+
+// TestDefaultsShort is the short form.
+func TestDefaultsShort(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
+	r := experiment(t, "defaults", &Env{Short: true, Generated: 1000})
+	if len(r.Claims) != 2 || len(r.Table.Rows) != 2*2*3 {
+		t.Errorf("%d claims of %d runs, want 2 of 12", len(r.Claims), len(r.Table.Rows))
+	}
+	if best := r.Summary.Rows[2][2]; !strings.HasSuffix(best, ", decomfl-adam") {
+		t.Errorf("the best on drawn digits is %s", best)
+	}
+}
+
+// TestDefaultsPlans: every preset has a plan that can run on every task, or the reason is
+// that it is not for models of that size; and nothing of the preset was changed.
+func TestDefaultsPlans(t *testing.T) {
+	e := &Env{Generated: 200}
+	size, err := defaultsSizeOf(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(size.tasks) != 8 || !slices.Equal(size.presets, preset.Names()) {
+		t.Fatalf("%d tasks and %v, want 8 and all presets", len(size.tasks), size.presets)
+	}
+	x := newDefaultsRun(t.Context(), e, size)
+	for _, task := range size.tasks {
+		b, err := e.bench(task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.task.Dim < 100 || b.task.Dim > 10_000 || b.devices < 3 || b.devices > 20 {
+			t.Errorf("%s: %d parameters, %d devices", b.name, b.task.Dim, b.devices)
+		}
+		for _, name := range size.presets {
+			p, devices, err := x.plan(b, name, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := plancheck.Validate(p); err != nil && tooMuch(p) == "" {
+				t.Errorf("%s on %s: %v", name, b.name, err)
+			}
+			untouched, err := preset.New(name, "probe", p.Dim)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Batch != untouched.Batch || p.StepSize != untouched.StepSize ||
+				p.Perturbations != untouched.Perturbations || p.ServerStep != untouched.ServerStep {
+				t.Errorf("%s on %s: the preset was changed", name, b.name)
+			}
+			if name == "mezo" && devices != 1 {
+				t.Errorf("mezo has %d devices", devices)
+			}
+		}
+	}
+}
+
+// scored returns a trial with runs of these accuracies; a negative one is of a run that
+// diverged.
+func scored(power int, accuracies ...float64) *defaultsTrial {
+	t := &defaultsTrial{power: power, untouched: power == 0, field: "step"}
+	for _, a := range accuracies {
+		s := &defaultsScore{Accuracy: a, Loss: 1 - a, Ended: "rounds"}
+		if a < 0 {
+			s.Ended = "diverged: far"
+		}
+		t.scores = append(t.scores, s)
+	}
+	return t
+}
+
+func TestDefaultsCell(t *testing.T) {
+	cell := func(limit float64, low, own, high *defaultsTrial) *defaultsCell {
+		return &defaultsCell{limit: limit, own: own, grid: []*defaultsTrial{low, own, high}}
+	}
+	for _, test := range []struct {
+		cell   *defaultsCell
+		within bool
+		text   string
+	}{
+		{cell(3, scored(-1, .5, .5), scored(0, .8, .9), scored(1, .85, .9)), true, "85.0, 87.5 at x4*"},
+		{cell(1.5, scored(-1, .5, .5), scored(0, .8, .9), scored(1, .85, .9)), false, "85.0, 87.5 at x4*"},
+		{cell(3, scored(-1, .5, .5), scored(0, .8, .9), scored(1, -1, 1)), true, "85.0"},
+		{cell(3, scored(-1, .5, .5), scored(0, .8, -1), scored(1, -1, -1)), false,
+			"diverged, 50.0 at x1/4*"},
+		{&defaultsCell{refused: "no room"}, false, "refused: no room"},
+		{&defaultsCell{unfit: "too large"}, false, "not run: too large"},
+	} {
+		within := test.cell.ran() && test.cell.within()
+		if got := test.cell.text(); got != test.text || within != test.within {
+			t.Errorf("%s, within is %v, want %s, %v", got, within, test.text, test.within)
+		}
+	}
+	if loss := scored(0, .5, -1).loss(); !math.IsInf(loss, 1) {
+		t.Errorf("the loss of a diverged run is %v", loss)
+	}
+	if defaultsLimit("zofl") != 1.5 || defaultsLimit("decomfl") != 3 {
+		t.Error("the limits are 1.5 points for the default, 3 for others")
+	}
+}
+
+func TestScales(t *testing.T) {
+	rows := func(values ...float32) *tables.Table {
+		return &tables.Table{Features: 2, Classes: 1, Values: values,
+			Labels: make([]uint8, len(values)/2)}
+	}
+	for scale, want := range map[scale][]float32{
+		unit: {0, .5, 1, .5}, sixteen: {0, 8, 16, 8}, standardized: {-1, 0, 1, 0},
+	} {
+		train, test := rows(0, .5, 1, .5), rows(.5, .75)
+		before := test.Values
+		scale.apply(train, test)
+		if !slices.Equal(train.Values, want) || before[0] != .5 {
+			t.Errorf("%s: %v, want %v", scale, train.Values, want)
+		}
+		// By the training rows: a constant feature is only shifted.
+		if scale == standardized && !slices.Equal(test.Values, []float32{0, .25}) {
+			t.Errorf("%s: the test row is %v", scale, test.Values)
+		}
+	}
+}
+
+func TestDefaultsChoice(t *testing.T) {
+	for _, e := range []*Env{{Presets: []string{"nonsense"}}, {Tasks: []string{"nonsense"}}} {
+		_, err := defaults().Run(t.Context(), e)
+		if fault := (*wire.PlanError)(nil); !errors.As(err, &fault) || fault.Value != "nonsense" ||
+			!strings.Contains(fault.Remedy, "decomfl") && !strings.Contains(fault.Remedy, "a9a-softmax") {
+			t.Errorf("%+v: %v", e, err)
+		}
+	}
+	e := &Env{Data: t.TempDir(), Tasks: []string{"a9a-softmax"}}
+	if _, err := defaults().Run(t.Context(), e); err == nil || !strings.Contains(err.Error(), "tables") {
+		t.Errorf("without the files: %v", err)
+	}
+}
+
+// TestDefaultsData reads the real files, if they exist.
+func TestDefaultsData(t *testing.T) {
+	dir := os.Getenv("ZOFL_DATA")
+	if dir == "" || testing.Short() {
+		t.Skip("ZOFL_DATA is not set: the experiment runs on drawn data here")
+	}
+	for _, task := range defaultsTasks() {
+		b, err := (&Env{Data: dir}).bench(task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.drawn || len(b.labels) != task.train || len(b.task.Metrics) != 2 {
+			t.Errorf("%s: %d rows, drawn is %v", b.name, len(b.labels), b.drawn)
+		}
+	}
+}
