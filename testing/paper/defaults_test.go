@@ -58,7 +58,8 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	x, _ := Find("defaults")
-	if _, err := x.Run(t.Context(), small(dir)); err == nil || !strings.Contains(err.Error(), "remove it") {
+	_, err = x.Run(t.Context(), small(dir))
+	if err == nil || !strings.Contains(err.Error(), "remove it") {
 		t.Errorf("a torn score: %v", err)
 	}
 }
@@ -165,7 +166,8 @@ func TestDefaultsCell(t *testing.T) {
 		text   string
 	}{
 		{cell(3, scored(-1, .5, .5), scored(0, .8, .9), scored(1, .85, .9)), true, "85.0, 87.5 at x4*"},
-		{cell(1.5, scored(-1, .5, .5), scored(0, .8, .9), scored(1, .85, .9)), false, "85.0, 87.5 at x4*"},
+		{cell(1.5, scored(-1, .5, .5), scored(0, .8, .9), scored(1, .85, .9)), false,
+			"85.0, 87.5 at x4*"},
 		{cell(3, scored(-1, .5, .5), scored(0, .8, .9), scored(1, -1, 1)), true, "85.0"},
 		{cell(3, scored(-1, .5, .5), scored(0, .8, -1), scored(1, -1, -1)), false,
 			"diverged, 50.0 at x1/4*"},
@@ -215,7 +217,8 @@ func TestDefaultsChoice(t *testing.T) {
 		}
 	}
 	e := &Env{Data: t.TempDir(), Tasks: []string{"a9a-softmax"}}
-	if _, err := defaults().Run(t.Context(), e); err == nil || !strings.Contains(err.Error(), "tables") {
+	_, err := defaults().Run(t.Context(), e)
+	if err == nil || !strings.Contains(err.Error(), "tables") {
 		t.Errorf("without the files: %v", err)
 	}
 }
