@@ -62,6 +62,38 @@ func TestDenseCombinationsAgainstReference(t *testing.T) {
 	}
 }
 
+// TestNormalizedAgainstReference does the same with the rule normalized, at random fields of what
+// goes with it.
+func TestNormalizedAgainstReference(t *testing.T) {
+	seen := map[string]bool{}
+	for seed := range small(64) {
+		p := normalizedPlan(t, rand.New(rand.NewPCG(seed, 6)))
+		seen[p.Transport.String()], seen[p.StepDecay.String()] = true, true
+		seen[p.Distribution.String()], seen[p.Aggregator.String()] = true, true
+		seen[p.Weights.String()], seen[p.Precision.String()] = true, true
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			against(t, p)
+		})
+	}
+	if all := 2 + 5 + 3 + 4 + 2 + 2; len(seen) != all && !testing.Short() {
+		t.Errorf("%d choices, want %d: %v", len(seen), all, seen)
+	}
+}
+
+// TestSchedulesAgainstReference does the same with decay and warm-up of every rule's step.
+func TestSchedulesAgainstReference(t *testing.T) {
+	for seed := range small(32) {
+		random := rand.New(rand.NewPCG(seed, 7))
+		p := combination(t, random)
+		drawSchedule(p, random)
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			against(t, p)
+		})
+	}
+}
+
 // TestHalvesAgainstReference takes long steps in one dimension. There a client that moves
 // along its unrounded scalars, which nobody else reads, would compute other scalars.
 func TestHalvesAgainstReference(t *testing.T) {
@@ -197,11 +229,37 @@ func schedule(p *wire.Plan, r *Round, number uint64) {
 	if p.StepDecay == wire.InverseSqrt {
 		r.Eta /= math.Sqrt(float64(number))
 	}
+	if r.Factor = 1; p.ServerRule == wire.ServerMean || p.ServerRule == wire.ServerNormalized {
+		r.Eta *= share(p, float64(number))
+	} else {
+		r.Factor = share(p, float64(number))
+	}
 	for _, point := range p.PerturbationSchedule {
 		if point.Round <= number {
 			r.P = int(point.Perturbations)
 		}
 	}
+}
+
+// share is the part of a step that the plan's decay and warm-up leave in a round.
+func share(p *wire.Plan, number float64) float64 {
+	end, floor := float64(p.Horizon), float64(p.Floor)
+	if end == 0 {
+		end = float64(p.Rounds)
+	}
+	left := 1.0
+	switch t := math.Min((number-1)/end, 1); p.StepDecay {
+	case wire.Cosine:
+		left = floor + (1-floor)*math.Pow(math.Cos(math.Pi*t/2), 2)
+	case wire.Linear:
+		left = floor*t + 1 - t
+	case wire.SlowSqrt:
+		left = math.Pow(1+(number-1)/30, -0.5)
+	}
+	if p.Warmup > 0 {
+		left *= math.Min(1, number/float64(p.Warmup))
+	}
+	return left
 }
 
 // check compares the fields of a record with its round.
@@ -236,7 +294,7 @@ func (r *run) gain() float64 {
 	p := r.plan
 	alpha := float64(p.ServerStep)
 	switch p.ServerRule {
-	case wire.ServerMean, wire.ServerSign:
+	case wire.ServerMean, wire.ServerSign, wire.ServerNormalized:
 		return 1
 	case wire.ServerSGD:
 		return max(1, alpha)

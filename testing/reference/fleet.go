@@ -1,5 +1,7 @@
 package reference
 
+import "cmp"
+
 // A Fleet has the parts of all the papers' methods as fields that can be combined, and the
 // options that no paper has. Every client has its own local model, and the local models are
 // averaged, as in the papers. The comparison with production shows that replaying averaged
@@ -63,11 +65,14 @@ type State struct {
 	Q       [][]float64 // nil: none yet
 	Control [][]float64 // c_i; with Dense nil before the first
 	C       []float64   // Dense: c
+
+	Normalized Normalized // the rule of that name
 }
 
 // NewState returns the state of round 0 at x.
 func (f *Fleet) NewState(x []float64) *State {
 	s := &State{X: clone(x), M: make([]float64, f.Dim), Server: NewMoments(f.Dim, f.Server.V0)}
+	s.Normalized = Normalized{Beta1: f.Server.Beta1, Beta2: f.Server.Beta2, Decay: f.Server.Decay}
 	for range f.Clients {
 		var own []float64
 		if !f.Dense {
@@ -84,6 +89,7 @@ type Round struct {
 	N       uint64 // its record
 	P       int
 	Eta     float64
+	Factor  float64   // on Server.Alpha; 0 means 1
 	Clients []int     // contributors
 	Weights []float64 // of the contributors; nil: equal
 	Point   *Round    // TypeI: the phase before, of which N, Clients and Weights are used
@@ -106,9 +112,13 @@ func (f *Fleet) Round(s *State, r *Round) {
 	if f.Tau > 0 && r.R >= f.Tau && r.R%f.Tau == 0 {
 		s.Q = QR(s.Moves)
 	}
+	if f.Server.Rule == NormalizedRule {
+		s.X = f.normalized(s, r)
+		return
+	}
 	end := f.mean(s, r)
 	s.Delta = along(end.X, -1, s.X)
-	next := f.Server.Step(s.X, s.Server, s.Delta)
+	next := f.Server.Times(cmp.Or(r.Factor, 1)).Step(s.X, s.Server, s.Delta)
 	s.Moves = append([][]float64{along(next, -1, s.X)}, s.Moves...)
 	s.Moves = s.Moves[:min(len(s.Moves), max(f.Tau, 1))]
 	s.X, s.M = next, end.M

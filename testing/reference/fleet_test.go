@@ -50,7 +50,7 @@ func TestFleetIsThePapers(t *testing.T) {
 		},
 		"zo-adafl": func() (Fleet, func(int, uint64) []float64) {
 			f, x := plain(unit(shared)), start
-			f.Gain, f.Server = dim, Server{AMSGrad, 0.02, 0.9, 0.99, 1e-8, 1e-5}
+			f.Gain, f.Server = dim, Server{AMSGrad, 0.02, 0.9, 0.99, 1e-8, 0, 1e-5}
 			ada := ZOAdaFL{FedZO{unit(shared), steps, directions, mu, eta}, 0.02, 0.9, 0.99, 1e-8}
 			s := NewMoments(dim, 1e-5)
 			return f, func(r int, n uint64) []float64 { x = ada.Round(x, s, n, sampled(r)); return x }

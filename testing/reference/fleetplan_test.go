@@ -26,6 +26,7 @@ func fleetOf(p *wire.Plan, slots []uint32) (*Fleet, *planned) {
 			Rule: Rule(p.ServerRule), Alpha: float64(p.ServerStep),
 			Beta1: float64(p.ServerBeta1), Beta2: float64(p.ServerBeta2),
 			Epsilon: float64(p.ServerEpsilon), V0: float64(p.ServerV0),
+			Decay: float64(p.ServerDecay),
 		},
 		Tau: int(p.SubspaceMoves), Alpha: float64(p.SubspaceShare), Coordinates: d.coordinates,
 		Clip: float64(p.Clip), Relayed: p.Transport == wire.Relay,

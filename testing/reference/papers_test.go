@@ -78,6 +78,20 @@ func TestServerRules(t *testing.T) {
 	}
 }
 
+// TestNormalizedByHand takes two steps of the rule, of one element whose scale is 2.
+func TestNormalizedByHand(t *testing.T) {
+	r := Normalized{Beta1: 0.5, Beta2: 0.75, Decay: 0.1}
+	first := r.Step([]float64{10}, []float64{4}, 16, 0.5, []float64{2})
+	compare(t, "first step", first, []float64{10 - 0.1*10 - 1}, exact) // m^ = 4, V^ = 16
+	second := r.Step(first, []float64{-2}, 2, 0.25, []float64{2})
+	// m = 2/2 - 1 = 0; V = 0.75*4 + 0.5 = 3.5
+	compare(t, "second step", second, []float64{8 - 0.05*8}, exact)
+	// m = -3, m^ = -3/(7/8); V = 2.625 + 1.6875, V^ = V/(37/64)
+	third := r.Step(second, []float64{-6}, 6.75, 1, nil)
+	want := 7.6 - 0.76 + 3/(7./8)/math.Sqrt(4.3125*64/37)
+	compare(t, "third step", third, []float64{want}, exact)
+}
+
 func TestAggregates(t *testing.T) {
 	for _, c := range []struct {
 		name      string

@@ -99,6 +99,32 @@ func combination(t *testing.T, random *rand.Rand) *wire.Plan {
 	return nil
 }
 
+// normalizedPlan returns a random valid plan of the rule normalized.
+func normalizedPlan(t *testing.T, random *rand.Rand) *wire.Plan {
+	t.Helper()
+	for range 10000 {
+		p := combination(t, random)
+		p.Steps, p.Rule, p.Beta, p.WeightDecay, p.Prox = 1, wire.SGD, 0, 0, 0
+		p.ServerRule, p.ServerStep, p.ServerEpsilon, p.ServerV0 = wire.ServerNormalized, 0, 0, 0
+		p.ServerBeta1, p.ServerBeta2 = 0.9*random.Float32(), 0.99*random.Float32()
+		p.ServerDecay, p.StepSize = 2*random.Float32(), 0.02
+		drawSchedule(p, random)
+		if valid.Plan(p) == nil {
+			return p
+		}
+	}
+	t.Fatal("no random plan is valid")
+	return nil
+}
+
+// drawSchedule sets how the step changes.
+func drawSchedule(p *wire.Plan, random *rand.Rand) {
+	p.StepDecay, p.Warmup = wire.StepDecay(random.UintN(5)), random.Uint64N(4)
+	if p.StepDecay.HasEnd() {
+		p.Horizon, p.Floor = random.Uint64N(8), 0.1+0.9*random.Float32()
+	}
+}
+
 // draw sets fields at random, without regard to each other.
 func draw(p *wire.Plan, random *rand.Rand) {
 	one := func(n uint) bool { return random.UintN(n) == 0 }

@@ -6,6 +6,7 @@ import "math"
 type Server struct {
 	Rule                         Rule
 	Alpha, Beta1, Beta2, Epsilon float64
+	Decay                        float64 // NormalizedRule
 	V0                           float64 // initial v and vhat
 }
 
@@ -20,7 +21,15 @@ const (
 	AMSGrad              // ZO-AdaFL, Algorithm 1
 	Yogi                 // Adam with v - (1-beta2) delta^2 sign(v - delta^2): FedYogi
 	Sign                 // x + alpha sign(delta)
+
+	NormalizedRule Rule = 8 // [Normalized], of no delta
 )
+
+// Times returns the rule with another alpha, by a factor.
+func (r Server) Times(factor float64) *Server {
+	r.Alpha *= factor
+	return &r
+}
 
 // Step returns x after a global step, computed element by element, and moves s.
 func (r *Server) Step(x []float64, s Moments, delta []float64) []float64 {
