@@ -37,6 +37,16 @@ var options = []struct {
 		func(p *wire.Plan) { p.RunKey, p.KeyCheck = nil, wire.KeyCheck(secret) }},
 	{"scaffold-1, half", "scaffold-1",
 		func(p *wire.Plan) { p.Precision, p.MaxScalar = wire.Half, 65504 }},
+	{"normalized, cosine", "fedzo", func(p *wire.Plan) {
+		p.Distribution, p.Steps, p.Difference = wire.Rademacher, 1, wire.Forward
+		p.ServerRule, p.ServerBeta1, p.ServerBeta2, p.ServerDecay = wire.ServerNormalized, 0.9, 0.99,
+			0.03
+		p.StepDecay, p.Warmup, p.Floor, p.StepSize = wire.Cosine, 3, 0.05, 0.05
+	}},
+	{"adam, slow root", "decomfl", func(p *wire.Plan) {
+		p.ServerRule, p.ServerStep, p.ServerEpsilon = wire.ServerAdam, 1e-3, 1e-8
+		p.StepDecay, p.Warmup = wire.SlowSqrt, 5
+	}},
 	{"scaffold-2, momentum, amsgrad", "scaffold-2", func(p *wire.Plan) {
 		p.Rule, p.Beta = wire.Momentum, 0.9
 		p.ServerRule, p.ServerStep, p.ServerBeta1, p.ServerBeta2 = wire.ServerAMSGrad, 0.01, 0.9, 0.99
