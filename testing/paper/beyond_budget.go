@@ -11,7 +11,7 @@ import (
 // A cost returns what a training has spent at a point.
 type cost func(*run.Point) uint64
 
-func queriesOf(p *run.Point) uint64 { return p.Queries }
+func queriesOf(p *run.Point) uint64 { return p.AsBlackBoxes() }
 func bytesOf(p *run.Point) uint64   { return p.Bytes }
 
 // early reports whether a run ended before its last round.

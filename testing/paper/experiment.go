@@ -25,7 +25,7 @@ func All() []Experiment {
 	list = append(list, decomflLag(), decomflMemory(), attackExperiment(), zofedhtTable1())
 	list = append(list, zofedht()...)
 	list = append(list, heterogeneity(), beyond(), defaults())
-	return append(list, fzoosExperiments()...)
+	return screened(append(list, fzoosExperiments()...))
 }
 
 // Find returns the experiment with an id.
@@ -50,6 +50,9 @@ type Env struct {
 	// Presets and Tasks are the names of those to run; none: all, or the few of a short one.
 	Presets, Tasks []string
 	Rounds         uint64 // most of a run; 0: the experiment's default
+	// Screen lets all clients give gradients instead of losses, which takes a small part of
+	// the time: for a first look at many plans. See [Report].Screened.
+	Screen bool
 	// Logf is called with lines of progress; nil: nobody is told.
 	Logf func(format string, args ...any)
 	// Generated replaces the images of every data set by this many drawn digits, for tests;
@@ -84,6 +87,9 @@ type Report struct {
 	Summary Table
 	Figure  Figure   // of the curves
 	More    []Figure // of the same curves, for other figures of a paper
+	// Screened says that no client was a black box. No query was made then: where the report
+	// has queries, these are the ones that black boxes would have made.
+	Screened bool
 }
 
 // A Claim is a claim of a paper, and whether it holds here.

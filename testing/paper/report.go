@@ -45,7 +45,7 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 	return err
 }
 
-// WriteJSON writes {id, claims: [{claim, figures, holds}]}.
+// WriteJSON writes {id, claims: [{claim, figures, holds}]}, and screened if it is.
 func (r *Report) WriteJSON(w io.Writer) error {
 	claims := r.Claims
 	if claims == nil {
@@ -55,15 +55,20 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(struct {
-		ID     string  `json:"id"`
-		Claims []Claim `json:"claims"`
-	}{r.ID, claims})
+		ID       string  `json:"id"`
+		Claims   []Claim `json:"claims"`
+		Screened bool    `json:"screened,omitempty"`
+	}{r.ID, claims, r.Screened})
 }
 
 // WriteText writes a line for each claim.
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
 	held := 0
+	if r.Screened {
+		b.WriteString(byGradients + ": no query was made; spared queries are those that black boxes " +
+			"would have made\n")
+	}
 	for _, c := range r.Claims {
 		verdict := "does not hold"
 		if c.Holds {

@@ -21,6 +21,8 @@ type Training struct {
 	Rounds  uint64
 	Task    run.Task
 	Order   run.Order
+	// Differentiates says which clients give gradients instead of losses; nil: none.
+	Differentiates func(slot int) bool
 	// Shares deals the samples for a seed.
 	Shares func(seed uint64) ([][]int, error)
 	// Set applies the experiment's settings to the plan.
@@ -67,11 +69,12 @@ func (e *Env) trainOne(ctx context.Context, id string, t *Training,
 		Measure: func(round uint64) bool {
 			return round == t.Rounds || t.Every > 0 && round%t.Every == 0
 		},
-		Progress: e.progress(t),
+		Progress: e.progress(t), Differentiates: t.Differentiates,
 	}
 	if e.Dir != "" {
 		cfg.Dir = filepath.Join(e.Dir, id, fmt.Sprintf("%s-%d-of-%d", t.Name, seed, t.Rounds))
 	}
+	e.screen(&cfg)
 	r, err := run.Train(ctx, cfg)
 	if r != nil && r.Curve.Ended != "" {
 		e.logf("%s seed %d: round %d, ended: %s", t.Name, seed, r.Curve.Last(), r.Curve.Ended)
@@ -137,6 +140,7 @@ func (r *Report) addCurves(metric string, results Results) {
 			r.Table.Rows = append(r.Table.Rows,
 				append([]string{c.Name, fmt.Sprint(c.Seed)}, p.Row(len(c.Metrics))...))
 		}
+		r.Table.addGradients(c.Points)
 		for _, p := range c.Measured() {
 			line.X, line.Y = append(line.X, float64(p.Round)), append(line.Y, c.At(metric, p.Round))
 		}

@@ -3,12 +3,16 @@
 //
 //	go -C testing run ./cmd/paper list
 //	go -C testing run ./cmd/paper run ID [--short] [--seeds N] [--data DIR] [--dir DIR]
-//	                              [--json] [--csv FILE] [--plot FILE] [--table FILE]
+//	                              [--screen] [--json] [--csv FILE] [--plot FILE]
+//	                              [--table FILE]
 //
 // Some experiments take more: run defaults takes --presets NAMES, --tasks NAMES and
 // --rounds N. paper run -h lists all options.
 //
 // Paths are relative to testing, where go -C changes to, unless they are absolute.
+//
+// With --screen clients give gradients instead of losses, which takes a small part of the
+// time. The report is marked: no query was made.
 //
 // It prints a line for each claim, or {id, claims: [{claim, figures, holds}]}, and reports
 // progress on stderr. With --dir logs and curves are saved, and after an interrupt the same
@@ -45,8 +49,8 @@ func main() {
 var errUsage = errors.New("usage")
 
 const usage = `paper list
-paper run ID [--short] [--seeds N] [--data DIR] [--dir DIR] [--json] [--csv FILE] [--plot FILE]
-             [--table FILE] [options of the experiment]
+paper run ID [--short] [--seeds N] [--data DIR] [--dir DIR] [--screen] [--json] [--csv FILE]
+             [--plot FILE] [--table FILE] [options of the experiment]
 `
 
 func command(ctx context.Context, out, progress io.Writer, args []string) error {

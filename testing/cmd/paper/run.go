@@ -60,6 +60,8 @@ func parse(progress io.Writer, args []string) (*order, error) {
 		"directory of the data sets; $ZOFL_DATA")
 	flags.StringVar(&o.env.Dir, "dir", "",
 		"keep logs and curves there, and go on with those that are there")
+	flags.BoolVar(&o.env.Screen, "screen", false,
+		"give gradients instead of losses, to look at plans in a small part of the time")
 	flags.BoolVar(&o.asJSON, "json", false, "print one JSON object")
 	flags.StringVar(&o.csv, "csv", "", "write the curves, or the table, to this file")
 	flags.StringVar(&o.plot, "plot", "",

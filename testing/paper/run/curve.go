@@ -21,11 +21,17 @@ type Curve struct {
 type Point struct {
 	Round     uint64
 	Queries   uint64    // loss evaluations of all clients so far
+	Gradients uint64    // gradients of all clients so far, see [Config].Differentiates
+	Spared    uint64    // queries that black boxes would have made for these gradients
 	Bytes     uint64    // sent and received by all clients so far, see [traffic.Meter]
 	TrainLoss float64   // mean over the round's contributors, before its step
 	Seconds   float64   // of the round
 	Values    []float64 // by Curve.Metrics, after the round; nil: not measured
 }
+
+// AsBlackBoxes returns the queries that the clients would have made so far if all had been black
+// boxes. It is what gradients stand for, and no count of queries that were made.
+func (p *Point) AsBlackBoxes() uint64 { return p.Queries + p.Spared }
 
 // Last returns the last round, 0 before the first.
 func (c *Curve) Last() uint64 {

@@ -37,6 +37,29 @@ func (d *device) Loss(_ context.Context, x []float32, b objective.Batch) (float6
 	return d.task.Loss(x, samples), nil
 }
 
+// A gradientDevice is a device that has the gradient of its loss.
+type gradientDevice struct{ *device }
+
+// Gradient implements [objective.Differentiable].
+func (d gradientDevice) Gradient(_ context.Context, x []float32, b objective.Batch,
+	g []float32) (float64, error) {
+	samples := d.batches.pick(b)
+	if d.task.Asked != nil {
+		d.task.Asked(x, samples, b)
+	}
+	clear(g)
+	return d.task.Gradient(g, x, samples), nil
+}
+
+// objective returns the objective of a client that has taken so many minibatches.
+func (c *Config) objective(slot int, taken uint64) objective.Objective {
+	d := &device{&c.Task, c.Order.picker(c.Shares[slot], taken)}
+	if c.Differentiates != nil && c.Differentiates(slot) {
+		return gradientDevice{d}
+	}
+	return d
+}
+
 // ids returns the clients' ids by slot.
 func ids(clients int) []string {
 	names := make([]string, clients)
@@ -73,7 +96,7 @@ func assemble(ctx context.Context, cfg *Config, log runlog.Log, taken []uint64,
 		var c *client.Client
 		c, err = client.New(client.Config{
 			Bus: f.bus, Run: cfg.Plan.Run, ID: id,
-			Objective: &device{&cfg.Task, cfg.Order.picker(cfg.Shares[i], taken[i])},
+			Objective: cfg.objective(i, taken[i]),
 			// The clients share the cores among themselves.
 			Workers: 1, RequestTimeout: patience, RetryMax: time.Second,
 		})

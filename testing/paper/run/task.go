@@ -8,8 +8,11 @@ type Task struct {
 	Dim int
 	// Loss returns the mean loss at params over the training samples with indices samples.
 	Loss func(params []float32, samples []int) float64
-	// Asked, unless nil, is called with the arguments of each Loss and its step, before
-	// Loss.
+	// Gradient, unless nil, returns Loss, and adds its gradient to grad, which is Dim long.
+	// Only clients of [Config].Differentiates call it.
+	Gradient func(grad, params []float32, samples []int) (loss float64)
+	// Asked, unless nil, is called with the arguments of each Loss or Gradient and its step,
+	// before it.
 	Asked func(params []float32, samples []int, b objective.Batch)
 	// Metrics are the names of the values that Measure returns, in order.
 	Metrics []string
@@ -32,16 +35,25 @@ type Model interface {
 	Evaluate(params []float32, goroutines int) (loss, accuracy float64)
 }
 
+// A differentiable is a [Model] with a gradient, which it adds to grad.
+type differentiable interface {
+	Gradient(grad, params []float32, batch []int) (loss float64)
+}
+
 // Classifier returns the task of a model on its training and its test set, measured by a
-// number of goroutines.
+// number of goroutines. It has a gradient if train has one.
 func Classifier(train, test Model, goroutines int) Task {
-	return Task{
+	t := Task{
 		Dim: train.Dim(), Loss: train.Loss, Metrics: []string{TestLoss, Accuracy},
 		Measure: func(params []float32) []float64 {
 			loss, accuracy := test.Evaluate(params, goroutines)
 			return []float64{loss, accuracy}
 		},
 	}
+	if d, ok := train.(differentiable); ok {
+		t.Gradient = d.Gradient
+	}
+	return t
 }
 
 // Null returns t with a training loss that costs nothing and means nothing, and without

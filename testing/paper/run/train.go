@@ -20,6 +20,10 @@ type Config struct {
 	// Members.
 	Shares [][]int
 	Order  Order
+	// Differentiates says which clients, by slot, give gradients instead of losses, if the
+	// plan's estimator takes them; nil: none. The rows that are kept count no gradients: they
+	// are counted again from the log.
+	Differentiates func(slot int) bool
 	// Measure reports whether to measure the model after a round; nil: never.
 	Measure func(round uint64) bool
 	// Dir is where the log and the curve are kept; empty: nowhere. A run that was stopped
@@ -39,6 +43,10 @@ type Result struct {
 	// Log has the records of a run without Config.Dir; nil with.
 	Log *runlog.Memory
 }
+
+// errNoGradient: clients are to differentiate what they cannot.
+var errNoGradient = errors.New("the task has no gradient: give Task.Gradient, or let no client " +
+	"differentiate")
 
 // errPaused: nothing resumes a run in a simulation.
 var errPaused = errors.New("paused")
@@ -70,6 +78,8 @@ func (c *Config) check() error {
 	case uint64(c.Task.Dim) != c.Plan.Dim:
 		return &wire.PlanError{Field: "dim", Value: c.Plan.Dim,
 			Remedy: fmt.Sprintf("the model has %d parameters: set it to that", c.Task.Dim)}
+	case c.Differentiates != nil && c.Task.Gradient == nil:
+		return errNoGradient
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func (t *training) train(ctx context.Context) error {
 	if n := len(t.curve.Points); n > 0 {
 		t.base = t.curve.Points[n-1].Bytes
 	}
-	taken, err := taken(ctx, t.log, t.cfg.Plan)
+	taken, err := taken(ctx, t.log, t.cfg)
 	if err != nil {
 		return err
 	}

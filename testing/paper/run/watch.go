@@ -33,7 +33,7 @@ type watch struct {
 func newWatch(cfg *Config, log runlog.Log, curve *Curve, rows io.Writer) *watch {
 	return &watch{
 		cfg: cfg, log: log, curve: curve, rows: rows, rounds: make(chan Point, behind),
-		replica: replica.New(replica.Config{Run: cfg.Plan.Run, Workers: 2}), work: newWork(cfg.Plan),
+		replica: replica.New(replica.Config{Run: cfg.Plan.Run, Workers: 2}), work: newWork(cfg),
 	}
 }
 
@@ -41,7 +41,11 @@ func newWatch(cfg *Config, log runlog.Log, curve *Curve, rows io.Writer) *watch 
 // save get points without the values that only it knew.
 func (w *watch) catchUp(ctx context.Context) error {
 	return w.read(ctx, math.MaxUint64, func(r *wire.Record) error {
-		if r.Kind != wire.KindRound || r.Round.Phase == 1 || r.Round.Round <= w.curve.Last() {
+		if r.Kind != wire.KindRound || r.Round.Phase == 1 {
+			return nil
+		}
+		if at, kept := w.curve.find(r.Round.Round); kept {
+			w.work.count(&w.curve.Points[at])
 			return nil
 		}
 		p := Point{Round: r.Round.Round, TrainLoss: math.NaN(), Seconds: math.NaN()}
@@ -123,7 +127,7 @@ func (w *watch) supply(ctx context.Context, epoch uint64) error {
 // add measures the model if that is due after the round of p, and adds p with the queries
 // so far.
 func (w *watch) add(p Point) error {
-	p.Queries = w.work.queries
+	w.work.count(&p)
 	if w.due(p.Round) {
 		p.Values = w.cfg.Task.Measure(w.replica.Params())
 	}

@@ -18,12 +18,38 @@ type work struct {
 	ids     []string
 	queries uint64   // loss evaluations of all clients
 	batches []uint64 // minibatches of each client
-	first   []bool   // clients of the first phase; nil: none is pending
-	p       uint32   // P of the first phase
+
+	slopes            []bool // clients that give gradients instead of losses; nil: none
+	gradients, spared uint64
+
+	first []bool // clients of the first phase; nil: none is pending
+	p     uint32 // P of the first phase
 }
 
-func newWork(p *wire.Plan) work {
-	return work{plan: p, ids: ids(int(p.Members)), batches: make([]uint64, p.Members)}
+func newWork(cfg *Config) work {
+	p := cfg.Plan
+	w := work{plan: p, ids: ids(int(p.Members)), batches: make([]uint64, p.Members)}
+	if cfg.Differentiates != nil && p.Estimator == wire.Differences {
+		for slot := range w.ids {
+			w.slopes = append(w.slopes, cfg.Differentiates(slot))
+		}
+	}
+	return w
+}
+
+// count sets the counts of a point to those of the records so far.
+func (w *work) count(p *Point) {
+	p.Queries, p.Gradients, p.Spared = w.queries, w.gradients, w.spared
+}
+
+// did counts the queries of a client, or the gradients in their place, one a step.
+func (w *work) did(slot int, queries, steps uint64) {
+	if w.slopes != nil && w.slopes[slot] {
+		w.gradients += steps
+		w.spared += queries
+		return
+	}
+	w.queries += queries
 }
 
 // add counts a record.
@@ -32,8 +58,11 @@ func (w *work) add(r *wire.Record) {
 		return
 	}
 	asked, first := w.asked(r), w.first
-	w.queries += uint64(r.Round.Contributors) * w.plan.PhaseQueries(r.Round.Phase,
-		r.Round.Perturbations)
+	queries := w.plan.PhaseQueries(r.Round.Phase, r.Round.Perturbations)
+	if w.slopes == nil {
+		w.queries += uint64(r.Round.Contributors) * queries
+		queries = 0 // of each client
+	}
 	steps, surrogate := uint64(w.plan.Steps), w.plan.Estimator == wire.Surrogate
 	w.first = nil
 	switch {
@@ -47,9 +76,10 @@ func (w *work) add(r *wire.Record) {
 			continue
 		}
 		w.batches[slot] += steps
+		w.did(slot, queries, steps)
 		if first != nil && !first[slot] {
 			w.batches[slot]++
-			w.queries += w.plan.PhaseQueries(1, w.p)
+			w.did(slot, w.plan.PhaseQueries(1, w.p), 1)
 		}
 	}
 }
@@ -71,8 +101,8 @@ func (w *work) asked(r *wire.Record) []bool {
 }
 
 // taken returns how many minibatches each client has taken for the rounds of a log.
-func taken(ctx context.Context, log runlog.Log, p *wire.Plan) ([]uint64, error) {
-	w := newWork(p)
+func taken(ctx context.Context, log runlog.Log, cfg *Config) ([]uint64, error) {
+	w := newWork(cfg)
 	var failed error
 	err := log.Read(ctx, 1, func(_ uint64, record []byte) bool {
 		r, err := wire.DecodeRecord(record)

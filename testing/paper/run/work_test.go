@@ -33,7 +33,7 @@ func TestWork(t *testing.T) {
 		if got, want := r.Curve.Points[8].Queries, uint64(len(asked)); got != want {
 			t.Errorf("%v: %d queries, %d were asked", control, got, want)
 		}
-		batches, err := taken(t.Context(), r.Log, cfg.Plan)
+		batches, err := taken(t.Context(), r.Log, &cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
