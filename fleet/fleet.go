@@ -46,7 +46,8 @@ type Round struct {
 	Contributors  uint32
 	Seconds       float64
 	// Queries are the loss evaluations of all contributors so far, by the plan. What failed or
-	// was late is only in [Result].Queries.
+	// was late is only in [Result].Queries. A device that differentiates counts as a black box
+	// here, and not there.
 	Queries uint64
 	// Bytes are what all devices sent and received so far, as over connections. With
 	// transport=dense some of a round's may count for the next.
@@ -59,21 +60,23 @@ type Round struct {
 
 // A Device is what one device did.
 type Device struct {
-	ID      string
-	Queries uint64 // loss evaluations
-	Err     error  // of its last loss that failed; nil: none did
+	ID        string
+	Queries   uint64 // loss evaluations
+	Gradients uint64 // gradients or slopes, of an objective that has them
+	Err       error  // of its last loss that failed; nil: none did
 }
 
 // A Result is a run, as far as it came.
 type Result struct {
-	Plan    *wire.Plan // as it ran
-	Rounds  []Round
-	Params  []float32 // the model after the last round
-	Devices []Device
-	Queries uint64         // loss evaluations of all devices
-	Traffic traffic.Totals // of all devices
-	Ended   string         // why: "rounds", "stopped", or the condition on a metric
-	Log     *runlog.Memory // the run's records
+	Plan      *wire.Plan // as it ran
+	Rounds    []Round
+	Params    []float32 // the model after the last round
+	Devices   []Device
+	Queries   uint64         // loss evaluations of all devices
+	Gradients uint64         // gradients or slopes of all devices
+	Traffic   traffic.Totals // of all devices
+	Ended     string         // why: "rounds", "stopped", or the condition on a metric
+	Log       *runlog.Memory // the run's records
 }
 
 // Run runs a plan on devices until its rounds are done, or until ctx ends, whose cause it then

@@ -93,7 +93,7 @@ func (r *run) assemble(ctx context.Context) (err error) {
 
 // record notes the progress of a device.
 func (d *Device) record(p client.Progress) error {
-	d.Queries = p.Queries
+	d.Queries, d.Gradients = p.Queries, p.Gradients
 	if p.Declined != 0 {
 		d.Err = p.Err
 	}

@@ -127,6 +127,7 @@ func (r *run) finish(ctx context.Context) error {
 	r.result.Traffic = r.gate.Totals()
 	for _, d := range r.result.Devices {
 		r.result.Queries += d.Queries
+		r.result.Gradients += d.Gradients
 	}
 	return err
 }
