@@ -2,11 +2,16 @@ package paper
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/zofl/zofl/testing/paper/run"
 )
+
+// errScreenMixed: an experiment is about who differentiates.
+var errScreenMixed = errors.New("screen: this experiment compares gradients with losses: " +
+	"leave out --screen")
 
 // screen makes all clients of a training differentiate if the environment says so. Such a run
 // is kept apart from one of black boxes.
