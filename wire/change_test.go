@@ -10,7 +10,7 @@ import (
 // fullPlan returns a plan without zero fields, which cannot run.
 func fullPlan(t testing.TB) *wire.Plan {
 	t.Helper()
-	r, err := wire.DecodeRecord(vector(t, "record-plan-all-90"))
+	r, err := wire.DecodeRecord(vector(t, "record-plan-all-92"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,6 +32,7 @@ type Plan struct {
 	Distribution  Distribution
 	Difference    Difference
 	Mu            float32 // probe distance, absolute, in parameter units
+	MuAuto        uint8   // 1: with Mu = 0 the devices find it before the next round
 	Steps         uint32  // K, local steps a round
 	Perturbations uint32  // P, directions a step
 	Estimator     Estimator

@@ -278,7 +278,13 @@ var planFields = []Field{
 		func(p *Plan) any { return &p.Floor }, nil, 0, 1},
 	{90, "server_decay", "lambda, decay of x by lambda times step, with server_rule=normalized", true,
 		func(p *Plan) any { return &p.ServerDecay }, nil, 0, 1e6},
+	{92, "mu_auto", "whether devices find mu where it is 0", false,
+		func(p *Plan) any { return &p.MuAuto }, []string{"off", "on"}, 0, 0},
 }
+
+// Auto reports whether the devices of a run find the field's value where it is 0: it is mu of a
+// plan with MuAuto.
+func (f *Field) Auto(p *Plan) bool { return f.at(p) == any(&p.Mu) && p.MuAuto > 0 }
 
 // fieldByNumber returns the field with a number, or nil.
 func fieldByNumber(number uint64) *Field {
@@ -301,7 +307,7 @@ func (f *Field) Check(p *Plan) error {
 	case *uint64:
 		value, good = *v, f.has(float64(*v))
 	case *float32:
-		value, good = *v, f.hasFloat(*v)
+		value, good = *v, f.hasFloat(*v) || *v == 0 && f.Auto(p)
 	}
 	if good {
 		return nil

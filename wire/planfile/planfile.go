@@ -53,10 +53,14 @@ type Value struct {
 	JSON  string
 }
 
-// Values returns the fields of a plan that are not zero, in the order of [wire.Fields].
+// Values returns the fields of a plan that are not zero, in the order of [wire.Fields]. A mu that
+// devices have yet to find is "auto", which says all of mu_auto.
 // A float that is not finite is an error.
 func Values(p *wire.Plan) ([]Value, error) {
-	return values(p, func(f *wire.Field) bool { return !f.IsZero(p) })
+	return values(p, func(f *wire.Field) bool {
+		found := f.Name == "mu_auto" && p.Mu == 0
+		return f.IsZero(p) && f.Auto(p) || !f.IsZero(p) && !found
+	})
 }
 
 // Changed returns the fields that a change names, zero or not, as [Values] does.
@@ -75,6 +79,8 @@ func values(p *wire.Plan, has func(f *wire.Field) bool) (list []Value, err error
 		v := f.At(p)
 		if choice, ok := v.(*uint8); ok {
 			v = f.Choice(*choice)
+		} else if f.Auto(p) && f.IsZero(p) {
+			v = autoText
 		}
 		text, err := json.Marshal(v)
 		if err != nil {
@@ -147,6 +153,10 @@ func (p *Plan) UnmarshalJSON(b []byte) error {
 func setJSON(f wire.Field, p *wire.Plan, value json.RawMessage) error {
 	text := string(value)
 	switch f.At(p).(type) {
+	case *float32:
+		if text == strconv.Quote(autoText) {
+			text = autoText
+		}
 	case *uint8, *string, *wire.Bytes:
 		if json.Unmarshal(value, &text) != nil || value[0] != '"' {
 			return &wire.PlanError{

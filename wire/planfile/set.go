@@ -13,17 +13,24 @@ import (
 )
 
 // Set sets the named field to the value of text: a name for a choice, JSON for a list,
-// hexadecimal digits for bytes, and a number otherwise. After an error, which is a
-// [*wire.PlanError], the plan is unchanged.
+// hexadecimal digits for bytes, and a number otherwise. mu also takes "auto", which sets mu_auto;
+// a number unsets it. After an error, which is a [*wire.PlanError], the plan is unchanged.
 func Set(p *wire.Plan, name, text string) error {
 	f, err := find(name, text)
 	if err != nil {
 		return err
 	}
-	return set(f, p, text)
+	if err := set(f, p, text); err != nil {
+		return err
+	}
+	if auto := autoOf(f, p); auto != nil && text != autoText {
+		*auto = 0
+	}
+	return nil
 }
 
 // SetChange adds the named field to a change, or replaces its value; text is as for [Set].
+// With "auto", which only a plan with mu_auto takes, devices find the value again.
 // The error is a [*wire.PlanError].
 func SetChange(c *wire.Change, name, text string) error {
 	f, err := find(name, text)
@@ -56,10 +63,26 @@ func find(name, value string) (wire.Field, error) {
 
 func set(f wire.Field, p *wire.Plan, text string) error {
 	one := wire.Change{Fields: []uint64{f.Number}}
-	if err := parse(f, &one.Values, text); err != nil {
-		return &wire.PlanError{Field: f.Name, Value: text, Remedy: err.Error()}
+	auto := autoOf(f, p)
+	if auto == nil || text != autoText {
+		if err := parse(f, &one.Values, text); err != nil {
+			return &wire.PlanError{Field: f.Name, Value: text, Remedy: err.Error()}
+		}
+	} else {
+		*auto = 1
 	}
 	one.Apply(p)
+	return nil
+}
+
+// autoText is the value of mu that the devices of a run find.
+const autoText = "auto"
+
+// autoOf returns mu_auto for mu, nil for other fields.
+func autoOf(f wire.Field, p *wire.Plan) *uint8 {
+	if f.Name == "mu" {
+		return &p.MuAuto
+	}
 	return nil
 }
 

@@ -24,7 +24,12 @@ type refusedPlan struct {
 
 // refused has a plan for each row of refusals, in the same order.
 var refused = slices.Concat(
-	refusedDenseOnly, refusedSeeded, refusedDense, refusedSurrogate, refusedLate)
+	refusedDenseOnly, refusedSeeded, refusedDense, refusedSurrogate, refusedLate,
+	refusedAuto)
+
+var refusedAuto = []refusedPlan{
+	{"mu_auto", overSurrogate + "mu_auto=on", nil},
+}
 
 // rows returns refused plans without remedies.
 func rows(list ...[2]string) []refusedPlan {

@@ -62,6 +62,7 @@ func densePlans(s *set) {
 		recordOf(kindPlan, 1, planMap(all80())).value())
 	latePlans(s)
 	schedulePlans(s)
+	autoPlans(s)
 
 	add("estimator-new", "upgrade", "an unknown estimator", field{67, Uint(2)})
 	add("kernel-new", "upgrade", "an unknown kernel", field{69, Uint(2)})

@@ -63,6 +63,12 @@ func announcements() []Vector {
 		slices.Concat(Array(fields...), reference))
 	s.add("reference-rest", "ok", "the same, and fields of a later version",
 		slices.Concat(Array(fields...), reference, Uint(7)))
+	asks := slices.Clone(fields)
+	asks[8], asks[9] = Float(0), Uint(0)
+	s.add("survey", "ok", "asks for losses at distances of mu in place of scalars",
+		slices.Concat(Array(asks...), Array(), Array(), Array(Uint(2))))
+	s.add("survey-reference", "ok", "the same, with a reference and the slots 0 and 5",
+		slices.Concat(Array(asks...), reference, Array(Bin(0, 4)), Array(Uint(2))))
 	s.add("state-new", "upgrade", "an unknown state", with(fields, 1, Uint(3)))
 	s.add("n-zero", "value", "no record", with(fields, 2, Uint(0)))
 	s.add("step-nan", "value", "not a number", with(fields, 8, Float(float32(math.NaN()))))
@@ -111,6 +117,8 @@ func replies() []Vector {
 		control)
 	s.add("contribution-control-rest", "ok", "the same, and fields of a later version",
 		slices.Concat(control, Uint(7)))
+	s.add("contribution-survey", "ok", "ten numbers that answer a survey of kind 2",
+		slices.Concat(Array(contribution...), Array(), Array(Uint(2))))
 	s.add("evaluation", "ok", "two metrics over 10000 samples", Array(evaluation...))
 	s.add("decline", "ok", "no time", Array(decline...))
 	s.add("decline-new", "ok", "a reason of a later version is only a number",

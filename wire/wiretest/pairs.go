@@ -45,6 +45,8 @@ var choices = [][]string{
 	{"async=off", "async=on"},
 	// Further values of fields above: a row that stands keeps its number.
 	{"server_rule=normalized"},
+
+	{"mu_auto=off", "mu_auto=on"},
 }
 
 // secret stands for a secret run key.

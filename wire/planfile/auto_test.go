@@ -1,0 +1,97 @@
+package planfile_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/wire/valid"
+)
+
+// set sets a field, which must work.
+func set(t *testing.T, p *wire.Plan, name, text string) {
+	t.Helper()
+	if err := planfile.Set(p, name, text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestMuAuto(t *testing.T) {
+	p := plan(t)
+	set(t, p, "mu", "auto")
+	if p.MuAuto != 1 || p.Mu != 0 {
+		t.Fatalf("mu=auto: mu_auto %d, mu %v", p.MuAuto, p.Mu)
+	}
+	if err := valid.Plan(p); err != nil {
+		t.Error(err)
+	}
+	b, err := json.Marshal((*planfile.Plan)(p))
+	if err != nil || !strings.Contains(string(b), `"mu":"auto"`) ||
+		strings.Contains(string(b), "mu_auto") {
+		t.Errorf("written as %s, %v", b, err)
+	}
+	got, err := planfile.Read(strings.NewReader(string(b)))
+	if err != nil || got.MuAuto != 1 || got.Mu != 0 {
+		t.Errorf("read again: %+v, %v", got, err)
+	}
+	p.Mu = 0.5 // as devices found it
+	if b, err = json.Marshal((*planfile.Plan)(p)); err != nil ||
+		!strings.Contains(string(b), `"mu":0.5`) || !strings.Contains(string(b), `"mu_auto":"on"`) {
+		t.Errorf("written as %s, %v", b, err)
+	}
+	if got, err = planfile.Read(strings.NewReader(string(b))); err != nil || got.MuAuto != 1 ||
+		got.Mu != 0.5 {
+		t.Errorf("read again: %+v, %v", got, err)
+	}
+	set(t, p, "mu", "0.25")
+	if p.MuAuto != 0 || p.Mu != 0.25 {
+		t.Errorf("mu=0.25: mu_auto %d, mu %v", p.MuAuto, p.Mu)
+	}
+}
+
+// Devices find only some values, and only for a plan that leaves them to them.
+func TestAutoFaults(t *testing.T) {
+	var fault *wire.PlanError
+	for _, name := range []string{"perturbations", "server_step", "beta", "rule", "run"} {
+		if err := planfile.Set(plan(t), name, "auto"); name != "run" && !errors.As(err, &fault) {
+			t.Errorf("%s=auto: %v", name, err)
+		}
+	}
+	for _, file := range []string{`{"mu":"Auto"}`, `{"beta":"auto"}`, `{"mu":auto}`} {
+		if err := json.Unmarshal([]byte(file), (*planfile.Plan)(plan(t))); err == nil {
+			t.Errorf("%s is read", file)
+		}
+	}
+	p := plan(t)
+	p.Mu = 0
+	if err := valid.Plan(p); !errors.As(err, &fault) || fault.Field != "mu" {
+		t.Errorf("mu=0 without mu_auto: %v", err)
+	}
+	p.MuAuto, p.Mu = 1, -1
+	if err := valid.Plan(p); !errors.As(err, &fault) || fault.Field != "mu" {
+		t.Errorf("mu=-1 with mu_auto: %v", err)
+	}
+}
+
+// A change to auto makes the devices find the value again.
+func TestChangeToAuto(t *testing.T) {
+	c := wire.Change{}
+	if err := planfile.SetChange(&c, "mu", "auto"); err != nil {
+		t.Fatal(err)
+	}
+	p := plan(t)
+	c.Apply(p)
+	if err := valid.Plan(p); err == nil {
+		t.Error("a plan without mu_auto takes it")
+	}
+	p.MuAuto = 1
+	if err := valid.Plan(p); err != nil || p.Mu != 0 {
+		t.Errorf("mu %v, %v", p.Mu, err)
+	}
+	if err := planfile.SetChange(&c, "mu_auto", "on"); err == nil {
+		t.Error("mu_auto can change")
+	}
+}

@@ -1,0 +1,20 @@
+package survey
+
+// A Result is what devices answered, and what followed.
+type Result struct {
+	Kind    string  // what was asked
+	Answers uint32  // devices that answered
+	Value   float32 // that the plan has from the survey's record on; 0: none would do
+	Why     string  // it was chosen
+	Rows    []Row
+}
+
+// A Row is what devices answered about one value.
+type Row struct {
+	At     float32 // the value
+	Usable bool    // at least half of the devices had something to say; else the rest is 0
+
+	// Of mu: the medians, over the devices, of the odd and the even part of the loss along one
+	// direction, |a| and |b| of [Mu].
+	Odd, Even float32
+}

@@ -1,0 +1,127 @@
+// Package survey has what a run asks its devices besides rounds, and how frames say so.
+//
+// A survey is an attempt to make record n that asks for losses in place of a round's scalars. Its
+// announcement says so in a tail, and so does each answer, which is otherwise a contribution to
+// record n with float32 values. The record that follows is a change of the plan.
+package survey
+
+import (
+	"math"
+
+	"github.com/zofl/zofl/wire/internal/codec"
+)
+
+// A Kind says what a survey asks for.
+type Kind uint8
+
+const (
+	// None: no survey, but a round.
+	None Kind = 0
+	// Step asks for losses along the averaged move, for a plan with step_auto.
+	Step Kind = 1
+	// Mu asks how the loss bends along one direction, for a plan with mu_auto. An answer has
+	//
+	//	f(x), then a[i] for each distance, then b[i] for each distance
+	//	a[i] = (f(x + mu[i] z) - f(x - mu[i] z)) / 2
+	//	b[i] = (f(x + mu[i] z) + f(x - mu[i] z)) / 2 - f(x)
+	//
+	// with mu = [Distances] and z the device's direction 0 of record n, as in a round. A
+	// difference that is not finite says that a loss was not.
+	Mu Kind = 2
+)
+
+var names = []string{"none", "step", "mu"}
+
+// Known says whether this version can answer a survey of the kind.
+func (k Kind) Known() bool { return k > None && int(k) < len(names) }
+
+func (k Kind) String() string {
+	if int(k) < len(names) {
+		return names[k]
+	}
+	return "unknown"
+}
+
+// Distances are the mu that a survey of kind [Mu] tries, ascending.
+func Distances() []float32 {
+	return []float32{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100}
+}
+
+// Values returns how many numbers an answer has, which is also how many queries it takes.
+func (k Kind) Values() int {
+	if k == Mu {
+		return 1 + 2*len(Distances())
+	}
+	return 0
+}
+
+// BatchStep is the local step that names the minibatch of a survey, [wire.BatchSeed]. No round has
+// so many steps.
+const BatchStep = math.MaxUint16
+
+// Ask returns the tail of an announcement that asks for a survey: rest, which [wire.Tail] made,
+// with an empty array for each of its two arrays that it lacks, then the array [kind].
+func Ask(rest []byte, k Kind) []byte {
+	for range 2 - places(rest) {
+		rest = codec.AppendArray(rest, 0)
+	}
+	return codec.AppendUint(codec.AppendArray(rest, 1), uint64(k))
+}
+
+// places returns how many arrays rest has.
+func places(rest []byte) int {
+	d := codec.NewReader("announcement", rest)
+	switch readReference(&d); {
+	case len(rest) == 0:
+		return 0
+	case len(d.Rest()) == 0:
+		return 1
+	}
+	return 2
+}
+
+// Asked returns what the tail of an announcement asks for. Anything that it cannot read belongs to
+// a later version.
+func Asked(rest []byte) Kind {
+	d := codec.NewReader("announcement", rest)
+	readReference(&d)
+	if d.Array("missing", 1, 1) == 1 {
+		d.Bin("missing", len(rest))
+	}
+	d.Tuple("survey", 1)
+	return kind(&d)
+}
+
+// readReference reads the reference or the empty array in its place.
+func readReference(d *codec.Reader) {
+	if d.Array("reference", codec.MaxFields, 1) == 0 {
+		return
+	}
+	d.Uint("n", math.MaxInt64)
+	d.Bin("tip", len(d.Rest()))
+	d.Bin("digest", len(d.Rest()))
+}
+
+// Answer returns the tail of a reply that answers a survey: an empty array in place of the control
+// variate, then the array [kind].
+func Answer(k Kind) []byte {
+	return codec.AppendUint(codec.AppendArray(codec.AppendArray(nil, 0), 1), uint64(k))
+}
+
+// Answered returns the survey that the tail of a contribution answers, None for a round's.
+func Answered(rest []byte) Kind {
+	d := codec.NewReader("reply", rest)
+	if d.Array("control", codec.MaxFields, 1) != 0 {
+		return None // a control variate: a survey has none
+	}
+	d.Tuple("survey", 1)
+	return kind(&d)
+}
+
+func kind(d *codec.Reader) Kind {
+	k := Kind(d.Uint("kind", math.MaxUint8))
+	if !d.OK() {
+		return None
+	}
+	return k
+}

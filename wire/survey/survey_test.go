@@ -1,0 +1,106 @@
+package survey_test
+
+import (
+	"encoding/hex"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// TestTails holds the bytes that other versions read.
+func TestTails(t *testing.T) {
+	reference := wire.Reference{N: 64, Tip: wire.Tip{1}, Digest: [8]byte{2}}
+	slots, _ := wire.MissingOf([]uint32{0, 5})
+	for want, rest := range map[string][]byte{
+		"90909102": wire.Tail(wire.Reference{}, nil, false),
+		"9340c4080100000000000000c4080200000000000000" + "909102": wire.Tail(reference, nil, false),
+		"90" + "91c4020004" + "9102": wire.Tail(wire.Reference{},
+			slots, true),
+		"9340c4080100000000000000c4080200000000000000" + "91c4020004" + "9102": wire.Tail(reference,
+			slots, true),
+	} {
+		got := survey.Ask(rest, survey.Mu)
+		if hex.EncodeToString(got) != want {
+			t.Errorf("tail %x asks with %x, want %s", rest, got, want)
+		}
+		if k := survey.Asked(got); k != survey.Mu {
+			t.Errorf("tail %x asks for %v, want %v", got, k, survey.Mu)
+		}
+		if k := survey.Asked(append(got, 7)); k != survey.Mu {
+			t.Errorf("tail %x of a later version asks for %v, want %v", got, k, survey.Mu)
+		}
+		if k := survey.Asked(rest); k != survey.None {
+			t.Errorf("tail %x asks for %v, want a round", rest, k)
+		}
+		// Older readers find what they know.
+		a := wire.Announcement{N: 2, Rest: got}
+		if r, ok := a.Reference(); ok != (len(rest) > 20) || ok && r != reference {
+			t.Errorf("tail %x has reference %v %v", got, r, ok)
+		}
+		if m, ok := a.Missing(); ok && (!m.Has(5) || m.Has(1)) {
+			t.Errorf("tail %x misses %x", got, []byte(m))
+		}
+	}
+	answer := survey.Answer(survey.Mu)
+	if hex.EncodeToString(answer) != "909102" || survey.Answered(answer) != survey.Mu {
+		t.Errorf("an answer's tail is %x of %v", answer, survey.Answered(answer))
+	}
+	r := wire.Reply{Kind: wire.Contribution, N: 2, Rest: answer}
+	if v, ok := r.Control(); ok {
+		t.Errorf("an answer has a control variate %v", v)
+	}
+}
+
+// broken are tails that say nothing of a survey.
+var broken = []string{"", "90", "9090", "909090", "90909141", "9091", "909092", "9090c0", "c0",
+	"ddffffffff", "9090ddffffffff", "9091c5ffff", "9340c40101c40102", "90909202", "909091cd0100",
+	"9090910200"}
+
+func TestBrokenTails(t *testing.T) {
+	for _, text := range broken {
+		rest, err := hex.DecodeString(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k := survey.Asked(rest); k.Known() && text != "9090910200" {
+			t.Errorf("tail %s asks for %v", text, k)
+		}
+		if k := survey.Answered(rest); k.Known() {
+			t.Errorf("tail %s answers %v", text, k)
+		}
+	}
+	control := wire.ControlVariate{N: 3, Scalars: make(wire.Scalars, 8)}
+	if k := survey.Answered(append(control.Append(nil), survey.Answer(survey.Mu)...)); k.Known() {
+		t.Errorf("a control variate answers %v", k)
+	}
+}
+
+func TestKinds(t *testing.T) {
+	if n := survey.Mu.Values(); n != 19 {
+		t.Errorf("mu has %d values, want 19", n)
+	}
+	for k, known := range map[survey.Kind]bool{survey.None: false, survey.Mu: true, 99: false} {
+		if k.Known() != known || k.String() == "" {
+			t.Errorf("kind %d, %v: known %v", k, k, k.Known())
+		}
+	}
+}
+
+func FuzzTails(f *testing.F) {
+	for _, text := range broken {
+		rest, err := hex.DecodeString(text)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(rest)
+	}
+	slots, _ := wire.MissingOf([]uint32{3, 4, 9})
+	f.Add(survey.Ask(wire.Tail(wire.Reference{N: 1}, slots, true), survey.Mu))
+	f.Add(survey.Answer(survey.Mu))
+	f.Fuzz(func(t *testing.T, rest []byte) {
+		survey.Answered(rest)
+		survey.Asked(rest)
+		survey.Ask(rest, survey.Mu)
+	})
+}

@@ -1,0 +1,21 @@
+package wiretest
+
+// autoPlans adds plans whose devices find a value, and their faults.
+func autoPlans(s *set) {
+	add := func(name, expect, comment string, fields ...field) {
+		s.add("plan-"+name, expect, comment,
+			recordOf(kindPlan, 1, planMap(merge(small(), fields))).value())
+	}
+	add("mu-auto", "ok", "devices find mu: a plan that can run",
+		field{12, nil}, field{92, Uint(1)})
+	add("mu-auto-found", "ok", "they would, but mu is given: a plan that can run",
+		field{92, Uint(1)})
+	add("mu-auto-new", "upgrade", "an unknown way to find mu", field{92, Uint(2)})
+	s.add("plan-all-92", "ok", "no field is zero: read, though what is set excludes each other",
+		recordOf(kindPlan, 1, planMap(all92())).value())
+}
+
+// all92 returns a plan in which none of the fields 1 to 92 is zero.
+func all92() []field {
+	return merge(all90(), []field{{92, Uint(1)}})
+}
