@@ -52,7 +52,7 @@ var allowed = map[string][]string{
 	// the outbox do not see the app's loss.
 	"client/objective": {},
 	"client/internal/probe": {
-		module + "/prng", module + "/mathx/...", module + "/wire",
+		module + "/prng", module + "/mathx/...", module + "/wire", module + "/wire/survey",
 		module + "/client/objective", module + "/client/replica",
 		module + "/client/internal/slope",
 	},
@@ -66,7 +66,8 @@ var allowed = map[string][]string{
 		module + "/client/internal/files", module + "/bus",
 	},
 	"client/internal/outbox": {
-		module + "/wire", module + "/client/internal/retry", module + "/client/internal/files",
+		module + "/wire", module + "/wire/survey",
+		module + "/client/internal/retry", module + "/client/internal/files",
 	},
 	"client/internal/files": {module + "/wire"},
 	"client/internal/seal":  {},
@@ -80,12 +81,16 @@ var allowed = map[string][]string{
 		module + "/wire/subjects", module + "/coordinator/internal/roster",
 		"github.com/nats-io/nats.go/..."},
 	"coordinator/internal/roster": {module + "/wire", module + "/coordinator/runlog"},
-	"coordinator/report":          {module + "/wire"},
+	"coordinator/report":          {module + "/wire", module + "/wire/survey"},
 	"coordinator/internal/engine": {
 		module + "/wire", module + "/wire/subjects", module + "/wire/plancheck", module + "/mathx",
 		module + "/prng", module + "/coordinator/report", module + "/coordinator/runlog",
 		module + "/coordinator/internal/gather", module + "/coordinator/internal/serve",
-		module + "/coordinator/internal/ballot",
+		module + "/coordinator/internal/ballot", module + "/coordinator/internal/steer",
+		module + "/wire/survey",
+	},
+	"coordinator/internal/steer": {
+		module + "/wire", module + "/wire/survey",
 	},
 	"coordinator/internal/ballot": {module + "/wire", module + "/coordinator/report"},
 	"coordinator/internal/gather": {module + "/wire", module + "/mathx", module + "/prng"},
@@ -102,7 +107,7 @@ var impure = []string{"context", "crypto/rand", "math/rand", "math/rand/v2", "ne
 // TestPure: what rounds are made of knows no clock, goroutine, chance or file.
 func TestPure(t *testing.T) {
 	for _, dir := range []string{"coordinator/internal/engine", "coordinator/internal/gather",
-		"coordinator/internal/ballot"} {
+		"coordinator/internal/ballot", "coordinator/internal/steer"} {
 		for _, file := range sourceFiles(t, dir) {
 			for _, name := range importsOf(t, file) {
 				if slices.Contains(impure, name) {

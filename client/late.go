@@ -1,6 +1,10 @@
 package client
 
-import "time"
+import (
+	"time"
+
+	"github.com/zofl/zofl/wire/survey"
+)
 
 // With Plan.Late a contribution still counts after its record was closed without it. A device
 // that is busy when a later record is announced therefore goes on: it evaluates its loss at the
@@ -10,6 +14,9 @@ import "time"
 // lastChance is when a device gives up the work that an announcement asks for: when the round
 // closes, and with Plan.Late after as many further deadlines.
 func (c *Client) lastChance(a *arrival) time.Time {
+	if survey.Asked(a.Rest) != survey.None {
+		return a.closes // no survey takes late answers
+	}
 	plan := c.follower.Plan()
 	deadline := time.Duration(plan.Deadline) * time.Millisecond
 	return a.closes.Add(time.Duration(plan.Late) * deadline)

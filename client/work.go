@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/client/internal/probe"
 	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // Causes of the end of a round's context.
@@ -208,6 +209,10 @@ func (c *Client) contribute(
 	if result.Vector != nil {
 		return r, result.Vector, nil // the vector travels in pieces of its own
 	}
+	if t.Survey != survey.None {
+		r.Values, r.Rest = wire.AppendScalars(nil, result.Scalars...), survey.Answer(t.Survey)
+		return r, nil, nil
+	}
 	for g := range slices.Chunk(result.Scalars, t.Perturbations) {
 		r.Values = plan.Precision.Append(r.Values, g...)
 	}
@@ -243,7 +248,7 @@ func (c *Client) task(ctx context.Context, a *arrival) (probe.Task, error) {
 		return probe.Task{}, err
 	}
 	t := c.prober.Task(c.follower.Replica(), &a.Announcement, c.member.slot)
-	if !c.follower.Plan().SendsControl() || t.Phase == 1 {
+	if !c.follower.Plan().SendsControl() || t.Phase == 1 || t.Survey != survey.None {
 		return t, nil
 	}
 	own, err := c.outbox.Control(ctx, t.Missed.N)
@@ -254,12 +259,23 @@ func (c *Client) task(ctx context.Context, a *arrival) (probe.Task, error) {
 // possible says whether a round fits the plan. With transport=dense scalars stay on the device,
 // so there may be more of them than a reply can hold.
 func possible(a *arrival, plan *wire.Plan) error {
+	if k := survey.Asked(a.Rest); k != survey.None {
+		return surveyable(k, plan)
+	}
 	scalars := uint64(plan.Steps) * uint64(a.Perturbations)
 	many := scalars > wire.MaxScalars && !plan.SendsVectors()
 	still := a.StepSize == 0 && plan.ServerRule == wire.ServerNormalized // x stays, m goes on
 	if scalars < 1 || many || !(a.StepSize > 0 || still) {
 		return fmt.Errorf("%w: %d local steps, %d perturbations, step size %v",
 			errUnusable, plan.Steps, a.Perturbations, a.StepSize)
+	}
+	return nil
+}
+
+// surveyable says whether a survey fits the plan.
+func surveyable(k survey.Kind, plan *wire.Plan) error {
+	if k != survey.Mu || plan.Estimator != wire.Differences {
+		return fmt.Errorf("%w: a survey of kind %d (%v)", errUnusable, k, k)
 	}
 	return nil
 }

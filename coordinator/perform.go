@@ -225,6 +225,9 @@ func (c *Coordinator) log(e *report.Event) {
 			"epoch", e.Epoch)
 	case report.RolledBack:
 		l.Warn("rolled back", "record", e.N, "to", e.To)
+	case report.Surveyed:
+		l.Info("survey", "record", e.N, "of", e.Survey.Kind, "devices",
+			e.Survey.Answers, "chosen", e.Survey.Value, "why", e.Survey.Why)
 	case report.Changed:
 		l.Info("changed", "record", e.N, "fields", e.Fields)
 	case report.Refused:

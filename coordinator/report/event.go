@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // An EventKind says what happened.
@@ -29,11 +30,12 @@ const (
 	Returned      EventKind = 17 // member ID, which had left or was lost, is back
 	JoinRefused   EventKind = 18 // device ID may not join; Reason says why
 	Retired       EventKind = 19 // member ID was retired by an operator
+	Surveyed      EventKind = 20 // devices found a value of the plan: record N, a change of Fields
 )
 
 var eventNames = [...]string{"", "round", "evaluated", "paused", "resumed", "ended",
 	"digests differ", "joined", "adopted", "rolled back", "changed", "refused", "reference",
-	"phase", "left", "lost", "stepped out", "returned", "join refused", "retired"}
+	"phase", "left", "lost", "stepped out", "returned", "join refused", "retired", "survey"}
 
 func (k EventKind) String() string { return eventNames[k] }
 
@@ -64,7 +66,8 @@ type Event struct {
 	Record     wire.RecordKind // Adopted, Refused
 	Epoch      uint64          // Adopted
 	To         uint64          // RolledBack
-	Fields     []string        // Changed: their names
+	Fields     []string        // Changed, Surveyed: their names
+	Survey     survey.Result   // Surveyed
 }
 
 // An Evaluation is what devices measured of the state after record N.

@@ -101,6 +101,7 @@ type Counters struct {
 	// record, or not finite, or too large.
 	WrongControl uint64
 
+	WrongSurvey uint64 // a round's scalars for a survey, or the other way round, or of another survey
 	WrongDigest uint64 // a vector that does not have the digest that its device named
 	WrongTip    uint64 // computed from a state that is not this log's
 	OtherRecord uint64 // to a record that nobody was asked for
@@ -129,7 +130,7 @@ func (c Counters) Drops() []Drop {
 		{"unknown", c.Unknown},
 		{"malformed", c.Malformed}, {"non-finite", c.NonFinite}, {"too large", c.TooLarge},
 		{"wrong count", c.WrongCount}, {"wrong control", c.WrongControl},
-		{"wrong digest", c.WrongDigest}, {"wrong tip", c.WrongTip},
+		{"wrong survey", c.WrongSurvey}, {"wrong digest", c.WrongDigest}, {"wrong tip", c.WrongTip},
 		{"other record", c.OtherRecord}, {"overflow", c.Overflow}, {"stale", c.Stale},
 	}
 }

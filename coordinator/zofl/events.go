@@ -9,6 +9,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // An event is a coordinator's event in JSON.
@@ -34,6 +35,7 @@ type event struct {
 	To           uint64    `json:"to,omitempty"`
 	Fields       []string  `json:"fields,omitempty"`
 
+	Survey  *survey.Result   `json:"survey,omitempty"`
 	Digests *operate.Digests `json:"digests,omitempty"`
 }
 
@@ -108,6 +110,8 @@ func eventOf(e report.Event) event {
 		out.To = e.To
 	case report.Changed:
 		out.Fields = e.Fields
+	case report.Surveyed:
+		out.Fields, out.Survey, out.Seconds = e.Fields, &e.Survey, e.Seconds
 	case report.Refused:
 		out.Reason, out.ID = e.Reason, e.ID
 		if e.Record != 0 { // a retirement is no record

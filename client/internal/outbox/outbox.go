@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/client/internal/files"
 	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // Items of the store.
@@ -72,12 +73,13 @@ type reply struct {
 	attempt uint32
 	step    float32 // the step size of the announcement
 	p       uint32  // its perturbations
+	survey  survey.Kind
 }
 
 // answers says whether s replies to an announcement of a record that follows tip.
 func (s *reply) answers(a *wire.Announcement, tip wire.Tip) bool {
 	return s.n == a.N && s.tip == tip && s.step == a.StepSize && s.p == a.Perturbations &&
-		(s.final || s.epoch == a.Epoch && s.attempt == a.Attempt)
+		s.survey == survey.Asked(a.Rest) && (s.final || s.epoch == a.Epoch && s.attempt == a.Attempt)
 }
 
 // Joined takes the slot that a coordinator gave the device. It forgets a refusal of the
@@ -133,6 +135,7 @@ func (o *Outbox) Promise(a *wire.Announcement, r *wire.Reply) ([]byte, error) {
 	*last = reply{
 		n: a.N, tip: r.Tip, frame: frame, final: contributes,
 		epoch: a.Epoch, attempt: a.Attempt, step: a.StepSize, p: a.Perturbations,
+		survey: survey.Asked(a.Rest),
 	}
 	if contributes {
 		return frame, o.saveReply()

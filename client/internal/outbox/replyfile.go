@@ -8,6 +8,7 @@ import (
 
 	"github.com/zofl/zofl/client/internal/files"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // errReplyFile: the stored reply is not one that this device wrote.
@@ -61,6 +62,6 @@ func parseReply(content []byte) (reply, error) {
 	return reply{
 		n: r.N, tip: r.Tip, frame: frame, final: true,
 		step: math.Float32frombits(binary.LittleEndian.Uint32(content)),
-		p:    binary.LittleEndian.Uint32(content[4:]),
+		p:    binary.LittleEndian.Uint32(content[4:]), survey: survey.Answered(r.Rest),
 	}, nil
 }

@@ -10,6 +10,14 @@ import (
 
 // at returns the loss at x + mu z[p], point i of the step; for mu = 0 it is the loss at x.
 func (e *estimation) at(i int, mu float32, p int) (f float64, err error) {
+	if f, err = e.anyAt(i, mu, p); err != nil {
+		return 0, err
+	}
+	return f, e.finite(f, e.place.k, p)
+}
+
+// anyAt is at for a loss that need not be finite.
+func (e *estimation) anyAt(i int, mu float32, p int) (f float64, err error) {
 	switch pr := e.prober; {
 	case pr.batched != nil:
 		f = e.losses[i]
@@ -20,10 +28,7 @@ func (e *estimation) at(i int, mu float32, p int) (f float64, err error) {
 		e.replica.Perturb(probe, e.local.X, 0, mu, &z[0])
 		f, err = e.askFlat(probe, p)
 	}
-	if err != nil {
-		return 0, err
-	}
-	return f, e.finite(f, e.place.k, p)
+	return f, err
 }
 
 // atVector returns the loss at a vector, which is query p of the step and point i of the last

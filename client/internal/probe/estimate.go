@@ -9,6 +9,7 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // errNotFinite: the app returned NaN, an infinity, or a loss that is none in float32.
@@ -34,7 +35,7 @@ type estimation struct {
 
 // A Result is the result of a task. Its slices are valid until the next task.
 type Result struct {
-	Scalars []float32           // g[k*P+p], as sent; none with transport=dense
+	Scalars []float32           // g[k*P+p], or a survey's values, as sent; none with a vector
 	Vector  []float32           // with transport=dense: the vector to send
 	Loss    float64             // mean of the losses of step 0
 	Control wire.ControlVariate // sent with the scalars; N = 0: none
@@ -62,6 +63,9 @@ func (p *Prober) estimation(r *replica.Replica, t *Task) *estimation {
 		e.work = e.estimate
 	}
 	e.transport = transportOf(e.plan)
+	if t.Survey != survey.None {
+		e.transport = surveys{e.transport}
+	}
 	e.transport.prepare(e)
 	return e
 }

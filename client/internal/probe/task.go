@@ -4,6 +4,7 @@ import (
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // A Task is what a round asks of this device.
@@ -16,6 +17,7 @@ type Task struct {
 	Source        uint32              // of the directions: prng.Shared, or this device's slot
 	Control       wire.ControlVariate // this device's c_i; N = 0: none
 	Missed        MissedPhase         // N = 0: none
+	Survey        survey.Kind         // what it asks for in place of scalars
 }
 
 // A MissedPhase is a phase-1 record that this device skipped, and whose scalars phase 2 needs.
@@ -26,6 +28,9 @@ type MissedPhase struct {
 
 // Queries returns how many loss evaluations the task takes.
 func (t *Task) Queries(plan *wire.Plan) uint64 {
+	if t.Survey != survey.None {
+		return uint64(t.Survey.Values())
+	}
 	q := plan.PhaseQueries(t.Phase, uint32(t.Perturbations))
 	if t.Missed.N > 0 {
 		q += plan.PhaseQueries(1, uint32(t.Missed.Perturbations))
@@ -69,12 +74,12 @@ func (p *Prober) Task(r *replica.Replica, a *wire.Announcement, slot uint32) Tas
 	plan := r.Plan()
 	t := Task{
 		N: a.N, Phase: r.Phase(), Steps: int(plan.Steps), Perturbations: int(a.Perturbations),
-		StepSize: a.StepSize, Source: prng.Shared,
+		StepSize: a.StepSize, Source: prng.Shared, Survey: survey.Asked(a.Rest),
 	}
 	if plan.Sharing == wire.PerClient {
 		t.Source = prng.Slot(slot)
 	}
-	if plan.Control != wire.ScaffoldPoint {
+	if plan.Control != wire.ScaffoldPoint || t.Survey != survey.None {
 		return t
 	}
 	if t.Phase == 1 {

@@ -3,12 +3,15 @@ package engine
 import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // prepare makes the round ready for contributions.
 func (c *Core) prepare() {
 	c.aggregator = gather.AggregatorOf(&c.Plan)
-	c.round.scalars = c.transport.size(c)
+	if c.round.scalars = c.round.survey.Values(); c.round.survey == survey.None {
+		c.round.scalars = c.transport.size(c)
+	}
 	if c.unsummed() {
 		c.sum.Reset(0)
 	} else {
@@ -23,11 +26,18 @@ func (c *Core) prepare() {
 }
 
 // unsummed says whether contributions are held, and not just added.
-func (c *Core) unsummed() bool { return c.transport.unsummed() || c.aggregator.Unsummed() }
+func (c *Core) unsummed() bool {
+	return c.transport.unsummed() || c.aggregator.Unsummed() || c.round.survey != survey.None
+}
 
 // take counts a contribution, whose numbers are in c.values. What is relayed are the bytes that
 // came, unless the aggregator shortens them.
 func (c *Core) take(m gather.Member, r *wire.Reply, weight uint32) {
+	if c.round.survey != survey.None {
+		c.held.Add(m.Slot, c.values, weight)
+		c.sum.Add(nil, weight)
+		return
+	}
 	clipped := c.aggregator.Clip(c.values)
 	switch {
 	case c.transport.unsummed() && clipped:

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // announce says what the run is doing, and schedules the repetition. The first announcement of a
@@ -23,6 +24,7 @@ func (c *Core) announce() {
 	}
 	if a.State == wire.Open {
 		c.round.calls++
+		a.Rest = c.asking(a.Rest)
 	}
 	a.Records = c.recent.Within(fresh, budget)
 	c.askEvaluators(a.Cohort)
@@ -43,6 +45,9 @@ func (c *Core) head() wire.Announcement {
 		Cohort:        c.round.cohort,
 		StepSize:      c.Plan.StepSizeAt(c.Rounds + 1),
 		Perturbations: c.Plan.PerturbationsAt(c.Rounds + 1),
+	}
+	if c.round.open && c.round.survey != survey.None {
+		a.StepSize, a.Perturbations = 0, 0 // so no version takes it for a round
 	}
 	switch {
 	case c.End != nil:

@@ -3,12 +3,13 @@ package engine
 import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // controlOf reads a contribution's control variate into c.control and returns its record, 0 if
 // there is none. fault is the counter of what is wrong with it.
 func (c *Core) controlOf(r *wire.Reply) (n uint64, fault *uint64) {
-	if c.Plan.Control == wire.NoControl || c.round.phase == 1 {
+	if c.Plan.Control == wire.NoControl || c.round.phase == 1 || c.round.survey != survey.None {
 		return 0, nil
 	}
 	wrong := &c.counters.WrongControl

@@ -1,5 +1,7 @@
 package engine
 
+import "github.com/zofl/zofl/wire/survey"
+
 // A run that diverges pauses, and stays paused until somebody resumes it or rolls it back: more
 // rounds from there would waste the devices' work. Losses are in no record, so a restarted
 // coordinator watches anew.
@@ -16,7 +18,8 @@ func (c *Core) observe() {
 
 // exploded says whether the model has left the range of numbers, after an attempt.
 func (c *Core) exploded() bool {
-	if c.Plan.Diverge == 0 || !c.watch.Exploded(c.round.declines[:], c.round.hopes) {
+	if c.Plan.Diverge == 0 || c.round.survey != survey.None ||
+		!c.watch.Exploded(c.round.declines[:], c.round.hopes) {
 		return false
 	}
 	c.divergence = c.watch.Diverged(&c.Plan, &c.Position)

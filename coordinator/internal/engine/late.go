@@ -5,6 +5,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // With Plan.Late = N a contribution that missed its record counts in a later one: along the older
@@ -101,7 +102,7 @@ func (c *Core) mostScalars() int { return int(c.Plan.Steps) * int(c.Plan.MaxPert
 
 // collected returns how many contributions count towards the target and the quorum.
 func (c *Core) collected() uint32 {
-	if c.Plan.Async > 0 {
+	if c.Plan.Async > 0 && c.round.survey == survey.None {
 		return c.sum.Count + c.lateWork.waiting.Count
 	}
 	return c.sum.Count

@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // reply handles a device's reply.
@@ -171,13 +172,19 @@ func (c *Core) countLate(m gather.Member, r *wire.Reply) {
 // judge reads a contribution's numbers into c.values. fault is the counter of what is wrong with
 // them, nil if nothing is.
 func (c *Core) judge(r *wire.Reply) (fault *uint64) {
+	if c.round.survey != survey.None {
+		return c.readSurvey(r)
+	}
 	return c.readValues(r, c.steps(), int(c.round.perturbations))
 }
 
-// readValues is judge for a contribution that must have so many blocks of scalars.
+// readValues is judge for a contribution to a round that must have so many blocks of scalars.
 func (c *Core) readValues(r *wire.Reply, steps, perturbations int) (fault *uint64) {
 	precision := c.Plan.Precision
-	if c.transport.vectors() || !precision.Fits(r.Values, steps, perturbations) {
+	switch {
+	case survey.Answered(r.Rest) != survey.None:
+		return &c.counters.WrongSurvey
+	case c.transport.vectors() || !precision.Fits(r.Values, steps, perturbations):
 		return &c.counters.WrongCount
 	}
 	switch largest := gather.Read(&c.values, precision, r.Values, steps, perturbations); {

@@ -85,7 +85,8 @@ func logsOf(t *testing.T, name string, when crashes) (logs []string, restarts in
 // the evaluation so far, digests and the reference until they are reported again, and on an open
 // roster the share of devices that answer.
 func TestRestartAtEveryPoint(t *testing.T) {
-	for _, name := range []string{"whole", "rounds", "weights", "schedule", "restart", "phases"} {
+	for _, name := range []string{"whole", "rounds", "weights", "schedule", "restart", "phases",
+		"surveys"} {
 		want, _ := logsOf(t, name, never)
 		for _, when := range []crashes{afterInputs, beforeStores, afterStores} {
 			got, restarts := logsOf(t, name, when)

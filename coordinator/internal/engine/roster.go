@@ -168,6 +168,9 @@ func (c *Core) welcome(token string, slot uint32) {
 			head.Rest = wire.Tail(c.reference, c.lacks(slot), true)
 			c.round.calls++
 		}
+		if head.State == wire.Open {
+			head.Rest = c.asking(head.Rest)
+		}
 		reply.Announcement = head.Append(nil)
 	}
 	c.emit(Output{Kind: OutRespond, Token: token, Frame: reply.Append(nil)})

@@ -5,8 +5,10 @@ import (
 	"math"
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/steer"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // A round is the state of record N+1 while it collects replies.
@@ -25,7 +27,8 @@ type round struct {
 	pending  uint32      // devices of a listed roster's cohort that it waits for
 	hopes    uint32      // those, and contributions, when the current attempt began
 
-	phase         uint8 // of its record, see wire.Round
+	survey        survey.Kind // what it asks for in place of a round's scalars
+	phase         uint8       // of its record, see wire.Round
 	step, factor  float32
 	perturbations uint32
 	scalars       int       // of a contribution
@@ -54,6 +57,7 @@ func (c *Core) openRound() {
 		serial:        c.round.serial,
 		opened:        c.now,
 		attempts:      c.round.attempts[:0],
+		survey:        steer.Due(&c.Plan, c.Rounds),
 		phase:         c.Due(),
 		step:          c.Plan.StepSizeAt(number),
 		factor:        c.Plan.FactorAt(number),
@@ -182,6 +186,10 @@ func (c *Core) shortfall() string {
 func (c *Core) commitRound() {
 	c.endShortage()
 	r := &c.round
+	if r.survey != survey.None {
+		c.commitSurvey()
+		return
+	}
 	c.joinLate()
 	contributors, weight := c.counts()
 	loss := c.loss.Mean(weight)

@@ -25,6 +25,7 @@ import (
 //	store ok|fail          the outcome for the new members
 //	join id ...            requests to join
 //	reply id ... g=... [w=1] [loss=1] [n=] [tip=] [c=... cn=record]: a control variate
+//	survey id ... kind=mu g=... [loss=1] [n=] [tip=]: answers to a survey
 //	decline id ... [reason=1] [n=] [tip=]
 //	eval id ... m=... [w=1] [n=] [tip=]
 //	digest id ... d=hex [n=] [tip=]
@@ -87,7 +88,7 @@ func (s *stage) command(args []string) {
 		s.step(Input{Kind: InRetire, ID: text})
 	case "devices":
 		s.printDevices()
-	case "reply", "decline", "goodbye", "eval", "digest":
+	case "reply", "survey", "decline", "goodbye", "eval", "digest":
 		s.send(name, args)
 	case "raw":
 		frame, err := hex.DecodeString(args[1])

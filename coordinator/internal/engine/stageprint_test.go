@@ -9,6 +9,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // print writes an output as it appears in transcripts.
@@ -49,7 +50,15 @@ func (s *stage) printAnnouncement(a *wire.Announcement) {
 	fmt.Fprintf(&s.out, "  announce %v n=%d attempt=%d epoch=%d left=%d cohort=%d/%d step=%g "+
 		"p=%d records=%d %s%s\n",
 		a.State, a.N, a.Attempt, a.Epoch, a.Left, a.Cohort.Sampled, a.Cohort.Members, a.StepSize,
-		a.Perturbations, a.Records.Len(), a.Reason, referenceText(a)+s.missingText(a))
+		a.Perturbations, a.Records.Len(), a.Reason,
+		referenceText(a)+s.missingText(a)+surveyText(a))
+}
+
+func surveyText(a *wire.Announcement) string {
+	if k := survey.Asked(a.Rest); k != survey.None {
+		return fmt.Sprintf(" survey=%v", k)
+	}
+	return ""
 }
 
 func (s *stage) missingText(a *wire.Announcement) string {
@@ -146,6 +155,10 @@ func (s *stage) printEvent(e *report.Event) {
 		fmt.Fprintf(&s.out, " %v: %s", e.Record, e.Reason)
 	case report.RolledBack:
 		fmt.Fprintf(&s.out, " to=%d", e.To)
+	case report.Surveyed:
+		fmt.Fprintf(&s.out, " %v %v=%g answers=%d attempt=%d seconds=%g rows=%d: %s", e.Fields,
+			e.Survey.Kind, e.Survey.Value, e.Survey.Answers, e.Attempt, e.Seconds,
+			len(e.Survey.Rows), e.Survey.Why)
 	case report.Changed:
 		fmt.Fprintf(&s.out, " %v", e.Fields)
 	case report.Left, report.Lost, report.Returned, report.Retired:

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // request requests a record as an operator does.
@@ -34,7 +35,7 @@ func (s *stage) send(name string, args []string) {
 	}
 	r := wire.Reply{N: s.core.N + 1, Tip: s.core.Hash.Tip(), Weight: 1, Loss: 1}
 	switch name {
-	case "reply":
+	case "reply", "survey":
 		r.Kind = wire.Contribution
 	case "decline":
 		r.Kind, r.Reason = wire.Decline, wire.DeclinePolicy
@@ -66,7 +67,13 @@ func (s *stage) fill(r *wire.Reply, keys map[string]string) {
 	for key, v := range keys {
 		switch key {
 		case "g":
+			if keys["kind"] != "" {
+				continue
+			}
 			r.Values = s.scalars(s.core.Plan.Precision, v)
+		case "kind":
+			r.Rest = survey.Answer(map[string]survey.Kind{"mu": survey.Mu, "other": 99}[v])
+			r.Values = s.scalars(wire.Single, keys["g"])
 		case "m":
 			r.Values = s.scalars(wire.Single, v)
 		case "c":

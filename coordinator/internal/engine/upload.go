@@ -4,6 +4,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // upload handles a piece of a device's vector, and answers it.
@@ -74,7 +75,7 @@ func (c *Core) piece(m gather.Member, u *wire.Upload) (answer wire.UploadReply, 
 // hasVector says whether a device's vector is already counted in the record that is being made: a
 // device whose answer was lost asks again.
 func (c *Core) hasVector(m gather.Member, u *wire.Upload) bool {
-	open := c.phase == collecting || c.object != nil
+	open := c.phase == collecting && c.round.survey == survey.None || c.object != nil
 	return open && u.N == c.N+1 && u.Tip == c.Hash.Tip() && c.answers.Of(m)&gather.Contributed != 0
 }
 
@@ -82,6 +83,8 @@ func (c *Core) hasVector(m gather.Member, u *wire.Upload) bool {
 // nothing is.
 func (c *Core) judgeUpload(m gather.Member, u *wire.Upload) (fault *uint64) {
 	switch {
+	case c.round.survey != survey.None:
+		return &c.counters.WrongSurvey
 	case c.uploads.Spent(m.ID):
 		return &c.counters.Duplicate
 	case u.Size != 4*uint64(c.round.scalars):

@@ -39,6 +39,16 @@ func (k *Contributions) Terms(precision wire.Precision) []wire.Term {
 	})
 }
 
+// Rows returns the values of each contribution, in no particular order. They are valid until the
+// next Reset.
+func (k *Contributions) Rows() [][]float32 {
+	rows := make([][]float32, len(k.contributors))
+	for i, from := range k.contributors {
+		rows[i] = k.values[from.at*k.size : (from.at+1)*k.size]
+	}
+	return rows
+}
+
 // Combine applies one to the values of each scalar. Their order is arbitrary.
 func (k *Contributions) Combine(one func(values []float32) float32) []float32 {
 	out := make([]float32, k.size)

@@ -1,0 +1,90 @@
+package probe
+
+import (
+	"math"
+	"time"
+
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// surveys answer with losses in place of what the plan's transport sends. They change no state,
+// and remember nothing.
+type surveys struct{ transport }
+
+func (surveys) prepare(e *estimation) {
+	b := &e.prober.buffers
+	b.scalars = room(b.scalars, e.Survey.Values())
+	e.scalars = b.scalars
+}
+
+func (surveys) finish(*estimation) {}
+
+func (surveys) estimate(e *estimation) error {
+	e.batch = objective.Batch{
+		N: e.N, Step: survey.BatchStep, Size: int(e.plan.Batch),
+		Seed: wire.BatchSeed(e.plan.Run, e.prober.cfg.ID, e.N, survey.BatchStep),
+	}
+	e.place = place{e.N, 0, e.Source}
+	e.began = time.Now()
+	return e.surveyMu()
+}
+
+// surveyMu answers a survey of kind [survey.Mu].
+func (e *estimation) surveyMu() error {
+	e.computeLengths(1)
+	base, err := e.base()
+	if err != nil {
+		return err
+	}
+	distances := survey.Distances()
+	e.scalars[0] = float32(base)
+	odd, even := e.scalars[1:], e.scalars[1+len(distances):]
+	for i, mu := range distances {
+		plus, minus, err := e.pair(mu)
+		if err != nil {
+			return err
+		}
+		odd[i] = single((plus - minus) / 2)
+		even[i] = single((plus-base)/2 + (minus-base)/2)
+	}
+	return nil
+}
+
+// base returns the loss at x, which must be finite, and makes it the reply's loss.
+func (e *estimation) base() (f float64, err error) {
+	if e.prober.batched != nil {
+		points := replica.Points{X: e.local.X, Mu: 1} // forward: x alone
+		err := e.askAll(e.prober.source.all(e.replica, points, e.place, 0), 0)
+		if err != nil {
+			return 0, err
+		}
+	}
+	e.loss, err = e.at(0, 0, 0)
+	return e.loss, err
+}
+
+// pair returns the losses at x + mu z and x - mu z, finite or not.
+func (e *estimation) pair(mu float32) (plus, minus float64, err error) {
+	if e.prober.batched != nil {
+		points := replica.Points{X: e.local.X, Mu: mu, Central: true}
+		err := e.askAll(e.prober.source.all(e.replica, points, e.place, 1), 0)
+		return e.losses[0], e.losses[1], err
+	}
+	if plus, err = e.anyAt(0, mu, 0); err != nil {
+		return 0, 0, err
+	}
+	minus, err = e.anyAt(0, -mu, 0)
+	return plus, minus, err
+}
+
+// single rounds v to float32. What has no finite one is infinite, so that all devices say it with
+// the same bits.
+func single(v float64) float32 {
+	if f := float32(v); f-f == 0 {
+		return f
+	}
+	return float32(math.Inf(1))
+}

@@ -1,0 +1,182 @@
+package probe
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// A surveyed is a smooth loss in three forms, which notes what it is asked about.
+type surveyed struct {
+	dim     int
+	batches []objective.Batch
+	queries int
+	f       func(x []float32) float64
+}
+
+func (o *surveyed) Dim() int { return o.dim }
+
+func (o *surveyed) value(x []float32, b objective.Batch) float64 {
+	o.queries++
+	o.batches = append(o.batches, b)
+	return o.f(x)
+}
+
+type surveyedFlat struct{ *surveyed }
+
+func (o surveyedFlat) Loss(_ context.Context, x []float32, b objective.Batch) (float64, error) {
+	return o.value(x, b), nil
+}
+
+type surveyedStream struct{ *surveyed }
+
+func (o surveyedStream) LossAt(_ context.Context, p *objective.Point, b objective.Batch) (float64,
+	error) {
+	x := make([]float32, o.dim)
+	if err := p.Read(x, 0); err != nil {
+		return 0, err
+	}
+	return o.value(x, b), nil
+}
+
+type surveyedBatched struct{ *surveyed }
+
+func (o surveyedBatched) LossesAt(_ context.Context, points *objective.Points, b objective.Batch,
+	losses []float64) error {
+	dst := make([][]float32, points.Len())
+	for i := range dst {
+		dst[i] = make([]float32, o.dim)
+	}
+	if err := points.Read(dst, 0); err != nil {
+		return err
+	}
+	for i, x := range dst {
+		losses[i] = o.value(x, b)
+	}
+	return nil
+}
+
+// bowl is a loss that is infinite far from the start.
+func bowl(x []float32) float64 {
+	f := 0.0
+	for i, v := range x {
+		f += math.Sin(float64(i))*float64(v) + float64(v*v)
+	}
+	if f > 1e5 {
+		return math.Inf(1)
+	}
+	return f
+}
+
+// surveyForms are the forms of an objective.
+var surveyForms = map[string]func(*surveyed) objective.Objective{
+	"flat":    func(o *surveyed) objective.Objective { return surveyedFlat{o} },
+	"stream":  func(o *surveyed) objective.Objective { return surveyedStream{o} },
+	"batched": func(o *surveyed) objective.Objective { return surveyedBatched{o} },
+}
+
+// asks has a stepper's device answer a survey of the open record.
+func (s *stepper) asks(t *testing.T, k survey.Kind, slot uint32) (Result, error) {
+	t.Helper()
+	s.a.N, s.a.Rest, s.a.StepSize, s.a.Perturbations = s.r.N()+1, survey.Ask(nil, k), 0, 0
+	task := s.c.Task(s.r, &s.a, slot)
+	if got := task.Queries(s.r.Plan()); got != uint64(k.Values()) {
+		t.Errorf("%d queries are announced, want %d", got, k.Values())
+	}
+	return s.c.Run(s.ctx, s.r, task)
+}
+
+// A survey's answer is what its definition says, along the device's direction of the record, and
+// the same whatever form the objective has.
+func TestSurveyOfMu(t *testing.T) {
+	plans := map[string]func(p *wire.Plan){
+		"shared": func(*wire.Plan) {},
+		"own": func(p *wire.Plan) {
+			p.Sharing, p.Transport = wire.PerClient, wire.Relay
+		},
+		"sphere, scaled": func(p *wire.Plan) {
+			p.Distribution = wire.Sphere
+			p.Segments = []wire.Segment{{Name: "a", Len: 10, MuScale: 0.01}, {Name: "b", Len: 30}}
+		},
+		"three steps": func(p *wire.Plan) { p.Steps, p.Batch = 3, 7 },
+		"two phases":  func(p *wire.Plan) { p.Steps, p.Control = 3, wire.ScaffoldPoint },
+		"boxes, vectors": func(p *wire.Plan) {
+			p.Transport, p.DenseKeep = wire.DenseVectors, 2
+			p.Boxes = []wire.Box{{Low: -1, High: 3}}
+		},
+	}
+	for name, edit := range plans {
+		for form, make := range surveyForms {
+			o := &surveyed{dim: 40, f: bowl}
+			s := newStepper(t, make(o), 1, func(p *wire.Plan) {
+				p.MuAuto, p.Mu = 1, 0
+				edit(p)
+			})
+			result, err := s.asks(t, survey.Mu, 3)
+			if err != nil {
+				t.Fatalf("%s, %s: %v", name, form, err)
+			}
+			if want := s.muAnswer(3); !sameBits(result.Scalars, want) {
+				t.Errorf("%s, %s: got %v, want %v", name, form, result.Scalars, want)
+			}
+			if result.Loss != bowl(s.r.Params()) || o.queries != survey.Mu.Values() {
+				t.Errorf("%s, %s: loss %v in %d queries", name, form, result.Loss, o.queries)
+			}
+			want := objective.Batch{N: 2, Step: 65535, Size: int(s.r.Plan().Batch),
+				Seed: wire.BatchSeed("bench", "d0", 2, 65535)}
+			if slices.ContainsFunc(o.batches, func(b objective.Batch) bool { return b != want }) {
+				t.Errorf("%s, %s: minibatches %v, want %v", name, form, o.batches, want)
+			}
+		}
+	}
+}
+
+// muAnswer computes the answer of a slot anew.
+func (s *stepper) muAnswer(slot uint32) []float32 {
+	source := uint32(0)
+	if s.r.Plan().Sharing == wire.PerClient {
+		source = slot + 1
+	}
+	z := s.r.Direction(s.r.N()+1, 0, 0, source)
+	at := func(mu float32) float64 {
+		x := make([]float32, len(s.r.Params()))
+		s.r.Perturb(x, s.r.Params(), 0, mu, &z)
+		return bowl(x)
+	}
+	finite := func(v float64) float32 {
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return float32(math.Inf(1))
+		}
+		return float32(v)
+	}
+	var odd, even []float32
+	for mu := range slices.Values([]float32{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100}) {
+		odd = append(odd, finite((at(mu)-at(-mu))/2))
+		even = append(even, finite((at(mu)-at(0))/2+(at(-mu)-at(0))/2))
+	}
+	return slices.Concat([]float32{float32(at(0))}, odd, even)
+}
+
+func sameBits(a, b []float32) bool {
+	return slices.EqualFunc(a, b, func(x, y float32) bool {
+		return math.Float32bits(x) == math.Float32bits(y)
+	})
+}
+
+// A device whose loss at the model is not finite declines, as for a round.
+func TestSurveyOfALossThatIsNot(t *testing.T) {
+	for form, make := range surveyForms {
+		o := &surveyed{dim: 4, f: func([]float32) float64 { return math.NaN() }}
+		s := newStepper(t, make(o), 1, func(p *wire.Plan) { p.MuAuto, p.Mu = 1, 0 })
+		if _, err := s.asks(t, survey.Mu, 0); err == nil ||
+			!strings.Contains(err.Error(), "not finite") {
+			t.Errorf("%s: got %v, want that the loss is not finite", form, err)
+		}
+	}
+}

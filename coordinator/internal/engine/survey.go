@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/steer"
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// A survey is a round that asks for losses in place of scalars: [steer.Due] says when. It has the
+// cohorts, attempts, quorum and deadlines of a round, and its record is a change of the plan. What
+// it asks follows from the log, so one that a crash interrupts is asked again by whoever leads
+// next, and its answers, which name it, are never taken for a round's.
+
+// asking adds to the tail of an announcement what the open round asks for, unless that is scalars.
+func (c *Core) asking(rest []byte) []byte {
+	if c.round.survey == survey.None {
+		return rest
+	}
+	return survey.Ask(rest, c.round.survey)
+}
+
+// readSurvey reads an answer's numbers into c.values. A loss may be infinite far from the model,
+// so these need not be finite; that at the model must.
+func (c *Core) readSurvey(r *wire.Reply) (fault *uint64) {
+	switch {
+	case survey.Answered(r.Rest) != c.round.survey:
+		return &c.counters.WrongSurvey
+	case wire.Single.Len(r.Values) != c.round.scalars:
+		return &c.counters.WrongCount
+	}
+	gather.Read(&c.values, wire.Single, r.Values, 1, c.round.scalars)
+	if !gather.Finite(r.Loss) || !gather.Finite(c.values[0]) {
+		return &c.counters.NonFinite
+	}
+	return nil
+}
+
+// commitSurvey hands the change that follows from a survey to the log. If no value will do, the
+// run pauses: the operator has to give one.
+func (c *Core) commitSurvey() {
+	r := &c.round
+	found, change, ok := steer.Decide(r.survey, c.held.Rows())
+	c.yield.Early = r.attempt == 0 && c.now < r.deadline
+	e := changeEvent(change)
+	e.Kind, e.Survey, e.Attempt = report.Surveyed, found, r.attempt
+	e.Contributors, e.Seconds = found.Answers, float64(c.now-r.opened)/1000
+	if !ok {
+		c.phase, r.open = idle, false
+		c.pause("survey of " + found.Kind + ": " + found.Why)
+		return
+	}
+	c.append(&wire.Record{Kind: wire.KindChange, Change: change}, e)
+}

@@ -1,0 +1,128 @@
+package steer_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/zofl/zofl/coordinator/internal/steer"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// answer returns what a device answers whose loss along its direction is f(t) at x + t z.
+func answer(f func(t float64) float64) []float32 {
+	values := []float32{float32(f(0))}
+	for _, mu := range survey.Distances() {
+		values = append(values, float32((f(float64(mu))-f(-float64(mu)))/2))
+	}
+	for _, mu := range survey.Distances() {
+		values = append(values, float32((f(float64(mu))+f(-float64(mu)))/2-f(0)))
+	}
+	return values
+}
+
+// parabola is the loss with a slope and a curvature along a device's direction.
+func parabola(slope, curve float64) func(float64) float64 {
+	return func(t float64) float64 { return 3 + slope*t + curve/2*t*t }
+}
+
+// chosen returns mu as the survey of some devices finds it.
+func chosen(t *testing.T, values ...[]float32) float32 {
+	t.Helper()
+	found, change, ok := steer.Decide(survey.Mu, values)
+	if ok != (found.Value > 0) || found.Why == "" || int(found.Answers) != len(values) ||
+		len(found.Rows) != len(survey.Distances()) {
+		t.Errorf("found %+v, %v", found, ok)
+	}
+	if !slices.Equal(change.Fields, []uint64{12}) || change.Values.Mu != found.Value {
+		t.Errorf("change %v of %v, want mu = %v", change.Fields, change.Values.Mu, found.Value)
+	}
+	return found.Value
+}
+
+// With slope s and curvature h, B/A = h mu/(2 s): the largest mu with at most 0.2 is known.
+func TestMuOfParabolas(t *testing.T) {
+	for _, test := range []struct {
+		slope, curve float64
+		want         float32
+	}{
+		{1, 1, 0.1}, {1, 0.39, 1}, {1, 0.41, 0.1}, {100, 1, 10}, {1, 1e4, 1e-5}, {-2, 0.01, 10},
+		{1, 0, 100}, {1e-3, 1e5, 1e-6}, // none is straight: the least
+	} {
+		one := answer(parabola(test.slope, test.curve))
+		if got := chosen(t, one); got != test.want {
+			t.Errorf("slope %v, curvature %v: mu %v, want %v", test.slope, test.curve, got, test.want)
+		}
+		if got := chosen(t, one, one, one, one); got != test.want {
+			t.Errorf("slope %v, curvature %v, four devices: mu %v, want %v", test.slope, test.curve,
+				got, test.want)
+		}
+	}
+}
+
+// A loss of 11 bits does not move at small distances, and is noise a little above.
+func TestMuOfRoundedLosses(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var values [][]float32
+	for range 8 {
+		f := parabola(rng.NormFloat64(), 0.01*rng.Float64())
+		values = append(values, answer(func(t float64) float64 {
+			return math.Round(f(t)*512) / 512
+		}))
+	}
+	if got := chosen(t, values...); got != 10 {
+		t.Errorf("mu %v, want 10", got)
+	}
+}
+
+// Liars, a fifth of the devices, move the choice by no more than a decade, whatever they send.
+func TestMuDespiteLiars(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	for seed := range uint64(200) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		var values [][]float32
+		for range 8 {
+			values = append(values, answer(parabola(1+rng.Float64(), 1+rng.Float64())))
+		}
+		honest := chosen(t, values...)
+		for range 2 {
+			lie := make([]float32, survey.Mu.Values())
+			for i := range lie {
+				lie[i] = []float32{0, inf, -inf, nan, math.MaxFloat32, -1e30, 1e-30}[rng.IntN(7)]
+			}
+			values = append(values, lie)
+		}
+		if got := chosen(t, values...); got > 10*honest || got < honest/11 {
+			t.Errorf("seed %d: mu %v among liars, %v without", seed, got, honest)
+		}
+	}
+}
+
+// No device has a finite loss anywhere, or none moves: there is no mu.
+func TestNoMu(t *testing.T) {
+	for name, f := range map[string]func(float64) float64{
+		"flat":     func(float64) float64 { return 1 },
+		"infinite": func(float64) float64 { return math.Inf(1) },
+	} {
+		values := answer(f)
+		values[0] = 1
+		if got := chosen(t, values, values, values); got != 0 {
+			t.Errorf("%s: mu %v, want none", name, got)
+		}
+	}
+}
+
+func TestDueMu(t *testing.T) {
+	for _, test := range []struct {
+		auto uint8
+		mu   float32
+		want survey.Kind
+	}{{0, 1e-3, survey.None}, {1, 0, survey.Mu}, {1, 1e-3, survey.None}} {
+		p := wire.Plan{MuAuto: test.auto, Mu: test.mu}
+		if got := steer.Due(&p, 7); got != test.want {
+			t.Errorf("mu_auto %d, mu %v: %v is due, want %v", test.auto, test.mu, got, test.want)
+		}
+	}
+}
