@@ -93,7 +93,7 @@ func (l *lead) connect(name string) *nats.Conn {
 // witness replays the log.
 func (l *lead) witness(run string) *replica.Replica {
 	l.t.Helper()
-	w := replica.New(replica.Config{Run: run})
+	w := replica.New(replica.Config{Run: run, RunKey: secret}) // of those that have one
 	err := l.log.Read(l.t.Context(), 1, func(n uint64, record []byte) bool {
 		if err := w.Apply(record); err != nil {
 			l.t.Errorf("log, record %d: %v", n, err)

@@ -23,6 +23,7 @@ type book struct {
 	tips   map[uint64][]wire.Tip
 
 	made     map[answer]map[uint64]bool // epochs of the coordinators that each contribution reached
+	surveys  map[answer]bool            // those that answer a survey
 	standing map[string]reply           // last reply of each device
 	members  []string                   // admitted to the log, by slot
 	lenient  bool                       // the log lost a change, see lost
@@ -62,6 +63,7 @@ func newBook(w *world) *book {
 	return &book{
 		w: w, begun: map[uint64]*process{}, states: map[uint64][]state{}, tips: map[uint64][]wire.Tip{},
 		made: map[answer]map[uint64]bool{}, standing: map[string]reply{},
+		surveys: map[answer]bool{},
 		vectors: newVectors(),
 	}
 }
@@ -103,6 +105,8 @@ func (b *book) commit(record []byte) {
 		b.w.find("epochs ascend", "record %d is of epoch %d, after one of %d", n, r.Epoch, epoch)
 	case r.Kind == wire.KindRound:
 		e.counted = b.round(&r)
+	case r.Kind == wire.KindChange && r.Change.Fields[0] == fieldMu:
+		b.surveyed(&r)
 	}
 	b.chain = append(b.chain, e)
 	b.w.count("record " + r.Kind.String())
@@ -173,6 +177,7 @@ func (b *book) plan() *wire.Plan {
 // its author, each once. It returns them.
 func (b *book) round(r *wire.Record) []answer {
 	plan := b.plan()
+	b.needsMu(r, plan)
 	if plan.Transport == wire.DenseVectors {
 		b.quorum(r, plan, r.Round.Contributors)
 		b.mean(r, plan)
@@ -190,6 +195,9 @@ func (b *book) round(r *wire.Record) []answer {
 	b.once(r, counted)
 	for _, a := range counted {
 		switch made := b.made[a]; {
+		case b.surveys[a]:
+			b.w.find("what is counted was sent",
+				"record %d counts %s, which answered a survey", r.N, a.device)
 		case made == nil:
 			b.w.find("what is counted was sent",
 				"record %d counts %s, which did not contribute", r.N, a.device)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // A countingLoss is a device's loss, designed so that a mean shows whose scalars it contains.
@@ -52,6 +53,9 @@ func (o *countingLoss) Loss(ctx context.Context, x []float32, b objective.Batch)
 		return 0, err
 	}
 	base := float64(o.began)
+	if b.Step == survey.BatchStep {
+		return base + surveyed(call), nil
+	}
 	p, side := call-1, 1.0
 	switch {
 	case o.w.scenario.plan.Difference == wire.Central:
@@ -60,7 +64,28 @@ func (o *countingLoss) Loss(ctx context.Context, x []float32, b objective.Batch)
 		return base, nil
 	}
 	slope := math.Pow(o.w.scenario.radix, float64(o.device)) * scale(b.N, b.Step, p)
-	return base + float64(side*mu*slope), nil
+	return base + float64(side*o.w.scenario.mu()*slope), nil
+}
+
+// surveyed is what a query of a survey has beside the base. The even part is a tenth of the odd one
+// at a distance of 1, and all of it at 10, so devices find a mu of 1, a power of two.
+func surveyed(call int) float64 {
+	if call == 0 {
+		return 0
+	}
+	at, side := math.Pow10((call-1)/2-6), float64(1-2*((call-1)%2))
+	return float64(side*at) + float64(0.1*at*at)
+}
+
+// foundMu is what devices find.
+const foundMu = 1
+
+// mu is the distance at which devices probe in rounds.
+func (s *scenario) mu() float64 {
+	if s.plan.MuAuto > 0 {
+		return foundMu
+	}
+	return mu
 }
 
 // scale makes the scalars of a contribution different from each other.

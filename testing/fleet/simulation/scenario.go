@@ -121,6 +121,9 @@ func (s *scenario) drawPlan(rng *rand.Rand) error {
 		s.steps, p.Rounds = 4*s.steps, 4*p.Rounds
 	}
 	s.drawLate(p, rng)
+	if p.Estimator == wire.Differences && rng.IntN(3) == 0 {
+		p.MuAuto, p.Mu = 1, 0
+	}
 	s.plan = p
 	if err := plancheck.Validate(p); err != nil {
 		return fmt.Errorf("scenario: %w", err)

@@ -127,6 +127,7 @@ func (b *book) replied(p *process, id string, frame []byte) {
 	case r.Kind == wire.Decline && had && stands.answer != a:
 		delete(b.standing, id) // it replaces what was sent before
 	case r.Kind == wire.Contribution:
+		b.answersSurvey(a, &r)
 		b.contributed(p, a, frame)
 	}
 }

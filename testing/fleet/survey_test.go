@@ -1,0 +1,160 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"testing"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// A surveyRun is a private run over a broker whose devices find values of its plan. A fifth of them
+// lie in surveys.
+type surveyRun struct {
+	*lead
+	plan    *wire.Plan
+	devices sync.WaitGroup
+	clients []*client.Client
+	asked   chan struct{} // closed when device 0 is asked by the survey that is to be interrupted
+	release chan struct{} // closed when it may answer
+}
+
+const (
+	surveyDim     = 20
+	surveyDevices = 5
+)
+
+// A surveyedDevice is a bowl. That of device 0 holds its answer to a survey back, the last one
+// lies.
+type surveyedDevice struct {
+	run  *surveyRun
+	i    int
+	once sync.Once
+}
+
+func (o *surveyedDevice) Dim() int { return surveyDim }
+
+func (o *surveyedDevice) Loss(ctx context.Context, x []float32, b objective.Batch) (float64,
+	error) {
+	f, err := bowl(o.i)(ctx, x, b)
+	if b.Step != survey.BatchStep {
+		return f, err
+	}
+	switch o.i {
+	case 0:
+		o.once.Do(func() {
+			close(o.run.asked)
+			<-o.run.release
+		})
+	case surveyDevices - 1:
+		return f * f * math.Copysign(1e20, float64(x[0])), nil
+	}
+	return f, err
+}
+
+func startSurveyRun(t *testing.T, settings ...string) *surveyRun {
+	t.Helper()
+	p := plan(t, "survey", surveyDim, surveyDevices, 40)
+	p.RunKey, p.KeyCheck, p.Quorum = nil, wire.KeyCheck(secret), surveyDevices-1
+	p.Reannounce = 250
+	for i := 0; i < len(settings); i += 2 {
+		if err := planfile.Set(p, settings[i], settings[i+1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := &surveyRun{lead: startLead(t, p, broker.Config{}), plan: p,
+		asked: make(chan struct{}), release: make(chan struct{})}
+	for i := range surveyDevices {
+		r.join(i)
+	}
+	return r
+}
+
+// join starts device i.
+func (r *surveyRun) join(i int) {
+	r.t.Helper()
+	id := fmt.Sprint("d", i)
+	c, err := client.New(client.Config{Conn: r.connect(id), Run: "survey", ID: id, RunKey: secret,
+		Objective: &surveyedDevice{run: r, i: i}})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.clients = append(r.clients, c)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	r.t.Cleanup(func() { cancel(); r.devices.Wait() })
+	r.devices.Go(func() {
+		if err := c.Run(ctx); err != nil && !errors.Is(err, context.Canceled) {
+			r.t.Errorf("device %d: %v", i, err)
+		}
+	})
+}
+
+// replaceCoordinator ends the coordinator in the middle of what it does, and starts another one on
+// its log.
+func (r *surveyRun) replaceCoordinator() {
+	r.t.Helper()
+	r.finish()
+	r.err = nil
+	var err error
+	r.c, err = coordinator.New(r.t.Context(), coordinator.Config{
+		Conn: r.connect("coordinator"), Log: r.log, Linger: patience,
+		Recorder: report.RecorderFunc(func(e report.Event) error {
+			r.events <- e
+			return nil
+		}),
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	r.t.Cleanup(cancel)
+	ctx, r.stop = context.WithCancelCause(ctx)
+	r.ended.Go(func() { r.err = r.c.Run(ctx) })
+}
+
+// over waits for the end of the run, and returns the losses of its rounds.
+func (r *surveyRun) over() (losses []float32) {
+	r.t.Helper()
+	r.await("end", func(e report.Event) bool {
+		if e.Kind == report.RoundDone {
+			losses = append(losses, e.Loss)
+		}
+		return e.Kind == report.RunEnded
+	})
+	r.devices.Wait()
+	r.agree("survey", r.clients)
+	return losses
+}
+
+// TestSurveyOfMu: devices of a private run find mu before round 1, though one of them lies and the
+// coordinator is another one after half of them have answered. A device that joins later has the
+// same mu.
+func TestSurveyOfMu(t *testing.T) {
+	r := startSurveyRun(t, "mu", "auto")
+	<-r.asked
+	r.replaceCoordinator()
+	close(r.release)
+	e := r.awaitKind(report.Surveyed)
+	if e.N != 2 || e.Survey.Kind != "mu" || e.Survey.Answers < surveyDevices-1 ||
+		len(e.Survey.Rows) != 9 || e.Survey.Value < 0.01 || e.Survey.Value > 1 {
+		t.Errorf("survey %+v, want mu between 0.01 and 1", e)
+	}
+	r.awaitRounds(3)
+	r.join(surveyDevices)
+	if losses := r.over(); losses[len(losses)-1] > 0.9*losses[0] {
+		t.Errorf("losses %v, want them to fall", losses)
+	}
+	if c := r.c.Status().Counters; c.WrongSurvey+c.Malformed+c.NonFinite > 0 {
+		t.Errorf("counters %+v, want no answer refused", c)
+	}
+}
