@@ -12,23 +12,31 @@ import (
 // deadline is longer than any round: devices of one process do not go away.
 const deadline = time.Hour
 
-// rehearsal returns the copy of a plan that the devices run.
-func rehearsal(plan *wire.Plan, devices []objective.Objective, o *Options) (*wire.Plan, error) {
+// Check returns the error of [Run] for a plan that cannot run on these devices.
+func Check(plan *wire.Plan, devices []objective.Objective) error {
 	if err := plancheck.Validate(plan); err != nil {
-		return nil, err
+		return err
 	}
 	if len(devices) == 0 || len(devices) > wire.MaxMembers {
-		return nil, &wire.PlanError{Field: "members", Value: len(devices),
+		return &wire.PlanError{Field: "members", Value: len(devices),
 			Remedy: fmt.Sprintf("give 1 to %d devices", wire.MaxMembers)}
 	}
 	for i, d := range devices {
 		switch {
 		case d == nil:
-			return nil, fmt.Errorf("device %d is nil: give it an objective", i)
+			return fmt.Errorf("device %d is nil: give it an objective", i)
 		case uint64(d.Dim()) != plan.Dim:
-			return nil, &wire.PlanError{Field: "dim", Value: plan.Dim, Remedy: fmt.Sprintf(
+			return &wire.PlanError{Field: "dim", Value: plan.Dim, Remedy: fmt.Sprintf(
 				"the loss of device %d has %d parameters: set it to that", i, d.Dim())}
 		}
+	}
+	return nil
+}
+
+// rehearsal returns the copy of a plan that the devices run.
+func rehearsal(plan *wire.Plan, devices []objective.Objective, o *Options) (*wire.Plan, error) {
+	if err := Check(plan, devices); err != nil {
+		return nil, err
 	}
 	p := *plan
 	p.Roster, p.Members = wire.ListedRoster, uint32(len(devices))
@@ -45,8 +53,9 @@ func rehearsal(plan *wire.Plan, devices []objective.Objective, o *Options) (*wir
 	if o.Queries > 0 {
 		fit := roundsWithin(&p, p.Rounds, o.Queries)
 		if fit == 0 {
-			return nil, fmt.Errorf("Queries = %d: the first round takes up to %d", o.Queries,
-				RoundQueries(&p, 1, len(devices)))
+			return nil, &wire.PlanError{Field: "queries", Value: o.Queries, Remedy: fmt.Sprintf(
+				"the first round alone takes up to %d: give more",
+				RoundQueries(&p, 1, len(devices)))}
 		}
 		p.Rounds = fit
 	}

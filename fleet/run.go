@@ -16,6 +16,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/fleet/traffic"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // patience limits requests. It is long, because devices share the cores.
@@ -39,7 +40,18 @@ type run struct {
 // A gate is the coordinator's bus. Once it is shut, devices hear of no further round.
 type gate struct {
 	*traffic.Meter
-	shut atomic.Bool
+	shut   atomic.Bool
+	last   string        // the last subject that devices need at first
+	listen chan struct{} // closed when the coordinator has subscribed it
+}
+
+// Subscribe notes when the coordinator listens: a device that asks earlier waits for a while.
+func (g *gate) Subscribe(subject string, handle func(bus.Message)) (bus.Subscription, error) {
+	s, err := g.Meter.Subscribe(subject, handle)
+	if subject == g.last {
+		close(g.listen)
+	}
+	return s, err
 }
 
 func (g *gate) Publish(subject string, frame []byte) error {
@@ -64,7 +76,8 @@ func (r *run) assemble(ctx context.Context) (err error) {
 			r.bus.Close()
 		}
 	}()
-	r.gate = &gate{Meter: traffic.New(r.bus, len(ids))}
+	r.gate = &gate{Meter: traffic.New(r.bus, len(ids)), last: subjects.AllCatchUps(r.plan.Run),
+		listen: make(chan struct{})}
 	r.lead, err = coordinator.New(ctx, coordinator.Config{
 		Bus: r.gate, Plan: r.plan, Log: r.result.Log, Recorder: report.RecorderFunc(r.record),
 		Linger: -1, AppendTimeout: deadline, CatchUpPatience: patience - time.Second,
@@ -115,6 +128,10 @@ func (r *run) together(ctx context.Context) error {
 			cancel(err)
 		}
 	})
+	select {
+	case <-r.gate.listen:
+	case <-ctx.Done():
+	}
 	for i, c := range r.clients {
 		clients.Go(func() {
 			if err := c.Run(ctx); err != nil && ctx.Err() == nil {
