@@ -45,9 +45,13 @@ var allowed = map[string][]string{
 	"fleet": {
 		module + "/client", module + "/client/objective", module + "/client/replica",
 		module + "/coordinator", module + "/coordinator/report", module + "/coordinator/runlog",
-		module + "/bus", module + "/wire/...", module + "/fleet/...",
+		module + "/bus", module + "/prng", module + "/wire/...", module + "/fleet/...",
 	},
 	"fleet/traffic": {module + "/bus", module + "/wire"},
+	"fleet/tune": {
+		module + "/client/objective", module + "/client/replica", module + "/fleet",
+		module + "/prng", module + "/wire/...",
+	},
 	// What a client is made of: the prober sees no network and no store, the follower and
 	// the outbox do not see the app's loss.
 	"client/objective": {},

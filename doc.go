@@ -29,6 +29,7 @@
 //
 //   - [github.com/zofl/zofl/fleet] runs a plan on devices in memory: give it
 //     their losses, and it returns the model and the history of the rounds.
+//     Its package tune finds the settings that a plan leaves open.
 //
 // # For another implementation, or an audit
 //

@@ -1,0 +1,116 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/zofl/zofl/fleet"
+	"github.com/zofl/zofl/wire"
+)
+
+// An attempt is a trial of some rounds.
+type attempt struct {
+	trial  Trial
+	plan   *wire.Plan
+	curve  []float64 // training losses by round
+	failed error     // why it ended early; nil: it did not fail
+}
+
+// cost returns the most evaluations of an attempt, with those that judge it.
+func (t *tuning) cost(p *wire.Plan, rounds uint64) uint64 {
+	sum := t.budget.judge
+	for round := range rounds {
+		sum += fleet.RoundQueries(p, round+1, len(t.cfg.Devices))
+	}
+	return sum
+}
+
+// try runs a plan for some rounds, which the budget must have, and judges where it ended. It is
+// dropped when it does far worse than its rival, unless that is nil.
+func (t *tuning) try(ctx context.Context, stage string, p *wire.Plan, rounds uint64,
+	rival *attempt) (*attempt, error) {
+	a := &attempt{plan: p, trial: t.settings(stage, p)}
+	result, err := fleet.Run(ctx, p, t.cfg.Devices, fleet.Options{
+		Rounds: rounds, Initial: t.cfg.Initial,
+		Progress: func(r fleet.Round) error {
+			a.curve = append(a.curve, r.Loss)
+			if a.trial.Dropped = a.losesTo(rival, rounds); a.trial.Dropped {
+				return fleet.ErrStop
+			}
+			return nil
+		},
+	})
+	if result == nil {
+		return nil, err
+	}
+	t.spend(result.Queries)
+	a.trial.Rounds, a.trial.Queries = uint64(len(a.curve)), result.Queries
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.Is(err, fleet.ErrDiverged), errors.Is(err, fleet.ErrPaused):
+		a.trial.Loss, a.failed = math.Inf(1), err
+	case err != nil:
+		return nil, err
+	case !a.trial.Dropped:
+		a.trial.Queries += t.budget.judge
+		loss, err := t.judge(ctx, result.Params)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil {
+			loss, a.failed = math.Inf(1), err
+		}
+		a.trial.Loss = loss
+	}
+	t.note(a.trial)
+	return a, nil
+}
+
+// losesTo reports whether an attempt of so many rounds, after its last one, is hopeless: after a
+// quarter of the rounds it gained less than half as much as its rival there, or half way less than
+// four fifths. Both measured the same minibatches.
+func (a *attempt) losesTo(rival *attempt, rounds uint64) bool {
+	n := len(a.curve)
+	if rival == nil || n > len(rival.curve) {
+		return false
+	}
+	part := 0.0
+	switch uint64(n) {
+	case (rounds + 3) / 4:
+		part = 0.5
+	case (rounds + 1) / 2:
+		part = 0.8
+	default:
+		return false
+	}
+	other := gained(rival.curve[:n])
+	return other > 0 && gained(a.curve) < part*other
+}
+
+// gained returns how much the loss fell from the first round to the last tenth of the rounds.
+func gained(curve []float64) float64 {
+	last := curve[len(curve)-max(len(curve)/10, 1):]
+	sum := 0.0
+	for _, loss := range last {
+		sum += loss
+	}
+	return curve[0] - sum/float64(len(last))
+}
+
+// beats reports whether an attempt ended lower than another, which may be nil.
+func (a *attempt) beats(b *attempt) bool {
+	return b == nil || a.trial.Loss < b.trial.Loss || math.IsNaN(b.trial.Loss)
+}
+
+// outcome says where an attempt ended.
+func (a *attempt) outcome() string {
+	switch {
+	case a.trial.Dropped:
+		return "dropped"
+	case math.IsInf(a.trial.Loss, 1):
+		return "diverged"
+	}
+	return number(a.trial.Loss)
+}

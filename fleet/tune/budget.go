@@ -1,0 +1,78 @@
+package tune
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/fleet"
+	"github.com/zofl/zofl/wire"
+)
+
+const (
+	// judgeBatches are the fresh minibatches of each device by which a trial is judged.
+	judgeBatches = 4
+	// lineReach is how far a line search goes: 4^-lineReach..4^lineReach times the move.
+	lineReach = 8
+	// budgetRounds are the rounds that the default budget has room for.
+	budgetRounds = 400
+	// shortRounds are the most rounds of a trial of stage bracket, and leastRounds the fewest.
+	shortRounds, leastRounds = 10, 2
+)
+
+// A budget is a number of loss evaluations, and how they are divided.
+type budget struct {
+	left    uint64
+	judge   uint64 // evaluations to judge a trial
+	short   uint64 // rounds of a trial of stage bracket
+	long    uint64 // rounds of a trial of stage refine
+	bracket uint64 // evaluations that stage bracket leaves for later stages
+}
+
+// take takes evaluations that are known to be there.
+func (b *budget) take(n uint64) {
+	if n > b.left {
+		panic("tune: internal error: over the budget")
+	}
+	b.left -= n
+}
+
+// Budget returns the default budget for a plan on so many devices: the brackets, and 400 rounds.
+func Budget(p *wire.Plan, devices int) uint64 {
+	return brackets(p, devices) + budgetRounds*fleet.RoundQueries(p, 1, devices)
+}
+
+// brackets returns the evaluations of the start and of stages mu and line.
+func brackets(p *wire.Plan, devices int) uint64 {
+	n := uint64(devices)
+	return judgeQueries(p, devices) + n*uint64(1+2*len(decades)) + n*(2+2*lineReach) +
+		fleet.RoundQueries(p, 1, devices)
+}
+
+// judgeQueries returns the evaluations that judge a trial. All data need no second look.
+func judgeQueries(p *wire.Plan, devices int) uint64 {
+	if p.Batch == 0 {
+		return uint64(devices)
+	}
+	return judgeBatches * uint64(devices)
+}
+
+// budgetOf divides the budget.
+func budgetOf(t *tuning) (b budget, err error) {
+	p, devices := t.plan, len(t.cfg.Devices)
+	if b.left = t.cfg.Queries; b.left == 0 {
+		b.left = Budget(p, devices)
+	}
+	b.judge = judgeQueries(p, devices)
+	round, fixed := fleet.RoundQueries(p, 1, devices), brackets(p, devices)
+	least := fixed + 3*(leastRounds*round+b.judge)
+	if b.left < least {
+		return b, &wire.PlanError{Field: "queries", Value: b.left, Remedy: fmt.Sprintf(
+			"give %d or more: the brackets and three trials of %d rounds take as many, of %d devices; "+
+				"the default is %d", least, leastRounds, devices, Budget(p, devices))}
+	}
+	free := b.left - fixed
+	b.short = min(max(free/(40*round), leastRounds), shortRounds)
+	b.long = max(free*2/5/3, round+b.judge) - b.judge
+	b.long = min(max(b.long/round, leastRounds), max(t.cfg.Rounds, leastRounds))
+	b.bracket = 3 * (b.long*round + b.judge)
+	return b, nil
+}

@@ -1,0 +1,34 @@
+// Package tune finds the settings of a plan that its method leaves open: mu, the step, P and the
+// batch. It tries them on devices of this process, see package fleet, within a budget of loss
+// evaluations that it never exceeds. [Run] does it, and returns the plan, what it tried and why it
+// chose.
+//
+// # How
+//
+// All trials begin at the same parameters, with the same directions and minibatches, and are
+// judged by the devices' mean loss on the same fresh minibatches. So two trials differ by their
+// settings only. In order:
+//
+//   - mu: 19 losses of each device, at x and at x +- mu z for mu = 1e-6, 1e-5, ..., 1e2. The
+//     largest mu is chosen whose even part, rms((f+ + f-)/2 - f), is at most a fifth of its odd
+//     part, rms((f+ - f-)/2): from there on curvature would show in the differences.
+//   - line: one round gives a first move D. Of the losses at x + 4^j D, for j = -8, ..., 8, the
+//     least says where to begin, though the plan's step is thousands of times off.
+//   - bracket: short trials, with steps 4 times as large and as small, until both neighbors of
+//     the best step are worse. A trial that diverges is worse than any other.
+//   - refine: that step, a quarter and four times of it, for 50 rounds each. A trial that gained
+//     less than half as much as the best one after a quarter of the rounds, or less than four
+//     fifths half way, is dropped. If an outer step is the best, the search goes on beyond it.
+//   - perturbations: half and twice P, at as many evaluations as the best trial had: P changes only
+//     for a gain that is at least 5 % larger. The step changes with P, see [Result].Reasons.
+//   - batch: a quarter and four times the batch, at as many evaluations. Four times is chosen for
+//     a gain that is at least 5 % larger, a quarter where the gain is at most 1 % smaller.
+//
+// The step is the plan's step, or server_step where the server rule is adam, amsgrad, yogi or sign:
+// for those a longer mean move is no longer step.
+//
+// # What it does not do
+//
+// The trials are short. A step that is best for 50 rounds may be large for 5,000, so give long runs
+// a step_decay. Rules with a step of their own choice need no tuning of it.
+package tune

@@ -1,0 +1,80 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/zofl/zofl/fleet"
+)
+
+// line returns for how many factors of 4 on the plan's step the loss is least along the first
+// round's move.
+func (t *tuning) line(ctx context.Context) (exponent int, err error) {
+	trial := t.settings("line", t.plan)
+	result, err := fleet.Run(ctx, t.plan, t.cfg.Devices, fleet.Options{Rounds: 1,
+		Initial: t.cfg.Initial})
+	if result == nil {
+		return 0, err
+	}
+	t.spend(result.Queries)
+	trial.Rounds, trial.Queries = uint64(len(result.Rounds)), result.Queries
+	switch {
+	case ctx.Err() != nil:
+		return 0, context.Cause(ctx)
+	case errors.Is(err, fleet.ErrDiverged), errors.Is(err, fleet.ErrPaused):
+		trial.Loss = math.Inf(1)
+		t.note(trial)
+		return -lineReach / 2, nil
+	case err != nil:
+		return 0, err
+	}
+	losses, err := t.along(ctx, result.Params)
+	if err != nil {
+		return 0, err
+	}
+	trial.Queries += uint64(len(losses)) * uint64(len(t.cfg.Devices))
+	best := 0 // the first parameters
+	for i, loss := range losses {
+		if loss < losses[best] {
+			best = i
+		}
+	}
+	if trial.Loss = losses[best]; best > 0 {
+		exponent = best - 1 - lineReach
+		trial.Step = t.stepAt(exponent)
+	}
+	t.note(trial)
+	return exponent, nil
+}
+
+// along returns the mean losses at the first parameters, and 4^j times as far as to, for all j.
+func (t *tuning) along(ctx context.Context, to []float32) ([]float64, error) {
+	points := 2 + 2*lineReach
+	t.spend(uint64(points * len(t.cfg.Devices)))
+	rows, err := t.each(ctx, func(ctx context.Context, i int) ([]float64, error) {
+		row, x := make([]float64, points), make([]float32, len(t.x))
+		b := t.batch(i, lineSeed)
+		for k := range row {
+			length := 0.0
+			if k > 0 {
+				length = math.Ldexp(1, 2*(k-1-lineReach))
+			}
+			for j, from := range t.x {
+				x[j] = from + float32(length*float64(to[j]-from))
+			}
+			t.replica.Clip(x, 0)
+			loss, err := lossOf(ctx, t.cfg.Devices[i], x, b)
+			if err != nil {
+				loss = math.Inf(1)
+			}
+			row[k] = loss
+		}
+		return row, nil
+	})
+	losses := make([]float64, points)
+	for k := range losses {
+		losses[k] = mean(rows, k)
+	}
+	return losses, err
+}

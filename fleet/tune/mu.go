@@ -1,0 +1,127 @@
+package tune
+
+import (
+	"context"
+	"math"
+
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// decades are the values of mu that are tried, by their exponents of 10.
+var decades = [...]int{-6, -5, -4, -3, -2, -1, 0, 1, 2}
+
+// mostRatio is the largest even part of a difference, relative to its odd part.
+const mostRatio = 0.2
+
+// tuneMu chooses mu by the curvature along one direction of each device.
+func (t *tuning) tuneMu(ctx context.Context) error {
+	switch {
+	case !t.tunes("mu"):
+		return nil
+	case t.plan.Estimator == wire.Surrogate:
+		t.because("mu stays: a surrogate has none.")
+		return nil
+	}
+	t.spend(uint64(len(t.cfg.Devices)) * uint64(1+2*len(decades)))
+	values := muValues(t.plan)
+	parts, err := t.parts(ctx, values)
+	if err != nil {
+		return err
+	}
+	chosen, least := -1, -1
+	ratios := make([]float64, len(values))
+	for k := range values {
+		ratios[k] = ratio(parts, k)
+		trial := t.settings("mu", t.plan)
+		trial.Mu, trial.Ratio, trial.Queries = values[k], ratios[k], 2*uint64(len(parts))
+		if k == 0 {
+			trial.Queries += uint64(len(parts))
+		}
+		t.note(trial)
+		if ratios[k] <= mostRatio {
+			chosen = k
+		}
+		if !math.IsInf(ratios[k], 1) && (least < 0 || ratios[k] < ratios[least]) {
+			least = k
+		}
+	}
+	switch {
+	case least < 0:
+		t.because("mu stays %g: the loss did not change along the directions that were tried.",
+			t.plan.Mu)
+		return nil
+	case chosen < 0:
+		chosen = least
+		t.because("mu=%g: the even part of its differences is %.2g of the odd part, which is the "+
+			"least; at most %g would be good, so the loss may be too noisy or too coarse.",
+			values[chosen], ratios[chosen], mostRatio)
+	default:
+		t.because("mu=%g: the largest whose differences have an even part of at most %g of the odd "+
+			"part (%.2g).", values[chosen], mostRatio, ratios[chosen])
+	}
+	t.plan.Mu, t.result.Plan.Mu = values[chosen], values[chosen]
+	return nil
+}
+
+// muValues returns the values of mu. A direction on the sphere has length 1, so its mu is longer by
+// the length of a normal one, sqrt(d).
+func muValues(p *wire.Plan) []float32 {
+	shift := 0
+	if p.Distribution == wire.Sphere {
+		shift = int(math.Round(math.Log10(float64(p.Dim)) / 2))
+	}
+	values := make([]float32, len(decades))
+	for k, e := range decades {
+		values[k] = float32(math.Pow10(e + shift))
+	}
+	return values
+}
+
+// parts returns for each device the odd parts of the differences at all mu, then the even parts.
+func (t *tuning) parts(ctx context.Context, values []float32) ([][]float64, error) {
+	// A replica's directions are one goroutine's.
+	directions := make([]func(dst []float32, mu float32), len(t.cfg.Devices))
+	for i := range directions {
+		z := t.replica.Direction(2, 0, 0, prng.Slot(uint32(i)))
+		directions[i] = func(dst []float32, mu float32) { t.replica.Perturb(dst, t.x, 0, mu, &z) }
+	}
+	return t.each(ctx, func(ctx context.Context, i int) ([]float64, error) {
+		device, b, x := t.cfg.Devices[i], t.batch(i, muSeed), make([]float32, len(t.x))
+		base, err := lossOf(ctx, device, t.x, b)
+		if err != nil {
+			return nil, err
+		}
+		row := make([]float64, 2*len(values))
+		for k, mu := range values {
+			var side [2]float64
+			for s, signed := range []float32{mu, -mu} {
+				directions[i](x, signed)
+				if side[s], err = lossOf(ctx, device, x, b); err != nil {
+					side[s] = math.Inf(1) // so far away the loss may be anything
+				}
+			}
+			row[k] = (side[0] - side[1]) / 2
+			row[len(values)+k] = (side[0]+side[1])/2 - base
+		}
+		return row, nil
+	})
+}
+
+// ratio returns the even part over the odd part at mu number k, as roots of means of squares over
+// the devices. It is infinite if fewer than half of the devices have an odd part.
+func ratio(parts [][]float64, k int) float64 {
+	odd, even, moved := 0.0, 0.0, 0
+	for _, row := range parts {
+		a, b := row[k], row[len(row)/2+k]
+		odd += a * a
+		even += b * b
+		if a != 0 {
+			moved++
+		}
+	}
+	if r := math.Sqrt(even / odd); 2*moved >= len(parts) && !math.IsNaN(r) {
+		return r
+	}
+	return math.Inf(1)
+}

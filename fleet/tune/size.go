@@ -1,0 +1,151 @@
+package tune
+
+import (
+	"context"
+	"math"
+
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/fleet"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/plancheck"
+)
+
+const (
+	// worthwhile is how much larger the gain must be for more work a round, or other P.
+	worthwhile = 1.05
+	// tolerable is how small the gain may be for less work a round.
+	tolerable = 0.99
+)
+
+// tunePerturbations tries twice and half of P, at as many evaluations as the best attempt had.
+func (t *tuning) tunePerturbations(ctx context.Context) error {
+	switch before := t.best; {
+	case !t.tunes("perturbations"):
+		return nil
+	case t.plan.Estimator == wire.Surrogate || len(t.plan.PerturbationSchedule) > 0:
+		t.because("perturbations stays: the plan has no single P.")
+		return nil
+	default:
+		for _, n := range []uint32{2 * t.plan.Perturbations, t.plan.Perturbations / 2} {
+			a, err := t.trySize(ctx, "perturbations", t.withPerturbations(n))
+			if err != nil {
+				return err
+			}
+			if a != nil && t.isWorth(a, worthwhile) {
+				t.choose(a)
+				t.because("perturbations=%d with %s=%g: at as many evaluations the loss is %s, and "+
+					"%s with %d.", n, t.step.name, a.trial.Step, number(a.trial.Loss),
+					number(before.trial.Loss), before.trial.Perturbations)
+				return nil
+			}
+		}
+	}
+	t.because("perturbations=%d stays: %s", t.plan.Perturbations, t.why("perturbations"))
+	return nil
+}
+
+// why says why the size of a stage stays as it is.
+func (t *tuning) why(stage string) string {
+	for _, trial := range t.result.Trials {
+		if trial.Stage == stage {
+			return "what else was tried gains no more."
+		}
+	}
+	return "nothing else was tried, within the budget and the plan's limits."
+}
+
+// gain returns how far an attempt brought the loss down.
+func (t *tuning) gain(a *attempt) float64 { return t.result.Start - a.trial.Loss }
+
+// isWorth reports whether an attempt gained at least so many times what the best one did.
+func (t *tuning) isWorth(a *attempt, times float64) bool {
+	if t.gain(t.best) <= 0 {
+		return t.gain(a) > 0
+	}
+	return t.gain(a) >= times*t.gain(t.best)
+}
+
+// withPerturbations returns the plan with another P and the step that goes with it. Of n directions
+// in d dimensions, a step of 1/(1 + (d+1)/n) of the gradient's best one brings the loss down most
+// where the curvature is the same in all directions. Rules of second moments divide by the noise
+// already, half of it.
+func (t *tuning) withPerturbations(n uint32) *wire.Plan {
+	p := *t.plan
+	factor := share(&p, n) / share(&p, p.Perturbations)
+	if t.step.adaptive {
+		factor = math.Sqrt(factor)
+	}
+	p.Perturbations = n
+	*t.step.of(&p) = rounded(float64(*t.step.of(&p)) * factor)
+	return &p
+}
+
+func share(p *wire.Plan, perturbations uint32) float64 {
+	n := float64(perturbations)
+	if p.Sharing == wire.PerClient {
+		n *= float64(p.Target)
+	}
+	return n / (n + float64(p.Dim) + 1)
+}
+
+// tuneBatch tries four times and a quarter of the batch, at as many evaluations.
+func (t *tuning) tuneBatch(ctx context.Context) error {
+	before := t.plan.Batch
+	switch {
+	case !t.tunes("batch"):
+		return nil
+	case before == 0:
+		t.because("batch=0 stays: it is all of a device's data.")
+		return nil
+	}
+	for _, size := range []uint32{4 * before, before / 4} {
+		p := *t.plan
+		p.Batch = size
+		least := worthwhile
+		if size < before {
+			least = tolerable
+		} else if before >= t.samples() {
+			continue
+		}
+		a, err := t.trySize(ctx, "batch", &p)
+		if err != nil {
+			return err
+		}
+		if a != nil && t.isWorth(a, least) {
+			loss := t.best.trial.Loss
+			t.choose(a)
+			t.because("batch=%d: at as many evaluations the loss is %s, and %s with %d.", size,
+				number(a.trial.Loss), number(loss), before)
+			return nil
+		}
+	}
+	t.because("batch=%d stays: %s", before, t.why("batch"))
+	return nil
+}
+
+// samples returns the most samples of a device, the largest number if one does not say.
+func (t *tuning) samples() (most uint32) {
+	for _, o := range t.cfg.Devices {
+		s, ok := o.(objective.Sampler)
+		if !ok {
+			return math.MaxUint32
+		}
+		most = max(most, uint32(min(max(s.Samples(), 0), math.MaxInt32)))
+	}
+	return most
+}
+
+// trySize tries a plan at as many evaluations as the best attempt's rounds take by its plan. It
+// returns nil if the plan cannot run or the budget has no room.
+func (t *tuning) trySize(ctx context.Context, stage string, p *wire.Plan) (*attempt, error) {
+	if p.Perturbations == 0 || p.Batch == 0 || plancheck.Validate(p) != nil {
+		return nil, nil
+	}
+	devices := len(t.cfg.Devices)
+	queries := t.best.trial.Rounds * fleet.RoundQueries(t.best.plan, 1, devices)
+	rounds := queries / fleet.RoundQueries(p, 1, devices)
+	if rounds < leastRounds || t.budget.left < t.cost(p, rounds) {
+		return nil, nil
+	}
+	return t.try(ctx, stage, p, rounds, nil)
+}

@@ -1,0 +1,202 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// beyond is how many more steps stage refine tries where an outer one is the best.
+const beyond = 2
+
+// stepAt returns the plan's step times 4^exponent, within what a plan can have, and rounded, for
+// people.
+func (t *tuning) stepAt(exponent int) float32 {
+	v := *t.step.of(t.cfg.Plan)
+	if exponent == 0 {
+		return v
+	}
+	return rounded(min(max(math.Ldexp(float64(v), 2*exponent), 1e-18), 1e18))
+}
+
+// rounded returns v in two digits.
+func rounded(v float64) float32 {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 1, 64), 32)
+	if err != nil {
+		return float32(v)
+	}
+	return float32(r)
+}
+
+// withStep returns the plan with another step.
+func (t *tuning) withStep(exponent int) *wire.Plan {
+	p := *t.plan
+	*t.step.of(&p) = t.stepAt(exponent)
+	return &p
+}
+
+// tuneStep finds the step, or measures the plan's for the stages after.
+func (t *tuning) tuneStep(ctx context.Context) error {
+	at := 0
+	if t.tunes("step") {
+		near, err := t.line(ctx)
+		if err == nil {
+			at, err = t.bracket(ctx, near)
+		}
+		if err != nil {
+			return err
+		}
+	} else if !t.tunes("perturbations") && !t.tunes("batch") {
+		return nil
+	}
+	tried, err := t.refine(ctx, at)
+	if err != nil {
+		return err
+	}
+	var best *attempt
+	for _, e := range slices.Sorted(maps.Keys(tried)) {
+		if a := tried[e]; a.beats(best) {
+			best, at = a, e
+		}
+	}
+	if math.IsInf(best.trial.Loss, 1) {
+		return fmt.Errorf("every %s from %g to %g failed: %w", t.step.name,
+			t.stepAt(slices.Min(slices.Collect(maps.Keys(tried)))),
+			t.stepAt(slices.Max(slices.Collect(maps.Keys(tried)))), best.failed)
+	}
+	t.choose(best)
+	if t.tunes("step") {
+		t.because("%s=%g: %s", t.step.name, best.trial.Step, t.comparison(tried, best))
+	}
+	return nil
+}
+
+// choose makes an attempt the best so far.
+func (t *tuning) choose(a *attempt) {
+	t.best, t.result.Loss = a, a.trial.Loss
+	p := *a.plan
+	t.plan = &p
+	tuned := t.result.Plan
+	*t.step.of(tuned) = *t.step.of(&p)
+	tuned.Perturbations, tuned.Batch = p.Perturbations, p.Batch
+}
+
+// comparison says how the best step compares with the others.
+func (t *tuning) comparison(tried map[int]*attempt, best *attempt) string {
+	var others []string
+	for _, e := range slices.Sorted(maps.Keys(tried)) {
+		if a := tried[e]; a != best {
+			others = append(others, fmt.Sprintf("%g %s", a.trial.Step, a.outcome()))
+		}
+	}
+	return fmt.Sprintf("its loss after %d rounds is the least, %s (%s).", best.trial.Rounds,
+		number(best.trial.Loss), strings.Join(others, ", "))
+}
+
+// number writes a loss for people.
+func number(v float64) string { return fmt.Sprintf("%.4g", v) }
+
+// bracket climbs, from a step, to one whose neighbors are worse after a few rounds.
+func (t *tuning) bracket(ctx context.Context, at int) (int, error) {
+	tried := map[int]*attempt{}
+	// try returns nil if later stages need what is left.
+	try := func(e int) (*attempt, error) {
+		if tried[e] != nil {
+			return tried[e], nil
+		}
+		p := t.withStep(e)
+		if t.budget.left < t.budget.bracket+t.cost(p, t.budget.short) {
+			return nil, nil
+		}
+		a, err := t.try(ctx, "bracket", p, t.budget.short, nil)
+		tried[e] = a
+		return a, err
+	}
+	best, err := try(at)
+	for best != nil && err == nil {
+		next := []int{at + 1, at - 1}
+		if math.IsInf(best.trial.Loss, 1) {
+			next = []int{at - 2}
+		}
+		moved := false
+		for _, e := range next {
+			var a *attempt
+			if a, err = try(e); err != nil || a == nil {
+				return at, err
+			}
+			if a.beats(best) || e == at-2 {
+				best, at, moved = a, e, true
+				break
+			}
+		}
+		if !moved {
+			break
+		}
+	}
+	return at, err
+}
+
+// refine tries a step and, where the step is tuned, its neighbors, for many rounds.
+func (t *tuning) refine(ctx context.Context, at int) (map[int]*attempt, error) {
+	tried := map[int]*attempt{}
+	var best *attempt
+	try := func(e int) (bool, error) {
+		p := t.withStep(e)
+		if tried[e] != nil || tooLarge(tried, e) || t.budget.left < t.cost(p, t.budget.long) {
+			return false, nil
+		}
+		rival := best
+		if rival != nil && math.IsInf(rival.trial.Loss, 1) {
+			rival = nil
+		}
+		a, err := t.try(ctx, "refine", p, t.budget.long, rival)
+		if err != nil {
+			return false, err
+		}
+		tried[e] = a
+		if a.beats(best) {
+			best, at = a, e
+			return true, nil
+		}
+		return false, nil
+	}
+	center := at
+	exponents := []int{center}
+	if t.tunes("step") {
+		exponents = append(exponents, center-1, center+1)
+	}
+	for _, e := range exponents {
+		if _, err := try(e); err != nil {
+			return nil, err
+		}
+	}
+	for range beyond {
+		if !t.tunes("step") || at == center && !math.IsInf(best.trial.Loss, 1) {
+			break
+		}
+		e := at + at - center
+		if e = min(max(e, at-1), at+1); math.IsInf(best.trial.Loss, 1) {
+			e = slices.Min(slices.Collect(maps.Keys(tried))) - 2
+		}
+		if better, err := try(e); err != nil || !better {
+			return tried, err
+		}
+	}
+	return tried, nil
+}
+
+// tooLarge reports whether a smaller step than that of an exponent diverged.
+func tooLarge(tried map[int]*attempt, exponent int) bool {
+	for e, a := range tried {
+		if e < exponent && math.IsInf(a.trial.Loss, 1) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,198 @@
+package tune
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/fleet"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/plancheck"
+)
+
+// Fields are what Run can tune, in its order.
+func Fields() []string { return []string{"mu", "step", "perturbations", "batch"} }
+
+// Config says what to tune, and on what.
+type Config struct {
+	Plan *wire.Plan // it is not changed
+	// Devices are the losses of the run's devices, or of some like them. A loss must depend on its
+	// parameters and its minibatch only, because trials share the devices.
+	Devices []objective.Objective
+	// Queries bounds the loss evaluations of all devices together; 0: [Budget].
+	Queries uint64
+	// Rounds are those of a trial of stage refine, if they fit the budget; 0: 50.
+	Rounds uint64
+	// Fields are what to tune, of those of [Fields]; nil: all.
+	Fields []string
+	// Seed draws the directions and seeded parameters of the trials, which are not those of the
+	// run. The same seed gives the same result.
+	Seed uint64
+	// Initial are the first parameters, for a plan with initial=given.
+	Initial []float32
+	// Progress, unless nil, is called after each trial.
+	Progress func(Trial)
+}
+
+// A Trial is one thing that was tried.
+type Trial struct {
+	Stage         string // "start", "mu", "line", "bracket", "refine", "perturbations" or "batch"
+	Mu            float32
+	Step          float32 // of the field that was tuned
+	Perturbations uint32
+	Batch         uint32
+	Rounds        uint64  // that were run
+	Queries       uint64  // loss evaluations that it took
+	Loss          float64 // where it ended; +Inf: diverged; NaN: not measured
+	Ratio         float64 // stage mu: even part over odd part
+	Dropped       bool    // before its last round
+}
+
+// A Result is what was found.
+type Result struct {
+	Plan    *wire.Plan // the tuned plan
+	Field   string     // the step's: "step" or "server_step"
+	Loss    float64    // of the best trial
+	Start   float64    // loss of the first parameters
+	Trials  []Trial    // in order
+	Reasons []string   // what was chosen and why, a sentence each
+	Queries uint64     // loss evaluations
+}
+
+// Run tunes a plan. The error is a [*wire.PlanError] or says what Config lacks, it is the cause of
+// ctx if that ends, or that every step diverged or no device could compute its loss. Once the
+// trials have begun there is a result even with an error, with the best plan so far.
+func Run(ctx context.Context, c Config) (*Result, error) {
+	t, err := begin(&c)
+	if err != nil {
+		return nil, fmt.Errorf("tune: %w", err)
+	}
+	if err := t.run(ctx); err != nil {
+		return t.result, fmt.Errorf("tune: %w", err)
+	}
+	return t.result, nil
+}
+
+// A tuning is a Run in progress.
+type tuning struct {
+	cfg     *Config
+	plan    *wire.Plan // what trials begin with: the best so far, with the key of the trials
+	budget  budget
+	step    stepField
+	x       []float32 // the first parameters
+	replica *replica.Replica
+	result  *Result
+	best    *attempt // of stage refine or later
+}
+
+// begin checks the config.
+func begin(c *Config) (*tuning, error) {
+	if c.Plan == nil {
+		return nil, fmt.Errorf("Plan is nil: give the plan to tune")
+	}
+	if err := plancheck.Validate(c.Plan); err != nil {
+		return nil, err
+	}
+	for _, name := range c.Fields {
+		if !slices.Contains(Fields(), name) {
+			return nil, &wire.PlanError{Field: "fields", Value: name,
+				Remedy: "choose of " + strings.Join(Fields(), ", ")}
+		}
+	}
+	c.Rounds = cmp.Or(c.Rounds, 50)
+	tuned, trial := *c.Plan, *c.Plan
+	trial.RunKey, trial.KeyCheck = trialKey(c.Seed), nil
+	trial.Rounds, trial.EvalEvery, trial.EvalCount, trial.StopMetric = 1, 0, 0, ""
+	trial.Diverge = cmp.Or(trial.Diverge, 1)
+	t := &tuning{cfg: c, plan: &trial, step: stepOf(c.Plan),
+		result: &Result{Plan: &tuned, Loss: math.NaN(), Start: math.NaN()}}
+	t.result.Field = t.step.name
+	if err := fleet.Check(&trial, c.Devices); err != nil {
+		return nil, err
+	}
+	t.replica = replica.New(replica.Config{Run: trial.Run, Initial: c.Initial})
+	record := wire.Record{N: 1, Prev: wire.Genesis(trial.Run), Kind: wire.KindPlan, Plan: &trial}
+	if err := t.replica.Apply(record.Append(nil)); err != nil {
+		return nil, err
+	}
+	t.x = t.replica.Params()
+	var err error
+	t.budget, err = budgetOf(t)
+	return t, err
+}
+
+// trialKey returns the run key of a seed.
+func trialKey(seed uint64) wire.Bytes {
+	key := sha256.Sum256(binary.LittleEndian.AppendUint64([]byte("zofl tune"), seed))
+	return key[:]
+}
+
+// tunes reports whether a field is to be tuned.
+func (t *tuning) tunes(name string) bool {
+	return t.cfg.Fields == nil || slices.Contains(t.cfg.Fields, name)
+}
+
+// run runs the stages.
+func (t *tuning) run(ctx context.Context) error {
+	if err := t.measureStart(ctx); err != nil {
+		return err
+	}
+	for _, stage := range []func(context.Context) error{
+		t.tuneMu, t.tuneStep, t.tunePerturbations, t.tuneBatch,
+	} {
+		if err := stage(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// note adds a trial to the result.
+func (t *tuning) note(trial Trial) {
+	t.result.Trials = append(t.result.Trials, trial)
+	if t.cfg.Progress != nil {
+		t.cfg.Progress(trial)
+	}
+}
+
+// because adds a reason.
+func (t *tuning) because(format string, values ...any) {
+	t.result.Reasons = append(t.result.Reasons, fmt.Sprintf(format, values...))
+}
+
+// settings returns a trial with the settings of a plan.
+func (t *tuning) settings(stage string, p *wire.Plan) Trial {
+	return Trial{Stage: stage, Mu: p.Mu, Step: *t.step.of(p), Perturbations: p.Perturbations,
+		Batch: p.Batch, Loss: math.NaN()}
+}
+
+// A stepField is the field of a plan that is the length of a step.
+type stepField struct {
+	name     string
+	adaptive bool
+}
+
+// stepOf returns the step's field: rules of second moments, and sign, undo the length of the mean
+// move, so that only theirs counts.
+func stepOf(p *wire.Plan) stepField {
+	switch p.ServerRule {
+	case wire.ServerAdam, wire.ServerAMSGrad, wire.ServerYogi, wire.ServerSign:
+		return stepField{"server_step", true}
+	}
+	return stepField{"step", false}
+}
+
+// of returns where the field is.
+func (s stepField) of(p *wire.Plan) *float32 {
+	if s.adaptive {
+		return &p.ServerStep
+	}
+	return &p.StepSize
+}
