@@ -213,9 +213,7 @@ func (c *Client) contribute(
 		r.Values, r.Rest = wire.AppendScalars(nil, result.Scalars...), survey.Answer(t.Survey)
 		return r, nil, nil
 	}
-	for g := range slices.Chunk(result.Scalars, t.Perturbations) {
-		r.Values = plan.Precision.Append(r.Values, g...)
-	}
+	r.Values = slices.Clone(result.Sent)
 	if result.Control.N > 0 {
 		r.Rest = result.Control.Append(nil)
 	}

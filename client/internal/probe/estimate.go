@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/zofl/zofl/client/objective"
@@ -25,7 +26,9 @@ type estimation struct {
 	plan      *wire.Plan
 	transport transport       // the plan's
 	local     replica.Local   // the iterate; for K = 1 it shares the replica's parameters
-	scalars   []float32       // g[k*P+p], as sent
+	scalars   []float32       // g[k*P+p], as others read them
+	sent      wire.Scalars    // the same, encoded
+	block     wire.Scalars    // of the present step
 	vector    []float32       // with transport=dense: the vector to send
 	losses    []float64       // batched: at the points of the present step
 	loss      float64         // mean of the losses of step 0
@@ -35,7 +38,8 @@ type estimation struct {
 
 // A Result is the result of a task. Its slices are valid until the next task.
 type Result struct {
-	Scalars []float32           // g[k*P+p], or a survey's values, as sent; none with a vector
+	Scalars []float32           // g[k*P+p] as others read them, or a survey's values
+	Sent    wire.Scalars        // g[k*P+p], a block a step; none with a vector
 	Vector  []float32           // with transport=dense: the vector to send
 	Loss    float64             // mean of the losses of step 0
 	Control wire.ControlVariate // sent with the scalars; N = 0: none
@@ -50,7 +54,7 @@ func (p *Prober) Run(ctx context.Context, r *replica.Replica, t Task) (Result, e
 		return Result{}, err
 	}
 	e.transport.finish(e)
-	return Result{e.scalars, e.vector, e.loss, e.Control}, nil
+	return Result{e.scalars, e.sent, e.vector, e.loss, e.Control}, nil
 }
 
 // estimation prepares the estimation of a task. There is one at a time, and no job may be pending.
@@ -58,6 +62,7 @@ func (p *Prober) estimation(r *replica.Replica, t *Task) *estimation {
 	e := &p.last
 	e.prepare(p)
 	e.Task, e.replica, e.plan, e.loss, e.scalars, e.vector = *t, r, r.Plan(), 0, nil, nil
+	e.sent = e.sent[:0]
 	e.local = replica.Local{X: r.Params(), Source: t.Source}
 	if e.work == nil {
 		e.work = e.estimate
@@ -84,6 +89,7 @@ func (e *estimation) scalarsToSend() error {
 		if err := e.step(e.N, k, g); err != nil {
 			return err
 		}
+		e.sent = append(e.sent, e.block...)
 		if k+1 < e.Steps {
 			e.replica.Advance(&e.local, e.N, k, g, e.StepSize)
 		}
@@ -101,8 +107,7 @@ func (e *estimation) correct() error {
 		if err := e.step(e.Missed.N, 0, b.firstPhase); err != nil {
 			return fmt.Errorf("first phase, record %d: %w", e.Missed.N, err)
 		}
-		scalars := e.plan.Precision.Append(nil, b.firstPhase...)
-		e.Control = wire.ControlVariate{N: e.Missed.N, Scalars: scalars}
+		e.Control = wire.ControlVariate{N: e.Missed.N, Scalars: slices.Clone(e.block)}
 	}
 	if len(e.local.Correction) == 0 {
 		return nil // K = 1: no local step follows the scalars
@@ -118,7 +123,8 @@ func (e *estimation) minibatch(n uint64, k int) objective.Batch {
 	}
 }
 
-// step estimates g[p] of local step k of record n, all on one minibatch.
+// step estimates g[p] of local step k of record n, all on one minibatch, and encodes them in
+// e.block.
 func (e *estimation) step(n uint64, k int, g []float32) error {
 	e.place = place{n, k, e.Source}
 	e.batch = e.minibatch(n, k)
@@ -136,7 +142,10 @@ func (e *estimation) step(n uint64, k int, g []float32) error {
 		g[p] = float32(d)
 		sum += mean
 	}
-	e.plan.Precision.Round(g) // the local iterate moves by the scalars that the others will read
+	// The local iterate moves by the scalars that the others will read. They are encoded once: of
+	// scalars that share a scale, what was decoded is not encoded as before.
+	e.block = e.plan.Precision.Append(e.block[:0], g...)
+	e.plan.Precision.Decode(g, e.block, 0)
 	for p, v := range g {
 		if !(abs(v) <= e.plan.MaxScalar) {
 			return fmt.Errorf("%w: |%v| > %v at step %d, perturbation %d",

@@ -181,7 +181,7 @@ func (s *stepper) step(tb testing.TB) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s.mean = s.r.Plan().Precision.Append(s.mean[:0], result.Scalars...)
+	s.mean = append(s.mean[:0], result.Sent...)
 	s.record.N, s.record.Prev = s.a.N, s.r.Hash()
 	s.record.Round.Round = s.a.N - 1
 	s.record.Round.Terms[0].Scalars = s.mean
