@@ -154,16 +154,6 @@ const (
 	ScaffoldMean Control = 2
 )
 
-// Precision is the width of scalars in frames.
-type Precision uint8
-
-const (
-	// Single: float32, 4 bytes.
-	Single Precision = 0
-	// Half: binary16, 2 bytes, 11 bits of significand and at most 65504.
-	Half Precision = 1
-)
-
 // Weights are the contributors' weights in the mean.
 type Weights uint8
 
@@ -201,7 +191,7 @@ var (
 	stepDecayNames    = []string{"constant", "inverse-sqrt", "cosine", "linear", "slow-sqrt"}
 	aggregatorNames   = []string{"weighted-mean", "median", "trimmed-mean", "clipped-mean"}
 	controlNames      = []string{"none", "scaffold-1", "scaffold-2"}
-	precisionNames    = []string{"single", "half"}
+	precisionNames    = []string{"single", "half", "", "int8", "int4", "int2"}
 	weightsNames      = []string{"equal", "samples"}
 	rosterNames       = []string{"dense", "open"}
 	stopWhenNames     = []string{"above", "below"}

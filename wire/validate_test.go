@@ -157,6 +157,7 @@ var invalid = []struct {
 	{"control", func(p *wire.Plan) { p.Control = 3 }},
 	{"server_rule", func(p *wire.Plan) { p.ServerRule = 7 }},
 	{"precision", func(p *wire.Plan) { p.Precision = 2 }},
+	{"precision", func(p *wire.Plan) { p.Precision = 6 }},
 	{"key_check", func(p *wire.Plan) { p.KeyCheck = make(wire.Bytes, 32) }}, // run_key is public
 	{"key_check", func(p *wire.Plan) { p.RunKey, p.KeyCheck = nil, make(wire.Bytes, 31) }},
 	{"run_key", func(p *wire.Plan) { p.RunKey = nil }},

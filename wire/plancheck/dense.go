@@ -80,7 +80,7 @@ var denseReasons = []reason{
 	{
 		field: "precision",
 		what:  "transport=dense needs precision=single",
-		why:   "halves would round the model itself",
+		why:   "fewer bits would round the model itself",
 		do: "set precision=single, or dense_keep=0 transport=mean (transport=relay if " +
 			"sharing=per-client)",
 	},

@@ -31,6 +31,13 @@ var lateReasons = []reason{
 		do: "set aggregator=weighted-mean or aggregator=clipped-mean, or late=0",
 	},
 	{
+		field: "late",
+		what:  "late work needs precision=single or precision=half",
+		why: "P may have been another in an older round, and the length of late scalars of few " +
+			"bits does not say which",
+		do: "set precision=half, or late=0",
+	},
+	{
 		field: "staleness",
 		what:  "only late work is discounted",
 		do:    "set late=4, or leave staleness out",

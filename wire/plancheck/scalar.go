@@ -263,4 +263,17 @@ var scalarReasons = []reason{
 		what:  "precision=half reaches to 65504",
 		do:    "set max_scalar=65504 or less, or precision=single",
 	},
+	{
+		field: "max_scalar",
+		what:  "the scale of int8, int4 and int2 reaches to 65504",
+		why:   "it is a half, and beyond that a device could not send what it found",
+		do:    "set max_scalar=65504 or less, or precision=single",
+	},
+	{
+		field: "precision",
+		what:  "int8, int4 and int2 need transport=relay",
+		why: "a record of transport=mean has one list of scalars for all devices, and as a mean " +
+			"of many numbers it is worth more bits than each of them",
+		do: "set precision=half, or sharing=per-client transport=relay",
+	},
 }

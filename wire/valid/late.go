@@ -23,6 +23,10 @@ var lateRefusals = []refusal{
 			(p.Aggregator == wire.Median || p.Aggregator == wire.TrimmedMean)
 	},
 		"late work needs a mean"},
+	{"late", onRelay, func(p *wire.Plan) bool {
+		return p.Late > 0 && p.Precision.Quantized()
+	},
+		"late work needs precision=single or precision=half"},
 	{"staleness", onAll, func(p *wire.Plan) bool {
 		return p.Late == 0 && p.Staleness != wire.StaleRoot
 	},

@@ -200,9 +200,15 @@ var scalarRefusals = []refusal{
 	},
 		"clipped-mean needs one above 0, other aggregators have none"},
 	{"max_scalar", onAll, func(p *wire.Plan) bool {
-		return p.Precision == wire.Half && p.MaxScalar > 65504
+		return p.Precision == wire.Half && p.MaxScalar > wire.MaxHalf
 	},
 		"precision=half reaches to 65504"},
+	{"max_scalar", onRelay, func(p *wire.Plan) bool {
+		return p.Precision.Quantized() && p.MaxScalar > wire.MaxHalf
+	},
+		"the scale of int8, int4 and int2 reaches to 65504"},
+	{"precision", onMean, func(p *wire.Plan) bool { return p.Precision.Quantized() },
+		"int8, int4 and int2 need transport=relay"},
 }
 
 // combine returns the first refusal of p.

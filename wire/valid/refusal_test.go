@@ -94,10 +94,15 @@ var refusedSeeded = rows([][2]string{
 	{"trim", "aggregator=trimmed-mean trim=0.05"},
 	{"clip", "aggregator=clipped-mean"},
 	{"max_scalar", "precision=half"},
+	{"max_scalar", "precision=int2 sharing=per-client transport=relay"},
+	{"precision", "precision=int4"},
 }...)
 
 // also has further refused plans.
 var also = []struct{ field, settings string }{
+	{"precision", "precision=int8 max_scalar=1"},
+	{"precision", "precision=int2 max_scalar=1 " + overDense},
+	{"max_scalar", "precision=int8 sharing=per-client transport=relay max_scalar=65505"},
 	{"subspace_share", "distribution=subspace subspace_moves=5 subspace_share=1"},
 	{"beta", "rule=momentum beta=1"},
 	{"server_step", "server_step=1"},
@@ -231,6 +236,8 @@ func TestRefusalsAtTheEdge(t *testing.T) {
 		"sharing=per-client transport=relay steps=50 perturbations=1 target=70",
 		"sharing=per-client transport=relay steps=50 perturbations=1 target=130 precision=half " +
 			"max_scalar=65504",
+		"sharing=per-client transport=relay precision=int4 max_scalar=65504 " +
+			"aggregator=clipped-mean clip=1 weights=samples",
 		"distribution=subspace subspace_moves=64 subspace_share=0.999",
 		"pool=2 rebase=1", "pool=65536 rebase=1 weight_decay=1e-3 prox=1 steps=2",
 		`pool=9 rebase=1 rule=momentum beta=0.9 segments=[{"name":"a","len":100,"step_scale":2}]`,
@@ -270,6 +277,8 @@ func TestWorstRecordsFit(t *testing.T) {
 	for settings, limit := range map[string]int{
 		"sharing=per-client transport=relay weights=samples members=16777216": wire.MaxRecord,
 		"sharing=per-client transport=relay weights=samples members=16777216 precision=half " +
+			"max_scalar=1 steps=7": wire.MaxRecord,
+		"sharing=per-client transport=relay weights=samples members=16777216 precision=int4 " +
 			"max_scalar=1 steps=7": wire.MaxRecord,
 		"control=scaffold-2 members=16777216":                             wire.MaxRecord,
 		"control=scaffold-2 members=16777216 steps=20":                    wire.MaxRecord,

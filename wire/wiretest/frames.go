@@ -112,6 +112,9 @@ func replies() []Vector {
 			Floats(make([]float32, 300)...)))
 	s.add("contribution-half", "ok", "the same scalars in half precision",
 		with(contribution, 6, halves10))
+	s.add("contribution-int4", "ok", "five scalars of 4 bits", with(contribution, 6, nibbles5))
+	s.add("contribution-int2", "ok", "four blocks of one scalar of 2 bits, of 0",
+		with(contribution, 6, Bin(make([]byte, 16)...)))
 	control := slices.Concat(Array(contribution...), Array(Uint(7), Floats(1, 2)))
 	s.add("contribution-control", "ok", "and then a control variate: two scalars along record 7",
 		control)

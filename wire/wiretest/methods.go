@@ -4,6 +4,9 @@ package wiretest
 var halves10 = Halves(0x3800, 0xbd00, 0x4200, 0x2c00, 0xc780, 0x4000, 0x1419, 0xae66, 0x5140,
 	0xbc00)
 
+// nibbles5 are 5 scalars of 4 bits, r = 1 and the codes 7, -8, 0, -1, 3.
+var nibbles5 = Bin(0x00, 0x3c, 0x87, 0xf0, 0x03, 0x00)
+
 // methodRounds adds the rounds of methods whose records have more than a mean, and their
 // faults.
 func methodRounds(s *set) {
@@ -29,6 +32,10 @@ func methodRounds(s *set) {
 			Array(term(0, 0, 1, 2), term(2, 0, 3, 4), term(7, 0, 5, 6)), Uint(12), Uint(100)))
 	s.add("round-half", "ok", "a mean of ten scalars of half precision",
 		body(Uint(7), Array(Array(Uint(0), Uint(0), halves10))))
+	s.add("round-int4", "ok",
+		"each of two contributors' scalars in 4 bits: 5 of slot 0, and as many of slot 300",
+		body(Uint(7), Array(Array(Uint(0), Uint(1), nibbles5),
+			Array(Uint(0), Uint(301), Bin(0, 0, 0, 0, 0, 0)))))
 	lateRounds(s, body)
 	scheduleRounds(s, body)
 
@@ -66,6 +73,11 @@ func methodPlans(s *set) {
 		field{55, Float(0.02)}, field{56, Float(0.9)}, field{57, Float(0.99)},
 		field{58, Float(1e-8)}, field{59, Float(1e-5)},
 		field{60, Uint(1)}, field{62, Float(100)})
+	for i, name := range []string{"int8", "int4", "int2"} {
+		add(name, "ok", "own directions, scalars of few bits: a plan that can run",
+			field{9, Uint(1)}, field{22, Uint(1)}, field{26, Float(65504)},
+			field{60, Uint(uint64(3 + i))})
+	}
 	add("pool", "ok",
 		"4096 directions on the sphere, rebased each 64 rounds, trimmed: a plan that can run",
 		field{10, Uint(3)}, field{23, Uint(2)}, field{50, Uint(4096)}, field{51, Uint(64)},
@@ -82,6 +94,7 @@ func methodPlans(s *set) {
 	add("control-new", "upgrade", "an unknown correction", field{53, Uint(3)})
 	add("server-rule-new", "upgrade", "an unknown server rule", field{54, Uint(7)})
 	add("precision-new", "upgrade", "an unknown width of scalars", field{60, Uint(2)})
+	add("precision-6", "upgrade", "an unknown precision of scalars", field{60, Uint(6)})
 	add("key-check-long", "limit", "65 bytes", field{47, Bin(Seq(0, 65)...)})
 	add("server-v0-nan", "value", "not a number", field{59, Value{0xca, 0x7f, 0xc0, 0, 0}})
 	add("pool-over", "limit", "2^32 directions", field{50, Uint(1 << 32)})

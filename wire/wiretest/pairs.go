@@ -47,6 +47,7 @@ var choices = [][]string{
 	{"server_rule=normalized"},
 
 	{"mu_auto=off", "mu_auto=on"},
+	{"precision=int8", "precision=int4", "precision=int2"},
 }
 
 // secret stands for a secret run key.
@@ -69,6 +70,9 @@ var needs = map[string][]string{
 	"aggregator=trimmed-mean": {"trim=0.4"}, // cuts off one of 3 at either end
 	"aggregator=clipped-mean": {"clip=10"},
 	"precision=half":          {"max_scalar=1000"},
+	"precision=int8":          fewBits,
+	"precision=int4":          fewBits,
+	"precision=int2":          fewBits,
 	"pool=64":                 {"rebase=4"},
 	secret:                    {"run_key="},
 	"transport=dense":         dense,
@@ -91,6 +95,9 @@ var needs = map[string][]string{
 
 // boxed keeps all parameters in one box.
 const boxed = `boxes=[{"low":-2,"high":2}]`
+
+// fewBits has what scalars of few bits need.
+var fewBits = []string{"max_scalar=1000", "sharing=per-client", "transport=relay"}
 
 var dense = []string{"transport=dense", "dense_keep=2"}
 

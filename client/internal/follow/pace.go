@@ -94,7 +94,11 @@ func elements(plan *wire.Plan, round *wire.Round) float64 {
 	}
 	scalars := 0
 	for i := range round.Terms {
-		scalars += plan.Precision.Len(round.Terms[i].Scalars)
+		n := plan.Precision.Len(round.Terms[i].Scalars)
+		if n < 0 { // they are along the round's own directions
+			n = int(plan.Steps) * int(round.Perturbations)
+		}
+		scalars += n
 	}
 	return float64(scalars) * float64(plan.Dim)
 }

@@ -14,10 +14,10 @@ func (p *Prober) watchZeros(g []float32) {
 	case p.zeros != zerosWorthAWarning:
 	case p.slopes.projector != nil:
 		p.cfg.Logger.Warn("the gradient was zero in 3 rounds: is it that of the loss, at the " +
-			"parameters that the runtime gives? scalars below 3e-8 are 0 with precision=half")
+			"parameters that the runtime gives? scalars below 3e-8 are 0 with less than single precision")
 	default:
 		p.cfg.Logger.Warn("the loss did not move in 3 rounds: does the engine round the weights " +
 			"to steps above mu? raise mu, or mu_scale of the segments it rounds; " +
-			"scalars below 3e-8 are 0 with precision=half")
+			"scalars below 3e-8 are 0 with less than single precision")
 	}
 }

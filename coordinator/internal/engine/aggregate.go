@@ -38,10 +38,10 @@ func (c *Core) take(m gather.Member, r *wire.Reply, weight uint32) {
 		c.sum.Add(nil, weight)
 		return
 	}
-	clipped := c.aggregator.Clip(c.values)
+	factor := c.aggregator.Clip(c.values)
 	switch {
-	case c.transport.unsummed() && clipped:
-		c.clipped = c.Plan.Precision.Append(c.clipped[:0], c.values...)
+	case c.transport.unsummed() && factor < 1:
+		c.clipped = c.Plan.Precision.Scale(c.clipped[:0], r.Values, int(c.round.perturbations), factor)
 		c.relayed.Add(m.Slot, c.clipped, weight)
 	case c.transport.unsummed():
 		c.relayed.Add(m.Slot, r.Values, weight)

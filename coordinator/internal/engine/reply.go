@@ -184,8 +184,10 @@ func (c *Core) readValues(r *wire.Reply, steps, perturbations int) (fault *uint6
 	switch {
 	case survey.Answered(r.Rest) != survey.None:
 		return &c.counters.WrongSurvey
-	case c.transport.vectors() || !precision.Fits(r.Values, steps, perturbations):
+	case c.transport.vectors(), len(r.Values) != steps*precision.Bytes(perturbations):
 		return &c.counters.WrongCount
+	case !precision.Fits(r.Values, steps, perturbations):
+		return &c.counters.Malformed
 	}
 	switch largest := gather.Read(&c.values, precision, r.Values, steps, perturbations); {
 	case !gather.Finite(r.Loss), !gather.Finite(largest):

@@ -31,9 +31,12 @@ func AggregatorOf(p *wire.Plan) Aggregator {
 // Unsummed says whether the aggregator needs every contribution, and not their sum.
 func (a Aggregator) Unsummed() bool { return a.one != nil }
 
-// Clip shortens a contribution where the aggregator clips, and says whether it did.
-func (a Aggregator) Clip(values []float32) (clipped bool) {
-	return a.clip > 0 && Clip(values, a.clip)
+// Clip shortens a contribution where the aggregator clips, and returns by which factor.
+func (a Aggregator) Clip(values []float32) (factor float64) {
+	if a.clip == 0 {
+		return 1
+	}
+	return Clip(values, a.clip)
 }
 
 // Combine returns one number for each scalar: of the held contributions if the

@@ -78,15 +78,16 @@ func TrimmedMean(values []float32, trim float32) float32 {
 }
 
 // Clip scales values, as one vector, down to the norm most: v *= most/|v| if |v| is larger. The
-// norm is that of [mathx.Norm]; the factor is a float32. clipped says whether it was larger.
-func Clip(values []float32, most float32) (clipped bool) {
+// norm is that of [mathx.Norm]; the factor is a float32. Clip returns it as it was before it was
+// rounded, 1 if nothing changed.
+func Clip(values []float32, most float32) (factor float64) {
 	norm := mathx.Norm(values)
 	if norm <= float64(most) {
-		return false
+		return 1
 	}
-	factor := float32(float64(most) / norm)
+	factor = float64(most) / norm
 	for i, v := range values {
-		values[i] = float32(factor * v)
+		values[i] = float32(float32(factor) * v)
 	}
-	return true
+	return factor
 }
