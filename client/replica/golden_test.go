@@ -22,7 +22,8 @@ var update = flag.Bool("update", false,
 var goldenFiles = []struct {
 	name string
 	runs int
-}{{"testdata/golden.txt", 48}, {"testdata/late.txt", 6}, {"testdata/normalized.txt", 11}}
+}{{"testdata/golden.txt", 48}, {"testdata/late.txt", 6}, {"testdata/normalized.txt", 11},
+	{"testdata/bits.txt", 4}}
 
 // A golden run is a plan (JSON settings over basePlan), a number of rounds, and the digest
 // that every replica must have after them.
@@ -176,12 +177,13 @@ func (g *lcg) float() float32 {
 
 func (g *lcg) scalars(n int) wire.Scalars { return g.travel(wire.Single, n) }
 
-// travel returns n scalars of a precision.
-func (g *lcg) travel(precision wire.Precision, n int) (s wire.Scalars) {
-	for range n {
-		s = precision.Append(s, g.float())
+// travel returns a block of n scalars.
+func (g *lcg) travel(precision wire.Precision, n int) wire.Scalars {
+	block := make([]float32, n)
+	for i := range block {
+		block[i] = g.float()
 	}
-	return s
+	return precision.Append(nil, block...)
 }
 
 // below returns a number in [0, n).

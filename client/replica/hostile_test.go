@@ -46,6 +46,8 @@ var hostilePlans = map[string]string{
 	"normalized": `{"dim":50,"perturbations":3,"sharing":"per-client","transport":"relay",` +
 		`"weights":"samples","max_weight":9,"late":2,"server_rule":"normalized",` +
 		`"server_beta1":0.9,"server_beta2":0.99,"server_decay":0.5}`,
+	"bits": `{"dim":50,"steps":2,"perturbations":3,"sharing":"per-client","transport":"relay",` +
+		`"precision":"int4","max_scalar":6e4}`,
 	"tauOfMany": `{"dim":3,"distribution":"subspace","subspace_moves":64,"subspace_share":0.5}`,
 }
 
@@ -147,6 +149,23 @@ func TestHostileRounds(t *testing.T) {
 		{"late relay", "late work of half a step", func(r *wire.Round) {
 			r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Source: 1, Scalars: one(3)})
 		}},
+		{"bits", "an unused bit", func(r *wire.Round) { r.Terms[0].Scalars[3] |= 0x80 }},
+		{"bits", "an unused bit of step 1", func(r *wire.Round) { r.Terms[0].Scalars[7] |= 0x10 }},
+		{"bits", "a negative scale", func(r *wire.Round) { r.Terms[0].Scalars[1] |= 0x80 }},
+		{"bits", "an infinite scale", func(r *wire.Round) {
+			copy(r.Terms[0].Scalars[4:], []byte{0, 0x7c})
+		}},
+		{"bits", "a scale that is no number", func(r *wire.Round) {
+			copy(r.Terms[0].Scalars[4:], []byte{1, 0x7c})
+		}},
+		{"bits", "codes without a scale", func(r *wire.Round) {
+			copy(r.Terms[0].Scalars, []byte{0, 0, 1})
+		}},
+		{"bits", "as long with another P", func(r *wire.Round) { r.Perturbations = 2 }},
+		{"bits", "one step", func(r *wire.Round) { r.Terms[0].Scalars = r.Terms[0].Scalars[:4] }},
+		{"bits", "late work", func(r *wire.Round) {
+			r.Terms = append(r.Terms, wire.Term{Back: 1, Source: 1, Scalars: r.Terms[0].Scalars})
+		}},
 		{"mean", "an object", func(r *wire.Round) { r.Object = make(wire.Bytes, wire.ObjectLen) }},
 		{"point", "an object", func(r *wire.Round) { r.Object = make(wire.Bytes, wire.ObjectLen) }},
 		{"dense", "no object", func(r *wire.Round) { r.Object = nil }},
@@ -181,7 +200,7 @@ func TestHostileRounds(t *testing.T) {
 			r := after(t, s, len(s.records))
 			at := *s.chain
 			s.round(4)
-			rec, err := wire.DecodeRecord(s.records[r.N()])
+			rec, err := wire.DecodeRecord(bytes.Clone(s.records[r.N()]))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -273,16 +292,23 @@ func TestHostileScalars(t *testing.T) {
 			for n := uint64(2); n < 8; n++ {
 				s.round(n)
 				for _, b := range s.records[r.N():] {
-					rec, err := wire.DecodeRecord(b)
+					rec, err := wire.DecodeRecord(bytes.Clone(b))
 					if err != nil {
 						t.Fatal(err)
 					}
+					here, sound := chain{r.N(), r.Hash()}, true
 					if rec.Round != nil {
 						for _, term := range rec.Round.Terms {
-							copy(term.Scalars, s.plan.Precision.Append(nil, bad))
+							block := s.plan.Precision.Append(nil, bad)
+							copy(term.Scalars, block)
+							sound = sound && s.plan.Precision.Fits(block, 1, 1)
 						}
 					}
-					here := chain{r.N(), r.Hash()}
+					if !sound { // the scale is not finite
+						refuses(t, r, here.add(rec), wire.ErrValue)
+						mustApply(t, r, b)
+						continue
+					}
 					mustApply(t, r, here.add(rec))
 					file := fileOf(t, r, History{})
 					if again, _, err := load(s.cfg, file); err != nil || stateOf(again) != stateOf(r) {

@@ -123,7 +123,7 @@ type device struct {
 }
 
 // work makes the local steps of a record with these scalars.
-func (d *device) work(scalars wire.Scalars, eta float32) {
+func (d *device) work(scalars wire.Scalars, count int, eta float32) {
 	r, p := d.r, d.r.Plan()
 	d.local.X, d.local.M = slices.Clone(r.Params()), slices.Clone(r.Momentum())
 	if p.Control != wire.NoControl {
@@ -133,7 +133,6 @@ func (d *device) work(scalars wire.Scalars, eta float32) {
 		}
 	}
 	steps := int(p.Steps)
-	count := p.Precision.Len(scalars) / steps
 	values := p.Precision.Values(scalars, steps, count)
 	for k := range steps {
 		g := values[k*count : (k+1)*count]
@@ -172,8 +171,8 @@ func TestMethodsDevice(t *testing.T) {
 					Scalars: s.random.travel(p.Precision, int(round.Perturbations))}
 			}
 			term := wire.Term{Source: d.local.Source,
-				Scalars: s.random.travel(p.Precision, int(p.Steps*round.Perturbations))}
-			d.work(term.Scalars, round.StepSize)
+				Scalars: s.scalars(p.Steps, round.Perturbations)}
+			d.work(term.Scalars, int(round.Perturbations), round.StepSize)
 			round.Terms = []wire.Term{term}
 			if len(d.own.Scalars) > 0 {
 				round.Terms = append(round.Terms,

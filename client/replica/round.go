@@ -172,7 +172,7 @@ func (r *Replica) checkTerms(n uint64, round *wire.Round, relayed bool) error {
 			return fmt.Errorf("term %d along %d records back, source %d: %w",
 				i, t.Back, t.Source, wire.ErrValue)
 		case own && !precision.Fits(t.Scalars, steps, p):
-			return fmt.Errorf("%d bytes of scalars for %d steps of %d perturbations: %w",
+			return fmt.Errorf("%d bytes are no scalars for %d steps of %d perturbations: %w",
 				len(t.Scalars), steps, p, wire.ErrValue)
 		case !own && !r.olderFits(n, t, scalars) && !r.lateFits(t, scalars, relayed):
 			return fmt.Errorf("term %d of %d scalars along %d records back, source %d: %w",

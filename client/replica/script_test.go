@@ -88,9 +88,7 @@ func (s *script) change(field, value string) {
 func (s *script) round(n uint64) {
 	p := s.plan
 	perturbations := p.PerturbationsAt(n)
-	scalars := func(steps uint32) wire.Scalars {
-		return s.random.travel(p.Precision, int(steps*perturbations))
-	}
+	scalars := func(steps uint32) wire.Scalars { return s.scalars(steps, perturbations) }
 	r := wire.Round{Round: n, StepSize: p.StepSizeAt(n), Perturbations: perturbations, Contributors: 1,
 		Factor: p.FactorAt(n)}
 	switch {
@@ -118,6 +116,14 @@ func (s *script) round(n uint64) {
 		s.late(&r)
 	}
 	s.add(r)
+}
+
+// scalars returns a block of scalars for each step.
+func (s *script) scalars(steps, perturbations uint32) (blocks wire.Scalars) {
+	for range steps {
+		blocks = append(blocks, s.random.travel(s.plan.Precision, int(perturbations))...)
+	}
+	return blocks
 }
 
 // late gives a round late contributions to some of the last three records.
