@@ -62,7 +62,11 @@ func (h *host) commit(scalars ...float32) []byte {
 		for len(scalars) < n {
 			scalars = append(scalars, float32(math.Sin(float64(len(scalars))+float64(h.last()))))
 		}
-		return h.plan.Precision.Append(nil, scalars...)
+		var s wire.Scalars
+		for block := range slices.Chunk(scalars, int(p)) {
+			s = h.plan.Precision.Append(s, block...)
+		}
+		return s
 	}
 	r := wire.Round{Terms: []wire.Term{{Scalars: made(n)}}}
 	switch {

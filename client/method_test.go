@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/zofl/zofl/client"
@@ -51,6 +52,9 @@ var methods = []struct {
 		p.Control, p.Distribution = wire.ScaffoldMean, wire.Sphere
 	}},
 	{"half", func(p *wire.Plan) { p.Precision, p.MaxScalar, p.Steps = wire.Half, 65504, 2 }},
+	{"4 bits", func(p *wire.Plan) { fewBits(p, wire.Int4, 10) }},
+	{"2 bits", func(p *wire.Plan) { fewBits(p, wire.Int2, 7) }},
+	{"8 bits, two steps", func(p *wire.Plan) { fewBits(p, wire.Int8, 5); p.Steps = 2 }},
 	{"pool", func(p *wire.Plan) { p.Pool, p.Rebase, p.Steps = 7, 3, 2 }},
 	{"pool of given parameters", func(p *wire.Plan) {
 		p.Pool, p.Rebase, p.Segments = 7, 3, nil
@@ -69,6 +73,12 @@ var methods = []struct {
 	{"private", func(p *wire.Plan) {
 		p.RunKey, p.KeyCheck, p.Steps = nil, wire.KeyCheck(secret), 2
 	}},
+}
+
+// fewBits gives a plan own directions with scalars of few bits.
+func fewBits(p *wire.Plan, precision wire.Precision, perturbations uint32) {
+	p.Sharing, p.Transport = wire.PerClient, wire.Relay
+	p.Precision, p.MaxScalar, p.Perturbations = precision, wire.MaxHalf, perturbations
 }
 
 // secret is the run key of private runs.
@@ -205,9 +215,30 @@ func (v *variates) check(t *testing.T, h *host, w *replica.Replica, a *wire.Anno
 	if p.Precision == wire.Half {
 		tolerance = 2e-3 // 2^-11 of each scalar, and what earlier ones moved
 	}
+	if p.Precision.Quantized() {
+		quantize(p.Precision, e.scalars, int(a.Perturbations))
+		tolerance = 1e-6
+		if p.Steps > 1 {
+			tolerance = 0.05 // the device moved by what it sent, with an error of r/64
+		}
+	}
 	for j, g := range e.scalars {
 		if got := sent[j]; !near(got, g, tolerance) {
 			t.Errorf("%s: record %d: g[%d] = %v, want %v", r.id, r.N, j, got, g)
+		}
+	}
+}
+
+// quantize rounds the scalars of each step, n of them, to what a precision sends.
+func quantize(precision wire.Precision, scalars []float64, n int) {
+	for at := range slices.Chunk(scalars, n) {
+		block := make([]float32, len(at))
+		for i, g := range at {
+			block[i] = float32(g)
+		}
+		precision.Round(block)
+		for i, c := range block {
+			at[i] = float64(c)
 		}
 	}
 }
