@@ -23,6 +23,8 @@ type Net struct {
 	layers []linear
 	dim    int
 	shelf  shelf[netWorkspace]
+
+	gradients shelf[netBackward]
 }
 
 // A netWorkspace holds the rows of a chunk, then the outputs of each layer.
@@ -98,16 +100,10 @@ func (m *Net) Sum(params []float32, batch []int) (loss float64, right int) {
 	defer m.shelf.put(ws)
 	for len(batch) > 0 {
 		n := min(len(batch), chunk)
-		for i, at := range batch[:n] {
-			copy(ws.values[0][i*m.table.Features:], m.table.At(at))
-		}
+		m.load(ws, batch[:n])
 		m.run(ws, params, n)
-		last := ws.values[len(m.layers)]
 		for i, at := range batch[:n] {
-			for c := range ws.logits {
-				ws.logits[c] = float64(last[i*len(ws.logits)+c])
-			}
-			one, ok := softmax.CrossEntropy(ws.logits, int(m.table.Labels[at]))
+			one, ok := m.crossEntropy(ws, i, int(m.table.Labels[at]))
 			loss += one
 			if ok {
 				right++
@@ -116,6 +112,22 @@ func (m *Net) Sum(params []float32, batch []int) (loss float64, right int) {
 		batch = batch[n:]
 	}
 	return loss, right
+}
+
+// load copies the rows of a chunk.
+func (m *Net) load(ws *netWorkspace, batch []int) {
+	for i, at := range batch {
+		copy(ws.values[0][i*m.table.Features:], m.table.At(at))
+	}
+}
+
+// crossEntropy returns the loss of row i of a chunk, whose logits it leaves in ws.
+func (m *Net) crossEntropy(ws *netWorkspace, i, label int) (loss float64, right bool) {
+	last := ws.values[len(m.layers)]
+	for c := range ws.logits {
+		ws.logits[c] = float64(last[i*len(ws.logits)+c])
+	}
+	return softmax.CrossEntropy(ws.logits, label)
 }
 
 // run takes the n rows of a chunk through the layers.

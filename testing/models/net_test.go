@@ -103,3 +103,44 @@ func TestNetSegments(t *testing.T) {
 		t.Errorf("a hidden layer begins with %v", list[0])
 	}
 }
+
+var _ Differentiable = (*Net)(nil)
+
+// The gradient against central differences of the definition in float64, one parameter after
+// another, on more than a chunk of rows, and added to what was there.
+func TestNetGradient(t *testing.T) {
+	table := rowsOf(150, 7, 5)
+	for _, hidden := range []int{0, 6} {
+		m := NewNet(table)
+		if hidden > 0 {
+			m = NewNet(table, hidden)
+		}
+		params, grad, batch := random(m.Dim(), 3), make([]float32, m.Dim()), sequence(150)
+		for i := range params {
+			params[i] *= 3
+		}
+		fill(grad, 1)
+		loss := m.Gradient(grad, params, batch)
+		if want := m.Loss(params, batch); math.Abs(loss-want) > 1e-12 {
+			t.Errorf("%d hidden units: loss %v, want %v", hidden, loss, want)
+		}
+		at := func(i int, v float32) (sum float64) {
+			was := params[i]
+			params[i] = v
+			for row := range 150 {
+				loss, _ := slowNet(table, hidden, params, row)
+				sum += loss / 150
+			}
+			params[i] = was
+			return sum
+		}
+		for i, v := range params {
+			const mu = 1e-4
+			above, below := v+mu, v-mu
+			want := (at(i, above) - at(i, below)) / (float64(above) - float64(below))
+			if got := float64(grad[i]) - 1; !(math.Abs(got-want) <= 1e-4) {
+				t.Errorf("%d hidden units, parameter %d: got %v, want %v", hidden, i, got, want)
+			}
+		}
+	}
+}

@@ -43,11 +43,13 @@ func (x *defaultsRun) score(b *defaultsBench, name string, t *defaultsTrial,
 // that is stopped begins again.
 func (x *defaultsRun) train(b *defaultsBench, p *wire.Plan, shares [][]int, seed uint64,
 	file string) (*defaultsScore, error) {
-	r, err := run.Train(x.ctx, run.Config{
+	cfg := run.Config{
 		Name: p.Preset + ", " + b.name, Seed: seed, Task: b.task, Plan: p, Shares: shares,
 		Order: run.Draws, Measure: func(round uint64) bool { return round == p.Rounds },
 		Progress: x.env.progress(&Training{Rounds: p.Rounds}),
-	})
+	}
+	x.env.screen(&cfg)
+	r, err := run.Train(x.ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +76,7 @@ func (x *defaultsRun) file(b *defaultsBench, p *wire.Plan, seed uint64) (string,
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%+v\n%v %d", plan, b.defaultsTask, b.drawn,
 		len(b.labels)))
 	_, step := stepOf(p)
-	return filepath.Join(x.env.Dir, x.report.ID, b.name,
+	return filepath.Join(x.env.Dir, x.report.ID+x.env.apart(), b.name,
 		fmt.Sprintf("%s-%s-%d-%x.json", p.Preset, token(step), seed, sum[:6])), nil
 }
 

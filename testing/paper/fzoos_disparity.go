@@ -148,7 +148,7 @@ func (x *boxRun) watched(c contestant, step float32, rounds uint64) (each, sofar
 		l := newLookout(q)
 		one.Task.Asked = l.asked
 		// A run read from a log makes no queries, so this one is not kept.
-		r, err := (&Env{Logf: x.env.Logf}).trainOne(x.ctx, x.report.ID, one, seed)
+		r, err := (&Env{Logf: x.env.Logf, Screen: x.env.Screen}).trainOne(x.ctx, x.report.ID, one, seed)
 		if err != nil {
 			return nil, nil, 0, err
 		}

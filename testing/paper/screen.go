@@ -21,8 +21,16 @@ func (e *Env) screen(cfg *run.Config) {
 	}
 	cfg.Differentiates = func(int) bool { return true }
 	if cfg.Dir != "" {
-		cfg.Dir += "-screened"
+		cfg.Dir += e.apart()
 	}
+}
+
+// apart returns what keeps the files of a screened run apart.
+func (e *Env) apart() string {
+	if e.Screen {
+		return "-screened"
+	}
+	return ""
 }
 
 // byGradients marks what gradients found.
@@ -51,6 +59,9 @@ func (r *Report) markScreened() {
 		c.Claim = strings.ReplaceAll(c.Claim, "queries", "spared queries")
 		c.Figures = strings.ReplaceAll(c.Figures, "queries", "spared queries") +
 			" (" + byGradients + ")"
+	}
+	if c := r.Summary.Columns; len(c) > 0 {
+		c[0] += ", " + byGradients
 	}
 	r.Figure.Title += ", " + byGradients
 	for i := range r.More {

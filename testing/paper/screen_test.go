@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/csv"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,5 +105,25 @@ func TestAddGradients(t *testing.T) {
 	r = &Report{}
 	if r.addCurves("", curve(0)); len(r.Table.Columns) != 7 || len(r.Table.Rows[0]) != 7 {
 		t.Errorf("a table without gradients has the columns %q", r.Table.Columns)
+	}
+}
+
+// TestScreenDefaults: screened scores are kept apart, and have no query.
+func TestScreenDefaults(t *testing.T) {
+	e := small(t.TempDir())
+	e.Screen = true
+	r := experiment(t, "defaults", e)
+	files, err := filepath.Glob(filepath.Join(e.Dir, "defaults-screened", "*", "*.json"))
+	if err != nil || len(files) != len(r.Table.Rows) {
+		t.Errorf("%d scores are saved, %v, want %d", len(files), err, len(r.Table.Rows))
+	}
+	at := slices.Index(r.Table.Columns, "queries")
+	for _, row := range r.Table.Rows {
+		if row[at] != "0" {
+			t.Errorf("%s queries in %v", row[at], row)
+		}
+	}
+	if !r.Screened || !strings.Contains(r.Summary.Columns[0], byGradients) {
+		t.Errorf("screened %v, summary %q", r.Screened, r.Summary.Columns)
 	}
 }
