@@ -41,7 +41,7 @@ func (t *mixedTask) model() string { return (&drift{cnn: t.cnn}).model() }
 
 // mixedTasks returns the tasks for an environment: a short one is softmax alone.
 func mixedTasks(e *Env) []mixedTask {
-	list := []mixedTask{{step: 1e-3, rounds: 1000}, {cnn: true, step: 5e-4, rounds: 200}}
+	list := []mixedTask{{step: 1e-3, rounds: 1000}, {cnn: true, step: 3e-3, rounds: 200}}
 	if e.Short {
 		list = []mixedTask{{step: 1e-3, rounds: 100}}
 	}
@@ -130,8 +130,9 @@ func (x *mixedRun) claims(t *mixedTask, fleets []Results) {
 			"accuracy %s, black boxes %s, after round %d", spread(got), spread(boxes), t.rounds)
 	}
 	base, half := lastPoint(fleets[0]), lastPoint(fleets[1])
-	x.report.claim(half.Bytes == base.Bytes,
-		t.model()+": gradients cost no byte more", "%d bytes, black boxes %d", half.Bytes, base.Bytes)
+	// Some 40 bytes of every hundred rounds depend on timing.
+	x.report.claim(math.Abs(float64(half.Bytes)/float64(base.Bytes)-1) < 1e-3,
+		t.model()+": gradients cost no more bytes", "%d bytes, black boxes %d", half.Bytes, base.Bytes)
 	x.report.claim(2*half.Queries == base.Queries && half.Spared == half.Queries &&
 		half.Gradients == 5*t.rounds,
 		t.model()+": half of the clients make half of the queries, and one gradient a round",
