@@ -14,6 +14,7 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // A graded is slopes whose device has the gradient.
@@ -501,4 +502,22 @@ func (o quiet) Gradient(_ context.Context, _ []float32, _ objective.Batch, g []f
 	error) {
 	clear(g)
 	return 1, nil
+}
+
+// A survey, whose answers are losses, is one of losses for a device with gradients too.
+func TestSurveyOfGradients(t *testing.T) {
+	g := &graded{slopes: newSlopes(testDim, 0, 1)}
+	s := newStepper(t, g, 1, func(p *wire.Plan) { p.MuAuto, p.Mu = 1, 0 })
+	task := s.task()
+	task.Survey = survey.Mu
+	result, err := s.c.Run(t.Context(), s.r, task)
+	want := uint64(survey.Mu.Values())
+	if err != nil || s.c.Queries() != want || s.c.Gradients() != 0 ||
+		s.c.Calls(s.r.Plan(), &task) != (Calls{Queries: want}) {
+		t.Errorf("%v: %d queries and %d gradients, announced %v, want %d queries",
+			err, s.c.Queries(), s.c.Gradients(), s.c.Calls(s.r.Plan(), &task), want)
+	}
+	if at := g.value(s.r.Params()); result.Loss != at {
+		t.Errorf("loss %v, want %v", result.Loss, at)
+	}
 }

@@ -38,9 +38,10 @@ func (t *Task) Queries(plan *wire.Plan) uint64 {
 	return q
 }
 
-// Calls returns the calls of the app's objective that a task takes.
+// Calls returns the calls of the app's objective that a task takes. A survey asks for losses,
+// whatever else the objective has.
 func (p *Prober) Calls(plan *wire.Plan, t *Task) Calls {
-	if !p.slopes.serves(plan) {
+	if t.Survey != survey.None || !p.slopes.serves(plan) {
 		return Calls{Queries: t.Queries(plan)}
 	}
 	calls := uint64(t.Steps) * p.slopes.calls(t.Perturbations)
