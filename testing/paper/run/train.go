@@ -30,6 +30,9 @@ type Config struct {
 	// continues from there, except that one with control variates or surrogates begins
 	// again.
 	Dir string
+	// Everything counts also the bytes that assemble the fleet, see [Totals].Other. A run that
+	// continues does not count those of later assemblies: real devices keep their state.
+	Everything bool
 	// Progress, unless nil, is called after every round, in order, by one goroutine at a
 	// time. It must not keep the curve.
 	Progress func(*Curve)

@@ -85,6 +85,36 @@ func TestTrain(t *testing.T) {
 	}
 }
 
+// TestEverything: bytes include those that assemble the fleet, once.
+func TestEverything(t *testing.T) {
+	cfg := digits(t, 6)
+	cfg.Everything, cfg.Dir = true, t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	cfg.Progress = func(c *Curve) {
+		if c.Last() == 3 {
+			cancel()
+		}
+	}
+	r, err := Train(ctx, cfg)
+	if !errors.Is(err, context.Canceled) || r == nil || len(r.Curve.Points) < 3 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	before := r.Curve.Points[len(r.Curve.Points)-1]
+	cfg.Progress = nil
+	whole := mustTrain(t, cfg)
+	last := whole.Curve.Points[5]
+	if want := before.Bytes + whole.Totals.Up.Bytes; last.Bytes < want ||
+		last.Bytes > want+whole.Totals.Down.Bytes {
+		t.Errorf("after a stop %d bytes, before %d, then %+v", last.Bytes, before.Bytes, whole.Totals)
+	}
+	cfg.Dir = ""
+	one := mustTrain(t, cfg)
+	first := one.Curve.Points[0]
+	if joins := one.Totals.Other.Bytes; joins == 0 || first.Bytes <= joins {
+		t.Errorf("the first point has %d bytes, the joins alone %d", first.Bytes, joins)
+	}
+}
+
 // TestResume: a run that was stopped repeatedly has the same curve as one that was not.
 func TestResume(t *testing.T) {
 	whole := mustTrain(t, digits(t, 30))

@@ -137,9 +137,8 @@ func (t *training) record(e report.Event) error {
 	switch e.Kind {
 	case report.RoundDone:
 		now := time.Now()
-		totals := t.fleet.meter.Totals()
 		t.watch.rounds <- Point{
-			Round: e.Round, Bytes: t.base + totals.Up.Bytes + totals.Down.Bytes,
+			Round: e.Round, Bytes: t.base + t.traffic(),
 			TrainLoss: float64(e.Loss), Seconds: now.Sub(t.latest).Seconds(),
 		}
 		t.latest = now
@@ -152,6 +151,16 @@ func (t *training) record(e report.Event) error {
 		return errPaused
 	}
 	return nil
+}
+
+// traffic returns the bytes that count of this process.
+func (t *training) traffic() uint64 {
+	totals := t.fleet.meter.Totals()
+	n := totals.Up.Bytes + totals.Down.Bytes
+	if t.cfg.Everything && t.base == 0 {
+		n += totals.Other.Bytes
+	}
+	return n
 }
 
 // diverged begins the reason of a run that diverged.
