@@ -65,7 +65,7 @@ var allowed = map[string][]string{
 		module + "/client/replica",
 	},
 	"client/internal/follow": {
-		module + "/wire", module + "/wire/valid", module + "/client/replica",
+		module + "/wire", module + "/wire/lean", module + "/wire/valid", module + "/client/replica",
 		module + "/client/internal/retry", module + "/client/internal/seal",
 		module + "/client/internal/files", module + "/bus",
 	},
@@ -87,7 +87,8 @@ var allowed = map[string][]string{
 	"coordinator/internal/roster": {module + "/wire", module + "/coordinator/runlog"},
 	"coordinator/report":          {module + "/wire", module + "/wire/survey"},
 	"coordinator/internal/engine": {
-		module + "/wire", module + "/wire/subjects", module + "/wire/plancheck", module + "/mathx",
+		module + "/wire", module + "/wire/lean", module + "/wire/subjects",
+		module + "/wire/plancheck", module + "/mathx",
 		module + "/prng", module + "/coordinator/report", module + "/coordinator/runlog",
 		module + "/coordinator/internal/gather", module + "/coordinator/internal/serve",
 		module + "/coordinator/internal/ballot", module + "/coordinator/internal/steer",

@@ -226,7 +226,7 @@ func (h *host) announcement() wire.Announcement {
 
 // send announces a, and lets the devices do what they can without time passing.
 func (h *host) send(a wire.Announcement) {
-	h.sendFrame(a.Append(nil))
+	h.sendFrame(h.encode(a))
 }
 
 func (h *host) sendFrame(frame []byte) {

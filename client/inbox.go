@@ -8,6 +8,7 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/internal/follow"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/lean"
 )
 
 // inboxLen bounds the announcements that wait for a busy device. A new one displaces the
@@ -42,11 +43,11 @@ func (in *inbox) receive(m bus.Message) { in.put(m.Data, false) }
 
 // put queues an announcement. asked says that it answers a question of this client.
 func (in *inbox) put(frame []byte, asked bool) {
-	announcement, err := wire.DecodeAnnouncement(frame)
+	announcement, err := lean.Decode(frame)
 	left := time.Duration(announcement.Left) * time.Millisecond
 	head, _ := follow.HeadOf(&announcement)
 	now := time.Now()
-	a := arrival{announcement, head, now.Add(left), asked}
+	a := arrival{announcement.Announcement, head, now.Add(left), asked}
 
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/lean"
 )
 
 // ignoreFor is how many heads in a row may name an earlier record or epoch than this device knows
@@ -28,14 +29,22 @@ type Head struct {
 	Epoch     uint64
 	Records   wire.Records   // the last ones of the log, up to Last; fewer than Last
 	Reference wire.Reference // N = 0: none
+
+	// packed has record Last in its lean form, in place of Records, until the replica is at
+	// the record before; tip is then that of record Last, otherwise zero.
+	packed *lean.Announcement
+	tip    wire.Tip
 }
 
 // HeadOf returns the head that an announcement shows. ok is false if no log can have it.
-func HeadOf(a *wire.Announcement) (h Head, ok bool) {
+func HeadOf(a *lean.Announcement) (h Head, ok bool) {
 	if a.N < 2 || uint64(a.Records.Len()) >= a.N { // there is no record before the plan
 		return h, false
 	}
 	h = Head{Last: a.N - 1, Epoch: a.Epoch, Records: a.Records}
+	if a.Lean() {
+		h.packed, h.tip = a, a.Tip
+	}
 	if r, ok := a.Reference(); ok {
 		h.Reference = r
 	}
@@ -44,6 +53,19 @@ func HeadOf(a *wire.Announcement) (h Head, ok bool) {
 
 // first is the index of the first element of Records.
 func (h *Head) first() uint64 { return h.Last + 1 - uint64(h.Records.Len()) }
+
+// unpack puts record Last together if the replica is at the record before, whose hash that
+// needs. A record that does not follow the replica's log is left out: the log then has the last
+// word, as for a head without records.
+func (h *Head) unpack(r *replica.Replica) {
+	if h.packed == nil || r.N()+1 != h.Last {
+		return
+	}
+	if record, err := h.packed.Record(r.Hash()); err == nil {
+		h.Records.Add(record)
+	}
+	h.packed = nil
+}
 
 // A Standing says how far the follower got towards a head.
 type Standing struct {
@@ -116,6 +138,7 @@ func (f *Follower) reach(ctx context.Context, h *Head) (followed bool, err error
 // the replica: the records that it fetches in between may be of another log than the head, which
 // lost its tail meanwhile.
 func (f *Follower) extend(ctx context.Context, h *Head) error {
+	h.unpack(f.replica)
 	if err := f.agrees(h); err != nil {
 		return err
 	}
@@ -127,7 +150,7 @@ func (f *Follower) extend(ctx context.Context, h *Head) error {
 }
 
 // agrees returns an error if the head carries another record than the replica's last under its
-// index.
+// index, or names another tip for it.
 func (f *Follower) agrees(h *Head) error {
 	n, fork := h.first(), false
 	h.Records.Each(func(record []byte) bool {
@@ -135,6 +158,7 @@ func (f *Follower) agrees(h *Head) error {
 		n++
 		return n <= f.replica.N()
 	})
+	fork = fork || h.tip != wire.Tip{} && h.Last == f.replica.N() && h.tip != f.replica.Hash().Tip()
 	if fork {
 		return fmt.Errorf("%w: record %d", replica.ErrFork, f.replica.N())
 	}
