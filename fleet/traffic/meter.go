@@ -8,6 +8,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/lean"
 )
 
 // A Sum is the traffic in one direction.
@@ -58,10 +59,10 @@ func (m *Meter) Totals() Totals {
 // Publish implements [bus.Bus].
 func (m *Meter) Publish(subject string, frame []byte) error {
 	m.mu.Lock()
-	a, err := wire.DecodeAnnouncement(frame)
+	a, err := lean.Decode(frame)
 	if err == nil && isAnnounce(subject) {
 		m.totals.Down.add("MSG", subject+" 1", frame, m.clients)
-		m.totals.Down.Scalars += m.clients * recordScalars(a.Records)
+		m.totals.Down.Scalars += m.clients * announcedScalars(&a)
 	} else if isPiece(frame) {
 		m.totals.Down.add("MSG", subject+" 1", frame, 1)
 	} else {
@@ -123,14 +124,31 @@ func (m *Meter) arrived(msg *bus.Message) {
 	}
 }
 
+// announcedScalars counts the scalars of the rounds that an announcement brings.
+func announcedScalars(a *lean.Announcement) uint64 {
+	if !a.Lean() {
+		return recordScalars(a.Records)
+	}
+	r, err := a.Read()
+	if err != nil {
+		return 0
+	}
+	return roundScalars(r.Round)
+}
+
+func roundScalars(r *wire.Round) (n uint64) {
+	for _, t := range r.Terms {
+		n += uint64(t.Scalars.Len())
+	}
+	return n
+}
+
 // recordScalars counts the scalars of the rounds among records.
 func recordScalars(records wire.Records) (n uint64) {
 	records.Each(func(record []byte) bool {
 		r, err := wire.DecodeRecord(record)
 		if err == nil && r.Kind == wire.KindRound {
-			for _, t := range r.Round.Terms {
-				n += uint64(t.Scalars.Len())
-			}
+			n += roundScalars(r.Round)
 		}
 		return true
 	})

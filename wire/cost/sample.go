@@ -1,6 +1,9 @@
 package cost
 
-import "github.com/zofl/zofl/wire"
+import (
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/lean"
+)
 
 // A sample is a round's records with the longest numbers that the plan allows.
 type sample struct {
@@ -93,8 +96,14 @@ func (s *sample) announcement(i int, budget uint32) []byte {
 		a.Records.Add((&wire.Record{N: 1, Epoch: 1, Kind: wire.KindPlan, Plan: p}).Append(nil))
 		return a.Append(nil)
 	}
+	last := uint64(i) + uint64(len(s.records)) - 1
+	if budget == 0 && lean.For(p) {
+		if frame, ok := lean.Append(nil, &a, s.before(last%uint64(len(s.records)), a.N)); ok {
+			return frame
+		}
+	}
 	const head = 3 // bytes of the length before a record
-	left, last := int(budget), uint64(i)+uint64(len(s.records))-1
+	left := int(budget)
 	for back := range a.N - 1 {
 		record := s.records[(last+back)%uint64(len(s.records))]
 		if back > 0 {
@@ -106,6 +115,20 @@ func (s *sample) announcement(i int, budget uint32) []byte {
 		a.Records.Add(record)
 	}
 	return a.Append(nil)
+}
+
+// before returns record i as it is right before record n, in the round before if i is the last.
+func (s *sample) before(i, n uint64) []byte {
+	r, err := wire.DecodeRecord(s.records[i])
+	if err != nil {
+		panic("cost: internal error: " + err.Error())
+	}
+	r.N = n - 1
+	if i == uint64(len(s.records))-1 {
+		r.Round.Round = s.round - 1
+		r.Round.StepSize = s.plan.StepSizeAt(s.round - 1)
+	}
+	return r.Append(nil)
 }
 
 // reply returns a device's contribution to the round's record i.

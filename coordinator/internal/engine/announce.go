@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/lean"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -26,11 +27,23 @@ func (c *Core) announce() {
 		c.round.calls++
 		a.Rest = c.asking(a.Rest)
 	}
-	a.Records = c.recent.Within(fresh, budget)
+	records := c.recent.Within(fresh, budget)
 	c.askEvaluators(a.Cohort)
 	c.announcing, c.announced = true, a.N
 	c.announceAt = c.now + uint64(c.Plan.Reannounce)
-	c.emit(Output{Kind: OutAnnounce, Frame: a.Append(nil)})
+	c.emit(Output{Kind: OutAnnounce, Frame: c.frame(&a, records)})
+}
+
+// frame encodes an announcement, in the lean form if the run has it and the announcement brings the
+// last record alone.
+func (c *Core) frame(a *wire.Announcement, records wire.Records) []byte {
+	if c.lean && records.Len() == 1 {
+		if frame, ok := lean.Append(nil, a, c.recent[len(c.recent)-1]); ok {
+			return frame
+		}
+	}
+	a.Records = records
+	return a.Append(nil)
 }
 
 // head returns the announcement without records: at most [wire.MaxHead] bytes, with the reference

@@ -10,6 +10,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/mathx"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/lean"
 	"github.com/zofl/zofl/wire/plancheck"
 )
 
@@ -107,6 +108,7 @@ type Core struct {
 	transport transport
 	archive
 	prev wire.Tip // of record n-1
+	lean bool     // announcements have the lean form where there is one
 
 	now        uint64 // milliseconds
 	maxMembers int    // of a listed roster
@@ -210,7 +212,7 @@ func New(cfg Config, h *History) (*Core, error) {
 		c.refersTo = c.N + referRecords
 	}
 	c.transport = transportOf(&c.Plan)
-	c.unkept = c.transport.vectors()
+	c.unkept, c.lean = c.transport.vectors(), lean.For(&c.Plan)
 	listed := c.Plan.Roster == wire.ListedRoster
 	if listed && (c.Rounds > 0 || c.Point.N > 0) && len(h.Members) == 0 && h.base == nil {
 		return nil, fmt.Errorf("log: roster: %w: it is empty, and the log has rounds",

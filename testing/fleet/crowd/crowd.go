@@ -10,6 +10,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/lean"
 	"github.com/zofl/zofl/wire/subjects"
 )
 
@@ -66,7 +67,7 @@ func (c *crowd) join(ask func(id string) error) error {
 // hear answers an announcement for all devices that it asks. It ignores a repetition: every
 // device that answers has done so already.
 func (c *crowd) hear(m bus.Message) {
-	a, err := wire.DecodeAnnouncement(m.Data)
+	a, err := lean.Decode(m.Data)
 	if err != nil || a.State != wire.Open || a.N == c.n && a.Attempt == c.attempt {
 		return
 	}
@@ -74,17 +75,20 @@ func (c *crowd) hear(m bus.Message) {
 	var last []byte
 	a.Records.Each(func(record []byte) bool { last = record; return true })
 	began := time.Now()
-	asked := c.selected(&a)
+	asked := c.selected(&a.Announcement)
 	c.selecting = append(c.selecting, time.Since(began))
 	c.asked.Add(uint64(len(asked)))
 	select {
 	case c.answering <- time.Now():
 	default:
 	}
-	tip := wire.HashRecord(last).Tip()
+	tip := a.Tip
+	if !a.Lean() {
+		tip = wire.HashRecord(last).Tip()
+	}
 	for _, i := range asked {
 		if c.rng.Float64() < c.answer {
-			c.reply(c.ids[i], &a, tip)
+			c.reply(c.ids[i], &a.Announcement, tip)
 		}
 	}
 }

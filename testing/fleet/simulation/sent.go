@@ -6,6 +6,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/lean"
 	"github.com/zofl/zofl/wire/subjects"
 )
 
@@ -52,13 +53,28 @@ func (b *book) carried(p *process, what string, n uint64, records wire.Records) 
 	})
 }
 
+// unpack puts the record of a lean announcement in its place.
+func (b *book) unpack(p *process, a *lean.Announcement) {
+	if !a.Lean() || a.N-2 > uint64(len(b.chain)) {
+		return
+	}
+	record, err := a.Record(b.chain[a.N-3].hash)
+	if err != nil {
+		b.w.find("frames decode", "%v: the record of a lean announcement of %d: %v", p, a.N, err)
+		return
+	}
+	a.Records.Add(record)
+	b.w.count("announce lean")
+}
+
 func (b *book) announced(p *process, frame []byte) {
-	a, err := wire.DecodeAnnouncement(frame)
+	a, err := lean.Decode(frame)
 	if err != nil {
 		b.w.find("frames decode", "%v: announcement: %v", p, err)
 		return
 	}
 	b.named(p, "an announcement", a.N-1)
+	b.unpack(p, &a)
 	b.carried(p, "an announcement", a.N-uint64(a.Records.Len()), a.Records)
 	if b.begun[a.Epoch] != p {
 		b.w.find("epochs ascend", "%v announces in epoch %d, which is not its own", p, a.Epoch)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/lean"
 	"github.com/zofl/zofl/wire/subjects"
 )
 
@@ -71,8 +72,11 @@ func (d describe) String() string {
 	kind, _ := d.w.kind(d.m)
 	switch kind {
 	case announcing:
-		if a, err := wire.DecodeAnnouncement(d.m.Data); err == nil {
-			return describeAnnouncement(&a)
+		if a, err := lean.Decode(d.m.Data); err == nil {
+			if a.Lean() {
+				return "lean " + describeAnnouncement(&a.Announcement)
+			}
+			return describeAnnouncement(&a.Announcement)
 		}
 	case replying:
 		if r, err := wire.DecodeReply(d.m.Data); err == nil {

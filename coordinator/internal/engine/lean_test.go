@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/lean"
+)
+
+// TestLeanAnnouncements: a round's first announcement is lean and brings the record that was
+// stored. The plan, a repetition with earlier records and a pause come in full.
+func TestLeanAnnouncements(t *testing.T) {
+	plan := methodPlan(t, []string{"sharing=per-client", "transport=relay", "weights=samples",
+		"max_weight=1000"}, 3)
+	plan.Quorum, plan.AnnounceBudget = 3, 4096
+	if lean.For(plan) {
+		t.Fatal("a plan of the first version has lean frames")
+	}
+	c := newTestCore(t, plan, 3)
+	c.lean = true
+	names := ids(3)
+	announced := func(outs []Output) (a lean.Announcement) {
+		t.Helper()
+		for _, o := range outs {
+			if o.Kind != OutAnnounce {
+				continue
+			}
+			var err error
+			if a, err = lean.Decode(o.Frame); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return a
+	}
+	hash := c.Hash
+	for round := range 5 {
+		n := c.N + 1
+		for d := range names {
+			r := wire.Reply{Kind: wire.Contribution, N: n, Tip: c.Hash.Tip(), Weight: uint32(1 + d)}
+			for p := range c.round.scalars {
+				r.Values = wire.AppendScalars(r.Values, float32(d)+float32(p))
+			}
+			c.Step(1, Input{Kind: InReply, ID: names[d], Frame: r.Append(nil)})
+		}
+		stored := bytes.Clone(c.pending)
+		a := announced(c.Step(2, Input{Kind: InAppended, N: n}))
+		record, err := a.Record(hash)
+		if !a.Lean() || a.N != n+1 || err != nil || !bytes.Equal(record, stored) {
+			t.Fatalf("round %d: lean %v, n %d, %v: record %x, want %x", round, a.Lean(), a.N, err,
+				record, stored)
+		}
+		hash = wire.HashRecord(stored)
+		if a.Tip != hash.Tip() || a.Tip != c.Hash.Tip() {
+			t.Errorf("round %d: tip %v, want %v", round, a.Tip, hash.Tip())
+		}
+		again := announced(c.Step(c.announceAt, Input{Kind: InTick}))
+		if again.Lean() || again.Records.Len() < 2 {
+			t.Errorf("round %d: the repetition brings %d records, lean %v", round,
+				again.Records.Len(), again.Lean())
+		}
+	}
+	paused := announced(c.Step(c.now, Input{Kind: InPause, Text: "why"}))
+	if paused.Lean() || paused.State != wire.Paused || paused.Records.Len() == 0 {
+		t.Errorf("paused: %+v", paused.Announcement)
+	}
+}
