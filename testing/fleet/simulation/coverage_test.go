@@ -5,7 +5,8 @@ import "testing"
 // covered lists what must occur within the default seeds, so that the simulator does not
 // silently try less. Rare events are left to longer runs.
 var covered = []string{
-	"announce open", "announce paused", "announce ended", "catch-up", "burst", "reply again",
+	"announce open", "announce lean", "announce paused", "announce ended",
+	"catch-up", "burst", "reply again",
 	"record plan", "record round", "record change", "record rollback", "record end",
 	"end rounds", "end requested",
 	"drop", "double", "delay", "power cut", "crash now",
