@@ -17,6 +17,7 @@ const specFile = "../docs/wire.md"
 // generated are the parts of the specification that are generated from the code.
 var generated = map[string]func(*testing.T) string{
 	"fields": fieldTable, "choices": choiceTable, "limits": limitTable, "bytes": byteTable,
+	"parts": partTable,
 }
 
 func fieldTable(*testing.T) string {
@@ -110,6 +111,37 @@ func byteTable(t *testing.T) string {
 		c.Down.Payload, c.Down.Socket, c.Repeat.Payload, c.Repeat.Socket, c.Up.Payload, c.Up.Socket,
 		c.Record,
 		f.Up.Payload, f.Up.Socket, f.Down.Payload, f.Down.Socket)
+}
+
+// partTable has the parts of a round of relay, in full and lean, and the least.
+func partTable(t *testing.T) string {
+	p := planOf(t, "fedzo")
+	p.Steps, p.Perturbations, p.Members, p.Target, p.Quorum = 1, 19, 100, 10, 5
+	p.Precision, p.MaxScalar = wire.Half, 65504
+	in := cost.Input{Round: 1000, IDLen: 8}
+	full := cost.AccountOf(p, in).Down
+	p.ServerRule, p.ServerBeta1, p.ServerBeta2 = wire.ServerNormalized, 0.9, 0.99
+	p.StepDecay, p.Horizon = wire.Cosine, 2000
+	lean := cost.AccountOf(p, in)
+	var b strings.Builder
+	b.WriteString("| received in a round | in full | lean | least |\n|---|---|---|---|\n")
+	for _, row := range []struct {
+		name string
+		part func(cost.Parts) int
+	}{
+		{"scalars", func(p cost.Parts) int { return p.Values }},
+		{"whose they are", func(p cost.Parts) int { return p.Who }},
+		{"step sizes", func(p cost.Parts) int { return p.Steps }},
+		{"prev or tip", func(p cost.Parts) int { return p.Chain }},
+		{"other fields of the announcement", func(p cost.Parts) int { return p.Fields }},
+		{"other fields of the record", func(p cost.Parts) int { return p.Record }},
+		{"NATS's line", func(p cost.Parts) int { return p.Framing }},
+		{"all", cost.Parts.Sum},
+	} {
+		fmt.Fprintf(&b, "| %s | %d | %d | %d |\n", row.name, row.part(full), row.part(lean.Down),
+			row.part(lean.Floor))
+	}
+	return b.String()
 }
 
 // TestSpecTables compares the generated tables of the specification with the code.

@@ -67,6 +67,28 @@ func price(out io.Writer, p *wire.Plan, c cost.Round) {
 	t.Render()
 }
 
+// account prints what the bytes of a round are for.
+func account(out io.Writer, a cost.Account) {
+	t := newTable(out, "bytes of a round, at the socket", "sent", "received", "least received")
+	for _, row := range []struct {
+		name string
+		part func(*cost.Parts) int
+	}{
+		{"scalars, or elements of vectors", func(p *cost.Parts) int { return p.Values }},
+		{"whose they are", func(p *cost.Parts) int { return p.Who }},
+		{"weights", func(p *cost.Parts) int { return p.Weights }},
+		{"step sizes and factors", func(p *cost.Parts) int { return p.Steps }},
+		{"chain of the log", func(p *cost.Parts) int { return p.Chain }},
+		{"other fields of messages", func(p *cost.Parts) int { return p.Fields }},
+		{"other fields of records", func(p *cost.Parts) int { return p.Record }},
+		{"lines of NATS", func(p *cost.Parts) int { return p.Framing }},
+		{"all", func(p *cost.Parts) int { return p.Sum() }},
+	} {
+		t.AppendRow(table.Row{row.name, row.part(&a.Up), row.part(&a.Down), row.part(&a.Floor)})
+	}
+	t.Render()
+}
+
 // phases returns what a device does in each phase of a round, if there are two or if it sends a
 // vector.
 func phases(p *wire.Plan, c cost.Round) (rows []table.Row) {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/cost"
 	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
 )
@@ -105,6 +107,51 @@ func TestPlanPricesVectors(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestPlanAccounts: what the bytes of a round are for, as a table and as JSON, is all of them.
+func TestPlanAccounts(t *testing.T) {
+	args := []string{"plan", "--run", "mnist", "--dim", "300", "--id-length", "8", "--preset", "fedzo"}
+	for _, s := range []string{"steps=1", "perturbations=19", "members=100", "precision=half",
+		"max_scalar=65504", "server_rule=normalized", "server_beta1=0.9", "server_beta2=0.99"} {
+		args = append(args, "--set", s)
+	}
+	out, err := zofl(t, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := zofl(t, append(args, "--json")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Cost  cost.Round   `json:"cost"`
+		Parts cost.Account `json:"parts"`
+	}
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatal(err)
+	}
+	up, down, least := got.Parts.Up.Sum(), got.Parts.Down.Sum(), got.Parts.Floor.Sum()
+	if up != got.Cost.Up.Socket || down != got.Cost.Down.Socket || least > down ||
+		100*down > 115*least {
+		t.Errorf("%d sent, %d received, at least %d; the cost is %+v", up, down, least, got.Cost)
+	}
+	for row, want := range map[string][]int{"all": {up, down, least},
+		"scalars, or elements of vectors": {38, 380, 380}, "whose they are": {0, 7, 6}} {
+		if got := cells(out, row); got != fmt.Sprint(want) {
+			t.Errorf("%s: got %s, want %v", row, got, want)
+		}
+	}
+}
+
+// cells are the values of a row of the table of bytes.
+func cells(out, row string) string {
+	for line := range strings.Lines(out) {
+		if cells := strings.Split(line, "│"); len(cells) > 4 && strings.TrimSpace(cells[1]) == row {
+			return fmt.Sprint(strings.Fields(strings.Join(cells[2:5], " ")))
+		}
+	}
+	return ""
 }
 
 // cell is the value of a row of the table of costs.

@@ -79,12 +79,12 @@ func (s *sample) slots() []uint32 {
 	return slots
 }
 
-// announcement returns the announcement that opens the round's record i. It carries the
-// previous record, and earlier ones that fit budget. Before record 2 that is the plan;
-// before others it is a record as long as this round's.
-func (s *sample) announcement(i int, budget uint32) []byte {
+// opening returns the announcement that opens the round's record i, without its records, and
+// the record before. Before record 2 that is the plan; before others it is a record as long as
+// this round's.
+func (s *sample) opening(i int) (a wire.Announcement, last []byte) {
 	p := s.plan
-	a := wire.Announcement{
+	a = wire.Announcement{
 		N: s.n(i), Epoch: 1, Left: uint64(p.Deadline),
 		StepSize: p.StepSizeAt(s.round), Perturbations: s.perturbations,
 		Cohort: wire.Cohort{Sampled: uint64(p.Sampled(p.Members)), Members: p.Members},
@@ -93,23 +93,29 @@ func (s *sample) announcement(i int, budget uint32) []byte {
 		a.Cohort = wire.Cohort{Sampled: wire.FullThreshold - 1}
 	}
 	if a.N == 2 {
-		a.Records.Add((&wire.Record{N: 1, Epoch: 1, Kind: wire.KindPlan, Plan: p}).Append(nil))
-		return a.Append(nil)
+		return a, (&wire.Record{N: 1, Epoch: 1, Kind: wire.KindPlan, Plan: p}).Append(nil)
 	}
-	last := uint64(i) + uint64(len(s.records)) - 1
-	if budget == 0 && lean.For(p) {
-		if frame, ok := lean.Append(nil, &a, s.before(last%uint64(len(s.records)), a.N)); ok {
+	before := (i + len(s.records) - 1) % len(s.records)
+	if lean.For(p) {
+		return a, s.before(before, a.N)
+	}
+	return a, s.records[before]
+}
+
+// announcement returns the announcement that opens the round's record i. It carries the
+// previous record, and earlier ones that fit budget.
+func (s *sample) announcement(i int, budget uint32) []byte {
+	a, last := s.opening(i)
+	if budget == 0 && lean.For(s.plan) {
+		if frame, ok := lean.Append(nil, &a, last); ok {
 			return frame
 		}
 	}
+	a.Records.Add(last)
 	const head = 3 // bytes of the length before a record
-	left := int(budget)
-	for back := range a.N - 1 {
-		record := s.records[(last+back)%uint64(len(s.records))]
-		if back > 0 {
-			left -= len(record) + head
-		}
-		if left < 0 {
+	for back, left := 1, int(budget); back < int(min(a.N-1, wire.MaxFrame)); back++ {
+		record := s.records[(i+len(s.records)-1+back)%len(s.records)]
+		if left -= len(record) + head; left < 0 {
 			break
 		}
 		a.Records.Add(record)
@@ -118,13 +124,13 @@ func (s *sample) announcement(i int, budget uint32) []byte {
 }
 
 // before returns record i as it is right before record n, in the round before if i is the last.
-func (s *sample) before(i, n uint64) []byte {
+func (s *sample) before(i int, n uint64) []byte {
 	r, err := wire.DecodeRecord(s.records[i])
 	if err != nil {
 		panic("cost: internal error: " + err.Error())
 	}
 	r.N = n - 1
-	if i == uint64(len(s.records))-1 {
+	if i == len(s.records)-1 {
 		r.Round.Round = s.round - 1
 		r.Round.StepSize = s.plan.StepSizeAt(s.round - 1)
 	}

@@ -45,7 +45,7 @@ func Append(b []byte, a *wire.Announcement, record []byte) (frame []byte, ok boo
 		a.Reason != "" || a.Records.Len() > 0 {
 		return b, false
 	}
-	w := writer{bytes.Clone(b)}
+	w := writer{b: bytes.Clone(b)}
 	if !w.announcement(a, &r, wire.HashRecord(record).Tip()) {
 		return b, false
 	}
@@ -58,6 +58,32 @@ func Append(b []byte, a *wire.Announcement, record []byte) (frame []byte, ok boo
 		return b, false
 	}
 	return w.b, true
+}
+
+// Parts are the bytes of a lean frame by what they are for.
+type Parts struct {
+	Scalars int // of all terms
+	Sources int // whose they are
+	Weights int
+	Steps   int // of the round that opens and of the record, and the factor
+	Tip     int
+	Fields  int // the announcement's other fields
+	Record  int // the record's other fields
+}
+
+// Measure returns the parts of the frame that [Append] makes.
+func Measure(a *wire.Announcement, record []byte) (p Parts, ok bool) {
+	frame, ok := Append(nil, a, record)
+	if !ok {
+		return p, false
+	}
+	r, err := wire.DecodeRecord(record)
+	if err != nil {
+		panic("lean: internal error: a record that was encoded does not decode: " + err.Error())
+	}
+	w := writer{b: frame[:0]}
+	w.announcement(a, &r, wire.Tip{})
+	return w.parts, true
 }
 
 // Decode reads an announcement of either form. The result aliases frame. What a lean frame has of
@@ -115,7 +141,7 @@ func (a *Announcement) Read() (wire.Record, error) {
 		return wire.Record{}, d.fault()
 	}
 	// Other forms of the same record are refused.
-	w := writer{make([]byte, 0, len(a.frame))}
+	w := writer{b: make([]byte, 0, len(a.frame))}
 	if !w.announcement(&a.Announcement, &record, a.Tip) || !bytes.Equal(w.b, a.frame) {
 		d.fail("record", wire.ErrForm)
 		return wire.Record{}, d.fault()
@@ -141,13 +167,18 @@ func (w *writer) announcement(a *wire.Announcement, r *wire.Record, tip wire.Tip
 	w.uint(a.Left)
 	w.uint(a.Cohort.Sampled)
 	w.uint(uint64(a.Cohort.Members))
+	w.is(&w.parts.Fields)
 	w.float(a.StepSize)
+	w.is(&w.parts.Steps)
 	w.uint(uint64(a.Perturbations))
+	w.is(&w.parts.Fields)
 	w.b = append(w.b, tip[:]...)
+	w.is(&w.parts.Tip)
 	if len(a.Rest) > 0 {
 		w.uint(uint64(len(a.Rest)))
 		w.b = append(w.b, a.Rest...)
 	}
+	w.is(&w.parts.Fields)
 	return w.record(a, r)
 }
 

@@ -385,3 +385,23 @@ func TestFor(t *testing.T) {
 		}
 	}
 }
+
+// TestMeasure: the parts of a frame are all of it, and those that are easily told apart are right.
+func TestMeasure(t *testing.T) {
+	for _, e := range examples() {
+		frame, record := encode(t, &e)
+		p, ok := lean.Measure(&e.a, record)
+		scalars := 0
+		for _, term := range e.record.Round.Terms {
+			scalars += len(term.Scalars)
+		}
+		if all := p.Scalars + p.Sources + p.Weights + p.Steps + p.Tip + p.Fields + p.Record; !ok ||
+			all != len(frame) || p.Scalars != scalars || p.Tip != 8 ||
+			(p.Weights > 0) != (len(e.record.Round.Weights) > 0) || p.Steps < 4 || p.Sources < 1 {
+			t.Errorf("%s: %+v are %d bytes of %d", e.name, p, all, len(frame))
+		}
+	}
+	if p, ok := lean.Measure(&wire.Announcement{}, nil); ok || p != (lean.Parts{}) {
+		t.Errorf("no frame has the parts %+v", p)
+	}
+}

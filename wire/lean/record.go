@@ -70,12 +70,14 @@ func (w *writer) record(a *wire.Announcement, r *wire.Record) bool {
 			w.uint(v.value)
 		}
 	}
+	w.is(&w.parts.Record)
 	if flags&flagStep != 0 {
 		w.float(round.StepSize)
 	}
 	if flags&flagFactor != 0 {
 		w.float(round.Factor)
 	}
+	w.is(&w.parts.Steps)
 	if !w.terms(own, a.Cohort.Members) {
 		return false
 	}
@@ -85,6 +87,7 @@ func (w *writer) record(a *wire.Announcement, r *wire.Record) bool {
 	for _, weight := range round.Weights {
 		w.uint(uint64(weight))
 	}
+	w.is(&w.parts.Weights)
 	return true
 }
 
@@ -122,14 +125,18 @@ func (w *writer) terms(terms []wire.Term, members uint32) bool {
 			return false
 		}
 	}
+	w.is(&w.parts.Record)
 	var ok bool
 	if w.b, ok = appendSet(w.b, sources, members); !ok {
 		return false
 	}
+	w.is(&w.parts.Sources)
 	w.uint(uint64(len(terms[0].Scalars)))
+	w.is(&w.parts.Record)
 	for _, t := range terms {
 		w.b = append(w.b, t.Scalars...)
 	}
+	w.is(&w.parts.Scalars)
 	return true
 }
 

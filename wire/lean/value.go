@@ -9,8 +9,19 @@ import (
 
 const frameName = "lean announcement"
 
-// A writer appends the values of a frame: unsigned LEB128 numbers, and little-endian floats.
-type writer struct{ b []byte }
+// A writer appends the values of a frame: unsigned LEB128 numbers, and little-endian floats. It
+// counts the bytes by what they are for.
+type writer struct {
+	b     []byte
+	parts Parts
+	done  int // bytes that are counted
+}
+
+// is counts what was written since the last call.
+func (w *writer) is(part *int) {
+	*part += len(w.b) - w.done
+	w.done = len(w.b)
+}
 
 func (w *writer) uint(v uint64) { w.b = binary.AppendUvarint(w.b, v) }
 

@@ -1,0 +1,85 @@
+package fleet
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/cost"
+	"github.com/zofl/zofl/wire/lean"
+	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/wire/valid"
+)
+
+// relayPlan relays 19 scalars of half precision of each of 10 devices, which all contribute. With
+// the rule normalized its announcements are lean.
+func relayPlan(t *testing.T, rounds uint64, rule wire.ServerRule) *wire.Plan {
+	t.Helper()
+	p, err := preset.New("fedzo", "relay", 30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Members, p.Target, p.Quorum, p.Rounds = 10, 10, 10, rounds
+	p.Steps, p.Perturbations, p.StepSize, p.Distribution = 1, 19, 1e-3, wire.Rademacher
+	p.Precision, p.MaxScalar = wire.Half, 65504
+	p.DigestEvery, p.EvalEvery, p.Diverge = 0, 0, 0
+	if p.ServerRule = rule; rule == wire.ServerNormalized {
+		p.ServerBeta1, p.ServerBeta2, p.StepDecay = 0.9, 0.99, wire.Cosine
+		p.Horizon = 1000 // in each run the same
+	}
+	if err := valid.Plan(p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// socketBytes runs a plan over a broker and returns what the devices' sockets carried.
+func socketBytes(t *testing.T, p *wire.Plan) (up, down float64) {
+	l := startLead(t, p, broker.Config{})
+	conns := make([]*nats.Conn, p.Members)
+	traffic := make([]*broker.Traffic, p.Members)
+	for i := range conns {
+		var err error
+		if conns[i], traffic[i], err = l.broker.Connect(fmt.Sprintf("d%d", i)); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(conns[i].Close)
+	}
+	l.agree(p.Run, l.devices(p.Run, conns, int(p.Dim)))
+	for _, c := range traffic {
+		up, down = up+float64(c.Up()), down+float64(c.Down())
+	}
+	return up / float64(p.Members), down / float64(p.Members)
+}
+
+// TestAccountIsWhatSocketsCarry: rounds 101 to 300 of a run of relay cost what package cost says,
+// in the lean form and in the other one. What is left of two runs' difference is their rounds.
+func TestAccountIsWhatSocketsCarry(t *testing.T) {
+	const short, long = 100, 300
+	for _, rule := range []wire.ServerRule{wire.ServerMean, wire.ServerNormalized} {
+		up, down := socketBytes(t, relayPlan(t, long, rule))
+		lessUp, lessDown := socketBytes(t, relayPlan(t, short, rule))
+		up, down = (up-lessUp)/(long-short), (down-lessDown)/(long-short)
+		wantUp, wantDown, least := 0.0, 0.0, 0.0
+		p := relayPlan(t, long, rule)
+		for round := uint64(short + 1); round <= long; round++ {
+			a := cost.AccountOf(p, cost.Input{Round: round, IDLen: len("d0")})
+			wantUp += float64(a.Up.Sum()) / (long - short)
+			wantDown += float64(a.Down.Sum()) / (long - short)
+			least += float64(a.Floor.Sum()) / (long - short)
+		}
+		t.Logf("%v: %.1f bytes up and %.1f down a round; priced %.1f and %.1f, at least %.1f", rule,
+			up, down, wantUp, wantDown, least)
+		if math.Abs(up-wantUp) > 0.01*wantUp || math.Abs(down-wantDown) > 0.01*wantDown {
+			t.Errorf("%v: %.2f bytes up and %.2f down a round, want %.2f and %.2f", rule, up, down,
+				wantUp, wantDown)
+		}
+		if lean.For(p) && down > 1.15*least {
+			t.Errorf("%.1f bytes down a round, and the least is %.1f", down, least)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package cost_test
+
+import (
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/cost"
+	"github.com/zofl/zofl/wire/lean"
+	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/wire/valid"
+)
+
+// TestAccountIsTheCost: the parts of every preset's round are all of its bytes, and no part of
+// the floor is above what is sent.
+func TestAccountIsTheCost(t *testing.T) {
+	plans := map[string]*wire.Plan{"lean": recipe(t), "lean, weights": recipe(t)}
+	plans["lean, weights"].Weights = wire.BySamples
+	for _, name := range preset.Names() {
+		plans[name] = planOf(t, name)
+		plans[name+" of 100"] = planOf(t, name)
+		if p := plans[name+" of 100"]; p.Members > 1 {
+			p.Members = 100
+		}
+	}
+	for name, p := range plans {
+		for _, round := range []uint64{1, 2, 1000, 1 << 40} {
+			in := cost.Input{Round: round, IDLen: 8}
+			c, a := cost.Of(p, in), cost.AccountOf(p, in)
+			if a.Up.Sum() != c.Up.Socket || a.Down.Sum() != c.Down.Socket {
+				t.Errorf("%s: round %d: %d up and %d down in parts, %d and %d in all", name, round,
+					a.Up.Sum(), a.Down.Sum(), c.Up.Socket, c.Down.Socket)
+			}
+			if round == 1 {
+				continue // which brings the plan
+			}
+			least := []int{a.Up.Values, a.Up.Chain, a.Up.Framing, a.Down.Fields, a.Down.Record,
+				a.Down.Values - a.Floor.Values, a.Down.Chain - a.Floor.Chain,
+				a.Down.Steps - a.Floor.Steps, a.Down.Weights - a.Floor.Weights,
+				a.Down.Who - a.Floor.Who}
+			for i, v := range least {
+				if v < 0 {
+					t.Errorf("%s: round %d: part %d is %d below its least: %+v", name, round, i, -v, a)
+				}
+			}
+		}
+	}
+}
+
+// recipe is relay with 10 of 100 contributors, 19 forward differences of half precision, and the
+// rule normalized.
+func recipe(t *testing.T) *wire.Plan {
+	t.Helper()
+	p := planOf(t, "fedzo")
+	p.Steps, p.Perturbations, p.Members, p.Target, p.Quorum = 1, 19, 100, 10, 5
+	p.Distribution, p.Precision, p.MaxScalar = wire.Rademacher, wire.Half, 65504
+	p.ServerRule, p.ServerBeta1, p.ServerBeta2 = wire.ServerNormalized, 0.9, 0.99
+	p.StepDecay, p.Horizon = wire.Cosine, 2000
+	if err := valid.Plan(p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestNearTheFloor: what a device receives in a round of relay is within 15 % of the least, for
+// few and many contributors and scalars, with a step that moves and one that does not.
+func TestNearTheFloor(t *testing.T) {
+	for _, members := range []uint32{20, 100, 1000, 1_000_000} {
+		for _, target := range []uint32{5, 10, 20} {
+			for _, perturbations := range []uint32{10, 19, 190} {
+				for _, decay := range []wire.StepDecay{wire.Constant, wire.Cosine} {
+					p := recipe(t)
+					p.Members, p.Target, p.Perturbations, p.StepDecay = members, target, perturbations, decay
+					if !lean.For(p) {
+						t.Fatal("no lean frames")
+					}
+					a := cost.AccountOf(p, cost.Input{Round: 1000, IDLen: 8})
+					got, floor := a.Down.Sum(), a.Floor.Sum()
+					if float64(got) > 1.15*float64(floor) || got < floor {
+						t.Errorf("%d of %d, P = %d, decay %d: %d bytes, and the least is %d: %+v of %+v",
+							target, members, perturbations, decay, got, floor, a.Down, a.Floor)
+					}
+				}
+			}
+		}
+	}
+	p := recipe(t)
+	lean := cost.AccountOf(p, cost.Input{Round: 1000, IDLen: 8})
+	p.ServerRule, p.StepDecay = wire.ServerMean, wire.Constant
+	full := cost.AccountOf(p, cost.Input{Round: 1000, IDLen: 8})
+	t.Logf("the recipe: %d bytes down, %d in full, at least %d: %+v, %+v", lean.Down.Sum(),
+		full.Down.Sum(), lean.Floor.Sum(), lean.Down, lean.Floor)
+	if lean.Down.Sum() != 445 || full.Down.Sum() != 522 {
+		t.Errorf("%d bytes down, %d in full", lean.Down.Sum(), full.Down.Sum())
+	}
+}
