@@ -70,6 +70,7 @@ type Plan struct {
 	Prox                 float32 // gamma: v += gamma (x_k - x_0); 0: none
 	Control              Control
 	StepSize             float32 // eta
+	StepAuto             uint8   // 1: with StepSize = 0 the devices find it after a few rounds
 	StepDecay            StepDecay
 	StepSchedule         []StepPoint         // factors on eta, from given rounds on
 	PerturbationSchedule []PerturbationPoint // P, from given rounds on

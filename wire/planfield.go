@@ -278,13 +278,17 @@ var planFields = []Field{
 		func(p *Plan) any { return &p.Floor }, nil, 0, 1},
 	{90, "server_decay", "lambda, decay of x by lambda times step, with server_rule=normalized", true,
 		func(p *Plan) any { return &p.ServerDecay }, nil, 0, 1e6},
+	{91, "step_auto", "whether devices find step where it is 0, with server_rule=normalized", false,
+		func(p *Plan) any { return &p.StepAuto }, []string{"off", "on"}, 0, 0},
 	{92, "mu_auto", "whether devices find mu where it is 0", false,
 		func(p *Plan) any { return &p.MuAuto }, []string{"off", "on"}, 0, 0},
 }
 
 // Auto reports whether the devices of a run find the field's value where it is 0: it is mu of a
-// plan with MuAuto.
-func (f *Field) Auto(p *Plan) bool { return f.at(p) == any(&p.Mu) && p.MuAuto > 0 }
+// plan with MuAuto, or step of one with StepAuto.
+func (f *Field) Auto(p *Plan) bool {
+	return f.at(p) == any(&p.Mu) && p.MuAuto > 0 || f.at(p) == any(&p.StepSize) && p.StepAuto > 0
+}
 
 // fieldByNumber returns the field with a number, or nil.
 func fieldByNumber(number uint64) *Field {

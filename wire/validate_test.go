@@ -190,6 +190,7 @@ var invalid = []struct {
 	{"staleness_b", func(p *wire.Plan) { p.Late, p.StalenessB = 1, wire.MaxLate+1 }},
 	{"async", func(p *wire.Plan) { p.Async = 2 }},
 	{"mu_auto", func(p *wire.Plan) { p.MuAuto = 2 }},
+	{"step_auto", func(p *wire.Plan) { p.StepAuto = 2 }},
 	{"weights", func(p *wire.Plan) { p.Weights = 2 }},
 	{"max_weight", func(p *wire.Plan) { p.MaxWeight = 0 }},
 	{"max_weight", func(p *wire.Plan) { p.MaxWeight = wire.MaxWeight + 1 }},

@@ -3,6 +3,7 @@ package cost
 import (
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/lean"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // A sample is a round's records with the longest numbers that the plan allows.
@@ -143,6 +144,9 @@ func (s *sample) reply(i int) []byte {
 	r := wire.Reply{Kind: wire.Contribution, N: s.n(i), Weight: 1, Values: s.blob(s.blocks(phase))}
 	if s.plan.Weights == wire.BySamples {
 		r.Weight = s.plan.MaxWeight
+	}
+	if s.plan.StepAuto > 0 {
+		r.Rest = survey.Slope(1)
 	}
 	if n := s.variate(phase); n > 0 {
 		v := wire.ControlVariate{N: r.N - 1, Scalars: s.blob(n)}

@@ -8,4 +8,28 @@ var autoReasons = []reason{
 		why:   "a surrogate probes no directions",
 		do:    "set estimator=differences, or leave mu_auto out",
 	},
+	{
+		field: "step_auto",
+		what:  "step=auto needs server_rule=normalized",
+		why:   "only there is a step a length that does not depend on the scale of the loss",
+		do:    "set server_rule=normalized server_beta1=0.9 server_beta2=0.99, or step=0.001",
+	},
+	{
+		field: "step_decay",
+		what:  "step=auto has its own",
+		why:   "the step that was found falls with the root of the rounds",
+		do:    "set step_decay=constant, or step=0.04",
+	},
+	{
+		field: "step_schedule",
+		what:  "step=auto has its own",
+		why:   "the step that was found falls with the root of the rounds",
+		do:    "set step_schedule=[], or step=0.04",
+	},
+	{
+		field: "warmup",
+		what:  "step=auto has its own",
+		why:   "the first rounds do not move the model",
+		do:    "set warmup=0, or step=0.04",
+	},
 }

@@ -52,6 +52,28 @@ func TestMuAuto(t *testing.T) {
 	}
 }
 
+func TestStepAuto(t *testing.T) {
+	p := plan(t)
+	set(t, p, "server_rule", "normalized")
+	set(t, p, "step", "auto")
+	if p.StepAuto != 1 || p.StepSize != 0 || valid.Plan(p) != nil {
+		t.Fatalf("step=auto: step_auto %d, step %v, %v", p.StepAuto, p.StepSize, valid.Plan(p))
+	}
+	b, err := json.Marshal((*planfile.Plan)(p))
+	if err != nil || !strings.Contains(string(b), `"step":"auto"`) ||
+		strings.Contains(string(b), "step_auto") {
+		t.Errorf("written as %s, %v", b, err)
+	}
+	got, err := planfile.Read(strings.NewReader(string(b)))
+	if err != nil || got.StepAuto != 1 || got.StepSize != 0 {
+		t.Errorf("read again: %+v, %v", got, err)
+	}
+	set(t, p, "step", "0.25")
+	if p.StepAuto != 0 || p.StepSize != 0.25 {
+		t.Errorf("step=0.25: step_auto %d, step %v", p.StepAuto, p.StepSize)
+	}
+}
+
 // Devices find only some values, and only for a plan that leaves them to them.
 func TestAutoFaults(t *testing.T) {
 	var fault *wire.PlanError

@@ -53,13 +53,13 @@ type Value struct {
 	JSON  string
 }
 
-// Values returns the fields of a plan that are not zero, in the order of [wire.Fields]. A mu that
-// devices have yet to find is "auto", which says all of mu_auto.
+// Values returns the fields of a plan that are not zero, in the order of [wire.Fields].
+// A step or mu that devices have yet to find is "auto", which says all of step_auto or mu_auto.
 // A float that is not finite is an error.
 func Values(p *wire.Plan) ([]Value, error) {
 	return values(p, func(f *wire.Field) bool {
-		found := f.Name == "mu_auto" && p.Mu == 0
-		return f.IsZero(p) && f.Auto(p) || !f.IsZero(p) && !found
+		open := f.Name == "step_auto" && p.StepSize == 0 || f.Name == "mu_auto" && p.Mu == 0
+		return f.IsZero(p) && f.Auto(p) || !f.IsZero(p) && !open
 	})
 }
 

@@ -13,8 +13,9 @@ import (
 )
 
 // Set sets the named field to the value of text: a name for a choice, JSON for a list,
-// hexadecimal digits for bytes, and a number otherwise. mu also takes "auto", which sets mu_auto;
-// a number unsets it. After an error, which is a [*wire.PlanError], the plan is unchanged.
+// hexadecimal digits for bytes, and a number otherwise. step and mu also take "auto", which sets
+// step_auto and mu_auto; a number unsets them. After an error, which is a [*wire.PlanError], the
+// plan is unchanged.
 func Set(p *wire.Plan, name, text string) error {
 	f, err := find(name, text)
 	if err != nil {
@@ -30,7 +31,7 @@ func Set(p *wire.Plan, name, text string) error {
 }
 
 // SetChange adds the named field to a change, or replaces its value; text is as for [Set].
-// With "auto", which only a plan with mu_auto takes, devices find the value again.
+// With "auto", which only a plan with step_auto or mu_auto takes, devices find the value again.
 // The error is a [*wire.PlanError].
 func SetChange(c *wire.Change, name, text string) error {
 	f, err := find(name, text)
@@ -75,12 +76,15 @@ func set(f wire.Field, p *wire.Plan, text string) error {
 	return nil
 }
 
-// autoText is the value of mu that the devices of a run find.
+// autoText is the value of a step or mu that the devices of a run find.
 const autoText = "auto"
 
-// autoOf returns mu_auto for mu, nil for other fields.
+// autoOf returns step_auto for step and mu_auto for mu, nil for other fields.
 func autoOf(f wire.Field, p *wire.Plan) *uint8 {
-	if f.Name == "mu" {
+	switch f.Name {
+	case "step":
+		return &p.StepAuto
+	case "mu":
 		return &p.MuAuto
 	}
 	return nil

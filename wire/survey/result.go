@@ -14,6 +14,9 @@ type Row struct {
 	At     float32 // the value
 	Usable bool    // at least half of the devices had something to say; else the rest is 0
 
+	// Of step: the mean over the devices of the loss at x - At w less that at x.
+	Loss float32
+
 	// Of mu: the medians, over the devices, of the odd and the even part of the loss along one
 	// direction, |a| and |b| of [Mu].
 	Odd, Even float32

@@ -17,7 +17,12 @@ type Kind uint8
 const (
 	// None: no survey, but a round.
 	None Kind = 0
-	// Step asks for losses along the averaged move, for a plan with step_auto.
+	// Step asks for losses along the averaged move, for a plan with step_auto. An answer has
+	//
+	//	f(x), then f(x - a w) - f(x) for each length a of [Lengths]
+	//
+	// with w the move of a step of 1 of the rule normalized, m^/sqrt(V^), times the segments'
+	// factors on the step.
 	Step Kind = 1
 	// Mu asks how the loss bends along one direction, for a plan with mu_auto. An answer has
 	//
@@ -47,9 +52,21 @@ func Distances() []float32 {
 	return []float32{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100}
 }
 
+// Lengths are the steps that a survey of kind [Step] tries, ascending: 4^-10 to 4^5.
+func Lengths() []float32 {
+	lengths := make([]float32, 16)
+	for i := range lengths {
+		lengths[i] = float32(math.Ldexp(1, 2*(i-10)))
+	}
+	return lengths
+}
+
 // Values returns how many numbers an answer has, which is also how many queries it takes.
 func (k Kind) Values() int {
-	if k == Mu {
+	switch k {
+	case Step:
+		return 1 + len(Lengths())
+	case Mu:
 		return 1 + 2*len(Distances())
 	}
 	return 0
@@ -116,6 +133,30 @@ func Answered(rest []byte) Kind {
 	}
 	d.Tuple("survey", 1)
 	return kind(&d)
+}
+
+// Slope returns the tail of a contribution to a round of a plan with step_auto: an empty array in
+// place of the control variate, then the array [0, slope]. slope is that of the loss along the
+// averaged move before the round, as the contribution has it:
+//
+//	slope = (1/P) sum_p g_p <z_p, m>/|m|
+//
+// It is finite, and 0 where m is 0.
+func Slope(slope float32) []byte {
+	b := codec.AppendArray(codec.AppendArray(nil, 0), 2)
+	return codec.AppendFloat(codec.AppendUint(b, 0), slope)
+}
+
+// SlopeOf returns the slope in the tail of a contribution, which may have any bits.
+func SlopeOf(rest []byte) (slope float32, ok bool) {
+	d := codec.NewReader("reply", rest)
+	if d.Array("control", codec.MaxFields, 1) != 0 {
+		return 0, false
+	}
+	d.Tuple("slope", 2)
+	d.Uint("kind", 0)
+	slope = d.Float("slope")
+	return slope, d.OK()
 }
 
 func kind(d *codec.Reader) Kind {

@@ -76,11 +76,40 @@ func TestBrokenTails(t *testing.T) {
 	}
 }
 
+func TestSlope(t *testing.T) {
+	for _, v := range []float32{0, -0.5, 1e30} {
+		rest := survey.Slope(v)
+		got, ok := survey.SlopeOf(rest)
+		if !ok || got != v || survey.Answered(rest) != survey.None {
+			t.Errorf("slope %v is %x, read as %v, %v", v, rest, got, ok)
+		}
+	}
+	if rest := hex.EncodeToString(survey.Slope(-0.5)); rest != "909200cabf000000" {
+		t.Errorf("a slope of -0.5 is %s", rest)
+	}
+	for _, text := range broken {
+		rest, _ := hex.DecodeString(text)
+		if v, ok := survey.SlopeOf(rest); ok {
+			t.Errorf("tail %s has slope %v", text, v)
+		}
+	}
+	if _, ok := survey.SlopeOf(survey.Answer(survey.Step)); ok {
+		t.Error("an answer to a survey has a slope")
+	}
+}
+
 func TestKinds(t *testing.T) {
 	if n := survey.Mu.Values(); n != 19 {
 		t.Errorf("mu has %d values, want 19", n)
 	}
-	for k, known := range map[survey.Kind]bool{survey.None: false, survey.Mu: true, 99: false} {
+	if n := survey.Step.Values(); n != 17 {
+		t.Errorf("step has %d values, want 17", n)
+	}
+	if a := survey.Lengths(); a[0] != 1./1048576 || a[10] != 1 || a[15] != 1024 {
+		t.Errorf("lengths %v", a)
+	}
+	for k, known := range map[survey.Kind]bool{
+		survey.None: false, survey.Step: true, survey.Mu: true, 99: false} {
 		if k.Known() != known || k.String() == "" {
 			t.Errorf("kind %d, %v: known %v", k, k, k.Known())
 		}
@@ -98,8 +127,10 @@ func FuzzTails(f *testing.F) {
 	slots, _ := wire.MissingOf([]uint32{3, 4, 9})
 	f.Add(survey.Ask(wire.Tail(wire.Reference{N: 1}, slots, true), survey.Mu))
 	f.Add(survey.Answer(survey.Mu))
+	f.Add(survey.Slope(2))
 	f.Fuzz(func(t *testing.T, rest []byte) {
 		survey.Answered(rest)
+		survey.SlopeOf(rest)
 		survey.Asked(rest)
 		survey.Ask(rest, survey.Mu)
 	})

@@ -8,4 +8,16 @@ var autoRefusals = []refusal{
 		return p.MuAuto > 0 && p.Estimator != wire.Differences
 	},
 		"only estimator=differences has a mu to find"},
+	{"step_auto", onAll, func(p *wire.Plan) bool { return p.StepAuto > 0 && !normalized(p) },
+		"step=auto needs server_rule=normalized"},
+	{"step_decay", onAll, func(p *wire.Plan) bool {
+		return p.StepAuto > 0 && p.StepDecay != wire.Constant
+	},
+		"step=auto has its own"},
+	{"step_schedule", onAll, func(p *wire.Plan) bool {
+		return p.StepAuto > 0 && len(p.StepSchedule) > 0
+	},
+		"step=auto has its own"},
+	{"warmup", onAll, func(p *wire.Plan) bool { return p.StepAuto > 0 && p.Warmup > 0 },
+		"step=auto has its own"},
 }

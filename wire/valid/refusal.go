@@ -282,6 +282,8 @@ func text(p *wire.Plan, name string) any {
 		return *v
 	case *[]wire.Box:
 		return *v
+	case *[]wire.StepPoint:
+		return *v
 	}
 	panic("wire: internal error: a combination of " + name)
 }

@@ -29,6 +29,13 @@ var refused = slices.Concat(
 
 var refusedAuto = []refusedPlan{
 	{"mu_auto", overSurrogate + "mu_auto=on", nil},
+	{"step_auto", "step=auto",
+		[]string{"server_rule=normalized server_beta1=0.9 server_beta2=0.99", "step=0.001"}},
+	{"step_decay", "step=auto step_decay=cosine rounds=9 server_rule=normalized",
+		[]string{"step_decay=constant", "step=0.04"}},
+	{"step_schedule", `step=auto step_schedule=[{"round":5,"factor":2}] server_rule=normalized`,
+		[]string{"step_schedule=[]", "step=0.04"}},
+	{"warmup", "step=auto warmup=3 server_rule=normalized", []string{"warmup=0", "step=0.04"}},
 }
 
 // rows returns refused plans without remedies.

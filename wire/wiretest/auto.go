@@ -10,6 +10,10 @@ func autoPlans(s *set) {
 		field{12, nil}, field{92, Uint(1)})
 	add("mu-auto-found", "ok", "they would, but mu is given: a plan that can run",
 		field{92, Uint(1)})
+	add("step-auto", "ok", "devices find step: a plan that can run",
+		field{18, nil}, field{54, Uint(8)}, field{56, Float(0.9)}, field{57, Float(0.99)},
+		field{91, Uint(1)})
+	add("step-auto-new", "upgrade", "an unknown way to find step", field{91, Uint(2)})
 	add("mu-auto-new", "upgrade", "an unknown way to find mu", field{92, Uint(2)})
 	s.add("plan-all-92", "ok", "no field is zero: read, though what is set excludes each other",
 		recordOf(kindPlan, 1, planMap(all92())).value())
@@ -17,5 +21,5 @@ func autoPlans(s *set) {
 
 // all92 returns a plan in which none of the fields 1 to 92 is zero.
 func all92() []field {
-	return merge(all90(), []field{{92, Uint(1)}})
+	return merge(all90(), []field{{91, Uint(1)}, {92, Uint(1)}})
 }

@@ -122,6 +122,8 @@ func replies() []Vector {
 		slices.Concat(control, Uint(7)))
 	s.add("contribution-survey", "ok", "ten numbers that answer a survey of kind 2",
 		slices.Concat(Array(contribution...), Array(), Array(Uint(2))))
+	s.add("contribution-slope", "ok", "the scalars, and the slope along the averaged move",
+		slices.Concat(Array(contribution...), Array(), Array(Uint(0), Float(-0.5))))
 	s.add("evaluation", "ok", "two metrics over 10000 samples", Array(evaluation...))
 	s.add("decline", "ok", "no time", Array(decline...))
 	s.add("decline-new", "ok", "a reason of a later version is only a number",

@@ -48,6 +48,7 @@ var choices = [][]string{
 
 	{"mu_auto=off", "mu_auto=on"},
 	{"precision=int8", "precision=int4", "precision=int2"},
+	{"step_auto=off", "step_auto=on"},
 }
 
 // secret stands for a secret run key.
@@ -67,6 +68,7 @@ var needs = map[string][]string{
 	"server_rule=yogi":        adaptive,
 	"server_rule=sign":        {"server_step=0.001"},
 	"server_rule=normalized":  {"steps=1", "server_beta1=0.9", "server_beta2=0.99"},
+	"step_auto=on":            {"steps=1", "server_rule=normalized"},
 	"aggregator=trimmed-mean": {"trim=0.4"}, // cuts off one of 3 at either end
 	"aggregator=clipped-mean": {"clip=10"},
 	"precision=half":          {"max_scalar=1000"},
