@@ -214,6 +214,9 @@ func (c *Client) contribute(
 		return r, nil, nil
 	}
 	r.Values = slices.Clone(result.Sent)
+	if plan.StepAuto > 0 {
+		r.Rest = survey.Slope(result.Slope)
+	}
 	if result.Control.N > 0 {
 		r.Rest = result.Control.Append(nil)
 	}
@@ -272,7 +275,9 @@ func possible(a *arrival, plan *wire.Plan) error {
 
 // surveyable says whether a survey fits the plan.
 func surveyable(k survey.Kind, plan *wire.Plan) error {
-	if k != survey.Mu || plan.Estimator != wire.Differences {
+	mu := k == survey.Mu && plan.Estimator == wire.Differences
+	step := k == survey.Step && plan.ServerRule == wire.ServerNormalized
+	if !mu && !step {
 		return fmt.Errorf("%w: a survey of kind %d (%v)", errUnusable, k, k)
 	}
 	return nil

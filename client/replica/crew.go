@@ -35,13 +35,14 @@ type crew struct {
 	correction     []float32
 
 	estimate []float32 // destination of Estimate
+	products []float64 // of Slope: two for each block
 
 	columns [][]float32 // of the trail, newest first
 	grams   []float64   // of its blocks
 
 	// Tasks of the team, created once because a new method value allocates.
 	moveTask, probeTask, spreadTask, normTask, gramTask, basisTask, correctTask, expandTask,
-	estimateTask func(worker, i int)
+	estimateTask, slopeTask func(worker, i int)
 }
 
 // makeTeam creates the team and its tasks.
@@ -50,7 +51,7 @@ func (r *Replica) makeTeam() {
 	r.moveTask, r.probeTask, r.spreadTask, r.normTask = r.moveBlock, r.probeOne, r.spreadOne, r.normOne
 	r.gramTask, r.basisTask, r.correctTask, r.expandTask = r.gramBlock, r.basisBlock,
 		r.correctBlock, r.expandBlock
-	r.estimateTask = r.estimateBlock
+	r.estimateTask, r.slopeTask = r.estimateBlock, r.slopeBlock
 }
 
 // workFor is the least work, in normal elements, for which waking another thread pays off:

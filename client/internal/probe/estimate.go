@@ -32,6 +32,7 @@ type estimation struct {
 	vector    []float32       // with transport=dense: the vector to send
 	losses    []float64       // batched: at the points of the present step
 	loss      float64         // mean of the losses of step 0
+	heading   float32         // with step_auto: the slope along the momentum
 	place     place           // of the present step's directions
 	batch     objective.Batch // of the present step
 }
@@ -43,6 +44,7 @@ type Result struct {
 	Vector  []float32           // with transport=dense: the vector to send
 	Loss    float64             // mean of the losses of step 0
 	Control wire.ControlVariate // sent with the scalars; N = 0: none
+	Slope   float32             // with step_auto: of the loss along the momentum
 }
 
 // Run does a task on the replica's model, until ctx ends. It reads the replica, and nothing may
@@ -54,7 +56,7 @@ func (p *Prober) Run(ctx context.Context, r *replica.Replica, t Task) (Result, e
 		return Result{}, err
 	}
 	e.transport.finish(e)
-	return Result{e.scalars, e.sent, e.vector, e.loss, e.Control}, nil
+	return Result{e.scalars, e.sent, e.vector, e.loss, e.Control, e.heading}, nil
 }
 
 // estimation prepares the estimation of a task. There is one at a time, and no job may be pending.
@@ -93,6 +95,9 @@ func (e *estimation) scalarsToSend() error {
 		if k+1 < e.Steps {
 			e.replica.Advance(&e.local, e.N, k, g, e.StepSize)
 		}
+	}
+	if e.plan.StepAuto > 0 {
+		e.heading = e.replica.Slope(e.N, e.scalars, e.Source)
 	}
 	return nil
 }

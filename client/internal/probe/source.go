@@ -29,6 +29,7 @@ type source struct {
 	replica *replica.Replica
 	points  replica.Points // a single point has one direction, and mu may be 0 or negative
 	given   [][]float32    // vectors that are the points; empty: points along directions
+	lengths []float32      // of moves along the momentum, whose ends are the points; as given
 
 	// For the job only.
 	calls      uint64
@@ -50,8 +51,12 @@ func (s *source) Read(call uint64, dst []float32, off int) error {
 		return err
 	}
 	defer s.mu.RUnlock()
-	if len(s.given) > 0 {
+	switch {
+	case len(s.given) > 0:
 		copy(dst, s.given[0][off:])
+		return nil
+	case len(s.lengths) > 0:
+		s.replica.Ahead(dst, off, s.lengths[0])
 		return nil
 	}
 	s.replica.Perturb(dst, s.points.X, off, s.points.Mu, &s.points.Z[0])
@@ -64,7 +69,12 @@ func (s *source) ReadAll(call uint64, dst [][]float32, off, n int) error {
 		return err
 	}
 	defer s.mu.RUnlock()
-	if len(s.given) == 0 {
+	for i, a := range s.lengths {
+		if dst[i] != nil {
+			s.replica.Ahead(dst[i], off, a)
+		}
+	}
+	if len(s.given)+len(s.lengths) == 0 {
 		s.replica.PerturbAll(dst, off, n, &s.points)
 		return nil
 	}
@@ -154,9 +164,19 @@ func (s *source) beginVectors(x ...[]float32) (call uint64) {
 	return s.call
 }
 
+// ahead begins a call that reads the ends of moves along the momentum.
+func (s *source) ahead(r *replica.Replica, lengths []float32) (call uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls++
+	s.call, s.replica, s.lengths = s.calls, r, append(s.lengths[:0], lengths...)
+	return s.call
+}
+
 // revoke ends the call. It waits for reads under way.
 func (s *source) revoke() {
 	s.mu.Lock()
-	s.call, s.replica, s.points.X, s.given = 0, nil, nil, s.given[:0]
+	s.call, s.replica, s.points.X = 0, nil, nil
+	s.given, s.lengths = s.given[:0], s.lengths[:0]
 	s.mu.Unlock()
 }

@@ -29,7 +29,51 @@ func (surveys) estimate(e *estimation) error {
 	}
 	e.place = place{e.N, 0, e.Source}
 	e.began = time.Now()
+	if e.Survey == survey.Step {
+		return e.surveyStep()
+	}
 	return e.surveyMu()
+}
+
+// surveyStep answers a survey of kind [survey.Step].
+func (e *estimation) surveyStep() (err error) {
+	lengths := append([]float32{0}, survey.Lengths()...)
+	if pr := e.prober; pr.batched != nil {
+		call := pr.source.ahead(e.replica, lengths)
+		if err := e.askAll(pr.source.newPoints(call, len(lengths)), 0); err != nil {
+			return err
+		}
+	}
+	for i, a := range lengths {
+		f, err := e.ahead(i, a)
+		switch {
+		case err != nil:
+			return err
+		case i > 0:
+			e.scalars[i] = single(f - e.loss)
+			continue
+		}
+		if err := e.finite(f, 0, 0); err != nil {
+			return err
+		}
+		e.loss, e.scalars[0] = f, float32(f)
+	}
+	return nil
+}
+
+// ahead returns the loss at the end of a move along the momentum, point i of the last call of a
+// batched objective.
+func (e *estimation) ahead(i int, a float32) (f float64, err error) {
+	switch pr := e.prober; {
+	case pr.batched != nil:
+		return e.losses[i], nil
+	case pr.streams != nil:
+		return e.askStream(pr.source.newPoint(pr.source.ahead(e.replica, []float32{a})), i)
+	default:
+		probe := pr.flat()
+		e.replica.Ahead(probe, 0, a)
+		return e.askFlat(probe, i)
+	}
 }
 
 // surveyMu answers a survey of kind [survey.Mu].

@@ -180,3 +180,75 @@ func TestSurveyOfALossThatIsNot(t *testing.T) {
 		}
 	}
 }
+
+// normalizedRounds makes a stepper of a plan with step=auto, after so many rounds of no step.
+func normalizedRounds(t *testing.T, o objective.Objective, rounds int) *stepper {
+	t.Helper()
+	s := newStepper(t, o, 1, func(p *wire.Plan) {
+		p.ServerRule, p.ServerBeta1, p.ServerBeta2 = wire.ServerNormalized, 0.9, 0.99
+		p.StepAuto, p.StepSize = 1, 0
+		p.Segments = []wire.Segment{{Name: "a", Len: 10, StepScale: 4}, {Name: "b", Len: 30}}
+	})
+	s.record.Round.Factor = 1
+	for range rounds {
+		s.step(t)
+	}
+	return s
+}
+
+// A survey of the step has the losses along the averaged move, the same whatever form the
+// objective has.
+func TestSurveyOfStep(t *testing.T) {
+	for form, make := range surveyForms {
+		o := &surveyed{dim: 40, f: bowl}
+		s := normalizedRounds(t, make(o), 3)
+		o.queries, o.batches = 0, nil
+		result, err := s.asks(t, survey.Step, 0)
+		if err != nil {
+			t.Fatalf("%s: %v", form, err)
+		}
+		if want := s.stepAnswer(); !sameBits(result.Scalars, want) {
+			t.Errorf("%s: got %v, want %v", form, result.Scalars, want)
+		}
+		if result.Scalars[1] >= 0 || result.Loss != bowl(s.r.Params()) || o.queries != 17 {
+			t.Errorf("%s: loss %v, then %v, in %d queries", form, result.Loss, result.Scalars[1],
+				o.queries)
+		}
+		want := objective.Batch{N: 5, Step: 65535, Seed: wire.BatchSeed("bench", "d0", 5, 65535)}
+		want.Size = int(s.r.Plan().Batch)
+		if slices.ContainsFunc(o.batches, func(b objective.Batch) bool { return b != want }) {
+			t.Errorf("%s: minibatches %v, want %v", form, o.batches, want)
+		}
+	}
+}
+
+// stepAnswer computes the answer anew.
+func (s *stepper) stepAnswer() []float32 {
+	base := bowl(s.r.Params())
+	answer := []float32{float32(base)}
+	for j := -10; j <= 5; j++ {
+		x := make([]float32, len(s.r.Params()))
+		s.r.Ahead(x, 0, float32(math.Pow(4, float64(j))))
+		f := bowl(x) - base
+		if math.IsInf(f, 0) {
+			answer = append(answer, float32(math.Inf(1)))
+			continue
+		}
+		answer = append(answer, float32(f))
+	}
+	return answer
+}
+
+// In a run with step=auto the result of a round has the slope along the momentum: positive where
+// the loss still falls along the averaged move.
+func TestSlopeOfARound(t *testing.T) {
+	s := normalizedRounds(t, surveyedFlat{&surveyed{dim: 40, f: bowl}}, 3)
+	result, err := s.run(s.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := s.r.Slope(s.a.N, result.Scalars, 0)
+	if result.Slope != want || !(want > 0) {
+		t.Errorf("slope %v, want %v, above 0", result.Slope, want)
+	}
+}

@@ -37,6 +37,11 @@ func (n *Running) Count(p *wire.Plan, u float64) float64 {
 		n.V = float64(beta*n.V) + float64((1-beta)*u)
 		n.P2 *= beta
 	}
+	return n.Inverse()
+}
+
+// Inverse returns what the last Count returned.
+func (n *Running) Inverse() float64 {
 	if !(n.V > 0) {
 		return 0
 	}

@@ -1,0 +1,70 @@
+package replica
+
+import (
+	"math"
+
+	"github.com/zofl/zofl/client/replica/internal/layout"
+	"github.com/zofl/zofl/prng"
+)
+
+// Ahead writes elements off, off+1, ... of x - a w to dst, clipped to their boxes, where x are the
+// parameters and w the move of a step of 1 along m, the momentum of server_rule=normalized:
+//
+//	x[i] - float32(rate*m[i]), rate = float32(a*scale*inverse)
+//
+// scale is StepScale of the segment, and inverse that of the last round. Without momentum, or with
+// a = 0, it is x. Several goroutines may call it at once, as with [Replica.Perturb].
+func (r *Replica) Ahead(dst []float32, off int, a float32) {
+	copy(dst, r.x[off:])
+	inverse := r.running.Inverse()
+	if r.normalizes() && inverse > 0 && a != 0 {
+		m := r.server.Moment[off:]
+		r.segments.Each(off, len(dst), func(lo, hi int, s layout.Span) {
+			rate := float32(float64(a) * float64(s.Step) * inverse)
+			for i := lo; i < hi; i++ {
+				dst[i] -= float32(rate * m[i])
+			}
+		})
+	}
+	r.Clip(dst, off)
+}
+
+// Slope returns how the loss slopes along m, the momentum of server_rule=normalized, where a
+// device's own scalars g of record n say so; 0 without momentum, or if it is no finite float32:
+//
+//	<v, m>/|m|, v = sum over p of (g[p]/P) * z_p
+//
+// v is that of [Replica.Estimate] for step 0. Each direction is generated once.
+func (r *Replica) Slope(n uint64, g []float32, source uint32) float32 {
+	if !r.normalizes() {
+		return 0
+	}
+	for i, v := range g {
+		r.addTerm(v/float32(len(g)), r.tempDirection(n, 0, i, source), i == 0)
+	}
+	r.allocateScratch()
+	r.products = append(r.products[:0], make([]float64, 2*blocksOf(len(r.x)))...)
+	r.teamFor(r.plan.Dim*uint64(len(g))).Do(blocksOf(len(r.x)), r.slopeTask)
+	r.terms, r.coefs = r.terms[:0], r.coefs[:0]
+	along, square := 0.0, 0.0
+	for i := 0; i < len(r.products); i += 2 {
+		along, square = along+r.products[i], square+r.products[i+1]
+	}
+	if v := float32(along / math.Sqrt(square)); square > 0 && v-v == 0 {
+		return v
+	}
+	return 0
+}
+
+// slopeBlock computes a block's part of <v, m> and |m|^2.
+func (r *Replica) slopeBlock(worker, i int) {
+	m := block(r.server.Moment, i*prng.BlockLen)
+	v := r.scratch[worker].of(len(m)).v
+	r.sum(v, r.terms, r.coefs, false, i)
+	along, square := 0.0, 0.0
+	for j, e := range m {
+		along += float64(v[j]) * float64(e)
+		square += float64(e) * float64(e)
+	}
+	r.products[2*i], r.products[2*i+1] = along, square
+}
