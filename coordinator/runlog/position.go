@@ -3,6 +3,7 @@ package runlog
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/plancheck"
@@ -20,9 +21,17 @@ type Position struct {
 	Plan      wire.Plan // with all changes so far
 	Rounds    uint64    // the number of the last round
 	Point     Point     // of a round whose second phase is due
+	LastStep  LastStep
 	End       *wire.End
 	history   history     // the state after each record
 	vectors   vectorNames // that the log keeps
+}
+
+// A LastStep is the step of the last round that the log has; zero if the plan's step was changed
+// since.
+type LastStep struct {
+	Size  float32
+	Round uint64
 }
 
 // A Point is the first phase of a round that has two, see [wire.Plan.Phases].
@@ -65,10 +74,24 @@ func (p *Position) Apply(record []byte) (wire.Record, error) {
 	}
 	p.Chain, p.LastEpoch, p.Plan, p.Rounds, p.Point, p.End = end, r.Epoch, plan, rounds, point,
 		r.End
+	p.step(&r)
 	p.history.add(p, &r)
 	p.retain(&r)
 	return r, nil
 }
+
+// step notes the last step. A rollback leaves it: what was learned about steps still holds.
+func (p *Position) step(r *wire.Record) {
+	switch {
+	case r.Kind == wire.KindRound:
+		p.LastStep = LastStep{r.Round.StepSize, r.Round.Round}
+	case r.Kind == wire.KindChange && slices.Contains(r.Change.Fields, fieldStep):
+		p.LastStep = LastStep{}
+	}
+}
+
+// fieldStep is the number of step among [wire.Fields].
+const fieldStep = 18
 
 // afterRound returns the number of the last round and the point after a round record.
 func (p *Position) afterRound(r *wire.Record) (rounds uint64, next Point, err error) {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/steer"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -22,7 +23,7 @@ func (c *Core) prepare() {
 	c.controls.Reset()
 	c.uploads.Reset()
 	c.loss.Reset()
-	c.losses = c.losses[:0]
+	c.losses, c.slopes = c.losses[:0], c.slopes[:0]
 }
 
 // unsummed says whether contributions are held, and not just added.
@@ -65,5 +66,10 @@ func (c *Core) body() *wire.Round {
 		Phase:         r.phase,
 	}
 	c.transport.fill(c, body)
+	if c.Plan.StepAuto > 0 {
+		past := steer.Past{Step: c.LastStep.Size, Round: c.LastStep.Round}
+		body.StepSize = c.law.Next(&c.Plan, past, body.Round, body.Terms, c.slopes)
+		r.step = body.StepSize
+	}
 	return body
 }

@@ -59,6 +59,9 @@ func (c *Core) head() wire.Announcement {
 		StepSize:      c.Plan.StepSizeAt(c.Rounds + 1),
 		Perturbations: c.Plan.PerturbationsAt(c.Rounds + 1),
 	}
+	if c.Plan.StepAuto > 0 {
+		a.StepSize = 0 // it is known when the round closes
+	}
 	if c.round.open && c.round.survey != survey.None {
 		a.StepSize, a.Perturbations = 0, 0 // so no version takes it for a round
 	}

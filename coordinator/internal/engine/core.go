@@ -6,6 +6,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/ballot"
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/steer"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/mathx"
@@ -149,6 +150,8 @@ type Core struct {
 	clipped    wire.Scalars         // its values, shortened, as they are relayed
 	loss       mathx.ExactSum       // with the weights of sum
 	losses     []float32            // that loss is the sum of
+	slopes     []float64            // of a plan with step_auto: one for each contribution
+	law        steer.Law
 	watch      gather.LossWatch
 	divergence string // why the run pauses, or has paused, because it diverged; "": it has not
 	lastLoss   float32

@@ -90,6 +90,9 @@ func (c *Core) counted(m gather.Member, r *wire.Reply) {
 	c.counters.Contributions++
 	c.loss.Add(r.Loss, c.weightOf(r))
 	c.losses = append(c.losses, r.Loss)
+	if slope, ok := survey.SlopeOf(r.Rest); ok && c.Plan.StepAuto > 0 {
+		c.slopes = append(c.slopes, float64(slope))
+	}
 }
 
 func (c *Core) weightOf(r *wire.Reply) uint32 {
@@ -182,15 +185,16 @@ func (c *Core) judge(r *wire.Reply) (fault *uint64) {
 func (c *Core) readValues(r *wire.Reply, steps, perturbations int) (fault *uint64) {
 	precision := c.Plan.Precision
 	switch {
-	case survey.Answered(r.Rest) != survey.None:
+	case survey.Answered(r.Rest) != survey.None, c.lacksSlope(r):
 		return &c.counters.WrongSurvey
 	case c.transport.vectors(), len(r.Values) != steps*precision.Bytes(perturbations):
 		return &c.counters.WrongCount
 	case !precision.Fits(r.Values, steps, perturbations):
 		return &c.counters.Malformed
 	}
+	slope, _ := survey.SlopeOf(r.Rest)
 	switch largest := gather.Read(&c.values, precision, r.Values, steps, perturbations); {
-	case !gather.Finite(r.Loss), !gather.Finite(largest):
+	case !gather.Finite(r.Loss), !gather.Finite(largest), !gather.Finite(slope):
 		return &c.counters.NonFinite
 	case largest > c.Plan.MaxScalar:
 		return &c.counters.TooLarge

@@ -97,6 +97,7 @@ func changeEvent(change *wire.Change) report.Event {
 // evaluation, and an end that followed from them.
 func (c *Core) forget() {
 	c.watchAgain()
+	c.law.Reset()
 	c.reportEvaluation()
 	c.evaluation.n, c.evaluation.done = 0, true
 	if !c.endRequested() {

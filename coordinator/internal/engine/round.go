@@ -200,7 +200,8 @@ func (c *Core) commitRound() {
 		c.lastLoss = loss
 	}
 	c.observe()
-	c.append(&wire.Record{Kind: wire.KindRound, Round: c.body()}, report.Event{
+	body := c.body()
+	c.append(&wire.Record{Kind: wire.KindRound, Round: body}, report.Event{
 		Kind:          kind,
 		Attempt:       r.attempt,
 		Contributors:  contributors,

@@ -24,7 +24,7 @@ import (
 //	                       end, rollback, change, plan, same, fork or garbage
 //	store ok|fail          the outcome for the new members
 //	join id ...            requests to join
-//	reply id ... g=... [w=1] [loss=1] [n=] [tip=] [c=... cn=record]: a control variate
+//	reply id ... g=... [w=1] [loss=1] [n=] [tip=] [c=... cn=record] [slope=]
 //	survey id ... kind=mu g=... [loss=1] [n=] [tip=]: answers to a survey
 //	decline id ... [reason=1] [n=] [tip=]
 //	eval id ... m=... [w=1] [n=] [tip=]

@@ -72,8 +72,11 @@ func (s *stage) fill(r *wire.Reply, keys map[string]string) {
 			}
 			r.Values = s.scalars(s.core.Plan.Precision, v)
 		case "kind":
-			r.Rest = survey.Answer(map[string]survey.Kind{"mu": survey.Mu, "other": 99}[v])
+			r.Rest = survey.Answer(map[string]survey.Kind{"mu": survey.Mu, "step": survey.Step,
+				"other": 99}[v])
 			r.Values = s.scalars(wire.Single, keys["g"])
+		case "slope":
+			r.Rest = survey.Slope(s.float(v))
 		case "m":
 			r.Values = s.scalars(wire.Single, v)
 		case "c":

@@ -37,6 +37,12 @@ func (c *Core) readSurvey(r *wire.Reply) (fault *uint64) {
 	return nil
 }
 
+// lacksSlope says whether a contribution does not say how the loss slopes where the step needs it.
+func (c *Core) lacksSlope(r *wire.Reply) bool {
+	_, ok := survey.SlopeOf(r.Rest)
+	return c.Plan.StepAuto > 0 && !ok
+}
+
 // commitSurvey hands the change that follows from a survey to the log. If no value will do, the
 // run pauses: the operator has to give one.
 func (c *Core) commitSurvey() {

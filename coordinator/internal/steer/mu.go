@@ -3,29 +3,13 @@ package steer
 import (
 	"fmt"
 	"math"
-	"slices"
 
-	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
 
 // mostBend is the largest B/A of a good mu: the even part of the loss along a direction is no more
 // than a fifth of its odd part.
 const mostBend = 0.2
-
-// Decide returns what a survey came to, and the change of the plan that follows. values has an
-// answer for each device, of [survey.Kind.Values] numbers. ok is false if no value will do; the
-// result then says why.
-func Decide(k survey.Kind, values [][]float32) (found survey.Result, change *wire.Change, ok bool) {
-	found = mu(values)
-	found.Kind, found.Answers = k.String(), uint32(len(values))
-	change = &wire.Change{Fields: []uint64{fieldMu}}
-	change.Values.Mu = found.Value
-	return found, change, found.Value > 0
-}
-
-// fieldMu is the number of mu among [wire.Fields].
-const fieldMu = 12
 
 // mu returns the largest distance at which the loss is straight enough. At distance i the devices'
 // differences are a (odd part) and b (even part), of which
@@ -81,11 +65,4 @@ func parts(values [][]float32, odd, even int) (a, b float64, usable bool) {
 	}
 	a, b = median(as), median(bs)
 	return a, b, a > 0
-}
-
-// median sorts v, which is not empty, and returns the mean of its middle two, or its middle one.
-func median(v []float64) float64 {
-	slices.Sort(v)
-	n := len(v)
-	return (v[(n-1)/2] + v[n/2]) / 2
 }

@@ -1,0 +1,53 @@
+package steer
+
+import (
+	"slices"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// Numbers of fields among [wire.Fields].
+const (
+	fieldMu   = 12
+	fieldStep = 18
+)
+
+// Decide returns what a survey came to, and the change of the plan that follows. values has an
+// answer for each device, of [survey.Kind.Values] numbers. ok is false if no value will do; the
+// result then says why.
+func Decide(k survey.Kind, values [][]float32) (found survey.Result, change *wire.Change, ok bool) {
+	change = &wire.Change{}
+	switch k {
+	case survey.Step:
+		found = step(values)
+		change.Fields, change.Values.StepSize = []uint64{fieldStep}, found.Value
+	default:
+		found = mu(values)
+		change.Fields, change.Values.Mu = []uint64{fieldMu}, found.Value
+	}
+	found.Kind, found.Answers = k.String(), uint32(len(values))
+	return found, change, found.Value > 0
+}
+
+// median sorts v, which is not empty, and returns the mean of its middle two, or its middle one.
+func median(v []float64) float64 {
+	slices.Sort(v)
+	n := len(v)
+	return (v[(n-1)/2] + v[n/2]) / 2
+}
+
+// trimmed sorts v, which is not empty, and returns its mean without a quarter at either end,
+// rounded down, but without one at either end of three or more.
+func trimmed(v []float64) float64 {
+	slices.Sort(v)
+	cut := len(v) / 4
+	if len(v) >= 3 {
+		cut = max(cut, 1)
+	}
+	rest, sum := v[cut:len(v)-cut], 0.0
+	for _, e := range rest {
+		sum += e
+	}
+	return sum / float64(len(rest))
+}

@@ -1,0 +1,96 @@
+package steer
+
+import (
+	"math"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// The law of the step, for rounds from r = 1 on, n = r-1, with a* the plan's step:
+//
+//	a_n = 0.2 a* G / sqrt(1 + n/30)
+//
+// and a_n = 0 while a* is not known. G corrects a*, from n = 6 on, by how the loss slopes along
+// the averaged move m after a step:
+//
+//	h = clip(<g, m>/(sqrt(u) |m|) sqrt(1 + d/(19 N)), -1, 1)
+//	e = 0.8 e + 0.2 h
+//	G = clip(G exp(0.1 (e - 0.05)), 1/64, 64)
+//
+// g is the round's mean estimate, m the averaged move before it, u the mean square of its scalars,
+// N their number and d that of the parameters. If the loss still falls along m, steps are too
+// short. G can be read from the last step, so a coordinator that takes over goes on with it; its e
+// is 0.
+const (
+	share       = 0.2  // of a*, which is as far as the loss falls
+	period      = 30   // rounds until the step has fallen by the root of 2
+	firstToFix  = 6    // n of the first round that corrects
+	memory      = 0.8  // of e
+	rate        = 0.1  // of G
+	target      = 0.05 // of e
+	largestGain = 64
+)
+
+// A Law is what the coordinator knows of a run's step beside its log.
+type Law struct {
+	trend float64 // e
+}
+
+// Reset forgets the trend.
+func (l *Law) Reset() { l.trend = 0 }
+
+// A Past is the last step of a run's log; 0 if the plan's step was changed since.
+type Past struct {
+	Step  float32
+	Round uint64
+}
+
+// gain returns G of the round that made the last step.
+func (p Past) gain(best float32) float64 {
+	if !(p.Step > 0) || p.Round == 0 {
+		return 1
+	}
+	g := float64(p.Step) * decay(p.Round-1) / (share * float64(best))
+	return min(max(g, 1.0/largestGain), largestGain)
+}
+
+func decay(n uint64) float64 { return math.Sqrt(1 + float64(n)/period) }
+
+// Next returns the step of a round. slopes are those of its contributions along m, m normalized,
+// and terms the record's. It moves the trend on.
+func (l *Law) Next(p *wire.Plan, past Past, round uint64, terms []wire.Term,
+	slopes []float64) float32 {
+	if p.StepSize == 0 {
+		return 0
+	}
+	n, gain := round-1, past.gain(p.StepSize)
+	if n >= firstToFix && len(slopes) > 0 {
+		l.trend = memory*l.trend + (1-memory)*heading(p, terms, trimmed(slopes))
+		gain *= math.Exp(rate * (l.trend - target))
+		gain = min(max(gain, 1.0/largestGain), largestGain)
+	}
+	return float32(share * float64(p.StepSize) * gain / decay(n))
+}
+
+// heading returns h.
+func heading(p *wire.Plan, terms []wire.Term, slope float64) float64 {
+	sum, count := 0.0, 0
+	for i := range terms {
+		if terms[i].Back > 0 {
+			break // terms ascend by Back; late ones lie along other directions
+		}
+		n := p.Precision.Len(terms[i].Scalars)
+		for _, g := range p.Precision.Values(terms[i].Scalars, 1, n) {
+			sum += float64(g) * float64(g)
+		}
+		count += n
+	}
+	if p.Distribution == wire.Sphere {
+		sum *= float64(p.Dim)
+	}
+	if !(sum > 0) {
+		return 0
+	}
+	h := slope / math.Sqrt(sum/float64(count)) * math.Sqrt(1+float64(p.Dim)/(19*float64(count)))
+	return min(max(h, -1), 1)
+}

@@ -1,0 +1,153 @@
+package steer_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/zofl/zofl/coordinator/internal/steer"
+	"github.com/zofl/zofl/wire"
+)
+
+func lawPlan(best float32) *wire.Plan {
+	return &wire.Plan{Dim: 100, StepAuto: 1, StepSize: best}
+}
+
+// TestLaw compares steps with the equations, computed here from vectors: g and m, not slopes.
+func TestLaw(t *testing.T) {
+	const d, devices, p, best = 100, 4, 5, 2
+	for _, own := range []bool{true, false} {
+		rng := rand.New(rand.NewPCG(7, 8))
+		vector := func() []float64 {
+			v := make([]float64, d)
+			for i := range v {
+				v[i] = rng.NormFloat64()
+			}
+			return v
+		}
+		var law steer.Law
+		past := steer.Past{}
+		e, gain := 0.0, 1.0
+		for n := range uint64(60) {
+			m, g, square, count := vector(), make([]float64, d), 0.0, 0
+			mean := make([]float32, p)
+			var terms []wire.Term
+			var slopes []float64
+			shared := make([][]float64, p)
+			for i := range shared {
+				shared[i] = vector()
+			}
+			for device := range devices {
+				scalars, slope := make([]float32, p), 0.0
+				for i := range scalars {
+					z := shared[i]
+					if own {
+						z = vector()
+					}
+					scalars[i] = float32(rng.NormFloat64() + dot(z, m)/30)
+					mean[i] += scalars[i] / devices
+					for j := range z {
+						g[j] += float64(scalars[i]) * z[j] / (devices * p)
+					}
+					slope += float64(scalars[i]) * dot(z, m) / norm(m) / p
+				}
+				// All devices see one slope, so that a trimmed mean is the mean.
+				slopes = append(slopes, slope)
+				if own {
+					terms = append(terms, wire.Term{Source: uint32(device + 1),
+						Scalars: wire.AppendScalars(nil, scalars...)})
+					square, count = square+squares(scalars), count+p
+				}
+			}
+			if !own {
+				terms = []wire.Term{{Scalars: wire.AppendScalars(nil, mean...)}}
+				square, count = squares(mean), p
+			}
+			along := dot(g, m) / norm(m)
+			for i := range slopes {
+				slopes[i] = along
+			}
+			if n >= 6 {
+				h := along / math.Sqrt(square/float64(count)) * math.Sqrt(1+d/(19*float64(count)))
+				e = 0.8*e + 0.2*max(-1, min(1, h))
+				gain = max(1./64, min(64, gain*math.Exp(0.1*(e-0.05))))
+			}
+			want := 0.2 * best * gain / math.Sqrt(1+float64(n)/30)
+			got := law.Next(lawPlan(best), past, n+1, terms, slopes)
+			if math.Abs(float64(got)-want) > 1e-5*want {
+				t.Fatalf("own %v, n = %d: step %v, want %v", own, n, got, want)
+			}
+			past = steer.Past{Step: got, Round: n + 1}
+		}
+	}
+}
+
+func dot(a, b []float64) (sum float64) {
+	for i := range a {
+		sum += a[i] * b[i]
+	}
+	return sum
+}
+
+func norm(v []float64) float64 { return math.Sqrt(dot(v, v)) }
+
+func squares(v []float32) (sum float64) {
+	for _, e := range v {
+		sum += float64(e) * float64(e)
+	}
+	return sum
+}
+
+// oneTerm is a record's term of two scalars of 1.
+var oneTerm = []wire.Term{{Scalars: wire.AppendScalars(nil, 1, 1)}}
+
+// The step is 0 until it was found, and begins with a fifth of it.
+func TestLawBegins(t *testing.T) {
+	var law steer.Law
+	if got := law.Next(lawPlan(0), steer.Past{}, 3, oneTerm, []float64{1}); got != 0 {
+		t.Errorf("step %v before it was found", got)
+	}
+	want := float32(0.2 * 0.5 / math.Sqrt(1+5./30))
+	if got := law.Next(lawPlan(0.5), steer.Past{}, 6, oneTerm, []float64{1}); got != want {
+		t.Errorf("first step %v, want %v", got, want)
+	}
+}
+
+// G is bounded, whatever slopes say; a quarter of the devices cannot turn it.
+func TestLawIsBounded(t *testing.T) {
+	for _, sign := range []float64{1, -1} {
+		var law steer.Law
+		past := steer.Past{}
+		slopes := []float64{sign, sign, sign, sign, sign, sign, -1e30 * sign, math.MaxFloat32 * -sign}
+		for n := range uint64(400) {
+			step := law.Next(lawPlan(1), past, n+1, oneTerm, slopes)
+			past = steer.Past{Step: step, Round: n + 1}
+		}
+		want := 0.2 * math.Pow(64, sign) / math.Sqrt(1+399./30)
+		if got := float64(past.Step); math.Abs(got-want) > 1e-5*want {
+			t.Errorf("slope %v: step %v in the end, want %v", sign, got, want)
+		}
+	}
+}
+
+// A coordinator that takes over goes on with the step of the log, without its trend; a new step of
+// the plan begins anew.
+func TestLawTakesOver(t *testing.T) {
+	var law, other steer.Law
+	past := steer.Past{Step: 0.6, Round: 40}
+	step := law.Next(lawPlan(1), past, 41, nil, nil)
+	want := 0.6 * math.Sqrt(1+39./30) / math.Sqrt(1+40./30)
+	if math.Abs(float64(step)-want) > 1e-6 {
+		t.Errorf("step %v, want %v", step, want)
+	}
+	law.Next(lawPlan(1), past, 41, oneTerm, []float64{1})
+	law.Reset()
+	a := law.Next(lawPlan(1), past, 41, oneTerm, []float64{1})
+	if b := other.Next(lawPlan(1), past, 41, oneTerm, []float64{1}); a != b {
+		t.Errorf("steps %v after a reset and %v of another coordinator differ", a, b)
+	}
+	if got := law.Next(lawPlan(2), steer.Past{}, 31, nil, nil); math.Abs(
+		float64(got)-0.4/math.Sqrt2) > 1e-6 {
+		t.Errorf("step %v after a change, want %v", got, 0.4/math.Sqrt2)
+	}
+}

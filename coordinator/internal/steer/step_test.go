@@ -1,0 +1,170 @@
+package steer_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/zofl/zofl/coordinator/internal/steer"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// along returns what a device answers whose loss at x - a w is f(a).
+func along(f func(a float64) float64) []float32 {
+	values := []float32{float32(f(0))}
+	for _, a := range survey.Lengths() {
+		values = append(values, float32(f(float64(a))-f(0)))
+	}
+	return values
+}
+
+// foundStep returns the step that a survey of some devices finds.
+func foundStep(t *testing.T, values ...[]float32) float32 {
+	t.Helper()
+	found, change, ok := steer.Decide(survey.Step, values)
+	if ok != (found.Value > 0) || found.Why == "" || found.Kind != "step" ||
+		int(found.Answers) != len(values) || len(found.Rows) != len(survey.Lengths()) {
+		t.Errorf("found %+v, %v", found, ok)
+	}
+	if !slices.Equal(change.Fields, []uint64{18}) || change.Values.StepSize != found.Value {
+		t.Errorf("change %v to %v, want step = %v", change.Fields, change.Values.StepSize,
+			found.Value)
+	}
+	return found.Value
+}
+
+// reference is the choice by the definition, of the devices' mean.
+func reference(values [][]float32) float64 {
+	f := make([]float64, 17)
+	for _, v := range values {
+		for j := 1; j < 17; j++ {
+			f[j] += float64(v[j]) / float64(len(values))
+		}
+	}
+	mean := (f[0] + f[1] + f[2] + f[3] + f[4]) / 5
+	variance := 0.0
+	for _, v := range f[:5] {
+		variance += (v - mean) * (v - mean) / 5
+	}
+	best := math.Pow(4, -10)
+	for j := 1; j < 17; j++ {
+		if f[j] <= slices.Min(f)+2*math.Sqrt(variance) {
+			best = math.Pow(4, float64(j-11))
+		}
+	}
+	return best
+}
+
+func TestStepOfParabolas(t *testing.T) {
+	for _, test := range []struct {
+		at, noise float64 // of the minimum, of the loss
+		want      float32
+	}{{1, 0, 1}, {3, 0, 4}, {200, 0, 256}, {1e-3, 0, 1. / 1024}, {1e9, 0, 1024}, {1e-9, 0, 0}} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		var values [][]float32
+		for range 8 {
+			values = append(values, along(func(a float64) float64 {
+				return 5 + (a-test.at)*(a-test.at)*(1+0.1*rng.Float64()*test.noise)
+			}))
+		}
+		want := float64(test.want)
+		if want == 0 {
+			want = reference(values)
+		}
+		if got := foundStep(t, values...); float64(got) != want || reference(values) != want {
+			t.Errorf("minimum at %v: step %v, want %v, the reference %v", test.at, got, want,
+				reference(values))
+		}
+	}
+}
+
+// A noisy loss has a step as long as its noise hides.
+func TestStepOfNoise(t *testing.T) {
+	for seed := range uint64(100) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		noise := make([]float64, 17)
+		for i := range noise {
+			noise[i] = 0.1 * rng.NormFloat64()
+		}
+		i := 0
+		values := along(func(a float64) float64 {
+			if a > 0 && i < 33 {
+				i++
+			}
+			return 5 - a + a*a + noise[min((i+1)/2, 16)]
+		})
+		if got, want := foundStep(t, values), reference([][]float32{values}); float64(got) != want {
+			t.Errorf("seed %d: step %v, want %v", seed, got, want)
+		}
+	}
+}
+
+// A fifth of the devices moves the step by no more than one length, whatever they send.
+func TestStepDespiteLiars(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	for seed := range uint64(200) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		n := []int{4, 8, 16}[rng.IntN(3)]
+		var values [][]float32
+		for range n {
+			best := 0.5 + rng.Float64()
+			values = append(values, along(func(a float64) float64 {
+				return 3 + (a-best)*(a-best)
+			}))
+		}
+		honest := foundStep(t, values...)
+		for range n / 4 {
+			lie := make([]float32, survey.Step.Values())
+			for i := range lie {
+				lie[i] = []float32{0, inf, -inf, nan, math.MaxFloat32, -1e30, -1}[rng.IntN(7)]
+			}
+			values = append(values, lie)
+		}
+		if got := foundStep(t, values...); got > 4*honest || got < honest/4 {
+			t.Errorf("seed %d: step %v among liars, %v without", seed, got, honest)
+		}
+	}
+}
+
+// A loss that is infinite beyond some length, on most devices, has a shorter step; one that is
+// infinite everywhere has none.
+func TestStepOfInfiniteLoss(t *testing.T) {
+	until := func(most float64) []float32 {
+		return along(func(a float64) float64 {
+			if a > most {
+				return math.Inf(1)
+			}
+			return 3 - a
+		})
+	}
+	if got := foundStep(t, until(5), until(5), until(5)); got != 4 {
+		t.Errorf("step %v, want 4", got)
+	}
+	if got := foundStep(t, until(5), until(1e9), until(1e9), until(1e9)); got != 1024 {
+		t.Errorf("step %v with one device that is infinite, want 1024", got)
+	}
+	if got := foundStep(t, until(0), until(0)); got != 0 {
+		t.Errorf("step %v, want none", got)
+	}
+}
+
+func TestDueStep(t *testing.T) {
+	for _, test := range []struct {
+		auto   uint8
+		step   float32
+		rounds uint64
+		want   survey.Kind
+	}{{0, 1, 9, survey.None}, {1, 0, 4, survey.None}, {1, 0, 5, survey.Step}, {1, 0, 70, survey.Step},
+		{1, 0.5, 5, survey.None}} {
+		p := wire.Plan{StepAuto: test.auto, StepSize: test.step}
+		if got := steer.Due(&p, test.rounds); got != test.want {
+			t.Errorf("%+v: %v is due", test, got)
+		}
+	}
+	p := wire.Plan{StepAuto: 1, MuAuto: 1}
+	if got := steer.Due(&p, 9); got != survey.Mu {
+		t.Errorf("of both %v is due first, want mu", got)
+	}
+}
