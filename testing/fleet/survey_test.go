@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"testing"
 
@@ -52,6 +53,9 @@ func (o *surveyedDevice) Loss(ctx context.Context, x []float32, b objective.Batc
 	}
 	switch o.i {
 	case 0:
+		if o.run.plan.StepAuto > 0 && b.N < 6 {
+			return f, err // the survey of mu
+		}
 		o.once.Do(func() {
 			close(o.run.asked)
 			<-o.run.release
@@ -153,6 +157,44 @@ func TestSurveyOfMu(t *testing.T) {
 	r.join(surveyDevices)
 	if losses := r.over(); losses[len(losses)-1] > 0.9*losses[0] {
 		t.Errorf("losses %v, want them to fall", losses)
+	}
+	if c := r.c.Status().Counters; c.WrongSurvey+c.Malformed+c.NonFinite > 0 {
+		t.Errorf("counters %+v, want no answer refused", c)
+	}
+}
+
+// TestSurveyOfStep: a private run finds mu, and after five rounds its step, though a device lies in
+// both surveys and the coordinator is replaced in the middle of the second. The step that follows
+// trains, on devices that join later too.
+func TestSurveyOfStep(t *testing.T) {
+	r := startSurveyRun(t, "server_rule", "normalized", "server_beta1", "0.9", "server_beta2", "0.99",
+		"step", "auto", "mu", "auto", "sharing", "per-client", "transport", "relay")
+	var steps []float32
+	if e := r.awaitKind(report.Surveyed); e.N != 2 || e.Survey.Kind != "mu" {
+		t.Errorf("survey %+v, want one of mu first", e)
+	}
+	for len(steps) < 5 {
+		steps = append(steps, r.awaitKind(report.RoundDone).Step)
+	}
+	<-r.asked
+	r.replaceCoordinator()
+	close(r.release)
+	e := r.awaitKind(report.Surveyed)
+	if e.N != 8 || e.Survey.Kind != "step" || e.Survey.Answers < surveyDevices-1 ||
+		len(e.Survey.Rows) != 16 || e.Survey.Value < 0.05 || e.Survey.Value > 20 {
+		t.Errorf("survey %+v, want a step between 0.05 and 20", e)
+	}
+	r.join(surveyDevices)
+	var losses []float32
+	for len(losses) < 30 {
+		e := r.awaitKind(report.RoundDone)
+		steps, losses = append(steps, e.Step), append(losses, e.Loss)
+	}
+	r.over()
+	if slices.Max(steps[:5]) > 0 || slices.Min(steps[5:]) <= 0 ||
+		losses[len(losses)-1] > 0.8*losses[0] {
+		t.Errorf("steps %v, losses %v: want 0 for five rounds, and then losses that fall", steps,
+			losses)
 	}
 	if c := r.c.Status().Counters; c.WrongSurvey+c.Malformed+c.NonFinite > 0 {
 		t.Errorf("counters %+v, want no answer refused", c)

@@ -105,7 +105,7 @@ func (b *book) commit(record []byte) {
 		b.w.find("epochs ascend", "record %d is of epoch %d, after one of %d", n, r.Epoch, epoch)
 	case r.Kind == wire.KindRound:
 		e.counted = b.round(&r)
-	case r.Kind == wire.KindChange && r.Change.Fields[0] == fieldMu:
+	case r.Kind == wire.KindChange && b.plan().StepAuto+b.plan().MuAuto > 0:
 		b.surveyed(&r)
 	}
 	b.chain = append(b.chain, e)
@@ -177,7 +177,7 @@ func (b *book) plan() *wire.Plan {
 // its author, each once. It returns them.
 func (b *book) round(r *wire.Record) []answer {
 	plan := b.plan()
-	b.needsMu(r, plan)
+	b.needsValues(r, plan)
 	if plan.Transport == wire.DenseVectors {
 		b.quorum(r, plan, r.Round.Contributors)
 		b.mean(r, plan)

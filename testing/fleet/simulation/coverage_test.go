@@ -17,7 +17,7 @@ var covered = []string{
 	"found in the log", "on from a checkpoint", "device says: store", "snapshot piece", "reference",
 	"relay single", "relay half", "median single", "median half",
 	"late work", "late work of old", "late work, async", "late relay",
-	"survey", "survey again", "survey reply",
+	"survey", "survey again", "survey of step", "survey reply",
 	"event phase", "second phase", "control variate", "control variate of old",
 	"second phase of another P", "control variate of another P",
 	"dense none differences", "dense none surrogate", "dense scaffold-1 differences",

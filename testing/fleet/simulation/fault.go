@@ -222,6 +222,9 @@ func (w *world) rollback(*party) bool {
 func (w *world) change(*party) bool {
 	var change wire.Change
 	field, value := "step", pick(w.rng, "1e-7", "2e-7", "3e-7")
+	if w.scenario.plan.StepAuto > 0 {
+		value = pick(w.rng, value, "auto")
+	}
 	if w.rng.IntN(2) == 0 {
 		field, value = "perturbations", pick(w.rng, "1", "2", "3")
 	}

@@ -54,7 +54,7 @@ func (o *countingLoss) Loss(ctx context.Context, x []float32, b objective.Batch)
 	}
 	base := float64(o.began)
 	if b.Step == survey.BatchStep {
-		return base + surveyed(call), nil
+		return base + o.w.scenario.surveyed(call), nil
 	}
 	p, side := call-1, 1.0
 	switch {
@@ -69,16 +69,22 @@ func (o *countingLoss) Loss(ctx context.Context, x []float32, b objective.Batch)
 
 // surveyed is what a query of a survey has beside the base. The even part is a tenth of the odd one
 // at a distance of 1, and all of it at 10, so devices find a mu of 1, a power of two.
-func surveyed(call int) float64 {
-	if call == 0 {
+//
+// Along the averaged move the loss is least at 1, so devices find a step of 1.
+func (s *scenario) surveyed(call int) float64 {
+	switch {
+	case call == 0:
 		return 0
+	case s.plan.StepAuto > 0:
+		a := math.Ldexp(1, 2*(call-11))
+		return float64((a-1)*(a-1)) - 1
 	}
 	at, side := math.Pow10((call-1)/2-6), float64(1-2*((call-1)%2))
 	return float64(side*at) + float64(0.1*at*at)
 }
 
-// foundMu is what devices find.
-const foundMu = 1
+// What devices find.
+const foundMu, foundStep = 1, 1
 
 // mu is the distance at which devices probe in rounds.
 func (s *scenario) mu() float64 {

@@ -123,6 +123,8 @@ func (s *scenario) drawPlan(rng *rand.Rand) error {
 	s.drawLate(p, rng)
 	if p.Estimator == wire.Differences && rng.IntN(3) == 0 {
 		p.MuAuto, p.Mu = 1, 0
+	} else {
+		drawStep(p, rng)
 	}
 	normalize(p)
 	s.plan = p

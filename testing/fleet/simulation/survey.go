@@ -1,23 +1,47 @@
 package simulation
 
 import (
+	"math/rand/v2"
+	"slices"
+
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// fieldMu is the number of mu among the plan's fields.
-const fieldMu = 12
-
-// surveyed checks that a change of mu is what enough devices found, whose answers reached its
-// author, before any round that needs it.
-func (b *book) surveyed(r *wire.Record) {
-	b.w.count("survey")
-	plan := b.plan()
-	if plan.MuAuto == 0 || plan.Mu != 0 || r.Change.Values.Mu != foundMu {
-		b.w.find("surveys find mu", "record %d sets mu to %v, where it is %v", r.N,
-			r.Change.Values.Mu, plan.Mu)
+// drawStep has devices find the step, where the plan can have it.
+func drawStep(p *wire.Plan, rng *rand.Rand) {
+	if p.Transport == wire.DenseVectors || p.Control != wire.NoControl || rng.IntN(3) > 0 {
+		return
 	}
-	if r.N > 2 {
+	p.ServerRule, p.ServerBeta1, p.ServerBeta2 = wire.ServerNormalized, 0.5, 0.75
+	p.Steps, p.Rule, p.Beta = 1, wire.SGD, 0
+	p.StepAuto, p.StepSize = 1, 0
+	p.Rounds = max(p.Rounds, 7)
+}
+
+// Numbers of fields of the plan.
+const fieldMu, fieldStep = 12, 18
+
+// surveyed checks that a change of mu or step is what enough devices found, whose answers reached
+// its author, where the run lacked it. Operators of these runs set tiny steps.
+func (b *book) surveyed(r *wire.Record) {
+	plan, is := b.plan(), func(field uint64) bool { return slices.Contains(r.Change.Fields, field) }
+	mu, step := is(fieldMu), is(fieldStep) && r.Change.Values.StepSize > 1e-3
+	if !mu && !step {
+		return
+	}
+	b.w.count("survey")
+	switch {
+	case mu && (plan.Mu != 0 || r.Change.Values.Mu != foundMu):
+		b.w.find("surveys find values", "record %d sets mu to %v, where it is %v", r.N,
+			r.Change.Values.Mu, plan.Mu)
+	case step && (plan.StepSize != 0 || r.Change.Values.StepSize != foundStep ||
+		b.truth.Rounds() < 5):
+		b.w.find("surveys find values", "record %d sets step to %v after round %d, where it is %v",
+			r.N, r.Change.Values.StepSize, b.truth.Rounds(), plan.StepSize)
+	case step:
+		b.w.count("survey of step")
+	case r.N > 2:
 		b.w.count("survey again")
 	}
 	reached := uint32(0)
@@ -32,10 +56,19 @@ func (b *book) surveyed(r *wire.Record) {
 	}
 }
 
-// needsMu checks that a round was not made before mu was found.
-func (b *book) needsMu(r *wire.Record, plan *wire.Plan) {
-	if plan.Mu == 0 {
-		b.w.find("surveys find mu", "record %d is a round, and mu is 0", r.N)
+// needsValues checks that a round was not made before the values that it needs were found, and that
+// its step is the one of the law without slopes, within what corrections can do.
+func (b *book) needsValues(r *wire.Record, plan *wire.Plan) {
+	got, n := float64(r.Round.StepSize), r.Round.Round
+	switch {
+	case plan.Mu == 0:
+		b.w.find("surveys find values", "record %d is a round, and mu is 0", r.N)
+	case plan.StepAuto == 0:
+	case plan.StepSize == 0 && (got != 0 || n > 5):
+		b.w.find("surveys find values", "round %d has step %v before it was found", n, got)
+	case plan.StepSize > 0 && !(got > 0.05*float64(plan.StepSize) &&
+		got < 0.4*float64(plan.StepSize)):
+		b.w.find("surveys find values", "round %d has step %v of %v", n, got, plan.StepSize)
 	}
 }
 
