@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -22,6 +23,8 @@ type contestant struct {
 	set    []string  // field=value, as in files
 	steps  []float32 // values of the field that step names
 	step   string    // empty: step
+	// queries of a client that takes part in every round; 0: the contest's
+	queries uint64
 }
 
 // with returns the contestant with further fields, under another name.
@@ -63,6 +66,7 @@ type contest struct {
 	base     func(*wire.Plan) // applied before the contestants' fields
 	queries  uint64           // of a client that takes part in every round
 	times    uint64           // least number of measurements of a model
+	rounds   uint64           // most of a run; 0: as the queries allow
 }
 
 // plan applies the contest and the contestant to a plan.
@@ -85,7 +89,10 @@ func (t *contest) enter(c contestant, step float32) (*Training, error) {
 		return nil, err
 	}
 	one.Set(p)
-	one.Rounds = affordable(p, t.queries)
+	one.Rounds = affordable(p, cmp.Or(c.queries, t.queries))
+	if t.rounds > 0 {
+		one.Rounds = min(one.Rounds, t.rounds)
+	}
 	one.Every = max(one.Rounds/t.times, 1)
 	return &one, nil
 }

@@ -37,6 +37,7 @@ type defaultsTrial struct {
 	power     int // of 4
 	field     string
 	step      float32
+	with      []string // other fields to set
 	scores    []*defaultsScore
 }
 
@@ -103,17 +104,21 @@ func (c *defaultsCell) text() string {
 		}
 	}
 	best := c.best()
-	if best == c.own {
+	if best.accuracy() <= c.own.accuracy() {
 		return own
 	}
 	return fmt.Sprintf("%s, %.1f at %s", own, 100*best.accuracy(), c.times(best))
 }
 
-// times formats what the best step is a multiple of, with a star at the grid's ends.
+// times formats what the best step is a multiple of, or itself where the preset finds its own;
+// with a star at the grid's ends.
 func (c *defaultsCell) times(t *defaultsTrial) string {
 	text := fmt.Sprint("x", math.Pow(4, float64(t.power)))
 	if t.power < 0 {
 		text = fmt.Sprint("x1/", math.Pow(4, float64(-t.power)))
+	}
+	if c.own.field == "" {
+		text = fmt.Sprintf("%s %.2g", t.field, t.step)
 	}
 	if t == c.grid[0] || t == c.grid[len(c.grid)-1] {
 		text += "*"
@@ -154,18 +159,28 @@ func (x *defaultsRun) cell(b *defaultsBench, name string) (*defaultsCell, error)
 	return c, nil
 }
 
-// trials returns the steps to try.
+// trials returns the steps to try. A preset that finds its step is untouched beside them, and
+// they decay as its own does.
 func (x *defaultsRun) trials(p *wire.Plan) (list []*defaultsTrial) {
 	field, value := stepOf(p)
+	finds, with := value == 0, []string(nil)
+	if finds {
+		list = append(list, &defaultsTrial{untouched: true})
+		value, with = middleStep, []string{"step_decay=slow-sqrt"}
+	}
 	for _, power := range x.size.powers {
-		list = append(list, &defaultsTrial{untouched: power == 0, power: power, field: field,
-			step: value * float32(math.Pow(4, float64(power)))})
+		list = append(list, &defaultsTrial{untouched: power == 0 && !finds, power: power,
+			field: field, step: value * float32(math.Pow(4, float64(power))), with: with})
 	}
 	return list
 }
 
+// middleStep is the middle of the grid of a preset that finds its step. With the rule
+// normalized a step is a length that does not depend on the loss.
+const middleStep = 0.04
+
 // stepOf returns the field that sets the length of a plan's steps, and its value: with a
-// server rule that has a step, that one.
+// server rule that has a step, that one. The value is 0 if devices find it.
 func stepOf(p *wire.Plan) (string, float32) {
 	if p.ServerStep > 0 {
 		return "server_step", p.ServerStep
@@ -210,10 +225,16 @@ func tooMuch(p *wire.Plan) string {
 
 // set applies a trial to a plan.
 func (t *defaultsTrial) set(p *wire.Plan) error {
-	if t.field == "" || t.untouched {
+	if t.untouched {
 		return nil
 	}
-	return planfile.Set(p, t.field, fmt.Sprint(t.step))
+	for _, text := range append([]string{fmt.Sprintf("%s=%v", t.field, t.step)}, t.with...) {
+		field, value, _ := strings.Cut(text, "=")
+		if err := planfile.Set(p, field, value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A defaultsScore is what a run reached.

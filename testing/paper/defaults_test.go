@@ -187,6 +187,48 @@ func TestDefaultsCell(t *testing.T) {
 	}
 }
 
+// TestDefaultsFinds: a preset that finds its step is compared with a grid that it is not in.
+func TestDefaultsFinds(t *testing.T) {
+	x := newDefaultsRun(t.Context(), &Env{}, &defaultsSize{powers: []int{-1, 0, 1}})
+	p, err := preset.New("fedzo", "finds", 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for step, want := range map[float32]int{1e-3: 3, 0: 4} {
+		p.StepSize = step
+		list := x.trials(p)
+		if len(list) != want {
+			t.Fatalf("step %v: %d trials, want %d", step, len(list), want)
+		}
+		for i, trial := range list {
+			plan := *p
+			if err := trial.set(&plan); err != nil {
+				t.Fatal(err)
+			}
+			if trial.untouched != (i == want-3+1 && want == 3 || i == 0 && want == 4) {
+				t.Errorf("step %v: trial %d is untouched: %v", step, i, trial.untouched)
+			}
+			if trial.untouched && plan.StepSize != step || !trial.untouched &&
+				(plan.StepSize != trial.step || plan.StepDecay != wire.SlowSqrt && want == 4) {
+				t.Errorf("step %v: trial %d has step %v and decay %v", step, i, plan.StepSize,
+					plan.StepDecay)
+			}
+		}
+	}
+	own := scored(0, .8)
+	own.field = ""
+	c := &defaultsCell{limit: 1.5, own: own, grid: []*defaultsTrial{scored(-1, .5), scored(0, .81),
+		scored(1, .7)}}
+	c.grid[1].step = 0.04
+	if c.text() != "80.0, 81.0 at step 0.04" || !c.within() {
+		t.Errorf("%s, within is %v", c.text(), c.within())
+	}
+	own.scores[0].Accuracy = 0.82
+	if c.text() != "82.0" || !c.within() || c.gap() > -0.9 {
+		t.Errorf("%s, gap %v: want it ahead of the grid", c.text(), c.gap())
+	}
+}
+
 func TestScales(t *testing.T) {
 	rows := func(values ...float32) *tables.Table {
 		return &tables.Table{Features: 2, Classes: 1, Values: values,

@@ -24,7 +24,7 @@ func All() []Experiment {
 	list = append(list, decomflVariants()...)
 	list = append(list, decomflLag(), decomflMemory(), attackExperiment(), zofedhtTable1())
 	list = append(list, zofedht()...)
-	list = append(list, heterogeneity(), beyond(), defaults(), mixed())
+	list = append(list, heterogeneity(), beyond(), zoflMNIST(), defaults(), mixed())
 	return screened(append(list, fzoosExperiments()...))
 }
 
@@ -50,6 +50,9 @@ type Env struct {
 	// Presets and Tasks are the names of those to run; none: all, or the few of a short one.
 	Presets, Tasks []string
 	Rounds         uint64 // most of a run; 0: the experiment's default
+	// Arms are the methods to compare: names, or "NAME BASE FIELD=VALUE ..." for a new one with
+	// the fields of the arm or preset BASE and others; none: all.
+	Arms []string
 	// Screen lets all clients give gradients instead of losses, which takes a small part of
 	// the time: for a first look at many plans. See [Report].Screened.
 	Screen bool

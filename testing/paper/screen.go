@@ -60,13 +60,21 @@ func (r *Report) markScreened() {
 		c.Figures = strings.ReplaceAll(c.Figures, "queries", "spared queries") +
 			" (" + byGradients + ")"
 	}
+	for i, name := range r.Summary.Columns {
+		r.Summary.Columns[i] = strings.ReplaceAll(name, "queries", "spared queries")
+	}
 	if c := r.Summary.Columns; len(c) > 0 {
 		c[0] += ", " + byGradients
 	}
-	r.Figure.Title += ", " + byGradients
+	r.Figure.markScreened()
 	for i := range r.More {
-		r.More[i].Title += ", " + byGradients
+		r.More[i].markScreened()
 	}
+}
+
+func (f *Figure) markScreened() {
+	f.Title += ", " + byGradients
+	f.X = strings.ReplaceAll(f.X, "queries", "spared queries")
 }
 
 // addGradients adds to the last rows of a table, which are those of a curve's points, what

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -15,6 +16,7 @@ import (
 // A Training is one curve of an experiment, for every seed.
 type Training struct {
 	Name    string // name of the curve and its runs: a token of at most 28 characters
+	Run     string // name of the runs, which their messages contain; empty: Name
 	Preset  string
 	Clients int
 	Asked   int // clients asked in a round
@@ -30,6 +32,8 @@ type Training struct {
 	// Every is the number of rounds between measurements of the model; 0: only after the
 	// last round, which is always measured.
 	Every uint64
+	// Everything counts the bytes that assemble the fleet too, see run.Config.
+	Everything bool
 }
 
 // Results are the results of one training, by seed from 1.
@@ -52,7 +56,7 @@ func (e *Env) Train(ctx context.Context, id string, t *Training, seeds int) (Res
 
 func (e *Env) trainOne(ctx context.Context, id string, t *Training,
 	seed uint64) (*run.Result, error) {
-	p, err := run.Plan(t.Preset, t.Name, seed, t.Task.Dim, t.Clients, t.Asked)
+	p, err := run.Plan(t.Preset, cmp.Or(t.Run, t.Name), seed, t.Task.Dim, t.Clients, t.Asked)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +73,7 @@ func (e *Env) trainOne(ctx context.Context, id string, t *Training,
 		Measure: func(round uint64) bool {
 			return round == t.Rounds || t.Every > 0 && round%t.Every == 0
 		},
-		Progress: e.progress(t), Differentiates: t.Differentiates,
+		Progress: e.progress(t), Differentiates: t.Differentiates, Everything: t.Everything,
 	}
 	if e.Dir != "" {
 		cfg.Dir = filepath.Join(e.Dir, id, fmt.Sprintf("%s-%d-of-%d", t.Name, seed, t.Rounds))
@@ -130,21 +134,29 @@ func (r Results) RoundTime() time.Duration {
 // addCurves adds the rows and the lines of curves to a report. A line has the points that
 // were measured.
 func (r *Report) addCurves(metric string, results Results) {
+	r.addRows(results)
+	for _, one := range results {
+		c := one.Curve
+		line := Series{Name: fmt.Sprintf("%s, seed %d", c.Name, c.Seed)}
+		for _, p := range c.Measured() {
+			line.X, line.Y = append(line.X, float64(p.Round)), append(line.Y, c.At(metric, p.Round))
+		}
+		r.Figure.Series = append(r.Figure.Series, line)
+	}
+}
+
+// addRows adds the rows of curves to a report.
+func (r *Report) addRows(results Results) {
 	for _, one := range results {
 		c := one.Curve
 		if r.Table.Columns == nil {
 			r.Table.Columns = append([]string{"curve", "seed"}, c.Columns()...)
 		}
-		line := Series{Name: fmt.Sprintf("%s, seed %d", c.Name, c.Seed)}
 		for _, p := range c.Points {
 			r.Table.Rows = append(r.Table.Rows,
 				append([]string{c.Name, fmt.Sprint(c.Seed)}, p.Row(len(c.Metrics))...))
 		}
 		r.Table.addGradients(c.Points)
-		for _, p := range c.Measured() {
-			line.X, line.Y = append(line.X, float64(p.Round)), append(line.Y, c.At(metric, p.Round))
-		}
-		r.Figure.Series = append(r.Figure.Series, line)
 	}
 }
 

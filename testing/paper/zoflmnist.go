@@ -1,0 +1,158 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/wire"
+)
+
+// zoflMNIST compares the recipe of this repository with DeComFL where DeComFL's authors
+// published their curves.
+func zoflMNIST() Experiment {
+	const id = "zofl-mnist"
+	return Experiment{
+		ID:    id,
+		Title: "queries and bytes to accuracies of 0.90 to 0.97 on MNIST, against DeComFL's best step",
+		Paper: "none: the baseline is DeComFL as its authors ran it",
+		Long:  "an hour and a half a run, of 5 of DeComFL and 3 or 6 of the recipe a split; two days",
+		Takes: []string{"tasks", "rounds", "arm"},
+		Run: func(ctx context.Context, e *Env) (*Report, error) {
+			leagues, err := mnistLeagues(e)
+			if err != nil {
+				return nil, err
+			}
+			x := newMNISTRun(ctx, e, id, leagues)
+			return x.report, x.all()
+		},
+	}
+}
+
+// A mnistTarget is an accuracy, and what may be spent until a run has it: queries of a client
+// that takes part in every round, and bytes of a device, everything on its connection.
+type mnistTarget struct {
+	accuracy float64
+	queries  uint64
+	bytes    uint64 // 0: no target
+}
+
+// A mnistLeague is a split of the data with the arms that compete on it, DeComFL first.
+type mnistLeague struct {
+	split
+	clients, asked int
+	batch          uint32
+	queries        uint64 // of a client that takes part in every round
+	rounds         uint64 // most of a run; 0: as the queries allow
+	times          uint64 // number of measurements of a model
+	seeds          int
+	arms           []contestant
+	targets        []mnistTarget // of the arms after the first
+}
+
+// mnistLeagues returns the leagues for an environment. A short one is a small fleet with a few
+// images a minibatch.
+func mnistLeagues(e *Env) ([]mnistLeague, error) {
+	list := []mnistLeague{
+		{split: splits[0], queries: 25_000, targets: []mnistTarget{
+			{0.90, 2_500, 40_000}, {0.95, 12_000, 130_000}, {0.97, 25_000, 250_000}}},
+		{split: splits[2], queries: 20_000, targets: []mnistTarget{
+			{0.94, 20_000, 0}, {0.96, 40_000, 0}}},
+		{split: splits[1], queries: 20_000},
+	}
+	var names []string
+	for i := range list {
+		l := &list[i]
+		l.clients, l.asked, l.batch, l.times, l.seeds = 100, 10, 200, 50, e.seeds(3)
+		l.arms, l.rounds = mnistArms(l.name), e.Rounds
+		names = append(names, l.name)
+	}
+	tasks, err := chosen("tasks", e.Tasks, names)
+	if err != nil {
+		return nil, err
+	}
+	if e.Short && e.Tasks == nil {
+		tasks = names[:1]
+	}
+	var kept []mnistLeague
+	for _, l := range list {
+		if !slices.Contains(tasks, l.name) {
+			continue
+		}
+		if e.Short {
+			l.shorten()
+		}
+		if l.arms, err = pickArms(l.arms, e.Arms); err != nil {
+			return nil, err
+		}
+		kept = append(kept, l)
+	}
+	return kept, nil
+}
+
+// shorten leaves each arm its first step and a few rounds, too few for the targets.
+func (l *mnistLeague) shorten() {
+	l.clients, l.asked, l.batch, l.times, l.queries, l.targets = 6, 3, 4, 3, 240, nil
+	for i := range l.arms {
+		c := &l.arms[i]
+		c.steps, c.queries = c.steps[:1], 0
+	}
+}
+
+func (l *mnistLeague) String() string {
+	return fmt.Sprintf("%s, %d of %d clients, batch %d", l.title, l.asked, l.clients, l.batch)
+}
+
+func (l *mnistLeague) contest(s *set) *contest {
+	task, segments := (&drift{cnn: true}).task(s)
+	return &contest{
+		name: l.name,
+		training: Training{
+			Run: "mnist", Clients: l.clients, Asked: l.asked, Task: task, Order: run.Draws,
+			Shares: func(seed uint64) ([][]int, error) {
+				return l.deal(s.train.Labels, l.clients, seed)
+			},
+			Everything: true,
+		},
+		base: func(p *wire.Plan) { p.Segments, p.Batch = segments, l.batch },
+		// Measurements are equally many for arms that take other numbers of queries a round.
+		queries: l.queries, times: l.times, rounds: l.rounds,
+	}
+}
+
+// A mnistRun is a running experiment.
+type mnistRun struct {
+	ctx     context.Context
+	env     *Env
+	leagues []mnistLeague
+	report  *Report
+}
+
+func newMNISTRun(ctx context.Context, e *Env, id string, leagues []mnistLeague) *mnistRun {
+	return &mnistRun{ctx: ctx, env: e, leagues: leagues, report: &Report{ID: id}}
+}
+
+// all trains every arm. After an error the report has the runs so far.
+func (x *mnistRun) all() error {
+	s, err := x.env.mnist()
+	if err != nil {
+		return err
+	}
+	for i := range x.leagues {
+		l := &x.leagues[i]
+		var entries []*entry
+		for _, c := range l.arms {
+			e, err := x.env.tune(x.ctx, x.report.ID, l.contest(s), c, l.seeds)
+			x.report.addRows(e.results)
+			if err != nil {
+				return err
+			}
+			entries = append(entries, e)
+			x.summarize(l, e)
+		}
+		x.claims(l, entries)
+		x.draw(l, entries)
+	}
+	return nil
+}

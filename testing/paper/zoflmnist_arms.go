@@ -1,0 +1,120 @@
+package paper
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/wire/preset"
+)
+
+// mnistArms returns the arms of a split, DeComFL first.
+func mnistArms(split string) []contestant {
+	list := []contestant{mnistPlain, mnistAdam, mnistRecipe}
+	if split == "s" {
+		twice := mnistRecipe.with("twice", "the recipe, twice the rounds", "server_decay=0.02")
+		twice.queries = 40_000
+		list = append(list, twice)
+	}
+	return list
+}
+
+var (
+	// mnistPlain is DeComFL as its authors published K=1, P=20, with steps around theirs.
+	mnistPlain = contestant{name: "decomfl", title: "DeComFL, P=20", set: []string{
+		"difference=central", "perturbations=20", "mu=1e-3", "rule=torch-momentum", "beta=0.9",
+		"weight_decay=1e-5",
+	}, steps: []float32{1e-3, 5e-4, 2e-3}}
+	// mnistAdam has own directions and Adam on the round's move.
+	mnistAdam = contestant{name: "adam", title: "own directions, Adam", preset: "fedzo",
+		set: []string{
+			"steps=1", "perturbations=19", "distribution=rademacher", "difference=forward",
+			"precision=half", "max_scalar=65504", "server_rule=adam", "server_beta1=0.9",
+			"server_beta2=0.99", "server_epsilon=1e-12",
+		}, steps: []float32{1.5e-3}, step: "server_step"}
+	// mnistRecipe has own directions, and momentum divided by the contributors' root mean
+	// square, with decay of x and a cosine that ends with the run.
+	mnistRecipe = contestant{name: "zofl", title: "the recipe", preset: "fedzo", set: []string{
+		"steps=1", "perturbations=19", "distribution=rademacher", "difference=forward",
+		"precision=half", "max_scalar=65504", "server_rule=normalized", "server_beta1=0.9",
+		"server_beta2=0.99", "server_decay=0.03", "step_decay=cosine", "floor=0.05",
+	}, steps: []float32{0.12}}
+)
+
+// pickArms returns the arms that are asked for; none asked: all. A text is an arm's name, or
+// "NAME BASE FIELD=VALUE ...": a new arm of that name with the fields of another arm, or of a
+// preset, and these.
+func pickArms(arms []contestant, asked []string) ([]contestant, error) {
+	if len(asked) == 0 {
+		return arms, nil
+	}
+	var list []contestant
+	for _, text := range asked {
+		words := strings.Fields(text)
+		if len(words) == 0 {
+			words = []string{""}
+		}
+		base := words[0]
+		if len(words) > 1 {
+			base = words[1]
+		}
+		c, err := armOf(arms, base)
+		if err != nil {
+			return nil, err
+		}
+		if len(words) > 1 {
+			if c, err = c.as(words[0], words[2:]); err != nil {
+				return nil, err
+			}
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+// armOf returns the arm with a name, or one that is a preset.
+func armOf(arms []contestant, name string) (contestant, error) {
+	var names []string
+	for _, c := range arms {
+		if c.name == name {
+			return c, nil
+		}
+		names = append(names, c.name)
+	}
+	p, err := preset.New(name, "probe", 1)
+	if err != nil {
+		return contestant{}, &wire.PlanError{Field: "arm", Value: name,
+			Remedy: "choose among " + strings.Join(names, ", ") + ", or name a preset"}
+	}
+	field, value := stepOf(p)
+	return contestant{name: name, title: "the preset " + name, preset: name, step: field,
+		steps: []float32{value}}, nil
+}
+
+// as returns the contestant with other fields, under another name. A step among them
+// leaves no other to choose from.
+func (c contestant) as(name string, fields []string) (contestant, error) {
+	c = c.with(name, name)
+	probe, err := preset.New("decomfl", "probe", 1)
+	if err != nil {
+		return c, err
+	}
+	for _, text := range fields {
+		field, value, _ := strings.Cut(text, "=")
+		if err := planfile.Set(probe, field, value); err != nil {
+			return c, err
+		}
+		if field != c.stepName() {
+			c.set = append(slices.Clone(c.set), text)
+			continue
+		}
+		step, err := strconv.ParseFloat(value, 32)
+		if err != nil {
+			return c, err
+		}
+		c.steps = []float32{float32(step)}
+	}
+	return c, nil
+}

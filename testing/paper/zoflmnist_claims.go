@@ -1,0 +1,160 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/zofl/zofl/testing/paper/run"
+)
+
+// mnistLevels are the accuracies of the summary.
+var mnistLevels = []float64{0.80, 0.90, 0.95, 0.97}
+
+// arrival returns the first measured point of a curve with an accuracy or more; nil: never.
+func arrival(c *run.Curve, accuracy float64) *run.Point {
+	for _, p := range c.Measured() {
+		if c.At(run.Accuracy, p.Round) >= accuracy {
+			return &p
+		}
+	}
+	return nil
+}
+
+// arrivals returns what the runs that get to an accuracy have spent there.
+func (e *entry) arrivals(accuracy float64, of cost) (values []float64) {
+	for _, r := range e.results {
+		if p := arrival(r.Curve, accuracy); p != nil {
+			values = append(values, float64(of(p)))
+		}
+	}
+	return values
+}
+
+// A client that takes part in every round makes contributor queries, and a device has bytes on
+// its connection.
+func (l *mnistLeague) contributor(p *run.Point) uint64 { return queriesOf(p) / uint64(l.asked) }
+func (l *mnistLeague) connection(p *run.Point) uint64  { return p.Bytes / uint64(l.clients) }
+
+// claims judges each target by the arm that has the most accuracy there, and compares the
+// arm that ends with the most with DeComFL, if that is among the arms.
+func (x *mnistRun) claims(l *mnistLeague, entries []*entry) {
+	var plain *entry
+	var others []*entry
+	for _, e := range entries {
+		if e.name == mnistPlain.name {
+			plain = e
+		} else {
+			others = append(others, e)
+		}
+	}
+	if len(others) == 0 {
+		return
+	}
+	for _, t := range l.targets {
+		x.target(l, t, bestBy(others, queriesOf, t.queries*uint64(l.asked)), plain)
+	}
+	if plain != nil {
+		best := bestBy(others, queriesOf, math.MaxUint64)
+		x.report.beats(fmt.Sprintf("%v: %s beats DeComFL", l, best.title), best, plain)
+	}
+}
+
+// target claims a target of an arm, with DeComFL beside it unless that is nil.
+func (x *mnistRun) target(l *mnistLeague, t mnistTarget, arm, plain *entry) {
+	at := t.queries * uint64(l.asked)
+	figures := arm.text(queriesOf, at) + "; " + got(arm, t.accuracy, l.contributor, "queries")
+	if plain != nil {
+		figures += "; " + plain.text(queriesOf, at)
+	}
+	x.report.claim(arm.accuracy(queriesOf, at) >= t.accuracy,
+		fmt.Sprintf("%v: accuracy %.2f within %d queries of a client that is always asked", l,
+			t.accuracy, t.queries), "%s", figures)
+	if t.bytes == 0 {
+		return
+	}
+	figures = arm.title + " " + got(arm, t.accuracy, l.connection, "bytes")
+	if plain != nil {
+		figures += "; " + plain.title + " " + got(plain, t.accuracy, l.connection, "bytes")
+	}
+	bytes := arm.arrivals(t.accuracy, l.connection)
+	x.report.claim(len(bytes) == len(arm.results) && mean(bytes) <= float64(t.bytes),
+		fmt.Sprintf("%v: accuracy %.2f within %d kB on a device's connection", l, t.accuracy,
+			t.bytes/1000), "%s", figures)
+}
+
+// got formats what the runs spent until they had an accuracy.
+func got(e *entry, accuracy float64, of cost, unit string) string {
+	values := e.arrivals(accuracy, of)
+	if len(values) == 0 {
+		return "never gets there"
+	}
+	return fmt.Sprintf("gets there after %.0f %s (%d of %d seeds)", mean(values), unit, len(values),
+		len(e.results))
+}
+
+// summarize adds an arm's row: queries of a client that is always asked and kB on a device's
+// connection until each level, as means of the runs that get there.
+func (x *mnistRun) summarize(l *mnistLeague, e *entry) {
+	s := &x.report.Summary
+	if s.Columns == nil {
+		s.Columns = []string{"split", "method", "rounds"}
+		for _, level := range mnistLevels {
+			s.Columns = append(s.Columns, fmt.Sprintf("%.2f: queries; kB", level))
+		}
+		s.Columns = append(s.Columns, "at the end", "seconds a round")
+	}
+	row := []string{l.title, fmt.Sprintf("%s (%s %g)", e.title, e.stepName(), e.chosen),
+		fmt.Sprint(e.results[0].Curve.Last())}
+	for _, level := range mnistLevels {
+		queries, bytes := e.arrivals(level, l.contributor), e.arrivals(level, l.connection)
+		text := "never"
+		if len(queries) > 0 {
+			text = fmt.Sprintf("%.0f; %.0f", mean(queries), mean(bytes)/1000)
+		}
+		if n := len(queries); n > 0 && n < len(e.results) {
+			text += fmt.Sprintf(" (%d of %d)", n, len(e.results))
+		}
+		row = append(row, text)
+	}
+	end := e.reached(run.Accuracy, queriesOf, math.MaxUint64)
+	s.Rows = append(s.Rows, append(row, spread(end),
+		fmt.Sprintf("%.2f", e.results.RoundTime().Seconds())))
+}
+
+// draw adds two figures: accuracy by queries and by kB, as means of the runs, and the targets.
+func (x *mnistRun) draw(l *mnistLeague, entries []*entry) {
+	queries := Figure{Title: l.String(), X: "queries of a client that is always asked",
+		Y: "test accuracy"}
+	bytes := Figure{Title: l.String(), X: "kB on a device's connection", Y: "test accuracy"}
+	for _, e := range entries {
+		queries.Series = append(queries.Series, e.line(l.contributor, 1))
+		bytes.Series = append(bytes.Series, e.line(l.connection, 1000))
+	}
+	goals, small := Series{Name: "targets"}, Series{Name: "targets"}
+	for _, t := range l.targets {
+		goals.X, goals.Y = append(goals.X, float64(t.queries)), append(goals.Y, t.accuracy)
+		goals.Low, goals.High = goals.Y, goals.Y
+		if t.bytes > 0 {
+			small.X, small.Y = append(small.X, float64(t.bytes)/1000), append(small.Y, t.accuracy)
+			small.Low, small.High = small.Y, small.Y
+		}
+	}
+	queries.Series, bytes.Series = append(queries.Series, goals), append(bytes.Series, small)
+	if x.report.Figure.Series == nil {
+		x.report.Figure = queries
+	} else {
+		x.report.More = append(x.report.More, queries)
+	}
+	x.report.More = append(x.report.More, bytes)
+}
+
+// line returns the mean accuracy by what was spent, after the rounds that every run measured.
+func (e *entry) line(of cost, unit float64) Series {
+	s := Series{Name: e.title}
+	for _, p := range e.results[0].Curve.Measured() {
+		if values := e.results.At(run.Accuracy, p.Round); len(values) == len(e.results) {
+			s.X, s.Y = append(s.X, float64(of(&p))/unit), append(s.Y, mean(values))
+		}
+	}
+	return s
+}

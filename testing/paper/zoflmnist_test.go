@@ -1,0 +1,165 @@
+package paper
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/valid"
+)
+
+// TestMNISTShort is the short form: resumable, and the same from its logs.
+func TestMNISTShort(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
+	e := func(dir string) *Env {
+		return &Env{Short: true, Generated: 200, Dir: dir, Arms: []string{"decomfl", "zofl"}}
+	}
+	dir := t.TempDir()
+	r := experiment(t, "zofl-mnist", e(dir))
+	// In a few rounds no target is claimed, only which arm is ahead, by queries and by bytes.
+	if len(r.Claims) != 2 || len(r.Summary.Rows) != 2 || len(r.More) != 1 {
+		t.Errorf("%d claims, %d rows, %d more figures, want 2, 2 and 1: %+v",
+			len(r.Claims), len(r.Summary.Rows), len(r.More), r.Claims)
+	}
+	again := experiment(t, "zofl-mnist", e(dir))
+	if !slices.EqualFunc(r.Table.Rows, again.Table.Rows, slices.Equal[[]string]) {
+		t.Errorf("from the logs:\n%v\nbefore:\n%v", again.Table.Rows, r.Table.Rows)
+	}
+}
+
+// TestMNISTScreened: a screened experiment makes no query, and says so wherever it has numbers.
+func TestMNISTScreened(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
+	r := experiment(t, "zofl-mnist", &Env{Short: true, Generated: 200, Screen: true,
+		Arms: []string{"decomfl", "zofl"}})
+	if !r.Screened || r.Summary.Columns[3] != "0.80: spared queries; kB" ||
+		!strings.HasPrefix(r.Figure.X, "spared queries") || len(r.Claims) != 2 ||
+		!strings.Contains(r.Claims[0].Claim, "spared") {
+		t.Errorf("%+v: want it marked", r)
+	}
+	at := slices.Index(r.Table.Columns, "queries")
+	for _, row := range r.Table.Rows {
+		if row[at] != "0" {
+			t.Fatalf("%v: a screened run reports queries", row)
+		}
+	}
+}
+
+// TestMNISTArms: each arm of each split is a plan that can run, and spends its queries.
+func TestMNISTArms(t *testing.T) {
+	s, err := (&Env{Generated: 200}).mnist()
+	if err != nil {
+		t.Fatal(err)
+	}
+	leagues, err := mnistLeagues(&Env{})
+	if err != nil || len(leagues) != 3 || leagues[0].seeds != 3 {
+		t.Fatalf("%v, %v: want three splits, of three seeds", leagues, err)
+	}
+	for _, l := range leagues {
+		if l.arms[0].name != "decomfl" || len(l.arms[0].steps) < 3 {
+			t.Errorf("%v: the first arm is %+v, want DeComFL with steps to choose from", &l, l.arms[0])
+		}
+		for _, c := range l.arms {
+			one, err := l.contest(s).enter(c, c.steps[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := run.Plan(one.Preset, one.Run, 1, one.Task.Dim, one.Clients, one.Asked)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Rounds = one.Rounds
+			one.Set(p)
+			if err := valid.Plan(p); err != nil {
+				t.Errorf("%v, %s: %v", &l, c.name, err)
+			}
+			want := max(c.queries, l.queries)
+			if got := one.Rounds * p.Queries(p.Perturbations); got > want || got < want*19/20 {
+				t.Errorf("%v, %s: %d queries in %d rounds, want %d", &l, c.name, got, one.Rounds, want)
+			}
+		}
+	}
+}
+
+func TestPickArms(t *testing.T) {
+	got, err := pickArms(mnistArms("i"), []string{"decomfl", "slow zofl step=0.06 server_decay=0",
+		"decomfl-adam", "six decomfl-adam perturbations=6"})
+	if err != nil || len(got) != 4 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	plan := func(i int) *wire.Plan {
+		c := got[i]
+		p, err := run.Plan(max(c.preset, "decomfl"), "arm", 1, 10, 10, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.fields(p, c.steps[0])
+		return p
+	}
+	if p := plan(1); got[1].name != "slow" || p.StepSize != 0.06 || p.ServerDecay != 0 ||
+		p.ServerRule != wire.ServerNormalized {
+		t.Errorf("the second is %+v", got[1])
+	}
+	if p := plan(2); got[2].step != "server_step" || p.ServerStep != 2e-3 {
+		t.Errorf("the third is %+v", got[2])
+	}
+	if p := plan(3); got[3].name != "six" || p.Perturbations != 6 || p.ServerStep != 2e-3 {
+		t.Errorf("the last is %+v", got[3])
+	}
+	for _, text := range []string{"", "nonsense", "a nonsense", "a zofl nonsense=1", "a zofl step=x"} {
+		_, err := pickArms(mnistArms("i"), []string{text})
+		if fault := (*wire.PlanError)(nil); !errors.As(err, &fault) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// TestTargets: what is claimed of made-up runs, of 10 queries and 100 bytes a round.
+func TestTargets(t *testing.T) {
+	l := mnistLeague{split: splits[0], clients: 2, asked: 1,
+		targets: []mnistTarget{{0.5, 40, 200}, {0.5, 40, 150}, {0.5, 20, 0}, {0.9, 60, 500}}}
+	x := newMNISTRun(t.Context(), &Env{}, "made", nil)
+	plain := entryOf("decomfl", spentCurve("rounds", .1, .2, .3), spentCurve("rounds", .1, .2, .3))
+	ours := entryOf("ours", spentCurve("rounds", .2, .5, .9), spentCurve("rounds", .3, .6, .8))
+	entries := []*entry{plain, ours}
+	for _, e := range entries {
+		x.summarize(&l, e)
+	}
+	x.claims(&l, entries)
+	x.draw(&l, entries)
+	var got []bool
+	for _, c := range x.report.Claims {
+		got = append(got, c.Holds)
+	}
+	// 0.5 is there after 40 queries and 200 bytes of either device; 0.9 in one of two runs.
+	want := []bool{true, true, true, false, false, false, false, true, true}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v: %+v", got, want, x.report.Claims)
+	}
+	if text := x.report.Claims[6].Figures; !strings.Contains(text, "300 bytes (1 of 2 seeds)") ||
+		!strings.Contains(text, "decomfl never") {
+		t.Errorf("%s: want who got there", text)
+	}
+	alone := newMNISTRun(t.Context(), &Env{}, "made", nil)
+	alone.claims(&l, entries[1:])
+	if len(alone.report.Claims) != len(want)-2 {
+		t.Errorf("without DeComFL %+v, want the targets alone", alone.report.Claims)
+	}
+	row := x.report.Summary.Rows[1]
+	if row[3] != "60; 0" || row[4] != "60; 0 (1 of 2)" || row[5] != "never" {
+		t.Errorf("the row is %q", row)
+	}
+	line := x.report.Figure.Series[1]
+	if !slices.Equal(line.X, []float64{20, 40, 60}) || math.Abs(line.Y[1]-.55) > 1e-12 ||
+		!slices.Equal(x.report.More[0].Series[1].X, []float64{.1, .2, .3}) {
+		t.Errorf("the line is %+v", line)
+	}
+}
