@@ -46,6 +46,14 @@ func (b *bar) update(p demo.Progress) {
 	}
 }
 
+// tried notes a trial, and how many loss evaluations all trials took so far.
+func (b *bar) tried(stage string, queries uint64) {
+	if b.moving != nil {
+		b.moving.Describe(stage)
+		b.moving.Set64(int64(queries)) // an error is the terminal's: ignored
+	}
+}
+
 func percent(v float64) string {
 	if v < 0 {
 		return "-"

@@ -37,14 +37,21 @@ func (b *budget) take(n uint64) {
 
 // Budget returns the default budget for a plan on so many devices: the brackets, and 400 rounds.
 func Budget(p *wire.Plan, devices int) uint64 {
-	return brackets(p, devices) + budgetRounds*fleet.RoundQueries(p, 1, devices)
+	return brackets(p, devices) + budgetRounds*roundQueries(p, devices)
+}
+
+// roundQueries returns the most evaluations that a round takes, with the largest P of a schedule.
+func roundQueries(p *wire.Plan, devices int) uint64 {
+	most := *p
+	most.Perturbations, most.PerturbationSchedule = p.MaxPerturbations(), nil
+	return fleet.RoundQueries(&most, 1, devices)
 }
 
 // brackets returns the evaluations of the start and of stages mu and line.
 func brackets(p *wire.Plan, devices int) uint64 {
 	n := uint64(devices)
 	return judgeQueries(p, devices) + n*uint64(1+2*len(decades)) + n*(2+2*lineReach) +
-		fleet.RoundQueries(p, 1, devices)
+		roundQueries(p, devices)
 }
 
 // judgeQueries returns the evaluations that judge a trial. All data need no second look.
@@ -62,7 +69,7 @@ func budgetOf(t *tuning) (b budget, err error) {
 		b.left = Budget(p, devices)
 	}
 	b.judge = judgeQueries(p, devices)
-	round, fixed := fleet.RoundQueries(p, 1, devices), brackets(p, devices)
+	round, fixed := roundQueries(p, devices), brackets(p, devices)
 	least := fixed + 3*(leastRounds*round+b.judge)
 	if b.left < least {
 		return b, &wire.PlanError{Field: "queries", Value: b.left, Remedy: fmt.Sprintf(

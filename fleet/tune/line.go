@@ -8,44 +8,71 @@ import (
 	"github.com/zofl/zofl/fleet"
 )
 
+// lineShift is how much smaller a step a second line has, as an exponent of 4, and lines is how
+// many lines there are at most.
+const lineShift, lines = 12, 3
+
 // line returns for how many factors of 4 on the plan's step the loss is least along the first
-// round's move.
+// round's move. A step that is so large that local steps diverge shows no direction: then it tries
+// far smaller ones.
 func (t *tuning) line(ctx context.Context) (exponent int, err error) {
-	trial := t.settings("line", t.plan)
-	result, err := fleet.Run(ctx, t.plan, t.cfg.Devices, fleet.Options{Rounds: 1,
+	cost := roundQueries(t.plan, len(t.cfg.Devices)) +
+		uint64((2+2*lineReach)*len(t.cfg.Devices))
+	for i := range lines {
+		if i > 0 && t.budget.left < cost+t.budget.bracket {
+			break
+		}
+		exponent, better, err := t.lineFrom(ctx, -i*lineShift)
+		if better || err != nil {
+			return exponent, err
+		}
+	}
+	return 0, nil
+}
+
+// lineFrom is line for a step that is 4^shift times the plan's. better reports whether any length
+// is better than none.
+func (t *tuning) lineFrom(ctx context.Context, shift int) (exponent int, better bool, err error) {
+	p := t.withStep(shift)
+	trial := t.settings("line", p)
+	defer func() {
+		if err == nil {
+			t.note(trial)
+		}
+	}()
+	result, err := fleet.Run(ctx, p, t.cfg.Devices, fleet.Options{Rounds: 1,
 		Initial: t.cfg.Initial})
 	if result == nil {
-		return 0, err
+		return 0, false, err
 	}
 	t.spend(result.Queries)
 	trial.Rounds, trial.Queries = uint64(len(result.Rounds)), result.Queries
 	switch {
 	case ctx.Err() != nil:
-		return 0, context.Cause(ctx)
+		return 0, false, context.Cause(ctx)
 	case errors.Is(err, fleet.ErrDiverged), errors.Is(err, fleet.ErrPaused):
 		trial.Loss = math.Inf(1)
-		t.note(trial)
-		return -lineReach / 2, nil
+		return 0, false, nil
 	case err != nil:
-		return 0, err
+		return 0, false, err
 	}
 	losses, err := t.along(ctx, result.Params)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
-	trial.Queries += uint64(len(losses)) * uint64(len(t.cfg.Devices))
+	trial.Queries += uint64(len(losses) * len(t.cfg.Devices))
 	best := 0 // the first parameters
 	for i, loss := range losses {
 		if loss < losses[best] {
 			best = i
 		}
 	}
-	if trial.Loss = losses[best]; best > 0 {
-		exponent = best - 1 - lineReach
-		trial.Step = t.stepAt(exponent)
+	if trial.Loss = losses[best]; best == 0 {
+		return 0, false, nil
 	}
-	t.note(trial)
-	return exponent, nil
+	exponent = shift + best - 1 - lineReach
+	trial.Step = t.stepAt(exponent)
+	return exponent, true, nil
 }
 
 // along returns the mean losses at the first parameters, and 4^j times as far as to, for all j.

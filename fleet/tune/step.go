@@ -12,6 +12,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
+// deepest is how far stage bracket goes down from a step that diverges, as an exponent of 4.
+const deepest = 8
+
 // beyond is how many more steps stage refine tries where an outer one is the best.
 const beyond = 2
 
@@ -43,11 +46,11 @@ func (t *tuning) withStep(exponent int) *wire.Plan {
 
 // tuneStep finds the step, or measures the plan's for the stages after.
 func (t *tuning) tuneStep(ctx context.Context) error {
-	at := 0
+	at, short := 0, map[int]*attempt{}
 	if t.tunes("step") {
 		near, err := t.line(ctx)
 		if err == nil {
-			at, err = t.bracket(ctx, near)
+			at, err = t.bracket(ctx, near, short)
 		}
 		if err != nil {
 			return err
@@ -55,7 +58,8 @@ func (t *tuning) tuneStep(ctx context.Context) error {
 	} else if !t.tunes("perturbations") && !t.tunes("batch") {
 		return nil
 	}
-	tried, err := t.refine(ctx, at)
+	maps.DeleteFunc(short, func(_ int, a *attempt) bool { return !math.IsInf(a.trial.Loss, 1) })
+	tried, err := t.refine(ctx, at, short)
 	if err != nil {
 		return err
 	}
@@ -73,6 +77,10 @@ func (t *tuning) tuneStep(ctx context.Context) error {
 	t.choose(best)
 	if t.tunes("step") {
 		t.because("%s=%g: %s", t.step.name, best.trial.Step, t.comparison(tried, best))
+	}
+	if best.trial.Loss > t.result.Start {
+		t.because("No trial brought the loss below that of the first parameters, %s: the budget may "+
+			"be too small, or the losses too noisy.", number(t.result.Start))
 	}
 	return nil
 }
@@ -102,9 +110,9 @@ func (t *tuning) comparison(tried map[int]*attempt, best *attempt) string {
 // number writes a loss for people.
 func number(v float64) string { return fmt.Sprintf("%.4g", v) }
 
-// bracket climbs, from a step, to one whose neighbors are worse after a few rounds.
-func (t *tuning) bracket(ctx context.Context, at int) (int, error) {
-	tried := map[int]*attempt{}
+// bracket climbs, from a step, to one whose neighbors are worse after a few rounds. It adds what it
+// tried.
+func (t *tuning) bracket(ctx context.Context, at int, tried map[int]*attempt) (int, error) {
 	// try returns nil if later stages need what is left.
 	try := func(e int) (*attempt, error) {
 		if tried[e] != nil {
@@ -119,9 +127,9 @@ func (t *tuning) bracket(ctx context.Context, at int) (int, error) {
 		return a, err
 	}
 	best, err := try(at)
-	for best != nil && err == nil {
+	for least := at - deepest; best != nil && err == nil && at > least; {
 		next := []int{at + 1, at - 1}
-		if math.IsInf(best.trial.Loss, 1) {
+		if best.trial.Loss > t.result.Start { // far too large: diverged, or about to
 			next = []int{at - 2}
 		}
 		moved := false
@@ -142,9 +150,10 @@ func (t *tuning) bracket(ctx context.Context, at int) (int, error) {
 	return at, err
 }
 
-// refine tries a step and, where the step is tuned, its neighbors, for many rounds.
-func (t *tuning) refine(ctx context.Context, at int) (map[int]*attempt, error) {
-	tried := map[int]*attempt{}
+// refine tries a step and, where the step is tuned, its neighbors, for many rounds. It adds what it
+// tried to those that diverged before, which it spares.
+func (t *tuning) refine(ctx context.Context, at int, tried map[int]*attempt) (map[int]*attempt,
+	error) {
 	var best *attempt
 	try := func(e int) (bool, error) {
 		p := t.withStep(e)
@@ -153,7 +162,7 @@ func (t *tuning) refine(ctx context.Context, at int) (map[int]*attempt, error) {
 		}
 		rival := best
 		if rival != nil && math.IsInf(rival.trial.Loss, 1) {
-			rival = nil
+			rival = nil // it lasted a while, which says nothing
 		}
 		a, err := t.try(ctx, "refine", p, t.budget.long, rival)
 		if err != nil {
@@ -166,6 +175,10 @@ func (t *tuning) refine(ctx context.Context, at int) (map[int]*attempt, error) {
 		}
 		return false, nil
 	}
+	failed := func() bool { return best == nil || math.IsInf(best.trial.Loss, 1) }
+	for tried[at] != nil || tooLarge(tried, at) { // stage bracket found none that holds
+		at--
+	}
 	center := at
 	exponents := []int{center}
 	if t.tunes("step") {
@@ -177,11 +190,11 @@ func (t *tuning) refine(ctx context.Context, at int) (map[int]*attempt, error) {
 		}
 	}
 	for range beyond {
-		if !t.tunes("step") || at == center && !math.IsInf(best.trial.Loss, 1) {
+		if !t.tunes("step") || at == center && !failed() {
 			break
 		}
 		e := at + at - center
-		if e = min(max(e, at-1), at+1); math.IsInf(best.trial.Loss, 1) {
+		if e = min(max(e, at-1), at+1); failed() {
 			e = slices.Min(slices.Collect(maps.Keys(tried))) - 2
 		}
 		if better, err := try(e); err != nil || !better {

@@ -246,6 +246,16 @@ func TestBudget(t *testing.T) {
 		Queries: least - 1}); err == nil || r != nil || asked(devices) > 0 {
 		t.Errorf("one too few: %v", err)
 	}
+	p.PerturbationSchedule = []wire.PerturbationPoint{{Round: 2, Perturbations: 15}}
+	for _, queries := range []uint64{900, 2000} {
+		devices := task(5)
+		r, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(devices),
+			Queries: queries})
+		if err != nil || asked(devices) > queries || !strings.Contains(r.Reasons[2], "no single P") {
+			t.Errorf("with a schedule of P: %v, %d asked of %d, %q", err, asked(devices), queries, r.Reasons)
+		}
+	}
+	p.PerturbationSchedule = nil
 	for _, queries := range []uint64{least, least + 1, 777, 1500, 3000, 6000, 12000, 50000} {
 		devices := task(5)
 		r, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(devices),
@@ -438,5 +448,38 @@ func TestForms(t *testing.T) {
 	}
 	if losses[0] != losses[1] || losses[0] != losses[2] {
 		t.Errorf("losses %v, want the same", losses)
+	}
+}
+
+// TestTooLarge: where the plan's step diverges at once, and so do those around it, a smaller one is
+// found; if all losses that are not the first one fail, that is the error.
+func TestTooLarge(t *testing.T) {
+	p := plan(t, "decomfl", func(p *wire.Plan) { p.StepSize, p.Steps = 1e9, 3 })
+	r, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(task(5)),
+		Fields: []string{"step"}})
+	if err != nil || !(r.Loss < 0.3) || r.Plan.StepSize > 10 {
+		t.Errorf("%v, step %v, loss %v", err, r.Plan.StepSize, r.Loss)
+	}
+	// So small a budget has no room for a second line.
+	r, err = tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(task(5)), Queries: 1600})
+	if err != nil || !(r.Plan.StepSize < 1e9) || !strings.Contains(r.Reasons[2], "No trial") {
+		t.Errorf("a small budget: %v, step %v, %q", err, r.Plan.StepSize, r.Reasons)
+	}
+	cliff := errors.New("no parameters but zeros")
+	only := objective.Func(dim, func(_ context.Context, x []float32, _ objective.Batch) (float64,
+		error) {
+		for _, v := range x {
+			if v > 0.5 || v < -0.5 {
+				return 0, cliff
+			}
+		}
+		return 1 - 1e-3*float64(x[0]), nil
+	})
+	p = plan(t, "decomfl", func(p *wire.Plan) { p.Mu, p.StepSize = 1, 1e9 })
+	r, err = tune.Run(t.Context(), tune.Config{Plan: p, Devices: []objective.Objective{only, only},
+		Fields: []string{"step"}})
+	if err == nil || !strings.Contains(err.Error(), "every step from") ||
+		!errors.Is(err, cliff) || r == nil {
+		t.Errorf("losses that always fail: %v", err)
 	}
 }

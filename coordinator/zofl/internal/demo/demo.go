@@ -95,7 +95,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 		return nil, err
 	}
 	r.last = Progress{Rounds: r.plan.Rounds, Accuracy: -1}
-	if r.images, err = load(cfg); err != nil { // last: it takes a second
+	if r.images, err = load(cfg, recipeOf(cfg.Method).shrink); err != nil { // last: it takes a second
 		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "zofl-demo-")

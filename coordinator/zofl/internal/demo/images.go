@@ -30,8 +30,9 @@ type images struct {
 	shares      [][]int // entry i: indices of the training images of device i
 }
 
-// load draws or reads the images, and shares the training set out among the devices.
-func load(cfg Config) (*images, error) {
+// load draws or reads the images, with 1/shrink of the rows and columns, and shares the training
+// set out among the devices.
+func load(cfg Config, shrink int) (*images, error) {
 	var train, test *data.Images
 	mean, std := data.MNISTMean, data.MNISTStd
 	if cfg.Data == "" {
@@ -43,7 +44,6 @@ func load(cfg Config) (*images, error) {
 			return nil, err
 		}
 	}
-	shrink := recipeOf(cfg.Method).shrink
 	for _, set := range []**data.Images{&train, &test} {
 		if (*set).Rows != side || (*set).Cols != side || (*set).Classes != classes {
 			return nil, &wire.PlanError{Field: "data", Value: cfg.Data,

@@ -1,0 +1,39 @@
+package demo
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/wire"
+)
+
+// Losses returns the losses of the demo's devices for a model of dim parameters: whole images, or
+// those with a half or a quarter of the rows and columns. Of cfg it uses the devices, data, split
+// and seed.
+func Losses(cfg Config, dim uint64) ([]objective.Objective, error) {
+	if cfg.Clients < 1 {
+		return nil, &wire.PlanError{Field: "clients", Value: cfg.Clients, Remedy: "give 1 or more"}
+	}
+	if err := checkSplit(cfg.Split); err != nil {
+		return nil, err
+	}
+	for _, shrink := range []int{1, 2, 4} {
+		if classifierDim(shrink) != dim {
+			continue
+		}
+		images, err := load(cfg, shrink)
+		if err != nil {
+			return nil, err
+		}
+		var list []objective.Objective
+		for _, share := range images.shares {
+			list = append(list, &loss{images.train, images.test, data.NewBatcher(share), len(share)})
+		}
+		return list, nil
+	}
+	return nil, &wire.PlanError{Field: "dim", Value: dim, Remedy: fmt.Sprintf(
+		"the classifier of digits has %d parameters, or %d and %d with smaller images: make the plan "+
+			"with one of these, or give --objective bowl", classifierDim(1), classifierDim(2),
+		classifierDim(4))}
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	clientobjective "github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/coordinator/zofl/internal/demo"
+	"github.com/zofl/zofl/coordinator/zofl/internal/objective"
+	"github.com/zofl/zofl/fleet/tune"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
+)
+
+// tuneFlags are the flags of `zofl tune`.
+type tuneFlags struct {
+	out, initial, objective string
+	force, asJSON           bool
+	queries, rounds         uint64
+	fields                  []string
+	data                    demo.Config // devices, data, split and seed
+}
+
+func tuneCommand() *cobra.Command {
+	f := tuneFlags{data: demo.Defaults()}
+	cmd := &cobra.Command{
+		Use:   "tune PLAN",
+		Short: "Find mu, the step, P and the batch of a plan",
+		Long: `Tries settings of the plan in the file PLAN on devices in this process, within a budget of
+loss evaluations, and says what it tried and why it chose. All trials begin at the same
+parameters, with the same directions and minibatches. With --out the plan with the chosen
+settings is stored; PLAN is not changed.
+
+First losses along one direction give mu, and losses along the first move a step to begin
+with. Short trials bracket the step. Longer ones compare it with a quarter and four times
+of it, and then P and the batch with larger and smaller ones.
+
+The devices have a loss that the program has built in: of digits, or the bowl of zofl client.
+To tune on a loss of your own, call package fleet/tune of the library.`,
+		Example: `  zofl plan --run kitchen --dim 7850 --write kitchen.json
+  zofl tune kitchen.json --queries 20000 --out tuned.json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd, args); err != nil {
+				return err
+			}
+			return f.tune(cmd, args[0])
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&f.out, "out", "o", "", "store the tuned plan in this file")
+	flags.BoolVar(&f.force, "force", false, "replace the file of --out, if there is one")
+	flags.Uint64Var(&f.queries, "queries", 0, "loss evaluations of all devices together, at most; "+
+		"0: as many as 400 rounds and the brackets take")
+	flags.Uint64Var(&f.rounds, "rounds", 50, "rounds of a long trial, if they fit")
+	flags.StringSliceVar(&f.fields, "fields", tune.Fields(), "what to tune")
+	flags.StringVar(&f.objective, "objective", "digits", "the loss: "+objective.Names())
+	flags.IntVar(&f.data.Clients, "clients", 0, "number of devices; 0: the plan's members")
+	flags.StringVar(&f.data.Data, "data", "",
+		"directory of the four MNIST files (IDX, gzipped or not); default: drawn digits")
+	flags.StringVar(&f.data.Split, "split", f.data.Split,
+		"how digits are shared out: iid, shards or dirichlet")
+	flags.Uint64Var(&f.data.Seed, "seed", f.data.Seed,
+		"seed of the digits, of their shares and of the directions that are tried")
+	initialFlag(cmd, &f.initial)
+	flags.BoolVar(&f.asJSON, "json", false, "print one JSON object instead of tables")
+	return cmd
+}
+
+// check returns an error if a flag would be ignored, or if the result could not be stored.
+func (f *tuneFlags) check(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usageError{fmt.Errorf("%d files: name one plan; zofl plan --write makes it", len(args))}
+	}
+	if f.objective != "digits" {
+		if err := useless(cmd, "only --objective digits has data", "data", "split"); err != nil {
+			return err
+		}
+	}
+	if f.out == "" {
+		return useless(cmd, "there is no --out to replace", "force")
+	}
+	if _, err := os.Lstat(f.out); err == nil && !f.force {
+		return usageError{fmt.Errorf("--out: %s: %w: name a new file, or give --force to replace it",
+			f.out, os.ErrExist)}
+	}
+	return nil
+}
+
+// tune tunes the plan in a file.
+func (f *tuneFlags) tune(cmd *cobra.Command, name string) error {
+	p, err := readPlanFile(name)
+	if err != nil {
+		return err
+	}
+	c := tune.Config{Plan: p, Queries: f.queries, Rounds: f.rounds, Fields: f.fields,
+		Seed: f.data.Seed}
+	if c.Initial, err = readInitial(f.initial); err != nil {
+		return err
+	}
+	if c.Devices, err = f.devices(p); err != nil {
+		return asUsage(err)
+	}
+	if f.queries == 0 {
+		c.Queries = tune.Budget(p, len(c.Devices))
+	}
+	bar, spent := newBar(os.Stderr, c.Queries), uint64(0)
+	c.Progress = func(trial tune.Trial) {
+		spent += trial.Queries
+		bar.tried(trial.Stage, spent)
+	}
+	r, err := tune.Run(cmd.Context(), c)
+	bar.finish()
+	if err != nil {
+		if r != nil && len(r.Trials) > 0 && !f.asJSON {
+			printTrials(cmd.OutOrStdout(), r)
+		}
+		return asUsage(err)
+	}
+	if f.out != "" {
+		if err := replacePlan(f.out, r.Plan, f.force); err != nil {
+			return err
+		}
+	}
+	if f.asJSON {
+		return f.encode(cmd.OutOrStdout(), r, c.Queries)
+	}
+	printTuned(cmd.OutOrStdout(), r, c.Queries)
+	f.next(cmd.OutOrStdout(), name, p, r)
+	return nil
+}
+
+// devices returns the losses to tune on. Whoever adds a source of losses adds it here.
+func (f *tuneFlags) devices(p *wire.Plan) (list []clientobjective.Objective, err error) {
+	if f.data.Clients == 0 {
+		f.data.Clients = int(p.Members)
+	}
+	if f.objective == "digits" {
+		return demo.Losses(f.data, p.Dim)
+	}
+	if f.data.Clients < 0 {
+		return nil, &wire.PlanError{Field: "clients", Value: f.data.Clients, Remedy: "give 1 or more"}
+	}
+	for i := range f.data.Clients {
+		o, err := objective.New(f.objective, fmt.Sprint("d", i), int(p.Dim))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, o)
+	}
+	return list, nil
+}
+
+// next says where the plan is, or how to get it.
+func (f *tuneFlags) next(out io.Writer, name string, p *wire.Plan, r *tune.Result) {
+	settings := changes(p, r.Plan)
+	switch {
+	case f.out != "":
+		fmt.Fprintf(out, "\nThe tuned plan is in %s.\n", f.out)
+	case len(settings) == 0:
+		fmt.Fprintf(out, "\nThe plan stays as it is.\n")
+	default:
+		fmt.Fprintf(out, "\nTo store the tuned plan:\n  zofl plan %s --set %s --write tuned.json\n",
+			name, strings.Join(settings, " --set "))
+	}
+}
+
+// changes returns the fields that differ, as field=value.
+func changes(before, after *wire.Plan) (settings []string) {
+	for _, f := range wire.Fields() {
+		var old, value string
+		switch v := f.At(after).(type) {
+		case *uint32:
+			old, value = fmt.Sprint(*f.At(before).(*uint32)), fmt.Sprint(*v)
+		case *float32:
+			old, value = fmt.Sprint(*f.At(before).(*float32)), fmt.Sprint(*v)
+		}
+		if old != value {
+			settings = append(settings, f.Name+"="+value)
+		}
+	}
+	return settings
+}
+
+// replacePlan stores a plan in a file, which appears complete or not at all. If there is one
+// already, it must be meant to be replaced.
+func replacePlan(name string, p *wire.Plan, replace bool) (err error) {
+	if !replace {
+		return writePlan(name, p)
+	}
+	b, err := json.MarshalIndent((*planfile.Plan)(p), "", "  ")
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(name), ".zofl-*")
+	if err != nil {
+		return usageError{fmt.Errorf("--out: %w", err)}
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(file.Name())
+		}
+	}()
+	_, err = file.Write(append(b, '\n'))
+	if err = errors.Join(err, file.Chmod(0o644), file.Sync(), file.Close()); err == nil {
+		err = os.Rename(file.Name(), name)
+	}
+	return err
+}

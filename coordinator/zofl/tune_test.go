@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/wire/planfile"
+)
+
+// planFile stores a plan and returns its name.
+func planFile(t *testing.T, args ...string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "plan.json")
+	if _, err := zofl(t, append([]string{"plan", "--write", name}, args...)...); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// TestTune: a step that is far off is found on digits, twice the same; the plan is stored once, and
+// is otherwise the one given.
+func TestTune(t *testing.T) {
+	name := planFile(t, "--dim", "500", "--run", "kitchen", "--set", "step=1e-5")
+	out := filepath.Join(t.TempDir(), "tuned.json")
+	args := []string{"tune", name, "--queries", "3000", "--clients", "3", "-o", out}
+	first, err := zofl(t, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"STAGE", "bracket", "refine", "even part / odd part", "█",
+		"mu=", "step=", "perturbations=", "batch=", "of 3000 loss evaluations", out} {
+		if !strings.Contains(first, want) {
+			t.Errorf("no %q in:\n%s", want, first)
+		}
+	}
+	before, tuned := readPlan(t, name), readPlan(t, out)
+	if ratio := tuned.StepSize / before.StepSize; ratio < 100 {
+		t.Errorf("step %v, want far more than %v:\n%s", tuned.StepSize, before.StepSize, first)
+	}
+	if len(changes(before, tuned)) == 0 || tuned.RunKey.String() != before.RunKey.String() ||
+		tuned.Run != "kitchen" {
+		t.Errorf("changes %q", changes(before, tuned))
+	}
+	_, err = zofl(t, args...)
+	refused(t, err, []string{"--out", out, "--force"})
+	again, err := zofl(t, append(args, "--force")...)
+	if err != nil || again != first {
+		t.Errorf("%v: the second time:\n%s\nthe first:\n%s", err, again, first)
+	}
+	if files, _ := os.ReadDir(filepath.Dir(out)); len(files) != 1 {
+		t.Errorf("files are left: %v", files)
+	}
+	// Without --out, it says how to get the plan; the command that it prints works.
+	text, err := zofl(t, "tune", name, "--queries", "3000", "--clients", "3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, command, _ := strings.Cut(text, "  zofl ")
+	words := strings.Fields(strings.Replace(command, "tuned.json", out+".2", 1))
+	if _, err := zofl(t, words...); err != nil {
+		t.Fatalf("%s: %v", command, err)
+	}
+	if got := readPlan(t, out+".2"); len(changes(got, tuned)) > 0 {
+		t.Errorf("the command makes another plan: %q", changes(got, tuned))
+	}
+}
+
+// TestTuneJSON: one object, also of trials that diverge; fields limit what is tuned.
+func TestTuneJSON(t *testing.T) {
+	name := planFile(t, "--dim", "40", "--set", "step=1000", "--set", "members=5")
+	out, err := zofl(t, "tune", name, "--objective", "bowl", "--json", "--fields", "step",
+		"--rounds", "20")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Plan            *planfile.Plan
+		Before          float64     `json:"loss_before"`
+		Loss            float64     `json:"loss"`
+		Trials          []trialLine `json:"trials"`
+		Queries, Budget uint64
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	sum, diverged := uint64(0), false
+	for _, trial := range got.Trials {
+		sum += trial.Queries
+		diverged = diverged || trial.Outcome != "" && trial.Loss == nil
+	}
+	if !(got.Loss < got.Before) || sum != got.Queries || got.Queries > got.Budget || !diverged ||
+		got.Plan.Mu != 1e-3 || got.Plan.StepSize == 1000 || got.Plan.Perturbations != 10 {
+		t.Errorf("%s", out)
+	}
+}
+
+func TestTuneRefuses(t *testing.T) {
+	name := planFile(t, "--dim", "500")
+	other := planFile(t, "--dim", "501")
+	for _, c := range []struct{ args, want []string }{
+		{nil, []string{"0 files"}},
+		{[]string{name, name}, []string{"2 files"}},
+		{[]string{name + "x"}, []string{"plan.jsonx"}},
+		{[]string{other}, []string{"dim = 501", "7850", "500", "--objective bowl"}},
+		{[]string{name, "--force"}, []string{"--force", "--out"}},
+		{[]string{name, "--fields", "beta"}, []string{"fields = beta", "mu, step"}},
+		{[]string{name, "--queries", "5"}, []string{"queries = 5", "the default is"}},
+		{[]string{name, "--clients", "-1"}, []string{"clients = -1"}},
+		{[]string{name, "--objective", "bowl", "--clients", "-1"}, []string{"clients = -1"}},
+		{[]string{name, "--split", "odd"}, []string{"split = odd"}},
+		{[]string{name, "--objective", "odd"}, []string{"objective = odd"}},
+		{[]string{name, "--objective", "bowl", "--data", "x"}, []string{"--data", "digits"}},
+		{[]string{name, "--initial", "x.f32"}, []string{"--initial"}},
+	} {
+		_, err := zofl(t, append([]string{"tune"}, c.args...)...)
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) { refused(t, err, c.want) })
+	}
+}
+
+// TestTuneStops: an interrupt ends the command, and stores nothing.
+func TestTuneStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	out := filepath.Join(t.TempDir(), "tuned.json")
+	cmd := root()
+	cmd.SetArgs([]string{"tune", planFile(t, "--dim", "500"), "-o", out})
+	if err := cmd.ExecuteContext(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("a plan was stored")
+	}
+}
