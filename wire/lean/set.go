@@ -46,7 +46,8 @@ func appendSet(b []byte, set []uint32, members uint32) (_ []byte, ok bool) {
 	return b, true
 }
 
-// set reads n numbers that ascend.
+// set reads n numbers that ascend. That zeros fill the last byte is left to [Announcement.Read],
+// which compares the whole frame.
 func (r *reader) set(n int, members uint32) []uint32 {
 	k, at, next, set := rice(members, n), 0, uint64(0), make([]uint32, 0, n)
 	bit := func() uint64 {
@@ -76,10 +77,6 @@ func (r *reader) set(n int, members uint32) []uint32 {
 		}
 		set = append(set, uint32(next))
 		next++
-	}
-	if at&7 != 0 && r.b[at>>3]<<(at&7) != 0 {
-		r.fail("term source", wire.ErrForm)
-		return nil
 	}
 	r.b = r.b[(at+7)>>3:]
 	return set
