@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/lean"
 	"github.com/zofl/zofl/wire/subjects"
 )
 
@@ -72,12 +73,16 @@ func (d *device) join() wire.JoinReply {
 }
 
 func (d *device) announced(m bus.Message) {
-	a, err := wire.DecodeAnnouncement(m.Data)
+	of, err := lean.Decode(m.Data)
 	if err != nil {
 		d.t.Errorf("announcement: %v", err)
 		return
 	}
+	a := of.Announcement
 	d.mu.Lock()
+	if of.Lean() {
+		d.tips[a.N-1] = of.Tip
+	}
 	n := a.N - uint64(a.Records.Len())
 	a.Records.Each(func(record []byte) bool {
 		d.tips[n] = wire.HashRecord(record).Tip()

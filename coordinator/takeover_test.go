@@ -15,6 +15,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/lean"
 	"github.com/zofl/zofl/wire/subjects"
 )
 
@@ -23,11 +24,11 @@ func announcements(t *testing.T, b *bus.Memory) func() []wire.Announcement {
 	t.Helper()
 	seen := make(chan wire.Announcement, 10_000)
 	_, err := b.Subscribe(subjects.Announce("r", 0), func(m bus.Message) {
-		a, err := wire.DecodeAnnouncement(m.Data)
+		a, err := lean.Decode(m.Data)
 		if err != nil {
 			t.Errorf("announcement: %v", err)
 		}
-		seen <- a
+		seen <- a.Announcement
 	})
 	if err != nil {
 		t.Fatal(err)

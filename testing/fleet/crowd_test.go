@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/lean"
 	"github.com/zofl/zofl/wire/subjects"
 )
 
@@ -76,11 +77,11 @@ func (c *crowd) await() {
 func (c *crowd) listen() {
 	c.t.Helper()
 	_, err := c.nc.Subscribe(subjects.Announce(c.plan.Run, 0), func(m *nats.Msg) {
-		a, err := wire.DecodeAnnouncement(m.Data)
+		a, err := lean.Decode(m.Data)
 		if err != nil || a.State != wire.Open {
 			return
 		}
-		r := wire.Reply{Kind: wire.Contribution, N: a.N, Weight: 1, Loss: 1,
+		r := wire.Reply{Kind: wire.Contribution, N: a.N, Tip: a.Tip, Weight: 1, Loss: 1,
 			Values: wire.AppendScalars(nil, make([]float32, c.plan.Perturbations)...)}
 		a.Records.Each(func(record []byte) bool {
 			r.Tip = wire.HashRecord(record).Tip()

@@ -9,6 +9,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/lean"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -17,8 +18,7 @@ func (s *stage) print(o Output) {
 	fmt.Fprintf(&s.wire, "%d %d %s %s %x\n", o.Kind, o.N, o.ID, o.Token, o.Frame)
 	switch o.Kind {
 	case OutAnnounce:
-		a, err := wire.DecodeAnnouncement(o.Frame)
-		s.check(err)
+		a := s.announcement(o.Frame)
 		s.printAnnouncement(&a)
 	case OutAppend:
 		r, err := wire.DecodeRecord(o.Frame)
@@ -44,6 +44,18 @@ func (s *stage) print(o Output) {
 	case OutFail:
 		fmt.Fprintf(&s.out, "  fail: %v\n", o.Err)
 	}
+}
+
+// announcement reads a frame of either form, with its records.
+func (s *stage) announcement(frame []byte) wire.Announcement {
+	a, err := lean.Decode(frame)
+	s.check(err)
+	if a.Lean() {
+		record, err := a.Record(wire.HashRecord(s.stored(a.N - 2)))
+		s.check(err)
+		a.Records.Add(record)
+	}
+	return a.Announcement
 }
 
 func (s *stage) printAnnouncement(a *wire.Announcement) {
@@ -224,8 +236,7 @@ func (s *stage) printStatus() {
 func (s *stage) checkOutput(o Output) {
 	switch o.Kind {
 	case OutAnnounce:
-		a, err := wire.DecodeAnnouncement(o.Frame)
-		s.check(err)
+		a := s.announcement(o.Frame)
 		n := a.N - uint64(a.Records.Len())
 		a.Records.Each(func(record []byte) bool {
 			if !bytes.Equal(s.stored(n), record) {
