@@ -19,6 +19,9 @@ func (s *stage) print(o Output) {
 	switch o.Kind {
 	case OutAnnounce:
 		a := s.announcement(o.Frame)
+		if o.Frame[1] == lean.Version {
+			s.out.WriteString("  lean")
+		}
 		s.printAnnouncement(&a)
 	case OutAppend:
 		r, err := wire.DecodeRecord(o.Frame)
