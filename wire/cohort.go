@@ -4,9 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"iter"
-	"math/bits"
 
 	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire/internal/shuffle"
 )
 
 // A Cohort is the set of devices asked in an attempt, as two integers from which
@@ -39,7 +39,7 @@ func (c Cohort) Slots(run string, n uint64, attempt uint32) iter.Seq[uint32] {
 	key := drawKey(drawRound, run, n, attempt)
 	return func(yield func(uint32) bool) {
 		for i := range uint32(min(c.Sampled, uint64(c.Members))) {
-			if !yield(unpermute(i, c.Members, key)) {
+			if !yield(shuffle.Back(i, c.Members, key)) {
 				return
 			}
 		}
@@ -69,7 +69,7 @@ func (c Cohort) has(purpose, run string, n uint64, attempt, slot uint32, id stri
 	}
 	key := drawKey(purpose, run, n, attempt)
 	if c.Members > 0 {
-		return slot < c.Members && uint64(permute(slot, c.Members, key)) < c.Sampled
+		return slot < c.Members && uint64(shuffle.To(slot, c.Members, key)) < c.Sampled
 	}
 	h := sha256.New()
 	h.Write(binary.LittleEndian.AppendUint64(nil, uint64(key)))
@@ -85,42 +85,4 @@ func drawKey(purpose, run string, n uint64, attempt uint32) prng.Key {
 	b = binary.LittleEndian.AppendUint32(b, attempt)
 	sum := sha256.Sum256(b)
 	return prng.Key(binary.LittleEndian.Uint64(sum[:]))
-}
-
-const feistelRounds = 12
-
-// unpermute is the inverse of permute.
-func unpermute(slot, members uint32, key prng.Key) uint32 {
-	half := (bits.Len32(members-1) + 1) / 2
-	mask := uint32(1)<<half - 1
-	for {
-		l, r := slot>>half, slot&mask
-		for i := range uint32(feistelRounds) {
-			l, r = r^prng.Philox([4]uint32{l, feistelRounds - 1 - i, 0, 0}, key)[0]&mask, l
-		}
-		if slot = l<<half | r; slot < members {
-			return slot
-		}
-	}
-}
-
-// permute applies a pseudo-random permutation of 0..members-1 to slot: a
-// Feistel network of 12 rounds over the smallest even number of bits that holds
-// members-1, applied again until the result is below members. Round i maps the
-// halves (l, r) to (r, l XOR low bits of Philox({r, i, 0, 0}, key)[0]).
-//
-// With halves of one to three bits, four rounds are far from uniform: of 5 slots
-// drawn 2 at a time, one pair came up 1.7 times as often as it should.
-func permute(slot, members uint32, key prng.Key) uint32 {
-	half := (bits.Len32(members-1) + 1) / 2
-	mask := uint32(1)<<half - 1
-	for {
-		l, r := slot>>half, slot&mask
-		for i := range uint32(feistelRounds) {
-			l, r = r, l^prng.Philox([4]uint32{r, i, 0, 0}, key)[0]&mask
-		}
-		if slot = l<<half | r; slot < members {
-			return slot
-		}
-	}
 }
