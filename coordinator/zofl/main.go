@@ -1,7 +1,7 @@
 // Command zofl is the operator's program. It shows what Zofl does (demo), writes and explains
-// plans (plan), tunes them (tune), runs coordinators (serve), devices (client) and witnesses (follow), commands a
-// running coordinator (status, devices, pause, resume, stop, ...), reads logs (log, verify,
-// export), and measures how fast this machine is (bench).
+// plans (plan), tunes them (tune), runs coordinators (serve), devices (client) and witnesses
+// (follow), commands a running coordinator (status, devices, pause, resume, stop, ...), reads logs
+// (log, verify, export), and measures how fast this machine is (bench).
 package main
 
 import (
@@ -145,7 +145,8 @@ Exit codes:
 		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
 	})
 	addGroup(cmd, "Try it:", demoCommand(), benchCommand())
-	addGroup(cmd, "Train:", planCommand(), tuneCommand(), serveCommand(), clientCommand(), followCommand())
+	addGroup(cmd, "Train:", planCommand(), tuneCommand(), serveCommand(), clientCommand(),
+		followCommand())
 	addGroup(cmd, "Command a running coordinator:", operatorCommands()...)
 	addGroup(cmd, "Read a run's log:", logCommand(), verifyCommand(), exportCommand(),
 		recoverCommand())

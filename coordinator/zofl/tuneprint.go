@@ -27,7 +27,8 @@ func printTuned(out io.Writer, r *tune.Result, budget uint64) {
 
 // printTrials prints the table of trials.
 func printTrials(out io.Writer, r *tune.Result) {
-	t := newTable(out, "stage", "mu", r.Field, "P", "batch", "rounds", "evaluations", "loss at the end")
+	t := newTable(out, "stage", "mu", r.Field, "P", "batch", "rounds", "evaluations",
+		"loss at the end")
 	for _, trial := range r.Trials {
 		t.AppendRow(table.Row{trial.Stage, trial.Mu, trial.Step, trial.Perturbations, trial.Batch,
 			trial.Rounds, trial.Queries, outcome(trial)})
