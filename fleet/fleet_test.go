@@ -204,6 +204,29 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// TestSurveys: what devices find counts as their work, fits the budget, and is in the result's plan.
+func TestSurveys(t *testing.T) {
+	p := newPlan(t, "decomfl", 30, 20)
+	p.ServerRule, p.ServerBeta1, p.ServerBeta2 = wire.ServerNormalized, 0.9, 0.99
+	p.Mu, p.MuAuto, p.StepSize, p.StepAuto = 0, 1, 0, 1
+	const all = 5 * (19 + 17 + 20*11)
+	for budget, rounds := range map[uint64]int{0: 20, all: 20, all - 1: 19, 5 * (19 + 11*6): 5} {
+		devices := bowls(5, 30)
+		r, err := fleet.Run(t.Context(), p, objectives(devices), fleet.Options{Queries: budget})
+		if err != nil || len(r.Rounds) != rounds {
+			t.Fatalf("budget %d: %v, %d rounds, want %d", budget, err, len(r.Rounds), rounds)
+		}
+		if asked := total(devices); r.Queries != asked || r.Rounds[rounds-1].Queries != asked ||
+			budget > 0 && asked > budget {
+			t.Errorf("budget %d: %d queries, %d by rounds, %d asked", budget, r.Queries,
+				r.Rounds[rounds-1].Queries, asked)
+		}
+		if r.Plan.Mu == 0 || (r.Plan.StepSize == 0) != (rounds < 6) {
+			t.Errorf("budget %d: mu %v, step %v", budget, r.Plan.Mu, r.Plan.StepSize)
+		}
+	}
+}
+
 // TestStop: no device works after Progress or ctx stopped a run.
 func TestStop(t *testing.T) {
 	p := newPlan(t, "decomfl", 30, 100)

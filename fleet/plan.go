@@ -7,10 +7,14 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/plancheck"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // deadline is longer than any round: devices of one process do not go away.
 const deadline = time.Hour
+
+// stepSurvey is the round before which devices find the step of a plan with step_auto.
+const stepSurvey = 6
 
 // Check returns the error of [Run] for a plan that cannot run on these devices.
 func Check(plan *wire.Plan, devices []objective.Objective) error {
@@ -67,18 +71,25 @@ func rehearsal(plan *wire.Plan, devices []objective.Objective, o *Options) (*wir
 }
 
 // RoundQueries returns the most loss evaluations that a round, counted from 1, takes of so many
-// devices together. With control=scaffold-1, a device that was not in the first phase makes its
-// estimate in the second.
+// devices together, with those of a survey before it. With control=scaffold-1, a device that was
+// not in the first phase makes its estimate in the second.
 func RoundQueries(p *wire.Plan, round uint64, devices int) uint64 {
 	perturbations, asked := p.PerturbationsAt(round), min(uint64(p.Target), uint64(devices))
+	surveyed := uint64(0)
+	if round == 1 && p.MuAuto > 0 && p.Mu == 0 {
+		surveyed += asked * uint64(survey.Mu.Values())
+	}
+	if round == stepSurvey && p.StepAuto > 0 && p.StepSize == 0 {
+		surveyed += asked * uint64(survey.Step.Values())
+	}
 	if p.Phases() == 1 {
-		return asked * p.PhaseQueries(0, perturbations)
+		return surveyed + asked*p.PhaseQueries(0, perturbations)
 	}
 	first, second := p.PhaseQueries(1, perturbations), p.PhaseQueries(2, perturbations)
 	if p.Control == wire.ScaffoldPoint && asked < uint64(devices) {
 		second += first
 	}
-	return asked * (first + second)
+	return surveyed + asked*(first+second)
 }
 
 // roundsWithin returns how many rounds, at most so many (0: any number), fit a number of queries.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -177,6 +178,11 @@ func (r *run) record(e report.Event) error {
 		}
 		r.count(&e, phase)
 		err = r.done(&e)
+	case report.Surveyed:
+		r.round.Queries += uint64(e.Contributors * uint32(1+len(e.Survey.Rows)))
+		if slices.Contains(e.Fields, "mu") {
+			r.round.Queries += uint64(e.Contributors * uint32(len(e.Survey.Rows)))
+		}
 	case report.RunPaused:
 		err = fmt.Errorf("%w: %s", ErrPaused, e.Reason)
 		if reason, found := strings.CutPrefix(e.Reason, "diverged: "); found {

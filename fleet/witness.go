@@ -124,6 +124,10 @@ func (r *run) agree() error {
 func (r *run) finish(ctx context.Context) error {
 	err := r.witness.catchUp(context.WithoutCancel(ctx))
 	r.result.Params = slices.Clone(r.witness.replica.Params())
+	if p := r.witness.replica.Plan(); p != nil {
+		ran := *p
+		r.result.Plan = &ran
+	}
 	r.result.Traffic = r.gate.Totals()
 	for _, d := range r.result.Devices {
 		r.result.Queries += d.Queries

@@ -45,6 +45,10 @@ func (t *tuning) try(ctx context.Context, stage string, p *wire.Plan, rounds uin
 		return nil, err
 	}
 	t.spend(result.Queries)
+	if a.trial.Stage == "survey" {
+		a.plan = result.Plan
+		a.trial.Step = *t.step.of(a.plan)
+	}
 	a.trial.Rounds, a.trial.Queries = uint64(len(a.curve)), result.Queries
 	switch {
 	case ctx.Err() != nil:

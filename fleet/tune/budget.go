@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/zofl/zofl/fleet"
@@ -16,6 +17,8 @@ const (
 	budgetRounds = 400
 	// shortRounds are the most rounds of a trial of stage bracket, and leastRounds the fewest.
 	shortRounds, leastRounds = 10, 2
+	// surveyRounds are those after which devices find a step, and one with it.
+	surveyRounds = 6
 )
 
 // A budget is a number of loss evaluations, and how they are divided.
@@ -44,14 +47,22 @@ func Budget(p *wire.Plan, devices int) uint64 {
 func roundQueries(p *wire.Plan, devices int) uint64 {
 	most := *p
 	most.Perturbations, most.PerturbationSchedule = p.MaxPerturbations(), nil
+	most.Mu = cmp.Or(p.Mu, 1) // stage mu finds it for all trials
 	return fleet.RoundQueries(&most, 1, devices)
 }
 
 // brackets returns the evaluations of the start and of stages mu and line.
 func brackets(p *wire.Plan, devices int) uint64 {
 	n := uint64(devices)
-	return judgeQueries(p, devices) + n*uint64(1+2*len(decades)) + n*(2+2*lineReach) +
-		roundQueries(p, devices)
+	sum := judgeQueries(p, devices) + n*uint64(1+2*len(decades))
+	if p.StepAuto > 0 && p.StepSize == 0 {
+		sum += judgeQueries(p, devices)
+		for round := range uint64(surveyRounds) {
+			sum += fleet.RoundQueries(p, round+1, devices)
+		}
+		return sum
+	}
+	return sum + n*(2+2*lineReach) + roundQueries(p, devices)
 }
 
 // judgeQueries returns the evaluations that judge a trial. All data need no second look.

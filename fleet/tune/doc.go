@@ -24,11 +24,14 @@
 //   - batch: a quarter and four times the batch, at as many evaluations. Four times is chosen for
 //     a gain that is at least 5 % larger, a quarter where the gain is at most 1 % smaller.
 //
+// With step_auto=on and no step, the devices find one by themselves in six rounds, in place of line
+// and bracket. It is then compared with a quarter and four times of it.
+//
 // The step is the plan's step, or server_step where the server rule is adam, amsgrad, yogi or sign:
 // for those a longer mean move is no longer step.
 //
 // # What it does not do
 //
 // The trials are short. A step that is best for 50 rounds may be large for 5,000, so give long runs
-// a step_decay. Rules with a step of their own choice need no tuning of it.
+// a step_decay.
 package tune

@@ -16,8 +16,9 @@ const mostRatio = 0.2
 
 // tuneMu chooses mu by the curvature along one direction of each device.
 func (t *tuning) tuneMu(ctx context.Context) error {
+	auto := t.plan.MuAuto > 0 && t.plan.Mu == 0
 	switch {
-	case !t.tunes("mu"):
+	case !t.tunes("mu") && !auto:
 		return nil
 	case t.plan.Estimator == wire.Surrogate:
 		t.because("mu stays: a surrogate has none.")
@@ -60,7 +61,12 @@ func (t *tuning) tuneMu(ctx context.Context) error {
 		t.because("mu=%g: the largest whose differences have an even part of at most %g of the odd "+
 			"part (%.2g).", values[chosen], mostRatio, ratios[chosen])
 	}
-	t.plan.Mu, t.result.Plan.Mu = values[chosen], values[chosen]
+	t.plan.Mu = values[chosen]
+	if auto {
+		t.because("With mu_auto=on a run finds mu by itself, so that is for the trials only.")
+		return nil
+	}
+	t.result.Plan.Mu = values[chosen]
 	return nil
 }
 

@@ -21,7 +21,7 @@ const beyond = 2
 // stepAt returns the plan's step times 4^exponent, within what a plan can have, and rounded, for
 // people.
 func (t *tuning) stepAt(exponent int) float32 {
-	v := *t.step.of(t.cfg.Plan)
+	v := t.base
 	if exponent == 0 {
 		return v
 	}
@@ -37,6 +37,23 @@ func rounded(v float64) float32 {
 	return float32(r)
 }
 
+// survey has the devices find the step, where the plan leaves that to them. It reports whether they
+// did: then refine begins there.
+func (t *tuning) survey(ctx context.Context) (found bool, err error) {
+	if t.plan.StepAuto == 0 || t.plan.StepSize > 0 {
+		return false, nil
+	}
+	a, err := t.try(ctx, "survey", t.plan, surveyRounds, nil)
+	if err != nil {
+		return false, err
+	}
+	if t.base = a.plan.StepSize; t.base == 0 {
+		return false, fmt.Errorf("the devices found no step: %w", a.failed)
+	}
+	t.because("step=%g is what the devices of a run with step_auto=on find by themselves.", t.base)
+	return true, nil
+}
+
 // withStep returns the plan with another step.
 func (t *tuning) withStep(exponent int) *wire.Plan {
 	p := *t.plan
@@ -47,7 +64,11 @@ func (t *tuning) withStep(exponent int) *wire.Plan {
 // tuneStep finds the step, or measures the plan's for the stages after.
 func (t *tuning) tuneStep(ctx context.Context) error {
 	at, short := 0, map[int]*attempt{}
-	if t.tunes("step") {
+	switch found, err := t.survey(ctx); {
+	case err != nil:
+		return err
+	case found:
+	case t.tunes("step"):
 		near, err := t.line(ctx)
 		if err == nil {
 			at, err = t.bracket(ctx, near, short)
@@ -55,7 +76,7 @@ func (t *tuning) tuneStep(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-	} else if !t.tunes("perturbations") && !t.tunes("batch") {
+	case !t.tunes("perturbations") && !t.tunes("batch"):
 		return nil
 	}
 	maps.DeleteFunc(short, func(_ int, a *attempt) bool { return !math.IsInf(a.trial.Loss, 1) })
@@ -77,10 +98,6 @@ func (t *tuning) tuneStep(ctx context.Context) error {
 	t.choose(best)
 	if t.tunes("step") {
 		t.because("%s=%g: %s", t.step.name, best.trial.Step, t.comparison(tried, best))
-	}
-	if best.trial.Loss > t.result.Start {
-		t.because("No trial brought the loss below that of the first parameters, %s: the budget may "+
-			"be too small, or the losses too noisy.", number(t.result.Start))
 	}
 	return nil
 }

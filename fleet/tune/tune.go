@@ -43,7 +43,7 @@ type Config struct {
 
 // A Trial is one thing that was tried.
 type Trial struct {
-	Stage         string // "start", "mu", "line", "bracket", "refine", "perturbations" or "batch"
+	Stage         string // "start", "mu", "survey", "line", "bracket", "refine", "perturbations" or "batch"
 	Mu            float32
 	Step          float32 // of the field that was tuned
 	Perturbations uint32
@@ -86,6 +86,7 @@ type tuning struct {
 	plan    *wire.Plan // what trials begin with: the best so far, with the key of the trials
 	budget  budget
 	step    stepField
+	base    float32   // the step that others are powers of 4 of
 	x       []float32 // the first parameters
 	replica *replica.Replica
 	result  *Result
@@ -113,7 +114,7 @@ func begin(c *Config) (*tuning, error) {
 	trial.Diverge = cmp.Or(trial.Diverge, 1)
 	t := &tuning{cfg: c, plan: &trial, step: stepOf(c.Plan),
 		result: &Result{Plan: &tuned, Loss: math.NaN(), Start: math.NaN()}}
-	t.result.Field = t.step.name
+	t.result.Field, t.base = t.step.name, *t.step.of(c.Plan)
 	if err := fleet.Check(&trial, c.Devices); err != nil {
 		return nil, err
 	}
@@ -150,6 +151,10 @@ func (t *tuning) run(ctx context.Context) error {
 		if err := stage(ctx); err != nil {
 			return err
 		}
+	}
+	if t.result.Loss > t.result.Start {
+		t.because("No trial brought the loss below that of the first parameters, %s: the budget may "+
+			"be too small, or the losses too noisy.", number(t.result.Start))
 	}
 	return nil
 }

@@ -210,7 +210,7 @@ func TestPresets(t *testing.T) {
 			for _, trial := range r.Trials {
 				sum += trial.Queries
 			}
-			if sum != r.Queries || len(r.Reasons) != 4 || !(r.Loss <= r.Start) {
+			if sum != r.Queries || len(r.Reasons) < 4 || !(r.Loss <= r.Start) {
 				t.Errorf("%s: %d queries by trials, %d in all; loss %v, at first %v; %q", name, sum,
 					r.Queries, r.Loss, r.Start, r.Reasons)
 			}
@@ -462,7 +462,7 @@ func TestTooLarge(t *testing.T) {
 	}
 	// So small a budget has no room for a second line.
 	r, err = tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(task(5)), Queries: 1600})
-	if err != nil || !(r.Plan.StepSize < 1e9) || !strings.Contains(r.Reasons[2], "No trial") {
+	if err != nil || !(r.Plan.StepSize < 1e9) || !strings.Contains(r.Reasons[len(r.Reasons)-1], "No trial") {
 		t.Errorf("a small budget: %v, step %v, %q", err, r.Plan.StepSize, r.Reasons)
 	}
 	cliff := errors.New("no parameters but zeros")
@@ -481,5 +481,35 @@ func TestTooLarge(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "every step from") ||
 		!errors.Is(err, cliff) || r == nil {
 		t.Errorf("losses that always fail: %v", err)
+	}
+}
+
+// TestAuto: where devices find mu and the step by themselves, that step is where the search begins,
+// and mu is left to them.
+func TestAuto(t *testing.T) {
+	p := plan(t, "decomfl", func(p *wire.Plan) {
+		p.ServerRule, p.ServerBeta1, p.ServerBeta2 = wire.ServerNormalized, 0.9, 0.99
+		p.Mu, p.MuAuto, p.StepSize, p.StepAuto = 0, 1, 0, 1
+	})
+	for _, queries := range []uint64{0, 3000} {
+		devices := task(5)
+		r, err := tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(devices),
+			Queries: queries})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if queries == 0 {
+			queries = tune.Budget(p, 5)
+		}
+		stages := map[string]int{}
+		for _, trial := range r.Trials {
+			stages[trial.Stage]++
+		}
+		if r.Plan.Mu != 0 || r.Plan.StepSize == 0 || r.Plan.StepAuto != 1 || !(r.Loss < 0.9) ||
+			r.Queries != asked(devices) || r.Queries > queries ||
+			stages["survey"] != 1 || stages["refine"] < 3 || stages["line"]+stages["bracket"] > 0 {
+			t.Errorf("mu %v, step %v, loss %v, %d of %d queries, %v, %q", r.Plan.Mu, r.Plan.StepSize,
+				r.Loss, r.Queries, queries, stages, r.Reasons)
+		}
 	}
 }
