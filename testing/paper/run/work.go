@@ -6,6 +6,8 @@ import (
 
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // A work counts the clients' work for the records of a log.
@@ -52,12 +54,34 @@ func (w *work) did(slot int, queries, steps uint64) {
 	w.queries += queries
 }
 
+// surveys are what devices were asked where a record changes a field: nobody else changes a
+// plan here.
+var surveys = map[string]survey.Kind{"step": survey.Step, "mu": survey.Mu}
+
+// surveyed counts the losses of a survey, which ended in a change. Its cohort is a round's, and
+// takes one minibatch.
+func (w *work) surveyed(r *wire.Record) {
+	changed, err := planfile.Changed(r.Change)
+	if err != nil || len(changed) == 0 {
+		return // no survey
+	}
+	for slot, was := range w.asked(r, 0) {
+		if was {
+			w.batches[slot]++
+			w.queries += uint64(surveys[changed[0].Field.Name].Values())
+		}
+	}
+}
+
 // add counts a record.
 func (w *work) add(r *wire.Record) {
+	if r.Kind == wire.KindChange {
+		w.surveyed(r)
+	}
 	if r.Kind != wire.KindRound {
 		return
 	}
-	asked, first := w.asked(r), w.first
+	asked, first := w.asked(r, r.Round.Attempt), w.first
 	queries := w.plan.PhaseQueries(r.Round.Phase, r.Round.Perturbations)
 	if w.slopes == nil {
 		w.queries += uint64(r.Round.Contributors) * queries
@@ -84,12 +108,12 @@ func (w *work) add(r *wire.Record) {
 	}
 }
 
-// asked returns for each client whether any attempt of a record asked it.
-func (w *work) asked(r *wire.Record) []bool {
+// asked returns for each client whether any attempt of a record, up to the last, asked it.
+func (w *work) asked(r *wire.Record, last uint32) []bool {
 	p := w.plan
 	list := make([]bool, len(w.ids))
 	for slot, id := range w.ids {
-		for a := range r.Round.Attempt + 1 {
+		for a := range last + 1 {
 			sampled := min(uint64(p.Sampled(p.Members))<<min(a, 32), uint64(p.Members))
 			if (wire.Cohort{Sampled: sampled, Members: p.Members}).Has(p.Run, r.N, a, uint32(slot), id) {
 				list[slot] = true

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"sync/atomic"
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
 )
 
 // phased is a small training with two phases a round: 8 clients, 3 a phase.
@@ -73,5 +75,35 @@ func TestAnew(t *testing.T) {
 		if kept := mustTrain(t, cfg); kept.Totals.Up.Messages != 0 || len(kept.Curve.Points) != 12 {
 			t.Errorf("%v: an ended run was run again: %+v", control, kept.Totals)
 		}
+	}
+}
+
+// TestWorkOfSurveys counts the losses of a survey, and its minibatch.
+func TestWorkOfSurveys(t *testing.T) {
+	cfg := phased(t, wire.NoControl, 5)
+	cfg.Plan.Control, cfg.Plan.Steps, cfg.Order = wire.NoControl, 1, Walk
+	if err := planfile.Set(cfg.Plan, "mu", "auto"); err != nil {
+		t.Fatal(err)
+	}
+	var asked atomic.Uint64
+	loss := cfg.Task.Loss
+	cfg.Task.Loss = func(x []float32, samples []int) float64 {
+		asked.Add(1)
+		return loss(x, samples)
+	}
+	r := mustTrain(t, cfg)
+	if got := r.Curve.Points[4].Queries; len(r.Curve.Points) != 5 || got != asked.Load() {
+		t.Errorf("%d queries, %d were asked", got, asked.Load())
+	}
+	batches, err := taken(t.Context(), r.Log, &cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all uint64
+	for _, n := range batches {
+		all += n
+	}
+	if want := uint64(3 * (5 + 1)); all != want { // three clients a round, and a survey
+		t.Errorf("%d minibatches, want %d", all, want)
 	}
 }
