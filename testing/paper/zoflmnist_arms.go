@@ -35,10 +35,10 @@ var (
 			"server_beta2=0.99", "server_epsilon=1e-12",
 		}, steps: []float32{1.5e-3}, step: "server_step"}
 	// mnistRecipe has own directions, and momentum divided by the contributors' root mean
-	// square, with decay of x and a cosine that ends with the run.
+	// square, with decay of x, a cosine that ends with the run, and scalars of 4 bits.
 	mnistRecipe = contestant{name: "zofl", title: "the recipe", preset: "fedzo", set: []string{
 		"steps=1", "perturbations=19", "distribution=rademacher", "difference=forward",
-		"precision=half", "max_scalar=65504", "server_rule=normalized", "server_beta1=0.9",
+		"precision=int4", "max_scalar=65504", "server_rule=normalized", "server_beta1=0.9",
 		"server_beta2=0.99", "server_decay=0.03", "step_decay=cosine", "floor=0.05",
 	}, steps: []float32{0.12}}
 )
