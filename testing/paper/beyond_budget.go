@@ -83,10 +83,18 @@ func budget(of cost, entries ...*entry) uint64 {
 	return least
 }
 
+// named returns the title with the chosen step.
+func (e *entry) named() string {
+	if e.chosen == 0 {
+		return e.title
+	}
+	return fmt.Sprintf("%s (%s %g)", e.title, e.stepName(), e.chosen)
+}
+
 // text formats accuracy and loss within a budget, the chosen step, and which runs ended
 // early.
 func (e *entry) text(of cost, budget uint64) string {
-	s := fmt.Sprintf("%s (%s %g): accuracy %s, loss %s", e.title, e.stepName(), e.chosen,
+	s := fmt.Sprintf("%s: accuracy %s, loss %s", e.named(),
 		spread(e.reached(run.Accuracy, of, budget)), spread(e.reached(run.TestLoss, of, budget)))
 	var ends []string
 	for _, r := range e.results {

@@ -21,7 +21,7 @@ type contestant struct {
 	title  string
 	preset string    // empty: decomfl
 	set    []string  // field=value, as in files
-	steps  []float32 // values of the field that step names
+	steps  []float32 // values of the field that step names; 0 leaves it as it is
 	step   string    // empty: step
 	// queries of a client that takes part in every round; 0: the contest's
 	queries uint64
@@ -51,7 +51,11 @@ func (c *contestant) stepName() string {
 // fields applies the contestant to a plan. Tests check that its settings are fields of
 // plans.
 func (c *contestant) fields(p *wire.Plan, step float32) {
-	for _, text := range append(slices.Clone(c.set), fmt.Sprintf("%s=%v", c.stepName(), step)) {
+	set := slices.Clone(c.set)
+	if step != 0 {
+		set = append(set, fmt.Sprintf("%s=%v", c.stepName(), step))
+	}
+	for _, text := range set {
 		field, value, _ := strings.Cut(text, "=")
 		if err := planfile.Set(p, field, value); err != nil {
 			panic("paper: internal error: " + err.Error())

@@ -17,7 +17,7 @@ func zoflMNIST() Experiment {
 		ID:    id,
 		Title: "queries and bytes to accuracies of 0.90 to 0.97 on MNIST, against DeComFL's best step",
 		Paper: "none: the baseline is DeComFL as its authors ran it",
-		Long:  "an hour and a half a run, of 5 of DeComFL and 3 or 6 of the recipe a split; two days",
+		Long:  "an hour and a half a run on a core, of which there are 30: --tasks and --arm choose",
 		Takes: []string{"tasks", "rounds", "arm"},
 		Run: func(ctx context.Context, e *Env) (*Report, error) {
 			leagues, err := mnistLeagues(e)

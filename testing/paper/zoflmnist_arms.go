@@ -12,13 +12,10 @@ import (
 
 // mnistArms returns the arms of a split, DeComFL first.
 func mnistArms(split string) []contestant {
-	list := []contestant{mnistPlain, mnistAdam, mnistRecipe}
 	if split == "s" {
-		twice := mnistRecipe.with("twice", "the recipe, twice the rounds", "server_decay=0.02")
-		twice.queries = 40_000
-		list = append(list, twice)
+		return []contestant{mnistPlain, mnistRecipe, mnistTwice}
 	}
-	return list
+	return []contestant{mnistPlain, mnistRecipe}
 }
 
 var (
@@ -41,15 +38,27 @@ var (
 		"precision=int4", "max_scalar=65504", "server_rule=normalized", "server_beta1=0.9",
 		"server_beta2=0.99", "server_decay=0.03", "step_decay=cosine", "floor=0.05",
 	}, steps: []float32{0.12}}
+	// mnistTwice is the recipe with a longer cosine.
+	mnistTwice = func() contestant {
+		c := mnistRecipe.with("twice", "the recipe, twice the rounds", "server_decay=0.02")
+		c.queries = 40_000
+		return c
+	}()
+	// mnistAuto is the recipe with a step that devices find, which has its own decay.
+	mnistAuto = mnistRecipe.with("auto", "the recipe, step=auto", "step_decay=constant", "floor=0",
+		"step=auto").at(0)
+	// mnistOthers are not run unless asked for.
+	mnistOthers = []contestant{mnistAdam, mnistTwice, mnistAuto}
 )
 
-// pickArms returns the arms that are asked for; none asked: all. A text is an arm's name, or
-// "NAME BASE FIELD=VALUE ...": a new arm of that name with the fields of another arm, or of a
-// preset, and these.
+// pickArms returns the arms that are asked for, of these or of mnistOthers; none asked: these.
+// A text is an arm's name, or "NAME BASE FIELD=VALUE ...": a new arm of that name with the
+// fields of another arm, or of a preset, and these.
 func pickArms(arms []contestant, asked []string) ([]contestant, error) {
 	if len(asked) == 0 {
 		return arms, nil
 	}
+	arms = append(slices.Clone(arms), mnistOthers...)
 	var list []contestant
 	for _, text := range asked {
 		words := strings.Fields(text)

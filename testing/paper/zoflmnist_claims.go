@@ -103,7 +103,7 @@ func (x *mnistRun) summarize(l *mnistLeague, e *entry) {
 		}
 		s.Columns = append(s.Columns, "at the end", "seconds a round")
 	}
-	row := []string{l.title, fmt.Sprintf("%s (%s %g)", e.title, e.stepName(), e.chosen),
+	row := []string{l.title, e.named(),
 		fmt.Sprint(e.results[0].Curve.Last())}
 	for _, level := range mnistLevels {
 		queries, bytes := e.arrivals(level, l.contributor), e.arrivals(level, l.connection)

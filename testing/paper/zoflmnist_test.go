@@ -67,7 +67,7 @@ func TestMNISTArms(t *testing.T) {
 		if l.arms[0].name != "decomfl" || len(l.arms[0].steps) < 3 {
 			t.Errorf("%v: the first arm is %+v, want DeComFL with steps to choose from", &l, l.arms[0])
 		}
-		for _, c := range l.arms {
+		for _, c := range append(slices.Clone(l.arms), mnistOthers...) {
 			one, err := l.contest(s).enter(c, c.steps[0])
 			if err != nil {
 				t.Fatal(err)
@@ -81,6 +81,9 @@ func TestMNISTArms(t *testing.T) {
 			if err := valid.Plan(p); err != nil {
 				t.Errorf("%v, %s: %v", &l, c.name, err)
 			}
+			if _, found := stepOf(p); c.name == "auto" && (found != 0 || p.StepAuto == 0) {
+				t.Errorf("%v, %s: step %v", &l, c.name, found)
+			}
 			want := max(c.queries, l.queries)
 			if got := one.Rounds * p.Queries(p.Perturbations); got > want || got < want*19/20 {
 				t.Errorf("%v, %s: %d queries in %d rounds, want %d", &l, c.name, got, one.Rounds, want)
@@ -91,8 +94,8 @@ func TestMNISTArms(t *testing.T) {
 
 func TestPickArms(t *testing.T) {
 	got, err := pickArms(mnistArms("i"), []string{"decomfl", "slow zofl step=0.06 server_decay=0",
-		"decomfl-adam", "six decomfl-adam perturbations=6"})
-	if err != nil || len(got) != 4 {
+		"decomfl-adam", "six decomfl-adam perturbations=6", "auto", "slower auto server_decay=0"})
+	if err != nil || len(got) != 6 {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	plan := func(i int) *wire.Plan {
@@ -113,6 +116,9 @@ func TestPickArms(t *testing.T) {
 	}
 	if p := plan(3); got[3].name != "six" || p.Perturbations != 6 || p.ServerStep != 2e-3 {
 		t.Errorf("the last is %+v", got[3])
+	}
+	if p := plan(5); got[5].name != "slower" || p.StepAuto == 0 || p.StepSize != 0 {
+		t.Errorf("the one that finds its step is %+v", got[5])
 	}
 	for _, text := range []string{"", "nonsense", "a nonsense", "a zofl nonsense=1", "a zofl step=x"} {
 		_, err := pickArms(mnistArms("i"), []string{text})
