@@ -12,9 +12,10 @@
 //   - [objective.Batched] is for an engine that can hold a block of many models at a time.
 //     It reads each weight once a step.
 //
-// An app that can differentiate its loss says so with [objective.Differentiable] or
-// [objective.Directional]. Its device sends the same scalars, from one gradient a local step,
-// and works with black boxes in one run.
+// An app that can differentiate its loss says so with [objective.Differentiable],
+// [objective.Directional] or [objective.StreamingDirectional]. Its device sends the same
+// scalars, from one gradient a local step or one slope a direction, and works with black boxes
+// in one run.
 //
 // # Failure
 //
@@ -115,7 +116,7 @@
 //
 //   - the parameters, and each vector that the plan's rules replicate ([wire.Plan.StateVectors]);
 //   - for a flat objective, or one that evaluates or differentiates, the vector that the app
-//     sees; for one that differentiates, the gradient or the direction too;
+//     sees; for one with a flat gradient or slope, that gradient or direction too;
 //   - for K > 1, the local iterate of the parameters and of their momentum, and the
 //     correction with control variates;
 //   - the state a second time, while it takes a snapshot, or replays at the run's end

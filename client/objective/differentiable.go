@@ -22,8 +22,7 @@ type Differentiable interface {
 
 // A Directional objective also has the derivative of its loss along a direction, for instance
 // from forward-mode differentiation. The runtime then asks for that instead of differences,
-// once for each of the P directions of a local step. All else is as with [Differentiable],
-// whose gradient the runtime prefers where an objective has both.
+// once for each of the P directions of a local step. All else is as with [Differentiable].
 //
 // It costs the device two vectors of d floats, x and z.
 type Directional interface {
@@ -34,4 +33,15 @@ type Directional interface {
 	//
 	//	slope = limit for t to 0 of (loss(x + t z) - loss(x))/t
 	Slope(ctx context.Context, x, z []float32, b Batch) (loss, slope float64, err error)
+}
+
+// A StreamingDirectional objective is a [Directional] one that reads parameters and directions
+// block by block, so that the runtime makes no flat copy of either. It computes with both as it
+// reads them: layer by layer, the layer's outputs and their derivatives. The runtime takes
+// [Differentiable] before StreamingDirectional before Directional.
+type StreamingDirectional interface {
+	Objective
+	// SlopeAt is as Slope of [Directional], at the parameters that x reads, along the vector
+	// that z reads. Both are valid until SlopeAt returns.
+	SlopeAt(ctx context.Context, x, z *Point, b Batch) (loss, slope float64, err error)
 }

@@ -8,8 +8,8 @@
 // runtime uses Batched before Streaming before Flat.
 //
 // It may also implement [Evaluator], [Sampler] and [Policy], and where the app can
-// differentiate its loss [Differentiable] or [Directional]; the runtime finds these by
-// assertion.
+// differentiate its loss [Differentiable], [Directional] or [StreamingDirectional]; the
+// runtime finds these by assertion.
 //
 // The runtime calls all methods from one goroutine at a time. A call that fails, panics or
 // does not return costs the device its contribution to that round, and nothing else.

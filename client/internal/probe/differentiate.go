@@ -9,7 +9,6 @@ import (
 
 	"github.com/zofl/zofl/client/internal/slope"
 	"github.com/zofl/zofl/client/objective"
-	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -19,21 +18,27 @@ var errGradient = errors.New("the gradient is not finite")
 // A differentiator is an objective that computes derivatives, and what that needs. It replaces
 // the differences of a local step, and nothing else.
 type differentiator struct {
-	gradient  objective.Differentiable // nil: the objective has none
-	slope     objective.Directional    // nil: the objective has none, or has a gradient
+	gradient  objective.Differentiable       // nil: the objective has none
+	streams   objective.StreamingDirectional // nil: it has none, or the above
+	slope     objective.Directional          // nil: it has none, or one of the above
 	projector *slope.Projector
+	source    source    // of streams: where the app reads directions
 	g         []float32 // the gradient, or the direction of a slope
 	slopes    []float64 // of a step's directions, from a gradient
 }
 
-func newDifferentiator(o objective.Objective, workers int) (d differentiator) {
-	if d.gradient, _ = o.(objective.Differentiable); d.gradient == nil {
-		d.slope, _ = o.(objective.Directional)
+// init readies the differentiator for an objective.
+func (d *differentiator) init(o objective.Objective, workers int) {
+	var has bool
+	if d.gradient, has = o.(objective.Differentiable); !has {
+		if d.streams, has = o.(objective.StreamingDirectional); !has {
+			d.slope, has = o.(objective.Directional)
+		}
 	}
-	if d.gradient != nil || d.slope != nil {
+	if has {
 		d.projector = slope.New(workers)
+		d.source.dim, d.source.tangent = o.Dim(), d.projector
 	}
-	return d
 }
 
 // serves says whether the objective computes what a plan asks for. A surrogate is fitted to
@@ -62,12 +67,12 @@ func (d *differentiator) blame(q *query, err error) error {
 // directions, and returns the loss at x.
 func (e *estimation) differentiate(perturbations int) (loss float64, err error) {
 	d := &e.prober.slopes
-	if d.g == nil {
+	if d.g == nil && d.streams == nil {
 		d.g = make([]float32, e.prober.dim)
 	}
 	if d.gradient == nil {
 		e.computeLengths(perturbations)
-		return 0, d.projector.Begin(e.plan, e.point(), nil)
+		return 0, d.projector.Begin(e.plan, e.local.X, nil)
 	}
 	if loss, err = e.askGradient(); err != nil {
 		return 0, err
@@ -130,7 +135,7 @@ func (e *estimation) slope(base float64, p int) (derivative, loss float64, err e
 	d := &e.prober.slopes
 	if derivative, loss = 0, base; d.gradient != nil {
 		derivative = d.slopes[p]
-	} else if derivative, loss, err = e.askSlope(&e.directions(p, p+1)[0], p); err != nil {
+	} else if derivative, loss, err = e.askSlope(p); err != nil {
 		return 0, 0, err
 	}
 	if !(math.Abs(derivative) <= math.MaxFloat32) {
@@ -139,15 +144,25 @@ func (e *estimation) slope(base float64, p int) (derivative, loss float64, err e
 	return derivative, loss, err
 }
 
-// askSlope calls the app for the derivative along z.
-func (e *estimation) askSlope(z *replica.Direction, p int) (derivative, loss float64, err error) {
-	d := &e.prober.slopes
-	x := e.point()
-	d.projector.Tangent(d.g, e.replica, z)
-	if err := e.enterFor(&e.prober.gradients, e.place.k, p, 1); err != nil {
+// askSlope calls the app for the derivative along z[p].
+func (e *estimation) askSlope(p int) (derivative, loss float64, err error) {
+	d, pr := &e.prober.slopes, e.prober
+	var x, z *objective.Point
+	if d.streams != nil {
+		x = pr.source.point(e.replica, e.local.X, 0, e.place, p)
+		z = d.source.point(e.replica, nil, 1, e.place, p)
+	} else {
+		e.point()
+		d.projector.Tangent(d.g, 0, e.replica, &e.directions(p, p+1)[0])
+	}
+	if err := e.enterFor(&pr.gradients, e.place.k, p, 1); err != nil {
 		return 0, 0, err
 	}
-	loss, derivative, err = d.slope.Slope(e.ctx, x, d.g, e.batch)
+	if d.streams != nil {
+		loss, derivative, err = d.streams.SlopeAt(e.ctx, x, z, e.batch)
+	} else {
+		loss, derivative, err = d.slope.Slope(e.ctx, pr.flat(), d.g, e.batch)
+	}
 	if err := e.leave(err); err != nil {
 		return 0, 0, err
 	}

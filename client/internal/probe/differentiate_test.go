@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,6 +62,36 @@ func (s *forward) Slope(
 	return loss, slope, nil
 }
 
+// A streamed is slopes whose device has derivatives along directions, and reads both in pieces.
+type streamed struct {
+	*slopes
+	at    [][]float32
+	piece int
+	last  *objective.Point
+}
+
+func (s *streamed) SlopeAt(
+	_ context.Context, x, z *objective.Point, _ objective.Batch,
+) (loss, slope float64, err error) {
+	all, along := make([]float32, x.Dim()), make([]float32, z.Dim())
+	var readers sync.WaitGroup
+	faults := make([]error, 2)
+	for i, p := range []*objective.Point{x, z} {
+		dst := [][]float32{all, along}[i]
+		readers.Go(func() {
+			for off := 0; off < len(dst) && faults[i] == nil; off += s.piece {
+				faults[i] = p.Read(dst[off:min(off+s.piece, len(dst))], off)
+			}
+		})
+	}
+	readers.Wait()
+	for i, v := range all {
+		slope += s.curve[i] * (float64(v) - s.center[i]) * float64(along[i])
+	}
+	s.at, s.last = append(s.at, all), z
+	return s.value(all), slope, errors.Join(faults...)
+}
+
 // value64 is value of a vector of float64s.
 func (s *slopes) value64(x []float64) float64 {
 	f := 0.0
@@ -72,6 +103,13 @@ func (s *slopes) value64(x []float64) float64 {
 
 // tiny is small enough that a difference quotient of slopes is their derivative up to 1e-6.
 const tiny = 1e-6
+
+// slopesOf returns all kinds of devices that differentiate f.
+func slopesOf(f *slopes) []objective.Objective {
+	return []objective.Objective{
+		&graded{slopes: f}, &forward{slopes: f}, &streamed{slopes: f, piece: max(3, f.Dim()/13)},
+	}
+}
 
 // quotient returns the plan's difference quotient of f at x for a tiny mu, in float64, from
 // its definition.
@@ -129,8 +167,8 @@ var slopePlans = map[string]func(*wire.Plan){
 func TestSlopesAreLimitsOfDifferences(t *testing.T) {
 	for name, edit := range slopePlans {
 		f := newSlopes(testDim, 0, 1)
-		g, d := &graded{slopes: f}, &forward{slopes: f}
-		for _, o := range []objective.Objective{g, d} {
+		g, d, z := &graded{slopes: f}, &forward{slopes: f}, &streamed{slopes: f, piece: 5}
+		for _, o := range []objective.Objective{g, d, z} {
 			s := newStepper(t, o, 1, edit)
 			p := s.r.Plan()
 			s.a.Perturbations = p.Perturbations
@@ -140,8 +178,11 @@ func TestSlopesAreLimitsOfDifferences(t *testing.T) {
 				t.Fatal(err)
 			}
 			at, calls := g.at, uint64(p.Steps)
-			if o == d {
+			switch o {
+			case d:
 				at, calls = d.at, calls*uint64(p.Perturbations)
+			case z:
+				at, calls = z.at, calls*uint64(p.Perturbations)
 			}
 			for i, got := range result.Scalars {
 				k, q := i/task.Perturbations, i%task.Perturbations
@@ -170,7 +211,7 @@ func TestSlopesInBoxes(t *testing.T) {
 			segmentsOf(p)
 			p.Boxes = []wire.Box{{Low: -0.1, High: 0.25}, {Low: -0.2, High: 0.1}}
 			f := newSlopes(testDim, 0, 1)
-			for _, o := range []objective.Objective{&graded{slopes: f}, &forward{slopes: f}} {
+			for _, o := range slopesOf(f) {
 				r := newRig(t, p, o)
 				x, edges := slices.Clone(r.params()), 0
 				for i, v := range x {
@@ -214,7 +255,7 @@ func TestSlopesAreThoseOfBlackBoxes(t *testing.T) {
 		f := newSlopes(dim, 0, 1)
 		own := func(p *wire.Plan) { p.Mu = 1. / 16; edit(p) }
 		box := newStepper(t, f, 1, own)
-		for _, o := range []objective.Objective{&graded{slopes: f}, &forward{slopes: f}} {
+		for _, o := range slopesOf(f) {
 			s := newStepper(t, o, 2, own)
 			for round := range 4 {
 				task := s.task()
@@ -257,6 +298,21 @@ func TestSurrogateAsksForLosses(t *testing.T) {
 	if c.Gradients() != 0 || f.queries == 0 || c.Queries() != uint64(f.queries) {
 		t.Errorf("%d gradients, %d queries of %d, want queries alone",
 			c.Gradients(), c.Queries(), f.queries)
+	}
+}
+
+// A direction cannot be read once its call is over.
+func TestDirectionRevoked(t *testing.T) {
+	o := &streamed{slopes: newSlopes(3, 0, 1), piece: 3}
+	s := newStepper(t, o, 1, func(*wire.Plan) {})
+	if _, err := s.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.last.Read(make([]float32, 1), 0); err != objective.ErrRevoked {
+		t.Errorf("got %v, want %v", err, objective.ErrRevoked)
+	}
+	if s.c.buffers.probe != nil || s.c.slopes.g != nil {
+		t.Error("the device made a copy of the model")
 	}
 }
 

@@ -64,7 +64,7 @@ func New(cfg Config) *Prober {
 	p.loss, _ = cfg.Objective.(objective.Flat)
 	p.streams, _ = cfg.Objective.(objective.Streaming)
 	p.batched, _ = cfg.Objective.(objective.Batched)
-	p.slopes = newDifferentiator(cfg.Objective, cfg.Workers)
+	p.slopes.init(cfg.Objective, cfg.Workers)
 	p.source.dim = cfg.Dim
 	return p
 }

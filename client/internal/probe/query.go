@@ -49,11 +49,17 @@ func (q *query) prepare(p *Prober) {
 func (q *query) run(ctx context.Context) error {
 	q.ctx = ctx
 	err := q.prober.calls.run(ctx, q.job, q.quit)
-	q.prober.source.revoke()
+	q.revoke()
 	if errors.Is(err, errPanic) || errors.Is(err, errExit) {
 		return q.blame(err)
 	}
 	return err
+}
+
+// revoke ends the call of the app: what it reads from now on is an error.
+func (q *query) revoke() {
+	q.prober.source.revoke()
+	q.prober.slopes.source.revoke()
 }
 
 // blame adds to err which call it came from.
@@ -120,7 +126,7 @@ func (q *query) leave(err error) error {
 	if q.abandoned {
 		return errGivenUp
 	}
-	q.prober.source.revoke()
+	q.revoke()
 	now := time.Now()
 	took := now.Sub(q.began)
 	q.began = now

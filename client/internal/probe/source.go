@@ -3,6 +3,7 @@ package probe
 import (
 	"sync"
 
+	"github.com/zofl/zofl/client/internal/slope"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 )
@@ -22,7 +23,8 @@ type place struct {
 //     call is 0 between calls.
 //  2. No point is used twice, because an app may keep it.
 type source struct {
-	dim int
+	dim     int
+	tangent *slope.Projector // not nil: a point is the direction alone, as a slope has it
 
 	mu      sync.RWMutex // guards what follows, and the replica during a call
 	call    uint64       // 0: none
@@ -57,6 +59,10 @@ func (s *source) Read(call uint64, dst []float32, off int) error {
 		return nil
 	case len(s.lengths) > 0:
 		s.replica.Ahead(dst, off, s.lengths[0])
+		return nil
+	}
+	if s.tangent != nil {
+		s.tangent.Tangent(dst, off, s.replica, &s.points.Z[0])
 		return nil
 	}
 	s.replica.Perturb(dst, s.points.X, off, s.points.Mu, &s.points.Z[0])

@@ -57,26 +57,39 @@ func (p *Projector) spanOf(i int) *span {
 	return &p.spans[at]
 }
 
-// Tangent sets u to the vector along which the derivative is the one of direction z.
-func (p *Projector) Tangent(u []float32, r *replica.Replica, z *replica.Direction) {
+// Tangent sets u to elements off, off+1, ... of the vector along which the derivative is the one
+// of direction z. Several goroutines may call it at once.
+func (p *Projector) Tangent(u []float32, off int, r *replica.Replica, z *replica.Direction) {
 	address, scale, coefs, basis := r.Parts(z)
-	prng.Fill(u, address, 0)
+	fillFrom(u, off, address)
 	mathx.Scale(u, scale, u)
 	for j, c := range coefs {
-		mathx.Axpy(u, c, basis[j])
+		mathx.Axpy(u, c, basis[j][off:off+len(u)])
 	}
-	at := 0
-	for i := range p.spans {
-		s := &p.spans[i]
-		mathx.Scale(u[at:s.end], s.mu, u[at:s.end])
-		for _, i := range p.edgesIn(at, s.end) {
-			switch {
+	for at, end := off, off+len(u); at < end; {
+		s := p.spanOf(at)
+		to := min(s.end, end)
+		mathx.Scale(u[at-off:to-off], s.mu, u[at-off:to-off])
+		for _, i := range p.edgesIn(at, to) {
+			switch v := &u[i-off]; {
 			case p.half:
-				u[i] *= 0.5
-			case s.leaves(p.x[i], u[i]):
-				u[i] = 0
+				*v *= 0.5
+			case s.leaves(p.x[i], *v):
+				*v = 0
 			}
 		}
-		at = s.end
+		at = to
 	}
+}
+
+// fillFrom sets u to elements off, off+1, ... of z.
+func fillFrom(u []float32, off int, z prng.Direction) {
+	if skip := off % prng.BlockLen; skip > 0 && len(u) > 0 {
+		var block [prng.BlockLen]float32
+		n := min(len(u), prng.BlockLen-skip)
+		prng.Fill(block[:skip+n], z, uint32(off/prng.BlockLen))
+		copy(u, block[skip:skip+n])
+		u, off = u[n:], off+n
+	}
+	prng.Fill(u, z, uint32(off/prng.BlockLen))
 }
