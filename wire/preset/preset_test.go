@@ -51,6 +51,8 @@ var papers = map[string]numbers{
 		mu: 0.01, step: 0.01, control: wire.ScaffoldPoint},
 	"decomfl-adam": {distribution: wire.Rademacher, difference: wire.Forward, k: 1, p: 19,
 		batch: 32, mu: 1e-3, step: 1e-3, server: wire.ServerAdam},
+	"zofl": {sharing: wire.PerClient, transport: wire.Relay, distribution: wire.Rademacher,
+		difference: wire.Forward, k: 1, p: 10, batch: 200, server: wire.ServerNormalized},
 	"scaffold-2": {distribution: wire.Normal, difference: wire.Forward, k: 10, p: 20,
 		mu: 0.01, step: 0.01, control: wire.ScaffoldMean},
 	"fedzo-dense": {sharing: wire.PerClient, transport: wire.DenseVectors,
@@ -161,12 +163,12 @@ func TestRelayedPresetsFit(t *testing.T) {
 			t.Errorf("%s: %v", info.Name, err)
 		}
 		if got := cost.Of(p, cost.Input{Round: 1 << 40}).Record; got > wire.MaxRecord ||
-			got < int(4*p.Target*p.Steps*p.Perturbations) {
+			got < int(p.Target*p.Steps)*p.Precision.Bytes(int(p.Perturbations)) {
 			t.Errorf("%s: a record of %d bytes", info.Name, got)
 		}
 	}
-	if relayed != 4 {
-		t.Errorf("%d presets relay, want 4", relayed)
+	if relayed != 5 {
+		t.Errorf("%d presets relay, want 5", relayed)
 	}
 }
 
