@@ -204,7 +204,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestSurveys: what devices find counts as their work, fits the budget, and is in the result's plan.
+// TestSurveys: what devices find counts as work, fits the budget, and is in the result's plan.
 func TestSurveys(t *testing.T) {
 	p := newPlan(t, "decomfl", 30, 20)
 	p.ServerRule, p.ServerBeta1, p.ServerBeta2 = wire.ServerNormalized, 0.9, 0.99
@@ -243,6 +243,9 @@ func TestStop(t *testing.T) {
 		if want := uint64(7 * 55); len(r.Rounds) != 7 || total(devices) != want || r.Queries != want ||
 			r.Params[0] == 0 || (stop == own) != errors.Is(err, own) || (stop == own) != (err != nil) {
 			t.Errorf("%v: %v, %d rounds, %d asked", stop, err, len(r.Rounds), total(devices))
+		}
+		if got := r.Traffic.Down.Messages; got != 7*5 {
+			t.Errorf("%v: %d announcements, want one a round and device", stop, got)
 		}
 		if stop != own && r.Ended != "stopped" {
 			t.Errorf("ended %q", r.Ended)
@@ -285,7 +288,8 @@ func TestFailures(t *testing.T) {
 	devices[1].fails, devices[3].fails = fails, fails
 	r, err = fleet.Run(t.Context(), p, objectives(devices), fleet.Options{})
 	if !errors.Is(err, fleet.ErrPaused) || !errors.Is(err, broken) || len(r.Rounds) != 2 ||
-		!strings.Contains(err.Error(), "device d1") || !strings.Contains(err.Error(), "quorum 4") {
+		!strings.Contains(err.Error(), "device d1") || !strings.Contains(err.Error(), "quorum 4") ||
+		devices[1].asked.Load() != 23 { // it is not asked again
 		t.Errorf("%v: %+v", err, r.Rounds)
 	}
 	p.StepSize = 1e4

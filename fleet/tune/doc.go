@@ -24,8 +24,8 @@
 //   - batch: a quarter and four times the batch, at as many evaluations. Four times is chosen for
 //     a gain that is at least 5 % larger, a quarter where the gain is at most 1 % smaller.
 //
-// With step_auto=on and no step, the devices find one by themselves in six rounds, in place of line
-// and bracket. It is then compared with a quarter and four times of it.
+// With step_auto=on and no step, the devices find one by themselves in six rounds, stage survey, in
+// place of line and bracket. It is then compared with a quarter and four times of it.
 //
 // The step is the plan's step, or server_step where the server rule is adam, amsgrad, yogi or sign:
 // for those a longer mean move is no longer step.

@@ -43,7 +43,7 @@ type Config struct {
 
 // A Trial is one thing that was tried.
 type Trial struct {
-	Stage         string // "start", "mu", "survey", "line", "bracket", "refine", "perturbations" or "batch"
+	Stage         string // "start", or a stage of the package's comment
 	Mu            float32
 	Step          float32 // of the field that was tuned
 	Perturbations uint32

@@ -173,6 +173,15 @@ func TestStep(t *testing.T) {
 				t.Errorf("%s from %g: %s %g with loss %v, the grid's best is %g with %v", c.name, start,
 					c.field, got, loss, bestStep, best)
 			}
+			tries := 0
+			for _, trial := range r.Trials {
+				if trial.Stage == "bracket" {
+					tries++
+				}
+			}
+			if tries > 6 { // else line did not say where to begin
+				t.Errorf("%s from %g: the bracket took %d trials", c.name, start, tries)
+			}
 			budget := tune.Budget(p, 5)
 			if r.Queries != asked(devices) || r.Queries > budget || r.Field != c.field ||
 				!reflect.DeepEqual(*p, before) {
@@ -462,7 +471,8 @@ func TestTooLarge(t *testing.T) {
 	}
 	// So small a budget has no room for a second line.
 	r, err = tune.Run(t.Context(), tune.Config{Plan: p, Devices: objectives(task(5)), Queries: 1600})
-	if err != nil || !(r.Plan.StepSize < 1e9) || !strings.Contains(r.Reasons[len(r.Reasons)-1], "No trial") {
+	if err != nil || !(r.Plan.StepSize < 1e9) ||
+		!strings.Contains(r.Reasons[len(r.Reasons)-1], "No trial") {
 		t.Errorf("a small budget: %v, step %v, %q", err, r.Plan.StepSize, r.Reasons)
 	}
 	cliff := errors.New("no parameters but zeros")
