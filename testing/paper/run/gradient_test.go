@@ -48,7 +48,8 @@ func TestGradients(t *testing.T) {
 			t.Errorf("%s: %+v, after %d losses and %d gradients; black boxes %+v", name, last,
 				losses.Load(), gradients.Load(), want)
 		}
-		if last.Bytes != want.Bytes {
+		// Some 40 bytes of every hundred rounds depend on timing.
+		if more := float64(last.Bytes)/float64(want.Bytes) - 1; !(math.Abs(more) < 0.01) {
 			t.Errorf("%s: %d bytes, black boxes %d", name, last.Bytes, want.Bytes)
 		}
 		for _, metric := range c.Metrics {
