@@ -123,8 +123,11 @@ func partTable(t *testing.T) string {
 	p.ServerRule, p.ServerBeta1, p.ServerBeta2 = wire.ServerNormalized, 0.9, 0.99
 	p.StepDecay, p.Horizon = wire.Cosine, 2000
 	lean := cost.AccountOf(p, in)
+	p.Precision = wire.Int4
+	few := cost.AccountOf(p, in)
 	var b strings.Builder
-	b.WriteString("| received in a round | in full | lean | least |\n|---|---|---|---|\n")
+	b.WriteString("| received in a round | in full | lean | least | lean, 4 bits | least |\n" +
+		"|---|---|---|---|---|---|\n")
 	for _, row := range []struct {
 		name string
 		part func(cost.Parts) int
@@ -138,8 +141,8 @@ func partTable(t *testing.T) string {
 		{"NATS's line", func(p cost.Parts) int { return p.Framing }},
 		{"all", cost.Parts.Sum},
 	} {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d |\n", row.name, row.part(full), row.part(lean.Down),
-			row.part(lean.Floor))
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d |\n", row.name, row.part(full),
+			row.part(lean.Down), row.part(lean.Floor), row.part(few.Down), row.part(few.Floor))
 	}
 	return b.String()
 }

@@ -61,6 +61,22 @@ func recipe(t *testing.T) *wire.Plan {
 	return p
 }
 
+func nearFloor(t *testing.T, p *wire.Plan) {
+	t.Helper()
+	if err := valid.Plan(p); err != nil || !lean.For(p) {
+		t.Fatalf("no plan, or no lean frames: %v", err)
+	}
+	a := cost.AccountOf(p, cost.Input{Round: 1000, IDLen: 8})
+	got, floor, most := a.Down.Sum(), a.Floor.Sum(), 1.15
+	if floor < 80 {
+		most = 1.2 // 50 scalars of 2 bits
+	}
+	if float64(got) > most*float64(floor) || got < floor {
+		t.Errorf("%d of %d, P = %d, %v, decay %d: %d bytes, and the least is %d: %+v of %+v", p.Target,
+			p.Members, p.Perturbations, p.Precision, p.StepDecay, got, floor, a.Down, a.Floor)
+	}
+}
+
 // TestNearTheFloor: what a device receives in a round of relay is within 15 % of the least, for
 // few and many contributors and scalars, with a step that moves and one that does not.
 func TestNearTheFloor(t *testing.T) {
@@ -68,22 +84,24 @@ func TestNearTheFloor(t *testing.T) {
 		for _, target := range []uint32{5, 10, 20} {
 			for _, perturbations := range []uint32{10, 19, 190} {
 				for _, decay := range []wire.StepDecay{wire.Constant, wire.Cosine} {
-					p := recipe(t)
-					p.Members, p.Target, p.Perturbations, p.StepDecay = members, target, perturbations, decay
-					if !lean.For(p) {
-						t.Fatal("no lean frames")
-					}
-					a := cost.AccountOf(p, cost.Input{Round: 1000, IDLen: 8})
-					got, floor := a.Down.Sum(), a.Floor.Sum()
-					if float64(got) > 1.15*float64(floor) || got < floor {
-						t.Errorf("%d of %d, P = %d, decay %d: %d bytes, and the least is %d: %+v of %+v",
-							target, members, perturbations, decay, got, floor, a.Down, a.Floor)
+					for _, precision := range []wire.Precision{wire.Half, wire.Int8, wire.Int4, wire.Int2} {
+						p := recipe(t)
+						p.Members, p.Target, p.Perturbations = members, target, perturbations
+						if p.StepDecay, p.Precision = decay, precision; decay == wire.Constant {
+							p.Horizon = 0
+						}
+						nearFloor(t, p)
 					}
 				}
 			}
 		}
 	}
 	p := recipe(t)
+	p.Precision = wire.Int4
+	if got := cost.AccountOf(p, cost.Input{Round: 1000, IDLen: 8}).Down.Sum(); got != 185 {
+		t.Errorf("%d bytes with 4 bits", got)
+	}
+	p.Precision = wire.Half
 	lean := cost.AccountOf(p, cost.Input{Round: 1000, IDLen: 8})
 	p.ServerRule, p.StepDecay = wire.ServerMean, wire.Constant
 	full := cost.AccountOf(p, cost.Input{Round: 1000, IDLen: 8})
