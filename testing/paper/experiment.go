@@ -90,8 +90,8 @@ type Report struct {
 	Summary Table
 	Figure  Figure   // of the curves
 	More    []Figure // of the same curves, for other figures of a paper
-	// Screened says that no client was a black box. No query was made then: where the report
-	// has queries, these are the ones that black boxes would have made.
+	// Screened says that no client was a black box. Rounds made no queries then, surveys did:
+	// where the report has queries, these are the ones that black boxes would have made.
 	Screened bool
 }
 

@@ -66,8 +66,8 @@ func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
 	held := 0
 	if r.Screened {
-		b.WriteString(byGradients + ": no query was made; spared queries are those that black boxes " +
-			"would have made\n")
+		b.WriteString(byGradients + ": rounds made no queries; spared queries are those that " +
+			"black boxes would have made\n")
 	}
 	for _, c := range r.Claims {
 		verdict := "does not hold"

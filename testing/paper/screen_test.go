@@ -40,8 +40,8 @@ func screening(e *Env) (*Report, error) {
 	return list[0].Run(context.Background(), e)
 }
 
-// TestScreen: the report of a screened experiment has the costs of black boxes, says that no
-// query was made, and is kept apart.
+// TestScreen: the report of a screened experiment has the costs of black boxes, says that rounds
+// made no queries, and is kept apart.
 func TestScreen(t *testing.T) {
 	e := &Env{Generated: 200, Logf: t.Logf, Dir: t.TempDir()}
 	plain, err := screening(e)
@@ -59,7 +59,7 @@ func TestScreen(t *testing.T) {
 		t.Errorf("the claim says %q, want %q", is, want)
 	}
 	var text, table bytes.Buffer
-	if err := r.WriteText(&text); err != nil || !strings.Contains(text.String(), "no query was made") {
+	if err := r.WriteText(&text); err != nil || !strings.Contains(text.String(), "rounds made no queries") {
 		t.Errorf("%v, the text is %q", err, text.String())
 	}
 	if err := r.WriteJSON(&text); err != nil || !strings.Contains(text.String(), `"screened": true`) {

@@ -12,7 +12,7 @@
 // Paths are relative to testing, where go -C changes to, unless they are absolute.
 //
 // With --screen clients give gradients instead of losses, which takes a small part of the
-// time. The report is marked: no query was made.
+// time. The report is marked: rounds made no queries.
 //
 // It prints a line for each claim, or {id, claims: [{claim, figures, holds}]}, and reports
 // progress on stderr. With --dir logs and curves are saved, and after an interrupt the same
