@@ -24,7 +24,7 @@ var fieldMarks = map[string]string{
 	"estimator": "e",
 	"kernel":    "k", "window_of": "n", "correction": "g", "correction_at": "i",
 	"late": "d", "staleness": "u", "async": "y", "mu_auto": "m",
-	"step_auto": "z",
+	"step_auto": "z", "groups": "o",
 }
 
 // planOfPair returns a plan with the two choices of a pair.
@@ -49,7 +49,8 @@ const pairHeader = "# What goes with what. " +
 #   t r p c a w x  it is refused: transport, roster, pool, control, aggregator, weights, prox
 ` + "#   l v h s b e k n g i  rule, server_rule, precision, sharing, boxes, " +
 	"estimator, kernel, window_of, correction, correction_at\n" +
-	"#   d u y m z  late, staleness, async, mu_auto, step_auto\n"
+	"#   d u y m z  late, staleness, async, mu_auto, step_auto\n" +
+	"#   o  groups\n"
 
 // pairTable returns a triangle: a row for each choice, a column for each before it.
 func pairTable(t *testing.T) string {

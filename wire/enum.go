@@ -11,7 +11,7 @@ import (
 // The plan's choices. On the wire a choice is its number, in files its name.
 // The wire specification reserves numbers for future choices.
 
-// Sharing says whether all devices probe the same directions.
+// Sharing says which devices probe the same directions.
 type Sharing uint8
 
 const (
@@ -20,6 +20,9 @@ const (
 	SharedDirections Sharing = 0
 	// PerClient: each device probes directions derived from its slot.
 	PerClient Sharing = 1
+	// GroupDirections: the devices of a group, which the announcement names, probe the same
+	// directions: those of slot k for group k. A record has a term for each group.
+	GroupDirections Sharing = 3
 )
 
 // Distribution is the distribution of a direction z.
@@ -182,7 +185,7 @@ const (
 
 // Names of each choice, by number; "" is not a choice.
 var (
-	sharingNames      = []string{"shared", "per-client"}
+	sharingNames      = []string{"shared", "per-client", "", "groups"} // 2 is not used
 	distributionNames = []string{"", "normal", "rademacher", "sphere", "subspace"}
 	differenceNames   = []string{"", "forward", "central"}
 	ruleNames         = []string{"", "sgd", "momentum", "torch-momentum", "adam"}

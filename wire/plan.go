@@ -61,6 +61,11 @@ type Plan struct {
 	// and 1 at High. The loss is never evaluated outside the box.
 	Boxes []Box
 
+	// Groups, for GroupDirections.
+	Groups    uint8  // how they are chosen, see package wire/grouping
+	GroupSize uint32 // devices of a group
+	Regroup   uint32 // rounds for which groups are kept
+
 	// Update.
 	Rule                 Rule
 	Beta                 float32 // momentum factor in [0, 1)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/preset"
 	"github.com/zofl/zofl/wire/valid"
 )
@@ -191,6 +192,10 @@ var invalid = []struct {
 	{"async", func(p *wire.Plan) { p.Async = 2 }},
 	{"mu_auto", func(p *wire.Plan) { p.MuAuto = 2 }},
 	{"step_auto", func(p *wire.Plan) { p.StepAuto = 2 }},
+	{"groups", func(p *wire.Plan) { p.Groups = 200 }},
+	{"groups", func(p *wire.Plan) { p.Groups = grouping.Random }},
+	{"group_size", func(p *wire.Plan) { p.GroupSize = grouping.MaxDevices + 1 }},
+	{"regroup", func(p *wire.Plan) { p.Regroup = 1 }},
 	{"weights", func(p *wire.Plan) { p.Weights = 2 }},
 	{"max_weight", func(p *wire.Plan) { p.MaxWeight = 0 }},
 	{"max_weight", func(p *wire.Plan) { p.MaxWeight = wire.MaxWeight + 1 }},

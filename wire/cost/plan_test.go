@@ -5,6 +5,7 @@ import (
 
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/cost"
+	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/preset"
 	"github.com/zofl/zofl/wire/valid"
 )
@@ -22,6 +23,13 @@ func planOf(t *testing.T, name string) *wire.Plan {
 	return p
 }
 
+// byGroups makes the devices of a relayed plan share directions in two groups of five.
+func byGroups(p *wire.Plan) *wire.Plan {
+	p.Sharing, p.Groups, p.GroupSize, p.Regroup = wire.GroupDirections, grouping.Random, 5, 10
+	p.Target, p.OverSample = 10, 1
+	return p
+}
+
 // TestRecordBytes compares a plan's bound on its records with the records of a late round.
 func TestRecordBytes(t *testing.T) {
 	plans := map[string]*wire.Plan{}
@@ -30,6 +38,9 @@ func TestRecordBytes(t *testing.T) {
 		if late := planOf(t, name); late.Transport != wire.DenseVectors {
 			late.Late, late.Target = 5, min(late.Target, 9)
 			plans[name+" with late work"] = late
+		}
+		if relay := planOf(t, name); relay.Transport == wire.Relay {
+			plans[name+" by groups"] = byGroups(relay)
 		}
 	}
 	for name, p := range plans {

@@ -2,6 +2,7 @@ package cost
 
 import (
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/lean"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -80,6 +81,20 @@ func (s *sample) slots() []uint32 {
 	return slots
 }
 
+// groups returns the slots of each group, spread over the roster.
+func (s *sample) groups() [][]uint32 {
+	p := s.plan
+	groups := make([][]uint32, grouping.Count(p))
+	members := max(p.Members, p.Sampled(wire.MaxMembers))
+	for g := range groups {
+		for i := range p.GroupSize {
+			slot := uint64(i)*uint64(members)/uint64(p.GroupSize) + uint64(g)
+			groups[g] = append(groups[g], uint32(slot))
+		}
+	}
+	return groups
+}
+
 // opening returns the announcement that opens the round's record i, without its records, and
 // the record before. Before record 2 that is the plan; before others it is a record as long as
 // this round's.
@@ -89,6 +104,9 @@ func (s *sample) opening(i int) (a wire.Announcement, last []byte) {
 		N: s.n(i), Epoch: 1, Left: uint64(p.Deadline),
 		StepSize: p.StepSizeAt(s.round), Perturbations: s.perturbations,
 		Cohort: wire.Cohort{Sampled: uint64(p.Sampled(p.Members)), Members: p.Members},
+	}
+	if groups := s.groups(); len(groups) > 0 {
+		a.Rest = grouping.Tail(wire.Reference{}, nil, false, groups)
 	}
 	if p.Roster == wire.OpenRoster {
 		a.Cohort = wire.Cohort{Sampled: wire.FullThreshold - 1}
@@ -147,6 +165,9 @@ func (s *sample) reply(i int) []byte {
 	}
 	if s.plan.StepAuto > 0 {
 		r.Rest = survey.Slope(1)
+	}
+	if groups := grouping.Count(s.plan); groups > 0 {
+		r.Rest = grouping.AppendReply(r.Rest, groups-1)
 	}
 	if n := s.variate(phase); n > 0 {
 		v := wire.ControlVariate{N: r.N - 1, Scalars: s.blob(n)}

@@ -1,6 +1,9 @@
 package cost
 
-import "github.com/zofl/zofl/wire"
+import (
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/grouping"
+)
 
 // A transport is what the plan's transport decides about the cost of a round.
 type transport interface {
@@ -52,10 +55,17 @@ func (meanTransport) fill(s *sample, r *wire.Round) {
 
 func (meanTransport) add(s *sample, c *Round, i int, id string) { s.addScalars(c, i, id) }
 
-// relayTransport: a record has a term for each contributor.
+// relayTransport: a record has a term for each contributor, or for each group of them.
 type relayTransport struct{ meanTransport }
 
 func (relayTransport) fill(s *sample, r *wire.Round) {
+	for group := range grouping.Count(s.plan) {
+		r.Terms = append(r.Terms,
+			wire.Term{Source: group + 1, Scalars: s.blob(s.blocks(r.Phase))})
+	}
+	if len(r.Terms) > 0 {
+		return
+	}
 	s.relay(r, 0)
 	if p := s.plan; p.Late > 0 && p.Async == 0 && s.round > 1 {
 		r.Contributors *= 2

@@ -33,9 +33,16 @@ const (
 	// with mu = [Distances] and z the device's direction 0 of record n, as in a round. A
 	// difference that is not finite says that a loss was not.
 	Mu Kind = 2
+	// Sketch asks for the slopes along 64 directions that all devices share, for a plan with
+	// groups=sketch. An answer has the difference quotients, as in a round, along directions 0 to
+	// 63 of record n, local step 0, source 0. No record follows.
+	Sketch Kind = 3
 )
 
-var names = []string{"none", "step", "mu"}
+// Sketched is the number of directions of a [Sketch].
+const Sketched = 64
+
+var names = []string{"none", "step", "mu", "sketch"}
 
 // Known says whether this version can answer a survey of the kind.
 func (k Kind) Known() bool { return k > None && int(k) < len(names) }
@@ -61,13 +68,15 @@ func Lengths() []float32 {
 	return lengths
 }
 
-// Values returns how many numbers an answer has, which is also how many queries it takes.
+// Values returns how many numbers an answer has.
 func (k Kind) Values() int {
 	switch k {
 	case Step:
 		return 1 + len(Lengths())
 	case Mu:
 		return 1 + 2*len(Distances())
+	case Sketch:
+		return Sketched
 	}
 	return 0
 }

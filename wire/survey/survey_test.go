@@ -108,8 +108,8 @@ func TestKinds(t *testing.T) {
 	if a := survey.Lengths(); a[0] != 1./1048576 || a[10] != 1 || a[15] != 1024 {
 		t.Errorf("lengths %v", a)
 	}
-	for k, known := range map[survey.Kind]bool{
-		survey.None: false, survey.Step: true, survey.Mu: true, 99: false} {
+	for k, known := range map[survey.Kind]bool{survey.None: false, survey.Step: true,
+		survey.Mu: true, survey.Sketch: true, 99: false} {
 		if k.Known() != known || k.String() == "" {
 			t.Errorf("kind %d, %v: known %v", k, k, k.Known())
 		}

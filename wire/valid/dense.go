@@ -65,7 +65,7 @@ var surrogateRefusals = []refusal{
 	},
 		"estimator=surrogate probes no directions"},
 	{"sharing", onAll, func(p *wire.Plan) bool {
-		return p.Estimator == wire.Surrogate && p.Sharing == wire.PerClient
+		return p.Estimator == wire.Surrogate && p.Sharing != wire.SharedDirections
 	},
 		"estimator=surrogate probes no directions"},
 

@@ -1,6 +1,9 @@
 package valid
 
-import "github.com/zofl/zofl/wire"
+import (
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/grouping"
+)
 
 // recordHead bounds the bytes of a record beside its terms and slots.
 const recordHead = 128
@@ -20,6 +23,9 @@ func RecordBytes(p *wire.Plan) uint64 {
 	case wire.DenseVectors:
 		return recordHead
 	case wire.Relay:
+		if groups := grouping.Count(p); groups > 0 {
+			return recordHead + uint64(groups)*termBytes(p, p.Steps)
+		}
 		if p.Late > 0 && p.Async == 0 {
 			target *= 2 // as many late contributions as others
 		}

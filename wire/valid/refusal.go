@@ -34,13 +34,13 @@ func (r *refusal) refuses(p *wire.Plan) bool { return r.on&(1<<p.Transport) != 0
 // refusals are judged in order, after every field was found within its own limits.
 var refusals = slices.Concat(
 	denseOnlyRefusals, scalarRefusals, denseRefusals, surrogateRefusals, lateRefusals,
-	autoRefusals)
+	autoRefusals, groupRefusals)
 
 // scalarRefusals are of plans whose devices send scalars along seeded directions, and of
 // what holds for all transports.
 var scalarRefusals = []refusal{
 	// Directions and transport.
-	{"transport", onMean, func(p *wire.Plan) bool { return p.Sharing == wire.PerClient },
+	{"transport", onMean, func(p *wire.Plan) bool { return p.Sharing != wire.SharedDirections },
 		"transport=mean needs sharing=shared"},
 	{"transport", onRelay, func(p *wire.Plan) bool { return p.Sharing == wire.SharedDirections },
 		"transport=relay needs sharing=per-client"},
@@ -74,7 +74,9 @@ var scalarRefusals = []refusal{
 		"a pool needs it"},
 	{"rebase", onAll, func(p *wire.Plan) bool { return p.Pool == 0 && p.Rebase != 0 },
 		"only a pool has it"},
-	{"pool", onAll, func(p *wire.Plan) bool { return p.Pool > 0 && p.Sharing == wire.PerClient },
+	{"pool", onAll, func(p *wire.Plan) bool {
+		return p.Pool > 0 && p.Sharing != wire.SharedDirections
+	},
 		"a pool needs sharing=shared"},
 	{"pool", onAll, func(p *wire.Plan) bool {
 		return p.Pool > 0 && p.Distribution == wire.Subspace
@@ -103,7 +105,7 @@ var scalarRefusals = []refusal{
 
 	// Control variates.
 	{"control", onScalars, func(p *wire.Plan) bool {
-		return p.Control != wire.NoControl && p.Sharing == wire.PerClient
+		return p.Control != wire.NoControl && p.Sharing != wire.SharedDirections
 	},
 		"control variates need sharing=shared or transport=dense"},
 	{"control", onAll, func(p *wire.Plan) bool {
@@ -179,7 +181,7 @@ var scalarRefusals = []refusal{
 
 	// Aggregation.
 	{"aggregator", onRelay, func(p *wire.Plan) bool {
-		return p.Aggregator == wire.Median || p.Aggregator == wire.TrimmedMean
+		return !grouped(p) && (p.Aggregator == wire.Median || p.Aggregator == wire.TrimmedMean)
 	},
 		"transport=relay needs a mean"},
 	{"weights", onAll, func(p *wire.Plan) bool {

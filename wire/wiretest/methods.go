@@ -38,6 +38,7 @@ func methodRounds(s *set) {
 			Array(Uint(0), Uint(301), Bin(0, 0, 0, 0, 0, 0)))))
 	lateRounds(s, body)
 	scheduleRounds(s, body)
+	groupRounds(s, body)
 
 	fault := func(name, expect, comment string, number uint64, v Value) {
 		s.add("round-"+name, expect, comment, round9(Uint(3), step, Uint(7), one, Uint(number), v))

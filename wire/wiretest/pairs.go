@@ -49,6 +49,8 @@ var choices = [][]string{
 	{"mu_auto=off", "mu_auto=on"},
 	{"precision=int8", "precision=int4", "precision=int2"},
 	{"step_auto=off", "step_auto=on"},
+	{"groups=none", "groups=random"},
+	{"sharing=groups", "groups=sketch"}, // apart from the others, because rows are only added
 }
 
 // secret stands for a secret run key.
@@ -93,7 +95,15 @@ var needs = map[string][]string{
 	"staleness=polynomial": {"late=4", "staleness_a=0.5"},
 	"staleness=hinge":      {"late=4", "staleness_a=10", "staleness_b=2"},
 	"async=on":             {"late=4"},
+
+	"groups=random":  groups,
+	"groups=sketch":  groups,
+	"sharing=groups": groups,
 }
+
+// groups has the settings of two groups of five, or of as many devices as there are.
+var groups = []string{"sharing=groups", "transport=relay", "groups=random", "group_size=5",
+	"regroup=2"}
 
 // boxed keeps all parameters in one box.
 const boxed = `boxes=[{"low":-2,"high":2}]`

@@ -132,6 +132,7 @@ func plans() []Vector {
 	fault("fill-new", "upgrade", "an unknown fill", 6, Array(segment("all", 7850, 3, 1, 0, 0)))
 	methodPlans(s)
 	densePlans(s)
+	groupPlans(s)
 
 	order := small()
 	order[0], order[1] = order[1], order[0]

@@ -1,0 +1,47 @@
+package valid
+
+import (
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/grouping"
+)
+
+// groupRefusals are of plans whose devices share directions by groups.
+var groupRefusals = []refusal{
+	{"transport", onDense, grouped, "transport=dense has no groups"},
+	{"roster", onAll, func(p *wire.Plan) bool {
+		return grouped(p) && p.Roster == wire.OpenRoster
+	},
+		"sharing=groups needs roster=dense"},
+	{"groups", onAll, func(p *wire.Plan) bool { return grouped(p) == (p.Groups == grouping.None) },
+		"sharing=groups needs a way to choose them, and nothing else has one"},
+	{"group_size", onAll, func(p *wire.Plan) bool { return grouped(p) != (p.GroupSize > 0) },
+		"sharing=groups needs one, and nothing else has one"},
+	{"regroup", onAll, func(p *wire.Plan) bool { return grouped(p) != (p.Regroup > 0) },
+		"sharing=groups needs 1 or more, and nothing else has one"},
+	{"target", onAll, func(p *wire.Plan) bool {
+		return grouped(p) && p.Sampled(wire.MaxMembers) > grouping.MaxDevices
+	},
+		"sharing=groups asks at most 128 devices a round"},
+	{"target", onAll, func(p *wire.Plan) bool {
+		return grouped(p) && p.Sampled(wire.MaxMembers)%p.GroupSize != 0
+	},
+		"the devices that a round asks do not fill its groups"},
+	{"aggregator", onAll, func(p *wire.Plan) bool {
+		return p.Groups == grouping.Sketch &&
+			(p.Aggregator == wire.Median || p.Aggregator == wire.TrimmedMean)
+	},
+		"groups=sketch needs a mean"},
+	{"weights", onAll, func(p *wire.Plan) bool { return grouped(p) && p.Weights != wire.Equal },
+		"sharing=groups needs weights=equal"},
+	{"precision", onAll, func(p *wire.Plan) bool { return grouped(p) && p.Precision.Quantized() },
+		"sharing=groups needs precision=single or precision=half"},
+	{"late", onAll, func(p *wire.Plan) bool { return grouped(p) && p.Late > 0 },
+		"sharing=groups takes no late work"},
+	{"trim", onAll, func(p *wire.Plan) bool {
+		return grouped(p) && p.Aggregator == wire.TrimmedMean &&
+			float32(p.Trim*float32(p.GroupSize)) < 1
+	},
+		"it cuts off no device of a group"},
+}
+
+func grouped(p *wire.Plan) bool { return p.Sharing == wire.GroupDirections }
