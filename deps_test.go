@@ -57,6 +57,7 @@ var allowed = map[string][]string{
 	"client/objective": {},
 	"client/internal/probe": {
 		module + "/prng", module + "/mathx/...", module + "/wire", module + "/wire/survey",
+		module + "/wire/grouping",
 		module + "/client/objective", module + "/client/replica",
 		module + "/client/internal/slope",
 	},
@@ -70,7 +71,7 @@ var allowed = map[string][]string{
 		module + "/client/internal/files", module + "/bus",
 	},
 	"client/internal/outbox": {
-		module + "/wire", module + "/wire/survey",
+		module + "/wire", module + "/wire/survey", module + "/wire/grouping",
 		module + "/client/internal/retry", module + "/client/internal/files",
 	},
 	"client/internal/files": {module + "/wire"},
@@ -88,20 +89,23 @@ var allowed = map[string][]string{
 	"coordinator/report":          {module + "/wire", module + "/wire/survey"},
 	"coordinator/internal/engine": {
 		module + "/wire", module + "/wire/lean", module + "/wire/subjects",
-		module + "/wire/plancheck", module + "/mathx",
+		module + "/wire/plancheck", module + "/wire/grouping", module + "/mathx",
 		module + "/prng", module + "/coordinator/report", module + "/coordinator/runlog",
 		module + "/coordinator/internal/gather", module + "/coordinator/internal/serve",
 		module + "/coordinator/internal/ballot", module + "/coordinator/internal/steer",
-		module + "/wire/survey",
+		module + "/coordinator/internal/grouping", module + "/wire/survey",
 	},
 	"coordinator/internal/steer": {
 		module + "/wire", module + "/wire/survey",
 	},
+	// It sees no frame: who is in which group is the coordinator's business.
+	"coordinator/internal/grouping": {module + "/wire", module + "/wire/grouping",
+		module + "/wire/survey", module + "/coordinator/report", module + "/prng"},
 	"coordinator/internal/ballot": {module + "/wire", module + "/coordinator/report"},
 	"coordinator/internal/gather": {module + "/wire", module + "/mathx", module + "/prng"},
 	"coordinator/internal/pulse":  {module + "/wire", module + "/bus"},
 	"coordinator/internal/senior": {module + "/wire", module + "/wire/subjects", module + "/bus"},
-	"coordinator/internal/serve": {module + "/wire", module + "/wire/subjects",
+	"coordinator/internal/serve": {module + "/wire", module + "/wire/lean", module + "/wire/subjects",
 		module + "/bus", module + "/coordinator/runlog"},
 }
 
@@ -112,7 +116,8 @@ var impure = []string{"context", "crypto/rand", "math/rand", "math/rand/v2", "ne
 // TestPure: what rounds are made of knows no clock, goroutine, chance or file.
 func TestPure(t *testing.T) {
 	for _, dir := range []string{"coordinator/internal/engine", "coordinator/internal/gather",
-		"coordinator/internal/ballot", "coordinator/internal/steer"} {
+		"coordinator/internal/ballot", "coordinator/internal/steer",
+		"coordinator/internal/grouping"} {
 		for _, file := range sourceFiles(t, dir) {
 			for _, name := range importsOf(t, file) {
 				if slices.Contains(impure, name) {
