@@ -102,6 +102,7 @@ type Counters struct {
 	WrongControl uint64
 
 	WrongSurvey uint64 // a round's scalars for a survey, or the other way round, or of another survey
+	WrongGroup  uint64 // along the directions of another group than the device's
 	WrongDigest uint64 // a vector that does not have the digest that its device named
 	WrongTip    uint64 // computed from a state that is not this log's
 	OtherRecord uint64 // to a record that nobody was asked for
@@ -130,7 +131,8 @@ func (c Counters) Drops() []Drop {
 		{"unknown", c.Unknown},
 		{"malformed", c.Malformed}, {"non-finite", c.NonFinite}, {"too large", c.TooLarge},
 		{"wrong count", c.WrongCount}, {"wrong control", c.WrongControl},
-		{"wrong survey", c.WrongSurvey}, {"wrong digest", c.WrongDigest}, {"wrong tip", c.WrongTip},
+		{"wrong survey", c.WrongSurvey}, {"wrong group", c.WrongGroup},
+		{"wrong digest", c.WrongDigest}, {"wrong tip", c.WrongTip},
 		{"other record", c.OtherRecord}, {"overflow", c.Overflow}, {"stale", c.Stale},
 	}
 }

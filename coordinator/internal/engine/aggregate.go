@@ -41,6 +41,8 @@ func (c *Core) take(m gather.Member, r *wire.Reply, weight uint32) {
 	}
 	factor := c.aggregator.Clip(c.values)
 	switch {
+	case c.groups != nil:
+		c.held.Add(m.Slot, c.values, weight)
 	case c.transport.unsummed() && factor < 1:
 		c.clipped = c.Plan.Precision.Scale(c.clipped[:0], r.Values, int(c.round.perturbations), factor)
 		c.relayed.Add(m.Slot, c.clipped, weight)

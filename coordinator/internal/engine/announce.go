@@ -2,7 +2,6 @@ package engine
 
 import (
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/lean"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -18,39 +17,26 @@ func (c *Core) announce() {
 	case c.announced == 0 || c.announced == a.N:
 		fresh, budget = 1, int(c.Plan.AnnounceBudget)
 		if m, few := c.missing(); few && c.announced == a.N && a.State == wire.Open {
-			a.Rest = wire.Tail(c.reference, m, true)
+			a.Rest = c.tail(c.reference, m, true)
 		}
 	case a.N > c.refersTo:
-		a.Rest = nil
+		a.Rest = c.tail(wire.Reference{}, nil, false)
 	}
 	if a.State == wire.Open {
 		c.round.calls++
 		a.Rest = c.asking(a.Rest)
 	}
-	records := c.recent.Within(fresh, budget)
-	c.askEvaluators(a.Cohort)
+	c.evaluation.Ask(&c.Plan, c.N, a.Cohort)
 	c.announcing, c.announced = true, a.N
 	c.announceAt = c.now + uint64(c.Plan.Reannounce)
-	c.emit(Output{Kind: OutAnnounce, Frame: c.frame(&a, records)})
-}
-
-// frame encodes an announcement, in the lean form if the run has it and the announcement brings the
-// last record alone.
-func (c *Core) frame(a *wire.Announcement, records wire.Records) []byte {
-	if c.lean && records.Len() == 1 {
-		if frame, ok := lean.Append(nil, a, c.recent[len(c.recent)-1]); ok {
-			return frame
-		}
-	}
-	a.Records = records
-	return a.Append(nil)
+	c.emit(Output{Kind: OutAnnounce, Frame: c.recent.Frame(&a, fresh, budget, c.lean)})
 }
 
 // head returns the announcement without records: at most [wire.MaxHead] bytes, with the reference
 // if there is one.
 func (c *Core) head() wire.Announcement {
 	a := wire.Announcement{
-		Rest:          wire.Tail(c.reference, nil, false),
+		Rest:          c.tail(c.reference, nil, false),
 		State:         wire.Open,
 		N:             c.N + 1,
 		Attempt:       c.round.attempt,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/ballot"
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/grouping"
 	"github.com/zofl/zofl/coordinator/internal/steer"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
@@ -107,6 +108,7 @@ type Core struct {
 	runlog.Position
 	epoch     uint64 // of this coordinator
 	transport transport
+	groups    *grouping.Chooser // nil: devices share no directions by groups
 	archive
 	prev wire.Tip // of record n-1
 	lean bool     // announcements have the lean form where there is one
@@ -156,7 +158,7 @@ type Core struct {
 	divergence string // why the run pauses, or has paused, because it diverged; "": it has not
 	lastLoss   float32
 
-	evaluation evaluation
+	evaluation gather.Evaluation
 	evaluated  report.Evaluation
 	witnesses  []string
 	digests    []*ballot.Digests
@@ -214,7 +216,7 @@ func New(cfg Config, h *History) (*Core, error) {
 		c.reference = wire.Reference{N: h.base.N, Tip: h.base.Hash.Tip(), Digest: h.base.Digest}
 		c.refersTo = c.N + referRecords
 	}
-	c.transport = transportOf(&c.Plan)
+	c.transport, c.groups = transportOf(&c.Plan), grouping.For(&c.Plan, c.epoch)
 	c.unkept, c.lean = c.transport.vectors(), lean.For(&c.Plan)
 	listed := c.Plan.Roster == wire.ListedRoster
 	if listed && (c.Rounds > 0 || c.Point.N > 0) && len(h.Members) == 0 && h.base == nil {

@@ -110,7 +110,7 @@ func TestRequestedEndOutlivesRollback(t *testing.T) {
 		c.Step(1, Input{Kind: InReply, ID: ids(2)[i], Frame: frame})
 	}
 	for _, id := range ids(2) {
-		goal := wire.Reply{Kind: wire.Evaluation, N: 1, Tip: c.evaluation.tip, Weight: 1,
+		goal := wire.Reply{Kind: wire.Evaluation, N: 1, Tip: c.evaluation.Tip, Weight: 1,
 			Values: wire.AppendScalars(nil, 0.9)}
 		c.Step(2, Input{Kind: InReply, ID: id, Frame: goal.Append(nil)})
 	}

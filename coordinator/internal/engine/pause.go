@@ -73,7 +73,7 @@ func (c *Core) resume() {
 	switch {
 	case c.phase == collecting && c.ending != nil:
 		c.appendEnd()
-	case c.phase == collecting && c.sum.Count >= c.Plan.Target:
+	case c.phase == collecting && c.sum.Count >= c.target():
 		c.commitRound()
 	case c.phase == collecting:
 		c.round.tries = 0

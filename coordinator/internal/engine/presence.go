@@ -243,6 +243,9 @@ func (c *Core) awaited() uint32 {
 // slotsAsked returns the slots that the current attempt asks.
 func (c *Core) slotsAsked() iter.Seq[uint32] {
 	r := &c.round
+	if a := r.current(); a.groups != nil {
+		return a.groups.Slots()
+	}
 	return r.cohort.Slots(c.Plan.Run, c.N+1, r.attempt)
 }
 

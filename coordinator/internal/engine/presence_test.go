@@ -36,7 +36,7 @@ func TestPresentAreAskedAlike(t *testing.T) {
 	first := c.N
 	for n := range uint64(records) {
 		c.N = first + n
-		a := attempt{0, c.cohort(0)}
+		a := attempt{cohort: c.cohort(0)}
 		for slot := range asked {
 			if c.crowd.members[slot].at == 0 && c.asked(a, gather.Member{Slot: uint32(slot)}) {
 				asked[slot]++

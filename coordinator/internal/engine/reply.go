@@ -54,6 +54,10 @@ func (c *Core) contribution(m gather.Member, r *wire.Reply) {
 		c.again()
 		return
 	}
+	if c.round.survey == survey.None && !c.groups.Counts(m.Slot, r) {
+		c.counters.WrongGroup++
+		return
+	}
 	if fault := c.judge(r); fault != nil {
 		*fault++
 		return
@@ -138,7 +142,7 @@ func (c *Core) admit(m gather.Member, r *wire.Reply) (current, ok bool) {
 	case r.Tip != c.Hash.Tip():
 		c.counters.WrongTip++
 		return false, false
-	case r.Kind == wire.Contribution && c.sum.Count >= c.Plan.Target:
+	case r.Kind == wire.Contribution && c.sum.Count >= c.target():
 		c.counters.Late++ // the round closes when the run is resumed
 		return false, false
 	}
@@ -214,7 +218,7 @@ func (c *Core) answered(waited bool) {
 	}
 	switch {
 	case c.paused:
-	case c.sum.Count >= c.Plan.Target, c.shortage.waits && c.sum.Count >= c.Plan.Quorum:
+	case c.sum.Count >= c.target(), c.shortage.waits && c.sum.Count >= c.Plan.Quorum:
 		c.commitRound()
 	case !c.roster.open && c.round.pending == 0:
 		c.settle()

@@ -3,8 +3,8 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"slices"
 
+	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
@@ -84,13 +84,7 @@ func (c *Core) takeTurn() bool {
 }
 
 func changeEvent(change *wire.Change) report.Event {
-	e := report.Event{Kind: report.Changed}
-	for _, f := range wire.Fields() {
-		if slices.Contains(change.Fields, f.Number) {
-			e.Fields = append(e.Fields, f.Name)
-		}
-	}
-	return e
+	return report.Event{Kind: report.Changed, Fields: gather.Fields(change)}
 }
 
 // forget drops what was learned on the path that a rollback left: the course of the loss, the
@@ -99,7 +93,7 @@ func (c *Core) forget() {
 	c.watchAgain()
 	c.law.Reset()
 	c.reportEvaluation()
-	c.evaluation.n, c.evaluation.done = 0, true
+	c.evaluation.N, c.evaluation.Done = 0, true
 	if !c.endRequested() {
 		c.ending = nil
 	}

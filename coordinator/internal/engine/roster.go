@@ -165,7 +165,7 @@ func (c *Core) welcome(token string, slot uint32) {
 	if c.announcing {
 		head := c.head()
 		if head.State == wire.Open && !c.roster.open {
-			head.Rest = wire.Tail(c.reference, c.lacks(slot), true)
+			head.Rest = c.tail(c.reference, c.lacks(slot), true)
 			c.round.calls++
 		}
 		if head.State == wire.Open {

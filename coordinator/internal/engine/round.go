@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
-	"github.com/zofl/zofl/coordinator/internal/steer"
+	"github.com/zofl/zofl/coordinator/internal/grouping"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
@@ -38,6 +38,7 @@ type round struct {
 type attempt struct {
 	number uint32
 	cohort wire.Cohort
+	groups grouping.Groups // whom it asks, where devices share directions by groups
 }
 
 // current is the attempt that is open.
@@ -57,7 +58,7 @@ func (c *Core) openRound() {
 		serial:        c.round.serial,
 		opened:        c.now,
 		attempts:      c.round.attempts[:0],
-		survey:        steer.Due(&c.Plan, c.Rounds),
+		survey:        c.surveyDue(),
 		phase:         c.Due(),
 		step:          c.Plan.StepSizeAt(number),
 		factor:        c.Plan.FactorAt(number),
@@ -70,8 +71,9 @@ func (c *Core) openRound() {
 // openAttempt asks a cohort for contributions.
 func (c *Core) openAttempt(number uint32) {
 	r := &c.round
-	r.attempt, r.cohort = number, c.cohort(number)
-	r.attempts = append(r.attempts, attempt{number, r.cohort})
+	a := c.choose(number)
+	r.attempt, r.cohort = number, a.cohort
+	r.attempts = append(r.attempts, a)
 	r.tries++
 	r.serial++
 	r.asked = c.now
@@ -120,6 +122,9 @@ func (c *Core) asked(a attempt, m gather.Member) bool { return a.asked(&c.Plan, 
 
 // asked says whether the attempt, of record n, asks a member.
 func (a *attempt) asked(p *wire.Plan, n uint64, m gather.Member) bool {
+	if a.groups != nil {
+		return a.groups.Has(m.Slot)
+	}
 	if a.cohort.Members > 0 && a.cohort.Sampled >= uint64(a.cohort.Members) {
 		return m.Slot < a.cohort.Members
 	}
@@ -168,18 +173,7 @@ func (c *Core) shortfall() string {
 		text += fmt.Sprintf("; %d of %d members asked, %d present", r.cohort.Sampled,
 			r.cohort.Members, c.crowd.present())
 	}
-	if c.answers.Declines == 0 {
-		return text
-	}
-	text += fmt.Sprintf("; %d declined", c.answers.Declines)
-	sep := ": "
-	for reason, count := range r.declines {
-		if count > 0 && reason > 0 {
-			text += fmt.Sprintf("%s%d %v", sep, count, wire.DeclineReason(reason))
-			sep = ", "
-		}
-	}
-	return text
+	return text + c.answers.Why(r.declines[:])
 }
 
 // commitRound hands the record of the round, or of its phase, to the log.

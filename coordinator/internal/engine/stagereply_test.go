@@ -42,7 +42,7 @@ func (s *stage) send(name string, args []string) {
 	case "goodbye":
 		r.Kind, r.Reason = wire.Decline, wire.DeclineLeaving
 	case "eval":
-		r.Kind, r.N, r.Tip = wire.Evaluation, s.core.evaluation.n, s.core.evaluation.tip
+		r.Kind, r.N, r.Tip = wire.Evaluation, s.core.evaluation.N, s.core.evaluation.Tip
 	case "digest":
 		r.Kind, r.N = wire.DigestReport, s.core.N
 	}

@@ -13,6 +13,15 @@ import (
 // it asks follows from the log, so one that a crash interrupts is asked again by whoever leads
 // next, and its answers, which name it, are never taken for a round's.
 
+// surveyDue returns what the next record asks for in place of a round's scalars.
+func (c *Core) surveyDue() survey.Kind {
+	due := steer.Due(&c.Plan, c.Rounds)
+	if due == survey.None && c.lacksSketches() {
+		return survey.Sketch
+	}
+	return due
+}
+
 // asking adds to the tail of an announcement what the open round asks for, unless that is scalars.
 func (c *Core) asking(rest []byte) []byte {
 	if c.round.survey == survey.None {
@@ -30,9 +39,13 @@ func (c *Core) readSurvey(r *wire.Reply) (fault *uint64) {
 	case wire.Single.Len(r.Values) != c.round.scalars:
 		return &c.counters.WrongCount
 	}
-	gather.Read(&c.values, wire.Single, r.Values, 1, c.round.scalars)
-	if !gather.Finite(r.Loss) || !gather.Finite(c.values[0]) {
+	largest := gather.Read(&c.values, wire.Single, r.Values, 1, c.round.scalars)
+	sketch := c.round.survey == survey.Sketch // of which every number is a slope
+	switch {
+	case !gather.Finite(r.Loss), !gather.Finite(c.values[0]), sketch && !gather.Finite(largest):
 		return &c.counters.NonFinite
+	case sketch && largest > c.Plan.MaxScalar:
+		return &c.counters.TooLarge
 	}
 	return nil
 }
@@ -47,6 +60,10 @@ func (c *Core) lacksSlope(r *wire.Reply) bool {
 // run pauses: the operator has to give one.
 func (c *Core) commitSurvey() {
 	r := &c.round
+	if r.survey == survey.Sketch {
+		c.takeSketches()
+		return
+	}
 	found, change, ok := steer.Decide(r.survey, c.held.Rows())
 	c.yield.Early = r.attempt == 0 && c.now < r.deadline
 	e := changeEvent(change)

@@ -23,6 +23,9 @@ type transport interface {
 func transportOf(p *wire.Plan) transport {
 	switch p.Transport {
 	case wire.Relay:
+		if p.Sharing == wire.GroupDirections {
+			return groupTransport{}
+		}
 		return relayTransport{}
 	case wire.DenseVectors:
 		return denseTransport{}

@@ -1,6 +1,11 @@
 package gather
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/zofl/zofl/wire"
+)
 
 // A Member is a device, as a reply names it. Slot is 0 on an open roster.
 type Member struct {
@@ -62,6 +67,21 @@ func (a *Answers) Set(m Member, bit uint8) {
 	} else {
 		a.Declines++
 	}
+}
+
+// Why says how many devices declined; reasons has how many did so for each reason.
+func (a *Answers) Why(reasons []uint32) string {
+	if a.Declines == 0 {
+		return ""
+	}
+	text, sep := fmt.Sprintf("; %d declined", a.Declines), ": "
+	for reason, count := range reasons {
+		if count > 0 && reason > 0 {
+			text += fmt.Sprintf("%s%d %v", sep, count, wire.DeclineReason(reason))
+			sep = ", "
+		}
+	}
+	return text
 }
 
 // Copy makes a, which is empty, remember who contributed to the record of b.

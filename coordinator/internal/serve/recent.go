@@ -2,6 +2,7 @@ package serve
 
 import (
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/lean"
 )
 
 // AnnounceRoom is how many bytes an announcement's records may take.
@@ -49,4 +50,17 @@ func (r Recent) Within(fresh uint64, budget int) wire.Records {
 		records.Add(record)
 	}
 	return records
+}
+
+// Frame encodes an announcement with the records that [Recent.Within] returns, in the lean form if
+// the run has it and the announcement brings the last record alone.
+func (r Recent) Frame(a *wire.Announcement, fresh uint64, budget int, short bool) []byte {
+	records := r.Within(fresh, budget)
+	if short && records.Len() == 1 {
+		if frame, ok := lean.Append(nil, a, r[len(r)-1]); ok {
+			return frame
+		}
+	}
+	a.Records = records
+	return a.Append(nil)
 }

@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"math"
+
+	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/grouping"
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/wire"
+	wiregroups "github.com/zofl/zofl/wire/grouping"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// With Plan.Sharing = GroupDirections the coordinator names whom an attempt asks, by group, and
+// counts a contribution in its group. Package grouping decides which groups these are.
+
+// groupTransport: a record has a term for each group of which anybody contributed, ascending.
+type groupTransport struct{ relayTransport }
+
+func (groupTransport) fill(c *Core, body *wire.Round) {
+	groups := c.held.ByGroup(c.groups.Of, wiregroups.Count(&c.Plan))
+	for g := range groups {
+		groups[g].Weigh(c.groups.Weights)
+	}
+	body.Terms = gather.GroupTerms(groups, c.aggregator, c.Plan.Precision)
+}
+
+// lacksSketches says whether to ask for sketches before the next round. They are in memory alone:
+// they steer who shares directions, and nothing that a record says.
+func (c *Core) lacksSketches() bool {
+	if c.Plan.Groups != wiregroups.Sketch {
+		return false
+	}
+	c.crowd.sweep(c.now)
+	return c.groups.Lacks(standing{c})
+}
+
+// takeSketches goes on with the round that waited for sketches.
+func (c *Core) takeSketches() {
+	r, p := &c.round, &c.Plan
+	c.held.Sort()
+	why := c.groups.Learn(p, c.Rounds+1, c.held.Slots(), c.held.Rows(), standing{c})
+	c.phase, r.open = idle, false
+	c.emitEvent(report.Event{Kind: report.Surveyed, Attempt: r.attempt, Contributors: c.sum.Count,
+		Seconds: float64(c.now-r.opened) / 1000,
+		Survey:  survey.Result{Kind: survey.Sketch.String(), Answers: c.sum.Count, Why: why}})
+	c.proceed()
+}
+
+// target returns how many contributions close the open round. A survey for sketches waits for all.
+func (c *Core) target() uint32 {
+	if c.round.survey == survey.Sketch {
+		return math.MaxUint32
+	}
+	return c.Plan.Target
+}
+
+// choose decides whom an attempt asks. A survey for sketches asks everybody.
+func (c *Core) choose(number uint32) attempt {
+	a := attempt{number: number, cohort: c.cohort(number)}
+	if c.round.survey == survey.Sketch {
+		a.cohort.Sampled = uint64(a.cohort.Members)
+	}
+	if c.groups != nil && c.round.survey == survey.None {
+		a.groups = c.groups.Choose(&c.Plan, c.Rounds+1, number, standing{c})
+		a.cohort.Sampled = uint64(a.groups.Count())
+	}
+	return a
+}
+
+// A standing shows the members to package grouping.
+type standing struct{ *Core }
+
+func (s standing) Members() uint32 { return uint32(s.roster.stored) }
+
+func (s standing) Standing(slot uint32) grouping.Standing {
+	return grouping.StandingOf(s.crowd.members[slot].state(s.now))
+}
+
+func (s standing) Contributed(slot uint32) bool {
+	return s.answers.Of(gather.Member{Slot: slot})&gather.Contributed != 0
+}
+
+// tail returns what follows an announcement. An open one names the groups of its attempt.
+func (c *Core) tail(reference wire.Reference, m wire.Missing, named bool) []byte {
+	attempts := c.round.attempts
+	if c.groups == nil || c.round.survey != survey.None || c.End != nil || c.halted() ||
+		len(attempts) == 0 {
+		return wire.Tail(reference, m, named)
+	}
+	return wiregroups.Tail(reference, m, named, attempts[len(attempts)-1].groups)
+}

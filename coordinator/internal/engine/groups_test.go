@@ -1,0 +1,299 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+	wiregroups "github.com/zofl/zofl/wire/grouping"
+	"github.com/zofl/zofl/wire/lean"
+)
+
+// A groupStage has a core of 12 devices, 6 of which a round asks, in two groups of three.
+type groupStage struct {
+	*testing.T
+	c    *Core
+	now  uint64
+	last wire.Announcement
+}
+
+const groupDevices = 12
+
+func newGroupStage(t *testing.T, fields ...string) *groupStage {
+	t.Helper()
+	fields = append([]string{"sharing=groups", "transport=relay", "groups=random", "group_size=3",
+		"regroup=2", "target=6", "over_sample=1", "quorum=3", "max_attempts=3"}, fields...)
+	s := &groupStage{T: t}
+	s.c = newTestCore(t, methodPlan(t, fields, groupDevices), groupDevices)
+	s.see(s.c.Step(s.c.announceAt, Input{Kind: InTick}))
+	s.now = s.c.now
+	return s
+}
+
+// see notes the last announcement.
+func (s *groupStage) see(out []Output) {
+	s.Helper()
+	for _, o := range out {
+		if o.Kind != OutAnnounce {
+			continue
+		}
+		if len(o.Frame) > wire.MaxHead+s.c.recent.Within(1, 1<<20).Size() {
+			s.Errorf("an announcement has %d bytes", len(o.Frame))
+		}
+		a, err := lean.Decode(append([]byte(nil), o.Frame...))
+		if err != nil {
+			s.Fatal(err)
+		}
+		s.last = a.Announcement
+	}
+}
+
+func (s *groupStage) step(in Input) {
+	s.Helper()
+	s.see(s.c.Step(s.now, in))
+}
+
+// named returns the slots that the last announcement asks, by group.
+func (s *groupStage) named() (groups [2][]int) {
+	for slot := range groupDevices {
+		if g, ok := wiregroups.Of(&s.last, uint32(slot)); ok {
+			groups[g] = append(groups[g], slot)
+		}
+	}
+	return groups
+}
+
+// values returns what a device finds along the directions of a group.
+func (s *groupStage) values(slot, group int) (v []float32) {
+	for p := range s.c.round.scalars {
+		x := math.Sqrt(float64(1+slot))*float64(1+p) + 100*float64(group)
+		v = append(v, float32(x))
+	}
+	s.c.Plan.Precision.Round(v)
+	return v
+}
+
+// reply sends the contribution of a slot to a group's directions; -1: it names no group.
+func (s *groupStage) reply(slot, group int) {
+	s.Helper()
+	r := wire.Reply{Kind: wire.Contribution, N: s.c.N + 1, Tip: s.c.Hash.Tip(), Weight: 1,
+		Values: s.c.Plan.Precision.Append(nil, s.values(slot, group)...)}
+	if group >= 0 {
+		r.Rest = wiregroups.AppendReply(nil, uint32(group))
+	}
+	s.step(Input{Kind: InReply, ID: ids(groupDevices)[slot], Frame: r.Append(nil)})
+}
+
+// record returns the pending round.
+func (s *groupStage) record() *wire.Round {
+	s.Helper()
+	if s.c.phase != appending {
+		s.Fatalf("phase %d, %d collected: %+v", s.c.phase, s.c.collected(), s.c.counters)
+	}
+	r, err := wire.DecodeRecord(s.c.pending)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return r.Round
+}
+
+// check compares a round with the means of who contributed, by group, in float64.
+func (s *groupStage) check(r *wire.Round, by [2][]int) {
+	s.Helper()
+	terms := r.Terms
+	for group, slots := range by {
+		if len(slots) == 0 {
+			continue
+		}
+		if len(terms) == 0 || terms[0].Back != 0 || terms[0].Source != prng.Slot(uint32(group)) {
+			s.Fatalf("terms %v, want those of groups %v", r.Terms, by)
+		}
+		for p := range s.c.round.scalars {
+			sum := 0.0
+			for _, slot := range slots {
+				sum += float64(s.values(slot, group)[p])
+			}
+			want := []float32{float32(sum / float64(len(slots)))}
+			s.c.Plan.Precision.Round(want)
+			got := s.c.Plan.Precision.Values(terms[0].Scalars, 1, s.c.round.scalars)
+			if len(got) == 0 || got[p] != want[0] {
+				s.Errorf("group %d, scalar %d of %v, want the mean %v", group, p, got, want)
+			}
+		}
+		terms = terms[1:]
+	}
+	if len(terms) > 0 || int(r.Contributors) != len(by[0])+len(by[1]) || len(r.Weights) > 0 ||
+		len(r.Slots) > 0 {
+		s.Errorf("%d terms too many, %d contributors, weights %v, slots %v; want groups %v",
+			len(terms), r.Contributors, r.Weights, r.Slots, by)
+	}
+}
+
+func TestGroupsOfARound(t *testing.T) {
+	for _, precision := range []string{"precision=single", "precision=half"} {
+		s := newGroupStage(t, "max_scalar=60000", precision)
+		by := s.named()
+		if len(by[0]) != 3 || len(by[1]) != 3 || s.last.Cohort != (wire.Cohort{Sampled: 6,
+			Members: groupDevices}) {
+			t.Fatalf("groups %v, cohort %v", by, s.last.Cohort)
+		}
+		for _, slot := range by[1] {
+			s.reply(slot, 0) // of an earlier coordinator's groups
+			s.reply(slot, -1)
+			s.reply(slot, 1)
+			s.reply(slot, 1)
+		}
+		for slot := range groupDevices {
+			if _, asked := wiregroups.Of(&s.last, uint32(slot)); !asked {
+				s.reply(slot, 0)
+			}
+		}
+		for _, slot := range by[0] {
+			s.reply(slot, 0)
+		}
+		s.check(s.record(), by)
+		if got := s.c.counters; got.WrongGroup != 6 || got.Unsampled != 6 ||
+			got.Duplicate+got.Repeated != 3 || got.Contributions != 6 {
+			t.Errorf("counted %+v", got)
+		}
+	}
+}
+
+// A group of which nobody contributed has no term, and a group's mean is over who did.
+func TestGroupsInPart(t *testing.T) {
+	s := newGroupStage(t)
+	by := s.named()
+	for _, slot := range by[1] {
+		s.reply(slot, 1)
+	}
+	s.now = s.c.round.deadline
+	s.step(Input{Kind: InTick})
+	s.check(s.record(), [2][]int{nil, by[1]})
+	s.step(Input{Kind: InAppended, N: s.c.N + 1})
+	by = s.named()
+	s.reply(by[0][0], 0)
+	s.reply(by[1][0], 1)
+	s.reply(by[1][2], 1)
+	s.now = s.c.round.deadline
+	s.step(Input{Kind: InTick})
+	s.check(s.record(), [2][]int{by[0][:1], {by[1][0], by[1][2]}})
+}
+
+// An attempt below the quorum asks others in the same groups. Replies to the earlier one count.
+func TestGroupsOfAttempts(t *testing.T) {
+	s := newGroupStage(t)
+	first := s.named()
+	s.reply(first[0][0], 0)
+	s.now = s.c.round.deadline
+	s.step(Input{Kind: InTick})
+	second := s.named()
+	if s.last.Attempt != 1 || len(second[0])+len(second[1]) != 10 {
+		t.Fatalf("attempt %d asks %v, want 10 devices", s.last.Attempt, second)
+	}
+	all := map[int]int{}
+	for _, by := range [][2][]int{first, second} {
+		for group, slots := range by {
+			for _, slot := range slots {
+				if was, again := all[slot]; again && was != group {
+					t.Errorf("slot %d was in group %d, now in group %d", slot, was, group)
+				}
+				all[slot] = group
+			}
+		}
+	}
+	s.reply(first[1][1], 1) // whom the second attempt may have asked, too
+	for _, slot := range second[0][:3] {
+		s.reply(slot, 0)
+	}
+	s.reply(first[1][2], 1)
+	counted := [2][]int{append([]int{first[0][0]}, second[0][:3]...), {first[1][1], first[1][2]}}
+	s.check(s.record(), counted)
+}
+
+// TestGroupsTellAll: whoever asks, and whenever, the groups are told while the round is open, and
+// only then.
+func TestGroupsTellAll(t *testing.T) {
+	s := newGroupStage(t)
+	by := s.named()
+	s.reply(by[0][0], 0)
+	for _, o := range s.c.Step(s.now, joinOf(ids(groupDevices)[by[1][1]])) {
+		if o.Kind != OutRespond {
+			continue
+		}
+		reply, err := wire.DecodeJoinReply(o.Frame)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := wire.DecodeAnnouncement(reply.Announcement)
+		if g, ok := wiregroups.Of(&a, uint32(by[1][1])); err != nil || !ok || g != 1 {
+			t.Errorf("a device that joins again learns of group %d, %v, %v", g, ok, err)
+		}
+	}
+	s.now = s.c.announceAt
+	s.step(Input{Kind: InTick})
+	if m, ok := s.last.Missing(); !ok || m.Has(uint32(by[0][0])) || !m.Has(uint32(by[1][1])) ||
+		fmt.Sprint(s.named()) != fmt.Sprint(by) {
+		t.Errorf("repeated: missing %x, %v, groups %v, want %v", m, ok, s.named(), by)
+	}
+	s.step(Input{Kind: InPause, Text: "p"})
+	if s.last.State != wire.Paused || len(s.named()[0])+len(s.named()[1]) > 0 {
+		t.Errorf("state %v, groups %v", s.last.State, s.named())
+	}
+	s.step(Input{Kind: InResume})
+	if s.last.State != wire.Open || len(s.named()[0])+len(s.named()[1]) == 0 {
+		t.Errorf("state %v, groups %v", s.last.State, s.named())
+	}
+}
+
+// TestGroupsOfThePresent: who left or was retired is not asked, and the round does not wait.
+func TestGroupsOfThePresent(t *testing.T) {
+	s := newGroupStage(t)
+	by := s.named()
+	bye := wire.Reply{Kind: wire.Decline, N: 1, Reason: wire.DeclineLeaving}
+	gone := []int{by[0][0], by[1][0]}
+	s.step(Input{Kind: InReply, ID: ids(groupDevices)[gone[0]], Frame: bye.Append(nil)})
+	s.step(Input{Kind: InRetired, ID: ids(groupDevices)[gone[1]]})
+	for group := range by {
+		by[group] = by[group][1:]
+		for _, slot := range by[group] {
+			s.reply(slot, group)
+		}
+	}
+	s.check(s.record(), by) // four of six: nobody is waited for
+	for range 20 {
+		s.step(Input{Kind: InAppended, N: s.c.N + 1})
+		by := s.named()
+		if len(by[0]) != 3 || len(by[1]) != 3 {
+			t.Fatalf("groups %v of ten present members", by)
+		}
+		for group, slots := range by {
+			for _, slot := range slots {
+				if slot == gone[0] || slot == gone[1] {
+					t.Errorf("slot %d is gone and asked", slot)
+				}
+				s.reply(slot, group)
+			}
+		}
+		s.check(s.record(), by)
+	}
+}
+
+func TestGroupsWithMedian(t *testing.T) {
+	s := newGroupStage(t, "aggregator=median")
+	by := s.named()
+	for group, slots := range by {
+		for _, slot := range slots {
+			s.reply(slot, group)
+		}
+	}
+	for group, term := range s.record().Terms {
+		want := s.values(by[group][1], group) // the middle one: values ascend with the slot
+		for p := range want {
+			if got := term.Scalars.At(p); got != want[p] {
+				t.Errorf("group %d, scalar %d is %v, want the median %v", group, p, got, want[p])
+			}
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package gather
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// TestGroupTerms compares terms with float64 means, whatever the order in which devices answer.
+func TestGroupTerms(t *testing.T) {
+	const size, devices, groups = 5, 20, 3
+	rng := rand.New(rand.NewPCG(1, 2))
+	values := make([][]float32, devices)
+	for i := range values {
+		for range size {
+			values[i] = append(values[i], float32(rng.NormFloat64()))
+		}
+	}
+	of := func(slot uint32) (uint32, bool) { // group 1 has nobody, and slots of 18 on no group
+		return slot % 2 * 2, slot < 18
+	}
+	var want []wire.Term
+	for trial := range 20 {
+		var k Contributions
+		k.Reset(size)
+		for _, slot := range rng.Perm(devices) {
+			k.Add(uint32(slot), values[slot], 1+uint32(slot%3))
+		}
+		terms := GroupTerms(k.ByGroup(of, groups), Aggregator{}, wire.Single)
+		if want == nil {
+			want = terms
+		}
+		if len(terms) != 2 || terms[0].Source != prng.Slot(0) || terms[1].Source != prng.Slot(2) {
+			t.Fatalf("terms %v, want those of groups 0 and 2", terms)
+		}
+		for i := range terms {
+			if !slices.Equal(terms[i].Scalars, want[i].Scalars) {
+				t.Errorf("trial %d: another order gives other bits", trial)
+			}
+		}
+	}
+	for i, term := range want {
+		for p := range size {
+			sum, weight := 0.0, 0.0
+			for slot := 2 * i / 2; slot < 18; slot += 2 {
+				w := float64(1 + slot%3)
+				sum, weight = sum+w*float64(values[slot][p]), weight+w
+			}
+			if got := float64(term.Scalars.At(p)); math.Abs(got-sum/weight) > 1e-7 {
+				t.Errorf("term %d, scalar %d is %v, want %v", i, p, got, sum/weight)
+			}
+		}
+	}
+}
+
+func TestGroupTermsOfHalves(t *testing.T) {
+	var k Contributions
+	k.Reset(1)
+	k.Add(0, []float32{1}, 1)
+	k.Add(1, []float32{1 + 1.0/1024}, 1)
+	of := func(uint32) (uint32, bool) { return 0, true }
+	terms := GroupTerms(k.ByGroup(of, 1), Aggregator{}, wire.Half)
+	if got := wire.Half.Values(terms[0].Scalars, 1, 1); len(got) != 1 || got[0] != 1 {
+		t.Errorf("the mean is %v, want 1: rounded once, to even", got)
+	}
+	if terms := GroupTerms(k.ByGroup(of, 0), Aggregator{}, wire.Half); len(terms) != 0 {
+		t.Errorf("no groups have terms %v", terms)
+	}
+}
