@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/client/internal/probe"
 	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -57,6 +58,10 @@ func (c *Client) work(ctx context.Context, a *arrival) error {
 
 // asks says whether an announcement asks this device.
 func (c *Client) asks(a *arrival, plan *wire.Plan) bool {
+	if plan.Sharing == wire.GroupDirections && survey.Asked(a.Rest) == survey.None {
+		_, named := grouping.Of(&a.Announcement, c.member.slot)
+		return named
+	}
 	return a.Cohort.Has(plan.Run, a.N, a.Attempt, c.member.slot, c.cfg.ID)
 }
 
@@ -217,8 +222,11 @@ func (c *Client) contribute(
 	if plan.StepAuto > 0 {
 		r.Rest = survey.Slope(result.Slope)
 	}
-	if result.Control.N > 0 {
+	switch {
+	case result.Control.N > 0:
 		r.Rest = result.Control.Append(nil)
+	case plan.Sharing == wire.GroupDirections:
+		r.Rest = grouping.AppendReply(r.Rest, t.Group)
 	}
 	return r, nil, nil
 }
@@ -277,7 +285,8 @@ func possible(a *arrival, plan *wire.Plan) error {
 func surveyable(k survey.Kind, plan *wire.Plan) error {
 	mu := k == survey.Mu && plan.Estimator == wire.Differences
 	step := k == survey.Step && plan.ServerRule == wire.ServerNormalized
-	if !mu && !step {
+	sketch := k == survey.Sketch && plan.Groups == grouping.Sketch
+	if !mu && !step && !sketch {
 		return fmt.Errorf("%w: a survey of kind %d (%v)", errUnusable, k, k)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/client/internal/files"
 	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -91,14 +92,27 @@ func (o *Outbox) Joined(slot uint32) {
 	}
 }
 
-// Frame returns the reply that already answers an announcement; nil: there is none.
+// Frame returns the reply that already answers an announcement; nil: there is none. A contribution
+// to another group's directions answers none.
 func (o *Outbox) Frame(a *wire.Announcement, tip wire.Tip) []byte {
 	for _, s := range []*reply{&o.reply, &o.decline} {
-		if s.answers(a, tip) {
+		if s.answers(a, tip) && (!s.final || o.inGroup(s, a)) {
 			return s.frame
 		}
 	}
 	return nil
+}
+
+// inGroup says whether a contribution is along the directions that an announcement asks for. Where
+// devices share directions by groups, another coordinator may have put this one into another group.
+func (o *Outbox) inGroup(s *reply, a *wire.Announcement) bool {
+	if o.cfg.Log.Plan().Sharing != wire.GroupDirections || s.survey != survey.None {
+		return true
+	}
+	r, err := wire.DecodeReply(s.frame)
+	made, says := grouping.OfReply(&r)
+	asked, named := grouping.Of(a, o.slot)
+	return err == nil && says && (!named || made == asked)
 }
 
 // Uploads says whether this device's vector answers an announcement.

@@ -1,11 +1,13 @@
 package probe
 
 import (
+	"fmt"
 	"math"
 	"time"
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -29,8 +31,11 @@ func (surveys) estimate(e *estimation) error {
 	}
 	e.place = place{e.N, 0, e.Source}
 	e.began = time.Now()
-	if e.Survey == survey.Step {
+	switch e.Survey {
+	case survey.Step:
 		return e.surveyStep()
+	case survey.Sketch:
+		return e.sketch()
 	}
 	return e.surveyMu()
 }
@@ -74,6 +79,29 @@ func (e *estimation) ahead(i int, a float32) (f float64, err error) {
 		e.replica.Ahead(probe, 0, a)
 		return e.askFlat(probe, i)
 	}
+}
+
+// sketch answers a survey of kind [survey.Sketch].
+func (e *estimation) sketch() error {
+	e.place.source = prng.Shared
+	base, err := e.start(len(e.scalars))
+	if err != nil {
+		return err
+	}
+	sum := 0.0
+	for p := range e.scalars {
+		d, mean, err := e.difference(base, p)
+		if err != nil {
+			return err
+		}
+		if e.scalars[p] = single(d); !(abs(e.scalars[p]) <= e.plan.MaxScalar) {
+			return fmt.Errorf("%w: |%v| > %v along direction %d of a sketch", ErrTooLarge,
+				e.scalars[p], e.plan.MaxScalar, p)
+		}
+		sum += mean
+	}
+	e.loss = sum / float64(len(e.scalars))
+	return nil
 }
 
 // surveyMu answers a survey of kind [survey.Mu].

@@ -4,6 +4,7 @@ import (
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -14,7 +15,8 @@ type Task struct {
 	Steps         int    // K; 1 in a first phase
 	Perturbations int    // P
 	StepSize      float32
-	Source        uint32              // of the directions: prng.Shared, or this device's slot
+	Source        uint32              // of the directions: prng.Shared, or a slot's
+	Group         uint32              // where devices share directions by groups: this one's
 	Control       wire.ControlVariate // this device's c_i; N = 0: none
 	Missed        MissedPhase         // N = 0: none
 	Survey        survey.Kind         // what it asks for in place of scalars
@@ -28,7 +30,14 @@ type MissedPhase struct {
 
 // Queries returns how many loss evaluations the task takes.
 func (t *Task) Queries(plan *wire.Plan) uint64 {
-	if t.Survey != survey.None {
+	switch t.Survey {
+	case survey.None:
+	case survey.Sketch:
+		if plan.Difference == wire.Central {
+			return 2 * survey.Sketched
+		}
+		return 1 + survey.Sketched
+	default:
 		return uint64(t.Survey.Values())
 	}
 	q := plan.PhaseQueries(t.Phase, uint32(t.Perturbations))
@@ -77,8 +86,12 @@ func (p *Prober) Task(r *replica.Replica, a *wire.Announcement, slot uint32) Tas
 		N: a.N, Phase: r.Phase(), Steps: int(plan.Steps), Perturbations: int(a.Perturbations),
 		StepSize: a.StepSize, Source: prng.Shared, Survey: survey.Asked(a.Rest),
 	}
-	if plan.Sharing == wire.PerClient {
+	switch plan.Sharing {
+	case wire.PerClient:
 		t.Source = prng.Slot(slot)
+	case wire.GroupDirections:
+		t.Group, _ = grouping.Of(a, slot)
+		t.Source = prng.Slot(t.Group)
 	}
 	if plan.Control != wire.ScaffoldPoint || t.Survey != survey.None {
 		return t
