@@ -19,6 +19,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/preset"
 	"github.com/zofl/zofl/wire/valid"
 )
@@ -30,6 +31,17 @@ var options = []struct {
 }{
 	{"half", "decomfl",
 		func(p *wire.Plan) { p.Precision, p.MaxScalar, p.Steps = wire.Half, 65504, 2 }},
+	{"groups", "fedzo", byGroups},
+	{"groups by sketch, normalized", "fedzo", func(p *wire.Plan) {
+		byGroups(p)
+		p.Groups, p.Steps = grouping.Sketch, 1
+		p.ServerRule, p.ServerBeta1, p.ServerBeta2 = wire.ServerNormalized, 0.9, 0.99
+		p.ServerDecay = 0.02
+	}},
+	{"groups, half, median", "fedzo", func(p *wire.Plan) {
+		byGroups(p)
+		p.Aggregator, p.Precision, p.MaxScalar = wire.Median, wire.Half, 65504
+	}},
 	{"pool", "decomfl", func(p *wire.Plan) { p.Pool, p.Rebase, p.Steps = 16, 4, 2 }},
 	{"median", "decomfl", func(p *wire.Plan) { p.Aggregator, p.Steps = wire.Median, 2 }},
 	{"private", "decomfl", func(p *wire.Plan) { p.RunKey, p.KeyCheck = nil, wire.KeyCheck(secret) }},
@@ -52,6 +64,12 @@ var options = []struct {
 		p.ServerRule, p.ServerStep, p.ServerBeta1, p.ServerBeta2 = wire.ServerAMSGrad, 0.01, 0.9, 0.99
 		p.ServerEpsilon = 1e-6
 	}},
+}
+
+// byGroups makes the devices of a relayed plan share directions by twos.
+func byGroups(p *wire.Plan) {
+	p.Sharing, p.Groups, p.GroupSize, p.Regroup = wire.GroupDirections, grouping.Random, 2, 3
+	p.Target, p.OverSample = 4, 1
 }
 
 var secret = make([]byte, 32)

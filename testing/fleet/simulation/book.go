@@ -51,6 +51,7 @@ type answer struct {
 	device string
 	n      uint64
 	tip    wire.Tip
+	group  int // see groupOf
 }
 
 // A reply is the last contribution of a device, until it sends another.
@@ -222,6 +223,10 @@ func (b *book) quorum(r *wire.Record, plan *wire.Plan, count uint32) {
 func (b *book) answers(r *wire.Record, plan *wire.Plan) (counted []answer, on int, err error) {
 	if plan.Late > 0 {
 		return b.withLate(r, plan)
+	}
+	if plan.Sharing == wire.GroupDirections {
+		counted, err = b.grouped(r, plan)
+		return counted, int(r.Round.Contributors), err
 	}
 	devices, err := b.contributors(r, plan)
 	for _, d := range devices {

@@ -16,6 +16,7 @@ var covered = []string{
 	"members deposed", "event adopted",
 	"found in the log", "on from a checkpoint", "device says: store", "snapshot piece", "reference",
 	"relay single", "relay half", "median single", "median half",
+	"groups", "groups of some", "groups by sketch", "reply to another group",
 	"late work", "late work of old", "late work, async", "late relay",
 	"survey", "survey again", "survey of step", "survey reply",
 	"event phase", "second phase", "control variate", "control variate of old",

@@ -101,7 +101,7 @@ func (b *book) ages(r *wire.Record, plan *wire.Plan, back uint64) (float64, erro
 
 // answerTo is a device's contribution to record n.
 func (b *book) answerTo(device int, n uint64) answer {
-	return answer{deviceName(device), n, b.chain[n-2].hash.Tip()}
+	return answer{device: deviceName(device), n: n, tip: b.chain[n-2].hash.Tip()}
 }
 
 // lateRelayed finds the contributions of a round that has each contributor's scalars.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -53,7 +54,7 @@ func (o *countingLoss) Loss(ctx context.Context, x []float32, b objective.Batch)
 		return 0, err
 	}
 	base := float64(o.began)
-	if b.Step == survey.BatchStep {
+	if b.Step == survey.BatchStep && o.w.scenario.plan.Groups != grouping.Sketch {
 		return base + o.w.scenario.surveyed(call), nil
 	}
 	p, side := call-1, 1.0

@@ -127,6 +127,7 @@ func (s *scenario) drawPlan(rng *rand.Rand) error {
 		drawStep(p, rng)
 	}
 	normalize(p)
+	s.drawGroups(p, rng)
 	s.plan = p
 	if err := plancheck.Validate(p); err != nil {
 		return fmt.Errorf("scenario: %w", err)

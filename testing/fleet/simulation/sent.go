@@ -137,10 +137,10 @@ func (b *book) replied(p *process, id string, frame []byte) {
 		of--
 	}
 	b.follows(p, of, r.Tip)
-	a := answer{id, r.N, r.Tip}
+	a := answer{id, r.N, r.Tip, groupOf(b.w.scenario.plan, &r)}
 	stands, had := b.standing[id]
 	switch {
-	case r.Kind == wire.Decline && had && stands.answer != a:
+	case r.Kind == wire.Decline && had && (stands.n != a.n || stands.tip != a.tip):
 		delete(b.standing, id) // it replaces what was sent before
 	case r.Kind == wire.Contribution:
 		b.answersSurvey(a, &r)
@@ -164,6 +164,10 @@ func (b *book) contributed(p *process, a answer, frame []byte) {
 			b.w.find("a reply is repeated as it is", "%v: record %d: %x, before %x",
 				p, a.n, frame, stands.frame)
 		}
+	}
+	if stands, had := b.standing[a.device]; had && stands.n == a.n && stands.tip == a.tip &&
+		stands.group != a.group {
+		b.w.count("reply to another group")
 	}
 	b.standing[a.device] = reply{a, bytes.Clone(frame)}
 	if b.made[a] == nil {
@@ -189,7 +193,7 @@ func (b *book) delivered(to *process, m *bus.Message) {
 	if err != nil || r.Kind != wire.Contribution {
 		return
 	}
-	made := b.made[answer{subjects.ID(m.Subject), r.N, r.Tip}]
+	made := b.made[answer{subjects.ID(m.Subject), r.N, r.Tip, groupOf(b.w.scenario.plan, &r)}]
 	for epoch, p := range b.begun {
 		if made != nil && p == to {
 			made[epoch] = true

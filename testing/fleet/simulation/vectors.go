@@ -65,7 +65,7 @@ func (b *book) uploaded(p *process, id string, frame []byte) {
 		return
 	}
 	b.w.count("piece")
-	a := answer{id, u.N, u.Tip}
+	a := answer{device: id, n: u.N, tip: u.Tip}
 	b.contributed(p, a, headOf(u))
 	v := b.vectors.sent[vectorID{a, string(headOf(u))}]
 	if v == nil {
@@ -105,7 +105,7 @@ func (b *book) cameUpload(to *process, m *bus.Message) {
 	if err != nil {
 		return
 	}
-	a := answer{subjects.ID(m.Subject), u.N, u.Tip}
+	a := answer{device: subjects.ID(m.Subject), n: u.N, tip: u.Tip}
 	v := b.vectors.sent[vectorID{a, string(headOf(u))}]
 	if v.came[to] == nil {
 		v.came[to] = make([]bool, u.Size)
@@ -142,7 +142,7 @@ func (b *book) mean(r *wire.Record, plan *wire.Plan) {
 	var devices [][]*sentVector
 	for d := range b.w.scenario.devices {
 		var of []*sentVector
-		a := answer{deviceName(d), r.N, b.chain[r.N-2].hash.Tip()}
+		a := b.answerTo(d, r.N)
 		for id, v := range b.vectors.sent {
 			if id.answer == a && v.epochs[r.Epoch] && len(v.values) == len(object)/4 {
 				of = append(of, v)

@@ -1,0 +1,126 @@
+package simulation
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/grouping"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// drawGroups makes the devices of some plans share directions by groups. A mean of more than two
+// devices' slopes has more bits than a half.
+func (s *scenario) drawGroups(p *wire.Plan, rng *rand.Rand) {
+	if p.Transport == wire.DenseVectors || p.Control != wire.NoControl || p.Late > 0 ||
+		p.Aggregator != wire.WeightedMean || p.Weights != wire.Equal ||
+		p.Roster == wire.OpenRoster || p.Precision != wire.Single || rng.IntN(3) > 0 {
+		return
+	}
+	p.Transport, p.Sharing = wire.Relay, wire.GroupDirections
+	p.Groups, p.OverSample = pick(rng, grouping.Random, grouping.Sketch), 1
+	if p.MuAuto > 0 || p.StepAuto > 0 {
+		p.Groups = grouping.Random // a loss knows one survey
+	}
+	p.Regroup = pick[uint32](rng, 1, 2, 100)
+	most := max(p.Target/2, 1) // two groups, if there can be two
+	for p.GroupSize = min(uint32(1+rng.IntN(3)), most); p.Target%p.GroupSize > 0; p.GroupSize-- {
+	}
+}
+
+// groupOf returns which directions a contribution says that it was made for: 0 for those of a
+// device or of all, otherwise the group's index and 1.
+func groupOf(p *wire.Plan, r *wire.Reply) int {
+	if p.Sharing != wire.GroupDirections || r.Kind != wire.Contribution ||
+		survey.Answered(r.Rest) != survey.None {
+		return 0
+	}
+	group, ok := grouping.OfReply(r)
+	if !ok {
+		return -1
+	}
+	return int(group) + 1
+}
+
+// grouped returns the contributions that a round's terms count: of each group those that were made
+// along its directions, each device once.
+func (b *book) grouped(r *wire.Record, plan *wire.Plan) (counted []answer, err error) {
+	s, last := b.w.scenario, uint32(prng.Shared)
+	b.w.count("groups")
+	for i := range r.Round.Terms {
+		t := &r.Round.Terms[i]
+		if t.Back > 0 || t.Source <= last || t.Source > grouping.Count(plan) {
+			return nil, fmt.Errorf("term %d is of record %d, source %d after %d, of %d groups",
+				i, r.N-t.Back, t.Source, last, grouping.Count(plan))
+		}
+		last = t.Source
+		one := s.anyMean
+		if plan.Groups == grouping.Sketch {
+			one = b.weighted(r, int(t.Source))
+			b.w.count("groups by sketch")
+		}
+		found, err := b.term(r, plan, t, one)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) > 1 {
+			b.w.count("groups of some")
+		}
+		for _, d := range found {
+			a := b.answerTo(d, r.N)
+			twice := slices.ContainsFunc(counted,
+				func(c answer) bool { return c.device == a.device })
+			if twice && plan.Groups != grouping.Sketch {
+				return nil, fmt.Errorf("it counts %s in two groups", a.device)
+			}
+			a.group = int(t.Source)
+			counted = append(counted, a)
+		}
+	}
+	if plan.Groups == grouping.Sketch {
+		// Its weights are the coordinator's alone: who came is known, who was counted is not.
+		if int(r.Round.Contributors) > len(counted) || r.Round.Contributors > plan.Target {
+			return nil, fmt.Errorf("it says that it counts %d contributions of %d, and its target is %d",
+				r.Round.Contributors, len(counted), plan.Target)
+		}
+		return counted, nil
+	}
+	if len(counted) != int(r.Round.Contributors) || len(counted) > int(plan.Target) {
+		return nil, fmt.Errorf("it counts %d contributions, says %d, and its target is %d",
+			len(counted), r.Round.Contributors, plan.Target)
+	}
+	return counted, nil
+}
+
+// weighted returns a check that a scalar of a group is a mean of slopes of devices whose
+// contributions along the group's directions reached the author of record r, which are its result.
+func (b *book) weighted(r *wire.Record, group int) func(v float64) ([]int, bool) {
+	var came []int
+	for d := range b.w.scenario.devices {
+		a := b.answerTo(d, r.N)
+		if a.group = group; b.made[a][r.Epoch] {
+			came = append(came, d)
+		}
+	}
+	return func(v float64) ([]int, bool) {
+		if len(came) == 0 {
+			return nil, false
+		}
+		least := math.Pow(b.w.scenario.radix, float64(came[0]))
+		most := math.Pow(b.w.scenario.radix, float64(came[len(came)-1]))
+		return came, v >= least*(1-1e-6) && v <= most*(1+1e-6)
+	}
+}
+
+// anyMean finds the devices of which v is the mean slope, in a run without weights.
+func (s *scenario) anyMean(v float64) ([]int, bool) {
+	for n := 1; n <= s.devices; n++ {
+		if found, ok := s.solve(v, n); ok {
+			return found, true
+		}
+	}
+	return nil, false
+}
