@@ -1,10 +1,6 @@
 package wire
 
-import (
-	"encoding/binary"
-
-	"github.com/zofl/zofl/wire/internal/scalar"
-)
+import "github.com/zofl/zofl/wire/internal/scalar"
 
 // Precision is how scalars are encoded in frames and records.
 //
@@ -32,66 +28,21 @@ const (
 const MaxHalf = 65504
 
 // Quantized reports whether the scalars of a block share a scale.
-func (v Precision) Quantized() bool { return v >= Int8 }
-
-var quantizers = [...]scalar.Quantizer{Int8: scalar.Int8, Int4: scalar.Int4, Int2: scalar.Int2}
+func (v Precision) Quantized() bool { return scalar.Code(v).Quantized() }
 
 // Bytes returns the number of bytes of a block of n scalars.
-func (v Precision) Bytes(n int) int {
-	if v.Quantized() {
-		return quantizers[v].Bytes(n)
-	}
-	return n * v.width()
-}
-
-// width is the number of bytes of a scalar that is encoded by itself.
-func (v Precision) width() int {
-	if v == Half {
-		return 2
-	}
-	return 4
-}
+func (v Precision) Bytes(n int) int { return scalar.Code(v).Bytes(n) }
 
 // Fits reports whether s is as long as so many blocks of n scalars each, and each of them one that
 // Append can make of finite scalars, if they share a scale; otherwise any bits fit.
-func (v Precision) Fits(s Scalars, blocks, n int) bool {
-	size := v.Bytes(n)
-	if int64(len(s)) != int64(blocks)*int64(size) {
-		return false
-	}
-	for v.Quantized() && len(s) > 0 {
-		if !quantizers[v].Sound(s[:size], n) {
-			return false
-		}
-		s = s[size:]
-	}
-	return true
-}
+func (v Precision) Fits(s Scalars, blocks, n int) bool { return scalar.Code(v).Fits(s, blocks, n) }
 
 // Len returns the number of scalars in s, or -1 if s ends within one, or if its length does not
 // tell because the scalars of a block share a scale.
-func (v Precision) Len(s Scalars) int {
-	if v.Quantized() || len(s)%v.width() != 0 {
-		return -1
-	}
-	return len(s) / v.width()
-}
+func (v Precision) Len(s Scalars) int { return scalar.Code(v).Len(s) }
 
 // Decode sets dst to block k of s, counted from 0. Every block has len(dst) scalars.
-func (v Precision) Decode(dst []float32, s Scalars, k int) {
-	s = s[k*v.Bytes(len(dst)):]
-	if v.Quantized() {
-		quantizers[v].Decode(dst, s)
-		return
-	}
-	for i := range dst {
-		if v == Half {
-			dst[i] = scalar.FromHalf(binary.LittleEndian.Uint16(s[2*i:]))
-		} else {
-			dst[i] = s.At(i)
-		}
-	}
-}
+func (v Precision) Decode(dst []float32, s Scalars, k int) { scalar.Code(v).Decode(dst, s, k) }
 
 // Values returns the scalars of so many blocks of n, or nil if s does not fit them.
 func (v Precision) Values(s Scalars, blocks, n int) []float32 {
@@ -105,50 +56,28 @@ func (v Precision) Values(s Scalars, blocks, n int) []float32 {
 	return values
 }
 
+// Read is Values for scalars that share scales; of others it returns as many as s has.
+func (v Precision) Read(s Scalars, blocks, n int) []float32 {
+	if !v.Quantized() {
+		blocks, n = 1, v.Len(s)
+	}
+	return v.Values(s, blocks, n)
+}
+
 // Append appends a block to dst. Scalars that are encoded by themselves are rounded to nearest
 // even. A block that shares a scale gets an infinite one, or a NaN, if a scalar is not finite or
 // if the scalars are too large: Fits refuses it, and Round shows it.
 func (v Precision) Append(dst Scalars, block ...float32) Scalars {
-	switch {
-	case v.Quantized():
-		return quantizers[v].Append(dst, block)
-	case v != Half:
-		return AppendScalars(dst, block...)
-	}
-	for _, x := range block {
-		dst = binary.LittleEndian.AppendUint16(dst, scalar.Half(x))
-	}
-	return dst
+	return scalar.Code(v).Append(dst, block)
 }
 
 // Round sets a block to what its receiver reads.
-func (v Precision) Round(block []float32) {
-	switch {
-	case v.Quantized():
-		var room [128]byte
-		v.Decode(block, v.Append(room[:0], block...), 0)
-	case v == Half:
-		for i, x := range block {
-			block[i] = scalar.FromHalf(scalar.Half(x))
-		}
-	}
-}
+func (v Precision) Round(block []float32) { scalar.Code(v).Round(block) }
 
 // Scale appends to dst the blocks of n scalars of s, each scalar times a factor of 0 to 1. Scalars
 // that are encoded by themselves are multiplied by the factor as a float32, and rounded to it and
 // then to the precision. A block that shares a scale keeps its codes: its new scale is the largest
 // binary16 that is at most r times the factor, so that no scalar is longer than it should be.
 func (v Precision) Scale(dst, s Scalars, n int, factor float64) Scalars {
-	if v.Quantized() {
-		for size := v.Bytes(n); len(s) > 0; s = s[size:] {
-			dst = quantizers[v].Scale(dst, s[:size], factor)
-		}
-		return dst
-	}
-	var one [1]float32
-	for i := range v.Len(s) {
-		v.Decode(one[:], s, i)
-		dst = v.Append(dst, float32(float32(factor)*one[0]))
-	}
-	return dst
+	return scalar.Code(v).Scale(dst, s, n, factor)
 }

@@ -58,11 +58,7 @@ func termsOf(r *wire.Round, plan *wire.Plan) (terms []logTerm, scalars int) {
 			slot := t.Source - 1
 			out.Slot = &slot
 		}
-		blocks, n := 1, plan.Precision.Len(t.Scalars)
-		if n < 0 { // they are along the round's own directions
-			blocks, n = int(plan.Steps), int(r.Perturbations)
-		}
-		out.Scalars = plan.Precision.Values(t.Scalars, blocks, n)
+		out.Scalars = plan.Precision.Read(t.Scalars, int(plan.Steps), int(r.Perturbations))
 		terms, scalars = append(terms, out), scalars+len(out.Scalars)
 	}
 	return terms, scalars

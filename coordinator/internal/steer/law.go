@@ -65,7 +65,7 @@ func (l *Law) Next(p *wire.Plan, past Past, round uint64, terms []wire.Term,
 	}
 	n, gain := round-1, past.gain(p.StepSize)
 	if n >= firstToFix && len(slopes) > 0 {
-		l.trend = memory*l.trend + (1-memory)*heading(p, terms, trimmed(slopes))
+		l.trend = memory*l.trend + (1-memory)*heading(p, round, terms, trimmed(slopes))
 		gain *= math.Exp(rate * (l.trend - target))
 		gain = min(max(gain, 1.0/largestGain), largestGain)
 	}
@@ -73,17 +73,17 @@ func (l *Law) Next(p *wire.Plan, past Past, round uint64, terms []wire.Term,
 }
 
 // heading returns h.
-func heading(p *wire.Plan, terms []wire.Term, slope float64) float64 {
+func heading(p *wire.Plan, round uint64, terms []wire.Term, slope float64) float64 {
 	sum, count := 0.0, 0
 	for i := range terms {
 		if terms[i].Back > 0 {
 			break // terms ascend by Back; late ones lie along other directions
 		}
-		n := p.Precision.Len(terms[i].Scalars)
-		for _, g := range p.Precision.Values(terms[i].Scalars, 1, n) {
+		scalars := p.Precision.Read(terms[i].Scalars, int(p.Steps), int(p.PerturbationsAt(round)))
+		for _, g := range scalars {
 			sum += float64(g) * float64(g)
 		}
-		count += n
+		count += len(scalars)
 	}
 	if p.Distribution == wire.Sphere {
 		sum *= float64(p.Dim)

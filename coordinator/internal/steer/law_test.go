@@ -151,3 +151,22 @@ func TestLawTakesOver(t *testing.T) {
 		t.Errorf("step %v after a change, want %v", got, 0.4/math.Sqrt2)
 	}
 }
+
+// Scalars of few bits count as what they stand for.
+func TestLawReadsFewBits(t *testing.T) {
+	steps := map[wire.Precision]float32{}
+	for _, precision := range []wire.Precision{wire.Single, wire.Int4} {
+		p := lawPlan(1)
+		p.Precision, p.Steps, p.Perturbations = precision, 1, 5
+		bits := wire.Int4.Append(nil, 1, -2, 3, 0.5, -0.1)
+		terms := []wire.Term{{Source: 1, Scalars: bits}}
+		if precision == wire.Single {
+			terms[0].Scalars = wire.AppendScalars(nil, wire.Int4.Values(bits, 1, 5)...)
+		}
+		var law steer.Law
+		steps[precision] = law.Next(p, steer.Past{Step: 0.2, Round: 8}, 9, terms, []float64{0.4})
+	}
+	if a, b := steps[wire.Single], steps[wire.Int4]; a != b || a == 0 {
+		t.Errorf("steps %v of 32 bits and %v of 4 differ", a, b)
+	}
+}

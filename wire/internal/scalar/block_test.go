@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-var quantizers = map[string]struct {
+var tested = map[string]struct {
 	Quantizer
 	bits        int
 	step        *big.Rat
@@ -97,7 +97,7 @@ func blocks() (list [][]float32) {
 
 // A block has the bits of the definition in exact arithmetic, and reads as its codes say.
 func TestBlocksAreExact(t *testing.T) {
-	for name, z := range quantizers {
+	for name, z := range tested {
 		for _, block := range blocks() {
 			sum := 0.0
 			for _, s := range block {
@@ -134,7 +134,7 @@ func TestBlocksAreExact(t *testing.T) {
 
 // What no block can have is refused: every other scale and every unused bit.
 func TestUnsoundBlocks(t *testing.T) {
-	for name, z := range quantizers {
+	for name, z := range tested {
 		for n := 1; n <= 20; n++ {
 			b := z.Append(nil, slices.Repeat([]float32{1, -1}, 10)[:n])
 			for bit := range 8 * len(b) {
@@ -158,7 +158,7 @@ func TestUnsoundBlocks(t *testing.T) {
 // Scalars that are too large, or not finite, give a scale that is refused.
 func TestTooLarge(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
-	for name, z := range quantizers {
+	for name, z := range tested {
 		for _, block := range [][]float32{
 			{65520}, {1e5, 1e5}, {math.MaxFloat32, math.MaxFloat32}, {inf, 1}, {nan, 1}, {-nan},
 			{inf, nan},
@@ -182,7 +182,7 @@ func TestTooLarge(t *testing.T) {
 // and in mean square as small as its bits allow.
 func TestErrors(t *testing.T) {
 	for name, want := range map[string]float64{"int8": 1e-4, "int4": 0.0125, "int2": 0.13} {
-		z, rng := quantizers[name], rand.New(rand.NewPCG(7, 11))
+		z, rng := tested[name], rand.New(rand.NewPCG(7, 11))
 		bias, squares, total := 0.0, 0.0, 0
 		step, _ := z.step.Float64()
 		for range 2000 {
@@ -214,7 +214,7 @@ func TestErrors(t *testing.T) {
 // A scaled block keeps its codes, is no longer than the factor says, and hardly shorter.
 func TestScale(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 17))
-	for name, z := range quantizers {
+	for name, z := range tested {
 		for _, block := range blocks() {
 			b := z.Append(nil, block)
 			factor := rng.Float64()
@@ -238,13 +238,13 @@ func TestScale(t *testing.T) {
 
 // Decoding takes any bytes.
 func FuzzBlock(f *testing.F) {
-	for _, z := range quantizers {
+	for _, z := range tested {
 		for _, block := range blocks()[:9] {
 			f.Add(z.Append(nil, block), uint8(len(block)))
 		}
 	}
 	f.Fuzz(func(t *testing.T, b []byte, n uint8) {
-		for name, z := range quantizers {
+		for name, z := range tested {
 			if len(b) != z.Bytes(int(n)) {
 				continue
 			}
