@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/zofl/zofl/wire"
@@ -22,6 +23,11 @@ var methods = []struct {
 		"max_scalar=60000"}},
 	{"clipped relay", []string{"sharing=per-client", "transport=relay", "aggregator=clipped-mean",
 		"clip=3"}},
+	{"relay of 4 bits", []string{"sharing=per-client", "transport=relay", "precision=int4",
+		"max_scalar=60000", "steps=2"}},
+	{"clipped relay of 2 bits", []string{"sharing=per-client", "transport=relay",
+		"weights=samples", "precision=int2", "max_scalar=60000", "aggregator=clipped-mean",
+		"clip=3"}},
 	{"median", []string{"aggregator=median"}},
 	{"trimmed", []string{"aggregator=trimmed-mean", "trim=0.4"}},
 	{"clipped", []string{"aggregator=clipped-mean", "clip=3", "weights=samples"}},
@@ -34,12 +40,16 @@ var methods = []struct {
 // zeros of both signs, and a control variate where there can be one.
 func contributionOf(c *Core, device int, rng *rand.Rand) []byte {
 	scalars := func(n int) (s wire.Scalars) {
-		for range n {
+		values := make([]float32, n)
+		for i := range values {
 			v := float32(rng.NormFloat64()) * float32(math.Ldexp(1, rng.IntN(16)-8))
 			if rng.IntN(4) == 0 {
 				v = float32(math.Copysign(0, float64(v)))
 			}
-			s = c.Plan.Precision.Append(s, v)
+			values[i] = v
+		}
+		for block := range slices.Chunk(values, int(c.round.perturbations)) {
+			s = c.Plan.Precision.Append(s, block...)
 		}
 		return s
 	}
@@ -143,7 +153,7 @@ func TestWrongWidths(t *testing.T) {
 	for _, m := range methods {
 		plan := methodPlan(t, m.fields, 3)
 		c := newTestCore(t, plan, 3)
-		right := c.Plan.Precision.Bytes(c.round.scalars)
+		right := c.steps() * c.Plan.Precision.Bytes(int(c.round.perturbations))
 		send := func(size int) {
 			r := wire.Reply{Kind: wire.Contribution, N: 2, Tip: c.Hash.Tip(), Weight: 1,
 				Values: make(wire.Scalars, size)}

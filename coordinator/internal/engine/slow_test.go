@@ -29,8 +29,11 @@ func (s *slowRound) body() *wire.Round {
 	order := slices.Sorted(maps.Keys(slots))
 	if s.plan.Transport == wire.Relay {
 		for _, slot := range order {
-			body.Terms = append(body.Terms, wire.Term{Source: slot + 1,
-				Scalars: s.plan.Precision.Append(nil, slots[slot].values...)})
+			term := wire.Term{Source: slot + 1}
+			if term.Scalars = slots[slot].scalars; !s.plan.Precision.Quantized() {
+				term.Scalars = s.plan.Precision.Append(nil, slots[slot].values...)
+			}
+			body.Terms = append(body.Terms, term)
 			if s.plan.Weights == wire.BySamples {
 				body.Weights = append(body.Weights, uint32(slots[slot].weight))
 			}
@@ -58,6 +61,10 @@ func (s *slowRound) clipped(r sentReply) sentReply {
 		sum += float64(v) * float64(v)
 	}
 	if norm := math.Sqrt(sum); norm > float64(s.plan.Clip) {
+		if s.plan.Precision.Quantized() {
+			r.scalars = s.plan.Precision.Scale(nil, r.scalars, len(r.values)/int(s.plan.Steps),
+				float64(s.plan.Clip)/norm)
+		}
 		r.values = slices.Clone(r.values)
 		for i := range r.values {
 			r.values[i] *= float32(float64(s.plan.Clip) / norm)

@@ -23,6 +23,7 @@ type walk struct {
 
 // A sentReply is a contribution that was accepted.
 type sentReply struct {
+	scalars         wire.Scalars
 	values, control []float32
 	controlOf       uint64
 	weight          int64
@@ -125,6 +126,7 @@ func (w *walk) contribute(id string) {
 		count = 2 // no round is open
 	}
 	sent.values = w.scalars(count, &r.Values)
+	sent.scalars = r.Values
 	switch w.rng.IntN(12) {
 	case 0:
 		r.N--
@@ -168,8 +170,12 @@ func (w *walk) scalars(n int, s *wire.Scalars) []float32 {
 	for i := range values {
 		values[i] = float32(w.rng.NormFloat64() * 30)
 	}
-	w.core.Plan.Precision.Round(values)
-	*s = w.core.Plan.Precision.Append(*s, values...)
+	precision, p := w.core.Plan.Precision, max(1, int(w.core.round.perturbations))
+	for block := range slices.Chunk(values, p) {
+		at := len(*s)
+		*s = precision.Append(*s, block...)
+		precision.Decode(block, (*s)[at:], 0)
+	}
 	return values
 }
 
