@@ -198,6 +198,31 @@ func TestCostOfGroups(t *testing.T) {
 	})
 }
 
+// TestCostOfBits: each of two steps' blocks has a scale and 19 codes, in 16-bit words.
+func TestCostOfBits(t *testing.T) {
+	for precision, block := range map[wire.Precision]int{
+		wire.Int8: 2 + 20, wire.Int4: 2 + 10, wire.Int2: 2 + 6} {
+		p := planOf(t, "fedzo")
+		p.Members, p.Precision, p.MaxScalar, p.Steps, p.Perturbations = 300, precision, 1000, 2, 19
+		round := &wire.Round{Round: 8, StepSize: 1e-3, Perturbations: 19, Contributors: 10}
+		for slot := range uint32(10) {
+			round.Terms = append(round.Terms,
+				wire.Term{Source: 291 + slot, Scalars: make(wire.Scalars, 2*block)})
+		}
+		record := wire.Record{N: 9, Epoch: 1, Kind: wire.KindRound, Round: round}
+		reply := wire.Reply{Kind: wire.Contribution, N: 9, Weight: 1,
+			Values: make(wire.Scalars, 2*block)}
+		got := cost.Of(p, cost.Input{Round: 8, IDLen: 8})
+		if want := len(record.Append(nil)); got.Record != want {
+			t.Errorf("%v: a record of %d bytes, want %d", precision, got.Record, want)
+		}
+		if want := len(reply.Append(nil)); got.Up.Payload != want || got.Scalars != 2*19 {
+			t.Errorf("%v: %d scalars in a reply of %d bytes, want 38 in %d", precision,
+				got.Scalars, got.Up.Payload, want)
+		}
+	}
+}
+
 // TestCostOfTwoPhases: with scaffold-1 there is one estimate more, and twice as many
 // messages.
 func TestCostOfTwoPhases(t *testing.T) {
