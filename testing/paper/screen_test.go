@@ -59,7 +59,8 @@ func TestScreen(t *testing.T) {
 		t.Errorf("the claim says %q, want %q", is, want)
 	}
 	var text, table bytes.Buffer
-	if err := r.WriteText(&text); err != nil || !strings.Contains(text.String(), "rounds made no queries") {
+	if err := r.WriteText(&text); err != nil ||
+		!strings.Contains(text.String(), "rounds made no queries") {
 		t.Errorf("%v, the text is %q", err, text.String())
 	}
 	if err := r.WriteJSON(&text); err != nil || !strings.Contains(text.String(), `"screened": true`) {
