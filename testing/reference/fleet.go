@@ -31,6 +31,9 @@ type Fleet struct {
 
 	// Travel rounds a scalar that travels; nil: no rounding.
 	Travel func(g float64) float64
+	// Block rounds what one client sends of a step, if its scalars depend on each other; nil: no
+	// rounding.
+	Block func(g []float64)
 	// Clip is the largest length of a client's scalars; 0: no limit.
 	Clip float64
 	// Aggregate combines the clients' scalars into one; nil: the weighted mean.
@@ -274,6 +277,9 @@ func (f *Fleet) scalars(s *State, client int, at At, x []float64, perturbations 
 		}
 	}
 	f.travel(g)
+	if f.Block != nil {
+		f.Block(g)
+	}
 	return g
 }
 

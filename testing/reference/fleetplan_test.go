@@ -41,6 +41,9 @@ func fleetOf(p *wire.Plan, slots []uint32) (*Fleet, *planned) {
 	if p.Precision == wire.Half {
 		f.Travel = d.halves
 	}
+	if p.Precision.Quantized() {
+		f.Block = d.quantize
+	}
 	if p.Transport == wire.DenseVectors {
 		frameOf(p).in(f)
 		f.Dense, f.Beta, f.Local = true, 0, localOf(p)
@@ -62,6 +65,7 @@ type planned struct {
 
 	longest  float64 // longest scalar that traveled
 	doubtful bool    // a scalar may have been rounded to the other half
+	edge     bool    // a scalar may have been given the code beside its own
 }
 
 // doubt is how much any scalar may be off, relative to the longest. The halves of small
@@ -77,6 +81,36 @@ func (d *planned) halves(g float64) float64 {
 	d.doubtful = d.doubtful || float64(v[2]-v[0]) > 4*off
 	return float64(v[1])
 }
+
+// quantize rounds the scalars of a step as precision int8, int4 and int2 define it.
+func (d *planned) quantize(g []float64) {
+	bits, step := 8, 1.0/32
+	switch d.p.Precision {
+	case wire.Int4:
+		bits, step = 4, 5.0/16
+	case wire.Int2:
+		bits, step = 2, 255.0/256
+	}
+	most := math.Ldexp(1, bits-1)
+	for _, s := range g {
+		d.longest = max(d.longest, math.Abs(s))
+	}
+	r := d.halves(math.Sqrt(dot(g, g) / float64(len(g))))
+	for p, s := range g {
+		if r == 0 {
+			g[p] = 0
+			continue
+		}
+		q := s / (step * r)
+		edge := math.Abs(q - math.Round(q))
+		d.edge = d.edge || math.Abs(q) < most && edge*step*r < blockDoubt*d.longest
+		g[p] = step * r * (min(max(math.Floor(q), -most), most-1) + 0.5)
+	}
+	d.edge = d.edge || d.doubtful
+}
+
+// blockDoubt is doubt for the edge between two codes, after some rounds.
+const blockDoubt = 3e-5
 
 func (d *planned) address(client int, at At, q int) prng.Direction {
 	z := prng.Direction{

@@ -117,6 +117,21 @@ func normalizedPlan(t *testing.T, random *rand.Rand) *wire.Plan {
 	return nil
 }
 
+// bitsPlan draws a plan of relayed scalars of a precision.
+func bitsPlan(t *testing.T, random *rand.Rand, precision wire.Precision) *wire.Plan {
+	t.Helper()
+	for range 10000 {
+		p := combination(t, random)
+		p.Sharing, p.Transport, p.Late = wire.PerClient, wire.Relay, 0
+		p.Precision, p.MaxScalar = precision, 6e4
+		if valid.Plan(p) == nil {
+			return p
+		}
+	}
+	t.Fatal("no random plan is valid")
+	return nil
+}
+
 // drawSchedule sets how the step changes.
 func drawSchedule(p *wire.Plan, random *rand.Rand) {
 	p.StepDecay, p.Warmup = wire.StepDecay(random.UintN(5)), random.Uint64N(4)

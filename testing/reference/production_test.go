@@ -21,12 +21,13 @@ import (
 
 // A run is the result of a plan in production.
 type run struct {
-	plan    *wire.Plan
-	records [][]byte
-	slots   []uint32 // of each client
-	digests [][32]byte
-	doubts  map[int]bool // elements that may differ: see doubt
-	origin  []float64    // coordinates at which parameters are 0
+	plan     *wire.Plan
+	records  [][]byte
+	slots    []uint32 // of each client
+	digests  [][32]byte
+	compared int          // rounds
+	doubts   map[int]bool // elements that may differ: see doubt
+	origin   []float64    // coordinates at which parameters are 0
 
 	objects map[[wire.ObjectLen]byte][]byte // with transport=dense
 
