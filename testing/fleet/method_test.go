@@ -42,6 +42,20 @@ var options = []struct {
 		byGroups(p)
 		p.Aggregator, p.Precision, p.MaxScalar = wire.Median, wire.Half, 65504
 	}},
+	{"4 bits, two steps", "fedzo", func(p *wire.Plan) {
+		p.Precision, p.MaxScalar, p.Steps, p.Perturbations = wire.Int4, 65504, 2, 19
+	}},
+	{"2 bits, clipped, momentum", "fedzo", func(p *wire.Plan) {
+		p.Precision, p.MaxScalar, p.Steps, p.Perturbations = wire.Int2, 65504, 1, 10
+		p.Aggregator, p.Clip, p.Weights, p.Rule, p.Beta = wire.ClippedMean, 0.5, wire.BySamples,
+			wire.Momentum, 0.9
+	}},
+	{"8 bits, normalized", "fedzo", func(p *wire.Plan) {
+		p.Precision, p.MaxScalar = wire.Int8, 65504
+		p.Distribution, p.Steps, p.Difference = wire.Rademacher, 1, wire.Forward
+		p.ServerRule, p.ServerBeta1, p.ServerBeta2, p.StepSize = wire.ServerNormalized, 0.9, 0.99,
+			0.05
+	}},
 	{"pool", "decomfl", func(p *wire.Plan) { p.Pool, p.Rebase, p.Steps = 16, 4, 2 }},
 	{"median", "decomfl", func(p *wire.Plan) { p.Aggregator, p.Steps = wire.Median, 2 }},
 	{"private", "decomfl", func(p *wire.Plan) { p.RunKey, p.KeyCheck = nil, wire.KeyCheck(secret) }},

@@ -121,6 +121,9 @@ func (s *scenario) drawPlan(rng *rand.Rand) error {
 		s.steps, p.Rounds = 4*s.steps, 4*p.Rounds
 	}
 	s.drawLate(p, rng)
+	if p.Transport == wire.Relay && p.Precision == wire.Half && p.Late == 0 && p.Rounds%2 == 0 {
+		p.Precision = wire.Int8 + wire.Precision(p.Rounds/2%3)
+	}
 	if p.Estimator == wire.Differences && rng.IntN(3) == 0 {
 		p.MuAuto, p.Mu = 1, 0
 	} else {

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -83,8 +84,14 @@ func (b *book) relayed(r *wire.Record, plan *wire.Plan) (counted []int, err erro
 		for d < s.devices-1 && deviceName(d) != b.members[t.Source-1] {
 			d++
 		}
-		one, err := b.term(r, plan, t,
-			func(v float64) ([]int, bool) { return []int{d}, v == math.Pow(s.radix, float64(d)) })
+		slope := math.Pow(s.radix, float64(d))
+		one, err := []int{d}, error(nil)
+		if plan.Precision.Quantized() {
+			err = asSent(r, plan, t.Scalars, slope)
+		} else {
+			one, err = b.term(r, plan, t,
+				func(v float64) ([]int, bool) { return []int{d}, v == slope })
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", b.members[t.Source-1], err)
 		}
@@ -96,6 +103,23 @@ func (b *book) relayed(r *wire.Record, plan *wire.Plan) (counted []int, err erro
 		counted = append(counted, one...)
 	}
 	return counted, nil
+}
+
+// asSent checks that a contribution's bytes are those that a device of a slope sends: made once
+// from what it measured.
+func asSent(r *wire.Record, plan *wire.Plan, scalars wire.Scalars, slope float64) error {
+	var want wire.Scalars
+	for k := range int(plan.Steps) {
+		var block []float32
+		for p := range int(r.Round.Perturbations) {
+			block = append(block, float32(slope*scale(r.N, k, p)))
+		}
+		want = plan.Precision.Append(want, block...)
+	}
+	if !bytes.Equal(scalars, want) {
+		return fmt.Errorf("%x, want %x of slope %v", scalars, want, slope)
+	}
+	return nil
 }
 
 // middle checks a round of medians: each is the slope of one device, or the mean of two,
