@@ -1,0 +1,128 @@
+package fleet_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/fleet"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
+)
+
+// A softmax regression of overlapping classes: rows of classes*(features+1) parameters.
+const (
+	classes, features = 5, 20
+	samples           = 300 // of a device
+)
+
+type sample struct {
+	x     [features + 1]float64
+	class int
+}
+
+// draw returns samples around the classes' centers.
+func draw(rng *rand.Rand, n int) []sample {
+	centers := rand.New(rand.NewPCG(1, 1))
+	var center [classes][features]float64
+	for c := range center {
+		for i := range center[c] {
+			center[c][i] = 0.5 * centers.NormFloat64()
+		}
+	}
+	list := make([]sample, n)
+	for j := range list {
+		s := &list[j]
+		s.class, s.x[features] = rng.IntN(classes), 1
+		for i := range features {
+			s.x[i] = center[s.class][i] + rng.NormFloat64()
+		}
+	}
+	return list
+}
+
+// crossEntropy returns the mean loss and the share of samples that are classified right.
+func crossEntropy(w []float32, list []sample) (loss, right float64) {
+	for _, s := range list {
+		var z [classes]float64
+		best, sum := 0, 0.0
+		for c := range z {
+			for i, x := range s.x {
+				z[c] += float64(w[c*len(s.x)+i]) * x
+			}
+			if z[c] > z[best] {
+				best = c
+			}
+		}
+		for c := range z {
+			sum += math.Exp(z[c] - z[best])
+		}
+		loss += math.Log(sum) + z[best] - z[s.class]
+		if best == s.class {
+			right++
+		}
+	}
+	return loss / float64(len(list)), right / float64(len(list))
+}
+
+// softmax returns the objective of a device.
+func softmax(device int) objective.Objective {
+	list := draw(rand.New(rand.NewPCG(2, uint64(device))), samples)
+	return objective.Func(classes*(features+1),
+		func(_ context.Context, w []float32, b objective.Batch) (float64, error) {
+			rng := rand.New(rand.NewPCG(b.Seed, 3))
+			batch := make([]sample, b.Size)
+			for i := range batch {
+				batch[i] = list[rng.IntN(len(list))]
+			}
+			loss, _ := crossEntropy(w, batch)
+			return loss, nil
+		})
+}
+
+// Scalars of few bits cost hardly any rounds: after as many of them, held-out losses are near those
+// of float32.
+func TestFewBitsLearnAsWell(t *testing.T) {
+	held := draw(rand.New(rand.NewPCG(4, 4)), 2000)
+	trained := func(precision wire.Precision) (loss, right float64) {
+		for run := range byte(2) {
+			p, err := preset.New("fedzo", "bits", classes*(features+1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range p.RunKey {
+				p.RunKey[i] = run
+			}
+			p.Distribution, p.Difference, p.Steps, p.Perturbations = wire.Rademacher, wire.Forward, 1, 19
+			p.Precision, p.MaxScalar, p.Batch, p.Rounds = precision, wire.MaxHalf, 64, 60
+			p.ServerRule, p.ServerBeta1, p.ServerBeta2, p.StepSize = wire.ServerNormalized, 0.9, 0.99,
+				0.02
+			var devices []objective.Objective
+			for i := range 8 {
+				devices = append(devices, softmax(i))
+			}
+			r, err := fleet.Run(t.Context(), p, devices, fleet.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, a := crossEntropy(r.Params, held)
+			loss, right = loss+l/2, right+a/2
+		}
+		return loss, right
+	}
+	want, right := trained(wire.Single)
+	if start := math.Log(classes); want > 0.7*start {
+		t.Fatalf("float32 learns little: loss %v, at the start %v", want, start)
+	}
+	for precision, most := range map[wire.Precision]float64{
+		wire.Int8: 1.01, wire.Int4: 1.03, wire.Int2: 1.10} {
+		loss, got := trained(precision)
+		t.Logf("%v: loss %.4f, %.1f %% right; float32: %.4f, %.1f %%", precision, loss, 100*got, want,
+			100*right)
+		if loss > most*want {
+			t.Errorf("%v: loss %v, with float32 %v", precision, loss, want)
+		}
+	}
+}
