@@ -63,8 +63,8 @@ func (r *Replica) slopeBlock(worker, i int) {
 	r.sum(v, r.terms, r.coefs, false, i)
 	along, square := 0.0, 0.0
 	for j, e := range m {
-		along += float64(v[j]) * float64(e)
-		square += float64(e) * float64(e)
+		along += float64(float64(v[j]) * float64(e)) // alike on every CPU
+		square += float64(float64(e) * float64(e))
 	}
 	r.products[2*i], r.products[2*i+1] = along, square
 }
