@@ -55,7 +55,7 @@ computes from the log.`,
 	f := cmd.Flags()
 	f.StringVar(&cfg.Method, "method", cfg.Method, "method: a preset of zofl plan")
 	f.Uint64Var(&cfg.Rounds, "rounds", cfg.Rounds,
-		"rounds of training; 0: as many as suit the method, 500 for decomfl")
+		"rounds of training; 0: as many as suit the method, 300 for zofl")
 	f.IntVar(&cfg.Clients, "clients", cfg.Clients, "number of devices")
 	f.StringVar(&cfg.Data, "data", "",
 		"directory of the four MNIST files (IDX, gzipped or not); default: drawn digits")
@@ -88,8 +88,26 @@ func estimatorOf(p *wire.Plan) string {
 		return fmt.Sprintf("surrogate, K=%d, M=%d, window=%d, length scale=%v", p.Steps,
 			p.Features, p.Window, p.LengthScale)
 	}
-	return fmt.Sprintf("%v, %v differences, K=%d, P=%d, mu=%v", p.Distribution, p.Difference,
-		p.Steps, p.Perturbations, p.Mu)
+	return fmt.Sprintf("%v, %v differences, K=%d, P=%d, mu=%s", p.Distribution, p.Difference,
+		p.Steps, p.Perturbations, numberOrAuto(p.Mu, p.MuAuto))
+}
+
+// updateOf says how a round moves the model. The rule normalized takes no local step of its own.
+func updateOf(p *wire.Plan) string {
+	step := numberOrAuto(p.StepSize, p.StepAuto)
+	if p.ServerRule == wire.ServerNormalized {
+		return fmt.Sprintf("%v, beta=%v, decay=%v, step=%s", p.ServerRule, p.ServerBeta1,
+			p.ServerDecay, step)
+	}
+	return fmt.Sprintf("%v, beta=%v, decay=%v, step=%s", p.Rule, p.Beta, p.WeightDecay, step)
+}
+
+// numberOrAuto is auto for a number that the devices find.
+func numberOrAuto(v float32, auto uint8) string {
+	if auto > 0 && v == 0 {
+		return "auto"
+	}
+	return fmt.Sprint(v)
 }
 
 func printDemo(w io.Writer, r *demo.Result) {
@@ -97,8 +115,7 @@ func printDemo(w io.Writer, r *demo.Result) {
 	t.AppendRows([]table.Row{
 		{"method", r.Method},
 		{"estimator", estimatorOf(r.Plan)},
-		{"update", fmt.Sprintf("%v, beta=%v, decay=%v, step=%v", r.Plan.Rule, r.Plan.Beta,
-			r.Plan.WeightDecay, r.Plan.StepSize)},
+		{"update", updateOf(r.Plan)},
 		{"rounds", r.Rounds},
 		{"clients", r.Clients},
 		{"parameters", r.Parameters},

@@ -23,6 +23,8 @@ func TestDemoMethods(t *testing.T) {
 			switch method {
 			case "mezo": // one direction a round
 				rounds = "100"
+			case "zofl", "zofl-shared": // five rounds before the step is found
+				rounds = "12"
 			case "zofedavg-gd", "zofedavg-gd-shared": // all data in each evaluation
 				rounds, clients = "6", "2"
 			}

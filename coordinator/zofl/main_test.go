@@ -26,7 +26,7 @@ func zofl(t *testing.T, args ...string) (string, error) {
 }
 
 func TestDemoJSON(t *testing.T) {
-	out, err := zofl(t, "demo", "--json", "--rounds", "12", "--clients", "3",
+	out, err := zofl(t, "demo", "--method", "decomfl", "--json", "--rounds", "12", "--clients", "3",
 		"--set", "steps=2", "--set", "distribution=rademacher", "--set", "eval_every=5", "--split",
 		"iid")
 	if err != nil {
@@ -66,7 +66,8 @@ func TestDemoDense(t *testing.T) {
 
 // TestDemoSaysWhatFailed: a demo whose model got no better says so, and does not exit with 0.
 func TestDemoSaysWhatFailed(t *testing.T) {
-	out, err := zofl(t, "demo", "--rounds", "1", "--clients", "2", "--set", "step=1e-18")
+	out, err := zofl(t, "demo", "--method", "decomfl", "--rounds", "1", "--clients", "2", "--set",
+		"step=1e-18")
 	if exitCode(err, false) != exitFailure || !strings.Contains(err.Error(), "no better") ||
 		!strings.Contains(err.Error(), "--rounds") || cell(out, "replicas agree") != "true" {
 		t.Errorf("exit code %d, %v:\n%s", exitCode(err, false), err, out)
@@ -119,8 +120,8 @@ func refused(t *testing.T, err error, want []string) {
 
 func TestPlanWriteAndRead(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "plan.json")
-	args := []string{"plan", "--run", "kitchen", "--dim", "7850", "--set", "steps=3", "--write",
-		file}
+	args := []string{"plan", "--preset", "decomfl", "--run", "kitchen", "--dim", "7850", "--set",
+		"steps=3", "--write", file}
 	if _, err := zofl(t, args...); err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +149,8 @@ func TestPlanWriteAndRead(t *testing.T) {
 }
 
 func TestPlanExplains(t *testing.T) {
-	out, err := zofl(t, "plan", "--dim", "1000000", "--set", "rule=momentum", "--set", "beta=0.9")
+	out, err := zofl(t, "plan", "--preset", "decomfl", "--dim", "1000000", "--set", "rule=momentum",
+		"--set", "beta=0.9")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ rounds without having the model, so it cannot evaluate, export, snapshot or witn
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.preset, "preset", "decomfl", "method of a new plan: "+
+	flags.StringVar(&f.preset, "preset", "zofl", "method of a new plan: "+
 		strings.Join(preset.Names(), ", "))
 	flags.StringVar(&f.run, "run", "run", "name of the run, in a new plan")
 	flags.Uint64Var(&f.dim, "dim", 0, "number of parameters, in a new plan")

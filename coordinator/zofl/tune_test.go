@@ -72,7 +72,8 @@ func TestTune(t *testing.T) {
 
 // TestTuneJSON: one object, also of trials that diverge; fields limit what is tuned.
 func TestTuneJSON(t *testing.T) {
-	name := planFile(t, "--dim", "40", "--set", "step=1000", "--set", "members=5")
+	name := planFile(t, "--preset", "decomfl", "--dim", "40", "--set", "step=1000", "--set",
+		"members=5")
 	out, err := zofl(t, "tune", name, "--objective", "bowl", "--json", "--fields", "step",
 		"--rounds", "20")
 	if err != nil {

@@ -5,33 +5,42 @@ import "github.com/zofl/zofl/wire"
 // beyondPresets are in no paper: experiments of this repository found them.
 var beyondPresets = []Info{{
 	Name:   "zofl",
-	Source: "no paper: what training here needs least tuning and fewest queries with",
+	Source: "no paper: what trains here with the fewest queries, and needs no tuning",
 	Notes: `Own Rademacher directions, forward differences, K = 1, P = 10, scalars of 4 bits, and
 normalized momentum: m is the momentum of the mean estimate, V a running mean of the
 squared scalars, and a round moves x by -a m/sqrt(V), both bias-corrected. The move does
 not depend on the size of the loss.
 mu=auto: before round 1 each device evaluates 19 losses along one direction, and the
-fleet takes the largest mu whose differences are straight enough. step=auto: rounds 1 to
-5 leave x where it is; then each device evaluates 17 losses along the first move, and
-the fleet takes the largest step that helps. From then on a decays as 1/sqrt(1+n/30),
-and the slopes of the loss along the momentum correct it. A step in the plan's file
-turns step=auto off, as does one by --set.
-Own directions have the noise (|g|^2 + s^2/B)/(M P), shared ones (|g|^2 + s^2/(M B))/P,
-for M contributors, minibatches of B samples whose gradients have the variance s^2, and
-the mean gradient g. They pay where B is large: 200 here, at which shared directions need
-two to three times the rounds on MNIST. With batch=32 they gain little and cost bytes:
-set sharing=shared transport=mean precision=half.
+coordinator takes the largest mu whose differences are straight enough. step=auto:
+rounds 1 to 5 leave x where it is; then each device evaluates 17 losses along the first
+move, and the coordinator takes the largest step that keeps the loss within its noise of
+the least. From then on a decays as 1/sqrt(1+n/30), and the slopes of the loss along the
+momentum correct it. A number for mu or step turns its search off.
+Own directions have the noise (|g|^2 + s^2/B)/(M P), shared ones (|g|^2 + s^2/(M B))/P:
+M contributors, minibatches of B samples, the mean gradient g, and the variance s^2 of
+one sample's gradient. Own ones pay where B is large, such as the 200 here, and where
+devices have alike data. Where their data differ, g becomes the mean square of their
+gradients: then take zofl-shared, or sharing=groups.
 For the last points set step to a number with step_decay=cosine floor=0.05 and
-server_decay=0.03: on the MNIST CNN step=0.12, P = 19 and 1,300 rounds.
-Memory: x and m, 2 d in every replica, and d for the probe. Work: contributors*P
+server_decay=0.03: for the MNIST CNN step=0.12, P = 19 and 1,300 rounds.
+Memory: x and m, 2 d in every replica, and d for a flat loss. Work: contributors*P
 directions a record.`,
 	apply: func(p *wire.Plan) {
-		p.Sharing, p.Distribution, p.Difference = wire.PerClient, wire.Rademacher, wire.Forward
-		p.Mu, p.MuAuto, p.Steps, p.Perturbations, p.Batch = 0, 1, 1, 10, 200
-		p.Rule, p.StepSize, p.StepAuto = wire.SGD, 0, 1
-		p.ServerRule, p.ServerBeta1, p.ServerBeta2 = wire.ServerNormalized, 0.9, 0.99
-		p.Transport, p.Aggregator, p.Weights = wire.Relay, wire.WeightedMean, wire.Equal
-		p.Precision, p.MaxScalar = wire.Int4, 65504
+		normalized(p)
+		p.Sharing, p.Transport, p.Precision = wire.PerClient, wire.Relay, wire.Int4
+	},
+}, {
+	Name:   "zofl-shared",
+	Source: "no paper: zofl with the directions and the mean of DeComFL",
+	Notes: `As zofl, but all devices probe the same directions, and a record has the mean of their
+scalars, of half precision. On devices whose data differ it ends higher than zofl, and
+lower where their data are alike. Bytes and work of a round do not grow with the number
+of contributors, and median, trimmed-mean and open rosters can be set.
+Memory: x and m, 2 d in every replica, and d for a flat loss. Work: P directions a
+record.`,
+	apply: func(p *wire.Plan) {
+		normalized(p)
+		p.Sharing, p.Transport, p.Precision = wire.SharedDirections, wire.Mean, wire.Half
 	},
 }, {
 	Name:   "decomfl-adam",
@@ -73,3 +82,12 @@ Memory: x, m and v, 3 d in every replica. Work: P directions a record.`,
 		p.Precision, p.MaxScalar = wire.Half, 65504
 	},
 }}
+
+// normalized sets what zofl and zofl-shared have in common.
+func normalized(p *wire.Plan) {
+	p.Distribution, p.Difference = wire.Rademacher, wire.Forward
+	p.Mu, p.MuAuto, p.Steps, p.Perturbations, p.Batch = 0, 1, 1, 10, 200
+	p.Rule, p.StepSize, p.StepAuto = wire.SGD, 0, 1
+	p.ServerRule, p.ServerBeta1, p.ServerBeta2 = wire.ServerNormalized, 0.9, 0.99
+	p.Aggregator, p.Weights, p.MaxScalar = wire.WeightedMean, wire.Equal, 65504
+}

@@ -53,6 +53,8 @@ var papers = map[string]numbers{
 		batch: 32, mu: 1e-3, step: 1e-3, server: wire.ServerAdam},
 	"zofl": {sharing: wire.PerClient, transport: wire.Relay, distribution: wire.Rademacher,
 		difference: wire.Forward, k: 1, p: 10, batch: 200, server: wire.ServerNormalized},
+	"zofl-shared": {distribution: wire.Rademacher, difference: wire.Forward, k: 1, p: 10,
+		batch: 200, server: wire.ServerNormalized},
 	"scaffold-2": {distribution: wire.Normal, difference: wire.Forward, k: 10, p: 20,
 		mu: 0.01, step: 0.01, control: wire.ScaffoldMean},
 	"fedzo-dense": {sharing: wire.PerClient, transport: wire.DenseVectors,

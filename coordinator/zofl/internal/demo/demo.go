@@ -33,7 +33,7 @@ type Config struct {
 
 // Defaults returns what `zofl demo` runs without flags.
 func Defaults() Config {
-	return Config{Method: "decomfl", Clients: 20, Split: "dirichlet", Seed: 1}
+	return Config{Method: "zofl", Clients: 20, Split: "dirichlet", Seed: 1}
 }
 
 // Progress says how far a demo is.

@@ -29,6 +29,8 @@ var recipes = map[string]recipe{
 	"mezo":                {rounds: 500, settings: "step=1e-3"},
 	"zo-adafl":            {rounds: 200},
 	"decomfl-adam":        {rounds: 500},
+	"zofl":                {rounds: 300},
+	"zofl-shared":         {rounds: 500},
 	"fedzo":               {rounds: 100, settings: "step=0.01" + local},
 	"fedzo-dense":         {rounds: 100, settings: "step=0.01" + local},
 	"zofedht":             {rounds: 100, settings: "step=3e-3"},
