@@ -18,13 +18,14 @@ type claims struct {
 }
 
 // ahead says whether a device that joins has records of this run that the log lacks, and pauses the
-// run if it does.
+// run if it does. A run that has ended is what it is: whoever ended it took the log as it was, nothing
+// would ever answer a device that waits, and the device keeps its model as the one before.
 func (c *Core) ahead(id string, k *wire.Known) bool {
 	l := &c.claims
-	if k.N <= c.N || k.Key != c.Plan.KeyTip() || l.anew || l.waived || k.N <= l.began+l.loss {
+	if k.N <= c.N || c.End != nil || k.Key != c.Plan.KeyTip() || l.anew || l.waived || k.N <= l.began+l.loss {
 		return false
 	}
-	if !c.paused && c.End == nil {
+	if !c.paused {
 		l.pause = true
 		c.pause(fmt.Sprintf("device %s has record %d of this run, and the log ends with record %d: "+
 			"restore the log, or make one from a device's checkpoint (zofl recover), or accept the "+
