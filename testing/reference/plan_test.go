@@ -59,6 +59,7 @@ func shrink(p *wire.Plan) {
 // size sets mu and eta to values that suit the bowl of these tests, for the dimension of p.
 func size(p *wire.Plan) {
 	p.Mu, p.StepSize = 1e-2, float32(1/float64(p.Dim+1))
+	p.MuAuto, p.StepAuto = 0, 0 // the reference has steps, not how a run finds them
 	if p.Distribution == wire.Sphere {
 		p.Mu *= float32(math.Sqrt(float64(p.Dim)))
 	}
