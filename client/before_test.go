@@ -8,6 +8,7 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/wire"
 )
 
 // stateIn returns the replica of a state file that a device saved, and nil if there is none.
@@ -66,6 +67,40 @@ func TestModelOfTheRunBefore(t *testing.T) {
 		d.stop()
 		if len(store.get(before)) > 0 {
 			t.Error("the new run is longer, and the model of the one before is still there")
+		}
+	})
+}
+
+// A device that is ahead of a run that has ended takes that end, and keeps the model that it had.
+func TestModelOfTheRunBeforeAnEnd(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		store := newStore(t)
+		d := h.device("d0", bowlLoss(small, 0), with(store))
+		for range 7 {
+			h.round()
+		}
+		h.announce()
+		h.agrees(d, h.last())
+		last, model := h.last(), d.params(small)
+		d.stop()
+		h.take()
+		h.cut(3, 5)
+		h.end()
+		d = h.device("d0", bowlLoss(small, 0), with(store))
+		for range 2 { // it goes back on the first one, and joins again
+			h.announce(func(a *wire.Announcement) { a.State = wire.Ended })
+		}
+		if err := d.result(); err != nil {
+			t.Errorf("Run returned %v", err)
+		}
+		if p := d.now(); p.State != client.Ended {
+			t.Errorf("got progress %+v, want ended", p)
+		}
+		h.agrees(d, h.last())
+		kept := stateIn(t, h, store, "checkpoint-before")
+		if kept == nil || kept.N() != last || !slices.Equal(kept.Params(), model) {
+			t.Errorf("the model of the run before is not kept: %v", kept)
 		}
 	})
 }

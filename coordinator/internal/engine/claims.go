@@ -8,7 +8,8 @@ import (
 
 // Claims are records that devices say they have, and the log has not. They mean that the log was
 // lost, or set back. What devices hold is then the last copy of the model, so the run pauses until
-// a person decides.
+// a person decides. A run that has ended cannot pause, and no person could resume it: its devices
+// take its end, and keep their copy as the model before.
 type claims struct {
 	anew   bool   // Config.BeginAnew
 	loss   uint64 // Config.AcceptLoss
@@ -17,12 +18,12 @@ type claims struct {
 	waived bool   // a person resumed it
 }
 
-// ahead says whether a device that joins has records of this run that the log lacks, and pauses the
-// run if it does. A run that has ended is what it is: whoever ended it took the log as it was, nothing
-// would ever answer a device that waits, and the device keeps its model as the one before.
+// ahead says whether a device that joins has to wait because it has records of this run that the
+// log lacks, and pauses the run if it does.
 func (c *Core) ahead(id string, k *wire.Known) bool {
 	l := &c.claims
-	if k.N <= c.N || c.End != nil || k.Key != c.Plan.KeyTip() || l.anew || l.waived || k.N <= l.began+l.loss {
+	settled := c.End != nil || l.anew || l.waived || k.N <= l.began+l.loss
+	if settled || k.N <= c.N || k.Key != c.Plan.KeyTip() {
 		return false
 	}
 	if !c.paused {
