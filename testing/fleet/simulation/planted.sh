@@ -81,9 +81,9 @@ plant miscount coordinator/internal/gather/tally.go \
 	t.Weight += uint64(weight)
 	t.Count += 2
 '
-plant relay-for-another coordinator/internal/gather/contributions.go \
-	'k.values[from.at*k.size:(from.at+1)*k.size]' \
-	'k.values[i*k.size:(i+1)*k.size]'
+plant relay-for-another coordinator/internal/gather/relayed.go \
+	'Scalars: scalars(from.at)}' \
+	'Scalars: scalars(i)}'
 plant forget-phase-after-rollback coordinator/runlog/position.go \
 	'plan, rounds, point = p.history.at(r.To)' \
 	'plan, rounds, _ = p.history.at(r.To)'
