@@ -2,6 +2,7 @@ package replica
 
 import (
 	"math"
+	"slices"
 
 	"github.com/zofl/zofl/client/replica/internal/layout"
 	"github.com/zofl/zofl/prng"
@@ -43,8 +44,9 @@ func (r *Replica) Slope(n uint64, g []float32, source uint32) float32 {
 		r.addTerm(v/float32(len(g)), r.tempDirection(n, 0, i, source), i == 0)
 	}
 	r.allocateScratch()
-	r.products = append(r.products[:0], make([]float64, 2*blocksOf(len(r.x)))...)
-	r.teamFor(r.plan.Dim*uint64(len(g))).Do(blocksOf(len(r.x)), r.slopeTask)
+	blocks := blocksOf(len(r.x))
+	r.products = slices.Grow(r.products[:0], 2*blocks)[:2*blocks]
+	r.teamFor(r.plan.Dim*uint64(len(g))).Do(blocks, r.slopeTask)
 	r.terms, r.coefs = r.terms[:0], r.coefs[:0]
 	along, square := 0.0, 0.0
 	for i := 0; i < len(r.products); i += 2 {
