@@ -80,7 +80,7 @@ func TestBitsAgainstReference(t *testing.T) {
 			})
 		}
 	})
-	if compared.Load() < 3*int64(small(96))/2 || clipped.Load() == 0 {
+	if compared.Load() < int64(small(96)) || clipped.Load() == 0 {
 		t.Errorf("%d rounds were compared, %d of them clipped", compared.Load(), clipped.Load())
 	}
 }
