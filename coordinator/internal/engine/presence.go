@@ -261,18 +261,23 @@ func (c *Core) awaits(m gather.Member) bool {
 	return c.phase == collecting && c.waitsFor(m, c.asked(c.round.current(), m))
 }
 
-// missing returns the slots that the current attempt waits for, ascending. ok is false if they are
-// too many to name.
+// missing returns the slots that the current attempt waits for, ascending, and of silent devices
+// as many as can be named: a device that is not named takes its reply for received, and the reply
+// of a silent one may be lost. ok is false if it waits for more than can be named.
 func (c *Core) missing() (m wire.Missing, ok bool) {
 	if c.roster.open || c.phase != collecting || c.round.pending > wire.MaxMissing {
 		return nil, false
 	}
-	var slots []uint32
+	var slots, silent []uint32
 	for slot := range c.slotsAsked() {
-		if c.waitsFor(gather.Member{Slot: slot}, true) {
+		switch m := (gather.Member{Slot: slot}); {
+		case c.waitsFor(m, true):
 			slots = append(slots, slot)
+		case c.answers.Of(m) == 0 && c.crowd.members[slot].misses == silentAfter:
+			silent = append(silent, slot)
 		}
 	}
+	slots = append(slots, silent[:min(len(silent), wire.MaxMissing-len(slots))]...)
 	slices.Sort(slots)
 	return wire.MissingOf(slots)
 }
