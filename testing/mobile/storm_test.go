@@ -85,7 +85,7 @@ func (l *lead) storm(p *phone) {
 		})
 	}
 	for range 2 { // one of these runs, the others get an error
-		call(func(r *rand.Rand) { p.allows("RunFor", p.RunFor(1+r.Int64N(300))) })
+		call(func(r *rand.Rand) { p.allows("RunFor", p.RunFor(1+r.Int64N(2000))) })
 	}
 	call(func(*rand.Rand) { p.allows("Load", p.Load()) })
 	for range 4 {
