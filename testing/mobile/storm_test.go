@@ -2,6 +2,7 @@ package mobile
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"runtime/pprof"
@@ -16,6 +17,44 @@ const (
 	stormRestarts = 1
 	stormRounds   = 10
 )
+
+// stormGusts is how often the network may change without a new record. Threads that never
+// wait would else cut every connection before its first round, more often the faster they are.
+const stormGusts = 20
+
+// A gale counts what disturbs a client since its last record.
+type gale struct {
+	mu     sync.Mutex
+	record int64
+	gusts  int
+	runs   int
+}
+
+// since forgets what came before the client's record.
+func (g *gale) since(record int64) {
+	if record != g.record {
+		g.record, g.gusts, g.runs = record, 0, 0
+	}
+}
+
+// gust reports whether the network may change once more.
+func (g *gale) gust(p *phone) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.since(p.Record())
+	g.gusts++
+	return g.gusts <= stormGusts
+}
+
+// limit draws the length of a run in milliseconds. Runs that bring no record grow longer, so
+// that a first join fits in on any machine.
+func (g *gale) limit(p *phone, r *rand.Rand) int64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.since(p.Record())
+	g.runs = min(g.runs+1, math.MaxUint8)
+	return 1 + r.Int64N(500*int64(g.runs))
+}
 
 // TestLiveStorm calls every method from many threads, even from inside the loss and the
 // listener, while the broker comes and goes. Nothing hangs or fails except as documented,
@@ -51,11 +90,12 @@ func TestLiveStorm(t *testing.T) {
 		}})
 		p = newPhone(t, cfg)
 		heard := make([]byte, 4*dim)
+		wind := &gale{}
 		p.ear.does = func() {
 			asks(heard, make([]byte, 32))
-			p.SetNetwork(true, p.Record()%7 == 0)
+			p.SetNetwork(true, p.Record()%7 == 0 && wind.gust(p))
 		}
-		l.storm(p)
+		l.storm(p, wind)
 		p.alone()
 	}
 	last := newPhone(t, func() *mobile.Config {
@@ -70,7 +110,7 @@ func TestLiveStorm(t *testing.T) {
 }
 
 // storm runs a client and calls all its methods from several threads.
-func (l *lead) storm(p *phone) {
+func (l *lead) storm(p *phone, wind *gale) {
 	ctx, cancel := context.WithCancel(l.t.Context())
 	defer cancel()
 	var all sync.WaitGroup
@@ -85,7 +125,7 @@ func (l *lead) storm(p *phone) {
 		})
 	}
 	for range 2 { // one of these runs, the others get an error
-		call(func(r *rand.Rand) { p.allows("RunFor", p.RunFor(1+r.Int64N(2000))) })
+		call(func(r *rand.Rand) { p.allows("RunFor", p.RunFor(wind.limit(p, r))) })
 	}
 	call(func(*rand.Rand) { p.allows("Load", p.Load()) })
 	for range 4 {
@@ -94,11 +134,14 @@ func (l *lead) storm(p *phone) {
 			p.allows("Params", first(p.Params(model)))
 			p.allows("Digest", first(p.Digest(digest)))
 			p.SetPower(r.IntN(2) == 0, r.IntN(101))
-			if r.IntN(100) == 0 {
-				p.SetNetwork(r.IntN(2) == 0, r.IntN(2) == 0)
-			}
-			if r.IntN(1000) == 0 {
-				p.Reconnect()
+			switch r.IntN(1000) {
+			case 0:
+				if wind.gust(p) {
+					p.Reconnect()
+				}
+			case 1, 2, 3:
+				gust := wind.gust(p)
+				p.SetNetwork(!gust || r.IntN(2) == 0, gust && r.IntN(2) == 0)
 			}
 			p.State()
 			p.Ended()
