@@ -55,13 +55,16 @@ func (u usage) grown(first usage, devices int) error {
 	return nil
 }
 
-// check heals all faults, pauses the run, and compares everybody with the log.
-func (s *soak) check() {
+// check heals all faults, pauses the run, and compares everybody with the log, and then does
+// what else needs a run that stands still.
+func (s *soak) check(also ...func() error) {
 	began := time.Now()
 	s.chaos.heal()
 	s.lead.excuse()
-	if err := s.agree(); err != nil {
-		s.violate("check", err)
+	for _, f := range append([]func() error{s.agree}, also...) {
+		if err := f(); err != nil {
+			s.violate("check", err)
+		}
 	}
 	s.lead.c.Load().Resume()
 	s.lead.excuse()
@@ -118,7 +121,7 @@ func (s *soak) until(f func() error) error {
 	}
 }
 
-// verify replays the whole log, as its file has it.
+// verify replays the whole log, as its file has it, while the run is paused.
 func (s *soak) verify() error {
 	w := replica.New(replica.Config{Run: run})
 	if err := s.lead.follow(w); err != nil {

@@ -147,11 +147,8 @@ func (s *soak) soak() {
 	s.head()
 	s.check()
 	s.watch()
-	s.check()
+	s.check(s.verify)
 	s.line()
-	if err := s.verify(); err != nil {
-		s.violate("log", err)
-	}
 }
 
 // watch disturbs the fleet until the time is up, or something is wrong.
