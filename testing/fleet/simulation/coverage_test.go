@@ -20,6 +20,7 @@ var covered = []string{
 	"groups", "groups of some", "groups by sketch", "reply to another group",
 	"late work", "late work of old", "late work, async", "late relay",
 	"survey", "survey again", "survey of step", "survey reply",
+	"survey of mu beside sketches", "survey of step beside sketches",
 	"event phase", "second phase", "control variate", "control variate of old",
 	"second phase of another P", "control variate of another P",
 	"dense none differences", "dense none surrogate", "dense scaffold-1 differences",

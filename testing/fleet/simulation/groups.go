@@ -22,9 +22,6 @@ func (s *scenario) drawGroups(p *wire.Plan, rng *rand.Rand) {
 	}
 	p.Transport, p.Sharing = wire.Relay, wire.GroupDirections
 	p.Groups, p.OverSample = pick(rng, grouping.Random, grouping.Sketch), 1
-	if p.MuAuto > 0 || p.StepAuto > 0 {
-		p.Groups = grouping.Random // a loss knows one survey
-	}
 	p.Regroup = pick[uint32](rng, 1, 2, 100)
 	most := max(p.Target/2, 1) // two groups, if there can be two
 	for p.GroupSize = min(uint32(1+rng.IntN(3)), most); p.Target%p.GroupSize > 0; p.GroupSize-- {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -30,7 +29,8 @@ type countingLoss struct {
 	ctx   context.Context // of the open round
 	n     uint64
 	step  int
-	calls int // calls in this step
+	calls int         // calls in this step
+	asked survey.Kind // what a survey asks for
 }
 
 var errLoss = errors.New("simulation: a loss that fails")
@@ -49,13 +49,16 @@ func (o *countingLoss) Loss(ctx context.Context, x []float32, b objective.Batch)
 	}
 	call := o.calls
 	o.calls++
+	if call == 0 {
+		o.asked = o.w.asks(b)
+	}
 	luck := o.luck(b.N, uint64(o.began), uint64(b.Step), uint64(call))
 	if err := o.hesitate(ctx, luck); err != nil {
 		return 0, err
 	}
 	base := float64(o.began)
-	if b.Step == survey.BatchStep && o.w.scenario.plan.Groups != grouping.Sketch {
-		return base + o.w.scenario.surveyed(call), nil
+	if o.asked == survey.Mu || o.asked == survey.Step {
+		return base + surveyed(o.asked, call), nil
 	}
 	p, side := call-1, 1.0
 	switch {
@@ -72,11 +75,11 @@ func (o *countingLoss) Loss(ctx context.Context, x []float32, b objective.Batch)
 // at a distance of 1, and all of it at 10, so devices find a mu of 1, a power of two.
 //
 // Along the averaged move the loss is least at 1, so devices find a step of 1.
-func (s *scenario) surveyed(call int) float64 {
+func surveyed(k survey.Kind, call int) float64 {
 	switch {
 	case call == 0:
 		return 0
-	case s.plan.StepAuto > 0:
+	case k == survey.Step:
 		a := math.Ldexp(1, 2*(call-11))
 		return float64((a-1)*(a-1)) - 1
 	}

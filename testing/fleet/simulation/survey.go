@@ -4,7 +4,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -44,6 +46,10 @@ func (b *book) surveyed(r *wire.Record) {
 	case r.N > 2:
 		b.w.count("survey again")
 	}
+	if plan.Groups == grouping.Sketch {
+		b.w.count(map[bool]string{true: "survey of mu", false: "survey of step"}[mu] +
+			" beside sketches")
+	}
 	reached := uint32(0)
 	for device := range b.w.scenario.devices {
 		if a := b.answerTo(device, r.N); b.surveys[a] && b.made[a][r.Epoch] {
@@ -70,6 +76,26 @@ func (b *book) needsValues(r *wire.Record, plan *wire.Plan) {
 		got < 0.4*float64(plan.StepSize)):
 		b.w.find("surveys find values", "round %d has step %v of %v", n, got, plan.StepSize)
 	}
+}
+
+// asks returns what a survey asks for on a minibatch, which does not say it: a loss is called for a
+// sketch as it is in a round. It follows from the log. A device that is behind the log may be told
+// the wrong one, and nobody takes its answer.
+func (w *world) asks(batch objective.Batch) survey.Kind {
+	if batch.Step != survey.BatchStep {
+		return survey.None
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch plan := w.book.plan(); {
+	case plan == nil: // the log lost all of its records
+		return survey.None
+	case plan.MuAuto > 0 && plan.Mu == 0:
+		return survey.Mu
+	case plan.StepAuto > 0 && plan.StepSize == 0 && w.book.truth.Rounds() >= 5:
+		return survey.Step
+	}
+	return survey.Sketch
 }
 
 // answersSurvey notes a contribution that answers a survey.
