@@ -47,7 +47,9 @@ var allowed = map[string][]string{
 		module + "/coordinator", module + "/coordinator/report", module + "/coordinator/runlog",
 		module + "/bus", module + "/prng", module + "/wire/...", module + "/fleet/...",
 	},
-	"fleet/traffic": {module + "/bus", module + "/wire", module + "/wire/lean"},
+	"fleet/traffic": {
+		module + "/bus", module + "/wire", module + "/wire/lean", module + "/wire/survey",
+	},
 	"fleet/tune": {
 		module + "/client/objective", module + "/client/replica", module + "/fleet",
 		module + "/prng", module + "/wire/...",

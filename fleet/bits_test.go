@@ -126,3 +126,28 @@ func TestFewBitsLearnAsWell(t *testing.T) {
 		}
 	}
 }
+
+// The traffic of a run counts scalars, whatever their precision, in lean announcements as well.
+func TestScalarsAreCounted(t *testing.T) {
+	const rounds, devices, scalars = 4, 3, 7
+	for _, precision := range []wire.Precision{wire.Single, wire.Half, wire.Int8, wire.Int4,
+		wire.Int2} {
+		p, err := preset.New("fedzo", "bits", classes*(features+1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Steps, p.Perturbations, p.Rounds, p.Batch, p.StepSize = 1, scalars, rounds, 8, 1e-3
+		p.Precision, p.MaxScalar, p.Target, p.Quorum = precision, wire.MaxHalf, devices, devices
+		p.ServerRule, p.ServerBeta1, p.ServerBeta2 = wire.ServerNormalized, 0.9, 0.99
+		list := []objective.Objective{softmax(0), softmax(1), softmax(2)}
+		r, err := fleet.Run(t.Context(), p, list, fleet.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		up, down := r.Traffic.Up.Scalars, r.Traffic.Down.Scalars
+		if up != rounds*devices*scalars || down != devices*up {
+			t.Errorf("%v: %d scalars up and %d down, want %d and %d times as many", precision, up, down,
+				rounds*devices*scalars, devices)
+		}
+	}
+}

@@ -77,8 +77,8 @@ func (r *run) assemble(ctx context.Context) (err error) {
 			r.bus.Close()
 		}
 	}()
-	r.gate = &gate{Meter: traffic.New(r.bus, len(ids)), last: subjects.AllCatchUps(r.plan.Run),
-		listen: make(chan struct{})}
+	r.gate = &gate{Meter: traffic.New(r.bus, len(ids), r.plan),
+		last: subjects.AllCatchUps(r.plan.Run), listen: make(chan struct{})}
 	r.lead, err = coordinator.New(ctx, coordinator.Config{
 		Bus: r.gate, Plan: r.plan, Log: r.result.Log, Recorder: report.RecorderFunc(r.record),
 		Linger: -1, AppendTimeout: deadline, CatchUpPatience: patience - time.Second,

@@ -37,16 +37,18 @@ type Totals struct {
 // A Meter is the coordinator's bus, which counts traffic.
 type Meter struct {
 	bus.Bus
+	plan    *wire.Plan
 	clients uint64
 
 	mu     sync.Mutex // guards what follows
 	totals Totals
 	last   map[string]string // last reply, by subject
+	asked  uint32            // P of the last announcement that opened a round
 }
 
-// New returns a coordinator's bus that counts for a number of clients.
-func New(b bus.Bus, clients int) *Meter {
-	return &Meter{Bus: b, clients: uint64(clients), last: make(map[string]string)}
+// New returns a coordinator's bus that counts for a number of clients of a plan.
+func New(b bus.Bus, clients int, plan *wire.Plan) *Meter {
+	return &Meter{Bus: b, plan: plan, clients: uint64(clients), last: make(map[string]string)}
 }
 
 // Totals returns the counts so far.
@@ -62,13 +64,16 @@ func (m *Meter) Publish(subject string, frame []byte) error {
 	a, err := lean.Decode(frame)
 	if err == nil && isAnnounce(subject) {
 		m.totals.Down.add("MSG", subject+" 1", frame, m.clients)
-		m.totals.Down.Scalars += m.clients * announcedScalars(&a)
+		m.totals.Down.Scalars += m.clients * m.announced(&a)
+		if a.State == wire.Open {
+			m.asked = a.Perturbations
+		}
 	} else if isPiece(frame) {
 		m.totals.Down.add("MSG", subject+" 1", frame, 1)
 	} else {
 		m.totals.Other.add("MSG", subject+" 1", frame, 1)
 		if r, err := wire.DecodeCatchUpReply(frame); err == nil {
-			m.totals.Other.Scalars += recordScalars(r.Records)
+			m.totals.Other.Scalars += m.records(r.Records)
 		}
 	}
 	m.mu.Unlock()
@@ -120,37 +125,6 @@ func (m *Meter) arrived(msg *bus.Message) {
 	m.last[msg.Subject] = string(msg.Data)
 	m.totals.Up.add("PUB", msg.Subject, msg.Data, 1)
 	if r, err := wire.DecodeReply(msg.Data); err == nil && r.Kind == wire.Contribution {
-		m.totals.Up.Scalars += uint64(r.Values.Len())
+		m.totals.Up.Scalars += m.contributed(&r)
 	}
-}
-
-// announcedScalars counts the scalars of the rounds that an announcement brings.
-func announcedScalars(a *lean.Announcement) uint64 {
-	if !a.Lean() {
-		return recordScalars(a.Records)
-	}
-	r, err := a.Read()
-	if err != nil {
-		return 0
-	}
-	return roundScalars(r.Round)
-}
-
-func roundScalars(r *wire.Round) (n uint64) {
-	for _, t := range r.Terms {
-		n += uint64(t.Scalars.Len())
-	}
-	return n
-}
-
-// recordScalars counts the scalars of the rounds among records.
-func recordScalars(records wire.Records) (n uint64) {
-	records.Each(func(record []byte) bool {
-		r, err := wire.DecodeRecord(record)
-		if err == nil && r.Kind == wire.KindRound {
-			n += roundScalars(r.Round)
-		}
-		return true
-	})
-	return n
 }

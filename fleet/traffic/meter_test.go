@@ -6,6 +6,7 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/subjects"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // A repeated reply does not count as a second one, even if others replied in between; the
@@ -13,7 +14,7 @@ import (
 func TestMeterRepeatedReply(t *testing.T) {
 	b := bus.NewMemory()
 	defer b.Close()
-	m := New(b, 2)
+	m := New(b, 2, &wire.Plan{Run: "run", Steps: 1})
 	heard := make(chan struct{})
 	sub, err := m.Subscribe("zo.run.p.>", func(bus.Message) { heard <- struct{}{} })
 	if err != nil {
@@ -46,5 +47,57 @@ func TestMeterRepeatedReply(t *testing.T) {
 	}
 	if next.Up.Messages != 3 || next.Up.Scalars != 9 || next.Other != again.Other {
 		t.Errorf("after the next round's %+v", next)
+	}
+}
+
+// Scalars are counted, not bytes, in any precision: those of contributions, of their control
+// variates, of answers to surveys, and of announced and fetched records.
+func TestMeterCountsScalars(t *testing.T) {
+	const devices, steps, perturbations = 3, 2, 5
+	for _, v := range []wire.Precision{wire.Single, wire.Half, wire.Int8, wire.Int4, wire.Int2} {
+		b := bus.NewMemory()
+		defer b.Close()
+		m := New(b, devices, &wire.Plan{Run: "run", Steps: steps, Precision: v})
+		var blocks wire.Scalars
+		for range steps {
+			blocks = v.Append(blocks, 1, -2, 3, -4, 5)
+		}
+		one := v.Append(nil, 1, -2, 3, -4, 5)
+		record := wire.Record{N: 2, Epoch: 1, Kind: wire.KindRound, Round: &wire.Round{
+			Round: 1, StepSize: 1, Perturbations: perturbations, Contributors: 2,
+			Terms: []wire.Term{{Source: 0, Scalars: blocks}, {Source: 1, Scalars: one}}}}
+		a := wire.Announcement{N: 3, Epoch: 1, StepSize: 1, Perturbations: perturbations,
+			Cohort: wire.Cohort{Sampled: devices, Members: devices}}
+		a.Records.Add(record.Append(nil))
+		caught := wire.CatchUpReply{From: 2, Last: 2, Records: a.Records}
+		for subject, frame := range map[string][]byte{
+			subjects.Announce("run", 0): a.Append(nil), "_INBOX.x": caught.Append(nil)} {
+			if err := m.Publish(subject, frame); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := m.Totals()
+		if down, other := got.Down.Scalars, got.Other.Scalars; down != devices*15 || other != 15 {
+			t.Errorf("%v: %d scalars announced to %d devices, %d fetched, want 15 each", v, down,
+				devices, other)
+		}
+		control := wire.ControlVariate{N: 2, Scalars: one}
+		for _, c := range []struct {
+			reply wire.Reply
+			want  uint64
+		}{
+			{wire.Reply{Values: blocks}, 10},
+			{wire.Reply{Values: one}, 5},
+			{wire.Reply{Values: blocks, Rest: control.Append(nil)}, 15},
+			{wire.Reply{Values: wire.Single.Append(nil, 1, 2, 3), Rest: survey.Answer(survey.Mu)}, 3},
+		} {
+			c.reply.Kind, c.reply.N, c.reply.Weight = wire.Contribution, 3, 1
+			before := m.Totals().Up.Scalars
+			msg := bus.Message{Subject: subjects.Reply("run", 0, "a"), Data: c.reply.Append(nil)}
+			m.arrived(&msg)
+			if got := m.Totals().Up.Scalars - before; got != c.want {
+				t.Errorf("%v: %d scalars of %+v, want %d", v, got, c.reply, c.want)
+			}
+		}
 	}
 }

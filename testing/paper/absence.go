@@ -72,7 +72,7 @@ func (a *absentee) record(p client.Progress) error {
 func (a *absentee) visit(ctx context.Context, memory *bus.Memory, log runlog.Log,
 	plan *wire.Plan, n uint64) (run.Totals, error) {
 	a.until = n
-	meter := traffic.New(memory, 1)
+	meter := traffic.New(memory, 1, plan)
 	lead, err := coordinator.New(ctx, coordinator.Config{Bus: meter, Plan: plan, Log: log, Linger: -1})
 	if err != nil {
 		return run.Totals{}, err

@@ -83,7 +83,7 @@ type fleet struct {
 func assemble(ctx context.Context, cfg *Config, log runlog.Log, taken []uint64,
 	r report.Recorder) (*fleet, error) {
 	f := &fleet{cfg: cfg, bus: bus.NewMemory()}
-	f.meter = traffic.New(f.bus, len(cfg.Shares))
+	f.meter = traffic.New(f.bus, len(cfg.Shares), cfg.Plan)
 	var err error
 	f.lead, err = coordinator.New(ctx, coordinator.Config{
 		Bus: f.meter, Plan: cfg.Plan, Log: log, Recorder: r,
