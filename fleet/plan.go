@@ -13,9 +13,6 @@ import (
 // deadline is longer than any round: devices of one process do not go away.
 const deadline = time.Hour
 
-// stepSurvey is the round before which devices find the step of a plan with step_auto.
-const stepSurvey = 6
-
 // Check returns the error of [Run] for a plan that cannot run on these devices.
 func Check(plan *wire.Plan, devices []objective.Objective) error {
 	if err := plancheck.Validate(plan); err != nil {
@@ -79,7 +76,7 @@ func RoundQueries(p *wire.Plan, round uint64, devices int) uint64 {
 	if round == 1 && p.MuAuto > 0 && p.Mu == 0 {
 		surveyed += asked * uint64(survey.Mu.Values())
 	}
-	if round == stepSurvey && p.StepAuto > 0 && p.StepSize == 0 {
+	if round == survey.FirstRounds+1 && p.StepAuto > 0 && p.StepSize == 0 {
 		surveyed += asked * uint64(survey.Step.Values())
 	}
 	if p.Phases() == 1 {

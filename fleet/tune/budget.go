@@ -6,6 +6,7 @@ import (
 
 	"github.com/zofl/zofl/fleet"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 const (
@@ -18,7 +19,7 @@ const (
 	// shortRounds are the most rounds of a trial of stage bracket, and leastRounds the fewest.
 	shortRounds, leastRounds = 10, 2
 	// surveyRounds are those after which devices find a step, and one with it.
-	surveyRounds = 6
+	surveyRounds = survey.FirstRounds + 1
 )
 
 // A budget is a number of loss evaluations, and how they are divided.

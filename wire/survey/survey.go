@@ -39,6 +39,10 @@ const (
 	Sketch Kind = 3
 )
 
+// FirstRounds are the rounds of a plan with step_auto before its devices find a step. They do not
+// move the model, but its averaged move, along which devices then look.
+const FirstRounds = 5
+
 // Sketched is the number of directions of a [Sketch].
 const Sketched = 64
 

@@ -5,10 +5,6 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// FirstRounds are the rounds before devices find a step. They do not move the model, but its
-// averaged move, along which devices then look.
-const FirstRounds = 5
-
 // Due returns what the run asks of its devices before the next round, after so many rounds. It
 // depends on the log alone, so a coordinator that takes over asks the same, and a run that is
 // rolled back asks again.
@@ -16,7 +12,7 @@ func Due(p *wire.Plan, rounds uint64) survey.Kind {
 	switch {
 	case p.MuAuto > 0 && p.Mu == 0:
 		return survey.Mu
-	case p.StepAuto > 0 && p.StepSize == 0 && rounds >= FirstRounds:
+	case p.StepAuto > 0 && p.StepSize == 0 && rounds >= survey.FirstRounds:
 		return survey.Step
 	}
 	return survey.None
