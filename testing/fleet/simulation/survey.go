@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -63,19 +64,36 @@ func (b *book) surveyed(r *wire.Record) {
 }
 
 // needsValues checks that a round was not made before the values that it needs were found, and that
-// its step is the one of the law without slopes, within what corrections can do.
+// its step is one that the law can come to.
 func (b *book) needsValues(r *wire.Record, plan *wire.Plan) {
 	got, n := float64(r.Round.StepSize), r.Round.Round
+	least, most := b.reachable(n)
 	switch {
 	case plan.Mu == 0:
 		b.w.find("surveys find values", "record %d is a round, and mu is 0", r.N)
 	case plan.StepAuto == 0:
 	case plan.StepSize == 0 && (got != 0 || n > 5):
 		b.w.find("surveys find values", "round %d has step %v before it was found", n, got)
-	case plan.StepSize > 0 && !(got > 0.05*float64(plan.StepSize) &&
-		got < 0.4*float64(plan.StepSize)):
+	case plan.StepSize > 0 && !(got > least*float64(plan.StepSize) &&
+		got < most*float64(plan.StepSize)):
 		b.w.find("surveys find values", "round %d has step %v of %v", n, got, plan.StepSize)
 	}
+}
+
+// reachable returns between which factors of the plan's step that of a round lies. Rounds from 7 on
+// correct it, each by a factor of exp(-0.105) to exp(0.095). What they learned outlasts a rollback.
+func (b *book) reachable(round uint64) (least, most float64) {
+	law, corrections := 0.2/math.Sqrt(1+float64(round-1)/30), 0.0
+	for i := range b.chain {
+		if r := b.chain[i].record; r.Kind == wire.KindRound && r.Round.Round > 6 {
+			corrections++
+		}
+	}
+	if round > 6 {
+		corrections++
+	}
+	return law * math.Exp(-0.105*corrections) * (1 - 1e-6),
+		law * math.Exp(0.095*corrections) * (1 + 1e-6)
 }
 
 // asks returns what a survey asks for on a minibatch, which does not say it: a loss is called for a
