@@ -16,8 +16,41 @@ import (
 // Pause opens no more rounds until Resume, and tells devices the reason. The open round keeps what
 // it has collected. A pause is not in the log: a restarted coordinator goes on. It has no effect
 // once the run has ended or End was called.
-func (c *Coordinator) Pause(reason string) {
-	c.command(engine.Input{Kind: engine.InPause, Text: reason})
+func (c *Coordinator) Pause(reason string) { c.PauseAfter(0, reason) }
+
+// A halt is a pause to come, after a round; of round 0 there is none.
+type halt struct {
+	round  uint64
+	reason string
+}
+
+// PauseAfter pauses the run once a round is done, or now if it is. The next round is closed as soon
+// as it is open: devices may have begun it, and it gets no record until the run goes on. A later
+// call, or a Pause, replaces an earlier one.
+func (c *Coordinator) PauseAfter(round uint64, reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.halt = halt{}
+	if c.core.Rounds >= round {
+		c.enqueue(engine.Input{Kind: engine.InPause, Text: reason})
+		return
+	}
+	c.halt = halt{round, reason}
+}
+
+// halted pauses the run if an event is the one to pause after.
+func (c *Coordinator) halted(e *report.Event) []engine.Output {
+	c.mu.Lock()
+	h := c.halt
+	due := h.round > 0 && e.Kind == report.RoundDone && e.Round >= h.round
+	if due {
+		c.halt = halt{}
+	}
+	c.mu.Unlock()
+	if !due {
+		return nil
+	}
+	return c.step(engine.Input{Kind: engine.InPause, Text: h.reason})
 }
 
 // Resume goes on after a pause, whatever its cause, with another attempt at the same record. A

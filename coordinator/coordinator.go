@@ -45,6 +45,7 @@ type Coordinator struct {
 	mu       sync.Mutex // guards what follows
 	core     *engine.Core
 	commands []engine.Input
+	halt     halt
 	subs     []bus.Subscription
 	running  bool
 }

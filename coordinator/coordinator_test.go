@@ -96,6 +96,56 @@ func TestPauseResumeEnd(t *testing.T) {
 	})
 }
 
+// A run pauses after a round to come: no later round is done, and devices hear of the pause. After
+// a round of the past it pauses at once, and a pause replaces one to come.
+func TestPauseAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plan := chaintest.Plan(t)
+		plan.Rounds = 20
+		r := run(t, Config{Plan: plan})
+		r.PauseAfter(5, "replaced")
+		r.PauseAfter(7, "seven")
+		synctest.Wait()
+		d := r.join(ids(2), contribute)
+		pass(time.Minute)
+		paused := func(n uint64, reason string) {
+			t.Helper()
+			s := r.Status()
+			if s.State != report.Paused || s.Rounds != n || s.Reason != reason {
+				t.Errorf("%v after round %d: %q, want a pause after %d: %q", s.State, s.Rounds, s.Reason,
+					n, reason)
+			}
+			if a := d[1].last(); a.State != wire.Paused || a.Reason != reason {
+				t.Errorf("devices saw %v %q", a.State, a.Reason)
+			}
+		}
+		paused(7, "seven")
+		r.PauseAfter(9, "nine")
+		r.Resume()
+		pass(time.Minute)
+		paused(9, "nine")
+		r.PauseAfter(12, "replaced")
+		r.Pause("lunch")
+		r.Resume()
+		synctest.Wait()
+		if err := <-r.done; err != nil {
+			t.Fatal(err)
+		}
+		if s := r.Status(); s.State != report.Ended || s.Rounds != 20 {
+			t.Errorf("%v after round %d, want the end after 20", s.State, s.Rounds)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		r := run(t, Config{Plan: chaintest.Plan(t)})
+		synctest.Wait()
+		r.PauseAfter(0, "now")
+		synctest.Wait()
+		if s := r.Status(); s.State != report.Paused || s.Reason != "now" {
+			t.Errorf("%v: %q, want a pause now", s.State, s.Reason)
+		}
+	})
+}
+
 func TestFinalEvaluation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan := chaintest.Plan(t)

@@ -48,6 +48,7 @@ func (c *Coordinator) perform(ctx context.Context, queue []engine.Output) error 
 			}
 		case engine.OutEvent:
 			c.log(o.Event)
+			queue = append(queue, c.halted(o.Event)...)
 			if recording {
 				err = c.cfg.Recorder.Record(*o.Event)
 				recording = err == nil
