@@ -84,6 +84,9 @@ func verbCommand(verb, short, long string, reason bool) *cobra.Command {
 	if reason {
 		cmd.Flags().StringVar(&r.Reason, "reason", "", "why, for the people who own the devices")
 	}
+	if verb == operate.VerbPause {
+		cmd.Flags().Uint64Var(&r.After, "after", 0, "the round to pause after; 0: now")
+	}
 	return cmd
 }
 

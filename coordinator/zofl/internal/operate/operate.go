@@ -34,6 +34,7 @@ const (
 	VerbChange   = "change"
 	VerbRetire   = "retire"
 	VerbDevices  = "devices" // answered with a page of devices, not with the status
+	VerbRounds   = "rounds"  // answered with a page of rounds
 )
 
 // A Request is the body of every command. A command ignores the fields that it does not use.
@@ -44,6 +45,9 @@ type Request struct {
 	Fields []string `json:"fields,omitempty"`
 	ID     string   `json:"id,omitempty"`   // retire: the member
 	From   uint32   `json:"from,omitempty"` // devices: the first slot
+	// After is, for a pause, the round to pause after; 0: now. For rounds it is the record after
+	// which theirs are.
+	After uint64 `json:"after,omitempty"`
 }
 
 // ErrNobody means that no coordinator of the run answers.
@@ -126,8 +130,9 @@ func Serve(nc *nats.Conn, run string, c *coordinator.Coordinator,
 		VerbChange:   s.change,
 		VerbRetire:   s.retire,
 		VerbDevices:  nil,
+		VerbRounds:   nil,
 	} {
-		handle := func(r micro.Request) { s.answer(r, do) }
+		handle := func(r micro.Request) { s.answer(r, verb, do) }
 		subject := micro.WithEndpointSubject(subjects.Operator(run, verb))
 		if err := svc.AddEndpoint(verb, micro.HandlerFunc(handle), subject); err != nil {
 			return nil, errors.Join(fmt.Errorf("operator's service: %s: %w", verb, err), svc.Stop())
@@ -139,10 +144,10 @@ func Serve(nc *nats.Conn, run string, c *coordinator.Coordinator,
 // maxRequest is longer than any request, in bytes.
 const maxRequest = 4 << 10
 
-// answer does what a request asks, and answers with the status; if do is nil, with devices. do
+// answer does what a request asks, and answers with the status; if do is nil, with a page. do
 // returns false if the command was accepted but is not done yet. If the answer is lost, the
 // operator sends the request again.
-func (s *service) answer(r micro.Request, do func(Request) (bool, error)) {
+func (s *service) answer(r micro.Request, verb string, do func(Request) (bool, error)) {
 	var request Request
 	if len(r.Data()) > maxRequest {
 		text := fmt.Sprintf("the request has %d bytes, more than %d", len(r.Data()), maxRequest)
@@ -155,7 +160,11 @@ func (s *service) answer(r micro.Request, do func(Request) (bool, error)) {
 			return
 		}
 	}
-	if do == nil {
+	switch {
+	case verb == VerbRounds:
+		_ = r.RespondJSON(s.watch.rounds(request.After, s.pageLen))
+		return
+	case do == nil:
 		s.devices(r, request)
 		return
 	}
@@ -207,6 +216,10 @@ func (s *service) pause(r Request) (bool, error) {
 	}
 	if r.Reason == "" {
 		r.Reason = "paused by an operator"
+	}
+	if r.After > s.c.Status().Rounds {
+		s.c.PauseAfter(r.After, r.Reason)
+		return true, nil
 	}
 	halted := func(st report.State) bool {
 		return st == report.Paused || st == report.Ended

@@ -14,11 +14,13 @@ type Watch struct {
 
 	mu      sync.Mutex
 	waiting map[*expectation]struct{}
+	history []Round // the last ones, ascending by N but for rollbacks
 }
 
 // Record implements [report.Recorder].
 func (w *Watch) Record(e report.Event) error {
 	w.mu.Lock()
+	w.remember(&e)
 	for x := range w.waiting {
 		if x.wanted(e) {
 			x.event <- e
