@@ -28,7 +28,7 @@ type Position struct {
 }
 
 // A LastStep is the step of the last round that the log has; zero if the plan's step was changed
-// since.
+// since, or a rollback returned to another one.
 type LastStep struct {
 	Size  float32
 	Round uint64
@@ -72,19 +72,23 @@ func (p *Position) Apply(record []byte) (wire.Record, error) {
 		}
 		plan, rounds, point = p.history.at(r.To)
 	}
+	before := p.Plan.StepSize
 	p.Chain, p.LastEpoch, p.Plan, p.Rounds, p.Point, p.End = end, r.Epoch, plan, rounds, point,
 		r.End
-	p.step(&r)
+	p.step(&r, before)
 	p.history.add(p, &r)
 	p.retain(&r)
 	return r, nil
 }
 
-// step notes the last step. A rollback leaves it: what was learned about steps still holds.
-func (p *Position) step(r *wire.Record) {
+// step notes the last step. A rollback leaves it, as what was learned about steps still holds, but
+// not if it returns to another step of the plan, which is what steps are measured by.
+func (p *Position) step(r *wire.Record, before float32) {
 	switch {
 	case r.Kind == wire.KindRound:
 		p.LastStep = LastStep{r.Round.StepSize, r.Round.Round}
+	case r.Kind == wire.KindRollback && p.Plan.StepSize != before:
+		p.LastStep = LastStep{}
 	case r.Kind == wire.KindChange && slices.Contains(r.Change.Fields, fieldStep):
 		p.LastStep = LastStep{}
 	}

@@ -33,6 +33,32 @@ func continueLog(t *testing.T, log Log) (*Position, func(wire.Record)) {
 	}
 }
 
+// The last step outlasts a rollback to the same step of the plan, and no other.
+func TestLastStep(t *testing.T) {
+	log := &Memory{}
+	chaintest.Append(t, log, chaintest.Records(t, 3)) // rounds 1 and 2
+	_, add := continueLog(t, log)
+	round := func(n uint64, step float32) wire.Record {
+		return wire.Record{Kind: wire.KindRound, Round: &wire.Round{Round: n, StepSize: step,
+			Terms: []wire.Term{{}}}}
+	}
+	add(round(3, 0.5))                               // 4
+	add(wire.Record{Kind: wire.KindRollback, To: 3}) // 5
+	add(wire.Record{Kind: wire.KindChange, Change: &wire.Change{Fields: []uint64{fieldStep},
+		Values: wire.Plan{StepSize: 9}}}) // 6
+	add(round(3, 0.25))                              // 7
+	add(wire.Record{Kind: wire.KindRollback, To: 6}) // 8
+	add(wire.Record{Kind: wire.KindRollback, To: 4}) // 9
+	add(wire.Record{Kind: wire.KindRollback, To: 7}) // 10
+	for last, want := range map[uint64]LastStep{4: {0.5, 3}, 5: {0.5, 3}, 6: {}, 7: {0.25, 3},
+		8: {0.25, 3}, 9: {}, 10: {}} {
+		got, err := Replay(t.Context(), log, last, func([]byte) {})
+		if err != nil || got.LastStep != want {
+			t.Errorf("after record %d: %+v, %v, want %+v", last, got.LastStep, err, want)
+		}
+	}
+}
+
 func TestReplayChangesAndRollbacks(t *testing.T) {
 	log := &Memory{}
 	chaintest.Append(t, log, chaintest.Records(t, 3)) // rounds 1 and 2
