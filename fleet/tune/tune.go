@@ -178,6 +178,16 @@ func (t *tuning) settings(stage string, p *wire.Plan) Trial {
 		Batch: p.Batch, Loss: math.NaN()}
 }
 
+// StepField returns the name and the value of the field that is the length of a plan's step:
+// "step", or "server_step" where the server rule undoes the length of the mean move.
+func StepField(p *wire.Plan) (name string, value float32) {
+	f := stepOf(p)
+	return f.name, *f.of(p)
+}
+
+// SetStep sets the field that [StepField] names.
+func SetStep(p *wire.Plan, value float32) { *stepOf(p).of(p) = value }
+
 // A stepField is the field of a plan that is the length of a step.
 type stepField struct {
 	name     string
