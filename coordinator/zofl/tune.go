@@ -26,13 +26,14 @@ type tuneFlags struct {
 	queries, rounds         uint64
 	fields                  []string
 	data                    demo.Config // devices, data, split and seed
+	live                    tuneLive
 }
 
 func tuneCommand() *cobra.Command {
 	f := tuneFlags{data: demo.Defaults()}
 	cmd := &cobra.Command{
 		Use:   "tune PLAN",
-		Short: "Find mu, the step, P and the batch of a plan",
+		Short: "Find mu, the step, P and the batch of a plan, or the step of a run",
 		Long: `Tries settings of the plan in the file PLAN on devices in this process, within a budget of
 loss evaluations, and says what it tried and why it chose. All trials begin at the same
 parameters, with the same directions and minibatches. With --out the plan with the chosen
@@ -43,12 +44,20 @@ with. Short trials bracket the step. Longer ones compare it with a quarter and f
 of it, and then P and the batch with larger and smaller ones.
 
 The devices have a loss that the program has built in: of digits, or the bowl of zofl client.
-To tune on a loss of your own, call package fleet/tune of the library.`,
+To tune on a loss of your own, call package fleet/tune of the library.
+
+With --run in place of PLAN it tunes the step of a run in progress, on its own devices. The run
+goes on from the trial that ended lowest, and every other one is rolled back. Ctrl-C returns
+the run to the best state so far.`,
 		Example: `  zofl plan --run kitchen --dim 7850 --write kitchen.json
-  zofl tune kitchen.json --queries 20000 --out tuned.json`,
+  zofl tune kitchen.json --queries 20000 --out tuned.json
+  zofl tune --run kitchen --url nats://127.0.0.1:4222 --rounds 50`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd, args); err != nil {
 				return err
+			}
+			if f.live.run != "" {
+				return f.tuneRun(cmd)
 			}
 			return f.tune(cmd, args[0])
 		},
@@ -57,8 +66,9 @@ To tune on a loss of your own, call package fleet/tune of the library.`,
 	flags.StringVarP(&f.out, "out", "o", "", "store the tuned plan in this file")
 	flags.BoolVar(&f.force, "force", false, "replace the file of --out, if there is one")
 	flags.Uint64Var(&f.queries, "queries", 0, "loss evaluations of all devices together, at most; "+
-		"0: as many as 400 rounds and the brackets take")
-	flags.Uint64Var(&f.rounds, "rounds", 50, "rounds of a long trial, if they fit")
+		"0: as many as 400 rounds and the brackets take, or with --run its trials")
+	flags.Uint64Var(&f.rounds, "rounds", 50,
+		"rounds of a long trial, or with --run of each, if they fit")
 	flags.StringSliceVar(&f.fields, "fields", tune.Fields(), "what to tune")
 	flags.StringVar(&f.objective, "objective", "digits", "the loss: "+objective.Names())
 	flags.IntVar(&f.data.Clients, "clients", 0, "number of devices; 0: the plan's members")
@@ -70,11 +80,18 @@ To tune on a loss of your own, call package fleet/tune of the library.`,
 		"seed of the digits, of their shares and of the directions that are tried")
 	initialFlag(cmd, &f.initial)
 	flags.BoolVar(&f.asJSON, "json", false, "print one JSON object instead of tables")
+	f.live.flags(cmd)
 	return cmd
 }
 
 // check returns an error if a flag would be ignored, or if the result could not be stored.
 func (f *tuneFlags) check(cmd *cobra.Command, args []string) error {
+	if f.live.run != "" {
+		return f.live.check(cmd, args)
+	}
+	if err := useless(cmd, "a plan in a file has no run: give --run", live...); err != nil {
+		return err
+	}
 	if len(args) != 1 {
 		return usageError{fmt.Errorf("%d files: name one plan; zofl plan --write makes it", len(args))}
 	}
