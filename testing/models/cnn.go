@@ -171,7 +171,7 @@ func (m *CNN) Logits(dst, params, images []float32) {
 	}
 	ws := m.forward.take(m.newForward)
 	defer m.forward.put(ws)
-	m.two.pack(ws.packed, params)
+	m.pack(ws, params)
 	for at := 0; at < n; at += chunk {
 		end := min(at+chunk, n)
 		copy(ws.images, images[at*size:end*size])
@@ -184,7 +184,7 @@ func (m *CNN) Logits(dst, params, images []float32) {
 func (m *CNN) Sum(params []float32, batch []int) (loss float64, right int) {
 	ws := m.forward.take(m.newForward)
 	defer m.forward.put(ws)
-	m.two.pack(ws.packed, params)
+	m.pack(ws, params)
 	for len(batch) > 0 {
 		n := min(len(batch), chunk)
 		m.load(ws, batch[:n])

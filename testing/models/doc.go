@@ -16,8 +16,10 @@
 //
 // The CNNs, the MLP and nets multiply matrices by gonum, in Go alone. Built with
 // -tags openblas, and apt-get install libopenblas-dev, they use OpenBLAS, which is
-// several times as fast: see [BLAS], and run the benchmarks either way. A call
-// uses one goroutine; callers have several.
+// several times as fast: see [BLAS], and run the benchmarks either way. On processors
+// with AVX-512 the convolutions of [NewCNNMNIST] are then fused by C, on images 28 pixels
+// wide: a loss takes a third of the time, a gradient a fifth. A call uses one goroutine;
+// callers have several.
 //
 // # Determinism
 //

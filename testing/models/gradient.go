@@ -40,7 +40,7 @@ func (m *CNN) Gradient(grad, params []float32, batch []int) (loss float64) {
 	softmax.Check(m, grad, batch)
 	ws := m.gradients.take(m.newGradient)
 	defer m.gradients.put(ws)
-	m.two.pack(ws.packed, params)
+	m.pack(ws, params)
 	clear(ws.back.packed)
 	part := 1 / float64(len(batch))
 	for rest := batch; len(rest) > 0; {
@@ -54,12 +54,13 @@ func (m *CNN) Gradient(grad, params []float32, batch []int) (loss float64) {
 			ws.backLogits(i, int(label), part)
 		}
 		m.backDense(ws, grad, params, n)
-		for from := 0; from < n; from += group {
-			m.backSecond(ws, grad, from, min(from+group, n))
-		}
+		m.backConvolutions(ws, grad, n)
 		rest = rest[n:]
 	}
 	m.two.unpack(grad, ws.back.packed)
+	if ws.fused != nil {
+		ws.fused.unpack(m, grad)
+	}
 	return loss * part
 }
 
@@ -93,6 +94,18 @@ func (m *CNN) backDense(ws *workspace, grad, params []float32, n int) {
 				dIn[i] = 0
 			}
 		}
+	}
+}
+
+// backConvolutions goes from the input of the dense layers to the parameters of the
+// convolutions, for n images.
+func (m *CNN) backConvolutions(ws *workspace, grad []float32, n int) {
+	if ws.fused != nil {
+		ws.fused.backward(m, ws, grad, n)
+		return
+	}
+	for from := 0; from < n; from += group {
+		m.backSecond(ws, grad, from, min(from+group, n))
 	}
 }
 

@@ -32,7 +32,8 @@ type workspace struct {
 	logits []float64
 	most   uint32 // as rectify returns it
 
-	slots int // images of which the convolutions are kept: group or chunk
+	fused *fused // computes the convolutions, and then most of the above is nil; nil: nobody does
+	slots int    // images of which the convolutions are kept: group or chunk
 	back  *backward
 }
 
@@ -40,15 +41,18 @@ func (m *CNN) newForward() *workspace { return m.newWorkspace(group) }
 
 func (m *CNN) newWorkspace(slots int) *workspace {
 	ws := &workspace{
-		images:  make([]float32, chunk*m.images.Rows*m.images.Cols),
-		columns: make([]float32, m.one.fan()*m.one.area()),
-		wide1:   make([]float32, slots*m.one.out*m.one.area()),
-		frames:  make([]float32, slots*m.two.frame()),
-		patches: make([]float32, group*m.two.area()*m.two.fan()),
-		wide2:   make([]float32, slots*m.two.out*m.two.area()),
-		packed:  make([]float32, m.two.out*m.two.fan()),
-		logits:  make([]float64, m.Outputs()),
-		slots:   slots,
+		images: make([]float32, chunk*m.images.Rows*m.images.Cols),
+		packed: make([]float32, m.two.out*m.two.fan()),
+		logits: make([]float64, m.Outputs()),
+		fused:  m.newFused(slots == chunk),
+		slots:  slots,
+	}
+	if ws.fused == nil {
+		ws.columns = make([]float32, m.one.fan()*m.one.area())
+		ws.wide1 = make([]float32, slots*m.one.out*m.one.area())
+		ws.frames = make([]float32, slots*m.two.frame())
+		ws.patches = make([]float32, group*m.two.area()*m.two.fan())
+		ws.wide2 = make([]float32, slots*m.two.out*m.two.area())
 	}
 	for _, l := range m.dense {
 		ws.dense = append(ws.dense, make([]float32, chunk*l.in))
@@ -75,17 +79,11 @@ func (m *CNN) load(ws *workspace, batch []int) {
 	}
 }
 
-// run computes the outputs of the n images in ws, at most chunk, for params of
-// which ws has packed the second layer.
+// run computes the outputs of the n images in ws, at most chunk, for params that
+// ws has packed.
 func (m *CNN) run(ws *workspace, params []float32, n int) (logits []float32) {
 	ws.most = 0
-	for from := 0; from < n; from += group {
-		to := min(from+group, n)
-		for i := from; i < to; i++ {
-			m.runFirst(ws, params, i)
-		}
-		m.runSecond(ws, params, from, to)
-	}
+	m.runConvolutions(ws, params, n)
 	for k, l := range m.dense {
 		out := ws.dense[k+1][:n*l.out]
 		repeat(out, params[l.bias():][:l.out])
@@ -100,6 +98,31 @@ func (m *CNN) run(ws *workspace, params []float32, n int) (logits []float32) {
 		fill(logits, float32(math.NaN()))
 	}
 	return logits
+}
+
+// pack puts the weights of the convolutions in the order that ws needs.
+func (m *CNN) pack(ws *workspace, params []float32) {
+	m.two.pack(ws.packed, params)
+	if ws.fused != nil {
+		ws.fused.pack(m, ws.packed, params)
+	}
+}
+
+// runConvolutions takes the n images in ws to the input of the dense layers.
+func (m *CNN) runConvolutions(ws *workspace, params []float32, n int) {
+	if ws.fused != nil {
+		if ws.fused.forward(m, ws, params, n) {
+			ws.most = math.MaxUint32
+		}
+		return
+	}
+	for from := 0; from < n; from += group {
+		to := min(from+group, n)
+		for i := from; i < to; i++ {
+			m.runFirst(ws, params, i)
+		}
+		m.runSecond(ws, params, from, to)
+	}
 }
 
 // runFirst takes image i through the first layer into its frame.

@@ -1,0 +1,115 @@
+//go:build openblas && amd64
+
+package models
+
+/*
+#cgo CFLAGS: -O3
+#include "fused_openblas.h"
+*/
+import "C"
+
+import "unsafe"
+
+// canFuse reports whether the convolutions of a CNN are those of fused_openblas.c, and the
+// processor has what they take.
+func (m *CNN) canFuse() bool {
+	one, two := m.one, m.two
+	return C.fused_supported() != 0 && one.in == 1 && one.out == 16 && two.out == 32 &&
+		one.cols == 28 && one.rows >= 4 && one.pool && two.pool &&
+		one.kernel == two.kernel && one.pad == two.pad && one.kernel == 2*one.pad+1
+}
+
+// A fused holds what fused_openblas.c computes on its way. Padding is 0 and never written.
+type fused struct {
+	scratch  []float32 // an image, framed
+	weights1 []float32 // [kernel][kernel][out]
+	weights2 []float32 // [kernel][kernel][in][out]
+	frames   []float32 // input of the second layer, framed: of one image, or of a chunk
+
+	// Of gradients alone: what was pooled of the images of a chunk, and gradients.
+	tops1, tops2      []uint8
+	dFrame, dWeights1 []float32
+}
+
+// newFused returns what a pass takes, or nil if it cannot be fused.
+func (m *CNN) newFused(gradients bool) *fused {
+	if !m.canFuse() {
+		return nil
+	}
+	f := &fused{
+		scratch:  make([]float32, (m.one.rows+2*m.one.pad)*(m.one.cols+2*m.one.pad)),
+		weights1: make([]float32, m.one.out*m.one.fan()),
+		weights2: make([]float32, m.two.out*m.two.fan()),
+		frames:   make([]float32, m.two.frame()),
+	}
+	if gradients {
+		f.frames = make([]float32, chunk*m.two.frame())
+		f.tops1 = make([]uint8, chunk*m.two.rows*m.two.cols*m.two.in)
+		f.tops2 = make([]uint8, chunk*m.dense[0].in)
+		f.dFrame = make([]float32, m.two.frame())
+		f.dWeights1 = make([]float32, len(f.weights1))
+	}
+	return f
+}
+
+// pack puts the weights in order: packed are those of the second layer as
+// [convolution.pack] leaves them.
+func (f *fused) pack(m *CNN, packed, params []float32) {
+	transpose(f.weights1, params[m.one.weight:m.one.bias()], m.one.out)
+	transpose(f.weights2, packed, m.two.out)
+	clear(f.dWeights1)
+}
+
+// transpose makes rows of src the columns of dst.
+func transpose(dst, src []float32, rows int) {
+	cols := len(src) / rows
+	for r := range rows {
+		for c, v := range src[r*cols : (r+1)*cols] {
+			dst[c*rows+r] = v
+		}
+	}
+}
+
+func (m *CNN) shape() C.struct_fused {
+	return C.struct_fused{rows: C.int(m.one.rows), kernel: C.int(m.one.kernel),
+		pad: C.int(m.one.pad)}
+}
+
+// apart is the distance of an image's frame to the next image's.
+func (f *fused) apart(m *CNN) C.int {
+	if len(f.frames) == m.two.frame() {
+		return 0
+	}
+	return C.int(m.two.frame())
+}
+
+// forward takes the first n images of ws, at most chunk, to the input of its dense layers, and
+// reports whether a number on the way was NaN.
+func (f *fused) forward(m *CNN, ws *workspace, params []float32, n int) bool {
+	return C.fused_forward(m.shape(), C.int(n), floats(ws.images), floats(f.weights1),
+		floats(params[m.one.bias():]), floats(f.weights2), floats(params[m.two.bias():]),
+		floats(f.scratch), floats(f.frames), f.apart(m), floats(ws.dense[0]),
+		octets(f.tops1), octets(f.tops2)) != 0
+}
+
+// backward adds the gradient of the images that forward just took, from that by the input of
+// the dense layers.
+func (f *fused) backward(m *CNN, ws *workspace, grad []float32, n int) {
+	C.fused_backward(m.shape(), C.int(n), floats(ws.images), floats(ws.packed),
+		floats(f.scratch), floats(f.frames), f.apart(m), floats(ws.dense[0]),
+		floats(ws.back.dense[0]), octets(f.tops1), octets(f.tops2), floats(f.dFrame),
+		floats(f.dWeights1), floats(grad[m.one.bias():]), floats(ws.back.packed),
+		floats(grad[m.two.bias():]))
+}
+
+// unpack adds the gradient by the weights of the first layer to their place in grad.
+func (f *fused) unpack(m *CNN, grad []float32) {
+	weights := grad[m.one.weight:m.one.bias()]
+	fan := m.one.fan()
+	for i, v := range f.dWeights1 {
+		weights[i%m.one.out*fan+i/m.one.out] += v
+	}
+}
+
+func floats(s []float32) *C.float { return (*C.float)(unsafe.SliceData(s)) }
+func octets(s []uint8) *C.uint8_t { return (*C.uint8_t)(unsafe.SliceData(s)) }

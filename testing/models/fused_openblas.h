@@ -1,0 +1,28 @@
+#include <stdint.h>
+
+// A fused is what the two convolutions have in common: the images' rows, of 28 pixels, and the
+// kernels' sides and padding.
+struct fused {
+	int rows, kernel, pad;
+};
+
+// fused_supported reports whether the processor has AVX-512.
+int fused_supported(void);
+
+// fused_forward takes n images through both convolutions, into flats [n][32][rows/4][7], and
+// returns whether a number on the way was NaN. weights1 is [kernel][kernel][16], weights2
+// [kernel][kernel][16][32]. scratch is a framed image, frames framed inputs of the second
+// convolution, frame apart, which may be 0; all their padding is 0. tops1 and tops2, unless null, get which of
+// each square of 2x2 was pooled: [n][rows/2][14][16] and [n][rows/4][7][32].
+int fused_forward(struct fused f, int n, const float *images, const float *weights1,
+                  const float *bias1, const float *weights2, const float *bias2, float *scratch,
+                  float *frames, int frame, float *flats, uint8_t *tops1, uint8_t *tops2);
+
+// fused_backward adds the gradients of n images that fused_forward just took, given dFlats,
+// those by flats. packed is [32][kernel][kernel][16], as is dPacked; dWeights1 is
+// [kernel][kernel][16]. dFrame is overwritten.
+void fused_backward(struct fused f, int n, const float *images, const float *packed,
+                    float *scratch, const float *frames, int frame, const float *flats,
+                    const float *dFlats, const uint8_t *tops1, const uint8_t *tops2,
+                    float *dFrame, float *dWeights1, float *dBias1, float *dPacked,
+                    float *dBias2);
