@@ -91,19 +91,46 @@ WIDE static void first(const struct fused *f, const float *image, const float *w
 	}
 }
 
+// Tiles of bfloat16 for the second convolution, as fused_forward gets them.
+struct tiled {
+	uint16_t *planes;
+	int size;
+	const uint16_t *tiles; // null: none
+};
+
+// wideRows computes two rows of the second convolution from an even one on, or finds them where
+// tiles computed four: see fused_tiles_rows. It returns the first; the second is *below.
+WIDE static const float *wideRows(const struct fused *f, float *wide, const float *frame,
+                                  const float *weights, const float *bias,
+                                  const struct tiled *t, int y, const float **below) {
+	int line = (14 + 2 * f->pad) * 16, left = f->rows / 2 / 2 * 2 - y;
+	if (!t->tiles) {
+		for (int k = 0; k < 2; k++)
+			row(wide + k * 512, frame + (y + k) * line, line, f->kernel, weights, bias, 14, 2, 16);
+	} else if (y % 4 == 0)
+		fused_tiles_rows(wide, t->planes + y * line, t->size, line, f->kernel, t->tiles, bias,
+		                 left < 4 ? 2 : 4);
+	else
+		wide += 2 * 512;
+	*below = wide + 512;
+	return wide;
+}
+
 WIDE static void second(const struct fused *f, const float *frame, const float *weights,
-                        const float *bias, float *flat, uint8_t *top, int *nan) {
-	int rows = f->rows / 2, line = (14 + 2 * f->pad) * 16, area = rows / 2 * 7;
-	float wide[2][14 * 32];
+                        const float *bias, const struct tiled *t, float *flat,
+                        uint8_t *top, int *nan) {
+	int rows = f->rows / 2, area = rows / 2 * 7;
+	float wide[4 * 512];
 	__m512i channels = _mm512_mullo_epi32(_mm512_set1_epi32(area),
 		_mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
+	if (t->tiles)
+		fused_tiles_split(frame, (rows + 2 * f->pad) * (14 + 2 * f->pad), t->planes, t->size);
 	for (int y = 0; y < rows / 2; y++) {
-		for (int k = 0; k < 2; k++)
-			row(wide[k], frame + (2 * y + k) * line, line, f->kernel, weights, bias, 14, 2, 16);
+		const float *below, *above = wideRows(f, wide, frame, weights, bias, t, 2 * y, &below);
 		for (int x = 0; x < 7; x++)
 			for (int v = 0; v < 2; v++) {
-				const float *from = wide[0] + 64 * x + 16 * v;
-				__m512 most = pool(from, from + 14 * 32, 32, top, nan);
+				int from = 64 * x + 16 * v;
+				__m512 most = pool(above + from, below + from, 32, top, nan);
 				top += top ? 16 : 0;
 				_mm512_i32scatter_ps(flat + y * 7 + x + 16 * v * area, channels, most, 4);
 			}
@@ -112,16 +139,22 @@ WIDE static void second(const struct fused *f, const float *frame, const float *
 
 WIDE int fused_forward(struct fused f, int n, const float *images, const float *weights1,
                        const float *bias1, const float *weights2, const float *bias2,
-                       float *scratch, float *frames, int frame, float *flats, uint8_t *tops1,
+                       float *scratch, float *frames, int frame, uint16_t *planes,
+                       int size, const uint16_t *tiles, float *flats, uint8_t *tops1,
                        uint8_t *tops2) {
+	struct tiled t = {planes, size, tiles};
+	if (tiles)
+		fused_tiles_begin();
 	int nan = 0, area = f.rows / 2 * 14, flat = f.rows / 4 * 7 * 32;
 	for (int i = 0; i < n; i++) {
 		float *frame2 = frames + (size_t)i * frame;
 		first(&f, images + (size_t)i * f.rows * 28, weights1, bias1, scratch, frame2,
 		      tops1 ? tops1 + (size_t)i * area * 16 : 0, &nan);
-		second(&f, frame2, weights2, bias2, flats + (size_t)i * flat,
+		second(&f, frame2, weights2, bias2, &t, flats + (size_t)i * flat,
 		       tops2 ? tops2 + (size_t)i * flat : 0, &nan);
 	}
+	if (tiles)
+		fused_tiles_end();
 	return nan;
 }
 

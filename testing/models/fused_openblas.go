@@ -8,7 +8,16 @@ package models
 */
 import "C"
 
-import "unsafe"
+import (
+	"sync"
+	"unsafe"
+)
+
+// parts are the bfloat16 that tiles have a float32 of.
+const parts = 2
+
+// hasTiles reports whether the processor multiplies tiles of bfloat16, and asks for them.
+var hasTiles = sync.OnceValue(func() bool { return C.fused_tiles_supported() != 0 })
 
 // canFuse reports whether the convolutions of a CNN are those of fused_openblas.c, and the
 // processor has what they take.
@@ -26,6 +35,9 @@ type fused struct {
 	weights2 []float32 // [kernel][kernel][in][out]
 	frames   []float32 // input of the second layer, framed: of one image, or of a chunk
 
+	// Of processors with tiles alone: the frame and weights of the second layer in bfloat16.
+	planes, tiles []uint16
+
 	// Of gradients alone: what was pooled of the images of a chunk, and gradients.
 	tops1, tops2      []uint8
 	dFrame, dWeights1 []float32
@@ -42,6 +54,10 @@ func (m *CNN) newFused(gradients bool) *fused {
 		weights2: make([]float32, m.two.out*m.two.fan()),
 		frames:   make([]float32, m.two.frame()),
 	}
+	if hasTiles() {
+		f.planes = make([]uint16, parts*f.plane(m))
+		f.tiles = make([]uint16, m.two.kernel*(m.two.kernel+1)*parts*512)
+	}
 	if gradients {
 		f.frames = make([]float32, chunk*m.two.frame())
 		f.tops1 = make([]uint8, chunk*m.two.rows*m.two.cols*m.two.in)
@@ -52,12 +68,18 @@ func (m *CNN) newFused(gradients bool) *fused {
 	return f
 }
 
+// plane is the length of a plane: tiles reach beyond a frame.
+func (f *fused) plane(m *CNN) int { return m.two.frame() + 16*m.two.in }
+
 // pack puts the weights in order: packed are those of the second layer as
 // [convolution.pack] leaves them.
 func (f *fused) pack(m *CNN, packed, params []float32) {
 	transpose(f.weights1, params[m.one.weight:m.one.bias()], m.one.out)
 	transpose(f.weights2, packed, m.two.out)
 	clear(f.dWeights1)
+	if f.tiles != nil {
+		C.fused_tiles_pack(C.int(m.two.kernel), floats(packed), shorts(f.tiles))
+	}
 }
 
 // transpose makes rows of src the columns of dst.
@@ -88,7 +110,8 @@ func (f *fused) apart(m *CNN) C.int {
 func (f *fused) forward(m *CNN, ws *workspace, params []float32, n int) bool {
 	return C.fused_forward(m.shape(), C.int(n), floats(ws.images), floats(f.weights1),
 		floats(params[m.one.bias():]), floats(f.weights2), floats(params[m.two.bias():]),
-		floats(f.scratch), floats(f.frames), f.apart(m), floats(ws.dense[0]),
+		floats(f.scratch), floats(f.frames), f.apart(m),
+		shorts(f.planes), C.int(f.plane(m)), shorts(f.tiles), floats(ws.dense[0]),
 		octets(f.tops1), octets(f.tops2)) != 0
 }
 
@@ -111,5 +134,6 @@ func (f *fused) unpack(m *CNN, grad []float32) {
 	}
 }
 
-func floats(s []float32) *C.float { return (*C.float)(unsafe.SliceData(s)) }
-func octets(s []uint8) *C.uint8_t { return (*C.uint8_t)(unsafe.SliceData(s)) }
+func floats(s []float32) *C.float   { return (*C.float)(unsafe.SliceData(s)) }
+func shorts(s []uint16) *C.uint16_t { return (*C.uint16_t)(unsafe.SliceData(s)) }
+func octets(s []uint8) *C.uint8_t   { return (*C.uint8_t)(unsafe.SliceData(s)) }
