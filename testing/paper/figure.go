@@ -2,6 +2,7 @@ package paper
 
 import (
 	"fmt"
+	"image/color"
 	"io"
 	"math"
 	"os"
@@ -20,8 +21,9 @@ import (
 type Figure struct {
 	Title, X, Y string
 	LogX, LogY  bool
-	Falls       bool // the legend has room at the top
-	Left        bool // or on the left
+	Falls       bool    // the legend has room at the top
+	Left        bool    // or on the left
+	Floor       float64 // what is below is left out; 0: nothing
 	Series      []Series
 }
 
@@ -41,7 +43,8 @@ func CheckPlot(file string) error {
 	return fmt.Errorf("plot %q: name a file that ends in .png or .svg", file)
 }
 
-// WriteFile draws the figure to a file in the format that its name says.
+// WriteFile draws the figure to a file in the format that its name says. A name with -dark
+// in it, such as curves-dark.svg, is of a drawing for dark pages.
 func (f *Figure) WriteFile(file string) error {
 	if err := CheckPlot(file); err != nil {
 		return err
@@ -50,21 +53,26 @@ func (f *Figure) WriteFile(file string) error {
 	if err != nil {
 		return err
 	}
-	err = f.write(out, strings.ToLower(filepath.Ext(file))[1:])
+	ext := filepath.Ext(file)
+	dark := strings.Contains(filepath.Base(file), "-dark")
+	err = f.write(out, strings.ToLower(ext)[1:], dark)
 	if fault := out.Close(); err == nil {
 		err = fault
 	}
 	return err
 }
 
-func (f *Figure) write(w io.Writer, format string) error {
-	p := plot.New()
+func (f *Figure) write(w io.Writer, format string, dark bool) error {
+	p, grid := plot.New(), plotter.NewGrid()
+	if dark {
+		darken(p, grid)
+	}
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = f.Title, f.X, f.Y
 	p.Legend.Top, p.Legend.XOffs = f.Falls, -vg.Centimeter/2
 	if f.Left {
 		p.Legend.Left, p.Legend.XOffs = true, vg.Centimeter/2
 	}
-	p.Add(plotter.NewGrid())
+	p.Add(grid)
 	if f.LogX && f.any() {
 		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 	}
@@ -76,12 +84,26 @@ func (f *Figure) write(w io.Writer, format string) error {
 			return fmt.Errorf("plot of %s: %w", s.Name, err)
 		}
 	}
+	if f.Floor != 0 {
+		p.Y.Min = f.Floor
+	}
 	to, err := p.WriterTo(20*vg.Centimeter, 13*vg.Centimeter, format)
 	if err != nil {
 		return err
 	}
 	_, err = to.WriteTo(w)
 	return err
+}
+
+// darken gives a plot the colors of a dark page.
+func darken(p *plot.Plot, grid *plotter.Grid) {
+	back, line := color.Gray{Y: 0x11}, color.Gray{Y: 0x44}
+	p.BackgroundColor, grid.Vertical.Color, grid.Horizontal.Color = back, line, line
+	for _, of := range []*color.Color{&p.Title.TextStyle.Color, &p.Legend.TextStyle.Color,
+		&p.X.Color, &p.X.Label.TextStyle.Color, &p.X.Tick.Color, &p.X.Tick.Label.Color,
+		&p.Y.Color, &p.Y.Label.TextStyle.Color, &p.Y.Tick.Color, &p.Y.Tick.Label.Color} {
+		*of = color.Gray{Y: 0xcc}
+	}
 }
 
 // add draws a series. Points that a plot cannot show, such as those of a run that diverged
@@ -136,7 +158,7 @@ func addBars(p *plot.Plot, name string, points plotter.XYs, bars plotter.YErrors
 
 func (f *Figure) shows(x, y float64) bool {
 	finite := !math.IsNaN(x) && !math.IsInf(x, 0) && !math.IsNaN(y) && !math.IsInf(y, 0)
-	return finite && (!f.LogX || x > 0) && (!f.LogY || y > 0)
+	return finite && (!f.LogX || x > 0) && (!f.LogY || y > 0) && (f.Floor == 0 || y >= f.Floor)
 }
 
 // any reports whether there is anything to show: a logarithmic axis needs a point.

@@ -124,8 +124,9 @@ func (x *mnistRun) summarize(l *mnistLeague, e *entry) {
 // draw adds two figures: accuracy by queries and by kB, as means of the runs, and the targets.
 func (x *mnistRun) draw(l *mnistLeague, entries []*entry) {
 	queries := Figure{Title: l.String(), X: "queries of a client that is always asked",
-		Y: "test accuracy"}
-	bytes := Figure{Title: l.String(), X: "kB on a device's connection", Y: "test accuracy"}
+		Y: "test accuracy", LogX: true, Floor: mnistLevels[0]}
+	bytes := queries
+	bytes.X = "kB on a device's connection"
 	for _, e := range entries {
 		queries.Series = append(queries.Series, e.line(l.contributor, 1))
 		bytes.Series = append(bytes.Series, e.line(l.connection, 1000))
