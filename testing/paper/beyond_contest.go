@@ -166,7 +166,7 @@ func (e *Env) tune(ctx context.Context, id string, t *contest, c contestant,
 	one, err := t.enter(c, best.chosen)
 	for seed := uint64(2); seed <= uint64(seeds) && err == nil; seed++ {
 		var r *run.Result
-		if r, err = e.trainOne(ctx, id, one, seed); err == nil {
+		if r, err = e.trainOne(ctx, id, one, seed); r != nil {
 			best.results = append(best.results, r)
 		}
 	}

@@ -133,7 +133,8 @@ func newMNISTRun(ctx context.Context, e *Env, id string, leagues []mnistLeague) 
 	return &mnistRun{ctx: ctx, env: e, leagues: leagues, report: &Report{ID: id}}
 }
 
-// all trains every arm. After an error the report has the runs so far.
+// all trains every arm. After an error or an interrupt the report has the runs so far, and
+// claims nothing of their split.
 func (x *mnistRun) all() error {
 	s, err := x.env.mnist()
 	if err != nil {
@@ -145,11 +146,14 @@ func (x *mnistRun) all() error {
 		for _, c := range l.arms {
 			e, err := x.env.tune(x.ctx, x.report.ID, l.contest(s), c, l.seeds)
 			x.report.addRows(e.results)
+			if len(e.results) > 0 {
+				entries = append(entries, e)
+				x.summarize(l, e)
+			}
 			if err != nil {
+				x.draw(l, entries)
 				return err
 			}
-			entries = append(entries, e)
-			x.summarize(l, e)
 		}
 		x.claims(l, entries)
 		x.draw(l, entries)

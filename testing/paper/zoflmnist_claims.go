@@ -3,6 +3,7 @@ package paper
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/zofl/zofl/testing/paper/run"
 )
@@ -116,9 +117,31 @@ func (x *mnistRun) summarize(l *mnistLeague, e *entry) {
 		}
 		row = append(row, text)
 	}
-	end := e.reached(run.Accuracy, queriesOf, math.MaxUint64)
-	s.Rows = append(s.Rows, append(row, spread(end),
+	s.Rows = append(s.Rows, append(row, l.end(e),
 		fmt.Sprintf("%.2f", e.results.RoundTime().Seconds())))
+}
+
+// end formats the accuracies after the last round, and says which runs are to go on.
+func (l *mnistLeague) end(e *entry) string {
+	var ended []float64
+	var later []string
+	for _, r := range e.results {
+		c := r.Curve
+		if c.Ended != "" {
+			ended = append(ended, reached(c, run.Accuracy, queriesOf, math.MaxUint64))
+			continue
+		}
+		var p run.Point
+		if points := c.Measured(); len(points) > 0 {
+			p = points[len(points)-1]
+		}
+		later = append(later, fmt.Sprintf("seed %d goes on: %.4f after %d", c.Seed,
+			c.At(run.Accuracy, p.Round), l.contributor(&p)))
+	}
+	if len(ended) > 0 {
+		later = append([]string{spread(ended)}, later...)
+	}
+	return strings.Join(later, "; ")
 }
 
 // draw adds two figures: accuracy by queries and by kB, as means of the runs, and the targets.

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"context"
 	"errors"
 	"math"
 	"slices"
@@ -30,6 +31,28 @@ func TestMNISTShort(t *testing.T) {
 	again := experiment(t, "zofl-mnist", e(dir))
 	if !slices.EqualFunc(r.Table.Rows, again.Table.Rows, slices.Equal[[]string]) {
 		t.Errorf("from the logs:\n%v\nbefore:\n%v", again.Table.Rows, r.Table.Rows)
+	}
+}
+
+// TestMNISTInterrupted: what was reached before an interrupt is in the table and the figures,
+// and nothing is claimed of it.
+func TestMNISTInterrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	e := &Env{Short: true, Generated: 200, Arms: []string{"zofl"},
+		Logf: func(string, ...any) { cancel() }}
+	x, err := Find("zofl-mnist")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := x.Run(ctx, e)
+	if !errors.Is(err, context.Canceled) || r == nil || len(r.Claims) != 0 ||
+		len(r.Summary.Rows) != 1 || len(r.Figure.Series) != 2 ||
+		!strings.Contains(r.Summary.Rows[0][7], "seed 1 goes on: 0.") {
+		t.Errorf("%+v, %v: want a row of a run that goes on", r, err)
 	}
 }
 
@@ -162,6 +185,11 @@ func TestTargets(t *testing.T) {
 	row := x.report.Summary.Rows[1]
 	if row[3] != "60; 0" || row[4] != "60; 0 (1 of 2)" || row[5] != "never" {
 		t.Errorf("the row is %q", row)
+	}
+	// A run that was interrupted has no end yet.
+	part := entryOf("part", spentCurve("rounds", .2, .5), spentCurve("", .1, .4))
+	if got := l.end(part); got != "0.5000; seed 1 goes on: 0.4000 after 40" {
+		t.Errorf("the end is %q", got)
 	}
 	line := x.report.Figure.Series[1]
 	if !slices.Equal(line.X, []float64{20, 40, 60}) || math.Abs(line.Y[1]-.55) > 1e-12 ||
