@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/client/internal/retry"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // How a device on a bad network keeps its connection.
@@ -46,7 +47,7 @@ func ConnectOptions(id string) []nats.Option {
 	b := &backoff{random: retry.NewRandom(id)}
 	return []nats.Option{
 		nats.Name(id),
-		nats.CustomInboxPrefix("_INBOX_" + id),
+		nats.CustomInboxPrefix(subjects.Inbox(id)),
 		nats.Timeout(connectTimeout),
 		nats.RetryOnFailedConnect(true),
 		nats.MaxReconnects(-1),

@@ -33,6 +33,12 @@ func Reply(run string, shard uint32, id string) string {
 	return "zo." + run + ".p." + strconv.FormatUint(uint64(shard), 36) + "." + id
 }
 
+// AllShards is the wildcard of where a device sends its replies, whatever its shard is.
+func AllShards(run, id string) string { return "zo." + run + ".p.*." + id }
+
+// AllAnnouncements is the wildcard of the announcements to all shards.
+func AllAnnouncements(run string) string { return "zo." + run + ".a.*" }
+
 // Join is where a device asks for its slot and the plan.
 func Join(run, id string) string { return "zo." + run + ".j." + id }
 
@@ -78,6 +84,10 @@ func AllObjects(run string) string  { return "zo." + run + ".d.*" }
 func ID(subject string) string {
 	return subject[strings.LastIndexByte(subject, '.')+1:]
 }
+
+// Inbox is the prefix of the subjects to which the answers to a device, or to another requester
+// with an id, are sent. The broker's permissions let nobody else subscribe below it.
+func Inbox(id string) string { return "_INBOX_" + id }
 
 // Answerable reports whether an answer may be published to a subject that the sender of a
 // request chose: not to a subject of a run, and not to one of the server.
