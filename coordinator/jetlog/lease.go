@@ -99,7 +99,7 @@ type lease struct {
 
 func openLease(ctx context.Context, l *Log, replicas int) (*lease, error) {
 	r, err := openRegister(ctx, l, jetstream.KeyValueConfig{
-		Bucket: "ZO_" + l.cfg.Run + "_LEASE", TTL: l.cfg.LeaseTTL, Replicas: replicas,
+		Bucket: leaseBucket(l.cfg.Run), TTL: l.cfg.LeaseTTL, Replicas: replicas,
 		Description: "zofl: who coordinates a run",
 	}, "lease")
 	return &lease{register: r, own: claim{Name: l.cfg.Name, ID: rand.Text()}, last: l.Last}, err
@@ -291,7 +291,7 @@ type counter struct{ register }
 
 func openCounter(ctx context.Context, l *Log, replicas int) (*counter, error) {
 	r, err := openRegister(ctx, l, jetstream.KeyValueConfig{
-		Bucket: "ZO_" + l.cfg.Run + "_EPOCH", Replicas: replicas,
+		Bucket: epochBucket(l.cfg.Run), Replicas: replicas,
 		Description: "zofl: last epoch of a run's coordinators",
 	}, "epoch")
 	return &counter{r}, err

@@ -25,7 +25,7 @@ type seen struct {
 
 func openSeen(ctx context.Context, l *Log, replicas int) (*seen, error) {
 	r, err := openRegister(ctx, l, jetstream.KeyValueConfig{
-		Bucket: "ZO_" + l.cfg.Run + "_EPOCH", Replicas: replicas,
+		Bucket: epochBucket(l.cfg.Run), Replicas: replicas,
 		Description: "zofl: last epoch of a run's coordinators",
 	}, "seen")
 	return &seen{register: r}, err
@@ -104,7 +104,7 @@ func (l *Log) remains(epoch uint64) string {
 func (l *Log) Seen(ctx context.Context) (uint64, error) {
 	s := l.seen
 	if s == nil {
-		bucket := "ZO_" + l.cfg.Run + "_EPOCH"
+		bucket := epochBucket(l.cfg.Run)
 		s = &seen{register: register{nc: l.cfg.Conn, bucket: bucket, key: "seen"}}
 		if err := s.load(ctx); err != nil && !deleted(err) { // without the bucket nobody has led
 			return 0, err

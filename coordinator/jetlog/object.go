@@ -29,7 +29,7 @@ type objectBucket struct {
 	stream jetstream.Stream // of store
 }
 
-func (l *Log) objectBucket() string { return "ZO_" + l.cfg.Run + "_OBJECTS" }
+func (l *Log) objectBucket() string { return objectBucketOf(l.cfg.Run) }
 
 // openObjects finds the bucket, or makes it if create is set. The error matches ErrNoObject if
 // there is none.

@@ -1,0 +1,25 @@
+package jetlog
+
+import "github.com/zofl/zofl/wire/subjects"
+
+// Subjects returns the subjects to which the log of a run publishes, for permissions of the broker;
+// with dense, also those of its vectors. The log answers flow control of the server besides
+// (allow_responses), and subscribes below its connection's inbox only.
+//
+// $JS.API.> is that of the whole account: give runs that must not touch each other's logs accounts
+// of their own.
+func Subjects(run string, dense bool) []string {
+	list := []string{
+		subjects.Log(run), subjects.Members(run), "$JS.API.>",
+		"$KV." + leaseBucket(run) + ".>", "$KV." + epochBucket(run) + ".>",
+	}
+	if dense {
+		list = append(list, "$O."+objectBucketOf(run)+".>")
+	}
+	return list
+}
+
+// Names of the buckets of a run.
+func leaseBucket(run string) string    { return "ZO_" + run + "_LEASE" }
+func epochBucket(run string) string    { return "ZO_" + run + "_EPOCH" }
+func objectBucketOf(run string) string { return "ZO_" + run + "_OBJECTS" }
