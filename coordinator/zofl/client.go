@@ -14,6 +14,8 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator/zofl/internal/objective"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // deviceFlags are the flags that `zofl client` and `zofl follow` share.
@@ -46,6 +48,9 @@ func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
 	if d.id == "" {
 		return usageError{errors.New("--id is missing: give each device a name that no other one has")}
 	}
+	if err := wire.CheckName(d.id); err != nil {
+		return usageError{fmt.Errorf("--id: %w", err)}
+	}
 	told := slog.New(slog.NewTextHandler(os.Stderr, nil)) // what concerns the connection
 	level := &slog.HandlerOptions{Level: slog.LevelWarn}
 	logger := slog.New(slog.NewTextHandler(os.Stderr, level))
@@ -62,7 +67,7 @@ func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
 		}
 		defer cfg.Store.Close()
 	}
-	nc, err := d.await(d.id, told)
+	nc, err := d.await(d.id, subjects.Inbox(d.id), told)
 	if err != nil {
 		return err
 	}

@@ -42,8 +42,9 @@ func (c *connection) named() bool {
 	return c.creds != "" || c.nkey != "" || c.ca != "" || c.cert != "" || c.key != ""
 }
 
-// options returns the options that the flags make. Errors are usage errors.
-func (c *connection) options(name string) ([]nats.Option, error) {
+// options returns the options that the flags make. Errors are usage errors. Answers come below
+// inbox, or where the NATS library chooses if it is empty.
+func (c *connection) options(name, inbox string) ([]nats.Option, error) {
 	if err := c.check(); err != nil {
 		return nil, usageError{err}
 	}
@@ -51,6 +52,9 @@ func (c *connection) options(name string) ([]nats.Option, error) {
 		nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
 		nats.ReconnectWait(250 * time.Millisecond),
 		nats.ReconnectJitter(250*time.Millisecond, time.Second),
+	}
+	if inbox != "" {
+		opts = append(opts, nats.CustomInboxPrefix(inbox))
 	}
 	if c.creds != "" {
 		opts = append(opts, nats.UserCredentials(c.creds))
@@ -176,8 +180,8 @@ func (c *connection) redacted() string {
 const dialWithin = 2 * time.Second
 
 // dial connects once. It fails if none of at most three servers answers within five seconds.
-func (c *connection) dial(name string) (*nats.Conn, error) {
-	opts, err := c.options(name)
+func (c *connection) dial(name, inbox string) (*nats.Conn, error) {
+	opts, err := c.options(name, inbox)
 	if err != nil {
 		return nil, err
 	}
@@ -192,8 +196,8 @@ func (c *connection) dial(name string) (*nats.Conn, error) {
 
 // await connects now, or as soon as the broker answers. It is for commands that run for long:
 // they survive an absence of the broker. The log is told why there is no connection.
-func (c *connection) await(name string, log *slog.Logger) (*nats.Conn, error) {
-	opts, err := c.options(name)
+func (c *connection) await(name, inbox string, log *slog.Logger) (*nats.Conn, error) {
+	opts, err := c.options(name, inbox)
 	if err != nil {
 		return nil, err
 	}

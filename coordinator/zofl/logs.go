@@ -9,6 +9,7 @@ import (
 
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/wire"
 )
@@ -57,12 +58,16 @@ func (l *logChoice) open(ctx context.Context) (source.Source, error) {
 	if err := checkRun(l.run); err != nil {
 		return nil, err
 	}
-	nc, err := l.dial("zofl")
+	role := grant.Operator
+	if l.jetstream {
+		role = grant.Coordinator
+	}
+	nc, err := l.dial("zofl", inboxOf(role, l.run))
 	if err != nil {
 		return nil, err
 	}
 	if !l.jetstream {
-		return source.Live(nc, l.run, "zofl"), nil
+		return source.Live(nc, l.run, grant.OperatorID), nil
 	}
 	log, err := openToRead(ctx, logSpec{place: jetStreamName, nc: nc, run: l.run})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/wire"
 )
@@ -63,7 +64,7 @@ zofl serve with the new one.`,
 			if err := checkRun(run); err != nil {
 				return err
 			}
-			nc, err := c.dial("zofl log move")
+			nc, err := c.dial("zofl log move", inboxOf(grant.Coordinator, run))
 			if err != nil {
 				return err
 			}

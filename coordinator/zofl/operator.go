@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
+	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 )
 
@@ -39,7 +40,7 @@ func (o *operator) open(verb string) (*nats.Conn, error) {
 	if err := checkRun(o.run); err != nil {
 		return nil, err
 	}
-	return o.dial("zofl " + verb)
+	return o.dial("zofl "+verb, inboxOf(grant.Operator, o.run))
 }
 
 // ask sends a command, and prints the coordinator's status after it.

@@ -21,7 +21,9 @@ import (
 	"github.com/zofl/zofl/coordinator/jetlog"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -132,6 +134,11 @@ func (f *serveFlags) read(args []string) error {
 		return usageError{fmt.Errorf("--replicas %d: the broker that serve starts is one server: "+
 			"give --url of a cluster", f.replicas)}
 	}
+	if f.url == "" {
+		if err := loopback(f.listen); err != nil {
+			return usageError{err}
+		}
+	}
 	if len(args) == 1 {
 		var err error
 		if f.plan, err = readPlanFile(args[0]); err != nil {
@@ -162,19 +169,25 @@ func (f *serveFlags) serve(cmd *cobra.Command) error {
 			return err
 		}
 	}
+	var log runlog.Log
+	var err error
+	if !f.jetstream { // before the connection, whose inbox has the run's name
+		if log, err = f.openDirectory(ctx, logger); err != nil {
+			return classify(err)
+		}
+	}
 	nc, hangUp, err := f.broker(logger)
+	if err != nil && log != nil {
+		return errors.Join(err, log.Close())
+	}
 	if err != nil {
 		return err
 	}
 	defer hangUp()
-	if f.beginAnew && !f.jetstream {
-		if err := setAside(f.store, logger); err != nil {
+	if f.jetstream {
+		if log, err = f.openLog(ctx, nc, logger); err != nil {
 			return classify(err)
 		}
-	}
-	log, err := f.openLog(ctx, nc, logger)
-	if err != nil {
-		return classify(err)
 	}
 	if jet, ok := log.(*jetlog.Log); ok && f.beginAnew && jet.Last() == 0 {
 		if log, err = f.anew(ctx, jet, nc, logger); err != nil {
@@ -263,14 +276,11 @@ func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
 // broker connects to the broker at --url, or starts one in this process.
 func (f *serveFlags) broker(logger *slog.Logger) (nc *nats.Conn, hangUp func(), err error) {
 	if f.url != "" {
-		nc, err := f.await("zofl serve", logger)
+		nc, err := f.await("zofl serve", inboxOf(grant.Coordinator, f.run), logger)
 		if err != nil {
 			return nil, nil, err
 		}
 		return nc, nc.Close, nil
-	}
-	if err := loopback(f.listen); err != nil {
-		return nil, nil, usageError{err}
 	}
 	cfg := broker.Config{Listen: f.listen}
 	if f.jetstream {
@@ -308,6 +318,25 @@ func loopback(address string) error {
 			"--url", address)
 	}
 	return nil
+}
+
+// openDirectory opens the log in a directory, and learns the name of the run that it continues.
+func (f *serveFlags) openDirectory(ctx context.Context, logger *slog.Logger) (runlog.Log, error) {
+	if f.beginAnew {
+		if err := setAside(f.store, logger); err != nil {
+			return nil, err
+		}
+	}
+	log, err := f.openLog(ctx, nil, logger)
+	if err != nil || f.plan != nil {
+		return log, err
+	}
+	plan, err := planOf(ctx, source.Stored(log, nil))
+	if err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	f.run = plan.Run
+	return log, nil
 }
 
 // openLog opens the log. Without a plan there must be one to continue.

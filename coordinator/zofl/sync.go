@@ -59,7 +59,7 @@ func (s *syncCheck) check(ctx context.Context, way connection, replicas int,
 	if s.url != "" {
 		way.url = s.url
 	}
-	nc, err := way.await("zofl serve: sync", logger)
+	nc, err := way.await("zofl serve: sync", "", logger)
 	if err != nil {
 		return err
 	}

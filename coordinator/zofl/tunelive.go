@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
 	"github.com/zofl/zofl/coordinator/zofl/internal/livetune"
 	"github.com/zofl/zofl/fleet/tune"
 )
@@ -51,7 +52,7 @@ func (l *tuneLive) check(cmd *cobra.Command, args []string) error {
 
 // tuneRun tunes the step of a run in progress.
 func (f *tuneFlags) tuneRun(cmd *cobra.Command) error {
-	nc, err := f.live.dial("zofl tune")
+	nc, err := f.live.dial("zofl tune", inboxOf(grant.Operator, f.live.run))
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package docs
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -38,6 +39,38 @@ func (s *session) guarded() {
 	s.t.Cleanup(func() { broker.Shutdown(); broker.WaitForShutdown() })
 	if !broker.ReadyForConnections(patience) {
 		s.t.Fatal("the server is not ready")
+	}
+}
+
+// TestPermissionsPrinted: the blocks of the security page's configuration are what the commands
+// above it print.
+func TestPermissionsPrinted(t *testing.T) {
+	t.Parallel()
+	zofl := built(t)
+	page, err := Read(filepath.Join(root, "docs/security.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf, err := page.Only("conf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+	printed := 0
+	for _, b := range page.Blocks {
+		for line := range strings.Lines(b.Text) {
+			words := strings.Fields(line)
+			if b.Kind != "sh" || len(words) < 2 || words[1] != "permissions" {
+				continue
+			}
+			out, err := exec.Command(zofl, words[1:]...).Output()
+			if printed++; err != nil || !strings.Contains(bare(conf.Text), bare(string(out))) {
+				t.Errorf("%sprints %v what the configuration lacks:\n%s", line, err, out)
+			}
+		}
+	}
+	if printed != strings.Count(conf.Text, "permissions:") {
+		t.Errorf("%d commands for %d users", printed, strings.Count(conf.Text, "permissions:"))
 	}
 }
 

@@ -104,6 +104,9 @@ type service struct {
 	listedAt time.Time
 }
 
+// ServiceName is the name of the micro service of a run's coordinator.
+func ServiceName(run string) string { return "zofl-" + run }
+
 // Serve answers commands to a coordinator until stop is called. The coordinator's Recorder must
 // be watch.
 func Serve(nc *nats.Conn, run string, c *coordinator.Coordinator,
@@ -113,7 +116,7 @@ func Serve(nc *nats.Conn, run string, c *coordinator.Coordinator,
 		s.pageLen = int(min(mostPage, most/2))
 	}
 	svc, err := micro.AddService(nc, micro.Config{
-		Name: "zofl-" + run, Version: "0.1.0", Description: "coordinator of run " + run,
+		Name: ServiceName(run), Version: "0.1.0", Description: "coordinator of run " + run,
 		// A queue group would hand some requests to subscriptions that a broken
 		// connection left behind. Only the leading coordinator serves, so none is needed.
 		QueueGroupDisabled: true,

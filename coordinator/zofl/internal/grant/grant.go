@@ -1,0 +1,167 @@
+// Package grant says which subjects each part of a run publishes and subscribes, and writes that as
+// permissions of the broker. Zofl does not authenticate: who may use a subject is who a device is.
+package grant
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats.go/micro"
+
+	"github.com/zofl/zofl/coordinator/jetlog"
+	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
+)
+
+// A Role is a part in a run.
+type Role string
+
+// The roles.
+const (
+	Device      Role = "device"
+	Witness     Role = "witness"     // follows and serves snapshots: `zofl follow`
+	Coordinator Role = "coordinator" // `zofl serve`, and the commands that open a log in JetStream
+	Operator    Role = "operator"    // commands a coordinator, and reads the log from it
+)
+
+// Roles are all roles.
+var Roles = []Role{Device, Witness, Coordinator, Operator}
+
+// Names returns the names of the roles, for messages.
+func Names() string {
+	var names []string
+	for _, r := range Roles {
+		names = append(names, string(r))
+	}
+	return strings.Join(names, ", ")
+}
+
+// HasID says whether a part with the role has an id of its own. The others are [OperatorID].
+func (r Role) HasID() bool { return r == Device || r == Witness }
+
+// OperatorID is the id by which the program asks a coordinator for records. No device may have it.
+const OperatorID = "zofl"
+
+// A Use says what is to be permitted.
+type Use struct {
+	Run string
+	// ID is the id of a device or witness. It must be empty for other roles.
+	ID string
+	// Dense adds what transport=dense needs.
+	Dense bool
+	// JetStream adds what a coordinator with its log in JetStream needs. Recovered adds what one
+	// needs whose log `zofl recover` made.
+	JetStream, Recovered bool
+}
+
+// Check returns an error unless the use makes sense for the role.
+func (u *Use) Check(role Role) error {
+	switch {
+	case !slices.Contains(Roles, role):
+		return fmt.Errorf("role %q: choose one of %s", role, Names())
+	case !role.HasID() && u.ID != "":
+		return fmt.Errorf("%s: a %s has no name in its subjects: leave it out", u.ID, role)
+	case u.ID == OperatorID:
+		return fmt.Errorf("%s: the program asks for records by this name: choose another one", u.ID)
+	case (u.JetStream || u.Recovered) && role != Coordinator:
+		return fmt.Errorf("role %s: only a coordinator has a log", role)
+	}
+	if err := wire.CheckName(u.Run); err != nil {
+		return fmt.Errorf("run: %w", err)
+	}
+	if err := wire.CheckName(u.ID); role.HasID() && err != nil {
+		return fmt.Errorf("name of the %s: %w", role, err)
+	}
+	return nil
+}
+
+// Inbox returns the prefix of the subjects to which answers to a role come. Answers to coordinators
+// and operators come below [OperatorID]'s, apart by run.
+func (u *Use) Inbox(role Role) string {
+	switch role {
+	case Coordinator:
+		return subjects.Inbox(OperatorID) + ".c." + u.Run
+	case Operator:
+		return subjects.Inbox(OperatorID) + ".o." + u.Run
+	}
+	return subjects.Inbox(u.ID)
+}
+
+// answers is what a part may publish that answers requests: one message to the subject that the
+// request named, within the time.
+var answers = jwt.ResponsePermission{MaxMsgs: 1, Expires: 2 * time.Minute}
+
+// For returns what a role may do. All else is denied.
+func For(role Role, u Use) (*jwt.Permissions, error) {
+	if err := u.Check(role); err != nil {
+		return nil, err
+	}
+	p := &jwt.Permissions{}
+	p.Sub.Allow.Add(u.Inbox(role) + ".>")
+	switch role {
+	case Device, Witness:
+		u.device(role, p)
+	case Coordinator:
+		u.coordinator(p)
+	case Operator:
+		u.asks(p, OperatorID)
+		p.Pub.Allow.Add(subjects.Operator(u.Run, "*"))
+	}
+	slices.Sort(p.Pub.Allow)
+	slices.Sort(p.Sub.Allow)
+	return p, nil
+}
+
+// asks permits to ask a coordinator for records, and for the vectors that they name.
+func (u *Use) asks(p *jwt.Permissions, id string) {
+	p.Pub.Allow.Add(subjects.CatchUp(u.Run, id))
+	if u.Dense {
+		p.Pub.Allow.Add(subjects.Object(u.Run, id))
+	}
+}
+
+func (u *Use) device(role Role, p *jwt.Permissions) {
+	u.asks(p, u.ID)
+	p.Pub.Allow.Add(subjects.Snapshot(u.Run, u.ID), subjects.AllShards(u.Run, u.ID))
+	p.Sub.Allow.Add(subjects.AllAnnouncements(u.Run))
+	if role == Witness {
+		p.Sub.Allow.Add(subjects.AllSnapshots(u.Run))
+		p.Resp = &answers
+		return
+	}
+	p.Pub.Allow.Add(subjects.Join(u.Run, u.ID))
+	if u.Dense {
+		p.Pub.Allow.Add(subjects.Upload(u.Run, u.ID))
+	}
+}
+
+func (u *Use) coordinator(p *jwt.Permissions) {
+	p.Resp = &answers
+	p.Pub.Allow.Add(subjects.AllAnnouncements(u.Run))
+	p.Sub.Allow.Add(subjects.AllReplies(u.Run), subjects.AllJoins(u.Run),
+		subjects.AllCatchUps(u.Run), subjects.Operator(u.Run, "*"))
+	name := operate.ServiceName(u.Run)
+	for _, verb := range []micro.Verb{micro.PingVerb, micro.InfoVerb, micro.StatsVerb} {
+		for _, of := range [][2]string{{}, {name}, {name, "*"}} {
+			if subject, err := micro.ControlSubject(verb, of[0], of[1]); err == nil {
+				p.Sub.Allow.Add(subject)
+			}
+		}
+	}
+	if u.Dense {
+		p.Sub.Allow.Add(subjects.AllUploads(u.Run), subjects.AllObjects(u.Run))
+	}
+	if u.Recovered {
+		p.Sub.Allow.Add(subjects.AllSnapshots(u.Run))
+	}
+	if u.JetStream {
+		p.Pub.Allow.Add(jetlog.Subjects(u.Run, u.Dense)...)
+	} else {
+		p.Pub.Allow.Add(subjects.Lead(u.Run))
+		p.Sub.Allow.Add(subjects.Lead(u.Run))
+	}
+}

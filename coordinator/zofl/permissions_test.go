@@ -1,0 +1,422 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
+	"github.com/zofl/zofl/coordinator/zofl/internal/source"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
+)
+
+// theRoles are a user of each role, of a run without dense transport and JetStream.
+var theRoles = []member{
+	{"pi", []string{"--role", "device", "--device", "pi"}},
+	{"w", []string{"--role", "witness", "--device", "w"}},
+	{"coordinator", []string{"--role", "coordinator"}},
+	{"operator", []string{"--role", "operator"}},
+}
+
+// matrix has all subjects of a run, and some of others, with the users who may publish and
+// subscribe them. It is written by hand: nothing in it comes from the code that grants.
+var matrix = []struct{ subject, publish, subscribe string }{
+	{"zo.kitchen.a.0", "coordinator", "pi w"},
+	{"zo.kitchen.a.z", "coordinator", "pi w"},
+	{"zo.kitchen.p.0.pi", "pi", "coordinator"},
+	{"zo.kitchen.p.z.pi", "pi", "coordinator"},
+	{"zo.kitchen.p.0.w", "w", "coordinator"},
+	{"zo.kitchen.p.0.other", "", "coordinator"},
+	{"zo.kitchen.j.pi", "pi", "coordinator"},
+	{"zo.kitchen.j.w", "", "coordinator"},
+	{"zo.kitchen.j.other", "", "coordinator"},
+	{"zo.kitchen.c.pi", "pi", "coordinator"},
+	{"zo.kitchen.c.w", "w", "coordinator"},
+	{"zo.kitchen.c.zofl", "operator", "coordinator"},
+	{"zo.kitchen.c.other", "", "coordinator"},
+	{"zo.kitchen.s.pi", "pi", "w"},
+	{"zo.kitchen.s.w", "w", "w"},
+	{"zo.kitchen.s.other", "", "w"},
+	{"zo.kitchen.u.pi", "", ""},
+	{"zo.kitchen.d.pi", "", ""},
+	{"zo.kitchen.d.w", "", ""},
+	{"zo.kitchen.d.zofl", "", ""},
+	{"zo.kitchen.h", "", ""},
+	{"zo.kitchen.m", "", ""},
+	{"zo.kitchen.l", "coordinator", "coordinator"},
+	{"zo.kitchen.o.status", "operator", "coordinator"},
+	{"zo.kitchen.o.stop", "operator", "coordinator"},
+	{"zo.pantry.a.0", "", ""},
+	{"zo.pantry.p.0.pi", "", ""},
+	{"zo.pantry.o.stop", "", ""},
+	{"zo.kitchen", "", ""},
+	{"app.orders", "", ""},
+	{"_INBOX.x", "", ""},
+	{"_INBOX_pi.x.y", "", "pi"},
+	{"_INBOX_w.x.y", "", "w"},
+	{"_INBOX_other.x.y", "", ""},
+	{"_INBOX_zofl.c.kitchen.x.y", "", "coordinator"},
+	{"_INBOX_zofl.o.kitchen.x.y", "", "operator"},
+	{"_INBOX_zofl.o.pantry.x.y", "", ""},
+	{"_INBOX_zofl.x", "", ""},
+	{"$SRV.PING", "", "coordinator"},
+	{"$SRV.INFO.zofl-kitchen", "", "coordinator"},
+	{"$SRV.STATS.zofl-kitchen.x", "", "coordinator"},
+	{"$SRV.PING.zofl-pantry", "", ""},
+	{"$JS.API.INFO", "", ""},
+	{"$KV.ZO_kitchen_LEASE.lease", "", ""},
+	{"$SYS.REQ.USER.INFO", "", ""},
+	{"$SYS.REQ.CLAIMS.UPDATE", "", ""},
+	{"zo.kitchen.a.*", "", "pi w"},
+	{"zo.kitchen.p.*.*", "", "coordinator"},
+	{"zo.kitchen.j.*", "", "coordinator"},
+	{"zo.kitchen.c.*", "", "coordinator"},
+	{"zo.kitchen.s.*", "", "w"},
+	{"zo.kitchen.o.*", "", "coordinator"},
+	{"zo.kitchen.>", "", ""},
+	{"zo.>", "", ""},
+	{"_INBOX.>", "", ""},
+	{"_INBOX_pi.>", "", "pi"},
+	{"_INBOX_zofl.>", "", ""},
+	{"$SRV.>", "", ""},
+	{">", "", ""},
+}
+
+// TestPermissionMatrix tries every subject in every role.
+func TestPermissionMatrix(t *testing.T) {
+	for way := range setUps {
+		t.Run(way, func(t *testing.T) {
+			g := newGuarded(t, way, false, theRoles...)
+			for _, m := range theRoles {
+				nc := g.connect(m.name)
+				for _, row := range matrix {
+					check := func(verb, who string, may bool) {
+						if want := strings.Contains(" "+who+" ", " "+m.name+" "); may != want {
+							t.Errorf("%s may %s %s: %v, want %v", m.name, verb, row.subject, may, want)
+						}
+					}
+					if !strings.ContainsAny(row.subject, "*>") {
+						check("publish", row.publish, mayPublish(t, nc, row.subject))
+					}
+					check("subscribe", row.subscribe, maySubscribe(t, nc, row.subject))
+				}
+			}
+		})
+	}
+}
+
+// connect returns a connection of a user.
+func (g *guarded) connect(name string) *nats.Conn {
+	g.t.Helper()
+	var opts []nats.Option
+	url := g.login[name][len(g.login[name])-1]
+	if g.login[name][0] == "--creds" {
+		opts = append(opts, nats.UserCredentials(g.login[name][1]))
+	}
+	nc, err := nats.Connect(url, append(opts, nats.ErrorHandler(func(*nats.Conn, *nats.Subscription,
+		error) {
+	}))...)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.t.Cleanup(nc.Close)
+	return nc
+}
+
+// mayPublish publishes, and says whether the server let it pass.
+func mayPublish(t *testing.T, nc *nats.Conn, subject string) bool {
+	t.Helper()
+	if err := nc.Publish(subject, nil); err != nil {
+		t.Fatal(err)
+	}
+	return !denies(t, nc, fmt.Sprintf("Publish to %q", subject))
+}
+
+// maySubscribe subscribes, and says whether the server let it pass.
+func maySubscribe(t *testing.T, nc *nats.Conn, subject string) bool {
+	t.Helper()
+	sub, err := nc.SubscribeSync(subject)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sub.Unsubscribe()
+	return !denies(t, nc, fmt.Sprintf("Subscription to %q", subject))
+}
+
+// denies says whether the last thing that the server refused has a text.
+func denies(t *testing.T, nc *nats.Conn, text string) bool {
+	t.Helper()
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	err := nc.LastError()
+	return err != nil && strings.Contains(strings.ToLower(err.Error()), strings.ToLower(text))
+}
+
+// A guardedKitchen is a kitchen whose broker is guarded.
+type guardedKitchen struct {
+	*kitchen
+	g *guarded
+}
+
+// everyone are the users of a run.
+func everyone(extra map[string][]string) (members []member) {
+	for name, role := range map[string]string{"a": "device", "b": "device", "c": "device",
+		"w": "witness", "v": "witness", "liar": "witness"} {
+		members = append(members, member{name, append([]string{"--role", role, "--device", name},
+			extra[role]...)})
+	}
+	members = append(members, member{"spy", nil})
+	for _, role := range []string{"coordinator", "operator"} {
+		members = append(members, member{role, append([]string{"--role", role}, extra[role]...)})
+	}
+	return members
+}
+
+func (k *guardedKitchen) newPlan(flags ...string) {
+	k.t.Helper()
+	if _, err := zofl(k.t, append([]string{"plan", "--run", "kitchen", "--dim",
+		fmt.Sprint(kitchenDim), "--write", k.plan, "--set", "members=2", "--set", "target=2", "--set",
+		"quorum=1", "--set", "reannounce=100", "--set", "deadline=500", "--set",
+		"max_attempts=1000", "--set", "digest_every=4"}, flags...)...); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// as runs a command as a user until the test ends.
+func (k *guardedKitchen) as(user string, args ...string) *service {
+	k.t.Helper()
+	return background(k.t, append(args, k.g.login[user]...)...)
+}
+
+func (k *guardedKitchen) device(id string, more ...string) *service {
+	k.t.Helper()
+	return k.as(id, append([]string{"client", "--run", "kitchen", "--id", id, "--json", "--objective",
+		"bowl", "--dim", fmt.Sprint(kitchenDim), "--store", filepath.Join(k.dir, id)}, more...)...)
+}
+
+// command runs a command of an operator.
+func (k *guardedKitchen) command(args ...string) string {
+	k.t.Helper()
+	out, err := zofl(k.t, append(append(args, "--run", "kitchen"), k.g.login["operator"]...)...)
+	if err != nil {
+		k.t.Fatalf("zofl %v: %v", args, err)
+	}
+	return out
+}
+
+func (k *guardedKitchen) recordsReach(n uint64) (last uint64) {
+	k.t.Helper()
+	for {
+		out, err := zofl(k.t, append([]string{"status", "--json", "--run", "kitchen"},
+			k.g.login["operator"]...)...)
+		if errors.As(err, new(absentError)) {
+			continue // it has just begun
+		}
+		if err != nil {
+			k.t.Fatal(err)
+		}
+		var s struct{ N uint64 }
+		if decode(k.t, out, &s); s.N >= n {
+			return s.N
+		}
+	}
+}
+
+// TestRunUnderPermissions goes through a run in which everything happens. Nothing is denied, and
+// nothing is permitted in vain.
+func TestRunUnderPermissions(t *testing.T) {
+	for way := range setUps {
+		for _, dense := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, dense %v", way, dense), func(t *testing.T) {
+				t.Parallel()
+				runUnderPermissions(t, way, dense)
+			})
+		}
+	}
+}
+
+func runUnderPermissions(t *testing.T, way string, dense bool) {
+	dir, plan, extra := t.TempDir(), []string(nil), map[string][]string{}
+	if dense {
+		plan = []string{"--preset", "fzoos", "--set", "features=40", "--set", "window=30", "--set",
+			"steps=2", "--set", "dense_keep=64"}
+		for _, role := range grant.Roles {
+			extra[string(role)] = []string{"--dense"}
+		}
+	}
+	k := &guardedKitchen{g: newGuarded(t, way, false, everyone(extra)...), kitchen: &kitchen{t: t,
+		dir: dir, plan: filepath.Join(dir, "plan.json"), log: filepath.Join(dir, "log")}}
+	k.newPlan(plan...)
+	lead := k.as("coordinator", "serve", k.plan, "--store", k.log, "--json",
+		"--witness", "liar", "--witness", "w")
+	k.recordsReach(1)
+	s := k.g.spyAs("spy")
+	k.follower("w", "--snapshot-every", "4")
+	a, b := k.device("a"), k.device("b")
+	k.recordsReach(10)
+	if err := b.stop(); err != nil { // to catch up later
+		t.Fatal(err)
+	}
+	n := k.recordsReach(20)
+	k.command("pause")
+	k.device("b")
+	k.device("c", "--horizon", "1")
+	if !dense { // vectors that are still there are proven by their records
+		s.saw(subjects.Snapshot("kitchen", "c"))
+	}
+	k.follower("v")
+	k.command("resume")
+	s.saw(subjects.Reply("kitchen", 0, "v"))
+	k.commands(n, dense)
+	k.lie(a)
+	k.recordsReach(k.recordsReach(0) + 8)
+	s.stop()
+	if err := lead.stop(); err != nil {
+		t.Error(err)
+	}
+	k.as("coordinator", "serve", "--store", k.log, "--json") // without its plan
+	k.recordsReach(n + 20)
+	k.command("stop")
+	waitFor(t, a, `"event":"stopped"`)
+	unused := s.unused(k.g.granted(dense))
+	unused = slices.DeleteFunc(unused, func(p string) bool {
+		// Needed where vectors are gone, or where a log begins with a state.
+		return p == "zo.kitchen.s.v" || dense && p == "zo.kitchen.s.c"
+	})
+	if len(unused) > 0 {
+		t.Errorf("nothing was sent to %q: who needs these?", unused)
+	}
+	if denied := k.g.denied(); len(denied) > 0 {
+		t.Errorf("the broker denied:\n%s", strings.Join(denied, "\n"))
+	}
+}
+
+func (k *guardedKitchen) follower(id string, more ...string) {
+	k.t.Helper()
+	k.as(id, append([]string{"follow", "--run", "kitchen", "--id", id, "--json", "--store",
+		filepath.Join(k.dir, id)}, more...)...)
+}
+
+// commands gives each command of an operator. The run has more than n records.
+func (k *guardedKitchen) commands(n uint64, dense bool) {
+	k.t.Helper()
+	for _, args := range [][]string{{"devices"}, {"retire", "c"}, {"verify"},
+		{"log", "--to", "3"}, {"export", "--out", filepath.Join(k.dir, "x.npy")}} {
+		k.command(args...)
+	}
+	if dense {
+		k.command("change", "dense_keep=80")
+		return
+	}
+	k.command("change", "step=1e-5")
+	k.command("rollback", fmt.Sprint(n))
+}
+
+// granted are the subjects that parts of the run may publish.
+func (g *guarded) granted(dense bool) (patterns []string) {
+	g.t.Helper()
+	for role, id := range map[string]string{"device": "c", "witness": "v", "coordinator": "",
+		"operator": ""} {
+		use := grant.Use{Run: "kitchen", ID: id, Dense: dense}
+		p, err := grant.For(grant.Role(role), use)
+		if err != nil {
+			g.t.Fatal(err)
+		}
+		patterns = append(patterns, p.Pub.Allow...)
+	}
+	return patterns
+}
+
+// lie reports wrong digests as a witness, until a device finds that its state differs.
+func (k *guardedKitchen) lie(device *service) {
+	k.t.Helper()
+	nc := k.g.connectAs("liar")
+	log := source.Live(nc, "kitchen", "liar")
+	for !strings.Contains(device.out.String(), client.ErrDiverged.Error()) {
+		n := k.recordsReach(0) / 4 * 4
+		err := log.Read(k.t.Context(), n, func(n uint64, record []byte) bool {
+			reply := wire.Reply{Kind: wire.DigestReport, N: n, Tip: wire.HashRecord(record).Tip(),
+				Digest: [8]byte{1}}
+			if err := nc.Publish(subjects.Reply("kitchen", 0, "liar"), reply.Append(nil)); err != nil {
+				k.t.Error(err)
+			}
+			return false
+		})
+		if err != nil {
+			k.t.Fatal(err)
+		}
+	}
+}
+
+// connectAs returns a connection of a device or witness whose answers come to its inbox.
+func (g *guarded) connectAs(id string) *nats.Conn {
+	g.t.Helper()
+	c := connection{url: g.login[id][len(g.login[id])-1]}
+	if g.login[id][0] == "--creds" {
+		c.creds = g.login[id][1]
+	}
+	nc, err := c.dial(id, subjects.Inbox(id))
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.t.Cleanup(nc.Close)
+	return nc
+}
+
+// TestPermissionsRefuse: uses that make no sense are named.
+func TestPermissionsRefuse(t *testing.T) {
+	for _, c := range []struct{ args, want []string }{
+		{[]string{"--run", "r"}, []string{"name of the device"}},
+		{[]string{"--device", "a"}, []string{"run"}},
+		{[]string{"--run", "r", "--device", "a", "--format", "xml"}, []string{"xml", "conf or jwt"}},
+		{[]string{"--run", "r", "--role", "king"}, []string{"king", grant.Names()}},
+		{[]string{"--run", "r", "--role", "operator", "--jetstream"}, []string{"coordinator"}},
+		{[]string{"--run", "r", "--device", grant.OperatorID}, []string{grant.OperatorID}},
+	} {
+		_, err := zofl(t, append([]string{"permissions"}, c.args...)...)
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) { refused(t, err, c.want) })
+	}
+}
+
+// TestJetStreamUnderPermissions: a coordinator may use its log in JetStream, vectors included.
+func TestJetStreamUnderPermissions(t *testing.T) {
+	for way := range setUps {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			members := everyone(map[string][]string{"coordinator": {"--jetstream", "--dense"},
+				"device": {"--dense"}})
+			k := &guardedKitchen{g: newGuarded(t, way, true, members...), kitchen: &kitchen{t: t,
+				dir: dir, plan: filepath.Join(dir, "plan.json")}}
+			k.newPlan("--preset", "fzoos", "--set", "features=40", "--set", "window=30", "--set",
+				"steps=2", "--set", "dense_keep=4")
+			lead := k.as("coordinator", "serve", k.plan, "--jetstream", "--allow-unsynced")
+			k.recordsReach(1)
+			k.device("a")
+			k.device("b")
+			k.recordsReach(20)
+			if err := lead.stop(); err != nil {
+				t.Error(err)
+			}
+			// The log is read and moved with the coordinator's permissions.
+			for _, args := range [][]string{{"verify", "--jetstream"},
+				{"log", "move", "--from", "jetstream", "--to", filepath.Join(dir, "moved")}} {
+				if _, err := zofl(t, append(append(args, "--run", "kitchen"),
+					k.g.login["coordinator"]...)...); err != nil {
+					t.Errorf("zofl %v: %v", args, err)
+				}
+			}
+			if denied := k.g.denied(); len(denied) > 0 {
+				t.Errorf("the broker denied:\n%s", strings.Join(denied, "\n"))
+			}
+		})
+	}
+}
