@@ -21,12 +21,12 @@ import (
 
 // tuneFlags are the flags of `zofl tune`.
 type tuneFlags struct {
-	out, initial, objective string
-	force, asJSON           bool
-	queries, rounds         uint64
-	fields                  []string
-	data                    demo.Config // devices, data, split and seed
-	live                    tuneLive
+	out, plot, initial, objective string
+	force, asJSON                 bool
+	queries, rounds               uint64
+	fields                        []string
+	data                          demo.Config // devices, data, split and seed
+	live                          tuneLive
 }
 
 func tuneCommand() *cobra.Command {
@@ -50,7 +50,7 @@ With --run in place of PLAN it tunes the step of a run in progress, on its own d
 goes on from the trial that ended lowest, and every other one is rolled back. Ctrl-C returns
 the run to the best state so far.`,
 		Example: `  zofl plan --run kitchen --dim 7850 --write kitchen.json
-  zofl tune kitchen.json --queries 20000 --out tuned.json
+  zofl tune kitchen.json --queries 20000 --out tuned.json --plot tuned.svg
   zofl tune --run kitchen --url nats://127.0.0.1:4222 --rounds 50`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd, args); err != nil {
@@ -64,7 +64,8 @@ the run to the best state so far.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&f.out, "out", "o", "", "store the tuned plan in this file")
-	flags.BoolVar(&f.force, "force", false, "replace the file of --out, if there is one")
+	flags.BoolVar(&f.force, "force", false, "replace the files of --out and --plot, if there are some")
+	flags.StringVar(&f.plot, "plot", "", "store a plot of the losses by step in this file, an SVG")
 	flags.Uint64Var(&f.queries, "queries", 0, "loss evaluations of all devices together, at most; "+
 		"0: as many as 400 rounds and the brackets take, or with --run its trials")
 	flags.Uint64Var(&f.rounds, "rounds", 50,
@@ -86,6 +87,12 @@ the run to the best state so far.`,
 
 // check returns an error if a flag would be ignored, or if the result could not be stored.
 func (f *tuneFlags) check(cmd *cobra.Command, args []string) error {
+	if f.plot != "" && !strings.EqualFold(filepath.Ext(f.plot), ".svg") {
+		return usageError{fmt.Errorf("--plot %s: name a file that ends in .svg", f.plot)}
+	}
+	if err := checkNew("--plot", f.plot, f.force); err != nil {
+		return err
+	}
 	if f.live.run != "" {
 		return f.live.check(cmd, args)
 	}
@@ -100,14 +107,10 @@ func (f *tuneFlags) check(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	if f.out == "" {
-		return useless(cmd, "there is no --out to replace", "force")
+	if f.out == "" && f.plot == "" {
+		return useless(cmd, "there is no --out or --plot to replace", "force")
 	}
-	if _, err := os.Lstat(f.out); err == nil && !f.force {
-		return usageError{fmt.Errorf("--out: %s: %w: name a new file, or give --force to replace it",
-			f.out, os.ErrExist)}
-	}
-	return nil
+	return checkNew("--out", f.out, f.force)
 }
 
 // tune tunes the plan in a file.
@@ -139,6 +142,9 @@ func (f *tuneFlags) tune(cmd *cobra.Command, name string) error {
 			printTrials(cmd.OutOrStdout(), r)
 		}
 		return asUsage(err)
+	}
+	if err := f.storePlot(r); err != nil {
+		return err
 	}
 	if f.out != "" {
 		if err := replacePlan(f.out, r.Plan, f.force); err != nil {

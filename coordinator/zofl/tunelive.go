@@ -21,7 +21,7 @@ type tuneLive struct {
 // offline are the flags of `zofl tune PLAN` that a run in progress does not have, and live those
 // that only it has.
 var (
-	offline = []string{"out", "force", "fields", "objective", "clients", "data", "split", "seed",
+	offline = []string{"out", "fields", "objective", "clients", "data", "split", "seed",
 		"initial"}
 	live = append([]string{"url", "factors"}, connectionFlags...)
 )
@@ -71,6 +71,9 @@ func (f *tuneFlags) tuneRun(cmd *cobra.Command) error {
 	bar.finish()
 	if r == nil {
 		return classify(err)
+	}
+	if plot := f.storePlot(&r.Result); err == nil {
+		err = plot
 	}
 	if f.asJSON {
 		if encoded := f.encode(cmd.OutOrStdout(), &r.Result, r.Budget); err == nil {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"github.com/zofl/zofl/coordinator/zofl/internal/livetune"
 	"github.com/zofl/zofl/fleet/tune"
 	"github.com/zofl/zofl/wire/planfile"
 )
@@ -56,7 +55,7 @@ const plotWidth = 50
 // plotSteps draws the losses by step, of the long trials if there are some. The loss of the first
 // parameters fills the width; an arrow is a loss beyond it.
 func plotSteps(out io.Writer, r *tune.Result) {
-	for _, stage := range []string{"bracket", "refine", livetune.Stage} {
+	for _, stage := range stepStages {
 		trials := slices.DeleteFunc(slices.Clone(r.Trials), func(t tune.Trial) bool {
 			return t.Stage != stage
 		})
