@@ -103,6 +103,12 @@ type Plan struct {
 	MaxWeight  uint32  // cap on one device's weight
 	MaxScalar  float32 // a larger |g|, or element of a vector, is refused
 
+	// What one device can do, see package coordinator. Replicas need none of these: a record has
+	// what is left.
+	Bound      float32 // contributions are cut to so many median lengths; 0: they are not
+	ClaimBound float32 // claimed samples are cut to so many medians; 0: they are not
+	Trust      uint32  // rounds over which devices must agree with the others; 0: they need not
+
 	// Rounds.
 	Roster      Roster
 	Members     uint32  // round 1 waits until so many devices have joined

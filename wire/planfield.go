@@ -288,6 +288,12 @@ var planFields = []Field{
 		func(p *Plan) any { return &p.GroupSize }, nil, 0, 128},
 	{95, "regroup", "rounds for which groups are kept", true,
 		func(p *Plan) any { return &p.Regroup }, nil, 0, anyUint32},
+	{102, "bound", "length of a contribution, in medians, to which it is cut; 0 for any", true,
+		func(p *Plan) any { return &p.Bound }, nil, 0, 1e6},
+	{103, "claim_bound", "samples of a device, in medians, that are believed; 0 for all", true,
+		func(p *Plan) any { return &p.ClaimBound }, nil, 0, 1e6},
+	{104, "trust", "rounds over which a device must agree with the others, 0 for never", true,
+		func(p *Plan) any { return &p.Trust }, nil, 0, 1000},
 }
 
 // Auto reports whether the devices of a run find the field's value where it is 0: it is mu of a

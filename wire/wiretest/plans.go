@@ -133,6 +133,7 @@ func plans() []Vector {
 	methodPlans(s)
 	densePlans(s)
 	groupPlans(s)
+	guardPlans(s)
 
 	order := small()
 	order[0], order[1] = order[1], order[0]

@@ -1,0 +1,23 @@
+package valid
+
+import "github.com/zofl/zofl/wire"
+
+// guardRefusals are of plans that limit what one device can do.
+var guardRefusals = []refusal{
+	{"bound", onAll, func(p *wire.Plan) bool { return p.Bound > 0 && p.Bound < 1 },
+		"it is below the median"},
+	{"claim_bound", onAll, func(p *wire.Plan) bool { return p.ClaimBound > 0 && p.ClaimBound < 1 },
+		"it is below the median"},
+	{"bound", onDense, func(p *wire.Plan) bool { return p.Bound > 0 },
+		"transport=dense sends no scalars"},
+	{"trust", onAll, func(p *wire.Plan) bool { return p.Trust > 0 && p.Transport != wire.Mean },
+		"it needs transport=mean"},
+	{"trust", onMean, func(p *wire.Plan) bool { return p.Trust > 0 && p.Roster == wire.OpenRoster },
+		"it needs roster=dense"},
+	{"trust", onMean, func(p *wire.Plan) bool { return p.Trust > 0 && p.Bound == 0 },
+		"it needs a bound"},
+	{"trust", onMean, func(p *wire.Plan) bool { return p.Trust > 0 && p.Control != wire.NoControl },
+		"it needs control=none"},
+	{"trust", onMean, func(p *wire.Plan) bool { return p.Trust > 0 && p.Late > 0 },
+		"it takes no late work"},
+}

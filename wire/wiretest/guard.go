@@ -1,0 +1,19 @@
+package wiretest
+
+// guardPlans adds plans that limit what one device can do, and their faults.
+func guardPlans(s *set) {
+	add := func(name, expect, comment string, fields ...field) {
+		s.add("plan-"+name, expect, comment,
+			recordOf(kindPlan, 1, planMap(merge(small(), fields))).value())
+	}
+	add("guard", "ok", "a bound of 3 median lengths, claims of 4 medians, trust over 10 rounds",
+		guard()...)
+	s.add("plan-all-104", "ok", "no field is zero: read, though what is set excludes each other",
+		recordOf(kindPlan, 1, planMap(merge(all95(), guard()))).value())
+	add("bound-zero", "form", "a zero written out", field{102, Float(0)})
+	add("trust-over", "limit", "2^32 rounds", field{104, Uint(1 << 32)})
+}
+
+func guard() []field {
+	return []field{{102, Float(3)}, {103, Float(4)}, {104, Uint(10)}}
+}
