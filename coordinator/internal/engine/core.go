@@ -160,8 +160,7 @@ type Core struct {
 
 	evaluation gather.Evaluation
 	evaluated  report.Evaluation
-	witnesses  []string
-	digests    []*ballot.Digests
+	booth      ballot.Booth
 	reference  wire.Reference // the newest; N is 0 before the first
 	refersTo   uint64         // the last record whose first announcement brings it
 
@@ -191,7 +190,7 @@ func New(cfg Config, h *History) (*Core, error) {
 		epoch:      cfg.Epoch,
 		maxMembers: wire.MaxMembers,
 		uploads:    gather.NewUploads(cmp.Or(cfg.UploadMemory, gather.UploadMemory)),
-		witnesses:  cfg.Witnesses,
+		booth:      ballot.Booth{Witnesses: cfg.Witnesses},
 		claims:     claims{anew: cfg.BeginAnew, loss: cfg.AcceptLoss, began: h.Position.N},
 	}
 	if c.epoch <= c.LastEpoch {

@@ -20,6 +20,7 @@ func (c *Core) Status() report.Status {
 		Evaluation: c.evaluated,
 		Counters:   c.counters,
 		Uploads:    uint32(c.uploads.Count()),
+		Digests:    c.booth.Reports(),
 	}
 	s.Counters.Evicted = c.uploads.Evicted
 	if c.roster.open {
@@ -32,9 +33,6 @@ func (c *Core) Status() report.Status {
 		if !c.roster.open {
 			s.Asked = uint32(c.round.cohort.Sampled)
 		}
-	}
-	for i := range c.digests {
-		s.Digests = append(s.Digests, c.digests[i].Reports())
 	}
 	if r := c.reference; r.N > 0 {
 		s.Reference = &report.Reference{N: r.N, Digest: r.Digest}

@@ -8,51 +8,48 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// maxStates is the number of states whose digests are counted.
-const maxStates = 4
+// referRecords is how many records bring a new reference in their first announcements. Repetitions
+// and join answers always bring it.
+const referRecords = 4
 
 // beginDigests makes room for the digests of the state after the last record, if devices report
 // them.
 func (c *Core) beginDigests() {
-	every := uint64(c.Plan.DigestEvery)
-	if every == 0 || c.N%every != 0 {
-		return
+	if every := uint64(c.Plan.DigestEvery); every > 0 && c.N%every == 0 {
+		c.booth.Begin(c.N, c.Hash.Tip())
 	}
-	if len(c.digests) == maxStates {
-		c.digests = slices.Delete(c.digests, 0, 1)
-	}
-	c.digests = append(c.digests, ballot.New(c.N, c.Hash.Tip()))
 }
 
-// digestReport counts a device's digest. A device that rebuilt its state may replace its digest.
+// digestReport counts a device's digest.
 func (c *Core) digestReport(id string, r *wire.Reply) {
-	at := slices.IndexFunc(c.digests, func(d *ballot.Digests) bool { return d.N == r.N })
-	switch {
-	case at < 0 && r.N <= c.N:
-		c.counters.Late++
-	case at < 0:
-		c.counters.OtherRecord++
-	case c.digests[at].Tip != r.Tip:
-		c.counters.WrongTip++
-	default:
-		c.countDigest(c.digests[at], id, r.Digest)
-	}
-}
-
-func (c *Core) countDigest(d *ballot.Digests, id string, digest report.Digest) {
-	rank := slices.Index(c.witnesses, id)
-	switch {
-	case d.Has(id, digest):
-		c.counters.Duplicate++
-		return
-	case rank < 0 && d.Full(id):
-		c.counters.Overflow++
+	d := c.booth.Take(id, r, c.N, &c.counters)
+	if d == nil {
 		return
 	}
-	c.counters.Digests++
-	d.Set(id, digest)
-	c.refer(d, digest, rank)
-	if d.Differs(digest) {
+	c.refer(d, id, r.Digest)
+	if d.Differs(r.Digest) {
 		c.emitEvent(report.Event{Kind: report.DigestsDiffer, Digests: d.Reports()})
 	}
+}
+
+// refer announces the reference of a state if the digest that was just reported makes another one.
+func (c *Core) refer(d *ballot.Digests, id string, digest report.Digest) {
+	changed, tells := c.booth.Refer(d, id, digest)
+	if changed && d.N >= c.reference.N {
+		c.reference = wire.Reference{N: d.N, Tip: d.Tip, Digest: digest}
+		c.refersTo = max(c.N, c.announced) + referRecords
+	}
+	if tells {
+		c.emitEvent(report.Event{Kind: report.Referred, Digests: d.Reports()})
+	}
+}
+
+// witness says whether an id may report digests and nothing else: it is one of Config.Witnesses,
+// and no member.
+func (c *Core) witness(id string) bool {
+	if !slices.Contains(c.booth.Witnesses, id) {
+		return false
+	}
+	_, ok := c.roster.slots[id]
+	return !ok
 }

@@ -19,29 +19,8 @@ func (c *Core) beginEvaluation() {
 
 // evaluationReply adds a device's metrics.
 func (c *Core) evaluationReply(m gather.Member, r *wire.Reply) {
-	e := &c.evaluation
-	switch {
-	case r.N < e.N:
-		c.counters.Late++
-	case e.N == 0 || r.N > e.N:
-		c.counters.OtherRecord++
-	case r.Tip != e.Tip:
-		c.counters.WrongTip++
-	case e.Has(m.ID):
-		c.counters.Duplicate++
-	case !e.Asks(&c.Plan, m):
-		c.counters.Unsampled++
-	case wire.Single.Len(r.Values) != len(c.Plan.Metrics):
-		c.counters.WrongCount++
-	case !gather.Finite(gather.Read(&c.values, wire.Single, r.Values, 1, len(c.Plan.Metrics))):
-		c.counters.NonFinite++
-	case e.Full(&c.Plan):
-		c.counters.Overflow++
-	default:
-		c.counters.Evaluations++
-		if e.Add(m.ID, c.values, r.Weight) {
-			c.finishEvaluation()
-		}
+	if c.evaluation.Take(&c.Plan, m, r, &c.counters) {
+		c.finishEvaluation()
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -17,6 +18,7 @@ type Evaluation struct {
 
 	cohorts []wire.Cohort // of the announcements of record N+1
 	from    map[string]struct{}
+	metrics []float32 // of the current reply
 }
 
 // Begin begins the evaluation of so many metrics after a record.
@@ -43,29 +45,45 @@ func (e *Evaluation) Ask(p *wire.Plan, n uint64, cohort wire.Cohort) {
 	e.cohorts = append(e.cohorts, cohort)
 }
 
-// Asks says whether a member is asked to evaluate.
-func (e *Evaluation) Asks(p *wire.Plan, m Member) bool {
+// Take adds a device's metrics or counts why not, and says whether they are the last ones.
+func (e *Evaluation) Take(p *wire.Plan, m Member, r *wire.Reply, c *report.Counters) (last bool) {
+	_, has := e.from[m.ID]
+	switch {
+	case r.N < e.N:
+		c.Late++
+	case e.N == 0 || r.N > e.N:
+		c.OtherRecord++
+	case r.Tip != e.Tip:
+		c.WrongTip++
+	case has:
+		c.Duplicate++
+	case !e.asks(p, m):
+		c.Unsampled++
+	case wire.Single.Len(r.Values) != len(p.Metrics):
+		c.WrongCount++
+	case !Finite(Read(&e.metrics, wire.Single, r.Values, 1, len(p.Metrics))):
+		c.NonFinite++
+	case e.full(p):
+		c.Overflow++
+	default:
+		c.Evaluations++
+		e.from[m.ID] = struct{}{}
+		e.Sum.Add(e.metrics, r.Weight)
+		return e.Sum.Count == e.Asked
+	}
+	return false
+}
+
+// asks says whether a member is asked to evaluate.
+func (e *Evaluation) asks(p *wire.Plan, m Member) bool {
 	return slices.ContainsFunc(e.cohorts, func(cohort wire.Cohort) bool {
 		return cohort.Evaluates(p.Run, e.N, p.EvalShare(cohort), m.Slot, m.ID)
 	})
 }
 
-// Has says whether a device has answered.
-func (e *Evaluation) Has(id string) bool {
-	_, has := e.from[id]
-	return has
-}
-
-// Full bounds the memory that an open roster can take.
-func (e *Evaluation) Full(p *wire.Plan) bool {
+// full bounds the memory that an open roster can take.
+func (e *Evaluation) full(p *wire.Plan) bool {
 	return p.Roster == wire.OpenRoster && uint64(len(e.from)) > 4*uint64(p.EvalCount)+64
-}
-
-// Add adds a device's metrics, and says whether they are the last ones.
-func (e *Evaluation) Add(id string, metrics []float32, weight uint32) (last bool) {
-	e.from[id] = struct{}{}
-	e.Sum.Add(metrics, weight)
-	return e.Sum.Count == e.Asked
 }
 
 // Reached says how the metrics after record n reached the plan's goal, "" if they did not.
