@@ -95,7 +95,8 @@ var allowed = map[string][]string{
 		module + "/prng", module + "/coordinator/report", module + "/coordinator/runlog",
 		module + "/coordinator/internal/gather", module + "/coordinator/internal/serve",
 		module + "/coordinator/internal/ballot", module + "/coordinator/internal/steer",
-		module + "/coordinator/internal/grouping", module + "/wire/survey",
+		module + "/coordinator/internal/grouping", module + "/coordinator/internal/guard",
+		module + "/wire/survey",
 	},
 	"coordinator/internal/steer": {
 		module + "/wire", module + "/wire/survey",
@@ -104,7 +105,9 @@ var allowed = map[string][]string{
 	"coordinator/internal/grouping": {module + "/wire", module + "/wire/grouping",
 		module + "/wire/survey", module + "/coordinator/report", module + "/prng"},
 	"coordinator/internal/ballot": {module + "/wire", module + "/coordinator/report"},
-	"coordinator/internal/gather": {module + "/wire", module + "/mathx", module + "/prng"},
+	"coordinator/internal/gather": {module + "/wire", module + "/mathx", module + "/prng",
+		module + "/coordinator/report"},
+	"coordinator/internal/guard":  {module + "/wire", module + "/mathx"},
 	"coordinator/internal/pulse":  {module + "/wire", module + "/bus"},
 	"coordinator/internal/senior": {module + "/wire", module + "/wire/subjects", module + "/bus"},
 	"coordinator/internal/serve": {module + "/wire", module + "/wire/lean", module + "/wire/subjects",
@@ -119,7 +122,7 @@ var impure = []string{"context", "crypto/rand", "math/rand", "math/rand/v2", "ne
 func TestPure(t *testing.T) {
 	for _, dir := range []string{"coordinator/internal/engine", "coordinator/internal/gather",
 		"coordinator/internal/ballot", "coordinator/internal/steer",
-		"coordinator/internal/grouping"} {
+		"coordinator/internal/grouping", "coordinator/internal/guard"} {
 		for _, file := range sourceFiles(t, dir) {
 			for _, name := range importsOf(t, file) {
 				if slices.Contains(impure, name) {

@@ -10,7 +10,8 @@
 //
 // runlog is the contract of a log; filelog and jetlog are logs. report has the events and the
 // status that a coordinator reports. internal/engine decides, and internal/gather combines the
-// contributions of a round for it. internal/serve answers devices that missed something. This
+// contributions of a round for it; internal/guard limits what one device can do to a round.
+// internal/serve answers devices that missed something. This
 // package is the shell around the engine: it has the clock, the network and the log.
 //
 // # Records
@@ -48,7 +49,8 @@
 //
 // What is not in the log is lost: a pause, a request whose event was not yet told, the number of
 // the open attempt, evaluations and digests that were being collected, late contributions that
-// waited for the next record, and the course of the loss.
+// waited for the next record, the course of the loss, and whom Plan.Trust trusts. The scale of
+// Plan.Bound is taken from the log's last records.
 //
 // # Vectors
 //

@@ -31,4 +31,6 @@ type Device struct {
 	Missed   uint32        // deadlines in a row
 	Until    time.Time     // DeviceAway: when it is asked for again
 	Awaited  bool          // the open round waits for it
+	Cut      uint32        // contributions and control variates that Plan.Bound cut
+	Doubt    float64       // share of its weight that it lost, with Plan.Trust
 }

@@ -84,6 +84,7 @@ type Counters struct {
 	// Repeated are replies that the coordinator had, after it had repeated an announcement.
 	Repeated uint64
 
+	Cut     uint64 // contributions and control variates that Plan.Bound cut; they count elsewhere
 	Adopted uint64 // records that another coordinator wrote
 
 	// Replies and requests that were dropped, by cause.

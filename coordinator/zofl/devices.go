@@ -120,6 +120,12 @@ func noteOn(d *operate.Device) string {
 	if d.Until != nil {
 		notes = append(notes, "asked again at "+d.Until.Local().Format("15:04:05"))
 	}
+	if d.Cut > 0 {
+		notes = append(notes, fmt.Sprintf("%d contributions cut to the bound", d.Cut))
+	}
+	if d.Doubt > 0.5 {
+		notes = append(notes, fmt.Sprintf("contradicts the others: counts %.0f %%", 100*(1-d.Doubt)))
+	}
 	return strings.Join(notes, ", ")
 }
 

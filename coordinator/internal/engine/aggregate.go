@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
+	"github.com/zofl/zofl/coordinator/internal/guard"
 	"github.com/zofl/zofl/coordinator/internal/steer"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
@@ -13,10 +14,10 @@ func (c *Core) prepare() {
 	if c.round.scalars = c.round.survey.Values(); c.round.survey == survey.None {
 		c.round.scalars = c.transport.size(c)
 	}
-	if c.unsummed() {
+	c.guard.Begin(&c.Plan)
+	c.sum.Reset(c.sizeOfSum())
+	if c.guard.Holds() {
 		c.sum.Reset(0)
-	} else {
-		c.sum.Reset(c.round.scalars)
 	}
 	c.held.Reset(c.round.scalars)
 	c.relayed.Reset()
@@ -26,30 +27,77 @@ func (c *Core) prepare() {
 	c.losses, c.slopes = c.losses[:0], c.slopes[:0]
 }
 
+// sizeOfSum returns how many scalars are summed.
+func (c *Core) sizeOfSum() int {
+	if c.unsummed() {
+		return 0
+	}
+	return c.round.scalars
+}
+
 // unsummed says whether contributions are held, and not just added.
 func (c *Core) unsummed() bool {
 	return c.transport.unsummed() || c.aggregator.Unsummed() || c.round.survey != survey.None
 }
 
-// take counts a contribution, whose numbers are in c.values. What is relayed are the bytes that
-// came, unless the aggregator shortens them.
-func (c *Core) take(m gather.Member, r *wire.Reply, weight uint32) {
+// take counts a contribution, whose numbers are in c.values and c.control. control is the record of
+// its control variate, 0 for none.
+func (c *Core) take(m gather.Member, r *wire.Reply, control uint64) {
+	weight := c.weightOf(r)
 	if c.round.survey != survey.None {
 		c.held.Add(m.Slot, c.values, weight)
 		c.sum.Add(nil, weight)
+		c.loss.Add(r.Loss, weight)
 		return
 	}
-	factor := c.aggregator.Clip(c.values)
+	c.guard.See(c.values, r.Weight)
+	if !c.guard.Holds() {
+		c.add(m.Slot, r, control)
+		return
+	}
+	c.guard.Hold(guard.Contribution{Slot: m.Slot, Reply: *r, Values: c.values, Control: control,
+		Variate: c.control})
+	c.sum.Add(nil, weight)
+}
+
+// addHeld adds the contributions that were held until the round closes.
+func (c *Core) addHeld() {
+	held := c.guard.Close()
+	if len(held) == 0 {
+		return
+	}
+	c.sum.Reset(c.sizeOfSum())
+	for i := range held {
+		k := &held[i]
+		c.values, c.control = k.Values, k.Variate
+		c.add(k.Slot, &k.Reply, k.Control)
+	}
+}
+
+// add adds a contribution to the round's sums. What is relayed are the bytes that came, unless
+// something shortens them.
+func (c *Core) add(slot uint32, r *wire.Reply, control uint64) {
+	weight := c.guard.Weight(slot, c.weightOf(r))
+	if weight == 0 {
+		return
+	}
+	c.loss.Add(r.Loss, weight)
+	if control > 0 {
+		c.guard.CutVariate(slot, c.control)
+		c.controls.Add(control, c.control, weight)
+	}
+	factor := c.guard.Cut(slot, c.values)
+	factor *= c.aggregator.Clip(c.values)
 	switch {
 	case c.groups != nil:
-		c.held.Add(m.Slot, c.values, weight)
+		c.held.Add(slot, c.values, weight)
 	case c.transport.unsummed() && factor < 1:
 		c.clipped = c.Plan.Precision.Scale(c.clipped[:0], r.Values, int(c.round.perturbations), factor)
-		c.relayed.Add(m.Slot, c.clipped, weight)
+		c.relayed.Add(slot, c.clipped, weight)
 	case c.transport.unsummed():
-		c.relayed.Add(m.Slot, r.Values, weight)
+		c.relayed.Add(slot, r.Values, weight)
 	case c.aggregator.Unsummed():
-		c.held.Add(m.Slot, c.values, weight)
+		c.held.Add(slot, c.values, weight)
 	}
 	c.sum.Add(c.values, weight)
 }

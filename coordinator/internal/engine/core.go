@@ -7,6 +7,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/ballot"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/grouping"
+	"github.com/zofl/zofl/coordinator/internal/guard"
 	"github.com/zofl/zofl/coordinator/internal/steer"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
@@ -147,12 +148,13 @@ type Core struct {
 	held       gather.Contributions // for medians
 	relayed    gather.Relayed       // for relay
 	controls   gather.Controls      // sums of control variates
-	values     []float32            // of the current reply
-	control    []float32            // its control variate
-	clipped    wire.Scalars         // its values, shortened, as they are relayed
-	loss       mathx.ExactSum       // with the weights of sum
-	losses     []float32            // that loss is the sum of
-	slopes     []float64            // of a plan with step_auto: one for each contribution
+	guard      guard.Guard
+	values     []float32      // of the current reply
+	control    []float32      // its control variate
+	clipped    wire.Scalars   // its values, shortened, as they are relayed
+	loss       mathx.ExactSum // with the weights of sum
+	losses     []float32      // that loss is the sum of
+	slopes     []float64      // of a plan with step_auto: one for each contribution
 	law        steer.Law
 	watch      gather.LossWatch
 	divergence string // why the run pauses, or has paused, because it diverged; "": it has not
@@ -232,6 +234,7 @@ func New(cfg Config, h *History) (*Core, error) {
 	c.crowd.grow(len(c.roster.ids), false)
 	c.loadRetired(h.Retired)
 	c.yield.Population = uint64(c.Plan.Members)
+	c.guard.Recall(&c.Plan, c.recent)
 	return c, nil
 }
 

@@ -22,7 +22,7 @@ func (c *Core) Status() report.Status {
 		Uploads:    uint32(c.uploads.Count()),
 		Digests:    c.booth.Reports(),
 	}
-	s.Counters.Evicted = c.uploads.Evicted
+	s.Counters.Evicted, s.Counters.Cut = c.uploads.Evicted, c.guard.Cuts
 	if c.roster.open {
 		s.Members = uint32(min(c.yield.Population, 1<<32-1))
 	}

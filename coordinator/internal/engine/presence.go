@@ -336,6 +336,7 @@ func (c *Core) Devices(now uint64) (list []report.Device, times []Times) {
 		m := gather.Member{Slot: uint32(slot), ID: c.roster.ids[slot]}
 		d := report.Device{ID: m.ID, Slot: m.Slot, State: p.state(now), Declines: p.declines,
 			Awaited: c.awaits(m)}
+		d.Cut, d.Doubt = c.guard.Member(m.Slot)
 		if p.seen > 0 {
 			d.Missed = uint32(p.misses)
 		}

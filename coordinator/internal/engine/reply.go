@@ -67,11 +67,7 @@ func (c *Core) contribution(m gather.Member, r *wire.Reply) {
 		*fault++
 		return
 	}
-	weight := c.weightOf(r)
-	c.take(m, r, weight)
-	if control > 0 {
-		c.controls.Add(control, c.control, weight)
-	}
+	c.take(m, r, control)
 	waited := c.waitsFor(m, current)
 	c.counted(m, r)
 	c.contributed(m, current)
@@ -92,7 +88,6 @@ func (c *Core) again() {
 func (c *Core) counted(m gather.Member, r *wire.Reply) {
 	c.answers.Set(m, gather.Contributed)
 	c.counters.Contributions++
-	c.loss.Add(r.Loss, c.weightOf(r))
 	c.losses = append(c.losses, r.Loss)
 	if slope, ok := survey.SlopeOf(r.Rest); ok && c.Plan.StepAuto > 0 {
 		c.slopes = append(c.slopes, float64(slope))
@@ -101,7 +96,7 @@ func (c *Core) counted(m gather.Member, r *wire.Reply) {
 
 func (c *Core) weightOf(r *wire.Reply) uint32 {
 	if c.Plan.Weights == wire.BySamples {
-		return min(r.Weight, c.Plan.MaxWeight)
+		return min(c.guard.Samples(r.Weight), c.Plan.MaxWeight)
 	}
 	return 1
 }

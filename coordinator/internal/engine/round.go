@@ -184,6 +184,7 @@ func (c *Core) commitRound() {
 		c.commitSurvey()
 		return
 	}
+	c.addHeld()
 	c.joinLate()
 	contributors, weight := c.counts()
 	loss := c.loss.Mean(weight)

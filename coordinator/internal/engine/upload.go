@@ -65,7 +65,9 @@ func (c *Core) piece(m gather.Member, u *wire.Upload) (answer wire.UploadReply, 
 		*fault++
 		return c.blame(m, fault), nothing
 	}
+	c.guard.See(nil, r.Weight)
 	c.sum.AddScalars(data, c.weightOf(&r))
+	c.loss.Add(r.Loss, c.weightOf(&r))
 	waited := c.waitsFor(m, current)
 	c.counted(m, &r)
 	c.contributed(m, current)

@@ -27,6 +27,8 @@ type Device struct {
 	Missed   uint32     `json:"missed,omitempty"`     // deadlines in a row
 	Until    *time.Time `json:"until,omitempty"`      // away: when it is asked for again
 	Awaited  bool       `json:"awaited,omitempty"`    // the open round waits for it
+	Cut      uint32     `json:"cut,omitempty"`        // contributions that bound cut
+	Doubt    float64    `json:"doubt,omitempty"`      // share of its weight that it lost, by trust
 }
 
 // Absent says whether no round waits for the device.
@@ -37,6 +39,7 @@ func deviceOf(d *report.Device, now time.Time) Device {
 	out := Device{
 		ID: d.ID, Slot: d.Slot, State: d.State.String(), Declines: d.Declines, Missed: d.Missed,
 		Latency: float64(d.Latency.Microseconds()) / 1000, Awaited: d.Awaited,
+		Cut: d.Cut, Doubt: d.Doubt,
 	}
 	if !d.LastSeen.IsZero() {
 		seen := d.LastSeen.UTC().Truncate(time.Millisecond)

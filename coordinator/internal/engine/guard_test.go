@@ -1,0 +1,244 @@
+package engine
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/wire"
+	wiregroups "github.com/zofl/zofl/wire/grouping"
+)
+
+// guarded are plans of every way from contributions to a record, with a bound of four medians.
+var guarded = map[string][]string{
+	"mean":            nil,
+	"half":            {"precision=half", "max_scalar=60000"},
+	"median":          {"aggregator=median"},
+	"trimmed":         {"aggregator=trimmed-mean", "trim=0.2"},
+	"relay":           {"sharing=per-client", "transport=relay"},
+	"relay of 4 bits": {"sharing=per-client", "transport=relay", "precision=int4", "max_scalar=60000"},
+	"clipped relay": {"sharing=per-client", "transport=relay", "aggregator=clipped-mean",
+		"clip=1000"},
+	"groups": {"sharing=groups", "transport=relay", "groups=random", "group_size=5", "regroup=2"},
+	"trust":  {"trust=10"},
+}
+
+// A siege has ten devices, of which one may lie.
+type siege struct {
+	*testing.T
+	c   *Core
+	rng *rand.Rand
+	log [][]byte
+}
+
+const besieged = 10
+
+func newSiege(t *testing.T, fields ...string) *siege {
+	t.Helper()
+	plan := methodPlan(t, append([]string{"bound=4"}, fields...), besieged)
+	s := &siege{T: t, c: newTestCore(t, plan, besieged), rng: rand.New(rand.NewPCG(7, 8))}
+	s.log = append(s.log, s.c.first)
+	return s
+}
+
+// round closes a round of scalars of 4 to 8, but those of the last devices are lies, and returns
+// its record.
+func (s *siege) round(lies ...float32) *wire.Round {
+	s.Helper()
+	c := s.c
+	for d, id := range ids(besieged) {
+		values := make([]float32, c.round.scalars)
+		for p := range values {
+			values[p] = float32(4+4*s.rng.Float64()) * float32(1-2*s.rng.IntN(2))
+			if at := d - besieged + len(lies); at >= 0 {
+				values[p] = lies[at]
+			}
+		}
+		r := wire.Reply{Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(), Weight: 1, Loss: 1,
+			Values: c.Plan.Precision.Append(nil, values...)}
+		if c.groups != nil {
+			group, ok := c.groups.Of(uint32(d))
+			if !ok {
+				continue
+			}
+			r.Rest = wiregroups.AppendReply(nil, group)
+		}
+		c.Step(1, Input{Kind: InReply, ID: id, Frame: r.Append(nil)})
+	}
+	if c.phase != appending {
+		s.Fatalf("record %d did not close: %+v", c.N+1, c.counters)
+	}
+	record, err := wire.DecodeRecord(c.pending)
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.log = append(s.log, c.pending)
+	c.Step(1, Input{Kind: InAppended, N: c.N + 1})
+	return record.Round
+}
+
+// longest returns the largest root mean square of the terms of a record.
+func (s *siege) longest(r *wire.Round) (longest float64) {
+	for _, t := range r.Terms {
+		values := s.c.Plan.Precision.Read(t.Scalars, 1, int(r.Perturbations))
+		sum := 0.0
+		for _, v := range values {
+			sum += float64(v) * float64(v)
+		}
+		longest = max(longest, math.Sqrt(sum/float64(len(values))))
+	}
+	return longest
+}
+
+// TestOneContributionDoesNotMatter has one device of ten send as much as it can, in the first round
+// and in a later one. Four medians of contributions of 4 to 8 are at most 32, and 35 as 4 bits.
+func TestOneContributionDoesNotMatter(t *testing.T) {
+	for name, fields := range guarded {
+		t.Run(name, func(t *testing.T) {
+			s := newSiege(t, fields...)
+			lie := min(990_000, s.c.Plan.MaxScalar/2)
+			for r := range 6 {
+				var body *wire.Round
+				if body = s.round(); r%3 == 0 {
+					body = s.round(lie)
+				}
+				if got := s.longest(body); got > 35 || math.IsNaN(got) {
+					t.Errorf("round %d: a term of length %v, want at most 35", body.Round, got)
+				}
+			}
+			if got := s.c.Status().Counters.Cut; got != 2 {
+				t.Errorf("%d contributions were cut, want 2", got)
+			}
+			list, _ := s.c.Devices(1)
+			for d := range list {
+				if liar := d == besieged-1; (list[d].Cut == 2) != liar {
+					t.Errorf("device %s was cut %d times", list[d].ID, list[d].Cut)
+				}
+			}
+		})
+	}
+}
+
+// TestFirstContribution is the attack in round 1, before anything is known of the run.
+func TestFirstContribution(t *testing.T) {
+	for name, fields := range guarded {
+		s := newSiege(t, fields...)
+		lie := min(990_000, s.c.Plan.MaxScalar/2)
+		if got := s.longest(s.round(lie)); got > 35 {
+			t.Errorf("%s: a term of length %v, want at most 35", name, got)
+		}
+	}
+}
+
+// TestHonestRecordsStay has nobody lie: the records are those of a run without a bound.
+func TestHonestRecordsStay(t *testing.T) {
+	for name, fields := range guarded {
+		if name == "trust" {
+			continue // whose weights depend on the contributions
+		}
+		with, without := newSiege(t, fields...), newSiege(t, append(fields, "bound=0")...)
+		for range 5 {
+			a, b := with.round(), without.round()
+			if string(frameOf(a)) != string(frameOf(b)) {
+				t.Errorf("%s: round %d is %x, want %x", name, a.Round, frameOf(a), frameOf(b))
+			}
+		}
+	}
+}
+
+func frameOf(r *wire.Round) []byte {
+	return (&wire.Record{N: 2, Epoch: 1, Kind: wire.KindRound, Round: r}).Append(nil)
+}
+
+// TestBoundSurvivesRestart restarts the coordinator and has six devices of ten lie in its first
+// round: the log tells how long contributions are.
+func TestBoundSurvivesRestart(t *testing.T) {
+	for name, fields := range guarded {
+		s := newSiege(t, fields...)
+		for range 20 {
+			s.round()
+		}
+		s.restart()
+		lie := min(990_000, s.c.Plan.MaxScalar/2)
+		if got := s.longest(s.round(lie, lie, -lie, lie, lie, lie)); got > 50 {
+			t.Errorf("%s: a term of length %v, want at most 50", name, got)
+		}
+	}
+}
+
+// restart has another coordinator take over with the log.
+func (s *siege) restart() {
+	s.Helper()
+	log := &runlog.Memory{}
+	for i, record := range s.log {
+		if err := log.Append(s.Context(), uint64(i)+1, record); err != nil {
+			s.Fatal(err)
+		}
+	}
+	if err := log.AddMembers(s.Context(), ids(besieged)); err != nil {
+		s.Fatal(err)
+	}
+	var err error
+	if s.c, err = newCore(s.Context(), nil, log, 2); err != nil {
+		s.Fatal(err)
+	}
+	s.c.Start(0)
+}
+
+// TestVariatesAreBounded is the attack on control variates: one device of ten sends variates of
+// 9e5 along each round's directions.
+func TestVariatesAreBounded(t *testing.T) {
+	for _, control := range []string{"scaffold-1", "scaffold-2"} {
+		plan := methodPlan(t, []string{"bound=4", "control=" + control}, besieged)
+		c := newTestCore(t, plan, besieged)
+		rng := rand.New(rand.NewPCG(7, 8))
+		longest := float32(0)
+		for range 12 {
+			for d, id := range ids(besieged) {
+				r := wire.Reply{Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(), Weight: 1,
+					Loss: 1, Values: variateOf(rng, c.round.scalars, 6)}
+				if at := max(c.Point.N, c.N); c.round.phase != 1 && at > 1 {
+					size := float32(6)
+					if d == 3 {
+						size = 9e5
+					}
+					n, ok := c.controlScalars(at)
+					if !ok {
+						t.Fatalf("no round %d", at)
+					}
+					v := wire.ControlVariate{N: at, Scalars: variateOf(rng, n, size)}
+					r.Rest = v.Append(nil)
+				}
+				c.Step(1, Input{Kind: InReply, ID: id, Frame: r.Append(nil)})
+			}
+			record, err := wire.DecodeRecord(c.pending)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, term := range record.Round.Terms {
+				longest = max(longest, largestOf(term.Scalars))
+			}
+			c.Step(1, Input{Kind: InAppended, N: c.N + 1})
+		}
+		if longest > 40 || c.guard.Cuts == 0 {
+			t.Errorf("%s: a term has %v after %d cuts, want at most 40", control, longest,
+				c.guard.Cuts)
+		}
+	}
+}
+
+// variateOf returns n scalars of a size and any sign.
+func variateOf(rng *rand.Rand, n int, size float32) (s wire.Scalars) {
+	for range n {
+		s = wire.AppendScalars(s, size*float32(1-2*rng.IntN(2)))
+	}
+	return s
+}
+
+func largestOf(s wire.Scalars) (largest float32) {
+	for i := range len(s) / 4 {
+		largest = max(largest, float32(math.Abs(float64(s.At(i)))))
+	}
+	return largest
+}
