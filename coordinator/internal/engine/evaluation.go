@@ -29,7 +29,7 @@ func (c *Core) finishEvaluation() {
 	if !c.reportEvaluation() {
 		return
 	}
-	if text := gather.Reached(&c.Plan, c.evaluated.N, c.evaluated.Metrics); text != "" {
+	if text := c.evaluation.Reached(&c.Plan); text != "" {
 		c.end(wire.End{Reason: wire.EndMetric, Text: text})
 	}
 }
@@ -41,6 +41,7 @@ func (c *Core) reportEvaluation() bool {
 		return false
 	}
 	e.Done = true
+	e.Weigh(&c.Plan)
 	c.evaluated = report.Evaluation{
 		N: e.N, Count: e.Sum.Count, Asked: e.Asked, Samples: e.Sum.Weight, Metrics: e.Sum.Means(),
 	}

@@ -242,3 +242,50 @@ func largestOf(s wire.Scalars) (largest float32) {
 	}
 	return largest
 }
+
+// TestOneClaimDoesNotMatter has one device of ten claim 2^20 samples, where the others have 1000,
+// and send 100, where they send 1. It counts as four of them at most.
+func TestOneClaimDoesNotMatter(t *testing.T) {
+	for name, fields := range map[string][]string{
+		"mean": nil, "relay": {"sharing=per-client", "transport=relay"},
+		"trust": {"bound=1000", "trust=5"},
+	} {
+		fields = append([]string{"weights=samples", "claim_bound=4"}, fields...)
+		c := newTestCore(t, methodPlan(t, fields, besieged), besieged)
+		for round := range 4 {
+			for d, id := range ids(besieged) {
+				claim, value := uint32(1000), float32(1)
+				if d == 3 {
+					claim, value = 1<<20, 100
+				}
+				r := wire.Reply{Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(),
+					Weight: claim, Loss: value, Values: wire.AppendScalars(nil, value, value, value)}
+				c.Step(1, Input{Kind: InReply, ID: id, Frame: r.Append(nil)})
+			}
+			record, err := wire.DecodeRecord(c.pending)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Step(1, Input{Kind: InAppended, N: c.N + 1})
+			share := 4000. / 13_000
+			if round == 0 && name != "trust" { // where contributions wait for the median of their own
+				share = 0.1
+			}
+			if body := record.Round; name == "relay" {
+				total := uint32(0)
+				for _, w := range body.Weights {
+					total += w
+				}
+				if got := float64(body.Weights[3]) / float64(total); math.Abs(got-share) > 1e-6 {
+					t.Errorf("%s, round %d: the liar's share is %v, want %v", name, round, got, share)
+				}
+			} else if got, want := float64(body.Terms[0].Scalars.At(0)), 1+99*share; math.Abs(
+				got-want) > 1e-5 {
+				t.Errorf("%s, round %d: mean %v, want %v", name, round, got, want)
+			}
+			if want := float32(1 + 99*share); math.Abs(float64(c.lastLoss-want)) > 1e-5 {
+				t.Errorf("%s, round %d: loss %v, want %v", name, round, c.lastLoss, want)
+			}
+		}
+	}
+}

@@ -18,7 +18,9 @@ type Evaluation struct {
 
 	cohorts []wire.Cohort // of the announcements of record N+1
 	from    map[string]struct{}
-	metrics []float32 // of the current reply
+	metrics []float32     // of the current reply
+	held    Contributions // all answers, of a plan with a ClaimBound
+	near    bool          // the evaluation before this one reached the goal
 }
 
 // Begin begins the evaluation of so many metrics after a record.
@@ -29,6 +31,7 @@ func (e *Evaluation) Begin(n uint64, tip wire.Tip, metrics int) {
 	clear(e.from)
 	e.N, e.Tip, e.cohorts, e.Done = n, tip, e.cohorts[:0], false
 	e.Sum.Reset(metrics)
+	e.held.Reset(metrics)
 }
 
 // Ask notes the cohort of an announcement that brings record n.
@@ -69,6 +72,9 @@ func (e *Evaluation) Take(p *wire.Plan, m Member, r *wire.Reply, c *report.Count
 		c.Evaluations++
 		e.from[m.ID] = struct{}{}
 		e.Sum.Add(e.metrics, r.Weight)
+		if p.ClaimBound > 0 {
+			e.held.Add(m.Slot, e.metrics, r.Weight)
+		}
 		return e.Sum.Count == e.Asked
 	}
 	return false
@@ -86,8 +92,48 @@ func (e *Evaluation) full(p *wire.Plan) bool {
 	return p.Roster == wire.OpenRoster && uint64(len(e.from)) > 4*uint64(p.EvalCount)+64
 }
 
-// Reached says how the metrics after record n reached the plan's goal, "" if they did not.
-func Reached(p *wire.Plan, n uint64, metrics []float32) string {
+// Weigh bounds the samples that devices claim, where the plan does: to ClaimBound times the median
+// claim, the lower one of two.
+func (e *Evaluation) Weigh(p *wire.Plan) {
+	if p.ClaimBound == 0 || len(e.held.contributors) == 0 {
+		return
+	}
+	claims := e.held.Weights()
+	slices.Sort(claims)
+	most := float64(p.ClaimBound) * float64(claims[(len(claims)-1)/2])
+	rows := e.held.Rows()
+	e.Sum.Reset(len(p.Metrics))
+	for i, from := range e.held.contributors {
+		e.Sum.Add(rows[i], uint32(min(float64(from.weight), most)))
+	}
+}
+
+// Reached says how the metrics reached the plan's goal, "" if they did not. With a ClaimBound the
+// median of the evaluators has to, in two evaluations in a row: of two middle ones that which is
+// farther from the goal.
+func (e *Evaluation) Reached(p *wire.Plan) string {
+	if p.ClaimBound == 0 {
+		return reached(p, e.N, e.Sum.Means())
+	}
+	if len(e.held.contributors) == 0 {
+		return "" // the plan bounds claims since all have answered
+	}
+	text := reached(p, e.N, e.held.Combine(func(values []float32) float32 {
+		slices.Sort(values)
+		if p.StopWhen == wire.Below {
+			return values[len(values)/2]
+		}
+		return values[(len(values)-1)/2]
+	}))
+	again := e.near
+	if e.near = text != ""; !again {
+		return ""
+	}
+	return text
+}
+
+// reached says how the metrics after record n reached the plan's goal, "" if they did not.
+func reached(p *wire.Plan, n uint64, metrics []float32) string {
 	i := slices.Index(p.Metrics, p.StopMetric)
 	if i < 0 {
 		return ""

@@ -19,7 +19,8 @@
 // # Claims
 //
 // With Plan.ClaimBound = b a claimed number of samples counts up to b times the median claim of the
-// last rounds. Before that is known all weights are 1.
+// last rounds. Before that is known all weights are 1, but where contributions are held, which know
+// the median of their own.
 //
 // # Trust
 //
