@@ -45,6 +45,9 @@ type Digests struct {
 	source    string          // of the reference; "" for none
 	rank      int             // of the witness that is the source
 	referred  []report.Digest // values that an event named as the reference, at most MostValues
+
+	polls []poll // of a strict booth
+	asked uint64 // devices in polls, those asked twice counted twice
 }
 
 // New returns the count of the state after record n, before any report.
@@ -85,14 +88,18 @@ func (d *Digests) Differs(digest report.Digest) bool {
 
 // Refer makes digest, just counted, the reference if the first of the witnesses to have reported
 // the state did so, or if no witness has and the digest leads. A tie changes nothing. rank is that
-// of the witness who reported it, negative for another device. changed says whether the reference,
-// or its source, is another one now; tells whether that is to be told.
-func (d *Digests) Refer(digest report.Digest, witnesses []string, rank int) (changed, tells bool) {
+// of the witness who reported it, negative for another device. A strict booth takes no other
+// device's word beside witnesses, and without any that of a majority of the devices asked. changed
+// says whether the reference, or its source, is another one now; tells whether that is to be told.
+func (d *Digests) Refer(digest report.Digest, witnesses []string, rank int, strict bool) (
+	changed, tells bool) {
 	source := byPlurality
 	witnessed := d.source != "" && d.source != byPlurality
 	switch {
 	case rank >= 0 && (!witnessed || rank <= d.rank):
 		source, d.rank = witnesses[rank], rank
+	case strict && (len(witnesses) > 0 || 2*uint64(d.count[digest]) <= d.asked):
+		return false, false
 	case witnessed, d.count[digest] < plurality, !d.leads(digest):
 		return false, false
 	}

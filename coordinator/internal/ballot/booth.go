@@ -17,6 +17,27 @@ type Booth struct {
 	states []*Digests
 }
 
+// A poll is an attempt that asks devices for the digest of a state.
+type poll func(slot uint32, id string) bool
+
+// Poll notes an attempt that asks so many devices, besides witnesses, for the digest of the state
+// after record n. asks says whom.
+func (b *Booth) Poll(n uint64, devices uint64, asks func(slot uint32, id string) bool) {
+	if at := b.find(n); at >= 0 {
+		b.states[at].polls = append(b.states[at].polls, asks)
+		b.states[at].asked += devices
+	}
+}
+
+func (b *Booth) find(n uint64) int {
+	return slices.IndexFunc(b.states, func(d *Digests) bool { return d.N == n })
+}
+
+// asks says whether a device was asked for the digest of a state.
+func (d *Digests) asks(slot uint32, id string) bool {
+	return slices.ContainsFunc(d.polls, func(p poll) bool { return p(slot, id) })
+}
+
 // Begin makes room for the digests of the state after record n.
 func (b *Booth) Begin(n uint64, tip wire.Tip) {
 	if len(b.states) == maxStates {
@@ -25,10 +46,12 @@ func (b *Booth) Begin(n uint64, tip wire.Tip) {
 	b.states = append(b.states, New(n, tip))
 }
 
-// Take counts a device's digest; a device that rebuilt its state may replace its own. It returns
-// the state that the digest is of, nil if it was not counted and c says why.
-func (b *Booth) Take(id string, r *wire.Reply, last uint64, c *report.Counters) *Digests {
-	at := slices.IndexFunc(b.states, func(d *Digests) bool { return d.N == r.N })
+// Take counts a device's digest; a device that rebuilt its state may replace its own. A strict
+// booth takes those of witnesses and of devices that were asked. Take returns the state that the
+// digest is of, nil if it was not counted and c says why.
+func (b *Booth) Take(slot uint32, id string, r *wire.Reply, last uint64, strict bool,
+	c *report.Counters) *Digests {
+	at, witness := b.find(r.N), slices.Contains(b.Witnesses, id)
 	switch {
 	case at < 0 && r.N <= last:
 		c.Late++
@@ -38,7 +61,9 @@ func (b *Booth) Take(id string, r *wire.Reply, last uint64, c *report.Counters) 
 		c.WrongTip++
 	case b.states[at].Has(id, r.Digest):
 		c.Duplicate++
-	case b.states[at].Full(id) && !slices.Contains(b.Witnesses, id):
+	case strict && !witness && !b.states[at].asks(slot, id):
+		c.Unsampled++
+	case b.states[at].Full(id) && !witness:
 		c.Overflow++
 	default:
 		c.Digests++
@@ -49,8 +74,9 @@ func (b *Booth) Take(id string, r *wire.Reply, last uint64, c *report.Counters) 
 }
 
 // Refer is [Digests.Refer] for a digest that a device just reported.
-func (b *Booth) Refer(d *Digests, id string, digest report.Digest) (changed, tells bool) {
-	return d.Refer(digest, b.Witnesses, slices.Index(b.Witnesses, id))
+func (b *Booth) Refer(d *Digests, id string, digest report.Digest, strict bool) (
+	changed, tells bool) {
+	return d.Refer(digest, b.Witnesses, slices.Index(b.Witnesses, id), strict)
 }
 
 // Reports returns what devices report of each state.

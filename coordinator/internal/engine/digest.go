@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/coordinator/internal/ballot"
+	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 )
@@ -20,9 +21,20 @@ func (c *Core) beginDigests() {
 	}
 }
 
+// poll notes that an attempt asks for the digest of the last state, and how many present devices.
+func (c *Core) poll(a attempt) {
+	n, devices := c.N, c.want()
+	if !c.roster.open {
+		devices = a.cohort.Sampled * uint64(c.crowd.present()) / uint64(max(a.cohort.Members, 1))
+	}
+	c.booth.Poll(n, devices, func(slot uint32, id string) bool {
+		return a.asked(&c.Plan, n+1, gather.Member{Slot: slot, ID: id})
+	})
+}
+
 // digestReport counts a device's digest.
-func (c *Core) digestReport(id string, r *wire.Reply) {
-	d := c.booth.Take(id, r, c.N, &c.counters)
+func (c *Core) digestReport(m gather.Member, id string, r *wire.Reply) {
+	d := c.booth.Take(m.Slot, id, r, c.N, c.Plan.ClaimBound > 0, &c.counters)
 	if d == nil {
 		return
 	}
@@ -34,7 +46,7 @@ func (c *Core) digestReport(id string, r *wire.Reply) {
 
 // refer announces the reference of a state if the digest that was just reported makes another one.
 func (c *Core) refer(d *ballot.Digests, id string, digest report.Digest) {
-	changed, tells := c.booth.Refer(d, id, digest)
+	changed, tells := c.booth.Refer(d, id, digest, c.Plan.ClaimBound > 0)
 	if changed && d.N >= c.reference.N {
 		c.reference = wire.Reference{N: d.N, Tip: d.Tip, Digest: digest}
 		c.refersTo = max(c.N, c.announced) + referRecords

@@ -36,7 +36,7 @@ func (c *Core) reply(id string, frame []byte) {
 	case wire.Evaluation:
 		c.evaluationReply(m, &r)
 	case wire.DigestReport:
-		c.digestReport(id, &r)
+		c.digestReport(m, id, &r)
 	}
 }
 

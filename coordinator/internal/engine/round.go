@@ -74,6 +74,7 @@ func (c *Core) openAttempt(number uint32) {
 	a := c.choose(number)
 	r.attempt, r.cohort = number, a.cohort
 	r.attempts = append(r.attempts, a)
+	c.poll(a)
 	r.tries++
 	r.serial++
 	r.asked = c.now

@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"testing"
+
+	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/wire"
+)
+
+// The roster of the attack on digests: 16 devices, of which a round asks 5 and 6 are in league.
+const (
+	leagueRoster = 16
+	leagueAsked  = 5
+	inLeague     = 6
+)
+
+// leagueRun plays rounds in which honest devices report a digest if they are asked, and those in
+// league another one, asked or not. It returns how many references were false, and right.
+func leagueRun(t *testing.T, claimBound float32, witnesses ...string) (wrong, right int) {
+	plan := chaintest.Plan(t)
+	plan.DigestEvery, plan.Members, plan.Target = 1, leagueRoster, leagueAsked
+	plan.ClaimBound = claimBound
+	c := newTestCore(t, plan, leagueRoster)
+	c.booth.Witnesses = witnesses
+	names := ids(leagueRoster)
+	digest := func(id string, value byte) {
+		r := wire.Reply{Kind: wire.DigestReport, N: c.N, Tip: c.Hash.Tip(), Digest: [8]byte{value}}
+		for _, o := range c.Step(1, Input{Kind: InReply, ID: id, Frame: r.Append(nil)}) {
+			if o.Kind == OutEvent && o.Event.Kind == report.Referred {
+				if o.Event.Digests.Reference == (report.Digest{7}) {
+					right++
+				} else {
+					wrong++
+				}
+			}
+		}
+	}
+	for range 200 {
+		for _, frame := range contributions(c, 1, func(int) []float32 { return []float32{1, 2} }) {
+			for _, id := range names {
+				c.Step(1, Input{Kind: InReply, ID: id, Frame: frame})
+			}
+		}
+		c.Step(1, Input{Kind: InAppended, N: c.N + 1})
+		for _, id := range names[:inLeague] {
+			digest(id, 66)
+		}
+		for slot, id := range names[inLeague:] {
+			if c.round.cohort.Has(plan.Run, c.N+1, 0, uint32(inLeague+slot), id) {
+				digest(id, 7)
+			}
+		}
+	}
+	if c.N < 200 {
+		t.Fatalf("the run is at record %d", c.N)
+	}
+	return wrong, right
+}
+
+// TestLeagueLiesAboutDigests is the attack that made honest devices rebuild again and again: the
+// league is more than those that a round asks. Now it needs a majority of them, which it has in few
+// rounds, and beside witnesses it achieves nothing.
+func TestLeagueLiesAboutDigests(t *testing.T) {
+	before, _ := leagueRun(t, 0)
+	wrong, right := leagueRun(t, 4)
+	if before < 190 {
+		t.Errorf("the attack gave %d false references in a plan that believes all, want most", before)
+	}
+	// 3 or more of 5 asked are in league with a probability of 0.24.
+	if wrong > 80 || right < 100 {
+		t.Errorf("%d references were false and %d right, want those of the draws", wrong, right)
+	}
+	if wrong, right := leagueRun(t, 4, "w"); wrong+right > 0 {
+		t.Errorf("beside an absent witness %d references, want none", wrong+right)
+	}
+}
