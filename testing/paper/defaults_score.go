@@ -29,7 +29,7 @@ func (x *defaultsRun) score(b *defaultsBench, name string, t *defaultsTrial,
 	if err != nil {
 		return nil, err
 	}
-	if s, err := savedScore(file); s != nil || err != nil {
+	if s, err := saved[defaultsScore](file); s != nil || err != nil {
 		return s, err
 	}
 	shares, err := b.deal(devices, seed)
@@ -60,7 +60,7 @@ func (x *defaultsRun) train(b *defaultsBench, p *wire.Plan, shares [][]int, seed
 	if err != nil || file == "" {
 		return s, err
 	}
-	return s, saveScore(file, s)
+	return s, save(file, s)
 }
 
 // file returns where a run's score is kept; empty: nowhere. Its name has a digest of all that
@@ -80,8 +80,8 @@ func (x *defaultsRun) file(b *defaultsBench, p *wire.Plan, seed uint64) (string,
 		fmt.Sprintf("%s-%s-%d-%x.json", p.Preset, token(step), seed, sum[:6])), nil
 }
 
-// savedScore reads a score; nil if there is none.
-func savedScore(file string) (*defaultsScore, error) {
+// saved reads what a run saved; nil if there is nothing.
+func saved[T any](file string) (*T, error) {
 	if file == "" {
 		return nil, nil
 	}
@@ -89,7 +89,7 @@ func savedScore(file string) (*defaultsScore, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	s := &defaultsScore{}
+	s := new(T)
 	if err == nil {
 		err = json.Unmarshal(text, s)
 	}
@@ -99,8 +99,8 @@ func savedScore(file string) (*defaultsScore, error) {
 	return s, nil
 }
 
-// saveScore writes a score whole or not at all.
-func saveScore(file string, s *defaultsScore) error {
+// save writes what a run reached whole or not at all.
+func save[T any](file string, s *T) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
