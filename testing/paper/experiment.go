@@ -24,7 +24,7 @@ func All() []Experiment {
 	list = append(list, decomflVariants()...)
 	list = append(list, decomflLag(), decomflMemory(), attackExperiment(), zofedhtTable1())
 	list = append(list, zofedht()...)
-	list = append(list, heterogeneity(), beyond(), zoflMNIST(), defaults(), mixed())
+	list = append(list, heterogeneity(), beyond(), zoflMNIST(), defaults(), mixed(), further())
 	return screened(append(list, fzoosExperiments()...))
 }
 

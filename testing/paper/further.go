@@ -1,0 +1,251 @@
+package paper
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/testing/models"
+	"github.com/zofl/zofl/testing/paper/ideas"
+	prices "github.com/zofl/zofl/wire/cost"
+	"github.com/zofl/zofl/wire/preset"
+)
+
+// further asks which ideas would make the recipe better: each alone, against the recipe at equal
+// queries and, where a scalar's share of bytes differs, at equal bytes.
+func further() Experiment {
+	const id = "further"
+	return Experiment{
+		ID:    id,
+		Title: "ideas beyond the recipe, each against it, in a screening simulation",
+		Paper: "none: the baseline is the preset zofl with a cosine",
+		Long:  "half an hour on a core; --tasks and --arm choose",
+		Takes: []string{"tasks", "arm"},
+		Run: func(ctx context.Context, e *Env) (*Report, error) {
+			x, err := newFurtherRun(ctx, e, id)
+			if err != nil {
+				return nil, err
+			}
+			if err = x.all(); !e.Screen {
+				x.report.markScreened()
+			}
+			return x.report, err
+		},
+	}
+}
+
+// A furtherTask is a model on the rows of a set of images.
+type furtherTask struct {
+	defaultsTask
+	cnn bool
+}
+
+// furtherTasks are dealt to 100 devices alike. A run has the queries of 200 rounds of the recipe.
+func furtherTasks() []furtherTask {
+	list := []furtherTask{
+		{defaultsTask: defaultsTask{name: "mnist-softmax", data: "mnist", scale: unit}},
+		{defaultsTask: defaultsTask{name: "fashion-mlp", data: "fashion-mnist", shrink: 2,
+			scale: standardized, hidden: []int{32}}},
+		{defaultsTask: defaultsTask{name: "fashion-cnn", data: "fashion-mnist", shrink: 2}, cnn: true},
+	}
+	for i := range list {
+		list[i].train, list[i].test = 60_000, 10_000
+	}
+	return list
+}
+
+// models returns the model on the training and on the test rows.
+func (t *furtherTask) models(e *Env) (train, test models.Differentiable, err error) {
+	if !t.cnn {
+		a, b, _, err := e.rows(&t.defaultsTask)
+		if err != nil {
+			return nil, nil, err
+		}
+		return models.NewNet(a, t.hidden...), models.NewNet(b, t.hidden...), nil
+	}
+	s, err := e.images(t.data)
+	if err != nil {
+		return nil, nil, err
+	}
+	return models.NewCNNSmall(s.train.Shrink(t.shrink), s.mean, s.std),
+		models.NewCNNSmall(s.test.Shrink(t.shrink), s.mean, s.std), nil
+}
+
+// A furtherArm is an idea. Its name ends with -bytes if its budget is the bytes of the recipe's
+// run, otherwise the queries.
+type furtherArm struct {
+	ideas.Arm
+	name, title string
+	bytes       bool
+	costs       string // beside queries and bytes
+}
+
+// furtherArms lists the ideas, the recipe first. The free ones know what no scalar tells, to see
+// what an idea could bring at most.
+func furtherArms() []furtherArm {
+	arm := func(name, title, costs string, a ideas.Arm) furtherArm {
+		return furtherArm{name: name, title: title, costs: costs, Arm: a}
+	}
+	shape := func(of ideas.Source, power float64) ideas.Arm {
+		return ideas.Arm{Shape: ideas.Shape{Of: of, Power: power}}
+	}
+	list := []furtherArm{
+		arm("recipe", "the recipe, P=10, batch 200", "", ideas.Arm{}),
+		arm("last-x3", "last layer x3", "", ideas.Arm{Layers: ideas.Layers{Last: 3}}),
+		arm("last-x0.3", "last layer x0.3", "", ideas.Arm{Layers: ideas.Layers{Last: 0.3}}),
+		arm("layers", "layers by |g|^2/tr H, told free", "", ideas.Arm{Layers: ideas.Layers{Power: 1}}),
+		arm("layers-root", "layers by its root, told free", "",
+			ideas.Arm{Layers: ideas.Layers{Power: 0.5}}),
+		arm("orthogonal", "all 100 directions of a round orthogonal",
+			"replay of 1 direction in place of 100", ideas.Arm{Orthogonal: true}),
+		arm("hiso", "D by v of rounds^-1/2, as HiSo", "d more", shape(ideas.Rounds, -0.5)),
+		arm("halves", "D by v of halves^-1/2", "d more", shape(ideas.Halves, -0.5)),
+		arm("halves-up", "D by v of halves^+1/2", "d more", shape(ideas.Halves, 0.5)),
+		arm("exact", "D by exact v^-1/2, told free", "d more", shape(ideas.Exact, -0.5)),
+		arm("exact-up", "D by exact v^+1/2, told free", "d more", shape(ideas.Exact, 0.5)),
+		arm("hiso-moves", "the same for moves alone, as Adam", "d more",
+			ideas.Arm{Shape: ideas.Shape{Of: ideas.Rounds, Power: -0.5, Moves: true}}),
+		arm("exact-gently", "D by max(exact v, 10 means)^-1/2, told free", "d more",
+			ideas.Arm{Shape: ideas.Shape{Of: ideas.Exact, Power: -0.5, Least: 10}}),
+		arm("curvature", "D by diag H^-1/2, told free", "d more", shape(ideas.Hessian, -0.5)),
+		arm("local", "K=2, P=9, own steps", "", ideas.Arm{K: 2, P: []int{9}, Local: 0.03}),
+		arm("p5", "P=5", "", ideas.Arm{P: []int{5}}),
+		arm("p20", "P=20", "", ideas.Arm{P: []int{20}}),
+		arm("grow-p", "P 5, 10, 20", "", ideas.Arm{P: []int{5, 10, 20}}),
+		arm("shrink-p", "P 20, 10, 5", "", ideas.Arm{P: []int{20, 10, 5}}),
+		arm("grow-b", "batch 100, 200, 300", "", ideas.Arm{B: []int{100, 200, 300}}),
+		arm("more-b", "batch 200, 400, 600", "twice the computing",
+			ideas.Arm{B: []int{200, 400, 600}}),
+		arm("kalman", "Kalman filter in place of momentum", "replay twice",
+			ideas.Arm{Memory: ideas.Kalman}),
+		arm("squares", "least squares of 10 rounds", "replay 40 times",
+			ideas.Arm{Memory: ideas.Squares}),
+		arm("control", "control variate along momentum", "replay twice",
+			ideas.Arm{Memory: ideas.Control}),
+		arm("control-long", "control variate, momentum 0.97", "replay twice, d more",
+			ideas.Arm{Memory: ideas.LongControl}),
+		arm("antithetic", "each round's directions again, negated", "", ideas.Arm{Antithetic: true}),
+	}
+	for _, a := range slices.Clone(list) {
+		if len(a.P) > 0 {
+			a.name, a.title, a.bytes = a.name+"-bytes", a.title+", equal bytes", true
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// A furtherRun is a running experiment.
+type furtherRun struct {
+	ctx    context.Context
+	env    *Env
+	tasks  []furtherTask
+	arms   []furtherArm
+	steps  []float64
+	seeds  int
+	rounds int // of the recipe
+	report *Report
+}
+
+func newFurtherRun(ctx context.Context, e *Env, id string) (*furtherRun, error) {
+	x := &furtherRun{ctx: ctx, env: e, rounds: 200, seeds: e.seeds(3), report: &Report{ID: id},
+		steps: []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56}}
+	if e.Short {
+		x.rounds, x.steps = 20, x.steps[3:6]
+	}
+	all := furtherTasks()
+	var names []string
+	for _, t := range all {
+		names = append(names, t.name)
+	}
+	tasks, err := chosen("tasks", e.Tasks, names)
+	if err == nil {
+		x.arms, err = chosenIdeas(e.Arms)
+	}
+	if e.Tasks == nil {
+		tasks = names[:2]
+	}
+	for _, t := range all {
+		if slices.Contains(tasks, t.name) {
+			x.tasks = append(x.tasks, t)
+		}
+	}
+	return x, err
+}
+
+// chosenIdeas returns the recipe, and the arms that are asked for.
+func chosenIdeas(asked []string) ([]furtherArm, error) {
+	all := furtherArms()
+	var names []string
+	for _, a := range all {
+		names = append(names, a.name)
+	}
+	kept, err := chosen("arm", asked, names)
+	return slices.DeleteFunc(all, func(a furtherArm) bool {
+		return a.name != "recipe" && !slices.Contains(kept, a.name)
+	}), err
+}
+
+// price returns the bytes of a device for a round, of which there are 100, and 10 contribute.
+func (x *furtherRun) price(dim, scalars int) (float64, error) {
+	p, err := preset.New("zofl", "further", uint64(dim))
+	if err != nil {
+		return 0, err
+	}
+	p.Members, p.Target, p.Perturbations = 100, 10, uint32(scalars)
+	c := prices.Of(p, prices.Input{Round: 1000, IDLen: 8})
+	return float64(c.Down.Socket) + float64(c.Up.Socket)/10, nil
+}
+
+// config returns the run of an arm.
+func (x *furtherRun) config(train, test models.Differentiable, a *furtherArm, step float64,
+	seed uint64) (ideas.Config, error) {
+	shares, err := data.IID(train.Len(), 100, seed)
+	var failed error
+	c := ideas.Config{Arm: a.Arm, Train: train, Test: test, Shares: shares, Asked: 10, Seed: seed,
+		Step: step, Times: 30, Budget: float64(x.rounds * 11),
+		Bytes: func(scalars int) float64 {
+			n, err := x.price(train.Dim(), scalars)
+			failed = cmp.Or(failed, err)
+			return n
+		},
+		Price: func(s ideas.Spent) float64 { return float64(s.Queries) },
+	}
+	if a.bytes {
+		c.Budget = float64(x.rounds) * c.Bytes(10)
+		c.Price = func(s ideas.Spent) float64 { return s.Bytes }
+	}
+	return c, cmp.Or(err, failed)
+}
+
+// points trains an arm, or returns what an earlier run saved.
+func (x *furtherRun) points(t *furtherTask, train, test models.Differentiable, a *furtherArm,
+	step float64, seed uint64) ([]ideas.Point, error) {
+	c, err := x.config(train, test, a, step, seed)
+	if err != nil {
+		return nil, err
+	}
+	file := ""
+	if x.env.Dir != "" {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%+v %+v %d %d %g %v", *t, a.Arm, train.Len(), x.rounds,
+			c.Budget, c.Times))
+		file = filepath.Join(x.env.Dir, x.report.ID, t.name,
+			fmt.Sprintf("%s-%g-%d-%x.json", a.name, step, seed, sum[:6]))
+	}
+	points, err := saved[[]ideas.Point](file)
+	if err != nil {
+		return nil, err
+	}
+	if points != nil {
+		return *points, nil
+	}
+	list, err := ideas.Train(x.ctx, c)
+	if err == nil && file != "" {
+		err = save(file, &list)
+	}
+	return list, err
+}

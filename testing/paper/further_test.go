@@ -1,0 +1,124 @@
+package paper
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/testing/paper/ideas"
+)
+
+// TestFurther runs two ideas for a few rounds, and again from what the first time saved.
+func TestFurther(t *testing.T) {
+	dir := t.TempDir()
+	env := func() *Env {
+		return &Env{Generated: 600, Short: true, Dir: dir, Arms: []string{"orthogonal", "p5-bytes"}}
+	}
+	first := experiment(t, "further", env())
+	if len(first.Summary.Rows) != 3 || len(first.Summary.Columns) != 4 || len(first.Claims) != 2 {
+		t.Errorf("%d rows, %d columns, %d claims, want 3, 4 and 2: %+v", len(first.Summary.Rows),
+			len(first.Summary.Columns), len(first.Claims), first.Summary)
+	}
+	if !first.Screened || strings.Contains(first.Summary.Columns[0], "spared spared") {
+		t.Errorf("not marked as screened: %+v", first.Summary.Columns)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "further", "*", "*.json"))
+	if err != nil || len(files) < 2*3*2 {
+		t.Errorf("%d runs are saved, %v, want two steps or more of 3 arms on 2 tasks", len(files), err)
+	}
+	changed := []ideas.Point{{Rounds: 1, Accuracy: 1}}
+	for _, file := range files {
+		if strings.Contains(file, "mnist-softmax") && strings.Contains(file, "orthogonal-") {
+			err = save(file, &changed)
+		}
+	}
+	again := experiment(t, "further", env())
+	if err != nil || !strings.HasPrefix(again.Summary.Rows[1][1], "**100.00") {
+		t.Errorf("what was saved is not in %v, %v", again.Summary.Rows[1], err)
+	}
+	if !slices.Equal(again.Summary.Rows[0], first.Summary.Rows[0]) {
+		t.Errorf("again %v, first %v", again.Summary.Rows[0], first.Summary.Rows[0])
+	}
+}
+
+// TestFurtherBytes: an arm of equal bytes spends as many as the recipe.
+func TestFurtherBytes(t *testing.T) {
+	e := &Env{Generated: 600, Short: true, Arms: []string{"p5-bytes", "p5"},
+		Tasks: []string{"mnist-softmax"}}
+	r := experiment(t, "further", e)
+	last := map[string][]string{}
+	for _, row := range r.Table.Rows {
+		last[row[1]] = row
+	}
+	queries, bytes := column(t, last, 5), column(t, last, 6)
+	if bytes["p5-bytes"] < bytes["recipe"] || bytes["p5-bytes"] > 1.1*bytes["recipe"] {
+		t.Errorf("bytes %v", bytes)
+	}
+	if queries["p5"] < queries["recipe"] || queries["p5"] > 1.1*queries["recipe"] ||
+		bytes["p5"] < 1.1*bytes["recipe"] {
+		t.Errorf("queries %v, bytes %v", queries, bytes)
+	}
+}
+
+// column returns a column of rows as numbers.
+func column(t *testing.T, rows map[string][]string, at int) map[string]float64 {
+	t.Helper()
+	out := map[string]float64{}
+	for name, row := range rows {
+		v, err := strconv.ParseFloat(row[at], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[name] = v
+	}
+	return out
+}
+
+// TestFurtherArms: names are one of a kind, and the ideas of every task's model can run.
+func TestFurtherArms(t *testing.T) {
+	var names []string
+	for _, a := range furtherArms() {
+		if slices.Contains(names, a.name) {
+			t.Errorf("two arms are %s", a.name)
+		}
+		names = append(names, a.name)
+	}
+	if _, err := newFurtherRun(t.Context(), &Env{Arms: []string{"nonsense"}}, "further"); err == nil {
+		t.Error("an arm that is not there was taken")
+	}
+	e := &Env{Generated: 600, Short: true, Arms: []string{"more-b"}, Tasks: []string{"fashion-cnn"}}
+	if r := experiment(t, "further", e); len(r.Summary.Rows) != 2 {
+		t.Errorf("%+v", r.Summary)
+	}
+}
+
+// TestFurtherWins: an idea wins where each seed ends above the recipe's, by more than its spread.
+func TestFurtherWins(t *testing.T) {
+	of := func(final ...float64) *furtherResult {
+		r := &furtherResult{arm: &furtherArm{}}
+		for _, v := range final {
+			r.seeds = append(r.seeds, []ideas.Point{
+				{Accuracy: v - 0.2, Spent: ideas.Spent{Queries: 5}},
+				{Accuracy: v, Spent: ideas.Spent{Queries: 10}}})
+		}
+		return r
+	}
+	recipe := of(0.8, 0.82)
+	for _, c := range []struct {
+		r     *furtherResult
+		wins  bool
+		reach float64
+	}{
+		{of(0.84, 0.85), true, 1}, {of(0.9, 0.81), false, 1}, {of(0.81, 0.83), false, 1},
+		{of(1.1, 1.1), true, 0.5},
+	} {
+		if c.r.wins(recipe) != c.wins || c.r.reach(recipe) != c.reach {
+			t.Errorf("%v: wins %v, reach %v", c.r.final(), c.r.wins(recipe), c.r.reach(recipe))
+		}
+	}
+	if v := of(0.5).reach(recipe); v == v {
+		t.Errorf("reached at %v", v)
+	}
+}
