@@ -17,6 +17,9 @@ import (
 //	e = 0.8 e + 0.2 h
 //	G = clip(G exp(0.1 (e - 0.05)), 1/64, 64)
 //
+// The slope <g, m> is a trimmed mean of the devices' without their weights, so that one of many
+// samples cannot choose the step; experiments with weights=samples show no loss by it.
+//
 // g is the round's mean estimate, m the averaged move before it, u the mean square of its scalars,
 // N their number and d that of the parameters. If the loss still falls along m, steps are too
 // short. G can be read from the last step, so a coordinator that takes over goes on with it; its e
