@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/footprint"
 	"github.com/zofl/zofl/wire/subjects"
 )
 
@@ -89,7 +89,7 @@ func Of(p *wire.Plan, in Input) Round {
 	s := sampleOf(p, max(in.Round, 1))
 	c := Round{
 		Perturbations: s.perturbations, Records: len(s.records),
-		Vectors: replicated(p), Local: s.transport.local(p),
+		Vectors: footprint.Vectors(p), Local: footprint.Local(p),
 	}
 	announce, id := subjects.Announce(p.Run, lastShard(p)), strings.Repeat("x", length)
 	for i, phase := range s.phases {
@@ -99,12 +99,8 @@ func Of(p *wire.Plan, in Input) Round {
 		s.transport.add(s, &c, i, id)
 	}
 	c.Repeat = received(announce, s.announcement(len(s.phases)-1, p.AnnounceBudget))
-	c.Streaming = 4*(c.Vectors+c.Local)*p.Dim + 4*prng.BlockLen*s.transport.scratch(p) +
-		poolBytes(p) + transitBytes(p) + surrogateBytes(p)
-	c.Flat = c.Streaming
-	if p.Estimator != wire.Surrogate { // its points are flat vectors anyway
-		c.Flat += 4 * p.Dim
-	}
+	c.Streaming = footprint.Bytes(p, footprint.Device{})
+	c.Flat = footprint.Bytes(p, footprint.Device{Flat: true})
 	return c
 }
 

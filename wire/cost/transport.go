@@ -7,11 +7,6 @@ import (
 
 // A transport is what the plan's transport decides about the cost of a round.
 type transport interface {
-	// local returns the vectors of d float32 that a device has while it works, beside
-	// those of every replica.
-	local(p *wire.Plan) uint64
-	// scratch returns the blocks that a worker writes to.
-	scratch(p *wire.Plan) uint64
 	// fill completes the round's record of a phase.
 	fill(s *sample, r *wire.Round)
 	// add adds the contribution to the round's record i, of a device with an id.
@@ -30,9 +25,6 @@ func transportOf(p *wire.Plan) transport {
 
 // meanTransport: a record has one term, and terms of older records for control variates.
 type meanTransport struct{}
-
-func (meanTransport) local(p *wire.Plan) uint64   { return localScalars(p) }
-func (meanTransport) scratch(p *wire.Plan) uint64 { return scratch(p) }
 
 func (meanTransport) fill(s *sample, r *wire.Round) {
 	p := s.plan
@@ -87,9 +79,6 @@ func (s *sample) relay(r *wire.Round, back uint64) {
 // denseTransport: a record has the digest of a vector. A device's steps keep all but the
 // estimate as whole vectors.
 type denseTransport struct{}
-
-func (denseTransport) local(p *wire.Plan) uint64 { return localDense(p) }
-func (denseTransport) scratch(*wire.Plan) uint64 { return 1 }
 
 func (denseTransport) fill(_ *sample, r *wire.Round) {
 	r.Object = make(wire.Bytes, wire.ObjectLen)

@@ -1,0 +1,58 @@
+// Package footprint says how much memory a plan asks of a device. A device checks it before it
+// allocates anything; package cost, which devices do not link, adds the rest of the bill.
+package footprint
+
+import (
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// A Device says what a device's memory depends on beside the plan.
+type Device struct {
+	// Flat: the loss takes a flat vector, which is one more vector of d float32.
+	Flat bool
+	// Workers that generate directions, each with its own blocks; 0 is 1.
+	Workers int
+}
+
+// Bytes returns the most memory in bytes that a valid plan makes a device allocate: the vectors
+// of the replica and of local steps, the coefficients of a pool, the blocks of each worker, a
+// vector in transit, and the data of a surrogate. The app's own memory is not in it, nor are
+// the few bytes of each scalar.
+func Bytes(p *wire.Plan, d Device) uint64 {
+	blocks := Scratch(p) * uint64(max(d.Workers, 1))
+	n := 4*(Vectors(p)+Local(p))*p.Dim + 4*prng.BlockLen*blocks +
+		poolBytes(p) + transitBytes(p) + surrogateBytes(p)
+	if d.Flat && p.Estimator != wire.Surrogate { // its points are flat vectors anyway
+		n += 4 * p.Dim
+	}
+	return n
+}
+
+// Vectors returns the number of vectors of d float32 that every replica has: its
+// state, and with a pool the initial parameters, if they cannot be regenerated from
+// seeds.
+func Vectors(p *wire.Plan) uint64 {
+	n := uint64(p.StateVectors())
+	if p.Pool > 0 && p.Initial == wire.Given {
+		n++
+	}
+	return n
+}
+
+// Local returns the number of vectors of d float32 that a device has while it works, beside
+// those of every replica. A vector of float64 counts twice.
+func Local(p *wire.Plan) uint64 {
+	if p.SendsVectors() {
+		return localDense(p)
+	}
+	return localScalars(p)
+}
+
+// Scratch returns the number of blocks that a worker writes to.
+func Scratch(p *wire.Plan) uint64 {
+	if p.SendsVectors() {
+		return 1
+	}
+	return scratchScalars(p)
+}

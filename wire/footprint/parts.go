@@ -1,0 +1,112 @@
+package footprint
+
+import "github.com/zofl/zofl/wire"
+
+// localScalars returns the number of further vectors that a device has while it finds
+// scalars: with more than one step its own iterate, momentum and correction.
+func localScalars(p *wire.Plan) uint64 {
+	if p.Steps <= 1 {
+		return 0
+	}
+	n := 1 + momenta(p)
+	if p.Control != wire.NoControl {
+		n++
+	}
+	return n
+}
+
+// momenta returns the number of vectors of the local rule.
+func momenta(p *wire.Plan) uint64 {
+	switch p.Rule {
+	case wire.Momentum, wire.TorchMomentum:
+		return 1
+	case wire.LocalAdam:
+		return 2
+	}
+	return 0
+}
+
+// scratchScalars returns the number of blocks that a worker writes to: the estimate; the
+// round's first point, if something refers to it; the proximal pull; the correction and
+// its terms.
+func scratchScalars(p *wire.Plan) uint64 {
+	n := uint64(1)
+	if p.Prox != 0 || p.ServerRule.Steps() || p.Distribution == wire.Subspace || p.Pool > 0 {
+		n++
+	}
+	if p.Prox != 0 {
+		n++
+	}
+	if p.Control != wire.NoControl {
+		n += 2
+	}
+	return n
+}
+
+// poolBytes returns the bytes of a pool: for each of its directions and for the initial
+// parameters a float64 coefficient of x, of the step and of the momentum, with prox of
+// the round's first point; with Sphere also the norm of each direction.
+func poolBytes(p *wire.Plan) uint64 {
+	if p.Pool == 0 {
+		return 0
+	}
+	n := uint64(p.Pool)
+	lists := 2 + momenta(p)
+	if p.Prox != 0 {
+		lists++
+	}
+	bytes := 8 * lists * (n + 1)
+	if p.Distribution == wire.Sphere {
+		bytes += 8 * n
+	}
+	return bytes
+}
+
+// localDense returns the number of vectors of d float32 that a device's local steps take
+// with DenseVectors: the iterate, which it sends; the estimate; the rule's; with control
+// variates c - c_i and c_i; with ScaffoldMean also the next c_i.
+func localDense(p *wire.Plan) uint64 {
+	if p.Estimator == wire.Surrogate {
+		// In float64 the iterate, the round's first point, the gradient, its correction,
+		// a point to be added, and the rule's; in float32 a point and the vector to send.
+		return 2*(5+momenta(p)) + 2
+	}
+	n := 2 + momenta(p)
+	if p.Control != wire.NoControl {
+		n += 2
+	}
+	if p.Control == wire.ScaffoldMean {
+		n++
+	}
+	return n
+}
+
+// transitBytes returns the bytes of a vector that a device is sending or fetching: the longest.
+func transitBytes(p *wire.Plan) uint64 {
+	return 4 * max(p.Object(0), p.Object(1), p.Object(2))
+}
+
+// surrogateBytes returns the bytes of a surrogate as package mathx/surrogate stores it,
+// with M features and n points of d coordinates. It counts
+//
+//   - three pairs of triangles: matrix and factor of the process; inverse and inner
+//     products, for its uncertainty; and those of the fit of w;
+//   - the points, twice, and all points that NearestPoints chooses from;
+//   - the features at each point, their v and b, and three w: the fleet's, this device's,
+//     and their difference;
+//   - the candidates that are judged together, and the points to be queried.
+func surrogateBytes(p *wire.Plan) uint64 {
+	if p.Estimator != wire.Surrogate {
+		return 0
+	}
+	const atOnce = 32
+	n, d, m := uint64(p.Window), p.Dim, uint64(p.Features)
+	numbers := 3*n*(n+1) + 2*n*d + n*m + 2*m
+	if p.WindowOf == wire.NearestPoints {
+		numbers += 4 * n * (d + 1)
+	}
+	if p.Candidates > 0 {
+		numbers += atOnce * d
+	}
+	return 8*numbers + 4*(m*d+2*m) + 4*d*uint64(max(p.Active, p.Around))
+}
