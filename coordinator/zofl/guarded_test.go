@@ -124,40 +124,37 @@ func (g *guarded) spyAs(name string) *spy {
 	return s
 }
 
-// saw waits for a message to a subject.
-func (s *spy) saw(subject string) {
+// saw waits for messages to subjects that match patterns: what is granted is needed.
+func (s *spy) saw(patterns ...string) {
 	s.t.Helper()
-	late := time.AfterFunc(patience, func() {
+	late := false
+	timer := time.AfterFunc(patience, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.seen = nil
+		late = true
 		s.news.Broadcast()
 	})
-	defer late.Stop()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for !s.seen[subject] {
-		if s.seen == nil {
-			s.t.Fatalf("nothing was sent to %s in %v", subject, patience)
-		}
-		s.news.Wait()
-	}
-}
-
-// unused returns the patterns that cover no subject that was seen.
-func (s *spy) unused(patterns []string) (list []string) {
+	defer timer.Stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range patterns {
-		used := false
-		for subject := range s.seen {
-			used = used || server.SubjectsCollide(p, subject)
-		}
-		if !used {
-			list = append(list, p)
+		for !s.matched(p) {
+			if late {
+				s.t.Fatalf("nothing was sent to %s in %v: who needs it?", p, patience)
+			}
+			s.news.Wait()
 		}
 	}
-	return list
+}
+
+// matched says whether a subject was seen that a pattern covers. s.mu is locked.
+func (s *spy) matched(pattern string) bool {
+	for subject := range s.seen {
+		if server.SubjectsCollide(pattern, subject) {
+			return true
+		}
+	}
+	return false
 }
 
 // printed is what `zofl permissions` prints for a user of run kitchen.
