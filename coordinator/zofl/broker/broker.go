@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"reflect"
 	"strconv"
 	"time"
 
@@ -38,11 +39,17 @@ type Config struct {
 	// TLS is the server's certificate; with it, the TCP port takes connections under TLS only.
 	// nil means plaintext. Clients must be told to trust the certificate.
 	TLS *tls.Config
+	// Conf is a configuration file of nats-server, with the address, users, TLS and JetStream. It
+	// excludes all other fields.
+	Conf string
 	// Nkeys are the public keys ("U...") of the users who may connect; nil: anybody may.
 	Nkeys []string
 }
 
 func (c Config) options() (*server.Options, error) {
+	if c.Conf != "" {
+		return c.read()
+	}
 	opts := &server.Options{
 		ServerName: "zofl", NoSigs: true, NoLog: true,
 		DontListen: c.InProcess, Host: "127.0.0.1", Port: server.RANDOM_PORT,
@@ -76,6 +83,20 @@ func (c Config) options() (*server.Options, error) {
 	if port != 0 { // 0 stays RANDOM_PORT: the server takes 0 as its default port
 		opts.Port = int(port)
 	}
+	return opts, nil
+}
+
+// read returns what the configuration file says.
+func (c Config) read() (*server.Options, error) {
+	file := c.Conf
+	if c.Conf = ""; !reflect.ValueOf(c).IsZero() {
+		return nil, errors.New("broker: Conf excludes the other fields: leave them zero")
+	}
+	opts, err := server.ProcessConfigFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("broker: %w", err)
+	}
+	opts.NoSigs, opts.NoLog = true, true
 	return opts, nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -84,5 +86,26 @@ func TestNotInTheClear(t *testing.T) {
 	answer, _ := io.ReadAll(c) // until the server closes it
 	if text := string(answer); !strings.HasPrefix(text, "INFO ") || strings.Contains(text, "PONG") {
 		t.Errorf("got %q, want INFO and nothing that serves", text)
+	}
+}
+
+// A configuration file says all; what it would contradict is refused.
+func TestConf(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "nats.conf")
+	conf := "listen: \"127.0.0.1:-1\"\nauthorization: { user: a, password: b }\n"
+	if err := os.WriteFile(file, []byte(conf), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := run(t, Config{Conf: file})
+	if _, _, err := Dial(b.URL(), "stranger"); !errors.Is(err, nats.ErrAuthorization) {
+		t.Errorf("a stranger got %v, want an authorization error", err)
+	}
+	dial(t, b, "a", nats.UserInfo("a", "b"))
+	for _, cfg := range []Config{{Conf: file, MaxPayload: 1 << 20}, {Conf: file, InProcess: true},
+		{Conf: file + ".none"}} {
+		if b, err := Run(cfg); err == nil {
+			b.Shutdown()
+			t.Errorf("%+v was taken", cfg)
+		}
 	}
 }
