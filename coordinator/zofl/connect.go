@@ -29,10 +29,12 @@ func (c *connection) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&c.url, "url", "",
 		"address of the broker, such as nats://127.0.0.1:4222; several, separated by commas")
-	f.StringVar(&c.creds, "creds", "", "file with the user's JWT and nkey seed")
+	f.StringVar(&c.creds, "creds", "", "file with the user's JWT and nkey seed, as zofl device "+
+		"add writes it")
 	f.StringVar(&c.nkey, "nkey", "", "file with the user's nkey seed")
 	f.StringVar(&c.ca, "tls-ca", "",
-		"file with the certificates of the authorities that signed the broker's (PEM)")
+		"file with the certificates of the authorities that signed the broker's (PEM); default: that "+
+			"in --creds, or the system's")
 	f.StringVar(&c.cert, "tls-cert", "", "file with this program's certificate (PEM)")
 	f.StringVar(&c.key, "tls-key", "", "file with the key of --tls-cert (PEM)")
 }
@@ -66,13 +68,25 @@ func (c *connection) options(name, inbox string) ([]nats.Option, error) {
 		}
 		opts = append(opts, o)
 	}
-	if c.ca != "" {
-		opts = append(opts, nats.RootCAs(c.ca))
+	if ca := c.authority(); ca != "" {
+		opts = append(opts, nats.RootCAs(ca))
 	}
 	if c.cert != "" {
 		opts = append(opts, nats.ClientCert(c.cert, c.key))
 	}
 	return opts, nil
+}
+
+// authority returns the file with the authorities to trust, "" for the system's. A creds file of
+// zofl device add has that of its broker.
+func (c *connection) authority() string {
+	if c.ca != "" || c.creds == "" {
+		return c.ca
+	}
+	if content, err := os.ReadFile(c.creds); err == nil && hasAuthority(content) {
+		return c.creds
+	}
+	return ""
 }
 
 // schemes are those of the addresses that NATS connects to.
@@ -132,7 +146,8 @@ func checkCreds(content []byte) error {
 		_, err = nkeys.ParseDecoratedNKey(content)
 	}
 	if err != nil {
-		return fmt.Errorf("no credentials of a user: %w: give the file that nsc made", err)
+		return fmt.Errorf("no credentials of a user: %w: give the file that zofl device add or nsc made",
+			err)
 	}
 	return nil
 }

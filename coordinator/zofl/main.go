@@ -148,7 +148,7 @@ Exit codes:
 	addGroup(cmd, "Train:", planCommand(), tuneCommand(), serveCommand(), clientCommand(),
 		followCommand())
 	addGroup(cmd, "Command a running coordinator:", operatorCommands()...)
-	addGroup(cmd, "Say who may do what:", permissionsCommand())
+	addGroup(cmd, "Say who may take part:", deviceCommand(), permissionsCommand())
 	addGroup(cmd, "Read a run's log:", logCommand(), verifyCommand(), exportCommand(),
 		recoverCommand())
 	cmd.SetHelpCommand(helpCommand(cmd))

@@ -5,11 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
-	"path/filepath"
-	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -20,8 +16,6 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/jetlog"
 	"github.com/zofl/zofl/coordinator/runlog"
-	"github.com/zofl/zofl/coordinator/zofl/broker"
-	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/wire"
@@ -41,6 +35,8 @@ type serveFlags struct {
 	asJSON             bool
 	plan               *wire.Plan // nil: continue the run in the log
 	sync               syncCheck
+	guard              guard
+	dense              bool // the run's transport
 }
 
 func serveCommand() *cobra.Command {
@@ -83,11 +79,12 @@ standard error. With --json, events go to standard output, one per line.`,
 	}
 	f.connection.flags(cmd)
 	f.sync.flags(cmd)
+	f.guard.flags(cmd)
 	fs := cmd.Flags()
 	fs.StringVar(&f.store, "store", "",
 		"directory of the log, and of the JetStream of a broker that serve starts")
 	fs.StringVar(&f.listen, "listen", "127.0.0.1:4222",
-		"address of a broker that serve starts, on loopback")
+		"address of a broker that serve starts; on loopback, unless --tls and --auth are given")
 	fs.StringVar(&f.run, "run", "",
 		"name of the run, to continue one in JetStream without its PLAN")
 	fs.BoolVar(&f.jetstream, "jetstream", false, "keep the log in the broker's JetStream")
@@ -135,7 +132,7 @@ func (f *serveFlags) read(args []string) error {
 			"give --url of a cluster", f.replicas)}
 	}
 	if f.url == "" {
-		if err := loopback(f.listen); err != nil {
+		if err := f.guard.check(f.listen); err != nil {
 			return usageError{err}
 		}
 	}
@@ -148,7 +145,7 @@ func (f *serveFlags) read(args []string) error {
 			return usageError{fmt.Errorf("--run %s: %s is the plan of run %s: leave out --run",
 				f.run, args[0], f.plan.Run)}
 		}
-		f.run = f.plan.Run
+		f.run, f.dense = f.plan.Run, f.plan.SendsVectors()
 	}
 	if f.jetstream && f.run == "" {
 		return usageError{errors.New("--run is missing: give the name of the run, or its PLAN")}
@@ -273,53 +270,6 @@ func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
 	return c.Run(ctx)
 }
 
-// broker connects to the broker at --url, or starts one in this process.
-func (f *serveFlags) broker(logger *slog.Logger) (nc *nats.Conn, hangUp func(), err error) {
-	if f.url != "" {
-		nc, err := f.await("zofl serve", inboxOf(grant.Coordinator, f.run), logger)
-		if err != nil {
-			return nil, nil, err
-		}
-		return nc, nc.Close, nil
-	}
-	cfg := broker.Config{Listen: f.listen}
-	if f.jetstream {
-		cfg.JetStream = filepath.Join(f.store, "jetstream")
-	}
-	b, err := broker.Run(cfg)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		err = fmt.Errorf("--listen %s: %w: give another address, or --url of the broker there",
-			f.listen, err)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	nc, _, err = b.Connect("zofl serve", nats.MaxReconnects(-1), nats.ReconnectBufSize(-1))
-	if err != nil {
-		b.Shutdown()
-		return nil, nil, err
-	}
-	return nc, func() { nc.Close(); b.Shutdown() }, nil
-}
-
-// loopback returns an error if other machines can reach an address: the broker that serve starts
-// lets everybody in.
-func loopback(address string) error {
-	host, text, err := net.SplitHostPort(address)
-	if err != nil {
-		return fmt.Errorf("--listen %s: %w", address, err)
-	}
-	if _, err := strconv.ParseUint(text, 10, 16); err != nil {
-		return fmt.Errorf("--listen %s: give a port from 1 to 65535, or 0 for a free one", address)
-	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("--listen %s: the broker that serve starts has no authentication, so it "+
-			"listens on loopback only: run a nats-server with TLS and permissions, and give its "+
-			"--url", address)
-	}
-	return nil
-}
-
 // openDirectory opens the log in a directory, and learns the name of the run that it continues.
 func (f *serveFlags) openDirectory(ctx context.Context, logger *slog.Logger) (runlog.Log, error) {
 	if f.beginAnew {
@@ -335,7 +285,7 @@ func (f *serveFlags) openDirectory(ctx context.Context, logger *slog.Logger) (ru
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
-	f.run = plan.Run
+	f.run, f.dense = plan.Run, plan.SendsVectors()
 	return log, nil
 }
 

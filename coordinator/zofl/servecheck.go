@@ -12,7 +12,9 @@ func (f *serveFlags) check(cmd *cobra.Command) error {
 	}
 	refuse(f.url != "", "--url names a broker, so serve starts none: leave out --url or --listen",
 		"listen")
-	refuse(f.url == "", "only with --url: the broker that serve starts has neither users nor TLS",
+	refuse(f.url != "", "--url names a broker, so serve starts none, and its owner has the users: "+
+		"leave out --url or these", guardFlags...)
+	refuse(f.url == "", "only with --url: serve knows the broker that it starts",
 		connectionFlags...)
 	refuse(!f.jetstream, "only with --jetstream: add it, or leave this out", "run", "replicas",
 		"lease")

@@ -29,10 +29,12 @@ type session struct {
 	dir     string
 	address string // in the place of 127.0.0.1:4222, which other tests may have
 	url     string // of the broker there, for an operator
-	shell   *exec.Cmd
-	next    *os.File      // the shell reads names of scripts from it
-	done    *bufio.Reader // and says when it has run one
-	output  *os.File
+	// operators are, by run, the flags that say who asks; by default anybody, at url
+	operators map[string][]string
+	shell     *exec.Cmd
+	next      *os.File      // the shell reads names of scripts from it
+	done      *bufio.Reader // and says when it has run one
+	output    *os.File
 }
 
 // driver is the reader's shell: it stops at the first command that fails.
@@ -46,7 +48,8 @@ done`
 // begin starts a session, until the test ends.
 func begin(t *testing.T, zofl string) *session {
 	t.Helper()
-	s := &session{t: t, dir: t.TempDir(), address: freeport.Address(t)}
+	s := &session{t: t, dir: t.TempDir(), address: freeport.Address(t),
+		operators: map[string][]string{}}
 	s.url = "nats://" + s.address
 	s.standIns(zofl)
 	scripts, next := pipe(t)
@@ -99,8 +102,9 @@ func (s *session) standIns(zofl string) {
 		}
 	}
 	s.script("bin/zofl", fmt.Sprintf(`arguments=("${@//127.0.0.1:4222/%[1]s}")
-case "${1:-} $*" in serve*--url*) ;; serve*) arguments+=(--listen %[1]s) ;; esac
-exec %[2]s "${arguments[@]}"`, s.address, zofl))
+arguments=("${arguments[@]//127.0.0.1:4223/%[3]s}")
+case "${1:-} $*" in serve*--url* | serve*--listen*) ;; serve*) arguments+=(--listen %[1]s) ;; esac
+exec %[2]s "${arguments[@]}"`, s.address, zofl, freeport.Address(s.t)))
 	s.script("bin/go", fmt.Sprintf(`case "$*" in
 "-C coordinator/zofl install .") ;;
 "-C coordinator/zofl run . demo") exec %s demo --rounds 20 ;;
@@ -129,6 +133,8 @@ func (s *session) file(name string) *os.File {
 var (
 	runFlag = regexp.MustCompile(`--run (\w+)`)
 	runName = regexp.MustCompile(`Run: +"(\w+)"`)
+	ofUsers = regexp.MustCompile(`zofl serve.* --auth (\S+)`)
+	creds   = regexp.MustCompile(`zofl status --url (\S+) --creds (\S+) --run (\w+)`)
 )
 
 // typed runs a block of shell, and waits until what it started has come up, as its
@@ -154,6 +160,15 @@ func (s *session) typed(b Block) {
 		s.t.Fatalf("line %d: the block takes more than %v: put & behind what stays",
 			b.Line, patience)
 	}
+	if m := ofUsers.FindStringSubmatch(b.Text); m != nil {
+		s.until("the broker has no users", func() bool {
+			_, err := os.Stat(filepath.Join(s.dir, "work", m[1], "nats.conf"))
+			return err == nil
+		})
+	}
+	if m := creds.FindStringSubmatch(b.Text); m != nil {
+		s.operators[m[3]] = []string{"--url", m[1], "--creds", filepath.Join(s.dir, "work", m[2])}
+	}
 	for _, m := range runFlag.FindAllStringSubmatch(b.Text, -1) {
 		if strings.Contains(b.Text, "zofl client") && strings.Contains(b.Text, "&\n") {
 			s.contributed(m[1])
@@ -169,8 +184,12 @@ type status struct {
 
 // status asks for it, and returns the zero status if nobody answers.
 func (s *session) status(run string) (v status) {
-	out, err := exec.Command(filepath.Join(s.dir, "bin/zofl"), "status",
-		"--url", s.url, "--run", run, "--json").Output()
+	operator := s.operators[run]
+	if operator == nil {
+		operator = []string{"--url", s.url}
+	}
+	out, err := exec.Command(filepath.Join(s.dir, "bin/zofl"), append([]string{"status", "--run", run,
+		"--json"}, operator...)...).Output()
 	if err != nil || json.Unmarshal(out, &v) != nil {
 		return status{}
 	}

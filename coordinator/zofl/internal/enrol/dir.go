@@ -1,0 +1,210 @@
+package enrol
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nkeys"
+
+	"github.com/zofl/zofl/internal/disk"
+)
+
+// An About says what a directory is for.
+type About struct {
+	Run string `json:"run"`
+	// Dense: the run's plan has transport=dense.
+	Dense bool `json:"dense"`
+	// Listen is the broker's address, host:port. URL is what devices are told, tls://host:port.
+	Listen string `json:"listen"`
+	URL    string `json:"url"`
+}
+
+// ErrNone means that a directory has no users yet.
+var ErrNone = errors.New("not made by `zofl serve --tls --auth`")
+
+// A Dir is an open directory. It is locked until Close.
+type Dir struct {
+	About
+	path                      string
+	operator, account, system nkeys.KeyPair
+	lock                      io.Closer
+}
+
+// lockWithin bounds the wait for another command to be done with a directory.
+const lockWithin = 10 * time.Second
+
+// Make opens a directory for a run, and makes what it lacks. The error says so if it is another
+// run's.
+func Make(path string, about About) (*Dir, error) {
+	for _, dir := range []string{path, filepath.Join(path, "accounts"),
+		filepath.Join(path, "users")} {
+		err := disk.MakeDir(disk.OS, dir)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+	}
+	d, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.begin(about); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+func (d *Dir) begin(about About) error {
+	if err := d.read("about.json", &d.About); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if d.Run != "" && d.Run != about.Run {
+		return fmt.Errorf("%s: it has the users of run %s, not of %s: give each run a directory",
+			d.path, d.Run, about.Run)
+	}
+	if err := d.keys(true); err != nil {
+		return err
+	}
+	for _, pair := range []nkeys.KeyPair{d.account, d.system} {
+		if err := d.makeAccount(pair); err != nil {
+			return err
+		}
+	}
+	about.Dense = about.Dense || d.Dense // a log in JetStream does not say so yet
+	d.About = about
+	return d.writeJSON("about.json", about)
+}
+
+// Open opens a directory that [Make] made. The error matches [ErrNone] if it is none.
+func Open(path string) (*Dir, error) {
+	if _, err := os.Stat(filepath.Join(path, "about.json")); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", path, ErrNone, err)
+	}
+	d, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err = d.read("about.json", &d.About); err == nil {
+		err = d.keys(false)
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// open locks a directory.
+func open(path string) (*Dir, error) {
+	absolute, err := filepath.Abs(path) // nats.conf has it
+	if err != nil {
+		return nil, err
+	}
+	d := &Dir{path: absolute}
+	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		d.lock, err = disk.OS.Lock(d.file("lock"))
+		if !errors.Is(err, disk.ErrLocked) || time.Since(began) > lockWithin {
+			return d, err
+		}
+	}
+}
+
+// Close unlocks the directory.
+func (d *Dir) Close() error { return d.lock.Close() }
+
+func (d *Dir) file(names ...string) string {
+	return filepath.Join(append([]string{d.path}, names...)...)
+}
+
+// keys reads the keys. With create, it makes those that there are not.
+func (d *Dir) keys(create bool) error {
+	for _, k := range []struct {
+		name string
+		pair *nkeys.KeyPair
+		make func() (nkeys.KeyPair, error)
+	}{
+		{"operator.seed", &d.operator, nkeys.CreateOperator},
+		{"account.seed", &d.account, nkeys.CreateAccount},
+		{"system.seed", &d.system, nkeys.CreateAccount},
+	} {
+		seed, err := os.ReadFile(d.file(k.name))
+		switch {
+		case err == nil:
+			*k.pair, err = nkeys.FromSeed(seed)
+		case create && errors.Is(err, fs.ErrNotExist):
+			if *k.pair, err = k.make(); err == nil {
+				err = d.keep(k.name, *k.pair)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", d.file(k.name), err)
+		}
+	}
+	return nil
+}
+
+func (d *Dir) keep(name string, pair nkeys.KeyPair) error {
+	seed, err := pair.Seed()
+	if err != nil {
+		return err
+	}
+	return d.write(name, seed)
+}
+
+// write replaces a file, which its owner alone can read.
+func (d *Dir) write(name string, content []byte) error {
+	return disk.Replace(disk.OS, d.file(name), func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
+}
+
+func (d *Dir) writeJSON(name string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return d.write(name, append(b, '\n'))
+}
+
+func (d *Dir) read(name string, v any) error {
+	b, err := os.ReadFile(d.file(name))
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("%s: %w", d.file(name), err)
+	}
+	return nil
+}
+
+// accountFile is where the server looks for an account.
+func accountFile(public string) string { return filepath.Join("accounts", public+".jwt") }
+
+// makeAccount makes an account unless there is one.
+func (d *Dir) makeAccount(pair nkeys.KeyPair) error {
+	public, err := pair.PublicKey()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(d.file(accountFile(public))); err == nil {
+		return nil
+	}
+	claims := jwt.NewAccountClaims(public)
+	claims.Name = "system"
+	if pair == d.account {
+		claims.Name = d.Run
+		claims.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: jwt.NoLimit,
+			DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit}
+	}
+	text, err := claims.Encode(d.operator)
+	if err != nil {
+		return err
+	}
+	return d.write(accountFile(public), []byte(text))
+}

@@ -1,0 +1,204 @@
+package enrol
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
+	"github.com/zofl/zofl/wire"
+)
+
+// A User is who was enrolled.
+type User struct {
+	Name    string     `json:"name"`
+	Role    grant.Role `json:"role"`
+	Key     string     `json:"key"` // public: "U..."
+	Added   time.Time  `json:"added"`
+	Revoked bool       `json:"revoked,omitempty"`
+}
+
+// A Card is what a user needs to take part. It is a secret.
+type Card struct {
+	URL, Run, Name string
+	JWT            string
+	Seed           []byte
+	Authority      []byte // certificate, PEM
+}
+
+func (d *Dir) userFile(name string) string { return filepath.Join("users", name+".json") }
+
+// User returns who has a name. The error matches [fs.ErrNotExist] if nobody has.
+func (d *Dir) User(name string) (u User, err error) {
+	if err := wire.CheckName(name); err != nil {
+		return u, fmt.Errorf("name: %w", err)
+	}
+	return u, d.read(d.userFile(name), &u)
+}
+
+// Add enrols a user with what its role may do. A name that was revoked can be enrolled again.
+func (d *Dir) Add(role grant.Role, name string) (*Card, error) {
+	use := grant.Use{Run: d.Run, Dense: d.Dense, Recovered: role == grant.Coordinator}
+	if role.HasID() {
+		use.ID = name
+	}
+	u, err := d.User(name)
+	switch {
+	case err == nil && !u.Revoked:
+		return nil, fmt.Errorf("%s is enrolled since %s, as %s: choose another name, or revoke it "+
+			"first", name, u.Added.Format(time.DateOnly), u.Role)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	text, pair, err := d.sign(d.account, role, name, use)
+	if err != nil {
+		return nil, err
+	}
+	c := &Card{URL: d.URL, Run: d.Run, Name: name, JWT: text}
+	if c.Authority, err = os.ReadFile(d.file("ca.pem")); err != nil {
+		return nil, err
+	}
+	if c.Seed, err = pair.Seed(); err != nil {
+		return nil, err
+	}
+	u = User{Name: name, Role: role, Added: time.Now().UTC()}
+	if u.Key, err = pair.PublicKey(); err != nil {
+		return nil, err
+	}
+	return c, d.writeJSON(d.userFile(name), u)
+}
+
+// Coordinator returns a user that leads the run, until the process ends: it is not kept.
+func (d *Dir) Coordinator(use grant.Use) (nats.Option, error) {
+	use.Run, use.Dense = d.Run, d.Dense
+	text, pair, err := d.sign(d.account, grant.Coordinator, "zofl serve", use)
+	if err != nil {
+		return nil, err
+	}
+	return login(text, pair)
+}
+
+// sign makes a user of an account.
+func (d *Dir) sign(account nkeys.KeyPair, role grant.Role, name string,
+	use grant.Use) (text string, pair nkeys.KeyPair, err error) {
+	p, err := grant.For(role, use)
+	if err != nil {
+		return "", nil, err
+	}
+	return signUser(account, name, p)
+}
+
+func signUser(account nkeys.KeyPair, name string,
+	p *jwt.Permissions) (text string, pair nkeys.KeyPair, err error) {
+	if pair, err = nkeys.CreateUser(); err != nil {
+		return "", nil, err
+	}
+	public, err := pair.PublicKey()
+	if err != nil {
+		return "", nil, err
+	}
+	claims := jwt.NewUserClaims(public)
+	claims.Name, claims.Permissions = name, *p
+	text, err = claims.Encode(account)
+	return text, pair, err
+}
+
+// login is the option of a connection that is a user's.
+func login(text string, pair nkeys.KeyPair) (nats.Option, error) {
+	seed, err := pair.Seed()
+	if err != nil {
+		return nil, err
+	}
+	return nats.UserJWTAndSeed(text, string(seed)), nil
+}
+
+// Revoke withdraws a user's permission. tell hands the account to the running broker, which closes
+// the user's connections; its error is returned, and the revocation then holds from the broker's
+// next start.
+func (d *Dir) Revoke(name string, tell func(account string) error) error {
+	u, err := d.User(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: nobody of this name is enrolled", name)
+	}
+	if err != nil {
+		return err
+	}
+	text, err := d.revoked(u.Key)
+	if err != nil {
+		return err
+	}
+	// The broker stores what it is told in the same file. It does nothing if it has it already.
+	told := tell(text)
+	u.Revoked = true
+	public, err := d.account.PublicKey()
+	if err == nil {
+		err = d.write(accountFile(public), []byte(text))
+	}
+	if err == nil {
+		err = d.writeJSON(d.userFile(name), u)
+	}
+	return errors.Join(err, told)
+}
+
+// revoked returns the account without the user who has a key.
+func (d *Dir) revoked(key string) (string, error) {
+	public, err := d.account.PublicKey()
+	if err != nil {
+		return "", err
+	}
+	text, err := os.ReadFile(d.file(accountFile(public)))
+	if err != nil {
+		return "", err
+	}
+	claims, err := jwt.DecodeAccountClaims(string(text))
+	if err != nil {
+		return "", err
+	}
+	claims.Revoke(key)
+	return claims.Encode(d.operator)
+}
+
+// updates is where a server takes accounts.
+const updates = "$SYS.REQ.CLAIMS.UPDATE"
+
+// System returns the options of a connection that can tell the broker of accounts, and no more.
+func (d *Dir) System() ([]nats.Option, error) {
+	p := &jwt.Permissions{}
+	p.Pub.Allow.Add(updates)
+	p.Sub.Allow.Add("_INBOX.>")
+	text, pair, err := signUser(d.system, "zofl device", p)
+	if err != nil {
+		return nil, err
+	}
+	user, err := login(text, pair)
+	return []nats.Option{user, nats.RootCAs(d.file("ca.pem"))}, err
+}
+
+// Tell hands an account to the broker of a connection of [Dir.System].
+func Tell(ctx context.Context, nc *nats.Conn, account string) error {
+	m, err := nc.RequestWithContext(ctx, updates, []byte(account))
+	if err != nil {
+		return err
+	}
+	var answer struct {
+		Error *struct {
+			Description string `json:"description"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(m.Data, &answer); err != nil {
+		return fmt.Errorf("answer to %s: %w", updates, err)
+	}
+	if answer.Error != nil {
+		return errors.New(answer.Error.Description)
+	}
+	return nil
+}
