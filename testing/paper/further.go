@@ -75,13 +75,24 @@ func (t *furtherTask) models(e *Env) (train, test models.Differentiable, err err
 		models.NewCNNSmall(s.test.Shrink(t.shrink), s.mean, s.std), nil
 }
 
-// A furtherArm is an idea. Its name ends with -bytes if its budget is the bytes of the recipe's
-// run, otherwise the queries.
+// A furtherArm is an idea. What its run may spend, the recipe's queries unless said, is also in
+// its name.
 type furtherArm struct {
 	ideas.Arm
 	name, title string
-	bytes       bool
+	equal       string // "", "bytes" or "samples"
 	costs       string // beside queries and bytes
+}
+
+// spent returns what an arm is measured by.
+func (a *furtherArm) spent(s ideas.Spent) float64 {
+	switch a.equal {
+	case "bytes":
+		return s.Bytes
+	case "samples":
+		return float64(s.Samples)
+	}
+	return float64(s.Queries)
 }
 
 // furtherArms lists the ideas, the recipe first. The free ones know what no scalar tells, to see
@@ -97,17 +108,17 @@ func furtherArms() []furtherArm {
 		arm("recipe", "the recipe, P=10, batch 200", "", ideas.Arm{}),
 		arm("last-x3", "last layer x3", "", ideas.Arm{Layers: ideas.Layers{Last: 3}}),
 		arm("last-x0.3", "last layer x0.3", "", ideas.Arm{Layers: ideas.Layers{Last: 0.3}}),
-		arm("layers", "layers by |g|^2/tr H, told free", "", ideas.Arm{Layers: ideas.Layers{Power: 1}}),
+		arm("layers", "layers by g^2/tr H, told free", "", ideas.Arm{Layers: ideas.Layers{Power: 1}}),
 		arm("layers-root", "layers by its root, told free", "",
 			ideas.Arm{Layers: ideas.Layers{Power: 0.5}}),
 		arm("orthogonal", "all 100 directions of a round orthogonal",
-			"replay of 1 direction in place of 100", ideas.Arm{Orthogonal: true}),
+			"replay of 1 direction, not 100", ideas.Arm{Orthogonal: true}),
 		arm("hiso", "D by v of rounds^-1/2, as HiSo", "d more", shape(ideas.Rounds, -0.5)),
 		arm("halves", "D by v of halves^-1/2", "d more", shape(ideas.Halves, -0.5)),
 		arm("halves-up", "D by v of halves^+1/2", "d more", shape(ideas.Halves, 0.5)),
 		arm("exact", "D by exact v^-1/2, told free", "d more", shape(ideas.Exact, -0.5)),
 		arm("exact-up", "D by exact v^+1/2, told free", "d more", shape(ideas.Exact, 0.5)),
-		arm("hiso-moves", "the same for moves alone, as Adam", "d more",
+		arm("hiso-moves", "v of rounds^-1/2 on moves alone, as Adam", "d more",
 			ideas.Arm{Shape: ideas.Shape{Of: ideas.Rounds, Power: -0.5, Moves: true}}),
 		arm("exact-gently", "D by max(exact v, 10 means)^-1/2, told free", "d more",
 			ideas.Arm{Shape: ideas.Shape{Of: ideas.Exact, Power: -0.5, Least: 10}}),
@@ -118,6 +129,7 @@ func furtherArms() []furtherArm {
 		arm("grow-p", "P 5, 10, 20", "", ideas.Arm{P: []int{5, 10, 20}}),
 		arm("shrink-p", "P 20, 10, 5", "", ideas.Arm{P: []int{20, 10, 5}}),
 		arm("grow-b", "batch 100, 200, 300", "", ideas.Arm{B: []int{100, 200, 300}}),
+		arm("b400", "batch 400", "twice the computing", ideas.Arm{B: []int{400}}),
 		arm("more-b", "batch 200, 400, 600", "twice the computing",
 			ideas.Arm{B: []int{200, 400, 600}}),
 		arm("kalman", "Kalman filter in place of momentum", "replay twice",
@@ -131,10 +143,17 @@ func furtherArms() []furtherArm {
 		arm("antithetic", "each round's directions again, negated", "", ideas.Arm{Antithetic: true}),
 	}
 	for _, a := range slices.Clone(list) {
-		if len(a.P) > 0 {
-			a.name, a.title, a.bytes = a.name+"-bytes", a.title+", equal bytes", true
-			list = append(list, a)
+		equal := ""
+		switch {
+		case len(a.P) > 0:
+			equal = "bytes"
+		case len(a.B) > 0:
+			equal, a.costs = "samples", ""
+		default:
+			continue
 		}
+		a.name, a.title, a.equal = a.name+"-"+equal, a.title+", equal "+equal, equal
+		list = append(list, a)
 	}
 	return list
 }
@@ -207,18 +226,16 @@ func (x *furtherRun) config(train, test models.Differentiable, a *furtherArm, st
 	shares, err := data.IID(train.Len(), 100, seed)
 	var failed error
 	c := ideas.Config{Arm: a.Arm, Train: train, Test: test, Shares: shares, Asked: 10, Seed: seed,
-		Step: step, Times: 30, Budget: float64(x.rounds * 11),
+		Step: step, Times: 30, Price: a.spent,
 		Bytes: func(scalars int) float64 {
 			n, err := x.price(train.Dim(), scalars)
 			failed = cmp.Or(failed, err)
 			return n
 		},
-		Price: func(s ideas.Spent) float64 { return float64(s.Queries) },
 	}
-	if a.bytes {
-		c.Budget = float64(x.rounds) * c.Bytes(10)
-		c.Price = func(s ideas.Spent) float64 { return s.Bytes }
-	}
+	n := x.rounds * 11
+	c.Budget = a.spent(ideas.Spent{Queries: n, Samples: n * 200,
+		Bytes: float64(x.rounds) * c.Bytes(10)})
 	return c, cmp.Or(err, failed)
 }
 

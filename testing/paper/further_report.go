@@ -110,10 +110,7 @@ func (r *furtherResult) reach(recipe *furtherResult) float64 {
 			sum += points[min(i, len(points)-1)].Accuracy
 		}
 		if at := r.seeds[0][i]; sum/float64(len(r.seeds)) >= want {
-			if r.arm.bytes {
-				return at.Bytes / whole.Bytes
-			}
-			return float64(at.Queries) / float64(whole.Queries)
+			return r.arm.spent(at.Spent) / r.arm.spent(whole.Spent)
 		}
 	}
 	return math.NaN()

@@ -43,16 +43,19 @@ func TestFurther(t *testing.T) {
 	}
 }
 
-// TestFurtherBytes: an arm of equal bytes spends as many as the recipe.
-func TestFurtherBytes(t *testing.T) {
-	e := &Env{Generated: 600, Short: true, Arms: []string{"p5-bytes", "p5"},
+// TestFurtherEqual: an arm of equal bytes or samples spends as many as the recipe.
+func TestFurtherEqual(t *testing.T) {
+	e := &Env{Generated: 600, Short: true, Arms: []string{"p5-bytes", "p5", "b400-samples"},
 		Tasks: []string{"mnist-softmax"}}
 	r := experiment(t, "further", e)
 	last := map[string][]string{}
 	for _, row := range r.Table.Rows {
 		last[row[1]] = row
 	}
-	queries, bytes := column(t, last, 5), column(t, last, 6)
+	queries, bytes, samples := column(t, last, 5), column(t, last, 6), column(t, last, 7)
+	if samples["b400-samples"] != samples["recipe"] {
+		t.Errorf("samples %v", samples)
+	}
 	if bytes["p5-bytes"] < bytes["recipe"] || bytes["p5-bytes"] > 1.1*bytes["recipe"] {
 		t.Errorf("bytes %v", bytes)
 	}
