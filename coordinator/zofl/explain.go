@@ -43,8 +43,11 @@ func explain(out io.Writer, p *wire.Plan) error {
 	return nil
 }
 
-// price prints what a round costs.
-func price(out io.Writer, p *wire.Plan, c cost.Round) {
+// lateRounds are those that a device has missed whose catch-up is priced.
+const lateRounds = 1000
+
+// price prints what a round costs, and late ones to a device that joins after them.
+func price(out io.Writer, p *wire.Plan, c cost.Round, late cost.Traffic) {
 	t := newTable(out, "a round costs", "")
 	t.AppendRow(table.Row{"loss evaluations of a device", c.Queries})
 	t.AppendRows(phases(p, c))
@@ -54,6 +57,7 @@ func price(out io.Writer, p *wire.Plan, c cost.Round) {
 		{"bytes sent, at the device's socket", c.Up.Socket},
 		{"bytes received, at the device's socket", c.Down.Socket},
 		{"bytes added to the log, at most", c.Record},
+		{fmt.Sprintf("bytes of %d rounds to a device that joins late", lateRounds), late.Socket},
 		{"bytes of a model, for comparison", 4 * p.Dim},
 		{"vectors of dim elements, in each replica", c.Vectors},
 		{"more of them on a device that works", c.Local},

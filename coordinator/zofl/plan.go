@@ -155,20 +155,23 @@ func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
 	// By round 1000 announcements are as long as they ever get.
 	in := cost.Input{Round: 1000, IDLen: f.idLen}
 	round, bytes := cost.Of(p, in), cost.AccountOf(p, in)
+	late := cost.Late(p, in, lateRounds)
 	if f.asJSON {
 		return json.NewEncoder(out).Encode(struct {
 			Plan *planfile.Plan `json:"plan"`
 			Cost cost.Round     `json:"cost"`
 			// Parts are the bytes sent and received, by what they are for.
 			Parts cost.Account `json:"parts"`
+			// Late is what 1,000 rounds cost a device that joins after them.
+			Late cost.Traffic `json:"late"`
 			// Warnings are what the plan may lack.
 			Warnings []string `json:"warnings,omitempty"`
-		}{(*planfile.Plan)(p), round, bytes, plancheck.Warnings(p)})
+		}{(*planfile.Plan)(p), round, bytes, late, plancheck.Warnings(p)})
 	}
 	if err := explain(out, p); err != nil {
 		return err
 	}
-	price(out, p, round)
+	price(out, p, round, late)
 	account(out, bytes)
 	for _, text := range plancheck.Warnings(p) {
 		fmt.Fprintf(out, "\nWarning: %s\n", wrapped(text, warningWidth))

@@ -111,3 +111,20 @@ func TestNearTheFloor(t *testing.T) {
 		t.Errorf("%d bytes down, %d in full", lean.Down.Sum(), full.Down.Sum())
 	}
 }
+
+// TestCostOfJoiningLate: a thousand rounds cost their records in the log's form, two or three
+// bytes each for their lengths, and little else.
+func TestCostOfJoiningLate(t *testing.T) {
+	for name, p := range map[string]*wire.Plan{"recipe": recipe(t), "zofl": planOf(t, "zofl"),
+		"scaffold-1": planOf(t, "scaffold-1")} {
+		in := cost.Input{Round: 1000}
+		c := cost.Of(p, in)
+		least, most := 1000*(c.Record+2*c.Records), 1000*(c.Record+3*c.Records)
+		replies := most/wire.MaxFrame + 1
+		if got := cost.Late(p, in, 1000); got.Payload < least || got.Payload > most+32*replies ||
+			got.Socket < got.Payload+40*(replies-1) || got.Socket > got.Payload+120*(replies+1) {
+			t.Errorf("%s: %+v, want %d to %d in %d replies", name, got, least, most,
+				replies)
+		}
+	}
+}
