@@ -15,6 +15,7 @@ import (
 // begins a run. Settings are fields of the plan, such as members=5.
 func makePlan(cfg *Config, settings []string) (*wire.Plan, error) {
 	s := cfg.shape()
+	// The README says why it is not zofl-shared.
 	p, err := preset.NewDecomflAdam(cfg.Run, uint64(s.dim()))
 	if err != nil {
 		return nil, err
