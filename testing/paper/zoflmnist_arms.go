@@ -47,8 +47,11 @@ var (
 	// mnistAuto is the recipe with a step that devices find, which has its own decay.
 	mnistAuto = mnistRecipe.with("auto", "the recipe, step=auto", "step_decay=constant", "floor=0",
 		"step=auto").at(0)
+	// mnistFull is the recipe with minibatches of all that a device has: a query is one loss
+	// still, and takes three times as long.
+	mnistFull = mnistRecipe.with("full", "the recipe, batch 600", "batch=600")
 	// mnistOthers are not run unless asked for.
-	mnistOthers = []contestant{mnistAdam, mnistTwice, mnistAuto}
+	mnistOthers = []contestant{mnistAdam, mnistTwice, mnistAuto, mnistFull}
 )
 
 // pickArms returns the arms that are asked for, of these or of mnistOthers; none asked: these.
