@@ -32,6 +32,8 @@ INLINE void row(float *dst, const float *frame, int line, int kernel, const floa
 		const float *from = frame + ky * line;
 		for (int t = 0; t < kernel * in; t++, from++, weights += 16 * vectors) {
 			__m512 w[2];
+			// Hides that the next tap reads many of the same inputs: there is no register for them.
+			__asm__("" : "+r"(from));
 #pragma GCC unroll 2
 			for (int v = 0; v < vectors; v++)
 				w[v] = _mm512_loadu_ps(weights + 16 * v);
