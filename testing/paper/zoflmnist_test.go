@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -107,7 +108,7 @@ func TestMNISTArms(t *testing.T) {
 			if _, found := stepOf(p); c.name == "auto" && (found != 0 || p.StepAuto == 0) {
 				t.Errorf("%v, %s: step %v", &l, c.name, found)
 			}
-			want := max(c.queries, l.queries)
+			want := cmp.Or(c.queries, l.queries)
 			if got := one.Rounds * p.Queries(p.Perturbations); got > want || got < want*19/20 {
 				t.Errorf("%v, %s: %d queries in %d rounds, want %d", &l, c.name, got, one.Rounds, want)
 			}
