@@ -51,7 +51,8 @@
 // answer zo.<run>.s.*.
 //
 // A device whose digest differs from the run's reference reports [ErrDiverged] and rebuilds
-// its state, from its checkpoint or from record 1.
+// its state, from its checkpoint or from record 1, for one reference in 8 times DigestEvery
+// records: so whoever makes wrong references does not keep it busy.
 //
 // # Methods
 //

@@ -17,11 +17,18 @@ var ErrDiverged = errors.New("state differs from the run's")
 // then, if that did not help, once from record 1. A state that was replayed from record 1 and
 // still differs is what the log says, as far as this device can tell. The device goes on with it,
 // reports the difference for each reference, and rebuilds no more until a reference agrees.
-// Otherwise a wrong reference would make the whole run replay its log again and again.
+// Otherwise a wrong reference would make the whole run replay its log again and again. For the same
+// reason it rebuilds for one reference in restDigests: wrong references between right ones would do
+// as much.
 type repair struct {
 	stage     repairStage
 	reference wire.Reference // the last one whose difference was reported
+	last      uint64         // record of the last reference for which the state was rebuilt
 }
+
+// restDigests is how many times DigestEvery records pass between references for which a device
+// rebuilds its state.
+const restDigests = 8
 
 type repairStage int
 
@@ -43,6 +50,9 @@ func (f *Follower) compare(ctx context.Context, h *Head) error {
 		if idle && f.repair.reference == d.reference {
 			return nil
 		}
+		if idle && f.rests() {
+			return f.keepOn("rebuilt not long ago")
+		}
 		rebuilds, err := f.rebuild()
 		if err != nil || !rebuilds {
 			return err
@@ -52,6 +62,12 @@ func (f *Follower) compare(ctx context.Context, h *Head) error {
 		}
 	}
 	return nil
+}
+
+// rests says whether the state was rebuilt too few records ago to be rebuilt again.
+func (f *Follower) rests() bool {
+	last, every := f.repair.last, uint64(f.replica.Plan().DigestEvery)
+	return last > 0 && f.digests.reference.N < last+restDigests*every
 }
 
 // confirmed notes that the reference agrees with the state.
@@ -76,7 +92,7 @@ func (f *Follower) confirmed() error {
 func (f *Follower) rebuild() (bool, error) {
 	before := f.repair.stage
 	from := f.nextStage()
-	f.repair.reference = f.digests.reference
+	f.repair.reference, f.repair.last = f.digests.reference, f.digests.reference.N
 	if f.repair.stage == disagrees {
 		return false, f.goOn(before)
 	}
@@ -119,18 +135,24 @@ func (f *Follower) nextStage() (from string) {
 
 // goOn reports that the state differs although it was replayed from record 1, and keeps it.
 func (f *Follower) goOn(before repairStage) error {
-	n, own, want := f.difference()
-	f.cfg.Logger.Error("the state differs from the run's, also replayed from record 1: keeping it",
-		"record", n, "digest", own, "reference", want)
-	err := fmt.Errorf("%w: after record %d digest %s, reference %s, "+
-		"also replayed from record 1: keeping it", ErrDiverged, n, own, want)
-	if err := f.report(Progress{Aside: true, Err: err}); err != nil {
+	if err := f.keepOn("also replayed from record 1"); err != nil {
 		return err
 	}
 	if before == disagrees {
 		return nil // not new: checkpoints follow at their usual times
 	}
 	return f.Keep()
+}
+
+// keepOn reports that the state differs and is kept, and why.
+func (f *Follower) keepOn(why string) error {
+	f.repair.reference = f.digests.reference
+	n, own, want := f.difference()
+	f.cfg.Logger.Error("the state differs from the run's: keeping it",
+		"why", why, "record", n, "digest", own, "reference", want)
+	err := fmt.Errorf("%w: after record %d digest %s, reference %s, %s: keeping it", ErrDiverged,
+		n, own, want, why)
+	return f.report(Progress{Aside: true, Err: err})
 }
 
 // difference returns the record of the reference, this device's digest and the reference's.
