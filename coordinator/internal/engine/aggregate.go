@@ -77,7 +77,7 @@ func (c *Core) addHeld() {
 // add adds a contribution to the round's sums. What is relayed are the bytes that came, unless
 // something shortens them.
 func (c *Core) add(slot uint32, r *wire.Reply, control uint64) {
-	weight := c.guard.Weight(slot, c.weightOf(r))
+	factor, weight := c.guard.Cut(slot, c.values), c.guard.Weight(slot, c.weightOf(r))
 	if weight == 0 {
 		return
 	}
@@ -86,7 +86,6 @@ func (c *Core) add(slot uint32, r *wire.Reply, control uint64) {
 		c.guard.CutVariate(slot, c.control)
 		c.controls.Add(control, c.control, weight)
 	}
-	factor := c.guard.Cut(slot, c.values)
 	factor *= c.aggregator.Clip(c.values)
 	switch {
 	case c.groups != nil:

@@ -25,8 +25,9 @@
 // # Trust
 //
 // With Plan.Trust = N the agreement of a device is the mean, over about its last N contributions,
-// of the cosine between its scalars and the others' center, the median of each scalar. A device
-// counts in proportion to its agreement, in full from the median agreement of the round's
-// contributors on, and not at all below 0. One lie costs little, and many show: what keeps agreeing
-// with the others cannot hold them back. If nobody agrees, all count.
+// of the cosine between its scalars and the center: the sum of the round's contributions, each of
+// length 1 times what its device counted so far. With a the median agreement of the round's
+// contributors, a device counts in full from 0.3 a on, in proportion below, and not at all from 0
+// down. One lie costs little, and many show: what keeps agreeing with the others cannot hold them
+// back. If nobody agrees, all count.
 package guard

@@ -1,17 +1,21 @@
 package guard
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // full is the weight of a device that is trusted in full, in place of 1.
 const full = 64
 
+// enough is the share of the median agreement from which a device counts in full: devices whose data
+// differ agree less than others without lying.
+const enough = 0.3
+
 // agree updates the agreement of the round's contributors, and what they count.
 func (g *Guard) agree() {
-	scale, factors := g.scale(), make([]float64, len(g.held))
-	for i := range g.held {
-		factors[i] = g.factor(g.held[i].Values, scale)
-	}
-	middle := g.center(factors)
+	middle := g.center()
 	agreements := make([]float64, len(g.held))
 	for i := range g.held {
 		s := g.slot(g.held[i].Slot)
@@ -24,24 +28,28 @@ func (g *Guard) agree() {
 		s := g.slot(g.held[i].Slot)
 		s.share = 0
 		if usual > 0 {
-			s.share = 1 - min(max(s.agreement/usual, 0), 1)
+			s.share = 1 - min(max(s.agreement/(enough*usual), 0), 1)
 		}
 	}
 }
 
-// center returns the median of each scalar of the contributions, each times its factor: the mean of
-// the middle two of an even number.
-func (g *Guard) center(factors []float64) []float64 {
+// center returns the sum of the contributions, each of length 1 times what its device counted so
+// far. Contributions are added by slot, so that the order of arrival does not matter.
+func (g *Guard) center() []float64 {
 	if len(g.held) == 0 {
 		return nil
 	}
-	middle, column := make([]float64, len(g.held[0].Values)), make([]float64, len(g.held))
-	for p := range middle {
-		for i := range g.held {
-			column[i] = factors[i] * float64(g.held[i].Values[p])
+	slices.SortFunc(g.held, func(a, b Contribution) int { return cmp.Compare(a.Slot, b.Slot) })
+	middle := make([]float64, len(g.held[0].Values))
+	for i := range g.held {
+		length := lengthOf(g.held[i].Values)
+		if length == 0 {
+			continue
 		}
-		low := median(column)
-		middle[p] = (low + column[len(column)/2]) / 2
+		weight := (1 - g.slot(g.held[i].Slot).share) / length
+		for p, v := range g.held[i].Values {
+			middle[p] += weight * float64(v)
+		}
 	}
 	return middle
 }
