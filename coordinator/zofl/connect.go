@@ -20,15 +20,17 @@ import (
 // connection holds the flags that say how to reach a broker.
 type connection struct {
 	url, creds, nkey, ca, cert, key string
+	plaintext                       bool
 }
 
 // connectionFlags are the flags that mean nothing without --url.
-var connectionFlags = []string{"creds", "nkey", "tls-ca", "tls-cert", "tls-key"}
+var connectionFlags = []string{"creds", "nkey", "tls-ca", "tls-cert", "tls-key", "plaintext"}
 
 func (c *connection) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&c.url, "url", "",
-		"address of the broker, such as nats://127.0.0.1:4222; several, separated by commas")
+		"address of the broker, such as tls://broker:4222, or nats://127.0.0.1:4222 on this machine; "+
+			"several, separated by commas: no other servers are used")
 	f.StringVar(&c.creds, "creds", "", "file with the user's JWT and nkey seed, as zofl device "+
 		"add writes it")
 	f.StringVar(&c.nkey, "nkey", "", "file with the user's nkey seed")
@@ -37,11 +39,13 @@ func (c *connection) flags(cmd *cobra.Command) {
 			"in --creds, or the system's")
 	f.StringVar(&c.cert, "tls-cert", "", "file with this program's certificate (PEM)")
 	f.StringVar(&c.key, "tls-key", "", "file with the key of --tls-cert (PEM)")
+	f.BoolVar(&c.plaintext, "plaintext", false,
+		"speak without TLS to another machine: whoever is on the way can read and change everything")
 }
 
 // named says whether a flag names a user or a certificate.
 func (c *connection) named() bool {
-	return c.creds != "" || c.nkey != "" || c.ca != "" || c.cert != "" || c.key != ""
+	return c.plaintext || c.creds != "" || c.nkey != "" || c.ca != "" || c.cert != "" || c.key != ""
 }
 
 // options returns the options that the flags make. Errors are usage errors. Answers come below
@@ -54,6 +58,8 @@ func (c *connection) options(name, inbox string) ([]nats.Option, error) {
 		nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
 		nats.ReconnectWait(250 * time.Millisecond),
 		nats.ReconnectJitter(250*time.Millisecond, time.Second),
+		// A server names others in a greeting that comes before TLS: only --url counts.
+		nats.IgnoreDiscoveredServers(),
 	}
 	if inbox != "" {
 		opts = append(opts, nats.CustomInboxPrefix(inbox))
@@ -104,11 +110,25 @@ func (c *connection) check() error {
 		return errors.New("--tls-cert and --tls-key belong together: give both")
 	}
 	for _, address := range strings.Split(c.url, ",") {
-		if err := checkAddress(strings.TrimSpace(address)); err != nil {
+		u, err := checkAddress(strings.TrimSpace(address))
+		if err != nil {
 			return err
+		}
+		if c.clear(u) {
+			return fmt.Errorf("--url %s: another machine, and no TLS: whoever is on the way could play "+
+				"the coordinator: write tls://%s, or give --plaintext", u.Redacted(), u.Host)
 		}
 	}
 	return c.checkFiles()
+}
+
+// clear says whether a connection to an address would be open to whoever is on the way, and that was
+// not asked for. The flags that name certificates demand TLS of nats:// too.
+func (c *connection) clear(u *url.URL) bool {
+	if c.plaintext || isLoopback(u.Hostname()) {
+		return false
+	}
+	return u.Scheme == "ws" || u.Scheme == "nats" && c.cert == "" && c.authority() == ""
 }
 
 // checkFiles returns an error unless the files have what their flags promise.
@@ -132,8 +152,16 @@ func (c *connection) checkFiles() error {
 		if err == nil {
 			err = f.check(content)
 		}
+		if err == nil && f.name != "tls-ca" && f.name != "tls-cert" {
+			err = checkMode(f.file)
+		}
 		if err != nil {
 			return fmt.Errorf("--%s %s: %w", f.name, f.file, causeOf(err))
+		}
+	}
+	if c.key != "" {
+		if err := checkMode(c.key); err != nil {
+			return fmt.Errorf("--tls-key %s: %w", c.key, causeOf(err))
 		}
 	}
 	return nil
@@ -159,23 +187,24 @@ func checkAuthorities(content []byte) error {
 	return nil
 }
 
-// checkAddress returns an error unless NATS can connect to an address.
-func checkAddress(address string) error {
+// checkAddress returns the parts of an address, or an error unless NATS can connect to it.
+func checkAddress(address string) (*url.URL, error) {
 	if !strings.Contains(address, "://") {
 		address = "nats://" + address
 	}
 	u, err := url.Parse(address)
 	switch {
 	case err != nil: // the error quotes the address, and so a password
-		return errors.New("--url is no address: write it as nats://host:4222, " +
+		return nil, errors.New("--url is no address: write it as tls://host:4222, " +
 			"and % / ? # of a password as %25 %2F %3F %23")
 	case !slices.Contains(schemes, u.Scheme):
-		return fmt.Errorf("--url %s: a broker's address begins with nats://, tls://, ws:// or wss://",
+		return nil, fmt.Errorf("--url %s: a broker's address begins with nats://, tls://, ws:// or wss://",
 			u.Redacted())
 	case u.Hostname() == "":
-		return fmt.Errorf("--url %s: the host is missing: write it as nats://host:4222", u.Redacted())
+		return nil, fmt.Errorf("--url %s: the host is missing: write it as tls://host:4222",
+			u.Redacted())
 	}
-	return nil
+	return u, nil
 }
 
 // redacted returns the addresses of the broker without passwords.

@@ -42,7 +42,7 @@ keeps.
 Stop the run's coordinators first. The copy is verified. If it is interrupted, start the
 same command again: it continues where it stopped. The old log is left as it is. Then start
 zofl serve with the new one.`,
-		Example: `  zofl log move --from kitchen.log --to jetstream --run kitchen --url nats://broker`,
+		Example: `  zofl log move --from kitchen.log --to jetstream --run kitchen --url tls://broker`,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {

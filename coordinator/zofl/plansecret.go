@@ -83,8 +83,12 @@ func readSecret(name string) ([]byte, error) {
 	return key, checkSecret(name, key)
 }
 
+// checkSecret returns an error unless a file holds a run key that only its owner can read.
 func checkSecret(name string, key []byte) error {
 	if len(key) == secretLen {
+		if err := checkMode(name); err != nil {
+			return usageError{fmt.Errorf("--secret %s: %w", name, causeOf(err))}
+		}
 		return nil
 	}
 	return usageError{fmt.Errorf("%s has %d bytes: a run key is %d random bytes, not a password; "+

@@ -49,7 +49,7 @@ func (f *serveFlags) broker(logger *slog.Logger) (nc *nats.Conn, hangUp func(), 
 		return nil, nil, err
 	}
 	nc, _, err = connect(b, nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
-		nats.CustomInboxPrefix(inboxOf(grant.Coordinator, f.run)))
+		nats.IgnoreDiscoveredServers(), nats.CustomInboxPrefix(inboxOf(grant.Coordinator, f.run)))
 	if err != nil {
 		b.Shutdown()
 		return nil, nil, err
