@@ -24,7 +24,8 @@ func All() []Experiment {
 	list = append(list, decomflVariants()...)
 	list = append(list, decomflLag(), decomflMemory(), attackExperiment(), zofedhtTable1())
 	list = append(list, zofedht()...)
-	list = append(list, heterogeneity(), beyond(), zoflMNIST(), defaults(), mixed(), further())
+	list = append(list, heterogeneity(), beyond(), zoflMNIST(), defaults(), mixed(), further(),
+		groups())
 	return screened(append(list, fzoosExperiments()...))
 }
 

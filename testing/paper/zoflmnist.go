@@ -42,6 +42,7 @@ type mnistTarget struct {
 // A mnistLeague is a split of the data with the arms that compete on it, DeComFL first.
 type mnistLeague struct {
 	split
+	softmax        bool // not the CNN
 	clients, asked int
 	batch          uint32
 	queries        uint64 // of a client that takes part in every round
@@ -106,7 +107,7 @@ func (l *mnistLeague) String() string {
 }
 
 func (l *mnistLeague) contest(s *set) *contest {
-	task, segments := (&drift{cnn: true}).task(s)
+	task, segments := (&drift{cnn: !l.softmax}).task(s)
 	return &contest{
 		name: l.name,
 		training: Training{
@@ -128,10 +129,13 @@ type mnistRun struct {
 	env     *Env
 	leagues []mnistLeague
 	report  *Report
+	judge   func(*mnistLeague, []*entry) // makes claims of a league that ended
 }
 
 func newMNISTRun(ctx context.Context, e *Env, id string, leagues []mnistLeague) *mnistRun {
-	return &mnistRun{ctx: ctx, env: e, leagues: leagues, report: &Report{ID: id}}
+	x := &mnistRun{ctx: ctx, env: e, leagues: leagues, report: &Report{ID: id}}
+	x.judge = x.claims
+	return x
 }
 
 // all trains every arm. After an error or an interrupt the report has the runs so far, and
@@ -156,7 +160,7 @@ func (x *mnistRun) all() error {
 				return err
 			}
 		}
-		x.claims(l, entries)
+		x.judge(l, entries)
 		x.draw(l, entries)
 	}
 	return nil

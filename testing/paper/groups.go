@@ -1,0 +1,118 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// groups asks whether devices that share directions in groups win back what unlike labels cost
+// own directions.
+func groups() Experiment {
+	const id = "groups"
+	return Experiment{
+		ID:    id,
+		Title: "groups that share directions, against own directions, where labels are unlike",
+		Paper: "none: own directions, IID, are the ceiling",
+		Long:  "20 minutes; six with --screen",
+		Run: func(ctx context.Context, e *Env) (*Report, error) {
+			x := newGroupsRun(ctx, e, id)
+			return x.report, x.all()
+		},
+	}
+}
+
+// groupQueries are those of a device in 240 rounds, were it asked in each.
+const groupQueries = 4_800
+
+// groupArms returns own directions, and groups of a size: random ones and chosen ones. Groups have
+// no scalars of few bits.
+func groupArms(clients, asked, size int) (own, random, chosen contestant) {
+	own = mnistRecipe.with("own", "own directions").at(0.06, 0.12, 0.24)
+	random = own.with("random", "random groups", "precision=half", "sharing=groups", "groups=random",
+		fmt.Sprintf("group_size=%d", size), fmt.Sprintf("regroup=%d", clients/asked)).
+		at(0.02, 0.04, 0.08)
+	chosen = random.with("sketch", "groups by sketches (+65 queries a device)",
+		"groups=sketch")
+	// The sketches of all devices are as many queries as some rounds make.
+	sketch := uint64(survey.Sketch.Values()) + 1 // and the loss at x
+	chosen.queries = groupQueries - sketch*uint64(clients)/uint64(asked)
+	return own, random, chosen
+}
+
+// tableArms returns what has directions shared by all: the recipe, Adam, which can have control
+// variates, and Adam with those of SCAFFOLD. Those of type II are stale tables at K = 1: what each
+// device sent last stands for it until it contributes again.
+func tableArms() []contestant {
+	shared := mnistRecipe.with("shared", "directions shared by all", "sharing=shared",
+		"transport=mean", "precision=half").at(0.02, 0.04, 0.08)
+	adam := shared.with("adam", "shared, Adam", "server_rule=adam", "server_decay=0",
+		"server_epsilon=1e-12", "step=1e-3").at(2e-3, 4e-3, 8e-3)
+	adam.step = "server_step"
+	return []contestant{
+		shared,
+		adam,
+		adam.with("v1", "shared, Adam, SCAFFOLD I", "control=scaffold-1"),
+		adam.with("v2", "shared, Adam, SCAFFOLD II", "control=scaffold-2"),
+	}
+}
+
+// groupLeagues returns the three methods where each device has two shards, and own directions
+// where the devices are alike.
+func groupLeagues(e *Env) []mnistLeague {
+	skewed := mnistLeague{split: splits[2], softmax: true, clients: 100, asked: 10, batch: 256,
+		queries: groupQueries, times: 12, seeds: e.seeds(3)}
+	size := 5
+	if e.Short {
+		skewed.clients, skewed.asked, skewed.batch, size = 20, 4, 16, 2
+		skewed.times, skewed.rounds = 3, 12
+	}
+	own, random, chosen := groupArms(skewed.clients, skewed.asked, size)
+	skewed.arms = append([]contestant{own, random, chosen}, tableArms()...)
+	alike := skewed
+	alike.split, alike.arms = splits[0], []contestant{own}
+	if e.Short {
+		for _, l := range []*mnistLeague{&skewed, &alike} {
+			for i := range l.arms {
+				l.arms[i].steps = l.arms[i].steps[1:2]
+			}
+		}
+	}
+	return []mnistLeague{skewed, alike}
+}
+
+// A groupsRun is a running experiment.
+type groupsRun struct {
+	*mnistRun
+	skewed []*entry // of the first league
+}
+
+func newGroupsRun(ctx context.Context, e *Env, id string) *groupsRun {
+	x := &groupsRun{mnistRun: newMNISTRun(ctx, e, id, groupLeagues(e))}
+	x.judge = x.judged
+	return x
+}
+
+// judged keeps the entries of a league, and judges after the last.
+func (x *groupsRun) judged(_ *mnistLeague, entries []*entry) {
+	if x.skewed == nil {
+		x.skewed = entries
+		return
+	}
+	x.claims(x.skewed, entries[0])
+}
+
+// claims compares the accuracies at the ends, where each method has made equally many queries.
+// The counts of a curve lack those of sketches.
+func (x *groupsRun) claims(skewed []*entry, alike *entry) {
+	end := func(e *entry) []float64 { return e.reached(run.Accuracy, queriesOf, math.MaxUint64) }
+	own := skewed[0]
+	for _, e := range skewed[1:] {
+		x.report.claim(mean(end(e)) > mean(end(own)),
+			e.title+" beat own directions at equal queries", "accuracy %s, %s %s, %s IID %s",
+			spread(end(e)), own.named(), spread(end(own)), alike.named(), spread(end(alike)))
+	}
+}

@@ -1,0 +1,85 @@
+package paper
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/valid"
+)
+
+// TestGroups is the short form, too short for its claims.
+func TestGroups(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
+	r := experiment(t, "groups", &Env{Short: true, Generated: 600})
+	if len(r.Claims) != 6 || len(r.Summary.Rows) != 8 {
+		t.Fatalf("%d claims and %d rows, want 6 and 8: %+v", len(r.Claims), len(r.Summary.Rows),
+			r.Claims)
+	}
+	for i, title := range []string{"random groups", "groups by sketches"} {
+		if c := r.Claims[i]; !strings.HasPrefix(c.Claim, title) || !strings.Contains(c.Figures, "IID") {
+			t.Errorf("claim %d is %+v, want %s against own directions, with IID", i, c, title)
+		}
+	}
+}
+
+// TestGroupsClaims: claims compare the ends, though sketches leave fewer rounds.
+func TestGroupsClaims(t *testing.T) {
+	x := newGroupsRun(t.Context(), &Env{}, "made")
+	own := entryOf("own", spentCurve("rounds", .1, .2, .5))
+	alike := entryOf("alike", spentCurve("rounds", .9))
+	x.judge(nil, []*entry{own, entryOf("less", spentCurve("rounds", .6, .4, .4)),
+		entryOf("more", spentCurve("rounds", .1, .6))})
+	x.judge(nil, []*entry{alike})
+	if c := x.report.Claims; len(c) != 2 || c[0].Holds || !c[1].Holds {
+		t.Errorf("%+v: want the second alone to hold", c)
+	}
+}
+
+// TestGroupsArms: each arm is a plan that can run, and the devices of each make equally many
+// queries.
+func TestGroupsArms(t *testing.T) {
+	s, err := (&Env{Generated: 200}).mnist()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range groupLeagues(&Env{}) {
+		for _, c := range l.arms {
+			one, err := l.contest(s).enter(c, c.steps[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := run.Plan(one.Preset, one.Run, 1, one.Task.Dim, one.Clients, one.Asked)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Rounds = one.Rounds
+			one.Set(p)
+			if err := valid.Plan(p); err != nil {
+				t.Errorf("%v, %s: %v", &l, c.name, err)
+			}
+			// All devices' queries: a sketch is 65 of each.
+			all := one.Rounds * uint64(p.Sampled(p.Members)) * p.Queries(p.Perturbations)
+			want := wire.Half
+			switch c.name {
+			case "own":
+				want = wire.Int4 // the recipe's
+			case "sketch":
+				all += 65 * uint64(p.Members)
+			case "v1":
+				// A first phase counts twice, see affordable.
+				all += one.Rounds * uint64(p.Sampled(p.Members)) *
+					2 * p.PhaseQueries(1, p.Perturbations)
+			}
+			if all > 48_000 || all < 47_800 {
+				t.Errorf("%v, %s: %d queries of all devices, want 48,000", &l, c.name, all)
+			}
+			if p.Precision != want || one.Task.Dim != 7850 {
+				t.Errorf("%v, %s: precision %v, %d parameters", &l, c.name, p.Precision, one.Task.Dim)
+			}
+		}
+	}
+}
