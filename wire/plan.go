@@ -203,6 +203,16 @@ func (p *Plan) MaxPerturbations() uint32 {
 	return most
 }
 
+// TermPrecision returns the precision of the scalars in records. It is that of contributions, but
+// where groups have scalars of few bits: there a record has means that no device sent, as halves,
+// because few bits would add their error a second time.
+func (p *Plan) TermPrecision() Precision {
+	if p.Sharing == GroupDirections && p.Precision.Quantized() {
+		return Half
+	}
+	return p.Precision
+}
+
 // Sampled returns how many of members devices the first attempt of a record asks:
 // Target times OverSample, which is rounded to thousandths, rounded up. Each later
 // attempt asks twice as many.

@@ -29,7 +29,7 @@ func (r *Replica) stepTerms(round *wire.Round, t *wire.Term) int {
 	if t.Back == 0 {
 		return int(round.Perturbations)
 	}
-	return r.plan.Precision.Len(t.Scalars) / int(r.plan.Steps)
+	return r.plan.TermPrecision().Len(t.Scalars) / int(r.plan.Steps)
 }
 
 // scalarsOf returns the number of scalars of a term.
@@ -37,7 +37,7 @@ func (r *Replica) scalarsOf(round *wire.Round, t *wire.Term) int {
 	if t.Back == 0 {
 		return int(r.plan.Steps) * int(round.Perturbations)
 	}
-	return r.plan.Precision.Len(t.Scalars)
+	return r.plan.TermPrecision().Len(t.Scalars)
 }
 
 // block returns a term's scalars for local step k. They are valid until the next call.
@@ -49,7 +49,7 @@ func (r *Replica) block(round *wire.Round, t *wire.Term, k int) []float32 {
 // decode sets r.values to block k of s, of n scalars.
 func (r *Replica) decode(s wire.Scalars, n, k int) {
 	r.values = slices.Grow(r.values[:0], n)[:n]
-	r.plan.Precision.Decode(r.values, s, k)
+	r.plan.TermPrecision().Decode(r.values, s, k)
 }
 
 // addMeans adds the terms of a round of means, and returns how many each step has. Older terms of

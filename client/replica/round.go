@@ -160,7 +160,7 @@ func (r *Replica) checkScalars(n uint64, round *wire.Round, relayed bool) error 
 
 // checkTerms refuses terms that do not fit the plan's transport and control.
 func (r *Replica) checkTerms(n uint64, round *wire.Round, relayed bool) error {
-	precision, steps, p := r.plan.Precision, int(r.plan.Steps), int(round.Perturbations)
+	precision, steps, p := r.plan.TermPrecision(), int(r.plan.Steps), int(round.Perturbations)
 	if round.Phase == 1 {
 		steps = 1
 	}

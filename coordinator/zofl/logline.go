@@ -58,7 +58,7 @@ func termsOf(r *wire.Round, plan *wire.Plan) (terms []logTerm, scalars int) {
 			slot := t.Source - 1
 			out.Slot = &slot
 		}
-		out.Scalars = plan.Precision.Read(t.Scalars, int(plan.Steps), int(r.Perturbations))
+		out.Scalars = plan.TermPrecision().Read(t.Scalars, int(plan.Steps), int(r.Perturbations))
 		terms, scalars = append(terms, out), scalars+len(out.Scalars)
 	}
 	return terms, scalars

@@ -6,11 +6,10 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// scalars counts those of a contribution or a term. Where scalars share a scale, their number does
-// not follow from their bytes, but from the P that they were made with: a first phase has one block
-// of P, anything else one for each local step.
-func (m *Meter) scalars(s wire.Scalars, perturbations uint32) uint64 {
-	p := m.plan.Precision
+// scalars counts those of a contribution or a term, of precision p. Where scalars share a scale,
+// their number does not follow from their bytes, but from the P that they were made with: a first
+// phase has one block of P, anything else one for each local step.
+func (m *Meter) scalars(p wire.Precision, s wire.Scalars, perturbations uint32) uint64 {
 	if !p.Quantized() {
 		return uint64(max(p.Len(s), 0))
 	}
@@ -28,9 +27,9 @@ func (m *Meter) contributed(r *wire.Reply) uint64 {
 	if survey.Answered(r.Rest) != survey.None {
 		return uint64(wire.Single.Len(r.Values))
 	}
-	n := m.scalars(r.Values, m.asked)
+	n := m.scalars(m.plan.Precision, r.Values, m.asked)
 	if v, ok := r.Control(); ok {
-		n += m.scalars(v.Scalars, m.asked)
+		n += m.scalars(m.plan.Precision, v.Scalars, m.asked)
 	}
 	return n
 }
@@ -61,7 +60,7 @@ func (m *Meter) records(records wire.Records) (n uint64) {
 
 func (m *Meter) round(r *wire.Round) (n uint64) {
 	for _, t := range r.Terms {
-		n += m.scalars(t.Scalars, r.Perturbations)
+		n += m.scalars(m.plan.TermPrecision(), t.Scalars, r.Perturbations)
 	}
 	return n
 }

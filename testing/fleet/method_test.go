@@ -38,6 +38,14 @@ var options = []struct {
 		p.ServerRule, p.ServerBeta1, p.ServerBeta2 = wire.ServerNormalized, 0.9, 0.99
 		p.ServerDecay = 0.02
 	}},
+	{"groups, 4 bits, two steps", "fedzo", func(p *wire.Plan) {
+		byGroups(p)
+		p.Precision, p.MaxScalar, p.Steps, p.Perturbations = wire.Int4, 65504, 2, 19
+	}},
+	{"groups by sketch, 2 bits, step=auto", "zofl", func(p *wire.Plan) {
+		byGroups(p)
+		p.Groups, p.Precision = grouping.Sketch, wire.Int2
+	}},
 	{"groups, half, median", "fedzo", func(p *wire.Plan) {
 		byGroups(p)
 		p.Aggregator, p.Precision, p.MaxScalar = wire.Median, wire.Half, 65504

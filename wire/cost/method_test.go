@@ -198,6 +198,27 @@ func TestCostOfGroups(t *testing.T) {
 	})
 }
 
+// TestCostOfGroupsOfBits: a device sends codes, and a record has halves.
+func TestCostOfGroupsOfBits(t *testing.T) {
+	p := byGroups(planOf(t, "fedzo"))
+	p.Members, p.Precision, p.MaxScalar, p.Steps, p.Perturbations = 100, wire.Int4, 1000, 2, 19
+	round := &wire.Round{Round: 8, StepSize: 1e-3, Perturbations: 19, Contributors: 10}
+	for group := range uint32(2) {
+		round.Terms = append(round.Terms,
+			wire.Term{Source: 1 + group, Scalars: make(wire.Scalars, 2*2*19)})
+	}
+	record := wire.Record{N: 9, Epoch: 1, Kind: wire.KindRound, Round: round}
+	reply := wire.Reply{Kind: wire.Contribution, N: 9, Weight: 1,
+		Values: make(wire.Scalars, 2*(2+10)), Rest: make([]byte, 2)}
+	got := cost.Of(p, cost.Input{Round: 8, IDLen: 8})
+	if want := len(record.Append(nil)); got.Record != want {
+		t.Errorf("a record of %d bytes, want %d", got.Record, want)
+	}
+	if want := len(reply.Append(nil)); got.Up.Payload != want || got.Scalars != 2*19 {
+		t.Errorf("%d scalars in a reply of %d bytes, want 38 in %d", got.Scalars, got.Up.Payload, want)
+	}
+}
+
 // TestCostOfBits: each of two steps' blocks has a scale and 19 codes, in 16-bit words.
 func TestCostOfBits(t *testing.T) {
 	for precision, block := range map[wire.Precision]int{

@@ -55,9 +55,13 @@ func (s *sample) variate(phase uint8) uint64 {
 	return 0
 }
 
-// blob returns so many blocks of P scalars.
+// blob returns so many blocks of P scalars of a record.
 func (s *sample) blob(blocks uint64) wire.Scalars {
-	return make(wire.Scalars, blocks*uint64(s.plan.Precision.Bytes(int(s.perturbations))))
+	return s.blobOf(s.plan.TermPrecision(), blocks)
+}
+
+func (s *sample) blobOf(v wire.Precision, blocks uint64) wire.Scalars {
+	return make(wire.Scalars, blocks*uint64(v.Bytes(int(s.perturbations))))
 }
 
 // body returns the round's record with Target contributors.
@@ -158,8 +162,9 @@ func (s *sample) before(i int, n uint64) []byte {
 
 // reply returns a device's contribution to the round's record i.
 func (s *sample) reply(i int) []byte {
-	phase := s.phases[i]
-	r := wire.Reply{Kind: wire.Contribution, N: s.n(i), Weight: 1, Values: s.blob(s.blocks(phase))}
+	phase, p := s.phases[i], s.plan.Precision
+	r := wire.Reply{Kind: wire.Contribution, N: s.n(i), Weight: 1,
+		Values: s.blobOf(p, s.blocks(phase))}
 	if s.plan.Weights == wire.BySamples {
 		r.Weight = s.plan.MaxWeight
 	}
@@ -170,7 +175,7 @@ func (s *sample) reply(i int) []byte {
 		r.Rest = grouping.AppendReply(r.Rest, groups-1)
 	}
 	if n := s.variate(phase); n > 0 {
-		v := wire.ControlVariate{N: r.N - 1, Scalars: s.blob(n)}
+		v := wire.ControlVariate{N: r.N - 1, Scalars: s.blobOf(p, n)}
 		r.Rest = v.Append(nil)
 	}
 	return r.Append(nil)

@@ -58,12 +58,6 @@ var groupReasons = []reason{
 		do:    "set weights=equal",
 	},
 	{
-		field: "precision",
-		what:  "sharing=groups needs precision=single or precision=half",
-		why:   "a record has means of groups, and few bits would round them anew",
-		do:    "set precision=half max_scalar=65504 or less",
-	},
-	{
 		field: "late",
 		what:  "sharing=groups takes no late work",
 		why:   "a late contribution is one device's, and a record has those of groups only",

@@ -33,8 +33,6 @@ var groupRefusals = []refusal{
 		"groups=sketch needs a mean"},
 	{"weights", onAll, func(p *wire.Plan) bool { return grouped(p) && p.Weights != wire.Equal },
 		"sharing=groups needs weights=equal"},
-	{"precision", onAll, func(p *wire.Plan) bool { return grouped(p) && p.Precision.Quantized() },
-		"sharing=groups needs precision=single or precision=half"},
 	{"late", onAll, func(p *wire.Plan) bool { return grouped(p) && p.Late > 0 },
 		"sharing=groups takes no late work"},
 	{"trim", onAll, func(p *wire.Plan) bool {

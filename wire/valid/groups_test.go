@@ -16,7 +16,6 @@ var refusedGroups = []refusedPlan{
 	{"aggregator", overGroups + "groups=sketch aggregator=median",
 		[]string{"aggregator=weighted-mean", "groups=random"}},
 	{"weights", overGroups + "weights=samples", []string{"weights=equal"}},
-	{"precision", overGroups + "precision=int8 max_scalar=1000", []string{"precision=half"}},
 	{"late", overGroups + "late=4", []string{"late=0"}},
 	{"trim", overGroups + "aggregator=trimmed-mean trim=0.1",
 		[]string{"trim=0.25", "aggregator=median trim=0"}},

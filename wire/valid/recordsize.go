@@ -8,10 +8,11 @@ import (
 // recordHead bounds the bytes of a record beside its terms and slots.
 const recordHead = 128
 
-// termBytes bounds the bytes that the scalars of one device for some steps take in a record.
+// termBytes bounds the bytes that the scalars of one device, or of one group, for some
+// steps take in a record.
 func termBytes(p *wire.Plan, steps uint32) uint64 {
 	const head = 16 // array, back, source, bin
-	return head + uint64(steps)*uint64(p.Precision.Bytes(int(p.MaxPerturbations())))
+	return head + uint64(steps)*uint64(p.TermPrecision().Bytes(int(p.MaxPerturbations())))
 }
 
 // RecordBytes bounds the bytes of a round's record. Package wire/cost has the bytes of a

@@ -94,7 +94,7 @@ func elements(plan *wire.Plan, round *wire.Round) float64 {
 	}
 	scalars := 0
 	for i := range round.Terms {
-		n := plan.Precision.Len(round.Terms[i].Scalars)
+		n := plan.TermPrecision().Len(round.Terms[i].Scalars)
 		if n < 0 { // they are along the round's own directions
 			n = int(plan.Steps) * int(round.Perturbations)
 		}

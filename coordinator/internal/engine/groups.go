@@ -22,7 +22,7 @@ func (groupTransport) fill(c *Core, body *wire.Round) {
 	for g := range groups {
 		groups[g].Weigh(c.groups.Weights)
 	}
-	body.Terms = gather.GroupTerms(groups, c.aggregator, c.Plan.Precision)
+	body.Terms = gather.GroupTerms(groups, c.aggregator, c.Plan.TermPrecision())
 }
 
 // lacksSketches says whether to ask for sketches before the next round. They are in memory alone:

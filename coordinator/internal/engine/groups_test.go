@@ -65,12 +65,18 @@ func (s *groupStage) named() (groups [2][]int) {
 	return groups
 }
 
-// values returns what a device finds along the directions of a group.
-func (s *groupStage) values(slot, group int) (v []float32) {
+// finds returns what a device finds along the directions of a group, before it is encoded.
+func (s *groupStage) finds(slot, group int) (v []float32) {
 	for p := range s.c.round.scalars {
 		x := math.Sqrt(float64(1+slot))*float64(1+p) + 100*float64(group)
 		v = append(v, float32(x))
 	}
+	return v
+}
+
+// values returns what a device sends, as who receives it reads it.
+func (s *groupStage) values(slot, group int) []float32 {
+	v := s.finds(slot, group)
 	s.c.Plan.Precision.Round(v)
 	return v
 }
@@ -79,7 +85,7 @@ func (s *groupStage) values(slot, group int) (v []float32) {
 func (s *groupStage) reply(slot, group int) {
 	s.Helper()
 	r := wire.Reply{Kind: wire.Contribution, N: s.c.N + 1, Tip: s.c.Hash.Tip(), Weight: 1,
-		Values: s.c.Plan.Precision.Append(nil, s.values(slot, group)...)}
+		Values: s.c.Plan.Precision.Append(nil, s.finds(slot, group)...)}
 	if group >= 0 {
 		r.Rest = wiregroups.AppendReply(nil, uint32(group))
 	}
@@ -116,8 +122,9 @@ func (s *groupStage) check(r *wire.Round, by [2][]int) {
 				sum += float64(s.values(slot, group)[p])
 			}
 			want := []float32{float32(sum / float64(len(slots)))}
-			s.c.Plan.Precision.Round(want)
-			got := s.c.Plan.Precision.Values(terms[0].Scalars, 1, s.c.round.scalars)
+			precision := s.c.Plan.TermPrecision()
+			precision.Round(want)
+			got := precision.Values(terms[0].Scalars, 1, s.c.round.scalars)
 			if len(got) == 0 || got[p] != want[0] {
 				s.Errorf("group %d, scalar %d of %v, want the mean %v", group, p, got, want)
 			}
@@ -132,7 +139,9 @@ func (s *groupStage) check(r *wire.Round, by [2][]int) {
 }
 
 func TestGroupsOfARound(t *testing.T) {
-	for _, precision := range []string{"precision=single", "precision=half"} {
+	for _, precision := range []string{
+		"precision=single", "precision=half", "precision=int8", "precision=int4", "precision=int2",
+	} {
 		s := newGroupStage(t, "max_scalar=60000", precision)
 		by := s.named()
 		if len(by[0]) != 3 || len(by[1]) != 3 || s.last.Cohort != (wire.Cohort{Sampled: 6,

@@ -82,7 +82,8 @@ func heading(p *wire.Plan, round uint64, terms []wire.Term, slope float64) float
 		if terms[i].Back > 0 {
 			break // terms ascend by Back; late ones lie along other directions
 		}
-		scalars := p.Precision.Read(terms[i].Scalars, int(p.Steps), int(p.PerturbationsAt(round)))
+		scalars := p.TermPrecision().Read(terms[i].Scalars, int(p.Steps),
+			int(p.PerturbationsAt(round)))
 		for _, g := range scalars {
 			sum += float64(g) * float64(g)
 		}
