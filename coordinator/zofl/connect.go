@@ -109,11 +109,15 @@ func (c *connection) check() error {
 	case (c.cert == "") != (c.key == ""):
 		return errors.New("--tls-cert and --tls-key belong together: give both")
 	}
+	var addresses []*url.URL
 	for _, address := range strings.Split(c.url, ",") {
 		u, err := checkAddress(strings.TrimSpace(address))
 		if err != nil {
 			return err
 		}
+		addresses = append(addresses, u)
+	}
+	for _, u := range addresses {
 		if c.clear(u) {
 			return fmt.Errorf("--url %s: another machine, and no TLS: whoever is on the way could play "+
 				"the coordinator: write tls://%s, or give --plaintext", u.Redacted(), u.Host)
@@ -122,8 +126,8 @@ func (c *connection) check() error {
 	return c.checkFiles()
 }
 
-// clear says whether a connection to an address would be open to whoever is on the way, and that was
-// not asked for. The flags that name certificates demand TLS of nats:// too.
+// clear says whether a connection to an address would be open to whoever is on the way, and that
+// was not asked for. The flags that name certificates demand TLS of nats:// too.
 func (c *connection) clear(u *url.URL) bool {
 	if c.plaintext || isLoopback(u.Hostname()) {
 		return false
@@ -198,8 +202,8 @@ func checkAddress(address string) (*url.URL, error) {
 		return nil, errors.New("--url is no address: write it as tls://host:4222, " +
 			"and % / ? # of a password as %25 %2F %3F %23")
 	case !slices.Contains(schemes, u.Scheme):
-		return nil, fmt.Errorf("--url %s: a broker's address begins with nats://, tls://, ws:// or wss://",
-			u.Redacted())
+		return nil, fmt.Errorf("--url %s: a broker's address begins with nats://, tls://, ws:// or "+
+			"wss://", u.Redacted())
 	case u.Hostname() == "":
 		return nil, fmt.Errorf("--url %s: the host is missing: write it as tls://host:4222",
 			u.Redacted())

@@ -166,7 +166,7 @@ func TestBadAddresses(t *testing.T) {
 
 // TestHostNotFound: a name that the network does not know is said as such.
 func TestHostNotFound(t *testing.T) {
-	code, _, text := runs(t, "status", "--url", "nats://broker.invalid:4222", "--run", "kitchen")
+	code, _, text := runs(t, "status", "--url", "tls://broker.invalid:4222", "--run", "kitchen")
 	if code != exitAbsent || !hasAll(text, []string{"broker.invalid", "not found", "--url"}) {
 		t.Errorf("exit code %d, %s", code, text)
 	}
