@@ -202,3 +202,14 @@ func TestRecall(t *testing.T) {
 		}
 	}
 }
+
+// TestVectorsDoNotWait: a bound says nothing of vectors, which are summed as they come.
+func TestVectorsDoNotWait(t *testing.T) {
+	g := &Guard{}
+	for transport, want := range map[wire.Transport]bool{wire.Mean: true, wire.Relay: true,
+		wire.DenseVectors: false} {
+		if g.Begin(&wire.Plan{Bound: 8, Transport: transport}); g.Holds() != want {
+			t.Errorf("%v holds: %v, want %v", transport, g.Holds(), want)
+		}
+	}
+}
