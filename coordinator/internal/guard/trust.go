@@ -9,8 +9,8 @@ import (
 // full is the weight of a device that is trusted in full, in place of 1.
 const full = 64
 
-// enough is the share of the median agreement from which a device counts in full: devices whose data
-// differ agree less than others without lying.
+// enough is the share of the median agreement from which a device counts in full: devices whose
+// data differ agree less than others without lying.
 const enough = 0.3
 
 // agree updates the agreement of the round's contributors, and what they count.
