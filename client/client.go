@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/zofl/zofl/client/internal/consent"
 	"github.com/zofl/zofl/client/internal/files"
 	"github.com/zofl/zofl/client/internal/follow"
 	"github.com/zofl/zofl/client/internal/outbox"
 	"github.com/zofl/zofl/client/internal/probe"
 	"github.com/zofl/zofl/client/internal/retry"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/footprint"
 )
 
 // Errors of Run on which an app may branch. [Client.Run] lists those of other packages.
@@ -20,6 +23,10 @@ var (
 	ErrRefused = errors.New("join refused")
 	// ErrRunning: Run or Load was called while Run or Load is running.
 	ErrRunning = errors.New("already running")
+	// ErrPlan: this device does not take part in the run's plan, because that needs more
+	// memory than [Config].MemoryLimit. The text names the plan's field, its value, the bytes
+	// and the remedy.
+	ErrPlan = consent.ErrPlan
 )
 
 // Faults that Run survives. It reports them in [Progress].Err.
@@ -93,11 +100,12 @@ func New(cfg Config) (*Client, error) {
 }
 
 func (c *Client) newFollower(dim int) *follow.Follower {
+	guard := c.guard()
 	cfg := follow.Config{
 		Run: c.cfg.Run,
 		Replica: replica.Config{
 			Run: c.cfg.Run, Dim: uint64(dim), Initial: c.cfg.Initial,
-			RunKey: c.cfg.RunKey, Workers: c.cfg.Workers,
+			RunKey: c.cfg.RunKey, Workers: c.cfg.Workers, Check: guard.Fits,
 		},
 		Source: c.link, Files: c.files, Pauses: c.pauses, Logger: c.cfg.Logger,
 		Report: c.reportFollowing, Horizon: c.cfg.Horizon,
@@ -109,6 +117,18 @@ func (c *Client) newFollower(dim int) *follow.Follower {
 		cfg.Observer = observer{c}
 	}
 	return follow.New(cfg)
+}
+
+// guard returns what judges plans for this device.
+func (c *Client) guard() *consent.Guard {
+	flat := true
+	switch c.cfg.Objective.(type) {
+	case objective.Batched, objective.Streaming:
+		flat = false
+	}
+	return &consent.Guard{Limit: c.cfg.MemoryLimit, Device: footprint.Device{
+		Flat: flat, Passive: c.cfg.Passive != nil, Workers: c.cfg.Workers,
+	}}
 }
 
 // Params copies the model to dst, which has one element per parameter. The model is that

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client/internal/consent"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
 )
@@ -59,6 +60,13 @@ type Config struct {
 	// for any number. A model of a few ten thousand parameters never uses more than one.
 	// Each takes about 16 KiB.
 	Workers int
+	// MemoryLimit is how many bytes the client may allocate for the run's plan: the state, the
+	// vectors of its work, and a surrogate's data. A plan or a change that needs more is refused
+	// before anything is allocated, and Run ends with [ErrPlan]. The app's own memory is not
+	// in it, and while the client loads a snapshot it has the state twice. 0 is 128 MiB and
+	// 48 vectors of Dim float32: ample for all methods, with a surrogate of 1,970 parameters. A
+	// passive replica has 1 GiB then.
+	MemoryLimit uint64
 	// Recorder receives progress; nil: none is reported.
 	Recorder Recorder
 	// Logger receives what an operator would want to know; nil: nothing is logged.
@@ -103,6 +111,9 @@ func (c Config) withDefaults() (Config, int, error) {
 	}
 	if c.Workers == 0 {
 		c.Workers = runtime.GOMAXPROCS(0)
+	}
+	if c.MemoryLimit == 0 {
+		c.MemoryLimit = consent.Default(dim)
 	}
 	if c.Recorder == nil {
 		c.Recorder = RecorderFunc(func(Progress) error { return nil })

@@ -16,9 +16,9 @@ import (
 //
 // Other errors are those that waiting does not cure: [ErrRefused], [ErrRunning],
 // [replica.ErrDim], [replica.ErrInitial], [wire.ErrRunKey], a *[wire.PlanError],
-// [wire.ErrUpgrade], [bus.ErrClosed], [bus.ErrPermission], and what Recorder returns. Run
-// survives a store that fails, a state that differs from the run's, and a wrong snapshot: see
-// [Progress].Err.
+// [ErrPlan], [wire.ErrUpgrade], [bus.ErrClosed], [bus.ErrPermission], and what Recorder
+// returns. Run survives a store that fails, a state that differs from the run's, and a wrong
+// snapshot: see [Progress].Err.
 //
 // When Run ends before the run does, it says goodbye: rounds go on without waiting for this
 // device, which keeps its slot.

@@ -41,6 +41,10 @@ type Config struct {
 	// Workers is how many threads may generate directions at once, at most one per core; 0
 	// means one per core. The model has the same bits for any number.
 	Workers int
+	// MemoryLimit is how many bytes the client may allocate for the run's plan. A plan or a
+	// change that needs more is refused with [CodePlan] before anything is allocated. 0 means
+	// 128 MiB and 192 bytes a parameter.
+	MemoryLimit int64
 	// Plaintext allows connections without TLS, but only to the loopback addresses of this
 	// machine, such as those that adb reverse makes.
 	Plaintext bool
@@ -207,6 +211,9 @@ func (c *Config) check() error {
 			len(c.initial), c.Dim)
 	case c.Samples < 0:
 		return faultf(CodeConfig, "Samples = %d: give the number of samples, or 0", c.Samples)
+	case c.MemoryLimit < 0:
+		return faultf(CodeConfig, "MemoryLimit = %d: give the number of bytes, or 0",
+			c.MemoryLimit)
 	case c.MinBattery < 0 || c.MinBattery > 100:
 		return faultf(CodeConfig, "MinBattery = %d: give 0 to 100 percent", c.MinBattery)
 	case len(c.servers) == 0:

@@ -85,6 +85,8 @@ func TestConfigRefuses(t *testing.T) {
 			[]string{"Samples = -2", "give"}},
 		"workers": {func(c *Config) error { c.Workers = -2; return nil }, CodeConfig,
 			[]string{"Workers = -2", "give"}},
+		"memory": {func(c *Config) error { c.MemoryLimit = -1; return nil }, CodeConfig,
+			[]string{"MemoryLimit = -1", "bytes"}},
 		"battery": {func(c *Config) error { c.MinBattery = 101; return nil }, CodeConfig,
 			[]string{"MinBattery = 101", "0 to 100"}},
 		"empty battery": {func(c *Config) error { c.MinBattery = -1; return nil }, CodeConfig,

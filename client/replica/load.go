@@ -109,6 +109,9 @@ func (l *Loader) head(part []byte) error {
 	if err := l.fits(&h, len(part)-prefixLen-sumLen); err != nil {
 		return err
 	}
+	if err := l.cfg.judge(h.Plan); err != nil {
+		return fmt.Errorf("%w: %w", ErrState, err)
+	}
 	l.history = h.History
 	runKey, err := h.Plan.Key(l.cfg.RunKey)
 	if err != nil {

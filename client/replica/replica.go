@@ -45,10 +45,21 @@ type Config struct {
 	// RunKey is the secret of a run whose plan has no public run key: 32 bytes, the same
 	// for all its devices. Unused for others.
 	RunKey []byte
+	// Check judges each plan before memory is allocated for it: that of record 1, that after a
+	// change, that of a state file. Its error is Apply's or Load's. Nil: all plans will do.
+	Check func(*wire.Plan) error
 	// Workers is how many goroutines Apply, Advance, Perturb and Digest may use for a large
 	// model; with 0 or 1 only the caller's. The bits are the same for any number. Each
 	// worker takes a few blocks of memory.
 	Workers int
+}
+
+// judge calls Check.
+func (c *Config) judge(p *wire.Plan) error {
+	if c.Check == nil {
+		return nil
+	}
+	return c.Check(p)
 }
 
 // A Replica is the state of a run after some record.
@@ -156,8 +167,8 @@ func (r *Replica) Momentum() []float32 { return r.m }
 // the round is missing afterwards: [Replica.Supply] it, or that of a later round.
 //
 // Errors: [ErrOrder], [ErrFork], [ErrEnded], [ErrRollback]; of record 1 also
-// [ErrDim], [ErrInitial], wire.ErrRunKey and a *wire.PlanError; wire.ErrUpgrade and the other
-// faults of a *wire.DecodeError.
+// [ErrDim], [ErrInitial], wire.ErrRunKey, a *wire.PlanError and that of Config.Check;
+// wire.ErrUpgrade and the other faults of a *wire.DecodeError.
 func (r *Replica) Apply(record []byte) error {
 	if err := r.add(record); err != nil {
 		return err
@@ -285,6 +296,9 @@ func (r *Replica) begin(p *wire.Plan) error {
 		return fmt.Errorf("%w: %d do not fit this machine's memory", ErrDim, p.Dim)
 	}
 	runKey, err := p.Key(r.cfg.RunKey)
+	if err == nil {
+		err = r.cfg.judge(p)
+	}
 	if err != nil {
 		return err
 	}
@@ -300,6 +314,9 @@ func (r *Replica) change(c *wire.Change) error {
 	p := r.plan
 	c.Apply(&p)
 	if err := valid.Plan(&p); err != nil {
+		return err
+	}
+	if err := r.cfg.judge(&p); err != nil {
 		return err
 	}
 	r.plan, r.hasScratch = p, false

@@ -22,7 +22,7 @@ import (
 type deviceFlags struct {
 	connection
 	run, id, store, initial, secret string
-	horizon                         uint64
+	horizon, memory                 uint64
 	asJSON                          bool
 }
 
@@ -37,6 +37,8 @@ func (d *deviceFlags) flags(cmd *cobra.Command) {
 	secretFlag(cmd, &d.secret)
 	f.Uint64Var(&d.horizon, "horizon", 0, "take a snapshot, if a device offers one, when this "+
 		"many records behind; 0: when it costs less than the records")
+	f.Uint64Var(&d.memory, "memory", 0, "MiB that the plan may take: one that needs more is refused "+
+		"before it is allocated; 0: 128 MiB and 48 vectors of the model, for a witness 1024 MiB")
 	f.BoolVar(&d.asJSON, "json", false, "print progress as JSON, one object per line")
 }
 
@@ -44,6 +46,9 @@ func (d *deviceFlags) flags(cmd *cobra.Command) {
 func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
 	if err := checkRun(d.run); err != nil {
 		return err
+	}
+	if d.memory > 1<<40 {
+		return usageError{fmt.Errorf("--memory %d: give MiB, at most %d", d.memory, uint64(1)<<40)}
 	}
 	if d.id == "" {
 		return usageError{errors.New("--id is missing: give each device a name that no other one has")}
@@ -73,7 +78,7 @@ func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
 	}
 	defer nc.Close()
 	cfg.Conn, cfg.Run, cfg.ID, cfg.Initial, cfg.Horizon = nc, d.run, d.id, given, d.horizon
-	cfg.Logger = logger
+	cfg.Logger, cfg.MemoryLimit = logger, d.memory<<20
 	cfg.Recorder = &absence{next: progressPrinter(cmd.OutOrStdout(), d.asJSON), nc: nc, run: d.run,
 		log: told}
 	c, err := client.New(cfg)

@@ -54,8 +54,10 @@ func serve(ctx context.Context, cfg *Config, log *slog.Logger) error {
 	defer conn.Close()
 	a.client, err = client.New(client.Config{
 		Conn: conn, Run: cfg.Run, ID: cfg.ID, Store: states.model, Objective: a.objective,
-		RunKey:   cfg.RunKey,
-		Recorder: &recorder{log: log}, Logger: slog.New(newWarnings(base.Handler())), Workers: 1,
+		RunKey: cfg.RunKey,
+		// The window, the batch and the runtime take the other half.
+		MemoryLimit: uint64(cfg.Memory) * mebibyte / 2,
+		Recorder:    &recorder{log: log}, Logger: slog.New(newWarnings(base.Handler())), Workers: 1,
 	})
 	if err != nil {
 		return err

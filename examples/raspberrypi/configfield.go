@@ -62,7 +62,8 @@ var fields = []field{
 		duration(time.Second, func(c *Config) *time.Duration { return &c.Report })},
 	{"anomaly", "8", "an error is an anomaly from this many standard deviations of recent errors",
 		real(1, 1e6, func(c *Config) *float64 { return &c.Anomaly })},
-	{"memory", "32", "MiB of memory that the agent tries to stay below; GOMEMLIMIT overrides it",
+	{"memory", "32", "MiB of memory that the agent tries to stay below, half of it for the " +
+		"run's plan: one that needs more is refused; GOMEMLIMIT overrides the whole",
 		whole(8, 1<<20, func(c *Config) *int64 { return &c.Memory })},
 	{"speed", "0", "of a replay, as a multiple of real time; 0: without pauses",
 		real(0, 1e9, func(c *Config) *float64 { return &c.Speed })},

@@ -11,6 +11,8 @@ import (
 type Device struct {
 	// Flat: the loss takes a flat vector, which is one more vector of d float32.
 	Flat bool
+	// Passive: it replays the log and evaluates nothing.
+	Passive bool
 	// Workers that generate directions, each with its own blocks; 0 is 1.
 	Workers int
 }
@@ -21,12 +23,38 @@ type Device struct {
 // the few bytes of each scalar.
 func Bytes(p *wire.Plan, d Device) uint64 {
 	blocks := Scratch(p) * uint64(max(d.Workers, 1))
-	n := 4*(Vectors(p)+Local(p))*p.Dim + 4*prng.BlockLen*blocks +
-		poolBytes(p) + transitBytes(p) + surrogateBytes(p)
-	if d.Flat && p.Estimator != wire.Surrogate { // its points are flat vectors anyway
+	n := 4*Vectors(p)*p.Dim + 4*prng.BlockLen*blocks + poolBytes(p) + transitBytes(p)
+	switch {
+	case d.Passive:
+		return n + 4*uint64(p.Features)
+	case d.Flat && p.Estimator != wire.Surrogate: // its points are flat vectors anyway
 		n += 4 * p.Dim
 	}
-	return n
+	return n + 4*Local(p)*p.Dim + surrogateBytes(p)
+}
+
+// Cause returns the field of a valid plan whose half would save a device most memory, and the
+// field's value. It is dim, which is as the app's model wants it, only where no other field would
+// save an eighth.
+func Cause(p *wire.Plan, d Device) (field string, value uint64) {
+	field, value = "dim", p.Dim
+	less, least := *p, Bytes(p, d)
+	least -= least / 8
+	for _, f := range []struct {
+		name string
+		at   *uint32
+	}{
+		{"features", &less.Features}, {"window", &less.Window}, {"active", &less.Active},
+		{"around", &less.Around}, {"pool", &less.Pool}, {"subspace_moves", &less.SubspaceMoves},
+	} {
+		whole := *f.at
+		*f.at /= 2
+		if n := Bytes(&less, d); n < least {
+			least, field, value = n, f.name, uint64(whole)
+		}
+		*f.at = whole
+	}
+	return field, value
 }
 
 // Vectors returns the number of vectors of d float32 that every replica has: its

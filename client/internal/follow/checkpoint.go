@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
 )
@@ -102,6 +103,8 @@ func (f *Follower) Open() error {
 		return nil
 	case errors.Is(err, wire.ErrRunKey):
 		return fmt.Errorf("checkpoint: %w", f.keyed(err)) // good, for the right key
+	case retry.Final(err):
+		return fmt.Errorf("checkpoint: %w", err) // good, for a device with more memory
 	case errors.Is(err, replica.ErrState):
 		return f.cfg.Files.Discard(itemCheckpoint, err)
 	case err != nil:

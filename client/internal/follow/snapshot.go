@@ -215,6 +215,9 @@ func (f *Follower) receive(ctx context.Context, d *download) error {
 			return fmt.Errorf("%w: got another piece than asked for", errSnapshot)
 		}
 		if _, err := d.to.Write(piece.Data); err != nil {
+			if retry.Final(err) { // it is the log's plan that ends Run, not that of a snapshot
+				err = fmt.Errorf("%w: %v", errSnapshot, err)
+			}
 			return err
 		}
 		d.offset += uint64(len(piece.Data))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/client/internal/consent"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -18,7 +19,8 @@ var ErrRecorder = errors.New("recorder")
 
 // Final says whether this device cannot go on with the run after an error.
 func Final(err error) bool {
-	for _, final := range []error{ErrRecorder, wire.ErrUpgrade, bus.ErrClosed, bus.ErrPermission} {
+	for _, final := range []error{ErrRecorder, wire.ErrUpgrade, consent.ErrPlan, bus.ErrClosed,
+		bus.ErrPermission} {
 		if errors.Is(err, final) {
 			return true
 		}

@@ -83,6 +83,7 @@
 @property (nonatomic) NSString* _Nonnull stateDir;
 @property (nonatomic) long samples;
 @property (nonatomic) long workers;
+@property (nonatomic) int64_t memoryLimit;
 @property (nonatomic) BOOL plaintext;
 @property (nonatomic) BOOL unmeteredOnly;
 @property (nonatomic) BOOL chargingOnly;

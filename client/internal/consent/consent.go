@@ -1,0 +1,65 @@
+// Package consent says in which plans a device takes part: in those that fit its memory, and that
+// the app accepts.
+package consent
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/footprint"
+)
+
+// ErrPlan: this device does not take part in the run's plan.
+var ErrPlan = errors.New("this device does not take part in the plan")
+
+const (
+	// Floor is the part of the default limit that every device grants. It has room for the
+	// surrogate of the largest example, 115 MB.
+	Floor = 128 << 20
+	// Vectors is the rest of the default limit, in vectors of the model's parameters. No method
+	// but one that keeps a subspace of more than 20 moves, or a surrogate, takes as many.
+	Vectors = 48
+	// Witness is the default limit of a passive replica, whose app knows no number of parameters.
+	Witness = 1 << 30
+)
+
+// Default returns the limit of a device that names none, in bytes; dim is that of its model, 0 for
+// a passive replica.
+func Default(dim int) uint64 {
+	if dim == 0 {
+		return Witness
+	}
+	return Floor + 4*Vectors*uint64(dim)
+}
+
+// A Guard judges plans for one device.
+type Guard struct {
+	Limit  uint64 // bytes
+	Device footprint.Device
+	Accept func(wire.Plan) error // the app's; nil: it accepts all
+}
+
+// Fits reports an error unless a valid plan fits the device's memory. It matches [ErrPlan] and is
+// a *wire.PlanError.
+func (g *Guard) Fits(p *wire.Plan) error {
+	need := footprint.Bytes(p, g.Device)
+	if need <= g.Limit {
+		return nil
+	}
+	field, value := footprint.Cause(p, g.Device)
+	return fmt.Errorf("%w: %w", ErrPlan, &wire.PlanError{Field: field, Value: value,
+		Remedy: fmt.Sprintf("the plan needs %d bytes on this device, and MemoryLimit is %d: "+
+			"raise MemoryLimit, or have the operator lower %s", need, g.Limit, field)})
+}
+
+// Ask asks the app whether it accepts a plan. The error matches [ErrPlan] and the app's.
+func (g *Guard) Ask(p *wire.Plan) error {
+	if g.Accept == nil {
+		return nil
+	}
+	if err := g.Accept(*p); err != nil {
+		return fmt.Errorf("%w: Accept: %w", ErrPlan, err)
+	}
+	return nil
+}
