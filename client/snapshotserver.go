@@ -165,7 +165,7 @@ func (c *counter) Write(p []byte) (int, error) {
 // piece at a time.
 func (s *snapshotServer) answer(m bus.Message) {
 	request, err := wire.DecodeSnapshotRequest(m.Data)
-	if err != nil || !subjects.Answerable(m.Reply) {
+	if err != nil || !subjects.AnswersTo(subjects.ID(m.Subject), m.Reply) {
 		s.mu.Lock()
 		s.refused++
 		s.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/internal/engine"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire/subjects"
@@ -143,6 +144,15 @@ func (c *Coordinator) obey() []engine.Output {
 	return queue
 }
 
+// token returns where the answer to a device's message goes; "": to nobody, because the subject
+// that the message names is not its sender's.
+func token(m bus.Message) string {
+	if subjects.AnswersTo(subjects.ID(m.Subject), m.Reply) {
+		return m.Reply
+	}
+	return ""
+}
+
 // take hands an arrival to the core, and those queued behind it, at most maxBatch in all.
 func (c *Coordinator) take(a arrival) []engine.Output {
 	c.mu.Lock()
@@ -151,7 +161,7 @@ func (c *Coordinator) take(a arrival) []engine.Output {
 	for taken := 1; ; taken++ {
 		c.left(a)
 		in := engine.Input{Kind: a.kind, ID: subjects.ID(a.msg.Subject), Frame: a.msg.Data,
-			Token: a.msg.Reply}
+			Token: token(a.msg)}
 		queue = append(queue, c.core.Step(c.now(), in)...)
 		if taken == maxBatch {
 			return queue

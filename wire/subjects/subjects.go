@@ -95,6 +95,14 @@ func Answerable(subject string) bool {
 	return subject != "" && !strings.HasPrefix(subject, "zo.") && !strings.HasPrefix(subject, "$")
 }
 
+// AnswersTo reports whether an answer to a device's request may be published to the subject that
+// it names: below the device's own inbox, _INBOX_<id>, or NATS's default one, _INBOX. All
+// else belongs to somebody who did not ask.
+func AnswersTo(id, subject string) bool {
+	prefix, name, below := strings.Cut(subject, ".")
+	return below && name != "" && (prefix == "_INBOX" || prefix == "_INBOX_"+id)
+}
+
 // Shard returns the shard of a device: the first four bytes, little-endian, of
 // SHA-256("zofl/1 shard\x00" + id), modulo shards.
 func Shard(id string, shards uint32) uint32 {

@@ -104,7 +104,7 @@ func (s *answerer) Serve(ctx context.Context) {
 // answer answers one request. An error costs that request alone: its device asks again.
 func (s *answerer) answer(ctx context.Context, r waitingRequest) {
 	switch {
-	case !subjects.Answerable(r.msg.Reply):
+	case !subjects.AnswersTo(subjects.ID(r.msg.Subject), r.msg.Reply):
 		s.garbled.Add(1)
 		return
 	case time.Since(r.at) > s.patience:
