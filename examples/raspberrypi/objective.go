@@ -96,7 +96,8 @@ func (o *forecastLoss) wait(ctx context.Context, n uint64) error {
 }
 
 // draw draws b.Size examples with replacement, with a generator seeded by b.Seed. If the
-// size is 0 it takes all examples.
+// size is 0 it takes all examples. It draws no more than the window has slots: the size comes from
+// the run's plan, and the memory is this device's.
 func (o *forecastLoss) draw(b objective.Batch) {
 	s := o.station
 	s.mu.Lock()
@@ -112,9 +113,10 @@ func (o *forecastLoss) draw(b objective.Batch) {
 		}
 		return
 	}
+	size := int(min(int64(b.Size), to-from))
 	random := rand.New(rand.NewPCG(b.Seed, 0))
 	// slots may be empty
-	for tries := 0; from < to && len(o.batch) < b.Size && tries < 8*b.Size; tries++ {
+	for tries := 0; from < to && len(o.batch) < size && tries < 8*size; tries++ {
 		o.add(from + random.Int64N(to-from))
 	}
 }

@@ -115,3 +115,13 @@ func TestLossFalls(t *testing.T) {
 			values, samples, err)
 	}
 }
+
+// A plan with an absurd batch draws no more examples than the window has.
+func TestBatchIsBoundedByTheWindow(t *testing.T) {
+	s := filled(t, 4)
+	o := newLoss(s)
+	loss(t, o, make([]float32, o.Dim()), batchOf(1<<22))
+	if from, to := s.trainingSlots(); len(o.batch)+len(o.free) > int(to-from) {
+		t.Errorf("%d examples in memory, want at most %d", len(o.batch)+len(o.free), to-from)
+	}
+}
