@@ -89,8 +89,8 @@ func (s *school) train(plan *wire.Plan) float64 {
 }
 
 // TestLiarsTrain has a fifth of the devices lie in a run with the recommended bound and trust.
-// Where data are alike it ends as near as one of honest devices. Where the devices' own optima are 11
-// apart from the common one it does not, but comes 99 % of the way. -v prints the distances.
+// Where data are alike it ends as near as one of honest devices. Where the devices' own optima are
+// 11 apart from the common one it does not, but comes 99 % of the way. -v prints the distances.
 func TestLiarsTrain(t *testing.T) {
 	recommended := &wire.Plan{Bound: 1, Trust: 50}
 	all := map[string]func(*rand.Rand, []float32, []float32) []float32{
