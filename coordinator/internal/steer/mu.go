@@ -7,49 +7,65 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// mostBend is the largest B/A of a good mu: the even part of the loss along a direction is no more
-// than a fifth of its odd part.
-const mostBend = 0.2
+// bends are the largest B/A of a good mu, the best first: the even part of the loss along a direction
+// is no more than this share of its odd part. The even part is the same along all directions, and
+// does not fall as the loss does: what is a fifth of a difference at first may be twice that
+// difference later. With 0.02 there is room for that, where the loss is fine enough.
+var bends = []float64{0.02, 0.2}
 
 // mu returns the largest distance at which the loss is straight enough. At distance i the devices'
 // differences are a (odd part) and b (even part), of which
 //
 //	A = median |a|, B = median |b|, over the devices
 //
-// It takes the largest mu with B/A at most 0.2 where A is not 0, and if there is none, that of the
-// least B/A. The recipe has the root mean square in place of the median, which one device with a
-// large number could make anything. Half of the devices can not. A device whose loss is not finite
-// at a distance counts as one with a = 0 and b infinite there.
+// It takes the largest mu with B/A at most 0.02 where A is not 0, if there is none that with B/A at
+// most 0.2, and if there is none either, that of the least B/A. One device with a large number
+// could make a root mean square anything. Half of the devices can not make a median so. A device
+// whose loss is not finite at a distance counts as one with a = 0 and b infinite there.
 func mu(values [][]float32) survey.Result {
 	s := survey.Result{}
-	distances := survey.Distances()
-	best, least := -1, math.Inf(1)
-	for i, at := range distances {
-		odd, even, usable := parts(values, 1+i, 1+len(distances)+i)
-		row := survey.Row{At: at}
-		if bend := even / odd; usable && !math.IsInf(even, 0) {
+	var ratios []float64
+	for i, at := range survey.Distances() {
+		odd, even, usable := parts(values, 1+i, 1+len(survey.Distances())+i)
+		row, ratio := survey.Row{At: at}, math.Inf(1)
+		if usable && !math.IsInf(even, 0) {
 			row = survey.Row{At: at, Usable: true, Odd: float32(odd), Even: float32(even)}
-			switch {
-			case bend <= mostBend:
-				best, least = i, 0
-			case bend < least:
-				best, least = i, bend
-			}
+			ratio = even / odd
 		}
-		s.Rows = append(s.Rows, row)
+		s.Rows, ratios = append(s.Rows, row), append(ratios, ratio)
 	}
+	best, bend := straightest(ratios)
 	switch {
 	case best < 0:
 		s.Why = "no distance moves a finite loss on half of the devices: set mu"
-	case least > 0:
-		s.Value = distances[best]
+	case bend > bends[len(bends)-1]:
+		s.Value = s.Rows[best].At
 		s.Why = fmt.Sprintf("no even part is below %v of the odd one; this has the least, %.2g of it",
-			mostBend, least)
+			bends[len(bends)-1], bend)
 	default:
-		s.Value = distances[best]
-		s.Why = fmt.Sprintf("the largest whose even part is at most %v of the odd one", mostBend)
+		s.Value = s.Rows[best].At
+		s.Why = fmt.Sprintf("the largest whose even part is at most %v of the odd one", bend)
 	}
 	return s
+}
+
+// straightest returns which of B/A, by distance, to take, and the bound that it is within, itself if
+// none; -1 if all are infinite.
+func straightest(ratios []float64) (best int, bend float64) {
+	for _, bend := range bends {
+		for i := len(ratios) - 1; i >= 0; i-- {
+			if ratios[i] <= bend {
+				return i, bend
+			}
+		}
+	}
+	best, bend = -1, math.Inf(1)
+	for i, ratio := range ratios {
+		if ratio < bend {
+			best, bend = i, ratio
+		}
+	}
+	return best, bend
 }
 
 // parts returns the medians of |a| and |b|, which are values odd and even of each answer. usable

@@ -71,8 +71,8 @@ func (o *countingLoss) Loss(ctx context.Context, x []float32, b objective.Batch)
 	return base + float64(side*o.w.scenario.mu()*slope), nil
 }
 
-// surveyed is what a query of a survey has beside the base. The even part is a tenth of the odd one
-// at a distance of 1, and all of it at 10, so devices find a mu of 1, a power of two.
+// surveyed is what a query of a survey has beside the base. The even part is a hundredth of the odd
+// one at a distance of 1, and a tenth of it at 10, so devices find a mu of 1, a power of two.
 //
 // Along the averaged move the loss is least at 1, so devices find a step of 1.
 func surveyed(k survey.Kind, call int) float64 {
@@ -84,7 +84,7 @@ func surveyed(k survey.Kind, call int) float64 {
 		return float64((a-1)*(a-1)) - 1
 	}
 	at, side := math.Pow10((call-1)/2-6), float64(1-2*((call-1)%2))
-	return float64(side*at) + float64(0.1*at*at)
+	return float64(side*at) + float64(0.01*at*at)
 }
 
 // What devices find.
