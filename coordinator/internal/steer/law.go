@@ -8,9 +8,11 @@ import (
 
 // The law of the step, for rounds from r = 1 on, n = r-1, with a* the plan's step:
 //
-//	a_n = 0.2 a* G / sqrt(1 + n/30)
+//	a_n = 0.2 a* G t_n / sqrt(1 + n/30)
+//	t_n = min(1, 2 (R - n)/R)                            R: the plan's rounds; without them t_n = 1
 //
-// and a_n = 0 while a* is not known. G corrects a*, from n = 6 on, by how the loss slopes along
+// and a_n = 0 while a* is not known. Over the last half of the rounds t takes out the noise that
+// long steps leave in x. G corrects a*, from n = 6 on, by how the loss slopes along
 // the averaged move m after a step:
 //
 //	h = clip(<g, m>/(sqrt(u) |m|) sqrt(1 + d/(19 N)), -1, 1)
@@ -49,15 +51,23 @@ type Past struct {
 }
 
 // gain returns G of the round that made the last step.
-func (p Past) gain(best float32) float64 {
+func (p Past) gain(plan *wire.Plan) float64 {
 	if !(p.Step > 0) || p.Round == 0 {
 		return 1
 	}
-	g := float64(p.Step) * decay(p.Round-1) / (share * float64(best))
+	g := float64(p.Step) / (share * float64(plan.StepSize) * fall(plan, p.Round-1))
 	return min(max(g, 1.0/largestGain), largestGain)
 }
 
-func decay(n uint64) float64 { return math.Sqrt(1 + float64(n)/period) }
+// fall returns t_n / sqrt(1 + n/30).
+func fall(p *wire.Plan, n uint64) float64 {
+	last := 1.0
+	if p.Rounds > 0 {
+		left := p.Rounds - min(n, p.Rounds-1) // at least 1
+		last = min(1, 2*float64(left)/float64(p.Rounds))
+	}
+	return last / math.Sqrt(1+float64(n)/period)
+}
 
 // Next returns the step of a round. slopes are those of its contributions along m, m normalized,
 // and terms the record's. It moves the trend on.
@@ -66,13 +76,13 @@ func (l *Law) Next(p *wire.Plan, past Past, round uint64, terms []wire.Term,
 	if p.StepSize == 0 {
 		return 0
 	}
-	n, gain := round-1, past.gain(p.StepSize)
+	n, gain := round-1, past.gain(p)
 	if n >= firstToFix && len(slopes) > 0 {
 		l.trend = memory*l.trend + (1-memory)*heading(p, round, terms, trimmed(slopes))
 		gain *= math.Exp(rate * (l.trend - target))
 		gain = min(max(gain, 1.0/largestGain), largestGain)
 	}
-	return float32(share * float64(p.StepSize) * gain / decay(n))
+	return float32(share * float64(p.StepSize) * gain * fall(p, n))
 }
 
 // heading returns h.

@@ -10,7 +10,34 @@ import (
 )
 
 func lawPlan(best float32) *wire.Plan {
-	return &wire.Plan{Dim: 100, StepAuto: 1, StepSize: best}
+	return &wire.Plan{Dim: 100, StepAuto: 1, StepSize: best, Rounds: 1_000_000}
+}
+
+// In the last half of the rounds steps also fall in a line, and what was learned stays.
+func TestLawEnds(t *testing.T) {
+	for _, rounds := range []uint64{0, 40, 41} {
+		p := lawPlan(1)
+		p.Rounds = rounds
+		var law steer.Law
+		past := steer.Past{}
+		for n := range uint64(40) {
+			want := 0.2 / math.Sqrt(1+float64(n)/30)
+			if rounds > 0 {
+				want *= math.Min(1, 2*float64(rounds-n)/float64(rounds))
+			}
+			got := law.Next(p, past, n+1, nil, nil)
+			if math.Abs(float64(got)-want) > 1e-6*want {
+				t.Fatalf("%d rounds, n = %d: step %v, want %v", rounds, n, got, want)
+			}
+			past = steer.Past{Step: got, Round: n + 1}
+		}
+	}
+	p := lawPlan(1)
+	p.Rounds = 3 // another coordinator may have made more
+	var law steer.Law
+	if got := law.Next(p, steer.Past{Step: 0.1, Round: 9}, 10, nil, nil); !(got > 0) {
+		t.Errorf("step %v beyond the last round", got)
+	}
 }
 
 // TestLaw compares steps with the equations, computed here from vectors: g and m, not slopes.

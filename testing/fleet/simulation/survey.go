@@ -84,6 +84,9 @@ func (b *book) needsValues(r *wire.Record, plan *wire.Plan) {
 // correct it, each by a factor of exp(-0.105) to exp(0.095). What they learned outlasts a rollback.
 func (b *book) reachable(round uint64) (least, most float64) {
 	law, corrections := 0.2/math.Sqrt(1+float64(round-1)/30), 0.0
+	if rounds := b.plan().Rounds; rounds > 0 {
+		law *= min(1, 2*float64(rounds-round+1)/float64(rounds))
+	}
 	for i := range b.chain {
 		if r := b.chain[i].record; r.Kind == wire.KindRound && r.Round.Round > 6 {
 			corrections++
