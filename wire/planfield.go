@@ -283,7 +283,7 @@ var planFields = []Field{
 	{92, "mu_auto", "whether devices find mu where it is 0", false,
 		func(p *Plan) any { return &p.MuAuto }, []string{"off", "on"}, 0, 0},
 	{93, "groups", "how the devices that share directions are chosen", false,
-		func(p *Plan) any { return &p.Groups }, []string{"none", "random", "sketch"}, 0, 0},
+		func(p *Plan) any { return &p.Groups }, []string{"none", "random", "sketch", "auto"}, 0, 0},
 	{94, "group_size", "devices that share directions", true,
 		func(p *Plan) any { return &p.GroupSize }, nil, 0, 128},
 	{95, "regroup", "rounds for which groups are kept", true,

@@ -46,6 +46,10 @@ var options = []struct {
 		byGroups(p)
 		p.Groups, p.Precision = grouping.Sketch, wire.Int2
 	}},
+	{"groups as devices are, 8 bits", "fedzo", func(p *wire.Plan) {
+		byGroups(p)
+		p.Groups, p.GroupSize, p.Precision, p.MaxScalar = grouping.Auto, 0, wire.Int8, 65504
+	}},
 	{"groups, half, median", "fedzo", func(p *wire.Plan) {
 		byGroups(p)
 		p.Aggregator, p.Precision, p.MaxScalar = wire.Median, wire.Half, 65504

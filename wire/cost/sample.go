@@ -91,8 +91,8 @@ func (s *sample) groups() [][]uint32 {
 	groups := make([][]uint32, grouping.Count(p))
 	members := max(p.Members, p.Sampled(wire.MaxMembers))
 	for g := range groups {
-		for i := range p.GroupSize {
-			slot := uint64(i)*uint64(members)/uint64(p.GroupSize) + uint64(g)
+		for i := range max(p.GroupSize, 1) {
+			slot := uint64(i)*uint64(members)/uint64(max(p.GroupSize, 1)) + uint64(g)
 			groups[g] = append(groups[g], uint32(slot))
 		}
 	}

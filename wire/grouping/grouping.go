@@ -21,6 +21,9 @@ const (
 	// Sketch: devices whose gradients differ from the mean in opposite ways are in one group, by
 	// what each finds along common directions in a survey, and weights cancel the rest.
 	Sketch uint8 = 2
+	// Auto: all devices of a round are one group, or each is one of its own. The first rounds are
+	// of one group, and their scalars say which has less noise. The plan's group size is 0.
+	Auto uint8 = 3
 )
 
 // MaxDevices bounds the devices that the groups of a round have together.

@@ -19,13 +19,19 @@ var groupReasons = []reason{
 	{
 		field: "groups",
 		what:  "sharing=groups needs a way to choose them, and nothing else has one",
-		do: "set groups=random or groups=sketch, or sharing=shared transport=mean group_size=0 " +
+		do: "set groups=random, groups=sketch or groups=auto, or sharing=shared transport=mean group_size=0 " +
 			"regroup=0",
 	},
 	{
 		field: "group_size",
 		what:  "sharing=groups needs one, and nothing else has one",
-		do:    "set group_size=5, or group_size=0",
+		do:    "set group_size=5, or groups=auto, or group_size=0",
+	},
+	{
+		field: "group_size",
+		what:  "groups=auto has its own",
+		why:   "it is 1 or all devices of a round",
+		do:    "set group_size=0, or groups=random",
 	},
 	{
 		field: "regroup",
@@ -47,8 +53,8 @@ var groupReasons = []reason{
 	},
 	{
 		field: "aggregator",
-		what:  "groups=sketch needs a mean",
-		why:   "devices have weights there with which their differences cancel",
+		what:  "groups=sketch and groups=auto need a mean",
+		why:   "in a group, weights cancel differences; a group of one has nothing to choose from",
 		do:    "set aggregator=weighted-mean trim=0 or aggregator=clipped-mean, or groups=random",
 	},
 	{

@@ -14,8 +14,14 @@ var groupRefusals = []refusal{
 		"sharing=groups needs roster=dense"},
 	{"groups", onAll, func(p *wire.Plan) bool { return grouped(p) == (p.Groups == grouping.None) },
 		"sharing=groups needs a way to choose them, and nothing else has one"},
-	{"group_size", onAll, func(p *wire.Plan) bool { return grouped(p) != (p.GroupSize > 0) },
+	{"group_size", onAll, func(p *wire.Plan) bool {
+		return p.Groups != grouping.Auto && grouped(p) != (p.GroupSize > 0)
+	},
 		"sharing=groups needs one, and nothing else has one"},
+	{"group_size", onAll, func(p *wire.Plan) bool {
+		return p.Groups == grouping.Auto && p.GroupSize > 0
+	},
+		"groups=auto has its own"},
 	{"regroup", onAll, func(p *wire.Plan) bool { return grouped(p) != (p.Regroup > 0) },
 		"sharing=groups needs 1 or more, and nothing else has one"},
 	{"target", onAll, func(p *wire.Plan) bool {
@@ -23,14 +29,14 @@ var groupRefusals = []refusal{
 	},
 		"sharing=groups asks at most 128 devices a round"},
 	{"target", onAll, func(p *wire.Plan) bool {
-		return grouped(p) && p.Sampled(wire.MaxMembers)%p.GroupSize != 0
+		return grouped(p) && p.Sampled(wire.MaxMembers)%max(p.GroupSize, 1) != 0
 	},
 		"the devices that a round asks do not fill its groups"},
 	{"aggregator", onAll, func(p *wire.Plan) bool {
-		return p.Groups == grouping.Sketch &&
+		return (p.Groups == grouping.Sketch || p.Groups == grouping.Auto) &&
 			(p.Aggregator == wire.Median || p.Aggregator == wire.TrimmedMean)
 	},
-		"groups=sketch needs a mean"},
+		"groups=sketch and groups=auto need a mean"},
 	{"weights", onAll, func(p *wire.Plan) bool { return grouped(p) && p.Weights != wire.Equal },
 		"sharing=groups needs weights=equal"},
 	{"late", onAll, func(p *wire.Plan) bool { return grouped(p) && p.Late > 0 },

@@ -10,6 +10,7 @@ var refusedGroups = []refusedPlan{
 	{"roster", overGroups + "roster=open", []string{"roster=dense"}},
 	{"groups", overGroups + "groups=none", []string{"groups=random"}},
 	{"group_size", overGroups + "group_size=0", []string{"group_size=5"}},
+	{"group_size", overGroups + "groups=auto", []string{"group_size=0", "groups=random"}},
 	{"regroup", overGroups + "regroup=0", []string{"regroup=10"}},
 	{"target", overGroups + "target=130", []string{"target=10"}},
 	{"target", overGroups + "target=9", []string{"target=10"}},

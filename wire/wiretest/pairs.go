@@ -51,6 +51,7 @@ var choices = [][]string{
 	{"step_auto=off", "step_auto=on"},
 	{"groups=none", "groups=random"},
 	{"sharing=groups", "groups=sketch"}, // apart from the others, because rows are only added
+	{"groups=auto"},
 }
 
 // secret stands for a secret run key.
@@ -99,6 +100,7 @@ var needs = map[string][]string{
 	"groups=random":  groups,
 	"groups=sketch":  groups,
 	"sharing=groups": groups,
+	"groups=auto":    {"sharing=groups", "transport=relay", "group_size=0", "regroup=2"},
 }
 
 // groups has the settings of two groups of five, or of as many devices as there are.

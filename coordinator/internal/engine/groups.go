@@ -23,6 +23,10 @@ func (groupTransport) fill(c *Core, body *wire.Round) {
 		groups[g].Weigh(c.groups.Weights)
 	}
 	body.Terms = gather.GroupTerms(groups, c.aggregator, c.Plan.TermPrecision())
+	if why := c.groups.Heed(&c.Plan, c.held.Rows()); why != "" {
+		c.emitEvent(report.Event{Kind: report.Surveyed, Contributors: c.sum.Count,
+			Survey: survey.Result{Kind: "groups", Answers: c.sum.Count, Why: why}})
+	}
 }
 
 // lacksSketches says whether to ask for sketches before the next round. They are in memory alone:

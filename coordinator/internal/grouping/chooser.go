@@ -59,6 +59,8 @@ type Chooser struct {
 	sketches *sketches  // nil: none, groups are random
 	parts    [][]uint32 // with sketches: all members that were present in period, by group
 	period   uint64
+
+	contrast contrast // with groups=auto
 }
 
 // New returns a chooser without an open round. That of another coordinator, with another epoch,
@@ -113,7 +115,8 @@ func (c *Chooser) Choose(p *wire.Plan, round uint64, attempt uint32, crowd Crowd
 		wants -= min(int(have), wants)
 	}
 	candidates, present := d.candidates(c.order(p, round, crowd.Members()), wants)
-	filled := (have + uint32(present) + p.GroupSize - 1) / p.GroupSize
+	size := c.size(p)
+	filled := (have + uint32(present) + size - 1) / size
 	c.groups = min(max(c.groups, filled, 1), wiregroups.Count(p))
 	return d.among(candidates)
 }

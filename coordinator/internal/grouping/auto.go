@@ -1,0 +1,84 @@
+package grouping
+
+import (
+	"fmt"
+
+	"github.com/zofl/zofl/wire"
+	wiregroups "github.com/zofl/zofl/wire/grouping"
+)
+
+// With groups=auto all devices of a round share directions for the first rounds, and then either
+// that stays so, or each has its own. g_i is the gradient of device i on its minibatch, g their
+// mean, M the number of contributors. Along P directions of their own the devices' mean estimate has
+// the noise mean|g_i|^2/(M P), along P shared ones |g|^2/P. The scalars of a shared round tell both:
+// c_ip^2 is |g_i|^2 on average, and the square of mean_i c_ip is |g|^2.
+//
+// What is measured is the beginning. |g| falls as the model learns, and what makes devices differ
+// does not, so in the end shared directions have less noise wherever devices differ by much. Own
+// ones are taken where they have less than a quarter of the noise at first:
+//
+//	mean|g_i|^2 < M |g|^2 / 4
+//
+// Both are ratios of scalars of the same round, so neither the loss's scale nor the parameters' do
+// matter. The coordinator remembers its choice, and nothing in a record says it: one that takes over
+// has devices share directions again for so many rounds.
+const (
+	measured = 3
+	pays     = 0.25 // of shared directions' noise
+)
+
+// A contrast is what a chooser of groups=auto knows of devices' gradients.
+type contrast struct {
+	rounds      int
+	contributed int     // in all of them
+	each, mean  float64 // sums of |g_i|^2, the mean over devices, and of |g|^2
+	own         bool    // devices have directions of their own
+}
+
+// size returns how many devices of a round share directions.
+func (c *Chooser) size(p *wire.Plan) uint32 {
+	switch {
+	case p.Groups != wiregroups.Auto:
+		return p.GroupSize
+	case c.contrast.own:
+		return 1
+	}
+	return mostDevices
+}
+
+// Heed takes the scalars of a round, a row of each contributor, with groups=auto. After the last
+// round that it needs it says what it came to, else nothing.
+func (c *Chooser) Heed(p *wire.Plan, rows [][]float32) (why string) {
+	k := &c.contrast
+	if p.Groups != wiregroups.Auto || k.rounds == measured || len(rows) == 0 {
+		return ""
+	}
+	k.rounds++
+	k.contributed += len(rows)
+	k.add(rows)
+	if k.rounds < measured {
+		return ""
+	}
+	contributors := float64(k.contributed) / measured
+	noise := k.each / (contributors * k.mean)
+	if k.own = noise < pays; k.own {
+		return fmt.Sprintf("each device has directions of its own: their noise is %.2g of that of "+
+			"shared ones", noise)
+	}
+	return fmt.Sprintf("all devices share directions: the noise of their own is %.2g of that, and "+
+		"grows as the model learns", noise)
+}
+
+// add adds the scalars of a round, the mean over its directions.
+func (k *contrast) add(rows [][]float32) {
+	devices, directions := float64(len(rows)), float64(len(rows[0]))
+	for j := range rows[0] {
+		sum := 0.0
+		for _, row := range rows {
+			v := float64(row[j])
+			sum += v
+			k.each += v * v / (devices * directions)
+		}
+		k.mean += sum * sum / (devices * devices * directions)
+	}
+}

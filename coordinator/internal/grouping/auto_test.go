@@ -1,0 +1,127 @@
+package grouping
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+	wiregroups "github.com/zofl/zofl/wire/grouping"
+)
+
+// slopesOf returns the scalars of a round of devices whose gradients in d dimensions are the mean
+// plus what they differ by, along p directions that all share.
+func slopesOf(rng *rand.Rand, gradients [][]float64, p int) [][]float32 {
+	rows := make([][]float32, len(gradients))
+	for range p {
+		z := make([]float64, len(gradients[0]))
+		for i := range z {
+			z[i] = float64(2*rng.IntN(2) - 1)
+		}
+		for i, g := range gradients {
+			slope := 0.0
+			for k := range g {
+				slope += g[k] * z[k]
+			}
+			rows[i] = append(rows[i], float32(slope))
+		}
+	}
+	return rows
+}
+
+// gradientsOf returns gradients with the mean (1, 1, ...) of which the parts that differ cancel, and
+// have the square of it times unlike.
+func gradientsOf(rng *rand.Rand, devices, d int, unlike float64) [][]float64 {
+	list := make([][]float64, devices)
+	for i := range list {
+		list[i] = make([]float64, d)
+	}
+	for k := range d {
+		mean, square := 0.0, 0.0
+		for i := range list {
+			list[i][k] = rng.NormFloat64()
+			mean += list[i][k] / float64(devices)
+		}
+		for i := range list {
+			list[i][k] -= mean
+			square += list[i][k] * list[i][k] / float64(devices)
+		}
+		for i := range list {
+			list[i][k] = 1 + list[i][k]*math.Sqrt(unlike/square)
+		}
+	}
+	return list
+}
+
+// TestAuto: own directions where devices are alike, by vectors whose squares are known. With M
+// devices their noise is (1+unlike)/M of that of shared ones.
+func TestAuto(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 5))
+	for _, test := range []struct {
+		devices int
+		unlike  float64
+		own     bool
+	}{{10, 0.1, true}, {10, 1, true}, {10, 2, false}, {10, 30, false}, {5, 0, true}, {5, 0.5, false},
+		{3, 0, false}, {1, 0, false}} {
+		gradients := [][]float64{make([]float64, 400)}
+		if test.devices > 1 {
+			gradients = gradientsOf(rng, test.devices, 400, test.unlike)
+		} else {
+			gradients[0][0] = 1
+		}
+		c, f, p := New(1), newFleet(test.devices), planOf(uint32(test.devices), 0, 10)
+		p.Groups = wiregroups.Auto
+		for round := uint64(1); round <= 6; round++ {
+			g := c.Choose(p, round, 0, f)
+			checkGroups(t, c, f, g, nil)
+			want := 1
+			if round > measured && test.own {
+				want = test.devices
+			}
+			if len(g) != want || g.Count() != test.devices {
+				t.Errorf("%d devices, unlike %v, round %d: groups %v, want %d", test.devices,
+					test.unlike, round, g, want)
+			}
+			why := c.Heed(p, slopesOf(rng, gradients, 10))
+			if (why != "") != (round == measured) || test.own && round == measured &&
+				!strings.Contains(why, "its own") {
+				t.Errorf("%d devices, unlike %v, round %d: %q", test.devices, test.unlike, round, why)
+			}
+		}
+	}
+}
+
+// The noise that is told is that of the equation, of rows that are known.
+func TestAutoNoise(t *testing.T) {
+	c, p := New(1), &wire.Plan{Groups: wiregroups.Auto}
+	rows := [][]float32{{2, -2}, {0, -4}}
+	if why := c.Heed(p, nil) + c.Heed(p, rows) + c.Heed(p, rows); why != "" {
+		t.Errorf("after two rounds: %q", why)
+	}
+	// each = (4+4+0+16)/4 = 6, mean = (1+9)/2 = 5, and 6/(2*5) = 0.6.
+	if why := c.Heed(p, rows); !strings.Contains(why, "own is 0.6 of that") {
+		t.Error(why)
+	}
+	for _, groups := range []uint8{wiregroups.Random, wiregroups.Sketch} {
+		c := New(1)
+		for range 5 {
+			if why := c.Heed(&wire.Plan{Groups: groups}, rows); why != "" {
+				t.Errorf("groups %d: %q", groups, why)
+			}
+		}
+	}
+}
+
+// Fewer devices than a round asks have groups, too.
+func TestAutoOfFew(t *testing.T) {
+	c, f, p := New(1), newFleet(10), planOf(10, 0, 10)
+	p.Groups, c.contrast.own, c.contrast.rounds = wiregroups.Auto, true, measured
+	for slot := 4; slot < 10; slot++ {
+		f.standings[slot] = Gone
+	}
+	if g := c.Choose(p, 9, 0, f); fmt.Sprint(sizes(g)) != "[1 1 1 1]" {
+		t.Errorf("groups %v of four devices", g)
+	}
+}
