@@ -19,8 +19,8 @@ var groupReasons = []reason{
 	{
 		field: "groups",
 		what:  "sharing=groups needs a way to choose them, and nothing else has one",
-		do: "set groups=random, groups=sketch or groups=auto, or sharing=shared transport=mean group_size=0 " +
-			"regroup=0",
+		do: "set groups=random, groups=sketch or groups=auto, or sharing=shared " +
+			"transport=mean group_size=0 regroup=0",
 	},
 	{
 		field: "group_size",

@@ -9,9 +9,9 @@ import (
 
 // With groups=auto all devices of a round share directions for the first rounds, and then either
 // that stays so, or each has its own. g_i is the gradient of device i on its minibatch, g their
-// mean, M the number of contributors. Along P directions of their own the devices' mean estimate has
-// the noise mean|g_i|^2/(M P), along P shared ones |g|^2/P. The scalars of a shared round tell both:
-// c_ip^2 is |g_i|^2 on average, and the square of mean_i c_ip is |g|^2.
+// mean, M the number of contributors. Along P directions of their own the devices' mean estimate
+// has the noise mean|g_i|^2/(M P), along P shared ones |g|^2/P. The scalars of a shared round tell
+// both: c_ip^2 is |g_i|^2 on average, and the square of mean_i c_ip is |g|^2.
 //
 // What is measured is the beginning. |g| falls as the model learns, and what makes devices differ
 // does not, so in the end shared directions have less noise wherever devices differ by much. Own
@@ -20,8 +20,8 @@ import (
 //	mean|g_i|^2 < M |g|^2 / 4
 //
 // Both are ratios of scalars of the same round, so neither the loss's scale nor the parameters' do
-// matter. The coordinator remembers its choice, and nothing in a record says it: one that takes over
-// has devices share directions again for so many rounds.
+// matter. The coordinator remembers its choice, and nothing in a record says it: one that takes
+// over has devices share directions again for so many rounds.
 const (
 	measured = 3
 	pays     = 0.25 // of shared directions' noise

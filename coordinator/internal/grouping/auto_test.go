@@ -31,8 +31,8 @@ func slopesOf(rng *rand.Rand, gradients [][]float64, p int) [][]float32 {
 	return rows
 }
 
-// gradientsOf returns gradients with the mean (1, 1, ...) of which the parts that differ cancel, and
-// have the square of it times unlike.
+// gradientsOf returns gradients with the mean (1, 1, ...) of which the parts that differ cancel,
+// and have the square of it times unlike.
 func gradientsOf(rng *rand.Rand, devices, d int, unlike float64) [][]float64 {
 	list := make([][]float64, devices)
 	for i := range list {

@@ -7,10 +7,10 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// bends are the largest B/A of a good mu, the best first: the even part of the loss along a direction
-// is no more than this share of its odd part. The even part is the same along all directions, and
-// does not fall as the loss does: what is a fifth of a difference at first may be twice that
-// difference later. With 0.02 there is room for that, where the loss is fine enough.
+// bends are the largest B/A of a good mu, the best first: the even part of the loss along a
+// direction is no more than this share of its odd part. The even part is the same along all
+// directions, and does not fall as the loss does: what is a fifth of a difference at first may be
+// twice that difference later. With 0.02 there is room for that, where the loss is fine enough.
 var bends = []float64{0.02, 0.2}
 
 // mu returns the largest distance at which the loss is straight enough. At distance i the devices'
@@ -49,8 +49,8 @@ func mu(values [][]float32) survey.Result {
 	return s
 }
 
-// straightest returns which of B/A, by distance, to take, and the bound that it is within, itself if
-// none; -1 if all are infinite.
+// straightest returns which of B/A, by distance, to take, and the bound that it is within, itself
+// if none; -1 if all are infinite.
 func straightest(ratios []float64) (best int, bend float64) {
 	for _, bend := range bends {
 		for i := len(ratios) - 1; i >= 0; i-- {
