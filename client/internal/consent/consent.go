@@ -1,5 +1,4 @@
-// Package consent says in which plans a device takes part: in those that fit its memory, and that
-// the app accepts.
+// Package consent says in which plans a device takes part: in those that fit its memory.
 package consent
 
 import (
@@ -37,7 +36,6 @@ func Default(dim int) uint64 {
 type Guard struct {
 	Limit  uint64 // bytes
 	Device footprint.Device
-	Accept func(wire.Plan) error // the app's; nil: it accepts all
 }
 
 // Fits reports an error unless a valid plan fits the device's memory. It matches [ErrPlan] and is
@@ -51,15 +49,4 @@ func (g *Guard) Fits(p *wire.Plan) error {
 	return fmt.Errorf("%w: %w", ErrPlan, &wire.PlanError{Field: field, Value: value,
 		Remedy: fmt.Sprintf("the plan needs %d bytes on this device, and MemoryLimit is %d: "+
 			"raise MemoryLimit, or have the operator lower %s", need, g.Limit, field)})
-}
-
-// Ask asks the app whether it accepts a plan. The error matches [ErrPlan] and the app's.
-func (g *Guard) Ask(p *wire.Plan) error {
-	if g.Accept == nil {
-		return nil
-	}
-	if err := g.Accept(*p); err != nil {
-		return fmt.Errorf("%w: Accept: %w", ErrPlan, err)
-	}
-	return nil
 }
