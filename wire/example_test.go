@@ -42,6 +42,6 @@ func Example() {
 	// Output:
 	// plan: mu = 0: probe distance in parameter units: choose 1e-18..1e+18
 	// <nil>
-	// 167 bytes, hash 5086fabb5aae63eed5d9d78e7f3b5923
+	// 155 bytes, hash 2426896987106c1326194467cd185431
 	// sgd forward 11
 }

@@ -105,7 +105,7 @@ type Plan struct {
 
 	// What one device can do, see package coordinator. Replicas need none of these: a record has
 	// what is left.
-	Bound      float32 // contributions of scalars are cut to so many median lengths; 0: not
+	Bound      float32 // contributions are cut to so many median lengths; 0: they are not
 	ClaimBound float32 // claimed samples are cut to so many medians; 0: they are not
 	Trust      uint32  // rounds over which devices must agree with the others; 0: they need not
 

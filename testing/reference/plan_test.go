@@ -31,7 +31,6 @@ func presetPlan(t *testing.T, name string, random *rand.Rand) *wire.Plan {
 	p.Steps = min(p.Steps, 2+random.Uint32N(3))
 	p.Perturbations = min(p.Perturbations, 2+random.Uint32N(4))
 	p.Rounds, p.Diverge, p.DigestEvery = 8, 0, 1
-	p.Bound, p.ClaimBound = 0, 0 // scalars of random losses differ by orders of magnitude
 	p.Members = clients
 	p.Target = 1 + random.Uint32N(clients)
 	if name == "mezo" {

@@ -15,6 +15,12 @@ var guardReasons = []reason{
 		do:    "set claim_bound=4, or claim_bound=0 for none",
 	},
 	{
+		field: "bound",
+		what:  "transport=dense sends no scalars",
+		why:   "the elements of a vector have no length in common; max_scalar bounds each",
+		do:    "set bound=0",
+	},
+	{
 		field: "trust",
 		what:  "it needs transport=mean",
 		why:   "scalars along different directions do not say whether two devices agree",

@@ -45,9 +45,8 @@ func names(list []Info) (names []string) {
 // New returns a plan of the named method for a run over dim parameters, with a
 // fresh random run key. Every other field can still be changed before the run
 // starts. The plan asks 10 devices a round, closes a round at 10 contributors
-// or after 30 seconds, and needs at least 5; mezo has one device. What a device
-// sends is cut to 8 times what is usual, see [wire.Plan].Bound and ClaimBound. An
-// unknown name is a [*wire.PlanError].
+// or after 30 seconds, and needs at least 5; mezo has one device. An unknown
+// name is a [*wire.PlanError].
 func New(name, run string, dim uint64) (*wire.Plan, error) {
 	return newFrom(List(), name, run, dim)
 }
@@ -70,7 +69,7 @@ func newFrom(list []Info, name, run string, dim uint64) (*wire.Plan, error) {
 	}
 	p := &wire.Plan{
 		Run: run, Preset: name, Scheme: prng.Scheme, RunKey: key, Dim: dim,
-		MaxWeight: wire.MaxWeight, MaxScalar: 1e6, Bound: 8, ClaimBound: 8,
+		MaxWeight: wire.MaxWeight, MaxScalar: 1e6,
 		Members: 10, Target: 10, OverSample: 1, Quorum: 5,
 		Deadline: 30_000, MaxAttempts: wire.DefaultMaxAttempts,
 		Reannounce:     uint32(wire.DefaultReannounce / time.Millisecond),

@@ -8,6 +8,8 @@ var guardRefusals = []refusal{
 		"it is below the median"},
 	{"claim_bound", onAll, func(p *wire.Plan) bool { return p.ClaimBound > 0 && p.ClaimBound < 1 },
 		"it is below the median"},
+	{"bound", onDense, func(p *wire.Plan) bool { return p.Bound > 0 },
+		"transport=dense sends no scalars"},
 	{"trust", onAll, func(p *wire.Plan) bool { return p.Trust > 0 && p.Transport != wire.Mean },
 		"it needs transport=mean"},
 	{"trust", onMean, func(p *wire.Plan) bool { return p.Trust > 0 && p.Roster == wire.OpenRoster },

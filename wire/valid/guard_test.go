@@ -4,6 +4,7 @@ package valid_test
 var refusedGuard = []refusedPlan{
 	{"bound", "bound=0.5", []string{"bound=4", "bound=0"}},
 	{"claim_bound", "claim_bound=0.5", []string{"claim_bound=4", "claim_bound=0"}},
+	{"bound", "transport=dense dense_keep=2 bound=3", []string{"bound=0"}},
 	{"trust", "trust=10 sharing=per-client transport=relay bound=3", []string{"trust=0"}},
 	{"trust", "trust=10 bound=3 roster=open", []string{"roster=dense", "trust=0"}},
 	{"trust", "trust=10 bound=0", []string{"bound=2", "trust=0"}},

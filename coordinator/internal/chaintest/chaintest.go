@@ -31,7 +31,6 @@ func Plan(t testing.TB) *wire.Plan {
 		p.RunKey[i] = byte(i)
 	}
 	p.Perturbations, p.Diverge = 2, 0
-	p.Bound, p.ClaimBound = 0, 0 // scalars of tests differ by orders of magnitude
 	p.Members, p.Target, p.Quorum = 2, 2, 1
 	p.Deadline, p.Reannounce, p.DigestEvery = 10_000, 3_000, 0
 	return p

@@ -98,7 +98,6 @@ func (s *scenario) drawPlan(rng *rand.Rand) error {
 		p.RunKey[i] = byte(rng.Uint32())
 	}
 	p.Mu, p.StepSize, p.Diverge, p.Batch = mu, 1e-7, 0, 0
-	p.Bound, p.ClaimBound = 0, 0 // slopes tell who sent them when, so no two are alike
 	p.Steps, p.Perturbations = 1, 1
 	if rng.IntN(3) == 0 {
 		p.Steps, p.Perturbations = uint32(1+rng.IntN(2)), uint32(1+rng.IntN(3))
