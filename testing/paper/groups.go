@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire/survey"
@@ -17,7 +18,7 @@ func groups() Experiment {
 		ID:    id,
 		Title: "groups that share directions, against own directions, where labels are unlike",
 		Paper: "none: own directions, IID, are the ceiling",
-		Long:  "20 minutes; six with --screen",
+		Long:  "half an hour; ten minutes with --screen",
 		Run: func(ctx context.Context, e *Env) (*Report, error) {
 			x := newGroupsRun(ctx, e, id)
 			return x.report, x.all()
@@ -28,19 +29,30 @@ func groups() Experiment {
 // groupQueries are those of a device in 240 rounds, were it asked in each.
 const groupQueries = 4_800
 
-// groupArms returns own directions, and groups of a size: random ones and chosen ones. Groups have
-// no scalars of few bits.
-func groupArms(clients, asked, size int) (own, random, chosen contestant) {
-	own = mnistRecipe.with("own", "own directions").at(0.06, 0.12, 0.24)
-	random = own.with("random", "random groups", "precision=half", "sharing=groups", "groups=random",
-		fmt.Sprintf("group_size=%d", size), fmt.Sprintf("regroup=%d", clients/asked)).
-		at(0.02, 0.04, 0.08)
-	chosen = random.with("sketch", "groups by sketches (+65 queries a device)",
-		"groups=sketch")
-	// The sketches of all devices are as many queries as some rounds make.
+// groupArms returns own directions, and groups of a size: random ones and chosen ones, these also
+// with scalars of 8 bits.
+func groupArms(clients, asked, size int) []contestant {
+	own := mnistRecipe.with("own", "own directions").at(0.06, 0.12, 0.24)
+	chosen := groupsBySketch(own.with("sketch", "groups by sketches (+65 queries a device)",
+		"precision=half"), size, clients/asked).at(0.02, 0.04, 0.08)
+	random := chosen.with("random", "random groups", "groups=random")
+	chosen.queries = groupQueries - sketchQueries(clients, asked)
+	return []contestant{own, random, chosen,
+		chosen.with("bits", "groups by sketches, 8 bits", "precision=int8")}
+}
+
+// groupsBySketch returns a contestant whose devices share directions in groups of a size, which
+// are chosen anew after so many rounds.
+func groupsBySketch(c contestant, size, rounds int) contestant {
+	return c.with(c.name, c.title, "sharing=groups", "groups=sketch",
+		fmt.Sprintf("group_size=%d", size), fmt.Sprintf("regroup=%d", rounds))
+}
+
+// sketchQueries returns how many queries fewer a client that is always asked may make, so that all
+// devices together make as many as without sketches.
+func sketchQueries(clients, asked int) uint64 {
 	sketch := uint64(survey.Sketch.Values()) + 1 // and the loss at x
-	chosen.queries = groupQueries - sketch*uint64(clients)/uint64(asked)
-	return own, random, chosen
+	return sketch * uint64(clients) / uint64(asked)
 }
 
 // tableArms returns what has directions shared by all: the recipe, Adam, which can have control
@@ -70,10 +82,9 @@ func groupLeagues(e *Env) []mnistLeague {
 		skewed.clients, skewed.asked, skewed.batch, size = 20, 4, 16, 2
 		skewed.times, skewed.rounds = 3, 12
 	}
-	own, random, chosen := groupArms(skewed.clients, skewed.asked, size)
-	skewed.arms = append([]contestant{own, random, chosen}, tableArms()...)
+	skewed.arms = append(groupArms(skewed.clients, skewed.asked, size), tableArms()...)
 	alike := skewed
-	alike.split, alike.arms = splits[0], []contestant{own}
+	alike.split, alike.arms = splits[0], slices.Clone(skewed.arms[:1])
 	if e.Short {
 		for _, l := range []*mnistLeague{&skewed, &alike} {
 			for i := range l.arms {

@@ -12,8 +12,11 @@ import (
 
 // mnistArms returns the arms of a split, DeComFL first.
 func mnistArms(split string) []contestant {
-	if split == "s" {
-		return []contestant{mnistPlain, mnistRecipe, mnistTwice}
+	switch split {
+	case "s":
+		return []contestant{mnistPlain, mnistRecipe, mnistTwice, mnistGroups}
+	case "d":
+		return []contestant{mnistPlain, mnistRecipe, mnistGroups}
 	}
 	return []contestant{mnistPlain, mnistRecipe}
 }
@@ -42,6 +45,14 @@ var (
 	mnistTwice = func() contestant {
 		c := mnistRecipe.with("twice", "the recipe, twice the rounds", "server_decay=0.02")
 		c.queries = 40_000
+		return c
+	}()
+	// mnistGroups is the recipe with directions shared in groups of five, chosen by sketches.
+	// Sketches are queries of every device, so they take 65 of 100 devices from the rounds of 10.
+	mnistGroups = func() contestant {
+		c := groupsBySketch(mnistRecipe, 5, 10).with("groups", "groups by sketches",
+			"precision=int8").at(0.04)
+		c.queries = 20_000 - sketchQueries(100, 10)
 		return c
 	}()
 	// mnistAuto is the recipe with a step that devices find, which has its own decay.
