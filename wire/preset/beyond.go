@@ -14,8 +14,9 @@ mu=auto: before round 1 each device evaluates 19 losses along one direction, and
 coordinator takes the largest mu whose differences are straight enough. step=auto:
 rounds 1 to 5 leave x where it is; then each device evaluates 17 losses along the first
 move, and the coordinator takes the largest step that keeps the loss within its noise of
-the least. From then on a decays as 1/sqrt(1+n/30), and the slopes of the loss along the
-momentum correct it. A number for mu or step turns its search off.
+the least. From then on a decays as 1/sqrt(1+n/30), and in a line over the last half of
+rounds, if that is set; and the slopes of the loss along the momentum correct it. A
+number for mu or step turns its search off.
 Own directions have the noise (|g|^2 + s^2/B)/(M P), shared ones (|g|^2 + s^2/(M B))/P:
 M contributors, minibatches of B samples, the mean gradient g, and the variance s^2 of
 one sample's gradient. Own ones pay where B is large, such as the 200 here, and where
