@@ -63,7 +63,7 @@ type Config struct {
 	// MemoryLimit is how many bytes the client may allocate for the run's plan: the state, the
 	// vectors of its work, and a surrogate's data. A plan or a change that needs more is refused
 	// before anything is allocated, and Run ends with [ErrPlan]. The app's own memory is not
-	// in it, and while the client loads a snapshot it has the state twice. 0 is 128 MiB and
+	// in it, and while the client loads a snapshot it has the state twice. 0 is 512 MiB and
 	// 48 vectors of Dim float32: ample for all methods, with a surrogate of 1,970 parameters. A
 	// passive replica has 1 GiB then.
 	MemoryLimit uint64

@@ -43,7 +43,7 @@ type Config struct {
 	Workers int
 	// MemoryLimit is how many bytes the client may allocate for the run's plan. A plan or a
 	// change that needs more is refused with [CodePlan] before anything is allocated. 0 means
-	// 128 MiB and 192 bytes a parameter.
+	// 512 MiB and 192 bytes a parameter.
 	MemoryLimit int64
 	// Plaintext allows connections without TLS, but only to the loopback addresses of this
 	// machine, such as those that adb reverse makes.

@@ -38,7 +38,7 @@ func (d *deviceFlags) flags(cmd *cobra.Command) {
 	f.Uint64Var(&d.horizon, "horizon", 0, "take a snapshot, if a device offers one, when this "+
 		"many records behind; 0: when it costs less than the records")
 	f.Uint64Var(&d.memory, "memory", 0, "MiB that the plan may take: one that needs more is refused "+
-		"before it is allocated; 0: 128 MiB and 48 vectors of the model, for a witness 1024 MiB")
+		"before it is allocated; 0: 512 MiB and 48 vectors of the model, for a witness 1024 MiB")
 	f.BoolVar(&d.asJSON, "json", false, "print progress as JSON, one object per line")
 }
 

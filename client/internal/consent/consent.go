@@ -14,8 +14,8 @@ var ErrPlan = errors.New("this device does not take part in the plan")
 
 const (
 	// Floor is the part of the default limit that every device grants. It has room for the
-	// surrogate of the largest example, 115 MB.
-	Floor = 128 << 20
+	// surrogate of a softmax regression of 7,850 parameters, 381 MB.
+	Floor = 512 << 20
 	// Vectors is the rest of the default limit, in vectors of the model's parameters. No method
 	// but one that keeps a subspace of more than 20 moves, or a surrogate, takes as many.
 	Vectors = 48
