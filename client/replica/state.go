@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -155,25 +156,30 @@ func (r *Replica) changes() []byte {
 	if err != nil {
 		panic("replica: internal error: record 1 was applied and does not decode: " + err.Error())
 	}
+	was, is := changeOf(first.Plan), changeOf(&r.plan)
 	var fields []uint64
+	var old, now []byte
 	for _, f := range wire.Fields() {
-		if f.Changeable &&
-			string(encodeField(f.Number, first.Plan)) != string(encodeField(f.Number, &r.plan)) {
+		if !f.Changeable {
+			continue
+		}
+		field := []uint64{f.Number}
+		was.Change.Fields, is.Change.Fields = field, field
+		if old, now = was.Append(old[:0]), is.Append(now[:0]); !bytes.Equal(old, now) {
 			fields = append(fields, f.Number)
 		}
 	}
 	if len(fields) == 0 {
 		return nil
 	}
-	return encodeChange(r.n, fields, &r.plan)
+	is.N, is.Change.Fields = r.n, fields
+	return is.Append(nil)
 }
 
-func encodeField(number uint64, p *wire.Plan) []byte { return encodeChange(2, []uint64{number}, p) }
-
-func encodeChange(n uint64, fields []uint64, p *wire.Plan) []byte {
-	change := wire.Record{N: n, Kind: wire.KindChange,
-		Change: &wire.Change{Fields: fields, Values: *p}}
-	return change.Append(nil)
+// changeOf returns a change to the values of p. Its fields are for the caller to name: one
+// change serves for all of them, because each has room for a whole plan.
+func changeOf(p *wire.Plan) *wire.Record {
+	return &wire.Record{N: 2, Kind: wire.KindChange, Change: &wire.Change{Values: *p}}
 }
 
 // end returns the record of the run's end, with prev and epoch 0; empty before the end.
