@@ -96,7 +96,7 @@ var allowed = map[string][]string{
 		module + "/coordinator/internal/gather", module + "/coordinator/internal/serve",
 		module + "/coordinator/internal/ballot", module + "/coordinator/internal/steer",
 		module + "/coordinator/internal/grouping", module + "/coordinator/internal/guard",
-		module + "/wire/survey",
+		module + "/coordinator/internal/crowd", module + "/wire/survey",
 	},
 	"coordinator/internal/steer": {
 		module + "/wire", module + "/wire/survey",
@@ -107,6 +107,7 @@ var allowed = map[string][]string{
 	"coordinator/internal/ballot": {module + "/wire", module + "/coordinator/report"},
 	"coordinator/internal/gather": {module + "/wire", module + "/mathx", module + "/prng",
 		module + "/coordinator/report"},
+	"coordinator/internal/crowd":  {module + "/coordinator/report"},
 	"coordinator/internal/guard":  {module + "/wire", module + "/mathx"},
 	"coordinator/internal/pulse":  {module + "/wire", module + "/bus"},
 	"coordinator/internal/senior": {module + "/wire", module + "/wire/subjects", module + "/bus"},
@@ -122,7 +123,8 @@ var impure = []string{"context", "crypto/rand", "math/rand", "math/rand/v2", "ne
 func TestPure(t *testing.T) {
 	for _, dir := range []string{"coordinator/internal/engine", "coordinator/internal/gather",
 		"coordinator/internal/ballot", "coordinator/internal/steer",
-		"coordinator/internal/grouping", "coordinator/internal/guard"} {
+		"coordinator/internal/grouping", "coordinator/internal/guard",
+		"coordinator/internal/crowd"} {
 		for _, file := range sourceFiles(t, dir) {
 			for _, name := range importsOf(t, file) {
 				if slices.Contains(impure, name) {

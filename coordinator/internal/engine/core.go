@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/coordinator/internal/ballot"
+	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/grouping"
 	"github.com/zofl/zofl/coordinator/internal/guard"
@@ -132,7 +133,7 @@ type Core struct {
 	fromQueue  bool           // pending is the first of queued
 
 	roster   roster
-	crowd    crowd
+	crowd    crowd.Crowd
 	shortage shortage
 	claims   claims
 	yield    gather.Yield
@@ -231,7 +232,7 @@ func New(cfg Config, h *History) (*Core, error) {
 	c.answers, c.late = gather.NewAnswers(listed), gather.NewAnswers(listed)
 	c.answers.Grow(len(h.Members))
 	c.lateWork.past = gather.NewPast(listed)
-	c.crowd.grow(len(c.roster.ids), false)
+	c.crowd.Grow(len(c.roster.ids), false)
 	c.loadRetired(h.Retired)
 	c.yield.Population = uint64(c.Plan.Members)
 	c.guard.Recall(&c.Plan, c.recent)

@@ -14,7 +14,7 @@ func (c *Core) Status() report.Status {
 		Rounds:     c.Rounds,
 		Epoch:      c.epoch,
 		Members:    uint32(c.roster.stored),
-		Present:    c.crowd.present(),
+		Present:    c.crowd.Present(),
 		Waits:      c.waitsText(),
 		Loss:       c.lastLoss,
 		Evaluation: c.evaluated,

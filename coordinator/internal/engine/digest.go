@@ -25,7 +25,7 @@ func (c *Core) beginDigests() {
 func (c *Core) poll(a attempt) {
 	n, devices := c.N, c.want()
 	if !c.roster.open {
-		devices = a.cohort.Sampled * uint64(c.crowd.present()) / uint64(max(a.cohort.Members, 1))
+		devices = a.cohort.Sampled * uint64(c.crowd.Present()) / uint64(max(a.cohort.Members, 1))
 	}
 	c.booth.Poll(n, devices, func(slot uint32, id string) bool {
 		return a.asked(&c.Plan, n+1, gather.Member{Slot: slot, ID: id})

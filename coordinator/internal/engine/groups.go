@@ -35,7 +35,7 @@ func (c *Core) lacksSketches() bool {
 	if c.Plan.Groups != wiregroups.Sketch {
 		return false
 	}
-	c.crowd.sweep(c.now)
+	c.crowd.Sweep(c.now)
 	return c.groups.Lacks(standing{c})
 }
 
@@ -78,7 +78,7 @@ type standing struct{ *Core }
 func (s standing) Members() uint32 { return uint32(s.roster.stored) }
 
 func (s standing) Standing(slot uint32) grouping.Standing {
-	return grouping.StandingOf(s.crowd.members[slot].state(s.now))
+	return grouping.StandingOf(s.crowd.Members[slot].State(s.now))
 }
 
 func (s standing) Contributed(slot uint32) bool {

@@ -51,7 +51,7 @@ func (c *Core) resume() {
 	switch {
 	case c.paused:
 	case c.shortage.waits:
-		c.crowd.pardon(c.now)
+		c.crowd.Pardon(c.now)
 		c.announcing = false
 		c.endShortage()
 		c.round.tries = 0

@@ -2,10 +2,10 @@ package engine
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
+	"github.com/zofl/zofl/coordinator/internal/crowd"
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
@@ -28,8 +28,8 @@ func TestPresentAreAskedAlike(t *testing.T) {
 			c.Step(1, goodbyeOf(c, id))
 		}
 	}
-	if c.crowd.present() != members-absent {
-		t.Fatalf("%d are present, want %d", c.crowd.present(), members-absent)
+	if c.crowd.Present() != members-absent {
+		t.Fatalf("%d are present, want %d", c.crowd.Present(), members-absent)
 	}
 	var asked [members]float64
 	sum := 0.0
@@ -38,7 +38,7 @@ func TestPresentAreAskedAlike(t *testing.T) {
 		c.N = first + n
 		a := attempt{cohort: c.cohort(0)}
 		for slot := range asked {
-			if c.crowd.members[slot].at == 0 && c.asked(a, gather.Member{Slot: uint32(slot)}) {
+			if !c.crowd.Members[slot].Absent() && c.asked(a, gather.Member{Slot: uint32(slot)}) {
 				asked[slot]++
 				sum++
 			}
@@ -50,7 +50,7 @@ func TestPresentAreAskedAlike(t *testing.T) {
 	share := sum / (members - absent) / records
 	sigma := math.Sqrt(records * share * (1 - share))
 	for slot, n := range asked {
-		if c.crowd.members[slot].at == 0 && math.Abs(n-records*share) > 5*sigma {
+		if !c.crowd.Members[slot].Absent() && math.Abs(n-records*share) > 5*sigma {
 			t.Errorf("slot %d was asked %g times, want %g", slot, n, records*share)
 		}
 	}
@@ -61,8 +61,8 @@ func TestRestartedWaitsOnce(t *testing.T) {
 	plan := chaintest.Plan(t)
 	plan.Members, plan.Target, plan.Quorum, plan.OverSample = 3, 3, 2, 1
 	c := newTestCore(t, plan, 3)
-	c.crowd = crowd{}
-	c.crowd.grow(3, false)
+	c.crowd = crowd.Crowd{}
+	c.crowd.Grow(3, false)
 	for i, frame := range contributions(c, 2, func(int) []float32 { return []float32{1, 2} }) {
 		c.Step(1, Input{Kind: InReply, ID: ids(3)[i], Frame: frame})
 	}
@@ -76,46 +76,5 @@ func TestRestartedWaitsOnce(t *testing.T) {
 	if len(lost) != 1 || lost[0] != ids(3)[2] || c.phase != appending {
 		t.Errorf("lost %v, phase %d, want the last member lost and the round committed", lost,
 			c.phase)
-	}
-}
-
-// The list of the absent and the number of the present follow every change of a presence, in any
-// order.
-func TestCrowdKeepsCount(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	var w crowd
-	w.grow(40, true)
-	for now := uint64(1); now < 5000; now++ {
-		slot := rng.Uint32N(40)
-		p := &w.members[slot]
-		switch rng.IntN(6) {
-		case 0:
-			p.left = !p.left
-		case 1:
-			p.misses = uint8(rng.IntN(silentAfter + 1))
-		case 2:
-			p.until = now + rng.Uint64N(50)
-		case 3:
-			p.until = 0
-		case 4:
-			w.pardon(now)
-		}
-		w.place(slot, now)
-		w.sweep(now)
-		absent := 0
-		for i := range w.members {
-			p := &w.members[i]
-			away := p.state(now) != report.DevicePresent
-			if away {
-				absent++
-			}
-			if away != (p.at > 0) || away && w.absent[p.at-1] != uint32(i) {
-				t.Fatalf("at %d: slot %d is %v, place %d of %v", now, i, p.state(now), p.at,
-					w.absent)
-			}
-		}
-		if w.present() != uint32(40-absent) {
-			t.Fatalf("at %d: %d present, want %d", now, w.present(), 40-absent)
-		}
 	}
 }

@@ -36,16 +36,16 @@ func (c *Core) memberRetired(id string, err error) {
 	switch {
 	case err != nil:
 		c.emitEvent(report.Event{Kind: report.Refused, ID: id, Reason: err.Error()})
-	case ok && !c.crowd.members[m.Slot].retired:
+	case ok && !c.crowd.Members[m.Slot].Retired:
 		c.setRetired(m)
-		c.emitEvent(report.Event{Kind: report.Retired, ID: id, Members: c.crowd.present()})
+		c.emitEvent(report.Event{Kind: report.Retired, ID: id, Members: c.crowd.Present()})
 		c.excuse(m)
 	}
 }
 
 func (c *Core) setRetired(m gather.Member) {
-	c.crowd.members[m.Slot].retired = true
-	c.crowd.place(m.Slot, c.now)
+	c.crowd.Members[m.Slot].Retired = true
+	c.crowd.Place(m.Slot, c.now)
 	c.roster.retired++
 }
 

@@ -83,7 +83,7 @@ func (c *Core) join(in Input) {
 	member := ok && int(slot) < r.stored
 	known, says := request.Known()
 	switch {
-	case member && c.crowd.members[slot].retired:
+	case member && c.crowd.Members[slot].Retired:
 		c.refuse(in, wire.JoinDenied, "an operator has retired this device")
 		return
 	case says && c.ahead(in.ID, &known):
@@ -129,7 +129,7 @@ func (c *Core) membersStored(count int, err error) {
 			c.emitEvent(report.Event{Kind: report.Joined, ID: id, Members: uint32(r.stored)})
 		}
 		c.answers.Grow(r.stored)
-		c.crowd.grow(r.stored, true)
+		c.crowd.Grow(r.stored, true)
 		c.returned()
 	} else {
 		for _, id := range r.ids[r.stored:] {

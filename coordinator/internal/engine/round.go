@@ -106,8 +106,8 @@ func (c *Core) cohort(attempt uint32) wire.Cohort {
 		return wire.Cohort{Sampled: c.yield.Ask(c.want(), attempt)}
 	}
 	members := uint32(c.roster.stored)
-	c.crowd.sweep(c.now)
-	present := uint64(max(c.crowd.present(), 1))
+	c.crowd.Sweep(c.now)
+	present := uint64(max(c.crowd.Present(), 1))
 	asked := uint64(c.Plan.Sampled(members)) * uint64(members)
 	asked = (asked + present - 1) / present << min(attempt, 32)
 	return wire.Cohort{Sampled: min(asked, uint64(members)), Members: members}
@@ -172,7 +172,7 @@ func (c *Core) shortfall() string {
 		c.N+1, c.collected(), r.tries, c.Plan.Quorum)
 	if !c.roster.open {
 		text += fmt.Sprintf("; %d of %d members asked, %d present", r.cohort.Sampled,
-			r.cohort.Members, c.crowd.present())
+			r.cohort.Members, c.crowd.Present())
 	}
 	return text + c.answers.Why(r.declines[:])
 }

@@ -51,9 +51,9 @@ func (c *Core) soonest(at uint64) uint64 {
 // lacking is how many more devices the round needs for its quorum than are present and may yet
 // contribute.
 func (c *Core) lacking() int {
-	hopes := int(c.crowd.present())
+	hopes := int(c.crowd.Present())
 	for _, slot := range c.answers.Given {
-		if c.answers.Slots[slot]&gather.Contributed != 0 && c.crowd.members[slot].at == 0 {
+		if c.answers.Slots[slot]&gather.Contributed != 0 && !c.crowd.Members[slot].Absent() {
 			hopes--
 		}
 	}
@@ -62,12 +62,12 @@ func (c *Core) lacking() int {
 
 // backBy returns when enough devices that stepped out will be back, forever if there are too few.
 func (c *Core) backBy() uint64 {
-	c.crowd.sweep(c.now)
+	c.crowd.Sweep(c.now)
 	wanted := c.lacking()
 	var back []uint64
-	for _, slot := range c.crowd.absent {
-		if p := &c.crowd.members[slot]; p.state(c.now) == report.DeviceAway {
-			back = append(back, p.until)
+	for _, slot := range c.crowd.Absent() {
+		if p := &c.crowd.Members[slot]; p.State(c.now) == report.DeviceAway {
+			back = append(back, p.Until)
 		}
 	}
 	if wanted < 1 || wanted > len(back) {
@@ -88,10 +88,10 @@ func (c *Core) returned() {
 // it gives silent ones another deadline.
 func (c *Core) reopen() {
 	c.shortage.waits, c.announcing = false, false
-	c.crowd.sweep(c.now)
+	c.crowd.Sweep(c.now)
 	c.round.tries = 0
 	if c.lacking() > 0 {
-		c.crowd.pardon(c.now)
+		c.crowd.Pardon(c.now)
 		c.round.tries = c.Plan.MaxAttempts - 1
 	}
 	c.openAttempt(c.round.attempt + 1)
@@ -132,8 +132,8 @@ func (c *Core) waitsText() string {
 		return ""
 	case c.shortage.waits:
 		text := fmt.Sprintf("%d of %d members present, quorum %d: it goes on when they are back",
-			c.crowd.present(), len(c.crowd.members), c.Plan.Quorum)
-		if n := c.crowd.present(); n > 0 && n < c.Plan.Quorum {
+			c.crowd.Present(), len(c.crowd.Members), c.Plan.Quorum)
+		if n := c.crowd.Present(); n > 0 && n < c.Plan.Quorum {
 			text += fmt.Sprintf("; `zofl change quorum=%d` goes on now", n)
 		}
 		return text

@@ -92,9 +92,9 @@ func (s *stage) missingText(a *wire.Announcement) string {
 
 func (s *stage) printDevices() {
 	for slot, id := range s.core.roster.ids {
-		p := &s.core.crowd.members[slot]
-		fmt.Fprintf(&s.out, "  %s %v declines=%d missed=%d latency=%g\n", id, p.state(s.core.now),
-			p.declines, p.misses, p.latency)
+		p := &s.core.crowd.Members[slot]
+		fmt.Fprintf(&s.out, "  %s %v declines=%d missed=%d latency=%g\n", id, p.State(s.core.now),
+			p.Declines, p.Misses, p.Latency)
 	}
 }
 

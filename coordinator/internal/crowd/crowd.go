@@ -1,0 +1,131 @@
+// Package crowd remembers what a coordinator has seen of the members of a listed roster: who is
+// present, silent, away, has left or is retired, by slot.
+package crowd
+
+import "github.com/zofl/zofl/coordinator/report"
+
+const (
+	// SilentAfter is how many deadlines in a row a device lets pass before no round waits for it.
+	SilentAfter = 3
+	// stepOutAfter is how many declines in a row leave a device present.
+	stepOutAfter = 1
+	// stepOutFirst and stepOutMost bound how long a device is not waited for that keeps declining
+	// and does not say for how long. Each decline doubles the time. It is at most stepOutDeadlines
+	// of the plan, because rounds that are short are worth a try sooner.
+	stepOutFirst     = 1000      // milliseconds
+	stepOutMost      = 60 * 1000 // milliseconds
+	stepOutDeadlines = 16
+)
+
+// A Member is what the coordinator has seen of one.
+//
+// Invariant: at is its place in Crowd.absent plus 1, 0 if it is present.
+type Member struct {
+	Seen     uint64  // when it was last heard of; 0: not by this coordinator
+	Latency  float64 // milliseconds from an announcement to its answer, smoothed; 0: none yet
+	Declines uint32  // all of them
+	InARow   uint8   // declines since its last contribution
+	Misses   uint8   // deadlines that it let pass since it was last heard of
+	Left     bool    // it said goodbye
+	Retired  bool
+	Until    uint64 // it stepped out until then
+	at       int32
+	Excused  uint32 // the attempt, by its serial number, that does not wait for it
+}
+
+// A Crowd is all members, by slot.
+type Crowd struct {
+	Members []Member
+	absent  []uint32 // slots
+}
+
+// Grow adds members. Those whom this coordinator has not heard of yet are given one deadline.
+func (w *Crowd) Grow(members int, known bool) {
+	p := Member{}
+	if !known {
+		p.Misses = SilentAfter - 1
+	}
+	for len(w.Members) < members {
+		w.Members = append(w.Members, p)
+	}
+}
+
+// State says where a member is.
+func (p *Member) State(now uint64) report.DeviceState {
+	switch {
+	case p.Retired:
+		return report.DeviceRetired
+	case p.Left:
+		return report.DeviceLeft
+	case p.Misses >= SilentAfter:
+		return report.DeviceSilent
+	case p.Until > now:
+		return report.DeviceAway
+	}
+	return report.DevicePresent
+}
+
+// Place moves a member between the present and the absent.
+func (w *Crowd) Place(slot uint32, now uint64) {
+	p := &w.Members[slot]
+	switch absent := p.State(now) != report.DevicePresent; {
+	case absent && p.at == 0:
+		w.absent = append(w.absent, slot)
+		p.at = int32(len(w.absent))
+	case !absent && p.at > 0:
+		last := w.absent[len(w.absent)-1]
+		w.absent[p.at-1] = last
+		w.Members[last].at = p.at
+		w.absent, p.at = w.absent[:len(w.absent)-1], 0
+	}
+}
+
+// Sweep notes that devices which stepped out are back.
+func (w *Crowd) Sweep(now uint64) {
+	for i := len(w.absent) - 1; i >= 0; i-- {
+		w.Place(w.absent[i], now)
+	}
+}
+
+// Absent returns the slots of who is believed to be absent. The crowd owns them.
+func (w *Crowd) Absent() []uint32 { return w.absent }
+
+// Absent says whether the member is believed to be absent.
+func (p *Member) Absent() bool { return p.at > 0 }
+
+// Present is how many members are believed to be present.
+func (w *Crowd) Present() uint32 { return uint32(len(w.Members) - len(w.absent)) }
+
+// Pardon lets a round wait once more for every silent member.
+func (w *Crowd) Pardon(now uint64) {
+	for i := len(w.absent) - 1; i >= 0; i-- {
+		slot := w.absent[i]
+		if p := &w.Members[slot]; p.Misses >= SilentAfter {
+			p.Misses = SilentAfter - 1
+			w.Place(slot, now)
+		}
+	}
+}
+
+// Heard notes that the member sent something.
+func (p *Member) Heard(now uint64) { p.Seen, p.Misses, p.Left = now, 0, false }
+
+// Took smooths the latency with another answer's, in milliseconds.
+func (p *Member) Took(latency float64) {
+	if p.Latency == 0 {
+		p.Latency = latency
+	}
+	p.Latency += (latency - p.Latency) / 8
+}
+
+// Decline notes another decline in a row. It returns for how many milliseconds the member then
+// steps out if it does not say itself: 0 at first, then a time that doubles.
+func (p *Member) Decline(deadline uint32) uint64 {
+	p.Declines++
+	p.InARow = min(p.InARow+1, 100)
+	if p.InARow <= stepOutAfter {
+		return 0
+	}
+	return min(uint64(stepOutFirst)<<min(p.InARow-stepOutAfter-1, 16), stepOutMost,
+		stepOutDeadlines*uint64(deadline))
+}
