@@ -14,6 +14,7 @@ import (
 	"github.com/zofl/zofl/client/internal/consent"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
 )
 
 // ErrConfig: a field of Config is unusable; the text says which, and what to do about it.
@@ -25,7 +26,8 @@ const runKeyLen = 32
 // Config is what a client needs.
 type Config struct {
 	// Conn is the app's connection; the client never dials or closes it. On a bad network,
-	// connect with [ConnectOptions]. If nothing is announced for about two of the plan's
+	// connect with [ConnectOptions]. A connection with an inbox prefix of its own needs that of
+	// ID, which these options set: the coordinator answers nowhere else. If nothing is announced for about two of the plan's
 	// Reannounce, or a request is not answered, the client checks the connection. Only if that
 	// check has no answer either, it calls [nats.Conn.ForceReconnect]: the app's handlers see a
 	// disconnect and a reconnect, and its other users of Conn lose what was on the way. Such
@@ -165,6 +167,9 @@ func (c *Config) check() error {
 	case len(c.RunKey) != 0 && len(c.RunKey) != runKeyLen:
 		return fmt.Errorf("RunKey has %d bytes: give the %d that the plan was made with, "+
 			"or nil for a run that is not private", len(c.RunKey), runKeyLen)
+	case c.Conn != nil && !subjects.AnswersTo(c.ID, c.Conn.NewInbox()):
+		return fmt.Errorf("Conn has the inbox prefix %q, to which the coordinator sends device %q "+
+			"nothing: connect with client.ConnectOptions(%[2]q)", c.Conn.Opts.InboxPrefix, c.ID)
 	case c.Workers < 0:
 		return fmt.Errorf("Workers = %d: give a positive number of goroutines, "+
 			"or 0 for one a core", c.Workers)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
 )
@@ -32,6 +34,8 @@ func TestConfigErrors(t *testing.T) {
 			[]string{"Objective.Dim() = -1"}},
 		{func(c *client.Config) { c.Objective = lossless(3) },
 			[]string{"client_test.lossless", "objective.Flat"}},
+		{func(c *client.Config) { c.Bus, c.Conn = nil, inboxAt("_INBOX_other") },
+			[]string{`prefix "_INBOX_other"`, `client.ConnectOptions("d")`}},
 		{func(c *client.Config) { c.Workers = -1 }, []string{"Workers = -1", "0 for one a core"}},
 		{func(c *client.Config) { c.RequestTimeout = -1 },
 			[]string{"RequestTimeout = -1ns", "0 for 5 s"}},
@@ -55,6 +59,18 @@ func TestConfigErrors(t *testing.T) {
 	if _, err := client.New(good); err != nil {
 		t.Errorf("a good config: %v", err)
 	}
+	for _, prefix := range []string{"", "_INBOX_d", "_INBOX.app"} {
+		cfg := good
+		cfg.Bus, cfg.Conn = nil, inboxAt(prefix)
+		if _, err := client.New(cfg); err != nil {
+			t.Errorf("a connection with the inbox prefix %q: %v", prefix, err)
+		}
+	}
+}
+
+// inboxAt returns a connection that was never made, with an inbox prefix.
+func inboxAt(prefix string) *nats.Conn {
+	return &nats.Conn{Opts: nats.Options{InboxPrefix: prefix}}
 }
 
 // lossless is an objective without a loss.

@@ -57,7 +57,7 @@ func kotlinOf(t *testing.T, sources, class string, settings ...string) *exec.Cmd
 func (l *lead) bystander() (finished func() *client.Client) {
 	l.t.Helper()
 	c, err := client.New(client.Config{
-		Conn: l.site.connect(l.run + "-bystander"), Run: l.run, ID: "bystander",
+		Conn: l.site.connect("bystander"), Run: l.run, ID: "bystander",
 		Objective: objective.Func(l.dim,
 			func(context.Context, []float32, objective.Batch) (float64, error) { return 1, nil }),
 	})

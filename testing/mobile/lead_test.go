@@ -140,7 +140,7 @@ func (l *lead) companions(n int) (finished func() []*client.Client) {
 	for i := range clients {
 		id := fmt.Sprintf("go%d", i)
 		c, err := client.New(client.Config{
-			Conn: l.site.connect(l.run + "-" + id), Run: l.run, ID: id,
+			Conn: l.site.connect(id), Run: l.run, ID: id,
 			Objective: objective.Func(l.dim, bowl(i)),
 		})
 		if err != nil {
