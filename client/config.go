@@ -27,11 +27,13 @@ const runKeyLen = 32
 type Config struct {
 	// Conn is the app's connection; the client never dials or closes it. On a bad network,
 	// connect with [ConnectOptions]. A connection with an inbox prefix of its own needs that of
-	// ID, which these options set: the coordinator answers nowhere else. If nothing is announced for about two of the plan's
-	// Reannounce, or a request is not answered, the client checks the connection. Only if that
-	// check has no answer either, it calls [nats.Conn.ForceReconnect]: the app's handlers see a
-	// disconnect and a reconnect, and its other users of Conn lose what was on the way. Such
-	// resets are at least three Reannounce apart, and ever more if they do not help.
+	// ID, which these options set: the coordinator answers nowhere else.
+	//
+	// If nothing is announced for about two of the plan's Reannounce, or a request is not
+	// answered, the client checks the connection. Only if that check has no answer either, it
+	// calls [nats.Conn.ForceReconnect]: the app's handlers see a disconnect and a reconnect, and
+	// its other users of Conn lose what was on the way. Such resets are at least three
+	// Reannounce apart, and ever more if they do not help.
 	Conn *nats.Conn
 	// Bus replaces Conn, for tests and simulations. Set one of the two.
 	Bus bus.Bus
@@ -168,8 +170,9 @@ func (c *Config) check() error {
 		return fmt.Errorf("RunKey has %d bytes: give the %d that the plan was made with, "+
 			"or nil for a run that is not private", len(c.RunKey), runKeyLen)
 	case c.Conn != nil && !subjects.AnswersTo(c.ID, c.Conn.NewInbox()):
-		return fmt.Errorf("Conn has the inbox prefix %q, to which the coordinator sends device %q "+
-			"nothing: connect with client.ConnectOptions(%[2]q)", c.Conn.Opts.InboxPrefix, c.ID)
+		return fmt.Errorf("Conn has the inbox prefix %q, and the coordinator sends device %q "+
+			"nothing there: connect with client.ConnectOptions(%[2]q)",
+			c.Conn.Opts.InboxPrefix, c.ID)
 	case c.Workers < 0:
 		return fmt.Errorf("Workers = %d: give a positive number of goroutines, "+
 			"or 0 for one a core", c.Workers)
