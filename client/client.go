@@ -23,9 +23,9 @@ var (
 	ErrRefused = errors.New("join refused")
 	// ErrRunning: Run or Load was called while Run or Load is running.
 	ErrRunning = errors.New("already running")
-	// ErrPlan: this device does not take part in the run's plan, because that needs more
-	// memory than [Config].MemoryLimit. The text names the plan's field, its value, the bytes
-	// and the remedy.
+	// ErrPlan: this device does not take part in the run's plan. Either that needs more memory
+	// than [Config].MemoryLimit; the text names the plan's field, its value, the bytes and the
+	// remedy. Or [Config].Accept refuses it, with an error that this one wraps.
 	ErrPlan = consent.ErrPlan
 )
 
@@ -88,6 +88,7 @@ func New(cfg Config) (*Client, error) {
 	})
 	c.prober = probe.New(probe.Config{
 		Objective: cfg.Objective, Dim: dim, ID: cfg.ID, Workers: cfg.Workers, Logger: cfg.Logger,
+		Accept: cfg.Accept,
 	})
 	c.follower = c.newFollower(dim)
 	c.outbox = outbox.New(outbox.Config{

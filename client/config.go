@@ -71,6 +71,15 @@ type Config struct {
 	// 48 vectors of Dim float32: ample for all methods, with a surrogate of 1,970 parameters. A
 	// passive replica has 1 GiB then.
 	MemoryLimit uint64
+	// Accept says whether this device takes part in a plan; its error is the reason why not. Nil:
+	// it takes part in all that fit MemoryLimit. It is asked about the run's plan before the
+	// device allocates anything for it or takes a slot; Run ends with [ErrPlan] if it refuses.
+	// It is asked again whenever a change altered the plan, once, before the device works by it.
+	// While it refuses, the device follows the log and declines rounds, with [Progress].Declined
+	// and an Err that is [ErrPlan], ever more rarely; the next change asks again. A passive
+	// replica ends instead. A panic is a refusal. The plan is a copy, whose lists are the
+	// client's: do not change those. The next Run asks anew.
+	Accept func(*wire.Plan) error
 	// Recorder receives progress; nil: none is reported.
 	Recorder Recorder
 	// Logger receives what an operator would want to know; nil: nothing is logged.

@@ -65,6 +65,9 @@ func (c *Client) reportMetrics(ctx context.Context, a *arrival) error {
 		!a.Cohort.Evaluates(plan.Run, n, plan.EvalShare(a.Cohort), c.member.slot, c.cfg.ID) {
 		return nil
 	}
+	if c.prober.Accepts(ctx, plan) != nil {
+		return nil // the next round that asks this device says so
+	}
 	c.evaluated = n
 	reply, err := c.measure(ctx, plan)
 	switch {

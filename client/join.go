@@ -55,7 +55,7 @@ func (c *Client) join(ctx context.Context) error {
 	for !c.member.joined {
 		reply, err := insist(ctx, c, c.askToJoin)
 		if err == nil {
-			err = c.accept(&reply)
+			err = c.accept(ctx, &reply)
 		}
 		if err != nil {
 			return err
@@ -115,14 +115,14 @@ func joining(err error) Progress {
 // accept takes the slot and the plan, or only the plan. A refusal is final, and so is a plan that
 // this device cannot run. If the plan is not the replica's, another log replaced the one the
 // replica followed: [follow.ErrNotOurs].
-func (c *Client) accept(reply *wire.JoinReply) error {
+func (c *Client) accept(ctx context.Context, reply *wire.JoinReply) error {
 	onlyPlan := reply.Status == wire.JoinPlan
 	if reply.Status != wire.JoinOK && !onlyPlan {
 		return fmt.Errorf("%w: %v: %s", ErrRefused, reply.Status, reply.Reason)
 	}
 	switch {
 	case c.follower.N() == 0:
-		if err := c.follower.Begin(reply.Plan); err != nil {
+		if err := c.begins(ctx, reply.Plan); err != nil {
 			return err
 		}
 	case onlyPlan || !bytes.Equal(reply.Plan, c.follower.Replica().PlanRecord()):
@@ -171,7 +171,7 @@ func (c *Client) askWhatIsOpen(ctx context.Context) error {
 		c.cfg.Logger.Info("no coordinator", "err", err)
 		return nil
 	}
-	if err := c.accept(&reply); err != nil {
+	if err := c.accept(ctx, &reply); err != nil {
 		return err
 	}
 	if len(reply.Announcement) > 0 {

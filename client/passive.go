@@ -49,7 +49,7 @@ func (c *Client) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.follower.Begin(record)
+	return c.begins(ctx, record)
 }
 
 // pull asks for the head of the log and follows it, without waiting for an announcement. done
@@ -70,6 +70,9 @@ func (c *Client) pull(ctx context.Context) (done bool, err error) {
 
 // watch does what an announcement asks of a passive replica. The replica is at its head.
 func (c *Client) watch(ctx context.Context, a *arrival) error {
+	if err := c.accepts(ctx, c.follower.Plan()); err != nil {
+		return err
+	}
 	p := Progress{State: Waiting}
 	if a.State == wire.Paused {
 		p = Progress{State: Paused, Reason: a.Reason}

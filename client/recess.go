@@ -61,7 +61,7 @@ func (c *Client) inRecess(ctx context.Context, n uint64, closes time.Time) bool 
 	if !r.policy {
 		return true
 	}
-	if c.prober.Ready(ctx, n, c.prober.Usual(c.follower.Replica()), closes) != nil {
+	if c.ready(ctx, n, c.prober.Usual(c.follower.Replica()), closes) != nil {
 		return true
 	}
 	r.until = time.Time{}

@@ -199,7 +199,7 @@ func (c *Client) contribute(
 	ctx context.Context, a *arrival, t *probe.Task,
 ) (r wire.Reply, vector []float32, err error) {
 	plan := c.follower.Plan()
-	if err := c.prober.Ready(ctx, a.N, c.prober.Calls(plan, t), c.lastChance(a)); err != nil {
+	if err := c.ready(ctx, a.N, c.prober.Calls(plan, t), c.lastChance(a)); err != nil {
 		return declined(err), nil, err
 	}
 	weight, err := c.prober.Weight(ctx, plan)

@@ -67,12 +67,16 @@ func NewClient(cfg *Config) (c *Client, err error) {
 		status: status{loss: math.NaN()},
 	}
 	c.link.failed = c.fail
-	c.device = device{dim: cfg.Dim, samples: cfg.Samples, policy: &c.policy}
+	c.device = device{dim: cfg.Dim, samples: cfg.Samples, workers: cfg.workers(),
+		policy: &c.policy}
 	c.device.callbacks = cfg.callbacks.moved()
 	config := client.Config{
 		Bus: &c.link, Run: cfg.Run, ID: cfg.Device, Workers: cfg.workers(),
 		Objective: c.device.objective(), Initial: cfg.initial, RunKey: cfg.runKey,
 		Recorder: client.RecorderFunc(c.record), MemoryLimit: uint64(cfg.MemoryLimit),
+	}
+	if c.device.consent != nil {
+		config.Accept = c.device.accept
 	}
 	if cfg.StateDir != "" {
 		c.shelf = &shelf{dir: cfg.StateDir}

@@ -37,21 +37,23 @@ type callbacks struct {
 	whole     Objective // one of these two is not nil
 	byBlocks  BlockObjective
 	evaluator Evaluator
+	consent   Consent
 }
 
 // release drops the app's objects. One that is being called stays until it returns.
 func (c *callbacks) release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.whole, c.byBlocks, c.evaluator = nil, nil, nil
+	c.whole, c.byBlocks, c.evaluator, c.consent = nil, nil, nil, nil
 }
 
 // moved returns the callbacks and drops them here.
 func (c *callbacks) moved() *callbacks {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	to := &callbacks{whole: c.whole, byBlocks: c.byBlocks, evaluator: c.evaluator}
-	c.whole, c.byBlocks, c.evaluator = nil, nil, nil
+	to := &callbacks{whole: c.whole, byBlocks: c.byBlocks, evaluator: c.evaluator,
+		consent: c.consent}
+	c.whole, c.byBlocks, c.evaluator, c.consent = nil, nil, nil, nil
 	return to
 }
 
@@ -59,7 +61,8 @@ func (c *callbacks) moved() *callbacks {
 func (c *callbacks) take(from *callbacks) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.whole, c.byBlocks, c.evaluator = from.whole, from.byBlocks, from.evaluator
+	c.whole, c.byBlocks, c.evaluator, c.consent =
+		from.whole, from.byBlocks, from.evaluator, from.consent
 }
 
 // held returns one of the callbacks, which may be nil.
@@ -84,6 +87,7 @@ type device struct {
 	*callbacks
 	dim     int
 	samples int
+	workers int
 	policy  *policy
 }
 

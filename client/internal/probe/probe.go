@@ -10,6 +10,7 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/wire"
 )
 
 // Config is what a prober needs.
@@ -18,7 +19,9 @@ type Config struct {
 	Dim       int
 	ID        string // of the device; minibatches differ by it
 	Workers   int    // goroutines that a surrogate may use
-	Logger    *slog.Logger
+	// Accept judges plans; nil: all will do.
+	Accept func(*wire.Plan) error
+	Logger *slog.Logger
 }
 
 // A Prober calls the app's objective. It keeps what outlives a task: buffers, the memory of
@@ -40,6 +43,7 @@ type Prober struct {
 	buffers buffers
 	stepper localStepper
 	memory  Memory
+	answer  answer // of Accept
 
 	meter           // of queries
 	gradients meter // of calls of Gradient or Slope
@@ -70,7 +74,11 @@ func New(cfg Config) *Prober {
 }
 
 // Close ends the goroutine that runs the app's code. That of an abandoned call ends with the call.
-func (p *Prober) Close() { p.calls.end() }
+// It forgets what the app said of a plan: it may have changed its mind before the next Run.
+func (p *Prober) Close() {
+	p.calls.end()
+	p.answer = answer{}
+}
 
 // Queries returns how many loss evaluations were made.
 func (p *Prober) Queries() uint64 { return p.queries }

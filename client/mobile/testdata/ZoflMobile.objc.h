@@ -14,9 +14,12 @@
 @class ZoflMobileClient;
 @class ZoflMobileConfig;
 @class ZoflMobileEvaluation;
+@class ZoflMobilePlan;
 @class ZoflMobileRound;
 @protocol ZoflMobileBlockObjective;
 @class ZoflMobileBlockObjective;
+@protocol ZoflMobileConsent;
+@class ZoflMobileConsent;
 @protocol ZoflMobileEvaluator;
 @class ZoflMobileEvaluator;
 @protocol ZoflMobileListener;
@@ -26,6 +29,10 @@
 
 @protocol ZoflMobileBlockObjective <NSObject>
 - (BOOL)loss:(ZoflMobileRound* _Nullable)r ret0_:(double* _Nullable)ret0_ error:(NSError* _Nullable* _Nullable)error;
+@end
+
+@protocol ZoflMobileConsent <NSObject>
+- (BOOL)accept:(ZoflMobilePlan* _Nullable)plan error:(NSError* _Nullable* _Nullable)error;
 @end
 
 @protocol ZoflMobileEvaluator <NSObject>
@@ -91,6 +98,7 @@
 - (BOOL)addServer:(NSString* _Nullable)address error:(NSError* _Nullable* _Nullable)error;
 - (void)setBlockObjective:(id<ZoflMobileBlockObjective> _Nullable)objective;
 - (BOOL)setCA:(NSString* _Nullable)pem error:(NSError* _Nullable* _Nullable)error;
+- (void)setConsent:(id<ZoflMobileConsent> _Nullable)consent;
 - (BOOL)setCredentials:(NSString* _Nullable)text error:(NSError* _Nullable* _Nullable)error;
 - (void)setEvaluator:(id<ZoflMobileEvaluator> _Nullable)evaluator;
 - (BOOL)setInitial:(NSData* _Nullable)params error:(NSError* _Nullable* _Nullable)error;
@@ -112,6 +120,21 @@
 - (long)dim;
 - (BOOL)readParams:(long)off dst:(NSData* _Nullable)dst n:(long* _Nullable)n error:(NSError* _Nullable* _Nullable)error;
 - (BOOL)setSamples:(long)n error:(NSError* _Nullable* _Nullable)error;
+@end
+
+@interface ZoflMobilePlan : NSObject <goSeqRefInterface> {
+}
+@property(strong, readonly) _Nonnull id _ref;
+
+- (nonnull instancetype)initWithRef:(_Nonnull id)ref;
+- (nonnull instancetype)init;
+- (int64_t)batchSize;
+- (int64_t)deadlineMilliseconds;
+- (int64_t)dim;
+- (int64_t)memory;
+- (BOOL)private;
+- (int64_t)queries;
+- (int64_t)steps;
 @end
 
 @interface ZoflMobileRound : NSObject <goSeqRefInterface> {
@@ -176,6 +199,8 @@ FOUNDATION_EXPORT NSString* _Nonnull ZoflMobileStateName(long state);
 
 @class ZoflMobileBlockObjective;
 
+@class ZoflMobileConsent;
+
 @class ZoflMobileEvaluator;
 
 @class ZoflMobileListener;
@@ -188,6 +213,14 @@ FOUNDATION_EXPORT NSString* _Nonnull ZoflMobileStateName(long state);
 
 - (nonnull instancetype)initWithRef:(_Nonnull id)ref;
 - (BOOL)loss:(ZoflMobileRound* _Nullable)r ret0_:(double* _Nullable)ret0_ error:(NSError* _Nullable* _Nullable)error;
+@end
+
+@interface ZoflMobileConsent : NSObject <goSeqRefInterface, ZoflMobileConsent> {
+}
+@property(strong, readonly) _Nonnull id _ref;
+
+- (nonnull instancetype)initWithRef:(_Nonnull id)ref;
+- (BOOL)accept:(ZoflMobilePlan* _Nullable)plan error:(NSError* _Nullable* _Nullable)error;
 @end
 
 @interface ZoflMobileEvaluator : NSObject <goSeqRefInterface, ZoflMobileEvaluator> {

@@ -1,0 +1,56 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/zofl/zofl/client/internal/consent"
+	"github.com/zofl/zofl/client/internal/probe"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/valid"
+)
+
+// begins applies record 1 if the app accepts its plan.
+func (c *Client) begins(ctx context.Context, record []byte) error {
+	if c.cfg.Accept != nil {
+		if r, err := wire.DecodeRecord(record); err == nil && c.usable(r.Plan) {
+			if err := c.accepts(ctx, r.Plan); err != nil {
+				return err
+			}
+		}
+	}
+	return c.follower.Begin(record)
+}
+
+// usable says whether the app needs to judge a plan: the follower refuses others, and says why.
+func (c *Client) usable(p *wire.Plan) bool {
+	dim := uint64(c.follower.Dim())
+	return p != nil && valid.Plan(p) == nil && p.Run == c.cfg.Run && (dim == 0 || p.Dim == dim) &&
+		c.guard().Fits(p) == nil
+}
+
+// accepts asks the app whether it accepts a plan, and names the plan in a refusal.
+func (c *Client) accepts(ctx context.Context, p *wire.Plan) error {
+	err := c.prober.Accepts(ctx, p)
+	if errors.Is(err, consent.ErrPlan) {
+		err = fmt.Errorf("plan: %w", err)
+	}
+	return err
+}
+
+// ready says whether the device can and may make these calls for record n before the round closes,
+// by a plan that the app accepts. The error is that of [probe.Prober.Ready].
+func (c *Client) ready(
+	ctx context.Context, n uint64, calls probe.Calls, closes time.Time,
+) error {
+	err := c.prober.Ready(ctx, n, calls, closes)
+	if err == nil {
+		err = c.accepts(ctx, c.follower.Plan())
+	}
+	if errors.Is(err, consent.ErrPlan) {
+		err = fmt.Errorf("%w: %w", probe.ErrPolicy, err)
+	}
+	return err
+}

@@ -1,0 +1,43 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/zofl/zofl/client/internal/consent"
+	"github.com/zofl/zofl/wire"
+)
+
+// An answer is what the app said of a plan.
+type answer struct {
+	plan *wire.Plan // nil: it was not asked
+	err  error
+}
+
+// Accepts asks the app whether it accepts a plan. It asks once: again only of another plan, or
+// after Close. The error matches [consent.ErrPlan] if the app refuses. Otherwise it is [ErrBusy],
+// or the cause of ctx, which may end before the app answers.
+func (p *Prober) Accepts(ctx context.Context, plan *wire.Plan) error {
+	if p.cfg.Accept == nil {
+		return nil
+	}
+	if said := &p.answer; said.plan != nil && reflect.DeepEqual(said.plan, plan) {
+		return said.err
+	}
+	shown, asked := *plan, *plan // the replica changes its plan, and the app may change its copy
+	_, err := call(ctx, &p.calls, func() (none struct{}, err error) {
+		return none, p.cfg.Accept(&shown)
+	})
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, ErrBusy):
+		return err
+	case err != nil:
+		err = fmt.Errorf("%w: the app refuses it: %w", consent.ErrPlan, err)
+	}
+	p.answer = answer{&asked, err}
+	return err
+}

@@ -1,0 +1,76 @@
+package mobile
+
+import (
+	"runtime"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/footprint"
+)
+
+// A Consent says whether this device takes part in a plan that fits MemoryLimit.
+type Consent interface {
+	// Accept returns an error, or throws an exception, if the device is not to take part; its
+	// text is the reason. It is asked about the run's plan before the device allocates anything
+	// for it, and Run ends with [CodePlan] if it refuses. It is asked again when a change altered
+	// the plan. While it refuses, the device follows the run and declines rounds, and OnFault
+	// gets the reason with [CodePolicy]. It must return soon: to ask the user, refuse, and call
+	// Run again later.
+	Accept(plan *Plan) error
+}
+
+// A Plan is what a run asks of a device.
+type Plan struct {
+	plan    wire.Plan
+	flat    bool // the objective is in simple mode
+	workers int
+}
+
+// Dim is the number of parameters.
+func (p *Plan) Dim() int64 { return int64(p.plan.Dim) }
+
+// BatchSize is the number of samples of a minibatch; 0 means all of this device's data.
+func (p *Plan) BatchSize() int64 { return int64(p.plan.Batch) }
+
+// Steps is the number of local steps of a round.
+func (p *Plan) Steps() int64 { return int64(p.plan.Steps) }
+
+// Queries is how many losses a usual round asks for. The coordinator may ask for other numbers,
+// never for more than a reply can hold.
+func (p *Plan) Queries() int64 {
+	return int64(p.plan.Queries(p.plan.Perturbations))
+}
+
+// DeadlineMilliseconds is the time that a round has.
+func (p *Plan) DeadlineMilliseconds() int64 { return int64(p.plan.Deadline) }
+
+// Memory is how many bytes the client allocates for the plan, at most: see [Config].MemoryLimit.
+func (p *Plan) Memory() int64 {
+	if p.plan.Dim == 0 {
+		return 0 // made by a binding's constructor
+	}
+	return int64(footprint.Bytes(&p.plan, footprint.Device{Flat: p.flat, Workers: p.workers}))
+}
+
+// Private says whether the run has a secret run key.
+func (p *Plan) Private() bool { return p.plan.Private() }
+
+// SetConsent sets what judges plans; nil: all that fit MemoryLimit are accepted.
+func (c *Config) SetConsent(consent Consent) {
+	c.callbacks.mu.Lock()
+	defer c.callbacks.mu.Unlock()
+	c.callbacks.consent = consent
+}
+
+// accept asks the app about a plan.
+func (d *device) accept(p *wire.Plan) error {
+	consent := held(d.callbacks, func() Consent { return d.consent })
+	if consent == nil {
+		return nil
+	}
+	flat := held(d.callbacks, func() bool { return d.whole != nil })
+	workers := d.workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	return said(consent.Accept(&Plan{*p, flat, workers}))
+}
