@@ -88,7 +88,7 @@ func New(cfg Config) (*Client, error) {
 	})
 	c.prober = probe.New(probe.Config{
 		Objective: cfg.Objective, Dim: dim, ID: cfg.ID, Workers: cfg.Workers, Logger: cfg.Logger,
-		Accept: cfg.Accept,
+		Accept: cfg.Accept, MaxBatch: cfg.MaxBatch,
 	})
 	c.follower = c.newFollower(dim)
 	c.outbox = outbox.New(outbox.Config{

@@ -71,6 +71,10 @@ type Config struct {
 	// 48 vectors of Dim float32: ample for all methods, with a surrogate of 1,970 parameters. A
 	// passive replica has 1 GiB then.
 	MemoryLimit uint64
+	// MaxBatch is the largest [objective.Batch].Size that the objective is asked for, whatever the
+	// plan says. 0: as many as an [objective.Sampler] has samples, and 65,536 where the objective
+	// does not tell. An objective that tells is never asked for more than it has.
+	MaxBatch int
 	// Accept says whether this device takes part in a plan; its error is the reason why not. Nil:
 	// it takes part in all that fit MemoryLimit. It is asked about the run's plan before the
 	// device allocates anything for it or takes a slot; Run ends with [ErrPlan] if it refuses.
@@ -185,6 +189,8 @@ func (c *Config) check() error {
 	case c.Workers < 0:
 		return fmt.Errorf("Workers = %d: give a positive number of goroutines, "+
 			"or 0 for one a core", c.Workers)
+	case c.MaxBatch < 0:
+		return fmt.Errorf("MaxBatch = %d: give a positive number of samples, or 0", c.MaxBatch)
 	case c.RequestTimeout < 0:
 		return fmt.Errorf("RequestTimeout = %v: give a positive duration, or 0 for 5 s",
 			c.RequestTimeout)

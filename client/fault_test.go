@@ -67,8 +67,10 @@ func (m *moody) MayWork(w objective.Work) bool {
 	return m.mayWork == nil || m.mayWork(w)
 }
 
+// Samples is no call that costs the app anything, so calls does not count it.
 func (m *moody) Samples() int {
 	defer m.enter()()
+	m.calls.Add(-1)
 	if m.samples == nil {
 		return 1
 	}

@@ -36,8 +36,12 @@ type Config struct {
 	// the directory, while its Run or Load runs.
 	StateDir string
 	// Samples is the number of samples that the loss is computed on: this device's weight
-	// in runs with weights=samples. 0 means 1.
+	// in runs with weights=samples, and the most that [Round].BatchSize asks for. 0 means a
+	// weight of 1, and batches up to MaxBatch.
 	Samples int
+	// MaxBatch is the most that [Round].BatchSize asks for, whatever the plan says. 0 means
+	// Samples, or 65536 where that is 0.
+	MaxBatch int
 	// Workers is how many threads may generate directions at once, at most one per core; 0
 	// means one per core. The model has the same bits for any number.
 	Workers int
@@ -214,6 +218,8 @@ func (c *Config) check() error {
 	case c.MemoryLimit < 0:
 		return faultf(CodeConfig, "MemoryLimit = %d: give the number of bytes, or 0",
 			c.MemoryLimit)
+	case c.MaxBatch < 0:
+		return faultf(CodeConfig, "MaxBatch = %d: give the number of samples, or 0", c.MaxBatch)
 	case c.MinBattery < 0 || c.MinBattery > 100:
 		return faultf(CodeConfig, "MinBattery = %d: give 0 to 100 percent", c.MinBattery)
 	case len(c.servers) == 0:

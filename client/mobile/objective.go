@@ -92,7 +92,7 @@ type device struct {
 }
 
 func (d *device) Dim() int                         { return d.dim }
-func (d *device) Samples() int                     { return max(1, d.samples) }
+func (d *device) Samples() int                     { return d.samples }
 func (d *device) MayWork(work objective.Work) bool { return d.policy.blocked() == "" }
 
 // simple is an objective in simple mode.

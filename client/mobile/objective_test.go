@@ -49,8 +49,8 @@ func TestObjectives(t *testing.T) {
 			}
 		})
 	}
-	if n := (&device{}).Samples(); n != 1 {
-		t.Errorf("0 samples count as %d, want 1", n)
+	if n := (&device{}).Samples(); n > 0 {
+		t.Errorf("0 samples count as %d told, want none", n)
 	}
 }
 

@@ -29,8 +29,8 @@ func (r *Round) Record() int64 { return int64(r.batch.N) }
 // Step is the local step, from 0.
 func (r *Round) Step() int { return r.batch.Step }
 
-// BatchSize is the number of samples that the loss is the mean of; 0 means all of this
-// device's data.
+// BatchSize is the number of samples that the loss is the mean of, at most Samples and MaxBatch
+// of the [Config]; 0 means all of this device's data.
 func (r *Round) BatchSize() int { return r.batch.Size }
 
 // BatchSeed is the seed for drawing these samples. All evaluations of a step have the same

@@ -83,7 +83,8 @@ type Evaluator interface {
 }
 
 // A Sampler knows how many local samples its loss is a mean over. Plans with
-// weights=samples use that as the device's weight; without a Sampler the weight is 1.
+// weights=samples use that as the device's weight; without a Sampler the weight is 1. Whatever
+// the plan says, no minibatch is larger. A number below 1 tells nothing.
 type Sampler interface {
 	Samples() int
 }
@@ -108,7 +109,7 @@ type Work struct {
 type Batch struct {
 	N    uint64 // index of the record that the round makes
 	Step int    // local step, from 0
-	Size int    // samples; 0: all of the device's data
+	Size int    // samples, at most those that a Sampler has; 0: all of the device's data
 	Seed uint64 // differs by run, device, record and step
 }
 

@@ -34,6 +34,7 @@ type estimation struct {
 	loss      float64         // mean of the losses of step 0
 	heading   float32         // with step_auto: the slope along the momentum
 	place     place           // of the present step's directions
+	size      int             // of minibatches, 0: all of the data
 	batch     objective.Batch // of the present step
 }
 
@@ -51,7 +52,12 @@ type Result struct {
 // change the replica before Run returns. The error is one of this package, the cause of ctx, or
 // says what the app's loss did.
 func (p *Prober) Run(ctx context.Context, r *replica.Replica, t Task) (Result, error) {
+	size, err := p.batchSize(ctx, r.Plan())
+	if err != nil {
+		return Result{}, err
+	}
 	e := p.estimation(r, &t)
+	e.size = size
 	if err := e.run(ctx); err != nil {
 		return Result{}, err
 	}
@@ -123,7 +129,7 @@ func (e *estimation) correct() error {
 // minibatch names the minibatch of local step k of record n.
 func (e *estimation) minibatch(n uint64, k int) objective.Batch {
 	return objective.Batch{
-		N: n, Step: k, Size: int(e.plan.Batch),
+		N: n, Step: k, Size: e.size,
 		Seed: wire.BatchSeed(e.plan.Run, e.prober.cfg.ID, n, uint32(k)),
 	}
 }

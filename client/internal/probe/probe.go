@@ -19,6 +19,7 @@ type Config struct {
 	Dim       int
 	ID        string // of the device; minibatches differ by it
 	Workers   int    // goroutines that a surrogate may use
+	MaxBatch  int    // as in client.Config
 	// Accept judges plans; nil: all will do.
 	Accept func(*wire.Plan) error
 	Logger *slog.Logger

@@ -71,13 +71,12 @@ func (p *Prober) mayWork(ctx context.Context, work objective.Work) error {
 
 // Weight returns this device's weight in the mean.
 func (p *Prober) Weight(ctx context.Context, plan *wire.Plan) (uint32, error) {
-	sampler, ok := p.cfg.Objective.(objective.Sampler)
-	if !ok || plan.Weights != wire.BySamples {
+	if plan.Weights != wire.BySamples {
 		return 1, nil
 	}
-	n, err := call(ctx, &p.calls, func() (int, error) { return sampler.Samples(), nil })
+	n, err := p.samples(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("samples: %w", err)
+		return 0, err
 	}
 	return uint32(max(1, min(uint64(max(n, 0)), uint64(plan.MaxWeight)))), nil
 }

@@ -26,7 +26,7 @@ func (surveys) finish(*estimation) {}
 
 func (surveys) estimate(e *estimation) error {
 	e.batch = objective.Batch{
-		N: e.N, Step: survey.BatchStep, Size: int(e.plan.Batch),
+		N: e.N, Step: survey.BatchStep, Size: e.size,
 		Seed: wire.BatchSeed(e.plan.Run, e.prober.cfg.ID, e.N, survey.BatchStep),
 	}
 	e.place = place{e.N, 0, e.Source}

@@ -89,6 +89,7 @@
 @property (nonatomic) long dim;
 @property (nonatomic) NSString* _Nonnull stateDir;
 @property (nonatomic) long samples;
+@property (nonatomic) long maxBatch;
 @property (nonatomic) long workers;
 @property (nonatomic) int64_t memoryLimit;
 @property (nonatomic) BOOL plaintext;

@@ -1,0 +1,45 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/wire"
+)
+
+// UntoldBatch bounds the minibatches of an objective that does not tell how many samples it has.
+const UntoldBatch = 1 << 16
+
+// batchSize returns the size of a task's minibatches, 0 for all of the device's data: the plan's,
+// but no more than the samples that the objective tells of, nor than MaxBatch. The plan comes from
+// the coordinator, and what the app allocates for a minibatch is the device's.
+func (p *Prober) batchSize(ctx context.Context, plan *wire.Plan) (int, error) {
+	most := uint64(p.cfg.MaxBatch)
+	if plan.Batch == 0 {
+		return 0, nil
+	}
+	samples, err := p.samples(ctx)
+	switch {
+	case err != nil:
+		return 0, err
+	case samples > 0 && (most == 0 || most > uint64(samples)):
+		most = uint64(samples)
+	case most == 0:
+		most = UntoldBatch
+	}
+	return int(min(uint64(plan.Batch), most)), nil
+}
+
+// samples returns how many samples the objective has; not positive: it does not tell.
+func (p *Prober) samples(ctx context.Context) (int, error) {
+	sampler, ok := p.cfg.Objective.(objective.Sampler)
+	if !ok {
+		return 0, nil
+	}
+	n, err := call(ctx, &p.calls, func() (int, error) { return sampler.Samples(), nil })
+	if err != nil {
+		return 0, fmt.Errorf("samples: %w", err)
+	}
+	return n, nil
+}
