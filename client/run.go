@@ -69,6 +69,11 @@ func (c *Client) takePart(ctx context.Context) error {
 				return err
 			}
 		}
+		if rest := c.follower.Rest(); rest > 0 {
+			if err := retry.Sleep(ctx, rest); err != nil {
+				return err
+			}
+		}
 		if err := c.goBack(ctx); err != nil {
 			return fmt.Errorf("client: %w", err)
 		}

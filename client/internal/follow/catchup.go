@@ -26,7 +26,8 @@ const rollbackPasses = 3
 // rollback that it did not know of costs at most two more passes over the log, however many
 // others follow: one pass to find the others, and a replay. It holds one answer at a time.
 func (f *Follower) catchUp(ctx context.Context, h *Head) error {
-	before, passes := f.pace.records, 0
+	before, passes, began := f.pace.records, 0, time.Now()
+	defer func() { f.replays.done(began, time.Now()) }()
 	for {
 		live := f.course.path(h.Last)
 		from, err := f.resume(live)
@@ -64,9 +65,14 @@ func (f *Follower) catchUp(ctx context.Context, h *Head) error {
 }
 
 // resume returns the next record to read along a path. A replica that is not on the path starts
-// over from its checkpoint, or from record 1.
+// over from its checkpoint, or from record 1, unless it did so too often: [errRollbacks].
 func (f *Follower) resume(live path) (uint64, error) {
 	if !f.course.scanning && !live.has(f.replica.N()) {
+		if rest := f.Rest(); rest > 0 {
+			return 0, fmt.Errorf("%w: replaying the log in %v", errRollbacks,
+				rest.Round(time.Millisecond))
+		}
+		f.replays.owed = true
 		if err := f.startOver(f.checkpoints.usable(live)); err != nil {
 			return 0, err
 		}

@@ -106,6 +106,7 @@ type Follower struct {
 	objects     objects
 	checkpoints checkpoints
 	pace        pace
+	replays     replays
 }
 
 // New returns a follower whose replica is blank.
@@ -214,6 +215,7 @@ func (f *Follower) Begin(record []byte) error {
 
 // Reset forgets the log, and what was reported about its states.
 func (f *Follower) Reset() {
+	f.replays.owed = f.replica.N() > 1
 	f.replace(f.blank())
 	f.epoch, f.last, f.ignored, f.unproven, f.start = 0, 0, 0, 0, wire.LogStart{}
 	f.batch, f.course = batch{}, course{}

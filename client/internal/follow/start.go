@@ -72,6 +72,7 @@ func (f *Follower) Retreat(ctx context.Context) (bool, error) {
 	f.epoch, f.last, f.ignored = 0, 0, 0
 	f.batch = batch{}
 	f.forgetOthers()
+	f.replays.owed = true
 	if err := f.startOver(true); err != nil {
 		return false, err
 	}
