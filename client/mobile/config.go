@@ -63,6 +63,7 @@ type Config struct {
 
 	servers     []*url.URL
 	roots       *x509.CertPool // nil: the system's
+	pin         []byte         // SHA-256 of the authority, in place of roots; nil: none
 	credentials nats.Option    // nil: none
 	initial     []float32
 	runKey      []byte
@@ -134,7 +135,7 @@ func (c *Config) SetCA(pem string) (err error) {
 		return faultf(CodeConfig,
 			"SetCA: %d bytes have no certificate: give PEM text (-----BEGIN CERTIFICATE-----)", len(pem))
 	}
-	c.roots = roots
+	c.roots, c.pin = roots, nil
 	return nil
 }
 
@@ -253,7 +254,7 @@ func (c *Config) workers() int { return min(c.Workers, runtime.NumCPU()) }
 func (c *Config) values() Config {
 	return Config{
 		Run: c.Run, Device: c.Device, Dim: c.Dim, StateDir: c.StateDir, Plaintext: c.Plaintext,
-		servers: c.servers, roots: c.roots, credentials: c.credentials,
+		servers: c.servers, roots: c.roots, pin: c.pin, credentials: c.credentials,
 	}
 }
 

@@ -2,7 +2,6 @@ package mobile
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"net"
 	"net/netip"
@@ -142,11 +141,11 @@ func (c *Client) options(ctx context.Context, d *dialer) []nats.Option {
 	)
 	if !c.settings.Plaintext {
 		opts = append(opts,
-			nats.Secure(&tls.Config{RootCAs: c.settings.roots, MinVersion: tls.VersionTLS12}))
-	} else if c.settings.roots != nil && c.settings.overTLS() {
+			nats.Secure(c.settings.tls()))
+	} else if (c.settings.roots != nil || c.settings.pin != nil) && c.settings.overTLS() {
 		// Not nats.Secure, which would demand TLS of nats:// addresses too.
 		opts = append(opts, func(o *nats.Options) error {
-			o.TLSConfig = &tls.Config{RootCAs: c.settings.roots, MinVersion: tls.VersionTLS12}
+			o.TLSConfig = c.settings.tls()
 			return nil
 		})
 	}

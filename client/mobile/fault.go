@@ -50,6 +50,7 @@ var marks = []struct {
 	{bus.ErrNoResponders, CodeQuiet},
 	{client.ErrQuiet, CodeQuiet},
 	{client.ErrRefused, CodeRefused},
+	{client.ErrPlan, CodePlan},
 	{replica.ErrDim, CodeDim},
 	{replica.ErrInitial, CodeInitial},
 	{wire.ErrRunKey, CodeRunKey},

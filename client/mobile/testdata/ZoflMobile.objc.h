@@ -97,6 +97,7 @@
 @property (nonatomic) BOOL chargingOnly;
 @property (nonatomic) long minBattery;
 - (BOOL)addServer:(NSString* _Nullable)address error:(NSError* _Nullable* _Nullable)error;
+- (BOOL)enroll:(NSString* _Nullable)line error:(NSError* _Nullable* _Nullable)error;
 - (void)setBlockObjective:(id<ZoflMobileBlockObjective> _Nullable)objective;
 - (BOOL)setCA:(NSString* _Nullable)pem error:(NSError* _Nullable* _Nullable)error;
 - (void)setConsent:(id<ZoflMobileConsent> _Nullable)consent;

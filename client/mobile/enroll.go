@@ -1,0 +1,111 @@
+package mobile
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// lineStart is what the line of `zofl device add --qr` begins with.
+const lineStart = "zofl:?"
+
+var errAuthority = errors.New("the server's certificate is not of the authority that Enroll named")
+
+// Enroll sets the run, the device, the server, the authority of its certificate and the
+// credentials from the line that `zofl device add NAME --qr` prints, also as a QR code. Only the
+// model, the objective and what the app likes are left to set. The line is a secret: keep it as
+// you would a password, and call Enroll with it at each start. It replaces what AddServer, SetCA
+// and SetCredentials have set; if it fails, nothing changes.
+func (c *Config) Enroll(line string) (err error) {
+	defer guard(&err)
+	rest, ok := strings.CutPrefix(strings.TrimSpace(line), lineStart)
+	if !ok {
+		return faultf(CodeConfig, "Enroll: the line does not begin with %q: give the one that "+
+			"`zofl device add NAME --qr` prints", lineStart)
+	}
+	parts, err := url.ParseQuery(rest)
+	if err != nil { // its text has a part of the line
+		return faultf(CodeConfig, "Enroll: the line is damaged: scan it again")
+	}
+	if v := parts.Get("v"); v != "1" {
+		return faultf(CodeUpgrade, "Enroll: the line has version %.10q, and this library reads 1: "+
+			"use a later one", v)
+	}
+	for _, name := range []string{"url", "run", "id", "ca", "seed", "jwt"} {
+		if parts.Get(name) == "" {
+			return faultf(CodeConfig, "Enroll: the line has no %s: scan it again", name)
+		}
+	}
+	return c.enroll(parts)
+}
+
+// enroll sets what a line's parts say.
+func (c *Config) enroll(parts url.Values) error {
+	pin, err := base64.RawURLEncoding.DecodeString(parts.Get("ca"))
+	if err != nil || len(pin) != sha256.Size {
+		return faultf(CodeConfig, "Enroll: ca is no fingerprint of %d bytes in base64url: scan "+
+			"the line again", sha256.Size)
+	}
+	var next Config
+	if err := next.AddServer(parts.Get("url")); err != nil {
+		return err
+	}
+	if !strings.HasPrefix(parts.Get("jwt"), "eyJ") { // else the seed alone would do
+		return badCredentials("the line has no JWT")
+	}
+	if err := next.SetCredentials(parts.Get("jwt") + "\n" + parts.Get("seed")); err != nil {
+		return err
+	}
+	c.Run, c.Device = parts.Get("run"), parts.Get("id")
+	c.servers, c.credentials, c.roots, c.pin = next.servers, next.credentials, nil, pin
+	return nil
+}
+
+// tls returns the settings of a connection.
+func (c *Config) tls() *tls.Config {
+	t := &tls.Config{RootCAs: c.roots, MinVersion: tls.VersionTLS12}
+	if c.pin != nil {
+		// The authority is known by its fingerprint alone, so crypto/tls cannot verify.
+		t.InsecureSkipVerify, t.VerifyConnection = true, c.verify
+	}
+	return t
+}
+
+// verify checks the certificates of a server, of which one must have the pinned fingerprint and
+// have signed the first.
+func (c *Config) verify(s tls.ConnectionState) error {
+	err := errAuthority
+	at := slices.IndexFunc(s.PeerCertificates, func(ca *x509.Certificate) bool {
+		sum := sha256.Sum256(ca.Raw)
+		return bytes.Equal(sum[:], c.pin)
+	})
+	if at >= 0 {
+		for _, u := range c.servers { // an IP address is in no TLS greeting: s.ServerName is empty
+			name := u.Hostname()
+			if s.ServerName == "" || s.ServerName == name {
+				if err = signed(s.PeerCertificates, at, name); err == nil {
+					return nil
+				}
+			}
+		}
+	}
+	return &tls.CertificateVerificationError{UnverifiedCertificates: s.PeerCertificates, Err: err}
+}
+
+// signed checks that the authority at an index signed the first certificate, for a name.
+func signed(list []*x509.Certificate, authority int, name string) error {
+	roots, between := x509.NewCertPool(), x509.NewCertPool()
+	roots.AddCert(list[authority])
+	for _, c := range list[1:] {
+		between.AddCert(c)
+	}
+	_, err := list[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: between,
+		DNSName: name})
+	return err
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/client/mobile"
+)
+
+// A phoneBowl is the loss of a phone's app, and its consent.
+type phoneBowl struct{ refuses bool }
+
+func (phoneBowl) Loss(params []byte) (float64, error) {
+	sum := 0.0
+	for i := 0; i < len(params); i += 4 {
+		v := float64(math.Float32frombits(binary.LittleEndian.Uint32(params[i:])))
+		sum += v * v
+	}
+	return sum, nil
+}
+
+// Accept implements mobile.Consent.
+func (b phoneBowl) Accept(p *mobile.Plan) error {
+	if b.refuses || p.Dim() != kitchenDim {
+		return errors.New("not on this phone")
+	}
+	return nil
+}
+
+// line enrolls a phone and returns its line.
+func (k *enrolled) line(name string) string {
+	k.t.Helper()
+	out, err := zofl(k.t, "device", "add", name, "--auth", k.auth, "--qr")
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	return lines[len(lines)-1]
+}
+
+func (k *enrolled) phone(line string, app phoneBowl) *mobile.Client {
+	k.t.Helper()
+	cfg := mobile.NewConfig()
+	cfg.Dim, cfg.StateDir = kitchenDim, filepath.Join(k.t.TempDir(), "phone")
+	cfg.SetObjective(app)
+	cfg.SetConsent(app)
+	if err := cfg.Enroll(line); err != nil {
+		k.t.Fatal(err)
+	}
+	c, err := mobile.NewClient(cfg)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	k.t.Cleanup(c.Stop)
+	return c
+}
+
+// TestPhoneJoinsByItsLine: a phone needs the line and nothing else to take part in a run whose
+// broker asks for TLS and users. One whose app refuses the plan takes no part; a line with another
+// authority's fingerprint reaches nobody.
+func TestPhoneJoinsByItsLine(t *testing.T) {
+	k := newEnrolled(t)
+	operator := k.add("alice", "operator")
+	refused := k.phone(k.line("wary"), phoneBowl{refuses: true}).Run()
+	if refused == nil || mobile.ErrorCode(refused.Error()) != mobile.CodePlan ||
+		!strings.Contains(refused.Error(), "not on this phone") {
+		t.Errorf("a phone that refuses: %v", refused)
+	}
+	line := k.line("phone")
+	c := k.phone(line, phoneBowl{})
+	k.member("a", k.add("a", "device")) // the run needs two
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run() }()
+	k.recordsReach(operator, 12)
+	if _, err := zofl(t, append([]string{"stop"}, operator...)...); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; err != nil || !c.Ended() || c.Contributions() < 5 {
+		t.Errorf("Run: %v, ended %v, %d contributions", err, c.Ended(), c.Contributions())
+	}
+}
