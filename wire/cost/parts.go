@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/internal/codec"
 	"github.com/zofl/zofl/wire/lean"
 	"github.com/zofl/zofl/wire/subjects"
@@ -152,8 +153,12 @@ func announced(a *wire.Announcement, last []byte) Parts {
 func (s *sample) floor(a *wire.Announcement, down Parts) Parts {
 	p := s.plan
 	f := Parts{Values: down.Values, Steps: 4, Chain: 8, Framing: down.Framing}
-	if p.Transport.Relays() {
-		f.Who = bytesOf(choices(float64(p.Members), float64(p.Target)))
+	who := bytesOf(choices(float64(p.Members), float64(p.Target)))
+	switch {
+	case grouping.Count(p) > 0:
+		f.Fields += who // the announcement says whom it asks, and the record no more
+	case p.Transport.Relays():
+		f.Who = who
 	}
 	if p.RelaysWeights() {
 		f.Weights = bytesOf(float64(p.Target) * math.Log2(float64(p.MaxWeight)))
