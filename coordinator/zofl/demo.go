@@ -132,4 +132,7 @@ func printDemo(w io.Writer, r *demo.Result) {
 		{"ended", r.Ended},
 	})
 	t.Render()
+	if r.Note != "" {
+		fmt.Fprintf(w, "\nNote: %s\n", wrapped(r.Note, warningWidth))
+	}
 }

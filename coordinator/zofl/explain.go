@@ -10,6 +10,7 @@ import (
 
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/cost"
+	"github.com/zofl/zofl/wire/grouping"
 	"github.com/zofl/zofl/wire/planfile"
 	"github.com/zofl/zofl/wire/preset"
 )
@@ -47,7 +48,8 @@ func explain(out io.Writer, p *wire.Plan) error {
 const lateRounds = 1000
 
 // price prints what a round costs, and late ones to a device that joins after them.
-func price(out io.Writer, p *wire.Plan, c cost.Round, late cost.Traffic) {
+func price(out io.Writer, p *wire.Plan, in cost.Input) {
+	c, late := cost.Of(p, in), cost.Late(p, in, lateRounds)
 	t := newTable(out, "a round costs", "")
 	t.AppendRow(table.Row{"loss evaluations of a device", c.Queries})
 	t.AppendRows(phases(p, c))
@@ -65,10 +67,28 @@ func price(out io.Writer, p *wire.Plan, c cost.Round, late cost.Traffic) {
 		{"memory of a device, streaming loss", size(c.Streaming)},
 		{"memory of the coordinator", size(c.Coordinator)},
 	})
+	if c := sharedCost(p, in); c != nil {
+		t.AppendRows([]table.Row{
+			{"where all share directions: bytes received", c.Down.Socket},
+			{"where all share directions: bytes of the log", c.Record},
+		})
+	}
 	if p.Transport == wire.DenseVectors {
 		t.AppendRow(table.Row{"vectors stored beside the log, at most", size(storedVectors(p))})
 	}
 	t.Render()
+}
+
+// sharedCost returns the cost of a round with groups=auto where all devices go on sharing
+// directions, nil for other plans. Where each has its own, a round costs the most.
+func sharedCost(p *wire.Plan, in cost.Input) *cost.Round {
+	if p.Groups != grouping.Auto {
+		return nil
+	}
+	one := *p
+	one.Groups, one.GroupSize = grouping.Random, p.Sampled(wire.MaxMembers)
+	c := cost.Of(&one, in)
+	return &c
 }
 
 // account prints what the bytes of a round are for.

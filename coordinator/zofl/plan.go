@@ -27,6 +27,8 @@ type planFlags struct {
 	settings                   []string
 	idLen                      int
 	asJSON, fields             bool
+
+	note string // what the plan has in place of its preset's
 }
 
 func planCommand() *cobra.Command {
@@ -116,6 +118,7 @@ func (f *planFlags) plan(args []string) (*wire.Plan, error) {
 			return nil, err
 		}
 	}
+	var set []string
 	for _, s := range f.settings {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok {
@@ -124,7 +127,9 @@ func (f *planFlags) plan(args []string) (*wire.Plan, error) {
 		if err := planfile.Set(p, name, value); err != nil {
 			return nil, err
 		}
+		set = append(set, name)
 	}
+	f.note = preset.Fit(p, set...)
 	if err := plancheck.Validate(p); err != nil || f.secret == "" {
 		return p, err
 	}
@@ -154,8 +159,7 @@ func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
 	}
 	// By round 1000 announcements are as long as they ever get.
 	in := cost.Input{Round: 1000, IDLen: f.idLen}
-	round, bytes := cost.Of(p, in), cost.AccountOf(p, in)
-	late := cost.Late(p, in, lateRounds)
+	bytes := cost.AccountOf(p, in)
 	if f.asJSON {
 		return json.NewEncoder(out).Encode(struct {
 			Plan *planfile.Plan `json:"plan"`
@@ -164,22 +168,30 @@ func (f *planFlags) show(out io.Writer, p *wire.Plan) error {
 			Parts cost.Account `json:"parts"`
 			// Late is what 1,000 rounds cost a device that joins after them.
 			Late cost.Traffic `json:"late"`
+			// Shared is the cost of a round with groups=auto where all devices share directions.
+			Shared *cost.Round `json:"shared,omitempty"`
+			// Note says what the plan has in place of its preset's, because of other fields.
+			Note string `json:"note,omitempty"`
 			// Warnings are what the plan may lack.
 			Warnings []string `json:"warnings,omitempty"`
-		}{(*planfile.Plan)(p), round, bytes, late, plancheck.Warnings(p)})
+		}{(*planfile.Plan)(p), cost.Of(p, in), bytes, cost.Late(p, in, lateRounds),
+			sharedCost(p, in), f.note, plancheck.Warnings(p)})
 	}
 	if err := explain(out, p); err != nil {
 		return err
 	}
-	price(out, p, round, late)
+	price(out, p, in)
 	account(out, bytes)
+	if f.note != "" {
+		fmt.Fprintf(out, "\nNote: %s\n", wrapped(f.note, warningWidth))
+	}
 	for _, text := range plancheck.Warnings(p) {
 		fmt.Fprintf(out, "\nWarning: %s\n", wrapped(text, warningWidth))
 	}
 	return nil
 }
 
-// warningWidth is where a warning breaks lines, in columns.
+// warningWidth is where a warning or a note breaks lines, in columns.
 const warningWidth = 90
 
 // writePlan stores a plan in a new file. It never overwrites a plan, because that would lose the

@@ -264,3 +264,57 @@ func TestPlanLayers(t *testing.T) {
 		refused(t, err, c.want)
 	}
 }
+
+// TestPlanFits: fields that exclude how the preset shares directions get a plan that runs, and a
+// note; the same sharing by name is refused.
+func TestPlanFits(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "plan.json")
+	if out, err := zofl(t, "plan", "--dim", "10", "--write", file); err != nil ||
+		strings.Contains(out, "Note:") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, start := range [][]string{{"plan", "--dim", "10"}, {"plan", file}} {
+		args := append(start, "--set", "weights=samples")
+		out, err := zofl(t, args...)
+		if err != nil || !strings.Contains(out, "\nNote: weights=samples does not go with") ||
+			!strings.Contains(out, `"per-client"`) {
+			t.Errorf("%v: %v, %s", args, err, out)
+		}
+		text, err := zofl(t, append(args, "--json")...)
+		var got struct{ Note string }
+		if json.Unmarshal([]byte(text), &got) != nil || err != nil ||
+			!strings.Contains(got.Note, "sharing=per-client") {
+			t.Errorf("%v: %v, %s", args, err, text)
+		}
+		_, err = zofl(t, append(args, "--set", "sharing=groups")...)
+		if err == nil || !strings.Contains(err.Error(), "sharing=groups needs weights=equal") {
+			t.Errorf("%v: groups by name: %v", args, err)
+		}
+	}
+}
+
+// TestPlanPricesSharing: what groups=auto costs at most, and where all devices share directions.
+func TestPlanPricesSharing(t *testing.T) {
+	const row = "where all share directions: bytes received"
+	out, err := zofl(t, "plan", "--dim", "300")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, shared := cell(out, "bytes received, at the device's socket"), cell(out, row)
+	if all != "280" || shared != "90" {
+		t.Errorf("%s bytes received, %s where all share directions", all, shared)
+	}
+	text, err := zofl(t, "plan", "--dim", "300", "--json")
+	var got struct {
+		Cost   cost.Round
+		Shared *cost.Round
+	}
+	if json.Unmarshal([]byte(text), &got) != nil || err != nil || got.Shared == nil ||
+		fmt.Sprint(got.Cost.Down.Socket, got.Shared.Down.Socket) != all+" "+shared {
+		t.Errorf("%v: %s", err, text)
+	}
+	if out, err = zofl(t, "plan", "--preset", "zofl-shared", "--dim", "300"); err != nil ||
+		cell(out, row) != "" {
+		t.Errorf("another preset: %v, %s", err, out)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/zofl/zofl/testing/paper/run"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/wire/preset"
 )
 
 // A contestant is one of several methods that an experiment compares: a plan's fields, and
@@ -55,12 +56,15 @@ func (c *contestant) fields(p *wire.Plan, step float32) {
 	if step != 0 {
 		set = append(set, fmt.Sprintf("%s=%v", c.stepName(), step))
 	}
+	var names []string
 	for _, text := range set {
 		field, value, _ := strings.Cut(text, "=")
 		if err := planfile.Set(p, field, value); err != nil {
 			panic("paper: internal error: " + err.Error())
 		}
+		names = append(names, field)
 	}
+	preset.Fit(p, names...)
 }
 
 // A contest is what contestants compete on: data, fleet, and budget.

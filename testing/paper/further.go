@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/testing/models"
 	"github.com/zofl/zofl/testing/paper/ideas"
+	"github.com/zofl/zofl/wire"
 	prices "github.com/zofl/zofl/wire/cost"
 	"github.com/zofl/zofl/wire/preset"
 )
@@ -215,7 +216,8 @@ func (x *furtherRun) price(dim, scalars int) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	p.Members, p.Target, p.Perturbations = 100, 10, uint32(scalars)
+	p.Sharing, p.Members, p.Target, p.Perturbations = wire.PerClient, 100, 10, uint32(scalars)
+	preset.Fit(p) // to the recipe's 4 bits
 	c := prices.Of(p, prices.Input{Round: 1000, IDLen: 8})
 	return float64(c.Down.Socket) + float64(c.Up.Socket)/10, nil
 }

@@ -6,7 +6,7 @@ import "github.com/zofl/zofl/wire"
 var beyondPresets = []Info{{
 	Name:   "zofl",
 	Source: "no paper: what trains here with the fewest queries, and needs no tuning",
-	Notes: `Own Rademacher directions, forward differences, K = 1, P = 10, scalars of 4 bits, and
+	Notes: `Rademacher directions, forward differences, K = 1, P = 10, scalars of 8 bits, and
 normalized momentum: m is the momentum of the mean estimate, V a running mean of the
 squared scalars, and a round moves x by -a m/sqrt(V), both bias-corrected. The move does
 not depend on the size of the loss.
@@ -17,26 +17,34 @@ move, and the coordinator takes the largest step that keeps the loss within its 
 the least. From then on a decays as 1/sqrt(1+n/30), and in a line over the last half of
 rounds, if that is set; and the slopes of the loss along the momentum correct it. A
 number for mu or step turns its search off.
-Own directions have the noise (|g|^2 + s^2/B)/(M P), shared ones (|g|^2 + s^2/(M B))/P:
-M contributors, minibatches of B samples, the mean gradient g, and the variance s^2 of
-one sample's gradient. Own ones pay where B is large, such as the 200 here, and where
-devices have alike data. Where their data differ, g becomes the mean square of their
-gradients: then take zofl-shared, or sharing=groups.
+groups=auto: in rounds 1 to 3 all devices of a round probe the same directions. After
+that each has its own, or all go on sharing, by the scalars of these rounds. Own
+directions have the noise (|g|^2 + s^2/B + v)/(M P), shared ones (|g|^2 + s^2/(M B))/P: M
+contributors, minibatches of B samples, the mean gradient g, the variance s^2 of one
+sample's gradient, and v, by how much devices' gradients differ where all take part. As
+the model learns g falls, and s and v do not. So own ones are taken where they have less
+than a quarter of the noise at first: with many contributors, large batches such as the
+200 here, and alike data. Fewer than five contributors always share.
+It needs roster=dense, weights=equal and at most 128 devices a round, and takes no late
+work or median: with these zofl plan writes other sharing, and says so. The fewest bytes
+among alike devices has sharing=per-client groups=none regroup=0 precision=int4.
 For the last points set step to a number with step_decay=cosine floor=0.05 and
 server_decay=0.03: for the MNIST CNN step=0.12, P = 19 and 1,300 rounds.
 Memory: x and m, 2 d in every replica, and d for a flat loss. Work: contributors*P
-directions a record.`,
+directions a record, P if they share.`,
 	apply: func(p *wire.Plan) {
 		normalized(p)
-		p.Sharing, p.Transport, p.Precision = wire.PerClient, wire.Relay, wire.Int4
+		m := &manners[0]
+		p.Sharing, p.Transport, p.Precision = m.Sharing, m.Transport, m.Precision
+		p.Groups, p.Regroup = m.Groups, m.Regroup
 	},
 }, {
 	Name:   "zofl-shared",
 	Source: "no paper: zofl with the directions and the mean of DeComFL",
 	Notes: `As zofl, but all devices probe the same directions, and a record has the mean of their
-scalars, of half precision. On devices whose data differ it ends higher than zofl, and
-lower where their data are alike. Bytes and work of a round do not grow with the number
-of contributors, and median, trimmed-mean and open rosters can be set.
+scalars, of half precision. Among many devices whose data are alike it ends lower. Bytes
+and work of a round do not grow with the number of contributors, and median, trimmed-mean
+and open rosters can be set.
 Memory: x and m, 2 d in every replica, and d for a flat loss. Work: P directions a
 record.`,
 	apply: func(p *wire.Plan) {

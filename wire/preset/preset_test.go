@@ -51,7 +51,7 @@ var papers = map[string]numbers{
 		mu: 0.01, step: 0.01, control: wire.ScaffoldPoint},
 	"decomfl-adam": {distribution: wire.Rademacher, difference: wire.Forward, k: 1, p: 19,
 		batch: 32, mu: 1e-3, step: 1e-3, server: wire.ServerAdam},
-	"zofl": {sharing: wire.PerClient, transport: wire.Relay, distribution: wire.Rademacher,
+	"zofl": {sharing: wire.GroupDirections, transport: wire.Relay, distribution: wire.Rademacher,
 		difference: wire.Forward, k: 1, p: 10, batch: 200, server: wire.ServerNormalized},
 	"zofl-shared": {distribution: wire.Rademacher, difference: wire.Forward, k: 1, p: 10,
 		batch: 200, server: wire.ServerNormalized},
@@ -161,6 +161,9 @@ func TestRelayedPresetsFit(t *testing.T) {
 		}
 		relayed++
 		p.Members, p.Weights = wire.MaxMembers, wire.BySamples
+		if p.Sharing == wire.GroupDirections { // has no weights
+			p.Weights = wire.Equal
+		}
 		if err := valid.Plan(p); err != nil {
 			t.Errorf("%s: %v", info.Name, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"syscall"
@@ -37,6 +38,9 @@ func plan(o *options) (*wire.Plan, error) {
 	p.Rounds = uint64(o.warmup + o.rounds)
 	p.Steps, p.Perturbations = uint32(o.steps), uint32(o.probes)
 	p.Shards = uint32(o.shards)
+	if note := preset.Fit(p); note != "" {
+		fmt.Fprintln(os.Stderr, note)
+	}
 	return p, nil
 }
 

@@ -26,6 +26,9 @@ func (s *scenario) drawGroups(p *wire.Plan, rng *rand.Rand) {
 	most := max(p.Target/2, 1) // two groups, if there can be two
 	for p.GroupSize = min(uint32(1+rng.IntN(3)), most); p.Target%p.GroupSize > 0; p.GroupSize-- {
 	}
+	if p.Groups == grouping.Random && p.RunKey[1]%2 == 0 { // draws nothing, like normalize
+		p.Groups, p.GroupSize = grouping.Auto, 0
+	}
 }
 
 // groupOf returns which directions a contribution says that it was made for: 0 for those of a
@@ -47,6 +50,9 @@ func groupOf(p *wire.Plan, r *wire.Reply) int {
 func (b *book) grouped(r *wire.Record, plan *wire.Plan) (counted []answer, err error) {
 	s, last := b.w.scenario, uint32(prng.Shared)
 	b.w.count("groups")
+	if plan.Groups == grouping.Auto {
+		b.w.count("groups as devices are")
+	}
 	for i := range r.Round.Terms {
 		t := &r.Round.Terms[i]
 		if t.Back > 0 || t.Source <= last || t.Source > grouping.Count(plan) {

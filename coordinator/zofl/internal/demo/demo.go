@@ -64,6 +64,9 @@ type Result struct {
 	Seconds        float64 `json:"seconds"`
 	Ended          string  `json:"ended"` // what ended the run
 
+	// Note says what the plan has in place of its preset's, because of its other fields.
+	Note string `json:"note,omitempty"`
+
 	Plan *wire.Plan `json:"-"`
 }
 
@@ -74,6 +77,7 @@ func (r *Result) Improved() bool { return r.Loss < r.LossBefore && r.Accuracy > 
 type run struct {
 	cfg     Config
 	plan    *wire.Plan
+	note    string // what the plan has in place of its preset's
 	images  *images
 	broker  *broker.Broker
 	devices []*device
@@ -91,7 +95,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 		return nil, err
 	}
 	var err error
-	if r.plan, err = plan(cfg); err != nil {
+	if r.plan, r.note, err = plan(cfg); err != nil {
 		return nil, err
 	}
 	r.last = Progress{Rounds: r.plan.Rounds, Accuracy: -1}

@@ -18,35 +18,38 @@ import (
 var metrics = []string{"loss", "accuracy"}
 
 // plan returns the plan of a demo: the preset, with the values of the method's recipe, then with
-// the settings from the command line.
-func plan(cfg Config) (*wire.Plan, error) {
+// the settings from the command line. note says what it has in place of its preset's.
+func plan(cfg Config) (p *wire.Plan, note string, err error) {
 	r := recipeOf(cfg.Method)
 	dim := classifierDim(r.shrink)
-	p, err := preset.New(cfg.Method, "demo", dim)
-	if err != nil {
-		return nil, err
+	if p, err = preset.New(cfg.Method, "demo", dim); err != nil {
+		return nil, "", err
 	}
 	key := sha256.Sum256(binary.LittleEndian.AppendUint64([]byte("zofl demo"), cfg.Seed))
 	p.RunKey = key[:]
 	if err := r.apply(p, cfg); err != nil {
-		return nil, err
+		return nil, "", err
 	}
+	var set []string
 	for _, s := range cfg.Settings {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok {
-			return nil, &wire.PlanError{Field: "set", Value: s, Remedy: "write it as field=value"}
+			return nil, "", &wire.PlanError{Field: "set", Value: s,
+				Remedy: "write it as field=value"}
 		}
 		if err := planfile.Set(p, name, value); err != nil {
-			return nil, err
+			return nil, "", err
 		}
+		set = append(set, name)
 	}
+	note = preset.Fit(p, set...)
 	if err := canTrain(p, cfg, dim); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if err := plancheck.Validate(p); err != nil {
-		return p, err
+		return p, note, err
 	}
-	return p, fits(p, cfg.Clients)
+	return p, note, fits(p, cfg.Clients)
 }
 
 // canTrain returns an error if the settings ask for what the demo's devices do not have.

@@ -1,9 +1,11 @@
 package demo
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/preset"
 )
 
@@ -16,7 +18,7 @@ func TestPlansOfMethods(t *testing.T) {
 		}
 		cfg := Defaults()
 		cfg.Method = method
-		p, err := plan(cfg)
+		p, note, err := plan(cfg)
 		if err != nil {
 			t.Errorf("%s: %v", method, err)
 			continue
@@ -24,7 +26,7 @@ func TestPlansOfMethods(t *testing.T) {
 		if got := time.Duration(p.Deadline) * time.Millisecond; got < time.Hour {
 			t.Errorf("%s: a round may take %v", method, got)
 		}
-		if p.Preset != method || p.Target != uint32(cfg.Clients) || p.Rounds == 0 {
+		if note != "" || p.Preset != method || p.Target != uint32(cfg.Clients) || p.Rounds == 0 {
 			t.Errorf("%s: %+v", method, p)
 		}
 	}
@@ -38,8 +40,23 @@ func TestSettingsOverrideRecipes(t *testing.T) {
 	cfg := Defaults()
 	cfg.Method, cfg.Rounds = "fedzo", 7
 	cfg.Settings = []string{"steps=2", "step=0.5", "deadline=5000"}
-	p, err := plan(cfg)
-	if err != nil || p.Rounds != 7 || p.Steps != 2 || p.StepSize != 0.5 || p.Deadline != 5000 {
+	p, note, err := plan(cfg)
+	if err != nil || note != "" || p.Rounds != 7 || p.Steps != 2 || p.StepSize != 0.5 || p.Deadline != 5000 {
 		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// TestManyClients: a demo of more devices than groups may have runs, and says how.
+func TestManyClients(t *testing.T) {
+	cfg := Defaults()
+	cfg.Clients = 200
+	p, note, err := plan(cfg)
+	if err != nil || p.Target != 200 || p.Sharing != wire.PerClient ||
+		!strings.HasPrefix(note, "target=200 ") {
+		t.Errorf("%+v, %q, %v", p, note, err)
+	}
+	cfg.Settings = []string{"sharing=groups"}
+	if p, note, err = plan(cfg); err == nil || note != "" {
+		t.Errorf("groups of 200 devices: %+v, %q", p, note)
 	}
 }

@@ -1,0 +1,142 @@
+package preset_test
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
+	"github.com/zofl/zofl/wire/preset"
+	"github.com/zofl/zofl/wire/valid"
+)
+
+// TestFit: what the author of a plan of zofl sets stands, and how devices share directions follows.
+func TestFit(t *testing.T) {
+	const own, half, shared = "per-client relay none 0 int4", "per-client relay none 0 half",
+		"shared mean none 0 half"
+	for settings, want := range map[string]string{
+		"":                               "groups relay auto 10 int8",
+		"precision=half":                 "groups relay auto 10 half",
+		"sharing=groups":                 "groups relay auto 10 int8",
+		"groups=sketch group_size=5":     "groups relay sketch 10 int8",
+		"target=128 members=128":         "groups relay auto 10 int8",
+		"target=129 members=129":         own,
+		"over_sample=13":                 own,
+		"weights=samples":                own,
+		"sharing=per-client":             own,
+		"groups=none":                    own,
+		"regroup=0":                      own,
+		"weights=samples precision=int2": "per-client relay none 0 int2",
+		"perturbations=400 target=100 members=100": own, // records of groups would be too long
+		"late=2":                  half,
+		"late=2 precision=half":   half,
+		"late=2 precision=single": "per-client relay none 0 single",
+		"roster=open":             shared,
+		"roster=open weights=samples target=500 members=500 late=2": shared,
+		"aggregator=median":                              shared,
+		"aggregator=trimmed-mean trim=0.2":               shared,
+		"transport=mean":                                 shared,
+		"sharing=shared":                                 shared,
+		"sharing=shared transport=mean":                  shared,
+		"sharing=shared transport=mean precision=single": "shared mean none 0 single",
+	} {
+		p := planOf(t, "zofl")
+		set := setAll(t, p, settings)
+		before, refused := *p, valid.Plan(p) != nil
+		note := preset.Fit(p, set...)
+		if err := valid.Plan(p); err != nil {
+			t.Errorf("%s: %v", settings, err)
+		}
+		if got := mannerOf(t, p); got != want {
+			t.Errorf("%s: got %s, want %s", settings, got, want)
+		}
+		if (note != "") != refused || !refused && !reflect.DeepEqual(*p, before) {
+			t.Errorf("%s: was refused %v, and says %q", settings, refused, note)
+		}
+		for _, s := range set {
+			if has, was := fieldOf(t, p, s), fieldOf(t, &before, s); has != was {
+				t.Errorf("%s: %s was set to %s and is %s", settings, s, was, has)
+			}
+		}
+	}
+}
+
+// setAll sets fields, and returns their names.
+func setAll(t *testing.T, p *wire.Plan, settings string) (set []string) {
+	t.Helper()
+	for _, s := range strings.Fields(settings) {
+		name, value, _ := strings.Cut(s, "=")
+		if err := planfile.Set(p, name, value); err != nil {
+			t.Fatal(err)
+		}
+		set = append(set, name)
+	}
+	return set
+}
+
+// mannerOf returns how devices share directions.
+func mannerOf(t *testing.T, p *wire.Plan) string {
+	t.Helper()
+	var list []string
+	for _, name := range []string{"sharing", "transport", "groups", "regroup", "precision"} {
+		list = append(list, fieldOf(t, p, name))
+	}
+	return strings.Join(list, " ")
+}
+
+// fieldOf returns a field as people write it.
+func fieldOf(t *testing.T, p *wire.Plan, name string) string {
+	t.Helper()
+	for _, f := range wire.Fields() {
+		if f.Name != name {
+			continue
+		}
+		if v, ok := f.At(p).(*uint8); ok {
+			return f.Choice(*v)
+		}
+		return fmt.Sprint(reflect.ValueOf(f.At(p)).Elem())
+	}
+	t.Fatalf("no field %s", name)
+	return ""
+}
+
+// TestFitLeaves: what an author asks for by name is refused, and not something else done.
+func TestFitLeaves(t *testing.T) {
+	for _, settings := range []string{"sharing=groups weights=samples", "groups=auto roster=open",
+		"sharing=groups target=500 members=500", "aggregator=median transport=relay",
+		"roster=open sharing=per-client", "late=2 precision=int8", "sharing=shared precision=int4",
+		"mu=-1", "weights=samples groups=random group_size=5"} {
+		p := planOf(t, "zofl")
+		set := setAll(t, p, settings)
+		before := *p
+		if note := preset.Fit(p, set...); note != "" || !reflect.DeepEqual(*p, before) {
+			t.Errorf("%s: changed to %s: %q", settings, mannerOf(t, p), note)
+		}
+		if valid.Plan(p) == nil {
+			t.Errorf("%s can run", settings)
+		}
+	}
+	p := planOf(t, "fedzo")
+	p.Roster = wire.OpenRoster
+	if note := preset.Fit(p); note != "" || p.Sharing != wire.PerClient {
+		t.Errorf("fedzo is changed: %q", note)
+	}
+}
+
+// TestFitSays: one sentence, with what is not the preset's any more.
+func TestFitSays(t *testing.T) {
+	p := planOf(t, "zofl")
+	p.Weights = wire.BySamples
+	if got, want := preset.Fit(p), "weights=samples does not go with how the preset zofl shares "+
+		"directions, so this plan has sharing=per-client precision=int4 groups=none regroup=0."; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	p = planOf(t, "zofl")
+	p.Sharing, p.Transport = wire.SharedDirections, wire.Mean
+	if got, want := preset.Fit(p), "sharing=shared transport=mean does not go with how the preset "+
+		"zofl shares directions, so this plan has precision=half groups=none regroup=0."; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
