@@ -22,9 +22,9 @@ that each has its own, or all go on sharing, by the scalars of these rounds. Own
 directions have the noise (|g|^2 + s^2/B + v)/(M P), shared ones (|g|^2 + s^2/(M B))/P: M
 contributors, minibatches of B samples, the mean gradient g, the variance s^2 of one
 sample's gradient, and v, by how much devices' gradients differ where all take part. As
-the model learns g falls, and s and v do not. So own ones are taken where they have less
-than a quarter of the noise at first: with many contributors, large batches such as the
-200 here, and alike data. Fewer than five contributors always share.
+the model learns g falls, and s and v do not. So own ones are taken if they still have
+less noise once |g|^2 is a quarter: with many contributors, large batches such as the 200
+here, and alike data. One contributor has nothing to choose.
 It needs roster=dense, weights=equal and at most 128 devices a round, and takes no late
 work or median: with these zofl plan writes other sharing, and says so. The fewest bytes
 among alike devices has sharing=per-client groups=none regroup=0 precision=int4.

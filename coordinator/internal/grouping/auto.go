@@ -13,18 +13,19 @@ import (
 // has the noise mean|g_i|^2/(M P), along P shared ones |g|^2/P. The scalars of a shared round tell
 // both: c_ip^2 is |g_i|^2 on average, and the square of mean_i c_ip is |g|^2.
 //
-// What is measured is the beginning. |g| falls as the model learns, and what makes devices differ
-// does not, so in the end shared directions have less noise wherever devices differ by much. Own
-// ones are taken where they have less than a quarter of the noise at first:
+// What is measured is the beginning. |g| falls as the model learns, and what makes devices differ,
+// v = mean|g_i|^2 - |g|^2, does not. Once |g|^2 is 1/F of what it was, own directions have the
+// noise (|g|^2/F + v)/(M P), and less than the |g|^2/(F P) of shared ones while F < (M-1)|g|^2/v.
+// They are taken where that lets |g|^2 fall to less than a quarter:
 //
-//	mean|g_i|^2 < M |g|^2 / 4
+//	v < (M-1) |g|^2 / 4
 //
 // Both are ratios of scalars of the same round, so neither the loss's scale nor the parameters' do
 // matter. The coordinator remembers its choice, and nothing in a record says it: one that takes
 // over has devices share directions again for so many rounds.
 const (
 	measured = 3
-	pays     = 0.25 // of shared directions' noise
+	falls    = 4 // |g|^2 falls to 1/4
 )
 
 // A contrast is what a chooser of groups=auto knows of devices' gradients.
@@ -61,7 +62,7 @@ func (c *Chooser) Heed(p *wire.Plan, rows [][]float32) (why string) {
 	}
 	contributors := float64(k.contributed) / measured
 	noise := k.each / (contributors * k.mean)
-	if k.own = noise < pays; k.own {
+	if k.own = falls*(k.each-k.mean) < (contributors-1)*k.mean; k.own {
 		return fmt.Sprintf("each device has directions of its own: their noise is %.2g of that of "+
 			"shared ones", noise)
 	}

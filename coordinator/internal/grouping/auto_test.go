@@ -63,8 +63,9 @@ func TestAuto(t *testing.T) {
 		devices int
 		unlike  float64
 		own     bool
-	}{{10, 0.1, true}, {10, 1, true}, {10, 2, false}, {10, 30, false}, {5, 0, true}, {5, 0.5, false},
-		{3, 0, false}, {1, 0, false}} {
+	}{{10, 0.1, true}, {10, 1, true}, {10, 4, false}, {10, 30, false}, {5, 0, true}, {5, 0.6, true},
+		{5, 2, false}, {3, 0.3, true}, {3, 1, false}, {2, 0.1, true}, {2, 0.5, false},
+		{1, 0, false}} {
 		gradients := [][]float64{make([]float64, 400)}
 		if test.devices > 1 {
 			gradients = gradientsOf(rng, test.devices, 400, test.unlike)
@@ -101,7 +102,7 @@ func TestAutoNoise(t *testing.T) {
 		t.Errorf("after two rounds: %q", why)
 	}
 	// each = (4+4+0+16)/4 = 6, mean = (1+9)/2 = 5, and 6/(2*5) = 0.6.
-	if why := c.Heed(p, rows); !strings.Contains(why, "own is 0.6 of that") {
+	if why := c.Heed(p, rows); !strings.Contains(why, "their noise is 0.6 of that") {
 		t.Error(why)
 	}
 	for _, groups := range []uint8{wiregroups.Random, wiregroups.Sketch} {
