@@ -179,6 +179,9 @@ func (r *run) record(e report.Event) error {
 		r.count(&e, phase)
 		err = r.done(&e)
 	case report.Surveyed:
+		if e.Survey.Kind == "groups" {
+			break // what is chosen by scalars of rounds, which are counted
+		}
 		r.round.Queries += uint64(e.Contributors * uint32(1+len(e.Survey.Rows)))
 		if slices.Contains(e.Fields, "mu") {
 			r.round.Queries += uint64(e.Contributors * uint32(len(e.Survey.Rows)))
