@@ -31,8 +31,8 @@ var manners = []wire.Plan{
 // regroup and precision, those that are the preset's and not in set then change together: to
 // directions of each device's own with scalars of 4 bits, or if these are excluded too, of 16 bits,
 // or to directions that all devices share. Fit returns one sentence that says what changed, and
-// why. Where nothing has to change, or no such change helps, it changes nothing and returns "": what
-// a plan still lacks, package plancheck says.
+// why. Where nothing has to change, or no such change helps, it changes nothing and returns "":
+// what a plan still lacks, package plancheck says.
 //
 // Call it after [New] and your own fields:
 //

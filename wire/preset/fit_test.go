@@ -130,7 +130,8 @@ func TestFitSays(t *testing.T) {
 	p := planOf(t, "zofl")
 	p.Weights = wire.BySamples
 	if got, want := preset.Fit(p), "weights=samples does not go with how the preset zofl shares "+
-		"directions, so this plan has sharing=per-client precision=int4 groups=none regroup=0."; got != want {
+		"directions, so this plan has sharing=per-client precision=int4 groups=none "+
+		"regroup=0."; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	p = planOf(t, "zofl")

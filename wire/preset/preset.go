@@ -44,9 +44,9 @@ func names(list []Info) (names []string) {
 
 // New returns a plan of the named method for a run over dim parameters, with a
 // fresh random run key. Every other field can still be changed before the run
-// starts; after that, [Fit] adapts how devices of zofl share directions. The plan asks 10 devices a round, closes a round at 10 contributors
-// or after 30 seconds, and needs at least 5; mezo has one device. An unknown
-// name is a [*wire.PlanError].
+// starts; after that, [Fit] adapts how devices of zofl share directions. The plan
+// asks 10 devices a round, closes a round at 10 contributors or after 30 seconds,
+// and needs at least 5; mezo has one device. An unknown name is a [*wire.PlanError].
 func New(name, run string, dim uint64) (*wire.Plan, error) {
 	return newFrom(List(), name, run, dim)
 }

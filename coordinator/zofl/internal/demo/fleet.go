@@ -91,7 +91,8 @@ func (r *run) result(ctx context.Context, log runlog.Log) (*Result, error) {
 		return nil, fmt.Errorf("demo: replay of the log: %w", err)
 	}
 	res := &Result{
-		Plan: r.plan, Note: r.note, Method: r.plan.Preset, Rounds: witness.Rounds(), Clients: len(r.devices),
+		Plan: r.plan, Note: r.note,
+		Method: r.plan.Preset, Rounds: witness.Rounds(), Clients: len(r.devices),
 		Parameters: len(witness.Params()), Replicas: len(r.devices) + 1, ReplicasAgree: true,
 		Ended: witness.Ended().Reason.String(),
 	}

@@ -41,7 +41,8 @@ func TestSettingsOverrideRecipes(t *testing.T) {
 	cfg.Method, cfg.Rounds = "fedzo", 7
 	cfg.Settings = []string{"steps=2", "step=0.5", "deadline=5000"}
 	p, note, err := plan(cfg)
-	if err != nil || note != "" || p.Rounds != 7 || p.Steps != 2 || p.StepSize != 0.5 || p.Deadline != 5000 {
+	if err != nil || note != "" || p.Rounds != 7 || p.Steps != 2 || p.StepSize != 0.5 ||
+		p.Deadline != 5000 {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
