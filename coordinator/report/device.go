@@ -33,4 +33,6 @@ type Device struct {
 	Awaited  bool          // the open round waits for it
 	Cut      uint32        // contributions and control variates that Plan.Bound cut
 	Doubt    float64       // share of its weight that it lost, with Plan.Trust
+	Refused  uint64        // messages that were not looked at, because it sent too many
+	Faulty   uint64        // messages that no honest device sends
 }

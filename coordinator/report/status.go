@@ -52,6 +52,22 @@ type Status struct {
 	Digests    []DigestReports // of the last few states whose digests were asked for
 	Reference  *Reference      // what announcements bring; nil if there is none yet
 	Counters   Counters
+	TurnedAway TurnedAway
+	Offenders  []Offender // who caused most of what was refused or faulty, at most 8
+}
+
+// TurnedAway counts messages that were not looked at, by kind. They are among [Counters.Overflow],
+// [Counters.Stale] and [Counters.NotAllowed].
+type TurnedAway struct {
+	Replies, Joins, Pieces      uint64
+	Records, Vectors, Snapshots uint64 // requests for these
+}
+
+// An Offender is a sender of messages that were refused, or that no honest device sends.
+type Offender struct {
+	Name    string // an id; _INBOX.X for a connection that asks by ids without a slot
+	Refused uint64 // messages that were not looked at
+	Faulty  uint64 // messages that were dropped as faulty
 }
 
 // A Reference is the digest that the state after record N must have.
@@ -109,6 +125,7 @@ type Counters struct {
 	OtherRecord uint64 // to a record that nobody was asked for
 	Overflow    uint64 // more than the coordinator's queues, or a record, can hold
 	Stale       uint64 // requests whose devices have given up waiting
+	NotAllowed  uint64 // joins of ids that the coordinator was told not to let in
 }
 
 // Messages is the number of messages that were handled. Each is in exactly one counter: what it
@@ -117,6 +134,12 @@ func (c Counters) Messages() uint64 {
 	return c.Contributions + c.Evaluations + c.Declines + c.Goodbyes + c.Digests + c.Joins +
 		c.Repeated + c.CatchUps + c.CatchUpErrors + c.Objects + c.ObjectErrors + c.Pieces + c.Busy +
 		c.Dropped()
+}
+
+// Faulty is the number of replies that were dropped and that no honest device sends.
+func (c Counters) Faulty() uint64 {
+	return c.Malformed + c.NonFinite + c.TooLarge + c.WrongCount + c.WrongControl +
+		c.WrongSurvey + c.WrongGroup + c.WrongDigest
 }
 
 // A Drop counts the replies and requests that were dropped for one cause.
@@ -135,6 +158,7 @@ func (c Counters) Drops() []Drop {
 		{"wrong survey", c.WrongSurvey}, {"wrong group", c.WrongGroup},
 		{"wrong digest", c.WrongDigest}, {"wrong tip", c.WrongTip},
 		{"other record", c.OtherRecord}, {"overflow", c.Overflow}, {"stale", c.Stale},
+		{"not allowed", c.NotAllowed},
 	}
 }
 
