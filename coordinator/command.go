@@ -143,6 +143,7 @@ func (c *Coordinator) Status() report.Status {
 		addDrops(&s.Counters, served)
 		s.ObjectError = c.objects.Failure()
 	}
+	c.addTurnedAway(&s)
 	return s
 }
 

@@ -66,9 +66,23 @@ type Config struct {
 	// as its [*runlog.LossError] says.
 	AcceptLoss uint64
 	// Queue bounds two queues: replies, joins and pieces of vectors, of at most wire.MaxFrame bytes
-	// each; and requests for records and vectors, of at most 1 KiB each. Messages beyond it are
-	// dropped and counted. 0 is 16384.
+	// each and 1 MiB of one sender; and requests for records and vectors, of at most 1 KiB each.
+	// Members and strangers have as many places each, and take turns sender by sender. Messages
+	// beyond it are dropped and counted: those of the sender of whom most wait. 0 is 16384.
 	Queue int
+	// Allow says whether an id that has no slot may join. A device that may not is told so, and
+	// ends. Nil lets everybody join whom the broker lets in. Members stay members: retire them. Any
+	// goroutine may call it, and it should be quick.
+	Allow func(id string) bool
+	// JoinRate is how many ids without a slot may join a listed roster a second, after a first 8192
+	// and two for each of the plan's Members. Further ones wait, for CatchUpPatience at most; then
+	// they are dropped, and ask again. An open roster costs nothing to join, and has no limit. 0 is
+	// 100, negative is no limit.
+	JoinRate float64
+	// RequestRate is how many requests for records, vectors or snapshots of one device are answered
+	// a second, for two seconds twice as many. Further ones wait, for CatchUpPatience at most. 0 is
+	// 1000, negative is no limit.
+	RequestRate float64
 	// AppendTimeout bounds each attempt to store a record, members or a vector, and to read a
 	// vector. So a log that does not answer pauses the run instead of silencing it. Storing a
 	// vector may take a second longer for each MiB. A log that ignores its context is not bounded.
@@ -127,6 +141,8 @@ func (c Config) withDefaults() (Config, error) {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	c.Queue = cmp.Or(c.Queue, 16384)
+	c.JoinRate = cmp.Or(c.JoinRate, 100)
+	c.RequestRate = cmp.Or(c.RequestRate, 1000)
 	c.AppendTimeout = cmp.Or(c.AppendTimeout, 10*time.Second)
 	c.CatchUpCache = cmp.Or(c.CatchUpCache, 16<<20)
 	c.CatchUpPatience = cmp.Or(c.CatchUpPatience, 2500*time.Millisecond)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/internal/engine"
+	"github.com/zofl/zofl/coordinator/internal/quota"
 	"github.com/zofl/zofl/coordinator/internal/senior"
 	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/coordinator/runlog"
@@ -30,14 +31,17 @@ type Coordinator struct {
 	linger    time.Duration
 	began     time.Time
 	lost      <-chan struct{} // closed when another coordinator may lead
-	arrivals  chan arrival
+	arrivals  *quota.Queue[arrival]
+	register  quota.Register
+	rejoins   *quota.Buckets // only the goroutine of Run uses them
+	refused   tally
 	catchUps  *serve.CatchUps
 	objects   *serve.Objects   // nil unless transport=dense
 	vectors   runlog.Objects   // likewise
 	snapshots *serve.Snapshots // nil unless the log begins with a state
 	called    chan struct{}    // holds a token while commands is not empty
 	overflow  atomic.Uint64
-	garbled   atomic.Uint64 // frames that were too long to queue
+	garbled   atomic.Uint64 // messages that were not worth queueing
 	pieces    atomic.Int64  // bytes of queued pieces of vectors
 
 	seniority *senior.Seniority // nil where coordinators share the log
@@ -79,16 +83,16 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
 	c := &Coordinator{
-		cfg:      cfg,
-		run:      core.Plan.Run,
-		shards:   core.Plan.Shards,
-		linger:   cfg.Linger,
-		began:    time.Now(),
-		lost:     lost,
-		arrivals: make(chan arrival, cfg.Queue),
-		called:   make(chan struct{}, 1),
-		core:     core,
+		cfg:    cfg,
+		run:    core.Plan.Run,
+		shards: core.Plan.Shards,
+		linger: cfg.Linger,
+		began:  time.Now(),
+		lost:   lost,
+		called: make(chan struct{}, 1),
+		core:   core,
 	}
+	c.share()
 	if lost == nil {
 		c.seniority = senior.New(cfg.Bus, cfg.Logger, c.run, epoch)
 	}
@@ -96,7 +100,7 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 		c.linger = time.Duration(core.Plan.Reannounce) * time.Millisecond * 3 / 2
 	}
 	serving := serve.Config{Bus: cfg.Bus, Logger: cfg.Logger, Patience: cfg.CatchUpPatience,
-		Queue: cfg.Queue}
+		Queue: cfg.Queue, Each: requestLimit(&cfg), Register: &c.register}
 	c.catchUps = serve.NewCatchUps(serving, cfg.Log, cfg.CatchUpCache, c.span)
 	if base := runlog.BaseOf(cfg.Log); base != nil {
 		c.catchUps.BeginWith(serve.Start{First: base.First,

@@ -229,10 +229,10 @@ func TestPiecesThatWaitAreBounded(t *testing.T) {
 	for range 10 {
 		c.arriveUpload(m)
 	}
-	if got := c.Status().Counters.Overflow; len(c.arrivals) != 3 || got != 7 {
-		t.Errorf("%d wait, %d overflow, want 3 and 7", len(c.arrivals), got)
+	if got := c.Status().Counters.Overflow; c.arrivals.Len() != 3 || got != 7 {
+		t.Errorf("%d wait, %d overflow, want 3 and 7", c.arrivals.Len(), got)
 	}
-	c.take(<-c.arrivals)
+	c.take()
 	c.arriveUpload(bus.Message{Data: make([]byte, wire.MaxFrame+1)})
 	if got := c.Status().Counters.Malformed; c.pieces.Load() != 0 || got != 4 {
 		t.Errorf("%d bytes wait, %d malformed", c.pieces.Load(), got)

@@ -18,6 +18,7 @@ func (c *Coordinator) Devices() []report.Device {
 		if t.Seen > 0 {
 			d.LastSeen = at(t.Seen)
 		}
+		d.Refused, d.Faulty = c.register.Offenders.Of(d.ID)
 		if d.State == report.DeviceAway {
 			d.Until = at(t.Until)
 		}

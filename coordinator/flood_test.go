@@ -104,7 +104,7 @@ func TestLongFramesAreNotQueued(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		if got := len(r.arrivals); got != 0 {
+		if got := r.arrivals.Len(); got != 0 {
 			t.Errorf("%d frames that are too long are queued", got)
 		}
 		close(gate)

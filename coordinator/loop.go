@@ -54,8 +54,8 @@ func (c *Coordinator) loop(ctx context.Context) error {
 			queue = c.step(engine.Input{Kind: engine.InTick})
 		case <-c.called:
 			queue = c.obey()
-		case a := <-c.arrivals:
-			queue = c.take(a)
+		case <-c.arrivals.Ready():
+			queue = c.take()
 		}
 		if err := c.perform(ctx, queue); err != nil {
 			return err
@@ -153,23 +153,17 @@ func token(m bus.Message) string {
 	return ""
 }
 
-// take hands an arrival to the core, and those queued behind it, at most maxBatch in all.
-func (c *Coordinator) take(a arrival) []engine.Output {
+// take hands arrivals to the core, at most maxBatch.
+func (c *Coordinator) take() (queue []engine.Output) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var queue []engine.Output
-	for taken := 1; ; taken++ {
-		c.left(a)
-		in := engine.Input{Kind: a.kind, ID: subjects.ID(a.msg.Subject), Frame: a.msg.Data,
-			Token: token(a.msg)}
-		queue = append(queue, c.core.Step(c.now(), in)...)
-		if taken == maxBatch {
+	for range maxBatch {
+		a, ok := c.arrivals.Pop()
+		if !ok {
 			return queue
 		}
-		select {
-		case a = <-c.arrivals:
-		default:
-			return queue
-		}
+		queue = append(queue, c.handle(&a)...)
 	}
+	c.arrivals.Wake()
+	return queue
 }

@@ -47,6 +47,9 @@ func (c *Coordinator) perform(ctx context.Context, queue []engine.Output) error 
 				return err
 			}
 		case engine.OutEvent:
+			if o.Event.Kind == report.Joined {
+				c.register.Add(o.Event.ID)
+			}
 			c.log(o.Event)
 			queue = append(queue, c.halted(o.Event)...)
 			if recording {

@@ -40,6 +40,9 @@ func (c *Core) Status() report.Status {
 	return s
 }
 
+// Faulty is how many messages were dropped that no honest device sends.
+func (c *Core) Faulty() uint64 { return c.counters.Faulty() }
+
 func (c *Core) state() report.State {
 	switch {
 	case c.deposed:

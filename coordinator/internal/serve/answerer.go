@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator/internal/quota"
 	"github.com/zofl/zofl/wire/subjects"
 )
 
@@ -24,8 +26,12 @@ type Config struct {
 	Logger *slog.Logger
 	// Patience is how long a request may wait for its turn. A later one is dropped.
 	Patience time.Duration
-	// Queue bounds the requests that wait.
+	// Queue bounds the requests that wait of members, and those of strangers.
 	Queue int
+	// Each is how many requests of one sender are answered. The others wait.
+	Each quota.Limit
+	// Register knows the members, and remembers who sends too much. Nil: nobody is a member.
+	Register *quota.Register
 }
 
 // An answerer answers requests of one kind, so that devices which missed much do not slow down
@@ -39,7 +45,8 @@ type answerer struct {
 	logger   *slog.Logger
 	what     string // what is asked for
 	patience time.Duration
-	requests chan waitingRequest
+	requests *quota.Queue[waitingRequest]
+	register *quota.Register
 
 	reply replier
 
@@ -70,23 +77,42 @@ type waitingRequest struct {
 type replier func(ctx context.Context, request, frame []byte) ([]byte, error)
 
 func newAnswerer(cfg *Config, what string, reply replier) *answerer {
-	return &answerer{
+	s := &answerer{
 		bus: cfg.Bus, logger: cfg.Logger, what: what, patience: cfg.Patience,
-		requests: make(chan waitingRequest, cfg.Queue), reply: reply,
+		register: cmp.Or(cfg.Register, &quota.Register{}), reply: reply,
 	}
+	s.requests = quota.New(quota.Config[waitingRequest]{Most: cfg.Queue, Each: cfg.Each,
+		Dropped: func(_ waitingRequest, name string, _ bool) { s.refuse(&s.overflow, name) }})
+	return s
 }
 
 // Arrive queues a request. It never waits.
 func (s *answerer) Arrive(m bus.Message) {
 	if len(m.Data) > maxRequest {
-		s.garbled.Add(1)
+		s.garble(m)
 		return
 	}
-	select {
-	case s.requests <- waitingRequest{m, time.Now()}:
-	default:
-		s.overflow.Add(1)
+	sender := s.sender(m)
+	if !s.requests.Push(sender, waitingRequest{m, time.Now()}, len(m.Data)) {
+		s.refuse(&s.overflow, sender.Name)
 	}
+}
+
+// refuse counts a request that is not answered.
+func (s *answerer) refuse(counter *atomic.Uint64, name string) {
+	counter.Add(1)
+	s.register.Offenders.Refused(name)
+}
+
+// garble counts a message that is no request.
+func (s *answerer) garble(m bus.Message) {
+	s.garbled.Add(1)
+	s.register.Offenders.Faulty(s.sender(m).Name)
+}
+
+// sender returns whose message it is.
+func (s *answerer) sender(m bus.Message) quota.Sender {
+	return s.register.Sender(subjects.ID(m.Subject), m.Reply)
 }
 
 // Serve answers requests until ctx ends.
@@ -95,7 +121,13 @@ func (s *answerer) Serve(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case r := <-s.requests:
+		case <-s.requests.Ready():
+		}
+		for ctx.Err() == nil {
+			r, ok := s.requests.Pop()
+			if !ok {
+				break
+			}
 			s.answer(ctx, r)
 		}
 	}
@@ -105,16 +137,16 @@ func (s *answerer) Serve(ctx context.Context) {
 func (s *answerer) answer(ctx context.Context, r waitingRequest) {
 	switch {
 	case !subjects.AnswersTo(subjects.ID(r.msg.Subject), r.msg.Reply):
-		s.garbled.Add(1)
+		s.garble(r.msg)
 		return
 	case time.Since(r.at) > s.patience:
-		s.stale.Add(1)
+		s.refuse(&s.stale, s.sender(r.msg).Name)
 		return
 	}
 	frame, err := s.reply(ctx, r.msg.Data, s.frame[:0])
 	switch {
 	case errors.Is(err, errGarbled):
-		s.garbled.Add(1)
+		s.garble(r.msg)
 		return
 	case ctx.Err() != nil, errors.Is(err, errNotOurs):
 		return
@@ -161,6 +193,9 @@ type Counts struct {
 	Garbled       uint64 // that are not requests
 	Overflow      uint64 // that the queue had no room for
 }
+
+// Refused is how many were not looked at.
+func (c Counts) Refused() uint64 { return c.Stale + c.Overflow }
 
 // Counts returns what has become of requests so far.
 func (s *answerer) Counts() Counts {

@@ -1,0 +1,196 @@
+package coordinator
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/zofl/zofl/bus"
+	"github.com/zofl/zofl/coordinator/internal/engine"
+	"github.com/zofl/zofl/coordinator/internal/quota"
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/subjects"
+)
+
+const (
+	// flowBytes bounds what waits of one sender. A device sends a few frames a round.
+	flowBytes = 1 << 20
+	// strangerBytes bounds what waits of all ids without a slot, where members are listed.
+	strangerBytes = 32 << 20
+	// joinBurst is how many ids may join at once, besides two for each of the plan's Members: more
+	// than the largest fleets that were measured.
+	joinBurst = 8192
+	// worst is how many offenders a status names.
+	worst = 8
+)
+
+// rejoinLimit bounds the joins of one member, each of which is answered with the plan. A device
+// joins when it starts, and when it has heard nothing for long.
+var rejoinLimit = quota.Limit{Rate: 8, Burst: 32}
+
+// An arrival is a message that waits for the core.
+type arrival struct {
+	kind   engine.InputKind
+	msg    bus.Message
+	sender quota.Sender
+	denied bool // a join of an id that Config.Allow does not let in
+}
+
+// A tally counts the arrivals that were turned away.
+type tally struct {
+	replies, joins, pieces atomic.Uint64
+	stale, notAllowed      atomic.Uint64
+}
+
+// share makes the queue of arrivals.
+func (c *Coordinator) share() {
+	p := &c.core.Plan
+	c.register.Open = p.Roster == wire.OpenRoster
+	cfg := quota.Config[arrival]{Most: c.cfg.Queue, FlowBytes: flowBytes,
+		StrangerBytes: strangerBytes, Patience: c.cfg.CatchUpPatience,
+		Metered: joinLimit(&c.cfg, p), Dropped: c.dropped}
+	if c.register.Open {
+		cfg.StrangerBytes = 0
+	}
+	c.arrivals = quota.New(cfg)
+	c.rejoins = quota.NewBuckets(rejoinLimit, c.cfg.Queue)
+	c.register.Add(c.cfg.Witnesses...)
+	members, _ := c.core.Devices(0)
+	for i := range members {
+		c.register.Add(members[i].ID)
+	}
+}
+
+// joinLimit bounds the ids that join a listed roster for the first time.
+func joinLimit(cfg *Config, p *wire.Plan) quota.Limit {
+	if cfg.JoinRate < 0 {
+		return quota.Limit{}
+	}
+	return quota.Limit{Rate: cfg.JoinRate, Burst: joinBurst + 2*float64(p.Members)}
+}
+
+// requestLimit bounds the requests of one sender to one service.
+func requestLimit(cfg *Config) quota.Limit {
+	if cfg.RequestRate < 0 {
+		return quota.Limit{}
+	}
+	return quota.Limit{Rate: cfg.RequestRate, Burst: max(1, 2*cfg.RequestRate)}
+}
+
+// arrive queues a message for the core. It drops messages longer than a frame, so that the queue's
+// memory is bounded, and joins that nobody waits for, which would take others' turns.
+func (c *Coordinator) arrive(kind engine.InputKind, m bus.Message) (queued bool) {
+	id := subjects.ID(m.Subject)
+	a := arrival{kind: kind, msg: m, sender: c.register.Sender(id, m.Reply)}
+	if len(m.Data) > wire.MaxFrame || kind == engine.InJoin && token(m) == "" {
+		c.garbled.Add(1)
+		c.register.Offenders.Faulty(a.sender.Name)
+		return false
+	}
+	if kind == engine.InJoin && !a.sender.Member {
+		a.sender.Metered = !c.register.Open
+		a.denied = c.cfg.Allow != nil && !c.cfg.Allow(id)
+	}
+	if !c.arrivals.Push(a.sender, a, len(m.Data)) {
+		c.refuse(&a, &c.overflow)
+		return false
+	}
+	return true
+}
+
+// arriveUpload queues a piece of a vector, unless the queued pieces would take more memory than
+// Config.UploadMemory.
+func (c *Coordinator) arriveUpload(m bus.Message) {
+	size := int64(len(m.Data))
+	if c.pieces.Add(size) > int64(max(c.cfg.UploadMemory, wire.MaxFrame)) {
+		c.pieces.Add(-size)
+		sender := c.register.Sender(subjects.ID(m.Subject), m.Reply)
+		c.refuse(&arrival{kind: engine.InUpload, sender: sender}, &c.overflow)
+		return
+	}
+	if !c.arrive(engine.InUpload, m) {
+		c.pieces.Add(-size)
+	}
+}
+
+// left notes that an arrival is no longer queued.
+func (c *Coordinator) left(a *arrival) {
+	if a.kind == engine.InUpload {
+		c.pieces.Add(-int64(len(a.msg.Data)))
+	}
+}
+
+// dropped counts an arrival that had to make room, or that waited too long.
+func (c *Coordinator) dropped(a arrival, _ string, late bool) {
+	c.left(&a)
+	if late {
+		c.refuse(&a, &c.refused.stale)
+	} else {
+		c.refuse(&a, &c.overflow)
+	}
+}
+
+// refuse counts an arrival that is not looked at.
+func (c *Coordinator) refuse(a *arrival, cause *atomic.Uint64) {
+	cause.Add(1)
+	c.register.Offenders.Refused(a.sender.Name)
+	switch a.kind {
+	case engine.InJoin:
+		c.refused.joins.Add(1)
+	case engine.InUpload:
+		c.refused.pieces.Add(1)
+	default:
+		c.refused.replies.Add(1)
+	}
+}
+
+// handle hands an arrival to the core, unless it is turned away. The caller holds mu.
+func (c *Coordinator) handle(a *arrival) []engine.Output {
+	c.left(a)
+	switch {
+	case a.denied:
+		return c.deny(a)
+	case a.kind == engine.InJoin && a.sender.Member:
+		if _, ok := c.rejoins.Take(a.sender.Name, time.Now()); !ok {
+			c.refuse(a, &c.overflow)
+			return nil
+		}
+	}
+	faults := c.core.Faulty()
+	out := c.core.Step(c.now(), engine.Input{Kind: a.kind, ID: subjects.ID(a.msg.Subject),
+		Frame: a.msg.Data, Token: token(a.msg)})
+	if c.core.Faulty() > faults {
+		c.register.Offenders.Faulty(a.sender.Name)
+	}
+	return out
+}
+
+// deny tells a device that it may not join.
+func (c *Coordinator) deny(a *arrival) []engine.Output {
+	c.refuse(a, &c.refused.notAllowed)
+	to := token(a.msg)
+	if to == "" {
+		return nil
+	}
+	reply := wire.JoinReply{Status: wire.JoinDenied, Last: c.core.N,
+		Reason: "the coordinator's list of ids that may join does not have this one"}
+	return []engine.Output{{Kind: engine.OutRespond, Token: to, Frame: reply.Append(nil)}}
+}
+
+// addTurnedAway adds to a status what was turned away, and who sent it.
+func (c *Coordinator) addTurnedAway(s *report.Status) {
+	r := &c.refused
+	s.Counters.Stale += r.stale.Load()
+	s.Counters.NotAllowed = r.notAllowed.Load()
+	s.TurnedAway.Replies = r.replies.Load()
+	s.TurnedAway.Joins = r.joins.Load()
+	s.TurnedAway.Pieces = r.pieces.Load()
+	s.TurnedAway.Records = c.catchUps.Counts().Refused()
+	if c.objects != nil {
+		s.TurnedAway.Vectors = c.objects.Counts().Refused()
+	}
+	if c.snapshots != nil {
+		s.TurnedAway.Snapshots = c.snapshots.Counts().Refused()
+	}
+	s.Offenders = c.register.Offenders.Worst(worst)
+}
