@@ -126,6 +126,9 @@ func noteOn(d *operate.Device) string {
 	if d.Doubt > 0.5 {
 		notes = append(notes, fmt.Sprintf("contradicts the others: counts %.0f %%", 100*(1-d.Doubt)))
 	}
+	if text := misdeeds(d.Refused, d.Faulty); text != "" {
+		notes = append(notes, text)
+	}
 	return strings.Join(notes, ", ")
 }
 

@@ -197,6 +197,7 @@ func printStatus(out io.Writer, s *operate.Status) {
 		}
 	}
 	t.AppendRow(table.Row{"dropped frames", droppedOf(s)})
+	t.AppendRows(turnedAwayOf(s))
 	t.Render()
 }
 

@@ -31,6 +31,8 @@ type serveFlags struct {
 	witnesses          []string
 	linger             time.Duration
 	acceptLoss         uint64
+	allow              string
+	joinRate           float64
 	beginAnew          bool
 	asJSON             bool
 	plan               *wire.Plan // nil: continue the run in the log
@@ -98,6 +100,10 @@ standard error. With --json, events go to standard output, one per line.`,
 		"how long to serve late devices after the run has ended; negative: until stopped")
 	fs.Uint64Var(&f.acceptLoss, "accept-loss", 0,
 		"how many records at the end of the log are lost for good; serve says the number")
+	fs.StringVar(&f.allow, "allow", "",
+		"file of the ids that may join, one a line; serve reads it again when it changes")
+	fs.Float64Var(&f.joinRate, "join-rate", 0,
+		"how many new ids may join a second, after the first thousands; 0: 100, negative: all")
 	fs.BoolVar(&f.beginAnew, "begin-anew", false,
 		"begin another run where records are lost: set aside what is left of the log")
 	fs.BoolVar(&f.asJSON, "json", false, "print events as JSON, one object per line")
@@ -192,13 +198,17 @@ func (f *serveFlags) serve(cmd *cobra.Command) error {
 		}
 	}
 	defer log.Close()
+	allow, err := allowed(f.allow, logger)
+	if err != nil {
+		return err
+	}
 	out := newPrinter(cmd.OutOrStdout(), logger, f.asJSON)
 	watch := &operate.Watch{Next: out}
 	for {
 		err := f.lead(ctx, nc, out, watch, coordinator.Config{
 			Conn: nc, Plan: f.plan, Log: log, Witnesses: f.witnesses, Linger: f.linger,
 			Recorder: watch, Logger: logger, AcceptLoss: f.acceptLoss,
-			BeginAnew: f.beginAnew,
+			BeginAnew: f.beginAnew, Allow: allow, JoinRate: f.joinRate,
 		})
 		switch {
 		case errors.Is(err, runlog.ErrDeposed):

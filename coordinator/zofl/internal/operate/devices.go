@@ -29,6 +29,8 @@ type Device struct {
 	Awaited  bool       `json:"awaited,omitempty"`    // the open round waits for it
 	Cut      uint32     `json:"cut,omitempty"`        // contributions that bound cut
 	Doubt    float64    `json:"doubt,omitempty"`      // share of its weight that it lost, by trust
+	Refused  uint64     `json:"refused,omitempty"`    // messages beyond its share
+	Faulty   uint64     `json:"faulty,omitempty"`     // messages that no honest device sends
 }
 
 // Absent says whether no round waits for the device.
@@ -39,7 +41,7 @@ func deviceOf(d *report.Device, now time.Time) Device {
 	out := Device{
 		ID: d.ID, Slot: d.Slot, State: d.State.String(), Declines: d.Declines, Missed: d.Missed,
 		Latency: float64(d.Latency.Microseconds()) / 1000, Awaited: d.Awaited,
-		Cut: d.Cut, Doubt: d.Doubt,
+		Cut: d.Cut, Doubt: d.Doubt, Refused: d.Refused, Faulty: d.Faulty,
 	}
 	if !d.LastSeen.IsZero() {
 		seen := d.LastSeen.UTC().Truncate(time.Millisecond)

@@ -41,6 +41,10 @@ type Status struct {
 
 	Counters report.Counters `json:"counters"`
 	Dropped  uint64          `json:"dropped"`
+	// TurnedAway counts, by kind, messages that were dropped without a look.
+	TurnedAway report.TurnedAway `json:"turned_away"`
+	// Offenders sent most of what was turned away or faulty.
+	Offenders []report.Offender `json:"offenders,omitempty"`
 }
 
 // An Evaluation is the metrics of the model after record N, averaged over devices.
@@ -79,6 +83,7 @@ func StatusOf(s report.Status) Status {
 		Phase: s.Phase, Attempt: s.Attempt, Asked: s.Asked,
 		Contributions: s.Contributions, Declines: s.Declines, Uploads: s.Uploads,
 		Loss: s.Loss, Counters: s.Counters, Dropped: s.Counters.Dropped(),
+		TurnedAway: s.TurnedAway, Offenders: s.Offenders,
 	}
 	if s.End != nil {
 		out.End = s.End.Reason.String()

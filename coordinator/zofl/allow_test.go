@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+)
+
+// The list of ids is read, and read again when it changes; one that is damaged later stays as it
+// was.
+func TestAllowList(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ids")
+	write := func(text string, age time.Duration) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Now().Add(-age)
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := allowed(path, slog.New(slog.DiscardHandler)); !errors.As(err, new(usageError)) {
+		t.Errorf("no file: %v", err)
+	}
+	write("pi-1\nbad id\n", time.Hour)
+	if _, err := allowed(path, nil); err == nil || !strings.Contains(err.Error(), "ids:2: ") {
+		t.Errorf("a bad id: %v", err)
+	}
+	write("# the kitchen\npi-1\n\n  pi-2  # by the door\n", time.Hour)
+	l := &allowList{path: path, logger: slog.New(slog.DiscardHandler)}
+	check := func(want string) {
+		t.Helper()
+		l.looked = time.Time{}
+		var got []string
+		for _, id := range []string{"pi-1", "pi-2", "pi-3"} {
+			if l.has(id) {
+				got = append(got, id)
+			}
+		}
+		if text := strings.Join(got, " "); text != want {
+			t.Errorf("%q may join, want %q", text, want)
+		}
+	}
+	check("pi-1 pi-2")
+	write("pi-3\n", time.Minute)
+	check("pi-3")
+	write("bad id\n", time.Second)
+	check("pi-3")
+	if f, err := allowed("", nil); f != nil || err != nil {
+		t.Errorf("no list: %v", err)
+	}
+}
+
+// zofl status and zofl devices name who sends too much.
+func TestOffendersAreShown(t *testing.T) {
+	s := &operate.Status{TurnedAway: report.TurnedAway{Joins: 5, Records: 7},
+		Offenders: []report.Offender{{Name: "d1", Refused: 12, Faulty: 3}}}
+	var text []string
+	for _, row := range turnedAwayOf(s) {
+		text = append(text, row[0].(string)+": "+row[1].(string))
+	}
+	want := "turned away: 5 joins, 7 requests for records\n" +
+		"offender: d1: 12 messages turned away, 3 faulty messages"
+	if got := strings.Join(text, "\n"); got != want {
+		t.Errorf("rows %q, want %q", got, want)
+	}
+	if note := noteOn(&operate.Device{Faulty: 3}); note != "3 faulty messages" {
+		t.Errorf("note %q", note)
+	}
+	if rows := turnedAwayOf(&operate.Status{}); rows != nil {
+		t.Errorf("rows of an honest run: %v", rows)
+	}
+}

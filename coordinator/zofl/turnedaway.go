@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+)
+
+// turnedAwayOf returns the rows about messages that were not looked at, by kind, and about who sent
+// them or faulty ones; none if there were none.
+func turnedAwayOf(s *operate.Status) (rows []table.Row) {
+	r := &s.TurnedAway
+	var kinds []string
+	for _, k := range []struct {
+		what  string
+		count uint64
+	}{{"replies", r.Replies}, {"joins", r.Joins}, {"pieces of vectors", r.Pieces},
+		{"requests for records", r.Records}, {"requests for vectors", r.Vectors},
+		{"requests for snapshots", r.Snapshots}} {
+		if k.count > 0 {
+			kinds = append(kinds, fmt.Sprintf("%d %s", k.count, k.what))
+		}
+	}
+	if len(kinds) > 0 {
+		rows = append(rows, table.Row{"turned away", strings.Join(kinds, ", ")})
+	}
+	for _, o := range s.Offenders {
+		rows = append(rows, table.Row{"offender", o.Name + ": " + misdeeds(o.Refused, o.Faulty)})
+	}
+	return rows
+}
+
+// misdeeds says what a sender's messages came to; "" if nothing was wrong with them.
+func misdeeds(refused, faulty uint64) string {
+	var list []string
+	if refused > 0 {
+		list = append(list, fmt.Sprintf("%d messages turned away", refused))
+	}
+	if faulty > 0 {
+		list = append(list, fmt.Sprintf("%d faulty messages", faulty))
+	}
+	return strings.Join(list, ", ")
+}
