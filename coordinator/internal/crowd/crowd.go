@@ -15,6 +15,11 @@ const (
 	stepOutFirst     = 1000      // milliseconds
 	stepOutMost      = 60 * 1000 // milliseconds
 	stepOutDeadlines = 16
+	// vainMiss is how many answers make up for a deadline that a round waited for a member in vain.
+	// Whoever lets SilentAfter of them pass, in a row or nearly so, is doubtful.
+	vainMiss = 8
+	// mostStalls bounds how the debt of a member doubles that becomes doubtful again and again.
+	mostStalls = 6
 )
 
 // A Member is what the coordinator has seen of one.
@@ -31,12 +36,17 @@ type Member struct {
 	Until    uint64 // it stepped out until then
 	at       int32
 	Excused  uint32 // the attempt, by its serial number, that does not wait for it
+	vain     uint8  // rises by vainMiss with each deadline missed, sinks by 1 with each answer
+	stalls   uint8  // how often vain was too high, at most mostStalls
+	debt     uint8  // answers that it owes until it may be relied on again
+	redeemed uint64 // the last record that it answered
 }
 
 // A Crowd is all members, by slot.
 type Crowd struct {
 	Members []Member
 	absent  []uint32 // slots
+	owing   int      // members with a debt
 }
 
 // Grow adds members. Those whom this coordinator has not heard of yet are given one deadline.
@@ -128,4 +138,47 @@ func (p *Member) Decline(deadline uint32) uint64 {
 	}
 	return min(uint64(stepOutFirst)<<min(p.InARow-stepOutAfter-1, 16), stepOutMost,
 		stepOutDeadlines*uint64(deadline))
+}
+
+// Doubtful says whether a round with a quorum should not wait for the member until its deadline.
+func (p *Member) Doubtful() bool { return p.debt > 0 }
+
+// Doubtful is how many members are doubtful.
+func (w *Crowd) Doubtful() int { return w.owing }
+
+// Doubt makes a newcomer doubtful until it has answered once.
+func (w *Crowd) Doubt(slot uint32) { w.owe(&w.Members[slot], 1) }
+
+// Stalled notes that a round waited for a member until its deadline. When that happens too often,
+// the member owes answers: first 1, then 3, 7, up to 63.
+func (w *Crowd) Stalled(slot uint32) {
+	p := &w.Members[slot]
+	if p.vain += vainMiss; p.vain < SilentAfter*vainMiss {
+		return
+	}
+	p.vain = 0
+	p.stalls = min(p.stalls+1, mostStalls)
+	w.owe(p, 1<<p.stalls-1)
+}
+
+func (w *Crowd) owe(p *Member, answers uint8) {
+	if p.debt == 0 {
+		w.owing++
+	}
+	p.debt = max(p.debt, answers)
+}
+
+// Redeem notes that a member answered record n. Several answers to one record count once.
+func (w *Crowd) Redeem(slot uint32, n uint64) {
+	p := &w.Members[slot]
+	if n <= p.redeemed {
+		return
+	}
+	p.redeemed, p.vain = n, p.vain-min(p.vain, 1)
+	if p.debt == 0 {
+		return
+	}
+	if p.debt--; p.debt == 0 {
+		w.owing--
+	}
 }

@@ -47,3 +47,49 @@ func TestCrowdKeepsCount(t *testing.T) {
 		}
 	}
 }
+
+// Who lets deadlines pass again and again is doubtful, for longer each time, whatever it sends
+// between. Who answers most of the time is not, and an answer pays once.
+func TestDoubt(t *testing.T) {
+	var w Crowd
+	w.Grow(2, true)
+	n := uint64(0)
+	answers := func(slot uint32) (paid int) {
+		for w.Members[slot].Doubtful() {
+			n++
+			w.Redeem(slot, n)
+			w.Redeem(slot, n)
+			paid++
+		}
+		return paid
+	}
+	for _, want := range []int{1, 3, 7, 15, 31, 63, 63} {
+		for miss := range SilentAfter {
+			if w.Members[0].Doubtful() {
+				t.Fatalf("doubtful after %d deadlines", miss)
+			}
+			w.Stalled(0)
+			w.Members[0].Heard(1)
+		}
+		if w.Doubtful() != 1 {
+			t.Fatalf("%d are doubtful, want 1", w.Doubtful())
+		}
+		if got := answers(0); got != want || w.Doubtful() != 0 {
+			t.Errorf("%d answers were owed, want %d; %d doubtful", got, want, w.Doubtful())
+		}
+	}
+	for range 100 {
+		w.Stalled(1)
+		for range vainMiss {
+			n++
+			w.Redeem(1, n)
+		}
+	}
+	if w.Members[1].Doubtful() {
+		t.Error("doubtful though it answers 8 of 9 times")
+	}
+	w.Doubt(1)
+	if got := answers(1); got != 1 {
+		t.Errorf("a newcomer owes %d answers, want 1", got)
+	}
+}

@@ -187,6 +187,9 @@ func (c *Core) missed() {
 		if !c.waitsFor(gather.Member{Slot: slot}, true) || p.Misses == crowd.SilentAfter {
 			continue
 		}
+		if c.now >= c.round.deadline {
+			c.crowd.Stalled(slot)
+		}
 		if p.Misses++; p.Misses == crowd.SilentAfter {
 			lost = append(lost, slot)
 		}

@@ -27,6 +27,7 @@ func (c *Core) reply(id string, frame []byte) {
 	}
 	if !c.witness(id) {
 		c.heard(m)
+		c.redeem(m, &r)
 	}
 	switch r.Kind {
 	case wire.Contribution:
@@ -217,5 +218,7 @@ func (c *Core) answered(waited bool) {
 		c.commitRound()
 	case !c.roster.open && c.round.pending == 0:
 		c.settle()
+	case !c.roster.open:
+		c.grants()
 	}
 }

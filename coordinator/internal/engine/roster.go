@@ -130,6 +130,9 @@ func (c *Core) membersStored(count int, err error) {
 		}
 		c.answers.Grow(r.stored)
 		c.crowd.Grow(r.stored, true)
+		for slot := r.stored - count; c.Rounds > 0 && slot < r.stored; slot++ {
+			c.crowd.Doubt(uint32(slot))
+		}
 		c.returned()
 	} else {
 		for _, id := range r.ids[r.stored:] {

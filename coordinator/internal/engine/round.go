@@ -18,6 +18,7 @@ type round struct {
 	asked    uint64 // when the current attempt was announced first
 	deadline uint64 // of the current attempt
 	closes   uint64 // when it closes, at the latest at its deadline
+	grace    uint64 // when to look whether it waits for the doubtful only; 0: not
 	serial   uint32 // of the current attempt, over all rounds of this coordinator
 	calls    uint32 // announcements
 	attempt  uint32
@@ -79,7 +80,8 @@ func (c *Core) openAttempt(number uint32) {
 	r.serial++
 	r.asked = c.now
 	r.deadline = c.now + uint64(c.Plan.Deadline)
-	r.closes = r.deadline
+	r.closes, r.grace = r.deadline, 0
+	c.uploads.By = r.deadline
 	r.declines = [len(r.declines)]uint32{}
 	c.answers.Forgive()
 	if c.roster.open {
@@ -150,7 +152,7 @@ func (c *Core) settle() {
 // closeAttempt commits the round if it has its quorum. Otherwise it asks another cohort, or, after
 // MaxAttempts, waits for devices to come back.
 func (c *Core) closeAttempt() {
-	if c.now >= c.round.deadline {
+	if c.now >= c.round.deadline || c.round.graceIsOver(c.now) {
 		c.missed()
 	}
 	switch {

@@ -113,14 +113,14 @@ func (c *Core) due() uint64 {
 	case c.shortage.waits:
 		return c.shortage.retryAt
 	}
-	return c.round.closes
+	return c.round.ends()
 }
 
 // closeOrReopen does what is due.
 func (c *Core) closeOrReopen() {
 	if c.shortage.waits {
 		c.reopen()
-	} else {
+	} else if !c.goesOn() {
 		c.closeAttempt()
 	}
 }

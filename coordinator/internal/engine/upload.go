@@ -71,6 +71,7 @@ func (c *Core) piece(m gather.Member, u *wire.Upload) (answer wire.UploadReply, 
 	waited := c.waitsFor(m, current)
 	c.counted(m, &r)
 	c.contributed(m, current)
+	c.redeem(m, &r)
 	return taken, func() { c.answered(waited) }
 }
 

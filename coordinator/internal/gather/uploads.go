@@ -14,6 +14,14 @@ const (
 	UploadRoom = 256
 	// uploadIdle is how long a vector keeps its place without a new piece, in milliseconds.
 	uploadIdle = 10_000
+	// lostFor is how long a vector that has lost its place lets others go first, in milliseconds
+	// since one of them was last told to wait. Devices wait less than that between two requests.
+	lostFor = 3000
+	// barredAfter is how often in a round a vector may lose its place before it lets others go
+	// first. That it is too slow weighs as much as all of them.
+	barredAfter = 2
+	// judgedAfter is the share of the time until the deadline after which a vector is judged.
+	judgedAfter = 8
 	// leastPiece is the size of the smallest piece that counts as new.
 	leastPiece = 1 << 10
 	// mostFaults is how many damaged vectors of a device are tolerated in a round before no further
@@ -32,9 +40,12 @@ const (
 type Uploads struct {
 	Most     int
 	Promised int
+	By       uint64                   // when vectors must be complete, in milliseconds; 0: no time
 	under    map[string]*list.Element // by id
 	order    *list.List               // of *upload
 	faults   map[string]int           // damaged vectors, by id
+	lost     map[string]int           // places lost in this round, by id
+	turnedAt uint64                   // when one that is not barred was last told to wait
 	turned   uint64                   // how often there was no memory
 	Evicted  uint64
 }
@@ -47,18 +58,20 @@ type upload struct {
 	loss   uint32 // its bits
 	size   int
 	data   []byte
+	began  uint64
 	heard  uint64
 }
 
 func NewUploads(most int) Uploads {
 	return Uploads{Most: most, under: map[string]*list.Element{}, order: list.New(),
-		faults: map[string]int{}}
+		faults: map[string]int{}, lost: map[string]int{}}
 }
 
 // Reset forgets all vectors and faults.
 func (s *Uploads) Reset() {
 	clear(s.under)
 	clear(s.faults)
+	clear(s.lost)
 	s.order.Init()
 	s.Promised = 0
 }
@@ -101,22 +114,54 @@ func (v *upload) is(u *wire.Upload) bool {
 		v.loss == math.Float32bits(u.Loss)
 }
 
-// begin reserves the memory of a vector, that of idle ones if need be. It returns nil if there is
-// none.
+// begin reserves the memory of a vector, that of hopeless ones if need be. It returns nil if there
+// is none. Who has lost his place before gets another one only when nobody else waits.
 func (s *Uploads) begin(id string, u *wire.Upload, now uint64) *list.Element {
 	v := &upload{id: id, digest: u.Digest, weight: u.Weight, loss: math.Float32bits(u.Loss),
-		size: int(u.Size), heard: now}
+		size: int(u.Size), began: now, heard: now}
+	barred := s.lost[id] >= barredAfter
+	if barred && s.turnedAt > 0 && now-s.turnedAt < lostFor {
+		return nil
+	}
 	for s.order.Len() > 0 && s.Promised+v.room() > s.Most {
-		oldest := s.order.Front()
-		if now-oldest.Value.(*upload).heard < uploadIdle {
+		e, weight := s.hopeless(now)
+		if e == nil || barred {
+			if !barred {
+				s.turnedAt = now
+			}
 			return nil
 		}
-		s.drop(oldest)
+		s.lost[e.Value.(*upload).id] += weight
+		s.drop(e)
 		s.Evicted++
 	}
 	s.Promised += v.room()
 	s.under[id] = s.order.PushBack(v)
 	return s.under[id]
+}
+
+// hopeless returns a vector that is idle, or that will not be complete in time, nil if there is
+// none, and how much the loss of its place weighs.
+func (s *Uploads) hopeless(now uint64) (e *list.Element, weight int) {
+	for e = s.order.Front(); e != nil; e = e.Next() {
+		switch v := e.Value.(*upload); {
+		case v.tooSlow(now, s.By):
+			return e, barredAfter
+		case now-v.heard >= uploadIdle:
+			return e, 1
+		}
+	}
+	return nil, 0
+}
+
+// tooSlow says whether a vector will not be complete in time at the rate that it has had so far. It
+// is judged once a share of the time has passed.
+func (v *upload) tooSlow(now, by uint64) bool {
+	if now >= by || (now-v.began)*judgedAfter < by-v.began {
+		return false
+	}
+	needs := float64(now-v.began) / float64(max(len(v.data), 1)) * float64(v.size-len(v.data))
+	return needs > float64(by-now)
 }
 
 func (v *upload) room() int { return v.size + UploadRoom }
