@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -64,10 +65,15 @@ func (f *torrent) end() {
 
 // ask asks until there is an answer, and returns how often it had to.
 func ask(nc *nats.Conn, subject string, frame []byte) (answer []byte, tries int, err error) {
+	begun := time.Now()
 	for tries = 1; tries <= askTries; tries++ {
 		var m *nats.Msg
 		if m, err = nc.Request(subject, frame, askPatience); err == nil {
 			return m.Data, tries, nil
+		}
+		if errors.Is(err, nats.ErrNoResponders) && time.Since(begun) < patience {
+			time.Sleep(time.Millisecond) // the coordinator does not listen yet
+			tries--
 		}
 	}
 	return nil, tries, err

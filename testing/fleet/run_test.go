@@ -40,6 +40,12 @@ type lead struct {
 // startLead starts broker and coordinator for a plan.
 func startLead(t *testing.T, p *wire.Plan, cfg broker.Config) *lead {
 	t.Helper()
+	return startLeadWith(t, cfg, coordinator.Config{Plan: p})
+}
+
+// startLeadWith is startLead with more of the coordinator's configuration.
+func startLeadWith(t *testing.T, cfg broker.Config, leads coordinator.Config) *lead {
+	t.Helper()
 	l := &lead{t: t, events: make(chan report.Event, 100_000)}
 	var err error
 	if l.broker, err = broker.Run(cfg); err != nil {
@@ -51,13 +57,12 @@ func startLead(t *testing.T, p *wire.Plan, cfg broker.Config) *lead {
 	}
 	t.Cleanup(func() { l.log.Close() })
 	nc := l.connect("coordinator")
-	l.c, err = coordinator.New(t.Context(), coordinator.Config{
-		Conn: nc, Plan: p, Log: l.log, Linger: patience,
-		Recorder: report.RecorderFunc(func(e report.Event) error {
-			l.events <- e
-			return nil
-		}),
+	leads.Conn, leads.Log, leads.Linger = nc, l.log, patience
+	leads.Recorder = report.RecorderFunc(func(e report.Event) error {
+		l.events <- e
+		return nil
 	})
+	l.c, err = coordinator.New(t.Context(), leads)
 	if err != nil {
 		t.Fatal(err)
 	}
