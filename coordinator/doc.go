@@ -49,8 +49,9 @@
 //
 // What is not in the log is lost: a pause, a request whose event was not yet told, the number of
 // the open attempt, evaluations and digests that were being collected, late contributions that
-// waited for the next record, the course of the loss, and whom Plan.Trust trusts. The scale of
-// Plan.Bound is taken from the log's last records.
+// waited for the next record, the course of the loss, whom Plan.Trust trusts, and the claims that
+// Plan.ClaimBound compares with where contributions are vectors. The scale of Plan.Bound is a
+// function of the round and of the log.
 //
 // # Vectors
 //

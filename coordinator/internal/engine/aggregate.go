@@ -2,7 +2,6 @@ package engine
 
 import (
 	"github.com/zofl/zofl/coordinator/internal/gather"
-	"github.com/zofl/zofl/coordinator/internal/guard"
 	"github.com/zofl/zofl/coordinator/internal/steer"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
@@ -14,7 +13,7 @@ func (c *Core) prepare() {
 	if c.round.scalars = c.round.survey.Values(); c.round.survey == survey.None {
 		c.round.scalars = c.transport.size(c)
 	}
-	c.guard.Begin(&c.Plan)
+	c.guard.Begin(&c.Plan, &c.past)
 	c.sum.Reset(c.sizeOfSum())
 	if c.guard.Holds() {
 		c.sum.Reset(0)
@@ -55,8 +54,7 @@ func (c *Core) take(m gather.Member, r *wire.Reply, control uint64) {
 		c.add(m.Slot, r, control)
 		return
 	}
-	c.guard.Hold(guard.Contribution{Slot: m.Slot, Reply: *r, Values: c.values, Control: control,
-		Variate: c.control})
+	c.guard.Hold(m.Slot, r, c.values, control, c.control)
 	c.sum.Add(nil, weight)
 }
 

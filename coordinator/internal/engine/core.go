@@ -235,7 +235,6 @@ func New(cfg Config, h *History) (*Core, error) {
 	c.crowd.Grow(len(c.roster.ids), false)
 	c.loadRetired(h.Retired)
 	c.yield.Population = uint64(c.Plan.Members)
-	c.guard.Recall(&c.Plan, c.recent)
 	return c, nil
 }
 

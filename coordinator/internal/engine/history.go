@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 
+	"github.com/zofl/zofl/coordinator/internal/guard"
 	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/coordinator/runlog"
 )
@@ -30,9 +31,10 @@ type archive struct {
 	first    []byte // record 1
 	recent   serve.Recent
 	segments serve.Segments
+	past     guard.Past
 }
 
-// remember keeps a copy of a record for announcements, and notes its segment.
+// remember keeps a copy of a record for announcements, and notes its segment and its lengths.
 func (l *archive) remember(record []byte) {
 	record = bytes.Clone(record)
 	if l.first == nil {
@@ -40,6 +42,7 @@ func (l *archive) remember(record []byte) {
 	}
 	l.recent.Add(record)
 	l.segments.Add(len(record))
+	l.past.Note(l.first, record)
 }
 
 // Span returns the segment of record n, and the log's last record.

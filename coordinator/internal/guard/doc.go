@@ -9,18 +9,20 @@
 // # Lengths
 //
 // The length of a contribution is the root of the mean square of its scalars. With Plan.Bound = b a
-// contribution longer than b times the scale is cut to that length, its direction kept. The scale
-// is the median of the last 15 rounds' medians. Until there is one, contributions are held until
-// the round closes, and the scale is the median of their own; after a restart it is at most what
-// the log's last records tell. The scale is relative, so the size of the loss does not matter, and
-// it follows a change of that size within 8 rounds. Control variates, which belong to earlier and
-// often steeper points, are cut to b times the largest scale so far.
+// contribution longer than b times the scale is cut to that length, its direction kept.
+// Contributions are held until the round closes, and the scale is the median of their lengths. A
+// majority of liars in a round is bounded by the log: the scale is at most the median of what the
+// last 15 round records tell, see [Past]. Both medians have a margin where they are of few scalars.
+// So the scale is a function of the round and of the log, and coordinators that are restarted or
+// take over cut alike. It is relative, so the size of the loss does not matter. What the log tells
+// follows a change of that size by a factor of b or more every 8 rounds. Control variates, which
+// belong to earlier and often steeper points, are cut to b times the largest scale so far.
 //
 // # Claims
 //
 // With Plan.ClaimBound = b a claimed number of samples counts up to b times the median claim of the
-// last rounds. Before that is known all weights are 1, but where contributions are held, which know
-// the median of their own.
+// round. Vectors cannot wait for it: theirs counts up to b times the median of the last rounds that
+// this coordinator led, and all weights are 1 before that is known.
 //
 // # Trust
 //

@@ -2,7 +2,6 @@ package guard
 
 import (
 	"math"
-	"slices"
 
 	"github.com/zofl/zofl/mathx"
 	"github.com/zofl/zofl/wire"
@@ -13,19 +12,23 @@ import (
 //
 // Invariants:
 //  1. held has contributions of the open round alone, none of which was added.
-//  2. lengths and claims of the open round are in length and claim until Close.
+//  2. lengths and claims of the open round are in lengths and claims until Close.
 type Guard struct {
 	Cuts uint64 // contributions and control variates that were cut
 
-	plan    *wire.Plan
-	lengths track   // of rounds whose contributions this coordinator saw
-	claims  track   // of samples
-	told    float64 // scale that the log tells, 0 for none
-	slots   []slot  // of a listed roster
+	plan  *wire.Plan
+	past  *Past
+	slots []slot // of a listed roster
 
-	length, claim []float64 // of the open round's contributions
-	held          []Contribution
-	own           float64 // scale of the open round while there is no running one
+	lengths []float64 // of the open round's contributions
+	scalars int       // of each
+	claims  []float64 // of samples
+	held    []Contribution
+	numbers []float32 // that held refers to
+	frames  []byte    // likewise
+	own     length    // of the last round that closed, by its contributions
+	claim   float64   // likewise
+	vectors track     // of claims, for vectors, which cannot wait until a round closes
 }
 
 // A slot is what is known of a member.
@@ -39,70 +42,91 @@ type slot struct {
 // A Contribution is held until its round closes.
 type Contribution struct {
 	Slot    uint32
-	ID      string
-	Reply   wire.Reply // Values and Rest are copies
+	Reply   wire.Reply // without Rest
 	Values  []float32
 	Control uint64 // record of the control variate, 0 for none
 	Variate []float32
 }
 
-// Begin forgets the open round and begins the next one.
-func (g *Guard) Begin(p *wire.Plan) {
-	g.plan = p
-	g.length, g.claim = g.length[:0], g.claim[:0]
+// Begin forgets the open round and begins the next one, after the records that past knows.
+func (g *Guard) Begin(p *wire.Plan, past *Past) {
+	g.plan, g.past = p, past
+	g.lengths, g.claims = g.lengths[:0], g.claims[:0]
 	clear(g.held)
-	g.held, g.own = g.held[:0], 0
+	g.held, g.numbers, g.frames = g.held[:0], g.numbers[:0], g.frames[:0]
+	if g.dense() {
+		g.claim = g.vectors.median()
+	}
 }
 
-// Holds says whether contributions have to wait until the round closes. Vectors never do: they have
-// no length that would be known, and are too large to wait.
+func (g *Guard) dense() bool { return g.plan.Transport == wire.DenseVectors }
+
+// Holds says whether contributions have to wait until the round closes: what is usual is that of
+// the round. Vectors never do: they have no length that would be known, and are too large to wait.
 func (g *Guard) Holds() bool {
-	if g.plan.Transport == wire.DenseVectors {
-		return false
-	}
-	return g.plan.Trust > 0 || g.plan.Bound > 0 && g.lengths.n == 0
+	p := g.plan
+	claims := p.ClaimBound > 0 && p.Weights == wire.BySamples
+	return !g.dense() && (p.Bound > 0 || p.Trust > 0 || claims)
 }
 
 // See notes the scalars of a contribution, none for a vector, and the samples that it claims.
 func (g *Guard) See(values []float32, claim uint32) {
-	if g.plan.Bound > 0 && len(values) > 0 {
-		g.length = append(g.length, lengthOf(values))
+	if len(values) > 0 {
+		g.lengths, g.scalars = append(g.lengths, lengthOf(values)), len(values)
 	}
-	if g.plan.ClaimBound > 0 {
-		g.claim = append(g.claim, float64(claim))
-	}
+	g.claims = append(g.claims, float64(claim))
 }
 
-// Hold keeps a copy of a contribution until the round closes.
-func (g *Guard) Hold(k Contribution) {
-	k.Reply.Values, k.Reply.Rest = slices.Clone(k.Reply.Values), slices.Clone(k.Reply.Rest)
-	k.Values, k.Variate = slices.Clone(k.Values), slices.Clone(k.Variate)
+// Hold keeps copies of a contribution and its control variate, of record control or of none, until
+// the round closes.
+func (g *Guard) Hold(slot uint32, r *wire.Reply, values []float32, control uint64,
+	variate []float32) {
+	k := Contribution{Slot: slot, Reply: *r, Values: keep(&g.numbers, values), Control: control,
+		Variate: keep(&g.numbers, variate)}
+	k.Reply.Values, k.Reply.Rest = keep(&g.frames, r.Values), nil
 	g.held = append(g.held, k)
+}
+
+// keep appends a copy of v to all, and returns it.
+func keep[T any, S ~[]T](all *[]T, v S) S {
+	at := len(*all)
+	*all = append(*all, v...)
+	return S((*all)[at:len(*all):len(*all)])
 }
 
 // Close ends the round and returns the contributions that were held, in no particular order. They
 // are valid until Begin.
 func (g *Guard) Close() []Contribution {
-	if g.lengths.n == 0 {
-		if g.own = median(slices.Clone(g.length)); g.told > 0 {
-			g.own = min(g.own, g.told)
-		}
-	}
 	if g.plan.Trust > 0 {
 		g.agree()
 	}
-	g.lengths.add(median(g.length))
-	g.claims.add(median(g.claim))
-	g.length, g.claim = g.length[:0], g.claim[:0]
+	below := (len(g.lengths) + 1) / 2
+	g.own = length{median(g.lengths), below * g.scalars}
+	g.claim = median(g.claims)
+	if g.dense() {
+		g.vectors.add(g.claim)
+	}
+	g.lengths, g.claims = g.lengths[:0], g.claims[:0]
 	return g.held
 }
 
-// scale returns the length of a usual contribution to the open round, 0 if nobody knows.
+// scale returns the length of a usual contribution, 0 if nobody knows: by the last round that
+// closed, and at most what the log tells.
 func (g *Guard) scale() float64 {
-	if g.own > 0 {
-		return g.own
+	own, told := g.own.safe(), g.past.usual()
+	switch {
+	case own == 0:
+		return told.safe()
+	case told.rms == 0 || g.clipped(told.rms):
+		return own
 	}
-	return g.lengths.median()
+	return min(own, told.safe())
+}
+
+// clipped says whether contributions of a length that the log tells were clipped before.
+func (g *Guard) clipped(rms float64) bool {
+	norm := rms * math.Sqrt(float64(g.scalars))
+	return g.plan.Aggregator == wire.ClippedMean && norm > float64(g.plan.Clip)/2
 }
 
 // Cut shortens a contribution that stands out, and returns by which factor: 1 if it does not.
@@ -112,7 +136,7 @@ func (g *Guard) Cut(slot uint32, values []float32) (factor float64) {
 
 // CutVariate shortens a control variate that stands out.
 func (g *Guard) CutVariate(slot uint32, values []float32) {
-	g.cut(slot, values, max(g.scale(), g.lengths.most))
+	g.cut(slot, values, max(g.scale(), g.past.most))
 }
 
 func (g *Guard) cut(slot uint32, values []float32, scale float64) float64 {
@@ -152,7 +176,7 @@ func (g *Guard) Samples(claim uint32) uint32 {
 	if g.plan.ClaimBound == 0 {
 		return claim
 	}
-	most := float64(g.plan.ClaimBound) * g.claims.median()
+	most := float64(g.plan.ClaimBound) * g.claim
 	return uint32(min(float64(claim), max(most, 1)))
 }
 

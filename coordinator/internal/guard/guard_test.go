@@ -3,6 +3,7 @@ package guard
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/zofl/zofl/prng"
@@ -18,21 +19,60 @@ func honest(rng *rand.Rand, n int) []float32 {
 	return values
 }
 
+// A desk is a guard with its log, whose records have the mean of all contributions.
+type desk struct {
+	Guard
+	plan *wire.Plan
+	past Past
+}
+
+func newDesk(p *wire.Plan) *desk { return &desk{plan: p} }
+
 // round lets a guard see a round of contributions, and returns their factors.
-func round(g *Guard, p *wire.Plan, contributions [][]float32) (factors []float64) {
-	g.Begin(p)
+func (d *desk) round(contributions [][]float32) (factors []float64) {
+	d.Begin(d.plan, &d.past)
 	for slot, values := range contributions {
-		g.See(values, 1)
-		if g.Holds() {
-			g.Hold(Contribution{Slot: uint32(slot), Values: values})
+		d.See(values, 1)
+		if d.Holds() {
+			d.Hold(uint32(slot), &wire.Reply{}, values, 0, nil)
 		} else {
-			factors = append(factors, g.Cut(uint32(slot), values))
+			factors = append(factors, d.Cut(uint32(slot), values))
 		}
 	}
-	for _, k := range g.Close() {
-		factors = append(factors, g.Cut(k.Slot, k.Values))
+	mean := make([]float32, len(contributions[0]))
+	for _, k := range d.Close() {
+		factors = append(factors, d.Cut(k.Slot, k.Values))
+		for p, v := range k.Values {
+			mean[p] += v / float32(len(contributions))
+		}
 	}
+	d.note(uint32(len(contributions)), mean)
 	return factors
+}
+
+// note adds a record to the log, with a term of own directions for each list unless there is one.
+func (d *desk) note(contributors uint32, terms ...[]float32) {
+	d.past.Note(planRecord(d.plan), roundRecord(contributors, terms...))
+}
+
+func planRecord(p *wire.Plan) []byte {
+	plan := *p
+	plan.Scheme, plan.Steps = prng.Scheme, 1
+	return (&wire.Record{N: 1, Epoch: 1, Kind: wire.KindPlan, Plan: &plan}).Append(nil)
+}
+
+func roundRecord(contributors uint32, terms ...[]float32) []byte {
+	body := &wire.Round{Round: 1, StepSize: 1, Perturbations: uint32(len(terms[0])),
+		Contributors: contributors}
+	for i, values := range terms {
+		source := prng.Shared
+		if len(terms) > 1 {
+			source = prng.Slot(uint32(i))
+		}
+		body.Terms = append(body.Terms, wire.Term{Source: source,
+			Scalars: wire.AppendScalars(nil, values...)})
+	}
+	return (&wire.Record{N: 2, Epoch: 1, Kind: wire.KindRound, Round: body}).Append(nil)
 }
 
 // TestBound has one device of ten send 990,000 in the first round, later, and among contributions
@@ -40,7 +80,7 @@ func round(g *Guard, p *wire.Plan, contributions [][]float32) (factors []float64
 func TestBound(t *testing.T) {
 	for _, size := range []float32{1e-6, 1, 1000} {
 		rng := rand.New(rand.NewPCG(1, 2))
-		plan, g := &wire.Plan{Bound: 4, MaxScalar: 1e30}, &Guard{}
+		g := newDesk(&wire.Plan{Bound: 4})
 		for r := range 40 {
 			all := make([][]float32, 10)
 			for i := range all {
@@ -54,7 +94,7 @@ func TestBound(t *testing.T) {
 				all[3][5] = 990_000 * size
 			}
 			sent := lengthOf(all[3])
-			for i, f := range round(g, plan, all) {
+			for i, f := range g.round(all) {
 				liar := lies && i == 3
 				if !liar && f != 1 || liar && !(f*sent < 4*8*float64(size)) {
 					t.Fatalf("size %v, round %d: device %d was cut by %v", size, r, i, f)
@@ -69,9 +109,8 @@ func TestBound(t *testing.T) {
 
 // TestCutKeepsDirection compares a cut with its equation, v b s/|v|, in float64.
 func TestCutKeepsDirection(t *testing.T) {
-	plan, g := &wire.Plan{Bound: 3}, &Guard{}
-	round(g, plan, [][]float32{{1, 1}, {-1, 1}, {1, -1}})
-	g.Begin(plan)
+	g := newDesk(&wire.Plan{Bound: 3})
+	g.round([][]float32{ones(30, 1), ones(30, 1), ones(30, 1)})
 	values := []float32{30, -40}
 	g.Cut(0, values)
 	scale := 3 / math.Sqrt((30*30+40*40)/2.) // to 3 times a scale of 1
@@ -82,72 +121,158 @@ func TestCutKeepsDirection(t *testing.T) {
 	}
 }
 
-// TestScaleFollows has all contributions grow a thousandfold, as after a change of the loss.
+// ones returns n scalars of a size.
+func ones(n int, size float32) []float32 {
+	v := make([]float32, n)
+	for i := range v {
+		v[i] = size
+	}
+	return v
+}
+
+// TestScaleFollows has all contributions grow a thousandfold, as after a change of the loss. The
+// log tells at first of contributions of 1, then of cut ones, and each 8 rounds let 4 times the
+// root of 10 times as much pass.
 func TestScaleFollows(t *testing.T) {
-	plan, g := &wire.Plan{Bound: 4}, &Guard{}
+	g := newDesk(&wire.Plan{Bound: 4})
 	cut := 0
 	for r := range 60 {
 		size := float32(1)
 		if r >= 30 {
 			size = 1000
 		}
-		for _, f := range round(g, plan, [][]float32{{size}, {size}, {-size}}) {
+		all := make([][]float32, 10)
+		for i := range all {
+			all[i] = ones(10, size)
+		}
+		for _, f := range g.round(all) {
 			if f < 1 {
 				cut++
 			}
 		}
 	}
-	if cut != 3*8 {
-		t.Errorf("%d contributions were cut, want those of 8 rounds, until the median follows", cut)
+	if cut != 10*2*8 {
+		t.Errorf("%d contributions were cut, want those of 16 rounds, until the log follows", cut)
 	}
 }
 
-// TestMinorityOfManyRounds has a majority of liars in one round of few contributors. The running
-// median holds.
+// TestMinorityOfManyRounds has a majority of liars in one round of few contributors. What the log
+// tells holds: contributions of 1, and as all were alike it may be the root of 3.
 func TestMinorityOfManyRounds(t *testing.T) {
-	plan, g := &wire.Plan{Bound: 4}, &Guard{}
+	g := newDesk(&wire.Plan{Bound: 4})
 	for range 20 {
-		round(g, plan, [][]float32{{1}, {1}, {1}})
+		g.round([][]float32{ones(10, 1), ones(10, 1), ones(10, 1)})
 	}
-	for i, f := range round(g, plan, [][]float32{{1}, {1e5}, {-1e5}}) {
-		if want := []float64{1, 4e-5, 4e-5}[i]; math.Abs(f/want-1) > 1e-6 {
+	cut := 4 * math.Sqrt(3) / 1e5
+	for i, f := range g.round([][]float32{ones(10, 1), ones(10, 1e5), ones(10, -1e5)}) {
+		if want := []float64{1, cut, cut}[i]; math.Abs(f/want-1) > 1e-6 {
 			t.Errorf("device %d was cut by %v, want %v", i, f, want)
 		}
 	}
 }
 
+// TestPersistentLiar has one of ten send as much as it can in every round, for as long as it likes:
+// it does not teach the log a larger scale, because the round's own median holds.
+func TestPersistentLiar(t *testing.T) {
+	rng, g := rand.New(rand.NewPCG(1, 2)), newDesk(&wire.Plan{Bound: 8})
+	for r := range 200 {
+		all := make([][]float32, 10)
+		for i := range all {
+			all[i] = honest(rng, 10)
+		}
+		all[7] = ones(10, 1e6)
+		if f := g.round(all)[7]; f*1e6 > 8*8 {
+			t.Fatalf("round %d: %v of the liar's is left, want at most 64", r, f*1e6)
+		}
+	}
+}
+
+// TestFewScalars has few honest devices send few normal scalars, the size of which varies by a
+// factor of 3 between devices: almost none is cut, though one scalar is often far from its median.
+func TestFewScalars(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, devices := range []int{1, 2, 3, 5, 10} {
+		for _, scalars := range []int{1, 2, 5, 10} {
+			g := newDesk(&wire.Plan{Bound: 8})
+			for range 2000 {
+				all := make([][]float32, devices)
+				for i := range all {
+					all[i] = make([]float32, scalars)
+					size := float32(math.Pow(3, rng.Float64()))
+					for p := range all[i] {
+						all[i][p] = size * float32(rng.NormFloat64())
+					}
+				}
+				g.round(all)
+			}
+			if most := uint64(2 * devices / 10); g.Cuts > most {
+				t.Errorf("%d devices, %d scalars: %d of %d contributions were cut, want at most %d",
+					devices, scalars, g.Cuts, 2000*devices, most)
+			}
+		}
+	}
+}
+
+// TestGuardOfTheLogAlone has a coordinator with nothing but the log cut each round as one does that
+// saw all rounds.
+func TestGuardOfTheLogAlone(t *testing.T) {
+	rng, plan := rand.New(rand.NewPCG(5, 6)), &wire.Plan{Bound: 2}
+	g := newDesk(plan)
+	for r := range 100 {
+		all := make([][]float32, 1+rng.IntN(4))
+		var copies [][]float32
+		for i := range all {
+			all[i] = ones(1+r%3, float32(math.Exp(3*rng.NormFloat64())))
+			copies = append(copies, slices.Clone(all[i]))
+		}
+		other := &desk{plan: plan, past: g.past}
+		want, got := g.round(all), other.round(copies)
+		if !slices.Equal(got, want) {
+			t.Fatalf("round %d: cut by %v, want %v", r, got, want)
+		}
+		if other.past != g.past {
+			t.Fatalf("round %d: the logs tell %+v and %+v", r, other.past, g.past)
+		}
+	}
+	if g.Cuts < 10 {
+		t.Errorf("%d contributions were cut: the test shows nothing", g.Cuts)
+	}
+}
+
 func TestNothingIsCutWithoutBound(t *testing.T) {
-	plan, g := &wire.Plan{}, &Guard{}
-	for i, f := range round(g, plan, [][]float32{{1}, {1e30}, {1}}) {
+	g := newDesk(&wire.Plan{})
+	for i, f := range g.round([][]float32{{1}, {1e30}, {1}}) {
 		if f != 1 {
 			t.Errorf("device %d was cut by %v", i, f)
 		}
 	}
-	if plan.Bound = 4; g.Cut(0, []float32{0, 0}) != 1 {
+	if g.plan.Bound = 4; g.Cut(0, []float32{0, 0}) != 1 {
 		t.Error("zeros were cut")
 	}
 }
 
 // TestVariates cuts those of earlier, steeper points less than a contribution.
 func TestVariates(t *testing.T) {
-	plan, g := &wire.Plan{Bound: 4}, &Guard{}
-	round(g, plan, [][]float32{{100}, {100}, {100}})
-	for range 40 {
-		round(g, plan, [][]float32{{1}, {1}, {1}})
+	g := newDesk(&wire.Plan{Bound: 4})
+	for r := range 41 {
+		size := float32(1)
+		if r == 0 {
+			size = 100
+		}
+		g.round([][]float32{ones(30, size), ones(30, size), ones(30, size)})
 	}
-	g.Begin(plan)
 	old, lie := []float32{150}, []float32{9e5}
 	if g.CutVariate(0, old); old[0] != 150 {
 		t.Errorf("an honest variate became %v", old[0])
 	}
-	if g.CutVariate(1, lie); lie[0] > 401 {
-		t.Errorf("a variate of 9e5 became %v, want at most 400", lie[0])
+	if g.CutVariate(1, lie); lie[0] > 693 {
+		t.Errorf("a variate of 9e5 became %v, want at most 400 times the root of 3", lie[0])
 	}
 }
 
 func TestClaims(t *testing.T) {
 	plan, g := &wire.Plan{ClaimBound: 4}, &Guard{}
-	g.Begin(plan)
+	g.Begin(plan, &Past{})
 	if got := g.Samples(1 << 20); got != 1 {
 		t.Errorf("a claim before any is known counts %d, want 1", got)
 	}
@@ -156,7 +281,7 @@ func TestClaims(t *testing.T) {
 			g.See(nil, claim)
 		}
 		g.Close()
-		g.Begin(plan)
+		g.Begin(plan, &Past{})
 	}
 	for claim, want := range map[uint32]uint32{1 << 20: 4000, 1100: 1100, 5: 5} {
 		if got := g.Samples(claim); got != want {
@@ -165,40 +290,42 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// TestRecall takes the scale from records, of single contributions and of means.
-func TestRecall(t *testing.T) {
-	record := func(contributors uint32, terms ...[]float32) []byte {
-		body := &wire.Round{Round: 1, StepSize: 1, Perturbations: 2, Contributors: contributors}
-		for i, values := range terms {
-			source := prng.Shared
-			if len(terms) > 1 {
-				source = prng.Slot(uint32(i))
-			}
-			body.Terms = append(body.Terms, wire.Term{Source: source,
-				Scalars: wire.AppendScalars(nil, values...)})
-		}
-		return (&wire.Record{N: 2, Epoch: 1, Kind: wire.KindRound, Round: body}).Append(nil)
-	}
+// TestPast takes the scale from records, of single contributions and of means.
+func TestPast(t *testing.T) {
 	for name, c := range map[string]struct {
 		record []byte
 		want   float64
 	}{
-		"relay":   {record(3, []float32{5, 5}, []float32{4, -4}, []float32{70, 0}), 5},
-		"mean":    {record(16, []float32{1, -1}), 4},
+		"relay":   {roundRecord(3, ones(30, 5), ones(30, 4), ones(30, 70)), 5},
+		"mean":    {roundRecord(16, ones(30, -1)), 4},
 		"garbage": {[]byte{1, 2, 3}, 0},
 	} {
-		g := &Guard{}
-		plan := &wire.Plan{Bound: 4, Steps: 1, Perturbations: 2}
-		if g.Recall(plan, [][]byte{c.record}); math.Abs(g.told-c.want) > 1e-6 {
-			t.Errorf("%s: scale %v, want %v", name, g.told, c.want)
+		g := newDesk(&wire.Plan{Bound: 4})
+		g.past.Note(planRecord(g.plan), c.record)
+		if got := g.past.usual().rms; math.Abs(got-c.want) > 1e-6 {
+			t.Errorf("%s: scale %v, want %v", name, got, c.want)
 		}
 		if c.want == 0 {
 			continue
 		}
 		// A majority that lies in the first round after a restart is bounded by the log.
-		f := round(g, plan, [][]float32{{1e5, 1e5}, {1e5, 1e5}, {1, 1}})[0]
+		f := g.round([][]float32{ones(30, 1e5), ones(30, 1e5), ones(30, 1)})[0]
 		if most := 4 * c.want / 1e5; math.Abs(f/most-1) > 1e-6 {
 			t.Errorf("%s: a lie was cut by %v, want %v", name, f, most)
+		}
+	}
+}
+
+// TestClippedLogs: where an aggregator clips, the log tells how long contributions are after that,
+// which says nothing of what is usual before.
+func TestClippedLogs(t *testing.T) {
+	g := newDesk(&wire.Plan{Bound: 4, Aggregator: wire.ClippedMean, Clip: 1})
+	for range 20 {
+		g.note(3, ones(30, 1))
+	}
+	for i, f := range g.round([][]float32{ones(30, 90), ones(30, 100), ones(30, 110)}) {
+		if f != 1 {
+			t.Errorf("device %d was cut by %v", i, f)
 		}
 	}
 }
@@ -208,7 +335,8 @@ func TestVectorsDoNotWait(t *testing.T) {
 	g := &Guard{}
 	for transport, want := range map[wire.Transport]bool{wire.Mean: true, wire.Relay: true,
 		wire.DenseVectors: false} {
-		if g.Begin(&wire.Plan{Bound: 8, Transport: transport}); g.Holds() != want {
+		g.Begin(&wire.Plan{Bound: 8, Transport: transport}, &Past{})
+		if g.Holds() != want {
 			t.Errorf("%v holds: %v, want %v", transport, g.Holds(), want)
 		}
 	}

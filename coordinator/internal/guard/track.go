@@ -9,7 +9,6 @@ const window = 15
 type track struct {
 	last [window]float64 // at index rounds mod window
 	n    int             // rounds so far
-	most float64         // largest median so far
 }
 
 // add adds a round's number. One that is not positive tells nothing, and is left out.
@@ -19,7 +18,6 @@ func (t *track) add(v float64) {
 	}
 	t.last[t.n%window] = v
 	t.n++
-	t.most = max(t.most, t.median())
 }
 
 // median returns the running median, 0 if there is none.

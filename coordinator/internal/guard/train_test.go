@@ -39,7 +39,7 @@ func (s *school) train(plan *wire.Plan) float64 {
 		}
 	}
 	for r := range rounds {
-		g.Begin(plan)
+		g.Begin(plan, &Past{})
 		signal, z, own := make([]float32, directions), [directions][]float64{}, [devices][]float32{}
 		for p := range z {
 			z[p] = normals(dim, 1)
@@ -64,7 +64,7 @@ func (s *school) train(plan *wire.Plan) float64 {
 				own[i] = s.lie(rng, signal, own[i])
 			}
 			g.See(own[i], 1)
-			g.Hold(Contribution{Slot: uint32(i), Values: own[i]})
+			g.Hold(uint32(i), &wire.Reply{}, own[i], 0, nil)
 		}
 		for _, k := range g.Close() {
 			weight := float64(g.Weight(k.Slot, 1))

@@ -69,9 +69,9 @@ var lies = map[string]func(*rand.Rand, []float32, []float32) []float32{
 func TestTrust(t *testing.T) {
 	for name, lie := range lies {
 		f := fleet{rng: rand.New(rand.NewPCG(5, 6)), n: 20, liars: 4, lie: lie, scalar: 10}
-		plan, g := &wire.Plan{Bound: 3, Trust: 10}, &Guard{}
+		g := newDesk(&wire.Plan{Bound: 3, Trust: 10})
 		for r := range 100 {
-			round(g, plan, f.round())
+			g.round(f.round())
 			if r < 10 {
 				continue
 			}
@@ -89,7 +89,7 @@ func TestTrust(t *testing.T) {
 // TestTrustComesBack has a device lie for a while, by a defect: it counts again later.
 func TestTrustComesBack(t *testing.T) {
 	f := fleet{rng: rand.New(rand.NewPCG(5, 6)), n: 10, liars: 1, lie: times(-1), scalar: 10}
-	plan, g := &wire.Plan{Bound: 3, Trust: 10}, &Guard{}
+	g := newDesk(&wire.Plan{Bound: 3, Trust: 10})
 	for r := range 80 {
 		if r == 40 {
 			if w := g.Weight(0, 1); w != 0 {
@@ -97,7 +97,7 @@ func TestTrustComesBack(t *testing.T) {
 			}
 			f.liars = 0
 		}
-		round(g, plan, f.round())
+		g.round(f.round())
 	}
 	if w := g.Weight(0, 1); w < full/2 {
 		t.Errorf("the device weighs %d of %d, want it to count again", w, full)
@@ -107,14 +107,14 @@ func TestTrustComesBack(t *testing.T) {
 // TestAgreement compares a device's agreement with its equations, in float64: the cosine with the
 // sum of the units, and the mean over the contributions so far.
 func TestAgreement(t *testing.T) {
-	plan, g := &wire.Plan{Bound: 100, Trust: 4}, &Guard{}
+	g := newDesk(&wire.Plan{Bound: 100, Trust: 4})
 	rounds := [][][]float32{
 		{{1, 2}, {3, 1}, {2, 5}, {-1, 4}},
 		{{2, 0}, {1, 1}, {4, -1}, {0, 3}},
 	}
 	mean, lost := make([]float64, 4), make([]float64, 4)
 	for r, all := range rounds {
-		round(g, plan, all)
+		g.round(all)
 		var middle [2]float64
 		for i, v := range all {
 			for p := range middle {
@@ -139,8 +139,8 @@ func TestAgreement(t *testing.T) {
 
 // TestNobodyAgrees has devices cancel each other: all of them count.
 func TestNobodyAgrees(t *testing.T) {
-	plan, g := &wire.Plan{Bound: 3, Trust: 5}, &Guard{}
-	round(g, plan, [][]float32{{1}, {-1}})
+	g := newDesk(&wire.Plan{Bound: 3, Trust: 5})
+	g.round([][]float32{{1}, {-1}})
 	for slot := range uint32(2) {
 		if w := g.Weight(slot, 3); w != 3*full {
 			t.Errorf("device %d weighs %d, want %d", slot, w, 3*full)

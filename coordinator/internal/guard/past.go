@@ -1,0 +1,111 @@
+package guard
+
+import (
+	"math"
+	"slices"
+
+	"github.com/zofl/zofl/wire"
+)
+
+// A Past is what the records of a log tell of the lengths of contributions. It is a function of
+// these records, the last of which were kept or undone alike: coordinators that have read the same
+// log have the same Past, to the last bit.
+//
+// A record with a term for each contributor has their lengths. A mean of n contributions is at
+// least the root of n shorter than they are if they have nothing in common, and as long if they are
+// alike. So its length times that root is at least the usual one.
+type Past struct {
+	read      bool // record 1
+	steps     int
+	precision wire.Precision
+
+	last [window]length // of round records, at index rounds mod window
+	n    uint64         // round records with a length
+	most float64        // largest median so far
+}
+
+// A length is a length, and the number of scalars that it is of.
+type length struct {
+	rms     float64
+	scalars int
+}
+
+// Note notes the next record of a log that begins with first.
+func (p *Past) Note(first, record []byte) {
+	if !p.read {
+		if r, err := wire.DecodeRecord(first); err == nil && r.Kind == wire.KindPlan {
+			p.read, p.steps, p.precision = true, int(r.Plan.Steps), r.Plan.Precision
+		}
+	}
+	r, err := wire.DecodeRecord(record)
+	if err != nil || r.Kind != wire.KindRound || !p.read {
+		return
+	}
+	l := p.lengthIn(r.Round)
+	if !(l.rms > 0) {
+		return
+	}
+	p.last[p.n%window] = l
+	p.n++
+	p.most = max(p.most, p.usual().rms)
+}
+
+// lengthIn returns how long a round's contributions were at most, as its record tells; 0: it does
+// not tell.
+func (p *Past) lengthIn(r *wire.Round) (l length) {
+	var lengths []float64
+	steps := p.steps
+	if r.Phase == 1 {
+		steps = 1
+	}
+	for i := range r.Terms {
+		if t := &r.Terms[i]; t.Back == 0 {
+			values := p.precision.Read(t.Scalars, steps, int(r.Perturbations))
+			lengths, l.scalars = append(lengths, lengthOf(values)), len(values)
+		}
+	}
+	if len(lengths) == 0 {
+		return l
+	}
+	alike := float64(r.Contributors) / float64(len(lengths))
+	l.rms = median(lengths) * math.Sqrt(max(alike, 1))
+	return l
+}
+
+// usual returns the median of the last rounds' lengths, and how many scalars are in those that are
+// not above it.
+func (p *Past) usual() (l length) {
+	known := min(p.n, window)
+	if known == 0 {
+		return l
+	}
+	sorted := p.last
+	slices.SortFunc(sorted[:known], func(a, b length) int {
+		switch {
+		case a.rms < b.rms:
+			return -1
+		case a.rms > b.rms:
+			return 1
+		}
+		return a.scalars - b.scalars
+	})
+	for _, one := range sorted[:(known+1)/2] {
+		l.rms = one.rms
+		l.scalars += one.scalars
+	}
+	return l
+}
+
+// margins are, by the number of scalars in the lengths up to a median, how much longer than it an
+// honest contribution may be: 0.45 times the n-th root of a million, as the chance that n scalars
+// are all below a small share of their usual size is the n-th power of one's.
+var margins = [...]float64{1: 4.5e5, 450, 45, 14, 7.1, 4.5, 3.2, 2.5, 2.1,
+	1.8, 1.6, 1.4, 1.3, 1.2, 1.1, 1.1}
+
+// safe returns the length with the margin that so few scalars ask for, 0 if it is not known.
+func (l length) safe() float64 {
+	if l.scalars < len(margins) {
+		return l.rms * margins[l.scalars]
+	}
+	return l.rms
+}
