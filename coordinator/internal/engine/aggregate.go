@@ -14,8 +14,7 @@ func (c *Core) prepare() {
 		c.round.scalars = c.transport.size(c)
 	}
 	c.guard.Begin(&c.Plan, &c.past)
-	c.sum.Reset(c.sizeOfSum())
-	if c.guard.Holds() {
+	if c.sum.Reset(c.sizeOfSum()); c.guard.Holds() {
 		c.sum.Reset(0)
 	}
 	c.held.Reset(c.round.scalars)
@@ -49,27 +48,29 @@ func (c *Core) take(m gather.Member, r *wire.Reply, control uint64) {
 		c.loss.Add(r.Loss, weight)
 		return
 	}
-	c.guard.See(c.values, r.Weight)
 	if !c.guard.Holds() {
 		c.add(m.Slot, r, control)
 		return
 	}
 	c.guard.Hold(m.Slot, r, c.values, control, c.control)
 	c.sum.Add(nil, weight)
+	c.controls.Add(control, c.control, weight) // to know whether the next one fits
 }
 
-// addHeld adds the contributions that were held until the round closes.
+// addHeld adds the contributions that were held until the round closes. It leaves c.values and
+// c.control as they are: the next replies are read into them, and held ones are the guard's.
 func (c *Core) addHeld() {
-	held := c.guard.Close()
-	if len(held) == 0 {
+	held, values, control := c.guard.Close(), c.values, c.control
+	if !c.guard.Holds() {
 		return
 	}
 	c.sum.Reset(c.sizeOfSum())
-	for i := range held {
-		k := &held[i]
+	c.controls.Reset()
+	for _, k := range held {
 		c.values, c.control = k.Values, k.Variate
 		c.add(k.Slot, &k.Reply, k.Control)
 	}
+	c.values, c.control = values, control
 }
 
 // add adds a contribution to the round's sums. What is relayed are the bytes that came, unless

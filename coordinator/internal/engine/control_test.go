@@ -14,8 +14,14 @@ import (
 // TestControlsFillARecord sends control variates of more and larger rounds than a record can hold,
 // from before P was lowered.
 func TestControlsFillARecord(t *testing.T) {
+	for _, bound := range []string{"bound=0", "bound=8"} { // which holds variates until it closes
+		t.Run(bound, func(t *testing.T) { fillARecord(t, bound) })
+	}
+}
+
+func fillARecord(t *testing.T, bound string) {
 	const devices = 60
-	plan := methodPlan(t, []string{"control=scaffold-2"}, 2)
+	plan := methodPlan(t, []string{"control=scaffold-2", bound}, 2)
 	plan.Perturbations = 2500
 	c := newTestCore(t, plan, devices)
 	names := ids(devices)

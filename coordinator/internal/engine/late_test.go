@@ -274,7 +274,13 @@ func TestLateOfAnotherEpoch(t *testing.T) {
 
 // TestAsync: a record closes at its target of contributions of any age, all late if need be.
 func TestAsync(t *testing.T) {
-	s := newLateStage(t, "async=on", "staleness=constant", "target=2", "late=4")
+	for _, bound := range []string{"bound=0", "bound=1000"} { // which holds contributions
+		t.Run(bound, func(t *testing.T) { async(t, bound) })
+	}
+}
+
+func async(t *testing.T, bound string) {
+	s := newLateStage(t, "async=on", "staleness=constant", "target=2", "late=4", bound)
 	s.want(s.close(0, 1), 2, "[0 0 1 1 1]")
 	s.reply(2, 2, 4, 4, 4)
 	s.reply(3, 2, 6, 6, 6)

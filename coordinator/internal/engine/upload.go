@@ -65,7 +65,7 @@ func (c *Core) piece(m gather.Member, u *wire.Upload) (answer wire.UploadReply, 
 		*fault++
 		return c.blame(m, fault), nothing
 	}
-	c.guard.See(nil, r.Weight)
+	c.guard.Claim(r.Weight)
 	c.sum.AddScalars(data, c.weightOf(&r))
 	c.loss.Add(r.Loss, c.weightOf(&r))
 	waited := c.waitsFor(m, current)

@@ -40,9 +40,12 @@ func (t *Controls) find(n uint64) (at int, found bool) {
 		func(g controlGroup, n uint64) int { return cmp.Compare(g.n, n) })
 }
 
-// Add adds a control variate. Its scalars are finite, and as many as those of earlier variates of
-// the same record.
+// Add adds a control variate of record n; 0 is none. Its scalars are finite, and as many as those
+// of earlier variates of the same record.
 func (t *Controls) Add(n uint64, values []float32, weight uint32) {
+	if n == 0 {
+		return
+	}
 	at, found := t.find(n)
 	if !found {
 		t.groups = slices.Insert(t.groups, at, controlGroup{n, len(t.sums), len(values)})

@@ -69,13 +69,8 @@ func (g *Guard) Holds() bool {
 	return !g.dense() && (p.Bound > 0 || p.Trust > 0 || claims)
 }
 
-// See notes the scalars of a contribution, none for a vector, and the samples that it claims.
-func (g *Guard) See(values []float32, claim uint32) {
-	if len(values) > 0 {
-		g.lengths, g.scalars = append(g.lengths, lengthOf(values)), len(values)
-	}
-	g.claims = append(g.claims, float64(claim))
-}
+// Claim notes the samples that a vector claims to be of.
+func (g *Guard) Claim(samples uint32) { g.claims = append(g.claims, float64(samples)) }
 
 // Hold keeps copies of a contribution and its control variate, of record control or of none, until
 // the round closes.
@@ -85,6 +80,8 @@ func (g *Guard) Hold(slot uint32, r *wire.Reply, values []float32, control uint6
 		Variate: keep(&g.numbers, variate)}
 	k.Reply.Values, k.Reply.Rest = keep(&g.frames, r.Values), nil
 	g.held = append(g.held, k)
+	g.lengths, g.scalars = append(g.lengths, lengthOf(values)), len(values)
+	g.Claim(r.Weight)
 }
 
 // keep appends a copy of v to all, and returns it.

@@ -32,7 +32,6 @@ func newDesk(p *wire.Plan) *desk { return &desk{plan: p} }
 func (d *desk) round(contributions [][]float32) (factors []float64) {
 	d.Begin(d.plan, &d.past)
 	for slot, values := range contributions {
-		d.See(values, 1)
 		if d.Holds() {
 			d.Hold(uint32(slot), &wire.Reply{}, values, 0, nil)
 		} else {
@@ -278,7 +277,7 @@ func TestClaims(t *testing.T) {
 	}
 	for range 3 {
 		for _, claim := range []uint32{900, 1000, 1100, 1 << 20} {
-			g.See(nil, claim)
+			g.Claim(claim)
 		}
 		g.Close()
 		g.Begin(plan, &Past{})
