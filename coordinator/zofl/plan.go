@@ -107,6 +107,8 @@ func (f *planFlags) check(cmd *cobra.Command, args []string) error {
 
 func setsSegments(s string) bool { return strings.HasPrefix(s, "segments=") }
 
+func setsBound(s string) bool { return strings.HasPrefix(s, "bound=") }
+
 // plan returns the plan that the flags describe, after checking it.
 func (f *planFlags) plan(args []string) (*wire.Plan, error) {
 	p, err := f.start(args)
@@ -130,6 +132,9 @@ func (f *planFlags) plan(args []string) (*wire.Plan, error) {
 		set = append(set, name)
 	}
 	f.note = preset.Fit(p, set...)
+	if len(args) == 0 && !slices.ContainsFunc(f.settings, setsBound) {
+		preset.Guard(p)
+	}
 	if err := plancheck.Validate(p); err != nil || f.secret == "" {
 		return p, err
 	}

@@ -110,6 +110,29 @@ func TestPlanPricesVectors(t *testing.T) {
 	}
 }
 
+// TestPlanIsGuarded: a new plan has a bound unless it sends vectors or is told otherwise, and a
+// file without one stays without one.
+func TestPlanIsGuarded(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "p.json")
+	for _, c := range []struct {
+		args string
+		want float32
+	}{
+		{"--dim 30", 8},
+		{"--dim 30 --preset fedzo", 8},
+		{"--dim 30 --preset fedzo-dense", 0},
+		{"--dim 30 --preset decomfl --set transport=dense --set dense_keep=2", 0},
+		{"--dim 30 --set bound=3", 3},
+		{"--dim 30 --set bound=0 --write " + file, 0},
+		{file, 0},
+		{file + " --set bound=2", 2},
+	} {
+		if got := readPlan(t, strings.Fields(c.args)...).Bound; got != c.want {
+			t.Errorf("%s: bound %v, want %v", c.args, got, c.want)
+		}
+	}
+}
+
 // TestPlanAccounts: what the bytes of a round are for, as a table and as JSON, is all of them.
 func TestPlanAccounts(t *testing.T) {
 	args := []string{"plan", "--run", "mnist", "--dim", "300", "--id-length", "8", "--preset", "fedzo"}

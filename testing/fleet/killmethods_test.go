@@ -44,7 +44,7 @@ func TestKilledMethods(t *testing.T) {
 		})
 	}
 	for _, info := range preset.List() {
-		run(info.Name, info.Name, func(*wire.Plan) {})
+		run(info.Name, info.Name, preset.Guard)
 	}
 	for _, o := range options {
 		run(o.name, o.preset, o.edit)

@@ -268,3 +268,27 @@ func TestPresetsValidate(t *testing.T) {
 		t.Errorf("unknown preset: got %v, want the names of those there are", err)
 	}
 }
+
+// TestGuard: every preset can have the bound, but those that send vectors; none has it from [New];
+// and a bound that a plan has stays.
+func TestGuard(t *testing.T) {
+	for _, info := range preset.List() {
+		p := planOf(t, info.Name)
+		if p.Bound != 0 {
+			t.Errorf("%s has a bound of %v, which is not its paper's", info.Name, p.Bound)
+		}
+		want := float32(8)
+		if p.Transport == wire.DenseVectors {
+			want = 0
+		}
+		preset.Guard(p)
+		if err := valid.Plan(p); err != nil || p.Bound != want {
+			t.Errorf("%s: bound %v, want %v: %v", info.Name, p.Bound, want, err)
+		}
+		if p.Bound = 3; p.Transport != wire.DenseVectors {
+			if preset.Guard(p); p.Bound != 3 {
+				t.Errorf("%s: a bound of 3 became %v", info.Name, p.Bound)
+			}
+		}
+	}
+}
