@@ -26,10 +26,11 @@
 //
 // # Trust
 //
-// With Plan.Trust = N the agreement of a device is the mean, over about its last N contributions,
-// of the cosine between its scalars and the center: the sum of the round's contributions, each of
-// length 1 times what its device counted so far. With a the median agreement of the round's
+// With Plan.Trust = N the agreement of a device is the mean, over about its last N contributions, of
+// the cosine between its scalars and the center of the others: the sum of their contributions, each
+// of length 1 times what its device counted so far. With a the median agreement of the round's
 // contributors, a device counts in full from 0.3 a on, in proportion below, and not at all from 0
 // down. One lie costs little, and many show: what keeps agreeing with the others cannot hold them
-// back. If nobody agrees, all count.
+// back. Where a is below 0.1 contradiction tells nothing, and devices count as they did: all, or all
+// but those that were found to lie when it told something.
 package guard

@@ -13,23 +13,33 @@ const full = 64
 // data differ agree less than others without lying.
 const enough = 0.3
 
+// alike is the median agreement from which contradiction tells a lie. Near the optimum, and where
+// data differ much, honest devices contradict each other, and their agreement is about 0 or below.
+const alike = 0.1
+
 // agree updates the agreement of the round's contributors, and what they count.
 func (g *Guard) agree() {
 	middle := g.center()
 	agreements := make([]float64, len(g.held))
+	others := make([]float64, len(middle))
 	for i := range g.held {
-		s := g.slot(g.held[i].Slot)
+		k := &g.held[i]
+		s := g.slot(k.Slot)
+		weight := s.weightOf(k.Values)
+		for p, v := range k.Values {
+			others[p] = middle[p] - float64(weight*float64(v))
+		}
 		s.seen = min(s.seen+1, g.plan.Trust)
-		s.agreement += (cosine(g.held[i].Values, middle) - s.agreement) / float64(s.seen)
+		s.agreement += (cosine(k.Values, others) - s.agreement) / float64(s.seen)
 		agreements[i] = s.agreement
 	}
 	usual := median(agreements)
+	if usual < alike {
+		return
+	}
 	for i := range g.held {
 		s := g.slot(g.held[i].Slot)
-		s.share = 0
-		if usual > 0 {
-			s.share = 1 - min(max(s.agreement/(enough*usual), 0), 1)
-		}
+		s.share = 1 - min(max(s.agreement/(enough*usual), 0), 1)
 	}
 }
 
@@ -42,16 +52,21 @@ func (g *Guard) center() []float64 {
 	slices.SortFunc(g.held, func(a, b Contribution) int { return cmp.Compare(a.Slot, b.Slot) })
 	middle := make([]float64, len(g.held[0].Values))
 	for i := range g.held {
-		length := lengthOf(g.held[i].Values)
-		if length == 0 {
-			continue
-		}
-		weight := (1 - g.slot(g.held[i].Slot).share) / length
+		weight := g.slot(g.held[i].Slot).weightOf(g.held[i].Values)
 		for p, v := range g.held[i].Values {
-			middle[p] += weight * float64(v)
+			middle[p] += float64(weight * float64(v))
 		}
 	}
 	return middle
+}
+
+// weightOf returns what a contribution is multiplied by in the center.
+func (s *slot) weightOf(values []float32) float64 {
+	length := lengthOf(values)
+	if length == 0 {
+		return 0
+	}
+	return (1 - s.share) / length
 }
 
 // cosine returns that of the angle between values and middle, 0 if either is zero.

@@ -105,26 +105,31 @@ func TestTrustComesBack(t *testing.T) {
 }
 
 // TestAgreement compares a device's agreement with its equations, in float64: the cosine with the
-// sum of the units, and the mean over the contributions so far.
+// sum of the others' units, and the mean over the contributions so far.
 func TestAgreement(t *testing.T) {
 	g := newDesk(&wire.Plan{Bound: 100, Trust: 4})
 	rounds := [][][]float32{
 		{{1, 2}, {3, 1}, {2, 5}, {-1, 4}},
 		{{2, 0}, {1, 1}, {4, -1}, {0, 3}},
+		{{2, 0}, {-1, -1}, {4, -1}, {0, -3}}, // nobody agrees: what devices count stays
 	}
 	mean, lost := make([]float64, 4), make([]float64, 4)
 	for r, all := range rounds {
 		g.round(all)
-		var middle [2]float64
+		before := slices.Clone(lost)
 		for i, v := range all {
-			for p := range middle {
-				length := math.Hypot(float64(v[0]), float64(v[1]))
-				middle[p] += (1 - lost[i]) * float64(v[p]) / length
+			var others [2]float64
+			for j, w := range all {
+				if j == i {
+					continue
+				}
+				length := math.Hypot(float64(w[0]), float64(w[1]))
+				for p := range others {
+					others[p] += (1 - before[j]) * float64(w[p]) / length
+				}
 			}
-		}
-		for i, v := range all {
-			cos := (float64(v[0])*middle[0] + float64(v[1])*middle[1]) /
-				math.Hypot(float64(v[0]), float64(v[1])) / math.Hypot(middle[0], middle[1])
+			cos := (float64(v[0])*others[0] + float64(v[1])*others[1]) /
+				math.Hypot(float64(v[0]), float64(v[1])) / math.Hypot(others[0], others[1])
 			mean[i] = (mean[i]*float64(r) + cos) / float64(r+1)
 			if got := g.slots[i].agreement; math.Abs(got-mean[i]) > 1e-12 {
 				t.Errorf("round %d, device %d: agreement %v, want %v", r, i, got, mean[i])
@@ -132,7 +137,39 @@ func TestAgreement(t *testing.T) {
 		}
 		usual := slices.Sorted(slices.Values(mean))[1]
 		for i := range lost {
-			lost[i] = 1 - min(max(mean[i]/(0.3*usual), 0), 1)
+			if usual >= 0.1 {
+				lost[i] = 1 - min(max(mean[i]/(0.3*usual), 0), 1)
+			}
+			if _, got := g.Member(uint32(i)); math.Abs(got-lost[i]) > 1e-12 {
+				t.Errorf("round %d, device %d: lost %v of its weight, want %v", r, i, got, lost[i])
+			}
+		}
+	}
+}
+
+// TestDataDiffer has devices that contradict each other, as where each has other data: none loses
+// anything, however long that goes on.
+func TestDataDiffer(t *testing.T) {
+	rng, g := rand.New(rand.NewPCG(8, 9)), newDesk(&wire.Plan{Bound: 3, Trust: 100})
+	for r := range 300 {
+		all, sum := make([][]float32, 10), make([]float32, 10)
+		for i := range all {
+			all[i] = make([]float32, 10)
+			for p := range all[i] {
+				all[i][p] = float32(rng.NormFloat64())
+				sum[p] += all[i][p] / 10
+			}
+		}
+		for i := range all {
+			for p := range sum {
+				all[i][p] -= sum[p]
+			}
+		}
+		g.round(all)
+		for slot := range uint32(10) {
+			if _, lost := g.Member(slot); lost > 0 {
+				t.Fatalf("round %d: device %d lost %v of its weight", r, slot, lost)
+			}
 		}
 	}
 }
