@@ -1,0 +1,203 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/planfile"
+)
+
+// byzantine has a fifth of the devices lie.
+func byzantine() Experiment {
+	const id = "byzantine"
+	return Experiment{
+		ID:    id,
+		Title: "what 4 liars of 20 devices do to softmax on MNIST, by what bounds them",
+		Paper: "none: the attacks are those of Karimireddy et al. (2021) and Xie et al. (2019)",
+		Long:  "half a minute a run with --screen, of which there are 62",
+		Takes: []string{"tasks", "rounds", "arm"},
+		Run: func(ctx context.Context, e *Env) (*Report, error) {
+			x, err := newByzantine(ctx, e, id)
+			if err != nil {
+				return nil, err
+			}
+			return x.report, x.all()
+		},
+	}
+}
+
+const (
+	byzantineClients = 20
+	byzantineLiars   = 4
+)
+
+// A shield is what bounds liars: settings of a plan.
+type shield struct{ name, settings string }
+
+// shields are compared. The last but one is recommended where devices may lie.
+var shields = []shield{
+	{"mean", ""},
+	{"bound8", "bound=8"},
+	{"bound", "bound=1.5"},
+	{"median", "aggregator=median"},
+	{"trust", "bound=1.5 trust=100"},
+	{"alone", ""}, // the 16 honest devices
+}
+
+// recommended is the name of the shield that docs/security.md recommends.
+const recommended = "trust"
+
+// A byzantineRun is a running experiment.
+type byzantineRun struct {
+	ctx     context.Context
+	env     *Env
+	report  *Report
+	set     *set
+	splits  []split
+	shields []shield
+	rounds  uint64
+}
+
+func newByzantine(ctx context.Context, e *Env, id string) (*byzantineRun, error) {
+	x := &byzantineRun{ctx: ctx, env: e, splits: splits[:2], shields: shields, rounds: 1000,
+		report: &Report{ID: id, Figure: Figure{Title: "20 devices, of which 4 lie", X: "round",
+			Y: "test accuracy"}}}
+	var err error
+	if x.set, err = e.mnist(); err != nil {
+		return nil, err
+	}
+	if e.Short {
+		x.rounds = 10
+	}
+	if e.Rounds > 0 {
+		x.rounds = e.Rounds
+	}
+	names := []string{splits[0].name, splits[1].name}
+	tasks, err := chosen("tasks", e.Tasks, names)
+	if err != nil {
+		return nil, err
+	}
+	var arms []string
+	for _, s := range shields {
+		arms = append(arms, s.name)
+	}
+	kept, err := chosen("arm", e.Arms, arms)
+	if e.Short && e.Tasks == nil && e.Arms == nil {
+		tasks, kept = names[:1], []string{recommended, "alone"}
+	}
+	x.splits = slices.DeleteFunc(slices.Clone(x.splits),
+		func(s split) bool { return !slices.Contains(tasks, s.name) })
+	x.shields = slices.DeleteFunc(slices.Clone(shields),
+		func(s shield) bool { return !slices.Contains(kept, s.name) })
+	return x, err
+}
+
+// all trains each shield against each lie, and makes a table of final accuracies.
+func (x *byzantineRun) all() error {
+	x.report.Summary.Columns = []string{"split", "bounded by"}
+	for _, l := range lies {
+		x.report.Summary.Columns = append(x.report.Summary.Columns, l.name)
+	}
+	for _, sp := range x.splits {
+		accuracy := map[string]float64{}
+		for _, s := range x.shields {
+			row := []string{sp.title, s.title()}
+			for _, l := range lies {
+				text := ""
+				if l.lie == nil || s.name != "alone" {
+					results, err := x.train(sp, s, l)
+					x.report.addRows(results)
+					if err != nil {
+						return err
+					}
+					values := results.At(run.Accuracy, x.rounds)
+					text, accuracy[s.name+l.name] = spread(values), mean(values)
+				}
+				row = append(row, text)
+			}
+			x.report.Summary.Rows = append(x.report.Summary.Rows, row)
+		}
+		x.claims(sp, accuracy)
+	}
+	return nil
+}
+
+func (s shield) title() string {
+	switch {
+	case s.name == "alone":
+		return "no liars: the 16 honest devices"
+	case s.settings == "":
+		return "nothing"
+	}
+	return s.settings
+}
+
+// claims compares the recommended shield with the honest devices alone.
+func (x *byzantineRun) claims(sp split, accuracy map[string]float64) {
+	alone, known := accuracy["alone"+lies[0].name]
+	if _, also := accuracy[recommended+lies[0].name]; !known || !also {
+		return
+	}
+	worst, text := 0.0, []string{}
+	for _, l := range lies {
+		got := accuracy[recommended+l.name]
+		worst = max(worst, alone-got)
+		text = append(text, fmt.Sprintf("%s %.4f", l.name, got))
+	}
+	x.report.claim(worst <= 0.02, fmt.Sprintf("%s: no lie of 4 of 20 devices costs more than 0.02 "+
+		"of what the 16 others reach alone", sp.title), "alone %.4f; %s", alone,
+		strings.Join(text, ", "))
+}
+
+// train runs a shield against a lie.
+func (x *byzantineRun) train(sp split, s shield, l lie) (Results, error) {
+	task, segments := (&drift{}).task(x.set)
+	labels := x.set.train.Labels
+	t := &Training{
+		Name: fmt.Sprintf("%s-%s-%s", sp.name, s.name, l.name), Run: "byzantine", Preset: "decomfl",
+		Clients: byzantineClients, Asked: byzantineClients, Rounds: x.rounds, Order: run.Draws,
+		Task: task, Every: max(x.rounds/10, 1),
+		Shares: func(seed uint64) ([][]int, error) { return sp.deal(labels, byzantineClients, seed) },
+		Set: func(p *wire.Plan) {
+			p.Segments, p.Batch, p.Perturbations, p.StepSize, p.Diverge = segments, 32, 10, 0.03, 0
+			p.Distribution, p.StepDecay, p.Floor = wire.Rademacher, wire.Cosine, 0.05
+			for _, field := range strings.Fields(s.settings) {
+				name, value, _ := strings.Cut(field, "=")
+				if err := planfile.Set(p, name, value); err != nil {
+					panic("paper: internal error: " + err.Error())
+				}
+			}
+		},
+	}
+	if s.name == "alone" {
+		all := t.Shares
+		t.Clients, t.Asked = byzantineClients-byzantineLiars, byzantineClients-byzantineLiars
+		t.Shares = func(seed uint64) ([][]int, error) {
+			shares, err := all(seed)
+			return shares[min(byzantineLiars, len(shares)):], err
+		}
+	}
+	var results Results
+	for seed := uint64(1); seed <= uint64(x.env.seeds(1)); seed++ {
+		shares, err := t.Shares(seed)
+		if err != nil {
+			return results, err
+		}
+		one := *t
+		if l.lie != nil {
+			one.Task = l.task(task, shares, len(labels))
+		}
+		r, err := x.env.trainOne(x.ctx, x.report.ID, &one, seed)
+		if r != nil {
+			results = append(results, r)
+		}
+		if err != nil {
+			return results, err
+		}
+	}
+	return results, nil
+}

@@ -1,0 +1,109 @@
+package paper
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/zofl/zofl/testing/paper/run"
+)
+
+// A lie is what the first devices of a fleet say of their loss. It is a loss of its own, so that a
+// liar answers by losses or by gradients like any device.
+type lie struct {
+	name string
+	// lie returns what a loss, or a gradient, of the liar's own samples and one of the honest
+	// devices' are multiplied by; nil: nobody lies.
+	lie func() (own, honest float64)
+	// random replaces the gradient by one in any direction.
+	random bool
+}
+
+// lies are the kinds of lies. Those in league know the honest devices' gradient, and send all the
+// same: against it, and so long that every bound cuts it, which leaves it as long as may be, or
+// half as long as it is.
+var lies = []lie{
+	{name: "honest"},
+	{name: "random", lie: func() (own, honest float64) { return 100, 0 }, random: true},
+	{name: "flipped", lie: func() (own, honest float64) { return -1, 0 }},
+	{name: "scaled", lie: func() (own, honest float64) { return -10, 0 }},
+	{name: "league", lie: func() (own, honest float64) { return 0, -10 }},
+	{name: "half", lie: func() (own, honest float64) { return 0, -0.5 }},
+}
+
+// leagueBatch is how many samples of honest devices those in league take.
+const leagueBatch = 128
+
+// task returns a task in which the clients of the first shares lie.
+func (l lie) task(t run.Task, shares [][]int, samples int) run.Task {
+	lying := make([]bool, samples)
+	for _, share := range shares[:byzantineLiars] {
+		for _, i := range share {
+			lying[i] = true
+		}
+	}
+	var honest []int
+	for _, share := range shares[byzantineLiars:] {
+		honest = append(honest, share...)
+	}
+	own, theirs := l.lie()
+	loss, gradient := t.Loss, t.Gradient
+	t.Loss = func(params []float32, batch []int) float64 {
+		switch {
+		case !lying[batch[0]]:
+			return loss(params, batch)
+		case l.random:
+			return own * dice(params, batch[0]).NormFloat64()
+		case theirs == 0:
+			return own * loss(params, batch)
+		}
+		return theirs * loss(params, league(params, honest))
+	}
+	t.Gradient = func(grad, params []float32, batch []int) float64 {
+		if !lying[batch[0]] {
+			return gradient(grad, params, batch)
+		}
+		lied, factor := make([]float32, len(grad)), own
+		if theirs != 0 {
+			batch, factor = league(params, honest), theirs
+		}
+		value := gradient(lied, params, batch)
+		if l.random {
+			scatter(lied, dice(params, batch[0]))
+		}
+		for i, v := range lied {
+			grad[i] += float32(factor * float64(v))
+		}
+		return value
+	}
+	return t
+}
+
+// dice returns a generator that depends on a point and a sample.
+func dice(params []float32, sample int) *rand.Rand {
+	seed := uint64(sample)
+	for _, v := range params[len(params)-10:] { // the biases, which every round moves
+		seed = seed*0x9e3779b97f4a7c15 + uint64(math.Float32bits(v))
+	}
+	return rand.New(rand.NewPCG(seed, 17))
+}
+
+// league returns the minibatch of honest samples that all in league take at a point.
+func league(params []float32, honest []int) []int {
+	rng, batch := dice(params, 0), make([]int, leagueBatch)
+	for i := range batch {
+		batch[i] = honest[rng.IntN(len(honest))]
+	}
+	return batch
+}
+
+// scatter gives a vector any direction, and leaves its length about as it is.
+func scatter(v []float32, rng *rand.Rand) {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	size := math.Sqrt(sum / float64(len(v)))
+	for i := range v {
+		v[i] = float32(size * rng.NormFloat64())
+	}
+}
