@@ -31,6 +31,6 @@
 // of length 1 times what its device counted so far. With a the median agreement of the round's
 // contributors, a device counts in full from 0.3 a on, in proportion below, and not at all from 0
 // down. One lie costs little, and many show: what keeps agreeing with the others cannot hold them
-// back. Where a is below 0.1 contradiction tells nothing, and devices count as they did: all, or all
+// back. Where a is below 0.2 contradiction tells nothing, and devices count as they did: all, or all
 // but those that were found to lie when it told something.
 package guard

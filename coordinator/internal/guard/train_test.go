@@ -89,7 +89,7 @@ func (s *school) train(plan *wire.Plan) float64 {
 
 // TestLiarsTrain has a fifth of the devices lie in a run with the recommended bound and trust.
 // Where data are alike it ends as near as one of honest devices. Where the devices' own optima are
-// 11 apart from the common one it does not, but comes 99 % of the way. -v prints the distances.
+// 11 apart from the common one it does not, but nearly: 2.5 of 750 are left. -v prints the distances.
 func TestLiarsTrain(t *testing.T) {
 	recommended := &wire.Plan{Bound: 1.5, Trust: 100}
 	all := map[string]func(*rand.Rand, []float32, []float32) []float32{
@@ -112,7 +112,7 @@ func TestLiarsTrain(t *testing.T) {
 			mean, guarded := s.train(&wire.Plan{}), s.train(recommended)
 			text := fmt.Sprintf("spread %v, %s: honest %.3g, mean %.3g, guarded %.3g", spread, name,
 				honest, mean, guarded)
-			if t.Log(text); spread == 0 && guarded > 1.15*honest || guarded > 750./100 {
+			if t.Log(text); spread == 0 && guarded > 1.15*honest || guarded > 750./300 {
 				t.Error(text)
 			}
 		}

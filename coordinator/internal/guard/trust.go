@@ -15,7 +15,7 @@ const enough = 0.3
 
 // alike is the median agreement from which contradiction tells a lie. Near the optimum, and where
 // data differ much, honest devices contradict each other, and their agreement is about 0 or below.
-const alike = 0.1
+const alike = 0.2
 
 // agree updates the agreement of the round's contributors, and what they count.
 func (g *Guard) agree() {

@@ -137,7 +137,7 @@ func TestAgreement(t *testing.T) {
 		}
 		usual := slices.Sorted(slices.Values(mean))[1]
 		for i := range lost {
-			if usual >= 0.1 {
+			if usual >= 0.2 {
 				lost[i] = 1 - min(max(mean[i]/(0.3*usual), 0), 1)
 			}
 			if _, got := g.Member(uint32(i)); math.Abs(got-lost[i]) > 1e-12 {
