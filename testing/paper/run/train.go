@@ -42,6 +42,7 @@ type Config struct {
 type Result struct {
 	Curve  *Curve
 	Totals Totals    // of this process
+	Cut    uint64    // contributions and control variates that were cut, in this process
 	Params []float32 // after the last round
 	// Log has the records of a run without Config.Dir; nil with.
 	Log *runlog.Memory

@@ -189,7 +189,7 @@ func (t *training) result() *Result {
 	r := &Result{Curve: t.curve, Params: t.watch.replica.Params()}
 	r.Log, _ = t.log.(*runlog.Memory)
 	if t.fleet != nil {
-		r.Totals = t.fleet.meter.Totals()
+		r.Totals, r.Cut = t.fleet.meter.Totals(), t.fleet.lead.Status().Counters.Cut
 	}
 	return r
 }

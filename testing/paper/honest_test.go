@@ -1,0 +1,87 @@
+package paper
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/zofl/zofl/testing/paper/run"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/preset"
+)
+
+// TestHonestDevicesAreNotCut trains honest devices on the eight tasks of defaults, and with every
+// preset on one of them, with the bound of zofl plan and without one. Of 1,000 contributions one may
+// be cut at most, and where none is, the model has the same bits. With ZOFL_TRAIN and ZOFL_DATA it
+// takes the data sets and 300 rounds in place of generated data and a few.
+func TestHonestDevicesAreNotCut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("arithmetic, long under the race detector")
+	}
+	e := &Env{Generated: 600, Screen: true, Rounds: 8}
+	if os.Getenv("ZOFL_TRAIN") != "" {
+		e = &Env{Data: os.Getenv("ZOFL_DATA"), Screen: true, Rounds: 300}
+	}
+	size, err := defaultsSizeOf(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := newDefaultsRun(t.Context(), e, size)
+	var cut, all uint64
+	for _, task := range size.tasks {
+		b, err := e.bench(task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		presets := []string{"decomfl", "zofl"}
+		if task.name == "covtype-softmax" {
+			presets = preset.Names()
+		}
+		for _, name := range presets {
+			p, _, err := x.plan(b, name, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Transport == wire.DenseVectors {
+				continue
+			}
+			without := x.honest(t, b, name, func(*wire.Plan) {})
+			with := x.honest(t, b, name, preset.Guard)
+			if with.Cut == 0 && !slices.Equal(with.Params, without.Params) {
+				t.Errorf("%s on %s: nothing was cut, and the models differ", name, task.name)
+			}
+			contributions := with.Curve.Last() * uint64(p.Target)
+			if t.Logf("%s on %s: %d of %d cut", name, task.name, with.Cut, contributions); with.Cut > 0 {
+				t.Logf("accuracy %v, without a bound %v", with.Curve.At(run.Accuracy, p.Rounds),
+					without.Curve.At(run.Accuracy, p.Rounds))
+			}
+			cut, all = cut+with.Cut, all+contributions
+		}
+	}
+	if t.Logf("%d of %d cut", cut, all); 1000*cut > all {
+		t.Errorf("%d of %d contributions were cut, want at most one of 1,000", cut, all)
+	}
+}
+
+// honest trains a preset on a task.
+func (x *defaultsRun) honest(t *testing.T, b *defaultsBench, name string,
+	edit func(*wire.Plan)) *run.Result {
+	t.Helper()
+	p, devices, err := x.plan(b, name, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit(p)
+	shares, err := b.deal(devices, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := run.Config{Task: b.task, Plan: p, Shares: shares,
+		Measure: func(round uint64) bool { return round == p.Rounds }}
+	x.env.screen(&cfg)
+	r, err := run.Train(x.ctx, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
