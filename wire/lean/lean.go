@@ -36,6 +36,21 @@ type Announcement struct {
 // Lean reports whether the announcement came in the lean form.
 func (a *Announcement) Lean() bool { return a.body != nil }
 
+// After returns how many bytes of the frame follow Rest: those of a lean frame's record.
+func (a *Announcement) After() int { return len(a.body) }
+
+// WithRest returns the frame with another Rest, in the form that it has.
+func (a *Announcement) WithRest(rest []byte) []byte {
+	other := a.Announcement
+	other.Rest = rest
+	if !a.Lean() {
+		return other.Append(nil)
+	}
+	var w writer
+	w.head(&other, a.Tip)
+	return append(w.b, a.body...)
+}
+
 // Append appends the lean form of an announcement that brings one record, that of a round before
 // record a.N. a has no records of its own. ok is false if there is no such form, and b is
 // returned as it was.
@@ -151,6 +166,12 @@ func (a *Announcement) Read() (wire.Record, error) {
 
 // announcement writes a frame. It returns false if the record has no lean form.
 func (w *writer) announcement(a *wire.Announcement, r *wire.Record, tip wire.Tip) bool {
+	w.head(a, tip)
+	return w.record(a, r)
+}
+
+// head writes what precedes the record.
+func (w *writer) head(a *wire.Announcement, tip wire.Tip) {
 	flags := byte(0)
 	if a.Attempt > 0 {
 		flags |= flagAttempt
@@ -179,7 +200,6 @@ func (w *writer) announcement(a *wire.Announcement, r *wire.Record, tip wire.Tip
 		w.b = append(w.b, a.Rest...)
 	}
 	w.is(&w.parts.Fields)
-	return w.record(a, r)
 }
 
 // announcement reads what precedes the record.

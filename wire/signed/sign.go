@@ -1,0 +1,71 @@
+package signed
+
+import (
+	"crypto/ed25519"
+	"fmt"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/lean"
+)
+
+// A Signer signs frames with a coordinator's key. Any goroutine may call its methods.
+type Signer struct {
+	private ed25519.PrivateKey
+	public  Key
+}
+
+// NewSigner returns a signer. The error says that the key has not the 64 bytes of an Ed25519 key.
+func NewSigner(private ed25519.PrivateKey) (*Signer, error) {
+	if len(private) != ed25519.PrivateKeySize {
+		return nil, fmt.Errorf("%d bytes: give the %d of an Ed25519 private key", len(private),
+			ed25519.PrivateKeySize)
+	}
+	return &Signer{private, Key(private.Public().(ed25519.PublicKey))}, nil
+}
+
+// Key returns the public key.
+func (s *Signer) Key() Key { return s.public }
+
+// Announcement returns an announcement of a run with its signature, and what it says. Where the
+// signature would make the frame too long, the oldest records are left out: devices fetch them. The
+// error says that the frame is no announcement.
+func (s *Signer) Announcement(run string, frame []byte) ([]byte, lean.Announcement, error) {
+	a, err := lean.Decode(frame)
+	if err != nil {
+		return nil, a, err
+	}
+	for !fits(frame) && a.Records.Len() > 0 {
+		a.Records = withoutFirst(a.Records)
+		frame = a.Announcement.Append(nil)
+	}
+	rest := s.begin(append(make([]byte, 0, len(a.Rest)+Len), a.Rest...))
+	signature := [ed25519.SignatureSize]byte{}
+	frame = a.WithRest(append(rest, signature[:]...))
+	after := len(frame) - a.After()
+	before := after - len(signature)
+	made := ed25519.Sign(s.private, message(subjectOf(run), nil, frame[:before], frame[after:]))
+	copy(frame[before:], made)
+	return frame, a, nil
+}
+
+// Answer appends the signature to the answer to a request on a subject.
+func (s *Signer) Answer(subject string, request, answer []byte) []byte {
+	answer = s.begin(answer)
+	return append(answer, ed25519.Sign(s.private, message(subject, request, answer, nil))...)
+}
+
+// begin appends what precedes the 64 bytes.
+func (s *Signer) begin(b []byte) []byte { return append(append(b, mark...), s.public[0]) }
+
+// withoutFirst returns all records but the first.
+func withoutFirst(records wire.Records) (others wire.Records) {
+	first := true
+	records.Each(func(record []byte) bool {
+		if !first {
+			others.Add(record)
+		}
+		first = false
+		return true
+	})
+	return others
+}

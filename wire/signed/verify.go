@@ -1,0 +1,50 @@
+package signed
+
+import (
+	"crypto/ed25519"
+
+	"github.com/zofl/zofl/wire/lean"
+)
+
+// Announcement reads an announcement of a run. The error is [ErrUnsigned] if none of the keys has
+// signed it; without keys nothing is. Other errors are those of [lean.Decode], which comes first
+// because it costs less than a signature. The result aliases frame.
+func (k Keys) Announcement(run string, frame []byte) (lean.Announcement, error) {
+	a, err := lean.Decode(frame)
+	if err != nil {
+		return a, err
+	}
+	end := len(frame) - a.After()
+	if len(a.Rest) < Len || !k.signed(subjectOf(run), nil, frame[:end], frame[end:]) {
+		return lean.Announcement{}, ErrUnsigned
+	}
+	return a, nil
+}
+
+// Answer returns an error, [ErrUnsigned], unless one of the keys has signed the answer to this very
+// request on a subject.
+func (k Keys) Answer(subject string, request, answer []byte) error {
+	if !k.signed(subject, request, answer, nil) {
+		return ErrUnsigned
+	}
+	return nil
+}
+
+// signed says whether before ends with a signature. It compares the key's first byte first, so a
+// frame costs one check of a signature at most, unless two keys begin alike.
+func (k Keys) signed(subject string, request, before, after []byte) bool {
+	at := len(before) - Len
+	if at < 0 || string(before[at:at+len(mark)]) != mark {
+		return false
+	}
+	hint, signature := before[at+len(mark)], before[at+len(mark)+1:]
+	for i := range k {
+		if k[i][0] == hint {
+			m := message(subject, request, before[:len(before)-len(signature)], after)
+			if ed25519.Verify(k[i][:], m, signature) {
+				return true
+			}
+		}
+	}
+	return false
+}
