@@ -118,6 +118,28 @@ func Reconnect(b Bus) error {
 	return nil
 }
 
+// Chooser is a Bus that can pass over answers. See RequestGood.
+type Chooser interface {
+	RequestGood(ctx context.Context, subject string, data []byte,
+		good func(answer []byte) bool) ([]byte, error)
+}
+
+// RequestGood is Request for the first answer that good accepts. Others may answer too, where
+// permissions let them: their answers are passed over, until ctx ends. good is called by the
+// goroutine of the caller. A Bus that is no Chooser hears the first answer alone, and if that is
+// not good the error is ErrNoResponders: ask again.
+func RequestGood(ctx context.Context, b Bus, subject string, data []byte,
+	good func(answer []byte) bool) ([]byte, error) {
+	if c, ok := b.(Chooser); ok {
+		return c.RequestGood(ctx, subject, data, good)
+	}
+	answer, err := b.Request(ctx, subject, data)
+	if err == nil && !good(answer) {
+		return nil, failed("request", subject, ErrNoResponders)
+	}
+	return answer, err
+}
+
 // Limited is a Bus that bounds its messages. See MaxPayload.
 type Limited interface {
 	MaxPayload() int64

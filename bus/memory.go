@@ -32,6 +32,7 @@ type denials struct{ publish, subscribe []string }
 var (
 	_ Bus     = (*Memory)(nil)
 	_ Checker = (*Memory)(nil)
+	_ Chooser = (*Memory)(nil)
 )
 
 // NewMemory returns an empty bus. Close it when done.
@@ -66,7 +67,7 @@ func (m *Memory) deliver(msg Message) int {
 	if inbox, ok := m.inboxes[msg.Subject]; ok {
 		select {
 		case inbox <- msg.Data:
-		default: // not the first answer
+		default: // not the first answer, or too many
 		}
 		n++
 	}
@@ -118,8 +119,23 @@ func (m *Memory) forget(s *memorySubscription) {
 	}
 }
 
+// memoryAnswers is how many answers to one request may wait for RequestGood.
+const memoryAnswers = 1 << 10
+
 // Request implements Bus.
 func (m *Memory) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
+	return m.request(ctx, subject, data, 1, func([]byte) bool { return true })
+}
+
+// RequestGood implements Chooser.
+func (m *Memory) RequestGood(ctx context.Context, subject string, data []byte,
+	good func(answer []byte) bool) ([]byte, error) {
+	return m.request(ctx, subject, data, memoryAnswers, good)
+}
+
+// request waits for a good answer. At most so many answers may wait to be judged.
+func (m *Memory) request(ctx context.Context, subject string, data []byte, waiting int,
+	good func(answer []byte) bool) ([]byte, error) {
 	err := ctx.Err()
 	if !wellFormed(subject) {
 		err = ErrSubject
@@ -127,18 +143,22 @@ func (m *Memory) Request(ctx context.Context, subject string, data []byte) ([]by
 	if err != nil {
 		return nil, failed("request", subject, err)
 	}
-	name, inbox, err := m.ask(subject, data)
+	name, inbox, err := m.ask(subject, data, waiting)
 	if err != nil {
 		return nil, failed("request", subject, err)
 	}
 	defer m.hangUp(name)
-	select {
-	case answer := <-inbox:
-		return answer, nil
-	case <-ctx.Done():
-		err = ctx.Err()
-	case <-m.done:
-		err = ErrClosed
+	for err == nil {
+		select {
+		case answer := <-inbox:
+			if good(answer) {
+				return answer, nil
+			}
+		case <-ctx.Done():
+			err = ctx.Err()
+		case <-m.done:
+			err = ErrClosed
+		}
 	}
 	if err != ErrClosed && m.publishDenied(subject) {
 		err = fmt.Errorf("%w (%w)", ErrPermission, err)
@@ -146,8 +166,8 @@ func (m *Memory) Request(ctx context.Context, subject string, data []byte) ([]by
 	return nil, failed("request", subject, err)
 }
 
-// ask publishes a request and returns the inbox that will receive its answer.
-func (m *Memory) ask(subject string, data []byte) (string, chan []byte, error) {
+// ask publishes a request and returns the inbox that will receive its answers, so many at once.
+func (m *Memory) ask(subject string, data []byte, waiting int) (string, chan []byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
@@ -155,7 +175,7 @@ func (m *Memory) ask(subject string, data []byte) (string, chan []byte, error) {
 	}
 	m.inbox++
 	name := "_INBOX." + strconv.FormatUint(m.inbox, 10)
-	inbox := make(chan []byte, 1)
+	inbox := make(chan []byte, waiting)
 	if !denies(m.denied.publish, subject) {
 		msg := Message{Subject: subject, Reply: name, Data: bytes.Clone(data)}
 		if m.deliver(msg) == 0 {

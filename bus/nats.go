@@ -49,6 +49,7 @@ var (
 	_ Checker     = (*natsBus)(nil)
 	_ Reconnector = (*natsBus)(nil)
 	_ Limited     = (*natsBus)(nil)
+	_ Chooser     = (*natsBus)(nil)
 )
 
 func (b *natsBus) MaxPayload() int64 { return b.nc.MaxPayload() }
@@ -80,10 +81,40 @@ func (b *natsBus) Subscribe(subject string, handle func(Message)) (Subscription,
 }
 
 func (b *natsBus) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
+	return b.request(ctx, subject, func(ctx context.Context) (*nats.Msg, error) {
+		return b.nc.RequestWithContext(ctx, subject, data)
+	})
+}
+
+// RequestGood implements Chooser. Each request subscribes to an inbox of its own.
+func (b *natsBus) RequestGood(ctx context.Context, subject string, data []byte,
+	good func(answer []byte) bool) ([]byte, error) {
+	return b.request(ctx, subject, func(ctx context.Context) (*nats.Msg, error) {
+		inbox := b.nc.NewInbox()
+		sub, err := b.nc.SubscribeSync(inbox)
+		if err != nil {
+			return nil, err
+		}
+		defer sub.Unsubscribe()
+		if err := b.nc.PublishRequest(subject, inbox, data); err != nil {
+			return nil, err
+		}
+		for {
+			m, err := sub.NextMsgWithContext(ctx)
+			if err != nil || good(m.Data) {
+				return m, err
+			}
+		}
+	})
+}
+
+// request makes a request with ask, and translates its error.
+func (b *natsBus) request(ctx context.Context, subject string,
+	ask func(context.Context) (*nats.Msg, error)) ([]byte, error) {
 	if !wellFormed(subject) {
 		return nil, failed("request", subject, ErrSubject)
 	}
-	m, err := b.ask(ctx, subject, data)
+	m, err := b.ask(ctx, ask)
 	if err == nil {
 		return m.Data, nil
 	}
@@ -95,7 +126,8 @@ func (b *natsBus) Request(ctx context.Context, subject string, data []byte) ([]b
 
 // ask makes a request that ends when the connection breaks, with errBroke: nats.go would wait
 // for an answer that can no longer come.
-func (b *natsBus) ask(ctx context.Context, subject string, data []byte) (*nats.Msg, error) {
+func (b *natsBus) ask(ctx context.Context,
+	request func(context.Context) (*nats.Msg, error)) (*nats.Msg, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	broke := b.nc.StatusChanged(nats.RECONNECTING)
@@ -105,7 +137,7 @@ func (b *natsBus) ask(ctx context.Context, subject string, data []byte) (*nats.M
 			cancel(errBroke)
 		}
 	}()
-	m, err := b.nc.RequestWithContext(ctx, subject, data)
+	m, err := request(ctx)
 	if err != nil && context.Cause(ctx) == errBroke {
 		err = errBroke
 	}

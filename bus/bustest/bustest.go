@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -35,6 +36,7 @@ func Run(t *testing.T, open func(t *testing.T) bus.Bus) {
 		{"UnsubscribeInHandler", testUnsubscribeInHandler},
 		{"Request", testRequest},
 		{"FirstAnswerWins", testFirstAnswer},
+		{"GoodAnswer", testGoodAnswer},
 		{"NoResponders", testNoResponders},
 		{"Cancel", testCancel},
 		{"Malformed", testMalformed},
@@ -282,6 +284,40 @@ func testFirstAnswer(t *testing.T, b bus.Bus) {
 		if err != nil || got != "first" {
 			t.Errorf("got %q, %v, want first", got, err)
 		}
+	}
+}
+
+// testGoodAnswer: answers that are not good are passed over, and the request ends with its context
+// if none is.
+func testGoodAnswer(t *testing.T, b bus.Bus) {
+	subscribeFunc(t, b, "ask", func(m bus.Message) {
+		for _, answer := range []string{"bad", "", "good " + string(m.Data), "late"} {
+			publish(t, b, m.Reply, answer)
+		}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	passed := 0
+	answer, err := bus.RequestGood(ctx, b, "ask", []byte("x"), func(answer []byte) bool {
+		passed++
+		return strings.HasPrefix(string(answer), "good")
+	})
+	if err != nil || string(answer) != "good x" || passed != 3 {
+		t.Errorf("got %q, %v after %d answers", answer, err, passed)
+	}
+	ended, end := context.WithCancel(ctx)
+	_, err = bus.RequestGood(ended, b, "ask", nil, func(answer []byte) bool {
+		if string(answer) == "late" {
+			end()
+		}
+		return false
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("no good answer: got %v", err)
+	}
+	_, err = bus.RequestGood(ctx, b, "nobody", nil, func([]byte) bool { return true })
+	if !errors.Is(err, bus.ErrNoResponders) {
+		t.Errorf("nobody: got %v", err)
 	}
 }
 
