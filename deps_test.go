@@ -70,7 +70,7 @@ var allowed = map[string][]string{
 	"client/internal/follow": {
 		module + "/wire", module + "/wire/lean", module + "/wire/valid", module + "/client/replica",
 		module + "/client/internal/retry", module + "/client/internal/seal",
-		module + "/client/internal/files", module + "/bus",
+		module + "/client/internal/files", module + "/bus", module + "/wire/signed",
 	},
 	"client/internal/outbox": {
 		module + "/wire", module + "/wire/survey", module + "/wire/grouping",
@@ -111,7 +111,9 @@ var allowed = map[string][]string{
 	"coordinator/internal/guard":  {module + "/wire", module + "/mathx"},
 	"coordinator/internal/pulse":  {module + "/wire", module + "/bus"},
 	"coordinator/internal/senior": {module + "/wire", module + "/wire/subjects", module + "/bus"},
+	"coordinator/internal/notary": {module + "/wire", module + "/wire/signed"},
 	"coordinator/internal/serve": {module + "/wire", module + "/wire/lean", module + "/wire/subjects",
+		module + "/wire/signed",
 		module + "/bus", module + "/coordinator/runlog"},
 }
 

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"cmp"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -44,6 +45,11 @@ type Config struct {
 	// Log stores the run: a filelog.Log, a jetlog.Log, or &runlog.Memory{} for a run that need not
 	// outlive the process. Only coordinators may append to it. The caller closes it.
 	Log runlog.Log
+	// Key signs announcements, and the answers to devices that ask for it: those that pin its public
+	// key in client.Config.Coordinator take nothing unsigned. Give every coordinator of the run the
+	// same key, the standby too. Nil: nothing is signed, and devices with a pinned key wait. See
+	// docs/security.md.
+	Key ed25519.PrivateKey
 	// Recorder receives events. May be nil.
 	Recorder report.Recorder
 	// Logger receives what an operator wants to know. May be nil.

@@ -10,11 +10,13 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/internal/engine"
+	"github.com/zofl/zofl/coordinator/internal/notary"
 	"github.com/zofl/zofl/coordinator/internal/quota"
 	"github.com/zofl/zofl/coordinator/internal/senior"
 	"github.com/zofl/zofl/coordinator/internal/serve"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/signed"
 )
 
 // A Coordinator runs one run. Any goroutine may call its methods.
@@ -35,6 +37,7 @@ type Coordinator struct {
 	register  quota.Register
 	rejoins   *quota.Buckets // only the goroutine of Run uses them
 	refused   tally
+	notary    *notary.Notary // nil: nothing is signed
 	catchUps  *serve.CatchUps
 	objects   *serve.Objects   // nil unless transport=dense
 	vectors   runlog.Objects   // likewise
@@ -101,7 +104,14 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 	}
 	serving := serve.Config{Bus: cfg.Bus, Logger: cfg.Logger, Patience: cfg.CatchUpPatience,
 		Queue: cfg.Queue, Each: requestLimit(&cfg), Register: &c.register}
+	if c.notary, err = notary.New(c.run, cfg.Key); err != nil {
+		return nil, fmt.Errorf("coordinator: %w: Key: %w", ErrConfig, err)
+	}
+	if c.notary != nil {
+		serving.Sign = c.notary.Answer
+	}
 	c.catchUps = serve.NewCatchUps(serving, cfg.Log, cfg.CatchUpCache, c.span)
+	c.catchUps.VouchWith(c.notary.Reference)
 	if base := runlog.BaseOf(cfg.Log); base != nil {
 		c.catchUps.BeginWith(serve.Start{First: base.First,
 			LogStart: wire.LogStart{N: base.N, Hash: base.Hash}})
@@ -121,6 +131,9 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 func newCore(ctx context.Context, cfg Config, epoch uint64) (*engine.Core, error) {
 	var h engine.History
 	var err error
+	if cfg.Key != nil {
+		h.Reserve(signed.Len)
+	}
 	if base := runlog.BaseOf(cfg.Log); base != nil {
 		h.BeginWith(base)
 	}

@@ -153,6 +153,11 @@ func token(m bus.Message) string {
 	return ""
 }
 
+// token is [token] with what the answer's signature needs to know of the message.
+func (c *Coordinator) token(m *bus.Message) string {
+	return c.notary.Token(m.Subject, token(*m), m.Data)
+}
+
 // take hands arrivals to the core, at most maxBatch.
 func (c *Coordinator) take() (queue []engine.Output) {
 	c.mu.Lock()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/signed"
 	"github.com/zofl/zofl/wire/valid"
 )
 
@@ -15,7 +16,11 @@ func checkPayload(cfg *Config, plan *wire.Plan) error {
 	if got <= 0 {
 		return nil
 	}
-	if need := valid.FrameBytes(plan); uint64(got) < need {
+	need := valid.FrameBytes(plan)
+	if cfg.Key != nil {
+		need += uint64(signed.Len)
+	}
+	if uint64(got) < need {
 		return fmt.Errorf("%w: the broker takes messages of %d bytes, and the plan's rounds need %d, "+
 			"for records of up to %d: set its max_payload to %d, or lower target, steps or "+
 			"perturbations, or set precision=half", ErrConfig, got, need,

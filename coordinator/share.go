@@ -158,7 +158,7 @@ func (c *Coordinator) handle(a *arrival) []engine.Output {
 	}
 	faults := c.core.Faulty()
 	out := c.core.Step(c.now(), engine.Input{Kind: a.kind, ID: subjects.ID(a.msg.Subject),
-		Frame: a.msg.Data, Token: token(a.msg)})
+		Frame: a.msg.Data, Token: c.token(&a.msg)})
 	if c.core.Faulty() > faults {
 		c.register.Offenders.Faulty(a.sender.Name)
 	}
@@ -168,7 +168,7 @@ func (c *Coordinator) handle(a *arrival) []engine.Output {
 // deny tells a device that it may not join.
 func (c *Coordinator) deny(a *arrival) []engine.Output {
 	c.refuse(a, &c.refused.notAllowed)
-	to := token(a.msg)
+	to := c.token(&a.msg)
 	if to == "" {
 		return nil
 	}

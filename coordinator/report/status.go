@@ -37,6 +37,7 @@ type Status struct {
 	Epoch   uint64
 	Members uint32 // on a listed roster; on an open one, the estimated devices
 	Present uint32 // members that a round waits for; see [Device]
+	Key     string // public, with which frames are signed: "ed25519:..."; "": they are not
 	Waits   string // for which devices the run waits, and what goes on without them
 
 	// The open round.

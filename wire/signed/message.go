@@ -39,15 +39,20 @@ func Asks(request []byte) bool {
 // subjectOf is what the announcements of a run are signed for.
 func subjectOf(run string) string { return "zo." + run + ".a" }
 
+// A Request is what a signature has of a request: its SHA-256.
+type Request [sha256.Size]byte
+
+// RequestOf returns what a signature has of a request.
+func RequestOf(request []byte) Request { return sha256.Sum256(request) }
+
 // message returns what is signed: before and after are the frame's bytes around the signature.
-func message(subject string, request, before, after []byte) []byte {
+func message(subject string, request Request, before, after []byte) []byte {
 	b := make([]byte, 0, 160)
 	b = append(append(append(b, "zofl/1 signed\x00"...), subject...), 0)
-	asked := sha256.Sum256(request)
 	h := sha256.New()
 	h.Write(before)
 	h.Write(after)
-	return h.Sum(append(b, asked[:]...))
+	return h.Sum(append(b, request[:]...))
 }
 
 // fits says whether a signature may be added to a frame.

@@ -43,13 +43,13 @@ func (s *Signer) Announcement(run string, frame []byte) ([]byte, lean.Announceme
 	frame = a.WithRest(append(rest, signature[:]...))
 	after := len(frame) - a.After()
 	before := after - len(signature)
-	made := ed25519.Sign(s.private, message(subjectOf(run), nil, frame[:before], frame[after:]))
-	copy(frame[before:], made)
+	m := message(subjectOf(run), RequestOf(nil), frame[:before], frame[after:])
+	copy(frame[before:], ed25519.Sign(s.private, m))
 	return frame, a, nil
 }
 
 // Answer appends the signature to the answer to a request on a subject.
-func (s *Signer) Answer(subject string, request, answer []byte) []byte {
+func (s *Signer) Answer(subject string, request Request, answer []byte) []byte {
 	answer = s.begin(answer)
 	return append(answer, ed25519.Sign(s.private, message(subject, request, answer, nil))...)
 }

@@ -158,7 +158,7 @@ func TestEveryBit(t *testing.T) {
 		}
 	}
 	request := signed.Ask([]byte("request"), [12]byte{7})
-	answer := s.Answer("zo.mnist.j.pi", request, []byte("answer"))
+	answer := s.Answer("zo.mnist.j.pi", signed.RequestOf(request), []byte("answer"))
 	for bit := range 8 * len(answer) {
 		if keys.Answer("zo.mnist.j.pi", request, flipped(answer, bit)) == nil {
 			t.Errorf("bit %d of an answer changed", bit)
@@ -174,7 +174,7 @@ func TestAnswers(t *testing.T) {
 	if !signed.Asks(request) || signed.Asks([]byte("request")) || signed.Asks(nil) {
 		t.Error("Asks")
 	}
-	answer := s.Answer("zo.mnist.j.pi", request, []byte("answer"))
+	answer := s.Answer("zo.mnist.j.pi", signed.RequestOf(request), []byte("answer"))
 	for _, c := range []struct {
 		name, subject string
 		request       []byte
@@ -213,6 +213,26 @@ func TestLongAnnouncement(t *testing.T) {
 	got, err := signed.Keys{s.Key()}.Announcement(run, frame)
 	if err != nil || got.Records.Len() != 1 || got.Records.Size() < wire.MaxRecord {
 		t.Errorf("%d bytes, %d records: %v", len(frame), got.Records.Len(), err)
+	}
+}
+
+// TestVouch: a catch-up reply may have a reference after the log's start, and older readers take
+// it for nothing.
+func TestVouch(t *testing.T) {
+	want := wire.Reference{N: 64, Tip: wire.Tip{1}, Digest: [8]byte{2}}
+	start := wire.LogStart{N: 64, Hash: wire.Hash{3}}
+	for _, rest := range [][]byte{nil, start.Append(nil)} {
+		reply := wire.CatchUpReply{From: 64, Rest: signed.Vouch(rest, want)}
+		reply.Rest = append(reply.Rest, "\xc4\x01\x00"...) // a signature follows
+		if got, ok := signed.Vouched(&reply); !ok || got != want {
+			t.Errorf("after %x: %v, %v", rest, got, ok)
+		}
+		if at, ok := reply.Start(); ok != (rest != nil) || ok && at != start {
+			t.Errorf("after %x: log start %v, %v", rest, at, ok)
+		}
+		if r, ok := signed.Vouched(&wire.CatchUpReply{Rest: rest}); ok {
+			t.Errorf("without: %v", r)
+		}
 	}
 }
 

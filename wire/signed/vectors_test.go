@@ -30,7 +30,8 @@ func TestVectors(t *testing.T) {
 	request := signed.Ask([]byte{0x93, 1, 5, 0xff}, [12]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
 	answer := []byte{0x94, 1, 5, 4, 0x90}
 	fmt.Fprintf(&b, "\nanswer\nsubject zo.mnist.c.pi-1\nrequest %x\nframe  %x\nsigned %x\n", request,
-		answer, s.Answer("zo.mnist.c.pi-1", request, bytes.Clone(answer)))
+		answer,
+		s.Answer("zo.mnist.c.pi-1", signed.RequestOf(request), bytes.Clone(answer)))
 	if *update {
 		if err := os.WriteFile(vectorFile, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)

@@ -40,7 +40,7 @@ func (k Keys) signed(subject string, request, before, after []byte) bool {
 	hint, signature := before[at+len(mark)], before[at+len(mark)+1:]
 	for i := range k {
 		if k[i][0] == hint {
-			m := message(subject, request, before[:len(before)-len(signature)], after)
+			m := message(subject, RequestOf(request), before[:len(before)-len(signature)], after)
 			if ed25519.Verify(k[i][:], m, signature) {
 				return true
 			}

@@ -23,6 +23,10 @@ func (h *History) BeginWith(b *runlog.Base) {
 	h.base, h.first, h.segments.Last = b, b.First, b.N
 }
 
+// Reserve keeps so many bytes of each answer to a request for records free. Call it before
+// Remember.
+func (h *History) Reserve(bytes int) { h.segments.Reserve = bytes }
+
 // Remember notes the next record of the log.
 func (h *History) Remember(record []byte) { h.remember(record) }
 

@@ -32,6 +32,8 @@ type Config struct {
 	Each quota.Limit
 	// Register knows the members, and remembers who sends too much. Nil: nobody is a member.
 	Register *quota.Register
+	// Sign returns an answer as it is sent. Nil: as it is.
+	Sign func(subject string, request, answer []byte) []byte
 }
 
 // An answerer answers requests of one kind, so that devices which missed much do not slow down
@@ -49,6 +51,7 @@ type answerer struct {
 	register *quota.Register
 
 	reply replier
+	sign  func(subject string, request, answer []byte) []byte // nil: nothing is signed
 
 	frame []byte
 	sent  int // bytes since the last wait for the broker
@@ -80,6 +83,7 @@ func newAnswerer(cfg *Config, what string, reply replier) *answerer {
 	s := &answerer{
 		bus: cfg.Bus, logger: cfg.Logger, what: what, patience: cfg.Patience,
 		register: cmp.Or(cfg.Register, &quota.Register{}), reply: reply,
+		sign: cfg.Sign,
 	}
 	s.requests = quota.New(quota.Config[waitingRequest]{Most: cfg.Queue, Each: cfg.Each,
 		Dropped: func(_ waitingRequest, name string, _ bool) { s.refuse(&s.overflow, name) }})
@@ -153,6 +157,9 @@ func (s *answerer) answer(ctx context.Context, r waitingRequest) {
 	case err != nil:
 		s.fail(err)
 		return
+	}
+	if s.sign != nil {
+		frame = s.sign(r.msg.Subject, r.msg.Data, frame)
 	}
 	s.frame = frame
 	s.wait(ctx, r.msg.Reply)

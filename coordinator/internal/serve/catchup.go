@@ -5,6 +5,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/signed"
 )
 
 // CatchUps answers requests for records. Besides its queue it takes the memory of its cache, of one
@@ -16,6 +17,7 @@ type CatchUps struct {
 	find  func(n uint64) (s Span, last uint64) // last < n: there is no record n yet
 	cache *segmentCache
 	start *Start // nil: the log begins with record 1
+	vouch func(n uint64) (wire.Reference, bool)
 }
 
 // A Start is where a log begins that begins with a state.
@@ -37,15 +39,28 @@ func NewCatchUps(cfg Config, log runlog.Log, cache int,
 // are told to take a snapshot. Call it before Serve.
 func (s *CatchUps) BeginWith(start Start) { s.start = &start }
 
+// VouchWith gives the references of states, for devices that are about to take a snapshot and want
+// a signed answer. Call it before Serve.
+func (s *CatchUps) VouchWith(vouch func(n uint64) (wire.Reference, bool)) { s.vouch = vouch }
+
 // reply appends the answer to a request.
 func (s *CatchUps) reply(ctx context.Context, data, frame []byte) ([]byte, error) {
 	request, err := wire.DecodeCatchUpRequest(data)
 	if err != nil {
 		return nil, errGarbled
 	}
-	reply, err := s.Records(ctx, request.From, request.MaxBytes)
+	asks, most := s.sign != nil && signed.Asks(data), request.MaxBytes
+	if asks {
+		most = min(most, wire.MaxFrame-uint64(signed.Len))
+	}
+	reply, err := s.Records(ctx, request.From, most)
 	if err != nil {
 		return nil, err
+	}
+	if asks && s.vouch != nil && reply.Records.Len() <= 1 {
+		if r, ok := s.vouch(request.From); ok {
+			reply.Rest = signed.Vouch(reply.Rest, r)
+		}
 	}
 	return reply.Append(frame), nil
 }

@@ -27,13 +27,16 @@ type Segments struct {
 	first []uint64
 	Last  uint64
 	used  int
+
+	// Reserve is how many bytes of a reply stay free. It never changes once there are records.
+	Reserve int
 }
 
 // Add notes the next record's length.
 func (s *Segments) Add(length int) {
 	s.Last++
 	size := length + RecordHead
-	if len(s.first) == 0 || s.used+size > segmentRoom {
+	if len(s.first) == 0 || s.used+size > segmentRoom-s.Reserve {
 		s.first = append(s.first, s.Last)
 		s.used = 0
 	}

@@ -1,0 +1,35 @@
+package signed
+
+import (
+	"math"
+
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/internal/codec"
+)
+
+// Vouch appends a reference to what follows a catch-up reply: where the log begins, or an empty
+// array in its place, and then the reference. The coordinator sends it with a signed answer of one
+// record, for devices that are about to take a snapshot of the state after that record.
+func Vouch(rest []byte, r wire.Reference) []byte {
+	if len(rest) == 0 {
+		rest = codec.AppendArray(nil, 0)
+	}
+	return append(rest, r.Append(nil)...)
+}
+
+// Vouched returns the reference that [Vouch] appended. ok is false if there is none.
+func Vouched(reply *wire.CatchUpReply) (r wire.Reference, ok bool) {
+	d := codec.NewReader("log start", reply.Rest)
+	switch d.Array("log start", codec.MaxFields, 1) {
+	case 0:
+	case 2:
+		d.Uint("n", math.MaxInt64)
+		d.Bin("hash", wire.MaxHead)
+	default:
+		return r, false
+	}
+	if !d.OK() {
+		return r, false
+	}
+	return (&wire.Announcement{Rest: d.Rest()}).Reference()
+}
