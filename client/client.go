@@ -79,7 +79,7 @@ func New(cfg Config) (*Client, error) {
 		return nil, fmt.Errorf("client: %w", err)
 	}
 	c := &Client{
-		cfg: cfg, pauses: retry.NewPauses(cfg.ID, cfg.RetryMax), inbox: newInbox(),
+		cfg: cfg, pauses: retry.NewPauses(cfg.ID, cfg.RetryMax), inbox: newInbox(&cfg),
 		link: newLink(&cfg),
 	}
 	c.pulse = newPulse(&cfg, c.link, c.inbox)
@@ -111,6 +111,7 @@ func (c *Client) newFollower(dim int) *follow.Follower {
 		Source: c.link, Files: c.files, Pauses: c.pauses, Logger: c.cfg.Logger,
 		Report: c.reportFollowing, Horizon: c.cfg.Horizon,
 		CheckpointEvery: c.cfg.CheckpointEvery, CheckpointInterval: c.cfg.CheckpointInterval,
+		Signed: c.cfg.keys() != nil,
 	}
 	if c.cfg.Passive != nil {
 		cfg.Witness = witness{c}

@@ -14,6 +14,7 @@ import (
 	"github.com/zofl/zofl/client/internal/consent"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/signed"
 	"github.com/zofl/zofl/wire/subjects"
 )
 
@@ -59,6 +60,11 @@ type Config struct {
 	// ends with [wire.ErrRunKey] if the key is wrong or missing, or if the plan has a public
 	// key. Nil: the run is not private.
 	RunKey []byte
+	// Coordinator is the coordinator's public key, "ed25519:" and 43 characters, as `zofl serve`
+	// and `zofl status` print it. The client then takes nothing that this key has not signed:
+	// others can neither announce nor answer. While the coordinator changes its key, give both
+	// with a comma between them. "": whoever may publish on the run's subjects is believed.
+	Coordinator string
 	// Workers is how many goroutines may generate directions and replay records at once;
 	// 0: GOMAXPROCS. Fewer leave cores to the app and take longer; the bits are the same
 	// for any number. A model of a few ten thousand parameters never uses more than one.
@@ -155,6 +161,17 @@ func (c Config) withDefaults() (Config, int, error) {
 	return c, dim, nil
 }
 
+// keys returns the coordinator's public keys; nil: none is pinned.
+func (c *Config) keys() signed.Keys {
+	keys, _ := signed.ParseKeys(c.Coordinator)
+	return keys
+}
+
+func (c *Config) badKeys() error {
+	_, err := signed.ParseKeys(c.Coordinator)
+	return err
+}
+
 // evaluates says whether an objective has a loss, in any form.
 func evaluates(o objective.Objective) bool {
 	switch o.(type) {
@@ -186,6 +203,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("Conn has the inbox prefix %q, and the coordinator sends device %q "+
 			"nothing there: connect with client.ConnectOptions(%[2]q)",
 			c.Conn.Opts.InboxPrefix, c.ID)
+	case c.badKeys() != nil:
+		return fmt.Errorf("Coordinator: %w", c.badKeys())
 	case c.Workers < 0:
 		return fmt.Errorf("Workers = %d: give a positive number of goroutines, "+
 			"or 0 for one a core", c.Workers)

@@ -9,6 +9,7 @@ import (
 	"github.com/zofl/zofl/client/internal/follow"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/lean"
+	"github.com/zofl/zofl/wire/signed"
 )
 
 // inboxLen bounds the announcements that wait for a busy device. A new one displaces the
@@ -26,24 +27,36 @@ type arrival struct {
 
 // An inbox passes announcements from the bus's goroutine to Run's.
 type inbox struct {
+	run     string
+	keys    signed.Keys   // of the coordinator; nil: announcements need no signature
 	arrived chan struct{} // has a token when queue is not empty
 
 	mu      sync.Mutex // guards what follows
 	queue   []arrival
 	taken   []arrival      // what take returned last
 	heard   time.Time      // the last announcement, or a join's answer with one
-	refused uint64         // frames that are not announcements
+	refused uint64         // frames that are not announcements, or not the coordinator's
 	watch   func(*arrival) // called with each arrival; nil: none
 }
 
-func newInbox() *inbox { return &inbox{arrived: make(chan struct{}, 1)} }
+func newInbox(cfg *Config) *inbox {
+	return &inbox{run: cfg.Run, keys: cfg.keys(), arrived: make(chan struct{}, 1)}
+}
+
+// decode reads an announcement. One that this client asked for came in a signed answer.
+func (in *inbox) decode(frame []byte, asked bool) (lean.Announcement, error) {
+	if in.keys == nil || asked {
+		return lean.Decode(frame)
+	}
+	return in.keys.Announcement(in.run, frame)
+}
 
 // receive is the bus's handler.
 func (in *inbox) receive(m bus.Message) { in.put(m.Data, false) }
 
 // put queues an announcement. asked says that it answers a question of this client.
 func (in *inbox) put(frame []byte, asked bool) {
-	announcement, err := lean.Decode(frame)
+	announcement, err := in.decode(frame, asked)
 	left := time.Duration(announcement.Left) * time.Millisecond
 	head, _ := follow.HeadOf(&announcement)
 	now := time.Now()

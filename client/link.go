@@ -2,15 +2,18 @@ package client
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/internal/follow"
 	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/signed"
 	"github.com/zofl/zofl/wire/subjects"
 )
 
@@ -30,6 +33,8 @@ type link struct {
 	interval func() time.Duration // at which announcements are repeated
 	heard    func() time.Time     // the last announcement
 	log      *slog.Logger
+	keys     signed.Keys // of the coordinator; nil: any answer will do
+	unsigned atomic.Uint64
 	allowed  bool // the server permits this device to publish replies
 }
 
@@ -38,16 +43,52 @@ var _ follow.Source = (*link)(nil)
 func newLink(cfg *Config) *link {
 	return &link{
 		bus: cfg.Bus, reviver: newReviver(cfg), run: cfg.Run, id: cfg.ID,
-		timeout: cfg.RequestTimeout, log: cfg.Logger,
+		timeout: cfg.RequestTimeout, log: cfg.Logger, keys: cfg.keys(),
 	}
 }
 
-// request sends a frame to the coordinator and returns the answer. If there is none, it
-// examines the connection.
+// request sends a frame to whoever answers on a subject and returns the answer. If there is none,
+// it examines the connection.
 func (l *link) request(ctx context.Context, subject string, frame []byte) ([]byte, error) {
+	return l.insist(ctx, subject, func(ctx context.Context) ([]byte, error) {
+		return l.bus.Request(ctx, subject, frame)
+	})
+}
+
+// ask sends a frame to the coordinator and returns its answer. With the coordinator's key it passes
+// over answers that are not signed for this very request.
+func (l *link) ask(ctx context.Context, subject string, frame []byte) ([]byte, error) {
+	if l.keys == nil {
+		return l.request(ctx, subject, frame)
+	}
+	var nonce [signed.NonceLen]byte
+	rand.Read(nonce[:]) // never fails
+	frame = signed.Ask(frame, nonce)
+	refused := 0
+	b, err := l.insist(ctx, subject, func(ctx context.Context) ([]byte, error) {
+		return bus.RequestGood(ctx, l.bus, subject, frame, func(answer []byte) bool {
+			good := l.keys.Answer(subject, frame, answer) == nil
+			if !good {
+				refused++
+				l.unsigned.Add(1)
+			}
+			return good
+		})
+	})
+	if err != nil && refused > 0 {
+		err = fmt.Errorf("%w: %d answers: if there are no others, compare Config.Coordinator with "+
+			"the key that `zofl status` prints (%w)", signed.ErrUnsigned, refused, err)
+	}
+	return b, err
+}
+
+// insist makes a request within the link's timeout. If there is no answer, it examines the
+// connection.
+func (l *link) insist(ctx context.Context, subject string,
+	request func(context.Context) ([]byte, error)) ([]byte, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, l.timeout, errNoAnswer)
 	defer cancel()
-	b, err := l.bus.Request(limited, subject, frame)
+	b, err := request(limited)
 	if err == nil || !errors.Is(context.Cause(limited), errNoAnswer) {
 		return b, err
 	}
@@ -60,29 +101,30 @@ func (l *link) request(ctx context.Context, subject string, frame []byte) ([]byt
 
 // Records implements [follow.Source].
 func (l *link) Records(ctx context.Context, frame []byte) ([]byte, error) {
-	return l.request(ctx, subjects.CatchUp(l.run, l.id), frame)
+	return l.ask(ctx, subjects.CatchUp(l.run, l.id), frame)
 }
 
-// Snapshot implements [follow.Source].
+// Snapshot implements [follow.Source]. A passive replica may answer, which signs nothing: the
+// coordinator vouches for the digest.
 func (l *link) Snapshot(ctx context.Context, frame []byte) ([]byte, error) {
 	return l.request(ctx, subjects.Snapshot(l.run, l.id), frame)
 }
 
 // Object implements [follow.Source].
 func (l *link) Object(ctx context.Context, frame []byte) ([]byte, error) {
-	return l.request(ctx, subjects.Object(l.run, l.id), frame)
+	return l.ask(ctx, subjects.Object(l.run, l.id), frame)
 }
 
 // upload sends a piece of a vector and returns the answer.
 func (l *link) upload(ctx context.Context, frame []byte) ([]byte, error) {
-	return l.request(ctx, subjects.Upload(l.run, l.id), frame)
+	return l.ask(ctx, subjects.Upload(l.run, l.id), frame)
 }
 
 // join asks for a slot, the plan and the current announcement. The error is a [laterError] if the
 // run takes no device now.
 func (l *link) join(ctx context.Context, known *wire.Known) (wire.JoinReply, error) {
 	frame := (&wire.JoinRequest{Rest: known.Append(nil)}).Append(nil)
-	b, err := l.request(ctx, subjects.Join(l.run, l.id), frame)
+	b, err := l.ask(ctx, subjects.Join(l.run, l.id), frame)
 	if err != nil {
 		return wire.JoinReply{}, fmt.Errorf("join: %w", err)
 	}

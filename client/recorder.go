@@ -37,7 +37,9 @@ type Progress struct {
 	Loss        float64 // Contributed: this device's mean training loss
 	Queries     uint64  // loss evaluations since New
 	Gradients   uint64  // gradients or slopes since New, of an objective that has them
-	Refused     uint64  // frames since New that are not announcements of this version
+	// Refused are the frames since New that are not announcements of this version, or that lack
+	// the signature of Config.Coordinator.
+	Refused uint64
 
 	// Transfers, whose progress is Received of Size bytes.
 	Snapshot uint64 // CatchingUp: record of the snapshot that is downloaded; 0: none

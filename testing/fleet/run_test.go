@@ -38,9 +38,14 @@ type lead struct {
 }
 
 // startLead starts broker and coordinator for a plan.
-func startLead(t *testing.T, p *wire.Plan, cfg broker.Config) *lead {
+func startLead(t *testing.T, p *wire.Plan, cfg broker.Config,
+	edits ...func(*coordinator.Config)) *lead {
 	t.Helper()
-	return startLeadWith(t, cfg, coordinator.Config{Plan: p})
+	leads := coordinator.Config{Plan: p}
+	for _, edit := range edits {
+		edit(&leads)
+	}
+	return startLeadWith(t, cfg, leads)
 }
 
 // startLeadWith is startLead with more of the coordinator's configuration.
@@ -126,16 +131,21 @@ func plan(t *testing.T, run string, dim uint64, n uint32, rounds uint64) *wire.P
 
 // devices runs one client per connection in this process. It returns them after the end of
 // the run.
-func (l *lead) devices(run string, conns []*nats.Conn, dim int) []*client.Client {
+func (l *lead) devices(run string, conns []*nats.Conn, dim int,
+	edits ...func(*client.Config)) []*client.Client {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	clients := make([]*client.Client, len(conns))
 	var all sync.WaitGroup
 	for i, nc := range conns {
-		c, err := client.New(client.Config{
+		cfg := client.Config{
 			Conn: nc, Run: run, ID: fmt.Sprintf("d%d", i), Objective: objective.Func(dim, bowl(i)),
-		})
+		}
+		for _, edit := range edits {
+			edit(&cfg)
+		}
+		c, err := client.New(cfg)
 		if err != nil {
 			l.t.Fatal(err)
 		}

@@ -74,6 +74,9 @@ type Config struct {
 	Horizon            uint64
 	CheckpointEvery    uint64
 	CheckpointInterval time.Duration
+	// Signed says that the Source passes on what the coordinator signed, and nothing else of its.
+	// The follower then takes a snapshot only if the coordinator vouches for its digest.
+	Signed bool
 }
 
 // A Follower holds the replica and what this device knows of the log.

@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/client/internal/seal"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/signed"
 	"github.com/zofl/zofl/wire/valid"
 )
 
@@ -52,6 +53,7 @@ type download struct {
 	tip    wire.Tip
 	size   uint64
 	record []byte // record n of the log; nil: the log begins with this snapshot
+	digest []byte // that the coordinator vouches for; nil: it does not
 	offset uint64
 	to     io.Writer // the loader, or an opener in front of it if the snapshot is sealed
 	loader *replica.Loader
@@ -158,10 +160,16 @@ func (f *Follower) findSnapshot(ctx context.Context, last uint64, live path) (*d
 		return nil, fmt.Errorf("%w: that after record %d costs more than the records up to %d",
 			errNoSnapshot, offer.N, last)
 	}
-	record, err := f.Record(ctx, offer.N)
+	reply, err := f.fetch(ctx, offer.N, 1)
+	record := first(reply.Records)
+	vouched, vouches := signed.Vouched(&reply)
+	vouches = vouches && vouched.N == offer.N && vouched.Tip == offer.Tip
 	switch {
 	case err != nil:
 		return nil, err
+	case f.cfg.Signed && !vouches:
+		return nil, fmt.Errorf("%w: the coordinator does not vouch for that after record %d",
+			errNoSnapshot, offer.N)
 	case record == nil && offer.N == f.start.N && f.start.Hash.Tip() == offer.Tip:
 		// the state with which the log begins
 	case wire.HashRecord(record).Tip() != offer.Tip:
@@ -169,7 +177,11 @@ func (f *Follower) findSnapshot(ctx context.Context, last uint64, live path) (*d
 	}
 	f.cfg.Logger.Info("taking a snapshot", "record", offer.N, "bytes", offer.Size, "from", n,
 		"last", last)
-	return f.newDownload(&offer, size, record)
+	d, err := f.newDownload(&offer, size, record)
+	if err == nil && f.cfg.Signed {
+		d.digest = vouched.Digest[:]
+	}
+	return d, err
 }
 
 // newDownload begins the download of a snapshot whose state file has size bytes.
@@ -259,7 +271,7 @@ func (f *Follower) adopt(d *download) error {
 		f.cfg.Observer.Doubt()
 	}
 	f.unproven = r.N()
-	if d.record == nil && f.digests.refersTo(r.N(), d.tip) {
+	if d.digest != nil || d.record == nil && f.digests.refersTo(r.N(), d.tip) {
 		f.unproven = 0 // examine has compared it with the run's reference for this very state
 	}
 	f.digests.forget()
@@ -289,9 +301,25 @@ func (f *Follower) examine(d *download, r *replica.Replica) error {
 	return f.examineDigest(d, r)
 }
 
+// samePlan says whether two plans have the same numbers.
+func samePlan(a, b *wire.Plan) bool {
+	encoded := func(p *wire.Plan) []byte {
+		return (&wire.Record{N: 1, Kind: wire.KindPlan, Plan: p}).Append(nil)
+	}
+	return bytes.Equal(encoded(a), encoded(b))
+}
+
 // examineDigest checks a snapshot against the reference.
 func (f *Follower) examineDigest(d *download, r *replica.Replica) error {
 	digest := r.Digest()
+	switch {
+	case d.digest != nil && !bytes.Equal(d.digest, digest[:len(d.digest)]):
+		return fmt.Errorf("%w: after record %d digest %x, the coordinator vouches for %x",
+			errSnapshot, d.n, digest[:len(d.digest)], d.digest)
+	case d.digest != nil && !samePlan(r.Plan(), f.replica.Plan()):
+		return fmt.Errorf("%w: after record %d other numbers in the plan, for which nobody vouches",
+			errSnapshot, d.n)
+	}
 	want := f.digests.reference.Digest
 	if f.digests.refersTo(r.N(), d.tip) && want != [8]byte(digest[:8]) {
 		return fmt.Errorf("%w: after record %d digest %x, the run's is %x",

@@ -1,0 +1,312 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/coordinator"
+	"github.com/zofl/zofl/coordinator/zofl/broker"
+	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/signed"
+	"github.com/zofl/zofl/wire/subjects"
+)
+
+// leaderKey is the coordinator's key, and leaderText its public half.
+var (
+	leaderKey  = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{9}, ed25519.SeedSize))
+	leaderText = signed.Key(leaderKey.Public().(ed25519.PublicKey)).String()
+)
+
+func signs(c *coordinator.Config) { c.Key = leaderKey }
+func pins(c *client.Config)       { c.Coordinator = leaderText }
+
+// A forger is a user of a broker without permissions. It hears every announcement and request of a
+// run, and speaks as its coordinator.
+type forger struct {
+	t    *testing.T
+	nc   *nats.Conn
+	run  string
+	sent atomic.Uint64
+}
+
+func (l *lead) forger(run string) *forger {
+	return &forger{t: l.t, nc: l.connect("forger"), run: run}
+}
+
+func (f *forger) hear(subject string, handle func(m *nats.Msg)) {
+	f.t.Helper()
+	if _, err := f.nc.Subscribe(subject, handle); err != nil {
+		f.t.Fatal(err)
+	}
+	if err := f.nc.Flush(); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *forger) publish(subject string, frame []byte) {
+	f.sent.Add(1)
+	f.nc.Publish(subject, frame)
+}
+
+// announces sends what forge makes of each announcement of the coordinator that brings a record.
+func (f *forger) announces(forge func(a *wire.Announcement, last []byte) []byte) {
+	subject := subjects.Announce(f.run, 0)
+	mine := map[string]bool{}
+	f.hear(subject, func(m *nats.Msg) {
+		a, err := wire.DecodeAnnouncement(m.Data)
+		if err != nil || a.Records.Len() == 0 || mine[string(m.Data)] {
+			return
+		}
+		var last []byte
+		a.Records.Each(func(record []byte) bool { last = record; return true })
+		if frame := forge(&a, last); frame != nil {
+			mine[string(frame)] = true
+			f.publish(subject, frame)
+		}
+	})
+}
+
+// listening waits until the coordinator listens. The result counts the requests for records that
+// follow.
+func (l *lead) listening(run string) (asked *atomic.Uint64) {
+	l.t.Helper()
+	nc, request := l.connect("probe"), (&wire.CatchUpRequest{From: 1, MaxBytes: 1}).Append(nil)
+	ctx, cancel := context.WithTimeout(l.t.Context(), patience)
+	defer cancel()
+	for {
+		_, err := nc.RequestWithContext(ctx, subjects.CatchUp(run, "probe"), request)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, nats.ErrNoResponders) {
+			l.t.Fatal(err)
+		}
+	}
+	asked = new(atomic.Uint64)
+	_, err := nc.Subscribe(subjects.AllCatchUps(run), func(*nats.Msg) { asked.Add(1) })
+	if err = errors.Join(err, nc.Flush()); err != nil {
+		l.t.Fatal(err)
+	}
+	return asked
+}
+
+// end announces that the run has ended: the record fits the chain.
+func end(a *wire.Announcement, last []byte) []byte {
+	r := wire.Record{N: a.N, Prev: wire.HashRecord(last), Epoch: a.Epoch, Kind: wire.KindEnd,
+		End: &wire.End{Reason: wire.EndRequested}}
+	forged := wire.Announcement{State: wire.Ended, N: a.N + 1, Epoch: a.Epoch}
+	forged.Records.Add(r.Append(nil))
+	return forged.Append(nil)
+}
+
+// round announces a round that moves the model far away.
+func round(a *wire.Announcement, last []byte) []byte {
+	r := wire.Record{N: a.N, Prev: wire.HashRecord(last), Epoch: a.Epoch, Kind: wire.KindRound,
+		Round: &wire.Round{Round: a.N - 1, StepSize: 1, Perturbations: 10, Contributors: 3,
+			Terms: []wire.Term{{Scalars: wire.AppendScalars(nil, make([]float32, 10)...)}}}}
+	forged := *a
+	forged.Records = wire.Records{}
+	forged.N++
+	forged.Records.Add(r.Append(nil))
+	return forged.Append(nil)
+}
+
+// epoch announces a pause by a coordinator of a later epoch.
+func epoch(a *wire.Announcement, _ []byte) []byte {
+	forged := wire.Announcement{State: wire.Paused, N: a.N, Epoch: a.Epoch + 1<<30, Reason: "forged"}
+	return forged.Append(nil)
+}
+
+// reference announces a wrong digest for each record.
+func reference(a *wire.Announcement, last []byte) []byte {
+	forged := *a
+	forged.Rest = wire.Tail(wire.Reference{N: a.N - 1, Tip: wire.HashRecord(last).Tip(),
+		Digest: [8]byte{1}}, nil, false)
+	return forged.Append(nil)
+}
+
+// joins refuses every device, before the coordinator answers.
+func joins(f *forger) {
+	f.hear(subjects.AllJoins(f.run), func(m *nats.Msg) {
+		f.publish(m.Reply, (&wire.JoinReply{Status: wire.JoinDenied, Reason: "forged"}).Append(nil))
+	})
+}
+
+// segments answers every request for records with an end.
+func segments(f *forger) {
+	f.hear(subjects.AllCatchUps(f.run), func(m *nats.Msg) {
+		request, err := wire.DecodeCatchUpRequest(m.Data)
+		if err != nil {
+			return
+		}
+		reply := wire.CatchUpReply{From: request.From, Last: request.From + 9}
+		r := wire.Record{N: request.From, Epoch: 1, Kind: wire.KindEnd,
+			End: &wire.End{Reason: wire.EndRequested}}
+		reply.Records.Add(r.Append(nil))
+		f.publish(m.Reply, reply.Append(nil))
+	})
+}
+
+// replays sends every announcement again, five records later.
+func replays(f *forger) {
+	subject := subjects.Announce(f.run, 0)
+	again := map[string]bool{}
+	var heard [][]byte
+	f.hear(subject, func(m *nats.Msg) {
+		if again[string(m.Data)] {
+			return
+		}
+		again[string(m.Data)] = true
+		if heard = append(heard, m.Data); len(heard) > 5 {
+			f.publish(subject, heard[len(heard)-6])
+		}
+	})
+}
+
+// A progress collects what a device reports.
+type progress struct {
+	mu      sync.Mutex
+	faults  []string
+	refused uint64
+}
+
+func (p *progress) Record(r client.Progress) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refused = r.Refused
+	if r.Err != nil || r.State == client.Paused {
+		p.faults = append(p.faults, fmt.Sprint(r.State, " ", r.Reason, " ", r.Err))
+	}
+	return nil
+}
+
+// TestForged: on a broker that lets everybody speak as the coordinator, forged frames cost devices
+// that pin its key nothing but their checks. The run goes to its end, without a pause, a rebuild or
+// a catch-up, whether there are digests or not.
+func TestForged(t *testing.T) {
+	announces := func(forge func(*wire.Announcement, []byte) []byte) func(*forger) {
+		return func(f *forger) { f.announces(forge) }
+	}
+	for _, attack := range []struct {
+		name    string
+		begin   func(*forger)
+		genuine bool // the frames are signed
+	}{
+		{"end", announces(end), false},
+		{"rounds", announces(round), false},
+		{"epochs", announces(epoch), false},
+		{"references", announces(reference), false},
+		{"joins", joins, false},
+		{"replays", replays, true},
+	} {
+		for _, every := range []uint32{0, 8} {
+			t.Run(fmt.Sprintf("%s, digest_every=%d", attack.name, every), func(t *testing.T) {
+				const rounds, n, dim = 30, 5, 20
+				p := plan(t, "forged", dim, n, rounds)
+				p.DigestEvery = every
+				l := startLead(t, p, broker.Config{}, signs)
+				asked := l.listening("forged")
+				f := l.forger("forged")
+				attack.begin(f)
+				var conns []*nats.Conn
+				var reports [n]progress
+				for i := range n {
+					conns = append(conns, l.connect(fmt.Sprint("d", i)))
+				}
+				next := 0
+				clients := l.devices("forged", conns, dim, pins, func(c *client.Config) {
+					c.Recorder = &reports[next]
+					next++
+				})
+				l.agree("forged", clients)
+				if w := l.witness("forged"); w.Rounds() != rounds {
+					t.Errorf("%d rounds, want %d", w.Rounds(), rounds)
+				}
+				for i := range reports {
+					r := &reports[i]
+					if len(r.faults) > 0 || r.refused == 0 != attack.genuine {
+						t.Errorf("device %d: %d frames refused, faults %q", i, r.refused, r.faults)
+					}
+				}
+				// A genuine frame that comes again may make a device ask where the log is.
+				requests := asked.Load()
+				if requests > 0 && !attack.genuine || requests > n*rounds || f.sent.Load() < n {
+					t.Errorf("%d frames sent, %d requests for records", f.sent.Load(), requests)
+				}
+			})
+		}
+	}
+}
+
+// TestForgedSegments: a replica that catches up takes no forged answer, also where no other comes,
+// and goes on with the coordinator's. Devices that know no key train as ever meanwhile.
+func TestForgedSegments(t *testing.T) {
+	const rounds, n, dim = 30, 3, 20
+	p := plan(t, "forged", dim, n, rounds)
+	p.DigestEvery = 0
+	l := startLead(t, p, broker.Config{}, signs)
+	l.listening("forged")
+	conns := []*nats.Conn{l.connect("d0"), l.connect("d1"), l.connect("d2")}
+	clients := l.devices("forged", conns, dim)
+	l.agree("forged", clients)
+	l.stop(errFinished)
+	l.ended.Wait()
+
+	f := l.forger("forged")
+	segments(f)
+	refused := make(chan uint64, 1000)
+	late, err := client.New(client.Config{
+		Conn: l.connect("late"), Run: "forged", ID: "late", Passive: &client.Passive{},
+		Coordinator: leaderText, RequestTimeout: 200 * time.Millisecond, RetryMax: time.Second,
+		Recorder: client.RecorderFunc(func(r client.Progress) error {
+			if errors.Is(r.Err, signed.ErrUnsigned) {
+				refused <- r.Refused
+			}
+			return nil
+		}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- late.Run(ctx) }()
+	select {
+	case count := <-refused:
+		if count == 0 {
+			t.Error("no frame was counted as refused")
+		}
+	case err := <-done:
+		t.Fatalf("the replica took forged records: %v", err)
+	}
+	l.goOn()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	l.agree("forged", []*client.Client{late})
+}
+
+// goOn lets another coordinator go on with the log.
+func (l *lead) goOn() {
+	l.t.Helper()
+	c, err := coordinator.New(l.t.Context(), coordinator.Config{Conn: l.connect("again"), Log: l.log,
+		Key: leaderKey, Linger: patience})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	var ended sync.WaitGroup
+	ended.Go(func() { _ = c.Run(ctx) })
+	l.t.Cleanup(func() { stop(); ended.Wait() })
+}
