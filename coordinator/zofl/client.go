@@ -22,6 +22,7 @@ import (
 type deviceFlags struct {
 	connection
 	run, id, store, initial, secret string
+	key                             string // of the coordinator
 	horizon, memory                 uint64
 	asJSON                          bool
 }
@@ -35,6 +36,7 @@ func (d *deviceFlags) flags(cmd *cobra.Command) {
 		"directory for the device's state, which survives crashes; default: start anew each time")
 	initialFlag(cmd, &d.initial)
 	secretFlag(cmd, &d.secret)
+	coordinatorFlag(cmd, &d.key)
 	f.Uint64Var(&d.horizon, "horizon", 0, "take a snapshot, if a device offers one, when this "+
 		"many records behind; 0: when it costs less than the records")
 	f.Uint64Var(&d.memory, "memory", 0, "MiB that the plan may take: one that needs more is refused "+
@@ -72,6 +74,11 @@ func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
 		}
 		defer cfg.Store.Close()
 	}
+	keys, err := d.coordinator(d.key)
+	if err != nil {
+		return err
+	}
+	cfg.Coordinator = keys.String()
 	nc, err := d.await(d.id, subjects.Inbox(d.id), told)
 	if err != nil {
 		return err

@@ -15,6 +15,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 	"github.com/spf13/cobra"
+
+	"github.com/zofl/zofl/wire/signed"
 )
 
 // connection holds the flags that say how to reach a broker.
@@ -93,6 +95,33 @@ func (c *connection) authority() string {
 		return c.creds
 	}
 	return ""
+}
+
+// coordinatorFlag adds the flag that names the coordinator's keys.
+func coordinatorFlag(cmd *cobra.Command, keys *string) {
+	cmd.Flags().StringVar(keys, "coordinator", "", "public key of the coordinator, as zofl status "+
+		"prints it: take nothing that is not signed with it; two with a comma, while it changes; "+
+		"default: that in --creds, or none")
+}
+
+// coordinator returns the keys that a flag names, or else the creds file.
+func (c *connection) coordinator(flag string) (signed.Keys, error) {
+	if flag != "" || c.creds == "" {
+		keys, err := signed.ParseKeys(flag)
+		if err != nil {
+			return nil, usageError{fmt.Errorf("--coordinator: %w", err)}
+		}
+		return keys, nil
+	}
+	content, err := os.ReadFile(c.creds)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--creds %s: %w", c.creds, causeOf(err))}
+	}
+	keys, err := signed.KeysIn(string(content))
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--creds %s: %w", c.creds, err)}
+	}
+	return keys, nil
 }
 
 // schemes are those of the addresses that NATS connects to.

@@ -65,7 +65,8 @@ func deviceAddCommand() *cobra.Command {
 		Short: "Let a device, witness or operator in",
 		Long: `Makes a user, and writes what it needs to the file NAME.creds: its JWT, its seed, and the
 certificate of the broker's authority. The user may publish and subscribe what its role needs,
-and no more. The broker need not be told.
+and no more. The file also names the coordinator's key, and zofl then takes nothing unsigned. The
+broker need not be told.
 
 NAME is the --id of a device or witness. The file is a secret: whoever has it is that user.
 Nothing keeps a copy of the seed. If the file is lost, revoke NAME and add it again.
@@ -73,9 +74,9 @@ Nothing keeps a copy of the seed. If the file is lost, revoke NAME and add it ag
 With --qr the same is printed as a QR code and one line of text, for a phone, and no file is
 written. The line is
 
-  zofl:?v=1&url=URL&run=RUN&id=NAME&ca=FINGERPRINT&seed=SEED&jwt=JWT
+  zofl:?v=1&url=URL&run=RUN&id=NAME&ca=FINGERPRINT&seed=SEED&jwt=JWT&key=KEY
 
-FINGERPRINT is the SHA-256 of the authority's certificate, in base64url. The broker sends that
+KEY is the coordinator's, ed25519:..., with : and , as %3A and %2C. FINGERPRINT is the SHA-256 of the authority's certificate, in base64url. The broker sends that
 certificate after its own.`,
 		Example: `  zofl device add pi-1 --auth kitchen.auth
   zofl client --url tls://127.0.0.1:4222 --creds pi-1.creds --run kitchen --id pi-1`,

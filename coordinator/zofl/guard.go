@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
@@ -106,6 +107,15 @@ func (f *serveFlags) enrolled(jetStream string) (cfg broker.Config, user []nats.
 		return cfg, nil, fmt.Errorf("--auth: %w", err)
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
+	if f.keyFile == "" {
+		f.keyFile = filepath.Join(f.guard.auth, enrol.KeyFile)
+	}
+	if err := f.speaker(); err != nil {
+		return cfg, nil, err
+	}
+	if err := d.SpokenFor(publicOf(f.private)); err != nil {
+		return cfg, nil, fmt.Errorf("--auth: %w", err)
+	}
 	if err := d.Certify(names); err != nil {
 		return cfg, nil, fmt.Errorf("--auth: %w", err)
 	}

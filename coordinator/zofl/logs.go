@@ -25,6 +25,7 @@ type logChoice struct {
 	initial    string // file
 	secret     string // file
 	jetstream  bool
+	key        string     // of the coordinator
 	log        runlog.Log // that open opened; nil: a coordinator's
 }
 
@@ -35,6 +36,7 @@ func (l *logChoice) flags(cmd *cobra.Command) {
 	f.StringVar(&l.run, "run", "", "name of the run, with --url: read from its coordinator")
 	f.BoolVar(&l.jetstream, "jetstream", false,
 		"with --url and --run: read from JetStream, without the coordinator")
+	coordinatorFlag(cmd, &l.key)
 }
 
 // open returns the records that the flags name.
@@ -42,6 +44,9 @@ func (l *logChoice) open(ctx context.Context) (source.Source, error) {
 	switch {
 	case l.store != "" && l.url != "":
 		return nil, usageError{errors.New("--store and --url name two logs: give only one")}
+	case l.key != "" && (l.store != "" || l.jetstream):
+		return nil, usageError{errors.New("--coordinator: a log at rest has no signature: give --url " +
+			"and --run, to ask the coordinator, and compare the hash of the last record")}
 	case l.store != "" && (l.run != "" || l.jetstream || l.named()):
 		return nil, usageError{fmt.Errorf("--store %s: a directory has one log, and no broker: leave "+
 			"out --run, --jetstream, and the flags of a connection", l.store)}
@@ -58,6 +63,10 @@ func (l *logChoice) open(ctx context.Context) (source.Source, error) {
 	if err := checkRun(l.run); err != nil {
 		return nil, err
 	}
+	keys, err := l.coordinator(l.key)
+	if err != nil {
+		return nil, err
+	}
 	role := grant.Operator
 	if l.jetstream {
 		role = grant.Coordinator
@@ -67,7 +76,7 @@ func (l *logChoice) open(ctx context.Context) (source.Source, error) {
 		return nil, err
 	}
 	if !l.jetstream {
-		return source.Live(nc, l.run, grant.OperatorID), nil
+		return source.Live(nc, l.run, grant.OperatorID, keys), nil
 	}
 	log, err := openToRead(ctx, logSpec{place: jetStreamName, nc: nc, run: l.run})
 	if err != nil {

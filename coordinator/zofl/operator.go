@@ -171,6 +171,9 @@ func printStatus(out io.Writer, s *operate.Status) {
 		{"members", s.Members},
 		{"present", s.Present},
 	})
+	if s.Key != "" {
+		t.AppendRow(table.Row{"key", s.Key})
+	}
 	if s.Phase > 0 {
 		t.AppendRow(table.Row{"phase", fmt.Sprintf("%d of 2", s.Phase)})
 	}

@@ -339,7 +339,7 @@ func (g *guarded) granted(dense bool, roles ...grant.Role) (patterns []string) {
 func (k *guardedKitchen) lie(device *service) {
 	k.t.Helper()
 	nc := k.g.connectAs("liar")
-	log := source.Live(nc, "kitchen", "liar")
+	log := source.Live(nc, "kitchen", "liar", nil)
 	for !strings.Contains(device.out.String(), client.ErrDiverged.Error()) {
 		n := k.recordsReach(0) / 4 * 4
 		err := log.Read(k.t.Context(), n, func(n uint64, record []byte) bool {

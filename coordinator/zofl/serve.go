@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -39,6 +40,8 @@ type serveFlags struct {
 	sync               syncCheck
 	guard              guard
 	dense              bool // the run's transport
+	keyFile            string
+	private            ed25519.PrivateKey // signs; nil: nothing is signed
 }
 
 func serveCommand() *cobra.Command {
@@ -106,6 +109,9 @@ standard error. With --json, events go to standard output, one per line.`,
 		"how many new ids may join a second, after the first thousands; 0: 100, negative: all")
 	fs.BoolVar(&f.beginAnew, "begin-anew", false,
 		"begin another run where records are lost: set aside what is left of the log")
+	fs.StringVar(&f.keyFile, "key", "", "file with the key that signs what the coordinator says, made "+
+		"at first use; with --auth, default: coordinator.key in its directory; else nothing is signed. "+
+		"Coordinators that stand by need the same file")
 	fs.BoolVar(&f.asJSON, "json", false, "print events as JSON, one object per line")
 	return cmd
 }
@@ -163,6 +169,9 @@ func (f *serveFlags) read(args []string) error {
 func (f *serveFlags) serve(cmd *cobra.Command) error {
 	ctx := cmd.Context()
 	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	if err := f.speaker(); err != nil {
+		return err
+	}
 	if f.jetstream && f.url != "" { // an embedded broker syncs
 		needed, err := f.sync.needed(logger)
 		if err == nil && needed {
@@ -208,7 +217,7 @@ func (f *serveFlags) serve(cmd *cobra.Command) error {
 		err := f.lead(ctx, nc, out, watch, coordinator.Config{
 			Conn: nc, Plan: f.plan, Log: log, Witnesses: f.witnesses, Linger: f.linger,
 			Recorder: watch, Logger: logger, AcceptLoss: f.acceptLoss,
-			BeginAnew: f.beginAnew, Allow: allow, JoinRate: f.joinRate,
+			BeginAnew: f.beginAnew, Allow: allow, JoinRate: f.joinRate, Key: f.private,
 		})
 		switch {
 		case errors.Is(err, runlog.ErrDeposed):
@@ -266,6 +275,9 @@ func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
 	}
 	cfg.Logger.Info("leading", "run", status.Run, "record", status.N, "epoch", status.Epoch,
 		"broker", where)
+	if status.Key != "" {
+		cfg.Logger.Info("signing", "key", status.Key)
+	}
 	stop, err := operate.Serve(nc, status.Run, c, watch)
 	if err != nil {
 		return err

@@ -8,16 +8,24 @@ import (
 	"net/url"
 
 	"github.com/nats-io/jwt/v2"
+
+	"github.com/zofl/zofl/wire/signed"
 )
 
 // Creds returns the content of a creds file, followed by the authority's certificate. NATS's
-// libraries read the first part, and TLS's the second.
+// libraries read the first part, and TLS's the second. A line with the coordinator's key follows, if
+// it has one; in a coordinator's file, the private key precedes it.
 func (c *Card) Creds() ([]byte, error) {
 	b, err := jwt.FormatUserConfig(c.JWT, c.Seed)
 	if err != nil {
 		return nil, err
 	}
-	return append(append(b, '\n'), c.Authority...), nil
+	b = append(append(append(b, '\n'), c.Authority...), c.Private...)
+	keys, err := signed.ParseKeys(c.Coordinator)
+	if err == nil && keys != nil {
+		b = append(b, keys.CredsLine()+"\n"...)
+	}
+	return b, err
 }
 
 // Line returns all of a card in one line of text, for a QR code:
@@ -25,7 +33,8 @@ func (c *Card) Creds() ([]byte, error) {
 //	zofl:?v=1&url=URL&run=RUN&id=NAME&ca=FINGERPRINT&seed=SEED&jwt=JWT
 //
 // The fingerprint is the SHA-256 of the authority's certificate (DER) in base64url without padding.
-// The broker sends that certificate after its own.
+// The broker sends that certificate after its own. The coordinator's key follows as &key=KEY, if it
+// has one.
 func (c *Card) Line() (string, error) {
 	block, _ := pem.Decode(c.Authority)
 	if block == nil {
@@ -39,6 +48,9 @@ func (c *Card) Line() (string, error) {
 		{"seed", string(c.Seed)}, {"jwt", c.JWT},
 	} {
 		line += "&" + part[0] + "=" + url.QueryEscape(part[1])
+	}
+	if c.Coordinator != "" {
+		line += "&key=" + url.QueryEscape(c.Coordinator)
 	}
 	return line, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/zofl/zofl/internal/disk"
+	"github.com/zofl/zofl/wire/signed"
 )
 
 // An About says what a directory is for.
@@ -24,6 +25,8 @@ type About struct {
 	// Listen is the broker's address, host:port. URL is what devices are told, tls://host:port.
 	Listen string `json:"listen"`
 	URL    string `json:"url"`
+	// Coordinator is the key with which the coordinator signs; "": it does not.
+	Coordinator string `json:"coordinator,omitempty"`
 }
 
 // ErrNone means that a directory has no users yet.
@@ -76,9 +79,19 @@ func (d *Dir) begin(about About) error {
 			return err
 		}
 	}
+	about.Coordinator = d.About.Coordinator
 	about.Dense = about.Dense || d.Dense // a log in JetStream does not say so yet
 	d.About = about
 	return d.writeJSON("about.json", about)
+}
+
+// KeyFile is the name of the file with which the coordinator signs, unless it has another.
+const KeyFile = "coordinator.key"
+
+// SpokenFor notes the keys of the coordinator, which cards name from then on.
+func (d *Dir) SpokenFor(keys signed.Keys) error {
+	d.About.Coordinator = keys.String()
+	return d.writeJSON("about.json", d.About)
 }
 
 // Open opens a directory that [Make] made. The error matches [ErrNone] if it is none.

@@ -33,6 +33,8 @@ type Card struct {
 	JWT            string
 	Seed           []byte
 	Authority      []byte // certificate, PEM
+	Coordinator    string // public keys; "": none
+	Private        []byte // of a coordinator: the key with which it signs, PEM; nil: none
 }
 
 func (d *Dir) userFile(name string) string { return filepath.Join("users", name+".json") }
@@ -63,12 +65,19 @@ func (d *Dir) Add(role grant.Role, name string) (*Card, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Card{URL: d.URL, Run: d.Run, Name: name, JWT: text}
+	c := &Card{URL: d.URL, Run: d.Run, Name: name, JWT: text,
+		Coordinator: d.About.Coordinator}
 	if c.Authority, err = os.ReadFile(d.file("ca.pem")); err != nil {
 		return nil, err
 	}
 	if c.Seed, err = pair.Seed(); err != nil {
 		return nil, err
+	}
+	if role == grant.Coordinator {
+		c.Private, err = os.ReadFile(d.file(KeyFile))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
 	}
 	u = User{Name: name, Role: role, Added: time.Now().UTC()}
 	if u.Key, err = pair.PublicKey(); err != nil {

@@ -139,7 +139,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // planNow reads the run's plan from its log.
 func (l *lead) planNow(ctx context.Context) (*wire.Plan, error) {
-	at, err := source.Check(ctx, source.Live(l.Conn, l.Run, "zofl"), 0)
+	at, err := source.Check(ctx, source.Live(l.Conn, l.Run, "zofl", nil), 0)
 	if err != nil {
 		return nil, err
 	}

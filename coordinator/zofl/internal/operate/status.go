@@ -14,9 +14,11 @@ type Status struct {
 	// ObjectError is why a vector could not be read, with transport=dense.
 	ObjectError string `json:"object_error,omitempty"`
 
-	N       uint64 `json:"n"` // last record of the log
-	Rounds  uint64 `json:"rounds"`
-	Epoch   uint64 `json:"epoch"`
+	N      uint64 `json:"n"` // last record of the log
+	Rounds uint64 `json:"rounds"`
+	Epoch  uint64 `json:"epoch"`
+	// Key is the coordinator's public key, with which it signs; "": it does not.
+	Key     string `json:"key,omitempty"`
 	Members uint32 `json:"members"`
 
 	Present uint32 `json:"present"` // members that a round waits for
@@ -78,7 +80,7 @@ func StatusOf(s report.Status) Status {
 	out := Status{
 		Run: s.Run, State: s.State.String(), Reason: s.Reason,
 		LogError: s.LogError, CatchUpError: s.CatchUpError, ObjectError: s.ObjectError,
-		N: s.N, Rounds: s.Rounds, Epoch: s.Epoch, Members: s.Members,
+		N: s.N, Rounds: s.Rounds, Epoch: s.Epoch, Key: s.Key, Members: s.Members,
 		Present: s.Present, Waits: s.Waits,
 		Phase: s.Phase, Attempt: s.Attempt, Asked: s.Asked,
 		Contributions: s.Contributions, Declines: s.Declines, Uploads: s.Uploads,

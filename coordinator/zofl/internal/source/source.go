@@ -4,6 +4,7 @@ package source
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/signed"
 	"github.com/zofl/zofl/wire/subjects"
 )
 
@@ -45,6 +47,7 @@ type live struct {
 	nc      *nats.Conn
 	bus     bus.Bus
 	run, id string
+	keys    signed.Keys // of the coordinator; nil: any answer will do
 }
 
 // requestTimeout bounds one request, and requestTries is how often to send it.
@@ -54,9 +57,10 @@ const (
 )
 
 // Live returns the records that the coordinator of a run serves. The requests carry id as the
-// name of the device. Close closes nc.
-func Live(nc *nats.Conn, run, id string) Source {
-	return &live{nc, bus.NATS(nc), run, id}
+// name of the device. With keys of the coordinator, answers that none of them signed are passed
+// over. Close closes nc.
+func Live(nc *nats.Conn, run, id string, keys signed.Keys) Source {
+	return &live{nc, bus.NATS(nc), run, id, keys}
 }
 
 // Read implements [Source].
@@ -99,7 +103,7 @@ func (l *live) fetch(ctx context.Context, from uint64) (reply wire.CatchUpReply,
 func (l *live) ask(ctx context.Context, subject string, frame []byte) ([]byte, error) {
 	for try := 1; ; try++ {
 		within, cancel := context.WithTimeout(ctx, requestTimeout)
-		b, err := l.bus.Request(within, subject, frame)
+		b, err := l.request(within, subject, frame)
 		cancel()
 		switch {
 		case err == nil:
@@ -109,10 +113,33 @@ func (l *live) ask(ctx context.Context, subject string, frame []byte) ([]byte, e
 		case errors.Is(err, bus.ErrNoResponders):
 			return nil, fmt.Errorf("no coordinator answers for run %q at %s: is `zofl serve` running, "+
 				"on this broker? (%w)", l.run, l.nc.ConnectedUrlRedacted(), err)
-		case try == requestTries:
+		case try == requestTries, errors.Is(err, signed.ErrUnsigned):
 			return nil, err
 		}
 	}
+}
+
+// request sends a request once, and waits for a signed answer if there are keys.
+func (l *live) request(ctx context.Context, subject string, frame []byte) ([]byte, error) {
+	if l.keys == nil {
+		return l.bus.Request(ctx, subject, frame)
+	}
+	var nonce [signed.NonceLen]byte
+	rand.Read(nonce[:]) // never fails
+	frame = signed.Ask(frame, nonce)
+	refused := 0
+	b, err := bus.RequestGood(ctx, l.bus, subject, frame, func(answer []byte) bool {
+		good := l.keys.Answer(subject, frame, answer) == nil
+		if !good {
+			refused++
+		}
+		return good
+	})
+	if err != nil && refused > 0 {
+		err = fmt.Errorf("%d answers are %w: compare --coordinator with the key that `zofl status` "+
+			"prints (%w)", refused, signed.ErrUnsigned, err)
+	}
+	return b, err
 }
 
 // Vector implements [Source]. It requests one piece after the other.

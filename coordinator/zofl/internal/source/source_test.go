@@ -194,7 +194,7 @@ func TestLive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Live(nc, "kitchen", "zofl")
+		return Live(nc, "kitchen", "zofl", nil)
 	}
 	src := connect()
 	if _, err := Replay(t.Context(), src, Config{}); err == nil ||
